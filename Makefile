@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# make                   the modules for the running kernel, or for KDIR=...
+# make modules OUT=dir   the same, but nothing is written outside of dir
+# make tools             the user tool and the preload library
+# make demo              two machines talk through the module; shows how fast
+# make check             every test once; what continuous integration runs
+# make check-long        every test in every variant
+# make bench             this module against TCP and the distribution's module
+# make lint              layers and style only
+# make install           put modules and tools where the system finds them
+# make uninstall         and take them away again
+# make dkms              build and install through DKMS, for every kernel
+# make clean
+
+VERSION := 0.1.0
+
+KVER_RUNNING := $(shell uname -r)
+KDIR ?= /lib/modules/$(KVER_RUNNING)/build
+OUT ?=
+PREFIX ?= /usr/local
+DESTDIR ?=
+INSTALL_MOD_PATH ?= $(DESTDIR)
+DEPMOD ?= depmod
+
+top := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
+build := $(if $(OUT),$(abspath $(OUT)),$(top))
+
+# CONFIG_SMC decides in net/smc/Makefile what is built; a kernel whose own
+# setting does not allow a module is refused by smc_compat.h.
+kbuild = $(MAKE) -C $(KDIR) M=$(build) CONFIG_SMC=m CONFIG_SMC_DIAG=m \
+	 $(if $(SMC_KUNIT),SMC_KUNIT=$(SMC_KUNIT))
+kver = $(shell $(MAKE) -s --no-print-directory -C $(KDIR) kernelrelease)
+moddir = $(INSTALL_MOD_PATH)/lib/modules/$(kver)/updates/smc
+
+all: modules
+
+modules: $(if $(OUT),shadow)
+	+$(kbuild) modules
+
+# kbuild writes next to the sources. With OUT it sees a directory of links
+# instead, which mirrors the sources and only them; links to files that are
+# gone go too.
+shadow:
+	@mkdir -p $(build)
+	@cd $(top) && find Kbuild Kconfig include net scripts/probe \
+		$(wildcard tools/testing/kunit) -type f \
+		\( -name '*.[chS]' -o -name 'K*' -o -name Makefile -o -name probe \) \
+		! -name '*.mod.c' ! -name smc_probe.h -print | \
+	while read -r file; do \
+		link=$(build)/$$file; \
+		[ "$$(readlink "$$link")" = "$(top)/$$file" ] && continue; \
+		mkdir -p "$${link%/*}" && ln -sfn "$(top)/$$file" "$$link"; \
+	done
+	@find $(build) -xtype l -delete
+
+tools:
+	+$(MAKE) -C $(top)/tools/smc $(if $(OUT),OUT=$(build)/tools/smc)
+
+install: install-modules install-tools
+
+# updates/ goes before the distribution's own modules in depmod's search
+# order, so modprobe takes ours, whatever asks for it.
+install-modules: modules
+	install -d $(moddir)
+	install -m 644 $(build)/net/smc/smc.ko $(build)/net/smc/smc_diag.ko $(moddir)
+	$(DEPMOD) -b $(INSTALL_MOD_PATH)/ $(kver)
+
+install-tools: tools
+	+$(MAKE) -C $(top)/tools/smc install PREFIX=$(PREFIX) DESTDIR=$(DESTDIR) \
+		$(if $(OUT),OUT=$(build)/tools/smc)
+
+uninstall:
+	rm -f $(moddir)/smc.ko $(moddir)/smc_diag.ko
+	if [ -d $(moddir) ]; then rmdir $(moddir); fi
+	$(DEPMOD) -b $(INSTALL_MOD_PATH)/ $(kver)
+	+$(MAKE) -C $(top)/tools/smc uninstall PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)
+
+dkms_src := /usr/src/smc-$(VERSION)
+
+dkms:
+	rm -rf $(dkms_src)
+	install -d $(dkms_src)
+	cd $(top) && git ls-files Makefile Kbuild Kconfig dkms.conf include net \
+		scripts/probe tools/smc | cpio -pdm --quiet $(dkms_src)
+	dkms add -m smc -v $(VERSION)
+	dkms install -m smc -v $(VERSION)
+
+demo:
+	$(top)/tools/demo/demo
+
+check:
+	$(top)/scripts/check
+
+check-long:
+	$(top)/scripts/check --long
+
+bench:
+	$(top)/tools/bench/bench
+
+lint:
+	$(top)/scripts/check --lint
+
+clean:
+	+$(kbuild) clean
+	+$(MAKE) -C $(top)/tools/smc clean
+
+.PHONY: all modules shadow tools install install-modules install-tools \
+	uninstall dkms demo check check-long bench lint clean

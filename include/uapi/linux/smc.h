@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * User-space interface of AF_SMC sockets: creating them, their options, and
+ * the two generic netlink families that configure and observe the module.
+ *
+ * All numbers are written out: they are the interface, and must not move when
+ * a line is added.
+ */
+#ifndef _UAPI_LINUX_SMC_H_
+#define _UAPI_LINUX_SMC_H_
+
+#include <linux/types.h>
+
+/* Third argument of socket(AF_SMC, SOCK_STREAM, ...) */
+#define SMCPROTO_SMC	0	/* over IPv4 */
+#define SMCPROTO_SMC6	1	/* over IPv6, or IPv4 through mapped addresses */
+
+/* Level SOL_SMC (286) of getsockopt() and setsockopt() */
+#define SMC_LIMIT_HS	1	/* int 0 or 1, set before listen() */
+
+/*
+ * Reasons to use TCP: the diagnosis in a Decline, and what sock_diag reports.
+ * Peers on other systems use values of their own.
+ */
+enum smc_decline_reason {
+	SMC_CLC_DECL_MEM	 = 0x01010000,
+	SMC_CLC_DECL_TIMEOUT_CL	 = 0x02010000,
+	SMC_CLC_DECL_TIMEOUT_AL	 = 0x02020000,
+	SMC_CLC_DECL_CNFERR	 = 0x03000000,
+	SMC_CLC_DECL_PEERNOSMC	 = 0x03010000,
+	SMC_CLC_DECL_IPSEC	 = 0x03020000,
+	SMC_CLC_DECL_NOSMCDEV	 = 0x03030000,
+	SMC_CLC_DECL_NOSMCDDEV	 = 0x03030001,
+	SMC_CLC_DECL_NOSMCRDEV	 = 0x03030002,
+	SMC_CLC_DECL_NOISM2SUPP	 = 0x03030003,
+	SMC_CLC_DECL_NOV2EXT	 = 0x03030004,
+	SMC_CLC_DECL_NOV2DEXT	 = 0x03030005,
+	SMC_CLC_DECL_NOSEID	 = 0x03030006,
+	SMC_CLC_DECL_NOSMCD2DEV	 = 0x03030007,
+	SMC_CLC_DECL_NOUEID	 = 0x03030008,
+	SMC_CLC_DECL_RELEASEERR	 = 0x03030009,
+	SMC_CLC_DECL_MAXCONNERR	 = 0x0303000a,
+	SMC_CLC_DECL_MAXLINKERR	 = 0x0303000b,
+	SMC_CLC_DECL_MODEUNSUPP	 = 0x03040000,
+	SMC_CLC_DECL_RMBE_EC	 = 0x03050000,
+	SMC_CLC_DECL_OPTUNSUPP	 = 0x03060000,
+	SMC_CLC_DECL_DIFFPREFIX	 = 0x03070000,
+	SMC_CLC_DECL_GETVLANERR	 = 0x03080000,
+	SMC_CLC_DECL_ISMVLANERR	 = 0x03090000,
+	SMC_CLC_DECL_NOACTLINK	 = 0x030a0000,
+	SMC_CLC_DECL_NOSRVLINK	 = 0x030b0000,
+	SMC_CLC_DECL_VERSMISMAT	 = 0x030c0000,
+	SMC_CLC_DECL_MAX_DMB	 = 0x030d0000,
+	SMC_CLC_DECL_NOROUTE	 = 0x030e0000,
+	SMC_CLC_DECL_NOINDIRECT	 = 0x030f0000,
+	SMC_CLC_DECL_SYNCERR	 = 0x04000000,
+	SMC_CLC_DECL_PEERDECL	 = 0x05000000,
+	SMC_CLC_DECL_INTERR	 = 0x09990000,
+	SMC_CLC_DECL_ERR_RTOK	 = 0x09990001,
+	SMC_CLC_DECL_ERR_RDYLNK	 = 0x09990002,
+	SMC_CLC_DECL_ERR_REGBUF	 = 0x09990003,
+};
+
+/* Generic netlink family that names the networks which ports belong to */
+#define SMCR_GENL_FAMILY_NAME		"SMC_PNETID"
+#define SMCR_GENL_FAMILY_VERSION	1
+
+enum smc_pnetid_cmd {
+	SMC_PNETID_GET		= 1,
+	SMC_PNETID_ADD		= 2,	/* CAP_NET_ADMIN, as all below */
+	SMC_PNETID_DEL		= 3,
+	SMC_PNETID_FLUSH	= 4,
+};
+
+enum smc_pnetid_attr {
+	SMC_PNETID_UNSPEC	= 0,
+	SMC_PNETID_NAME		= 1,	/* string, at most 16 characters */
+	SMC_PNETID_ETHNAME	= 2,	/* string, at most 15 characters */
+	SMC_PNETID_IBNAME	= 3,	/* string, at most 63 characters */
+	SMC_PNETID_IBPORT	= 4,	/* u8, 1 or 2 */
+
+	SMC_PNETID_MAX		= 4,
+};
+
+#define SMC_MAX_PNETID_LEN	16	/* without the final NUL */
+
+/* Generic netlink family for everything else */
+#define SMC_GENL_FAMILY_NAME	"SMC_GEN_NETLINK"
+#define SMC_GENL_FAMILY_VERSION	1
+
+enum smc_genl_cmd {
+	/* dumps of the state of the module */
+	SMC_NETLINK_GET_SYS_INFO		= 1,
+	SMC_NETLINK_GET_LGR_SMCR		= 2,
+	SMC_NETLINK_GET_LINK_SMCR		= 3,
+	SMC_NETLINK_GET_LGR_SMCD		= 4,
+	SMC_NETLINK_GET_DEV_SMCD		= 5,
+	SMC_NETLINK_GET_DEV_SMCR		= 6,
+	SMC_NETLINK_GET_STATS			= 7,
+	SMC_NETLINK_GET_FBACK_STATS		= 8,
+	/* enterprise ids: the user's own */
+	SMC_NETLINK_DUMP_UEID			= 9,
+	SMC_NETLINK_ADD_UEID			= 10,
+	SMC_NETLINK_REMOVE_UEID			= 11,
+	SMC_NETLINK_FLUSH_UEID			= 12,
+	/* enterprise ids: the system's */
+	SMC_NETLINK_DUMP_SEID			= 13,
+	SMC_NETLINK_ENABLE_SEID			= 14,
+	SMC_NETLINK_DISABLE_SEID		= 15,
+	/* the default of SMC_LIMIT_HS */
+	SMC_NETLINK_DUMP_HS_LIMITATION		= 16,
+	SMC_NETLINK_ENABLE_HS_LIMITATION	= 17,
+	SMC_NETLINK_DISABLE_HS_LIMITATION	= 18,
+};
+
+/* Top level: one nest per kind of answer */
+enum smc_genl_attr {
+	SMC_GEN_UNSPEC		= 0,
+	SMC_GEN_SYS_INFO	= 1,
+	SMC_GEN_LGR_SMCR	= 2,
+	SMC_GEN_LINK_SMCR	= 3,
+	SMC_GEN_LGR_SMCD	= 4,
+	SMC_GEN_DEV_SMCD	= 5,
+	SMC_GEN_DEV_SMCR	= 6,
+	SMC_GEN_STATS		= 7,
+	SMC_GEN_FBACK_STATS	= 8,
+
+	SMC_GEN_MAX		= 8,
+};
+
+/* Inside SMC_GEN_SYS_INFO */
+enum smc_sys_info_attr {
+	SMC_NLA_SYS_VER		= 1,	/* u8, highest SMC version */
+	SMC_NLA_SYS_REL		= 2,	/* u8, release of that version */
+	SMC_NLA_SYS_IS_ISM_V2	= 3,	/* u8, bool */
+	SMC_NLA_SYS_LOCAL_HOST	= 4,	/* string */
+	SMC_NLA_SYS_SEID	= 5,	/* string */
+	SMC_NLA_SYS_IS_SMCR_V2	= 6,	/* u8, bool */
+
+	SMC_NLA_SYS_MAX		= 6,
+};
+
+/*
+ * Inside SMC_GEN_LGR_SMCR. "uint" is u32, or u64 when the value needs it.
+ */
+enum smc_lgr_r_attr {
+	SMC_NLA_LGR_R_ID		= 1,	/* u32, bytes as in memory */
+	SMC_NLA_LGR_R_ROLE		= 2,	/* u8, 0 client, 1 server */
+	SMC_NLA_LGR_R_TYPE		= 3,	/* u8, enum smc_lgr_kind */
+	SMC_NLA_LGR_R_PNETID		= 4,	/* string */
+	SMC_NLA_LGR_R_VLAN_ID		= 5,	/* u8, low bits of the id */
+	SMC_NLA_LGR_R_CONNS_NUM		= 6,	/* u32 */
+	SMC_NLA_LGR_R_V2_COMMON		= 7,	/* nest, enum smc_lgr_v2_attr */
+	SMC_NLA_LGR_R_V2		= 8,	/* nest, enum smc_lgr_r_v2_attr */
+	SMC_NLA_LGR_R_NET_COOKIE	= 9,	/* u64 */
+	SMC_NLA_LGR_R_PAD		= 10,
+	SMC_NLA_LGR_R_BUF_TYPE		= 11,	/* u8 */
+	SMC_NLA_LGR_R_SNDBUF_ALLOC	= 12,	/* uint, bytes */
+	SMC_NLA_LGR_R_RMB_ALLOC		= 13,	/* uint, bytes */
+
+	SMC_NLA_LGR_R_MAX		= 13,
+};
+
+enum smc_lgr_kind {
+	SMC_LGR_NONE			= 0,
+	SMC_LGR_SINGLE			= 1,
+	SMC_LGR_SYMMETRIC		= 2,
+	SMC_LGR_ASYMMETRIC_PEER		= 3,	/* we have two ports */
+	SMC_LGR_ASYMMETRIC_LOCAL	= 4,	/* we have one port */
+};
+
+/* Facts about a version 2 link group; number 0 carries the version */
+enum smc_lgr_v2_attr {
+	SMC_NLA_LGR_V2_VER		= 0,	/* u8 */
+	SMC_NLA_LGR_V2_REL		= 1,	/* u8, release of the peer */
+	SMC_NLA_LGR_V2_OS		= 2,	/* u8, 1 z/OS, 2 Linux, 3 AIX */
+	SMC_NLA_LGR_V2_NEG_EID		= 3,	/* string */
+	SMC_NLA_LGR_V2_PEER_HOST	= 4,	/* string */
+
+	SMC_NLA_LGR_V2_MAX		= 4,
+};
+
+enum smc_lgr_r_v2_attr {
+	SMC_NLA_LGR_R_V2_DIRECT		= 1,	/* u8, bool */
+	SMC_NLA_LGR_R_V2_MAX_CONNS	= 2,	/* u8 */
+	SMC_NLA_LGR_R_V2_MAX_LINKS	= 3,	/* u8 */
+
+	SMC_NLA_LGR_R_V2_MAX		= 3,
+};
+
+/* Inside SMC_GEN_LINK_SMCR */
+enum smc_link_attr {
+	SMC_NLA_LINK_ID		= 1,	/* u8 */
+	SMC_NLA_LINK_IB_DEV	= 2,	/* string */
+	SMC_NLA_LINK_IB_PORT	= 3,	/* u8 */
+	SMC_NLA_LINK_GID	= 4,	/* string, 39 characters */
+	SMC_NLA_LINK_PEER_GID	= 5,	/* string, 39 characters */
+	SMC_NLA_LINK_CONN_CNT	= 6,	/* u32 */
+	SMC_NLA_LINK_NET_DEV	= 7,	/* u32, interface index */
+	SMC_NLA_LINK_UID	= 8,	/* u32, bytes as on the wire */
+	SMC_NLA_LINK_PEER_UID	= 9,	/* u32, bytes as on the wire */
+	SMC_NLA_LINK_STATE	= 10,	/* u32, enum smc_link_condition */
+
+	SMC_NLA_LINK_MAX	= 10,
+};
+
+enum smc_link_condition {
+	SMC_LINK_IS_UNUSED	= 0,
+	SMC_LINK_IS_INACTIVE	= 1,
+	SMC_LINK_IS_ACTIVATING	= 2,
+	SMC_LINK_IS_ACTIVE	= 3,
+};
+
+/* Inside SMC_GEN_LGR_SMCD */
+enum smc_lgr_d_attr {
+	SMC_NLA_LGR_D_ID		= 1,	/* u32 */
+	SMC_NLA_LGR_D_GID		= 2,	/* u64 */
+	SMC_NLA_LGR_D_PEER_GID		= 3,	/* u64 */
+	SMC_NLA_LGR_D_VLAN_ID		= 4,	/* u8 */
+	SMC_NLA_LGR_D_CONNS_NUM		= 5,	/* u32 */
+	SMC_NLA_LGR_D_PNETID		= 6,	/* string */
+	SMC_NLA_LGR_D_CHID		= 7,	/* u32 */
+	SMC_NLA_LGR_D_PAD		= 8,
+	SMC_NLA_LGR_D_V2_COMMON		= 9,	/* nest, enum smc_lgr_v2_attr */
+	SMC_NLA_LGR_D_EXT_GID		= 10,	/* u64 */
+	SMC_NLA_LGR_D_PEER_EXT_GID	= 11,	/* u64 */
+	SMC_NLA_LGR_D_SNDBUF_ALLOC	= 12,	/* uint, bytes */
+	SMC_NLA_LGR_D_DMB_ALLOC		= 13,	/* uint, bytes */
+
+	SMC_NLA_LGR_D_MAX		= 13,
+};
+
+/* Inside SMC_GEN_DEV_SMCR and SMC_GEN_DEV_SMCD */
+enum smc_dev_attr {
+	SMC_NLA_DEV_USE_CNT	= 1,	/* u32, SMC-D only */
+	SMC_NLA_DEV_IS_CRIT	= 2,	/* u8, bool */
+	SMC_NLA_DEV_PCI_FID	= 3,	/* u32 */
+	SMC_NLA_DEV_PCI_CHID	= 4,	/* u16 */
+	SMC_NLA_DEV_PCI_VENDOR	= 5,	/* u16 */
+	SMC_NLA_DEV_PCI_DEVICE	= 6,	/* u16 */
+	SMC_NLA_DEV_PCI_ID	= 7,	/* string */
+	SMC_NLA_DEV_PORT	= 8,	/* nest, enum smc_dev_port_attr */
+	SMC_NLA_DEV_PORT2	= 9,	/* nest, enum smc_dev_port_attr */
+	SMC_NLA_DEV_IB_NAME	= 10,	/* string, SMC-R only */
+
+	SMC_NLA_DEV_MAX		= 10,
+};
+
+enum smc_dev_port_attr {
+	SMC_NLA_DEV_PORT_PNET_USR	= 1,	/* u8, set by the user */
+	SMC_NLA_DEV_PORT_PNETID		= 2,	/* string */
+	SMC_NLA_DEV_PORT_NETDEV		= 3,	/* u32, interface index */
+	SMC_NLA_DEV_PORT_STATE		= 4,	/* u8, 1 active */
+	SMC_NLA_DEV_PORT_VALID		= 5,	/* u8, 1 */
+	SMC_NLA_DEV_PORT_LNK_CNT	= 6,	/* u32 */
+
+	SMC_NLA_DEV_PORT_MAX		= 6,
+};
+
+/* Inside SMC_GEN_STATS */
+enum smc_stats_attr {
+	SMC_NLA_STATS_SMCD_TECH		= 1,	/* nest, enum smc_tech_attr */
+	SMC_NLA_STATS_SMCR_TECH		= 2,	/* nest, enum smc_tech_attr */
+	SMC_NLA_STATS_CLNT_HS_ERR_CNT	= 3,	/* u64 */
+	SMC_NLA_STATS_SRV_HS_ERR_CNT	= 4,	/* u64 */
+
+	SMC_NLA_STATS_MAX		= 4,
+};
+
+enum smc_tech_attr {
+	/* nests, enum smc_size_attr */
+	SMC_NLA_STATS_T_TX_RMB_SIZE	= 1,
+	SMC_NLA_STATS_T_RX_RMB_SIZE	= 2,
+	SMC_NLA_STATS_T_TXPLOAD_SIZE	= 3,
+	SMC_NLA_STATS_T_RXPLOAD_SIZE	= 4,
+	/* nests, enum smc_rmb_stats_attr */
+	SMC_NLA_STATS_T_TX_RMB_STATS	= 5,
+	SMC_NLA_STATS_T_RX_RMB_STATS	= 6,
+	/* u64 counters */
+	SMC_NLA_STATS_T_CLNT_V1_SUCC	= 7,
+	SMC_NLA_STATS_T_CLNT_V2_SUCC	= 8,
+	SMC_NLA_STATS_T_SRV_V1_SUCC	= 9,
+	SMC_NLA_STATS_T_SRV_V2_SUCC	= 10,
+	SMC_NLA_STATS_T_SENDPAGE_CNT	= 11,
+	SMC_NLA_STATS_T_SPLICE_CNT	= 12,
+	SMC_NLA_STATS_T_CORK_CNT	= 13,
+	SMC_NLA_STATS_T_NDLY_CNT	= 14,
+	SMC_NLA_STATS_T_URG_DATA_CNT	= 15,
+	SMC_NLA_STATS_T_RX_BYTES	= 16,
+	SMC_NLA_STATS_T_TX_BYTES	= 17,
+	SMC_NLA_STATS_T_RX_CNT		= 18,
+	SMC_NLA_STATS_T_TX_CNT		= 19,
+	/* uint gauges */
+	SMC_NLA_STATS_T_RX_RMB_USAGE	= 20,
+	SMC_NLA_STATS_T_TX_RMB_USAGE	= 21,
+
+	SMC_NLA_STATS_T_MAX		= 21,
+};
+
+/* A histogram of sizes: u64 each, up to and including the size named */
+enum smc_size_attr {
+	SMC_NLA_STATS_PLOAD_8K		= 1,
+	SMC_NLA_STATS_PLOAD_16K		= 2,
+	SMC_NLA_STATS_PLOAD_32K		= 3,
+	SMC_NLA_STATS_PLOAD_64K		= 4,
+	SMC_NLA_STATS_PLOAD_128K	= 5,
+	SMC_NLA_STATS_PLOAD_256K	= 6,
+	SMC_NLA_STATS_PLOAD_512K	= 7,
+	SMC_NLA_STATS_PLOAD_1024K	= 8,
+	SMC_NLA_STATS_PLOAD_G_1024K	= 9,	/* larger */
+
+	SMC_NLA_STATS_PLOAD_MAX		= 9,
+};
+
+/* u64 counters of one direction's buffers */
+enum smc_rmb_stats_attr {
+	SMC_NLA_STATS_RMB_SIZE_SM_PEER_CNT	= 1,
+	SMC_NLA_STATS_RMB_SIZE_SM_CNT		= 2,
+	SMC_NLA_STATS_RMB_FULL_PEER_CNT		= 3,
+	SMC_NLA_STATS_RMB_FULL_CNT		= 4,
+	SMC_NLA_STATS_RMB_REUSE_CNT		= 5,
+	SMC_NLA_STATS_RMB_ALLOC_CNT		= 6,
+	SMC_NLA_STATS_RMB_DGRADE_CNT		= 7,
+
+	SMC_NLA_STATS_RMB_MAX			= 7,
+};
+
+/* Inside SMC_GEN_FBACK_STATS: one message per side and reason */
+enum smc_fback_attr {
+	SMC_NLA_FBACK_STATS_TYPE	= 1,	/* u8, 0 client, 1 server */
+	SMC_NLA_FBACK_STATS_SRV_CNT	= 2,	/* u64, first message only */
+	SMC_NLA_FBACK_STATS_CLNT_CNT	= 3,	/* u64, first message only */
+	SMC_NLA_FBACK_STATS_RSN_CODE	= 4,	/* u32, enum smc_decline_reason */
+	SMC_NLA_FBACK_STATS_RSN_CNT	= 5,	/* u16 */
+
+	SMC_NLA_FBACK_STATS_MAX		= 5,
+};
+
+/* Attributes of the UEID commands, at the top level */
+#define SMC_MAX_EID_LEN	32	/* padded with blanks, without the final NUL */
+#define SMC_MAX_UEID	4	/* ids a host can have */
+
+enum smc_eid_attr {
+	SMC_NLA_EID_TABLE_UNSPEC	= 0,
+	SMC_NLA_EID_TABLE_ENTRY		= 1,	/* string, exactly 32 characters */
+
+	SMC_NLA_EID_TABLE_MAX		= 1,
+};
+
+/* Attributes of the answer to SMC_NETLINK_DUMP_SEID, at the top level */
+enum smc_seid_attr {
+	SMC_NLA_SEID_UNSPEC	= 0,
+	SMC_NLA_SEID_ENTRY	= 1,	/* string */
+	SMC_NLA_SEID_ENABLED	= 2,	/* u8, bool */
+
+	SMC_NLA_SEID_TABLE_MAX	= 2,
+};
+
+/* Attribute of the answer to SMC_NETLINK_DUMP_HS_LIMITATION */
+enum smc_hs_limitation_attr {
+	SMC_NLA_HS_LIMITATION_UNSPEC	= 0,
+	SMC_NLA_HS_LIMITATION_ENABLED	= 1,	/* u8, bool */
+
+	SMC_NLA_HS_LIMITATION_MAX	= 1,
+};
+
+#endif /* _UAPI_LINUX_SMC_H_ */

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What differs between the kernels this module builds for, under one spelling.
+ *
+ * This is the only file that may ask for a kernel feature. The answers come
+ * from scripts/probe, which compiles a question for each one: distributions
+ * carry changes back, so a version number proves nothing. Everything here has
+ * the meaning of the newest kernel; older ones are adapted to it.
+ */
+#ifndef SMC_COMPAT_H
+#define SMC_COMPAT_H
+
+#include <linux/kconfig.h>
+#include <linux/mmzone.h>
+#include <linux/net.h>
+#include <linux/netdevice.h>
+#include <linux/shrinker.h>
+#include <linux/slab.h>
+#include <linux/sysctl.h>
+#include <linux/timer.h>
+#include <linux/uio.h>
+#include <net/dst.h>
+#include <net/net_namespace.h>
+#include <net/netlink.h>
+#include <net/sock.h>
+#include <rdma/ib_cache.h>
+#include <rdma/ib_verbs.h>
+
+#include "smc_probe.h"
+
+#if !IS_ENABLED(CONFIG_SMC)
+#error "this kernel has no SMC option in its TCP: it needs CONFIG_SMC=m"
+#elif IS_BUILTIN(CONFIG_SMC) && defined(MODULE)
+#error "this kernel has SMC built in (CONFIG_SMC=y); a module cannot replace it"
+#endif
+
+/*
+ * accept(): write a function that takes struct proto_accept_arg, then
+ * SMC_DEFINE_ACCEPT_OP(op, function) makes the op for struct proto_ops of it.
+ */
+#ifdef SMC_HAVE_PROTO_ACCEPT_ARG
+#define SMC_DEFINE_ACCEPT_OP(op, function)				\
+static int op(struct socket *sock, struct socket *newsock,		\
+	      struct proto_accept_arg *arg)				\
+{									\
+	return function(sock, newsock, arg);				\
+}
+
+static inline int smc_compat_accept(const struct proto_ops *ops,
+				    struct socket *sock,
+				    struct socket *newsock,
+				    struct proto_accept_arg *arg)
+{
+	return ops->accept(sock, newsock, arg);
+}
+
+static inline struct sock *smc_compat_proto_accept(struct sock *sk,
+						   struct proto_accept_arg *arg)
+{
+	return sk->sk_prot->accept(sk, arg);
+}
+#else
+struct proto_accept_arg {
+	int flags;
+	int err;
+	int is_empty;
+	bool kern;
+};
+
+#define SMC_DEFINE_ACCEPT_OP(op, function)				\
+static int op(struct socket *sock, struct socket *newsock, int flags,	\
+	      bool kern)						\
+{									\
+	struct proto_accept_arg arg = { .flags = flags, .kern = kern };	\
+									\
+	return function(sock, newsock, &arg);				\
+}
+
+static inline int smc_compat_accept(const struct proto_ops *ops,
+				    struct socket *sock,
+				    struct socket *newsock,
+				    struct proto_accept_arg *arg)
+{
+	return ops->accept(sock, newsock, arg->flags, arg->kern);
+}
+
+static inline struct sock *smc_compat_proto_accept(struct sock *sk,
+						   struct proto_accept_arg *arg)
+{
+	return sk->sk_prot->accept(sk, arg->flags, &arg->err, arg->kern);
+}
+#endif
+
+/*
+ * inet_connection_sock_af_ops.syn_recv_sock: parameters of a wrapper and the
+ * arguments with which it calls what it wraps.
+ */
+#define SMC_SYN_RECV_SOCK_PARAMS_6					\
+	const struct sock *sk, struct sk_buff *skb,			\
+	struct request_sock *req, struct dst_entry *dst,		\
+	struct request_sock *req_unhash, bool *own_req
+#define SMC_SYN_RECV_SOCK_ARGS_6 sk, skb, req, dst, req_unhash, own_req
+
+#ifdef SMC_HAVE_SYN_RECV_SOCK_CHILD_INIT
+#define SMC_SYN_RECV_SOCK_PARAMS					\
+	SMC_SYN_RECV_SOCK_PARAMS_6,					\
+	void (*child_init)(struct sock *newsk, const struct sock *listener)
+#define SMC_SYN_RECV_SOCK_ARGS SMC_SYN_RECV_SOCK_ARGS_6, child_init
+#else
+#define SMC_SYN_RECV_SOCK_PARAMS SMC_SYN_RECV_SOCK_PARAMS_6
+#define SMC_SYN_RECV_SOCK_ARGS SMC_SYN_RECV_SOCK_ARGS_6
+#endif
+
+/* Initialiser of struct proto: where in @type its struct ipv6_pinfo lies. */
+#ifdef SMC_HAVE_PROTO_IPV6_PINFO_OFFSET
+#define SMC_PROTO_IPV6_PINFO(type, member)				\
+	.ipv6_pinfo_offset = offsetof(type, member),
+#else
+#define SMC_PROTO_IPV6_PINFO(type, member)
+#endif
+
+/* Makes a kernel socket hold a reference on its network namespace. */
+static inline void smc_compat_sk_net_refcnt_upgrade(struct sock *sk)
+{
+#ifdef SMC_HAVE_SK_NET_REFCNT_UPGRADE
+	sk_net_refcnt_upgrade(sk);
+#else
+	sk->sk_net_refcnt = 1;
+	get_net_track(sock_net(sk), &sk->ns_tracker, GFP_KERNEL);
+	sock_inuse_add(sock_net(sk), 1);
+#endif
+}
+
+static inline kuid_t smc_compat_sk_uid(struct sock *sk)
+{
+#ifdef SMC_HAVE_SK_UID_FUNCTION
+	return sk_uid(sk);
+#else
+	return sock_i_uid(sk);
+#endif
+}
+
+/* The outgoing device of a route; the caller is in an RCU read section. */
+static inline struct net_device *smc_compat_dst_dev(struct dst_entry *dst)
+{
+#ifdef SMC_HAVE_DST_DEV_RCU
+	return dst_dev_rcu(dst);
+#else
+	return READ_ONCE(dst->dev);
+#endif
+}
+
+#ifdef SMC_HAVE_TRACE_SK_DATA_READY
+#include <trace/events/sock.h>
+#define smc_compat_trace_sk_data_ready(sk) trace_sk_data_ready(sk)
+#else
+#define smc_compat_trace_sk_data_ready(sk) do { } while (0)
+#endif
+
+#ifndef SMC_HAVE_ITER_DEST
+#define ITER_DEST READ
+#define ITER_SOURCE WRITE
+#endif
+
+/*
+ * The network device of an RDMA port with a reference for the caller, or NULL.
+ * Where the core does not tell, the driver may; software devices do not, but
+ * their GIDs know the device.
+ */
+#ifdef SMC_HAVE_IB_DEVICE_GET_NETDEV
+static inline struct net_device *smc_compat_ib_netdev(struct ib_device *ibdev,
+						      u32 port)
+{
+	return ib_device_get_netdev(ibdev, port);
+}
+#else
+static inline struct net_device *smc_compat_ib_netdev(struct ib_device *ibdev,
+						      u32 port)
+{
+	int gids = ibdev->port_data[port].immutable.gid_tbl_len;
+	struct net_device *ndev = NULL;
+	int i;
+
+	if (ibdev->ops.get_netdev)
+		ndev = ibdev->ops.get_netdev(ibdev, port);
+	for (i = 0; i < gids && !ndev; i++) {
+		const struct ib_gid_attr *attr;
+
+		attr = rdma_get_gid_attr(ibdev, port, i);
+		if (IS_ERR(attr))
+			continue;
+		rcu_read_lock();
+		ndev = rdma_read_gid_attr_ndev_rcu(attr);
+		if (IS_ERR(ndev))
+			ndev = NULL;
+		dev_hold(ndev);
+		rcu_read_unlock();
+		rdma_put_gid_attr(attr);
+	}
+	return ndev;
+}
+#endif
+
+/* First parameter of a sysctl handler: SMC_CTL_CONST struct ctl_table *. */
+#ifdef SMC_HAVE_CTL_TABLE_CONST
+#define SMC_CTL_CONST const
+#else
+#define SMC_CTL_CONST
+#endif
+
+/* @table has @count entries and one more that is all zero. */
+static inline struct ctl_table_header *
+smc_compat_register_net_sysctl(struct net *net, const char *path,
+			       struct ctl_table *table, size_t count)
+{
+#ifdef SMC_HAVE_REGISTER_NET_SYSCTL_SZ
+	return register_net_sysctl_sz(net, path, table, count);
+#else
+	return register_net_sysctl(net, path, table);
+#endif
+}
+
+/* An attribute of 4 bytes, or of 8 when the value does not fit. */
+static inline int smc_compat_nla_put_uint(struct sk_buff *skb, int type,
+					  u64 value)
+{
+#ifdef SMC_HAVE_NLA_PUT_UINT
+	return nla_put_uint(skb, type, value);
+#else
+	if (value == (u32)value)
+		return nla_put_u32(skb, type, value);
+	return nla_put(skb, type, sizeof(value), &value);
+#endif
+}
+
+/* In TP_fast_assign(): @src is what __string() of @dst was given. */
+#ifdef SMC_HAVE_ASSIGN_STR_ONE_ARG
+#define smc_compat_assign_str(dst, src) __assign_str(dst)
+#else
+#define smc_compat_assign_str(dst, src) __assign_str(dst, src)
+#endif
+
+#ifdef SMC_HAVE_TIMER_CONTAINER_OF
+#define smc_compat_timer_of(var, timer, member)				\
+	timer_container_of(var, timer, member)
+#else
+#define smc_compat_timer_of(var, timer, member) from_timer(var, timer, member)
+#endif
+
+/* Largest order alloc_pages() accepts. */
+#ifdef SMC_HAVE_MAX_PAGE_ORDER
+#define SMC_MAX_PAGE_ORDER MAX_PAGE_ORDER
+#else
+#define SMC_MAX_PAGE_ORDER (MAX_ORDER - 1)
+#endif
+
+/* Registers a shrinker; NULL when memory is short. Free it with _del. */
+static inline struct shrinker *
+smc_compat_shrinker_add(const char *name,
+			unsigned long (*count)(struct shrinker *,
+					       struct shrink_control *),
+			unsigned long (*scan)(struct shrinker *,
+					      struct shrink_control *))
+{
+	struct shrinker *shrinker;
+
+#ifdef SMC_HAVE_SHRINKER_ALLOC
+	shrinker = shrinker_alloc(0, "%s", name);
+#else
+	shrinker = kzalloc(sizeof(*shrinker), GFP_KERNEL);
+#endif
+	if (!shrinker)
+		return NULL;
+	shrinker->count_objects = count;
+	shrinker->scan_objects = scan;
+	shrinker->seeks = DEFAULT_SEEKS;
+#ifdef SMC_HAVE_SHRINKER_ALLOC
+	shrinker_register(shrinker);
+#else
+	if (register_shrinker(shrinker, "%s", name)) {
+		kfree(shrinker);
+		return NULL;
+	}
+#endif
+	return shrinker;
+}
+
+static inline void smc_compat_shrinker_del(struct shrinker *shrinker)
+{
+	if (!shrinker)
+		return;
+#ifdef SMC_HAVE_SHRINKER_ALLOC
+	shrinker_free(shrinker);
+#else
+	unregister_shrinker(shrinker);
+	kfree(shrinker);
+#endif
+}
+
+#endif /* SMC_COMPAT_H */
