@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Kernels, first file systems and modules of the machines.
+
+What is made here lies in the cache, never in the tree. Two runners may work
+side by side: whatever is made is made under a lock and put in place by rename.
+"""
+import contextlib
+import fcntl
+import glob
+import hashlib
+import lzma
+import os
+import shutil
+import subprocess
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))))))
+VM = os.path.join(TOP, "tools/testing/vm")
+CACHE = os.environ.get("SMC_CACHE") or os.path.expanduser("~/.cache/smc-bench")
+INITRAMFS_MODULES = ("virtio_pci", "virtio_console", "virtio_net",
+                     "9pnet_virtio", "9p", "overlay")
+PROBE_TIMEOUT = 25
+
+
+class BenchError(Exception):
+    """The bench itself does not work."""
+
+
+def run(argv, **kw):
+    p = subprocess.run(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                       text=True, **kw)
+    if p.returncode:
+        raise BenchError(f"{' '.join(argv)} failed:\n{p.stdout[-4000:]}")
+    return p.stdout
+
+
+@contextlib.contextmanager
+def locked(name):
+    os.makedirs(CACHE, exist_ok=True)
+    with open(os.path.join(CACHE, f".lock-vm-{name}"), "w") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        yield
+
+
+def script(*args):
+    """Ask scripts/kernel."""
+    p = subprocess.run([os.path.join(TOP, "scripts/kernel"), *args],
+                       stdout=subprocess.PIPE, text=True)
+    if p.returncode:
+        raise BenchError(f"scripts/kernel {' '.join(args)} failed")
+    return p.stdout.strip().split("\n")[-1]
+
+
+class Kernel:
+    """One kernel to boot: stock or debug."""
+
+    def __init__(self, kind):
+        if kind == "stock":
+            image, mods, build = "vmlinuz-6.12", "modules-6.12", "headers-6.12"
+            self.release = script("release", "6.12")
+        else:
+            image, mods, build = "debug-vmlinuz", "debug-modules", "debug-build"
+            self.release = script("release", "debug")
+        self.kind = kind
+        self.image = script("path", image)
+        self.modroot = script("path", mods)
+        self.build = script("path", build)
+        self.moddir = os.path.join(self.modroot, "lib/modules", self.release)
+        if not os.path.exists(os.path.join(self.moddir, "modules.dep")):
+            raise BenchError(f"no modules.dep in {self.moddir}")
+
+    def module_order(self):
+        """Files to load for the names of INITRAMFS_MODULES, in order."""
+        deps, by_name = {}, {}
+        with open(os.path.join(self.moddir, "modules.dep")) as f:
+            for line in f:
+                path, _, rest = line.partition(":")
+                deps[path] = rest.split()
+                name = os.path.basename(path).split(".")[0].replace("-", "_")
+                by_name[name] = path
+        order = []
+        for name in INITRAMFS_MODULES:
+            path = by_name.get(name)
+            if not path:
+                continue  # built in
+            for p in reversed(deps[path]):
+                if p not in order:
+                    order.append(p)
+            if path not in order:
+                order.append(path)
+        return order
+
+    def initramfs(self):
+        """Path of the initramfs, made when it or what it holds is new."""
+        init = os.path.join(VM, "guest/init")
+        with open(init, "rb") as f:
+            mark = hashlib.sha256(f.read() + self.release.encode() +
+                                  " ".join(self.module_order()).encode())
+        st = os.stat(self.image)
+        mark.update(f"{st.st_mtime} {st.st_size}".encode())
+        path = os.path.join(CACHE, f"vm-initramfs-{self.kind}-{mark.hexdigest()[:16]}")
+        with locked("initramfs"):
+            if not os.path.exists(path):
+                self.make_initramfs(path, init)
+        return path
+
+    def make_initramfs(self, path, init):
+        work = path + ".tree"
+        shutil.rmtree(work, ignore_errors=True)
+        for d in ("bin", "mod"):
+            os.makedirs(os.path.join(work, d))
+        shutil.copy(init, os.path.join(work, "init"))
+        shutil.copy("/bin/busybox", os.path.join(work, "bin/busybox"))
+        names = []
+        for mod in self.module_order():
+            with open(os.path.join(self.moddir, mod), "rb") as f:
+                data = f.read()
+            name = os.path.basename(mod)
+            if name.endswith(".xz"):
+                data, name = lzma.decompress(data), name[:-3]
+            with open(os.path.join(work, "mod", name), "wb") as f:
+                f.write(data)
+            names.append(name)
+        with open(os.path.join(work, "mod/order"), "w") as f:
+            f.write("".join(n + "\n" for n in names))
+        files = subprocess.run(["find", ".", "-print0"], cwd=work,
+                               stdout=subprocess.PIPE, check=True).stdout
+        with open(path + ".new", "wb") as f:
+            subprocess.run(["cpio", "-0", "-o", "-H", "newc", "--quiet"],
+                           cwd=work, input=files, stdout=f, check=True)
+        shutil.rmtree(work)
+        os.rename(path + ".new", path)
+
+    def smc_modules(self):
+        """Build our modules for this kernel; returns {name: path}.
+
+        The sources are copied to the cache, so that the tree stays clean and
+        builds for several kernels do not meet.
+        """
+        out = os.path.join(CACHE, f"vm-build-{self.kind}-{self.release}")
+        with locked("build-" + self.kind):
+            os.makedirs(out, exist_ok=True)
+            run(["rsync", "-a", "--delete", "--include=*/",
+                 "--include=*.[chS]", "--include=Kbuild*", "--include=Kconfig*",
+                 "--include=probe*", "--include=*.sh", "--include=/scripts/***",
+                 "--exclude=.git", "--exclude=*",
+                 "--filter=P *.o", "--filter=P *.ko", "--filter=P *.cmd",
+                 "--filter=P *.mod", "--filter=P *.mod.c", "--filter=P *.d",
+                 "--filter=P modules.order", "--filter=P Module.symvers",
+                 "--filter=P *.a", "--filter=P smc_compat_probes*",
+                 TOP + "/", out + "/"])
+            run(["make", "-s", f"-j{os.cpu_count()}", "-C", self.build, f"M={out}",
+                 "modules"])
+        mods = {}
+        for path in glob.glob(os.path.join(out, "net/smc/*.ko")):
+            mods[os.path.basename(path)[:-3]] = path
+        if "smc" not in mods:
+            raise BenchError("the build made no smc.ko")
+        return mods
+
+
+def qemu_accel(kernel):
+    """'kvm' where it boots the kernel, else 'tcg'; remembered in the cache."""
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return "tcg"
+    with open("/proc/sys/kernel/random/boot_id") as f:
+        name = os.path.join(CACHE, "vm-accel-" + f.read().strip())
+    with locked("accel"):
+        if os.path.exists(name):
+            with open(name) as f:
+                return f.read().strip()
+        accel = "kvm" if kvm_boots(kernel) else "tcg"
+        with open(name, "w") as f:
+            f.write(accel)
+    return accel
+
+
+def kvm_boots(kernel):
+    """Does the kernel get as far as missing a root file system under kvm?"""
+    argv = ["qemu-system-x86_64", "-accel", "kvm", "-M", "q35", "-m", "512",
+            "-display", "none", "-nodefaults", "-serial", "stdio", "-no-reboot",
+            "-kernel", kernel.image, "-append", "console=ttyS0 panic=-1"]
+    try:
+        p = subprocess.run(argv, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                           stderr=subprocess.STDOUT, timeout=PROBE_TIMEOUT)
+    except subprocess.TimeoutExpired:
+        return False
+    return b"Unable to mount root" in p.stdout
+
+
+def compile_c(src, *flags):
+    """Compile a C program of the bench into the cache; returns its path."""
+    with open(src, "rb") as f:
+        mark = hashlib.sha256(f.read() + " ".join(flags).encode()).hexdigest()[:16]
+    name = os.path.basename(src)[:-2]
+    path = os.path.join(CACHE, f"vm-{name}-{mark}")
+    with locked("cc"):
+        if not os.path.exists(path):
+            run(["gcc", "-O2", "-Wall", "-Wextra", "-o", path + ".new", src, *flags])
+            os.rename(path + ".new", path)
+    return path

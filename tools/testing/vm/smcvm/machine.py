@@ -1,0 +1,443 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One machine of the bench: QEMU, its agent, its processes, its kernel log."""
+import base64
+import itertools
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+from . import kernel
+from .kernel import BenchError
+
+# A line of the kernel's log that fails whatever runs.
+BAD_LINE = re.compile(
+    r"WARNING:|BUG:|BUG |Oops|general protection|KASAN|KCSAN|UBSAN|kernel panic|"
+    r"INFO: (task|possible|rcu|trying to register|inconsistent)|"
+    r"possible (circular|recursive) locking|inconsistent lock state|"
+    r"suspicious RCU|blocked for more than|detected stall|self-detected|"
+    r"soft lockup|hard LOCKUP|refcount_t:|sleeping function called|"
+    r"scheduling while atomic|(list_add|list_del) corruption|DEBUG_LOCKS_WARN|"
+    r"ODEBUG|unregister_netdevice: waiting|cut here|Unable to handle|"
+    r"bad page|Bad page|slab.*(corrupt|Redzone|Poison)|memory used for lock|"
+    r"still held|held lock freed|invalid opcode|divide error|double fault|"
+    r"page allocation failure|Objects remaining|kernel messages lost|"
+    r"proc_dir_entry|still has|has leaked|WQ_MEM_RECLAIM|hogged CPU", re.I)
+# Lines of the log that speak of the bench's slowness, not of a fault.
+SLOWNESS = re.compile(r"hrtimer: interrupt took|perf: interrupt took|"
+                      r"workqueue: .* hogged CPU for >")
+
+
+class Failed(Exception):
+    """A scenario, or a process of one, failed."""
+
+
+class Died(Failed):
+    """The machine is gone."""
+
+
+class Result:
+    def __init__(self, rc, out, err):
+        self.rc = rc
+        self.out = out
+        self.err = err
+
+    def __repr__(self):
+        return f"rc {self.rc}, out {self.out[-400:]!r}, err {self.err[-400:]!r}"
+
+
+class Process:
+    """A program or a scenario half running in a machine."""
+
+    def __init__(self, vm, key, what):
+        self.vm = vm
+        self.key = key
+        self.what = what
+        self.out = ""
+        self.err = ""
+        self.marks = []
+        self.taken = 0
+        self.rc = None
+        self.pid = None
+
+    def __str__(self):
+        return f"{self.vm.name}: {self.what}"
+
+    def explain(self):
+        text = f"{self}: rc {self.rc}"
+        if self.out:
+            text += f"\n--- output\n{self.out[-3000:]}"
+        if self.err:
+            text += f"\n--- errors\n{self.err[-6000:]}"
+        return text
+
+    def until(self, cond, timeout, what):
+        self.vm.until(cond, timeout, f"{self}: {what}", self.explain)
+
+    def wait(self, timeout=120, check=True):
+        """Wait for the end. A failed process raises unless CHECK is off."""
+        self.until(lambda: self.rc is not None, timeout, "end of process")
+        if check and self.rc:
+            raise Failed(self.explain())
+        return Result(self.rc, self.out, self.err)
+
+    @property
+    def value(self):
+        """What a half returned."""
+        for m in self.marks:
+            if m["name"] == "return":
+                return m["value"]
+        raise Failed(f"{self}: no return value\n{self.explain()}")
+
+    def expect(self, name, timeout=120):
+        """Wait for the half's next mark NAME; returns its data."""
+        def there():
+            if self.rc not in (None, 0):
+                raise Failed(self.explain())
+            return self.find(name) is not None or self.rc is not None
+        self.until(there, timeout, f"mark {name}")
+        at = self.find(name)
+        if at is None:
+            raise Failed(f"{self}: ended without mark {name}\n{self.explain()}")
+        self.taken = at + 1
+        return self.marks[at]
+
+    def find(self, name):
+        for i in range(self.taken, len(self.marks)):
+            if self.marks[i]["name"] == name:
+                return i
+        return None
+
+    def gate(self, name):
+        """Open the gate NAME of the half."""
+        self.vm.call("stdin", key=self.key, data=name + "\n")
+
+    def write(self, data):
+        self.vm.call("stdin", key=self.key, data=data)
+
+    def close_stdin(self):
+        self.vm.call("stdin", key=self.key, close=True)
+
+    def kill(self, sig=signal.SIGKILL):
+        self.vm.call("kill", key=self.key, sig=int(sig))
+
+    def expect_out(self, regex, timeout=60):
+        """Wait until the output matches REGEX; returns the match."""
+        rx = re.compile(regex, re.M)
+
+        def there():
+            if self.rc is not None and not rx.search(self.out):
+                raise Failed(f"ended without output {regex!r}\n{self.explain()}")
+            return rx.search(self.out)
+        self.until(there, timeout, f"output {regex!r}")
+        return rx.search(self.out)
+
+
+class Machine:
+    """See Pair for how machines are put together."""
+
+    def __init__(self, name, number, kern, relay, rundir, vcpus=1, nics=1, accel="tcg"):
+        self.name = name
+        self.number = number
+        self.kernel = kern
+        self.relay = relay
+        self.dir = rundir
+        self.vcpus = vcpus
+        self.nics = nics
+        self.accel = accel
+        self.ip = f"10.43.0.{number}"
+        self.ip6 = f"fd43::{number}"
+        self.ports = [relay.port(name, seg) for seg in range(nics)]
+        self.boots = 0
+        self.cond = threading.Condition()
+        self.ids = itertools.count(1)
+        self.qemu = None
+        self.paused = False
+
+    # Life
+
+    def start(self):
+        """Start QEMU; wait_up() waits for the agent."""
+        self.boots += 1
+        self.answers = {}
+        self.procs = {}
+        self.log = []
+        self.up = self.bye = self.gone = False
+        self.console = os.path.join(self.dir, f"console-{self.name}-{self.boots}.log")
+        self.agent_path = os.path.join(self.dir, f"agent-{self.name}")
+        self.qmp_path = os.path.join(self.dir, f"qmp-{self.name}")
+        for path in (self.agent_path, self.qmp_path):
+            if os.path.exists(path):
+                os.unlink(path)
+        self.began = time.monotonic()
+        self.qemu_log = open(os.path.join(self.dir, f"qemu-{self.name}.log"), "a")
+        self.qemu = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL,
+                                     stdout=self.qemu_log, stderr=subprocess.STDOUT)
+        self.sock = self.connect(self.agent_path)
+        self.reader = threading.Thread(target=self.read_loop, args=(self.sock,),
+                                       daemon=True)
+        self.reader.start()
+
+    def command(self):
+        agent = os.path.join(kernel.VM, "guest/agent.py")
+        debug = self.kernel.kind == "debug"
+        append = ("console=ttyS0 loglevel=5 oops=panic panic=-1 nokaslr mitigations=off "
+                  "tsc=reliable no_timer_check random.trust_cpu=on quiet "
+                  "net.ifnames=0 rcupdate.rcu_cpu_stall_timeout=60 "
+                  "watchdog_thresh=60 log_buf_len=4M printk.devkmsg=on "
+                  f"kmemleak=on bench.agent={agent} bench.host={self.name}")
+        cpu = "host" if self.accel == "kvm" else "qemu64,+rdrand,+rdseed"
+        argv = ["qemu-system-x86_64", "-name", f"bench-{self.name}",
+                "-accel", self.accel + (",thread=multi" if self.accel == "tcg" else ""),
+                "-M", "q35", "-cpu", cpu, "-smp", str(self.vcpus),
+                "-m", "3072" if debug else "1536",
+                "-display", "none", "-nodefaults", "-no-reboot", "-no-user-config",
+                "-serial", f"file:{self.console}",
+                "-qmp", f"unix:{self.qmp_path},server=on,wait=off",
+                "-kernel", self.kernel.image, "-initrd", self.kernel.initramfs(),
+                "-append", append,
+                "-fsdev", "local,id=root,path=/,security_model=none,readonly=on,"
+                          "multidevs=remap",
+                "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
+                "-device", "virtio-serial-pci",
+                "-chardev", f"socket,id=agent,path={self.agent_path},server=on,wait=off",
+                "-device", "virtserialport,chardev=agent,name=agent"]
+        for i, (relay, qemu) in enumerate(self.ports):
+            mac = f"52:54:00:43:{i:02x}:{self.number:02x}"
+            argv += ["-netdev", f"dgram,id=n{i},local.type=unix,local.path={qemu},"
+                                f"remote.type=unix,remote.path={relay}",
+                     "-device", f"virtio-net-pci,netdev=n{i},mac={mac}"]
+        return argv
+
+    def connect(self, path):
+        end = time.monotonic() + 20
+        while True:
+            s = socket.socket(socket.AF_UNIX)
+            try:
+                s.connect(path)
+                return s
+            except OSError:
+                s.close()
+                if self.qemu.poll() is not None or time.monotonic() > end:
+                    raise BenchError(f"QEMU of {self.name} does not start:\n"
+                                     + self.tail(self.qemu_log.name)) from None
+                time.sleep(0.02)
+
+    def wait_up(self, timeout=180):
+        self.until(lambda: self.up, timeout, "boot of the machine",
+                   lambda: self.tail(self.console))
+        self.boot_time = time.monotonic() - self.began
+
+    def alive(self):
+        return self.qemu is not None and self.qemu.poll() is None and not self.gone
+
+    def power_off(self, timeout=60):
+        """Orderly end; raises when the machine does not reach it."""
+        self.call("poweroff", timeout=timeout)
+        try:
+            rc = self.qemu.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.destroy()
+            raise Failed(f"{self.name} does not power off\n"
+                         + self.tail(self.console)) from None
+        self.destroy()
+        if rc or not self.bye:
+            raise Failed(f"{self.name}: no end mark (QEMU's exit code {rc})")
+
+    def destroy(self):
+        """End QEMU at once, as a power cut does."""
+        if self.qemu is None:
+            return
+        if self.qemu.poll() is None:
+            self.qemu.kill()
+        self.qemu.wait()
+        self.qemu = None
+        self.paused = False
+        self.sock.close()
+        self.reader.join(5)
+        self.qemu_log.close()
+
+    def qmp(self, command):
+        with socket.socket(socket.AF_UNIX) as s:
+            s.settimeout(20)
+            s.connect(self.qmp_path)
+            f = s.makefile("rw")
+            f.readline()
+            for cmd in ("qmp_capabilities", command):
+                f.write(json.dumps({"execute": cmd}) + "\n")
+                f.flush()
+                while True:
+                    ans = json.loads(f.readline())
+                    if "return" in ans:
+                        break
+                    if "error" in ans:
+                        raise BenchError(f"qmp {cmd}: {ans['error']}")
+
+    def freeze(self):
+        """Stand still: no instruction runs, the clock of the machine stops."""
+        self.qmp("stop")
+        self.paused = True
+
+    def thaw(self):
+        self.qmp("cont")
+        self.paused = False
+
+    @staticmethod
+    def tail(path, n=3000):
+        try:
+            with open(path, errors="replace") as f:
+                return f.read()[-n:]
+        except OSError as e:
+            return str(e)
+
+    # The agent
+
+    def read_loop(self, sock):
+        buf = b""
+        while True:
+            try:
+                data = sock.recv(1 << 16)
+            except OSError:
+                data = b""
+            if not data:
+                break
+            *lines, buf = (buf + data).split(b"\n")
+            with self.cond:
+                for line in lines:
+                    if line:
+                        self.on_line(json.loads(line))
+                self.cond.notify_all()
+        with self.cond:
+            self.gone = True
+            self.cond.notify_all()
+
+    def on_line(self, m):
+        if "id" in m:
+            if m.get("bye"):
+                self.bye = True
+            self.answers[m["id"]] = m
+            return
+        ev = m["ev"]
+        if ev == "hello":
+            self.up = True
+        elif ev == "kmsg":
+            self.log.append(m)
+        else:
+            p = self.procs.get(m["key"])
+            if not p:
+                return
+            if ev == "out":
+                setattr(p, m["fd"], getattr(p, m["fd"]) + m["data"])
+            elif ev == "mark":
+                p.marks.append(m["mark"])
+            elif ev == "exit":
+                p.rc = m["rc"]
+
+    def until(self, cond, timeout, what, explain=None):
+        """Wait until COND() is true; events of this machine wake it."""
+        end = time.monotonic() + timeout
+        with self.cond:
+            while not cond():
+                if self.gone or (self.qemu and self.qemu.poll() is not None):
+                    raise Died(f"{self.name} died while waiting for: {what}\n"
+                               + self.tail(self.console))
+                left = end - time.monotonic()
+                if left <= 0:
+                    text = f"{what}: not within {timeout:.0f} s"
+                    if explain:
+                        text += "\n" + explain()
+                    raise Failed(text)
+                self.cond.wait(min(left, 1))
+
+    def call(self, op, timeout=60, **args):
+        n = next(self.ids)
+        try:
+            self.sock.sendall(json.dumps(dict(args, id=n, op=op)).encode() + b"\n")
+        except OSError as e:
+            raise Died(f"{self.name}: {e}\n" + self.tail(self.console)) from None
+        self.until(lambda: n in self.answers, timeout, f"answer of the agent to {op}")
+        ans = self.answers.pop(n)
+        if "error" in ans:
+            raise Failed(f"{self.name}: {op}: {ans['error']}")
+        return ans
+
+    # Processes
+
+    def spawn(self, cmd, env=None, cwd="/tmp"):
+        """Start a program: a list, or a string for the shell."""
+        argv = ["/bin/sh", "-c", cmd] if isinstance(cmd, str) else list(map(str, cmd))
+        what = cmd if isinstance(cmd, str) else " ".join(argv)
+        p = self.new_process(what)
+        p.pid = self.call("spawn", key=p.key, argv=argv, env=env or {}, cwd=cwd)["pid"]
+        return p
+
+    def new_process(self, what):
+        p = Process(self, next(self.ids), what)
+        with self.cond:
+            self.procs[p.key] = p
+        return p
+
+    def run(self, cmd, timeout=60, check=True, env=None):
+        return self.spawn(cmd, env).wait(timeout, check)
+
+    def half(self, path, func, args, config):
+        p = self.new_process(f"{os.path.basename(path)}:{func}")
+        p.pid = self.call("half", key=p.key, file=path, func=func, args=args,
+                          config=config)["pid"]
+        return p
+
+    def read(self, path):
+        return self.call("read", path=path)["data"]
+
+    def write(self, path, data):
+        self.call("write", path=path, data=str(data))
+
+    def fetch(self, path, to):
+        """Copy a file out of the machine."""
+        with open(to, "wb") as f:
+            f.write(base64.b64decode(self.call("fetch", path=path)["b64"]))
+
+    def sysctl(self, name, value=None):
+        path = "/proc/sys/" + name.replace(".", "/")
+        if value is None:
+            return self.read(path).strip()
+        return self.write(path, value)
+
+    def sockets(self, **want):
+        """SMC sockets by sock_diag whose fields equal WANT."""
+        return [s for s in self.call("sockets")["list"]
+                if all(s.get(k) == v for k, v in want.items())]
+
+    def counters(self, dev="rxe0"):
+        ans = self.call("counters", dev=dev)
+        ans.pop("id")
+        return ans
+
+    def leftovers(self):
+        return self.call("processes")["list"]
+
+    def kill_leftovers(self):
+        for p in self.leftovers():
+            self.call("kill_pid", pid=p["pid"])
+
+    # Kernel log
+
+    def bad_lines(self, start=0):
+        """Lines from position START that must not be there, with what follows."""
+        with self.cond:
+            log = self.log[start:]
+        out = []
+        quiet = 0
+        for i, m in enumerate(log):
+            if i >= quiet and BAD_LINE.search(m["text"]) and not SLOWNESS.search(m["text"]):
+                out.append("\n".join(x["text"] for x in log[i:i + 60]))
+                quiet = i + 60
+        return out
+
+    def dmesg(self, start=0):
+        with self.cond:
+            return [f"[{m['at'] / 1e6:12.6f}] {m['text']}" for m in self.log[start:]]

@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Two machines and the relay between them, set up for SMC."""
+import os
+import re
+import shlex
+import shutil
+import tempfile
+import time
+
+from . import kernel
+from .kernel import BenchError
+from .machine import Died, Failed, Machine
+from .relay import Relay
+
+HOSTS = {"a": 1, "b": 2}
+LEAK_SCANS = 3
+# Names of the per-netns sysctls that set protocol timers, widened where an
+# emulated debug kernel is many times slower than a machine: see widen().
+SYSCTL_DIR = "/proc/sys/net/smc"
+
+
+class Pair:
+    """Options: kernel ("stock", "debug"), vcpus, nics, mtu."""
+
+    def __init__(self, kind="debug", vcpus=1, nics=1, mtu=1500, names="ab"):
+        self.kernel = kernel.Kernel(kind)
+        self.kind = kind
+        self.mtu = mtu
+        self.nics = nics
+        self.slow = 4 if kind == "debug" else 1
+        if vcpus > 1:
+            self.slow *= 2
+        self.dir = tempfile.mkdtemp(prefix="smcvm-")
+        self.sides = {n: None for n in names}
+        self.dialect = {n: None for n in names}
+        self.rdma_base = {}
+        self.accel = kernel.qemu_accel(self.kernel)
+        self.relay = Relay(self.dir)
+        self.vms = {n: Machine(n, HOSTS[n], self.kernel, self.relay, self.dir,
+                               vcpus, nics, self.accel) for n in names}
+        for n, vm in self.vms.items():
+            setattr(self, n, vm)
+
+    # Life
+
+    def boot(self, names=None):
+        names = names or list(self.vms)
+        for n in names:
+            self.vms[n].start()
+        for n in names:
+            self.vms[n].wait_up()
+            self.setup(self.vms[n])
+            self.sides[n] = "none"
+
+    def setup(self, vm):
+        """Modules, addresses and RDMA devices of one machine."""
+        mods = shlex.quote("/host" + self.kernel.moddir)
+        lines = [
+            "set -e",
+            f"mkdir -p /lib/modules; ln -sfn {mods} /lib/modules/{self.kernel.release}",
+            # nothing may bring in the distribution's modules behind our back
+            "for m in smc smc_diag; do echo install $m /bin/false; done"
+            " > /etc/modprobe.d/bench.conf",
+            "ip link set lo up",
+            "modprobe -q crc32_generic || true; modprobe rdma_rxe",
+            "sysctl -qw kernel.hung_task_timeout_secs=100 || true",
+            "sysctl -qw net.ipv6.conf.default.accept_dad=0",
+            "sysctl -qw vm.overcommit_memory=1",
+        ]
+        for i in range(self.nics):
+            lines += [
+                f"ip link set eth{i} mtu {self.mtu} up",
+                f"ip addr add 10.43.{i}.{vm.number}/24 dev eth{i}",
+                f"ip -6 addr add fd43:{i or ''}::{vm.number}/64 dev eth{i} nodad"
+                .replace("fd43:::", "fd43::"),
+                f"rdma link add rxe{i} type rxe netdev eth{i}",
+            ]
+        vm.run("\n".join(lines), timeout=60 * self.slow)
+        for i in range(self.nics):
+            self.wait_gid(vm, i)
+        self.rdma_base[vm.name] = self.rdma_objects(vm)
+
+    def wait_gid(self, vm, i):
+        """The port is active and its table has the IPv4 address."""
+        gid = f"0000:0000:0000:0000:0000:ffff:0a2b:{i:02x}{vm.number:02x}"
+        base = f"/sys/class/infiniband/rxe{i}/ports/1"
+        vm.run(f"n=0; until grep -q ACTIVE {base}/state && "
+               f"grep -qs {gid} {base}/gids/*; do "
+               "n=$((n+1)); [ $n -lt 600 ]; sleep 0.1; done", timeout=80)
+
+    def reboot(self, name):
+        """Start a machine again, after kill() or to be rid of its state."""
+        vm = self.vms[name]
+        vm.destroy()
+        self.boot([name])
+
+    # Modules
+
+    def load(self, name, side, dialect=0):
+        """Put machine NAME on SIDE: "ours", "stock" or "none"."""
+        vm = self.vms[name]
+        if self.sides[name] == side and (side != "ours" or
+                                         self.dialect[name] == dialect):
+            return
+        self.unload(name)
+        if side == "ours":
+            self.insert_ours(vm)
+            vm.sysctl("net.smc.dialect", dialect)
+            self.widen(vm)
+        elif side == "stock":
+            vm.run("rm -f /etc/modprobe.d/bench.conf; modprobe smc; modprobe smc_diag")
+        elif side != "none":
+            raise BenchError(f"no such side: {side}")
+        self.sides[name] = side
+        self.dialect[name] = dialect
+
+    def insert_ours(self, vm):
+        mods = self.kernel.smc_modules()
+        lines = ["set -e"]
+        for mod in ("smc", "smc_diag"):
+            if mod not in mods:
+                continue
+            path = shlex.quote("/host" + mods[mod])
+            lines.append(f"for d in $(modinfo -F depends {path} | tr , ' '); do "
+                         "[ -d /sys/module/$d ] || modprobe $d; done")
+            lines.append(f"insmod {path}")
+        vm.run("\n".join(lines), timeout=60 * self.slow)
+
+    def widen(self, vm):
+        """Multiply the protocol's timers by the slowness of the kernel."""
+        if self.slow == 1:
+            return
+        vm.run(f"cd {SYSCTL_DIR} && for f in *_timeout_ms *_timeout; do "
+               "[ -e $f ] || continue; "
+               f"echo $(( $(cat $f) * {self.slow} )) > $f; done")
+
+    def unload(self, name):
+        """Take the modules out; refused or left-over state is a failure."""
+        vm = self.vms[name]
+        if self.sides[name] in (None, "none"):
+            return
+        r = vm.run("rmmod smc_diag smc 2>&1 || { rmmod smc_diag; rmmod smc; }",
+                   timeout=90 * self.slow, check=False)
+        left = vm.run("lsmod | grep -E '^smc' || true").out
+        if left:
+            raise Failed(f"{name}: rmmod refused: {r.out}{r.err}{left}")
+        self.sides[name] = "none"
+        vm.run("for m in smc smc_diag; do echo install $m /bin/false; done"
+               " > /etc/modprobe.d/bench.conf")
+        now = self.rdma_objects(vm)
+        base = self.rdma_base[name]
+        extra = [x for x in now if x not in base]
+        if extra:
+            raise Failed(f"{name}: RDMA objects are left after rmmod: {extra}")
+
+    def rdma_objects(self, vm):
+        out = []
+        text = vm.run("for o in qp cq mr pd; do rdma resource show $o | sed s/^/$o:/; done").out
+        for line in text.splitlines():
+            out.append(re.sub(r"(users|pdn|cqe|mrn|ctxn|state|sq-psn|rq-psn|local_dma_lkey) \S+ ?", "", line).strip())
+        return out
+
+    # End
+
+    def quiesce(self, name):
+        """Kill what still runs; returns what it was."""
+        vm = self.vms[name]
+        left = [p for p in vm.leftovers() if p["state"] != "Z"]
+        if left:
+            vm.kill_leftovers()
+        return left
+
+    def leaks(self, name):
+        """Memory that kmemleak finds unreferenced, after enough scans."""
+        vm = self.vms[name]
+        path = "/sys/kernel/debug/kmemleak"
+        if not vm.call("exists", path=path)["yes"]:
+            return ""
+        text = ""
+        for _ in range(LEAK_SCANS):
+            vm.call("write", path=path, data="scan", timeout=240)
+            text = vm.call("read", path=path, timeout=120)["data"]
+            if not text:
+                return ""
+        return text
+
+    def finish(self):
+        """End of a boot: returns a list of what was wrong."""
+        wrong = []
+        for name, vm in self.vms.items():
+            if not vm.alive():
+                wrong.append(f"{name}: not running at the end of the boot")
+                continue
+            if vm.paused:
+                vm.thaw()
+            wrong += self.finish_one(name, vm)
+        return wrong
+
+    def finish_one(self, name, vm):
+        wrong = []
+        start = len(vm.log)
+        try:
+            left = self.quiesce(name)
+            if left:
+                wrong.append(f"{name}: processes at the end of the boot: {left}")
+            self.unload(name)
+            text = self.leaks(name)
+            if text:
+                wrong.append(f"{name}: kmemleak:\n{text[:6000]}")
+            wrong += [f"{name}: kernel log:\n{x}" for x in vm.bad_lines(start)]
+            vm.power_off(60 * self.slow)
+        except (Failed, BenchError) as e:
+            wrong.append(f"{name}: {e}")
+            wrong += [f"{name}: kernel log:\n{x}" for x in vm.bad_lines(start)]
+        return wrong
+
+    def close(self, keep_logs=None):
+        """End everything at once. Logs go to the directory KEEP_LOGS."""
+        for vm in self.vms.values():
+            vm.destroy()
+        self.relay.close()
+        if keep_logs:
+            os.makedirs(keep_logs, exist_ok=True)
+            for vm in self.vms.values():
+                with open(os.path.join(keep_logs, f"dmesg-{vm.name}.log"), "w") as f:
+                    f.write("\n".join(vm.dmesg()) + "\n")
+            for f in os.listdir(self.dir):
+                path = os.path.join(self.dir, f)
+                if f.endswith(".log") and os.path.getsize(path):
+                    shutil.copy(path, keep_logs)
+        shutil.rmtree(self.dir, ignore_errors=True)

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a scenario file is and what it works with.
+
+A scenario is a file scenarios/NAME.py: a docstring whose first line says what
+it is, the names below where they differ from the defaults, halves that run
+inside the machines (functions with h as first argument, see guest/halves.py)
+and run(t), which keeps them in step.
+"""
+import importlib.util
+import os
+import re
+import time
+
+from . import kernel
+from .machine import Died, Failed
+
+SCENARIOS = os.path.join(kernel.VM, "scenarios")
+DEFAULTS = {
+    "covers": "",               # requirement ids of conformance.md
+    "kernels": ("debug", "stock"),
+    "dialects": (0, 1),         # 0 deployed, 1 rfc
+    "sides": ("ours", "ours"),  # modules of A and B
+    "nics": 1,
+    "vcpus": (1,),              # the first is what `check` uses
+    "ipv": (4,),
+    "family": "smc",
+    "timeout": 120,             # seconds on the stock kernel
+    "fresh": False,             # needs a boot of its own
+    "may_log": None,            # bad lines of the kernel's log that belong to it
+}
+
+
+class Scenario:
+    def __init__(self, name):
+        self.name = name
+        self.path = os.path.join(SCENARIOS, name + ".py")
+        spec = importlib.util.spec_from_file_location("scenario_" + name.replace("-", "_"),
+                                                      self.path)
+        mod = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(mod)
+        if not mod.__doc__ or not hasattr(mod, "run"):
+            raise kernel.BenchError(f"{self.path}: no docstring or no run(t)")
+        self.run = mod.run
+        self.title = mod.__doc__.strip().split("\n")[0]
+        for key, val in DEFAULTS.items():
+            setattr(self, key, getattr(mod, key, val))
+
+
+def all_names():
+    return sorted(f[:-3] for f in os.listdir(SCENARIOS)
+                  if f.endswith(".py") and not f.startswith("_"))
+
+
+class Case:
+    """One scenario in one variant."""
+
+    def __init__(self, scenario, kind, dialect, vcpus, ipv, family=None):
+        self.scenario = scenario
+        self.kind = kind
+        self.dialect = dialect
+        self.vcpus = vcpus
+        self.ipv = ipv
+        self.family = family or scenario.family
+        self.sides = scenario.sides if self.family == "smc" else ("none", "none")
+
+    def __str__(self):
+        s = self.scenario
+        words = [self.kind]
+        if "ours" in self.sides:
+            words.append("rfc" if self.dialect else "deployed")
+        if self.family != "smc":
+            words.append(self.family)
+        if len(s.ipv) > 1 or self.ipv == 6:
+            words.append(f"ipv{self.ipv}")
+        if self.vcpus > 1:
+            words.append(f"{self.vcpus}cpu")
+        return f"{s.name} ({' '.join(words)})"
+
+    def boot_key(self):
+        return (self.kind, self.vcpus, self.scenario.nics)
+
+
+class Test:
+    """The t of run(t)."""
+
+    def __init__(self, pair, case, outdir):
+        self.pair = pair
+        self.case = case
+        self.a, self.b = pair.a, pair.b
+        self.relay = pair.relay
+        self.dialect = case.dialect
+        self.family = case.family
+        self.ipv = case.ipv
+        self.kind = case.kind
+        self.slow = pair.slow
+        self.outdir = outdir
+        self.rebooted = set()
+        self.timeout = case.scenario.timeout * pair.slow
+        self.end = time.monotonic() + self.timeout
+        self.count0 = {}
+        self.notes = []
+
+    # Numbers that depend on the kernel
+
+    def pick(self, stock, debug):
+        return debug if self.kind == "debug" else stock
+
+    def note(self, text):
+        """A word for the line of the result."""
+        self.notes.append(text)
+
+    def left(self):
+        return max(0.1, self.end - time.monotonic())
+
+    # Halves
+
+    def half(self, vm, func, family=None, ipv=None, **args):
+        """Start the function FUNC of the scenario's file on machine VM."""
+        peer = self.b if vm is self.a else self.a
+        config = {"family": family or self.family, "ipv": ipv or self.ipv,
+                  "slow": self.slow, "peer4": peer.ip, "peer6": peer.ip6,
+                  "deadline": self.left(), "dialect": self.dialect}
+        name = func if isinstance(func, str) else func.__name__
+        return vm.half(self.case.scenario.path, name, args, config)
+
+    def both(self, server, client, port=5000, sargs=None, cargs=None, **args):
+        """Start a server half on A and, once it listens, a client half on B.
+
+        Waits for both; returns their values.
+        """
+        s = self.half(self.a, server, port=port, **args, **(sargs or {}))
+        s.expect("listening", self.left())
+        c = self.half(self.b, client, port=port, **args, **(cargs or {}))
+        self.wait_all(s, c)
+        return s.value, c.value
+
+    def wait_all(self, *procs):
+        """Wait for processes; the first to fail is the one that counts."""
+        def ended():
+            for p in procs:
+                if p.rc not in (None, 0):
+                    raise Failed("\n".join(q.explain() for q in procs))
+            return all(p.rc == 0 for p in procs)
+        while not ended():
+            busy = next(p for p in procs if p.rc is None)
+            try:
+                busy.until(lambda: any(p.rc not in (None, 0) for p in procs)
+                           or busy.rc is not None, min(1, self.left()), "end")
+            except Died:
+                raise
+            except Failed:
+                if self.left() <= 0.2:
+                    raise Failed("deadline passed\n" + "\n".join(
+                        q.explain() for q in procs)) from None
+
+    # Checks
+
+    def check(self, cond, text):
+        if not cond:
+            raise Failed(text)
+
+    def equal(self, got, want, what):
+        if got != want:
+            raise Failed(f"{what}: got {got!r}, want {want!r}")
+
+    def wait(self, cond, what, timeout=None):
+        """Wait until COND() holds; returns its value."""
+        end = time.monotonic() + min(timeout * self.slow if timeout else 1e9, self.left())
+        while True:
+            val = cond()
+            if val:
+                return val
+            if time.monotonic() > end:
+                raise Failed(f"waited in vain for: {what}")
+            time.sleep(0.1)
+
+    def rdma_start(self):
+        """Remember the packet counts of the RDMA devices."""
+        for vm in (self.a, self.b):
+            self.count0[vm.name] = vm.counters()
+
+    def rdma_packets(self, vm, counter="sent_pkts"):
+        return vm.counters()[counter] - self.count0[vm.name][counter]
+
+    def carried(self, vm, nbytes):
+        """RDMA must have carried at least NBYTES from machine VM."""
+        if self.family != "smc":
+            return
+        mtu = 1024 if self.pair.mtu < 2200 else 4096
+        sent = self.rdma_packets(vm)
+        if sent < nbytes // mtu:
+            raise Failed(f"{vm.name}: {sent} RDMA packets cannot carry {nbytes} bytes")
+
+    def not_carried(self, vm, most=0):
+        """RDMA must have carried nothing (or handshakes only) from VM."""
+        sent = self.rdma_packets(vm)
+        if sent > most:
+            raise Failed(f"{vm.name}: {sent} RDMA packets, want at most {most}")
+
+    def mode(self, vm, want, port, count=1, reason=None):
+        """Wait until VM lists COUNT sockets of PORT in mode WANT ("SMC-R", "TCP")."""
+        if self.family != "smc":
+            return []
+        seen = []
+
+        def there():
+            seen[:] = [s for s in vm.sockets() if port in (s["sport"], s["dport"])
+                       and s["state"] not in ("LISTEN", "INIT")]
+            good = [s for s in seen if s["mode"] == want and
+                    (reason is None or s["reason"] == reason)]
+            return good if len(good) >= count else None
+        try:
+            return self.wait(there, "mode", 20)
+        except Failed:
+            raise Failed(f"{vm.name}: {count} sockets of mode {want}"
+                         f"{'' if reason is None else f' and reason {reason:#010x}'} "
+                         f"on port {port} wanted, there are: {seen}") from None
+
+    def no_sockets(self, vm, port):
+        """Wait until VM has no SMC socket of PORT any more."""
+        if self.family != "smc":
+            return
+        seen = []
+
+        def gone():
+            seen[:] = [s for s in vm.sockets() if port in (s["sport"], s["dport"])]
+            return not seen
+        try:
+            self.wait(gone, "", 60)
+        except Failed:
+            raise Failed(f"{vm.name}: sockets of port {port} remain: {seen}") from None
+
+    # Machines
+
+    def guest_path(self, path):
+        """Path inside a machine of a file of the host."""
+        return "/host" + os.path.abspath(path)
+
+    def program(self, name):
+        """Compile guest/NAME.c; its path inside the machines."""
+        src = os.path.join(kernel.VM, "guest", name + ".c")
+        return self.guest_path(kernel.compile_c(src, "-pthread"))
+
+    def reload(self, vm, side=None):
+        """Unload and load the module again: no link group, no memory of peers."""
+        side = side or self.case.sides["ab".index(vm.name)]
+        self.pair.unload(vm.name)
+        self.pair.load(vm.name, side, self.dialect)
+
+    def reboot(self, vm):
+        """Boot a killed machine again, with what the case has loaded."""
+        self.pair.reboot(vm.name)
+        self.pair.dialect[vm.name] = None
+        self.pair.load(vm.name, self.case.sides["ab".index(vm.name)], self.dialect)
