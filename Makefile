@@ -28,8 +28,7 @@ build := $(if $(OUT),$(abspath $(OUT)),$(top))
 
 # CONFIG_SMC decides in net/smc/Makefile what is built; a kernel whose own
 # setting does not allow a module is refused by smc_compat.h.
-kbuild = $(MAKE) -C $(KDIR) M=$(build) CONFIG_SMC=m CONFIG_SMC_DIAG=m \
-	 $(if $(SMC_KUNIT),SMC_KUNIT=$(SMC_KUNIT))
+kbuild = $(MAKE) -C $(KDIR) M=$(build) CONFIG_SMC=m CONFIG_SMC_DIAG=m
 kver = $(shell $(MAKE) -s --no-print-directory -C $(KDIR) kernelrelease)
 moddir = $(INSTALL_MOD_PATH)/lib/modules/$(kver)/updates/smc
 
@@ -43,8 +42,7 @@ modules: $(if $(OUT),shadow)
 # gone go too.
 shadow:
 	@mkdir -p $(build)
-	@cd $(top) && find Kbuild Kconfig include net scripts/probe \
-		$(wildcard tools/testing/kunit) -type f \
+	@cd $(top) && find Kbuild Kconfig include net scripts/probe -type f \
 		\( -name '*.[chS]' -o -name 'K*' -o -name Makefile -o -name probe \) \
 		! -name '*.mod.c' ! -name smc_probe.h -print | \
 	while read -r file; do \
@@ -58,6 +56,9 @@ tools:
 	+$(MAKE) -C $(top)/tools/smc $(if $(OUT),OUT=$(build)/tools/smc)
 
 install: install-modules install-tools
+
+check-tools:
+	+$(MAKE) -C $(top)/tools/smc check
 
 # updates/ goes before the distribution's own modules in depmod's search
 # order, so modprobe takes ours, whatever asks for it.
@@ -106,4 +107,4 @@ clean:
 	+$(MAKE) -C $(top)/tools/smc clean
 
 .PHONY: all modules shadow tools install install-modules install-tools \
-	uninstall dkms demo check check-long bench lint clean
+	check-tools uninstall dkms demo check check-long bench lint clean

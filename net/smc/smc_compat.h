@@ -28,6 +28,10 @@
 
 #include "smc_probe.h"
 
+#ifdef SMC_HAVE_TRACE_SK_DATA_READY
+#include <trace/events/sock.h>
+#endif
+
 #if !IS_ENABLED(CONFIG_SMC)
 #error "this kernel has no SMC option in its TCP: it needs CONFIG_SMC=m"
 #elif IS_BUILTIN(CONFIG_SMC) && defined(MODULE)
@@ -35,80 +39,42 @@
 #endif
 
 /*
- * accept(): write a function that takes struct proto_accept_arg, then
- * SMC_DEFINE_ACCEPT_OP(op, function) makes the op for struct proto_ops of it.
+ * Functions whose parameters differ. A definition is written
+ *	static int smc_accept SMC_ACCEPT_PARAMS
+ * with the parameters named as here, and hands them on with
+ *	ops->accept SMC_ACCEPT_ARGS
  */
 #ifdef SMC_HAVE_PROTO_ACCEPT_ARG
-#define SMC_DEFINE_ACCEPT_OP(op, function)				\
-static int op(struct socket *sock, struct socket *newsock,		\
-	      struct proto_accept_arg *arg)				\
-{									\
-	return function(sock, newsock, arg);				\
-}
-
-static inline int smc_compat_accept(const struct proto_ops *ops,
-				    struct socket *sock,
-				    struct socket *newsock,
-				    struct proto_accept_arg *arg)
-{
-	return ops->accept(sock, newsock, arg);
-}
-
-static inline struct sock *smc_compat_proto_accept(struct sock *sk,
-						   struct proto_accept_arg *arg)
-{
-	return sk->sk_prot->accept(sk, arg);
-}
+#define SMC_ACCEPT_PARAMS						\
+	(struct socket *sock, struct socket *newsock,			\
+	 struct proto_accept_arg *arg)
+#define SMC_ACCEPT_ARGS	(sock, newsock, arg)
+#define SMC_ACCEPT_FLAGS (arg->flags)
+#define SMC_ACCEPT_KERN	(arg->kern)
 #else
-struct proto_accept_arg {
-	int flags;
-	int err;
-	int is_empty;
-	bool kern;
-};
-
-#define SMC_DEFINE_ACCEPT_OP(op, function)				\
-static int op(struct socket *sock, struct socket *newsock, int flags,	\
-	      bool kern)						\
-{									\
-	struct proto_accept_arg arg = { .flags = flags, .kern = kern };	\
-									\
-	return function(sock, newsock, &arg);				\
-}
-
-static inline int smc_compat_accept(const struct proto_ops *ops,
-				    struct socket *sock,
-				    struct socket *newsock,
-				    struct proto_accept_arg *arg)
-{
-	return ops->accept(sock, newsock, arg->flags, arg->kern);
-}
-
-static inline struct sock *smc_compat_proto_accept(struct sock *sk,
-						   struct proto_accept_arg *arg)
-{
-	return sk->sk_prot->accept(sk, arg->flags, &arg->err, arg->kern);
-}
+#define SMC_ACCEPT_PARAMS						\
+	(struct socket *sock, struct socket *newsock, int flags, bool kern)
+#define SMC_ACCEPT_ARGS	(sock, newsock, flags, kern)
+#define SMC_ACCEPT_FLAGS (flags)
+#define SMC_ACCEPT_KERN	(kern)
 #endif
 
-/*
- * inet_connection_sock_af_ops.syn_recv_sock: parameters of a wrapper and the
- * arguments with which it calls what it wraps.
- */
-#define SMC_SYN_RECV_SOCK_PARAMS_6					\
-	const struct sock *sk, struct sk_buff *skb,			\
-	struct request_sock *req, struct dst_entry *dst,		\
-	struct request_sock *req_unhash, bool *own_req
-#define SMC_SYN_RECV_SOCK_ARGS_6 sk, skb, req, dst, req_unhash, own_req
-
+/* inet_connection_sock_af_ops.syn_recv_sock */
 #ifdef SMC_HAVE_SYN_RECV_SOCK_CHILD_INIT
 #define SMC_SYN_RECV_SOCK_PARAMS					\
-	SMC_SYN_RECV_SOCK_PARAMS_6,					\
-	void (*child_init)(struct sock *newsk, const struct sock *listener)
-#define SMC_SYN_RECV_SOCK_ARGS SMC_SYN_RECV_SOCK_ARGS_6, child_init
+	(const struct sock *sk, struct sk_buff *skb,			\
+	 struct request_sock *req, struct dst_entry *dst,		\
+	 struct request_sock *req_unhash, bool *own_req,		\
+	 void (*child_init)(struct sock *newsk, const struct sock *sk))
+#define SMC_SYN_RECV_SOCK_ARGS						\
+	(sk, skb, req, dst, req_unhash, own_req, child_init)
 #else
-#define SMC_SYN_RECV_SOCK_PARAMS SMC_SYN_RECV_SOCK_PARAMS_6
-#define SMC_SYN_RECV_SOCK_ARGS SMC_SYN_RECV_SOCK_ARGS_6
+#define SMC_SYN_RECV_SOCK_PARAMS					\
+	(const struct sock *sk, struct sk_buff *skb,			\
+	 struct request_sock *req, struct dst_entry *dst,		\
+	 struct request_sock *req_unhash, bool *own_req)
+#define SMC_SYN_RECV_SOCK_ARGS						\
+	(sk, skb, req, dst, req_unhash, own_req)
 #endif
 
 /* Initialiser of struct proto: where in @type its struct ipv6_pinfo lies. */
@@ -116,7 +82,7 @@ static inline struct sock *smc_compat_proto_accept(struct sock *sk,
 #define SMC_PROTO_IPV6_PINFO(type, member)				\
 	.ipv6_pinfo_offset = offsetof(type, member),
 #else
-#define SMC_PROTO_IPV6_PINFO(type, member)
+#define SMC_PROTO_IPV6_PINFO(...)
 #endif
 
 /* Makes a kernel socket hold a reference on its network namespace. */
@@ -150,12 +116,12 @@ static inline struct net_device *smc_compat_dst_dev(struct dst_entry *dst)
 #endif
 }
 
+static inline void smc_compat_trace_sk_data_ready(struct sock *sk)
+{
 #ifdef SMC_HAVE_TRACE_SK_DATA_READY
-#include <trace/events/sock.h>
-#define smc_compat_trace_sk_data_ready(sk) trace_sk_data_ready(sk)
-#else
-#define smc_compat_trace_sk_data_ready(sk) do { } while (0)
+	trace_sk_data_ready(sk);
 #endif
+}
 
 #ifndef SMC_HAVE_ITER_DEST
 #define ITER_DEST READ
@@ -235,7 +201,7 @@ static inline int smc_compat_nla_put_uint(struct sk_buff *skb, int type,
 
 /* In TP_fast_assign(): @src is what __string() of @dst was given. */
 #ifdef SMC_HAVE_ASSIGN_STR_ONE_ARG
-#define smc_compat_assign_str(dst, src) __assign_str(dst)
+#define smc_compat_assign_str(dst, ...) __assign_str(dst)
 #else
 #define smc_compat_assign_str(dst, src) __assign_str(dst, src)
 #endif
