@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Writing JSON while the data passes by.
+ */
+#include <inttypes.h>
+
+#include "smc.h"
+
+static void put_text(struct json *json, const char *text)
+{
+	const unsigned char *c;
+
+	fputc('"', json->file);
+	for (c = (const unsigned char *)text; *c; c++) {
+		if (*c == '"' || *c == '\\')
+			fprintf(json->file, "\\%c", *c);
+		else if (*c < 0x20 || *c >= 0x7f)
+			fprintf(json->file, "\\u%04x", *c);
+		else
+			fputc(*c, json->file);
+	}
+	fputc('"', json->file);
+}
+
+/* The comma and the line before a member, and its name where it has one. */
+static void put_name(struct json *json, const char *name)
+{
+	if (json->has_member[json->depth])
+		fputc(',', json->file);
+	json->has_member[json->depth] = true;
+	if (json->depth)
+		fprintf(json->file, "\n%*s", 2 * json->depth, "");
+	if (name) {
+		put_text(json, name);
+		fputs(": ", json->file);
+	}
+}
+
+void json_open(struct json *json, const char *name, char bracket)
+{
+	put_name(json, name);
+	fputc(bracket, json->file);
+	json->has_member[++json->depth] = false;
+}
+
+void json_close(struct json *json, char bracket)
+{
+	bool has_member = json->has_member[json->depth--];
+
+	if (has_member)
+		fprintf(json->file, "\n%*s", 2 * json->depth, "");
+	fputc(bracket, json->file);
+	if (!json->depth)
+		fputc('\n', json->file);
+}
+
+void json_string(struct json *json, const char *name, const char *value)
+{
+	put_name(json, name);
+	put_text(json, value);
+}
+
+void json_number(struct json *json, const char *name, uint64_t value)
+{
+	put_name(json, name);
+	fprintf(json->file, "%" PRIu64, value);
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libsmc-preload: a program that asks for a TCP socket gets an SMC socket.
+ *
+ * Nothing but socket() is wrapped: an SMC socket takes every other call a TCP
+ * socket takes. Where the kernel has no SMC the program gets its TCP socket.
+ * The next socket() in the loader's order is called, so that other preloaded
+ * libraries keep working. SMC_DEBUG in the environment reports each decision
+ * on standard error.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <linux/smc.h>
+
+#ifndef AF_SMC
+#define AF_SMC 43
+#endif
+
+#define TYPE_MASK 0xf	/* the rest are flags, such as SOCK_CLOEXEC */
+
+typedef int (*socket_fn)(int domain, int type, int protocol);
+
+int socket(int domain, int type, int protocol);
+
+static socket_fn next_socket(void)
+{
+	static socket_fn next;
+	socket_fn found;
+
+	/* Two threads that come here at once find the same. */
+	found = __atomic_load_n(&next, __ATOMIC_RELAXED);
+	if (!found) {
+		found = (socket_fn)dlsym(RTLD_NEXT, "socket");
+		__atomic_store_n(&next, found, __ATOMIC_RELAXED);
+	}
+	return found;
+}
+
+__attribute__((format(printf, 1, 2)))
+static void debug(const char *format, ...)
+{
+	int saved_errno = errno;
+	va_list args;
+
+	if (getenv("SMC_DEBUG")) {
+		va_start(args, format);
+		vdprintf(STDERR_FILENO, format, args);
+		va_end(args);
+	}
+	errno = saved_errno;
+}
+
+static int is_tcp(int domain, int type, int protocol)
+{
+	return (domain == AF_INET || domain == AF_INET6) &&
+	       (type & TYPE_MASK) == SOCK_STREAM &&
+	       (protocol == 0 || protocol == IPPROTO_TCP);
+}
+
+int socket(int domain, int type, int protocol)
+{
+	socket_fn next = next_socket();
+	int saved_errno = errno;
+	int fd;
+
+	if (!next) {
+		errno = ENOSYS;
+		return -1;
+	}
+	if (!is_tcp(domain, type, protocol))
+		return next(domain, type, protocol);
+
+	fd = next(AF_SMC, type,
+		  domain == AF_INET ? SMCPROTO_SMC : SMCPROTO_SMC6);
+	if (fd >= 0 || errno != EAFNOSUPPORT) {
+		debug("libsmc-preload: %d is SMC in place of TCP\n", fd);
+		return fd;
+	}
+	debug("libsmc-preload: this kernel has no SMC, TCP is used\n");
+	errno = saved_errno;
+	return next(domain, type, protocol);
+}

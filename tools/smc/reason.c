@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The reasons for using TCP, in words. The same codes travel in the Decline
+ * message, so some of them only ever come from peers.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "smc.h"
+
+#define REASON(id, words) { SMC_CLC_DECL_##id, #id, words }
+
+static const struct reason {
+	uint32_t code;
+	const char *name;
+	const char *text;
+} reasons[] = {
+	REASON(MEM, "not enough memory for buffers"),
+	REASON(TIMEOUT_CL, "CONFIRM LINK did not arrive in time: RDMA packets get lost"),
+	REASON(TIMEOUT_AL, "ADD LINK did not arrive in time"),
+	REASON(CNFERR, "the local network configuration is not usable"),
+	REASON(PEERNOSMC, "the peer does not speak SMC"),
+	REASON(IPSEC, "the connection is subject to IPsec"),
+	REASON(NOSMCDEV, "no device for SMC on the way to the peer"),
+	REASON(NOSMCDDEV, "no ISM device on the way to the peer"),
+	REASON(NOSMCRDEV, "no RDMA device on the way to the peer"),
+	REASON(NOISM2SUPP, "no support for ISM version 2"),
+	REASON(NOV2EXT, "the peer offered version 2 without its extension"),
+	REASON(NOV2DEXT, "the peer offered SMC-D version 2 without its extension"),
+	REASON(NOSEID, "the peer has no system EID"),
+	REASON(NOSMCD2DEV, "no ISM version 2 device in common"),
+	REASON(NOUEID, "the peer listed no EID that is known here"),
+	REASON(RELEASEERR, "the peer answered with a release that was not offered"),
+	REASON(MAXCONNERR, "no agreement on the number of connections"),
+	REASON(MAXLINKERR, "no agreement on the number of links"),
+	REASON(MODEUNSUPP, "the peer chose a mode that was not offered"),
+	REASON(RMBE_EC, "the peer uses eye catchers in its buffers"),
+	REASON(OPTUNSUPP, "a socket option, such as fast open, works with TCP only"),
+	REASON(DIFFPREFIX, "the peer is in another subnet"),
+	REASON(GETVLANERR, "the VLAN of the route is not known"),
+	REASON(ISMVLANERR, "the ISM device refused the VLAN"),
+	REASON(NOACTLINK, "the link group has no active link"),
+	REASON(NOSRVLINK, "the server named a link that does not exist"),
+	REASON(VERSMISMAT, "the versions do not match"),
+	REASON(MAX_DMB, "the ISM device has no more buffers"),
+	REASON(NOROUTE, "no route to the peer's RDMA address"),
+	REASON(NOINDIRECT, "one side routes and the other does not"),
+	REASON(SYNCERR, "the two sides disagree about their link group"),
+	REASON(PEERDECL, "the peer declined"),
+	REASON(INTERR, "internal error"),
+	REASON(ERR_RTOK, "the peer's buffer key could not be stored"),
+	REASON(ERR_RDYLNK, "the queue pair could not be connected"),
+	REASON(ERR_REGBUF, "the buffers could not be registered"),
+};
+
+/* Codes are made of a class, a reason and a detail: 1, 1 and 2 bytes. */
+static const struct reason *find(uint32_t code)
+{
+	static const uint32_t masks[] = { 0xffffffff, 0xffff0000, 0xff000000 };
+	size_t m, i;
+
+	for (m = 0; m < ARRAY_SIZE(masks); m++)
+		for (i = 0; i < ARRAY_SIZE(reasons); i++)
+			if (reasons[i].code == (code & masks[m]))
+				return &reasons[i];
+	return NULL;
+}
+
+/* NULL when this very code has no name. */
+const char *reason_name(uint32_t code)
+{
+	const struct reason *reason = find(code);
+
+	return reason && reason->code == code ? reason->name : NULL;
+}
+
+/* Unknown details are described by the reason or the class they belong to. */
+const char *reason_text(uint32_t code)
+{
+	const struct reason *reason = find(code);
+
+	if (!code)
+		return "none";
+	return reason ? reason->text : "a reason of the peer's own";
+}
+
+static void print(uint32_t code)
+{
+	const char *name = reason_name(code);
+
+	printf("0x%08x  %-12s  %s\n", code, name ? name : "-",
+	       reason_text(code));
+}
+
+int cmd_reasons(int argc, char **argv)
+{
+	unsigned long code;
+	char *end;
+	size_t i;
+	int arg;
+
+	for (arg = 1; arg < argc; arg++) {
+		errno = 0;
+		code = strtoul(argv[arg], &end, 16);
+		if (errno || *end || end == argv[arg] || code > UINT32_MAX)
+			return EXIT_USAGE;
+		print(code);
+	}
+	for (i = 0; argc == 1 && i < ARRAY_SIZE(reasons); i++)
+		print(reasons[i].code);
+	return 0;
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * smc run: start a program with the preload library in front of its others.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "smc.h"
+
+#define LIBRARY "libsmc-preload.so"
+
+/*
+ * The library next to the tool wins, so that a tool which was only built uses
+ * what was built with it.
+ */
+static bool find_library(char *path, size_t size)
+{
+	char self[PATH_MAX];
+	ssize_t len;
+	char *slash;
+	int n;
+
+	len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	if (len > 0) {
+		self[len] = '\0';
+		slash = strrchr(self, '/');
+		*slash = '\0';
+		n = snprintf(path, size, "%s/%s", self, LIBRARY);
+		if (n > 0 && (size_t)n < size && !access(path, R_OK))
+			return true;
+	}
+	n = snprintf(path, size, "%s/%s", SMC_LIBDIR, LIBRARY);
+	return n > 0 && (size_t)n < size && !access(path, R_OK);
+}
+
+/* The dynamic loader separates by blanks and colons, and has no quoting. */
+static int set_preload(const char *library)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char *value;
+	int ret;
+
+	if (strpbrk(library, " :")) {
+		fprintf(stderr, "smc: cannot preload \"%s\": its name has a blank or a colon\n",
+			library);
+		return -1;
+	}
+	if (asprintf(&value, "%s%s%s", library, others && *others ? ":" : "",
+		     others ? others : "") < 0)
+		return -1;
+	ret = setenv("LD_PRELOAD", value, 1);
+	free(value);
+	return ret;
+}
+
+int cmd_run(int argc, char **argv)
+{
+	char library[PATH_MAX];
+	int opt;
+
+	while ((opt = getopt(argc, argv, "+v")) != -1) {
+		if (opt != 'v')
+			return EXIT_USAGE;
+		setenv("SMC_DEBUG", "1", 1);
+	}
+	if (optind == argc)
+		return EXIT_USAGE;
+	if (!find_library(library, sizeof(library))) {
+		fprintf(stderr, "smc: no %s, neither here nor in %s\n", LIBRARY,
+			SMC_LIBDIR);
+		return EXIT_FAILURE;
+	}
+	if (set_preload(library))
+		return EXIT_FAILURE;
+	execvp(argv[optind], argv + optind);
+	fprintf(stderr, "smc: %s: %s\n", argv[optind], strerror(errno));
+	return errno == ENOENT ? 127 : 126;
+}

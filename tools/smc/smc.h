@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the files of the user tool share: one object per file, and the commands
+ * that main() dispatches to.
+ */
+#ifndef TOOLS_SMC_H
+#define TOOLS_SMC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <linux/smc.h>
+#include <linux/smc_diag.h>
+
+#ifndef AF_SMC
+#define AF_SMC 43
+#endif
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* Exit status of a command that was called in a wrong way */
+#define EXIT_USAGE 2
+
+/* commands: argv[0] is the command's name */
+int cmd_list(int argc, char **argv);
+int cmd_reasons(int argc, char **argv);
+int cmd_run(int argc, char **argv);
+int cmd_stats(int argc, char **argv);
+
+/* reason.c: why a connection uses TCP */
+const char *reason_name(uint32_t code);
+const char *reason_text(uint32_t code);
+
+/* diag.c: the sockets of this network namespace */
+struct diag_sock {
+	struct smc_diag_msg msg;
+	uint8_t shutdown;
+	bool has_conn;
+	bool has_link;
+	struct smc_diag_conninfo conn;
+	struct smc_diag_lgrinfo link;
+	struct smc_diag_fallback fallback;
+};
+
+struct nlmsghdr;
+
+typedef int (*diag_visit)(const struct diag_sock *sock, void *arg);
+
+int diag_parse(struct nlmsghdr *nlh, struct diag_sock *sock);
+int diag_dump(diag_visit visit, void *arg);
+const char *diag_state_name(uint8_t state);
+const char *diag_mode_name(uint8_t mode);
+
+/* json.c: output for programs */
+#define JSON_DEPTH 8
+
+struct json {
+	FILE *file;
+	int depth;
+	bool has_member[JSON_DEPTH];
+};
+
+void json_open(struct json *json, const char *name, char bracket);
+void json_close(struct json *json, char bracket);
+void json_string(struct json *json, const char *name, const char *value);
+void json_number(struct json *json, const char *name, uint64_t value);
+
+#endif /* TOOLS_SMC_H */
