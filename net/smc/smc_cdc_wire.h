@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Connection data control: the CDC message and a connection's control block.
+ *
+ * "rx" is the direction towards us: rx_prod is where the peer will write next
+ * into our element, rx_cons where we read next. "tx" is the direction towards
+ * the peer: tx_prod is where we write next into the peer's element, tx_cons
+ * where the peer reads next, as far as it told us.
+ *
+ * Free space and readable bytes are never counted: they follow from two
+ * cursors. The send ring's own cursors (what the application prepared, what
+ * was written, what completed) belong to the caller, who gives their
+ * difference as "unsent". So does the peer's alert token: what builds a message
+ * leaves smc_cdc_msg.token alone.
+ *
+ * A control block is protected by its connection's lock. The caller posts
+ * what smc_cdc_build() returned under the same hold, so that CDC order is
+ * queue order.
+ */
+#ifndef _SMC_CDC_WIRE_H
+#define _SMC_CDC_WIRE_H
+
+#include <linux/types.h>
+
+#include "smc_cursor.h"
+#include "smc_ring.h"
+#include "smc_wire.h"
+
+/* A CDC message in host order; flags are those of smc_wire.h. */
+struct smc_cdc_msg {
+	u16			seq;
+	u32			token;
+	struct smc_cursor	prod;
+	struct smc_cursor	cons;
+	u8			prod_flags;
+	u8			conn_flags;
+};
+
+/* What a received CDC meant. */
+enum smc_cdc_event {
+	SMC_EV_DATA		= 1 << 0,  /* more bytes to read */
+	SMC_EV_SPACE		= 1 << 1,  /* the window opened */
+	SMC_EV_BLOCKED		= 1 << 2,  /* B: the peer cannot write on */
+	SMC_EV_UPDATE_REQ	= 1 << 3,  /* R */
+	SMC_EV_URG_PENDING	= 1 << 4,  /* P rose: urgent data under way */
+	SMC_EV_URG		= 1 << 5,  /* U: rx_urg_mark was set anew */
+	SMC_EV_DONE		= 1 << 6,  /* D seen for the first time */
+	SMC_EV_CLOSED		= 1 << 7,  /* C seen for the first time */
+	SMC_EV_ABORT		= 1 << 8,  /* A seen for the first time */
+	SMC_EV_STALE		= 1 << 9,  /* dropped: old, or after A */
+	SMC_EV_VALID		= 1 << 10, /* F, and nothing is missing */
+	/* Nothing was applied; the connection must be aborted: */
+	SMC_EV_INVALID		= 1 << 11, /* impossible cursor, CUR-12 */
+	SMC_EV_LOST		= 1 << 12, /* F found loss, FAIL-10 */
+};
+
+struct smc_cdc_ctl {
+	struct smc_geom		rx_geom;	/* our element */
+	struct smc_geom		tx_geom;	/* the peer's element */
+
+	/* From the peer. */
+	struct smc_cursor	rx_prod;
+	struct smc_cursor	rx_cons;
+	struct smc_cursor	rx_cons_sent;	/* as last sent to the peer */
+	struct smc_cursor	rx_urg_mark;	/* the urgent byte itself */
+	u16			rx_seq;		/* SR: last one processed */
+	u8			rx_prod_flags;	/* of the last one processed */
+	u8			rx_conn_flags;	/* all that were ever seen */
+	bool			rx_urg_is_set;	/* rx_urg_mark not yet read past */
+	bool			rx_is_requested;	/* R not yet answered */
+	bool			rx_is_forced;	/* urgent byte passed, not told */
+	bool			rx_is_replayed;	/* F seen: prod may step back */
+
+	/* To the peer. */
+	struct smc_cursor	tx_prod;
+	struct smc_cursor	tx_prod_done;	/* covered by good completions */
+	struct smc_cursor	tx_cons;
+	u32			tx_urg_left;	/* bytes up to the next mark, or 0 */
+	u32			tx_urg_last;	/* same for a later mark, or 0 */
+	u16			tx_seq;		/* last one used */
+	u16			tx_seq_done;	/* SS: last good completion */
+	u16			tx_seq_final;	/* the one with C or A */
+	u8			tx_prod_flags;	/* as last sent */
+	u8			tx_conn_flags;	/* to be carried from now on */
+	u8			tx_conn_sent;	/* as last sent */
+	bool			tx_urg_hold;	/* mark not yet acknowledged */
+	bool			tx_is_replaying;
+};
+
+/* The codec. */
+int smc_cdc_decode(const void *buf, size_t len, struct smc_cdc_msg *msg);
+void smc_cdc_encode(const struct smc_cdc_msg *msg, u8 buf[SMC_CDC_LEN]);
+
+/* The control block: receiving. */
+void smc_cdc_ctl_init(struct smc_cdc_ctl *ctl, struct smc_geom rx_geom,
+		      struct smc_geom tx_geom);
+u32 smc_cdc_apply(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg);
+u32 smc_cdc_readable(const struct smc_cdc_ctl *ctl);
+int smc_cdc_consume(struct smc_cdc_ctl *ctl, u32 n);
+int smc_cdc_urg_distance(const struct smc_cdc_ctl *ctl);
+
+/* The control block: sending. */
+u32 smc_cdc_window(const struct smc_cdc_ctl *ctl);
+bool smc_cdc_may_write(const struct smc_cdc_ctl *ctl);
+u32 smc_cdc_write_limit(const struct smc_cdc_ctl *ctl, u32 unsent);
+void smc_cdc_plan(const struct smc_cdc_ctl *ctl, struct smc_geom src,
+		  struct smc_cursor sent, struct smc_cursor prep,
+		  struct smc_xfer *x);
+bool smc_cdc_is_needed(const struct smc_cdc_ctl *ctl, u32 unsent);
+void smc_cdc_mark_urgent(struct smc_cdc_ctl *ctl, u32 unsent);
+void smc_cdc_set_conn_flags(struct smc_cdc_ctl *ctl, u8 conn_flags);
+int smc_cdc_build(struct smc_cdc_ctl *ctl, const struct smc_xfer *x,
+		  struct smc_cdc_msg *msg);
+void smc_cdc_done(struct smc_cdc_ctl *ctl, u16 seq, u32 len);
+u32 smc_cdc_inflight(const struct smc_cdc_ctl *ctl);
+
+/* The control block: moving to another link. */
+int smc_cdc_build_validation(const struct smc_cdc_ctl *ctl,
+			     struct smc_cdc_msg *msg);
+u32 smc_cdc_replay(struct smc_cdc_ctl *ctl, struct smc_geom src,
+		   struct smc_cursor sent, struct smc_xfer *x);
+
+#endif /* _SMC_CDC_WIRE_H */

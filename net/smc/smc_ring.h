@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Planning of transfers from a send ring into the peer's element, and the
+ * rule for window updates.
+ */
+#ifndef _SMC_RING_H
+#define _SMC_RING_H
+
+#include <linux/types.h>
+
+#include "smc_cursor.h"
+
+/* A piece of a ring without a wrap in it; off counts from the element. */
+struct smc_seg {
+	u32	off;
+	u32	len;
+};
+
+/* A ring's end cuts a contiguous range of cursors into at most two pieces. */
+#define SMC_RING_SEGS	2
+
+/* One RDMA WRITE: one destination, gathered from one or two pieces. */
+struct smc_xfer_part {
+	u32		off;	/* in the peer's element */
+	u32		len;
+	u8		nr_src;
+	struct smc_seg	src[SMC_RING_SEGS];	/* in the send ring */
+};
+
+/* What one CDC announces: all of len, written by nr_parts RDMA WRITEs. */
+struct smc_xfer {
+	struct smc_xfer_part	part[SMC_RING_SEGS];
+	u8			nr_parts;
+	bool			fills_window;
+	u32			len;
+};
+
+/* What a receiver weighs before it sends a window update of its own. */
+struct smc_ring_update {
+	struct smc_geom		geom;
+	struct smc_cursor	prod;
+	struct smc_cursor	cons;
+	struct smc_cursor	cons_sent;	/* as the writer knows it */
+	bool			is_writer_blocked;	/* peer's last B */
+	bool			is_requested;		/* peer's R */
+	bool			is_forced;		/* urgent byte passed */
+};
+
+u32 smc_ring_segs(struct smc_geom geom, struct smc_cursor from, u32 len,
+		  struct smc_seg seg[SMC_RING_SEGS]);
+u32 smc_ring_window(struct smc_geom geom, struct smc_cursor prod,
+		    struct smc_cursor cons);
+void smc_ring_plan(struct smc_geom src, struct smc_cursor sent,
+		   struct smc_cursor prep, struct smc_geom dst,
+		   struct smc_cursor prod, struct smc_cursor cons, u32 limit,
+		   struct smc_xfer *x);
+bool smc_ring_is_update_due(const struct smc_ring_update *u);
+
+#endif /* _SMC_RING_H */

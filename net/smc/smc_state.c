@@ -1,0 +1,576 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The close machine of RFC 7609 Section 4.8 as one table, and the legal moves
+ * of links and link groups.
+ *
+ * Operation: an event is first remembered, then the first rule that fits the
+ * state, the event, and what is known decides. No rule means that nothing has
+ * to be done. D, C and A are PeerDoneWriting, PeerConnectionClosed and
+ * PeerConnAbort (AMB-46).
+ *
+ * A close or shutdown that finds data not yet written and completed is kept as
+ * a wish (pending close, CLOSE-08) in whatever state the connection is, and is
+ * granted by the event that all is drained. That wait has no timer: a peer that
+ * lives but reads slowly is to get its data, and one that died is found by the
+ * link. Its owner may bound it with SMC_CLOSE_TIMER.
+ */
+#include <linux/array_size.h>
+#include <linux/bits.h>
+#include <linux/errno.h>
+#include <linux/types.h>
+
+#include "smc_state.h"
+
+/* What is known: remembered in struct smc_close_ctl ... */
+enum smc_close_bit {
+	SMC_SEEN_APP_CLOSED	= 1 << 0,
+	SMC_SEEN_WANT_D		= 1 << 1,
+	SMC_SEEN_WANT_C		= 1 << 2,
+	SMC_SEEN_D_SENT		= 1 << 3,
+	SMC_SEEN_C_SENT		= 1 << 4,
+	SMC_SEEN_A_SENT		= 1 << 5,
+	SMC_SEEN_A_DONE		= 1 << 6,	/* our A has completed */
+	SMC_SEEN_D_RCVD		= 1 << 7,
+	SMC_SEEN_C_RCVD		= 1 << 8,
+	SMC_SEEN_A_RCVD		= 1 << 9,
+	SMC_SEEN_TCP_ENDED	= 1 << 10,	/* by FIN or RST, or by the peer */
+	/* ... or true at the moment only. */
+	SMC_SEEN_UNREAD		= 1 << 16,
+	SMC_SEEN_UNSENT		= 1 << 17,
+	SMC_SEEN_BUSY		= 1 << 18,	/* unsent or not completed */
+};
+
+#define SMC_SEEN_MOMENTARY \
+	(SMC_SEEN_UNREAD | SMC_SEEN_UNSENT | SMC_SEEN_BUSY)
+
+/* Rules name these two instead of a state to go to. */
+enum smc_rule_next {
+	SMC_RULE_STAY	= 0,
+	SMC_RULE_ABORT	= 31,	/* see smc_state_abort() */
+};
+
+struct smc_close_rule {
+	u32	states;		/* in any of these states, */
+	u32	events;		/* on any of these events, */
+	u32	set;		/* if all of this is known */
+	u32	clear;		/* and none of this: */
+	u32	next;
+	u32	actions;
+};
+
+#define ST(state)	BIT(SMC_STATE_##state)
+#define EV(event)	BIT(SMC_CLOSE_##event)
+#define DO(action)	SMC_CLOSE_DO_##action
+#define SEEN(bit)	SMC_SEEN_##bit
+
+/* States in which the connection exists and nobody has aborted it. */
+#define ST_OPEN (ST(ACTIVE) | ST(APPCLOSEWAIT1) | ST(APPCLOSEWAIT2) | \
+		 ST(PEERCLOSEWAIT1) | ST(PEERCLOSEWAIT2) | \
+		 ST(APPFINCLOSEWAIT) | ST(PEERFINCLOSEWAIT))
+#define ST_ABORTING (ST(PEERABORTWAIT) | ST(PROCESSABORT))
+
+#define DO_WAKE (DO(WAKE_READERS) | DO(WAKE_WRITERS))
+/* The application learns of an abort, and data under way are gone (2A). */
+#define DO_BREAK (DO(PURGE) | DO(REPORT_ERR) | DO_WAKE)
+#define DO_ABORT (DO_BREAK | DO(SEND_A) | DO(TCP_RST) | DO(START_TIMER))
+#define DO_RESET (DO_BREAK | DO(TCP_RST) | DO(STOP_TIMER) | DO(FREE_RMBE))
+#define DO_FINISH (DO(TCP_FIN) | DO(STOP_TIMER) | DO(FREE_RMBE) | DO_WAKE)
+
+static const struct smc_close_rule smc_close_rules[] = {
+	/* The way up (2). What the peer said meanwhile takes effect now. */
+	{ ST(INIT), EV(ESTABLISHED), SEEN(A_RCVD), 0,
+	  SMC_STATE_PROCESSABORT, DO_ABORT },
+	{ ST(INIT), EV(ESTABLISHED), SEEN(C_RCVD), 0,
+	  SMC_STATE_APPCLOSEWAIT1, DO_WAKE },
+	{ ST(INIT), EV(ESTABLISHED), SEEN(D_RCVD), 0,
+	  SMC_STATE_APPCLOSEWAIT1, DO_WAKE },
+	{ ST(INIT), EV(ESTABLISHED), 0, 0,
+	  SMC_STATE_ACTIVE, DO_WAKE },
+	/* It never came to a connection: there is nobody to send a CDC to. */
+	{ ST(INIT), EV(APP_CLOSE), 0, 0,
+	  SMC_STATE_CLOSED, DO_RESET & ~DO(REPORT_ERR) },
+	{ ST(INIT), EV(LOCAL_ABORT) | EV(RX_RST) | EV(TIMER) | EV(LINK_LOST),
+	  0, 0,
+	  SMC_STATE_CLOSED, DO_RESET },
+
+	/* No path to the peer is left: nothing can be written by anyone. */
+	{ ST_OPEN, EV(LINK_LOST), 0, 0,
+	  SMC_STATE_CLOSED, DO_RESET },
+	/* The end of an abort (1B, 2B) ... */
+	{ ST(PEERABORTWAIT), EV(RX_ABORT), SEEN(A_DONE), 0,
+	  SMC_STATE_CLOSED, DO(STOP_TIMER) | DO(FREE_RMBE) },
+	/* ... by a peer that closed before it saw our A and so sends none. */
+	{ ST(PEERABORTWAIT), EV(RX_CLOSED), SEEN(A_DONE), 0,
+	  SMC_STATE_CLOSED, DO(STOP_TIMER) | DO(FREE_RMBE) },
+	/* Crossing: the peer's promise is here, ours not yet there. */
+	{ ST(PEERABORTWAIT), EV(RX_ABORT) | EV(RX_CLOSED), 0, 0,
+	  SMC_STATE_PROCESSABORT, 0 },
+	{ ST(PROCESSABORT), EV(ABORT_SENT), 0, 0,
+	  SMC_STATE_CLOSED, DO(STOP_TIMER) | DO(FREE_RMBE) },
+	{ ST_ABORTING, EV(TIMER) | EV(LINK_LOST), 0, 0,
+	  SMC_STATE_CLOSED, DO(STOP_TIMER) | DO(FREE_RMBE) },
+
+	/* The peer aborts (2A): answer, unless our C was the last word. */
+	{ ST_OPEN, EV(RX_ABORT), 0, SEEN(C_SENT),
+	  SMC_STATE_PROCESSABORT, DO_ABORT },
+	{ ST_OPEN, EV(RX_ABORT), SEEN(C_SENT), 0,
+	  SMC_STATE_CLOSED, DO_RESET },
+	/* We abort (1A). */
+	{ ST_OPEN, EV(LOCAL_ABORT), 0, 0,
+	  SMC_RULE_ABORT, 0 },
+	/*
+	 * A deployed peer lets go of TCP as soon as it closes, long before our
+	 * application may have read everything (linux-abi 3.8 #23): its TCP may
+	 * answer with RST later. Where C was seen nothing is left to abort.
+	 */
+	{ ST_OPEN, EV(RX_RST), 0, SEEN(C_RCVD),
+	  SMC_RULE_ABORT, 0 },
+	{ ST_OPEN, EV(TIMER), SEEN(APP_CLOSED), 0,
+	  SMC_RULE_ABORT, 0 },
+	/* Nobody will read what is there or still comes (3A, AMB-45). */
+	{ ST_OPEN, EV(APP_CLOSE), SEEN(UNREAD), SEEN(C_SENT),
+	  SMC_RULE_ABORT, 0 },
+	{ ST_OPEN, EV(RX_DATA), SEEN(APP_CLOSED), 0,
+	  SMC_RULE_ABORT, 0 },
+	/* The peer has closed and will not read what we have (4A, AMB-43). */
+	{ ST_OPEN, EV(RX_CLOSED), SEEN(UNSENT), 0,
+	  SMC_RULE_ABORT, 0 },
+
+	/* The application closes, and all is drained (3A, 3D, 4C, AMB-42). */
+	{ ST(ACTIVE), EV(APP_CLOSE) | EV(TX_DRAINED),
+	  SEEN(WANT_C), SEEN(BUSY),
+	  SMC_STATE_PEERCLOSEWAIT1, DO(SEND_C) | DO(START_TIMER) | DO_WAKE },
+	{ ST(PEERCLOSEWAIT1) | ST(PEERCLOSEWAIT2),
+	  EV(APP_CLOSE) | EV(TX_DRAINED), SEEN(WANT_C), SEEN(BUSY),
+	  SMC_RULE_STAY, DO(SEND_C) | DO(START_TIMER) | DO_WAKE },
+	{ ST(APPFINCLOSEWAIT), EV(APP_CLOSE) | EV(TX_DRAINED),
+	  SEEN(WANT_C), SEEN(BUSY),
+	  SMC_STATE_CLOSED, DO(SEND_C) | DO_FINISH },
+	{ ST(APPCLOSEWAIT1) | ST(APPCLOSEWAIT2),
+	  EV(APP_CLOSE) | EV(TX_DRAINED),
+	  SEEN(WANT_C) | SEEN(C_RCVD), SEEN(BUSY),
+	  SMC_STATE_CLOSED, DO(SEND_C) | DO_FINISH },
+	{ ST(APPCLOSEWAIT1) | ST(APPCLOSEWAIT2),
+	  EV(APP_CLOSE) | EV(TX_DRAINED), SEEN(WANT_C), SEEN(BUSY),
+	  SMC_STATE_PEERFINCLOSEWAIT, DO(SEND_C) | DO(START_TIMER) | DO_WAKE },
+	/* It closes, and data is under way: pending close (3A). */
+	{ ST_OPEN, EV(APP_CLOSE) | EV(TX_DRAINED), SEEN(WANT_C), 0,
+	  SMC_RULE_STAY, DO(WAIT_DRAIN) | DO_WAKE },
+
+	/* It shuts down its writing (3A, 4B). */
+	{ ST(ACTIVE), EV(APP_SHUT_WR) | EV(TX_DRAINED),
+	  SEEN(WANT_D), SEEN(BUSY),
+	  SMC_STATE_PEERCLOSEWAIT1, DO(SEND_D) | DO(WAKE_WRITERS) },
+	{ ST(APPCLOSEWAIT1), EV(APP_SHUT_WR) | EV(TX_DRAINED),
+	  SEEN(WANT_D), SEEN(BUSY),
+	  SMC_STATE_APPCLOSEWAIT2, DO(SEND_D) | DO(WAKE_WRITERS) },
+	{ ST_OPEN, EV(APP_SHUT_WR) | EV(TX_DRAINED), SEEN(WANT_D), 0,
+	  SMC_RULE_STAY, DO(WAIT_DRAIN) | DO(WAKE_WRITERS) },
+	/* Its reading: the peer is not told (CLOSE-04). */
+	{ ST_OPEN, EV(APP_SHUT_RD), 0, 0,
+	  SMC_RULE_STAY, DO(WAKE_READERS) },
+
+	/* The peer is done with its writing (3B, 4A) ... */
+	{ ST(ACTIVE), EV(RX_DONE), 0, 0,
+	  SMC_STATE_APPCLOSEWAIT1, DO(WAKE_READERS) },
+	{ ST(PEERCLOSEWAIT1), EV(RX_DONE), 0, 0,
+	  SMC_STATE_PEERCLOSEWAIT2, DO(WAKE_READERS) },
+	/* ... or has closed (3C, 4A, 4D). */
+	{ ST(ACTIVE), EV(RX_CLOSED), 0, 0,
+	  SMC_STATE_APPCLOSEWAIT1, DO_WAKE },
+	{ ST(APPCLOSEWAIT1) | ST(APPCLOSEWAIT2), EV(RX_CLOSED), 0, 0,
+	  SMC_RULE_STAY, DO_WAKE },
+	{ ST(PEERCLOSEWAIT1) | ST(PEERCLOSEWAIT2), EV(RX_CLOSED),
+	  SEEN(C_SENT), 0,
+	  SMC_STATE_CLOSED, DO_FINISH },
+	{ ST(PEERCLOSEWAIT1) | ST(PEERCLOSEWAIT2), EV(RX_CLOSED), 0, 0,
+	  SMC_STATE_APPFINCLOSEWAIT, DO_WAKE },
+	{ ST(PEERFINCLOSEWAIT), EV(RX_CLOSED), 0, 0,
+	  SMC_STATE_CLOSED, DO_FINISH },
+};
+
+/* What the application is told when an event breaks its connection. */
+static const int smc_close_errs[SMC_CLOSE_NR_EVENTS] = {
+	[SMC_CLOSE_ESTABLISHED]	= ECONNRESET,
+	[SMC_CLOSE_APP_CLOSE]	= ECONNRESET,
+	[SMC_CLOSE_RX_DATA]	= ECONNRESET,
+	[SMC_CLOSE_RX_CLOSED]	= ECONNRESET,
+	[SMC_CLOSE_RX_ABORT]	= ECONNRESET,
+	[SMC_CLOSE_RX_RST]	= ECONNRESET,
+	[SMC_CLOSE_LOCAL_ABORT]	= ECONNABORTED,
+	[SMC_CLOSE_LINK_LOST]	= ECONNABORTED,
+	[SMC_CLOSE_TIMER]	= ETIMEDOUT,
+};
+
+/* What an event adds to what is remembered. */
+static const u32 smc_close_adds[SMC_CLOSE_NR_EVENTS] = {
+	[SMC_CLOSE_APP_CLOSE]	= SEEN(APP_CLOSED),
+	[SMC_CLOSE_RX_DONE]	= SEEN(D_RCVD),
+	[SMC_CLOSE_RX_CLOSED]	= SEEN(C_RCVD),
+	[SMC_CLOSE_RX_ABORT]	= SEEN(A_RCVD),
+	[SMC_CLOSE_RX_RST]	= SEEN(TCP_ENDED),
+	[SMC_CLOSE_ABORT_SENT]	= SEEN(A_DONE),
+};
+
+static u32 smc_state_remember(const struct smc_close_ctl *ctl,
+			      enum smc_close_event event,
+			      const struct smc_close_facts *facts)
+{
+	bool is_open = BIT(ctl->state) & ST_OPEN;
+	u32 seen = ctl->seen | smc_close_adds[event];
+
+	if (is_open && event == SMC_CLOSE_APP_CLOSE && !(seen & SEEN(C_SENT)))
+		seen = (seen & ~SEEN(WANT_D)) | SEEN(WANT_C);
+	if (is_open && event == SMC_CLOSE_APP_SHUT_WR &&
+	    !(seen & (SEEN(D_SENT) | SEEN(APP_CLOSED))))
+		seen |= SEEN(WANT_D);
+	if (facts->has_unread)
+		seen |= SEEN(UNREAD);
+	if (facts->has_unsent)
+		seen |= SEEN(UNSENT) | SEEN(BUSY);
+	if (facts->has_inflight)
+		seen |= SEEN(BUSY);
+	return seen;
+}
+
+static const struct smc_close_rule *
+smc_state_find_rule(enum smc_conn_state state, enum smc_close_event event,
+		    u32 seen)
+{
+	const struct smc_close_rule *rule = smc_close_rules;
+
+	for (; rule < smc_close_rules + ARRAY_SIZE(smc_close_rules); rule++)
+		if ((rule->states & BIT(state)) &&
+		    (rule->events & BIT(event)) &&
+		    (seen & rule->set) == rule->set && !(seen & rule->clear))
+			return rule;
+	return NULL;
+}
+
+/*
+ * Three ways to abort. After our C no message may follow, so that only TCP
+ * tells the peer (AMB-44). A peer that has sent C sends no A, so that only our
+ * own A is waited for. Otherwise the peer's A is waited for (1A).
+ */
+static void smc_state_abort(u32 seen, struct smc_close_step *step)
+{
+	if (seen & SEEN(C_SENT)) {
+		step->next = SMC_STATE_CLOSED;
+		step->actions = DO_RESET;
+		return;
+	}
+	step->next = seen & SEEN(C_RCVD) ? SMC_STATE_PROCESSABORT :
+					   SMC_STATE_PEERABORTWAIT;
+	step->actions = DO_ABORT;
+}
+
+/* What the actions of a step add to what is remembered. */
+static u32 smc_state_note_actions(u32 seen, u32 actions)
+{
+	if (actions & DO(SEND_D))
+		seen = (seen & ~SEEN(WANT_D)) | SEEN(D_SENT);
+	if (actions & DO(SEND_C))
+		seen = (seen & ~SEEN(WANT_C)) | SEEN(C_SENT);
+	if (actions & DO(SEND_A))
+		seen |= SEEN(A_SENT);
+	if (actions & DO(PURGE))
+		seen &= ~(SEEN(WANT_D) | SEEN(WANT_C));
+	if (actions & (DO(TCP_RST) | DO(TCP_FIN)))
+		seen |= SEEN(TCP_ENDED);
+	return seen;
+}
+
+/**
+ * smc_state_close_init - a connection whose rendezvous is under way
+ * @ctl: the close machine's memory
+ *
+ * RFC 7609 Section 4.8.1 (CLOSE-05, CLOSE-06).
+ *
+ * Context: any.
+ */
+void smc_state_close_init(struct smc_close_ctl *ctl)
+{
+	ctl->state = SMC_STATE_INIT;
+	ctl->seen = 0;
+}
+
+/**
+ * smc_state_close - something happened to a connection
+ * @ctl: the close machine's memory; the only place that changes it
+ * @event: what happened
+ * @facts: what the data path knows at this moment
+ *
+ * RFC 7609 Sections 4.8.1 and 4.8.2, Figures 22 and 23 (CLOSE-01 to CLOSE-26,
+ * ABRT-01 to ABRT-13, AMB-41 to AMB-47). A CDC that carries several flags is
+ * several events: data first, then D, C, A.
+ *
+ * Context: the connection's owner serialises all calls for one @ctl and
+ * carries the actions out in the order of their bits.
+ * Return: the step; no actions and not moved if there is nothing to do.
+ */
+struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
+				      enum smc_close_event event,
+				      const struct smc_close_facts *facts)
+{
+	struct smc_close_step step = { .next = ctl->state };
+	const struct smc_close_rule *rule;
+	u32 seen;
+
+	if (event >= SMC_CLOSE_NR_EVENTS)
+		return step;
+	seen = smc_state_remember(ctl, event, facts);
+	rule = smc_state_find_rule(ctl->state, event, seen);
+	if (rule && rule->next == SMC_RULE_ABORT) {
+		smc_state_abort(seen, &step);
+	} else if (rule) {
+		step.actions = rule->actions;
+		if (rule->next != SMC_RULE_STAY)
+			step.next = rule->next;
+	}
+	if (seen & SEEN(TCP_ENDED))
+		step.actions &= ~(DO(TCP_RST) | DO(TCP_FIN));
+	if (step.actions & DO(REPORT_ERR))
+		step.sk_err = smc_close_errs[event];
+	step.is_peer_done = event == SMC_CLOSE_LINK_LOST ||
+			    (seen & (SEEN(C_RCVD) | SEEN(A_RCVD)));
+	step.moved = step.next != ctl->state;
+	seen = smc_state_note_actions(seen, step.actions);
+	ctl->seen = seen & ~SMC_SEEN_MOMENTARY;
+	ctl->state = step.next;
+	return step;
+}
+
+/**
+ * smc_state_may_send - may the application send
+ * @ctl: the close machine's memory
+ *
+ * Not after its close or shutdown, pending or done, and not to a peer that has
+ * closed (CLOSE-18, AMB-43).
+ *
+ * Context: as smc_state_close().
+ * Return: true if it may.
+ */
+bool smc_state_may_send(const struct smc_close_ctl *ctl)
+{
+	if (!(BIT(ctl->state) & (ST(ACTIVE) | ST(APPCLOSEWAIT1))))
+		return false;
+	return !(ctl->seen & (SEEN(APP_CLOSED) | SEEN(WANT_D) |
+			      SEEN(D_SENT) | SEEN(C_RCVD)));
+}
+
+/**
+ * smc_state_may_receive - may more data come from the peer
+ * @ctl: the close machine's memory
+ *
+ * If not, a reader that has taken everything gets the end of file
+ * (CLOSE-11, CLOSE-17).
+ *
+ * Context: as smc_state_close().
+ * Return: true if it may.
+ */
+bool smc_state_may_receive(const struct smc_close_ctl *ctl)
+{
+	if (!(BIT(ctl->state) & ST_OPEN))
+		return false;
+	return !(ctl->seen & (SEEN(APP_CLOSED) | SEEN(D_RCVD) |
+			      SEEN(C_RCVD)));
+}
+
+/**
+ * smc_state_is_app_closed - has the application closed, or shut down both
+ * @ctl: the close machine's memory
+ *
+ * Context: as smc_state_close().
+ * Return: true if it has.
+ */
+bool smc_state_is_app_closed(const struct smc_close_ctl *ctl)
+{
+	return ctl->seen & SEEN(APP_CLOSED);
+}
+
+/**
+ * smc_state_is_draining - does a close or shutdown wait for data to complete
+ * @ctl: the close machine's memory
+ *
+ * While it does, the owner reports SMC_CLOSE_TX_DRAINED as soon as nothing is
+ * unsent or in flight (CLOSE-08).
+ *
+ * Context: as smc_state_close().
+ * Return: true if it does.
+ */
+bool smc_state_is_draining(const struct smc_close_ctl *ctl)
+{
+	return ctl->seen & (SEEN(WANT_D) | SEEN(WANT_C));
+}
+
+/* Same order as the enums they print. */
+static const char * const smc_conn_names[] = {
+	[SMC_STATE_ACTIVE]		= "ACTIVE",
+	[SMC_STATE_INIT]		= "INIT",
+	[SMC_STATE_CLOSED]		= "CLOSED",
+	[SMC_STATE_LISTEN]		= "LISTEN",
+	[SMC_STATE_PEERCLOSEWAIT1]	= "PEERCLOSEWAIT1",
+	[SMC_STATE_PEERCLOSEWAIT2]	= "PEERCLOSEWAIT2",
+	[SMC_STATE_APPCLOSEWAIT1]	= "APPCLOSEWAIT1",
+	[SMC_STATE_APPCLOSEWAIT2]	= "APPCLOSEWAIT2",
+	[SMC_STATE_APPFINCLOSEWAIT]	= "APPFINCLOSEWAIT",
+	[SMC_STATE_PEERFINCLOSEWAIT]	= "PEERFINCLOSEWAIT",
+	[SMC_STATE_PEERABORTWAIT]	= "PEERABORTWAIT",
+	[SMC_STATE_PROCESSABORT]	= "PROCESSABORT",
+};
+
+static const char * const smc_event_names[SMC_CLOSE_NR_EVENTS] = {
+	[SMC_CLOSE_ESTABLISHED]	= "ESTABLISHED",
+	[SMC_CLOSE_APP_CLOSE]	= "APP_CLOSE",
+	[SMC_CLOSE_APP_SHUT_WR]	= "APP_SHUT_WR",
+	[SMC_CLOSE_APP_SHUT_RD]	= "APP_SHUT_RD",
+	[SMC_CLOSE_TX_DRAINED]	= "TX_DRAINED",
+	[SMC_CLOSE_RX_DATA]	= "RX_DATA",
+	[SMC_CLOSE_RX_DONE]	= "RX_DONE",
+	[SMC_CLOSE_RX_CLOSED]	= "RX_CLOSED",
+	[SMC_CLOSE_RX_ABORT]	= "RX_ABORT",
+	[SMC_CLOSE_RX_RST]	= "RX_RST",
+	[SMC_CLOSE_LOCAL_ABORT]	= "LOCAL_ABORT",
+	[SMC_CLOSE_LINK_LOST]	= "LINK_LOST",
+	[SMC_CLOSE_TIMER]	= "TIMER",
+	[SMC_CLOSE_ABORT_SENT]	= "ABORT_SENT",
+};
+
+static const char * const smc_link_names[SMC_LINK_NR_STATES] = {
+	[SMC_LINK_UNUSED]	= "UNUSED",
+	[SMC_LINK_INACTIVE]	= "INACTIVE",
+	[SMC_LINK_ACTIVATING]	= "ACTIVATING",
+	[SMC_LINK_ACTIVE]	= "ACTIVE",
+	[SMC_LINK_DELETING]	= "DELETING",
+};
+
+static const char * const smc_lgr_names[SMC_LGR_NR_STATES] = {
+	[SMC_LGR_FORMING]	= "FORMING",
+	[SMC_LGR_ACTIVE]	= "ACTIVE",
+	[SMC_LGR_TERMINATING]	= "TERMINATING",
+	[SMC_LGR_DEAD]		= "DEAD",
+};
+
+static const char * const smc_lgr_type_names[SMC_LGR_NR_TYPES] = {
+	[SMC_LGR_TYPE_NONE]		= "NONE",
+	[SMC_LGR_TYPE_SINGLE]		= "SINGLE",
+	[SMC_LGR_TYPE_SYMMETRIC]	= "SYMMETRIC",
+	[SMC_LGR_TYPE_ASYMMETRIC_PEER]	= "ASYMMETRIC_PEER",
+	[SMC_LGR_TYPE_ASYMMETRIC_LOCAL]	= "ASYMMETRIC_LOCAL",
+};
+
+static const char *smc_state_name(const char * const *names, u32 nr, u32 value)
+{
+	return value < nr && names[value] ? names[value] : "?";
+}
+
+/**
+ * smc_state_conn_name - the name of a connection state
+ * @state: any value
+ *
+ * Context: any.
+ * Return: a string, "?" for a value that is no state.
+ */
+const char *smc_state_conn_name(enum smc_conn_state state)
+{
+	return smc_state_name(smc_conn_names, ARRAY_SIZE(smc_conn_names),
+			      state);
+}
+
+/**
+ * smc_state_event_name - the name of an event of the close machine
+ * @event: any value
+ *
+ * Context: any.
+ * Return: a string, "?" for a value that is no event.
+ */
+const char *smc_state_event_name(enum smc_close_event event)
+{
+	return smc_state_name(smc_event_names, ARRAY_SIZE(smc_event_names),
+			      event);
+}
+
+/* Bit n of entry m: state m may be followed by state n. */
+static const u8 smc_link_moves[SMC_LINK_NR_STATES] = {
+	[SMC_LINK_UNUSED]	= BIT(SMC_LINK_ACTIVATING),
+	[SMC_LINK_ACTIVATING]	= BIT(SMC_LINK_ACTIVE) | BIT(SMC_LINK_INACTIVE),
+	[SMC_LINK_ACTIVE]	= BIT(SMC_LINK_DELETING) |
+				  BIT(SMC_LINK_INACTIVE),
+	[SMC_LINK_DELETING]	= BIT(SMC_LINK_INACTIVE),
+	[SMC_LINK_INACTIVE]	= BIT(SMC_LINK_UNUSED),
+};
+
+static const u8 smc_lgr_moves[SMC_LGR_NR_STATES] = {
+	[SMC_LGR_FORMING]	= BIT(SMC_LGR_ACTIVE) |
+				  BIT(SMC_LGR_TERMINATING) | BIT(SMC_LGR_DEAD),
+	[SMC_LGR_ACTIVE]	= BIT(SMC_LGR_TERMINATING),
+	[SMC_LGR_TERMINATING]	= BIT(SMC_LGR_DEAD),
+	[SMC_LGR_DEAD]		= 0,
+};
+
+/**
+ * smc_state_link_may_move - is a move between two link states legal
+ * @from: the state the link is in
+ * @to: the state it is to enter
+ *
+ * A lost link never comes back to life: its slot is used anew, with a new
+ * queue pair (LID-03).
+ *
+ * Context: any.
+ * Return: true if it is.
+ */
+bool smc_state_link_may_move(enum smc_link_state from, enum smc_link_state to)
+{
+	return from < SMC_LINK_NR_STATES && to < SMC_LINK_NR_STATES &&
+	       (smc_link_moves[from] & BIT(to));
+}
+
+/**
+ * smc_state_lgr_may_move - is a move between two link group states legal
+ * @from: the state the link group is in
+ * @to: the state it is to enter
+ *
+ * Context: any.
+ * Return: true if it is.
+ */
+bool smc_state_lgr_may_move(enum smc_lgr_state from, enum smc_lgr_state to)
+{
+	return from < SMC_LGR_NR_STATES && to < SMC_LGR_NR_STATES &&
+	       (smc_lgr_moves[from] & BIT(to));
+}
+
+/**
+ * smc_state_link_name - the name of a link state
+ * @state: any value
+ *
+ * Context: any.
+ * Return: a string, "?" for a value that is no state.
+ */
+const char *smc_state_link_name(enum smc_link_state state)
+{
+	return smc_state_name(smc_link_names, SMC_LINK_NR_STATES, state);
+}
+
+/**
+ * smc_state_lgr_name - the name of a link group state
+ * @state: any value
+ *
+ * Context: any.
+ * Return: a string, "?" for a value that is no state.
+ */
+const char *smc_state_lgr_name(enum smc_lgr_state state)
+{
+	return smc_state_name(smc_lgr_names, SMC_LGR_NR_STATES, state);
+}
+
+/**
+ * smc_state_lgr_type_name - the name of a link group type
+ * @type: any value
+ *
+ * Context: any.
+ * Return: a string, "?" for a value that is no type.
+ */
+const char *smc_state_lgr_type_name(enum smc_lgr_type type)
+{
+	return smc_state_name(smc_lgr_type_names, SMC_LGR_NR_TYPES, type);
+}

@@ -1,0 +1,573 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The bytes of SMC-R version 1: TCP option, CLC, LLC and CDC messages.
+ *
+ * Every struct here ends in _wire and is laid over received or outgoing bytes
+ * at any alignment: all are packed, all integers are big-endian types, 24-bit
+ * numbers are three bytes, flags are masks. Nothing outside the codecs
+ * (smc_clc_wire.c, smc_llc_wire.c, smc_cdc_wire.c) touches a _wire struct.
+ *
+ * Layouts are those of RFC 7609 Appendix A. Where deployed peers use another
+ * one, the struct has "deployed" in its name.
+ */
+#ifndef _SMC_WIRE_H
+#define _SMC_WIRE_H
+
+#include <linux/build_bug.h>
+#include <linux/stddef.h>
+#include <linux/types.h>
+
+#define SMC_WIRE_SIZE(type, size) \
+	static_assert(sizeof(struct type) == (size))
+#define SMC_WIRE_AT(type, member, offset) \
+	static_assert(offsetof(struct type, member) == (offset))
+
+/* "SMCR" and "SMCD" in EBCDIC (IBM-1047). */
+#define SMC_EYE_SMCR		0xe2d4c3d9U
+#define SMC_EYE_SMCD		0xe2d4c3c4U
+
+enum smc_wire_limit {
+	SMC_PEER_ID_LEN		= 8,
+	SMC_GID_LEN		= 16,
+	SMC_MAC_LEN		= 6,
+	SMC_CLC_HDR_LEN		= 8,
+	SMC_CLC_TRL_LEN		= 4,
+	SMC_CLC_PREFIXES_MAX	= 8,
+	SMC_CLC_PREFIX_BITS_MAX	= 128,
+	SMC_CLC_MASK_BITS_MAX	= 32,
+	SMC_CLC_PROPOSAL_MIN_LEN = 52,
+	SMC_CLC_ACCEPT_LEN	= 68,
+	SMC_CLC_DECLINE_LEN	= 28,
+	SMC_CLC_DECLINE_V2_LEN	= 44,
+	SMC_LLC_LEN		= 44,
+	SMC_LLC_USER_DATA_LEN	= 16,
+	SMC_LLC_CONT_PAIRS	= 2,
+	SMC_LLC_RKEY_SPECS	= 2,
+	SMC_LLC_RKEY_CONT_SPECS	= 3,
+	SMC_LLC_DELETE_RKEYS	= 8,
+	SMC_CDC_LEN		= 44,
+	/* Deployed receivers look at this much of a CDC and no further. */
+	SMC_CDC_USED_LEN	= 26,
+};
+
+/* The first bytes of a message received on a link tell LLC from CDC. */
+#define SMC_CDC_TYPE		0xfe
+
+/* W1 TCP option, A.1 */
+enum smc_tcp_opt {
+	SMC_TCP_OPT_KIND	= 254,
+	SMC_TCP_OPT_LEN		= 6,
+};
+
+struct smc_tcp_opt_wire {
+	u8	kind;
+	u8	length;
+	__be32	exid;
+} __packed;
+SMC_WIRE_SIZE(smc_tcp_opt_wire, 6);
+SMC_WIRE_AT(smc_tcp_opt_wire, exid, 2);
+
+/* W2 Peer ID, A.2.1 */
+struct smc_peer_id_wire {
+	u8	instance[2];
+	u8	mac[SMC_MAC_LEN];
+} __packed;
+SMC_WIRE_SIZE(smc_peer_id_wire, SMC_PEER_ID_LEN);
+SMC_WIRE_AT(smc_peer_id_wire, mac, 2);
+
+/* Masks of one byte are enums; a field's shift is that of its lowest bit. */
+enum smc_clc_type {
+	SMC_CLC_PROPOSAL	= 1,
+	SMC_CLC_ACCEPT		= 2,
+	SMC_CLC_CONFIRM		= 3,
+	SMC_CLC_DECLINE		= 4,
+};
+
+/* Byte 7 of every CLC message. */
+enum smc_clc_flag {
+	SMC_CLC_VERSION_MASK	= 0xf0,
+	SMC_CLC_VERSION_SHIFT	= 4,
+	SMC_CLC_FIRST_CONTACT	= 0x08,	/* Accept; deployed: Confirm too */
+	SMC_CLC_OUT_OF_SYNC	= 0x08,	/* Decline */
+	SMC_CLC_TYPEV2_MASK	= 0x0c,	/* deployed; reserved in the RFC */
+	SMC_CLC_TYPEV2_SHIFT	= 2,
+	SMC_CLC_TYPEV1_MASK	= 0x03,	/* deployed; reserved in the RFC */
+	SMC_CLC_TYPEV1_SHIFT	= 0,
+};
+
+/* Values of the two deployed path type fields. */
+enum smc_clc_path {
+	SMC_CLC_PATH_R		= 0,
+	SMC_CLC_PATH_D		= 1,
+	SMC_CLC_PATH_NONE	= 2,
+	SMC_CLC_PATH_BOTH	= 3,
+};
+
+enum smc_clc_version {
+	SMC_CLC_V1		= 1,
+	SMC_CLC_V2		= 2,
+};
+
+/* Byte 50 of Accept and Confirm. */
+enum smc_clc_size_mtu {
+	SMC_CLC_BSIZE_MASK	= 0xf0,
+	SMC_CLC_BSIZE_SHIFT	= 4,
+	SMC_CLC_MTU_MASK	= 0x0f,
+};
+
+/* Bsize x stands for an element of 2^(x + 14) bytes. */
+enum smc_bsize {
+	SMC_BSIZE_MIN		= 0,
+	SMC_BSIZE_RFC_MAX	= 5,
+	SMC_BSIZE_DEPLOYED_MAX	= 15,
+	SMC_BSIZE_LOG2_BASE	= 14,
+};
+
+/* The enumeration of path MTUs, as in the verbs. */
+enum smc_mtu {
+	SMC_MTU_256		= 1,
+	SMC_MTU_512		= 2,
+	SMC_MTU_1024		= 3,
+	SMC_MTU_2048		= 4,
+	SMC_MTU_4096		= 5,
+};
+
+struct smc_clc_hdr_wire {
+	__be32	eye;
+	u8	type;
+	__be16	length;
+	u8	flags;
+} __packed;
+SMC_WIRE_SIZE(smc_clc_hdr_wire, SMC_CLC_HDR_LEN);
+SMC_WIRE_AT(smc_clc_hdr_wire, type, 4);
+SMC_WIRE_AT(smc_clc_hdr_wire, length, 5);
+SMC_WIRE_AT(smc_clc_hdr_wire, flags, 7);
+
+struct smc_clc_trl_wire {
+	__be32	eye;
+} __packed;
+SMC_WIRE_SIZE(smc_clc_trl_wire, SMC_CLC_TRL_LEN);
+
+/*
+ * W3 Proposal, A.2.2: this head, a growth area of ip_area_offset bytes, the
+ * IP area, its IPv6 prefixes, the trailer.
+ */
+struct smc_clc_proposal_wire {
+	struct smc_clc_hdr_wire	hdr;
+	struct smc_peer_id_wire	peer_id;
+	u8			gid[SMC_GID_LEN];
+	u8			mac[SMC_MAC_LEN];
+	__be16			ip_area_offset;
+} __packed;
+SMC_WIRE_SIZE(smc_clc_proposal_wire, 40);
+SMC_WIRE_AT(smc_clc_proposal_wire, peer_id, 8);
+SMC_WIRE_AT(smc_clc_proposal_wire, gid, 16);
+SMC_WIRE_AT(smc_clc_proposal_wire, mac, 32);
+SMC_WIRE_AT(smc_clc_proposal_wire, ip_area_offset, 38);
+
+/* What deployed peers put into the growth area, always 40 bytes. */
+struct smc_clc_growth_deployed_wire {
+	u8	ism_gid[8];
+	__be16	ism_chid;
+	__be16	v2_offset;	/* counted from the byte after this field */
+	u8	vendor_oui[3];
+	u8	vendor_options[5];
+	u8	rsvd[20];
+} __packed;
+SMC_WIRE_SIZE(smc_clc_growth_deployed_wire, 40);
+SMC_WIRE_AT(smc_clc_growth_deployed_wire, ism_chid, 8);
+SMC_WIRE_AT(smc_clc_growth_deployed_wire, v2_offset, 10);
+SMC_WIRE_AT(smc_clc_growth_deployed_wire, vendor_oui, 12);
+SMC_WIRE_AT(smc_clc_growth_deployed_wire, vendor_options, 15);
+SMC_WIRE_AT(smc_clc_growth_deployed_wire, rsvd, 20);
+
+struct smc_clc_ip_area_wire {
+	__be32	subnet;
+	u8	mask_len;
+	u8	rsvd[2];
+	u8	nr_prefixes;
+} __packed;
+SMC_WIRE_SIZE(smc_clc_ip_area_wire, 8);
+SMC_WIRE_AT(smc_clc_ip_area_wire, mask_len, 4);
+SMC_WIRE_AT(smc_clc_ip_area_wire, rsvd, 5);
+SMC_WIRE_AT(smc_clc_ip_area_wire, nr_prefixes, 7);
+
+/* W4 IPv6 prefix element, Figure 27 */
+struct smc_clc_prefix_wire {
+	u8	prefix[16];
+	u8	len;
+} __packed;
+SMC_WIRE_SIZE(smc_clc_prefix_wire, 17);
+SMC_WIRE_AT(smc_clc_prefix_wire, len, 16);
+
+/* The two whole forms of an IPv4 Proposal. */
+struct smc_clc_proposal_ipv4_wire {
+	struct smc_clc_proposal_wire	head;
+	struct smc_clc_ip_area_wire	ip;
+	struct smc_clc_trl_wire		trl;
+} __packed;
+SMC_WIRE_SIZE(smc_clc_proposal_ipv4_wire, SMC_CLC_PROPOSAL_MIN_LEN);
+SMC_WIRE_AT(smc_clc_proposal_ipv4_wire, ip, 40);
+SMC_WIRE_AT(smc_clc_proposal_ipv4_wire, trl, 48);
+
+struct smc_clc_proposal_ipv4_deployed_wire {
+	struct smc_clc_proposal_wire		head;
+	struct smc_clc_growth_deployed_wire	growth;
+	struct smc_clc_ip_area_wire		ip;
+	struct smc_clc_trl_wire			trl;
+} __packed;
+SMC_WIRE_SIZE(smc_clc_proposal_ipv4_deployed_wire, 92);
+SMC_WIRE_AT(smc_clc_proposal_ipv4_deployed_wire, growth, 40);
+SMC_WIRE_AT(smc_clc_proposal_ipv4_deployed_wire, ip, 80);
+SMC_WIRE_AT(smc_clc_proposal_ipv4_deployed_wire, trl, 88);
+
+/* W5 Accept and W6 Confirm, A.2.3 and A.2.4: one layout. */
+struct smc_clc_accept_wire {
+	struct smc_clc_hdr_wire	hdr;
+	struct smc_peer_id_wire	peer_id;
+	u8			gid[SMC_GID_LEN];
+	u8			mac[SMC_MAC_LEN];
+	u8			qpn[3];
+	__be32			rkey;
+	u8			rmbe_index;	/* the first is 1 */
+	__be32			token;
+	u8			size_mtu;
+	u8			rsvd1;
+	__be64			rmb_addr;
+	u8			rsvd2;
+	u8			psn[3];
+	struct smc_clc_trl_wire	trl;
+} __packed;
+SMC_WIRE_SIZE(smc_clc_accept_wire, SMC_CLC_ACCEPT_LEN);
+SMC_WIRE_AT(smc_clc_accept_wire, peer_id, 8);
+SMC_WIRE_AT(smc_clc_accept_wire, gid, 16);
+SMC_WIRE_AT(smc_clc_accept_wire, mac, 32);
+SMC_WIRE_AT(smc_clc_accept_wire, qpn, 38);
+SMC_WIRE_AT(smc_clc_accept_wire, rkey, 41);
+SMC_WIRE_AT(smc_clc_accept_wire, rmbe_index, 45);
+SMC_WIRE_AT(smc_clc_accept_wire, token, 46);
+SMC_WIRE_AT(smc_clc_accept_wire, size_mtu, 50);
+SMC_WIRE_AT(smc_clc_accept_wire, rsvd1, 51);
+SMC_WIRE_AT(smc_clc_accept_wire, rmb_addr, 52);
+SMC_WIRE_AT(smc_clc_accept_wire, rsvd2, 60);
+SMC_WIRE_AT(smc_clc_accept_wire, psn, 61);
+SMC_WIRE_AT(smc_clc_accept_wire, trl, 64);
+
+/* W7 Decline, A.2.5 */
+struct smc_clc_decline_wire {
+	struct smc_clc_hdr_wire	hdr;
+	struct smc_peer_id_wire	peer_id;
+	__be32			diagnosis;
+	u8			rsvd[4];
+	struct smc_clc_trl_wire	trl;
+} __packed;
+SMC_WIRE_SIZE(smc_clc_decline_wire, SMC_CLC_DECLINE_LEN);
+SMC_WIRE_AT(smc_clc_decline_wire, peer_id, 8);
+SMC_WIRE_AT(smc_clc_decline_wire, diagnosis, 16);
+SMC_WIRE_AT(smc_clc_decline_wire, rsvd, 20);
+SMC_WIRE_AT(smc_clc_decline_wire, trl, 24);
+
+/*
+ * The Decline of header version 2: deployed servers answer with it to every
+ * Proposal of header version 2, so also a version 1 client has to read it.
+ */
+struct smc_clc_decline_v2_wire {
+	struct smc_clc_hdr_wire	hdr;
+	struct smc_peer_id_wire	peer_id;
+	__be32			diagnosis;
+	u8			os;		/* 0xf0: operating system */
+	u8			rsvd[3];
+	__be32			more_diagnosis[4];
+	struct smc_clc_trl_wire	trl;
+} __packed;
+SMC_WIRE_SIZE(smc_clc_decline_v2_wire, SMC_CLC_DECLINE_V2_LEN);
+SMC_WIRE_AT(smc_clc_decline_v2_wire, os, 20);
+SMC_WIRE_AT(smc_clc_decline_v2_wire, more_diagnosis, 24);
+SMC_WIRE_AT(smc_clc_decline_v2_wire, trl, 40);
+
+/* W8 LLC header, A.3 */
+enum smc_llc_type {
+	SMC_LLC_CONFIRM_LINK		= 1,
+	SMC_LLC_ADD_LINK		= 2,
+	SMC_LLC_ADD_LINK_CONT		= 3,
+	SMC_LLC_DELETE_LINK		= 4,
+	SMC_LLC_CONFIRM_RKEY		= 6,
+	SMC_LLC_TEST_LINK		= 7,
+	SMC_LLC_CONFIRM_RKEY_CONT	= 8,
+	SMC_LLC_DELETE_RKEY		= 9,
+};
+
+/* The top bits of a type this side does not know say what to do with it. */
+enum smc_llc_type_class {
+	SMC_LLC_TYPE_CLASS_MASK		= 0xc0,
+	SMC_LLC_TYPE_MAY_IGNORE		= 0x80,
+};
+
+/* Byte 3 of every LLC message. */
+enum smc_llc_flag {
+	SMC_LLC_REPLY			= 0x80,
+	SMC_LLC_ADD_LINK_REJECT		= 0x40,
+	SMC_LLC_DELETE_LINK_ALL		= 0x40,
+	SMC_LLC_DELETE_LINK_ORDERLY	= 0x20,
+	SMC_LLC_RKEY_NEGATIVE		= 0x20,
+	SMC_LLC_RKEY_RETRY		= 0x10,
+	/* CONFIRM LINK, deployed: elements carry no eye catcher. */
+	SMC_LLC_NO_EYE_CATCHER		= 0x03,
+};
+
+struct smc_llc_hdr_wire {
+	u8	type;
+	u8	length;
+	u8	reason;		/* ADD LINK: low nibble; else reserved */
+	u8	flags;
+} __packed;
+SMC_WIRE_SIZE(smc_llc_hdr_wire, 4);
+SMC_WIRE_AT(smc_llc_hdr_wire, length, 1);
+SMC_WIRE_AT(smc_llc_hdr_wire, reason, 2);
+SMC_WIRE_AT(smc_llc_hdr_wire, flags, 3);
+
+/* W9 CONFIRM LINK, A.3.1 */
+struct smc_llc_confirm_link_wire {
+	struct smc_llc_hdr_wire	hdr;
+	u8			mac[SMC_MAC_LEN];
+	u8			gid[SMC_GID_LEN];
+	u8			qpn[3];
+	u8			link_num;
+	__be32			link_user_id;
+	u8			max_links;
+	u8			max_conns;	/* reserved in version 1 */
+	u8			rsvd[8];
+} __packed;
+SMC_WIRE_SIZE(smc_llc_confirm_link_wire, SMC_LLC_LEN);
+SMC_WIRE_AT(smc_llc_confirm_link_wire, mac, 4);
+SMC_WIRE_AT(smc_llc_confirm_link_wire, gid, 10);
+SMC_WIRE_AT(smc_llc_confirm_link_wire, qpn, 26);
+SMC_WIRE_AT(smc_llc_confirm_link_wire, link_num, 29);
+SMC_WIRE_AT(smc_llc_confirm_link_wire, link_user_id, 30);
+SMC_WIRE_AT(smc_llc_confirm_link_wire, max_links, 34);
+SMC_WIRE_AT(smc_llc_confirm_link_wire, max_conns, 35);
+SMC_WIRE_AT(smc_llc_confirm_link_wire, rsvd, 36);
+
+/* W10 ADD LINK, A.3.2 */
+enum smc_llc_add_link_reason {
+	SMC_LLC_ADD_LINK_REASON_MASK	= 0x0f,
+	SMC_LLC_ADD_LINK_NO_PATH	= 1,
+	SMC_LLC_ADD_LINK_BAD_MTU	= 2,
+};
+
+enum smc_llc_add_link_mtu {
+	SMC_LLC_ADD_LINK_MTU_MASK	= 0x0f,
+};
+
+struct smc_llc_add_link_wire {
+	struct smc_llc_hdr_wire	hdr;
+	u8			mac[SMC_MAC_LEN];
+	u8			gid[SMC_GID_LEN];
+	u8			qpn[3];
+	u8			link_num;
+	u8			mtu;
+	u8			psn[3];
+	u8			rsvd[10];
+} __packed;
+SMC_WIRE_SIZE(smc_llc_add_link_wire, SMC_LLC_LEN);
+SMC_WIRE_AT(smc_llc_add_link_wire, mac, 4);
+SMC_WIRE_AT(smc_llc_add_link_wire, gid, 10);
+SMC_WIRE_AT(smc_llc_add_link_wire, qpn, 26);
+SMC_WIRE_AT(smc_llc_add_link_wire, link_num, 29);
+SMC_WIRE_AT(smc_llc_add_link_wire, mtu, 30);
+SMC_WIRE_AT(smc_llc_add_link_wire, psn, 31);
+SMC_WIRE_AT(smc_llc_add_link_wire, rsvd, 34);
+
+/* Deployed peers have two more bytes behind the MAC. */
+struct smc_llc_add_link_deployed_wire {
+	struct smc_llc_hdr_wire	hdr;
+	u8			mac[SMC_MAC_LEN];
+	u8			pad[2];
+	u8			gid[SMC_GID_LEN];
+	u8			qpn[3];
+	u8			link_num;
+	u8			mtu;
+	u8			psn[3];
+	u8			rsvd[8];
+} __packed;
+SMC_WIRE_SIZE(smc_llc_add_link_deployed_wire, SMC_LLC_LEN);
+SMC_WIRE_AT(smc_llc_add_link_deployed_wire, pad, 10);
+SMC_WIRE_AT(smc_llc_add_link_deployed_wire, gid, 12);
+SMC_WIRE_AT(smc_llc_add_link_deployed_wire, qpn, 28);
+SMC_WIRE_AT(smc_llc_add_link_deployed_wire, link_num, 31);
+SMC_WIRE_AT(smc_llc_add_link_deployed_wire, mtu, 32);
+SMC_WIRE_AT(smc_llc_add_link_deployed_wire, psn, 33);
+SMC_WIRE_AT(smc_llc_add_link_deployed_wire, rsvd, 36);
+
+/* W12 RKey/RToken pair, Figure 34 */
+struct smc_llc_rtoken_pair_wire {
+	__be32	ref_rkey;
+	__be32	rkey;
+	__be64	addr;
+} __packed;
+SMC_WIRE_SIZE(smc_llc_rtoken_pair_wire, 16);
+SMC_WIRE_AT(smc_llc_rtoken_pair_wire, rkey, 4);
+SMC_WIRE_AT(smc_llc_rtoken_pair_wire, addr, 8);
+
+/* W11 ADD LINK CONTINUATION, A.3.3 */
+struct smc_llc_add_link_cont_wire {
+	struct smc_llc_hdr_wire		hdr;
+	u8				link_num;
+	u8				nr_rtokens;
+	u8				rsvd1[2];
+	struct smc_llc_rtoken_pair_wire	pair[SMC_LLC_CONT_PAIRS];
+	u8				rsvd2[4];
+} __packed;
+SMC_WIRE_SIZE(smc_llc_add_link_cont_wire, SMC_LLC_LEN);
+SMC_WIRE_AT(smc_llc_add_link_cont_wire, link_num, 4);
+SMC_WIRE_AT(smc_llc_add_link_cont_wire, nr_rtokens, 5);
+SMC_WIRE_AT(smc_llc_add_link_cont_wire, rsvd1, 6);
+SMC_WIRE_AT(smc_llc_add_link_cont_wire, pair, 8);
+SMC_WIRE_AT(smc_llc_add_link_cont_wire, rsvd2, 40);
+
+/* W13 DELETE LINK, A.3.4 */
+enum smc_llc_delete_link_reason {
+	SMC_LLC_DELETE_LOST_PATH	= 0x00010000,
+	SMC_LLC_DELETE_OPERATOR		= 0x00020000,
+	SMC_LLC_DELETE_PROGRAM		= 0x00030000,
+	SMC_LLC_DELETE_PROTOCOL		= 0x00040000,
+	SMC_LLC_DELETE_ASYMMETRIC	= 0x00050000,
+	SMC_LLC_DELETE_UNKNOWN_LINK	= 0x00100000,
+};
+
+struct smc_llc_delete_link_wire {
+	struct smc_llc_hdr_wire	hdr;
+	u8			link_num;
+	__be32			reason;
+	u8			rsvd[35];
+} __packed;
+SMC_WIRE_SIZE(smc_llc_delete_link_wire, SMC_LLC_LEN);
+SMC_WIRE_AT(smc_llc_delete_link_wire, link_num, 4);
+SMC_WIRE_AT(smc_llc_delete_link_wire, reason, 5);
+SMC_WIRE_AT(smc_llc_delete_link_wire, rsvd, 9);
+
+/* W15 Link number/RKey spec, Figure 37 */
+struct smc_llc_rkey_spec_wire {
+	u8	link_num;
+	__be32	rkey;
+	__be64	addr;
+} __packed;
+SMC_WIRE_SIZE(smc_llc_rkey_spec_wire, 13);
+SMC_WIRE_AT(smc_llc_rkey_spec_wire, rkey, 1);
+SMC_WIRE_AT(smc_llc_rkey_spec_wire, addr, 5);
+
+/* W14 CONFIRM RKEY, A.3.5 */
+struct smc_llc_confirm_rkey_wire {
+	struct smc_llc_hdr_wire		hdr;
+	u8				nr_rtokens;
+	__be32				rkey;
+	__be64				addr;
+	struct smc_llc_rkey_spec_wire	spec[SMC_LLC_RKEY_SPECS];
+	u8				rsvd;
+} __packed;
+SMC_WIRE_SIZE(smc_llc_confirm_rkey_wire, SMC_LLC_LEN);
+SMC_WIRE_AT(smc_llc_confirm_rkey_wire, nr_rtokens, 4);
+SMC_WIRE_AT(smc_llc_confirm_rkey_wire, rkey, 5);
+SMC_WIRE_AT(smc_llc_confirm_rkey_wire, addr, 9);
+SMC_WIRE_AT(smc_llc_confirm_rkey_wire, spec, 17);
+SMC_WIRE_AT(smc_llc_confirm_rkey_wire, rsvd, 43);
+
+/* W16 CONFIRM RKEY CONTINUATION, A.3.6 (AMB-02) */
+struct smc_llc_confirm_rkey_cont_wire {
+	struct smc_llc_hdr_wire		hdr;
+	u8				nr_left;
+	struct smc_llc_rkey_spec_wire	spec[SMC_LLC_RKEY_CONT_SPECS];
+} __packed;
+SMC_WIRE_SIZE(smc_llc_confirm_rkey_cont_wire, SMC_LLC_LEN);
+SMC_WIRE_AT(smc_llc_confirm_rkey_cont_wire, nr_left, 4);
+SMC_WIRE_AT(smc_llc_confirm_rkey_cont_wire, spec, 5);
+
+/* W17 DELETE RKEY, A.3.7; error mask: 0x80 is the first key */
+struct smc_llc_delete_rkey_wire {
+	struct smc_llc_hdr_wire	hdr;
+	u8			count;
+	u8			error_mask;
+	u8			rsvd1[2];
+	__be32			rkey[SMC_LLC_DELETE_RKEYS];
+	u8			rsvd2[4];
+} __packed;
+SMC_WIRE_SIZE(smc_llc_delete_rkey_wire, SMC_LLC_LEN);
+SMC_WIRE_AT(smc_llc_delete_rkey_wire, count, 4);
+SMC_WIRE_AT(smc_llc_delete_rkey_wire, error_mask, 5);
+SMC_WIRE_AT(smc_llc_delete_rkey_wire, rsvd1, 6);
+SMC_WIRE_AT(smc_llc_delete_rkey_wire, rkey, 8);
+SMC_WIRE_AT(smc_llc_delete_rkey_wire, rsvd2, 40);
+
+/* W18 TEST LINK, A.3.8 */
+struct smc_llc_test_link_wire {
+	struct smc_llc_hdr_wire	hdr;
+	u8			user_data[SMC_LLC_USER_DATA_LEN];
+	u8			rsvd[24];
+} __packed;
+SMC_WIRE_SIZE(smc_llc_test_link_wire, SMC_LLC_LEN);
+SMC_WIRE_AT(smc_llc_test_link_wire, user_data, 4);
+SMC_WIRE_AT(smc_llc_test_link_wire, rsvd, 20);
+
+/* W19 CDC, A.4 */
+enum smc_cdc_prod_flag {
+	SMC_CDC_BLOCKED		= 0x80,	/* B */
+	SMC_CDC_URG_PENDING	= 0x40,	/* P */
+	SMC_CDC_URG_PRESENT	= 0x20,	/* U */
+	SMC_CDC_UPDATE_REQ	= 0x10,	/* R */
+	SMC_CDC_FAILOVER	= 0x08,	/* F */
+};
+
+enum smc_cdc_conn_flag {
+	SMC_CDC_DONE		= 0x80,	/* D: sending done */
+	SMC_CDC_CLOSED		= 0x40,	/* C: connection closed */
+	SMC_CDC_ABORT		= 0x20,	/* A: abnormal close */
+};
+
+struct smc_cursor_wire {
+	u8	rsvd[2];
+	__be16	wrap;
+	__be32	off;
+} __packed;
+SMC_WIRE_SIZE(smc_cursor_wire, 8);
+SMC_WIRE_AT(smc_cursor_wire, wrap, 2);
+SMC_WIRE_AT(smc_cursor_wire, off, 4);
+
+struct smc_cdc_wire {
+	u8			type;
+	u8			length;
+	__be16			seq;
+	__be32			token;
+	struct smc_cursor_wire	prod;
+	struct smc_cursor_wire	cons;
+	u8			prod_flags;
+	u8			conn_flags;
+	u8			rsvd[18];
+} __packed;
+SMC_WIRE_SIZE(smc_cdc_wire, SMC_CDC_LEN);
+SMC_WIRE_AT(smc_cdc_wire, length, 1);
+SMC_WIRE_AT(smc_cdc_wire, seq, 2);
+SMC_WIRE_AT(smc_cdc_wire, token, 4);
+SMC_WIRE_AT(smc_cdc_wire, prod, 8);
+SMC_WIRE_AT(smc_cdc_wire, prod.wrap, 10);
+SMC_WIRE_AT(smc_cdc_wire, prod.off, 12);
+SMC_WIRE_AT(smc_cdc_wire, cons, 16);
+SMC_WIRE_AT(smc_cdc_wire, cons.wrap, 18);
+SMC_WIRE_AT(smc_cdc_wire, cons.off, 20);
+SMC_WIRE_AT(smc_cdc_wire, prod_flags, 24);
+SMC_WIRE_AT(smc_cdc_wire, conn_flags, 25);
+SMC_WIRE_AT(smc_cdc_wire, rsvd, 26);
+
+/* 24-bit numbers: QP numbers and packet sequence numbers. */
+static inline u32 smc_wire_get24(const u8 p[3])
+{
+	return (u32)p[0] << 16 | (u32)p[1] << 8 | p[2];
+}
+
+static inline void smc_wire_put24(u8 p[3], u32 v)
+{
+	p[0] = v >> 16;
+	p[1] = v >> 8;
+	p[2] = v;
+}
+
+#endif /* _SMC_WIRE_H */
