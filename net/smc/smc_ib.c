@@ -1,0 +1,760 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RDMA devices as the links see them.
+ *
+ * Operation:
+ *   Every RoCE device that can register memory by work request is entered in
+ *   a list when the RDMA core tells of it. A handshake asks smc_ib_find() for
+ *   the port and GID that serve the network device of its route; a link then
+ *   brings its queue pair up with the functions at the end of this file.
+ *
+ * Ownership:
+ *   A struct smc_ib_dev lives from add to remove. The list holds a reference,
+ *   and so does every struct smc_ib_end. Removal takes the device out of the
+ *   list, tells all watchers that the device is gone, and waits until the last
+ *   reference is dropped: queue pairs, regions and domains are gone by then.
+ *
+ * Events:
+ *   A device event names at most a port, and its handler may run in any
+ *   context. So it only queues a work item, which compares each watched end
+ *   with the present state of its port and GID: an event that is missed or
+ *   merged with another one costs nothing.
+ */
+#include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
+#include <linux/rwsem.h>
+#include <linux/slab.h>
+#include <net/ipv6.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
+
+#include "smc_compat.h"
+#include "smc_ib.h"
+
+#define SMC_IB_MAX_STACK	8	/* network devices looked at, top to bottom */
+#define SMC_IB_NO_VLAN		0xffff	/* as rdma_read_gid_l2_fields() says it */
+#define SMC_IB_MAX_RETRIES	6	/* 7 is "for ever" to soft-RoCE */
+#define SMC_IB_RNR_RETRIES	7	/* for ever: a slow receiver is no fault */
+#define SMC_IB_RNR_TIMER	5	/* 0.06 ms */
+#define SMC_IB_HOP_LIMIT	1	/* version 1 does not leave the subnet */
+
+/*
+ * Readers are handshakes: they do not wait for one another, only for a device
+ * that comes or goes.
+ */
+static DECLARE_RWSEM(smc_ib_devices_lock);
+static LIST_HEAD(smc_ib_devices);
+
+static void smc_ib_put(struct smc_ib_dev *dev)
+{
+	if (refcount_dec_and_test(&dev->refs))
+		complete(&dev->released);
+}
+
+static bool smc_ib_port_is_active(struct ib_device *ibdev, u8 port,
+				  enum ib_mtu *mtu)
+{
+	struct ib_port_attr attr;
+
+	if (ib_query_port(ibdev, port, &attr) ||
+	    attr.state != IB_PORT_ACTIVE)
+		return false;
+	if (mtu)
+		*mtu = attr.active_mtu;
+	return true;
+}
+
+/* Needs no lock: watchers are told under the device's. */
+static bool smc_ib_is_lost(const struct smc_ib_dev *dev,
+			   const struct smc_ib_watch *watch)
+{
+	return READ_ONCE(dev->is_dead) || !smc_ib_end_is_up(watch->end);
+}
+
+static void smc_ib_tell_watchers(struct smc_ib_dev *dev)
+{
+	struct smc_ib_watch *watch;
+
+	mutex_lock(&dev->lock);
+	list_for_each_entry(watch, &dev->watches, node)
+		if (smc_ib_is_lost(dev, watch))
+			watch->lost(watch, READ_ONCE(dev->is_dead));
+	mutex_unlock(&dev->lock);
+}
+
+static void smc_ib_event_work(struct work_struct *work)
+{
+	smc_ib_tell_watchers(container_of(work, struct smc_ib_dev, event_work));
+}
+
+/* Any context. */
+static void smc_ib_event(struct ib_event_handler *handler,
+			 struct ib_event *event)
+{
+	struct smc_ib_dev *dev;
+
+	dev = container_of(handler, struct smc_ib_dev, handler);
+	switch (event->event) {
+	case IB_EVENT_DEVICE_FATAL:
+		WRITE_ONCE(dev->is_dead, true);
+		fallthrough;
+	case IB_EVENT_PORT_ERR:
+	case IB_EVENT_GID_CHANGE:
+		schedule_work(&dev->event_work);
+		break;
+	default:
+		break;
+	}
+}
+
+/**
+ * smc_ib_watch() - be told when a local end stops working
+ * @watch: @watch->end and @watch->lost are set; stays with the caller
+ *
+ * The end is looked at once more after it has been entered, so that a change
+ * between smc_ib_find() and this call is not lost: expect @watch->lost at any
+ * time from here on.
+ *
+ * Context: Process context, may sleep. Takes the device's lock.
+ * Return: 0, or -ENODEV if the device is being removed.
+ */
+int smc_ib_watch(struct smc_ib_watch *watch)
+{
+	struct smc_ib_dev *dev = watch->end->dev;
+	int rc = -ENODEV;
+
+	mutex_lock(&dev->lock);
+	if (!dev->is_going) {
+		list_add_tail(&watch->node, &dev->watches);
+		schedule_work(&dev->event_work);
+		rc = 0;
+	}
+	mutex_unlock(&dev->lock);
+	return rc;
+}
+
+/**
+ * smc_ib_unwatch() - undo smc_ib_watch()
+ * @watch: was entered with smc_ib_watch()
+ *
+ * @watch->lost is not running and will not be called after this returns.
+ *
+ * Context: Process context, may sleep. Takes the device's lock; must not be
+ *	    called from @watch->lost.
+ */
+void smc_ib_unwatch(struct smc_ib_watch *watch)
+{
+	struct smc_ib_dev *dev = watch->end->dev;
+
+	mutex_lock(&dev->lock);
+	list_del(&watch->node);
+	mutex_unlock(&dev->lock);
+}
+
+/**
+ * smc_ib_next_vector() - completion vector for the next link's queues
+ * @end: local end of the link
+ *
+ * Context: Any context.
+ * Return: the device's vectors in turn.
+ */
+unsigned int smc_ib_next_vector(const struct smc_ib_end *end)
+{
+	unsigned int n = atomic_inc_return(&end->dev->next_vector);
+
+	return n % max(end->dev->ibdev->num_comp_vectors, 1);
+}
+
+static void smc_ib_stack_put(struct net_device **stack, unsigned int n)
+{
+	while (n--)
+		dev_put(stack[n]);
+}
+
+struct smc_ib_stack {
+	struct net_device *ndev[SMC_IB_MAX_STACK];
+	unsigned int n;
+};
+
+static int smc_ib_stack_push(struct net_device *ndev,
+			     struct netdev_nested_priv *priv)
+{
+	struct smc_ib_stack *stack = priv->data;
+
+	if (stack->n == SMC_IB_MAX_STACK)
+		return 1;
+	dev_hold(ndev);
+	stack->ndev[stack->n++] = ndev;
+	return 0;
+}
+
+/* What a GID has to be to serve as local end of a link. */
+struct smc_ib_wish {
+	const struct net_device *ndev;	/* where the route leads */
+	const struct net_device *own;	/* the port's network device */
+	u16 vlan;
+	bool v2_only;			/* refuse RoCE v1 GIDs ... */
+	bool mapped;			/* ... and those that do not equal this */
+};
+
+static bool smc_ib_gid_is_v2(const struct ib_gid_attr *attr)
+{
+	return attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP;
+}
+
+static bool smc_ib_gid_is_mapped(const union ib_gid *gid)
+{
+	return ipv6_addr_v4mapped((const struct in6_addr *)gid->raw);
+}
+
+/*
+ * How well does a GID suit? 0 is not at all. RoCE v1 comes first, it is what
+ * RFC 7609 means by RoCE. Then the device of the route itself before the one
+ * it rests on. Then, for RoCE v2, an IPv4 address before an IPv6 one: both
+ * reach a neighbour, but the IPv4 neighbour is known already where the TCP
+ * connection uses the same interface. Among equals the lowest index wins, so
+ * that the choice is the same each time.
+ */
+static unsigned int smc_ib_gid_rank(const struct ib_gid_attr *attr,
+				    const struct smc_ib_wish *wish,
+				    u8 mac[ETH_ALEN])
+{
+	bool mapped = smc_ib_gid_is_mapped(&attr->gid);
+	bool is_v1 = attr->gid_type == IB_GID_TYPE_ROCE;
+	u16 vlan = SMC_IB_NO_VLAN;
+	struct net_device *ndev;
+	bool is_own, is_theirs;
+
+	if (!is_v1 && !smc_ib_gid_is_v2(attr))
+		return 0;
+	if (wish->v2_only && (is_v1 || mapped != wish->mapped))
+		return 0;
+	if (rdma_read_gid_l2_fields(attr, &vlan, mac))
+		return 0;
+	if (vlan == SMC_IB_NO_VLAN ? wish->vlan : vlan != wish->vlan)
+		return 0;
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	is_theirs = ndev == wish->ndev;
+	is_own = ndev == wish->own ||
+		 (!IS_ERR(ndev) && wish->vlan && is_vlan_dev(ndev));
+	rcu_read_unlock();
+	if (!is_theirs && !is_own)
+		return 0;
+
+	return 1 + (mapped && !is_v1) + 2 * is_theirs + 4 * is_v1;
+}
+
+/* Fills GID, index, MAC, VLAN and type of @end from the best GID of its port. */
+static int smc_ib_choose_gid(struct ib_device *ibdev,
+			     const struct smc_ib_wish *wish,
+			     struct smc_ib_end *end)
+{
+	int n = min(ibdev->port_data[end->port].immutable.gid_tbl_len, 256);
+	unsigned int best = 0;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		const struct ib_gid_attr *attr;
+		unsigned int rank;
+		u8 mac[ETH_ALEN];
+
+		attr = rdma_get_gid_attr(ibdev, end->port, i);
+		if (IS_ERR(attr))
+			continue;
+		rank = smc_ib_gid_rank(attr, wish, mac);
+		if (rank > best) {
+			best = rank;
+			end->gid = attr->gid;
+			end->sgid_index = i;
+			end->is_v2 = smc_ib_gid_is_v2(attr);
+			end->vlan = wish->vlan;
+			ether_addr_copy(end->mac, mac);
+		}
+		rdma_put_gid_attr(attr);
+	}
+	return best ? 0 : -ENODEV;
+}
+
+/* Does @port of @dev belong to @own, is it up, and has it a GID that serves? */
+static int smc_ib_try_port(struct smc_ib_dev *dev, u8 port,
+			   const struct smc_ib_wish *wish,
+			   struct smc_ib_end *end)
+{
+	struct ib_device *ibdev = dev->ibdev;
+	struct net_device *ndev;
+
+	if (!rdma_protocol_roce(ibdev, port))
+		return -ENODEV;
+	ndev = smc_compat_ib_netdev(ibdev, port);
+	dev_put(ndev);
+	if (ndev != wish->own)
+		return -ENODEV;
+	end->port = port;
+	if (!smc_ib_port_is_active(ibdev, port, &end->mtu))
+		return -ENETDOWN;
+	return smc_ib_choose_gid(ibdev, wish, end);
+}
+
+/* -ENODEV yields to a more telling error of an earlier port. */
+static int smc_ib_worse(int old, int rc)
+{
+	return rc == -ENODEV ? old : rc;
+}
+
+static int smc_ib_try_devices(struct net *net, const struct smc_ib_wish *wish,
+			      struct smc_ib_end *end)
+{
+	struct smc_ib_dev *dev;
+	int rc = -ENODEV;
+	int err;
+	u8 port;
+
+	lockdep_assert_held(&smc_ib_devices_lock);
+	list_for_each_entry(dev, &smc_ib_devices, list) {
+		if (READ_ONCE(dev->is_dead) ||
+		    !rdma_dev_access_netns(dev->ibdev, net))
+			continue;
+		for (port = 1; port <= dev->nr_ports; port++) {
+			err = smc_ib_try_port(dev, port, wish, end);
+			if (!err) {
+				refcount_inc(&dev->refs);
+				end->dev = dev;
+				return 0;
+			}
+			rc = smc_ib_worse(rc, err);
+		}
+	}
+	return rc;
+}
+
+/**
+ * smc_ib_find() - the RDMA port and GID that serve a network device
+ * @net: the namespace that wants to use it
+ * @ndev: where the route leads; the caller holds a reference
+ * @vlan: VLAN id, 0 for none
+ * @end: filled on success, with a reference that smc_ib_end_put() drops;
+ *	 undefined otherwise
+ *
+ * Looks for a port whose own network device is @ndev or one below it in the
+ * device stack, each device before those it rests on. The port must be active,
+ * its device accessible from @net, and it must have a GID on @ndev or on the
+ * port's device, in the given VLAN. RoCE v1 GIDs go before RoCE v2 ones, and
+ * among the latter IPv4 before IPv6; smc_ib_end_follow() changes that to what
+ * a peer uses. RFC 7609 3.5.1.1, LG-03 (VLAN).
+ *
+ * Context: Process context, may sleep (the port is queried).
+ * Return: 0, -ENODEV if nothing serves @ndev, -ENETDOWN if only a port that is
+ *	   not active does.
+ */
+int smc_ib_find(struct net *net, struct net_device *ndev, u16 vlan,
+		struct smc_ib_end *end)
+{
+	struct smc_ib_stack stack = {};
+	struct netdev_nested_priv priv = { .data = &stack };
+	struct smc_ib_wish wish = { .ndev = ndev, .vlan = vlan };
+	int rc = -ENODEV;
+	unsigned int i;
+	int err;
+
+	rcu_read_lock();
+	smc_ib_stack_push(ndev, &priv);
+	netdev_walk_all_lower_dev_rcu(ndev, smc_ib_stack_push, &priv);
+	rcu_read_unlock();
+
+	memset(end, 0, sizeof(*end));
+	down_read(&smc_ib_devices_lock);
+	for (i = 0; i < stack.n; i++) {
+		wish.own = stack.ndev[i];
+		err = smc_ib_try_devices(net, &wish, end);
+		rc = err ? smc_ib_worse(rc, err) : 0;
+		if (!err)
+			break;
+	}
+	up_read(&smc_ib_devices_lock);
+
+	smc_ib_stack_put(stack.ndev, stack.n);
+	return rc;
+}
+
+/* The GID @end was found with, as it stands in the port's table now. */
+static const struct ib_gid_attr *smc_ib_end_attr(const struct smc_ib_end *end)
+{
+	const struct ib_gid_attr *attr;
+
+	attr = rdma_get_gid_attr(end->dev->ibdev, end->port, end->sgid_index);
+	if (IS_ERR(attr))
+		return attr;
+	if (!memcmp(&attr->gid, &end->gid, sizeof(end->gid)) &&
+	    end->is_v2 == smc_ib_gid_is_v2(attr))
+		return attr;
+	rdma_put_gid_attr(attr);
+	return ERR_PTR(-EADDRNOTAVAIL);
+}
+
+/* Can the two talk? A RoCE v2 packet is either IPv4 or IPv6. */
+static bool smc_ib_gids_match(const struct smc_ib_end *end,
+			      const union ib_gid *peer)
+{
+	return !end->is_v2 ||
+	       smc_ib_gid_is_mapped(&end->gid) == smc_ib_gid_is_mapped(peer);
+}
+
+/**
+ * smc_ib_end_follow() - choose the GID of an end to fit the peer's
+ * @end: local end; on success perhaps with another GID, else unchanged
+ * @peer_gid: the GID the peer has chosen
+ *
+ * A RoCE v2 packet has one IP version, so both ends must have GIDs of the same
+ * kind. Who learns the other's GID before it tells its own (the server, from
+ * the Proposal) adapts.
+ *
+ * Context: Process context, may sleep.
+ * Return: 0 if the two GIDs fit, -EADDRNOTAVAIL if the port has none that does
+ *	   or has lost the present one.
+ */
+int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16])
+{
+	struct smc_ib_wish wish = { .vlan = end->vlan, .v2_only = true };
+	const struct ib_gid_attr *attr;
+	struct smc_ib_end other = *end;
+	struct net_device *ndev;
+	union ib_gid peer;
+	int rc;
+
+	memcpy(peer.raw, peer_gid, sizeof(peer.raw));
+	if (smc_ib_gids_match(end, &peer))
+		return 0;
+
+	attr = smc_ib_end_attr(end);
+	if (IS_ERR(attr))
+		return -EADDRNOTAVAIL;
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	if (IS_ERR(ndev))
+		ndev = NULL;
+	dev_hold(ndev);
+	rcu_read_unlock();
+	rdma_put_gid_attr(attr);
+
+	wish.ndev = ndev;
+	wish.own = ndev;
+	wish.mapped = smc_ib_gid_is_mapped(&peer);
+	rc = smc_ib_choose_gid(end->dev->ibdev, &wish, &other);
+	dev_put(ndev);
+	if (rc)
+		return -EADDRNOTAVAIL;
+	*end = other;
+	return 0;
+}
+
+/**
+ * smc_ib_end_put() - drop the reference of a local end
+ * @end: from smc_ib_find() or smc_ib_end_copy(); empty afterwards. May be
+ *	 empty already (all zero).
+ *
+ * Context: Any context.
+ */
+void smc_ib_end_put(struct smc_ib_end *end)
+{
+	struct smc_ib_dev *dev = end->dev;
+
+	end->dev = NULL;
+	if (dev)
+		smc_ib_put(dev);
+}
+
+/**
+ * smc_ib_end_copy() - a second end like the first
+ * @to: overwritten; has a reference of its own afterwards
+ * @from: stays as it is
+ *
+ * Context: Any context.
+ */
+void smc_ib_end_copy(struct smc_ib_end *to, const struct smc_ib_end *from)
+{
+	*to = *from;
+	if (to->dev)
+		refcount_inc(&to->dev->refs);
+}
+
+/**
+ * smc_ib_end_is_up() - does a local end still work?
+ * @end: holds its reference
+ *
+ * Context: Process context, may sleep (the port is queried).
+ * Return: true if the port is active and still has the GID.
+ */
+bool smc_ib_end_is_up(const struct smc_ib_end *end)
+{
+	const struct ib_gid_attr *attr;
+
+	if (!smc_ib_port_is_active(end->dev->ibdev, end->port, NULL))
+		return false;
+	attr = smc_ib_end_attr(end);
+	if (IS_ERR(attr))
+		return false;
+	rdma_put_gid_attr(attr);
+	return true;
+}
+
+static int smc_ib_port_mac(struct ib_device *ibdev, u8 port, u8 mac[ETH_ALEN])
+{
+	const struct ib_gid_attr *attr;
+	int rc;
+
+	if (!rdma_protocol_roce(ibdev, port) ||
+	    !smc_ib_port_is_active(ibdev, port, NULL))
+		return -ENODEV;
+	attr = rdma_get_gid_attr(ibdev, port, 0);
+	if (IS_ERR(attr))
+		return -ENODEV;
+	rc = rdma_read_gid_l2_fields(attr, NULL, mac);
+	rdma_put_gid_attr(attr);
+	return rc ? -ENODEV : 0;
+}
+
+/**
+ * smc_ib_local_mac() - the MAC address for the local peer ID
+ * @mac: filled on success with that of the first active port (its GID 0)
+ *
+ * The answer changes with the devices; who needs a peer ID that stays the same
+ * (PID-04) keeps the first one.
+ *
+ * Context: Process context, may sleep (ports are queried).
+ * Return: 0, or -ENODEV if no port is active.
+ */
+int smc_ib_local_mac(u8 mac[ETH_ALEN])
+{
+	struct smc_ib_dev *dev;
+	int rc = -ENODEV;
+	u8 port;
+
+	down_read(&smc_ib_devices_lock);
+	list_for_each_entry(dev, &smc_ib_devices, list) {
+		for (port = 1; rc && port <= dev->nr_ports; port++)
+			rc = smc_ib_port_mac(dev->ibdev, port, mac);
+		if (!rc)
+			break;
+	}
+	up_read(&smc_ib_devices_lock);
+	return rc;
+}
+
+static bool smc_ib_is_usable(struct ib_device *ibdev, u8 nr_ports)
+{
+	u8 port;
+
+	if (ibdev->node_type != RDMA_NODE_IB_CA ||
+	    !(ibdev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
+		return false;
+	for (port = 1; port <= nr_ports; port++)
+		if (rdma_protocol_roce(ibdev, port))
+			return true;
+	return false;
+}
+
+static struct ib_client smc_ib_client;
+
+static int smc_ib_add(struct ib_device *ibdev)
+{
+	u8 nr_ports = min_t(u32, ibdev->phys_port_cnt, SMC_IB_MAX_PORTS);
+	struct smc_ib_dev *dev;
+
+	if (!smc_ib_is_usable(ibdev, nr_ports))
+		return -EOPNOTSUPP;
+	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	if (!dev)
+		return -ENOMEM;
+
+	dev->ibdev = ibdev;
+	dev->nr_ports = nr_ports;
+	refcount_set(&dev->refs, 1);
+	init_completion(&dev->released);
+	mutex_init(&dev->lock);
+	INIT_LIST_HEAD(&dev->watches);
+	INIT_WORK(&dev->event_work, smc_ib_event_work);
+	atomic_set(&dev->next_vector, -1);
+	ib_set_client_data(ibdev, &smc_ib_client, dev);
+
+	INIT_IB_EVENT_HANDLER(&dev->handler, ibdev, smc_ib_event);
+	ib_register_event_handler(&dev->handler);
+
+	down_write(&smc_ib_devices_lock);
+	list_add_tail(&dev->list, &smc_ib_devices);
+	up_write(&smc_ib_devices_lock);
+	return 0;
+}
+
+/*
+ * Nobody finds the device once it is out of the list, nobody can begin to
+ * watch it once @is_going is set, and who watches already is told to leave.
+ */
+static void smc_ib_remove(struct ib_device *ibdev, void *client_data)
+{
+	struct smc_ib_dev *dev = client_data;
+
+	down_write(&smc_ib_devices_lock);
+	list_del(&dev->list);
+	up_write(&smc_ib_devices_lock);
+	ib_unregister_event_handler(&dev->handler);
+
+	mutex_lock(&dev->lock);
+	dev->is_going = true;
+	WRITE_ONCE(dev->is_dead, true);
+	mutex_unlock(&dev->lock);
+	cancel_work_sync(&dev->event_work);
+	smc_ib_tell_watchers(dev);
+
+	smc_ib_put(dev);
+	wait_for_completion(&dev->released);
+	mutex_destroy(&dev->lock);
+	kfree(dev);
+}
+
+static struct ib_client smc_ib_client = {
+	.name = "smc",
+	.add = smc_ib_add,
+	.remove = smc_ib_remove,
+};
+
+/**
+ * smc_ib_init() - begin to follow the RDMA devices
+ *
+ * Context: Process context, module init.
+ * Return: 0, -ENOMEM, or what ib_register_client() returns.
+ */
+int smc_ib_init(void)
+{
+	return ib_register_client(&smc_ib_client);
+}
+
+/**
+ * smc_ib_exit() - undo smc_ib_init()
+ *
+ * Waits until the last struct smc_ib_end is put.
+ *
+ * Context: Process context, module exit.
+ */
+void smc_ib_exit(void)
+{
+	ib_unregister_client(&smc_ib_client);
+}
+
+/**
+ * smc_ib_qp_init() - queue pair from RESET to INIT
+ * @qp: the queue pair
+ * @end: local end of the link
+ *
+ * The peer may write, but neither read nor use atomics. RMB-04, FC-05.
+ *
+ * Context: Process context, may sleep.
+ * Return: 0, or what ib_modify_qp() returns.
+ */
+int smc_ib_qp_init(struct ib_qp *qp, const struct smc_ib_end *end)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_INIT,
+		.pkey_index = 0,
+		.port_num = end->port,
+		.qp_access_flags = IB_ACCESS_LOCAL_WRITE |
+				   IB_ACCESS_REMOTE_WRITE,
+	};
+
+	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
+				       IB_QP_PORT | IB_QP_ACCESS_FLAGS);
+}
+
+/* What a peer told of itself: nothing of it may reach a device unchecked. */
+static bool smc_ib_peer_is_valid(const struct smc_ib_peer *peer)
+{
+	const struct in6_addr *gid = (const struct in6_addr *)peer->gid;
+
+	return is_valid_ether_addr(peer->mac) &&
+	       !ipv6_addr_any(gid) && !ipv6_addr_is_multicast(gid) &&
+	       peer->qpn && peer->qpn <= 0xffffff &&
+	       peer->mtu >= IB_MTU_256 && peer->mtu <= IB_MTU_4096;
+}
+
+/**
+ * smc_ib_qp_rtr() - queue pair from INIT to RTR: bound to the peer's
+ * @qp: the queue pair
+ * @end: local end of the link
+ * @peer: the peer's end, as received
+ *
+ * The path is addressed from the peer's GID and MAC alone, no neighbour is
+ * resolved here (CLC-12); soft-RoCE hands its packets to the IP stack, which
+ * does so by itself. A hop limit of 1 keeps the link inside the subnet with
+ * RoCE v2, too. The path MTU is the smaller of both. FC-07.
+ *
+ * Context: Process context, may sleep.
+ * Return: 0; -EINVAL if @peer holds values no peer can have; -ENETUNREACH if
+ *	   the two GIDs cannot talk to each other; -EADDRNOTAVAIL or another
+ *	   error if the local GID is gone; what ib_modify_qp() returns.
+ */
+int smc_ib_qp_rtr(struct ib_qp *qp, const struct smc_ib_end *end,
+		  const struct smc_ib_peer *peer)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_RTR,
+		.path_mtu = min(end->mtu, peer->mtu),
+		.dest_qp_num = peer->qpn,
+		.rq_psn = peer->psn & 0xffffff,
+		.max_dest_rd_atomic = 1,
+		.min_rnr_timer = SMC_IB_RNR_TIMER,
+	};
+	const struct ib_gid_attr *sgid_attr;
+	union ib_gid dgid;
+	int rc;
+
+	memcpy(dgid.raw, peer->gid, sizeof(dgid.raw));
+	if (!smc_ib_peer_is_valid(peer))
+		return -EINVAL;
+	if (!smc_ib_gids_match(end, &dgid))
+		return -ENETUNREACH;
+
+	sgid_attr = smc_ib_end_attr(end);
+	if (IS_ERR(sgid_attr))
+		return PTR_ERR(sgid_attr);
+	attr.ah_attr.type = rdma_ah_find_type(qp->device, end->port);
+	rdma_ah_set_port_num(&attr.ah_attr, end->port);
+	/* From here on the reference on sgid_attr belongs to ah_attr. */
+	rdma_move_grh_sgid_attr(&attr.ah_attr, &dgid, 0, SMC_IB_HOP_LIMIT, 0,
+				sgid_attr);
+	ether_addr_copy(attr.ah_attr.roce.dmac, peer->mac);
+
+	rc = ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_AV |
+				     IB_QP_PATH_MTU | IB_QP_DEST_QPN |
+				     IB_QP_RQ_PSN | IB_QP_MAX_DEST_RD_ATOMIC |
+				     IB_QP_MIN_RNR_TIMER);
+	rdma_destroy_ah_attr(&attr.ah_attr);
+	return rc;
+}
+
+/**
+ * smc_ib_qp_rts() - queue pair from RTR to RTS: it can send
+ * @qp: the queue pair
+ * @psn: the first packet sequence number, as told to the peer
+ * @timeout: local ACK timeout, 4.096 us * 2^timeout
+ * @retries: transport retries, at most 6: 7 would mean "for ever" on soft-RoCE,
+ *	     where a cut link would never be noticed
+ *
+ * Context: Process context, may sleep.
+ * Return: 0, or what ib_modify_qp() returns.
+ */
+int smc_ib_qp_rts(struct ib_qp *qp, u32 psn, u8 timeout, u8 retries)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_RTS,
+		.timeout = min_t(u8, timeout, 31),
+		.retry_cnt = min_t(u8, retries, SMC_IB_MAX_RETRIES),
+		.rnr_retry = SMC_IB_RNR_RETRIES,
+		.sq_psn = psn & 0xffffff,
+		.max_rd_atomic = 1,
+	};
+
+	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_TIMEOUT |
+				       IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
+				       IB_QP_SQ_PSN | IB_QP_MAX_QP_RD_ATOMIC);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * RDMA devices as the links see them: which ports are up, which GID serves a
+ * network device, and the state changes of an RC queue pair.
+ */
+#ifndef SMC_IB_H
+#define SMC_IB_H
+
+#include <linux/completion.h>
+#include <linux/if_ether.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+
+#define SMC_IB_MAX_PORTS 2
+
+struct smc_ib_end;
+
+/**
+ * struct smc_ib_watch - who wants to know that a local end stops working
+ * @node: in the device's list, under its lock
+ * @end: the end that is watched; belongs to the watcher
+ * @lost: the port went down or lost the GID, or (@is_device) the whole device
+ *	  goes or died. Called in process context with the device's lock held,
+ *	  perhaps more than once; must not sleep.
+ */
+struct smc_ib_watch {
+	struct list_head node;
+	const struct smc_ib_end *end;
+	void (*lost)(struct smc_ib_watch *watch, bool is_device);
+};
+
+/**
+ * struct smc_ib_dev - an RDMA device that can carry links
+ * @list: in the list of devices, under the list's lock
+ * @ibdev: the device; valid while a reference is held
+ * @handler: registered for port and device events
+ * @refs: one for the list, one per &struct smc_ib_end
+ * @released: completes when @refs is gone; removal waits for it
+ * @lock: guards @watches and @is_going; held while watchers are told, so that
+ *	  smc_ib_unwatch() waits for a call that is running
+ * @watches: of the ends living on this device
+ * @is_going: removal has begun, no new watchers
+ * @is_dead: the device reported a fatal error or is being removed; set once
+ * @event_work: looks at the watched ends again after an event
+ * @nr_ports: ports considered, at most SMC_IB_MAX_PORTS
+ * @next_vector: completion vectors are handed out in turn
+ */
+struct smc_ib_dev {
+	struct list_head list;
+	struct ib_device *ibdev;
+	struct ib_event_handler handler;
+	refcount_t refs;
+	struct completion released;
+	struct mutex lock;		/* @watches, @is_going, calls to watchers */
+	struct list_head watches;
+	bool is_going;
+	bool is_dead;
+	struct work_struct event_work;
+	u8 nr_ports;
+	atomic_t next_vector;
+};
+
+/**
+ * struct smc_ib_end - the local end of a link: a port with one of its GIDs
+ * @dev: the device; this struct holds a reference, smc_ib_end_put() drops it
+ * @gid: the GID told to the peer
+ * @mac: the MAC address behind it
+ * @port: port number
+ * @sgid_index: where @gid is in the port's table
+ * @mtu: active path MTU of the port
+ * @vlan: VLAN id, 0 for none
+ * @is_v2: the GID is of type RoCE v2 (UDP)
+ */
+struct smc_ib_end {
+	struct smc_ib_dev *dev;
+	union ib_gid gid;
+	u8 mac[ETH_ALEN];
+	u8 port;
+	u8 sgid_index;
+	enum ib_mtu mtu;
+	u16 vlan;
+	bool is_v2;
+};
+
+/**
+ * struct smc_ib_peer - the peer's end of a link, from Accept, Confirm or ADD LINK
+ * @gid: its GID
+ * @mac: its MAC address
+ * @qpn: its queue pair number, 24 bits
+ * @psn: the first packet sequence number it will send with, 24 bits
+ * @mtu: the largest path MTU it can use
+ */
+struct smc_ib_peer {
+	u8 gid[16];
+	u8 mac[ETH_ALEN];
+	u32 qpn;
+	u32 psn;
+	enum ib_mtu mtu;
+};
+
+int smc_ib_init(void);
+void smc_ib_exit(void);
+
+int smc_ib_find(struct net *net, struct net_device *ndev, u16 vlan, struct smc_ib_end *end);
+void smc_ib_end_put(struct smc_ib_end *end);
+void smc_ib_end_copy(struct smc_ib_end *to, const struct smc_ib_end *from);
+int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16]);
+int smc_ib_local_mac(u8 mac[ETH_ALEN]);
+bool smc_ib_end_is_up(const struct smc_ib_end *end);
+
+int smc_ib_watch(struct smc_ib_watch *watch);
+void smc_ib_unwatch(struct smc_ib_watch *watch);
+unsigned int smc_ib_next_vector(const struct smc_ib_end *end);
+
+int smc_ib_qp_init(struct ib_qp *qp, const struct smc_ib_end *end);
+int smc_ib_qp_rtr(struct ib_qp *qp, const struct smc_ib_end *end,
+		  const struct smc_ib_peer *peer);
+int smc_ib_qp_rts(struct ib_qp *qp, u32 psn, u8 timeout, u8 retries);
+
+#endif /* SMC_IB_H */
