@@ -58,7 +58,7 @@ tools:
 install: install-modules install-tools
 
 check-tools:
-	+$(MAKE) -C $(top)/tools/smc check
+	+$(MAKE) -C $(top)/tools/smc check $(if $(OUT),OUT=$(build)/tools/smc)
 
 # updates/ goes before the distribution's own modules in depmod's search
 # order, so modprobe takes ours, whatever asks for it.
