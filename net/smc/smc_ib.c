@@ -11,14 +11,15 @@
  * Ownership:
  *   A struct smc_ib_dev lives from add to remove. The list holds a reference,
  *   and so does every struct smc_ib_end. Removal takes the device out of the
- *   list, tells all watchers that the device is gone, and waits until the last
- *   reference is dropped: queue pairs, regions and domains are gone by then.
+ *   list, wakes all watchers, who find that the device is dead, and waits until
+ *   the last reference is dropped: queue pairs, regions and domains are gone by
+ *   then.
  *
  * Events:
  *   A device event names at most a port, and its handler may run in any
- *   context. So it only queues a work item, which compares each watched end
- *   with the present state of its port and GID: an event that is missed or
- *   merged with another one costs nothing.
+ *   context. So it only queues the work items of those who watch the device,
+ *   and each looks at the present state of its own port and GID: an event that
+ *   is merged with another one costs nothing.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
@@ -64,27 +65,16 @@ static bool smc_ib_port_is_active(struct ib_device *ibdev, u8 port,
 	return true;
 }
 
-/* Needs no lock: watchers are told under the device's. */
-static bool smc_ib_is_lost(const struct smc_ib_dev *dev,
-			   const struct smc_ib_watch *watch)
-{
-	return READ_ONCE(dev->is_dead) || !smc_ib_end_is_up(watch->end);
-}
-
-static void smc_ib_tell_watchers(struct smc_ib_dev *dev)
+/* Any context. */
+static void smc_ib_wake_watchers(struct smc_ib_dev *dev)
 {
 	struct smc_ib_watch *watch;
+	unsigned long flags;
 
-	mutex_lock(&dev->lock);
+	spin_lock_irqsave(&dev->lock, flags);
 	list_for_each_entry(watch, &dev->watches, node)
-		if (smc_ib_is_lost(dev, watch))
-			watch->lost(watch, READ_ONCE(dev->is_dead));
-	mutex_unlock(&dev->lock);
-}
-
-static void smc_ib_event_work(struct work_struct *work)
-{
-	smc_ib_tell_watchers(container_of(work, struct smc_ib_dev, event_work));
+		schedule_work(&watch->work);
+	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
 /* Any context. */
@@ -100,7 +90,7 @@ static void smc_ib_event(struct ib_event_handler *handler,
 		fallthrough;
 	case IB_EVENT_PORT_ERR:
 	case IB_EVENT_GID_CHANGE:
-		schedule_work(&dev->event_work);
+		smc_ib_wake_watchers(dev);
 		break;
 	default:
 		break;
@@ -108,28 +98,28 @@ static void smc_ib_event(struct ib_event_handler *handler,
 }
 
 /**
- * smc_ib_watch() - be told when a local end stops working
- * @watch: @watch->end and @watch->lost are set; stays with the caller
+ * smc_ib_watch() - have a look at a local end whenever its device has news
+ * @watch: @watch->end and @watch->work are set; stays with the caller
  *
- * The end is looked at once more after it has been entered, so that a change
- * between smc_ib_find() and this call is not lost: expect @watch->lost at any
- * time from here on.
+ * The work item is queued at once, too, so that a change between smc_ib_find()
+ * and this call is not lost.
  *
- * Context: Process context, may sleep. Takes the device's lock.
+ * Context: Process context. Takes the device's lock.
  * Return: 0, or -ENODEV if the device is being removed.
  */
 int smc_ib_watch(struct smc_ib_watch *watch)
 {
 	struct smc_ib_dev *dev = watch->end->dev;
+	unsigned long flags;
 	int rc = -ENODEV;
 
-	mutex_lock(&dev->lock);
+	spin_lock_irqsave(&dev->lock, flags);
 	if (!dev->is_going) {
 		list_add_tail(&watch->node, &dev->watches);
-		schedule_work(&dev->event_work);
+		schedule_work(&watch->work);
 		rc = 0;
 	}
-	mutex_unlock(&dev->lock);
+	spin_unlock_irqrestore(&dev->lock, flags);
 	return rc;
 }
 
@@ -137,18 +127,20 @@ int smc_ib_watch(struct smc_ib_watch *watch)
  * smc_ib_unwatch() - undo smc_ib_watch()
  * @watch: was entered with smc_ib_watch()
  *
- * @watch->lost is not running and will not be called after this returns.
+ * The work item is not running and will not be queued after this returns.
  *
- * Context: Process context, may sleep. Takes the device's lock; must not be
- *	    called from @watch->lost.
+ * Context: Process context, sleeps until the work item has ended; must not be
+ *	    called from it. Takes the device's lock.
  */
 void smc_ib_unwatch(struct smc_ib_watch *watch)
 {
 	struct smc_ib_dev *dev = watch->end->dev;
+	unsigned long flags;
 
-	mutex_lock(&dev->lock);
+	spin_lock_irqsave(&dev->lock, flags);
 	list_del(&watch->node);
-	mutex_unlock(&dev->lock);
+	spin_unlock_irqrestore(&dev->lock, flags);
+	cancel_work_sync(&watch->work);
 }
 
 /**
@@ -499,6 +491,18 @@ bool smc_ib_end_is_up(const struct smc_ib_end *end)
 	return true;
 }
 
+/**
+ * smc_ib_end_is_dead() - has the device of a local end failed or gone?
+ * @end: holds its reference
+ *
+ * Context: Any context.
+ * Return: true if the device reported a fatal error or is being removed.
+ */
+bool smc_ib_end_is_dead(const struct smc_ib_end *end)
+{
+	return READ_ONCE(end->dev->is_dead);
+}
+
 static int smc_ib_port_mac(struct ib_device *ibdev, u8 port, u8 mac[ETH_ALEN])
 {
 	const struct ib_gid_attr *attr;
@@ -572,9 +576,8 @@ static int smc_ib_add(struct ib_device *ibdev)
 	dev->nr_ports = nr_ports;
 	refcount_set(&dev->refs, 1);
 	init_completion(&dev->released);
-	mutex_init(&dev->lock);
+	spin_lock_init(&dev->lock);
 	INIT_LIST_HEAD(&dev->watches);
-	INIT_WORK(&dev->event_work, smc_ib_event_work);
 	atomic_set(&dev->next_vector, -1);
 	ib_set_client_data(ibdev, &smc_ib_client, dev);
 
@@ -589,7 +592,8 @@ static int smc_ib_add(struct ib_device *ibdev)
 
 /*
  * Nobody finds the device once it is out of the list, nobody can begin to
- * watch it once @is_going is set, and who watches already is told to leave.
+ * watch it once @is_going is set, and who watches already learns that it is
+ * dead.
  */
 static void smc_ib_remove(struct ib_device *ibdev, void *client_data)
 {
@@ -600,16 +604,14 @@ static void smc_ib_remove(struct ib_device *ibdev, void *client_data)
 	up_write(&smc_ib_devices_lock);
 	ib_unregister_event_handler(&dev->handler);
 
-	mutex_lock(&dev->lock);
-	dev->is_going = true;
 	WRITE_ONCE(dev->is_dead, true);
-	mutex_unlock(&dev->lock);
-	cancel_work_sync(&dev->event_work);
-	smc_ib_tell_watchers(dev);
+	spin_lock_irq(&dev->lock);
+	dev->is_going = true;
+	spin_unlock_irq(&dev->lock);
+	smc_ib_wake_watchers(dev);
 
 	smc_ib_put(dev);
 	wait_for_completion(&dev->released);
-	mutex_destroy(&dev->lock);
 	kfree(dev);
 }
 

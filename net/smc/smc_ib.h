@@ -9,8 +9,8 @@
 #include <linux/completion.h>
 #include <linux/if_ether.h>
 #include <linux/list.h>
-#include <linux/mutex.h>
 #include <linux/refcount.h>
+#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
@@ -19,17 +19,16 @@
 struct smc_ib_end;
 
 /**
- * struct smc_ib_watch - who wants to know that a local end stops working
+ * struct smc_ib_watch - who wants to look again when a device has news
  * @node: in the device's list, under its lock
  * @end: the end that is watched; belongs to the watcher
- * @lost: the port went down or lost the GID, or (@is_device) the whole device
- *	  goes or died. Called in process context with the device's lock held,
- *	  perhaps more than once; must not sleep.
+ * @work: the watcher's, queued after each event of the device; asks
+ *	  smc_ib_end_is_dead() and smc_ib_end_is_up()
  */
 struct smc_ib_watch {
 	struct list_head node;
 	const struct smc_ib_end *end;
-	void (*lost)(struct smc_ib_watch *watch, bool is_device);
+	struct work_struct work;
 };
 
 /**
@@ -39,12 +38,10 @@ struct smc_ib_watch {
  * @handler: registered for port and device events
  * @refs: one for the list, one per &struct smc_ib_end
  * @released: completes when @refs is gone; removal waits for it
- * @lock: guards @watches and @is_going; held while watchers are told, so that
- *	  smc_ib_unwatch() waits for a call that is running
+ * @lock: guards @watches and @is_going; taken with interrupts off
  * @watches: of the ends living on this device
  * @is_going: removal has begun, no new watchers
  * @is_dead: the device reported a fatal error or is being removed; set once
- * @event_work: looks at the watched ends again after an event
  * @nr_ports: ports considered, at most SMC_IB_MAX_PORTS
  * @next_vector: completion vectors are handed out in turn
  */
@@ -54,11 +51,10 @@ struct smc_ib_dev {
 	struct ib_event_handler handler;
 	refcount_t refs;
 	struct completion released;
-	struct mutex lock;		/* @watches, @is_going, calls to watchers */
+	spinlock_t lock;		/* @watches, @is_going */
 	struct list_head watches;
 	bool is_going;
 	bool is_dead;
-	struct work_struct event_work;
 	u8 nr_ports;
 	atomic_t next_vector;
 };
@@ -110,6 +106,7 @@ void smc_ib_end_copy(struct smc_ib_end *to, const struct smc_ib_end *from);
 int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16]);
 int smc_ib_local_mac(u8 mac[ETH_ALEN]);
 bool smc_ib_end_is_up(const struct smc_ib_end *end);
+bool smc_ib_end_is_dead(const struct smc_ib_end *end);
 
 int smc_ib_watch(struct smc_ib_watch *watch);
 void smc_ib_unwatch(struct smc_ib_watch *watch);

@@ -80,11 +80,15 @@ void smc_wr_report(struct smc_wr *wr, enum smc_wr_fault fault)
 	rcu_read_unlock();
 }
 
-static void smc_wr_lost(struct smc_ib_watch *watch, bool is_device)
+/* The device had news: does the local end still work? */
+static void smc_wr_look(struct work_struct *work)
 {
-	struct smc_wr *wr = container_of(watch, struct smc_wr, watch);
+	struct smc_wr *wr = container_of(work, struct smc_wr, watch.work);
 
-	smc_wr_report(wr, is_device ? SMC_WR_FAULT_DEVICE : SMC_WR_FAULT_PORT);
+	if (smc_ib_end_is_dead(&wr->end))
+		smc_wr_report(wr, SMC_WR_FAULT_DEVICE);
+	else if (!smc_ib_end_is_up(&wr->end))
+		smc_wr_report(wr, SMC_WR_FAULT_PORT);
 }
 
 /* Any context. */
@@ -695,7 +699,7 @@ int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
 	memset(wr, 0, sizeof(*wr));
 	wr->ops = ops;
 	wr->watch.end = &wr->end;
-	wr->watch.lost = smc_wr_lost;
+	INIT_WORK(&wr->watch.work, smc_wr_look);
 	spin_lock_init(&wr->lock);
 	INIT_LIST_HEAD(&wr->free[SMC_WR_DATA]);
 	INIT_LIST_HEAD(&wr->free[SMC_WR_CTRL]);

@@ -123,7 +123,7 @@ enum smc_wr_flag {
  * struct smc_wr - the queues of one link
  * @ops: upward news
  * @end: local end, with a device reference
- * @watch: tells of the end's port and device
+ * @watch: looks at the end's port and device after an event
  * @pd: one per link, RMB-06, AMB-18
  * @send_cq: completions of sends, writes and registrations
  * @recv_cq: completions of receives
