@@ -88,6 +88,7 @@ dkms:
 	dkms install -m smc -v $(VERSION)
 
 demo:
+	$(top)/scripts/setup
 	$(top)/tools/demo/demo
 
 check:
@@ -97,6 +98,7 @@ check-long:
 	$(top)/scripts/check --long
 
 bench:
+	$(top)/scripts/setup
 	$(top)/tools/bench/bench
 
 lint:
