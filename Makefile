@@ -37,14 +37,17 @@ all: modules
 modules: $(if $(OUT),shadow)
 	+$(kbuild) modules
 
+# What a build needs, and nothing that it made.
+is_source = ! -name '*.mod.c' ! -name smc_probe.h \
+	\( -name '*.[chS]' -o -name 'K*' -o -name Makefile -o -name probe \)
+
 # kbuild writes next to the sources. With OUT it sees a directory of links
 # instead, which mirrors the sources and only them; links to files that are
 # gone go too.
 shadow:
 	@mkdir -p $(build)
 	@cd $(top) && find Kbuild Kconfig include net scripts/probe -type f \
-		\( -name '*.[chS]' -o -name 'K*' -o -name Makefile -o -name probe \) \
-		! -name '*.mod.c' ! -name smc_probe.h -print | \
+		$(is_source) -print | \
 	while read -r file; do \
 		link=$(build)/$$file; \
 		[ "$$(readlink "$$link")" = "$(top)/$$file" ] && continue; \
@@ -82,8 +85,8 @@ dkms_src := /usr/src/smc-$(VERSION)
 dkms:
 	rm -rf $(dkms_src)
 	install -d $(dkms_src)
-	cd $(top) && git ls-files Makefile Kbuild Kconfig dkms.conf include net \
-		scripts/probe tools/smc | cpio -pdm --quiet $(dkms_src)
+	cd $(top) && find Makefile Kbuild Kconfig dkms.conf include net scripts/probe \
+		-type f \( $(is_source) -o -name dkms.conf \) -print | cpio -pdm --quiet $(dkms_src)
 	dkms add -m smc -v $(VERSION)
 	dkms install -m smc -v $(VERSION)
 
@@ -104,9 +107,12 @@ bench:
 lint:
 	$(top)/scripts/check --lint
 
-clean:
-	+$(kbuild) clean
+clean: clean-modules
 	+$(MAKE) -C $(top)/tools/smc clean
 
+clean-modules:
+	+$(if $(wildcard $(KDIR)/Makefile),$(kbuild) clean)
+
 .PHONY: all modules shadow tools install install-modules install-tools \
-	check-tools uninstall dkms demo check check-long bench lint clean
+	check-tools uninstall dkms demo check check-long bench lint clean \
+	clean-modules
