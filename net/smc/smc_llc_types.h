@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What a link group embeds for its LLC engine. The objects below the engine
+ * only hold and never read it; smc_llc.c does.
+ */
+#ifndef _SMC_LLC_TYPES_H
+#define _SMC_LLC_TYPES_H
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/workqueue.h>
+
+#include "smc_llc_flow.h"
+
+struct smc_llc_request;
+
+enum smc_llc_queue_limit {
+	SMC_LLC_RX_QUEUED	= 32,	/* a peer that sends faster is out of sync */
+	SMC_LLC_QUEUED		= 128,	/* and room for what this side adds */
+};
+
+/**
+ * struct smc_llc_item - an event on its way to the worker
+ * @type: enum smc_llc_event_type
+ * @link: link index
+ * @ok: outcome
+ * @len: bytes that arrived, may exceed what @raw keeps; with EV_MSG
+ * @cookie: of a send; reason with EV_REQ_TERMINATE
+ * @raw: a received message, still to be decoded; with EV_MSG
+ */
+struct smc_llc_item {
+	enum smc_llc_event_type type;
+	u8 link;
+	bool ok;
+	u32 len;
+	u64 cookie;
+	u8 raw[SMC_LLC_LEN];
+};
+
+/**
+ * struct smc_llc - the LLC engine of a link group
+ * @flow: the machine; under lgr->lock
+ * @actions: scratch of the worker; under lgr->lock
+ * @start: for SMC_LLC_EV_START; const once that is queued
+ * @work: feeds queued events to @flow; a work item never runs twice at a time,
+ *	which makes it the one ordered worker of its link group
+ * @prepare_work: brings a link up and registers its buffers
+ * @spare_work: creates and destroys the queue pair of a second link
+ * @timer: fires at the deadline of @flow
+ * @prepare_link: link index for @prepare_work; const while that is queued
+ * @spare_link: link index for @spare_work; under lgr->lock
+ * @is_spare_wanted: @spare_work creates, otherwise it destroys; under lgr->lock
+ * @queue_lock: spinlock, irq safe; guards the fields below but the last
+ * @queue: ring of events
+ * @head: oldest entry
+ * @nr: entries in use
+ * @nr_rx: of them received messages
+ * @is_overrun: @queue was full, or the peer sent more than SMC_LLC_RX_QUEUED
+ * @is_closed: no event or request is taken any more
+ * @idle_at: when a group without connections ends, in ms; 0 for never
+ * @requests: RKEY requests of this side, waiting in line
+ * @current_req: the one that @flow is working on; under lgr->lock
+ */
+struct smc_llc {
+	struct smc_llc_flow flow;
+	struct smc_llc_actions actions;
+	struct smc_llc_start start;
+	struct work_struct work;
+	struct work_struct prepare_work;
+	struct work_struct spare_work;
+	struct delayed_work timer;
+	u8 prepare_link;
+	u8 spare_link;
+	bool is_spare_wanted;
+	spinlock_t queue_lock;
+	struct smc_llc_item queue[SMC_LLC_QUEUED];
+	unsigned int head;
+	unsigned int nr;
+	unsigned int nr_rx;
+	bool is_overrun;
+	bool is_closed;
+	u64 idle_at;
+	struct list_head requests;
+	struct smc_llc_request *current_req;
+};
+
+#endif /* _SMC_LLC_TYPES_H */
