@@ -1,0 +1,1321 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CLC codec: messages recorded between deployed hosts, messages built by hand
+ * from RFC 7609 A.2, every way to be wrong, and noise.
+ *
+ * A message to decode is always the last thing in its own allocation, so that
+ * KASAN sees a read behind it.
+ */
+#include <kunit/test.h>
+#include <linux/prandom.h>
+#include <linux/slab.h>
+
+#include "../../../net/smc/smc_clc_wire.c"
+
+/* Frame 4: a deployed client sends header version 2 and a growth area. */
+static const u8 rec_proposal[] = {
+	0xe2, 0xd4, 0xc3, 0xd9, 0x01, 0x00, 0x5c, 0x28,
+	0xd9, 0x47, 0x52, 0x54, 0x00, 0x00, 0x00, 0x02,
+	0xfe, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x50, 0x54, 0x00, 0xff, 0xfe, 0x00, 0x00, 0x02,
+	0x52, 0x54, 0x00, 0x00, 0x00, 0x02, 0x00, 0x28,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x0a, 0x00, 0x00, 0x00, 0x18, 0x00, 0x00, 0x00,
+	0xe2, 0xd4, 0xc3, 0xd9,
+};
+
+/* Frame 6: first contact. */
+static const u8 rec_accept_fc[] = {
+	0xe2, 0xd4, 0xc3, 0xd9, 0x02, 0x00, 0x44, 0x18,
+	0xfc, 0xf4, 0x52, 0x54, 0x00, 0x00, 0x00, 0x01,
+	0xfe, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x50, 0x54, 0x00, 0xff, 0xfe, 0x00, 0x00, 0x01,
+	0x52, 0x54, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00,
+	0x11, 0x00, 0x00, 0x03, 0xd4, 0x01, 0x00, 0x00,
+	0x00, 0x01, 0x25, 0x00, 0xff, 0x38, 0x88, 0xa6,
+	0xc3, 0x6f, 0x00, 0x00, 0x00, 0xa1, 0xa7, 0xb6,
+	0xe2, 0xd4, 0xc3, 0xd9,
+};
+
+/* Frame 8: deployed clients set the first contact flag here as well. */
+static const u8 rec_confirm_fc[] = {
+	0xe2, 0xd4, 0xc3, 0xd9, 0x03, 0x00, 0x44, 0x18,
+	0xd9, 0x47, 0x52, 0x54, 0x00, 0x00, 0x00, 0x02,
+	0xfe, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x50, 0x54, 0x00, 0xff, 0xfe, 0x00, 0x00, 0x02,
+	0x52, 0x54, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00,
+	0x11, 0x00, 0x00, 0x03, 0x32, 0x01, 0x00, 0x00,
+	0x00, 0x01, 0x25, 0x00, 0xff, 0x43, 0x85, 0x3b,
+	0x45, 0xb1, 0x00, 0x00, 0x00, 0x60, 0xc6, 0x31,
+	0xe2, 0xd4, 0xc3, 0xd9,
+};
+
+/* Frame 35: subsequent contact, the server picks the second link. */
+static const u8 rec_accept_link2[] = {
+	0xe2, 0xd4, 0xc3, 0xd9, 0x02, 0x00, 0x44, 0x10,
+	0xfc, 0xf4, 0x52, 0x54, 0x00, 0x00, 0x00, 0x01,
+	0xfe, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x50, 0x54, 0x00, 0xff, 0xfe, 0x00, 0x01, 0x01,
+	0x52, 0x54, 0x00, 0x00, 0x01, 0x01, 0x00, 0x00,
+	0x11, 0x00, 0x00, 0x04, 0xbc, 0x01, 0x00, 0x00,
+	0x00, 0x02, 0x25, 0x00, 0xff, 0x38, 0x88, 0xa6,
+	0xc4, 0x5d, 0x00, 0x00, 0x00, 0x66, 0xc1, 0x34,
+	0xe2, 0xd4, 0xc3, 0xd9,
+};
+
+/* Frame 37 */
+static const u8 rec_confirm_link2[] = {
+	0xe2, 0xd4, 0xc3, 0xd9, 0x03, 0x00, 0x44, 0x10,
+	0xd9, 0x47, 0x52, 0x54, 0x00, 0x00, 0x00, 0x02,
+	0xfe, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x50, 0x54, 0x00, 0xff, 0xfe, 0x00, 0x01, 0x02,
+	0x52, 0x54, 0x00, 0x00, 0x01, 0x02, 0x00, 0x00,
+	0x11, 0x00, 0x00, 0x04, 0xe2, 0x01, 0x00, 0x00,
+	0x00, 0x02, 0x25, 0x00, 0xff, 0x43, 0x85, 0x3b,
+	0x45, 0xc2, 0x00, 0x00, 0x00, 0x84, 0x62, 0x79,
+	0xe2, 0xd4, 0xc3, 0xd9,
+};
+
+/* Frame 95 */
+static const u8 rec_accept_link1[] = {
+	0xe2, 0xd4, 0xc3, 0xd9, 0x02, 0x00, 0x44, 0x10,
+	0xfc, 0xf4, 0x52, 0x54, 0x00, 0x00, 0x00, 0x01,
+	0xfe, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x50, 0x54, 0x00, 0xff, 0xfe, 0x00, 0x00, 0x01,
+	0x52, 0x54, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00,
+	0x11, 0x00, 0x00, 0x04, 0x5b, 0x01, 0x00, 0x00,
+	0x00, 0x03, 0x25, 0x00, 0xff, 0x38, 0x88, 0xa6,
+	0xc4, 0x5d, 0x00, 0x00, 0x00, 0xa1, 0xa7, 0xb6,
+	0xe2, 0xd4, 0xc3, 0xd9,
+};
+
+/* Frame 101 */
+static const u8 rec_confirm_link1[] = {
+	0xe2, 0xd4, 0xc3, 0xd9, 0x03, 0x00, 0x44, 0x10,
+	0xd9, 0x47, 0x52, 0x54, 0x00, 0x00, 0x00, 0x02,
+	0xfe, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x50, 0x54, 0x00, 0xff, 0xfe, 0x00, 0x00, 0x02,
+	0x52, 0x54, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00,
+	0x11, 0x00, 0x00, 0x04, 0xce, 0x01, 0x00, 0x00,
+	0x00, 0x03, 0x25, 0x00, 0xff, 0x43, 0x85, 0x3b,
+	0x45, 0xc2, 0x00, 0x00, 0x00, 0x60, 0xc6, 0x31,
+	0xe2, 0xd4, 0xc3, 0xd9,
+};
+
+/* Frame 134: the element of the connection before is used again. */
+static const u8 rec_accept_reuse[] = {
+	0xe2, 0xd4, 0xc3, 0xd9, 0x02, 0x00, 0x44, 0x10,
+	0xfc, 0xf4, 0x52, 0x54, 0x00, 0x00, 0x00, 0x01,
+	0xfe, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x50, 0x54, 0x00, 0xff, 0xfe, 0x00, 0x00, 0x01,
+	0x52, 0x54, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00,
+	0x11, 0x00, 0x00, 0x04, 0x5b, 0x01, 0x00, 0x00,
+	0x00, 0x04, 0x25, 0x00, 0xff, 0x38, 0x88, 0xa6,
+	0xc4, 0x5d, 0x00, 0x00, 0x00, 0xa1, 0xa7, 0xb6,
+	0xe2, 0xd4, 0xc3, 0xd9,
+};
+
+/* Frame 140 */
+static const u8 rec_confirm_reuse[] = {
+	0xe2, 0xd4, 0xc3, 0xd9, 0x03, 0x00, 0x44, 0x10,
+	0xd9, 0x47, 0x52, 0x54, 0x00, 0x00, 0x00, 0x02,
+	0xfe, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x50, 0x54, 0x00, 0xff, 0xfe, 0x00, 0x00, 0x02,
+	0x52, 0x54, 0x00, 0x00, 0x00, 0x02, 0x00, 0x00,
+	0x11, 0x00, 0x00, 0x04, 0xce, 0x01, 0x00, 0x00,
+	0x00, 0x04, 0x25, 0x00, 0xff, 0x43, 0x85, 0x3b,
+	0x45, 0xc2, 0x00, 0x00, 0x00, 0x60, 0xc6, 0x31,
+	0xe2, 0xd4, 0xc3, 0xd9,
+};
+
+/* Recorded with version 2: offers nothing of version 1, has one EID. */
+static const u8 rec_v2_proposal[] = {
+	0xe2, 0xd4, 0xc3, 0xd9, 0x01, 0x00, 0x9c, 0x22,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x1c, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x01, 0x00, 0x00, 0x10, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0xff, 0xff, 0x0a, 0x00, 0x00, 0x02,
+	0xff, 0x02, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x53, 0x4d, 0x43, 0x56, 0x32, 0x2d, 0x42, 0x45,
+	0x4e, 0x43, 0x48, 0x2d, 0x45, 0x49, 0x44, 0x20,
+	0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20,
+	0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20,
+	0xe2, 0xd4, 0xc3, 0xd9,
+};
+
+/* Recorded with version 2: first contact extension. */
+static const u8 rec_v2_accept_fc[] = {
+	0xe2, 0xd4, 0xc3, 0xd9, 0x02, 0x00, 0xa0, 0x28,
+	0xad, 0xda, 0x52, 0x54, 0x00, 0x00, 0x00, 0x01,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0xff, 0xff, 0x0a, 0x00, 0x00, 0x01,
+	0x52, 0x54, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00,
+	0x11, 0x00, 0x00, 0x03, 0xb2, 0x01, 0x00, 0x00,
+	0x00, 0x01, 0x25, 0x00, 0xff, 0x30, 0xb9, 0xbb,
+	0x04, 0x20, 0x00, 0x00, 0x00, 0xa6, 0xb5, 0x3e,
+	0x53, 0x4d, 0x43, 0x56, 0x32, 0x2d, 0x42, 0x45,
+	0x4e, 0x43, 0x48, 0x2d, 0x45, 0x49, 0x44, 0x20,
+	0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20,
+	0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x80, 0x21, 0x00, 0x00, 0x28, 0x6e, 0x6f, 0x6e,
+	0x65, 0x29, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20,
+	0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20,
+	0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20, 0x20,
+	0x20, 0x20, 0x20, 0x20, 0xff, 0x02, 0x00, 0x01,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0xe2, 0xd4, 0xc3, 0xd9,
+};
+
+/* A.2.2, IPv4: 52 bytes */
+static const u8 rfc_proposal_ipv4[] = {
+	0xe2, 0xd4, 0xc3, 0xd9, 0x01, 0x00, 0x34, 0x10,
+	0x12, 0x34, 0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc,
+	0xfe, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x50, 0x54, 0x00, 0xff, 0xfe, 0xaa, 0xbb, 0xcc,
+	0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc, 0x00, 0x00,
+	0xc0, 0xa8, 0x0a, 0x00, 0x18, 0x00, 0x00, 0x00,
+	0xe2, 0xd4, 0xc3, 0xd9,
+};
+
+/* A.2.2, IPv6 with one prefix: 69 bytes */
+static const u8 rfc_proposal_ipv6_one[] = {
+	0xe2, 0xd4, 0xc3, 0xd9, 0x01, 0x00, 0x45, 0x10,
+	0x12, 0x34, 0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc,
+	0xfe, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x50, 0x54, 0x00, 0xff, 0xfe, 0xaa, 0xbb, 0xcc,
+	0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01,
+	0x20, 0x01, 0x0d, 0xb8, 0x00, 0x00, 0x00, 0x01,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x40, 0xe2, 0xd4, 0xc3, 0xd9,
+};
+
+/* A.2.2 as a later version may send it: 12 bytes of growth area */
+static const u8 rfc_proposal_growth[] = {
+	0xe2, 0xd4, 0xc3, 0xd9, 0x01, 0x00, 0x40, 0x10,
+	0x12, 0x34, 0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc,
+	0xfe, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x50, 0x54, 0x00, 0xff, 0xfe, 0xaa, 0xbb, 0xcc,
+	0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc, 0x00, 0x0c,
+	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+	0xff, 0xff, 0xff, 0xff, 0xc0, 0xa8, 0x0a, 0x00,
+	0x18, 0x00, 0x00, 0x00, 0xe2, 0xd4, 0xc3, 0xd9,
+};
+
+/* A.2.3: element 255 of 512 KiB, path MTU 1024 */
+static const u8 rfc_accept[] = {
+	0xe2, 0xd4, 0xc3, 0xd9, 0x02, 0x00, 0x44, 0x18,
+	0x12, 0x34, 0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc,
+	0xfe, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x50, 0x54, 0x00, 0xff, 0xfe, 0xaa, 0xbb, 0xcc,
+	0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc, 0x0a, 0x0b,
+	0x0c, 0x11, 0x22, 0x33, 0x44, 0xff, 0x89, 0xab,
+	0xcd, 0xef, 0x53, 0x00, 0x01, 0x23, 0x45, 0x67,
+	0x89, 0xab, 0xcd, 0xef, 0x00, 0xfe, 0xdc, 0xba,
+	0xe2, 0xd4, 0xc3, 0xd9,
+};
+
+/* A.2.4: element 1 of 16 KiB, path MTU 4096 */
+static const u8 rfc_confirm[] = {
+	0xe2, 0xd4, 0xc3, 0xd9, 0x03, 0x00, 0x44, 0x10,
+	0x56, 0x78, 0x52, 0x54, 0x00, 0xdd, 0xee, 0xff,
+	0xfe, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x50, 0x54, 0x00, 0xff, 0xfe, 0xdd, 0xee, 0xff,
+	0x52, 0x54, 0x00, 0xdd, 0xee, 0xff, 0x00, 0x00,
+	0x11, 0x00, 0x00, 0x11, 0x00, 0x01, 0x00, 0x00,
+	0x00, 0x01, 0x05, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x10, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01,
+	0xe2, 0xd4, 0xc3, 0xd9,
+};
+
+/* A.2.5 */
+static const u8 rfc_decline[] = {
+	0xe2, 0xd4, 0xc3, 0xd9, 0x04, 0x00, 0x1c, 0x10,
+	0x12, 0x34, 0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc,
+	0x03, 0x07, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0xe2, 0xd4, 0xc3, 0xd9,
+};
+
+/* A.2.5 with the S bit */
+static const u8 rfc_decline_sync[] = {
+	0xe2, 0xd4, 0xc3, 0xd9, 0x04, 0x00, 0x1c, 0x18,
+	0x12, 0x34, 0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc,
+	0x04, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0xe2, 0xd4, 0xc3, 0xd9,
+};
+
+/* What a deployed server answers to a header of version 2 */
+static const u8 deployed_decline[] = {
+	0xe2, 0xd4, 0xc3, 0xd9, 0x04, 0x00, 0x2c, 0x20,
+	0x12, 0x34, 0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc,
+	0x03, 0x01, 0x00, 0x00, 0x20, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0xe2, 0xd4, 0xc3, 0xd9,
+};
+
+#define WIRE_RFC_GID \
+	{ 0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0x50, 0x54, 0, 0xff, 0xfe, 0xaa, 0xbb, 0xcc }
+#define WIRE_RFC_PEER	{ 0x12, 0x34, 0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc }
+#define WIRE_RFC_MAC	{ 0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc }
+#define WIRE_SERVER	{ 0xfc, 0xf4, 0x52, 0x54, 0, 0, 0, 1 }
+#define WIRE_CLIENT	{ 0xd9, 0x47, 0x52, 0x54, 0, 0, 0, 2 }
+
+#define WIRE_GID(link, host) \
+	{ 0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0x50, 0x54, 0, 0xff, 0xfe, 0, link, host }
+#define WIRE_MAC(link, host)	{ 0x52, 0x54, 0, 0, link, host }
+
+/* The fields in which the recorded Accepts and Confirms differ. */
+#define WIRE_ACCEPT(_type, _peer, _gid, _mac, _rkey, _token, _addr, _psn, _fc) { \
+	.type = _type, .version = 1, .accept = {			\
+		.peer_id = _peer, .gid = _gid, .mac = _mac,		\
+		.qpn = 0x11, .rkey = _rkey, .rmb_addr = _addr,		\
+		.rmbe_index = 1, .token = _token, .psn = _psn,		\
+		.size_code = 2, .mtu = 5, .first_contact = _fc } }
+
+/**
+ * struct wire_golden - a message and its meaning
+ * @name: of the case
+ * @bytes: as received
+ * @len: of @bytes
+ * @msg: what they say
+ * @is_ours: we would send the same bytes for @msg
+ */
+struct wire_golden {
+	const char *name;
+	const u8 *bytes;
+	size_t len;
+	struct smc_clc_msg msg;
+	bool is_ours;
+};
+
+#define WIRE_BYTES(array) .name = #array, .bytes = array, .len = sizeof(array)
+
+static const struct wire_golden wire_goldens[] = {
+	{
+		WIRE_BYTES(rec_proposal),
+		.msg = { .type = SMC_CLC_PROPOSAL, .version = 2, .proposal = {
+			.peer_id = WIRE_CLIENT,
+			.gid = WIRE_GID(0, 2), .mac = WIRE_MAC(0, 2),
+			.offers_v1 = true, .has_subnets = true,
+			.subnet = 0x0a000000, .subnet_len = 24 } },
+	}, {
+		WIRE_BYTES(rec_accept_fc), .is_ours = true,
+		.msg = WIRE_ACCEPT(SMC_CLC_ACCEPT, WIRE_SERVER, WIRE_GID(0, 1),
+				   WIRE_MAC(0, 1), 0x3d4,
+				   1, 0xff3888a6c36f0000, 0xa1a7b6, true),
+	}, {
+		WIRE_BYTES(rec_confirm_fc), .is_ours = true,
+		.msg = WIRE_ACCEPT(SMC_CLC_CONFIRM, WIRE_CLIENT, WIRE_GID(0, 2),
+				   WIRE_MAC(0, 2), 0x332,
+				   1, 0xff43853b45b10000, 0x60c631, true),
+	}, {
+		WIRE_BYTES(rec_accept_link2), .is_ours = true,
+		.msg = WIRE_ACCEPT(SMC_CLC_ACCEPT, WIRE_SERVER, WIRE_GID(1, 1),
+				   WIRE_MAC(1, 1), 0x4bc,
+				   2, 0xff3888a6c45d0000, 0x66c134, false),
+	}, {
+		WIRE_BYTES(rec_confirm_link2), .is_ours = true,
+		.msg = WIRE_ACCEPT(SMC_CLC_CONFIRM, WIRE_CLIENT, WIRE_GID(1, 2),
+				   WIRE_MAC(1, 2), 0x4e2,
+				   2, 0xff43853b45c20000, 0x846279, false),
+	}, {
+		WIRE_BYTES(rec_accept_link1), .is_ours = true,
+		.msg = WIRE_ACCEPT(SMC_CLC_ACCEPT, WIRE_SERVER, WIRE_GID(0, 1),
+				   WIRE_MAC(0, 1), 0x45b,
+				   3, 0xff3888a6c45d0000, 0xa1a7b6, false),
+	}, {
+		WIRE_BYTES(rec_confirm_link1), .is_ours = true,
+		.msg = WIRE_ACCEPT(SMC_CLC_CONFIRM, WIRE_CLIENT, WIRE_GID(0, 2),
+				   WIRE_MAC(0, 2), 0x4ce,
+				   3, 0xff43853b45c20000, 0x60c631, false),
+	}, {
+		WIRE_BYTES(rec_accept_reuse), .is_ours = true,
+		.msg = WIRE_ACCEPT(SMC_CLC_ACCEPT, WIRE_SERVER, WIRE_GID(0, 1),
+				   WIRE_MAC(0, 1), 0x45b,
+				   4, 0xff3888a6c45d0000, 0xa1a7b6, false),
+	}, {
+		WIRE_BYTES(rec_confirm_reuse), .is_ours = true,
+		.msg = WIRE_ACCEPT(SMC_CLC_CONFIRM, WIRE_CLIENT, WIRE_GID(0, 2),
+				   WIRE_MAC(0, 2), 0x4ce,
+				   4, 0xff43853b45c20000, 0x60c631, false),
+	}, {
+		WIRE_BYTES(rec_v2_proposal),
+		.msg = { .type = SMC_CLC_PROPOSAL, .version = 2,
+			 .proposal = { .offers_v2 = true } },
+	}, {
+		WIRE_BYTES(rec_v2_accept_fc),
+		.msg = { .type = SMC_CLC_ACCEPT, .version = 2, .accept = {
+			.peer_id = { 0xad, 0xda, 0x52, 0x54, 0, 0, 0, 1 },
+			.gid = { [10] = 0xff, 0xff, 10, 0, 0, 1 },
+			.mac = WIRE_MAC(0, 1),
+			.qpn = 0x11, .rkey = 0x3b2,
+			.rmb_addr = 0xff30b9bb04200000, .rmbe_index = 1,
+			.token = 1, .psn = 0xa6b53e, .size_code = 2, .mtu = 5,
+			.first_contact = true } },
+	}, {
+		WIRE_BYTES(rfc_proposal_ipv4), .is_ours = true,
+		.msg = { .type = SMC_CLC_PROPOSAL, .version = 1, .proposal = {
+			.peer_id = WIRE_RFC_PEER, .gid = WIRE_RFC_GID,
+			.mac = WIRE_RFC_MAC, .offers_v1 = true,
+			.has_subnets = true, .subnet = 0xc0a80a00,
+			.subnet_len = 24 } },
+	}, {
+		WIRE_BYTES(rfc_proposal_ipv6_one), .is_ours = true,
+		.msg = { .type = SMC_CLC_PROPOSAL, .version = 1, .proposal = {
+			.peer_id = WIRE_RFC_PEER, .gid = WIRE_RFC_GID,
+			.mac = WIRE_RFC_MAC, .offers_v1 = true,
+			.has_subnets = true, .nr_prefixes = 1,
+			.prefix = { { .len = 64, .addr = {
+				0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 1 } } } } },
+	}, {
+		WIRE_BYTES(rfc_proposal_growth),
+		.msg = { .type = SMC_CLC_PROPOSAL, .version = 1, .proposal = {
+			.peer_id = WIRE_RFC_PEER, .gid = WIRE_RFC_GID,
+			.mac = WIRE_RFC_MAC, .offers_v1 = true,
+			.has_subnets = true, .subnet = 0xc0a80a00,
+			.subnet_len = 24 } },
+	}, {
+		WIRE_BYTES(rfc_accept), .is_ours = true,
+		.msg = { .type = SMC_CLC_ACCEPT, .version = 1, .accept = {
+			.peer_id = WIRE_RFC_PEER, .gid = WIRE_RFC_GID,
+			.mac = WIRE_RFC_MAC, .qpn = 0x0a0b0c,
+			.rkey = 0x11223344, .rmbe_index = 255,
+			.token = 0x89abcdef, .size_code = 5, .mtu = 3,
+			.rmb_addr = 0x0123456789abcdef, .psn = 0xfedcba,
+			.first_contact = true } },
+	}, {
+		WIRE_BYTES(rfc_confirm), .is_ours = true,
+		.msg = { .type = SMC_CLC_CONFIRM, .version = 1, .accept = {
+			.peer_id = { 0x56, 0x78, 0x52, 0x54, 0, 0xdd, 0xee,
+				     0xff },
+			.gid = { 0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0x50, 0x54, 0,
+				 0xff, 0xfe, 0xdd, 0xee, 0xff },
+			.mac = { 0x52, 0x54, 0, 0xdd, 0xee, 0xff },
+			.qpn = 0x11, .rkey = 0x1100, .rmbe_index = 1,
+			.token = 1, .size_code = 0, .mtu = 5,
+			.rmb_addr = 0x100000, .psn = 1 } },
+	}, {
+		WIRE_BYTES(rfc_decline), .is_ours = true,
+		.msg = { .type = SMC_CLC_DECLINE, .version = 1, .decline = {
+			.peer_id = WIRE_RFC_PEER, .diagnosis = 0x03070000 } },
+	}, {
+		WIRE_BYTES(rfc_decline_sync), .is_ours = true,
+		.msg = { .type = SMC_CLC_DECLINE, .version = 1, .decline = {
+			.peer_id = WIRE_RFC_PEER, .diagnosis = 0x04000000,
+			.out_of_sync = true } },
+	}, {
+		WIRE_BYTES(deployed_decline),
+		.msg = { .type = SMC_CLC_DECLINE, .version = 2, .decline = {
+			.peer_id = WIRE_RFC_PEER, .diagnosis = 0x03010000,
+			.os = 2 } },
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(wire_golden, wire_goldens, name);
+
+/* Decode from an allocation of exactly @len bytes. */
+static enum smc_clc_verdict wire_decode(const u8 *bytes, size_t len,
+					struct smc_clc_msg *msg)
+{
+	enum smc_clc_verdict verdict;
+	u8 *copy = kmemdup(bytes, len, GFP_KERNEL);
+
+	if (!copy)
+		return -1;
+	verdict = smc_clc_decode(copy, len, msg);
+	kfree(copy);
+	return verdict;
+}
+
+/* Decode a copy of @bytes in which the byte at @at is @value. */
+static enum smc_clc_verdict wire_decode_with(const u8 *bytes, size_t len,
+					     size_t at, u8 value,
+					     struct smc_clc_msg *msg)
+{
+	u8 copy[SMC_CLC_MSG_MAX_LEN];
+
+	memcpy(copy, bytes, len);
+	copy[at] = value;
+	return wire_decode(copy, len, msg);
+}
+
+static void wire_set_len(u8 *bytes, u16 len)
+{
+	bytes[5] = len >> 8;
+	bytes[6] = len;
+}
+
+static void wire_expect_same(struct kunit *test, const struct smc_clc_msg *msg,
+			     const struct smc_clc_msg *want)
+{
+	KUNIT_ASSERT_EQ(test, msg->type, want->type);
+	KUNIT_EXPECT_EQ(test, msg->version, want->version);
+	switch (want->type) {
+	case SMC_CLC_PROPOSAL:
+		KUNIT_EXPECT_MEMEQ(test, &msg->proposal, &want->proposal,
+				   sizeof(msg->proposal));
+		break;
+	case SMC_CLC_ACCEPT:
+	case SMC_CLC_CONFIRM:
+		KUNIT_EXPECT_MEMEQ(test, &msg->accept, &want->accept,
+				   sizeof(msg->accept));
+		break;
+	case SMC_CLC_DECLINE:
+		KUNIT_EXPECT_MEMEQ(test, &msg->decline, &want->decline,
+				   sizeof(msg->decline));
+		break;
+	}
+}
+
+static void opt_01_option_bytes(struct kunit *test)
+{
+	static const u8 want[] = { 0xfe, 0x06, 0xe2, 0xd4, 0xc3, 0xd9 };
+	struct smc_tcp_opt_wire opt = {
+		.kind = SMC_TCP_OPT_KIND,
+		.length = SMC_TCP_OPT_LEN,
+		.exid = cpu_to_be32(SMC_EYE_SMCR),
+	};
+
+	KUNIT_EXPECT_EQ(test, sizeof(opt), sizeof(want));
+	KUNIT_EXPECT_MEMEQ(test, (u8 *)&opt, want, sizeof(want));
+}
+
+static void clc_11_peek_tells_exact_length(struct kunit *test)
+{
+	const struct wire_golden *golden = test->param_value;
+	enum smc_clc_type type;
+	u16 len;
+
+	KUNIT_ASSERT_EQ(test, smc_clc_peek(golden->bytes, &len, &type),
+			SMC_CLC_OK);
+	KUNIT_EXPECT_EQ(test, len, golden->len);
+	KUNIT_EXPECT_EQ(test, type, golden->msg.type);
+}
+
+struct wire_header {
+	const char *name;
+	u8 type;
+	u8 version;
+	u16 len;
+	enum smc_clc_verdict verdict;
+};
+
+static const struct wire_header wire_headers[] = {
+	{ "type 0", 0, 1, 52, SMC_CLC_PROTO },
+	{ "type 5", 5, 1, 68, SMC_CLC_PROTO },
+	{ "type 255", 255, 1, 68, SMC_CLC_PROTO },
+	{ "Proposal, length 0", 1, 1, 0, SMC_CLC_PROTO },
+	{ "Proposal, one byte short", 1, 1, 51, SMC_CLC_PROTO },
+	{ "Proposal, shortest", 1, 1, 52, SMC_CLC_OK },
+	{ "Proposal, 8 prefixes", 1, 1, 188, SMC_CLC_OK },
+	{ "Proposal, longest", 1, 1, 1024, SMC_CLC_OK },
+	{ "Proposal, too long", 1, 1, 1025, SMC_CLC_PROTO },
+	{ "Proposal, endless", 1, 2, 65535, SMC_CLC_PROTO },
+	{ "Accept, one byte short", 2, 1, 67, SMC_CLC_PROTO },
+	{ "Accept", 2, 1, 68, SMC_CLC_OK },
+	{ "Accept, one byte long", 2, 1, 69, SMC_CLC_PROTO },
+	{ "Accept of version 2 with length of version 1", 2, 2, 68, SMC_CLC_OK },
+	{ "Accept of version 2, one byte short", 2, 2, 107, SMC_CLC_PROTO },
+	{ "Accept of version 2", 2, 2, 108, SMC_CLC_OK },
+	{ "Accept of version 1 with length of version 2", 2, 1, 108,
+	  SMC_CLC_PROTO },
+	{ "Accept, too long", 2, 2, 1025, SMC_CLC_PROTO },
+	{ "Confirm, one byte short", 3, 1, 67, SMC_CLC_PROTO },
+	{ "Confirm", 3, 1, 68, SMC_CLC_OK },
+	{ "Confirm, one byte long", 3, 1, 69, SMC_CLC_PROTO },
+	{ "Confirm of version 2", 3, 2, 180, SMC_CLC_OK },
+	{ "Confirm of SMC-D", 3, 1, 48, SMC_CLC_PROTO },
+	{ "Decline, one byte short", 4, 1, 27, SMC_CLC_PROTO },
+	{ "Decline", 4, 1, 28, SMC_CLC_OK },
+	{ "Decline, one byte long", 4, 1, 29, SMC_CLC_PROTO },
+	{ "Decline of version 2", 4, 2, 44, SMC_CLC_OK },
+	{ "Decline of version 1 with length of version 2", 4, 1, 44,
+	  SMC_CLC_PROTO },
+	{ "Decline of version 0", 4, 0, 28, SMC_CLC_OK },
+};
+
+KUNIT_ARRAY_PARAM_DESC(wire_header, wire_headers, name);
+
+static void err_16_peek_checks_type_and_length(struct kunit *test)
+{
+	const struct wire_header *row = test->param_value;
+	u8 hdr[SMC_CLC_HDR_LEN] = { 0xe2, 0xd4, 0xc3, 0xd9 };
+	enum smc_clc_type type;
+	u16 len;
+
+	hdr[4] = row->type;
+	wire_set_len(hdr, row->len);
+	hdr[7] = row->version << 4;
+	KUNIT_ASSERT_EQ(test, smc_clc_peek(hdr, &len, &type), row->verdict);
+	if (row->verdict != SMC_CLC_OK)
+		return;
+	KUNIT_EXPECT_EQ(test, len, row->len);
+	KUNIT_EXPECT_EQ(test, type, row->type);
+}
+
+static void clc_06_message_decodes(struct kunit *test)
+{
+	const struct wire_golden *golden = test->param_value;
+	struct smc_clc_msg msg;
+
+	KUNIT_ASSERT_EQ(test, wire_decode(golden->bytes, golden->len, &msg),
+			SMC_CLC_OK);
+	wire_expect_same(test, &msg, &golden->msg);
+}
+
+static void clc_06_message_encodes_back(struct kunit *test)
+{
+	const struct wire_golden *golden = test->param_value;
+	u8 buf[SMC_CLC_MSG_MAX_LEN];
+
+	if (!golden->is_ours)
+		kunit_skip(test, "a form that only others send");
+	memset(buf, 0xa5, sizeof(buf));
+	KUNIT_ASSERT_EQ(test, smc_clc_encode(&golden->msg, buf, sizeof(buf)),
+			golden->len);
+	KUNIT_EXPECT_MEMEQ(test, buf, golden->bytes, golden->len);
+	KUNIT_EXPECT_EQ(test, buf[golden->len], 0xa5);
+}
+
+static void err_16_every_truncation_is_refused(struct kunit *test)
+{
+	const struct wire_golden *golden = test->param_value;
+	struct smc_clc_msg msg;
+	size_t len;
+
+	for (len = 1; len < golden->len; len++)
+		KUNIT_EXPECT_EQ_MSG(test, wire_decode(golden->bytes, len, &msg),
+				    SMC_CLC_PROTO, "%zu bytes", len);
+}
+
+/*
+ * Here header and trailer agree with the shorter length, so that only the
+ * content can betray it. The two forms with a length that may vary are left
+ * out: they stay well formed.
+ */
+static void err_16_every_short_form_is_refused(struct kunit *test)
+{
+	const struct wire_golden *golden = test->param_value;
+	u8 buf[SMC_CLC_MSG_MAX_LEN];
+	struct smc_clc_msg msg;
+	size_t len;
+
+	if (golden->bytes == rec_v2_accept_fc)
+		kunit_skip(test, "later versions may be shorter");
+	for (len = SMC_CLC_HDR_LEN + 4; len < golden->len; len++) {
+		if (golden->msg.type == SMC_CLC_DECLINE &&
+		    len == SMC_CLC_DECLINE_LEN)
+			continue;
+		memcpy(buf, golden->bytes, len);
+		memcpy(buf + len - 4, golden->bytes, 4);
+		wire_set_len(buf, len);
+		KUNIT_EXPECT_EQ_MSG(test, wire_decode(buf, len, &msg),
+				    SMC_CLC_PROTO, "%zu bytes", len);
+	}
+}
+
+static void err_16_longer_form_is_refused(struct kunit *test)
+{
+	const struct wire_golden *golden = test->param_value;
+	u8 buf[SMC_CLC_MSG_MAX_LEN] = {};
+	size_t len = golden->len + 1;
+	struct smc_clc_msg msg;
+
+	if (golden->msg.version > SMC_CLC_V1 && golden->bytes != rec_proposal &&
+	    golden->bytes != deployed_decline)
+		kunit_skip(test, "later versions may be longer");
+	memcpy(buf, golden->bytes, golden->len - 4);
+	memcpy(buf + len - 4, golden->bytes, 4);
+	wire_set_len(buf, len);
+	KUNIT_EXPECT_EQ(test, wire_decode(buf, len, &msg), SMC_CLC_PROTO);
+}
+
+static void clc_02_bad_eyecatcher_is_protocol_error(struct kunit *test)
+{
+	const struct wire_golden *golden = test->param_value;
+	const u8 *bytes = golden->bytes;
+	size_t len = golden->len;
+	struct smc_clc_msg msg;
+	enum smc_clc_type type;
+	unsigned int i;
+	u8 hdr[8];
+	u16 total;
+
+	for (i = 0; i < 4; i++) {
+		KUNIT_EXPECT_EQ(test, SMC_CLC_PROTO,
+				wire_decode_with(bytes, len, i, bytes[i] ^ 1,
+						 &msg));
+		KUNIT_EXPECT_EQ(test, SMC_CLC_PROTO,
+				wire_decode_with(bytes, len, len - 1 - i, 0,
+						 &msg));
+		memcpy(hdr, bytes, sizeof(hdr));
+		hdr[i] ^= 0x80;
+		KUNIT_EXPECT_EQ(test, smc_clc_peek(hdr, &total, &type),
+				SMC_CLC_PROTO);
+	}
+	/* The eye catcher of SMC-D, which nobody sends to a SMC-R peer. */
+	KUNIT_EXPECT_EQ(test, wire_decode_with(bytes, len, 3, 0xc4, &msg),
+			SMC_CLC_PROTO);
+}
+
+static void clc_03_reserved_is_sent_as_zero(struct kunit *test)
+{
+	struct smc_clc_msg msg;
+	u8 buf[188];
+
+	/* All ones in every field: what stays zero was reserved. */
+	memset(&msg, 0xff, sizeof(msg));
+	msg.version = SMC_CLC_V1;
+	msg.type = SMC_CLC_ACCEPT;
+	msg.accept.first_contact = true;
+	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 68);
+	KUNIT_EXPECT_EQ(test, buf[7], 0x18);
+	KUNIT_EXPECT_EQ(test, buf[51], 0);
+	KUNIT_EXPECT_EQ(test, buf[60], 0);
+
+	msg.type = SMC_CLC_DECLINE;
+	msg.decline.out_of_sync = true;
+	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 28);
+	KUNIT_EXPECT_EQ(test, buf[7], 0x18);
+	KUNIT_EXPECT_TRUE(test, clc_all_zero(buf + 20, 4));
+
+	msg.type = SMC_CLC_PROPOSAL;
+	msg.proposal.nr_prefixes = 8;
+	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 188);
+	KUNIT_EXPECT_EQ(test, buf[7], 0x10);
+	KUNIT_EXPECT_TRUE(test, clc_all_zero(buf + 38, 2));
+	KUNIT_EXPECT_TRUE(test, clc_all_zero(buf + 45, 2));
+}
+
+static void clc_04_reserved_ones_are_accepted(struct kunit *test)
+{
+	struct smc_clc_msg msg;
+	u8 buf[68];
+
+	memcpy(buf, rfc_proposal_ipv4, 52);
+	buf[7] |= 0x0f;
+	memset(buf + 45, 0xff, 2);
+	KUNIT_EXPECT_EQ(test, wire_decode(buf, 52, &msg), SMC_CLC_OK);
+	KUNIT_EXPECT_TRUE(test, msg.proposal.offers_v1);
+	KUNIT_EXPECT_FALSE(test, msg.proposal.offers_v2);
+
+	memcpy(buf, rfc_accept, 68);
+	buf[7] |= 0x07;
+	buf[51] = 0xff;
+	buf[60] = 0xff;
+	KUNIT_EXPECT_EQ(test, wire_decode(buf, 68, &msg), SMC_CLC_OK);
+	KUNIT_EXPECT_EQ(test, msg.accept.rmb_addr, 0x0123456789abcdef);
+	KUNIT_EXPECT_EQ(test, msg.accept.psn, 0xfedcba);
+
+	memcpy(buf, rfc_confirm, 68);
+	buf[7] |= 0x0f;
+	buf[51] = 0xff;
+	buf[60] = 0xff;
+	KUNIT_EXPECT_EQ(test, wire_decode(buf, 68, &msg), SMC_CLC_OK);
+	KUNIT_EXPECT_EQ(test, msg.accept.psn, 1);
+
+	memcpy(buf, rfc_decline, 28);
+	buf[7] |= 0x07;
+	memset(buf + 20, 0xff, 4);
+	KUNIT_EXPECT_EQ(test, wire_decode(buf, 28, &msg), SMC_CLC_OK);
+	KUNIT_EXPECT_FALSE(test, msg.decline.out_of_sync);
+	KUNIT_EXPECT_EQ(test, msg.decline.diagnosis, 0x03070000);
+}
+
+static void clc_05_later_version_is_read_as_version_1(struct kunit *test)
+{
+	struct smc_clc_msg msg;
+	unsigned int version;
+
+	for (version = 2; version < 16; version++) {
+		KUNIT_EXPECT_EQ(test, SMC_CLC_OK,
+				wire_decode_with(rfc_accept, 68, 7,
+						 version << 4 | 8, &msg));
+		KUNIT_EXPECT_EQ(test, msg.version, SMC_CLC_V1);
+		KUNIT_EXPECT_TRUE(test, msg.accept.first_contact);
+		KUNIT_EXPECT_EQ(test, SMC_CLC_OK,
+				wire_decode_with(rfc_decline, 28, 7,
+						 version << 4, &msg));
+		KUNIT_EXPECT_EQ(test, msg.version, SMC_CLC_V1);
+		/* 0x08: the client offers nothing of version 2. */
+		KUNIT_EXPECT_EQ(test, SMC_CLC_OK,
+				wire_decode_with(rfc_proposal_ipv4, 52, 7,
+						 version << 4 | 8, &msg));
+		KUNIT_EXPECT_TRUE(test, msg.proposal.offers_v1);
+	}
+}
+
+static void clc_05_version_0_is_declined(struct kunit *test)
+{
+	struct smc_clc_msg msg;
+
+	KUNIT_EXPECT_EQ(test, SMC_CLC_ENUM,
+			wire_decode_with(rfc_proposal_ipv4, 52, 7, 0, &msg));
+	KUNIT_EXPECT_EQ(test, msg.type, SMC_CLC_PROPOSAL);
+	KUNIT_EXPECT_EQ(test, SMC_CLC_ENUM,
+			wire_decode_with(rfc_accept, 68, 7, 0, &msg));
+	KUNIT_EXPECT_EQ(test, SMC_CLC_ENUM,
+			wire_decode_with(rfc_confirm, 68, 7, 0, &msg));
+	/* Malformed besides: that weighs more. */
+	KUNIT_EXPECT_EQ(test, SMC_CLC_PROTO,
+			wire_decode_with(rfc_accept, 67, 7, 0, &msg));
+	/* A Decline is not answered. */
+	KUNIT_EXPECT_EQ(test, SMC_CLC_OK,
+			wire_decode_with(rfc_decline, 28, 7, 0, &msg));
+}
+
+static void clc_05_sends_version_1_only(struct kunit *test)
+{
+	struct smc_clc_msg msg = { .type = SMC_CLC_DECLINE };
+	u8 buf[28];
+
+	KUNIT_EXPECT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 0);
+	msg.version = SMC_CLC_V2;
+	KUNIT_EXPECT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 0);
+	msg.version = SMC_CLC_V1;
+	KUNIT_EXPECT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 28);
+	KUNIT_EXPECT_EQ(test, buf[7] & 0xf0, 0x10);
+}
+
+static void clc_06_encode_needs_room(struct kunit *test)
+{
+	const struct wire_golden *golden = test->param_value;
+	u8 *buf;
+
+	if (!golden->is_ours)
+		kunit_skip(test, "a form that only others send");
+	buf = kunit_kmalloc(test, golden->len - 1, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	KUNIT_EXPECT_EQ(test, 0,
+			smc_clc_encode(&golden->msg, buf, golden->len - 1));
+}
+
+static void prop_03_ipv4_form(struct kunit *test)
+{
+	const struct wire_golden *golden = &wire_goldens[0];
+	struct smc_clc_msg msg;
+	u8 buf[188];
+
+	/* What a deployed client sends in 92 bytes goes out in 52. */
+	KUNIT_ASSERT_EQ(test, wire_decode(golden->bytes, golden->len, &msg),
+			SMC_CLC_OK);
+	msg.version = SMC_CLC_V1;
+	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 52);
+	KUNIT_EXPECT_EQ(test, buf[6], 52);
+	KUNIT_EXPECT_EQ(test, buf[7], 0x10);
+	KUNIT_EXPECT_MEMEQ(test, buf + 8, golden->bytes + 8, 30);
+	KUNIT_EXPECT_TRUE(test, clc_all_zero(buf + 38, 2));
+	KUNIT_EXPECT_MEMEQ(test, buf + 40, golden->bytes + 80, 12);
+}
+
+static void prop_04_ipv6_lengths(struct kunit *test)
+{
+	struct smc_clc_msg msg, back;
+	u8 buf[188];
+	unsigned int n;
+
+	msg = wire_goldens[12].msg;
+	KUNIT_ASSERT_EQ(test, msg.proposal.nr_prefixes, 1);
+	for (n = 1; n <= 8; n++) {
+		msg.proposal.nr_prefixes = n;
+		msg.proposal.prefix[n - 1] = msg.proposal.prefix[0];
+		msg.proposal.prefix[n - 1].addr[15] = n;
+		msg.proposal.prefix[n - 1].len = 16 * n;
+		KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)),
+				52 + 17 * n);
+		KUNIT_EXPECT_TRUE(test, clc_all_zero(buf + 40, 5));
+		KUNIT_EXPECT_EQ(test, buf[47], n);
+		KUNIT_ASSERT_EQ(test, wire_decode(buf, 52 + 17 * n, &back),
+				SMC_CLC_OK);
+		wire_expect_same(test, &back, &msg);
+	}
+}
+
+static void prop_05_offset_is_honoured(struct kunit *test)
+{
+	u8 buf[SMC_CLC_MSG_MAX_LEN];
+	struct smc_clc_msg msg;
+	unsigned int growth;
+	size_t len;
+
+	for (growth = 0; growth <= 972; growth += 12) {
+		len = 52 + growth;
+		memset(buf, 0xff, sizeof(buf));
+		memcpy(buf, rfc_proposal_ipv4, 40);
+		wire_set_len(buf, len);
+		buf[38] = growth >> 8;
+		buf[39] = growth;
+		memcpy(buf + 40 + growth, rfc_proposal_ipv4 + 40, 12);
+		KUNIT_ASSERT_EQ(test, wire_decode(buf, len, &msg), SMC_CLC_OK);
+		KUNIT_EXPECT_EQ(test, msg.proposal.subnet, 0xc0a80a00);
+		KUNIT_EXPECT_EQ(test, msg.proposal.subnet_len, 24);
+	}
+}
+
+static void prop_05_offset_out_of_message_is_refused(struct kunit *test)
+{
+	static const u16 offsets[] = { 1, 11, 13, 52, 100, 0x7fff, 0xfff8,
+				    0xffff };
+	struct smc_clc_msg msg;
+	u8 buf[64];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(offsets); i++) {
+		memcpy(buf, rfc_proposal_growth, 64);
+		buf[38] = offsets[i] >> 8;
+		buf[39] = offsets[i];
+		KUNIT_EXPECT_EQ_MSG(test, wire_decode(buf, 64, &msg),
+				    SMC_CLC_PROTO, "offset %u", offsets[i]);
+	}
+}
+
+static void prop_06_nine_prefixes_are_refused(struct kunit *test)
+{
+	struct smc_clc_msg msg;
+	u8 buf[205];
+
+	memset(buf, 0x20, sizeof(buf));
+	memcpy(buf, rfc_proposal_ipv6_one, 48);
+	memcpy(buf + 201, rfc_proposal_ipv6_one, 4);
+	wire_set_len(buf, 205);
+	buf[47] = 9;
+	KUNIT_EXPECT_EQ(test, wire_decode(buf, 205, &msg), SMC_CLC_PROTO);
+	buf[47] = 255;
+	KUNIT_EXPECT_EQ(test, wire_decode(buf, 205, &msg), SMC_CLC_PROTO);
+	/* The same with eight is fine. */
+	memcpy(buf + 184, rfc_proposal_ipv6_one, 4);
+	wire_set_len(buf, 188);
+	buf[47] = 8;
+	KUNIT_EXPECT_EQ(test, wire_decode(buf, 188, &msg), SMC_CLC_OK);
+	KUNIT_EXPECT_EQ(test, msg.proposal.nr_prefixes, 8);
+}
+
+static void prop_06_nine_prefixes_are_not_sent(struct kunit *test)
+{
+	struct smc_clc_msg msg = wire_goldens[12].msg;
+	u8 buf[256];
+
+	msg.proposal.nr_prefixes = 9;
+	KUNIT_EXPECT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 0);
+}
+
+static void err_16_proposal_fields_are_checked(struct kunit *test)
+{
+	const u8 *v4 = rfc_proposal_ipv4;
+	struct smc_clc_msg msg;
+	u8 buf[69];
+
+	KUNIT_EXPECT_EQ(test, wire_decode_with(v4, 52, 44, 32, &msg),
+			SMC_CLC_OK);
+	KUNIT_EXPECT_EQ(test, wire_decode_with(v4, 52, 44, 33, &msg),
+			SMC_CLC_PROTO);
+	KUNIT_EXPECT_EQ(test, wire_decode_with(v4, 52, 47, 1, &msg),
+			SMC_CLC_PROTO);
+	/* A MAC address for many, and none at all */
+	KUNIT_EXPECT_EQ(test, wire_decode_with(v4, 52, 32, 0x53, &msg),
+			SMC_CLC_PROTO);
+	memcpy(buf, v4, 52);
+	memset(buf + 32, 0, 6);
+	KUNIT_EXPECT_EQ(test, wire_decode(buf, 52, &msg), SMC_CLC_PROTO);
+	memcpy(buf, v4, 52);
+	memset(buf + 16, 0, 16);
+	KUNIT_EXPECT_EQ(test, wire_decode(buf, 52, &msg), SMC_CLC_PROTO);
+
+	memcpy(buf, rfc_proposal_ipv6_one, 69);
+	buf[64] = 128;
+	KUNIT_EXPECT_EQ(test, wire_decode(buf, 69, &msg), SMC_CLC_OK);
+	buf[64] = 129;
+	KUNIT_EXPECT_EQ(test, wire_decode(buf, 69, &msg), SMC_CLC_PROTO);
+}
+
+/* linux-abi 3.8, row 5: R = 0, D = 1, none = 2, both = 3 */
+static void prop_02_deployed_path_types(struct kunit *test)
+{
+	static const bool offers[] = { true, false, false, true };
+	struct smc_clc_msg msg;
+	unsigned int path;
+
+	for (path = 0; path < 4; path++) {
+		if (path == 2)
+			continue;
+		KUNIT_EXPECT_EQ(test, SMC_CLC_OK,
+				wire_decode_with(rec_proposal, 92, 7,
+						 0x28 | path, &msg));
+		KUNIT_EXPECT_EQ(test, msg.proposal.offers_v1, offers[path]);
+		KUNIT_EXPECT_FALSE(test, msg.proposal.offers_v2);
+		KUNIT_EXPECT_EQ(test, msg.proposal.subnet, 0x0a000000);
+	}
+	KUNIT_EXPECT_EQ(test, SMC_CLC_OK,
+			wire_decode_with(rfc_proposal_ipv4, 52, 7, 0x12, &msg));
+	KUNIT_EXPECT_FALSE(test, msg.proposal.offers_v1);
+}
+
+struct wire_v2_ext {
+	const char *name;
+	u8 at;
+	u8 value;
+	enum smc_clc_verdict verdict;
+};
+
+/* The recorded version 2 Proposal: extension at 80, one EID, ends at 152. */
+static const struct wire_v2_ext wire_v2_exts[] = {
+	{ "as recorded", 50, 0, SMC_CLC_OK },
+	{ "no extension although offered", 51, 0, SMC_CLC_PROTO },
+	{ "extension as late as possible", 51, 60, SMC_CLC_OK },
+	{ "last byte of the extension missing", 51, 61, SMC_CLC_PROTO },
+	{ "extension behind the message", 51, 200, SMC_CLC_PROTO },
+	{ "extension far away", 50, 0xff, SMC_CLC_PROTO },
+	{ "no EID", 80, 0, SMC_CLC_OK },
+	{ "one EID more than there is", 80, 2, SMC_CLC_PROTO },
+	{ "9 EIDs", 80, 9, SMC_CLC_PROTO },
+	{ "GIDs without an offer of SMC-D", 81, 200, SMC_CLC_OK },
+	{ "offers SMC-D version 2, its extension left out", 7, 0x26,
+	  SMC_CLC_OK },
+};
+
+KUNIT_ARRAY_PARAM_DESC(wire_v2_ext, wire_v2_exts, name);
+
+static void err_16_v2_extension_is_bounds_checked(struct kunit *test)
+{
+	const struct wire_v2_ext *row = test->param_value;
+	struct smc_clc_msg msg;
+
+	KUNIT_EXPECT_EQ(test, row->verdict,
+			wire_decode_with(rec_v2_proposal, 156, row->at,
+					 row->value, &msg));
+}
+
+static void err_16_ism_extension_is_bounds_checked(struct kunit *test)
+{
+	static const struct {
+		u16 offset;
+		u8 gids;
+		enum smc_clc_verdict verdict;
+	} rows[] = {
+		{ 64, 0, SMC_CLC_OK }, { 64, 2, SMC_CLC_OK },
+		{ 64, 3, SMC_CLC_PROTO }, { 65, 2, SMC_CLC_PROTO },
+		{ 64, 9, SMC_CLC_PROTO }, { 0, 8, SMC_CLC_OK },
+		{ 96, 0, SMC_CLC_PROTO }, { 84, 0, SMC_CLC_OK },
+		{ 85, 0, SMC_CLC_PROTO },
+		{ 0, 9, SMC_CLC_PROTO }, { 0xffff, 0, SMC_CLC_PROTO },
+	};
+	struct smc_clc_msg msg;
+	u8 buf[224] = {};
+	unsigned int i;
+
+	/* 48 bytes and two GIDs behind the EID; 220 is where they end. */
+	memcpy(buf, rec_v2_proposal, 152);
+	memcpy(buf + 220, rec_v2_proposal, 4);
+	wire_set_len(buf, 224);
+	buf[7] = 0x2e;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		buf[81] = rows[i].gids;
+		buf[86] = rows[i].offset >> 8;
+		buf[87] = rows[i].offset;
+		KUNIT_EXPECT_EQ_MSG(test, wire_decode(buf, 224, &msg),
+				    rows[i].verdict, "row %u", i);
+	}
+}
+
+static void acpt_05_index_0_is_refused_rmb_02(struct kunit *test)
+{
+	struct smc_clc_msg msg;
+
+	KUNIT_EXPECT_EQ(test, wire_decode_with(rfc_accept, 68, 45, 0, &msg),
+			SMC_CLC_PROTO);
+	KUNIT_EXPECT_EQ(test, wire_decode_with(rfc_confirm, 68, 45, 0, &msg),
+			SMC_CLC_PROTO);
+	KUNIT_EXPECT_EQ(test, wire_decode_with(rfc_accept, 68, 45, 1, &msg),
+			SMC_CLC_OK);
+	KUNIT_EXPECT_EQ(test, msg.accept.rmbe_index, 1);
+	KUNIT_EXPECT_EQ(test, wire_decode_with(rfc_accept, 68, 45, 255, &msg),
+			SMC_CLC_OK);
+	KUNIT_EXPECT_EQ(test, msg.accept.rmbe_index, 255);
+}
+
+static void err_16_accept_addresses_are_checked(struct kunit *test)
+{
+	struct smc_clc_msg msg;
+	u8 buf[68];
+
+	KUNIT_EXPECT_EQ(test, wire_decode_with(rfc_accept, 68, 32, 0x01, &msg),
+			SMC_CLC_PROTO);
+	memcpy(buf, rfc_confirm, 68);
+	memset(buf + 32, 0, 6);
+	KUNIT_EXPECT_EQ(test, wire_decode(buf, 68, &msg), SMC_CLC_PROTO);
+	memcpy(buf, rfc_accept, 68);
+	memset(buf + 16, 0, 16);
+	KUNIT_EXPECT_EQ(test, wire_decode(buf, 68, &msg), SMC_CLC_PROTO);
+}
+
+static void acpt_06_size_and_mtu_nibbles_cfrm_02(struct kunit *test)
+{
+	struct smc_clc_msg msg, back;
+	unsigned int value;
+	u8 buf[68];
+
+	for (value = 0; value < 256; value++) {
+		KUNIT_ASSERT_EQ(test, SMC_CLC_OK,
+				wire_decode_with(rfc_confirm, 68, 50, value,
+						 &msg));
+		KUNIT_EXPECT_EQ(test, msg.accept.size_code, value >> 4);
+		KUNIT_EXPECT_EQ(test, msg.accept.mtu, value & 15);
+		KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)),
+				68);
+		KUNIT_EXPECT_EQ(test, buf[50], value);
+		KUNIT_ASSERT_EQ(test, wire_decode(buf, 68, &back), SMC_CLC_OK);
+		wire_expect_same(test, &back, &msg);
+	}
+}
+
+static void acpt_09_psn_is_24_bits(struct kunit *test)
+{
+	struct smc_clc_msg msg = wire_goldens[1].msg;
+	u8 buf[68];
+
+	msg.accept.psn = 0xabfedcba;
+	msg.accept.qpn = 0xcd123456;
+	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 68);
+	KUNIT_EXPECT_EQ(test, buf[60], 0);
+	KUNIT_ASSERT_EQ(test, wire_decode(buf, 68, &msg), SMC_CLC_OK);
+	KUNIT_EXPECT_EQ(test, msg.accept.psn, 0xfedcba);
+	KUNIT_EXPECT_EQ(test, msg.accept.qpn, 0x123456);
+	KUNIT_EXPECT_EQ(test, msg.accept.rkey, 0x3d4);
+}
+
+static void cfrm_01_flag_of_deployed_peers_is_read(struct kunit *test)
+{
+	struct smc_clc_msg msg;
+
+	KUNIT_EXPECT_EQ(test, wire_decode(rec_confirm_fc, 68, &msg),
+			SMC_CLC_OK);
+	KUNIT_EXPECT_TRUE(test, msg.accept.first_contact);
+	KUNIT_EXPECT_EQ(test, wire_decode(rfc_confirm, 68, &msg), SMC_CLC_OK);
+	KUNIT_EXPECT_FALSE(test, msg.accept.first_contact);
+}
+
+static void dcln_05_any_diagnosis_is_taken(struct kunit *test)
+{
+	static const u32 values[] = { 0, 1, 0x7fffffff, 0x80000000,
+				   0xffffffff, 0x0a0b0c0d };
+	struct smc_clc_msg msg;
+	unsigned int i;
+	u8 buf[44];
+
+	memcpy(buf, deployed_decline, 44);
+	for (i = 0; i < ARRAY_SIZE(values); i++) {
+		buf[16] = values[i] >> 24;
+		buf[17] = values[i] >> 16;
+		buf[18] = values[i] >> 8;
+		buf[19] = values[i];
+		KUNIT_ASSERT_EQ(test, wire_decode(buf, 44, &msg), SMC_CLC_OK);
+		KUNIT_EXPECT_EQ(test, msg.decline.diagnosis, values[i]);
+	}
+}
+
+static void dcln_04_out_of_sync_in_both_forms(struct kunit *test)
+{
+	struct smc_clc_msg msg;
+
+	KUNIT_ASSERT_EQ(test, SMC_CLC_OK,
+			wire_decode_with(deployed_decline, 44, 7, 0x28, &msg));
+	KUNIT_EXPECT_TRUE(test, msg.decline.out_of_sync);
+	KUNIT_ASSERT_EQ(test, wire_decode(rfc_decline_sync, 28, &msg),
+			SMC_CLC_OK);
+	KUNIT_EXPECT_TRUE(test, msg.decline.out_of_sync);
+}
+
+static void clc_06_encode_refuses_unknown_type(struct kunit *test)
+{
+	struct smc_clc_msg msg = { .version = SMC_CLC_V1 };
+	u8 buf[188];
+
+	KUNIT_EXPECT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 0);
+	msg.type = 5;
+	KUNIT_EXPECT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 0);
+}
+
+/* What holds for everything that was not refused */
+static void wire_expect_sane(struct kunit *test, const struct smc_clc_msg *msg)
+{
+	const struct smc_clc_proposal *prop = &msg->proposal;
+	unsigned int i;
+
+	if (msg->type == SMC_CLC_ACCEPT || msg->type == SMC_CLC_CONFIRM) {
+		KUNIT_EXPECT_NE(test, msg->accept.rmbe_index, 0);
+		KUNIT_EXPECT_LE(test, msg->accept.size_code, 15);
+		KUNIT_EXPECT_LE(test, msg->accept.mtu, 15);
+		KUNIT_EXPECT_LE(test, msg->accept.qpn, 0xffffff);
+		KUNIT_EXPECT_LE(test, msg->accept.psn, 0xffffff);
+	}
+	if (msg->type != SMC_CLC_PROPOSAL)
+		return;
+	KUNIT_EXPECT_LE(test, prop->subnet_len, 32);
+	KUNIT_ASSERT_LE(test, prop->nr_prefixes, 8);
+	for (i = 0; i < prop->nr_prefixes; i++)
+		KUNIT_EXPECT_LE(test, prop->prefix[i].len, 128);
+	if (prop->offers_v1)
+		KUNIT_EXPECT_TRUE(test, prop->has_subnets);
+}
+
+/* One round; returns whether the bytes were taken for a message. */
+static bool wire_fuzz_once(struct kunit *test, const u8 *bytes, size_t len)
+{
+	struct smc_clc_msg msg, back;
+	u8 buf[SMC_CLC_MSG_MAX_LEN];
+	enum smc_clc_verdict verdict;
+
+	verdict = wire_decode(bytes, len, &msg);
+	if (verdict == SMC_CLC_PROTO)
+		return false;
+	if (verdict == SMC_CLC_ENUM) {
+		KUNIT_EXPECT_EQ(test, msg.version, 0);
+		return false;
+	}
+	wire_expect_sane(test, &msg);
+	if (msg.version != SMC_CLC_V1 ||
+	    (msg.type == SMC_CLC_PROPOSAL && !msg.proposal.offers_v1))
+		return true;
+	len = smc_clc_encode(&msg, buf, sizeof(buf));
+	KUNIT_ASSERT_NE(test, len, 0);
+	KUNIT_ASSERT_EQ(test, wire_decode(buf, len, &back), SMC_CLC_OK);
+	wire_expect_same(test, &back, &msg);
+	return true;
+}
+
+static void clc_02_noise_is_survived(struct kunit *test)
+{
+	unsigned int round, taken = 0;
+	struct rnd_state rnd;
+	u8 buf[256];
+	size_t len;
+
+	prandom_seed_state(&rnd, 7609);
+	for (round = 0; round < 10000; round++) {
+		len = 1 + prandom_u32_state(&rnd) % sizeof(buf);
+		prandom_bytes_state(&rnd, buf, len);
+		if (wire_fuzz_once(test, buf, len))
+			taken++;
+	}
+	KUNIT_EXPECT_EQ(test, taken, 0);
+}
+
+static void err_16_damaged_messages_are_survived(struct kunit *test)
+{
+	unsigned int round, hits, taken = 0;
+	const struct wire_golden *golden;
+	u8 buf[SMC_CLC_MSG_MAX_LEN];
+	struct rnd_state rnd;
+	size_t len;
+
+	prandom_seed_state(&rnd, 1911);
+	for (round = 0; round < 20000; round++) {
+		golden = &wire_goldens[prandom_u32_state(&rnd) %
+				    ARRAY_SIZE(wire_goldens)];
+		len = golden->len;
+		memcpy(buf, golden->bytes, len);
+		hits = 1 + prandom_u32_state(&rnd) % 4;
+		while (hits--)
+			buf[7 + prandom_u32_state(&rnd) % (len - 11)] =
+				prandom_u32_state(&rnd);
+		if (wire_fuzz_once(test, buf, len))
+			taken++;
+	}
+	/* Most damage hits fields that mean nothing to the codec. */
+	KUNIT_EXPECT_GT(test, taken, 5000);
+	KUNIT_EXPECT_LT(test, taken, 20000);
+}
+
+/* Header and trailer fit to a random length, all between is random. */
+static void err_16_framed_noise_is_survived(struct kunit *test)
+{
+	u8 buf[SMC_CLC_MSG_MAX_LEN];
+	struct rnd_state rnd;
+	unsigned int round;
+	size_t len;
+
+	prandom_seed_state(&rnd, 44);
+	for (round = 0; round < 20000; round++) {
+		len = 12 + prandom_u32_state(&rnd) % 240;
+		prandom_bytes_state(&rnd, buf, len);
+		memcpy(buf, rfc_decline, 4);
+		memcpy(buf + len - 4, rfc_decline, 4);
+		buf[4] = 1 + (round & 3);
+		wire_set_len(buf, len);
+		/* Small numbers reach more branches than large ones. */
+		if (len > 52) {
+			buf[38] = 0;
+			buf[39] %= len;
+			buf[50] = 0;
+			buf[51] %= len;
+		}
+		wire_fuzz_once(test, buf, len);
+	}
+}
+
+static struct kunit_case smc_clc_wire_cases[] = {
+	KUNIT_CASE(opt_01_option_bytes),
+	KUNIT_CASE_PARAM(clc_11_peek_tells_exact_length, wire_golden_gen_params),
+	KUNIT_CASE_PARAM(err_16_peek_checks_type_and_length,
+			 wire_header_gen_params),
+	KUNIT_CASE_PARAM(clc_06_message_decodes, wire_golden_gen_params),
+	KUNIT_CASE_PARAM(clc_06_message_encodes_back, wire_golden_gen_params),
+	KUNIT_CASE_PARAM(err_16_every_truncation_is_refused,
+			 wire_golden_gen_params),
+	KUNIT_CASE_PARAM(err_16_every_short_form_is_refused,
+			 wire_golden_gen_params),
+	KUNIT_CASE_PARAM(err_16_longer_form_is_refused, wire_golden_gen_params),
+	KUNIT_CASE_PARAM(clc_02_bad_eyecatcher_is_protocol_error,
+			 wire_golden_gen_params),
+	KUNIT_CASE(clc_03_reserved_is_sent_as_zero),
+	KUNIT_CASE(clc_04_reserved_ones_are_accepted),
+	KUNIT_CASE(clc_05_later_version_is_read_as_version_1),
+	KUNIT_CASE(clc_05_version_0_is_declined),
+	KUNIT_CASE(clc_05_sends_version_1_only),
+	KUNIT_CASE_PARAM(clc_06_encode_needs_room, wire_golden_gen_params),
+	KUNIT_CASE(clc_06_encode_refuses_unknown_type),
+	KUNIT_CASE(prop_02_deployed_path_types),
+	KUNIT_CASE(prop_03_ipv4_form),
+	KUNIT_CASE(prop_04_ipv6_lengths),
+	KUNIT_CASE(prop_05_offset_is_honoured),
+	KUNIT_CASE(prop_05_offset_out_of_message_is_refused),
+	KUNIT_CASE(prop_06_nine_prefixes_are_refused),
+	KUNIT_CASE(prop_06_nine_prefixes_are_not_sent),
+	KUNIT_CASE(err_16_proposal_fields_are_checked),
+	KUNIT_CASE_PARAM(err_16_v2_extension_is_bounds_checked,
+			 wire_v2_ext_gen_params),
+	KUNIT_CASE(err_16_ism_extension_is_bounds_checked),
+	KUNIT_CASE(acpt_05_index_0_is_refused_rmb_02),
+	KUNIT_CASE(err_16_accept_addresses_are_checked),
+	KUNIT_CASE(acpt_06_size_and_mtu_nibbles_cfrm_02),
+	KUNIT_CASE(acpt_09_psn_is_24_bits),
+	KUNIT_CASE(cfrm_01_flag_of_deployed_peers_is_read),
+	KUNIT_CASE(dcln_04_out_of_sync_in_both_forms),
+	KUNIT_CASE(dcln_05_any_diagnosis_is_taken),
+	KUNIT_CASE(clc_02_noise_is_survived),
+	KUNIT_CASE(err_16_damaged_messages_are_survived),
+	KUNIT_CASE(err_16_framed_noise_is_survived),
+	{}
+};
+
+static struct kunit_suite smc_clc_wire_suite = {
+	.name = "smc_clc_wire",
+	.test_cases = smc_clc_wire_cases,
+};
+
+kunit_test_suite(smc_clc_wire_suite);
