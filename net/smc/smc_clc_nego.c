@@ -1,0 +1,596 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The decisions of the CLC handshake, RFC 7609 3.5.1 to 3.5.3 and C.1 to C.6.
+ *
+ * Nothing here looks for a link group or a device: callers state what they
+ * found, these functions say what follows from it.
+ */
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "smc_clc_nego.h"
+
+static const struct {
+	enum smc_decline code;
+	const char *text;
+} nego_reasons[] = {
+	{ SMC_DECLINE_NONE, "no reason" },
+	{ SMC_DECLINE_MEM, "out of memory or RDMA resources" },
+	{ SMC_DECLINE_TIMEOUT_CL, "link not confirmed in time" },
+	{ SMC_DECLINE_TIMEOUT_AL, "second link not offered in time" },
+	{ SMC_DECLINE_CNFERR, "local address configuration unusable" },
+	{ SMC_DECLINE_PEERNOSMC, "peer does not offer SMC-R" },
+	{ SMC_DECLINE_IPSEC, "connection is protected by IPsec" },
+	{ SMC_DECLINE_NOSMCDEV, "no usable RDMA device" },
+	{ SMC_DECLINE_NOSMCDDEV, "no ISM device" },
+	{ SMC_DECLINE_NOSMCRDEV, "no RDMA device for this route" },
+	{ SMC_DECLINE_NOISM2SUPP, "ISM version 2 not supported" },
+	{ SMC_DECLINE_NOV2EXT, "offer lacks the version 2 extension" },
+	{ SMC_DECLINE_NOV2DEXT, "offer lacks the ISM version 2 extension" },
+	{ SMC_DECLINE_NOSEID, "peer has no system EID" },
+	{ SMC_DECLINE_NOSMCD2DEV, "no matching ISM version 2 device" },
+	{ SMC_DECLINE_NOUEID, "no EID in common" },
+	{ SMC_DECLINE_RELEASEERR, "peer contradicts the agreed release" },
+	{ SMC_DECLINE_MAXCONNERR, "no agreement on connections per link group" },
+	{ SMC_DECLINE_MAXLINKERR, "no agreement on links per link group" },
+	{ SMC_DECLINE_MODEUNSUPP, "peer chose a value not supported here" },
+	{ SMC_DECLINE_RMBE_EC, "peer uses receive buffer eye catchers" },
+	{ SMC_DECLINE_OPTUNSUPP, "socket option needs TCP" },
+	{ SMC_DECLINE_DIFFPREFIX, "no IP subnet in common" },
+	{ SMC_DECLINE_GETVLANERR, "VLAN of the route not found" },
+	{ SMC_DECLINE_ISMVLANERR, "VLAN not usable on ISM device" },
+	{ SMC_DECLINE_NOACTLINK, "link group has no active link" },
+	{ SMC_DECLINE_NOSRVLINK, "link chosen by the server is unknown" },
+	{ SMC_DECLINE_VERSMISMAT, "protocol version not supported" },
+	{ SMC_DECLINE_MAX_DMB, "ISM buffers exhausted" },
+	{ SMC_DECLINE_NOROUTE, "no route to the peer's GID" },
+	{ SMC_DECLINE_NOINDIRECT, "peer and route disagree on a gateway" },
+	{ SMC_DECLINE_SYNCERR, "link groups out of sync" },
+	{ SMC_DECLINE_PEERDECL, "peer declined" },
+	{ SMC_DECLINE_INTERR, "internal error" },
+	{ SMC_DECLINE_ERR_RTOK, "peer's RMB key cannot be stored" },
+	{ SMC_DECLINE_ERR_RDYLNK, "queue pair cannot be connected" },
+	{ SMC_DECLINE_ERR_REGBUF, "RMB not registered or not confirmed" },
+};
+
+/**
+ * smc_decline_str() - a reason in words
+ * @code: one of &enum smc_decline, or what a peer sent as its diagnosis
+ *
+ * The text of a code received is a guess for the reader of a log: other systems
+ * use numbers of their own (DCLN-05).
+ *
+ * Context: Any context.
+ * Return: a constant string, never NULL.
+ */
+const char *smc_decline_str(u32 code)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(nego_reasons); i++)
+		if (nego_reasons[i].code == code)
+			return nego_reasons[i].text;
+	return "unknown code";
+}
+
+/**
+ * smc_nego_peer_id() - make the name of this host
+ * @peer_id: out: the peer ID
+ * @instance: changes whenever the module starts again (PID-02)
+ * @mac: MAC address of one of the RNICs, unique in the network
+ *
+ * RFC 7609 A.2.1, PID-01.
+ *
+ * Context: Any context.
+ */
+void smc_nego_peer_id(u8 peer_id[SMC_PEER_ID_LEN], u16 instance,
+		      const u8 mac[SMC_MAC_LEN])
+{
+	peer_id[0] = instance >> 8;
+	peer_id[1] = instance;
+	memcpy(peer_id + 2, mac, SMC_MAC_LEN);
+}
+
+/**
+ * smc_nego_size_bytes() - length of an element from its code
+ * @size_code: 0 to 15
+ *
+ * RFC 7609 A.2.3, ACPT-06. The length is that of the whole element, an eye
+ * catcher included (AMB-08).
+ *
+ * Context: Any context.
+ * Return: 16 KiB for 0, twice as much for each step, 512 MiB for 15.
+ */
+u32 smc_nego_size_bytes(u8 size_code)
+{
+	return 1U << (min_t(u8, size_code, SMC_BSIZE_DEPLOYED_MAX) +
+		      SMC_BSIZE_LOG2_BASE);
+}
+
+/**
+ * smc_nego_size_code() - the smallest element that holds so many bytes
+ * @bytes: wanted length of the element
+ * @max_code: largest code that may be used
+ *
+ * In the RFC dialect the four bytes of the eye catcher come out of @bytes: a
+ * receive buffer may so be 4 bytes smaller than asked for, rather than an
+ * element twice as long (RMB-09, AMB-08).
+ *
+ * Context: Any context.
+ * Return: the code, @max_code where none is large enough.
+ */
+u8 smc_nego_size_code(u32 bytes, u8 max_code)
+{
+	u8 code = SMC_BSIZE_MIN;
+
+	while (code < max_code && smc_nego_size_bytes(code) < bytes)
+		code++;
+	return code;
+}
+
+/**
+ * smc_nego_size_is_valid() - may a peer announce an element of this size
+ * @size_code: from its Accept or Confirm
+ * @max_code: SMC_BSIZE_RFC_MAX or SMC_BSIZE_DEPLOYED_MAX, by the dialect
+ *
+ * Deployed peers use codes up to 15 (linux-abi 3.8, row 10). From a peer of the
+ * RFC dialect more than 5 is a reserved value (AMB-35). On first contact the
+ * dialect is known only after the first CONFIRM LINK, so the question is asked
+ * again then.
+ *
+ * Context: Any context.
+ * Return: true if the size is legal.
+ */
+bool smc_nego_size_is_valid(u8 size_code, u8 max_code)
+{
+	return size_code <= max_code;
+}
+
+/**
+ * smc_nego_mtu_is_valid() - is this one of the five path MTUs
+ * @mtu: as received
+ *
+ * RFC 7609 A.2.3, ACPT-07.
+ *
+ * Context: Any context.
+ * Return: true for 1 to 5.
+ */
+bool smc_nego_mtu_is_valid(u8 mtu)
+{
+	return mtu >= SMC_MTU_256 && mtu <= SMC_MTU_4096;
+}
+
+/**
+ * smc_nego_mtu_bytes() - a path MTU in bytes
+ * @mtu: &enum smc_mtu
+ *
+ * Context: Any context.
+ * Return: 256 to 4096, 0 if @mtu is not one of the five.
+ */
+u32 smc_nego_mtu_bytes(u8 mtu)
+{
+	return smc_nego_mtu_is_valid(mtu) ? 128U << mtu : 0;
+}
+
+/* Link-local prefixes are the same everywhere and prove nothing (AMB-63). */
+static bool nego_is_link_local(const u8 addr[16])
+{
+	return addr[0] == 0xfe && (addr[1] & 0xc0) == 0x80;
+}
+
+static u32 nego_mask_ipv4(u8 len)
+{
+	return len ? ~0U << (32 - len) : 0;
+}
+
+static bool nego_same_bits(const u8 *a, const u8 *b, u8 len)
+{
+	u8 mask = 0xff00 >> (len & 7);
+
+	if (memcmp(a, b, len / 8))
+		return false;
+	return !(len & 7) || !((a[len / 8] ^ b[len / 8]) & mask);
+}
+
+/**
+ * smc_nego_add_prefix() - list one more IPv6 prefix of the interface
+ * @subnets: of the interface
+ * @addr: an address of the interface, network order
+ * @len: its prefix length
+ *
+ * To be called for every address of the interface. Leaves out what must not or
+ * need not be proposed: link-local addresses (AMB-63), prefixes listed before,
+ * and what goes beyond the eight that a Proposal holds (PROP-06).
+ *
+ * Context: Any context.
+ */
+void smc_nego_add_prefix(struct smc_nego_subnets *subnets, const u8 addr[16],
+			 u8 len)
+{
+	struct smc_clc_prefix *prefix;
+	unsigned int i;
+
+	if (!len || len > SMC_CLC_PREFIX_BITS_MAX || nego_is_link_local(addr))
+		return;
+	if (subnets->nr_prefixes >= SMC_CLC_PREFIXES_MAX)
+		return;
+	for (i = 0; i < subnets->nr_prefixes; i++) {
+		prefix = &subnets->prefix[i];
+		if (prefix->len == len &&
+		    nego_same_bits(prefix->addr, addr, len))
+			return;
+	}
+
+	prefix = &subnets->prefix[subnets->nr_prefixes++];
+	memset(prefix, 0, sizeof(*prefix));
+	memcpy(prefix->addr, addr, len / 8);
+	if (len & 7)
+		prefix->addr[len / 8] = addr[len / 8] & (0xff00 >> (len & 7));
+	prefix->len = len;
+}
+
+/**
+ * smc_nego_propose() - build the client's Proposal
+ * @local: this host, the RNIC it suggests, the subnets of the interface
+ * @msg: out: the Proposal
+ *
+ * The same for first and subsequent contact (PROP-01). An IPv4 connection names
+ * the interface's network number and prefix length (AMB-07), an IPv6 connection
+ * its prefixes. RFC 7609 3.5.1.2, A.2.2, PROP-02 to PROP-04.
+ *
+ * Context: Any context.
+ * Return: SMC_DECLINE_NONE; SMC_DECLINE_CNFERR if the interface has no subnet
+ * to name, and @msg is not to be sent.
+ */
+enum smc_decline smc_nego_propose(const struct smc_nego_local *local,
+				  struct smc_clc_msg *msg)
+{
+	const struct smc_nego_subnets *subnets = &local->subnets;
+	struct smc_clc_proposal *prop = &msg->proposal;
+
+	memset(msg, 0, sizeof(*msg));
+	msg->type = SMC_CLC_PROPOSAL;
+	msg->version = SMC_CLC_V1;
+	memcpy(prop->peer_id, local->peer_id, sizeof(prop->peer_id));
+	memcpy(prop->gid, local->gid, sizeof(prop->gid));
+	memcpy(prop->mac, local->mac, sizeof(prop->mac));
+	prop->offers_v1 = true;
+	prop->has_subnets = true;
+
+	if (subnets->is_ipv6) {
+		if (!subnets->nr_prefixes)
+			return SMC_DECLINE_CNFERR;
+		prop->nr_prefixes = min_t(u8, subnets->nr_prefixes,
+					  SMC_CLC_PREFIXES_MAX);
+		memcpy(prop->prefix, subnets->prefix,
+		       prop->nr_prefixes * sizeof(prop->prefix[0]));
+		return SMC_DECLINE_NONE;
+	}
+	if (!subnets->ipv4_len || subnets->ipv4_len > SMC_CLC_MASK_BITS_MAX)
+		return SMC_DECLINE_CNFERR;
+	prop->subnet = subnets->ipv4 & nego_mask_ipv4(subnets->ipv4_len);
+	prop->subnet_len = subnets->ipv4_len;
+	return SMC_DECLINE_NONE;
+}
+
+/**
+ * smc_nego_match_ipv4() - is this address in the client's IPv4 subnet
+ * @prop: the client's Proposal
+ * @addr: an address of the server's interface, host order
+ * @len: its prefix length
+ *
+ * RFC 7609 3.5.1.2, FC-03, AMB-07: same length and same network number.
+ *
+ * Context: Any context.
+ * Return: true if client and address share a subnet; always false for the
+ * Proposal of an IPv6 connection.
+ */
+bool smc_nego_match_ipv4(const struct smc_clc_proposal *prop, u32 addr, u8 len)
+{
+	if (!prop->has_subnets || prop->nr_prefixes)
+		return false;
+	if (!len || len > SMC_CLC_MASK_BITS_MAX || len != prop->subnet_len)
+		return false;
+	return !((addr ^ prop->subnet) & nego_mask_ipv4(len));
+}
+
+/**
+ * smc_nego_match_ipv6() - is this address in one of the client's IPv6 subnets
+ * @prop: the client's Proposal
+ * @addr: an address of the server's interface, network order
+ * @len: its prefix length
+ *
+ * RFC 7609 3.5.1.2, FC-04, AMB-63: same length and same significant bits as any
+ * prefix listed; link-local addresses never match.
+ *
+ * Context: Any context.
+ * Return: true if client and address share a subnet; always false for the
+ * Proposal of an IPv4 connection.
+ */
+bool smc_nego_match_ipv6(const struct smc_clc_proposal *prop,
+			 const u8 addr[16], u8 len)
+{
+	unsigned int i;
+
+	if (!len || len > SMC_CLC_PREFIX_BITS_MAX || nego_is_link_local(addr))
+		return false;
+	for (i = 0; i < prop->nr_prefixes; i++)
+		if (prop->prefix[i].len == len &&
+		    nego_same_bits(prop->prefix[i].addr, addr, len))
+			return true;
+	return false;
+}
+
+/**
+ * smc_nego_server() - take the client's offer or not
+ * @prop: the client's Proposal
+ * @shares_subnet: smc_nego_match_ipv4() or smc_nego_match_ipv6() is true for
+ *	an address of the interface that the connection uses
+ *
+ * What has to do with this host only (policy, device, memory) is the caller's.
+ * RFC 7609 3.5.1.2, C.1, DCLN-08, ERR-04.
+ *
+ * Context: Any context.
+ * Return: SMC_DECLINE_NONE to accept; SMC_DECLINE_PEERNOSMC if SMC-R version 1
+ * is not offered; SMC_DECLINE_DIFFPREFIX without a common subnet.
+ */
+enum smc_decline smc_nego_server(const struct smc_clc_proposal *prop,
+				 bool shares_subnet)
+{
+	if (!prop->offers_v1)
+		return SMC_DECLINE_PEERNOSMC;
+	if (!shares_subnet)
+		return SMC_DECLINE_DIFFPREFIX;
+	return SMC_DECLINE_NONE;
+}
+
+/**
+ * smc_nego_lgr_fits() - may this link group take a new connection
+ * @lgr: a link group
+ * @peer_id: the other side, from its CLC message
+ * @vlan: VLAN of the interface that the TCP connection uses (AMB-68)
+ * @as_server: our role in the new connection
+ *
+ * A link group serves one peer, one VLAN and one direction. A server for which
+ * none fits creates another one and says so in its Accept; that the peer is
+ * known from elsewhere does not matter. RFC 7609 2.2.3, 3.5.1.2, 3.5.3; LG-03
+ * to LG-06, FC-01, FC-02, PID-05.
+ *
+ * Context: Any context.
+ * Return: true if the connection can join.
+ */
+bool smc_nego_lgr_fits(const struct smc_nego_lgr *lgr,
+		       const u8 peer_id[SMC_PEER_ID_LEN], u16 vlan,
+		       bool as_server)
+{
+	return lgr->is_usable && lgr->is_server == as_server &&
+	       lgr->vlan == vlan && lgr->conns < lgr->max_conns &&
+	       !memcmp(lgr->peer_id, peer_id, SMC_PEER_ID_LEN);
+}
+
+/**
+ * smc_nego_end_matches() - is this the end of a link that a message names
+ * @end: the far end of a link we have
+ * @acc: Accept or Confirm
+ *
+ * All four must be equal; the RToken has no part in it (RKEY-23). RFC 7609
+ * 3.5.2.2, SC-05, SC-10.
+ *
+ * Context: Any context.
+ * Return: true if @acc names @end.
+ */
+bool smc_nego_end_matches(const struct smc_nego_end *end,
+			  const struct smc_clc_accept *acc)
+{
+	return end->qpn == acc->qpn &&
+	       !memcmp(end->gid, acc->gid, sizeof(end->gid)) &&
+	       !memcmp(end->mac, acc->mac, sizeof(end->mac)) &&
+	       !memcmp(end->peer_id, acc->peer_id, sizeof(end->peer_id));
+}
+
+static void nego_build_link_data(struct smc_clc_msg *msg,
+				 const struct smc_nego_end *end,
+				 const struct smc_nego_rmbe *rmbe, u8 mtu,
+				 u32 psn)
+{
+	struct smc_clc_accept *acc = &msg->accept;
+
+	memset(msg, 0, sizeof(*msg));
+	msg->version = SMC_CLC_V1;
+	memcpy(acc->peer_id, end->peer_id, sizeof(acc->peer_id));
+	memcpy(acc->gid, end->gid, sizeof(acc->gid));
+	memcpy(acc->mac, end->mac, sizeof(acc->mac));
+	acc->qpn = end->qpn;
+	acc->rkey = rmbe->rkey;
+	acc->rmb_addr = rmbe->addr;
+	acc->rmbe_index = rmbe->index;
+	acc->token = rmbe->token;
+	acc->size_code = rmbe->size_code;
+	acc->mtu = mtu;
+	acc->psn = psn;
+}
+
+/**
+ * smc_nego_build_accept() - build the server's Accept
+ * @msg: out: the message
+ * @end: our end of the link, new or chosen from the link group
+ * @rmbe: where we receive; must be ready for data (ACPT-04)
+ * @mtu: our own path MTU, &enum smc_mtu
+ * @psn: the first packet sequence number we send
+ * @first_contact: the connection creates a link group, a parallel one included
+ *	(ACPT-02, PG-02)
+ *
+ * The data is complete on subsequent contact too (CLC-08). RFC 7609 A.2.3.
+ *
+ * Context: Any context.
+ */
+void smc_nego_build_accept(struct smc_clc_msg *msg,
+			   const struct smc_nego_end *end,
+			   const struct smc_nego_rmbe *rmbe, u8 mtu, u32 psn,
+			   bool first_contact)
+{
+	nego_build_link_data(msg, end, rmbe, mtu, psn);
+	msg->type = SMC_CLC_ACCEPT;
+	msg->accept.first_contact = first_contact;
+}
+
+/**
+ * smc_nego_build_confirm() - build the client's Confirm
+ * @msg: out: the message
+ * @end: our end of the link
+ * @rmbe: where we receive
+ * @mtu: on first contact the MTU in &struct smc_params, else our own
+ * @psn: the first packet sequence number we send
+ *
+ * RFC 7609 A.2.4, CFRM-01, CFRM-02. The flag that deployed clients set on first
+ * contact is reserved in a Confirm, so it stays zero (CLC-03); no server of
+ * version 1 looks at it.
+ *
+ * Context: Any context.
+ */
+void smc_nego_build_confirm(struct smc_clc_msg *msg,
+			    const struct smc_nego_end *end,
+			    const struct smc_nego_rmbe *rmbe, u8 mtu, u32 psn)
+{
+	nego_build_link_data(msg, end, rmbe, mtu, psn);
+	msg->type = SMC_CLC_CONFIRM;
+}
+
+/**
+ * smc_nego_build_decline() - build a Decline
+ * @msg: out: the message
+ * @peer_id: this host
+ * @code: why
+ * @out_of_sync: tell the peer to end the link group that its Accept named
+ *
+ * RFC 7609 A.2.5, DCLN-01, AMB-33.
+ *
+ * Context: Any context.
+ */
+void smc_nego_build_decline(struct smc_clc_msg *msg,
+			    const u8 peer_id[SMC_PEER_ID_LEN],
+			    enum smc_decline code, bool out_of_sync)
+{
+	memset(msg, 0, sizeof(*msg));
+	msg->type = SMC_CLC_DECLINE;
+	msg->version = SMC_CLC_V1;
+	memcpy(msg->decline.peer_id, peer_id, SMC_PEER_ID_LEN);
+	msg->decline.diagnosis = code;
+	msg->decline.out_of_sync = out_of_sync;
+}
+
+static void nego_settle(struct smc_params *params, u8 own_mtu, u8 peer_mtu)
+{
+	params->version = SMC_CLC_V1;
+	params->mtu = min(own_mtu, peer_mtu);
+	params->max_links = SMC_NEGO_MAX_LINKS;
+	params->max_conns = SMC_NEGO_MAX_CONNS;
+	params->max_size_code = SMC_BSIZE_RFC_MAX;
+}
+
+/**
+ * smc_nego_classify_accept() - what the server's Accept asks of the client
+ * @msg: an Accept
+ * @known: what we know about the link it names
+ * @own_mtu: path MTU of our RNIC, &enum smc_mtu
+ * @result: out: the decision
+ *
+ * The server decides by its F flag whether there is to be a new link group; an
+ * Accept without it that names no link of ours shows that the two sides are out
+ * of sync (ERR-13). So does an RMB we were never told of (RKEY-24), which alone
+ * never makes a first contact (RKEY-23). RFC 7609 3.5.1.3, 3.5.2.2, C.4; FC-06,
+ * SC-05, SC-06, PG-03, AMB-05, AMB-06.
+ *
+ * Context: Any context.
+ */
+void smc_nego_classify_accept(const struct smc_clc_msg *msg,
+			      const struct smc_nego_known *known, u8 own_mtu,
+			      struct smc_nego_accepted *result)
+{
+	const struct smc_clc_accept *acc = &msg->accept;
+
+	memset(result, 0, sizeof(*result));
+	result->contact = SMC_CONTACT_DECLINE;
+
+	/* We offered version 1 only. */
+	if (msg->version != SMC_CLC_V1) {
+		result->decline = SMC_DECLINE_VERSMISMAT;
+		return;
+	}
+	if (acc->first_contact) {
+		if (!smc_nego_mtu_is_valid(acc->mtu)) {
+			result->decline = SMC_DECLINE_MODEUNSUPP;
+			return;
+		}
+		result->contact = known->has_link ? SMC_CONTACT_FIRST_STALE :
+						    SMC_CONTACT_FIRST;
+		nego_settle(&result->params, own_mtu, acc->mtu);
+		return;
+	}
+	if (!known->has_link || !known->has_rtoken) {
+		result->decline = SMC_DECLINE_SYNCERR;
+		result->out_of_sync = true;
+		return;
+	}
+	if (!smc_nego_size_is_valid(acc->size_code, known->max_size_code)) {
+		result->decline = SMC_DECLINE_MODEUNSUPP;
+		return;
+	}
+	result->contact = SMC_CONTACT_SUBSEQUENT;
+}
+
+/**
+ * smc_nego_check_confirm() - does the client's Confirm fit
+ * @msg: a Confirm
+ * @prop: the Proposal of the same client
+ * @known: what we know about the link it names, which may be another active
+ *	link than the Accept named (SC-09); NULL on first contact
+ * @own_mtu: path MTU of our RNIC, &enum smc_mtu
+ * @result: out: the decision
+ *
+ * On subsequent contact a Decline is no longer possible after the Accept
+ * (ERR-07), so whatever does not fit ends the TCP connection (AMB-56, AMB-35,
+ * RKEY-24). The link group stays: it is the message that is wrong. A peer ID
+ * other than that of the Proposal is never a matter of capabilities. Whether
+ * the element is in use already (RMB-29) is the caller's to check.
+ * RFC 7609 3.5.2.3, A.2.4, C.1, C.6; SC-10, CFRM-04, ERR-17.
+ *
+ * Context: Any context.
+ */
+void smc_nego_check_confirm(const struct smc_clc_msg *msg,
+			    const struct smc_clc_proposal *prop,
+			    const struct smc_nego_known *known, u8 own_mtu,
+			    struct smc_nego_confirmed *result)
+{
+	const struct smc_clc_accept *acc = &msg->accept;
+
+	memset(result, 0, sizeof(*result));
+	result->verdict = known ? SMC_CONFIRM_RESET : SMC_CONFIRM_DECLINE;
+
+	if (msg->version != SMC_CLC_V1) {
+		result->decline = SMC_DECLINE_VERSMISMAT;
+		return;
+	}
+	if (memcmp(acc->peer_id, prop->peer_id, sizeof(acc->peer_id))) {
+		result->verdict = SMC_CONFIRM_RESET;
+		result->decline = SMC_DECLINE_SYNCERR;
+		return;
+	}
+	if (!known && !smc_nego_mtu_is_valid(acc->mtu)) {
+		result->decline = SMC_DECLINE_MODEUNSUPP;
+		return;
+	}
+	if (known && (!known->has_link || !known->has_rtoken)) {
+		result->decline = SMC_DECLINE_SYNCERR;
+		return;
+	}
+	if (known &&
+	    !smc_nego_size_is_valid(acc->size_code, known->max_size_code)) {
+		result->decline = SMC_DECLINE_MODEUNSUPP;
+		return;
+	}
+	result->verdict = SMC_CONFIRM_OK;
+	if (!known)
+		nego_settle(&result->params, own_mtu, acc->mtu);
+}

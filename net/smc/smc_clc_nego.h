@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the CLC handshake decides, as functions of values: what to propose,
+ * whether to take an offer, whether Accept and Confirm fit to what is known,
+ * and which code a Decline carries.
+ */
+#ifndef _SMC_CLC_NEGO_H
+#define _SMC_CLC_NEGO_H
+
+#include <linux/types.h>
+
+#include "smc_clc_wire.h"
+
+/*
+ * Reasons to stay with TCP: the diagnosis of a Decline we send and the
+ * fallback reason shown to the operator. The numbers are those which deployed
+ * tools know. Never an errno, never mixed with one; zero is "no reason".
+ * smc_decline_str() has the words.
+ */
+enum smc_decline {
+	SMC_DECLINE_NONE	= 0x00000000,
+	SMC_DECLINE_MEM		= 0x01010000,
+	SMC_DECLINE_TIMEOUT_CL	= 0x02010000,
+	SMC_DECLINE_TIMEOUT_AL	= 0x02020000,
+	SMC_DECLINE_CNFERR	= 0x03000000,
+	SMC_DECLINE_PEERNOSMC	= 0x03010000,
+	SMC_DECLINE_IPSEC	= 0x03020000,
+	SMC_DECLINE_NOSMCDEV	= 0x03030000,
+	SMC_DECLINE_NOSMCDDEV	= 0x03030001,
+	SMC_DECLINE_NOSMCRDEV	= 0x03030002,
+	SMC_DECLINE_NOISM2SUPP	= 0x03030003,
+	SMC_DECLINE_NOV2EXT	= 0x03030004,
+	SMC_DECLINE_NOV2DEXT	= 0x03030005,
+	SMC_DECLINE_NOSEID	= 0x03030006,
+	SMC_DECLINE_NOSMCD2DEV	= 0x03030007,
+	SMC_DECLINE_NOUEID	= 0x03030008,
+	SMC_DECLINE_RELEASEERR	= 0x03030009,
+	SMC_DECLINE_MAXCONNERR	= 0x0303000a,
+	SMC_DECLINE_MAXLINKERR	= 0x0303000b,
+	SMC_DECLINE_MODEUNSUPP	= 0x03040000,
+	SMC_DECLINE_RMBE_EC	= 0x03050000,
+	SMC_DECLINE_OPTUNSUPP	= 0x03060000,
+	SMC_DECLINE_DIFFPREFIX	= 0x03070000,
+	SMC_DECLINE_GETVLANERR	= 0x03080000,
+	SMC_DECLINE_ISMVLANERR	= 0x03090000,
+	SMC_DECLINE_NOACTLINK	= 0x030a0000,
+	SMC_DECLINE_NOSRVLINK	= 0x030b0000,
+	SMC_DECLINE_VERSMISMAT	= 0x030c0000,
+	SMC_DECLINE_MAX_DMB	= 0x030d0000,
+	SMC_DECLINE_NOROUTE	= 0x030e0000,
+	SMC_DECLINE_NOINDIRECT	= 0x030f0000,
+	SMC_DECLINE_SYNCERR	= 0x04000000,
+	SMC_DECLINE_PEERDECL	= 0x05000000,
+	SMC_DECLINE_INTERR	= 0x09990000,
+	SMC_DECLINE_ERR_RTOK	= 0x09990001,
+	SMC_DECLINE_ERR_RDYLNK	= 0x09990002,
+	SMC_DECLINE_ERR_REGBUF	= 0x09990003,
+};
+
+/* Connections in a link group of version 1; links, spare ones included. */
+#define SMC_NEGO_MAX_CONNS	255
+#define SMC_NEGO_MAX_LINKS	2
+
+/**
+ * struct smc_nego_subnets - subnets of the interface a connection uses
+ * @is_ipv6: the TCP segments are IPv6; an IPv4-mapped address is IPv4 (PROP-09)
+ * @ipv4: an address of the interface, host order; !@is_ipv6 only
+ * @ipv4_len: its prefix length, 1 to 32
+ * @nr_prefixes: entries in @prefix
+ * @prefix: @is_ipv6 only: filled by smc_nego_add_prefix()
+ */
+struct smc_nego_subnets {
+	bool is_ipv6;
+	u32 ipv4;
+	u8 ipv4_len;
+	u8 nr_prefixes;
+	struct smc_clc_prefix prefix[SMC_CLC_PREFIXES_MAX];
+};
+
+/**
+ * struct smc_nego_local - who and where we are, for one connection
+ * @peer_id: this host in this network namespace
+ * @gid: GID of the RNIC
+ * @mac: MAC address of the RNIC
+ * @mtu: active path MTU of its port, &enum smc_mtu
+ * @subnets: of the outgoing interface; only a client needs them
+ */
+struct smc_nego_local {
+	u8 peer_id[SMC_PEER_ID_LEN];
+	u8 gid[SMC_GID_LEN];
+	u8 mac[SMC_MAC_LEN];
+	u8 mtu;
+	struct smc_nego_subnets subnets;
+};
+
+/**
+ * struct smc_nego_end - one end of a link as named in Accept and Confirm
+ * @peer_id: host
+ * @gid: GID of the RNIC
+ * @mac: MAC address of the RNIC
+ * @qpn: QP number
+ */
+struct smc_nego_end {
+	u8 peer_id[SMC_PEER_ID_LEN];
+	u8 gid[SMC_GID_LEN];
+	u8 mac[SMC_MAC_LEN];
+	u32 qpn;
+};
+
+/**
+ * struct smc_nego_rmbe - the element which one side receives in
+ * @rkey: of the RMB, on the link named in the same message
+ * @addr: start of the RMB
+ * @token: alert token of the connection
+ * @index: element, 1 to 255
+ * @size_code: length of the element, see smc_nego_size_bytes()
+ */
+struct smc_nego_rmbe {
+	u32 rkey;
+	u64 addr;
+	u32 token;
+	u8 index;
+	u8 size_code;
+};
+
+/**
+ * struct smc_params - what CLC has settled for a link group
+ * @version: of SMC-R
+ * @mtu: path MTU of the first link, &enum smc_mtu (FC-14)
+ * @max_links: links we offer in CONFIRM LINK
+ * @max_conns: connections the group may carry
+ * @max_size_code: largest element that we may announce. It stands for
+ *	"dialect not known yet"; CONFIRM LINK settles the dialect
+ *
+ * Written by the functions below, const for everybody else.
+ */
+struct smc_params {
+	u8 version;
+	u8 mtu;
+	u8 max_links;
+	u8 max_conns;
+	u8 max_size_code;
+};
+
+/**
+ * struct smc_nego_lgr - a link group as the search for one sees it
+ * @peer_id: the peer
+ * @vlan: VLAN id of all its links
+ * @is_server: our role in it
+ * @is_usable: not going down, not out of sync, with an active link
+ * @conns: connections it carries
+ * @max_conns: and may carry
+ */
+struct smc_nego_lgr {
+	u8 peer_id[SMC_PEER_ID_LEN];
+	u16 vlan;
+	bool is_server;
+	bool is_usable;
+	u16 conns;
+	u16 max_conns;
+};
+
+/**
+ * struct smc_nego_known - what this side knows about the link in a message
+ * @has_link: an active link's far end equals the one named, see
+ *	smc_nego_end_matches(), in a link group of the right role and VLAN
+ * @has_rtoken: that group knows the RMB's rkey and address (RKEY-24)
+ * @max_size_code: largest element in that group's dialect: SMC_BSIZE_RFC_MAX
+ *	or SMC_BSIZE_DEPLOYED_MAX
+ */
+struct smc_nego_known {
+	bool has_link;
+	bool has_rtoken;
+	u8 max_size_code;
+};
+
+/**
+ * enum smc_nego_contact - what an Accept means to the client
+ * @SMC_CONTACT_FIRST: build a link group
+ * @SMC_CONTACT_FIRST_STALE: the server has lost the link it names: end the
+ *	group which holds it, then build a new one (AMB-06)
+ * @SMC_CONTACT_SUBSEQUENT: use the link it names
+ * @SMC_CONTACT_DECLINE: send a Decline and fall back
+ */
+enum smc_nego_contact {
+	SMC_CONTACT_FIRST,
+	SMC_CONTACT_FIRST_STALE,
+	SMC_CONTACT_SUBSEQUENT,
+	SMC_CONTACT_DECLINE,
+};
+
+/**
+ * struct smc_nego_accepted - the client's decision about an Accept
+ * @contact: what to do
+ * @decline: SMC_CONTACT_DECLINE: the code to send
+ * @out_of_sync: SMC_CONTACT_DECLINE: set the Decline's S bit (AMB-33)
+ * @params: first contact only: settled values
+ */
+struct smc_nego_accepted {
+	enum smc_nego_contact contact;
+	enum smc_decline decline;
+	bool out_of_sync;
+	struct smc_params params;
+};
+
+/**
+ * enum smc_nego_verdict - what a Confirm means to the server
+ * @SMC_CONFIRM_OK: it fits; store the client's data
+ * @SMC_CONFIRM_DECLINE: first contact only: send a Decline and fall back
+ * @SMC_CONFIRM_RESET: terminate the TCP connection, keep the link group
+ */
+enum smc_nego_verdict {
+	SMC_CONFIRM_OK,
+	SMC_CONFIRM_DECLINE,
+	SMC_CONFIRM_RESET,
+};
+
+/**
+ * struct smc_nego_confirmed - the server's decision about a Confirm
+ * @verdict: what to do
+ * @decline: the reason where @verdict is not SMC_CONFIRM_OK
+ * @params: first contact only: settled values
+ */
+struct smc_nego_confirmed {
+	enum smc_nego_verdict verdict;
+	enum smc_decline decline;
+	struct smc_params params;
+};
+
+const char *smc_decline_str(u32 code);
+
+void smc_nego_peer_id(u8 peer_id[SMC_PEER_ID_LEN], u16 instance,
+		      const u8 mac[SMC_MAC_LEN]);
+
+u32 smc_nego_size_bytes(u8 size_code);
+u8 smc_nego_size_code(u32 bytes, u8 max_code);
+bool smc_nego_size_is_valid(u8 size_code, u8 max_code);
+bool smc_nego_mtu_is_valid(u8 mtu);
+u32 smc_nego_mtu_bytes(u8 mtu);
+
+void smc_nego_add_prefix(struct smc_nego_subnets *subnets, const u8 addr[16],
+			 u8 len);
+enum smc_decline smc_nego_propose(const struct smc_nego_local *local,
+				  struct smc_clc_msg *msg);
+
+bool smc_nego_match_ipv4(const struct smc_clc_proposal *prop, u32 addr, u8 len);
+bool smc_nego_match_ipv6(const struct smc_clc_proposal *prop,
+			 const u8 addr[16], u8 len);
+enum smc_decline smc_nego_server(const struct smc_clc_proposal *prop,
+				 bool shares_subnet);
+
+bool smc_nego_lgr_fits(const struct smc_nego_lgr *lgr,
+		       const u8 peer_id[SMC_PEER_ID_LEN], u16 vlan,
+		       bool as_server);
+bool smc_nego_end_matches(const struct smc_nego_end *end,
+			  const struct smc_clc_accept *acc);
+
+void smc_nego_build_accept(struct smc_clc_msg *msg,
+			   const struct smc_nego_end *end,
+			   const struct smc_nego_rmbe *rmbe, u8 mtu, u32 psn,
+			   bool first_contact);
+void smc_nego_build_confirm(struct smc_clc_msg *msg,
+			    const struct smc_nego_end *end,
+			    const struct smc_nego_rmbe *rmbe, u8 mtu, u32 psn);
+void smc_nego_build_decline(struct smc_clc_msg *msg,
+			    const u8 peer_id[SMC_PEER_ID_LEN],
+			    enum smc_decline code, bool out_of_sync);
+
+void smc_nego_classify_accept(const struct smc_clc_msg *msg,
+			      const struct smc_nego_known *known, u8 own_mtu,
+			      struct smc_nego_accepted *result);
+void smc_nego_check_confirm(const struct smc_clc_msg *msg,
+			    const struct smc_clc_proposal *prop,
+			    const struct smc_nego_known *known, u8 own_mtu,
+			    struct smc_nego_confirmed *result);
+
+#endif /* _SMC_CLC_NEGO_H */

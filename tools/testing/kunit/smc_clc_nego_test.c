@@ -1,0 +1,863 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The decisions of the CLC handshake, in the order of the functions.
+ */
+#include <kunit/test.h>
+
+#include "../../../net/smc/smc_clc_nego.c"
+
+#define NEGO_PEER	{ 0x12, 0x34, 0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc }
+#define NEGO_MAC	{ 0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc }
+#define NEGO_GID \
+	{ 0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0x50, 0x54, 0, 0xff, 0xfe, 0xaa, 0xbb, 0xcc }
+
+static const struct smc_nego_end nego_end = {
+	.peer_id = NEGO_PEER,
+	.gid = NEGO_GID,
+	.mac = NEGO_MAC,
+	.qpn = 0x123,
+};
+
+static const struct smc_nego_rmbe nego_rmbe = {
+	.rkey = 0xa0b0,
+	.addr = 0x7f0000100000,
+	.token = 0xdeadbeef,
+	.index = 7,
+	.size_code = 2,
+};
+
+static void dcln_01_codes_have_the_numbers_of_deployed_tools(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, SMC_DECLINE_MEM, 0x01010000);
+	KUNIT_EXPECT_EQ(test, SMC_DECLINE_TIMEOUT_CL, 0x02010000);
+	KUNIT_EXPECT_EQ(test, SMC_DECLINE_PEERNOSMC, 0x03010000);
+	KUNIT_EXPECT_EQ(test, SMC_DECLINE_NOSMCRDEV, 0x03030002);
+	KUNIT_EXPECT_EQ(test, SMC_DECLINE_DIFFPREFIX, 0x03070000);
+	KUNIT_EXPECT_EQ(test, SMC_DECLINE_VERSMISMAT, 0x030c0000);
+	KUNIT_EXPECT_EQ(test, SMC_DECLINE_SYNCERR, 0x04000000);
+	KUNIT_EXPECT_EQ(test, SMC_DECLINE_PEERDECL, 0x05000000);
+	KUNIT_EXPECT_EQ(test, SMC_DECLINE_ERR_REGBUF, 0x09990003);
+}
+
+static void dcln_05_every_code_has_a_text_of_its_own(struct kunit *test)
+{
+	const char *text;
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(nego_reasons); i++) {
+		text = smc_decline_str(nego_reasons[i].code);
+		KUNIT_EXPECT_PTR_EQ(test, text, nego_reasons[i].text);
+		KUNIT_EXPECT_GT(test, strlen(text), 5);
+		for (j = 0; j < i; j++)
+			KUNIT_EXPECT_STRNEQ(test, text, nego_reasons[j].text);
+	}
+	KUNIT_EXPECT_STREQ(test, smc_decline_str(0x12345678), "unknown code");
+	KUNIT_EXPECT_STREQ(test, smc_decline_str(0xffffffff), "unknown code");
+}
+
+static void pid_01_instance_then_mac(struct kunit *test)
+{
+	static const u8 mac[] = { 0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc };
+	static const u8 want[] = NEGO_PEER;
+	u8 peer_id[SMC_PEER_ID_LEN];
+
+	smc_nego_peer_id(peer_id, 0x1234, mac);
+	KUNIT_EXPECT_MEMEQ(test, peer_id, want, sizeof(want));
+}
+
+static void acpt_06_size_codes(struct kunit *test)
+{
+	unsigned int code;
+
+	for (code = 0; code <= 15; code++) {
+		u32 bytes = smc_nego_size_bytes(code);
+
+		KUNIT_EXPECT_EQ(test, bytes, 16384U << code);
+		KUNIT_EXPECT_EQ(test, smc_nego_size_code(bytes, 15), code);
+		KUNIT_EXPECT_EQ(test, smc_nego_size_code(bytes - 1, 15), code);
+		if (code < 15)
+			KUNIT_EXPECT_EQ(test, smc_nego_size_code(bytes + 1, 15),
+					code + 1);
+	}
+	KUNIT_EXPECT_EQ(test, smc_nego_size_bytes(0), 16 * 1024);
+	KUNIT_EXPECT_EQ(test, smc_nego_size_bytes(5), 512 * 1024);
+}
+
+static void acpt_06_size_is_capped_for_the_peer(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, smc_nego_size_code(0, 5), 0);
+	KUNIT_EXPECT_EQ(test, smc_nego_size_code(1, 5), 0);
+	KUNIT_EXPECT_EQ(test, smc_nego_size_code(65536, 5), 2);
+	KUNIT_EXPECT_EQ(test, smc_nego_size_code(1 << 20, 5), 5);
+	KUNIT_EXPECT_EQ(test, smc_nego_size_code(U32_MAX, 5), 5);
+	KUNIT_EXPECT_EQ(test, smc_nego_size_code(U32_MAX, 15), 15);
+	KUNIT_EXPECT_EQ(test, smc_nego_size_code(U32_MAX, 0), 0);
+}
+
+static void acpt_06_legal_sizes_by_dialect(struct kunit *test)
+{
+	KUNIT_EXPECT_TRUE(test, smc_nego_size_is_valid(5, SMC_BSIZE_RFC_MAX));
+	KUNIT_EXPECT_FALSE(test, smc_nego_size_is_valid(6, SMC_BSIZE_RFC_MAX));
+	KUNIT_EXPECT_TRUE(test,
+			  smc_nego_size_is_valid(15, SMC_BSIZE_DEPLOYED_MAX));
+}
+
+static void acpt_07_mtu_enumeration(struct kunit *test)
+{
+	static const u32 want[16] = { 0, 256, 512, 1024, 2048, 4096 };
+	unsigned int mtu;
+
+	for (mtu = 0; mtu < 16; mtu++) {
+		KUNIT_EXPECT_EQ(test, smc_nego_mtu_is_valid(mtu),
+				mtu >= 1 && mtu <= 5);
+		KUNIT_EXPECT_EQ(test, smc_nego_mtu_bytes(mtu), want[mtu]);
+	}
+}
+
+static void prop_06_prefix_list_is_truncated(struct kunit *test)
+{
+	struct smc_nego_subnets subnets = { .is_ipv6 = true };
+	u8 addr[16] = { 0x20, 0x01, 0x0d, 0xb8 };
+	unsigned int i;
+
+	for (i = 0; i < 12; i++) {
+		addr[7] = i;
+		smc_nego_add_prefix(&subnets, addr, 64);
+		KUNIT_EXPECT_EQ(test, subnets.nr_prefixes, min(i + 1, 8U));
+	}
+	for (i = 0; i < 8; i++)
+		KUNIT_EXPECT_EQ(test, subnets.prefix[i].addr[7], i);
+}
+
+static void prop_04_prefixes_are_masked_and_named_once(struct kunit *test)
+{
+	static const u8 want[16] = { 0x20, 0x01, 0x0d, 0xb8, 0xff, 0xe0 };
+	struct smc_nego_subnets subnets = { .is_ipv6 = true };
+	u8 addr[16];
+
+	memset(addr, 0xff, sizeof(addr));
+	memcpy(addr, want, 4);
+	smc_nego_add_prefix(&subnets, addr, 43);
+	KUNIT_ASSERT_EQ(test, subnets.nr_prefixes, 1);
+	KUNIT_EXPECT_EQ(test, subnets.prefix[0].len, 43);
+	KUNIT_EXPECT_MEMEQ(test, subnets.prefix[0].addr, want, 16);
+
+	addr[15] = 1;
+	smc_nego_add_prefix(&subnets, addr, 43);
+	KUNIT_EXPECT_EQ(test, subnets.nr_prefixes, 1);
+	/* The same bits with another length are another prefix. */
+	smc_nego_add_prefix(&subnets, addr, 128);
+	KUNIT_ASSERT_EQ(test, subnets.nr_prefixes, 2);
+	KUNIT_EXPECT_MEMEQ(test, subnets.prefix[1].addr, addr, 16);
+}
+
+static void prop_04_useless_prefixes_are_left_out(struct kunit *test)
+{
+	struct smc_nego_subnets subnets = { .is_ipv6 = true };
+	u8 addr[16] = { 0xfe, 0x80, [15] = 1 };
+
+	smc_nego_add_prefix(&subnets, addr, 64);
+	addr[1] = 0xbf;
+	smc_nego_add_prefix(&subnets, addr, 64);
+	addr[0] = 0x20;
+	smc_nego_add_prefix(&subnets, addr, 0);
+	smc_nego_add_prefix(&subnets, addr, 129);
+	KUNIT_EXPECT_EQ(test, subnets.nr_prefixes, 0);
+	/* Site-local is not link-local. */
+	addr[0] = 0xfe;
+	addr[1] = 0xc0;
+	smc_nego_add_prefix(&subnets, addr, 64);
+	KUNIT_EXPECT_EQ(test, subnets.nr_prefixes, 1);
+}
+
+static const struct smc_nego_local nego_client = {
+	.peer_id = NEGO_PEER,
+	.gid = NEGO_GID,
+	.mac = NEGO_MAC,
+	.mtu = SMC_MTU_1024,
+	.subnets = { .ipv4 = 0xc0a80a17, .ipv4_len = 24 },
+};
+
+static void prop_02_proposal_names_host_rnic_and_subnet(struct kunit *test)
+{
+	struct smc_clc_proposal *prop;
+	struct smc_clc_msg msg;
+
+	KUNIT_ASSERT_EQ(test, smc_nego_propose(&nego_client, &msg),
+			SMC_DECLINE_NONE);
+	prop = &msg.proposal;
+	KUNIT_EXPECT_EQ(test, msg.type, SMC_CLC_PROPOSAL);
+	KUNIT_EXPECT_EQ(test, msg.version, SMC_CLC_V1);
+	KUNIT_EXPECT_TRUE(test, prop->offers_v1);
+	KUNIT_EXPECT_FALSE(test, prop->offers_v2);
+	KUNIT_EXPECT_MEMEQ(test, prop->peer_id, nego_client.peer_id, 8);
+	KUNIT_EXPECT_MEMEQ(test, prop->gid, nego_client.gid, 16);
+	KUNIT_EXPECT_MEMEQ(test, prop->mac, nego_client.mac, 6);
+	/* AMB-07: network number, not the mask */
+	KUNIT_EXPECT_EQ(test, prop->subnet, 0xc0a80a00);
+	KUNIT_EXPECT_EQ(test, prop->subnet_len, 24);
+	KUNIT_EXPECT_EQ(test, prop->nr_prefixes, 0);
+}
+
+static void prop_03_golden_bytes(struct kunit *test)
+{
+	static const u8 want[] = {
+		0xe2, 0xd4, 0xc3, 0xd9, 0x01, 0x00, 0x34, 0x10,
+		0x12, 0x34, 0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc,
+		0xfe, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+		0x50, 0x54, 0x00, 0xff, 0xfe, 0xaa, 0xbb, 0xcc,
+		0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc, 0x00, 0x00,
+		0xc0, 0xa8, 0x0a, 0x00, 0x18, 0x00, 0x00, 0x00,
+		0xe2, 0xd4, 0xc3, 0xd9,
+	};
+	struct smc_clc_msg msg;
+	u8 buf[188];
+
+	KUNIT_ASSERT_EQ(test, smc_nego_propose(&nego_client, &msg),
+			SMC_DECLINE_NONE);
+	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)),
+			sizeof(want));
+	KUNIT_EXPECT_MEMEQ(test, buf, want, sizeof(want));
+}
+
+static void prop_04_ipv6_form_has_no_subnet(struct kunit *test)
+{
+	struct smc_nego_local local = nego_client;
+	u8 addr[16] = { 0x20, 0x01, 0x0d, 0xb8, [15] = 9 };
+	struct smc_clc_msg msg;
+	u8 buf[188];
+
+	local.subnets.is_ipv6 = true;
+	smc_nego_add_prefix(&local.subnets, addr, 64);
+	addr[4] = 1;
+	smc_nego_add_prefix(&local.subnets, addr, 48);
+	KUNIT_ASSERT_EQ(test, smc_nego_propose(&local, &msg), SMC_DECLINE_NONE);
+	KUNIT_EXPECT_EQ(test, msg.proposal.subnet, 0);
+	KUNIT_EXPECT_EQ(test, msg.proposal.subnet_len, 0);
+	KUNIT_EXPECT_EQ(test, msg.proposal.nr_prefixes, 2);
+	KUNIT_EXPECT_EQ(test, msg.proposal.prefix[0].len, 64);
+	KUNIT_EXPECT_EQ(test, msg.proposal.prefix[1].len, 48);
+	KUNIT_EXPECT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 86);
+}
+
+/* The form follows the segments, whatever else the interface has. */
+static void prop_09_family_of_the_flow_selects_the_form(struct kunit *test)
+{
+	u8 addr[16] = { 0x20, 0x01, 0x0d, 0xb8, [15] = 9 };
+	struct smc_nego_local local = nego_client;
+	struct smc_clc_msg msg;
+
+	smc_nego_add_prefix(&local.subnets, addr, 64);
+	KUNIT_ASSERT_EQ(test, smc_nego_propose(&local, &msg), SMC_DECLINE_NONE);
+	KUNIT_EXPECT_EQ(test, msg.proposal.nr_prefixes, 0);
+	KUNIT_EXPECT_EQ(test, msg.proposal.subnet_len, 24);
+	local.subnets.is_ipv6 = true;
+	KUNIT_ASSERT_EQ(test, smc_nego_propose(&local, &msg), SMC_DECLINE_NONE);
+	KUNIT_EXPECT_EQ(test, msg.proposal.nr_prefixes, 1);
+	KUNIT_EXPECT_EQ(test, msg.proposal.subnet_len, 0);
+}
+
+static void prop_02_no_subnet_no_proposal(struct kunit *test)
+{
+	struct smc_nego_local local = nego_client;
+	struct smc_clc_msg msg;
+
+	local.subnets.ipv4_len = 0;
+	KUNIT_EXPECT_EQ(test, smc_nego_propose(&local, &msg),
+			SMC_DECLINE_CNFERR);
+	local.subnets.ipv4_len = 33;
+	KUNIT_EXPECT_EQ(test, smc_nego_propose(&local, &msg),
+			SMC_DECLINE_CNFERR);
+	local.subnets.ipv4_len = 24;
+	local.subnets.is_ipv6 = true;
+	KUNIT_EXPECT_EQ(test, smc_nego_propose(&local, &msg),
+			SMC_DECLINE_CNFERR);
+}
+
+struct nego_subnet_row {
+	const char *name;
+	u32 subnet;
+	u8 subnet_len;
+	u32 addr;
+	u8 len;
+	bool matches;
+};
+
+static const struct nego_subnet_row nego_subnet_rows[] = {
+	{ "same network", 0xc0a80a00, 24, 0xc0a80a63, 24, true },
+	{ "the client sent its address", 0xc0a80a17, 24, 0xc0a80a63, 24, true },
+	{ "next network", 0xc0a80a00, 24, 0xc0a80b63, 24, false },
+	{ "longer prefix here", 0xc0a80a00, 24, 0xc0a80a63, 25, false },
+	{ "shorter prefix here", 0xc0a80a00, 24, 0xc0a80a63, 23, false },
+	{ "the literal mask", 0xffffff00, 24, 0xc0a80a63, 24, false },
+	{ "host route", 0x0a000001, 32, 0x0a000001, 32, true },
+	{ "other host route", 0x0a000001, 32, 0x0a000002, 32, false },
+	{ "half the world", 0x80000000, 1, 0xffffffff, 1, true },
+	{ "other half", 0x80000000, 1, 0x7fffffff, 1, false },
+	{ "no subnet", 0, 0, 0xc0a80a63, 0, false },
+	{ "impossible length", 0xc0a80a00, 33, 0xc0a80a00, 33, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(nego_subnet, nego_subnet_rows, name);
+
+static void fc_03_same_ipv4_subnet(struct kunit *test)
+{
+	const struct nego_subnet_row *row = test->param_value;
+	struct smc_clc_proposal prop = {
+		.has_subnets = true,
+		.subnet = row->subnet,
+		.subnet_len = row->subnet_len,
+	};
+
+	KUNIT_EXPECT_EQ(test, smc_nego_match_ipv4(&prop, row->addr, row->len),
+			row->matches);
+	/* Not in the message, or the message of an IPv6 connection */
+	prop.nr_prefixes = 1;
+	KUNIT_EXPECT_FALSE(test,
+			   smc_nego_match_ipv4(&prop, row->addr, row->len));
+	prop.nr_prefixes = 0;
+	prop.has_subnets = false;
+	KUNIT_EXPECT_FALSE(test,
+			   smc_nego_match_ipv4(&prop, row->addr, row->len));
+}
+
+static void fc_04_any_of_the_ipv6_prefixes(struct kunit *test)
+{
+	struct smc_clc_proposal prop = { .has_subnets = true };
+	u8 addr[16] = { 0x20, 0x01, 0x0d, 0xb8, [15] = 0x42 };
+	unsigned int i;
+
+	for (i = 0; i < 8; i++) {
+		prop.prefix[i].len = 60;
+		memcpy(prop.prefix[i].addr, addr, 8);
+		prop.prefix[i].addr[6] = i;
+	}
+	prop.nr_prefixes = 8;
+	for (i = 0; i < 8; i++) {
+		addr[6] = i;
+		/* Bits behind the prefix do not count, those in front do. */
+		addr[7] = 0x0f;
+		KUNIT_EXPECT_TRUE(test, smc_nego_match_ipv6(&prop, addr, 60));
+		KUNIT_EXPECT_FALSE(test, smc_nego_match_ipv6(&prop, addr, 61));
+		KUNIT_EXPECT_FALSE(test, smc_nego_match_ipv6(&prop, addr, 59));
+		addr[7] = 0x10;
+		KUNIT_EXPECT_FALSE(test, smc_nego_match_ipv6(&prop, addr, 60));
+	}
+	addr[6] = 8;
+	addr[7] = 0;
+	KUNIT_EXPECT_FALSE(test, smc_nego_match_ipv6(&prop, addr, 60));
+	/* Only what the count covers */
+	addr[6] = 7;
+	prop.nr_prefixes = 7;
+	KUNIT_EXPECT_FALSE(test, smc_nego_match_ipv6(&prop, addr, 60));
+}
+
+static void fc_04_link_local_never_matches(struct kunit *test)
+{
+	u8 addr[16] = { 0xfe, 0x80, [15] = 1 };
+	struct smc_clc_proposal prop = {
+		.has_subnets = true,
+		.nr_prefixes = 1,
+		.prefix = { { .addr = { 0xfe, 0x80 }, .len = 64 } },
+	};
+
+	KUNIT_EXPECT_FALSE(test, smc_nego_match_ipv6(&prop, addr, 64));
+	prop.prefix[0].len = 0;
+	addr[0] = 0x20;
+	KUNIT_EXPECT_FALSE(test, smc_nego_match_ipv6(&prop, addr, 0));
+	prop.prefix[0].len = 128;
+	memcpy(prop.prefix[0].addr, addr, 16);
+	KUNIT_EXPECT_TRUE(test, smc_nego_match_ipv6(&prop, addr, 128));
+	addr[15] ^= 1;
+	KUNIT_EXPECT_FALSE(test, smc_nego_match_ipv6(&prop, addr, 128));
+}
+
+static void dcln_08_server_declines_with_the_reason_err_04(struct kunit *test)
+{
+	struct smc_clc_proposal prop = { .offers_v1 = true };
+
+	KUNIT_EXPECT_EQ(test, smc_nego_server(&prop, true), SMC_DECLINE_NONE);
+	KUNIT_EXPECT_EQ(test, smc_nego_server(&prop, false),
+			SMC_DECLINE_DIFFPREFIX);
+	prop.offers_v1 = false;
+	prop.offers_v2 = true;
+	KUNIT_EXPECT_EQ(test, smc_nego_server(&prop, true),
+			SMC_DECLINE_PEERNOSMC);
+}
+
+struct nego_lgr_row {
+	const char *name;
+	u8 peer_byte;		/* byte of the peer ID that differs, 8 for none */
+	u16 vlan;
+	bool is_server;
+	bool is_usable;
+	u16 conns;
+	bool fits;
+};
+
+static const struct nego_lgr_row nego_lgr_rows[] = {
+	{ "fits", 8, 5, true, true, 3, true },
+	{ "empty", 8, 5, true, true, 0, true },
+	{ "one place left", 8, 5, true, true, 254, true },
+	{ "full", 8, 5, true, true, 255, false },
+	{ "over full", 8, 5, true, true, 300, false },
+	{ "other role", 8, 5, false, true, 3, false },
+	{ "other VLAN", 8, 6, true, true, 3, false },
+	{ "no VLAN", 8, 0, true, true, 3, false },
+	{ "going down", 8, 5, true, false, 3, false },
+	{ "other host", 7, 5, true, true, 3, false },
+	{ "earlier instance of the same host", 1, 5, true, true, 3, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(nego_lgr, nego_lgr_rows, name);
+
+static void lg_03_fc_01_fc_02_pid_06_group_of_a_connection(struct kunit *test)
+{
+	const struct nego_lgr_row *row = test->param_value;
+	static const u8 peer_id[] = NEGO_PEER;
+	struct smc_nego_lgr lgr = {
+		.peer_id = NEGO_PEER,
+		.vlan = row->vlan,
+		.is_server = row->is_server,
+		.is_usable = row->is_usable,
+		.conns = row->conns,
+		.max_conns = 255,
+	};
+
+	if (row->peer_byte < sizeof(lgr.peer_id))
+		lgr.peer_id[row->peer_byte] ^= 1;
+	KUNIT_EXPECT_EQ(test, smc_nego_lgr_fits(&lgr, peer_id, 5, true),
+			row->fits);
+}
+
+static void lg_05_other_direction_other_group(struct kunit *test)
+{
+	struct smc_nego_lgr lgr = { .peer_id = NEGO_PEER, .is_usable = true,
+				    .max_conns = 1 };
+	static const u8 peer_id[] = NEGO_PEER;
+
+	KUNIT_EXPECT_TRUE(test, smc_nego_lgr_fits(&lgr, peer_id, 0, false));
+	KUNIT_EXPECT_FALSE(test, smc_nego_lgr_fits(&lgr, peer_id, 0, true));
+}
+
+static void sc_05_lg_02_link_needs_all_four_to_match(struct kunit *test)
+{
+	struct smc_clc_accept acc = {
+		.peer_id = NEGO_PEER,
+		.gid = NEGO_GID,
+		.mac = NEGO_MAC,
+		.qpn = 0x123,
+	};
+	struct smc_clc_accept other;
+	unsigned int i;
+
+	KUNIT_EXPECT_TRUE(test, smc_nego_end_matches(&nego_end, &acc));
+	for (i = 0; i < 8; i++) {
+		other = acc;
+		other.peer_id[i] ^= 1;
+		KUNIT_EXPECT_FALSE(test,
+				   smc_nego_end_matches(&nego_end, &other));
+	}
+	for (i = 0; i < 16; i++) {
+		other = acc;
+		other.gid[i] ^= 0x80;
+		KUNIT_EXPECT_FALSE(test,
+				   smc_nego_end_matches(&nego_end, &other));
+	}
+	for (i = 0; i < 6; i++) {
+		other = acc;
+		other.mac[i] ^= 2;
+		KUNIT_EXPECT_FALSE(test,
+				   smc_nego_end_matches(&nego_end, &other));
+	}
+	other = acc;
+	other.qpn++;
+	KUNIT_EXPECT_FALSE(test, smc_nego_end_matches(&nego_end, &other));
+}
+
+static void rkey_23_rtoken_is_no_part_of_a_link(struct kunit *test)
+{
+	struct smc_clc_accept acc = {
+		.peer_id = NEGO_PEER,
+		.gid = NEGO_GID,
+		.mac = NEGO_MAC,
+		.qpn = 0x123,
+	};
+
+	KUNIT_EXPECT_TRUE(test, smc_nego_end_matches(&nego_end, &acc));
+	acc.rkey = 1;
+	acc.rmb_addr = 2;
+	acc.rmbe_index = 3;
+	acc.token = 4;
+	acc.psn = 5;
+	KUNIT_EXPECT_TRUE(test, smc_nego_end_matches(&nego_end, &acc));
+}
+
+static void nego_expect_link_data(struct kunit *test,
+				  const struct smc_clc_msg *msg)
+{
+	const struct smc_clc_accept *acc = &msg->accept;
+
+	KUNIT_EXPECT_EQ(test, msg->version, SMC_CLC_V1);
+	KUNIT_EXPECT_TRUE(test, smc_nego_end_matches(&nego_end, acc));
+	KUNIT_EXPECT_EQ(test, acc->rkey, nego_rmbe.rkey);
+	KUNIT_EXPECT_EQ(test, acc->rmb_addr, nego_rmbe.addr);
+	KUNIT_EXPECT_EQ(test, acc->token, nego_rmbe.token);
+	KUNIT_EXPECT_EQ(test, acc->rmbe_index, nego_rmbe.index);
+	KUNIT_EXPECT_EQ(test, acc->size_code, nego_rmbe.size_code);
+	KUNIT_EXPECT_EQ(test, acc->mtu, SMC_MTU_2048);
+	KUNIT_EXPECT_EQ(test, acc->psn, 0x654321);
+}
+
+static void acpt_02_accept_says_first_contact(struct kunit *test)
+{
+	struct smc_clc_msg msg;
+	u8 buf[68];
+
+	smc_nego_build_accept(&msg, &nego_end, &nego_rmbe, SMC_MTU_2048,
+			      0x654321, true);
+	KUNIT_EXPECT_EQ(test, msg.type, SMC_CLC_ACCEPT);
+	KUNIT_EXPECT_TRUE(test, msg.accept.first_contact);
+	nego_expect_link_data(test, &msg);
+	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 68);
+	KUNIT_EXPECT_EQ(test, buf[7], 0x18);
+}
+
+static void sc_02_accept_is_complete_on_subsequent_contact(struct kunit *test)
+{
+	struct smc_clc_msg msg;
+	u8 buf[68];
+
+	smc_nego_build_accept(&msg, &nego_end, &nego_rmbe, SMC_MTU_2048,
+			      0x654321, false);
+	KUNIT_EXPECT_FALSE(test, msg.accept.first_contact);
+	nego_expect_link_data(test, &msg);
+	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 68);
+	KUNIT_EXPECT_EQ(test, buf[7], 0x10);
+}
+
+static void acpt_01_golden_bytes(struct kunit *test)
+{
+	static const u8 want[] = {
+		0xe2, 0xd4, 0xc3, 0xd9, 0x02, 0x00, 0x44, 0x18,
+		0x12, 0x34, 0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc,
+		0xfe, 0x80, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+		0x50, 0x54, 0x00, 0xff, 0xfe, 0xaa, 0xbb, 0xcc,
+		0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc, 0x00, 0x01,
+		0x23, 0x00, 0x00, 0xa0, 0xb0, 0x07, 0xde, 0xad,
+		0xbe, 0xef, 0x24, 0x00, 0x00, 0x00, 0x7f, 0x00,
+		0x00, 0x10, 0x00, 0x00, 0x00, 0x65, 0x43, 0x21,
+		0xe2, 0xd4, 0xc3, 0xd9,
+	};
+	struct smc_clc_msg msg;
+	u8 buf[68];
+
+	smc_nego_build_accept(&msg, &nego_end, &nego_rmbe, SMC_MTU_2048,
+			      0x654321, true);
+	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 68);
+	KUNIT_EXPECT_MEMEQ(test, buf, want, sizeof(want));
+}
+
+static void cfrm_01_cfrm_02_confirm_has_data_but_no_flag(struct kunit *test)
+{
+	struct smc_clc_msg msg;
+	u8 buf[68];
+
+	smc_nego_build_confirm(&msg, &nego_end, &nego_rmbe, SMC_MTU_2048,
+			       0x654321);
+	KUNIT_EXPECT_EQ(test, msg.type, SMC_CLC_CONFIRM);
+	KUNIT_EXPECT_FALSE(test, msg.accept.first_contact);
+	nego_expect_link_data(test, &msg);
+	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 68);
+	KUNIT_EXPECT_EQ(test, buf[4], 3);
+	KUNIT_EXPECT_EQ(test, buf[7], 0x10);
+}
+
+static void dcln_01_golden_bytes(struct kunit *test)
+{
+	static const u8 peer_id[] = NEGO_PEER;
+	static const u8 want[] = {
+		0xe2, 0xd4, 0xc3, 0xd9, 0x04, 0x00, 0x1c, 0x18,
+		0x12, 0x34, 0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc,
+		0x04, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+		0xe2, 0xd4, 0xc3, 0xd9,
+	};
+	struct smc_clc_msg msg;
+	u8 buf[28];
+
+	smc_nego_build_decline(&msg, peer_id, SMC_DECLINE_SYNCERR, true);
+	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 28);
+	KUNIT_EXPECT_MEMEQ(test, buf, want, sizeof(want));
+	smc_nego_build_decline(&msg, peer_id, SMC_DECLINE_MEM, false);
+	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 28);
+	KUNIT_EXPECT_EQ(test, buf[7], 0x10);
+	KUNIT_EXPECT_EQ(test, buf[17], 0x01);
+}
+
+struct nego_accept_row {
+	const char *name;
+	bool first_contact;
+	u8 mtu;
+	u8 size_code;
+	struct smc_nego_known known;
+	enum smc_nego_contact contact;
+	enum smc_decline decline;
+};
+
+static const struct nego_accept_row nego_accept_rows[] = {
+	{ "new group", true, 5, 2, {},
+	  SMC_CONTACT_FIRST, SMC_DECLINE_NONE },
+	{ "new group, the server forgot a link of ours", true, 5, 2,
+	  { .has_link = true, .has_rtoken = true, .max_size_code = 15 },
+	  SMC_CONTACT_FIRST_STALE, SMC_DECLINE_NONE },
+	{ "new group, an RMB as before proves nothing", true, 5, 2,
+	  { .has_rtoken = true, .max_size_code = 15 },
+	  SMC_CONTACT_FIRST, SMC_DECLINE_NONE },
+	{ "new group, size of a deployed peer", true, 5, 15, {},
+	  SMC_CONTACT_FIRST, SMC_DECLINE_NONE },
+	{ "new group, MTU 0", true, 0, 2, {},
+	  SMC_CONTACT_DECLINE, SMC_DECLINE_MODEUNSUPP },
+	{ "new group, MTU 6", true, 6, 2, {},
+	  SMC_CONTACT_DECLINE, SMC_DECLINE_MODEUNSUPP },
+	{ "new group, MTU 15", true, 15, 2, {},
+	  SMC_CONTACT_DECLINE, SMC_DECLINE_MODEUNSUPP },
+	{ "known link", false, 5, 2,
+	  { .has_link = true, .has_rtoken = true, .max_size_code = 15 },
+	  SMC_CONTACT_SUBSEQUENT, SMC_DECLINE_NONE },
+	{ "known link, MTU does not count", false, 0, 2,
+	  { .has_link = true, .has_rtoken = true, .max_size_code = 15 },
+	  SMC_CONTACT_SUBSEQUENT, SMC_DECLINE_NONE },
+	{ "unknown link", false, 5, 2,
+	  { .has_rtoken = true, .max_size_code = 15 },
+	  SMC_CONTACT_DECLINE, SMC_DECLINE_SYNCERR },
+	{ "nothing known", false, 5, 2, {},
+	  SMC_CONTACT_DECLINE, SMC_DECLINE_SYNCERR },
+	{ "known link, RMB never announced", false, 5, 2,
+	  { .has_link = true, .max_size_code = 15 },
+	  SMC_CONTACT_DECLINE, SMC_DECLINE_SYNCERR },
+	{ "known link, largest size of the RFC", false, 5, 5,
+	  { .has_link = true, .has_rtoken = true, .max_size_code = 5 },
+	  SMC_CONTACT_SUBSEQUENT, SMC_DECLINE_NONE },
+	{ "known link, size reserved in the RFC", false, 5, 6,
+	  { .has_link = true, .has_rtoken = true, .max_size_code = 5 },
+	  SMC_CONTACT_DECLINE, SMC_DECLINE_MODEUNSUPP },
+	{ "known link, large size of a deployed peer", false, 5, 15,
+	  { .has_link = true, .has_rtoken = true, .max_size_code = 15 },
+	  SMC_CONTACT_SUBSEQUENT, SMC_DECLINE_NONE },
+};
+
+KUNIT_ARRAY_PARAM_DESC(nego_accept, nego_accept_rows, name);
+
+/* Classification of an Accept: RFC 7609 3.5.1.3, 3.5.2.2, C.4 */
+static void fc_06_sc_06_acpt_08_err_13_err_17_accept(struct kunit *test)
+{
+	const struct nego_accept_row *row = test->param_value;
+	struct smc_clc_msg msg = {
+		.type = SMC_CLC_ACCEPT,
+		.version = SMC_CLC_V1,
+		.accept = {
+			.first_contact = row->first_contact,
+			.mtu = row->mtu,
+			.size_code = row->size_code,
+			.rmbe_index = 1,
+		},
+	};
+	struct smc_nego_accepted result;
+
+	memset(&result, 0xff, sizeof(result));
+	smc_nego_classify_accept(&msg, &row->known, SMC_MTU_4096, &result);
+	KUNIT_EXPECT_EQ(test, result.contact, row->contact);
+	KUNIT_EXPECT_EQ(test, result.decline, row->decline);
+	/* AMB-33: S = 1 in this case and no other */
+	KUNIT_EXPECT_EQ(test, result.out_of_sync,
+			row->decline == SMC_DECLINE_SYNCERR);
+	KUNIT_EXPECT_EQ(test, result.params.version,
+			row->contact == SMC_CONTACT_FIRST ||
+			row->contact == SMC_CONTACT_FIRST_STALE);
+}
+
+static void clc_05_accept_of_a_version_not_offered(struct kunit *test)
+{
+	struct smc_nego_known known = { .has_link = true, .has_rtoken = true,
+					.max_size_code = 15 };
+	struct smc_clc_msg msg = { .type = SMC_CLC_ACCEPT,
+				   .version = SMC_CLC_V2,
+				   .accept = { .mtu = 5, .rmbe_index = 1 } };
+	struct smc_nego_accepted result;
+
+	smc_nego_classify_accept(&msg, &known, SMC_MTU_4096, &result);
+	KUNIT_EXPECT_EQ(test, result.contact, SMC_CONTACT_DECLINE);
+	KUNIT_EXPECT_EQ(test, result.decline, SMC_DECLINE_VERSMISMAT);
+	KUNIT_EXPECT_FALSE(test, result.out_of_sync);
+}
+
+static void acpt_07_fc_14_mtu_is_the_smaller_one(struct kunit *test)
+{
+	struct smc_clc_msg msg = { .version = SMC_CLC_V1,
+				   .accept = { .first_contact = true,
+					       .peer_id = NEGO_PEER } };
+	struct smc_clc_proposal prop = { .peer_id = NEGO_PEER };
+	struct smc_nego_known known = {};
+	struct smc_nego_confirmed confirmed;
+	struct smc_nego_accepted accepted;
+	u8 own, peer;
+
+	for (own = 1; own <= 5; own++) {
+		for (peer = 1; peer <= 5; peer++) {
+			msg.accept.mtu = peer;
+			smc_nego_classify_accept(&msg, &known, own, &accepted);
+			KUNIT_EXPECT_EQ(test, accepted.params.mtu,
+					min(own, peer));
+			smc_nego_check_confirm(&msg, &prop, NULL, own,
+					       &confirmed);
+			KUNIT_EXPECT_EQ(test, confirmed.params.mtu,
+					min(own, peer));
+		}
+	}
+}
+
+static void acpt_06_settled_values_of_version_1(struct kunit *test)
+{
+	struct smc_clc_msg msg = { .version = SMC_CLC_V1,
+				   .accept = { .first_contact = true,
+					       .mtu = 4 } };
+	struct smc_nego_known known = {};
+	struct smc_nego_accepted result;
+
+	smc_nego_classify_accept(&msg, &known, SMC_MTU_4096, &result);
+	KUNIT_EXPECT_EQ(test, result.params.version, 1);
+	KUNIT_EXPECT_EQ(test, result.params.max_links, 2);
+	KUNIT_EXPECT_EQ(test, result.params.max_conns, 255);
+	/* Nothing larger before the peer is known as deployed */
+	KUNIT_EXPECT_EQ(test, result.params.max_size_code, 5);
+}
+
+struct nego_confirm_row {
+	const char *name;
+	bool first_contact;
+	bool other_peer;
+	u8 version;
+	u8 mtu;
+	u8 size_code;
+	struct smc_nego_known known;
+	enum smc_nego_verdict verdict;
+	enum smc_decline decline;
+};
+
+static const struct nego_confirm_row nego_confirm_rows[] = {
+	{ "new group", true, false, 1, 5, 2, {},
+	  SMC_CONFIRM_OK, SMC_DECLINE_NONE },
+	{ "new group, size of a deployed peer", true, false, 1, 5, 15, {},
+	  SMC_CONFIRM_OK, SMC_DECLINE_NONE },
+	{ "new group, MTU 0", true, false, 1, 0, 2, {},
+	  SMC_CONFIRM_DECLINE, SMC_DECLINE_MODEUNSUPP },
+	{ "new group, MTU 6", true, false, 1, 6, 2, {},
+	  SMC_CONFIRM_DECLINE, SMC_DECLINE_MODEUNSUPP },
+	{ "new group, other host than in the Proposal", true, true, 1, 5, 2, {},
+	  SMC_CONFIRM_RESET, SMC_DECLINE_SYNCERR },
+	{ "new group, version not accepted", true, false, 2, 5, 2, {},
+	  SMC_CONFIRM_DECLINE, SMC_DECLINE_VERSMISMAT },
+	{ "known link", false, false, 1, 5, 2,
+	  { .has_link = true, .has_rtoken = true, .max_size_code = 15 },
+	  SMC_CONFIRM_OK, SMC_DECLINE_NONE },
+	{ "known link, MTU does not count", false, false, 1, 0, 2,
+	  { .has_link = true, .has_rtoken = true, .max_size_code = 15 },
+	  SMC_CONFIRM_OK, SMC_DECLINE_NONE },
+	{ "no active link (AMB-56)", false, false, 1, 5, 2,
+	  { .has_rtoken = true, .max_size_code = 15 },
+	  SMC_CONFIRM_RESET, SMC_DECLINE_SYNCERR },
+	{ "RMB never announced", false, false, 1, 5, 2,
+	  { .has_link = true, .max_size_code = 15 },
+	  SMC_CONFIRM_RESET, SMC_DECLINE_SYNCERR },
+	{ "size reserved in the RFC (AMB-35)", false, false, 1, 5, 6,
+	  { .has_link = true, .has_rtoken = true, .max_size_code = 5 },
+	  SMC_CONFIRM_RESET, SMC_DECLINE_MODEUNSUPP },
+	{ "large size of a deployed peer", false, false, 1, 5, 6,
+	  { .has_link = true, .has_rtoken = true, .max_size_code = 15 },
+	  SMC_CONFIRM_OK, SMC_DECLINE_NONE },
+	{ "other host on a known link", false, true, 1, 5, 2,
+	  { .has_link = true, .has_rtoken = true, .max_size_code = 15 },
+	  SMC_CONFIRM_RESET, SMC_DECLINE_SYNCERR },
+	{ "known link, version not accepted", false, false, 2, 5, 2,
+	  { .has_link = true, .has_rtoken = true, .max_size_code = 15 },
+	  SMC_CONFIRM_RESET, SMC_DECLINE_VERSMISMAT },
+};
+
+KUNIT_ARRAY_PARAM_DESC(nego_confirm, nego_confirm_rows, name);
+
+/* RFC 7609 3.5.2.3, A.2.4, C.1: after the Accept only first contact declines */
+static void sc_09_sc_10_cfrm_04_err_17_confirm(struct kunit *test)
+{
+	const struct nego_confirm_row *row = test->param_value;
+	const struct smc_nego_known *known = &row->known;
+	struct smc_clc_proposal prop = { .peer_id = NEGO_PEER };
+	struct smc_clc_msg msg = {
+		.type = SMC_CLC_CONFIRM,
+		.version = row->version,
+		.accept = {
+			.peer_id = NEGO_PEER,
+			.mtu = row->mtu,
+			.size_code = row->size_code,
+			.rmbe_index = 1,
+		},
+	};
+	struct smc_nego_confirmed result;
+
+	if (row->other_peer)
+		msg.accept.peer_id[1] ^= 1;
+	if (row->first_contact)
+		known = NULL;
+	memset(&result, 0xff, sizeof(result));
+	smc_nego_check_confirm(&msg, &prop, known, SMC_MTU_4096, &result);
+	KUNIT_EXPECT_EQ(test, result.verdict, row->verdict);
+	KUNIT_EXPECT_EQ(test, result.decline, row->decline);
+	KUNIT_EXPECT_EQ(test, result.params.version,
+			row->first_contact && row->verdict == SMC_CONFIRM_OK);
+}
+
+static struct kunit_case smc_clc_nego_cases[] = {
+	KUNIT_CASE(dcln_01_codes_have_the_numbers_of_deployed_tools),
+	KUNIT_CASE(dcln_05_every_code_has_a_text_of_its_own),
+	KUNIT_CASE(pid_01_instance_then_mac),
+	KUNIT_CASE(acpt_06_size_codes),
+	KUNIT_CASE(acpt_06_size_is_capped_for_the_peer),
+	KUNIT_CASE(acpt_06_legal_sizes_by_dialect),
+	KUNIT_CASE(acpt_07_mtu_enumeration),
+	KUNIT_CASE(prop_06_prefix_list_is_truncated),
+	KUNIT_CASE(prop_04_prefixes_are_masked_and_named_once),
+	KUNIT_CASE(prop_04_useless_prefixes_are_left_out),
+	KUNIT_CASE(prop_02_proposal_names_host_rnic_and_subnet),
+	KUNIT_CASE(prop_03_golden_bytes),
+	KUNIT_CASE(prop_04_ipv6_form_has_no_subnet),
+	KUNIT_CASE(prop_09_family_of_the_flow_selects_the_form),
+	KUNIT_CASE(prop_02_no_subnet_no_proposal),
+	KUNIT_CASE_PARAM(fc_03_same_ipv4_subnet, nego_subnet_gen_params),
+	KUNIT_CASE(fc_04_any_of_the_ipv6_prefixes),
+	KUNIT_CASE(fc_04_link_local_never_matches),
+	KUNIT_CASE(dcln_08_server_declines_with_the_reason_err_04),
+	KUNIT_CASE_PARAM(lg_03_fc_01_fc_02_pid_06_group_of_a_connection,
+			 nego_lgr_gen_params),
+	KUNIT_CASE(lg_05_other_direction_other_group),
+	KUNIT_CASE(sc_05_lg_02_link_needs_all_four_to_match),
+	KUNIT_CASE(rkey_23_rtoken_is_no_part_of_a_link),
+	KUNIT_CASE(acpt_02_accept_says_first_contact),
+	KUNIT_CASE(acpt_01_golden_bytes),
+	KUNIT_CASE(sc_02_accept_is_complete_on_subsequent_contact),
+	KUNIT_CASE(cfrm_01_cfrm_02_confirm_has_data_but_no_flag),
+	KUNIT_CASE(dcln_01_golden_bytes),
+	KUNIT_CASE_PARAM(fc_06_sc_06_acpt_08_err_13_err_17_accept,
+			 nego_accept_gen_params),
+	KUNIT_CASE(clc_05_accept_of_a_version_not_offered),
+	KUNIT_CASE(acpt_07_fc_14_mtu_is_the_smaller_one),
+	KUNIT_CASE(acpt_06_settled_values_of_version_1),
+	KUNIT_CASE_PARAM(sc_09_sc_10_cfrm_04_err_17_confirm,
+			 nego_confirm_gen_params),
+	{}
+};
+
+static struct kunit_suite smc_clc_nego_suite = {
+	.name = "smc_clc_nego",
+	.test_cases = smc_clc_nego_cases,
+};
+
+kunit_test_suite(smc_clc_nego_suite);
