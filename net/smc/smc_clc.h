@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * CLC messages over the inner TCP socket.
+ */
+#ifndef _SMC_CLC_H
+#define _SMC_CLC_H
+
+#include <linux/bits.h>
+#include <linux/net.h>
+#include <linux/types.h>
+
+#include "smc_clc_nego.h"
+#include "smc_clc_wire.h"
+
+/* Sets of message types, for smc_clc_recv(). */
+#define SMC_CLC_EXPECT(type)	BIT(type)
+
+int smc_clc_recv(struct socket *tcp, struct smc_clc_msg *msg,
+		 unsigned long deadline, u8 expected,
+		 enum smc_decline *refused);
+int smc_clc_send(struct socket *tcp, const struct smc_clc_msg *msg);
+int smc_clc_decline(struct socket *tcp, const u8 peer_id[SMC_PEER_ID_LEN],
+		    enum smc_decline code, bool out_of_sync);
+bool smc_clc_has_input(struct socket *tcp);
+
+#endif /* _SMC_CLC_H */
