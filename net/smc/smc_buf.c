@@ -29,7 +29,6 @@
 #include <linux/vmalloc.h>
 
 #include "smc_buf.h"
-#include "smc_compat.h"
 
 /* Above what fits 32 bits, far from where addresses could overflow. */
 #define SMC_BUF_IOVA_BASE	BIT_ULL(40)

@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Elements of areas and the table of the peer's keys. Mapping and registering
+ * need an RDMA device; the machines of tools/testing/vm have one.
+ */
+#include <kunit/test.h>
+#include <linux/prandom.h>
+
+#include "../../../net/smc/smc_buf.c"
+
+#define KIB		1024
+#define PAGES(bytes)	DIV_ROUND_UP(bytes, PAGE_SIZE)
+
+/* The seam below: nothing here registers. */
+int smc_wr_register(struct smc_wr *wr, struct ib_mr *mr, int access)
+{
+	return -EIO;
+}
+
+static struct smc_buf_pool *new_pool(struct kunit *test, enum smc_buf_kind kind)
+{
+	struct smc_buf_pool *pool;
+
+	pool = kunit_kzalloc(test, sizeof(*pool), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, pool);
+	smc_buf_pool_init(pool, kind);
+	return pool;
+}
+
+/* An area in the pool, all of its elements free. */
+static struct smc_buf *new_area(struct kunit *test, struct smc_buf_pool *pool,
+				u32 elem_size, u32 max_bytes)
+{
+	struct smc_buf *buf;
+
+	buf = smc_buf_alloc(pool, elem_size, PAGES(max_bytes));
+	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
+	KUNIT_ASSERT_EQ(test, smc_buf_add(pool, buf, NULL), 0);
+	smc_buf_set_ready(pool, buf);
+	return buf;
+}
+
+static void rmb_02_each_area_has_twice_the_elements(struct kunit *test)
+{
+	static const unsigned int want[] = {
+		1, 2, 4, 8, 16, 32, 64, 128, 255, 255
+	};
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(want); i++)
+		KUNIT_EXPECT_EQ(test, want[i],
+				new_area(test, pool, 16 * KIB,
+					 256 * 16 * KIB)->nr_elems);
+	smc_buf_pool_free(pool);
+}
+
+static void rmb_03_sizes_grow_by_themselves(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	struct smc_buf *buf;
+
+	new_area(test, pool, 16 * KIB, 512 * KIB);
+	new_area(test, pool, 16 * KIB, 512 * KIB);
+	buf = new_area(test, pool, 32 * KIB, 512 * KIB);
+	KUNIT_EXPECT_EQ(test, buf->nr_elems, 1);
+	KUNIT_EXPECT_EQ(test, buf->elem_size, 32 * KIB);
+	smc_buf_pool_free(pool);
+}
+
+static void an_area_fits_one_registration(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	struct smc_buf *buf;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		buf = new_area(test, pool, 64 * KIB, 3 * 64 * KIB);
+		KUNIT_EXPECT_LE(test, buf->nr_pages, PAGES(3 * 64 * KIB));
+	}
+	KUNIT_EXPECT_EQ(test, buf->nr_elems, 3);
+	smc_buf_pool_free(pool);
+}
+
+static void sizes_that_are_none_are_refused(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	static const struct {
+		u32 size;
+		u32 max_bytes;
+		const char *why;
+	} rows[] = {
+		{ 0, 512 * KIB, "nothing" },
+		{ 8 * KIB, 512 * KIB, "smaller than code 0" },
+		{ 48 * KIB, 512 * KIB, "not a power of two" },
+		{ 1024 * KIB, 512 * KIB, "more than one registration covers" },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		KUNIT_EXPECT_EQ_MSG(test, -EINVAL,
+				    PTR_ERR_OR_ZERO(smc_buf_alloc(pool, rows[i].size,
+								  PAGES(rows[i].max_bytes))),
+				    "%s", rows[i].why);
+}
+
+static void addresses_are_aligned_and_apart(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	u64 end = 0;
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		struct smc_buf *buf = new_area(test, pool, 16 * KIB, 512 * KIB);
+
+		KUNIT_EXPECT_TRUE(test, IS_ALIGNED(buf->iova, PAGE_SIZE));
+		KUNIT_EXPECT_NE(test, buf->iova, (u64)(uintptr_t)buf->cpu);
+		/* At least one page that no key reaches lies between two. */
+		KUNIT_EXPECT_GE(test, buf->iova, end + PAGE_SIZE);
+		end = buf->iova + smc_buf_size(buf);
+	}
+	smc_buf_pool_free(pool);
+}
+
+static void rmb_10_the_smallest_that_fits(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	struct smc_buf_elem elem[4] = {};
+	int i;
+
+	new_area(test, pool, 64 * KIB, 64 * KIB);
+	new_area(test, pool, 32 * KIB, 32 * KIB);
+	new_area(test, pool, 16 * KIB, 16 * KIB);
+
+	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem[0]), 0);
+	KUNIT_EXPECT_EQ(test, elem[0].size, 16 * KIB);
+	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem[1]), 0);
+	KUNIT_EXPECT_EQ(test, elem[1].size, 32 * KIB);
+	/* Four times as large would waste too much. */
+	KUNIT_EXPECT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem[2]), -EAGAIN);
+	KUNIT_EXPECT_NULL(test, elem[2].buf);
+	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 64 * KIB, &elem[3]), 0);
+	KUNIT_EXPECT_EQ(test, smc_buf_get(pool, 128 * KIB, &elem[2]), -EAGAIN);
+
+	for (i = 0; i < ARRAY_SIZE(elem); i++)
+		smc_buf_put(pool, &elem[i]);
+	smc_buf_pool_free(pool);
+}
+
+static void rmb_13_a_reused_element_is_zero(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	struct smc_buf_elem first = {}, second = {};
+	struct smc_buf *buf;
+
+	new_area(test, pool, 16 * KIB, 32 * KIB);
+	buf = new_area(test, pool, 16 * KIB, 32 * KIB);
+	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &first), 0);
+	smc_buf_put(pool, &first);
+	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &first), 0);
+	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &second), 0);
+	KUNIT_ASSERT_PTR_EQ(test, second.buf, buf);
+
+	memset(buf->cpu, 0xaa, 32 * KIB);
+	smc_buf_put(pool, &second);
+	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &second), 0);
+	KUNIT_EXPECT_NULL(test, memchr_inv(second.cpu, 0, second.size));
+	/* and nothing beside it was touched */
+	KUNIT_EXPECT_NULL(test, memchr_inv(buf->cpu + 16 * KIB, 0xaa, 16 * KIB));
+
+	smc_buf_put(pool, &first);
+	smc_buf_put(pool, &second);
+	smc_buf_pool_free(pool);
+}
+
+static void a_new_area_is_zero(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	struct smc_buf *buf = new_area(test, pool, 32 * KIB, 32 * KIB);
+
+	KUNIT_EXPECT_NULL(test, memchr_inv(buf->cpu, 0, 32 * KIB));
+	smc_buf_pool_free(pool);
+}
+
+static void rkey_05_only_the_adder_before_it_is_ready(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	struct smc_buf_elem mine = {}, yours = {};
+	struct smc_buf *buf;
+
+	new_area(test, pool, 16 * KIB, 16 * KIB);
+	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &yours), 0);
+	buf = smc_buf_alloc(pool, 16 * KIB, PAGES(32 * KIB));
+	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
+	KUNIT_ASSERT_EQ(test, buf->nr_elems, 2);
+	KUNIT_ASSERT_EQ(test, smc_buf_add(pool, buf, &mine), 0);
+	KUNIT_EXPECT_EQ(test, mine.index, 1);
+	smc_buf_put(pool, &yours);
+	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &yours), 0);
+	KUNIT_EXPECT_PTR_NE(test, yours.buf, buf);
+	smc_buf_put(pool, &yours);
+
+	smc_buf_set_ready(pool, buf);
+	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &mine), 0);
+	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &yours), 0);
+	KUNIT_EXPECT_PTR_EQ(test, yours.buf, buf);
+	KUNIT_EXPECT_EQ(test, yours.index, 2);
+	smc_buf_pool_free(pool);
+}
+
+static void rmb_01_a_pool_holds_255_areas(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	struct smc_buf *buf, *first;
+	int i;
+
+	first = new_area(test, pool, 16 * KIB, 16 * KIB);
+	for (i = 1; i < 255; i++)
+		new_area(test, pool, 16 * KIB, 16 * KIB);
+	buf = smc_buf_alloc(pool, 16 * KIB, PAGES(16 * KIB));
+	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
+	KUNIT_EXPECT_EQ(test, smc_buf_add(pool, buf, NULL), -ENOSPC);
+
+	smc_buf_remove(pool, first);
+	smc_buf_free(first);
+	KUNIT_EXPECT_EQ(test, smc_buf_add(pool, buf, NULL), 0);
+	KUNIT_EXPECT_EQ(test, pool->nr_areas, 255);
+	smc_buf_pool_free(pool);
+}
+
+static void rmb_24_an_area_in_use_stays(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	struct smc_buf_elem elem = {};
+	LIST_HEAD(idle);
+
+	new_area(test, pool, 16 * KIB, 16 * KIB);
+	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem), 0);
+	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, &idle), 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&idle));
+	smc_buf_put(pool, &elem);
+	smc_buf_pool_free(pool);
+}
+
+static void rmb_25_an_idle_area_stays_for_a_while(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	struct smc_buf *old, *young;
+	LIST_HEAD(idle);
+
+	old = new_area(test, pool, 16 * KIB, 16 * KIB);
+	young = new_area(test, pool, 32 * KIB, 32 * KIB);
+	old->idle_since = jiffies - 100 * HZ;
+	young->idle_since = jiffies - 10 * HZ;
+
+	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 50 * HZ, &idle), 1);
+	KUNIT_EXPECT_TRUE(test, list_is_singular(&idle));
+	KUNIT_EXPECT_PTR_EQ(test, old,
+			    list_first_entry(&idle, struct smc_buf, node));
+	KUNIT_EXPECT_EQ(test, pool->nr_areas, 1);
+	smc_buf_free(old);
+	smc_buf_pool_free(pool);
+}
+
+static void an_area_not_ready_is_not_idle(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	struct smc_buf *buf;
+	LIST_HEAD(idle);
+
+	buf = smc_buf_alloc(pool, 16 * KIB, PAGES(16 * KIB));
+	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
+	KUNIT_ASSERT_EQ(test, smc_buf_add(pool, buf, NULL), 0);
+	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, &idle), 0);
+	smc_buf_pool_free(pool);
+}
+
+static void what_is_not_mapped_has_no_key(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	struct smc_buf *buf = new_area(test, pool, 16 * KIB, 16 * KIB);
+
+	KUNIT_EXPECT_EQ(test, smc_buf_rkey(buf, 0), 0);
+	KUNIT_EXPECT_EQ(test, smc_buf_lkey(buf, SMC_LINKS_MAX - 1), 0);
+	KUNIT_EXPECT_EQ(test, smc_buf_register(buf, NULL, 0), -EINVAL);
+	smc_buf_pool_free(pool);
+}
+
+/* Elements come and go at random; each must be in one pair of hands. */
+static void rmb_08_no_element_is_given_out_twice(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_SEND);
+	struct smc_buf_elem *elem;
+	struct rnd_state rnd;
+	unsigned int used = 0;
+	const int n = 40;		/* more than the 31 there are */
+	int i, j, step;
+
+	elem = kunit_kcalloc(test, n, sizeof(*elem), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, elem);
+	for (i = 0; i < 5; i++)
+		new_area(test, pool, 16 * KIB, 512 * KIB);
+	prandom_seed_state(&rnd, 1);
+
+	for (step = 0; step < 20000; step++) {
+		i = prandom_u32_state(&rnd) % n;
+		if (elem[i].buf) {
+			KUNIT_ASSERT_EQ(test, *(int *)elem[i].cpu, i);
+			smc_buf_put(pool, &elem[i]);
+			used--;
+			continue;
+		}
+		if (smc_buf_get(pool, 16 * KIB, &elem[i])) {
+			KUNIT_ASSERT_EQ(test, used, 31);
+			continue;
+		}
+		used++;
+		KUNIT_ASSERT_GE(test, elem[i].index, 1);
+		KUNIT_ASSERT_LE(test, elem[i].index, elem[i].buf->nr_elems);
+		KUNIT_ASSERT_EQ(test, smc_buf_elem_iova(&elem[i]) - elem[i].buf->iova,
+				elem[i].cpu - (u8 *)elem[i].buf->cpu);
+		for (j = 0; j < n; j++)
+			KUNIT_ASSERT_FALSE(test, j != i && elem[j].buf &&
+					   elem[j].cpu == elem[i].cpu);
+		*(int *)elem[i].cpu = i;
+	}
+
+	for (i = 0; i < n; i++)
+		smc_buf_put(pool, &elem[i]);
+	smc_buf_pool_free(pool);
+}
+
+static struct smc_rtokens *new_table(struct kunit *test)
+{
+	struct smc_rtokens *rt;
+
+	rt = kunit_kzalloc(test, sizeof(*rt), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, rt);
+	return rt;
+}
+
+static void rkey_22_an_rmb_has_a_token_on_each_link(struct kunit *test)
+{
+	struct smc_rtokens *rt = new_table(test);
+
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 0, 0x11, 0x1000), 0);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 0, 0x22, 0x2000), 1);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_set(rt, 0, 8, 0x22, 0x9000), 0);
+
+	/* One key, two links, two RMBs. */
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 0, 0x22, 0x2000), 1);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 8, 0x22, 0x9000), 0);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find_rkey(rt, 8, 0x22), 0);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find_rkey(rt, 8, 0x11), -ENOENT);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find_rkey(rt, 1, 0x22), -ENOENT);
+}
+
+static void rkey_01_a_token_is_key_and_address(struct kunit *test)
+{
+	struct smc_rtokens *rt = new_table(test);
+
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 2, 0x11, 0x1000), 0);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 2, 0x11, 0x1000), 0);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 2, 0x11, 0x1001), -ENOENT);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 2, 0x12, 0x1000), -ENOENT);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 2, 0x11, 0x1001), -EEXIST);
+}
+
+static void an_empty_entry_does_not_match_key_0(struct kunit *test)
+{
+	struct smc_rtokens *rt = new_table(test);
+
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 0, 0, 0), -ENOENT);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 0, 0, 0), 0);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 0, 0, 0), 0);
+}
+
+static void told_again_a_token_keeps_its_place(struct kunit *test)
+{
+	struct smc_rtokens *rt = new_table(test);
+
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 0, 0x11, 0x1000), 0);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 0, 0x22, 0x2000), 1);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 0, 0x11, 0x1000), 0);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_set(rt, 0, 0, 0x11, 0x1000), 0);
+	/* neither takes the other's key nor changes its own */
+	KUNIT_EXPECT_EQ(test, smc_rtoken_set(rt, 0, 0, 0x22, 0x2000), -EEXIST);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_set(rt, 0, 0, 0x33, 0x3000), -EEXIST);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 0, 0x11, 0x1000), 0);
+}
+
+static void rmb_01_the_peer_has_255_rmbs(struct kunit *test)
+{
+	struct smc_rtokens *rt = new_table(test);
+	u32 i;
+
+	for (i = 0; i < 255; i++)
+		KUNIT_ASSERT_EQ(test, smc_rtoken_add(rt, 0, i, i), i);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 0, 255, 255), -ENOSPC);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 0, 254, 254), 254);
+
+	set_bit(7, rt->tok[100].in_use);
+	smc_rtoken_del(rt, 100);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find_rkey(rt, 0, 100), -ENOENT);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 0, 255, 255), 100);
+	KUNIT_EXPECT_FALSE(test, test_bit(7, rt->tok[100].in_use));
+}
+
+static void with_its_last_link_an_rmb_is_forgotten(struct kunit *test)
+{
+	struct smc_rtokens *rt = new_table(test);
+
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 0, 0x11, 0x1000), 0);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_set(rt, 0, 1, 0x12, 0x1000), 0);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 0, 0x21, 0x2000), 1);
+	set_bit(1, rt->tok[0].in_use);
+
+	smc_rtoken_del_link(rt, 0);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find_rkey(rt, 0, 0x11), -ENOENT);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 1, 0x12, 0x1000), 0);
+	KUNIT_EXPECT_TRUE(test, test_bit(1, rt->tok[0].in_use));
+	/* the second one is free again, the first one is not */
+	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 0, 0x31, 0x3000), 1);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_set(rt, 0, 0, 0x13, 0x1000), 0);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(rmb_02_each_area_has_twice_the_elements),
+	KUNIT_CASE(rmb_03_sizes_grow_by_themselves),
+	KUNIT_CASE(an_area_fits_one_registration),
+	KUNIT_CASE(sizes_that_are_none_are_refused),
+	KUNIT_CASE(addresses_are_aligned_and_apart),
+	KUNIT_CASE(rmb_10_the_smallest_that_fits),
+	KUNIT_CASE(rmb_13_a_reused_element_is_zero),
+	KUNIT_CASE(a_new_area_is_zero),
+	KUNIT_CASE(rkey_05_only_the_adder_before_it_is_ready),
+	KUNIT_CASE(rmb_01_a_pool_holds_255_areas),
+	KUNIT_CASE(rmb_24_an_area_in_use_stays),
+	KUNIT_CASE(rmb_25_an_idle_area_stays_for_a_while),
+	KUNIT_CASE(an_area_not_ready_is_not_idle),
+	KUNIT_CASE(what_is_not_mapped_has_no_key),
+	KUNIT_CASE(rmb_08_no_element_is_given_out_twice),
+	KUNIT_CASE(rkey_22_an_rmb_has_a_token_on_each_link),
+	KUNIT_CASE(rkey_01_a_token_is_key_and_address),
+	KUNIT_CASE(an_empty_entry_does_not_match_key_0),
+	KUNIT_CASE(told_again_a_token_keeps_its_place),
+	KUNIT_CASE(rmb_01_the_peer_has_255_rmbs),
+	KUNIT_CASE(with_its_last_link_an_rmb_is_forgotten),
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "smc_buf",
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);
