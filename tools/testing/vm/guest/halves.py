@@ -13,10 +13,11 @@ over the descriptor with that family.
 import ctypes
 import errno
 import faulthandler
-import hashlib
+import functools
 import importlib.util
 import json
 import os
+import random
 import select
 import socket
 import struct
@@ -31,21 +32,17 @@ PATTERN_LEN = 65521  # a prime: no period shared with any ring or page size
 libc = ctypes.CDLL(None, use_errno=True)
 
 
+@functools.lru_cache(maxsize=64)
 def make_pattern(seed):
-    out = b""
-    n = 0
-    while len(out) < PATTERN_LEN:
-        out += hashlib.sha256(f"{seed}/{n}".encode()).digest()
-        n += 1
-    return out[:PATTERN_LEN]
+    one = random.Random(seed).randbytes(PATTERN_LEN)
+    return memoryview(one + one)
 
 
 class Pattern:
     """An endless byte stream in which every offset has a known value."""
 
     def __init__(self, seed):
-        one = make_pattern(seed)
-        self.twice = memoryview(one + one)
+        self.twice = make_pattern(seed)
 
     def at(self, offset, n):
         """Bytes OFFSET..OFFSET+N; N up to the length of the pattern."""
@@ -253,24 +250,28 @@ class Half:
         return off
 
     def both_ways(self, s, total_out, seed_out, total_in, seed_in, limit=30011):
-        """Send and receive at the same time, then end both directions."""
+        """Send and receive at the same time; both directions stay open."""
         err = []
 
         def sender():
             try:
                 self.send_stream(s, total_out, seed_out, limit)
-                s.shutdown(socket.SHUT_WR)
             except BaseException as e:
                 err.append(e)
 
         th = threading.Thread(target=sender, daemon=True)
         th.start()
         self.recv_stream(s, total_in, seed_in, limit)
-        self.at_end(s)
         th.join(self.left())
         if err:
             raise err[0]
         self.check(not th.is_alive(), "the sender did not end")
+
+    def finish(self, s):
+        """End an open connection in good order: both directions, then close."""
+        s.shutdown(socket.SHUT_WR)
+        self.at_end(s)
+        s.close()
 
     def answer(self, s):
         """Serve requests of send_request() on a connection until its end.

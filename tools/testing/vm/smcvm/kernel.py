@@ -6,6 +6,7 @@ side by side: whatever is made is made under a lock and put in place by rename.
 """
 import contextlib
 import fcntl
+import functools
 import glob
 import hashlib
 import lzma
@@ -134,23 +135,13 @@ class Kernel:
     def smc_modules(self):
         """Build our modules for this kernel; returns {name: path}.
 
-        The sources are copied to the cache, so that the tree stays clean and
-        builds for several kernels do not meet.
+        They are built in the cache, so that the tree stays clean and builds for
+        several kernels do not meet.
         """
         out = os.path.join(CACHE, f"vm-build-{self.kind}-{self.release}")
         with locked("build-" + self.kind):
-            os.makedirs(out, exist_ok=True)
-            run(["rsync", "-a", "--delete", "--include=*/",
-                 "--include=*.[chS]", "--include=Kbuild*", "--include=Kconfig*",
-                 "--include=probe*", "--include=*.sh", "--include=/scripts/***",
-                 "--exclude=.git", "--exclude=*",
-                 "--filter=P *.o", "--filter=P *.ko", "--filter=P *.cmd",
-                 "--filter=P *.mod", "--filter=P *.mod.c", "--filter=P *.d",
-                 "--filter=P modules.order", "--filter=P Module.symvers",
-                 "--filter=P *.a", "--filter=P smc_compat_probes*",
-                 TOP + "/", out + "/"])
-            run(["make", "-s", f"-j{os.cpu_count()}", "-C", self.build, f"M={out}",
-                 "modules"])
+            run(["make", "-s", f"-j{os.cpu_count()}", "-C", TOP, "modules",
+                 f"KDIR={self.build}", f"OUT={out}"])
         mods = {}
         for path in glob.glob(os.path.join(out, "net/smc/*.ko")):
             mods[os.path.basename(path)[:-3]] = path
@@ -173,6 +164,12 @@ def qemu_accel(kernel):
         with open(name, "w") as f:
             f.write(accel)
     return accel
+
+
+@functools.lru_cache(maxsize=1)
+def tsc_khz():
+    """Frequency of the host's time stamp counter; see tsckhz.c."""
+    return int(run([compile_c(os.path.join(VM, "tsckhz.c"))]))
 
 
 def kvm_boots(kernel):

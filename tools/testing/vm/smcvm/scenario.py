@@ -2,7 +2,8 @@
 """What a scenario file is and what it works with.
 
 A scenario is a file scenarios/NAME.py: a docstring whose first line says what
-it is, the names below where they differ from the defaults, halves that run
+it is and whose "covers:" lines name requirements, the names of DEFAULTS where they
+differ, halves that run
 inside the machines (functions with h as first argument, see guest/halves.py)
 and run(t), which keeps them in step.
 """
@@ -16,7 +17,6 @@ from .machine import Died, Failed
 
 SCENARIOS = os.path.join(kernel.VM, "scenarios")
 DEFAULTS = {
-    "covers": "",               # requirement ids of conformance.md
     "kernels": ("debug", "stock"),
     "dialects": (0, 1),         # 0 deployed, 1 rfc
     "sides": ("ours", "ours"),  # modules of A and B
@@ -42,6 +42,7 @@ class Scenario:
             raise kernel.BenchError(f"{self.path}: no docstring or no run(t)")
         self.run = mod.run
         self.title = mod.__doc__.strip().split("\n")[0]
+        self.covers = " ".join(re.findall(r"^covers:\s*(.*)$", mod.__doc__, re.M))
         for key, val in DEFAULTS.items():
             setattr(self, key, getattr(mod, key, val))
 
@@ -119,7 +120,7 @@ class Test:
         peer = self.b if vm is self.a else self.a
         config = {"family": family or self.family, "ipv": ipv or self.ipv,
                   "slow": self.slow, "peer4": peer.ip, "peer6": peer.ip6,
-                  "deadline": self.left(), "dialect": self.dialect}
+                  "deadline": max(1, self.left() - 5), "dialect": self.dialect}
         name = func if isinstance(func, str) else func.__name__
         return vm.half(self.case.scenario.path, name, args, config)
 
@@ -135,23 +136,50 @@ class Test:
         return s.value, c.value
 
     def wait_all(self, *procs):
-        """Wait for processes; the first to fail is the one that counts."""
-        def ended():
+        """Wait until all processes have ended well; fail with the first."""
+        self.all_of(procs, lambda p: p.rc == 0, "end")
+
+    def expect_all(self, name, *procs):
+        """Wait until all halves are at the mark NAME; returns its data."""
+        self.all_of(procs, lambda p: p.find(name) is not None, f"mark {name}")
+        return [p.expect(name, 1) for p in procs]
+
+    def all_of(self, procs, good, what):
+        while not all(good(p) for p in procs):
             for p in procs:
-                if p.rc not in (None, 0):
+                if p.rc is not None and not good(p):
                     raise Failed("\n".join(q.explain() for q in procs))
-            return all(p.rc == 0 for p in procs)
-        while not ended():
-            busy = next(p for p in procs if p.rc is None)
-            try:
-                busy.until(lambda: any(p.rc not in (None, 0) for p in procs)
-                           or busy.rc is not None, min(1, self.left()), "end")
-            except Died:
-                raise
-            except Failed:
-                if self.left() <= 0.2:
-                    raise Failed("deadline passed\n" + "\n".join(
-                        q.explain() for q in procs)) from None
+            if self.left() <= 0.2:
+                raise Failed(f"deadline passed while waiting for: {what}\n"
+                             + "\n".join(q.explain() for q in procs))
+            late = next(p for p in procs if not good(p))
+            with late.vm.cond:
+                if not good(late) and late.rc is None:
+                    late.vm.cond.wait(0.2)
+            for p in procs:
+                if not p.vm.alive() and not good(p):
+                    raise Died(f"{p.vm.name} died\n" + p.vm.tail(p.vm.console))
+
+    def in_step(self, server, client, port, check=None, vm_mode=("SMC-R", "SMC-R"),
+                count=1, **args):
+        """Run halves that meet at the mark "moved" and part at the gate "end".
+
+        While they stand at the mark both machines must list COUNT sockets in
+        the modes VM_MODE, and CHECK() is called.
+        """
+        s = self.half(self.a, server, port=port, **args)
+        s.expect("listening", self.left())
+        c = self.half(self.b, client, port=port, **args)
+        self.expect_all("moved", s, c)
+        for vm, mode in zip((self.a, self.b), vm_mode):
+            if mode:
+                self.mode(vm, mode, port, count)
+        if check:
+            check()
+        for p in (s, c):
+            p.gate("end")
+        self.wait_all(s, c)
+        return s.value, c.value
 
     # Checks
 

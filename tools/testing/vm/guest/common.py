@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Halves that many scenarios use. A scenario imports those it names."""
+import time
+
+
+def stream_server(h, port, n_in, n_out, sndbuf=0, rcvbuf=0, limit=30011):
+    """Take a connection, move verified bytes both ways, end in good order."""
+    ls = h.listen(port, sndbuf=sndbuf, rcvbuf=rcvbuf)
+    c = h.accept(ls)
+    h.both_ways(c, n_out, 2, n_in, 1, limit)
+    h.mark("moved")
+    h.gate("end")
+    h.finish(c)
+    ls.close()
+
+
+def stream_client(h, port, n_in, n_out, sndbuf=0, rcvbuf=0, limit=30011):
+    t0 = time.monotonic()
+    s = h.connect(port, sndbuf=sndbuf, rcvbuf=rcvbuf)
+    took = time.monotonic() - t0
+    h.both_ways(s, n_in, 1, n_out, 2, limit)
+    h.mark("moved")
+    h.gate("end")
+    h.finish(s)
+    return took
+
+
+def serve(h, port, count=None, **kw):
+    """Answer requests; without COUNT until the gate "stop" opens."""
+    return h.serve(port, count, **kw)
+
+
+def requests(h, port, n=1, size=100, back=1000, **kw):
+    """N connections one after the other, one request each.
+
+    Returns the seconds each connect took.
+    """
+    times = []
+    for _ in range(n):
+        t0 = time.monotonic()
+        s = h.connect(port, **kw)
+        times.append(time.monotonic() - t0)
+        h.request(s, size, back)
+        h.finish(s)
+    return times
+
+
+def keep_asking(h, port):
+    """One connection that asks until it breaks; returns the errno, 0 for EOF."""
+    s = h.connect(port)
+    h.request(s, 1000, 1000)
+    h.mark("connected")
+    try:
+        while True:
+            h.request(s, 20000, 20000)
+    except OSError as e:
+        return e.errno
+    except Exception as e:
+        if "end of stream" in str(e):
+            return 0
+        raise
+
+
+def keep_answering(h, port):
+    """The server of keep_asking(), for one connection, with the same result."""
+    ls = h.listen(port)
+    c = h.accept(ls)
+    ls.close()
+    h.mark("connected")
+    try:
+        h.answer(c)
+    except OSError as e:
+        return e.errno
+    except Exception as e:
+        if "end of stream" in str(e):
+            return 0
+        raise
+    return 0
+
+
+def pour(h, port):
+    """Send for ever to drink(); returns the errno that ended it."""
+    s = h.connect(port)
+    return pour_into(h, s)
+
+
+def pour_server(h, port):
+    ls = h.listen(port)
+    c = h.accept(ls)
+    ls.close()
+    return pour_into(h, c)
+
+
+def pour_into(h, s):
+    h.mark("connected")
+    try:
+        h.send_stream(s, 1 << 40, 1)
+    except OSError as e:
+        return e.errno
+    return 0
+
+
+def drink(h, port):
+    s = h.connect(port)
+    return drink_from(h, s)
+
+
+def drink_server(h, port):
+    ls = h.listen(port)
+    c = h.accept(ls)
+    ls.close()
+    return drink_from(h, c)
+
+
+def drink_from(h, s):
+    """Receive and verify for ever; returns the errno, 0 for an end of stream."""
+    told = []
+
+    def on_data(off):
+        if off > 100000 and not told:
+            told.append(off)
+            h.mark("flowing")
+
+    try:
+        h.recv_stream(s, 1 << 40, 1, on_data=on_data)
+    except OSError as e:
+        return e.errno
+    except Exception as e:
+        if "end of stream" in str(e):
+            return 0
+        raise

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Abort from either side: linger time 0, and a process killed under load.
+
+covers: ABRT-01 ABRT-13
+"""
+import errno
+import socket
+import struct
+
+from common import keep_answering, keep_asking, requests, serve
+
+
+def aborter(h, s):
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    h.recv_exact(s, 3)
+    s.close()
+
+
+def told(h, s):
+    s.sendall(b"abc")
+    h.raises("read", errno.ECONNRESET, s.recv, 1)
+    s.close()
+
+
+def server(h, port, who):
+    ls = h.listen(port)
+    (aborter if who == "server" else told)(h, h.accept(ls))
+
+
+def client(h, port, who):
+    s = h.connect(port)
+    (aborter if who == "client" else told)(h, s)
+
+
+def run(t):
+    for who in ("client", "server"):
+        for _ in range(5):
+            t.both(server, client, 5008, who=who)
+    for victim in (0, 1):
+        s = t.half(t.a, keep_answering, port=5009)
+        s.expect("listening")
+        c = t.half(t.b, keep_asking, port=5009)
+        t.expect_all("connected", s, c)
+        pair = (s, c)
+        pair[victim].kill()
+        other = pair[1 - victim]
+        t.wait_all(other)
+        # with bytes on their way a reset, else an orderly end
+        t.check(other.value in (0, errno.ECONNRESET, errno.EPIPE),
+                f"the survivor got errno {other.value}")
+        pair[victim].wait(30, check=False)
+    t.no_sockets(t.a, 5009)
+    t.no_sockets(t.b, 5009)
+    # nothing is left behind that a new connection would meet
+    t.rdma_start()
+    t.both(serve, requests, 5008, sargs={"count": 20}, cargs={"n": 20})
+    t.carried(t.a, 20 * 1000)

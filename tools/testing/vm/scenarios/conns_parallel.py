@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Two hundred connections that are open and busy at the same time.
+
+covers: LG-19
+"""
+import select
+import threading
+
+from common import serve
+
+vcpus = (1, 2)
+timeout = 150
+
+
+def client(h, port, n):
+    """All connect before any asks; then all ask three times, mixed."""
+    socks, err = [], []
+    lock = threading.Lock()
+
+    def connect(count):
+        try:
+            for _ in range(count):
+                s = h.connect(port)
+                with lock:
+                    socks.append(s)
+        except BaseException as e:
+            err.append(e)
+
+    threads = [threading.Thread(target=connect, args=(n // 10,), daemon=True)
+               for _ in range(10)]
+    for th in threads:
+        th.start()
+    for th in threads:
+        th.join(h.left())
+    if err:
+        raise err[0]
+    h.equal(len(socks), n, "connections")
+    h.mark("open")
+    h.gate("ask")
+    for k in range(3):
+        for i, s in enumerate(socks):
+            h.request(s, 50 + i, 3000 - 10 * i + k)
+    for s in socks:
+        h.finish(s)
+    return len(socks)
+
+
+def run(t):
+    n = 200
+    t.rdma_start()
+    s = t.half(t.a, serve, port=5005, count=n, backlog=256)
+    s.expect("listening")
+    c = t.half(t.b, client, port=5005, n=n)
+    t.expect_all("open", c)
+    t.mode(t.b, "SMC-R", 5005, n)
+    t.mode(t.a, "SMC-R", 5005, n)
+    if t.family == "smc":
+        qps = t.a.run("rdma resource show qp").out.count("type RC")
+        t.equal(qps, 1, "RC queue pairs of 200 connections")
+    c.gate("ask")
+    t.wait_all(s, c)
+    t.carried(t.a, 3 * n * 2000)
+    t.no_sockets(t.a, 5005)
+    t.no_sockets(t.b, 5005)

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Five hundred connections one after the other share one link group.
+
+covers: LG-20
+"""
+from common import requests, serve
+
+timeout = 180
+
+
+def run(t):
+    n = 500
+    t.rdma_start()
+    s = t.half(t.a, serve, port=5004, count=n + 1)
+    s.expect("listening")
+    first = t.half(t.b, requests, port=5004)
+    t.wait_all(first)
+    qps = t.a.run("rdma resource show qp").out.count("type RC")
+    if t.family == "smc":
+        t.equal(qps, 1, "RC queue pairs after one connection")
+    c = t.half(t.b, requests, port=5004, n=n)
+    t.wait_all(s, c)
+    t.carried(t.a, 1000 * n)
+    after = t.a.run("rdma resource show qp").out.count("type RC")
+    t.equal(after, qps, "RC queue pairs after all connections")
+    times = sorted(c.value)
+    t.note(f"connect median {times[n // 2] * 1e3:.1f} ms, slowest {times[-1] * 1e3:.0f} ms")
+    t.no_sockets(t.a, 5004)
+    t.no_sockets(t.b, 5004)

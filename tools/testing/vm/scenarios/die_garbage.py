@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A client that talks nonsense gets a reset; accept never shows it.
+
+covers: CLC-07 ERR-15 ERR-16 TMR-01
+"""
+from common import requests, serve
+from rawpeer import CONFIRM, RawHost
+
+timeout = 100
+
+
+def raw_client(h, port):
+    host = RawHost()
+    good = host.proposal()
+    cases = {
+        "application data": b"GET / HTTP/1.1\r\nHost: a\r\n\r\n",
+        "wrong type": host.accept_or_confirm(CONFIRM),
+        "wrong length": good[:5] + b"\x00\x33" + good[7:],
+        "huge length": good[:5] + b"\xff\xff" + good[7:],
+        "tiny length": good[:5] + b"\x00\x07" + good[7:],
+        "wrong trailer": good[:-1] + b"\x00",
+        "nine prefixes": good[:47] + b"\x09" + good[48:],
+        "offset outside": good[:38] + b"\x7f\xff" + good[40:],
+        "half a proposal": good[:20],
+        "silence": b"",
+    }
+    out = {}
+    for name, data in cases.items():
+        c = host.connect(h.config["peer4"], port)
+        if data:
+            c.send(data)
+        out[name] = c.ended(40 * h.slow)
+    c = host.connect(h.config["peer4"], port)
+    c.send(good)
+    msg = c.recv_clc(20 * h.slow)
+    h.equal(msg[4:5], b"\x02", f"Accept ({msg.hex()})")
+    c.send(b"this is no confirm" * 4)
+    out["no confirm"] = c.ended(40 * h.slow)
+    return out
+
+
+def run(t):
+    s = t.half(t.a, serve, port=5046, count=3)
+    s.expect("listening")
+    c = t.half(t.b, raw_client, port=5046)
+    t.wait_all(c)
+    wrong = {k: v for k, v in c.value.items() if v != "reset"}
+    t.check(not wrong, f"not reset: {wrong}")
+    # the server saw none of them and serves good clients
+    t.wait_all(t.half(t.b, requests, port=5046, n=3), s)
+    t.no_sockets(t.a, 5046)

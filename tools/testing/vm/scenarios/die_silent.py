@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A server that falls silent, talks nonsense or resets: connect fails, no fallback.
+
+covers: CLC-13 ERR-14 ERR-15 ERR-16 TMR-01 SEC-08
+"""
+import errno
+import time
+
+from rawpeer import ACCEPT, CONFIRM, RawHost
+
+timeout = 100
+
+# what the raw server does, and what the client's connect must fail with
+CASES = {
+    "silent": errno.ETIMEDOUT,
+    "half an accept": errno.ETIMEDOUT,
+    "garbage": errno.ECONNRESET,
+    "wrong type": errno.ECONNRESET,
+    "wrong length": errno.ECONNRESET,
+    "wrong trailer": errno.ECONNRESET,
+    "reset": errno.ECONNRESET,
+    "end": errno.ECONNRESET,
+    "reset after accept": errno.ECONNRESET,
+}
+
+
+def raw_server(h, port):
+    host = RawHost()
+    host.listen(port)
+    h.mark("listening")
+    for case in CASES:
+        c = host.accept(port, h.left())
+        msg = c.recv_clc(20 * h.slow)
+        h.equal(msg[4:5], b"\x01", f"{case}: Proposal ({msg.hex()})")
+        accept = host.accept_or_confirm(ACCEPT)
+        if case == "half an accept":
+            c.send(accept[:33])
+        elif case == "garbage":
+            c.send(b"220 mail.example.org ESMTP ready\r\n" * 3)
+        elif case == "wrong type":
+            c.send(host.accept_or_confirm(CONFIRM))
+        elif case == "wrong length":
+            c.send(accept[:5] + b"\x00\x43" + accept[7:])
+        elif case == "wrong trailer":
+            c.send(accept[:-1] + b"\x00")
+        elif case == "reset":
+            c.abort()
+        elif case == "end":
+            c.close()
+        elif case == "reset after accept":
+            c.send(accept)
+            c.recv_clc(20 * h.slow)  # the Confirm
+            c.abort()
+        if "reset" not in case:
+            how = c.ended(40 * h.slow)
+            h.check(how, f"{case}: the client did not end the connection")
+            if case == "end":
+                continue
+            h.equal(how, "reset", f"{case}: end by the client")
+
+
+def client(h, port):
+    out = {}
+    for case, want in CASES.items():
+        t0 = time.monotonic()
+        h.raises(case, want, h.connect, port, "10.43.0.77")
+        out[case] = round(time.monotonic() - t0, 1)
+    return out
+
+
+def run(t):
+    s = t.half(t.a, raw_server, port=5045)
+    s.expect("listening")
+    c = t.half(t.b, client, port=5045)
+    t.wait_all(s, c)
+    t.note(f"silent server: {c.value['silent']} s")
+    t.no_sockets(t.b, 5045)
+    t.equal(t.b.run("rdma resource show qp").out.count("type RC"), 0, "queue pairs left")

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A Decline in each slot of the handshake, with data right behind it.
+
+The peer is played by hand, so that data follows the Decline in one segment.
+A Decline sent as application data afterwards is data.
+
+covers: CLC-07 CLC-10 CLC-11 DCLN-02 DCLN-03 ERR-01
+"""
+from rawpeer import RawHost
+
+DATA = b"bytes behind the decline "
+
+
+def raw_client(h, port, slot):
+    """Decline instead of the Proposal or of the Confirm."""
+    host = RawHost()
+    c = host.connect(h.config["peer4"], port)
+    h.check(c.peer_offers_smc, "no option in the SYN-ACK")
+    if slot == "confirm":
+        c.send(host.proposal())
+        msg = c.recv_clc(20 * h.slow)
+        h.equal((len(msg), msg[4:5]), (68, b"\x02"), f"Accept ({msg.hex()})")
+    c.send(host.decline() + DATA)
+    h.equal(c.recv(len(DATA), 20 * h.slow), DATA, "data of the server")
+    c.send(host.decline())  # is data now
+    h.equal(c.recv(28, 20 * h.slow), host.decline(), "echo")
+    c.close()
+    h.equal(c.ended(20 * h.slow), "fin", "end")
+
+
+def server(h, port, n):
+    """Echo whatever comes."""
+    ls = h.listen(port)
+    for _ in range(n):
+        c = h.accept(ls)
+        while data := c.recv(4096):
+            c.sendall(data)
+        c.close()
+
+
+def raw_server(h, port):
+    """Decline instead of the Accept."""
+    host = RawHost()
+    host.listen(port)
+    h.mark("listening")
+    c = host.accept(port, h.left())
+    h.check(c.peer_offers_smc, "no option on the SYN")
+    msg = c.recv_clc(20 * h.slow)
+    h.equal(msg[4:5], b"\x01", f"Proposal ({msg.hex()})")
+    c.send(host.decline() + DATA)
+    h.equal(c.recv(len(DATA), 20 * h.slow), DATA, "data of the client")
+    c.send(host.decline())
+    h.equal(c.recv(28, 20 * h.slow), host.decline(), "echo")
+    h.equal(c.ended(20 * h.slow), "fin", "end")
+    c.close()
+
+
+def client(h, port):
+    s = h.connect(port, "10.43.0.77")
+    h.equal(h.recv_exact(s, len(DATA)), DATA, "data behind the Decline")
+    s.sendall(DATA)
+    s.sendall(h.recv_exact(s, 28))
+    s.close()
+
+
+def run(t):
+    t.rdma_start()
+    s = t.half(t.a, server, port=5030, n=2)
+    s.expect("listening")
+    for slot in ("proposal", "confirm"):
+        t.wait_all(t.half(t.b, raw_client, port=5030, slot=slot))
+    t.wait_all(s)
+    s = t.half(t.a, raw_server, port=5031)
+    s.expect("listening")
+    c = t.half(t.b, client, port=5031)
+    t.wait_all(s, c)
+    for vm in (t.a, t.b):
+        t.equal(vm.run("rdma resource show qp").out.count("type RC"), 0,
+                "queue pairs left by declined handshakes")

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0
+"""No RDMA device at the server, then at the client: Decline, and SMC when it is back.
+
+covers: DCLN-03 DCLN-08 ERR-01 ERR-05
+"""
+from common import requests, serve, stream_client, stream_server
+
+PEERDECL = 0x05000000
+
+
+def run(t):
+    n = t.pick(2_000_003, 400_009)
+    port = 5024
+    for vm in (t.a, t.b):
+        other = t.b if vm is t.a else t.a
+        port += 2
+        vm.run("rdma link delete rxe0")
+        decline = t.relay.rule(clc=4, frm=vm.name)
+        t.count0[other.name] = other.counters()
+        s = t.half(t.a, stream_server, port=port, n_in=n, n_out=n)
+        s.expect("listening")
+        c = t.half(t.b, stream_client, port=port, n_in=n, n_out=n)
+        t.expect_all("moved", s, c)
+        own = t.mode(vm, "TCP", port)[0]
+        t.check(own["reason"], f"no reason for the fallback: {own}")
+        peer = t.mode(other, "TCP", port, reason=PEERDECL)[0]
+        t.equal(peer["peer_diagnosis"], own["reason"], "diagnosis the peer received")
+        for p in (s, c):
+            p.gate("end")
+        t.wait_all(s, c)
+        t.not_carried(other)
+        t.equal(t.relay.hits(decline)[0], 1, "Declines on the wire")
+        t.relay.unrule(decline)
+        vm.run("rdma link add rxe0 type rxe netdev eth0")
+        t.pair.wait_gid(vm, 0)
+        t.rdma_start()
+        t.both(serve, requests, port + 1, sargs={"count": 5},
+               cargs={"n": 5, "back": 20000})
+        t.carried(t.a, 5 * 20000)

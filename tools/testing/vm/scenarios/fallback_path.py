@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: GPL-2.0
+"""RoCE does not get through: all of it, one direction, or large packets only.
+
+Data must be intact over TCP, in both roles, and the next connection must not
+try and wait again. When the path is good again SMC comes back.
+
+covers: GEN-06 DCLN-07 ERR-22
+"""
+from common import requests, serve, stream_client, stream_server
+
+timeout = 150
+HOLES = {
+    "all": {"proto": "udp", "port": 4791},
+    "to the server": {"proto": "udp", "port": 4791, "frm": "b"},
+    "to the client": {"proto": "udp", "port": 4791, "frm": "a"},
+    "large": {"proto": "udp", "port": 4791, "longer": 700},
+}
+
+
+def run(t):
+    n = t.pick(1_000_003, 200_003)
+    port = 5032
+    for what, match in HOLES.items():
+        for vm in (t.a, t.b):
+            t.reload(vm)
+        hole = t.relay.rule(drop=1, **match)
+        port += 2
+        _, took = t.in_step(stream_server, stream_client, port, None, ("TCP", "TCP"),
+                            n_in=n, n_out=n)
+        seen = t.relay.hits(hole)[0]
+        t.check(seen, f"{what}: RoCE was not even tried")
+        times = t.both(serve, requests, port + 1, sargs={"count": 3}, cargs={"n": 3})[1]
+        t.equal(t.relay.hits(hole)[0], seen, f"{what}: RoCE frames for later connections")
+        t.check(max(times) < max(0.3 * t.slow, took / 2),
+                f"{what}: connects took {took:.2f}, then {times}")
+        t.note(f"{what} {took:.1f} s, then {max(times):.2f}")
+        t.relay.unrule(hole)
+    # the peer is not remembered for ever
+    for vm in (t.a, t.b):
+        vm.sysctl("net.smc.peer_memory_ms", 1)
+    t.rdma_start()
+    t.in_step(stream_server, stream_client, port + 2, lambda: t.carried(t.b, n),
+              n_in=n, n_out=n)
+    for vm in (t.a, t.b):
+        t.reload(vm)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Threads poll, send, and ask while their connection falls back to TCP.
+
+covers: GEN-06
+"""
+import errno
+import select
+import socket
+import threading
+
+from common import serve
+
+vcpus = (1, 2)
+
+
+def one_round(h, port):
+    """Everything at once on a socket that is just being connected."""
+    s = h.socket()
+    s.setblocking(False)
+    err = s.connect_ex((h.config["peer4"], port))
+    h.check(err in (0, errno.EINPROGRESS), f"connect: {err}")
+    stop = threading.Event()
+    bad, seen = [], set()
+
+    def poller(name, wait):
+        try:
+            while not stop.is_set():
+                seen.update((name, ev) for ev in wait())
+        except BaseException as e:
+            bad.append(f"{name}: {e!r}")
+
+    p = select.poll()
+    p.register(s, select.POLLIN | select.POLLOUT)
+    ep = select.epoll()
+    ep.register(s, select.EPOLLIN | select.EPOLLOUT | select.EPOLLET)
+    ask = {
+        "poll": lambda: [ev for _, ev in p.poll(20)],
+        "epoll": lambda: [ev for _, ev in ep.poll(0.02)],
+        "name": lambda: [s.getsockname()[0] and 0],
+        "option": lambda: [s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR),
+                           s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1) or 0],
+    }
+    threads = [threading.Thread(target=poller, args=item, daemon=True)
+               for item in ask.items()]
+    for th in threads:
+        th.start()
+    # send as soon as the connection takes it
+    head = b"\0\0\0\x64\0\0\x10\0"
+    while True:
+        try:
+            s.send(head)
+            break
+        except (BlockingIOError, OSError) as e:
+            h.check(e.errno in (errno.EAGAIN, errno.ENOTCONN), f"early send: {e}")
+            select.select([], [s], [], 0.02)
+    s.setblocking(True)
+    from halves import Pattern
+    s.sendall(Pattern(5).at(0, 100))
+    h.recv_stream(s, 4096, 6)
+    stop.set()
+    for th in threads:
+        th.join(h.left())
+        h.check(not th.is_alive(), "a poller hangs")
+    h.check(not bad, "; ".join(bad))
+    kinds = {name for name, ev in seen if ev}
+    h.check({"poll", "epoll"} <= kinds, f"events seen: {seen}")
+    h.check(not any(ev & (select.POLLERR | select.POLLHUP | select.POLLNVAL)
+                    for name, ev in seen if "poll" in name), f"error events: {seen}")
+    h.finish(s)
+
+
+def client(h, port, n):
+    for _ in range(n):
+        one_round(h, port)
+
+
+def run(t):
+    n = t.pick(40, 15)
+    # Decline by the server, by the client, and no option at all
+    for where in (t.a, t.b, None):
+        if where:
+            where.run("rdma link delete rxe0")
+        t.both(serve, client, 5048, sargs={"count": n}, cargs={"n": n})  \
+            if where else plain(t, n)
+        if where:
+            where.run("rdma link add rxe0 type rxe netdev eth0")
+            t.pair.wait_gid(where, 0)
+    t.no_sockets(t.b, 5048)
+
+
+def plain(t, n):
+    s = t.half(t.a, serve, "tcp", port=5048, count=n)
+    s.expect("listening")
+    c = t.half(t.b, client, port=5048, n=n)
+    t.wait_all(s, c)

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The RDMA device goes away, or its port goes down, under load.
+
+Connections are reset and both applications told; when the device is back new
+connections use it.
+
+covers: GEN-07 PEER-03 ERR-12
+"""
+import errno
+
+from common import drink, drink_server, pour, pour_server, requests, serve
+
+TOLD = (errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE, errno.ETIMEDOUT)
+timeout = 150
+
+
+def load(t, port):
+    """A connection that pours from A to B and one from B to A."""
+    procs = []
+    for server, client, p in ((pour_server, drink, port), (drink_server, pour, port + 1)):
+        s = t.half(t.a, server, port=p)
+        s.expect("listening")
+        procs += [s, t.half(t.b, client, port=p)]
+    t.expect_all("flowing", procs[1], procs[2])
+    return procs
+
+
+def run(t):
+    port = 5050
+    # (machine, break, mend)
+    cases = [
+        (t.a, "rdma link delete rxe0", "rdma link add rxe0 type rxe netdev eth0"),
+        (t.b, "rdma link delete rxe0", "rdma link add rxe0 type rxe netdev eth0"),
+        (t.b, "ip link set eth0 down",
+         "ip link set eth0 up; ip -6 addr add fd43::2/64 dev eth0 nodad"),
+    ]
+    for vm, down, up in cases:
+        port += 10
+        procs = load(t, port)
+        vm.run(down, timeout=60 * t.slow)
+        if "ip link" in down:
+            # the other side finds out by RoCE errors alone
+            t.all_of([p for p in procs if p.vm is not vm], lambda p: p.rc == 0, "end")
+        if "ip link" not in down:
+            t.wait_all(*procs)
+        vm.run(up)
+        t.pair.wait_gid(vm, 0)
+        t.wait_all(*procs)
+        for p in procs:
+            t.check(p.value in TOLD, f"{down} on {vm.name}: {p} ended with {p.value}")
+        t.rdma_start()
+        t.both(serve, requests, port + 5, sargs={"count": 3}, cargs={"n": 3, "back": 50000})
+        t.carried(t.a, 150000)
+        for end in (t.a, t.b):
+            t.no_sockets(end, port)
+            t.no_sockets(end, port + 1)

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Thirty rounds of load, traffic, unload; no unload while a socket exists.
+
+covers: PID-02 PEER-01
+"""
+from common import requests, serve, stream_client, stream_server
+
+timeout = 240
+
+
+def hold(h, port):
+    ls = h.listen(port)
+    h.gate("end")
+    ls.close()
+
+
+def run(t):
+    if t.family != "smc":
+        return
+    ids = set()
+    for i in range(30):
+        for vm in (t.a, t.b):
+            t.reload(vm)
+        t.rdma_start()
+        if i % 3 == 0:
+            t.in_step(stream_server, stream_client, 5100, n_in=200_003, n_out=100_003)
+            t.carried(t.b, 200_003)
+        else:
+            t.both(serve, requests, 5101, sargs={"count": 3}, cargs={"n": 3})
+            t.carried(t.a, 3000)
+        if i == 0:
+            p = t.half(t.a, hold, port=5102)
+            p.expect("listening")
+            r = t.a.run("rmmod smc_diag; rmmod smc", check=False)
+            t.check(r.rc and "in use" in r.err, f"rmmod with an open socket: {r}")
+            t.a.run(f"insmod /host{t.pair.kernel.smc_modules()['smc_diag']}")
+            p.gate("end")
+            t.wait_all(p)

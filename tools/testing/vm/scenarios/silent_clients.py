@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Clients silent after SYN, Accept and Confirm delay nobody else.
+
+covers: TMR-01 TMR-04
+"""
+from common import requests, serve
+from rawpeer import CONFIRM, RawHost
+
+timeout = 100
+
+
+def silent(h, port):
+    """Three connections, each silent from another step on, until they are reset."""
+    host = RawHost()
+    conns = [host.connect(h.config["peer4"], port) for _ in range(3)]
+    for c in conns[1:]:
+        c.send(host.proposal())
+        msg = c.recv_clc(20 * h.slow)
+        h.equal(msg[4:5], b"\x02", f"Accept ({msg.hex()})")
+    conns[2].send(host.accept_or_confirm(CONFIRM))
+    h.mark("silent")
+    ended = []
+    for c in conns:
+        ended.append(c.ended(h.left() - 5))
+    return ended
+
+
+def run(t):
+    n = 20
+    s = t.half(t.a, serve, port=5047, backlog=64)
+    s.expect("listening")
+    base = t.half(t.b, requests, port=5047, n=n)
+    t.wait_all(base)
+    raw = t.half(t.b, silent, port=5047)
+    t.expect_all("silent", raw)
+    t.rdma_start()
+    good = t.half(t.b, requests, port=5047, n=n)
+    t.wait_all(good)
+    t.check(raw.rc is None, "the silent clients ended before the good ones")
+    t.carried(t.a, n * 1000)
+    limit = 3 * max(base.value[1:]) + 0.2 * t.slow
+    t.check(max(good.value) < limit,
+            f"a connect took {max(good.value):.2f} s, without silent peers "
+            f"{max(base.value[1:]):.2f} s")
+    t.note(f"slowest connect {max(good.value) * 1e3:.0f} ms, alone "
+           f"{max(base.value[1:]) * 1e3:.0f} ms")
+    t.wait_all(raw)
+    t.check(all(raw.value[:2]), f"silent connections that were not ended: {raw.value}")
+    s.gate("stop")
+    t.wait_all(s)
+    t.no_sockets(t.a, 5047)

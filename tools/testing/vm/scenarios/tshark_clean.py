@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0
+"""An independent dissector finds no malformed SMC message in a capture.
+
+covers: OPT-01 OPT-02 OPT-03 CLC-01 PROP-01 CFRM-03 GEN-04 GEN-05 MAXL-03 LID-02
+"""
+import os
+import subprocess
+
+from common import requests, serve, stream_client, stream_server
+
+
+def tshark(path, *args):
+    p = subprocess.run(["tshark", "-r", path, *args], stdout=subprocess.PIPE,
+                       stderr=subprocess.DEVNULL, text=True, check=True)
+    return p.stdout.splitlines()
+
+
+def run(t):
+    if t.family != "smc":
+        return
+    for vm in (t.a, t.b):
+        t.reload(vm)  # so that first contact is seen
+    path = os.path.join(t.pair.dir, "tshark.pcap")
+    n = 400_003
+    t.relay.capture(path)
+    t.in_step(stream_server, stream_client, 5110, n_in=n, n_out=n)
+    t.both(serve, requests, 5111, sargs={"count": 10}, cargs={"n": 10})
+    for vm in (t.a, t.b):
+        t.reload(vm)
+    t.relay.capture(None)
+    smc = tshark(path, "-Y", "smc")
+    bad = tshark(path, "-Y", "_ws.malformed")
+    t.check(not bad, "malformed:\n" + "\n".join(bad[:20]))
+    text = "\n".join(smc)
+    for what in ("Proposal", "Accept", "Confirm", "Confirm Link", "Confirm Link(Resp)",
+                 "Add Link", "Add Link(Resp)", "CDC Message", "Delete Link"):
+        t.check(what in text, f"no {what} in the capture of {len(smc)} SMC messages:\n"
+                + "\n".join(smc[:60]))
+    options = tshark(path, "-Y", "tcp.flags.syn == 1 && tcp.options.experimental.exid"
+                                 " == 0xe2d4")
+    t.equal(len(options), 22, "SYN and SYN-ACK segments with the option")
+    # no byte of the application by TCP: all TCP payload is CLC messages
+    plain = tshark(path, "-Y", "tcp.len > 0 && (tcp.port == 5110 || tcp.port == 5111)"
+                               " && !smc")
+    t.check(not plain, "TCP payload that is no CLC message:\n" + "\n".join(plain[:20]))
+    t.note(f"{len(smc)} SMC messages")
