@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CDC messages on a link.
+ *
+ * Operation:
+ *   A message leaves as the tail of the RDMA WRITEs that it announces, in one
+ *   chain on one queue pair: the peer sees it after the data (CDC-10). One
+ *   that arrives is applied in the completion handler, so nothing stands
+ *   between its arrival and the wake-up of a reader (CDC-02, CDC-11).
+ *
+ * Ownership:
+ *   A posted message holds a reference on its connection's socket; the done
+ *   function in its slot, which the sender put there, drops it.
+ *
+ * Error handling:
+ *   A message that cannot be read, is late or names nobody is counted and
+ *   dropped. What a connection has to be aborted for is an event for its
+ *   socket. A chain that cannot be posted means a broken link, which smc_wr.c
+ *   has reported already.
+ */
+#include "smc_cdc.h"
+#include "smc_compat.h"
+#include "smc_net.h"
+
+/* One RDMA WRITE into the peer's element out of the send ring. */
+static void cdc_fill_write(struct smc_conn *conn, struct smc_link *link,
+			   const struct smc_xfer_part *part, struct smc_wr_write *write)
+{
+	const struct smc_buf_elem *ring = &conn->sndbuf;
+	u64 iova = smc_buf_elem_iova(ring);
+	int i;
+
+	write->raddr = conn->peer_addr + part->off;
+	write->rkey = conn->peer_rkey;
+	write->nr_sge = part->nr_src;
+	for (i = 0; i < part->nr_src; i++) {
+		const struct smc_seg *src = &part->src[i];
+
+		write->sge[i].addr = iova + src->off;
+		write->sge[i].length = src->len;
+		write->sge[i].lkey = smc_buf_lkey(ring->buf, link->index);
+		smc_buf_sync_for_device(ring, &link->wr, link->index, src->off, src->len);
+	}
+}
+
+static void cdc_count(const struct smc_conn *conn, const struct smc_xfer *xfer)
+{
+	const struct net *net = sock_net(conn->sk);
+
+	smc_stat_inc(net, SMC_STAT_CDC_TX);
+	if (!xfer->len) {
+		smc_stat_inc(net, SMC_STAT_WINDOW_UPDATES);
+		return;
+	}
+	smc_stat_add(net, SMC_STAT_RDMA_WRITES, xfer->nr_parts);
+	smc_stat_add(net, SMC_STAT_TX_BYTES, xfer->len);
+}
+
+/**
+ * smc_cdc_post() - write data to the peer and announce it, or just tell news
+ * @conn: open; its link is the one that @slot belongs to
+ * @slot: a free slot with its done function set; gone afterwards, whatever the
+ *	  result
+ * @xfer: what to write, planned under the same hold of conn->lock; its length
+ *	  is 0 for a message without data
+ *
+ * Takes the next sequence number and posts under that one hold, which keeps
+ * CDC order equal to queue order. On success a reference on the socket travels
+ * with the message: slot->tag.owner is @conn, and the done function drops it.
+ * RFC 7609 4.7.1, A.4 (CDC-01, CDC-03, CDC-08, CDC-10, TX-01).
+ *
+ * Context: Any context but hard interrupt. Expects conn->lock held, and an RCU
+ *	    read section that began before the slot was taken.
+ * Return: 0; -EPIPE if C or A was sent before, or the link is stopped; -ERANGE
+ *	   if @xfer is more than may be written; or what smc_wr_post() returns.
+ */
+int smc_cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, const struct smc_xfer *xfer)
+{
+	struct smc_link *link = container_of(slot->wr, struct smc_link, wr);
+	struct smc_cdc_msg msg = {};
+	int i, rc;
+
+	lockdep_assert_held(&conn->lock);
+	rc = smc_cdc_build(&conn->ctl, xfer, &msg);
+	if (rc) {
+		smc_wr_slot_put(slot);
+		return rc;
+	}
+	/* The producer cursor has moved, whether the post succeeds or not. */
+	conn->tx_sent = smc_cursor_advance(conn->snd_geom, conn->tx_sent, xfer->len);
+	msg.token = conn->peer_token;
+	smc_cdc_encode(&msg, slot->msg);
+	for (i = 0; i < xfer->nr_parts; i++)
+		cdc_fill_write(conn, link, &xfer->part[i], &slot->write[i]);
+	slot->nr_writes = xfer->nr_parts;
+	slot->tag.owner = conn;
+	slot->tag.len = xfer->len;
+	slot->tag.seq = msg.seq;
+
+	sock_hold(conn->sk);
+	rc = smc_wr_post(slot);
+	if (rc)
+		/* The caller has one of its own. */
+		__sock_put(conn->sk);
+	else
+		cdc_count(conn, xfer);
+	return rc;
+}
+
+/* Applies a message; a connection that is cut off or not set up drops it. */
+static u32 cdc_apply(struct smc_conn *conn, const struct smc_cdc_msg *msg)
+{
+	u32 events = SMC_EV_STALE;
+
+	spin_lock_bh(&conn->lock);
+	if (rcu_access_pointer(conn->link) && conn->ctl.rx_geom.size)
+		events = smc_cdc_apply(&conn->ctl, msg);
+	spin_unlock_bh(&conn->lock);
+	return events;
+}
+
+/**
+ * smc_cdc_rx() - a message of type CDC has arrived
+ * @wr: the queues of the link
+ * @msg: the message
+ * @len: its length, any
+ *
+ * For smc_wr_ops.rx_cdc. Finds the connection, applies the message and tells
+ * the socket what was new. RFC 7609 A.4 (CDC-02, CDC-05, CDC-09, CDC-11,
+ * CDC-12, CUR-12, RMB-33).
+ *
+ * Context: Completion context (softirq). Takes conn->lock.
+ */
+void smc_cdc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
+{
+	struct smc_link *link = container_of(wr, struct smc_link, wr);
+	const struct net *net = link->lgr->key.net;
+	struct smc_cdc_msg cdc;
+	struct smc_conn *conn;
+	u32 events;
+
+	if (smc_cdc_decode(msg, len, &cdc)) {
+		smc_stat_inc(net, SMC_STAT_CDC_BAD);
+		return;
+	}
+	smc_stat_inc(net, SMC_STAT_CDC_RX);
+	conn = smc_conn_lookup(link->lgr, cdc.token);
+	if (!conn) {
+		smc_stat_inc(net, SMC_STAT_CDC_NO_CONN);
+		return;
+	}
+	events = cdc_apply(conn, &cdc);
+	if (events & SMC_EV_STALE)
+		smc_stat_inc(net, SMC_STAT_CDC_STALE);
+	if (events & (SMC_EV_INVALID | SMC_EV_LOST))
+		smc_stat_inc(net, SMC_STAT_CDC_BAD);
+	if (events)
+		conn->ops.event(conn, events);
+	sock_put(conn->sk);
+}

@@ -1,0 +1,525 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One connection on a link group.
+ *
+ * Operation:
+ *   A socket's connection joins a group with the rings it was given, learns
+ *   the peer's element from Accept or Confirm, is opened when data may flow,
+ *   and leaves. In between completion handlers find it by its alert token.
+ *
+ * Ownership:
+ *   Joined, it owns a membership in the group with a reference, its element
+ *   and its send ring. Each posted CDC holds a reference on the socket. The
+ *   send ring goes back only when no write from it is in flight: where there
+ *   are some, the last completion gives it back, and with it the reference on
+ *   the group.
+ *
+ * Locks:
+ *   rmbe and sndbuf change under the socket lock only. What conn->lock guards
+ *   is listed with struct smc_conn; tx_prep is written under both.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "smc_compat.h"
+#include "smc_conn.h"
+#include "smc_net.h"
+
+/* What our elements begin with in the RFC dialect, RMB-12. */
+static const u8 smc_conn_eyecatcher[SMC_EYE_CATCHER_LEN] = { 0xe2, 0xd4, 0xc3, 0xd9 };
+
+/**
+ * smc_conn_init() - a socket's connection before it has one
+ * @conn: all zero
+ * @sk: the socket that embeds it
+ * @event: upward news
+ *
+ * Context: Any context.
+ */
+void smc_conn_init(struct smc_conn *conn, struct sock *sk,
+		   void (*event)(struct smc_conn *conn, u32 events))
+{
+	conn->sk = sk;
+	conn->ops.event = event;
+	conn->rtoken = -1;
+	spin_lock_init(&conn->lock);
+	INIT_LIST_HEAD(&conn->wait_node);
+}
+
+/* Takes a token that no connection of the group has or had lately, RMB-33. */
+static int conn_take_token(struct smc_conn *conn, struct smc_link_group *lgr)
+{
+	u32 token;
+	int rc;
+
+	rc = xa_alloc_cyclic_bh(&lgr->conns, &token, conn, XA_LIMIT(1, U32_MAX),
+				&lgr->next_token, GFP_KERNEL);
+	if (rc < 0)
+		return rc;
+	conn->token = token;
+	return 0;
+}
+
+/*
+ * The element begins with the eye catcher until it is known that the peer
+ * expects none; data overwrites it then. RMB-14.
+ */
+static void conn_write_eyecatcher(struct smc_conn *conn, struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+
+	lockdep_assert_held(&lgr->lock);
+	if (lgr->is_committed && lgr->is_deployed)
+		return;
+	memcpy(conn->rmbe.cpu, smc_conn_eyecatcher, SMC_EYE_CATCHER_LEN);
+	if (conn->rmbe.buf->map[link->index].mr)
+		smc_buf_sync_for_device(&conn->rmbe, &link->wr, link->index, 0,
+					SMC_EYE_CATCHER_LEN);
+}
+
+/* Fails if the group's connections were cut off, or are about to be. */
+static int conn_attach(struct smc_conn *conn, struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+	int rc = -ECONNABORTED;
+
+	lockdep_assert_held(&lgr->lock);
+	spin_lock_bh(&conn->lock);
+	/* Either this sees the end of the group, or its end sees @conn. */
+	if (!smc_lgr_is_down(lgr) && lgr->links[link->index] == link) {
+		if (lgr->is_committed)
+			smc_lgr_set_geometry(lgr, conn);
+		rcu_assign_pointer(conn->link, link);
+		rc = 0;
+	}
+	spin_unlock_bh(&conn->lock);
+	return rc;
+}
+
+/**
+ * smc_conn_join() - turn a reservation into a connection
+ * @conn: its rmbe and sndbuf are elements of @lgr's pools
+ * @lgr: reserved; reservation and reference belong to @conn afterwards
+ * @link: the link that will carry it
+ *
+ * Takes an alert token and writes the eye catcher where there may be one. From
+ * here on messages for the token reach the connection, once the dialect is
+ * committed. RFC 7609 4.4.1 (RMB-08, RMB-14, RMB-32, RMB-33).
+ *
+ * Context: Process context, may sleep. Expects the socket lock held. Takes
+ *	    lgr->lock and conn->lock.
+ * Return: 0; -ENOMEM; -EBUSY if tokens have run out; -ECONNABORTED if group or
+ *	   link is going down. On failure the reservation stays the caller's.
+ */
+int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link)
+{
+	int rc;
+
+	conn->lgr = lgr;
+	conn->snd_geom = (struct smc_geom){ .size = conn->sndbuf.size };
+	conn->tx_prep = smc_cursor_start(conn->snd_geom);
+	conn->tx_sent = conn->tx_prep;
+	conn->tx_fin = conn->tx_prep;
+	rc = conn_take_token(conn, lgr);
+	if (rc)
+		goto out;
+
+	mutex_lock(&lgr->lock);
+	rc = conn_attach(conn, link);
+	if (!rc)
+		conn_write_eyecatcher(conn, link);
+	mutex_unlock(&lgr->lock);
+	if (!rc)
+		return 0;
+	xa_erase_bh(&lgr->conns, conn->token);
+	conn->token = 0;
+out:
+	conn->lgr = NULL;
+	return rc;
+}
+
+/* Another connection that writes to the same element of the peer, or NULL. */
+static struct smc_conn *conn_find_rival(struct smc_conn *conn, int rtoken, u8 index)
+{
+	unsigned long token = 0;
+	struct smc_conn *other;
+
+	lockdep_assert_held(&conn->lgr->lock);
+	while ((other = smc_lgr_next_conn(conn->lgr, &token))) {
+		if (other != conn && other->rtoken == rtoken && other->peer_index == index)
+			return other;
+		sock_put(other->sk);
+	}
+	return NULL;
+}
+
+/*
+ * Takes possession of an element of the peer. Who had it before is returned
+ * with a reference, dispossessed.
+ */
+static struct smc_conn *conn_claim(struct smc_conn *conn, int rtoken, u8 index)
+{
+	unsigned long *in_use = conn->lgr->rtokens->tok[rtoken].in_use;
+	struct smc_conn *rival = NULL;
+
+	lockdep_assert_held(&conn->lgr->lock);
+	if (__test_and_set_bit(index, in_use))
+		rival = conn_find_rival(conn, rtoken, index);
+	if (rival)
+		rival->rtoken = -1;
+	conn->rtoken = rtoken;
+	conn->peer_index = index;
+	return rival;
+}
+
+/* The peer's RMB: new with first contact, otherwise known, RKEY-24. */
+static int conn_find_rmb(struct smc_conn *conn, struct smc_link *link,
+			 const struct smc_clc_accept *peer)
+{
+	struct smc_link_group *lgr = conn->lgr;
+	int rtoken;
+
+	lockdep_assert_held(&lgr->lock);
+	if (READ_ONCE(lgr->state) == SMC_LGR_FORMING)
+		return smc_rtoken_add(lgr->rtokens, link->index, peer->rkey, peer->rmb_addr);
+	rtoken = smc_rtoken_find(lgr->rtokens, link->index, peer->rkey, peer->rmb_addr);
+	return rtoken < 0 ? -ENOKEY : rtoken;
+}
+
+static void conn_store_peer(struct smc_conn *conn, const struct smc_clc_accept *peer,
+			    u64 addr, u32 size)
+{
+	spin_lock_bh(&conn->lock);
+	conn->peer_rkey = peer->rkey;
+	conn->peer_addr = addr;
+	conn->peer_size = size;
+	conn->peer_token = peer->token;
+	/* Cursors have started already where the dialect is known. */
+	if (conn->ctl.tx_geom.size)
+		conn->ctl.tx_geom.size = size;
+	spin_unlock_bh(&conn->lock);
+}
+
+/**
+ * smc_conn_set_peer() - where the connection's data goes at the peer
+ * @conn: joined
+ * @peer: Accept or Confirm, decoded
+ *
+ * On first contact the RMB is added to those known, later it must be known.
+ * Another connection believed to use the element is cut off (SMC_EV_LINK_LOST)
+ * and this one proceeds. RFC 7609 2.1 (AMB-09), 4.4.2 (RMB-29 to RMB-31),
+ * RKEY-22, RKEY-24.
+ *
+ * Context: Process context, may sleep. Expects the socket lock of @conn held.
+ *	    Takes lgr->lock and conn->lock.
+ * Return: 0; -ENOKEY if the RMB is not known (out of sync); -EEXIST if its key
+ *	   is known with another address; -ENOSPC if the peer has too many;
+ *	   -EINVAL if index, size or address are impossible; -ECONNABORTED if
+ *	   the link is lost.
+ */
+int smc_conn_set_peer(struct smc_conn *conn, const struct smc_clc_accept *peer)
+{
+	struct smc_link_group *lgr = conn->lgr;
+	u32 size = smc_nego_size_bytes(peer->size_code);
+	struct smc_conn *rival = NULL;
+	struct smc_link *link;
+	u64 addr, end;
+	int rc;
+
+	if (!peer->rmbe_index || size < SMC_BUF_MIN_SIZE || size > SMC_GEOM_SIZE_MAX ||
+	    check_add_overflow(peer->rmb_addr, (u64)(peer->rmbe_index - 1) * size, &addr) ||
+	    check_add_overflow(addr, (u64)size, &end))
+		return -EINVAL;
+
+	mutex_lock(&lgr->lock);
+	/* Links of a group live as long as the group, which is held. */
+	rcu_read_lock();
+	link = rcu_dereference(conn->link);
+	rcu_read_unlock();
+	rc = link ? conn_find_rmb(conn, link, peer) : -ECONNABORTED;
+	if (rc >= 0)
+		rival = conn_claim(conn, rc, peer->rmbe_index);
+	mutex_unlock(&lgr->lock);
+	if (rc < 0)
+		return rc;
+
+	conn_store_peer(conn, peer, addr, size);
+	if (rival) {
+		smc_stat_inc(sock_net(conn->sk), SMC_STAT_RMBE_CONFLICT);
+		smc_lgr_cut_conn(rival);
+		sock_put(rival->sk);
+	}
+	return 0;
+}
+
+/**
+ * smc_conn_open() - data may flow from here on
+ * @conn: its peer is known and its group is up
+ *
+ * RFC 7609 3.5.1.6 (FC-12), 4.8.1 (CLOSE-06).
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ */
+void smc_conn_open(struct smc_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	conn->is_open = true;
+	spin_unlock_bh(&conn->lock);
+}
+
+/**
+ * smc_conn_lose_link() - the connection can send nothing any more
+ * @conn: joined
+ *
+ * As smc_lgr_cut_conn().
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ */
+void smc_conn_lose_link(struct smc_conn *conn)
+{
+	smc_lgr_cut_conn(conn);
+}
+
+static void conn_release_rtoken(struct smc_conn *conn, struct smc_link_group *lgr)
+{
+	mutex_lock(&lgr->lock);
+	if (conn->rtoken >= 0)
+		__clear_bit(conn->peer_index, lgr->rtokens->tok[conn->rtoken].in_use);
+	conn->rtoken = -1;
+	mutex_unlock(&lgr->lock);
+}
+
+/* Posts nothing more, applies nothing more, has nothing to read. */
+static void conn_detach(struct smc_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	RCU_INIT_POINTER(conn->link, NULL);
+	conn->is_dead = true;
+	conn->is_open = false;
+	if (conn->ctl.rx_geom.size)
+		smc_cdc_consume(&conn->ctl, smc_cdc_readable(&conn->ctl));
+	spin_unlock_bh(&conn->lock);
+}
+
+/* The send ring, and the reference that keeps its area. */
+static void conn_release_sndbuf(struct smc_conn *conn, struct smc_link_group *lgr)
+{
+	smc_buf_put(&lgr->sends, &conn->sndbuf);
+	smc_lgr_put(lgr);
+}
+
+static void conn_release_sndbuf_when_quiet(struct smc_conn *conn, struct smc_link_group *lgr)
+{
+	bool is_quiet;
+
+	spin_lock_bh(&conn->lock);
+	is_quiet = !conn->tx_inflight;
+	if (!is_quiet)
+		conn->late_lgr = lgr;
+	spin_unlock_bh(&conn->lock);
+	if (is_quiet)
+		conn_release_sndbuf(conn, lgr);
+}
+
+/**
+ * smc_conn_leave() - give everything back that belongs to the group
+ * @conn: the connection; nothing happens if it is in no group
+ *
+ * The caller knows that the peer writes to the element no more, or that it may
+ * be used again all the same (RMB-27, RMB-28, CLOSE-02, CLOSE-24). Waits for
+ * nobody: a send ring with writes in flight follows with the last completion.
+ *
+ * Context: Process context. Expects the socket lock held. Takes lgr->lock and
+ *	    conn->lock.
+ * Return: true if this was the last connection of a group that is up: its idle
+ *	   time begins. Who wants to act on that holds a reference on the group
+ *	   of its own.
+ */
+bool smc_conn_leave(struct smc_conn *conn)
+{
+	struct smc_link_group *lgr = conn->lgr;
+	bool is_last;
+
+	if (!lgr)
+		return false;
+	xa_erase_bh(&lgr->conns, conn->token);
+	conn_release_rtoken(conn, lgr);
+	if (conn->has_cork_timer)
+		sk_stop_timer(conn->sk, &conn->cork_timer);
+	conn_detach(conn);
+	conn->lgr = NULL;
+	smc_buf_put(&lgr->rmbs, &conn->rmbe);
+	is_last = smc_lgr_drop_conn(lgr);
+	conn_release_sndbuf_when_quiet(conn, lgr);
+	return is_last;
+}
+
+/**
+ * smc_conn_tx_done() - a CDC of the connection has completed
+ * @conn: the connection; the caller holds the CDC's reference on its socket
+ * @seq: its sequence number
+ * @len: bytes it announced
+ * @ok: it reached the peer
+ *
+ * The bytes' place in the send ring is free (TX-04). RFC 7609 4.6.1.
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ * Return: SMC_EV_TX_DONE, with SMC_EV_FINAL_DONE if it said C or A.
+ */
+u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok)
+{
+	struct smc_link_group *late = NULL;
+	u32 events = SMC_EV_TX_DONE;
+
+	spin_lock_bh(&conn->lock);
+	conn->tx_inflight--;
+	if (ok) {
+		smc_cdc_done(&conn->ctl, seq, len);
+		conn->tx_fin = smc_cursor_advance(conn->snd_geom, conn->tx_fin, len);
+	}
+	if (conn->ctl.tx_conn_sent & (SMC_CDC_CLOSED | SMC_CDC_ABORT) &&
+	    seq == conn->ctl.tx_seq_final)
+		events |= SMC_EV_FINAL_DONE;
+	if (!conn->tx_inflight)
+		swap(late, conn->late_lgr);
+	spin_unlock_bh(&conn->lock);
+	if (late)
+		conn_release_sndbuf(conn, late);
+	return events;
+}
+
+/**
+ * smc_conn_lookup() - the connection that an alert token names
+ * @lgr: the group
+ * @token: from a CDC message
+ *
+ * RFC 7609 1.2, A.4 (CDC-09, RMB-33).
+ *
+ * Context: Any context but hard interrupt.
+ * Return: the connection with a reference on its socket for the caller; NULL
+ *	   if there is none.
+ */
+struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token)
+{
+	struct smc_conn *conn;
+
+	/* Sockets are freed after a grace period. */
+	rcu_read_lock();
+	conn = xa_load(&lgr->conns, token);
+	if (conn && !refcount_inc_not_zero(&conn->sk->sk_refcnt))
+		conn = NULL;
+	rcu_read_unlock();
+	return conn;
+}
+
+/**
+ * smc_conn_readable() - how many bytes wait in the connection's element
+ * @conn: the connection
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ * Return: bytes; 0 without an element.
+ */
+u32 smc_conn_readable(struct smc_conn *conn)
+{
+	u32 len = 0;
+
+	spin_lock_bh(&conn->lock);
+	if (conn->ctl.rx_geom.size)
+		len = smc_cdc_readable(&conn->ctl);
+	spin_unlock_bh(&conn->lock);
+	return len;
+}
+
+static u32 conn_snd_distance(const struct smc_conn *conn, struct smc_cursor from)
+{
+	int len = 0;
+
+	lockdep_assert_held(&conn->lock);
+	if (conn->snd_geom.size)
+		len = smc_cursor_distance(conn->snd_geom, from, conn->tx_prep);
+	return max(len, 0);
+}
+
+/**
+ * smc_conn_writable() - how many bytes the send ring has room for
+ * @conn: the connection
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ * Return: bytes; 0 without a ring.
+ */
+u32 smc_conn_writable(struct smc_conn *conn)
+{
+	u32 len;
+
+	spin_lock_bh(&conn->lock);
+	len = smc_geom_space(conn->snd_geom) - conn_snd_distance(conn, conn->tx_fin);
+	spin_unlock_bh(&conn->lock);
+	return len;
+}
+
+/**
+ * smc_conn_unsent() - how many bytes of the send ring are not yet written
+ * @conn: the connection
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ * Return: bytes.
+ */
+u32 smc_conn_unsent(struct smc_conn *conn)
+{
+	u32 len;
+
+	spin_lock_bh(&conn->lock);
+	len = conn_snd_distance(conn, conn->tx_sent);
+	spin_unlock_bh(&conn->lock);
+	return len;
+}
+
+/**
+ * smc_conn_is_drained() - has all that was to be sent been completed
+ * @conn: the connection
+ *
+ * RFC 7609 4.8.1 (CLOSE-08).
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ * Return: true if no data is unsent and no message in flight.
+ */
+bool smc_conn_is_drained(struct smc_conn *conn)
+{
+	bool is_drained;
+
+	spin_lock_bh(&conn->lock);
+	is_drained = !conn->tx_inflight && !conn_snd_distance(conn, conn->tx_sent);
+	spin_unlock_bh(&conn->lock);
+	return is_drained;
+}
+
+/**
+ * smc_conn_check_eyecatcher() - is the head of the element as we left it
+ * @conn: joined
+ *
+ * Elements of the deployed dialect have none and pass. RFC 7609 4.2, 4.4.1
+ * (RMB-16, RMB-17): a damaged one is logged, and the caller has the connection
+ * reset.
+ *
+ * Context: Process context. Expects the socket lock held.
+ * Return: false if somebody wrote over it.
+ */
+bool smc_conn_check_eyecatcher(struct smc_conn *conn)
+{
+	struct smc_link *link;
+
+	/* The geometry is constant once data has arrived. */
+	if (conn->ctl.rx_geom.base != SMC_EYE_CATCHER_LEN)
+		return true;
+	rcu_read_lock();
+	link = rcu_dereference(conn->link);
+	if (link)
+		smc_buf_sync_for_cpu(&conn->rmbe, &link->wr, link->index, 0, SMC_EYE_CATCHER_LEN);
+	rcu_read_unlock();
+	if (likely(!memcmp(conn->rmbe.cpu, smc_conn_eyecatcher, SMC_EYE_CATCHER_LEN)))
+		return true;
+
+	smc_stat_inc(sock_net(conn->sk), SMC_STAT_EYECATCHER_BAD);
+	pr_warn_ratelimited("connection %08x of link group %08x: eye catcher is %4phN, connection reset\n",
+			    conn->token, conn->lgr->id, conn->rmbe.cpu);
+	return false;
+}

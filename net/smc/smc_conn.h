@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One connection on a link group: its control block, its rings, and the
+ * lock around both.
+ */
+#ifndef SMC_CONN_H
+#define SMC_CONN_H
+
+#include <linux/spinlock.h>
+#include <linux/timer.h>
+#include <net/sock.h>
+
+#include "smc_cdc_wire.h"
+#include "smc_core.h"
+#include "smc_ring.h"
+
+/* Events beyond those of smc_cdc_apply(), from the same number space. */
+#define SMC_EV_LINK_LOST	BIT(30)	/* nothing can be sent any more: the group is
+					 * gone, or the peer gave its element to another
+					 * connection (RMB-30)
+					 */
+#define SMC_EV_TX_DONE		BIT(29)	/* a send completed: ring space, maybe drained */
+#define SMC_EV_FINAL_DONE	BIT(28)	/* the CDC with C or A completed */
+
+/* Upward news of a connection, set once by smc_conn_init(). */
+struct smc_conn_ops {
+	/* Called without locks, in any context but hard interrupt. */
+	void (*event)(struct smc_conn *conn, u32 events);
+};
+
+enum smc_conn_flag {
+	SMC_CONN_IS_WAITING,		/* in the waiters of a link */
+};
+
+/**
+ * struct smc_conn - one connection
+ *
+ * Embedded in struct smc_sock; a reference on @sk keeps it. @lock is
+ * conn->lock of the lock order: it guards what follows it, and the order of
+ * CDC messages on the queue.
+ *
+ * @sk: the socket
+ * @ops: upward news; set once
+ * @lgr: the group; set on joining, cleared on leaving, under the socket lock
+ * @token: our alert token; 0 is none
+ * @flags: bits of &enum smc_conn_flag
+ * @wait_node: in link->waiters, under link->wait_lock
+ * @rtoken: index in lgr->rtokens, -1 for none; under lgr->lock
+ * @peer_index: element there
+ * @rmbe: our element, read by us, written by the peer; const while joined
+ * @sndbuf: our send ring; const from joining until all its writes completed
+ * @snd_geom: its geometry, base 0
+ * @cork_timer: bounds how long @tx_cork holds data back, TX-07
+ * @has_cork_timer: @cork_timer was set up, under the socket lock
+ * @tx_nodelay: never coalesce (TCP_NODELAY), TX-08
+ * @is_corked: TCP_CORK is on, under the socket lock
+ * @lock: spinlock, bottom halves off
+ * @link: the link our sends use; RCU, written under @lock; NULL when lost
+ * @late_lgr: the group, once the connection has left it with writes in flight
+ * @ctl: cursors, flags, sequence numbers
+ * @peer_token: the peer's token for its CDC messages
+ * @peer_rkey: of the peer's element on @link
+ * @peer_addr: of the peer's element on @link
+ * @peer_size: bytes of the peer's element
+ * @tx_prep: next free byte
+ * @tx_sent: next byte to write to the peer
+ * @tx_fin: everything before it has completed
+ * @tx_inflight: CDC messages posted and not completed
+ * @tx_cork: data is held back (MSG_MORE, TCP_CORK) until flushed
+ * @tx_flush: data is to go out whatever else holds it back
+ * @is_open: forming has ended: data may flow, FC-12
+ * @is_dead: after C or A, or link lost: never posts again
+ */
+struct smc_conn {
+	struct sock *sk;
+	struct smc_conn_ops ops;
+	struct smc_link_group *lgr;
+	u32 token;
+	unsigned long flags;
+	struct list_head wait_node;
+	int rtoken;
+	u8 peer_index;
+	struct smc_buf_elem rmbe;
+	struct smc_buf_elem sndbuf;
+	struct smc_geom snd_geom;
+	struct timer_list cork_timer;
+	bool has_cork_timer;
+	bool tx_nodelay;
+	bool is_corked;
+
+	spinlock_t lock;		/* conn->lock, see above */
+	struct smc_link __rcu *link;
+	struct smc_link_group *late_lgr;
+	struct smc_cdc_ctl ctl;
+	u32 peer_token;
+	u32 peer_rkey;
+	u64 peer_addr;
+	u32 peer_size;
+	struct smc_cursor tx_prep;
+	struct smc_cursor tx_sent;
+	struct smc_cursor tx_fin;
+	u16 tx_inflight;
+	bool tx_cork;
+	bool tx_flush;
+	bool is_open;
+	bool is_dead;
+};
+
+void smc_conn_init(struct smc_conn *conn, struct sock *sk,
+		   void (*event)(struct smc_conn *conn, u32 events));
+int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link);
+int smc_conn_set_peer(struct smc_conn *conn, const struct smc_clc_accept *peer);
+void smc_conn_open(struct smc_conn *conn);
+void smc_conn_lose_link(struct smc_conn *conn);
+bool smc_conn_leave(struct smc_conn *conn);
+struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token);
+u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok);
+
+u32 smc_conn_readable(struct smc_conn *conn);
+u32 smc_conn_writable(struct smc_conn *conn);
+u32 smc_conn_unsent(struct smc_conn *conn);
+bool smc_conn_is_drained(struct smc_conn *conn);
+bool smc_conn_check_eyecatcher(struct smc_conn *conn);
+
+#endif /* SMC_CONN_H */

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Link groups and links: found or formed by peer, joined by connections,
+ * taken down in one place.
+ */
+#ifndef SMC_CORE_H
+#define SMC_CORE_H
+
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+
+#include "smc_buf.h"
+#include "smc_clc_nego.h"
+#include "smc_llc_types.h"
+#include "smc_state.h"
+#include "smc_wr.h"
+
+struct smc_conn;
+struct smc_link_group;
+
+enum smc_role { SMC_ROLE_CLIENT, SMC_ROLE_SERVER };	/* values as in diag */
+
+/**
+ * struct smc_link - one RC queue pair between two RNICs
+ * @wr: its queues; completion handlers come back with a pointer to this
+ * @lgr: the group, which outlives its links
+ * @index: place in lgr->links and in every per-link array
+ * @num: link number on the wire, assigned by the server, LID-01
+ * @uid: our link user ID
+ * @peer_uid: the peer's, display only, LID-04
+ * @state: under lgr->lock, moved by smc_link_set_state(); released after
+ *	   @peer, so that a reader of the state may read the peer
+ * @peer: the peer's end, const once the state has left SMC_LINK_UNUSED
+ * @psn: our initial packet sequence number
+ * @users: tasks that work on the queues without a lock, under lgr->lock
+ * @wait_lock: guards @waiters
+ * @waiters: connections (conn->wait_node) that found no free slot, in order;
+ *	     each holds a reference on its connection
+ * @node: in lgr->old_links once the queues are gone
+ *
+ * A link lives as long as its group, whether its queues still exist or not:
+ * who holds a reference on the group may keep a pointer to the link.
+ */
+struct smc_link {
+	struct smc_wr wr;
+	struct smc_link_group *lgr;
+	u8 index;
+	u8 num;
+	u32 uid;
+	u32 peer_uid;
+	enum smc_link_state state;
+	struct smc_ib_peer peer;
+	u32 psn;
+	unsigned int users;
+	spinlock_t wait_lock;
+	struct list_head waiters;
+	struct list_head node;
+};
+
+/* What makes two handshakes belong to the same group (design: FORMING). */
+struct smc_lgr_key {
+	struct net *net;
+	enum smc_role role;
+	u16 vlan;
+	u8 peer_id[8];
+	u8 peer_gid[16];	/* compared only where @peer_id is all zero */
+};
+
+/**
+ * struct smc_link_group - all links between two peers with one role
+ * @node: in the list of groups, until the group is freed
+ * @refs: one for being up, dropped by @terminate_work; one per reservation or
+ *	  connection, per send ring still in flight, work item and handshake
+ * @key: what it was formed for, const after init
+ * @params: what was negotiated; the dialect part is committed once, before
+ *	    the peer may send (smc_lgr_commit_dialect())
+ * @id: local number for operators, LG-09; its low byte is 0
+ * @state: under the list lock, moved by smc_lgr_set_state()
+ * @type: single, symmetric..., for operators
+ * @is_deployed: the dialect, valid once @is_committed
+ * @is_committed: the dialect has been settled, under @lock
+ * @is_retired: takes no further connection, under the list lock
+ * @nr_conns: connections and reservations, under the list lock
+ * @conns: token to &struct smc_conn, read under RCU by completion handlers
+ * @next_token: where the search for a free token starts
+ * @lock: links, rtokens and the LLC machine; process context
+ * @links: by index, written under @lock; read there or under RCU
+ * @old_links: links whose queues are gone, under @lock
+ * @orphans: areas that could not be made ready, mapped on a failed link
+ * @next_link_num: server: number of the next link, LID-03, under @lock
+ * @rtokens: the peer's RMBs, under @lock
+ * @rmbs: our RMBs
+ * @sends: our send areas
+ * @is_growing: somebody is adding an area, under @lock
+ * @waitq: news about @state, @is_growing, link->users and LLC requests
+ * @fail_decline: how forming failed: a decline code when falling back is
+ *		  still allowed, 0 when the connection must be reset
+ * @llc: the engine, smc_llc.c
+ * @terminate_work: takes links down and releases the devices
+ * @free_work: releases the memory when the last reference is gone
+ */
+struct smc_link_group {
+	struct list_head node;
+	refcount_t refs;
+	struct smc_lgr_key key;
+	struct smc_params params;
+	u32 id;
+	enum smc_lgr_state state;
+	enum smc_lgr_type type;
+	bool is_deployed;
+	bool is_committed;
+	bool is_retired;
+	unsigned int nr_conns;
+	struct xarray conns;
+	u32 next_token;
+	struct mutex lock;
+	struct smc_link *links[SMC_LINKS_MAX];
+	struct list_head old_links;
+	struct list_head orphans;
+	u8 next_link_num;
+	struct smc_rtokens *rtokens;
+	struct smc_buf_pool rmbs;
+	struct smc_buf_pool sends;
+	bool is_growing;
+	wait_queue_head_t waitq;
+	enum smc_decline fail_decline;
+	struct smc_llc llc;
+	struct work_struct terminate_work;
+	struct work_struct free_work;
+};
+
+int smc_core_init(const struct smc_wr_ops *ops);
+void smc_core_exit(void);
+void smc_core_exit_net(struct net *net);
+
+/* Finding and forming; see the kernel-doc for what each returns. */
+struct smc_link_group *smc_lgr_reserve(const struct smc_lgr_key *key,
+				       const struct smc_ib_end *end,
+				       long timeout_jiffies, bool *is_first);
+struct smc_link_group *smc_lgr_form(const struct smc_lgr_key *key);
+struct smc_link_group *smc_lgr_reserve_link(const struct smc_lgr_key *key,
+					    const struct smc_ib_peer *peer,
+					    long timeout_jiffies,
+					    struct smc_link **link);
+struct smc_link_group *smc_lgr_find_link(const struct smc_lgr_key *key,
+					 const struct smc_ib_peer *peer);
+bool smc_lgr_unreserve(struct smc_link_group *lgr);
+bool smc_lgr_retire(struct smc_link_group *lgr);
+int smc_lgr_wait_formed(struct smc_link_group *lgr, long timeout_jiffies);
+struct smc_link_group *smc_lgr_get(struct smc_link_group *lgr);
+void smc_lgr_put(struct smc_link_group *lgr);
+
+/* State. */
+bool smc_lgr_is_down(const struct smc_link_group *lgr);
+void smc_lgr_commit_dialect(struct smc_link_group *lgr, bool is_deployed);
+void smc_lgr_activate(struct smc_link_group *lgr);
+void smc_lgr_fail(struct smc_link_group *lgr, enum smc_decline decline);
+void smc_lgr_terminate(struct smc_link_group *lgr);
+
+/* Connections of a group; smc_conn.c is the one to use these. */
+struct smc_conn *smc_lgr_next_conn(struct smc_link_group *lgr, unsigned long *token);
+void smc_lgr_set_geometry(struct smc_link_group *lgr, struct smc_conn *conn);
+void smc_lgr_cut_conn(struct smc_conn *conn);
+bool smc_lgr_drop_conn(struct smc_link_group *lgr);
+
+/* Links. */
+struct smc_link *smc_link_create(struct smc_link_group *lgr, const struct smc_ib_end *end);
+struct smc_link *smc_link_create_at(struct smc_link_group *lgr, const struct smc_ib_end *end,
+				    unsigned int index);
+int smc_link_connect(struct smc_link *link, const struct smc_ib_peer *peer);
+int smc_link_prepare(struct smc_link *link);
+void smc_link_destroy(struct smc_link *link);
+struct smc_link *smc_lgr_pick_link(struct smc_link_group *lgr);
+struct smc_link *smc_lgr_link_by_num(struct smc_link_group *lgr, u8 num);
+struct smc_link *smc_lgr_link_by_peer(struct smc_link_group *lgr, const struct smc_ib_peer *peer);
+bool smc_link_set_state(struct smc_link *link, enum smc_link_state state);
+void smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn);
+struct smc_conn *smc_link_pop_waiter(struct smc_link *link);
+
+/* Rings for a connection; areas are added by one task at a time. */
+int smc_lgr_begin_grow(struct smc_link_group *lgr);
+void smc_lgr_end_grow(struct smc_link_group *lgr);
+int smc_lgr_map_buf(struct smc_link_group *lgr, struct smc_buf *buf);
+int smc_lgr_register_buf(struct smc_link_group *lgr, struct smc_buf *buf);
+void smc_lgr_drop_buf(struct smc_link_group *lgr, struct smc_buf *buf);
+
+/* Observers. */
+void smc_lgr_for_each(void (*fn)(struct smc_link_group *lgr, void *arg), void *arg);
+
+#endif /* SMC_CORE_H */

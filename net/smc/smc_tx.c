@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The send path.
+ *
+ * Operation:
+ *   smc_tx_sendmsg() copies into the send ring and publishes what it copied.
+ *   smc_tx_push() makes the peer's view of the connection current: it is called
+ *   whenever something may have changed (data copied, data read, a message
+ *   arrived or completed, a flag set) and posts what that calls for, if
+ *   anything. Each post is one chain: at most two RDMA WRITEs and the CDC.
+ *
+ * Slots:
+ *   A push takes a slot first, then conn->lock; with the lock it sees whether
+ *   the slot's link is still the connection's. A connection that finds no slot
+ *   queues up at the link, at most once, and whoever frees a slot serves the
+ *   queue from its head: a completion, or a push that did not need its slot. A
+ *   push that finds others waiting queues up behind them. Nobody is lost: who
+ *   queues up tries to serve the queue once more afterwards, and getting and
+ *   freeing a slot take the same lock.
+ *
+ * Coalescing:
+ *   While a message is in flight, little data waits for its completion, which
+ *   pushes again. MSG_MORE and TCP_CORK hold back less than half a ring for
+ *   at most SMC_TX_CORK_TIME. So nothing is delayed forever (TX-06 to TX-08).
+ *
+ * Error handling:
+ *   What completes in error was reported by smc_wr.c; here its reference and
+ *   count are taken back, nothing else.
+ */
+#include <linux/sched/signal.h>
+#include <linux/wait.h>
+
+#include "smc_cdc.h"
+#include "smc_compat.h"
+#include "smc_net.h"
+#include "smc_tx.h"
+
+/* As long as TCP_CORK holds data back. */
+#define SMC_TX_CORK_TIME	(HZ / 5)
+
+static void smc_tx_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok);
+
+static u32 tx_unsent(const struct smc_conn *conn)
+{
+	int len;
+
+	lockdep_assert_held(&conn->lock);
+	len = smc_cursor_distance(conn->snd_geom, conn->tx_sent, conn->tx_prep);
+	return max(len, 0);
+}
+
+/* May more data still come before these bytes are worth a message? */
+static bool tx_is_held_back(const struct smc_conn *conn, u32 unsent)
+{
+	u32 half = smc_geom_space(conn->snd_geom) / 2;
+	u32 limit;
+
+	lockdep_assert_held(&conn->lock);
+	if (conn->tx_flush)
+		return false;
+	if (conn->tx_cork)
+		return unsent < half;
+	if (!conn->tx_inflight || READ_ONCE(conn->tx_nodelay))
+		return false;
+	limit = READ_ONCE(smc_net(sock_net(conn->sk))->set.autocorking_size);
+	return unsent <= min(half, limit);
+}
+
+/*
+ * The one answer to "may I, and is there something to post?". Fills in the
+ * plan; its length is 0 for a message without data.
+ */
+static bool tx_plan(const struct smc_conn *conn, struct smc_xfer *x)
+{
+	u32 unsent;
+	bool is_due;
+
+	lockdep_assert_held(&conn->lock);
+	x->len = 0;
+	x->nr_parts = 0;
+	if (!conn->is_open || conn->is_dead)
+		return false;
+	unsent = tx_unsent(conn);
+	is_due = smc_cdc_is_needed(&conn->ctl, unsent);
+	/* A message that leaves anyway takes all data along. */
+	if (unsent && (is_due || !tx_is_held_back(conn, unsent)))
+		smc_cdc_plan(&conn->ctl, conn->snd_geom, conn->tx_sent, conn->tx_prep, x);
+	return x->len || is_due;
+}
+
+static void tx_account(struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	conn->tx_inflight++;
+	if (conn->ctl.tx_conn_sent & (SMC_CDC_CLOSED | SMC_CDC_ABORT))
+		conn->is_dead = true;
+	if (!tx_unsent(conn))
+		conn->tx_flush = false;
+}
+
+enum tx_outcome {
+	TX_IDLE,	/* nothing to send, or nothing may be sent; slot unused */
+	TX_MOVED,	/* the connection is on another link; slot unused */
+	TX_SENT,	/* one message was posted, and that was all */
+	TX_MORE,	/* one message was posted, another one is due */
+};
+
+/* Posts at most one message with a slot of @link. The slot is used up. */
+static enum tx_outcome tx_post(struct smc_conn *conn, struct smc_link *link,
+			       struct smc_wr_slot *slot)
+{
+	enum tx_outcome outcome = TX_IDLE;
+	struct smc_xfer x;
+
+	slot->tag.done = smc_tx_done;
+	spin_lock_bh(&conn->lock);
+	if (rcu_access_pointer(conn->link) != link) {
+		outcome = TX_MOVED;
+	} else if (tx_plan(conn, &x)) {
+		outcome = TX_SENT;
+		if (!smc_cdc_post(conn, slot, &x)) {
+			/* The completion waits for conn->lock. */
+			tx_account(conn);
+			if (tx_plan(conn, &x))
+				outcome = TX_MORE;
+		}
+	}
+	spin_unlock_bh(&conn->lock);
+	if (outcome == TX_IDLE || outcome == TX_MOVED)
+		smc_wr_slot_put(slot);
+	return outcome;
+}
+
+/*
+ * Uses @slot and further ones for @conn until nothing more is due. Where slots
+ * run out, it queues up behind all others. True if the connection must be
+ * looked at again on another link.
+ */
+static bool tx_drain(struct smc_conn *conn, struct smc_link *link, struct smc_wr_slot *slot)
+{
+	enum tx_outcome outcome = TX_MORE;
+
+	while (slot && outcome == TX_MORE) {
+		outcome = tx_post(conn, link, slot);
+		slot = NULL;
+		if (outcome == TX_MORE)
+			slot = smc_wr_slot_get(&link->wr, SMC_WR_DATA);
+	}
+	if (outcome == TX_MORE)
+		smc_link_add_waiter(link, conn);
+	return outcome == TX_MOVED;
+}
+
+/*
+ * Gives free slots of a link to those who wait for one, in their order.
+ * Whoever freed a slot, or queued up, calls this. A waiter that has moved to
+ * another link looks for a slot there.
+ */
+static void tx_serve(struct smc_link *link)
+{
+	struct smc_wr_slot *slot;
+	struct smc_conn *conn;
+
+	while (!list_empty_careful(&link->waiters)) {
+		slot = smc_wr_slot_get(&link->wr, SMC_WR_DATA);
+		if (!slot)
+			return;
+		conn = smc_link_pop_waiter(link);
+		if (!conn) {
+			smc_wr_slot_put(slot);
+			continue;
+		}
+		if (tx_drain(conn, link, slot))
+			smc_tx_push(conn);
+		sock_put(conn->sk);
+	}
+}
+
+/**
+ * smc_tx_push() - make the peer's view of a connection current
+ * @conn: the connection; the caller holds a reference on its socket
+ *
+ * Posts what has become due: data that fits the window, a window update, a
+ * flag. Does nothing where nothing is due; may be called at any time. Where
+ * the link has no free slot, the rest follows as soon as one is. RFC 7609
+ * 4.5.1, 4.7 (TX-01, TX-06, WIN-02, BLK-04, BLK-06).
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ */
+void smc_tx_push(struct smc_conn *conn)
+{
+	struct smc_link *link, *next;
+	struct smc_wr_slot *slot;
+
+	rcu_read_lock();
+	for (link = rcu_dereference(conn->link); link; link = next) {
+		next = NULL;
+		slot = NULL;
+		if (list_empty_careful(&link->waiters))
+			slot = smc_wr_slot_get(&link->wr, SMC_WR_DATA);
+		if (!slot)
+			smc_link_add_waiter(link, conn);
+		else if (tx_drain(conn, link, slot))
+			next = rcu_dereference(conn->link);
+		tx_serve(link);
+	}
+	rcu_read_unlock();
+}
+
+/*
+ * A message and the writes before it have completed. The slot is free again
+ * already.
+ */
+static void smc_tx_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok)
+{
+	struct smc_link *link = container_of(wr, struct smc_link, wr);
+	struct smc_conn *conn = tag->owner;
+	u32 events;
+
+	events = smc_conn_tx_done(conn, tag->seq, tag->len, ok);
+	if (ok) {
+		conn->ops.event(conn, events);
+		smc_tx_push(conn);
+		rcu_read_lock();
+		tx_serve(link);
+		rcu_read_unlock();
+	}
+	sock_put(conn->sk);
+}
+
+/**
+ * smc_tx_flush() - send what was held back
+ * @conn: the connection; the caller holds a reference on its socket
+ *
+ * For the end of TCP_CORK, for TCP_NODELAY, and before closing.
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ */
+void smc_tx_flush(struct smc_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	conn->tx_cork = false;
+	conn->tx_flush = conn->snd_geom.size && tx_unsent(conn);
+	spin_unlock_bh(&conn->lock);
+	smc_tx_push(conn);
+}
+
+/**
+ * smc_tx_cork() - TCP_CORK
+ * @conn: the connection; the caller holds a reference on its socket
+ * @is_on: hold back less than half a ring, for a while; otherwise send it
+ *
+ * Context: Process context. Expects the socket lock held. Takes conn->lock.
+ */
+void smc_tx_cork(struct smc_conn *conn, bool is_on)
+{
+	conn->is_corked = is_on;
+	if (!is_on)
+		smc_tx_flush(conn);
+}
+
+/**
+ * smc_tx_signal() - tell the peer that this side is done, has closed or aborts
+ * @conn: the connection; the caller holds a reference on its socket
+ * @conn_flags: SMC_CDC_DONE, SMC_CDC_CLOSED, SMC_CDC_ABORT
+ *
+ * The caller has seen to it that what the flag ends has drained, or means to
+ * drop it. After C or A nothing is sent any more. SMC_EV_FINAL_DONE follows
+ * when the message with C or A has completed, SMC_EV_LINK_LOST if it never
+ * will. RFC 7609 4.8, A.4 (CDC-13, CDC-14, CLOSE-09, ABRT-03).
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ */
+void smc_tx_signal(struct smc_conn *conn, u8 conn_flags)
+{
+	spin_lock_bh(&conn->lock);
+	smc_cdc_set_conn_flags(&conn->ctl, conn_flags);
+	conn->tx_cork = false;
+	spin_unlock_bh(&conn->lock);
+	smc_tx_push(conn);
+}
+
+/* Data was held back long enough, TMR-18. Drops the timer's reference. */
+static void tx_cork_expired(struct timer_list *timer)
+{
+	struct smc_conn *conn = smc_compat_timer_of(conn, timer, cork_timer);
+
+	smc_tx_flush(conn);
+	sock_put(conn->sk);
+}
+
+/* What is held back now leaves in time. */
+static void tx_arm_cork(struct smc_conn *conn)
+{
+	if (!conn->has_cork_timer) {
+		timer_setup(&conn->cork_timer, tx_cork_expired, 0);
+		conn->has_cork_timer = true;
+	}
+	if (!timer_pending(&conn->cork_timer))
+		sk_reset_timer(conn->sk, &conn->cork_timer, jiffies + SMC_TX_CORK_TIME);
+}
+
+/* Why nothing can be sent any more; 0 if something can. */
+static int tx_check(struct smc_sock *smc)
+{
+	struct smc_conn *conn = &smc->conn;
+	struct sock *sk = &smc->sk;
+
+	if (sk->sk_err || sk->sk_shutdown & SEND_SHUTDOWN)
+		return -EPIPE;
+	/* The peer has closed: nobody will read this. AMB-43 */
+	if (!conn->lgr || READ_ONCE(conn->is_dead) ||
+	    READ_ONCE(conn->ctl.rx_conn_flags) & (SMC_CDC_CLOSED | SMC_CDC_ABORT))
+		return -EPIPE;
+	return 0;
+}
+
+/*
+ * Waits until the send ring has room, nothing can be sent any more, or time is
+ * up. A completion that finds SOCK_NOSPACE set wakes whoever polls.
+ */
+static int tx_wait(struct smc_sock *smc, long *timeo)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct smc_conn *conn = &smc->conn;
+	struct sock *sk = &smc->sk;
+	int rc = 0;
+
+	smc_stat_inc(sock_net(sk), SMC_STAT_TX_BLOCKED);
+	add_wait_queue(sk_sleep(sk), &wait);
+	while (!rc) {
+		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+		if (sk->sk_socket)
+			set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+		/* Pairs with the lock under which a completion frees space. */
+		smp_mb__after_atomic();
+		if (smc_conn_writable(conn) || tx_check(smc))
+			break;
+		if (!*timeo)
+			rc = -EAGAIN;
+		else if (signal_pending(current))
+			rc = sock_intr_errno(*timeo);
+		else
+			sk_wait_event(sk, timeo, smc_conn_writable(conn) || tx_check(smc), &wait);
+	}
+	remove_wait_queue(sk_sleep(sk), &wait);
+	return rc;
+}
+
+/* Copies up to @len bytes to the end of the ring; returns how many it was. */
+static size_t tx_copy(struct smc_conn *conn, struct msghdr *msg, size_t len)
+{
+	struct smc_seg seg[SMC_RING_SEGS];
+	size_t copied = 0;
+	u32 i, nr;
+
+	/* tx_prep is ours: it moves with the socket locked. */
+	nr = smc_ring_segs(conn->snd_geom, conn->tx_prep, len, seg);
+	for (i = 0; i < nr; i++) {
+		size_t n = copy_from_iter(conn->sndbuf.cpu + seg[i].off, seg[i].len,
+					  &msg->msg_iter);
+
+		copied += n;
+		if (n < seg[i].len)
+			break;
+	}
+	return copied;
+}
+
+/* The bytes now belong to the stream. */
+static void tx_publish(struct smc_conn *conn, size_t len, bool is_more)
+{
+	bool is_corked = is_more || conn->is_corked;
+
+	spin_lock_bh(&conn->lock);
+	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, len);
+	conn->tx_cork = is_corked;
+	spin_unlock_bh(&conn->lock);
+	if (is_corked)
+		tx_arm_cork(conn);
+	smc_tx_push(conn);
+}
+
+/* One round of sendmsg: bytes taken, or why there are none. */
+static ssize_t tx_send_some(struct smc_sock *smc, struct msghdr *msg, long *timeo)
+{
+	struct smc_conn *conn = &smc->conn;
+	size_t room, n;
+	int rc;
+
+	rc = tx_check(smc);
+	if (rc)
+		return rc;
+	room = smc_conn_writable(conn);
+	if (!room) {
+		/* What is held back makes room once it is sent. */
+		smc_tx_flush(conn);
+		return tx_wait(smc, timeo);
+	}
+	n = tx_copy(conn, msg, min(room, msg_data_left(msg)));
+	if (!n)
+		return -EFAULT;
+	tx_publish(conn, n, msg->msg_flags & MSG_MORE);
+	return n;
+}
+
+/**
+ * smc_tx_sendmsg() - send() on a connection
+ * @smc: the socket, its connection open
+ * @msg: data and flags
+ * @len: bytes to send
+ *
+ * Returns as soon as the data is in the send ring (TX-02). After a fault in the
+ * middle of a copy the bytes before it are sent. Blocking, timeout and signals
+ * as with TCP.
+ *
+ * Context: Process context, sleeps unless MSG_DONTWAIT. Expects the socket lock
+ *	    held, which is released while waiting.
+ * Return: bytes taken, or if none: -EAGAIN, -EINTR, -ERESTARTSYS, -EFAULT; the
+ *	   socket's pending error; -EPIPE (with SIGPIPE unless MSG_NOSIGNAL) if
+ *	   nothing can be sent any more; -EOPNOTSUPP for MSG_OOB.
+ */
+int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len)
+{
+	long timeo = sock_sndtimeo(&smc->sk, msg->msg_flags & MSG_DONTWAIT);
+	struct sock *sk = &smc->sk;
+	size_t copied = 0;
+	ssize_t rc = 0;
+
+	if (msg->msg_flags & MSG_OOB)
+		return -EOPNOTSUPP;
+
+	sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+	if (!len)
+		rc = tx_check(smc);
+	while (copied < len) {
+		rc = tx_send_some(smc, msg, &timeo);
+		if (rc < 0)
+			break;
+		copied += rc;
+	}
+	if (copied)
+		return copied;
+	return rc < 0 ? sk_stream_error(sk, msg->msg_flags, rc) : 0;
+}
