@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Judge a run of the suites: what init sent, and what the kernel said.
+
+The results are KTAP as KUnit keeps it in debugfs, one document per suite,
+between marks that init writes. Whatever is missing, out of order or not "ok"
+is a failure, and so is anything on the console that a healthy kernel does not
+say. The exit status is 0 only for a run in which nothing of that kind is found
+and at least one case passed.
+"""
+
+import argparse
+import bisect
+import re
+import sys
+
+MARK = "SMC-KUNIT "
+
+# Of what a failed case said, this many lines are shown.
+MAX_NOTES = 12
+
+# What the kernel prints when something is wrong with it. The last words of a
+# machine that ends well ("reboot: Power down") match none of them.
+SPLATS = re.compile("|".join([
+    r"\bWARNING:",
+    r"\bBUG:",
+    r"\bBUG\b.*\bat\b.*:\d+!",
+    r"kernel BUG at",
+    r"\bOops\b",
+    r"general protection fault",
+    r"Call Trace:",
+    r"Kernel panic",
+    r"KASAN:",
+    r"UBSAN:",
+    r"ODEBUG:",
+    r"DEBUG_LOCKS_WARN_ON",
+    r"INFO: task .* blocked for more than",
+    r"INFO: possible ",
+    r"INFO: trying to register non-static key",
+    r"possible (circular|recursive|irq) lock",
+    r"inconsistent lock state",
+    r"suspicious RCU usage",
+    r"still has locks held|lock held (when|at)|bad unlock balance",
+    r"sleeping function called",
+    r"scheduling while atomic",
+    r"refcount_t:",
+    r"list_(add|del) corruption",
+    r"rcu.*(stall|self-detected)",
+    r"watchdog:.*lockup",
+    r"workqueue lockup",
+    r"unregister_netdevice: waiting",
+    r"ref_tracker:",
+    r"kmemleak: \d+ new suspected",
+    r"kmemleak: .*(pool empty|disabled|Cannot allocate)",
+    r"Out of memory:",
+    r"page allocation failure",
+    r"usercopy:",
+    r"Objects remaining in",
+    r"unable to handle (page fault|kernel)",
+    r"double fault|stack guard page|stack-protector:",
+    r"disagrees about version|Unknown symbol|module verification failed",
+]))
+
+RESULT = re.compile(r"(not ok|ok) (\d+) ?-? ?(.*?)(?: # (\w+).*)?$")
+NOISE = re.compile(r"KTAP version|# Subtest:|# module:")
+BARE = re.compile(r"(?<=    )0xffffffff[0-9a-f]{8}$")
+PLAN = re.compile(r"1\.\.(\d+)$")
+
+
+def find_splats(lines):
+    """Return those of the lines that no healthy kernel says."""
+    return [line.rstrip() for line in lines if SPLATS.search(line)]
+
+
+class Level:
+    """One level of a KTAP document: its plan and the results seen so far."""
+
+    def __init__(self):
+        self.plan = None
+        self.seen = 0
+
+
+class Suite:
+    """Parse one suite's document; cases and errors are the outcome."""
+
+    def __init__(self, name):
+        self.name = name
+        self.passed = []
+        self.failed = []
+        self.skipped = []
+        self.errors = []
+        self.levels = []
+        self.notes = []
+        self.closed = False
+
+    def error(self, text):
+        self.errors.append(f"{self.name}: {text}")
+
+    def level(self, depth):
+        """The level at this depth; levels below it are finished."""
+        while len(self.levels) <= depth:
+            self.levels.append(Level())
+        return self.levels[depth]
+
+    def finish_below(self, depth):
+        """Check and drop the levels deeper than depth."""
+        while len(self.levels) > depth + 1:
+            deep = self.levels.pop()
+            # parameters of a case come without a plan
+            if deep.plan is None and len(self.levels) < 2:
+                self.error("no plan")
+            if deep.plan is not None and deep.plan != deep.seen:
+                self.error(f"plan of {deep.plan}, {deep.seen} results")
+
+    def feed(self, line):
+        text = line.lstrip(" ")
+        depth = (len(line) - len(text)) // 4
+        match = PLAN.match(text)
+        if match:
+            self.level(depth).plan = int(match.group(1))
+            return
+        match = RESULT.match(text)
+        if match:
+            self.result(depth, *match.groups())
+            return
+        if text and not NOISE.match(text):
+            self.notes.append(text)
+
+    def result(self, depth, word, number, name, directive):
+        self.finish_below(depth)
+        level = self.level(depth)
+        level.seen += 1
+        if int(number) != level.seen:
+            self.error(f"result {number} where {level.seen} was due")
+        if depth == 0:
+            self.closed = True
+            if word != "ok":
+                self.error("not ok")
+        elif depth == 1:
+            self.case(word, name, directive)
+        elif word != "ok":
+            self.notes.append(f"# parameter: {name}")
+
+    def case(self, word, name, directive):
+        if directive == "SKIP":
+            self.skipped.append(name)
+        elif word == "ok":
+            self.passed.append(name)
+        else:
+            self.failed.append((name, self.notes))
+        self.notes = []
+
+    def finish(self):
+        self.finish_below(-1)
+        if not self.closed:
+            self.error("no result of the suite")
+        if not self.passed and not self.failed:
+            self.error("no case was run")
+        for name in self.skipped:
+            self.error(f"{name} was skipped")
+
+
+class Run:
+    """Everything init sent, cut at its marks."""
+
+    def __init__(self):
+        self.suites = []
+        self.marks = set()
+        self.leaks = []
+        self.symbols = []
+        self.log = []
+        self.errors = []
+
+    def parse(self, lines):
+        sink = None
+        for raw in lines:
+            line = raw.rstrip("\r\n")
+            if not line.startswith(MARK):
+                if sink:
+                    sink(line)
+                continue
+            sink = self.mark(line[len(MARK):])
+        for suite in self.suites:
+            suite.finish()
+
+    def mark(self, words):
+        """Handle a mark; return what takes the lines after it."""
+        word, _, rest = words.partition(" ")
+        self.marks.add(word)
+        if word == "suite":
+            suite = Suite(rest)
+            self.suites.append(suite)
+            return suite.feed
+        if word == "leaks":
+            return self.leaks.append
+        if word == "symbols":
+            return self.symbol
+        if word == "console":
+            return self.log.append
+        return None
+
+    def symbol(self, line):
+        """Take a line of /proc/kallsyms."""
+        words = line.split()
+        if len(words) >= 3:
+            bisect.insort(self.symbols, (int(words[0], 16), words[2]))
+
+    def named(self, line):
+        """Name a bare address in a backtrace of the module."""
+        match = BARE.search(line)
+        if not match or not self.symbols:
+            return line
+        address = int(match.group(0), 16)
+        at = bisect.bisect(self.symbols, (address, "~")) - 1
+        if at < 0:
+            return line
+        start, name = self.symbols[at]
+        return BARE.sub(f"{name}+{address - start:#x} [smc_kunit]", line)
+
+    def judge(self, console):
+        wanted = {
+            "begin": "the machine never came up",
+            "loaded": "the module was not loaded",
+            "unloaded": "the module was not unloaded",
+            "leaks-watched": "kmemleak does not work",
+            "leaks-end": "no leak scan",
+            "console-end": "no kernel log",
+            "end": "no end mark",
+        }
+        for word, text in wanted.items():
+            if word not in self.marks:
+                self.errors.append(text)
+        for suite in self.suites:
+            self.errors += suite.errors
+        if not self.suites:
+            self.errors.append("no suite was run")
+        splats = find_splats(console)
+        splats += [s for s in find_splats(self.log) if s not in splats]
+        self.errors += [f"kernel: {line}" for line in splats]
+        self.errors += [f"leak: {self.named(line)}"
+                        for line in self.leaks if line.strip()]
+
+
+def show(suite, verbose):
+    total = len(suite.passed) + len(suite.failed) + len(suite.skipped)
+    state = "not ok" if suite.failed or suite.errors else "ok"
+    print(f"{state} {suite.name}: {len(suite.passed)} of {total} cases passed")
+    if verbose:
+        for name in suite.passed:
+            print(f"    ok {name}")
+    for name, notes in suite.failed:
+        print(f"    not ok {name}")
+        for note in notes[:MAX_NOTES]:
+            print(f"        {note}")
+        if len(notes) > MAX_NOTES:
+            print(f"        ... {len(notes) - MAX_NOTES} lines more")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("-v", "--verbose", action="store_true",
+                        help="print the cases that passed, too")
+    parser.add_argument("--filtered", action="store_true",
+                        help="suites without a case are those filtered out")
+    parser.add_argument("results")
+    parser.add_argument("console")
+    args = parser.parse_args()
+
+    run = Run()
+    with open(args.results, encoding="utf-8", errors="replace") as file:
+        run.parse(file)
+    with open(args.console, encoding="utf-8", errors="replace") as file:
+        console = file.readlines()
+    if args.filtered:
+        run.suites = [s for s in run.suites
+                      if s.passed or s.failed or s.skipped]
+    run.judge(console)
+
+    for suite in run.suites:
+        show(suite, args.verbose)
+    for text in run.errors:
+        print(f"kunit: {text}")
+    passed = sum(len(suite.passed) for suite in run.suites)
+    failed = sum(len(suite.failed) for suite in run.suites)
+    print(f"kunit: {passed} passed, {failed} failed, "
+          f"{len(run.errors)} other errors")
+    return 0 if passed and not failed and not run.errors else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""The judge of the suites must not be too kind: what each defect leads to."""
+
+import unittest
+
+import ktap
+
+GOOD = """\
+SMC-KUNIT begin
+SMC-KUNIT leaks-watched
+SMC-KUNIT loaded
+SMC-KUNIT suite smc_a
+KTAP version 1
+1..1
+    KTAP version 1
+    # Subtest: smc_a
+    1..2
+    ok 1 cdc_05_first
+        KTAP version 1
+        # Subtest: win_02_second
+        ok 1 one
+        ok 2 two
+    ok 2 win_02_second
+ok 1 smc_a
+SMC-KUNIT suite-end
+SMC-KUNIT unloaded
+SMC-KUNIT leaks
+SMC-KUNIT leaks-end
+SMC-KUNIT console
+[    1.0] smc_kunit: loading out-of-tree module taints kernel.
+SMC-KUNIT console-end
+SMC-KUNIT end
+"""
+
+CONSOLE = "[   24.7] reboot: Power down\n"
+
+
+def judge(results, console=CONSOLE):
+    run = ktap.Run()
+    run.parse(results.splitlines(keepends=True))
+    run.judge(console.splitlines(keepends=True))
+    return run
+
+
+def without(text):
+    """The good run without the lines that contain a text."""
+    return "".join(line for line in GOOD.splitlines(keepends=True)
+                   if text not in line)
+
+
+class Judge(unittest.TestCase):
+    def passes(self, results, console=CONSOLE):
+        run = judge(results, console)
+        self.assertEqual(run.errors, [])
+        self.assertEqual(run.suites[0].failed, [])
+
+    def fails(self, results, words, console=CONSOLE):
+        run = judge(results, console)
+        said = run.errors + [name for suite in run.suites
+                             for name, _ in suite.failed]
+        self.assertTrue(any(words in text for text in said), said)
+
+    def test_good_run(self):
+        self.passes(GOOD)
+        self.assertEqual(judge(GOOD).suites[0].passed,
+                         ["cdc_05_first", "win_02_second"])
+
+    def test_nothing_at_all(self):
+        self.fails("", "the machine never came up")
+        self.fails("", "no suite was run")
+
+    def test_each_mark_is_needed(self):
+        for mark in ("begin", "loaded", "unloaded", "leaks-watched",
+                     "leaks-end", "console-end"):
+            with self.subTest(mark):
+                self.assertTrue(judge(without(f"SMC-KUNIT {mark}\n")).errors)
+        self.fails(GOOD.replace("SMC-KUNIT end\n", ""), "no end mark")
+
+    def test_failed_case(self):
+        self.fails(GOOD.replace("    ok 1 cdc", "    not ok 1 cdc"),
+                   "cdc_05_first")
+
+    def test_failed_suite(self):
+        self.fails(GOOD.replace("\nok 1 smc_a", "\nnot ok 1 smc_a"), "not ok")
+
+    def test_skipped_case(self):
+        self.fails(GOOD.replace("05_first", "05_first # SKIP no"), "skipped")
+
+    def test_missing_case(self):
+        self.fails(without("ok 1 cdc_05"), "where 1 was due")
+        self.fails(without("ok 2 win_02"), "plan of 2")
+
+    def test_missing_plan(self):
+        self.fails(without("1..2"), "no plan")
+        self.fails(without("1..1"), "no plan")
+
+    def test_cut_document(self):
+        self.fails(GOOD.replace("\nok 1 smc_a", ""),
+                   "no result of the suite")
+
+    def test_suite_without_cases(self):
+        lines = [line for line in GOOD.splitlines(keepends=True)
+                 if not line.startswith("    ")]
+        self.fails("".join(lines), "no case was run")
+
+    def test_leak(self):
+        self.fails(GOOD.replace("SMC-KUNIT leaks\n",
+                                "SMC-KUNIT leaks\nunreferenced object\n"),
+                   "leak: unreferenced object")
+
+    def test_leak_is_named(self):
+        text = GOOD.replace("SMC-KUNIT unloaded\n", """\
+SMC-KUNIT symbols
+ffffffffa0000100 t smc_f [smc_kunit]
+ffffffffa0000200 t smc_g [smc_kunit]
+SMC-KUNIT symbols-end
+SMC-KUNIT unloaded
+""").replace("SMC-KUNIT leaks\n",
+             "SMC-KUNIT leaks\n    0xffffffffa0000126\n")
+        self.fails(text, "leak:     smc_f+0x26 [smc_kunit]")
+
+    def test_splats(self):
+        for text in (
+                "WARNING: CPU: 0 PID: 83 at net/smc/smc_ring.c:8 f+0x0/0x10",
+                "WARNING: possible circular locking dependency detected",
+                "WARNING: suspicious RCU usage",
+                "BUG: KASAN: slab-out-of-bounds in f+0x33/0x50",
+                "BUG: sleeping function called from invalid context",
+                "BUG: scheduling while atomic: insmod/83",
+                "kernel BUG at lib/list_debug.c:56!",
+                "UBSAN: array-index-out-of-bounds in smc_ring.c:3:4",
+                "refcount_t: underflow; use-after-free.",
+                "list_add corruption. prev->next should be next",
+                "ODEBUG: free active (active state 0) object",
+                "INFO: task kworker/0:1 blocked for more than 61 seconds.",
+                "watchdog: BUG: soft lockup - CPU#0 stuck for 22s!",
+                "rcu: INFO: rcu_preempt self-detected stall on CPU",
+                "Oops: general protection fault, probably for address",
+                "Kernel panic - not syncing: Attempted to kill init!",
+                "kmemleak: 1 new suspected memory leaks",
+                "smc_kunit: Unknown symbol ib_modify_qp (err -2)"):
+            with self.subTest(text):
+                self.fails(GOOD, text, CONSOLE + f"[   12.0] {text}\n")
+                self.fails(GOOD.replace("[    1.0]", f"[ 0.9] {text}\n[ 1.0]"),
+                           text)
+
+    def test_harmless_lines(self):
+        for text in ("Lock dependency validator: Copyright (c) 2006 Red Hat",
+                     "kmemleak: Kernel memory leak detector initialized "
+                     "(mem pool available: 31191)",
+                     "debug: WQ_WATCHDOG enabled",
+                     "rcu: Preemptible hierarchical RCU implementation."):
+            with self.subTest(text):
+                self.passes(GOOD, f"[ 0.1] {text}\n{CONSOLE}")
+
+
+if __name__ == "__main__":
+    unittest.main()
