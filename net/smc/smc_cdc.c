@@ -21,6 +21,7 @@
 #include "smc_cdc.h"
 #include "smc_compat.h"
 #include "smc_net.h"
+#include "smc_trace.h"
 
 /* One RDMA WRITE into the peer's element out of the send ring. */
 static void cdc_fill_write(struct smc_conn *conn, struct smc_link *link,
@@ -96,6 +97,7 @@ int smc_cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, const struct s
 	slot->tag.owner = conn;
 	slot->tag.len = xfer->len;
 	slot->tag.seq = msg.seq;
+	trace_smc_cdc_tx(link, slot->msg, SMC_CDC_LEN);
 
 	sock_hold(conn->sk);
 	rc = smc_wr_post(slot);
@@ -139,6 +141,7 @@ void smc_cdc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
 	struct smc_conn *conn;
 	u32 events;
 
+	trace_smc_cdc_rx(link, msg, len);
 	if (smc_cdc_decode(msg, len, &cdc)) {
 		smc_stat_inc(net, SMC_STAT_CDC_BAD);
 		return;

@@ -51,8 +51,8 @@ static int conn_take_token(struct smc_conn *conn, struct smc_link_group *lgr)
 	u32 token;
 	int rc;
 
-	rc = xa_alloc_cyclic_bh(&lgr->conns, &token, conn, XA_LIMIT(1, U32_MAX),
-				&lgr->next_token, GFP_KERNEL);
+	rc = xa_alloc_cyclic(&lgr->conns, &token, conn, XA_LIMIT(1, U32_MAX),
+			     &lgr->next_token, GFP_KERNEL);
 	if (rc < 0)
 		return rc;
 	conn->token = token;
@@ -130,7 +130,7 @@ int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_
 	mutex_unlock(&lgr->lock);
 	if (!rc)
 		return 0;
-	xa_erase_bh(&lgr->conns, conn->token);
+	xa_erase(&lgr->conns, conn->token);
 	conn->token = 0;
 out:
 	conn->lgr = NULL;
@@ -341,7 +341,7 @@ bool smc_conn_leave(struct smc_conn *conn)
 
 	if (!lgr)
 		return false;
-	xa_erase_bh(&lgr->conns, conn->token);
+	xa_erase(&lgr->conns, conn->token);
 	conn_release_rtoken(conn, lgr);
 	if (conn->has_cork_timer)
 		sk_stop_timer(conn->sk, &conn->cork_timer);

@@ -641,18 +641,15 @@ void smc_lgr_commit_dialect(struct smc_link_group *lgr, bool is_deployed)
  * smc_lgr_activate() - first contact has succeeded
  * @lgr: the group, FORMING; otherwise nothing happens
  *
- * The links that are up so far become active, who waits for the group goes on.
+ * Its first link becomes active, who waits for the group goes on.
  *
  * Context: Process context. Expects lgr->lock held.
  */
 void smc_lgr_activate(struct smc_link_group *lgr)
 {
-	int i;
-
 	lockdep_assert_held(&lgr->lock);
-	for (i = 0; i < SMC_LINKS_MAX; i++)
-		if (lgr->links[i] && lgr->links[i]->state == SMC_LINK_ACTIVATING)
-			smc_link_set_state(lgr->links[i], SMC_LINK_ACTIVE);
+	if (lgr->links[0])
+		smc_link_set_state(lgr->links[0], SMC_LINK_ACTIVE);
 	if (lgr->type == SMC_LGR_TYPE_NONE)
 		lgr->type = SMC_LGR_TYPE_SINGLE;
 	if (!lgr_set_state(lgr, SMC_LGR_ACTIVE))

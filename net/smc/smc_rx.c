@@ -19,6 +19,7 @@
 #include "smc_compat.h"
 #include "smc_net.h"
 #include "smc_rx.h"
+#include "smc_trace.h"
 #include "smc_tx.h"
 
 /* One receive call on its way. */
@@ -178,6 +179,18 @@ static int rx_loop(struct rx_call *call, size_t len, size_t target)
 	return copied ? copied : min_t(ssize_t, rc, 0);
 }
 
+static void rx_trace(struct smc_sock *smc, size_t len)
+{
+	struct smc_link *link;
+
+	if (!trace_smc_rx_recvmsg_enabled())
+		return;
+	rcu_read_lock();
+	link = rcu_dereference(smc->conn.link);
+	trace_smc_rx_recvmsg(smc, len, link ? link->wr.end.dev->ibdev->name : "");
+	rcu_read_unlock();
+}
+
 /**
  * smc_rx_recvmsg() - recv() on a connection
  * @smc: the socket; its connection is or was open
@@ -207,7 +220,12 @@ int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, int fla
 		.timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT),
 	};
 
+	int rc;
+
 	if (flags & MSG_OOB)
 		return -EINVAL;
-	return rx_loop(&call, len, sock_rcvlowat(sk, flags & MSG_WAITALL, len));
+	rc = rx_loop(&call, len, sock_rcvlowat(sk, flags & MSG_WAITALL, len));
+	if (rc > 0)
+		rx_trace(smc, rc);
+	return rc;
 }

@@ -33,6 +33,7 @@
 #include "smc_cdc.h"
 #include "smc_compat.h"
 #include "smc_net.h"
+#include "smc_trace.h"
 #include "smc_tx.h"
 
 /* As long as TCP_CORK holds data back. */
@@ -404,6 +405,18 @@ static ssize_t tx_send_some(struct smc_sock *smc, struct msghdr *msg, long *time
 	return n;
 }
 
+static void tx_trace(struct smc_sock *smc, size_t len)
+{
+	struct smc_link *link;
+
+	if (!trace_smc_tx_sendmsg_enabled())
+		return;
+	rcu_read_lock();
+	link = rcu_dereference(smc->conn.link);
+	trace_smc_tx_sendmsg(smc, len, link ? link->wr.end.dev->ibdev->name : "");
+	rcu_read_unlock();
+}
+
 /**
  * smc_tx_sendmsg() - send() on a connection
  * @smc: the socket, its connection open
@@ -439,7 +452,9 @@ int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len)
 			break;
 		copied += rc;
 	}
-	if (copied)
+	if (copied) {
+		tx_trace(smc, copied);
 		return copied;
+	}
 	return rc < 0 ? sk_stream_error(sk, msg->msg_flags, rc) : 0;
 }
