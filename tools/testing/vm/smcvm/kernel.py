@@ -167,6 +167,17 @@ def qemu_accel(kernel):
 
 
 @functools.lru_cache(maxsize=1)
+def preload_library():
+    """Build the preload library of tools/smc in the cache; its path."""
+    out = os.path.join(CACHE, "vm-tools")
+    with locked("tools"):
+        os.makedirs(out, exist_ok=True)
+        run(["make", "-s", "-C", os.path.join(TOP, "tools/smc"), f"OUT={out}",
+             f"{out}/libsmc-preload.so"])
+    return os.path.join(out, "libsmc-preload.so")
+
+
+@functools.lru_cache(maxsize=1)
 def tsc_khz():
     """Frequency of the host's time stamp counter; see tsckhz.c."""
     return int(run([compile_c(os.path.join(VM, "tsckhz.c"))]))

@@ -130,7 +130,7 @@ class Pair:
         """Multiply the protocol's timers by the slowness of the kernel."""
         if self.slow == 1:
             return
-        vm.run(f"cd {SYSCTL_DIR} && for f in *_timeout_ms *_timeout; do "
+        vm.run(f"cd {SYSCTL_DIR} && for f in clc_timeout_ms close_timeout_ms llc_*_ms; do "
                "[ -e $f ] || continue; "
                f"echo $(( $(cat $f) * {self.slow} )) > $f; done")
 

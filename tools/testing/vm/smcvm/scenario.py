@@ -264,6 +264,12 @@ class Test:
         """Path inside a machine of a file of the host."""
         return "/host" + os.path.abspath(path)
 
+    def preload(self):
+        """Environment that makes an unmodified program use SMC sockets."""
+        if self.family != "smc":
+            return {}
+        return {"LD_PRELOAD": self.guest_path(kernel.preload_library())}
+
     def program(self, name):
         """Compile guest/NAME.c; its path inside the machines."""
         src = os.path.join(kernel.VM, "guest", name + ".c")
