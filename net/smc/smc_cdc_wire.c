@@ -100,7 +100,6 @@ void smc_cdc_ctl_init(struct smc_cdc_ctl *ctl, struct smc_geom rx_geom,
 	ctl->rx_cons = ctl->rx_prod;
 	ctl->rx_cons_sent = ctl->rx_prod;
 	ctl->tx_prod = smc_cursor_start(tx_geom);
-	ctl->tx_prod_done = ctl->tx_prod;
 	ctl->tx_cons = ctl->tx_prod;
 }
 
@@ -579,6 +578,7 @@ int smc_cdc_build(struct smc_cdc_ctl *ctl, const struct smc_xfer *x,
 	if (len > smc_cdc_window(ctl) || len > smc_cdc_write_limit(ctl, len))
 		return -ERANGE;
 	ctl->tx_prod = smc_cursor_advance(ctl->tx_geom, ctl->tx_prod, len);
+	ctl->tx_inflight += len;
 	if (smc_cdc_pass_urgent(ctl, len))
 		is_urgent = true;
 	ctl->tx_seq++;
@@ -617,9 +617,7 @@ void smc_cdc_done(struct smc_cdc_ctl *ctl, u16 seq, u32 len)
 	if (!smc_cdc_seq_is_newer(seq, ctl->tx_seq_done))
 		return;
 	ctl->tx_seq_done = seq;
-	len = min(len, smc_cdc_inflight(ctl));
-	ctl->tx_prod_done = smc_cursor_advance(ctl->tx_geom, ctl->tx_prod_done,
-					       len);
+	ctl->tx_inflight -= min(len, ctl->tx_inflight);
 }
 
 /**
@@ -631,10 +629,7 @@ void smc_cdc_done(struct smc_cdc_ctl *ctl, u16 seq, u32 len)
  */
 u32 smc_cdc_inflight(const struct smc_cdc_ctl *ctl)
 {
-	int len = smc_cursor_distance(ctl->tx_geom, ctl->tx_prod_done,
-				      ctl->tx_prod);
-
-	return max(len, 0);
+	return ctl->tx_inflight;
 }
 
 /* Did C or A reach the peer for certain? */
@@ -693,15 +688,13 @@ u32 smc_cdc_replay(struct smc_cdc_ctl *ctl, struct smc_geom src,
 		   struct smc_cursor sent, struct smc_xfer *x)
 {
 	struct smc_geom dst = ctl->tx_geom;
-	struct smc_cursor from;
-	u32 len;
+	u32 unread = smc_geom_space(dst) - smc_cdc_window(ctl);
+	u32 len = min(ctl->tx_inflight, unread);
 
-	if (smc_cursor_distance(dst, ctl->tx_prod_done, ctl->tx_cons) > 0)
-		ctl->tx_prod_done = ctl->tx_cons;
-	len = smc_cdc_inflight(ctl);
-	from = smc_cursor_retreat(src, sent, len);
-	smc_ring_plan(src, from, sent, dst, ctl->tx_prod_done, ctl->tx_cons,
+	smc_ring_plan(src, smc_cursor_retreat(src, sent, len), sent, dst,
+		      smc_cursor_retreat(dst, ctl->tx_prod, len), ctl->tx_cons,
 		      len, x);
+	ctl->tx_inflight = len;
 	ctl->tx_is_replaying = !smc_cdc_is_final_done(ctl);
 	return len;
 }

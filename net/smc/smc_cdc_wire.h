@@ -8,7 +8,8 @@
  * where the peer reads next, as far as it told us.
  *
  * Free space and readable bytes are never counted: they follow from two
- * cursors. The send ring's own cursors (what the application prepared, what
+ * cursors. (Bytes in flight are: a reader's cursor may overtake completions,
+ * so that more than a whole ring may wait for them.) The send ring's own cursors (what the application prepared, what
  * was written, what completed) belong to the caller, who gives their
  * difference as "unsent". So does the peer's alert token: what builds a message
  * leaves smc_cdc_msg.token alone.
@@ -73,8 +74,8 @@ struct smc_cdc_ctl {
 
 	/* To the peer. */
 	struct smc_cursor	tx_prod;
-	struct smc_cursor	tx_prod_done;	/* covered by good completions */
 	struct smc_cursor	tx_cons;
+	u32			tx_inflight;	/* bytes written, not completed */
 	u32			tx_urg_left;	/* bytes up to the next mark, or 0 */
 	u32			tx_urg_last;	/* same for a later mark, or 0 */
 	u16			tx_seq;		/* last one used */

@@ -127,10 +127,13 @@ static const struct smc_close_rule smc_close_rules[] = {
 	  SMC_RULE_ABORT, 0 },
 	{ ST_OPEN, EV(TIMER), SEEN(APP_CLOSED), 0,
 	  SMC_RULE_ABORT, 0 },
-	/* Nobody will read what is there or still comes (3A, AMB-45). */
+	/*
+	 * Nobody will read what is there or still comes (3A, AMB-45). News of
+	 * data may be late: the application may have read them and then closed.
+	 */
 	{ ST_OPEN, EV(APP_CLOSE), SEEN(UNREAD), SEEN(C_SENT),
 	  SMC_RULE_ABORT, 0 },
-	{ ST_OPEN, EV(RX_DATA), SEEN(APP_CLOSED), 0,
+	{ ST_OPEN, EV(RX_DATA), SEEN(UNREAD) | SEEN(APP_CLOSED), 0,
 	  SMC_RULE_ABORT, 0 },
 	/* The peer has closed and will not read what we have (4A, AMB-43). */
 	{ ST_OPEN, EV(RX_CLOSED), SEEN(UNSENT), 0,
