@@ -346,47 +346,30 @@ enum smc_decline smc_nego_server(const struct smc_clc_proposal *prop,
 }
 
 /**
- * smc_nego_lgr_fits() - may this link group take a new connection
- * @lgr: a link group
- * @peer_id: the other side, from its CLC message
- * @vlan: VLAN of the interface that the TCP connection uses (AMB-68)
- * @as_server: our role in the new connection
+ * smc_nego_same_peer() - is it the same instance of the same host
+ * @id_a: a peer ID
+ * @gid_a: and the GID which that peer named
+ * @id_b: another peer ID
+ * @gid_b: and its GID
  *
- * A link group serves one peer, one VLAN and one direction. A server for which
- * none fits creates another one and says so in its Accept; that the peer is
- * known from elsewhere does not matter. RFC 7609 2.2.3, 3.5.1.2, 3.5.3; LG-03
- * to LG-06, FC-01, FC-02, PID-05.
+ * The peer ID alone tells, instance number included, and neither IP address nor
+ * GID (PID-05, PID-06). Only deployed clients that offer nothing of version 1
+ * leave it zero; then the GID has to do. RFC 7609 2.2.4, 3.5.1.2, FC-02.
  *
  * Context: Any context.
- * Return: true if the connection can join.
+ * Return: true if it is.
  */
-bool smc_nego_lgr_fits(const struct smc_nego_lgr *lgr,
-		       const u8 peer_id[SMC_PEER_ID_LEN], u16 vlan,
-		       bool as_server)
+bool smc_nego_same_peer(const u8 id_a[SMC_PEER_ID_LEN],
+			const u8 gid_a[SMC_GID_LEN],
+			const u8 id_b[SMC_PEER_ID_LEN],
+			const u8 gid_b[SMC_GID_LEN])
 {
-	return lgr->is_usable && lgr->is_server == as_server &&
-	       lgr->vlan == vlan && lgr->conns < lgr->max_conns &&
-	       !memcmp(lgr->peer_id, peer_id, SMC_PEER_ID_LEN);
-}
+	static const u8 none[SMC_PEER_ID_LEN];
 
-/**
- * smc_nego_end_matches() - is this the end of a link that a message names
- * @end: the far end of a link we have
- * @acc: Accept or Confirm
- *
- * All four must be equal; the RToken has no part in it (RKEY-23). RFC 7609
- * 3.5.2.2, SC-05, SC-10.
- *
- * Context: Any context.
- * Return: true if @acc names @end.
- */
-bool smc_nego_end_matches(const struct smc_nego_end *end,
-			  const struct smc_clc_accept *acc)
-{
-	return end->qpn == acc->qpn &&
-	       !memcmp(end->gid, acc->gid, sizeof(end->gid)) &&
-	       !memcmp(end->mac, acc->mac, sizeof(end->mac)) &&
-	       !memcmp(end->peer_id, acc->peer_id, sizeof(end->peer_id));
+	if (memcmp(id_a, id_b, SMC_PEER_ID_LEN))
+		return false;
+	return memcmp(id_a, none, SMC_PEER_ID_LEN) ||
+	       !memcmp(gid_a, gid_b, SMC_GID_LEN);
 }
 
 static void nego_build_link_data(struct smc_clc_msg *msg,

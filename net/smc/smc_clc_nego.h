@@ -94,7 +94,7 @@ struct smc_nego_local {
 };
 
 /**
- * struct smc_nego_end - one end of a link as named in Accept and Confirm
+ * struct smc_nego_end - our end of a link, as named in Accept and Confirm
  * @peer_id: host
  * @gid: GID of the RNIC
  * @mac: MAC address of the RNIC
@@ -143,27 +143,10 @@ struct smc_params {
 };
 
 /**
- * struct smc_nego_lgr - a link group as the search for one sees it
- * @peer_id: the peer
- * @vlan: VLAN id of all its links
- * @is_server: our role in it
- * @is_usable: not going down, not out of sync, with an active link
- * @conns: connections it carries
- * @max_conns: and may carry
- */
-struct smc_nego_lgr {
-	u8 peer_id[SMC_PEER_ID_LEN];
-	u16 vlan;
-	bool is_server;
-	bool is_usable;
-	u16 conns;
-	u16 max_conns;
-};
-
-/**
  * struct smc_nego_known - what this side knows about the link in a message
- * @has_link: an active link's far end equals the one named, see
- *	smc_nego_end_matches(), in a link group of the right role and VLAN
+ * @has_link: the far end of an active link has the peer ID, GID, MAC address
+ *	and QP number named, in a link group of the right role and VLAN; the
+ *	RToken has no part in it (SC-05, RKEY-23)
  * @has_rtoken: that group knows the RMB's rkey and address (RKEY-24)
  * @max_size_code: largest element in that group's dialect: SMC_BSIZE_RFC_MAX
  *	or SMC_BSIZE_DEPLOYED_MAX
@@ -249,11 +232,10 @@ bool smc_nego_match_ipv6(const struct smc_clc_proposal *prop,
 enum smc_decline smc_nego_server(const struct smc_clc_proposal *prop,
 				 bool shares_subnet);
 
-bool smc_nego_lgr_fits(const struct smc_nego_lgr *lgr,
-		       const u8 peer_id[SMC_PEER_ID_LEN], u16 vlan,
-		       bool as_server);
-bool smc_nego_end_matches(const struct smc_nego_end *end,
-			  const struct smc_clc_accept *acc);
+bool smc_nego_same_peer(const u8 id_a[SMC_PEER_ID_LEN],
+			const u8 gid_a[SMC_GID_LEN],
+			const u8 id_b[SMC_PEER_ID_LEN],
+			const u8 gid_b[SMC_GID_LEN]);
 
 void smc_nego_build_accept(struct smc_clc_msg *msg,
 			   const struct smc_nego_end *end,

@@ -385,112 +385,43 @@ static void dcln_08_server_declines_with_the_reason_err_04(struct kunit *test)
 			SMC_DECLINE_PEERNOSMC);
 }
 
-struct nego_lgr_row {
-	const char *name;
-	u8 peer_byte;		/* byte of the peer ID that differs, 8 for none */
-	u16 vlan;
-	bool is_server;
-	bool is_usable;
-	u16 conns;
-	bool fits;
-};
-
-static const struct nego_lgr_row nego_lgr_rows[] = {
-	{ "fits", 8, 5, true, true, 3, true },
-	{ "empty", 8, 5, true, true, 0, true },
-	{ "one place left", 8, 5, true, true, 254, true },
-	{ "full", 8, 5, true, true, 255, false },
-	{ "over full", 8, 5, true, true, 300, false },
-	{ "other role", 8, 5, false, true, 3, false },
-	{ "other VLAN", 8, 6, true, true, 3, false },
-	{ "no VLAN", 8, 0, true, true, 3, false },
-	{ "going down", 8, 5, true, false, 3, false },
-	{ "other host", 7, 5, true, true, 3, false },
-	{ "earlier instance of the same host", 1, 5, true, true, 3, false },
-};
-
-KUNIT_ARRAY_PARAM_DESC(nego_lgr, nego_lgr_rows, name);
-
-static void lg_03_fc_01_fc_02_pid_06_group_of_a_connection(struct kunit *test)
+static void fc_02_pid_05_peer_id_alone_tells(struct kunit *test)
 {
-	const struct nego_lgr_row *row = test->param_value;
-	static const u8 peer_id[] = NEGO_PEER;
-	struct smc_nego_lgr lgr = {
-		.peer_id = NEGO_PEER,
-		.vlan = row->vlan,
-		.is_server = row->is_server,
-		.is_usable = row->is_usable,
-		.conns = row->conns,
-		.max_conns = 255,
-	};
-
-	if (row->peer_byte < sizeof(lgr.peer_id))
-		lgr.peer_id[row->peer_byte] ^= 1;
-	KUNIT_EXPECT_EQ(test, smc_nego_lgr_fits(&lgr, peer_id, 5, true),
-			row->fits);
-}
-
-static void lg_05_other_direction_other_group(struct kunit *test)
-{
-	struct smc_nego_lgr lgr = { .peer_id = NEGO_PEER, .is_usable = true,
-				    .max_conns = 1 };
-	static const u8 peer_id[] = NEGO_PEER;
-
-	KUNIT_EXPECT_TRUE(test, smc_nego_lgr_fits(&lgr, peer_id, 0, false));
-	KUNIT_EXPECT_FALSE(test, smc_nego_lgr_fits(&lgr, peer_id, 0, true));
-}
-
-static void sc_05_lg_02_link_needs_all_four_to_match(struct kunit *test)
-{
-	struct smc_clc_accept acc = {
-		.peer_id = NEGO_PEER,
-		.gid = NEGO_GID,
-		.mac = NEGO_MAC,
-		.qpn = 0x123,
-	};
-	struct smc_clc_accept other;
+	static const u8 gid_a[SMC_GID_LEN] = NEGO_GID;
+	static const u8 gid_b[SMC_GID_LEN] = { 0xfe, 0x80, [15] = 1 };
+	static const u8 a[] = NEGO_PEER;
+	u8 b[] = NEGO_PEER;
 	unsigned int i;
 
-	KUNIT_EXPECT_TRUE(test, smc_nego_end_matches(&nego_end, &acc));
-	for (i = 0; i < 8; i++) {
-		other = acc;
-		other.peer_id[i] ^= 1;
-		KUNIT_EXPECT_FALSE(test,
-				   smc_nego_end_matches(&nego_end, &other));
+	KUNIT_EXPECT_TRUE(test, smc_nego_same_peer(a, gid_a, b, gid_a));
+	KUNIT_EXPECT_TRUE(test, smc_nego_same_peer(a, gid_a, b, gid_b));
+	for (i = 0; i < sizeof(b); i++) {
+		b[i] ^= 0x10;
+		KUNIT_EXPECT_FALSE(test, smc_nego_same_peer(a, gid_a, b, gid_a));
+		b[i] ^= 0x10;
 	}
-	for (i = 0; i < 16; i++) {
-		other = acc;
-		other.gid[i] ^= 0x80;
-		KUNIT_EXPECT_FALSE(test,
-				   smc_nego_end_matches(&nego_end, &other));
-	}
-	for (i = 0; i < 6; i++) {
-		other = acc;
-		other.mac[i] ^= 2;
-		KUNIT_EXPECT_FALSE(test,
-				   smc_nego_end_matches(&nego_end, &other));
-	}
-	other = acc;
-	other.qpn++;
-	KUNIT_EXPECT_FALSE(test, smc_nego_end_matches(&nego_end, &other));
 }
 
-static void rkey_23_rtoken_is_no_part_of_a_link(struct kunit *test)
+static void pid_06_restarted_peer_is_another_one(struct kunit *test)
 {
-	struct smc_clc_accept acc = {
-		.peer_id = NEGO_PEER,
-		.gid = NEGO_GID,
-		.mac = NEGO_MAC,
-		.qpn = 0x123,
-	};
+	static const u8 gid[SMC_GID_LEN] = NEGO_GID;
+	static const u8 mac[SMC_MAC_LEN] = NEGO_MAC;
+	u8 before[SMC_PEER_ID_LEN], after[SMC_PEER_ID_LEN];
 
-	KUNIT_EXPECT_TRUE(test, smc_nego_end_matches(&nego_end, &acc));
-	acc.rkey = 1;
-	acc.rmb_addr = 2;
-	acc.rmbe_index = 3;
-	acc.token = 4;
-	acc.psn = 5;
-	KUNIT_EXPECT_TRUE(test, smc_nego_end_matches(&nego_end, &acc));
+	smc_nego_peer_id(before, 0x00ff, mac);
+	smc_nego_peer_id(after, 0x01ff, mac);
+	KUNIT_EXPECT_FALSE(test, smc_nego_same_peer(before, gid, after, gid));
+}
+
+static void fc_02_gid_tells_peers_without_id(struct kunit *test)
+{
+	static const u8 gid_a[SMC_GID_LEN] = NEGO_GID;
+	static const u8 none[SMC_PEER_ID_LEN];
+	u8 gid_b[SMC_GID_LEN] = NEGO_GID;
+
+	KUNIT_EXPECT_TRUE(test, smc_nego_same_peer(none, gid_a, none, gid_b));
+	gid_b[15] ^= 1;
+	KUNIT_EXPECT_FALSE(test, smc_nego_same_peer(none, gid_a, none, gid_b));
 }
 
 static void nego_expect_link_data(struct kunit *test,
@@ -499,7 +430,10 @@ static void nego_expect_link_data(struct kunit *test,
 	const struct smc_clc_accept *acc = &msg->accept;
 
 	KUNIT_EXPECT_EQ(test, msg->version, SMC_CLC_V1);
-	KUNIT_EXPECT_TRUE(test, smc_nego_end_matches(&nego_end, acc));
+	KUNIT_EXPECT_MEMEQ(test, acc->peer_id, nego_end.peer_id, 8);
+	KUNIT_EXPECT_MEMEQ(test, acc->gid, nego_end.gid, 16);
+	KUNIT_EXPECT_MEMEQ(test, acc->mac, nego_end.mac, 6);
+	KUNIT_EXPECT_EQ(test, acc->qpn, nego_end.qpn);
 	KUNIT_EXPECT_EQ(test, acc->rkey, nego_rmbe.rkey);
 	KUNIT_EXPECT_EQ(test, acc->rmb_addr, nego_rmbe.addr);
 	KUNIT_EXPECT_EQ(test, acc->token, nego_rmbe.token);
@@ -649,7 +583,7 @@ static const struct nego_accept_row nego_accept_rows[] = {
 KUNIT_ARRAY_PARAM_DESC(nego_accept, nego_accept_rows, name);
 
 /* Classification of an Accept: RFC 7609 3.5.1.3, 3.5.2.2, C.4 */
-static void fc_06_sc_06_acpt_08_err_13_err_17_accept(struct kunit *test)
+static void fc_06_sc_05_sc_06_accept_is_classified(struct kunit *test)
 {
 	const struct nego_accept_row *row = test->param_value;
 	struct smc_clc_msg msg = {
@@ -674,6 +608,59 @@ static void fc_06_sc_06_acpt_08_err_13_err_17_accept(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, result.params.version,
 			row->contact == SMC_CONTACT_FIRST ||
 			row->contact == SMC_CONTACT_FIRST_STALE);
+}
+
+static void err_13_subsequent_contact_without_link(struct kunit *test)
+{
+	struct smc_nego_known known = { .max_size_code = 15 };
+	struct smc_clc_msg msg = { .version = SMC_CLC_V1 };
+	struct smc_nego_accepted result;
+
+	smc_nego_classify_accept(&msg, &known, SMC_MTU_4096, &result);
+	KUNIT_EXPECT_EQ(test, result.contact, SMC_CONTACT_DECLINE);
+	KUNIT_EXPECT_EQ(test, result.decline, SMC_DECLINE_SYNCERR);
+	KUNIT_EXPECT_TRUE(test, result.out_of_sync);
+}
+
+static void rkey_23_unknown_rmb_is_no_first_contact(struct kunit *test)
+{
+	struct smc_nego_known known = { .has_link = true, .max_size_code = 15 };
+	struct smc_clc_msg msg = { .version = SMC_CLC_V1,
+				   .accept = { .mtu = 5 } };
+	struct smc_nego_accepted result;
+
+	smc_nego_classify_accept(&msg, &known, SMC_MTU_4096, &result);
+	KUNIT_EXPECT_EQ(test, result.contact, SMC_CONTACT_DECLINE);
+	KUNIT_EXPECT_TRUE(test, result.out_of_sync);
+	known.has_rtoken = true;
+	smc_nego_classify_accept(&msg, &known, SMC_MTU_4096, &result);
+	KUNIT_EXPECT_EQ(test, result.contact, SMC_CONTACT_SUBSEQUENT);
+}
+
+static void acpt_08_err_17_mtu_counts_on_first_contact_only(struct kunit *test)
+{
+	struct smc_nego_known known = { .max_size_code = 15 };
+	struct smc_clc_msg msg = { .version = SMC_CLC_V1 };
+	struct smc_nego_accepted result;
+	unsigned int mtu;
+
+	for (mtu = 0; mtu < 16; mtu++) {
+		msg.accept.mtu = mtu;
+		msg.accept.first_contact = true;
+		known.has_link = false;
+		known.has_rtoken = false;
+		smc_nego_classify_accept(&msg, &known, SMC_MTU_4096, &result);
+		KUNIT_EXPECT_EQ(test, result.contact,
+				mtu >= 1 && mtu <= 5 ? SMC_CONTACT_FIRST :
+						       SMC_CONTACT_DECLINE);
+		KUNIT_EXPECT_FALSE(test, result.out_of_sync);
+
+		msg.accept.first_contact = false;
+		known.has_link = true;
+		known.has_rtoken = true;
+		smc_nego_classify_accept(&msg, &known, SMC_MTU_4096, &result);
+		KUNIT_EXPECT_EQ(test, result.contact, SMC_CONTACT_SUBSEQUENT);
+	}
 }
 
 static void clc_05_accept_of_a_version_not_offered(struct kunit *test)
@@ -786,7 +773,7 @@ static const struct nego_confirm_row nego_confirm_rows[] = {
 KUNIT_ARRAY_PARAM_DESC(nego_confirm, nego_confirm_rows, name);
 
 /* RFC 7609 3.5.2.3, A.2.4, C.1: after the Accept only first contact declines */
-static void sc_09_sc_10_cfrm_04_err_17_confirm(struct kunit *test)
+static void sc_09_sc_10_confirm_is_checked(struct kunit *test)
 {
 	const struct nego_confirm_row *row = test->param_value;
 	const struct smc_nego_known *known = &row->known;
@@ -815,6 +802,28 @@ static void sc_09_sc_10_cfrm_04_err_17_confirm(struct kunit *test)
 			row->first_contact && row->verdict == SMC_CONFIRM_OK);
 }
 
+static void cfrm_04_err_17_mtu_counts_on_first_contact_only(struct kunit *test)
+{
+	struct smc_nego_known known = { .has_link = true, .has_rtoken = true,
+					.max_size_code = 15 };
+	struct smc_clc_proposal prop = { .peer_id = NEGO_PEER };
+	struct smc_clc_msg msg = { .version = SMC_CLC_V1,
+				   .accept = { .peer_id = NEGO_PEER } };
+	struct smc_nego_confirmed result;
+	unsigned int mtu;
+
+	for (mtu = 0; mtu < 16; mtu++) {
+		msg.accept.mtu = mtu;
+		smc_nego_check_confirm(&msg, &prop, NULL, SMC_MTU_4096, &result);
+		KUNIT_EXPECT_EQ(test, result.verdict,
+				mtu >= 1 && mtu <= 5 ? SMC_CONFIRM_OK :
+						       SMC_CONFIRM_DECLINE);
+		smc_nego_check_confirm(&msg, &prop, &known, SMC_MTU_4096,
+				       &result);
+		KUNIT_EXPECT_EQ(test, result.verdict, SMC_CONFIRM_OK);
+	}
+}
+
 static struct kunit_case smc_clc_nego_cases[] = {
 	KUNIT_CASE(dcln_01_codes_have_the_numbers_of_deployed_tools),
 	KUNIT_CASE(dcln_05_every_code_has_a_text_of_its_own),
@@ -835,23 +844,25 @@ static struct kunit_case smc_clc_nego_cases[] = {
 	KUNIT_CASE(fc_04_any_of_the_ipv6_prefixes),
 	KUNIT_CASE(fc_04_link_local_never_matches),
 	KUNIT_CASE(dcln_08_server_declines_with_the_reason_err_04),
-	KUNIT_CASE_PARAM(lg_03_fc_01_fc_02_pid_06_group_of_a_connection,
-			 nego_lgr_gen_params),
-	KUNIT_CASE(lg_05_other_direction_other_group),
-	KUNIT_CASE(sc_05_lg_02_link_needs_all_four_to_match),
-	KUNIT_CASE(rkey_23_rtoken_is_no_part_of_a_link),
+	KUNIT_CASE(fc_02_pid_05_peer_id_alone_tells),
+	KUNIT_CASE(pid_06_restarted_peer_is_another_one),
+	KUNIT_CASE(fc_02_gid_tells_peers_without_id),
 	KUNIT_CASE(acpt_02_accept_says_first_contact),
 	KUNIT_CASE(acpt_01_golden_bytes),
 	KUNIT_CASE(sc_02_accept_is_complete_on_subsequent_contact),
 	KUNIT_CASE(cfrm_01_cfrm_02_confirm_has_data_but_no_flag),
 	KUNIT_CASE(dcln_01_golden_bytes),
-	KUNIT_CASE_PARAM(fc_06_sc_06_acpt_08_err_13_err_17_accept,
+	KUNIT_CASE_PARAM(fc_06_sc_05_sc_06_accept_is_classified,
 			 nego_accept_gen_params),
+	KUNIT_CASE(err_13_subsequent_contact_without_link),
+	KUNIT_CASE(rkey_23_unknown_rmb_is_no_first_contact),
+	KUNIT_CASE(acpt_08_err_17_mtu_counts_on_first_contact_only),
 	KUNIT_CASE(clc_05_accept_of_a_version_not_offered),
 	KUNIT_CASE(acpt_07_fc_14_mtu_is_the_smaller_one),
 	KUNIT_CASE(acpt_06_settled_values_of_version_1),
-	KUNIT_CASE_PARAM(sc_09_sc_10_cfrm_04_err_17_confirm,
+	KUNIT_CASE_PARAM(sc_09_sc_10_confirm_is_checked,
 			 nego_confirm_gen_params),
+	KUNIT_CASE(cfrm_04_err_17_mtu_counts_on_first_contact_only),
 	{}
 };
 
