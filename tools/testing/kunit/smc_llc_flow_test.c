@@ -1,0 +1,2575 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The LLC machine: a lab with a server and a client, a wire between them that
+ * the test may cut, delay and bend, and a clock that moves when told to.
+ *
+ * Messages cross the wire as bytes, each side encoding and decoding in the
+ * dialect it believes in, so that a disagreement shows. A side can be played
+ * by the test instead: what is sent to it stays in the queue to be looked at.
+ */
+#include <kunit/test.h>
+#include <linux/prandom.h>
+
+#include "../../../net/smc/smc_llc_flow.c"
+
+enum { SERVER, CLIENT };
+
+#define LAB_QUEUE	64
+#define LAB_LINK_UID	0x4700
+
+struct lab_msg {
+	u8 link;
+	u64 cookie;
+	struct smc_llc_msg msg;
+	u8 bytes[SMC_LLC_LEN];
+};
+
+/* One side: its machine, what it has sent, and what became of it. */
+struct lab_side {
+	struct smc_llc_flow flow;
+	struct smc_llc_actions acts;
+	struct smc_llc_end end;
+
+	/* Outcomes on their way back to the machine. */
+	struct smc_llc_event todo[LAB_QUEUE];
+	unsigned int nr_todo;
+	/* Messages on their way to the other side. */
+	struct lab_msg out[LAB_QUEUE];
+	unsigned int nr_out;
+
+	/* What goes wrong. */
+	bool prepare_fails;
+	bool spare_fails;
+	bool store_fails;
+	bool keeps_results;
+	u8 unknown_keys;
+	u8 fails_to_send;	/* message type, 0 for none */
+
+	/* What came out. */
+	unsigned int nr_up;
+	unsigned int nr_failed;
+	unsigned int nr_terminated;
+	unsigned int nr_down;
+	unsigned int nr_commits;
+	unsigned int nr_created;
+	unsigned int nr_dropped;
+	unsigned int nr_stored;
+	unsigned int nr_deleted;
+	unsigned int nr_rkey_done;
+	unsigned int nr_declined_late;
+	enum smc_llc_fail fail;
+	enum smc_llc_why why;
+	enum smc_dialect dialect;
+	u32 diagnosis;
+	int rkey_result;
+	u64 rkey_cookie;
+	u32 stored_rkey;
+};
+
+struct lab {
+	struct kunit *test;
+	struct lab_side side[2];
+	bool is_played[2];	/* by the test */
+	bool loses[2];		/* messages sent by that side vanish */
+	bool tcp_decline[2];	/* that side sent Decline */
+	u64 last_rx[2];		/* when that side received anything */
+	u64 now;
+};
+
+static struct smc_llc_timers lab_timers(void)
+{
+	struct smc_llc_timers timers;
+
+	smc_llc_timers_default(&timers);
+	return timers;
+}
+
+static void lab_end(struct smc_llc_end *end, u8 id, u32 qpn)
+{
+	memset(end, 0, sizeof(*end));
+	end->mac[0] = 0x02;
+	end->mac[5] = id;
+	end->gid[0] = 0xfe;
+	end->gid[15] = id;
+	end->qpn = qpn;
+	end->psn = 0x1000 + qpn;
+	end->mtu = SMC_MTU_4096;
+}
+
+static struct smc_llc_params lab_params(bool is_server, bool wants_deployed)
+{
+	struct smc_llc_params params = {
+		.is_server = is_server,
+		.wants_deployed = wants_deployed,
+		.max_links = 2,
+		.link_uid_base = LAB_LINK_UID,
+		.test_link_idle_ms = 30000,
+		.timers = lab_timers(),
+	};
+
+	return params;
+}
+
+static struct lab *lab_new(struct kunit *test, bool server_deployed, bool client_deployed)
+{
+	struct lab *lab = kunit_kzalloc(test, sizeof(*lab), GFP_KERNEL);
+	struct smc_llc_params params;
+
+	KUNIT_ASSERT_NOT_NULL(test, lab);
+	lab->test = test;
+	lab->now = 1000000;
+	params = lab_params(true, server_deployed);
+	smc_llc_flow_init(&lab->side[SERVER].flow, &params);
+	lab_end(&lab->side[SERVER].end, 1, 0x11);
+	params = lab_params(false, client_deployed);
+	smc_llc_flow_init(&lab->side[CLIENT].flow, &params);
+	lab_end(&lab->side[CLIENT].end, 2, 0x22);
+	return lab;
+}
+
+static void lab_result(struct lab_side *side, enum smc_llc_event_type type, u8 link, bool ok)
+{
+	struct smc_llc_event *ev = &side->todo[side->nr_todo++];
+
+	memset(ev, 0, sizeof(*ev));
+	ev->type = type;
+	ev->link = link;
+	ev->ok = ok;
+}
+
+static void lab_send(struct lab *lab, int who, const struct smc_llc_action *act)
+{
+	struct lab_side *side = &lab->side[who];
+	struct lab_msg *out = &side->out[side->nr_out];
+	bool ok = side->fails_to_send != act->msg.type;
+
+	KUNIT_ASSERT_LT(lab->test, side->nr_out, LAB_QUEUE);
+	KUNIT_ASSERT_LT(lab->test, side->nr_todo, LAB_QUEUE);
+	if (ok && !lab->loses[who]) {
+		out->link = act->link;
+		out->cookie = act->cookie;
+		out->msg = act->msg;
+		KUNIT_ASSERT_EQ(lab->test, smc_llc_encode(&act->msg, side->flow.dialect,
+							  out->bytes, SMC_LLC_LEN), SMC_LLC_LEN);
+		side->nr_out++;
+	}
+	lab_result(side, SMC_LLC_EV_SENT, act->link, ok);
+	side->todo[side->nr_todo - 1].cookie = act->cookie;
+}
+
+static void lab_perform(struct lab *lab, int who, const struct smc_llc_action *act)
+{
+	struct lab_side *side = &lab->side[who];
+
+	switch (act->type) {
+	case SMC_LLC_ACT_SEND:
+		lab_send(lab, who, act);
+		break;
+	case SMC_LLC_ACT_COMMIT_DIALECT:
+		side->nr_commits++;
+		side->dialect = act->dialect;
+		break;
+	case SMC_LLC_ACT_PREPARE_LINK:
+		lab_result(side, SMC_LLC_EV_LINK_PREPARED, act->link, !side->prepare_fails);
+		break;
+	case SMC_LLC_ACT_CREATE_SPARE:
+		lab_result(side, SMC_LLC_EV_SPARE_CREATED, act->link, !side->spare_fails);
+		side->todo[side->nr_todo - 1].end = side->end;
+		side->todo[side->nr_todo - 1].end.qpn = 0x99;
+		side->nr_created += !side->spare_fails;
+		break;
+	case SMC_LLC_ACT_DROP_SPARE:
+		side->nr_dropped++;
+		break;
+	case SMC_LLC_ACT_GROUP_UP:
+		side->nr_up++;
+		break;
+	case SMC_LLC_ACT_GROUP_FAILED:
+		side->nr_failed++;
+		side->fail = act->fail;
+		side->why = act->why;
+		side->diagnosis = act->diagnosis;
+		lab->tcp_decline[who] = act->fail == SMC_LLC_FAIL_DECLINE;
+		break;
+	case SMC_LLC_ACT_STORE_RTOKEN:
+		side->nr_stored += !side->store_fails;
+		side->stored_rkey = act->msg.confirm_rkey.here.rkey;
+		lab_result(side, SMC_LLC_EV_RTOKEN_STORED, act->link, !side->store_fails);
+		break;
+	case SMC_LLC_ACT_DELETE_RTOKENS:
+		side->nr_deleted++;
+		lab_result(side, SMC_LLC_EV_RTOKENS_DELETED, act->link, true);
+		side->todo[side->nr_todo - 1].error_mask = side->unknown_keys;
+		break;
+	case SMC_LLC_ACT_RKEY_DONE:
+		side->nr_rkey_done++;
+		side->rkey_result = act->result;
+		side->rkey_cookie = act->cookie;
+		break;
+	case SMC_LLC_ACT_LINK_DOWN:
+		side->nr_down++;
+		side->why = act->why;
+		break;
+	case SMC_LLC_ACT_TERMINATE:
+		side->nr_terminated++;
+		side->why = act->why;
+		break;
+	}
+}
+
+static void lab_feed(struct lab *lab, int who, const struct smc_llc_event *ev)
+{
+	struct lab_side *side = &lab->side[who];
+	unsigned int i;
+
+	smc_llc_flow_event(&side->flow, ev, lab->now, &side->acts);
+	KUNIT_ASSERT_LT(lab->test, side->acts.nr, SMC_LLC_ACTIONS);
+	for (i = 0; i < side->acts.nr; i++)
+		lab_perform(lab, who, &side->acts.act[i]);
+}
+
+static void lab_event(struct lab *lab, int who, enum smc_llc_event_type type)
+{
+	struct smc_llc_event ev = { .type = type };
+
+	lab_feed(lab, who, &ev);
+}
+
+/* Hand the oldest outcome to the machine. */
+static bool lab_work(struct lab *lab, int who)
+{
+	struct lab_side *side = &lab->side[who];
+	struct smc_llc_event ev;
+
+	if (!side->nr_todo || side->keeps_results)
+		return false;
+	ev = side->todo[0];
+	side->nr_todo--;
+	memmove(side->todo, side->todo + 1, side->nr_todo * sizeof(ev));
+	lab_feed(lab, who, &ev);
+	return true;
+}
+
+static bool lab_take(struct lab_side *side, struct lab_msg *msg)
+{
+	if (!side->nr_out)
+		return false;
+	*msg = side->out[0];
+	side->nr_out--;
+	memmove(side->out, side->out + 1, side->nr_out * sizeof(*msg));
+	return true;
+}
+
+/* Carry the oldest message of @from over the wire. */
+static bool lab_deliver(struct lab *lab, int from)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
+	struct lab_msg msg;
+
+	if (lab->is_played[!from] || !lab_take(&lab->side[from], &msg))
+		return false;
+	ev.link = msg.link;
+	lab->last_rx[!from] = lab->now;
+	KUNIT_ASSERT_EQ(lab->test, smc_llc_decode(msg.bytes, SMC_LLC_LEN,
+						  lab->side[!from].flow.dialect, &ev.msg),
+			SMC_LLC_OK);
+	lab_feed(lab, !from, &ev);
+	return true;
+}
+
+/* Until nothing moves any more without the clock. */
+static void lab_pump(struct lab *lab)
+{
+	bool moved;
+
+	do {
+		moved = lab_work(lab, SERVER);
+		moved |= lab_work(lab, CLIENT);
+		moved |= lab_deliver(lab, SERVER);
+		moved |= lab_deliver(lab, CLIENT);
+	} while (moved);
+}
+
+static void lab_tick(struct lab *lab, int who, u64 last_rx)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_TIMER };
+
+	ev.timer.last_rx = last_rx;
+	memset(ev.timer.user_data, 0x5a, sizeof(ev.timer.user_data));
+	lab_feed(lab, who, &ev);
+}
+
+/* Let time pass. */
+static void lab_wait(struct lab *lab, u64 ms)
+{
+	u64 until = lab->now + ms;
+	u64 due[2];
+	int who;
+
+	for (;;) {
+		for (who = SERVER; who <= CLIENT; who++)
+			due[who] = lab->is_played[who] ? SMC_LLC_NO_DEADLINE :
+				   smc_llc_flow_deadline(&lab->side[who].flow);
+		who = due[CLIENT] < due[SERVER] ? CLIENT : SERVER;
+		if (due[who] > until)
+			break;
+		lab->now = max(lab->now, due[who]);
+		lab_tick(lab, who, lab->last_rx[who]);
+		KUNIT_ASSERT_GT(lab->test, smc_llc_flow_deadline(&lab->side[who].flow), lab->now);
+		lab_pump(lab);
+	}
+	lab->now = until;
+}
+
+static void lab_start_side(struct lab *lab, int who)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_START };
+
+	ev.start.local = lab->side[who].end;
+	ev.start.peer = lab->side[!who].end;
+	lab_feed(lab, who, &ev);
+}
+
+static void lab_start(struct lab *lab)
+{
+	lab_start_side(lab, CLIENT);
+	lab_start_side(lab, SERVER);
+}
+
+/* Two sides, both up. */
+static struct lab *lab_up(struct kunit *test, bool is_deployed)
+{
+	struct lab *lab = lab_new(test, is_deployed, is_deployed);
+
+	lab_start(lab);
+	lab_pump(lab);
+	KUNIT_ASSERT_EQ(test, lab->side[SERVER].nr_up, 1);
+	KUNIT_ASSERT_EQ(test, lab->side[CLIENT].nr_up, 1);
+	return lab;
+}
+
+/* One side up, the other one played by the test from now on. */
+static struct lab *lab_up_facing(struct kunit *test, int who, bool is_deployed)
+{
+	struct lab *lab = lab_up(test, is_deployed);
+
+	lab->is_played[!who] = true;
+	return lab;
+}
+
+/* A message of the side that the test plays. */
+static void lab_say(struct lab *lab, int to, const struct smc_llc_msg *msg)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG, .msg = *msg };
+
+	lab->last_rx[to] = lab->now;
+	lab_feed(lab, to, &ev);
+	lab_pump(lab);
+}
+
+/* The next message to the side that the test plays. */
+static struct smc_llc_msg lab_hear(struct lab *lab, int from, u8 type, bool is_reply)
+{
+	struct lab_msg msg = {};
+
+	KUNIT_ASSERT_TRUE(lab->test, lab_take(&lab->side[from], &msg));
+	KUNIT_EXPECT_EQ(lab->test, msg.msg.type, type);
+	KUNIT_EXPECT_EQ(lab->test, msg.msg.is_reply, is_reply);
+	return msg.msg;
+}
+
+static void lab_expect_silence(struct lab *lab, int from)
+{
+	KUNIT_EXPECT_EQ(lab->test, lab->side[from].nr_out, 0);
+}
+
+static void lab_expect_failed(struct lab *lab, int who, enum smc_llc_fail fail,
+			      enum smc_llc_why why)
+{
+	KUNIT_EXPECT_EQ(lab->test, lab->side[who].nr_failed, 1);
+	KUNIT_EXPECT_EQ(lab->test, lab->side[who].nr_up, 0);
+	KUNIT_EXPECT_EQ(lab->test, lab->side[who].fail, fail);
+	KUNIT_EXPECT_EQ(lab->test, lab->side[who].why, why);
+	KUNIT_EXPECT_EQ(lab->test, lab->side[who].flow.phase, SMC_LLC_DEAD);
+	KUNIT_EXPECT_EQ(lab->test, lab->side[who].nr_created, lab->side[who].nr_dropped);
+}
+
+static void lab_expect_terminated(struct lab *lab, int who, enum smc_llc_why why)
+{
+	KUNIT_EXPECT_EQ(lab->test, lab->side[who].nr_terminated, 1);
+	KUNIT_EXPECT_EQ(lab->test, lab->side[who].why, why);
+	KUNIT_EXPECT_EQ(lab->test, lab->side[who].flow.phase, SMC_LLC_DEAD);
+}
+
+static void lab_expect_alive(struct lab *lab, int who)
+{
+	KUNIT_EXPECT_EQ(lab->test, lab->side[who].flow.phase, SMC_LLC_UP);
+	KUNIT_EXPECT_EQ(lab->test, lab->side[who].nr_down, 0);
+	KUNIT_EXPECT_EQ(lab->test, lab->side[who].nr_terminated, 0);
+}
+
+static void lab_rkey(struct lab *lab, int who, bool is_delete, u32 rkey, u64 cookie)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_RKEY, .cookie = cookie };
+
+	memset(&ev.rkey, 0, sizeof(ev.rkey));
+	ev.rkey.is_delete = is_delete;
+	ev.rkey.count = 1;
+	ev.rkey.rtoken[0].rkey = rkey;
+	ev.rkey.rtoken[0].vaddr = 0x100000;
+	lab_feed(lab, who, &ev);
+}
+
+static void lab_terminate(struct lab *lab, int who)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_TERMINATE };
+
+	ev.terminate.reason = SMC_LLC_DELETE_PROGRAM;
+	ev.terminate.is_orderly = true;
+	lab_feed(lab, who, &ev);
+}
+
+/* Messages of the side that the test plays. */
+static struct smc_llc_msg say_confirm_link(struct lab *lab, int from, u8 link_num)
+{
+	struct smc_llc_msg msg = { .type = SMC_LLC_CONFIRM_LINK, .is_reply = from == CLIENT };
+
+	msg.confirm_link.end = lab->side[from].end;
+	msg.confirm_link.link_num = link_num;
+	msg.confirm_link.max_links = 2;
+	msg.confirm_link.no_eye_catcher = lab->side[from].flow.params.wants_deployed;
+	return msg;
+}
+
+static struct smc_llc_msg say_add_link(u8 id, u8 link_num, u8 mtu, bool is_reply)
+{
+	struct smc_llc_msg msg = { .type = SMC_LLC_ADD_LINK, .is_reply = is_reply };
+
+	lab_end(&msg.add_link.end, id, 0x77);
+	msg.add_link.end.mtu = mtu;
+	msg.add_link.link_num = link_num;
+	return msg;
+}
+
+static struct smc_llc_msg say_reject(u8 link_num)
+{
+	struct smc_llc_msg msg = { .type = SMC_LLC_ADD_LINK, .is_reply = true };
+
+	msg.add_link.link_num = link_num;
+	msg.add_link.is_rejected = true;
+	msg.add_link.reason = SMC_LLC_ADD_LINK_NO_PATH;
+	return msg;
+}
+
+static struct smc_llc_msg say_delete(u8 link_num, bool is_all, bool is_reply)
+{
+	struct smc_llc_msg msg = { .type = SMC_LLC_DELETE_LINK, .is_reply = is_reply };
+
+	msg.delete_link.link_num = link_num;
+	msg.delete_link.is_all = is_all;
+	msg.delete_link.is_orderly = true;
+	msg.delete_link.reason = SMC_LLC_DELETE_OPERATOR;
+	return msg;
+}
+
+static struct smc_llc_msg say_confirm_rkey(u32 rkey, u8 nr_other, bool is_reply)
+{
+	struct smc_llc_msg msg = { .type = SMC_LLC_CONFIRM_RKEY, .is_reply = is_reply };
+	u8 i;
+
+	msg.confirm_rkey.here.rkey = rkey;
+	msg.confirm_rkey.here.vaddr = 0x100000;
+	msg.confirm_rkey.nr_rtokens = nr_other;
+	for (i = 0; i < nr_other && i < SMC_LLC_RKEY_SPECS; i++)
+		msg.confirm_rkey.other[i].link_num = 200 + i;
+	return msg;
+}
+
+static struct smc_llc_msg say_delete_rkey(u32 rkey, bool is_reply)
+{
+	struct smc_llc_msg msg = { .type = SMC_LLC_DELETE_RKEY, .is_reply = is_reply };
+
+	msg.delete_rkey.count = 1;
+	msg.delete_rkey.rkey[0] = rkey;
+	return msg;
+}
+
+static struct smc_llc_msg say_test_link(u8 byte, bool is_reply)
+{
+	struct smc_llc_msg msg = { .type = SMC_LLC_TEST_LINK, .is_reply = is_reply };
+
+	memset(msg.test_link.user_data, byte, sizeof(msg.test_link.user_data));
+	return msg;
+}
+
+/* A server that has sent CONFIRM LINK to the test. */
+static struct lab *lab_server_waits_confirm(struct kunit *test, bool is_deployed)
+{
+	struct lab *lab = lab_new(test, is_deployed, is_deployed);
+
+	lab->is_played[CLIENT] = true;
+	lab_start_side(lab, SERVER);
+	lab_pump(lab);
+	lab_hear(lab, SERVER, SMC_LLC_CONFIRM_LINK, false);
+	return lab;
+}
+
+/* A server that has sent ADD LINK to the test. */
+static struct lab *lab_server_waits_add(struct kunit *test, bool is_deployed)
+{
+	struct lab *lab = lab_server_waits_confirm(test, is_deployed);
+	struct smc_llc_msg msg = say_confirm_link(lab, CLIENT, 1);
+
+	lab_say(lab, SERVER, &msg);
+	msg = lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
+	KUNIT_EXPECT_EQ(test, msg.add_link.link_num, 2);
+	return lab;
+}
+
+/* A client that waits for CONFIRM LINK from the test. */
+static struct lab *lab_client_waits_confirm(struct kunit *test, bool is_deployed)
+{
+	struct lab *lab = lab_new(test, is_deployed, is_deployed);
+
+	lab->is_played[SERVER] = true;
+	lab_start_side(lab, CLIENT);
+	return lab;
+}
+
+/* A client that waits for ADD LINK from the test. */
+static struct lab *lab_client_waits_add(struct kunit *test, bool is_deployed)
+{
+	struct lab *lab = lab_client_waits_confirm(test, is_deployed);
+	struct smc_llc_msg msg = say_confirm_link(lab, SERVER, 1);
+
+	lab_say(lab, CLIENT, &msg);
+	lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_LINK, true);
+	return lab;
+}
+
+/* A server that is up and in an ADD LINK exchange with the test. */
+static struct lab *lab_up_server_adding(struct kunit *test, bool is_deployed)
+{
+	struct lab *lab = lab_up_facing(test, SERVER, is_deployed);
+
+	lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
+	lab_pump(lab);
+	lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
+	return lab;
+}
+
+/* The same, but the client accepted and the offer is being taken back. */
+static struct lab *lab_up_server_deleting(struct kunit *test, bool is_deployed)
+{
+	struct lab *lab = lab_up_server_adding(test, is_deployed);
+	struct smc_llc_msg msg = say_add_link(7, 3, SMC_MTU_1024, true);
+
+	lab_say(lab, SERVER, &msg);
+	msg = lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, false);
+	KUNIT_EXPECT_EQ(test, msg.delete_link.link_num, 3);
+	return lab;
+}
+
+static const struct dialect_param {
+	const char *name;
+	bool server;
+	bool client;
+	enum smc_dialect result;
+} dialect_params[] = {
+	{ "both would speak deployed: deployed", true, true, SMC_DIALECT_DEPLOYED },
+	{ "only the server would: RFC", true, false, SMC_DIALECT_RFC },
+	{ "only the client would: RFC", false, true, SMC_DIALECT_RFC },
+	{ "neither would: RFC", false, false, SMC_DIALECT_RFC },
+};
+
+static void dialect_name(const struct dialect_param *param, char *desc)
+{
+	strscpy(desc, param->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(dialect, dialect_params, dialect_name);
+
+/* First contact from Confirm to data, both sides. */
+static void first_contact_fc_10_fc_11_sl_01_sl_02_sl_12(struct kunit *test)
+{
+	const struct dialect_param *param = test->param_value;
+	struct lab *lab = lab_new(test, param->server, param->client);
+	int who;
+
+	lab_start(lab);
+	lab_pump(lab);
+	for (who = SERVER; who <= CLIENT; who++) {
+		struct lab_side *side = &lab->side[who];
+
+		KUNIT_EXPECT_EQ(test, side->nr_up, 1);
+		KUNIT_EXPECT_EQ(test, side->nr_failed, 0);
+		KUNIT_EXPECT_EQ(test, side->nr_commits, 1);
+		KUNIT_EXPECT_EQ(test, side->dialect, param->result);
+		KUNIT_EXPECT_EQ(test, side->flow.phase, SMC_LLC_UP);
+		KUNIT_EXPECT_EQ(test, side->flow.max_links, 2);
+		KUNIT_EXPECT_EQ(test, side->flow.link[0].num, 1);
+		KUNIT_EXPECT_EQ(test, side->flow.link[0].local_uid, LAB_LINK_UID | 1);
+		KUNIT_EXPECT_EQ(test, side->flow.link[0].peer_uid, LAB_LINK_UID | 1);
+		KUNIT_EXPECT_FALSE(test, smc_llc_flow_may_decline(&side->flow));
+		KUNIT_EXPECT_EQ(test, nr_active(&side->flow), 1);
+	}
+	/* The second link was tried with a queue pair, and given up. */
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_created, 1);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_dropped, 1);
+}
+
+/* No message that lets the peer send leaves before the dialect is settled. */
+static void dialect_is_committed_before_the_peer_may_send(struct kunit *test)
+{
+	struct lab *lab = lab_client_waits_confirm(test, true);
+	struct smc_llc_msg msg = say_confirm_link(lab, SERVER, 1);
+	struct lab_side *client = &lab->side[CLIENT];
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG, .msg = msg };
+
+	lab_feed(lab, CLIENT, &ev);
+	KUNIT_EXPECT_EQ(test, client->nr_commits, 0);
+	lab_event(lab, CLIENT, SMC_LLC_EV_LINK_PREPARED);
+	KUNIT_EXPECT_EQ(test, client->nr_failed, 1);
+
+	lab = lab_client_waits_confirm(test, true);
+	client = &lab->side[CLIENT];
+	lab_feed(lab, CLIENT, &ev);
+	lab_work(lab, CLIENT);
+	KUNIT_ASSERT_EQ(test, client->acts.nr, 2);
+	KUNIT_EXPECT_EQ(test, client->acts.act[0].type, SMC_LLC_ACT_COMMIT_DIALECT);
+	KUNIT_EXPECT_EQ(test, client->acts.act[1].type, SMC_LLC_ACT_SEND);
+
+	lab = lab_server_waits_confirm(test, true);
+	msg = say_confirm_link(lab, CLIENT, 1);
+	ev.msg = msg;
+	lab_feed(lab, SERVER, &ev);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_commits, 1);
+	lab_expect_silence(lab, SERVER);
+}
+
+static void flags_of_confirm_link(struct kunit *test)
+{
+	struct lab *lab = lab_client_waits_confirm(test, true);
+	struct smc_llc_msg msg = say_confirm_link(lab, SERVER, 1);
+
+	/* The client answers with the flags only if the request had them. */
+	msg.confirm_link.no_eye_catcher = false;
+	lab_say(lab, CLIENT, &msg);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_LINK, true);
+	KUNIT_EXPECT_FALSE(test, msg.confirm_link.no_eye_catcher);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].dialect, SMC_DIALECT_RFC);
+}
+
+static void link_number_and_uid_lid_01_lid_02_lid_04_lid_05(struct kunit *test)
+{
+	struct lab *lab = lab_client_waits_confirm(test, false);
+	struct smc_llc_msg msg = say_confirm_link(lab, SERVER, 0xc8);
+
+	msg.confirm_link.link_uid = 0xcafe;
+	lab_say(lab, CLIENT, &msg);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_LINK, true);
+	KUNIT_EXPECT_EQ(test, msg.confirm_link.link_num, 0xc8);
+	KUNIT_EXPECT_EQ(test, msg.confirm_link.link_uid, LAB_LINK_UID | 0xc8);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].flow.link[0].peer_uid, 0xcafe);
+}
+
+static void data_is_held_back_fc_12(struct kunit *test)
+{
+	struct lab *lab = lab_server_waits_add(test, true);
+	struct smc_llc_msg msg = say_reject(2);
+
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_up, 0);
+	lab_wait(lab, 500);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_up, 0);
+	lab_say(lab, SERVER, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_up, 1);
+
+	lab = lab_client_waits_add(test, true);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_up, 0);
+	msg = say_add_link(1, 2, SMC_MTU_1024, false);
+	lab_say(lab, CLIENT, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_up, 1);
+}
+
+static void client_says_no_path_sl_06_sl_11(struct kunit *test)
+{
+	struct lab *lab = lab_client_waits_add(test, true);
+	struct smc_llc_msg msg = say_add_link(1, 2, SMC_MTU_1024, false);
+
+	lab_say(lab, CLIENT, &msg);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, true);
+	KUNIT_EXPECT_TRUE(test, msg.add_link.is_rejected);
+	KUNIT_EXPECT_EQ(test, msg.add_link.reason, SMC_LLC_ADD_LINK_NO_PATH);
+	/* AMB-40 */
+	KUNIT_EXPECT_EQ(test, msg.add_link.link_num, 2);
+	KUNIT_EXPECT_EQ(test, msg.add_link.end.qpn, 0);
+}
+
+static void client_refuses_bad_mtu_err_44(struct kunit *test)
+{
+	static const u8 mtus[] = { 0, 6, 15 };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(mtus); i++) {
+		struct lab *lab = lab_client_waits_add(test, false);
+		struct smc_llc_msg msg = say_add_link(1, 2, mtus[i], false);
+
+		lab_say(lab, CLIENT, &msg);
+		msg = lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, true);
+		KUNIT_EXPECT_TRUE(test, msg.add_link.is_rejected);
+		KUNIT_EXPECT_EQ(test, msg.add_link.reason, SMC_LLC_ADD_LINK_BAD_MTU);
+		KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_up, 1);
+	}
+}
+
+/* Version 2.1 may agree on one link: then nobody offers or awaits another. */
+static void one_link_agreed_needs_no_add_link(struct kunit *test)
+{
+	struct lab *lab = lab_new(test, true, true);
+	int who;
+
+	for (who = SERVER; who <= CLIENT; who++) {
+		struct smc_llc_params params = lab_params(who == SERVER, true);
+
+		params.max_links = 1;
+		params.max_links_is_fixed = true;
+		smc_llc_flow_init(&lab->side[who].flow, &params);
+	}
+	lab_start(lab);
+	lab->side[CLIENT].keeps_results = true;
+	lab_pump(lab);
+	lab->side[CLIENT].keeps_results = false;
+	lab_work(lab, CLIENT);
+	lab_pump(lab);
+	lab->side[CLIENT].keeps_results = true;
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_up, 1);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_up, 1);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_created, 0);
+}
+
+static void one_link_agreed_reply_not_sent_err_22(struct kunit *test)
+{
+	struct lab *lab = lab_new(test, true, true);
+	struct smc_llc_params params = lab_params(false, true);
+
+	params.max_links = 1;
+	params.max_links_is_fixed = true;
+	smc_llc_flow_init(&lab->side[CLIENT].flow, &params);
+	lab->side[CLIENT].fails_to_send = SMC_LLC_CONFIRM_LINK;
+	lab_start(lab);
+	lab_pump(lab);
+	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_DECLINE, SMC_LLC_WHY_CONFIRM_LINK_SEND);
+}
+
+static void client_no_confirm_link_resets_err_20_tmr_03(struct kunit *test)
+{
+	struct lab *lab = lab_client_waits_confirm(test, true);
+
+	lab_wait(lab, lab_timers().confirm_link - 1);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_failed, 0);
+	lab_wait(lab, 1);
+	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_CONFIRM_LINK_TIMEOUT);
+}
+
+static void server_cannot_send_confirm_link_declines_err_21_err_09(struct kunit *test)
+{
+	struct lab *lab = lab_new(test, true, true);
+
+	lab->is_played[CLIENT] = true;
+	lab->side[SERVER].fails_to_send = SMC_LLC_CONFIRM_LINK;
+	lab_start_side(lab, SERVER);
+	lab_pump(lab);
+	lab_expect_failed(lab, SERVER, SMC_LLC_FAIL_DECLINE, SMC_LLC_WHY_CONFIRM_LINK_SEND);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].diagnosis, SMC_DECLINE_TIMEOUT_CL);
+}
+
+static void client_cannot_send_reply_declines_err_22_err_09(struct kunit *test)
+{
+	struct lab *lab = lab_client_waits_confirm(test, true);
+	struct smc_llc_msg msg = say_confirm_link(lab, SERVER, 1);
+
+	lab->side[CLIENT].fails_to_send = SMC_LLC_CONFIRM_LINK;
+	lab_say(lab, CLIENT, &msg);
+	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_DECLINE, SMC_LLC_WHY_CONFIRM_LINK_SEND);
+}
+
+/* A Decline stops every timer of first contact and means TCP, not RST. */
+static void decline_during_llc_falls_back_err_23_dcln_06(struct kunit *test)
+{
+	struct lab *lab = lab_client_waits_confirm(test, true);
+
+	lab_event(lab, CLIENT, SMC_LLC_EV_DECLINED);
+	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_DECLINED, SMC_LLC_WHY_PEER_DECLINED);
+	KUNIT_EXPECT_EQ(test, smc_llc_flow_deadline(&lab->side[CLIENT].flow),
+			SMC_LLC_NO_DEADLINE);
+
+	lab = lab_client_waits_add(test, false);
+	lab_event(lab, CLIENT, SMC_LLC_EV_DECLINED);
+	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_DECLINED, SMC_LLC_WHY_PEER_DECLINED);
+
+	lab = lab_server_waits_confirm(test, true);
+	lab_event(lab, SERVER, SMC_LLC_EV_DECLINED);
+	lab_expect_failed(lab, SERVER, SMC_LLC_FAIL_DECLINED, SMC_LLC_WHY_PEER_DECLINED);
+}
+
+static void server_no_confirm_reply_resets_err_24_tmr_04(struct kunit *test)
+{
+	struct lab *lab = lab_server_waits_confirm(test, true);
+
+	lab_wait(lab, lab_timers().first_reply - 1);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_failed, 0);
+	lab_wait(lab, 1);
+	lab_expect_failed(lab, SERVER, SMC_LLC_FAIL_RESET,
+			  SMC_LLC_WHY_CONFIRM_LINK_REPLY_TIMEOUT);
+}
+
+static void client_no_add_link_resets_err_27(struct kunit *test)
+{
+	struct lab *lab = lab_client_waits_add(test, false);
+
+	lab_wait(lab, lab_timers().add_link - 1);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_failed, 0);
+	lab_wait(lab, 1);
+	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_ADD_LINK_TIMEOUT);
+}
+
+/* Deviation 11: a deployed server may never send it. */
+static void client_no_add_link_deployed_goes_on(struct kunit *test)
+{
+	struct lab *lab = lab_client_waits_add(test, true);
+	struct smc_llc_msg msg = say_add_link(1, 2, SMC_MTU_1024, false);
+
+	lab_wait(lab, lab_timers().add_link_deployed - 1);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_up, 0);
+	lab_wait(lab, 1);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_up, 1);
+	lab_expect_silence(lab, CLIENT);
+	/* Should it come late, it gets its answer. */
+	lab_say(lab, CLIENT, &msg);
+	lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, true);
+	lab_expect_alive(lab, CLIENT);
+}
+
+static void server_no_add_link_reply_resets_err_28(struct kunit *test)
+{
+	struct lab *lab = lab_server_waits_add(test, true);
+
+	lab_wait(lab, lab_timers().first_reply);
+	lab_expect_failed(lab, SERVER, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_ADD_LINK_REPLY_TIMEOUT);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_dropped, 1);
+}
+
+static void server_cannot_send_add_link_declines_err_19(struct kunit *test)
+{
+	struct lab *lab = lab_new(test, true, true);
+
+	lab->side[SERVER].fails_to_send = SMC_LLC_ADD_LINK;
+	lab_start(lab);
+	lab_pump(lab);
+	lab_expect_failed(lab, SERVER, SMC_LLC_FAIL_DECLINE, SMC_LLC_WHY_ADD_LINK_SEND);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].diagnosis, SMC_DECLINE_TIMEOUT_AL);
+}
+
+/* The server's point of no return: completion or reply, whichever is first. */
+static void server_point_of_no_return_err_10_err_12(struct kunit *test)
+{
+	struct lab *lab = lab_server_waits_confirm(test, true);
+	struct smc_llc_msg msg = say_confirm_link(lab, CLIENT, 1);
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_SENT, .ok = true,
+				    .cookie = SMC_LLC_SENT_ADD_LINK };
+	struct lab_side *server = &lab->side[SERVER];
+
+	lab_say(lab, SERVER, &msg);
+	lab_event(lab, SERVER, SMC_LLC_EV_LINK_BROKEN);
+	lab_expect_failed(lab, SERVER, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_LINK_BROKEN);
+
+	/* Before the completion of ADD LINK it may still decline. */
+	lab = lab_server_waits_confirm(test, true);
+	server = &lab->side[SERVER];
+	lab_say(lab, SERVER, &msg);
+	lab = lab_server_waits_confirm(test, true);
+	server = &lab->side[SERVER];
+	ev.type = SMC_LLC_EV_MSG;
+	ev.msg = msg;
+	lab_feed(lab, SERVER, &ev);
+	lab_work(lab, SERVER);
+	KUNIT_ASSERT_EQ(test, server->flow.config, SMC_LLC_CONFIG_ADD_LINK);
+	KUNIT_EXPECT_TRUE(test, smc_llc_flow_may_decline(&server->flow));
+	lab_work(lab, SERVER);
+	KUNIT_EXPECT_FALSE(test, smc_llc_flow_may_decline(&server->flow));
+
+	/* The reply may be faster than the completion. */
+	lab = lab_server_waits_confirm(test, true);
+	server = &lab->side[SERVER];
+	lab_feed(lab, SERVER, &ev);
+	lab_work(lab, SERVER);
+	msg = say_add_link(7, 2, SMC_MTU_1024, true);
+	ev.msg = msg;
+	KUNIT_EXPECT_TRUE(test, smc_llc_flow_may_decline(&server->flow));
+	lab_feed(lab, SERVER, &ev);
+	KUNIT_EXPECT_FALSE(test, smc_llc_flow_may_decline(&server->flow));
+	/* Now even a Decline of the client ends in RST. */
+	lab_event(lab, SERVER, SMC_LLC_EV_DECLINED);
+	lab_expect_failed(lab, SERVER, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_PEER_DECLINED);
+}
+
+static void client_point_of_no_return_err_11_err_12(struct kunit *test)
+{
+	struct lab *lab = lab_client_waits_add(test, true);
+	struct smc_llc_msg msg = say_add_link(1, 2, SMC_MTU_1024, false);
+
+	KUNIT_EXPECT_TRUE(test, smc_llc_flow_may_decline(&lab->side[CLIENT].flow));
+	lab_event(lab, CLIENT, SMC_LLC_EV_LINK_BROKEN);
+	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_DECLINE, SMC_LLC_WHY_LINK_BROKEN);
+
+	/* A negative reply counts when it is sent. */
+	lab = lab_client_waits_add(test, true);
+	lab->side[CLIENT].keeps_results = true;
+	lab_say(lab, CLIENT, &msg);
+	KUNIT_EXPECT_FALSE(test, smc_llc_flow_may_decline(&lab->side[CLIENT].flow));
+	lab_event(lab, CLIENT, SMC_LLC_EV_LINK_BROKEN);
+	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_LINK_BROKEN);
+}
+
+/* Before this side has said that the link works it may still go back, AMB-04. */
+static void nonsense_during_first_contact_err_54(struct kunit *test)
+{
+	struct lab *lab = lab_client_waits_confirm(test, true);
+	struct smc_llc_msg msg = say_confirm_rkey(5, 0, false);
+
+	lab_say(lab, CLIENT, &msg);
+	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_DECLINE, SMC_LLC_WHY_OUT_OF_SYNC);
+
+	lab = lab_client_waits_add(test, true);
+	lab_event(lab, CLIENT, SMC_LLC_EV_BAD_MSG);
+	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_OUT_OF_SYNC);
+
+	lab = lab_server_waits_confirm(test, true);
+	lab_event(lab, SERVER, SMC_LLC_EV_BAD_MSG);
+	lab_expect_failed(lab, SERVER, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_OUT_OF_SYNC);
+}
+
+static void confirm_link_with_wrong_data_declines_err_43(struct kunit *test)
+{
+	struct lab *lab;
+	struct smc_llc_msg msg;
+	int wrong;
+
+	for (wrong = 0; wrong < 3; wrong++) {
+		lab = lab_client_waits_confirm(test, true);
+		msg = say_confirm_link(lab, SERVER, 1);
+		msg.confirm_link.end.mac[5] ^= wrong == 0;
+		msg.confirm_link.end.gid[15] ^= wrong == 1;
+		msg.confirm_link.end.qpn ^= wrong == 2;
+		lab_say(lab, CLIENT, &msg);
+		lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_DECLINE,
+				  SMC_LLC_WHY_CONFIRM_LINK_DATA);
+		lab_expect_silence(lab, CLIENT);
+	}
+}
+
+/* AMB-57 */
+static void confirm_link_reply_with_wrong_data_declines(struct kunit *test)
+{
+	struct lab *lab;
+	struct smc_llc_msg msg;
+	int wrong;
+
+	for (wrong = 0; wrong < 4; wrong++) {
+		lab = lab_server_waits_confirm(test, true);
+		msg = say_confirm_link(lab, CLIENT, wrong == 3 ? 9 : 1);
+		msg.confirm_link.end.mac[5] ^= wrong == 0;
+		msg.confirm_link.end.gid[15] ^= wrong == 1;
+		msg.confirm_link.end.qpn ^= wrong == 2;
+		lab_say(lab, SERVER, &msg);
+		lab_expect_failed(lab, SERVER, SMC_LLC_FAIL_DECLINE,
+				  SMC_LLC_WHY_CONFIRM_LINK_DATA);
+	}
+}
+
+static void link_that_cannot_be_prepared_declines(struct kunit *test)
+{
+	struct lab *lab = lab_new(test, true, true);
+
+	lab->side[SERVER].prepare_fails = true;
+	lab_start(lab);
+	lab_pump(lab);
+	lab_expect_failed(lab, SERVER, SMC_LLC_FAIL_DECLINE, SMC_LLC_WHY_NOT_PREPARED);
+
+	lab = lab_new(test, true, true);
+	lab->side[CLIENT].prepare_fails = true;
+	lab_start(lab);
+	lab_pump(lab);
+	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_DECLINE, SMC_LLC_WHY_NOT_PREPARED);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].diagnosis, SMC_DECLINE_ERR_RDYLNK);
+}
+
+/* AMB-28 */
+static void server_without_a_spare_queue_pair_declines(struct kunit *test)
+{
+	struct lab *lab = lab_new(test, true, true);
+
+	lab->side[SERVER].spare_fails = true;
+	lab_start(lab);
+	lab_pump(lab);
+	lab_expect_failed(lab, SERVER, SMC_LLC_FAIL_DECLINE, SMC_LLC_WHY_NO_SPARE);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].diagnosis, SMC_DECLINE_MEM);
+}
+
+/* A client that accepts has to hear that it is not to be, before data flows. */
+static void accepted_offer_is_taken_back_sl_17_sl_18_err_56(struct kunit *test)
+{
+	struct lab *lab = lab_server_waits_add(test, true);
+	struct smc_llc_msg msg = say_add_link(7, 2, SMC_MTU_1024, true);
+
+	lab_say(lab, SERVER, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_up, 0);
+	msg = lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, false);
+	KUNIT_EXPECT_FALSE(test, msg.delete_link.is_all);
+	KUNIT_EXPECT_EQ(test, msg.delete_link.link_num, 2);
+	KUNIT_EXPECT_EQ(test, msg.delete_link.reason, SMC_LLC_DELETE_LOST_PATH);
+	/* Resources stay until the reply, DELL-04. */
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_dropped, 0);
+	msg = say_delete(2, false, true);
+	lab_say(lab, SERVER, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_up, 1);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_dropped, 1);
+}
+
+static void taken_back_and_no_answer_resets_err_25_err_38(struct kunit *test)
+{
+	struct lab *lab = lab_server_waits_add(test, true);
+	struct smc_llc_msg msg = say_add_link(7, 2, SMC_MTU_1024, true);
+
+	lab_say(lab, SERVER, &msg);
+	lab_wait(lab, lab_timers().delete_link);
+	lab_expect_failed(lab, SERVER, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_DELETE_LINK_TIMEOUT);
+}
+
+static void parallel_link_is_deleted_err_45_lg_10(struct kunit *test)
+{
+	struct lab *lab = lab_server_waits_add(test, true);
+	struct smc_llc_msg msg = say_add_link(2, 2, SMC_MTU_1024, true);
+
+	lab_say(lab, SERVER, &msg);
+	msg = lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, false);
+	KUNIT_EXPECT_EQ(test, msg.delete_link.link_num, 2);
+	KUNIT_EXPECT_EQ(test, msg.delete_link.reason, SMC_LLC_DELETE_PROTOCOL);
+}
+
+static void add_link_reply_for_another_number_resets_err_54(struct kunit *test)
+{
+	struct lab *lab = lab_server_waits_add(test, true);
+	struct smc_llc_msg msg = say_reject(3);
+
+	lab_say(lab, SERVER, &msg);
+	lab_expect_failed(lab, SERVER, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_OUT_OF_SYNC);
+}
+
+/* Every message that expects an answer is guarded from then on. */
+static void waiting_is_bounded_tmr_05_tmr_08_llc_15_err_18(struct kunit *test)
+{
+	struct smc_llc_msg msg;
+	struct lab *lab;
+
+	lab = lab_client_waits_confirm(test, true);
+	KUNIT_EXPECT_EQ(test, smc_llc_flow_deadline(&lab->side[CLIENT].flow),
+			lab->now + lab_timers().confirm_link);
+	lab = lab_server_waits_confirm(test, true);
+	KUNIT_EXPECT_EQ(test, smc_llc_flow_deadline(&lab->side[SERVER].flow),
+			lab->now + lab_timers().first_reply);
+	lab = lab_server_waits_add(test, true);
+	KUNIT_EXPECT_EQ(test, smc_llc_flow_deadline(&lab->side[SERVER].flow),
+			lab->now + lab_timers().first_reply);
+	msg = say_reject(2);
+	lab_say(lab, SERVER, &msg);
+	/* The answer stopped it; what is left is the next look at the link. */
+	KUNIT_EXPECT_EQ(test, smc_llc_flow_deadline(&lab->side[SERVER].flow),
+			lab->now + 30000);
+	lab_rkey(lab, SERVER, false, 5, 1);
+	KUNIT_EXPECT_EQ(test, smc_llc_flow_deadline(&lab->side[SERVER].flow),
+			lab->now + lab_timers().reply);
+	msg = say_confirm_rkey(5, 0, true);
+	lab_say(lab, SERVER, &msg);
+	KUNIT_EXPECT_EQ(test, smc_llc_flow_deadline(&lab->side[SERVER].flow),
+			lab->now + 30000);
+	lab_terminate(lab, SERVER);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.config_deadline,
+			lab->now + lab_timers().terminate);
+}
+
+/* Long enough for a failing write and three retransmissions of a Decline. */
+static void first_contact_timers_tmr_06_tmr_07(struct kunit *test)
+{
+	struct smc_llc_timers timers = lab_timers();
+	int decline = 1000 + 1000 + 2000 + 4000;
+
+	KUNIT_EXPECT_GE(test, timers.confirm_link, decline);
+	KUNIT_EXPECT_GE(test, timers.first_reply, decline);
+	KUNIT_EXPECT_GE(test, timers.add_link, decline);
+	KUNIT_EXPECT_LT(test, timers.reply, timers.first_reply);
+}
+
+static void max_links_maxl_01_maxl_02_maxl_05_maxl_07(struct kunit *test)
+{
+	u8 own, peer, got;
+
+	for (own = 2; own <= 8; own++) {
+		for (peer = 0; peer <= 9; peer++) {
+			got = smc_llc_max_links(own, peer);
+			KUNIT_EXPECT_GE(test, got, 2);
+			KUNIT_EXPECT_LE(test, got, 8);
+			if (!peer)
+				KUNIT_EXPECT_EQ(test, got, own);
+			else
+				KUNIT_EXPECT_EQ(test, got, max_t(u8, 2, min(own, peer)));
+		}
+	}
+	KUNIT_EXPECT_EQ(test, smc_llc_max_links(255, 255), 8);
+}
+
+static void client_offers_no_more_than_the_server_maxl_03_maxl_04_maxl_06(struct kunit *test)
+{
+	struct lab *lab = lab_new(test, true, true);
+	struct smc_llc_params params = lab_params(false, true);
+	struct smc_llc_msg msg;
+
+	lab->is_played[SERVER] = true;
+	params.max_links = 8;
+	smc_llc_flow_init(&lab->side[CLIENT].flow, &params);
+	lab_start_side(lab, CLIENT);
+	msg = say_confirm_link(lab, SERVER, 1);
+	msg.confirm_link.max_links = 3;
+	lab_say(lab, CLIENT, &msg);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_LINK, true);
+	KUNIT_EXPECT_EQ(test, msg.confirm_link.max_links, 3);
+
+	lab = lab_new(test, true, true);
+	params = lab_params(true, true);
+	params.max_links = 99;
+	smc_llc_flow_init(&lab->side[SERVER].flow, &params);
+	lab->is_played[CLIENT] = true;
+	lab_start_side(lab, SERVER);
+	lab_pump(lab);
+	msg = lab_hear(lab, SERVER, SMC_LLC_CONFIRM_LINK, false);
+	KUNIT_EXPECT_EQ(test, msg.confirm_link.max_links, 8);
+}
+
+/* The limit is fixed by the first CONFIRM LINK; another one is nonsense. */
+static void second_confirm_link_is_out_of_sync_maxl_08_llc_12(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_msg msg = say_confirm_link(lab, SERVER, 1);
+
+	msg.confirm_link.max_links = 7;
+	lab_say(lab, CLIENT, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].flow.max_links, 2);
+	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_OUT_OF_SYNC);
+
+	/* Only the server begins it. */
+	lab = lab_up_facing(test, SERVER, true);
+	msg = say_confirm_link(lab, CLIENT, 1);
+	msg.is_reply = false;
+	lab_say(lab, SERVER, &msg);
+	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_OUT_OF_SYNC);
+}
+
+static void link_numbers_go_round_lid_03(struct kunit *test)
+{
+	struct lab *lab = lab_new(test, true, true);
+	struct smc_llc_flow *flow = &lab->side[SERVER].flow;
+	unsigned int i;
+	u8 num;
+
+	/* The first link keeps number 1 for the whole time. */
+	flow->link[0].state = SMC_LLC_LINK_ACTIVE;
+	flow->link[0].num = 1;
+	flow->last_num = 1;
+	for (i = 0; i < 3 * 254; i++) {
+		num = smc_llc_next_link_num(flow);
+		KUNIT_ASSERT_EQ(test, num, 2 + i % 254);
+		flow->last_num = num;
+	}
+}
+
+static void new_offer_has_a_new_number_lid_03(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, SERVER, true);
+	struct smc_llc_msg msg;
+	u8 num;
+
+	for (num = 3; num < 8; num++) {
+		lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
+		lab_pump(lab);
+		msg = lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
+		KUNIT_EXPECT_EQ(test, msg.add_link.link_num, num);
+		msg = say_reject(num);
+		lab_say(lab, SERVER, &msg);
+	}
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_created, 6);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_dropped, 6);
+}
+
+static void confirm_rkey_both_roles_rkey_04_rkey_10(struct kunit *test)
+{
+	struct lab *lab = lab_up(test, false);
+	int who;
+
+	for (who = SERVER; who <= CLIENT; who++) {
+		lab_rkey(lab, who, false, 0x700 + who, 40 + who);
+		KUNIT_EXPECT_FALSE(test, smc_llc_flow_may_request(&lab->side[who].flow, lab->now));
+		lab_pump(lab);
+		KUNIT_EXPECT_EQ(test, lab->side[who].nr_rkey_done, 1);
+		KUNIT_EXPECT_EQ(test, lab->side[who].rkey_result, 0);
+		KUNIT_EXPECT_EQ(test, lab->side[who].rkey_cookie, 40 + who);
+		KUNIT_EXPECT_EQ(test, lab->side[!who].stored_rkey, 0x700 + who);
+		KUNIT_EXPECT_TRUE(test, smc_llc_flow_may_request(&lab->side[who].flow, lab->now));
+	}
+}
+
+static void confirm_rkey_reply_is_an_echo_rkey_10(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_msg msg = say_confirm_rkey(0x55, 0, false);
+	struct smc_llc_msg reply;
+
+	lab_say(lab, CLIENT, &msg);
+	reply = lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_RKEY, true);
+	KUNIT_EXPECT_MEMEQ(test, &reply.confirm_rkey, &msg.confirm_rkey,
+			   sizeof(msg.confirm_rkey));
+}
+
+static void key_that_cannot_be_stored_is_refused(struct kunit *test)
+{
+	struct lab *lab = lab_up(test, false);
+
+	lab->side[SERVER].store_fails = true;
+	lab_rkey(lab, CLIENT, false, 5, 1);
+	lab_pump(lab);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].rkey_result, -EREMOTEIO);
+	lab_expect_alive(lab, CLIENT);
+	lab_expect_alive(lab, SERVER);
+}
+
+static void negative_reply_with_retry_rkey_11_rkey_12(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, false);
+	struct smc_llc_msg msg = say_confirm_rkey(5, 0, true);
+	struct smc_llc_flow *flow = &lab->side[CLIENT].flow;
+
+	lab_rkey(lab, CLIENT, false, 5, 1);
+	lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_RKEY, false);
+	msg.confirm_rkey.is_negative = true;
+	msg.confirm_rkey.may_retry = true;
+	lab_say(lab, CLIENT, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].rkey_result, -EAGAIN);
+	/* A little later, from the beginning. */
+	KUNIT_EXPECT_FALSE(test, smc_llc_flow_may_request(flow, lab->now));
+	KUNIT_EXPECT_EQ(test, smc_llc_flow_deadline(flow), lab->now + lab_timers().rkey_retry);
+	lab_rkey(lab, CLIENT, false, 5, 2);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].rkey_result, -EBUSY);
+	lab_wait(lab, lab_timers().rkey_retry);
+	KUNIT_EXPECT_TRUE(test, smc_llc_flow_may_request(flow, lab->now));
+	lab_rkey(lab, CLIENT, false, 5, 3);
+	lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_RKEY, false);
+}
+
+static void negative_reply_without_retry_rkey_13(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, false);
+	struct smc_llc_msg msg = say_confirm_rkey(5, 0, true);
+
+	lab_rkey(lab, CLIENT, false, 5, 1);
+	lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_RKEY, false);
+	msg.confirm_rkey.is_negative = true;
+	lab_say(lab, CLIENT, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].rkey_result, -EREMOTEIO);
+	lab_wait(lab, 20000);
+	lab_expect_silence(lab, CLIENT);
+	/* The next need may try at once. */
+	KUNIT_EXPECT_TRUE(test, smc_llc_flow_may_request(&lab->side[CLIENT].flow, lab->now));
+}
+
+static void rkey_exchanges_cross_rkey_14_ser_05_ser_22(struct kunit *test)
+{
+	struct lab *lab = lab_up(test, false);
+
+	lab_rkey(lab, CLIENT, false, 0xc, 1);
+	lab_rkey(lab, SERVER, true, 0xd, 2);
+	lab_pump(lab);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_rkey_done, 1);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].rkey_result, 0);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_rkey_done, 1);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].rkey_result, 0);
+
+	/* Two CONFIRM RKEY at a time: nobody waits for the other, AMB-19. */
+	lab_rkey(lab, CLIENT, false, 0xe, 3);
+	lab_rkey(lab, SERVER, false, 0xf, 4);
+	lab_pump(lab);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_rkey_done, 2);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_rkey_done, 2);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].stored_rkey, 0xe);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].stored_rkey, 0xf);
+}
+
+static void delete_rkey_rkey_16_rkey_17(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, SERVER, true);
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_RKEY, .cookie = 9 };
+	struct smc_llc_msg msg;
+	u8 i;
+
+	memset(&ev.rkey, 0, sizeof(ev.rkey));
+	ev.rkey.is_delete = true;
+	ev.rkey.count = SMC_LLC_DELETE_RKEYS;
+	for (i = 0; i < SMC_LLC_DELETE_RKEYS; i++)
+		ev.rkey.rtoken[i].rkey = 0x10 + i;
+	lab_feed(lab, SERVER, &ev);
+	msg = lab_hear(lab, SERVER, SMC_LLC_DELETE_RKEY, false);
+	KUNIT_EXPECT_EQ(test, msg.delete_rkey.count, SMC_LLC_DELETE_RKEYS);
+	KUNIT_EXPECT_EQ(test, msg.delete_rkey.rkey[7], 0x17);
+	msg.is_reply = true;
+	lab_say(lab, SERVER, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_rkey_done, 1);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].rkey_result, 0);
+
+	ev.rkey.count = SMC_LLC_DELETE_RKEYS + 1;
+	lab_feed(lab, SERVER, &ev);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].rkey_result, -EINVAL);
+	ev.rkey.count = 0;
+	lab_feed(lab, SERVER, &ev);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].rkey_result, -EINVAL);
+	lab_expect_silence(lab, SERVER);
+}
+
+static void unknown_rkey_gets_negative_reply_err_51_rkey_18(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_msg msg = say_delete_rkey(0x99, false);
+
+	lab->side[CLIENT].unknown_keys = 0x80;
+	lab_say(lab, CLIENT, &msg);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_DELETE_RKEY, true);
+	KUNIT_EXPECT_TRUE(test, msg.delete_rkey.is_negative);
+	KUNIT_EXPECT_EQ(test, msg.delete_rkey.error_mask, 0x80);
+	KUNIT_EXPECT_EQ(test, msg.delete_rkey.rkey[0], 0x99);
+	lab_expect_alive(lab, CLIENT);
+}
+
+static void negative_delete_rkey_reply_is_no_failure_rkey_19(struct kunit *test)
+{
+	struct lab *lab = lab_up(test, true);
+
+	lab->side[SERVER].unknown_keys = 0x80;
+	lab_rkey(lab, CLIENT, true, 5, 1);
+	lab_pump(lab);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].rkey_result, 0);
+	lab_expect_alive(lab, CLIENT);
+}
+
+static void no_rkey_reply_is_link_failure_err_39_err_40(struct kunit *test)
+{
+	int who, is_delete;
+
+	for (who = SERVER; who <= CLIENT; who++) {
+		/* AMB-58 for DELETE RKEY */
+		for (is_delete = 0; is_delete < 2; is_delete++) {
+			struct lab *lab = lab_up_facing(test, who, true);
+
+			lab_rkey(lab, who, is_delete, 5, 1);
+			lab_wait(lab, lab_timers().reply - 1);
+			lab_expect_alive(lab, who);
+			lab_wait(lab, 1);
+			KUNIT_EXPECT_EQ(test, lab->side[who].rkey_result, -ECONNABORTED);
+			KUNIT_EXPECT_EQ(test, lab->side[who].nr_rkey_done, 1);
+			lab_expect_terminated(lab, who, SMC_LLC_WHY_RKEY_TIMEOUT);
+		}
+	}
+}
+
+/* A failed send is as bad as no answer, and nothing is said again elsewhere. */
+static void send_failure_is_link_failure_err_19_llc_14(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+
+	lab->side[CLIENT].fails_to_send = SMC_LLC_CONFIRM_RKEY;
+	lab_rkey(lab, CLIENT, false, 5, 1);
+	lab_pump(lab);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].rkey_result, -ECONNABORTED);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 1);
+	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_SEND_FAILED);
+	lab_expect_silence(lab, CLIENT);
+}
+
+static void request_on_a_dead_link_is_aborted(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+
+	lab_event(lab, CLIENT, SMC_LLC_EV_LINK_BROKEN);
+	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_LINK_BROKEN);
+	lab_rkey(lab, CLIENT, false, 5, 1);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].rkey_result, -ECONNABORTED);
+}
+
+static void rkey_reply_out_of_nowhere_err_54(struct kunit *test)
+{
+	struct smc_llc_msg msgs[] = {
+		say_confirm_rkey(5, 0, true), say_delete_rkey(5, true), say_test_link(1, true),
+		say_delete(1, false, true), say_add_link(7, 2, SMC_MTU_1024, true),
+	};
+	unsigned int i;
+	int who;
+
+	for (who = SERVER; who <= CLIENT; who++) {
+		for (i = 0; i < ARRAY_SIZE(msgs); i++) {
+			struct lab *lab = lab_up_facing(test, who, true);
+
+			lab_say(lab, who, &msgs[i]);
+			KUNIT_EXPECT_EQ(test, lab->side[who].nr_down, 1);
+			lab_expect_terminated(lab, who, SMC_LLC_WHY_OUT_OF_SYNC);
+		}
+	}
+}
+
+static void rkey_reply_for_another_key_err_54(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_msg msg = say_confirm_rkey(6, 0, true);
+
+	lab_rkey(lab, CLIENT, false, 5, 1);
+	lab_say(lab, CLIENT, &msg);
+	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_OUT_OF_SYNC);
+
+	lab = lab_up_facing(test, CLIENT, true);
+	msg = say_delete_rkey(6, true);
+	lab_rkey(lab, CLIENT, true, 5, 1);
+	lab_say(lab, CLIENT, &msg);
+	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_OUT_OF_SYNC);
+}
+
+/* A second request before the first is answered: one exchange at a time. */
+static void second_request_before_the_answer_err_54_ser_02(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_msg msg = say_confirm_rkey(5, 0, false);
+
+	lab->side[CLIENT].keeps_results = true;
+	lab_say(lab, CLIENT, &msg);
+	lab_say(lab, CLIENT, &msg);
+	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_OUT_OF_SYNC);
+}
+
+static void continuations_are_out_of_sync_err_47_err_54(struct kunit *test)
+{
+	static const u8 types[] = { SMC_LLC_ADD_LINK_CONT, SMC_LLC_CONFIRM_RKEY_CONT };
+	unsigned int i;
+	int is_reply;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		for (is_reply = 0; is_reply < 2; is_reply++) {
+			struct lab *lab = lab_up_facing(test, CLIENT, true);
+			struct smc_llc_msg msg = { .type = types[i], .is_reply = is_reply };
+
+			lab_say(lab, CLIENT, &msg);
+			lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_OUT_OF_SYNC);
+		}
+	}
+}
+
+static void keys_for_links_that_are_not_there_err_54(struct kunit *test)
+{
+	u8 nr;
+
+	for (nr = 1; nr < 9; nr++) {
+		struct lab *lab = lab_up_facing(test, CLIENT, true);
+		struct smc_llc_msg msg = say_confirm_rkey(5, nr, false);
+
+		lab_say(lab, CLIENT, &msg);
+		KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_stored, 0);
+		lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_OUT_OF_SYNC);
+	}
+}
+
+/* With a second link in the table, a key that is missing fails that link. */
+static void missing_key_fails_that_link_err_50(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_msg msg = say_confirm_rkey(5, 0, false);
+	struct smc_llc_flow *flow = &lab->side[CLIENT].flow;
+
+	flow->link[1] = flow->link[0];
+	flow->link[1].num = 2;
+	lab_say(lab, CLIENT, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 1);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].why, SMC_LLC_WHY_RKEY_MISSING);
+	KUNIT_EXPECT_EQ(test, flow->link[0].state, SMC_LLC_LINK_ACTIVE);
+	KUNIT_EXPECT_EQ(test, flow->link[1].state, SMC_LLC_LINK_FREE);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_RKEY, true);
+	KUNIT_EXPECT_FALSE(test, msg.confirm_rkey.is_negative);
+
+	/* Complete, it fails none. */
+	flow->link[1] = flow->link[0];
+	flow->link[1].num = 2;
+	msg = say_confirm_rkey(6, 1, false);
+	msg.confirm_rkey.other[0].link_num = 2;
+	lab_say(lab, CLIENT, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 1);
+}
+
+static void own_confirm_rkey_covers_all_links_rkey_03_rkey_08(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_flow *flow = &lab->side[CLIENT].flow;
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_RKEY };
+	struct smc_llc_msg msg;
+
+	flow->link[1] = flow->link[0];
+	flow->link[1].num = 200;
+	memset(&ev.rkey, 0, sizeof(ev.rkey));
+	ev.rkey.count = 2;
+	ev.rkey.rtoken[0].rkey = 0x10;
+	ev.rkey.rtoken[1].link_num = 1;
+	ev.rkey.rtoken[1].rkey = 0x11;
+	lab_feed(lab, CLIENT, &ev);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_RKEY, false);
+	KUNIT_EXPECT_EQ(test, msg.confirm_rkey.nr_rtokens, 1);
+	KUNIT_EXPECT_EQ(test, msg.confirm_rkey.here.rkey, 0x10);
+	KUNIT_EXPECT_EQ(test, msg.confirm_rkey.other[0].link_num, 200);
+	KUNIT_EXPECT_EQ(test, msg.confirm_rkey.other[0].rkey, 0x11);
+}
+
+static void test_link_probe_ka_03_ka_04_tmr_15(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_msg msg;
+
+	lab_wait(lab, 29999);
+	lab_expect_silence(lab, CLIENT);
+	lab_wait(lab, 1);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_TEST_LINK, false);
+	KUNIT_EXPECT_EQ(test, msg.test_link.user_data[0], 0x5a);
+	msg.is_reply = true;
+	lab_say(lab, CLIENT, &msg);
+	lab_wait(lab, 29999);
+	lab_expect_silence(lab, CLIENT);
+	lab_expect_alive(lab, CLIENT);
+}
+
+/* While anything comes in on the link there is no need to ask. */
+static void busy_link_is_not_probed_ka_02_ka_07(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	u64 last_rx;
+
+	lab->now += 30000;
+	last_rx = lab->now - 100;
+	lab_tick(lab, CLIENT, last_rx);
+	lab_expect_silence(lab, CLIENT);
+	KUNIT_EXPECT_EQ(test, smc_llc_flow_deadline(&lab->side[CLIENT].flow), last_rx + 30000);
+}
+
+static void probing_can_be_switched_off(struct kunit *test)
+{
+	struct lab *lab = lab_new(test, true, true);
+	int who;
+
+	for (who = SERVER; who <= CLIENT; who++)
+		lab->side[who].flow.params.test_link_idle_ms = 0;
+	lab_start(lab);
+	lab_pump(lab);
+	KUNIT_EXPECT_EQ(test, smc_llc_flow_deadline(&lab->side[SERVER].flow),
+			SMC_LLC_NO_DEADLINE);
+	/* On request it is still done, and once is enough. */
+	lab_event(lab, SERVER, SMC_LLC_EV_REQ_TEST_LINK);
+	lab_event(lab, SERVER, SMC_LLC_EV_REQ_TEST_LINK);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_out, 1);
+	KUNIT_EXPECT_EQ(test, smc_llc_flow_deadline(&lab->side[SERVER].flow),
+			lab->now + lab_timers().test_link);
+}
+
+static void no_test_link_reply_is_link_failure_err_41_err_42_ka_05_ka_06(struct kunit *test)
+{
+	int who;
+
+	for (who = SERVER; who <= CLIENT; who++) {
+		struct lab *lab = lab_up_facing(test, who, true);
+
+		lab_event(lab, who, SMC_LLC_EV_REQ_TEST_LINK);
+		lab_wait(lab, lab_timers().test_link - 1);
+		lab_expect_alive(lab, who);
+		lab_wait(lab, 1);
+		KUNIT_EXPECT_EQ(test, lab->side[who].nr_down, 1);
+		lab_expect_terminated(lab, who, SMC_LLC_WHY_TEST_LINK_TIMEOUT);
+	}
+}
+
+static void test_link_reply_with_other_data_err_52(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_msg msg;
+
+	lab_event(lab, CLIENT, SMC_LLC_EV_REQ_TEST_LINK);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_TEST_LINK, false);
+	msg.is_reply = true;
+	msg.test_link.user_data[15] ^= 1;
+	lab_say(lab, CLIENT, &msg);
+	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_TEST_LINK_DATA);
+}
+
+/* The completion handler answers; the machine takes no notice, SER-01. */
+static void test_link_request_disturbs_nothing_ser_01(struct kunit *test)
+{
+	struct lab *lab = lab_up_server_adding(test, false);
+	struct smc_llc_msg msg = say_test_link(3, false);
+
+	lab_say(lab, SERVER, &msg);
+	lab_expect_silence(lab, SERVER);
+	lab_expect_alive(lab, SERVER);
+}
+
+static void server_ends_the_group_lgt_01_lgt_04_dell_13_dell_14(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, SERVER, true);
+	struct smc_llc_msg msg;
+
+	lab->side[SERVER].keeps_results = true;
+	lab_terminate(lab, SERVER);
+	msg = lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, false);
+	KUNIT_EXPECT_TRUE(test, msg.delete_link.is_all);
+	KUNIT_EXPECT_TRUE(test, msg.delete_link.is_orderly);
+	KUNIT_EXPECT_EQ(test, msg.delete_link.reason, SMC_LLC_DELETE_PROGRAM);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_terminated, 0);
+	/* After the completion, without an answer. */
+	lab->side[SERVER].keeps_results = false;
+	lab_pump(lab);
+	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_DELETED);
+}
+
+static void server_end_without_completion_err_37(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, SERVER, true);
+
+	lab->side[SERVER].keeps_results = true;
+	lab_terminate(lab, SERVER);
+	lab_wait(lab, lab_timers().terminate);
+	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_DELETED);
+
+	lab = lab_up_facing(test, SERVER, true);
+	lab->side[SERVER].fails_to_send = SMC_LLC_DELETE_LINK;
+	lab_terminate(lab, SERVER);
+	lab_pump(lab);
+	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_DELETED);
+}
+
+static void client_cleans_up_at_once_lgt_05(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_msg msg = say_delete(0, true, false);
+
+	lab_say(lab, CLIENT, &msg);
+	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_PEER_DELETED);
+	lab_expect_silence(lab, CLIENT);
+}
+
+static void client_asks_server_answers_lgt_03_lgt_06(struct kunit *test)
+{
+	struct lab *lab = lab_up(test, true);
+
+	lab_terminate(lab, CLIENT);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_terminated, 0);
+	lab_pump(lab);
+	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_DELETED);
+	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_PEER_DELETED);
+}
+
+static void client_asks_and_nobody_answers_err_36(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+
+	lab_terminate(lab, CLIENT);
+	lab_pump(lab);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_terminated, 0);
+	lab_wait(lab, lab_timers().terminate);
+	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_DELETED);
+}
+
+static void both_end_the_group_at_a_time(struct kunit *test)
+{
+	struct lab *lab = lab_up(test, true);
+
+	lab_terminate(lab, CLIENT);
+	lab_terminate(lab, SERVER);
+	lab_pump(lab);
+	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_DELETED);
+	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_DELETED);
+}
+
+static void ending_client_ignores_commands_err_46(struct kunit *test)
+{
+	struct smc_llc_msg msgs[] = {
+		say_confirm_rkey(5, 0, false), say_delete_rkey(5, false),
+		say_add_link(1, 2, SMC_MTU_1024, false), say_delete(1, false, false),
+		say_confirm_rkey(5, 9, false), say_test_link(1, true),
+	};
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_msg msg;
+	unsigned int i;
+
+	lab_terminate(lab, CLIENT);
+	lab_hear(lab, CLIENT, SMC_LLC_DELETE_LINK, false);
+	for (i = 0; i < ARRAY_SIZE(msgs); i++)
+		lab_say(lab, CLIENT, &msgs[i]);
+	lab_expect_silence(lab, CLIENT);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_terminated, 0);
+	msg = say_delete(0, true, false);
+	lab_say(lab, CLIENT, &msg);
+	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_DELETED);
+}
+
+/* The end of the group goes past every exchange. */
+static void delete_all_during_exchanges_ser_09_ser_14_ser_21(struct kunit *test)
+{
+	struct smc_llc_msg msg = say_delete(0, true, false);
+	struct lab *labs[3];
+	unsigned int i;
+
+	labs[0] = lab_up_server_adding(test, false);
+	labs[1] = lab_up_server_deleting(test, false);
+	labs[2] = lab_up_facing(test, SERVER, false);
+	lab_rkey(labs[2], SERVER, false, 5, 1);
+	lab_hear(labs[2], SERVER, SMC_LLC_CONFIRM_RKEY, false);
+	for (i = 0; i < ARRAY_SIZE(labs); i++) {
+		lab_say(labs[i], SERVER, &msg);
+		/* AMB-67 */
+		msg = lab_hear(labs[i], SERVER, SMC_LLC_DELETE_LINK, false);
+		KUNIT_EXPECT_TRUE(test, msg.delete_link.is_all);
+		KUNIT_EXPECT_EQ(test, msg.delete_link.reason, SMC_LLC_DELETE_OPERATOR);
+		lab_expect_terminated(labs[i], SERVER, SMC_LLC_WHY_PEER_DELETED);
+		KUNIT_EXPECT_EQ(test, labs[i]->side[SERVER].nr_created,
+				labs[i]->side[SERVER].nr_dropped);
+	}
+	KUNIT_EXPECT_EQ(test, labs[2]->side[SERVER].rkey_result, -ECONNABORTED);
+}
+
+static void delete_all_during_first_contact_ser_09(struct kunit *test)
+{
+	struct lab *lab = lab_server_waits_add(test, true);
+	struct smc_llc_msg msg = say_delete(0, true, false);
+
+	lab_say(lab, SERVER, &msg);
+	lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, false);
+	lab_expect_failed(lab, SERVER, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_PEER_DELETED);
+
+	lab = lab_client_waits_add(test, true);
+	lab_say(lab, CLIENT, &msg);
+	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_PEER_DELETED);
+}
+
+/* The only link: reply first, clean up when that has left. */
+static void server_deletes_the_only_link_dell_05_dell_06(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_msg msg = say_delete(1, false, false);
+
+	lab->side[CLIENT].keeps_results = true;
+	lab_say(lab, CLIENT, &msg);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_DELETE_LINK, true);
+	KUNIT_EXPECT_EQ(test, msg.delete_link.link_num, 1);
+	KUNIT_EXPECT_EQ(test, msg.delete_link.reason, 0);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_terminated, 0);
+	lab->side[CLIENT].keeps_results = false;
+	lab_pump(lab);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 1);
+	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_PEER_DELETED);
+}
+
+static void server_deletes_an_unknown_link_err_49(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_msg msg = say_delete(77, false, false);
+
+	lab_say(lab, CLIENT, &msg);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_DELETE_LINK, true);
+	KUNIT_EXPECT_EQ(test, msg.delete_link.link_num, 77);
+	KUNIT_EXPECT_EQ(test, msg.delete_link.reason, SMC_LLC_DELETE_UNKNOWN_LINK);
+	lab_expect_alive(lab, CLIENT);
+}
+
+/* The client only notifies; the exchange is the server's. */
+static void client_deletes_the_only_link_dell_08_dell_09_dell_10(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, SERVER, true);
+	struct smc_llc_msg msg = say_delete(1, false, false);
+
+	lab_say(lab, SERVER, &msg);
+	msg = lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, false);
+	KUNIT_EXPECT_EQ(test, msg.delete_link.link_num, 1);
+	KUNIT_EXPECT_EQ(test, msg.delete_link.reason, SMC_LLC_DELETE_OPERATOR);
+	lab_expect_alive(lab, SERVER);
+	msg = say_delete(1, false, true);
+	lab_say(lab, SERVER, &msg);
+	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_PEER_DELETED);
+}
+
+static void client_deletes_and_does_not_answer_err_38(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, SERVER, true);
+	struct smc_llc_msg msg = say_delete(1, false, false);
+
+	lab_say(lab, SERVER, &msg);
+	lab_wait(lab, lab_timers().delete_link);
+	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_DELETE_LINK_TIMEOUT);
+}
+
+static void client_deletes_an_unknown_link_err_48(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, SERVER, true);
+	struct smc_llc_msg msg = say_delete(77, false, false);
+
+	lab_say(lab, SERVER, &msg);
+	msg = lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, true);
+	KUNIT_EXPECT_EQ(test, msg.delete_link.reason, SMC_LLC_DELETE_UNKNOWN_LINK);
+
+	/* Number 2 was the offer that is gone: late talk, no answer. */
+	msg = say_delete(2, false, false);
+	lab_say(lab, SERVER, &msg);
+	lab_expect_silence(lab, SERVER);
+
+	/* Number 3 is being deleted right now. */
+	lab = lab_up_server_deleting(test, true);
+	msg = say_delete(3, false, false);
+	lab_say(lab, SERVER, &msg);
+	lab_expect_silence(lab, SERVER);
+	lab_expect_alive(lab, SERVER);
+}
+
+/* A DELETE LINK that cannot be done now is done afterwards. */
+static void client_delete_waits_ser_08_ser_13_ser_19_ser_04(struct kunit *test)
+{
+	struct smc_llc_msg del = say_delete(1, false, false);
+	struct smc_llc_msg end[3] = {
+		say_reject(3), say_delete(3, false, true), say_confirm_rkey(5, 0, true),
+	};
+	struct lab *labs[3];
+	unsigned int i;
+
+	labs[0] = lab_up_server_adding(test, false);
+	labs[1] = lab_up_server_deleting(test, false);
+	labs[2] = lab_up_facing(test, SERVER, false);
+	lab_rkey(labs[2], SERVER, false, 5, 1);
+	lab_hear(labs[2], SERVER, SMC_LLC_CONFIRM_RKEY, false);
+	for (i = 0; i < ARRAY_SIZE(labs); i++) {
+		struct smc_llc_msg msg;
+
+		lab_say(labs[i], SERVER, &del);
+		lab_expect_silence(labs[i], SERVER);
+		lab_say(labs[i], SERVER, &end[i]);
+		msg = lab_hear(labs[i], SERVER, SMC_LLC_DELETE_LINK, false);
+		KUNIT_EXPECT_EQ(test, msg.delete_link.link_num, 1);
+	}
+	/* During first contact as well. */
+	labs[0] = lab_server_waits_add(test, true);
+	lab_say(labs[0], SERVER, &del);
+	lab_expect_silence(labs[0], SERVER);
+	end[0] = say_reject(2);
+	lab_say(labs[0], SERVER, &end[0]);
+	lab_hear(labs[0], SERVER, SMC_LLC_DELETE_LINK, false);
+}
+
+static void client_add_link_starts_an_attempt_err_59_addl_06_addl_07(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, SERVER, true);
+	struct smc_llc_msg msg = say_add_link(7, 0, 0, false);
+
+	lab_say(lab, SERVER, &msg);
+	msg = lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
+	KUNIT_EXPECT_EQ(test, msg.add_link.link_num, 3);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_created, 2);
+}
+
+static void client_add_link_crosses_ser_07(struct kunit *test)
+{
+	struct lab *lab = lab_up_server_adding(test, false);
+	struct smc_llc_msg msg = say_add_link(7, 0, 0, false);
+
+	lab_say(lab, SERVER, &msg);
+	msg = say_reject(3);
+	lab_say(lab, SERVER, &msg);
+	lab_expect_silence(lab, SERVER);
+	lab_expect_alive(lab, SERVER);
+
+	/* In first contact too. */
+	lab = lab_server_waits_add(test, false);
+	msg = say_add_link(7, 0, 0, false);
+	lab_say(lab, SERVER, &msg);
+	msg = say_reject(2);
+	lab_say(lab, SERVER, &msg);
+	lab_expect_silence(lab, SERVER);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_up, 1);
+}
+
+static void client_add_link_waits_ser_12_ser_17(struct kunit *test)
+{
+	struct lab *lab = lab_up_server_deleting(test, false);
+	struct smc_llc_msg add = say_add_link(7, 0, 0, false);
+	struct smc_llc_msg msg;
+
+	lab_say(lab, SERVER, &add);
+	lab_expect_silence(lab, SERVER);
+	msg = say_delete(3, false, true);
+	lab_say(lab, SERVER, &msg);
+	lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
+
+	lab = lab_up_facing(test, SERVER, false);
+	lab_rkey(lab, SERVER, false, 5, 1);
+	lab_hear(lab, SERVER, SMC_LLC_CONFIRM_RKEY, false);
+	lab_say(lab, SERVER, &add);
+	lab_expect_silence(lab, SERVER);
+	msg = say_confirm_rkey(5, 0, true);
+	lab_say(lab, SERVER, &msg);
+	lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
+}
+
+static void client_add_link_at_the_maximum_addl_05_addl_09_maxl_10(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, SERVER, true);
+	struct smc_llc_flow *flow = &lab->side[SERVER].flow;
+	struct smc_llc_msg msg = say_add_link(7, 0, 0, false);
+
+	flow->link[1] = flow->link[0];
+	flow->link[1].num = 2;
+	lab_say(lab, SERVER, &msg);
+	lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
+	lab_expect_silence(lab, SERVER);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_created, 1);
+}
+
+/* A client never begins to add a link, here or beyond the limit. */
+static void client_starts_no_add_link_maxl_09_lg_08(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+
+	lab_event(lab, CLIENT, SMC_LLC_EV_REQ_ADD_LINK);
+	lab_expect_silence(lab, CLIENT);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_created, 0);
+}
+
+static void second_link_is_tried_again_err_57_tmr_12(struct kunit *test)
+{
+	struct lab *lab = lab_new(test, true, true);
+	struct smc_llc_msg msg;
+
+	lab->side[SERVER].flow.params.timers.add_link_retry = 5000;
+	lab_start(lab);
+	lab_pump(lab);
+	lab->is_played[CLIENT] = true;
+	lab_wait(lab, 4999);
+	lab_expect_silence(lab, SERVER);
+	lab_wait(lab, 1);
+	msg = lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
+	KUNIT_EXPECT_EQ(test, msg.add_link.link_num, 3);
+	/* And again after the next refusal. */
+	msg = say_reject(3);
+	lab_say(lab, SERVER, &msg);
+	lab_wait(lab, 5000);
+	lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
+}
+
+static void later_add_link_without_reply_err_29(struct kunit *test)
+{
+	struct lab *lab = lab_up_server_adding(test, true);
+
+	lab_wait(lab, lab_timers().reply - 1);
+	lab_expect_alive(lab, SERVER);
+	lab_wait(lab, 1);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_dropped, 2);
+	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_ADD_LINK_REPLY_TIMEOUT);
+}
+
+static void later_spare_fails_and_nothing_else(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, SERVER, true);
+
+	lab->side[SERVER].spare_fails = true;
+	lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
+	lab_pump(lab);
+	lab_expect_silence(lab, SERVER);
+	lab_expect_alive(lab, SERVER);
+	KUNIT_EXPECT_TRUE(test, smc_llc_flow_may_request(&lab->side[SERVER].flow, lab->now));
+}
+
+static void later_add_link_crosses_the_wire_sl_12(struct kunit *test)
+{
+	struct lab *lab = lab_up(test, false);
+
+	lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
+	lab_pump(lab);
+	lab_expect_alive(lab, SERVER);
+	lab_expect_alive(lab, CLIENT);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_created, 2);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_dropped, 2);
+}
+
+/* No exchange of our own begins while links change. */
+static void rkeys_wait_for_links_ser_02_ser_05_rkey_15(struct kunit *test)
+{
+	struct lab *lab = lab_up_server_adding(test, true);
+	struct smc_llc_msg msg = say_reject(3);
+
+	KUNIT_EXPECT_FALSE(test, smc_llc_flow_may_request(&lab->side[SERVER].flow, lab->now));
+	lab_rkey(lab, SERVER, false, 5, 1);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].rkey_result, -EBUSY);
+	lab_expect_silence(lab, SERVER);
+	lab_say(lab, SERVER, &msg);
+	KUNIT_EXPECT_TRUE(test, smc_llc_flow_may_request(&lab->side[SERVER].flow, lab->now));
+
+	/* Nor the other way round. */
+	lab = lab_up_facing(test, SERVER, true);
+	lab_rkey(lab, SERVER, false, 5, 1);
+	lab_hear(lab, SERVER, SMC_LLC_CONFIRM_RKEY, false);
+	lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
+	lab_pump(lab);
+	lab_expect_silence(lab, SERVER);
+	msg = say_confirm_rkey(5, 0, true);
+	lab_say(lab, SERVER, &msg);
+	lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
+}
+
+static void client_confirm_rkey_is_refused_ser_10_ser_15(struct kunit *test)
+{
+	struct smc_llc_msg rkey = say_confirm_rkey(5, 0, false);
+	struct lab *labs[3];
+	unsigned int i;
+
+	labs[0] = lab_up_server_adding(test, false);
+	labs[1] = lab_up_server_deleting(test, false);
+	labs[2] = lab_server_waits_add(test, false);
+	for (i = 0; i < ARRAY_SIZE(labs); i++) {
+		struct smc_llc_msg msg;
+
+		lab_say(labs[i], SERVER, &rkey);
+		msg = lab_hear(labs[i], SERVER, SMC_LLC_CONFIRM_RKEY, true);
+		KUNIT_EXPECT_TRUE(test, msg.confirm_rkey.is_negative);
+		KUNIT_EXPECT_TRUE(test, msg.confirm_rkey.may_retry);
+		KUNIT_EXPECT_EQ(test, msg.confirm_rkey.here.rkey, 5);
+		KUNIT_EXPECT_EQ(test, labs[i]->side[SERVER].nr_stored, 0);
+	}
+}
+
+/* Deviation 15: a deployed client would give up its connection. */
+static void client_confirm_rkey_is_taken_deployed(struct kunit *test)
+{
+	struct lab *lab = lab_up_server_adding(test, true);
+	struct smc_llc_msg msg = say_confirm_rkey(5, 0, false);
+
+	lab_say(lab, SERVER, &msg);
+	msg = lab_hear(lab, SERVER, SMC_LLC_CONFIRM_RKEY, true);
+	KUNIT_EXPECT_FALSE(test, msg.confirm_rkey.is_negative);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_stored, 1);
+
+	/* With a key for the link that is about to go. */
+	lab = lab_up_server_deleting(test, true);
+	msg = say_confirm_rkey(6, 1, false);
+	msg.confirm_rkey.other[0].link_num = 3;
+	lab_say(lab, SERVER, &msg);
+	msg = lab_hear(lab, SERVER, SMC_LLC_CONFIRM_RKEY, true);
+	KUNIT_EXPECT_FALSE(test, msg.confirm_rkey.is_negative);
+	lab_expect_alive(lab, SERVER);
+}
+
+/* AMB-21: DELETE RKEY has no way to say "later", so it waits. */
+static void client_delete_rkey_waits_for_links(struct kunit *test)
+{
+	struct lab *lab = lab_up_server_adding(test, false);
+	struct smc_llc_msg msg = say_delete_rkey(5, false);
+
+	lab_say(lab, SERVER, &msg);
+	lab_expect_silence(lab, SERVER);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_deleted, 0);
+	msg = say_reject(3);
+	lab_say(lab, SERVER, &msg);
+	lab_hear(lab, SERVER, SMC_LLC_DELETE_RKEY, true);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_deleted, 1);
+
+	/* Meanwhile its sender is patient. */
+	lab = lab_up_facing(test, CLIENT, false);
+	lab_rkey(lab, CLIENT, true, 5, 1);
+	lab_wait(lab, lab_timers().reply - 1);
+	msg = say_add_link(1, 3, SMC_MTU_1024, false);
+	lab_say(lab, CLIENT, &msg);
+	lab_wait(lab, lab_timers().reply - 1);
+	lab_expect_alive(lab, CLIENT);
+}
+
+/* The client answers ADD LINK although it waits for its own reply. */
+static void confirm_rkey_crosses_add_link_ser_18(struct kunit *test)
+{
+	struct lab *lab = lab_up(test, false);
+
+	lab_rkey(lab, CLIENT, false, 5, 1);
+	lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
+	lab_work(lab, SERVER);
+	lab_pump(lab);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_rkey_done, 1);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].rkey_result, -EAGAIN);
+	lab_expect_alive(lab, SERVER);
+	lab_wait(lab, lab_timers().rkey_retry);
+	lab_rkey(lab, CLIENT, false, 5, 2);
+	lab_pump(lab);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].rkey_result, 0);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].stored_rkey, 5);
+}
+
+static void confirm_rkey_crosses_delete_link_ser_20(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, false);
+	struct smc_llc_msg msg = say_delete(3, false, false);
+
+	lab_rkey(lab, CLIENT, false, 5, 1);
+	lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_RKEY, false);
+	lab_say(lab, CLIENT, &msg);
+	lab_hear(lab, CLIENT, SMC_LLC_DELETE_LINK, true);
+	msg = say_confirm_rkey(5, 0, true);
+	msg.confirm_rkey.is_negative = true;
+	msg.confirm_rkey.may_retry = true;
+	lab_say(lab, CLIENT, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].rkey_result, -EAGAIN);
+	lab_expect_alive(lab, CLIENT);
+}
+
+/* Requests are answered, notices are not. */
+static void what_is_answered_llc_03_addl_10(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_msg msg = say_confirm_rkey(1, 0, false);
+
+	lab_say(lab, CLIENT, &msg);
+	lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_RKEY, true);
+	msg = say_delete_rkey(1, false);
+	lab_say(lab, CLIENT, &msg);
+	lab_hear(lab, CLIENT, SMC_LLC_DELETE_RKEY, true);
+	msg = say_add_link(1, 2, SMC_MTU_4096, false);
+	lab_say(lab, CLIENT, &msg);
+	lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, true);
+	msg = say_delete(9, false, false);
+	lab_say(lab, CLIENT, &msg);
+	lab_hear(lab, CLIENT, SMC_LLC_DELETE_LINK, true);
+	lab_expect_silence(lab, CLIENT);
+}
+
+static void end_before_the_beginning(struct kunit *test)
+{
+	struct lab *lab = lab_new(test, true, true);
+
+	lab_terminate(lab, SERVER);
+	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_DELETED);
+	lab_start_side(lab, SERVER);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.phase, SMC_LLC_DEAD);
+
+	/* During first contact the caller hears whether TCP can go on. */
+	lab = lab_client_waits_confirm(test, true);
+	lab_terminate(lab, CLIENT);
+	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_DECLINE, SMC_LLC_WHY_DELETED);
+}
+
+/* A queue pair that arrives after the end is not leaked. */
+static void spare_that_comes_too_late_is_dropped(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, SERVER, true);
+
+	lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
+	lab_event(lab, SERVER, SMC_LLC_EV_LINK_BROKEN);
+	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_LINK_BROKEN);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_dropped, 1);
+	lab_pump(lab);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_created, 2);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_dropped, 2);
+}
+
+static void dead_machine_says_nothing(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, SERVER, true);
+	struct smc_llc_msg msg = say_confirm_rkey(5, 0, false);
+	struct smc_llc_event ev = {};
+	int type;
+
+	lab_event(lab, SERVER, SMC_LLC_EV_LINK_BROKEN);
+	lab->side[SERVER].nr_todo = 0;
+	for (type = 0; type <= SMC_LLC_EV_REQ_TERMINATE; type++) {
+		memset(&ev, 0, sizeof(ev));
+		ev.type = type;
+		if (type == SMC_LLC_EV_MSG)
+			ev.msg = msg;
+		smc_llc_flow_event(&lab->side[SERVER].flow, &ev, lab->now,
+				   &lab->side[SERVER].acts);
+		/* A request is told so, everything else is ignored. */
+		KUNIT_EXPECT_EQ_MSG(test, lab->side[SERVER].acts.nr,
+				    type == SMC_LLC_EV_REQ_RKEY, "event %d", type);
+	}
+	ev.type = SMC_LLC_EV_MSG;
+	ev.link = SMC_LLC_LINKS;
+	smc_llc_flow_event(&lab->side[SERVER].flow, &ev, lab->now, &lab->side[SERVER].acts);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].acts.nr, 0);
+	KUNIT_EXPECT_EQ(test, smc_llc_flow_deadline(&lab->side[SERVER].flow),
+			SMC_LLC_NO_DEADLINE);
+}
+
+static void reasons_have_texts(struct kunit *test)
+{
+	enum smc_llc_why why;
+
+	for (why = 0; why < SMC_LLC_WHY_NR; why++) {
+		KUNIT_ASSERT_NOT_NULL(test, smc_llc_why_name(why));
+		KUNIT_EXPECT_STRNEQ(test, smc_llc_why_name(why), "unknown");
+	}
+	KUNIT_EXPECT_STREQ(test, smc_llc_why_name(SMC_LLC_WHY_NR), "unknown");
+}
+
+/* What a random run may do besides delivering. */
+struct run_limits {
+	bool may_lose;
+	bool may_break;
+	bool may_end;
+	unsigned int steps;
+};
+
+static u32 roll(struct rnd_state *rnd, u32 sides)
+{
+	return prandom_u32_state(rnd) % sides;
+}
+
+/* One random step; requests outstanding are counted in @asked. */
+static void random_step(struct lab *lab, struct rnd_state *rnd, const struct run_limits *may,
+			unsigned int asked[2])
+{
+	int who = roll(rnd, 2);
+	struct lab_side *side = &lab->side[who];
+	u64 due;
+
+	switch (roll(rnd, 16)) {
+	case 0 ... 4:
+		lab_deliver(lab, who);
+		break;
+	case 5 ... 9:
+		lab_work(lab, who);
+		break;
+	case 10:
+		if (side->nr_out < LAB_QUEUE / 2 && side->nr_todo < LAB_QUEUE / 2) {
+			asked[who]++;
+			lab_rkey(lab, who, roll(rnd, 2), roll(rnd, 1000), asked[who]);
+		}
+		break;
+	case 11:
+		if (who == SERVER && side->nr_todo < LAB_QUEUE / 2)
+			lab_event(lab, who, SMC_LLC_EV_REQ_ADD_LINK);
+		break;
+	case 12:
+		if (side->nr_out < LAB_QUEUE / 2)
+			lab_event(lab, who, SMC_LLC_EV_REQ_TEST_LINK);
+		break;
+	case 13:
+		due = smc_llc_flow_deadline(&side->flow);
+		if (may->may_lose && due != SMC_LLC_NO_DEADLINE && !roll(rnd, 8)) {
+			lab->now = max(lab->now, due);
+			lab_tick(lab, who, lab->now - roll(rnd, 60000));
+		} else {
+			lab->now += roll(rnd, 5);
+		}
+		break;
+	case 14:
+		if (may->may_lose)
+			lab->loses[who] = !roll(rnd, 20);
+		break;
+	default:
+		if (may->may_break && !roll(rnd, 60))
+			lab_event(lab, who, SMC_LLC_EV_LINK_BROKEN);
+		else if (may->may_end && !roll(rnd, 60))
+			lab_terminate(lab, who);
+		break;
+	}
+	if (lab->tcp_decline[who]) {
+		lab->tcp_decline[who] = false;
+		lab->side[!who].nr_declined_late = lab->side[!who].flow.phase >= SMC_LLC_UP;
+		lab_event(lab, !who, SMC_LLC_EV_DECLINED);
+	}
+}
+
+/* TEST LINK is answered outside of the machine: the lab does it here. */
+static void answer_probes(struct lab *lab, int who)
+{
+	struct smc_llc_link *lnk = &lab->side[who].flow.link[0];
+	struct smc_llc_msg msg;
+
+	if (!lnk->is_probing || lab->side[!who].flow.phase == SMC_LLC_DEAD)
+		return;
+	msg = say_test_link(0, true);
+	memcpy(msg.test_link.user_data, lnk->probe, sizeof(lnk->probe));
+	lab_say(lab, who, &msg);
+}
+
+/* Let everything that is under way come to its end. */
+static void settle(struct lab *lab)
+{
+	int round, who;
+
+	for (who = SERVER; who <= CLIENT; who++)
+		lab->loses[who] = false;
+	for (round = 0; round < 40; round++) {
+		lab_pump(lab);
+		for (who = SERVER; who <= CLIENT; who++) {
+			answer_probes(lab, who);
+			if (lab->tcp_decline[who]) {
+				lab->tcp_decline[who] = false;
+				lab->side[!who].nr_declined_late =
+					lab->side[!who].flow.phase >= SMC_LLC_UP;
+				lab_event(lab, !who, SMC_LLC_EV_DECLINED);
+			}
+		}
+		/* Short of the idle time, so that only waiting ends. */
+		lab->now += 2500;
+		for (who = SERVER; who <= CLIENT; who++)
+			lab_tick(lab, who, lab->now);
+	}
+}
+
+static void expect_settled(struct lab *lab, int who, unsigned int asked)
+{
+	struct lab_side *side = &lab->side[who];
+	struct smc_llc_flow *flow = &side->flow;
+
+	KUNIT_EXPECT_TRUE(lab->test, flow->phase == SMC_LLC_UP || flow->phase == SMC_LLC_DEAD);
+	/* One end at most, and exactly one if it is dead. */
+	KUNIT_EXPECT_EQ(lab->test, side->nr_failed + side->nr_terminated,
+			flow->phase == SMC_LLC_DEAD);
+	KUNIT_EXPECT_LE(lab->test, side->nr_up, 1);
+	KUNIT_EXPECT_FALSE(lab->test, side->nr_up && side->nr_failed);
+	KUNIT_EXPECT_EQ(lab->test, side->nr_rkey_done, asked);
+	KUNIT_EXPECT_EQ(lab->test, side->nr_created, side->nr_dropped);
+	KUNIT_EXPECT_FALSE(lab->test, flow->rkey_busy);
+	KUNIT_EXPECT_EQ(lab->test, flow->config, SMC_LLC_CONFIG_NONE);
+	KUNIT_EXPECT_EQ(lab->test, flow->remote, SMC_LLC_REMOTE_NONE);
+	KUNIT_EXPECT_EQ(lab->test, flow->pending, 0);
+}
+
+/* Neither side carries data over TCP that the other one sends over RDMA. */
+static void expect_agreement(struct lab *lab)
+{
+	struct lab_side *server = &lab->side[SERVER];
+	struct lab_side *client = &lab->side[CLIENT];
+	bool is_reset;
+
+	is_reset = (server->nr_failed && server->fail == SMC_LLC_FAIL_RESET) ||
+		   (client->nr_failed && client->fail == SMC_LLC_FAIL_RESET) ||
+		   server->nr_terminated || client->nr_terminated ||
+		   server->nr_declined_late || client->nr_declined_late;
+	if (!is_reset)
+		KUNIT_EXPECT_EQ(lab->test, server->nr_up, client->nr_up);
+	if (server->nr_up && client->nr_up) {
+		KUNIT_EXPECT_EQ(lab->test, server->dialect, client->dialect);
+		KUNIT_EXPECT_EQ(lab->test, server->flow.max_links, client->flow.max_links);
+	}
+}
+
+static void random_runs(struct kunit *test, const struct run_limits *may, u32 seed,
+			unsigned int runs)
+{
+	struct rnd_state rnd;
+	struct lab *lab;
+	unsigned int run, step;
+
+	prandom_seed_state(&rnd, seed);
+	for (run = 0; run < runs; run++) {
+		unsigned int asked[2] = {};
+
+		lab = lab_new(test, roll(&rnd, 2), roll(&rnd, 2));
+		lab_start(lab);
+		for (step = 0; step < may->steps; step++)
+			random_step(lab, &rnd, may, asked);
+		settle(lab);
+		expect_settled(lab, SERVER, asked[SERVER]);
+		expect_settled(lab, CLIENT, asked[CLIENT]);
+		expect_agreement(lab);
+		if (!may->may_lose && !may->may_break && !may->may_end) {
+			lab_expect_alive(lab, SERVER);
+			lab_expect_alive(lab, CLIENT);
+		}
+		kunit_kfree(test, lab);
+		if (test->status == KUNIT_FAILURE) {
+			kunit_err(test, "run %u of seed %u", run, seed);
+			return;
+		}
+	}
+}
+
+/* Whatever order things happen in, a good wire keeps both sides up. */
+static void random_order_on_a_good_wire(struct kunit *test)
+{
+	static const struct run_limits may = { .steps = 300 };
+
+	random_runs(test, &may, 1, 300);
+}
+
+static void random_order_with_ends(struct kunit *test)
+{
+	static const struct run_limits may = { .steps = 300, .may_end = true };
+
+	random_runs(test, &may, 2, 300);
+}
+
+static void random_losses_and_breaks(struct kunit *test)
+{
+	static const struct run_limits may = {
+		.steps = 300, .may_end = true, .may_break = true, .may_lose = true,
+	};
+
+	random_runs(test, &may, 3, 600);
+}
+
+/* A peer that says anything at any time: the machine ends or goes on. */
+static void random_nonsense(struct kunit *test)
+{
+	struct rnd_state rnd;
+	unsigned int run, step;
+
+	prandom_seed_state(&rnd, 4);
+	for (run = 0; run < 400; run++) {
+		int who = roll(&rnd, 2);
+		bool is_up = roll(&rnd, 2);
+		struct lab *lab = is_up ? lab_up_facing(test, who, roll(&rnd, 2)) :
+				  who == SERVER ? lab_server_waits_confirm(test, roll(&rnd, 2)) :
+						  lab_client_waits_confirm(test, roll(&rnd, 2));
+		struct lab_side *side = &lab->side[who];
+
+		for (step = 0; step < 40; step++) {
+			struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
+			u8 bytes[SMC_LLC_LEN];
+
+			prandom_bytes_state(&rnd, bytes, sizeof(bytes));
+			bytes[0] = roll(&rnd, 10);
+			bytes[1] = SMC_LLC_LEN;
+			bytes[4] = roll(&rnd, 4);
+			if (smc_llc_decode(bytes, sizeof(bytes), side->flow.dialect, &ev.msg))
+				continue;
+			lab_feed(lab, who, &ev);
+			lab_work(lab, who);
+			side->nr_out = 0;
+		}
+		side->nr_todo = min(side->nr_todo, 1U);
+		KUNIT_EXPECT_LE(test, side->nr_failed + side->nr_terminated, 1);
+		lab_wait(lab, 40000);
+		KUNIT_EXPECT_EQ(test, side->flow.phase == SMC_LLC_DEAD,
+				side->nr_failed + side->nr_terminated);
+		kunit_kfree(test, lab);
+	}
+}
+
+static struct kunit_case llc_flow_cases[] = {
+	KUNIT_CASE_PARAM(first_contact_fc_10_fc_11_sl_01_sl_02_sl_12, dialect_gen_params),
+	KUNIT_CASE(dialect_is_committed_before_the_peer_may_send),
+	KUNIT_CASE(flags_of_confirm_link),
+	KUNIT_CASE(link_number_and_uid_lid_01_lid_02_lid_04_lid_05),
+	KUNIT_CASE(data_is_held_back_fc_12),
+	KUNIT_CASE(client_says_no_path_sl_06_sl_11),
+	KUNIT_CASE(client_refuses_bad_mtu_err_44),
+	KUNIT_CASE(one_link_agreed_needs_no_add_link),
+	KUNIT_CASE(one_link_agreed_reply_not_sent_err_22),
+	KUNIT_CASE(client_no_confirm_link_resets_err_20_tmr_03),
+	KUNIT_CASE(server_cannot_send_confirm_link_declines_err_21_err_09),
+	KUNIT_CASE(client_cannot_send_reply_declines_err_22_err_09),
+	KUNIT_CASE(decline_during_llc_falls_back_err_23_dcln_06),
+	KUNIT_CASE(server_no_confirm_reply_resets_err_24_tmr_04),
+	KUNIT_CASE(client_no_add_link_resets_err_27),
+	KUNIT_CASE(client_no_add_link_deployed_goes_on),
+	KUNIT_CASE(server_no_add_link_reply_resets_err_28),
+	KUNIT_CASE(server_cannot_send_add_link_declines_err_19),
+	KUNIT_CASE(server_point_of_no_return_err_10_err_12),
+	KUNIT_CASE(client_point_of_no_return_err_11_err_12),
+	KUNIT_CASE(nonsense_during_first_contact_err_54),
+	KUNIT_CASE(confirm_link_with_wrong_data_declines_err_43),
+	KUNIT_CASE(confirm_link_reply_with_wrong_data_declines),
+	KUNIT_CASE(link_that_cannot_be_prepared_declines),
+	KUNIT_CASE(server_without_a_spare_queue_pair_declines),
+	KUNIT_CASE(accepted_offer_is_taken_back_sl_17_sl_18_err_56),
+	KUNIT_CASE(taken_back_and_no_answer_resets_err_25_err_38),
+	KUNIT_CASE(parallel_link_is_deleted_err_45_lg_10),
+	KUNIT_CASE(add_link_reply_for_another_number_resets_err_54),
+	KUNIT_CASE(waiting_is_bounded_tmr_05_tmr_08_llc_15_err_18),
+	KUNIT_CASE(first_contact_timers_tmr_06_tmr_07),
+	KUNIT_CASE(max_links_maxl_01_maxl_02_maxl_05_maxl_07),
+	KUNIT_CASE(client_offers_no_more_than_the_server_maxl_03_maxl_04_maxl_06),
+	KUNIT_CASE(second_confirm_link_is_out_of_sync_maxl_08_llc_12),
+	KUNIT_CASE(link_numbers_go_round_lid_03),
+	KUNIT_CASE(new_offer_has_a_new_number_lid_03),
+	KUNIT_CASE(confirm_rkey_both_roles_rkey_04_rkey_10),
+	KUNIT_CASE(confirm_rkey_reply_is_an_echo_rkey_10),
+	KUNIT_CASE(key_that_cannot_be_stored_is_refused),
+	KUNIT_CASE(negative_reply_with_retry_rkey_11_rkey_12),
+	KUNIT_CASE(negative_reply_without_retry_rkey_13),
+	KUNIT_CASE(rkey_exchanges_cross_rkey_14_ser_05_ser_22),
+	KUNIT_CASE(delete_rkey_rkey_16_rkey_17),
+	KUNIT_CASE(unknown_rkey_gets_negative_reply_err_51_rkey_18),
+	KUNIT_CASE(negative_delete_rkey_reply_is_no_failure_rkey_19),
+	KUNIT_CASE(no_rkey_reply_is_link_failure_err_39_err_40),
+	KUNIT_CASE(send_failure_is_link_failure_err_19_llc_14),
+	KUNIT_CASE(request_on_a_dead_link_is_aborted),
+	KUNIT_CASE(rkey_reply_out_of_nowhere_err_54),
+	KUNIT_CASE(rkey_reply_for_another_key_err_54),
+	KUNIT_CASE(second_request_before_the_answer_err_54_ser_02),
+	KUNIT_CASE(continuations_are_out_of_sync_err_47_err_54),
+	KUNIT_CASE(keys_for_links_that_are_not_there_err_54),
+	KUNIT_CASE(missing_key_fails_that_link_err_50),
+	KUNIT_CASE(own_confirm_rkey_covers_all_links_rkey_03_rkey_08),
+	KUNIT_CASE(test_link_probe_ka_03_ka_04_tmr_15),
+	KUNIT_CASE(busy_link_is_not_probed_ka_02_ka_07),
+	KUNIT_CASE(probing_can_be_switched_off),
+	KUNIT_CASE(no_test_link_reply_is_link_failure_err_41_err_42_ka_05_ka_06),
+	KUNIT_CASE(test_link_reply_with_other_data_err_52),
+	KUNIT_CASE(test_link_request_disturbs_nothing_ser_01),
+	KUNIT_CASE(server_ends_the_group_lgt_01_lgt_04_dell_13_dell_14),
+	KUNIT_CASE(server_end_without_completion_err_37),
+	KUNIT_CASE(client_cleans_up_at_once_lgt_05),
+	KUNIT_CASE(client_asks_server_answers_lgt_03_lgt_06),
+	KUNIT_CASE(client_asks_and_nobody_answers_err_36),
+	KUNIT_CASE(both_end_the_group_at_a_time),
+	KUNIT_CASE(ending_client_ignores_commands_err_46),
+	KUNIT_CASE(delete_all_during_exchanges_ser_09_ser_14_ser_21),
+	KUNIT_CASE(delete_all_during_first_contact_ser_09),
+	KUNIT_CASE(server_deletes_the_only_link_dell_05_dell_06),
+	KUNIT_CASE(server_deletes_an_unknown_link_err_49),
+	KUNIT_CASE(client_deletes_the_only_link_dell_08_dell_09_dell_10),
+	KUNIT_CASE(client_deletes_and_does_not_answer_err_38),
+	KUNIT_CASE(client_deletes_an_unknown_link_err_48),
+	KUNIT_CASE(client_delete_waits_ser_08_ser_13_ser_19_ser_04),
+	KUNIT_CASE(client_add_link_starts_an_attempt_err_59_addl_06_addl_07),
+	KUNIT_CASE(client_add_link_crosses_ser_07),
+	KUNIT_CASE(client_add_link_waits_ser_12_ser_17),
+	KUNIT_CASE(client_add_link_at_the_maximum_addl_05_addl_09_maxl_10),
+	KUNIT_CASE(client_starts_no_add_link_maxl_09_lg_08),
+	KUNIT_CASE(second_link_is_tried_again_err_57_tmr_12),
+	KUNIT_CASE(later_add_link_without_reply_err_29),
+	KUNIT_CASE(later_spare_fails_and_nothing_else),
+	KUNIT_CASE(later_add_link_crosses_the_wire_sl_12),
+	KUNIT_CASE(rkeys_wait_for_links_ser_02_ser_05_rkey_15),
+	KUNIT_CASE(client_confirm_rkey_is_refused_ser_10_ser_15),
+	KUNIT_CASE(client_confirm_rkey_is_taken_deployed),
+	KUNIT_CASE(client_delete_rkey_waits_for_links),
+	KUNIT_CASE(confirm_rkey_crosses_add_link_ser_18),
+	KUNIT_CASE(confirm_rkey_crosses_delete_link_ser_20),
+	KUNIT_CASE(what_is_answered_llc_03_addl_10),
+	KUNIT_CASE(end_before_the_beginning),
+	KUNIT_CASE(spare_that_comes_too_late_is_dropped),
+	KUNIT_CASE(dead_machine_says_nothing),
+	KUNIT_CASE(reasons_have_texts),
+	KUNIT_CASE(random_order_on_a_good_wire),
+	KUNIT_CASE(random_order_with_ends),
+	KUNIT_CASE(random_losses_and_breaks),
+	KUNIT_CASE(random_nonsense),
+	{}
+};
+
+static struct kunit_suite llc_flow_suite = {
+	.name = "smc_llc_flow",
+	.test_cases = llc_flow_cases,
+};
+
+kunit_test_suite(llc_flow_suite);
