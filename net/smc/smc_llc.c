@@ -35,6 +35,7 @@
 #include "smc_compat.h"
 #include "smc_llc.h"
 #include "smc_net.h"
+#include "smc_trace.h"
 
 /* The client's side lives a little longer: ending is the server's job. */
 #define LLC_CLIENT_IDLE_MS	10000
@@ -155,6 +156,33 @@ static void llc_sent(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok)
 	llc_report(link->lgr, SMC_LLC_EV_SENT, link->index, ok, tag->cookie);
 }
 
+/*
+ * A path that loses long packets (an MTU hole) or takes no writes must be found
+ * while a Decline is still possible: a write as long as the path MTU goes ahead
+ * of the client's CONFIRM LINK reply and of the server's ADD LINK request. If
+ * it fails so does the message, and that is ERR-22 and ERR-10 at the server.
+ */
+static void llc_add_probe(struct smc_link_group *lgr, const struct smc_llc_action *act,
+			  struct smc_wr_slot *slot)
+{
+	struct smc_llc_probe *probe = &lgr->llc.probe;
+	u64 last = lgr->llc.flow.params.is_server ? SMC_LLC_SENT_ADD_LINK :
+						    SMC_LLC_SENT_CONFIRM_LINK;
+	struct smc_wr_write *write = &slot->write[0];
+
+	if (!probe->len || act->cookie != last)
+		return;
+	write->raddr = probe->raddr;
+	write->rkey = probe->rkey;
+	write->nr_sge = 1;
+	write->sge[0].addr = probe->laddr;
+	write->sge[0].lkey = probe->lkey;
+	write->sge[0].length = probe->len;
+	slot->nr_writes = 1;
+	/* once only: from now on the element may hold data */
+	probe->len = 0;
+}
+
 static int llc_post(struct smc_link *link, const struct smc_llc_action *act,
 		    enum smc_dialect dialect)
 {
@@ -172,6 +200,8 @@ static int llc_post(struct smc_link *link, const struct smc_llc_action *act,
 	}
 	slot->tag.done = llc_sent;
 	slot->tag.cookie = act->cookie;
+	llc_add_probe(link->lgr, act, slot);
+	trace_smc_llc_tx(link, slot->msg, SMC_WR_MSG_LEN);
 	return smc_wr_post(slot);
 }
 
@@ -282,6 +312,13 @@ static void llc_spare(struct smc_link_group *lgr, u8 index, bool is_wanted)
 	llc_queue(lgr, &lgr->llc.spare_work);
 }
 
+static void llc_arm_sweep(struct smc_link_group *lgr)
+{
+	int idle_ms = READ_ONCE(llc_settings(lgr)->rmb_idle_ms);
+
+	lgr->llc.sweep_at = idle_ms > 0 ? llc_now() + idle_ms : 0;
+}
+
 /* Numbers are the machine's; observers read them in the link. */
 static void llc_show_link(struct smc_link_group *lgr, u8 index)
 {
@@ -326,8 +363,10 @@ static void llc_link_down(struct smc_link_group *lgr, const struct smc_llc_actio
 	llc_note_why(lgr, act->why);
 	pr_info_ratelimited("link group %08x, link %u is down: %s\n", lgr->id,
 			    lgr->llc.flow.link[act->link].num, smc_llc_why_name(act->why));
-	if (link)
-		smc_link_set_state(link, SMC_LINK_INACTIVE);
+	if (!link)
+		return;
+	trace_smcr_link_down(link, act->why, (void *)_RET_IP_);
+	smc_link_set_state(link, SMC_LINK_INACTIVE);
 }
 
 static void llc_group_failed(struct smc_link_group *lgr, const struct smc_llc_action *act)
@@ -341,6 +380,8 @@ static void llc_group_failed(struct smc_link_group *lgr, const struct smc_llc_ac
 	llc_note_why(lgr, act->why);
 	pr_info_ratelimited("link group %08x not formed: %s\n", lgr->id,
 			    smc_llc_why_name(act->why));
+	if (lgr->links[0])
+		trace_smcr_link_down(lgr->links[0], act->why, (void *)_RET_IP_);
 	smc_lgr_fail(lgr, decline);
 }
 
@@ -369,6 +410,7 @@ static bool llc_perform(struct smc_link_group *lgr, const struct smc_llc_action 
 		llc_spare(lgr, act->link, false);
 		return false;
 	case SMC_LLC_ACT_GROUP_UP:
+		llc_arm_sweep(lgr);
 		smc_lgr_activate(lgr);
 		return false;
 	case SMC_LLC_ACT_GROUP_FAILED:
@@ -613,6 +655,8 @@ static void llc_arm_timer(struct smc_link_group *lgr)
 	due = smc_llc_flow_deadline(&llc->flow);
 	if (idle_at)
 		due = min(due, idle_at);
+	if (llc->sweep_at)
+		due = min(due, llc->sweep_at);
 	if (due == SMC_LLC_NO_DEADLINE)
 		return;
 	due = clamp(due, now, now + LLC_LONGEST_MS);
@@ -638,6 +682,10 @@ static void llc_run(struct smc_link_group *lgr)
 		llc_feed_timer(lgr);
 	if (idle_at && llc_now() >= idle_at)
 		llc_feed_idle(lgr);
+	if (llc->sweep_at && llc_now() >= llc->sweep_at) {
+		llc_arm_sweep(lgr);
+		llc_queue(lgr, &llc->sweep_work);
+	}
 	while (llc_feed_request(lgr))
 		;
 }
@@ -690,6 +738,44 @@ static void llc_prepare_work(struct work_struct *work)
 	if (link)
 		rc = smc_link_prepare(link);
 	llc_report(lgr, SMC_LLC_EV_LINK_PREPARED, llc->prepare_link, !rc, 0);
+	smc_lgr_put(lgr);
+}
+
+static void llc_drop_areas(struct smc_link_group *lgr, struct list_head *areas)
+{
+	struct smc_buf *buf, *next;
+
+	list_for_each_entry_safe(buf, next, areas, node) {
+		list_del(&buf->node);
+		smc_lgr_drop_buf(lgr, buf);
+	}
+}
+
+/*
+ * Give areas back that nobody has used for a while: send areas at once, RMBs
+ * after the peer has said that it forgets them. Handshakes that want to add an
+ * area wait meanwhile. RFC 7609 3.5.5.2.2; RMB-24 to RMB-26, TMR-14.
+ */
+static void llc_sweep_work(struct work_struct *work)
+{
+	struct smc_llc *llc = container_of(work, struct smc_llc, sweep_work);
+	struct smc_link_group *lgr = lgr_of(llc);
+	int idle_ms = READ_ONCE(llc_settings(lgr)->rmb_idle_ms);
+	unsigned long age = msecs_to_jiffies(max(idle_ms, 0));
+	LIST_HEAD(areas);
+
+	/* Who adds an area now has use for those that are idle. */
+	if (idle_ms <= 0 || smc_lgr_begin_grow(lgr))
+		goto put;
+	smc_buf_take_idle(&lgr->sends, age, &areas);
+	llc_drop_areas(lgr, &areas);
+	if (smc_buf_take_idle(&lgr->rmbs, age, &areas)) {
+		/* If the group ends instead, so do its RMBs. */
+		smc_llc_withdraw_rmbs(lgr, &areas);
+		llc_drop_areas(lgr, &areas);
+	}
+	smc_lgr_end_grow(lgr);
+put:
 	smc_lgr_put(lgr);
 }
 
@@ -780,6 +866,7 @@ void smc_llc_init(struct smc_link_group *lgr)
 	INIT_WORK(&llc->work, llc_work);
 	INIT_WORK(&llc->prepare_work, llc_prepare_work);
 	INIT_WORK(&llc->spare_work, llc_spare_work);
+	INIT_WORK(&llc->sweep_work, llc_sweep_work);
 	INIT_DELAYED_WORK(&llc->timer, llc_timer);
 	spin_lock_init(&llc->queue_lock);
 	INIT_LIST_HEAD(&llc->requests);
@@ -788,8 +875,21 @@ void smc_llc_init(struct smc_link_group *lgr)
 	llc->nr = 0;
 	llc->nr_rx = 0;
 	llc->idle_at = 0;
+	llc->sweep_at = 0;
 	llc->is_overrun = false;
 	llc->is_closed = false;
+}
+
+/**
+ * smc_llc_set_probe() - prove the path with a write before it carries data
+ * @lgr: the group, after smc_llc_init() and before smc_llc_start()
+ * @probe: from where to where; copied
+ *
+ * Context: Process context.
+ */
+void smc_llc_set_probe(struct smc_link_group *lgr, const struct smc_llc_probe *probe)
+{
+	lgr->llc.probe = *probe;
 }
 
 /**
@@ -945,6 +1045,41 @@ void smc_llc_end(struct smc_link_group *lgr, u32 reason, bool is_orderly)
 	llc_report(lgr, SMC_LLC_EV_REQ_TERMINATE, 0, is_orderly, reason);
 }
 
+static bool llc_is_of(const struct smc_link_group *lgr, const struct net *net)
+{
+	return !net || lgr->key.net == net;
+}
+
+static void llc_end_one(struct smc_link_group *lgr, void *net)
+{
+	if (llc_is_of(lgr, net))
+		smc_llc_end(lgr, SMC_LLC_DELETE_OPERATOR, true);
+}
+
+static void llc_wait_one(struct smc_link_group *lgr, void *net)
+{
+	int ms = READ_ONCE(llc_settings(lgr)->llc.terminate);
+
+	if (llc_is_of(lgr, net))
+		wait_event_timeout(lgr->waitq, smc_lgr_is_down(lgr), msecs_to_jiffies(ms) + 1);
+}
+
+/**
+ * smc_llc_end_all() - take leave of all peers
+ * @net: groups of this namespace, NULL for all
+ *
+ * For a namespace or a module that goes away: peers learn it from DELETE LINK
+ * rather than from a link that is silent. Waits until that has left, or for as
+ * long as the machine would. RFC 7609 4.8.3; PEER-01.
+ *
+ * Context: Process context, sleeps. Expects no lock held.
+ */
+void smc_llc_end_all(struct net *net)
+{
+	smc_lgr_for_each(llc_end_one, net);
+	smc_lgr_for_each(llc_wait_one, net);
+}
+
 /**
  * smc_llc_arm_idle() - the last connection has left a group
  * @lgr: the group
@@ -991,6 +1126,7 @@ static bool llc_answer(struct smc_link *link, const u8 *msg, u32 len)
 	if (!slot)
 		return true;
 	memcpy(slot->msg, reply, sizeof(reply));
+	trace_smc_llc_tx(link, slot->msg, SMC_WR_MSG_LEN);
 	if (!smc_wr_post(slot))
 		llc_count(link->lgr, SMC_STAT_LLC_TX);
 	return true;
@@ -1014,6 +1150,7 @@ void smc_llc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
 	};
 
 	llc_count(link->lgr, SMC_STAT_LLC_RX);
+	trace_smc_llc_rx(link, msg, len);
 	if (llc_answer(link, msg, len))
 		return;
 	memcpy(item.raw, msg, min_t(u32, len, sizeof(item.raw)));

@@ -17,6 +17,7 @@ int smc_llc_init_module(void);
 void smc_llc_exit_module(void);
 
 void smc_llc_init(struct smc_link_group *lgr);
+void smc_llc_set_probe(struct smc_link_group *lgr, const struct smc_llc_probe *probe);
 void smc_llc_start(struct smc_link_group *lgr, struct smc_link *link);
 void smc_llc_declined(struct smc_link_group *lgr);
 bool smc_llc_may_decline(struct smc_link_group *lgr);
@@ -25,6 +26,7 @@ int smc_llc_announce_rmb(struct smc_link_group *lgr, struct smc_buf *buf);
 int smc_llc_withdraw_rmbs(struct smc_link_group *lgr, struct list_head *bufs);
 
 void smc_llc_end(struct smc_link_group *lgr, u32 reason, bool is_orderly);
+void smc_llc_end_all(struct net *net);
 void smc_llc_arm_idle(struct smc_link_group *lgr);
 void smc_llc_test_link(struct smc_link *link);
 

@@ -39,18 +39,38 @@ struct smc_llc_item {
 };
 
 /**
+ * struct smc_llc_probe - a write of zeros that proves the path before data do
+ * @raddr: into the peer's element of the first connection, still unused
+ * @laddr: zeros, as many
+ * @rkey: for @raddr
+ * @lkey: for @laddr
+ * @len: bytes, the path MTU; 0 for no probe
+ */
+struct smc_llc_probe {
+	u64 raddr;
+	u64 laddr;
+	u32 rkey;
+	u32 lkey;
+	u32 len;
+};
+
+/**
  * struct smc_llc - the LLC engine of a link group
  * @flow: the machine; under lgr->lock
  * @actions: scratch of the worker; under lgr->lock
+ * @probe: for the last message of first contact that may still be followed by
+ *	a Decline; written before SMC_LLC_EV_START, used once by the worker
  * @start: for SMC_LLC_EV_START; const once that is queued
  * @work: feeds queued events to @flow; a work item never runs twice at a time,
  *	which makes it the one ordered worker of its link group
  * @prepare_work: brings a link up and registers its buffers
+ * @sweep_work: gives back areas that nobody has used for long
  * @spare_work: creates and destroys the queue pair of a second link
  * @timer: fires at the deadline of @flow
  * @prepare_link: link index for @prepare_work; const while that is queued
  * @spare_link: link index for @spare_work; under lgr->lock
  * @is_spare_wanted: @spare_work creates, otherwise it destroys; under lgr->lock
+ * @sweep_at: when to queue @sweep_work, in ms; 0 for never; under lgr->lock
  * @queue_lock: spinlock, irq safe; guards the fields below but the last
  * @queue: ring of events
  * @head: oldest entry
@@ -66,13 +86,16 @@ struct smc_llc {
 	struct smc_llc_flow flow;
 	struct smc_llc_actions actions;
 	struct smc_llc_start start;
+	struct smc_llc_probe probe;
 	struct work_struct work;
 	struct work_struct prepare_work;
 	struct work_struct spare_work;
+	struct work_struct sweep_work;
 	struct delayed_work timer;
 	u8 prepare_link;
 	u8 spare_link;
 	bool is_spare_wanted;
+	u64 sweep_at;
 	spinlock_t queue_lock;
 	struct smc_llc_item queue[SMC_LLC_QUEUED];
 	unsigned int head;
