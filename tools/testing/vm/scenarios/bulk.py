@@ -7,7 +7,7 @@ from common import stream_client, stream_server
 
 ipv = (4, 6)
 vcpus = (1, 2)
-timeout = 150
+timeout = 60
 
 
 def run(t):

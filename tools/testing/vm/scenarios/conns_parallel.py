@@ -9,7 +9,7 @@ import threading
 from common import serve
 
 vcpus = (1, 2)
-timeout = 150
+timeout = 60
 
 
 def client(h, port, n):

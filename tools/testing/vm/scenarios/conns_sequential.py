@@ -5,7 +5,7 @@ covers: LG-20
 """
 from common import requests, serve
 
-timeout = 180
+timeout = 60
 
 
 def run(t):

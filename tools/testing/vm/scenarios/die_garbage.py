@@ -6,7 +6,7 @@ covers: CLC-07 ERR-15 ERR-16 TMR-01
 from common import requests, serve
 from rawpeer import CONFIRM, RawHost
 
-timeout = 100
+timeout = 60
 
 
 def raw_client(h, port):
@@ -40,6 +40,7 @@ def raw_client(h, port):
 
 
 def run(t):
+    t.set(t.a, clc_timeout_ms=1500 * t.slow)
     s = t.half(t.a, serve, port=5046, count=3)
     s.expect("listening")
     c = t.half(t.b, raw_client, port=5046)

@@ -8,7 +8,7 @@ import time
 
 from rawpeer import ACCEPT, CONFIRM, RawHost
 
-timeout = 100
+timeout = 60
 
 # what the raw server does, and what the client's connect must fail with
 CASES = {
@@ -69,6 +69,7 @@ def client(h, port):
 
 
 def run(t):
+    t.set(t.b, clc_timeout_ms=1500 * t.slow)
     s = t.half(t.a, raw_server, port=5045)
     s.expect("listening")
     c = t.half(t.b, client, port=5045)

@@ -8,7 +8,7 @@ covers: GEN-06 DCLN-07 ERR-22
 """
 from common import requests, serve, stream_client, stream_server
 
-timeout = 150
+timeout = 90
 HOLES = {
     "all": {"proto": "udp", "port": 4791},
     "to the server": {"proto": "udp", "port": 4791, "frm": "b"},
@@ -37,7 +37,7 @@ def run(t):
         t.relay.unrule(hole)
     # the peer is not remembered for ever
     for vm in (t.a, t.b):
-        vm.sysctl("net.smc.peer_memory_ms", 1)
+        t.set(vm, peer_memory_ms=1)
     t.rdma_start()
     t.in_step(stream_server, stream_client, port + 2, lambda: t.carried(t.b, n),
               n_in=n, n_out=n)

@@ -6,7 +6,7 @@ covers: GEN-01 GEN-04 API-01
 import json
 
 kernels = ("stock", "debug")
-timeout = 90
+timeout = 60
 PORT = 5201
 RUNS = {"to server": "", "from server": "-R", "eight streams": "-P 8",
         "both ways": "--bidir"}

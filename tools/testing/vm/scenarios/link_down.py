@@ -11,7 +11,7 @@ import errno
 from common import drink, drink_server, pour, pour_server, requests, serve
 
 TOLD = (errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE, errno.ETIMEDOUT)
-timeout = 150
+timeout = 70
 
 
 def load(t, port):

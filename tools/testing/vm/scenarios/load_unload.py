@@ -5,7 +5,7 @@ covers: PID-02 PEER-01
 """
 from common import requests, serve, stream_client, stream_server
 
-timeout = 240
+timeout = 120
 
 
 def hold(h, port):

@@ -9,7 +9,7 @@ from common import drink, drink_server, pour, pour_server, requests, serve
 
 TOLD = (errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE, errno.ETIMEDOUT,
         errno.EHOSTUNREACH)
-timeout = 200
+timeout = 90
 
 
 def load(t, port):

@@ -6,7 +6,7 @@ covers: GEN-01 API-03
 import re
 
 kernels = ("stock", "debug")
-timeout = 90
+timeout = 60
 PORT = 6379
 
 

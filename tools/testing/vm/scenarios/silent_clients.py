@@ -6,7 +6,7 @@ covers: TMR-01 TMR-04
 from common import requests, serve
 from rawpeer import CONFIRM, RawHost
 
-timeout = 100
+timeout = 50
 
 
 def silent(h, port):
@@ -27,6 +27,7 @@ def silent(h, port):
 
 def run(t):
     n = 20
+    t.set(t.a, clc_timeout_ms=5000 * t.slow)
     s = t.half(t.a, serve, port=5047, backlog=64)
     s.expect("listening")
     base = t.half(t.b, requests, port=5047, n=n)

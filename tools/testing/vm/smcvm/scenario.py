@@ -24,7 +24,7 @@ DEFAULTS = {
     "vcpus": (1,),              # the first is what `check` uses
     "ipv": (4,),
     "family": "smc",
-    "timeout": 120,             # seconds on the stock kernel
+    "timeout": 40,              # seconds on the stock kernel
     "fresh": False,             # needs a boot of its own
     "may_log": None,            # bad lines of the kernel's log that belong to it
 }
@@ -99,6 +99,7 @@ class Test:
         self.timeout = case.scenario.timeout * pair.slow
         self.end = time.monotonic() + self.timeout
         self.count0 = {}
+        self.changed = {}
         self.notes = []
 
     # Numbers that depend on the kernel
@@ -112,6 +113,22 @@ class Test:
 
     def left(self):
         return max(0.1, self.end - time.monotonic())
+
+    def set(self, vm, **settings):
+        """Change settings of net.smc until the end of the scenario."""
+        if self.family != "smc":
+            return
+        for name, value in settings.items():
+            name = "net.smc." + name
+            self.changed.setdefault((vm, name), vm.sysctl(name))
+            vm.sysctl(name, value)
+
+    def restore(self):
+        """Undo set(), unless the module was loaded anew since."""
+        for (vm, name), value in self.changed.items():
+            if vm.alive():
+                vm.sysctl(name, value)
+        self.changed = {}
 
     # Halves
 
@@ -278,11 +295,13 @@ class Test:
     def reload(self, vm, side=None):
         """Unload and load the module again: no link group, no memory of peers."""
         side = side or self.case.sides["ab".index(vm.name)]
+        self.changed = {k: v for k, v in self.changed.items() if k[0] is not vm}
         self.pair.unload(vm.name)
         self.pair.load(vm.name, side, self.dialect)
 
     def reboot(self, vm):
         """Boot a killed machine again, with what the case has loaded."""
+        self.changed = {k: v for k, v in self.changed.items() if k[0] is not vm}
         self.pair.reboot(vm.name)
         self.pair.dialect[vm.name] = None
         self.pair.load(vm.name, self.case.sides["ab".index(vm.name)], self.dialect)
