@@ -28,12 +28,11 @@ enum smc_close_bit {
 	SMC_SEEN_WANT_C		= 1 << 2,
 	SMC_SEEN_D_SENT		= 1 << 3,
 	SMC_SEEN_C_SENT		= 1 << 4,
-	SMC_SEEN_A_SENT		= 1 << 5,
-	SMC_SEEN_A_DONE		= 1 << 6,	/* our A has completed */
-	SMC_SEEN_D_RCVD		= 1 << 7,
-	SMC_SEEN_C_RCVD		= 1 << 8,
-	SMC_SEEN_A_RCVD		= 1 << 9,
-	SMC_SEEN_TCP_ENDED	= 1 << 10,	/* by FIN or RST, or by the peer */
+	SMC_SEEN_A_DONE		= 1 << 5,	/* our A has completed */
+	SMC_SEEN_D_RCVD		= 1 << 6,
+	SMC_SEEN_C_RCVD		= 1 << 7,
+	SMC_SEEN_A_RCVD		= 1 << 8,
+	SMC_SEEN_TCP_ENDED	= 1 << 9,	/* reset by the peer */
 	/* ... or true at the moment only. */
 	SMC_SEEN_UNREAD		= 1 << 16,
 	SMC_SEEN_UNSENT		= 1 << 17,
@@ -274,12 +273,8 @@ static u32 smc_state_note_actions(u32 seen, u32 actions)
 		seen = (seen & ~SEEN(WANT_D)) | SEEN(D_SENT);
 	if (actions & DO(SEND_C))
 		seen = (seen & ~SEEN(WANT_C)) | SEEN(C_SENT);
-	if (actions & DO(SEND_A))
-		seen |= SEEN(A_SENT);
 	if (actions & DO(PURGE))
 		seen &= ~(SEEN(WANT_D) | SEEN(WANT_C));
-	if (actions & (DO(TCP_RST) | DO(TCP_FIN)))
-		seen |= SEEN(TCP_ENDED);
 	return seen;
 }
 
@@ -358,7 +353,7 @@ bool smc_state_may_send(const struct smc_close_ctl *ctl)
 	if (!(BIT(ctl->state) & (ST(ACTIVE) | ST(APPCLOSEWAIT1))))
 		return false;
 	return !(ctl->seen & (SEEN(APP_CLOSED) | SEEN(WANT_D) |
-			      SEEN(D_SENT) | SEEN(C_RCVD)));
+			      SEEN(C_RCVD)));
 }
 
 /**

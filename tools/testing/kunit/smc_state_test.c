@@ -1,0 +1,1533 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The close machine against RFC 7609 Sections 4.8.1 and 4.8.2: each numbered
+ * transition, properties of every step from every state, and two machines
+ * whose events happen in every possible order.
+ */
+#include <kunit/test.h>
+#include <linux/vmalloc.h>
+
+#include "../../../net/smc/smc_state.c"
+
+static const struct smc_close_facts idle;
+static const struct smc_close_facts unread = { .has_unread = true };
+static const struct smc_close_facts unsent = { .has_unsent = true };
+static const struct smc_close_facts inflight = { .has_inflight = true };
+
+#define PATH_LEN	3
+
+/* Every state, and where it matters, every way to have come there. */
+enum path {
+	PATH_INIT,
+	PATH_ACTIVE,
+	PATH_PCW1_D,
+	PATH_PCW1_C,
+	PATH_PCW2_D,
+	PATH_PCW2_C,
+	PATH_ACW1_D,
+	PATH_ACW1_C,
+	PATH_ACW2_D,
+	PATH_ACW2_C,
+	PATH_AFCW,
+	PATH_PFCW,
+	PATH_PAW,
+	PATH_PAW_OUT,
+	PATH_PA,
+	PATH_CLOSED,
+	NR_PATHS,
+};
+
+#define E(event)	SMC_CLOSE_##event
+
+static const struct {
+	enum smc_conn_state state;
+	u8 nr_events;
+	enum smc_close_event events[PATH_LEN];
+} paths[NR_PATHS] = {
+	[PATH_INIT]	= { SMC_STATE_INIT, 0 },
+	[PATH_ACTIVE]	= { SMC_STATE_ACTIVE, 1, { E(ESTABLISHED) } },
+	[PATH_PCW1_D]	= { SMC_STATE_PEERCLOSEWAIT1, 2,
+			    { E(ESTABLISHED), E(APP_SHUT_WR) } },
+	[PATH_PCW1_C]	= { SMC_STATE_PEERCLOSEWAIT1, 2,
+			    { E(ESTABLISHED), E(APP_CLOSE) } },
+	[PATH_PCW2_D]	= { SMC_STATE_PEERCLOSEWAIT2, 3,
+			    { E(ESTABLISHED), E(APP_SHUT_WR), E(RX_DONE) } },
+	[PATH_PCW2_C]	= { SMC_STATE_PEERCLOSEWAIT2, 3,
+			    { E(ESTABLISHED), E(APP_CLOSE), E(RX_DONE) } },
+	[PATH_ACW1_D]	= { SMC_STATE_APPCLOSEWAIT1, 2,
+			    { E(ESTABLISHED), E(RX_DONE) } },
+	[PATH_ACW1_C]	= { SMC_STATE_APPCLOSEWAIT1, 2,
+			    { E(ESTABLISHED), E(RX_CLOSED) } },
+	[PATH_ACW2_D]	= { SMC_STATE_APPCLOSEWAIT2, 3,
+			    { E(ESTABLISHED), E(RX_DONE), E(APP_SHUT_WR) } },
+	[PATH_ACW2_C]	= { SMC_STATE_APPCLOSEWAIT2, 3,
+			    { E(ESTABLISHED), E(RX_CLOSED), E(APP_SHUT_WR) } },
+	[PATH_AFCW]	= { SMC_STATE_APPFINCLOSEWAIT, 3,
+			    { E(ESTABLISHED), E(APP_SHUT_WR), E(RX_CLOSED) } },
+	[PATH_PFCW]	= { SMC_STATE_PEERFINCLOSEWAIT, 3,
+			    { E(ESTABLISHED), E(RX_DONE), E(APP_CLOSE) } },
+	[PATH_PAW]	= { SMC_STATE_PEERABORTWAIT, 2,
+			    { E(ESTABLISHED), E(LOCAL_ABORT) } },
+	[PATH_PAW_OUT]	= { SMC_STATE_PEERABORTWAIT, 3,
+			    { E(ESTABLISHED), E(LOCAL_ABORT), E(ABORT_SENT) } },
+	[PATH_PA]	= { SMC_STATE_PROCESSABORT, 2,
+			    { E(ESTABLISHED), E(RX_ABORT) } },
+	[PATH_CLOSED]	= { SMC_STATE_CLOSED, 3,
+			    { E(ESTABLISHED), E(APP_CLOSE), E(RX_CLOSED) } },
+};
+
+/* The states before our C or A, in which an abort is announced. */
+static const enum path before_c[] = {
+	PATH_ACTIVE, PATH_PCW1_D, PATH_PCW2_D, PATH_ACW1_D, PATH_ACW1_C,
+	PATH_ACW2_D, PATH_ACW2_C, PATH_AFCW,
+};
+
+static const enum path after_c[] = { PATH_PCW1_C, PATH_PCW2_C, PATH_PFCW };
+
+static struct smc_close_ctl come_by(struct kunit *test, enum path path)
+{
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	smc_state_close_init(&ctl);
+	for (i = 0; i < paths[path].nr_events; i++)
+		smc_state_close(&ctl, paths[path].events[i], &idle);
+	KUNIT_ASSERT_EQ_MSG(test, ctl.state, paths[path].state, "path %d",
+			    path);
+	return ctl;
+}
+
+/* One step; only the actions in mask are looked at. */
+static void expect_step(struct kunit *test, struct smc_close_ctl *ctl,
+			enum smc_close_event event,
+			const struct smc_close_facts *facts,
+			enum smc_conn_state next, u32 actions, u32 mask)
+{
+	enum smc_conn_state before = ctl->state;
+	struct smc_close_step step = smc_state_close(ctl, event, facts);
+
+	KUNIT_EXPECT_EQ_MSG(test, step.next, next, "%s on %s: %s, not %s",
+			    smc_state_conn_name(before),
+			    smc_state_event_name(event),
+			    smc_state_conn_name(step.next),
+			    smc_state_conn_name(next));
+	KUNIT_EXPECT_EQ(test, ctl->state, next);
+	KUNIT_EXPECT_EQ(test, step.moved, next != before);
+	KUNIT_EXPECT_EQ_MSG(test, step.actions & mask, actions,
+			    "%s on %s: actions %x", smc_state_conn_name(before),
+			    smc_state_event_name(event), step.actions);
+}
+
+/* What tells on the wire and of resources; wake-ups and timers aside. */
+#define MASK	(DO(PURGE) | DO(REPORT_ERR) | DO(SEND_D) | DO(SEND_C) | \
+		 DO(SEND_A) | DO(WAIT_DRAIN) | DO(TCP_RST) | DO(TCP_FIN) | \
+		 DO(FREE_RMBE))
+#define BREAK	(DO(PURGE) | DO(REPORT_ERR))
+
+/* Normal: 4.8.1. */
+
+static void close_05_starts_outside_of_any_transfer(struct kunit *test)
+{
+	struct smc_close_ctl ctl = come_by(test, PATH_INIT);
+
+	KUNIT_EXPECT_FALSE(test, smc_state_may_send(&ctl));
+	KUNIT_EXPECT_FALSE(test, smc_state_may_receive(&ctl));
+	KUNIT_EXPECT_FALSE(test, smc_state_is_app_closed(&ctl));
+	ctl = come_by(test, PATH_CLOSED);
+	KUNIT_EXPECT_FALSE(test, smc_state_may_send(&ctl));
+	KUNIT_EXPECT_FALSE(test, smc_state_may_receive(&ctl));
+}
+
+static void close_06_active_when_rendezvous_is_complete(struct kunit *test)
+{
+	struct smc_close_ctl ctl = come_by(test, PATH_INIT);
+
+	expect_step(test, &ctl, E(ESTABLISHED), &idle, SMC_STATE_ACTIVE, 0,
+		    MASK);
+	KUNIT_EXPECT_TRUE(test, smc_state_may_send(&ctl));
+	KUNIT_EXPECT_TRUE(test, smc_state_may_receive(&ctl));
+}
+
+/* A quick peer may have closed before our handshake was through. */
+static void close_16_flags_before_active_take_effect_then(struct kunit *test)
+{
+	static const struct {
+		enum smc_close_event event;
+		enum smc_conn_state next;
+		u32 actions;
+	} rows[] = {
+		{ E(RX_DONE), SMC_STATE_APPCLOSEWAIT1, 0 },
+		{ E(RX_CLOSED), SMC_STATE_APPCLOSEWAIT1, 0 },
+		{ E(RX_ABORT), SMC_STATE_PROCESSABORT,
+		  BREAK | DO(SEND_A) | DO(TCP_RST) },
+		{ E(RX_DATA), SMC_STATE_ACTIVE, 0 },
+	};
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		ctl = come_by(test, PATH_INIT);
+		expect_step(test, &ctl, rows[i].event, &unread, SMC_STATE_INIT,
+			    0, ~0);
+		expect_step(test, &ctl, E(ESTABLISHED), &unread, rows[i].next,
+			    rows[i].actions, MASK);
+	}
+}
+
+static void close_04_shutdown_read_tells_nobody(struct kunit *test)
+{
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < NR_PATHS; i++) {
+		ctl = come_by(test, i);
+		expect_step(test, &ctl, E(APP_SHUT_RD), &unread,
+			    paths[i].state, 0, MASK);
+	}
+}
+
+static void close_07_close_with_unread_data_is_an_abort(struct kunit *test)
+{
+	static const struct {
+		enum path path;
+		enum smc_conn_state next;
+	} rows[] = {
+		{ PATH_ACTIVE, SMC_STATE_PEERABORTWAIT },
+		{ PATH_PCW1_D, SMC_STATE_PEERABORTWAIT },
+		{ PATH_PCW2_D, SMC_STATE_PEERABORTWAIT },
+		{ PATH_ACW1_D, SMC_STATE_PEERABORTWAIT },
+		{ PATH_ACW2_D, SMC_STATE_PEERABORTWAIT },
+		/* The peer has closed: it will not answer our A. */
+		{ PATH_ACW1_C, SMC_STATE_PROCESSABORT },
+		{ PATH_ACW2_C, SMC_STATE_PROCESSABORT },
+		{ PATH_AFCW, SMC_STATE_PROCESSABORT },
+	};
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		ctl = come_by(test, rows[i].path);
+		expect_step(test, &ctl, E(APP_CLOSE), &unread, rows[i].next,
+			    BREAK | DO(SEND_A) | DO(TCP_RST), MASK);
+	}
+}
+
+static void close_07_shutdown_write_leaves_unread_data_alone(struct kunit *test)
+{
+	struct smc_close_ctl ctl = come_by(test, PATH_ACTIVE);
+
+	expect_step(test, &ctl, E(APP_SHUT_WR), &unread,
+		    SMC_STATE_PEERCLOSEWAIT1, DO(SEND_D), MASK);
+	KUNIT_EXPECT_TRUE(test, smc_state_may_receive(&ctl));
+}
+
+static void close_08_close_waits_for_what_is_under_way(struct kunit *test)
+{
+	struct smc_close_ctl ctl = come_by(test, PATH_ACTIVE);
+
+	expect_step(test, &ctl, E(APP_CLOSE), &unsent, SMC_STATE_ACTIVE,
+		    DO(WAIT_DRAIN), MASK);
+	KUNIT_EXPECT_TRUE(test, smc_state_is_draining(&ctl));
+	KUNIT_EXPECT_TRUE(test, smc_state_is_app_closed(&ctl));
+	KUNIT_EXPECT_FALSE(test, smc_state_may_send(&ctl));
+	/* Written, but not completed. */
+	expect_step(test, &ctl, E(TX_DRAINED), &inflight, SMC_STATE_ACTIVE,
+		    DO(WAIT_DRAIN), MASK);
+	expect_step(test, &ctl, E(TX_DRAINED), &idle, SMC_STATE_PEERCLOSEWAIT1,
+		    DO(SEND_C), MASK);
+	KUNIT_EXPECT_FALSE(test, smc_state_is_draining(&ctl));
+	expect_step(test, &ctl, E(TX_DRAINED), &idle, SMC_STATE_PEERCLOSEWAIT1,
+		    0, ~0);
+}
+
+static void close_08_shutdown_waits_and_close_takes_over(struct kunit *test)
+{
+	struct smc_close_ctl ctl = come_by(test, PATH_ACTIVE);
+
+	expect_step(test, &ctl, E(APP_SHUT_WR), &inflight, SMC_STATE_ACTIVE,
+		    DO(WAIT_DRAIN), MASK);
+	KUNIT_EXPECT_FALSE(test, smc_state_may_send(&ctl));
+	KUNIT_EXPECT_TRUE(test, smc_state_may_receive(&ctl));
+	expect_step(test, &ctl, E(APP_CLOSE), &inflight, SMC_STATE_ACTIVE,
+		    DO(WAIT_DRAIN), MASK);
+	/* One message is enough: C says what D would have said. */
+	expect_step(test, &ctl, E(TX_DRAINED), &idle, SMC_STATE_PEERCLOSEWAIT1,
+		    DO(SEND_C), MASK);
+	KUNIT_EXPECT_FALSE(test, smc_state_is_draining(&ctl));
+}
+
+static void close_08_nothing_is_said_without_a_wish(struct kunit *test)
+{
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < NR_PATHS; i++) {
+		ctl = come_by(test, i);
+		KUNIT_EXPECT_FALSE(test, smc_state_is_draining(&ctl));
+		expect_step(test, &ctl, E(TX_DRAINED), &idle, paths[i].state,
+			    0, ~0);
+	}
+}
+
+static void close_08_an_abort_ends_the_wish(struct kunit *test)
+{
+	struct smc_close_ctl ctl = come_by(test, PATH_ACTIVE);
+
+	smc_state_close(&ctl, E(APP_SHUT_WR), &unsent);
+	KUNIT_EXPECT_TRUE(test, smc_state_is_draining(&ctl));
+	smc_state_close(&ctl, E(LOCAL_ABORT), &unsent);
+	KUNIT_EXPECT_FALSE(test, smc_state_is_draining(&ctl));
+	ctl = come_by(test, PATH_ACTIVE);
+	smc_state_close(&ctl, E(APP_CLOSE), &unsent);
+	smc_state_close(&ctl, E(RX_ABORT), &unsent);
+	KUNIT_EXPECT_FALSE(test, smc_state_is_draining(&ctl));
+}
+
+static void close_08_pending_close_follows_the_peers_flags(struct kunit *test)
+{
+	struct smc_close_ctl ctl = come_by(test, PATH_ACTIVE);
+
+	/* The peer's D while we drain: we go on as the passive side. */
+	smc_state_close(&ctl, E(APP_CLOSE), &inflight);
+	expect_step(test, &ctl, E(RX_DONE), &inflight, SMC_STATE_APPCLOSEWAIT1,
+		    0, MASK);
+	expect_step(test, &ctl, E(TX_DRAINED), &idle,
+		    SMC_STATE_PEERFINCLOSEWAIT, DO(SEND_C), MASK);
+	/* The peer's C while completions are still out. */
+	ctl = come_by(test, PATH_ACTIVE);
+	smc_state_close(&ctl, E(APP_CLOSE), &inflight);
+	expect_step(test, &ctl, E(RX_CLOSED), &inflight,
+		    SMC_STATE_APPCLOSEWAIT1, 0, MASK);
+	expect_step(test, &ctl, E(TX_DRAINED), &idle, SMC_STATE_CLOSED,
+		    DO(SEND_C) | DO(TCP_FIN) | DO(FREE_RMBE), MASK);
+	/* Shutdown pending. */
+	ctl = come_by(test, PATH_ACTIVE);
+	smc_state_close(&ctl, E(APP_SHUT_WR), &inflight);
+	smc_state_close(&ctl, E(RX_DONE), &inflight);
+	expect_step(test, &ctl, E(TX_DRAINED), &idle, SMC_STATE_APPCLOSEWAIT2,
+		    DO(SEND_D), MASK);
+	/* Close pending after D, when the peer closes. */
+	ctl = come_by(test, PATH_PCW1_D);
+	smc_state_close(&ctl, E(APP_CLOSE), &inflight);
+	expect_step(test, &ctl, E(RX_CLOSED), &inflight,
+		    SMC_STATE_APPFINCLOSEWAIT, 0, MASK);
+	expect_step(test, &ctl, E(TX_DRAINED), &idle, SMC_STATE_CLOSED,
+		    DO(SEND_C) | DO(TCP_FIN) | DO(FREE_RMBE), MASK);
+}
+
+/* CLOSE-03: shutdown(both) is the same event as close(). */
+static void close_09_close_03_active_close_says_c(struct kunit *test)
+{
+	struct smc_close_ctl ctl = come_by(test, PATH_ACTIVE);
+
+	expect_step(test, &ctl, E(APP_CLOSE), &idle, SMC_STATE_PEERCLOSEWAIT1,
+		    DO(SEND_C), MASK);
+	KUNIT_EXPECT_FALSE(test, smc_state_may_receive(&ctl));
+	/* close() after shutdown(both) has nothing to add. */
+	expect_step(test, &ctl, E(APP_CLOSE), &idle, SMC_STATE_PEERCLOSEWAIT1,
+		    0, MASK);
+	expect_step(test, &ctl, E(APP_SHUT_WR), &idle,
+		    SMC_STATE_PEERCLOSEWAIT1, 0, MASK);
+}
+
+static void close_09_shutdown_write_says_d(struct kunit *test)
+{
+	struct smc_close_ctl ctl = come_by(test, PATH_ACTIVE);
+
+	expect_step(test, &ctl, E(APP_SHUT_WR), &idle,
+		    SMC_STATE_PEERCLOSEWAIT1, DO(SEND_D), MASK);
+	expect_step(test, &ctl, E(APP_SHUT_WR), &idle,
+		    SMC_STATE_PEERCLOSEWAIT1, 0, MASK);
+}
+
+static void close_10_peers_d_leads_to_wait_2(struct kunit *test)
+{
+	struct smc_close_ctl ctl = come_by(test, PATH_PCW1_D);
+
+	expect_step(test, &ctl, E(RX_DONE), &idle, SMC_STATE_PEERCLOSEWAIT2,
+		    0, MASK);
+	ctl = come_by(test, PATH_PCW1_C);
+	expect_step(test, &ctl, E(RX_DONE), &idle, SMC_STATE_PEERCLOSEWAIT2,
+		    0, MASK);
+}
+
+static void close_11_close_17_readers_wake_and_see_the_end(struct kunit *test)
+{
+	static const struct {
+		enum path path;
+		enum smc_close_event event;
+	} rows[] = {
+		{ PATH_ACTIVE, E(RX_DONE) },
+		{ PATH_ACTIVE, E(RX_CLOSED) },
+		{ PATH_PCW1_D, E(RX_DONE) },
+		{ PATH_PCW1_D, E(RX_CLOSED) },
+		{ PATH_PCW2_D, E(RX_CLOSED) },
+	};
+	struct smc_close_step step;
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		ctl = come_by(test, rows[i].path);
+		step = smc_state_close(&ctl, rows[i].event, &unread);
+		KUNIT_EXPECT_TRUE(test, step.actions & DO(WAKE_READERS));
+		KUNIT_EXPECT_FALSE(test, step.actions & DO(PURGE));
+		KUNIT_EXPECT_FALSE(test, smc_state_may_receive(&ctl));
+	}
+}
+
+static void close_12_both_closed_is_the_end(struct kunit *test)
+{
+	static const enum path from[] = { PATH_PCW1_C, PATH_PCW2_C };
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(from); i++) {
+		ctl = come_by(test, from[i]);
+		expect_step(test, &ctl, E(RX_CLOSED), &idle, SMC_STATE_CLOSED,
+			    DO(TCP_FIN) | DO(STOP_TIMER) | DO(FREE_RMBE),
+			    MASK | DO(STOP_TIMER));
+	}
+}
+
+static void close_13_peer_closed_and_we_have_not(struct kunit *test)
+{
+	static const enum path from[] = { PATH_PCW1_D, PATH_PCW2_D };
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(from); i++) {
+		ctl = come_by(test, from[i]);
+		expect_step(test, &ctl, E(RX_CLOSED), &unread,
+			    SMC_STATE_APPFINCLOSEWAIT, 0, MASK);
+	}
+}
+
+static void close_14_late_close_says_c_and_ends(struct kunit *test)
+{
+	struct smc_close_ctl ctl = come_by(test, PATH_AFCW);
+
+	expect_step(test, &ctl, E(APP_CLOSE), &idle, SMC_STATE_CLOSED,
+		    DO(SEND_C) | DO(TCP_FIN) | DO(FREE_RMBE), MASK);
+}
+
+/* Whoever sleeps in a call has to find out. */
+static void close_11_who_is_woken(struct kunit *test)
+{
+	static const struct {
+		enum path path;
+		enum smc_close_event event;
+		u32 wakes;
+	} rows[] = {
+		{ PATH_INIT, E(ESTABLISHED), DO_WAKE },
+		{ PATH_ACTIVE, E(APP_SHUT_RD), DO(WAKE_READERS) },
+		{ PATH_ACTIVE, E(APP_SHUT_WR), DO(WAKE_WRITERS) },
+		{ PATH_ACW1_D, E(APP_SHUT_WR), DO(WAKE_WRITERS) },
+		{ PATH_ACTIVE, E(APP_CLOSE), DO_WAKE },
+		{ PATH_PCW1_D, E(APP_CLOSE), DO_WAKE },
+		{ PATH_ACW1_D, E(APP_CLOSE), DO_WAKE },
+		{ PATH_AFCW, E(APP_CLOSE), DO_WAKE },
+		{ PATH_ACTIVE, E(RX_DONE), DO(WAKE_READERS) },
+		{ PATH_PCW1_D, E(RX_DONE), DO(WAKE_READERS) },
+		{ PATH_ACTIVE, E(RX_CLOSED), DO_WAKE },
+		{ PATH_ACW1_D, E(RX_CLOSED), DO_WAKE },
+		{ PATH_ACW2_D, E(RX_CLOSED), DO_WAKE },
+		{ PATH_PCW1_D, E(RX_CLOSED), DO_WAKE },
+		{ PATH_PCW1_C, E(RX_CLOSED), DO_WAKE },
+		{ PATH_PFCW, E(RX_CLOSED), DO_WAKE },
+		{ PATH_ACTIVE, E(RX_ABORT), DO_WAKE },
+		{ PATH_ACTIVE, E(LOCAL_ABORT), DO_WAKE },
+		{ PATH_ACTIVE, E(LINK_LOST), DO_WAKE },
+		{ PATH_PCW1_C, E(TIMER), DO_WAKE },
+	};
+	struct smc_close_step step;
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		ctl = come_by(test, rows[i].path);
+		step = smc_state_close(&ctl, rows[i].event, &idle);
+		KUNIT_EXPECT_EQ_MSG(test, step.actions & DO_WAKE,
+				    rows[i].wakes, "row %u", i);
+	}
+	/* A pending close is none for those who sleep. */
+	ctl = come_by(test, PATH_ACTIVE);
+	step = smc_state_close(&ctl, E(APP_CLOSE), &unsent);
+	KUNIT_EXPECT_EQ(test, step.actions & DO_WAKE, DO_WAKE);
+}
+
+/* RMB-27: with C or A seen the peer writes no more. */
+static void close_15_rmb_27_element_is_free_when_the_peer_is_done(struct kunit
+								  *test)
+{
+	static const struct {
+		enum path path;
+		enum smc_close_event event;
+		bool is_peer_done;
+	} rows[] = {
+		{ PATH_PCW1_C, E(RX_CLOSED), true },
+		{ PATH_PFCW, E(RX_CLOSED), true },
+		{ PATH_AFCW, E(APP_CLOSE), true },
+		{ PATH_ACW1_C, E(APP_CLOSE), true },
+		{ PATH_PAW_OUT, E(RX_ABORT), true },
+		{ PATH_PA, E(ABORT_SENT), true },
+		{ PATH_PCW1_C, E(RX_ABORT), true },
+		{ PATH_ACTIVE, E(LINK_LOST), true },
+		/* RMB-28: freed without the peer's word. */
+		{ PATH_PCW1_C, E(TIMER), false },
+		{ PATH_PCW2_C, E(TIMER), false },
+		{ PATH_PFCW, E(TIMER), false },
+		{ PATH_PAW, E(TIMER), false },
+		{ PATH_PCW1_C, E(LOCAL_ABORT), false },
+	};
+	struct smc_close_step step;
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		ctl = come_by(test, rows[i].path);
+		step = smc_state_close(&ctl, rows[i].event, &idle);
+		KUNIT_EXPECT_EQ(test, step.next, SMC_STATE_CLOSED);
+		KUNIT_EXPECT_TRUE(test, step.actions & DO(FREE_RMBE));
+		KUNIT_EXPECT_EQ_MSG(test, step.is_peer_done,
+				    rows[i].is_peer_done, "row %u", i);
+	}
+}
+
+static void close_16_peer_closes_first(struct kunit *test)
+{
+	struct smc_close_ctl ctl = come_by(test, PATH_ACTIVE);
+
+	expect_step(test, &ctl, E(RX_DONE), &unsent, SMC_STATE_APPCLOSEWAIT1,
+		    0, MASK);
+	KUNIT_EXPECT_TRUE(test, smc_state_may_send(&ctl));
+	ctl = come_by(test, PATH_ACTIVE);
+	expect_step(test, &ctl, E(RX_CLOSED), &unread, SMC_STATE_APPCLOSEWAIT1,
+		    0, MASK);
+	KUNIT_EXPECT_FALSE(test, smc_state_may_send(&ctl));
+}
+
+static void close_18_peer_closes_on_unsent_data(struct kunit *test)
+{
+	static const enum path from[] = {
+		PATH_ACTIVE, PATH_ACW1_D, PATH_PCW1_D,
+	};
+	struct smc_close_step step;
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(from); i++) {
+		ctl = come_by(test, from[i]);
+		step = smc_state_close(&ctl, E(RX_CLOSED), &unsent);
+		KUNIT_EXPECT_EQ(test, step.next, SMC_STATE_PROCESSABORT);
+		KUNIT_EXPECT_EQ(test, step.actions & MASK,
+				BREAK | DO(SEND_A) | DO(TCP_RST));
+		KUNIT_EXPECT_EQ(test, step.sk_err, ECONNRESET);
+	}
+	/* Written and on its way is not unsent. */
+	ctl = come_by(test, PATH_ACTIVE);
+	expect_step(test, &ctl, E(RX_CLOSED), &inflight,
+		    SMC_STATE_APPCLOSEWAIT1, 0, MASK);
+}
+
+static void close_19_passive_side_shuts_down_writing(struct kunit *test)
+{
+	struct smc_close_ctl ctl = come_by(test, PATH_ACW1_D);
+
+	expect_step(test, &ctl, E(APP_SHUT_WR), &idle, SMC_STATE_APPCLOSEWAIT2,
+		    DO(SEND_D), MASK);
+	ctl = come_by(test, PATH_ACW1_D);
+	expect_step(test, &ctl, E(APP_SHUT_WR), &unsent,
+		    SMC_STATE_APPCLOSEWAIT1, DO(WAIT_DRAIN), MASK);
+	expect_step(test, &ctl, E(TX_DRAINED), &idle, SMC_STATE_APPCLOSEWAIT2,
+		    DO(SEND_D), MASK);
+}
+
+static void close_20_passive_close_after_the_peers_c(struct kunit *test)
+{
+	static const enum path from[] = { PATH_ACW1_C, PATH_ACW2_C };
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(from); i++) {
+		ctl = come_by(test, from[i]);
+		expect_step(test, &ctl, E(APP_CLOSE), &idle, SMC_STATE_CLOSED,
+			    DO(SEND_C) | DO(TCP_FIN) | DO(FREE_RMBE), MASK);
+	}
+	/* C came after D. */
+	ctl = come_by(test, PATH_ACW2_D);
+	expect_step(test, &ctl, E(RX_CLOSED), &idle, SMC_STATE_APPCLOSEWAIT2,
+		    0, MASK);
+	expect_step(test, &ctl, E(APP_CLOSE), &idle, SMC_STATE_CLOSED,
+		    DO(SEND_C) | DO(TCP_FIN) | DO(FREE_RMBE), MASK);
+}
+
+static void close_21_passive_close_after_the_peers_d(struct kunit *test)
+{
+	static const enum path from[] = { PATH_ACW1_D, PATH_ACW2_D };
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(from); i++) {
+		ctl = come_by(test, from[i]);
+		expect_step(test, &ctl, E(APP_CLOSE), &idle,
+			    SMC_STATE_PEERFINCLOSEWAIT,
+			    DO(SEND_C) | DO(START_TIMER),
+			    MASK | DO(START_TIMER));
+	}
+}
+
+static void close_22_peers_c_ends_the_last_wait(struct kunit *test)
+{
+	struct smc_close_ctl ctl = come_by(test, PATH_PFCW);
+
+	expect_step(test, &ctl, E(RX_CLOSED), &idle, SMC_STATE_CLOSED,
+		    DO(TCP_FIN) | DO(FREE_RMBE), MASK);
+}
+
+/* CLOSE-23: a wait for the peer has a timer as soon as the application left. */
+static void close_23_waits_for_the_peer_are_timed(struct kunit *test)
+{
+	struct smc_close_step step;
+	struct smc_close_ctl ctl;
+
+	ctl = come_by(test, PATH_ACTIVE);
+	step = smc_state_close(&ctl, E(APP_CLOSE), &idle);
+	KUNIT_EXPECT_TRUE(test, step.actions & DO(START_TIMER));
+	ctl = come_by(test, PATH_PCW1_D);
+	step = smc_state_close(&ctl, E(APP_CLOSE), &idle);
+	KUNIT_EXPECT_TRUE(test, step.actions & DO(START_TIMER));
+	ctl = come_by(test, PATH_PCW2_D);
+	step = smc_state_close(&ctl, E(APP_CLOSE), &idle);
+	KUNIT_EXPECT_TRUE(test, step.actions & DO(START_TIMER));
+	/* Half closed, still reading: that may take as long as it takes. */
+	ctl = come_by(test, PATH_ACTIVE);
+	step = smc_state_close(&ctl, E(APP_SHUT_WR), &idle);
+	KUNIT_EXPECT_FALSE(test, step.actions & DO(START_TIMER));
+	expect_step(test, &ctl, E(TIMER), &idle, SMC_STATE_PEERCLOSEWAIT1, 0,
+		    ~0);
+}
+
+/* AMB-44 */
+static void close_24_timer_after_c_resets_without_a_message(struct kunit *test)
+{
+	struct smc_close_step step;
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(after_c); i++) {
+		ctl = come_by(test, after_c[i]);
+		step = smc_state_close(&ctl, E(TIMER), &idle);
+		KUNIT_EXPECT_EQ(test, step.next, SMC_STATE_CLOSED);
+		KUNIT_EXPECT_EQ(test, step.actions & (MASK | DO(STOP_TIMER)),
+				BREAK | DO(TCP_RST) | DO(FREE_RMBE) |
+				DO(STOP_TIMER));
+		KUNIT_EXPECT_EQ(test, step.sk_err, ETIMEDOUT);
+	}
+}
+
+static void close_24_timer_before_c_sends_a_first(struct kunit *test)
+{
+	struct smc_close_ctl ctl = come_by(test, PATH_ACTIVE);
+
+	smc_state_close(&ctl, E(APP_CLOSE), &unsent);
+	expect_step(test, &ctl, E(TIMER), &unsent, SMC_STATE_PEERABORTWAIT,
+		    BREAK | DO(SEND_A) | DO(TCP_RST), MASK);
+}
+
+static void close_25_crossing_closes_both_take_path_3(struct kunit *test)
+{
+	struct smc_close_ctl a = come_by(test, PATH_ACTIVE);
+	struct smc_close_ctl b = come_by(test, PATH_ACTIVE);
+
+	smc_state_close(&a, E(APP_CLOSE), &idle);
+	smc_state_close(&b, E(APP_CLOSE), &idle);
+	expect_step(test, &a, E(RX_CLOSED), &idle, SMC_STATE_CLOSED,
+		    DO(TCP_FIN) | DO(FREE_RMBE), MASK);
+	expect_step(test, &b, E(RX_CLOSED), &idle, SMC_STATE_CLOSED,
+		    DO(TCP_FIN) | DO(FREE_RMBE), MASK);
+}
+
+static void close_26_data_after_our_d_are_welcome(struct kunit *test)
+{
+	struct smc_close_ctl ctl = come_by(test, PATH_PCW1_D);
+
+	expect_step(test, &ctl, E(RX_DATA), &unread, SMC_STATE_PEERCLOSEWAIT1,
+		    0, ~0);
+	KUNIT_EXPECT_TRUE(test, smc_state_may_receive(&ctl));
+}
+
+/* AMB-45: data for an application that has closed. */
+static void close_24_data_after_our_c_reset_without_a_message(struct kunit
+							      *test)
+{
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(after_c); i++) {
+		ctl = come_by(test, after_c[i]);
+		expect_step(test, &ctl, E(RX_DATA), &unread, SMC_STATE_CLOSED,
+			    BREAK | DO(TCP_RST) | DO(FREE_RMBE), MASK);
+	}
+	/* News of data that were read before the close are no reason. */
+	ctl = come_by(test, PATH_PCW1_C);
+	expect_step(test, &ctl, E(RX_DATA), &idle, SMC_STATE_PEERCLOSEWAIT1, 0,
+		    ~0);
+	/* While the close is pending an A can still be sent. */
+	ctl = come_by(test, PATH_ACTIVE);
+	smc_state_close(&ctl, E(APP_CLOSE), &inflight);
+	expect_step(test, &ctl, E(RX_DATA), &unread, SMC_STATE_PEERABORTWAIT,
+		    BREAK | DO(SEND_A) | DO(TCP_RST), MASK);
+}
+
+/* AMB-42 */
+static void close_09_close_after_shutdown_write_says_c(struct kunit *test)
+{
+	struct smc_close_ctl ctl = come_by(test, PATH_PCW1_D);
+
+	expect_step(test, &ctl, E(APP_CLOSE), &idle, SMC_STATE_PEERCLOSEWAIT1,
+		    DO(SEND_C), MASK);
+	expect_step(test, &ctl, E(RX_CLOSED), &idle, SMC_STATE_CLOSED,
+		    DO(TCP_FIN) | DO(FREE_RMBE), MASK);
+	ctl = come_by(test, PATH_PCW2_D);
+	expect_step(test, &ctl, E(APP_CLOSE), &idle, SMC_STATE_PEERCLOSEWAIT2,
+		    DO(SEND_C), MASK);
+}
+
+/* Abnormal: 4.8.2. */
+
+static void abrt_03_local_abort_before_c_sends_a(struct kunit *test)
+{
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(before_c); i++) {
+		ctl = come_by(test, before_c[i]);
+		expect_step(test, &ctl, E(LOCAL_ABORT), &unsent,
+			    ctl.seen & SEEN(C_RCVD) ? SMC_STATE_PROCESSABORT :
+						      SMC_STATE_PEERABORTWAIT,
+			    BREAK | DO(SEND_A) | DO(TCP_RST) | DO(START_TIMER),
+			    MASK | DO(START_TIMER));
+	}
+}
+
+static void abrt_02_reset_goes_with_the_abort(struct kunit *test)
+{
+	struct smc_close_ctl ctl = come_by(test, PATH_ACTIVE);
+	struct smc_close_step step;
+
+	step = smc_state_close(&ctl, E(LOCAL_ABORT), &idle);
+	KUNIT_EXPECT_TRUE(test, step.actions & DO(TCP_RST));
+	KUNIT_EXPECT_TRUE(test, step.actions & DO(SEND_A));
+	/* Once is enough. */
+	smc_state_close(&ctl, E(ABORT_SENT), &idle);
+	step = smc_state_close(&ctl, E(RX_ABORT), &idle);
+	KUNIT_EXPECT_EQ(test, step.next, SMC_STATE_CLOSED);
+	KUNIT_EXPECT_FALSE(test, step.actions & (DO(TCP_RST) | DO(TCP_FIN)));
+}
+
+static void abrt_04_aborting_side_ignores_all_but_the_end(struct kunit *test)
+{
+	static const enum smc_close_event ignored[] = {
+		E(ESTABLISHED), E(APP_CLOSE), E(APP_SHUT_WR), E(APP_SHUT_RD),
+		E(TX_DRAINED), E(RX_DATA), E(RX_DONE), E(RX_RST),
+		E(LOCAL_ABORT),
+	};
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(ignored); i++) {
+		ctl = come_by(test, PATH_PAW);
+		expect_step(test, &ctl, ignored[i], &unread,
+			    SMC_STATE_PEERABORTWAIT, 0, ~0);
+		ctl = come_by(test, PATH_PA);
+		expect_step(test, &ctl, ignored[i], &unread,
+			    SMC_STATE_PROCESSABORT, 0, ~0);
+	}
+}
+
+static void abrt_05_each_abort_has_its_error(struct kunit *test)
+{
+	static const struct {
+		enum smc_close_event event;
+		int sk_err;
+	} rows[] = {
+		{ E(LOCAL_ABORT), ECONNABORTED },
+		{ E(LINK_LOST), ECONNABORTED },
+		{ E(RX_ABORT), ECONNRESET },
+		{ E(RX_RST), ECONNRESET },
+	};
+	struct smc_close_step step;
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		ctl = come_by(test, PATH_ACTIVE);
+		step = smc_state_close(&ctl, rows[i].event, &idle);
+		KUNIT_EXPECT_TRUE(test, step.actions & DO(REPORT_ERR));
+		KUNIT_EXPECT_EQ(test, step.sk_err, rows[i].sk_err);
+		KUNIT_EXPECT_FALSE(test, smc_state_may_send(&ctl));
+		KUNIT_EXPECT_FALSE(test, smc_state_may_receive(&ctl));
+	}
+}
+
+static void abrt_06_peers_a_ends_the_wait(struct kunit *test)
+{
+	struct smc_close_ctl ctl = come_by(test, PATH_PAW_OUT);
+
+	expect_step(test, &ctl, E(RX_ABORT), &idle, SMC_STATE_CLOSED,
+		    DO(FREE_RMBE) | DO(STOP_TIMER), ~0);
+	/* Its C too: it was sent before our A was seen. */
+	ctl = come_by(test, PATH_PAW_OUT);
+	expect_step(test, &ctl, E(RX_CLOSED), &idle, SMC_STATE_CLOSED,
+		    DO(FREE_RMBE) | DO(STOP_TIMER), ~0);
+}
+
+static void abrt_07_wait_for_a_is_bounded(struct kunit *test)
+{
+	static const enum path from[] = { PATH_PAW, PATH_PAW_OUT, PATH_PA };
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(from); i++) {
+		ctl = come_by(test, from[i]);
+		expect_step(test, &ctl, E(TIMER), &idle, SMC_STATE_CLOSED,
+			    DO(FREE_RMBE) | DO(STOP_TIMER), ~0);
+	}
+}
+
+static void abrt_08_peers_abort_is_told_and_data_purged(struct kunit *test)
+{
+	struct smc_close_step step;
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(before_c); i++) {
+		ctl = come_by(test, before_c[i]);
+		step = smc_state_close(&ctl, E(RX_ABORT), &unread);
+		KUNIT_EXPECT_EQ(test, step.next, SMC_STATE_PROCESSABORT);
+		KUNIT_EXPECT_EQ(test, step.actions & (BREAK | DO_WAKE),
+				BREAK | DO_WAKE);
+		KUNIT_EXPECT_EQ(test, step.sk_err, ECONNRESET);
+	}
+}
+
+static void abrt_09_answer_with_a_then_end(struct kunit *test)
+{
+	struct smc_close_ctl ctl = come_by(test, PATH_ACTIVE);
+
+	expect_step(test, &ctl, E(RX_ABORT), &idle, SMC_STATE_PROCESSABORT,
+		    BREAK | DO(SEND_A) | DO(TCP_RST), MASK);
+	/* AMB-47: the caller reports any completion the same way. */
+	expect_step(test, &ctl, E(ABORT_SENT), &idle, SMC_STATE_CLOSED,
+		    DO(FREE_RMBE) | DO(STOP_TIMER), ~0);
+}
+
+static void abrt_10_reset_of_tcp_starts_the_abort(struct kunit *test)
+{
+	static const enum path from[] = {
+		PATH_ACTIVE, PATH_PCW1_D, PATH_PCW2_D, PATH_ACW1_D,
+		PATH_ACW2_D,
+	};
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(from); i++) {
+		ctl = come_by(test, from[i]);
+		expect_step(test, &ctl, E(RX_RST), &idle,
+			    SMC_STATE_PEERABORTWAIT, BREAK | DO(SEND_A), MASK);
+	}
+	for (i = 0; i < ARRAY_SIZE(after_c); i++) {
+		ctl = come_by(test, after_c[i]);
+		expect_step(test, &ctl, E(RX_RST), &idle, SMC_STATE_CLOSED,
+			    BREAK | DO(FREE_RMBE), MASK);
+	}
+}
+
+/* linux-abi 3.8 #23: its data are complete, its TCP is of no interest. */
+static void abrt_10_reset_after_the_peers_c_loses_nothing(struct kunit *test)
+{
+	static const enum path from[] = { PATH_ACW1_C, PATH_ACW2_C, PATH_AFCW };
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(from); i++) {
+		ctl = come_by(test, from[i]);
+		expect_step(test, &ctl, E(RX_RST), &unread, paths[from[i]].state,
+			    0, ~0);
+		/* There is no TCP connection left to close. */
+		expect_step(test, &ctl, E(APP_CLOSE), &idle, SMC_STATE_CLOSED,
+			    DO(SEND_C) | DO(FREE_RMBE), MASK);
+	}
+}
+
+static void abrt_11_crossing_aborts(struct kunit *test)
+{
+	struct smc_close_ctl ctl = come_by(test, PATH_PAW);
+
+	/* The peer's A first, then our own completes. */
+	expect_step(test, &ctl, E(RX_ABORT), &idle, SMC_STATE_PROCESSABORT, 0,
+		    ~0);
+	expect_step(test, &ctl, E(ABORT_SENT), &idle, SMC_STATE_CLOSED,
+		    DO(FREE_RMBE) | DO(STOP_TIMER), ~0);
+}
+
+static void abrt_12_nothing_is_sent_after_c(struct kunit *test)
+{
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(after_c); i++) {
+		ctl = come_by(test, after_c[i]);
+		expect_step(test, &ctl, E(LOCAL_ABORT), &idle,
+			    SMC_STATE_CLOSED,
+			    BREAK | DO(TCP_RST) | DO(FREE_RMBE), MASK);
+		ctl = come_by(test, after_c[i]);
+		expect_step(test, &ctl, E(RX_ABORT), &idle, SMC_STATE_CLOSED,
+			    BREAK | DO(TCP_RST) | DO(FREE_RMBE), MASK);
+	}
+}
+
+static void peer_03_no_link_left_ends_any_state(struct kunit *test)
+{
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < NR_PATHS; i++) {
+		if (i == PATH_CLOSED)
+			continue;
+		ctl = come_by(test, i);
+		expect_step(test, &ctl, E(LINK_LOST), &unsent, SMC_STATE_CLOSED,
+			    DO(FREE_RMBE), DO(FREE_RMBE) | DO(SEND_D) |
+					   DO(SEND_C) | DO(SEND_A));
+	}
+}
+
+static void close_05_unfinished_rendezvous_just_ends(struct kunit *test)
+{
+	static const enum smc_close_event events[] = {
+		E(APP_CLOSE), E(LOCAL_ABORT), E(RX_RST), E(TIMER),
+	};
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
+		ctl = come_by(test, PATH_INIT);
+		expect_step(test, &ctl, events[i], &idle, SMC_STATE_CLOSED,
+			    DO(FREE_RMBE), DO(FREE_RMBE) | DO(SEND_C) |
+					   DO(SEND_A) | DO(WAIT_DRAIN));
+	}
+}
+
+/* Which moves Figures 22 and 23 and the text allow at all. */
+static const struct {
+	enum smc_conn_state from;
+	u32 to;
+} legal[] = {
+	{ SMC_STATE_INIT, ST(ACTIVE) | ST(APPCLOSEWAIT1) },
+	{ SMC_STATE_ACTIVE, ST(PEERCLOSEWAIT1) | ST(APPCLOSEWAIT1) },
+	{ SMC_STATE_PEERCLOSEWAIT1, ST(PEERCLOSEWAIT2) | ST(APPFINCLOSEWAIT) },
+	{ SMC_STATE_PEERCLOSEWAIT2, ST(APPFINCLOSEWAIT) },
+	{ SMC_STATE_APPCLOSEWAIT1,
+	  ST(APPCLOSEWAIT2) | ST(PEERFINCLOSEWAIT) },
+	{ SMC_STATE_APPCLOSEWAIT2, ST(PEERFINCLOSEWAIT) },
+	{ SMC_STATE_APPFINCLOSEWAIT, 0 },
+	{ SMC_STATE_PEERFINCLOSEWAIT, 0 },
+	{ SMC_STATE_PEERABORTWAIT, ST(PROCESSABORT) },
+	{ SMC_STATE_PROCESSABORT, 0 },
+};
+
+static bool is_legal(enum smc_conn_state from, enum smc_conn_state to)
+{
+	u32 i;
+
+	if (to == SMC_STATE_CLOSED)
+		return true;
+	for (i = 0; i < ARRAY_SIZE(legal); i++)
+		if (legal[i].from == from && (legal[i].to & BIT(to)))
+			return true;
+	return to == SMC_STATE_PROCESSABORT ||
+	       (to == SMC_STATE_PEERABORTWAIT && from != SMC_STATE_INIT);
+}
+
+/* From every path, on every event, with all facts: what must always hold. */
+static void check_step(struct kunit *test, enum path path,
+		       enum smc_close_event event, u32 mask)
+{
+	struct smc_close_facts facts = {
+		.has_unread = mask & 1,
+		.has_unsent = mask & 2,
+		.has_inflight = mask & 4,
+	};
+	struct smc_close_ctl ctl = come_by(test, path);
+	enum smc_conn_state from = ctl.state;
+	bool sent = (ctl.seen & SEEN(C_SENT)) || (BIT(from) & ST_ABORTING);
+	struct smc_close_step step = smc_state_close(&ctl, event, &facts);
+	u32 acts = step.actions;
+	bool ok = true;
+
+	ok &= !step.moved || is_legal(from, step.next);
+	ok &= step.moved == (step.next != from);
+	/* The element goes exactly when the connection ends. */
+	ok &= !!(acts & DO(FREE_RMBE)) ==
+	      (step.moved && step.next == SMC_STATE_CLOSED);
+	ok &= !!(acts & DO(REPORT_ERR)) == (step.sk_err > 0);
+	/* CDC-14 */
+	ok &= !sent || !(acts & (DO(SEND_D) | DO(SEND_C) | DO(SEND_A)));
+	ok &= !((acts & DO(SEND_C)) && (acts & DO(SEND_A)));
+	/* CLOSE-08: nothing normal is said while data is under way. */
+	ok &= !(mask & 6) || !(acts & (DO(SEND_D) | DO(SEND_C)));
+	ok &= !((acts & DO(TCP_RST)) && (acts & DO(TCP_FIN)));
+	/* CLOSE-01: FIN comes last. */
+	ok &= !(acts & DO(TCP_FIN)) || step.next == SMC_STATE_CLOSED;
+	ok &= !((acts & DO(START_TIMER)) && (acts & DO(STOP_TIMER)));
+	ok &= from != SMC_STATE_CLOSED || (!acts && !step.moved);
+	KUNIT_EXPECT_TRUE_MSG(test, ok, "path %d %s facts %x: %s actions %x",
+			      path, smc_state_event_name(event), mask,
+			      smc_state_conn_name(step.next), acts);
+}
+
+static void cdc_14_close_01_every_step_keeps_the_rules(struct kunit *test)
+{
+	u32 path, event, mask;
+
+	for (path = 0; path < NR_PATHS; path++)
+		for (event = 0; event < SMC_CLOSE_NR_EVENTS; event++)
+			for (mask = 0; mask < 8; mask++)
+				check_step(test, path, event, mask);
+}
+
+static void an_event_that_is_none_does_nothing(struct kunit *test)
+{
+	struct smc_close_ctl ctl = come_by(test, PATH_ACTIVE);
+
+	expect_step(test, &ctl, SMC_CLOSE_NR_EVENTS, &idle, SMC_STATE_ACTIVE,
+		    0, ~0);
+}
+
+/*
+ * Two machines and a wire. All that either application, either device and the
+ * wire may do next is tried in every order, each state visited once. No timer
+ * ever fires: if a path ends anywhere but with both connections closed, a
+ * promise was forgotten.
+ */
+enum wire_msg { WIRE_NONE, WIRE_DATA, WIRE_D, WIRE_C, WIRE_A };
+
+#define WIRE_LEN	5
+
+struct side {
+	struct smc_close_ctl close;
+	u8 wire[WIRE_LEN];	/* posted, not yet delivered to the peer */
+	u8 nr_wire;
+	u8 to_send;		/* what the application still wants to send */
+	u8 is_unread;
+	u8 is_unsent;
+	u8 nr_inflight;
+	u8 may_shut;
+	u8 may_close;
+	u8 may_abort;
+	u8 is_abort_out;	/* A posted, not completed */
+	u8 is_final;		/* C or A was posted */
+	u8 is_rst_sent;		/* on its way to the peer */
+	u8 nr_tcp_ends;
+	u8 pad;
+};
+
+struct world {
+	struct side side[2];
+};
+
+#define SEARCH_BITS	18
+#define SEARCH_STACK	2048
+
+struct search {
+	struct kunit *test;
+	u64 *seen;		/* hashes; 0 is an empty slot */
+	struct world *stack;
+	u32 nr_stack;
+	u32 nr_worlds;
+	u32 nr_ends;
+	const char *problem;
+};
+
+static void blame(struct search *s, const char *what)
+{
+	if (!s->problem)
+		s->problem = what;
+}
+
+static void wire_post(struct search *s, struct side *me, enum wire_msg msg)
+{
+	if (me->is_final)
+		blame(s, "a message after C or A");
+	if (me->nr_wire == WIRE_LEN) {
+		blame(s, "more messages than the model holds");
+		return;
+	}
+	me->wire[me->nr_wire++] = msg;
+	if (msg == WIRE_C || msg == WIRE_A)
+		me->is_final = 1;
+}
+
+static void check_free(struct search *s, const struct side *peer,
+		       const struct smc_close_step *step)
+{
+	u32 i;
+
+	if (step->next != SMC_STATE_CLOSED)
+		blame(s, "element freed before the end");
+	if (!step->is_peer_done)
+		return;
+	if (!peer->is_final)
+		blame(s, "element freed while the peer may write");
+	for (i = 0; i < peer->nr_wire; i++)
+		if (peer->wire[i] == WIRE_DATA)
+			blame(s, "element freed under a write");
+}
+
+static void happen(struct search *s, struct world *w, u32 who,
+		   enum smc_close_event event)
+{
+	struct side *me = &w->side[who];
+	struct smc_close_facts facts = {
+		.has_unread = me->is_unread,
+		.has_unsent = me->is_unsent,
+		.has_inflight = me->nr_inflight > 0,
+	};
+	struct smc_close_step step = smc_state_close(&me->close, event, &facts);
+
+	if (step.actions & DO(PURGE)) {
+		me->is_unread = 0;
+		me->is_unsent = 0;
+		me->to_send = 0;
+	}
+	if (step.actions & DO(SEND_D))
+		wire_post(s, me, WIRE_D);
+	if (step.actions & DO(SEND_C))
+		wire_post(s, me, WIRE_C);
+	if (step.actions & DO(SEND_A)) {
+		wire_post(s, me, WIRE_A);
+		me->is_abort_out = 1;
+	}
+	if (step.actions & DO(TCP_RST))
+		me->is_rst_sent = 1;
+	if (step.actions & (DO(TCP_RST) | DO(TCP_FIN)))
+		if (++me->nr_tcp_ends > 1)
+			blame(s, "TCP ended twice");
+	if (step.actions & DO(FREE_RMBE))
+		check_free(s, &w->side[!who], &step);
+}
+
+static void deliver(struct search *s, struct world *w, u32 who)
+{
+	static const enum smc_close_event events[] = {
+		[WIRE_DATA] = E(RX_DATA),
+		[WIRE_D] = E(RX_DONE),
+		[WIRE_C] = E(RX_CLOSED),
+		[WIRE_A] = E(RX_ABORT),
+	};
+	struct side *from = &w->side[!who];
+	u8 msg = from->wire[0];
+
+	from->nr_wire--;
+	memmove(from->wire, from->wire + 1, from->nr_wire);
+	from->wire[from->nr_wire] = WIRE_NONE;
+	if (w->side[who].close.state == SMC_STATE_CLOSED)
+		return;
+	if (msg == WIRE_DATA)
+		w->side[who].is_unread = 1;
+	happen(s, w, who, events[msg]);
+}
+
+enum choice {
+	CHOOSE_SEND, CHOOSE_WRITE, CHOOSE_COMPLETE, CHOOSE_ABORT_SENT,
+	CHOOSE_READ, CHOOSE_SHUT, CHOOSE_CLOSE, CHOOSE_ABORT, CHOOSE_DELIVER,
+	CHOOSE_RST, NR_CHOICES,
+};
+
+static bool may_choose(const struct world *w, u32 who, enum choice choice)
+{
+	const struct side *me = &w->side[who], *peer = &w->side[!who];
+	bool is_up = me->close.state != SMC_STATE_CLOSED;
+
+	switch (choice) {
+	case CHOOSE_SEND:
+		return me->to_send && !me->is_unsent &&
+		       smc_state_may_send(&me->close);
+	case CHOOSE_WRITE:
+		return me->is_unsent && !me->is_final &&
+		       !(me->close.seen & SEEN(C_RCVD));
+	case CHOOSE_COMPLETE:
+		return me->nr_inflight;
+	case CHOOSE_ABORT_SENT:
+		return me->is_abort_out;
+	case CHOOSE_READ:
+		return me->is_unread && me->may_close;
+	case CHOOSE_SHUT:
+		return me->may_shut && me->may_close && is_up;
+	case CHOOSE_CLOSE:
+		return me->may_close;
+	case CHOOSE_ABORT:
+		return me->may_abort && is_up;
+	case CHOOSE_DELIVER:
+		return peer->nr_wire;
+	case CHOOSE_RST:
+		return peer->is_rst_sent == 1;
+	default:
+		return false;
+	}
+}
+
+static void choose(struct search *s, struct world *w, u32 who,
+		   enum choice choice)
+{
+	struct side *me = &w->side[who];
+
+	switch (choice) {
+	case CHOOSE_SEND:
+		me->to_send--;
+		me->is_unsent = 1;
+		break;
+	case CHOOSE_WRITE:
+		me->is_unsent = 0;
+		me->nr_inflight++;
+		wire_post(s, me, WIRE_DATA);
+		break;
+	case CHOOSE_COMPLETE:
+		me->nr_inflight--;
+		if (!me->nr_inflight && !me->is_unsent &&
+		    smc_state_is_draining(&me->close))
+			happen(s, w, who, E(TX_DRAINED));
+		break;
+	case CHOOSE_ABORT_SENT:
+		me->is_abort_out = 0;
+		happen(s, w, who, E(ABORT_SENT));
+		break;
+	case CHOOSE_READ:
+		me->is_unread = 0;
+		break;
+	case CHOOSE_SHUT:
+		me->may_shut = 0;
+		happen(s, w, who, E(APP_SHUT_WR));
+		break;
+	case CHOOSE_CLOSE:
+		me->may_close = 0;
+		me->may_shut = 0;
+		me->to_send = 0;
+		happen(s, w, who, E(APP_CLOSE));
+		break;
+	case CHOOSE_ABORT:
+		me->may_abort = 0;
+		happen(s, w, who, E(LOCAL_ABORT));
+		break;
+	case CHOOSE_DELIVER:
+		deliver(s, w, who);
+		break;
+	default:
+		w->side[!who].is_rst_sent = 2;
+		happen(s, w, who, E(RX_RST));
+	}
+}
+
+static u64 world_hash(const struct world *w)
+{
+	const u8 *p = (const u8 *)w;
+	u64 hash = 0xcbf29ce484222325ULL;
+	u32 i;
+
+	for (i = 0; i < sizeof(*w); i++)
+		hash = (hash ^ p[i]) * 0x100000001b3ULL;
+	return hash ? hash : 1;
+}
+
+/* True the first time. */
+static bool search_note(struct search *s, const struct world *w)
+{
+	u64 hash = world_hash(w);
+	u32 mask = (1U << SEARCH_BITS) - 1;
+	u32 at = (hash >> 20) & mask;
+
+	if (s->nr_worlds > mask / 4 * 3) {
+		blame(s, "more worlds than the table holds");
+		return false;
+	}
+	while (s->seen[at]) {
+		if (s->seen[at] == hash)
+			return false;
+		at = (at + 1) & mask;
+	}
+	s->seen[at] = hash;
+	s->nr_worlds++;
+	return true;
+}
+
+static void search_expand(struct search *s, const struct world *w)
+{
+	bool is_end = true;
+	u32 who, choice;
+
+	for (who = 0; who < 2; who++) {
+		for (choice = 0; choice < NR_CHOICES; choice++) {
+			struct world *next = &s->stack[s->nr_stack];
+
+			if (!may_choose(w, who, choice))
+				continue;
+			is_end = false;
+			*next = *w;
+			choose(s, next, who, choice);
+			if (!search_note(s, next))
+				continue;
+			if (++s->nr_stack == SEARCH_STACK) {
+				blame(s, "stack of the search is too small");
+				s->nr_stack--;
+			}
+		}
+	}
+	if (!is_end)
+		return;
+	s->nr_ends++;
+	for (who = 0; who < 2; who++)
+		if (w->side[who].close.state != SMC_STATE_CLOSED)
+			blame(s, "an end at which a connection is not closed");
+}
+
+static void search_run(struct kunit *test, const struct side *one,
+		       const struct side *two)
+{
+	struct search s = { .test = test };
+	struct world w;
+
+	s.seen = vzalloc(sizeof(u64) << SEARCH_BITS);
+	s.stack = vzalloc(sizeof(struct world) * SEARCH_STACK);
+	if (!s.seen || !s.stack)
+		blame(&s, "no memory");
+	memset(&w, 0, sizeof(w));
+	w.side[0] = *one;
+	w.side[1] = *two;
+	if (!s.problem && search_note(&s, &w))
+		s.stack[s.nr_stack++] = w;
+	while (s.nr_stack && !s.problem) {
+		w = s.stack[--s.nr_stack];
+		search_expand(&s, &w);
+	}
+	vfree(s.seen);
+	vfree(s.stack);
+	if (s.problem)
+		kunit_info(test, "%s and %s: %s\n",
+			   smc_state_conn_name(w.side[0].close.state),
+			   smc_state_conn_name(w.side[1].close.state),
+			   s.problem);
+	KUNIT_EXPECT_NULL(test, s.problem);
+	KUNIT_EXPECT_GT(test, s.nr_worlds, 50U);
+	KUNIT_EXPECT_GT(test, s.nr_ends, 0U);
+	kunit_info(test, "%u worlds, %u ends\n", s.nr_worlds, s.nr_ends);
+}
+
+static struct side side_new(struct kunit *test)
+{
+	struct side side;
+
+	memset(&side, 0, sizeof(side));
+	side.close = come_by(test, PATH_ACTIVE);
+	side.may_close = 1;
+	return side;
+}
+
+static void close_02_pair_closes_in_every_order(struct kunit *test)
+{
+	struct side one = side_new(test), two = side_new(test);
+
+	one.to_send = 2;
+	two.to_send = 1;
+	search_run(test, &one, &two);
+}
+
+static void close_25_pair_half_closes_in_every_order(struct kunit *test)
+{
+	struct side one = side_new(test), two = side_new(test);
+
+	one.to_send = 1;
+	one.may_shut = 1;
+	two.to_send = 1;
+	two.may_shut = 1;
+	search_run(test, &one, &two);
+}
+
+static void abrt_13_pair_aborts_in_every_order(struct kunit *test)
+{
+	struct side one = side_new(test), two = side_new(test);
+
+	one.may_abort = 1;
+	one.may_shut = 1;
+	two.to_send = 1;
+	search_run(test, &one, &two);
+}
+
+static void abrt_11_pair_aborts_from_both_ends(struct kunit *test)
+{
+	struct side one = side_new(test), two = side_new(test);
+
+	one.may_abort = 1;
+	one.to_send = 1;
+	two.may_abort = 1;
+	two.may_shut = 1;
+	search_run(test, &one, &two);
+}
+
+/* Names. */
+
+static void names_are_those_of_the_abi(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, SMC_STATE_ACTIVE, 1);
+	KUNIT_EXPECT_EQ(test, SMC_STATE_INIT, 2);
+	KUNIT_EXPECT_EQ(test, SMC_STATE_CLOSED, 7);
+	KUNIT_EXPECT_EQ(test, SMC_STATE_LISTEN, 10);
+	KUNIT_EXPECT_EQ(test, SMC_STATE_PEERCLOSEWAIT1, 20);
+	KUNIT_EXPECT_EQ(test, SMC_STATE_PROCESSABORT, 27);
+	KUNIT_EXPECT_STREQ(test, smc_state_conn_name(SMC_STATE_ACTIVE),
+			   "ACTIVE");
+	KUNIT_EXPECT_STREQ(test, smc_state_conn_name(SMC_STATE_PROCESSABORT),
+			   "PROCESSABORT");
+	KUNIT_EXPECT_STREQ(test, smc_state_conn_name(0), "?");
+	KUNIT_EXPECT_STREQ(test, smc_state_conn_name(3), "?");
+	KUNIT_EXPECT_STREQ(test, smc_state_conn_name(28), "?");
+	KUNIT_EXPECT_STREQ(test, smc_state_event_name(E(RX_ABORT)),
+			   "RX_ABORT");
+	KUNIT_EXPECT_STREQ(test, smc_state_event_name(SMC_CLOSE_NR_EVENTS),
+			   "?");
+}
+
+static void every_event_and_state_has_a_name(struct kunit *test)
+{
+	u32 i;
+
+	for (i = 0; i < SMC_CLOSE_NR_EVENTS; i++)
+		KUNIT_EXPECT_NE(test, smc_state_event_name(i)[0], '?');
+	for (i = 0; i < NR_PATHS; i++)
+		KUNIT_EXPECT_NE(test, smc_state_conn_name(paths[i].state)[0],
+				'?');
+	for (i = 0; i < SMC_LINK_NR_STATES; i++)
+		KUNIT_EXPECT_NE(test, smc_state_link_name(i)[0], '?');
+	for (i = 0; i < SMC_LGR_NR_STATES; i++)
+		KUNIT_EXPECT_NE(test, smc_state_lgr_name(i)[0], '?');
+	for (i = 0; i < SMC_LGR_NR_TYPES; i++)
+		KUNIT_EXPECT_NE(test, smc_state_lgr_type_name(i)[0], '?');
+	KUNIT_EXPECT_STREQ(test, smc_state_link_name(SMC_LINK_NR_STATES), "?");
+	KUNIT_EXPECT_STREQ(test, smc_state_lgr_name(SMC_LGR_NR_STATES), "?");
+	KUNIT_EXPECT_STREQ(test, smc_state_lgr_type_name(SMC_LGR_NR_TYPES),
+			   "?");
+}
+
+/* Links and link groups. */
+
+static void link_moves_forward_only(struct kunit *test)
+{
+	static const u8 rows[SMC_LINK_NR_STATES][SMC_LINK_NR_STATES] = {
+		/* to: unused, inactive, activating, active, deleting */
+		[SMC_LINK_UNUSED]	= { 0, 0, 1, 0, 0 },
+		[SMC_LINK_INACTIVE]	= { 1, 0, 0, 0, 0 },
+		[SMC_LINK_ACTIVATING]	= { 0, 1, 0, 1, 0 },
+		[SMC_LINK_ACTIVE]	= { 0, 1, 0, 0, 1 },
+		[SMC_LINK_DELETING]	= { 0, 1, 0, 0, 0 },
+	};
+	u32 from, to;
+
+	for (from = 0; from < SMC_LINK_NR_STATES; from++)
+		for (to = 0; to < SMC_LINK_NR_STATES; to++)
+			KUNIT_EXPECT_EQ_MSG(test,
+					    smc_state_link_may_move(from, to),
+					    (bool)rows[from][to], "%u to %u",
+					    from, to);
+	KUNIT_EXPECT_FALSE(test, smc_state_link_may_move(SMC_LINK_NR_STATES,
+							 SMC_LINK_UNUSED));
+	KUNIT_EXPECT_FALSE(test, smc_state_link_may_move(SMC_LINK_UNUSED, 33));
+}
+
+static void lgr_moves_forward_only(struct kunit *test)
+{
+	static const u8 rows[SMC_LGR_NR_STATES][SMC_LGR_NR_STATES] = {
+		/* to: forming, active, terminating, dead */
+		[SMC_LGR_FORMING]	= { 0, 1, 1, 1 },
+		[SMC_LGR_ACTIVE]	= { 0, 0, 1, 0 },
+		[SMC_LGR_TERMINATING]	= { 0, 0, 0, 1 },
+		[SMC_LGR_DEAD]		= { 0, 0, 0, 0 },
+	};
+	u32 from, to;
+
+	for (from = 0; from < SMC_LGR_NR_STATES; from++)
+		for (to = 0; to < SMC_LGR_NR_STATES; to++)
+			KUNIT_EXPECT_EQ_MSG(test,
+					    smc_state_lgr_may_move(from, to),
+					    (bool)rows[from][to], "%u to %u",
+					    from, to);
+	KUNIT_EXPECT_FALSE(test, smc_state_lgr_may_move(SMC_LGR_NR_STATES,
+							SMC_LGR_DEAD));
+}
+
+static struct kunit_case smc_state_cases[] = {
+	KUNIT_CASE(close_05_starts_outside_of_any_transfer),
+	KUNIT_CASE(close_05_unfinished_rendezvous_just_ends),
+	KUNIT_CASE(close_06_active_when_rendezvous_is_complete),
+	KUNIT_CASE(close_16_flags_before_active_take_effect_then),
+	KUNIT_CASE(close_04_shutdown_read_tells_nobody),
+	KUNIT_CASE(close_07_close_with_unread_data_is_an_abort),
+	KUNIT_CASE(close_07_shutdown_write_leaves_unread_data_alone),
+	KUNIT_CASE(close_08_close_waits_for_what_is_under_way),
+	KUNIT_CASE(close_08_shutdown_waits_and_close_takes_over),
+	KUNIT_CASE(close_08_pending_close_follows_the_peers_flags),
+	KUNIT_CASE(close_08_nothing_is_said_without_a_wish),
+	KUNIT_CASE(close_08_an_abort_ends_the_wish),
+	KUNIT_CASE(close_09_close_03_active_close_says_c),
+	KUNIT_CASE(close_09_shutdown_write_says_d),
+	KUNIT_CASE(close_09_close_after_shutdown_write_says_c),
+	KUNIT_CASE(close_10_peers_d_leads_to_wait_2),
+	KUNIT_CASE(close_11_close_17_readers_wake_and_see_the_end),
+	KUNIT_CASE(close_11_who_is_woken),
+	KUNIT_CASE(close_12_both_closed_is_the_end),
+	KUNIT_CASE(close_13_peer_closed_and_we_have_not),
+	KUNIT_CASE(close_14_late_close_says_c_and_ends),
+	KUNIT_CASE(close_15_rmb_27_element_is_free_when_the_peer_is_done),
+	KUNIT_CASE(close_16_peer_closes_first),
+	KUNIT_CASE(close_18_peer_closes_on_unsent_data),
+	KUNIT_CASE(close_19_passive_side_shuts_down_writing),
+	KUNIT_CASE(close_20_passive_close_after_the_peers_c),
+	KUNIT_CASE(close_21_passive_close_after_the_peers_d),
+	KUNIT_CASE(close_22_peers_c_ends_the_last_wait),
+	KUNIT_CASE(close_23_waits_for_the_peer_are_timed),
+	KUNIT_CASE(close_24_timer_after_c_resets_without_a_message),
+	KUNIT_CASE(close_24_timer_before_c_sends_a_first),
+	KUNIT_CASE(close_24_data_after_our_c_reset_without_a_message),
+	KUNIT_CASE(close_25_crossing_closes_both_take_path_3),
+	KUNIT_CASE(close_26_data_after_our_d_are_welcome),
+	KUNIT_CASE(abrt_02_reset_goes_with_the_abort),
+	KUNIT_CASE(abrt_03_local_abort_before_c_sends_a),
+	KUNIT_CASE(abrt_04_aborting_side_ignores_all_but_the_end),
+	KUNIT_CASE(abrt_05_each_abort_has_its_error),
+	KUNIT_CASE(abrt_06_peers_a_ends_the_wait),
+	KUNIT_CASE(abrt_07_wait_for_a_is_bounded),
+	KUNIT_CASE(abrt_08_peers_abort_is_told_and_data_purged),
+	KUNIT_CASE(abrt_09_answer_with_a_then_end),
+	KUNIT_CASE(abrt_10_reset_of_tcp_starts_the_abort),
+	KUNIT_CASE(abrt_10_reset_after_the_peers_c_loses_nothing),
+	KUNIT_CASE(abrt_11_crossing_aborts),
+	KUNIT_CASE(abrt_12_nothing_is_sent_after_c),
+	KUNIT_CASE(peer_03_no_link_left_ends_any_state),
+	KUNIT_CASE(an_event_that_is_none_does_nothing),
+	KUNIT_CASE(cdc_14_close_01_every_step_keeps_the_rules),
+	KUNIT_CASE_SLOW(close_02_pair_closes_in_every_order),
+	KUNIT_CASE_SLOW(close_25_pair_half_closes_in_every_order),
+	KUNIT_CASE_SLOW(abrt_13_pair_aborts_in_every_order),
+	KUNIT_CASE_SLOW(abrt_11_pair_aborts_from_both_ends),
+	KUNIT_CASE(names_are_those_of_the_abi),
+	KUNIT_CASE(every_event_and_state_has_a_name),
+	KUNIT_CASE(link_moves_forward_only),
+	KUNIT_CASE(lgr_moves_forward_only),
+	{}
+};
+
+static struct kunit_suite smc_state_suite = {
+	.name = "smc_state",
+	.test_cases = smc_state_cases,
+};
+
+kunit_test_suite(smc_state_suite);
