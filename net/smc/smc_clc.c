@@ -38,6 +38,12 @@
 #define CLC_SEND_WAIT	(2 * HZ)
 #define CLC_SEND_SLICE	max(HZ / 50, 1)
 
+/*
+ * With SO_RCVLOWAT above one, TCP keeps silent about a message that is shorter;
+ * then one has to look.
+ */
+#define CLC_LOWAT_SLICE	max(HZ / 50, 1)
+
 /* Time left until @deadline, 0 when it has passed. */
 static long clc_left(unsigned long deadline)
 {
@@ -57,6 +63,17 @@ static int clc_read_some(struct socket *tcp, u8 *buf, size_t len)
 	if (!ret || ret == -ENOTCONN)
 		return -ECONNRESET;
 	return ret;
+}
+
+/* TCP wakes interruptible sleepers only. */
+static void clc_wait(struct sock *sk, struct wait_queue_entry *wait,
+		     unsigned long deadline)
+{
+	long timeout = clc_left(deadline);
+
+	if (READ_ONCE(sk->sk_rcvlowat) > 1)
+		timeout = min_t(long, timeout, CLC_LOWAT_SLICE);
+	wait_woken(wait, TASK_INTERRUPTIBLE, timeout);
 }
 
 /* Reads @len bytes, never more, by @deadline. */
@@ -84,8 +101,7 @@ static int clc_read(struct socket *tcp, u8 *buf, size_t len,
 		ret = -ETIMEDOUT;
 		if (!clc_left(deadline))
 			break;
-		/* TCP wakes interruptible sleepers only. */
-		wait_woken(&wait, TASK_INTERRUPTIBLE, clc_left(deadline));
+		clc_wait(tcp->sk, &wait, deadline);
 		ret = 0;
 	}
 	remove_wait_queue(wq, &wait);

@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CLC messages over a real TCP connection: both ends of one over loopback, the
+ * code under test at one of them.
+ */
+#include <kunit/test.h>
+#include <linux/delay.h>
+#include <linux/inet.h>
+#include <linux/kthread.h>
+#include <linux/rtnetlink.h>
+#include <net/net_namespace.h>
+
+#include "../../../net/smc/smc_clc.c"
+
+/* Longer than anything here takes; a case that waits so long has failed. */
+#define CLC_LONG	(20 * HZ)
+#define CLC_SHORT	(HZ / 10)
+#define CLC_ANY		0x1e
+
+struct clc_pair {
+	struct socket *near;
+	struct socket *far;
+};
+
+static const u8 clc_decline_bytes[] = {
+	0xe2, 0xd4, 0xc3, 0xd9, 0x04, 0x00, 0x1c, 0x18,
+	0x12, 0x34, 0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc,
+	0x04, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0xe2, 0xd4, 0xc3, 0xd9,
+};
+
+static const u8 clc_peer_id[SMC_PEER_ID_LEN] = {
+	0x12, 0x34, 0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc
+};
+
+static int clc_far_send(struct clc_pair *pair, const void *bytes, size_t len)
+{
+	struct msghdr msg = { .msg_flags = MSG_NOSIGNAL };
+	struct kvec vec = { .iov_base = (void *)bytes, .iov_len = len };
+
+	return kernel_sendmsg(pair->far, &msg, &vec, 1, len);
+}
+
+/* Waits for @len bytes at one end, for at most a few seconds. */
+static int clc_read_all(struct socket *sock, void *bytes, size_t len)
+{
+	struct kvec vec = { .iov_base = bytes, .iov_len = len };
+	struct msghdr msg = {};
+
+	sock->sk->sk_rcvtimeo = 5 * HZ;
+	return kernel_recvmsg(sock, &msg, &vec, 1, len, MSG_WAITALL);
+}
+
+static int clc_loopback_up(void)
+{
+	int err;
+
+	rtnl_lock();
+	err = dev_change_flags(init_net.loopback_dev,
+			       init_net.loopback_dev->flags | IFF_UP, NULL);
+	rtnl_unlock();
+	return err;
+}
+
+static int clc_connect(struct clc_pair *pair, struct socket *listener)
+{
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	int err;
+
+	err = kernel_bind(listener, (struct sockaddr *)&addr, sizeof(addr));
+	if (err)
+		return err;
+	err = kernel_listen(listener, 1);
+	if (err)
+		return err;
+	err = kernel_getsockname(listener, (struct sockaddr *)&addr);
+	if (err < 0)
+		return err;
+	err = kernel_connect(pair->near, (struct sockaddr *)&addr, sizeof(addr),
+			     0);
+	if (err)
+		return err;
+	return kernel_accept(listener, &pair->far, 0);
+}
+
+static int clc_test_init(struct kunit *test)
+{
+	struct socket *listener;
+	struct clc_pair *pair;
+	int err;
+
+	pair = kunit_kzalloc(test, sizeof(*pair), GFP_KERNEL);
+	if (!pair)
+		return -ENOMEM;
+	test->priv = pair;
+	err = clc_loopback_up();
+	if (err)
+		return err;
+	err = sock_create_kern(&init_net, AF_INET, SOCK_STREAM, IPPROTO_TCP,
+			       &pair->near);
+	if (err)
+		return err;
+	err = sock_create_kern(&init_net, AF_INET, SOCK_STREAM, IPPROTO_TCP,
+			       &listener);
+	if (err)
+		return err;
+	err = clc_connect(pair, listener);
+	sock_release(listener);
+	return err;
+}
+
+static void clc_test_exit(struct kunit *test)
+{
+	struct clc_pair *pair = test->priv;
+
+	if (pair && pair->far)
+		sock_release(pair->far);
+	if (pair && pair->near)
+		sock_release(pair->near);
+}
+
+static void clc_02_message_is_received(struct kunit *test)
+{
+	struct clc_pair *pair = test->priv;
+	enum smc_decline refused = 1;
+	struct smc_clc_msg msg;
+
+	KUNIT_ASSERT_EQ(test, 28, clc_far_send(pair, clc_decline_bytes, 28));
+	KUNIT_ASSERT_EQ(test, 0,
+			smc_clc_recv(pair->near, &msg, jiffies + CLC_LONG,
+				     CLC_ANY, &refused));
+	KUNIT_EXPECT_EQ(test, refused, SMC_DECLINE_NONE);
+	KUNIT_EXPECT_EQ(test, msg.type, SMC_CLC_DECLINE);
+	KUNIT_EXPECT_EQ(test, msg.decline.diagnosis, 0x04000000);
+	KUNIT_EXPECT_TRUE(test, msg.decline.out_of_sync);
+}
+
+static void clc_11_dcln_03_data_behind_a_message_stays(struct kunit *test)
+{
+	struct clc_pair *pair = test->priv;
+	enum smc_decline refused;
+	struct smc_clc_msg msg;
+	u8 bytes[28 + 28 + 5];
+	char rest[6] = {};
+
+	/* Even where it looks like another message (CLC-10) */
+	memcpy(bytes, clc_decline_bytes, 28);
+	memcpy(bytes + 28, clc_decline_bytes, 28);
+	memcpy(bytes + 56, "hello", 5);
+	KUNIT_ASSERT_EQ(test, sizeof(bytes),
+			clc_far_send(pair, bytes, sizeof(bytes)));
+	KUNIT_ASSERT_EQ(test, 0,
+			smc_clc_recv(pair->near, &msg, jiffies + CLC_LONG,
+				     CLC_ANY, &refused));
+	KUNIT_ASSERT_EQ(test, 28, clc_read_all(pair->near, bytes, 28));
+	KUNIT_EXPECT_MEMEQ(test, bytes, clc_decline_bytes, 28);
+	KUNIT_ASSERT_EQ(test, 5, clc_read_all(pair->near, rest, 5));
+	KUNIT_EXPECT_STREQ(test, rest, "hello");
+}
+
+static void clc_07_err_15_unexpected_type(struct kunit *test)
+{
+	struct clc_pair *pair = test->priv;
+	enum smc_decline refused;
+	struct smc_clc_msg msg;
+
+	KUNIT_ASSERT_EQ(test, 28, clc_far_send(pair, clc_decline_bytes, 28));
+	KUNIT_EXPECT_EQ(test, -EPROTO,
+			smc_clc_recv(pair->near, &msg, jiffies + CLC_LONG,
+				     SMC_CLC_EXPECT(SMC_CLC_ACCEPT), &refused));
+}
+
+static void err_15_application_data_ends_the_wait(struct kunit *test)
+{
+	struct clc_pair *pair = test->priv;
+	unsigned long deadline = jiffies + CLC_LONG;
+	enum smc_decline refused;
+	struct smc_clc_msg msg;
+
+	KUNIT_ASSERT_EQ(test, 8, clc_far_send(pair, "GET / HT", 8));
+	KUNIT_EXPECT_EQ(test, -EPROTO,
+			smc_clc_recv(pair->near, &msg, deadline, CLC_ANY,
+				     &refused));
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, deadline));
+}
+
+static void err_16_bad_trailer(struct kunit *test)
+{
+	struct clc_pair *pair = test->priv;
+	enum smc_decline refused;
+	struct smc_clc_msg msg;
+	u8 bytes[28];
+
+	memcpy(bytes, clc_decline_bytes, 28);
+	bytes[27] = 0;
+	KUNIT_ASSERT_EQ(test, 28, clc_far_send(pair, bytes, 28));
+	KUNIT_EXPECT_EQ(test, -EPROTO,
+			smc_clc_recv(pair->near, &msg, jiffies + CLC_LONG,
+				     CLC_ANY, &refused));
+}
+
+static void err_17_unknown_version_is_a_reason_not_an_error(struct kunit *test)
+{
+	struct clc_pair *pair = test->priv;
+	struct smc_clc_msg msg = { .type = SMC_CLC_ACCEPT, .version = 1 };
+	enum smc_decline refused = SMC_DECLINE_NONE;
+	u8 bytes[68];
+
+	msg.accept.gid[0] = 0xfe;
+	msg.accept.mac[0] = 0x52;
+	msg.accept.rmbe_index = 1;
+	KUNIT_ASSERT_EQ(test, 68, smc_clc_encode(&msg, bytes, sizeof(bytes)));
+	bytes[7] = 0;
+	KUNIT_ASSERT_EQ(test, 68, clc_far_send(pair, bytes, 68));
+	KUNIT_EXPECT_EQ(test, 0,
+			smc_clc_recv(pair->near, &msg, jiffies + CLC_LONG,
+				     CLC_ANY, &refused));
+	KUNIT_EXPECT_EQ(test, refused, SMC_DECLINE_VERSMISMAT);
+	KUNIT_EXPECT_EQ(test, msg.type, SMC_CLC_ACCEPT);
+}
+
+static void err_14_tmr_01_silent_peer(struct kunit *test)
+{
+	struct clc_pair *pair = test->priv;
+	unsigned long deadline = jiffies + CLC_SHORT;
+	enum smc_decline refused;
+	struct smc_clc_msg msg;
+
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT,
+			smc_clc_recv(pair->near, &msg, deadline, CLC_ANY,
+				     &refused));
+	KUNIT_EXPECT_FALSE(test, time_before(jiffies, deadline));
+	/* Half a message is no better. */
+	KUNIT_ASSERT_EQ(test, 20, clc_far_send(pair, clc_decline_bytes, 20));
+	deadline = jiffies + CLC_SHORT;
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT,
+			smc_clc_recv(pair->near, &msg, deadline, CLC_ANY,
+				     &refused));
+	KUNIT_EXPECT_FALSE(test, time_before(jiffies, deadline));
+}
+
+static void tmr_01_deadline_in_the_past(struct kunit *test)
+{
+	struct clc_pair *pair = test->priv;
+	enum smc_decline refused;
+	struct smc_clc_msg msg;
+
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT,
+			smc_clc_recv(pair->near, &msg, jiffies - HZ, CLC_ANY,
+				     &refused));
+	/* What is there already is still taken. */
+	KUNIT_ASSERT_EQ(test, 28, clc_far_send(pair, clc_decline_bytes, 28));
+	KUNIT_EXPECT_EQ(test, 0,
+			smc_clc_recv(pair->near, &msg, jiffies - HZ, CLC_ANY,
+				     &refused));
+}
+
+/* Something that happens while the code under test waits */
+struct clc_later {
+	struct clc_pair *pair;
+	int (*act)(struct clc_pair *pair);
+	struct task_struct *task;
+};
+
+static int clc_later_fn(void *arg)
+{
+	struct clc_later *later = arg;
+	int ret;
+
+	msleep(50);
+	ret = later->act(later->pair);
+	while (!kthread_should_stop())
+		msleep(20);
+	return ret;
+}
+
+static void clc_later_start(struct kunit *test, struct clc_later *later,
+			    int (*act)(struct clc_pair *pair))
+{
+	later->pair = test->priv;
+	later->act = act;
+	later->task = kthread_run(clc_later_fn, later, "smc_clc_test");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(later->task));
+}
+
+static int clc_act_trickle(struct clc_pair *pair)
+{
+	size_t i;
+
+	for (i = 0; i < 27 && !kthread_should_stop(); i++) {
+		clc_far_send(pair, clc_decline_bytes + i, 1);
+		msleep(40);
+	}
+	return i;
+}
+
+static int clc_act_send(struct clc_pair *pair)
+{
+	clc_far_send(pair, clc_decline_bytes, 9);
+	msleep(50);
+	return clc_far_send(pair, clc_decline_bytes + 9, 19);
+}
+
+static int clc_act_close(struct clc_pair *pair)
+{
+	return kernel_sock_shutdown(pair->far, SHUT_WR);
+}
+
+static int clc_act_shutdown_near(struct clc_pair *pair)
+{
+	return kernel_sock_shutdown(pair->near, SHUT_RDWR);
+}
+
+static int clc_act_reset(struct clc_pair *pair)
+{
+	struct socket *far = pair->far;
+
+	pair->far = NULL;
+	sock_no_linger(far->sk);
+	sock_release(far);
+	return 0;
+}
+
+static int clc_recv_during(struct kunit *test, unsigned long deadline,
+			   int (*act)(struct clc_pair *pair))
+{
+	struct clc_pair *pair = test->priv;
+	enum smc_decline refused;
+	struct clc_later later;
+	struct smc_clc_msg msg;
+	int ret;
+
+	clc_later_start(test, &later, act);
+	ret = smc_clc_recv(pair->near, &msg, deadline, CLC_ANY, &refused);
+	KUNIT_EXPECT_GE(test, kthread_stop(later.task), 0);
+	return ret;
+}
+
+static void tmr_01_trickling_peer_gains_no_time(struct kunit *test)
+{
+	unsigned long start = jiffies;
+
+	KUNIT_EXPECT_EQ(test, -ETIMEDOUT,
+			clc_recv_during(test, start + HZ / 2, clc_act_trickle));
+	/* It would have gone on for more than a second. */
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, start + HZ));
+}
+
+static void clc_02_message_in_pieces_while_waiting(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, 0, clc_recv_during(test, jiffies + CLC_LONG,
+						 clc_act_send));
+}
+
+static void clc_02_receive_low_water_mark_does_not_matter(struct kunit *test)
+{
+	struct clc_pair *pair = test->priv;
+	unsigned long deadline = jiffies + CLC_LONG;
+
+	pair->near->sk->sk_rcvlowat = 1000;
+	KUNIT_EXPECT_EQ(test, 0, clc_recv_during(test, deadline, clc_act_send));
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, deadline));
+	KUNIT_EXPECT_EQ(test, pair->near->sk->sk_rcvlowat, 1000);
+}
+
+static void clc_13_peer_closes(struct kunit *test)
+{
+	unsigned long deadline = jiffies + CLC_LONG;
+
+	KUNIT_EXPECT_EQ(test, -ECONNRESET,
+			clc_recv_during(test, deadline, clc_act_close));
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, deadline));
+}
+
+static void clc_13_peer_closes_within_a_message(struct kunit *test)
+{
+	struct clc_pair *pair = test->priv;
+	unsigned long deadline = jiffies + CLC_LONG;
+
+	KUNIT_ASSERT_EQ(test, 27, clc_far_send(pair, clc_decline_bytes, 27));
+	KUNIT_EXPECT_EQ(test, -ECONNRESET,
+			clc_recv_during(test, deadline, clc_act_close));
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, deadline));
+}
+
+static void clc_13_peer_resets(struct kunit *test)
+{
+	unsigned long deadline = jiffies + CLC_LONG;
+
+	KUNIT_EXPECT_EQ(test, -ECONNRESET,
+			clc_recv_during(test, deadline, clc_act_reset));
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, deadline));
+}
+
+static void clc_13_closed_here_while_waiting(struct kunit *test)
+{
+	unsigned long deadline = jiffies + CLC_LONG;
+
+	KUNIT_EXPECT_EQ(test, -ECONNRESET,
+			clc_recv_during(test, deadline, clc_act_shutdown_near));
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, deadline));
+}
+
+static void dcln_01_decline_arrives(struct kunit *test)
+{
+	struct clc_pair *pair = test->priv;
+	u8 bytes[28];
+
+	KUNIT_ASSERT_EQ(test, 0, smc_clc_decline(pair->near, clc_peer_id,
+						 SMC_DECLINE_SYNCERR, true));
+	KUNIT_ASSERT_EQ(test, 28, clc_read_all(pair->far, bytes, 28));
+	KUNIT_EXPECT_MEMEQ(test, bytes, clc_decline_bytes, 28);
+}
+
+static void prop_04_longest_message_is_sent(struct kunit *test)
+{
+	struct smc_clc_msg msg = { .type = SMC_CLC_PROPOSAL, .version = 1 };
+	struct clc_pair *pair = test->priv;
+	u8 bytes[188];
+
+	msg.proposal.nr_prefixes = 8;
+	KUNIT_ASSERT_EQ(test, 0, smc_clc_send(pair->near, &msg));
+	KUNIT_ASSERT_EQ(test, 188, clc_read_all(pair->far, bytes, 188));
+	KUNIT_EXPECT_EQ(test, bytes[47], 8);
+}
+
+/* The cork stays, the message does not. */
+static void dcln_03_message_leaves_at_once(struct kunit *test)
+{
+	struct clc_pair *pair = test->priv;
+	struct tcp_sock *tp = tcp_sk(pair->near->sk);
+	unsigned int i;
+	u8 bytes[28];
+
+	tcp_sock_set_cork(pair->near->sk, true);
+	KUNIT_ASSERT_EQ(test, tp->nonagle + 0, TCP_NAGLE_CORK);
+	/* The second finds the first one not yet acknowledged. */
+	for (i = 0; i < 2; i++) {
+		KUNIT_ASSERT_EQ(test, 0,
+				smc_clc_decline(pair->near, clc_peer_id,
+						SMC_DECLINE_SYNCERR, true));
+		KUNIT_EXPECT_EQ(test, tp->snd_nxt, tp->write_seq);
+		KUNIT_EXPECT_EQ(test, tp->nonagle + 0, TCP_NAGLE_CORK);
+	}
+	KUNIT_ASSERT_EQ(test, 28, clc_read_all(pair->far, bytes, 28));
+	KUNIT_ASSERT_EQ(test, 28, clc_read_all(pair->far, bytes, 28));
+}
+
+static void clc_05_message_of_another_version_is_not_sent(struct kunit *test)
+{
+	struct smc_clc_msg msg = { .type = SMC_CLC_DECLINE, .version = 2 };
+	struct clc_pair *pair = test->priv;
+
+	KUNIT_EXPECT_EQ(test, -EINVAL, smc_clc_send(pair->near, &msg));
+	KUNIT_EXPECT_EQ(test, tcp_sk(pair->near->sk)->snd_nxt,
+			tcp_sk(pair->near->sk)->write_seq);
+}
+
+static void clc_13_send_after_shutdown_fails(struct kunit *test)
+{
+	struct clc_pair *pair = test->priv;
+
+	kernel_sock_shutdown(pair->near, SHUT_RDWR);
+	KUNIT_EXPECT_EQ(test, -EPIPE,
+			smc_clc_decline(pair->near, clc_peer_id,
+					SMC_DECLINE_MEM, false));
+}
+
+static bool clc_input_soon(struct socket *sock)
+{
+	unsigned long deadline = jiffies + CLC_LONG;
+
+	while (!smc_clc_has_input(sock) && time_before(jiffies, deadline))
+		msleep(20);
+	return smc_clc_has_input(sock);
+}
+
+static void dcln_06_input_is_seen_and_left(struct kunit *test)
+{
+	struct clc_pair *pair = test->priv;
+	enum smc_decline refused;
+	struct smc_clc_msg msg;
+
+	KUNIT_EXPECT_FALSE(test, smc_clc_has_input(pair->near));
+	KUNIT_ASSERT_EQ(test, 28, clc_far_send(pair, clc_decline_bytes, 28));
+	KUNIT_EXPECT_TRUE(test, clc_input_soon(pair->near));
+	KUNIT_EXPECT_EQ(test, 0,
+			smc_clc_recv(pair->near, &msg, jiffies + CLC_LONG,
+				     CLC_ANY, &refused));
+	KUNIT_EXPECT_FALSE(test, smc_clc_has_input(pair->near));
+}
+
+static void dcln_06_end_of_stream_is_input(struct kunit *test)
+{
+	struct clc_pair *pair = test->priv;
+
+	clc_act_close(pair);
+	KUNIT_EXPECT_TRUE(test, clc_input_soon(pair->near));
+}
+
+static void dcln_06_reset_is_input(struct kunit *test)
+{
+	struct clc_pair *pair = test->priv;
+
+	clc_act_reset(pair);
+	KUNIT_EXPECT_TRUE(test, clc_input_soon(pair->near));
+}
+
+static struct kunit_case smc_clc_cases[] = {
+	KUNIT_CASE(clc_02_message_is_received),
+	KUNIT_CASE(clc_11_dcln_03_data_behind_a_message_stays),
+	KUNIT_CASE(clc_07_err_15_unexpected_type),
+	KUNIT_CASE(err_15_application_data_ends_the_wait),
+	KUNIT_CASE(err_16_bad_trailer),
+	KUNIT_CASE(err_17_unknown_version_is_a_reason_not_an_error),
+	KUNIT_CASE(err_14_tmr_01_silent_peer),
+	KUNIT_CASE(tmr_01_deadline_in_the_past),
+	KUNIT_CASE(tmr_01_trickling_peer_gains_no_time),
+	KUNIT_CASE(clc_02_message_in_pieces_while_waiting),
+	KUNIT_CASE(clc_02_receive_low_water_mark_does_not_matter),
+	KUNIT_CASE(clc_13_peer_closes),
+	KUNIT_CASE(clc_13_peer_closes_within_a_message),
+	KUNIT_CASE(clc_13_peer_resets),
+	KUNIT_CASE(clc_13_closed_here_while_waiting),
+	KUNIT_CASE(dcln_01_decline_arrives),
+	KUNIT_CASE(prop_04_longest_message_is_sent),
+	KUNIT_CASE(dcln_03_message_leaves_at_once),
+	KUNIT_CASE(clc_05_message_of_another_version_is_not_sent),
+	KUNIT_CASE(clc_13_send_after_shutdown_fails),
+	KUNIT_CASE(dcln_06_input_is_seen_and_left),
+	KUNIT_CASE(dcln_06_end_of_stream_is_input),
+	KUNIT_CASE(dcln_06_reset_is_input),
+	{}
+};
+
+static struct kunit_suite smc_clc_suite = {
+	.name = "smc_clc",
+	.init = clc_test_init,
+	.exit = clc_test_exit,
+	.test_cases = smc_clc_cases,
+};
+
+kunit_test_suite(smc_clc_suite);
