@@ -970,7 +970,8 @@ static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
 	if (is_closed)
 		return -ECONNABORTED;
 	llc_queue(lgr, &llc->work);
-	wait_for_completion(&req->done);
+	/* Idle, for the machine's timers may be set to minutes. */
+	wait_for_completion_state(&req->done, TASK_IDLE);
 	return req->result;
 }
 

@@ -1,0 +1,867 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The socket family AF_SMC: what applications call, and the one place where
+ * the floors below are plugged together.
+ *
+ * Operation: every call on a socket begins with smc_lock() or
+ * smc_sock_enter(). Where they find that the connection fell back, the call
+ * is TCP's and goes to smc_tcp_ops(). A call that slept for the end of a
+ * handshake looks again (is_grafted) when it wakes.
+ */
+#include <linux/module.h>
+#include <linux/smc.h>
+#include <linux/sockios.h>
+#include <net/tcp.h>
+
+#include <asm/ioctls.h>
+
+#include "smc_cdc.h"
+#include "smc_close.h"
+#include "smc_compat.h"
+#include "smc_fallback.h"
+#include "smc_hs.h"
+#include "smc_listen.h"
+#include "smc_llc.h"
+#include "smc_net.h"
+#include "smc_pnet.h"
+#include "smc_rx.h"
+#include "smc_stats.h"
+#include "smc_sysctl.h"
+#include "smc_tcp.h"
+#include "smc_tx.h"
+
+unsigned int smc_net_id __read_mostly;
+
+static const struct proto_ops smc_sock_ops;
+
+/* Our socket, locked and with a reference, or NULL when it is TCP's now. */
+static struct smc_sock *smc_lock(struct socket *sock)
+{
+	struct smc_sock *smc = smc_sock_enter(sock);
+
+	if (!smc)
+		return NULL;
+	lock_sock(&smc->sk);
+	if (!smc->is_grafted)
+		return smc;
+	release_sock(&smc->sk);
+	sock_put(&smc->sk);
+	return NULL;
+}
+
+static void smc_unlock(struct smc_sock *smc)
+{
+	release_sock(&smc->sk);
+	sock_put(&smc->sk);
+}
+
+/*
+ * Sleep until connect() has an outcome. The wait queue is that of the struct
+ * socket and outlives our sock in it.
+ */
+static int smc_wait_connect(struct smc_sock *smc, long timeo)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct sock *sk = &smc->sk;
+	wait_queue_head_t *wq = sk_sleep(sk);
+	int rc = 0;
+
+	if (!smc->is_connecting)
+		return 0;
+	add_wait_queue(wq, &wait);
+	while (smc->is_connecting) {
+		rc = timeo ? sock_intr_errno(timeo) : -EAGAIN;
+		if (!timeo || signal_pending(current))
+			break;
+		rc = 0;
+		release_sock(sk);
+		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
+		lock_sock(sk);
+	}
+	remove_wait_queue(wq, &wait);
+	return rc;
+}
+
+static int smc_release(struct socket *sock)
+{
+	struct smc_sock *smc = smc_lock(sock);
+	struct sock *sk;
+	int rc;
+
+	if (!smc) {
+		if (!sock->sk)
+			return 0;
+		rc = smc_tcp_ops(sock)->release(sock);
+		/* the graft dropped the reference that our caller, who still
+		 * saw our operations, is about to drop
+		 */
+		__module_get(THIS_MODULE);
+		return rc;
+	}
+	sk = &smc->sk;
+	if (sk->sk_state == SMC_STATE_LISTEN)
+		smc_listen_stop(smc);
+	smc_close_release(smc);
+	sock_orphan(sk);
+	sock->sk = NULL;
+	if (smc->is_connecting) {
+		/* the handshake worker finds the socket dead and cleans up */
+		smc_tcp_shutdown(smc, SHUT_RDWR);
+		smc_sock_queue(smc, &smc->hs_work);
+	} else if (!smc->is_alive) {
+		smc_sock_unhash(smc);
+		smc_tcp_release(smc);
+	}
+	smc_unlock(smc);
+	sock_put(sk);
+	return 0;
+}
+
+static int smc_bind(struct socket *sock, struct sockaddr *addr, int addr_len)
+{
+	struct smc_sock *smc = smc_lock(sock);
+	int rc;
+
+	if (!smc)
+		return smc_tcp_ops(sock)->bind(sock, addr, addr_len);
+	rc = -EINVAL;
+	if (smc->tcp && smc->sk.sk_state == SMC_STATE_INIT && !smc->is_connecting)
+		rc = smc->tcp->ops->bind(smc->tcp, addr, addr_len);
+	smc_unlock(smc);
+	return rc;
+}
+
+/* Offer SMC on this SYN? Not to a peer whose RDMA path failed lately. */
+static void smc_choose_offer(struct smc_sock *smc)
+{
+	const struct sockaddr *addr = (struct sockaddr *)&smc->addr;
+	enum smc_decline reason;
+	struct in6_addr peer;
+
+	if (addr->sa_family == AF_INET6)
+		peer = ((struct sockaddr_in6 *)addr)->sin6_addr;
+	else
+		ipv6_addr_set_v4mapped(((struct sockaddr_in *)addr)->sin_addr.s_addr, &peer);
+	reason = smc_peer_recall(sock_net(&smc->sk), &peer);
+	smc->is_eager_tcp = reason != SMC_DECLINE_NONE;
+	smc->fallback = reason;
+	smc_tcp_offer(smc, !smc->is_eager_tcp);
+}
+
+static int smc_connect_start(struct smc_sock *smc, struct sockaddr *addr, int addr_len)
+{
+	if (smc->sk.sk_state != SMC_STATE_INIT)
+		return smc->sk.sk_state == SMC_STATE_CLOSED ? -ECONNABORTED : -EISCONN;
+	if (addr_len < (int)sizeof(addr->sa_family) || addr_len > (int)sizeof(smc->addr))
+		return -EINVAL;
+	/* AF_UNSPEC dissolves an association that does not exist yet */
+	if (addr->sa_family == AF_UNSPEC)
+		return smc->tcp->ops->connect(smc->tcp, addr, addr_len, O_NONBLOCK);
+	if (addr_len < (int)sizeof(struct sockaddr_in) ||
+	    (addr->sa_family == AF_INET6 && addr_len < SIN6_LEN_RFC2133))
+		return -EINVAL;
+	memset(&smc->addr, 0, sizeof(smc->addr));
+	memcpy(&smc->addr, addr, addr_len);
+	smc->addr_len = addr_len;
+	smc_choose_offer(smc);
+	return smc_hs_begin_client(smc);
+}
+
+/* The outcome, told once as inet_stream_connect() tells it. */
+static int smc_connect_result(struct smc_sock *smc, struct socket *sock)
+{
+	int rc;
+
+	if (smc->sk.sk_err || smc->sk.sk_state == SMC_STATE_INIT ||
+	    smc->sk.sk_state == SMC_STATE_CLOSED) {
+		sock->state = SS_UNCONNECTED;
+		rc = sock_error(&smc->sk);
+		return rc ? rc : -ECONNABORTED;
+	}
+	sock->state = SS_CONNECTED;
+	return 0;
+}
+
+static int smc_connect(struct socket *sock, struct sockaddr *addr, int addr_len, int flags)
+{
+	struct smc_sock *smc = smc_lock(sock);
+	bool was_connecting;
+	int rc;
+
+	if (!smc)
+		return smc_tcp_ops(sock)->connect(sock, addr, addr_len, flags);
+
+	rc = -EISCONN;
+	if (sock->state == SS_CONNECTED)
+		goto out;
+	rc = -EINVAL;
+	if (smc->sk.sk_state == SMC_STATE_LISTEN || !smc->tcp)
+		goto out;
+	was_connecting = sock->state == SS_CONNECTING;
+	if (!was_connecting) {
+		rc = smc_connect_start(smc, addr, addr_len);
+		if (rc != -EINPROGRESS)
+			goto out;
+		sock->state = SS_CONNECTING;
+	}
+	rc = smc_wait_connect(smc, sock_sndtimeo(&smc->sk, flags & O_NONBLOCK));
+	if (smc->is_grafted) {
+		smc_unlock(smc);
+		/* TCP is connected and tells it in its own words */
+		return smc_tcp_ops(sock)->connect(sock, addr, addr_len, flags);
+	}
+	if (rc == -EAGAIN)
+		rc = was_connecting ? -EALREADY : -EINPROGRESS;
+	else if (!rc)
+		rc = smc_connect_result(smc, sock);
+out:
+	smc_unlock(smc);
+	return rc;
+}
+
+static int smc_accept SMC_ACCEPT_PARAMS
+{
+	struct smc_sock *smc = smc_lock(sock);
+	struct smc_sock *child;
+	long timeo;
+	int rc;
+
+	if (!smc)
+		return smc_tcp_ops(sock)->accept SMC_ACCEPT_ARGS;
+	timeo = sock_rcvtimeo(&smc->sk, SMC_ACCEPT_FLAGS & O_NONBLOCK);
+	child = smc_listen_wait(smc, timeo, &rc);
+	smc_unlock(smc);
+	if (!child)
+		return rc;
+
+	if (child->fallback != SMC_DECLINE_NONE) {
+		smc_fallback_adopt(child, newsock);
+		return 0;
+	}
+	lock_sock(&child->sk);
+	sock_graft(&child->sk, newsock);
+	newsock->state = SS_CONNECTED;
+	set_bit(SOCK_CUSTOM_SOCKOPT, &newsock->flags);
+	release_sock(&child->sk);
+	return 0;
+}
+
+static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
+{
+	struct smc_sock *smc = smc_lock(sock);
+	int rc;
+
+	if (!smc)
+		return smc_tcp_ops(sock)->getname(sock, addr, peer);
+	rc = smc->tcp ? smc->tcp->ops->getname(smc->tcp, addr, peer) : -EBADF;
+	smc_unlock(smc);
+	return rc;
+}
+
+/* A quarter of the ring: often enough to keep it busy, no more. */
+static bool smc_is_writable(struct smc_sock *smc)
+{
+	return smc_conn_writable(&smc->conn) >= smc->conn.snd_geom.size / 4;
+}
+
+static __poll_t smc_poll_data(struct smc_sock *smc)
+{
+	u8 peer = READ_ONCE(smc->conn.ctl.rx_conn_flags);
+	u8 shutdown = READ_ONCE(smc->sk.sk_shutdown);
+	struct sock *sk = &smc->sk;
+	__poll_t mask = 0;
+
+	if (peer)
+		shutdown |= RCV_SHUTDOWN;
+	if (shutdown == SHUTDOWN_MASK || READ_ONCE(sk->sk_state) == SMC_STATE_CLOSED)
+		mask |= EPOLLHUP;
+	if (shutdown & RCV_SHUTDOWN)
+		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
+	if (!smc->is_alive)
+		return mask | (shutdown & SEND_SHUTDOWN ? EPOLLOUT | EPOLLWRNORM : 0);
+
+	if (smc_conn_readable(&smc->conn) >= READ_ONCE(sk->sk_rcvlowat))
+		mask |= EPOLLIN | EPOLLRDNORM;
+	if (READ_ONCE(smc->conn.ctl.rx_urg_is_set))
+		mask |= EPOLLPRI;
+	if (shutdown & SEND_SHUTDOWN || smc_is_writable(smc)) {
+		mask |= EPOLLOUT | EPOLLWRNORM;
+	} else {
+		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+		/* pairs with the completion that frees ring space, then looks */
+		smp_mb__after_atomic();
+		if (smc_is_writable(smc))
+			mask |= EPOLLOUT | EPOLLWRNORM;
+	}
+	return mask;
+}
+
+static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wait)
+{
+	struct smc_sock *smc = smc_sock_enter(sock);
+	__poll_t mask = 0;
+	struct sock *sk;
+
+	if (!smc)
+		return smc_tcp_ops(sock)->poll(file, sock, wait);
+	sk = &smc->sk;
+	sock_poll_wait(file, sock, wait);
+	if (READ_ONCE(sk->sk_err))
+		mask |= EPOLLERR;
+
+	if (READ_ONCE(smc->is_connecting))
+		;
+	else if (READ_ONCE(sk->sk_state) == SMC_STATE_LISTEN)
+		mask |= READ_ONCE(smc->nr_accept_q) ? EPOLLIN | EPOLLRDNORM : 0;
+	else if (READ_ONCE(sk->sk_state) == SMC_STATE_INIT)
+		mask |= EPOLLOUT | EPOLLWRNORM | EPOLLHUP;
+	else
+		mask |= smc_poll_data(smc);
+
+	if (READ_ONCE(smc->is_grafted))
+		mask = smc_tcp_ops(sock)->poll(file, sock, NULL);
+	sock_put(sk);
+	return mask;
+}
+
+static int smc_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
+{
+	struct smc_sock *smc = smc_lock(sock);
+	struct smc_conn *conn;
+	int answ = 0, rc = 0;
+
+	if (!smc)
+		return smc_tcp_ops(sock)->ioctl(sock, cmd, arg);
+	conn = &smc->conn;
+	switch (cmd) {
+	case SIOCINQ:
+		if (conn->lgr)
+			answ = smc_conn_readable(conn);
+		break;
+	case SIOCOUTQ:
+		if (conn->lgr)
+			answ = conn->sndbuf.size - smc_conn_writable(conn);
+		break;
+	case SIOCOUTQNSD:
+		if (conn->lgr)
+			answ = smc_conn_unsent(conn);
+		break;
+	case SIOCATMARK:
+		answ = conn->lgr && conn->ctl.rx_urg_is_set && !smc_cdc_urg_distance(&conn->ctl);
+		break;
+	default:
+		rc = smc->tcp ? smc->tcp->ops->ioctl(smc->tcp, cmd, arg) : -EBADF;
+		goto out;
+	}
+	if (smc->sk.sk_state == SMC_STATE_LISTEN)
+		rc = -EINVAL;
+	else
+		rc = put_user(answ, (int __user *)arg);
+out:
+	smc_unlock(smc);
+	return rc;
+}
+
+static int smc_listen(struct socket *sock, int backlog)
+{
+	struct smc_sock *smc = smc_lock(sock);
+	int rc;
+
+	if (!smc)
+		return smc_tcp_ops(sock)->listen(sock, backlog);
+	rc = -EINVAL;
+	if (sock->state == SS_UNCONNECTED && smc->tcp && !smc->is_connecting &&
+	    (smc->sk.sk_state == SMC_STATE_INIT || smc->sk.sk_state == SMC_STATE_LISTEN))
+		rc = smc_listen_start(smc, backlog);
+	smc_unlock(smc);
+	return rc;
+}
+
+/* shutdown() before there is a connection. */
+static int smc_shutdown_early(struct smc_sock *smc, struct socket *sock, int how)
+{
+	struct sock *sk = &smc->sk;
+
+	if (sk->sk_state == SMC_STATE_LISTEN) {
+		if (how != SHUT_WR) {
+			smc_listen_stop(smc);
+			smc_sock_wake_all(smc);
+		}
+		return 0;
+	}
+	if (!smc->is_connecting)
+		return -ENOTCONN;
+	if (READ_ONCE(smc->tcp_phase) == SMC_TCP_CONNECTING) {
+		smc->is_connecting = false;
+		smc_tcp_unwatch(smc);
+		smc_tcp_shutdown(smc, how);
+		smc_sock_set_err(smc, ECONNRESET);
+		smc_sock_wake_all(smc);
+	} else {
+		/* its worker ends with an error of TCP's */
+		smc_tcp_shutdown(smc, SHUT_RDWR);
+	}
+	return 0;
+}
+
+static int smc_shutdown(struct socket *sock, int how)
+{
+	struct smc_sock *smc = smc_lock(sock);
+	int rc;
+
+	if (!smc)
+		return smc_tcp_ops(sock)->shutdown(sock, how);
+	if (how < SHUT_RD || how > SHUT_RDWR)
+		rc = -EINVAL;
+	else if (smc->is_connecting || smc->sk.sk_state == SMC_STATE_INIT ||
+		 smc->sk.sk_state == SMC_STATE_LISTEN)
+		rc = smc_shutdown_early(smc, sock, how);
+	else
+		rc = smc_close_shutdown(smc, how);
+	smc_unlock(smc);
+	return rc;
+}
+
+/* An option or flag that only TCP can honour, before any connection. */
+static int smc_stay_with_tcp(struct smc_sock *smc, struct socket *sock)
+{
+	if (smc->sk.sk_state != SMC_STATE_INIT || smc->is_connecting)
+		return -EINVAL;
+	smc_tcp_offer(smc, false);
+	smc->fallback = SMC_DECLINE_OPTUNSUPP;
+	smc_fallback_graft(smc, sock);
+	return 0;
+}
+
+static bool smc_needs_tcp(int level, int optname)
+{
+	if (level != SOL_TCP)
+		return false;
+	return optname == TCP_FASTOPEN || optname == TCP_FASTOPEN_CONNECT ||
+	       optname == TCP_FASTOPEN_KEY || optname == TCP_FASTOPEN_NO_COOKIE;
+}
+
+static int smc_set_own(struct smc_sock *smc, int optname, sockptr_t optval, unsigned int optlen)
+{
+	int val;
+
+	if (optname != SMC_LIMIT_HS)
+		return -EOPNOTSUPP;
+	if (optlen < sizeof(int))
+		return -EINVAL;
+	if (copy_from_sockptr(&val, optval, sizeof(val)))
+		return -EFAULT;
+	smc->limits_handshakes = !!val;
+	return 0;
+}
+
+/* What an option of TCP also means for the connection on SMC. */
+static void smc_note_tcp_option(struct smc_sock *smc, int optname, sockptr_t optval,
+				unsigned int optlen)
+{
+	struct smc_conn *conn = &smc->conn;
+	int val;
+
+	if (optlen < sizeof(val) || copy_from_sockptr(&val, optval, sizeof(val)))
+		return;
+	switch (optname) {
+	case TCP_NODELAY:
+		WRITE_ONCE(conn->tx_nodelay, !!val);
+		if (val && smc->is_alive)
+			smc_tx_flush(conn);
+		break;
+	case TCP_CORK:
+		smc_tx_cork(conn, !!val);
+		break;
+	}
+}
+
+static int smc_set_forward(struct smc_sock *smc, int level, int optname, sockptr_t optval,
+			   unsigned int optlen)
+{
+	int rc;
+
+	if (!smc->tcp)
+		return -EBADF;
+	/* an upper protocol would take over a socket that carries no data */
+	if (level == SOL_TCP && optname == TCP_ULP)
+		return -EOPNOTSUPP;
+	if (!smc->tcp->ops->setsockopt)
+		return -EOPNOTSUPP;
+	rc = smc->tcp->ops->setsockopt(smc->tcp, level, optname, optval, optlen);
+	if (!rc && level == SOL_TCP)
+		smc_note_tcp_option(smc, optname, optval, optlen);
+	return rc;
+}
+
+/*
+ * Socket options are kept by our sock and by the inner one, so that they hold
+ * on SMC, for TCP's packets, and after a fallback.
+ */
+static int smc_set_socket(struct socket *sock, int optname, sockptr_t optval, unsigned int optlen)
+{
+	struct smc_sock *smc;
+	int rc, inner;
+
+	rc = sock_setsockopt(sock, SOL_SOCKET, optname, optval, optlen);
+	smc = smc_lock(sock);
+	if (!smc)
+		return rc;
+	/* the core allows this one to internet families only */
+	if (rc == -EOPNOTSUPP && optname == SO_REUSEPORT)
+		rc = 0;
+	/* a low-water mark would keep CLC messages from being seen in time */
+	if (!rc && smc->tcp && optname != SO_RCVLOWAT) {
+		inner = sock_setsockopt(smc->tcp, SOL_SOCKET, optname, optval, optlen);
+		if (optname == SO_REUSEPORT) {
+			rc = inner;
+			smc->sk.sk_reuseport = smc->tcp->sk->sk_reuseport;
+		}
+	}
+	smc_unlock(smc);
+	return rc;
+}
+
+static int smc_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval,
+			  unsigned int optlen)
+{
+	struct smc_sock *smc;
+	int rc;
+
+	if (level == SOL_SOCKET)
+		return smc_set_socket(sock, optname, optval, optlen);
+	smc = smc_lock(sock);
+	if (!smc)
+		return smc_tcp_ops(sock)->setsockopt(sock, level, optname, optval, optlen);
+	if (level == SOL_SMC) {
+		rc = smc_set_own(smc, optname, optval, optlen);
+	} else if (smc_needs_tcp(level, optname)) {
+		rc = smc_stay_with_tcp(smc, sock);
+		if (!rc)
+			rc = smc_tcp_ops(sock)->setsockopt(sock, level, optname, optval, optlen);
+	} else {
+		rc = smc_set_forward(smc, level, optname, optval, optlen);
+	}
+	smc_unlock(smc);
+	return rc;
+}
+
+static int smc_get_own(struct smc_sock *smc, int optname, char __user *optval, int __user *optlen)
+{
+	int val, len;
+
+	if (optname != SMC_LIMIT_HS)
+		return -EOPNOTSUPP;
+	if (get_user(len, optlen))
+		return -EFAULT;
+	if (len < 0)
+		return -EINVAL;
+	len = min_t(int, len, sizeof(val));
+	val = smc->limits_handshakes;
+	if (put_user(len, optlen) || copy_to_user(optval, &val, len))
+		return -EFAULT;
+	return 0;
+}
+
+static int smc_getsockopt(struct socket *sock, int level, int optname, char __user *optval,
+			  int __user *optlen)
+{
+	struct smc_sock *smc = smc_lock(sock);
+	int rc;
+
+	if (!smc)
+		return smc_tcp_ops(sock)->getsockopt(sock, level, optname, optval, optlen);
+	if (level == SOL_SMC)
+		rc = smc_get_own(smc, optname, optval, optlen);
+	else if (!smc->tcp)
+		rc = -EBADF;
+	else
+		rc = smc->tcp->ops->getsockopt(smc->tcp, level, optname, optval, optlen);
+	smc_unlock(smc);
+	return rc;
+}
+
+static int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+{
+	struct smc_sock *smc = smc_lock(sock);
+	struct sock *sk;
+	int rc;
+
+	if (!smc)
+		return smc_tcp_ops(sock)->sendmsg(sock, msg, len);
+	sk = &smc->sk;
+	if (msg->msg_flags & MSG_FASTOPEN) {
+		rc = smc_stay_with_tcp(smc, sock);
+		smc_unlock(smc);
+		return rc ? rc : smc_tcp_ops(sock)->sendmsg(sock, msg, len);
+	}
+	rc = smc_wait_connect(smc, sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT));
+	if (smc->is_grafted) {
+		smc_unlock(smc);
+		return smc_tcp_ops(sock)->sendmsg(sock, msg, len);
+	}
+	if (!rc && smc->is_alive)
+		rc = smc_tx_sendmsg(smc, msg, len);
+	else if (!rc)
+		rc = sk_stream_error(sk, msg->msg_flags, -EPIPE);
+	smc_unlock(smc);
+	return rc;
+}
+
+/* recv() with no connection (any more). */
+static int smc_recv_closed(struct smc_sock *smc)
+{
+	int rc = sock_error(&smc->sk);
+
+	if (rc)
+		return rc;
+	return smc->sk.sk_shutdown & RCV_SHUTDOWN ? 0 : -ENOTCONN;
+}
+
+static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
+{
+	struct smc_sock *smc = smc_lock(sock);
+	struct sock *sk;
+	int rc;
+
+	if (!smc)
+		return smc_tcp_ops(sock)->recvmsg(sock, msg, len, flags);
+	sk = &smc->sk;
+	if (flags & MSG_ERRQUEUE) {
+		rc = smc->tcp ? smc->tcp->ops->recvmsg(smc->tcp, msg, len, flags) : -EAGAIN;
+		smc_unlock(smc);
+		return rc;
+	}
+	rc = smc_wait_connect(smc, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
+	if (smc->is_grafted) {
+		smc_unlock(smc);
+		return smc_tcp_ops(sock)->recvmsg(sock, msg, len, flags);
+	}
+	msg->msg_namelen = 0;
+	if (!rc && smc->is_alive)
+		rc = smc_rx_recvmsg(smc, msg, len, flags);
+	else if (!rc)
+		rc = smc_recv_closed(smc);
+	smc_unlock(smc);
+	return rc;
+}
+
+static const struct proto_ops smc_sock_ops = {
+	.family		= PF_SMC,
+	.owner		= THIS_MODULE,
+	.release	= smc_release,
+	.bind		= smc_bind,
+	.connect	= smc_connect,
+	.socketpair	= sock_no_socketpair,
+	.accept		= smc_accept,
+	.getname	= smc_getname,
+	.poll		= smc_poll,
+	.ioctl		= smc_ioctl,
+	.gettstamp	= sock_gettstamp,
+	.listen		= smc_listen,
+	.shutdown	= smc_shutdown,
+	.setsockopt	= smc_setsockopt,
+	.getsockopt	= smc_getsockopt,
+	.sendmsg	= smc_sendmsg,
+	.recvmsg	= smc_recvmsg,
+	.mmap		= sock_no_mmap,
+};
+
+static int smc_create(struct net *net, struct socket *sock, int protocol, int kern)
+{
+	struct smc_sock *smc;
+	int rc;
+
+	if (sock->type != SOCK_STREAM)
+		return -ESOCKTNOSUPPORT;
+	if (protocol != SMCPROTO_SMC && protocol != SMCPROTO_SMC6)
+		return -EPROTONOSUPPORT;
+
+	sock->ops = &smc_sock_ops;
+	sock->state = SS_UNCONNECTED;
+	smc = smc_sock_alloc(net, sock, protocol, kern);
+	if (!smc)
+		return -ENOBUFS;
+	rc = smc_tcp_create(smc, net, kern);
+	if (rc) {
+		sock_orphan(&smc->sk);
+		sock->sk = NULL;
+		sock_put(&smc->sk);
+		return rc;
+	}
+	set_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
+	smc->limits_handshakes = READ_ONCE(smc_net(net)->set.limit_smc_hs);
+	smc_sock_hash(smc);
+	return 0;
+}
+
+static const struct net_proto_family smc_family = {
+	.family	= PF_SMC,
+	.owner	= THIS_MODULE,
+	.create	= smc_create,
+};
+
+/* News of a connection that the close machine must hear. */
+static void smc_event_close(struct smc_sock *smc, u32 events)
+{
+	if (events & SMC_EV_DONE)
+		smc_sock_pend(smc, SMC_PENDING_DONE);
+	if (events & SMC_EV_CLOSED)
+		smc_sock_pend(smc, SMC_PENDING_CLOSED);
+	if (events & SMC_EV_ABORT)
+		smc_sock_pend(smc, SMC_PENDING_ABORT);
+	if (events & (SMC_EV_INVALID | SMC_EV_LOST))
+		smc_sock_pend(smc, SMC_PENDING_FAULT);
+	if (events & SMC_EV_LINK_LOST)
+		smc_sock_pend(smc, SMC_PENDING_LINK_LOST);
+}
+
+/* The third upcall: a connection has news. Any context but hard interrupt. */
+static void smc_event(struct smc_conn *conn, u32 events)
+{
+	struct smc_sock *smc = container_of(conn, struct smc_sock, conn);
+	struct sock *sk = &smc->sk;
+
+	if (events & SMC_EV_DATA) {
+		if (sock_flag(sk, SOCK_DEAD) || READ_ONCE(sk->sk_shutdown) == SHUTDOWN_MASK)
+			smc_sock_pend(smc, SMC_PENDING_DATA);
+		sk->sk_data_ready(sk);
+	}
+	/* the window opened, or the peer waits for an update: push decides */
+	if (events & (SMC_EV_SPACE | SMC_EV_UPDATE_REQ | SMC_EV_BLOCKED))
+		smc_tx_push(conn);
+	if (events & SMC_EV_TX_DONE) {
+		if (smc_is_writable(smc))
+			smc_sock_wake_writers(smc);
+		if (smc_state_is_draining(&smc->close))
+			smc_sock_pend(smc, SMC_PENDING_DRAINED);
+	}
+	if (events & SMC_EV_FINAL_DONE)
+		smc_sock_pend(smc, SMC_PENDING_DRAINED);
+	smc_event_close(smc, events);
+	if (events & (SMC_EV_DONE | SMC_EV_CLOSED))
+		sk->sk_state_change(sk);
+}
+
+/* The upcalls from the queues of a link. */
+static const struct smc_wr_ops smc_link_ops = {
+	.rx_cdc	= smc_cdc_rx,
+	.rx_llc	= smc_llc_rx,
+	.broken	= smc_llc_broken,
+};
+
+static const struct smc_sock_works smc_works = {
+	.handshake	 = smc_hs_work,
+	.handshake_timer = smc_hs_timer,
+	.listen		 = smc_listen_work,
+	.close		 = smc_close_work,
+	.close_timer	 = smc_close_timer,
+	.event		 = smc_event,
+};
+
+static int __net_init smc_init_net(struct net *net)
+{
+	int rc;
+
+	rc = smc_stats_init_net(net);
+	if (rc)
+		return rc;
+	rc = smc_fallback_init_net(net);
+	if (rc)
+		goto out_stats;
+	rc = smc_pnet_init_net(net);
+	if (rc)
+		goto out_fallback;
+	rc = smc_sysctl_init_net(net);
+	if (rc)
+		goto out_pnet;
+	return 0;
+
+out_pnet:
+	smc_pnet_exit_net(net);
+out_fallback:
+	smc_fallback_exit_net(net);
+out_stats:
+	smc_stats_exit_net(net);
+	return rc;
+}
+
+static void __net_exit smc_exit_net(struct net *net)
+{
+	smc_core_exit_net(net);
+	smc_sysctl_exit_net(net);
+	smc_pnet_exit_net(net);
+	smc_fallback_exit_net(net);
+	smc_stats_exit_net(net);
+}
+
+static struct pernet_operations smc_net_ops = {
+	.init	= smc_init_net,
+	.exit	= smc_exit_net,
+	.id	= &smc_net_id,
+	.size	= sizeof(struct smc_net),
+};
+
+static int __init smc_init(void)
+{
+	int rc;
+
+	rc = register_pernet_subsys(&smc_net_ops);
+	if (rc)
+		return rc;
+	rc = smc_llc_init_module();
+	if (rc)
+		goto out_net;
+	rc = smc_core_init(&smc_link_ops);
+	if (rc)
+		goto out_llc;
+	rc = smc_sock_init(&smc_works);
+	if (rc)
+		goto out_core;
+	rc = smc_ib_init();
+	if (rc)
+		goto out_sock;
+	rc = smc_tcp_init();
+	if (rc)
+		goto out_ib;
+	rc = sock_register(&smc_family);
+	if (rc)
+		goto out_tcp;
+	return 0;
+
+out_tcp:
+	smc_tcp_exit();
+out_ib:
+	smc_ib_exit();
+out_sock:
+	smc_sock_exit();
+out_core:
+	smc_core_exit();
+out_llc:
+	smc_llc_exit_module();
+out_net:
+	unregister_pernet_subsys(&smc_net_ops);
+	return rc;
+}
+
+/* No socket is left, each holds the module. Groups may linger (TMR-10). */
+static void __exit smc_exit(void)
+{
+	sock_unregister(PF_SMC);
+	smc_tcp_exit();
+	smc_core_exit();
+	smc_ib_exit();
+	smc_sock_exit();
+	smc_llc_exit_module();
+	unregister_pernet_subsys(&smc_net_ops);
+}
+
+module_init(smc_init);
+module_exit(smc_exit);
+
+MODULE_DESCRIPTION("SMC-R: stream sockets over RDMA, RFC 7609");
+MODULE_LICENSE("GPL");
+MODULE_ALIAS_NETPROTO(PF_SMC);
+MODULE_ALIAS("net-pf-2-proto-256-type-1");
+MODULE_ALIAS("net-pf-10-proto-256-type-1");
+MODULE_ALIAS("net-pf-16-proto-16-family-SMC_GEN_NETLINK");

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ending a connection, RFC 7609 section 4.8.
+ *
+ * Operation: everything that ends a connection becomes an event for the pure
+ * close machine (smc_state.c). Calls of the application run it directly, news
+ * from the peer, from a link or from the timer set a bit and queue
+ * close_work, which runs it. What the machine answers is carried out here, in
+ * the order it asks for.
+ *
+ * Ownership: while the machine is not in its final state it holds a reference
+ * on the socket (is_alive), so a closed file does not end the protocol. The
+ * inner TCP socket goes when both are done.
+ */
+#include <net/tcp.h>
+
+#include "smc_compat.h"
+#include "smc_close.h"
+#include "smc_llc.h"
+#include "smc_net.h"
+#include "smc_tcp.h"
+#include "smc_trace.h"
+#include "smc_tx.h"
+
+/* Room for a chain of events that follow from one another. */
+#define SMC_CLOSE_CHAIN	8
+
+static void smc_close_facts(struct smc_sock *smc, struct smc_close_facts *facts)
+{
+	struct smc_conn *conn = &smc->conn;
+
+	memset(facts, 0, sizeof(*facts));
+	if (!conn->lgr)
+		return;
+	facts->has_unread = smc_conn_readable(conn) > 0;
+	facts->has_unsent = smc_conn_unsent(conn) > 0;
+	facts->has_inflight = READ_ONCE(conn->tx_inflight) > 0;
+}
+
+/* Nothing is left to read or to send. */
+static void smc_close_purge(struct smc_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	smc_cdc_consume(&conn->ctl, smc_cdc_readable(&conn->ctl));
+	conn->tx_prep = conn->tx_sent;
+	spin_unlock_bh(&conn->lock);
+}
+
+/**
+ * smc_close_leave() - the connection gives its element and membership back
+ * @smc: the socket
+ *
+ * Harmless when there is none. The last one to leave a group starts the
+ * group's idle time (TMR-10).
+ *
+ * Context: Process context. Expects the socket lock held.
+ */
+void smc_close_leave(struct smc_sock *smc)
+{
+	struct smc_link_group *lgr = smc->conn.lgr;
+
+	if (!lgr)
+		return;
+	smc_lgr_get(lgr);
+	if (smc_conn_leave(&smc->conn))
+		smc_llc_arm_idle(lgr);
+	smc_lgr_put(lgr);
+}
+
+static bool smc_close_abort_is_out(struct smc_conn *conn)
+{
+	return READ_ONCE(conn->is_dead) || !READ_ONCE(conn->tx_inflight);
+}
+
+static void smc_close_send(struct smc_sock *smc, u32 actions)
+{
+	u8 flags = 0;
+
+	if (actions & SMC_CLOSE_DO_SEND_D)
+		flags |= SMC_CDC_DONE;
+	if (actions & SMC_CLOSE_DO_SEND_C)
+		flags |= SMC_CDC_CLOSED;
+	if (actions & SMC_CLOSE_DO_SEND_A) {
+		flags |= SMC_CDC_ABORT;
+		smc_stat_inc(sock_net(&smc->sk), SMC_STAT_ABORTS_TX);
+	}
+	if (flags)
+		smc_tx_signal(&smc->conn, flags);
+}
+
+static void smc_close_tcp(struct smc_sock *smc, u32 actions)
+{
+	if (actions & SMC_CLOSE_DO_TCP_RST)
+		smc_tcp_reset(smc);
+	if (actions & SMC_CLOSE_DO_TCP_FIN) {
+		/* a RST or FIN of the peer is no news any more */
+		if (smc->tcp)
+			WRITE_ONCE(smc->tcp_phase, SMC_TCP_QUIET);
+		smc_tcp_shutdown(smc, SHUT_RDWR);
+	}
+}
+
+static void smc_close_wake(struct smc_sock *smc, u32 actions)
+{
+	struct sock *sk = &smc->sk;
+
+	if (actions & (SMC_CLOSE_DO_WAKE_READERS | SMC_CLOSE_DO_WAKE_WRITERS))
+		sk->sk_state_change(sk);
+	if (actions & SMC_CLOSE_DO_WAKE_WRITERS)
+		smc_sock_wake_writers(smc);
+}
+
+/* The machine is done with this connection, and so is the application. */
+static void smc_close_finish(struct smc_sock *smc)
+{
+	struct sock *sk = &smc->sk;
+
+	if (smc->close.state != SMC_STATE_CLOSED || !smc->is_alive)
+		return;
+	smc->is_alive = false;
+	sk_stop_timer(sk, &smc->close_timer);
+	smc_close_leave(smc);
+	if (sock_flag(sk, SOCK_DEAD)) {
+		smc_sock_unhash(smc);
+		smc_tcp_release(smc);
+	}
+	sock_put(sk);
+}
+
+static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
+{
+	unsigned long timeout = msecs_to_jiffies(smc_net(sock_net(&smc->sk))->set.close_timeout_ms);
+	struct sock *sk = &smc->sk;
+	struct smc_close_facts facts;
+	struct smc_close_step step;
+
+	smc_close_facts(smc, &facts);
+	step = smc_state_close(&smc->close, event, &facts);
+	sk->sk_state = step.next;
+	trace_smc_close(smc, event, step.next, step.actions);
+
+	if (step.actions & SMC_CLOSE_DO_PURGE)
+		smc_close_purge(&smc->conn);
+	if (step.actions & SMC_CLOSE_DO_REPORT_ERR) {
+		sk->sk_shutdown = SHUTDOWN_MASK;
+		smc_sock_set_err(smc, step.sk_err);
+	}
+	smc_close_send(smc, step.actions);
+	if (step.actions & SMC_CLOSE_DO_START_TIMER)
+		sk_reset_timer(sk, &smc->close_timer, jiffies + timeout);
+	if (step.actions & SMC_CLOSE_DO_STOP_TIMER)
+		sk_stop_timer(sk, &smc->close_timer);
+	smc_close_tcp(smc, step.actions);
+	smc_close_wake(smc, step.actions);
+	if (step.actions & SMC_CLOSE_DO_FREE_RMBE)
+		smc_close_leave(smc);
+	return step.actions;
+}
+
+/**
+ * smc_close_event() - run the close machine
+ * @smc: the socket
+ * @event: what happened
+ *
+ * Follow-up events that are true already (nothing left to drain, the abort is
+ * out) are run at once.
+ *
+ * Context: Process context, may sleep. Expects the socket lock held.
+ */
+void smc_close_event(struct smc_sock *smc, enum smc_close_event event)
+{
+	struct smc_conn *conn = &smc->conn;
+	int i;
+
+	for (i = 0; i < SMC_CLOSE_CHAIN; i++) {
+		u32 actions = smc_close_step(smc, event);
+
+		if (actions & SMC_CLOSE_DO_SEND_A && smc_close_abort_is_out(conn))
+			event = SMC_CLOSE_ABORT_SENT;
+		else if (actions & SMC_CLOSE_DO_WAIT_DRAIN && smc_conn_is_drained(conn))
+			event = SMC_CLOSE_TX_DRAINED;
+		else
+			break;
+	}
+	smc_close_finish(smc);
+}
+
+/**
+ * smc_close_establish() - rendezvous is complete, data may flow (CLOSE-06)
+ * @smc: the socket; its connection has been opened
+ *
+ * Context: Process context, may sleep. Expects the socket lock held.
+ */
+void smc_close_establish(struct smc_sock *smc)
+{
+	sock_hold(&smc->sk);
+	smc->is_alive = true;
+	smc_close_event(smc, SMC_CLOSE_ESTABLISHED);
+	/* what the peer was quick to say */
+	if (READ_ONCE(smc->pending))
+		smc_sock_queue(smc, &smc->close_work);
+}
+
+static void smc_close_pending(struct smc_sock *smc, enum smc_pending bit,
+			      enum smc_close_event event)
+{
+	if (test_and_clear_bit(bit, &smc->pending))
+		smc_close_event(smc, event);
+}
+
+static void smc_close_drained(struct smc_sock *smc)
+{
+	if (!test_and_clear_bit(SMC_PENDING_DRAINED, &smc->pending))
+		return;
+	if (smc->close.state == SMC_STATE_PROCESSABORT ||
+	    smc->close.state == SMC_STATE_PEERABORTWAIT) {
+		if (smc_close_abort_is_out(&smc->conn))
+			smc_close_event(smc, SMC_CLOSE_ABORT_SENT);
+	} else if (smc_state_is_draining(&smc->close) && smc_conn_is_drained(&smc->conn)) {
+		smc_close_event(smc, SMC_CLOSE_TX_DRAINED);
+	}
+}
+
+/**
+ * smc_close_work() - run the close machine on what has happened meanwhile
+ * @work: &smc_sock.close_work; drops the reference taken when it was queued
+ *
+ * Context: Process context (work item). Takes the socket lock.
+ */
+void smc_close_work(struct work_struct *work)
+{
+	struct smc_sock *smc = container_of(work, struct smc_sock, close_work);
+	struct sock *sk = &smc->sk;
+
+	lock_sock(sk);
+	/* before rendezvous is complete the news wait, see smc_close_establish() */
+	if (!smc->is_alive)
+		goto out;
+	/* what a message carries together is handled in the order of meaning */
+	smc_close_pending(smc, SMC_PENDING_DATA, SMC_CLOSE_RX_DATA);
+	smc_close_drained(smc);
+	smc_close_pending(smc, SMC_PENDING_DONE, SMC_CLOSE_RX_DONE);
+	smc_close_pending(smc, SMC_PENDING_CLOSED, SMC_CLOSE_RX_CLOSED);
+	smc_close_pending(smc, SMC_PENDING_ABORT, SMC_CLOSE_RX_ABORT);
+	smc_close_pending(smc, SMC_PENDING_FAULT, SMC_CLOSE_LOCAL_ABORT);
+	smc_close_pending(smc, SMC_PENDING_RESET, SMC_CLOSE_RX_RST);
+	smc_close_pending(smc, SMC_PENDING_LINK_LOST, SMC_CLOSE_LINK_LOST);
+	smc_close_pending(smc, SMC_PENDING_TIMER, SMC_CLOSE_TIMER);
+out:
+	release_sock(sk);
+	sock_put(sk);
+}
+
+/**
+ * smc_close_timer() - a wait state has lasted too long, CLOSE-23, ABRT-07
+ * @timer: &smc_sock.close_timer; drops the reference taken when it was armed
+ *
+ * Context: Softirq.
+ */
+void smc_close_timer(struct timer_list *timer)
+{
+	struct smc_sock *smc = smc_compat_timer_of(smc, timer, close_timer);
+
+	smc_sock_pend(smc, SMC_PENDING_TIMER);
+	sock_put(&smc->sk);
+}
+
+/**
+ * smc_close_shutdown() - shutdown() on a connection that runs on SMC
+ * @smc: the socket
+ * @how: SHUT_RD, SHUT_WR or SHUT_RDWR
+ *
+ * CLOSE-03, CLOSE-04, CLOSE-09, CLOSE-19.
+ *
+ * Context: Process context, may sleep. Expects the socket lock held.
+ * Return: 0, or -ENOTCONN when there is no connection.
+ */
+int smc_close_shutdown(struct smc_sock *smc, int how)
+{
+	struct sock *sk = &smc->sk;
+
+	if (smc->close.state == SMC_STATE_INIT || smc->close.state == SMC_STATE_LISTEN ||
+	    smc->close.state == SMC_STATE_CLOSED)
+		return -ENOTCONN;
+
+	switch (how) {
+	case SHUT_RD:
+		sk->sk_shutdown |= RCV_SHUTDOWN;
+		smc_close_event(smc, SMC_CLOSE_APP_SHUT_RD);
+		break;
+	case SHUT_WR:
+		sk->sk_shutdown |= SEND_SHUTDOWN;
+		smc_close_event(smc, SMC_CLOSE_APP_SHUT_WR);
+		break;
+	default:
+		sk->sk_shutdown |= SHUTDOWN_MASK;
+		smc_close_event(smc, SMC_CLOSE_APP_CLOSE);
+		break;
+	}
+	sk->sk_state_change(sk);
+	return 0;
+}
+
+/* SO_LINGER: wait until the peer's RNIC has everything, or time is up. */
+static void smc_close_linger(struct smc_sock *smc)
+{
+	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	struct sock *sk = &smc->sk;
+	long timeo = sk->sk_lingertime;
+
+	add_wait_queue(sk_sleep(sk), &wait);
+	while (timeo && smc->is_alive && smc_state_is_draining(&smc->close) &&
+	       !signal_pending(current))
+		sk_wait_event(sk, &timeo, !smc_state_is_draining(&smc->close), &wait);
+	remove_wait_queue(sk_sleep(sk), &wait);
+}
+
+/**
+ * smc_close_release() - close() on a connection that runs or ran on SMC
+ * @smc: the socket, still attached to its file
+ *
+ * Linger 0 and unread data abort (CLOSE-07); otherwise the rest happens
+ * behind the back of the application (CLOSE-08) unless it wants to linger.
+ *
+ * Context: Process context, may sleep. Expects the socket lock held.
+ */
+void smc_close_release(struct smc_sock *smc)
+{
+	struct sock *sk = &smc->sk;
+
+	if (!smc->is_alive)
+		return;
+	sk->sk_shutdown = SHUTDOWN_MASK;
+	if (sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime)
+		smc_close_event(smc, SMC_CLOSE_LOCAL_ABORT);
+	if (smc->is_alive)
+		smc_close_event(smc, SMC_CLOSE_APP_CLOSE);
+	if (sock_flag(sk, SOCK_LINGER) && !(current->flags & PF_EXITING))
+		smc_close_linger(smc);
+}

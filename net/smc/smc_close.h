@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Carries out what the close machine decides. */
+#ifndef SMC_CLOSE_H
+#define SMC_CLOSE_H
+
+#include "smc_sock.h"
+
+void smc_close_establish(struct smc_sock *smc);
+void smc_close_event(struct smc_sock *smc, enum smc_close_event event);
+int smc_close_shutdown(struct smc_sock *smc, int how);
+void smc_close_release(struct smc_sock *smc);
+void smc_close_work(struct work_struct *work);
+void smc_close_timer(struct timer_list *timer);
+void smc_close_leave(struct smc_sock *smc);
+
+#endif /* SMC_CLOSE_H */

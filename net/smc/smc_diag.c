@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sock_diag for family 43: every socket of the asker's namespace, and the
+ * connections that fell back to TCP as long as TCP has them.
+ *
+ * An observer: it walks the lists that smc.ko keeps, takes each connection's
+ * own lock for its cursors and changes nothing.
+ */
+#include <linux/module.h>
+#include <linux/smc_diag.h>
+#include <linux/sock_diag.h>
+#include <net/inet_sock.h>
+#include <net/netlink.h>
+
+#include "smc_compat.h"
+#include "smc_fallback.h"
+#include "smc_sock.h"
+
+/* Where a dump goes on: netlink_callback.args. */
+enum smc_diag_arg {
+	SMC_DIAG_ARG_PASS,	/* 0, 1: protocols; 2: connections on TCP */
+	SMC_DIAG_ARG_BUCKET,
+	SMC_DIAG_ARG_SKIP,
+};
+
+#define SMC_DIAG_PASS_TCP	2
+#define SMC_DIAG_DUMP_ALLOC	32768
+
+struct smc_diag_walk {
+	struct sk_buff *skb;
+	struct netlink_callback *cb;
+	struct user_namespace *user_ns;
+	u8 wanted;
+	int protocol;
+};
+
+static struct nlmsghdr *smc_diag_begin(struct smc_diag_walk *w, struct smc_diag_msg **msg)
+{
+	struct nlmsghdr *nlh;
+
+	nlh = nlmsg_put(w->skb, NETLINK_CB(w->cb->skb).portid, w->cb->nlh->nlmsg_seq,
+			w->cb->nlh->nlmsg_type, sizeof(**msg), NLM_F_MULTI);
+	if (!nlh)
+		return NULL;
+	*msg = nlmsg_data(nlh);
+	memset(*msg, 0, sizeof(**msg));
+	return nlh;
+}
+
+/* Addresses are those of the inner TCP socket, API-02. */
+static void smc_diag_fill_id(struct smc_diag_msg *msg, const struct sock *tsk)
+{
+	const struct inet_sock *inet = inet_sk(tsk);
+
+	msg->id.idiag_sport = inet->inet_sport;
+	msg->id.idiag_dport = inet->inet_dport;
+	msg->id.idiag_if = tsk->sk_bound_dev_if;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (tsk->sk_family == AF_INET6 && !ipv6_addr_v4mapped(&tsk->sk_v6_daddr)) {
+		memcpy(msg->id.idiag_src, &tsk->sk_v6_rcv_saddr, sizeof(msg->id.idiag_src));
+		memcpy(msg->id.idiag_dst, &tsk->sk_v6_daddr, sizeof(msg->id.idiag_dst));
+		return;
+	}
+#endif
+	msg->id.idiag_src[0] = inet->inet_rcv_saddr;
+	msg->id.idiag_dst[0] = inet->inet_daddr;
+}
+
+static struct smc_diag_cursor smc_diag_cursor(struct smc_cursor c)
+{
+	return (struct smc_diag_cursor){ .wrap = c.wrap, .count = c.off };
+}
+
+static int smc_diag_put_conninfo(struct sk_buff *skb, struct smc_conn *conn)
+{
+	struct smc_diag_conninfo info;
+
+	memset(&info, 0, sizeof(info));
+	spin_lock_bh(&conn->lock);
+	info.token = conn->token;
+	info.sndbuf_size = conn->sndbuf.size;
+	info.rmbe_size = conn->rmbe.size;
+	info.peer_rmbe_size = conn->peer_size;
+	info.rx_prod = smc_diag_cursor(conn->ctl.rx_prod);
+	info.rx_cons = smc_diag_cursor(conn->ctl.rx_cons);
+	info.tx_prod = smc_diag_cursor(conn->ctl.tx_prod);
+	info.tx_cons = smc_diag_cursor(conn->ctl.tx_cons);
+	info.rx_flags.prod = conn->ctl.rx_prod_flags;
+	info.rx_flags.conn_state = conn->ctl.rx_conn_flags;
+	info.tx_flags.prod = conn->ctl.tx_prod_flags;
+	info.tx_flags.conn_state = conn->ctl.tx_conn_sent;
+	info.tx_prep = smc_diag_cursor(conn->tx_prep);
+	info.tx_sent = smc_diag_cursor(conn->tx_sent);
+	info.tx_fin = smc_diag_cursor(conn->tx_fin);
+	spin_unlock_bh(&conn->lock);
+	if (!info.token)
+		return 0;
+	return nla_put(skb, SMC_DIAG_CONNINFO, sizeof(info), &info);
+}
+
+/* A link that is set keeps its group while conn->lock is held. */
+static bool smc_diag_fill_link(struct smc_diag_lgrinfo *info, struct smc_conn *conn)
+{
+	const struct smc_link *link;
+
+	memset(info, 0, sizeof(*info));
+	spin_lock_bh(&conn->lock);
+	link = rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
+	if (link) {
+		info->link_id = link->num;
+		info->ibport = link->wr.end.port;
+		info->role = link->lgr->key.role;
+		strscpy(info->ibname, link->wr.end.dev->ibdev->name, sizeof(info->ibname));
+		snprintf(info->gid, sizeof(info->gid), "%pI6", link->wr.end.gid.raw);
+		snprintf(info->peer_gid, sizeof(info->peer_gid), "%pI6", link->peer.gid);
+	}
+	spin_unlock_bh(&conn->lock);
+	return link;
+}
+
+static int smc_diag_put_lgrinfo(struct sk_buff *skb, struct smc_conn *conn)
+{
+	struct smc_diag_lgrinfo info;
+
+	if (!smc_diag_fill_link(&info, conn))
+		return 0;
+	return nla_put(skb, SMC_DIAG_LGRINFO, sizeof(info), &info);
+}
+
+static int smc_diag_put_tail(struct sk_buff *skb, u8 shutdown, u32 reason, u32 peer_diagnosis)
+{
+	struct smc_diag_fallback fallback = {
+		.reason = reason,
+		.peer_diagnosis = peer_diagnosis,
+	};
+
+	if (nla_put_u8(skb, SMC_DIAG_SHUTDOWN, shutdown))
+		return -EMSGSIZE;
+	return nla_put(skb, SMC_DIAG_FALLBACK, sizeof(fallback), &fallback);
+}
+
+/* Called with the list's lock held: the socket and its inner one stay. */
+static int smc_diag_visit(struct sock *sk, void *arg)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	struct smc_diag_walk *w = arg;
+	struct smc_diag_msg *msg;
+	struct nlmsghdr *nlh;
+	int rc = 0;
+
+	if (sk->sk_protocol != w->protocol)
+		return 0;
+	nlh = smc_diag_begin(w, &msg);
+	if (!nlh)
+		return -EMSGSIZE;
+	msg->family = sk->sk_family;
+	msg->state = READ_ONCE(sk->sk_state);
+	msg->mode = smc->fallback != SMC_DECLINE_NONE ? SMC_DIAG_MODE_FALLBACK_TCP :
+							SMC_DIAG_MODE_SMCR;
+	msg->uid = from_kuid_munged(w->user_ns, smc_compat_sk_uid(sk));
+	msg->inode = sock_i_ino(sk);
+	sock_diag_save_cookie(sk, msg->id.idiag_cookie);
+	smc_diag_fill_id(msg, smc->tcp->sk);
+
+	if (w->wanted & SMC_DIAG_WANT(SMC_DIAG_CONNINFO))
+		rc = smc_diag_put_conninfo(w->skb, &smc->conn);
+	if (!rc && w->wanted & SMC_DIAG_WANT(SMC_DIAG_LGRINFO))
+		rc = smc_diag_put_lgrinfo(w->skb, &smc->conn);
+	if (!rc)
+		rc = smc_diag_put_tail(w->skb, READ_ONCE(sk->sk_shutdown) & SHUTDOWN_MASK,
+				       smc->fallback, smc->peer_diagnosis);
+	if (rc)
+		nlmsg_cancel(w->skb, nlh);
+	else
+		nlmsg_end(w->skb, nlh);
+	return rc;
+}
+
+static int smc_diag_put_record(struct smc_diag_walk *w, const struct smc_fallback_record *rec)
+{
+	struct smc_diag_msg *msg;
+	struct nlmsghdr *nlh;
+
+	nlh = smc_diag_begin(w, &msg);
+	if (!nlh)
+		return -EMSGSIZE;
+	msg->family = PF_SMC;
+	msg->state = SMC_DIAG_ST_ACTIVE;
+	msg->mode = SMC_DIAG_MODE_FALLBACK_TCP;
+	msg->uid = rec->uid;
+	msg->inode = rec->inode;
+	msg->id.idiag_sport = rec->sport;
+	msg->id.idiag_dport = rec->dport;
+	msg->id.idiag_if = rec->dif;
+	msg->id.idiag_cookie[0] = (u32)rec->cookie;
+	msg->id.idiag_cookie[1] = (u32)(rec->cookie >> 32);
+	memcpy(msg->id.idiag_src, &rec->saddr, sizeof(msg->id.idiag_src));
+	memcpy(msg->id.idiag_dst, &rec->daddr, sizeof(msg->id.idiag_dst));
+	if (smc_diag_put_tail(w->skb, 0, rec->reason, rec->peer_diagnosis)) {
+		nlmsg_cancel(w->skb, nlh);
+		return -EMSGSIZE;
+	}
+	nlmsg_end(w->skb, nlh);
+	return 0;
+}
+
+static int smc_diag_dump_tcp(struct smc_diag_walk *w, struct net *net, unsigned int *pos)
+{
+	struct smc_fallback_record rec;
+	unsigned int next = *pos;
+
+	while (smc_fallback_next(net, &next, &rec)) {
+		if (smc_diag_put_record(w, &rec))
+			return -EMSGSIZE;
+		*pos = next;
+	}
+	return 0;
+}
+
+static int smc_diag_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	const struct smc_diag_req *req = nlmsg_data(cb->nlh);
+	unsigned int bucket = cb->args[SMC_DIAG_ARG_BUCKET];
+	unsigned int skip = cb->args[SMC_DIAG_ARG_SKIP];
+	struct net *net = sock_net(skb->sk);
+	int rc = 0;
+	struct smc_diag_walk w = {
+		.skb = skb,
+		.cb = cb,
+		.user_ns = sk_user_ns(NETLINK_CB(cb->skb).sk),
+		.wanted = req->ext,
+		.protocol = cb->args[SMC_DIAG_ARG_PASS],
+	};
+
+	while (!rc && w.protocol < SMC_DIAG_PASS_TCP) {
+		rc = smc_sock_for_each(net, &bucket, &skip, smc_diag_visit, &w);
+		if (!rc) {
+			w.protocol++;
+			bucket = 0;
+			skip = 0;
+		}
+	}
+	if (!rc && w.protocol == SMC_DIAG_PASS_TCP) {
+		rc = smc_diag_dump_tcp(&w, net, &skip);
+		if (!rc)
+			w.protocol++;
+	}
+	cb->args[SMC_DIAG_ARG_PASS] = w.protocol;
+	cb->args[SMC_DIAG_ARG_BUCKET] = bucket;
+	cb->args[SMC_DIAG_ARG_SKIP] = skip;
+	return skb->len;
+}
+
+static int smc_diag_request(struct sk_buff *skb, struct nlmsghdr *nlh)
+{
+	struct netlink_dump_control control = {
+		.dump = smc_diag_dump,
+		.min_dump_alloc = SMC_DIAG_DUMP_ALLOC,
+	};
+
+	if (nlmsg_len(nlh) < (int)sizeof(struct smc_diag_req))
+		return -EINVAL;
+	/* user tools set one of the dump bits only; anything else asks nothing */
+	if (!(nlh->nlmsg_flags & NLM_F_DUMP))
+		return 0;
+	return netlink_dump_start(sock_net(skb->sk)->diag_nlsk, skb, nlh, &control);
+}
+
+static const struct sock_diag_handler smc_diag_handler = {
+	.owner	= THIS_MODULE,
+	.family	= PF_SMC,
+	.dump	= smc_diag_request,
+};
+
+static int __init smc_diag_init(void)
+{
+	return sock_diag_register(&smc_diag_handler);
+}
+
+static void __exit smc_diag_exit(void)
+{
+	sock_diag_unregister(&smc_diag_handler);
+}
+
+module_init(smc_diag_init);
+module_exit(smc_diag_exit);
+
+MODULE_DESCRIPTION("SMC-R sockets via sock_diag");
+MODULE_LICENSE("GPL");
+MODULE_ALIAS_NET_PF_PROTO_TYPE(PF_NETLINK, NETLINK_SOCK_DIAG, PF_SMC);
+MODULE_ALIAS("net-pf-16-proto-16-family-SMC_PNETID");

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Fallback has one mechanism: the inner TCP sock moves into the application's
+ * struct socket, together with TCP's own operations. The wait queue, inode,
+ * fasync list and epoll items belong to that struct socket and stay, so
+ * sleepers and pollers need no forwarding; they are woken once and look again.
+ *
+ * Operation: smc_fallback_graft() runs under our socket lock with the file
+ * open; smc_fallback_adopt() runs inside accept(), before a file exists.
+ *
+ * Ownership: afterwards our sock is an orphan that goes with the last call
+ * that found it in time (smc_sock_enter()). The module reference that the
+ * struct socket held through its operations is dropped here; the sock holds
+ * one of its own through its proto until it is freed.
+ *
+ * What an operator may still want to know of the connection is kept in a
+ * bounded log of plain values, checked against TCP's tables by who reads it.
+ */
+#include <linux/module.h>
+#include <linux/security.h>
+#include <linux/sock_diag.h>
+#include <net/inet_hashtables.h>
+#include <net/inet6_hashtables.h>
+#include <net/tcp.h>
+
+#include "smc_compat.h"
+#include "smc_fallback.h"
+#include "smc_net.h"
+#include "smc_tcp.h"
+#include "smc_trace.h"
+
+#define SMC_FALLBACK_RECORDS	1024
+
+struct smc_fallback_log {
+	spinlock_t lock;
+	unsigned int next;		/* slot that is written next */
+	unsigned int nr;		/* slots in use */
+	struct smc_fallback_record rec[SMC_FALLBACK_RECORDS];
+};
+
+/**
+ * smc_fallback_init_net() - prepare the log of a namespace
+ * @net: the namespace
+ *
+ * Context: Process context, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int smc_fallback_init_net(struct net *net)
+{
+	struct smc_fallback_log *log = kvzalloc(sizeof(*log), GFP_KERNEL);
+
+	if (!log)
+		return -ENOMEM;
+	spin_lock_init(&log->lock);
+	smc_net(net)->fallback_log = log;
+	return 0;
+}
+
+/**
+ * smc_fallback_exit_net() - free the log of a namespace
+ * @net: the namespace; no socket is left in it
+ *
+ * Context: Process context, may sleep.
+ */
+void smc_fallback_exit_net(struct net *net)
+{
+	kvfree(smc_net(net)->fallback_log);
+}
+
+static void smc_fallback_fill(struct smc_fallback_record *rec, struct smc_sock *smc,
+			      struct sock *tsk, struct socket *sock)
+{
+	const struct inet_sock *inet = inet_sk(tsk);
+	u32 cookie[2];
+
+	memset(rec, 0, sizeof(*rec));
+	sock_diag_save_cookie(tsk, cookie);
+	rec->cookie = (u64)cookie[1] << 32 | cookie[0];
+	rec->family = AF_INET;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (tsk->sk_family == AF_INET6 && !ipv6_addr_v4mapped(&tsk->sk_v6_daddr)) {
+		rec->family = AF_INET6;
+		rec->saddr = tsk->sk_v6_rcv_saddr;
+		rec->daddr = tsk->sk_v6_daddr;
+	}
+#endif
+	if (rec->family == AF_INET) {
+		rec->saddr.s6_addr32[0] = inet->inet_rcv_saddr;
+		rec->daddr.s6_addr32[0] = inet->inet_daddr;
+	}
+	rec->sport = inet->inet_sport;
+	rec->dport = inet->inet_dport;
+	rec->dif = tsk->sk_bound_dev_if;
+	rec->uid = from_kuid_munged(sock_net(tsk)->user_ns, SOCK_INODE(sock)->i_uid);
+	rec->inode = SOCK_INODE(sock)->i_ino;
+	rec->reason = smc->fallback;
+	rec->peer_diagnosis = smc->peer_diagnosis;
+}
+
+static void smc_fallback_remember(struct smc_sock *smc, struct sock *tsk, struct socket *sock)
+{
+	struct smc_fallback_log *log = smc_net(sock_net(tsk))->fallback_log;
+	struct smc_fallback_record rec;
+
+	smc_fallback_fill(&rec, smc, tsk, sock);
+	spin_lock(&log->lock);
+	log->rec[log->next] = rec;
+	log->next = (log->next + 1) % SMC_FALLBACK_RECORDS;
+	if (log->nr < SMC_FALLBACK_RECORDS)
+		log->nr++;
+	spin_unlock(&log->lock);
+}
+
+/* Is the connection of this record still there, and the same one? */
+static bool smc_fallback_lives(struct net *net, const struct smc_fallback_record *rec)
+{
+	struct inet_hashinfo *tcp_tables = net->ipv4.tcp_death_row.hashinfo;
+	struct sock *sk = NULL;
+	bool lives;
+
+	if (rec->family == AF_INET)
+		sk = __inet_lookup_established(net, tcp_tables,
+					       rec->daddr.s6_addr32[0], rec->dport,
+					       rec->saddr.s6_addr32[0], ntohs(rec->sport),
+					       rec->dif, 0);
+#if IS_ENABLED(CONFIG_IPV6)
+	else
+		sk = __inet6_lookup_established(net, tcp_tables,
+						&rec->daddr, rec->dport,
+						&rec->saddr, ntohs(rec->sport), rec->dif, 0);
+#endif
+	if (!sk)
+		return false;
+	lives = sk_fullsock(sk) && atomic64_read(&sk->sk_cookie) == rec->cookie;
+	sock_gen_put(sk);
+	return lives;
+}
+
+/**
+ * smc_fallback_next() - read the log
+ * @net: the namespace
+ * @pos: where to go on, 0 at first; updated
+ * @rec: filled with a record whose connection is still established
+ *
+ * For smc_diag.ko. Connections that ended are passed over.
+ *
+ * Context: Process context.
+ * Return: false at the end.
+ */
+bool smc_fallback_next(struct net *net, unsigned int *pos, struct smc_fallback_record *rec)
+{
+	struct smc_fallback_log *log = smc_net(net)->fallback_log;
+	bool found;
+
+	do {
+		spin_lock(&log->lock);
+		found = *pos < log->nr;
+		if (found)
+			*rec = log->rec[(*pos)++];
+		spin_unlock(&log->lock);
+		if (!found)
+			return false;
+		local_bh_disable();
+		found = smc_fallback_lives(net, rec);
+		local_bh_enable();
+	} while (!found);
+	return true;
+}
+EXPORT_SYMBOL_GPL(smc_fallback_next);
+
+/* Let the inner sock go out of its own struct socket, which ends here. */
+static struct sock *smc_fallback_take(struct smc_sock *smc)
+{
+	struct socket *tcp = smc->tcp;
+	struct sock *tsk = tcp->sk;
+
+	smc_tcp_unwatch(smc);
+	write_lock_bh(&tsk->sk_callback_lock);
+	sk_set_socket(tsk, NULL);
+	rcu_assign_pointer(tsk->sk_wq, NULL);
+	write_unlock_bh(&tsk->sk_callback_lock);
+	tcp->sk = NULL;
+	smc->tcp = NULL;
+	/* wakers that found the old wait queue under RCU may still use it: it
+	 * is freed with the inode, after a grace period
+	 */
+	sock_release(tcp);
+	return tsk;
+}
+
+static void smc_fallback_move(struct sock *tsk, struct socket *sock)
+{
+	write_lock_bh(&tsk->sk_callback_lock);
+	rcu_assign_pointer(tsk->sk_wq, &sock->wq);
+	sk_set_socket(tsk, sock);
+	tsk->sk_uid = SOCK_INODE(sock)->i_uid;
+	security_sock_graft(tsk, sock);
+	write_unlock_bh(&tsk->sk_callback_lock);
+}
+
+static void smc_fallback_count(struct smc_sock *smc, struct sock *tsk, bool is_server)
+{
+	smc_stat_inc(sock_net(tsk), is_server ? SMC_STAT_SERVER_TCP : SMC_STAT_CLIENT_TCP);
+	trace_smc_switch_to_fallback(smc, tsk, smc->fallback);
+}
+
+/**
+ * smc_fallback_graft() - turn the application's open socket into a TCP socket
+ * @smc: our socket, whose connection (if any) is established on TCP; it has
+ *	 left its link group
+ * @sock: the application's socket, now @smc's
+ *
+ * Every byte that TCP has received and CLC did not consume is still there and
+ * is the application's (CLC-11, DCLN-03). Waiters are woken. On return @smc
+ * is orphaned and its file reference is gone; the caller needs one of its own.
+ *
+ * Context: Process context, may sleep. Expects the socket lock of @smc held
+ * and @smc->fallback set.
+ */
+void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
+{
+	struct sock *sk = &smc->sk;
+	const struct proto_ops *ops = smc->tcp->ops;
+	struct sock *tsk;
+
+	/* sock_diag looks at the inner socket of what it finds */
+	smc_sock_unhash(smc);
+	tsk = smc_fallback_take(smc);
+	if (sock_flag(sk, SOCK_FASYNC))
+		sock_set_flag(tsk, SOCK_FASYNC);
+	smc_fallback_move(tsk, sock);
+	if (inet_sk(tsk)->inet_dport)
+		smc_fallback_remember(smc, tsk, sock);
+	smc_fallback_count(smc, tsk, false);
+
+	smc->is_grafted = true;
+	clear_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
+	/* Pairs with the acquire in smc_sock_enter(): who sees TCP's sock
+	 * forwards to TCP's operations, whichever of the two are in place.
+	 */
+	smp_store_release(&sock->sk, tsk);
+	__module_get(ops->owner);
+	WRITE_ONCE(sock->ops, ops);
+
+	wake_up_interruptible_poll(&sock->wq.wait, EPOLLIN | EPOLLOUT | EPOLLRDNORM |
+				   EPOLLWRNORM | EPOLLRDHUP);
+	sock_orphan(sk);
+	module_put(THIS_MODULE);
+	sock_put(sk);
+}
+
+/**
+ * smc_fallback_adopt() - give a child that fell back to accept()'s socket
+ * @child: off the accept queue, on TCP
+ * @sock: new, without a sock and without a file
+ *
+ * Consumes the caller's reference on @child.
+ *
+ * Context: Process context, may sleep.
+ */
+void smc_fallback_adopt(struct smc_sock *child, struct socket *sock)
+{
+	const struct proto_ops *ops = child->tcp->ops;
+	struct sock *tsk;
+
+	smc_sock_unhash(child);
+	tsk = smc_fallback_take(child);
+	smc_fallback_move(tsk, sock);
+	smc_fallback_remember(child, tsk, sock);
+	child->is_grafted = true;
+	clear_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
+	sock->sk = tsk;
+	__module_get(ops->owner);
+	sock->ops = ops;
+	sock->state = SS_CONNECTED;
+	/* accept() took this for the listener's operations */
+	module_put(THIS_MODULE);
+	sock_put(&child->sk);
+}

@@ -1,0 +1,1031 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The rendezvous, RFC 7609 section 3.5.1 and 3.5.2.
+ *
+ * Operation: each handshake runs in a work item of its own. It is queued by
+ * the inner TCP socket when there is something to do: on a client once the
+ * three-way handshake has ended, on a server once the first bytes are there or
+ * their time is up. So a peer that says nothing occupies no worker, and from
+ * then on each peer occupies one of its own. smc_hs_client() and
+ * smc_hs_server() are the RFC's steps in order.
+ *
+ * Outcome: a handshake ends on SMC, on TCP with a reason, or with an errno.
+ * What it had taken (a reservation in a link group, the RDMA port) is given
+ * back in one place, smc_hs_cleanup().
+ *
+ * Ownership: the work item holds a reference on the socket; struct smc_hs owns
+ * the RDMA end and a reference on the link group while the handshake lasts. A
+ * connection that joined the group has a reference of its own.
+ */
+#include <net/tcp.h>
+
+#include "smc_clc.h"
+#include "smc_close.h"
+#include "smc_compat.h"
+#include "smc_fallback.h"
+#include "smc_hs.h"
+#include "smc_llc.h"
+#include "smc_net.h"
+#include "smc_pnet.h"
+#include "smc_tcp.h"
+#include "smc_trace.h"
+
+enum smc_hs_outcome {
+	SMC_HS_GO_ON,
+	SMC_HS_SMC,
+	SMC_HS_TCP,		/* hs->reason says why */
+	SMC_HS_FAILED,		/* hs->err says how */
+};
+
+/**
+ * struct smc_hs - a handshake under way
+ * @smc: the socket
+ * @net: its namespace
+ * @is_server: the role
+ * @has_end: @end is filled
+ * @end: the local RDMA port
+ * @peer_id: our peer ID
+ * @subnets: what a client proposes
+ * @lgr: the link group, with a reservation until @is_joined
+ * @link: of @lgr
+ * @is_first: first contact
+ * @is_joined: the connection is a member of @lgr
+ * @out_of_sync: the Decline carries the S bit
+ * @may_decline: a Decline may be sent now in place of a message (CLC-09)
+ * @is_path_bad: the RDMA path failed, later connections shall not pay again
+ * @reason: why TCP
+ * @err: negative errno, why not at all
+ * @proposal: of the peer, server only
+ * @rx: last message received
+ * @tx: message to send
+ */
+struct smc_hs {
+	struct smc_sock *smc;
+	struct net *net;
+	bool is_server;
+	bool has_end;
+	struct smc_ib_end end;
+	u8 peer_id[8];
+	struct smc_nego_subnets subnets;
+	struct smc_link_group *lgr;
+	struct smc_link *link;
+	bool is_first;
+	bool is_joined;
+	bool out_of_sync;
+	bool may_decline;
+	bool is_path_bad;
+	enum smc_decline reason;
+	int err;
+	struct smc_clc_proposal proposal;
+	struct smc_clc_msg rx;
+	struct smc_clc_msg tx;
+};
+
+static enum smc_hs_outcome smc_hs_to_tcp(struct smc_hs *hs, enum smc_decline reason)
+{
+	hs->reason = reason;
+	return SMC_HS_TCP;
+}
+
+static enum smc_hs_outcome smc_hs_fail(struct smc_hs *hs, int err)
+{
+	hs->err = err;
+	return SMC_HS_FAILED;
+}
+
+static unsigned long smc_hs_deadline(struct smc_hs *hs)
+{
+	return jiffies + msecs_to_jiffies(READ_ONCE(smc_net(hs->net)->set.clc_timeout_ms));
+}
+
+static void smc_hs_count_rx(struct smc_hs *hs, int rc)
+{
+	if (!rc) {
+		smc_stat_inc(hs->net, SMC_STAT_CLC_RX);
+		trace_smc_clc_rx(hs->smc, &hs->rx);
+	} else if (rc == -EPROTO) {
+		smc_stat_inc(hs->net, SMC_STAT_CLC_BAD);
+	} else if (rc == -ETIMEDOUT) {
+		smc_stat_inc(hs->net, SMC_STAT_CLC_TIMEOUT);
+	}
+	if (rc)
+		trace_smc_clc_error(hs->smc, rc);
+}
+
+/* The message due now, or a Decline in its place (DCLN-02, ERR-01). */
+static enum smc_hs_outcome smc_hs_recv(struct smc_hs *hs, enum smc_clc_type type,
+				       unsigned long deadline)
+{
+	enum smc_decline refused = SMC_DECLINE_NONE;
+	int rc;
+
+	rc = smc_clc_recv(hs->smc->tcp, &hs->rx, deadline,
+			  SMC_CLC_EXPECT(type) | SMC_CLC_EXPECT(SMC_CLC_DECLINE), &refused);
+	smc_hs_count_rx(hs, rc);
+	if (rc)
+		return smc_hs_fail(hs, rc);
+	if (hs->rx.type == SMC_CLC_DECLINE) {
+		smc_stat_inc(hs->net, SMC_STAT_DECLINE_RX);
+		hs->may_decline = false;
+		hs->smc->peer_diagnosis = hs->rx.decline.diagnosis;
+		return smc_hs_to_tcp(hs, SMC_DECLINE_PEERDECL);
+	}
+	/* it is our turn now: ERR-06 */
+	hs->may_decline = true;
+	if (refused != SMC_DECLINE_NONE)
+		return smc_hs_to_tcp(hs, refused);
+	return SMC_HS_GO_ON;
+}
+
+static enum smc_hs_outcome smc_hs_send(struct smc_hs *hs)
+{
+	int rc = smc_clc_send(hs->smc->tcp, &hs->tx);
+
+	hs->may_decline = false;
+	if (rc)
+		return smc_hs_fail(hs, rc);
+	smc_stat_inc(hs->net, SMC_STAT_CLC_TX);
+	trace_smc_clc_tx(hs->smc, &hs->tx);
+	return SMC_HS_GO_ON;
+}
+
+/* Which RDMA port, and may this connection use RDMA at all? */
+static enum smc_hs_outcome smc_hs_find_end(struct smc_hs *hs)
+{
+	struct sock *tsk = hs->smc->tcp->sk;
+	enum smc_decline reason;
+	struct in6_addr peer;
+
+	if (smc_pnet_needs_ipsec(tsk))
+		return smc_hs_to_tcp(hs, SMC_DECLINE_IPSEC);
+	smc_peer_addr(tsk, &peer);
+	reason = smc_peer_recall(hs->net, &peer);
+	if (reason != SMC_DECLINE_NONE)
+		return smc_hs_to_tcp(hs, reason);
+	reason = smc_pnet_find(tsk, &hs->end, hs->is_server ? NULL : &hs->subnets);
+	if (reason != SMC_DECLINE_NONE)
+		return smc_hs_to_tcp(hs, reason);
+	hs->has_end = true;
+	smc_pnet_local_id(hs->net, &hs->end, hs->peer_id);
+	return SMC_HS_GO_ON;
+}
+
+static void smc_hs_key(struct smc_hs *hs, struct smc_lgr_key *key, const u8 *peer_id,
+		       const u8 *peer_gid)
+{
+	memset(key, 0, sizeof(*key));
+	key->net = hs->net;
+	key->role = hs->is_server ? SMC_ROLE_SERVER : SMC_ROLE_CLIENT;
+	key->vlan = hs->end.vlan;
+	memcpy(key->peer_id, peer_id, sizeof(key->peer_id));
+	memcpy(key->peer_gid, peer_gid, sizeof(key->peer_gid));
+}
+
+/* Make an area known to our RNIC and (an RMB) to the peer. */
+static int smc_hs_publish_area(struct smc_hs *hs, struct smc_buf *buf)
+{
+	int rc;
+
+	/* on first contact it is registered and announced with the link */
+	if (hs->is_first)
+		return 0;
+	rc = smc_lgr_register_buf(hs->lgr, buf);
+	/* RMB-23, RKEY-05, SC-04, SC-08: before Accept or Confirm */
+	if (!rc && buf->kind == SMC_BUF_RMB)
+		rc = smc_llc_announce_rmb(hs->lgr, buf);
+	return rc;
+}
+
+static int smc_hs_add_area(struct smc_hs *hs, struct smc_buf_pool *pool, u32 size,
+			   struct smc_buf_elem *elem)
+{
+	struct smc_link_group *lgr = hs->lgr;
+	struct smc_buf *buf;
+	int rc;
+
+	buf = smc_buf_alloc(pool, size, hs->link->wr.max_pages);
+	if (IS_ERR(buf))
+		return PTR_ERR(buf);
+	rc = smc_lgr_map_buf(lgr, buf);
+	if (!rc)
+		rc = smc_hs_publish_area(hs, buf);
+	if (!rc)
+		rc = smc_buf_add(pool, buf, elem);
+	if (rc) {
+		smc_lgr_drop_buf(lgr, buf);
+		return rc;
+	}
+	/* nobody else finds a forming group, so this is not too early there */
+	smc_buf_set_ready(pool, buf);
+	if (pool->kind == SMC_BUF_RMB)
+		smc_stat_inc(hs->net, SMC_STAT_RMB_NEW);
+	return 0;
+}
+
+static int smc_hs_get_ring(struct smc_hs *hs, struct smc_buf_pool *pool, u32 size,
+			   struct smc_buf_elem *elem)
+{
+	int rc;
+
+	for (;;) {
+		rc = smc_buf_get(pool, size, elem);
+		if (!rc && pool->kind == SMC_BUF_RMB)
+			smc_stat_inc(hs->net, SMC_STAT_RMBE_REUSE);
+		if (rc != -EAGAIN)
+			return rc;
+		/* one adds, the others wait for what it adds */
+		rc = smc_lgr_begin_grow(hs->lgr);
+		if (rc == -EAGAIN)
+			continue;
+		if (rc)
+			return rc;
+		rc = smc_hs_add_area(hs, pool, size, elem);
+		smc_lgr_end_grow(hs->lgr);
+		return rc;
+	}
+}
+
+/* The wish of the application as an element size this group may use, RMB-09. */
+static u32 smc_hs_ring_size(struct smc_hs *hs, int sk_buf)
+{
+	u8 max_code = SMC_BSIZE_RFC_MAX;
+
+	if (!hs->is_first && hs->lgr->is_deployed)
+		max_code = SMC_BSIZE_DEPLOYED_MAX;
+	return smc_nego_size_bytes(smc_nego_size_code(sk_buf / 2, max_code));
+}
+
+static enum smc_hs_outcome smc_hs_get_rings(struct smc_hs *hs)
+{
+	struct smc_conn *conn = &hs->smc->conn;
+	struct sock *sk = &hs->smc->sk;
+	int rc;
+
+	rc = smc_hs_get_ring(hs, &hs->lgr->sends, smc_hs_ring_size(hs, READ_ONCE(sk->sk_sndbuf)),
+			     &conn->sndbuf);
+	if (!rc)
+		rc = smc_hs_get_ring(hs, &hs->lgr->rmbs,
+				     smc_hs_ring_size(hs, READ_ONCE(sk->sk_rcvbuf)), &conn->rmbe);
+	if (!rc)
+		return SMC_HS_GO_ON;
+	return smc_hs_to_tcp(hs, rc == -ENOMEM || rc == -ENOSPC ? SMC_DECLINE_MEM :
+			     SMC_DECLINE_ERR_REGBUF);
+}
+
+/* From here on completion handlers know the connection by its token. */
+static enum smc_hs_outcome smc_hs_join(struct smc_hs *hs)
+{
+	if (smc_conn_join(&hs->smc->conn, hs->lgr, hs->link))
+		return smc_hs_to_tcp(hs, SMC_DECLINE_MEM);
+	hs->is_joined = true;
+	smc_stat_inc(hs->net, hs->is_first ? SMC_STAT_FIRST_CONTACT :
+		     SMC_STAT_SUBSEQUENT_CONTACT);
+	return SMC_HS_GO_ON;
+}
+
+static void smc_hs_own_data(struct smc_hs *hs, struct smc_nego_end *end,
+			    struct smc_nego_rmbe *rmbe)
+{
+	const struct smc_conn *conn = &hs->smc->conn;
+	const struct smc_link *link = hs->link;
+
+	memcpy(end->peer_id, hs->peer_id, sizeof(end->peer_id));
+	memcpy(end->gid, link->wr.end.gid.raw, sizeof(end->gid));
+	memcpy(end->mac, link->wr.end.mac, sizeof(end->mac));
+	end->qpn = link->wr.qp->qp_num;
+	rmbe->rkey = smc_buf_rkey(conn->rmbe.buf, link->index);
+	rmbe->addr = conn->rmbe.buf->iova;
+	rmbe->token = conn->token;
+	rmbe->index = conn->rmbe.index;
+	rmbe->size_code = smc_nego_size_code(conn->rmbe.size, SMC_BSIZE_DEPLOYED_MAX);
+}
+
+static void smc_hs_peer_end(const struct smc_clc_accept *acc, struct smc_ib_peer *peer)
+{
+	memcpy(peer->gid, acc->gid, sizeof(peer->gid));
+	memcpy(peer->mac, acc->mac, sizeof(peer->mac));
+	peer->qpn = acc->qpn;
+	peer->psn = acc->psn;
+	peer->mtu = acc->mtu;
+}
+
+static bool smc_hs_knows_rtoken(struct smc_hs *hs, const struct smc_clc_accept *acc)
+{
+	bool knows;
+
+	mutex_lock(&hs->lgr->lock);
+	knows = smc_rtoken_find(hs->lgr->rtokens, hs->link->index, acc->rkey, acc->rmb_addr) >= 0;
+	mutex_unlock(&hs->lgr->lock);
+	return knows;
+}
+
+static void smc_hs_known(struct smc_hs *hs, const struct smc_clc_accept *acc,
+			 struct smc_nego_known *known)
+{
+	memset(known, 0, sizeof(*known));
+	known->max_size_code = SMC_BSIZE_RFC_MAX;
+	if (!hs->lgr || hs->is_first)
+		return;
+	known->has_link = true;
+	known->has_rtoken = smc_hs_knows_rtoken(hs, acc);
+	known->max_size_code = hs->lgr->is_deployed ? SMC_BSIZE_DEPLOYED_MAX : SMC_BSIZE_RFC_MAX;
+}
+
+/* The machine of the group begins; it proves the path where data will go. */
+static void smc_hs_start_llc(struct smc_hs *hs)
+{
+	const struct smc_conn *conn = &hs->smc->conn;
+	struct smc_llc_probe probe = {
+		.raddr = conn->peer_addr + SMC_EYE_CATCHER_LEN,
+		.rkey = conn->peer_rkey,
+		.laddr = smc_buf_elem_iova(&conn->sndbuf),
+		.lkey = smc_buf_lkey(conn->sndbuf.buf, hs->link->index),
+		.len = smc_nego_mtu_bytes(min(hs->link->wr.end.mtu, hs->link->peer.mtu)),
+	};
+
+	smc_llc_set_probe(hs->lgr, &probe);
+	smc_llc_start(hs->lgr, hs->link);
+}
+
+static bool smc_hs_tcp_has_news(const struct sock *tsk)
+{
+	return !skb_queue_empty_lockless(&tsk->sk_receive_queue) ||
+	       READ_ONCE(tsk->sk_err) || READ_ONCE(tsk->sk_shutdown) & RCV_SHUTDOWN;
+}
+
+/* Sleep until LLC has settled first contact or TCP has something to say. */
+static void smc_hs_sleep_first(struct smc_hs *hs)
+{
+	struct sock *tsk = hs->smc->tcp->sk;
+	DEFINE_WAIT(lgr_wait);
+	DEFINE_WAIT(tcp_wait);
+
+	prepare_to_wait(&hs->lgr->waitq, &lgr_wait, TASK_IDLE);
+	prepare_to_wait(sk_sleep(tsk), &tcp_wait, TASK_INTERRUPTIBLE);
+	if (READ_ONCE(hs->lgr->state) == SMC_LGR_FORMING && !smc_hs_tcp_has_news(tsk))
+		schedule();
+	finish_wait(sk_sleep(tsk), &tcp_wait);
+	finish_wait(&hs->lgr->waitq, &lgr_wait);
+}
+
+/*
+ * First contact: LLC confirms the link and tries for a second one. All that
+ * time a Decline may come on TCP (DCLN-06, ERR-23); nothing else may.
+ */
+static enum smc_hs_outcome smc_hs_first_contact(struct smc_hs *hs)
+{
+	enum smc_hs_outcome out;
+	bool is_declined = false;
+
+	while (READ_ONCE(hs->lgr->state) == SMC_LGR_FORMING) {
+		if (is_declined) {
+			/* the machine needs no more than its worker */
+			wait_event(hs->lgr->waitq, READ_ONCE(hs->lgr->state) != SMC_LGR_FORMING);
+			break;
+		}
+		smc_hs_sleep_first(hs);
+		if (!smc_hs_tcp_has_news(hs->smc->tcp->sk))
+			continue;
+		out = smc_hs_recv(hs, SMC_CLC_DECLINE, smc_hs_deadline(hs));
+		if (out == SMC_HS_FAILED)
+			return out;
+		smc_llc_declined(hs->lgr);
+		is_declined = true;
+	}
+	if (READ_ONCE(hs->lgr->state) == SMC_LGR_ACTIVE)
+		return is_declined ? smc_hs_fail(hs, -ECONNRESET) : SMC_HS_GO_ON;
+
+	hs->is_path_bad = true;
+	if (is_declined)
+		return smc_hs_to_tcp(hs, SMC_DECLINE_PEERDECL);
+	if (hs->lgr->fail_decline == SMC_DECLINE_NONE)
+		return smc_hs_fail(hs, -ECONNRESET);
+	hs->may_decline = true;
+	return smc_hs_to_tcp(hs, hs->lgr->fail_decline);
+}
+
+/* Data may flow. */
+static enum smc_hs_outcome smc_hs_open(struct smc_hs *hs)
+{
+	smc_conn_open(&hs->smc->conn);
+	return SMC_HS_SMC;
+}
+
+/* Step 3: the group the server wants this connection in; FC-02, LG-06. */
+static enum smc_hs_outcome smc_hs_server_group(struct smc_hs *hs)
+{
+	struct smc_link_group *lgr;
+	struct smc_lgr_key key;
+
+	smc_hs_key(hs, &key, hs->proposal.peer_id, hs->proposal.gid);
+	lgr = smc_lgr_reserve(&key, &hs->end, smc_hs_deadline(hs) - jiffies, &hs->is_first);
+	if (IS_ERR(lgr))
+		return smc_hs_to_tcp(hs, PTR_ERR(lgr) == -ENOMEM ? SMC_DECLINE_MEM :
+				     SMC_DECLINE_TIMEOUT_CL);
+	hs->lgr = lgr;
+	if (!hs->is_first) {
+		hs->link = smc_lgr_pick_link(lgr);
+		return hs->link ? SMC_HS_GO_ON : smc_hs_to_tcp(hs, SMC_DECLINE_NOACTLINK);
+	}
+	lgr->params.max_links = SMC_NEGO_MAX_LINKS;
+	smc_llc_init(lgr);
+	hs->link = smc_link_create(lgr, &hs->end);
+	if (IS_ERR(hs->link)) {
+		hs->link = NULL;
+		return smc_hs_to_tcp(hs, SMC_DECLINE_MEM);
+	}
+	return SMC_HS_GO_ON;
+}
+
+static enum smc_hs_outcome smc_hs_server_accept(struct smc_hs *hs)
+{
+	struct smc_nego_rmbe rmbe;
+	struct smc_nego_end end;
+
+	smc_hs_own_data(hs, &end, &rmbe);
+	smc_nego_build_accept(&hs->tx, &end, &rmbe, hs->link->wr.end.mtu, hs->link->psn,
+			      hs->is_first);
+	return smc_hs_send(hs);
+}
+
+/* Step 8: does the Confirm fit; SC-10, SC-11, ERR-17, AMB-56. */
+static enum smc_hs_outcome smc_hs_server_check(struct smc_hs *hs)
+{
+	struct smc_nego_confirmed decision;
+	struct smc_nego_known known;
+
+	smc_hs_known(hs, &hs->rx.accept, &known);
+	/* the client may name any active link of the group, SC-09 */
+	if (!hs->is_first) {
+		struct smc_ib_peer peer;
+		struct smc_link *link;
+
+		smc_hs_peer_end(&hs->rx.accept, &peer);
+		link = smc_lgr_link_by_peer(hs->lgr, &peer);
+		known.has_link = link;
+		if (link)
+			hs->link = link;
+	}
+	smc_nego_check_confirm(&hs->rx, &hs->proposal, hs->is_first ? NULL : &known,
+			       hs->end.mtu, &decision);
+	switch (decision.verdict) {
+	case SMC_CONFIRM_OK:
+		break;
+	case SMC_CONFIRM_DECLINE:
+		return smc_hs_to_tcp(hs, decision.decline);
+	default:
+		smc_stat_inc(hs->net, SMC_STAT_CLC_BAD);
+		return smc_hs_fail(hs, -ECONNRESET);
+	}
+	if (hs->is_first)
+		hs->lgr->params = decision.params;
+	return SMC_HS_GO_ON;
+}
+
+/* Step 9: what the client told goes into the link and the connection. */
+static enum smc_hs_outcome smc_hs_take_peer(struct smc_hs *hs)
+{
+	const struct smc_clc_accept *acc = &hs->rx.accept;
+	struct smc_ib_peer peer;
+
+	if (hs->is_first) {
+		smc_hs_peer_end(acc, &peer);
+		if (smc_link_connect(hs->link, &peer)) {
+			hs->is_path_bad = true;
+			return smc_hs_to_tcp(hs, SMC_DECLINE_ERR_RDYLNK);
+		}
+	}
+	if (!smc_conn_set_peer(&hs->smc->conn, acc))
+		return SMC_HS_GO_ON;
+	/* past Accept, a server on subsequent contact may not decline, ERR-07 */
+	if (hs->is_server && !hs->is_first)
+		return smc_hs_fail(hs, -ECONNRESET);
+	return smc_hs_to_tcp(hs, SMC_DECLINE_ERR_RTOK);
+}
+
+static enum smc_hs_outcome smc_hs_server(struct smc_hs *hs)
+{
+	struct smc_sock *smc = hs->smc;
+	enum smc_hs_outcome out;
+	enum smc_decline reason;
+
+	/* 1. Did both sides offer SMC-R? (3.5.1.1, OPT-10) */
+	if (!smc_tcp_is_agreed(smc))
+		return smc_hs_to_tcp(hs, SMC_DECLINE_PEERNOSMC);
+	/* 2. Proposal (3.5.1.2) */
+	out = smc_hs_recv(hs, SMC_CLC_PROPOSAL, smc->hs_deadline);
+	if (out != SMC_HS_GO_ON)
+		return out;
+	hs->proposal = hs->rx.proposal;
+	out = smc_hs_find_end(hs);
+	if (out != SMC_HS_GO_ON)
+		return out;
+	reason = smc_nego_server(&hs->proposal, smc_pnet_shares_subnet(smc->tcp->sk, &hs->proposal));
+	if (reason != SMC_DECLINE_NONE)
+		return smc_hs_to_tcp(hs, reason);
+	/* 3. An existing link group, or first contact (3.5.1.2, 3.5.2.1) */
+	out = smc_hs_server_group(hs);
+	if (out != SMC_HS_GO_ON)
+		return out;
+	/* 4. Receive element, ready before the Accept says so (ACPT-04) */
+	out = smc_hs_get_rings(hs);
+	if (out != SMC_HS_GO_ON)
+		return out;
+	/* 5. Alert token */
+	out = smc_hs_join(hs);
+	if (out != SMC_HS_GO_ON)
+		return out;
+	/* 6. Accept */
+	out = smc_hs_server_accept(hs);
+	if (out != SMC_HS_GO_ON)
+		return out;
+	/* 7. Confirm (3.5.1.3, 3.5.2.3) */
+	out = smc_hs_recv(hs, SMC_CLC_CONFIRM, smc_hs_deadline(hs));
+	if (out != SMC_HS_GO_ON)
+		return out;
+	hs->may_decline = hs->is_first;
+	/* 8. Check it */
+	out = smc_hs_server_check(hs);
+	if (out != SMC_HS_GO_ON)
+		return out;
+	/* 9. Take the client's data; on first contact connect the queue pair */
+	out = smc_hs_take_peer(hs);
+	if (out != SMC_HS_GO_ON)
+		return out;
+	/* 10. First contact: CONFIRM LINK and the second link (3.5.1.5, 3.5.1.6) */
+	if (hs->is_first) {
+		smc_hs_start_llc(hs);
+		out = smc_hs_first_contact(hs);
+		if (out != SMC_HS_GO_ON)
+			return out;
+	}
+	return smc_hs_open(hs);
+}
+
+static enum smc_hs_outcome smc_hs_client_propose(struct smc_hs *hs)
+{
+	struct smc_nego_local local = {
+		.mtu = hs->end.mtu,
+		.subnets = hs->subnets,
+	};
+	enum smc_decline reason;
+
+	memcpy(local.peer_id, hs->peer_id, sizeof(local.peer_id));
+	memcpy(local.gid, hs->end.gid.raw, sizeof(local.gid));
+	memcpy(local.mac, hs->end.mac, sizeof(local.mac));
+	reason = smc_nego_propose(&local, &hs->tx);
+	if (reason != SMC_DECLINE_NONE)
+		return smc_hs_to_tcp(hs, reason);
+	return smc_hs_send(hs);
+}
+
+/* AMB-06: the server has lost the link that its Accept names anew. */
+static void smc_hs_client_end_stale(const struct smc_lgr_key *key, const struct smc_ib_peer *peer)
+{
+	struct smc_link_group *lgr = smc_lgr_find_link(key, peer);
+
+	if (!lgr)
+		return;
+	smc_lgr_terminate(lgr);
+	smc_lgr_put(lgr);
+}
+
+static enum smc_hs_outcome smc_hs_client_form(struct smc_hs *hs, const struct smc_lgr_key *key,
+					      const struct smc_params *params)
+{
+	struct smc_link_group *lgr = smc_lgr_form(key);
+
+	if (IS_ERR(lgr))
+		return smc_hs_to_tcp(hs, SMC_DECLINE_MEM);
+	hs->lgr = lgr;
+	hs->is_first = true;
+	lgr->params = *params;
+	smc_llc_init(lgr);
+	hs->link = smc_link_create(lgr, &hs->end);
+	if (IS_ERR(hs->link)) {
+		hs->link = NULL;
+		return smc_hs_to_tcp(hs, SMC_DECLINE_MEM);
+	}
+	return SMC_HS_GO_ON;
+}
+
+/* Step 4: first or subsequent contact; FC-06, SC-05, ERR-13. */
+static enum smc_hs_outcome smc_hs_client_group(struct smc_hs *hs)
+{
+	const struct smc_clc_accept *acc = &hs->rx.accept;
+	struct smc_nego_accepted decision;
+	struct smc_link_group *lgr;
+	struct smc_nego_known known;
+	struct smc_lgr_key key;
+	struct smc_ib_peer peer;
+
+	smc_hs_key(hs, &key, acc->peer_id, acc->gid);
+	smc_hs_peer_end(acc, &peer);
+	if (!acc->first_contact) {
+		/* Accepts may overtake each other: the group may still be forming */
+		lgr = smc_lgr_reserve_link(&key, &peer, smc_hs_deadline(hs) - jiffies, &hs->link);
+		if (!IS_ERR(lgr))
+			hs->lgr = lgr;
+	}
+	smc_hs_known(hs, acc, &known);
+	smc_nego_classify_accept(&hs->rx, &known, hs->end.mtu, &decision);
+	switch (decision.contact) {
+	case SMC_CONTACT_SUBSEQUENT:
+		return SMC_HS_GO_ON;
+	case SMC_CONTACT_FIRST:
+	case SMC_CONTACT_FIRST_STALE:
+		smc_hs_client_end_stale(&key, &peer);
+		return smc_hs_client_form(hs, &key, &decision.params);
+	default:
+		hs->out_of_sync = decision.out_of_sync;
+		return smc_hs_to_tcp(hs, decision.decline);
+	}
+}
+
+static enum smc_hs_outcome smc_hs_client_confirm(struct smc_hs *hs)
+{
+	struct smc_nego_rmbe rmbe;
+	struct smc_nego_end end;
+	u8 mtu = hs->link->wr.end.mtu;
+
+	smc_hs_own_data(hs, &end, &rmbe);
+	if (hs->is_first)
+		mtu = min_t(u8, mtu, hs->link->peer.mtu);
+	smc_nego_build_confirm(&hs->tx, &end, &rmbe, mtu, hs->link->psn);
+	return smc_hs_send(hs);
+}
+
+static enum smc_hs_outcome smc_hs_client(struct smc_hs *hs)
+{
+	struct smc_sock *smc = hs->smc;
+	enum smc_hs_outcome out;
+
+	/* 1. Did both sides offer SMC-R? (3.5.1.1, OPT-10) */
+	if (smc->is_eager_tcp)
+		return smc_hs_to_tcp(hs, smc->fallback);
+	if (!smc_tcp_is_agreed(smc))
+		return smc_hs_to_tcp(hs, SMC_DECLINE_PEERNOSMC);
+	/* 2. Proposal, or a Decline in its place (3.5.1.2, ERR-03) */
+	hs->may_decline = true;
+	out = smc_hs_find_end(hs);
+	if (out != SMC_HS_GO_ON)
+		return out;
+	out = smc_hs_client_propose(hs);
+	if (out != SMC_HS_GO_ON)
+		return out;
+	/* 3. Accept (3.5.1.3) */
+	out = smc_hs_recv(hs, SMC_CLC_ACCEPT, smc_hs_deadline(hs));
+	if (out != SMC_HS_GO_ON)
+		return out;
+	/* 4. The link group it names, or a new one */
+	out = smc_hs_client_group(hs);
+	if (out != SMC_HS_GO_ON)
+		return out;
+	/* 5. Receive element (SC-08) and alert token */
+	out = smc_hs_get_rings(hs);
+	if (out != SMC_HS_GO_ON)
+		return out;
+	out = smc_hs_join(hs);
+	if (out != SMC_HS_GO_ON)
+		return out;
+	/* 6. Take the server's data; on first contact the queue pair goes to RTR */
+	out = smc_hs_take_peer(hs);
+	if (out != SMC_HS_GO_ON)
+		return out;
+	/* 7. Confirm, before any data (CFRM-03, RACE-02); LLC may be faster */
+	if (hs->is_first)
+		smc_hs_start_llc(hs);
+	out = smc_hs_client_confirm(hs);
+	if (out != SMC_HS_GO_ON)
+		return out;
+	/* 8. First contact: wait for CONFIRM LINK and what follows (3.5.1.5) */
+	if (hs->is_first) {
+		out = smc_hs_first_contact(hs);
+		if (out != SMC_HS_GO_ON)
+			return out;
+	}
+	return smc_hs_open(hs);
+}
+
+/* Tell the peer if it is our turn; remember a path that failed. */
+static void smc_hs_say_decline(struct smc_hs *hs)
+{
+	struct in6_addr peer;
+
+	if (hs->is_path_bad) {
+		smc_peer_addr(hs->smc->tcp->sk, &peer);
+		smc_peer_remember(hs->net, &peer, hs->reason);
+	}
+	if (!hs->may_decline)
+		return;
+	smc_pnet_local_id(hs->net, hs->has_end ? &hs->end : NULL, hs->peer_id);
+	if (!smc_clc_decline(hs->smc->tcp, hs->peer_id, hs->reason, hs->out_of_sync))
+		smc_stat_inc(hs->net, SMC_STAT_DECLINE_TX);
+}
+
+/* The peer's Decline says that its view of the group differs, AMB-33, DCLN-04. */
+static bool smc_hs_is_out_of_sync(const struct smc_hs *hs)
+{
+	return hs->rx.type == SMC_CLC_DECLINE && hs->rx.decline.out_of_sync;
+}
+
+/* Give back what an unsuccessful handshake has taken. */
+static void smc_hs_cleanup(struct smc_hs *hs, enum smc_hs_outcome out)
+{
+	struct smc_conn *conn = &hs->smc->conn;
+	struct smc_link_group *lgr = hs->lgr;
+
+	if (hs->has_end)
+		smc_ib_end_put(&hs->end);
+	if (!lgr || out == SMC_HS_SMC)
+		return;
+	if (hs->is_first || smc_hs_is_out_of_sync(hs)) {
+		if (hs->is_path_bad || hs->is_first)
+			smc_lgr_fail(lgr, hs->reason);
+		smc_lgr_terminate(lgr);
+	}
+	if (hs->is_joined) {
+		smc_close_leave(hs->smc);
+		return;
+	}
+	if (conn->rmbe.buf)
+		smc_buf_put(&lgr->rmbs, &conn->rmbe);
+	if (conn->sndbuf.buf)
+		smc_buf_put(&lgr->sends, &conn->sndbuf);
+	smc_lgr_get(lgr);
+	if (smc_lgr_unreserve(lgr))
+		smc_llc_arm_idle(lgr);
+	smc_lgr_put(lgr);
+}
+
+static void smc_hs_finish_failed(struct smc_sock *smc, int err)
+{
+	smc->close.state = SMC_STATE_CLOSED;
+	smc->sk.sk_state = SMC_STATE_CLOSED;
+	smc->sk.sk_shutdown = SHUTDOWN_MASK;
+	smc_tcp_reset(smc);
+	smc_sock_set_err(smc, err);
+}
+
+static void smc_hs_finish_smc(struct smc_sock *smc)
+{
+	struct sock *sk = &smc->sk;
+
+	sk->sk_sndbuf = 2 * smc->conn.sndbuf.size;
+	sk->sk_rcvbuf = 2 * smc->conn.rmbe.size;
+	smc_tcp_watch(smc, SMC_TCP_CARRIER);
+	smc_close_establish(smc);
+	/* what happened on TCP before the watch was set */
+	if (smc->tcp->sk->sk_state == TCP_CLOSE)
+		smc_sock_pend(smc, SMC_PENDING_RESET);
+	else if (smc_tcp_has_payload(smc))
+		smc_sock_pend(smc, SMC_PENDING_FAULT);
+}
+
+/* close() came before the outcome. */
+static void smc_hs_finish_orphan(struct smc_sock *smc, enum smc_hs_outcome out)
+{
+	if (out == SMC_HS_SMC) {
+		smc_hs_finish_smc(smc);
+		smc_close_release(smc);
+	} else {
+		smc_sock_unhash(smc);
+		smc_tcp_release(smc);
+	}
+}
+
+/* The outcome becomes that of connect(). */
+static void smc_hs_finish_client(struct smc_hs *hs, enum smc_hs_outcome out)
+{
+	struct smc_sock *smc = hs->smc;
+	struct sock *sk = &smc->sk;
+
+	lock_sock(sk);
+	smc->is_connecting = false;
+	if (sock_flag(sk, SOCK_DEAD)) {
+		smc_hs_finish_orphan(smc, out);
+	} else if (out == SMC_HS_SMC) {
+		smc_stat_inc(hs->net, SMC_STAT_CLIENT_SMC);
+		smc_hs_finish_smc(smc);
+	} else if (out == SMC_HS_TCP) {
+		smc->fallback = hs->reason;
+		smc_fallback_graft(smc, sk->sk_socket);
+	} else {
+		smc_stat_inc(hs->net, SMC_STAT_CLIENT_FAILED);
+		smc_hs_finish_failed(smc, -hs->err);
+	}
+	if (!smc->is_grafted)
+		smc_sock_wake_all(smc);
+	release_sock(sk);
+}
+
+/**
+ * smc_hs_drop_child() - close a child that no accept() will take
+ * @child: off all queues of its listener
+ *
+ * Consumes the caller's reference.
+ *
+ * Context: Process context, may sleep. Takes the child's socket lock.
+ */
+void smc_hs_drop_child(struct smc_sock *child)
+{
+	struct sock *sk = &child->sk;
+
+	lock_sock(sk);
+	sock_set_flag(sk, SOCK_DEAD);
+	smc_close_release(child);
+	if (!child->is_alive) {
+		smc_sock_unhash(child);
+		smc_tcp_release(child);
+	}
+	release_sock(sk);
+	sock_put(sk);
+}
+
+/* The child goes to accept(), or away. */
+static void smc_hs_finish_server(struct smc_hs *hs, enum smc_hs_outcome out)
+{
+	struct smc_sock *smc = hs->smc;
+	struct sock *sk = &smc->sk;
+
+	lock_sock(sk);
+	if (out == SMC_HS_SMC) {
+		smc_stat_inc(hs->net, SMC_STAT_SERVER_SMC);
+		smc_hs_finish_smc(smc);
+	} else if (out == SMC_HS_TCP) {
+		smc->fallback = hs->reason;
+		smc_tcp_unwatch(smc);
+	} else {
+		smc_stat_inc(hs->net, SMC_STAT_SERVER_FAILED);
+		smc_hs_finish_failed(smc, -hs->err);
+	}
+	release_sock(sk);
+	if (!smc_sock_end_handshake(smc, out != SMC_HS_FAILED))
+		smc_hs_drop_child(smc);
+}
+
+static void smc_hs_run(struct smc_hs *hs)
+{
+	struct smc_sock *smc = hs->smc;
+	enum smc_hs_outcome out;
+
+	out = hs->is_server ? smc_hs_server(hs) : smc_hs_client(hs);
+	if (out == SMC_HS_TCP)
+		smc_hs_say_decline(hs);
+	trace_smc_handshake(smc, hs->is_server, out, hs->reason, hs->err);
+	smc_hs_cleanup(hs, out);
+	if (hs->is_server)
+		smc_hs_finish_server(hs, out);
+	else
+		smc_hs_finish_client(hs, out);
+}
+
+static void smc_hs_start(struct smc_sock *smc, bool is_server)
+{
+	struct smc_hs *hs;
+
+	/* from here on the inner socket wakes this worker, nobody else */
+	WRITE_ONCE(smc->tcp_phase, SMC_TCP_QUIET);
+	/* small, and without it the connection could not even be refused */
+	hs = kzalloc(sizeof(*hs), GFP_KERNEL | __GFP_NOFAIL);
+	hs->smc = smc;
+	hs->net = sock_net(&smc->sk);
+	hs->is_server = is_server;
+	smc_hs_run(hs);
+	kfree(hs);
+}
+
+/* How does the three-way handshake stand? Negative errno, or 0 when it is done. */
+static int smc_hs_client_tcp(struct smc_sock *smc)
+{
+	struct sock *sk = &smc->sk;
+	int rc = -EALREADY;
+
+	lock_sock(sk);
+	if (!smc->is_connecting)
+		goto out;
+	if (sock_flag(sk, SOCK_DEAD)) {
+		smc->is_connecting = false;
+		smc_hs_finish_orphan(smc, SMC_HS_FAILED);
+		goto out;
+	}
+	/* a second connect() tells the outcome of the first, with TCP's errno */
+	rc = kernel_connect(smc->tcp, (struct sockaddr *)&smc->addr, smc->addr_len, O_NONBLOCK);
+	if (!rc || rc == -EALREADY || rc == -EINPROGRESS)
+		goto out;
+	smc->is_connecting = false;
+	smc_tcp_unwatch(smc);
+	smc_sock_set_err(smc, -rc);
+	smc_sock_wake_all(smc);
+out:
+	release_sock(sk);
+	return rc;
+}
+
+/**
+ * smc_hs_work() - run the handshake of a socket
+ * @work: &smc_sock.hs_work; drops the reference taken when it was queued
+ *
+ * Queued again by late news of the inner socket, it finds nothing to do.
+ *
+ * Context: Process context (work item). Takes the socket lock.
+ */
+void smc_hs_work(struct work_struct *work)
+{
+	struct smc_sock *smc = container_of(work, struct smc_sock, hs_work);
+
+	if (!smc->is_child) {
+		if (!smc_hs_client_tcp(smc))
+			smc_hs_start(smc, false);
+	} else if (!smc->is_hs_begun) {
+		smc->is_hs_begun = true;
+		if (cancel_delayed_work(&smc->hs_timer))
+			sock_put(&smc->sk);
+		smc_hs_start(smc, true);
+	}
+	sock_put(&smc->sk);
+}
+
+/**
+ * smc_hs_timer() - a client has said nothing in time (ERR-14)
+ * @work: &smc_sock.hs_timer; drops the reference taken when it was queued
+ *
+ * Context: Process context (work item).
+ */
+void smc_hs_timer(struct work_struct *work)
+{
+	struct smc_sock *smc = container_of(to_delayed_work(work), struct smc_sock, hs_timer);
+
+	smc_sock_queue(smc, &smc->hs_work);
+	sock_put(&smc->sk);
+}
+
+/**
+ * smc_hs_begin_client() - begin connect()
+ * @smc: the socket; @smc->addr is filled
+ *
+ * Context: Process context, may sleep. Expects the socket lock held.
+ * Return: -EINPROGRESS, or the errno with which TCP refuses at once.
+ */
+int smc_hs_begin_client(struct smc_sock *smc)
+{
+	int rc;
+
+	smc_tcp_watch(smc, SMC_TCP_CONNECTING);
+	rc = kernel_connect(smc->tcp, (struct sockaddr *)&smc->addr, smc->addr_len, O_NONBLOCK);
+	if (rc && rc != -EINPROGRESS) {
+		smc_tcp_unwatch(smc);
+		return rc;
+	}
+	smc->is_connecting = true;
+	if (!rc)
+		smc_sock_queue(smc, &smc->hs_work);
+	return -EINPROGRESS;
+}
+
+/**
+ * smc_hs_begin_server() - a child was taken off the TCP accept queue
+ * @listener: its listening socket
+ * @child: new, with its inner socket; the caller's reference is consumed
+ *
+ * Context: Process context, may sleep.
+ */
+void smc_hs_begin_server(struct smc_sock *listener, struct smc_sock *child)
+{
+	struct net *net = sock_net(&child->sk);
+	unsigned long timeout = msecs_to_jiffies(READ_ONCE(smc_net(net)->set.clc_timeout_ms));
+
+	child->is_child = true;
+	child->hs_deadline = jiffies + timeout;
+	if (!smc_sock_add_handshake(listener, child)) {
+		smc_hs_drop_child(child);
+		return;
+	}
+	sock_hold(&child->sk);
+	smc_tcp_watch(child, SMC_TCP_PROPOSAL);
+	/* without the option there is nothing to wait for */
+	if (!smc_tcp_is_agreed(child) || smc_hs_tcp_has_news(child->tcp->sk))
+		smc_sock_queue(child, &child->hs_work);
+	else
+		smc_sock_queue_delayed(child, &child->hs_timer, timeout);
+	sock_put(&child->sk);
+}
+
+/**
+ * smc_hs_drop_handshakes() - end the handshakes of a listener that closes
+ * @listener: the socket, no longer listening
+ *
+ * Each child's worker finds itself unlisted and closes the child.
+ *
+ * Context: Process context, may sleep.
+ */
+void smc_hs_drop_handshakes(struct smc_sock *listener)
+{
+	struct smc_sock *child;
+
+	while ((child = smc_sock_next_handshake(listener))) {
+		smc_tcp_shutdown(child, SHUT_RDWR);
+		smc_sock_queue(child, &child->hs_work);
+		sock_put(&child->sk);
+	}
+}

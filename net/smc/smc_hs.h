@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The rendezvous of both roles, RFC 7609 section 3.5. */
+#ifndef SMC_HS_H
+#define SMC_HS_H
+
+#include "smc_sock.h"
+
+void smc_hs_work(struct work_struct *work);
+void smc_hs_timer(struct work_struct *work);
+void smc_hs_begin_server(struct smc_sock *listener, struct smc_sock *child);
+void smc_hs_drop_child(struct smc_sock *child);
+void smc_hs_drop_handshakes(struct smc_sock *listener);
+int smc_hs_begin_client(struct smc_sock *smc);
+
+#endif /* SMC_HS_H */

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Listening sockets.
+ *
+ * Operation: the inner socket listens. Each connection that TCP has completed
+ * becomes a child at once and runs its handshake on its own; accept() only
+ * ever takes children whose handshake has ended, so it never waits for one.
+ * Connections stay in TCP's queue, and are refused there, while the accept
+ * queue is full.
+ */
+#include <net/tcp.h>
+
+#include "smc_compat.h"
+#include "smc_hs.h"
+#include "smc_listen.h"
+#include "smc_net.h"
+#include "smc_tcp.h"
+
+/* Handshakes of one listener at a time above which SMC is not offered. */
+#define SMC_LISTEN_CONGESTED	128
+
+/* Asked by TCP for each SYN of a listener with SMC_LIMIT_HS. */
+static bool smc_listen_is_congested(const struct sock *tsk)
+{
+	const struct smc_sock *smc;
+	bool is_congested;
+
+	rcu_read_lock();
+	smc = rcu_dereference_sk_user_data(tsk);
+	is_congested = smc && READ_ONCE(smc->nr_handshakes) > SMC_LISTEN_CONGESTED;
+	rcu_read_unlock();
+	return is_congested;
+}
+
+/**
+ * smc_listen_start() - listen()
+ * @smc: the socket, not connected; or listening already, then only the
+ *	 backlog changes
+ * @backlog: as given to listen()
+ *
+ * Context: Process context, may sleep. Expects the socket lock held.
+ * Return: 0 or the negative errno of TCP's listen().
+ */
+int smc_listen_start(struct smc_sock *smc, int backlog)
+{
+	struct sock *sk = &smc->sk;
+	bool is_first = sk->sk_state != SMC_STATE_LISTEN;
+	int rc;
+
+	if (is_first) {
+		smc_tcp_offer(smc, true);
+		if (smc->limits_handshakes)
+			tcp_sk(smc->tcp->sk)->smc_hs_congested = smc_listen_is_congested;
+		/* a child may come before kernel_listen() returns */
+		smc_tcp_watch(smc, SMC_TCP_LISTENING);
+		sk->sk_state = SMC_STATE_LISTEN;
+	}
+	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
+	rc = kernel_listen(smc->tcp, backlog);
+	if (rc && is_first) {
+		sk->sk_state = SMC_STATE_INIT;
+		smc_tcp_unwatch(smc);
+	}
+	return rc;
+}
+
+/**
+ * smc_listen_stop() - the socket listens no more
+ * @smc: the socket, listening
+ *
+ * Children that nobody accepted are closed, handshakes ended.
+ *
+ * Context: Process context, may sleep. Expects the socket lock held.
+ */
+void smc_listen_stop(struct smc_sock *smc)
+{
+	struct smc_sock *child;
+
+	spin_lock(&smc->accept_lock);
+	smc->sk.sk_state = SMC_STATE_INIT;
+	spin_unlock(&smc->accept_lock);
+	smc_tcp_unwatch(smc);
+	tcp_sk(smc->tcp->sk)->smc_hs_congested = NULL;
+	smc_tcp_shutdown(smc, SHUT_RDWR);
+	/* in this order: a handshake that ends moves to the accept queue */
+	smc_hs_drop_handshakes(smc);
+	while ((child = smc_sock_next_child(smc)))
+		smc_hs_drop_child(child);
+}
+
+/* What TCP children inherit from their listener, ours do too. */
+static void smc_listen_inherit(const struct smc_sock *listener, struct smc_sock *child)
+{
+	const struct sock *from = &listener->sk;
+	struct sock *to = &child->sk;
+
+	to->sk_rcvtimeo = from->sk_rcvtimeo;
+	to->sk_sndtimeo = from->sk_sndtimeo;
+	to->sk_rcvlowat = from->sk_rcvlowat;
+	to->sk_priority = from->sk_priority;
+	to->sk_mark = from->sk_mark;
+	to->sk_bound_dev_if = from->sk_bound_dev_if;
+	to->sk_lingertime = from->sk_lingertime;
+	to->sk_reuse = from->sk_reuse;
+	to->sk_reuseport = from->sk_reuseport;
+	to->sk_userlocks = from->sk_userlocks;
+	to->sk_sndbuf = from->sk_sndbuf;
+	to->sk_rcvbuf = from->sk_rcvbuf;
+	if (sock_flag(from, SOCK_LINGER))
+		sock_set_flag(to, SOCK_LINGER);
+	if (sock_flag(from, SOCK_KEEPOPEN))
+		sock_set_flag(to, SOCK_KEEPOPEN);
+	if (sock_flag(from, SOCK_URGINLINE))
+		sock_set_flag(to, SOCK_URGINLINE);
+	child->conn.tx_nodelay = listener->conn.tx_nodelay;
+}
+
+/* Take one connection from TCP. Negative errno when there is none to take. */
+static int smc_listen_take(struct smc_sock *smc)
+{
+	struct smc_sock *child;
+	struct socket *tcp;
+	int rc;
+
+	rc = kernel_accept(smc->tcp, &tcp, O_NONBLOCK);
+	if (rc)
+		return rc;
+	child = smc_sock_alloc(sock_net(&smc->sk), NULL, smc->sk.sk_protocol,
+			       !smc->sk.sk_net_refcnt);
+	if (!child) {
+		sock_release(tcp);
+		return -ENOMEM;
+	}
+	child->tcp = tcp;
+	smc_listen_inherit(smc, child);
+	smc_sock_hash(child);
+	smc_hs_begin_server(smc, child);
+	return 0;
+}
+
+/**
+ * smc_listen_work() - make children of what TCP has completed
+ * @work: &smc_sock.listen_work; drops the reference taken when it was queued
+ *
+ * Context: Process context (work item). Takes the socket lock.
+ */
+void smc_listen_work(struct work_struct *work)
+{
+	struct smc_sock *smc = container_of(work, struct smc_sock, listen_work);
+	struct sock *sk = &smc->sk;
+	int rc = 0;
+
+	lock_sock(sk);
+	/* an aborted connection is not the end of the queue */
+	while (sk->sk_state == SMC_STATE_LISTEN && (!rc || rc == -ECONNABORTED) &&
+	       READ_ONCE(smc->nr_accept_q) <= READ_ONCE(sk->sk_max_ack_backlog))
+		rc = smc_listen_take(smc);
+	release_sock(sk);
+	sock_put(sk);
+}
+
+/**
+ * smc_listen_wait() - the next child for accept()
+ * @smc: the listening socket
+ * @timeo: how long to sleep, jiffies
+ * @err: filled when NULL is returned: -EAGAIN, -EINVAL (not listening), or
+ *	 what a signal means
+ *
+ * Context: Process context, may sleep. Expects the socket lock held; it is
+ * released while sleeping.
+ * Return: a child with a reference for the caller, or NULL.
+ */
+struct smc_sock *smc_listen_wait(struct smc_sock *smc, long timeo, int *err)
+{
+	struct smc_sock *child = NULL;
+	struct sock *sk = &smc->sk;
+	DEFINE_WAIT(wait);
+
+	for (;;) {
+		/* one connection wakes one accept() */
+		prepare_to_wait_exclusive(sk_sleep(sk), &wait, TASK_INTERRUPTIBLE);
+		*err = -EINVAL;
+		if (sk->sk_state != SMC_STATE_LISTEN)
+			break;
+		child = smc_sock_next_child(smc);
+		*err = -EAGAIN;
+		if (child || !timeo)
+			break;
+		*err = sock_intr_errno(timeo);
+		if (signal_pending(current))
+			break;
+		release_sock(sk);
+		timeo = schedule_timeout(timeo);
+		/* the lock may sleep, which a task on its way to sleep must not */
+		finish_wait(sk_sleep(sk), &wait);
+		lock_sock(sk);
+	}
+	finish_wait(sk_sleep(sk), &wait);
+	/* there is room now for what TCP holds back */
+	if (child)
+		smc_sock_queue(smc, &smc->listen_work);
+	return child;
+}

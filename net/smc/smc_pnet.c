@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From a TCP connection to the RDMA port that serves its route, and the
+ * subnets by which both ends find out that they share a LAN.
+ *
+ * Also here: the memory of peers whose RDMA path failed. A blocked UDP port
+ * or an MTU hole costs the first connection some seconds of handshake; those
+ * that follow go straight to TCP until the entry has aged.
+ */
+#include <linux/if_vlan.h>
+#include <linux/inetdevice.h>
+#include <linux/jhash.h>
+#include <net/addrconf.h>
+#include <net/dst.h>
+#include <net/if_inet6.h>
+#include <net/xfrm.h>
+
+#include "smc_compat.h"
+#include "smc_net.h"
+#include "smc_pnet.h"
+
+#define SMC_PEER_SLOTS	256
+
+struct smc_peer_slot {
+	struct in6_addr addr;		/* IPv4 as mapped address */
+	enum smc_decline reason;	/* SMC_DECLINE_NONE: free */
+	unsigned long since;		/* jiffies */
+};
+
+struct smc_peer_memory {
+	spinlock_t lock;
+	u32 seed;
+	struct smc_peer_slot slot[SMC_PEER_SLOTS];
+};
+
+/**
+ * smc_pnet_init_net() - prepare the memory of failed peers
+ * @net: the namespace
+ *
+ * Context: Process context, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int smc_pnet_init_net(struct net *net)
+{
+	struct smc_net *sn = smc_net(net);
+
+	sn->peer_memory = kvzalloc(sizeof(*sn->peer_memory), GFP_KERNEL);
+	if (!sn->peer_memory)
+		return -ENOMEM;
+	spin_lock_init(&sn->peer_memory->lock);
+	sn->peer_memory->seed = get_random_u32();
+	get_random_bytes(sn->peer_instance, sizeof(sn->peer_instance));
+	return 0;
+}
+
+/**
+ * smc_pnet_exit_net() - undo smc_pnet_init_net()
+ * @net: the namespace
+ *
+ * Context: Process context, may sleep.
+ */
+void smc_pnet_exit_net(struct net *net)
+{
+	kvfree(smc_net(net)->peer_memory);
+}
+
+static struct smc_peer_slot *smc_peer_slot(struct smc_peer_memory *mem,
+					   const struct in6_addr *peer)
+{
+	u32 hash = jhash2((const u32 *)peer->s6_addr32, 4, mem->seed);
+
+	return &mem->slot[hash % SMC_PEER_SLOTS];
+}
+
+/**
+ * smc_peer_remember() - the RDMA path to a peer failed
+ * @net: the namespace
+ * @peer: its IP address, IPv4 mapped
+ * @reason: what will be the fallback reason of the connections that follow
+ *
+ * The memory is bounded: a newer peer may push an older one out.
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_peer_remember(struct net *net, const struct in6_addr *peer, enum smc_decline reason)
+{
+	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
+	struct smc_peer_slot *slot = smc_peer_slot(mem, peer);
+
+	if (!READ_ONCE(smc_net(net)->set.peer_memory_ms))
+		return;
+	spin_lock_bh(&mem->lock);
+	slot->addr = *peer;
+	slot->reason = reason;
+	slot->since = jiffies;
+	spin_unlock_bh(&mem->lock);
+	smc_stat_inc(net, SMC_STAT_PEER_REMEMBERED);
+}
+
+/**
+ * smc_peer_recall() - is a peer known not to be reached by RDMA
+ * @net: the namespace
+ * @peer: its IP address, IPv4 mapped
+ *
+ * Context: Any context but hard interrupt.
+ * Return: the reason remembered, or SMC_DECLINE_NONE.
+ */
+enum smc_decline smc_peer_recall(struct net *net, const struct in6_addr *peer)
+{
+	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
+	int age_ms = READ_ONCE(smc_net(net)->set.peer_memory_ms);
+	enum smc_decline reason = SMC_DECLINE_NONE;
+	struct smc_peer_slot *slot = smc_peer_slot(mem, peer);
+
+	spin_lock_bh(&mem->lock);
+	if (slot->reason != SMC_DECLINE_NONE &&
+	    time_after_eq(jiffies, slot->since + msecs_to_jiffies(age_ms)))
+		slot->reason = SMC_DECLINE_NONE;
+	if (slot->reason != SMC_DECLINE_NONE && ipv6_addr_equal(&slot->addr, peer))
+		reason = slot->reason;
+	spin_unlock_bh(&mem->lock);
+	return reason;
+}
+
+/* Are the segments of this connection IPv4, PROP-09? */
+static bool smc_pnet_is_ipv4(const struct sock *tsk)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	if (tsk->sk_family == AF_INET6)
+		return ipv6_addr_v4mapped(&tsk->sk_v6_daddr);
+#endif
+	return true;
+}
+
+/**
+ * smc_peer_addr() - the peer's IP address
+ * @tsk: connected TCP socket
+ * @peer: filled; an IPv4 address as mapped address
+ *
+ * Context: Any context.
+ */
+void smc_peer_addr(const struct sock *tsk, struct in6_addr *peer)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	if (tsk->sk_family == AF_INET6) {
+		*peer = tsk->sk_v6_daddr;
+		return;
+	}
+#endif
+	ipv6_addr_set_v4mapped(tsk->sk_daddr, peer);
+}
+
+/* The device this connection sends through, with a reference, or NULL. */
+static struct net_device *smc_pnet_route_dev(struct sock *tsk)
+{
+	struct dst_entry *dst = sk_dst_get(tsk);
+	struct net_device *ndev;
+
+	if (!dst)
+		return NULL;
+	rcu_read_lock();
+	ndev = smc_compat_dst_dev(dst);
+	if (ndev)
+		dev_hold(ndev);
+	rcu_read_unlock();
+	dst_release(dst);
+	return ndev;
+}
+
+static bool smc_pnet_ipv4_subnet(struct sock *tsk, struct net_device *ndev,
+				 struct smc_nego_subnets *subnets)
+{
+	const struct in_ifaddr *ifa;
+	struct in_device *in_dev;
+	bool found = false;
+
+	rcu_read_lock();
+	in_dev = __in_dev_get_rcu(ndev);
+	if (!in_dev)
+		goto out;
+	in_dev_for_each_ifa_rcu(ifa, in_dev) {
+		if (!inet_ifa_match(inet_sk(tsk)->inet_saddr, ifa))
+			continue;
+		subnets->ipv4 = ntohl(ifa->ifa_local);
+		subnets->ipv4_len = ifa->ifa_prefixlen;
+		found = true;
+		/* the address itself is a better witness than its subnet */
+		if (ifa->ifa_local == inet_sk(tsk)->inet_saddr)
+			break;
+	}
+out:
+	rcu_read_unlock();
+	return found;
+}
+
+static bool smc_pnet_ipv6_prefixes(struct net_device *ndev, struct smc_nego_subnets *subnets)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	const struct inet6_ifaddr *ifa;
+	struct inet6_dev *idev;
+
+	rcu_read_lock();
+	idev = __in6_dev_get(ndev);
+	if (!idev)
+		goto out;
+	read_lock_bh(&idev->lock);
+	list_for_each_entry(ifa, &idev->addr_list, if_list) {
+		if (subnets->nr_prefixes == SMC_CLC_PREFIXES_MAX)
+			break;
+		smc_nego_add_prefix(subnets, ifa->addr.s6_addr, ifa->prefix_len);
+	}
+	read_unlock_bh(&idev->lock);
+out:
+	rcu_read_unlock();
+#endif
+	return subnets->nr_prefixes > 0;
+}
+
+/**
+ * smc_pnet_find() - the RDMA port and subnets for a connection
+ * @tsk: the connected inner TCP socket
+ * @end: filled on success; ends with smc_ib_end_put()
+ * @subnets: filled with what a client proposes, or NULL
+ *
+ * The port is the one under the device of the route, with its VLAN: no list
+ * is configured (GEN-01, GEN-09, AMB-68, SEC-01).
+ *
+ * Context: Process context, may sleep.
+ * Return: SMC_DECLINE_NONE, SMC_DECLINE_NOSMCRDEV (no device, or not up),
+ * SMC_DECLINE_CNFERR (no usable subnet on the interface).
+ */
+enum smc_decline smc_pnet_find(struct sock *tsk, struct smc_ib_end *end,
+			       struct smc_nego_subnets *subnets)
+{
+	enum smc_decline reason = SMC_DECLINE_NOSMCRDEV;
+	struct net_device *ndev = smc_pnet_route_dev(tsk);
+	bool found = true;
+	u16 vlan = 0;
+
+	if (!ndev)
+		return reason;
+	if (ndev->flags & IFF_LOOPBACK)
+		goto out;
+	if (is_vlan_dev(ndev))
+		vlan = vlan_dev_vlan_id(ndev);
+	if (smc_ib_find(sock_net(tsk), ndev, vlan, end))
+		goto out;
+
+	reason = SMC_DECLINE_NONE;
+	if (subnets) {
+		memset(subnets, 0, sizeof(*subnets));
+		subnets->is_ipv6 = !smc_pnet_is_ipv4(tsk);
+		if (subnets->is_ipv6)
+			found = smc_pnet_ipv6_prefixes(ndev, subnets);
+		else
+			found = smc_pnet_ipv4_subnet(tsk, ndev, subnets);
+	}
+	if (!found) {
+		smc_ib_end_put(end);
+		reason = SMC_DECLINE_CNFERR;
+	}
+out:
+	dev_put(ndev);
+	return reason;
+}
+
+static bool smc_pnet_match_ipv4(struct net_device *ndev, const struct smc_clc_proposal *prop)
+{
+	const struct in_ifaddr *ifa;
+	struct in_device *in_dev;
+	bool found = false;
+
+	rcu_read_lock();
+	in_dev = __in_dev_get_rcu(ndev);
+	if (!in_dev)
+		goto out;
+	in_dev_for_each_ifa_rcu(ifa, in_dev) {
+		found = smc_nego_match_ipv4(prop, ntohl(ifa->ifa_local), ifa->ifa_prefixlen);
+		if (found)
+			break;
+	}
+out:
+	rcu_read_unlock();
+	return found;
+}
+
+static bool smc_pnet_match_ipv6(struct net_device *ndev, const struct smc_clc_proposal *prop)
+{
+	bool found = false;
+#if IS_ENABLED(CONFIG_IPV6)
+	const struct inet6_ifaddr *ifa;
+	struct inet6_dev *idev;
+
+	rcu_read_lock();
+	idev = __in6_dev_get(ndev);
+	if (!idev)
+		goto out;
+	read_lock_bh(&idev->lock);
+	list_for_each_entry(ifa, &idev->addr_list, if_list) {
+		found = smc_nego_match_ipv6(prop, ifa->addr.s6_addr, ifa->prefix_len);
+		if (found)
+			break;
+	}
+	read_unlock_bh(&idev->lock);
+out:
+	rcu_read_unlock();
+#endif
+	return found;
+}
+
+/**
+ * smc_pnet_shares_subnet() - is the client on a LAN of ours
+ * @tsk: the server's connected inner TCP socket
+ * @prop: what the client says of its interface
+ *
+ * FC-03, FC-04: a subnet or prefix of the interface that this connection uses
+ * is among those proposed.
+ *
+ * Context: Process context.
+ */
+bool smc_pnet_shares_subnet(struct sock *tsk, const struct smc_clc_proposal *prop)
+{
+	struct net_device *ndev = smc_pnet_route_dev(tsk);
+	bool found = false;
+
+	if (!ndev)
+		return false;
+	if (!prop->nr_prefixes)
+		found = smc_pnet_match_ipv4(ndev, prop);
+	else
+		found = smc_pnet_match_ipv6(ndev, prop);
+	dev_put(ndev);
+	return found;
+}
+
+/**
+ * smc_pnet_needs_ipsec() - must the connection's packets be protected
+ * @tsk: the connected inner TCP socket
+ *
+ * Data on RDMA would bypass IPsec, so such connections stay with TCP, SEC-06.
+ *
+ * Context: Process context.
+ */
+bool smc_pnet_needs_ipsec(struct sock *tsk)
+{
+#ifdef CONFIG_XFRM
+	struct dst_entry *dst = sk_dst_get(tsk);
+	bool needs;
+
+	needs = rcu_access_pointer(tsk->sk_policy[0]) ||
+		rcu_access_pointer(tsk->sk_policy[1]) ||
+		(dst && dst_xfrm(dst));
+	dst_release(dst);
+	return needs;
+#else
+	return false;
+#endif
+}
+
+/**
+ * smc_pnet_local_id() - this host's peer ID
+ * @net: the namespace; each is a stack of its own (AMB-55)
+ * @end: a local RNIC port, or NULL for any
+ * @peer_id: filled; the same for the life of the module (PID-04)
+ *
+ * Two bytes drawn at start, then the MAC of a RoCE port (PID-01, PID-02).
+ *
+ * Context: Process context.
+ */
+void smc_pnet_local_id(struct net *net, const struct smc_ib_end *end, u8 peer_id[8])
+{
+	const struct smc_net *sn = smc_net(net);
+	u8 mac[ETH_ALEN] = {};
+
+	if (smc_ib_local_mac(mac) && end)
+		ether_addr_copy(mac, end->mac);
+	smc_nego_peer_id(peer_id, sn->peer_instance[0] << 8 | sn->peer_instance[1], mac);
+}

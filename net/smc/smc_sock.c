@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AF_SMC socket objects.
+ *
+ * Lifetime: a socket has one reference from its file (or from the listener's
+ * queues before accept()), one from each work item or timer that is queued,
+ * one from each CDC message in flight, and one from the close machine while
+ * the connection is not closed on both sides (is_alive). The object is freed
+ * after an RCU grace period, so that calls which found it through
+ * sock->sk and completion handlers which found it through its alert token may
+ * still try to get a reference.
+ */
+#include <linux/module.h>
+#include <linux/random.h>
+#include <net/sock.h>
+#include <net/tcp.h>
+
+#include "smc_compat.h"
+#include "smc_net.h"
+#include "smc_sock.h"
+
+#define SMC_SOCK_BUCKETS	64
+
+struct smc_sock_bucket {
+	spinlock_t lock;
+	struct hlist_head head;
+};
+
+static struct smc_sock_bucket smc_sock_buckets[SMC_SOCK_BUCKETS];
+static const struct smc_sock_works *smc_works;
+static struct workqueue_struct *smc_hs_wq;
+static struct workqueue_struct *smc_close_wq;
+
+static struct proto smc_proto_v4 = {
+	.name		= "SMC",
+	.owner		= THIS_MODULE,
+	.obj_size	= sizeof(struct smc_sock),
+	.slab_flags	= SLAB_ACCOUNT,
+};
+
+static struct proto smc_proto_v6 = {
+	.name		= "SMC6",
+	.owner		= THIS_MODULE,
+	.obj_size	= sizeof(struct smc_sock),
+	.slab_flags	= SLAB_ACCOUNT,
+	SMC_PROTO_IPV6_PINFO(struct smc_sock, inet6)
+};
+
+/**
+ * smc_sock_init() - register the socket objects
+ * @works: what the work items and callbacks of each socket run; kept
+ *
+ * Context: Process context, module load.
+ * Return: 0 or a negative errno of proto_register() or alloc_workqueue().
+ */
+int smc_sock_init(const struct smc_sock_works *works)
+{
+	int i, rc;
+
+	smc_works = works;
+	for (i = 0; i < SMC_SOCK_BUCKETS; i++)
+		spin_lock_init(&smc_sock_buckets[i].lock);
+
+	/* A handshake sleeps for its peer: no peer may hold up another's. */
+	smc_hs_wq = alloc_workqueue("smc_hs", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	if (!smc_hs_wq)
+		return -ENOMEM;
+	smc_close_wq = alloc_workqueue("smc_close", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	rc = -ENOMEM;
+	if (!smc_close_wq)
+		goto out_hs_wq;
+	rc = proto_register(&smc_proto_v4, 1);
+	if (rc)
+		goto out_close_wq;
+	rc = proto_register(&smc_proto_v6, 1);
+	if (rc)
+		goto out_v4;
+	return 0;
+
+out_v4:
+	proto_unregister(&smc_proto_v4);
+out_close_wq:
+	destroy_workqueue(smc_close_wq);
+out_hs_wq:
+	destroy_workqueue(smc_hs_wq);
+	return rc;
+}
+
+/**
+ * smc_sock_exit() - undo smc_sock_init()
+ *
+ * No socket is left: each holds a module reference.
+ *
+ * Context: Process context, module unload.
+ */
+void smc_sock_exit(void)
+{
+	destroy_workqueue(smc_close_wq);
+	destroy_workqueue(smc_hs_wq);
+	/* objects are freed by RCU callbacks */
+	rcu_barrier();
+	proto_unregister(&smc_proto_v6);
+	proto_unregister(&smc_proto_v4);
+}
+
+static void smc_sock_destruct(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+
+	WARN_ON_ONCE(smc->tcp);
+	WARN_ON_ONCE(smc->conn.lgr);
+	WARN_ON_ONCE(!hlist_unhashed(&smc->hash_node));
+}
+
+/**
+ * smc_sock_is_ours() - is this one of our sockets
+ * @sk: any socket, alive at least until the end of the RCU read section
+ *
+ * Context: Any context.
+ */
+bool smc_sock_is_ours(const struct sock *sk)
+{
+	return sk->sk_destruct == smc_sock_destruct;
+}
+
+/**
+ * smc_sock_alloc() - make a socket object
+ * @net: its namespace
+ * @sock: the application's socket, or NULL for a child before accept()
+ * @protocol: SMCPROTO_SMC or SMCPROTO_SMC6
+ * @kern: as for sk_alloc()
+ *
+ * The inner TCP socket is the caller's business.
+ *
+ * Context: Process context, may sleep.
+ * Return: the object with one reference for the caller, or NULL.
+ */
+struct smc_sock *smc_sock_alloc(struct net *net, struct socket *sock, int protocol, int kern)
+{
+	struct smc_net *sn = smc_net(net);
+	struct smc_sock *smc;
+	struct sock *sk;
+
+	sk = sk_alloc(net, PF_SMC, GFP_KERNEL, protocol ? &smc_proto_v6 : &smc_proto_v4, kern);
+	if (!sk)
+		return NULL;
+	sock_init_data(sock, sk);
+	sk->sk_type = SOCK_STREAM;
+	sk->sk_protocol = protocol;
+	sk->sk_destruct = smc_sock_destruct;
+	sk->sk_sndbuf = 2 * READ_ONCE(sn->set.wmem);
+	sk->sk_rcvbuf = 2 * READ_ONCE(sn->set.rmem);
+	sock_set_flag(sk, SOCK_RCU_FREE);
+
+	smc = smc_sk(sk);
+	smc_state_close_init(&smc->close);
+	sk->sk_state = smc->close.state;
+	smc_conn_init(&smc->conn, sk, smc_works->event);
+	INIT_WORK(&smc->hs_work, smc_works->handshake);
+	INIT_DELAYED_WORK(&smc->hs_timer, smc_works->handshake_timer);
+	INIT_WORK(&smc->listen_work, smc_works->listen);
+	INIT_WORK(&smc->close_work, smc_works->close);
+	timer_setup(&smc->close_timer, smc_works->close_timer, 0);
+	spin_lock_init(&smc->accept_lock);
+	INIT_LIST_HEAD(&smc->accept_q);
+	INIT_LIST_HEAD(&smc->handshakes);
+	INIT_LIST_HEAD(&smc->queue_node);
+	INIT_HLIST_NODE(&smc->hash_node);
+	return smc;
+}
+
+/**
+ * smc_sock_enter() - begin a socket call
+ * @sock: the application's socket, held by its file
+ *
+ * A connection that fell back has its struct socket handed over to TCP while
+ * calls may be under way (smc_fallback_graft()). Each of our operations
+ * begins here and forwards to TCP when this returns NULL.
+ *
+ * Context: Any context.
+ * Return: our socket with a reference for the caller, or NULL when @sock is
+ * TCP's by now.
+ */
+struct smc_sock *smc_sock_enter(struct socket *sock)
+{
+	struct sock *sk;
+
+	rcu_read_lock();
+	do {
+		/* pairs with smp_store_release() in smc_fallback_graft() */
+		sk = smp_load_acquire(&sock->sk);
+		if (!sk || !smc_sock_is_ours(sk)) {
+			sk = NULL;
+			break;
+		}
+	} while (!refcount_inc_not_zero(&sk->sk_refcnt));
+	rcu_read_unlock();
+	return sk ? smc_sk(sk) : NULL;
+}
+
+static struct smc_sock_bucket *smc_sock_bucket(const struct smc_sock *smc)
+{
+	return &smc_sock_buckets[hash_ptr(smc, ilog2(SMC_SOCK_BUCKETS))];
+}
+
+/**
+ * smc_sock_hash() - make a socket visible to sock_diag
+ * @smc: the socket
+ *
+ * Context: Process context.
+ */
+void smc_sock_hash(struct smc_sock *smc)
+{
+	struct smc_sock_bucket *b = smc_sock_bucket(smc);
+
+	spin_lock(&b->lock);
+	if (hlist_unhashed(&smc->hash_node)) {
+		hlist_add_head(&smc->hash_node, &b->head);
+		sock_prot_inuse_add(sock_net(&smc->sk), smc->sk.sk_prot, 1);
+	}
+	spin_unlock(&b->lock);
+}
+
+/**
+ * smc_sock_unhash() - undo smc_sock_hash(), which need not have happened
+ * @smc: the socket
+ *
+ * Context: Process context.
+ */
+void smc_sock_unhash(struct smc_sock *smc)
+{
+	struct smc_sock_bucket *b = smc_sock_bucket(smc);
+
+	spin_lock(&b->lock);
+	if (!hlist_unhashed(&smc->hash_node)) {
+		hlist_del_init(&smc->hash_node);
+		sock_prot_inuse_add(sock_net(&smc->sk), smc->sk.sk_prot, -1);
+	}
+	spin_unlock(&b->lock);
+}
+
+/**
+ * smc_sock_for_each() - visit the sockets of a namespace
+ * @net: the namespace
+ * @bucket: where to go on, 0 at first; updated
+ * @skip: sockets of that bucket already visited, 0 at first; updated
+ * @visit: called with a bucket's lock held, must not sleep; a nonzero value
+ *	   ends the walk, which can be resumed at the same socket
+ * @arg: passed on
+ *
+ * For smc_diag.ko.
+ *
+ * Context: Process context.
+ * Return: 0 when all were visited, or what @visit returned.
+ */
+int smc_sock_for_each(struct net *net, unsigned int *bucket, unsigned int *skip,
+		      smc_sock_visit visit, void *arg)
+{
+	int rc = 0;
+
+	for (; *bucket < SMC_SOCK_BUCKETS; (*bucket)++, *skip = 0) {
+		struct smc_sock_bucket *b = &smc_sock_buckets[*bucket];
+		unsigned int n = 0;
+		struct smc_sock *smc;
+
+		spin_lock(&b->lock);
+		hlist_for_each_entry(smc, &b->head, hash_node) {
+			if (n++ < *skip || !net_eq(sock_net(&smc->sk), net))
+				continue;
+			rc = visit(&smc->sk, arg);
+			if (rc) {
+				*skip = n - 1;
+				break;
+			}
+		}
+		spin_unlock(&b->lock);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+EXPORT_SYMBOL_GPL(smc_sock_for_each);
+
+/**
+ * smc_sock_queue() - queue one of the socket's work items
+ * @smc: the socket
+ * @work: &smc_sock.hs_work, .listen_work or .close_work
+ *
+ * Takes a reference that the work function drops.
+ *
+ * Context: Any context.
+ * Return: false when it was queued already.
+ */
+bool smc_sock_queue(struct smc_sock *smc, struct work_struct *work)
+{
+	struct workqueue_struct *wq = work == &smc->close_work ? smc_close_wq : smc_hs_wq;
+
+	sock_hold(&smc->sk);
+	if (queue_work(wq, work))
+		return true;
+	sock_put(&smc->sk);
+	return false;
+}
+
+/**
+ * smc_sock_queue_delayed() - queue the socket's delayed work item
+ * @smc: the socket
+ * @work: &smc_sock.hs_timer
+ * @delay_jiffies: from now
+ *
+ * Takes a reference that the work function drops, or who cancels it.
+ *
+ * Context: Any context.
+ * Return: false when it was queued already.
+ */
+bool smc_sock_queue_delayed(struct smc_sock *smc, struct delayed_work *work,
+			    unsigned long delay_jiffies)
+{
+	sock_hold(&smc->sk);
+	if (queue_delayed_work(smc_hs_wq, work, delay_jiffies))
+		return true;
+	sock_put(&smc->sk);
+	return false;
+}
+
+/**
+ * smc_sock_pend() - tell the close machine something
+ * @smc: the socket
+ * @what: the news; several of the same kind count once
+ *
+ * Context: Any context.
+ */
+void smc_sock_pend(struct smc_sock *smc, enum smc_pending what)
+{
+	set_bit(what, &smc->pending);
+	smc_sock_queue(smc, &smc->close_work);
+}
+
+/**
+ * smc_sock_add_handshake() - a child begins its handshake
+ * @listener: the listening socket
+ * @child: new; its reference now belongs to the listener's list
+ *
+ * Context: Process context.
+ * Return: false when the listener has been closed; nothing was done then.
+ */
+bool smc_sock_add_handshake(struct smc_sock *listener, struct smc_sock *child)
+{
+	bool is_open;
+
+	spin_lock(&listener->accept_lock);
+	is_open = listener->sk.sk_state == SMC_STATE_LISTEN;
+	if (is_open) {
+		sock_hold(&listener->sk);
+		child->listener = listener;
+		list_add_tail(&child->queue_node, &listener->handshakes);
+		listener->nr_handshakes++;
+	}
+	spin_unlock(&listener->accept_lock);
+	return is_open;
+}
+
+/**
+ * smc_sock_end_handshake() - a child is ready for accept(), or has failed
+ * @child: in the handshake list of its listener, unless the listener closed
+ * @is_ready: it shall go to the accept queue
+ *
+ * Context: Process context. Expects no lock held.
+ * Return: true when the accept queue has taken the child and the list's
+ * reference on it; false when both are the caller's and the child must go.
+ */
+bool smc_sock_end_handshake(struct smc_sock *child, bool is_ready)
+{
+	struct smc_sock *listener = child->listener;
+	bool is_queued = false;
+
+	spin_lock(&listener->accept_lock);
+	if (!list_empty(&child->queue_node)) {
+		list_del_init(&child->queue_node);
+		listener->nr_handshakes--;
+		is_queued = is_ready;
+	}
+	if (is_queued) {
+		list_add_tail(&child->queue_node, &listener->accept_q);
+		listener->nr_accept_q++;
+		WRITE_ONCE(listener->sk.sk_ack_backlog, listener->nr_accept_q);
+		/* accept() may take the child and its listener from here on */
+		sock_hold(&listener->sk);
+	} else {
+		child->listener = NULL;
+	}
+	spin_unlock(&listener->accept_lock);
+
+	if (is_queued)
+		listener->sk.sk_data_ready(&listener->sk);
+	sock_put(&listener->sk);
+	return is_queued;
+}
+
+/**
+ * smc_sock_next_child() - take the oldest child off the accept queue
+ * @listener: the listening socket, locked or being closed
+ *
+ * Context: Process context.
+ * Return: the child with the queue's reference, or NULL.
+ */
+struct smc_sock *smc_sock_next_child(struct smc_sock *listener)
+{
+	struct smc_sock *child;
+
+	spin_lock(&listener->accept_lock);
+	child = list_first_entry_or_null(&listener->accept_q, struct smc_sock, queue_node);
+	if (child) {
+		list_del_init(&child->queue_node);
+		listener->nr_accept_q--;
+		WRITE_ONCE(listener->sk.sk_ack_backlog, listener->nr_accept_q);
+	}
+	spin_unlock(&listener->accept_lock);
+
+	if (child) {
+		child->listener = NULL;
+		sock_put(&listener->sk);
+	}
+	return child;
+}
+
+/**
+ * smc_sock_next_handshake() - take a child out of the list of handshakes
+ * @listener: the listening socket, being closed: its state is no longer LISTEN
+ *
+ * The list's reference stays with the child's worker, which will find the
+ * child unlisted in smc_sock_end_handshake().
+ *
+ * Context: Process context.
+ * Return: a child with a reference for the caller, or NULL.
+ */
+struct smc_sock *smc_sock_next_handshake(struct smc_sock *listener)
+{
+	struct smc_sock *child;
+
+	spin_lock(&listener->accept_lock);
+	child = list_first_entry_or_null(&listener->handshakes, struct smc_sock, queue_node);
+	if (child) {
+		sock_hold(&child->sk);
+		list_del_init(&child->queue_node);
+		listener->nr_handshakes--;
+	}
+	spin_unlock(&listener->accept_lock);
+	return child;
+}
+
+/**
+ * smc_sock_set_err() - report an asynchronous error to the application
+ * @smc: the socket
+ * @err: positive errno
+ *
+ * Context: Any context.
+ */
+void smc_sock_set_err(struct smc_sock *smc, int err)
+{
+	WRITE_ONCE(smc->sk.sk_err, err);
+	sk_error_report(&smc->sk);
+}
+
+/**
+ * smc_sock_wake_all() - let every sleeper and poller look again
+ * @smc: the socket
+ *
+ * Context: Any context.
+ */
+void smc_sock_wake_all(struct smc_sock *smc)
+{
+	struct socket_wq *wq;
+
+	rcu_read_lock();
+	wq = rcu_dereference(smc->sk.sk_wq);
+	if (skwq_has_sleeper(wq))
+		wake_up_interruptible_all(&wq->wait);
+	rcu_read_unlock();
+	sk_wake_async(&smc->sk, SOCK_WAKE_WAITD, POLL_IN);
+}
+
+/**
+ * smc_sock_wake_writers() - the send ring has room
+ * @smc: the socket
+ *
+ * Context: Any context.
+ */
+void smc_sock_wake_writers(struct smc_sock *smc)
+{
+	struct sock *sk = &smc->sk;
+	struct socket *sock;
+	struct socket_wq *wq;
+
+	rcu_read_lock();
+	wq = rcu_dereference(sk->sk_wq);
+	sock = READ_ONCE(sk->sk_socket);
+	if (sock)
+		clear_bit(SOCK_NOSPACE, &sock->flags);
+	if (skwq_has_sleeper(wq))
+		wake_up_interruptible_poll(&wq->wait, EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND);
+	if (wq && wq->fasync_list && !(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN))
+		sock_wake_async(wq, SOCK_WAKE_SPACE, POLL_OUT);
+	rcu_read_unlock();
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The socket object: allocation, references, accept queue, sleeping and
+ * waking. What a socket does lives on the floors above.
+ */
+#ifndef SMC_SOCK_H
+#define SMC_SOCK_H
+
+#include <linux/ipv6.h>
+#include <linux/workqueue.h>
+#include <net/inet_sock.h>
+
+#include "smc_conn.h"
+#include "smc_state.h"
+
+/* What the callbacks of the inner TCP socket mean at the moment. */
+enum smc_tcp_phase {
+	SMC_TCP_QUIET,		/* nobody here wants to know */
+	SMC_TCP_LISTENING,	/* children to take */
+	SMC_TCP_CONNECTING,	/* client: the three-way handshake is under way */
+	SMC_TCP_PROPOSAL,	/* server: the first CLC message is due */
+	SMC_TCP_CARRIER,	/* on SMC: only FIN, RST and keepalives may come */
+};
+
+/* Bits of smc_sock.pending, news for the close machine. */
+enum smc_pending {
+	SMC_PENDING_DONE,	/* D */
+	SMC_PENDING_CLOSED,	/* C */
+	SMC_PENDING_ABORT,	/* A */
+	SMC_PENDING_RESET,	/* the TCP connection was reset */
+	SMC_PENDING_FAULT,	/* this side must abort: cursors, loss, eye catcher */
+	SMC_PENDING_LINK_LOST,
+	SMC_PENDING_DRAINED,	/* everything sent has completed */
+	SMC_PENDING_DATA,	/* more data arrived after the application closed */
+	SMC_PENDING_TIMER,
+};
+
+/**
+ * struct smc_sock - an AF_SMC socket
+ *
+ * Guarded by the socket lock unless a member says otherwise. sk_state follows
+ * @close.state.
+ *
+ * @inet: the generic part; first, so that the same object can be an AF_INET
+ *	  protocol
+ * @inet6: room for the IPv6 part of such a socket
+ * @tcp: the inner TCP socket; NULL once the connection was grafted onto TCP
+ *	 and after the last close; also read by the one handshake worker
+ * @conn: the connection on a link group
+ * @close: the close machine
+ * @hash_node: in the list that sock_diag walks
+ * @tcp_phase: what @tcp's callbacks do; written with WRITE_ONCE()
+ * @hs_work: the handshake of either role; holds a reference while queued
+ * @hs_timer: ends a server's wait for a Proposal; reference as above
+ * @listen_work: takes children off the inner listener; reference as above
+ * @close_work: runs the close machine on @pending; reference as above
+ * @close_timer: guards the wait states, TMR-16, TMR-17; reference while armed
+ * @pending: enum smc_pending, atomic bits
+ * @hs_deadline: of the first CLC message, jiffies
+ * @listener: of a child that has not been accepted yet; a reference
+ * @accept_lock: guards the five members that follow
+ * @accept_q: children ready for accept(), oldest first
+ * @handshakes: children before that, none after the listener was closed
+ * @nr_accept_q: length of @accept_q
+ * @nr_handshakes: length of @handshakes
+ * @queue_node: this child in one of its listener's two lists
+ * @fallback: reason code when the connection continues on TCP
+ * @peer_diagnosis: what the peer's Decline said
+ * @addr: where connect() goes, for the second look at the inner socket
+* @is_child: made by a listener; const once its handshake may begin
+ * @is_hs_begun: its handshake worker has run; the worker's own
+ * @is_connecting: the handshake worker owns the outcome
+ * @is_grafted: the file belongs to TCP now; every call is forwarded
+ * @is_alive: a reference is held until the close machine is done
+ * @is_eager_tcp: do not offer SMC, the reason is in @fallback
+ * @limits_handshakes: SMC_LIMIT_HS
+ */
+struct smc_sock {
+	union {
+		struct sock sk;
+		struct inet_sock inet;
+	};
+	struct ipv6_pinfo inet6;
+	struct socket *tcp;
+	struct smc_conn conn;
+	struct smc_close_ctl close;
+	struct hlist_node hash_node;
+	enum smc_tcp_phase tcp_phase;
+	struct work_struct hs_work;
+	struct delayed_work hs_timer;
+	struct work_struct listen_work;
+	struct work_struct close_work;
+	struct timer_list close_timer;
+	unsigned long pending;
+	unsigned long hs_deadline;
+	struct smc_sock *listener;
+	spinlock_t accept_lock;
+	struct list_head accept_q;
+	struct list_head handshakes;
+	unsigned int nr_accept_q;
+	unsigned int nr_handshakes;
+	struct list_head queue_node;
+	enum smc_decline fallback;
+	u32 peer_diagnosis;
+	struct sockaddr_storage addr;
+	int addr_len;
+	bool is_child;
+	bool is_hs_begun;
+	bool is_connecting;
+	bool is_grafted;
+	bool is_alive;
+	bool is_eager_tcp;
+	bool limits_handshakes;
+};
+
+static inline struct smc_sock *smc_sk(const struct sock *sk)
+{
+	return (struct smc_sock *)sk;
+}
+
+/* The work functions of a socket, given once by the floor that has them. */
+struct smc_sock_works {
+	work_func_t handshake;
+	work_func_t handshake_timer;
+	work_func_t listen;
+	work_func_t close;
+	void (*close_timer)(struct timer_list *timer);
+	void (*event)(struct smc_conn *conn, u32 events);
+};
+
+int smc_sock_init(const struct smc_sock_works *works);
+void smc_sock_exit(void);
+
+struct smc_sock *smc_sock_alloc(struct net *net, struct socket *sock, int protocol, int kern);
+struct smc_sock *smc_sock_enter(struct socket *sock);
+bool smc_sock_is_ours(const struct sock *sk);
+void smc_sock_hash(struct smc_sock *smc);
+void smc_sock_unhash(struct smc_sock *smc);
+
+bool smc_sock_queue(struct smc_sock *smc, struct work_struct *work);
+bool smc_sock_queue_delayed(struct smc_sock *smc, struct delayed_work *work,
+			    unsigned long delay_jiffies);
+void smc_sock_pend(struct smc_sock *smc, enum smc_pending what);
+
+bool smc_sock_add_handshake(struct smc_sock *listener, struct smc_sock *child);
+bool smc_sock_end_handshake(struct smc_sock *child, bool is_ready);
+struct smc_sock *smc_sock_next_child(struct smc_sock *listener);
+struct smc_sock *smc_sock_next_handshake(struct smc_sock *listener);
+
+void smc_sock_set_err(struct smc_sock *smc, int err);
+void smc_sock_wake_all(struct smc_sock *smc);
+void smc_sock_wake_writers(struct smc_sock *smc);
+
+typedef int (*smc_sock_visit)(struct sock *sk, void *arg);
+int smc_sock_for_each(struct net *net, unsigned int *bucket, unsigned int *skip,
+		      smc_sock_visit visit, void *arg);
+
+#endif /* SMC_SOCK_H */

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The inner TCP socket.
+ *
+ * Its callbacks are ours while smc_tcp_watch() is in force. They only set
+ * bits and queue work; what the news mean is decided there. sk_user_data
+ * points to our socket and is flagged so that children of a listener do not
+ * inherit it: a child runs our callbacks without a socket behind them until
+ * it has been taken off the TCP accept queue, which is the same as running
+ * TCP's own.
+ */
+#include <linux/net.h>
+#include <linux/tcp.h>
+#include <net/tcp.h>
+
+#include "smc_compat.h"
+#include "smc_tcp.h"
+
+/* What a fresh TCP socket comes with; the same for all. */
+static struct {
+	const struct proto_ops *ops;
+	const struct proto_ops *ops6;
+	void (*state_change)(struct sock *sk);
+	void (*data_ready)(struct sock *sk);
+} smc_tcp_own;
+
+static const struct proto_ops *smc_tcp_sample(int family)
+{
+	const struct proto_ops *ops;
+	struct socket *sock;
+
+	if (sock_create_kern(&init_net, family, SOCK_STREAM, IPPROTO_TCP, &sock))
+		return NULL;
+	ops = sock->ops;
+	smc_tcp_own.state_change = sock->sk->sk_state_change;
+	smc_tcp_own.data_ready = sock->sk->sk_data_ready;
+	sock_release(sock);
+	return ops;
+}
+
+/**
+ * smc_tcp_init() - learn what TCP sockets look like, switch the option on
+ *
+ * Context: Process context, module load.
+ * Return: 0, or -EAFNOSUPPORT when not even IPv4 sockets can be made.
+ */
+int smc_tcp_init(void)
+{
+	smc_tcp_own.ops = smc_tcp_sample(PF_INET);
+	if (!smc_tcp_own.ops)
+		return -EAFNOSUPPORT;
+	/* IPv6 may be disabled; then nobody gets a v6 socket from us either */
+	smc_tcp_own.ops6 = smc_tcp_sample(PF_INET6);
+	static_branch_enable(&tcp_have_smc);
+	return 0;
+}
+
+/**
+ * smc_tcp_exit() - stop TCP from sending and looking for the option
+ *
+ * Context: Process context, module unload.
+ */
+void smc_tcp_exit(void)
+{
+	static_branch_disable(&tcp_have_smc);
+}
+
+/**
+ * smc_tcp_ops() - the operations for a struct socket that TCP has taken over
+ * @sock: its sk is a TCP socket
+ *
+ * sock->ops itself may still be ours for a moment (smc_fallback_graft()), or
+ * a table that a TLS or address-form switch has put there since.
+ *
+ * Context: Any context.
+ * Return: never ours, never NULL.
+ */
+const struct proto_ops *smc_tcp_ops(const struct socket *sock)
+{
+	const struct proto_ops *ops = READ_ONCE(sock->ops);
+
+	if (ops->family != PF_SMC)
+		return ops;
+	return sock->sk->sk_family == AF_INET6 ? smc_tcp_own.ops6 : smc_tcp_own.ops;
+}
+
+/**
+ * smc_tcp_create() - give a socket its inner TCP socket
+ * @smc: the socket, new
+ * @net: its namespace
+ * @kern: as for sk_alloc(); 0 makes the TCP socket an ordinary one that
+ *	  belongs to the process, as it would be without us
+ *
+ * Context: Process context, may sleep.
+ * Return: 0 or the negative errno of creating a TCP socket.
+ */
+int smc_tcp_create(struct smc_sock *smc, struct net *net, int kern)
+{
+	int family = smc->sk.sk_protocol ? PF_INET6 : PF_INET;
+
+	return __sock_create(net, family, SOCK_STREAM, IPPROTO_TCP, &smc->tcp, kern);
+}
+
+static void smc_tcp_state_change(struct sock *sk)
+{
+	struct smc_sock *smc;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	smc = __locked_read_sk_user_data_with_flags(sk, SK_USER_DATA_NOCOPY);
+	if (smc) {
+		switch (READ_ONCE(smc->tcp_phase)) {
+		case SMC_TCP_CONNECTING:
+		case SMC_TCP_PROPOSAL:
+			smc_sock_queue(smc, &smc->hs_work);
+			break;
+		case SMC_TCP_CARRIER:
+			/* a FIN is remembered by TCP; deployed peers send it early */
+			if (sk->sk_state == TCP_CLOSE)
+				smc_sock_pend(smc, SMC_PENDING_RESET);
+			break;
+		default:
+			break;
+		}
+	}
+	read_unlock_bh(&sk->sk_callback_lock);
+	smc_tcp_own.state_change(sk);
+}
+
+static void smc_tcp_data_ready(struct sock *sk)
+{
+	struct smc_sock *smc;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	smc = __locked_read_sk_user_data_with_flags(sk, SK_USER_DATA_NOCOPY);
+	if (smc) {
+		switch (READ_ONCE(smc->tcp_phase)) {
+		case SMC_TCP_LISTENING:
+			smc_sock_queue(smc, &smc->listen_work);
+			break;
+		case SMC_TCP_PROPOSAL:
+			smc_sock_queue(smc, &smc->hs_work);
+			break;
+		case SMC_TCP_CARRIER:
+			/* payload here is a protocol error, AMB-54 */
+			if (tcp_inq(sk) > 0)
+				smc_sock_pend(smc, SMC_PENDING_FAULT);
+			break;
+		default:
+			break;
+		}
+	}
+	read_unlock_bh(&sk->sk_callback_lock);
+	smc_tcp_own.data_ready(sk);
+}
+
+/**
+ * smc_tcp_watch() - be told what happens on the inner socket
+ * @smc: the socket; stays alive until smc_tcp_unwatch()
+ * @phase: what its callbacks mean from now on
+ *
+ * News from before this call are not reported: the caller looks itself.
+ *
+ * Context: Process context. Takes sk_callback_lock of the inner socket.
+ */
+void smc_tcp_watch(struct smc_sock *smc, enum smc_tcp_phase phase)
+{
+	struct sock *sk = smc->tcp->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	WRITE_ONCE(smc->tcp_phase, phase);
+	__rcu_assign_sk_user_data_with_flags(sk, smc, SK_USER_DATA_NOCOPY);
+	sk->sk_state_change = smc_tcp_state_change;
+	sk->sk_data_ready = smc_tcp_data_ready;
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+/**
+ * smc_tcp_unwatch() - make the inner socket an ordinary one again
+ * @smc: the socket
+ *
+ * No callback of ours runs when this returns.
+ *
+ * Context: Process context. Takes sk_callback_lock of the inner socket.
+ */
+void smc_tcp_unwatch(struct smc_sock *smc)
+{
+	struct sock *sk = smc->tcp->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	WRITE_ONCE(smc->tcp_phase, SMC_TCP_QUIET);
+	rcu_assign_sk_user_data(sk, NULL);
+	sk->sk_state_change = smc_tcp_own.state_change;
+	sk->sk_data_ready = smc_tcp_own.data_ready;
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+/**
+ * smc_tcp_release() - close the inner socket
+ * @smc: the socket
+ *
+ * TCP sends FIN, or RST when CLC bytes are unread, as it would for a process.
+ *
+ * Context: Process context, may sleep.
+ */
+void smc_tcp_release(struct smc_sock *smc)
+{
+	struct socket *tcp = smc->tcp;
+
+	if (!tcp)
+		return;
+	smc_tcp_unwatch(smc);
+	smc->tcp = NULL;
+	sock_release(tcp);
+}
+
+/**
+ * smc_tcp_shutdown() - shut directions of the inner connection down
+ * @smc: the socket
+ * @how: SHUT_RD, SHUT_WR or SHUT_RDWR
+ *
+ * Also ends the sleep of a handshake worker.
+ *
+ * Context: Process context. Takes the inner socket's lock.
+ */
+void smc_tcp_shutdown(struct smc_sock *smc, int how)
+{
+	if (smc->tcp)
+		kernel_sock_shutdown(smc->tcp, how);
+}
+
+/**
+ * smc_tcp_reset() - reset the inner connection, RST on IP
+ * @smc: the socket
+ *
+ * Context: Process context. Takes the inner socket's lock.
+ */
+void smc_tcp_reset(struct smc_sock *smc)
+{
+	if (smc->tcp)
+		tcp_abort(smc->tcp->sk, ECONNRESET);
+}
+
+/**
+ * smc_tcp_offer() - carry the SMC option on SYN or SYN-ACK, or do not
+ * @smc: the socket, before connect() or listen()
+ * @is_offered: carry it; OPT-02, OPT-03
+ *
+ * Context: Process context. Takes the inner socket's lock.
+ */
+void smc_tcp_offer(struct smc_sock *smc, bool is_offered)
+{
+	struct sock *sk = smc->tcp->sk;
+
+	lock_sock(sk);
+	tcp_sk(sk)->syn_smc = is_offered;
+	release_sock(sk);
+}
+
+/**
+ * smc_tcp_is_agreed() - did both sides send the option, OPT-08
+ * @smc: the socket, three-way handshake completed
+ *
+ * Context: Process context.
+ */
+bool smc_tcp_is_agreed(struct smc_sock *smc)
+{
+	return tcp_sk(smc->tcp->sk)->syn_smc;
+}
+
+/**
+ * smc_tcp_has_payload() - are there bytes to read on the inner connection
+ * @smc: the socket
+ *
+ * Context: Process context. Takes the inner socket's lock.
+ */
+bool smc_tcp_has_payload(struct smc_sock *smc)
+{
+	struct sock *sk = smc->tcp->sk;
+	bool has;
+
+	lock_sock(sk);
+	has = tcp_inq(sk) > 0;
+	release_sock(sk);
+	return has;
+}
