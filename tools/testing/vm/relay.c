@@ -52,6 +52,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
 enum {
 	MAX_PORTS = 24,
 	MAX_SEGS = 8,
@@ -707,12 +709,12 @@ static int rule_key(struct rule *r, const char *key, const char *val)
 	};
 	size_t i;
 
-	for (i = 0; i < sizeof(ints) / sizeof(ints[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(ints); i++)
 		if (!strcmp(key, ints[i].name)) {
 			*ints[i].at = strtol(val, NULL, 0);
 			return 0;
 		}
-	for (i = 0; i < sizeof(raw) / sizeof(raw[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(raw); i++)
 		if (!strcmp(key, raw[i].name))
 			return unhex(val, raw[i].at);
 	if (!strcmp(key, "proto")) {
@@ -763,10 +765,17 @@ static void cmd_rule(struct ctl *c, char **arg, int n)
 		return;
 	}
 	memset(r, 0, sizeof(*r));
-	r->seg = r->port = r->sport = r->dport = r->opcode = -1;
-	r->llc = r->clc = r->longer = r->shorter = -1;
+	/* -1: any */
+	r->seg = -1;
+	r->port = -1;
+	r->sport = -1;
+	r->dport = -1;
+	r->opcode = -1;
+	r->llc = -1;
+	r->clc = -1;
+	r->longer = -1;
+	r->shorter = -1;
 	r->count = -1;
-	queue_init(&r->held);
 	for (i = 1; i < n; i++) {
 		eq = strchr(arg[i], '=');
 		if (!eq) {
@@ -785,7 +794,6 @@ static void cmd_rule(struct ctl *c, char **arg, int n)
 	}
 	r->id = next_rule_id++;
 	nrules++;
-	/* the list head moved with the struct: make it point to itself */
 	queue_init(&r->held);
 	say(c, "ok %d", r->id);
 }
@@ -833,7 +841,7 @@ static int unix_addr(struct sockaddr_un *sa, const char *path)
 	sa->sun_family = AF_UNIX;
 	if (strlen(path) >= sizeof(sa->sun_path))
 		return -ENAMETOOLONG;
-	strcpy(sa->sun_path, path);
+	memcpy(sa->sun_path, path, strlen(path));
 	return 0;
 }
 
@@ -979,7 +987,7 @@ static void command(struct ctl *c, char *line)
 	else if (!strcmp(arg[0], "quit"))
 		exit(0);
 	else
-		say(c, "error unknown command or wrong number of words");
+		say(c, "error unknown verb or wrong number of words");
 }
 
 static void ctl_read(struct ctl *c)
