@@ -8,11 +8,12 @@
  * where the peer reads next, as far as it told us.
  *
  * Free space and readable bytes are never counted: they follow from two
- * cursors. (Bytes in flight are: a reader's cursor may overtake completions,
- * so that more than a whole ring may wait for them.) The send ring's own cursors (what the application prepared, what
- * was written, what completed) belong to the caller, who gives their
- * difference as "unsent". So does the peer's alert token: what builds a message
- * leaves smc_cdc_msg.token alone.
+ * cursors. (Bytes in flight are counted: a reader's cursor may overtake
+ * completions, so that more than a whole ring may wait for them.) The send
+ * ring's own cursors (what the application prepared, what was written, what
+ * completed) belong to the caller, who gives their difference as "unsent". So
+ * does the peer's alert token: what builds a message leaves smc_cdc_msg.token
+ * alone.
  *
  * A control block is protected by its connection's lock. The caller posts
  * what smc_cdc_build() returned under the same hold, so that CDC order is

@@ -1297,8 +1297,8 @@ static void search_run(struct kunit *test, const struct side *one,
 	struct search s = { .test = test };
 	struct world w;
 
-	s.seen = vzalloc(sizeof(u64) << SEARCH_BITS);
-	s.stack = vzalloc(sizeof(struct world) * SEARCH_STACK);
+	s.seen = vcalloc(1U << SEARCH_BITS, sizeof(*s.seen));
+	s.stack = vcalloc(SEARCH_STACK, sizeof(*s.stack));
 	if (!s.seen || !s.stack)
 		blame(&s, "no memory");
 	memset(&w, 0, sizeof(w));
