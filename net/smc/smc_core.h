@@ -55,7 +55,7 @@ struct smc_link {
 	struct smc_ib_peer peer;
 	u32 psn;
 	unsigned int users;
-	spinlock_t wait_lock;
+	spinlock_t wait_lock;		/* see above */
 	struct list_head waiters;
 	struct list_head node;
 };
@@ -116,7 +116,7 @@ struct smc_link_group {
 	unsigned int nr_conns;
 	struct xarray conns;
 	u32 next_token;
-	struct mutex lock;
+	struct mutex lock;		/* lgr->lock, see above */
 	struct smc_link *links[SMC_LINKS_MAX];
 	struct list_head old_links;
 	struct list_head orphans;
