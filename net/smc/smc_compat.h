@@ -123,6 +123,14 @@ static inline void smc_compat_trace_sk_data_ready(struct sock *sk)
 #endif
 }
 
+/*
+ * Bit of socket.flags that sends SOL_SOCKET options to the family, too. A core
+ * without it does not look at this bit, and keeps those options to itself.
+ */
+#ifndef SMC_HAVE_CUSTOM_SOCKOPT
+#define SOCK_CUSTOM_SOCKOPT (BITS_PER_LONG - 1)
+#endif
+
 #ifndef SMC_HAVE_ITER_DEST
 #define ITER_DEST READ
 #define ITER_SOURCE WRITE
