@@ -55,7 +55,7 @@ def run(t):
     t.mode(t.b, "SMC-R", 5005, n)
     t.mode(t.a, "SMC-R", 5005, n)
     if t.family == "smc":
-        qps = t.a.run("rdma resource show qp").out.count("type RC")
+        qps = t.queue_pairs(t.a)
         t.equal(qps, 1, "RC queue pairs of 200 connections")
     c.gate("ask")
     t.wait_all(s, c)

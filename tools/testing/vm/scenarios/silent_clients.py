@@ -10,19 +10,16 @@ timeout = 50
 
 
 def silent(h, port):
-    """Three connections, each silent from another step on, until they are reset."""
-    host = RawHost()
-    conns = [host.connect(h.config["peer4"], port) for _ in range(3)]
-    for c in conns[1:]:
+    """Three peers, each silent from another step on, until they are reset."""
+    hosts = [RawHost(ip=f"10.43.0.{77 + i}", mac=f"52540043777{i}") for i in range(3)]
+    conns = [host.connect(h.config["peer4"], port) for host in hosts]
+    for host, c in list(zip(hosts, conns))[1:]:
         c.send(host.proposal())
         msg = c.recv_clc(20 * h.slow)
         h.equal(msg[4:5], b"\x02", f"Accept ({msg.hex()})")
-    conns[2].send(host.accept_or_confirm(CONFIRM))
+    conns[2].send(hosts[2].accept_or_confirm(CONFIRM))
     h.mark("silent")
-    ended = []
-    for c in conns:
-        ended.append(c.ended(h.left() - 5))
-    return ended
+    return [c.ended(h.left() - 5) for c in conns]
 
 
 def run(t):

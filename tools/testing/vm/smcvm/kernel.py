@@ -4,6 +4,7 @@
 What is made here lies in the cache, never in the tree. Two runners may work
 side by side: whatever is made is made under a lock and put in place by rename.
 """
+import atexit
 import contextlib
 import fcntl
 import functools
@@ -13,6 +14,7 @@ import lzma
 import os
 import shutil
 import subprocess
+import tempfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))))))
@@ -50,6 +52,12 @@ def script(*args):
     if p.returncode:
         raise BenchError(f"scripts/kernel {' '.join(args)} failed")
     return p.stdout.strip().split("\n")[-1]
+
+
+@functools.lru_cache(maxsize=4)
+def get(kind):
+    """The kernel "stock" or "debug", found or made once in a run."""
+    return Kernel(kind)
 
 
 class Kernel:
@@ -132,19 +140,23 @@ class Kernel:
         shutil.rmtree(work)
         os.rename(path + ".new", path)
 
+    @functools.lru_cache(maxsize=4)
     def smc_modules(self):
-        """Build our modules for this kernel; returns {name: path}.
+        """Build our modules for this kernel, once in a run; returns {name: path}.
 
         They are built in the cache, so that the tree stays clean and builds for
-        several kernels do not meet.
+        several kernels do not meet. What is loaded is a copy: another run may
+        build again meanwhile.
         """
         out = os.path.join(CACHE, f"vm-build-{self.kind}-{self.release}")
+        copy = tempfile.mkdtemp(prefix="vm-modules-", dir=CACHE)
+        atexit.register(shutil.rmtree, copy, True)
         with locked("build-" + self.kind):
             run(["make", "-s", f"-j{os.cpu_count()}", "-C", TOP, "modules",
                  f"KDIR={self.build}", f"OUT={out}"])
-        mods = {}
-        for path in glob.glob(os.path.join(out, "net/smc/*.ko")):
-            mods[os.path.basename(path)[:-3]] = path
+            for path in glob.glob(os.path.join(out, "net/smc/*.ko")):
+                shutil.copy(path, copy)
+        mods = {name[:-3]: os.path.join(copy, name) for name in os.listdir(copy)}
         if "smc" not in mods:
             raise BenchError("the build made no smc.ko")
         return mods

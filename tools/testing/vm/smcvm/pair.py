@@ -23,7 +23,7 @@ class Pair:
     """Options: kernel ("stock", "debug"), vcpus, nics, mtu."""
 
     def __init__(self, kind="debug", vcpus=1, nics=1, mtu=1500, names="ab"):
-        self.kernel = kernel.Kernel(kind)
+        self.kernel = kernel.get(kind)
         self.kind = kind
         self.mtu = mtu
         self.nics = nics

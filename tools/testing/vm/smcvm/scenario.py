@@ -275,6 +275,10 @@ class Test:
         except Failed:
             raise Failed(f"{vm.name}: sockets of port {port} remain: {seen}") from None
 
+    def queue_pairs(self, vm):
+        """How many RC queue pairs machine VM has."""
+        return vm.run("rdma resource show qp").out.count("type RC")
+
     # Machines
 
     def guest_path(self, path):
