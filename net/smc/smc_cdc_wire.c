@@ -265,10 +265,8 @@ u32 smc_cdc_apply(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 		return smc_cdc_validate(ctl, msg->seq);
 	if (!smc_cdc_seq_is_newer(msg->seq, ctl->rx_seq))
 		return SMC_EV_STALE;
-	if (msg->conn_flags & SMC_CDC_ABORT) {
-		ctl->rx_seq = msg->seq;
+	if (msg->conn_flags & SMC_CDC_ABORT)
 		return smc_cdc_take_conn_flags(ctl, msg->conn_flags);
-	}
 	prod_step = smc_cdc_prod_step(ctl, msg->prod);
 	cons_step = smc_cdc_cons_step(ctl, msg->cons);
 	if (prod_step < 0 || cons_step < 0)

@@ -252,6 +252,8 @@ static struct smc_cdc_ctl *ctl_new(struct kunit *test, struct smc_geom geom)
 	struct smc_cdc_ctl *ctl = kunit_kzalloc(test, sizeof(*ctl), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, ctl);
+	/* Used before, by another connection. */
+	memset(ctl, 0x5a, sizeof(*ctl));
 	smc_cdc_ctl_init(ctl, geom, geom);
 	return ctl;
 }
@@ -1343,6 +1345,39 @@ static void urg_05_same_mark_told_twice_is_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_urg_distance(ctl), -ENODATA);
 }
 
+/* A peer that does not wait for the first: the last one counts. */
+static void urg_05_newer_mark_replaces_an_unread_one(struct kunit *test)
+{
+	struct smc_cdc_ctl *ctl = ctl_new(test, rfc_geom);
+	struct smc_cdc_msg msg = plain_msg(ctl, 1);
+
+	msg.prod = curs(0, 14);
+	msg.prod_flags = P | U;
+	smc_cdc_apply(ctl, &msg);
+	msg.seq = 2;
+	msg.prod = curs(0, 24);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg),
+			(u32)(SMC_EV_DATA | SMC_EV_URG));
+	expect_cursor(test, ctl->rx_urg_mark, 0, 23);
+}
+
+/* The byte was read before the peer said that it is urgent. */
+static void urg_06_mark_on_a_byte_already_read_is_told(struct kunit *test)
+{
+	struct pair *p = pair_new(test, rfc_geom);
+	struct smc_cdc_msg msg;
+
+	prepare(&p->a, 10);
+	send_to(test, &p->a, &p->b);
+	consume(test, &p->b, 10);
+	expect_quiet(test, &p->b);
+	msg = plain_msg(&p->b.ctl, 2);
+	msg.prod_flags = U;
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &msg), 0U);
+	KUNIT_EXPECT_EQ(test, smc_cdc_urg_distance(&p->b.ctl), -ENODATA);
+	KUNIT_EXPECT_EQ(test, send_to(test, &p->b, &p->a), (u32)SMC_EV_SPACE);
+}
+
 /* No byte ever came: there is none in front of the cursor. */
 static void urg_05_mark_without_any_byte_is_none(struct kunit *test)
 {
@@ -2368,6 +2403,8 @@ static struct kunit_case smc_cdc_wire_cases[] = {
 	KUNIT_CASE(urg_02_u_only_with_the_cursor_behind_the_byte),
 	KUNIT_CASE(urg_05_mark_before_cursor_four_is_the_last_byte),
 	KUNIT_CASE(urg_05_same_mark_told_twice_is_one),
+	KUNIT_CASE(urg_05_newer_mark_replaces_an_unread_one),
+	KUNIT_CASE(urg_06_mark_on_a_byte_already_read_is_told),
 	KUNIT_CASE(urg_05_mark_without_any_byte_is_none),
 	KUNIT_CASE(urg_06_reading_the_urgent_byte_is_told),
 	KUNIT_CASE(urg_07_no_write_until_acknowledged),

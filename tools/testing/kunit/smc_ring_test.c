@@ -447,7 +447,7 @@ static void model_run(struct kunit *test, struct smc_geom src,
 		KUNIT_EXPECT_EQ(test, m->dst[i], 0xee);
 }
 
-static void tx_05_property_bytes_survive_any_plan(struct kunit *test)
+static void tx_05_tx_06_property_bytes_survive_any_plan(struct kunit *test)
 {
 	static const struct smc_geom srcs[] = {
 		{ 1, 0 }, { 7, 0 }, { 64, 0 }, { 101, 0 },
@@ -487,7 +487,7 @@ static struct kunit_case smc_ring_cases[] = {
 	KUNIT_CASE(win_08_blocked_writer_hears_of_any_byte),
 	KUNIT_CASE(win_09_request_overrides_the_rule),
 	KUNIT_CASE(urg_06_urgent_overrides_the_rule),
-	KUNIT_CASE(tx_05_property_bytes_survive_any_plan),
+	KUNIT_CASE(tx_05_tx_06_property_bytes_survive_any_plan),
 	{}
 };
 
