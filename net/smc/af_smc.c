@@ -30,8 +30,6 @@
 #include "smc_tcp.h"
 #include "smc_tx.h"
 
-unsigned int smc_net_id __read_mostly;
-
 static const struct proto_ops smc_sock_ops;
 
 /* Our socket, locked and with a reference, or NULL when it is TCP's now. */
@@ -647,24 +645,29 @@ static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int 
 }
 
 static const struct proto_ops smc_sock_ops = {
-	.family		= PF_SMC,
 	.owner		= THIS_MODULE,
-	.release	= smc_release,
+	.family		= PF_SMC,
+	/* set-up */
 	.bind		= smc_bind,
-	.connect	= smc_connect,
-	.socketpair	= sock_no_socketpair,
-	.accept		= smc_accept,
-	.getname	= smc_getname,
-	.poll		= smc_poll,
-	.ioctl		= smc_ioctl,
-	.gettstamp	= sock_gettstamp,
 	.listen		= smc_listen,
-	.shutdown	= smc_shutdown,
-	.setsockopt	= smc_setsockopt,
-	.getsockopt	= smc_getsockopt,
+	.accept		= smc_accept,
+	.connect	= smc_connect,
+	/* data */
 	.sendmsg	= smc_sendmsg,
 	.recvmsg	= smc_recvmsg,
+	.poll		= smc_poll,
+	/* questions and settings */
+	.getname	= smc_getname,
+	.getsockopt	= smc_getsockopt,
+	.setsockopt	= smc_setsockopt,
+	.ioctl		= smc_ioctl,
+	.gettstamp	= sock_gettstamp,
+	/* end */
+	.shutdown	= smc_shutdown,
+	.release	= smc_release,
+	/* never */
 	.mmap		= sock_no_mmap,
+	.socketpair	= sock_no_socketpair,
 };
 
 static int smc_create(struct net *net, struct socket *sock, int protocol, int kern)

@@ -172,6 +172,9 @@ void smc_close_event(struct smc_sock *smc, enum smc_close_event event)
 	struct smc_conn *conn = &smc->conn;
 	int i;
 
+	/* what TCP_CORK or MSG_MORE holds back is not to delay the end */
+	if (event == SMC_CLOSE_APP_CLOSE || event == SMC_CLOSE_APP_SHUT_WR)
+		smc_tx_flush(conn);
 	for (i = 0; i < SMC_CLOSE_CHAIN; i++) {
 		u32 actions = smc_close_step(smc, event);
 

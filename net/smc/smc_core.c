@@ -180,11 +180,9 @@ static bool lgr_key_matches(const struct smc_link_group *lgr, const struct smc_l
 {
 	const struct smc_lgr_key *own = &lgr->key;
 
-	if (!net_eq(own->net, key->net) || own->role != key->role || own->vlan != key->vlan ||
-	    memcmp(own->peer_id, key->peer_id, sizeof(key->peer_id)))
-		return false;
-	return memchr_inv(key->peer_id, 0, sizeof(key->peer_id)) ||
-	       !memcmp(own->peer_gid, key->peer_gid, sizeof(key->peer_gid));
+	return net_eq(own->net, key->net) && own->role == key->role &&
+	       own->vlan == key->vlan &&
+	       smc_nego_same_peer(own->peer_id, own->peer_gid, key->peer_id, key->peer_gid);
 }
 
 /* Is one of its links up on the port that serves the new connection? LG-03 */

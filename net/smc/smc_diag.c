@@ -267,23 +267,22 @@ static int smc_diag_request(struct sk_buff *skb, struct nlmsghdr *nlh)
 }
 
 static const struct sock_diag_handler smc_diag_handler = {
-	.owner	= THIS_MODULE,
 	.family	= PF_SMC,
 	.dump	= smc_diag_request,
+	.owner	= THIS_MODULE,
 };
-
-static int __init smc_diag_init(void)
-{
-	return sock_diag_register(&smc_diag_handler);
-}
 
 static void __exit smc_diag_exit(void)
 {
 	sock_diag_unregister(&smc_diag_handler);
 }
-
-module_init(smc_diag_init);
 module_exit(smc_diag_exit);
+
+static int __init smc_diag_init(void)
+{
+	return sock_diag_register(&smc_diag_handler);
+}
+module_init(smc_diag_init);
 
 MODULE_DESCRIPTION("SMC-R sockets via sock_diag");
 MODULE_LICENSE("GPL");

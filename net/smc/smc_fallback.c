@@ -168,6 +168,14 @@ bool smc_fallback_next(struct net *net, unsigned int *pos, struct smc_fallback_r
 }
 EXPORT_SYMBOL_GPL(smc_fallback_next);
 
+/* The one socket option that was kept from the inner sock till now. */
+static void smc_fallback_lowat(const struct sock *sk, struct sock *tsk,
+			       const struct proto_ops *ops)
+{
+	if (sk->sk_rcvlowat > 1 && ops->set_rcvlowat)
+		ops->set_rcvlowat(tsk, sk->sk_rcvlowat);
+}
+
 /* Let the inner sock go out of its own struct socket, which ends here. */
 static struct sock *smc_fallback_take(struct smc_sock *smc)
 {
@@ -228,6 +236,7 @@ void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
 	tsk = smc_fallback_take(smc);
 	if (sock_flag(sk, SOCK_FASYNC))
 		sock_set_flag(tsk, SOCK_FASYNC);
+	smc_fallback_lowat(sk, tsk, ops);
 	smc_fallback_move(tsk, sock);
 	if (inet_sk(tsk)->inet_dport)
 		smc_fallback_remember(smc, tsk, sock);
@@ -265,6 +274,7 @@ void smc_fallback_adopt(struct smc_sock *child, struct socket *sock)
 
 	smc_sock_unhash(child);
 	tsk = smc_fallback_take(child);
+	smc_fallback_lowat(&child->sk, tsk, ops);
 	smc_fallback_move(tsk, sock);
 	smc_fallback_remember(child, tsk, sock);
 	child->is_grafted = true;

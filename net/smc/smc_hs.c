@@ -368,6 +368,14 @@ static void smc_hs_sleep_first(struct smc_hs *hs)
 	finish_wait(&hs->lgr->waitq, &lgr_wait);
 }
 
+/* Only now the dialect is known, and with it the largest element, AMB-35. */
+static bool smc_hs_peer_size_fits(const struct smc_hs *hs)
+{
+	u8 max = hs->lgr->is_deployed ? SMC_BSIZE_DEPLOYED_MAX : SMC_BSIZE_RFC_MAX;
+
+	return hs->smc->conn.peer_size <= smc_nego_size_bytes(max);
+}
+
 /*
  * First contact: LLC confirms the link and tries for a second one. All that
  * time a Decline may come on TCP (DCLN-06, ERR-23); nothing else may.
@@ -392,8 +400,11 @@ static enum smc_hs_outcome smc_hs_first_contact(struct smc_hs *hs)
 		smc_llc_declined(hs->lgr);
 		is_declined = true;
 	}
-	if (READ_ONCE(hs->lgr->state) == SMC_LGR_ACTIVE)
-		return is_declined ? smc_hs_fail(hs, -ECONNRESET) : SMC_HS_GO_ON;
+	if (READ_ONCE(hs->lgr->state) == SMC_LGR_ACTIVE) {
+		if (is_declined || !smc_hs_peer_size_fits(hs))
+			return smc_hs_fail(hs, -ECONNRESET);
+		return SMC_HS_GO_ON;
+	}
 
 	hs->is_path_bad = true;
 	if (is_declined)
@@ -417,6 +428,9 @@ static enum smc_hs_outcome smc_hs_server_group(struct smc_hs *hs)
 	struct smc_link_group *lgr;
 	struct smc_lgr_key key;
 
+	/* a RoCE v2 packet has one IP version: follow the client's choice */
+	if (smc_ib_end_follow(&hs->end, hs->proposal.gid))
+		return smc_hs_to_tcp(hs, SMC_DECLINE_NOSMCRDEV);
 	smc_hs_key(hs, &key, hs->proposal.peer_id, hs->proposal.gid);
 	lgr = smc_lgr_reserve(&key, &hs->end, smc_hs_deadline(hs) - jiffies, &hs->is_first);
 	if (IS_ERR(lgr))
@@ -453,19 +467,16 @@ static enum smc_hs_outcome smc_hs_server_check(struct smc_hs *hs)
 {
 	struct smc_nego_confirmed decision;
 	struct smc_nego_known known;
+	struct smc_ib_peer peer;
+	struct smc_link *link;
 
-	smc_hs_known(hs, &hs->rx.accept, &known);
 	/* the client may name any active link of the group, SC-09 */
-	if (!hs->is_first) {
-		struct smc_ib_peer peer;
-		struct smc_link *link;
-
-		smc_hs_peer_end(&hs->rx.accept, &peer);
-		link = smc_lgr_link_by_peer(hs->lgr, &peer);
-		known.has_link = link;
-		if (link)
-			hs->link = link;
-	}
+	smc_hs_peer_end(&hs->rx.accept, &peer);
+	link = hs->is_first ? NULL : smc_lgr_link_by_peer(hs->lgr, &peer);
+	if (link)
+		hs->link = link;
+	smc_hs_known(hs, &hs->rx.accept, &known);
+	known.has_link = link;
 	smc_nego_check_confirm(&hs->rx, &hs->proposal, hs->is_first ? NULL : &known,
 			       hs->end.mtu, &decision);
 	switch (decision.verdict) {

@@ -103,6 +103,9 @@ struct smc_net {
 	struct smc_fallback_log *fallback_log;	/* smc_fallback.c */
 	struct smc_peer_memory *peer_memory;	/* smc_pnet.c */
 	u8 peer_instance[2];		/* PID-02: new with every start */
+	spinlock_t id_lock;		/* guards the two that follow */
+	bool has_peer_id;
+	u8 peer_id[8];			/* PID-04: once told, always the same */
 };
 
 extern unsigned int smc_net_id;

@@ -49,6 +49,7 @@ int smc_pnet_init_net(struct net *net)
 		return -ENOMEM;
 	spin_lock_init(&sn->peer_memory->lock);
 	sn->peer_memory->seed = get_random_u32();
+	spin_lock_init(&sn->id_lock);
 	get_random_bytes(sn->peer_instance, sizeof(sn->peer_instance));
 	return 0;
 }
@@ -369,10 +370,21 @@ bool smc_pnet_needs_ipsec(struct sock *tsk)
  */
 void smc_pnet_local_id(struct net *net, const struct smc_ib_end *end, u8 peer_id[8])
 {
-	const struct smc_net *sn = smc_net(net);
+	struct smc_net *sn = smc_net(net);
 	u8 mac[ETH_ALEN] = {};
+	bool has_mac;
 
-	if (smc_ib_local_mac(mac) && end)
+	has_mac = !smc_ib_local_mac(mac);
+	if (!has_mac && end) {
 		ether_addr_copy(mac, end->mac);
-	smc_nego_peer_id(peer_id, sn->peer_instance[0] << 8 | sn->peer_instance[1], mac);
+		has_mac = true;
+	}
+	spin_lock(&sn->id_lock);
+	if (!sn->has_peer_id) {
+		smc_nego_peer_id(sn->peer_id, sn->peer_instance[0] << 8 | sn->peer_instance[1],
+				 mac);
+		sn->has_peer_id = has_mac;
+	}
+	memcpy(peer_id, sn->peer_id, sizeof(sn->peer_id));
+	spin_unlock(&sn->id_lock);
 }
