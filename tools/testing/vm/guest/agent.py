@@ -169,6 +169,13 @@ class Agent:
         del child.open[fd]
 
     def read_pipe(self, child, fd):
+        """Returns whether there may be more.
+
+        An event may be stale: the end of the process, seen in the same round,
+        has closed the pipe.
+        """
+        if fd not in child.open:
+            return False
         try:
             data = os.read(fd, CHUNK)
         except BlockingIOError:

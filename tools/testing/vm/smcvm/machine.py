@@ -16,7 +16,7 @@ from .kernel import BenchError
 
 # A line of the kernel's log that fails whatever runs.
 BAD_LINE = re.compile(
-    r"WARNING:|BUG:|BUG |Oops|general protection|KASAN|KCSAN|UBSAN|kernel panic|"
+    r"WARNING:|BUG:|BUG |Oops:|general protection|KASAN:|KCSAN:|UBSAN:|Kernel panic|"
     r"INFO: (task|possible|rcu|trying to register|inconsistent)|"
     r"possible (circular|recursive) locking|inconsistent lock state|"
     r"suspicious RCU|blocked for more than|detected stall|self-detected|"
@@ -26,7 +26,8 @@ BAD_LINE = re.compile(
     r"bad page|Bad page|slab.*(corrupt|Redzone|Poison)|memory used for lock|"
     r"still held|held lock freed|invalid opcode|divide error|double fault|"
     r"page allocation failure|Objects remaining|kernel messages lost|"
-    r"proc_dir_entry|still has|has leaked|WQ_MEM_RECLAIM|hogged CPU", re.I)
+    r"proc_dir_entry|still has|has leaked|WQ_MEM_RECLAIM|hogged CPU|"
+    r"use-after-free|stack-protector")
 # Lines of the log that speak of the bench's slowness, not of a fault.
 SLOWNESS = re.compile(r"hrtimer: interrupt took|perf: interrupt took|"
                       r"workqueue: .* hogged CPU for >")
@@ -167,6 +168,7 @@ class Machine:
         self.procs = {}
         self.log = []
         self.up = self.bye = self.gone = False
+        self.log_base = 0
         self.console = os.path.join(self.dir, f"console-{self.name}-{self.boots}.log")
         self.agent_path = os.path.join(self.dir, f"agent-{self.name}")
         self.qmp_path = os.path.join(self.dir, f"qmp-{self.name}")
@@ -231,6 +233,7 @@ class Machine:
         self.until(lambda: self.up, timeout, "boot of the machine",
                    lambda: self.tail(self.console))
         self.boot_time = time.monotonic() - self.began
+        self.log_base = len(self.log)  # what the boot itself said does not count
 
     def alive(self):
         return self.qemu is not None and self.qemu.poll() is None and not self.gone
@@ -429,7 +432,7 @@ class Machine:
     def bad_lines(self, start=0):
         """Lines from position START that must not be there, with what follows."""
         with self.cond:
-            log = self.log[start:]
+            log = self.log[max(start, self.log_base):]
         out = []
         quiet = 0
         for i, m in enumerate(log):
