@@ -127,6 +127,10 @@ class RawConn:
 
 
 class RawHost:
+    """All hosts of a process are served together, whichever is waited for."""
+
+    everyone = []
+
     def __init__(self, dev="eth0", ip="10.43.0.77", mac="525400437777"):
         self.ip = socket.inet_aton(ip)
         self.mac = bytes.fromhex(mac)
@@ -139,6 +143,7 @@ class RawHost:
         self.listening = {}
         self.roce = []  # RoCE packets that came for us
         self.ipid = 0
+        self.everyone.append(self)
 
     # Frames
 
@@ -215,12 +220,14 @@ class RawHost:
 
     def pump(self, timeout):
         """Handle what comes within TIMEOUT seconds, at least once."""
-        if select.select([self.sock], [], [], max(0, timeout))[0]:
-            frame, addr = self.sock.recvfrom(65536)
+        by_sock = {host.sock: host for host in self.everyone}
+        for sock in select.select(list(by_sock), [], [], max(0, timeout))[0]:
+            frame, addr = sock.recvfrom(65536)
             if addr[2] != PACKET_OUTGOING and len(frame) >= 14:
-                self.input(frame)
-        for conn in list(self.conns.values()):
-            conn.again()
+                by_sock[sock].input(frame)
+        for host in self.everyone:
+            for conn in list(host.conns.values()):
+                conn.again()
 
     def until(self, cond, timeout):
         end = time.monotonic() + timeout

@@ -15,6 +15,14 @@ def tshark(path, *args):
     return p.stdout.splitlines()
 
 
+def check_proposal(t, msg):
+    """The form of RFC 7609 A.2.2 for IPv4, with both eye catchers."""
+    eye = bytes.fromhex("e2d4c3d9")
+    t.equal((msg[:4], msg[4], msg[5:7], msg[-4:]), (eye, 1, b"\0\x34", eye), "Proposal")
+    t.equal((msg[7] >> 4, msg[38:40]), (1, b"\0\0"), "version and offset of the Proposal")
+    t.equal((msg[40:43], msg[44], msg[47]), (b"\x0a\x2b\0", 24, 0), "subnet of the Proposal")
+
+
 def run(t):
     if t.family != "smc":
         return
@@ -29,7 +37,12 @@ def run(t):
         t.reload(vm)
     t.relay.capture(None)
     smc = tshark(path, "-Y", "smc")
-    bad = tshark(path, "-Y", "_ws.malformed")
+    # The dissector knows the Proposal of deployed peers only, which has a growth
+    # area: it runs over the end of the 52 bytes of RFC 7609 A.2.2.
+    bad = tshark(path, "-Y", "_ws.malformed && !(smc && tcp.len == 52)")
+    short = tshark(path, "-Y", "smc && tcp.len == 52", "-T", "fields", "-e", "tcp.payload")
+    for line in short:
+        check_proposal(t, bytes.fromhex(line.replace(":", "")))
     t.check(not bad, "malformed:\n" + "\n".join(bad[:20]))
     text = "\n".join(smc)
     for what in ("Proposal", "Accept", "Confirm", "Confirm Link", "Confirm Link(Resp)",
