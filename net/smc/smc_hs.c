@@ -122,8 +122,9 @@ static enum smc_hs_outcome smc_hs_recv(struct smc_hs *hs, enum smc_clc_type type
 	rc = smc_clc_recv(hs->smc->tcp, &hs->rx, deadline,
 			  SMC_CLC_EXPECT(type) | SMC_CLC_EXPECT(SMC_CLC_DECLINE), &refused);
 	smc_hs_count_rx(hs, rc);
+	/* to the application nonsense looks as if the peer had reset, SEC-08 */
 	if (rc)
-		return smc_hs_fail(hs, rc);
+		return smc_hs_fail(hs, rc == -EPROTO ? -ECONNRESET : rc);
 	if (hs->rx.type == SMC_CLC_DECLINE) {
 		smc_stat_inc(hs->net, SMC_STAT_DECLINE_RX);
 		hs->may_decline = false;

@@ -14,8 +14,6 @@ from .relay import Relay
 
 HOSTS = {"a": 1, "b": 2}
 LEAK_SCANS = 3
-# Names of the per-netns sysctls that set protocol timers, widened where an
-# emulated debug kernel is many times slower than a machine: see widen().
 SYSCTL_DIR = "/proc/sys/net/smc"
 
 
@@ -104,9 +102,7 @@ class Pair:
             return
         self.unload(name)
         if side == "ours":
-            self.insert_ours(vm)
-            vm.sysctl("net.smc.dialect", dialect)
-            self.widen(vm)
+            self.insert_ours(vm, dialect)
         elif side == "stock":
             vm.run("rm -f /etc/modprobe.d/bench.conf; modprobe smc; modprobe smc_diag")
         elif side != "none":
@@ -114,39 +110,37 @@ class Pair:
         self.sides[name] = side
         self.dialect[name] = dialect
 
-    def insert_ours(self, vm):
-        mods = self.kernel.smc_modules()
+    def insert_ours(self, vm, dialect):
+        """Load our modules and set what the run wants, in one go."""
         lines = ["set -e"]
-        for mod in ("smc", "smc_diag"):
-            if mod not in mods:
-                continue
-            path = shlex.quote("/host" + mods[mod])
-            lines.append(f"for d in $(modinfo -F depends {path} | tr , ' '); do "
-                         "[ -d /sys/module/$d ] || modprobe $d; done")
-            lines.append(f"insmod {path}")
+        for name in ("smc", "smc_diag"):
+            path = self.kernel.smc_modules()[name]
+            for dep in self.kernel.depends(path):
+                if dep != "smc":
+                    lines.append(f"[ -d /sys/module/{dep} ] || modprobe {dep}")
+            lines.append(f"insmod {shlex.quote('/host' + path)}")
+        lines.append(f"cd {SYSCTL_DIR}; echo {dialect} > dialect")
+        if self.slow > 1:
+            # the protocol's timers grow with the slowness of the kernel
+            lines.append("for f in clc_timeout_ms close_timeout_ms llc_*_ms; do "
+                         f"read v < $f; echo $((v * {self.slow})) > $f; done")
+            # 4.096 us * 2^18, about a second: a machine this slow takes longer
+            # than the usual 0.13 s to acknowledge 64 KiB, and would be sent
+            # the same packets again and again
+            lines.append("echo 18 > rdma_ack_exponent")
         vm.run("\n".join(lines), timeout=60 * self.slow)
-
-    def widen(self, vm):
-        """Multiply the protocol's timers by the slowness of the kernel."""
-        if self.slow == 1:
-            return
-        vm.run(f"cd {SYSCTL_DIR} && for f in clc_timeout_ms close_timeout_ms llc_*_ms; do "
-               "[ -e $f ] || continue; "
-               f"echo $(( $(cat $f) * {self.slow} )) > $f; done")
 
     def unload(self, name):
         """Take the modules out; refused or left-over state is a failure."""
         vm = self.vms[name]
         if self.sides[name] in (None, "none"):
             return
-        r = vm.run("rmmod smc_diag smc 2>&1 || { rmmod smc_diag; rmmod smc; }",
-                   timeout=90 * self.slow, check=False)
-        left = vm.run("lsmod | grep -E '^smc' || true").out
-        if left:
-            raise Failed(f"{name}: rmmod refused: {r.out}{r.err}{left}")
+        r = vm.run("rmmod smc_diag smc; for m in smc smc_diag; do "
+                   "echo install $m /bin/false; done > /etc/modprobe.d/bench.conf; "
+                   "! [ -d /sys/module/smc ]", timeout=90 * self.slow, check=False)
+        if r.rc:
+            raise Failed(f"{name}: rmmod refused: {r.out}{r.err}")
         self.sides[name] = "none"
-        vm.run("for m in smc smc_diag; do echo install $m /bin/false; done"
-               " > /etc/modprobe.d/bench.conf")
         now = self.rdma_objects(vm)
         base = self.rdma_base[name]
         extra = [x for x in now if x not in base]
@@ -155,9 +149,13 @@ class Pair:
 
     def rdma_objects(self, vm):
         out = []
-        text = vm.run("for o in qp cq mr pd; do rdma resource show $o | sed s/^/$o:/; done").out
+        text = vm.run("for o in qp cq mr pd; do echo $o; rdma resource show $o; done").out
+        kind = ""
         for line in text.splitlines():
-            out.append(re.sub(r"(users|pdn|cqe|mrn|ctxn|state|sq-psn|rq-psn|local_dma_lkey) \S+ ?", "", line).strip())
+            if line in ("qp", "cq", "mr", "pd"):
+                kind = line
+                continue
+            out.append(kind + ": " + re.sub(r"(users|pdn|cqe|mrn|ctxn|state|sq-psn|rq-psn|local_dma_lkey) \S+ ?", "", line).strip())
         return out
 
     # End
