@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A writer blocked on a full window: woken by the reader, by the end, by a signal.
 
-covers: API-03
+covers: BLK-04 BLK-06 API-03
 """
 import errno
 import select

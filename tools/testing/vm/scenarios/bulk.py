@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Verified bytes both ways at once, many times round the rings, in odd sizes.
 
-covers: GEN-09 ACPT-05 ACPT-09 RMB-04 LG-11 API-01
+covers: GEN-09 ACPT-05 ACPT-09 RMB-04 LG-11 API-01 CDC-10 TX-03
 """
 from common import stream_client, stream_server
 

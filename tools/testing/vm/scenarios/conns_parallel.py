@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Two hundred connections that are open and busy at the same time.
 
-covers: LG-19
+covers: LG-19 RMB-18
 """
 import select
 import threading

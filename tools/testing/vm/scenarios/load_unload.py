@@ -3,6 +3,8 @@
 
 covers: PID-02 PEER-01
 """
+import re
+
 from common import requests, serve, stream_client, stream_server
 
 timeout = 120
@@ -17,7 +19,7 @@ def hold(h, port):
 def run(t):
     if t.family != "smc":
         return
-    ids = set()
+    start = len(t.b.log)
     for i in range(30):
         for vm in (t.a, t.b):
             t.reload(vm)
@@ -33,6 +35,9 @@ def run(t):
             p.expect("listening")
             r = t.a.run("rmmod smc_diag; rmmod smc", check=False)
             t.check(r.rc and "in use" in r.err, f"rmmod with an open socket: {r}")
-            t.a.run(f"insmod /host{t.pair.kernel.smc_modules()['smc_diag']}")
+            t.a.run(["insmod", t.guest_path(t.pair.kernel.smc_modules()["smc_diag"])])
             p.gate("end")
             t.wait_all(p)
+    # a server is a new instance after each load
+    ids = re.findall(r"with peer ([0-9a-f]+) is up", "\n".join(t.b.dmesg(start)))
+    t.check(len(set(ids)) > 25, f"peer IDs of the server: {ids}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Non-blocking connect and epoll, edge and level triggered.
 
-covers: OPT-09
+covers: OPT-09 API-02
 """
 import errno
 import select

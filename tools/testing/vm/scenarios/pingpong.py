@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Small messages to and fro, each answered before the next is sent.
 
-covers: API-03
+covers: CDC-11 TX-02 TX-06
 """
 import time
 

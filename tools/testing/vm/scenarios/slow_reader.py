@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A reader that stops until the sender is stuck, and then goes on.
 
-covers: CDC-17
+covers: BLK-02 BLK-04 CUR-07 TX-09
 """
 import select
 import socket

@@ -140,6 +140,13 @@ class Kernel:
         shutil.rmtree(work)
         os.rename(path + ".new", path)
 
+    @staticmethod
+    @functools.lru_cache(maxsize=16)
+    def depends(path):
+        """Names of the modules that the module PATH needs."""
+        return [d for d in run(["/sbin/modinfo", "-F", "depends", path]).strip().split(",")
+                if d]
+
     @functools.lru_cache(maxsize=4)
     def smc_modules(self):
         """Build our modules for this kernel, once in a run; returns {name: path}.

@@ -279,6 +279,10 @@ class Test:
         """How many RC queue pairs machine VM has."""
         return vm.run("rdma resource show qp").out.count("type RC")
 
+    def memory_regions(self, vm):
+        """How many memory regions machine VM has."""
+        return len(vm.run("rdma resource show mr").out.splitlines())
+
     # Machines
 
     def guest_path(self, path):
