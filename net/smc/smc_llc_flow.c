@@ -195,8 +195,6 @@ static void drop_spares(struct llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 
-	if (flow->config == SMC_LLC_CONFIG_NONE)
-		return;
 	/* Still being created: dropped when SPARE_CREATED arrives. */
 	if (flow->config == SMC_LLC_CONFIG_SPARE)
 		flow->link[flow->config_target].state = SMC_LLC_LINK_FREE;
@@ -366,7 +364,6 @@ static void begin_add_link(struct llc_run *run)
 	struct smc_llc_flow *flow = run->flow;
 	u8 target = free_index(flow);
 
-	flow->pending &= ~SMC_LLC_PENDING_ADD_LINK;
 	flow->retry_deadline = SMC_LLC_NO_DEADLINE;
 	flow->config = SMC_LLC_CONFIG_SPARE;
 	flow->config_link = any_active(flow);
@@ -384,7 +381,6 @@ static void begin_delete_link(struct llc_run *run, u8 target, u8 carrier, u32 re
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_delete_link *dl;
 
-	flow->pending &= ~SMC_LLC_PENDING_DELETE_LINK;
 	flow->config = SMC_LLC_CONFIG_DELETE_LINK;
 	flow->config_link = carrier;
 	flow->config_target = target;
@@ -747,7 +743,6 @@ static void on_delete_reply(struct llc_run *run, u8 link,
 		second_link_settled(run);
 		return;
 	}
-	config_done(run);
 	link_failed(run, target, SMC_LLC_WHY_PEER_DELETED);
 }
 

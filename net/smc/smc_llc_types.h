@@ -96,7 +96,7 @@ struct smc_llc {
 	u8 spare_link;
 	bool is_spare_wanted;
 	u64 sweep_at;
-	spinlock_t queue_lock;
+	spinlock_t queue_lock;	/* innermost, but for the locks of work queues */
 	struct smc_llc_item queue[SMC_LLC_QUEUED];
 	unsigned int head;
 	unsigned int nr;

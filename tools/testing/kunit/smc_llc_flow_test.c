@@ -383,6 +383,18 @@ static void lab_expect_silence(struct lab *lab, int from)
 	KUNIT_EXPECT_EQ(lab->test, lab->side[from].nr_out, 0);
 }
 
+/* Nothing is left, nothing will happen any more. */
+static void lab_expect_dead(struct lab *lab, int who)
+{
+	struct lab_side *side = &lab->side[who];
+
+	KUNIT_EXPECT_EQ(lab->test, side->flow.phase, SMC_LLC_DEAD);
+	KUNIT_EXPECT_EQ(lab->test, side->nr_created, side->nr_dropped);
+	KUNIT_EXPECT_EQ(lab->test, smc_llc_flow_deadline(&side->flow), SMC_LLC_NO_DEADLINE);
+	KUNIT_EXPECT_FALSE(lab->test, smc_llc_flow_may_decline(&side->flow));
+	KUNIT_EXPECT_EQ(lab->test, side->flow.remote, SMC_LLC_REMOTE_NONE);
+}
+
 static void lab_expect_failed(struct lab *lab, int who, enum smc_llc_fail fail,
 			      enum smc_llc_why why)
 {
@@ -390,15 +402,15 @@ static void lab_expect_failed(struct lab *lab, int who, enum smc_llc_fail fail,
 	KUNIT_EXPECT_EQ(lab->test, lab->side[who].nr_up, 0);
 	KUNIT_EXPECT_EQ(lab->test, lab->side[who].fail, fail);
 	KUNIT_EXPECT_EQ(lab->test, lab->side[who].why, why);
-	KUNIT_EXPECT_EQ(lab->test, lab->side[who].flow.phase, SMC_LLC_DEAD);
-	KUNIT_EXPECT_EQ(lab->test, lab->side[who].nr_created, lab->side[who].nr_dropped);
+	KUNIT_EXPECT_EQ(lab->test, !lab->side[who].diagnosis, fail != SMC_LLC_FAIL_DECLINE);
+	lab_expect_dead(lab, who);
 }
 
 static void lab_expect_terminated(struct lab *lab, int who, enum smc_llc_why why)
 {
 	KUNIT_EXPECT_EQ(lab->test, lab->side[who].nr_terminated, 1);
 	KUNIT_EXPECT_EQ(lab->test, lab->side[who].why, why);
-	KUNIT_EXPECT_EQ(lab->test, lab->side[who].flow.phase, SMC_LLC_DEAD);
+	lab_expect_dead(lab, who);
 }
 
 static void lab_expect_alive(struct lab *lab, int who)
@@ -523,6 +535,8 @@ static struct lab *lab_server_waits_add(struct kunit *test, bool is_deployed)
 	lab_say(lab, SERVER, &msg);
 	msg = lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
 	KUNIT_EXPECT_EQ(test, msg.add_link.link_num, 2);
+	KUNIT_EXPECT_EQ(test, msg.add_link.end.qpn, 0x99);
+	KUNIT_EXPECT_MEMEQ(test, msg.add_link.end.gid, lab->side[SERVER].end.gid, SMC_GID_LEN);
 	return lab;
 }
 
@@ -761,6 +775,32 @@ static void one_link_agreed_reply_not_sent_err_22(struct kunit *test)
 	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_DECLINE, SMC_LLC_WHY_CONFIRM_LINK_SEND);
 }
 
+static void one_link_agreed_no_completion_resets(struct kunit *test)
+{
+	struct lab *lab = lab_new(test, true, true);
+	struct smc_llc_params params = lab_params(false, true);
+	struct smc_llc_msg msg;
+
+	params.max_links = 1;
+	params.max_links_is_fixed = true;
+	smc_llc_flow_init(&lab->side[CLIENT].flow, &params);
+	lab->is_played[SERVER] = true;
+	lab_start_side(lab, CLIENT);
+	msg = say_confirm_link(lab, SERVER, 1);
+	lab_say(lab, CLIENT, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_up, 1);
+
+	/* The same, but nobody says that the reply has left. */
+	smc_llc_flow_init(&lab->side[CLIENT].flow, &params);
+	lab->side[CLIENT].nr_up = 0;
+	lab_start_side(lab, CLIENT);
+	lab_feed(lab, CLIENT, &(struct smc_llc_event) { .type = SMC_LLC_EV_MSG, .msg = msg });
+	lab_work(lab, CLIENT);
+	lab->side[CLIENT].keeps_results = true;
+	lab_wait(lab, lab_timers().first_reply);
+	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_SEND_FAILED);
+}
+
 static void client_no_confirm_link_resets_err_20_tmr_03(struct kunit *test)
 {
 	struct lab *lab = lab_client_waits_confirm(test, true);
@@ -931,6 +971,152 @@ static void client_point_of_no_return_err_11_err_12(struct kunit *test)
 	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_LINK_BROKEN);
 }
 
+static void bringing_up_a_link_takes_its_time(struct kunit *test)
+{
+	struct lab *lab = lab_client_waits_confirm(test, true);
+	struct smc_llc_msg msg = say_confirm_link(lab, SERVER, 1);
+
+	lab->side[CLIENT].keeps_results = true;
+	lab_say(lab, CLIENT, &msg);
+	lab_wait(lab, 60000);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_failed, 0);
+
+	lab = lab_server_waits_confirm(test, true);
+	msg = say_confirm_link(lab, CLIENT, 1);
+	lab->side[SERVER].keeps_results = true;
+	lab_say(lab, SERVER, &msg);
+	lab_wait(lab, 60000);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_failed, 0);
+	/* The reply says as well as a completion that the request has left. */
+	lab->side[SERVER].flow.is_confirmed = false;
+	lab = lab_new(test, true, true);
+	lab->is_played[CLIENT] = true;
+	lab_start_side(lab, SERVER);
+	lab_work(lab, SERVER);
+	KUNIT_EXPECT_FALSE(test, lab->side[SERVER].flow.is_confirmed);
+	lab->side[SERVER].keeps_results = true;
+	lab_say(lab, SERVER, &msg);
+	lab_event(lab, SERVER, SMC_LLC_EV_BAD_MSG);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].fail, SMC_LLC_FAIL_RESET);
+}
+
+/* Where a side can stand, for the tables below. */
+enum stand {
+	S_WAITS_CONFIRM, S_WAITS_ADD, S_UP, S_ADDING, S_DELETING,
+	C_WAITS_CONFIRM, C_WAITS_ADD, C_UP, STANDS
+};
+
+static struct lab *lab_at(struct kunit *test, enum stand stand)
+{
+	switch (stand) {
+	case S_WAITS_CONFIRM:
+		return lab_server_waits_confirm(test, true);
+	case S_WAITS_ADD:
+		return lab_server_waits_add(test, true);
+	case S_UP:
+		return lab_up_facing(test, SERVER, true);
+	case S_ADDING:
+		return lab_up_server_adding(test, true);
+	case S_DELETING:
+		return lab_up_server_deleting(test, true);
+	case C_WAITS_CONFIRM:
+		return lab_client_waits_confirm(test, true);
+	case C_WAITS_ADD:
+		return lab_client_waits_add(test, true);
+	default:
+		return lab_up_facing(test, CLIENT, true);
+	}
+}
+
+/* One letter for each stand, in order: x is out of sync, . is not. */
+static const struct sync_param {
+	u8 type;
+	bool is_reply;
+	bool is_all;
+	const char *verdict;
+} sync_params[] = {
+	{ SMC_LLC_CONFIRM_LINK, false, false, "xxxxx.xx" },
+	{ SMC_LLC_CONFIRM_LINK, true, false, ".xxxxxxx" },
+	{ SMC_LLC_ADD_LINK, false, false, "x....x.." },
+	{ SMC_LLC_ADD_LINK, true, false, "x.x.xxxx" },
+	{ SMC_LLC_ADD_LINK_CONT, false, false, "xxxxxxxx" },
+	{ SMC_LLC_ADD_LINK_CONT, true, false, "xxxxxxxx" },
+	{ SMC_LLC_DELETE_LINK, false, false, "x....x.." },
+	{ SMC_LLC_DELETE_LINK, true, false, "xxxx.xxx" },
+	{ SMC_LLC_DELETE_LINK, true, true, "xxxxxxxx" },
+	{ SMC_LLC_CONFIRM_RKEY, false, false, "x....x.." },
+	{ SMC_LLC_CONFIRM_RKEY, true, false, "xxxxxxxx" },
+	{ SMC_LLC_CONFIRM_RKEY_CONT, false, false, "xxxxxxxx" },
+	{ SMC_LLC_CONFIRM_RKEY_CONT, true, false, "xxxxxxxx" },
+	{ SMC_LLC_DELETE_RKEY, false, false, "x....x.." },
+	{ SMC_LLC_DELETE_RKEY, true, false, "xxxxxxxx" },
+	{ SMC_LLC_TEST_LINK, false, false, "........" },
+	{ SMC_LLC_TEST_LINK, true, false, "xxxxxxxx" },
+};
+
+static void sync_name(const struct sync_param *param, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "type %u%s%s", param->type,
+		 param->is_reply ? " reply" : "", param->is_all ? " all" : "");
+}
+
+KUNIT_ARRAY_PARAM(sync, sync_params, sync_name);
+
+static struct smc_llc_msg say_for(struct lab *lab, int from, const struct sync_param *param)
+{
+	u8 offer = lab->side[!from].flow.link[1].num;
+	struct smc_llc_msg msg = { .type = param->type, .is_reply = param->is_reply };
+
+	switch (param->type) {
+	case SMC_LLC_CONFIRM_LINK:
+		msg = say_confirm_link(lab, from, 1);
+		break;
+	case SMC_LLC_ADD_LINK:
+		msg = say_reject(offer);
+		break;
+	case SMC_LLC_DELETE_LINK:
+		/* A number that nobody knows but for the reply that is due. */
+		msg = say_delete(param->is_reply ? offer : 77, param->is_all, false);
+		break;
+	case SMC_LLC_CONFIRM_RKEY:
+		msg = say_confirm_rkey(5, 0, false);
+		break;
+	case SMC_LLC_DELETE_RKEY:
+		msg = say_delete_rkey(5, false);
+		break;
+	default:
+		break;
+	}
+	msg.is_reply = param->is_reply;
+	if (!param->is_reply && param->type == SMC_LLC_ADD_LINK)
+		msg.add_link.is_rejected = false;
+	return msg;
+}
+
+static void every_message_at_every_time_err_54_llc_12_ser_03(struct kunit *test)
+{
+	const struct sync_param *param = test->param_value;
+	enum stand stand;
+
+	for (stand = 0; stand < STANDS; stand++) {
+		struct lab *lab = lab_at(test, stand);
+		int who = stand < C_WAITS_CONFIRM ? SERVER : CLIENT;
+		struct smc_llc_msg msg = say_for(lab, !who, param);
+		bool is_out;
+
+		lab_say(lab, who, &msg);
+		is_out = lab->side[who].flow.phase == SMC_LLC_DEAD &&
+			 lab->side[who].why == SMC_LLC_WHY_OUT_OF_SYNC;
+		KUNIT_EXPECT_EQ_MSG(test, is_out, param->verdict[stand] == 'x',
+				    "stand %d", stand);
+		if (is_out)
+			lab_expect_dead(lab, who);
+		else
+			KUNIT_EXPECT_NE_MSG(test, lab->side[who].flow.phase, SMC_LLC_DEAD,
+					    "stand %d", stand);
+	}
+}
+
 /* Before this side has said that the link works it may still go back, AMB-04. */
 static void nonsense_during_first_contact_err_54(struct kunit *test)
 {
@@ -1028,6 +1214,8 @@ static void accepted_offer_is_taken_back_sl_17_sl_18_err_56(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, msg.delete_link.is_all);
 	KUNIT_EXPECT_EQ(test, msg.delete_link.link_num, 2);
 	KUNIT_EXPECT_EQ(test, msg.delete_link.reason, SMC_LLC_DELETE_LOST_PATH);
+	KUNIT_EXPECT_FALSE(test, msg.delete_link.is_orderly);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.link[1].state, SMC_LLC_LINK_DELETING);
 	/* Resources stay until the reply, DELL-04. */
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_dropped, 0);
 	msg = say_delete(2, false, true);
@@ -1096,6 +1284,14 @@ static void waiting_is_bounded_tmr_05_tmr_08_llc_15_err_18(struct kunit *test)
 	lab_terminate(lab, SERVER);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.config_deadline,
 			lab->now + lab_timers().terminate);
+
+	lab = lab_client_waits_add(test, false);
+	KUNIT_EXPECT_EQ(test, smc_llc_flow_deadline(&lab->side[CLIENT].flow),
+			lab->now + lab_timers().add_link);
+	msg = say_add_link(1, 2, SMC_MTU_1024, false);
+	lab_say(lab, CLIENT, &msg);
+	KUNIT_EXPECT_EQ(test, smc_llc_flow_deadline(&lab->side[CLIENT].flow),
+			lab->now + 30000);
 }
 
 /* Long enough for a failing write and three retransmissions of a Decline. */
@@ -1272,6 +1468,9 @@ static void negative_reply_with_retry_rkey_11_rkey_12(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, smc_llc_flow_may_request(flow, lab->now));
 	lab_rkey(lab, CLIENT, false, 5, 3);
 	lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_RKEY, false);
+	lab_say(lab, CLIENT, &msg);
+	lab_event(lab, CLIENT, SMC_LLC_EV_LINK_BROKEN);
+	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_LINK_BROKEN);
 }
 
 static void negative_reply_without_retry_rkey_13(struct kunit *test)
@@ -1490,6 +1689,39 @@ static void keys_for_links_that_are_not_there_err_54(struct kunit *test)
 	}
 }
 
+static void keys_for_links_that_have_gone(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, SERVER, true);
+	struct smc_llc_msg msg = say_confirm_rkey(5, 1, false);
+
+	/* Number 2 was offered and taken back: the client may not know yet. */
+	msg.confirm_rkey.other[0].link_num = 2;
+	lab_say(lab, SERVER, &msg);
+	msg = lab_hear(lab, SERVER, SMC_LLC_CONFIRM_RKEY, true);
+	KUNIT_EXPECT_FALSE(test, msg.confirm_rkey.is_negative);
+
+	/* More than a message holds needs more links than there are. */
+	msg = say_confirm_rkey(6, 3, false);
+	msg.confirm_rkey.other[0].link_num = 2;
+	msg.confirm_rkey.other[1].link_num = 2;
+	lab_say(lab, SERVER, &msg);
+	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_OUT_OF_SYNC);
+
+	/* The carrying link is no other link. */
+	lab = lab_up_facing(test, SERVER, true);
+	msg = say_confirm_rkey(7, 1, false);
+	msg.confirm_rkey.other[0].link_num = 1;
+	lab_say(lab, SERVER, &msg);
+	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_OUT_OF_SYNC);
+
+	/* Before any link has gone, number 0 names none. */
+	lab = lab_client_waits_add(test, true);
+	msg = say_confirm_rkey(8, 1, false);
+	msg.confirm_rkey.other[0].link_num = 0;
+	lab_say(lab, CLIENT, &msg);
+	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_OUT_OF_SYNC);
+}
+
 /* With a second link in the table, a key that is missing fails that link. */
 static void missing_key_fails_that_link_err_50(struct kunit *test)
 {
@@ -1514,6 +1746,106 @@ static void missing_key_fails_that_link_err_50(struct kunit *test)
 	msg.confirm_rkey.other[0].link_num = 2;
 	lab_say(lab, CLIENT, &msg);
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 1);
+	lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_RKEY, true);
+
+	/* Of three links, only the one that is left out. */
+	flow->link[2] = flow->link[0];
+	flow->link[2].num = 3;
+	msg.confirm_rkey.here.rkey = 7;
+	msg.confirm_rkey.other[1].link_num = 3;
+	lab_say(lab, CLIENT, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 2);
+	KUNIT_EXPECT_EQ(test, flow->link[1].state, SMC_LLC_LINK_ACTIVE);
+	KUNIT_EXPECT_EQ(test, flow->link[2].state, SMC_LLC_LINK_FREE);
+}
+
+/* A link is lost while another one carries on. */
+static void one_of_two_links_fails_llc_14(struct kunit *test)
+{
+	struct lab *lab;
+	struct smc_llc_flow *flow;
+	struct smc_llc_event ev;
+	int dead;
+
+	for (dead = 0; dead < 2; dead++) {
+		lab = lab_up_facing(test, CLIENT, true);
+		flow = &lab->side[CLIENT].flow;
+		flow->link[1] = flow->link[0];
+		flow->link[1].num = 2;
+		lab->side[CLIENT].keeps_results = true;
+		lab_rkey(lab, CLIENT, true, 5, 1);
+		ev = (struct smc_llc_event) { .type = SMC_LLC_EV_MSG };
+		ev.msg = say_delete_rkey(6, false);
+		lab_feed(lab, CLIENT, &ev);
+		ev = (struct smc_llc_event) { .type = SMC_LLC_EV_LINK_BROKEN, .link = dead };
+		lab_feed(lab, CLIENT, &ev);
+
+		KUNIT_EXPECT_EQ(test, flow->phase, SMC_LLC_UP);
+		KUNIT_EXPECT_EQ(test, flow->link[dead].state, SMC_LLC_LINK_FREE);
+		KUNIT_EXPECT_EQ(test, flow->link[dead].deadline, SMC_LLC_NO_DEADLINE);
+		KUNIT_EXPECT_EQ(test, flow->link[!dead].state, SMC_LLC_LINK_ACTIVE);
+		KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 1);
+		/* Only what was on the dead link ends with it. */
+		KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_rkey_done, !dead);
+		KUNIT_EXPECT_EQ(test, flow->rkey_busy, dead);
+		KUNIT_EXPECT_EQ(test, flow->remote,
+				dead ? SMC_LLC_REMOTE_DELETE_RKEY : SMC_LLC_REMOTE_NONE);
+		/* A second report says nothing new. */
+		lab_feed(lab, CLIENT, &ev);
+		KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 1);
+	}
+}
+
+/* An exchange about links ends with the link that carries it. */
+static void carrier_of_an_exchange_fails(struct kunit *test)
+{
+	struct smc_llc_msg rkey = say_delete_rkey(6, false);
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_LINK_BROKEN };
+	struct lab *lab;
+	struct smc_llc_flow *flow;
+	int is_created, dead;
+
+	for (is_created = 0; is_created < 2; is_created++) {
+		for (dead = 0; dead < 3; dead += 2) {
+			lab = lab_up_facing(test, SERVER, false);
+			flow = &lab->side[SERVER].flow;
+			flow->max_links = 3;
+			lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
+			if (is_created)
+				lab_pump(lab);
+			/* Index 1 is the offer, index 2 carries on. */
+			flow->link[2] = flow->link[0];
+			flow->link[2].num = 9;
+			lab_say(lab, SERVER, &rkey);
+			ev.link = dead;
+			lab_feed(lab, SERVER, &ev);
+			KUNIT_EXPECT_EQ(test, flow->phase, SMC_LLC_UP);
+			KUNIT_EXPECT_EQ(test, flow->config == SMC_LLC_CONFIG_NONE, !dead);
+			KUNIT_EXPECT_EQ(test, flow->pending,
+					dead ? SMC_LLC_PENDING_DELETE_RKEY : 0);
+			lab_pump(lab);
+			KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_dropped, dead ? 1 : 2);
+			KUNIT_EXPECT_EQ(test, flow->link[1].state,
+					dead ? SMC_LLC_LINK_FORMING : SMC_LLC_LINK_FREE);
+		}
+	}
+}
+
+/* What is said on a link that is only offered yet counts for nothing. */
+static void link_on_trial_is_not_heard(struct kunit *test)
+{
+	struct lab *lab = lab_up_server_adding(test, true);
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_BAD_MSG, .link = 1 };
+
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.link[1].state, SMC_LLC_LINK_FORMING);
+	lab_feed(lab, SERVER, &ev);
+	ev.type = SMC_LLC_EV_LINK_BROKEN;
+	lab_feed(lab, SERVER, &ev);
+	ev.type = SMC_LLC_EV_MSG;
+	ev.msg = say_delete(0, true, false);
+	lab_feed(lab, SERVER, &ev);
+	lab_expect_silence(lab, SERVER);
+	lab_expect_alive(lab, SERVER);
 }
 
 static void own_confirm_rkey_covers_all_links_rkey_03_rkey_08(struct kunit *test)
@@ -1552,6 +1884,8 @@ static void test_link_probe_ka_03_ka_04_tmr_15(struct kunit *test)
 	lab_say(lab, CLIENT, &msg);
 	lab_wait(lab, 29999);
 	lab_expect_silence(lab, CLIENT);
+	lab_wait(lab, 1);
+	lab_hear(lab, CLIENT, SMC_LLC_TEST_LINK, false);
 	lab_expect_alive(lab, CLIENT);
 }
 
@@ -1639,6 +1973,17 @@ static void server_ends_the_group_lgt_01_lgt_04_dell_13_dell_14(struct kunit *te
 	KUNIT_EXPECT_TRUE(test, msg.delete_link.is_orderly);
 	KUNIT_EXPECT_EQ(test, msg.delete_link.reason, SMC_LLC_DELETE_PROGRAM);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_terminated, 0);
+	/* Nothing is listened to any more, nor answered. */
+	msg = say_delete(0, true, false);
+	lab_say(lab, SERVER, &msg);
+	msg = say_delete(1, false, false);
+	lab_say(lab, SERVER, &msg);
+	msg.is_reply = true;
+	lab_say(lab, SERVER, &msg);
+	msg = say_add_link(7, 0, 0, false);
+	lab_say(lab, SERVER, &msg);
+	lab_expect_silence(lab, SERVER);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_terminated, 0);
 	/* After the completion, without an answer. */
 	lab->side[SERVER].keeps_results = false;
 	lab_pump(lab);
@@ -1719,6 +2064,7 @@ static void ending_client_ignores_commands_err_46(struct kunit *test)
 	lab_hear(lab, CLIENT, SMC_LLC_DELETE_LINK, false);
 	for (i = 0; i < ARRAY_SIZE(msgs); i++)
 		lab_say(lab, CLIENT, &msgs[i]);
+	lab_event(lab, CLIENT, SMC_LLC_EV_BAD_MSG);
 	lab_expect_silence(lab, CLIENT);
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_terminated, 0);
 	msg = say_delete(0, true, false);
@@ -1762,6 +2108,14 @@ static void delete_all_during_first_contact_ser_09(struct kunit *test)
 
 	lab = lab_client_waits_add(test, true);
 	lab_say(lab, CLIENT, &msg);
+	lab_expect_silence(lab, CLIENT);
+	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_PEER_DELETED);
+
+	/* The only link is as good as all. */
+	lab = lab_client_waits_add(test, true);
+	msg = say_delete(1, false, false);
+	lab_say(lab, CLIENT, &msg);
+	lab_hear(lab, CLIENT, SMC_LLC_DELETE_LINK, true);
 	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_PEER_DELETED);
 }
 
@@ -1777,6 +2131,12 @@ static void server_deletes_the_only_link_dell_05_dell_06(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, msg.delete_link.link_num, 1);
 	KUNIT_EXPECT_EQ(test, msg.delete_link.reason, 0);
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_terminated, 0);
+	KUNIT_EXPECT_EQ(test, smc_llc_flow_deadline(&lab->side[CLIENT].flow),
+			SMC_LLC_NO_DEADLINE);
+	/* Said twice, it is answered once. */
+	msg = say_delete(1, false, false);
+	lab_say(lab, CLIENT, &msg);
+	lab_expect_silence(lab, CLIENT);
 	lab->side[CLIENT].keeps_results = false;
 	lab_pump(lab);
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 1);
@@ -1805,6 +2165,8 @@ static void client_deletes_the_only_link_dell_08_dell_09_dell_10(struct kunit *t
 	msg = lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, false);
 	KUNIT_EXPECT_EQ(test, msg.delete_link.link_num, 1);
 	KUNIT_EXPECT_EQ(test, msg.delete_link.reason, SMC_LLC_DELETE_OPERATOR);
+	KUNIT_EXPECT_TRUE(test, msg.delete_link.is_orderly);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.link[0].state, SMC_LLC_LINK_ACTIVE);
 	lab_expect_alive(lab, SERVER);
 	msg = say_delete(1, false, true);
 	lab_say(lab, SERVER, &msg);
@@ -1840,7 +2202,14 @@ static void client_deletes_an_unknown_link_err_48(struct kunit *test)
 	msg = say_delete(3, false, false);
 	lab_say(lab, SERVER, &msg);
 	lab_expect_silence(lab, SERVER);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.pending, 0);
 	lab_expect_alive(lab, SERVER);
+
+	/* Before any link has gone there is no late talk, not even of number 0. */
+	lab = lab_server_waits_add(test, true);
+	msg = say_delete(0, false, false);
+	lab_say(lab, SERVER, &msg);
+	lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, true);
 }
 
 /* A DELETE LINK that cannot be done now is done afterwards. */
@@ -1906,6 +2275,14 @@ static void client_add_link_crosses_ser_07(struct kunit *test)
 	lab_say(lab, SERVER, &msg);
 	lab_expect_silence(lab, SERVER);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_up, 1);
+
+	/* And while the queue pair is still being made. */
+	lab = lab_up_facing(test, SERVER, false);
+	lab->side[SERVER].keeps_results = true;
+	lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
+	msg = say_add_link(7, 0, 0, false);
+	lab_say(lab, SERVER, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.pending, 0);
 }
 
 static void client_add_link_waits_ser_12_ser_17(struct kunit *test)
@@ -1938,9 +2315,15 @@ static void client_add_link_at_the_maximum_addl_05_addl_09_maxl_10(struct kunit 
 
 	flow->link[1] = flow->link[0];
 	flow->link[1].num = 2;
+	lab_rkey(lab, SERVER, false, 5, 1);
+	lab_hear(lab, SERVER, SMC_LLC_CONFIRM_RKEY, false);
+	lab_say(lab, SERVER, &msg);
+	KUNIT_EXPECT_EQ(test, flow->pending, 0);
+	msg = say_confirm_rkey(5, 0, true);
 	lab_say(lab, SERVER, &msg);
 	lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
 	lab_expect_silence(lab, SERVER);
+	KUNIT_EXPECT_EQ(test, flow->pending, 0);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_created, 1);
 }
 
@@ -1971,8 +2354,14 @@ static void second_link_is_tried_again_err_57_tmr_12(struct kunit *test)
 	/* And again after the next refusal. */
 	msg = say_reject(3);
 	lab_say(lab, SERVER, &msg);
-	lab_wait(lab, 5000);
+	lab_wait(lab, 4999);
+	lab_expect_silence(lab, SERVER);
+	lab_wait(lab, 1);
 	lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
+	msg = say_reject(4);
+	lab_say(lab, SERVER, &msg);
+	lab_event(lab, SERVER, SMC_LLC_EV_LINK_BROKEN);
+	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_LINK_BROKEN);
 }
 
 static void later_add_link_without_reply_err_29(struct kunit *test)
@@ -1995,7 +2384,16 @@ static void later_spare_fails_and_nothing_else(struct kunit *test)
 	lab_pump(lab);
 	lab_expect_silence(lab, SERVER);
 	lab_expect_alive(lab, SERVER);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.link[1].state, SMC_LLC_LINK_FREE);
 	KUNIT_EXPECT_TRUE(test, smc_llc_flow_may_request(&lab->side[SERVER].flow, lab->now));
+
+	/* With a retry timer it is tried again. */
+	lab->side[SERVER].flow.params.timers.add_link_retry = 5000;
+	lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
+	lab_pump(lab);
+	lab->side[SERVER].spare_fails = false;
+	lab_wait(lab, 5000);
+	lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
 }
 
 static void later_add_link_crosses_the_wire_sl_12(struct kunit *test)
@@ -2099,6 +2497,12 @@ static void client_delete_rkey_waits_for_links(struct kunit *test)
 	lab_say(lab, CLIENT, &msg);
 	lab_wait(lab, lab_timers().reply - 1);
 	lab_expect_alive(lab, CLIENT);
+	msg = say_delete(77, false, false);
+	lab_say(lab, CLIENT, &msg);
+	lab_wait(lab, lab_timers().reply - 1);
+	lab_expect_alive(lab, CLIENT);
+	lab_wait(lab, 1);
+	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_RKEY_TIMEOUT);
 }
 
 /* The client answers ADD LINK although it waits for its own reply. */
@@ -2179,11 +2583,11 @@ static void spare_that_comes_too_late_is_dropped(struct kunit *test)
 
 	lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
 	lab_event(lab, SERVER, SMC_LLC_EV_LINK_BROKEN);
-	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_LINK_BROKEN);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_terminated, 1);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_dropped, 1);
 	lab_pump(lab);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_created, 2);
-	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_dropped, 2);
+	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_LINK_BROKEN);
 }
 
 static void dead_machine_says_nothing(struct kunit *test)
@@ -2473,6 +2877,7 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(client_refuses_bad_mtu_err_44),
 	KUNIT_CASE(one_link_agreed_needs_no_add_link),
 	KUNIT_CASE(one_link_agreed_reply_not_sent_err_22),
+	KUNIT_CASE(one_link_agreed_no_completion_resets),
 	KUNIT_CASE(client_no_confirm_link_resets_err_20_tmr_03),
 	KUNIT_CASE(server_cannot_send_confirm_link_declines_err_21_err_09),
 	KUNIT_CASE(client_cannot_send_reply_declines_err_22_err_09),
@@ -2484,6 +2889,8 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(server_cannot_send_add_link_declines_err_19),
 	KUNIT_CASE(server_point_of_no_return_err_10_err_12),
 	KUNIT_CASE(client_point_of_no_return_err_11_err_12),
+	KUNIT_CASE(bringing_up_a_link_takes_its_time),
+	KUNIT_CASE_PARAM(every_message_at_every_time_err_54_llc_12_ser_03, sync_gen_params),
 	KUNIT_CASE(nonsense_during_first_contact_err_54),
 	KUNIT_CASE(confirm_link_with_wrong_data_declines_err_43),
 	KUNIT_CASE(confirm_link_reply_with_wrong_data_declines),
@@ -2517,7 +2924,11 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(second_request_before_the_answer_err_54_ser_02),
 	KUNIT_CASE(continuations_are_out_of_sync_err_47_err_54),
 	KUNIT_CASE(keys_for_links_that_are_not_there_err_54),
+	KUNIT_CASE(keys_for_links_that_have_gone),
 	KUNIT_CASE(missing_key_fails_that_link_err_50),
+	KUNIT_CASE(one_of_two_links_fails_llc_14),
+	KUNIT_CASE(carrier_of_an_exchange_fails),
+	KUNIT_CASE(link_on_trial_is_not_heard),
 	KUNIT_CASE(own_confirm_rkey_covers_all_links_rkey_03_rkey_08),
 	KUNIT_CASE(test_link_probe_ka_03_ka_04_tmr_15),
 	KUNIT_CASE(busy_link_is_not_probed_ka_02_ka_07),
