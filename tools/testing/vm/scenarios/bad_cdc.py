@@ -62,6 +62,7 @@ def run(t):
     if t.family != "smc":
         return
     for i, (name, change) in enumerate(CASES.items()):
+        t.step(name)
         port = 5140 + i
         s = t.half(t.a, answer_some, port=port)
         s.expect("listening")

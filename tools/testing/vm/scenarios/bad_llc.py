@@ -49,6 +49,7 @@ def run(t):
             t.reload(vm)
         t.set(t.a, peer_memory_ms=1)
         t.set(t.b, peer_memory_ms=1)
+        t.step(name)
         port += 1
         if "MTU" in name:
             rule = dict(rule, set="30:06" if t.dialect else "32:06")

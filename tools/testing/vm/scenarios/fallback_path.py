@@ -23,6 +23,7 @@ def run(t):
     for what, match in HOLES.items():
         for vm in (t.a, t.b):
             t.reload(vm)
+        t.step(what)
         hole = t.relay.rule(drop=1, **match)
         port += 2
         _, took = t.in_step(stream_server, stream_client, port, None, ("TCP", "TCP"),

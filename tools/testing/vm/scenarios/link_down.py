@@ -36,6 +36,7 @@ def run(t):
     ]
     for vm, down, up in cases:
         port += 10
+        t.step(f"{down} on {vm.name}")
         procs = load(t, port)
         vm.run(down, timeout=60 * t.slow)
         if "ip link" in down:

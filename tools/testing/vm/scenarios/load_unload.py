@@ -20,9 +20,12 @@ def run(t):
     if t.family != "smc":
         return
     start = len(t.b.log)
+    ended = t.relay.rule(llc=4)
     for i in range(30):
         for vm in (t.a, t.b):
             t.reload(vm)
+        if i == 1:
+            t.check(t.relay.hits(ended)[0], "no DELETE LINK when the module was unloaded")
         t.rdma_start()
         if i % 3 == 0:
             t.in_step(stream_server, stream_client, 5100, n_in=200_003, n_out=100_003)

@@ -24,6 +24,7 @@ def silent(h, port):
     msg = conns[2].recv_clc(h.left() - 5)
     ended.append("decline" if msg[4:5] == b"\x04" else conns[2].ended(1))
     conns[2].close()
+    conns[2].ended(h.left() - 5)  # its end is acknowledged, too
     return ended
 
 

@@ -32,7 +32,11 @@ def run(t):
     n = 400_003
     t.relay.capture(path)
     t.in_step(stream_server, stream_client, 5110, n_in=n, n_out=n)
+    ended = t.relay.rule(llc=4)
+    for vm in (t.a, t.b):
+        t.set(vm, lgr_idle_ms=100)
     t.both(serve, requests, 5111, sargs={"count": 10}, cargs={"n": 10})
+    t.wait(lambda: t.relay.hits(ended)[0], "DELETE LINK of the idle link group", 20)
     for vm in (t.a, t.b):
         t.reload(vm)
     t.relay.capture(None)

@@ -107,6 +107,12 @@ class Test:
     def pick(self, stock, debug):
         return debug if self.kind == "debug" else stock
 
+    def step(self, text):
+        """Say in the kernel logs, and so in a failure, what comes now."""
+        for vm in (self.a, self.b):
+            if vm.alive() and not vm.paused:
+                vm.call("say", text=f"smc-bench: {text}")
+
     def note(self, text):
         """A word for the line of the result."""
         self.notes.append(text)
