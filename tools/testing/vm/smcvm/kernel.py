@@ -6,6 +6,7 @@ side by side: whatever is made is made under a lock and put in place by rename.
 """
 import atexit
 import contextlib
+import ctypes
 import fcntl
 import functools
 import glob
@@ -13,6 +14,7 @@ import hashlib
 import lzma
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -35,6 +37,15 @@ def run(argv, **kw):
     if p.returncode:
         raise BenchError(f"{' '.join(argv)} failed:\n{p.stdout[-4000:]}")
     return p.stdout
+
+
+libc = ctypes.CDLL(None)
+PR_SET_PDEATHSIG = 1
+
+
+def die_with_parent():
+    """In a child: be killed when the runner goes, however it goes."""
+    libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 @contextlib.contextmanager

@@ -178,7 +178,8 @@ class Machine:
         self.began = time.monotonic()
         self.qemu_log = open(os.path.join(self.dir, f"qemu-{self.name}.log"), "a")
         self.qemu = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL,
-                                     stdout=self.qemu_log, stderr=subprocess.STDOUT)
+                                     stdout=self.qemu_log, stderr=subprocess.STDOUT,
+                                     preexec_fn=kernel.die_with_parent)
         self.sock = self.connect(self.agent_path)
         self.reader = threading.Thread(target=self.read_loop, args=(self.sock,),
                                        daemon=True)

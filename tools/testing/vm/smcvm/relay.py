@@ -15,7 +15,8 @@ class Relay:
         prog = kernel.compile_c(os.path.join(kernel.VM, "relay.c"))
         self.log = open(os.path.join(rundir, "relay.log"), "w")
         self.proc = subprocess.Popen([prog, path], stdout=self.log,
-                                     stderr=subprocess.STDOUT)
+                                     stderr=subprocess.STDOUT,
+                                     preexec_fn=kernel.die_with_parent)
         self.sock = socket.socket(socket.AF_UNIX)
         self.sock.settimeout(10)
         end = time.monotonic() + 10
