@@ -47,6 +47,21 @@ static struct smc_sock *smc_lock(struct socket *sock)
 	return NULL;
 }
 
+/*
+ * A call that is TCP's by now. It may sleep there until long after our sock is
+ * gone, and returns through this module.
+ */
+#define smc_forward(sock, op, ...)					\
+({									\
+	bool is_held = try_module_get(THIS_MODULE);			\
+	typeof(smc_tcp_ops(sock)->op(__VA_ARGS__)) forward_rc;		\
+									\
+	forward_rc = smc_tcp_ops(sock)->op(__VA_ARGS__);		\
+	if (is_held)							\
+		module_put(THIS_MODULE);				\
+	forward_rc;							\
+})
+
 static void smc_unlock(struct smc_sock *smc)
 {
 	release_sock(&smc->sk);
@@ -84,17 +99,15 @@ static int smc_release(struct socket *sock)
 {
 	struct smc_sock *smc = smc_lock(sock);
 	struct sock *sk;
-	int rc;
 
 	if (!smc) {
 		if (!sock->sk)
 			return 0;
-		rc = smc_tcp_ops(sock)->release(sock);
-		/* the graft dropped the reference that our caller, who still
-		 * saw our operations, is about to drop
+		/* The graft dropped the reference that our caller, who still
+		 * saw our operations, is about to drop.
 		 */
 		__module_get(THIS_MODULE);
-		return rc;
+		return smc_tcp_ops(sock)->release(sock);
 	}
 	sk = &smc->sk;
 	if (sk->sk_state == SMC_STATE_LISTEN)
@@ -187,7 +200,7 @@ static int smc_connect(struct socket *sock, struct sockaddr *addr, int addr_len,
 	int rc;
 
 	if (!smc)
-		return smc_tcp_ops(sock)->connect(sock, addr, addr_len, flags);
+		return smc_forward(sock, connect, sock, addr, addr_len, flags);
 
 	rc = -EISCONN;
 	if (sock->state == SS_CONNECTED)
@@ -206,7 +219,7 @@ static int smc_connect(struct socket *sock, struct sockaddr *addr, int addr_len,
 	if (smc->is_grafted) {
 		smc_unlock(smc);
 		/* TCP is connected and tells it in its own words */
-		return smc_tcp_ops(sock)->connect(sock, addr, addr_len, flags);
+		return smc_forward(sock, connect, sock, addr, addr_len, flags);
 	}
 	if (rc == -EAGAIN)
 		rc = was_connecting ? -EALREADY : -EINPROGRESS;
@@ -316,7 +329,7 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 	else
 		mask |= smc_poll_data(smc);
 
-	if (READ_ONCE(smc->is_grafted))
+	if (smp_load_acquire(&smc->is_grafted))
 		mask = smc_tcp_ops(sock)->poll(file, sock, NULL);
 	sock_put(sk);
 	return mask;
@@ -508,8 +521,10 @@ static int smc_set_socket(struct socket *sock, int optname, sockptr_t optval, un
 	/* the core allows this one to internet families only */
 	if (rc == -EOPNOTSUPP && optname == SO_REUSEPORT)
 		rc = 0;
-	/* a low-water mark would keep CLC messages from being seen in time */
-	if (!rc && smc->tcp && optname != SO_RCVLOWAT) {
+	/* A low-water mark would keep CLC messages from being seen in time, and
+	 * lingering is the connection's business: both wait for a fallback.
+	 */
+	if (!rc && smc->tcp && optname != SO_RCVLOWAT && optname != SO_LINGER) {
 		inner = sock_setsockopt(smc->tcp, SOL_SOCKET, optname, optval, optlen);
 		if (optname == SO_REUSEPORT) {
 			rc = inner;
@@ -586,17 +601,17 @@ static int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	int rc;
 
 	if (!smc)
-		return smc_tcp_ops(sock)->sendmsg(sock, msg, len);
+		return smc_forward(sock, sendmsg, sock, msg, len);
 	sk = &smc->sk;
 	if (msg->msg_flags & MSG_FASTOPEN) {
 		rc = smc_stay_with_tcp(smc, sock);
 		smc_unlock(smc);
-		return rc ? rc : smc_tcp_ops(sock)->sendmsg(sock, msg, len);
+		return rc ? rc : smc_forward(sock, sendmsg, sock, msg, len);
 	}
 	rc = smc_wait_connect(smc, sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT));
 	if (smc->is_grafted) {
 		smc_unlock(smc);
-		return smc_tcp_ops(sock)->sendmsg(sock, msg, len);
+		return smc_forward(sock, sendmsg, sock, msg, len);
 	}
 	if (!rc && smc->is_alive)
 		rc = smc_tx_sendmsg(smc, msg, len);
@@ -623,7 +638,7 @@ static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int 
 	int rc;
 
 	if (!smc)
-		return smc_tcp_ops(sock)->recvmsg(sock, msg, len, flags);
+		return smc_forward(sock, recvmsg, sock, msg, len, flags);
 	sk = &smc->sk;
 	if (flags & MSG_ERRQUEUE) {
 		rc = smc->tcp ? smc->tcp->ops->recvmsg(smc->tcp, msg, len, flags) : -EAGAIN;
@@ -633,7 +648,7 @@ static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int 
 	rc = smc_wait_connect(smc, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
 	if (smc->is_grafted) {
 		smc_unlock(smc);
-		return smc_tcp_ops(sock)->recvmsg(sock, msg, len, flags);
+		return smc_forward(sock, recvmsg, sock, msg, len, flags);
 	}
 	msg->msg_namelen = 0;
 	if (!rc && smc->is_alive)
@@ -711,8 +726,10 @@ static void smc_event_close(struct smc_sock *smc, u32 events)
 		smc_sock_pend(smc, SMC_PENDING_DONE);
 	if (events & SMC_EV_CLOSED)
 		smc_sock_pend(smc, SMC_PENDING_CLOSED);
-	if (events & SMC_EV_ABORT)
+	if (events & SMC_EV_ABORT) {
+		smc_stat_inc(sock_net(&smc->sk), SMC_STAT_ABORTS_RX);
 		smc_sock_pend(smc, SMC_PENDING_ABORT);
+	}
 	if (events & (SMC_EV_INVALID | SMC_EV_LOST))
 		smc_sock_pend(smc, SMC_PENDING_FAULT);
 	if (events & SMC_EV_LINK_LOST)
@@ -791,6 +808,7 @@ out_stats:
 
 static void __net_exit smc_exit_net(struct net *net)
 {
+	smc_llc_end_all(net);
 	smc_core_exit_net(net);
 	smc_sysctl_exit_net(net);
 	smc_pnet_exit_net(net);
@@ -852,6 +870,8 @@ static void __exit smc_exit(void)
 {
 	sock_unregister(PF_SMC);
 	smc_tcp_exit();
+	/* peers are told, PEER-01 */
+	smc_llc_end_all(NULL);
 	smc_core_exit();
 	smc_ib_exit();
 	smc_sock_exit();

@@ -49,20 +49,21 @@ static void smc_close_purge(struct smc_conn *conn)
 /**
  * smc_close_leave() - the connection gives its element and membership back
  * @smc: the socket
+ * @is_peer_done: as for smc_conn_leave()
  *
  * Harmless when there is none. The last one to leave a group starts the
  * group's idle time (TMR-10).
  *
  * Context: Process context. Expects the socket lock held.
  */
-void smc_close_leave(struct smc_sock *smc)
+void smc_close_leave(struct smc_sock *smc, bool is_peer_done)
 {
 	struct smc_link_group *lgr = smc->conn.lgr;
 
 	if (!lgr)
 		return;
 	smc_lgr_get(lgr);
-	if (smc_conn_leave(&smc->conn))
+	if (smc_conn_leave(&smc->conn, is_peer_done))
 		smc_llc_arm_idle(lgr);
 	smc_lgr_put(lgr);
 }
@@ -119,7 +120,7 @@ static void smc_close_finish(struct smc_sock *smc)
 		return;
 	smc->is_alive = false;
 	sk_stop_timer(sk, &smc->close_timer);
-	smc_close_leave(smc);
+	smc_close_leave(smc, false);
 	if (sock_flag(sk, SOCK_DEAD)) {
 		smc_sock_unhash(smc);
 		smc_tcp_release(smc);
@@ -153,7 +154,7 @@ static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
 	smc_close_tcp(smc, step.actions);
 	smc_close_wake(smc, step.actions);
 	if (step.actions & SMC_CLOSE_DO_FREE_RMBE)
-		smc_close_leave(smc);
+		smc_close_leave(smc, step.is_peer_done);
 	return step.actions;
 }
 

@@ -11,6 +11,6 @@ int smc_close_shutdown(struct smc_sock *smc, int how);
 void smc_close_release(struct smc_sock *smc);
 void smc_close_work(struct work_struct *work);
 void smc_close_timer(struct timer_list *timer);
-void smc_close_leave(struct smc_sock *smc);
+void smc_close_leave(struct smc_sock *smc, bool is_peer_done);
 
 #endif /* SMC_CLOSE_H */

@@ -323,6 +323,7 @@ static void conn_release_sndbuf_when_quiet(struct smc_conn *conn, struct smc_lin
 /**
  * smc_conn_leave() - give everything back that belongs to the group
  * @conn: the connection; nothing happens if it is in no group
+ * @is_peer_done: the peer has said that it writes no more, or cannot
  *
  * The caller knows that the peer writes to the element no more, or that it may
  * be used again all the same (RMB-27, RMB-28, CLOSE-02, CLOSE-24). Waits for
@@ -334,7 +335,7 @@ static void conn_release_sndbuf_when_quiet(struct smc_conn *conn, struct smc_lin
  *	   time begins. Who wants to act on that holds a reference on the group
  *	   of its own.
  */
-bool smc_conn_leave(struct smc_conn *conn)
+bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
 {
 	struct smc_link_group *lgr = conn->lgr;
 	bool is_last;
@@ -347,7 +348,14 @@ bool smc_conn_leave(struct smc_conn *conn)
 		sk_stop_timer(conn->sk, &conn->cork_timer);
 	conn_detach(conn);
 	conn->lgr = NULL;
-	smc_buf_put(&lgr->rmbs, &conn->rmbe);
+	/*
+	 * An element that the peer may still write to is nobody's until the
+	 * group ends: RMB-28 would allow more, ABRT-13 forbids it.
+	 */
+	if (is_peer_done)
+		smc_buf_put(&lgr->rmbs, &conn->rmbe);
+	else
+		conn->rmbe.buf = NULL;
 	is_last = smc_lgr_drop_conn(lgr);
 	conn_release_sndbuf_when_quiet(conn, lgr);
 	return is_last;

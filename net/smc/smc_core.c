@@ -344,7 +344,8 @@ static int lgr_wait_settled(struct smc_link_group *lgr, unsigned long deadline)
  *
  * Context: Process context, sleeps, killable. Expects no lock held.
  * Return: the group, with a reservation that includes a reference, for
- *	   smc_conn_join() or smc_lgr_unreserve(); ERR_PTR(-ETIMEDOUT),
+ *	   smc_conn_join() or smc_lgr_unreserve(); ERR_PTR(-EHOSTUNREACH) if the
+ *	   group it waited for could not be formed; ERR_PTR(-ETIMEDOUT),
  *	   ERR_PTR(-EINTR) or ERR_PTR(-ENOMEM).
  */
 struct smc_link_group *smc_lgr_reserve(const struct smc_lgr_key *key,
@@ -368,6 +369,9 @@ struct smc_link_group *smc_lgr_reserve(const struct smc_lgr_key *key,
 			continue;
 		}
 		rc = lgr_wait_settled(lgr, deadline);
+		/* one failed first contact is enough for all who waited for it */
+		if (!rc && smc_lgr_is_down(lgr) && lgr->fail_decline != SMC_DECLINE_NONE)
+			rc = -EHOSTUNREACH;
 		smc_lgr_put(lgr);
 		if (rc) {
 			lgr = ERR_PTR(rc);

@@ -168,10 +168,13 @@ bool smc_fallback_next(struct net *net, unsigned int *pos, struct smc_fallback_r
 }
 EXPORT_SYMBOL_GPL(smc_fallback_next);
 
-/* The one socket option that was kept from the inner sock till now. */
-static void smc_fallback_lowat(const struct sock *sk, struct sock *tsk,
-			       const struct proto_ops *ops)
+/* The socket options that were kept from the inner sock till now. */
+static void smc_fallback_options(const struct sock *sk, struct sock *tsk,
+				 const struct proto_ops *ops)
 {
+	tsk->sk_lingertime = sk->sk_lingertime;
+	if (sock_flag(sk, SOCK_LINGER))
+		sock_set_flag(tsk, SOCK_LINGER);
 	if (sk->sk_rcvlowat > 1 && ops->set_rcvlowat)
 		ops->set_rcvlowat(tsk, sk->sk_rcvlowat);
 }
@@ -206,12 +209,6 @@ static void smc_fallback_move(struct sock *tsk, struct socket *sock)
 	write_unlock_bh(&tsk->sk_callback_lock);
 }
 
-static void smc_fallback_count(struct smc_sock *smc, struct sock *tsk, bool is_server)
-{
-	smc_stat_inc(sock_net(tsk), is_server ? SMC_STAT_SERVER_TCP : SMC_STAT_CLIENT_TCP);
-	trace_smc_switch_to_fallback(smc, tsk, smc->fallback);
-}
-
 /**
  * smc_fallback_graft() - turn the application's open socket into a TCP socket
  * @smc: our socket, whose connection (if any) is established on TCP; it has
@@ -236,13 +233,13 @@ void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
 	tsk = smc_fallback_take(smc);
 	if (sock_flag(sk, SOCK_FASYNC))
 		sock_set_flag(tsk, SOCK_FASYNC);
-	smc_fallback_lowat(sk, tsk, ops);
+	smc_fallback_options(sk, tsk, ops);
 	smc_fallback_move(tsk, sock);
 	if (inet_sk(tsk)->inet_dport)
 		smc_fallback_remember(smc, tsk, sock);
-	smc_fallback_count(smc, tsk, false);
+	smc_stat_inc(sock_net(tsk), SMC_STAT_CLIENT_TCP);
+	trace_smc_switch_to_fallback(smc, tsk, smc->fallback);
 
-	smc->is_grafted = true;
 	clear_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
 	/* Pairs with the acquire in smc_sock_enter(): who sees TCP's sock
 	 * forwards to TCP's operations, whichever of the two are in place.
@@ -250,6 +247,8 @@ void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
 	smp_store_release(&sock->sk, tsk);
 	__module_get(ops->owner);
 	WRITE_ONCE(sock->ops, ops);
+	/* pairs with the acquire in smc_poll(), which has no lock */
+	smp_store_release(&smc->is_grafted, true);
 
 	wake_up_interruptible_poll(&sock->wq.wait, EPOLLIN | EPOLLOUT | EPOLLRDNORM |
 				   EPOLLWRNORM | EPOLLRDHUP);
@@ -274,9 +273,10 @@ void smc_fallback_adopt(struct smc_sock *child, struct socket *sock)
 
 	smc_sock_unhash(child);
 	tsk = smc_fallback_take(child);
-	smc_fallback_lowat(&child->sk, tsk, ops);
+	smc_fallback_options(&child->sk, tsk, ops);
 	smc_fallback_move(tsk, sock);
 	smc_fallback_remember(child, tsk, sock);
+	trace_smc_switch_to_fallback(child, tsk, child->fallback);
 	child->is_grafted = true;
 	clear_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
 	sock->sk = tsk;

@@ -50,6 +50,7 @@ enum smc_hs_outcome {
  * @link: of @lgr
  * @is_first: first contact
  * @is_joined: the connection is a member of @lgr
+ * @is_told: the peer has our element in Accept or Confirm and may write to it
  * @out_of_sync: the Decline carries the S bit
  * @may_decline: a Decline may be sent now in place of a message (CLC-09)
  * @is_path_bad: the RDMA path failed, later connections shall not pay again
@@ -71,6 +72,7 @@ struct smc_hs {
 	struct smc_link *link;
 	bool is_first;
 	bool is_joined;
+	bool is_told;
 	bool out_of_sync;
 	bool may_decline;
 	bool is_path_bad;
@@ -131,8 +133,10 @@ static enum smc_hs_outcome smc_hs_recv(struct smc_hs *hs, enum smc_clc_type type
 		hs->smc->peer_diagnosis = hs->rx.decline.diagnosis;
 		return smc_hs_to_tcp(hs, SMC_DECLINE_PEERDECL);
 	}
-	/* it is our turn now: ERR-06 */
-	hs->may_decline = true;
+	/* it is our turn now (ERR-06), but not past Accept on an old group (ERR-07) */
+	hs->may_decline = type != SMC_CLC_CONFIRM || hs->is_first;
+	if (refused != SMC_DECLINE_NONE && !hs->may_decline)
+		return smc_hs_fail(hs, -ECONNRESET);
 	if (refused != SMC_DECLINE_NONE)
 		return smc_hs_to_tcp(hs, refused);
 	return SMC_HS_GO_ON;
@@ -249,11 +253,15 @@ static int smc_hs_get_ring(struct smc_hs *hs, struct smc_buf_pool *pool, u32 siz
 /* The wish of the application as an element size this group may use, RMB-09. */
 static u32 smc_hs_ring_size(struct smc_hs *hs, int sk_buf)
 {
+	u32 most = rounddown_pow_of_two(hs->link->wr.max_pages) * PAGE_SIZE;
 	u8 max_code = SMC_BSIZE_RFC_MAX;
+	u32 size;
 
 	if (!hs->is_first && hs->lgr->is_deployed)
 		max_code = SMC_BSIZE_DEPLOYED_MAX;
-	return smc_nego_size_bytes(smc_nego_size_code(sk_buf / 2, max_code));
+	size = smc_nego_size_bytes(smc_nego_size_code(sk_buf / 2, max_code));
+	/* what the RNIC cannot register in one piece is clamped */
+	return max_t(u32, min(size, most), SMC_BUF_MIN_SIZE);
 }
 
 static enum smc_hs_outcome smc_hs_get_rings(struct smc_hs *hs)
@@ -433,7 +441,8 @@ static enum smc_hs_outcome smc_hs_server_group(struct smc_hs *hs)
 	if (smc_ib_end_follow(&hs->end, hs->proposal.gid))
 		return smc_hs_to_tcp(hs, SMC_DECLINE_NOSMCRDEV);
 	smc_hs_key(hs, &key, hs->proposal.peer_id, hs->proposal.gid);
-	lgr = smc_lgr_reserve(&key, &hs->end, smc_hs_deadline(hs) - jiffies, &hs->is_first);
+	/* the client waits for the Accept just as long: leave it half of that */
+	lgr = smc_lgr_reserve(&key, &hs->end, (smc_hs_deadline(hs) - jiffies) / 2, &hs->is_first);
 	if (IS_ERR(lgr))
 		return smc_hs_to_tcp(hs, PTR_ERR(lgr) == -ENOMEM ? SMC_DECLINE_MEM :
 				     SMC_DECLINE_TIMEOUT_CL);
@@ -460,6 +469,7 @@ static enum smc_hs_outcome smc_hs_server_accept(struct smc_hs *hs)
 	smc_hs_own_data(hs, &end, &rmbe);
 	smc_nego_build_accept(&hs->tx, &end, &rmbe, hs->link->wr.end.mtu, hs->link->psn,
 			      hs->is_first);
+	hs->is_told = true;
 	return smc_hs_send(hs);
 }
 
@@ -555,7 +565,6 @@ static enum smc_hs_outcome smc_hs_server(struct smc_hs *hs)
 	out = smc_hs_recv(hs, SMC_CLC_CONFIRM, smc_hs_deadline(hs));
 	if (out != SMC_HS_GO_ON)
 		return out;
-	hs->may_decline = hs->is_first;
 	/* 8. Check it */
 	out = smc_hs_server_check(hs);
 	if (out != SMC_HS_GO_ON)
@@ -638,6 +647,8 @@ static enum smc_hs_outcome smc_hs_client_group(struct smc_hs *hs)
 		lgr = smc_lgr_reserve_link(&key, &peer, smc_hs_deadline(hs) - jiffies, &hs->link);
 		if (!IS_ERR(lgr))
 			hs->lgr = lgr;
+		else if (PTR_ERR(lgr) != -ENOENT)
+			return smc_hs_to_tcp(hs, SMC_DECLINE_TIMEOUT_CL);
 	}
 	smc_hs_known(hs, acc, &known);
 	smc_nego_classify_accept(&hs->rx, &known, hs->end.mtu, &decision);
@@ -664,6 +675,7 @@ static enum smc_hs_outcome smc_hs_client_confirm(struct smc_hs *hs)
 	if (hs->is_first)
 		mtu = min_t(u8, mtu, hs->link->peer.mtu);
 	smc_nego_build_confirm(&hs->tx, &end, &rmbe, mtu, hs->link->psn);
+	hs->is_told = true;
 	return smc_hs_send(hs);
 }
 
@@ -757,7 +769,8 @@ static void smc_hs_cleanup(struct smc_hs *hs, enum smc_hs_outcome out)
 		smc_lgr_terminate(lgr);
 	}
 	if (hs->is_joined) {
-		smc_close_leave(hs->smc);
+		/* who declines does not write */
+		smc_close_leave(hs->smc, !hs->is_told || out == SMC_HS_TCP);
 		return;
 	}
 	if (conn->rmbe.buf)
@@ -772,8 +785,11 @@ static void smc_hs_cleanup(struct smc_hs *hs, enum smc_hs_outcome out)
 
 static void smc_hs_finish_failed(struct smc_sock *smc, int err)
 {
-	smc->close.state = SMC_STATE_CLOSED;
-	smc->sk.sk_state = SMC_STATE_CLOSED;
+	const struct smc_close_facts none = {};
+
+	/* there was never a connection, so of its actions none is due */
+	smc_state_close(&smc->close, SMC_CLOSE_LOCAL_ABORT, &none);
+	smc->sk.sk_state = smc->close.state;
 	smc->sk.sk_shutdown = SHUTDOWN_MASK;
 	smc_tcp_reset(smc);
 	smc_sock_set_err(smc, err);
@@ -813,7 +829,6 @@ static void smc_hs_finish_client(struct smc_hs *hs, enum smc_hs_outcome out)
 	struct sock *sk = &smc->sk;
 
 	lock_sock(sk);
-	smc->is_connecting = false;
 	if (sock_flag(sk, SOCK_DEAD)) {
 		smc_hs_finish_orphan(smc, out);
 	} else if (out == SMC_HS_SMC) {
@@ -826,6 +841,8 @@ static void smc_hs_finish_client(struct smc_hs *hs, enum smc_hs_outcome out)
 		smc_stat_inc(hs->net, SMC_STAT_CLIENT_FAILED);
 		smc_hs_finish_failed(smc, -hs->err);
 	}
+	/* not earlier: poll() must not see a socket that is nothing yet */
+	WRITE_ONCE(smc->is_connecting, false);
 	if (!smc->is_grafted)
 		smc_sock_wake_all(smc);
 	release_sock(sk);
@@ -837,13 +854,14 @@ static void smc_hs_finish_client(struct smc_hs *hs, enum smc_hs_outcome out)
  *
  * Consumes the caller's reference.
  *
- * Context: Process context, may sleep. Takes the child's socket lock.
+ * Context: Process context, may sleep. Takes the child's socket lock, perhaps
+ * inside the listener's.
  */
 void smc_hs_drop_child(struct smc_sock *child)
 {
 	struct sock *sk = &child->sk;
 
-	lock_sock(sk);
+	lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
 	sock_set_flag(sk, SOCK_DEAD);
 	smc_close_release(child);
 	if (!child->is_alive) {
