@@ -143,7 +143,13 @@ void smc_cdc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
 
 	trace_smc_cdc_rx(link, msg, len);
 	if (smc_cdc_decode(msg, len, &cdc)) {
+		/*
+		 * What it announced is lost, and for whom nobody can say: the
+		 * peer is out of sync as with an LLC message (ERR-54), and a
+		 * connection must not hang.
+		 */
 		smc_stat_inc(net, SMC_STAT_CDC_BAD);
+		smc_wr_report(wr, SMC_WR_FAULT_PROTOCOL);
 		return;
 	}
 	smc_stat_inc(net, SMC_STAT_CDC_RX);

@@ -20,6 +20,8 @@ CASES = {
     "consumer beyond the ring": "20:7fffffff",
     "producer wraps too far": "10:4000",
     "consumer ahead of what was sent": "18:4000",
+    # no more than this can be said of it, so the link is out of sync (ERR-54)
+    "wrong length": "1:2b",
 }
 
 
