@@ -23,7 +23,9 @@ def run(t):
     after = t.queue_pairs(t.a)
     t.equal(after, qps, "RC queue pairs after all connections")
     if t.family == "smc":
-        t.equal(t.memory_regions(t.a), regions, "memory regions after all connections")
+        # elements are used again; RMBs may have grown while one was not yet free
+        after = t.memory_regions(t.a)
+        t.check(after <= regions + 6, f"memory regions grew from {regions} to {after}")
     times = sorted(c.value)
     t.note(f"connect median {times[n // 2] * 1e3:.1f} ms, slowest {times[-1] * 1e3:.0f} ms")
     t.no_sockets(t.a, 5004)
