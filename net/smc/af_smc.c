@@ -48,19 +48,41 @@ static struct smc_sock *smc_lock(struct socket *sock)
 }
 
 /*
- * A call that is TCP's by now. It may sleep there until long after our sock is
- * gone, and returns through this module.
+ * Calls that are TCP's by now. They may sleep there until long after our sock
+ * is gone, and return through this module.
  */
-#define smc_forward(sock, op, ...)					\
-({									\
-	bool is_held = try_module_get(THIS_MODULE);			\
-	typeof(smc_tcp_ops(sock)->op(__VA_ARGS__)) forward_rc;		\
-									\
-	forward_rc = smc_tcp_ops(sock)->op(__VA_ARGS__);		\
-	if (is_held)							\
-		module_put(THIS_MODULE);				\
-	forward_rc;							\
-})
+static int smc_forward_connect(struct socket *sock, struct sockaddr *addr, int addr_len, int flags)
+{
+	bool is_held = try_module_get(THIS_MODULE);
+	int rc;
+
+	rc = smc_tcp_ops(sock)->connect(sock, addr, addr_len, flags);
+	if (is_held)
+		module_put(THIS_MODULE);
+	return rc;
+}
+
+static int smc_forward_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
+{
+	bool is_held = try_module_get(THIS_MODULE);
+	int rc;
+
+	rc = smc_tcp_ops(sock)->sendmsg(sock, msg, len);
+	if (is_held)
+		module_put(THIS_MODULE);
+	return rc;
+}
+
+static int smc_forward_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int flags)
+{
+	bool is_held = try_module_get(THIS_MODULE);
+	int rc;
+
+	rc = smc_tcp_ops(sock)->recvmsg(sock, msg, len, flags);
+	if (is_held)
+		module_put(THIS_MODULE);
+	return rc;
+}
 
 static void smc_unlock(struct smc_sock *smc)
 {
@@ -200,7 +222,7 @@ static int smc_connect(struct socket *sock, struct sockaddr *addr, int addr_len,
 	int rc;
 
 	if (!smc)
-		return smc_forward(sock, connect, sock, addr, addr_len, flags);
+		return smc_forward_connect(sock, addr, addr_len, flags);
 
 	rc = -EISCONN;
 	if (sock->state == SS_CONNECTED)
@@ -219,7 +241,7 @@ static int smc_connect(struct socket *sock, struct sockaddr *addr, int addr_len,
 	if (smc->is_grafted) {
 		smc_unlock(smc);
 		/* TCP is connected and tells it in its own words */
-		return smc_forward(sock, connect, sock, addr, addr_len, flags);
+		return smc_forward_connect(sock, addr, addr_len, flags);
 	}
 	if (rc == -EAGAIN)
 		rc = was_connecting ? -EALREADY : -EINPROGRESS;
@@ -329,6 +351,7 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 	else
 		mask |= smc_poll_data(smc);
 
+	/* pairs with smp_store_release() in smc_fallback_graft() */
 	if (smp_load_acquire(&smc->is_grafted))
 		mask = smc_tcp_ops(sock)->poll(file, sock, NULL);
 	sock_put(sk);
@@ -601,17 +624,17 @@ static int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	int rc;
 
 	if (!smc)
-		return smc_forward(sock, sendmsg, sock, msg, len);
+		return smc_forward_sendmsg(sock, msg, len);
 	sk = &smc->sk;
 	if (msg->msg_flags & MSG_FASTOPEN) {
 		rc = smc_stay_with_tcp(smc, sock);
 		smc_unlock(smc);
-		return rc ? rc : smc_forward(sock, sendmsg, sock, msg, len);
+		return rc ? rc : smc_forward_sendmsg(sock, msg, len);
 	}
 	rc = smc_wait_connect(smc, sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT));
 	if (smc->is_grafted) {
 		smc_unlock(smc);
-		return smc_forward(sock, sendmsg, sock, msg, len);
+		return smc_forward_sendmsg(sock, msg, len);
 	}
 	if (!rc && smc->is_alive)
 		rc = smc_tx_sendmsg(smc, msg, len);
@@ -638,7 +661,7 @@ static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int 
 	int rc;
 
 	if (!smc)
-		return smc_forward(sock, recvmsg, sock, msg, len, flags);
+		return smc_forward_recvmsg(sock, msg, len, flags);
 	sk = &smc->sk;
 	if (flags & MSG_ERRQUEUE) {
 		rc = smc->tcp ? smc->tcp->ops->recvmsg(smc->tcp, msg, len, flags) : -EAGAIN;
@@ -648,7 +671,7 @@ static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int 
 	rc = smc_wait_connect(smc, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
 	if (smc->is_grafted) {
 		smc_unlock(smc);
-		return smc_forward(sock, recvmsg, sock, msg, len, flags);
+		return smc_forward_recvmsg(sock, msg, len, flags);
 	}
 	msg->msg_namelen = 0;
 	if (!rc && smc->is_alive)

@@ -32,7 +32,7 @@
 #define SMC_FALLBACK_RECORDS	1024
 
 struct smc_fallback_log {
-	spinlock_t lock;
+	spinlock_t lock;		/* guards all that follows */
 	unsigned int next;		/* slot that is written next */
 	unsigned int nr;		/* slots in use */
 	struct smc_fallback_record rec[SMC_FALLBACK_RECORDS];

@@ -542,7 +542,8 @@ static enum smc_hs_outcome smc_hs_server(struct smc_hs *hs)
 	out = smc_hs_find_end(hs);
 	if (out != SMC_HS_GO_ON)
 		return out;
-	reason = smc_nego_server(&hs->proposal, smc_pnet_shares_subnet(smc->tcp->sk, &hs->proposal));
+	reason = smc_nego_server(&hs->proposal,
+				 smc_pnet_shares_subnet(smc->tcp->sk, &hs->proposal));
 	if (reason != SMC_DECLINE_NONE)
 		return smc_hs_to_tcp(hs, reason);
 	/* 3. An existing link group, or first contact (3.5.1.2, 3.5.2.1) */

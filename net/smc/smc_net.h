@@ -60,7 +60,7 @@
 	X(PEER_REMEMBERED, "peer_remembered")
 
 enum smc_stat {
-#define SMC_STAT_ENUM(id, name) SMC_STAT_##id,
+#define SMC_STAT_ENUM(id, ...) SMC_STAT_##id,
 	SMC_STATS(SMC_STAT_ENUM)
 #undef SMC_STAT_ENUM
 	SMC_STAT_NR

@@ -28,7 +28,7 @@ struct smc_peer_slot {
 };
 
 struct smc_peer_memory {
-	spinlock_t lock;
+	spinlock_t lock;		/* guards @slot */
 	u32 seed;
 	struct smc_peer_slot slot[SMC_PEER_SLOTS];
 };

@@ -22,7 +22,7 @@
 #define SMC_SOCK_BUCKETS	64
 
 struct smc_sock_bucket {
-	spinlock_t lock;
+	spinlock_t lock;		/* guards @head and what it lists */
 	struct hlist_head head;
 };
 

@@ -41,7 +41,8 @@ enum smc_pending {
  * Guarded by the socket lock unless a member says otherwise. sk_state follows
  * @close.state.
  *
- * @inet: the generic part; first, so that the same object can be an AF_INET
+ * @sk: the generic part
+ * @inet: the same with TCP/IP's members; first, so that the same object can be an AF_INET
  *	  protocol
  * @inet6: room for the IPv6 part of such a socket
  * @tcp: the inner TCP socket; NULL once the connection was grafted onto TCP
@@ -67,7 +68,8 @@ enum smc_pending {
  * @fallback: reason code when the connection continues on TCP
  * @peer_diagnosis: what the peer's Decline said
  * @addr: where connect() goes, for the second look at the inner socket
-* @is_child: made by a listener; const once its handshake may begin
+ * @addr_len: length of @addr
+ * @is_child: made by a listener; const once its handshake may begin
  * @is_hs_begun: its handshake worker has run; the worker's own
  * @is_connecting: the handshake worker owns the outcome
  * @is_grafted: the file belongs to TCP now; every call is forwarded
@@ -94,7 +96,7 @@ struct smc_sock {
 	unsigned long pending;
 	unsigned long hs_deadline;
 	struct smc_sock *listener;
-	spinlock_t accept_lock;
+	spinlock_t accept_lock;		/* guards the four that follow */
 	struct list_head accept_q;
 	struct list_head handshakes;
 	unsigned int nr_accept_q;

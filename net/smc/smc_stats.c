@@ -9,8 +9,9 @@
 #include "smc_net.h"
 #include "smc_stats.h"
 
+/* in the order of enum smc_stat, which comes from the same list */
 static const char * const smc_stat_names[SMC_STAT_NR] = {
-#define SMC_STAT_NAME(id, name) [SMC_STAT_##id] = name,
+#define SMC_STAT_NAME(id, name) name,
 	SMC_STATS(SMC_STAT_NAME)
 #undef SMC_STAT_NAME
 };
