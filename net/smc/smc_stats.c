@@ -9,12 +9,16 @@
 #include "smc_net.h"
 #include "smc_stats.h"
 
-/* in the order of enum smc_stat, which comes from the same list */
-static const char * const smc_stat_names[SMC_STAT_NR] = {
-#define SMC_STAT_NAME(id, name) name,
-	SMC_STATS(SMC_STAT_NAME)
-#undef SMC_STAT_NAME
-};
+static const char *smc_stat_name(enum smc_stat id)
+{
+	switch (id) {
+#define SMC_STAT_CASE(id, name) case SMC_STAT_##id: return name;
+	SMC_STATS(SMC_STAT_CASE)
+#undef SMC_STAT_CASE
+	default:
+		return "unknown";
+	}
+}
 
 static int smc_stats_show(struct seq_file *seq, void *v)
 {
@@ -26,7 +30,7 @@ static int smc_stats_show(struct seq_file *seq, void *v)
 
 		for_each_possible_cpu(cpu)
 			sum += per_cpu_ptr(sn->stats, cpu)->value[i];
-		seq_printf(seq, "%s %llu\n", smc_stat_names[i], sum);
+		seq_printf(seq, "%s %llu\n", smc_stat_name(i), sum);
 	}
 	return 0;
 }
