@@ -9,28 +9,26 @@
 #include "smc_net.h"
 #include "smc_stats.h"
 
-static const char *smc_stat_name(enum smc_stat id)
-{
-	switch (id) {
-#define SMC_STAT_CASE(id, name) case SMC_STAT_##id: return name;
-	SMC_STATS(SMC_STAT_CASE)
-#undef SMC_STAT_CASE
-	default:
-		return "unknown";
-	}
-}
+static const struct {
+	enum smc_stat id;
+	const char *name;
+} smc_stat_rows[] = {
+#define SMC_STAT_ROW(id, name) { SMC_STAT_##id, name },
+	SMC_STATS(SMC_STAT_ROW)
+#undef SMC_STAT_ROW
+};
 
 static int smc_stats_show(struct seq_file *seq, void *v)
 {
 	struct smc_net *sn = smc_net(seq_file_single_net(seq));
 	int cpu, i;
 
-	for (i = 0; i < SMC_STAT_NR; i++) {
+	for (i = 0; i < ARRAY_SIZE(smc_stat_rows); i++) {
 		u64 sum = 0;
 
 		for_each_possible_cpu(cpu)
-			sum += per_cpu_ptr(sn->stats, cpu)->value[i];
-		seq_printf(seq, "%s %llu\n", smc_stat_name(i), sum);
+			sum += per_cpu_ptr(sn->stats, cpu)->value[smc_stat_rows[i].id];
+		seq_printf(seq, "%s %llu\n", smc_stat_rows[i].name, sum);
 	}
 	return 0;
 }
