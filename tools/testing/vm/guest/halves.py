@@ -49,6 +49,20 @@ class Pattern:
         off = offset % PATTERN_LEN
         return self.twice[off:off + n]
 
+    def describe(self, offset, data, bad):
+        """What stands at the stream offset BAD of DATA, and whence it may come."""
+        got = bytes(data[bad - offset:])
+        text = f"in a read of {len(data)} at {offset}: {got[:24].hex()}"
+        if not any(got[:64]):
+            zeros = len(got) - len(got.lstrip(b"\0"))
+            return f"{text}, {zeros} zero bytes"
+        at = bytes(self.twice).find(got[:16])
+        if at < 0:
+            return f"{text}, not from this stream"
+        # the pattern repeats: the nearest place before and after
+        far = (at - bad) % PATTERN_LEN
+        return f"{text}, which belongs {PATTERN_LEN - far} before or {far} after"
+
     def first_difference(self, offset, data):
         """None, or the stream offset of the first wrong byte of DATA."""
         done = 0
@@ -243,7 +257,8 @@ class Half:
                 raise Failure(f"end of stream at {off} of {start + total}")
             bad = pat.first_difference(off, data)
             if bad is not None:
-                raise Failure(f"wrong byte at {bad} of {start + total}")
+                raise Failure(f"wrong byte at {bad} of {start + total}, "
+                              + pat.describe(off, data, bad))
             off += len(data)
             if on_data:
                 on_data(off)
