@@ -31,8 +31,8 @@
  * dport=N opcode=N llc=N cdc=1 clc=N flags=N (TCP flags that must be set)
  * nflags=N (that must not be) longer=N shorter=N skip=N count=N payload=1
  * at=OFF:HEX (upper layer payload bytes) find=HEX
- * Action keys: drop=1 loss=PERCENT delay=MS hold=N dup=1 set=OFF:HEX
- * xor=OFF:HEX (offset within the upper layer payload)
+ * Action keys: drop=1 delay=MS hold=N dup=1 set=OFF:HEX xor=OFF:HEX (offset
+ * within the upper layer payload), share=PERCENT (act on so many of the frames)
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -106,7 +106,7 @@ struct rule {
 	char from[16];
 	struct bytes at, find;
 	bool drop, dup;
-	double loss;
+	double share;		/* percent; 0: all */
 	int delay_ms, hold;
 	struct bytes set, xor;
 	long seen, acted;
@@ -582,12 +582,12 @@ static bool act(struct rule *r, int from, uint8_t *d, uint32_t len,
 
 	if (n < r->skip || (r->count >= 0 && n >= r->skip + r->count))
 		return false;
-	if (r->loss > 0 && drand48() * 100 >= r->loss)
+	if (r->share > 0 && drand48() * 100 >= r->share)
 		return false;
 	r->acted++;
 	if (r->set.len || r->xor.len)
 		overwrite(r, d, v);
-	if (r->drop || r->loss > 0) {
+	if (r->drop) {
 		ports[from].dropped++;
 		return true;
 	}
@@ -731,8 +731,8 @@ static int rule_key(struct rule *r, const char *key, const char *val)
 		r->drop = atoi(val);
 	else if (!strcmp(key, "dup"))
 		r->dup = atoi(val);
-	else if (!strcmp(key, "loss"))
-		r->loss = strtod(val, NULL);
+	else if (!strcmp(key, "share"))
+		r->share = strtod(val, NULL);
 	else
 		return -EINVAL;
 	return 0;
