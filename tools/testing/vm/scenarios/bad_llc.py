@@ -46,7 +46,7 @@ def run(t):
     port = 5130
     for name, (rule, want) in CASES.items():
         for vm in (t.a, t.b):
-            t.reload(vm)
+            t.reload(vm, look=False)
         t.set(t.a, peer_memory_ms=1)
         t.set(t.b, peer_memory_ms=1)
         t.step(name)

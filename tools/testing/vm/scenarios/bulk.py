@@ -11,8 +11,8 @@ timeout = 60
 
 
 def run(t):
-    n_in = t.pick(24_000_019, 3_000_017)
-    n_out = t.pick(16_000_057, 2_000_003)
+    n_in = t.pick(24_000_019, 2_000_017)
+    n_out = t.pick(16_000_057, 1_500_007)
     t.rdma_start()
 
     def moved():

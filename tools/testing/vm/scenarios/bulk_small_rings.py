@@ -9,7 +9,7 @@ RING = 16384
 
 
 def run(t):
-    n = t.pick(6_000_011, 1_000_003)
+    n = t.pick(6_000_011, 300_007)
     t.rdma_start()
 
     def conn(vm):

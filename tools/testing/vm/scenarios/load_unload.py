@@ -23,13 +23,13 @@ def run(t):
     ended = t.relay.rule(llc=4)
     for i in range(30):
         for vm in (t.a, t.b):
-            t.reload(vm)
+            t.reload(vm, look=i % 10 == 9)
         if i == 1:
             t.check(t.relay.hits(ended)[0], "no DELETE LINK when the module was unloaded")
         t.rdma_start()
         if i % 3 == 0:
-            t.in_step(stream_server, stream_client, 5100, n_in=200_003, n_out=100_003)
-            t.carried(t.b, 200_003)
+            t.in_step(stream_server, stream_client, 5100, n_in=70_003, n_out=40_009)
+            t.carried(t.b, 70_003)
         else:
             t.both(serve, requests, 5101, sargs={"count": 3}, cargs={"n": 3})
             t.carried(t.a, 3000)

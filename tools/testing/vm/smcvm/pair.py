@@ -131,7 +131,7 @@ class Pair:
             vm.call("scale", dir=SYSCTL_DIR, factor=self.slow,
                     names=["clc_timeout_ms", "close_timeout_ms", "llc_*_ms"])
 
-    def unload(self, name):
+    def unload(self, name, look=True):
         """Take the modules out; refused or left-over state is a failure."""
         vm = self.vms[name]
         if self.sides[name] in (None, "none"):
@@ -142,6 +142,8 @@ class Pair:
         if r.rc:
             raise Failed(f"{name}: rmmod refused: {r.out}{r.err}")
         self.sides[name] = "none"
+        if not look:
+            return
         now = self.rdma_objects(vm)
         base = self.rdma_base[name]
         extra = [x for x in now if x not in base]
