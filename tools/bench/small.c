@@ -91,7 +91,7 @@ static void put_message(int fd, const char *buf)
 		die("send");
 }
 
-static __attribute__((noreturn)) void serve(const char *port)
+static void serve(const char *port)
 {
 	struct sockaddr_in addr = address("0.0.0.0", port);
 	int ls = make_socket();
@@ -174,11 +174,11 @@ int main(int argc, char **argv)
 	struct sockaddr_in addr;
 
 	if (argc == 3 && !strcmp(argv[1], "server"))
-		serve(argv[2]);
+		serve(argv[2]);	/* does not return */
 	if (argc == 5 && (!strcmp(argv[1], "pingpong") || !strcmp(argv[1], "connect"))) {
 		addr = address(argv[2], argv[3]);
 		return run(&addr, strtoul(argv[4], NULL, 10), argv[1][0] == 'p');
 	}
-	fprintf(stderr, "usage: small server PORT | pingpong HOST PORT MS | connect HOST PORT MS\n");
+	fputs("usage: small server PORT | pingpong HOST PORT MS | connect HOST PORT MS\n", stderr);
 	return 2;
 }
