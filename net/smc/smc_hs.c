@@ -1033,12 +1033,12 @@ void smc_hs_begin_server(struct smc_sock *listener, struct smc_sock *child)
 		return;
 	}
 	sock_hold(&child->sk);
+	/* armed first: the worker, which may run as soon as we watch, cancels it */
+	smc_sock_queue_delayed(child, &child->hs_timer, timeout);
 	smc_tcp_watch(child, SMC_TCP_PROPOSAL);
 	/* without the option there is nothing to wait for */
 	if (!smc_tcp_is_agreed(child) || smc_hs_tcp_has_news(child->tcp->sk))
 		smc_sock_queue(child, &child->hs_work);
-	else
-		smc_sock_queue_delayed(child, &child->hs_timer, timeout);
 	sock_put(&child->sk);
 }
 
