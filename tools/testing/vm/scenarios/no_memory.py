@@ -15,7 +15,7 @@ kernels = ("debug",)
 FAILSLAB = "/sys/kernel/debug/failslab"
 FAIL_PAGES = "/sys/kernel/debug/fail_page_alloc"
 MOST = 400  # allocations of one connect
-CLEAN = (errno.ENOMEM, errno.ENOBUFS, errno.ECONNRESET, errno.ETIMEDOUT,
+CLEAN = (errno.EFAULT, errno.ENOMEM, errno.ENOBUFS, errno.ECONNRESET, errno.ETIMEDOUT,
          errno.EADDRNOTAVAIL, errno.ECONNABORTED)
 
 

@@ -136,9 +136,13 @@ class Pair:
         vm = self.vms[name]
         if self.sides[name] in (None, "none"):
             return
-        r = vm.run("rmmod smc_diag smc; for m in smc smc_diag; do "
-                   "echo install $m /bin/false; done > /etc/modprobe.d/bench.conf; "
-                   "! [ -d /sys/module/smc ]", timeout=90 * self.slow, check=False)
+        # a socket may take its time to close after its process has ended
+        n = 100 * self.slow
+        r = vm.run("[ ! -d /sys/module/smc_diag ] || rmmod smc_diag; n=0; until err=$(rmmod "
+                   f"smc 2>&1); do n=$((n+1)); [ $n -lt {n} ] || break; sleep 0.2; done; "
+                   "for m in smc smc_diag; do echo install $m /bin/false; done "
+                   "> /etc/modprobe.d/bench.conf; echo \"$err\"; ! [ -d /sys/module/smc ]",
+                   timeout=90 * self.slow, check=False)
         if r.rc:
             raise Failed(f"{name}: rmmod refused: {r.out}{r.err}")
         self.sides[name] = "none"
