@@ -759,6 +759,25 @@ static void smc_event_close(struct smc_sock *smc, u32 events)
 		smc_sock_pend(smc, SMC_PENDING_LINK_LOST);
 }
 
+/*
+ * The send ring may have room. Only who has found none is woken: a reader that
+ * waits for the answer to what was just sent sleeps on.
+ */
+static void smc_event_space(struct smc_sock *smc)
+{
+	struct socket *sock;
+	bool is_wanted;
+
+	/* pairs with the setters of the bit, who look at the ring after it */
+	smp_mb();
+	rcu_read_lock();
+	sock = READ_ONCE(smc->sk.sk_socket);
+	is_wanted = sock && test_bit(SOCK_NOSPACE, &sock->flags);
+	rcu_read_unlock();
+	if (is_wanted && smc_is_writable(smc))
+		smc_sock_wake_writers(smc);
+}
+
 /* The third upcall: a connection has news. Any context but hard interrupt. */
 static void smc_event(struct smc_conn *conn, u32 events)
 {
@@ -774,8 +793,7 @@ static void smc_event(struct smc_conn *conn, u32 events)
 	if (events & (SMC_EV_SPACE | SMC_EV_UPDATE_REQ | SMC_EV_BLOCKED))
 		smc_tx_push(conn);
 	if (events & SMC_EV_TX_DONE) {
-		if (smc_is_writable(smc))
-			smc_sock_wake_writers(smc);
+		smc_event_space(smc);
 		if (smc_state_is_draining(&smc->close))
 			smc_sock_pend(smc, SMC_PENDING_DRAINED);
 	}
