@@ -12,18 +12,13 @@ import base64
 import errno
 import fcntl
 import glob
-import importlib.util
 import json
 import os
 import re
-import select
 import selectors
 import signal
-import socket
-import struct
 import subprocess
 import sys
-import threading
 import time
 import traceback
 

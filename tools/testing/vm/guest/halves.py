@@ -21,7 +21,6 @@ import random
 import select
 import socket
 import struct
-import sys
 import threading
 import time
 

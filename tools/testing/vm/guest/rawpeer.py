@@ -10,8 +10,6 @@ The machine's own kernel does not see the address and stays out of it.
 The TCP is the least that works on a clean segment: in-order receive, every
 segment acknowledged, unacknowledged bytes sent again after a while.
 """
-import fcntl
-import os
 import random
 import select
 import socket

@@ -3,7 +3,6 @@
 
 covers: LG-19 RMB-18
 """
-import select
 import threading
 
 from common import serve

@@ -6,7 +6,6 @@ covers: OPT-09 API-02
 import errno
 import select
 import socket
-import time
 
 from common import serve
 

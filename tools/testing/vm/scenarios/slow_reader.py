@@ -4,9 +4,8 @@
 covers: BLK-02 BLK-04 CUR-07 TX-09
 """
 import select
-import socket
 
-from common import serve
+from halves import Pattern
 
 TOTAL = 900_001
 RING = 65536
@@ -26,7 +25,6 @@ def writer(h, port):
     """Send without waiting; say so each time nothing fits any more."""
     s = h.connect(port, sndbuf=RING)
     s.setblocking(False)
-    from halves import Pattern
     pat, off, stuck = Pattern(1), 0, 0
     while off < TOTAL:
         try:

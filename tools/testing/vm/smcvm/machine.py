@@ -189,7 +189,8 @@ class Machine:
         agent = os.path.join(kernel.VM, "guest/agent.py")
         debug = self.kernel.kind == "debug"
         append = ("console=ttyS0 loglevel=5 oops=panic panic=-1 nokaslr mitigations=off "
-                  f"tsc=reliable tsc_early_khz={kernel.tsc_khz()} no_timer_check random.trust_cpu=on quiet "
+                  f"tsc=reliable tsc_early_khz={kernel.tsc_khz()} no_timer_check "
+                  "random.trust_cpu=on quiet "
                   "net.ifnames=0 rcupdate.rcu_cpu_stall_timeout=60 "
                   "watchdog_thresh=60 log_buf_len=4M printk.devkmsg=on "
                   f"kmemleak=on bench.agent={agent} bench.host={self.name}")

@@ -5,15 +5,16 @@ import re
 import shlex
 import shutil
 import tempfile
-import time
 
 from . import kernel
 from .kernel import BenchError
-from .machine import Died, Failed, Machine
+from .machine import Failed, Machine
 from .relay import Relay
 
 HOSTS = {"a": 1, "b": 2}
 LEAK_SCANS = 3
+# What differs between two looks at the same RDMA object.
+CHANGING = re.compile(r"(users|pdn|cqe|mrn|ctxn|state|sq-psn|rq-psn|local_dma_lkey) \S+ ?")
 SYSCTL_DIR = "/proc/sys/net/smc"
 
 
@@ -162,7 +163,7 @@ class Pair:
             if line in ("qp", "cq", "mr", "pd"):
                 kind = line
                 continue
-            out.append(kind + ": " + re.sub(r"(users|pdn|cqe|mrn|ctxn|state|sq-psn|rq-psn|local_dma_lkey) \S+ ?", "", line).strip())
+            out.append(kind + ": " + CHANGING.sub("", line).strip())
         return out
 
     # End

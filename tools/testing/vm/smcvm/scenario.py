@@ -145,7 +145,7 @@ class Test:
                   "slow": self.slow, "peer4": peer.ip, "peer6": peer.ip6,
                   "deadline": max(1, self.left() - 5), "dialect": self.dialect}
         name = func if isinstance(func, str) else func.__name__
-        return vm.half(self.case.scenario.path, name, args, config)
+        return vm.half(self.guest_path(self.case.scenario.path), name, args, config)
 
     def both(self, server, client, port=5000, sargs=None, cargs=None, **args):
         """Start a server half on A and, once it listens, a client half on B.
