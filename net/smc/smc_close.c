@@ -43,6 +43,7 @@ static void smc_close_purge(struct smc_conn *conn)
 	spin_lock_bh(&conn->lock);
 	smc_cdc_consume(&conn->ctl, smc_cdc_readable(&conn->ctl));
 	conn->tx_prep = conn->tx_sent;
+	conn->is_purged = true;
 	spin_unlock_bh(&conn->lock);
 }
 

@@ -431,7 +431,7 @@ u32 smc_conn_readable(struct smc_conn *conn)
 	u32 len = 0;
 
 	spin_lock_bh(&conn->lock);
-	if (conn->ctl.rx_geom.size)
+	if (conn->ctl.rx_geom.size && !conn->is_purged)
 		len = smc_cdc_readable(&conn->ctl);
 	spin_unlock_bh(&conn->lock);
 	return len;

@@ -70,6 +70,8 @@ enum smc_conn_flag {
  * @tx_flush: data is to go out whatever else holds it back
  * @is_open: forming has ended: data may flow, FC-12
  * @is_dead: after C or A, or link lost: never posts again
+ * @is_purged: an abort threw unread data away: what comes later must not be
+ *	       read as if nothing were missing, ABRT-04
  */
 struct smc_conn {
 	struct sock *sk;
@@ -104,6 +106,7 @@ struct smc_conn {
 	bool tx_flush;
 	bool is_open;
 	bool is_dead;
+	bool is_purged;
 };
 
 void smc_conn_init(struct smc_conn *conn, struct sock *sk,

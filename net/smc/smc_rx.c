@@ -41,7 +41,7 @@ static u32 rx_available(struct rx_call *call, bool *is_eof)
 	/* Both in one hold: data and D may come in one message. */
 	spin_lock_bh(&conn->lock);
 	conn_flags = conn->ctl.rx_conn_flags;
-	if (conn->ctl.rx_geom.size)
+	if (conn->ctl.rx_geom.size && !conn->is_purged)
 		readable = smc_cdc_readable(&conn->ctl);
 	spin_unlock_bh(&conn->lock);
 
