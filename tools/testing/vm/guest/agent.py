@@ -100,6 +100,7 @@ class Agent:
         self.sel.register(wake, selectors.EVENT_READ, self.on_sigchld)
 
     def run(self):
+        self.on_kmsg(self.kmsg)  # what the boot said comes first
         self.chan.send({"ev": "hello", "kernel": os.uname().release})
         while True:
             for key, _ in self.sel.select():

@@ -198,7 +198,7 @@ class Machine:
         argv = ["qemu-system-x86_64", "-name", f"bench-{self.name}",
                 "-accel", self.accel + (",thread=multi" if self.accel == "tcg" else ""),
                 "-M", "q35", "-cpu", cpu, "-smp", str(self.vcpus),
-                "-m", "3072" if debug else "1536",
+                "-m", "2048" if debug else "1024",
                 "-display", "none", "-nodefaults", "-no-reboot", "-no-user-config",
                 "-serial", f"file:{self.console}",
                 "-qmp", f"unix:{self.qmp_path},server=on,wait=off",

@@ -129,12 +129,30 @@ class Test:
             self.changed.setdefault((vm, name), vm.sysctl(name))
             vm.sysctl(name, value)
 
-    def restore(self):
-        """Undo set(), unless the module was loaded anew since."""
-        for (vm, name), value in self.changed.items():
+    def restore(self, only=None):
+        """Undo set(), of all settings or of one name."""
+        for (vm, name), value in list(self.changed.items()):
+            if only and name != "net.smc." + only:
+                continue
             if vm.alive():
                 vm.sysctl(name, value)
-        self.changed = {}
+            del self.changed[vm, name]
+
+    def no_groups(self):
+        """No link group is left, and none outlives its connections from now on.
+
+        An idle group keeps the time it was given when it became idle, so that
+        of an earlier scenario goes with its module.
+        """
+        machines = (self.a, self.b)
+        if all((vm, "net.smc.lgr_idle_ms") in self.changed for vm in machines):
+            self.wait(lambda: not any(map(self.queue_pairs, machines)),
+                      "end of all link groups", 20)
+            return
+        for vm in machines:
+            if self.queue_pairs(vm):
+                self.reload(vm, look=False)
+            self.set(vm, lgr_idle_ms=1, peer_memory_ms=1)
 
     # Halves
 
