@@ -25,6 +25,23 @@ def put(path, **values):
             f.write(str(value))
 
 
+def faults_left(fd):
+    """Was the fault still to come? None comes after this.
+
+    The question copies from and to user memory and may be what fails.
+    """
+    left = 0
+    for ask in (lambda: int(os.pread(fd, 20, 0)), lambda: os.pwrite(fd, b"0", 0) * 0):
+        try:
+            left += ask()
+        except OSError as e:
+            if e.errno != errno.EFAULT:
+                raise
+            left += 1
+    os.pwrite(fd, b"0", 0)
+    return left
+
+
 def failing(h, port, step):
     """Connections whose Nth allocation fails; returns what became of them."""
     for path in (FAILSLAB, FAIL_PAGES):
@@ -40,8 +57,7 @@ def failing(h, port, step):
             s.connect(addr)
         except OSError as e:
             err = e.errno
-        left = int(os.pread(fd, 20, 0))
-        os.pwrite(fd, b"0", 0)
+        left = faults_left(fd)
         if err:
             h.check(err in CLEAN, f"allocation {n}: errno {errno.errorcode[err]}")
             errors[errno.errorcode[err]] = errors.get(errno.errorcode[err], 0) + 1
