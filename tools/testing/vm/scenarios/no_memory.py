@@ -70,9 +70,9 @@ def many(h, port, n):
     return result
 
 
-def shortage(h, on):
+def shortage(h):
     aim()
-    put(interval=9, times=-1, probability=100 if on else 0)
+    put(interval=9, times=-1, probability=100)
 
 
 def answering(h, port):
@@ -97,6 +97,8 @@ def answering(h, port):
 def run(t):
     if t.family != "smc":
         return
+    for vm in (t.a, t.b):
+        t.set(vm, clc_timeout_ms=500 * t.slow)
     s = t.half(t.a, answering, port=5120)
     s.expect("listening")
     c = t.half(t.b, failing, port=5120, n=40)
@@ -104,11 +106,14 @@ def run(t):
     t.check(c.value["failed allocations"] > 10, f"too few allocations failed: {c.value}")
     t.note(f"client {c.value}")
 
-    t.wait_all(t.half(t.a, shortage, on=True))
-    c = t.half(t.b, many, port=5120, n=40)
-    t.wait_all(c)
+    t.wait_all(t.half(t.a, shortage))
+    try:
+        c = t.half(t.b, many, port=5120, n=40)
+        t.wait_all(c)
+    finally:
+        for vm in (t.a, t.b):
+            vm.run(f"echo 0 > {FAILSLAB}/probability")
     t.note(f"server {c.value}")
-    t.wait_all(t.half(t.a, shortage, on=False))
     s.gate("stop")
     s.wait(t.left())
 
