@@ -43,7 +43,8 @@ is_source = ! -name '*.mod.c' ! -name smc_probe.h \
 
 # kbuild writes next to the sources. With OUT it sees a directory of links
 # instead, which mirrors the sources and only them; links to files that are
-# gone go too.
+# gone go too. A link that changes its target may lead to an older file, which
+# make would take for one already built: everything built goes with it.
 shadow:
 	@mkdir -p $(build)
 	@cd $(top) && find Kbuild Kconfig include net scripts/probe -type f \
@@ -51,6 +52,7 @@ shadow:
 	while read -r file; do \
 		link=$(build)/$$file; \
 		[ "$$(readlink "$$link")" = "$(top)/$$file" ] && continue; \
+		[ -n "$$changed" ] || find $(build) -name '*.o' -delete; changed=1; \
 		mkdir -p "$${link%/*}" && ln -sfn "$(top)/$$file" "$$link"; \
 	done
 	@find $(build) -xtype l -delete
