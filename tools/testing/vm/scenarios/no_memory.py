@@ -15,7 +15,7 @@ from common import requests, serve
 kernels = ("debug",)
 FAILSLAB = "/sys/kernel/debug/failslab"
 CLEAN = (errno.ENOMEM, errno.ENOBUFS, errno.ECONNRESET, errno.ETIMEDOUT,
-         errno.EADDRNOTAVAIL, errno.ECONNABORTED)
+         errno.EADDRNOTAVAIL, errno.ECONNABORTED, errno.ENFILE)
 
 
 def put(**values):
