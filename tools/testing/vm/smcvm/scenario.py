@@ -84,7 +84,7 @@ class Case:
 class Test:
     """The t of run(t)."""
 
-    def __init__(self, pair, case, outdir):
+    def __init__(self, pair, case, outdir, long=False):
         self.pair = pair
         self.case = case
         self.a, self.b = pair.a, pair.b
@@ -95,6 +95,7 @@ class Test:
         self.kind = case.kind
         self.slow = pair.slow
         self.outdir = outdir
+        self.long = long
         self.rebooted = set()
         self.timeout = case.scenario.timeout * pair.slow
         self.end = time.monotonic() + self.timeout
