@@ -20,6 +20,8 @@
 #include "smc_compat.h"
 #include "smc_fallback.h"
 #include "smc_hs.h"
+#include "smc_life.h"
+#include "smc_link.h"
 #include "smc_listen.h"
 #include "smc_llc.h"
 #include "smc_net.h"
@@ -850,7 +852,7 @@ out_stats:
 static void __net_exit smc_exit_net(struct net *net)
 {
 	smc_llc_end_all(net);
-	smc_core_exit_net(net);
+	smc_lgr_end_all(net);
 	smc_sysctl_exit_net(net);
 	smc_pnet_exit_net(net);
 	smc_fallback_exit_net(net);
@@ -874,7 +876,8 @@ static int __init smc_init(void)
 	rc = smc_llc_init_module();
 	if (rc)
 		goto out_net;
-	rc = smc_core_init(&smc_link_ops);
+	smc_link_init(&smc_link_ops);
+	rc = smc_core_init();
 	if (rc)
 		goto out_llc;
 	rc = smc_sock_init(&smc_works);
@@ -913,6 +916,7 @@ static void __exit smc_exit(void)
 	smc_tcp_exit();
 	/* peers are told, PEER-01 */
 	smc_llc_end_all(NULL);
+	smc_lgr_end_all(NULL);
 	smc_core_exit();
 	smc_ib_exit();
 	smc_sock_exit();

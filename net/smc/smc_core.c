@@ -1,31 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Link groups and links.
+ * Link groups: found or formed by peer, with their connections.
  *
  * Operation:
  *   A handshake reserves a place in a group, or forms a new one; other
  *   handshakes with the same key wait for a FORMING group on its wait queue,
  *   with a reference and without a lock. A reservation becomes a connection
- *   (smc_conn_join()) or is given back. One work item takes a group down,
- *   whatever the reason was.
+ *   (smc_conn_join()) or is given back.
  *
  * Ownership:
  *   A group is freed when its last reference goes, by a work item, so that
  *   references may be dropped in any context. It stays in the list of groups
- *   until then: module and namespace exit wait for the list. Links are freed
- *   with their group, their queues earlier: a pointer to a link is good for as
- *   long as its holder has a reference on the group.
+ *   until then: module and namespace exit wait for the list.
  *
  * Locks:
- *   smc_lgr_list_lock is the innermost of those here: it may be taken with
- *   lgr->lock or conn->lock held, and nothing is taken inside but the lock of
- *   a wait queue. lgr->lock (a mutex) is never held while waiting, nor across
- *   verbs: a task that works on the queues of a link counts itself in
- *   link->users, and the teardown waits for that count on lgr->waitq after it
- *   took the link out of lgr->links, where no further user finds it.
+ *   smc_lgr_list_lock may be taken with lgr->lock or conn->lock held. Nothing
+ *   is taken inside: who waits for a group is woken after it was released.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/random.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
@@ -41,31 +32,54 @@
 static LIST_HEAD(smc_lgr_list);
 static DEFINE_SPINLOCK(smc_lgr_list_lock);
 static DECLARE_WAIT_QUEUE_HEAD(smc_lgr_list_waitq);
-static const struct smc_wr_ops *smc_link_ops;
 static struct workqueue_struct *smc_core_wq;
 static u32 smc_lgr_last_id;	/* under smc_lgr_list_lock */
 
-static void smc_lgr_terminate_work(struct work_struct *work);
 static void smc_lgr_free_work(struct work_struct *work);
 
-static bool lgr_move(struct smc_link_group *lgr, enum smc_lgr_state state)
-{
-	lockdep_assert_held(&smc_lgr_list_lock);
-	if (!smc_state_lgr_may_move(lgr->state, state))
-		return false;
-	WRITE_ONCE(lgr->state, state);
-	return true;
-}
-
-static bool lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state)
+/**
+ * smc_lgr_set_state() - move a group to another state
+ * @lgr: the group
+ * @state: the new state
+ * @was: receives the state it had; may be NULL
+ *
+ * Context: Any context.
+ * Return: true if it moved; false if that is no legal move.
+ */
+bool smc_lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
+		       enum smc_lgr_state *was)
 {
 	unsigned long flags;
-	bool moved;
+	bool may_move;
 
 	spin_lock_irqsave(&smc_lgr_list_lock, flags);
-	moved = lgr_move(lgr, state);
+	if (was)
+		*was = lgr->state;
+	may_move = smc_state_lgr_may_move(lgr->state, state);
+	if (may_move)
+		WRITE_ONCE(lgr->state, state);
 	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
-	return moved;
+	return may_move;
+}
+
+/**
+ * smc_lgr_set_decline() - note how forming failed
+ * @lgr: the group
+ * @decline: why, if its connection may still fall back to TCP; 0 if it must be
+ *	     reset
+ *
+ * Nothing happens to a group that is not FORMING any more.
+ *
+ * Context: Any context.
+ */
+void smc_lgr_set_decline(struct smc_link_group *lgr, enum smc_decline decline)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&smc_lgr_list_lock, flags);
+	if (lgr->state == SMC_LGR_FORMING)
+		lgr->fail_decline = decline;
+	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
 }
 
 /**
@@ -115,7 +129,6 @@ static struct smc_link_group *lgr_alloc(const struct smc_lgr_key *key)
 	smc_buf_pool_init(&lgr->rmbs, SMC_BUF_RMB);
 	smc_buf_pool_init(&lgr->sends, SMC_BUF_SEND);
 	init_waitqueue_head(&lgr->waitq);
-	INIT_WORK(&lgr->terminate_work, smc_lgr_terminate_work);
 	INIT_WORK(&lgr->free_work, smc_lgr_free_work);
 	return lgr;
 }
@@ -640,438 +653,6 @@ void smc_lgr_commit_dialect(struct smc_link_group *lgr, bool is_deployed)
 }
 
 /**
- * smc_lgr_activate() - first contact has succeeded
- * @lgr: the group, FORMING; otherwise nothing happens
- *
- * Its first link becomes active, who waits for the group goes on.
- *
- * Context: Process context. Expects lgr->lock held.
- */
-void smc_lgr_activate(struct smc_link_group *lgr)
-{
-	lockdep_assert_held(&lgr->lock);
-	if (lgr->links[0])
-		smc_link_set_state(lgr->links[0], SMC_LINK_ACTIVE);
-	if (lgr->type == SMC_LGR_TYPE_NONE)
-		lgr->type = SMC_LGR_TYPE_SINGLE;
-	if (!lgr_set_state(lgr, SMC_LGR_ACTIVE))
-		return;
-	smc_stat_inc(lgr->key.net, SMC_STAT_LGR_NEW);
-	pr_info_ratelimited("link group %08x with peer %8phN is up (%s, %s dialect)\n",
-			    lgr->id, lgr->key.peer_id,
-			    lgr->key.role == SMC_ROLE_SERVER ? "server" : "client",
-			    lgr->is_deployed ? "deployed" : "RFC");
-	wake_up_all(&lgr->waitq);
-}
-
-/**
- * smc_lgr_terminate() - end a group
- * @lgr: the group, in any state; the second call does nothing
- *
- * From here on nobody finds it. A work item tells its connections that their
- * link is lost, takes the queues down and releases the devices; the memory
- * goes with the last reference. RFC 7609 3.5.4, 4.8.3 (PEER-03).
- *
- * Context: Any context.
- */
-void smc_lgr_terminate(struct smc_link_group *lgr)
-{
-	enum smc_lgr_state old;
-	unsigned long flags;
-	bool moved;
-
-	spin_lock_irqsave(&smc_lgr_list_lock, flags);
-	old = lgr->state;
-	moved = lgr_move(lgr, SMC_LGR_TERMINATING);
-	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
-	if (!moved)
-		return;
-	if (old == SMC_LGR_ACTIVE) {
-		smc_stat_inc(lgr->key.net, SMC_STAT_LGR_END);
-		pr_info_ratelimited("link group %08x with peer %8phN is gone\n",
-				    lgr->id, lgr->key.peer_id);
-	}
-	wake_up_all(&lgr->waitq);
-	/* The reference for being up goes with it. */
-	queue_work(smc_core_wq, &lgr->terminate_work);
-}
-
-/**
- * smc_lgr_fail() - first contact has failed
- * @lgr: the group
- * @decline: why, if its connection may still fall back to TCP; 0 if it must be
- *	     reset
- *
- * The first reason counts. Otherwise as smc_lgr_terminate().
- *
- * Context: Any context.
- */
-void smc_lgr_fail(struct smc_link_group *lgr, enum smc_decline decline)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&smc_lgr_list_lock, flags);
-	if (lgr->state == SMC_LGR_FORMING)
-		lgr->fail_decline = decline;
-	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
-	smc_lgr_terminate(lgr);
-}
-
-static bool link_may_be_used(const struct smc_link *link)
-{
-	struct smc_link_group *lgr = link->lgr;
-
-	lockdep_assert_held(&lgr->lock);
-	return lgr->links[link->index] == link && !smc_lgr_is_down(lgr);
-}
-
-/* Keeps the queues of a link from being taken down: -ECONNABORTED if too late. */
-static int link_enter(struct smc_link *link)
-{
-	int rc = -ECONNABORTED;
-
-	mutex_lock(&link->lgr->lock);
-	if (link_may_be_used(link)) {
-		link->users++;
-		rc = 0;
-	}
-	mutex_unlock(&link->lgr->lock);
-	return rc;
-}
-
-static void link_exit(struct smc_link *link)
-{
-	mutex_lock(&link->lgr->lock);
-	WRITE_ONCE(link->users, link->users - 1);
-	mutex_unlock(&link->lgr->lock);
-	wake_up_all(&link->lgr->waitq);
-}
-
-static void link_drop_waiters(struct smc_link *link)
-{
-	struct smc_conn *conn;
-
-	while ((conn = smc_link_pop_waiter(link)))
-		sock_put(conn->sk);
-}
-
-/* An area left over that is still mapped on a link, or NULL. */
-static struct smc_buf *link_next_orphan(struct smc_link *link)
-{
-	struct smc_link_group *lgr = link->lgr;
-	struct smc_buf *buf, *found = NULL;
-
-	mutex_lock(&lgr->lock);
-	list_for_each_entry(buf, &lgr->orphans, node) {
-		if (buf->map[link->index].mr) {
-			found = buf;
-			break;
-		}
-	}
-	mutex_unlock(&lgr->lock);
-	return found;
-}
-
-static void link_unmap_orphans(struct smc_link *link)
-{
-	struct smc_buf *buf;
-
-	/* They live as long as the group. */
-	while ((buf = link_next_orphan(link)))
-		smc_buf_unmap(buf, &link->wr, link->index);
-}
-
-/*
- * Ends the queues of a link that is no longer in lgr->links. No connection
- * uses it, or all have been cut.
- */
-static void link_take_down(struct smc_link *link)
-{
-	struct smc_link_group *lgr = link->lgr;
-
-	wait_event(lgr->waitq, !READ_ONCE(link->users));
-	smc_wr_stop(&link->wr);
-	/* An area that is being added may be mapped here and not be listed. */
-	wait_event(lgr->waitq, !READ_ONCE(lgr->is_growing));
-	/* Whoever found the link under RCU has given its slot back. */
-	synchronize_rcu();
-	link_drop_waiters(link);
-	smc_buf_pool_unmap(&lgr->rmbs, &link->wr, link->index);
-	smc_buf_pool_unmap(&lgr->sends, &link->wr, link->index);
-	link_unmap_orphans(link);
-	smc_wr_destroy(&link->wr);
-}
-
-/* Takes a link out of the group; false if somebody else has. */
-static bool link_unpublish(struct smc_link *link)
-{
-	struct smc_link_group *lgr = link->lgr;
-
-	lockdep_assert_held(&lgr->lock);
-	if (lgr->links[link->index] != link)
-		return false;
-	smc_link_set_state(link, SMC_LINK_INACTIVE);
-	WRITE_ONCE(lgr->links[link->index], NULL);
-	smc_rtoken_del_link(lgr->rtokens, link->index);
-	list_add(&link->node, &lgr->old_links);
-	return true;
-}
-
-static void lgr_cut_conns(struct smc_link_group *lgr)
-{
-	unsigned long token = 0;
-	struct smc_conn *conn;
-
-	while ((conn = smc_lgr_next_conn(lgr, &token))) {
-		smc_lgr_cut_conn(conn);
-		sock_put(conn->sk);
-	}
-}
-
-/*
- * All that can keep it waiting ends soon: users of a link are in one verb, and
- * who adds an area waits for an answer that the LLC engine bounds.
- */
-static void smc_lgr_terminate_work(struct work_struct *work)
-{
-	struct smc_link_group *lgr = container_of(work, struct smc_link_group, terminate_work);
-	struct smc_link *links[SMC_LINKS_MAX];
-	int i;
-
-	/* After the change of state no connection joins unseen. */
-	lgr_cut_conns(lgr);
-
-	mutex_lock(&lgr->lock);
-	for (i = 0; i < SMC_LINKS_MAX; i++) {
-		links[i] = lgr->links[i];
-		/* So the LLC engine hears of an end that it did not decide. */
-		if (links[i])
-			smc_wr_report(&links[i]->wr, SMC_WR_FAULT_PROTOCOL);
-		if (links[i])
-			link_unpublish(links[i]);
-	}
-	mutex_unlock(&lgr->lock);
-
-	for (i = 0; i < SMC_LINKS_MAX; i++)
-		if (links[i])
-			link_take_down(links[i]);
-	lgr_set_state(lgr, SMC_LGR_DEAD);
-	wake_up_all(&lgr->waitq);
-	smc_lgr_put(lgr);
-}
-
-static struct smc_link *link_alloc(struct smc_link_group *lgr)
-{
-	struct smc_link *link;
-
-	link = kzalloc(sizeof(*link), GFP_KERNEL);
-	if (!link)
-		return NULL;
-	link->lgr = lgr;
-	link->state = SMC_LINK_UNUSED;
-	link->psn = get_random_u32() & 0xffffff;
-	spin_lock_init(&link->wait_lock);
-	INIT_LIST_HEAD(&link->waiters);
-	INIT_LIST_HEAD(&link->node);
-	return link;
-}
-
-/* A server numbers its links 1 to 255 and begins anew, LID-01, LID-03. */
-static void link_number(struct smc_link *link)
-{
-	struct smc_link_group *lgr = link->lgr;
-
-	if (lgr->key.role == SMC_ROLE_SERVER) {
-		link->num = lgr->next_link_num;
-		if (!++lgr->next_link_num)
-			lgr->next_link_num = 1;
-	}
-	link->uid = lgr->id + link->num;
-}
-
-static int link_publish(struct smc_link *link, unsigned int index)
-{
-	struct smc_link_group *lgr = link->lgr;
-	int rc = 0;
-
-	mutex_lock(&lgr->lock);
-	if (smc_lgr_is_down(lgr)) {
-		rc = -ECONNABORTED;
-	} else if (index >= SMC_LINKS_MAX || lgr->links[index]) {
-		rc = -EBUSY;
-	} else {
-		link->index = index;
-		link_number(link);
-		/* pairs with smp_load_acquire() where the array is read */
-		smp_store_release(&lgr->links[index], link);
-	}
-	mutex_unlock(&lgr->lock);
-	return rc;
-}
-
-/**
- * smc_link_create_at() - make the queues of a link in a given place
- * @lgr: the group; the caller holds a reference
- * @end: local end; the link takes a reference of its own
- * @index: a free place in lgr->links
- *
- * The queue pair is in INIT, the link is SMC_LINK_UNUSED and has, at a server,
- * its link number. It is taken down with its group, or by smc_link_destroy().
- *
- * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
- * Return: the link; ERR_PTR(-ENOMEM); ERR_PTR(-ECONNABORTED) if the group is
- *	   down; ERR_PTR(-EBUSY) if the place is taken; or what smc_wr_create()
- *	   returns.
- */
-struct smc_link *smc_link_create_at(struct smc_link_group *lgr, const struct smc_ib_end *end,
-				    unsigned int index)
-{
-	struct smc_link *link;
-	int rc;
-
-	link = link_alloc(lgr);
-	if (!link)
-		return ERR_PTR(-ENOMEM);
-	rc = smc_wr_create(&link->wr, end, smc_link_ops);
-	if (rc)
-		goto free;
-	rc = link_publish(link, index);
-	if (rc)
-		goto destroy;
-	return link;
-
-destroy:
-	smc_wr_stop(&link->wr);
-	smc_wr_destroy(&link->wr);
-free:
-	kfree(link);
-	return ERR_PTR(rc);
-}
-
-/**
- * smc_link_create() - make the queues of a group's first link
- * @lgr: the group, FORMING
- * @end: local end; the link takes a reference of its own
- *
- * Context: Process context, may sleep. Expects no lock held.
- * Return: as smc_link_create_at().
- */
-struct smc_link *smc_link_create(struct smc_link_group *lgr, const struct smc_ib_end *end)
-{
-	return smc_link_create_at(lgr, end, 0);
-}
-
-/**
- * smc_link_connect() - bind a link to the peer's end
- * @link: new
- * @peer: the peer's end, as received
- *
- * The queue pair goes to RTR, the link to SMC_LINK_ACTIVATING. RFC 7609
- * 3.5.1.3, 3.5.1.4.
- *
- * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
- * Return: 0; -ECONNABORTED if the link is being taken down; or what
- *	   smc_wr_connect() returns.
- */
-int smc_link_connect(struct smc_link *link, const struct smc_ib_peer *peer)
-{
-	struct smc_link_group *lgr = link->lgr;
-	int rc;
-
-	rc = link_enter(link);
-	if (rc)
-		return rc;
-	rc = smc_wr_connect(&link->wr, peer);
-	if (!rc) {
-		mutex_lock(&lgr->lock);
-		link->peer = *peer;
-		smc_link_set_state(link, SMC_LINK_ACTIVATING);
-		mutex_unlock(&lgr->lock);
-	}
-	link_exit(link);
-	return rc;
-}
-
-/* An area that is mapped but not registered on a link, or NULL. */
-static struct smc_buf *link_next_area(struct smc_link *link, struct smc_buf_pool *pool)
-{
-	struct smc_buf *buf, *found = NULL;
-
-	spin_lock_bh(&pool->lock);
-	list_for_each_entry(buf, &pool->areas, node) {
-		const struct smc_buf_map *map = &buf->map[link->index];
-
-		if (map->mr && !map->is_registered) {
-			found = buf;
-			break;
-		}
-	}
-	spin_unlock_bh(&pool->lock);
-	return found;
-}
-
-static int link_register_pool(struct smc_link *link, struct smc_buf_pool *pool)
-{
-	struct smc_buf *buf;
-	int rc = 0;
-
-	/* An area that is not registered everywhere is not idle. */
-	while (!rc && (buf = link_next_area(link, pool)))
-		rc = smc_buf_register(buf, &link->wr, link->index);
-	return rc;
-}
-
-/**
- * smc_link_prepare() - a link may send, its areas are known to its RNIC
- * @link: connected
- *
- * The queue pair goes to RTS; what is mapped on the link is registered (REG_MR
- * needs RTS). While a group forms nobody else adds areas to it.
- *
- * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock.
- * Return: 0; -ECONNABORTED if the link is being taken down; or what
- *	   smc_wr_activate() or smc_buf_register() return.
- */
-int smc_link_prepare(struct smc_link *link)
-{
-	const struct smc_settings *set = &smc_net(link->lgr->key.net)->set;
-	int rc;
-
-	rc = link_enter(link);
-	if (rc)
-		return rc;
-	rc = smc_wr_activate(&link->wr, link->psn, READ_ONCE(set->rdma_timeout),
-			     READ_ONCE(set->rdma_retries));
-	if (!rc)
-		rc = link_register_pool(link, &link->lgr->rmbs);
-	if (!rc)
-		rc = link_register_pool(link, &link->lgr->sends);
-	link_exit(link);
-	return rc;
-}
-
-/**
- * smc_link_destroy() - take one link down, its group goes on
- * @link: no connection sends on it any more
- *
- * Harmless if the end of the group has been faster.
- *
- * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock. The
- *	    caller holds a reference on the group.
- */
-void smc_link_destroy(struct smc_link *link)
-{
-	struct smc_link_group *lgr = link->lgr;
-	bool is_mine;
-
-	mutex_lock(&lgr->lock);
-	is_mine = link_unpublish(link);
-	mutex_unlock(&lgr->lock);
-	if (is_mine)
-		link_take_down(link);
-}
-
-/**
  * smc_lgr_pick_link() - the link for a further connection
  * @lgr: the group; the caller holds a reference
  *
@@ -1120,247 +701,6 @@ struct smc_link *smc_lgr_link_by_num(struct smc_link_group *lgr, u8 num)
 }
 
 /**
- * smc_link_set_state() - move a link to another state
- * @link: the link
- * @state: the new state
- *
- * Context: Process context. Expects lgr->lock held.
- * Return: true if it moved; false if that is no legal move.
- */
-bool smc_link_set_state(struct smc_link *link, enum smc_link_state state)
-{
-	lockdep_assert_held(&link->lgr->lock);
-	if (!smc_state_link_may_move(link->state, state))
-		return false;
-	/* pairs with smp_load_acquire() in smc_lgr_link_by_peer() */
-	smp_store_release(&link->state, state);
-	return true;
-}
-
-/**
- * smc_link_add_waiter() - a connection waits for a free slot
- * @link: the link
- * @conn: the connection; the queue takes a reference on its socket
- *
- * Nothing happens if it waits already: whoever serves the queue will look at
- * what it has to send after it was taken out. After this the caller must try
- * once more to get a slot for the first in the queue, since the last one may
- * have come back before @conn was seen there.
- *
- * Context: Any context but hard interrupt. Takes link->wait_lock. Expects an
- *	    RCU read section in which @link was found.
- */
-void smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn)
-{
-	bool is_open;
-
-	/* Fully ordered; pairs with test_and_clear_bit() in pop_waiter. */
-	if (test_and_set_bit(SMC_CONN_IS_WAITING, &conn->flags))
-		return;
-	sock_hold(conn->sk);
-	spin_lock_bh(&link->wait_lock);
-	/* Once stopped, link_drop_waiters() may have been here. */
-	is_open = !test_bit(SMC_WR_IS_STOPPED, &link->wr.flags);
-	if (is_open)
-		list_add_tail(&conn->wait_node, &link->waiters);
-	spin_unlock_bh(&link->wait_lock);
-	if (!is_open) {
-		clear_bit(SMC_CONN_IS_WAITING, &conn->flags);
-		sock_put(conn->sk);
-	}
-}
-
-/**
- * smc_link_pop_waiter() - the connection that has waited longest
- * @link: the link
- *
- * Context: Any context but hard interrupt. Takes link->wait_lock.
- * Return: the connection, no longer waiting, with the queue's reference on its
- *	   socket; NULL if nobody waits.
- */
-struct smc_conn *smc_link_pop_waiter(struct smc_link *link)
-{
-	struct smc_conn *conn;
-
-	spin_lock_bh(&link->wait_lock);
-	conn = list_first_entry_or_null(&link->waiters, struct smc_conn, wait_node);
-	if (conn)
-		list_del_init(&conn->wait_node);
-	spin_unlock_bh(&link->wait_lock);
-	/*
-	 * Fully ordered: who still saw the bit has published what it wants
-	 * sent before, and the caller looks at that after.
-	 */
-	if (conn)
-		test_and_clear_bit(SMC_CONN_IS_WAITING, &conn->flags);
-	return conn;
-}
-
-/**
- * smc_lgr_begin_grow() - ask to be the one who adds an area
- * @lgr: the group; the caller holds a reference
- *
- * One task at a time adds areas. Whoever comes second waits and then looks
- * again for an element: the first one's area has several.
- *
- * Context: Process context, sleeps, killable. Expects no lock held. Takes
- *	    lgr->lock.
- * Return: 0, then smc_lgr_end_grow() is due; -EAGAIN if somebody else has just
- *	   added one: retry smc_buf_get(); -ECONNABORTED if the group is down;
- *	   -EINTR.
- */
-int smc_lgr_begin_grow(struct smc_link_group *lgr)
-{
-	int rc = 0;
-
-	mutex_lock(&lgr->lock);
-	if (smc_lgr_is_down(lgr))
-		rc = -ECONNABORTED;
-	else if (lgr->is_growing)
-		rc = -EAGAIN;
-	else
-		lgr->is_growing = true;
-	mutex_unlock(&lgr->lock);
-	if (rc != -EAGAIN)
-		return rc;
-
-	rc = wait_event_killable(lgr->waitq,
-				 !READ_ONCE(lgr->is_growing) || smc_lgr_is_down(lgr));
-	if (rc)
-		return -EINTR;
-	return smc_lgr_is_down(lgr) ? -ECONNABORTED : -EAGAIN;
-}
-
-/**
- * smc_lgr_end_grow() - the area has been added, or could not be
- * @lgr: the group
- *
- * Context: Process context. Expects no lock held. Takes lgr->lock.
- */
-void smc_lgr_end_grow(struct smc_link_group *lgr)
-{
-	mutex_lock(&lgr->lock);
-	WARN_ON_ONCE(!lgr->is_growing);
-	WRITE_ONCE(lgr->is_growing, false);
-	mutex_unlock(&lgr->lock);
-	wake_up_all(&lgr->waitq);
-}
-
-/* The link at an index with its queues kept, or NULL. */
-static struct smc_link *lgr_enter_link(struct smc_link_group *lgr, int index)
-{
-	struct smc_link *link;
-
-	mutex_lock(&lgr->lock);
-	link = lgr->links[index];
-	if (link)
-		link->users++;
-	mutex_unlock(&lgr->lock);
-	return link;
-}
-
-/* False if it stays mapped somewhere, for the RNIC may still be at it. */
-static bool lgr_unmap_buf(struct smc_link_group *lgr, struct smc_buf *buf)
-{
-	bool is_unmapped = true;
-	struct smc_link *link;
-	int i;
-
-	for (i = 0; i < SMC_LINKS_MAX; i++) {
-		if (!buf->map[i].mr)
-			continue;
-		link = lgr_enter_link(lgr, i);
-		if (link && !test_bit(SMC_WR_IS_REPORTED, &link->wr.flags))
-			smc_buf_unmap(buf, &link->wr, i);
-		else
-			is_unmapped = false;
-		if (link)
-			link_exit(link);
-	}
-	return is_unmapped;
-}
-
-/**
- * smc_lgr_drop_buf() - free an area that could not be made ready
- * @lgr: the group, the caller being the one who grows it
- * @buf: the caller's, not in its pool, mapped or not; gone afterwards
- *
- * Where a link has failed, the area stays with the group until the queues of
- * that link are gone: a registration may not have completed.
- *
- * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
- */
-void smc_lgr_drop_buf(struct smc_link_group *lgr, struct smc_buf *buf)
-{
-	WARN_ON_ONCE(!READ_ONCE(lgr->is_growing));
-	if (lgr_unmap_buf(lgr, buf)) {
-		smc_buf_free(buf);
-		return;
-	}
-	mutex_lock(&lgr->lock);
-	list_add(&buf->node, &lgr->orphans);
-	mutex_unlock(&lgr->lock);
-}
-
-/**
- * smc_lgr_map_buf() - make a new area known on all links of a group
- * @lgr: the group, the caller being the one who grows it
- * @buf: the caller's, not yet in its pool
- *
- * On failure smc_lgr_drop_buf() is due. RFC 7609 3.5.5.2 (RKEY-02, RKEY-03).
- *
- * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
- * Return: 0; -ECONNABORTED if there is no link; or what smc_buf_map() returns.
- */
-int smc_lgr_map_buf(struct smc_link_group *lgr, struct smc_buf *buf)
-{
-	int rc = -ECONNABORTED;
-	struct smc_link *link;
-	int i;
-
-	WARN_ON_ONCE(!READ_ONCE(lgr->is_growing));
-	for (i = 0; i < SMC_LINKS_MAX; i++) {
-		link = lgr_enter_link(lgr, i);
-		if (!link)
-			continue;
-		rc = smc_buf_map(buf, &link->wr, i);
-		link_exit(link);
-		if (rc)
-			break;
-	}
-	return rc;
-}
-
-/**
- * smc_lgr_register_buf() - register a mapped area on all links of a group
- * @lgr: the group, active, the caller being the one who grows it
- * @buf: mapped, not yet in its pool
- *
- * On failure smc_lgr_drop_buf() is due.
- *
- * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock.
- * Return: 0; -ECONNABORTED if there is no link; or what smc_buf_register()
- *	   returns.
- */
-int smc_lgr_register_buf(struct smc_link_group *lgr, struct smc_buf *buf)
-{
-	int rc = -ECONNABORTED;
-	struct smc_link *link;
-	int i;
-
-	for (i = 0; i < SMC_LINKS_MAX; i++) {
-		link = lgr_enter_link(lgr, i);
-		if (!link)
-			continue;
-		rc = smc_buf_register(buf, &link->wr, i);
-		link_exit(link);
-		if (rc)
-			break;
-	}
-	return rc;
-}
-
-/**
  * smc_lgr_for_each() - show all groups to an observer
  * @fn: called for each group; no lock is held, it may sleep
  * @arg: passed on
@@ -1387,12 +727,6 @@ void smc_lgr_for_each(void (*fn)(struct smc_link_group *lgr, void *arg), void *a
 	} while (prev);
 }
 
-static void lgr_terminate_in(struct smc_link_group *lgr, void *net)
-{
-	if (!net || net_eq(lgr->key.net, net))
-		smc_lgr_terminate(lgr);
-}
-
 /* Is no group left in @net, or anywhere where @net is NULL? */
 static bool lgr_none_in(const struct net *net)
 {
@@ -1407,33 +741,36 @@ static bool lgr_none_in(const struct net *net)
 	return is_none;
 }
 
-static void lgr_end_all(struct net *net)
+/**
+ * smc_lgr_wait_none() - wait until groups are gone
+ * @net: the namespace whose groups, NULL for all; they have been terminated
+ *
+ * Context: Process context, sleeps.
+ */
+void smc_lgr_wait_none(struct net *net)
 {
-	smc_lgr_for_each(lgr_terminate_in, net);
 	wait_event(smc_lgr_list_waitq, lgr_none_in(net));
 }
 
 /**
- * smc_core_exit_net() - end the groups of a namespace
- * @net: going away, without sockets
+ * smc_core_queue() - run a work item of a group
+ * @work: taking a group down must not wait for another
  *
- * Context: Process context, sleeps until they are gone.
+ * Context: Any context.
  */
-void smc_core_exit_net(struct net *net)
+void smc_core_queue(struct work_struct *work)
 {
-	lgr_end_all(net);
+	queue_work(smc_core_wq, work);
 }
 
 /**
  * smc_core_init() - get ready for link groups
- * @ops: what links' queues report; kept
  *
  * Context: Process context, module load.
  * Return: 0 or -ENOMEM.
  */
-int smc_core_init(const struct smc_wr_ops *ops)
+int smc_core_init(void)
 {
-	smc_link_ops = ops;
 	smc_lgr_last_id = get_random_u32() & ~(SMC_LGR_ID_STEP - 1);
 	/* Taking one group down must not wait for another. */
 	smc_core_wq = alloc_workqueue("smc_core", WQ_UNBOUND, WQ_MAX_ACTIVE);
@@ -1441,12 +778,11 @@ int smc_core_init(const struct smc_wr_ops *ops)
 }
 
 /**
- * smc_core_exit() - end all groups and wait until they are gone
+ * smc_core_exit() - the counterpart of smc_core_init()
  *
- * Context: Process context, module unload; no sockets are left.
+ * Context: Process context, module unload; no group is left.
  */
 void smc_core_exit(void)
 {
-	lgr_end_all(NULL);
 	destroy_workqueue(smc_core_wq);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Link groups and links: found or formed by peer, joined by connections,
- * taken down in one place.
+ * Link groups and links: what they are. Groups: found or formed by peer, joined
+ * by connections.
  */
 #ifndef SMC_CORE_H
 #define SMC_CORE_H
@@ -132,9 +132,9 @@ struct smc_link_group {
 	struct work_struct free_work;
 };
 
-int smc_core_init(const struct smc_wr_ops *ops);
+int smc_core_init(void);
 void smc_core_exit(void);
-void smc_core_exit_net(struct net *net);
+void smc_core_queue(struct work_struct *work);
 
 /* Finding and forming; see the kernel-doc for what each returns. */
 struct smc_link_group *smc_lgr_reserve(const struct smc_lgr_key *key,
@@ -156,9 +156,9 @@ void smc_lgr_put(struct smc_link_group *lgr);
 /* State. */
 bool smc_lgr_is_down(const struct smc_link_group *lgr);
 void smc_lgr_commit_dialect(struct smc_link_group *lgr, bool is_deployed);
-void smc_lgr_activate(struct smc_link_group *lgr);
-void smc_lgr_fail(struct smc_link_group *lgr, enum smc_decline decline);
-void smc_lgr_terminate(struct smc_link_group *lgr);
+bool smc_lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
+		       enum smc_lgr_state *was);
+void smc_lgr_set_decline(struct smc_link_group *lgr, enum smc_decline decline);
 
 /* Connections of a group; smc_conn.c is the one to use these. */
 struct smc_conn *smc_lgr_next_conn(struct smc_link_group *lgr, unsigned long *token);
@@ -166,28 +166,13 @@ void smc_lgr_set_geometry(struct smc_link_group *lgr, struct smc_conn *conn);
 void smc_lgr_cut_conn(struct smc_conn *conn);
 bool smc_lgr_drop_conn(struct smc_link_group *lgr);
 
-/* Links. */
-struct smc_link *smc_link_create(struct smc_link_group *lgr, const struct smc_ib_end *end);
-struct smc_link *smc_link_create_at(struct smc_link_group *lgr, const struct smc_ib_end *end,
-				    unsigned int index);
-int smc_link_connect(struct smc_link *link, const struct smc_ib_peer *peer);
-int smc_link_prepare(struct smc_link *link);
-void smc_link_destroy(struct smc_link *link);
+/* Links, found by who has a reference on the group. */
 struct smc_link *smc_lgr_pick_link(struct smc_link_group *lgr);
 struct smc_link *smc_lgr_link_by_num(struct smc_link_group *lgr, u8 num);
 struct smc_link *smc_lgr_link_by_peer(struct smc_link_group *lgr, const struct smc_ib_peer *peer);
-bool smc_link_set_state(struct smc_link *link, enum smc_link_state state);
-void smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn);
-struct smc_conn *smc_link_pop_waiter(struct smc_link *link);
 
-/* Rings for a connection; areas are added by one task at a time. */
-int smc_lgr_begin_grow(struct smc_link_group *lgr);
-void smc_lgr_end_grow(struct smc_link_group *lgr);
-int smc_lgr_map_buf(struct smc_link_group *lgr, struct smc_buf *buf);
-int smc_lgr_register_buf(struct smc_link_group *lgr, struct smc_buf *buf);
-void smc_lgr_drop_buf(struct smc_link_group *lgr, struct smc_buf *buf);
-
-/* Observers. */
+/* All groups. */
 void smc_lgr_for_each(void (*fn)(struct smc_link_group *lgr, void *arg), void *arg);
+void smc_lgr_wait_none(struct net *net);
 
 #endif /* SMC_CORE_H */

@@ -33,6 +33,9 @@
 #include <linux/string.h>
 
 #include "smc_compat.h"
+#include "smc_grow.h"
+#include "smc_life.h"
+#include "smc_link.h"
 #include "smc_llc.h"
 #include "smc_net.h"
 #include "smc_trace.h"

@@ -32,6 +32,7 @@
 
 #include "smc_cdc.h"
 #include "smc_compat.h"
+#include "smc_link.h"
 #include "smc_net.h"
 #include "smc_trace.h"
 #include "smc_tx.h"

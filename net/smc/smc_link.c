@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Links of a group: one queue pair each, made, connected, used, taken down.
+ *
+ * Ownership:
+ *   A link is freed with its group, its queues earlier: a pointer to a link is
+ *   good for as long as its holder has a reference on the group.
+ *
+ * Locks:
+ *   lgr->lock (a mutex) is never held while waiting, nor across verbs: a task
+ *   that works on the queues of a link counts itself in link->users, and the
+ *   teardown waits for that count on lgr->waitq after it took the link out of
+ *   lgr->links, where no further user finds it.
+ */
+#include <linux/random.h>
+#include <linux/slab.h>
+
+#include "smc_compat.h"
+#include "smc_conn.h"
+#include "smc_link.h"
+#include "smc_net.h"
+
+static const struct smc_wr_ops *smc_link_ops;
+
+static bool link_may_be_used(const struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+
+	lockdep_assert_held(&lgr->lock);
+	return lgr->links[link->index] == link && !smc_lgr_is_down(lgr);
+}
+
+/* Keeps the queues of a link from being taken down: -ECONNABORTED if too late. */
+static int link_enter(struct smc_link *link)
+{
+	int rc = -ECONNABORTED;
+
+	mutex_lock(&link->lgr->lock);
+	if (link_may_be_used(link)) {
+		link->users++;
+		rc = 0;
+	}
+	mutex_unlock(&link->lgr->lock);
+	return rc;
+}
+
+/**
+ * smc_link_enter_at() - keep the queues of a link from being taken down
+ * @lgr: the group
+ * @index: place in lgr->links
+ *
+ * Context: Process context. Expects no lock held. Takes lgr->lock.
+ * Return: the link, smc_link_exit() is due; NULL if there is none.
+ */
+struct smc_link *smc_link_enter_at(struct smc_link_group *lgr, unsigned int index)
+{
+	struct smc_link *link;
+
+	mutex_lock(&lgr->lock);
+	link = lgr->links[index];
+	if (link)
+		link->users++;
+	mutex_unlock(&lgr->lock);
+	return link;
+}
+
+/**
+ * smc_link_exit() - the counterpart of smc_link_enter_at()
+ * @link: the link
+ *
+ * Context: Process context. Expects no lock held. Takes lgr->lock.
+ */
+void smc_link_exit(struct smc_link *link)
+{
+	mutex_lock(&link->lgr->lock);
+	WRITE_ONCE(link->users, link->users - 1);
+	mutex_unlock(&link->lgr->lock);
+	wake_up_all(&link->lgr->waitq);
+}
+
+static void link_drop_waiters(struct smc_link *link)
+{
+	struct smc_conn *conn;
+
+	while ((conn = smc_link_pop_waiter(link)))
+		sock_put(conn->sk);
+}
+
+/* An area left over that is still mapped on a link, or NULL. */
+static struct smc_buf *link_next_orphan(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+	struct smc_buf *buf, *found = NULL;
+
+	mutex_lock(&lgr->lock);
+	list_for_each_entry(buf, &lgr->orphans, node) {
+		if (buf->map[link->index].mr) {
+			found = buf;
+			break;
+		}
+	}
+	mutex_unlock(&lgr->lock);
+	return found;
+}
+
+static void link_unmap_orphans(struct smc_link *link)
+{
+	struct smc_buf *buf;
+
+	/* They live as long as the group. */
+	while ((buf = link_next_orphan(link)))
+		smc_buf_unmap(buf, &link->wr, link->index);
+}
+
+/**
+ * smc_link_take_down() - end the queues of a link
+ * @link: no longer in lgr->links; no connection uses it, or all have been cut
+ *
+ * Its users are in one verb, and who adds an area waits for an answer that the
+ * LLC engine bounds: this ends soon.
+ *
+ * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock.
+ */
+void smc_link_take_down(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+
+	wait_event(lgr->waitq, !READ_ONCE(link->users));
+	smc_wr_stop(&link->wr);
+	/* An area that is being added may be mapped here and not be listed. */
+	wait_event(lgr->waitq, !READ_ONCE(lgr->is_growing));
+	/* Whoever found the link under RCU has given its slot back. */
+	synchronize_rcu();
+	link_drop_waiters(link);
+	smc_buf_pool_unmap(&lgr->rmbs, &link->wr, link->index);
+	smc_buf_pool_unmap(&lgr->sends, &link->wr, link->index);
+	link_unmap_orphans(link);
+	smc_wr_destroy(&link->wr);
+}
+
+/**
+ * smc_link_unpublish() - take a link out of its group
+ * @link: the link
+ *
+ * Context: Process context. Expects lgr->lock held.
+ * Return: true if smc_link_take_down() is now the caller's duty; false if
+ *	   somebody else has taken it out.
+ */
+bool smc_link_unpublish(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+
+	lockdep_assert_held(&lgr->lock);
+	if (lgr->links[link->index] != link)
+		return false;
+	smc_link_set_state(link, SMC_LINK_INACTIVE);
+	WRITE_ONCE(lgr->links[link->index], NULL);
+	smc_rtoken_del_link(lgr->rtokens, link->index);
+	list_add(&link->node, &lgr->old_links);
+	return true;
+}
+
+static struct smc_link *link_alloc(struct smc_link_group *lgr)
+{
+	struct smc_link *link;
+
+	link = kzalloc(sizeof(*link), GFP_KERNEL);
+	if (!link)
+		return NULL;
+	link->lgr = lgr;
+	link->state = SMC_LINK_UNUSED;
+	link->psn = get_random_u32() & 0xffffff;
+	spin_lock_init(&link->wait_lock);
+	INIT_LIST_HEAD(&link->waiters);
+	INIT_LIST_HEAD(&link->node);
+	return link;
+}
+
+/* A server numbers its links 1 to 255 and begins anew, LID-01, LID-03. */
+static void link_number(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+
+	if (lgr->key.role == SMC_ROLE_SERVER) {
+		link->num = lgr->next_link_num;
+		if (!++lgr->next_link_num)
+			lgr->next_link_num = 1;
+	}
+	link->uid = lgr->id + link->num;
+}
+
+static int link_publish(struct smc_link *link, unsigned int index)
+{
+	struct smc_link_group *lgr = link->lgr;
+	int rc = 0;
+
+	mutex_lock(&lgr->lock);
+	if (smc_lgr_is_down(lgr)) {
+		rc = -ECONNABORTED;
+	} else if (index >= SMC_LINKS_MAX || lgr->links[index]) {
+		rc = -EBUSY;
+	} else {
+		link->index = index;
+		link_number(link);
+		/* pairs with smp_load_acquire() where the array is read */
+		smp_store_release(&lgr->links[index], link);
+	}
+	mutex_unlock(&lgr->lock);
+	return rc;
+}
+
+/**
+ * smc_link_create_at() - make the queues of a link in a given place
+ * @lgr: the group; the caller holds a reference
+ * @end: local end; the link takes a reference of its own
+ * @index: a free place in lgr->links
+ *
+ * The queue pair is in INIT, the link is SMC_LINK_UNUSED and has, at a server,
+ * its link number. It is taken down with its group, or by smc_link_destroy().
+ *
+ * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
+ * Return: the link; ERR_PTR(-ENOMEM); ERR_PTR(-ECONNABORTED) if the group is
+ *	   down; ERR_PTR(-EBUSY) if the place is taken; or what smc_wr_create()
+ *	   returns.
+ */
+struct smc_link *smc_link_create_at(struct smc_link_group *lgr, const struct smc_ib_end *end,
+				    unsigned int index)
+{
+	struct smc_link *link;
+	int rc;
+
+	link = link_alloc(lgr);
+	if (!link)
+		return ERR_PTR(-ENOMEM);
+	rc = smc_wr_create(&link->wr, end, smc_link_ops);
+	if (rc)
+		goto free;
+	rc = link_publish(link, index);
+	if (rc)
+		goto destroy;
+	return link;
+
+destroy:
+	smc_wr_stop(&link->wr);
+	smc_wr_destroy(&link->wr);
+free:
+	kfree(link);
+	return ERR_PTR(rc);
+}
+
+/**
+ * smc_link_create() - make the queues of a group's first link
+ * @lgr: the group, FORMING
+ * @end: local end; the link takes a reference of its own
+ *
+ * Context: Process context, may sleep. Expects no lock held.
+ * Return: as smc_link_create_at().
+ */
+struct smc_link *smc_link_create(struct smc_link_group *lgr, const struct smc_ib_end *end)
+{
+	return smc_link_create_at(lgr, end, 0);
+}
+
+/**
+ * smc_link_connect() - bind a link to the peer's end
+ * @link: new
+ * @peer: the peer's end, as received
+ *
+ * The queue pair goes to RTR, the link to SMC_LINK_ACTIVATING. RFC 7609
+ * 3.5.1.3, 3.5.1.4.
+ *
+ * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
+ * Return: 0; -ECONNABORTED if the link is being taken down; or what
+ *	   smc_wr_connect() returns.
+ */
+int smc_link_connect(struct smc_link *link, const struct smc_ib_peer *peer)
+{
+	struct smc_link_group *lgr = link->lgr;
+	int rc;
+
+	rc = link_enter(link);
+	if (rc)
+		return rc;
+	rc = smc_wr_connect(&link->wr, peer);
+	if (!rc) {
+		mutex_lock(&lgr->lock);
+		link->peer = *peer;
+		smc_link_set_state(link, SMC_LINK_ACTIVATING);
+		mutex_unlock(&lgr->lock);
+	}
+	smc_link_exit(link);
+	return rc;
+}
+
+/* An area that is mapped but not registered on a link, or NULL. */
+static struct smc_buf *link_next_area(struct smc_link *link, struct smc_buf_pool *pool)
+{
+	struct smc_buf *buf, *found = NULL;
+
+	spin_lock_bh(&pool->lock);
+	list_for_each_entry(buf, &pool->areas, node) {
+		const struct smc_buf_map *map = &buf->map[link->index];
+
+		if (map->mr && !map->is_registered) {
+			found = buf;
+			break;
+		}
+	}
+	spin_unlock_bh(&pool->lock);
+	return found;
+}
+
+static int link_register_pool(struct smc_link *link, struct smc_buf_pool *pool)
+{
+	struct smc_buf *buf;
+	int rc = 0;
+
+	/* An area that is not registered everywhere is not idle. */
+	while (!rc && (buf = link_next_area(link, pool)))
+		rc = smc_buf_register(buf, &link->wr, link->index);
+	return rc;
+}
+
+/**
+ * smc_link_prepare() - a link may send, its areas are known to its RNIC
+ * @link: connected
+ *
+ * The queue pair goes to RTS; what is mapped on the link is registered (REG_MR
+ * needs RTS). While a group forms nobody else adds areas to it.
+ *
+ * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock.
+ * Return: 0; -ECONNABORTED if the link is being taken down; or what
+ *	   smc_wr_activate() or smc_buf_register() return.
+ */
+int smc_link_prepare(struct smc_link *link)
+{
+	const struct smc_settings *set = &smc_net(link->lgr->key.net)->set;
+	int rc;
+
+	rc = link_enter(link);
+	if (rc)
+		return rc;
+	rc = smc_wr_activate(&link->wr, link->psn, READ_ONCE(set->rdma_timeout),
+			     READ_ONCE(set->rdma_retries));
+	if (!rc)
+		rc = link_register_pool(link, &link->lgr->rmbs);
+	if (!rc)
+		rc = link_register_pool(link, &link->lgr->sends);
+	smc_link_exit(link);
+	return rc;
+}
+
+/**
+ * smc_link_destroy() - take one link down, its group goes on
+ * @link: no connection sends on it any more
+ *
+ * Harmless if the end of the group has been faster.
+ *
+ * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock. The
+ *	    caller holds a reference on the group.
+ */
+void smc_link_destroy(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+	bool is_mine;
+
+	mutex_lock(&lgr->lock);
+	is_mine = smc_link_unpublish(link);
+	mutex_unlock(&lgr->lock);
+	if (is_mine)
+		smc_link_take_down(link);
+}
+
+/**
+ * smc_link_set_state() - move a link to another state
+ * @link: the link
+ * @state: the new state
+ *
+ * Context: Process context. Expects lgr->lock held.
+ * Return: true if it moved; false if that is no legal move.
+ */
+bool smc_link_set_state(struct smc_link *link, enum smc_link_state state)
+{
+	lockdep_assert_held(&link->lgr->lock);
+	if (!smc_state_link_may_move(link->state, state))
+		return false;
+	/* pairs with smp_load_acquire() in smc_lgr_link_by_peer() */
+	smp_store_release(&link->state, state);
+	return true;
+}
+
+/**
+ * smc_link_add_waiter() - a connection waits for a free slot
+ * @link: the link
+ * @conn: the connection; the queue takes a reference on its socket
+ *
+ * Nothing happens if it waits already: whoever serves the queue will look at
+ * what it has to send after it was taken out. After this the caller must try
+ * once more to get a slot for the first in the queue, since the last one may
+ * have come back before @conn was seen there.
+ *
+ * Context: Any context but hard interrupt. Takes link->wait_lock. Expects an
+ *	    RCU read section in which @link was found.
+ */
+void smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn)
+{
+	bool is_open;
+
+	/* Fully ordered; pairs with test_and_clear_bit() in pop_waiter. */
+	if (test_and_set_bit(SMC_CONN_IS_WAITING, &conn->flags))
+		return;
+	sock_hold(conn->sk);
+	spin_lock_bh(&link->wait_lock);
+	/* Once stopped, link_drop_waiters() may have been here. */
+	is_open = !test_bit(SMC_WR_IS_STOPPED, &link->wr.flags);
+	if (is_open)
+		list_add_tail(&conn->wait_node, &link->waiters);
+	spin_unlock_bh(&link->wait_lock);
+	if (!is_open) {
+		clear_bit(SMC_CONN_IS_WAITING, &conn->flags);
+		sock_put(conn->sk);
+	}
+}
+
+/**
+ * smc_link_pop_waiter() - the connection that has waited longest
+ * @link: the link
+ *
+ * Context: Any context but hard interrupt. Takes link->wait_lock.
+ * Return: the connection, no longer waiting, with the queue's reference on its
+ *	   socket; NULL if nobody waits.
+ */
+struct smc_conn *smc_link_pop_waiter(struct smc_link *link)
+{
+	struct smc_conn *conn;
+
+	spin_lock_bh(&link->wait_lock);
+	conn = list_first_entry_or_null(&link->waiters, struct smc_conn, wait_node);
+	if (conn)
+		list_del_init(&conn->wait_node);
+	spin_unlock_bh(&link->wait_lock);
+	/*
+	 * Fully ordered: who still saw the bit has published what it wants
+	 * sent before, and the caller looks at that after.
+	 */
+	if (conn)
+		test_and_clear_bit(SMC_CONN_IS_WAITING, &conn->flags);
+	return conn;
+}
+
+/**
+ * smc_link_init() - get ready for links
+ * @ops: what links' queues report; kept
+ *
+ * Context: Process context, module load.
+ */
+void smc_link_init(const struct smc_wr_ops *ops)
+{
+	smc_link_ops = ops;
+}
