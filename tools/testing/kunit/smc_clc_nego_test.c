@@ -94,6 +94,23 @@ static void acpt_06_size_is_capped_for_the_peer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_nego_size_code(U32_MAX, 0), 0);
 }
 
+/* What setsockopt() or the system asked for is there, and not much more. */
+static void rmb_09_an_element_is_as_large_as_asked(struct kunit *test)
+{
+	u32 largest = smc_nego_size_bytes(SMC_BSIZE_RFC_MAX);
+	u32 bytes, size;
+
+	for (bytes = 1; bytes <= largest; bytes += 509) {
+		size = smc_nego_size_bytes(smc_nego_size_code(bytes, SMC_BSIZE_RFC_MAX));
+		KUNIT_ASSERT_GE(test, size, bytes);
+		KUNIT_ASSERT_TRUE(test, size == 16384 || size / 2 < bytes);
+	}
+	for (bytes = 16384; bytes <= largest; bytes *= 2) {
+		size = smc_nego_size_bytes(smc_nego_size_code(bytes, SMC_BSIZE_RFC_MAX));
+		KUNIT_EXPECT_EQ(test, size, bytes);
+	}
+}
+
 static void acpt_06_legal_sizes_by_dialect(struct kunit *test)
 {
 	KUNIT_EXPECT_TRUE(test, smc_nego_size_is_valid(5, SMC_BSIZE_RFC_MAX));
@@ -470,6 +487,26 @@ static void sc_02_accept_is_complete_on_subsequent_contact(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, buf[7], 0x10);
 }
 
+/* RFC 7609 3.5.2.1: the same data in the same places, but for the flag F. */
+static void clc_08_first_and_subsequent_contact_look_alike(struct kunit *test)
+{
+	u8 first[68], next[68], confirm[68];
+	struct smc_clc_msg msg;
+
+	smc_nego_build_accept(&msg, &nego_end, &nego_rmbe, SMC_MTU_2048,
+			      0x654321, true);
+	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, first, sizeof(first)), 68);
+	smc_nego_build_accept(&msg, &nego_end, &nego_rmbe, SMC_MTU_2048,
+			      0x654321, false);
+	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, next, sizeof(next)), 68);
+	smc_nego_build_confirm(&msg, &nego_end, &nego_rmbe, SMC_MTU_2048,
+			       0x654321);
+	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, confirm, sizeof(confirm)), 68);
+	KUNIT_EXPECT_EQ(test, first[7] ^ next[7], 0x08);
+	KUNIT_EXPECT_MEMEQ(test, first + 8, next + 8, 60);
+	KUNIT_EXPECT_MEMEQ(test, confirm + 8, next + 8, 60);
+}
+
 static void acpt_01_golden_bytes(struct kunit *test)
 {
 	static const u8 want[] = {
@@ -622,7 +659,7 @@ static void err_13_subsequent_contact_without_link(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, result.out_of_sync);
 }
 
-static void rkey_23_unknown_rmb_is_no_first_contact(struct kunit *test)
+static void rkey_23_rkey_24_unknown_rmb_is_no_first_contact(struct kunit *test)
 {
 	struct smc_nego_known known = { .has_link = true, .max_size_code = 15 };
 	struct smc_clc_msg msg = { .version = SMC_CLC_V1,
@@ -830,6 +867,7 @@ static struct kunit_case smc_clc_nego_cases[] = {
 	KUNIT_CASE(pid_01_instance_then_mac),
 	KUNIT_CASE(acpt_06_size_codes),
 	KUNIT_CASE(acpt_06_size_is_capped_for_the_peer),
+	KUNIT_CASE(rmb_09_an_element_is_as_large_as_asked),
 	KUNIT_CASE(acpt_06_legal_sizes_by_dialect),
 	KUNIT_CASE(acpt_07_mtu_enumeration),
 	KUNIT_CASE(prop_06_prefix_list_is_truncated),
@@ -848,6 +886,7 @@ static struct kunit_case smc_clc_nego_cases[] = {
 	KUNIT_CASE(pid_06_restarted_peer_is_another_one),
 	KUNIT_CASE(fc_02_gid_tells_peers_without_id),
 	KUNIT_CASE(acpt_02_accept_says_first_contact),
+	KUNIT_CASE(clc_08_first_and_subsequent_contact_look_alike),
 	KUNIT_CASE(acpt_01_golden_bytes),
 	KUNIT_CASE(sc_02_accept_is_complete_on_subsequent_contact),
 	KUNIT_CASE(cfrm_01_cfrm_02_confirm_has_data_but_no_flag),
@@ -855,7 +894,7 @@ static struct kunit_case smc_clc_nego_cases[] = {
 	KUNIT_CASE_PARAM(fc_06_sc_05_sc_06_accept_is_classified,
 			 nego_accept_gen_params),
 	KUNIT_CASE(err_13_subsequent_contact_without_link),
-	KUNIT_CASE(rkey_23_unknown_rmb_is_no_first_contact),
+	KUNIT_CASE(rkey_23_rkey_24_unknown_rmb_is_no_first_contact),
 	KUNIT_CASE(acpt_08_err_17_mtu_counts_on_first_contact_only),
 	KUNIT_CASE(clc_05_accept_of_a_version_not_offered),
 	KUNIT_CASE(acpt_07_fc_14_mtu_is_the_smaller_one),

@@ -586,7 +586,7 @@ static void close_22_peers_c_ends_the_last_wait(struct kunit *test)
 }
 
 /* CLOSE-23: a wait for the peer has a timer as soon as the application left. */
-static void close_23_waits_for_the_peer_are_timed(struct kunit *test)
+static void close_23_tmr_16_waits_for_the_peer_are_timed(struct kunit *test)
 {
 	struct smc_close_step step;
 	struct smc_close_ctl ctl;
@@ -783,7 +783,7 @@ static void abrt_06_peers_a_ends_the_wait(struct kunit *test)
 		    DO(FREE_RMBE) | DO(STOP_TIMER), ~0);
 }
 
-static void abrt_07_wait_for_a_is_bounded(struct kunit *test)
+static void abrt_07_tmr_17_wait_for_a_is_bounded(struct kunit *test)
 {
 	static const enum path from[] = { PATH_PAW, PATH_PAW_OUT, PATH_PA };
 	struct smc_close_ctl ctl;
@@ -1493,7 +1493,7 @@ static struct kunit_case smc_state_cases[] = {
 	KUNIT_CASE(close_20_passive_close_after_the_peers_c),
 	KUNIT_CASE(close_21_passive_close_after_the_peers_d),
 	KUNIT_CASE(close_22_peers_c_ends_the_last_wait),
-	KUNIT_CASE(close_23_waits_for_the_peer_are_timed),
+	KUNIT_CASE(close_23_tmr_16_waits_for_the_peer_are_timed),
 	KUNIT_CASE(close_24_timer_after_c_resets_without_a_message),
 	KUNIT_CASE(close_24_timer_before_c_sends_a_first),
 	KUNIT_CASE(close_24_data_after_our_c_reset_without_a_message),
@@ -1504,7 +1504,7 @@ static struct kunit_case smc_state_cases[] = {
 	KUNIT_CASE(abrt_04_aborting_side_ignores_all_but_the_end),
 	KUNIT_CASE(abrt_05_each_abort_has_its_error),
 	KUNIT_CASE(abrt_06_peers_a_ends_the_wait),
-	KUNIT_CASE(abrt_07_wait_for_a_is_bounded),
+	KUNIT_CASE(abrt_07_tmr_17_wait_for_a_is_bounded),
 	KUNIT_CASE(abrt_08_peers_abort_is_told_and_data_purged),
 	KUNIT_CASE(abrt_09_answer_with_a_then_end),
 	KUNIT_CASE(abrt_10_reset_of_tcp_starts_the_abort),

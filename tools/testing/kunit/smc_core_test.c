@@ -1,0 +1,786 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Link groups and the connections on them: who finds which group, who has
+ * which element. The queues of a link are faked, all above them is real.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <kunit/test.h>
+
+#include "../../../net/smc/smc_net.c"
+#include "../../../net/smc/smc_core.c"
+#include "../../../net/smc/smc_link.c"
+#include "../../../net/smc/smc_life.c"
+#include "../../../net/smc/smc_conn.c"
+
+#define CORE_SIZE	SMC_BUF_MIN_SIZE
+#define CORE_CONNS	8
+#define CORE_HELD	256
+#define CORE_LONG	(20 * HZ)
+
+int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end, const struct smc_wr_ops *ops)
+{
+	wr->ops = ops;
+	wr->end = *end;
+	wr->max_pages = 512;
+	return 0;
+}
+
+int smc_wr_connect(struct smc_wr *wr, const struct smc_ib_peer *peer)
+{
+	return 0;
+}
+
+int smc_wr_activate(struct smc_wr *wr, u32 psn, u8 timeout, u8 retries)
+{
+	return 0;
+}
+
+void smc_wr_stop(struct smc_wr *wr)
+{
+	set_bit(SMC_WR_IS_STOPPED, &wr->flags);
+}
+
+void smc_wr_destroy(struct smc_wr *wr)
+{
+}
+
+void smc_wr_report(struct smc_wr *wr, enum smc_wr_fault fault)
+{
+	set_bit(SMC_WR_IS_REPORTED, &wr->flags);
+}
+
+/* A connection inside a socket that is nothing else. */
+struct core_conn {
+	struct sock sk;
+	struct smc_conn conn;
+	unsigned int nr_lost;
+};
+
+/* What a case has taken and must give back however it ends. */
+struct core_lab {
+	struct core_conn *conn[CORE_CONNS];
+	unsigned int nr_conns;
+	struct smc_link_group *held[CORE_HELD];
+	unsigned int nr_held;
+};
+
+static struct proto core_proto = {
+	.name = "smc_core_test",
+	.owner = THIS_MODULE,
+	.obj_size = sizeof(struct core_conn),
+};
+
+static struct smc_ib_dev core_dev[2];
+static const struct smc_ib_end core_end = { .dev = &core_dev[0], .port = 1 };
+static const struct smc_wr_ops core_ops;
+
+static int core_net_init(struct net *net)
+{
+	struct smc_net *sn = smc_net(net);
+
+	sn->stats = alloc_percpu(struct smc_stats_cpu);
+	sn->set.max_conns_per_lgr = SMC_NEGO_MAX_CONNS;
+	return sn->stats ? 0 : -ENOMEM;
+}
+
+static void core_net_exit(struct net *net)
+{
+	free_percpu(smc_net(net)->stats);
+}
+
+static struct pernet_operations core_net_ops = {
+	.init = core_net_init,
+	.exit = core_net_exit,
+	.id = &smc_net_id,
+	.size = sizeof(struct smc_net),
+};
+
+static int core_suite_init(struct kunit_suite *suite)
+{
+	int rc;
+
+	rc = register_pernet_subsys(&core_net_ops);
+	if (rc)
+		return rc;
+	smc_link_init(&core_ops);
+	rc = smc_core_init();
+	if (rc)
+		unregister_pernet_subsys(&core_net_ops);
+	return rc;
+}
+
+static void core_suite_exit(struct kunit_suite *suite)
+{
+	smc_core_exit();
+	unregister_pernet_subsys(&core_net_ops);
+}
+
+static int core_test_init(struct kunit *test)
+{
+	test->priv = kunit_kzalloc(test, sizeof(struct core_lab), GFP_KERNEL);
+	return test->priv ? 0 : -ENOMEM;
+}
+
+static void core_test_exit(struct kunit *test)
+{
+	struct core_lab *lab = test->priv;
+	unsigned int i;
+
+	if (!lab)
+		return;
+	for (i = 0; i < lab->nr_conns; i++) {
+		smc_conn_leave(&lab->conn[i]->conn, true);
+		sock_put(&lab->conn[i]->sk);
+	}
+	for (i = 0; i < lab->nr_held; i++)
+		smc_lgr_unreserve(lab->held[i]);
+	smc_lgr_for_each(lgr_terminate_in, NULL);
+	/* whoever leaks a reference is found here */
+	KUNIT_EXPECT_TRUE(test, wait_event_timeout(smc_lgr_list_waitq, lgr_none_in(NULL),
+						   CORE_LONG));
+	smc_net(&init_net)->set.max_conns_per_lgr = SMC_NEGO_MAX_CONNS;
+}
+
+static struct smc_lgr_key core_key(enum smc_role role)
+{
+	struct smc_lgr_key key = {
+		.net = &init_net,
+		.role = role,
+		.peer_id = { 0x12, 0x34, 0x02, 0, 0, 0, 0, 0x01 },
+		.peer_gid = { [0] = 0xfe, [15] = 1 },
+	};
+
+	return key;
+}
+
+static struct smc_ib_peer core_peer(u32 qpn)
+{
+	struct smc_ib_peer peer = {
+		.gid = { [0] = 0xfe, [15] = 1 },
+		.mac = { 0x02, 0, 0, 0, 0, 1 },
+		.qpn = qpn,
+		.mtu = IB_MTU_1024,
+	};
+
+	return peer;
+}
+
+/* Keeps a reservation until the end of the case. */
+static struct smc_link_group *core_hold(struct kunit *test, struct smc_link_group *lgr)
+{
+	struct core_lab *lab = test->priv;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(lgr));
+	KUNIT_ASSERT_LT(test, lab->nr_held, CORE_HELD);
+	lab->held[lab->nr_held++] = lgr;
+	return lgr;
+}
+
+/* A server's place for a connection; says whether that formed a group. */
+static struct smc_link_group *core_reserve(struct kunit *test, const struct smc_lgr_key *key,
+					   const struct smc_ib_end *end, bool *is_first)
+{
+	return core_hold(test, smc_lgr_reserve(key, end, HZ, is_first));
+}
+
+/* First contact of a group succeeds. */
+static struct smc_link *core_raise(struct kunit *test, struct smc_link_group *lgr,
+				   const struct smc_ib_end *end, u32 qpn, bool is_deployed)
+{
+	struct smc_ib_peer peer = core_peer(qpn);
+	struct smc_link *link;
+
+	link = smc_link_create(lgr, end);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(link));
+	KUNIT_ASSERT_EQ(test, smc_link_connect(link, &peer), 0);
+	mutex_lock(&lgr->lock);
+	smc_lgr_commit_dialect(lgr, is_deployed);
+	smc_lgr_activate(lgr);
+	mutex_unlock(&lgr->lock);
+	KUNIT_ASSERT_EQ(test, lgr->state, SMC_LGR_ACTIVE);
+	return link;
+}
+
+/* A server's group with one reservation that is held. */
+static struct smc_link *core_server_up(struct kunit *test)
+{
+	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
+	struct smc_link_group *lgr;
+	bool is_first = false;
+
+	lgr = core_reserve(test, &key, &core_end, &is_first);
+	KUNIT_ASSERT_TRUE(test, is_first);
+	return core_raise(test, lgr, &core_end, 0x11, true);
+}
+
+/* A client's group with one reservation that is held. */
+static struct smc_link *core_client_up(struct kunit *test, u32 qpn)
+{
+	struct smc_lgr_key key = core_key(SMC_ROLE_CLIENT);
+	struct smc_link_group *lgr = core_hold(test, smc_lgr_form(&key));
+
+	return core_raise(test, lgr, &core_end, qpn, true);
+}
+
+static void core_event(struct smc_conn *conn, u32 events)
+{
+	struct core_conn *cc = container_of(conn, struct core_conn, conn);
+
+	if (events & SMC_EV_LINK_LOST)
+		cc->nr_lost++;
+}
+
+static void core_take_element(struct kunit *test, struct smc_buf_pool *pool,
+			      struct smc_buf_elem *elem)
+{
+	struct smc_buf *buf;
+
+	if (!smc_buf_get(pool, CORE_SIZE, elem))
+		return;
+	buf = smc_buf_alloc(pool, CORE_SIZE, 512);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
+	KUNIT_ASSERT_EQ(test, smc_buf_add(pool, buf, elem), 0);
+	smc_buf_set_ready(pool, buf);
+}
+
+/* A connection with both rings, not yet in a group. */
+static struct core_conn *core_new_conn(struct kunit *test, struct smc_link_group *lgr)
+{
+	struct core_lab *lab = test->priv;
+	struct core_conn *cc;
+	struct sock *sk;
+
+	KUNIT_ASSERT_LT(test, lab->nr_conns, CORE_CONNS);
+	sk = sk_alloc(&init_net, PF_INET, GFP_KERNEL, &core_proto, 1);
+	KUNIT_ASSERT_NOT_NULL(test, sk);
+	sock_init_data(NULL, sk);
+	cc = container_of(sk, struct core_conn, sk);
+	lab->conn[lab->nr_conns++] = cc;
+	smc_conn_init(&cc->conn, sk, core_event);
+	core_take_element(test, &lgr->rmbs, &cc->conn.rmbe);
+	core_take_element(test, &lgr->sends, &cc->conn.sndbuf);
+	return cc;
+}
+
+/* A connection that has joined the group of a link. */
+static struct core_conn *core_join(struct kunit *test, struct smc_link *link)
+{
+	struct core_conn *cc = core_new_conn(test, link->lgr);
+	unsigned long flags;
+
+	/* another reservation */
+	smc_lgr_get(link->lgr);
+	spin_lock_irqsave(&smc_lgr_list_lock, flags);
+	link->lgr->nr_conns++;
+	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
+	KUNIT_ASSERT_EQ(test, smc_conn_join(&cc->conn, link->lgr, link), 0);
+	return cc;
+}
+
+static void core_know_rmb(struct kunit *test, struct smc_link *link, u32 rkey, u64 addr)
+{
+	mutex_lock(&link->lgr->lock);
+	KUNIT_EXPECT_GE(test, smc_rtoken_add(link->lgr->rtokens, link->index, rkey, addr), 0);
+	mutex_unlock(&link->lgr->lock);
+}
+
+static int core_set_peer(struct core_conn *cc, u32 rkey, u64 addr, u8 index)
+{
+	struct smc_clc_accept acc = {
+		.rkey = rkey,
+		.rmb_addr = addr,
+		.rmbe_index = index,
+		.token = 0x4711,
+	};
+
+	return smc_conn_set_peer(&cc->conn, &acc);
+}
+
+static bool core_has_link(struct core_conn *cc)
+{
+	return rcu_access_pointer(cc->conn.link);
+}
+
+static void fc_01_first_contact_where_no_group_is_usable(struct kunit *test)
+{
+	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
+	struct smc_link_group *first, *next;
+	bool is_first = false;
+
+	first = core_reserve(test, &key, &core_end, &is_first);
+	KUNIT_EXPECT_TRUE(test, is_first);
+	KUNIT_EXPECT_EQ(test, first->state, SMC_LGR_FORMING);
+	/* who comes meanwhile waits and forms none */
+	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve(&key, &core_end, 1, &is_first),
+			    ERR_PTR(-ETIMEDOUT));
+
+	core_raise(test, first, &core_end, 0x11, true);
+	next = core_reserve(test, &key, &core_end, &is_first);
+	KUNIT_EXPECT_FALSE(test, is_first);
+	KUNIT_EXPECT_PTR_EQ(test, next, first);
+
+	smc_lgr_terminate(first);
+	next = core_reserve(test, &key, &core_end, &is_first);
+	KUNIT_EXPECT_TRUE(test, is_first);
+	KUNIT_EXPECT_PTR_NE(test, next, first);
+}
+
+static void waiters_learn_that_first_contact_failed(struct kunit *test)
+{
+	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
+	struct smc_link_group *lgr;
+	bool is_first = false;
+
+	lgr = core_reserve(test, &key, &core_end, &is_first);
+	smc_lgr_fail(lgr, SMC_DECLINE_ERR_RDYLNK);
+	KUNIT_EXPECT_EQ(test, smc_lgr_wait_formed(lgr, CORE_LONG), -ECONNABORTED);
+	KUNIT_EXPECT_EQ(test, lgr->fail_decline, SMC_DECLINE_ERR_RDYLNK);
+	/* the first reason stays */
+	smc_lgr_fail(lgr, SMC_DECLINE_MEM);
+	KUNIT_EXPECT_EQ(test, lgr->fail_decline, SMC_DECLINE_ERR_RDYLNK);
+}
+
+struct core_match {
+	const char *what;
+	bool is_client;
+	u16 vlan;
+	u8 instance;
+	u8 host;
+	u8 gid;
+	bool is_other_dev;
+	u8 port;
+	bool is_same;
+};
+
+static const struct core_match core_matches[] = {
+	{ .what = "the same", .is_same = true },
+	{ .what = "another GID of the same host", .gid = 7, .is_same = true },
+	{ .what = "the opposite role", .is_client = true },
+	{ .what = "another VLAN", .vlan = 100 },
+	{ .what = "another host", .host = 1 },
+	{ .what = "the same host, started again", .instance = 1 },
+	{ .what = "another port of our RNIC", .port = 1 },
+	{ .what = "another of our RNICs", .is_other_dev = true },
+};
+
+static void core_match_desc(const struct core_match *row, char *desc)
+{
+	strscpy(desc, row->what, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(core_match, core_matches, core_match_desc);
+
+/* What has to be equal for a connection to share a group, and so its RMBs. */
+static void lg_03_rmb_05_one_peer_role_and_vlan(struct kunit *test)
+{
+	const struct core_match *row = test->param_value;
+	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
+	struct smc_link_group *lgr, *first;
+	struct smc_ib_end end = core_end;
+	bool is_first = false;
+
+	first = core_server_up(test)->lgr;
+	key.role = row->is_client ? SMC_ROLE_CLIENT : SMC_ROLE_SERVER;
+	key.vlan += row->vlan;
+	key.peer_id[0] += row->instance;
+	key.peer_id[7] += row->host;
+	key.peer_gid[15] += row->gid;
+	end.port += row->port;
+	if (row->is_other_dev)
+		end.dev = &core_dev[1];
+	lgr = core_reserve(test, &key, &end, &is_first);
+	KUNIT_EXPECT_EQ(test, lgr == first, row->is_same);
+	KUNIT_EXPECT_EQ(test, is_first, !row->is_same);
+}
+
+static void lg_06_pg_01_a_client_goes_where_the_server_says(struct kunit *test)
+{
+	struct smc_lgr_key key = core_key(SMC_ROLE_CLIENT);
+	struct smc_ib_peer here = core_peer(0x11);
+	struct smc_ib_peer nowhere = core_peer(0x33);
+	struct smc_link *one, *two, *link = NULL;
+	struct smc_link_group *lgr;
+	unsigned int nr = 0;
+
+	one = core_client_up(test, 0x11);
+	two = core_client_up(test, 0x22);
+	/* a group that is full in our eyes is the server's business */
+	smc_net(&init_net)->set.max_conns_per_lgr = 1;
+	lgr = core_hold(test, smc_lgr_reserve_link(&key, &here, HZ, &link));
+	KUNIT_EXPECT_PTR_EQ(test, lgr, one->lgr);
+	KUNIT_EXPECT_PTR_EQ(test, link, one);
+	KUNIT_EXPECT_EQ(test, two->lgr->nr_conns, 1);
+
+	/* a link that is not there makes neither a group nor a first contact */
+	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve_link(&key, &nowhere, HZ, &link),
+			    ERR_PTR(-ENOENT));
+	spin_lock_irq(&smc_lgr_list_lock);
+	list_for_each_entry(lgr, &smc_lgr_list, node)
+		nr++;
+	spin_unlock_irq(&smc_lgr_list_lock);
+	KUNIT_EXPECT_EQ(test, nr, 2);
+}
+
+/* As many connections as there may be RMBs, so 255 RMBs are always enough. */
+static void rmb_19_lg_23_a_full_group_gets_a_parallel_one(struct kunit *test)
+{
+	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
+	struct smc_link *link = core_server_up(test);
+	struct smc_link_group *lgr;
+	bool is_first = true;
+	int i;
+
+	for (i = 1; i < SMC_BUF_MAX_AREAS; i++) {
+		lgr = smc_lgr_reserve(&key, &core_end, HZ, &is_first);
+		KUNIT_ASSERT_PTR_EQ(test, core_hold(test, lgr), link->lgr);
+		KUNIT_ASSERT_FALSE(test, is_first);
+	}
+	lgr = core_reserve(test, &key, &core_end, &is_first);
+	KUNIT_EXPECT_TRUE(test, is_first);
+	KUNIT_EXPECT_PTR_NE(test, lgr, link->lgr);
+	KUNIT_EXPECT_EQ(test, link->lgr->nr_conns, 255);
+}
+
+static void pg_04_rmb_05_groups_share_no_rmbs(struct kunit *test)
+{
+	struct smc_link *one = core_client_up(test, 0x11);
+	struct smc_link *two = core_client_up(test, 0x22);
+	struct smc_buf_elem mine = {}, yours = {};
+	struct core_conn *cc;
+
+	/* ours: what is free in one is not found in the other */
+	core_take_element(test, &one->lgr->rmbs, &mine);
+	smc_buf_put(&one->lgr->rmbs, &mine);
+	KUNIT_EXPECT_EQ(test, smc_buf_get(&two->lgr->rmbs, CORE_SIZE, &yours), -EAGAIN);
+
+	/* the peer's: what one was told of means nothing in the other */
+	core_know_rmb(test, one, 0x77, 0x10000);
+	cc = core_join(test, two);
+	KUNIT_EXPECT_EQ(test, core_set_peer(cc, 0x77, 0x10000, 1), -ENOKEY);
+	cc = core_join(test, one);
+	KUNIT_EXPECT_EQ(test, core_set_peer(cc, 0x77, 0x10000, 1), 0);
+}
+
+static void lg_02_a_link_is_known_by_gid_mac_and_qpn(struct kunit *test)
+{
+	struct smc_link *link = core_client_up(test, 0x11);
+	struct smc_ib_peer peer = core_peer(0x11);
+	struct smc_link_group *lgr = link->lgr;
+
+	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_link_by_peer(lgr, &peer), link);
+	/* other parameters of the queue pair do not name it */
+	peer.psn = 0x123456;
+	peer.mtu = IB_MTU_4096;
+	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_link_by_peer(lgr, &peer), link);
+
+	peer.gid[15] ^= 1;
+	KUNIT_EXPECT_NULL(test, smc_lgr_link_by_peer(lgr, &peer));
+	peer.gid[15] ^= 1;
+	peer.mac[5] ^= 1;
+	KUNIT_EXPECT_NULL(test, smc_lgr_link_by_peer(lgr, &peer));
+	peer.mac[5] ^= 1;
+	peer.qpn ^= 0x800000;
+	KUNIT_EXPECT_NULL(test, smc_lgr_link_by_peer(lgr, &peer));
+}
+
+static void lgt_02_an_empty_group_serves_the_next(struct kunit *test)
+{
+	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
+	struct smc_link_group *lgr = core_server_up(test)->lgr;
+	struct core_lab *lab = test->priv;
+	bool is_first = true;
+
+	/* with a connection it is not idle and does not end */
+	KUNIT_EXPECT_FALSE(test, smc_lgr_retire(lgr));
+	smc_lgr_get(lgr);
+	lab->nr_held--;
+	KUNIT_EXPECT_TRUE(test, smc_lgr_unreserve(lgr));
+	KUNIT_EXPECT_EQ(test, lgr->state, SMC_LGR_ACTIVE);
+
+	KUNIT_EXPECT_PTR_EQ(test, core_reserve(test, &key, &core_end, &is_first), lgr);
+	KUNIT_EXPECT_FALSE(test, is_first);
+	lab->nr_held--;
+	KUNIT_EXPECT_TRUE(test, smc_lgr_unreserve(lgr));
+
+	/* once its end is decided it takes nobody in */
+	KUNIT_EXPECT_TRUE(test, smc_lgr_retire(lgr));
+	KUNIT_EXPECT_PTR_NE(test, core_reserve(test, &key, &core_end, &is_first), lgr);
+	KUNIT_EXPECT_TRUE(test, is_first);
+	smc_lgr_put(lgr);
+}
+
+static void rmb_32_a_token_names_one_connection(struct kunit *test)
+{
+	struct smc_link *link = core_server_up(test);
+	struct core_conn *cc[CORE_CONNS];
+	struct smc_conn *found;
+	int i, j;
+
+	for (i = 0; i < CORE_CONNS; i++)
+		cc[i] = core_join(test, link);
+	for (i = 0; i < CORE_CONNS; i++) {
+		KUNIT_EXPECT_NE(test, cc[i]->conn.token, 0);
+		for (j = 0; j < i; j++)
+			KUNIT_EXPECT_NE(test, cc[i]->conn.token, cc[j]->conn.token);
+		found = smc_conn_lookup(link->lgr, cc[i]->conn.token);
+		KUNIT_EXPECT_PTR_EQ(test, found, &cc[i]->conn);
+		if (found)
+			sock_put(found->sk);
+	}
+	KUNIT_EXPECT_NULL(test, smc_conn_lookup(link->lgr, 0));
+}
+
+static void rmb_33_a_stale_token_names_nobody(struct kunit *test)
+{
+	struct smc_link *link = core_server_up(test);
+	struct core_conn *old = core_join(test, link);
+	u32 token = old->conn.token;
+	struct core_conn *young;
+	u8 index = old->conn.rmbe.index;
+	u8 *cpu = old->conn.rmbe.cpu;
+
+	smc_conn_leave(&old->conn, true);
+	KUNIT_EXPECT_NULL(test, smc_conn_lookup(link->lgr, token));
+	/* the same element has another token now */
+	young = core_join(test, link);
+	KUNIT_EXPECT_EQ(test, young->conn.rmbe.index, index);
+	KUNIT_EXPECT_PTR_EQ(test, young->conn.rmbe.cpu, cpu);
+	KUNIT_EXPECT_NE(test, young->conn.token, token);
+	KUNIT_EXPECT_NULL(test, smc_conn_lookup(link->lgr, token));
+}
+
+struct core_head {
+	const char *what;
+	bool is_committed;
+	bool is_deployed;
+	bool has_eye_catcher;
+};
+
+static const struct core_head core_heads[] = {
+	{ "first contact, dialect unknown", false, false, true },
+	{ "RFC dialect", true, false, true },
+	{ "deployed dialect", true, true, false },
+};
+
+/* RFC 7609 4.4.1: set by the owner before the element is told to the peer. */
+static void rmb_12_rmb_14_an_element_begins_with_the_eye_catcher(struct kunit *test)
+{
+	static const u8 eye[] = { 0xe2, 0xd4, 0xc3, 0xd9 };
+	struct smc_lgr_key key = core_key(SMC_ROLE_CLIENT);
+	const struct core_head *row;
+	struct smc_link_group *lgr;
+	struct smc_link *link;
+	struct core_conn *cc;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(core_heads); i++) {
+		row = &core_heads[i];
+		lgr = core_hold(test, smc_lgr_form(&key));
+		link = row->is_committed ?
+			core_raise(test, lgr, &core_end, 0x11 + i, row->is_deployed) :
+			smc_link_create(lgr, &core_end);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(link));
+		cc = core_join(test, link);
+		KUNIT_EXPECT_EQ_MSG(test, !memcmp(cc->conn.rmbe.cpu, eye, sizeof(eye)),
+				    row->has_eye_catcher, "%s", row->what);
+		/* and everything behind it is zero */
+		KUNIT_EXPECT_NULL_MSG(test, memchr_inv(cc->conn.rmbe.cpu + sizeof(eye), 0,
+						       CORE_SIZE - sizeof(eye)), "%s", row->what);
+	}
+}
+
+static void rmb_14_a_reused_element_gets_it_again(struct kunit *test)
+{
+	struct smc_lgr_key key = core_key(SMC_ROLE_CLIENT);
+	struct smc_link_group *lgr = core_hold(test, smc_lgr_form(&key));
+	struct smc_link *link = core_raise(test, lgr, &core_end, 0x11, false);
+	struct core_conn *cc = core_join(test, link);
+	u8 *cpu = cc->conn.rmbe.cpu;
+
+	memset(cpu, 0xaa, CORE_SIZE);
+	smc_conn_leave(&cc->conn, true);
+	cc = core_join(test, link);
+	KUNIT_ASSERT_PTR_EQ(test, cc->conn.rmbe.cpu, cpu);
+	KUNIT_EXPECT_TRUE(test, smc_conn_check_eyecatcher(&cc->conn));
+}
+
+static void rmb_16_each_damage_of_the_eye_catcher_shows(struct kunit *test)
+{
+	struct smc_lgr_key key = core_key(SMC_ROLE_CLIENT);
+	struct smc_link_group *lgr = core_hold(test, smc_lgr_form(&key));
+	struct smc_link *link = core_raise(test, lgr, &core_end, 0x11, false);
+	struct core_conn *cc = core_join(test, link);
+	int i;
+
+	KUNIT_EXPECT_TRUE(test, smc_conn_check_eyecatcher(&cc->conn));
+	for (i = 0; i < SMC_EYE_CATCHER_LEN; i++) {
+		cc->conn.rmbe.cpu[i] ^= 0x01;
+		KUNIT_EXPECT_FALSE(test, smc_conn_check_eyecatcher(&cc->conn));
+		cc->conn.rmbe.cpu[i] ^= 0x01;
+	}
+	/* what follows is data */
+	cc->conn.rmbe.cpu[SMC_EYE_CATCHER_LEN] ^= 0x01;
+	KUNIT_EXPECT_TRUE(test, smc_conn_check_eyecatcher(&cc->conn));
+}
+
+struct core_claim {
+	const char *what;
+	u32 rkey;
+	u64 addr;
+	u8 index;
+	bool is_conflict;
+};
+
+/* The element 2 of the RMB 0x77 is in use. */
+static const struct core_claim core_claims[] = {
+	{ "same RMB, same element", 0x77, 0x10000, 2, true },
+	{ "same RMB, another element", 0x77, 0x10000, 1, false },
+	{ "another RMB, same index", 0x78, 0x90000, 2, false },
+};
+
+static void rmb_29_sc_07_an_element_in_use_is_noticed(struct kunit *test)
+{
+	struct smc_link *link = core_client_up(test, 0x11);
+	const struct core_claim *row;
+	struct core_conn *old, *young;
+	unsigned int i;
+
+	core_know_rmb(test, link, 0x77, 0x10000);
+	core_know_rmb(test, link, 0x78, 0x90000);
+	for (i = 0; i < ARRAY_SIZE(core_claims); i++) {
+		row = &core_claims[i];
+		old = core_join(test, link);
+		KUNIT_ASSERT_EQ(test, core_set_peer(old, 0x77, 0x10000, 2), 0);
+		young = core_join(test, link);
+		KUNIT_EXPECT_EQ_MSG(test, 0,
+				    core_set_peer(young, row->rkey, row->addr, row->index),
+				    "%s", row->what);
+		KUNIT_EXPECT_EQ_MSG(test, old->nr_lost, row->is_conflict, "%s", row->what);
+		smc_conn_leave(&old->conn, true);
+		smc_conn_leave(&young->conn, true);
+	}
+}
+
+static void rmb_30_rmb_31_the_old_connection_goes_the_new_one_proceeds(struct kunit *test)
+{
+	struct smc_link *link = core_client_up(test, 0x11);
+	struct core_conn *old, *young, *third;
+
+	core_know_rmb(test, link, 0x77, 0x10000);
+	old = core_join(test, link);
+	KUNIT_ASSERT_EQ(test, core_set_peer(old, 0x77, 0x10000, 2), 0);
+	smc_conn_open(&old->conn);
+	young = core_join(test, link);
+	KUNIT_ASSERT_EQ(test, core_set_peer(young, 0x77, 0x10000, 2), 0);
+
+	/* told once, and it writes to nobody's element any more */
+	KUNIT_EXPECT_EQ(test, old->nr_lost, 1);
+	KUNIT_EXPECT_FALSE(test, core_has_link(old));
+	KUNIT_EXPECT_TRUE(test, old->conn.is_dead);
+	KUNIT_EXPECT_EQ(test, young->nr_lost, 0);
+	KUNIT_EXPECT_TRUE(test, core_has_link(young));
+	KUNIT_EXPECT_FALSE(test, young->conn.is_dead);
+
+	/* the element is the new one's, whatever the old one does at its end */
+	smc_conn_leave(&old->conn, true);
+	third = core_join(test, link);
+	KUNIT_ASSERT_EQ(test, core_set_peer(third, 0x77, 0x10000, 2), 0);
+	KUNIT_EXPECT_EQ(test, young->nr_lost, 1);
+	/* and free once its owner has left */
+	smc_conn_leave(&third->conn, true);
+	old = core_join(test, link);
+	KUNIT_ASSERT_EQ(test, core_set_peer(old, 0x77, 0x10000, 2), 0);
+	KUNIT_EXPECT_EQ(test, third->nr_lost, 0);
+}
+
+static void rkey_24_an_rmb_never_told_of_is_out_of_sync(struct kunit *test)
+{
+	struct smc_link *link = core_client_up(test, 0x11);
+	struct core_conn *cc = core_join(test, link);
+
+	core_know_rmb(test, link, 0x77, 0x10000);
+	KUNIT_EXPECT_EQ(test, core_set_peer(cc, 0x78, 0x10000, 1), -ENOKEY);
+	KUNIT_EXPECT_EQ(test, core_set_peer(cc, 0x77, 0x11000, 1), -ENOKEY);
+	KUNIT_EXPECT_EQ(test, cc->conn.peer_size, 0);
+	KUNIT_EXPECT_LT(test, cc->conn.rtoken, 0);
+	KUNIT_EXPECT_LT(test, smc_rtoken_find_rkey(link->lgr->rtokens, link->index, 0x78), 0);
+}
+
+static void an_element_that_cannot_be_is_refused(struct kunit *test)
+{
+	struct smc_link *link = core_client_up(test, 0x11);
+	struct core_conn *cc = core_join(test, link);
+
+	core_know_rmb(test, link, 0x77, 0x10000);
+	core_know_rmb(test, link, 0x78, U64_MAX - CORE_SIZE);
+	KUNIT_EXPECT_EQ(test, core_set_peer(cc, 0x77, 0x10000, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, core_set_peer(cc, 0x78, U64_MAX - CORE_SIZE, 2), -EINVAL);
+	KUNIT_EXPECT_LT(test, cc->conn.rtoken, 0);
+}
+
+static void peer_03_the_end_of_a_group_cuts_its_connections(struct kunit *test)
+{
+	struct smc_link *link = core_server_up(test);
+	struct core_conn *one = core_join(test, link);
+	struct core_conn *two = core_join(test, link);
+	struct core_conn *late = core_new_conn(test, link->lgr);
+	struct smc_link_group *lgr = link->lgr;
+
+	smc_lgr_terminate(lgr);
+	smc_lgr_terminate(lgr);
+	KUNIT_ASSERT_TRUE(test, wait_event_timeout(lgr->waitq,
+						   READ_ONCE(lgr->state) == SMC_LGR_DEAD,
+						   CORE_LONG));
+	KUNIT_EXPECT_EQ(test, one->nr_lost, 1);
+	KUNIT_EXPECT_EQ(test, two->nr_lost, 1);
+	KUNIT_EXPECT_FALSE(test, core_has_link(one));
+	KUNIT_EXPECT_EQ(test, smc_conn_join(&late->conn, lgr, link), -ECONNABORTED);
+	smc_buf_put(&lgr->rmbs, &late->conn.rmbe);
+	smc_buf_put(&lgr->sends, &late->conn.sndbuf);
+}
+
+static void abrt_13_an_element_the_peer_may_write_to_stays_unused(struct kunit *test)
+{
+	struct smc_link *link = core_server_up(test);
+	struct core_conn *cc = core_join(test, link);
+	u8 *cpu = cc->conn.rmbe.cpu;
+
+	smc_conn_leave(&cc->conn, false);
+	cc = core_join(test, link);
+	KUNIT_EXPECT_PTR_NE(test, cc->conn.rmbe.cpu, cpu);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(fc_01_first_contact_where_no_group_is_usable),
+	KUNIT_CASE(waiters_learn_that_first_contact_failed),
+	KUNIT_CASE_PARAM(lg_03_rmb_05_one_peer_role_and_vlan, core_match_gen_params),
+	KUNIT_CASE(lg_06_pg_01_a_client_goes_where_the_server_says),
+	KUNIT_CASE(rmb_19_lg_23_a_full_group_gets_a_parallel_one),
+	KUNIT_CASE(pg_04_rmb_05_groups_share_no_rmbs),
+	KUNIT_CASE(lg_02_a_link_is_known_by_gid_mac_and_qpn),
+	KUNIT_CASE(lgt_02_an_empty_group_serves_the_next),
+	KUNIT_CASE(rmb_32_a_token_names_one_connection),
+	KUNIT_CASE(rmb_33_a_stale_token_names_nobody),
+	KUNIT_CASE(rmb_12_rmb_14_an_element_begins_with_the_eye_catcher),
+	KUNIT_CASE(rmb_14_a_reused_element_gets_it_again),
+	KUNIT_CASE(rmb_16_each_damage_of_the_eye_catcher_shows),
+	KUNIT_CASE(rmb_29_sc_07_an_element_in_use_is_noticed),
+	KUNIT_CASE(rmb_30_rmb_31_the_old_connection_goes_the_new_one_proceeds),
+	KUNIT_CASE(rkey_24_an_rmb_never_told_of_is_out_of_sync),
+	KUNIT_CASE(an_element_that_cannot_be_is_refused),
+	KUNIT_CASE(peer_03_the_end_of_a_group_cuts_its_connections),
+	KUNIT_CASE(abrt_13_an_element_the_peer_may_write_to_stays_unused),
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "smc_core",
+	.suite_init = core_suite_init,
+	.suite_exit = core_suite_exit,
+	.init = core_test_init,
+	.exit = core_test_exit,
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);
