@@ -21,8 +21,8 @@ def run(t):
     n = t.pick(1_000_003, 200_003)
     port = 5032
     for what, match in HOLES.items():
+        t.reload(t.a, t.b, look=False)
         for vm in (t.a, t.b):
-            t.reload(vm, look=False)
             # nothing acknowledges, however slow the machine: no need to wait long
             t.set(vm, rdma_ack_exponent=15)
         t.step(what)
@@ -45,5 +45,4 @@ def run(t):
     t.rdma_start()
     t.in_step(stream_server, stream_client, port + 2, lambda: t.carried(t.b, n),
               n_in=n, n_out=n)
-    for vm in (t.a, t.b):
-        t.reload(vm)
+    t.reload(t.a, t.b)

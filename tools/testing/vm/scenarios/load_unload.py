@@ -23,8 +23,7 @@ def run(t):
     ended = t.relay.rule(llc=4)
     rounds = 30 if t.long else 8
     for i in range(rounds):
-        for vm in (t.a, t.b):
-            t.reload(vm, look=i % 8 == 7)
+        t.reload(t.a, t.b, look=i % 8 == 7)
         if i == 1:
             t.check(t.relay.hits(ended)[0], "no DELETE LINK when the module was unloaded")
         t.rdma_start()

@@ -117,8 +117,7 @@ def run(t):
     s.gate("stop")
     s.wait(t.left())
 
-    for vm in (t.a, t.b):
-        t.reload(vm)
+    t.reload(t.a, t.b)
     t.rdma_start()
     t.both(serve, requests, 5121, sargs={"count": 3}, cargs={"n": 3})
     t.carried(t.a, 3000)

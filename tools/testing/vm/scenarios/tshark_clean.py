@@ -26,8 +26,7 @@ def check_proposal(t, msg):
 def run(t):
     if t.family != "smc":
         return
-    for vm in (t.a, t.b):
-        t.reload(vm)  # so that first contact is seen
+    t.reload(t.a, t.b)  # so that first contact is seen
     path = os.path.join(t.pair.dir, "tshark.pcap")
     n = 400_003
     t.relay.capture(path)
@@ -37,8 +36,7 @@ def run(t):
         t.set(vm, lgr_idle_ms=100)
     t.both(serve, requests, 5111, sargs={"count": 10}, cargs={"n": 10})
     t.wait(lambda: t.relay.hits(ended)[0], "DELETE LINK of the idle link group", 20)
-    for vm in (t.a, t.b):
-        t.reload(vm)
+    t.reload(t.a, t.b)
     t.relay.capture(None)
     smc = tshark(path, "-Y", "smc")
     # The dissector knows the Proposal of deployed peers only, which has a growth

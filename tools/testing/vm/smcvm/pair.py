@@ -5,6 +5,7 @@ import re
 import shlex
 import shutil
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 
 from . import kernel
 from .kernel import BenchError
@@ -16,6 +17,17 @@ LEAK_SCANS = 3
 # What differs between two looks at the same RDMA object.
 CHANGING = re.compile(r"(users|pdn|cqe|mrn|ctxn|state|sq-psn|rq-psn|local_dma_lkey) \S+ ?")
 SYSCTL_DIR = "/proc/sys/net/smc"
+
+
+def at_once(func, items):
+    """Call FUNC with each of ITEMS side by side; the results, or the first error.
+
+    What is done to both machines takes as long as to one: each has a CPU of
+    the host.
+    """
+    items = list(items)
+    with ThreadPoolExecutor(max(1, len(items))) as pool:
+        return [f.result() for f in [pool.submit(func, x) for x in items]]
 
 
 class Pair:
@@ -46,10 +58,12 @@ class Pair:
         names = names or list(self.vms)
         for n in names:
             self.vms[n].start()
-        for n in names:
-            self.vms[n].wait_up()
-            self.setup(self.vms[n])
-            self.sides[n] = "none"
+        at_once(self.wait_up, names)
+
+    def wait_up(self, name):
+        self.vms[name].wait_up()
+        self.setup(self.vms[name])
+        self.sides[name] = "none"
 
     def setup(self, vm):
         """Modules, addresses and RDMA devices of one machine."""
@@ -94,6 +108,12 @@ class Pair:
         self.boot([name])
 
     # Modules
+
+    def load_all(self, sides, dialect=0):
+        """Put each machine on its side of SIDES, at the same time."""
+        if "ours" in sides:
+            self.kernel.smc_modules()
+        at_once(lambda x: self.load(*x, dialect), zip(self.vms, sides))
 
     def load(self, name, side, dialect=0):
         """Put machine NAME on SIDE: "ours", "stock" or "none"."""
@@ -192,17 +212,14 @@ class Pair:
 
     def finish(self):
         """End of a boot: returns a list of what was wrong."""
-        wrong = []
-        for name, vm in self.vms.items():
-            if not vm.alive():
-                wrong.append(f"{name}: not running at the end of the boot")
-                continue
-            if vm.paused:
-                vm.thaw()
-            wrong += self.finish_one(name, vm)
-        return wrong
+        return sum(at_once(self.finish_one, self.vms), [])
 
-    def finish_one(self, name, vm):
+    def finish_one(self, name):
+        vm = self.vms[name]
+        if not vm.alive():
+            return [f"{name}: not running at the end of the boot"]
+        if vm.paused:
+            vm.thaw()
         wrong = []
         start = len(vm.log)
         try:

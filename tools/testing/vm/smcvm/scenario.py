@@ -14,6 +14,7 @@ import time
 
 from . import kernel
 from .machine import Died, Failed
+from .pair import at_once
 
 SCENARIOS = os.path.join(kernel.VM, "scenarios")
 DEFAULTS = {
@@ -328,14 +329,17 @@ class Test:
         src = os.path.join(kernel.VM, "guest", name + ".c")
         return self.guest_path(kernel.compile_c(src, "-pthread"))
 
-    def reload(self, vm, look=True):
+    def reload(self, *vms, look=True):
         """Unload and load the module again: no link group, no memory of peers.
 
         With LOOK what the module left of the RDMA device is looked at.
         """
-        side = self.case.sides["ab".index(vm.name)]
-        self.changed = {k: v for k, v in self.changed.items() if k[0] is not vm}
+        self.changed = {k: v for k, v in self.changed.items() if k[0] not in vms}
+        at_once(lambda vm: self.reload_one(vm, look), vms)
+
+    def reload_one(self, vm, look):
         self.pair.unload(vm.name, look)
+        side = self.case.sides["ab".index(vm.name)]
         self.pair.load(vm.name, side, self.dialect)
 
     def reboot(self, vm):
