@@ -75,7 +75,7 @@ def client(h, port, n):
 
 
 def run(t):
-    n = t.pick(40, 15)
+    n = t.pick(40, 15) if t.long else t.pick(20, 6)
     # Decline by the server, by the client, and no option at all
     for where in (t.a, t.b, None):
         if where:
