@@ -1203,7 +1203,28 @@ static void server_without_a_spare_queue_pair_declines(struct kunit *test)
 }
 
 /* A client that accepts has to hear that it is not to be, before data flows. */
-static void accepted_offer_is_taken_back_sl_17_sl_18_err_56(struct kunit *test)
+/* RFC 7609 A.3.2: over the link there is, about the one there may be. */
+static void offer_names_the_new_end_sl_04(struct kunit *test)
+{
+	struct lab *lab = lab_server_waits_confirm(test, true);
+	struct smc_llc_msg msg = say_confirm_link(lab, CLIENT, 1);
+	struct lab_side *server = &lab->side[SERVER];
+	struct lab_msg out = {};
+
+	lab_say(lab, SERVER, &msg);
+	KUNIT_ASSERT_TRUE(test, lab_take(server, &out));
+	KUNIT_ASSERT_EQ(test, out.msg.type, SMC_LLC_ADD_LINK);
+	KUNIT_EXPECT_FALSE(test, out.msg.is_reply);
+	KUNIT_EXPECT_EQ(test, out.link, 0);
+	KUNIT_EXPECT_EQ(test, out.msg.add_link.link_num, 2);
+	KUNIT_EXPECT_EQ(test, out.msg.add_link.end.qpn, 0x99);
+	KUNIT_EXPECT_EQ(test, out.msg.add_link.end.mtu, server->end.mtu);
+	KUNIT_EXPECT_EQ(test, out.msg.add_link.end.psn, server->end.psn);
+	KUNIT_EXPECT_MEMEQ(test, out.msg.add_link.end.mac, server->end.mac, SMC_MAC_LEN);
+	KUNIT_EXPECT_MEMEQ(test, out.msg.add_link.end.gid, server->end.gid, SMC_GID_LEN);
+}
+
+static void accepted_offer_is_taken_back_sl_17_sl_18_err_56_dell_04(struct kunit *test)
 {
 	struct lab *lab = lab_server_waits_add(test, true);
 	struct smc_llc_msg msg = say_add_link(7, 2, SMC_MTU_1024, true);
@@ -2896,7 +2917,8 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(confirm_link_reply_with_wrong_data_declines),
 	KUNIT_CASE(link_that_cannot_be_prepared_declines),
 	KUNIT_CASE(server_without_a_spare_queue_pair_declines),
-	KUNIT_CASE(accepted_offer_is_taken_back_sl_17_sl_18_err_56),
+	KUNIT_CASE(offer_names_the_new_end_sl_04),
+	KUNIT_CASE(accepted_offer_is_taken_back_sl_17_sl_18_err_56_dell_04),
 	KUNIT_CASE(taken_back_and_no_answer_resets_err_25_err_38),
 	KUNIT_CASE(parallel_link_is_deleted_err_45_lg_10),
 	KUNIT_CASE(add_link_reply_for_another_number_resets_err_54),
