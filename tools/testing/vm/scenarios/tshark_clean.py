@@ -2,6 +2,7 @@
 """An independent dissector finds no malformed SMC message in a capture.
 
 covers: OPT-01 OPT-02 OPT-03 CLC-01 PROP-01 CFRM-03 GEN-04 GEN-05 MAXL-03 LID-02
+covers: TMR-10
 """
 import os
 import subprocess
