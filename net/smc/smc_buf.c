@@ -12,8 +12,8 @@
  *   the last: few connections cost little, many cost few registrations.
  *
  * Ownership:
- *   From smc_buf_add() on an area is the pool's, until smc_buf_remove() or
- *   smc_buf_take_idle() give it back. Elements in use keep it in the pool. The
+ *   From smc_buf_add() on an area is the pool's, until smc_buf_take_idle() gives
+ *   it back. Elements in use keep it in the pool. The
  *   maps of an area are changed by whoever adds and removes links and areas,
  *   one at a time; the data path reads keys and addresses of a map only while
  *   its link is up.
@@ -474,24 +474,6 @@ void smc_buf_set_ready(struct smc_buf_pool *pool, struct smc_buf *buf)
 {
 	spin_lock_bh(&pool->lock);
 	buf->is_ready = true;
-	spin_unlock_bh(&pool->lock);
-}
-
-/**
- * smc_buf_remove() - take an area out of its pool
- * @pool: its pool
- * @buf: added, and the caller's again afterwards; elements still in use must
- *	 not be given back any more
- *
- * For an area that could not be made ready.
- *
- * Context: Any context but hard interrupt. Takes pool->lock.
- */
-void smc_buf_remove(struct smc_buf_pool *pool, struct smc_buf *buf)
-{
-	spin_lock_bh(&pool->lock);
-	list_del_init(&buf->node);
-	pool->nr_areas--;
 	spin_unlock_bh(&pool->lock);
 }
 

@@ -124,7 +124,6 @@ int smc_buf_register(struct smc_buf *buf, struct smc_wr *wr, unsigned int link);
 void smc_buf_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link);
 int smc_buf_add(struct smc_buf_pool *pool, struct smc_buf *buf, struct smc_buf_elem *elem);
 void smc_buf_set_ready(struct smc_buf_pool *pool, struct smc_buf *buf);
-void smc_buf_remove(struct smc_buf_pool *pool, struct smc_buf *buf);
 void smc_buf_free(struct smc_buf *buf);
 void smc_buf_pool_unmap(struct smc_buf_pool *pool, struct smc_wr *wr, unsigned int link);
 unsigned int smc_buf_take_idle(struct smc_buf_pool *pool, unsigned long age_jiffies,

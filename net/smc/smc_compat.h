@@ -11,26 +11,18 @@
 #define SMC_COMPAT_H
 
 #include <linux/kconfig.h>
-#include <linux/mmzone.h>
 #include <linux/net.h>
 #include <linux/netdevice.h>
-#include <linux/shrinker.h>
-#include <linux/slab.h>
 #include <linux/sysctl.h>
 #include <linux/timer.h>
 #include <linux/uio.h>
 #include <net/dst.h>
 #include <net/net_namespace.h>
-#include <net/netlink.h>
 #include <net/sock.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_verbs.h>
 
 #include "smc_probe.h"
-
-#ifdef SMC_HAVE_TRACE_SK_DATA_READY
-#include <trace/events/sock.h>
-#endif
 
 #if !IS_ENABLED(CONFIG_SMC)
 #error "this kernel has no SMC option in its TCP: it needs CONFIG_SMC=m"
@@ -50,31 +42,11 @@
 	 struct proto_accept_arg *arg)
 #define SMC_ACCEPT_ARGS	(sock, newsock, arg)
 #define SMC_ACCEPT_FLAGS (arg->flags)
-#define SMC_ACCEPT_KERN	(arg->kern)
 #else
 #define SMC_ACCEPT_PARAMS						\
 	(struct socket *sock, struct socket *newsock, int flags, bool kern)
 #define SMC_ACCEPT_ARGS	(sock, newsock, flags, kern)
 #define SMC_ACCEPT_FLAGS (flags)
-#define SMC_ACCEPT_KERN	(kern)
-#endif
-
-/* inet_connection_sock_af_ops.syn_recv_sock */
-#ifdef SMC_HAVE_SYN_RECV_SOCK_CHILD_INIT
-#define SMC_SYN_RECV_SOCK_PARAMS					\
-	(const struct sock *sk, struct sk_buff *skb,			\
-	 struct request_sock *req, struct dst_entry *dst,		\
-	 struct request_sock *req_unhash, bool *own_req,		\
-	 void (*child_init)(struct sock *newsk, const struct sock *sk))
-#define SMC_SYN_RECV_SOCK_ARGS						\
-	(sk, skb, req, dst, req_unhash, own_req, child_init)
-#else
-#define SMC_SYN_RECV_SOCK_PARAMS					\
-	(const struct sock *sk, struct sk_buff *skb,			\
-	 struct request_sock *req, struct dst_entry *dst,		\
-	 struct request_sock *req_unhash, bool *own_req)
-#define SMC_SYN_RECV_SOCK_ARGS						\
-	(sk, skb, req, dst, req_unhash, own_req)
 #endif
 
 /* Initialiser of struct proto: where in @type its struct ipv6_pinfo lies. */
@@ -84,18 +56,6 @@
 #else
 #define SMC_PROTO_IPV6_PINFO(...)
 #endif
-
-/* Makes a kernel socket hold a reference on its network namespace. */
-static inline void smc_compat_sk_net_refcnt_upgrade(struct sock *sk)
-{
-#ifdef SMC_HAVE_SK_NET_REFCNT_UPGRADE
-	sk_net_refcnt_upgrade(sk);
-#else
-	sk->sk_net_refcnt = 1;
-	get_net_track(sock_net(sk), &sk->ns_tracker, GFP_KERNEL);
-	sock_inuse_add(sock_net(sk), 1);
-#endif
-}
 
 static inline kuid_t smc_compat_sk_uid(struct sock *sk)
 {
@@ -113,13 +73,6 @@ static inline struct net_device *smc_compat_dst_dev(struct dst_entry *dst)
 	return dst_dev_rcu(dst);
 #else
 	return READ_ONCE(dst->dev);
-#endif
-}
-
-static inline void smc_compat_trace_sk_data_ready(struct sock *sk)
-{
-#ifdef SMC_HAVE_TRACE_SK_DATA_READY
-	trace_sk_data_ready(sk);
 #endif
 }
 
@@ -175,13 +128,6 @@ static inline struct net_device *smc_compat_ib_netdev(struct ib_device *ibdev,
 }
 #endif
 
-/* First parameter of a sysctl handler: SMC_CTL_CONST struct ctl_table *. */
-#ifdef SMC_HAVE_CTL_TABLE_CONST
-#define SMC_CTL_CONST const
-#else
-#define SMC_CTL_CONST
-#endif
-
 /* @table has @count entries and one more that is all zero. */
 static inline struct ctl_table_header *
 smc_compat_register_net_sysctl(struct net *net, const char *path,
@@ -191,19 +137,6 @@ smc_compat_register_net_sysctl(struct net *net, const char *path,
 	return register_net_sysctl_sz(net, path, table, count);
 #else
 	return register_net_sysctl(net, path, table);
-#endif
-}
-
-/* An attribute of 4 bytes, or of 8 when the value does not fit. */
-static inline int smc_compat_nla_put_uint(struct sk_buff *skb, int type,
-					  u64 value)
-{
-#ifdef SMC_HAVE_NLA_PUT_UINT
-	return nla_put_uint(skb, type, value);
-#else
-	if (value == (u32)value)
-		return nla_put_u32(skb, type, value);
-	return nla_put(skb, type, sizeof(value), &value);
 #endif
 }
 
@@ -220,55 +153,5 @@ static inline int smc_compat_nla_put_uint(struct sk_buff *skb, int type,
 #else
 #define smc_compat_timer_of(var, timer, member) from_timer(var, timer, member)
 #endif
-
-/* Largest order alloc_pages() accepts. */
-#ifdef SMC_HAVE_MAX_PAGE_ORDER
-#define SMC_MAX_PAGE_ORDER MAX_PAGE_ORDER
-#else
-#define SMC_MAX_PAGE_ORDER (MAX_ORDER - 1)
-#endif
-
-/* Registers a shrinker; NULL when memory is short. Free it with _del. */
-static inline struct shrinker *
-smc_compat_shrinker_add(const char *name,
-			unsigned long (*count)(struct shrinker *,
-					       struct shrink_control *),
-			unsigned long (*scan)(struct shrinker *,
-					      struct shrink_control *))
-{
-	struct shrinker *shrinker;
-
-#ifdef SMC_HAVE_SHRINKER_ALLOC
-	shrinker = shrinker_alloc(0, "%s", name);
-#else
-	shrinker = kzalloc(sizeof(*shrinker), GFP_KERNEL);
-#endif
-	if (!shrinker)
-		return NULL;
-	shrinker->count_objects = count;
-	shrinker->scan_objects = scan;
-	shrinker->seeks = DEFAULT_SEEKS;
-#ifdef SMC_HAVE_SHRINKER_ALLOC
-	shrinker_register(shrinker);
-#else
-	if (register_shrinker(shrinker, "%s", name)) {
-		kfree(shrinker);
-		return NULL;
-	}
-#endif
-	return shrinker;
-}
-
-static inline void smc_compat_shrinker_del(struct shrinker *shrinker)
-{
-	if (!shrinker)
-		return;
-#ifdef SMC_HAVE_SHRINKER_ALLOC
-	shrinker_free(shrinker);
-#else
-	unregister_shrinker(shrinker);
-	kfree(shrinker);
-#endif
-}
 
 #endif /* SMC_COMPAT_H */

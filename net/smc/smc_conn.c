@@ -266,19 +266,6 @@ void smc_conn_open(struct smc_conn *conn)
 	spin_unlock_bh(&conn->lock);
 }
 
-/**
- * smc_conn_lose_link() - the connection can send nothing any more
- * @conn: joined
- *
- * As smc_lgr_cut_conn().
- *
- * Context: Any context but hard interrupt. Takes conn->lock.
- */
-void smc_conn_lose_link(struct smc_conn *conn)
-{
-	smc_lgr_cut_conn(conn);
-}
-
 static void conn_release_rtoken(struct smc_conn *conn, struct smc_link_group *lgr)
 {
 	mutex_lock(&lgr->lock);

@@ -114,7 +114,6 @@ void smc_conn_init(struct smc_conn *conn, struct sock *sk,
 int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link);
 int smc_conn_set_peer(struct smc_conn *conn, const struct smc_clc_accept *peer);
 void smc_conn_open(struct smc_conn *conn);
-void smc_conn_lose_link(struct smc_conn *conn);
 bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done);
 struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token);
 u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok);

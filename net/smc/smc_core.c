@@ -540,24 +540,6 @@ bool smc_lgr_retire(struct smc_link_group *lgr)
 }
 
 /**
- * smc_lgr_wait_formed() - wait for the outcome of first contact
- * @lgr: the group
- * @timeout_jiffies: bound for waiting
- *
- * Context: Process context, sleeps, killable. Expects no lock held.
- * Return: 0 if the group is up; -ECONNABORTED if forming failed, see
- *	   lgr->fail_decline; -ETIMEDOUT; -EINTR.
- */
-int smc_lgr_wait_formed(struct smc_link_group *lgr, long timeout_jiffies)
-{
-	int rc = lgr_wait_settled(lgr, jiffies + timeout_jiffies);
-
-	if (rc)
-		return rc;
-	return smc_lgr_is_down(lgr) ? -ECONNABORTED : 0;
-}
-
-/**
  * smc_lgr_next_conn() - walk the connections of a group
  * @lgr: the group
  * @token: where to go on: 0 at first, then left alone
@@ -676,28 +658,6 @@ struct smc_link *smc_lgr_pick_link(struct smc_link_group *lgr)
 			active[nr++] = link;
 	}
 	return nr ? active[start % nr] : NULL;
-}
-
-/**
- * smc_lgr_link_by_num() - the link that a number on the wire names
- * @lgr: the group; the caller holds a reference
- * @num: link number, LID-01
- *
- * Context: Any context.
- * Return: the link, valid as long as the reference; NULL if there is none.
- */
-struct smc_link *smc_lgr_link_by_num(struct smc_link_group *lgr, u8 num)
-{
-	int i;
-
-	for (i = 0; i < SMC_LINKS_MAX; i++) {
-		/* pairs with smp_store_release() in link_publish() */
-		struct smc_link *link = smp_load_acquire(&lgr->links[i]);
-
-		if (link && READ_ONCE(link->num) == num)
-			return link;
-	}
-	return NULL;
 }
 
 /**

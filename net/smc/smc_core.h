@@ -149,7 +149,6 @@ struct smc_link_group *smc_lgr_find_link(const struct smc_lgr_key *key,
 					 const struct smc_ib_peer *peer);
 bool smc_lgr_unreserve(struct smc_link_group *lgr);
 bool smc_lgr_retire(struct smc_link_group *lgr);
-int smc_lgr_wait_formed(struct smc_link_group *lgr, long timeout_jiffies);
 struct smc_link_group *smc_lgr_get(struct smc_link_group *lgr);
 void smc_lgr_put(struct smc_link_group *lgr);
 
@@ -168,7 +167,6 @@ bool smc_lgr_drop_conn(struct smc_link_group *lgr);
 
 /* Links, found by who has a reference on the group. */
 struct smc_link *smc_lgr_pick_link(struct smc_link_group *lgr);
-struct smc_link *smc_lgr_link_by_num(struct smc_link_group *lgr, u8 num);
 struct smc_link *smc_lgr_link_by_peer(struct smc_link_group *lgr, const struct smc_ib_peer *peer);
 
 /* All groups. */

@@ -744,6 +744,52 @@ static void llc_prepare_work(struct work_struct *work)
 	smc_lgr_put(lgr);
 }
 
+/* Stand in line and wait; the machine's timers bound each exchange. */
+static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
+{
+	struct smc_llc *llc = &lgr->llc;
+	unsigned long flags;
+	bool is_closed;
+
+	req->tries = 0;
+	init_completion(&req->done);
+	spin_lock_irqsave(&llc->queue_lock, flags);
+	is_closed = llc->is_closed;
+	if (!is_closed)
+		list_add_tail(&req->node, &llc->requests);
+	spin_unlock_irqrestore(&llc->queue_lock, flags);
+	if (is_closed)
+		return -ECONNABORTED;
+	llc_queue(lgr, &llc->work);
+	/* Idle, for the machine's timers may be set to minutes. */
+	wait_for_completion_state(&req->done, TASK_IDLE);
+	return req->result;
+}
+
+/*
+ * Tells the peer of RMBs that will go, and waits until it will not use them any
+ * more: DELETE RKEY exchanges of up to eight RMBs each, ended by the machine's
+ * timers. Keys unknown to the peer do no harm. -ECONNABORTED if the group has
+ * ended meanwhile. RFC 7609 3.5.5.2.2, A.3.7; RMB-24, RMB-26, RKEY-16, RKEY-19.
+ */
+static int llc_withdraw(struct smc_link_group *lgr, struct list_head *bufs)
+{
+	struct smc_llc_request req = { .is_delete = true };
+	struct smc_buf *buf;
+	int rc = 0;
+
+	list_for_each_entry(buf, bufs, node) {
+		req.bufs[req.nr_bufs++] = buf;
+		if (req.nr_bufs < ARRAY_SIZE(req.bufs) && !list_is_last(&buf->node, bufs))
+			continue;
+		rc = llc_request(lgr, &req);
+		if (rc)
+			break;
+		req.nr_bufs = 0;
+	}
+	return rc;
+}
+
 static void llc_drop_areas(struct smc_link_group *lgr, struct list_head *areas)
 {
 	struct smc_buf *buf, *next;
@@ -774,7 +820,7 @@ static void llc_sweep_work(struct work_struct *work)
 	llc_drop_areas(lgr, &areas);
 	if (smc_buf_take_idle(&lgr->rmbs, age, &areas)) {
 		/* If the group ends instead, so do its RMBs. */
-		smc_llc_withdraw_rmbs(lgr, &areas);
+		llc_withdraw(lgr, &areas);
 		llc_drop_areas(lgr, &areas);
 	}
 	smc_lgr_end_grow(lgr);
@@ -902,8 +948,8 @@ void smc_llc_set_probe(struct smc_link_group *lgr, const struct smc_llc_probe *p
  *
  * A client calls this right before it sends Confirm, for CONFIRM LINK may
  * arrive before the send returns; a server when it has checked the Confirm.
- * What comes of it: smc_lgr_wait_formed(). RFC 7609 3.5.1.3, 3.5.1.5; FC-08,
- * FC-10, TMR-03.
+ * What comes of it is the state in which the group leaves FORMING. RFC 7609
+ * 3.5.1.3, 3.5.1.5; FC-08, FC-10, TMR-03.
  *
  * Context: Process context. Takes lgr->llc.queue_lock.
  */
@@ -940,45 +986,6 @@ void smc_llc_declined(struct smc_link_group *lgr)
 }
 
 /**
- * smc_llc_may_decline() - can the connection that forms a group go back to TCP?
- * @lgr: the group
- *
- * Context: Process context, may sleep. Takes lgr->lock.
- * Return: true before the point of no return, ERR-10, ERR-11.
- */
-bool smc_llc_may_decline(struct smc_link_group *lgr)
-{
-	bool may_decline;
-
-	mutex_lock(&lgr->lock);
-	may_decline = smc_llc_flow_may_decline(&lgr->llc.flow);
-	mutex_unlock(&lgr->lock);
-	return may_decline;
-}
-
-/* Stand in line and wait; the machine's timers bound each exchange. */
-static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
-{
-	struct smc_llc *llc = &lgr->llc;
-	unsigned long flags;
-	bool is_closed;
-
-	req->tries = 0;
-	init_completion(&req->done);
-	spin_lock_irqsave(&llc->queue_lock, flags);
-	is_closed = llc->is_closed;
-	if (!is_closed)
-		list_add_tail(&req->node, &llc->requests);
-	spin_unlock_irqrestore(&llc->queue_lock, flags);
-	if (is_closed)
-		return -ECONNABORTED;
-	llc_queue(lgr, &llc->work);
-	/* Idle, for the machine's timers may be set to minutes. */
-	wait_for_completion_state(&req->done, TASK_IDLE);
-	return req->result;
-}
-
-/**
  * smc_llc_announce_rmb() - tell the peer of a new RMB and wait for its answer
  * @lgr: the group, up
  * @buf: the RMB, mapped and registered on every active link; borrowed
@@ -998,37 +1005,6 @@ int smc_llc_announce_rmb(struct smc_link_group *lgr, struct smc_buf *buf)
 	int rc = llc_request(lgr, &req);
 
 	return rc == -EAGAIN ? -EREMOTEIO : rc;
-}
-
-/**
- * smc_llc_withdraw_rmbs() - tell the peer of RMBs that will go, and wait
- * @lgr: the group, up
- * @bufs: struct smc_buf, linked by node; borrowed. No connection uses them.
- *
- * DELETE RKEY exchanges of up to eight RMBs each. Keys unknown to the peer do
- * no harm. RFC 7609 3.5.5.2.2, A.3.7; RMB-24, RMB-26, RKEY-16, RKEY-19.
- *
- * Context: Process context, sleeps; expects no lock held. Ends by the
- * machine's timers.
- * Return: 0 when the peer will not use them any more: they may be freed;
- * -ECONNABORTED if the group has ended meanwhile.
- */
-int smc_llc_withdraw_rmbs(struct smc_link_group *lgr, struct list_head *bufs)
-{
-	struct smc_llc_request req = { .is_delete = true };
-	struct smc_buf *buf;
-	int rc = 0;
-
-	list_for_each_entry(buf, bufs, node) {
-		req.bufs[req.nr_bufs++] = buf;
-		if (req.nr_bufs < ARRAY_SIZE(req.bufs) && !list_is_last(&buf->node, bufs))
-			continue;
-		rc = llc_request(lgr, &req);
-		if (rc)
-			break;
-		req.nr_bufs = 0;
-	}
-	return rc;
 }
 
 /**

@@ -4,7 +4,7 @@
  *
  * A handshake that forms a group calls smc_llc_init() on it, then
  * smc_llc_start() (a client right before it sends Confirm, a server when it
- * has it), then waits with smc_lgr_wait_formed().
+ * has it), then waits until the group has left FORMING.
  */
 #ifndef _SMC_LLC_H
 #define _SMC_LLC_H
@@ -20,10 +20,8 @@ void smc_llc_init(struct smc_link_group *lgr);
 void smc_llc_set_probe(struct smc_link_group *lgr, const struct smc_llc_probe *probe);
 void smc_llc_start(struct smc_link_group *lgr, struct smc_link *link);
 void smc_llc_declined(struct smc_link_group *lgr);
-bool smc_llc_may_decline(struct smc_link_group *lgr);
 
 int smc_llc_announce_rmb(struct smc_link_group *lgr, struct smc_buf *buf);
-int smc_llc_withdraw_rmbs(struct smc_link_group *lgr, struct list_head *bufs);
 
 void smc_llc_end(struct smc_link_group *lgr, u32 reason, bool is_orderly);
 void smc_llc_end_all(struct net *net);

@@ -1467,22 +1467,6 @@ u64 smc_llc_flow_deadline(const struct smc_llc_flow *flow)
 }
 
 /**
- * smc_llc_flow_may_decline() - can first contact still fall back to TCP?
- * @flow: the machine
- *
- * The server's point of no return is the good completion of its ADD LINK or
- * the reply to it, the client's is its negative reply; RFC 7609 C.3, ERR-10,
- * ERR-11.
- *
- * Context: Any context. The caller serialises.
- * Return: true before the point of no return.
- */
-bool smc_llc_flow_may_decline(const struct smc_llc_flow *flow)
-{
-	return flow->may_decline;
-}
-
-/**
  * smc_llc_flow_may_request() - is there room for an RKEY exchange of this side?
  * @flow: the machine
  * @now: in ms

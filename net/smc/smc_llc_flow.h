@@ -329,7 +329,9 @@ enum smc_llc_pending {
  * @phase: see there
  * @dialect: RFC until first contact has decided
  * @max_links: negotiated, MAXL-08
- * @may_decline: point of no return not reached, ERR-10, ERR-11
+ * @may_decline: point of no return not reached: the server's is the good
+ *	completion of its ADD LINK or the reply to it, the client's its negative
+ *	reply; C.3, ERR-10, ERR-11
  * @is_confirmed: own CONFIRM LINK left with good completion, AMB-04
  * @last_num: last link number handed out, LID-03
  * @deleted_num: link the server deleted last: late talk about it is no error
@@ -397,7 +399,6 @@ void smc_llc_flow_init(struct smc_llc_flow *flow, const struct smc_llc_params *p
 void smc_llc_flow_event(struct smc_llc_flow *flow, const struct smc_llc_event *ev,
 			u64 now, struct smc_llc_actions *out);
 u64 smc_llc_flow_deadline(const struct smc_llc_flow *flow);
-bool smc_llc_flow_may_decline(const struct smc_llc_flow *flow);
 bool smc_llc_flow_may_request(const struct smc_llc_flow *flow, u64 now);
 
 u8 smc_llc_max_links(u8 own, u8 peer);

@@ -212,6 +212,7 @@ static void rmb_01_a_pool_holds_255_areas(struct kunit *test)
 {
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
 	struct smc_buf *buf, *first;
+	LIST_HEAD(idle);
 	int i;
 
 	first = new_area(test, pool, 16 * KIB, 16 * KIB);
@@ -221,7 +222,8 @@ static void rmb_01_a_pool_holds_255_areas(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
 	KUNIT_EXPECT_EQ(test, smc_buf_add(pool, buf, NULL), -ENOSPC);
 
-	smc_buf_remove(pool, first);
+	smc_buf_set_ready(pool, first);
+	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, &idle), 1);
 	smc_buf_free(first);
 	KUNIT_EXPECT_EQ(test, smc_buf_add(pool, buf, NULL), 0);
 	KUNIT_EXPECT_EQ(test, pool->nr_areas, 255);

@@ -334,7 +334,8 @@ static void waiters_learn_that_first_contact_failed(struct kunit *test)
 
 	lgr = core_reserve(test, &key, &core_end, &is_first);
 	smc_lgr_fail(lgr, SMC_DECLINE_ERR_RDYLNK);
-	KUNIT_EXPECT_EQ(test, smc_lgr_wait_formed(lgr, CORE_LONG), -ECONNABORTED);
+	KUNIT_EXPECT_EQ(test, lgr_wait_settled(lgr, jiffies + CORE_LONG), 0);
+	KUNIT_EXPECT_TRUE(test, smc_lgr_is_down(lgr));
 	KUNIT_EXPECT_EQ(test, lgr->fail_decline, SMC_DECLINE_ERR_RDYLNK);
 	/* the first reason stays */
 	smc_lgr_fail(lgr, SMC_DECLINE_MEM);

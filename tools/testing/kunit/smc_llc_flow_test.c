@@ -391,7 +391,7 @@ static void lab_expect_dead(struct lab *lab, int who)
 	KUNIT_EXPECT_EQ(lab->test, side->flow.phase, SMC_LLC_DEAD);
 	KUNIT_EXPECT_EQ(lab->test, side->nr_created, side->nr_dropped);
 	KUNIT_EXPECT_EQ(lab->test, smc_llc_flow_deadline(&side->flow), SMC_LLC_NO_DEADLINE);
-	KUNIT_EXPECT_FALSE(lab->test, smc_llc_flow_may_decline(&side->flow));
+	KUNIT_EXPECT_FALSE(lab->test, side->flow.may_decline);
 	KUNIT_EXPECT_EQ(lab->test, side->flow.remote, SMC_LLC_REMOTE_NONE);
 }
 
@@ -624,7 +624,7 @@ static void first_contact_fc_10_fc_11_sl_01_sl_02_sl_12(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, side->flow.link[0].num, 1);
 		KUNIT_EXPECT_EQ(test, side->flow.link[0].local_uid, LAB_LINK_UID | 1);
 		KUNIT_EXPECT_EQ(test, side->flow.link[0].peer_uid, LAB_LINK_UID | 1);
-		KUNIT_EXPECT_FALSE(test, smc_llc_flow_may_decline(&side->flow));
+		KUNIT_EXPECT_FALSE(test, side->flow.may_decline);
 		KUNIT_EXPECT_EQ(test, nr_active(&side->flow), 1);
 	}
 	/* The second link was tried with a queue pair, and given up. */
@@ -934,9 +934,9 @@ static void server_point_of_no_return_err_10_err_12(struct kunit *test)
 	lab_feed(lab, SERVER, &ev);
 	lab_work(lab, SERVER);
 	KUNIT_ASSERT_EQ(test, server->flow.config, SMC_LLC_CONFIG_ADD_LINK);
-	KUNIT_EXPECT_TRUE(test, smc_llc_flow_may_decline(&server->flow));
+	KUNIT_EXPECT_TRUE(test, server->flow.may_decline);
 	lab_work(lab, SERVER);
-	KUNIT_EXPECT_FALSE(test, smc_llc_flow_may_decline(&server->flow));
+	KUNIT_EXPECT_FALSE(test, server->flow.may_decline);
 
 	/* The reply may be faster than the completion. */
 	lab = lab_server_waits_confirm(test, true);
@@ -945,9 +945,9 @@ static void server_point_of_no_return_err_10_err_12(struct kunit *test)
 	lab_work(lab, SERVER);
 	msg = say_add_link(7, 2, SMC_MTU_1024, true);
 	ev.msg = msg;
-	KUNIT_EXPECT_TRUE(test, smc_llc_flow_may_decline(&server->flow));
+	KUNIT_EXPECT_TRUE(test, server->flow.may_decline);
 	lab_feed(lab, SERVER, &ev);
-	KUNIT_EXPECT_FALSE(test, smc_llc_flow_may_decline(&server->flow));
+	KUNIT_EXPECT_FALSE(test, server->flow.may_decline);
 	/* Now even a Decline of the client ends in RST. */
 	lab_event(lab, SERVER, SMC_LLC_EV_DECLINED);
 	lab_expect_failed(lab, SERVER, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_PEER_DECLINED);
@@ -958,7 +958,7 @@ static void client_point_of_no_return_err_11_err_12(struct kunit *test)
 	struct lab *lab = lab_client_waits_add(test, true);
 	struct smc_llc_msg msg = say_add_link(1, 2, SMC_MTU_1024, false);
 
-	KUNIT_EXPECT_TRUE(test, smc_llc_flow_may_decline(&lab->side[CLIENT].flow));
+	KUNIT_EXPECT_TRUE(test, lab->side[CLIENT].flow.may_decline);
 	lab_event(lab, CLIENT, SMC_LLC_EV_LINK_BROKEN);
 	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_DECLINE, SMC_LLC_WHY_LINK_BROKEN);
 
@@ -966,7 +966,7 @@ static void client_point_of_no_return_err_11_err_12(struct kunit *test)
 	lab = lab_client_waits_add(test, true);
 	lab->side[CLIENT].keeps_results = true;
 	lab_say(lab, CLIENT, &msg);
-	KUNIT_EXPECT_FALSE(test, smc_llc_flow_may_decline(&lab->side[CLIENT].flow));
+	KUNIT_EXPECT_FALSE(test, lab->side[CLIENT].flow.may_decline);
 	lab_event(lab, CLIENT, SMC_LLC_EV_LINK_BROKEN);
 	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_LINK_BROKEN);
 }
