@@ -122,7 +122,6 @@ static struct smc_link_group *lgr_alloc(const struct smc_lgr_key *key)
 	lgr->key = *key;
 	lgr->nr_conns = 1;
 	lgr->state = SMC_LGR_FORMING;
-	lgr->next_link_num = 1;
 	lgr->next_token = get_random_u32();
 	xa_init_flags(&lgr->conns, XA_FLAGS_ALLOC1);
 	mutex_init(&lgr->lock);

@@ -28,9 +28,10 @@ enum smc_role { SMC_ROLE_CLIENT, SMC_ROLE_SERVER };	/* values as in diag */
  * @wr: its queues; completion handlers come back with a pointer to this
  * @lgr: the group, which outlives its links
  * @index: place in lgr->links and in every per-link array
- * @num: link number on the wire, assigned by the server, LID-01
+ * @num: link number on the wire, 0 until the LLC machine has told it, which
+ *	 numbers links; this and the two that follow are for display, LID-06
  * @uid: our link user ID
- * @peer_uid: the peer's, display only, LID-04
+ * @peer_uid: the peer's, LID-04
  * @state: under lgr->lock, moved by smc_link_set_state(); released after
  *	   @peer, so that a reader of the state may read the peer
  * @peer: the peer's end, const once the state has left SMC_LINK_UNUSED
@@ -90,7 +91,6 @@ struct smc_lgr_key {
  * @links: by index, written under @lock; read there or under RCU
  * @old_links: links whose queues are gone, under @lock
  * @orphans: areas that could not be made ready, mapped on a failed link
- * @next_link_num: server: number of the next link, LID-03, under @lock
  * @rtokens: the peer's RMBs, under @lock
  * @rmbs: our RMBs
  * @sends: our send areas
@@ -120,7 +120,6 @@ struct smc_link_group {
 	struct smc_link *links[SMC_LINKS_MAX];
 	struct list_head old_links;
 	struct list_head orphans;
-	u8 next_link_num;
 	struct smc_rtokens *rtokens;
 	struct smc_buf_pool rmbs;
 	struct smc_buf_pool sends;

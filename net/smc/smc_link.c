@@ -153,14 +153,16 @@ bool smc_link_unpublish(struct smc_link *link)
 	lockdep_assert_held(&lgr->lock);
 	if (lgr->links[link->index] != link)
 		return false;
-	smc_link_set_state(link, SMC_LINK_INACTIVE);
+	/* The LLC engine may have said so before. */
+	if (link->state != SMC_LINK_INACTIVE)
+		WARN_ON_ONCE(!smc_link_set_state(link, SMC_LINK_INACTIVE));
 	WRITE_ONCE(lgr->links[link->index], NULL);
 	smc_rtoken_del_link(lgr->rtokens, link->index);
 	list_add(&link->node, &lgr->old_links);
 	return true;
 }
 
-static struct smc_link *link_alloc(struct smc_link_group *lgr)
+static struct smc_link *link_alloc(struct smc_link_group *lgr, unsigned int index)
 {
 	struct smc_link *link;
 
@@ -168,6 +170,8 @@ static struct smc_link *link_alloc(struct smc_link_group *lgr)
 	if (!link)
 		return NULL;
 	link->lgr = lgr;
+	/* News of the queues may come before the link is in its place. */
+	link->index = index;
 	link->state = SMC_LINK_UNUSED;
 	link->psn = get_random_u32() & 0xffffff;
 	spin_lock_init(&link->wait_lock);
@@ -176,20 +180,7 @@ static struct smc_link *link_alloc(struct smc_link_group *lgr)
 	return link;
 }
 
-/* A server numbers its links 1 to 255 and begins anew, LID-01, LID-03. */
-static void link_number(struct smc_link *link)
-{
-	struct smc_link_group *lgr = link->lgr;
-
-	if (lgr->key.role == SMC_ROLE_SERVER) {
-		link->num = lgr->next_link_num;
-		if (!++lgr->next_link_num)
-			lgr->next_link_num = 1;
-	}
-	link->uid = lgr->id + link->num;
-}
-
-static int link_publish(struct smc_link *link, unsigned int index)
+static int link_publish(struct smc_link *link)
 {
 	struct smc_link_group *lgr = link->lgr;
 	int rc = 0;
@@ -197,13 +188,11 @@ static int link_publish(struct smc_link *link, unsigned int index)
 	mutex_lock(&lgr->lock);
 	if (smc_lgr_is_down(lgr)) {
 		rc = -ECONNABORTED;
-	} else if (index >= SMC_LINKS_MAX || lgr->links[index]) {
+	} else if (lgr->links[link->index]) {
 		rc = -EBUSY;
 	} else {
-		link->index = index;
-		link_number(link);
 		/* pairs with smp_load_acquire() where the array is read */
-		smp_store_release(&lgr->links[index], link);
+		smp_store_release(&lgr->links[link->index], link);
 	}
 	mutex_unlock(&lgr->lock);
 	return rc;
@@ -213,10 +202,11 @@ static int link_publish(struct smc_link *link, unsigned int index)
  * smc_link_create_at() - make the queues of a link in a given place
  * @lgr: the group; the caller holds a reference
  * @end: local end; the link takes a reference of its own
- * @index: a free place in lgr->links
+ * @index: a free place in lgr->links, less than SMC_LINKS_MAX
  *
- * The queue pair is in INIT, the link is SMC_LINK_UNUSED and has, at a server,
- * its link number. It is taken down with its group, or by smc_link_destroy().
+ * The queue pair is in INIT, the link is SMC_LINK_UNUSED and has no number yet:
+ * the LLC machine gives it one. It is taken down with its group, or by
+ * smc_link_destroy().
  *
  * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
  * Return: the link; ERR_PTR(-ENOMEM); ERR_PTR(-ECONNABORTED) if the group is
@@ -229,13 +219,13 @@ struct smc_link *smc_link_create_at(struct smc_link_group *lgr, const struct smc
 	struct smc_link *link;
 	int rc;
 
-	link = link_alloc(lgr);
+	link = link_alloc(lgr, index);
 	if (!link)
 		return ERR_PTR(-ENOMEM);
 	rc = smc_wr_create(&link->wr, end, smc_link_ops);
 	if (rc)
 		goto free;
-	rc = link_publish(link, index);
+	rc = link_publish(link);
 	if (rc)
 		goto destroy;
 	return link;

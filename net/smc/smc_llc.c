@@ -322,7 +322,7 @@ static void llc_arm_sweep(struct smc_link_group *lgr)
 	lgr->llc.sweep_at = idle_ms > 0 ? llc_now() + idle_ms : 0;
 }
 
-/* Numbers are the machine's; observers read them in the link. */
+/* Numbers are the machine's alone; observers read them in the link. */
 static void llc_show_link(struct smc_link_group *lgr, u8 index)
 {
 	const struct smc_llc_link *from = &lgr->llc.flow.link[index];

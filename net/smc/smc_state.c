@@ -490,12 +490,13 @@ const char *smc_state_event_name(enum smc_close_event event)
 
 /* Bit n of entry m: state m may be followed by state n. */
 static const u8 smc_link_moves[SMC_LINK_NR_STATES] = {
-	[SMC_LINK_UNUSED]	= BIT(SMC_LINK_ACTIVATING),
+	[SMC_LINK_UNUSED]	= BIT(SMC_LINK_ACTIVATING) |
+				  BIT(SMC_LINK_INACTIVE),
 	[SMC_LINK_ACTIVATING]	= BIT(SMC_LINK_ACTIVE) | BIT(SMC_LINK_INACTIVE),
 	[SMC_LINK_ACTIVE]	= BIT(SMC_LINK_DELETING) |
 				  BIT(SMC_LINK_INACTIVE),
 	[SMC_LINK_DELETING]	= BIT(SMC_LINK_INACTIVE),
-	[SMC_LINK_INACTIVE]	= BIT(SMC_LINK_UNUSED),
+	[SMC_LINK_INACTIVE]	= 0,
 };
 
 static const u8 smc_lgr_moves[SMC_LGR_NR_STATES] = {
@@ -511,8 +512,9 @@ static const u8 smc_lgr_moves[SMC_LGR_NR_STATES] = {
  * @from: the state the link is in
  * @to: the state it is to enter
  *
- * A lost link never comes back to life: its slot is used anew, with a new
- * queue pair (LID-03).
+ * A link may be given up at any time, even before it was connected, and never
+ * comes back to life: its place is used anew by another link, with a new queue
+ * pair (LID-03).
  *
  * Context: any.
  * Return: true if it is.

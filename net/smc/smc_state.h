@@ -108,8 +108,8 @@ const char *smc_state_conn_name(enum smc_conn_state state);
 const char *smc_state_event_name(enum smc_close_event event);
 
 enum smc_link_state {
-	SMC_LINK_UNUSED		= 0,
-	SMC_LINK_INACTIVE	= 1,	/* lost or cleared, still referenced */
+	SMC_LINK_UNUSED		= 0,	/* new, not connected */
+	SMC_LINK_INACTIVE	= 1,	/* lost, cleared or given up; the last one */
 	SMC_LINK_ACTIVATING	= 2,
 	SMC_LINK_ACTIVE		= 3,
 	SMC_LINK_DELETING	= 4,	/* moves no new data, being torn down */

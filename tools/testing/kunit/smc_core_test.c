@@ -485,6 +485,24 @@ static void lg_02_a_link_is_known_by_gid_mac_and_qpn(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, smc_lgr_link_by_peer(lgr, &peer));
 }
 
+static void lid_03_a_link_never_connected_can_be_given_up(struct kunit *test)
+{
+	struct smc_link_group *lgr = core_server_up(test)->lgr;
+	struct smc_link *link;
+
+	link = smc_link_create_at(lgr, &core_end, 1);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(link));
+	KUNIT_EXPECT_EQ(test, link->state, SMC_LINK_UNUSED);
+	KUNIT_EXPECT_PTR_EQ(test, smc_link_create_at(lgr, &core_end, 1), ERR_PTR(-EBUSY));
+	smc_link_destroy(link);
+	KUNIT_EXPECT_EQ(test, link->state, SMC_LINK_INACTIVE);
+	/* once only, and its place is free */
+	smc_link_destroy(link);
+	link = smc_link_create_at(lgr, &core_end, 1);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(link));
+	KUNIT_EXPECT_EQ(test, link->index, 1);
+}
+
 static void lgt_02_an_empty_group_serves_the_next(struct kunit *test)
 {
 	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
@@ -760,6 +778,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(rmb_19_lg_23_a_full_group_gets_a_parallel_one),
 	KUNIT_CASE(pg_04_rmb_05_groups_share_no_rmbs),
 	KUNIT_CASE(lg_02_a_link_is_known_by_gid_mac_and_qpn),
+	KUNIT_CASE(lid_03_a_link_never_connected_can_be_given_up),
 	KUNIT_CASE(lgt_02_an_empty_group_serves_the_next),
 	KUNIT_CASE(rmb_32_a_token_names_one_connection),
 	KUNIT_CASE(rmb_33_a_stale_token_names_nobody),

@@ -1424,8 +1424,8 @@ static void link_moves_forward_only(struct kunit *test)
 {
 	static const u8 rows[SMC_LINK_NR_STATES][SMC_LINK_NR_STATES] = {
 		/* to: unused, inactive, activating, active, deleting */
-		[SMC_LINK_UNUSED]	= { 0, 0, 1, 0, 0 },
-		[SMC_LINK_INACTIVE]	= { 1, 0, 0, 0, 0 },
+		[SMC_LINK_UNUSED]	= { 0, 1, 1, 0, 0 },
+		[SMC_LINK_INACTIVE]	= { 0, 0, 0, 0, 0 },
 		[SMC_LINK_ACTIVATING]	= { 0, 1, 0, 1, 0 },
 		[SMC_LINK_ACTIVE]	= { 0, 1, 0, 0, 1 },
 		[SMC_LINK_DELETING]	= { 0, 1, 0, 0, 0 },
