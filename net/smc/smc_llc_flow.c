@@ -1396,31 +1396,6 @@ void smc_llc_flow_event(struct smc_llc_flow *flow, const struct smc_llc_event *e
 }
 
 /**
- * smc_llc_timers_default() - fill in durations that suit most networks
- * @timers: written
- *
- * Those of first contact outlast the peer's failing RDMA write (about a
- * second) and three retransmissions of its Decline, TMR-06.
- *
- * Context: Any context.
- */
-void smc_llc_timers_default(struct smc_llc_timers *timers)
-{
-	*timers = (struct smc_llc_timers) {
-		.confirm_link		= 10000,
-		.first_reply		= 10000,
-		.add_link		= 10000,
-		.add_link_deployed	= 2000,
-		.reply			= 5000,
-		.delete_link		= 10000,
-		.terminate		= 2000,
-		.test_link		= 5000,
-		.rkey_retry		= 100,
-		.add_link_retry		= 0,
-	};
-}
-
-/**
  * smc_llc_flow_init() - a machine that has seen nothing yet
  * @flow: written as a whole
  * @params: copied

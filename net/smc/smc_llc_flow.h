@@ -28,6 +28,9 @@ enum smc_llc_flow_limit {
 
 /**
  * struct smc_llc_timers - how long to wait, in milliseconds
+ *
+ * The durations of a running module are settings; smc_sysctl.h has the defaults.
+ *
  * @confirm_link: client, from Confirm to CONFIRM LINK, TMR-03
  * @first_reply: server, for the replies of first contact, TMR-04, TMR-06
  * @add_link: client of the RFC dialect, for ADD LINK on first contact, ERR-27
@@ -394,7 +397,6 @@ struct smc_llc_flow {
 	enum smc_llc_why end_why;
 };
 
-void smc_llc_timers_default(struct smc_llc_timers *timers);
 void smc_llc_flow_init(struct smc_llc_flow *flow, const struct smc_llc_params *params);
 void smc_llc_flow_event(struct smc_llc_flow *flow, const struct smc_llc_event *ev,
 			u64 now, struct smc_llc_actions *out);

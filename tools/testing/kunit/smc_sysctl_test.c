@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The settings as they are without an operator.
+ */
+#include <kunit/test.h>
+#include <linux/time64.h>
+
+#include "../../../net/smc/smc_sysctl.h"
+
+struct row {
+	const char *file;
+	const char *member;
+	int initial;
+	int min;
+	int max;
+};
+
+static const struct row rows[] = {
+#define ROW(file, member, initial, min, max) { file, #member, initial, min, max },
+	SMC_SYSCTLS(ROW)
+#undef ROW
+};
+
+static int initial(struct kunit *test, const char *member)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!strcmp(rows[i].member, member))
+			return rows[i].initial;
+	KUNIT_FAIL(test, "no setting %s", member);
+	return 0;
+}
+
+static void every_default_is_within_its_limits(struct kunit *test)
+{
+	u32 i, k;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		KUNIT_EXPECT_GE_MSG(test, rows[i].initial, rows[i].min, "%s", rows[i].file);
+		KUNIT_EXPECT_LE_MSG(test, rows[i].initial, rows[i].max, "%s", rows[i].file);
+		for (k = 0; k < i; k++)
+			KUNIT_EXPECT_STRNEQ(test, rows[i].file, rows[k].file);
+	}
+}
+
+/* A write fails after the last of its retries; TCP waits 1, 2, 4 s. */
+static void tmr_06_first_contact_outlasts_a_decline(struct kunit *test)
+{
+	u64 ack_ns = 4096ULL << initial(test, "rdma_timeout");
+	int write_ms = ack_ns * (initial(test, "rdma_retries") + 1) / NSEC_PER_MSEC;
+	int decline_ms = write_ms + 1000 + 2000 + 4000;
+
+	KUNIT_EXPECT_GE(test, initial(test, "llc.confirm_link"), decline_ms);
+	KUNIT_EXPECT_GE(test, initial(test, "llc.first_reply"), decline_ms);
+	KUNIT_EXPECT_GE(test, initial(test, "llc.add_link"), decline_ms);
+}
+
+static void tmr_07_other_replies_may_be_awaited_shorter(struct kunit *test)
+{
+	KUNIT_EXPECT_LT(test, initial(test, "llc.reply"), initial(test, "llc.first_reply"));
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(every_default_is_within_its_limits),
+	KUNIT_CASE(tmr_06_first_contact_outlasts_a_decline),
+	KUNIT_CASE(tmr_07_other_replies_may_be_awaited_shorter),
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "smc_sysctl",
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);
