@@ -246,7 +246,8 @@ static u32 smc_cdc_validate(struct smc_cdc_ctl *ctl, u16 seq)
  * RFC 7609 Sections 4.3 to 4.7 and A.4 (CDC-05, CDC-06, CDC-12, CDC-13,
  * CDC-15, CUR-11, CUR-12, URG-05, WIN-08, WIN-09, FAIL-06, FAIL-09, FAIL-10).
  * All of the message takes effect, or nothing. With A the cursors mean nothing
- * any more and are not looked at.
+ * any more and are not looked at. After C only A is heard (CDC-14), and bytes
+ * after D are no part of any stream (CLOSE-26).
  *
  * Context: the connection's lock is held. Afterwards, on SMC_EV_BLOCKED,
  * SMC_EV_UPDATE_REQ and SMC_EV_SPACE the caller asks smc_cdc_is_needed() and
@@ -267,9 +268,14 @@ u32 smc_cdc_apply(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 		return SMC_EV_STALE;
 	if (msg->conn_flags & SMC_CDC_ABORT)
 		return smc_cdc_take_conn_flags(ctl, msg->conn_flags);
+	if (ctl->rx_conn_flags & SMC_CDC_CLOSED)
+		return SMC_EV_STALE;
 	prod_step = smc_cdc_prod_step(ctl, msg->prod);
 	cons_step = smc_cdc_cons_step(ctl, msg->cons);
 	if (prod_step < 0 || cons_step < 0)
+		return SMC_EV_INVALID;
+	/* The application may have been told of the end of the stream. */
+	if (prod_step && ctl->rx_conn_flags & SMC_CDC_DONE)
 		return SMC_EV_INVALID;
 	ctl->rx_seq = msg->seq;
 	events = smc_cdc_take_cons(ctl, msg->cons, cons_step);

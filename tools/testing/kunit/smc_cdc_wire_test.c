@@ -608,10 +608,50 @@ static void cdc_13_close_flags_are_news_once(struct kunit *test)
 	msg.seq = 3;
 	msg.conn_flags = D | C;
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_CLOSED);
-	msg.seq = 4;
-	msg.conn_flags = C;
-	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), 0U);
 	KUNIT_EXPECT_EQ(test, ctl->rx_conn_flags, D | C);
+}
+
+/* C is the last word; only an abort is worse news. */
+static void cdc_14_nothing_counts_after_the_peers_close(struct kunit *test)
+{
+	struct smc_cdc_ctl *ctl = ctl_new(test, rfc_geom);
+	struct smc_cdc_msg msg = plain_msg(ctl, 1);
+
+	msg.prod = curs(0, 14);
+	msg.conn_flags = C;
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg),
+			(u32)(SMC_EV_DATA | SMC_EV_CLOSED));
+	msg.seq = 2;
+	msg.prod = curs(0, 24);
+	msg.prod_flags = B | P | U | R;
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_STALE);
+	msg.prod = curs(7, 0xffffffff);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_STALE);
+	expect_cursor(test, ctl->rx_prod, 0, 14);
+	KUNIT_EXPECT_FALSE(test, ctl->rx_urg_is_set);
+	msg.conn_flags = A;
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_ABORT);
+}
+
+static void close_26_bytes_after_done_are_refused(struct kunit *test)
+{
+	struct smc_cdc_ctl *ctl = ctl_new(test, rfc_geom);
+	struct smc_cdc_msg msg = plain_msg(ctl, 1);
+
+	/* The last bytes may come with it. */
+	msg.prod = curs(0, 14);
+	msg.conn_flags = D;
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg),
+			(u32)(SMC_EV_DATA | SMC_EV_DONE));
+	/* It still reads, and tells of it. */
+	ctl->tx_prod = curs(0, 104);
+	msg.seq = 2;
+	msg.cons = curs(0, 104);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_SPACE);
+	msg.seq = 3;
+	msg.prod = curs(0, 15);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_INVALID);
+	expect_cursor(test, ctl->rx_prod, 0, 14);
 }
 
 static void abrt_04_nothing_counts_after_the_peers_abort(struct kunit *test)
@@ -2371,6 +2411,8 @@ static struct kunit_case smc_cdc_wire_cases[] = {
 	KUNIT_CASE(cdc_12_apply_stores_cursors_sequence_and_flags),
 	KUNIT_CASE(cdc_13_each_flag_has_its_event),
 	KUNIT_CASE(cdc_13_close_flags_are_news_once),
+	KUNIT_CASE(cdc_14_nothing_counts_after_the_peers_close),
+	KUNIT_CASE(close_26_bytes_after_done_are_refused),
 	KUNIT_CASE(abrt_04_nothing_counts_after_the_peers_abort),
 	KUNIT_CASE(cur_01_producer_cursor_is_what_the_writer_says),
 	KUNIT_CASE(cur_02_consumer_cursor_is_what_the_reader_says),
