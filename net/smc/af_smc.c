@@ -315,9 +315,9 @@ static __poll_t smc_poll_data(struct smc_sock *smc)
 	if (!smc->is_alive)
 		return mask | (shutdown & SEND_SHUTDOWN ? EPOLLOUT | EPOLLWRNORM : 0);
 
-	if (smc_conn_readable(&smc->conn) >= READ_ONCE(sk->sk_rcvlowat))
+	if (smc_rx_is_readable(smc))
 		mask |= EPOLLIN | EPOLLRDNORM;
-	if (READ_ONCE(smc->conn.ctl.rx_urg_is_set))
+	if (smc_rx_has_urgent(smc))
 		mask |= EPOLLPRI;
 	if (shutdown & SEND_SHUTDOWN || smc_is_writable(smc)) {
 		mask |= EPOLLOUT | EPOLLWRNORM;
@@ -372,7 +372,7 @@ static int smc_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 	switch (cmd) {
 	case SIOCINQ:
 		if (conn->lgr)
-			answ = smc_conn_readable(conn);
+			answ = smc_rx_inq(smc);
 		break;
 	case SIOCOUTQ:
 		if (conn->lgr)
@@ -383,7 +383,7 @@ static int smc_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 			answ = smc_conn_unsent(conn);
 		break;
 	case SIOCATMARK:
-		answ = conn->lgr && conn->ctl.rx_urg_is_set && !smc_cdc_urg_distance(&conn->ctl);
+		answ = conn->lgr && smc_rx_is_at_mark(smc);
 		break;
 	default:
 		rc = smc->tcp ? smc->tcp->ops->ioctl(smc->tcp, cmd, arg) : -EBADF;
@@ -702,6 +702,7 @@ static const struct proto_ops smc_sock_ops = {
 	.setsockopt	= smc_setsockopt,
 	.ioctl		= smc_ioctl,
 	.gettstamp	= sock_gettstamp,
+	.set_peek_off	= sk_set_peek_off,
 	/* end */
 	.shutdown	= smc_shutdown,
 	.release	= smc_release,
@@ -780,12 +781,28 @@ static void smc_event_space(struct smc_sock *smc)
 		smc_sock_wake_writers(smc);
 }
 
+/*
+ * An urgent byte is here or under way. A reader that is woken looks for the
+ * signal first. The lock keeps the file, which close() is about to take away.
+ */
+static void smc_event_urgent(struct smc_sock *smc)
+{
+	struct sock *sk = &smc->sk;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	sk_send_sigurg(sk);
+	read_unlock_bh(&sk->sk_callback_lock);
+	sk->sk_data_ready(sk);
+}
+
 /* The third upcall: a connection has news. Any context but hard interrupt. */
 static void smc_event(struct smc_conn *conn, u32 events)
 {
 	struct smc_sock *smc = container_of(conn, struct smc_sock, conn);
 	struct sock *sk = &smc->sk;
 
+	if (events & SMC_EV_URG_PENDING)
+		smc_event_urgent(smc);
 	if (events & SMC_EV_DATA) {
 		if (sock_flag(sk, SOCK_DEAD) || READ_ONCE(sk->sk_shutdown) == SHUTDOWN_MASK)
 			smc_sock_pend(smc, SMC_PENDING_DATA);

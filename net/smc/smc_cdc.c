@@ -109,14 +109,37 @@ int smc_cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, const struct s
 	return rc;
 }
 
+/*
+ * The urgent byte is remembered before the reader comes to it. Out of line it
+ * may be done with at once; then the peer is told. Not if it was there before
+ * the mark was: the reader may be copying it.
+ */
+static u32 cdc_keep_urgent(struct smc_conn *conn, struct smc_link *link, u32 events)
+{
+	bool stays = sock_flag(conn->sk, SOCK_URGINLINE) || !(events & SMC_EV_DATA);
+	const struct smc_buf_elem *rmbe = &conn->rmbe;
+	u32 off = conn->ctl.rx_urg_mark.off;
+	const u8 *at = rmbe->cpu + off;
+
+	lockdep_assert_held(&conn->lock);
+	smc_buf_sync_for_cpu(rmbe, &link->wr, link->index, off, 1);
+	smc_cdc_urg_store(&conn->ctl, READ_ONCE(*at), stays);
+	return smc_cdc_is_needed(&conn->ctl, 0) ? SMC_EV_UPDATE_REQ : 0;
+}
+
 /* Applies a message; a connection that is cut off or not set up drops it. */
 static u32 cdc_apply(struct smc_conn *conn, const struct smc_cdc_msg *msg)
 {
 	u32 events = SMC_EV_STALE;
+	struct smc_link *link;
 
 	spin_lock_bh(&conn->lock);
-	if (rcu_access_pointer(conn->link) && conn->ctl.rx_geom.size)
+	link = rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
+	if (link && conn->ctl.rx_geom.size)
 		events = smc_cdc_apply(&conn->ctl, msg);
+	/* Data of a connection that was cut off is nobody's. */
+	if (events & SMC_EV_URG && !conn->is_purged)
+		events |= cdc_keep_urgent(conn, link, events);
 	spin_unlock_bh(&conn->lock);
 	return events;
 }

@@ -152,7 +152,7 @@ static int smc_cdc_cons_step(const struct smc_cdc_ctl *ctl,
  * read already there is no mark to keep, but the peer waits to be told
  * (URG-06). The same mark told twice is no news.
  */
-static u32 smc_cdc_take_urgent(struct smc_cdc_ctl *ctl)
+static u32 smc_cdc_take_mark(struct smc_cdc_ctl *ctl)
 {
 	struct smc_cursor mark;
 
@@ -168,10 +168,30 @@ static u32 smc_cdc_take_urgent(struct smc_cdc_ctl *ctl)
 	return SMC_EV_URG;
 }
 
+/*
+ * P and U. The application hears of each urgent byte once, as early as can be
+ * (URG-04): with P if that comes ahead of the byte, otherwise with U.
+ */
+static u32 smc_cdc_take_urgent(struct smc_cdc_ctl *ctl,
+			       const struct smc_cdc_msg *msg)
+{
+	bool is_present = msg->prod_flags & SMC_CDC_URG_PRESENT;
+	bool was_due = ctl->rx_urg_is_due;
+	u32 events = 0;
+
+	ctl->rx_urg_is_due = !is_present &&
+			     (msg->prod_flags & SMC_CDC_URG_PENDING);
+	/* A mark on a cursor that is old news would be in the wrong place. */
+	if (is_present && smc_cursor_is_equal(ctl->rx_prod, msg->prod))
+		events = smc_cdc_take_mark(ctl);
+	if (!was_due && (events || ctl->rx_urg_is_due))
+		events |= SMC_EV_URG_PENDING;
+	return events;
+}
+
 static u32 smc_cdc_take_prod(struct smc_cdc_ctl *ctl,
 			     const struct smc_cdc_msg *msg, u32 step)
 {
-	u8 rose = msg->prod_flags & ~ctl->rx_prod_flags;
 	u32 events = 0;
 
 	if (step) {
@@ -187,13 +207,7 @@ static u32 smc_cdc_take_prod(struct smc_cdc_ctl *ctl,
 		ctl->rx_is_requested = true;
 		events |= SMC_EV_UPDATE_REQ;
 	}
-	if (rose & SMC_CDC_URG_PENDING)
-		events |= SMC_EV_URG_PENDING;
-	/* A mark on a cursor that is old news would be in the wrong place. */
-	if ((msg->prod_flags & SMC_CDC_URG_PRESENT) &&
-	    smc_cursor_is_equal(ctl->rx_prod, msg->prod))
-		events |= smc_cdc_take_urgent(ctl);
-	return events;
+	return events | smc_cdc_take_urgent(ctl, msg);
 }
 
 static u32 smc_cdc_take_cons(struct smc_cdc_ctl *ctl, struct smc_cursor cons,
@@ -249,9 +263,10 @@ static u32 smc_cdc_validate(struct smc_cdc_ctl *ctl, u16 seq)
  * any more and are not looked at. After C only A is heard (CDC-14), and bytes
  * after D are no part of any stream (CLOSE-26).
  *
- * Context: the connection's lock is held. Afterwards, on SMC_EV_BLOCKED,
- * SMC_EV_UPDATE_REQ and SMC_EV_SPACE the caller asks smc_cdc_is_needed() and
- * tries to write.
+ * Context: the connection's lock is held. Afterwards, on SMC_EV_URG the caller
+ * calls smc_cdc_urg_store() in the same hold; on SMC_EV_BLOCKED,
+ * SMC_EV_UPDATE_REQ and SMC_EV_SPACE it asks smc_cdc_is_needed() and tries to
+ * write.
  * Return: SMC_EV_ bits, 0 if nothing is new. SMC_EV_INVALID and SMC_EV_LOST
  * come alone and mean that the connection has to be aborted.
  */
@@ -307,7 +322,8 @@ u32 smc_cdc_readable(const struct smc_cdc_ctl *ctl)
  * @n: how many
  *
  * RFC 7609 Sections 4.7.1 and 4.7.5 (CUR-06, TX-09, WIN-11, URG-06, AMB-62).
- * Passing the urgent byte makes an update due whatever the window.
+ * Passing the urgent byte makes an update due whatever the window; who did not
+ * ask for it out of line until then has missed it, as with TCP.
  *
  * Context: the connection's lock is held. Afterwards the caller asks
  * smc_cdc_is_needed().
@@ -320,8 +336,11 @@ int smc_cdc_consume(struct smc_cdc_ctl *ctl, u32 n)
 	if (n > smc_cdc_readable(ctl))
 		return -ERANGE;
 	ctl->rx_cons = smc_cursor_advance(ctl->rx_geom, ctl->rx_cons, n);
+	if (n && ctl->rx_urg_is_aside)
+		smc_cdc_urg_take_back(ctl);
 	if (mark >= 0 && n > mark) {
 		ctl->rx_urg_is_set = false;
+		ctl->rx_urg_is_unread = false;
 		ctl->rx_is_forced = true;
 	}
 	return 0;
@@ -343,6 +362,134 @@ int smc_cdc_urg_distance(const struct smc_cdc_ctl *ctl)
 		return -ENODATA;
 	return smc_cursor_distance(ctl->rx_geom, ctl->rx_cons,
 				   ctl->rx_urg_mark);
+}
+
+/**
+ * smc_cdc_is_at_mark - does the reader stand at the urgent byte
+ * @ctl: the control block
+ * @seen: bytes from rx_cons on that a reader has looked at and left there
+ *
+ * True before a byte that is in line, and where one was taken out of line and
+ * nothing was read since (SIOCATMARK, API-11).
+ *
+ * Context: as smc_cdc_readable().
+ * Return: true if it does.
+ */
+bool smc_cdc_is_at_mark(const struct smc_cdc_ctl *ctl, u32 seen)
+{
+	if (ctl->rx_urg_is_aside && !seen)
+		return true;
+	return smc_cdc_urg_distance(ctl) == (int)seen;
+}
+
+/**
+ * smc_cdc_read_limit - how many bytes one read may take
+ * @ctl: the control block
+ * @seen: bytes from rx_cons on that the reader has looked at and left there
+ *
+ * A read ends in front of the urgent byte; one that begins there goes on. The
+ * caller has set the byte aside (smc_cdc_urg_set_aside()) if it is to be out
+ * of line.
+ *
+ * Context: as smc_cdc_readable().
+ * Return: bytes behind those seen.
+ */
+u32 smc_cdc_read_limit(const struct smc_cdc_ctl *ctl, u32 seen)
+{
+	u32 readable = smc_cdc_readable(ctl);
+	int mark = smc_cdc_urg_distance(ctl);
+
+	if (seen >= readable)
+		return 0;
+	return mark > (int)seen ? mark - seen : readable - seen;
+}
+
+/**
+ * smc_cdc_urg_store - remember the urgent byte that SMC_EV_URG told of
+ * @ctl: the control block
+ * @byte: what stands at rx_urg_mark
+ * @is_inline: it is to stay where it is in the stream (SO_OOBINLINE)
+ *
+ * RFC 7609 Section 4.7.5 (URG-05, URG-06). From now on the peer cannot change
+ * it. Out of line, with nothing to be read in front of it, it leaves the
+ * element at once and the peer may go on: an application that only waits for
+ * ordinary data would never make room for them.
+ *
+ * Context: the connection's lock is held since smc_cdc_apply(). Afterwards the
+ * caller asks smc_cdc_is_needed().
+ */
+void smc_cdc_urg_store(struct smc_cdc_ctl *ctl, u8 byte, bool is_inline)
+{
+	ctl->rx_urg_byte = byte;
+	ctl->rx_urg_is_unread = true;
+	ctl->rx_urg_is_aside = false;
+	if (!is_inline)
+		smc_cdc_urg_set_aside(ctl);
+}
+
+/**
+ * smc_cdc_urg_set_aside - take the urgent byte out of the stream
+ * @ctl: the control block
+ *
+ * For a reader that has come up to it and wants it out of line. The byte was
+ * remembered, so it counts as processed (URG-06). Nothing happens elsewhere.
+ *
+ * Context: the connection's lock is held. Afterwards the caller asks
+ * smc_cdc_is_needed().
+ * Return: true if the byte left the stream.
+ */
+bool smc_cdc_urg_set_aside(struct smc_cdc_ctl *ctl)
+{
+	if (smc_cdc_urg_distance(ctl) != 0)
+		return false;
+	ctl->rx_cons = smc_cursor_advance(ctl->rx_geom, ctl->rx_cons, 1);
+	ctl->rx_urg_is_set = false;
+	ctl->rx_urg_is_aside = true;
+	ctl->rx_is_forced = true;
+	return true;
+}
+
+/**
+ * smc_cdc_urg_take_back - the reader has passed the place of a byte set aside
+ * @ctl: the control block
+ *
+ * By reading behind it, or by reading it in line after all (SO_OOBINLINE was
+ * set since).
+ *
+ * Context: the connection's lock is held.
+ */
+void smc_cdc_urg_take_back(struct smc_cdc_ctl *ctl)
+{
+	ctl->rx_urg_is_aside = false;
+	ctl->rx_urg_is_unread = false;
+}
+
+/**
+ * smc_cdc_urg_read - recv() with MSG_OOB
+ * @ctl: the control block
+ * @is_peek: leave it there
+ *
+ * Context: the connection's lock is held.
+ * Return: the byte; -EAGAIN if it is announced and not here yet (URG-04);
+ * -EINVAL if there is none, or it was read (API-11).
+ */
+int smc_cdc_urg_read(struct smc_cdc_ctl *ctl, bool is_peek)
+{
+	if (!ctl->rx_urg_is_unread)
+		return ctl->rx_urg_is_due ? -EAGAIN : -EINVAL;
+	ctl->rx_urg_is_unread = is_peek;
+	return ctl->rx_urg_byte;
+}
+
+/**
+ * smc_cdc_urg_unread - smc_cdc_urg_read() gave the byte to nobody
+ * @ctl: the control block
+ *
+ * Context: the connection's lock is held, and the reader has not moved since.
+ */
+void smc_cdc_urg_unread(struct smc_cdc_ctl *ctl)
+{
+	ctl->rx_urg_is_unread = true;
 }
 
 /**
@@ -388,9 +535,16 @@ bool smc_cdc_may_write(const struct smc_cdc_ctl *ctl)
  */
 u32 smc_cdc_write_limit(const struct smc_cdc_ctl *ctl, u32 unsent)
 {
+	u32 limit = ctl->tx_urg_left;
+
 	if (!smc_cdc_may_write(ctl))
 		return 0;
-	return ctl->tx_urg_left ? min(unsent, ctl->tx_urg_left) : unsent;
+	if (!limit)
+		return unsent;
+	/* The byte in front of a mark that may still move waits for it. */
+	if (ctl->tx_urg_is_open && !ctl->tx_urg_last)
+		limit--;
+	return min(unsent, limit);
 }
 
 /**
@@ -473,7 +627,7 @@ bool smc_cdc_is_needed(const struct smc_cdc_ctl *ctl, u32 unsent)
 	if (!smc_cdc_window(ctl) && (untold & SMC_CDC_BLOCKED))
 		return true;
 	return ctl->tx_urg_left && (untold & SMC_CDC_URG_PENDING) &&
-	       (ctl->tx_urg_hold || !smc_cdc_window(ctl));
+	       (!smc_cdc_window(ctl) || !smc_cdc_write_limit(ctl, unsent));
 }
 
 /**
@@ -491,10 +645,44 @@ bool smc_cdc_is_needed(const struct smc_cdc_ctl *ctl, u32 unsent)
  */
 void smc_cdc_mark_urgent(struct smc_cdc_ctl *ctl, u32 unsent)
 {
+	ctl->tx_urg_is_open = false;
 	if (ctl->tx_urg_left)
 		ctl->tx_urg_last = unsent;
 	else
 		ctl->tx_urg_left = unsent;
+}
+
+/**
+ * smc_cdc_open_urgent - urgent data more of which is still to come
+ * @ctl: the control block
+ * @unsent: as for smc_cdc_mark_urgent(); 1 or more
+ *
+ * A send() that does not fit the ring: P is said at once (URG-01), and the
+ * mark moves with each piece, so the byte in front of it is not written before
+ * smc_cdc_end_urgent(). U comes with the last piece (URG-16).
+ *
+ * Context: as smc_cdc_mark_urgent().
+ */
+void smc_cdc_open_urgent(struct smc_cdc_ctl *ctl, u32 unsent)
+{
+	if (!ctl->tx_urg_is_open)
+		smc_cdc_mark_urgent(ctl, unsent);
+	else if (ctl->tx_urg_last)
+		ctl->tx_urg_last = unsent;
+	else
+		ctl->tx_urg_left = unsent;
+	ctl->tx_urg_is_open = true;
+}
+
+/**
+ * smc_cdc_end_urgent - the mark stands where it stands
+ * @ctl: the control block
+ *
+ * Context: as smc_cdc_mark_urgent().
+ */
+void smc_cdc_end_urgent(struct smc_cdc_ctl *ctl)
+{
+	ctl->tx_urg_is_open = false;
 }
 
 /**

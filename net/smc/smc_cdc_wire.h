@@ -44,7 +44,7 @@ enum smc_cdc_event {
 	SMC_EV_SPACE		= 1 << 1,  /* the window opened */
 	SMC_EV_BLOCKED		= 1 << 2,  /* B: the peer cannot write on */
 	SMC_EV_UPDATE_REQ	= 1 << 3,  /* R */
-	SMC_EV_URG_PENDING	= 1 << 4,  /* P rose: urgent data under way */
+	SMC_EV_URG_PENDING	= 1 << 4,  /* an urgent byte was heard of first */
 	SMC_EV_URG		= 1 << 5,  /* U: rx_urg_mark was set anew */
 	SMC_EV_DONE		= 1 << 6,  /* D seen for the first time */
 	SMC_EV_CLOSED		= 1 << 7,  /* C seen for the first time */
@@ -68,7 +68,11 @@ struct smc_cdc_ctl {
 	u16			rx_seq;		/* SR: last one processed */
 	u8			rx_prod_flags;	/* of the last one processed */
 	u8			rx_conn_flags;	/* all that were ever seen */
+	u8			rx_urg_byte;	/* what stood there */
 	bool			rx_urg_is_set;	/* rx_urg_mark not yet read past */
+	bool			rx_urg_is_due;	/* P without U: under way */
+	bool			rx_urg_is_unread;	/* rx_urg_byte not yet asked for */
+	bool			rx_urg_is_aside;	/* out of line, nothing read since */
 	bool			rx_is_requested;	/* R not yet answered */
 	bool			rx_is_forced;	/* urgent byte passed, not told */
 	bool			rx_is_replayed;	/* F seen: prod may step back */
@@ -86,6 +90,7 @@ struct smc_cdc_ctl {
 	u8			tx_conn_flags;	/* to be carried from now on */
 	u8			tx_conn_sent;	/* as last sent */
 	bool			tx_urg_hold;	/* mark not yet acknowledged */
+	bool			tx_urg_is_open;	/* the last mark may still move */
 	bool			tx_is_replaying;
 };
 
@@ -99,7 +104,16 @@ void smc_cdc_ctl_init(struct smc_cdc_ctl *ctl, struct smc_geom rx_geom,
 u32 smc_cdc_apply(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg);
 u32 smc_cdc_readable(const struct smc_cdc_ctl *ctl);
 int smc_cdc_consume(struct smc_cdc_ctl *ctl, u32 n);
+
+/* The control block: the urgent byte that was received. */
 int smc_cdc_urg_distance(const struct smc_cdc_ctl *ctl);
+bool smc_cdc_is_at_mark(const struct smc_cdc_ctl *ctl, u32 seen);
+u32 smc_cdc_read_limit(const struct smc_cdc_ctl *ctl, u32 seen);
+void smc_cdc_urg_store(struct smc_cdc_ctl *ctl, u8 byte, bool is_inline);
+bool smc_cdc_urg_set_aside(struct smc_cdc_ctl *ctl);
+void smc_cdc_urg_take_back(struct smc_cdc_ctl *ctl);
+int smc_cdc_urg_read(struct smc_cdc_ctl *ctl, bool is_peek);
+void smc_cdc_urg_unread(struct smc_cdc_ctl *ctl);
 
 /* The control block: sending. */
 u32 smc_cdc_window(const struct smc_cdc_ctl *ctl);
@@ -110,6 +124,8 @@ void smc_cdc_plan(const struct smc_cdc_ctl *ctl, struct smc_geom src,
 		  struct smc_xfer *x);
 bool smc_cdc_is_needed(const struct smc_cdc_ctl *ctl, u32 unsent);
 void smc_cdc_mark_urgent(struct smc_cdc_ctl *ctl, u32 unsent);
+void smc_cdc_open_urgent(struct smc_cdc_ctl *ctl, u32 unsent);
+void smc_cdc_end_urgent(struct smc_cdc_ctl *ctl);
 void smc_cdc_set_conn_flags(struct smc_cdc_ctl *ctl, u8 conn_flags);
 int smc_cdc_build(struct smc_cdc_ctl *ctl, const struct smc_xfer *x,
 		  struct smc_cdc_msg *msg);

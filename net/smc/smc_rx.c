@@ -28,26 +28,99 @@ struct rx_call {
 	struct msghdr *msg;
 	int flags;
 	long timeo;
+	size_t copied;
 	u32 peeked;	/* bytes looked at and left where they are */
+	bool saw_aside;	/* same, of a byte set aside */
 };
 
-/* Bytes not yet seen by this call, and whether more may come after them. */
-static u32 rx_available(struct rx_call *call, bool *is_eof)
+/* What a receive call finds. */
+struct rx_view {
+	u32 len;	/* bytes it may take now */
+	bool is_aside;	/* before them, an urgent byte that is in line again */
+	bool is_end;	/* the mark ends this call */
+	bool is_eof;	/* nothing comes after these bytes */
+};
+
+static bool rx_is_inline(const struct smc_conn *conn)
+{
+	return sock_flag(conn->sk, SOCK_URGINLINE);
+}
+
+/* A byte was set aside, and then SO_OOBINLINE was set. */
+static bool rx_has_aside(const struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	return conn->ctl.rx_urg_is_aside && rx_is_inline(conn);
+}
+
+/* How far the next read goes. As with TCP, a mark ends it or is stepped over. */
+static void rx_look_mark(struct rx_call *call, struct rx_view *view)
 {
 	struct smc_conn *conn = &call->smc->conn;
-	u32 readable = 0;
+	struct smc_cdc_ctl *ctl = &conn->ctl;
+
+	lockdep_assert_held(&conn->lock);
+	view->len = smc_cdc_read_limit(ctl, call->peeked);
+	view->is_aside = !call->saw_aside && !call->peeked && rx_has_aside(conn);
+	if (call->saw_aside || !smc_cdc_is_at_mark(ctl, call->peeked))
+		return;
+	if (call->copied)
+		view->is_end = true;
+	else if (!rx_is_inline(conn) && !ctl->rx_urg_is_aside)
+		/* one who only looks sees no byte that is out of line */
+		view->len = 0;
+}
+
+static void rx_look(struct rx_call *call, struct rx_view *view)
+{
+	struct smc_conn *conn = &call->smc->conn;
 	u8 conn_flags;
 
+	memset(view, 0, sizeof(*view));
 	/* Both in one hold: data and D may come in one message. */
 	spin_lock_bh(&conn->lock);
 	conn_flags = conn->ctl.rx_conn_flags;
 	if (conn->ctl.rx_geom.size && !conn->is_purged)
-		readable = smc_cdc_readable(&conn->ctl);
+		rx_look_mark(call, view);
 	spin_unlock_bh(&conn->lock);
+	view->is_eof = !conn->lgr ||
+		       conn_flags & (SMC_CDC_DONE | SMC_CDC_CLOSED | SMC_CDC_ABORT);
+}
 
-	*is_eof = !conn->lgr ||
-		  conn_flags & (SMC_CDC_DONE | SMC_CDC_CLOSED | SMC_CDC_ABORT);
-	return readable > call->peeked ? readable - call->peeked : 0;
+/*
+ * A read that begins at the mark steps over it, and who did not ask for the
+ * byte with MSG_OOB has missed it. The handler of SIGURG may mean to: its signal
+ * comes first. All this is as with TCP. 0, or what ends the call.
+ */
+static int rx_step_over_mark(struct rx_call *call)
+{
+	struct smc_conn *conn = &call->smc->conn;
+	bool is_interrupted, was_set = false;
+	bool is_at_mark;
+
+	if (call->copied || call->flags & MSG_PEEK || rx_is_inline(conn))
+		return 0;
+	spin_lock_bh(&conn->lock);
+	is_at_mark = smc_cdc_is_at_mark(&conn->ctl, 0);
+	is_interrupted = is_at_mark && signal_pending(current);
+	if (is_at_mark && !is_interrupted) {
+		was_set = smc_cdc_urg_set_aside(&conn->ctl);
+		smc_cdc_urg_take_back(&conn->ctl);
+	}
+	spin_unlock_bh(&conn->lock);
+	if (was_set)
+		smc_tx_push(conn);
+	if (!is_interrupted)
+		return 0;
+	return call->timeo ? sock_intr_errno(call->timeo) : -EAGAIN;
+}
+
+static bool rx_has_news(struct rx_call *call)
+{
+	struct rx_view view;
+
+	rx_look(call, &view);
+	return view.len || view.is_aside || view.is_end || view.is_eof;
 }
 
 /* What the device has written becomes visible to the CPU. */
@@ -93,8 +166,11 @@ static void rx_consume(struct smc_conn *conn, u32 len)
 
 	spin_lock_bh(&conn->lock);
 	smc_cdc_consume(&conn->ctl, len);
+	if (!rx_is_inline(conn))
+		smc_cdc_urg_set_aside(&conn->ctl);
 	is_due = smc_cdc_is_needed(&conn->ctl, 0);
 	spin_unlock_bh(&conn->lock);
+	sk_peek_offset_bwd(conn->sk, len);
 	smc_stat_add(sock_net(conn->sk), SMC_STAT_RX_BYTES, len);
 	if (is_due)
 		smc_tx_push(conn);
@@ -114,21 +190,42 @@ static ssize_t rx_take(struct rx_call *call, u32 len)
 		n = rx_copy(call, len);
 	if (!n)
 		return -EFAULT;
-	if (call->flags & MSG_PEEK)
+	if (call->flags & MSG_PEEK) {
 		call->peeked += n;
-	else
+		sk_peek_offset_fwd(conn->sk, n);
+	} else {
 		rx_consume(conn, n);
+	}
 	return n;
+}
+
+/* Same for one urgent byte that had left the ring and is in line again. */
+static ssize_t rx_take_aside(struct rx_call *call)
+{
+	struct smc_conn *conn = &call->smc->conn;
+	u8 byte = READ_ONCE(conn->ctl.rx_urg_byte);
+
+	if (!(call->flags & MSG_TRUNC) && copy_to_iter(&byte, 1, &call->msg->msg_iter) != 1)
+		return -EFAULT;
+	if (call->flags & MSG_PEEK) {
+		call->saw_aside = true;
+		return 1;
+	}
+	spin_lock_bh(&conn->lock);
+	smc_cdc_urg_take_back(&conn->ctl);
+	spin_unlock_bh(&conn->lock);
+	return 1;
 }
 
 /*
  * Nothing is there. Waits for more: 0 to look again; 1 if the call ends with
  * what it has; an errno if it has nothing.
  */
-static int rx_wait(struct rx_call *call, bool is_eof, bool has_some)
+static int rx_wait(struct rx_call *call, bool is_eof)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	struct sock *sk = &call->smc->sk;
+	bool has_some = call->copied;
 	int rc = 0;
 
 	if (sk->sk_err)
@@ -143,8 +240,8 @@ static int rx_wait(struct rx_call *call, bool is_eof, bool has_some)
 	add_wait_queue(sk_sleep(sk), &wait);
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	sk_wait_event(sk, &call->timeo,
-		      sk->sk_err || sk->sk_shutdown & RCV_SHUTDOWN ||
-		      rx_available(call, &is_eof) || is_eof, &wait);
+		      sk->sk_err || sk->sk_shutdown & RCV_SHUTDOWN || rx_has_news(call),
+		      &wait);
 	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	remove_wait_queue(sk_sleep(sk), &wait);
 	return rc;
@@ -152,31 +249,73 @@ static int rx_wait(struct rx_call *call, bool is_eof, bool has_some)
 
 static int rx_loop(struct rx_call *call, size_t len, size_t target)
 {
-	size_t copied = 0;
+	struct smc_cdc_ctl *ctl = &call->smc->conn.ctl;
 	ssize_t rc = 0;
 
 	/* As with TCP, a call for no bytes waits for some all the same. */
 	for (;;) {
-		bool is_eof;
-		u32 n = rx_available(call, &is_eof);
+		struct rx_view view;
 
-		if (n) {
-			n = min_t(size_t, n, len - copied);
-			rc = n ? rx_take(call, n) : 0;
-			if (rc < 0)
+		if (READ_ONCE(ctl->rx_urg_is_set) || READ_ONCE(ctl->rx_urg_is_aside))
+			rc = rx_step_over_mark(call);
+		if (rc)
+			break;
+		rx_look(call, &view);
+		if (view.is_end)
+			break;
+		if (!view.len && !view.is_aside) {
+			if (call->copied >= target)
 				break;
-			copied += rc;
-			if (copied == len)
+			rc = rx_wait(call, view.is_eof);
+			if (rc)
 				break;
 			continue;
 		}
-		if (copied >= target)
+		if (call->copied == len)
 			break;
-		rc = rx_wait(call, is_eof, copied);
-		if (rc)
+		if (view.is_aside)
+			rc = rx_take_aside(call);
+		else
+			rc = rx_take(call, min_t(size_t, view.len, len - call->copied));
+		if (rc < 0)
+			break;
+		call->copied += rc;
+		rc = 0;
+		if (call->copied == len)
 			break;
 	}
-	return copied ? copied : min_t(ssize_t, rc, 0);
+	return call->copied ? call->copied : min_t(ssize_t, rc, 0);
+}
+
+/* recv() with MSG_OOB never waits, as with TCP. */
+static int rx_recv_urgent(struct smc_sock *smc, struct msghdr *msg, size_t len, int flags)
+{
+	struct smc_conn *conn = &smc->conn;
+	bool is_eof;
+	u8 byte;
+	int rc;
+
+	if (rx_is_inline(conn))
+		return -EINVAL;
+	spin_lock_bh(&conn->lock);
+	rc = smc_cdc_urg_read(&conn->ctl, flags & MSG_PEEK);
+	is_eof = conn->ctl.rx_conn_flags || smc->sk.sk_shutdown & RCV_SHUTDOWN;
+	spin_unlock_bh(&conn->lock);
+	if (rc == -EAGAIN && is_eof)
+		return 0;
+	if (rc < 0)
+		return rc;
+
+	byte = rc;
+	msg->msg_flags |= MSG_OOB;
+	if (!len)
+		msg->msg_flags |= MSG_TRUNC;
+	if (!len || flags & MSG_TRUNC || copy_to_iter(&byte, 1, &msg->msg_iter) == 1)
+		return !!len;
+	spin_lock_bh(&conn->lock);
+	smc_cdc_urg_unread(&conn->ctl);
+	spin_unlock_bh(&conn->lock);
+	return -EFAULT;
 }
 
 static void rx_trace(struct smc_sock *smc, size_t len)
@@ -196,19 +335,22 @@ static void rx_trace(struct smc_sock *smc, size_t len)
  * @smc: the socket; its connection is or was open
  * @msg: where to copy
  * @len: bytes wanted
- * @flags: MSG_PEEK, MSG_WAITALL, MSG_DONTWAIT, MSG_TRUNC
+ * @flags: MSG_PEEK, MSG_WAITALL, MSG_DONTWAIT, MSG_TRUNC, MSG_OOB
  *
  * Buffered data is delivered before the end of the stream is. SO_RCVLOWAT,
- * blocking, timeout and signals as with TCP. RFC 7609 4.7.1 (TX-09), 4.4.1
- * (RMB-16: the eye catcher is looked at on each access), 4.5.1 (WIN-02),
- * 4.8.1 (CLOSE-17).
+ * SO_PEEK_OFF, blocking, timeout and signals as with TCP; so is urgent data: a
+ * read ends in front of the mark, and unless SO_OOBINLINE is set the byte there
+ * is had with MSG_OOB only. What could not be copied is not consumed. RFC 7609
+ * 4.7.1 (TX-09), 4.4.1 (RMB-16: the eye catcher is looked at on each access),
+ * 4.5.1 (WIN-02), 4.7.5 (URG-06), 4.8.1 (CLOSE-17), Appendix B (API-11).
  *
  * Context: Process context, sleeps unless MSG_DONTWAIT. Expects the socket lock
  *	    held, which is released while waiting.
  * Return: bytes delivered, 0 at the end of the stream, or if there are none:
  *	   -EAGAIN, -EINTR, -ERESTARTSYS, -EFAULT; the socket's pending error;
- *	   -ECONNRESET if the eye catcher is damaged; -EINVAL for MSG_OOB, since
- *	   urgent data stays in line.
+ *	   -ECONNRESET if the eye catcher is damaged. With MSG_OOB: 1; -EAGAIN if
+ *	   the urgent byte is under way; -EINVAL if there is none, it was read, or
+ *	   it is in line; -EFAULT.
  */
 int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, int flags)
 {
@@ -218,14 +360,105 @@ int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, int fla
 		.msg = msg,
 		.flags = flags,
 		.timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT),
+		.peeked = max(sk_peek_offset(sk, flags), 0),
 	};
-
 	int rc;
 
 	if (flags & MSG_OOB)
-		return -EINVAL;
+		return rx_recv_urgent(smc, msg, len, flags);
 	rc = rx_loop(&call, len, sock_rcvlowat(sk, flags & MSG_WAITALL, len));
 	if (rc > 0)
 		rx_trace(smc, rc);
 	return rc;
+}
+
+/**
+ * smc_rx_is_readable() - would poll() say that there is data
+ * @smc: the socket; its connection is or was open
+ *
+ * At least SO_RCVLOWAT bytes, or fewer where no more can come before some are
+ * read: the ring is full, or the peer waits for an urgent byte to be passed
+ * (URG-07).
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ * Return: true if it would.
+ */
+bool smc_rx_is_readable(struct smc_sock *smc)
+{
+	struct smc_conn *conn = &smc->conn;
+	struct smc_cdc_ctl *ctl = &conn->ctl;
+	u32 target = sock_rcvlowat(&smc->sk, 0, INT_MAX);
+	bool is_stuck = false;
+	u32 len = 0;
+
+	spin_lock_bh(&conn->lock);
+	if (ctl->rx_geom.size && !conn->is_purged) {
+		len = smc_cdc_readable(ctl) + rx_has_aside(conn);
+		is_stuck = ctl->rx_urg_is_set || ctl->rx_prod_flags & SMC_CDC_BLOCKED ||
+			   len >= smc_geom_space(ctl->rx_geom);
+	}
+	spin_unlock_bh(&conn->lock);
+	return len && (len >= target || is_stuck);
+}
+
+/**
+ * smc_rx_has_urgent() - would poll() speak of urgent data
+ * @smc: the socket
+ *
+ * It does from when the peer has announced the byte until it was read or
+ * passed. RFC 7609 4.7.5 (URG-04).
+ *
+ * Context: Any context.
+ * Return: true if it would.
+ */
+bool smc_rx_has_urgent(const struct smc_sock *smc)
+{
+	const struct smc_cdc_ctl *ctl = &smc->conn.ctl;
+
+	return READ_ONCE(ctl->rx_urg_is_unread) || READ_ONCE(ctl->rx_urg_is_due);
+}
+
+/**
+ * smc_rx_is_at_mark() - SIOCATMARK
+ * @smc: the socket
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ * Return: true if the reader stands at the urgent byte, or where it was.
+ */
+bool smc_rx_is_at_mark(struct smc_sock *smc)
+{
+	struct smc_conn *conn = &smc->conn;
+	bool is_at_mark = false;
+
+	spin_lock_bh(&conn->lock);
+	if (conn->ctl.rx_geom.size && !conn->is_purged)
+		is_at_mark = smc_cdc_is_at_mark(&conn->ctl, 0);
+	spin_unlock_bh(&conn->lock);
+	return is_at_mark;
+}
+
+/**
+ * smc_rx_inq() - SIOCINQ, alias FIONREAD
+ * @smc: the socket
+ *
+ * As with TCP, an urgent byte out of line ends the count.
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ * Return: bytes.
+ */
+u32 smc_rx_inq(struct smc_sock *smc)
+{
+	struct smc_conn *conn = &smc->conn;
+	struct smc_cdc_ctl *ctl = &conn->ctl;
+	u32 len = 0;
+
+	spin_lock_bh(&conn->lock);
+	if (!ctl->rx_geom.size || conn->is_purged)
+		len = 0;
+	else if (rx_is_inline(conn))
+		len = smc_cdc_readable(ctl) + ctl->rx_urg_is_aside;
+	else if (!smc_cdc_is_at_mark(ctl, 0))
+		len = smc_cdc_read_limit(ctl, 0);
+	spin_unlock_bh(&conn->lock);
+	return len;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The receive path: copy out, peek, advance the consumer cursor, update the
- * peer's window.
+ * The receive path: copy out, peek, urgent data, advance the consumer cursor,
+ * update the peer's window.
  */
 #ifndef SMC_RX_H
 #define SMC_RX_H
@@ -9,5 +9,9 @@
 #include "smc_sock.h"
 
 int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, int flags);
+bool smc_rx_is_readable(struct smc_sock *smc);
+bool smc_rx_has_urgent(const struct smc_sock *smc);
+bool smc_rx_is_at_mark(struct smc_sock *smc);
+u32 smc_rx_inq(struct smc_sock *smc);
 
 #endif /* SMC_RX_H */

@@ -22,6 +22,7 @@
  *   While a message is in flight, little data waits for its completion, which
  *   pushes again. MSG_MORE and TCP_CORK hold back less than half a ring for
  *   at most SMC_TX_CORK_TIME. So nothing is delayed forever (TX-06 to TX-08).
+ *   Urgent data is never held back here.
  *
  * Error handling:
  *   What completes in error was reported by smc_wr.c; here its reference and
@@ -58,7 +59,7 @@ static bool tx_is_held_back(const struct smc_conn *conn, u32 unsent)
 	u32 limit;
 
 	lockdep_assert_held(&conn->lock);
-	if (conn->tx_flush)
+	if (conn->tx_flush || conn->ctl.tx_urg_left)
 		return false;
 	if (conn->tx_cork)
 		return unsent < half;
@@ -369,23 +370,46 @@ static size_t tx_copy(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	return copied;
 }
 
+/* One send call on its way. */
+struct tx_call {
+	struct smc_sock *smc;
+	struct msghdr *msg;
+	long timeo;
+	bool is_urgent;
+};
+
 /* The bytes now belong to the stream. */
-static void tx_publish(struct smc_conn *conn, size_t len, bool is_more)
+static void tx_publish(struct tx_call *call, size_t len)
 {
-	bool is_corked = is_more || conn->is_corked;
+	struct smc_conn *conn = &call->smc->conn;
+	bool is_corked = call->msg->msg_flags & MSG_MORE || conn->is_corked;
 
 	spin_lock_bh(&conn->lock);
 	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, len);
 	conn->tx_cork = is_corked;
+	if (call->is_urgent)
+		smc_cdc_open_urgent(&conn->ctl, tx_unsent(conn));
+	if (call->is_urgent && !msg_data_left(call->msg))
+		smc_cdc_end_urgent(&conn->ctl);
 	spin_unlock_bh(&conn->lock);
 	if (is_corked)
 		tx_arm_cork(conn);
 	smc_tx_push(conn);
 }
 
-/* One round of sendmsg: bytes taken, or why there are none. */
-static ssize_t tx_send_some(struct smc_sock *smc, struct msghdr *msg, long *timeo)
+/* An urgent send() ended early: its last byte is the urgent one. */
+static void tx_end_urgent(struct smc_conn *conn)
 {
+	spin_lock_bh(&conn->lock);
+	smc_cdc_end_urgent(&conn->ctl);
+	spin_unlock_bh(&conn->lock);
+	smc_tx_push(conn);
+}
+
+/* One round of sendmsg: bytes taken, or why there are none. */
+static ssize_t tx_send_some(struct tx_call *call)
+{
+	struct smc_sock *smc = call->smc;
 	struct smc_conn *conn = &smc->conn;
 	size_t room, n;
 	int rc;
@@ -397,12 +421,12 @@ static ssize_t tx_send_some(struct smc_sock *smc, struct msghdr *msg, long *time
 	if (!room) {
 		/* What is held back makes room once it is sent. */
 		smc_tx_flush(conn);
-		return tx_wait(smc, timeo);
+		return tx_wait(smc, &call->timeo);
 	}
-	n = tx_copy(conn, msg, min(room, msg_data_left(msg)));
+	n = tx_copy(conn, call->msg, min(room, msg_data_left(call->msg)));
 	if (!n)
 		return -EFAULT;
-	tx_publish(conn, n, msg->msg_flags & MSG_MORE);
+	tx_publish(call, n);
 	return n;
 }
 
@@ -426,33 +450,39 @@ static void tx_trace(struct smc_sock *smc, size_t len)
  *
  * Returns as soon as the data is in the send ring (TX-02). After a fault in the
  * middle of a copy the bytes before it are sent. Blocking, timeout and signals
- * as with TCP.
+ * as with TCP. With MSG_OOB the last byte is urgent (URG-01); ordinary data may
+ * be sent behind it at any time and waits in the ring until the peer has passed
+ * it (URG-08).
  *
  * Context: Process context, sleeps unless MSG_DONTWAIT. Expects the socket lock
  *	    held, which is released while waiting.
  * Return: bytes taken, or if none: -EAGAIN, -EINTR, -ERESTARTSYS, -EFAULT; the
  *	   socket's pending error; -EPIPE (with SIGPIPE unless MSG_NOSIGNAL) if
- *	   nothing can be sent any more; -EOPNOTSUPP for MSG_OOB.
+ *	   nothing can be sent any more.
  */
 int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len)
 {
-	long timeo = sock_sndtimeo(&smc->sk, msg->msg_flags & MSG_DONTWAIT);
+	struct tx_call call = {
+		.smc = smc,
+		.msg = msg,
+		.timeo = sock_sndtimeo(&smc->sk, msg->msg_flags & MSG_DONTWAIT),
+		.is_urgent = msg->msg_flags & MSG_OOB,
+	};
 	struct sock *sk = &smc->sk;
 	size_t copied = 0;
 	ssize_t rc = 0;
-
-	if (msg->msg_flags & MSG_OOB)
-		return -EOPNOTSUPP;
 
 	sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 	if (!len)
 		rc = tx_check(smc);
 	while (copied < len) {
-		rc = tx_send_some(smc, msg, &timeo);
+		rc = tx_send_some(&call);
 		if (rc < 0)
 			break;
 		copied += rc;
 	}
+	if (call.is_urgent && copied && copied < len)
+		tx_end_urgent(&smc->conn);
 	if (copied) {
 		tx_trace(smc, copied);
 		return copied;

@@ -1403,7 +1403,7 @@ static void urg_05_newer_mark_replaces_an_unread_one(struct kunit *test)
 	msg.seq = 2;
 	msg.prod = curs(0, 24);
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg),
-			(u32)(SMC_EV_DATA | SMC_EV_URG));
+			(u32)(SMC_EV_DATA | SMC_EV_URG | SMC_EV_URG_PENDING));
 	expect_cursor(test, ctl->rx_urg_mark, 0, 23);
 }
 
@@ -1594,6 +1594,218 @@ static void urg_02_flags_are_not_repeated_without_data(struct kunit *test)
 	consume(test, &p->a, 9996);
 	KUNIT_EXPECT_EQ(test, must_push(test, &p->a).prod_flags, 0);
 	expect_quiet(test, &p->a);
+}
+
+static void urg_04_each_urgent_byte_is_news_once(struct kunit *test)
+{
+	static const struct {
+		u8 flags;
+		u32 step;
+		u32 events;
+		const char *what;
+	} rows[] = {
+		{ P, 0, SMC_EV_URG_PENDING, "announced" },
+		{ P, 5, SMC_EV_DATA, "still on its way" },
+		{ P | U, 5, SMC_EV_DATA | SMC_EV_URG, "arrived" },
+		{ 0, 0, 0, "nothing" },
+		{ P | U, 5, SMC_EV_DATA | SMC_EV_URG | SMC_EV_URG_PENDING,
+		  "arrived unannounced" },
+		{ P | U, 5, SMC_EV_DATA | SMC_EV_URG | SMC_EV_URG_PENDING,
+		  "another one, flags unchanged" },
+		{ P, 0, SMC_EV_URG_PENDING, "a third one announced" },
+		{ 0, 0, 0, "and withdrawn" },
+		{ P, 0, SMC_EV_URG_PENDING, "and announced" },
+	};
+	struct smc_cdc_ctl *ctl = ctl_new(test, rfc_geom);
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct smc_cdc_msg msg = plain_msg(ctl, i + 1);
+
+		msg.prod.off += rows[i].step;
+		msg.prod_flags = rows[i].flags;
+		KUNIT_EXPECT_EQ_MSG(test, smc_cdc_apply(ctl, &msg),
+				    rows[i].events, "%s", rows[i].what);
+		KUNIT_EXPECT_EQ_MSG(test, ctl->rx_urg_is_due,
+				    rows[i].flags == P, "%s", rows[i].what);
+	}
+}
+
+/* @before bytes, then an urgent one, which is remembered as 'u'. */
+static struct smc_cdc_ctl *urgent_new(struct kunit *test, u32 before,
+				      bool is_inline)
+{
+	struct smc_cdc_ctl *ctl = ctl_new(test, rfc_geom);
+	struct smc_cdc_msg msg = plain_msg(ctl, 1);
+
+	msg.prod.off += before + 1;
+	msg.prod_flags = P | U;
+	KUNIT_ASSERT_TRUE(test, smc_cdc_apply(ctl, &msg) & SMC_EV_URG);
+	smc_cdc_urg_store(ctl, 'u', is_inline);
+	return ctl;
+}
+
+static void add_bytes(struct kunit *test, struct smc_cdc_ctl *ctl, u32 n)
+{
+	struct smc_cdc_msg msg = plain_msg(ctl, ctl->rx_seq + 1);
+
+	msg.prod.off += n;
+	KUNIT_ASSERT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_DATA);
+}
+
+static void api_11_out_of_line_byte_is_read_once(struct kunit *test)
+{
+	struct smc_cdc_ctl *ctl = urgent_new(test, 3, false);
+
+	KUNIT_EXPECT_EQ(test, smc_cdc_urg_read(ctl, true), 'u');
+	KUNIT_EXPECT_EQ(test, smc_cdc_urg_read(ctl, false), 'u');
+	KUNIT_EXPECT_EQ(test, smc_cdc_urg_read(ctl, false), -EINVAL);
+	/* Given to nobody after all. */
+	smc_cdc_urg_unread(ctl);
+	KUNIT_EXPECT_EQ(test, smc_cdc_urg_read(ctl, false), 'u');
+	KUNIT_EXPECT_EQ(test, smc_cdc_readable(ctl), 4U);
+}
+
+static void api_11_no_urgent_byte_is_einval_one_due_is_eagain(struct kunit *test)
+{
+	struct smc_cdc_ctl *ctl = ctl_new(test, rfc_geom);
+	struct smc_cdc_msg msg = plain_msg(ctl, 1);
+
+	KUNIT_EXPECT_EQ(test, smc_cdc_urg_read(ctl, false), -EINVAL);
+	msg.prod_flags = P;
+	smc_cdc_apply(ctl, &msg);
+	KUNIT_EXPECT_EQ(test, smc_cdc_urg_read(ctl, false), -EAGAIN);
+}
+
+static void api_11_a_read_ends_in_front_of_the_mark(struct kunit *test)
+{
+	struct smc_cdc_ctl *ctl = urgent_new(test, 3, true);
+
+	add_bytes(test, ctl, 10);
+	KUNIT_EXPECT_EQ(test, smc_cdc_read_limit(ctl, 0), 3U);
+	KUNIT_EXPECT_FALSE(test, smc_cdc_is_at_mark(ctl, 0));
+	/* One who looks ahead, too. */
+	KUNIT_EXPECT_EQ(test, smc_cdc_read_limit(ctl, 2), 1U);
+	KUNIT_EXPECT_TRUE(test, smc_cdc_is_at_mark(ctl, 3));
+	KUNIT_EXPECT_EQ(test, smc_cdc_read_limit(ctl, 3), 11U);
+	KUNIT_EXPECT_EQ(test, smc_cdc_read_limit(ctl, 14), 0U);
+	KUNIT_EXPECT_EQ(test, smc_cdc_read_limit(ctl, 20), 0U);
+	/* In line it is the first byte of the next read. */
+	KUNIT_ASSERT_EQ(test, smc_cdc_consume(ctl, 3), 0);
+	KUNIT_EXPECT_TRUE(test, smc_cdc_is_at_mark(ctl, 0));
+	KUNIT_EXPECT_EQ(test, smc_cdc_read_limit(ctl, 0), 11U);
+	KUNIT_ASSERT_EQ(test, smc_cdc_consume(ctl, 1), 0);
+	KUNIT_EXPECT_FALSE(test, smc_cdc_is_at_mark(ctl, 0));
+	KUNIT_EXPECT_FALSE(test, ctl->rx_urg_is_unread);
+}
+
+static void urg_06_byte_set_aside_makes_room_at_once(struct kunit *test)
+{
+	struct smc_cdc_ctl *ctl = urgent_new(test, 0, false);
+
+	KUNIT_EXPECT_EQ(test, smc_cdc_readable(ctl), 0U);
+	expect_cursor(test, ctl->rx_cons, 0, 5);
+	KUNIT_EXPECT_TRUE(test, smc_cdc_is_needed(ctl, 0));
+	/* The place of the byte is where the reader stands. */
+	KUNIT_EXPECT_TRUE(test, smc_cdc_is_at_mark(ctl, 0));
+	KUNIT_EXPECT_EQ(test, smc_cdc_urg_read(ctl, false), 'u');
+	KUNIT_EXPECT_TRUE(test, smc_cdc_is_at_mark(ctl, 0));
+	add_bytes(test, ctl, 2);
+	KUNIT_EXPECT_TRUE(test, smc_cdc_is_at_mark(ctl, 0));
+	KUNIT_EXPECT_FALSE(test, smc_cdc_is_at_mark(ctl, 1));
+	KUNIT_EXPECT_EQ(test, smc_cdc_read_limit(ctl, 0), 2U);
+	KUNIT_ASSERT_EQ(test, smc_cdc_consume(ctl, 1), 0);
+	KUNIT_EXPECT_FALSE(test, smc_cdc_is_at_mark(ctl, 0));
+}
+
+static void api_11_byte_not_asked_for_is_missed(struct kunit *test)
+{
+	struct smc_cdc_ctl *ctl = urgent_new(test, 2, false);
+
+	KUNIT_EXPECT_FALSE(test, smc_cdc_urg_set_aside(ctl));
+	KUNIT_ASSERT_EQ(test, smc_cdc_consume(ctl, 2), 0);
+	KUNIT_EXPECT_TRUE(test, smc_cdc_urg_set_aside(ctl));
+	KUNIT_EXPECT_FALSE(test, smc_cdc_urg_set_aside(ctl));
+	KUNIT_EXPECT_TRUE(test, ctl->rx_urg_is_unread);
+	add_bytes(test, ctl, 1);
+	KUNIT_ASSERT_EQ(test, smc_cdc_consume(ctl, 1), 0);
+	KUNIT_EXPECT_EQ(test, smc_cdc_urg_read(ctl, false), -EINVAL);
+}
+
+static void api_11_byte_set_aside_can_be_taken_back_in_line(struct kunit *test)
+{
+	struct smc_cdc_ctl *ctl = urgent_new(test, 0, false);
+
+	smc_cdc_urg_take_back(ctl);
+	KUNIT_EXPECT_FALSE(test, smc_cdc_is_at_mark(ctl, 0));
+	KUNIT_EXPECT_EQ(test, smc_cdc_urg_read(ctl, false), -EINVAL);
+}
+
+/* The application sends 15 urgent bytes in pieces; a mark is ahead of them. */
+static void urg_16_open_mark_moves_and_holds_one_byte(struct kunit *test)
+{
+	struct pair *p = pair_new(test, rfc_geom);
+	struct smc_cdc_msg msg;
+
+	prepare(&p->a, 5);
+	smc_cdc_open_urgent(&p->a.ctl, unsent(&p->a));
+	msg = must_push(test, &p->a);
+	KUNIT_EXPECT_EQ(test, p->a.x.len, 4U);
+	KUNIT_EXPECT_EQ(test, msg.prod_flags, P);
+	prepare(&p->a, 9);
+	smc_cdc_open_urgent(&p->a.ctl, unsent(&p->a));
+	msg = must_push(test, &p->a);
+	KUNIT_EXPECT_EQ(test, p->a.x.len, 9U);
+	KUNIT_EXPECT_EQ(test, msg.prod_flags, P);
+	expect_quiet(test, &p->a);
+	prepare(&p->a, 1);
+	smc_cdc_open_urgent(&p->a.ctl, unsent(&p->a));
+	smc_cdc_end_urgent(&p->a.ctl);
+	prepare(&p->a, 1);
+	msg = must_push(test, &p->a);
+	KUNIT_EXPECT_EQ(test, p->a.x.len, 2U);
+	KUNIT_EXPECT_EQ(test, msg.prod_flags, P | U);
+}
+
+static void urg_16_open_mark_that_ends_early_is_the_last_byte(struct kunit *test)
+{
+	struct pair *p = pair_new(test, rfc_geom);
+
+	prepare(&p->a, 5);
+	smc_cdc_open_urgent(&p->a.ctl, unsent(&p->a));
+	must_push(test, &p->a);
+	smc_cdc_end_urgent(&p->a.ctl);
+	KUNIT_EXPECT_EQ(test, must_push(test, &p->a).prod_flags, P | U);
+	KUNIT_EXPECT_EQ(test, p->a.x.len, 1U);
+}
+
+static void urg_01_single_open_byte_is_announced(struct kunit *test)
+{
+	struct pair *p = pair_new(test, rfc_geom);
+
+	prepare(&p->a, 1);
+	smc_cdc_open_urgent(&p->a.ctl, unsent(&p->a));
+	KUNIT_EXPECT_EQ(test, must_push(test, &p->a).prod_flags, P);
+	KUNIT_EXPECT_EQ(test, p->a.x.len, 0U);
+	expect_quiet(test, &p->a);
+}
+
+static void urg_13_open_mark_behind_another_one(struct kunit *test)
+{
+	struct pair *p = pair_new(test, rfc_geom);
+
+	prepare(&p->a, 3);
+	smc_cdc_mark_urgent(&p->a.ctl, unsent(&p->a));
+	prepare(&p->a, 3);
+	smc_cdc_open_urgent(&p->a.ctl, unsent(&p->a));
+	/* The first goes out whole. */
+	KUNIT_EXPECT_EQ(test, must_push(test, &p->a).prod_flags, P | U);
+	KUNIT_EXPECT_EQ(test, p->a.x.len, 3U);
+	prepare(&p->a, 3);
+	smc_cdc_open_urgent(&p->a.ctl, unsent(&p->a));
+	p->a.ctl.tx_urg_hold = false;
+	KUNIT_EXPECT_EQ(test, must_push(test, &p->a).prod_flags, P);
+	KUNIT_EXPECT_EQ(test, p->a.x.len, 5U);
 }
 
 /* Completion and change of link. */
@@ -1925,8 +2137,12 @@ static void cur_12_noise_never_breaks_the_rings(struct kunit *test)
 		KUNIT_ASSERT_GE(test, smc_cursor_distance(ctl->tx_geom,
 							  ctl->tx_cons,
 							  ctl->tx_prod), 0);
+		if (events & SMC_EV_URG)
+			smc_cdc_urg_store(ctl, 0, r & 4);
 		if (r & 1)
-			smc_cdc_consume(ctl, smc_cdc_readable(ctl) / 2);
+			smc_cdc_consume(ctl, smc_cdc_read_limit(ctl, 0) / 2);
+		if (r & 8)
+			smc_cdc_urg_set_aside(ctl);
 		if (r & 2)
 			smc_cdc_build(ctl, &x, &msg);
 	}
@@ -1963,6 +2179,7 @@ struct sim_end {
 	u8 *rmbe;
 	bool *is_unread;
 	u64 nr_got, nr_seen_mark;
+	u32 nr_aside;
 	bool is_deployed;		/* updates by linux-abi 5.4 */
 	u32 nr_updates;
 };
@@ -1973,6 +2190,7 @@ struct sim {
 	struct sim_end end[2];
 	bool loses_messages;
 	bool is_urgent;
+	bool is_out_of_line;
 	u32 nr_moves;
 };
 
@@ -2039,13 +2257,16 @@ static void sim_prepare(struct sim *s, struct sim_end *e, u32 n)
 		e->ring[e->prep.off] = sim_byte(e->nr_prep++);
 		e->prep = smc_cursor_advance(e->snd, e->prep, 1);
 	}
-	if (!s->is_urgent || sim_random(s, 8))
+	if (!s->is_urgent || (!e->ctl.tx_urg_is_open && sim_random(s, 8)))
 		return;
-	smc_cdc_mark_urgent(&e->ctl, e->nr_prep - e->nr_sent);
-	if (e->mark)
+	if (e->mark && (!e->ctl.tx_urg_is_open || e->mark_last))
 		e->mark_last = e->nr_prep;
 	else
 		e->mark = e->nr_prep;
+	/* One piece of an urgent send() or, one in three times, the last. */
+	smc_cdc_open_urgent(&e->ctl, e->nr_prep - e->nr_sent);
+	if (!sim_random(s, 3))
+		smc_cdc_end_urgent(&e->ctl);
 }
 
 /* Carry out a plan; again says that bytes may be there already. */
@@ -2136,6 +2357,20 @@ static bool sim_push(struct sim *s, u32 who)
 	return true;
 }
 
+/* The urgent byte has left the ring and is to be had out of line. */
+static void sim_note_aside(struct sim *s, struct sim_end *e)
+{
+	struct smc_cdc_ctl *ctl = &e->ctl;
+
+	KUNIT_ASSERT_TRUE(s->test, e->is_unread[ctl->rx_urg_mark.off]);
+	e->is_unread[ctl->rx_urg_mark.off] = false;
+	KUNIT_ASSERT_TRUE(s->test, smc_cdc_is_at_mark(ctl, 0));
+	KUNIT_ASSERT_EQ(s->test, smc_cdc_urg_read(ctl, e->nr_aside % 2),
+			sim_byte(e->nr_got));
+	e->nr_got++;
+	e->nr_aside++;
+}
+
 static void sim_check_mark(struct sim *s, struct sim_end *to,
 			   const struct sim_entry *q, u32 events)
 {
@@ -2147,6 +2382,10 @@ static void sim_check_mark(struct sim *s, struct sim_end *to,
 	KUNIT_ASSERT_EQ(s->test, to->nr_got + mark + 1, q->mark);
 	KUNIT_ASSERT_GT(s->test, q->mark, to->nr_seen_mark);
 	to->nr_seen_mark = q->mark;
+	smc_cdc_urg_store(&to->ctl, to->rmbe[to->ctl.rx_urg_mark.off],
+			  !s->is_out_of_line);
+	if (s->is_out_of_line && !mark)
+		sim_note_aside(s, to);
 }
 
 static bool sim_deliver(struct sim *s, u32 who)
@@ -2192,7 +2431,8 @@ static bool sim_read(struct sim *s, u32 who, u32 n)
 	struct smc_cursor c = e->ctl.rx_cons;
 	u32 i, bad = 0;
 
-	n = min(n, smc_cdc_readable(&e->ctl));
+	n = min(n, s->is_out_of_line ? smc_cdc_read_limit(&e->ctl, 0) :
+					smc_cdc_readable(&e->ctl));
 	for (i = 0; i < n; i++) {
 		bad += !e->is_unread[c.off];
 		bad += e->rmbe[c.off] != sim_byte(e->nr_got + i);
@@ -2203,6 +2443,8 @@ static bool sim_read(struct sim *s, u32 who, u32 n)
 	KUNIT_ASSERT_EQ(s->test, smc_cdc_consume(&e->ctl, n), 0);
 	KUNIT_ASSERT_TRUE(s->test, smc_cursor_is_equal(c, e->ctl.rx_cons));
 	e->nr_got += n;
+	if (s->is_out_of_line && smc_cdc_urg_set_aside(&e->ctl))
+		sim_note_aside(s, e);
 	return n;
 }
 
@@ -2273,6 +2515,8 @@ static void sim_drain(struct sim *s)
 	u32 who;
 
 	s->loses_messages = false;
+	for (who = 0; who < 2; who++)
+		smc_cdc_end_urgent(&s->end[who].ctl);
 	while (moved) {
 		moved = false;
 		for (who = 0; who < 2; who++) {
@@ -2327,8 +2571,14 @@ static const struct sim_row sim_rows[] = {
 	{ 1, { 16, 0 }, { 1, 0 } },
 };
 
-static void sim_run_rows(struct kunit *test, bool loses, bool is_urgent,
-			 u32 move_odds)
+struct sim_how {
+	bool loses;
+	bool is_urgent;
+	bool is_out_of_line;
+	u32 move_odds;
+};
+
+static void sim_run_rows(struct kunit *test, struct sim_how how)
 {
 	u32 i, moves = 0;
 
@@ -2338,43 +2588,54 @@ static void sim_run_rows(struct kunit *test, bool loses, bool is_urgent,
 		u32 most = max3(row->snd, row->one.size, row->two.size);
 		struct sim *s = sim_new(test, snd, row->one, row->two, i + 1);
 
-		s->loses_messages = loses;
-		s->is_urgent = is_urgent;
-		sim_run(s, 6000, most, move_odds);
+		s->loses_messages = how.loses;
+		s->is_urgent = how.is_urgent;
+		s->is_out_of_line = how.is_out_of_line;
+		sim_run(s, 6000, most, how.move_odds);
 		moves += s->nr_moves;
 		/* Sequence numbers have wrapped, and rings more than once. */
 		KUNIT_EXPECT_LT(test, s->end[0].ctl.tx_seq, 65500);
 		KUNIT_EXPECT_LT(test, s->end[0].ctl.rx_prod.wrap, 60000);
 		KUNIT_EXPECT_LT(test, s->end[1].ctl.rx_prod.wrap, 60000);
-		if (is_urgent)
+		if (how.is_urgent)
 			KUNIT_EXPECT_GT(test, s->end[0].nr_seen_mark, 0ULL);
+		KUNIT_EXPECT_EQ(test, !!s->end[0].nr_aside, how.is_out_of_line);
 	}
-	KUNIT_EXPECT_EQ(test, !!moves, !!move_odds);
+	KUNIT_EXPECT_EQ(test, !!moves, !!how.move_odds);
 }
 
 static void cur_07_property_streams_survive(struct kunit *test)
 {
-	sim_run_rows(test, false, false, 0);
+	sim_run_rows(test, (struct sim_how){});
 }
 
 static void cdc_08_property_lost_messages_do_no_harm(struct kunit *test)
 {
-	sim_run_rows(test, true, false, 0);
+	sim_run_rows(test, (struct sim_how){ .loses = true });
 }
 
 static void urg_02_property_marks_stand_where_they_were_set(struct kunit *test)
 {
-	sim_run_rows(test, false, true, 0);
+	sim_run_rows(test, (struct sim_how){ .is_urgent = true });
+}
+
+static void api_11_property_urgent_bytes_leave_the_stream(struct kunit *test)
+{
+	sim_run_rows(test, (struct sim_how){
+		.is_urgent = true, .is_out_of_line = true,
+	});
 }
 
 static void fail_12_property_streams_survive_moves(struct kunit *test)
 {
-	sim_run_rows(test, false, false, 5);
+	sim_run_rows(test, (struct sim_how){ .move_odds = 5 });
 }
 
 static void fail_14_property_urgent_marks_survive_moves(struct kunit *test)
 {
-	sim_run_rows(test, false, true, 5);
+	sim_run_rows(test, (struct sim_how){
+		.is_urgent = true, .move_odds = 5,
+	});
 }
 
 /*
@@ -2465,6 +2726,17 @@ static struct kunit_case smc_cdc_wire_cases[] = {
 	KUNIT_CASE(urg_13_second_mark_waits_behind_the_first),
 	KUNIT_CASE(urg_16_u_waits_for_the_last_urgent_byte),
 	KUNIT_CASE(urg_02_flags_are_not_repeated_without_data),
+	KUNIT_CASE(urg_04_each_urgent_byte_is_news_once),
+	KUNIT_CASE(api_11_out_of_line_byte_is_read_once),
+	KUNIT_CASE(api_11_no_urgent_byte_is_einval_one_due_is_eagain),
+	KUNIT_CASE(api_11_a_read_ends_in_front_of_the_mark),
+	KUNIT_CASE(urg_06_byte_set_aside_makes_room_at_once),
+	KUNIT_CASE(api_11_byte_not_asked_for_is_missed),
+	KUNIT_CASE(api_11_byte_set_aside_can_be_taken_back_in_line),
+	KUNIT_CASE(urg_16_open_mark_moves_and_holds_one_byte),
+	KUNIT_CASE(urg_16_open_mark_that_ends_early_is_the_last_byte),
+	KUNIT_CASE(urg_01_single_open_byte_is_announced),
+	KUNIT_CASE(urg_13_open_mark_behind_another_one),
 	KUNIT_CASE(fail_05_ss_follows_good_completions),
 	KUNIT_CASE(fail_07_validation_is_f_and_ss),
 	KUNIT_CASE(cdc_04_validation_uses_no_sequence_number),
@@ -2482,6 +2754,7 @@ static struct kunit_case smc_cdc_wire_cases[] = {
 	KUNIT_CASE_SLOW(cur_07_property_streams_survive),
 	KUNIT_CASE_SLOW(cdc_08_property_lost_messages_do_no_harm),
 	KUNIT_CASE_SLOW(urg_02_property_marks_stand_where_they_were_set),
+	KUNIT_CASE_SLOW(api_11_property_urgent_bytes_leave_the_stream),
 	KUNIT_CASE_SLOW(fail_12_property_streams_survive_moves),
 	KUNIT_CASE_SLOW(fail_14_property_urgent_marks_survive_moves),
 	KUNIT_CASE_SLOW(blk_04_property_deployed_reader_never_stalls_us),
