@@ -65,6 +65,7 @@ enum smc_conn_flag {
  * @tx_prep: next free byte
  * @tx_sent: next byte to write to the peer
  * @tx_fin: everything before it has completed
+ * @rx_stamp: when the last data came, kept while SO_TIMESTAMP is set
  * @tx_inflight: CDC messages posted and not completed
  * @tx_cork: data is held back (MSG_MORE, TCP_CORK) until flushed
  * @tx_flush: data is to go out whatever else holds it back
@@ -101,6 +102,7 @@ struct smc_conn {
 	struct smc_cursor tx_prep;
 	struct smc_cursor tx_sent;
 	struct smc_cursor tx_fin;
+	ktime_t rx_stamp;
 	u16 tx_inflight;
 	bool tx_cork;
 	bool tx_flush;

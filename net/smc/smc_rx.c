@@ -14,6 +14,7 @@
  *   here depends on what they are, but for the eye catcher.
  */
 #include <linux/sched/signal.h>
+#include <linux/tcp.h>
 #include <linux/wait.h>
 
 #include "smc_compat.h"
@@ -318,6 +319,48 @@ static int rx_recv_urgent(struct smc_sock *smc, struct msghdr *msg, size_t len, 
 	return -EFAULT;
 }
 
+/* SO_TIMESTAMP and SO_TIMESTAMPNS: when the last of the data came. */
+static void rx_put_stamp(struct smc_sock *smc, struct msghdr *msg)
+{
+	struct timespec64 ts = ktime_to_timespec64(READ_ONCE(smc->conn.rx_stamp));
+	bool is_new = sock_flag(&smc->sk, SOCK_TSTAMP_NEW);
+	struct __kernel_sock_timeval tv = { ts.tv_sec, ts.tv_nsec / NSEC_PER_USEC };
+	struct __kernel_old_timeval old_tv = { tv.tv_sec, tv.tv_usec };
+	struct __kernel_old_timespec old_ts = { ts.tv_sec, ts.tv_nsec };
+	struct __kernel_timespec new_ts = { ts.tv_sec, ts.tv_nsec };
+
+	/* The option was set after the data had come. */
+	if (!ts.tv_sec)
+		return;
+	if (!sock_flag(&smc->sk, SOCK_RCVTSTAMPNS) && is_new)
+		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMP_NEW, sizeof(tv), &tv);
+	else if (!sock_flag(&smc->sk, SOCK_RCVTSTAMPNS))
+		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMP_OLD, sizeof(old_tv), &old_tv);
+	else if (is_new)
+		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMPNS_NEW, sizeof(new_ts), &new_ts);
+	else
+		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMPNS_OLD, sizeof(old_ts), &old_ts);
+}
+
+/* What comes along with data, for those who asked for it. */
+static void rx_put_extras(struct smc_sock *smc, struct msghdr *msg)
+{
+	bool wants_inq = smc->tcp && tcp_sk(smc->tcp->sk)->recvmsg_inq;
+	int inq;
+
+	if (sock_flag(&smc->sk, SOCK_RCVTSTAMP))
+		rx_put_stamp(smc, msg);
+	if (!wants_inq && !msg->msg_get_inq)
+		return;
+	inq = smc_rx_inq(smc);
+	/* There is an end to be read, too. */
+	if (!inq && READ_ONCE(smc->conn.ctl.rx_conn_flags))
+		inq = 1;
+	msg->msg_inq = inq;
+	if (wants_inq)
+		put_cmsg(msg, SOL_TCP, TCP_CM_INQ, sizeof(inq), &inq);
+}
+
 static void rx_trace(struct smc_sock *smc, size_t len)
 {
 	struct smc_link *link;
@@ -343,6 +386,7 @@ static void rx_trace(struct smc_sock *smc, size_t len)
  * is had with MSG_OOB only. What could not be copied is not consumed. RFC 7609
  * 4.7.1 (TX-09), 4.4.1 (RMB-16: the eye catcher is looked at on each access),
  * 4.5.1 (WIN-02), 4.7.5 (URG-06), 4.8.1 (CLOSE-17), Appendix B (API-11).
+ * Control messages: SO_TIMESTAMP, SO_TIMESTAMPNS, TCP_INQ.
  *
  * Context: Process context, sleeps unless MSG_DONTWAIT. Expects the socket lock
  *	    held, which is released while waiting.
@@ -369,6 +413,8 @@ int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, int fla
 	rc = rx_loop(&call, len, sock_rcvlowat(sk, flags & MSG_WAITALL, len));
 	if (rc > 0)
 		rx_trace(smc, rc);
+	if (rc >= 0)
+		rx_put_extras(smc, msg);
 	return rc;
 }
 
