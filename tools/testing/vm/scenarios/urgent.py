@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Urgent data: what a program sees is the same on SMC as on TCP.
+
+One list of steps is done over TCP and then over SMC; each step must give what
+the list says, on both. What TCP cannot be held to (a closed window) follows for
+SMC alone.
+
+covers: URG-01 URG-03 URG-04 URG-06 URG-07 URG-08 URG-10 URG-11 URG-12 URG-13 API-11
+"""
+import errno
+import fcntl
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import termios
+
+timeout = 60
+
+OOB, PEEK, DONTWAIT, WAITALL = (socket.MSG_OOB, socket.MSG_PEEK, socket.MSG_DONTWAIT,
+                                socket.MSG_WAITALL)
+SIOCATMARK = 0x8905
+BIG = 20_000
+ELEMENT = 16384
+
+
+def commanded(h, port):
+    """The writer: sends what it is told over a connection of plain TCP."""
+    ctl = h.connect(port + 1, family="tcp").makefile("rw")
+    s = h.connect(port, sndbuf=4 * 65536)
+    for line in ctl:
+        word, text, n = json.loads(line)
+        data = text.encode() * n
+        h.equal(s.send(data, OOB if word == "urgent" else 0), len(data), word)
+        ctl.write("done\n")
+        ctl.flush()
+    h.finish(s)
+
+
+class Reader:
+    def __init__(self, h, port, rcvbuf=0):
+        ctl = h.listen(port + 1, family="tcp", mark=False)
+        ls = h.listen(port, rcvbuf=rcvbuf)
+        self.ctl = h.accept(ctl).makefile("rw")
+        self.s = h.accept(ls)
+        self.h = h
+        self.signals = 0
+        signal.signal(signal.SIGURG, self.count)
+        fcntl.fcntl(self.s, fcntl.F_SETOWN, os.getpid())
+        self.poll = select.poll()
+        self.poll.register(self.s, select.POLLIN | select.POLLPRI)
+        self.quiet = select.poll()
+        self.quiet.register(self.s, select.POLLIN)
+
+    def count(self, *_):
+        self.signals += 1
+
+    def tell(self, word, text, n=1):
+        self.ctl.write(json.dumps([word, text, n]) + "\n")
+        self.ctl.flush()
+        self.h.equal(self.ctl.readline(), "done\n", "the writer")
+
+    def close(self):
+        self.ctl.close()
+        self.h.finish(self.s)
+
+    def ioctl(self, request):
+        return struct.unpack("i", fcntl.ioctl(self.s, request, b"\0" * 4))[0]
+
+    def now(self):
+        """What a program may ask without reading."""
+        bits = dict(self.poll.poll(0)).get(self.s.fileno(), 0)
+        return (("I" if bits & select.POLLIN else "") +
+                ("P" if bits & select.POLLPRI else "") +
+                ("M" if self.ioctl(SIOCATMARK) else "") + str(self.ioctl(termios.FIONREAD)))
+
+    def recv(self, n, flags=0):
+        try:
+            return self.s.recv(n, flags | DONTWAIT).decode()
+        except OSError as e:
+            return errno.errorcode[e.errno]
+
+    def comes(self, what):
+        self.h.wait(lambda: self.now() == what, f"{what}, it is {self.now()}", 10)
+
+    def inline(self, on):
+        self.s.setsockopt(socket.SOL_SOCKET, socket.SO_OOBINLINE, on)
+
+    def holds(self, *pairs):
+        for i, (got, want) in enumerate(pairs):
+            self.h.equal(got(), want, f"{i + 1} of {[p[1] for p in pairs]}")
+
+
+def steps(h, port):
+    """The reader. What now() says: In, Pri, Mark, bytes that FIONREAD counts."""
+    r = Reader(h, port)
+    recv, now = r.recv, r.now
+
+    # in front of the mark, at it, behind it
+    r.tell("urgent", "abc")
+    r.comes("IP2")
+    h.wait(lambda: r.signals == 1, "SIGURG", 10)
+    r.holds((lambda: recv(10), "ab"), (now, "PM0"), (lambda: recv(1, OOB | PEEK), "c"),
+            (lambda: recv(1, OOB), "c"), (lambda: recv(1, OOB), "EINVAL"), (now, "M0"))
+    r.tell("plain", "def")
+    h.check(r.quiet.poll(10000), "data behind the mark")
+    r.holds((now, "IM0"), (lambda: recv(10), "def"), (now, "0"),
+            (lambda: recv(10), "EAGAIN"))
+
+    # read out of line first, while data in front of it waits
+    r.tell("urgent", "xyz!")
+    r.comes("IP3")
+    r.holds((lambda: recv(9, OOB), "!"), (now, "I3"), (lambda: recv(2), "xy"),
+            (now, "I1"), (lambda: recv(9, WAITALL), "z"), (now, "M0"),
+            (lambda: recv(9), "EAGAIN"), (now, "0"))
+
+    # not asked for: a read that begins at the mark passes it
+    r.tell("urgent", "1")
+    r.comes("PM0")
+    r.tell("plain", "more")
+    h.check(r.quiet.poll(10000), "data behind a mark that nobody looked at")
+    r.holds((lambda: recv(2, PEEK), "mo"), (now, "IPM0"), (lambda: recv(9), "more"),
+            (lambda: recv(1, OOB), "EINVAL"), (now, "0"))
+
+    # a second one before the first was read: the first is gone
+    r.tell("urgent", "1")
+    r.comes("PM0")
+    r.tell("urgent", "2")
+    h.wait(lambda: recv(1, OOB | PEEK) == "2", "the second urgent byte", 10)
+    r.holds((now, "PM0"), (lambda: recv(1, OOB), "2"), (now, "M0"))
+    r.tell("plain", "q")
+    h.check(r.quiet.poll(10000), "data behind two marks")
+    r.holds((lambda: recv(9), "q"), (now, "0"))
+
+    # peeking stops at the mark as well
+    r.tell("urgent", "mn")
+    r.comes("IP1")
+    r.holds((lambda: recv(9, PEEK), "m"), (lambda: recv(9), "m"), (now, "PM0"),
+            (lambda: recv(9), "EAGAIN"), (lambda: recv(1, OOB), "EINVAL"))
+
+    # in line
+    r.inline(1)
+    r.tell("urgent", "uvw")
+    r.comes("IP3")
+    r.holds((lambda: recv(1, OOB), "EINVAL"), (lambda: recv(9, PEEK), "uv"),
+            (lambda: recv(9), "uv"), (now, "IPM1"), (lambda: recv(9, PEEK), "w"),
+            (lambda: recv(9), "w"), (now, "0"))
+    r.inline(0)
+
+    # in line only after it has come
+    r.tell("urgent", "Z")
+    r.comes("PM0")
+    r.inline(1)
+    r.holds((now, "IPM1"), (lambda: recv(9, PEEK), "Z"), (lambda: recv(9), "Z"), (now, "0"))
+    r.inline(0)
+
+    # the last byte of a long send; a fault does not lose it
+    r.tell("urgent", "L", BIG)
+    r.comes(f"IP{BIG - 1}")
+    got = h.recv_exact(r.s, BIG - 1)
+    h.equal(got, b"L" * (BIG - 1), "bytes in front of the mark")
+    if h.family == "smc":  # TCP loses the byte here
+        h.equal(fault(r.s, OOB), "EFAULT", "an urgent byte to nowhere")
+    h.equal(recv(1, OOB), "L", "the urgent byte after that")
+    r.tell("plain", "end")
+    h.equal(h.recv_exact(r.s, 3), b"end", "the last bytes")
+    h.check(r.signals >= 9, f"{r.signals} signals")
+    r.close()
+
+
+def fault(s, flags):
+    """recv() into memory that is not there."""
+    import ctypes
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.recv.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    rc = libc.recv(s.fileno(), 8, 1, flags)
+    return errno.errorcode[ctypes.get_errno()] if rc < 0 else str(rc)
+
+
+def closed_window(h, port):
+    """More than the element holds, then an urgent byte: it is announced at once."""
+    r = Reader(h, port, rcvbuf=ELEMENT)
+    r.tell("plain", "p", 2 * ELEMENT)
+    h.wait(lambda: r.ioctl(termios.FIONREAD) >= ELEMENT - 4, "a full element", 10)
+    h.check("P" not in r.now(), "urgent too early")
+    r.tell("urgent", "!")
+    r.tell("plain", "behind")
+    h.wait(lambda: "P" in r.now(), "news of the urgent byte", 10)
+    h.wait(lambda: r.signals == 1, "SIGURG", 10)
+    h.equal(r.recv(1, OOB), "EAGAIN", "an urgent byte that is under way")
+    h.equal(h.recv_exact(r.s, 2 * ELEMENT), b"p" * 2 * ELEMENT, "data in front of it")
+    h.wait(lambda: r.recv(1, OOB | PEEK) == "!", "the urgent byte", 10)
+    h.equal(r.signals, 1, "signals for one urgent byte")
+    h.equal(r.recv(1, OOB), "!", "the urgent byte")
+    h.equal(h.recv_exact(r.s, 6), b"behind", "data behind it")
+    r.close()
+
+
+def long_send(h, port):
+    """An urgent send of more than rings and elements hold has one urgent byte."""
+    r = Reader(h, port, rcvbuf=ELEMENT)
+    n = 700_000
+    r.ctl.write(json.dumps(["urgent", "x", n]) + "\n")
+    r.ctl.flush()
+    h.equal(h.recv_exact(r.s, n - 1), b"x" * (n - 1), "data in front of it")
+    h.wait(lambda: r.recv(1, OOB | PEEK) == "x", "the urgent byte", 10)
+    h.equal(r.now(), "PM0", "at the end")
+    h.equal(r.ctl.readline(), "done\n", "the writer")
+    r.close()
+
+
+def run(t):
+    port = 5200
+    for family in ("tcp", t.family):
+        t.step(f"steps over {family}")
+        s = t.half(t.a, steps, port=port, family=family)
+        s.expect("listening", t.left())
+        t.wait_all(s, t.half(t.b, commanded, port=port, family=family))
+        port += 2
+    if t.family != "smc":
+        return
+    t.rdma_start()
+    for half in (closed_window, long_send):
+        t.step(half.__name__)
+        s = t.half(t.a, half, port=port)
+        s.expect("listening", t.left())
+        t.wait_all(s, t.half(t.b, commanded, port=port))
+        port += 2
+    t.carried(t.b, 700_000)
