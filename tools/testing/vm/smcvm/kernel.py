@@ -198,8 +198,11 @@ def qemu_accel(kernel):
 
 @functools.lru_cache(maxsize=1)
 def preload_library():
-    """Build the preload library of tools/smc in the cache; its path."""
-    out = os.path.join(CACHE, "vm-tools")
+    """Build the preload library of tools/smc in the cache; its path.
+
+    Dependency files name the sources, so each tree has a directory of its own.
+    """
+    out = os.path.join(CACHE, "vm-tools-" + hashlib.sha256(TOP.encode()).hexdigest()[:8])
     with locked("tools"):
         os.makedirs(out, exist_ok=True)
         run(["make", "-s", "-C", os.path.join(TOP, "tools/smc"), f"OUT={out}",
