@@ -6,6 +6,7 @@
 # make demo              two machines talk through the module; shows how fast
 # make check             every test once; what continuous integration runs
 # make check-long        every test in every variant
+# make programs          real programs over SMC; writes Documentation/programs.md
 # make bench             this module against TCP and the distribution's module
 # make lint              layers and style only
 # make install           put modules and tools where the system finds them
@@ -102,6 +103,11 @@ check:
 check-long:
 	$(top)/scripts/check --long
 
+programs:
+	$(top)/scripts/setup
+	SMC_TABLE=$(top)/Documentation/programs.md \
+		$(top)/tools/testing/vm/run --kernel stock --dialect deployed programs
+
 bench:
 	$(top)/scripts/setup
 	$(top)/tools/bench/bench
@@ -116,5 +122,5 @@ clean-modules:
 	+$(if $(wildcard $(KDIR)/Makefile),$(kbuild) clean)
 
 .PHONY: all modules shadow tools install install-modules install-tools \
-	check-tools uninstall dkms demo check check-long bench lint clean \
+	check-tools uninstall dkms demo check check-long programs bench lint clean \
 	clean-modules

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Suites of the Python library in the machines, and the comparison of outcomes."""
+import json
+import os
+
+from smcvm import kernel
+
+PROGRAMS = os.path.join(kernel.TOP, "tools/testing/programs")
+SUITES = {
+    "a": ("test_socket", "test_ftplib", "test_epoll", "test_poll", "test_selectors",
+          "test_asyncio.test_sock_lowlevel"),
+    "b": ("test_asyncio.test_events", "test_ssl", "test_asyncio.test_streams",
+          "test_httplib", "test_socketserver"),
+}
+# of the stream sockets that TCP's run makes, SMC's run must make this share:
+# a few come from programs that are started with an empty environment
+SHARE = 0.9
+# and of the connections of same-host SMC this share must use RDMA
+RDMA_SHARE = 0.5
+
+
+def exceptions():
+    """{(mode, test): reason}"""
+    out = {}
+    with open(os.path.join(PROGRAMS, "python.exceptions"), encoding="utf-8") as f:
+        for line in f:
+            if line.strip() and not line.startswith("#"):
+                mode, test, reason = line.split(None, 2)
+                out[mode, test] = reason.strip()
+    return out
+
+
+def compare(tcp, smc, allowed):
+    """Texts of what is wrong with the results SMC."""
+    wrong = []
+    mode = smc["mode"]
+    for test, (outcome, _, text) in smc["results"].items():
+        was = tcp["results"].get(test, ["not run"])[0]
+        if (mode, test) in allowed:
+            if outcome == "ok":
+                wrong.append(f"{mode} {test}: passes, but is listed as an exception")
+        elif outcome not in ("ok", was):
+            wrong.append(f"{mode} {test}: {outcome} ({was} on TCP)\n{text}")
+    wrong += [f"{mode} {test}: not run, {r[0]} on TCP" for test, r in tcp["results"].items()
+              if r[0] == "ok" and test not in smc["results"] and (mode, test) not in allowed]
+    return wrong
+
+
+def made_enough(tcp, smc):
+    """Texts of what is wrong with the number of sockets."""
+    want, got = tcp["made"]["tcp"], smc["made"]["smc"]
+    wrong = []
+    if got < want * SHARE:
+        wrong.append(f"{smc['mode']} {smc['suite']}: {got} SMC sockets made, TCP's run made "
+                     f"{want}; {smc['made']['tcp']} were TCP")
+    if smc["mode"] == "same_host":
+        used, fell = connections(smc)
+        if used < (used + fell) * RDMA_SHARE:
+            wrong.append(f"{smc['suite']}: {used} connections used RDMA, {fell} fell back")
+    return wrong
+
+
+def connections(r):
+    c = r["counters"]
+    return c.get("client_smc", 0), c.get("client_tcp", 0)
+
+
+def outcomes(r):
+    count = {}
+    for outcome, _, _ in r["results"].values():
+        count[outcome] = count.get(outcome, 0) + 1
+    return " ".join(f"{n} {k}" for k, n in sorted(count.items()))
+
+
+def describe(r):
+    used, fell = connections(r)
+    text = f"  {r['suite']:32} {r['mode']:9} {outcomes(r)}; sockets made {r['made']['smc']} " \
+           f"SMC {r['made']['tcp']} TCP"
+    if r["mode"] != "tcp":
+        text += f"; connections {used} RDMA {fell} fallback"
+    print(f"{text}; {r['seconds']:.0f} s", flush=True)
+
+
+def judge(parts):
+    """PARTS are the results of one suite by mode."""
+    allowed = exceptions()
+    wrong = []
+    tcp = parts.pop("tcp")
+    if not any(outcome == "ok" for outcome, _, _ in tcp["results"].values()):
+        wrong.append(f"{tcp['suite']}: nothing passes on TCP\n{list(tcp['results'].items())[:3]}")
+    for smc in parts.values():
+        wrong += compare(tcp, smc, allowed) + made_enough(tcp, smc)
+    return wrong
+
+
+def start(vm, preload, modes, names):
+    script = "/host" + os.path.join(PROGRAMS, "suites.py")
+    return vm.spawn(["python3.11", script, preload, ",".join(modes), *names])
+
+
+def modes_of(vm):
+    same = vm.call("exists", path="/proc/sys/net/smc/same_host")["yes"]
+    return ["tcp", "smc"] + ["same_host"] * same
+
+
+def run(t, suites):
+    """Run SUITES, {machine: names}, in all modes; fails the scenario if it must."""
+    preload = "/host" + kernel.preload_library()
+    procs = [start(vm, preload, modes_of(vm), suites[vm.name])
+             for vm in (t.a, t.b) if suites.get(vm.name)]
+    wrong = []
+    made = 0
+    for p in procs:
+        p.wait(t.left())
+        by_suite = {}
+        for r in map(json.loads, p.out.splitlines()):
+            describe(r)
+            by_suite.setdefault(r["suite"], {})[r["mode"]] = r
+            made += r["made"]["smc"]
+        for parts in by_suite.values():
+            wrong += judge(parts)
+    if not made:
+        wrong.append("no SMC socket was made at all")
+    t.check(not wrong, f"{len(wrong)} comparisons failed\n" + "\n".join(wrong))
+    t.note(f"{made} SMC sockets")

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Run suites of the Python library, unmodified, as plain TCP and over SMC.
+
+Runs inside a machine. For each suite and each mode one child runs the tests
+and tells the outcome of each; a child that stands still is ended, its test
+counts as hanging, and another child goes on behind it. Prints one JSON object
+per suite and mode:
+
+    suite, mode, results {test: [outcome, seconds, text]}, stream sockets made
+    by family, counters of the module that grew
+
+usage: suites.py PRELOAD MODE[,MODE...] SUITE...   modes: tcp smc same_host
+       suites.py --child SUITE   (skips the tests named on standard input)
+"""
+import faulthandler
+import json
+import os
+import re
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+STILL = 60      # seconds without a word after which a test hangs
+EVENT = "/sys/kernel/tracing/events/syscalls/sys_enter_socket"
+SOCK_STREAM, TYPE_MASK = 1, 15
+FAMILIES = {2: "tcp", 10: "tcp", 43: "smc"}
+IPPROTO_TCP = 6
+TRIGGER = "hist:keys=family,type,protocol"
+SAME_HOST = "/proc/sys/net/smc/same_host"
+STATS = "/proc/net/smc_stats"
+
+
+# The child: one suite
+
+
+class Result(unittest.TestResult):
+    """Tells the outcome of each test at once, on a descriptor of its own."""
+
+    def __init__(self, out):
+        super().__init__()
+        self.out = out
+        self.began = time.monotonic()
+
+    def say(self, **words):
+        self.out.write(json.dumps(words) + "\n")
+        self.out.flush()
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.began = time.monotonic()
+        self.worst = ("ok", "")
+        self.say(start=test.id())
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        self.end(test, *self.worst)
+
+    def end(self, test, outcome, text):
+        self.say(test=test.id(), outcome=outcome, text=text[-3000:],
+                 seconds=round(time.monotonic() - self.began, 2))
+
+    def bad(self, test, err):
+        text = self._exc_info_to_string(err, test)
+        if isinstance(test, unittest.TestCase):
+            self.worst = ("failed", text)
+        else:
+            self.end(test, "failed", text)  # setUpClass and the like
+
+    def addError(self, test, err):
+        self.bad(test, err)
+
+    def addFailure(self, test, err):
+        self.bad(test, err)
+
+    def addSubTest(self, test, subtest, err):
+        if err:
+            self.worst = ("failed", f"{subtest}\n{self._exc_info_to_string(err, test)}")
+
+    def addSkip(self, test, reason):
+        if isinstance(test, unittest.TestCase):
+            self.worst = ("skipped", reason)
+
+    def addUnexpectedSuccess(self, test):
+        self.worst = ("failed", "unexpected success")
+
+
+def flat(suite):
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from flat(test)
+        else:
+            yield test
+
+
+def child(name):
+    from test import support
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    done = set(sys.stdin.read().split("\n"))
+    faulthandler.enable()
+    # nothing outside of this machine is asked; this one names so its own sockets
+    support.use_resources = ["cpu", "subprocess"] + ["network"] * (name == "test_socketserver")
+    support.LOOPBACK_TIMEOUT = 15
+    os.chdir(tempfile.mkdtemp(prefix="suite-"))
+    tests = unittest.defaultTestLoader.loadTestsFromName("test." + name)
+    todo = unittest.TestSuite(t for t in flat(tests) if t.id() not in done)
+    result = Result(out)
+    todo.run(result)
+    result.say(end=True)
+    out.flush()
+    os._exit(0)     # threads that a failed test left do not keep us
+
+
+# The parent
+
+
+class Watch:
+    """One child and the words it says."""
+
+    def __init__(self, name, env, done, results):
+        self.results = results
+        self.at = None
+        self.ended = False
+        self.err = tempfile.TemporaryFile()
+        self.p = subprocess.Popen(
+            [sys.executable, os.path.abspath(__file__), "--child", name],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.err,
+            env=env, start_new_session=True)
+        self.p.stdin.write("\n".join(done).encode())
+        self.p.stdin.close()
+
+    def word(self, w):
+        if "start" in w:
+            self.at = w["start"]
+        elif "test" in w:
+            self.results[w["test"]] = [w["outcome"], w["seconds"], w["text"]]
+            self.at = None
+        else:
+            self.ended = True
+
+    def run(self):
+        """Read until the end or a standstill; returns whether all is done."""
+        fd, buf = self.p.stdout.fileno(), b""
+        with selectors.DefaultSelector() as sel:
+            sel.register(fd, selectors.EVENT_READ)
+            while not self.ended:
+                if not sel.select(STILL):
+                    break
+                data = os.read(fd, 65536)
+                if not data:
+                    break
+                *lines, buf = (buf + data).split(b"\n")
+                for line in lines:
+                    self.word(json.loads(line))
+        still = not self.ended and self.p.poll() is None
+        if still:
+            os.kill(self.p.pid, signal.SIGABRT)     # faulthandler says where
+        self.stop(still)
+        self.err.seek(0)
+        text = self.err.read().decode(errors="replace")[-4000:]
+        if self.ended:
+            return True
+        if self.at is None:
+            self.results["the suite itself"] = ["failed", 0, text]
+            return True
+        self.results[self.at] = ["hangs" if still else "dies", STILL, text]
+        return False
+
+    def stop(self, gently):
+        try:
+            self.p.wait(10 if gently or self.ended else 0)
+        except subprocess.TimeoutExpired:
+            pass
+        try:
+            os.killpg(self.p.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.p.wait()
+        self.p.stdout.close()
+
+
+def run_suite(name, env):
+    results = {}
+    while not Watch(name, env, list(results), results).run():
+        pass
+    return results
+
+
+def count_start():
+    with open(EVENT + "/trigger", "w", encoding="ascii") as f:
+        f.write(TRIGGER)
+
+
+def count_end():
+    """Stream sockets asked for since count_start(), by family."""
+    with open(EVENT + "/hist", encoding="ascii") as f:
+        text = f.read()
+    with open(EVENT + "/trigger", "w", encoding="ascii") as f:
+        f.write("!" + TRIGGER)
+    made = dict.fromkeys(FAMILIES.values(), 0)
+    for m in re.finditer(r"family:\s*(\d+), type:\s*(\d+), protocol:\s*(\d+) } "
+                         r"hitcount:\s*(\d+)", text):
+        family, kind, protocol, n = map(int, m.groups())
+        if family in FAMILIES and kind & TYPE_MASK == SOCK_STREAM and \
+                protocol in (0, 1, IPPROTO_TCP):
+            made[FAMILIES[family]] += n
+    return made
+
+
+def counters():
+    if not os.path.exists(STATS):
+        return {}
+    with open(STATS, encoding="ascii") as f:
+        return {k: int(v) for k, v in (line.split() for line in f)}
+
+
+def parent(preload, modes, names):
+    for name in names:
+        for mode in modes:
+            env = dict(os.environ)
+            if mode != "tcp":
+                env["LD_PRELOAD"] = preload
+            if os.path.exists(SAME_HOST):
+                with open(SAME_HOST, "w", encoding="ascii") as f:
+                    f.write(str(int(mode == "same_host")))
+            t0 = time.monotonic()
+            before = counters()
+            count_start()
+            results = run_suite(name, env)
+            grown = {k: v - before.get(k, 0) for k, v in counters().items()
+                     if v != before.get(k, 0)}
+            print(json.dumps({"suite": name, "mode": mode, "results": results,
+                              "made": count_end(), "counters": grown,
+                              "seconds": round(time.monotonic() - t0, 1)}), flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--child":
+        child(sys.argv[2])
+    else:
+        parent(sys.argv[1], sys.argv[2].split(","), sys.argv[3:])

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a row of rows.py works with, and how its result is judged."""
+import os
+import time
+
+from smcvm import kernel
+from smcvm.machine import Died, Failed
+
+import rows
+import table
+
+MODES = ("tcp", "smc")
+PRELOAD = "/tmp/libsmc-preload.so"  # a copy that every user may read
+# Bytes that differ from block to block, the same on both machines
+STREAM = "openssl enc -aes-128-ctr -nosalt -K 00 -iv 00 -in /dev/zero 2>/dev/null"
+
+
+class Work:
+    """One row in one mode: "tcp", "smc" or "same_host"."""
+
+    def __init__(self, t, files, seconds, mode):
+        self.t = t
+        self.a, self.b = t.a, t.b
+        self.mode = mode
+        self.env = {} if mode == "tcp" else {"LD_PRELOAD": PRELOAD}
+        self.seconds = seconds
+        self.files = files
+        self.procs = []
+        self.last = None
+        self.end = time.monotonic() + files.limit
+
+    def left(self):
+        return max(1, self.end - time.monotonic())
+
+    def start(self, vm, cmd, env=None):
+        p = vm.spawn(cmd, self.env if env is None else env)
+        self.procs.append(p)
+        return p
+
+    def until(self, what, cond):
+        while not cond():
+            if time.monotonic() > self.end:
+                raise Failed(f"waited in vain until {what}")
+            time.sleep(0.1)
+
+    def serve(self, vm, cmd, port):
+        """Start a server and wait until it listens."""
+        p = self.start(vm, cmd)
+
+        def listens():
+            if p.rc is not None:
+                raise Failed(p.explain())
+            return vm.run(f"ss -Hltn 'sport = :{port}'").out.strip()
+        self.until(f"{cmd} listens", listens)
+        return p
+
+    def client(self, cmd, env=None):
+        """Run a command on B to its end; returns its output."""
+        p = self.start(self.b, cmd, env)
+        self.last = p.wait(self.left())
+        return self.last.out
+
+    def timed(self, cmd):
+        """Run a command on B; returns seconds."""
+        t0 = time.monotonic()
+        self.client(cmd)
+        return time.monotonic() - t0
+
+    def digest(self, name):
+        return self.files.digest[name]
+
+    def size(self, name):
+        return self.files.sizes[name]
+
+    def stop(self):
+        """End what was started, clients and servers, and what those started."""
+        for p in reversed(self.procs):
+            if p.rc is None:
+                p.kill(15)
+        for p in self.procs:
+            try:
+                p.wait(5, check=False)
+            except Died:
+                raise
+            except Failed:
+                p.kill()
+        for vm in (self.a, self.b):
+            vm.kill_leftovers()
+            vm.until(lambda v=vm: not [x for x in v.leftovers() if x["state"] != "Z"],
+                     20, "end of all processes")
+
+
+class Files:
+    """The files that are served and copied, the same on both machines.
+
+    They are made on the host, once, and their digests computed there.
+    """
+
+    def __init__(self, t, scp_mib, limit):
+        self.limit = limit + scp_mib
+        self.sizes = {"10k": 10240, "item": 900_000, "medium": 4 << 20, "big": 32 << 20,
+                      "copied": scp_mib << 20}
+        self.digest = {}
+        lines = [f"mkdir -p {rows.FILES}",
+                 f"cp /host{kernel.preload_library()} {PRELOAD} && chmod 644 {PRELOAD}"]
+        for name, size in self.sizes.items():
+            path, self.digest[name] = made(size)
+            lines.append(f"ln -sfn /host{path} {rows.FILES}/{name}")
+        for vm in (t.a, t.b):
+            vm.run("\n".join(lines))
+
+
+def made(size):
+    """A file of SIZE bytes in the cache of the host: its path and SHA-256."""
+    path = os.path.join(kernel.CACHE, f"programs-{size}")
+    with kernel.locked("programs"):
+        if not os.path.exists(path):
+            kernel.run(["/bin/sh", "-c", f"{STREAM} | head -c {size} > {path}.new; "
+                                         f"mv {path}.new {path}"])
+        return path, kernel.run(["/bin/sh", "-c", rows.sha256(path)]).strip()
+
+
+def grown(t, before):
+    """What the module counted on both machines since BEFORE."""
+    now = counted(t)
+    return {k: v - before.get(k, 0) for k, v in now.items()}
+
+
+def counted(t):
+    """Counters of the module, added up over both machines."""
+    out = {}
+    for vm in (t.a, t.b):
+        if not vm.call("exists", path="/proc/net/smc_stats")["yes"]:
+            continue
+        for line in vm.read("/proc/net/smc_stats").splitlines():
+            name, value = line.split()
+            out[name] = out.get(name, 0) + int(value)
+        out["packets"] = out.get("packets", 0) + vm.counters()["sent_pkts"]
+    return out
+
+
+def transport(row, mode, count):
+    """What was used, in words; raises Failed if it is not what it should be."""
+    smc = count.get("client_smc", 0)
+    tcp = count.get("client_tcp", 0) + count.get("server_tcp", 0)
+    packets = count.get("packets", 0)
+    if mode == "tcp":
+        if smc:
+            raise Failed(f"{smc} connections of plain TCP used SMC")
+        return "TCP"
+    if row.fallen is None and mode == "smc":
+        if tcp < row.conns or smc:
+            raise Failed(f"{tcp} connections fell back, want {row.conns}; {smc} did not")
+        return f"TCP (fallback), {tcp} sockets"
+    if smc < row.conns:
+        raise Failed(f"{smc} connections used SMC-R, want {row.conns}; {tcp} fell back")
+    if tcp > (row.fallen or 0):
+        raise Failed(f"{tcp} connections fell back, {row.fallen} may; {smc} used SMC-R")
+    if packets < 4 * smc:
+        raise Failed(f"{packets} RDMA packets cannot carry {smc} connections")
+    return f"SMC-R, {smc} connection{'s' * (smc > 1)}, {packets} packets"
+
+
+def run_row(t, files, row, mode, seconds):
+    """Run a row in a mode; returns (rate, unit, words, transport)."""
+    w = Work(t, files, seconds, mode)
+    t.step(f"{row.name} {mode}")
+    before = counted(t)
+    try:
+        try:
+            rate, unit, words = row.func(w)
+            count = grown(t, before)
+        except (AssertionError, Failed) as e:
+            raise Failed(f"{e}\n{state(t, w)}") from None
+        return rate, unit, words, transport(row, mode, count)
+    finally:
+        w.stop()
+
+
+def state(t, w):
+    """What a failure left behind: processes, sockets, where they sleep."""
+    text = ""
+    for p in w.procs:
+        text += p.explain()[-2500:] + "\n"
+    for vm in (t.a, t.b):
+        if not vm.alive():
+            continue
+        text += f"--- {vm.name}: SMC sockets\n"
+        text += "\n".join(str({k: v for k, v in s.items() if k != "lgr"})
+                          for s in vm.sockets()[:12]) + "\n"
+        text += vm.run("ss -tanp | head -20; for p in /proc/[0-9]*; do read -r n < $p/comm; "
+                       "grep -qsE 'smc_|tcp_|inet_|sk_' $p/stack && echo $n && "
+                       "head -5 $p/stack; done 2>/dev/null; true").out
+    return text
+
+
+def run_both(t, files, row, seconds):
+    """Both modes of a row; returns {mode: result} and texts of what failed."""
+    results, wrong = {}, []
+    for mode in MODES:
+        try:
+            results[mode] = run_row(t, files, row, mode, seconds)
+        except Died:
+            raise
+        except Failed as e:
+            wrong.append(f"{row.name} {mode}: {e}")
+    return results, wrong
+
+
+def run_rows(t, chosen, scp_mib, seconds):
+    """Run rows in both modes; returns lines for the table. Fails if any did."""
+    files = Files(t, scp_mib, 300)
+    wrong, lines = [], []
+    for row in chosen:
+        results, bad = run_both(t, files, row, seconds)
+        wrong += bad
+        lines.append(table.line(row, results))
+        print("  " + lines[-1], flush=True)
+        for text in bad:
+            print("  | " + text.replace("\n", "\n  | "), flush=True)
+    t.check(not wrong, f"{len(wrong)} of {2 * len(chosen)} runs failed\n" + "\n".join(wrong))
+    t.note(f"{len(chosen)} programs")
+    return lines

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Suites of the Python library: what passes on TCP passes on SMC, test by test.
+
+Each suite runs as plain TCP and then with SMC sockets, in the same machine and
+the same boot; half of them on A, half on B. SMC runs twice: with sockets that
+fall back, since both ends are in one host, and, where the module can, with
+same-host SMC. Exceptions are in tools/testing/programs/python.exceptions; one
+that passes is a failure.
+
+SMC_SUITES="NAME ..." in the environment runs these suites only.
+
+covers: API-01 API-03 GEN-01
+"""
+import os
+import sys
+
+from smcvm import kernel
+
+sys.path.insert(1, os.path.join(kernel.TOP, "tools/testing/programs"))
+import compare  # noqa: E402
+
+kernels = ("stock",)
+dialects = (0,)
+timeout = 1800
+
+
+def run(t):
+    only = os.environ.get("SMC_SUITES", "").split()
+    compare.run(t, {vm: [n for n in names if not only or n in only]
+                    for vm, names in compare.SUITES.items()})
