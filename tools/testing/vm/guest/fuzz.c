@@ -1,0 +1,774 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Random calls on AF_SMC sockets.
+ *
+ * usage: fuzz SEED SECONDS OWN-ADDRESS PEER-ADDRESS
+ *
+ * Operation: WORKERS processes of THREADS threads each. The threads of a
+ * process share a table of descriptors, so that calls race with close() and
+ * shutdown() of the same socket. Each process tries to listen on a port of its
+ * own and connects to those of all processes here and at the peer, so that many
+ * connections really use RDMA. A ticker interrupts calls that sleep.
+ *
+ * A thread counts its calls where the parent sees it. A call that does not end
+ * within STILL seconds fails the run; the parent says which it was and where
+ * in the kernel it sleeps. The same seed gives each thread the same sequence
+ * of choices, but not the same interleaving.
+ *
+ * At the end it prints one line for each kind of call: calls, successes.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+#define SOL_SMC		286
+#define WORKERS		4
+#define THREADS		2
+#define SLOTS		24
+#define PORT		7700
+#define STILL		90
+#define TICK_US		30000
+#define BUF_LEN		(96 * 1024)
+#define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
+
+struct thread {
+	uint64_t rnd;
+	int worker;
+};
+
+typedef long (*call_fn)(struct thread *t);
+
+struct call {
+	const char *name;
+	call_fn fn;
+	int weight;
+};
+
+/* What the parent sees of a thread. */
+struct seen {
+	uint64_t nr_calls;
+	int call;
+	pid_t tid;
+};
+
+static struct shared {
+	struct seen seen[WORKERS][THREADS];
+	uint64_t tried[64];
+	uint64_t worked[64];
+} *shared;
+
+static int slots[SLOTS];
+static char *buf;	/* ends where memory ends */
+static int file_fd;
+static struct in_addr own, peer;
+static pthread_t threads[THREADS];
+
+static uint32_t rnd(struct thread *t)
+{
+	t->rnd ^= t->rnd << 13;
+	t->rnd ^= t->rnd >> 7;
+	t->rnd ^= t->rnd << 17;
+	return t->rnd >> 16;
+}
+
+static uint32_t below(struct thread *t, uint32_t n)
+{
+	return rnd(t) % n;
+}
+
+static bool one_in(struct thread *t, uint32_t n)
+{
+	return !below(t, n);
+}
+
+/* A descriptor of the table; another thread may be closing it. */
+static int any_fd(struct thread *t)
+{
+	return __atomic_load_n(&slots[below(t, SLOTS)], __ATOMIC_RELAXED);
+}
+
+/* A new descriptor takes the place of an old one. */
+static long keep(struct thread *t, int fd)
+{
+	int old;
+
+	if (fd < 0)
+		return fd;
+	old = __atomic_exchange_n(&slots[below(t, SLOTS)], fd, __ATOMIC_RELAXED);
+	if (old >= 0)
+		close(old);
+	return fd;
+}
+
+/* LEN bytes of which the last may lie behind the end of memory. */
+static char *some_buf(struct thread *t, size_t *len)
+{
+	static const size_t likely[] = { 0, 1, 44, 100, 4096, 16384, 65536 };
+
+	*len = one_in(t, 3) ? below(t, BUF_LEN) : likely[below(t, ARRAY_LEN(likely))];
+	if (one_in(t, 20))
+		return buf + BUF_LEN - *len / 2;
+	if (one_in(t, 200))
+		return (char *)(uintptr_t)rnd(t);
+	return buf + BUF_LEN - *len;
+}
+
+static socklen_t some_addr(struct thread *t, struct sockaddr_storage *addr, bool is_local)
+{
+	struct sockaddr_in *in = (struct sockaddr_in *)addr;
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)addr;
+	uint16_t port = PORT + below(t, WORKERS);
+	struct in_addr ip;
+
+	memset(addr, 0, sizeof(*addr));
+	if (is_local)
+		port = one_in(t, 4) ? 0 : PORT + t->worker;
+	ip = is_local || one_in(t, 4) ? own : peer;
+	if (one_in(t, 8))
+		ip.s_addr = htonl(is_local ? INADDR_ANY : INADDR_LOOPBACK);
+	if (one_in(t, 16))
+		port = 1 + below(t, 3);
+	if (one_in(t, 6)) {
+		in6->sin6_family = AF_INET6;
+		in6->sin6_port = htons(port);
+		in6->sin6_addr.s6_addr16[5] = 0xffff;
+		memcpy(&in6->sin6_addr.s6_addr[12], &ip, sizeof(ip));
+		if (is_local)
+			in6->sin6_addr = in6addr_any;
+		return one_in(t, 20) ? below(t, 128) : sizeof(*in6);
+	}
+	in->sin_family = AF_INET;
+	in->sin_port = htons(port);
+	in->sin_addr = ip;
+	if (one_in(t, 40))
+		in->sin_family = one_in(t, 2) ? AF_UNSPEC : below(t, 50);
+	return one_in(t, 40) ? below(t, 140) : sizeof(*in);
+}
+
+static int send_flags(struct thread *t)
+{
+	static const int flags[] = { MSG_DONTWAIT, MSG_MORE, MSG_OOB, MSG_EOR, MSG_CONFIRM,
+				     MSG_DONTROUTE, MSG_ZEROCOPY, MSG_FASTOPEN };
+	int f = MSG_NOSIGNAL;
+
+	while (one_in(t, 2))
+		f |= one_in(t, 8) ? flags[below(t, ARRAY_LEN(flags))] : flags[below(t, 3)];
+	return one_in(t, 100) ? (int)rnd(t) : f;
+}
+
+static int recv_flags(struct thread *t)
+{
+	static const int flags[] = { MSG_DONTWAIT, MSG_PEEK, MSG_WAITALL, MSG_TRUNC, MSG_OOB,
+				     MSG_ERRQUEUE, MSG_CMSG_CLOEXEC };
+	int f = 0;
+
+	while (one_in(t, 2))
+		f |= flags[below(t, ARRAY_LEN(flags))];
+	return one_in(t, 100) ? (int)rnd(t) : f;
+}
+
+/* Making and ending */
+
+static long call_socket(struct thread *t)
+{
+	int type = SOCK_STREAM;
+
+	if (one_in(t, 3))
+		type |= SOCK_NONBLOCK;
+	if (one_in(t, 50))
+		type = below(t, 12);
+	if (one_in(t, 8))
+		return keep(t, socket(one_in(t, 2) ? AF_INET : AF_INET6, type, 0));
+	return keep(t, socket(AF_SMC, type, one_in(t, 50) ? below(t, 300) : one_in(t, 4)));
+}
+
+static long call_close(struct thread *t)
+{
+	int fd = __atomic_exchange_n(&slots[below(t, SLOTS)], -1, __ATOMIC_RELAXED);
+
+	return fd < 0 ? -1 : close(fd);
+}
+
+static long call_reset(struct thread *t)
+{
+	struct linger linger = { .l_onoff = one_in(t, 2), .l_linger = below(t, 2) };
+
+	return setsockopt(any_fd(t), SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
+}
+
+static long call_shutdown(struct thread *t)
+{
+	return shutdown(any_fd(t), one_in(t, 30) ? (int)rnd(t) : (int)below(t, 3));
+}
+
+static long call_dup(struct thread *t)
+{
+	return keep(t, one_in(t, 2) ? dup(any_fd(t)) : fcntl(any_fd(t), F_DUPFD_CLOEXEC, 5));
+}
+
+/* Naming and connecting */
+
+static long call_bind(struct thread *t)
+{
+	struct sockaddr_storage addr;
+	socklen_t len = some_addr(t, &addr, true);
+
+	return bind(any_fd(t), (struct sockaddr *)&addr, len);
+}
+
+static long call_listen(struct thread *t)
+{
+	return listen(any_fd(t), one_in(t, 10) ? (int)rnd(t) : (int)below(t, 20));
+}
+
+/* What makes most connections: a listener made at one go. */
+static long call_server(struct thread *t)
+{
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_port = htons(PORT + t->worker),
+	};
+	int fd = socket(AF_SMC, SOCK_STREAM | (one_in(t, 2) ? SOCK_NONBLOCK : 0), 0);
+	int one = 1;
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(fd, (struct sockaddr *)&addr, sizeof(addr)) || listen(fd, 8)) {
+		close(fd);
+		return -1;
+	}
+	return keep(t, fd);
+}
+
+static long call_connect(struct thread *t)
+{
+	struct sockaddr_storage addr;
+	socklen_t len = some_addr(t, &addr, false);
+
+	return connect(any_fd(t), (struct sockaddr *)&addr, len);
+}
+
+static long call_client(struct thread *t)
+{
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_port = htons(PORT + below(t, WORKERS)),
+		.sin_addr = peer,
+	};
+	int fd = socket(AF_SMC, SOCK_STREAM | (one_in(t, 2) ? SOCK_NONBLOCK : 0), 0);
+	int rc = connect(fd, (struct sockaddr *)&addr, sizeof(addr));
+
+	if (rc && errno != EINPROGRESS && errno != EINTR) {
+		close(fd);
+		return -1;
+	}
+	keep(t, fd);
+	return rc;
+}
+
+static long call_accept(struct thread *t)
+{
+	struct sockaddr_storage addr;
+	socklen_t len = below(t, 40);
+
+	return keep(t, accept4(any_fd(t), one_in(t, 2) ? NULL : (struct sockaddr *)&addr, &len,
+			       one_in(t, 40) ? (int)rnd(t) : one_in(t, 2) ? SOCK_NONBLOCK : 0));
+}
+
+static long call_names(struct thread *t)
+{
+	struct sockaddr_storage addr;
+	socklen_t len = one_in(t, 10) ? rnd(t) : below(t, 140);
+
+	if (one_in(t, 2))
+		return getsockname(any_fd(t), (struct sockaddr *)&addr, &len);
+	return getpeername(any_fd(t), (struct sockaddr *)&addr, &len);
+}
+
+/* Data */
+
+static long call_send(struct thread *t)
+{
+	size_t len;
+	char *p = some_buf(t, &len);
+
+	return send(any_fd(t), p, len, send_flags(t));
+}
+
+static long call_recv(struct thread *t)
+{
+	size_t len;
+	char *p = some_buf(t, &len);
+
+	return recv(any_fd(t), p, len, recv_flags(t));
+}
+
+static void fill_msg(struct thread *t, struct msghdr *msg, struct iovec *iov, int nr, char *ctl)
+{
+	int i;
+
+	memset(msg, 0, sizeof(*msg));
+	for (i = 0; i < nr; i++)
+		iov[i].iov_base = some_buf(t, &iov[i].iov_len);
+	msg->msg_iov = iov;
+	msg->msg_iovlen = nr;
+	if (one_in(t, 8)) {
+		msg->msg_control = ctl;
+		msg->msg_controllen = below(t, 64);
+	}
+	if (one_in(t, 8)) {
+		msg->msg_name = ctl;
+		msg->msg_namelen = below(t, 64);
+	}
+}
+
+static long call_sendmsg(struct thread *t)
+{
+	struct mmsghdr msg[3];
+	struct iovec iov[3][4];
+	char ctl[64];
+	int i;
+
+	for (i = 0; i < (int)sizeof(ctl); i++)
+		ctl[i] = rnd(t);
+	for (i = 0; i < 3; i++)
+		fill_msg(t, &msg[i].msg_hdr, iov[i], below(t, 5), ctl);
+	if (one_in(t, 2))
+		return sendmsg(any_fd(t), &msg[0].msg_hdr, send_flags(t));
+	return sendmmsg(any_fd(t), msg, 3, send_flags(t));
+}
+
+static long call_recvmsg(struct thread *t)
+{
+	struct timespec limit = { .tv_nsec = 1000000 };
+	struct mmsghdr msg[3];
+	struct iovec iov[3][4];
+	char ctl[64];
+	int i;
+
+	for (i = 0; i < 3; i++)
+		fill_msg(t, &msg[i].msg_hdr, iov[i], below(t, 5), ctl);
+	if (one_in(t, 2))
+		return recvmsg(any_fd(t), &msg[0].msg_hdr, recv_flags(t));
+	return recvmmsg(any_fd(t), msg, 3, recv_flags(t), &limit);
+}
+
+static long call_vec(struct thread *t)
+{
+	struct iovec iov[3];
+	int i;
+
+	for (i = 0; i < 3; i++)
+		iov[i].iov_base = some_buf(t, &iov[i].iov_len);
+	return one_in(t, 2) ? writev(any_fd(t), iov, 3) : readv(any_fd(t), iov, 3);
+}
+
+static long call_splice(struct thread *t)
+{
+	unsigned int flags = below(t, 8);
+	int fd = any_fd(t);
+	long rc, rc2;
+	int pipes[2];
+
+	if (pipe2(pipes, one_in(t, 2) ? O_NONBLOCK : 0))
+		return -1;
+	if (one_in(t, 2)) {
+		rc = splice(fd, NULL, pipes[1], NULL, below(t, BUF_LEN), flags);
+	} else {
+		/* not more than the pipe holds */
+		rc = write(pipes[1], buf, 1 + below(t, 65536));
+		rc = splice(pipes[0], NULL, fd, NULL, below(t, BUF_LEN), flags);
+	}
+	rc2 = rc > 0 && one_in(t, 2) ?
+		splice(pipes[0], NULL, any_fd(t), NULL, rc, SPLICE_F_NONBLOCK) : 0;
+	close(pipes[0]);
+	close(pipes[1]);
+	return rc < 0 || rc2 < 0 ? -1 : rc;
+}
+
+static long call_sendfile(struct thread *t)
+{
+	off_t at = below(t, BUF_LEN);
+
+	return sendfile(any_fd(t), file_fd, &at, below(t, BUF_LEN));
+}
+
+/* Options, controls, waiting */
+
+static const int levels[] = { SOL_SOCKET, SOL_TCP, SOL_IP, SOL_IPV6, SOL_SMC };
+
+/* What would change the machine, or make TCP itself a thing of pieces. */
+static bool is_barred(int level, int name)
+{
+	static const int repair[] = { TCP_REPAIR, TCP_REPAIR_QUEUE, TCP_QUEUE_SEQ,
+				      TCP_REPAIR_OPTIONS, TCP_REPAIR_WINDOW };
+	size_t i;
+
+	for (i = 0; level == SOL_TCP && i < ARRAY_LEN(repair); i++)
+		if (name == repair[i])
+			return true;
+	/* tables of netfilter; reserved memory */
+	return name >= 64 || name < 0;
+}
+
+static void some_option(struct thread *t, int *level, int *name)
+{
+	*level = one_in(t, 50) ? (int)below(t, 300) : levels[below(t, ARRAY_LEN(levels))];
+	*name = below(t, *level == SOL_SMC ? 3 : 64);
+}
+
+static long call_setsockopt(struct thread *t)
+{
+	static const int values[] = { 0, 1, 2, -1, 100, 4096, 65536, 1 << 30 };
+	int level, name, value[16], i;
+	socklen_t len = sizeof(int);
+
+	some_option(t, &level, &name);
+	if (is_barred(level, name))
+		return -1;
+	for (i = 0; i < 16; i++)
+		value[i] = one_in(t, 2) ? values[below(t, ARRAY_LEN(values))] : (int)rnd(t);
+	if (one_in(t, 4))
+		len = below(t, sizeof(value));
+	if (one_in(t, 50))
+		len = rnd(t);
+	return setsockopt(any_fd(t), level, name,
+			  one_in(t, 50) ? (void *)(uintptr_t)rnd(t) : value, len);
+}
+
+static long call_getsockopt(struct thread *t)
+{
+	socklen_t len = one_in(t, 20) ? rnd(t) : below(t, 300);
+	char *value = buf + BUF_LEN - 300;
+	int level, name;
+
+	some_option(t, &level, &name);
+	return getsockopt(any_fd(t), level, name, value + (one_in(t, 20) ? 200 : 0), &len);
+}
+
+static long call_ioctl(struct thread *t)
+{
+	static const unsigned long cmds[] = { FIONREAD, SIOCOUTQ, SIOCOUTQNSD, SIOCATMARK,
+					      SIOCGIFNAME, SIOCGSTAMP, FIOASYNC, SIOCGPGRP };
+	unsigned long cmd = cmds[below(t, ARRAY_LEN(cmds))];
+	long arg[8] = { one_in(t, 2) };
+
+	/* numbers that nobody else has; those of networks may change them */
+	if (one_in(t, 20))
+		cmd = 0xab00 + below(t, 256);
+	return ioctl(any_fd(t), cmd, one_in(t, 30) ? NULL : arg);
+}
+
+static long call_fcntl(struct thread *t)
+{
+	int fd = any_fd(t);
+
+	if (one_in(t, 4))
+		return fcntl(fd, F_SETOWN, getpid());
+	return fcntl(fd, F_SETFL, (one_in(t, 2) ? O_NONBLOCK : 0) | (one_in(t, 4) ? O_ASYNC : 0));
+}
+
+static long call_poll(struct thread *t)
+{
+	struct pollfd fds[8];
+	int i;
+
+	for (i = 0; i < 8; i++) {
+		fds[i].fd = any_fd(t);
+		fds[i].events = rnd(t);
+	}
+	return poll(fds, 8, below(t, 3));
+}
+
+static long call_epoll(struct thread *t)
+{
+	static const int ops[] = { EPOLL_CTL_ADD, EPOLL_CTL_MOD, EPOLL_CTL_DEL };
+	struct epoll_event ev[4];
+	int ep = epoll_create1(0);
+	int i;
+	long rc;
+
+	for (i = 0; i < 8; i++) {
+		ev[0].events = rnd(t);
+		epoll_ctl(ep, ops[below(t, 3)], any_fd(t), &ev[0]);
+	}
+	rc = epoll_wait(ep, ev, 4, below(t, 3));
+	close(ep);
+	return rc;
+}
+
+/* A process that shares the sockets for a while. */
+static long call_fork(struct thread *t)
+{
+	pid_t pid = fork();
+	int i;
+
+	if (pid < 0)
+		return -1;
+	if (!pid) {
+		for (i = 0; i < 4; i++) {
+			close(any_fd(t));
+			send(any_fd(t), "fork", 4, MSG_DONTWAIT | MSG_NOSIGNAL);
+			recv(any_fd(t), buf, 100, MSG_DONTWAIT);
+			shutdown(any_fd(t), below(t, 3));
+		}
+		_exit(0);
+	}
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return 0;
+}
+
+static long call_pass(struct thread *t)
+{
+	union {
+		char space[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr head;
+	} ctl = { .head = {
+		.cmsg_len = CMSG_LEN(sizeof(int)),
+		.cmsg_level = SOL_SOCKET,
+		.cmsg_type = SCM_RIGHTS,
+	} };
+	struct iovec iov = { .iov_base = "x", .iov_len = 1 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &ctl,
+			      .msg_controllen = sizeof(ctl) };
+	int fd = any_fd(t), pair[2];
+	long rc;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+		return -1;
+	memcpy(CMSG_DATA(&ctl.head), &fd, sizeof(fd));
+	rc = sendmsg(pair[0], &msg, MSG_DONTWAIT);
+	if (rc == 1 && one_in(t, 2)) {
+		char c;
+
+		iov.iov_base = &c;
+		rc = recvmsg(pair[1], &msg, MSG_DONTWAIT);
+		if (rc == 1 && ctl.head.cmsg_type == SCM_RIGHTS) {
+			memcpy(&fd, CMSG_DATA(&ctl.head), sizeof(fd));
+			keep(t, fd);
+		}
+	}
+	close(pair[0]);
+	close(pair[1]);
+	return rc;
+}
+
+static const struct call calls[] = {
+	{ "socket", call_socket, 8 },
+	{ "server", call_server, 6 },
+	{ "client", call_client, 12 },
+	{ "accept", call_accept, 14 },
+	{ "bind", call_bind, 4 },
+	{ "listen", call_listen, 3 },
+	{ "connect", call_connect, 6 },
+	{ "names", call_names, 3 },
+	{ "send", call_send, 14 },
+	{ "recv", call_recv, 14 },
+	{ "sendmsg", call_sendmsg, 6 },
+	{ "recvmsg", call_recvmsg, 6 },
+	{ "readv/writev", call_vec, 4 },
+	{ "splice", call_splice, 6 },
+	{ "sendfile", call_sendfile, 4 },
+	{ "setsockopt", call_setsockopt, 10 },
+	{ "getsockopt", call_getsockopt, 6 },
+	{ "ioctl", call_ioctl, 4 },
+	{ "fcntl", call_fcntl, 3 },
+	{ "poll", call_poll, 4 },
+	{ "epoll", call_epoll, 4 },
+	{ "dup", call_dup, 3 },
+	{ "pass", call_pass, 2 },
+	{ "fork", call_fork, 1 },
+	{ "linger", call_reset, 3 },
+	{ "shutdown", call_shutdown, 3 },
+	{ "close", call_close, 6 },
+};
+
+static int some_call(struct thread *t)
+{
+	int i, sum = 0, at;
+
+	for (i = 0; i < (int)ARRAY_LEN(calls); i++)
+		sum += calls[i].weight;
+	at = below(t, sum);
+	for (i = 0; at >= calls[i].weight; i++)
+		at -= calls[i].weight;
+	return i;
+}
+
+static void *run_thread(void *arg)
+{
+	struct thread *t = arg;
+	struct seen *seen = &shared->seen[t->worker][t->rnd & 1];
+	int i;
+
+	seen->tid = gettid();
+	for (;;) {
+		i = some_call(t);
+		__atomic_store_n(&seen->call, i, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&shared->tried[i], 1, __ATOMIC_RELAXED);
+		if (calls[i].fn(t) >= 0)
+			__atomic_fetch_add(&shared->worked[i], 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&seen->nr_calls, 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+static void ignore(int sig)
+{
+	(void)sig;
+}
+
+static void make_buffers(void)
+{
+	char name[] = "/tmp/fuzz-XXXXXX";
+
+	/* what lies behind cannot be touched */
+	buf = mmap(NULL, 2 * BUF_LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	file_fd = mkstemp(name);
+	if (buf == MAP_FAILED || file_fd < 0 || unlink(name) ||
+	    mprotect(buf + BUF_LEN, BUF_LEN, PROT_NONE) || ftruncate(file_fd, 2 * BUF_LEN)) {
+		perror("fuzz: set-up");
+		_exit(1);
+	}
+}
+
+static void run_worker(int worker, uint64_t seed)
+{
+	struct sigaction sa = { .sa_handler = ignore };	/* without SA_RESTART */
+	struct thread *t;
+	int i;
+
+	sigaction(SIGUSR1, &sa, NULL);
+	signal(SIGIO, SIG_IGN);
+	signal(SIGURG, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	make_buffers();
+	memset(slots, 0xff, sizeof(slots));
+	for (i = 0; i < THREADS; i++) {
+		t = calloc(1, sizeof(*t));
+		t->worker = worker;
+		/* a state of its own for each; the lowest bit is its number */
+		t->rnd = (seed * WORKERS + worker + 1) * 0x9e3779b97f4a7c15ull;
+		t->rnd = (t->rnd & ~1ull) | i;
+		pthread_create(&threads[i], NULL, run_thread, t);
+	}
+	for (;;) {
+		usleep(TICK_US);
+		for (i = 0; i < THREADS; i++)
+			pthread_kill(threads[i], SIGUSR1);
+	}
+}
+
+static void show_stack(pid_t tid)
+{
+	char path[64], text[4096];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stack", tid);
+	fd = open(path, O_RDONLY);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text));
+	if (n > 0)
+		fwrite(text, 1, n, stdout);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Has every thread made progress since the last look? Says who has not. */
+static bool all_move(uint64_t last[WORKERS][THREADS], int still[WORKERS][THREADS])
+{
+	bool good = true;
+	int i, j;
+
+	for (i = 0; i < WORKERS; i++)
+		for (j = 0; j < THREADS; j++) {
+			struct seen *seen = &shared->seen[i][j];
+			uint64_t now = __atomic_load_n(&seen->nr_calls, __ATOMIC_RELAXED);
+
+			still[i][j] = now == last[i][j] ? still[i][j] + 1 : 0;
+			last[i][j] = now;
+			if (still[i][j] < STILL)
+				continue;
+			printf("worker %d thread %d stands still in %s\n", i, j,
+			       calls[seen->call].name);
+			show_stack(seen->tid);
+			good = false;
+		}
+	return good;
+}
+
+static bool watch(const pid_t *pids, int seconds)
+{
+	uint64_t last[WORKERS][THREADS] = { };
+	int still[WORKERS][THREADS] = { };
+	int i, status;
+
+	while (seconds-- > 0) {
+		sleep(1);
+		if (!all_move(last, still))
+			return false;
+		for (i = 0; i < WORKERS; i++)
+			if (waitpid(pids[i], &status, WNOHANG) == pids[i]) {
+				printf("worker %d ended, status %#x\n", i, status);
+				return false;
+			}
+	}
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	pid_t pids[WORKERS];
+	uint64_t seed;
+	bool good;
+	size_t c;
+	int i;
+
+	if (argc != 5 || !inet_aton(argv[3], &own) || !inet_aton(argv[4], &peer)) {
+		fprintf(stderr, "usage: fuzz SEED SECONDS OWN-ADDRESS PEER-ADDRESS\n");
+		return 2;
+	}
+	seed = strtoull(argv[1], NULL, 0);
+	printf("seed %llu\n", (unsigned long long)seed);
+	fflush(stdout);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		return 2;
+	for (i = 0; i < WORKERS; i++) {
+		pids[i] = fork();
+		if (!pids[i])
+			run_worker(i, seed);
+	}
+	good = watch(pids, atoi(argv[2]));
+	for (i = 0; i < WORKERS; i++)
+		kill(pids[i], SIGKILL);
+	for (i = 0; i < WORKERS; i++)
+		waitpid(pids[i], NULL, 0);
+	for (c = 0; c < ARRAY_LEN(calls); c++)
+		printf("%s %llu %llu\n", calls[c].name, (unsigned long long)shared->tried[c],
+		       (unsigned long long)shared->worked[c]);
+	return !good;
+}
