@@ -15,6 +15,12 @@
  *   the last reference is dropped: queue pairs, regions and domains are gone by
  *   then.
  *
+ * Ports:
+ *   What a port is like is asked of the device once and kept until an event of
+ *   a device or a network device's new MTU says that it may have changed: some
+ *   devices ask their firmware, soft-RoCE takes the lock of all network
+ *   configuration, and no handshake should wait for that.
+ *
  * Events:
  *   A device event names at most a port, and its handler may run in any
  *   context. So it only queues the work items of those who watch the device,
@@ -46,23 +52,46 @@
 static DECLARE_RWSEM(smc_ib_devices_lock);
 static LIST_HEAD(smc_ib_devices);
 
+/* Events so far, of all devices: what is known of ports is as old as this. */
+static atomic_t smc_ib_nr_events = ATOMIC_INIT(0);
+
 static void smc_ib_put(struct smc_ib_dev *dev)
 {
 	if (refcount_dec_and_test(&dev->refs))
 		complete(&dev->released);
 }
 
-static bool smc_ib_port_is_active(struct ib_device *ibdev, u8 port,
-				  enum ib_mtu *mtu)
+/*
+ * The number of the event is taken before the port is asked: an answer that an
+ * event has overtaken is not kept as one that came after it.
+ */
+static bool smc_ib_port_is_active(struct smc_ib_dev *dev, u8 port, enum ib_mtu *mtu)
 {
+	struct smc_ib_port *cache = &dev->ports[port - 1];
+	/* pairs with atomic_inc_return_release() where it changes */
+	int event = atomic_read_acquire(&smc_ib_nr_events);
 	struct ib_port_attr attr;
+	unsigned long flags;
+	bool is_active;
 
-	if (ib_query_port(ibdev, port, &attr) ||
-	    attr.state != IB_PORT_ACTIVE)
+	spin_lock_irqsave(&dev->lock, flags);
+	if (cache->is_known && cache->event == event)
+		goto known;
+	spin_unlock_irqrestore(&dev->lock, flags);
+
+	if (ib_query_port(dev->ibdev, port, &attr))
 		return false;
+	spin_lock_irqsave(&dev->lock, flags);
+	cache->event = event;
+	cache->is_known = true;
+	cache->is_active = attr.state == IB_PORT_ACTIVE;
+	cache->mtu = attr.active_mtu;
+known:
+	is_active = cache->is_active;
 	if (mtu)
-		*mtu = attr.active_mtu;
-	return true;
+		*mtu = cache->mtu;
+	spin_unlock_irqrestore(&dev->lock, flags);
+	return is_active;
 }
 
 /* Any context. */
@@ -84,6 +113,8 @@ static void smc_ib_event(struct ib_event_handler *handler,
 	struct smc_ib_dev *dev;
 
 	dev = container_of(handler, struct smc_ib_dev, handler);
+	/* what is known of the ports is of yesterday */
+	atomic_inc_return_release(&smc_ib_nr_events);
 	switch (event->event) {
 	case IB_EVENT_DEVICE_FATAL:
 		WRITE_ONCE(dev->is_dead, true);
@@ -284,7 +315,7 @@ static int smc_ib_try_port(struct smc_ib_dev *dev, u8 port,
 	if (ndev != wish->own)
 		return -ENODEV;
 	end->port = port;
-	if (!smc_ib_port_is_active(ibdev, port, &end->mtu))
+	if (!smc_ib_port_is_active(dev, port, &end->mtu))
 		return -ENETDOWN;
 	return smc_ib_choose_gid(ibdev, wish, end);
 }
@@ -336,7 +367,7 @@ static int smc_ib_try_devices(struct net *net, const struct smc_ib_wish *wish,
  * among the latter IPv4 before IPv6; smc_ib_end_follow() changes that to what
  * a peer uses. RFC 7609 3.5.1.1, LG-03 (VLAN).
  *
- * Context: Process context, may sleep (the port is queried).
+ * Context: Process context, may sleep (the port may be queried).
  * Return: 0, -ENODEV if nothing serves @ndev, -ENETDOWN if only a port that is
  *	   not active does.
  */
@@ -475,14 +506,14 @@ void smc_ib_end_copy(struct smc_ib_end *to, const struct smc_ib_end *from)
  * smc_ib_end_is_up() - does a local end still work?
  * @end: holds its reference
  *
- * Context: Process context, may sleep (the port is queried).
+ * Context: Process context, may sleep (the port may be queried).
  * Return: true if the port is active and still has the GID.
  */
 bool smc_ib_end_is_up(const struct smc_ib_end *end)
 {
 	const struct ib_gid_attr *attr;
 
-	if (!smc_ib_port_is_active(end->dev->ibdev, end->port, NULL))
+	if (!smc_ib_port_is_active(end->dev, end->port, NULL))
 		return false;
 	attr = smc_ib_end_attr(end);
 	if (IS_ERR(attr))
@@ -503,13 +534,14 @@ bool smc_ib_end_is_dead(const struct smc_ib_end *end)
 	return READ_ONCE(end->dev->is_dead);
 }
 
-static int smc_ib_port_mac(struct ib_device *ibdev, u8 port, u8 mac[ETH_ALEN])
+static int smc_ib_port_mac(struct smc_ib_dev *dev, u8 port, u8 mac[ETH_ALEN])
 {
+	struct ib_device *ibdev = dev->ibdev;
 	const struct ib_gid_attr *attr;
 	int rc;
 
 	if (!rdma_protocol_roce(ibdev, port) ||
-	    !smc_ib_port_is_active(ibdev, port, NULL))
+	    !smc_ib_port_is_active(dev, port, NULL))
 		return -ENODEV;
 	attr = rdma_get_gid_attr(ibdev, port, 0);
 	if (IS_ERR(attr))
@@ -526,7 +558,7 @@ static int smc_ib_port_mac(struct ib_device *ibdev, u8 port, u8 mac[ETH_ALEN])
  * The answer changes with the devices; who needs a peer ID that stays the same
  * (PID-04) keeps the first one.
  *
- * Context: Process context, may sleep (ports are queried).
+ * Context: Process context, may sleep (ports may be queried).
  * Return: 0, or -ENODEV if no port is active.
  */
 int smc_ib_local_mac(u8 mac[ETH_ALEN])
@@ -538,7 +570,7 @@ int smc_ib_local_mac(u8 mac[ETH_ALEN])
 	down_read(&smc_ib_devices_lock);
 	list_for_each_entry(dev, &smc_ib_devices, list) {
 		for (port = 1; rc && port <= dev->nr_ports; port++)
-			rc = smc_ib_port_mac(dev->ibdev, port, mac);
+			rc = smc_ib_port_mac(dev, port, mac);
 		if (!rc)
 			break;
 	}
@@ -621,15 +653,38 @@ static struct ib_client smc_ib_client = {
 	.remove = smc_ib_remove,
 };
 
+/* A port's path MTU follows its network device's without an event. */
+static int smc_ib_netdev_event(struct notifier_block *nb, unsigned long event, void *info)
+{
+	if (event == NETDEV_CHANGEMTU)
+		atomic_inc_return_release(&smc_ib_nr_events);
+	return NOTIFY_DONE;
+}
+
+/* Called last: the RDMA devices have taken notice. */
+static struct notifier_block smc_ib_netdev_notifier = {
+	.notifier_call = smc_ib_netdev_event,
+	.priority = INT_MIN,
+};
+
 /**
  * smc_ib_init() - begin to follow the RDMA devices
  *
  * Context: Process context, module init.
- * Return: 0, -ENOMEM, or what ib_register_client() returns.
+ * Return: 0, -ENOMEM, or what register_netdevice_notifier() or
+ *	   ib_register_client() return.
  */
 int smc_ib_init(void)
 {
-	return ib_register_client(&smc_ib_client);
+	int rc;
+
+	rc = register_netdevice_notifier(&smc_ib_netdev_notifier);
+	if (rc)
+		return rc;
+	rc = ib_register_client(&smc_ib_client);
+	if (rc)
+		unregister_netdevice_notifier(&smc_ib_netdev_notifier);
+	return rc;
 }
 
 /**
@@ -642,6 +697,7 @@ int smc_ib_init(void)
 void smc_ib_exit(void)
 {
 	ib_unregister_client(&smc_ib_client);
+	unregister_netdevice_notifier(&smc_ib_netdev_notifier);
 }
 
 /**

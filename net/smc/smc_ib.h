@@ -32,16 +32,31 @@ struct smc_ib_watch {
 };
 
 /**
+ * struct smc_ib_port - what a port was like when it was last asked
+ * @is_known: it has been asked
+ * @is_active: its state was active
+ * @mtu: its active path MTU
+ * @event: number of events before it was asked
+ */
+struct smc_ib_port {
+	bool is_known;
+	bool is_active;
+	enum ib_mtu mtu;
+	int event;
+};
+
+/**
  * struct smc_ib_dev - an RDMA device that can carry links
  * @list: in the list of devices, under the list's lock
  * @ibdev: the device; valid while a reference is held
  * @handler: registered for port and device events
  * @refs: one for the list, one per &struct smc_ib_end
  * @released: completes when @refs is gone; removal waits for it
- * @lock: guards @watches and @is_going; taken with interrupts off
+ * @lock: guards @watches, @is_going and @ports; taken with interrupts off
  * @watches: of the ends living on this device
  * @is_going: removal has begun, no new watchers
  * @is_dead: the device reported a fatal error or is being removed; set once
+ * @ports: answers of the device, by port number less one
  * @nr_ports: ports considered, at most SMC_IB_MAX_PORTS
  * @next_vector: completion vectors are handed out in turn
  */
@@ -51,10 +66,11 @@ struct smc_ib_dev {
 	struct ib_event_handler handler;
 	refcount_t refs;
 	struct completion released;
-	spinlock_t lock;		/* @watches, @is_going */
+	spinlock_t lock;		/* @watches, @is_going, @ports */
 	struct list_head watches;
 	bool is_going;
 	bool is_dead;
+	struct smc_ib_port ports[SMC_IB_MAX_PORTS];
 	u8 nr_ports;
 	atomic_t next_vector;
 };
