@@ -55,7 +55,8 @@ static void smc_close_purge(struct smc_conn *conn)
  * Harmless when there is none. The last one to leave a group starts the
  * group's idle time (TMR-10).
  *
- * Context: Process context. Expects the socket lock held.
+ * Context: Process context. Expects the socket lock held, or a handshake that
+ * gives up as the caller.
  */
 void smc_close_leave(struct smc_sock *smc, bool is_peer_done)
 {

@@ -15,8 +15,11 @@
  *   the group.
  *
  * Locks:
- *   rmbe and sndbuf change under the socket lock only. What conn->lock guards
- *   is listed with struct smc_conn; tx_prep is written under both.
+ *   Until the connection is opened, it belongs to the handshake, which holds no
+ *   socket lock; socket calls keep away from it (is_connecting, or no file yet)
+ *   but for what conn->lock guards. Afterwards lgr, rmbe and sndbuf change
+ *   under the socket lock only. What conn->lock guards is listed with struct
+ *   smc_conn; tx_prep is written under both.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -105,7 +108,8 @@ static int conn_attach(struct smc_conn *conn, struct smc_link *link)
  * here on messages for the token reach the connection, once the dialect is
  * committed. RFC 7609 4.4.1 (RMB-08, RMB-14, RMB-32, RMB-33).
  *
- * Context: Process context, may sleep. Expects the socket lock held. Takes
+ * Context: Process context, may sleep. Called by the handshake, to which the
+ *	    connection belongs until it is opened, without the socket lock. Takes
  *	    lgr->lock and conn->lock.
  * Return: 0; -ENOMEM; -EBUSY if tokens have run out; -ECONNABORTED if group or
  *	   link is going down. On failure the reservation stays the caller's.
@@ -209,8 +213,8 @@ static void conn_store_peer(struct smc_conn *conn, const struct smc_clc_accept *
  * and this one proceeds. RFC 7609 2.1 (AMB-09), 4.4.2 (RMB-29 to RMB-31),
  * RKEY-22, RKEY-24.
  *
- * Context: Process context, may sleep. Expects the socket lock of @conn held.
- *	    Takes lgr->lock and conn->lock.
+ * Context: Process context, may sleep. Called by the handshake, as
+ *	    smc_conn_join(). Takes lgr->lock and conn->lock.
  * Return: 0; -ENOKEY if the RMB is not known (out of sync); -EEXIST if its key
  *	   is known with another address; -ENOSPC if the peer has too many;
  *	   -EINVAL if index, size or address are impossible; -ECONNABORTED if
@@ -316,7 +320,8 @@ static void conn_release_sndbuf_when_quiet(struct smc_conn *conn, struct smc_lin
  * be used again all the same (RMB-27, RMB-28, CLOSE-02, CLOSE-24). Waits for
  * nobody: a send ring with writes in flight follows with the last completion.
  *
- * Context: Process context. Expects the socket lock held. Takes lgr->lock and
+ * Context: Process context. Expects the socket lock held, unless the handshake
+ *	    gives up a connection that was never opened. Takes lgr->lock and
  *	    conn->lock.
  * Return: true if this was the last connection of a group that is up: its idle
  *	   time begins. Who wants to act on that holds a reference on the group

@@ -41,7 +41,8 @@ enum smc_conn_flag {
  *
  * @sk: the socket
  * @ops: upward news; set once
- * @lgr: the group; set on joining, cleared on leaving, under the socket lock
+ * @lgr: the group; set on joining, cleared on leaving, by the handshake or
+ *	 under the socket lock
  * @token: our alert token; 0 is none
  * @flags: bits of &enum smc_conn_flag
  * @wait_node: in link->waiters, under link->wait_lock
