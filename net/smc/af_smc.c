@@ -846,12 +846,9 @@ static int __net_init smc_init_net(struct net *net)
 	rc = smc_stats_init_net(net);
 	if (rc)
 		return rc;
-	rc = smc_fallback_init_net(net);
-	if (rc)
-		goto out_stats;
 	rc = smc_pnet_init_net(net);
 	if (rc)
-		goto out_fallback;
+		goto out_stats;
 	rc = smc_sysctl_init_net(net);
 	if (rc)
 		goto out_pnet;
@@ -859,8 +856,6 @@ static int __net_init smc_init_net(struct net *net)
 
 out_pnet:
 	smc_pnet_exit_net(net);
-out_fallback:
-	smc_fallback_exit_net(net);
 out_stats:
 	smc_stats_exit_net(net);
 	return rc;

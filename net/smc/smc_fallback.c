@@ -38,22 +38,26 @@ struct smc_fallback_log {
 	struct smc_fallback_record rec[SMC_FALLBACK_RECORDS];
 };
 
-/**
- * smc_fallback_init_net() - prepare the log of a namespace
- * @net: the namespace
- *
- * Context: Process context, may sleep.
- * Return: 0 or -ENOMEM.
- */
-int smc_fallback_init_net(struct net *net)
+/* The log of a namespace, made when it is first needed; NULL without memory. */
+static struct smc_fallback_log *smc_fallback_log(struct net *net)
 {
-	struct smc_fallback_log *log = kvzalloc(sizeof(*log), GFP_KERNEL);
+	struct smc_net *sn = smc_net(net);
+	struct smc_fallback_log *log;
 
+	/* pairs with cmpxchg() below */
+	log = smp_load_acquire(&sn->fallback_log);
+	if (log)
+		return log;
+	log = kvzalloc(sizeof(*log), GFP_KERNEL);
 	if (!log)
-		return -ENOMEM;
+		return NULL;
 	spin_lock_init(&log->lock);
-	smc_net(net)->fallback_log = log;
-	return 0;
+	if (!cmpxchg(&sn->fallback_log, NULL, log))
+		return log;
+	/* somebody else was faster */
+	kvfree(log);
+	/* pairs with cmpxchg() above, at the other one */
+	return smp_load_acquire(&sn->fallback_log);
 }
 
 /**
@@ -99,9 +103,12 @@ static void smc_fallback_fill(struct smc_fallback_record *rec, struct smc_sock *
 
 static void smc_fallback_remember(struct smc_sock *smc, struct sock *tsk, struct socket *sock)
 {
-	struct smc_fallback_log *log = smc_net(sock_net(tsk))->fallback_log;
+	struct smc_fallback_log *log = smc_fallback_log(sock_net(tsk));
 	struct smc_fallback_record rec;
 
+	/* only the operator would miss it */
+	if (!log)
+		return;
 	smc_fallback_fill(&rec, smc, tsk, sock);
 	spin_lock(&log->lock);
 	log->rec[log->next] = rec;
@@ -149,9 +156,13 @@ static bool smc_fallback_lives(struct net *net, const struct smc_fallback_record
  */
 bool smc_fallback_next(struct net *net, unsigned int *pos, struct smc_fallback_record *rec)
 {
-	struct smc_fallback_log *log = smc_net(net)->fallback_log;
+	struct smc_fallback_log *log;
 	bool found;
 
+	/* pairs with cmpxchg() in smc_fallback_log() */
+	log = smp_load_acquire(&smc_net(net)->fallback_log);
+	if (!log)
+		return false;
 	do {
 		spin_lock(&log->lock);
 		found = *pos < log->nr;

@@ -22,7 +22,6 @@ struct smc_fallback_record {
 	u32 peer_diagnosis;
 };
 
-int smc_fallback_init_net(struct net *net);
 void smc_fallback_exit_net(struct net *net);
 
 void smc_fallback_graft(struct smc_sock *smc, struct socket *sock);

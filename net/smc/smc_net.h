@@ -100,7 +100,7 @@ struct smc_net {
 	struct ctl_table_header *sysctl;
 	struct ctl_table *table;
 	struct smc_stats_cpu __percpu *stats;
-	struct smc_fallback_log *fallback_log;	/* smc_fallback.c */
+	struct smc_fallback_log *fallback_log;	/* smc_fallback.c; NULL at first */
 	struct smc_peer_memory *peer_memory;	/* smc_pnet.c */
 	u8 peer_instance[2];		/* PID-02: new with every start */
 	spinlock_t id_lock;		/* guards the two that follow */
