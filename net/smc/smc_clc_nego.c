@@ -372,6 +372,26 @@ bool smc_nego_same_peer(const u8 id_a[SMC_PEER_ID_LEN],
 	       !memcmp(gid_a, gid_b, SMC_GID_LEN);
 }
 
+/**
+ * smc_nego_same_rnic() - do two messages name the same RNIC
+ * @gid_a: a GID
+ * @mac_a: the MAC address that came with it
+ * @gid_b: another GID
+ * @mac_b: and its MAC address
+ *
+ * Not enough to tell who a peer is (PID-05), but who names another RNIC than
+ * the one at the end of a link has no use for that link: either its RNIC was
+ * replaced or added, or the peer ID is not its own. SC-03, FC-02.
+ *
+ * Context: Any context.
+ * Return: true if both are equal.
+ */
+bool smc_nego_same_rnic(const u8 gid_a[SMC_GID_LEN], const u8 mac_a[SMC_MAC_LEN],
+			const u8 gid_b[SMC_GID_LEN], const u8 mac_b[SMC_MAC_LEN])
+{
+	return !memcmp(gid_a, gid_b, SMC_GID_LEN) && !memcmp(mac_a, mac_b, SMC_MAC_LEN);
+}
+
 static void nego_build_link_data(struct smc_clc_msg *msg,
 				 const struct smc_nego_end *end,
 				 const struct smc_nego_rmbe *rmbe, u8 mtu,

@@ -236,6 +236,8 @@ bool smc_nego_same_peer(const u8 id_a[SMC_PEER_ID_LEN],
 			const u8 gid_a[SMC_GID_LEN],
 			const u8 id_b[SMC_PEER_ID_LEN],
 			const u8 gid_b[SMC_GID_LEN]);
+bool smc_nego_same_rnic(const u8 gid_a[SMC_GID_LEN], const u8 mac_a[SMC_MAC_LEN],
+			const u8 gid_b[SMC_GID_LEN], const u8 mac_b[SMC_MAC_LEN]);
 
 void smc_nego_build_accept(struct smc_clc_msg *msg,
 			   const struct smc_nego_end *end,

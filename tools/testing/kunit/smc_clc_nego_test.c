@@ -441,6 +441,28 @@ static void fc_02_gid_tells_peers_without_id(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, smc_nego_same_peer(none, gid_a, none, gid_b));
 }
 
+/* Who claims another's peer ID names its own RNIC, or must guess more. */
+static void pid_05_sc_03_same_rnic(struct kunit *test)
+{
+	u8 gid_a[SMC_GID_LEN] = { 0xfe, 0x80, [15] = 1 };
+	u8 gid_b[SMC_GID_LEN] = { 0xfe, 0x80, [15] = 1 };
+	u8 mac_a[SMC_MAC_LEN] = { 0x52, 0x54, 0, 1, 2, 3 };
+	u8 mac_b[SMC_MAC_LEN] = { 0x52, 0x54, 0, 1, 2, 3 };
+	int i;
+
+	KUNIT_EXPECT_TRUE(test, smc_nego_same_rnic(gid_a, mac_a, gid_b, mac_b));
+	for (i = 0; i < SMC_GID_LEN; i++) {
+		gid_b[i] ^= 0x80;
+		KUNIT_EXPECT_FALSE(test, smc_nego_same_rnic(gid_a, mac_a, gid_b, mac_b));
+		gid_b[i] ^= 0x80;
+	}
+	for (i = 0; i < SMC_MAC_LEN; i++) {
+		mac_b[i] ^= 1;
+		KUNIT_EXPECT_FALSE(test, smc_nego_same_rnic(gid_a, mac_a, gid_b, mac_b));
+		mac_b[i] ^= 1;
+	}
+}
+
 static void nego_expect_link_data(struct kunit *test,
 				  const struct smc_clc_msg *msg)
 {
@@ -885,6 +907,7 @@ static struct kunit_case smc_clc_nego_cases[] = {
 	KUNIT_CASE(fc_02_pid_05_peer_id_alone_tells),
 	KUNIT_CASE(pid_06_restarted_peer_is_another_one),
 	KUNIT_CASE(fc_02_gid_tells_peers_without_id),
+	KUNIT_CASE(pid_05_sc_03_same_rnic),
 	KUNIT_CASE(acpt_02_accept_says_first_contact),
 	KUNIT_CASE(clc_08_first_and_subsequent_contact_look_alike),
 	KUNIT_CASE(acpt_01_golden_bytes),
