@@ -832,6 +832,7 @@ static const struct smc_wr_ops smc_link_ops = {
 
 static const struct smc_sock_works smc_works = {
 	.handshake	 = smc_hs_work,
+	.handshake_grow	 = smc_hs_grow_work,
 	.handshake_timer = smc_hs_timer,
 	.listen		 = smc_listen_work,
 	.close		 = smc_close_work,

@@ -15,12 +15,21 @@
 /* Sets of message types, for smc_clc_recv(). */
 #define SMC_CLC_EXPECT(type)	BIT(type)
 
-int smc_clc_recv(struct socket *tcp, struct smc_clc_msg *msg,
-		 unsigned long deadline, u8 expected,
+/**
+ * struct smc_clc_rx - a message that has not come completely
+ * @done: bytes of it that have come; 0 between messages
+ * @bytes: they
+ */
+struct smc_clc_rx {
+	u16 done;
+	u8 bytes[SMC_CLC_MSG_MAX_LEN];
+};
+
+int smc_clc_recv(struct socket *tcp, struct smc_clc_rx *rx,
+		 struct smc_clc_msg *msg, u8 expected,
 		 enum smc_decline *refused);
 int smc_clc_send(struct socket *tcp, const struct smc_clc_msg *msg);
 int smc_clc_decline(struct socket *tcp, const u8 peer_id[SMC_PEER_ID_LEN],
 		    enum smc_decline code, bool out_of_sync);
-bool smc_clc_has_input(struct socket *tcp);
 
 #endif /* _SMC_CLC_H */

@@ -4,8 +4,8 @@
  *
  * Operation:
  *   A handshake reserves a place in a group, or forms a new one; other
- *   handshakes with the same key wait for a FORMING group on its wait queue,
- *   with a reference and without a lock. A reservation becomes a connection
+ *   handshakes with the same key are told of the FORMING group, whose wait
+ *   queue has the news of it. A reservation becomes a connection
  *   (smc_conn_join()) or is given back.
  *
  * Ownership:
@@ -197,8 +197,12 @@ static bool lgr_key_matches(const struct smc_link_group *lgr, const struct smc_l
 	       smc_nego_same_peer(own->peer_id, own->peer_gid, key->peer_id, key->peer_gid);
 }
 
-/* Is one of its links up on the port that serves the new connection? LG-03 */
-static bool lgr_has_end(const struct smc_link_group *lgr, const struct smc_ib_end *end)
+/*
+ * Does one of its active links join the port that serves the new connection
+ * with the RNIC that the client named? LG-03, SC-03, PID-05.
+ */
+static bool lgr_has_ends(const struct smc_link_group *lgr, const struct smc_ib_end *end,
+			 const struct smc_lgr_key *key)
 {
 	const struct smc_link *link;
 	int i;
@@ -206,11 +210,23 @@ static bool lgr_has_end(const struct smc_link_group *lgr, const struct smc_ib_en
 	for (i = 0; i < SMC_LINKS_MAX; i++) {
 		/* pairs with smp_store_release() in link_publish() */
 		link = smp_load_acquire(&lgr->links[i]);
-		if (link && READ_ONCE(link->state) == SMC_LINK_ACTIVE &&
-		    link->wr.end.dev == end->dev && link->wr.end.port == end->port)
+		/* pairs with smp_store_release() in smc_link_set_state() */
+		if (link && smp_load_acquire(&link->state) == SMC_LINK_ACTIVE &&
+		    link->wr.end.dev == end->dev && link->wr.end.port == end->port &&
+		    smc_nego_same_rnic(link->peer.gid, link->peer.mac,
+				       key->peer_gid, key->peer_mac))
 			return true;
 	}
 	return false;
+}
+
+/* Is it formed by a client that the new one may wait for? */
+static bool lgr_has_same_client(const struct smc_link_group *lgr, const struct smc_lgr_key *key)
+{
+	const struct smc_lgr_key *own = &lgr->key;
+
+	return smc_nego_same_rnic(own->peer_gid, own->peer_mac, key->peer_gid, key->peer_mac) &&
+	       !memcmp(&own->peer_addr, &key->peer_addr, sizeof(own->peer_addr));
 }
 
 /**
@@ -268,7 +284,9 @@ static bool lgr_fits(struct smc_link_group *lgr, struct lgr_search *s)
 		s->link = smc_lgr_link_by_peer(lgr, s->peer);
 		return s->link;
 	}
-	return lgr->nr_conns < lgr_max_conns(s->key) && lgr_has_end(lgr, s->end);
+	if (lgr->state == SMC_LGR_FORMING)
+		return lgr_has_same_client(lgr, s->key);
+	return lgr->nr_conns < lgr_max_conns(s->key) && lgr_has_ends(lgr, s->end, s->key);
 }
 
 /*
@@ -285,7 +303,7 @@ static struct smc_link_group *lgr_search(struct lgr_search *s)
 			continue;
 		if (lgr->state == SMC_LGR_ACTIVE && lgr_fits(lgr, s))
 			return lgr;
-		if (lgr->state == SMC_LGR_FORMING && !forming && (!s->peer || lgr_fits(lgr, s)))
+		if (lgr->state == SMC_LGR_FORMING && !forming && lgr_fits(lgr, s))
 			forming = lgr;
 	}
 	return forming;
@@ -327,73 +345,48 @@ static struct smc_link_group *lgr_reserve(struct lgr_search *s, struct smc_link_
 	return lgr;
 }
 
-/* Waits until a group has left FORMING: 0, -ETIMEDOUT or -EINTR. */
-static int lgr_wait_settled(struct smc_link_group *lgr, unsigned long deadline)
-{
-	long left = deadline - jiffies;
-	long rc;
-
-	rc = wait_event_killable_timeout(lgr->waitq, READ_ONCE(lgr->state) != SMC_LGR_FORMING,
-					 max(left, 1L));
-	if (rc < 0)
-		return -EINTR;
-	return rc ? 0 : -ETIMEDOUT;
-}
-
 /**
  * smc_lgr_reserve() - a place for a connection that a client proposes
  * @key: the peer, with role server
  * @end: the port that serves the connection
- * @timeout_jiffies: bound for waiting
  * @is_first: set if a group was formed: this is first contact
+ * @forming: receives, with -EAGAIN only, the group to wait for and a reference
  *
- * Finds an active group of that peer with a link on that port and with room.
- * While there is none but one is being formed, waits for its outcome. Where
- * there is neither, or all are full, forms a (parallel) group and returns at
- * once; everybody else with this key then waits for the caller, who ends that
- * with smc_lgr_activate() or smc_lgr_fail(). RFC 7609 3.5.1, 3.5.2.1 (LG-05,
- * LG-06, RMB-19, AMB-60).
+ * Finds an active group of that peer with a link between the two RNICs and with
+ * room. Where there is none, nor one that is being formed for the same client,
+ * or where all are full, forms a (parallel) group; everybody else with this key
+ * then waits for the caller, who ends that with smc_lgr_activate() or
+ * smc_lgr_fail(). RFC 7609 3.5.1, 3.5.2.1 (LG-05, LG-06, RMB-19, PID-05,
+ * AMB-60).
  *
- * Context: Process context, sleeps, killable. Expects no lock held.
+ * Context: Process context, may sleep, but waits for nobody. Expects no lock
+ *	    held.
  * Return: the group, with a reservation that includes a reference, for
- *	   smc_conn_join() or smc_lgr_unreserve(); ERR_PTR(-EHOSTUNREACH) if the
- *	   group it waited for could not be formed; ERR_PTR(-ETIMEDOUT),
- *	   ERR_PTR(-EINTR) or ERR_PTR(-ENOMEM).
+ *	   smc_conn_join() or smc_lgr_unreserve(); ERR_PTR(-EAGAIN) to call again
+ *	   when @forming, whose waitq tells, is formed no more; ERR_PTR(-ENOMEM).
  */
 struct smc_link_group *smc_lgr_reserve(const struct smc_lgr_key *key,
-				       const struct smc_ib_end *end,
-				       long timeout_jiffies, bool *is_first)
+				       const struct smc_ib_end *end, bool *is_first,
+				       struct smc_link_group **forming)
 {
 	struct lgr_search s = { .key = key, .end = end };
-	unsigned long deadline = jiffies + timeout_jiffies;
 	struct smc_link_group *lgr, *fresh = NULL;
 	bool is_forming;
-	int rc;
 
-	for (;;) {
+	lgr = lgr_reserve(&s, NULL, &is_forming);
+	if (!lgr) {
+		fresh = lgr_alloc(key);
+		if (!fresh)
+			return ERR_PTR(-ENOMEM);
 		lgr = lgr_reserve(&s, fresh, &is_forming);
-		if (lgr && !is_forming)
-			break;
-		if (!lgr) {
-			fresh = lgr_alloc(key);
-			if (!fresh)
-				return ERR_PTR(-ENOMEM);
-			continue;
-		}
-		rc = lgr_wait_settled(lgr, deadline);
-		/* one failed first contact is enough for all who waited for it */
-		if (!rc && smc_lgr_is_down(lgr) && lgr->fail_decline != SMC_DECLINE_NONE)
-			rc = -EHOSTUNREACH;
-		smc_lgr_put(lgr);
-		if (rc) {
-			lgr = ERR_PTR(rc);
-			break;
-		}
 	}
 	*is_first = lgr == fresh;
 	if (fresh && lgr != fresh)
 		lgr_free(fresh);
-	return lgr;
+	if (!is_forming)
+		return lgr;
+	*forming = lgr;
+	return ERR_PTR(-EAGAIN);
 }
 
 /**
@@ -421,37 +414,31 @@ struct smc_link_group *smc_lgr_form(const struct smc_lgr_key *key)
  * smc_lgr_reserve_link() - a place on the link that a server has named
  * @key: the peer, with role client
  * @peer: the server's end of the link
- * @timeout_jiffies: bound for waiting
  * @link: receives the link
+ * @forming: as with smc_lgr_reserve()
  *
- * Waits while the group with that link is still being formed: the server may
- * be done with first contact before we are. RFC 7609 3.5.2.2 (SC-05).
+ * The group with that link may still be being formed: the server may be done
+ * with first contact before we are. RFC 7609 3.5.2.2 (SC-05).
  *
- * Context: Process context, sleeps, killable. Expects no lock held.
- * Return: the group as with smc_lgr_reserve(); ERR_PTR(-ENOENT) if there is no
- *	   such link (out of sync); ERR_PTR(-ETIMEDOUT); ERR_PTR(-EINTR).
+ * Context: Process context.
+ * Return: the group as with smc_lgr_reserve(); ERR_PTR(-EAGAIN) as there;
+ *	   ERR_PTR(-ENOENT) if there is no such link (out of sync).
  */
 struct smc_link_group *smc_lgr_reserve_link(const struct smc_lgr_key *key,
 					    const struct smc_ib_peer *peer,
-					    long timeout_jiffies,
-					    struct smc_link **link)
+					    struct smc_link **link,
+					    struct smc_link_group **forming)
 {
 	struct lgr_search s = { .key = key, .peer = peer };
-	unsigned long deadline = jiffies + timeout_jiffies;
 	struct smc_link_group *lgr;
 	bool is_forming;
-	int rc;
 
-	for (;;) {
-		lgr = lgr_reserve(&s, NULL, &is_forming);
-		if (!lgr)
-			return ERR_PTR(-ENOENT);
-		if (!is_forming)
-			break;
-		rc = lgr_wait_settled(lgr, deadline);
-		smc_lgr_put(lgr);
-		if (rc)
-			return ERR_PTR(rc);
+	lgr = lgr_reserve(&s, NULL, &is_forming);
+	if (!lgr)
+		return ERR_PTR(-ENOENT);
+	if (is_forming) {
+		*forming = lgr;
+		return ERR_PTR(-EAGAIN);
 	}
 	*link = s.link;
 	return lgr;

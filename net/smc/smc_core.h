@@ -6,6 +6,7 @@
 #ifndef SMC_CORE_H
 #define SMC_CORE_H
 
+#include <linux/in6.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/wait.h>
@@ -61,13 +62,28 @@ struct smc_link {
 	struct list_head node;
 };
 
-/* What makes two handshakes belong to the same group (design: FORMING). */
+/**
+ * struct smc_lgr_key - what makes two handshakes belong to the same group
+ * @net: namespace
+ * @role: ours
+ * @vlan: VLAN id, 0 for none
+ * @peer_id: who the peer says it is
+ * @peer_gid: GID of its RNIC, as in its first message
+ * @peer_mac: MAC address of that RNIC
+ * @peer_addr: its address on TCP, IPv4 mapped
+ *
+ * Anybody may claim a peer ID. So a server does not let a client into a group
+ * that has no link to the RNIC which that client named, nor make it wait for
+ * the first contact of another address.
+ */
 struct smc_lgr_key {
 	struct net *net;
 	enum smc_role role;
 	u16 vlan;
 	u8 peer_id[8];
-	u8 peer_gid[16];	/* compared only where @peer_id is all zero */
+	u8 peer_gid[16];
+	u8 peer_mac[6];
+	struct in6_addr peer_addr;
 };
 
 /**
@@ -137,13 +153,13 @@ void smc_core_queue(struct work_struct *work);
 
 /* Finding and forming; see the kernel-doc for what each returns. */
 struct smc_link_group *smc_lgr_reserve(const struct smc_lgr_key *key,
-				       const struct smc_ib_end *end,
-				       long timeout_jiffies, bool *is_first);
+				       const struct smc_ib_end *end, bool *is_first,
+				       struct smc_link_group **forming);
 struct smc_link_group *smc_lgr_form(const struct smc_lgr_key *key);
 struct smc_link_group *smc_lgr_reserve_link(const struct smc_lgr_key *key,
 					    const struct smc_ib_peer *peer,
-					    long timeout_jiffies,
-					    struct smc_link **link);
+					    struct smc_link **link,
+					    struct smc_link_group **forming);
 struct smc_link_group *smc_lgr_find_link(const struct smc_lgr_key *key,
 					 const struct smc_ib_peer *peer);
 bool smc_lgr_unreserve(struct smc_link_group *lgr);

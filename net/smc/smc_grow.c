@@ -14,14 +14,12 @@
  * smc_lgr_begin_grow() - ask to be the one who adds an area
  * @lgr: the group; the caller holds a reference
  *
- * One task at a time adds areas. Whoever comes second waits and then looks
- * again for an element: the first one's area has several.
+ * One task at a time adds areas. Whoever comes second looks again for an
+ * element when lgr->waitq has news: the first one's area has several.
  *
- * Context: Process context, sleeps, killable. Expects no lock held. Takes
- *	    lgr->lock.
- * Return: 0, then smc_lgr_end_grow() is due; -EAGAIN if somebody else has just
- *	   added one: retry smc_buf_get(); -ECONNABORTED if the group is down;
- *	   -EINTR.
+ * Context: Process context. Expects no lock held. Takes lgr->lock.
+ * Return: 0, then smc_lgr_end_grow() is due; -EBUSY if somebody else is at it;
+ *	   -ECONNABORTED if the group is down.
  */
 int smc_lgr_begin_grow(struct smc_link_group *lgr)
 {
@@ -31,18 +29,11 @@ int smc_lgr_begin_grow(struct smc_link_group *lgr)
 	if (smc_lgr_is_down(lgr))
 		rc = -ECONNABORTED;
 	else if (lgr->is_growing)
-		rc = -EAGAIN;
+		rc = -EBUSY;
 	else
 		lgr->is_growing = true;
 	mutex_unlock(&lgr->lock);
-	if (rc != -EAGAIN)
-		return rc;
-
-	rc = wait_event_killable(lgr->waitq,
-				 !READ_ONCE(lgr->is_growing) || smc_lgr_is_down(lgr));
-	if (rc)
-		return -EINTR;
-	return smc_lgr_is_down(lgr) ? -ECONNABORTED : -EAGAIN;
+	return rc;
 }
 
 /**

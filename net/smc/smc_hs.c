@@ -2,20 +2,26 @@
 /*
  * The rendezvous, RFC 7609 section 3.5.1 and 3.5.2.
  *
- * Operation: each handshake runs in a work item of its own. It is queued by
- * the inner TCP socket when there is something to do: on a client once the
- * three-way handshake has ended, on a server once the first bytes are there or
- * their time is up. So a peer that says nothing occupies no worker, and from
- * then on each peer occupies one of its own. smc_hs_client() and
- * smc_hs_server() are the RFC's steps in order.
+ * Operation: smc_hs_server_steps and smc_hs_client_steps are the RFC's steps in
+ * order. A step that cannot go on yet asks for what it waits for (bytes on
+ * TCP, news of a link group, the passing of time) and ends with SMC_HS_WAIT;
+ * the handshake's work item is queued by any of those and runs the same step
+ * once more. So waiting occupies no worker, and a peer that falls silent at
+ * whichever step delays nobody else. The one wait inside a step, for the
+ * peer's answer to CONFIRM RKEY, has a work item and a queue of its own.
  *
  * Outcome: a handshake ends on SMC, on TCP with a reason, or with an errno.
  * What it had taken (a reservation in a link group, the RDMA port) is given
  * back in one place, smc_hs_cleanup().
  *
- * Ownership: the work item holds a reference on the socket; struct smc_hs owns
- * the RDMA end and a reference on the link group while the handshake lasts. A
- * connection that joined the group has a reference of its own.
+ * Ownership: struct smc_hs belongs to the work item, which never runs twice at
+ * a time. It holds a reference on the socket, and it owns the RDMA end and a
+ * reference on the link group while the handshake lasts. A connection that
+ * joined the group has a reference of its own.
+ *
+ * Memory: a listener adds up what its handshakes cost. Above SMC_HS_MAX_BYTES
+ * the oldest is reset for each that comes, so that peers that say nothing are
+ * replaced by those that do.
  */
 #include <net/tcp.h>
 
@@ -33,55 +39,102 @@
 #include "smc_tcp.h"
 #include "smc_trace.h"
 
+/* Children under way may cost a listener so much, in bytes. */
+#define SMC_HS_MAX_BYTES	(64UL << 20)
+/* Of that, the sockets of a child that has said nothing yet. */
+#define SMC_HS_CHILD_BYTES	(sizeof(struct smc_sock) + sizeof(struct tcp6_sock) +	\
+				 sizeof(struct socket_alloc) + sizeof(struct smc_hs))
+/* And the first link of a group: queues, receives, tables; on soft-RoCE. */
+#define SMC_HS_LINK_BYTES	(128UL << 10)
+
+/* With SO_RCVLOWAT set by BPF, TCP keeps silent about a short message. */
+#define SMC_HS_LOWAT_SLICE	max(HZ / 50, 1)
+
 enum smc_hs_outcome {
 	SMC_HS_GO_ON,
 	SMC_HS_SMC,
 	SMC_HS_TCP,		/* hs->reason says why */
 	SMC_HS_FAILED,		/* hs->err says how */
+	SMC_HS_WAIT,		/* run the step again when there is news */
+};
+
+struct smc_hs;
+
+typedef enum smc_hs_outcome (*smc_hs_step)(struct smc_hs *hs);
+
+/* Where an area that this handshake adds to its group stands. */
+enum smc_hs_growth {
+	SMC_HS_GROW_NONE,
+	SMC_HS_GROW_BEGUN,	/* grow_work owns the members it needs */
+	SMC_HS_GROW_DONE,	/* hs->grow_rc says how it went */
 };
 
 /**
  * struct smc_hs - a handshake under way
  * @smc: the socket
  * @net: its namespace
+ * @step: what to do next, in the steps of the role
  * @is_server: the role
+ * @has_deadline: @deadline is set; for the present step only
+ * @deadline: when the present step gives up, jiffies
+ * @watched: group whose news queue the work item, with a reference; or NULL
+ * @watch: in its wait queue
  * @has_end: @end is filled
  * @end: the local RDMA port
  * @peer_id: our peer ID
  * @subnets: what a client proposes
  * @lgr: the link group, with a reservation until @is_joined
  * @link: of @lgr
+ * @growth: enum smc_hs_growth; with acquire and release between the work items
+ * @grow_pool: of @lgr, to add an area to
+ * @grow_elem: receives its first element
+ * @grow_size: of an element
+ * @grow_rc: outcome
  * @is_first: first contact
  * @is_joined: the connection is a member of @lgr
  * @is_told: the peer has our element in Accept or Confirm and may write to it
+ * @is_declined: the peer's Decline came during first contact
  * @out_of_sync: the Decline carries the S bit
  * @may_decline: a Decline may be sent now in place of a message (CLC-09)
  * @is_path_bad: the RDMA path failed, later connections shall not pay again
  * @reason: why TCP
  * @err: negative errno, why not at all
  * @proposal: of the peer, server only
+ * @half: message that has not come completely
  * @rx: last message received
  * @tx: message to send
  */
 struct smc_hs {
 	struct smc_sock *smc;
 	struct net *net;
+	const smc_hs_step *step;
 	bool is_server;
+	bool has_deadline;
+	unsigned long deadline;
+	struct smc_link_group *watched;
+	struct wait_queue_entry watch;
 	bool has_end;
 	struct smc_ib_end end;
 	u8 peer_id[8];
 	struct smc_nego_subnets subnets;
 	struct smc_link_group *lgr;
 	struct smc_link *link;
+	int growth;
+	struct smc_buf_pool *grow_pool;
+	struct smc_buf_elem *grow_elem;
+	u32 grow_size;
+	int grow_rc;
 	bool is_first;
 	bool is_joined;
 	bool is_told;
+	bool is_declined;
 	bool out_of_sync;
 	bool may_decline;
 	bool is_path_bad;
 	enum smc_decline reason;
 	int err;
 	struct smc_clc_proposal proposal;
+	struct smc_clc_rx half;
 	struct smc_clc_msg rx;
 	struct smc_clc_msg tx;
 };
@@ -98,9 +151,46 @@ static enum smc_hs_outcome smc_hs_fail(struct smc_hs *hs, int err)
 	return SMC_HS_FAILED;
 }
 
-static unsigned long smc_hs_deadline(struct smc_hs *hs)
+static unsigned long smc_hs_patience(struct smc_hs *hs)
 {
-	return jiffies + msecs_to_jiffies(READ_ONCE(smc_net(hs->net)->set.clc_timeout_ms));
+	return msecs_to_jiffies(READ_ONCE(smc_net(hs->net)->set.clc_timeout_ms));
+}
+
+/* Is time up for this step, which was @patience when it began? */
+static bool smc_hs_is_late(struct smc_hs *hs, unsigned long patience)
+{
+	if (!hs->has_deadline)
+		hs->deadline = jiffies + patience;
+	hs->has_deadline = true;
+	return time_after_eq(jiffies, hs->deadline);
+}
+
+static int smc_hs_lgr_news(struct wait_queue_entry *watch, unsigned int mode, int sync, void *key)
+{
+	struct smc_hs *hs = container_of(watch, struct smc_hs, watch);
+
+	smc_sock_queue(hs->smc, &hs->smc->hs_work);
+	return 0;
+}
+
+static void smc_hs_unwatch(struct smc_hs *hs)
+{
+	if (!hs->watched)
+		return;
+	remove_wait_queue(&hs->watched->waitq, &hs->watch);
+	smc_lgr_put(hs->watched);
+	hs->watched = NULL;
+}
+
+/* From here to the end of the step, run it again whenever @lgr has news. */
+static void smc_hs_watch(struct smc_hs *hs, struct smc_link_group *lgr)
+{
+	if (hs->watched == lgr)
+		return;
+	smc_hs_unwatch(hs);
+	hs->watched = smc_lgr_get(lgr);
+	init_waitqueue_func_entry(&hs->watch, smc_hs_lgr_news);
+	add_wait_queue(&lgr->waitq, &hs->watch);
 }
 
 static void smc_hs_count_rx(struct smc_hs *hs, int rc)
@@ -118,14 +208,19 @@ static void smc_hs_count_rx(struct smc_hs *hs, int rc)
 }
 
 /* The message due now, or a Decline in its place (DCLN-02, ERR-01). */
-static enum smc_hs_outcome smc_hs_recv(struct smc_hs *hs, enum smc_clc_type type,
-				       unsigned long deadline)
+static enum smc_hs_outcome smc_hs_recv(struct smc_hs *hs, enum smc_clc_type type)
 {
 	enum smc_decline refused = SMC_DECLINE_NONE;
 	int rc;
 
-	rc = smc_clc_recv(hs->smc->tcp, &hs->rx, deadline,
+	rc = smc_clc_recv(hs->smc->tcp, &hs->half, &hs->rx,
 			  SMC_CLC_EXPECT(type) | SMC_CLC_EXPECT(SMC_CLC_DECLINE), &refused);
+	/* one deadline for the message as a whole, TMR-01 */
+	if (rc == -EAGAIN) {
+		if (!smc_hs_is_late(hs, smc_hs_patience(hs)))
+			return SMC_HS_WAIT;
+		rc = -ETIMEDOUT;
+	}
 	smc_hs_count_rx(hs, rc);
 	/* to the application nonsense looks as if the peer had reset, SEC-08 */
 	if (rc)
@@ -179,7 +274,7 @@ static enum smc_hs_outcome smc_hs_find_end(struct smc_hs *hs)
 }
 
 static void smc_hs_key(struct smc_hs *hs, struct smc_lgr_key *key, const u8 *peer_id,
-		       const u8 *peer_gid)
+		       const u8 *peer_gid, const u8 *peer_mac)
 {
 	memset(key, 0, sizeof(*key));
 	key->net = hs->net;
@@ -187,6 +282,8 @@ static void smc_hs_key(struct smc_hs *hs, struct smc_lgr_key *key, const u8 *pee
 	key->vlan = hs->end.vlan;
 	memcpy(key->peer_id, peer_id, sizeof(key->peer_id));
 	memcpy(key->peer_gid, peer_gid, sizeof(key->peer_gid));
+	memcpy(key->peer_mac, peer_mac, sizeof(key->peer_mac));
+	smc_peer_addr(hs->smc->tcp->sk, &key->peer_addr);
 }
 
 /* Make an area known to our RNIC and (an RMB) to the peer. */
@@ -204,21 +301,21 @@ static int smc_hs_publish_area(struct smc_hs *hs, struct smc_buf *buf)
 	return rc;
 }
 
-static int smc_hs_add_area(struct smc_hs *hs, struct smc_buf_pool *pool, u32 size,
-			   struct smc_buf_elem *elem)
+static int smc_hs_add_area(struct smc_hs *hs)
 {
+	struct smc_buf_pool *pool = hs->grow_pool;
 	struct smc_link_group *lgr = hs->lgr;
 	struct smc_buf *buf;
 	int rc;
 
-	buf = smc_buf_alloc(pool, size, hs->link->wr.max_pages);
+	buf = smc_buf_alloc(pool, hs->grow_size, hs->link->wr.max_pages);
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 	rc = smc_lgr_map_buf(lgr, buf);
 	if (!rc)
 		rc = smc_hs_publish_area(hs, buf);
 	if (!rc)
-		rc = smc_buf_add(pool, buf, elem);
+		rc = smc_buf_add(pool, buf, hs->grow_elem);
 	if (rc) {
 		smc_lgr_drop_buf(lgr, buf);
 		return rc;
@@ -230,27 +327,74 @@ static int smc_hs_add_area(struct smc_hs *hs, struct smc_buf_pool *pool, u32 siz
 	return 0;
 }
 
-static int smc_hs_get_ring(struct smc_hs *hs, struct smc_buf_pool *pool, u32 size,
+/**
+ * smc_hs_grow_work() - add an area to a group for a handshake
+ * @work: &smc_sock.grow_work; drops the reference taken when it was queued
+ *
+ * On subsequent contact this waits for the peer, so the time it takes is not
+ * that of the handshakes' queue. A peer can make at most one such item wait
+ * for each group it has, in which it has proved an RDMA path, and the timers
+ * of LLC end that.
+ *
+ * Context: Process context (work item), sleeps.
+ */
+void smc_hs_grow_work(struct work_struct *work)
+{
+	struct smc_sock *smc = container_of(work, struct smc_sock, grow_work);
+	struct smc_hs *hs = smc->hs;
+
+	hs->grow_rc = smc_hs_add_area(hs);
+	smc_lgr_end_grow(hs->lgr);
+	/* pairs with smp_load_acquire() in smc_hs_try_ring(); hs may go then */
+	smp_store_release(&hs->growth, SMC_HS_GROW_DONE);
+	smc_sock_queue(smc, &smc->hs_work);
+	sock_put(&smc->sk);
+}
+
+/* One adds an area, the others look again when it has; 0, -EAGAIN or failed. */
+static int smc_hs_grow(struct smc_hs *hs, struct smc_buf_pool *pool, u32 size,
+		       struct smc_buf_elem *elem)
+{
+	int rc;
+
+	smc_hs_watch(hs, hs->lgr);
+	rc = smc_lgr_begin_grow(hs->lgr);
+	if (rc)
+		return rc == -EBUSY ? -EAGAIN : rc;
+	hs->grow_pool = pool;
+	hs->grow_elem = elem;
+	hs->grow_size = size;
+	if (hs->is_first) {
+		/* known to nobody, and the peer is told with the link */
+		rc = smc_hs_add_area(hs);
+		smc_lgr_end_grow(hs->lgr);
+		return rc;
+	}
+	hs->growth = SMC_HS_GROW_BEGUN;
+	smc_sock_queue(hs->smc, &hs->smc->grow_work);
+	return -EAGAIN;
+}
+
+static int smc_hs_try_ring(struct smc_hs *hs, struct smc_buf_pool *pool, u32 size,
 			   struct smc_buf_elem *elem)
 {
 	int rc;
 
-	for (;;) {
-		rc = smc_buf_get(pool, size, elem);
-		if (!rc && pool->kind == SMC_BUF_RMB)
-			smc_stat_inc(hs->net, SMC_STAT_RMBE_REUSE);
-		if (rc != -EAGAIN)
-			return rc;
-		/* one adds, the others wait for what it adds */
-		rc = smc_lgr_begin_grow(hs->lgr);
-		if (rc == -EAGAIN)
-			continue;
-		if (rc)
-			return rc;
-		rc = smc_hs_add_area(hs, pool, size, elem);
-		smc_lgr_end_grow(hs->lgr);
-		return rc;
+	/* pairs with smp_store_release() in smc_hs_grow_work() */
+	switch (smp_load_acquire(&hs->growth)) {
+	case SMC_HS_GROW_BEGUN:
+		return -EAGAIN;
+	case SMC_HS_GROW_DONE:
+		hs->growth = SMC_HS_GROW_NONE;
+		/* nobody would wake us again */
+		return hs->grow_rc == -EAGAIN ? -EIO : hs->grow_rc;
+	default:
+		break;
 	}
+	rc = smc_buf_get(pool, size, elem);
+	if (!rc && pool->kind == SMC_BUF_RMB)
+		smc_stat_inc(hs->net, SMC_STAT_RMBE_REUSE);
+	return rc == -EAGAIN ? smc_hs_grow(hs, pool, size, elem) : rc;
 }
 
 /* The wish of the application as an element size this group may use, RMB-09. */
@@ -267,21 +411,57 @@ static u32 smc_hs_ring_size(struct smc_hs *hs, int sk_buf)
 	return max_t(u32, min(size, most), SMC_BUF_MIN_SIZE);
 }
 
-static enum smc_hs_outcome smc_hs_get_rings(struct smc_hs *hs)
+/*
+ * Reset a child that is no longer listed; its work item finds that out and
+ * closes it. The lock keeps the inner socket from going with it meanwhile.
+ */
+static void smc_hs_abandon(struct smc_sock *child)
 {
-	struct smc_conn *conn = &hs->smc->conn;
-	struct sock *sk = &hs->smc->sk;
-	int rc;
+	lock_sock_nested(&child->sk, SINGLE_DEPTH_NESTING);
+	smc_tcp_reset(child);
+	release_sock(&child->sk);
+	smc_sock_queue(child, &child->hs_work);
+}
 
-	rc = smc_hs_get_ring(hs, &hs->lgr->sends, smc_hs_ring_size(hs, READ_ONCE(sk->sk_sndbuf)),
-			     &conn->sndbuf);
-	if (!rc)
-		rc = smc_hs_get_ring(hs, &hs->lgr->rmbs,
-				     smc_hs_ring_size(hs, READ_ONCE(sk->sk_rcvbuf)), &conn->rmbe);
-	if (!rc)
-		return SMC_HS_GO_ON;
-	return smc_hs_to_tcp(hs, rc == -ENOMEM || rc == -ENOSPC ? SMC_DECLINE_MEM :
-			     SMC_DECLINE_ERR_REGBUF);
+/* Take this child's memory from its listener's, and make room if need be. */
+static void smc_hs_charge(struct smc_sock *child, unsigned long bytes)
+{
+	struct smc_sock *oldest;
+
+	smc_sock_charge_handshake(child, bytes);
+	while ((oldest = smc_sock_evict_handshake(child, SMC_HS_MAX_BYTES))) {
+		smc_stat_inc(sock_net(&child->sk), SMC_STAT_SERVER_DROPPED);
+		smc_hs_abandon(oldest);
+		sock_put(&oldest->sk);
+	}
+}
+
+static enum smc_hs_outcome smc_hs_get_ring(struct smc_hs *hs, struct smc_buf_pool *pool,
+					   int sk_buf, struct smc_buf_elem *elem)
+{
+	int rc = smc_hs_try_ring(hs, pool, smc_hs_ring_size(hs, sk_buf), elem);
+
+	if (rc == -EAGAIN)
+		return SMC_HS_WAIT;
+	if (rc)
+		return smc_hs_to_tcp(hs, rc == -ENOMEM || rc == -ENOSPC ? SMC_DECLINE_MEM :
+				     SMC_DECLINE_ERR_REGBUF);
+	if (hs->is_server)
+		smc_hs_charge(hs->smc, elem->size);
+	return SMC_HS_GO_ON;
+}
+
+static enum smc_hs_outcome smc_hs_get_sndbuf(struct smc_hs *hs)
+{
+	return smc_hs_get_ring(hs, &hs->lgr->sends, READ_ONCE(hs->smc->sk.sk_sndbuf),
+			       &hs->smc->conn.sndbuf);
+}
+
+/* Known to the peer's RNIC when this is through: ACPT-04, SC-04, SC-08. */
+static enum smc_hs_outcome smc_hs_get_rmbe(struct smc_hs *hs)
+{
+	return smc_hs_get_ring(hs, &hs->lgr->rmbs, READ_ONCE(hs->smc->sk.sk_rcvbuf),
+			       &hs->smc->conn.rmbe);
 }
 
 /* From here on completion handlers know the connection by its token. */
@@ -365,21 +545,6 @@ static bool smc_hs_tcp_has_news(const struct sock *tsk)
 	       READ_ONCE(tsk->sk_err) || READ_ONCE(tsk->sk_shutdown) & RCV_SHUTDOWN;
 }
 
-/* Sleep until LLC has settled first contact or TCP has something to say. */
-static void smc_hs_sleep_first(struct smc_hs *hs)
-{
-	struct sock *tsk = hs->smc->tcp->sk;
-	DEFINE_WAIT(lgr_wait);
-	DEFINE_WAIT(tcp_wait);
-
-	prepare_to_wait(&hs->lgr->waitq, &lgr_wait, TASK_IDLE);
-	prepare_to_wait(sk_sleep(tsk), &tcp_wait, TASK_INTERRUPTIBLE);
-	if (READ_ONCE(hs->lgr->state) == SMC_LGR_FORMING && !smc_hs_tcp_has_news(tsk))
-		schedule();
-	finish_wait(sk_sleep(tsk), &tcp_wait);
-	finish_wait(&hs->lgr->waitq, &lgr_wait);
-}
-
 /* Only now the dialect is known, and with it the largest element, AMB-35. */
 static bool smc_hs_peer_size_fits(const struct smc_hs *hs)
 {
@@ -388,38 +553,46 @@ static bool smc_hs_peer_size_fits(const struct smc_hs *hs)
 	return hs->smc->conn.peer_size <= smc_nego_size_bytes(max);
 }
 
+/* A Decline, or what came of it so far; the machine of LLC must hear of it. */
+static enum smc_hs_outcome smc_hs_first_declined(struct smc_hs *hs)
+{
+	enum smc_hs_outcome out = smc_hs_recv(hs, SMC_CLC_DECLINE);
+
+	if (out == SMC_HS_WAIT || out == SMC_HS_FAILED)
+		return out;
+	smc_llc_declined(hs->lgr);
+	hs->is_declined = true;
+	return SMC_HS_GO_ON;
+}
+
 /*
- * First contact: LLC confirms the link and tries for a second one. All that
- * time a Decline may come on TCP (DCLN-06, ERR-23); nothing else may.
+ * First contact: LLC confirms the link and tries for a second one, until its
+ * own timers end that. All that time a Decline may come on TCP (DCLN-06,
+ * ERR-23); nothing else may.
  */
 static enum smc_hs_outcome smc_hs_first_contact(struct smc_hs *hs)
 {
 	enum smc_hs_outcome out;
-	bool is_declined = false;
 
-	while (READ_ONCE(hs->lgr->state) == SMC_LGR_FORMING) {
-		if (is_declined) {
-			/* the machine needs no more than its worker */
-			wait_event(hs->lgr->waitq, READ_ONCE(hs->lgr->state) != SMC_LGR_FORMING);
-			break;
-		}
-		smc_hs_sleep_first(hs);
-		if (!smc_hs_tcp_has_news(hs->smc->tcp->sk))
-			continue;
-		out = smc_hs_recv(hs, SMC_CLC_DECLINE, smc_hs_deadline(hs));
-		if (out == SMC_HS_FAILED)
+	if (!hs->is_first)
+		return SMC_HS_GO_ON;
+	smc_hs_watch(hs, hs->lgr);
+	if (READ_ONCE(hs->lgr->state) == SMC_LGR_FORMING && !hs->is_declined &&
+	    (hs->half.done || smc_hs_tcp_has_news(hs->smc->tcp->sk))) {
+		out = smc_hs_first_declined(hs);
+		if (out != SMC_HS_GO_ON)
 			return out;
-		smc_llc_declined(hs->lgr);
-		is_declined = true;
 	}
+	if (READ_ONCE(hs->lgr->state) == SMC_LGR_FORMING)
+		return SMC_HS_WAIT;
 	if (READ_ONCE(hs->lgr->state) == SMC_LGR_ACTIVE) {
-		if (is_declined || !smc_hs_peer_size_fits(hs))
+		if (hs->is_declined || !smc_hs_peer_size_fits(hs))
 			return smc_hs_fail(hs, -ECONNRESET);
 		return SMC_HS_GO_ON;
 	}
 
 	hs->is_path_bad = true;
-	if (is_declined)
+	if (hs->is_declined)
 		return smc_hs_to_tcp(hs, SMC_DECLINE_PEERDECL);
 	if (hs->lgr->fail_decline == SMC_DECLINE_NONE)
 		return smc_hs_fail(hs, -ECONNRESET);
@@ -434,26 +607,37 @@ static enum smc_hs_outcome smc_hs_open(struct smc_hs *hs)
 	return SMC_HS_SMC;
 }
 
-/* Step 3: the group the server wants this connection in; FC-02, LG-06. */
-static enum smc_hs_outcome smc_hs_server_group(struct smc_hs *hs)
+/*
+ * Another handshake's first contact decides where this connection belongs.
+ * SMC_HS_GO_ON: it has been settled, look again.
+ */
+static enum smc_hs_outcome smc_hs_await_group(struct smc_hs *hs, struct smc_link_group *lgr,
+					      unsigned long patience)
 {
-	struct smc_link_group *lgr;
-	struct smc_lgr_key key;
+	const struct sock *tsk = hs->smc->tcp->sk;
 
-	/* a RoCE v2 packet has one IP version: follow the client's choice */
-	if (smc_ib_end_follow(&hs->end, hs->proposal.gid))
-		return smc_hs_to_tcp(hs, SMC_DECLINE_NOSMCRDEV);
-	smc_hs_key(hs, &key, hs->proposal.peer_id, hs->proposal.gid);
-	/* the client waits for the Accept just as long: leave it half of that */
-	lgr = smc_lgr_reserve(&key, &hs->end, (smc_hs_deadline(hs) - jiffies) / 2, &hs->is_first);
-	if (IS_ERR(lgr))
-		return smc_hs_to_tcp(hs, PTR_ERR(lgr) == -ENOMEM ? SMC_DECLINE_MEM :
-				     SMC_DECLINE_TIMEOUT_CL);
-	hs->lgr = lgr;
-	if (!hs->is_first) {
-		hs->link = smc_lgr_pick_link(lgr);
-		return hs->link ? SMC_HS_GO_ON : smc_hs_to_tcp(hs, SMC_DECLINE_NOACTLINK);
-	}
+	smc_hs_watch(hs, lgr);
+	smc_lgr_put(lgr);
+	if (READ_ONCE(lgr->state) != SMC_LGR_FORMING)
+		return SMC_HS_GO_ON;
+	if (READ_ONCE(tsk->sk_err) || READ_ONCE(tsk->sk_shutdown) & RCV_SHUTDOWN)
+		return smc_hs_fail(hs, -ECONNRESET);
+	if (smc_hs_is_late(hs, patience))
+		return smc_hs_to_tcp(hs, SMC_DECLINE_TIMEOUT_CL);
+	return SMC_HS_WAIT;
+}
+
+/* One failed first contact is enough for all who waited for it. */
+static bool smc_hs_awaited_in_vain(const struct smc_hs *hs)
+{
+	return hs->watched && smc_lgr_is_down(hs->watched) &&
+	       hs->watched->fail_decline != SMC_DECLINE_NONE;
+}
+
+static enum smc_hs_outcome smc_hs_server_first(struct smc_hs *hs)
+{
+	struct smc_link_group *lgr = hs->lgr;
+
 	lgr->params.max_links = SMC_NEGO_MAX_LINKS;
 	smc_llc_init(lgr);
 	hs->link = smc_link_create(lgr, &hs->end);
@@ -461,7 +645,40 @@ static enum smc_hs_outcome smc_hs_server_group(struct smc_hs *hs)
 		hs->link = NULL;
 		return smc_hs_to_tcp(hs, SMC_DECLINE_MEM);
 	}
+	smc_hs_charge(hs->smc, sizeof(*lgr) + sizeof(*lgr->rtokens) + SMC_HS_LINK_BYTES);
 	return SMC_HS_GO_ON;
+}
+
+/* Step 3: the group the server wants this connection in; FC-02, LG-06. */
+static enum smc_hs_outcome smc_hs_server_group(struct smc_hs *hs)
+{
+	const struct smc_clc_proposal *prop = &hs->proposal;
+	struct smc_link_group *lgr, *forming;
+	enum smc_hs_outcome out;
+	struct smc_lgr_key key;
+
+	/* a RoCE v2 packet has one IP version: follow the client's choice */
+	if (smc_ib_end_follow(&hs->end, prop->gid))
+		return smc_hs_to_tcp(hs, SMC_DECLINE_NOSMCRDEV);
+	smc_hs_key(hs, &key, prop->peer_id, prop->gid, prop->mac);
+	for (;;) {
+		if (smc_hs_awaited_in_vain(hs))
+			return smc_hs_to_tcp(hs, SMC_DECLINE_TIMEOUT_CL);
+		lgr = smc_lgr_reserve(&key, &hs->end, &hs->is_first, &forming);
+		if (PTR_ERR(lgr) != -EAGAIN)
+			break;
+		/* the client waits for the Accept just as long: leave it half of that */
+		out = smc_hs_await_group(hs, forming, smc_hs_patience(hs) / 2);
+		if (out != SMC_HS_GO_ON)
+			return out;
+	}
+	if (IS_ERR(lgr))
+		return smc_hs_to_tcp(hs, SMC_DECLINE_MEM);
+	hs->lgr = lgr;
+	if (hs->is_first)
+		return smc_hs_server_first(hs);
+	hs->link = smc_lgr_pick_link(lgr);
+	return hs->link ? SMC_HS_GO_ON : smc_hs_to_tcp(hs, SMC_DECLINE_NOACTLINK);
 }
 
 static enum smc_hs_outcome smc_hs_server_accept(struct smc_hs *hs)
@@ -528,17 +745,22 @@ static enum smc_hs_outcome smc_hs_take_peer(struct smc_hs *hs)
 	return smc_hs_to_tcp(hs, SMC_DECLINE_ERR_RTOK);
 }
 
-static enum smc_hs_outcome smc_hs_server(struct smc_hs *hs)
+static enum smc_hs_outcome smc_hs_server_agreed(struct smc_hs *hs)
 {
-	struct smc_sock *smc = hs->smc;
-	enum smc_hs_outcome out;
-	enum smc_decline reason;
-
-	/* 1. Did both sides offer SMC-R? (3.5.1.1, OPT-10) */
-	if (!smc_tcp_is_agreed(smc))
+	if (!smc_tcp_is_agreed(hs->smc))
 		return smc_hs_to_tcp(hs, SMC_DECLINE_PEERNOSMC);
-	/* 2. Proposal (3.5.1.2) */
-	out = smc_hs_recv(hs, SMC_CLC_PROPOSAL, smc->hs_deadline);
+	return SMC_HS_GO_ON;
+}
+
+static enum smc_hs_outcome smc_hs_server_proposal(struct smc_hs *hs)
+{
+	enum smc_decline reason;
+	enum smc_hs_outcome out;
+
+	/* its time began with the connection */
+	hs->deadline = hs->smc->hs_deadline;
+	hs->has_deadline = true;
+	out = smc_hs_recv(hs, SMC_CLC_PROPOSAL);
 	if (out != SMC_HS_GO_ON)
 		return out;
 	hs->proposal = hs->rx.proposal;
@@ -546,55 +768,53 @@ static enum smc_hs_outcome smc_hs_server(struct smc_hs *hs)
 	if (out != SMC_HS_GO_ON)
 		return out;
 	reason = smc_nego_server(&hs->proposal,
-				 smc_pnet_shares_subnet(smc->tcp->sk, &hs->proposal));
+				 smc_pnet_shares_subnet(hs->smc->tcp->sk, &hs->proposal));
 	if (reason != SMC_DECLINE_NONE)
 		return smc_hs_to_tcp(hs, reason);
-	/* 3. An existing link group, or first contact (3.5.1.2, 3.5.2.1) */
-	out = smc_hs_server_group(hs);
-	if (out != SMC_HS_GO_ON)
-		return out;
-	/* 4. Receive element, ready before the Accept says so (ACPT-04) */
-	out = smc_hs_get_rings(hs);
-	if (out != SMC_HS_GO_ON)
-		return out;
-	/* 5. Alert token */
-	out = smc_hs_join(hs);
-	if (out != SMC_HS_GO_ON)
-		return out;
-	/* 6. Accept */
-	out = smc_hs_server_accept(hs);
-	if (out != SMC_HS_GO_ON)
-		return out;
-	/* 7. Confirm (3.5.1.3, 3.5.2.3) */
-	out = smc_hs_recv(hs, SMC_CLC_CONFIRM, smc_hs_deadline(hs));
-	if (out != SMC_HS_GO_ON)
-		return out;
-	/* 8. Check it */
-	out = smc_hs_server_check(hs);
-	if (out != SMC_HS_GO_ON)
-		return out;
-	/* 9. Take the client's data; on first contact connect the queue pair */
-	out = smc_hs_take_peer(hs);
-	if (out != SMC_HS_GO_ON)
-		return out;
-	/* 10. First contact: CONFIRM LINK and the second link (3.5.1.5, 3.5.1.6) */
-	if (hs->is_first) {
-		smc_hs_start_llc(hs);
-		out = smc_hs_first_contact(hs);
-		if (out != SMC_HS_GO_ON)
-			return out;
-	}
-	return smc_hs_open(hs);
+	return SMC_HS_GO_ON;
 }
+
+static enum smc_hs_outcome smc_hs_server_confirm(struct smc_hs *hs)
+{
+	return smc_hs_recv(hs, SMC_CLC_CONFIRM);
+}
+
+static enum smc_hs_outcome smc_hs_server_llc(struct smc_hs *hs)
+{
+	if (hs->is_first)
+		smc_hs_start_llc(hs);
+	return SMC_HS_GO_ON;
+}
+
+static const smc_hs_step smc_hs_server_steps[] = {
+	smc_hs_server_agreed,	/* 1. did both sides offer SMC-R? 3.5.1.1, OPT-10 */
+	smc_hs_server_proposal,	/* 2. Proposal, RDMA port, common subnet; 3.5.1.2 */
+	smc_hs_server_group,	/* 3. a link group, or first contact; 3.5.1.2, 3.5.2.1 */
+	smc_hs_get_sndbuf,	/* 4. send ring ... */
+	smc_hs_get_rmbe,	/*    and element, ready before the Accept says so, ACPT-04 */
+	smc_hs_join,		/* 5. alert token */
+	smc_hs_server_accept,	/* 6. Accept */
+	smc_hs_server_confirm,	/* 7. Confirm; 3.5.1.3, 3.5.2.3 */
+	smc_hs_server_check,	/* 8. does it fit? SC-10, SC-11 */
+	smc_hs_take_peer,	/* 9. the client's data; first contact: connect the QP */
+	smc_hs_server_llc,	/* 10. first contact: CONFIRM LINK ... */
+	smc_hs_first_contact,	/*     and the second link; 3.5.1.5, 3.5.1.6 */
+	smc_hs_open,
+};
 
 static enum smc_hs_outcome smc_hs_client_propose(struct smc_hs *hs)
 {
-	struct smc_nego_local local = {
-		.mtu = hs->end.mtu,
-		.subnets = hs->subnets,
-	};
+	struct smc_nego_local local = {};
 	enum smc_decline reason;
+	enum smc_hs_outcome out;
 
+	/* or a Decline in its place, ERR-03 */
+	hs->may_decline = true;
+	out = smc_hs_find_end(hs);
+	if (out != SMC_HS_GO_ON)
+		return out;
+	local.mtu = hs->end.mtu;
+	local.subnets = hs->subnets;
 	memcpy(local.peer_id, hs->peer_id, sizeof(local.peer_id));
 	memcpy(local.gid, hs->end.gid.raw, sizeof(local.gid));
 	memcpy(local.mac, hs->end.mac, sizeof(local.mac));
@@ -634,25 +854,46 @@ static enum smc_hs_outcome smc_hs_client_form(struct smc_hs *hs, const struct sm
 	return SMC_HS_GO_ON;
 }
 
+/*
+ * The group that has the link named; hs->lgr stays NULL if there is none.
+ * Accepts may overtake each other: the group may still be forming.
+ */
+static enum smc_hs_outcome smc_hs_client_reserve(struct smc_hs *hs,
+						 const struct smc_lgr_key *key,
+						 const struct smc_ib_peer *peer)
+{
+	struct smc_link_group *lgr, *forming;
+	enum smc_hs_outcome out;
+
+	for (;;) {
+		lgr = smc_lgr_reserve_link(key, peer, &hs->link, &forming);
+		if (PTR_ERR(lgr) != -EAGAIN)
+			break;
+		out = smc_hs_await_group(hs, forming, smc_hs_patience(hs));
+		if (out != SMC_HS_GO_ON)
+			return out;
+	}
+	if (!IS_ERR(lgr))
+		hs->lgr = lgr;
+	return SMC_HS_GO_ON;
+}
+
 /* Step 4: first or subsequent contact; FC-06, SC-05, ERR-13. */
 static enum smc_hs_outcome smc_hs_client_group(struct smc_hs *hs)
 {
 	const struct smc_clc_accept *acc = &hs->rx.accept;
 	struct smc_nego_accepted decision;
-	struct smc_link_group *lgr;
 	struct smc_nego_known known;
+	enum smc_hs_outcome out;
 	struct smc_lgr_key key;
 	struct smc_ib_peer peer;
 
-	smc_hs_key(hs, &key, acc->peer_id, acc->gid);
+	smc_hs_key(hs, &key, acc->peer_id, acc->gid, acc->mac);
 	smc_hs_peer_end(acc, &peer);
 	if (!acc->first_contact) {
-		/* Accepts may overtake each other: the group may still be forming */
-		lgr = smc_lgr_reserve_link(&key, &peer, smc_hs_deadline(hs) - jiffies, &hs->link);
-		if (!IS_ERR(lgr))
-			hs->lgr = lgr;
-		else if (PTR_ERR(lgr) != -ENOENT)
-			return smc_hs_to_tcp(hs, SMC_DECLINE_TIMEOUT_CL);
+		out = smc_hs_client_reserve(hs, &key, &peer);
+		if (out != SMC_HS_GO_ON)
+			return out;
 	}
 	smc_hs_known(hs, acc, &known);
 	smc_nego_classify_accept(&hs->rx, &known, hs->end.mtu, &decision);
@@ -675,6 +916,9 @@ static enum smc_hs_outcome smc_hs_client_confirm(struct smc_hs *hs)
 	struct smc_nego_end end;
 	u8 mtu = hs->link->wr.end.mtu;
 
+	/* LLC may be faster than the Confirm */
+	if (hs->is_first)
+		smc_hs_start_llc(hs);
 	smc_hs_own_data(hs, &end, &rmbe);
 	if (hs->is_first)
 		mtu = min_t(u8, mtu, hs->link->peer.mtu);
@@ -683,57 +927,33 @@ static enum smc_hs_outcome smc_hs_client_confirm(struct smc_hs *hs)
 	return smc_hs_send(hs);
 }
 
-static enum smc_hs_outcome smc_hs_client(struct smc_hs *hs)
+static enum smc_hs_outcome smc_hs_client_agreed(struct smc_hs *hs)
 {
-	struct smc_sock *smc = hs->smc;
-	enum smc_hs_outcome out;
-
-	/* 1. Did both sides offer SMC-R? (3.5.1.1, OPT-10) */
-	if (smc->is_eager_tcp)
-		return smc_hs_to_tcp(hs, smc->fallback);
-	if (!smc_tcp_is_agreed(smc))
+	if (hs->smc->is_eager_tcp)
+		return smc_hs_to_tcp(hs, hs->smc->fallback);
+	if (!smc_tcp_is_agreed(hs->smc))
 		return smc_hs_to_tcp(hs, SMC_DECLINE_PEERNOSMC);
-	/* 2. Proposal, or a Decline in its place (3.5.1.2, ERR-03) */
-	hs->may_decline = true;
-	out = smc_hs_find_end(hs);
-	if (out != SMC_HS_GO_ON)
-		return out;
-	out = smc_hs_client_propose(hs);
-	if (out != SMC_HS_GO_ON)
-		return out;
-	/* 3. Accept (3.5.1.3) */
-	out = smc_hs_recv(hs, SMC_CLC_ACCEPT, smc_hs_deadline(hs));
-	if (out != SMC_HS_GO_ON)
-		return out;
-	/* 4. The link group it names, or a new one */
-	out = smc_hs_client_group(hs);
-	if (out != SMC_HS_GO_ON)
-		return out;
-	/* 5. Receive element (SC-08) and alert token */
-	out = smc_hs_get_rings(hs);
-	if (out != SMC_HS_GO_ON)
-		return out;
-	out = smc_hs_join(hs);
-	if (out != SMC_HS_GO_ON)
-		return out;
-	/* 6. Take the server's data; on first contact the queue pair goes to RTR */
-	out = smc_hs_take_peer(hs);
-	if (out != SMC_HS_GO_ON)
-		return out;
-	/* 7. Confirm, before any data (CFRM-03, RACE-02); LLC may be faster */
-	if (hs->is_first)
-		smc_hs_start_llc(hs);
-	out = smc_hs_client_confirm(hs);
-	if (out != SMC_HS_GO_ON)
-		return out;
-	/* 8. First contact: wait for CONFIRM LINK and what follows (3.5.1.5) */
-	if (hs->is_first) {
-		out = smc_hs_first_contact(hs);
-		if (out != SMC_HS_GO_ON)
-			return out;
-	}
-	return smc_hs_open(hs);
+	return SMC_HS_GO_ON;
 }
+
+static enum smc_hs_outcome smc_hs_client_accept(struct smc_hs *hs)
+{
+	return smc_hs_recv(hs, SMC_CLC_ACCEPT);
+}
+
+static const smc_hs_step smc_hs_client_steps[] = {
+	smc_hs_client_agreed,	/* 1. did both sides offer SMC-R? 3.5.1.1, OPT-10 */
+	smc_hs_client_propose,	/* 2. RDMA port, Proposal; 3.5.1.2 */
+	smc_hs_client_accept,	/* 3. Accept; 3.5.1.3 */
+	smc_hs_client_group,	/* 4. the link group it names, or a new one */
+	smc_hs_get_sndbuf,	/* 5. send ring ... */
+	smc_hs_get_rmbe,	/*    element (SC-08) ... */
+	smc_hs_join,		/*    and alert token */
+	smc_hs_take_peer,	/* 6. the server's data; first contact: QP to RTR */
+	smc_hs_client_confirm,	/* 7. Confirm, before any data; CFRM-03, RACE-02 */
+	smc_hs_first_contact,	/* 8. CONFIRM LINK and what follows; 3.5.1.5 */
+	smc_hs_open,
+};
 
 /* Tell the peer if it is our turn; remember a path that failed. */
 static void smc_hs_say_decline(struct smc_hs *hs)
@@ -867,6 +1087,9 @@ void smc_hs_drop_child(struct smc_sock *child)
 
 	lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
 	sock_set_flag(sk, SOCK_DEAD);
+	/* inherited, but there is no close() that could linger */
+	if (sk->sk_lingertime)
+		sock_reset_flag(sk, SOCK_LINGER);
 	smc_close_release(child);
 	if (!child->is_alive) {
 		smc_sock_unhash(child);
@@ -898,12 +1121,25 @@ static void smc_hs_finish_server(struct smc_hs *hs, enum smc_hs_outcome out)
 		smc_hs_drop_child(smc);
 }
 
-static void smc_hs_run(struct smc_hs *hs)
+static void smc_hs_arm_timer(struct smc_hs *hs)
+{
+	long left = hs->deadline - jiffies;
+
+	if (!hs->has_deadline)
+		return;
+	if (READ_ONCE(hs->smc->tcp->sk->sk_rcvlowat) > 1)
+		left = min_t(long, left, SMC_HS_LOWAT_SLICE);
+	smc_sock_queue_delayed(hs->smc, &hs->smc->hs_timer, max(left, 0L));
+}
+
+static void smc_hs_end(struct smc_hs *hs, enum smc_hs_outcome out)
 {
 	struct smc_sock *smc = hs->smc;
-	enum smc_hs_outcome out;
 
-	out = hs->is_server ? smc_hs_server(hs) : smc_hs_client(hs);
+	smc_hs_unwatch(hs);
+	if (cancel_delayed_work(&smc->hs_timer))
+		sock_put(&smc->sk);
+	smc->hs = NULL;
 	if (out == SMC_HS_TCP)
 		smc_hs_say_decline(hs);
 	trace_smc_handshake(smc, hs->is_server, out, hs->reason, hs->err);
@@ -912,21 +1148,38 @@ static void smc_hs_run(struct smc_hs *hs)
 		smc_hs_finish_server(hs, out);
 	else
 		smc_hs_finish_client(hs, out);
+	kfree(hs);
+	sock_put(&smc->sk);
+}
+
+/* Go as far as there is something to do. */
+static void smc_hs_run(struct smc_hs *hs)
+{
+	enum smc_hs_outcome out;
+
+	while ((out = (*hs->step)(hs)) == SMC_HS_GO_ON) {
+		smc_hs_unwatch(hs);
+		hs->has_deadline = false;
+		hs->step++;
+	}
+	if (out == SMC_HS_WAIT)
+		smc_hs_arm_timer(hs);
+	else
+		smc_hs_end(hs, out);
 }
 
 static void smc_hs_start(struct smc_sock *smc, bool is_server)
 {
 	struct smc_hs *hs;
 
-	/* from here on the inner socket wakes this worker, nobody else */
-	WRITE_ONCE(smc->tcp_phase, SMC_TCP_QUIET);
 	/* small, and without it the connection could not even be refused */
 	hs = kzalloc(sizeof(*hs), GFP_KERNEL | __GFP_NOFAIL);
 	hs->smc = smc;
 	hs->net = sock_net(&smc->sk);
 	hs->is_server = is_server;
-	smc_hs_run(hs);
-	kfree(hs);
+	hs->step = is_server ? smc_hs_server_steps : smc_hs_client_steps;
+	sock_hold(&smc->sk);
+	smc->hs = hs;
 }
 
 /* How does the three-way handshake stand? Negative errno, or 0 when it is done. */
@@ -945,6 +1198,9 @@ static int smc_hs_client_tcp(struct smc_sock *smc)
 	}
 	/* a second connect() tells the outcome of the first, with TCP's errno */
 	rc = kernel_connect(smc->tcp, (struct sockaddr *)&smc->addr, smc->addr_len, O_NONBLOCK);
+	/* from here on the inner socket's news are of messages */
+	if (!rc)
+		WRITE_ONCE(smc->tcp_phase, SMC_TCP_HANDSHAKE);
 	if (!rc || rc == -EALREADY || rc == -EINPROGRESS)
 		goto out;
 	smc->is_connecting = false;
@@ -957,10 +1213,10 @@ out:
 }
 
 /**
- * smc_hs_work() - run the handshake of a socket
+ * smc_hs_work() - go on with the handshake of a socket
  * @work: &smc_sock.hs_work; drops the reference taken when it was queued
  *
- * Queued again by late news of the inner socket, it finds nothing to do.
+ * Queued by late news, it finds nothing to do.
  *
  * Context: Process context (work item). Takes the socket lock.
  */
@@ -968,20 +1224,19 @@ void smc_hs_work(struct work_struct *work)
 {
 	struct smc_sock *smc = container_of(work, struct smc_sock, hs_work);
 
-	if (!smc->is_child) {
-		if (!smc_hs_client_tcp(smc))
-			smc_hs_start(smc, false);
-	} else if (!smc->is_hs_begun) {
+	if (smc->is_child && !smc->is_hs_begun) {
 		smc->is_hs_begun = true;
-		if (cancel_delayed_work(&smc->hs_timer))
-			sock_put(&smc->sk);
 		smc_hs_start(smc, true);
+	} else if (!smc->is_child && !smc->hs && !smc_hs_client_tcp(smc)) {
+		smc_hs_start(smc, false);
 	}
+	if (smc->hs)
+		smc_hs_run(smc->hs);
 	sock_put(&smc->sk);
 }
 
 /**
- * smc_hs_timer() - a client has said nothing in time (ERR-14)
+ * smc_hs_timer() - a step has waited long enough (ERR-14)
  * @work: &smc_sock.hs_timer; drops the reference taken when it was queued
  *
  * Context: Process context (work item).
@@ -1036,9 +1291,10 @@ void smc_hs_begin_server(struct smc_sock *listener, struct smc_sock *child)
 		return;
 	}
 	sock_hold(&child->sk);
+	smc_hs_charge(child, SMC_HS_CHILD_BYTES);
 	/* armed first: the worker, which may run as soon as we watch, cancels it */
 	smc_sock_queue_delayed(child, &child->hs_timer, timeout);
-	smc_tcp_watch(child, SMC_TCP_PROPOSAL);
+	smc_tcp_watch(child, SMC_TCP_HANDSHAKE);
 	/* without the option there is nothing to wait for */
 	if (!smc_tcp_is_agreed(child) || smc_hs_tcp_has_news(child->tcp->sk))
 		smc_sock_queue(child, &child->hs_work);
@@ -1058,8 +1314,7 @@ void smc_hs_drop_handshakes(struct smc_sock *listener)
 	struct smc_sock *child;
 
 	while ((child = smc_sock_next_handshake(listener))) {
-		smc_tcp_shutdown(child, SHUT_RDWR);
-		smc_sock_queue(child, &child->hs_work);
+		smc_hs_abandon(child);
 		sock_put(&child->sk);
 	}
 }

@@ -6,6 +6,7 @@
 #include "smc_sock.h"
 
 void smc_hs_work(struct work_struct *work);
+void smc_hs_grow_work(struct work_struct *work);
 void smc_hs_timer(struct work_struct *work);
 void smc_hs_begin_server(struct smc_sock *listener, struct smc_sock *child);
 void smc_hs_drop_child(struct smc_sock *child);

@@ -6,7 +6,7 @@
  * becomes a child at once and runs its handshake on its own; accept() only
  * ever takes children whose handshake has ended, so it never waits for one.
  * Connections stay in TCP's queue, and are refused there, while the accept
- * queue is full.
+ * queue is full. What children cost before that is bounded in smc_hs.c.
  */
 #include <net/tcp.h>
 
@@ -18,8 +18,6 @@
 
 /* Handshakes of one listener at a time above which SMC is not offered. */
 #define SMC_LISTEN_CONGESTED	128
-/* and above which connections stay in TCP's queue */
-#define SMC_LISTEN_HANDSHAKES	4096
 
 /* Asked by TCP for each SYN of a listener with SMC_LIMIT_HS. */
 static bool smc_listen_is_congested(const struct sock *tsk)
@@ -155,7 +153,6 @@ void smc_listen_work(struct work_struct *work)
 	lock_sock(sk);
 	/* an aborted connection is not the end of the queue */
 	while (sk->sk_state == SMC_STATE_LISTEN && (!rc || rc == -ECONNABORTED) &&
-	       READ_ONCE(smc->nr_handshakes) < SMC_LISTEN_HANDSHAKES &&
 	       READ_ONCE(smc->nr_accept_q) <= READ_ONCE(sk->sk_max_ack_backlog))
 		rc = smc_listen_take(smc);
 	release_sock(sk);

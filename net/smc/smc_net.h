@@ -26,6 +26,7 @@
 	X(SERVER_SMC, "server_smc")	\
 	X(SERVER_TCP, "server_tcp")	\
 	X(SERVER_FAILED, "server_failed") \
+	X(SERVER_DROPPED, "server_dropped") \
 	X(FIRST_CONTACT, "first_contact") \
 	X(SUBSEQUENT_CONTACT, "subsequent_contact") \
 	X(CLC_TX, "clc_tx")		\

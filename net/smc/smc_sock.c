@@ -29,6 +29,7 @@ struct smc_sock_bucket {
 static struct smc_sock_bucket smc_sock_buckets[SMC_SOCK_BUCKETS];
 static const struct smc_sock_works *smc_works;
 static struct workqueue_struct *smc_hs_wq;
+static struct workqueue_struct *smc_grow_wq;
 static struct workqueue_struct *smc_close_wq;
 
 static struct proto smc_proto_v4 = {
@@ -61,14 +62,17 @@ int smc_sock_init(const struct smc_sock_works *works)
 	for (i = 0; i < SMC_SOCK_BUCKETS; i++)
 		spin_lock_init(&smc_sock_buckets[i].lock);
 
-	/* A handshake sleeps for its peer: no peer may hold up another's. */
 	smc_hs_wq = alloc_workqueue("smc_hs", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	if (!smc_hs_wq)
 		return -ENOMEM;
-	smc_close_wq = alloc_workqueue("smc_close", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	/* one that waits for an answer of its peer must not hold up the others */
+	smc_grow_wq = alloc_workqueue("smc_grow", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	rc = -ENOMEM;
-	if (!smc_close_wq)
+	if (!smc_grow_wq)
 		goto out_hs_wq;
+	smc_close_wq = alloc_workqueue("smc_close", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	if (!smc_close_wq)
+		goto out_grow_wq;
 	rc = proto_register(&smc_proto_v4, 1);
 	if (rc)
 		goto out_close_wq;
@@ -81,6 +85,8 @@ out_v4:
 	proto_unregister(&smc_proto_v4);
 out_close_wq:
 	destroy_workqueue(smc_close_wq);
+out_grow_wq:
+	destroy_workqueue(smc_grow_wq);
 out_hs_wq:
 	destroy_workqueue(smc_hs_wq);
 	return rc;
@@ -96,6 +102,7 @@ out_hs_wq:
 void smc_sock_exit(void)
 {
 	destroy_workqueue(smc_close_wq);
+	destroy_workqueue(smc_grow_wq);
 	destroy_workqueue(smc_hs_wq);
 	/* objects are freed by RCU callbacks */
 	rcu_barrier();
@@ -108,6 +115,7 @@ static void smc_sock_destruct(struct sock *sk)
 	struct smc_sock *smc = smc_sk(sk);
 
 	WARN_ON_ONCE(smc->tcp);
+	WARN_ON_ONCE(smc->hs);
 	WARN_ON_ONCE(smc->conn.lgr);
 	WARN_ON_ONCE(!hlist_unhashed(&smc->hash_node));
 }
@@ -157,6 +165,7 @@ struct smc_sock *smc_sock_alloc(struct net *net, struct socket *sock, int protoc
 	sk->sk_state = smc->close.state;
 	smc_conn_init(&smc->conn, sk, smc_works->event);
 	INIT_WORK(&smc->hs_work, smc_works->handshake);
+	INIT_WORK(&smc->grow_work, smc_works->handshake_grow);
 	INIT_DELAYED_WORK(&smc->hs_timer, smc_works->handshake_timer);
 	INIT_WORK(&smc->listen_work, smc_works->listen);
 	INIT_WORK(&smc->close_work, smc_works->close);
@@ -281,10 +290,18 @@ int smc_sock_for_each(struct net *net, unsigned int *bucket, unsigned int *skip,
 }
 EXPORT_SYMBOL_GPL(smc_sock_for_each);
 
+static struct workqueue_struct *smc_sock_wq(const struct smc_sock *smc,
+					    const struct work_struct *work)
+{
+	if (work == &smc->close_work)
+		return smc_close_wq;
+	return work == &smc->grow_work ? smc_grow_wq : smc_hs_wq;
+}
+
 /**
  * smc_sock_queue() - queue one of the socket's work items
  * @smc: the socket
- * @work: &smc_sock.hs_work, .listen_work or .close_work
+ * @work: &smc_sock.hs_work, .grow_work, .listen_work or .close_work
  *
  * Takes a reference that the work function drops.
  *
@@ -293,34 +310,31 @@ EXPORT_SYMBOL_GPL(smc_sock_for_each);
  */
 bool smc_sock_queue(struct smc_sock *smc, struct work_struct *work)
 {
-	struct workqueue_struct *wq = work == &smc->close_work ? smc_close_wq : smc_hs_wq;
-
 	sock_hold(&smc->sk);
-	if (queue_work(wq, work))
+	if (queue_work(smc_sock_wq(smc, work), work))
 		return true;
 	sock_put(&smc->sk);
 	return false;
 }
 
 /**
- * smc_sock_queue_delayed() - queue the socket's delayed work item
+ * smc_sock_queue_delayed() - arm the socket's delayed work item, or arm it anew
  * @smc: the socket
  * @work: &smc_sock.hs_timer
  * @delay_jiffies: from now
  *
- * Takes a reference that the work function drops, or who cancels it.
+ * Holds a reference while it is armed, which the work function drops, or who
+ * cancels it.
  *
  * Context: Any context.
- * Return: false when it was queued already.
  */
-bool smc_sock_queue_delayed(struct smc_sock *smc, struct delayed_work *work,
+void smc_sock_queue_delayed(struct smc_sock *smc, struct delayed_work *work,
 			    unsigned long delay_jiffies)
 {
 	sock_hold(&smc->sk);
-	if (queue_delayed_work(smc_hs_wq, work, delay_jiffies))
-		return true;
-	sock_put(&smc->sk);
-	return false;
+	/* armed already, it has a reference */
+	if (mod_delayed_work(smc_hs_wq, work, delay_jiffies))
+		sock_put(&smc->sk);
 }
 
 /**
@@ -360,6 +374,18 @@ bool smc_sock_add_handshake(struct smc_sock *listener, struct smc_sock *child)
 	return is_open;
 }
 
+/* Out of the handshakes; false if it was taken out before. */
+static bool smc_sock_unlist(struct smc_sock *listener, struct smc_sock *child)
+{
+	lockdep_assert_held(&listener->accept_lock);
+	if (list_empty(&child->queue_node))
+		return false;
+	list_del_init(&child->queue_node);
+	listener->nr_handshakes--;
+	listener->hs_bytes -= child->hs_bytes;
+	return true;
+}
+
 /**
  * smc_sock_end_handshake() - a child is ready for accept(), or has failed
  * @child: in the handshake list of its listener, unless the listener closed
@@ -375,11 +401,8 @@ bool smc_sock_end_handshake(struct smc_sock *child, bool is_ready)
 	bool is_queued = false;
 
 	spin_lock(&listener->accept_lock);
-	if (!list_empty(&child->queue_node)) {
-		list_del_init(&child->queue_node);
-		listener->nr_handshakes--;
+	if (smc_sock_unlist(listener, child))
 		is_queued = is_ready;
-	}
 	if (is_queued) {
 		list_add_tail(&child->queue_node, &listener->accept_q);
 		listener->nr_accept_q++;
@@ -442,11 +465,61 @@ struct smc_sock *smc_sock_next_handshake(struct smc_sock *listener)
 	child = list_first_entry_or_null(&listener->handshakes, struct smc_sock, queue_node);
 	if (child) {
 		sock_hold(&child->sk);
-		list_del_init(&child->queue_node);
-		listener->nr_handshakes--;
+		smc_sock_unlist(listener, child);
 	}
 	spin_unlock(&listener->accept_lock);
 	return child;
+}
+
+/**
+ * smc_sock_charge_handshake() - a child's handshake costs its listener memory
+ * @child: between smc_sock_add_handshake() and smc_sock_end_handshake(), which
+ *	   takes all charges back
+ * @bytes: so much more
+ *
+ * Context: Process context.
+ */
+void smc_sock_charge_handshake(struct smc_sock *child, unsigned long bytes)
+{
+	struct smc_sock *listener = child->listener;
+
+	spin_lock(&listener->accept_lock);
+	if (!list_empty(&child->queue_node)) {
+		child->hs_bytes += bytes;
+		listener->hs_bytes += bytes;
+	}
+	spin_unlock(&listener->accept_lock);
+}
+
+/**
+ * smc_sock_evict_handshake() - choose who makes room for a younger handshake
+ * @child: as for smc_sock_charge_handshake()
+ * @max_bytes: what all handshakes of its listener may cost
+ *
+ * As with smc_sock_next_handshake(), the list's reference stays with the
+ * worker of who is chosen.
+ *
+ * Context: Process context.
+ * Return: the oldest child, no longer listed, with a reference for the caller;
+ *	   NULL if nobody has to go or there is none but @child.
+ */
+struct smc_sock *smc_sock_evict_handshake(struct smc_sock *child, unsigned long max_bytes)
+{
+	struct smc_sock *listener = child->listener;
+	struct smc_sock *oldest = NULL;
+
+	spin_lock(&listener->accept_lock);
+	if (listener->hs_bytes > max_bytes)
+		oldest = list_first_entry_or_null(&listener->handshakes, struct smc_sock,
+						  queue_node);
+	if (oldest == child)
+		oldest = NULL;
+	if (oldest) {
+		sock_hold(&oldest->sk);
+		smc_sock_unlist(listener, oldest);
+	}
+	spin_unlock(&listener->accept_lock);
+	return oldest;
 }
 
 /**

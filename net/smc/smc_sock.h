@@ -18,9 +18,11 @@ enum smc_tcp_phase {
 	SMC_TCP_QUIET,		/* nobody here wants to know */
 	SMC_TCP_LISTENING,	/* children to take */
 	SMC_TCP_CONNECTING,	/* client: the three-way handshake is under way */
-	SMC_TCP_PROPOSAL,	/* server: the first CLC message is due */
+	SMC_TCP_HANDSHAKE,	/* CLC messages may come */
 	SMC_TCP_CARRIER,	/* on SMC: only FIN, RST and keepalives may come */
 };
+
+struct smc_hs;
 
 /* Bits of smc_sock.pending, news for the close machine. */
 enum smc_pending {
@@ -52,26 +54,30 @@ enum smc_pending {
  * @hash_node: in the list that sock_diag walks
  * @tcp_phase: what @tcp's callbacks do; written with WRITE_ONCE()
  * @hs_work: the handshake of either role; holds a reference while queued
- * @hs_timer: ends a server's wait for a Proposal; reference as above
+ * @grow_work: the part of it that may wait for the peer for long; as above
+ * @hs_timer: lets @hs_work see that time is up; reference as above
  * @listen_work: takes children off the inner listener; reference as above
  * @close_work: runs the close machine on @pending; reference as above
  * @close_timer: guards the wait states, TMR-16, TMR-17; reference while armed
  * @pending: enum smc_pending, atomic bits
+ * @hs: the handshake under way, that of @hs_work alone
  * @hs_deadline: of the first CLC message, jiffies
  * @listener: of a child that has not been accepted yet; a reference
- * @accept_lock: guards the five members that follow
+ * @accept_lock: guards the six members that follow, and @hs_bytes of children
  * @accept_q: children ready for accept(), oldest first
- * @handshakes: children before that, none after the listener was closed
+ * @handshakes: children before that, oldest first, none after the listener was
+ *	closed
  * @nr_accept_q: length of @accept_q
  * @nr_handshakes: length of @handshakes
+ * @hs_bytes: what @handshakes cost, or at a child what it adds to that
  * @queue_node: this child in one of its listener's two lists
  * @fallback: reason code when the connection continues on TCP
  * @peer_diagnosis: what the peer's Decline said
  * @addr: where connect() goes, for the second look at the inner socket
  * @addr_len: length of @addr
  * @is_child: made by a listener; const once its handshake may begin
- * @is_hs_begun: its handshake worker has run; the worker's own
- * @is_connecting: the handshake worker owns the outcome
+ * @is_hs_begun: its handshake has begun, and perhaps ended; that of @hs_work
+ * @is_connecting: the handshake owns the outcome
  * @is_grafted: the file belongs to TCP now; every call is forwarded
  * @is_alive: a reference is held until the close machine is done
  * @is_eager_tcp: do not offer SMC, the reason is in @fallback
@@ -89,18 +95,21 @@ struct smc_sock {
 	struct hlist_node hash_node;
 	enum smc_tcp_phase tcp_phase;
 	struct work_struct hs_work;
+	struct work_struct grow_work;
 	struct delayed_work hs_timer;
 	struct work_struct listen_work;
 	struct work_struct close_work;
 	struct timer_list close_timer;
 	unsigned long pending;
+	struct smc_hs *hs;
 	unsigned long hs_deadline;
 	struct smc_sock *listener;
-	spinlock_t accept_lock;		/* guards the four that follow */
+	spinlock_t accept_lock;		/* see above */
 	struct list_head accept_q;
 	struct list_head handshakes;
 	unsigned int nr_accept_q;
 	unsigned int nr_handshakes;
+	unsigned long hs_bytes;
 	struct list_head queue_node;
 	enum smc_decline fallback;
 	u32 peer_diagnosis;
@@ -123,6 +132,7 @@ static inline struct smc_sock *smc_sk(const struct sock *sk)
 /* The work functions of a socket, given once by the floor that has them. */
 struct smc_sock_works {
 	work_func_t handshake;
+	work_func_t handshake_grow;
 	work_func_t handshake_timer;
 	work_func_t listen;
 	work_func_t close;
@@ -140,7 +150,7 @@ void smc_sock_hash(struct smc_sock *smc);
 void smc_sock_unhash(struct smc_sock *smc);
 
 bool smc_sock_queue(struct smc_sock *smc, struct work_struct *work);
-bool smc_sock_queue_delayed(struct smc_sock *smc, struct delayed_work *work,
+void smc_sock_queue_delayed(struct smc_sock *smc, struct delayed_work *work,
 			    unsigned long delay_jiffies);
 void smc_sock_pend(struct smc_sock *smc, enum smc_pending what);
 
@@ -148,6 +158,8 @@ bool smc_sock_add_handshake(struct smc_sock *listener, struct smc_sock *child);
 bool smc_sock_end_handshake(struct smc_sock *child, bool is_ready);
 struct smc_sock *smc_sock_next_child(struct smc_sock *listener);
 struct smc_sock *smc_sock_next_handshake(struct smc_sock *listener);
+void smc_sock_charge_handshake(struct smc_sock *child, unsigned long bytes);
+struct smc_sock *smc_sock_evict_handshake(struct smc_sock *child, unsigned long max_bytes);
 
 void smc_sock_set_err(struct smc_sock *smc, int err);
 void smc_sock_wake_all(struct smc_sock *smc);

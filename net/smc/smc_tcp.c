@@ -110,7 +110,7 @@ static void smc_tcp_state_change(struct sock *sk)
 	if (smc) {
 		switch (READ_ONCE(smc->tcp_phase)) {
 		case SMC_TCP_CONNECTING:
-		case SMC_TCP_PROPOSAL:
+		case SMC_TCP_HANDSHAKE:
 			smc_sock_queue(smc, &smc->hs_work);
 			break;
 		case SMC_TCP_CARRIER:
@@ -137,7 +137,7 @@ static void smc_tcp_data_ready(struct sock *sk)
 		case SMC_TCP_LISTENING:
 			smc_sock_queue(smc, &smc->listen_work);
 			break;
-		case SMC_TCP_PROPOSAL:
+		case SMC_TCP_HANDSHAKE:
 			smc_sock_queue(smc, &smc->hs_work);
 			break;
 		case SMC_TCP_CARRIER:
@@ -218,7 +218,7 @@ void smc_tcp_release(struct smc_sock *smc)
  * @smc: the socket
  * @how: SHUT_RD, SHUT_WR or SHUT_RDWR
  *
- * Also ends the sleep of a handshake worker.
+ * A handshake under way learns of it.
  *
  * Context: Process context. Takes the inner socket's lock.
  */

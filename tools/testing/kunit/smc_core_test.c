@@ -149,6 +149,8 @@ static struct smc_lgr_key core_key(enum smc_role role)
 		.role = role,
 		.peer_id = { 0x12, 0x34, 0x02, 0, 0, 0, 0, 0x01 },
 		.peer_gid = { [0] = 0xfe, [15] = 1 },
+		.peer_mac = { 0x02, 0, 0, 0, 0, 1 },
+		.peer_addr.s6_addr = { [10] = 0xff, 0xff, 10, 0, 0, 1 },
 	};
 
 	return key;
@@ -181,7 +183,9 @@ static struct smc_link_group *core_hold(struct kunit *test, struct smc_link_grou
 static struct smc_link_group *core_reserve(struct kunit *test, const struct smc_lgr_key *key,
 					   const struct smc_ib_end *end, bool *is_first)
 {
-	return core_hold(test, smc_lgr_reserve(key, end, HZ, is_first));
+	struct smc_link_group *forming;
+
+	return core_hold(test, smc_lgr_reserve(key, end, is_first, &forming));
 }
 
 /* First contact of a group succeeds. */
@@ -305,15 +309,17 @@ static bool core_has_link(struct core_conn *cc)
 static void fc_01_first_contact_where_no_group_is_usable(struct kunit *test)
 {
 	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
-	struct smc_link_group *first, *next;
+	struct smc_link_group *first, *next, *forming = NULL;
 	bool is_first = false;
 
 	first = core_reserve(test, &key, &core_end, &is_first);
 	KUNIT_EXPECT_TRUE(test, is_first);
 	KUNIT_EXPECT_EQ(test, first->state, SMC_LGR_FORMING);
-	/* who comes meanwhile waits and forms none */
-	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve(&key, &core_end, 1, &is_first),
-			    ERR_PTR(-ETIMEDOUT));
+	/* who comes meanwhile is told whom to wait for, and forms none */
+	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve(&key, &core_end, &is_first, &forming),
+			    ERR_PTR(-EAGAIN));
+	KUNIT_ASSERT_PTR_EQ(test, forming, first);
+	smc_lgr_put(forming);
 
 	core_raise(test, first, &core_end, 0x11, true);
 	next = core_reserve(test, &key, &core_end, &is_first);
@@ -326,15 +332,53 @@ static void fc_01_first_contact_where_no_group_is_usable(struct kunit *test)
 	KUNIT_EXPECT_PTR_NE(test, next, first);
 }
 
+/* Silent at first contact, it would otherwise keep another host waiting. */
+static void pid_05_nobody_waits_for_a_stranger(struct kunit *test)
+{
+	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
+	struct smc_link_group *first;
+	struct smc_lgr_key other;
+	bool is_first = false;
+
+	first = core_reserve(test, &key, &core_end, &is_first);
+	other = key;
+	other.peer_addr.s6_addr[15]++;
+	KUNIT_EXPECT_PTR_NE(test, core_reserve(test, &other, &core_end, &is_first), first);
+	KUNIT_EXPECT_TRUE(test, is_first);
+	other = key;
+	other.peer_gid[15]++;
+	KUNIT_EXPECT_PTR_NE(test, core_reserve(test, &other, &core_end, &is_first), first);
+	KUNIT_EXPECT_TRUE(test, is_first);
+	other = key;
+	other.peer_mac[5]++;
+	KUNIT_EXPECT_PTR_NE(test, core_reserve(test, &other, &core_end, &is_first), first);
+	KUNIT_EXPECT_TRUE(test, is_first);
+}
+
+struct core_watch {
+	struct wait_queue_entry entry;
+	unsigned int nr_news;
+};
+
+static int core_news(struct wait_queue_entry *entry, unsigned int mode, int sync, void *key)
+{
+	container_of(entry, struct core_watch, entry)->nr_news++;
+	return 0;
+}
+
 static void waiters_learn_that_first_contact_failed(struct kunit *test)
 {
 	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
 	struct smc_link_group *lgr;
+	struct core_watch watch = {};
 	bool is_first = false;
 
 	lgr = core_reserve(test, &key, &core_end, &is_first);
+	init_waitqueue_func_entry(&watch.entry, core_news);
+	add_wait_queue(&lgr->waitq, &watch.entry);
 	smc_lgr_fail(lgr, SMC_DECLINE_ERR_RDYLNK);
-	KUNIT_EXPECT_EQ(test, lgr_wait_settled(lgr, jiffies + CORE_LONG), 0);
+	remove_wait_queue(&lgr->waitq, &watch.entry);
+	KUNIT_EXPECT_GE(test, watch.nr_news, 1);
 	KUNIT_EXPECT_TRUE(test, smc_lgr_is_down(lgr));
 	KUNIT_EXPECT_EQ(test, lgr->fail_decline, SMC_DECLINE_ERR_RDYLNK);
 	/* the first reason stays */
@@ -349,6 +393,8 @@ struct core_match {
 	u8 instance;
 	u8 host;
 	u8 gid;
+	u8 mac;
+	u8 addr;
 	bool is_other_dev;
 	u8 port;
 	bool is_same;
@@ -356,7 +402,10 @@ struct core_match {
 
 static const struct core_match core_matches[] = {
 	{ .what = "the same", .is_same = true },
-	{ .what = "another GID of the same host", .gid = 7, .is_same = true },
+	{ .what = "the same by another IP address", .addr = 7, .is_same = true },
+	{ .what = "another RNIC of the host, or a borrowed peer ID", .gid = 7, .mac = 7 },
+	{ .what = "a GID that no link ends at", .gid = 7 },
+	{ .what = "a MAC address that no link ends at", .mac = 7 },
 	{ .what = "the opposite role", .is_client = true },
 	{ .what = "another VLAN", .vlan = 100 },
 	{ .what = "another host", .host = 1 },
@@ -387,6 +436,8 @@ static void lg_03_rmb_05_one_peer_role_and_vlan(struct kunit *test)
 	key.peer_id[0] += row->instance;
 	key.peer_id[7] += row->host;
 	key.peer_gid[15] += row->gid;
+	key.peer_mac[5] += row->mac;
+	key.peer_addr.s6_addr[15] += row->addr;
 	end.port += row->port;
 	if (row->is_other_dev)
 		end.dev = &core_dev[1];
@@ -401,20 +452,20 @@ static void lg_06_pg_01_a_client_goes_where_the_server_says(struct kunit *test)
 	struct smc_ib_peer here = core_peer(0x11);
 	struct smc_ib_peer nowhere = core_peer(0x33);
 	struct smc_link *one, *two, *link = NULL;
-	struct smc_link_group *lgr;
+	struct smc_link_group *lgr, *forming;
 	unsigned int nr = 0;
 
 	one = core_client_up(test, 0x11);
 	two = core_client_up(test, 0x22);
 	/* a group that is full in our eyes is the server's business */
 	smc_net(&init_net)->set.max_conns_per_lgr = 1;
-	lgr = core_hold(test, smc_lgr_reserve_link(&key, &here, HZ, &link));
+	lgr = core_hold(test, smc_lgr_reserve_link(&key, &here, &link, &forming));
 	KUNIT_EXPECT_PTR_EQ(test, lgr, one->lgr);
 	KUNIT_EXPECT_PTR_EQ(test, link, one);
 	KUNIT_EXPECT_EQ(test, two->lgr->nr_conns, 1);
 
 	/* a link that is not there makes neither a group nor a first contact */
-	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve_link(&key, &nowhere, HZ, &link),
+	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve_link(&key, &nowhere, &link, &forming),
 			    ERR_PTR(-ENOENT));
 	spin_lock_irq(&smc_lgr_list_lock);
 	list_for_each_entry(lgr, &smc_lgr_list, node)
@@ -428,12 +479,12 @@ static void rmb_19_lg_23_a_full_group_gets_a_parallel_one(struct kunit *test)
 {
 	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
 	struct smc_link *link = core_server_up(test);
-	struct smc_link_group *lgr;
+	struct smc_link_group *lgr, *forming;
 	bool is_first = true;
 	int i;
 
 	for (i = 1; i < SMC_BUF_MAX_AREAS; i++) {
-		lgr = smc_lgr_reserve(&key, &core_end, HZ, &is_first);
+		lgr = smc_lgr_reserve(&key, &core_end, &is_first, &forming);
 		KUNIT_ASSERT_PTR_EQ(test, core_hold(test, lgr), link->lgr);
 		KUNIT_ASSERT_FALSE(test, is_first);
 	}
@@ -772,6 +823,7 @@ static void abrt_13_an_element_the_peer_may_write_to_stays_unused(struct kunit *
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(fc_01_first_contact_where_no_group_is_usable),
+	KUNIT_CASE(pid_05_nobody_waits_for_a_stranger),
 	KUNIT_CASE(waiters_learn_that_first_contact_failed),
 	KUNIT_CASE_PARAM(lg_03_rmb_05_one_peer_role_and_vlan, core_match_gen_params),
 	KUNIT_CASE(lg_06_pg_01_a_client_goes_where_the_server_says),
