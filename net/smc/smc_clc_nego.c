@@ -231,6 +231,32 @@ void smc_nego_add_prefix(struct smc_nego_subnets *subnets, const u8 addr[16],
 }
 
 /**
+ * smc_nego_add_host() - name a local address in place of an interface's subnet
+ * @subnets: empty but for is_ipv6
+ * @addr: the address that the connection uses, network order; an IPv4 address
+ *	in the last four bytes
+ *
+ * For connections that do not leave the host: whatever address they use, there
+ * is a subnet to name, of which the server, who knows its own peer ID, makes no
+ * use. Link-local addresses serve, too.
+ *
+ * Context: Any context.
+ */
+void smc_nego_add_host(struct smc_nego_subnets *subnets, const u8 addr[16])
+{
+	struct smc_clc_prefix *prefix = &subnets->prefix[0];
+
+	if (!subnets->is_ipv6) {
+		subnets->ipv4 = (u32)addr[12] << 24 | addr[13] << 16 | addr[14] << 8 | addr[15];
+		subnets->ipv4_len = SMC_CLC_MASK_BITS_MAX;
+		return;
+	}
+	memcpy(prefix->addr, addr, sizeof(prefix->addr));
+	prefix->len = SMC_CLC_PREFIX_BITS_MAX;
+	subnets->nr_prefixes = 1;
+}
+
+/**
  * smc_nego_propose() - build the client's Proposal
  * @local: this host, the RNIC it suggests, the subnets of the interface
  * @msg: out: the Proposal

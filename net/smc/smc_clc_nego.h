@@ -223,6 +223,7 @@ u32 smc_nego_mtu_bytes(u8 mtu);
 
 void smc_nego_add_prefix(struct smc_nego_subnets *subnets, const u8 addr[16],
 			 u8 len);
+void smc_nego_add_host(struct smc_nego_subnets *subnets, const u8 addr[16]);
 enum smc_decline smc_nego_propose(const struct smc_nego_local *local,
 				  struct smc_clc_msg *msg);
 

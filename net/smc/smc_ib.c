@@ -6,7 +6,8 @@
  *   Every RoCE device that can register memory by work request is entered in
  *   a list when the RDMA core tells of it. A handshake asks smc_ib_find() for
  *   the port and GID that serve the network device of its route; a link then
- *   brings its queue pair up with the functions at the end of this file.
+ *   brings its queue pair up with the functions at the end of this file. Where
+ *   the route does not leave the host, smc_ib_find_any() takes its place.
  *
  * Ownership:
  *   A struct smc_ib_dev lives from add to remove. The list holds a reference,
@@ -398,6 +399,65 @@ int smc_ib_find(struct net *net, struct net_device *ndev, u16 vlan,
 	up_read(&smc_ib_devices_lock);
 
 	smc_ib_stack_put(stack.ndev, stack.n);
+	return rc;
+}
+
+static int smc_ib_try_own(struct smc_ib_dev *dev, u8 port, struct smc_ib_end *end)
+{
+	struct smc_ib_wish wish = {};
+	struct net_device *ndev;
+	int rc = -ENODEV;
+
+	ndev = smc_compat_ib_netdev(dev->ibdev, port);
+	if (!ndev)
+		return rc;
+	wish.ndev = ndev;
+	wish.own = ndev;
+	rc = smc_ib_try_port(dev, port, &wish, end);
+	dev_put(ndev);
+	return rc;
+}
+
+static int smc_ib_try_own_ports(struct smc_ib_dev *dev, struct smc_ib_end *end)
+{
+	int rc = -ENODEV;
+	u8 port;
+
+	for (port = 1; rc && port <= dev->nr_ports; port++)
+		rc = smc_ib_try_own(dev, port, end);
+	return rc;
+}
+
+/**
+ * smc_ib_find_any() - an RDMA port whose own loopback serves this host
+ * @net: the namespace that wants to use it
+ * @end: as with smc_ib_find()
+ *
+ * The first active port, in the order in which devices came, that has a GID
+ * without VLAN on its own network device. Both ends of a connection look at
+ * the same list, so they find the same port: an RNIC reaches itself by its own
+ * MAC address, but no switch sends a frame back to where it came from.
+ *
+ * Context: Process context, may sleep (ports are queried).
+ * Return: 0, or -ENODEV if there is none.
+ */
+int smc_ib_find_any(struct net *net, struct smc_ib_end *end)
+{
+	struct smc_ib_dev *dev;
+	int rc = -ENODEV;
+
+	memset(end, 0, sizeof(*end));
+	down_read(&smc_ib_devices_lock);
+	list_for_each_entry(dev, &smc_ib_devices, list) {
+		if (READ_ONCE(dev->is_dead) || !rdma_dev_access_netns(dev->ibdev, net) ||
+		    smc_ib_try_own_ports(dev, end))
+			continue;
+		refcount_inc(&dev->refs);
+		end->dev = dev;
+		rc = 0;
+		break;
+	}
+	up_read(&smc_ib_devices_lock);
 	return rc;
 }
 

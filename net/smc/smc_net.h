@@ -80,6 +80,7 @@ struct smc_settings {
 	int rmem;			/* default receive ring, bytes */
 	unsigned int autocorking_size;	/* coalesce below this while a CDC is in flight */
 	int dialect;			/* 0 deployed, 1 RFC (design: two dialects) */
+	int same_host;			/* connections inside this host use an RNIC's loopback */
 	int limit_smc_hs;		/* new listeners shed handshakes under pressure */
 	int max_conns_per_lgr;		/* 1..255 connections in a group */
 	int testlink_time;		/* seconds of silence before TEST LINK, 0 never */

@@ -3,6 +3,10 @@
  * From a TCP connection to the RDMA port that serves its route, and the
  * subnets by which both ends find out that they share a LAN.
  *
+ * A connection whose route does not leave the host has neither: where the
+ * operator allows it (net.smc.same_host), an RNIC reaches itself, and what the
+ * ends share is the peer ID.
+ *
  * Also here: the memory of peers whose RDMA path failed. A blocked UDP port
  * or an MTU hole costs the first connection some seconds of handshake; those
  * that follow go straight to TCP until the entry has aged.
@@ -217,6 +221,29 @@ out:
 	return subnets->nr_prefixes > 0;
 }
 
+/* Does the route end where it begins, and may SMC serve such connections? */
+static bool smc_pnet_is_local(const struct sock *tsk, const struct net_device *ndev)
+{
+	return ndev->flags & IFF_LOOPBACK && READ_ONCE(smc_net(sock_net(tsk))->set.same_host);
+}
+
+static enum smc_decline smc_pnet_find_local(struct sock *tsk, struct smc_ib_end *end,
+					    struct smc_nego_subnets *subnets)
+{
+	struct in6_addr peer;
+
+	if (smc_ib_find_any(sock_net(tsk), end))
+		return SMC_DECLINE_NOSMCRDEV;
+	if (!subnets)
+		return SMC_DECLINE_NONE;
+	memset(subnets, 0, sizeof(*subnets));
+	subnets->is_ipv6 = !smc_pnet_is_ipv4(tsk);
+	/* ours or the peer's, both are addresses of this host */
+	smc_peer_addr(tsk, &peer);
+	smc_nego_add_host(subnets, peer.s6_addr);
+	return SMC_DECLINE_NONE;
+}
+
 /**
  * smc_pnet_find() - the RDMA port and subnets for a connection
  * @tsk: the connected inner TCP socket
@@ -224,7 +251,8 @@ out:
  * @subnets: filled with what a client proposes, or NULL
  *
  * The port is the one under the device of the route, with its VLAN: no list
- * is configured (GEN-01, GEN-09, AMB-68, SEC-01).
+ * is configured (GEN-01, GEN-09, AMB-68, SEC-01). A route over loopback has
+ * none; with net.smc.same_host any port serves it, the same one at both ends.
  *
  * Context: Process context, may sleep.
  * Return: SMC_DECLINE_NONE, SMC_DECLINE_NOSMCRDEV (no device, or not up),
@@ -240,6 +268,10 @@ enum smc_decline smc_pnet_find(struct sock *tsk, struct smc_ib_end *end,
 
 	if (!ndev)
 		return reason;
+	if (smc_pnet_is_local(tsk, ndev)) {
+		reason = smc_pnet_find_local(tsk, end, subnets);
+		goto out;
+	}
 	if (ndev->flags & IFF_LOOPBACK)
 		goto out;
 	if (is_vlan_dev(ndev))
@@ -309,15 +341,26 @@ out:
 	return found;
 }
 
+/* The client's route and ours are loopback: it is this host, or an impostor. */
+static bool smc_pnet_is_self(struct sock *tsk, const struct smc_clc_proposal *prop)
+{
+	u8 own_id[8];
+
+	smc_pnet_local_id(sock_net(tsk), NULL, own_id);
+	return !memcmp(prop->peer_id, own_id, sizeof(own_id));
+}
+
 /**
  * smc_pnet_shares_subnet() - is the client on a LAN of ours
  * @tsk: the server's connected inner TCP socket
  * @prop: what the client says of its interface
  *
  * FC-03, FC-04: a subnet or prefix of the interface that this connection uses
- * is among those proposed.
+ * is among those proposed. Inside the host the client must be this host
+ * (AMB-55): its peer ID is ours, PID-05.
  *
  * Context: Process context.
+ * Return: true if it is.
  */
 bool smc_pnet_shares_subnet(struct sock *tsk, const struct smc_clc_proposal *prop)
 {
@@ -326,7 +369,9 @@ bool smc_pnet_shares_subnet(struct sock *tsk, const struct smc_clc_proposal *pro
 
 	if (!ndev)
 		return false;
-	if (!prop->nr_prefixes)
+	if (smc_pnet_is_local(tsk, ndev))
+		found = smc_pnet_is_self(tsk, prop);
+	else if (!prop->nr_prefixes)
 		found = smc_pnet_match_ipv4(ndev, prop);
 	else
 		found = smc_pnet_match_ipv6(ndev, prop);

@@ -256,15 +256,32 @@ void smc_tcp_offer(struct smc_sock *smc, bool is_offered)
 	release_sock(sk);
 }
 
+/* Connected to its own address and port: TCP's simultaneous open, with itself. */
+static bool smc_tcp_is_self(const struct sock *sk)
+{
+	if (inet_sk(sk)->inet_sport != inet_sk(sk)->inet_dport)
+		return false;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6)
+		return ipv6_addr_equal(&sk->sk_v6_daddr, &sk->sk_v6_rcv_saddr);
+#endif
+	return sk->sk_daddr == sk->sk_rcv_saddr;
+}
+
 /**
  * smc_tcp_is_agreed() - did both sides send the option, OPT-08
  * @smc: the socket, three-way handshake completed
  *
+ * A socket that is connected to itself would be a client without a server.
+ *
  * Context: Process context.
+ * Return: true if both did, and they are two.
  */
 bool smc_tcp_is_agreed(struct smc_sock *smc)
 {
-	return tcp_sk(smc->tcp->sk)->syn_smc;
+	const struct sock *sk = smc->tcp->sk;
+
+	return tcp_sk(sk)->syn_smc && !smc_tcp_is_self(sk);
 }
 
 /**

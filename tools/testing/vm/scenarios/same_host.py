@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Both ends on one host: SMC over the RNIC's own loopback, if the operator says so.
+
+covers: PID-04 PID-05 LG-05 LG-06 LG-19 SC-05 SC-09 RACE-01 RACE-02 RACE-04 RMB-33
+"""
+import errno
+import os
+import socket
+import struct
+import threading
+
+from common import serve, stream_server
+
+timeout = 120
+N = 300_007
+
+
+def bulk(h, port, addr, v6, n_in, n_out):
+    s = h.connect(port, addr=addr, v6=v6)
+    h.both_ways(s, n_in, 1, n_out, 2)
+    h.mark("moved")
+    h.gate("end")
+    h.finish(s)
+
+
+def parallel(h, port, addr, v6, n, rounds):
+    """N connections that are made at once, open at once and asked in turn."""
+    socks, err = [], []
+
+    def connect():
+        try:
+            socks.append(h.connect(port, addr=addr, v6=v6))
+        except BaseException as e:
+            err.append(e)
+
+    threads = [threading.Thread(target=connect, daemon=True) for _ in range(n)]
+    for th in threads:
+        th.start()
+    for th in threads:
+        th.join(h.left())
+    if err:
+        raise err[0]
+    h.equal(len(socks), n, "connections")
+    h.mark("open")
+    h.gate("ask")
+    for _ in range(rounds):
+        for i, s in enumerate(socks):
+            h.request(s, 1 + i, 3000 - i)
+    for s in socks:
+        h.finish(s)
+
+
+def ends_first(h, s):
+    h.send_stream(s, N, 1)
+    s.shutdown(socket.SHUT_WR)
+    h.raises("send after shutdown", errno.EPIPE, s.send, b"x")
+    h.recv_stream(s, 2 * N, 2)
+    h.at_end(s)
+    s.close()
+
+
+def goes_on(h, s):
+    h.recv_stream(s, N, 1)
+    h.at_end(s)
+    h.send_stream(s, 2 * N, 2)
+    h.finish(s)
+
+
+def aborts(h, s):
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    h.recv_exact(s, 3)
+    s.close()
+
+
+def is_told(h, s):
+    s.sendall(b"abc")
+    h.raises("read", errno.ECONNRESET, s.recv, 1)
+    s.close()
+
+
+def one_process(h, port, addr, v6):
+    """Both ends in one process; a forked child serves; a socket meets itself."""
+    ls = h.listen(port, addr=addr, v6=v6, mark=False)
+
+    def pair():
+        s = h.connect(port, addr=addr, v6=v6)
+        return s, h.accept(ls)
+
+    for client, server in ((ends_first, goes_on), (goes_on, ends_first),
+                           (aborts, is_told), (is_told, aborts)):
+        s, c = pair()
+        th = threading.Thread(target=client, args=(h, s), daemon=True)
+        th.start()
+        server(h, c)
+        th.join(h.left())
+        h.check(not th.is_alive(), f"{client.__name__} did not end")
+
+    s, c = pair()
+    pid = os.fork()
+    if not pid:
+        code = 1
+        try:
+            ls.close()
+            s.close()
+            h.recv_stream(c, N, 1)
+            h.send_stream(c, N, 2)
+            h.finish(c)
+            code = 0
+        finally:
+            os._exit(code)
+    c.close()
+    h.send_stream(s, N, 1)
+    h.recv_stream(s, N, 2)
+    h.finish(s)
+    h.equal(os.waitpid(pid, 0)[1], 0, "exit status of the child")
+    ls.close()
+
+
+def meets_itself(h, port, addr, v6):
+    s = h.socket(v6=v6)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.bind((addr, port))
+    s.connect((addr, port))
+    s.sendall(b"who is there")
+    h.equal(h.recv_exact(s, 12), b"who is there", "what a socket says to itself")
+    s.close()
+
+
+def modes(t, port):
+    return [s["mode"] for s in t.a.sockets()
+            if port in (s["sport"], s["dport"]) and s["state"] not in ("LISTEN", "INIT")]
+
+
+def stream(t, port, addr, v6, mode, reason=None):
+    n_in, n_out = t.pick(4_000_037, 1_000_003), t.pick(3_000_017, 700_001)
+    t.rdma_start()
+    s = t.half(t.a, stream_server, ipv=6 if v6 else 4, port=port, n_in=n_in, n_out=n_out)
+    s.expect("listening", t.left())
+    c = t.half(t.a, bulk, port=port, addr=addr, v6=v6, n_in=n_in, n_out=n_out)
+    t.expect_all("moved", s, c)
+    t.mode(t.a, mode, port, 2, reason)
+    if mode == "SMC-R":
+        t.carried(t.a, n_in + n_out)
+    else:
+        t.not_carried(t.a)
+    for half in (s, c):
+        half.gate("end")
+    t.wait_all(s, c)
+    t.no_sockets(t.a, port)
+
+
+def run(t):
+    if t.family != "smc":
+        return
+    places = (("127.0.0.1", False), (t.a.ip, False), ("::1", True), (t.a.ip6, True))
+    for i, (addr, v6) in enumerate(places[::3]):
+        t.step(f"off: {addr}")
+        stream(t, 5200 + i, addr, v6, "TCP")
+
+    t.set(t.a, same_host=1, peer_memory_ms=0)
+    for i, (addr, v6) in enumerate(places):
+        t.step(f"on: {addr}")
+        stream(t, 5210 + i, addr, v6, "SMC-R")
+        port = 5220 + i
+        t.rdma_start()
+        t.wait_all(t.half(t.a, one_process, port=port, addr=addr, v6=v6))
+        t.carried(t.a, 6 * N)
+        t.no_sockets(t.a, port)
+        t.wait_all(t.half(t.a, meets_itself, port=5230 + i, addr=addr, v6=v6))
+
+    t.step("many at once, and the first of them forms the group")
+    t.reload(t.a)
+    t.set(t.a, same_host=1, peer_memory_ms=0)
+    n, rounds = 50, t.pick(20, 4)
+    t.rdma_start()
+    s = t.half(t.a, serve, port=5240, count=n, backlog=256)
+    s.expect("listening", t.left())
+    c = t.half(t.a, parallel, port=5240, addr="127.0.0.1", v6=False, n=n, rounds=rounds)
+    t.expect_all("open", c)
+    t.mode(t.a, "SMC-R", 5240, 2 * n)
+    t.equal(modes(t, 5240).count("TCP"), 0, "connections that fell back")
+    t.equal(t.queue_pairs(t.a), 2, "RC queue pairs of one link with both its ends here")
+    c.gate("ask")
+    t.wait_all(s, c)
+    t.carried(t.a, n * rounds * 2000)
+    t.no_sockets(t.a, 5240)
+
+    # the other host is one as before, and there are two groups more
+    t.rdma_start()
+    s = t.half(t.a, stream_server, port=5241, n_in=N, n_out=N)
+    s.expect("listening", t.left())
+    c = t.half(t.b, bulk, port=5241, addr=t.a.ip, v6=False, n_in=N, n_out=N)
+    t.expect_all("moved", s, c)
+    t.mode(t.b, "SMC-R", 5241)
+    t.carried(t.b, N)
+    for half in (s, c):
+        half.gate("end")
+    t.wait_all(s, c)
+
+    t.step("unloading, with groups that end at both ends at once")
+    t.reload(t.a)
