@@ -137,8 +137,8 @@ static u32 cdc_apply(struct smc_conn *conn, const struct smc_cdc_msg *msg)
 	link = rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
 	if (link && conn->ctl.rx_geom.size)
 		events = smc_cdc_apply(&conn->ctl, msg);
-	if (events & SMC_EV_DATA && sock_flag(conn->sk, SOCK_RCVTSTAMP))
-		conn->rx_stamp = ktime_get_real();
+	if (events & SMC_EV_DATA)
+		conn->rx_stamp = sock_flag(conn->sk, SOCK_RCVTSTAMP) ? ktime_get_real() : 0;
 	/* Data of a connection that was cut off is nobody's. */
 	if (events & SMC_EV_URG && !conn->is_purged)
 		events |= cdc_keep_urgent(conn, link, events);
