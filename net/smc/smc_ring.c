@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Planning of transfers, RFC 7609 Section 4.7, and the rule for window
- * updates, Section 4.5.1.
+ * Planning of transfers, RFC 7609 Section 4.7, and the rules for window
+ * updates, Section 4.5.1, and for holding data back, Section 4.5.2.
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -97,6 +97,31 @@ void smc_ring_plan(struct smc_geom src, struct smc_cursor sent,
 		part->nr_src = smc_ring_segs(src, sent, part->len, part->src);
 		sent = smc_cursor_advance(src, sent, part->len);
 	}
+}
+
+/**
+ * smc_ring_is_held_back - may more data still come before this is sent
+ * @h: what there is, and what the application wants
+ *
+ * Up to half a ring waits for the message in flight, whose completion sends it
+ * (TX-06: nothing is in flight, nothing waits), unless Nagle is disabled
+ * (TX-08). Corked data waits for half a ring or for a timer (TX-07), Nagle or
+ * not, as with TCP. Urgent data waits for nothing.
+ *
+ * RFC 7609 Section 4.5.2.
+ *
+ * Context: any.
+ * Return: true if it waits.
+ */
+bool smc_ring_is_held_back(const struct smc_ring_hold *h)
+{
+	if (h->is_flushed || h->is_urgent)
+		return false;
+	if (h->is_corked)
+		return h->unsent < h->ring / 2;
+	if (!h->is_inflight || h->is_nodelay)
+		return false;
+	return h->unsent <= min(h->ring / 2, h->most);
 }
 
 /**

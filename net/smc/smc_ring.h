@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Planning of transfers from a send ring into the peer's element, and the
- * rule for window updates.
+ * rules for holding data back and for window updates.
  */
 #ifndef _SMC_RING_H
 #define _SMC_RING_H
@@ -46,6 +46,18 @@ struct smc_ring_update {
 	bool			is_forced;		/* urgent byte passed */
 };
 
+/* What a sender weighs before it sends what little it has. */
+struct smc_ring_hold {
+	u32	unsent;
+	u32	ring;		/* space of the send ring */
+	u32	most;		/* never hold back more than this (autocorking) */
+	bool	is_inflight;	/* a message has not completed */
+	bool	is_corked;	/* MSG_MORE or TCP_CORK, time not up */
+	bool	is_nodelay;	/* TCP_NODELAY */
+	bool	is_urgent;	/* an urgent byte is among it */
+	bool	is_flushed;	/* it has waited long enough, or must go */
+};
+
 u32 smc_ring_segs(struct smc_geom geom, struct smc_cursor from, u32 len,
 		  struct smc_seg seg[SMC_RING_SEGS]);
 u32 smc_ring_window(struct smc_geom geom, struct smc_cursor prod,
@@ -54,6 +66,7 @@ void smc_ring_plan(struct smc_geom src, struct smc_cursor sent,
 		   struct smc_cursor prep, struct smc_geom dst,
 		   struct smc_cursor prod, struct smc_cursor cons, u32 limit,
 		   struct smc_xfer *x);
+bool smc_ring_is_held_back(const struct smc_ring_hold *h);
 bool smc_ring_is_update_due(const struct smc_ring_update *u);
 
 #endif /* _SMC_RING_H */

@@ -21,8 +21,8 @@
  * Coalescing:
  *   While a message is in flight, little data waits for its completion, which
  *   pushes again. MSG_MORE and TCP_CORK hold back less than half a ring for
- *   at most SMC_TX_CORK_TIME. So nothing is delayed forever (TX-06 to TX-08).
- *   Urgent data is never held back here.
+ *   at most SMC_TX_CORK_TIME. So nothing is delayed forever (TX-06 to TX-08,
+ *   smc_ring_is_held_back()).
  *
  * Error handling:
  *   What completes in error was reported by smc_wr.c; here its reference and
@@ -55,18 +55,19 @@ static u32 tx_unsent(const struct smc_conn *conn)
 /* May more data still come before these bytes are worth a message? */
 static bool tx_is_held_back(const struct smc_conn *conn, u32 unsent)
 {
-	u32 half = smc_geom_space(conn->snd_geom) / 2;
-	u32 limit;
+	struct smc_ring_hold hold = {
+		.unsent = unsent,
+		.ring = smc_geom_space(conn->snd_geom),
+		.most = READ_ONCE(smc_net(sock_net(conn->sk))->set.autocorking_size),
+		.is_inflight = conn->tx_inflight,
+		.is_corked = conn->tx_cork,
+		.is_nodelay = READ_ONCE(conn->tx_nodelay),
+		.is_urgent = conn->ctl.tx_urg_left,
+		.is_flushed = conn->tx_flush,
+	};
 
 	lockdep_assert_held(&conn->lock);
-	if (conn->tx_flush || conn->ctl.tx_urg_left)
-		return false;
-	if (conn->tx_cork)
-		return unsent < half;
-	if (!conn->tx_inflight || READ_ONCE(conn->tx_nodelay))
-		return false;
-	limit = READ_ONCE(smc_net(sock_net(conn->sk))->set.autocorking_size);
-	return unsent <= min(half, limit);
+	return smc_ring_is_held_back(&hold);
 }
 
 /*

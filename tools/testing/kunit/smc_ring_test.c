@@ -464,6 +464,75 @@ static void tx_05_tx_06_property_bytes_survive_any_plan(struct kunit *test)
 				  srcs[i].size == 1 ? 4000 : 1500);
 }
 
+struct hold_row {
+	const char *what;
+	struct smc_ring_hold h;
+	bool is_held;
+};
+
+static void run_hold_rows(struct kunit *test, const struct hold_row *row, u32 nr)
+{
+	for (; nr; nr--, row++) {
+		struct smc_ring_hold h = row->h;
+
+		h.ring = 65536;
+		h.most = h.most ?: 65536;
+		KUNIT_EXPECT_EQ_MSG(test, smc_ring_is_held_back(&h),
+				    row->is_held, "%s", row->what);
+	}
+}
+
+static void tx_06_nothing_waits_for_nothing(struct kunit *test)
+{
+	static const struct hold_row rows[] = {
+		{ "one byte on an idle connection", { .unsent = 1 }, false },
+		{ "one byte behind a message",
+		  { .unsent = 1, .is_inflight = true }, true },
+		{ "half a ring behind a message",
+		  { .unsent = 32768, .is_inflight = true }, true },
+		{ "more than that",
+		  { .unsent = 32769, .is_inflight = true }, false },
+		{ "more than the administrator wants to wait",
+		  { .unsent = 101, .most = 100, .is_inflight = true }, false },
+		{ "no more than that",
+		  { .unsent = 100, .most = 100, .is_inflight = true }, true },
+		{ "an urgent byte",
+		  { .unsent = 1, .is_inflight = true, .is_urgent = true }, false },
+		{ "what must go",
+		  { .unsent = 1, .is_inflight = true, .is_flushed = true }, false },
+	};
+
+	run_hold_rows(test, rows, ARRAY_SIZE(rows));
+}
+
+static void tx_07_corked_data_waits_for_half_a_ring_or_the_timer(struct kunit *test)
+{
+	static const struct hold_row rows[] = {
+		{ "a byte", { .unsent = 1, .is_corked = true }, true },
+		{ "nearly half a ring", { .unsent = 32767, .is_corked = true }, true },
+		{ "half a ring", { .unsent = 32768, .is_corked = true }, false },
+		{ "the time is up",
+		  { .unsent = 1, .is_corked = true, .is_flushed = true }, false },
+		{ "an urgent byte",
+		  { .unsent = 1, .is_corked = true, .is_urgent = true }, false },
+		{ "Nagle off does not pull the cork",
+		  { .unsent = 1, .is_corked = true, .is_nodelay = true }, true },
+	};
+
+	run_hold_rows(test, rows, ARRAY_SIZE(rows));
+}
+
+static void tx_08_nagle_off_never_waits(struct kunit *test)
+{
+	static const struct hold_row rows[] = {
+		{ "a byte", { .unsent = 1, .is_nodelay = true }, false },
+		{ "a byte behind a message",
+		  { .unsent = 1, .is_nodelay = true, .is_inflight = true }, false },
+	};
+
+	run_hold_rows(test, rows, ARRAY_SIZE(rows));
+}
+
 static struct kunit_case smc_ring_cases[] = {
 	KUNIT_CASE(segs_none_for_an_empty_range),
 	KUNIT_CASE(segs_one_up_to_the_end),
@@ -479,6 +548,9 @@ static struct kunit_case smc_ring_cases[] = {
 	KUNIT_CASE(blk_01_plan_that_fills_the_window_says_so),
 	KUNIT_CASE(cur_07_plan_stops_at_the_consumer_cursor),
 	KUNIT_CASE(plan_respects_the_limit),
+	KUNIT_CASE(tx_06_nothing_waits_for_nothing),
+	KUNIT_CASE(tx_07_corked_data_waits_for_half_a_ring_or_the_timer),
+	KUNIT_CASE(tx_08_nagle_off_never_waits),
 	KUNIT_CASE(win_03_plenty_of_window_needs_no_update),
 	KUNIT_CASE(win_04_small_gain_needs_no_update),
 	KUNIT_CASE(win_05_large_gain_below_half_is_due),
