@@ -238,6 +238,8 @@ static int smc_connect(struct socket *sock, struct sockaddr *addr, int addr_len,
 		if (rc != -EINPROGRESS)
 			goto out;
 		sock->state = SS_CONNECTING;
+	} else {
+		smc_hs_look(smc);
 	}
 	rc = smc_wait_connect(smc, sock_sndtimeo(&smc->sk, flags & O_NONBLOCK));
 	if (smc->is_grafted) {

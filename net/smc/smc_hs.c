@@ -1182,7 +1182,29 @@ static void smc_hs_start(struct smc_sock *smc, bool is_server)
 	smc->hs = hs;
 }
 
-/* How does the three-way handshake stand? Negative errno, or 0 when it is done. */
+/*
+ * How does the three-way handshake stand? Negative errno, or 0 when it is done.
+ * A second connect() tells the outcome of the first, with TCP's errno.
+ */
+static int smc_hs_ask_tcp(struct smc_sock *smc)
+{
+	int rc;
+
+	sock_owned_by_me(&smc->sk);
+	rc = kernel_connect(smc->tcp, (struct sockaddr *)&smc->addr, smc->addr_len, O_NONBLOCK);
+	/* from here on the inner socket's news are of messages */
+	if (!rc)
+		WRITE_ONCE(smc->tcp_phase, SMC_TCP_HANDSHAKE);
+	if (!rc || rc == -EALREADY || rc == -EINPROGRESS)
+		return rc;
+	WRITE_ONCE(smc->is_connecting, false);
+	smc_tcp_unwatch(smc);
+	smc_sock_set_err(smc, -rc);
+	smc_sock_wake_all(smc);
+	return rc;
+}
+
+/* The first step of a client's worker: 0 if it is to go on. */
 static int smc_hs_client_tcp(struct smc_sock *smc)
 {
 	struct sock *sk = &smc->sk;
@@ -1196,20 +1218,26 @@ static int smc_hs_client_tcp(struct smc_sock *smc)
 		smc_hs_finish_orphan(smc, SMC_HS_FAILED);
 		goto out;
 	}
-	/* a second connect() tells the outcome of the first, with TCP's errno */
-	rc = kernel_connect(smc->tcp, (struct sockaddr *)&smc->addr, smc->addr_len, O_NONBLOCK);
-	/* from here on the inner socket's news are of messages */
-	if (!rc)
-		WRITE_ONCE(smc->tcp_phase, SMC_TCP_HANDSHAKE);
-	if (!rc || rc == -EALREADY || rc == -EINPROGRESS)
-		goto out;
-	smc->is_connecting = false;
-	smc_tcp_unwatch(smc);
-	smc_sock_set_err(smc, -rc);
-	smc_sock_wake_all(smc);
+	rc = smc_hs_ask_tcp(smc);
 out:
 	release_sock(sk);
 	return rc;
+}
+
+/**
+ * smc_hs_look() - learn now what the worker would learn soon
+ * @smc: the socket
+ *
+ * For calls of the application that must not tell that connect() goes on when
+ * TCP has been refused: on loopback that is so before connect() returns.
+ *
+ * Context: Process context, may sleep. Expects the socket lock held.
+ */
+void smc_hs_look(struct smc_sock *smc)
+{
+	if (smc->is_connecting && READ_ONCE(smc->tcp_phase) == SMC_TCP_CONNECTING &&
+	    smc->tcp->sk->sk_state == TCP_CLOSE)
+		smc_hs_ask_tcp(smc);
 }
 
 /**
