@@ -12,7 +12,7 @@ import time
 
 from common import stream_client, stream_server
 
-kernels = ("debug", "stock")
+kernels = ("debug",)
 dialects = (0,)
 timeout = 1200
 N = 300_007
