@@ -81,16 +81,13 @@ def describe(r):
     print(f"{text}; {r['seconds']:.0f} s", flush=True)
 
 
-def judge(parts):
-    """PARTS are the results of one suite by mode."""
-    allowed = exceptions()
-    wrong = []
-    tcp = parts.pop("tcp")
+def judge(tcp, r):
+    """What is wrong with the results R of a suite of which TCP's are known."""
+    if r is not tcp:
+        return compare(tcp, r, exceptions()) + made_enough(tcp, r)
     if not any(outcome == "ok" for outcome, _, _ in tcp["results"].values()):
-        wrong.append(f"{tcp['suite']}: nothing passes on TCP\n{list(tcp['results'].items())[:3]}")
-    for smc in parts.values():
-        wrong += compare(tcp, smc, allowed) + made_enough(tcp, smc)
-    return wrong
+        return [f"{tcp['suite']}: nothing passes on TCP\n{list(tcp['results'].items())[:3]}"]
+    return []
 
 
 def start(vm, preload, modes, names):
@@ -103,6 +100,28 @@ def modes_of(vm):
     return ["tcp", "smc"] + ["same_host"] * same
 
 
+def news(t, procs):
+    """What the suites say, as they say it; fails when they end badly or late."""
+    taken = {p: 0 for p in procs}
+    while True:
+        ended = [p.rc is not None for p in procs]
+        for p in procs:
+            lines = p.out.split("\n")[:-1]
+            for line in lines[taken[p]:]:
+                yield json.loads(line)
+            taken[p] = len(lines)
+        if all(ended):
+            break
+        t.check(t.left() > 1, "the suites do not end\n"
+                + "\n".join(p.explain() for p in procs))
+        waits = procs[ended.index(False)]
+        with waits.vm.cond:
+            waits.vm.cond.wait(0.5)
+        t.check(waits.vm.alive(), f"{waits.vm.name} died")
+    for p in procs:
+        p.wait(1)
+
+
 def run(t, suites):
     """Run SUITES, {machine: names}, in all modes; fails the scenario if it must."""
     preload = "/host" + kernel.preload_library()
@@ -110,15 +129,16 @@ def run(t, suites):
              for vm in (t.a, t.b) if suites.get(vm.name)]
     wrong = []
     made = 0
-    for p in procs:
-        p.wait(t.left())
-        by_suite = {}
-        for r in map(json.loads, p.out.splitlines()):
-            describe(r)
-            by_suite.setdefault(r["suite"], {})[r["mode"]] = r
-            made += r["made"]["smc"]
-        for parts in by_suite.values():
-            wrong += judge(parts)
+    by_suite = {}
+    for r in news(t, procs):
+        describe(r)
+        made += r["made"]["smc"]
+        parts = by_suite.setdefault(r["suite"], {})
+        parts[r["mode"]] = r
+        texts = judge(parts["tcp"], r)
+        wrong += texts
+        for text in texts:
+            print("  | " + text.replace("\n", "\n  | "), flush=True)
     if not made:
         wrong.append("no SMC socket was made at all")
     t.check(not wrong, f"{len(wrong)} comparisons failed\n" + "\n".join(wrong))

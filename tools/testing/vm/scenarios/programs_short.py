@@ -15,7 +15,7 @@ from rows import ROWS  # noqa: E402
 
 kernels = ("stock",)
 dialects = (0,)
-timeout = 180
+timeout = 900
 
 
 def run(t):
