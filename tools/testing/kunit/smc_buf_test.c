@@ -222,8 +222,8 @@ static void rmb_01_a_pool_holds_255_areas(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
 	KUNIT_EXPECT_EQ(test, smc_buf_add(pool, buf, NULL), -ENOSPC);
 
-	smc_buf_set_ready(pool, first);
-	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, &idle), 1);
+	first->idle_since = jiffies - 100 * HZ;
+	KUNIT_ASSERT_EQ(test, smc_buf_take_idle(pool, 50 * HZ, &idle), 1);
 	smc_buf_free(first);
 	KUNIT_EXPECT_EQ(test, smc_buf_add(pool, buf, NULL), 0);
 	KUNIT_EXPECT_EQ(test, pool->nr_areas, 255);
