@@ -280,6 +280,58 @@ static void conn_release_rtoken(struct smc_conn *conn, struct smc_link_group *lg
 }
 
 /* Posts nothing more, applies nothing more, has nothing to read. */
+/* Has the peer promised to write no more? CLOSE-15, ABRT-12 */
+static bool conn_peer_is_done(struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	return conn->ctl.rx_conn_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT);
+}
+
+/* Its element at the peer is gone. */
+static void conn_lose_element(struct smc_conn *conn)
+{
+	bool is_over;
+
+	conn->rtoken = -1;
+	spin_lock_bh(&conn->lock);
+	conn->is_dead = true;
+	is_over = conn_peer_is_done(conn);
+	spin_unlock_bh(&conn->lock);
+	/* What the peer wrote before it closed may still be read. */
+	if (is_over)
+		return;
+	smc_stat_inc(sock_net(conn->sk), SMC_STAT_RMBE_CONFLICT);
+	smc_lgr_cut_conn(conn);
+}
+
+/**
+ * smc_conn_lose_rmb() - the peer has deleted an RMB
+ * @lgr: the group
+ * @rtoken: index of the RMB in lgr->rtokens; free afterwards
+ *
+ * A peer does that only when no connection uses the RMB (RMB-24). So those
+ * which write there are over for the peer: nothing is posted for them any more,
+ * and unless the peer has closed before, they are cut off (SMC_EV_LINK_LOST) as
+ * if another connection had been given their element (RMB-30). They do not
+ * touch the table later, where the index may name another RMB by then.
+ *
+ * Context: Process context. Expects lgr->lock held: once the answer is posted
+ *	    the RMB may vanish, and this runs before. Takes conn->lock.
+ */
+void smc_conn_lose_rmb(struct smc_link_group *lgr, int rtoken)
+{
+	unsigned long token = 0;
+	struct smc_conn *conn;
+
+	lockdep_assert_held(&lgr->lock);
+	while ((conn = smc_lgr_next_conn(lgr, &token))) {
+		if (conn->rtoken == rtoken)
+			conn_lose_element(conn);
+		sock_put(conn->sk);
+	}
+	smc_rtoken_del(lgr->rtokens, rtoken);
+}
+
 static void conn_detach(struct smc_conn *conn)
 {
 	spin_lock_bh(&conn->lock);

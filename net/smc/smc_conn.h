@@ -17,14 +17,14 @@
 /* Events beyond those of smc_cdc_apply(), from the same number space. */
 #define SMC_EV_LINK_LOST	BIT(30)	/* nothing can be sent any more: the group is
 					 * gone, or the peer gave its element to another
-					 * connection (RMB-30)
+					 * connection or deleted it (RMB-30)
 					 */
 #define SMC_EV_TX_DONE		BIT(29)	/* a send completed: ring space, maybe drained */
 #define SMC_EV_FINAL_DONE	BIT(28)	/* the CDC with C or A completed */
 
 /* Upward news of a connection, set once by smc_conn_init(). */
 struct smc_conn_ops {
-	/* Called without locks, in any context but hard interrupt. */
+	/* Called without locks but perhaps lgr->lock, in any context but hard interrupt. */
 	void (*event)(struct smc_conn *conn, u32 events);
 };
 
@@ -118,6 +118,7 @@ int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_
 int smc_conn_set_peer(struct smc_conn *conn, const struct smc_clc_accept *peer);
 void smc_conn_open(struct smc_conn *conn);
 bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done);
+void smc_conn_lose_rmb(struct smc_link_group *lgr, int rtoken);
 struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token);
 u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok);
 

@@ -576,7 +576,8 @@ void smc_lgr_set_geometry(struct smc_link_group *lgr, struct smc_conn *conn)
  * Nothing is posted for it afterwards; what is in flight completes. The first
  * call tells the socket (SMC_EV_LINK_LOST).
  *
- * Context: Any context but hard interrupt. Takes conn->lock.
+ * Context: Any context but hard interrupt; lgr->lock may be held. Takes
+ *	    conn->lock.
  */
 void smc_lgr_cut_conn(struct smc_conn *conn)
 {

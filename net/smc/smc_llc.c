@@ -33,6 +33,7 @@
 #include <linux/string.h>
 
 #include "smc_compat.h"
+#include "smc_conn.h"
 #include "smc_grow.h"
 #include "smc_life.h"
 #include "smc_link.h"
@@ -254,7 +255,10 @@ static bool llc_store_rtoken(struct smc_link_group *lgr, u8 carrier,
 	return true;
 }
 
-/* Returns a mask of the keys that no RMB has, 0x80 for the first, RKEY-18. */
+/*
+ * Connections are cut off from an RMB before the answer says that it may go.
+ * Returns a mask of the keys that no RMB has, 0x80 for the first, RKEY-18.
+ */
 static u8 llc_delete_rtokens(struct smc_link_group *lgr, u8 carrier,
 			     const struct smc_llc_delete_rkey *dr)
 {
@@ -266,7 +270,7 @@ static u8 llc_delete_rtokens(struct smc_link_group *lgr, u8 carrier,
 		if (idx < 0)
 			mask |= 0x80 >> i;
 		else
-			smc_rtoken_del(lgr->rtokens, idx);
+			smc_conn_lose_rmb(lgr, idx);
 	}
 	return mask;
 }

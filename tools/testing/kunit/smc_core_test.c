@@ -764,6 +764,66 @@ static void rmb_30_rmb_31_the_old_connection_goes_the_new_one_proceeds(struct ku
 	KUNIT_EXPECT_EQ(test, third->nr_lost, 0);
 }
 
+static void core_delete_rmb(struct smc_link *link, u32 rkey)
+{
+	struct smc_link_group *lgr = link->lgr;
+
+	mutex_lock(&lgr->lock);
+	smc_conn_lose_rmb(lgr, smc_rtoken_find_rkey(lgr->rtokens, link->index, rkey));
+	mutex_unlock(&lgr->lock);
+}
+
+static void rmb_30_who_writes_to_a_deleted_rmb_is_cut_off(struct kunit *test)
+{
+	struct smc_link *link = core_client_up(test, 0x11);
+	struct core_conn *writer, *reader, *other;
+
+	core_know_rmb(test, link, 0x77, 0x10000);
+	core_know_rmb(test, link, 0x78, 0x90000);
+	writer = core_join(test, link);
+	KUNIT_ASSERT_EQ(test, core_set_peer(writer, 0x77, 0x10000, 1), 0);
+	reader = core_join(test, link);
+	KUNIT_ASSERT_EQ(test, core_set_peer(reader, 0x77, 0x10000, 2), 0);
+	other = core_join(test, link);
+	KUNIT_ASSERT_EQ(test, core_set_peer(other, 0x78, 0x90000, 2), 0);
+	/* whose peer has closed may still read what came before */
+	reader->conn.ctl.rx_conn_flags = SMC_CDC_CLOSED;
+	core_delete_rmb(link, 0x77);
+
+	KUNIT_EXPECT_EQ(test, writer->nr_lost, 1);
+	KUNIT_EXPECT_FALSE(test, core_has_link(writer));
+	KUNIT_EXPECT_TRUE(test, writer->conn.is_dead);
+	KUNIT_EXPECT_EQ(test, reader->nr_lost, 0);
+	KUNIT_EXPECT_TRUE(test, reader->conn.is_dead);
+	KUNIT_EXPECT_EQ(test, other->nr_lost, 0);
+	KUNIT_EXPECT_TRUE(test, core_has_link(other));
+	KUNIT_EXPECT_FALSE(test, other->conn.is_dead);
+}
+
+static void rmb_29_a_deleted_rmb_takes_no_claim_along(struct kunit *test)
+{
+	struct smc_link *link = core_client_up(test, 0x11);
+	struct core_conn *old, *young, *third;
+	int place;
+
+	core_know_rmb(test, link, 0x77, 0x10000);
+	old = core_join(test, link);
+	KUNIT_ASSERT_EQ(test, core_set_peer(old, 0x77, 0x10000, 2), 0);
+	place = old->conn.rtoken;
+	core_delete_rmb(link, 0x77);
+
+	/* the next RMB has the same place in the table */
+	core_know_rmb(test, link, 0x78, 0x90000);
+	young = core_join(test, link);
+	KUNIT_ASSERT_EQ(test, core_set_peer(young, 0x78, 0x90000, 2), 0);
+	KUNIT_ASSERT_EQ(test, young->conn.rtoken, place);
+	smc_conn_leave(&old->conn, true);
+	third = core_join(test, link);
+	KUNIT_ASSERT_EQ(test, core_set_peer(third, 0x78, 0x90000, 2), 0);
+	KUNIT_EXPECT_EQ(test, young->nr_lost, 1);
+	KUNIT_EXPECT_EQ(test, old->nr_lost, 1);
+}
+
 static void rkey_24_an_rmb_never_told_of_is_out_of_sync(struct kunit *test)
 {
 	struct smc_link *link = core_client_up(test, 0x11);
@@ -839,6 +899,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(rmb_16_each_damage_of_the_eye_catcher_shows),
 	KUNIT_CASE(rmb_29_sc_07_an_element_in_use_is_noticed),
 	KUNIT_CASE(rmb_30_rmb_31_the_old_connection_goes_the_new_one_proceeds),
+	KUNIT_CASE(rmb_30_who_writes_to_a_deleted_rmb_is_cut_off),
+	KUNIT_CASE(rmb_29_a_deleted_rmb_takes_no_claim_along),
 	KUNIT_CASE(rkey_24_an_rmb_never_told_of_is_out_of_sync),
 	KUNIT_CASE(an_element_that_cannot_be_is_refused),
 	KUNIT_CASE(peer_03_the_end_of_a_group_cuts_its_connections),
