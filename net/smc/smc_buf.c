@@ -13,10 +13,9 @@
  *
  * Ownership:
  *   From smc_buf_add() on an area is the pool's, until smc_buf_take_idle() gives
- *   it back. Elements in use keep it in the pool. The
- *   maps of an area are changed by whoever adds and removes links and areas,
- *   one at a time; the data path reads keys and addresses of a map only while
- *   its link is up.
+ *   it back. Elements in use keep it in the pool. The maps of an area are changed
+ *   by whoever adds and removes links and areas, one at a time; the data path
+ *   reads keys and addresses of a map only while its link is up.
  *
  * Addresses:
  *   An area appears to RNICs at an address this file makes up: page aligned,
@@ -71,6 +70,16 @@ void smc_buf_pool_free(struct smc_buf_pool *pool)
 	pool->nr_areas = 0;
 }
 
+/*
+ * An area that has lost half its elements hands out no more, so that it falls
+ * idle and is replaced.
+ */
+static bool smc_buf_may_serve(const struct smc_buf *buf)
+{
+	return buf->is_ready && buf->nr_used < buf->nr_elems &&
+	       buf->nr_lost * 2 < buf->nr_elems;
+}
+
 /* Among equal sizes the oldest area, so that the younger ones fall idle. */
 static struct smc_buf *smc_buf_best_fit(const struct smc_buf_pool *pool,
 					u32 size)
@@ -80,7 +89,7 @@ static struct smc_buf *smc_buf_best_fit(const struct smc_buf_pool *pool,
 
 	lockdep_assert_held(&pool->lock);
 	list_for_each_entry(buf, &pool->areas, node) {
-		if (!buf->is_ready || buf->nr_used == buf->nr_elems ||
+		if (!smc_buf_may_serve(buf) ||
 		    buf->elem_size < size || buf->elem_size / 2 > size)
 			continue;
 		if (!best || buf->elem_size < best->elem_size)
@@ -135,12 +144,24 @@ int smc_buf_get(struct smc_buf_pool *pool, u32 size, struct smc_buf_elem *elem)
 	return 0;
 }
 
+static bool smc_buf_is_idle(const struct smc_buf *buf)
+{
+	return buf->nr_used == buf->nr_lost;
+}
+
+static void smc_buf_note_idle(struct smc_buf *buf)
+{
+	if (smc_buf_is_idle(buf))
+		buf->idle_since = jiffies;
+}
+
 /**
  * smc_buf_put() - give an element back
  * @pool: where it came from
  * @elem: empty afterwards; may be empty already
  *
- * Both peers are done with it, RMB-27, or the link group is at its end.
+ * Both peers are done with it, RMB-27, or the link group is at its end. Where
+ * the peer may not be done, smc_buf_lose() is for it.
  *
  * Context: Any context but hard interrupt. Takes pool->lock.
  */
@@ -151,9 +172,37 @@ void smc_buf_put(struct smc_buf_pool *pool, struct smc_buf_elem *elem)
 	if (!buf)
 		return;
 	spin_lock_bh(&pool->lock);
-	if (!WARN_ON_ONCE(!__test_and_clear_bit(elem->index - 1, buf->used)) &&
-	    !--buf->nr_used)
-		buf->idle_since = jiffies;
+	if (!WARN_ON_ONCE(!__test_and_clear_bit(elem->index - 1, buf->used))) {
+		buf->nr_used--;
+		smc_buf_note_idle(buf);
+	}
+	spin_unlock_bh(&pool->lock);
+	memset(elem, 0, sizeof(*elem));
+}
+
+/**
+ * smc_buf_lose() - an element that the peer may still write to
+ * @pool: where it came from
+ * @elem: empty afterwards; may be empty already
+ *
+ * It is never handed out again. RMB-28 would allow that, but the connection
+ * that had it next would read what was meant for the last one (ABRT-13). Only
+ * with the registration of its area the peer's access ends, so its memory comes
+ * back with the area: when no element of that is in use any more,
+ * smc_buf_take_idle() takes it as if none were lost.
+ *
+ * Context: Any context but hard interrupt. Takes pool->lock.
+ */
+void smc_buf_lose(struct smc_buf_pool *pool, struct smc_buf_elem *elem)
+{
+	struct smc_buf *buf = elem->buf;
+
+	if (!buf)
+		return;
+	spin_lock_bh(&pool->lock);
+	/* Its bit in @used stays set. */
+	buf->nr_lost++;
+	smc_buf_note_idle(buf);
 	spin_unlock_bh(&pool->lock);
 	memset(elem, 0, sizeof(*elem));
 }
@@ -484,8 +533,9 @@ void smc_buf_set_ready(struct smc_buf_pool *pool, struct smc_buf *buf)
  * @idle: they are moved here, linked by node, and are the caller's; what is in
  *	  the list stays
  *
- * Only areas that are ready. For RMBs the caller tells the peer (DELETE RKEY)
- * and waits for its answer before it unmaps and frees them. RMB-24..RMB-26.
+ * Only areas that are ready; lost elements do not hold them. For RMBs the
+ * caller tells the peer (DELETE RKEY) and waits for its answer before it unmaps
+ * and frees them. RMB-24..RMB-26.
  *
  * Context: Any context but hard interrupt. Takes pool->lock.
  * Return: how many were moved.
@@ -499,7 +549,7 @@ unsigned int smc_buf_take_idle(struct smc_buf_pool *pool,
 
 	spin_lock_bh(&pool->lock);
 	list_for_each_entry_safe(buf, next, &pool->areas, node) {
-		if (!buf->is_ready || buf->nr_used ||
+		if (!buf->is_ready || !smc_buf_is_idle(buf) ||
 		    time_before(jiffies, buf->idle_since + age_jiffies))
 			continue;
 		list_move_tail(&buf->node, idle);

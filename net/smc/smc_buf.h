@@ -51,11 +51,12 @@ struct smc_buf_map {
  * @nr_pages: length of @pages
  * @elem_size: bytes of an element, 2^(code + 14), RMB-03
  * @nr_elems: 1..SMC_BUF_MAX_ELEMS
- * @nr_used: elements handed out
+ * @nr_used: elements handed out, lost ones included
+ * @nr_lost: of them those that the peer may still write to, smc_buf_lose()
  * @used: bit i for element index i + 1
  * @touched: elements that were in use before and may hold old data
  * @is_ready: known to the peer on every link: elements may be handed out
- * @idle_since: jiffies when @nr_used became 0
+ * @idle_since: jiffies when the last element in use was given back or lost
  * @map: by link index
  */
 struct smc_buf {
@@ -68,6 +69,7 @@ struct smc_buf {
 	u32 elem_size;
 	unsigned int nr_elems;
 	unsigned int nr_used;
+	unsigned int nr_lost;
 	DECLARE_BITMAP(used, SMC_BUF_MAX_ELEMS);
 	DECLARE_BITMAP(touched, SMC_BUF_MAX_ELEMS);
 	bool is_ready;
@@ -116,6 +118,7 @@ void smc_buf_pool_free(struct smc_buf_pool *pool);
 
 int smc_buf_get(struct smc_buf_pool *pool, u32 size, struct smc_buf_elem *elem);
 void smc_buf_put(struct smc_buf_pool *pool, struct smc_buf_elem *elem);
+void smc_buf_lose(struct smc_buf_pool *pool, struct smc_buf_elem *elem);
 
 /* ERR_PTR() on failure, never NULL. */
 struct smc_buf *smc_buf_alloc(struct smc_buf_pool *pool, u32 elem_size, u32 max_pages);

@@ -368,9 +368,10 @@ static void conn_release_sndbuf_when_quiet(struct smc_conn *conn, struct smc_lin
  * @conn: the connection; nothing happens if it is in no group
  * @is_peer_done: the peer has said that it writes no more, or cannot
  *
- * The caller knows that the peer writes to the element no more, or that it may
- * be used again all the same (RMB-27, RMB-28, CLOSE-02, CLOSE-24). Waits for
- * nobody: a send ring with writes in flight follows with the last completion.
+ * The element goes back to its pool where @is_peer_done (RMB-27, CLOSE-02);
+ * otherwise nobody gets it again before its RMB has been deleted (RMB-28 and
+ * CLOSE-24 would allow more, ABRT-13 does not). Waits for nobody: a send ring
+ * with writes in flight follows with the last completion.
  *
  * Context: Process context. Expects the socket lock held, unless the handshake
  *	    gives up a connection that was never opened. Takes lgr->lock and
@@ -392,14 +393,10 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
 		sk_stop_timer(conn->sk, &conn->cork_timer);
 	conn_detach(conn);
 	conn->lgr = NULL;
-	/*
-	 * An element that the peer may still write to is nobody's until the
-	 * group ends: RMB-28 would allow more, ABRT-13 forbids it.
-	 */
 	if (is_peer_done)
 		smc_buf_put(&lgr->rmbs, &conn->rmbe);
 	else
-		conn->rmbe.buf = NULL;
+		smc_buf_lose(&lgr->rmbs, &conn->rmbe);
 	is_last = smc_lgr_drop_conn(lgr);
 	conn_release_sndbuf_when_quiet(conn, lgr);
 	return is_last;

@@ -264,6 +264,68 @@ static void rmb_25_an_idle_area_stays_for_a_while(struct kunit *test)
 	smc_buf_pool_free(pool);
 }
 
+/* The only one whose elements are handed out. @nr_elems is 2^n. */
+static struct smc_buf *new_area_of(struct kunit *test, struct smc_buf_pool *pool,
+				   unsigned int nr_elems)
+{
+	struct smc_buf *buf;
+
+	for (;;) {
+		buf = new_area(test, pool, 16 * KIB, 255 * 16 * KIB);
+		KUNIT_ASSERT_LE(test, buf->nr_elems, nr_elems);
+		if (buf->nr_elems == nr_elems)
+			return buf;
+		buf->is_ready = false;
+	}
+}
+
+static void abrt_13_a_lost_element_is_not_given_out_again(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	struct smc_buf_elem elem[8] = {}, more = {};
+	int i;
+
+	new_area_of(test, pool, 8);
+	for (i = 0; i < 8; i++)
+		KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem[i]), 0);
+	smc_buf_lose(pool, &elem[2]);
+	KUNIT_EXPECT_NULL(test, elem[2].buf);
+	KUNIT_EXPECT_EQ(test, smc_buf_get(pool, 16 * KIB, &more), -EAGAIN);
+	smc_buf_put(pool, &elem[5]);
+	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &more), 0);
+	KUNIT_EXPECT_EQ(test, more.index, 6);
+	smc_buf_put(pool, &more);
+
+	/* With half of them gone it is to fall idle. */
+	smc_buf_lose(pool, &elem[0]);
+	smc_buf_lose(pool, &elem[1]);
+	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &more), 0);
+	smc_buf_lose(pool, &more);
+	smc_buf_put(pool, &elem[7]);
+	KUNIT_EXPECT_EQ(test, smc_buf_get(pool, 16 * KIB, &more), -EAGAIN);
+	smc_buf_pool_free(pool);
+}
+
+static void rmb_24_lost_elements_do_not_keep_an_area(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	struct smc_buf_elem lost = {}, used = {};
+	struct smc_buf *buf;
+	LIST_HEAD(idle);
+
+	buf = new_area_of(test, pool, 4);
+	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &lost), 0);
+	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &used), 0);
+	smc_buf_lose(pool, &lost);
+	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, &idle), 0);
+	smc_buf_put(pool, &used);
+	/* It stays for a while, as any other. */
+	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 600 * HZ, &idle), 0);
+	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, &idle), 1);
+	smc_buf_free(buf);
+	smc_buf_pool_free(pool);
+}
+
 static void an_area_not_ready_is_not_idle(struct kunit *test)
 {
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
@@ -439,6 +501,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(rmb_01_a_pool_holds_255_areas),
 	KUNIT_CASE(rmb_24_an_area_in_use_stays),
 	KUNIT_CASE(rmb_25_an_idle_area_stays_for_a_while),
+	KUNIT_CASE(abrt_13_a_lost_element_is_not_given_out_again),
+	KUNIT_CASE(rmb_24_lost_elements_do_not_keep_an_area),
 	KUNIT_CASE(an_area_not_ready_is_not_idle),
 	KUNIT_CASE(what_is_not_mapped_has_no_key),
 	KUNIT_CASE(rmb_08_no_element_is_given_out_twice),
