@@ -673,6 +673,19 @@ static void llc_arm_timer(struct smc_link_group *lgr)
 		smc_lgr_put(lgr);
 }
 
+/*
+ * What broke before the machine was started was not news to it, and is reported
+ * only once. The bit is set before the report is queued: if that came before
+ * the start, the bit is seen here.
+ */
+static void llc_feed_missed(struct smc_link_group *lgr, u8 index)
+{
+	struct smc_link *link = lgr->links[index];
+
+	if (link && test_bit(SMC_WR_IS_REPORTED, &link->wr.flags))
+		llc_feed_plain(lgr, SMC_LLC_EV_LINK_BROKEN, index);
+}
+
 static void llc_run(struct smc_link_group *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
@@ -681,9 +694,12 @@ static void llc_run(struct smc_link_group *lgr)
 	struct smc_llc_item item;
 
 	lockdep_assert_held(&lgr->lock);
-	while (llc_pop(llc, &item))
+	while (llc_pop(llc, &item)) {
 		if (llc_event_of(lgr, &item, &ev))
 			llc_feed(lgr, &ev);
+		if (item.type == SMC_LLC_EV_START)
+			llc_feed_missed(lgr, item.link);
+	}
 	llc_feed_overrun(lgr);
 	if (llc_now() >= smc_llc_flow_deadline(&llc->flow))
 		llc_feed_timer(lgr);

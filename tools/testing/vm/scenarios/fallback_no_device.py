@@ -1,11 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0
 """No RDMA device at the server, then at the client: Decline, and SMC when it is back.
 
+Last, the server's device goes while it waits for the Confirm: TCP, and nothing holds
+the device back.
+
 covers: DCLN-03 DCLN-08 ERR-01 ERR-05
 """
 from common import requests, serve, stream_client, stream_server
 
 PEERDECL = 0x05000000
+
+
+def gone_in_between(t, port):
+    """The device goes after the Accept and before the Confirm."""
+    t.no_groups()
+    accept = t.relay.rule(clc=2, frm="a")
+    t.relay.rule(clc=3, frm="b", delay=1500 * t.slow)
+    s = t.half(t.a, serve, port=port, count=1)
+    s.expect("listening")
+    c = t.half(t.b, requests, port=port, back=50000)
+    t.wait(lambda: t.relay.hits(accept)[0], "the Accept", 10)
+    # comes back only when the link group has let go of the device
+    t.a.run("rdma link delete rxe0", timeout=15 * t.slow)
+    t.wait_all(s, c)
+    t.relay.unrule()
+    t.a.run("rdma link add rxe0 type rxe netdev eth0")
+    t.pair.wait_gid(t.a, 0)
+    t.rdma_start()
+    t.both(serve, requests, port + 1, sargs={"count": 5}, cargs={"n": 5, "back": 20000})
+    t.carried(t.a, 5 * 20000)
 
 
 def run(t):
@@ -37,3 +60,4 @@ def run(t):
         t.both(serve, requests, port + 1, sargs={"count": 5},
                cargs={"n": 5, "back": 20000})
         t.carried(t.a, 5 * 20000)
+    gone_in_between(t, port + 2)
