@@ -27,6 +27,7 @@
 #include "smc_net.h"
 #include "smc_pnet.h"
 #include "smc_rx.h"
+#include "smc_shrink.h"
 #include "smc_stats.h"
 #include "smc_sysctl.h"
 #include "smc_tcp.h"
@@ -844,8 +845,10 @@ static const struct smc_sock_works smc_works = {
 
 static int __net_init smc_init_net(struct net *net)
 {
+	struct smc_net *sn = smc_net(net);
 	int rc;
 
+	sn->spare.max = &sn->set.spare_mem;
 	rc = smc_stats_init_net(net);
 	if (rc)
 		return rc;
@@ -895,9 +898,12 @@ static int __init smc_init(void)
 	rc = smc_core_init();
 	if (rc)
 		goto out_llc;
-	rc = smc_sock_init(&smc_works);
+	rc = smc_shrink_init();
 	if (rc)
 		goto out_core;
+	rc = smc_sock_init(&smc_works);
+	if (rc)
+		goto out_shrink;
 	rc = smc_ib_init();
 	if (rc)
 		goto out_sock;
@@ -915,6 +921,8 @@ out_ib:
 	smc_ib_exit();
 out_sock:
 	smc_sock_exit();
+out_shrink:
+	smc_shrink_exit();
 out_core:
 	smc_core_exit();
 out_llc:
@@ -929,6 +937,8 @@ static void __exit smc_exit(void)
 {
 	sock_unregister(PF_SMC);
 	smc_tcp_exit();
+	/* nothing is given back early any more: it all goes now */
+	smc_shrink_exit();
 	/* peers are told, PEER-01 */
 	smc_llc_end_all(NULL);
 	smc_lgr_end_all(NULL);

@@ -9,7 +9,9 @@
  *   smc_buf_register() for each link, smc_buf_add() which gives the caller the
  *   first element, and once the peer has confirmed, smc_buf_set_ready() which
  *   opens it to everybody. Each new area of a size has twice the elements of
- *   the last: few connections cost little, many cost few registrations.
+ *   the last: few connections cost little, many cost few registrations. What
+ *   is bought ahead so is bounded: all pools of a namespace together keep no
+ *   more than a setting says.
  *
  * Ownership:
  *   From smc_buf_add() on an area is the pool's, until smc_buf_take_idle() gives
@@ -37,18 +39,60 @@ static u64 smc_buf_size(const struct smc_buf *buf)
 	return (u64)buf->elem_size * buf->nr_elems;
 }
 
+/* Lost elements are of no use, but in use. */
+static unsigned long smc_buf_unused(const struct smc_buf *buf)
+{
+	return (unsigned long)(buf->nr_elems - buf->nr_used) * buf->elem_size;
+}
+
+static bool smc_buf_is_idle(const struct smc_buf *buf)
+{
+	return buf->nr_used == buf->nr_lost;
+}
+
+/* Elements of a listed area become used (negative) or free. */
+static void smc_buf_count_spare(struct smc_buf_pool *pool, long bytes)
+{
+	atomic_long_add(bytes, &pool->spare->bytes);
+}
+
+/* A listed area becomes idle, or (negative) is no longer. */
+static void smc_buf_count_idle(struct smc_buf_pool *pool, long bytes)
+{
+	lockdep_assert_held(&pool->lock);
+	WRITE_ONCE(pool->idle, pool->idle + bytes);
+}
+
+/**
+ * smc_buf_excess() - how much more is unused than may be
+ * @spare: the account
+ *
+ * Context: Any context.
+ * Return: bytes, 0 if it is within bounds.
+ */
+unsigned long smc_buf_excess(const struct smc_buf_spare *spare)
+{
+	long over = atomic_long_read(&spare->bytes) - READ_ONCE(*spare->max);
+
+	return max(over, 0L);
+}
+
 /**
  * smc_buf_pool_init() - a pool without areas
  * @pool: filled
  * @kind: what its areas are for
+ * @spare: where free elements are counted; outlives the pool
  *
  * Context: Any context.
  */
-void smc_buf_pool_init(struct smc_buf_pool *pool, enum smc_buf_kind kind)
+void smc_buf_pool_init(struct smc_buf_pool *pool, enum smc_buf_kind kind,
+		       struct smc_buf_spare *spare)
 {
 	spin_lock_init(&pool->lock);
 	INIT_LIST_HEAD(&pool->areas);
 	pool->nr_areas = 0;
+	pool->idle = 0;
+	pool->spare = spare;
 	pool->next_iova = SMC_BUF_IOVA_BASE +
 			  ((u64)get_random_u32() << PAGE_SHIFT);
 	pool->kind = kind;
@@ -64,10 +108,13 @@ void smc_buf_pool_free(struct smc_buf_pool *pool)
 {
 	struct smc_buf *buf, *next;
 
-	list_for_each_entry_safe(buf, next, &pool->areas, node)
+	list_for_each_entry_safe(buf, next, &pool->areas, node) {
+		smc_buf_count_spare(pool, -smc_buf_unused(buf));
 		smc_buf_free(buf);
+	}
 	INIT_LIST_HEAD(&pool->areas);
 	pool->nr_areas = 0;
+	pool->idle = 0;
 }
 
 /*
@@ -99,10 +146,14 @@ static struct smc_buf *smc_buf_best_fit(const struct smc_buf_pool *pool,
 }
 
 /* Returns whether the element may hold data of an earlier connection. */
-static bool smc_buf_take(struct smc_buf *buf, struct smc_buf_elem *elem)
+static bool smc_buf_take(struct smc_buf_pool *pool, struct smc_buf *buf,
+			 struct smc_buf_elem *elem)
 {
 	unsigned int i = find_first_zero_bit(buf->used, buf->nr_elems);
 
+	if (smc_buf_is_idle(buf))
+		smc_buf_count_idle(pool, -smc_buf_size(buf));
+	smc_buf_count_spare(pool, -(long)buf->elem_size);
 	__set_bit(i, buf->used);
 	buf->nr_used++;
 	elem->buf = buf;
@@ -134,7 +185,7 @@ int smc_buf_get(struct smc_buf_pool *pool, u32 size, struct smc_buf_elem *elem)
 	spin_lock_bh(&pool->lock);
 	buf = smc_buf_best_fit(pool, size);
 	if (buf)
-		is_dirty = smc_buf_take(buf, elem);
+		is_dirty = smc_buf_take(pool, buf, elem);
 	spin_unlock_bh(&pool->lock);
 	if (!buf)
 		return -EAGAIN;
@@ -144,15 +195,12 @@ int smc_buf_get(struct smc_buf_pool *pool, u32 size, struct smc_buf_elem *elem)
 	return 0;
 }
 
-static bool smc_buf_is_idle(const struct smc_buf *buf)
+static void smc_buf_note_idle(struct smc_buf_pool *pool, struct smc_buf *buf)
 {
-	return buf->nr_used == buf->nr_lost;
-}
-
-static void smc_buf_note_idle(struct smc_buf *buf)
-{
-	if (smc_buf_is_idle(buf))
-		buf->idle_since = jiffies;
+	if (!smc_buf_is_idle(buf))
+		return;
+	smc_buf_count_idle(pool, smc_buf_size(buf));
+	buf->idle_since = jiffies;
 }
 
 /**
@@ -173,8 +221,9 @@ void smc_buf_put(struct smc_buf_pool *pool, struct smc_buf_elem *elem)
 		return;
 	spin_lock_bh(&pool->lock);
 	if (!WARN_ON_ONCE(!__test_and_clear_bit(elem->index - 1, buf->used))) {
+		smc_buf_count_spare(pool, buf->elem_size);
 		buf->nr_used--;
-		smc_buf_note_idle(buf);
+		smc_buf_note_idle(pool, buf);
 	}
 	spin_unlock_bh(&pool->lock);
 	memset(elem, 0, sizeof(*elem));
@@ -202,12 +251,20 @@ void smc_buf_lose(struct smc_buf_pool *pool, struct smc_buf_elem *elem)
 	spin_lock_bh(&pool->lock);
 	/* Its bit in @used stays set. */
 	buf->nr_lost++;
-	smc_buf_note_idle(buf);
+	smc_buf_note_idle(pool, buf);
 	spin_unlock_bh(&pool->lock);
 	memset(elem, 0, sizeof(*elem));
 }
 
-/* How many elements the next area of a size gets. */
+/* How many elements of a size may be bought ahead of their use. */
+static unsigned long smc_buf_may_spare(const struct smc_buf_pool *pool, u32 elem_size)
+{
+	long room = READ_ONCE(*pool->spare->max) - atomic_long_read(&pool->spare->bytes);
+
+	return max(room, 0L) / elem_size;
+}
+
+/* How many elements the next area of a size gets; one of them has a user. */
 static unsigned int smc_buf_next_count(struct smc_buf_pool *pool, u32 elem_size,
 				       u32 max_pages)
 {
@@ -221,6 +278,7 @@ static unsigned int smc_buf_next_count(struct smc_buf_pool *pool, u32 elem_size,
 		if (buf->elem_size == elem_size)
 			count = max(count, buf->nr_elems * 2);
 	spin_unlock_bh(&pool->lock);
+	limit = min_t(u64, limit, 1 + smc_buf_may_spare(pool, elem_size));
 	return min_t(u64, count, limit);
 }
 
@@ -262,7 +320,7 @@ static u64 smc_buf_next_iova(struct smc_buf_pool *pool, unsigned int nr_pages)
  *
  * Zeroed. It has 1, 2, 4, 8 ... elements, twice as many as the largest area of
  * that size in the pool; as many as one registration can cover, at most 255;
- * and fewer when memory is short. RMB-02, RMB-03.
+ * and fewer when memory is short, or much is unused already. RMB-02, RMB-03.
  *
  * Context: Process context, may sleep. Takes pool->lock.
  * Return: the area, owned by the caller until smc_buf_add() or smc_buf_free();
@@ -504,8 +562,10 @@ int smc_buf_add(struct smc_buf_pool *pool, struct smc_buf *buf,
 		list_add_tail(&buf->node, &pool->areas);
 		pool->nr_areas++;
 		buf->idle_since = jiffies;
+		smc_buf_count_spare(pool, smc_buf_size(buf));
+		smc_buf_count_idle(pool, smc_buf_size(buf));
 		if (elem)
-			smc_buf_take(buf, elem);
+			smc_buf_take(pool, buf, elem);
 		rc = 0;
 	}
 	spin_unlock_bh(&pool->lock);
@@ -526,10 +586,22 @@ void smc_buf_set_ready(struct smc_buf_pool *pool, struct smc_buf *buf)
 	spin_unlock_bh(&pool->lock);
 }
 
+/* Before it is taken from the list: what is free in it is nobody's any more. */
+static void smc_buf_delist(struct smc_buf_pool *pool, struct smc_buf *buf)
+{
+	lockdep_assert_held(&pool->lock);
+	smc_buf_count_spare(pool, -smc_buf_unused(buf));
+	if (smc_buf_is_idle(buf))
+		smc_buf_count_idle(pool, -smc_buf_size(buf));
+	pool->nr_areas--;
+}
+
 /**
  * smc_buf_take_idle() - take unused areas out of a pool
  * @pool: the pool
  * @age_jiffies: how long an area must have been unused, 0 for any
+ * @want: bytes that are enough; the youngest areas, which are the largest, go
+ *	  first
  * @idle: they are moved here, linked by node, and are the caller's; what is in
  *	  the list stays
  *
@@ -538,26 +610,27 @@ void smc_buf_set_ready(struct smc_buf_pool *pool, struct smc_buf *buf)
  * and frees them. RMB-24..RMB-26.
  *
  * Context: Any context but hard interrupt. Takes pool->lock.
- * Return: how many were moved.
+ * Return: how many bytes were moved.
  */
-unsigned int smc_buf_take_idle(struct smc_buf_pool *pool,
-			       unsigned long age_jiffies,
-			       struct list_head *idle)
+unsigned long smc_buf_take_idle(struct smc_buf_pool *pool, unsigned long age_jiffies,
+				unsigned long want, struct list_head *idle)
 {
 	struct smc_buf *buf, *next;
-	unsigned int n = 0;
+	unsigned long taken = 0;
 
 	spin_lock_bh(&pool->lock);
-	list_for_each_entry_safe(buf, next, &pool->areas, node) {
+	list_for_each_entry_safe_reverse(buf, next, &pool->areas, node) {
+		if (taken >= want)
+			break;
 		if (!buf->is_ready || !smc_buf_is_idle(buf) ||
 		    time_before(jiffies, buf->idle_since + age_jiffies))
 			continue;
+		taken += smc_buf_size(buf);
+		smc_buf_delist(pool, buf);
 		list_move_tail(&buf->node, idle);
-		pool->nr_areas--;
-		n++;
 	}
 	spin_unlock_bh(&pool->lock);
-	return n;
+	return taken;
 }
 
 /**

@@ -7,6 +7,7 @@
 #ifndef SMC_BUF_H
 #define SMC_BUF_H
 
+#include <linux/atomic.h>
 #include <linux/bitmap.h>
 #include <linux/list.h>
 #include <linux/scatterlist.h>
@@ -86,10 +87,22 @@ struct smc_buf_elem {
 };
 
 /**
+ * struct smc_buf_spare - elements that nobody uses, of all pools that share it
+ * @bytes: how much they are
+ * @max: how much they may be before areas go back early; a setting
+ */
+struct smc_buf_spare {
+	atomic_long_t bytes;
+	const int *max;
+};
+
+/**
  * struct smc_buf_pool - the areas of one kind in a link group
- * @lock: guards @areas, the bitmaps and counts of each area, @next_iova
+ * @lock: guards @areas, the bitmaps and counts of each area, @idle, @next_iova
  * @areas: all areas
  * @nr_areas: length of @areas, at most SMC_BUF_MAX_AREAS
+ * @idle: bytes of areas without an element in use; read without the lock, too
+ * @spare: shared with other pools; free elements of this one are counted there
  * @next_iova: where the next area will appear to RNICs
  * @kind: RMB or send area
  */
@@ -97,6 +110,8 @@ struct smc_buf_pool {
 	spinlock_t lock;		/* areas, their bitmaps and counts */
 	struct list_head areas;
 	unsigned int nr_areas;
+	unsigned long idle;
+	struct smc_buf_spare *spare;
 	u64 next_iova;
 	enum smc_buf_kind kind;
 };
@@ -113,7 +128,8 @@ struct smc_rtokens {
 	struct smc_rtoken tok[SMC_BUF_MAX_AREAS];
 };
 
-void smc_buf_pool_init(struct smc_buf_pool *pool, enum smc_buf_kind kind);
+void smc_buf_pool_init(struct smc_buf_pool *pool, enum smc_buf_kind kind,
+		       struct smc_buf_spare *spare);
 void smc_buf_pool_free(struct smc_buf_pool *pool);
 
 int smc_buf_get(struct smc_buf_pool *pool, u32 size, struct smc_buf_elem *elem);
@@ -129,8 +145,9 @@ int smc_buf_add(struct smc_buf_pool *pool, struct smc_buf *buf, struct smc_buf_e
 void smc_buf_set_ready(struct smc_buf_pool *pool, struct smc_buf *buf);
 void smc_buf_free(struct smc_buf *buf);
 void smc_buf_pool_unmap(struct smc_buf_pool *pool, struct smc_wr *wr, unsigned int link);
-unsigned int smc_buf_take_idle(struct smc_buf_pool *pool, unsigned long age_jiffies,
-			       struct list_head *idle);
+unsigned long smc_buf_take_idle(struct smc_buf_pool *pool, unsigned long age_jiffies,
+				unsigned long want, struct list_head *idle);
+unsigned long smc_buf_excess(const struct smc_buf_spare *spare);
 
 u32 smc_buf_rkey(const struct smc_buf *buf, unsigned int link);
 u32 smc_buf_lkey(const struct smc_buf *buf, unsigned int link);

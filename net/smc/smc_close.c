@@ -67,6 +67,7 @@ void smc_close_leave(struct smc_sock *smc, bool is_peer_done)
 	smc_lgr_get(lgr);
 	if (smc_conn_leave(&smc->conn, is_peer_done))
 		smc_llc_arm_idle(lgr);
+	smc_llc_trim(lgr);
 	smc_lgr_put(lgr);
 }
 

@@ -13,6 +13,8 @@
 #include <linux/kconfig.h>
 #include <linux/net.h>
 #include <linux/netdevice.h>
+#include <linux/shrinker.h>
+#include <linux/slab.h>
 #include <linux/sysctl.h>
 #include <linux/timer.h>
 #include <linux/uio.h>
@@ -153,5 +155,48 @@ smc_compat_register_net_sysctl(struct net *net, const char *path,
 #else
 #define smc_compat_timer_of(var, timer, member) from_timer(var, timer, member)
 #endif
+
+/* Registers a shrinker; NULL when memory is short. Free it with _del. */
+static inline struct shrinker *
+smc_compat_shrinker_add(const char *name,
+			unsigned long (*count)(struct shrinker *,
+					       struct shrink_control *),
+			unsigned long (*scan)(struct shrinker *,
+					      struct shrink_control *))
+{
+	struct shrinker *shrinker;
+
+#ifdef SMC_HAVE_SHRINKER_ALLOC
+	shrinker = shrinker_alloc(0, "%s", name);
+#else
+	shrinker = kzalloc(sizeof(*shrinker), GFP_KERNEL);
+#endif
+	if (!shrinker)
+		return NULL;
+	shrinker->count_objects = count;
+	shrinker->scan_objects = scan;
+	shrinker->seeks = DEFAULT_SEEKS;
+#ifdef SMC_HAVE_SHRINKER_ALLOC
+	shrinker_register(shrinker);
+#else
+	if (register_shrinker(shrinker, "%s", name)) {
+		kfree(shrinker);
+		return NULL;
+	}
+#endif
+	return shrinker;
+}
+
+static inline void smc_compat_shrinker_del(struct shrinker *shrinker)
+{
+	if (!shrinker)
+		return;
+#ifdef SMC_HAVE_SHRINKER_ALLOC
+	shrinker_free(shrinker);
+#else
+	unregister_shrinker(shrinker);
+	kfree(shrinker);
+#endif
+}
 
 #endif /* SMC_COMPAT_H */

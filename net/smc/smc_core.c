@@ -125,8 +125,8 @@ static struct smc_link_group *lgr_alloc(const struct smc_lgr_key *key)
 	lgr->next_token = get_random_u32();
 	xa_init_flags(&lgr->conns, XA_FLAGS_ALLOC1);
 	mutex_init(&lgr->lock);
-	smc_buf_pool_init(&lgr->rmbs, SMC_BUF_RMB);
-	smc_buf_pool_init(&lgr->sends, SMC_BUF_SEND);
+	smc_buf_pool_init(&lgr->rmbs, SMC_BUF_RMB, &smc_net(key->net)->spare);
+	smc_buf_pool_init(&lgr->sends, SMC_BUF_SEND, &smc_net(key->net)->spare);
 	init_waitqueue_head(&lgr->waitq);
 	INIT_WORK(&lgr->free_work, smc_lgr_free_work);
 	return lgr;
@@ -154,11 +154,14 @@ static void smc_lgr_free_work(struct work_struct *work)
 {
 	struct smc_link_group *lgr = container_of(work, struct smc_link_group, free_work);
 
+	/* Completion handlers and pushes have let go of links and group. */
+	synchronize_rcu();
+	/* Counted in the namespace, which may end when it has no group left. */
+	smc_buf_pool_free(&lgr->sends);
+	smc_buf_pool_free(&lgr->rmbs);
 	spin_lock_irq(&smc_lgr_list_lock);
 	list_del(&lgr->node);
 	spin_unlock_irq(&smc_lgr_list_lock);
-	/* Completion handlers and pushes have let go of links and group. */
-	synchronize_rcu();
 	lgr_free(lgr);
 	wake_up_all(&smc_lgr_list_waitq);
 }
@@ -701,13 +704,15 @@ void smc_lgr_wait_none(struct net *net)
 
 /**
  * smc_core_queue() - run a work item of a group
- * @work: taking a group down must not wait for another
+ * @work: what may wait for the group's LLC engine, or for another such item of
+ *	  the group, but for no other group
  *
  * Context: Any context.
+ * Return: false if it was queued already.
  */
-void smc_core_queue(struct work_struct *work)
+bool smc_core_queue(struct work_struct *work)
 {
-	queue_work(smc_core_wq, work);
+	return queue_work(smc_core_wq, work);
 }
 
 /**

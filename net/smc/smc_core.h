@@ -149,7 +149,7 @@ struct smc_link_group {
 
 int smc_core_init(void);
 void smc_core_exit(void);
-void smc_core_queue(struct work_struct *work);
+bool smc_core_queue(struct work_struct *work);
 
 /* Finding and forming; see the kernel-doc for what each returns. */
 struct smc_link_group *smc_lgr_reserve(const struct smc_lgr_key *key,

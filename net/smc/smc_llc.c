@@ -319,6 +319,14 @@ static void llc_spare(struct smc_link_group *lgr, u8 index, bool is_wanted)
 	llc_queue(lgr, &lgr->llc.spare_work);
 }
 
+/* It waits for the LLC worker, whose queue it must not fill. */
+static void llc_queue_sweep(struct smc_link_group *lgr)
+{
+	smc_lgr_get(lgr);
+	if (!smc_core_queue(&lgr->llc.sweep_work))
+		smc_lgr_put(lgr);
+}
+
 static void llc_arm_sweep(struct smc_link_group *lgr)
 {
 	int idle_ms = READ_ONCE(llc_settings(lgr)->rmb_idle_ms);
@@ -707,7 +715,7 @@ static void llc_run(struct smc_link_group *lgr)
 		llc_feed_idle(lgr);
 	if (llc->sweep_at && llc_now() >= llc->sweep_at) {
 		llc_arm_sweep(lgr);
-		llc_queue(lgr, &llc->sweep_work);
+		llc_queue_sweep(lgr);
 	}
 	while (llc_feed_request(lgr))
 		;
@@ -817,28 +825,44 @@ static void llc_drop_areas(struct smc_link_group *lgr, struct list_head *areas)
 	list_for_each_entry_safe(buf, next, areas, node) {
 		list_del(&buf->node);
 		smc_lgr_drop_buf(lgr, buf);
+		llc_count(lgr, SMC_STAT_AREA_BACK);
 	}
 }
 
+/* What is old enough goes, and more of the rest until @want bytes are gone. */
+static unsigned long llc_take_idle(struct smc_link_group *lgr, struct smc_buf_pool *pool,
+				   unsigned long want, struct list_head *areas)
+{
+	int idle_ms = READ_ONCE(llc_settings(lgr)->rmb_idle_ms);
+	unsigned long taken = 0;
+
+	if (idle_ms > 0)
+		taken = smc_buf_take_idle(pool, msecs_to_jiffies(idle_ms), ULONG_MAX, areas);
+	if (taken < want)
+		taken += smc_buf_take_idle(pool, 0, want - taken, areas);
+	return taken;
+}
+
 /*
- * Give areas back that nobody has used for a while: send areas at once, RMBs
- * after the peer has said that it forgets them. Handshakes that want to add an
- * area wait meanwhile. RFC 7609 3.5.5.2.2; RMB-24 to RMB-26, TMR-14.
+ * Give areas back that nobody has used for a while, or whose memory is wanted:
+ * send areas at once, RMBs after the peer has said that it forgets them.
+ * Handshakes that want to add an area wait meanwhile. RFC 7609 3.5.5.2.2;
+ * RMB-24 to RMB-26, TMR-14.
  */
 static void llc_sweep_work(struct work_struct *work)
 {
 	struct smc_llc *llc = container_of(work, struct smc_llc, sweep_work);
+	unsigned long want = atomic_long_xchg(&llc->sweep_want, 0);
 	struct smc_link_group *lgr = lgr_of(llc);
-	int idle_ms = READ_ONCE(llc_settings(lgr)->rmb_idle_ms);
-	unsigned long age = msecs_to_jiffies(max(idle_ms, 0));
+	unsigned long taken;
 	LIST_HEAD(areas);
 
 	/* Who adds an area now has use for those that are idle. */
-	if (idle_ms <= 0 || smc_lgr_begin_grow(lgr))
+	if (smc_lgr_begin_grow(lgr))
 		goto put;
-	smc_buf_take_idle(&lgr->sends, age, &areas);
+	taken = llc_take_idle(lgr, &lgr->sends, want, &areas);
 	llc_drop_areas(lgr, &areas);
-	if (smc_buf_take_idle(&lgr->rmbs, age, &areas)) {
+	if (llc_take_idle(lgr, &lgr->rmbs, want - min(want, taken), &areas)) {
 		/* If the group ends instead, so do its RMBs. */
 		llc_withdraw(lgr, &areas);
 		llc_drop_areas(lgr, &areas);
@@ -945,6 +969,7 @@ void smc_llc_init(struct smc_link_group *lgr)
 	llc->nr_rx = 0;
 	llc->idle_at = 0;
 	llc->sweep_at = 0;
+	atomic_long_set(&llc->sweep_want, 0);
 	llc->is_overrun = false;
 	llc->is_closed = false;
 }
@@ -1098,6 +1123,63 @@ void smc_llc_arm_idle(struct smc_link_group *lgr)
 		idle_ms += LLC_CLIENT_IDLE_MS;
 	WRITE_ONCE(llc->idle_at, llc_now() + idle_ms);
 	llc_queue(lgr, &llc->work);
+}
+
+/**
+ * smc_llc_idle_mem() - how much memory a group could give back
+ * @lgr: the group
+ *
+ * Context: Any context.
+ * Return: bytes in areas without a connection, less what is on its way.
+ */
+unsigned long smc_llc_idle_mem(const struct smc_link_group *lgr)
+{
+	unsigned long idle = READ_ONCE(lgr->rmbs.idle) + READ_ONCE(lgr->sends.idle);
+	unsigned long wanted;
+
+	/* A group that forms has nothing idle, and one that ends gives all. */
+	if (READ_ONCE(lgr->state) != SMC_LGR_ACTIVE)
+		return 0;
+	wanted = atomic_long_read(&lgr->llc.sweep_want);
+	return idle - min(idle, wanted);
+}
+
+/**
+ * smc_llc_reclaim() - have a group give memory back
+ * @lgr: the group
+ * @want: bytes, at least so many if there are
+ *
+ * A work item does it, since the peer has to forget an RMB before it goes
+ * (RMB-24, RMB-26). Nothing is waited for, nothing allocated.
+ *
+ * Context: Any context.
+ * Return: bytes that will follow, 0 if there is nothing that is not on its way.
+ */
+unsigned long smc_llc_reclaim(struct smc_link_group *lgr, unsigned long want)
+{
+	want = min(want, smc_llc_idle_mem(lgr));
+	if (!want)
+		return 0;
+	atomic_long_add(want, &lgr->llc.sweep_want);
+	llc_queue_sweep(lgr);
+	return want;
+}
+
+/**
+ * smc_llc_trim() - a connection has left a group
+ * @lgr: the group
+ *
+ * Where more rings are unused than may be (net.smc.spare_mem), those of this
+ * group go, as far as their areas are idle.
+ *
+ * Context: Any context.
+ */
+void smc_llc_trim(struct smc_link_group *lgr)
+{
+	unsigned long excess = smc_buf_excess(&smc_net(lgr->key.net)->spare);
+
+	if (excess)
+		smc_llc_reclaim(lgr, excess);
 }
 
 /**

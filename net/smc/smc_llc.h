@@ -26,6 +26,9 @@ int smc_llc_announce_rmb(struct smc_link_group *lgr, struct smc_buf *buf);
 void smc_llc_end(struct smc_link_group *lgr, u32 reason, bool is_orderly);
 void smc_llc_end_all(struct net *net);
 void smc_llc_arm_idle(struct smc_link_group *lgr);
+unsigned long smc_llc_idle_mem(const struct smc_link_group *lgr);
+unsigned long smc_llc_reclaim(struct smc_link_group *lgr, unsigned long want);
+void smc_llc_trim(struct smc_link_group *lgr);
 void smc_llc_test_link(struct smc_link *link);
 
 void smc_llc_rx(struct smc_wr *wr, const u8 *msg, u32 len);

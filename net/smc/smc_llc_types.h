@@ -64,7 +64,9 @@ struct smc_llc_probe {
  * @work: feeds queued events to @flow; a work item never runs twice at a time,
  *	which makes it the one ordered worker of its link group
  * @prepare_work: brings a link up and registers its buffers
- * @sweep_work: gives back areas that nobody has used for long
+ * @sweep_work: gives back areas that nobody has used for long, or whose memory
+ *	is wanted; on the queue of the groups, since it waits for @work
+ * @sweep_want: bytes that are to go back however short they have been unused
  * @spare_work: creates and destroys the queue pair of a second link
  * @timer: fires at the deadline of @flow
  * @prepare_link: link index for @prepare_work; const while that is queued
@@ -96,6 +98,7 @@ struct smc_llc {
 	u8 spare_link;
 	bool is_spare_wanted;
 	u64 sweep_at;
+	atomic_long_t sweep_want;
 	spinlock_t queue_lock;	/* innermost, but for the locks of work queues */
 	struct smc_llc_item queue[SMC_LLC_QUEUED];
 	unsigned int head;

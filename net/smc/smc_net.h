@@ -13,6 +13,7 @@
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
+#include "smc_buf.h"
 #include "smc_llc_flow.h"
 
 /*
@@ -55,6 +56,7 @@
 	X(LGR_NEW, "lgr_new")		\
 	X(LGR_END, "lgr_end")		\
 	X(RMB_NEW, "rmb_new")		\
+	X(AREA_BACK, "area_back")	\
 	X(RMBE_REUSE, "rmbe_reuse")	\
 	X(RMBE_CONFLICT, "rmbe_conflict") \
 	X(EYECATCHER_BAD, "eyecatcher_bad") \
@@ -89,6 +91,7 @@ struct smc_settings {
 	int close_timeout_ms;		/* close and abort wait states, TMR-16, TMR-17 */
 	int peer_memory_ms;		/* a failed peer goes straight to TCP so long */
 	int rmb_idle_ms;		/* unused RMB is kept, TMR-14 */
+	int spare_mem;			/* bytes of rings that nobody uses, then they go at once */
 	int rdma_timeout;		/* QP ACK timeout exponent, 4.096 us * 2^n */
 	int rdma_retries;		/* QP transport retries, 0..6 */
 	struct smc_llc_timers llc;	/* LLC exchanges */
@@ -102,6 +105,7 @@ struct smc_net {
 	struct ctl_table_header *sysctl;
 	struct ctl_table *table;
 	struct smc_stats_cpu __percpu *stats;
+	struct smc_buf_spare spare;		/* free elements of all link groups */
 	struct smc_fallback_log *fallback_log;	/* smc_fallback.c; NULL at first */
 	struct smc_peer_memory *peer_memory;	/* smc_pnet.c */
 	u8 peer_instance[2];		/* PID-02: new with every start */

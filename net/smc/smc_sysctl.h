@@ -28,6 +28,7 @@
 	X("close_timeout_ms", close_timeout_ms, 60000, 100, SMC_HOUR_MS) \
 	X("peer_memory_ms", peer_memory_ms, 60000, 0, SMC_HOUR_MS)	\
 	X("rmb_idle_ms", rmb_idle_ms, 60000, 0, SMC_HOUR_MS)		\
+	X("spare_mem", spare_mem, 32 << 20, 0, (1 << 30) - 1)		\
 	X("rdma_ack_exponent", rdma_timeout, 15, 1, 24)			\
 	X("rdma_retries", rdma_retries, 6, 0, 6)			\
 	X("llc_confirm_link_ms", llc.confirm_link, 8000, 100, SMC_HOUR_MS) \

@@ -17,14 +17,33 @@ int smc_wr_register(struct smc_wr *wr, struct ib_mr *mr, int access)
 	return -EIO;
 }
 
+/* A pool with an account of its own. */
+struct own_pool {
+	struct smc_buf_pool pool;
+	struct smc_buf_spare spare;
+	int max;
+};
+
 static struct smc_buf_pool *new_pool(struct kunit *test, enum smc_buf_kind kind)
 {
-	struct smc_buf_pool *pool;
+	struct own_pool *own;
 
-	pool = kunit_kzalloc(test, sizeof(*pool), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, pool);
-	smc_buf_pool_init(pool, kind);
-	return pool;
+	own = kunit_kzalloc(test, sizeof(*own), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, own);
+	own->max = INT_MAX;
+	own->spare.max = &own->max;
+	smc_buf_pool_init(&own->pool, kind, &own->spare);
+	return &own->pool;
+}
+
+static void set_max_spare(struct smc_buf_pool *pool, int max)
+{
+	container_of(pool, struct own_pool, pool)->max = max;
+}
+
+static long spare_of(const struct smc_buf_pool *pool)
+{
+	return atomic_long_read(&pool->spare->bytes);
 }
 
 /* An area in the pool, all of its elements free. */
@@ -211,20 +230,19 @@ static void rkey_05_only_the_adder_before_it_is_ready(struct kunit *test)
 static void rmb_01_a_pool_holds_255_areas(struct kunit *test)
 {
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
-	struct smc_buf *buf, *first;
+	struct smc_buf *buf;
 	LIST_HEAD(idle);
 	int i;
 
-	first = new_area(test, pool, 16 * KIB, 16 * KIB);
-	for (i = 1; i < 255; i++)
+	for (i = 0; i < 255; i++)
 		new_area(test, pool, 16 * KIB, 16 * KIB);
 	buf = smc_buf_alloc(pool, 16 * KIB, PAGES(16 * KIB));
 	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
 	KUNIT_EXPECT_EQ(test, smc_buf_add(pool, buf, NULL), -ENOSPC);
 
-	first->idle_since = jiffies - 100 * HZ;
-	KUNIT_ASSERT_EQ(test, smc_buf_take_idle(pool, 50 * HZ, &idle), 1);
-	smc_buf_free(first);
+	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, 1, &idle), 16 * KIB);
+	KUNIT_ASSERT_TRUE(test, list_is_singular(&idle));
+	smc_buf_free(list_first_entry(&idle, struct smc_buf, node));
 	KUNIT_EXPECT_EQ(test, smc_buf_add(pool, buf, NULL), 0);
 	KUNIT_EXPECT_EQ(test, pool->nr_areas, 255);
 	smc_buf_pool_free(pool);
@@ -238,7 +256,7 @@ static void rmb_24_an_area_in_use_stays(struct kunit *test)
 
 	new_area(test, pool, 16 * KIB, 16 * KIB);
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem), 0);
-	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, &idle), 0);
+	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, ULONG_MAX, &idle), 0);
 	KUNIT_EXPECT_TRUE(test, list_empty(&idle));
 	smc_buf_put(pool, &elem);
 	smc_buf_pool_free(pool);
@@ -255,7 +273,8 @@ static void rmb_25_an_idle_area_stays_for_a_while(struct kunit *test)
 	old->idle_since = jiffies - 100 * HZ;
 	young->idle_since = jiffies - 10 * HZ;
 
-	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 50 * HZ, &idle), 1);
+	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 50 * HZ, ULONG_MAX, &idle),
+			16 * KIB);
 	KUNIT_EXPECT_TRUE(test, list_is_singular(&idle));
 	KUNIT_EXPECT_PTR_EQ(test, old,
 			    list_first_entry(&idle, struct smc_buf, node));
@@ -310,18 +329,24 @@ static void rmb_24_lost_elements_do_not_keep_an_area(struct kunit *test)
 {
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
 	struct smc_buf_elem lost = {}, used = {};
+	unsigned long was_idle;
 	struct smc_buf *buf;
 	LIST_HEAD(idle);
+	long was_spare;
 
 	buf = new_area_of(test, pool, 4);
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &lost), 0);
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &used), 0);
+	was_spare = spare_of(pool);
+	was_idle = pool->idle;
 	smc_buf_lose(pool, &lost);
-	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, &idle), 0);
+	KUNIT_EXPECT_EQ(test, spare_of(pool), was_spare);
+	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, ULONG_MAX, &idle), 0);
 	smc_buf_put(pool, &used);
+	KUNIT_EXPECT_EQ(test, pool->idle, was_idle + 64 * KIB);
 	/* It stays for a while, as any other. */
-	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 600 * HZ, &idle), 0);
-	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, &idle), 1);
+	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 600 * HZ, ULONG_MAX, &idle), 0);
+	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, ULONG_MAX, &idle), 64 * KIB);
 	smc_buf_free(buf);
 	smc_buf_pool_free(pool);
 }
@@ -335,8 +360,121 @@ static void an_area_not_ready_is_not_idle(struct kunit *test)
 	buf = smc_buf_alloc(pool, 16 * KIB, PAGES(16 * KIB));
 	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
 	KUNIT_ASSERT_EQ(test, smc_buf_add(pool, buf, NULL), 0);
-	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, &idle), 0);
+	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, ULONG_MAX, &idle), 0);
 	smc_buf_pool_free(pool);
+}
+
+static void unused_elements_are_counted(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_SEND);
+	struct smc_buf_elem elem[3] = {};
+	struct smc_buf *one, *two;
+	LIST_HEAD(idle);
+
+	one = new_area(test, pool, 16 * KIB, 512 * KIB);
+	two = new_area(test, pool, 16 * KIB, 512 * KIB);
+	KUNIT_EXPECT_EQ(test, spare_of(pool), 48 * KIB);
+	KUNIT_EXPECT_EQ(test, pool->idle, 48 * KIB);
+
+	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem[0]), 0);
+	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem[1]), 0);
+	KUNIT_EXPECT_PTR_EQ(test, elem[1].buf, two);
+	KUNIT_EXPECT_EQ(test, spare_of(pool), 16 * KIB);
+	KUNIT_EXPECT_EQ(test, pool->idle, 0);
+
+	smc_buf_put(pool, &elem[0]);
+	KUNIT_EXPECT_EQ(test, spare_of(pool), 32 * KIB);
+	KUNIT_EXPECT_EQ(test, pool->idle, 16 * KIB);
+	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, ULONG_MAX, &idle), 16 * KIB);
+	KUNIT_EXPECT_EQ(test, spare_of(pool), 16 * KIB);
+	KUNIT_EXPECT_EQ(test, pool->idle, 0);
+	list_del(&one->node);
+	smc_buf_free(one);
+
+	smc_buf_put(pool, &elem[1]);
+	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, ULONG_MAX, &idle), 32 * KIB);
+	KUNIT_EXPECT_EQ(test, spare_of(pool), 0);
+	KUNIT_EXPECT_EQ(test, pool->idle, 0);
+	smc_buf_free(two);
+	smc_buf_pool_free(pool);
+}
+
+static void a_pool_that_ends_has_nothing_unused(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	struct smc_buf_elem elem = {};
+	int i;
+
+	for (i = 0; i < 4; i++)
+		new_area(test, pool, 16 * KIB, 512 * KIB);
+	/* an element that its connection never gave back */
+	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem), 0);
+	KUNIT_EXPECT_EQ(test, spare_of(pool), 14 * 16 * KIB);
+	smc_buf_pool_free(pool);
+	KUNIT_EXPECT_EQ(test, spare_of(pool), 0);
+}
+
+static void an_area_is_no_larger_than_may_be_unused(struct kunit *test)
+{
+	static const struct {
+		int max;
+		unsigned int want;
+		const char *why;
+	} rows[] = {
+		{ 0, 1, "nothing ahead" },
+		{ 16 * KIB - 1, 1, "less than an element ahead" },
+		{ 16 * KIB, 2, "one ahead" },
+		{ 96 * KIB, 4, "more than doubling needs" },
+		{ 0, 1, "all is used up: back to one" },
+	};
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	struct smc_buf_elem elem[16] = {};
+	unsigned int i, n = 0;
+	struct smc_buf *buf;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		set_max_spare(pool, rows[i].max);
+		buf = new_area(test, pool, 16 * KIB, 512 * KIB);
+		KUNIT_EXPECT_EQ_MSG(test, buf->nr_elems, rows[i].want, "%s", rows[i].why);
+		while (n < ARRAY_SIZE(elem) && !smc_buf_get(pool, 16 * KIB, &elem[n]))
+			n++;
+		KUNIT_EXPECT_EQ(test, spare_of(pool), 0);
+	}
+	while (n)
+		smc_buf_put(pool, &elem[--n]);
+	smc_buf_pool_free(pool);
+}
+
+static void what_is_too_much_is_known(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+
+	new_area(test, pool, 32 * KIB, 512 * KIB);
+	KUNIT_EXPECT_EQ(test, smc_buf_excess(pool->spare), 0);
+	set_max_spare(pool, 32 * KIB);
+	KUNIT_EXPECT_EQ(test, smc_buf_excess(pool->spare), 0);
+	set_max_spare(pool, 20 * KIB);
+	KUNIT_EXPECT_EQ(test, smc_buf_excess(pool->spare), 12 * KIB);
+	smc_buf_pool_free(pool);
+	KUNIT_EXPECT_EQ(test, smc_buf_excess(pool->spare), 0);
+}
+
+static void no_more_is_taken_than_wanted(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	struct smc_buf *buf, *next;
+	LIST_HEAD(idle);
+
+	for (buf = NULL; !buf || buf->nr_elems < 4;)
+		buf = new_area(test, pool, 16 * KIB, 512 * KIB);
+	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, 0, &idle), 0);
+	/* the largest, which is the youngest, is enough */
+	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, 1, &idle), 64 * KIB);
+	KUNIT_EXPECT_PTR_EQ(test, list_first_entry(&idle, struct smc_buf, node), buf);
+	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, 33 * KIB, &idle), 48 * KIB);
+	KUNIT_EXPECT_EQ(test, pool->nr_areas, 0);
+	list_for_each_entry_safe(buf, next, &idle, node)
+		smc_buf_free(buf);
 }
 
 static void what_is_not_mapped_has_no_key(struct kunit *test)
@@ -504,6 +642,11 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(abrt_13_a_lost_element_is_not_given_out_again),
 	KUNIT_CASE(rmb_24_lost_elements_do_not_keep_an_area),
 	KUNIT_CASE(an_area_not_ready_is_not_idle),
+	KUNIT_CASE(unused_elements_are_counted),
+	KUNIT_CASE(a_pool_that_ends_has_nothing_unused),
+	KUNIT_CASE(an_area_is_no_larger_than_may_be_unused),
+	KUNIT_CASE(what_is_too_much_is_known),
+	KUNIT_CASE(no_more_is_taken_than_wanted),
 	KUNIT_CASE(what_is_not_mapped_has_no_key),
 	KUNIT_CASE(rmb_08_no_element_is_given_out_twice),
 	KUNIT_CASE(rkey_22_an_rmb_has_a_token_on_each_link),

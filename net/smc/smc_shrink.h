@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the kernel asks when memory is short. */
+#ifndef SMC_SHRINK_H
+#define SMC_SHRINK_H
+
+int smc_shrink_init(void);
+void smc_shrink_exit(void);
+
+#endif /* SMC_SHRINK_H */
