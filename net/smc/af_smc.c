@@ -272,11 +272,13 @@ static int smc_accept SMC_ACCEPT_PARAMS
 	if (!child)
 		return rc;
 
+	smc_tcp_adopt(child);
 	if (child->fallback != SMC_DECLINE_NONE) {
 		smc_fallback_adopt(child, newsock);
 		return 0;
 	}
 	lock_sock(&child->sk);
+	smc_conn_adopt(&child->conn);
 	sock_graft(&child->sk, newsock);
 	newsock->state = SS_CONNECTED;
 	set_bit(SOCK_CUSTOM_SOCKOPT, &newsock->flags);

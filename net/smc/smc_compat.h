@@ -11,6 +11,7 @@
 #define SMC_COMPAT_H
 
 #include <linux/kconfig.h>
+#include <linux/memcontrol.h>
 #include <linux/net.h>
 #include <linux/netdevice.h>
 #include <linux/shrinker.h>
@@ -67,6 +68,63 @@ static inline kuid_t smc_compat_sk_uid(struct sock *sk)
 	return sock_i_uid(sk);
 #endif
 }
+
+/*
+ * The memory control group of a socket, and that of the present task with a
+ * reference, which a socket may take over; NULL where they do not count.
+ */
+#ifdef SMC_HAVE_SK_MEMCG
+static inline struct mem_cgroup *smc_compat_sk_memcg(const struct sock *sk)
+{
+	return sk->sk_memcg;
+}
+
+static inline void smc_compat_sk_set_memcg(struct sock *sk,
+					   struct mem_cgroup *memcg)
+{
+	sk->sk_memcg = memcg;
+}
+
+static inline struct mem_cgroup *smc_compat_memcg_get(void)
+{
+	struct mem_cgroup *memcg;
+
+	if (!mem_cgroup_sockets_enabled ||
+	    !cgroup_subsys_on_dfl(memory_cgrp_subsys))
+		return NULL;
+	rcu_read_lock();
+	memcg = mem_cgroup_from_task(current);
+	/* the root group is not charged for sockets */
+	if (!memcg || !parent_mem_cgroup(memcg) || !css_tryget(&memcg->css))
+		memcg = NULL;
+	rcu_read_unlock();
+	return memcg;
+}
+
+static inline void smc_compat_memcg_put(struct mem_cgroup *memcg)
+{
+	css_put(&memcg->css);
+}
+#else
+static inline struct mem_cgroup *smc_compat_sk_memcg(const struct sock *sk)
+{
+	return NULL;
+}
+
+static inline void smc_compat_sk_set_memcg(struct sock *sk,
+					   struct mem_cgroup *memcg)
+{
+}
+
+static inline struct mem_cgroup *smc_compat_memcg_get(void)
+{
+	return NULL;
+}
+
+static inline void smc_compat_memcg_put(struct mem_cgroup *memcg)
+{
+}
+#endif
 
 /* The outgoing device of a route; the caller is in an RCU read section. */
 static inline struct net_device *smc_compat_dst_dev(struct dst_entry *dst)

@@ -12,7 +12,7 @@
  *   and its send ring. Each posted CDC holds a reference on the socket. The
  *   send ring goes back only when no write from it is in flight: where there
  *   are some, the last completion gives it back, and with it the reference on
- *   the group.
+ *   the group. The socket pays for both from joining until they go back.
  *
  * Locks:
  *   Until the connection is opened, it belongs to the handshake, which holds no
@@ -25,6 +25,7 @@
 
 #include "smc_compat.h"
 #include "smc_conn.h"
+#include "smc_mem.h"
 #include "smc_net.h"
 
 /* What our elements begin with in the RFC dialect, RMB-12. */
@@ -46,6 +47,27 @@ void smc_conn_init(struct smc_conn *conn, struct sock *sk,
 	conn->rtoken = -1;
 	spin_lock_init(&conn->lock);
 	INIT_LIST_HEAD(&conn->wait_node);
+}
+
+/* Nobody else touches the account before the connection has joined. */
+static int conn_charge(struct smc_conn *conn)
+{
+	u32 bytes = conn->rmbe.size + conn->sndbuf.size;
+	int rc;
+
+	rc = smc_mem_charge(conn->sk, bytes);
+	if (!rc)
+		conn->charged = bytes;
+	return rc;
+}
+
+static void conn_uncharge(struct smc_conn *conn, u32 bytes)
+{
+	/* the last completion may run while the socket is accepted or closed */
+	spin_lock_bh(&conn->lock);
+	conn->charged -= bytes;
+	smc_mem_uncharge(conn->sk, bytes);
+	spin_unlock_bh(&conn->lock);
 }
 
 /* Takes a token that no connection of the group has or had lately, RMB-33. */
@@ -104,14 +126,16 @@ static int conn_attach(struct smc_conn *conn, struct smc_link *link)
  * @lgr: reserved; reservation and reference belong to @conn afterwards
  * @link: the link that will carry it
  *
- * Takes an alert token and writes the eye catcher where there may be one. From
+ * Charges both rings to the socket and its memory control group, takes an alert
+ * token and writes the eye catcher where there may be one. From
  * here on messages for the token reach the connection, once the dialect is
  * committed. RFC 7609 4.4.1 (RMB-08, RMB-14, RMB-32, RMB-33).
  *
  * Context: Process context, may sleep. Called by the handshake, to which the
  *	    connection belongs until it is opened, without the socket lock. Takes
  *	    lgr->lock and conn->lock.
- * Return: 0; -ENOMEM; -EBUSY if tokens have run out; -ECONNABORTED if group or
+ * Return: 0; -ENOMEM, also if the socket must not have more memory; -EBUSY if
+ *	   tokens have run out; -ECONNABORTED if group or
  *	   link is going down. On failure the reservation stays the caller's.
  */
 int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link)
@@ -123,9 +147,12 @@ int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_
 	conn->tx_prep = smc_cursor_start(conn->snd_geom);
 	conn->tx_sent = conn->tx_prep;
 	conn->tx_fin = conn->tx_prep;
-	rc = conn_take_token(conn, lgr);
+	rc = conn_charge(conn);
 	if (rc)
 		goto out;
+	rc = conn_take_token(conn, lgr);
+	if (rc)
+		goto uncharge;
 
 	mutex_lock(&lgr->lock);
 	rc = conn_attach(conn, link);
@@ -136,6 +163,8 @@ int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_
 		return 0;
 	xa_erase(&lgr->conns, conn->token);
 	conn->token = 0;
+uncharge:
+	conn_uncharge(conn, conn->charged);
 out:
 	conn->lgr = NULL;
 	return rc;
@@ -270,6 +299,21 @@ void smc_conn_open(struct smc_conn *conn)
 	spin_unlock_bh(&conn->lock);
 }
 
+/**
+ * smc_conn_adopt() - accept() takes the connection of a child
+ * @conn: of a child that was made by a kernel thread
+ *
+ * Its memory counts for the control group of the caller from here on.
+ *
+ * Context: Task that accepts. Takes conn->lock.
+ */
+void smc_conn_adopt(struct smc_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	smc_mem_adopt(conn->sk, conn->charged);
+	spin_unlock_bh(&conn->lock);
+}
+
 static void conn_release_rtoken(struct smc_conn *conn, struct smc_link_group *lgr)
 {
 	mutex_lock(&lgr->lock);
@@ -346,6 +390,7 @@ static void conn_detach(struct smc_conn *conn)
 /* The send ring, and the reference that keeps its area. */
 static void conn_release_sndbuf(struct smc_conn *conn, struct smc_link_group *lgr)
 {
+	conn_uncharge(conn, conn->sndbuf.size);
 	smc_buf_put(&lgr->sends, &conn->sndbuf);
 	smc_lgr_put(lgr);
 }
@@ -393,6 +438,7 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
 		sk_stop_timer(conn->sk, &conn->cork_timer);
 	conn_detach(conn);
 	conn->lgr = NULL;
+	conn_uncharge(conn, conn->rmbe.size);
 	if (is_peer_done)
 		smc_buf_put(&lgr->rmbs, &conn->rmbe);
 	else

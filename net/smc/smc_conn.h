@@ -56,6 +56,7 @@ enum smc_conn_flag {
  * @tx_nodelay: never coalesce (TCP_NODELAY), TX-08
  * @is_corked: TCP_CORK is on, under the socket lock
  * @lock: spinlock, bottom halves off
+ * @charged: bytes of @rmbe and @sndbuf that the socket pays for
  * @link: the link our sends use; RCU, written under @lock; NULL when lost
  * @late_lgr: the group, once the connection has left it with writes in flight
  * @ctl: cursors, flags, sequence numbers
@@ -93,6 +94,7 @@ struct smc_conn {
 	bool is_corked;
 
 	spinlock_t lock;		/* conn->lock, see above */
+	u32 charged;
 	struct smc_link __rcu *link;
 	struct smc_link_group *late_lgr;
 	struct smc_cdc_ctl ctl;
@@ -117,6 +119,7 @@ void smc_conn_init(struct smc_conn *conn, struct sock *sk,
 int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link);
 int smc_conn_set_peer(struct smc_conn *conn, const struct smc_clc_accept *peer);
 void smc_conn_open(struct smc_conn *conn);
+void smc_conn_adopt(struct smc_conn *conn);
 bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done);
 void smc_conn_lose_rmb(struct smc_link_group *lgr, int rtoken);
 struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token);

@@ -16,6 +16,7 @@
 #include <net/tcp.h>
 
 #include "smc_compat.h"
+#include "smc_mem.h"
 #include "smc_net.h"
 #include "smc_sock.h"
 
@@ -32,11 +33,20 @@ static struct workqueue_struct *smc_hs_wq;
 static struct workqueue_struct *smc_grow_wq;
 static struct workqueue_struct *smc_close_wq;
 
+/* A connection pays for its rings, smc_mem.c. */
+#define SMC_SOCK_MEMORY						\
+	.memory_allocated = &smc_mem_allocated,			\
+	.per_cpu_fw_alloc = &smc_mem_per_cpu_fw_alloc,		\
+	.sysctl_mem	  = smc_mem_limits,			\
+	.sysctl_rmem	  = &smc_mem_least,			\
+	.sysctl_wmem	  = &smc_mem_least,
+
 static struct proto smc_proto_v4 = {
 	.name		= "SMC",
 	.owner		= THIS_MODULE,
 	.obj_size	= sizeof(struct smc_sock),
 	.slab_flags	= SLAB_ACCOUNT,
+	SMC_SOCK_MEMORY
 };
 
 static struct proto smc_proto_v6 = {
@@ -44,6 +54,7 @@ static struct proto smc_proto_v6 = {
 	.owner		= THIS_MODULE,
 	.obj_size	= sizeof(struct smc_sock),
 	.slab_flags	= SLAB_ACCOUNT,
+	SMC_SOCK_MEMORY
 	SMC_PROTO_IPV6_PINFO(struct smc_sock, inet6)
 };
 
@@ -59,6 +70,7 @@ int smc_sock_init(const struct smc_sock_works *works)
 	int i, rc;
 
 	smc_works = works;
+	smc_mem_init();
 	for (i = 0; i < SMC_SOCK_BUCKETS; i++)
 		spin_lock_init(&smc_sock_buckets[i].lock);
 
@@ -117,6 +129,7 @@ static void smc_sock_destruct(struct sock *sk)
 	WARN_ON_ONCE(smc->tcp);
 	WARN_ON_ONCE(smc->hs);
 	WARN_ON_ONCE(smc->conn.lgr);
+	WARN_ON_ONCE(smc->conn.charged);
 	WARN_ON_ONCE(!hlist_unhashed(&smc->hash_node));
 }
 

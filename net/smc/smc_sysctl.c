@@ -6,6 +6,7 @@
 #include <linux/sysctl.h>
 
 #include "smc_compat.h"
+#include "smc_mem.h"
 #include "smc_net.h"
 #include "smc_sysctl.h"
 
@@ -24,9 +25,12 @@ static struct smc_sysctl_row smc_sysctl_rows[] = {
 #undef SMC_SYSCTL_ROW
 };
 
-#define SMC_SYSCTL_NR	(ARRAY_SIZE(smc_sysctl_rows) + 1)
+/* Two are not of this form, one of which only the first namespace has. */
+#define SMC_SYSCTL_NR	(ARRAY_SIZE(smc_sysctl_rows) + 2)
 
-static void smc_sysctl_fill(struct ctl_table *table, struct smc_settings *set)
+/* Returns the number of entries. */
+static unsigned int smc_sysctl_fill(struct net *net, struct ctl_table *table,
+				    struct smc_settings *set)
 {
 	unsigned int i;
 
@@ -48,6 +52,15 @@ static void smc_sysctl_fill(struct ctl_table *table, struct smc_settings *set)
 	table[i].maxlen = sizeof(set->autocorking_size);
 	table[i].mode = 0644;
 	table[i].proc_handler = proc_douintvec;
+	i++;
+	if (!net_eq(net, &init_net))
+		return i;
+	table[i].procname = "mem";
+	table[i].data = smc_mem_limits;
+	table[i].maxlen = sizeof(smc_mem_limits);
+	table[i].mode = 0644;
+	table[i].proc_handler = proc_doulongvec_minmax;
+	return i + 1;
 }
 
 /**
@@ -60,13 +73,14 @@ static void smc_sysctl_fill(struct ctl_table *table, struct smc_settings *set)
 int smc_sysctl_init_net(struct net *net)
 {
 	struct smc_net *sn = smc_net(net);
+	unsigned int nr;
 
 	/* one more stays zero, which older kernels take for the end */
 	sn->table = kcalloc(SMC_SYSCTL_NR + 1, sizeof(*sn->table), GFP_KERNEL);
 	if (!sn->table)
 		return -ENOMEM;
-	smc_sysctl_fill(sn->table, &sn->set);
-	sn->sysctl = smc_compat_register_net_sysctl(net, "net/smc", sn->table, SMC_SYSCTL_NR);
+	nr = smc_sysctl_fill(net, sn->table, &sn->set);
+	sn->sysctl = smc_compat_register_net_sysctl(net, "net/smc", sn->table, nr);
 	if (!sn->sysctl) {
 		kfree(sn->table);
 		return -ENOMEM;

@@ -14,6 +14,7 @@
 #include <net/tcp.h>
 
 #include "smc_compat.h"
+#include "smc_mem.h"
 #include "smc_tcp.h"
 
 /* What a fresh TCP socket comes with; the same for all. */
@@ -253,6 +254,25 @@ void smc_tcp_offer(struct smc_sock *smc, bool is_offered)
 
 	lock_sock(sk);
 	tcp_sk(sk)->syn_smc = is_offered;
+	release_sock(sk);
+}
+
+/**
+ * smc_tcp_adopt() - accept() takes the inner socket of a child
+ * @smc: the child
+ *
+ * A kernel thread took it from TCP: only now it has a memory control group.
+ *
+ * Context: Task that accepts, may sleep. Takes the inner socket's lock.
+ */
+void smc_tcp_adopt(struct smc_sock *smc)
+{
+	struct sock *sk = smc->tcp->sk;
+
+	lock_sock(sk);
+	local_bh_disable();
+	smc_mem_adopt(sk, atomic_read(&sk->sk_rmem_alloc) + sk->sk_wmem_queued);
+	local_bh_enable();
 	release_sock(sk);
 }
 

@@ -12,6 +12,7 @@
 #include "../../../net/smc/smc_link.c"
 #include "../../../net/smc/smc_life.c"
 #include "../../../net/smc/smc_conn.c"
+#include "../../../net/smc/smc_mem.h"
 
 #define CORE_SIZE	SMC_BUF_MIN_SIZE
 #define CORE_CONNS	8
@@ -69,6 +70,11 @@ static struct proto core_proto = {
 	.name = "smc_core_test",
 	.owner = THIS_MODULE,
 	.obj_size = sizeof(struct core_conn),
+	.memory_allocated = &smc_mem_allocated,
+	.per_cpu_fw_alloc = &smc_mem_per_cpu_fw_alloc,
+	.sysctl_mem = smc_mem_limits,
+	.sysctl_rmem = &smc_mem_least,
+	.sysctl_wmem = &smc_mem_least,
 };
 
 static struct smc_ib_dev core_dev[2];
@@ -106,6 +112,7 @@ static int core_suite_init(struct kunit_suite *suite)
 	if (rc)
 		return rc;
 	smc_link_init(&core_ops);
+	smc_mem_init();
 	rc = smc_core_init();
 	if (rc)
 		unregister_pernet_subsys(&core_net_ops);

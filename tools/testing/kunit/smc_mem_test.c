@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What sockets pay for, with the accounts of the real socket core. Memory
+ * control groups need tasks in them; tools/testing/vm has these.
+ */
+#include <kunit/test.h>
+
+#include "../../../net/smc/smc_mem.c"
+
+#define MEM_ELEM	(64 * 1024)
+
+/* Counts for itself: no other suite and no rest of a CPU comes in between. */
+static atomic_long_t mem_pages;
+static DEFINE_PER_CPU(int, mem_rest);
+static long mem_limits[3];
+static int mem_least = INT_MAX;
+
+static struct proto mem_proto = {
+	.name = "smc_mem_test",
+	.owner = THIS_MODULE,
+	.obj_size = sizeof(struct sock),
+	.memory_allocated = &mem_pages,
+	.per_cpu_fw_alloc = &mem_rest,
+	.sysctl_mem = mem_limits,
+	.sysctl_rmem = &mem_least,
+	.sysctl_wmem = &mem_least,
+};
+
+static long mem_total(void)
+{
+	long pages = atomic_long_read(&mem_pages);
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		pages += per_cpu(mem_rest, cpu);
+	return pages << PAGE_SHIFT;
+}
+
+static int mem_test_init(struct kunit *test)
+{
+	struct sock *sk;
+
+	mem_limits[0] = LONG_MAX / 4;
+	mem_limits[1] = LONG_MAX / 4;
+	mem_limits[2] = LONG_MAX / 4;
+	sk = sk_alloc(&init_net, PF_INET, GFP_KERNEL, &mem_proto, 1);
+	if (!sk)
+		return -ENOMEM;
+	sock_init_data(NULL, sk);
+	test->priv = sk;
+	return 0;
+}
+
+static void mem_test_exit(struct kunit *test)
+{
+	struct sock *sk = test->priv;
+
+	if (sk)
+		sock_put(sk);
+}
+
+static void an_element_is_charged_and_given_back(struct kunit *test)
+{
+	struct sock *sk = test->priv;
+	long before = mem_total();
+
+	KUNIT_ASSERT_EQ(test, smc_mem_charge(sk, MEM_ELEM), 0);
+	KUNIT_EXPECT_EQ(test, mem_total() - before, PAGE_ALIGN(MEM_ELEM));
+	KUNIT_ASSERT_EQ(test, smc_mem_charge(sk, 2 * MEM_ELEM), 0);
+	KUNIT_EXPECT_EQ(test, mem_total() - before, PAGE_ALIGN(3 * MEM_ELEM));
+
+	smc_mem_uncharge(sk, MEM_ELEM);
+	KUNIT_EXPECT_EQ(test, mem_total() - before, PAGE_ALIGN(2 * MEM_ELEM));
+	smc_mem_uncharge(sk, 2 * MEM_ELEM);
+	KUNIT_EXPECT_EQ(test, mem_total(), before);
+	KUNIT_EXPECT_EQ(test, sk->sk_forward_alloc, 0);
+}
+
+static void parts_of_a_page_add_up(struct kunit *test)
+{
+	struct sock *sk = test->priv;
+	long before = mem_total();
+	int i;
+
+	for (i = 0; i < 8; i++)
+		KUNIT_ASSERT_EQ(test, smc_mem_charge(sk, PAGE_SIZE / 4), 0);
+	KUNIT_EXPECT_EQ(test, mem_total() - before, 2 * PAGE_SIZE);
+	for (i = 0; i < 8; i++)
+		smc_mem_uncharge(sk, PAGE_SIZE / 4);
+	KUNIT_EXPECT_EQ(test, mem_total(), before);
+	KUNIT_EXPECT_EQ(test, sk->sk_forward_alloc, 0);
+}
+
+static void the_largest_rings_do_not_overflow(struct kunit *test)
+{
+	struct sock *sk = test->priv;
+	long before = mem_total();
+
+	/* both of size code 15 */
+	KUNIT_ASSERT_EQ(test, smc_mem_charge(sk, 1U << 30), 0);
+	KUNIT_EXPECT_EQ(test, mem_total() - before, 1L << 30);
+	smc_mem_uncharge(sk, 1U << 30);
+	KUNIT_EXPECT_EQ(test, mem_total(), before);
+}
+
+static void above_the_limit_nothing_is_charged(struct kunit *test)
+{
+	long limit = (mem_total() + 4 * MEM_ELEM) >> PAGE_SHIFT;
+	struct sock *sk = test->priv;
+	long before = mem_total();
+	int sndbuf = sk->sk_sndbuf;
+	int n;
+
+	/* short of memory, but not at the end */
+	mem_limits[0] = 0;
+	mem_limits[1] = 0;
+	mem_limits[2] = limit;
+	for (n = 0; n < 64 && !smc_mem_charge(sk, MEM_ELEM); n++)
+		;
+	/* what a CPU keeps to itself blurs it, by at most its reserve */
+	KUNIT_EXPECT_GE(test, n, 4);
+	KUNIT_EXPECT_LT(test, n, 64);
+	KUNIT_EXPECT_EQ(test, smc_mem_charge(sk, 64 * MEM_ELEM), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, mem_total() - before, n * MEM_ELEM);
+	KUNIT_EXPECT_EQ(test, sk->sk_forward_alloc, 0);
+	KUNIT_EXPECT_EQ(test, sk->sk_sndbuf, sndbuf);
+	smc_mem_uncharge(sk, n * MEM_ELEM);
+	KUNIT_EXPECT_EQ(test, mem_total(), before);
+}
+
+static void limits_are_in_order_and_leave_most_of_the_memory(struct kunit *test)
+{
+	smc_mem_init();
+	KUNIT_EXPECT_GT(test, smc_mem_limits[0], 0);
+	KUNIT_EXPECT_LT(test, smc_mem_limits[0], smc_mem_limits[1]);
+	KUNIT_EXPECT_LT(test, smc_mem_limits[1], smc_mem_limits[2]);
+	KUNIT_EXPECT_LE(test, smc_mem_limits[2], max(totalram_pages() / 4, 1024UL));
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(an_element_is_charged_and_given_back),
+	KUNIT_CASE(parts_of_a_page_add_up),
+	KUNIT_CASE(the_largest_rings_do_not_overflow),
+	KUNIT_CASE(above_the_limit_nothing_is_charged),
+	KUNIT_CASE(limits_are_in_order_and_leave_most_of_the_memory),
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "smc_mem",
+	.init = mem_test_init,
+	.exit = mem_test_exit,
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);
