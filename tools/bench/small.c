@@ -5,12 +5,16 @@
  *   small server PORT            answer each message until killed
  *   small pingpong HOST PORT MS  one connection, one message at a time
  *   small connect HOST PORT MS   connect, request, answer, close, again
+ *   small hold PORT              as server, for many connections at a time
+ *   small idle HOST PORT N       N connections, one message on each, then none
  *
  * The clients print one line: rounds, microseconds, then the median and the
- * 99th percentile of a round in nanoseconds. The sockets are plain TCP ones;
+ * 99th percentile of a round in nanoseconds. The idle one prints how many there
+ * are and keeps them until its input ends. The sockets are plain TCP ones;
  * a preload makes them something else.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +30,7 @@
 #define SIZE		64
 #define WARM_UP		50	/* rounds that do not count */
 #define MAX_ROUNDS	1000000
+#define MAX_CONNS	1000
 
 static uint32_t round_ns[MAX_ROUNDS];
 
@@ -91,17 +96,24 @@ static void put_message(int fd, const char *buf)
 		die("send");
 }
 
-static void serve(const char *port)
+static int make_listener(const char *port)
 {
 	struct sockaddr_in addr = address("0.0.0.0", port);
 	int ls = make_socket();
-	char buf[SIZE];
 	int one = 1;
-	int fd;
 
 	setsockopt(ls, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (bind(ls, (struct sockaddr *)&addr, sizeof(addr)) || listen(ls, 64))
 		die("listen");
+	return ls;
+}
+
+static void serve(const char *port)
+{
+	int ls = make_listener(port);
+	char buf[SIZE];
+	int fd;
+
 	for (;;) {
 		fd = accept(ls, NULL, NULL);
 		if (fd < 0)
@@ -109,6 +121,41 @@ static void serve(const char *port)
 		while (get_message(fd, buf))
 			put_message(fd, buf);
 		close(fd);
+	}
+}
+
+/* Answers one message, or drops a connection that has ended. */
+static void hold_one(struct pollfd *conn)
+{
+	char buf[SIZE];
+
+	if (get_message(conn->fd, buf)) {
+		put_message(conn->fd, buf);
+		return;
+	}
+	close(conn->fd);
+	conn->fd = -1;
+}
+
+static void hold(const char *port)
+{
+	static struct pollfd conn[MAX_CONNS + 1];
+	int n = 1, i;
+
+	conn[0] = (struct pollfd) { .fd = make_listener(port), .events = POLLIN };
+	for (;;) {
+		if (poll(conn, n, -1) < 0)
+			die("poll");
+		for (i = 1; i < n; i++)
+			if (conn[i].revents)
+				hold_one(&conn[i]);
+		if (!conn[0].revents || n > MAX_CONNS)
+			continue;
+		conn[n] = (struct pollfd) { .events = POLLIN };
+		conn[n].fd = accept(conn[0].fd, NULL, NULL);
+		if (conn[n].fd < 0)
+			die("accept");
+		n++;
 	}
 }
 
@@ -169,16 +216,38 @@ static int run(const struct sockaddr_in *addr, uint64_t ms, int is_pingpong)
 	return 0;
 }
 
+static int idle(const struct sockaddr_in *addr, long n)
+{
+	long i;
+	char c;
+
+	for (i = 0; i < n; i++)
+		exchange(open_connection(addr));
+	printf("%ld\n", i);
+	fflush(stdout);
+	while (read(0, &c, 1) > 0)
+		;
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct sockaddr_in addr;
 
 	if (argc == 3 && !strcmp(argv[1], "server"))
 		serve(argv[2]);	/* does not return */
+	if (argc == 3 && !strcmp(argv[1], "hold"))
+		hold(argv[2]);	/* does not return */
+	if (argc == 5 && !strcmp(argv[1], "idle")) {
+		addr = address(argv[2], argv[3]);
+		return idle(&addr, strtol(argv[4], NULL, 10));
+	}
 	if (argc == 5 && (!strcmp(argv[1], "pingpong") || !strcmp(argv[1], "connect"))) {
 		addr = address(argv[2], argv[3]);
 		return run(&addr, strtoul(argv[4], NULL, 10), argv[1][0] == 'p');
 	}
-	fputs("usage: small server PORT | pingpong HOST PORT MS | connect HOST PORT MS\n", stderr);
+	fputs("usage: small server|hold PORT\n"
+	      "       small pingpong|connect HOST PORT MS\n"
+	      "       small idle HOST PORT N\n", stderr);
 	return 2;
 }
