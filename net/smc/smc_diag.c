@@ -24,7 +24,6 @@ enum smc_diag_arg {
 };
 
 #define SMC_DIAG_PASS_TCP	2
-#define SMC_DIAG_DUMP_ALLOC	32768
 
 struct smc_diag_walk {
 	struct sk_buff *skb;
@@ -255,7 +254,6 @@ static int smc_diag_request(struct sk_buff *skb, struct nlmsghdr *nlh)
 {
 	struct netlink_dump_control control = {
 		.dump = smc_diag_dump,
-		.min_dump_alloc = SMC_DIAG_DUMP_ALLOC,
 	};
 
 	if (nlmsg_len(nlh) < (int)sizeof(struct smc_diag_req))
