@@ -35,6 +35,7 @@ static void smc_close_facts(struct smc_sock *smc, struct smc_close_facts *facts)
 	facts->has_unread = smc_conn_readable(conn) > 0;
 	facts->has_unsent = smc_conn_unsent(conn) > 0;
 	facts->has_inflight = READ_ONCE(conn->tx_inflight) > 0;
+	facts->has_progress = smc_conn_has_progress(conn);
 }
 
 /* Nothing is left to read or to send. */
@@ -150,8 +151,10 @@ static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
 		smc_sock_set_err(smc, step.sk_err);
 	}
 	smc_close_send(smc, step.actions);
-	if (step.actions & SMC_CLOSE_DO_START_TIMER)
+	if (step.actions & SMC_CLOSE_DO_START_TIMER) {
+		smc_conn_mark_progress(&smc->conn);
 		sk_reset_timer(sk, &smc->close_timer, jiffies + timeout);
+	}
 	if (step.actions & SMC_CLOSE_DO_STOP_TIMER)
 		sk_stop_timer(sk, &smc->close_timer);
 	smc_close_tcp(smc, step.actions);

@@ -147,6 +147,7 @@ int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_
 	conn->tx_prep = smc_cursor_start(conn->snd_geom);
 	conn->tx_sent = conn->tx_prep;
 	conn->tx_fin = conn->tx_prep;
+	conn->tx_mark = conn->tx_prep;
 	rc = conn_charge(conn);
 	if (rc)
 		goto out;
@@ -323,7 +324,6 @@ static void conn_release_rtoken(struct smc_conn *conn, struct smc_link_group *lg
 	mutex_unlock(&lgr->lock);
 }
 
-/* Posts nothing more, applies nothing more, has nothing to read. */
 /* Has the peer promised to write no more? CLOSE-15, ABRT-12 */
 static bool conn_peer_is_done(struct smc_conn *conn)
 {
@@ -376,6 +376,7 @@ void smc_conn_lose_rmb(struct smc_link_group *lgr, int rtoken)
 	smc_rtoken_del(lgr->rtokens, rtoken);
 }
 
+/* Posts nothing more, applies nothing more, has nothing to read. */
 static void conn_detach(struct smc_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
@@ -585,6 +586,36 @@ bool smc_conn_is_drained(struct smc_conn *conn)
 	is_drained = !conn->tx_inflight && !conn_snd_distance(conn, conn->tx_sent);
 	spin_unlock_bh(&conn->lock);
 	return is_drained;
+}
+
+/**
+ * smc_conn_mark_progress() - remember how far the peer has got
+ * @conn: the connection
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ */
+void smc_conn_mark_progress(struct smc_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	conn->tx_mark = conn->tx_fin;
+	spin_unlock_bh(&conn->lock);
+}
+
+/**
+ * smc_conn_has_progress() - has data got through since it was last marked
+ * @conn: the connection
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ * Return: true if a write has completed.
+ */
+bool smc_conn_has_progress(struct smc_conn *conn)
+{
+	bool has_progress;
+
+	spin_lock_bh(&conn->lock);
+	has_progress = !smc_cursor_is_equal(conn->tx_mark, conn->tx_fin);
+	spin_unlock_bh(&conn->lock);
+	return has_progress;
 }
 
 /**

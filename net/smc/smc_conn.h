@@ -67,6 +67,7 @@ enum smc_conn_flag {
  * @tx_prep: next free byte
  * @tx_sent: next byte to write to the peer
  * @tx_fin: everything before it has completed
+ * @tx_mark: where @tx_fin was when the close timer was started
  * @rx_stamp: when the last data came, kept while SO_TIMESTAMP is set
  * @tx_inflight: CDC messages posted and not completed
  * @tx_cork: data is held back (MSG_MORE, TCP_CORK) until flushed
@@ -105,6 +106,7 @@ struct smc_conn {
 	struct smc_cursor tx_prep;
 	struct smc_cursor tx_sent;
 	struct smc_cursor tx_fin;
+	struct smc_cursor tx_mark;
 	ktime_t rx_stamp;
 	u16 tx_inflight;
 	bool tx_cork;
@@ -118,10 +120,10 @@ void smc_conn_init(struct smc_conn *conn, struct sock *sk,
 		   void (*event)(struct smc_conn *conn, u32 events));
 int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link);
 int smc_conn_set_peer(struct smc_conn *conn, const struct smc_clc_accept *peer);
+void smc_conn_lose_rmb(struct smc_link_group *lgr, int rtoken);
 void smc_conn_open(struct smc_conn *conn);
 void smc_conn_adopt(struct smc_conn *conn);
 bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done);
-void smc_conn_lose_rmb(struct smc_link_group *lgr, int rtoken);
 struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token);
 u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok);
 
@@ -129,6 +131,8 @@ u32 smc_conn_readable(struct smc_conn *conn);
 u32 smc_conn_writable(struct smc_conn *conn);
 u32 smc_conn_unsent(struct smc_conn *conn);
 bool smc_conn_is_drained(struct smc_conn *conn);
+void smc_conn_mark_progress(struct smc_conn *conn);
+bool smc_conn_has_progress(struct smc_conn *conn);
 bool smc_conn_check_eyecatcher(struct smc_conn *conn);
 
 #endif /* SMC_CONN_H */

@@ -88,7 +88,7 @@ struct smc_settings {
 	int testlink_time;		/* seconds of silence before TEST LINK, 0 never */
 	int clc_timeout_ms;		/* one CLC message, TMR-01 */
 	int lgr_idle_ms;		/* empty group lives on, TMR-10 */
-	int close_timeout_ms;		/* close and abort wait states, TMR-16, TMR-17 */
+	int close_timeout_ms;		/* close without progress, and abort, TMR-16, TMR-17 */
 	int peer_memory_ms;		/* a failed peer goes straight to TCP so long */
 	int rmb_idle_ms;		/* unused RMB is kept, TMR-14 */
 	int spare_mem;			/* bytes of rings that nobody uses, then they go at once */

@@ -10,9 +10,10 @@
  *
  * A close or shutdown that finds data not yet written and completed is kept as
  * a wish (pending close, CLOSE-08) in whatever state the connection is, and is
- * granted by the event that all is drained. That wait has no timer: a peer that
- * lives but reads slowly is to get its data, and one that died is found by the
- * link. Its owner may bound it with SMC_CLOSE_TIMER.
+ * granted by the event that all is drained. While the application has its
+ * descriptor, how long that takes is its business; after close() the timer runs
+ * (CLOSE-23). It begins anew as long as data gets through: a peer that reads
+ * slowly is to get its data, one that reads no more must not keep them for ever.
  */
 #include <linux/array_size.h>
 #include <linux/bits.h>
@@ -37,10 +38,11 @@ enum smc_close_bit {
 	SMC_SEEN_UNREAD		= 1 << 16,
 	SMC_SEEN_UNSENT		= 1 << 17,
 	SMC_SEEN_BUSY		= 1 << 18,	/* unsent or not completed */
+	SMC_SEEN_PROGRESS	= 1 << 19,	/* since the timer was started */
 };
 
 #define SMC_SEEN_MOMENTARY \
-	(SMC_SEEN_UNREAD | SMC_SEEN_UNSENT | SMC_SEEN_BUSY)
+	(SMC_SEEN_UNREAD | SMC_SEEN_UNSENT | SMC_SEEN_BUSY | SMC_SEEN_PROGRESS)
 
 /* Rules name these two instead of a state to go to. */
 enum smc_rule_next {
@@ -124,6 +126,9 @@ static const struct smc_close_rule smc_close_rules[] = {
 	 */
 	{ ST_OPEN, EV(RX_RST), 0, SEEN(C_RCVD),
 	  SMC_RULE_ABORT, 0 },
+	/* A pending close is given time as long as there is progress. */
+	{ ST_OPEN, EV(TIMER), SEEN(WANT_C) | SEEN(PROGRESS), 0,
+	  SMC_RULE_STAY, DO(START_TIMER) },
 	{ ST_OPEN, EV(TIMER), SEEN(APP_CLOSED), 0,
 	  SMC_RULE_ABORT, 0 },
 	/*
@@ -157,7 +162,7 @@ static const struct smc_close_rule smc_close_rules[] = {
 	  SMC_STATE_PEERFINCLOSEWAIT, DO(SEND_C) | DO(START_TIMER) | DO_WAKE },
 	/* It closes, and data is under way: pending close (3A). */
 	{ ST_OPEN, EV(APP_CLOSE) | EV(TX_DRAINED), SEEN(WANT_C), 0,
-	  SMC_RULE_STAY, DO(WAIT_DRAIN) | DO_WAKE },
+	  SMC_RULE_STAY, DO(WAIT_DRAIN) | DO(START_TIMER) | DO_WAKE },
 
 	/* It shuts down its writing (3A, 4B). */
 	{ ST(ACTIVE), EV(APP_SHUT_WR) | EV(TX_DRAINED),
@@ -232,6 +237,8 @@ static u32 smc_state_remember(const struct smc_close_ctl *ctl,
 		seen |= SEEN(UNSENT) | SEEN(BUSY);
 	if (facts->has_inflight)
 		seen |= SEEN(BUSY);
+	if (facts->has_progress)
+		seen |= SEEN(PROGRESS);
 	return seen;
 }
 

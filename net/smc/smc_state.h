@@ -74,6 +74,7 @@ struct smc_close_facts {
 	bool	has_unread;	/* bytes in our element the application lacks */
 	bool	has_unsent;	/* bytes in the send ring not yet written */
 	bool	has_inflight;	/* RDMA WRITEs that have not completed */
+	bool	has_progress;	/* some did since START_TIMER was asked for */
 };
 
 /* What the machine remembers of a connection. */

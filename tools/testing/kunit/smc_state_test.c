@@ -635,6 +635,32 @@ static void close_24_timer_before_c_sends_a_first(struct kunit *test)
 		    BREAK | DO(SEND_A) | DO(TCP_RST), MASK);
 }
 
+static void close_23_pending_close_lasts_as_long_as_there_is_progress(struct kunit *test)
+{
+	static const struct smc_close_facts moving = {
+		.has_unsent = true, .has_inflight = true, .has_progress = true,
+	};
+	struct smc_close_ctl ctl = come_by(test, PATH_ACTIVE);
+	int i;
+
+	/* Whose application is still there has all the time it wants. */
+	expect_step(test, &ctl, E(APP_SHUT_WR), &unsent, SMC_STATE_ACTIVE,
+		    DO(WAIT_DRAIN), MASK | DO(START_TIMER));
+	expect_step(test, &ctl, E(APP_CLOSE), &unsent, SMC_STATE_ACTIVE,
+		    DO(WAIT_DRAIN) | DO(START_TIMER), MASK | DO(START_TIMER));
+	for (i = 0; i < 3; i++)
+		expect_step(test, &ctl, E(TIMER), &moving, SMC_STATE_ACTIVE,
+			    DO(START_TIMER), ~0);
+	KUNIT_EXPECT_TRUE(test, smc_state_is_draining(&ctl));
+	expect_step(test, &ctl, E(TIMER), &unsent, SMC_STATE_PEERABORTWAIT,
+		    BREAK | DO(SEND_A) | DO(TCP_RST) | DO(START_TIMER),
+		    MASK | DO(START_TIMER));
+	/* After C it is the peer's turn, and our progress is of the past. */
+	ctl = come_by(test, PATH_PCW1_C);
+	expect_step(test, &ctl, E(TIMER), &moving, SMC_STATE_CLOSED,
+		    BREAK | DO(TCP_RST) | DO(FREE_RMBE), MASK);
+}
+
 static void close_25_crossing_closes_both_take_path_3(struct kunit *test)
 {
 	struct smc_close_ctl a = come_by(test, PATH_ACTIVE);
@@ -958,6 +984,7 @@ static void check_step(struct kunit *test, enum path path,
 		.has_unread = mask & 1,
 		.has_unsent = mask & 2,
 		.has_inflight = mask & 4,
+		.has_progress = mask & 8,
 	};
 	struct smc_close_ctl ctl = come_by(test, path);
 	enum smc_conn_state from = ctl.state;
@@ -993,7 +1020,7 @@ static void cdc_14_close_01_every_step_keeps_the_rules(struct kunit *test)
 
 	for (path = 0; path < NR_PATHS; path++)
 		for (event = 0; event < SMC_CLOSE_NR_EVENTS; event++)
-			for (mask = 0; mask < 8; mask++)
+			for (mask = 0; mask < 16; mask++)
 				check_step(test, path, event, mask);
 }
 
@@ -1009,7 +1036,8 @@ static void an_event_that_is_none_does_nothing(struct kunit *test)
  * Two machines and a wire. All that either application, either device and the
  * wire may do next is tried in every order, each state visited once. No timer
  * ever fires: if a path ends anywhere but with both connections closed, a
- * promise was forgotten.
+ * promise was forgotten. But one runs wherever a peer that goes silent would
+ * keep the connection for ever.
  */
 enum wire_msg { WIRE_NONE, WIRE_DATA, WIRE_D, WIRE_C, WIRE_A };
 
@@ -1030,7 +1058,7 @@ struct side {
 	u8 is_final;		/* C or A was posted */
 	u8 is_rst_sent;		/* on its way to the peer */
 	u8 nr_tcp_ends;
-	u8 pad;
+	u8 has_timer;
 };
 
 struct world {
@@ -1085,6 +1113,13 @@ static void check_free(struct search *s, const struct side *peer,
 			blame(s, "element freed under a write");
 }
 
+/* The application waits for nothing: no termination state lasts, CLOSE-23. */
+static bool is_bound_to_end(const struct smc_close_ctl *ctl)
+{
+	return ctl->state != SMC_STATE_CLOSED &&
+	       ((ctl->seen & SEEN(APP_CLOSED)) || (BIT(ctl->state) & ST_ABORTING));
+}
+
 static void happen(struct search *s, struct world *w, u32 who,
 		   enum smc_close_event event)
 {
@@ -1116,6 +1151,12 @@ static void happen(struct search *s, struct world *w, u32 who,
 			blame(s, "TCP ended twice");
 	if (step.actions & DO(FREE_RMBE))
 		check_free(s, &w->side[!who], &step);
+	if (step.actions & DO(START_TIMER))
+		me->has_timer = 1;
+	if (step.actions & DO(STOP_TIMER))
+		me->has_timer = 0;
+	if (is_bound_to_end(&me->close) != me->has_timer)
+		blame(s, "a wait without a timer, or a timer without a wait");
 }
 
 static void deliver(struct search *s, struct world *w, u32 who)
@@ -1497,6 +1538,7 @@ static struct kunit_case smc_state_cases[] = {
 	KUNIT_CASE(close_24_timer_after_c_resets_without_a_message),
 	KUNIT_CASE(close_24_timer_before_c_sends_a_first),
 	KUNIT_CASE(close_24_data_after_our_c_reset_without_a_message),
+	KUNIT_CASE(close_23_pending_close_lasts_as_long_as_there_is_progress),
 	KUNIT_CASE(close_25_crossing_closes_both_take_path_3),
 	KUNIT_CASE(close_26_data_after_our_d_are_welcome),
 	KUNIT_CASE(abrt_02_reset_goes_with_the_abort),

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0
+"""close() with data under way to a peer that reads no more: that ends, too.
+
+A peer that reads in time gets all of it.
+
+covers: CLOSE-08 CLOSE-23 CLOSE-24 TMR-16 ABRT-01 ABRT-08
+"""
+import errno
+import select
+
+from halves import Pattern
+
+timeout = 60
+RING = 65536
+
+
+def reader(h, port, is_late):
+    """Read nothing before the gate opens, or the end; returns bytes and errno."""
+    ls = h.listen(port, rcvbuf=RING)
+    c = h.accept(ls)
+    ls.close()
+    if is_late:
+        p = select.poll()
+        p.register(c, 0)  # errors only
+        h.check(p.poll(h.left() * 1000), "the writer's connection did not end")
+    else:
+        h.gate("read")
+    pat, off = Pattern(1), 0
+    try:
+        while True:
+            data = c.recv(RING)
+            if not data:
+                return off, 0
+            h.check(pat.first_difference(off, data) is None, f"wrong byte behind {off}")
+            off += len(data)
+    except OSError as e:
+        return off, e.errno
+
+
+def writer(h, port):
+    """Fill both rings, then close; returns how much was sent."""
+    s = h.connect(port, sndbuf=RING)
+    s.setblocking(False)
+    pat, off = Pattern(1), 0
+    try:
+        while True:
+            off += s.send(pat.at(off, 20011))
+    except BlockingIOError:
+        s.close()
+    return off
+
+
+def start(t, port, is_late):
+    s = t.half(t.a, reader, port=port, is_late=is_late)
+    s.expect("listening")
+    c = t.half(t.b, writer, port=port)
+    t.wait_all(c)
+    return s, c
+
+
+def run(t):
+    s, c = start(t, 5170, False)
+    s.gate("read")
+    t.wait_all(s)
+    t.equal(s.value, [c.value, 0], "read by a peer in time")
+
+    if t.family != "smc":
+        return
+    t.set(t.b, close_timeout_ms=500 * t.slow)
+    s, c = start(t, 5171, True)
+    t.wait_all(s)
+    t.equal(s.value[1], errno.ECONNRESET, "what a peer that is late is told")
+    t.check(s.value[0] < c.value, f"{s.value[0]} bytes of {c.value} were read")
+    for vm in (t.a, t.b):
+        t.no_sockets(vm, 5171)
