@@ -20,6 +20,7 @@
 #include "smc_compat.h"
 #include "smc_fallback.h"
 #include "smc_hs.h"
+#include "smc_keep.h"
 #include "smc_life.h"
 #include "smc_link.h"
 #include "smc_listen.h"
@@ -842,6 +843,7 @@ static const struct smc_sock_works smc_works = {
 	.listen		 = smc_listen_work,
 	.close		 = smc_close_work,
 	.close_timer	 = smc_close_timer,
+	.keep_timer	 = smc_keep_timer,
 	.event		 = smc_event,
 };
 

@@ -135,8 +135,10 @@ static u32 cdc_apply(struct smc_conn *conn, const struct smc_cdc_msg *msg)
 
 	spin_lock_bh(&conn->lock);
 	link = rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
-	if (link && conn->ctl.rx_geom.size)
+	if (link && conn->ctl.rx_geom.size) {
 		events = smc_cdc_apply(&conn->ctl, msg);
+		conn->rx_jiffies = jiffies;
+	}
 	if (events & SMC_EV_DATA)
 		conn->rx_stamp = sock_flag(conn->sk, SOCK_RCVTSTAMP) ? ktime_get_real() : 0;
 	/* Data of a connection that was cut off is nobody's. */

@@ -16,6 +16,7 @@
 
 #include "smc_compat.h"
 #include "smc_close.h"
+#include "smc_keep.h"
 #include "smc_llc.h"
 #include "smc_net.h"
 #include "smc_tcp.h"
@@ -124,12 +125,25 @@ static void smc_close_finish(struct smc_sock *smc)
 		return;
 	smc->is_alive = false;
 	sk_stop_timer(sk, &smc->close_timer);
+	smc_keep_stop(smc);
 	smc_close_leave(smc, false);
 	if (sock_flag(sk, SOCK_DEAD)) {
 		smc_sock_unhash(smc);
 		smc_tcp_release(smc);
 	}
 	sock_put(sk);
+}
+
+/* What TCP would say of the same end, where that is known better here. */
+static int smc_close_errno(const struct smc_sock *smc, enum smc_close_event event, int err)
+{
+	int lost_err = READ_ONCE(smc->lost_err);
+
+	if (event == SMC_CLOSE_LINK_LOST && smc->conn.is_peer_silent)
+		err = ETIMEDOUT;
+	if (lost_err && (event == SMC_CLOSE_RX_RST || event == SMC_CLOSE_LOCAL_ABORT))
+		err = lost_err;
+	return err;
 }
 
 static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
@@ -148,7 +162,7 @@ static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
 		smc_close_purge(&smc->conn);
 	if (step.actions & SMC_CLOSE_DO_REPORT_ERR) {
 		sk->sk_shutdown = SHUTDOWN_MASK;
-		smc_sock_set_err(smc, step.sk_err);
+		smc_sock_set_err(smc, smc_close_errno(smc, event, step.sk_err));
 	}
 	smc_close_send(smc, step.actions);
 	if (step.actions & SMC_CLOSE_DO_START_TIMER) {
@@ -206,6 +220,7 @@ void smc_close_establish(struct smc_sock *smc)
 	sock_hold(&smc->sk);
 	smc->is_alive = true;
 	smc_close_event(smc, SMC_CLOSE_ESTABLISHED);
+	smc_keep_update(smc);
 	/* what the peer was quick to say */
 	if (READ_ONCE(smc->pending))
 		smc_sock_queue(smc, &smc->close_work);

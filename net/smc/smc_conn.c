@@ -297,6 +297,10 @@ void smc_conn_open(struct smc_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
 	conn->is_open = true;
+	conn->tx_jiffies = jiffies;
+	conn->ack_jiffies = jiffies;
+	conn->rx_jiffies = jiffies;
+	conn->progress_jiffies = jiffies;
 	spin_unlock_bh(&conn->lock);
 }
 
@@ -469,6 +473,9 @@ u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok)
 	spin_lock_bh(&conn->lock);
 	conn->tx_inflight--;
 	if (ok) {
+		conn->ack_jiffies = jiffies;
+		if (len)
+			conn->progress_jiffies = jiffies;
 		smc_cdc_done(&conn->ctl, seq, len);
 		conn->tx_fin = smc_cursor_advance(conn->snd_geom, conn->tx_fin, len);
 	}

@@ -69,11 +69,19 @@ enum smc_conn_flag {
  * @tx_fin: everything before it has completed
  * @tx_mark: where @tx_fin was when the close timer was started
  * @rx_stamp: when the last data came, kept while SO_TIMESTAMP is set
+ * @tx_total: bytes taken from the application so far
+ * @rx_total: bytes given to the application so far
+ * @tx_jiffies: when it last gave some; written under @lock
+ * @ack_jiffies: when a message of ours last completed; written under @lock
+ * @rx_jiffies: when a message of the peer last came; written under @lock
+ * @progress_jiffies: when data to send last made progress: the first came, or
+ *		      some were taken; written under @lock
  * @tx_inflight: CDC messages posted and not completed
  * @tx_cork: data is held back (MSG_MORE, TCP_CORK) until flushed
  * @tx_flush: data is to go out whatever else holds it back
  * @is_open: forming has ended: data may flow, FC-12
  * @is_dead: after C or A, or link lost: never posts again
+ * @is_peer_silent: the link was lost because nobody answered
  * @is_purged: an abort threw unread data away: what comes later must not be
  *	       read as if nothing were missing, ABRT-04
  */
@@ -108,12 +116,19 @@ struct smc_conn {
 	struct smc_cursor tx_fin;
 	struct smc_cursor tx_mark;
 	ktime_t rx_stamp;
+	u64 tx_total;
+	u64 rx_total;
+	unsigned long tx_jiffies;
+	unsigned long ack_jiffies;
+	unsigned long rx_jiffies;
+	unsigned long progress_jiffies;
 	u16 tx_inflight;
 	bool tx_cork;
 	bool tx_flush;
 	bool is_open;
 	bool is_dead;
 	bool is_purged;
+	bool is_peer_silent;
 };
 
 void smc_conn_init(struct smc_conn *conn, struct sock *sk,

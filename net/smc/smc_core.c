@@ -584,10 +584,12 @@ void smc_lgr_set_geometry(struct smc_link_group *lgr, struct smc_conn *conn)
  */
 void smc_lgr_cut_conn(struct smc_conn *conn)
 {
-	bool had_link;
+	struct smc_link *had_link;
 
 	spin_lock_bh(&conn->lock);
-	had_link = rcu_access_pointer(conn->link);
+	had_link = rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
+	if (had_link)
+		conn->is_peer_silent = READ_ONCE(had_link->wr.is_peer_silent);
 	RCU_INIT_POINTER(conn->link, NULL);
 	conn->is_dead = true;
 	spin_unlock_bh(&conn->lock);

@@ -380,6 +380,8 @@ static void llc_link_down(struct smc_link_group *lgr, const struct smc_llc_actio
 			    lgr->llc.flow.link[act->link].num, smc_llc_why_name(act->why));
 	if (!link)
 		return;
+	if (act->why == SMC_LLC_WHY_TEST_LINK_TIMEOUT)
+		WRITE_ONCE(link->wr.is_peer_silent, true);
 	trace_smcr_link_down(link, act->why, (void *)_RET_IP_);
 	smc_link_set_state(link, SMC_LINK_INACTIVE);
 }

@@ -169,6 +169,7 @@ static void rx_consume(struct smc_conn *conn, u32 len)
 	smc_cdc_consume(&conn->ctl, len);
 	if (!rx_is_inline(conn))
 		smc_cdc_urg_set_aside(&conn->ctl);
+	conn->rx_total += len;
 	is_due = smc_cdc_is_needed(&conn->ctl, 0);
 	spin_unlock_bh(&conn->lock);
 	sk_peek_offset_bwd(conn->sk, len);

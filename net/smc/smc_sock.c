@@ -183,6 +183,7 @@ struct smc_sock *smc_sock_alloc(struct net *net, struct socket *sock, int protoc
 	INIT_WORK(&smc->listen_work, smc_works->listen);
 	INIT_WORK(&smc->close_work, smc_works->close);
 	timer_setup(&smc->close_timer, smc_works->close_timer, 0);
+	timer_setup(&smc->keep_timer, smc_works->keep_timer, 0);
 	spin_lock_init(&smc->accept_lock);
 	INIT_LIST_HEAD(&smc->accept_q);
 	INIT_LIST_HEAD(&smc->handshakes);

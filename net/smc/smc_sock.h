@@ -11,6 +11,7 @@
 #include <net/inet_sock.h>
 
 #include "smc_conn.h"
+#include "smc_idle.h"
 #include "smc_state.h"
 
 /* What the callbacks of the inner TCP socket mean at the moment. */
@@ -59,6 +60,12 @@ enum smc_pending {
  * @listen_work: takes children off the inner listener; reference as above
  * @close_work: runs the close machine on @pending; reference as above
  * @close_timer: guards the wait states, TMR-16, TMR-17; reference while armed
+ * @keep_timer: looks for silence, KA-01; reference while armed
+ * @keep_want: what is wanted of it; under conn->lock
+ * @is_probing: it has asked for a probe that is not answered; under conn->lock
+ * @probe_jiffies: when; under conn->lock
+ * @lost_err: positive errno that says better than the close machine why the
+ *	      connection ends; 0 for none
  * @pending: enum smc_pending, atomic bits
  * @hs: the handshake under way, that of @hs_work alone
  * @hs_deadline: of the first CLC message, jiffies
@@ -100,6 +107,11 @@ struct smc_sock {
 	struct work_struct listen_work;
 	struct work_struct close_work;
 	struct timer_list close_timer;
+	struct timer_list keep_timer;
+	struct smc_idle_want keep_want;
+	bool is_probing;
+	unsigned long probe_jiffies;
+	int lost_err;
 	unsigned long pending;
 	struct smc_hs *hs;
 	unsigned long hs_deadline;
@@ -137,6 +149,7 @@ struct smc_sock_works {
 	work_func_t listen;
 	work_func_t close;
 	void (*close_timer)(struct timer_list *timer);
+	void (*keep_timer)(struct timer_list *timer);
 	void (*event)(struct smc_conn *conn, u32 events);
 };
 

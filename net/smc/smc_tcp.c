@@ -102,6 +102,16 @@ int smc_tcp_create(struct smc_sock *smc, struct net *net, int kern)
 	return __sock_create(net, family, SOCK_STREAM, IPPROTO_TCP, &smc->tcp, kern);
 }
 
+/*
+ * TCP knows whether it was reset, or nobody answered its keepalives. What it
+ * says to the writer of data, who has none here, is not passed on.
+ */
+static void smc_tcp_note_end(struct smc_sock *smc, int err)
+{
+	if (err && err != EPIPE)
+		WRITE_ONCE(smc->lost_err, err);
+}
+
 static void smc_tcp_state_change(struct sock *sk)
 {
 	struct smc_sock *smc;
@@ -116,8 +126,10 @@ static void smc_tcp_state_change(struct sock *sk)
 			break;
 		case SMC_TCP_CARRIER:
 			/* a FIN is remembered by TCP; deployed peers send it early */
-			if (sk->sk_state == TCP_CLOSE)
+			if (sk->sk_state == TCP_CLOSE) {
+				smc_tcp_note_end(smc, READ_ONCE(sk->sk_err));
 				smc_sock_pend(smc, SMC_PENDING_RESET);
+			}
 			break;
 		default:
 			break;

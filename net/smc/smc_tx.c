@@ -386,7 +386,11 @@ static void tx_publish(struct tx_call *call, size_t len)
 	bool is_corked = call->msg->msg_flags & MSG_MORE || conn->is_corked;
 
 	spin_lock_bh(&conn->lock);
+	conn->tx_jiffies = jiffies;
+	if (smc_cursor_distance(conn->snd_geom, conn->tx_fin, conn->tx_prep) <= 0)
+		conn->progress_jiffies = jiffies;
 	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, len);
+	conn->tx_total += len;
 	conn->tx_cork = is_corked;
 	if (call->is_urgent)
 		smc_cdc_open_urgent(&conn->ctl, tx_unsent(conn));

@@ -182,6 +182,14 @@ static void smc_wr_slot_finish(struct smc_wr_slot *slot, bool ok)
 		tag.done(wr, &tag, ok);
 }
 
+/* Who is cut off by this wants to know whether anybody is there. */
+static void smc_wr_send_failed(struct smc_wr *wr, enum ib_wc_status status)
+{
+	if (status == IB_WC_RETRY_EXC_ERR)
+		WRITE_ONCE(wr->is_peer_silent, true);
+	smc_wr_report(wr, SMC_WR_FAULT_SEND);
+}
+
 static void smc_wr_send_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct smc_wr_slot *slot;
@@ -191,7 +199,7 @@ static void smc_wr_send_done(struct ib_cq *cq, struct ib_wc *wc)
 		smc_wr_slot_finish(slot, true);
 		return;
 	}
-	smc_wr_report(slot->wr, SMC_WR_FAULT_SEND);
+	smc_wr_send_failed(slot->wr, wc->status);
 	smc_wr_slot_finish(slot, false);
 }
 
@@ -202,7 +210,7 @@ static void smc_wr_write_done(struct ib_cq *cq, struct ib_wc *wc)
 
 	slot = container_of(wc->wr_cqe, struct smc_wr_slot, write_cqe);
 	if (wc->status != IB_WC_SUCCESS)
-		smc_wr_report(slot->wr, SMC_WR_FAULT_SEND);
+		smc_wr_send_failed(slot->wr, wc->status);
 }
 
 static int smc_wr_post_recv(struct smc_wr *wr, struct smc_wr_recv *recv)

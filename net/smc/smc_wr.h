@@ -145,6 +145,7 @@ enum smc_wr_flag {
  * @rx_area: pages the receives point into
  * @rx_dma: where the RNIC finds each
  * @rx_jiffies: when the last message was received, KA-02
+ * @is_peer_silent: the peer's RNIC or host no longer answers, KA-05; set once
  *
  * Created by smc_wr_create(), torn down by smc_wr_stop() and
  * smc_wr_destroy(). What names no lock is constant in between.
@@ -174,6 +175,7 @@ struct smc_wr {
 	u8 *rx_area[SMC_WR_RECV_PAGES];
 	u64 rx_dma[SMC_WR_RECV_PAGES];
 	atomic_long_t rx_jiffies;
+	bool is_peer_silent;
 };
 
 int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Keepalive on the SMC level, RFC 7609 4.5.3.
+ *
+ * Operation: each connection that wants it has a timer. When it fires the pure
+ * part (smc_idle.c) says whether to wait, to have the link tested, or to give
+ * the connection up. The answer to TEST LINK counts for all connections of the
+ * link, and its absence ends the link (smc_llc_flow.c) and with it all of them.
+ * A connection that wants to know sooner than the link's own timer ends alone.
+ *
+ * TCP's keepalives are TCP's: the inner socket has the same options and sends
+ * its own (KA-08), which load balancers may want to see.
+ */
+#include <linux/tcp.h>
+#include <net/tcp.h>
+
+#include "smc_compat.h"
+#include "smc_idle.h"
+#include "smc_keep.h"
+#include "smc_llc.h"
+
+static u32 keep_ms(unsigned long j)
+{
+	return min_t(unsigned long, jiffies_to_msecs(j), INT_MAX);
+}
+
+/* What the application has set, read from the inner socket. */
+static void keep_want(const struct smc_sock *smc, struct smc_idle_want *want)
+{
+	struct sock *tsk = smc->tcp->sk;
+	struct tcp_sock *tp = tcp_sk(tsk);
+	u32 intvl = keep_ms(keepalive_intvl_when(tp));
+
+	memset(want, 0, sizeof(*want));
+	want->stall = READ_ONCE(inet_csk(tsk)->icsk_user_timeout);
+	if (!sock_flag(tsk, SOCK_KEEPOPEN))
+		return;
+	want->idle = keep_ms(keepalive_time_when(tp));
+	want->dead = min_t(u64, (u64)intvl * keepalive_probes(tp), INT_MAX);
+	/* TCP_USER_TIMEOUT replaces the number of probes, as with TCP */
+	if (want->stall)
+		want->dead = max_t(int, intvl, want->stall - want->idle);
+}
+
+/**
+ * smc_keep_update() - the connection is established, or an option has changed
+ * @smc: the socket
+ *
+ * Context: Process context. Expects the socket lock held.
+ */
+void smc_keep_update(struct smc_sock *smc)
+{
+	struct smc_idle_want want;
+
+	if (!smc->is_alive || !smc->tcp)
+		return;
+	keep_want(smc, &want);
+	spin_lock_bh(&smc->conn.lock);
+	smc->keep_want = want;
+	smc->is_probing = false;
+	spin_unlock_bh(&smc->conn.lock);
+	if (want.idle || want.stall)
+		sk_reset_timer(&smc->sk, &smc->keep_timer, jiffies + 1);
+	else
+		sk_stop_timer(&smc->sk, &smc->keep_timer);
+}
+
+/**
+ * smc_keep_stop() - the connection has ended
+ * @smc: the socket
+ *
+ * Context: Process context. Expects the socket lock held.
+ */
+void smc_keep_stop(struct smc_sock *smc)
+{
+	spin_lock_bh(&smc->conn.lock);
+	memset(&smc->keep_want, 0, sizeof(smc->keep_want));
+	spin_unlock_bh(&smc->conn.lock);
+	sk_stop_timer(&smc->sk, &smc->keep_timer);
+}
+
+static u32 keep_ago(unsigned long then)
+{
+	return keep_ms(max_t(long, jiffies - then, 0));
+}
+
+static void keep_facts(const struct smc_sock *smc, struct smc_link *link,
+		       struct smc_idle_facts *facts)
+{
+	const struct smc_conn *conn = &smc->conn;
+	u32 tx, rx, ack;
+
+	lockdep_assert_held(&conn->lock);
+	memset(facts, 0, sizeof(*facts));
+	tx = keep_ago(conn->tx_jiffies);
+	rx = keep_ago(conn->rx_jiffies);
+	ack = keep_ago(conn->ack_jiffies);
+	facts->conn_active = min3(tx, rx, ack);
+	facts->link_active = keep_ago(atomic_long_read(&link->wr.rx_jiffies));
+	facts->progress = keep_ago(conn->progress_jiffies);
+	facts->has_data = smc_cursor_distance(conn->snd_geom, conn->tx_fin, conn->tx_prep) > 0;
+	facts->is_probing = smc->is_probing;
+	facts->probed = keep_ago(smc->probe_jiffies);
+}
+
+/*
+ * The link stays while conn->lock keeps the connection on it. Without one the
+ * connection is about to end anyway.
+ */
+static struct smc_idle_step keep_look(struct smc_sock *smc)
+{
+	struct smc_conn *conn = &smc->conn;
+	struct smc_idle_step step = {};
+	struct smc_idle_facts facts;
+	struct smc_link *link;
+
+	spin_lock_bh(&conn->lock);
+	link = rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
+	if (link && conn->is_open) {
+		keep_facts(smc, link, &facts);
+		step = smc_idle_look(&smc->keep_want, &facts);
+		smc->is_probing = step.is_probing;
+	}
+	if (step.verdict == SMC_IDLE_PROBE) {
+		smc->probe_jiffies = jiffies;
+		smc_llc_test_link(link);
+	}
+	spin_unlock_bh(&conn->lock);
+	return step;
+}
+
+/**
+ * smc_keep_timer() - look at a connection that may be silent
+ * @timer: &smc_sock.keep_timer; drops the reference taken when it was armed
+ *
+ * KA-01, KA-03, TMR-15.
+ *
+ * Context: Softirq. Takes conn->lock.
+ */
+void smc_keep_timer(struct timer_list *timer)
+{
+	struct smc_sock *smc = smc_compat_timer_of(smc, timer, keep_timer);
+	struct smc_idle_step step = keep_look(smc);
+
+	if (step.verdict == SMC_IDLE_DEAD) {
+		WRITE_ONCE(smc->lost_err, ETIMEDOUT);
+		smc_sock_pend(smc, SMC_PENDING_FAULT);
+	} else if (step.wait) {
+		sk_reset_timer(&smc->sk, &smc->keep_timer,
+			       jiffies + max(msecs_to_jiffies(step.wait), 1UL));
+	}
+	sock_put(&smc->sk);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * SO_KEEPALIVE and TCP_USER_TIMEOUT on a connection that runs on SMC.
+ */
+#ifndef SMC_KEEP_H
+#define SMC_KEEP_H
+
+#include "smc_sock.h"
+
+void smc_keep_update(struct smc_sock *smc);
+void smc_keep_stop(struct smc_sock *smc);
+void smc_keep_timer(struct timer_list *timer);
+
+#endif /* SMC_KEEP_H */
