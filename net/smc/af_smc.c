@@ -245,6 +245,8 @@ static int smc_connect(struct socket *sock, struct sockaddr *addr, int addr_len,
 	}
 	rc = smc_wait_connect(smc, sock_sndtimeo(&smc->sk, flags & O_NONBLOCK));
 	if (smc->is_grafted) {
+		if (!(flags & O_NONBLOCK))
+			smc_fallback_settle(smc, sock);
 		smc_unlock(smc);
 		/* TCP is connected and tells it in its own words */
 		return smc_forward_connect(sock, addr, addr_len, flags);
@@ -941,6 +943,7 @@ static void __exit smc_exit(void)
 {
 	sock_unregister(PF_SMC);
 	smc_tcp_exit();
+	smc_fallback_exit();
 	/* nothing is given back early any more: it all goes now */
 	smc_shrink_exit();
 	/* peers are told, PEER-01 */

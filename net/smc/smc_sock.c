@@ -131,6 +131,7 @@ static void smc_sock_destruct(struct sock *sk)
 	WARN_ON_ONCE(smc->conn.lgr);
 	WARN_ON_ONCE(smc->conn.charged);
 	WARN_ON_ONCE(!hlist_unhashed(&smc->hash_node));
+	WARN_ON_ONCE(!list_empty(&smc->late_node));
 }
 
 /**
@@ -189,6 +190,7 @@ struct smc_sock *smc_sock_alloc(struct net *net, struct socket *sock, int protoc
 	INIT_LIST_HEAD(&smc->handshakes);
 	INIT_LIST_HEAD(&smc->queue_node);
 	INIT_HLIST_NODE(&smc->hash_node);
+	INIT_LIST_HEAD(&smc->late_node);
 	return smc;
 }
 

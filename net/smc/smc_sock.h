@@ -53,6 +53,8 @@ enum smc_pending {
  * @conn: the connection on a link group
  * @close: the close machine
  * @hash_node: in the list that sock_diag walks
+ * @late_node: in the list of those whose file is TCP's by now, smc_fallback.c
+ * @late_tcp: the TCP sock that took the file over, a reference, while listed
  * @tcp_phase: what @tcp's callbacks do; written with WRITE_ONCE()
  * @hs_work: the handshake of either role; holds a reference while queued
  * @grow_work: the part of it that may wait for the peer for long; as above
@@ -100,6 +102,8 @@ struct smc_sock {
 	struct smc_conn conn;
 	struct smc_close_ctl close;
 	struct hlist_node hash_node;
+	struct list_head late_node;
+	struct sock *late_tcp;
 	enum smc_tcp_phase tcp_phase;
 	struct work_struct hs_work;
 	struct work_struct grow_work;
