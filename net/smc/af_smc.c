@@ -26,6 +26,7 @@
 #include "smc_listen.h"
 #include "smc_llc.h"
 #include "smc_net.h"
+#include "smc_opt.h"
 #include "smc_pnet.h"
 #include "smc_rx.h"
 #include "smc_shrink.h"
@@ -466,147 +467,23 @@ static int smc_shutdown(struct socket *sock, int how)
 	return rc;
 }
 
-/* An option or flag that only TCP can honour, before any connection. */
-static int smc_stay_with_tcp(struct smc_sock *smc, struct socket *sock)
-{
-	if (smc->sk.sk_state != SMC_STATE_INIT || smc->is_connecting)
-		return -EINVAL;
-	smc_tcp_offer(smc, false);
-	smc->fallback = SMC_DECLINE_OPTUNSUPP;
-	smc_fallback_graft(smc, sock);
-	return 0;
-}
-
-static bool smc_needs_tcp(int level, int optname)
-{
-	if (level != SOL_TCP)
-		return false;
-	return optname == TCP_FASTOPEN || optname == TCP_FASTOPEN_CONNECT ||
-	       optname == TCP_FASTOPEN_KEY || optname == TCP_FASTOPEN_NO_COOKIE;
-}
-
-static int smc_set_own(struct smc_sock *smc, int optname, sockptr_t optval, unsigned int optlen)
-{
-	int val;
-
-	if (optname != SMC_LIMIT_HS)
-		return -EOPNOTSUPP;
-	if (optlen < sizeof(int))
-		return -EINVAL;
-	if (copy_from_sockptr(&val, optval, sizeof(val)))
-		return -EFAULT;
-	smc->limits_handshakes = !!val;
-	return 0;
-}
-
-/* What an option of TCP also means for the connection on SMC. */
-static void smc_note_tcp_option(struct smc_sock *smc, int optname, sockptr_t optval,
-				unsigned int optlen)
-{
-	struct smc_conn *conn = &smc->conn;
-	int val;
-
-	if (optlen < sizeof(val) || copy_from_sockptr(&val, optval, sizeof(val)))
-		return;
-	switch (optname) {
-	case TCP_NODELAY:
-		WRITE_ONCE(conn->tx_nodelay, !!val);
-		if (val && smc->is_alive)
-			smc_tx_flush(conn);
-		break;
-	case TCP_CORK:
-		smc_tx_cork(conn, !!val);
-		break;
-	}
-}
-
-static int smc_set_forward(struct smc_sock *smc, int level, int optname, sockptr_t optval,
-			   unsigned int optlen)
-{
-	int rc;
-
-	if (!smc->tcp)
-		return -EBADF;
-	/* an upper protocol would take over a socket that carries no data */
-	if (level == SOL_TCP && optname == TCP_ULP)
-		return -EOPNOTSUPP;
-	if (!smc->tcp->ops->setsockopt)
-		return -EOPNOTSUPP;
-	rc = smc->tcp->ops->setsockopt(smc->tcp, level, optname, optval, optlen);
-	if (!rc && level == SOL_TCP)
-		smc_note_tcp_option(smc, optname, optval, optlen);
-	return rc;
-}
-
-/*
- * Socket options are kept by our sock and by the inner one, so that they hold
- * on SMC, for TCP's packets, and after a fallback.
- */
-static int smc_set_socket(struct socket *sock, int optname, sockptr_t optval, unsigned int optlen)
-{
-	struct smc_sock *smc;
-	int rc, inner;
-
-	rc = sock_setsockopt(sock, SOL_SOCKET, optname, optval, optlen);
-	smc = smc_lock(sock);
-	if (!smc)
-		return rc;
-	/* the core allows this one to internet families only */
-	if (rc == -EOPNOTSUPP && optname == SO_REUSEPORT)
-		rc = 0;
-	/* A low-water mark would keep CLC messages from being seen in time, and
-	 * lingering is the connection's business: both wait for a fallback.
-	 */
-	if (!rc && smc->tcp && optname != SO_RCVLOWAT && optname != SO_LINGER) {
-		inner = sock_setsockopt(smc->tcp, SOL_SOCKET, optname, optval, optlen);
-		if (optname == SO_REUSEPORT) {
-			rc = inner;
-			smc->sk.sk_reuseport = smc->tcp->sk->sk_reuseport;
-		}
-	}
-	smc_unlock(smc);
-	return rc;
-}
-
 static int smc_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval,
 			  unsigned int optlen)
 {
-	struct smc_sock *smc;
+	struct smc_sock *smc = smc_lock(sock);
 	int rc;
 
-	if (level == SOL_SOCKET)
-		return smc_set_socket(sock, optname, optval, optlen);
-	smc = smc_lock(sock);
-	if (!smc)
+	if (!smc) {
+		if (level == SOL_SOCKET)
+			return sock_setsockopt(sock, level, optname, optval, optlen);
 		return smc_tcp_ops(sock)->setsockopt(sock, level, optname, optval, optlen);
-	if (level == SOL_SMC) {
-		rc = smc_set_own(smc, optname, optval, optlen);
-	} else if (smc_needs_tcp(level, optname)) {
-		rc = smc_stay_with_tcp(smc, sock);
-		if (!rc)
-			rc = smc_tcp_ops(sock)->setsockopt(sock, level, optname, optval, optlen);
-	} else {
-		rc = smc_set_forward(smc, level, optname, optval, optlen);
 	}
-	smc_unlock(smc);
+	rc = smc_opt_set(smc, sock, level, optname, optval, optlen);
+	release_sock(&smc->sk);
+	if (!rc && level == SOL_SOCKET)
+		smc_opt_mirror(sock, optname, optval, optlen);
+	sock_put(&smc->sk);
 	return rc;
-}
-
-static int smc_get_own(struct smc_sock *smc, int optname, char __user *optval, int __user *optlen)
-{
-	int val, len;
-
-	if (optname != SMC_LIMIT_HS)
-		return -EOPNOTSUPP;
-	if (get_user(len, optlen))
-		return -EFAULT;
-	if (len < 0)
-		return -EINVAL;
-	len = min_t(int, len, sizeof(val));
-	val = smc->limits_handshakes;
-	if (put_user(len, optlen) || copy_to_user(optval, &val, len))
-		return -EFAULT;
-	return 0;
 }
 
 static int smc_getsockopt(struct socket *sock, int level, int optname, char __user *optval,
@@ -617,12 +494,7 @@ static int smc_getsockopt(struct socket *sock, int level, int optname, char __us
 
 	if (!smc)
 		return smc_tcp_ops(sock)->getsockopt(sock, level, optname, optval, optlen);
-	if (level == SOL_SMC)
-		rc = smc_get_own(smc, optname, optval, optlen);
-	else if (!smc->tcp)
-		rc = -EBADF;
-	else
-		rc = smc->tcp->ops->getsockopt(smc->tcp, level, optname, optval, optlen);
+	rc = smc_opt_get(smc, level, optname, optval, optlen);
 	smc_unlock(smc);
 	return rc;
 }
@@ -637,9 +509,13 @@ static int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		return smc_forward_sendmsg(sock, msg, len);
 	sk = &smc->sk;
 	if (msg->msg_flags & MSG_FASTOPEN) {
-		rc = smc_stay_with_tcp(smc, sock);
+		rc = -EISCONN;
+		if (sk->sk_state == SMC_STATE_INIT)
+			rc = smc_opt_stay_with_tcp(smc, sock, SMC_DECLINE_OPTUNSUPP);
 		smc_unlock(smc);
-		return rc ? rc : smc_forward_sendmsg(sock, msg, len);
+		if (rc)
+			return rc == -EINVAL ? -EALREADY : rc;
+		return smc_forward_sendmsg(sock, msg, len);
 	}
 	rc = smc_wait_connect(smc, sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT));
 	if (smc->is_grafted) {

@@ -17,6 +17,7 @@
 #include <linux/shrinker.h>
 #include <linux/slab.h>
 #include <linux/sysctl.h>
+#include <linux/tcp.h>
 #include <linux/timer.h>
 #include <linux/uio.h>
 #include <net/dst.h>
@@ -142,6 +143,11 @@ static inline struct net_device *smc_compat_dst_dev(struct dst_entry *dst)
  */
 #ifndef SMC_HAVE_CUSTOM_SOCKOPT
 #define SOCK_CUSTOM_SOCKOPT (BITS_PER_LONG - 1)
+#endif
+
+/* Options that older headers do not know; their TCP refuses them. */
+#ifndef TCP_AO_ADD_KEY
+#define TCP_AO_ADD_KEY 38
 #endif
 
 #ifndef SMC_HAVE_ITER_DEST

@@ -747,6 +747,8 @@ static enum smc_hs_outcome smc_hs_take_peer(struct smc_hs *hs)
 
 static enum smc_hs_outcome smc_hs_server_agreed(struct smc_hs *hs)
 {
+	if (hs->smc->is_eager_tcp)
+		return smc_hs_to_tcp(hs, hs->smc->fallback);
 	if (!smc_tcp_is_agreed(hs->smc))
 		return smc_hs_to_tcp(hs, SMC_DECLINE_PEERNOSMC);
 	return SMC_HS_GO_ON;

@@ -14,6 +14,7 @@
 #include "smc_hs.h"
 #include "smc_listen.h"
 #include "smc_net.h"
+#include "smc_opt.h"
 #include "smc_tcp.h"
 
 /* Handshakes of one listener at a time above which SMC is not offered. */
@@ -88,33 +89,6 @@ void smc_listen_stop(struct smc_sock *smc)
 		smc_hs_drop_child(child);
 }
 
-/* What TCP children inherit from their listener, ours do too. */
-static void smc_listen_inherit(const struct smc_sock *listener, struct smc_sock *child)
-{
-	const struct sock *from = &listener->sk;
-	struct sock *to = &child->sk;
-
-	to->sk_rcvtimeo = from->sk_rcvtimeo;
-	to->sk_sndtimeo = from->sk_sndtimeo;
-	to->sk_rcvlowat = from->sk_rcvlowat;
-	to->sk_priority = from->sk_priority;
-	to->sk_mark = from->sk_mark;
-	to->sk_bound_dev_if = from->sk_bound_dev_if;
-	to->sk_lingertime = from->sk_lingertime;
-	to->sk_reuse = from->sk_reuse;
-	to->sk_reuseport = from->sk_reuseport;
-	to->sk_userlocks = from->sk_userlocks;
-	to->sk_sndbuf = from->sk_sndbuf;
-	to->sk_rcvbuf = from->sk_rcvbuf;
-	if (sock_flag(from, SOCK_LINGER))
-		sock_set_flag(to, SOCK_LINGER);
-	if (sock_flag(from, SOCK_KEEPOPEN))
-		sock_set_flag(to, SOCK_KEEPOPEN);
-	if (sock_flag(from, SOCK_URGINLINE))
-		sock_set_flag(to, SOCK_URGINLINE);
-	child->conn.tx_nodelay = listener->conn.tx_nodelay;
-}
-
 /* Take one connection from TCP. Negative errno when there is none to take. */
 static int smc_listen_take(struct smc_sock *smc)
 {
@@ -132,7 +106,7 @@ static int smc_listen_take(struct smc_sock *smc)
 		return -ENOMEM;
 	}
 	child->tcp = tcp;
-	smc_listen_inherit(smc, child);
+	smc_opt_inherit(smc, child);
 	smc_sock_hash(child);
 	smc_hs_begin_server(smc, child);
 	return 0;

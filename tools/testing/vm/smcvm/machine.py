@@ -70,6 +70,8 @@ class Process:
 
     def explain(self):
         text = f"{self}: rc {self.rc}"
+        if self.marks:
+            text += f", last mark {self.marks[-1]['name']}"
         if self.out:
             text += f"\n--- output\n{self.out[-3000:]}"
         if self.err:

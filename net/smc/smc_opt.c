@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Socket options.
+ *
+ * Operation: the inner TCP socket keeps every option, since it knows what is
+ * legal, what its packets shall look like, and what holds after a fallback. Our
+ * sock keeps what the core reads from it (SOL_SOCKET) or what acts on SMC, too.
+ * The few that differ stand in one table; all others are carried to TCP. What
+ * an option means on SMC is told by Documentation/options.md (API-04, API-06).
+ *
+ * Races: an option is set under our socket lock, on the inner sock first. So a
+ * fallback that moves that sock to the application comes before or after it,
+ * and loses nothing. The copy that our own sock keeps is written afterwards,
+ * since the core takes the lock by itself (smc_opt_mirror()).
+ */
+#include <linux/smc.h>
+#include <linux/tcp.h>
+#include <net/tcp.h>
+#include <net/transp_v6.h>
+
+#include "smc_compat.h"
+#include "smc_fallback.h"
+#include "smc_keep.h"
+#include "smc_opt.h"
+#include "smc_tcp.h"
+#include "smc_tx.h"
+
+/* How an option differs from one that TCP simply keeps. */
+enum opt_kind {
+	OPT_CARRIED,	/* it does not */
+	OPT_OURS,	/* our sock keeps it; the inner one after a fallback */
+	OPT_SWITCH,	/* only TCP can do it, where the value is not zero */
+	OPT_TCP_ONLY,	/* only TCP can do it */
+	OPT_TCP_EARLY,	/* the same, and impossible once SMC was agreed on */
+	OPT_REFUSED,	/* neither set nor asked for: it would name bytes of TCP */
+	OPT_BLANK,	/* asking for it would read bytes of TCP; setting is TCP's */
+};
+
+static const struct opt_rule {
+	int level;
+	int optname;
+	enum opt_kind kind;
+} opt_rules[] = {
+	/* it would keep CLC messages from being seen in time */
+	{ SOL_SOCKET, SO_RCVLOWAT, OPT_OURS },
+	/* how to end is the business of the SMC connection, CLOSE-01 */
+	{ SOL_SOCKET, SO_LINGER, OPT_OURS },
+	/* payload is copied; nothing would ever tell when a page is free */
+	{ SOL_SOCKET, SO_ZEROCOPY, OPT_REFUSED },
+	/* memory for packets that no payload is in */
+	{ SOL_SOCKET, SO_RESERVE_MEM, OPT_REFUSED },
+	/* data in the SYN come before any agreement on SMC */
+	{ SOL_TCP, TCP_FASTOPEN, OPT_SWITCH },
+	{ SOL_TCP, TCP_FASTOPEN_CONNECT, OPT_SWITCH },
+	{ SOL_TCP, TCP_FASTOPEN_NO_COOKIE, OPT_SWITCH },
+	{ SOL_TCP, TCP_FASTOPEN_KEY, OPT_TCP_ONLY },
+	/* they leave no room for the option of SMC, or protect TCP only */
+	{ SOL_TCP, TCP_MD5SIG, OPT_TCP_ONLY },
+	{ SOL_TCP, TCP_MD5SIG_EXT, OPT_TCP_ONLY },
+	{ SOL_TCP, TCP_AO_ADD_KEY, OPT_TCP_ONLY },
+	/* a policy for one socket: RFC 7609 5.5 */
+	{ SOL_IP, IP_IPSEC_POLICY, OPT_TCP_EARLY },
+	{ SOL_IP, IP_XFRM_POLICY, OPT_TCP_EARLY },
+	{ SOL_IPV6, IPV6_IPSEC_POLICY, OPT_TCP_EARLY },
+	{ SOL_IPV6, IPV6_XFRM_POLICY, OPT_TCP_EARLY },
+	/* sequence numbers and queues of TCP tell nothing about SMC */
+	{ SOL_TCP, TCP_REPAIR, OPT_TCP_EARLY },
+	/* an upper protocol would take over a socket that carries no data */
+	{ SOL_TCP, TCP_ULP, OPT_REFUSED },
+	{ SOL_TCP, TCP_ZEROCOPY_RECEIVE, OPT_BLANK },
+};
+
+static enum opt_kind opt_kind(int level, int optname)
+{
+	const struct opt_rule *rule = opt_rules;
+
+	for (; rule < opt_rules + ARRAY_SIZE(opt_rules); rule++)
+		if (rule->level == level && rule->optname == optname)
+			return rule->kind;
+	return OPT_CARRIED;
+}
+
+static bool opt_is_new(const struct smc_sock *smc)
+{
+	return smc->sk.sk_state == SMC_STATE_INIT && !smc->is_connecting;
+}
+
+static int opt_set_inner(struct smc_sock *smc, int level, int optname, sockptr_t optval,
+			 unsigned int optlen)
+{
+	if (!smc->tcp)
+		return -EBADF;
+	if (level == SOL_SOCKET)
+		return sock_setsockopt(smc->tcp, level, optname, optval, optlen);
+	return READ_ONCE(smc->tcp->ops)->setsockopt(smc->tcp, level, optname, optval, optlen);
+}
+
+static int opt_set_smc(struct smc_sock *smc, int optname, sockptr_t optval, unsigned int optlen)
+{
+	int val;
+
+	if (optname != SMC_LIMIT_HS)
+		return -EOPNOTSUPP;
+	if (optlen < sizeof(int))
+		return -EINVAL;
+	if (copy_from_sockptr(&val, optval, sizeof(val)))
+		return -EFAULT;
+	smc->limits_handshakes = !!val;
+	return 0;
+}
+
+/* As the core keeps it, including what it makes of large values. */
+static int opt_set_linger(struct sock *sk, sockptr_t optval, unsigned int optlen)
+{
+	struct linger linger;
+	unsigned long secs;
+
+	if (optlen < sizeof(linger))
+		return -EINVAL;
+	if (copy_from_sockptr(&linger, optval, sizeof(linger)))
+		return -EFAULT;
+	if (!linger.l_onoff) {
+		sock_reset_flag(sk, SOCK_LINGER);
+		return 0;
+	}
+	secs = (unsigned int)linger.l_linger;
+	WRITE_ONCE(sk->sk_lingertime, secs >= MAX_SCHEDULE_TIMEOUT / HZ ?
+				      MAX_SCHEDULE_TIMEOUT : secs * HZ);
+	sock_set_flag(sk, SOCK_LINGER);
+	return 0;
+}
+
+/* TCP's limit, so that the value a program reads back is the same. */
+static int opt_set_rcvlowat(struct smc_sock *smc, sockptr_t optval, unsigned int optlen)
+{
+	const struct sock *tsk = smc->tcp->sk;
+	struct sock *sk = &smc->sk;
+	int val, cap;
+
+	if (optlen < sizeof(val))
+		return -EINVAL;
+	if (copy_from_sockptr(&val, optval, sizeof(val)))
+		return -EFAULT;
+	cap = tsk->sk_userlocks & SOCK_RCVBUF_LOCK ?
+	      READ_ONCE(tsk->sk_rcvbuf) : READ_ONCE(sock_net(tsk)->ipv4.sysctl_tcp_rmem[2]);
+	val = min(val < 0 ? INT_MAX : val, cap >> 1);
+	WRITE_ONCE(sk->sk_rcvlowat, val ? : 1);
+	/* what is there may be enough now */
+	if (smc->is_alive)
+		sk->sk_data_ready(sk);
+	return 0;
+}
+
+static int opt_set_ours(struct smc_sock *smc, int optname, sockptr_t optval, unsigned int optlen)
+{
+	if (!smc->tcp)
+		return -EBADF;
+	if (optname == SO_LINGER)
+		return opt_set_linger(&smc->sk, optval, optlen);
+	return opt_set_rcvlowat(smc, optval, optlen);
+}
+
+/**
+ * smc_opt_stay_with_tcp() - something was asked for that only TCP can do
+ * @smc: the socket
+ * @sock: the application's socket
+ * @reason: for those who ask why
+ *
+ * A new socket becomes a TCP socket; a listening one makes TCP sockets from
+ * now on.
+ *
+ * Context: Process context, may sleep. Expects the socket lock held.
+ * Return: 0; -EINVAL when there is a connection or an attempt at one.
+ */
+int smc_opt_stay_with_tcp(struct smc_sock *smc, struct socket *sock, enum smc_decline reason)
+{
+	bool is_listening = smc->sk.sk_state == SMC_STATE_LISTEN;
+
+	if (!smc->tcp || (!is_listening && !opt_is_new(smc)))
+		return -EINVAL;
+	smc_tcp_offer(smc, false);
+	smc->fallback = reason;
+	smc->is_eager_tcp = true;
+	if (!is_listening)
+		smc_fallback_graft(smc, sock);
+	return 0;
+}
+
+/* TCP looks at it first: what TCP refuses is no reason to fall back. */
+static int opt_set_tcp_only(struct smc_sock *smc, struct socket *sock, enum opt_kind kind,
+			    int level, int optname, sockptr_t optval, unsigned int optlen)
+{
+	bool is_early = opt_is_new(smc) || smc->sk.sk_state == SMC_STATE_LISTEN;
+	int val = 1;
+	int rc;
+
+	if (kind == OPT_TCP_EARLY && !is_early)
+		return -EOPNOTSUPP;
+	rc = opt_set_inner(smc, level, optname, optval, optlen);
+	if (rc || !is_early)
+		return rc;
+	if (kind == OPT_SWITCH && copy_from_sockptr(&val, optval, sizeof(val)))
+		return -EFAULT;
+	if (!val)
+		return 0;
+	return smc_opt_stay_with_tcp(smc, sock, level == SOL_TCP ? SMC_DECLINE_OPTUNSUPP :
+								   SMC_DECLINE_IPSEC);
+}
+
+/* What an option that TCP has accepted also means for the connection on SMC. */
+static void opt_note_tcp(struct smc_sock *smc, int optname, sockptr_t optval)
+{
+	struct smc_conn *conn = &smc->conn;
+	int val;
+
+	if (optname == TCP_KEEPIDLE || optname == TCP_KEEPINTVL || optname == TCP_KEEPCNT ||
+	    optname == TCP_USER_TIMEOUT)
+		smc_keep_update(smc);
+	/* TCP has read the same four bytes */
+	if ((optname != TCP_NODELAY && optname != TCP_CORK) ||
+	    copy_from_sockptr(&val, optval, sizeof(val)))
+		return;
+	if (optname == TCP_CORK) {
+		smc_tx_cork(conn, !!val);
+		return;
+	}
+	WRITE_ONCE(conn->tx_nodelay, !!val);
+	/* TCP pushes here, too, even what TCP_CORK holds back */
+	if (val && smc->is_alive)
+		smc_tx_flush(conn);
+}
+
+static int opt_set_carried(struct smc_sock *smc, int level, int optname, sockptr_t optval,
+			   unsigned int optlen)
+{
+	int rc = opt_set_inner(smc, level, optname, optval, optlen);
+
+	if (rc)
+		return rc;
+	if (level == SOL_TCP)
+		opt_note_tcp(smc, optname, optval);
+	if (level == SOL_SOCKET && optname == SO_KEEPALIVE)
+		smc_keep_update(smc);
+	/* the core allows this one to internet families only */
+	if (level == SOL_SOCKET && optname == SO_REUSEPORT)
+		smc->sk.sk_reuseport = smc->tcp->sk->sk_reuseport;
+	return 0;
+}
+
+/**
+ * smc_opt_set() - setsockopt()
+ * @smc: the socket
+ * @sock: the application's socket; TCP's afterwards if the option asks for that
+ * @level: any
+ * @optname: of that level
+ * @optval: the value
+ * @optlen: its length
+ *
+ * SOL_SOCKET options want smc_opt_mirror() afterwards. RFC 7609 B.1 (API-04,
+ * API-06 to API-09).
+ *
+ * Context: Process context, may sleep. Expects the socket lock held.
+ * Return: 0 or what TCP answers; -EOPNOTSUPP for what has no meaning here;
+ *	   -EBADF after the inner socket has gone.
+ */
+int smc_opt_set(struct smc_sock *smc, struct socket *sock, int level, int optname,
+		sockptr_t optval, unsigned int optlen)
+{
+	enum opt_kind kind = opt_kind(level, optname);
+
+	if (level == SOL_SMC)
+		return opt_set_smc(smc, optname, optval, optlen);
+	switch (kind) {
+	case OPT_OURS:
+		return opt_set_ours(smc, optname, optval, optlen);
+	case OPT_SWITCH:
+	case OPT_TCP_ONLY:
+	case OPT_TCP_EARLY:
+		return opt_set_tcp_only(smc, sock, kind, level, optname, optval, optlen);
+	case OPT_REFUSED:
+		return -EOPNOTSUPP;
+	default:
+		return opt_set_carried(smc, level, optname, optval, optlen);
+	}
+}
+
+/**
+ * smc_opt_mirror() - let our sock keep a SOL_SOCKET option as well
+ * @sock: the application's socket
+ * @optname: the option, which smc_opt_set() has set
+ * @optval: the value
+ * @optlen: its length
+ *
+ * The core answers getsockopt() from our sock. What it does not allow to our
+ * family is not kept there, which is no error: TCP has allowed it. If @sock is
+ * TCP's by now, the option is set there a second time.
+ *
+ * Context: Process context, may sleep. The caller holds a reference on our
+ * sock, and not its lock.
+ */
+void smc_opt_mirror(struct socket *sock, int optname, sockptr_t optval, unsigned int optlen)
+{
+	if (opt_kind(SOL_SOCKET, optname) == OPT_CARRIED)
+		sock_setsockopt(sock, SOL_SOCKET, optname, optval, optlen);
+}
+
+static int opt_put(const void *val, int size, char __user *optval, int __user *optlen)
+{
+	int len;
+
+	if (get_user(len, optlen))
+		return -EFAULT;
+	if (len < 0)
+		return -EINVAL;
+	len = min(len, size);
+	if (put_user(len, optlen) || copy_to_user(optval, val, len))
+		return -EFAULT;
+	return 0;
+}
+
+static int opt_get_smc(struct smc_sock *smc, int optname, char __user *optval, int __user *optlen)
+{
+	int val = smc->limits_handshakes;
+
+	if (optname != SMC_LIMIT_HS)
+		return -EOPNOTSUPP;
+	return opt_put(&val, sizeof(val), optval, optlen);
+}
+
+/* The state that a TCP connection would be in after the same events. */
+static u8 opt_tcp_state(const struct smc_sock *smc)
+{
+	static const u8 state[] = {
+		[SMC_STATE_ACTIVE]		= TCP_ESTABLISHED,
+		[SMC_STATE_PEERCLOSEWAIT1]	= TCP_FIN_WAIT2,
+		[SMC_STATE_PEERCLOSEWAIT2]	= TCP_CLOSING,
+		[SMC_STATE_APPFINCLOSEWAIT]	= TCP_CLOSING,
+		[SMC_STATE_APPCLOSEWAIT1]	= TCP_CLOSE_WAIT,
+		[SMC_STATE_APPCLOSEWAIT2]	= TCP_LAST_ACK,
+		[SMC_STATE_PEERFINCLOSEWAIT]	= TCP_LAST_ACK,
+		[SMC_STATE_PEERABORTWAIT]	= TCP_CLOSE,
+		[SMC_STATE_PROCESSABORT]	= TCP_CLOSE,
+		[SMC_STATE_CLOSED]		= TCP_CLOSE,
+	};
+
+	/* CLC on an established TCP connection: nothing to use yet */
+	if (smc->is_connecting)
+		return TCP_SYN_SENT;
+	return state[smc->sk.sk_state];
+}
+
+/* Bytes and times of the connection on SMC instead of those of CLC. */
+static void opt_fill_conn(struct smc_conn *conn, struct tcp_info *info)
+{
+	u32 unsent = smc_conn_unsent(conn);
+	u32 writable = smc_conn_writable(conn);
+
+	spin_lock_bh(&conn->lock);
+	if (conn->snd_geom.size) {
+		info->tcpi_bytes_sent = conn->tx_total - unsent;
+		info->tcpi_bytes_acked = conn->tx_total -
+					 (smc_geom_space(conn->snd_geom) - writable);
+		info->tcpi_notsent_bytes = unsent;
+		info->tcpi_unacked = conn->tx_inflight;
+	}
+	if (conn->ctl.rx_geom.size)
+		info->tcpi_bytes_received = conn->rx_total + smc_cdc_readable(&conn->ctl);
+	spin_unlock_bh(&conn->lock);
+	info->tcpi_bytes_retrans = 0;
+	info->tcpi_last_data_sent = jiffies_to_msecs(jiffies - READ_ONCE(conn->tx_jiffies));
+	info->tcpi_last_ack_recv = jiffies_to_msecs(jiffies - READ_ONCE(conn->ack_jiffies));
+	info->tcpi_last_data_recv = jiffies_to_msecs(jiffies - READ_ONCE(conn->rx_jiffies));
+}
+
+/* Round trip, MSS and options are those of the TCP connection to the peer. */
+static int opt_get_tcp_info(struct smc_sock *smc, char __user *optval, int __user *optlen)
+{
+	struct sock *sk = &smc->sk;
+	struct tcp_info info;
+
+	tcp_get_info(smc->tcp->sk, &info);
+	if (sk->sk_state == SMC_STATE_LISTEN) {
+		info.tcpi_unacked = READ_ONCE(smc->nr_accept_q);
+		info.tcpi_sacked = READ_ONCE(sk->sk_max_ack_backlog);
+	} else if (sk->sk_state != SMC_STATE_INIT || smc->is_connecting) {
+		info.tcpi_state = opt_tcp_state(smc);
+		if (smc->is_alive || smc->conn.tx_total || smc->conn.rx_total)
+			opt_fill_conn(&smc->conn, &info);
+	}
+	return opt_put(&info, sizeof(info), optval, optlen);
+}
+
+/**
+ * smc_opt_get() - getsockopt(), but for SOL_SOCKET
+ * @smc: the socket
+ * @level: any; SOL_SOCKET does not get here, the core reads our sock
+ * @optname: of that level
+ * @optval: where the value goes
+ * @optlen: room there; becomes the length of the value
+ *
+ * Context: Process context, may sleep. Expects the socket lock held.
+ * Return: 0 or what TCP answers; -EOPNOTSUPP for what has no meaning here;
+ *	   -EBADF after the inner socket has gone; -EFAULT.
+ */
+int smc_opt_get(struct smc_sock *smc, int level, int optname, char __user *optval,
+		int __user *optlen)
+{
+	if (level == SOL_SMC)
+		return opt_get_smc(smc, optname, optval, optlen);
+	if (!smc->tcp)
+		return -EBADF;
+	if (opt_kind(level, optname) == OPT_BLANK)
+		return -EOPNOTSUPP;
+	if (level == SOL_TCP && optname == TCP_INFO)
+		return opt_get_tcp_info(smc, optval, optlen);
+	return READ_ONCE(smc->tcp->ops)->getsockopt(smc->tcp, level, optname, optval, optlen);
+}
+
+/* Flags of a sock that are options. SOCK_TIMESTAMP is about packets only. */
+#define OPT_FLAGS							\
+	(BIT(SOCK_KEEPOPEN) | BIT(SOCK_URGINLINE) | BIT(SOCK_DBG) |	\
+	 BIT(SOCK_BROADCAST) | BIT(SOCK_LOCALROUTE) |			\
+	 BIT(SOCK_RCVTSTAMP) | BIT(SOCK_RCVTSTAMPNS) |			\
+	 BIT(SOCK_TSTAMP_NEW) | BIT(SOCK_RXQ_OVFL) |			\
+	 BIT(SOCK_WIFI_STATUS) | BIT(SOCK_NOFCS) |			\
+	 BIT(SOCK_SELECT_ERR_QUEUE))
+
+static void opt_inherit_carried(const struct sock *from, struct sock *to)
+{
+	to->sk_flags |= from->sk_flags & OPT_FLAGS;
+	to->sk_rcvtimeo = from->sk_rcvtimeo;
+	to->sk_sndtimeo = from->sk_sndtimeo;
+	to->sk_priority = from->sk_priority;
+	to->sk_mark = from->sk_mark;
+	to->sk_bound_dev_if = from->sk_bound_dev_if;
+	to->sk_reuse = from->sk_reuse;
+	to->sk_reuseport = from->sk_reuseport;
+	to->sk_userlocks = from->sk_userlocks;
+	to->sk_tsflags = from->sk_tsflags;
+	to->sk_peek_off = from->sk_peek_off;
+	to->sk_txrehash = from->sk_txrehash;
+	to->sk_max_pacing_rate = from->sk_max_pacing_rate;
+#ifdef CONFIG_NET_RX_BUSY_POLL
+	to->sk_ll_usec = from->sk_ll_usec;
+	to->sk_prefer_busy_poll = from->sk_prefer_busy_poll;
+	to->sk_busy_poll_budget = from->sk_busy_poll_budget;
+#endif
+}
+
+/**
+ * smc_opt_inherit() - a child has the options of its listener, as TCP's have
+ * @listener: where it came from
+ * @child: new, with its inner socket, which TCP made in the image of that of
+ *	   the listener
+ *
+ * Context: Process context. Expects the socket lock of @listener held.
+ */
+void smc_opt_inherit(const struct smc_sock *listener, struct smc_sock *child)
+{
+	const struct tcp_sock *tp = tcp_sk(child->tcp->sk);
+	const struct sock *from = &listener->sk;
+	struct sock *to = &child->sk;
+
+	opt_inherit_carried(child->tcp->sk, to);
+	to->sk_rcvlowat = READ_ONCE(from->sk_rcvlowat);
+	to->sk_lingertime = READ_ONCE(from->sk_lingertime);
+	if (sock_flag(from, SOCK_LINGER))
+		sock_set_flag(to, SOCK_LINGER);
+	to->sk_sndbuf = from->sk_sndbuf;
+	to->sk_rcvbuf = from->sk_rcvbuf;
+	child->conn.tx_nodelay = tp->nonagle & TCP_NAGLE_OFF;
+	child->conn.is_corked = tp->nonagle & TCP_NAGLE_CORK;
+	child->is_eager_tcp = listener->is_eager_tcp;
+	child->fallback = SMC_DECLINE_NONE;
+	if (listener->is_eager_tcp)
+		child->fallback = listener->fallback;
+}

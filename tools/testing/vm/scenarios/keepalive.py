@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Keepalive, TCP_USER_TIMEOUT, and what happens on the TCP connection meanwhile.
+
+covers: KA-01 KA-03 KA-04 KA-05 KA-06 KA-07 KA-08 KA-09 KA-11 KA-12 TMR-15
+covers: ABRT-01 ABRT-10 API-04
+"""
+import errno
+import select
+import socket
+import struct
+
+timeout = 90
+
+SOL_TCP, IDLE, INTVL, CNT, USER_TIMEOUT, TCP_INFO = 6, 4, 5, 6, 18, 11
+N = 20_011
+
+
+def keep(s, idle=1, intvl=1, cnt=3):
+    s.setsockopt(SOL_TCP, IDLE, idle)
+    s.setsockopt(SOL_TCP, INTVL, intvl)
+    s.setsockopt(SOL_TCP, CNT, cnt)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+
+
+def ends(h, port, role, wants=()):
+    """A connection that moves data, then waits for what the runner does to it.
+
+    Those in WANTS use keepalive. Returns the errno that recv() told, 0 for an end.
+    """
+    if role == "server":
+        ls = h.listen(port)
+        c = h.accept(ls)
+        ls.close()
+    else:
+        c = h.connect(port)
+    if role in wants:
+        keep(c)
+    h.both_ways(c, N, 1, N, 1)
+    h.mark("moved")
+    h.gate("again")
+    h.both_ways(c, N, 2, N, 2)
+    h.mark("moved again")
+    h.gate("wait")
+    p = select.poll()
+    p.register(c, select.POLLIN)
+    h.check(p.poll(h.left() * 1000), "nobody told the end")
+    try:
+        return len(c.recv(1))
+    except OSError as e:
+        return e.errno
+
+
+def pair(t, port, **args):
+    s = t.half(t.a, ends, port=port, role="server", **args)
+    s.expect("listening")
+    c = t.half(t.b, ends, port=port, role="client", **args)
+    t.expect_all("moved", s, c)
+    return s, c
+
+
+def llc(vm):
+    return int(vm.run("awk '$1 == \"llc_tx\" {print $2}' /proc/net/smc_stats").out)
+
+
+def tcp_probes(vm):
+    return int(vm.run("nstat -asz TcpExtTCPKeepAlive | awk '/KeepAlive/ {print $2}'").out)
+
+
+def go_on(t, *procs):
+    """The connection works, and then waits for its end."""
+    for p in procs:
+        p.gate("again")
+    t.expect_all("moved again", *procs)
+    for p in procs:
+        p.gate("wait")
+
+
+def probed(t):
+    """An idle connection is probed on both levels, and goes on."""
+    s, c = pair(t, 5500, wants=("client",))
+    if t.family == "smc":
+        before = llc(t.b)
+        t.wait(lambda: llc(t.b) >= before + 2, "two TEST LINK of the client")
+    tcp = tcp_probes(t.b)
+    t.wait(lambda: tcp_probes(t.b) >= tcp + 2, "two TCP keepalives of the client")
+    go_on(t, s, c)
+    t.b.run("ss -K state established '( dport = :5500 )'")
+    t.wait_all(s, c)
+
+
+def dead(t):
+    """Nobody answers any more: who wants keepalive is told."""
+    s, c = pair(t, 5502, wants=("client", "server"))
+    go_on(t, s, c)
+    t.relay.cut()
+    t.wait_all(s, c)
+    t.relay.uncut()
+    for p in (s, c):
+        t.equal(errno.errorcode.get(p.value), "ETIMEDOUT", f"errno of {p}")
+
+
+def reset(t, port, killer, other):
+    """The TCP connection alone is destroyed: so is the one on SMC, on both sides."""
+    s, c = pair(t, port)
+    go_on(t, s, c)
+    killer.run(f"ss -K state established '( sport = :{port} or dport = :{port} )'")
+    t.wait_all(s, c)
+    mine, theirs = (s.value, c.value) if killer is t.a else (c.value, s.value)
+    t.equal(errno.errorcode.get(mine), "ECONNABORTED", "errno where TCP was destroyed")
+    t.equal(errno.errorcode.get(theirs), "ECONNRESET", "errno of the peer")
+    for vm in (killer, other):
+        t.no_sockets(vm, port)
+
+
+def full_server(h, port):
+    """Never reads."""
+    ls = h.listen(port, rcvbuf=16384)
+    c = h.accept(ls)
+    h.gate("end")
+    c.close()
+
+
+def full_client(h, port):
+    """The ring and the peer's element are full; the limit is a second."""
+    c = h.connect(port, sndbuf=16384)
+    c.setsockopt(SOL_TCP, USER_TIMEOUT, 1000)
+    try:
+        while True:
+            c.send(bytes(4096))
+    except OSError as e:
+        return e.errno
+
+
+def info_server(h, port):
+    c = h.accept(h.listen(port))
+    h.recv_stream(c, 3 * N, 1)
+    h.send_stream(c, N, 2)
+    h.at_end(c)
+    h.mark("read")
+    h.gate("end")
+
+
+def info_client(h, port):
+    """TCP_INFO tells of the connection on SMC."""
+
+    def info():
+        raw = c.getsockopt(SOL_TCP, TCP_INFO, 232)
+        return {"state": raw[0], "rtt": struct.unpack_from("I", raw, 68)[0],
+                "acked": struct.unpack_from("Q", raw, 120)[0],
+                "received": struct.unpack_from("Q", raw, 128)[0],
+                "unsent": struct.unpack_from("I", raw, 144)[0],
+                "sent": struct.unpack_from("Q", raw, 200)[0] if len(raw) >= 208 else 3 * N}
+
+    c = h.connect(port)
+    h.equal(info()["state"], 1, "state of a new connection")
+    h.send_stream(c, 3 * N, 1)
+    h.recv_stream(c, N, 2)
+    h.wait(lambda: info()["acked"] >= 3 * N, "all bytes acknowledged")
+    now = info()
+    h.check(now["acked"] - 3 * N <= 1, f"bytes acknowledged: {now}")
+    h.equal(now["received"], N, "bytes received")
+    h.equal(now["unsent"], 0, "bytes not sent")
+    h.check(0 < now["rtt"] < 5_000_000, f"round trip: {now}")
+    c.shutdown(socket.SHUT_WR)
+    h.wait(lambda: info()["state"] == 5, "state FIN_WAIT2")
+    h.mark("shut")
+
+
+def run(t):
+    # only keepalive shall probe
+    for vm in (t.a, t.b):
+        t.set(vm, smcr_testlink_time=0, llc_test_link_ms=60000)
+    t.step("TCP_INFO")
+    s = t.half(t.a, info_server, port=5510)
+    s.expect("listening")
+    c = t.half(t.b, info_client, port=5510)
+    c.expect("shut", t.left())
+    s.gate("end")
+    t.wait_all(s, c)
+
+    t.step("TCP_USER_TIMEOUT")
+    s = t.half(t.a, full_server, port=5512)
+    s.expect("listening")
+    c = t.half(t.b, full_client, port=5512)
+    c.wait(t.left())
+    t.equal(errno.errorcode.get(c.value), "ETIMEDOUT", "errno of a full connection")
+    s.gate("end")
+    t.wait_all(s, c)
+
+    t.step("reset of TCP")
+    reset(t, 5514, t.a, t.b)
+    reset(t, 5516, t.b, t.a)
+
+    t.step("keepalive")
+    probed(t)
+    t.step("dead peer")
+    dead(t)
