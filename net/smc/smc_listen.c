@@ -77,9 +77,7 @@ void smc_listen_stop(struct smc_sock *smc)
 {
 	struct smc_sock *child;
 
-	spin_lock(&smc->accept_lock);
-	smc->sk.sk_state = SMC_STATE_INIT;
-	spin_unlock(&smc->accept_lock);
+	smc_sock_stop_listening(smc);
 	smc_tcp_unwatch(smc);
 	tcp_sk(smc->tcp->sk)->smc_hs_congested = NULL;
 	smc_tcp_shutdown(smc, SHUT_RDWR);

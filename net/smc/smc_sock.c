@@ -366,6 +366,41 @@ void smc_sock_pend(struct smc_sock *smc, enum smc_pending what)
 	smc_sock_queue(smc, &smc->close_work);
 }
 
+/*
+ * A child that nobody has accepted takes a place in the backlog, as it would
+ * in TCP's queue, off which it was taken: so TCP itself refuses what exceeds
+ * the backlog, half-open handshakes counted.
+ */
+static void smc_sock_count_child(struct smc_sock *listener, int n)
+{
+	struct sock *tsk;
+
+	lockdep_assert_held(&listener->accept_lock);
+	if (n < 0 && !listener->nr_counted)
+		return;
+	tsk = listener->tcp->sk;
+	spin_lock_bh(&inet_csk(tsk)->icsk_accept_queue.rskq_lock);
+	WRITE_ONCE(tsk->sk_ack_backlog, tsk->sk_ack_backlog + n);
+	spin_unlock_bh(&inet_csk(tsk)->icsk_accept_queue.rskq_lock);
+	listener->nr_counted += n;
+}
+
+/**
+ * smc_sock_stop_listening() - no child is added any more
+ * @listener: the listening socket
+ *
+ * TCP's count of its queue is TCP's own again.
+ *
+ * Context: Process context. Expects the socket lock held.
+ */
+void smc_sock_stop_listening(struct smc_sock *listener)
+{
+	spin_lock(&listener->accept_lock);
+	listener->sk.sk_state = SMC_STATE_INIT;
+	smc_sock_count_child(listener, -(int)listener->nr_counted);
+	spin_unlock(&listener->accept_lock);
+}
+
 /**
  * smc_sock_add_handshake() - a child begins its handshake
  * @listener: the listening socket
@@ -385,6 +420,7 @@ bool smc_sock_add_handshake(struct smc_sock *listener, struct smc_sock *child)
 		child->listener = listener;
 		list_add_tail(&child->queue_node, &listener->handshakes);
 		listener->nr_handshakes++;
+		smc_sock_count_child(listener, 1);
 	}
 	spin_unlock(&listener->accept_lock);
 	return is_open;
@@ -399,6 +435,7 @@ static bool smc_sock_unlist(struct smc_sock *listener, struct smc_sock *child)
 	list_del_init(&child->queue_node);
 	listener->nr_handshakes--;
 	listener->hs_bytes -= child->hs_bytes;
+	smc_sock_count_child(listener, -1);
 	return true;
 }
 
@@ -422,6 +459,7 @@ bool smc_sock_end_handshake(struct smc_sock *child, bool is_ready)
 	if (is_queued) {
 		list_add_tail(&child->queue_node, &listener->accept_q);
 		listener->nr_accept_q++;
+		smc_sock_count_child(listener, 1);
 		WRITE_ONCE(listener->sk.sk_ack_backlog, listener->nr_accept_q);
 		/* accept() may take the child and its listener from here on */
 		sock_hold(&listener->sk);
@@ -453,6 +491,7 @@ struct smc_sock *smc_sock_next_child(struct smc_sock *listener)
 		list_del_init(&child->queue_node);
 		listener->nr_accept_q--;
 		WRITE_ONCE(listener->sk.sk_ack_backlog, listener->nr_accept_q);
+		smc_sock_count_child(listener, -1);
 	}
 	spin_unlock(&listener->accept_lock);
 

@@ -72,13 +72,14 @@ enum smc_pending {
  * @hs: the handshake under way, that of @hs_work alone
  * @hs_deadline: of the first CLC message, jiffies
  * @listener: of a child that has not been accepted yet; a reference
- * @accept_lock: guards the six members that follow, and @hs_bytes of children
+ * @accept_lock: guards the seven members that follow, and @hs_bytes of children
  * @accept_q: children ready for accept(), oldest first
  * @handshakes: children before that, oldest first, none after the listener was
  *	closed
  * @nr_accept_q: length of @accept_q
  * @nr_handshakes: length of @handshakes
  * @hs_bytes: what @handshakes cost, or at a child what it adds to that
+ * @nr_counted: length of both, as TCP's accept queue of @tcp was told
  * @queue_node: this child in one of its listener's two lists
  * @fallback: reason code when the connection continues on TCP
  * @peer_diagnosis: what the peer's Decline said
@@ -126,6 +127,7 @@ struct smc_sock {
 	unsigned int nr_accept_q;
 	unsigned int nr_handshakes;
 	unsigned long hs_bytes;
+	unsigned int nr_counted;
 	struct list_head queue_node;
 	enum smc_decline fallback;
 	u32 peer_diagnosis;
@@ -173,6 +175,7 @@ void smc_sock_pend(struct smc_sock *smc, enum smc_pending what);
 
 bool smc_sock_add_handshake(struct smc_sock *listener, struct smc_sock *child);
 bool smc_sock_end_handshake(struct smc_sock *child, bool is_ready);
+void smc_sock_stop_listening(struct smc_sock *listener);
 struct smc_sock *smc_sock_next_child(struct smc_sock *listener);
 struct smc_sock *smc_sock_next_handshake(struct smc_sock *listener);
 void smc_sock_charge_handshake(struct smc_sock *child, unsigned long bytes);
