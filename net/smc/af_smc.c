@@ -190,13 +190,7 @@ static int smc_connect_start(struct smc_sock *smc, struct sockaddr *addr, int ad
 {
 	if (smc->sk.sk_state != SMC_STATE_INIT)
 		return smc->sk.sk_state == SMC_STATE_CLOSED ? -ECONNABORTED : -EISCONN;
-	if (addr_len < (int)sizeof(addr->sa_family) || addr_len > (int)sizeof(smc->addr))
-		return -EINVAL;
-	/* AF_UNSPEC dissolves an association that does not exist yet */
-	if (addr->sa_family == AF_UNSPEC)
-		return smc->tcp->ops->connect(smc->tcp, addr, addr_len, O_NONBLOCK);
-	if (addr_len < (int)sizeof(struct sockaddr_in) ||
-	    (addr->sa_family == AF_INET6 && addr_len < SIN6_LEN_RFC2133))
+	if (addr_len > (int)sizeof(smc->addr))
 		return -EINVAL;
 	memset(&smc->addr, 0, sizeof(smc->addr));
 	memcpy(&smc->addr, addr, addr_len);
@@ -220,6 +214,66 @@ static int smc_connect_result(struct smc_sock *smc, struct socket *sock)
 	return 0;
 }
 
+/* shutdown() before there is a connection. */
+static int smc_shutdown_early(struct smc_sock *smc, struct socket *sock, int how)
+{
+	struct sock *sk = &smc->sk;
+
+	if (sk->sk_state == SMC_STATE_LISTEN) {
+		if (how != SHUT_WR) {
+			smc_listen_stop(smc);
+			sk->sk_shutdown = 0;
+			smc_sock_wake_all(smc);
+		}
+		return 0;
+	}
+	if (!smc->is_connecting) {
+		/* As TCP, which refuses and does it all the same. The inner
+		 * socket is told after a fallback: it may have CLC to carry.
+		 */
+		sk->sk_shutdown |= how + 1;
+		smc_sock_wake_all(smc);
+		return -ENOTCONN;
+	}
+	if (READ_ONCE(smc->tcp_phase) == SMC_TCP_CONNECTING) {
+		smc->is_connecting = false;
+		smc_tcp_unwatch(smc);
+		smc_tcp_shutdown(smc, how);
+		smc_sock_set_err(smc, ECONNRESET);
+		smc_sock_wake_all(smc);
+	} else {
+		/* its worker ends with an error of TCP's */
+		smc_tcp_shutdown(smc, SHUT_RDWR);
+	}
+	return 0;
+}
+
+/*
+ * connect() to AF_UNSPEC. As with TCP, a listener listens no more, an attempt
+ * ends, and a connection is aborted. After the latter our socket, unlike
+ * TCP's, is of no more use: the peer may still write to its element.
+ */
+static int smc_disconnect(struct smc_sock *smc, struct socket *sock, struct sockaddr *addr,
+			  int addr_len)
+{
+	struct sock *sk = &smc->sk;
+
+	if (sk->sk_state == SMC_STATE_LISTEN) {
+		smc_listen_stop(smc);
+		sk->sk_shutdown = 0;
+		smc_sock_wake_all(smc);
+	} else if (smc->is_connecting) {
+		smc_shutdown_early(smc, sock, SHUT_RDWR);
+	} else if (smc->is_alive) {
+		WRITE_ONCE(smc->lost_err, ECONNRESET);
+		smc_close_event(smc, SMC_CLOSE_LOCAL_ABORT);
+	}
+	sock->state = SS_UNCONNECTED;
+	if (!smc->tcp || smc->is_connecting || sk->sk_state != SMC_STATE_INIT)
+		return 0;
+	return smc->tcp->ops->connect(smc->tcp, addr, addr_len, O_NONBLOCK);
+}
+
 static int smc_connect(struct socket *sock, struct sockaddr *addr, int addr_len, int flags)
 {
 	struct smc_sock *smc = smc_lock(sock);
@@ -229,11 +283,18 @@ static int smc_connect(struct socket *sock, struct sockaddr *addr, int addr_len,
 	if (!smc)
 		return smc_forward_connect(sock, addr, addr_len, flags);
 
+	rc = -EINVAL;
+	if (addr_len < (int)sizeof(addr->sa_family))
+		goto out;
+	if (addr->sa_family == AF_UNSPEC) {
+		rc = smc_disconnect(smc, sock, addr, addr_len);
+		goto out;
+	}
 	rc = -EISCONN;
-	if (sock->state == SS_CONNECTED)
+	if (sock->state == SS_CONNECTED || smc->sk.sk_state == SMC_STATE_LISTEN)
 		goto out;
 	rc = -EINVAL;
-	if (smc->sk.sk_state == SMC_STATE_LISTEN || !smc->tcp)
+	if (!smc->tcp)
 		goto out;
 	was_connecting = sock->state == SS_CONNECTING;
 	if (!was_connecting) {
@@ -340,6 +401,16 @@ static __poll_t smc_poll_data(struct smc_sock *smc)
 	return mask;
 }
 
+/* No connection yet; shutdown() may have been called all the same. */
+static __poll_t smc_poll_new(const struct sock *sk)
+{
+	__poll_t mask = EPOLLOUT | EPOLLWRNORM | EPOLLHUP;
+
+	if (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN)
+		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
+	return mask;
+}
+
 static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wait)
 {
 	struct smc_sock *smc = smc_sock_enter(sock);
@@ -358,7 +429,7 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 	else if (READ_ONCE(sk->sk_state) == SMC_STATE_LISTEN)
 		mask |= READ_ONCE(smc->nr_accept_q) ? EPOLLIN | EPOLLRDNORM : 0;
 	else if (READ_ONCE(sk->sk_state) == SMC_STATE_INIT)
-		mask |= EPOLLOUT | EPOLLWRNORM | EPOLLHUP;
+		mask |= smc_poll_new(sk);
 	else
 		mask |= smc_poll_data(smc);
 
@@ -398,7 +469,8 @@ static int smc_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 		rc = smc->tcp ? smc->tcp->ops->ioctl(smc->tcp, cmd, arg) : -EBADF;
 		goto out;
 	}
-	if (smc->sk.sk_state == SMC_STATE_LISTEN)
+	/* TCP's answers */
+	if (smc->sk.sk_state == SMC_STATE_LISTEN && cmd != SIOCATMARK)
 		rc = -EINVAL;
 	else
 		rc = put_user(answ, (int __user *)arg);
@@ -420,33 +492,6 @@ static int smc_listen(struct socket *sock, int backlog)
 		rc = smc_listen_start(smc, backlog);
 	smc_unlock(smc);
 	return rc;
-}
-
-/* shutdown() before there is a connection. */
-static int smc_shutdown_early(struct smc_sock *smc, struct socket *sock, int how)
-{
-	struct sock *sk = &smc->sk;
-
-	if (sk->sk_state == SMC_STATE_LISTEN) {
-		if (how != SHUT_WR) {
-			smc_listen_stop(smc);
-			smc_sock_wake_all(smc);
-		}
-		return 0;
-	}
-	if (!smc->is_connecting)
-		return -ENOTCONN;
-	if (READ_ONCE(smc->tcp_phase) == SMC_TCP_CONNECTING) {
-		smc->is_connecting = false;
-		smc_tcp_unwatch(smc);
-		smc_tcp_shutdown(smc, how);
-		smc_sock_set_err(smc, ECONNRESET);
-		smc_sock_wake_all(smc);
-	} else {
-		/* its worker ends with an error of TCP's */
-		smc_tcp_shutdown(smc, SHUT_RDWR);
-	}
-	return 0;
 }
 
 static int smc_shutdown(struct socket *sock, int how)
@@ -533,8 +578,11 @@ static int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 /* recv() with no connection (any more). */
 static int smc_recv_closed(struct smc_sock *smc)
 {
-	int rc = sock_error(&smc->sk);
+	int rc;
 
+	if (smc->sk.sk_state == SMC_STATE_LISTEN)
+		return -ENOTCONN;
+	rc = sock_error(&smc->sk);
 	if (rc)
 		return rc;
 	return smc->sk.sk_shutdown & RCV_SHUTDOWN ? 0 : -ENOTCONN;

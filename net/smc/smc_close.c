@@ -295,18 +295,33 @@ void smc_close_timer(struct timer_list *timer)
  * @smc: the socket
  * @how: SHUT_RD, SHUT_WR or SHUT_RDWR
  *
- * CLOSE-03, CLOSE-04, CLOSE-09, CLOSE-19.
+ * Where both sides are done already TCP's connection has ended and says so; on
+ * SMC there is still the peer to be told. CLOSE-03, CLOSE-04, CLOSE-09,
+ * CLOSE-19.
  *
  * Context: Process context, may sleep. Expects the socket lock held.
- * Return: 0, or -ENOTCONN when there is no connection.
+ * Return: 0, or -ENOTCONN when there is no connection, or both sides were done.
  */
 int smc_close_shutdown(struct smc_sock *smc, int how)
 {
 	struct sock *sk = &smc->sk;
+	bool is_over = false;
 
-	if (smc->close.state == SMC_STATE_INIT || smc->close.state == SMC_STATE_LISTEN ||
-	    smc->close.state == SMC_STATE_CLOSED)
+	switch (smc->close.state) {
+	case SMC_STATE_INIT:
+	case SMC_STATE_LISTEN:
+	case SMC_STATE_CLOSED:
+	case SMC_STATE_PEERABORTWAIT:
+	case SMC_STATE_PROCESSABORT:
 		return -ENOTCONN;
+	case SMC_STATE_PEERCLOSEWAIT2:
+	case SMC_STATE_APPCLOSEWAIT2:
+	case SMC_STATE_APPFINCLOSEWAIT:
+		is_over = true;
+		break;
+	default:
+		break;
+	}
 
 	switch (how) {
 	case SHUT_RD:
@@ -323,7 +338,7 @@ int smc_close_shutdown(struct smc_sock *smc, int how)
 		break;
 	}
 	sk->sk_state_change(sk);
-	return 0;
+	return is_over ? -ENOTCONN : 0;
 }
 
 /* SO_LINGER: wait until the peer's RNIC has everything, or time is up. */

@@ -350,6 +350,8 @@ void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
 	if (sock_flag(sk, SOCK_FASYNC))
 		sock_set_flag(tsk, SOCK_FASYNC);
 	smc_fallback_options(sk, tsk, ops);
+	/* of a shutdown() before connect() */
+	tsk->sk_shutdown |= sk->sk_shutdown;
 	smc_fallback_move(tsk, sock);
 	if (inet_sk(tsk)->inet_dport)
 		smc_fallback_remember(smc, tsk, sock);

@@ -1092,6 +1092,11 @@ void smc_hs_drop_child(struct smc_sock *child)
 	/* inherited, but there is no close() that could linger */
 	if (sk->sk_lingertime)
 		sock_reset_flag(sk, SOCK_LINGER);
+	/* as TCP does to connections that nobody accepted */
+	if (child->is_alive)
+		smc_close_event(child, SMC_CLOSE_LOCAL_ABORT);
+	else
+		smc_tcp_reset(child);
 	smc_close_release(child);
 	if (!child->is_alive) {
 		smc_sock_unhash(child);

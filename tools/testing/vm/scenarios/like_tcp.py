@@ -1,0 +1,599 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One script of socket calls on TCP and on SMC: the same values, errnos and events.
+
+covers: API-01 API-02 API-03 CLOSE-03 CLOSE-04 CLOSE-17 CLOSE-25 ABRT-05
+"""
+import array
+import ctypes
+import errno
+import fcntl
+import os
+import select
+import socket
+import struct
+import subprocess
+import sys
+
+from halves import libc
+
+timeout = 120
+ipv = (4, 6)
+
+FIONREAD, SIOCOUTQ, SIOCOUTQNSD, SIOCATMARK = 0x541B, 0x5411, 0x894B, 0x8905
+MSG_NOSIGNAL, MSG_ERRQUEUE, MSG_TRUNC = 0x4000, 0x2000, 0x20
+ABORT = struct.pack("ii", 1, 0)
+EVENTS = {1: "IN", 2: "PRI", 4: "OUT", 8: "ERR", 0x10: "HUP", 0x20: "NVAL", 0x2000: "RDHUP"}
+CLONE_NEWNET = 0x40000000
+
+
+class Script:
+    """One half of a case: makes calls, writes down what they said."""
+
+    def __init__(self, h, port, ctl):
+        self.h, self.port, self.ctl, self.said = h, port, ctl, []
+        self.open = []
+
+    def say(self, what, value):
+        self.said.append(f"{what}: {value}")
+
+    def call(self, what, func, *args):
+        """Write down the value or the errno; returns the value."""
+        try:
+            val = func(*args)
+        except OSError as e:
+            self.say(what, errno.errorcode.get(e.errno, e.errno))
+            return None
+        shown = "socket" if isinstance(val, socket.socket) else val
+        self.say(what, shown[:20] if isinstance(shown, bytes) else shown)
+        return val
+
+    def sync(self):
+        """Both halves have come to this line."""
+        self.ctl.sendall(b".")
+        self.h.equal(self.ctl.recv(1), b".", "other half")
+
+    def keep(self, s):
+        self.open.append(s)
+        return s
+
+    def socket(self):
+        return self.keep(self.h.socket())
+
+    def addr(self, port=None):
+        return (self.h.config["peer6" if self.h.v6 else "peer4"], port or self.port)
+
+    def any(self, port=0):
+        return ("::" if self.h.v6 else "0.0.0.0", port)
+
+    def listen(self, backlog=8):
+        s = self.keep(self.h.listen(self.port, backlog=backlog, mark=False))
+        self.sync()
+        return s
+
+    def pair(self, server):
+        """A connection; each half gets its end."""
+        if server:
+            ls = self.listen()
+            c = self.keep(self.h.accept(ls))
+            ls.close()
+        else:
+            self.sync()
+            c = self.socket()
+            c.connect(self.addr())
+        c.settimeout(None)
+        self.sync()
+        return c
+
+    def events(self, s):
+        p = select.poll()
+        p.register(s, 0x2017)
+        got = p.poll(0)
+        return "|".join(EVENTS[b] for b in EVENTS if got and got[0][1] & b)
+
+    def poll(self, what, s):
+        self.say(f"poll {what}", self.events(s))
+
+    def until(self, s, event):
+        """Wait for the event; others may come along."""
+        self.h.wait(lambda: event in self.events(s).split("|"), f"event {event}")
+
+    def ioctls(self, what, s):
+        for name, number in (("FIONREAD", FIONREAD), ("SIOCOUTQ", SIOCOUTQ),
+                             ("SIOCOUTQNSD", SIOCOUTQNSD), ("SIOCATMARK", SIOCATMARK)):
+            self.call(f"{name} {what}", ioctl, s, number)
+
+    def ends(self, what, s):
+        """What a dead or half-dead socket says to everything."""
+        self.poll(what, s)
+        self.call(f"recv {what}", s.recv, 10, socket.MSG_DONTWAIT)
+        self.call(f"recv again {what}", s.recv, 10, socket.MSG_DONTWAIT)
+        self.call(f"send {what}", s.send, b"x", MSG_NOSIGNAL | socket.MSG_DONTWAIT)
+        self.call(f"error {what}", s.getsockopt, socket.SOL_SOCKET, socket.SO_ERROR)
+
+    def close_all(self):
+        for s in self.open:
+            s.close()
+
+
+def ioctl(s, number):
+    buf = array.array("i", [-7])
+    fcntl.ioctl(s, number, buf)
+    return buf[0]
+
+
+# Cases: a server's and a client's half each, one after the other
+
+
+def no_connection(x, server):
+    """Everything on a socket that is not connected."""
+    s = x.socket()
+    x.poll("new", s)
+    x.ioctls("new", s)
+    x.call("name", lambda: s.getsockname()[1])
+    x.call("peer", s.getpeername)
+    x.call("accept", s.accept)
+    x.call("recv", s.recv, 1)
+    x.call("recv nothing", s.recv, 0)
+    x.call("send", s.send, b"x", MSG_NOSIGNAL)
+    x.call("error queue", s.recv, 1, MSG_ERRQUEUE)
+    for how in range(4):
+        x.call(f"shutdown {how}", s.shutdown, how)
+    x.call("unknown ioctl", ioctl, s, 0x5499)
+    s.bind(x.any())
+    x.call("bind again", s.bind, x.any())
+    x.poll("bound", s)
+    x.call("foreign bind", x.socket().bind, ("2001:db8::1" if x.h.v6 else "192.0.2.1", 0))
+    x.call("listen", s.listen, 1)
+    x.poll("listening", s)
+    x.ioctls("listening", s)
+    x.call("listen again", s.listen, 5)
+    x.call("recv listening", s.recv, 1)
+    x.call("send listening", s.send, b"x", MSG_NOSIGNAL)
+    x.call("peer listening", s.getpeername)
+    x.call("connect listening", s.connect, x.addr())
+    s.setblocking(False)
+    x.call("accept listening", s.accept)
+    for how in (1, 0):
+        x.call(f"shutdown {how} listening", s.shutdown, how)
+        x.poll(f"after shutdown {how}", s)
+        x.call("accept after shutdown", s.accept)
+    x.call("listen after shutdown", s.listen, 1)
+    x.sync()
+
+
+def raw_connect(s, data, length=None):
+    if libc.connect(s.fileno(), data, len(data) if length is None else length):
+        err = ctypes.get_errno()
+        raise OSError(err, os.strerror(err))
+    return 0
+
+
+def bad_addresses(x, server):
+    s = x.socket()
+    for family, size in ((0, 16), (0, 1), (1, 16), (2, 8), (10, 16), (99, 128), (2, 16)):
+        if family == 2 and size == 16:
+            x.call("connect to port 0", raw_connect, s, struct.pack("HH4s8x", 2, 0, b"\1\2\3\4"))
+        else:
+            x.call(f"connect {family}, {size}", raw_connect, s,
+                   struct.pack("H126x", family)[:size])
+    x.poll("after", s)
+    x.sync()
+
+
+def refused(x, server):
+    x.sync()
+    if not server:
+        s = x.socket()
+        s.setblocking(True)
+        x.call("connect", s.connect, x.addr())
+        x.poll("refused", s)
+        x.call("error", s.getsockopt, 1, socket.SO_ERROR)
+        x.call("shutdown", s.shutdown, 2)
+        x.call("connect again", s.connect, x.addr())
+        x.sync()
+        x.sync()
+        x.call("connect at last", s.connect, x.addr())
+        x.call("name", lambda: s.getpeername()[:2] == x.addr())
+        x.sync()
+        return
+    x.sync()
+    # nobody was there until now
+    ls = x.listen()
+    c = x.keep(x.h.accept(ls))
+    x.poll("server", c)
+    x.sync()
+
+
+def connect_twice(x, server):
+    c = x.pair(server)
+    if not server:
+        x.call("connect again", c.connect, x.addr())
+        x.call("connect elsewhere", c.connect, x.addr(x.port + 1))
+    x.call("bind", c.bind, x.any())
+    x.call("listen", c.listen, 1)
+    x.call("accept", c.accept)
+    x.poll("connected", c)
+    x.ioctls("connected", c)
+    x.sync()
+
+
+def connect_self(x, server):
+    """A socket that connects to itself hears what it says."""
+    s = x.socket()
+    s.bind(("::1" if x.h.v6 else "127.0.0.1", 0))
+    x.call("connect", s.connect, s.getsockname())
+    x.call("names", lambda: s.getsockname() == s.getpeername())
+    x.call("send", s.send, b"hello")
+    x.call("recv", s.recv, 10)
+    x.poll("self", s)
+    x.call("shutdown", s.shutdown, 1)
+    x.call("end", s.recv, 1)
+    x.sync()
+
+
+def reading(x, server):
+    """Flags of recv(), and counts."""
+    c = x.pair(server)
+    if not server:
+        x.call("send", c.send, b"0123456789")
+        x.call("send nothing", c.send, b"")
+        x.h.wait(lambda: ioctl(c, SIOCOUTQ) == 0, "an empty send queue")
+        x.ioctls("sent", c)
+        x.sync()
+        x.sync()
+        c.sendall(b"abc")
+        x.sync()
+        c.sendall(b"def")
+        return
+    x.sync()
+    x.until(c, "IN")
+    x.h.wait(lambda: ioctl(c, FIONREAD) == 10, "all bytes")
+    x.ioctls("data", c)
+    x.call("peek", c.recv, 4, socket.MSG_PEEK)
+    x.call("peek again", c.recv, 40, socket.MSG_PEEK)
+    x.call("nothing", c.recv, 0)
+    x.call("error queue", c.recv, 1, MSG_ERRQUEUE)
+    x.call("urgent", c.recv, 1, socket.MSG_OOB)
+    x.call("two", c.recv, 2)
+    x.call("peek rest", c.recv, 40, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    c.setsockopt(1, 42, 3)  # SO_PEEK_OFF
+    x.call("peek at 3", c.recv, 2, socket.MSG_PEEK)
+    x.call("peek at 5", c.recv, 2, socket.MSG_PEEK)
+    x.call("peek offset", c.getsockopt, 1, 42)
+    x.call("take 2", c.recv, 2)
+    x.call("peek offset", c.getsockopt, 1, 42)
+    x.call("peek on", c.recv, 10, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    c.setsockopt(1, 42, -1)
+    x.call("rest", c.recv, 40)
+    x.call("none", c.recv, 1, socket.MSG_DONTWAIT)
+    x.ioctls("empty", c)
+    x.sync()
+    x.call("first of all", c.recv, 1)
+    x.sync()
+    x.call("wait for all", c.recv, 5, socket.MSG_WAITALL)
+    c.settimeout(None)
+    c.setsockopt(1, socket.SO_RCVTIMEO, struct.pack("qq", 0, 50000))
+    x.call("timed", c.recv, 1)
+    c.setsockopt(6, 36, 1)  # TCP_INQ
+    x.call("no fault", lambda: c.recvmsg(1, 64, socket.MSG_DONTWAIT))
+
+
+def half_closed(x, server):
+    """shutdown() in both directions, one after the other."""
+    c = x.pair(server)
+    if server:
+        c.sendall(b"bye")
+        x.call("shutdown write", c.shutdown, 1)
+        x.call("shutdown write again", c.shutdown, 1)
+        x.call("send", c.send, b"x", MSG_NOSIGNAL)
+        x.poll("write shut", c)
+        x.sync()
+        x.sync()
+        x.call("recv", x.h.recv_exact, c, 4)
+        x.call("end", c.recv, 1)
+        x.ends("ended", c)
+        x.call("shutdown", c.shutdown, 2)
+        return
+    x.sync()
+    x.until(c, "RDHUP")
+    x.poll("peer's end", c)
+    x.ioctls("peer's end", c)
+    x.call("recv", c.recv, 10)
+    x.call("end", c.recv, 10)
+    x.ioctls("end", c)
+    x.call("send", c.send, b"more")
+    x.call("peer's name", lambda: c.getpeername()[:2] == x.addr())
+    x.call("shutdown read", c.shutdown, 0)
+    x.poll("read shut", c)
+    x.call("shutdown write", c.shutdown, 1)
+    x.sync()
+    x.call("send", c.send, b"x", MSG_NOSIGNAL)
+
+
+def read_shut(x, server):
+    """shutdown(SHUT_RD): the end for the reader, nothing to the peer."""
+    c = x.pair(server)
+    if server:
+        x.call("shutdown read", c.shutdown, 0)
+        x.poll("read shut", c)
+        x.call("recv", c.recv, 10)
+        x.call("send", c.send, b"still")
+        x.sync()
+        return
+    x.sync()
+    x.call("recv", c.recv, 10)
+    x.poll("peer's reading shut", c)
+
+
+def both_close(x, server):
+    """Both shut down everything at the same time."""
+    c = x.pair(server)
+    x.call("shutdown", c.shutdown, 2)
+    x.sync()
+    x.until(c, "HUP")
+    x.ends("both", c)
+
+
+def closed_by_peer(x, server):
+    """The peer closes; what it sent is still read."""
+    c = x.pair(server)
+    if server:
+        c.sendall(b"last words")
+        c.close()
+        x.sync()
+        x.sync()
+        return
+    x.sync()
+    x.until(c, "RDHUP")
+    x.poll("closed", c)
+    x.call("recv", c.recv, 40)
+    x.call("end", c.recv, 40)
+    x.call("end again", c.recv, 40)
+    x.poll("read", c)
+    x.sync()
+
+
+def aborted(x, server):
+    """SO_LINGER of 0: the peer is reset. (What it has not read is gone, ABRT-08.)"""
+    c = x.pair(server)
+    if server:
+        c.sendall(b"read")
+        x.sync()
+        c.setsockopt(1, socket.SO_LINGER, ABORT)
+        c.close()
+        x.sync()
+        return
+    x.call("recv", c.recv, 40)
+    x.sync()
+    x.sync()
+    x.until(c, "ERR")
+    x.poll("aborted", c)
+    x.call("send", c.send, b"x", MSG_NOSIGNAL)
+    x.ends("aborted", c)
+    x.call("shutdown", c.shutdown, 1)
+
+
+def closed_unread(x, server):
+    """close() with unread data aborts."""
+    c = x.pair(server)
+    if server:
+        x.until(c, "IN")
+        c.close()
+        x.sync()
+        return
+    c.sendall(b"unread")
+    x.sync()
+    x.until(c, "ERR")
+    x.call("error", c.getsockopt, 1, socket.SO_ERROR)
+    x.ends("reset", c)
+
+
+def dissolved(x, server):
+    """connect() to AF_UNSPEC: an attempt, a listener, a connection."""
+    s = x.socket()
+    s.bind(x.any())
+    s.listen(1)
+    x.call("listener", raw_connect, s, bytes(16))
+    x.poll("listener", s)
+    s.setblocking(False)
+    x.call("accept", s.accept)
+    c = x.pair(server)
+    if server:
+        x.sync()
+        x.until(c, "ERR")
+        x.call("recv", c.recv, 1)
+        x.call("recv", c.recv, 1)
+        return
+    x.call("connection", raw_connect, c, bytes(16))
+    x.sync()
+    x.call("send", c.send, b"x", MSG_NOSIGNAL)
+    x.call("name", c.getpeername)
+
+
+def listener_closed(x, server):
+    """Nobody accepted: the peer is reset."""
+    if server:
+        ls = x.listen()
+        x.until(ls, "IN")
+        ls.close()
+        x.sync()
+        return
+    x.sync()
+    s = x.socket()
+    x.call("connect", s.connect, x.addr())
+    x.sync()
+    x.until(s, "ERR")
+    x.ends("reset", s)
+
+
+def drops():
+    """How many connections were refused for want of room in a queue."""
+    with open("/proc/net/netstat", encoding="ascii") as f:
+        lines = [line.split() for line in f if line.startswith("TcpExt:")]
+    return int(dict(zip(lines[0], lines[1]))["ListenDrops"])
+
+
+def full_backlog(x, server):
+    """A backlog of 2 takes three; the fourth waits until there is room."""
+    if server:
+        ls = x.listen(2)
+        x.sync()
+        before = drops()
+        x.sync()
+        x.h.wait(lambda: drops() > before, "a refused SYN")
+        x.sync()
+        for _ in range(4):
+            x.call("accept", x.h.accept, ls).close()
+        return
+    x.sync()
+    for _ in range(3):
+        x.call("connect", x.socket().connect, x.addr())
+    x.sync()
+    late = x.socket()
+    late.setblocking(False)
+    x.call("fourth", late.connect, x.addr())
+    x.sync()
+    x.poll("fourth", late)
+    x.sync()
+    x.until(late, "OUT")
+    x.call("fourth at last", late.getsockopt, 1, socket.SO_ERROR)
+
+
+def accept_flags(x, server):
+    if not server:
+        x.sync()
+        x.socket().connect(x.addr())
+        x.socket().connect(x.addr())
+        x.sync()
+        return
+    ls = x.listen()
+    for flags in (0, socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC):
+        fd = libc.accept4(ls.fileno(), None, None, flags)
+        x.say(f"accept4 {flags:#x} nonblock", bool(fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_NONBLOCK))
+        x.say(f"accept4 {flags:#x} cloexec", fcntl.fcntl(fd, fcntl.F_GETFD))
+        os.close(fd)
+    x.say("accept4 of nonsense", libc.accept4(ls.fileno(), None, None, 0x1234567))
+    x.sync()
+
+
+def epoll_modes(x, server):
+    """Level, edge, oneshot and exclusive, on the same data."""
+    c = x.pair(server)
+    if not server:
+        for _ in range(2):
+            c.sendall(b"abc")
+            x.sync()
+            x.sync()
+        return
+    modes = {"level": 0, "edge": select.EPOLLET, "oneshot": select.EPOLLONESHOT,
+             "exclusive": select.EPOLLEXCLUSIVE}
+    eps = {name: select.epoll() for name in modes}
+    for name, flag in modes.items():
+        eps[name].register(c, select.EPOLLIN | flag)
+    for burst in (1, 2):
+        x.sync()
+        x.until(c, "IN")
+        for again in ("", " again"):
+            for name, ep in eps.items():
+                x.say(f"{name} {burst}{again}", [ev for _, ev in ep.poll(0)])
+        x.call("recv", x.h.recv_exact, c, 3)
+        for name, ep in eps.items():
+            x.say(f"{name} {burst} read", [ev for _, ev in ep.poll(0)])
+        x.sync()
+
+
+def passed_on(x, server):
+    """The descriptor goes to another process, by exec and by SCM_RIGHTS."""
+    c = x.pair(server)
+    if not server:
+        for word in (b"one", b"two"):
+            c.sendall(word)
+            x.call("answer", x.h.recv_exact, c, 3)
+        return
+    child = "import os, sys; fd = int(sys.argv[1]); os.write(fd, os.read(fd, 3).upper())"
+    x.call("exec", lambda: subprocess.run([sys.executable, "-c", child, str(c.fileno())],
+                                          pass_fds=(c.fileno(),), check=True).returncode)
+    here, there = socket.socketpair()
+    pid = os.fork()
+    if not pid:
+        _, fds, _, _ = socket.recv_fds(there, 1, 1)
+        os.write(fds[0], os.read(fds[0], 3).upper())
+        os._exit(0)
+    socket.send_fds(here, [b"x"], [c.fileno()])
+    x.say("child", os.waitpid(pid, 0)[1])
+
+
+def namespace(x, server):
+    """Both ends in a network namespace of their own."""
+    pid = os.fork()
+    if not pid:
+        rc = 1
+        try:
+            rc = in_namespace(x)
+        finally:
+            os._exit(rc)
+    x.say("child", os.waitpid(pid, 0)[1])
+    x.sync()
+
+
+def in_namespace(x):
+    if libc.unshare(CLONE_NEWNET):
+        return 2
+    lo = struct.pack("16sh22x", b"lo", 0x41)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        fcntl.ioctl(s, 0x8914, lo)
+    ls = x.h.socket()
+    ls.bind(("::1" if x.h.v6 else "127.0.0.1", 7000))
+    ls.listen(1)
+    c = x.h.socket()
+    c.connect(ls.getsockname())
+    a, _ = ls.accept()
+    c.sendall(b"inside")
+    return 0 if x.h.recv_exact(a, 6) == b"inside" else 3
+
+
+CASES = (no_connection, bad_addresses, refused, connect_twice, connect_self, reading,
+         half_closed, read_shut, both_close, closed_by_peer, aborted, closed_unread, dissolved,
+         listener_closed, full_backlog, accept_flags, epoll_modes, passed_on, namespace)
+
+
+def play(h, port, ctl, is_server):
+    said = {}
+    for i, case in enumerate(CASES):
+        x = Script(h, port + 1 + i, ctl)
+        h.mark(case.__name__)
+        case(x, is_server)
+        x.sync()
+        x.close_all()
+        said[case.__name__] = x.said
+    return said
+
+
+def server(h, port):
+    ls = socket.create_server(("", port))
+    h.mark("listening")
+    return play(h, port, ls.accept()[0], True)
+
+
+def client(h, port):
+    return play(h, port, socket.create_connection((h.config["peer4"], port)), False)
+
+
+def run(t):
+    said = {}
+    for i, kinds in enumerate((("tcp", "tcp"), (t.family, t.family), ("tcp", t.family),
+                               (t.family, "tcp"))):
+        t.step(f"server on {kinds[0]}, client on {kinds[1]}")
+        s = t.half(t.a, server, kinds[0], port=5400 + 40 * i)
+        s.expect("listening", t.left())
+        c = t.half(t.b, client, kinds[1], port=5400 + 40 * i)
+        t.wait_all(s, c)
+        said[kinds] = s.value, c.value
+    bad = []
+    for kinds, halves in said.items():
+        for side, want, got in zip(("server", "client"), said["tcp", "tcp"], halves):
+            for case in want:
+                if want[case] != got[case]:
+                    pairs = [p for p in zip(want[case], got[case]) if p[0] != p[1]]
+                    bad.append(f"{case}, {side} of {kinds} (TCP, here): {pairs or got[case]}")
+    t.check(not bad, "\n  ".join([f"{len(bad)} differences:"] + bad))
