@@ -330,9 +330,16 @@ static int smc_accept SMC_ACCEPT_PARAMS
 	int rc;
 
 	if (!smc)
-		return smc_tcp_ops(sock)->accept SMC_ACCEPT_ARGS;
+		return smc_tcp_ops(sock)->accept SMC_ACCEPT_ARGS_FOR(sock);
 	timeo = sock_rcvtimeo(&smc->sk, SMC_ACCEPT_FLAGS & O_NONBLOCK);
 	child = smc_listen_wait(smc, timeo, &rc);
+	if (!child && !rc) {
+		/* the next one never meant to be SMC */
+		rc = smc->tcp->ops->accept SMC_ACCEPT_ARGS_FOR(smc->tcp);
+		if (!rc)
+			smc_fallback_accepted(smc, newsock);
+		smc_listen_go_on(smc);
+	}
 	smc_unlock(smc);
 	if (!child)
 		return rc;
@@ -427,7 +434,7 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 	if (READ_ONCE(smc->is_connecting))
 		;
 	else if (READ_ONCE(sk->sk_state) == SMC_STATE_LISTEN)
-		mask |= READ_ONCE(smc->nr_accept_q) ? EPOLLIN | EPOLLRDNORM : 0;
+		mask |= smc_listen_is_ready(smc) ? EPOLLIN | EPOLLRDNORM : 0;
 	else if (READ_ONCE(sk->sk_state) == SMC_STATE_INIT)
 		mask |= smc_poll_new(sk);
 	else

@@ -38,18 +38,18 @@
  * Functions whose parameters differ. A definition is written
  *	static int smc_accept SMC_ACCEPT_PARAMS
  * with the parameters named as here, and hands them on with
- *	ops->accept SMC_ACCEPT_ARGS
+ *	ops->accept SMC_ACCEPT_ARGS_FOR(sock)
  */
 #ifdef SMC_HAVE_PROTO_ACCEPT_ARG
 #define SMC_ACCEPT_PARAMS						\
 	(struct socket *sock, struct socket *newsock,			\
 	 struct proto_accept_arg *arg)
-#define SMC_ACCEPT_ARGS	(sock, newsock, arg)
+#define SMC_ACCEPT_ARGS_FOR(sock) (sock, newsock, arg)
 #define SMC_ACCEPT_FLAGS (arg->flags)
 #else
 #define SMC_ACCEPT_PARAMS						\
 	(struct socket *sock, struct socket *newsock, int flags, bool kern)
-#define SMC_ACCEPT_ARGS	(sock, newsock, flags, kern)
+#define SMC_ACCEPT_ARGS_FOR(sock) (sock, newsock, flags, kern)
 #define SMC_ACCEPT_FLAGS (flags)
 #endif
 

@@ -112,7 +112,7 @@ static void smc_fallback_fill(struct smc_fallback_record *rec, struct smc_sock *
 	rec->dif = tsk->sk_bound_dev_if;
 	rec->uid = from_kuid_munged(sock_net(tsk)->user_ns, SOCK_INODE(sock)->i_uid);
 	rec->inode = SOCK_INODE(sock)->i_ino;
-	rec->reason = smc->fallback;
+	rec->reason = smc->fallback == SMC_DECLINE_NONE ? SMC_DECLINE_PEERNOSMC : smc->fallback;
 	rec->peer_diagnosis = smc->peer_diagnosis;
 }
 
@@ -376,6 +376,32 @@ void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
 }
 
 /**
+ * smc_fallback_accepted() - TCP's accept() has made a socket for one of ours
+ * @listener: the listening socket
+ * @sock: new, without a file, still with our operations
+ *
+ * The peer did not offer SMC, or the listener did not: that is all there is to
+ * remember.
+ *
+ * Context: Process context, may sleep. Expects the socket lock of @listener
+ * held.
+ */
+void smc_fallback_accepted(struct smc_sock *listener, struct socket *sock)
+{
+	const struct proto_ops *ops = READ_ONCE(listener->tcp->ops);
+	struct sock *tsk = sock->sk;
+
+	smc_tcp_restore(tsk);
+	smc_fallback_options(&listener->sk, tsk, ops);
+	smc_fallback_remember(listener, tsk, sock);
+	smc_stat_inc(sock_net(tsk), SMC_STAT_SERVER_TCP);
+	__module_get(ops->owner);
+	sock->ops = ops;
+	/* accept() took this for the listener's operations */
+	module_put(THIS_MODULE);
+}
+
+/**
  * smc_fallback_adopt() - give a child that fell back to accept()'s socket
  * @child: off the accept queue, on TCP
  * @sock: new, without a sock and without a file
@@ -394,6 +420,7 @@ void smc_fallback_adopt(struct smc_sock *child, struct socket *sock)
 	smc_fallback_options(&child->sk, tsk, ops);
 	smc_fallback_move(tsk, sock);
 	smc_fallback_remember(child, tsk, sock);
+	smc_stat_inc(sock_net(tsk), SMC_STAT_SERVER_TCP);
 	trace_smc_switch_to_fallback(child, tsk, child->fallback);
 	child->is_grafted = true;
 	clear_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);

@@ -3,10 +3,12 @@
  * Listening sockets.
  *
  * Operation: the inner socket listens. Each connection that TCP has completed
- * becomes a child at once and runs its handshake on its own; accept() only
- * ever takes children whose handshake has ended, so it never waits for one.
- * Connections stay in TCP's queue, and are refused there, while the accept
- * queue is full. What children cost before that is bounded in smc_hs.c.
+ * and that agreed on SMC becomes a child at once and runs its handshake on its
+ * own; accept() only ever takes children whose handshake has ended, so it never
+ * waits for one. Connections without the option are plain TCP: accept() takes
+ * them from TCP's queue itself, at TCP's cost. Both together are bounded by the
+ * backlog, which TCP minds (smc_sock_count_child()). What children cost before
+ * accept() is bounded in smc_hs.c.
  */
 #include <net/tcp.h>
 
@@ -110,8 +112,48 @@ static int smc_listen_take(struct smc_sock *smc)
 	return 0;
 }
 
+/* Is the next connection in TCP's queue one that has nothing to do with SMC? */
+static bool smc_listen_has_plain(struct smc_sock *smc)
+{
+	bool is_agreed;
+
+	return smc_tcp_peek(smc, &is_agreed) && !is_agreed;
+}
+
 /**
- * smc_listen_work() - make children of what TCP has completed
+ * smc_listen_is_ready() - would accept() find a connection
+ * @smc: a socket that listens, with a file
+ *
+ * Context: Any context but hard interrupt.
+ */
+bool smc_listen_is_ready(struct smc_sock *smc)
+{
+	return READ_ONCE(smc->nr_accept_q) || smc_listen_has_plain(smc);
+}
+
+/**
+ * smc_listen_go_on() - accept() has taken one, what about the next
+ * @smc: the listening socket
+ *
+ * The next of TCP's is for another accept(), or for the worker that makes a
+ * child of it.
+ *
+ * Context: Process context. Expects the socket lock held.
+ */
+void smc_listen_go_on(struct smc_sock *smc)
+{
+	bool is_agreed;
+
+	if (smc->sk.sk_state != SMC_STATE_LISTEN || !smc_tcp_peek(smc, &is_agreed))
+		return;
+	if (is_agreed)
+		smc_sock_queue(smc, &smc->listen_work);
+	else
+		smc->sk.sk_data_ready(&smc->sk);
+}
+
+/**
+ * smc_listen_work() - make children of what has agreed on SMC
  * @work: &smc_sock.listen_work; drops the reference taken when it was queued
  *
  * Context: Process context (work item). Takes the socket lock.
@@ -125,8 +167,11 @@ void smc_listen_work(struct work_struct *work)
 	lock_sock(sk);
 	/* an aborted connection is not the end of the queue */
 	while (sk->sk_state == SMC_STATE_LISTEN && (!rc || rc == -ECONNABORTED) &&
+	       !smc_listen_has_plain(smc) &&
 	       READ_ONCE(smc->nr_accept_q) <= READ_ONCE(sk->sk_max_ack_backlog))
 		rc = smc_listen_take(smc);
+	if (sk->sk_state == SMC_STATE_LISTEN && smc_listen_has_plain(smc))
+		sk->sk_data_ready(sk);
 	release_sock(sk);
 	sock_put(sk);
 }
@@ -135,8 +180,8 @@ void smc_listen_work(struct work_struct *work)
  * smc_listen_wait() - the next child for accept()
  * @smc: the listening socket
  * @timeo: how long to sleep, jiffies
- * @err: filled when NULL is returned: -EAGAIN, -EINVAL (not listening), or
- *	 what a signal means
+ * @err: filled when NULL is returned: 0 if the next connection is a plain one
+ *	 in TCP's queue; -EAGAIN, -EINVAL (not listening), or what a signal means
  *
  * Context: Process context, may sleep. Expects the socket lock held; it is
  * released while sleeping.
@@ -155,6 +200,9 @@ struct smc_sock *smc_listen_wait(struct smc_sock *smc, long timeo, int *err)
 		if (sk->sk_state != SMC_STATE_LISTEN)
 			break;
 		child = smc_sock_next_child(smc);
+		*err = 0;
+		if (!child && smc_listen_has_plain(smc))
+			break;
 		*err = -EAGAIN;
 		if (child || !timeo)
 			break;
@@ -168,8 +216,8 @@ struct smc_sock *smc_listen_wait(struct smc_sock *smc, long timeo, int *err)
 		lock_sock(sk);
 	}
 	finish_wait(sk_sleep(sk), &wait);
-	/* there is room now for what TCP holds back */
-	if (child)
-		smc_sock_queue(smc, &smc->listen_work);
+	/* there is room now for what TCP holds back; or the wake-up was not for us */
+	if (child || *err)
+		smc_listen_go_on(smc);
 	return child;
 }

@@ -139,6 +139,17 @@ static void smc_tcp_state_change(struct sock *sk)
 	smc_tcp_own.state_change(sk);
 }
 
+/* What has not agreed on SMC is accepted as it is, by who asks for it. */
+static void smc_tcp_arrived(struct smc_sock *smc)
+{
+	bool is_agreed;
+
+	if (smc_tcp_peek(smc, &is_agreed) && !is_agreed)
+		smc->sk.sk_data_ready(&smc->sk);
+	else
+		smc_sock_queue(smc, &smc->listen_work);
+}
+
 static void smc_tcp_data_ready(struct sock *sk)
 {
 	struct smc_sock *smc;
@@ -148,7 +159,7 @@ static void smc_tcp_data_ready(struct sock *sk)
 	if (smc) {
 		switch (READ_ONCE(smc->tcp_phase)) {
 		case SMC_TCP_LISTENING:
-			smc_sock_queue(smc, &smc->listen_work);
+			smc_tcp_arrived(smc);
 			break;
 		case SMC_TCP_HANDSHAKE:
 			smc_sock_queue(smc, &smc->hs_work);
@@ -197,14 +208,47 @@ void smc_tcp_watch(struct smc_sock *smc, enum smc_tcp_phase phase)
  */
 void smc_tcp_unwatch(struct smc_sock *smc)
 {
-	struct sock *sk = smc->tcp->sk;
-
-	write_lock_bh(&sk->sk_callback_lock);
 	WRITE_ONCE(smc->tcp_phase, SMC_TCP_QUIET);
+	smc_tcp_restore(smc->tcp->sk);
+}
+
+/**
+ * smc_tcp_restore() - make a TCP sock an ordinary one
+ * @sk: the inner sock of a socket, or one just accepted from such
+ *
+ * No callback of ours runs when this returns.
+ *
+ * Context: Process context. Takes sk_callback_lock.
+ */
+void smc_tcp_restore(struct sock *sk)
+{
+	write_lock_bh(&sk->sk_callback_lock);
 	rcu_assign_sk_user_data(sk, NULL);
 	sk->sk_state_change = smc_tcp_own.state_change;
 	sk->sk_data_ready = smc_tcp_own.data_ready;
 	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+/**
+ * smc_tcp_peek() - is there a connection to accept from TCP, and which
+ * @smc: a socket that listens
+ * @is_agreed: filled: both sides of the oldest one sent the option, OPT-08
+ *
+ * Context: Any context but hard interrupt. Takes the lock of TCP's queue.
+ * Return: false if the queue is empty.
+ */
+bool smc_tcp_peek(struct smc_sock *smc, bool *is_agreed)
+{
+	struct request_sock_queue *queue = &inet_csk(smc->tcp->sk)->icsk_accept_queue;
+	const struct request_sock *req;
+
+	if (reqsk_queue_empty(queue))
+		return false;
+	spin_lock_bh(&queue->rskq_lock);
+	req = queue->rskq_accept_head;
+	*is_agreed = req && req->sk && tcp_sk(req->sk)->syn_smc;
+	spin_unlock_bh(&queue->rskq_lock);
+	return req;
 }
 
 /**
