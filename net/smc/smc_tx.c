@@ -304,6 +304,29 @@ static void tx_arm_cork(struct smc_conn *conn)
 		sk_reset_timer(conn->sk, &conn->cork_timer, jiffies + SMC_TX_CORK_TIME);
 }
 
+/*
+ * Data that nobody will read, and of which TCP would not know yet: what is sent
+ * first after the peer has closed is what its RST answers. AMB-43: later sends
+ * fail.
+ */
+static bool tx_is_in_vain(struct smc_sock *smc)
+{
+	u8 conn_flags = READ_ONCE(smc->conn.ctl.rx_conn_flags);
+
+	return !smc->sk.sk_err && !(smc->sk.sk_shutdown & SEND_SHUTDOWN) &&
+	       (conn_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT)) == SMC_CDC_CLOSED;
+}
+
+static int tx_lose(struct sock *sk, struct msghdr *msg, size_t len)
+{
+	if (len) {
+		iov_iter_advance(&msg->msg_iter, len);
+		sk->sk_shutdown |= SEND_SHUTDOWN;
+		sk->sk_state_change(sk);
+	}
+	return len;
+}
+
 /* Why nothing can be sent any more; 0 if something can. */
 static int tx_check(struct smc_sock *smc)
 {
@@ -457,7 +480,8 @@ static void tx_trace(struct smc_sock *smc, size_t len)
  * middle of a copy the bytes before it are sent. Blocking, timeout and signals
  * as with TCP. With MSG_OOB the last byte is urgent (URG-01); ordinary data may
  * be sent behind it at any time and waits in the ring until the peer has passed
- * it (URG-08).
+ * it (URG-08). The first data sent after the peer has closed is taken and lost,
+ * as with TCP; what follows fails.
  *
  * Context: Process context, sleeps unless MSG_DONTWAIT. Expects the socket lock
  *	    held, which is released while waiting.
@@ -478,6 +502,8 @@ int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len)
 	ssize_t rc = 0;
 
 	sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+	if (tx_is_in_vain(smc))
+		return tx_lose(sk, msg, len);
 	if (!len)
 		rc = tx_check(smc);
 	while (copied < len) {
