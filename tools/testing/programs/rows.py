@@ -16,7 +16,7 @@ class Row:
     """NAME and WHAT stand in the table. CONNS is the least number of connections.
 
     FALLEN is the number of connections that fall back because one end is not
-    SMC or is in the same host; None if all do.
+    SMC or is in the same host; None if all do, unless same-host SMC is on.
     """
 
     def __init__(self, name, what, func, conns, fallen):

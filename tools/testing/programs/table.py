@@ -16,12 +16,12 @@ def value(result):
     return f"{number} {unit}"
 
 
-def line(row, results):
-    smc, tcp = results.get("smc"), results.get("tcp")
+def line(row, results, mode):
+    smc, tcp = results.get(mode), results.get("tcp")
     ratio = ""
     if smc and tcp and smc[0] and tcp[0]:
         ratio = f"{smc[0] / tcp[0]:.2f}"
-    what = row.what
+    what = row.what + ("; same-host SMC" if mode == "same_host" else "")
     if smc and smc[0] is not None and smc[2]:
         what += f" ({smc[2]})"
     return f"| {row.name} | {what} | {smc[3] if smc else ''} | {value(smc)} | " \

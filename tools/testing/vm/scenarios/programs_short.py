@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A choice of programs and python_suites: test_socket; nginx with wrk and curl.
+"""A choice of programs and python_suites: test_socket over RDMA; nginx, wrk, curl.
 
 covers: GEN-01 API-01 API-03
 """
@@ -15,9 +15,9 @@ from rows import ROWS  # noqa: E402
 
 kernels = ("stock",)
 dialects = (0,)
-timeout = 900
+timeout = 240
 
 
 def run(t):
-    compare.run(t, {"b": ["test_socket"]})
-    work.run_rows(t, [r for r in ROWS if r.name.startswith("nginx")], 1, 1)
+    compare.run(t, {"b": ["test_socket"]}, ("tcp", "same_host"))
+    work.run_rows(t, [r for r in ROWS if r.name in ("nginx, wrk", "nginx, curl")], 1, 1)
