@@ -673,6 +673,8 @@ static int smc_create(struct net *net, struct socket *sock, int protocol, int ke
 		return rc;
 	}
 	set_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
+	/* the one default of a SOL_SOCKET option that is TCP's own */
+	smc->sk.sk_txrehash = smc->tcp->sk->sk_txrehash;
 	smc->limits_handshakes = READ_ONCE(smc_net(net)->set.limit_smc_hs);
 	smc_sock_hash(smc);
 	return 0;

@@ -123,7 +123,8 @@ static int opt_set_linger(struct sock *sk, sockptr_t optval, unsigned int optlen
 		sock_reset_flag(sk, SOCK_LINGER);
 		return 0;
 	}
-	secs = (unsigned int)linger.l_linger;
+	/* a negative value is a very large one */
+	secs = linger.l_linger;
 	WRITE_ONCE(sk->sk_lingertime, secs >= MAX_SCHEDULE_TIMEOUT / HZ ?
 				      MAX_SCHEDULE_TIMEOUT : secs * HZ);
 	sock_set_flag(sk, SOCK_LINGER);
@@ -423,7 +424,8 @@ int smc_opt_get(struct smc_sock *smc, int level, int optname, char __user *optva
 	 BIT(SOCK_RCVTSTAMP) | BIT(SOCK_RCVTSTAMPNS) |			\
 	 BIT(SOCK_TSTAMP_NEW) | BIT(SOCK_RXQ_OVFL) |			\
 	 BIT(SOCK_WIFI_STATUS) | BIT(SOCK_NOFCS) |			\
-	 BIT(SOCK_SELECT_ERR_QUEUE))
+	 BIT(SOCK_SELECT_ERR_QUEUE) | BIT(SOCK_FILTER_LOCKED) |		\
+	 BIT(SOCK_TXTIME) | BIT(SOCK_RCVMARK))
 
 static void opt_inherit_carried(const struct sock *from, struct sock *to)
 {
@@ -439,6 +441,10 @@ static void opt_inherit_carried(const struct sock *from, struct sock *to)
 	to->sk_tsflags = from->sk_tsflags;
 	to->sk_peek_off = from->sk_peek_off;
 	to->sk_txrehash = from->sk_txrehash;
+	to->sk_no_check_tx = from->sk_no_check_tx;
+	to->sk_clockid = from->sk_clockid;
+	to->sk_txtime_deadline_mode = from->sk_txtime_deadline_mode;
+	to->sk_txtime_report_errors = from->sk_txtime_report_errors;
 	to->sk_max_pacing_rate = from->sk_max_pacing_rate;
 #ifdef CONFIG_NET_RX_BUSY_POLL
 	to->sk_ll_usec = from->sk_ll_usec;
