@@ -383,7 +383,8 @@ static __poll_t smc_poll_data(struct smc_sock *smc)
 	struct sock *sk = &smc->sk;
 	__poll_t mask = 0;
 
-	if (peer)
+	/* an abort is an error, which the close machine is about to raise */
+	if (peer && !(peer & SMC_CDC_ABORT))
 		shutdown |= RCV_SHUTDOWN;
 	if (shutdown == SHUTDOWN_MASK || READ_ONCE(sk->sk_state) == SMC_STATE_CLOSED)
 		mask |= EPOLLHUP;

@@ -84,8 +84,12 @@ static void rx_look(struct rx_call *call, struct rx_view *view)
 	if (conn->ctl.rx_geom.size && !conn->is_purged)
 		rx_look_mark(call, view);
 	spin_unlock_bh(&conn->lock);
-	view->is_eof = !conn->lgr ||
-		       conn_flags & (SMC_CDC_DONE | SMC_CDC_CLOSED | SMC_CDC_ABORT);
+	/*
+	 * An abort is no end of the data: the close machine makes it an error,
+	 * perhaps a little later, and that is what the reader is to be told.
+	 */
+	view->is_eof = !conn->lgr || (!(conn_flags & SMC_CDC_ABORT) &&
+				      conn_flags & (SMC_CDC_DONE | SMC_CDC_CLOSED));
 }
 
 /*

@@ -335,9 +335,12 @@ static int tx_check(struct smc_sock *smc)
 
 	if (sk->sk_err || sk->sk_shutdown & SEND_SHUTDOWN)
 		return -EPIPE;
+	/* The close machine has yet to make this the error of the socket. */
+	if (READ_ONCE(conn->ctl.rx_conn_flags) & SMC_CDC_ABORT)
+		return -ECONNRESET;
 	/* The peer has closed: nobody will read this. AMB-43 */
 	if (!conn->lgr || READ_ONCE(conn->is_dead) ||
-	    READ_ONCE(conn->ctl.rx_conn_flags) & (SMC_CDC_CLOSED | SMC_CDC_ABORT))
+	    READ_ONCE(conn->ctl.rx_conn_flags) & SMC_CDC_CLOSED)
 		return -EPIPE;
 	return 0;
 }
