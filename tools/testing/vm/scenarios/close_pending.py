@@ -6,7 +6,10 @@ A peer that reads in time gets all of it.
 covers: CLOSE-08 CLOSE-23 CLOSE-24 TMR-16 ABRT-01 ABRT-08
 """
 import errno
+import fcntl
 import select
+import struct
+import termios
 
 from halves import Pattern
 
@@ -19,6 +22,11 @@ def reader(h, port, is_late):
     ls = h.listen(port, rcvbuf=RING)
     c = h.accept(ls)
     ls.close()
+    # an element is smaller than its ring by an eye catcher at most
+    enough = RING - 64 if h.config["family"] == "smc" else 1
+    h.wait(lambda: struct.unpack("i", fcntl.ioctl(c, termios.FIONREAD, b"\0" * 4))[0] >= enough,
+           "a full ring")
+    h.mark("full")
     if is_late:
         p = select.poll()
         p.register(c, 0)  # errors only
@@ -37,16 +45,23 @@ def reader(h, port, is_late):
         return off, e.errno
 
 
-def writer(h, port):
-    """Fill both rings, then close; returns how much was sent."""
-    s = h.connect(port, sndbuf=RING)
-    s.setblocking(False)
-    pat, off = Pattern(1), 0
+def fill(s, pat, off):
     try:
         while True:
             off += s.send(pat.at(off, 20011))
     except BlockingIOError:
-        s.close()
+        return off
+
+
+def writer(h, port):
+    """Fill the peer's ring, then ours, then close; returns how much was sent."""
+    s = h.connect(port, sndbuf=RING)
+    s.setblocking(False)
+    pat = Pattern(1)
+    off = fill(s, pat, 0)
+    h.gate("again")
+    off = fill(s, pat, off)
+    s.close()
     return off
 
 
@@ -54,6 +69,8 @@ def start(t, port, is_late):
     s = t.half(t.a, reader, port=port, is_late=is_late)
     s.expect("listening")
     c = t.half(t.b, writer, port=port)
+    s.expect("full", t.left())
+    c.gate("again")
     t.wait_all(c)
     return s, c
 
