@@ -6,9 +6,9 @@
  * and that agreed on SMC becomes a child at once and runs its handshake on its
  * own; accept() only ever takes children whose handshake has ended, so it never
  * waits for one. Connections without the option are plain TCP: accept() takes
- * them from TCP's queue itself, at TCP's cost. Both together are bounded by the
- * backlog, which TCP minds (smc_sock_count_child()). What children cost before
- * accept() is bounded in smc_hs.c.
+ * them from TCP's queue itself, at TCP's cost. Both together, once they are
+ * ready, are bounded by the backlog, which TCP minds (smc_sock_count_child()).
+ * What handshakes under way cost is bounded in smc_hs.c.
  */
 #include <net/tcp.h>
 

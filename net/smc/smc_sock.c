@@ -367,9 +367,11 @@ void smc_sock_pend(struct smc_sock *smc, enum smc_pending what)
 }
 
 /*
- * A child that nobody has accepted takes a place in the backlog, as it would
- * in TCP's queue, off which it was taken: so TCP itself refuses what exceeds
- * the backlog, half-open handshakes counted.
+ * A child that is ready and that nobody has accepted takes a place in the
+ * backlog, as it would in TCP's queue, off which it was taken: so TCP itself
+ * refuses what exceeds the backlog. Handshakes under way do not count, as half
+ * open connections do not with TCP: a backlog's worth of silent clients would
+ * keep everybody else out. What they cost has a bound of its own, smc_hs.c.
  */
 static void smc_sock_count_child(struct smc_sock *listener, int n)
 {
@@ -420,7 +422,6 @@ bool smc_sock_add_handshake(struct smc_sock *listener, struct smc_sock *child)
 		child->listener = listener;
 		list_add_tail(&child->queue_node, &listener->handshakes);
 		listener->nr_handshakes++;
-		smc_sock_count_child(listener, 1);
 	}
 	spin_unlock(&listener->accept_lock);
 	return is_open;
@@ -435,7 +436,6 @@ static bool smc_sock_unlist(struct smc_sock *listener, struct smc_sock *child)
 	list_del_init(&child->queue_node);
 	listener->nr_handshakes--;
 	listener->hs_bytes -= child->hs_bytes;
-	smc_sock_count_child(listener, -1);
 	return true;
 }
 

@@ -79,7 +79,7 @@ enum smc_pending {
  * @nr_accept_q: length of @accept_q
  * @nr_handshakes: length of @handshakes
  * @hs_bytes: what @handshakes cost, or at a child what it adds to that
- * @nr_counted: length of both, as TCP's accept queue of @tcp was told
+ * @nr_counted: length of @accept_q, as TCP's accept queue of @tcp was told
  * @queue_node: this child in one of its listener's two lists
  * @fallback: reason code when the connection continues on TCP
  * @peer_diagnosis: what the peer's Decline said
