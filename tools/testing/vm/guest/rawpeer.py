@@ -19,6 +19,7 @@ import time
 ETH_ARP, ETH_IP = 0x0806, 0x0800
 SOL_PACKET, PACKET_ADD_MEMBERSHIP, PACKET_MR_PROMISC = 263, 1, 1
 PACKET_OUTGOING = 4
+SO_RCVBUFFORCE = 33
 FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 SMC_OPTION = bytes.fromhex("0101fe06e2d4c3d9")
 MSS_OPTION = bytes.fromhex("020405b4")
@@ -128,11 +129,14 @@ class RawHost:
     """All hosts of a process are served together, whichever is waited for."""
 
     everyone = []
+    look_again = 0  # at unacknowledged bytes: not for every frame of hundreds
 
     def __init__(self, dev="eth0", ip="10.43.0.77", mac="525400437777"):
         self.ip = socket.inet_aton(ip)
         self.mac = bytes.fromhex(mac)
         self.sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+        # a RST that finds no room does not come again
+        self.sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 16 << 20)
         self.sock.bind((dev, 0))
         req = struct.pack("=IHH8s", socket.if_nametoindex(dev), PACKET_MR_PROMISC, 0, b"")
         self.sock.setsockopt(SOL_PACKET, PACKET_ADD_MEMBERSHIP, req)
@@ -223,6 +227,9 @@ class RawHost:
             frame, addr = sock.recvfrom(65536)
             if addr[2] != PACKET_OUTGOING and len(frame) >= 14:
                 by_sock[sock].input(frame)
+        if time.monotonic() < RawHost.look_again:
+            return
+        RawHost.look_again = time.monotonic() + RETRY / 4
         for host in self.everyone:
             for conn in list(host.conns.values()):
                 conn.again()
@@ -240,8 +247,9 @@ class RawHost:
 
     def connect(self, ip, port, smc=True, timeout=20):
         """Open a connection; with the SMC option when SMC."""
-        sport = random.randrange(20000, 60000)
-        key = (socket.inet_aton(ip), port, sport)
+        key = None
+        while not key or key in self.conns:
+            key = (socket.inet_aton(ip), port, random.randrange(20000, 60000))
         conn = self.conns[key] = RawConn(self, key)
         conn.state = "syn"
         end = time.monotonic() + timeout
@@ -269,11 +277,11 @@ class RawHost:
     def gid(self):
         return b"\0" * 10 + b"\xff\xff" + self.ip
 
-    def proposal(self, prefix=24):
+    def proposal(self, prefix=24, peer_id=None):
         """A Proposal as RFC 7609 A.2.2 has it: 52 bytes, version 1."""
         mask = (0xffffffff << 32 - prefix) & 0xffffffff
         net = struct.unpack("!I", self.ip)[0] & mask
-        body = self.peer_id() + self.gid() + self.mac + struct.pack("!H", 0)
+        body = (peer_id or self.peer_id()) + self.gid() + self.mac + struct.pack("!H", 0)
         body += struct.pack("!IBHB", net, prefix, 0, 0)
         return self.clc(PROPOSAL, body)
 

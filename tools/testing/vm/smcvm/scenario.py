@@ -304,6 +304,13 @@ class Test:
         except Failed:
             raise Failed(f"{vm.name}: sockets of port {port} remain: {seen}") from None
 
+    def stat(self, vm, name):
+        """The counter NAME of machine VM's module."""
+        if self.family != "smc":
+            return 0
+        rows = dict(line.split() for line in vm.run("cat /proc/net/smc_stats").out.splitlines())
+        return int(rows[name])
+
     def queue_pairs(self, vm):
         """How many RC queue pairs machine VM has."""
         return vm.run("rdma resource show qp").out.count("type RC")

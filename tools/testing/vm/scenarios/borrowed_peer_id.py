@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Who claims another host's peer ID gets into none of its link groups.
+
+The server is asked for a connection by a host that says it is B, but names an
+RNIC and an address of its own: it gets a first contact, and while it is silent
+then, B is not delayed.
+
+covers: PID-05 FC-02 LG-06
+"""
+import time
+
+from common import serve
+from rawpeer import RawHost
+
+timeout = 50
+PORT, TRAP = 5061, 5062
+
+
+def listen_in(h):
+    """Take a connection from B on A's side and return the Proposal of it."""
+    host = RawHost()
+    host.listen(TRAP)
+    h.mark("listening")
+    c = host.accept(TRAP, h.left())
+    msg = c.recv_clc(20 * h.slow)
+    h.equal(msg[4:5], b"\x01", f"Proposal ({msg.hex()})")
+    c.send(host.decline())
+    h.check(c.ended(20 * h.slow), "the client did not end its TCP connection")
+    c.close()
+    return msg.hex()
+
+
+def client(h):
+    """A connection that stays, a Proposal given away, and more connections."""
+    s = h.connect(PORT)
+    h.request(s)
+    h.connect(TRAP, "10.43.0.77").close()
+    h.mark("known")
+    h.gate("more")
+    t0 = time.monotonic()
+    more = h.connect(PORT)
+    took = time.monotonic() - t0
+    h.request(more)
+    h.finish(more)
+    h.mark("more")
+    h.gate("end")
+    h.finish(s)
+    return took
+
+
+def borrow(h, proposal):
+    """Say that we are B; whether the answer is first contact."""
+    host = RawHost(ip="10.43.0.78", mac="525400437778")
+    c = host.connect(h.config["peer4"], PORT)
+    c.send(host.proposal(peer_id=bytes.fromhex(proposal)[8:16]))
+    msg = c.recv_clc(20 * h.slow)
+    h.equal(msg[4:5], b"\x02", f"Accept ({msg.hex()})")
+    h.mark("accepted", first=bool(msg[7] & 8))
+    h.gate("end")
+    c.abort()
+
+
+def run(t):
+    # whoever waits for the silent one would be noticed
+    t.set(t.a, clc_timeout_ms=15000 * t.slow)
+    s = t.half(t.a, serve, port=PORT)
+    ear = t.half(t.a, listen_in)
+    t.expect_all("listening", s, ear)
+    c = t.half(t.b, client)
+    t.expect_all("known", c)
+    t.wait_all(ear)
+    qps = t.queue_pairs(t.a)
+    raw = t.half(t.b, borrow, proposal=ear.value)
+    t.check(raw.expect("accepted")["first"], "a stranger was let into B's link group")
+    t.equal(t.queue_pairs(t.a), qps + 1, "queue pairs with a group for the stranger")
+    c.gate("more")
+    t.expect_all("more", c)
+    raw.gate("end")
+    c.gate("end")
+    t.wait_all(c, raw)
+    t.check(c.value < 2 * t.slow, f"B's next connect took {c.value:.1f} s")
+    s.gate("stop")
+    t.wait_all(s)
+    t.no_sockets(t.a, PORT)
