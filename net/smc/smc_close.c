@@ -314,10 +314,12 @@ int smc_close_shutdown(struct smc_sock *smc, int how)
 	case SMC_STATE_PEERABORTWAIT:
 	case SMC_STATE_PROCESSABORT:
 		return -ENOTCONN;
+	case SMC_STATE_PEERCLOSEWAIT1:
 	case SMC_STATE_PEERCLOSEWAIT2:
 	case SMC_STATE_APPCLOSEWAIT2:
 	case SMC_STATE_APPFINCLOSEWAIT:
-		is_over = true;
+		/* what a reader may have seen already, before the machine */
+		is_over = READ_ONCE(smc->conn.ctl.rx_conn_flags);
 		break;
 	default:
 		break;
