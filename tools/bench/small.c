@@ -6,7 +6,8 @@
  *   small pingpong HOST PORT MS  one connection, one message at a time
  *   small connect HOST PORT MS   connect, request, answer, close, again
  *   small hold PORT              as server, for many connections at a time
- *   small idle HOST PORT N       N connections, one message on each, then none
+ *   small idle HOST PORT N       N connections, one message on each, then none;
+ *                                N more for each line of input
  *
  * The clients print one line: rounds, microseconds, then the median and the
  * 99th percentile of a round in nanoseconds. The idle one prints how many there
@@ -218,15 +219,15 @@ static int run(const struct sockaddr_in *addr, uint64_t ms, int is_pingpong)
 
 static int idle(const struct sockaddr_in *addr, long n)
 {
-	long i;
+	long i = 0, end = 0;
 	char c;
 
-	for (i = 0; i < n; i++)
-		exchange(open_connection(addr));
-	printf("%ld\n", i);
-	fflush(stdout);
-	while (read(0, &c, 1) > 0)
-		;
+	do {
+		for (end += n; i < end; i++)
+			exchange(open_connection(addr));
+		printf("%ld\n", i);
+		fflush(stdout);
+	} while (read(0, &c, 1) > 0);
 	return 0;
 }
 
