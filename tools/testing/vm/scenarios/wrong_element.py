@@ -99,7 +99,8 @@ def damaged_eye_catcher(t):
     bad = sc.stat(t.a, "eyecatcher_bad")
     # the first byte of the ring has the address of the element plus 4
     r = t.relay.rule(proto="roce", opcode=WRITE_ONLY, frm="b", count=1, set="7:00")
-    reset = t.relay.rule(proto="tcp", frm="a", flags=RST)
+    # the writer's own, when it is told before the RST of the other is out
+    reset = t.relay.rule(proto="tcp", flags=RST)
     c = sc.connect()
     t.wait_all(c)
     t.equal(t.relay.hits(r)[1], 1, "WRITEs moved onto the eye catcher")
