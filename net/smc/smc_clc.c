@@ -131,7 +131,7 @@ int smc_clc_recv(struct socket *tcp, struct smc_clc_rx *rx,
  * would push it out. TCP decides at the end of the call, under the lock that
  * options are set under, so nobody ever sees the borrowed value.
  */
-static int clc_write_some(struct sock *sk, const u8 *buf, size_t len)
+static int clc_write_some(struct sock *sk, const u8 *buf, size_t len, bool if_quiet)
 {
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 	struct kvec vec = { .iov_base = (u8 *)buf, .iov_len = len };
@@ -141,12 +141,45 @@ static int clc_write_some(struct sock *sk, const u8 *buf, size_t len)
 
 	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, len);
 	lock_sock(sk);
+	/* what comes while the lock is held is acknowledged behind our bytes */
+	if (if_quiet && !skb_queue_empty(&sk->sk_receive_queue)) {
+		release_sock(sk);
+		return -EEXIST;
+	}
 	nonagle = tp->nonagle;
 	tp->nonagle = TCP_NAGLE_OFF | TCP_NAGLE_PUSH;
 	ret = tcp_sendmsg_locked(sk, &msg, len);
 	tp->nonagle = nonagle;
 	release_sock(sk);
 	return ret;
+}
+
+static int clc_send(struct socket *tcp, const struct smc_clc_msg *msg, bool if_quiet)
+{
+	unsigned long deadline = jiffies + CLC_SEND_WAIT;
+	u8 buf[CLC_SEND_MAX_LEN];
+	size_t done = 0;
+	size_t len;
+	int ret;
+
+	len = smc_clc_encode(msg, buf, sizeof(buf));
+	if (!len)
+		return -EINVAL;
+	while (done < len) {
+		ret = clc_write_some(tcp->sk, buf + done, len - done, if_quiet && !done);
+		if (ret > 0) {
+			done += ret;
+			continue;
+		}
+		if (ret && ret != -EAGAIN)
+			return ret;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (!clc_left(deadline))
+			return -ENOBUFS;
+		schedule_timeout_killable(CLC_SEND_SLICE);
+	}
+	return 0;
 }
 
 /**
@@ -165,30 +198,7 @@ static int clc_write_some(struct sock *sk, const u8 *buf, size_t len)
  */
 int smc_clc_send(struct socket *tcp, const struct smc_clc_msg *msg)
 {
-	unsigned long deadline = jiffies + CLC_SEND_WAIT;
-	u8 buf[CLC_SEND_MAX_LEN];
-	size_t done = 0;
-	size_t len;
-	int ret;
-
-	len = smc_clc_encode(msg, buf, sizeof(buf));
-	if (!len)
-		return -EINVAL;
-	while (done < len) {
-		ret = clc_write_some(tcp->sk, buf + done, len - done);
-		if (ret > 0) {
-			done += ret;
-			continue;
-		}
-		if (ret && ret != -EAGAIN)
-			return ret;
-		if (fatal_signal_pending(current))
-			return -EINTR;
-		if (!clc_left(deadline))
-			return -ENOBUFS;
-		schedule_timeout_killable(CLC_SEND_SLICE);
-	}
-	return 0;
+	return clc_send(tcp, msg, false);
 }
 
 /**
@@ -197,18 +207,79 @@ int smc_clc_send(struct socket *tcp, const struct smc_clc_msg *msg)
  * @peer_id: this host
  * @code: why, not SMC_DECLINE_NONE
  * @out_of_sync: the peer shall end the link group its Accept named
+ * @if_quiet: send nothing if the peer has sent something
  *
  * To be sent only in place of a message that is due (CLC-09). Nothing answers
  * it; application data may follow at once (DCLN-03). RFC 7609 A.2.5, C.1.
  *
  * Context: Process context, may sleep as smc_clc_send() does.
- * Return: 0 or an error as from smc_clc_send().
+ * Return: 0; -EEXIST if the peer was not quiet; or an error as from
+ * smc_clc_send().
  */
 int smc_clc_decline(struct socket *tcp, const u8 peer_id[SMC_PEER_ID_LEN],
-		    enum smc_decline code, bool out_of_sync)
+		    enum smc_decline code, bool out_of_sync, bool if_quiet)
 {
 	struct smc_clc_msg msg;
 
 	smc_nego_build_decline(&msg, peer_id, code, out_of_sync);
-	return smc_clc_send(tcp, &msg);
+	return clc_send(tcp, &msg, if_quiet);
+}
+
+/**
+ * smc_clc_is_acked() - has the peer acknowledged all that we have sent
+ * @tcp: the inner TCP socket
+ *
+ * What the peer sent before its acknowledgment is in the receive queue then.
+ *
+ * Context: Any context.
+ * Return: true if nothing is under way.
+ */
+bool smc_clc_is_acked(struct socket *tcp)
+{
+	const struct tcp_sock *tp = tcp_sk(tcp->sk);
+
+	return READ_ONCE(tp->snd_una) == READ_ONCE(tp->write_seq);
+}
+
+/**
+ * smc_clc_take_decline() - take a Decline off the stream, and nothing else
+ * @tcp: the inner TCP socket
+ * @rx: with nothing in it; its buffer is used
+ * @peer_id: who must have sent it
+ *
+ * For a time when what comes may be the application's already.
+ *
+ * Context: Process context. Takes the lock of @tcp's sock; waits for no peer.
+ * Return: 0 if a Decline was taken; -ENODATA if nothing has come; -EAGAIN if
+ * what has come may be the beginning of one; -ENOMSG if it is something else,
+ * an end of the stream or an error of it.
+ */
+int smc_clc_take_decline(struct socket *tcp, struct smc_clc_rx *rx,
+			 const u8 peer_id[SMC_PEER_ID_LEN])
+{
+	const __be32 eye_catcher = cpu_to_be32(SMC_EYE_SMCR);
+	struct kvec vec = { .iov_base = rx->bytes, .iov_len = sizeof(rx->bytes) };
+	struct msghdr head = {};
+	struct smc_clc_msg msg;
+	enum smc_clc_type type;
+	u16 len;
+	int n;
+
+	n = kernel_recvmsg(tcp, &head, &vec, 1, sizeof(rx->bytes), MSG_DONTWAIT | MSG_PEEK);
+	if (n <= 0)
+		return n == -EAGAIN ? -ENODATA : -ENOMSG;
+	if (memcmp(rx->bytes, &eye_catcher, min_t(size_t, n, sizeof(eye_catcher))))
+		return -ENOMSG;
+	if (n < SMC_CLC_HDR_LEN)
+		return -EAGAIN;
+	if (smc_clc_peek(rx->bytes, &len, &type) != SMC_CLC_OK || type != SMC_CLC_DECLINE)
+		return -ENOMSG;
+	if (n < len)
+		return -EAGAIN;
+	if (smc_clc_decode(rx->bytes, len, &msg) != SMC_CLC_OK ||
+	    memcmp(msg.decline.peer_id, peer_id, SMC_PEER_ID_LEN))
+		return -ENOMSG;
+	n = clc_read(tcp, rx, len);
+	rx->done = 0;
+	return n ? -ENOMSG : 0;
 }

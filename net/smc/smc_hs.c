@@ -97,6 +97,7 @@ enum smc_hs_growth {
  * @out_of_sync: the Decline carries the S bit
  * @may_decline: a Decline may be sent now in place of a message (CLC-09)
  * @is_path_bad: the RDMA path failed, later connections shall not pay again
+ * @is_parting: our Decline has ended first contact, the peer's may be under way
  * @reason: why TCP
  * @err: negative errno, why not at all
  * @proposal: of the peer, server only
@@ -131,6 +132,7 @@ struct smc_hs {
 	bool out_of_sync;
 	bool may_decline;
 	bool is_path_bad;
+	bool is_parting;
 	enum smc_decline reason;
 	int err;
 	struct smc_clc_proposal proposal;
@@ -565,6 +567,43 @@ static enum smc_hs_outcome smc_hs_first_declined(struct smc_hs *hs)
 	return SMC_HS_GO_ON;
 }
 
+/* Tell the peer if it is our turn; remember a path that failed. */
+static void smc_hs_say_decline(struct smc_hs *hs)
+{
+	struct in6_addr peer;
+
+	if (hs->is_path_bad) {
+		smc_peer_addr(hs->smc->tcp->sk, &peer);
+		smc_peer_remember(hs->net, &peer, hs->reason);
+	}
+	if (!hs->may_decline)
+		return;
+	hs->may_decline = false;
+	smc_pnet_local_id(hs->net, hs->has_end ? &hs->end : NULL, hs->peer_id);
+	if (!smc_clc_decline(hs->smc->tcp, hs->peer_id, hs->reason, hs->out_of_sync,
+			     hs->is_parting))
+		smc_stat_inc(hs->net, SMC_STAT_DECLINE_TX);
+}
+
+/*
+ * A bad path is found out by both sides, perhaps at the same time, and then
+ * Declines cross: the peer's must not reach the application. The peer sends
+ * none once it has ours, so there is one before its acknowledgment or never.
+ */
+static enum smc_hs_outcome smc_hs_part(struct smc_hs *hs)
+{
+	bool is_acked = smc_clc_is_acked(hs->smc->tcp);
+	int rc;
+
+	rc = smc_clc_take_decline(hs->smc->tcp, &hs->half, hs->lgr->key.peer_id);
+	if (!rc)
+		smc_stat_inc(hs->net, SMC_STAT_DECLINE_RX);
+	if ((rc == -EAGAIN || (rc == -ENODATA && !is_acked)) &&
+	    !smc_hs_is_late(hs, smc_hs_patience(hs)))
+		return SMC_HS_WAIT;
+	return smc_hs_to_tcp(hs, hs->reason);
+}
+
 /*
  * First contact: LLC confirms the link and tries for a second one, until its
  * own timers end that. All that time a Decline may come on TCP (DCLN-06,
@@ -576,9 +615,12 @@ static enum smc_hs_outcome smc_hs_first_contact(struct smc_hs *hs)
 
 	if (!hs->is_first)
 		return SMC_HS_GO_ON;
+	if (hs->is_parting)
+		return smc_hs_part(hs);
 	smc_hs_watch(hs, hs->lgr);
-	if (READ_ONCE(hs->lgr->state) == SMC_LGR_FORMING && !hs->is_declined &&
-	    (hs->half.done || smc_hs_tcp_has_news(hs->smc->tcp->sk))) {
+	if (!hs->is_declined &&
+	    (hs->half.done || (READ_ONCE(hs->lgr->state) == SMC_LGR_FORMING &&
+			       smc_hs_tcp_has_news(hs->smc->tcp->sk)))) {
 		out = smc_hs_first_declined(hs);
 		if (out != SMC_HS_GO_ON)
 			return out;
@@ -596,8 +638,12 @@ static enum smc_hs_outcome smc_hs_first_contact(struct smc_hs *hs)
 		return smc_hs_to_tcp(hs, SMC_DECLINE_PEERDECL);
 	if (hs->lgr->fail_decline == SMC_DECLINE_NONE)
 		return smc_hs_fail(hs, -ECONNRESET);
+	hs->reason = hs->lgr->fail_decline;
 	hs->may_decline = true;
-	return smc_hs_to_tcp(hs, hs->lgr->fail_decline);
+	hs->is_parting = true;
+	hs->has_deadline = false;
+	smc_hs_say_decline(hs);
+	return smc_hs_part(hs);
 }
 
 /* Data may flow. */
@@ -957,22 +1003,6 @@ static const smc_hs_step smc_hs_client_steps[] = {
 	smc_hs_open,
 };
 
-/* Tell the peer if it is our turn; remember a path that failed. */
-static void smc_hs_say_decline(struct smc_hs *hs)
-{
-	struct in6_addr peer;
-
-	if (hs->is_path_bad) {
-		smc_peer_addr(hs->smc->tcp->sk, &peer);
-		smc_peer_remember(hs->net, &peer, hs->reason);
-	}
-	if (!hs->may_decline)
-		return;
-	smc_pnet_local_id(hs->net, hs->has_end ? &hs->end : NULL, hs->peer_id);
-	if (!smc_clc_decline(hs->smc->tcp, hs->peer_id, hs->reason, hs->out_of_sync))
-		smc_stat_inc(hs->net, SMC_STAT_DECLINE_TX);
-}
-
 /* The peer's Decline says that its view of the group differs, AMB-33, DCLN-04. */
 static bool smc_hs_is_out_of_sync(const struct smc_hs *hs)
 {
@@ -1134,7 +1164,8 @@ static void smc_hs_arm_timer(struct smc_hs *hs)
 
 	if (!hs->has_deadline)
 		return;
-	if (READ_ONCE(hs->smc->tcp->sk->sk_rcvlowat) > 1)
+	/* an acknowledgment is no news of TCP's */
+	if (hs->is_parting || READ_ONCE(hs->smc->tcp->sk->sk_rcvlowat) > 1)
 		left = min_t(long, left, SMC_HS_LOWAT_SLICE);
 	smc_sock_queue_delayed(hs->smc, &hs->smc->hs_timer, max(left, 0L));
 }

@@ -402,8 +402,42 @@ static void dcln_01_decline_arrives(struct kunit *test)
 	u8 bytes[28];
 
 	KUNIT_ASSERT_EQ(test, 0, smc_clc_decline(pair->near, clc_peer_id,
-						 SMC_DECLINE_SYNCERR, true));
+						 SMC_DECLINE_SYNCERR, true, false));
 	KUNIT_ASSERT_EQ(test, 28, clc_read_all(pair->far, bytes, 28));
+	KUNIT_EXPECT_MEMEQ(test, bytes, clc_decline_bytes, 28);
+}
+
+static void dcln_03_declines_cross(struct kunit *test)
+{
+	struct clc_pair *pair = test->priv;
+	struct smc_clc_rx rx = {};
+	u8 bytes[8];
+
+	KUNIT_EXPECT_EQ(test, -ENODATA, smc_clc_take_decline(pair->near, &rx, clc_peer_id));
+	KUNIT_ASSERT_EQ(test, 10, clc_far_send(pair, clc_decline_bytes, 10));
+	KUNIT_EXPECT_EQ(test, -EEXIST, smc_clc_decline(pair->near, clc_peer_id,
+						       SMC_DECLINE_SYNCERR, false, true));
+	KUNIT_EXPECT_TRUE(test, smc_clc_is_acked(pair->near));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, smc_clc_take_decline(pair->near, &rx, clc_peer_id));
+	KUNIT_ASSERT_EQ(test, 18, clc_far_send(pair, clc_decline_bytes + 10, 18));
+	KUNIT_ASSERT_EQ(test, 8, clc_far_send(pair, "payload", 8));
+	KUNIT_EXPECT_EQ(test, 0, smc_clc_take_decline(pair->near, &rx, clc_peer_id));
+	KUNIT_EXPECT_EQ(test, 0, rx.done);
+	KUNIT_EXPECT_EQ(test, -ENOMSG, smc_clc_take_decline(pair->near, &rx, clc_peer_id));
+	KUNIT_ASSERT_EQ(test, 8, clc_read_all(pair->near, bytes, 8));
+	KUNIT_EXPECT_MEMEQ(test, bytes, "payload", 8);
+}
+
+static void dcln_03_data_like_a_decline_stays(struct kunit *test)
+{
+	static const u8 other[SMC_PEER_ID_LEN] = { 0x12, 0x35 };
+	struct clc_pair *pair = test->priv;
+	struct smc_clc_rx rx = {};
+	u8 bytes[28];
+
+	KUNIT_ASSERT_EQ(test, 28, clc_far_send(pair, clc_decline_bytes, 28));
+	KUNIT_EXPECT_EQ(test, -ENOMSG, smc_clc_take_decline(pair->near, &rx, other));
+	KUNIT_ASSERT_EQ(test, 28, clc_read_all(pair->near, bytes, 28));
 	KUNIT_EXPECT_MEMEQ(test, bytes, clc_decline_bytes, 28);
 }
 
@@ -433,7 +467,7 @@ static void dcln_03_message_leaves_at_once(struct kunit *test)
 	for (i = 0; i < 2; i++) {
 		KUNIT_ASSERT_EQ(test, 0,
 				smc_clc_decline(pair->near, clc_peer_id,
-						SMC_DECLINE_SYNCERR, true));
+						SMC_DECLINE_SYNCERR, true, false));
 		KUNIT_EXPECT_EQ(test, tp->snd_nxt, tp->write_seq);
 		KUNIT_EXPECT_EQ(test, tp->nonagle + 0, TCP_NAGLE_CORK);
 	}
@@ -458,7 +492,7 @@ static void clc_13_send_after_shutdown_fails(struct kunit *test)
 	kernel_sock_shutdown(pair->near, SHUT_RDWR);
 	KUNIT_EXPECT_EQ(test, -EPIPE,
 			smc_clc_decline(pair->near, clc_peer_id,
-					SMC_DECLINE_MEM, false));
+					SMC_DECLINE_MEM, false, false));
 }
 
 static struct kunit_case smc_clc_cases[] = {
@@ -479,6 +513,8 @@ static struct kunit_case smc_clc_cases[] = {
 	KUNIT_CASE(dcln_01_decline_arrives),
 	KUNIT_CASE(prop_04_longest_message_is_sent),
 	KUNIT_CASE(dcln_03_message_leaves_at_once),
+	KUNIT_CASE(dcln_03_declines_cross),
+	KUNIT_CASE(dcln_03_data_like_a_decline_stays),
 	KUNIT_CASE(clc_05_message_of_another_version_is_not_sent),
 	KUNIT_CASE(clc_13_send_after_shutdown_fails),
 	{}
