@@ -571,6 +571,7 @@ static enum smc_hs_outcome smc_hs_first_declined(struct smc_hs *hs)
 static void smc_hs_say_decline(struct smc_hs *hs)
 {
 	struct in6_addr peer;
+	int rc;
 
 	if (hs->is_path_bad) {
 		smc_peer_addr(hs->smc->tcp->sk, &peer);
@@ -578,11 +579,13 @@ static void smc_hs_say_decline(struct smc_hs *hs)
 	}
 	if (!hs->may_decline)
 		return;
-	hs->may_decline = false;
 	smc_pnet_local_id(hs->net, hs->has_end ? &hs->end : NULL, hs->peer_id);
-	if (!smc_clc_decline(hs->smc->tcp, hs->peer_id, hs->reason, hs->out_of_sync,
-			     hs->is_parting))
+	rc = smc_clc_decline(hs->smc->tcp, hs->peer_id, hs->reason, hs->out_of_sync,
+			     hs->is_parting);
+	if (!rc)
 		smc_stat_inc(hs->net, SMC_STAT_DECLINE_TX);
+	/* not sent, and still ours to send, where the peer has said something */
+	hs->may_decline = rc == -EEXIST;
 }
 
 /*
@@ -596,11 +599,16 @@ static enum smc_hs_outcome smc_hs_part(struct smc_hs *hs)
 	int rc;
 
 	rc = smc_clc_take_decline(hs->smc->tcp, &hs->half, hs->lgr->key.peer_id);
-	if (!rc)
+	if (!rc) {
 		smc_stat_inc(hs->net, SMC_STAT_DECLINE_RX);
+		hs->may_decline = false;
+	}
 	if ((rc == -EAGAIN || (rc == -ENODATA && !is_acked)) &&
 	    !smc_hs_is_late(hs, smc_hs_patience(hs)))
 		return SMC_HS_WAIT;
+	/* without any Decline the peer is not on TCP: what it says is no data */
+	if (hs->may_decline)
+		return smc_hs_fail(hs, -ECONNRESET);
 	return smc_hs_to_tcp(hs, hs->reason);
 }
 
