@@ -128,6 +128,9 @@ struct smc_rtokens {
 	struct smc_rtoken tok[SMC_BUF_MAX_AREAS];
 };
 
+/* Documentation/operations.md says so. */
+static_assert(sizeof(struct smc_rtokens) < 40 << 10);
+
 void smc_buf_pool_init(struct smc_buf_pool *pool, enum smc_buf_kind kind,
 		       struct smc_buf_spare *spare);
 void smc_buf_pool_free(struct smc_buf_pool *pool);

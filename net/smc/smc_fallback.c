@@ -53,6 +53,9 @@ struct smc_fallback_log {
 	struct smc_fallback_record rec[SMC_FALLBACK_RECORDS];
 };
 
+/* Documentation/operations.md says so. */
+static_assert(sizeof(struct smc_fallback_log) < 80 << 10);
+
 /* The log of a namespace, made when it is first needed; NULL without memory. */
 static struct smc_fallback_log *smc_fallback_log(struct net *net)
 {

@@ -37,6 +37,9 @@ struct smc_peer_memory {
 	struct smc_peer_slot slot[SMC_PEER_SLOTS];
 };
 
+/* Documentation/operations.md says so. */
+static_assert(sizeof(struct smc_peer_memory) < 10 << 10);
+
 /**
  * smc_pnet_init_net() - prepare the memory of failed peers
  * @net: the namespace
