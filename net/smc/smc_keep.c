@@ -105,9 +105,10 @@ static void keep_facts(const struct smc_sock *smc, struct smc_link *link,
 
 /*
  * The link stays while conn->lock keeps the connection on it. Without one the
- * connection is about to end anyway.
+ * connection is about to end anyway. The timer is armed in the same hold as it
+ * was decided: what is wanted instead by then, or nothing any more, comes later.
  */
-static struct smc_idle_step keep_look(struct smc_sock *smc)
+static enum smc_idle_verdict keep_look(struct smc_sock *smc)
 {
 	struct smc_conn *conn = &smc->conn;
 	struct smc_idle_step step = {};
@@ -125,8 +126,11 @@ static struct smc_idle_step keep_look(struct smc_sock *smc)
 		smc->probe_jiffies = jiffies;
 		smc_llc_test_link(link);
 	}
+	if (step.wait && step.verdict != SMC_IDLE_DEAD)
+		sk_reset_timer(&smc->sk, &smc->keep_timer,
+			       jiffies + max(msecs_to_jiffies(step.wait), 1UL));
 	spin_unlock_bh(&conn->lock);
-	return step;
+	return step.verdict;
 }
 
 /**
@@ -140,14 +144,10 @@ static struct smc_idle_step keep_look(struct smc_sock *smc)
 void smc_keep_timer(struct timer_list *timer)
 {
 	struct smc_sock *smc = smc_compat_timer_of(smc, timer, keep_timer);
-	struct smc_idle_step step = keep_look(smc);
 
-	if (step.verdict == SMC_IDLE_DEAD) {
+	if (keep_look(smc) == SMC_IDLE_DEAD) {
 		WRITE_ONCE(smc->lost_err, ETIMEDOUT);
 		smc_sock_pend(smc, SMC_PENDING_FAULT);
-	} else if (step.wait) {
-		sk_reset_timer(&smc->sk, &smc->keep_timer,
-			       jiffies + max(msecs_to_jiffies(step.wait), 1UL));
 	}
 	sock_put(&smc->sk);
 }
