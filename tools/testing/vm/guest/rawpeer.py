@@ -18,7 +18,7 @@ import time
 
 ETH_ARP, ETH_IP = 0x0806, 0x0800
 SOL_PACKET, PACKET_ADD_MEMBERSHIP, PACKET_MR_PROMISC = 263, 1, 1
-PACKET_OUTGOING = 4
+PACKET_OUTGOING, PACKET_STATISTICS = 4, 6
 SO_RCVBUFFORCE = 33
 FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 SMC_OPTION = bytes.fromhex("0101fe06e2d4c3d9")
@@ -146,6 +146,11 @@ class RawHost:
         self.roce = []  # RoCE packets that came for us
         self.ipid = 0
         self.everyone.append(self)
+
+    def lost(self):
+        """Frames that found no room since this was last asked."""
+        stat = self.sock.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8)
+        return struct.unpack("=II", stat)[1]
 
     # Frames
 
