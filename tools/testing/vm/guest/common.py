@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Halves that many scenarios use. A scenario imports those it names."""
+"""Halves that many scenarios use, and parts of halves. A scenario imports those it names."""
+import errno
+import socket
+import struct
+import threading
 import time
 
 
@@ -30,6 +34,16 @@ def serve(h, port, count=None, **kw):
     return h.serve(port, count, **kw)
 
 
+def serve_any(h, port, **kw):
+    """serve() for connections that may break; tells the runner with what errno."""
+    return h.serve(port, on_break=lambda e: tell_break(h, e), **kw)
+
+
+def tell_break(h, e):
+    if isinstance(e, OSError):
+        h.mark("broken", errno=e.errno)
+
+
 def requests(h, port, n=1, size=100, back=1000, **kw):
     """N connections one after the other, one request each.
 
@@ -43,6 +57,59 @@ def requests(h, port, n=1, size=100, back=1000, **kw):
         h.request(s, size, back)
         h.finish(s)
     return times
+
+
+def connect_all(h, port, n, threads, **kw):
+    """N sockets that THREADS threads connect, an equal share each."""
+    socks, err = [], []
+
+    def connect():
+        try:
+            for _ in range(n // threads):
+                socks.append(h.connect(port, **kw))
+        except BaseException as e:
+            err.append(e)
+
+    running = [threading.Thread(target=connect, daemon=True) for _ in range(threads)]
+    for th in running:
+        th.start()
+    for th in running:
+        th.join(h.left())
+    if err:
+        raise err[0]
+    h.equal(len(socks), n, "connections")
+    return socks
+
+
+def ends_first(h, s, n):
+    """Send N bytes, end the sending, read what goes_on() sends."""
+    h.send_stream(s, n, 1)
+    s.shutdown(socket.SHUT_WR)
+    h.raises("send after shutdown", errno.EPIPE, s.send, b"x")
+    h.recv_stream(s, 2 * n, 2)
+    h.at_end(s)
+    s.close()
+
+
+def goes_on(h, s, n):
+    h.recv_stream(s, n, 1)
+    h.at_end(s)
+    h.at_end(s, "end of stream, again")
+    h.send_stream(s, 2 * n, 2)
+    h.finish(s)
+
+
+def aborts(h, s):
+    """Close with linger time 0 when the three bytes of is_reset() are here."""
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    h.recv_exact(s, 3)
+    s.close()
+
+
+def is_reset(h, s):
+    s.sendall(b"abc")
+    h.raises("read", errno.ECONNRESET, s.recv, 1)
+    s.close()
 
 
 def keep_asking(h, port):

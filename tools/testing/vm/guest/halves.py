@@ -308,10 +308,12 @@ class Half:
             self.send_stream(s, n - 1000, 5, start=1000)
         self.recv_stream(s, back, 6)
 
-    def serve(self, port, count=None, **kw):
+    def serve(self, port, count=None, on_accept=None, on_break=None, **kw):
         """Accept and answer in threads until COUNT connections have ended.
 
-        Without COUNT until the runner opens the gate "stop".
+        Without COUNT until the runner opens the gate "stop". ON_ACCEPT is called
+        with each connection. One that breaks is a failure; with ON_BREAK it is
+        not, and that is called with the exception.
         """
         ls = self.listen(port, **kw)
         err, threads, done = [], [], 0
@@ -320,8 +322,8 @@ class Half:
             try:
                 with c:
                     self.answer(c)
-            except BaseException as e:
-                err.append(e)
+            except Exception as e:
+                (on_break or err.append)(e)
 
         while count is None or done < count:
             r, _, _ = select.select([ls] + ([0] if count is None else []), [], [],
@@ -336,6 +338,8 @@ class Half:
             except BlockingIOError:
                 continue
             done += 1
+            if on_accept:
+                on_accept(c)
             th = threading.Thread(target=one, args=(c,), daemon=True)
             th.start()
             threads.append(th)

@@ -4,32 +4,17 @@
 covers: ABRT-01 ABRT-13
 """
 import errno
-import socket
-import struct
 
-from common import keep_answering, keep_asking, requests, serve
-
-
-def aborter(h, s):
-    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    h.recv_exact(s, 3)
-    s.close()
-
-
-def told(h, s):
-    s.sendall(b"abc")
-    h.raises("read", errno.ECONNRESET, s.recv, 1)
-    s.close()
+from common import aborts, is_reset, keep_answering, keep_asking, requests, serve
 
 
 def server(h, port, who):
     ls = h.listen(port)
-    (aborter if who == "server" else told)(h, h.accept(ls))
+    (aborts if who == "server" else is_reset)(h, h.accept(ls))
 
 
 def client(h, port, who):
-    s = h.connect(port)
-    (aborter if who == "client" else told)(h, s)
+    (aborts if who == "client" else is_reset)(h, h.connect(port))
 
 
 def run(t):

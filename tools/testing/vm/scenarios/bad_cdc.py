@@ -7,12 +7,10 @@ for them, as the RFC has it. The next connection works.
 covers: CUR-12 CDC-05 CDC-08 CDC-09 CDC-14
 """
 import errno
-import select
 import socket
 import struct
-import threading
 
-from common import requests
+from common import requests, serve_any
 from halves import Failure, Pattern
 
 timeout = 90
@@ -80,23 +78,11 @@ def liar(h, port):
 
 
 def answer_some(h, port):
-    """serve(), but a broken connection is no fault of the server."""
-    ls = h.listen(port)
-
-    def one(c):
+    """serve_any(), with urgent bytes in line."""
+    def in_line(c):
         c.setsockopt(socket.SOL_SOCKET, socket.SO_OOBINLINE, 1)
-        try:
-            with c:
-                h.answer(c)
-        except Exception:
-            pass
 
-    while True:
-        r, _, _ = select.select([ls, 0], [], [], h.left())
-        if 0 in r and h.gate_open("stop"):
-            return
-        if ls in r:
-            threading.Thread(target=one, args=(h.accept(ls),), daemon=True).start()
+    return serve_any(h, port, on_accept=in_line)
 
 
 def change_one(t, client, change, skip=0):

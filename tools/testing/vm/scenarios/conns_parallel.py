@@ -3,9 +3,7 @@
 
 covers: LG-19 RMB-18
 """
-import threading
-
-from common import serve
+from common import connect_all, serve
 
 vcpus = (1, 2)
 timeout = 60
@@ -13,27 +11,7 @@ timeout = 60
 
 def client(h, port, n):
     """All connect before any asks; then all ask three times, mixed."""
-    socks, err = [], []
-    lock = threading.Lock()
-
-    def connect(count):
-        try:
-            for _ in range(count):
-                s = h.connect(port)
-                with lock:
-                    socks.append(s)
-        except BaseException as e:
-            err.append(e)
-
-    threads = [threading.Thread(target=connect, args=(n // 10,), daemon=True)
-               for _ in range(10)]
-    for th in threads:
-        th.start()
-    for th in threads:
-        th.join(h.left())
-    if err:
-        raise err[0]
-    h.equal(len(socks), n, "connections")
+    socks = connect_all(h, port, n, 10)
     h.mark("open")
     h.gate("ask")
     for k in range(3):

@@ -3,39 +3,18 @@
 
 covers: CLOSE-26
 """
-import errno
-import socket
+from common import ends_first, goes_on
 
 N = 300_007
 
 
-def sender_ends_first(h, s):
-    h.send_stream(s, N, 1)
-    s.shutdown(socket.SHUT_WR)
-    h.raises("send after shutdown", errno.EPIPE, s.send, b"x")
-    h.recv_stream(s, 2 * N, 2)
-    h.at_end(s)
-    s.close()
-
-
-def reader_goes_on(h, s):
-    h.recv_stream(s, N, 1)
-    h.at_end(s)
-    h.at_end(s, "end of stream, again")
-    h.send_stream(s, 2 * N, 2)
-    s.shutdown(socket.SHUT_WR)
-    s.close()
-
-
 def server(h, port, first):
     ls = h.listen(port)
-    c = h.accept(ls)
-    (sender_ends_first if first == "server" else reader_goes_on)(h, c)
+    (ends_first if first == "server" else goes_on)(h, h.accept(ls), N)
 
 
 def client(h, port, first):
-    s = h.connect(port)
-    (sender_ends_first if first == "client" else reader_goes_on)(h, s)
+    (ends_first if first == "client" else goes_on)(h, h.connect(port), N)
 
 
 def run(t):

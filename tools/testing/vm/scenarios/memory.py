@@ -81,13 +81,6 @@ def sock_mem(vm, name):
     raise AssertionError("no sock in memory.stat")
 
 
-def stat(vm, name):
-    for line in vm.read("/proc/net/smc_stats").split("\n"):
-        if line.split()[:1] == [name]:
-            return int(line.split()[1])
-    raise AssertionError(f"no {name} in smc_stats")
-
-
 def opened(t, port, n, groups=("bench", "bench")):
     s = t.half(t.a, server, port=port, n=n, group=groups[0])
     s.expect("listening", t.left())
@@ -135,7 +128,7 @@ def given_back(t, n):
         t.check(t.memory_regions(vm) >= 2, f"{vm.name}: no area is left to ask for")
         vm.write("/proc/sys/vm/drop_caches", "2")
         t.wait(lambda vm=vm: not t.memory_regions(vm), f"{vm.name}: all areas back", 30)
-        t.check(stat(vm, "area_back") >= 2, f"{vm.name}: areas are not counted")
+        t.check(t.stat(vm, "area_back") >= 2, f"{vm.name}: areas are not counted")
     # an area with a connection stays, and all works as before
     halves = opened(t, 5301, 2)
     had = [t.memory_regions(vm) for vm in (t.a, t.b)]

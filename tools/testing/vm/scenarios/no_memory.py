@@ -7,10 +7,8 @@ every few at the server.
 covers: ERR-05
 """
 import errno
-import select
-import threading
 
-from common import requests, serve
+from common import requests, serve, serve_any
 
 kernels = ("debug",)
 FAILSLAB = "/sys/kernel/debug/failslab"
@@ -75,31 +73,12 @@ def shortage(h):
     put(interval=9, times=-1, probability=100)
 
 
-def answering(h, port):
-    """serve() for connections that may break."""
-    ls = h.listen(port)
-
-    def one(c):
-        try:
-            with c:
-                h.answer(c)
-        except Exception:
-            pass
-
-    while True:
-        r, _, _ = select.select([ls, 0], [], [], h.left())
-        if 0 in r and h.gate_open("stop"):
-            return
-        if ls in r:
-            threading.Thread(target=one, args=(h.accept(ls),), daemon=True).start()
-
-
 def run(t):
     if t.family != "smc":
         return
     for vm in (t.a, t.b):
         t.set(vm, clc_timeout_ms=500 * t.slow)
-    s = t.half(t.a, answering, port=5120)
+    s = t.half(t.a, serve_any, port=5120)
     s.expect("listening")
     c = t.half(t.b, failing, port=5120, n=40)
     t.wait_all(c)

@@ -10,9 +10,8 @@ covers: CDC-02 LLC-16
 import errno
 import re
 import select
-import threading
 
-from common import requests, serve
+from common import requests, serve, serve_any
 from rawpeer import ACCEPT, CONFIRM, RawHost
 
 timeout = 90
@@ -158,22 +157,7 @@ def server_steps(t):
 
 def late_server(h, port):
     """Says when accept() has something, and answers it."""
-    ls = h.listen(port)
-
-    def one(c):
-        try:
-            with c:
-                h.answer(c)
-        except OSError as e:
-            h.mark("broken", errno=e.errno)
-
-    while True:
-        r, _, _ = select.select([ls, 0], [], [], h.left())
-        if 0 in r and h.gate_open("stop"):
-            return
-        if ls in r:
-            threading.Thread(target=one, args=(h.accept(ls),), daemon=True).start()
-            h.mark("accepted")
+    return serve_any(h, port, on_accept=lambda c: h.mark("accepted"))
 
 
 def early_client(h, port, gates=()):

@@ -8,35 +8,13 @@ covers: RMB-06 RMB-16 RMB-17 RMB-29 RMB-30 RMB-31 RMB-33 RKEY-24 SEC-03 ERR-13
 """
 import errno
 import os
-import threading
 
-from common import requests
+from common import requests, serve_any
 
 timeout = 70
 TOLD = (errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE)
 WRITE_ONLY, RC_ACK, RST = 0x0a, 0x11, 4
 REMOTE_ACCESS_ERROR = "62"  # NAK code 2 in the AETH
-
-
-def answer_some(h, port):
-    """serve() until the gate; a connection that breaks is told to the runner."""
-    ls = h.listen(port)
-    ls.settimeout(0.2)
-
-    def one(c):
-        try:
-            with c:
-                c.settimeout(None)
-                h.answer(c)
-        except OSError as e:
-            h.mark("broken", errno=e.errno)
-
-    while not h.gate_open("stop"):
-        try:
-            c = h.accept(ls)
-        except TimeoutError:
-            continue
-        threading.Thread(target=one, args=(c,), daemon=True).start()
 
 
 def one(h, port, size=100, gates=()):
@@ -63,17 +41,11 @@ class Scene:
         self.t, self.port = t, port
         t.no_groups()
         t.relay.unrule()
-        self.server = t.half(t.a, answer_some, port=port)
+        self.server = t.half(t.a, serve_any, port=port)
         self.server.expect("listening")
 
     def connect(self, **kw):
         return self.t.half(self.t.b, one, port=self.port, **kw)
-
-    def stat(self, vm, name):
-        for line in vm.read("/proc/net/smc_stats").splitlines():
-            if line.split()[0] == name:
-                return int(line.split()[1])
-        raise KeyError(name)
 
     def next_one_works(self):
         t = self.t
@@ -96,7 +68,7 @@ def damaged_eye_catcher(t):
     sc = Scene(t, 5220)
     keep = sc.connect(gates=["end"])
     t.expect_all("before end", keep)
-    bad = sc.stat(t.a, "eyecatcher_bad")
+    bad = t.stat(t.a, "eyecatcher_bad")
     # the first byte of the ring has the address of the element plus 4
     r = t.relay.rule(proto="roce", opcode=WRITE_ONLY, frm="b", count=1, set="7:00")
     # the writer's own, when it is told before the RST of the other is out
@@ -105,7 +77,7 @@ def damaged_eye_catcher(t):
     t.wait_all(c)
     t.equal(t.relay.hits(r)[1], 1, "WRITEs moved onto the eye catcher")
     t.check(c.value in TOLD, f"writer over the eye catcher ended with {c.value}")
-    t.check(sc.stat(t.a, "eyecatcher_bad") > bad, "no damaged eye catcher was counted")
+    t.check(t.stat(t.a, "eyecatcher_bad") > bad, "no damaged eye catcher was counted")
     t.check(any("eye catcher is" in line for line in t.a.dmesg()), "nothing in the log")
     t.wait(lambda: t.relay.hits(reset)[0], "RST on TCP", 10)
     t.relay.unrule()
@@ -127,10 +99,10 @@ def element_in_use(t):
     old = sc.connect(size=0, gates=["go"])
     t.expect_all("before go", old)
     t.equal(t.relay.hits(r)[1], 1, "Confirms changed")
-    conflicts = sc.stat(t.a, "rmbe_conflict")
+    conflicts = t.stat(t.a, "rmbe_conflict")
     young = sc.connect(size=5000, gates=["end"])
     t.expect_all("before end", young)
-    t.equal(sc.stat(t.a, "rmbe_conflict"), conflicts + 1, "conflicts counted")
+    t.equal(t.stat(t.a, "rmbe_conflict"), conflicts + 1, "conflicts counted")
     t.wait(lambda: t.relay.hits(reset)[0], "RST for the old connection", 10)
     t.check(sc.server.expect("broken")["errno"] in TOLD, "the server was not told")
     old.gate("go")
@@ -196,12 +168,12 @@ def stale_token(t):
     sc = Scene(t, 5224)
     keep = sc.connect(gates=["end"])
     t.expect_all("before end", keep)
-    before = sc.stat(t.a, "cdc_no_conn")
+    before = t.stat(t.a, "cdc_no_conn")
     c = sc.connect(gates=["go", "end"])
     t.expect_all("before go", c)
     r = t.relay.rule(cdc=1, frm="b", count=1, xor="4:80")
     c.gate("go")
-    t.wait(lambda: sc.stat(t.a, "cdc_no_conn") == before + 1, "CDC without connection", 10)
+    t.wait(lambda: t.stat(t.a, "cdc_no_conn") == before + 1, "CDC without connection", 10)
     t.equal(t.relay.hits(r)[1], 1, "CDC messages with another token")
     keep.gate("end")
     t.wait_all(keep)
