@@ -144,7 +144,7 @@ class Test:
         """No link group is left, and none outlives its connections from now on.
 
         An idle group keeps the time it was given when it became idle, so that
-        of an earlier scenario goes with its module.
+        of an earlier scenario goes with its module. Settings stay.
         """
         machines = (self.a, self.b)
         if all((vm, "net.smc.lgr_idle_ms") in self.changed for vm in machines):
@@ -153,7 +153,10 @@ class Test:
             return
         for vm in machines:
             if self.queue_pairs(vm):
+                kept = {name.rpartition(".")[2]: vm.sysctl(name)
+                        for of, name in self.changed if of is vm}
                 self.reload(vm, look=False)
+                self.set(vm, **kept)
             self.set(vm, lgr_idle_ms=1, peer_memory_ms=1)
 
     # Halves
