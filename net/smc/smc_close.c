@@ -359,10 +359,11 @@ static void smc_close_linger(struct smc_sock *smc)
 
 /**
  * smc_close_release() - close() on a connection that runs or ran on SMC
- * @smc: the socket, still attached to its file
+ * @smc: the socket
  *
  * Linger 0 and unread data abort (CLOSE-07); otherwise the rest happens
  * behind the back of the application (CLOSE-08) unless it wants to linger.
+ * Without a file, before accept() or after close(), there is nobody who could.
  *
  * Context: Process context, may sleep. Expects the socket lock held.
  */
@@ -377,6 +378,7 @@ void smc_close_release(struct smc_sock *smc)
 		smc_close_event(smc, SMC_CLOSE_LOCAL_ABORT);
 	if (smc->is_alive)
 		smc_close_event(smc, SMC_CLOSE_APP_CLOSE);
-	if (sock_flag(sk, SOCK_LINGER) && !(current->flags & PF_EXITING))
+	if (sk->sk_socket && sock_flag(sk, SOCK_LINGER) && sk->sk_lingertime &&
+	    !(current->flags & PF_EXITING))
 		smc_close_linger(smc);
 }

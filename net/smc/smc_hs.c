@@ -1127,9 +1127,6 @@ void smc_hs_drop_child(struct smc_sock *child)
 
 	lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
 	sock_set_flag(sk, SOCK_DEAD);
-	/* inherited, but there is no close() that could linger */
-	if (sk->sk_lingertime)
-		sock_reset_flag(sk, SOCK_LINGER);
 	/* as TCP does to connections that nobody accepted */
 	if (child->is_alive)
 		smc_close_event(child, SMC_CLOSE_LOCAL_ABORT);

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Abort from either side: linger time 0, and a process killed under load.
+"""Abort from either side: linger time 0, a process killed, a listener that goes.
 
 covers: ABRT-01 ABRT-13
 """
 import errno
+import select
+import socket
+import struct
 
 from common import aborts, is_reset, keep_answering, keep_asking, requests, serve
 
@@ -15,6 +18,33 @@ def server(h, port, who):
 
 def client(h, port, who):
     (aborts if who == "client" else is_reset)(h, h.connect(port))
+
+
+def never_accepts(h, port, seconds):
+    """Close the listener, which lingers, over a connection that is complete."""
+    ls = h.listen(port)
+    ls.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, seconds))
+    h.check(select.select([ls], [], [], h.left())[0], "the listener became readable")
+    h.gate("close")
+    ls.close()
+
+
+def is_dropped(h, port):
+    s = h.connect(port)
+    s.sendall(b"nobody reads this")
+    h.mark("connected")
+    h.raises("read", errno.ECONNRESET, s.recv, 1)
+    s.close()
+
+
+def listener_goes(t, seconds):
+    s = t.half(t.a, never_accepts, port=5008, seconds=seconds)
+    s.expect("listening")
+    c = t.half(t.b, is_dropped, port=5008)
+    c.expect("connected")
+    t.mode(t.b, "SMC-R", 5008)
+    s.gate("close")
+    t.wait_all(s, c)
 
 
 def run(t):
@@ -34,6 +64,8 @@ def run(t):
         t.check(other.value in (0, errno.ECONNRESET, errno.EPIPE),
                 f"the survivor got errno {other.value}")
         pair[victim].wait(30, check=False)
+    for seconds in (0, 5):
+        listener_goes(t, seconds)
     t.no_sockets(t.a, 5009)
     t.no_sockets(t.b, 5009)
     # nothing is left behind that a new connection would meet
