@@ -136,7 +136,7 @@ static void smc_fallback_remember(struct smc_sock *smc, struct sock *tsk, struct
 	spin_unlock(&log->lock);
 }
 
-/* Is the connection of this record still there, and the same one? */
+/* Is the connection of this record still there, the same one, and somebody's? */
 static bool smc_fallback_lives(struct net *net, const struct smc_fallback_record *rec)
 {
 	struct inet_hashinfo *tcp_tables = net->ipv4.tcp_death_row.hashinfo;
@@ -156,7 +156,8 @@ static bool smc_fallback_lives(struct net *net, const struct smc_fallback_record
 #endif
 	if (!sk)
 		return false;
-	lives = sk_fullsock(sk) && atomic64_read(&sk->sk_cookie) == rec->cookie;
+	lives = sk_fullsock(sk) && atomic64_read(&sk->sk_cookie) == rec->cookie &&
+		!sock_flag(sk, SOCK_DEAD);
 	sock_gen_put(sk);
 	return lives;
 }
@@ -165,9 +166,10 @@ static bool smc_fallback_lives(struct net *net, const struct smc_fallback_record
  * smc_fallback_next() - read the log
  * @net: the namespace
  * @pos: where to go on, 0 at first; updated
- * @rec: filled with a record whose connection is still established
+ * @rec: filled with a record whose connection is still there
  *
- * For smc_diag.ko. Connections that ended are passed over.
+ * For smc_diag.ko. Connections that ended are passed over, and those of which
+ * only TCP still knows: their file has been closed.
  *
  * Context: Process context.
  * Return: false at the end.
