@@ -89,6 +89,24 @@ static int smc_forward_recvmsg(struct socket *sock, struct msghdr *msg, size_t l
 	return rc;
 }
 
+static int smc_forward_accept SMC_ACCEPT_PARAMS
+{
+	const struct proto_ops *ops = smc_tcp_ops(sock);
+	int rc;
+
+	rc = ops->accept SMC_ACCEPT_ARGS_FOR(sock);
+	/*
+	 * The core took the new socket for ours, with a reference on this module,
+	 * which the orphan of @sock holds as long as its file is used.
+	 */
+	if (!rc && newsock->ops == &smc_sock_ops) {
+		__module_get(ops->owner);
+		newsock->ops = ops;
+		module_put(THIS_MODULE);
+	}
+	return rc;
+}
+
 static void smc_unlock(struct smc_sock *smc)
 {
 	release_sock(&smc->sk);
@@ -330,7 +348,7 @@ static int smc_accept SMC_ACCEPT_PARAMS
 	int rc;
 
 	if (!smc)
-		return smc_tcp_ops(sock)->accept SMC_ACCEPT_ARGS_FOR(sock);
+		return smc_forward_accept SMC_ACCEPT_ARGS_FOR(sock);
 	timeo = sock_rcvtimeo(&smc->sk, SMC_ACCEPT_FLAGS & O_NONBLOCK);
 	child = smc_listen_wait(smc, timeo, &rc);
 	if (!child && !rc) {
