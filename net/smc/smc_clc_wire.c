@@ -2,30 +2,17 @@
 /*
  * CLC codec, RFC 7609 A.2 (W3 to W7 in the tables of the tests).
  *
- * Version 1 is complete. What deployed peers send with a header of version 2
- * (Proposal, Decline) is understood as far as version 1 needs it. Accept and
- * Confirm of version 2 begin with the fields of version 1: those are decoded,
- * and the caller sees from the version that the rest is missing.
+ * Version 1 is that of the RFC. Version 2 is what deployed peers made of it: a
+ * Proposal has an extension with its own offer behind the fields of version 1,
+ * Accept and Confirm go on where version 1 has its trailer, a Decline is longer.
+ * Nothing of SMC-D is decoded or sent, but its extension is bounds checked.
  */
 #include <linux/string.h>
 
 #include "smc_clc_wire.h"
 
-/* Accept and Confirm of version 2: the head of version 1, then at least this. */
-#define CLC_ACCEPT_V2_MIN_LEN	108
-
-/* The version 2 extension of a Proposal, and the ISM extension behind it. */
-enum clc_v2_ext {
-	CLC_V2_EXT_LEN		= 40,
-	CLC_V2_EXT_NR_EIDS	= 0,
-	CLC_V2_EXT_NR_GIDS	= 1,
-	CLC_V2_EXT_ISM_OFFSET	= 6,	/* counted from the byte after it */
-	CLC_V2_EID_LEN		= 32,
-	CLC_V2_EIDS_MAX		= 8,
-	CLC_V2_ISM_LEN		= 48,
-	CLC_V2_ISM_GID_LEN	= 10,
-	CLC_V2_ISM_GIDS_MAX	= 8,
-};
+/* Of a first-contact extension, what every release has. */
+#define CLC_FCE_MIN_LEN	offsetof(struct smc_clc_fce_wire, max_conns)
 
 static bool clc_all_zero(const u8 *p, size_t len)
 {
@@ -59,7 +46,7 @@ static bool clc_length_fits(u8 type, u8 version, u16 len)
 	case SMC_CLC_CONFIRM:
 		if (len == SMC_CLC_ACCEPT_LEN)
 			return true;
-		return version >= SMC_CLC_V2 && len >= CLC_ACCEPT_V2_MIN_LEN &&
+		return version >= SMC_CLC_V2 && len >= SMC_CLC_ACCEPT_V2_LEN &&
 		       len <= SMC_CLC_MSG_MAX_LEN;
 	case SMC_CLC_DECLINE:
 		if (len == SMC_CLC_DECLINE_LEN)
@@ -133,44 +120,111 @@ static bool clc_decode_subnets(const u8 *buf, size_t at, size_t end,
 	return true;
 }
 
-/*
- * The version 2 extension is not used, but a client whose offsets and counts
- * lead out of the message gets the answer to a malformed one.
+/**
+ * smc_clc_eid_is_valid() - is this the name of a group of hosts
+ * @eid: SMC_EID_LEN bytes
+ *
+ * Capital letters, digits, "." and "-", the first one a letter or digit, padded
+ * with blanks.
+ *
+ * Context: Any context.
+ * Return: true if it is.
  */
-static bool clc_v2_ext_fits(const u8 *buf, size_t end, u8 path)
+bool smc_clc_eid_is_valid(const u8 eid[SMC_EID_LEN])
+{
+	unsigned int len = SMC_EID_LEN;
+	unsigned int i;
+
+	while (len && eid[len - 1] == ' ')
+		len--;
+	for (i = 0; i < len; i++) {
+		if ((eid[i] >= 'A' && eid[i] <= 'Z') || (eid[i] >= '0' && eid[i] <= '9'))
+			continue;
+		if (!i || (eid[i] != '.' && eid[i] != '-'))
+			return false;
+	}
+	return len;
+}
+
+/* A run of bytes inside a message. */
+struct clc_area {
+	size_t at;
+	size_t end;
+};
+
+static bool clc_areas_overlap(const struct clc_area *a, const struct clc_area *b)
+{
+	return a->at < b->end && b->at < a->end;
+}
+
+/* Behind the version 2 extension, away from the IP area, inside the message. */
+static bool clc_ism_ext_fits(const struct smc_clc_v2_ext_wire *ext, size_t end,
+			     const struct clc_area *ip, const struct clc_area *v2)
+{
+	struct clc_area ism;
+
+	if (ext->nr_ism_gids > SMC_CLC_GIDS_MAX)
+		return false;
+	if (!ext->ism_offset)
+		return true;
+	ism.at = v2->at + offsetofend(struct smc_clc_v2_ext_wire, ism_offset) +
+		 be16_to_cpu(ext->ism_offset);
+	ism.end = ism.at + sizeof(struct smc_clc_ism_ext_wire) +
+		  ext->nr_ism_gids * sizeof(struct smc_clc_ism_gid_wire);
+	return ism.at >= v2->end && ism.end <= end && !clc_areas_overlap(&ism, ip);
+}
+
+static bool clc_get_offer(const struct smc_clc_v2_ext_wire *ext, struct smc_clc_v2_offer *offer)
+{
+	const u8 (*eid)[SMC_EID_LEN] = (const void *)(ext + 1);
+	unsigned int i;
+
+	memcpy(offer->gid, ext->gid, sizeof(offer->gid));
+	offer->release = (ext->flags & SMC_CLC_RELEASE_MASK) >> SMC_CLC_RELEASE_SHIFT;
+	if (offer->release) {
+		offer->max_conns = ext->max_conns;
+		offer->max_links = ext->max_links;
+		offer->features = be16_to_cpu(ext->features);
+	}
+	offer->nr_eids = ext->nr_eids;
+	for (i = 0; i < offer->nr_eids; i++) {
+		if (!smc_clc_eid_is_valid(eid[i]))
+			return false;
+		memcpy(offer->eid[i], eid[i], sizeof(offer->eid[i]));
+	}
+	return !clc_all_zero(offer->gid, sizeof(offer->gid));
+}
+
+/*
+ * The version 2 extension lies behind the growth area, and neither it nor the
+ * ISM extension on any other part of the message. What is between the parts is
+ * growth area of later versions.
+ */
+static bool clc_decode_v2_ext(const u8 *buf, size_t end, const struct clc_area *ip, u8 path,
+			      struct smc_clc_proposal *prop)
 {
 	const struct smc_clc_growth_deployed_wire *growth;
 	size_t at = sizeof(struct smc_clc_proposal_wire);
-	size_t ism_offset;
-	const u8 *ext;
+	struct clc_area head = { .at = at, .end = at + sizeof(*growth) };
+	const struct smc_clc_v2_ext_wire *ext;
+	struct clc_area v2;
 
-	if (end - at < sizeof(*growth))
+	if (end < head.end || clc_areas_overlap(&head, ip))
 		return false;
 	growth = (const void *)(buf + at);
-	if (!growth->v2_offset)
+	v2.at = at + offsetofend(struct smc_clc_growth_deployed_wire, v2_offset) +
+		be16_to_cpu(growth->v2_offset);
+	if (v2.at < head.end || v2.at > end || end - v2.at < sizeof(*ext))
 		return false;
-	at += offsetofend(struct smc_clc_growth_deployed_wire, v2_offset) +
-	      be16_to_cpu(growth->v2_offset);
-	if (at > end || end - at < CLC_V2_EXT_LEN)
+	ext = (const void *)(buf + v2.at);
+	if (ext->nr_eids > SMC_CLC_EIDS_MAX)
 		return false;
-	ext = buf + at;
-	if (ext[CLC_V2_EXT_NR_EIDS] > CLC_V2_EIDS_MAX ||
-	    end - at < CLC_V2_EXT_LEN +
-		       ext[CLC_V2_EXT_NR_EIDS] * CLC_V2_EID_LEN)
+	v2.end = v2.at + sizeof(*ext) + ext->nr_eids * SMC_EID_LEN;
+	if (v2.end > end || clc_areas_overlap(&v2, ip))
 		return false;
-	if (path == SMC_CLC_PATH_R)
-		return true;
-
-	ism_offset = (size_t)ext[CLC_V2_EXT_ISM_OFFSET] << 8 |
-		     ext[CLC_V2_EXT_ISM_OFFSET + 1];
-	if (ext[CLC_V2_EXT_NR_GIDS] > CLC_V2_ISM_GIDS_MAX)
+	if (path != SMC_CLC_PATH_R && !clc_ism_ext_fits(ext, end, ip, &v2))
 		return false;
-	if (!ism_offset)
-		return true;
-	at += CLC_V2_EXT_ISM_OFFSET + sizeof(__be16) + ism_offset;
-	return at <= end &&
-	       end - at >= CLC_V2_ISM_LEN +
-			   ext[CLC_V2_EXT_NR_GIDS] * CLC_V2_ISM_GID_LEN;
+	return !prop->offers_v2 || clc_get_offer(ext, &prop->v2);
 }
 
 /*
@@ -185,7 +239,7 @@ static enum smc_clc_verdict clc_decode_proposal(const u8 *buf, size_t len,
 	const struct smc_clc_proposal_wire *wire = (const void *)buf;
 	struct smc_clc_proposal *prop = &msg->proposal;
 	size_t end = len - SMC_CLC_TRL_LEN;
-	size_t after = sizeof(*wire);
+	struct clc_area ip = {};
 	u8 path_v1, path_v2;
 
 	path_v1 = (wire->hdr.flags & SMC_CLC_TYPEV1_MASK) >>
@@ -205,19 +259,72 @@ static enum smc_clc_verdict clc_decode_proposal(const u8 *buf, size_t len,
 
 	/* Without an offer of version 1 there is no IP area either. */
 	if (path_v2 == SMC_CLC_PATH_NONE || path_v1 != SMC_CLC_PATH_NONE) {
-		size_t at = sizeof(*wire) + be16_to_cpu(wire->ip_area_offset);
-
-		if (!clc_decode_subnets(buf, at, end, prop, &after))
+		ip.at = sizeof(*wire) + be16_to_cpu(wire->ip_area_offset);
+		if (!clc_decode_subnets(buf, ip.at, end, prop, &ip.end))
 			return SMC_CLC_PROTO;
 	}
-	if (path_v2 == SMC_CLC_PATH_NONE && after != end)
+	if (path_v2 == SMC_CLC_PATH_NONE && ip.end != end)
 		return SMC_CLC_PROTO;
-	if (path_v2 != SMC_CLC_PATH_NONE && !clc_v2_ext_fits(buf, end, path_v2))
+	if (path_v2 != SMC_CLC_PATH_NONE && !clc_decode_v2_ext(buf, end, &ip, path_v2, prop))
 		return SMC_CLC_PROTO;
 	if (prop->offers_v1 && (clc_all_zero(prop->gid, sizeof(prop->gid)) ||
 				!clc_is_unicast(prop->mac)))
 		return SMC_CLC_PROTO;
 	return SMC_CLC_OK;
+}
+
+/*
+ * The list has no use here, but a count that leads out of the message shows
+ * that the sender means something else. Of release 0 there are two lengths of
+ * what is in front of it, so there it cannot be found.
+ */
+static bool clc_decode_gids(const u8 *buf, size_t at, size_t end, struct smc_clc_accept *acc)
+{
+	const struct smc_clc_gid_list_wire *list = (const void *)(buf + at);
+
+	if (at == end)
+		return true;
+	if (end - at < sizeof(*list) || list->count > SMC_CLC_GIDS_MAX ||
+	    end - at - sizeof(*list) < list->count * SMC_GID_LEN)
+		return false;
+	acc->nr_gids = list->count;
+	memcpy(acc->gids, list->gid, list->count * SMC_GID_LEN);
+	return true;
+}
+
+/* What may follow is not looked at: deployed peers go by positions alone. */
+static bool clc_decode_fce(const u8 *buf, size_t at, size_t end, struct smc_clc_msg *msg)
+{
+	const struct smc_clc_fce_wire *wire = (const void *)(buf + at);
+	struct smc_clc_fce *fce = &msg->accept.fce;
+
+	if (end - at < CLC_FCE_MIN_LEN)
+		return false;
+	fce->is_direct = wire->flags & SMC_CLC_FCE_DIRECT;
+	fce->os = wire->os_release >> SMC_CLC_FCE_OS_SHIFT;
+	fce->release = wire->os_release & SMC_CLC_FCE_RELEASE_MASK;
+	memcpy(fce->host, wire->host, sizeof(fce->host));
+	if (!fce->release)
+		return true;
+	if (end - at < sizeof(*wire))
+		return false;
+	fce->max_conns = wire->max_conns;
+	fce->max_links = wire->max_links;
+	fce->features = be16_to_cpu(wire->features);
+	if (msg->type != SMC_CLC_CONFIRM)
+		return true;
+	return clc_decode_gids(buf, at + sizeof(*wire), end, &msg->accept);
+}
+
+static bool clc_decode_accept_v2(const u8 *buf, size_t len, struct smc_clc_msg *msg)
+{
+	size_t at = offsetof(struct smc_clc_accept_wire, trl);
+	const struct smc_clc_v2_tail_wire *tail = (const void *)(buf + at);
+
+	memcpy(msg->accept.eid, tail->eid, sizeof(msg->accept.eid));
+	if (!msg->accept.first_contact)
+		return true;
+	return clc_decode_fce(buf, at + sizeof(*tail), len - SMC_CLC_TRL_LEN, msg);
 }
 
 static enum smc_clc_verdict clc_decode_accept(const u8 *buf, size_t len,
@@ -226,8 +333,8 @@ static enum smc_clc_verdict clc_decode_accept(const u8 *buf, size_t len,
 	const struct smc_clc_accept_wire *wire = (const void *)buf;
 	struct smc_clc_accept *acc = &msg->accept;
 
-	if (len == SMC_CLC_ACCEPT_LEN && msg->version > SMC_CLC_V1)
-		msg->version = SMC_CLC_V1;
+	if (msg->version > SMC_CLC_V1)
+		msg->version = len == SMC_CLC_ACCEPT_LEN ? SMC_CLC_V1 : SMC_CLC_V2;
 
 	memcpy(acc->peer_id, &wire->peer_id, sizeof(acc->peer_id));
 	memcpy(acc->gid, wire->gid, sizeof(acc->gid));
@@ -249,6 +356,8 @@ static enum smc_clc_verdict clc_decode_accept(const u8 *buf, size_t len,
 	if (clc_all_zero(acc->gid, sizeof(acc->gid)) ||
 	    !clc_is_unicast(acc->mac))
 		return SMC_CLC_PROTO;
+	if (len != SMC_CLC_ACCEPT_LEN && !clc_decode_accept_v2(buf, len, msg))
+		return SMC_CLC_PROTO;
 	return SMC_CLC_OK;
 }
 
@@ -263,9 +372,9 @@ static void clc_decode_decline(const u8 *buf, size_t len,
 	decl->diagnosis = be32_to_cpu(wire->diagnosis);
 	decl->out_of_sync = wire->hdr.flags & SMC_CLC_OUT_OF_SYNC;
 	if (len == SMC_CLC_DECLINE_V2_LEN)
-		decl->os = wire_v2->os >> 4;
-	else if (msg->version > SMC_CLC_V1)
-		msg->version = SMC_CLC_V1;
+		decl->os = wire_v2->os >> SMC_CLC_FCE_OS_SHIFT;
+	if (msg->version > SMC_CLC_V1)
+		msg->version = len == SMC_CLC_DECLINE_LEN ? SMC_CLC_V1 : SMC_CLC_V2;
 }
 
 /**
@@ -320,25 +429,13 @@ enum smc_clc_verdict smc_clc_decode(const u8 *buf, size_t len,
 	return verdict;
 }
 
-static size_t clc_encode_proposal(const struct smc_clc_proposal *prop, u8 *buf,
-				  size_t size)
+/* Returns how many bytes were written to @buf, which has room for all prefixes. */
+static size_t clc_put_subnets(const struct smc_clc_proposal *prop, u8 *buf)
 {
-	struct smc_clc_proposal_wire *wire = (void *)buf;
-	struct smc_clc_ip_area_wire *area = (void *)(wire + 1);
+	struct smc_clc_ip_area_wire *area = (void *)buf;
 	struct smc_clc_prefix_wire *prefix = (void *)(area + 1);
 	unsigned int i;
-	size_t len;
 
-	if (prop->nr_prefixes > SMC_CLC_PREFIXES_MAX)
-		return 0;
-	len = SMC_CLC_PROPOSAL_MIN_LEN + prop->nr_prefixes * sizeof(*prefix);
-	if (size < len)
-		return 0;
-
-	memset(buf, 0, len);
-	memcpy(&wire->peer_id, prop->peer_id, sizeof(wire->peer_id));
-	memcpy(wire->gid, prop->gid, sizeof(wire->gid));
-	memcpy(wire->mac, prop->mac, sizeof(wire->mac));
 	area->subnet = cpu_to_be32(prop->subnet);
 	area->mask_len = prop->subnet_len;
 	area->nr_prefixes = prop->nr_prefixes;
@@ -347,18 +444,136 @@ static size_t clc_encode_proposal(const struct smc_clc_proposal *prop, u8 *buf,
 		       sizeof(prefix[i].prefix));
 		prefix[i].len = prop->prefix[i].len;
 	}
+	return sizeof(*area) + prop->nr_prefixes * sizeof(*prefix);
+}
+
+static size_t clc_put_v2_ext(const struct smc_clc_v2_offer *offer, u8 *buf)
+{
+	struct smc_clc_v2_ext_wire *ext = (void *)buf;
+
+	ext->nr_eids = offer->nr_eids;
+	ext->flags = offer->release << SMC_CLC_RELEASE_SHIFT;
+	memcpy(ext->gid, offer->gid, sizeof(ext->gid));
+	ext->max_conns = offer->max_conns;
+	ext->max_links = offer->max_links;
+	ext->features = cpu_to_be16(offer->features);
+	memcpy(ext + 1, offer->eid, offer->nr_eids * SMC_EID_LEN);
+	return sizeof(*ext) + offer->nr_eids * SMC_EID_LEN;
+}
+
+static size_t clc_proposal_len(const struct smc_clc_msg *msg)
+{
+	const struct smc_clc_proposal *prop = &msg->proposal;
+	size_t len = sizeof(struct smc_clc_proposal_wire) + SMC_CLC_TRL_LEN;
+
+	if (msg->version == SMC_CLC_V2)
+		len += sizeof(struct smc_clc_growth_deployed_wire);
+	if (msg->version == SMC_CLC_V1 || prop->offers_v1)
+		len += sizeof(struct smc_clc_ip_area_wire) +
+		       prop->nr_prefixes * sizeof(struct smc_clc_prefix_wire);
+	if (msg->version == SMC_CLC_V2 && prop->offers_v2)
+		len += sizeof(struct smc_clc_v2_ext_wire) + prop->v2.nr_eids * SMC_EID_LEN;
 	return len;
 }
 
-static size_t clc_encode_accept(const struct smc_clc_accept *acc, u8 *buf,
-				size_t size)
+static size_t clc_encode_proposal(const struct smc_clc_msg *msg, u8 *buf, size_t size)
 {
-	struct smc_clc_accept_wire *wire = (void *)buf;
+	const struct smc_clc_proposal *prop = &msg->proposal;
+	struct smc_clc_proposal_wire *wire = (void *)buf;
+	struct smc_clc_growth_deployed_wire *growth = (void *)(wire + 1);
+	size_t len, at = sizeof(*wire);
 
-	if (size < sizeof(*wire))
+	if (prop->nr_prefixes > SMC_CLC_PREFIXES_MAX || prop->v2.nr_eids > SMC_CLC_EIDS_MAX)
+		return 0;
+	len = clc_proposal_len(msg);
+	if (size < len)
 		return 0;
 
-	memset(buf, 0, sizeof(*wire));
+	memset(buf, 0, len);
+	memcpy(&wire->peer_id, prop->peer_id, sizeof(wire->peer_id));
+	memcpy(wire->gid, prop->gid, sizeof(wire->gid));
+	memcpy(wire->mac, prop->mac, sizeof(wire->mac));
+	if (msg->version == SMC_CLC_V1) {
+		clc_put_subnets(prop, buf + at);
+		return len;
+	}
+
+	at += sizeof(*growth);
+	if (prop->offers_v1) {
+		wire->ip_area_offset = cpu_to_be16(sizeof(*growth));
+		at += clc_put_subnets(prop, buf + at);
+	} else {
+		wire->hdr.flags |= SMC_CLC_PATH_NONE << SMC_CLC_TYPEV1_SHIFT;
+	}
+	if (prop->offers_v2) {
+		growth->v2_offset = cpu_to_be16(at - sizeof(*wire) -
+						offsetofend(typeof(*growth), v2_offset));
+		clc_put_v2_ext(&prop->v2, buf + at);
+	} else {
+		wire->hdr.flags |= SMC_CLC_PATH_NONE << SMC_CLC_TYPEV2_SHIFT;
+	}
+	return len;
+}
+
+static size_t clc_accept_len(const struct smc_clc_msg *msg)
+{
+	const struct smc_clc_accept *acc = &msg->accept;
+	size_t len = SMC_CLC_ACCEPT_LEN;
+
+	if (msg->version == SMC_CLC_V1)
+		return len;
+	len += sizeof(struct smc_clc_v2_tail_wire);
+	if (!acc->first_contact)
+		return len;
+	len += sizeof(struct smc_clc_fce_wire);
+	if (msg->type == SMC_CLC_CONFIRM)
+		len += sizeof(struct smc_clc_gid_list_wire) + acc->nr_gids * SMC_GID_LEN;
+	return len;
+}
+
+static void clc_put_fce(const struct smc_clc_fce *fce, struct smc_clc_fce_wire *wire)
+{
+	if (fce->is_direct)
+		wire->flags = SMC_CLC_FCE_DIRECT;
+	wire->os_release = fce->os << SMC_CLC_FCE_OS_SHIFT |
+			   (fce->release & SMC_CLC_FCE_RELEASE_MASK);
+	memcpy(wire->host, fce->host, sizeof(wire->host));
+	wire->max_conns = fce->max_conns;
+	wire->max_links = fce->max_links;
+	wire->features = cpu_to_be16(fce->features);
+}
+
+static void clc_put_accept_v2(const struct smc_clc_msg *msg, u8 *buf)
+{
+	size_t at = offsetof(struct smc_clc_accept_wire, trl);
+	struct smc_clc_v2_tail_wire *tail = (void *)(buf + at);
+	struct smc_clc_fce_wire *fce = (void *)(tail + 1);
+	struct smc_clc_gid_list_wire *list = (void *)(fce + 1);
+	const struct smc_clc_accept *acc = &msg->accept;
+
+	memcpy(tail->eid, acc->eid, sizeof(tail->eid));
+	if (!acc->first_contact)
+		return;
+	clc_put_fce(&acc->fce, fce);
+	if (msg->type != SMC_CLC_CONFIRM)
+		return;
+	list->count = acc->nr_gids;
+	memcpy(list->gid, acc->gids, acc->nr_gids * SMC_GID_LEN);
+}
+
+static size_t clc_encode_accept(const struct smc_clc_msg *msg, u8 *buf, size_t size)
+{
+	const struct smc_clc_accept *acc = &msg->accept;
+	struct smc_clc_accept_wire *wire = (void *)buf;
+	size_t len;
+
+	if (acc->nr_gids > SMC_CLC_GIDS_MAX)
+		return 0;
+	len = clc_accept_len(msg);
+	if (size < len)
+		return 0;
+
+	memset(buf, 0, len);
 	if (acc->first_contact)
 		wire->hdr.flags |= SMC_CLC_FIRST_CONTACT;
 	memcpy(&wire->peer_id, acc->peer_id, sizeof(wire->peer_id));
@@ -372,38 +587,47 @@ static size_t clc_encode_accept(const struct smc_clc_accept *acc, u8 *buf,
 			 (acc->mtu & SMC_CLC_MTU_MASK);
 	wire->rmb_addr = cpu_to_be64(acc->rmb_addr);
 	smc_wire_put24(wire->psn, acc->psn);
-	return sizeof(*wire);
+	if (msg->version == SMC_CLC_V2)
+		clc_put_accept_v2(msg, buf);
+	return len;
 }
 
-static size_t clc_encode_decline(const struct smc_clc_decline *decl, u8 *buf,
-				 size_t size)
+static size_t clc_encode_decline(const struct smc_clc_msg *msg, u8 *buf, size_t size)
 {
+	const struct smc_clc_decline *decl = &msg->decline;
+	struct smc_clc_decline_v2_wire *wire_v2 = (void *)buf;
 	struct smc_clc_decline_wire *wire = (void *)buf;
+	size_t len = SMC_CLC_DECLINE_LEN;
 
-	if (size < sizeof(*wire))
+	if (msg->version == SMC_CLC_V2)
+		len = SMC_CLC_DECLINE_V2_LEN;
+	if (size < len)
 		return 0;
 
-	memset(buf, 0, sizeof(*wire));
+	memset(buf, 0, len);
 	if (decl->out_of_sync)
 		wire->hdr.flags |= SMC_CLC_OUT_OF_SYNC;
 	memcpy(&wire->peer_id, decl->peer_id, sizeof(wire->peer_id));
 	wire->diagnosis = cpu_to_be32(decl->diagnosis);
-	return sizeof(*wire);
+	if (msg->version == SMC_CLC_V2)
+		wire_v2->os = decl->os << SMC_CLC_FCE_OS_SHIFT;
+	return len;
 }
 
 /**
  * smc_clc_encode() - the bytes of a CLC message
- * @msg: the message; its version must be SMC_CLC_V1
+ * @msg: the message; its version must be SMC_CLC_V1 or SMC_CLC_V2
  * @buf: where to put them
  * @size: room in @buf; SMC_CLC_MSG_MAX_LEN is always enough
  *
- * Builds the layout of RFC 7609 A.2, no growth area (PROP-05), reserved fields
- * zero (CLC-03). Deployed peers accept it: zero in the bits which are reserved
- * here means SMC-R to them (linux-abi 3.8, rows 4 and 5).
+ * Version 1 has the layout of RFC 7609 A.2, no growth area (PROP-05), reserved
+ * fields zero (CLC-03). Deployed peers accept it: zero in the bits which are
+ * reserved here means SMC-R to them (linux-abi 3.8, rows 4 and 5). Version 2 has
+ * the layout of deployed peers, their release 1 (linux-abi 3.2 to 3.6).
  *
  * Context: Any context.
- * Return: length of the message, or 0 if @size is too small or @msg is not one
- * of version 1 with at most 8 prefixes.
+ * Return: length of the message, or 0 if @size is too small, @msg is of another
+ * version, or has more than 8 prefixes, EIDs or GIDs.
  */
 size_t smc_clc_encode(const struct smc_clc_msg *msg, u8 *buf, size_t size)
 {
@@ -411,18 +635,18 @@ size_t smc_clc_encode(const struct smc_clc_msg *msg, u8 *buf, size_t size)
 	struct smc_clc_trl_wire *trl;
 	size_t len = 0;
 
-	if (msg->version != SMC_CLC_V1)
+	if (msg->version != SMC_CLC_V1 && msg->version != SMC_CLC_V2)
 		return 0;
 	switch (msg->type) {
 	case SMC_CLC_PROPOSAL:
-		len = clc_encode_proposal(&msg->proposal, buf, size);
+		len = clc_encode_proposal(msg, buf, size);
 		break;
 	case SMC_CLC_ACCEPT:
 	case SMC_CLC_CONFIRM:
-		len = clc_encode_accept(&msg->accept, buf, size);
+		len = clc_encode_accept(msg, buf, size);
 		break;
 	case SMC_CLC_DECLINE:
-		len = clc_encode_decline(&msg->decline, buf, size);
+		len = clc_encode_decline(msg, buf, size);
 		break;
 	}
 	if (!len)

@@ -40,12 +40,33 @@ struct smc_clc_prefix {
 };
 
 /**
+ * struct smc_clc_v2_offer - what a client offers of SMC-R version 2
+ * @gid: RoCE v2 GID of its RNIC
+ * @release: 0 for version 2.0, 1 for 2.1; later ones count as well
+ * @max_conns: connections it would have in a link group; from release 1 on
+ * @max_links: links it would have there; from release 1 on
+ * @features: mask of optional features; from release 1 on
+ * @nr_eids: entries of @eid
+ * @eid: names of the groups of hosts it belongs to, blank padded
+ */
+struct smc_clc_v2_offer {
+	u8 gid[SMC_GID_LEN];
+	u8 release;
+	u8 max_conns;
+	u8 max_links;
+	u16 features;
+	u8 nr_eids;
+	u8 eid[SMC_CLC_EIDS_MAX][SMC_EID_LEN];
+};
+
+/**
  * struct smc_clc_proposal - what a client offers (W3)
- * @peer_id: the client; zero where @offers_v1 is false
+ * @peer_id: the client; deployed ones leave it zero where @offers_v1 is false
  * @gid: GID of the RNIC which the client prefers
  * @mac: MAC address of the same RNIC
  * @offers_v1: SMC-R version 1 is among the offers
- * @offers_v2: the message carries offers of version 2 (not decoded)
+ * @offers_v2: SMC-R version 2 is among them, too
+ * @v2: what is offered of it; zero where @offers_v2 is false
  * @has_subnets: the fields below were in the message
  * @subnet: IPv4 network number, host order; 0 on an IPv6 connection
  * @subnet_len: significant bits of @subnet, 0 to 32
@@ -63,6 +84,27 @@ struct smc_clc_proposal {
 	u8 subnet_len;
 	u8 nr_prefixes;
 	struct smc_clc_prefix prefix[SMC_CLC_PREFIXES_MAX];
+	struct smc_clc_v2_offer v2;
+};
+
+/**
+ * struct smc_clc_fce - first-contact extension of version 2
+ * @is_direct: the sender's route to the peer has no gateway
+ * @os: its operating system, &enum smc_clc_os or another number
+ * @release: of version 2
+ * @host: its name, blank padded; any bytes
+ * @max_conns: connections in the link group; from release 1 on
+ * @max_links: links of the group; from release 1 on
+ * @features: mask of optional features; from release 1 on
+ */
+struct smc_clc_fce {
+	bool is_direct;
+	u8 os;
+	u8 release;
+	u8 host[SMC_CLC_HOST_LEN];
+	u8 max_conns;
+	u8 max_links;
+	u16 features;
 };
 
 /**
@@ -79,7 +121,12 @@ struct smc_clc_proposal {
  * @size_code: length of the element, 2^(n + 14) bytes, 0 to 15
  * @mtu: path MTU as &enum smc_mtu; any nibble, see smc_nego_mtu_is_valid()
  * @first_contact: Accept: the server creates a link group. Confirm: deployed
- *	peers repeat the flag, the RFC has it reserved; it decides nothing
+ *	peers repeat the flag, the RFC has it reserved; it decides nothing in
+ *	version 1, in version 2 it announces @fce
+ * @eid: version 2: of the Proposal's EIDs, the one both have
+ * @fce: version 2, with @first_contact
+ * @nr_gids: entries of @gids; a Confirm with @fce
+ * @gids: GIDs that the client could use
  */
 struct smc_clc_accept {
 	u8 peer_id[SMC_PEER_ID_LEN];
@@ -94,6 +141,10 @@ struct smc_clc_accept {
 	u8 size_code;
 	u8 mtu;
 	bool first_contact;
+	u8 eid[SMC_EID_LEN];
+	struct smc_clc_fce fce;
+	u8 nr_gids;
+	u8 gids[SMC_CLC_GIDS_MAX][SMC_GID_LEN];
 };
 
 /**
@@ -113,8 +164,8 @@ struct smc_clc_decline {
 /**
  * struct smc_clc_msg - any CLC message
  * @type: selects the member of the union
- * @version: whose layout the message has; 0 where the header says version 0.
- *	What is sent has SMC_CLC_V1
+ * @version: whose layout the message has; 0 where the header says version 0,
+ *	and a Proposal may say more than 2
  * @proposal: SMC_CLC_PROPOSAL
  * @accept: SMC_CLC_ACCEPT and SMC_CLC_CONFIRM
  * @decline: SMC_CLC_DECLINE
@@ -133,6 +184,7 @@ enum smc_clc_verdict smc_clc_peek(const u8 hdr[SMC_CLC_HDR_LEN], u16 *len,
 				  enum smc_clc_type *type);
 enum smc_clc_verdict smc_clc_decode(const u8 *buf, size_t len,
 				    struct smc_clc_msg *msg);
+bool smc_clc_eid_is_valid(const u8 eid[SMC_EID_LEN]);
 size_t smc_clc_encode(const struct smc_clc_msg *msg, u8 *buf, size_t size);
 
 #endif /* _SMC_CLC_WIRE_H */

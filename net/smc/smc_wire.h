@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The bytes of SMC-R version 1: TCP option, CLC, LLC and CDC messages.
+ * The bytes of SMC-R: TCP option, CLC, LLC and CDC messages.
  *
  * Every struct here ends in _wire and is laid over received or outgoing bytes
  * at any alignment: all are packed, all integers are big-endian types, 24-bit
@@ -8,7 +8,7 @@
  * (smc_clc_wire.c, smc_llc_wire.c, smc_cdc_wire.c) touches a _wire struct.
  *
  * Layouts are those of RFC 7609 Appendix A. Where deployed peers use another
- * one, the struct has "deployed" in its name.
+ * one, the struct has "deployed" in its name; what came with version 2 has "v2".
  */
 #ifndef _SMC_WIRE_H
 #define _SMC_WIRE_H
@@ -39,12 +39,19 @@ enum smc_wire_limit {
 	SMC_CLC_ACCEPT_LEN	= 68,
 	SMC_CLC_DECLINE_LEN	= 28,
 	SMC_CLC_DECLINE_V2_LEN	= 44,
+	SMC_CLC_ACCEPT_V2_LEN	= 108,
+	SMC_CLC_EIDS_MAX	= 8,
+	SMC_CLC_GIDS_MAX	= 8,
+	SMC_CLC_HOST_LEN	= 32,
+	SMC_EID_LEN		= 32,
 	SMC_LLC_LEN		= 44,
 	SMC_LLC_USER_DATA_LEN	= 16,
 	SMC_LLC_CONT_PAIRS	= 2,
 	SMC_LLC_RKEY_SPECS	= 2,
 	SMC_LLC_RKEY_CONT_SPECS	= 3,
 	SMC_LLC_DELETE_RKEYS	= 8,
+	SMC_LLC_LONG_KEYS	= 255,
+	SMC_LLC_LONG_GIDS	= 8,
 	SMC_CDC_LEN		= 44,
 	/* Deployed receivers look at this much of a CDC and no further. */
 	SMC_CDC_USED_LEN	= 26,
@@ -285,12 +292,103 @@ SMC_WIRE_AT(smc_clc_decline_v2_wire, os, 20);
 SMC_WIRE_AT(smc_clc_decline_v2_wire, more_diagnosis, 24);
 SMC_WIRE_AT(smc_clc_decline_v2_wire, trl, 40);
 
+/* Byte 3 of the version 2 extension of a Proposal. */
+enum smc_clc_v2_flag {
+	SMC_CLC_RELEASE_MASK	= 0xf0,
+	SMC_CLC_RELEASE_SHIFT	= 4,
+	SMC_CLC_SEID_OFFERED	= 0x01,
+};
+
+/* Behind it come the EIDs. */
+struct smc_clc_v2_ext_wire {
+	u8	nr_eids;
+	u8	nr_ism_gids;
+	u8	rsvd1;
+	u8	flags;
+	u8	rsvd2[2];
+	__be16	ism_offset;	/* counted from the byte after this field */
+	u8	gid[SMC_GID_LEN];
+	u8	max_conns;	/* this and the two that follow: release 1 */
+	u8	max_links;
+	__be16	features;
+	u8	rsvd3[12];
+} __packed;
+SMC_WIRE_SIZE(smc_clc_v2_ext_wire, 40);
+SMC_WIRE_AT(smc_clc_v2_ext_wire, nr_ism_gids, 1);
+SMC_WIRE_AT(smc_clc_v2_ext_wire, flags, 3);
+SMC_WIRE_AT(smc_clc_v2_ext_wire, ism_offset, 6);
+SMC_WIRE_AT(smc_clc_v2_ext_wire, gid, 8);
+SMC_WIRE_AT(smc_clc_v2_ext_wire, max_conns, 24);
+SMC_WIRE_AT(smc_clc_v2_ext_wire, max_links, 25);
+SMC_WIRE_AT(smc_clc_v2_ext_wire, features, 26);
+
+/* What only SMC-D needs, not decoded: this, then the GIDs. */
+struct smc_clc_ism_ext_wire {
+	u8	seid[SMC_EID_LEN];
+	u8	rsvd[16];
+} __packed;
+SMC_WIRE_SIZE(smc_clc_ism_ext_wire, 48);
+
+struct smc_clc_ism_gid_wire {
+	u8	gid[8];
+	__be16	chid;
+} __packed;
+SMC_WIRE_SIZE(smc_clc_ism_gid_wire, 10);
+
+/* Accept and Confirm of version 2, in place of the trailer of version 1. */
+struct smc_clc_v2_tail_wire {
+	u8	eid[SMC_EID_LEN];
+	u8	rsvd[8];
+} __packed;
+SMC_WIRE_SIZE(smc_clc_v2_tail_wire, 40);
+
+/* The first-contact extension behind it; older peers stop before max_conns. */
+enum smc_clc_fce_flag {
+	SMC_CLC_FCE_DIRECT		= 0x80,	/* first byte */
+	SMC_CLC_FCE_OS_SHIFT		= 4,	/* second byte */
+	SMC_CLC_FCE_RELEASE_MASK	= 0x0f,
+};
+
+enum smc_clc_os {
+	SMC_CLC_OS_ZOS		= 1,
+	SMC_CLC_OS_LINUX	= 2,
+	SMC_CLC_OS_AIX		= 3,
+};
+
+struct smc_clc_fce_wire {
+	u8	flags;
+	u8	os_release;
+	u8	rsvd1[2];
+	u8	host[SMC_CLC_HOST_LEN];	/* ASCII, blank padded */
+	u8	max_conns;
+	u8	max_links;
+	__be16	features;
+	__be32	vendor;
+	u8	rsvd2[8];
+} __packed;
+SMC_WIRE_SIZE(smc_clc_fce_wire, 52);
+SMC_WIRE_AT(smc_clc_fce_wire, os_release, 1);
+SMC_WIRE_AT(smc_clc_fce_wire, host, 4);
+SMC_WIRE_AT(smc_clc_fce_wire, max_conns, 36);
+SMC_WIRE_AT(smc_clc_fce_wire, max_links, 37);
+SMC_WIRE_AT(smc_clc_fce_wire, features, 38);
+SMC_WIRE_AT(smc_clc_fce_wire, vendor, 40);
+
+/* Behind that in a Confirm: the GIDs that the client could use. */
+struct smc_clc_gid_list_wire {
+	u8	count;
+	u8	rsvd[3];
+	u8	gid[][SMC_GID_LEN];
+} __packed;
+SMC_WIRE_SIZE(smc_clc_gid_list_wire, 4);
+
 /* W8 LLC header, A.3 */
 enum smc_llc_type {
 	SMC_LLC_CONFIRM_LINK		= 1,
 	SMC_LLC_ADD_LINK		= 2,
 	SMC_LLC_ADD_LINK_CONT		= 3,
 	SMC_LLC_DELETE_LINK		= 4,
+	SMC_LLC_REQ_ADD_LINK		= 5,	/* version 2 only */
 	SMC_LLC_CONFIRM_RKEY		= 6,
 	SMC_LLC_TEST_LINK		= 7,
 	SMC_LLC_CONFIRM_RKEY_CONT	= 8,
@@ -301,6 +399,15 @@ enum smc_llc_type {
 enum smc_llc_type_class {
 	SMC_LLC_TYPE_CLASS_MASK		= 0xc0,
 	SMC_LLC_TYPE_MAY_IGNORE		= 0x80,
+};
+
+/*
+ * Version 2 has the version in the high half of the type, and a length of two
+ * bytes, in host order, where version 1 has length and reason.
+ */
+enum smc_llc_v2_type {
+	SMC_LLC_V2_TYPE_MASK		= 0xf0,
+	SMC_LLC_V2_TYPE			= 0x20,
 };
 
 /* Byte 3 of every LLC message. */
@@ -424,6 +531,42 @@ SMC_WIRE_AT(smc_llc_add_link_cont_wire, nr_rtokens, 5);
 SMC_WIRE_AT(smc_llc_add_link_cont_wire, rsvd1, 6);
 SMC_WIRE_AT(smc_llc_add_link_cont_wire, pair, 8);
 SMC_WIRE_AT(smc_llc_add_link_cont_wire, rsvd2, 40);
+
+/*
+ * ADD LINK of version 2: behind the deployed form the sender's GID again and,
+ * in place of continuations, all keys.
+ */
+enum smc_llc_add_link_v2_flag {
+	SMC_LLC_ADD_LINK_DIRECT	= 0x80,
+};
+
+struct smc_llc_add_link_v2_wire {
+	struct smc_llc_add_link_deployed_wire	head;
+	u8					flags;
+	u8					rsvd1;
+	u8					gid[SMC_GID_LEN];
+	u8					rsvd2[8];
+	u8					nr_rtokens[2];	/* host order */
+	struct smc_llc_rtoken_pair_wire		pair[];
+} __packed;
+SMC_WIRE_SIZE(smc_llc_add_link_v2_wire, 72);
+SMC_WIRE_AT(smc_llc_add_link_v2_wire, flags, 44);
+SMC_WIRE_AT(smc_llc_add_link_v2_wire, gid, 46);
+SMC_WIRE_AT(smc_llc_add_link_v2_wire, nr_rtokens, 70);
+
+/* REQ ADD LINK, version 2 only: a client's wish for another link. */
+struct smc_llc_req_add_link_wire {
+	u8	type;
+	u8	length[2];	/* host order */
+	u8	flags;
+	u8	rsvd1[20];
+	u8	nr_gids;
+	u8	rsvd2[3];
+	u8	gid[][SMC_GID_LEN];
+} __packed;
+SMC_WIRE_SIZE(smc_llc_req_add_link_wire, 28);
+SMC_WIRE_AT(smc_llc_req_add_link_wire, flags, 3);
+SMC_WIRE_AT(smc_llc_req_add_link_wire, nr_gids, 24);
 
 /* W13 DELETE LINK, A.3.4 */
 enum smc_llc_delete_link_reason {

@@ -181,7 +181,7 @@ static void clc_test_exit(struct kunit *test)
 static void clc_02_message_is_received(struct kunit *test)
 {
 	struct clc_pair *pair = test->priv;
-	struct smc_clc_rx rx = {};
+	static struct smc_clc_rx rx;	/* too large for a stack */
 	enum smc_decline refused = 1;
 	struct smc_clc_msg msg;
 
@@ -198,7 +198,7 @@ static void clc_02_message_is_received(struct kunit *test)
 static void clc_11_dcln_03_data_behind_a_message_stays(struct kunit *test)
 {
 	struct clc_pair *pair = test->priv;
-	struct smc_clc_rx rx = {};
+	static struct smc_clc_rx rx;	/* too large for a stack */
 	enum smc_decline refused;
 	struct smc_clc_msg msg;
 	u8 bytes[28 + 28 + 5];
@@ -222,7 +222,7 @@ static void clc_11_dcln_03_data_behind_a_message_stays(struct kunit *test)
 static void clc_07_err_15_unexpected_type(struct kunit *test)
 {
 	struct clc_pair *pair = test->priv;
-	struct smc_clc_rx rx = {};
+	static struct smc_clc_rx rx;	/* too large for a stack */
 	enum smc_decline refused;
 	struct smc_clc_msg msg;
 
@@ -235,7 +235,7 @@ static void clc_07_err_15_unexpected_type(struct kunit *test)
 static void err_15_application_data_is_refused(struct kunit *test)
 {
 	struct clc_pair *pair = test->priv;
-	struct smc_clc_rx rx = {};
+	static struct smc_clc_rx rx;	/* too large for a stack */
 	enum smc_decline refused;
 	struct smc_clc_msg msg;
 
@@ -247,7 +247,7 @@ static void err_15_application_data_is_refused(struct kunit *test)
 static void err_16_bad_trailer(struct kunit *test)
 {
 	struct clc_pair *pair = test->priv;
-	struct smc_clc_rx rx = {};
+	static struct smc_clc_rx rx;	/* too large for a stack */
 	enum smc_decline refused;
 	struct smc_clc_msg msg;
 	u8 bytes[28];
@@ -263,7 +263,7 @@ static void err_16_bad_trailer(struct kunit *test)
 static void err_17_unknown_version_is_a_reason_not_an_error(struct kunit *test)
 {
 	struct clc_pair *pair = test->priv;
-	struct smc_clc_rx rx = {};
+	static struct smc_clc_rx rx;	/* too large for a stack */
 	struct smc_clc_msg msg = { .type = SMC_CLC_ACCEPT, .version = 1 };
 	enum smc_decline refused = SMC_DECLINE_NONE;
 	u8 bytes[68];
@@ -284,7 +284,7 @@ static void err_17_unknown_version_is_a_reason_not_an_error(struct kunit *test)
 static void err_14_silent_peer_keeps_nobody(struct kunit *test)
 {
 	struct clc_pair *pair = test->priv;
-	struct smc_clc_rx rx = {};
+	static struct smc_clc_rx rx;	/* too large for a stack */
 	enum smc_decline refused;
 	struct smc_clc_msg msg;
 
@@ -297,7 +297,7 @@ static void err_14_silent_peer_keeps_nobody(struct kunit *test)
 static void clc_02_message_in_pieces(struct kunit *test)
 {
 	struct clc_pair *pair = test->priv;
-	struct smc_clc_rx rx = {};
+	static struct smc_clc_rx rx;	/* too large for a stack */
 	enum smc_decline refused;
 	struct smc_clc_msg msg;
 	size_t i;
@@ -316,7 +316,7 @@ static void clc_02_message_in_pieces(struct kunit *test)
 static void clc_02_second_message_after_the_first(struct kunit *test)
 {
 	struct clc_pair *pair = test->priv;
-	struct smc_clc_rx rx = {};
+	static struct smc_clc_rx rx;	/* too large for a stack */
 	enum smc_decline refused;
 	struct smc_clc_msg msg;
 	int i;
@@ -331,7 +331,7 @@ static void clc_02_second_message_after_the_first(struct kunit *test)
 static void clc_02_receive_low_water_mark_does_not_matter(struct kunit *test)
 {
 	struct clc_pair *pair = test->priv;
-	struct smc_clc_rx rx = {};
+	static struct smc_clc_rx rx;	/* too large for a stack */
 	enum smc_decline refused;
 	struct smc_clc_msg msg;
 	u8 bytes[56];
@@ -350,7 +350,7 @@ static void clc_02_receive_low_water_mark_does_not_matter(struct kunit *test)
 static void clc_13_peer_closes(struct kunit *test)
 {
 	struct clc_pair *pair = test->priv;
-	struct smc_clc_rx rx = {};
+	static struct smc_clc_rx rx;	/* too large for a stack */
 	enum smc_decline refused;
 	struct smc_clc_msg msg;
 
@@ -362,7 +362,7 @@ static void clc_13_peer_closes(struct kunit *test)
 static void clc_13_peer_closes_within_a_message(struct kunit *test)
 {
 	struct clc_pair *pair = test->priv;
-	struct smc_clc_rx rx = {};
+	static struct smc_clc_rx rx;	/* too large for a stack */
 	enum smc_decline refused;
 	struct smc_clc_msg msg;
 
@@ -375,7 +375,7 @@ static void clc_13_peer_closes_within_a_message(struct kunit *test)
 static void clc_13_peer_resets(struct kunit *test)
 {
 	struct clc_pair *pair = test->priv;
-	struct smc_clc_rx rx = {};
+	static struct smc_clc_rx rx;	/* too large for a stack */
 	enum smc_decline refused;
 	struct smc_clc_msg msg;
 
@@ -387,7 +387,7 @@ static void clc_13_peer_resets(struct kunit *test)
 static void clc_13_closed_here(struct kunit *test)
 {
 	struct clc_pair *pair = test->priv;
-	struct smc_clc_rx rx = {};
+	static struct smc_clc_rx rx;	/* too large for a stack */
 	enum smc_decline refused;
 	struct smc_clc_msg msg;
 
@@ -410,7 +410,7 @@ static void dcln_01_decline_arrives(struct kunit *test)
 static void dcln_03_declines_cross(struct kunit *test)
 {
 	struct clc_pair *pair = test->priv;
-	struct smc_clc_rx rx = {};
+	static struct smc_clc_rx rx;	/* too large for a stack */
 	u8 bytes[8];
 
 	KUNIT_EXPECT_EQ(test, -ENODATA, smc_clc_take_decline(pair->near, &rx, clc_peer_id));
@@ -432,7 +432,7 @@ static void dcln_03_data_like_a_decline_stays(struct kunit *test)
 {
 	static const u8 other[SMC_PEER_ID_LEN] = { 0x12, 0x35 };
 	struct clc_pair *pair = test->priv;
-	struct smc_clc_rx rx = {};
+	static struct smc_clc_rx rx;	/* too large for a stack */
 	u8 bytes[28];
 
 	KUNIT_ASSERT_EQ(test, 28, clc_far_send(pair, clc_decline_bytes, 28));
@@ -477,7 +477,7 @@ static void dcln_03_message_leaves_at_once(struct kunit *test)
 
 static void clc_05_message_of_another_version_is_not_sent(struct kunit *test)
 {
-	struct smc_clc_msg msg = { .type = SMC_CLC_DECLINE, .version = 2 };
+	struct smc_clc_msg msg = { .type = SMC_CLC_DECLINE, .version = 3 };
 	struct clc_pair *pair = test->priv;
 
 	KUNIT_EXPECT_EQ(test, -EINVAL, smc_clc_send(pair->near, &msg));
