@@ -501,6 +501,7 @@ static bool llc_event_of(struct smc_link_group *lgr, const struct smc_llc_item *
 		case SMC_LLC_IGNORE:
 			return false;
 		case SMC_LLC_LINK_DOWN:
+		case SMC_LLC_TOO_MUCH:
 			break;
 		}
 		ev->type = SMC_LLC_EV_BAD_MSG;

@@ -23,6 +23,7 @@ enum smc_llc_verdict {
 	SMC_LLC_OK,		/* decoded */
 	SMC_LLC_IGNORE,		/* optional and not known here, ERR-53 */
 	SMC_LLC_LINK_DOWN,	/* out of sync, ERR-54, ERR-55 */
+	SMC_LLC_TOO_MUCH,	/* well formed, but more than is taken at a time */
 };
 
 /**
@@ -81,6 +82,8 @@ struct smc_llc_add_link {
 	u8 link_num;
 	bool is_rejected;	/* Z; replies only */
 	u8 reason;		/* enum smc_llc_add_link_reason, with Z */
+	bool is_direct;		/* version 2: the route has no gateway */
+	u8 nr_pairs;		/* version 2: keys that came with it */
 };
 
 /* W11, A.3.3 */
@@ -96,6 +99,11 @@ struct smc_llc_delete_link {
 	bool is_all;
 	bool is_orderly;
 	u32 reason;		/* enum smc_llc_delete_link_reason */
+};
+
+/* Version 2: a client would have another link. */
+struct smc_llc_req_add_link {
+	u8 nr_gids;		/* that it could use */
 };
 
 /* W14, A.3.5 */
@@ -119,6 +127,7 @@ struct smc_llc_delete_rkey {
 	bool is_negative;
 	u8 count;		/* 1..SMC_LLC_DELETE_RKEYS */
 	u8 error_mask;		/* 0x80 stands for rkey[0]; replies only */
+	bool is_nameless;	/* version 2: the reply does not say which */
 	u32 rkey[SMC_LLC_DELETE_RKEYS];
 };
 
@@ -135,6 +144,7 @@ struct smc_llc_test_link {
  * @add_link: SMC_LLC_ADD_LINK
  * @add_link_cont: SMC_LLC_ADD_LINK_CONT
  * @delete_link: SMC_LLC_DELETE_LINK
+ * @req_add_link: SMC_LLC_REQ_ADD_LINK
  * @confirm_rkey: SMC_LLC_CONFIRM_RKEY
  * @confirm_rkey_cont: SMC_LLC_CONFIRM_RKEY_CONT
  * @delete_rkey: SMC_LLC_DELETE_RKEY
@@ -148,6 +158,7 @@ struct smc_llc_msg {
 		struct smc_llc_add_link add_link;
 		struct smc_llc_add_link_cont add_link_cont;
 		struct smc_llc_delete_link delete_link;
+		struct smc_llc_req_add_link req_add_link;
 		struct smc_llc_confirm_rkey confirm_rkey;
 		struct smc_llc_confirm_rkey_cont confirm_rkey_cont;
 		struct smc_llc_delete_rkey delete_rkey;
