@@ -106,7 +106,7 @@ check-long:
 programs:
 	$(top)/scripts/setup
 	SMC_TABLE=$(top)/Documentation/programs.md \
-		$(top)/tools/testing/vm/run --kernel stock --dialect deployed programs
+		$(top)/tools/testing/vm/run --kernel stock --dialect deployed --long programs
 
 bench:
 	$(top)/scripts/setup

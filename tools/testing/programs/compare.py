@@ -12,6 +12,15 @@ SUITES = {
     "b": ("test_asyncio.test_events", "test_ssl", "test_asyncio.test_streams",
           "test_httplib", "test_socketserver"),
 }
+# A choice that takes less than a minute: of test_socket the classes with streams.
+SHORT = {
+    "a": ("test_socket:BasicTCPTest,BasicTCPTest2,BufferIOTest,ContextManagersTest,"
+          "CreateServerFunctionalTest,FileObjectClassTestCase,InterruptedRecvTimeoutTest,"
+          "InterruptedSendTimeoutTest,NetworkConnectionAttributesTest,NonBlockingTCPTests,"
+          "RecvmsgTCPTest,RecvmsgIntoTCPTest,SendmsgTCPTest,SendfileUsingSendfileTest,"
+          "TCPCloserTest",),
+    "b": ("test_socketserver",),
+}
 MODES = ("tcp", "smc", "same_host")
 # of the stream sockets that TCP's run makes, SMC's run must make this share:
 # a few come from programs that are started with an empty environment
@@ -75,7 +84,7 @@ def outcomes(r):
 
 def describe(r):
     used, fell = connections(r)
-    text = f"  {r['suite']:32} {r['mode']:9} {outcomes(r)}; sockets made {r['made']['smc']} " \
+    text = f"  {r['suite'].partition(':')[0]:32} {r['mode']:9} {outcomes(r)}; sockets made {r['made']['smc']} " \
            f"SMC {r['made']['tcp']} TCP"
     if r["mode"] != "tcp":
         text += f"; connections {used} RDMA {fell} fallback"

@@ -11,6 +11,8 @@ per suite and mode:
 
 usage: suites.py PRELOAD MODE[,MODE...] SUITE...   modes: tcp smc same_host
        suites.py --child SUITE   (skips the tests named on standard input)
+
+SUITE is the name of a module, with :CLASS,CLASS... for some of it.
 """
 import faulthandler
 import json
@@ -96,6 +98,11 @@ def flat(suite):
             yield test
 
 
+def modules_or_classes(name):
+    module, _, classes = name.partition(":")
+    return [f"test.{module}" + "." * bool(c) + c for c in classes.split(",")]
+
+
 def child(name):
     from test import support
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -106,7 +113,7 @@ def child(name):
     support.use_resources = ["cpu", "subprocess"] + ["network"] * (name == "test_socketserver")
     support.LOOPBACK_TIMEOUT = 15
     os.chdir(tempfile.mkdtemp(prefix="suite-"))
-    tests = unittest.defaultTestLoader.loadTestsFromName("test." + name)
+    tests = unittest.defaultTestLoader.loadTestsFromNames(modules_or_classes(name))
     todo = unittest.TestSuite(t for t in flat(tests) if t.id() not in done)
     result = Result(out)
     todo.run(result)
