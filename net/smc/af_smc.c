@@ -114,8 +114,8 @@ static void smc_unlock(struct smc_sock *smc)
 }
 
 /*
- * Sleep until connect() has an outcome. The wait queue is that of the struct
- * socket and outlives our sock in it.
+ * Sleep until connect() has an outcome, which may be found here. The wait queue
+ * is that of the struct socket and outlives our sock in it.
  */
 static int smc_wait_connect(struct smc_sock *smc, long timeo)
 {
@@ -126,8 +126,11 @@ static int smc_wait_connect(struct smc_sock *smc, long timeo)
 
 	if (!smc->is_connecting)
 		return 0;
+	smc_hs_attend(smc);
 	add_wait_queue(wq, &wait);
-	while (smc->is_connecting) {
+	/* pairs with skwq_has_sleeper() in smc_sock_wake_sleepers() */
+	smp_mb();
+	for (smc_hs_look(smc); smc->is_connecting; smc_hs_look(smc)) {
 		rc = timeo ? sock_intr_errno(timeo) : -EAGAIN;
 		if (!timeo || signal_pending(current))
 			break;
@@ -137,6 +140,7 @@ static int smc_wait_connect(struct smc_sock *smc, long timeo)
 		lock_sock(sk);
 	}
 	remove_wait_queue(wq, &wait);
+	smc_hs_unattend(smc);
 	return rc;
 }
 
@@ -204,8 +208,11 @@ static void smc_choose_offer(struct smc_sock *smc)
 	smc_tcp_offer(smc, !smc->is_eager_tcp);
 }
 
-static int smc_connect_start(struct smc_sock *smc, struct sockaddr *addr, int addr_len)
+static int smc_connect_start(struct smc_sock *smc, struct socket *sock, struct sockaddr *addr,
+			     int addr_len)
 {
+	int rc;
+
 	if (smc->sk.sk_state != SMC_STATE_INIT)
 		return smc->sk.sk_state == SMC_STATE_CLOSED ? -ECONNABORTED : -EISCONN;
 	if (addr_len > (int)sizeof(smc->addr))
@@ -214,7 +221,13 @@ static int smc_connect_start(struct smc_sock *smc, struct sockaddr *addr, int ad
 	memcpy(&smc->addr, addr, addr_len);
 	smc->addr_len = addr_len;
 	smc_choose_offer(smc);
-	return smc_hs_begin_client(smc);
+	/* on loopback the peer has answered by the time this returns */
+	smc_hs_attend(smc);
+	rc = smc_hs_begin_client(smc);
+	if (rc == -EINPROGRESS)
+		sock->state = SS_CONNECTING;
+	smc_hs_unattend(smc);
+	return rc;
 }
 
 /* The outcome, told once as inet_stream_connect() tells it. */
@@ -296,6 +309,7 @@ static int smc_connect(struct socket *sock, struct sockaddr *addr, int addr_len,
 {
 	struct smc_sock *smc = smc_lock(sock);
 	bool was_connecting;
+	long timeo;
 	int rc;
 
 	if (!smc)
@@ -314,16 +328,15 @@ static int smc_connect(struct socket *sock, struct sockaddr *addr, int addr_len,
 	rc = -EINVAL;
 	if (!smc->tcp)
 		goto out;
+	timeo = sock_sndtimeo(&smc->sk, flags & O_NONBLOCK);
 	was_connecting = sock->state == SS_CONNECTING;
 	if (!was_connecting) {
-		rc = smc_connect_start(smc, addr, addr_len);
-		if (rc != -EINPROGRESS)
+		rc = smc_connect_start(smc, sock, addr, addr_len);
+		/* the outcome is for the next call, even if it is known */
+		if (rc != -EINPROGRESS || !timeo)
 			goto out;
-		sock->state = SS_CONNECTING;
-	} else {
-		smc_hs_look(smc);
 	}
-	rc = smc_wait_connect(smc, sock_sndtimeo(&smc->sk, flags & O_NONBLOCK));
+	rc = smc_wait_connect(smc, timeo);
 	if (smc->is_grafted) {
 		if (!(flags & O_NONBLOCK))
 			smc_fallback_settle(smc, sock);

@@ -983,22 +983,13 @@ static enum smc_hs_outcome smc_hs_client_confirm(struct smc_hs *hs)
 	return smc_hs_send(hs);
 }
 
-static enum smc_hs_outcome smc_hs_client_agreed(struct smc_hs *hs)
-{
-	if (hs->smc->is_eager_tcp)
-		return smc_hs_to_tcp(hs, hs->smc->fallback);
-	if (!smc_tcp_is_agreed(hs->smc))
-		return smc_hs_to_tcp(hs, SMC_DECLINE_PEERNOSMC);
-	return SMC_HS_GO_ON;
-}
-
 static enum smc_hs_outcome smc_hs_client_accept(struct smc_hs *hs)
 {
 	return smc_hs_recv(hs, SMC_CLC_ACCEPT);
 }
 
+/* Step 1 is smc_hs_client_agreed(). */
 static const smc_hs_step smc_hs_client_steps[] = {
-	smc_hs_client_agreed,	/* 1. did both sides offer SMC-R? 3.5.1.1, OPT-10 */
 	smc_hs_client_propose,	/* 2. RDMA port, Proposal; 3.5.1.2 */
 	smc_hs_client_accept,	/* 3. Accept; 3.5.1.3 */
 	smc_hs_client_group,	/* 4. the link group it names, or a new one */
@@ -1074,6 +1065,14 @@ static void smc_hs_finish_smc(struct smc_sock *smc)
 		smc_sock_pend(smc, SMC_PENDING_FAULT);
 }
 
+static void smc_hs_finish_tcp(struct smc_sock *smc, enum smc_decline reason)
+{
+	smc->fallback = reason;
+	smc_fallback_graft(smc, smc->sk.sk_socket);
+	/* not earlier: poll() must not see a socket that is nothing yet */
+	WRITE_ONCE(smc->is_connecting, false);
+}
+
 /* close() came before the outcome. */
 static void smc_hs_finish_orphan(struct smc_sock *smc, enum smc_hs_outcome out)
 {
@@ -1099,8 +1098,7 @@ static void smc_hs_finish_client(struct smc_hs *hs, enum smc_hs_outcome out)
 		smc_stat_inc(hs->net, SMC_STAT_CLIENT_SMC);
 		smc_hs_finish_smc(smc);
 	} else if (out == SMC_HS_TCP) {
-		smc->fallback = hs->reason;
-		smc_fallback_graft(smc, sk->sk_socket);
+		smc_hs_finish_tcp(smc, hs->reason);
 	} else {
 		smc_stat_inc(hs->net, SMC_STAT_CLIENT_FAILED);
 		smc_hs_finish_failed(smc, -hs->err);
@@ -1247,8 +1245,27 @@ static int smc_hs_ask_tcp(struct smc_sock *smc)
 	return rc;
 }
 
-/* The first step of a client's worker: 0 if it is to go on. */
-static int smc_hs_client_tcp(struct smc_sock *smc)
+/*
+ * Step 1 of a client: did both sides offer SMC-R? 3.5.1.1, OPT-10. It needs no
+ * handshake object, since most who answer no are hosts without SMC.
+ * 0 if the handshake begins; the outcome is known already otherwise, or TCP is
+ * not connected yet (-EALREADY).
+ */
+static int smc_hs_client_agreed(struct smc_sock *smc)
+{
+	enum smc_decline reason = SMC_DECLINE_PEERNOSMC;
+
+	if (!smc_tcp_is_connected(smc) || smc_tcp_is_agreed(smc))
+		return smc_hs_ask_tcp(smc);
+	if (smc->is_eager_tcp)
+		reason = smc->fallback;
+	trace_smc_handshake(smc, false, SMC_HS_TCP, reason, 0);
+	smc_hs_finish_tcp(smc, reason);
+	return -EISCONN;
+}
+
+/* How a client's worker begins: 0 if it is to go on. */
+static int smc_hs_client_begin(struct smc_sock *smc)
 {
 	struct sock *sk = &smc->sk;
 	int rc = -EALREADY;
@@ -1261,26 +1278,64 @@ static int smc_hs_client_tcp(struct smc_sock *smc)
 		smc_hs_finish_orphan(smc, SMC_HS_FAILED);
 		goto out;
 	}
-	rc = smc_hs_ask_tcp(smc);
+	rc = smc_hs_client_agreed(smc);
 out:
 	release_sock(sk);
 	return rc;
 }
 
 /**
- * smc_hs_look() - learn now what the worker would learn soon
- * @smc: the socket
+ * smc_hs_look() - go on with connect() now, in place of the worker
+ * @smc: the socket, with a file
  *
- * For calls of the application that must not tell that connect() goes on when
- * TCP has been refused: on loopback that is so before connect() returns.
+ * Where TCP has been refused, or the peer did not offer SMC, this is the end of
+ * connect() and costs no worker. Otherwise the worker does what is due.
  *
  * Context: Process context, may sleep. Expects the socket lock held.
  */
 void smc_hs_look(struct smc_sock *smc)
 {
-	if (smc->is_connecting && READ_ONCE(smc->tcp_phase) == SMC_TCP_CONNECTING &&
-	    smc->tcp->sk->sk_state == TCP_CLOSE)
-		smc_hs_ask_tcp(smc);
+	bool is_connected;
+
+	if (!smc->is_connecting || READ_ONCE(smc->tcp_phase) != SMC_TCP_CONNECTING)
+		return;
+	is_connected = smc_tcp_is_connected(smc);
+	if (is_connected && smc_tcp_is_agreed(smc))
+		smc_sock_queue(smc, &smc->hs_work);
+	else if (is_connected || smc->tcp->sk->sk_state == TCP_CLOSE)
+		smc_hs_client_agreed(smc);
+}
+
+/**
+ * smc_hs_attend() - a call on the socket looks after connect() by itself
+ * @smc: the socket
+ *
+ * Until smc_hs_unattend() news of the three-way handshake wake the sleepers on
+ * the socket, and no worker: the caller calls smc_hs_look().
+ *
+ * Context: Process context. Expects the socket lock held.
+ */
+void smc_hs_attend(struct smc_sock *smc)
+{
+	WRITE_ONCE(smc->nr_attending, smc->nr_attending + 1);
+}
+
+/**
+ * smc_hs_unattend() - undo smc_hs_attend()
+ * @smc: the socket
+ *
+ * Looks for news that came for the caller alone.
+ *
+ * Context: Process context, may sleep. Expects the socket lock held.
+ */
+void smc_hs_unattend(struct smc_sock *smc)
+{
+	WRITE_ONCE(smc->nr_attending, smc->nr_attending - 1);
+	if (smc->nr_attending)
+		return;
+	/* pairs with smc_tcp_opened(): it queues the worker, or we see its news */
+	smp_mb();
+	smc_hs_look(smc);
 }
 
 /**
@@ -1298,7 +1353,7 @@ void smc_hs_work(struct work_struct *work)
 	if (smc->is_child && !smc->is_hs_begun) {
 		smc->is_hs_begun = true;
 		smc_hs_start(smc, true);
-	} else if (!smc->is_child && !smc->hs && !smc_hs_client_tcp(smc)) {
+	} else if (!smc->is_child && !smc->hs && !smc_hs_client_begin(smc)) {
 		smc_hs_start(smc, false);
 	}
 	if (smc->hs)
@@ -1324,7 +1379,8 @@ void smc_hs_timer(struct work_struct *work)
  * smc_hs_begin_client() - begin connect()
  * @smc: the socket; @smc->addr is filled
  *
- * Context: Process context, may sleep. Expects the socket lock held.
+ * Context: Process context, may sleep. Expects the socket lock held, and that
+ * the caller attends (smc_hs_attend()).
  * Return: -EINPROGRESS, or the errno with which TCP refuses at once.
  */
 int smc_hs_begin_client(struct smc_sock *smc)
@@ -1338,8 +1394,6 @@ int smc_hs_begin_client(struct smc_sock *smc)
 		return rc;
 	}
 	smc->is_connecting = true;
-	if (!rc)
-		smc_sock_queue(smc, &smc->hs_work);
 	return -EINPROGRESS;
 }
 

@@ -13,5 +13,7 @@ void smc_hs_drop_child(struct smc_sock *child);
 void smc_hs_drop_handshakes(struct smc_sock *listener);
 int smc_hs_begin_client(struct smc_sock *smc);
 void smc_hs_look(struct smc_sock *smc);
+void smc_hs_attend(struct smc_sock *smc);
+void smc_hs_unattend(struct smc_sock *smc);
 
 #endif /* SMC_HS_H */

@@ -591,12 +591,14 @@ void smc_sock_set_err(struct smc_sock *smc, int err)
 }
 
 /**
- * smc_sock_wake_all() - let every sleeper and poller look again
+ * smc_sock_wake_sleepers() - let calls that wait look again
  * @smc: the socket
+ *
+ * No signal is sent: that there is anything to do is not known yet.
  *
  * Context: Any context.
  */
-void smc_sock_wake_all(struct smc_sock *smc)
+void smc_sock_wake_sleepers(struct smc_sock *smc)
 {
 	struct socket_wq *wq;
 
@@ -605,6 +607,17 @@ void smc_sock_wake_all(struct smc_sock *smc)
 	if (skwq_has_sleeper(wq))
 		wake_up_interruptible_all(&wq->wait);
 	rcu_read_unlock();
+}
+
+/**
+ * smc_sock_wake_all() - let every sleeper and poller look again
+ * @smc: the socket
+ *
+ * Context: Any context.
+ */
+void smc_sock_wake_all(struct smc_sock *smc)
+{
+	smc_sock_wake_sleepers(smc);
 	sk_wake_async(&smc->sk, SOCK_WAKE_WAITD, POLL_IN);
 }
 

@@ -85,6 +85,8 @@ enum smc_pending {
  * @peer_diagnosis: what the peer's Decline said
  * @addr: where connect() goes, for the second look at the inner socket
  * @addr_len: length of @addr
+ * @nr_attending: calls that look after connect() by themselves; also read by
+ *	@tcp's callbacks
  * @is_child: made by a listener; const once its handshake may begin
  * @is_hs_begun: its handshake has begun, and perhaps ended; that of @hs_work
  * @is_connecting: the handshake owns the outcome
@@ -133,6 +135,7 @@ struct smc_sock {
 	u32 peer_diagnosis;
 	struct sockaddr_storage addr;
 	int addr_len;
+	unsigned int nr_attending;
 	bool is_child;
 	bool is_hs_begun;
 	bool is_connecting;
@@ -182,6 +185,7 @@ void smc_sock_charge_handshake(struct smc_sock *child, unsigned long bytes);
 struct smc_sock *smc_sock_evict_handshake(struct smc_sock *child, unsigned long max_bytes);
 
 void smc_sock_set_err(struct smc_sock *smc, int err);
+void smc_sock_wake_sleepers(struct smc_sock *smc);
 void smc_sock_wake_all(struct smc_sock *smc);
 void smc_sock_wake_writers(struct smc_sock *smc);
 

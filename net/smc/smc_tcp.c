@@ -112,6 +112,17 @@ static void smc_tcp_note_end(struct smc_sock *smc, int err)
 		WRITE_ONCE(smc->lost_err, err);
 }
 
+/* Who waits in connect() goes on with it; nobody there, a worker does. */
+static void smc_tcp_opened(struct smc_sock *smc)
+{
+	/* pairs with smc_hs_unattend(): after the state was written */
+	smp_mb();
+	if (READ_ONCE(smc->nr_attending))
+		smc_sock_wake_sleepers(smc);
+	else
+		smc_sock_queue(smc, &smc->hs_work);
+}
+
 static void smc_tcp_state_change(struct sock *sk)
 {
 	struct smc_sock *smc;
@@ -121,6 +132,8 @@ static void smc_tcp_state_change(struct sock *sk)
 	if (smc) {
 		switch (READ_ONCE(smc->tcp_phase)) {
 		case SMC_TCP_CONNECTING:
+			smc_tcp_opened(smc);
+			break;
 		case SMC_TCP_HANDSHAKE:
 			smc_sock_queue(smc, &smc->hs_work);
 			break;
@@ -342,6 +355,19 @@ static bool smc_tcp_is_self(const struct sock *sk)
 		return ipv6_addr_equal(&sk->sk_v6_daddr, &sk->sk_v6_rcv_saddr);
 #endif
 	return sk->sk_daddr == sk->sk_rcv_saddr;
+}
+
+/**
+ * smc_tcp_is_connected() - has the three-way handshake been completed
+ * @smc: the socket, of a client
+ *
+ * Context: Any context.
+ * Return: false before that, and when TCP is closed (again).
+ */
+bool smc_tcp_is_connected(const struct smc_sock *smc)
+{
+	return !((1 << inet_sk_state_load(smc->tcp->sk)) &
+		 (TCPF_SYN_SENT | TCPF_SYN_RECV | TCPF_CLOSE));
 }
 
 /**

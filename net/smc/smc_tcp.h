@@ -21,6 +21,7 @@ void smc_tcp_shutdown(struct smc_sock *smc, int how);
 void smc_tcp_reset(struct smc_sock *smc);
 void smc_tcp_offer(struct smc_sock *smc, bool is_offered);
 void smc_tcp_adopt(struct smc_sock *smc);
+bool smc_tcp_is_connected(const struct smc_sock *smc);
 bool smc_tcp_is_agreed(struct smc_sock *smc);
 bool smc_tcp_has_payload(struct smc_sock *smc);
 const struct proto_ops *smc_tcp_ops(const struct socket *sock);
