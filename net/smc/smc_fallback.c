@@ -23,7 +23,6 @@
 #include <linux/fdtable.h>
 #include <linux/file.h>
 #include <linux/module.h>
-#include <linux/security.h>
 #include <linux/sock_diag.h>
 #include <net/inet_hashtables.h>
 #include <net/inet6_hashtables.h>
@@ -37,8 +36,9 @@
 
 #define SMC_FALLBACK_RECORDS	1024
 
-/* How often to look whether the files of orphans have been closed. */
+/* How often to look whether the files of orphans have been closed, at how many. */
 #define SMC_FALLBACK_SWEEP	(HZ / 2)
+#define SMC_FALLBACK_SWEPT	1024
 
 static DEFINE_SPINLOCK(smc_fallback_late_lock);	/* guards the list of orphans */
 static LIST_HEAD(smc_fallback_late);
@@ -217,17 +217,26 @@ static void smc_fallback_drop(struct smc_sock *smc)
 	sock_put(&smc->sk);
 }
 
-/* TCP's sock is dead as soon as its file has been closed. */
+/*
+ * TCP's sock is dead as soon as its file has been closed. Those that live go to
+ * the end of the list, so that many of them hold up nobody who falls back.
+ */
 static void smc_fallback_sweep(struct work_struct *work)
 {
 	struct smc_sock *smc, *next;
 	LIST_HEAD(closed);
+	LIST_HEAD(alive);
 	bool is_more;
+	int n = 0;
 
 	spin_lock(&smc_fallback_late_lock);
-	list_for_each_entry_safe(smc, next, &smc_fallback_late, late_node)
-		if (sock_flag(smc->late_tcp, SOCK_DEAD))
-			list_move(&smc->late_node, &closed);
+	list_for_each_entry_safe(smc, next, &smc_fallback_late, late_node) {
+		if (n++ == SMC_FALLBACK_SWEPT)
+			break;
+		list_move_tail(&smc->late_node,
+			       sock_flag(smc->late_tcp, SOCK_DEAD) ? &closed : &alive);
+	}
+	list_splice_tail(&alive, &smc_fallback_late);
 	is_more = !list_empty(&smc_fallback_late);
 	spin_unlock(&smc_fallback_late_lock);
 
@@ -289,45 +298,29 @@ void smc_fallback_exit(void)
 	cancel_delayed_work_sync(&smc_fallback_sweep_work);
 }
 
-/* The socket options that were kept from the inner sock till now. */
-static void smc_fallback_options(const struct sock *sk, struct sock *tsk,
-				 const struct proto_ops *ops)
+/*
+ * What @sk of ours kept from TCP's till now: two options; of the same struct
+ * socket also what fasync() was told, and a shutdown() before connect().
+ */
+static void smc_fallback_carry(const struct sock *sk, struct sock *tsk,
+			       const struct proto_ops *ops, bool is_same_file)
 {
+	bool is_async = is_same_file && sock_flag(sk, SOCK_FASYNC);
+	u8 shutdown = is_same_file ? sk->sk_shutdown : 0;
+
 	tsk->sk_lingertime = sk->sk_lingertime;
+	if (!is_async && !shutdown && !sock_flag(sk, SOCK_LINGER) && sk->sk_rcvlowat <= 1)
+		return;
+	/* TCP may be at work on the same words */
+	lock_sock(tsk);
+	if (is_async)
+		sock_set_flag(tsk, SOCK_FASYNC);
 	if (sock_flag(sk, SOCK_LINGER))
 		sock_set_flag(tsk, SOCK_LINGER);
 	if (sk->sk_rcvlowat > 1 && ops->set_rcvlowat)
 		ops->set_rcvlowat(tsk, sk->sk_rcvlowat);
-}
-
-/* Let the inner sock go out of its own struct socket, which ends here. */
-static struct sock *smc_fallback_take(struct smc_sock *smc)
-{
-	struct socket *tcp = smc->tcp;
-	struct sock *tsk = tcp->sk;
-
-	smc_tcp_unwatch(smc);
-	write_lock_bh(&tsk->sk_callback_lock);
-	sk_set_socket(tsk, NULL);
-	rcu_assign_pointer(tsk->sk_wq, NULL);
-	write_unlock_bh(&tsk->sk_callback_lock);
-	tcp->sk = NULL;
-	smc->tcp = NULL;
-	/* wakers that found the old wait queue under RCU may still use it: it
-	 * is freed with the inode, after a grace period
-	 */
-	sock_release(tcp);
-	return tsk;
-}
-
-static void smc_fallback_move(struct sock *tsk, struct socket *sock)
-{
-	write_lock_bh(&tsk->sk_callback_lock);
-	rcu_assign_pointer(tsk->sk_wq, &sock->wq);
-	sk_set_socket(tsk, sock);
-	tsk->sk_uid = SOCK_INODE(sock)->i_uid;
-	security_sock_graft(tsk, sock);
-	write_unlock_bh(&tsk->sk_callback_lock);
+	tsk->sk_shutdown |= shutdown;
+	release_sock(tsk);
 }
 
 /**
@@ -351,13 +344,8 @@ void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
 
 	/* sock_diag looks at the inner socket of what it finds */
 	smc_sock_unhash(smc);
-	tsk = smc_fallback_take(smc);
-	if (sock_flag(sk, SOCK_FASYNC))
-		sock_set_flag(tsk, SOCK_FASYNC);
-	smc_fallback_options(sk, tsk, ops);
-	/* of a shutdown() before connect() */
-	tsk->sk_shutdown |= sk->sk_shutdown;
-	smc_fallback_move(tsk, sock);
+	tsk = smc_tcp_give(smc, sock);
+	smc_fallback_carry(sk, tsk, ops, true);
 	if (inet_sk(tsk)->inet_dport)
 		smc_fallback_remember(smc, tsk, sock);
 	smc_stat_inc(sock_net(tsk), SMC_STAT_CLIENT_TCP);
@@ -397,7 +385,7 @@ void smc_fallback_accepted(struct smc_sock *listener, struct socket *sock)
 	struct sock *tsk = sock->sk;
 
 	smc_tcp_restore(tsk);
-	smc_fallback_options(&listener->sk, tsk, ops);
+	smc_fallback_carry(&listener->sk, tsk, ops, false);
 	smc_fallback_remember(listener, tsk, sock);
 	smc_stat_inc(sock_net(tsk), SMC_STAT_SERVER_TCP);
 	__module_get(ops->owner);
@@ -421,9 +409,8 @@ void smc_fallback_adopt(struct smc_sock *child, struct socket *sock)
 	struct sock *tsk;
 
 	smc_sock_unhash(child);
-	tsk = smc_fallback_take(child);
-	smc_fallback_options(&child->sk, tsk, ops);
-	smc_fallback_move(tsk, sock);
+	tsk = smc_tcp_give(child, sock);
+	smc_fallback_carry(&child->sk, tsk, ops, false);
 	smc_fallback_remember(child, tsk, sock);
 	smc_stat_inc(sock_net(tsk), SMC_STAT_SERVER_TCP);
 	trace_smc_switch_to_fallback(child, tsk, child->fallback);

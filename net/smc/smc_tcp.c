@@ -10,6 +10,7 @@
  * TCP's own.
  */
 #include <linux/net.h>
+#include <linux/security.h>
 #include <linux/tcp.h>
 #include <net/tcp.h>
 
@@ -225,6 +226,13 @@ void smc_tcp_unwatch(struct smc_sock *smc)
 	smc_tcp_restore(smc->tcp->sk);
 }
 
+static void smc_tcp_restore_locked(struct sock *sk)
+{
+	rcu_assign_sk_user_data(sk, NULL);
+	sk->sk_state_change = smc_tcp_own.state_change;
+	sk->sk_data_ready = smc_tcp_own.data_ready;
+}
+
 /**
  * smc_tcp_restore() - make a TCP sock an ordinary one
  * @sk: the inner sock of a socket, or one just accepted from such
@@ -236,10 +244,40 @@ void smc_tcp_unwatch(struct smc_sock *smc)
 void smc_tcp_restore(struct sock *sk)
 {
 	write_lock_bh(&sk->sk_callback_lock);
-	rcu_assign_sk_user_data(sk, NULL);
-	sk->sk_state_change = smc_tcp_own.state_change;
-	sk->sk_data_ready = smc_tcp_own.data_ready;
+	smc_tcp_restore_locked(sk);
 	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+/**
+ * smc_tcp_give() - let the inner sock go to another struct socket
+ * @smc: the socket; it has no inner socket afterwards
+ * @sock: of the application; its sk is for the caller to set
+ *
+ * No callback of ours runs when this returns, and TCP's wake who waits at @sock.
+ *
+ * Context: Process context, may sleep. Takes sk_callback_lock of the inner sock.
+ * Return: the inner sock, with the reference that a struct socket has on it.
+ */
+struct sock *smc_tcp_give(struct smc_sock *smc, struct socket *sock)
+{
+	struct socket *tcp = smc->tcp;
+	struct sock *sk = tcp->sk;
+
+	WRITE_ONCE(smc->tcp_phase, SMC_TCP_QUIET);
+	write_lock_bh(&sk->sk_callback_lock);
+	smc_tcp_restore_locked(sk);
+	rcu_assign_pointer(sk->sk_wq, &sock->wq);
+	sk_set_socket(sk, sock);
+	sk->sk_uid = SOCK_INODE(sock)->i_uid;
+	security_sock_graft(sk, sock);
+	write_unlock_bh(&sk->sk_callback_lock);
+	tcp->sk = NULL;
+	smc->tcp = NULL;
+	/* wakers that found the old wait queue under RCU may still use it: it
+	 * is freed with the inode, after a grace period
+	 */
+	sock_release(tcp);
+	return sk;
 }
 
 /**
