@@ -99,7 +99,7 @@ void smc_peer_remember(struct net *net, const struct in6_addr *peer, enum smc_de
 		return;
 	spin_lock_bh(&mem->lock);
 	slot->addr = *peer;
-	slot->reason = reason;
+	WRITE_ONCE(slot->reason, reason);
 	slot->since = jiffies;
 	spin_unlock_bh(&mem->lock);
 	smc_stat_inc(net, SMC_STAT_PEER_REMEMBERED);
@@ -120,10 +120,13 @@ enum smc_decline smc_peer_recall(struct net *net, const struct in6_addr *peer)
 	enum smc_decline reason = SMC_DECLINE_NONE;
 	struct smc_peer_slot *slot = smc_peer_slot(mem, peer);
 
+	/* that of nearly everybody, for every connection */
+	if (READ_ONCE(slot->reason) == SMC_DECLINE_NONE)
+		return SMC_DECLINE_NONE;
 	spin_lock_bh(&mem->lock);
 	if (slot->reason != SMC_DECLINE_NONE &&
 	    time_after_eq(jiffies, slot->since + msecs_to_jiffies(age_ms)))
-		slot->reason = SMC_DECLINE_NONE;
+		WRITE_ONCE(slot->reason, SMC_DECLINE_NONE);
 	if (slot->reason != SMC_DECLINE_NONE && ipv6_addr_equal(&slot->addr, peer))
 		reason = slot->reason;
 	spin_unlock_bh(&mem->lock);

@@ -93,14 +93,20 @@ const struct proto_ops *smc_tcp_ops(const struct socket *sock)
  * @kern: as for sk_alloc(); 0 makes the TCP socket an ordinary one that
  *	  belongs to the process, as it would be without us
  *
+ * It will carry the SMC option unless smc_tcp_offer() says otherwise.
+ *
  * Context: Process context, may sleep.
  * Return: 0 or the negative errno of creating a TCP socket.
  */
 int smc_tcp_create(struct smc_sock *smc, struct net *net, int kern)
 {
 	int family = smc->sk.sk_protocol ? PF_INET6 : PF_INET;
+	int rc;
 
-	return __sock_create(net, family, SOCK_STREAM, IPPROTO_TCP, &smc->tcp, kern);
+	rc = __sock_create(net, family, SOCK_STREAM, IPPROTO_TCP, &smc->tcp, kern);
+	if (!rc)
+		tcp_sk(smc->tcp->sk)->syn_smc = 1;
+	return rc;
 }
 
 /*
@@ -353,12 +359,16 @@ void smc_tcp_reset(struct smc_sock *smc)
  * @smc: the socket, before connect() or listen()
  * @is_offered: carry it; OPT-02, OPT-03
  *
- * Context: Process context. Takes the inner socket's lock.
+ * Context: Process context. Expects the socket lock held. Takes the inner
+ * socket's lock.
  */
 void smc_tcp_offer(struct smc_sock *smc, bool is_offered)
 {
 	struct sock *sk = smc->tcp->sk;
 
+	/* nobody but us writes it, and TCP while it is connecting */
+	if (tcp_sk(sk)->syn_smc == is_offered)
+		return;
 	lock_sock(sk);
 	tcp_sk(sk)->syn_smc = is_offered;
 	release_sock(sk);
