@@ -44,13 +44,26 @@ static socket_fn next_socket(void)
 	return found;
 }
 
+/* The environment is read once: it may be long, and sockets many. */
+static int wants_debug(void)
+{
+	static int wants = -1;
+	int found = __atomic_load_n(&wants, __ATOMIC_RELAXED);
+
+	if (found < 0) {
+		found = !!getenv("SMC_DEBUG");
+		__atomic_store_n(&wants, found, __ATOMIC_RELAXED);
+	}
+	return found;
+}
+
 __attribute__((format(printf, 1, 2)))
 static void debug(const char *format, ...)
 {
 	int saved_errno = errno;
 	va_list args;
 
-	if (getenv("SMC_DEBUG")) {
+	if (wants_debug()) {
 		va_start(args, format);
 		vdprintf(STDERR_FILENO, format, args);
 		va_end(args);
