@@ -5,17 +5,28 @@
  *   small server PORT            answer each message until killed
  *   small pingpong HOST PORT MS  one connection, one message at a time
  *   small connect HOST PORT MS   connect, request, answer, close, again
+ *   small turns HOST PORT N      the same N times, N more for each line of input
+ *   small versus HOST PORT KIND PORT KIND MS
+ *                                the same to both ports by sockets of both KINDs,
+ *                                tcp or smc, blocks of connections in turns
+ *   small both PORT PORT         server of kind tcp on the first port, smc on the other
  *   small hold PORT              as server, for many connections at a time
+ *   small polls HOST PORT N      as turns, with connect() that does not wait
  *   small idle HOST PORT N       N connections, one message on each, then none;
  *                                N more for each line of input
  *
  * The clients print one line: rounds, microseconds, then the median and the
- * 99th percentile of a round in nanoseconds. The idle one prints how many there
- * are and keeps them until its input ends. The sockets are plain TCP ones;
- * a preload makes them something else.
+ * 99th percentile of a round in nanoseconds. Those with N print how many
+ * connections there were so far; the idle one keeps them until its input ends.
+ * "versus" prints connections, both rates in 1/s, and the median of the second
+ * rate in thousandths of the first, each taken of neighbouring blocks: however
+ * the host's load changes, it does for both. Where no KIND is told the sockets
+ * are plain TCP ones; a preload makes them something else.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,14 +37,22 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 
 #define SIZE		64
 #define WARM_UP		50	/* rounds that do not count */
+#define BLOCK		20	/* connections of one kind in a row */
+#define MAX_BLOCKS	10000
 #define MAX_ROUNDS	1000000
 #define MAX_CONNS	1000
 
+#ifndef AF_SMC
+#define AF_SMC		43
+#endif
+
 static uint32_t round_ns[MAX_ROUNDS];
+static int family = AF_INET;
 
 static void die(const char *what)
 {
@@ -54,7 +73,7 @@ static int make_socket(void)
 	int one = 1;
 	int fd;
 
-	fd = socket(AF_INET, SOCK_STREAM, 0);
+	fd = socket(family, SOCK_STREAM, 0);
 	if (fd < 0)
 		die("socket");
 	if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)))
@@ -109,9 +128,8 @@ static int make_listener(const char *port)
 	return ls;
 }
 
-static void serve(const char *port)
+static void serve(int ls)
 {
-	int ls = make_listener(port);
 	char buf[SIZE];
 	int fd;
 
@@ -123,6 +141,27 @@ static void serve(const char *port)
 			put_message(fd, buf);
 		close(fd);
 	}
+}
+
+static void use_kind(const char *kind)
+{
+	family = strcmp(kind, "smc") ? AF_INET : AF_SMC;
+}
+
+/* The second server ends with the first; who sees the first listen may use both. */
+static void serve_both(const char *tcp_port, const char *smc_port)
+{
+	int tcp, smc;
+	pid_t pid;
+
+	use_kind("smc");
+	smc = make_listener(smc_port);
+	use_kind("tcp");
+	tcp = make_listener(tcp_port);
+	pid = fork();
+	if (pid < 0 || (!pid && prctl(PR_SET_PDEATHSIG, SIGTERM)))
+		die("fork");
+	serve(pid ? tcp : smc);
 }
 
 /* Answers one message, or drops a connection that has ended. */
@@ -217,6 +256,52 @@ static int run(const struct sockaddr_in *addr, uint64_t ms, int is_pingpong)
 	return 0;
 }
 
+static uint32_t block_us(const struct sockaddr_in *addr)
+{
+	uint64_t began = now_ns();
+	int i;
+
+	for (i = 0; i < BLOCK; i++) {
+		int fd = open_connection(addr);
+
+		exchange(fd);
+		close(fd);
+	}
+	return (now_ns() - began) / 1000;
+}
+
+static int versus(char **argv)
+{
+	static uint32_t us[2][MAX_BLOCKS], ratio[MAX_BLOCKS];
+	uint64_t ms = strtoul(argv[5], NULL, 10);
+	uint64_t began = 0;
+	int n, k, i;
+
+	for (n = -1; n < MAX_BLOCKS; n++) {
+		if (!n)
+			began = now_ns();
+		for (k = 0; k < 2; k++) {
+			/* none of them is always the first */
+			int kind = k ^ (n & 1);
+			struct sockaddr_in addr = address(argv[0], argv[1 + 2 * kind]);
+
+			use_kind(argv[2 + 2 * kind]);
+			us[kind][n < 0 ? 0 : n] = block_us(&addr);
+		}
+		if (n > 0 && now_ns() - began >= ms * 1000000)
+			break;
+	}
+	n = n < MAX_BLOCKS ? n + 1 : n;
+	for (i = 0; i < n; i++)
+		ratio[i] = 1000ULL * us[0][i] / us[1][i];
+	qsort(ratio, n, sizeof(*ratio), compare);
+	for (k = 0; k < 2; k++)
+		qsort(us[k], n, sizeof(*us[k]), compare);
+	printf("%d %u %u %u\n", 2 * n * BLOCK, BLOCK * 1000000 / us[0][n / 2],
+	       BLOCK * 1000000 / us[1][n / 2], ratio[n / 2]);
+	return 0;
+}
+
 static int idle(const struct sockaddr_in *addr, long n)
 {
 	long i = 0, end = 0;
@@ -231,17 +316,64 @@ static int idle(const struct sockaddr_in *addr, long n)
 	return 0;
 }
 
+static int open_by_poll(const struct sockaddr_in *addr)
+{
+	struct pollfd pfd = { .events = POLLOUT };
+	socklen_t len = sizeof(int);
+	int err = 0;
+
+	pfd.fd = make_socket();
+	if (fcntl(pfd.fd, F_SETFL, O_NONBLOCK))
+		die("O_NONBLOCK");
+	if (!connect(pfd.fd, (const struct sockaddr *)addr, sizeof(*addr)))
+		return pfd.fd;
+	if (errno != EINPROGRESS || poll(&pfd, 1, -1) < 0 ||
+	    getsockopt(pfd.fd, SOL_SOCKET, SO_ERROR, &err, &len) || err) {
+		errno = err ? err : errno;
+		die("connect");
+	}
+	if (fcntl(pfd.fd, F_SETFL, 0))
+		die("blocking");
+	return pfd.fd;
+}
+
+static int turns(const struct sockaddr_in *addr, long n, int polls)
+{
+	long i = 0, end = 0;
+	char c;
+
+	do {
+		for (end += n; i < end; i++) {
+			int fd = polls ? open_by_poll(addr) : open_connection(addr);
+
+			exchange(fd);
+			close(fd);
+		}
+		printf("%ld\n", i);
+		fflush(stdout);
+	} while (read(0, &c, 1) > 0);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	struct sockaddr_in addr;
 
 	if (argc == 3 && !strcmp(argv[1], "server"))
-		serve(argv[2]);	/* does not return */
+		serve(make_listener(argv[2]));	/* does not return */
+	if (argc == 4 && !strcmp(argv[1], "both"))
+		serve_both(argv[2], argv[3]);	/* does not return */
+	if (argc == 8 && !strcmp(argv[1], "versus"))
+		return versus(argv + 2);
 	if (argc == 3 && !strcmp(argv[1], "hold"))
 		hold(argv[2]);	/* does not return */
 	if (argc == 5 && !strcmp(argv[1], "idle")) {
 		addr = address(argv[2], argv[3]);
 		return idle(&addr, strtol(argv[4], NULL, 10));
+	}
+	if (argc == 5 && (!strcmp(argv[1], "turns") || !strcmp(argv[1], "polls"))) {
+		addr = address(argv[2], argv[3]);
+		return turns(&addr, strtol(argv[4], NULL, 10), argv[1][0] == 'p');
 	}
 	if (argc == 5 && (!strcmp(argv[1], "pingpong") || !strcmp(argv[1], "connect"))) {
 		addr = address(argv[2], argv[3]);
@@ -249,6 +381,8 @@ int main(int argc, char **argv)
 	}
 	fputs("usage: small server|hold PORT\n"
 	      "       small pingpong|connect HOST PORT MS\n"
-	      "       small idle HOST PORT N\n", stderr);
+	      "       small both PORT PORT\n"
+	      "       small versus HOST PORT tcp|smc PORT tcp|smc MS\n"
+	      "       small turns|polls|idle HOST PORT N\n", stderr);
 	return 2;
 }

@@ -8,6 +8,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
 
@@ -143,7 +144,8 @@ class Process:
 class Machine:
     """See Pair for how machines are put together."""
 
-    def __init__(self, name, number, kern, relay, rundir, vcpus=1, nics=1, accel="tcg"):
+    def __init__(self, name, number, kern, relay, rundir, vcpus=1, nics=1, accel="tcg",
+                 plugin=None):
         self.name = name
         self.number = number
         self.kernel = kern
@@ -152,6 +154,8 @@ class Machine:
         self.vcpus = vcpus
         self.nics = nics
         self.accel = accel
+        self.plugin = plugin
+        self.insns = os.path.join(rundir, f"insns-{name}")
         self.ip = f"10.43.0.{number}"
         self.ip6 = f"fd43::{number}"
         self.ports = [relay.port(name, seg) for seg in range(nics)]
@@ -212,6 +216,8 @@ class Machine:
                 "-device", "virtio-serial-pci",
                 "-chardev", f"socket,id=agent,path={self.agent_path},server=on,wait=off",
                 "-device", "virtserialport,chardev=agent,name=agent"]
+        if self.plugin:
+            argv += ["-plugin", f"{self.plugin},out={self.insns}"]
         for i, (relay, qemu) in enumerate(self.ports):
             mac = f"52:54:00:43:{i:02x}:{self.number:02x}"
             argv += ["-netdev", f"dgram,id=n{i},local.type=unix,local.path={qemu},"
@@ -283,6 +289,11 @@ class Machine:
                         break
                     if "error" in ans:
                         raise BenchError(f"qmp {cmd}: {ans['error']}")
+
+    def instructions(self):
+        """How many the machine has executed; with a plugin that counts them."""
+        with open(self.insns, "rb") as f:
+            return int.from_bytes(f.read(8), sys.byteorder)
 
     def freeze(self):
         """Stand still: no instruction runs, the clock of the machine stops."""

@@ -31,9 +31,13 @@ def at_once(func, items):
 
 
 class Pair:
-    """Options: kernel ("stock", "debug"), vcpus, nics, mtu."""
+    """Options: kernel ("stock", "debug"), vcpus, nics, mtu.
 
-    def __init__(self, kind="debug", vcpus=1, nics=1, mtu=1500, names="ab"):
+    With a PLUGIN (tools/bench/insns.c) the machines are emulated and count their
+    instructions.
+    """
+
+    def __init__(self, kind="debug", vcpus=1, nics=1, mtu=1500, names="ab", plugin=None):
         self.kernel = kernel.get(kind)
         self.kind = kind
         self.mtu = mtu
@@ -45,10 +49,10 @@ class Pair:
         self.sides = {n: None for n in names}
         self.dialect = {n: None for n in names}
         self.rdma_base = {}
-        self.accel = kernel.qemu_accel(self.kernel)
+        self.accel = "tcg" if plugin else kernel.qemu_accel(self.kernel)
         self.relay = Relay(self.dir)
         self.vms = {n: Machine(n, HOSTS[n], self.kernel, self.relay, self.dir,
-                               vcpus, nics, self.accel) for n in names}
+                               vcpus, nics, self.accel, plugin) for n in names}
         for n, vm in self.vms.items():
             setattr(self, n, vm)
 
