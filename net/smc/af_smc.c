@@ -26,6 +26,7 @@
 #include "smc_listen.h"
 #include "smc_llc.h"
 #include "smc_net.h"
+#include "smc_notice.h"
 #include "smc_opt.h"
 #include "smc_pnet.h"
 #include "smc_rx.h"
@@ -401,12 +402,6 @@ static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
 	return rc;
 }
 
-/* A quarter of the ring: often enough to keep it busy, no more. */
-static bool smc_is_writable(struct smc_sock *smc)
-{
-	return smc_conn_writable(&smc->conn) >= smc->conn.snd_geom.size / 4;
-}
-
 static __poll_t smc_poll_data(struct smc_sock *smc)
 {
 	u8 peer = READ_ONCE(smc->conn.ctl.rx_conn_flags);
@@ -428,13 +423,13 @@ static __poll_t smc_poll_data(struct smc_sock *smc)
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if (smc_rx_has_urgent(smc))
 		mask |= EPOLLPRI;
-	if (shutdown & SEND_SHUTDOWN || smc_is_writable(smc)) {
+	if (shutdown & SEND_SHUTDOWN || smc_tx_is_writable(&smc->conn)) {
 		mask |= EPOLLOUT | EPOLLWRNORM;
 	} else {
 		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
 		/* pairs with the completion that frees ring space, then looks */
 		smp_mb__after_atomic();
-		if (smc_is_writable(smc))
+		if (smc_tx_is_writable(&smc->conn))
 			mask |= EPOLLOUT | EPOLLWRNORM;
 	}
 	return mask;
@@ -460,7 +455,7 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 		return smc_tcp_ops(sock)->poll(file, sock, wait);
 	sk = &smc->sk;
 	sock_poll_wait(file, sock, wait);
-	if (READ_ONCE(sk->sk_err))
+	if (READ_ONCE(sk->sk_err) || !skb_queue_empty_lockless(&sk->sk_error_queue))
 		mask |= EPOLLERR;
 
 	if (READ_ONCE(smc->is_connecting))
@@ -637,7 +632,8 @@ static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int 
 		return smc_forward_recvmsg(sock, msg, len, flags);
 	sk = &smc->sk;
 	if (flags & MSG_ERRQUEUE) {
-		rc = smc->tcp ? smc->tcp->ops->recvmsg(smc->tcp, msg, len, flags) : -EAGAIN;
+		msg->msg_namelen = 0;
+		rc = smc_notice_recv(smc, msg);
 		smc_unlock(smc);
 		return rc;
 	}
@@ -750,7 +746,7 @@ static void smc_event_space(struct smc_sock *smc)
 	sock = READ_ONCE(smc->sk.sk_socket);
 	is_wanted = sock && test_bit(SOCK_NOSPACE, &sock->flags);
 	rcu_read_unlock();
-	if (is_wanted && smc_is_writable(smc))
+	if (is_wanted && smc_tx_is_writable(&smc->conn))
 		smc_sock_wake_writers(smc);
 }
 

@@ -127,6 +127,13 @@ static u32 cdc_keep_urgent(struct smc_conn *conn, struct smc_link *link, u32 eve
 	return smc_cdc_is_needed(&conn->ctl, 0) ? SMC_EV_UPDATE_REQ : 0;
 }
 
+/* Does anybody want to know when data comes? */
+static bool cdc_is_stamped(const struct sock *sk)
+{
+	return sock_flag(sk, SOCK_RCVTSTAMP) ||
+	       READ_ONCE(sk->sk_tsflags) & SOF_TIMESTAMPING_RX_SOFTWARE;
+}
+
 /* Applies a message; a connection that is cut off or not set up drops it. */
 static u32 cdc_apply(struct smc_conn *conn, const struct smc_cdc_msg *msg)
 {
@@ -140,7 +147,7 @@ static u32 cdc_apply(struct smc_conn *conn, const struct smc_cdc_msg *msg)
 		conn->rx_jiffies = jiffies;
 	}
 	if (events & SMC_EV_DATA)
-		conn->rx_stamp = sock_flag(conn->sk, SOCK_RCVTSTAMP) ? ktime_get_real() : 0;
+		conn->rx_stamp = cdc_is_stamped(conn->sk) ? ktime_get_real() : 0;
 	/* Data of a connection that was cut off is nobody's. */
 	if (events & SMC_EV_URG && !conn->is_purged)
 		events |= cdc_keep_urgent(conn, link, events);

@@ -129,13 +129,15 @@ int smc_clc_recv(struct socket *tcp, struct smc_clc_rx *rx,
  * A message must leave now, whatever Nagle's algorithm or a cork set by the
  * application would do to it: the peer waits for it, and nothing follows that
  * would push it out. TCP decides at the end of the call, under the lock that
- * options are set under, so nobody ever sees the borrowed value.
+ * options are set under, so nobody ever sees the borrowed value. The same goes
+ * for SO_TIMESTAMPING: a stamp would show the message, and stay in TCP's queue.
  */
 static int clc_write_some(struct sock *sk, const u8 *buf, size_t len, bool if_quiet)
 {
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 	struct kvec vec = { .iov_base = (u8 *)buf, .iov_len = len };
 	struct tcp_sock *tp = tcp_sk(sk);
+	u32 tsflags;
 	u8 nonagle;
 	int ret;
 
@@ -147,8 +149,11 @@ static int clc_write_some(struct sock *sk, const u8 *buf, size_t len, bool if_qu
 		return -EEXIST;
 	}
 	nonagle = tp->nonagle;
+	tsflags = sk->sk_tsflags;
 	tp->nonagle = TCP_NAGLE_OFF | TCP_NAGLE_PUSH;
+	WRITE_ONCE(sk->sk_tsflags, tsflags & ~SOF_TIMESTAMPING_TX_RECORD_MASK);
 	ret = tcp_sendmsg_locked(sk, &msg, len);
+	WRITE_ONCE(sk->sk_tsflags, tsflags);
 	tp->nonagle = nonagle;
 	release_sock(sk);
 	return ret;

@@ -55,6 +55,7 @@ enum smc_conn_flag {
  * @has_cork_timer: @cork_timer was set up, under the socket lock
  * @tx_nodelay: never coalesce (TCP_NODELAY), TX-08
  * @is_corked: TCP_CORK is on, under the socket lock
+ * @tx_lowat: TCP_NOTSENT_LOWAT, bytes; 0 for the default of TCP
  * @lock: spinlock, bottom halves off
  * @charged: bytes of @rmbe and @sndbuf that the socket pays for
  * @link: the link our sends use; RCU, written under @lock; NULL when lost
@@ -68,7 +69,10 @@ enum smc_conn_flag {
  * @tx_sent: next byte to write to the peer
  * @tx_fin: everything before it has completed
  * @tx_mark: where @tx_fin was when the close timer was started
- * @rx_stamp: when the last data came, kept while SO_TIMESTAMP is set
+ * @rx_stamp: when the last data came, kept while SO_TIMESTAMP is set or
+ *	      SO_TIMESTAMPING asks for it
+ * @stamps: time stamps that sent data is to get, smc_notice.c; NULL at first
+ * @stamp_base: byte of the stream from which SO_TIMESTAMPING counts
  * @tx_total: bytes taken from the application so far
  * @rx_total: bytes given to the application so far
  * @tx_jiffies: when it last gave some; written under @lock
@@ -101,6 +105,7 @@ struct smc_conn {
 	bool has_cork_timer;
 	bool tx_nodelay;
 	bool is_corked;
+	u32 tx_lowat;
 
 	spinlock_t lock;		/* conn->lock, see above */
 	u32 charged;
@@ -116,6 +121,8 @@ struct smc_conn {
 	struct smc_cursor tx_fin;
 	struct smc_cursor tx_mark;
 	ktime_t rx_stamp;
+	struct smc_stamps *stamps;
+	u64 stamp_base;
 	u64 tx_total;
 	u64 rx_total;
 	unsigned long tx_jiffies;

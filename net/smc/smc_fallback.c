@@ -309,6 +309,9 @@ static void smc_fallback_carry(const struct sock *sk, struct sock *tsk,
 	u8 shutdown = is_same_file ? sk->sk_shutdown : 0;
 
 	tsk->sk_lingertime = sk->sk_lingertime;
+	/* stamps count bytes of the application, not those of CLC */
+	if (tsk->sk_tsflags & SOF_TIMESTAMPING_OPT_ID)
+		atomic_set(&tsk->sk_tskey, tcp_sk(tsk)->write_seq);
 	if (!is_async && !shutdown && !sock_flag(sk, SOCK_LINGER) && sk->sk_rcvlowat <= 1)
 		return;
 	/* TCP may be at work on the same words */

@@ -21,6 +21,7 @@
 #include "smc_compat.h"
 #include "smc_fallback.h"
 #include "smc_keep.h"
+#include "smc_notice.h"
 #include "smc_opt.h"
 #include "smc_tcp.h"
 #include "smc_tx.h"
@@ -45,8 +46,6 @@ static const struct opt_rule {
 	{ SOL_SOCKET, SO_RCVLOWAT, OPT_OURS },
 	/* how to end is the business of the SMC connection, CLOSE-01 */
 	{ SOL_SOCKET, SO_LINGER, OPT_OURS },
-	/* payload is copied; nothing would ever tell when a page is free */
-	{ SOL_SOCKET, SO_ZEROCOPY, OPT_REFUSED },
 	/* memory for packets that no payload is in */
 	{ SOL_SOCKET, SO_RESERVE_MEM, OPT_REFUSED },
 	/* data in the SYN come before any agreement on SMC */
@@ -208,6 +207,16 @@ static int opt_set_tcp_only(struct smc_sock *smc, struct socket *sock, enum opt_
 								   SMC_DECLINE_IPSEC);
 }
 
+/* TCP_NOTSENT_LOWAT: who waits may go on, as with TCP. */
+static void opt_note_lowat(struct smc_sock *smc)
+{
+	struct smc_conn *conn = &smc->conn;
+
+	WRITE_ONCE(conn->tx_lowat, READ_ONCE(tcp_sk(smc->tcp->sk)->notsent_lowat));
+	if (smc->is_alive && smc_tx_is_writable(conn))
+		smc_sock_wake_writers(smc);
+}
+
 /* What an option that TCP has accepted also means for the connection on SMC. */
 static void opt_note_tcp(struct smc_sock *smc, int optname, sockptr_t optval)
 {
@@ -231,20 +240,35 @@ static void opt_note_tcp(struct smc_sock *smc, int optname, sockptr_t optval)
 		smc_tx_flush(conn);
 }
 
+/* The same for SOL_SOCKET; @had are the flags of SO_TIMESTAMPING before. */
+static void opt_note_socket(struct smc_sock *smc, int optname, u32 had)
+{
+	struct sock *tsk = smc->tcp->sk;
+	u32 new = READ_ONCE(tsk->sk_tsflags) & ~had;
+
+	if (optname == SO_KEEPALIVE)
+		smc_keep_update(smc);
+	if (new & SOF_TIMESTAMPING_OPT_ID)
+		smc_notice_count_from(&smc->conn, new & SOF_TIMESTAMPING_OPT_ID_TCP);
+	/* the core allows these two to internet families only */
+	if (optname == SO_REUSEPORT)
+		smc->sk.sk_reuseport = tsk->sk_reuseport;
+	if (optname == SO_ZEROCOPY)
+		sock_valbool_flag(&smc->sk, SOCK_ZEROCOPY, sock_flag(tsk, SOCK_ZEROCOPY));
+}
+
 static int opt_set_carried(struct smc_sock *smc, int level, int optname, sockptr_t optval,
 			   unsigned int optlen)
 {
+	u32 had = smc->tcp ? READ_ONCE(smc->tcp->sk->sk_tsflags) : 0;
 	int rc = opt_set_inner(smc, level, optname, optval, optlen);
 
 	if (rc)
 		return rc;
 	if (level == SOL_TCP)
 		opt_note_tcp(smc, optname, optval);
-	if (level == SOL_SOCKET && optname == SO_KEEPALIVE)
-		smc_keep_update(smc);
-	/* the core allows this one to internet families only */
-	if (level == SOL_SOCKET && optname == SO_REUSEPORT)
-		smc->sk.sk_reuseport = smc->tcp->sk->sk_reuseport;
+	if (level == SOL_SOCKET)
+		opt_note_socket(smc, optname, had);
 	return 0;
 }
 
@@ -425,7 +449,7 @@ int smc_opt_get(struct smc_sock *smc, int level, int optname, char __user *optva
 	 BIT(SOCK_TSTAMP_NEW) | BIT(SOCK_RXQ_OVFL) |			\
 	 BIT(SOCK_WIFI_STATUS) | BIT(SOCK_NOFCS) |			\
 	 BIT(SOCK_SELECT_ERR_QUEUE) | BIT(SOCK_FILTER_LOCKED) |		\
-	 BIT(SOCK_TXTIME) | BIT(SOCK_RCVMARK))
+	 BIT(SOCK_TXTIME) | BIT(SOCK_RCVMARK) | BIT(SOCK_ZEROCOPY))
 
 static void opt_inherit_carried(const struct sock *from, struct sock *to)
 {
@@ -476,6 +500,7 @@ void smc_opt_inherit(const struct smc_sock *listener, struct smc_sock *child)
 	to->sk_rcvbuf = from->sk_rcvbuf;
 	child->conn.tx_nodelay = tp->nonagle & TCP_NAGLE_OFF;
 	child->conn.is_corked = tp->nonagle & TCP_NAGLE_CORK;
+	child->conn.tx_lowat = tp->notsent_lowat;
 	child->is_eager_tcp = listener->is_eager_tcp;
 	child->fallback = SMC_DECLINE_NONE;
 	if (listener->is_eager_tcp)

@@ -16,6 +16,7 @@
 #include <linux/sched/signal.h>
 #include <linux/tcp.h>
 #include <linux/wait.h>
+#include <net/busy_poll.h>
 
 #include "smc_compat.h"
 #include "smc_net.h"
@@ -32,6 +33,7 @@ struct rx_call {
 	size_t copied;
 	u32 peeked;	/* bytes looked at and left where they are */
 	bool saw_aside;	/* same, of a byte set aside */
+	bool has_spun;	/* the time of SO_BUSY_POLL is over */
 };
 
 /* What a receive call finds. */
@@ -223,6 +225,41 @@ static ssize_t rx_take_aside(struct rx_call *call)
 	return 1;
 }
 
+/* Has the connection ended, or is there something to look at? */
+static bool rx_is_over(struct rx_call *call)
+{
+	const struct sock *sk = &call->smc->sk;
+
+	return READ_ONCE(sk->sk_err) || READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN ||
+	       rx_has_news(call);
+}
+
+/*
+ * SO_BUSY_POLL: does not sleep for so many microseconds, which spares the
+ * wake-up. It is the connection that is looked at, not the completion queue:
+ * that belongs to the core, whose one handler keeps messages in their order.
+ * True if there is something.
+ */
+static bool rx_spin(struct rx_call *call)
+{
+	struct sock *sk = &call->smc->sk;
+	unsigned long start;
+	bool is_over;
+
+	if (call->has_spun || !sk_can_busy_loop(sk))
+		return false;
+	call->has_spun = true;
+	start = busy_loop_current_time();
+	release_sock(sk);
+	do {
+		cpu_relax();
+		cond_resched();
+		is_over = rx_is_over(call);
+	} while (!is_over && sk_can_busy_loop(sk) && !sk_busy_loop_timeout(sk, start));
+	lock_sock(sk);
+	return is_over;
+}
+
 /*
  * Nothing is there. Waits for more: 0 to look again; 1 if the call ends with
  * what it has; an errno if it has nothing.
@@ -242,12 +279,12 @@ static int rx_wait(struct rx_call *call, bool is_eof)
 		return has_some ? 1 : -EAGAIN;
 	if (signal_pending(current))
 		return has_some ? 1 : sock_intr_errno(call->timeo);
+	if (rx_spin(call))
+		return 0;
 
 	add_wait_queue(sk_sleep(sk), &wait);
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
-	sk_wait_event(sk, &call->timeo,
-		      sk->sk_err || sk->sk_shutdown & RCV_SHUTDOWN || rx_has_news(call),
-		      &wait);
+	sk_wait_event(sk, &call->timeo, rx_is_over(call), &wait);
 	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	remove_wait_queue(sk_sleep(sk), &wait);
 	return rc;
@@ -324,19 +361,15 @@ static int rx_recv_urgent(struct smc_sock *smc, struct msghdr *msg, size_t len, 
 	return -EFAULT;
 }
 
-/* SO_TIMESTAMP and SO_TIMESTAMPNS: when the last of the data came. */
-static void rx_put_stamp(struct smc_sock *smc, struct msghdr *msg)
+/* SO_TIMESTAMP and SO_TIMESTAMPNS. */
+static void rx_put_stamp(struct smc_sock *smc, struct msghdr *msg, struct timespec64 ts)
 {
-	struct timespec64 ts = ktime_to_timespec64(READ_ONCE(smc->conn.rx_stamp));
 	bool is_new = sock_flag(&smc->sk, SOCK_TSTAMP_NEW);
 	struct __kernel_sock_timeval tv = { ts.tv_sec, ts.tv_nsec / NSEC_PER_USEC };
 	struct __kernel_old_timeval old_tv = { tv.tv_sec, tv.tv_usec };
 	struct __kernel_old_timespec old_ts = { ts.tv_sec, ts.tv_nsec };
 	struct __kernel_timespec new_ts = { ts.tv_sec, ts.tv_nsec };
 
-	/* The option was set after the data had come. */
-	if (!ts.tv_sec)
-		return;
 	if (!sock_flag(&smc->sk, SOCK_RCVTSTAMPNS) && is_new)
 		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMP_NEW, sizeof(tv), &tv);
 	else if (!sock_flag(&smc->sk, SOCK_RCVTSTAMPNS))
@@ -347,14 +380,42 @@ static void rx_put_stamp(struct smc_sock *smc, struct msghdr *msg)
 		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMPNS_OLD, sizeof(old_ts), &old_ts);
 }
 
-/* What comes along with data, for those who asked for it. */
-static void rx_put_extras(struct smc_sock *smc, struct msghdr *msg)
+/* SO_TIMESTAMPING: as TCP, which lets RX_SOFTWARE be left out. */
+static void rx_put_timestamping(struct smc_sock *smc, struct msghdr *msg, struct timespec64 ts)
+{
+	struct scm_timestamping_internal tss = { .ts[0] = ts };
+	u32 flags = READ_ONCE(smc->sk.sk_tsflags);
+
+	if (!(flags & SOF_TIMESTAMPING_SOFTWARE) ||
+	    (flags & SOF_TIMESTAMPING_OPT_RX_FILTER && !(flags & SOF_TIMESTAMPING_RX_SOFTWARE)))
+		return;
+	if (sock_flag(&smc->sk, SOCK_TSTAMP_NEW))
+		put_cmsg_scm_timestamping64(msg, &tss);
+	else
+		put_cmsg_scm_timestamping(msg, &tss);
+}
+
+/* When the last of the data came, unless the option was set after that. */
+static void rx_put_stamps(struct smc_sock *smc, struct msghdr *msg)
+{
+	ktime_t stamp = READ_ONCE(smc->conn.rx_stamp);
+	struct timespec64 ts = ktime_to_timespec64(stamp);
+
+	if (!stamp)
+		return;
+	if (sock_flag(&smc->sk, SOCK_RCVTSTAMP))
+		rx_put_stamp(smc, msg, ts);
+	rx_put_timestamping(smc, msg, ts);
+}
+
+/* What comes along with @len bytes, for those who asked for it. */
+static void rx_put_extras(struct smc_sock *smc, struct msghdr *msg, int len)
 {
 	bool wants_inq = smc->tcp && tcp_sk(smc->tcp->sk)->recvmsg_inq;
 	int inq;
 
-	if (sock_flag(&smc->sk, SOCK_RCVTSTAMP))
-		rx_put_stamp(smc, msg);
+	if (len)
+		rx_put_stamps(smc, msg);
 	if (!wants_inq && !msg->msg_get_inq)
 		return;
 	inq = smc_rx_inq(smc);
@@ -391,7 +452,8 @@ static void rx_trace(struct smc_sock *smc, size_t len)
  * is had with MSG_OOB only. What could not be copied is not consumed. RFC 7609
  * 4.7.1 (TX-09), 4.4.1 (RMB-16: the eye catcher is looked at on each access),
  * 4.5.1 (WIN-02), 4.7.5 (URG-06), 4.8.1 (CLOSE-17), Appendix B (API-11).
- * Control messages: SO_TIMESTAMP, SO_TIMESTAMPNS, TCP_INQ.
+ * Control messages: SO_TIMESTAMP, SO_TIMESTAMPNS, SO_TIMESTAMPING, TCP_INQ.
+ * With SO_BUSY_POLL it does not sleep at once.
  *
  * Context: Process context, sleeps unless MSG_DONTWAIT. Expects the socket lock
  *	    held, which is released while waiting.
@@ -419,7 +481,7 @@ int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, int fla
 	if (rc > 0)
 		rx_trace(smc, rc);
 	if (rc >= 0)
-		rx_put_extras(smc, msg);
+		rx_put_extras(smc, msg, rc);
 	return rc;
 }
 

@@ -132,6 +132,8 @@ static void smc_sock_destruct(struct sock *sk)
 	WARN_ON_ONCE(smc->conn.charged);
 	WARN_ON_ONCE(!hlist_unhashed(&smc->hash_node));
 	WARN_ON_ONCE(!list_empty(&smc->late_node));
+	__skb_queue_purge(&sk->sk_error_queue);
+	kfree(smc->conn.stamps);
 }
 
 /**

@@ -24,6 +24,11 @@
  *   at most SMC_TX_CORK_TIME. So nothing is delayed forever (TX-06 to TX-08,
  *   smc_ring_is_held_back()).
  *
+ * TCP_NOTSENT_LOWAT:
+ *   The ring takes no more than that of what cannot be written to the peer, and
+ *   poll() asks for half of it, as with TCP. What is posted has left, so the
+ *   completion that each post has wakes who waits for that, too.
+ *
  * Error handling:
  *   What completes in error was reported by smc_wr.c; here its reference and
  *   count are taken back, nothing else.
@@ -35,11 +40,18 @@
 #include "smc_compat.h"
 #include "smc_link.h"
 #include "smc_net.h"
+#include "smc_notice.h"
 #include "smc_trace.h"
 #include "smc_tx.h"
 
 /* As long as TCP_CORK holds data back. */
 #define SMC_TX_CORK_TIME	(HZ / 5)
+
+/*
+ * Where TCP_NOTSENT_LOWAT lets data be taken, it is so much at least: TCP fills
+ * a packet, and here a write of few bytes costs as much as one of many.
+ */
+#define SMC_TX_LOWAT_LEAST	4096U
 
 static void smc_tx_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok);
 
@@ -132,6 +144,8 @@ static enum tx_outcome tx_post(struct smc_conn *conn, struct smc_link *link,
 	spin_unlock_bh(&conn->lock);
 	if (outcome == TX_IDLE || outcome == TX_MOVED)
 		smc_wr_slot_put(slot);
+	else
+		smc_notice_tell(conn);
 	return outcome;
 }
 
@@ -223,6 +237,7 @@ static void smc_tx_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok
 
 	events = smc_conn_tx_done(conn, tag->seq, tag->len, ok);
 	if (ok) {
+		smc_notice_tell(conn);
 		conn->ops.event(conn, events);
 		smc_tx_push(conn);
 		rcu_read_lock();
@@ -345,6 +360,40 @@ static int tx_check(struct smc_sock *smc)
 	return 0;
 }
 
+static u32 tx_lowat(const struct smc_conn *conn)
+{
+	return READ_ONCE(conn->tx_lowat) ?:
+	       READ_ONCE(sock_net(conn->sk)->ipv4.sysctl_tcp_notsent_lowat);
+}
+
+/* How much may be copied into the ring now. */
+static u32 tx_room(struct smc_conn *conn)
+{
+	u32 room = smc_conn_writable(conn);
+	u32 unsent = smc_conn_unsent(conn);
+	u32 lowat = tx_lowat(conn);
+
+	if (unsent >= lowat)
+		return 0;
+	return min(room, max(lowat - unsent, SMC_TX_LOWAT_LEAST));
+}
+
+/**
+ * smc_tx_is_writable() - would poll() say that data can be sent
+ * @conn: the connection; it is or was open
+ *
+ * A quarter of the ring is free: often enough to keep it busy, no more. And
+ * what is not sent yet is less than half of TCP_NOTSENT_LOWAT.
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ * Return: true if it would.
+ */
+bool smc_tx_is_writable(struct smc_conn *conn)
+{
+	return smc_conn_writable(conn) >= conn->snd_geom.size / 4 &&
+	       2 * (u64)smc_conn_unsent(conn) < tx_lowat(conn);
+}
+
 /*
  * Waits until the send ring has room, nothing can be sent any more, or time is
  * up. A completion that finds SOCK_NOSPACE set wakes whoever polls.
@@ -364,14 +413,14 @@ static int tx_wait(struct smc_sock *smc, long *timeo)
 			set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
 		/* Pairs with the lock under which a completion frees space. */
 		smp_mb__after_atomic();
-		if (smc_conn_writable(conn) || tx_check(smc))
+		if (tx_room(conn) || tx_check(smc))
 			break;
 		if (!*timeo)
 			rc = -EAGAIN;
 		else if (signal_pending(current))
 			rc = sock_intr_errno(*timeo);
 		else
-			sk_wait_event(sk, timeo, smc_conn_writable(conn) || tx_check(smc), &wait);
+			sk_wait_event(sk, timeo, tx_room(conn) || tx_check(smc), &wait);
 	}
 	remove_wait_queue(sk_sleep(sk), &wait);
 	return rc;
@@ -403,6 +452,7 @@ struct tx_call {
 	struct msghdr *msg;
 	long timeo;
 	bool is_urgent;
+	u32 tsflags;	/* of SO_TIMESTAMPING */
 };
 
 /* The bytes now belong to the stream. */
@@ -422,19 +472,41 @@ static void tx_publish(struct tx_call *call, size_t len)
 		smc_cdc_open_urgent(&conn->ctl, tx_unsent(conn));
 	if (call->is_urgent && !msg_data_left(call->msg))
 		smc_cdc_end_urgent(&conn->ctl);
+	if (!msg_data_left(call->msg))
+		smc_notice_want(conn, call->tsflags);
 	spin_unlock_bh(&conn->lock);
 	if (is_corked)
 		tx_arm_cork(conn);
 	smc_tx_push(conn);
 }
 
-/* An urgent send() ended early: its last byte is the urgent one. */
-static void tx_end_urgent(struct smc_conn *conn)
+/* A send() ended early: its last byte is the urgent one, or gets the stamps. */
+static void tx_end_early(struct tx_call *call)
 {
+	struct smc_conn *conn = &call->smc->conn;
+
 	spin_lock_bh(&conn->lock);
-	smc_cdc_end_urgent(&conn->ctl);
+	if (call->is_urgent)
+		smc_cdc_end_urgent(&conn->ctl);
+	smc_notice_want(conn, call->tsflags);
 	spin_unlock_bh(&conn->lock);
-	smc_tx_push(conn);
+	smc_notice_tell(conn);
+	if (call->is_urgent)
+		smc_tx_push(conn);
+}
+
+/* Control messages are those of TCP. */
+static int tx_read_control(struct tx_call *call)
+{
+	struct sock *sk = &call->smc->sk;
+	struct sockcm_cookie control;
+
+	sockcm_init(&control, sk);
+	if (call->msg->msg_controllen && sock_cmsg_send(sk, call->msg, &control))
+		return -EINVAL;
+	call->tsflags = control.tsflags;
+	smc_notice_prepare(&call->smc->conn, call->tsflags);
+	return 0;
 }
 
 /* One round of sendmsg: bytes taken, or why there are none. */
@@ -448,7 +520,7 @@ static ssize_t tx_send_some(struct tx_call *call)
 	rc = tx_check(smc);
 	if (rc)
 		return rc;
-	room = smc_conn_writable(conn);
+	room = tx_room(conn);
 	if (!room) {
 		/* What is held back makes room once it is sent. */
 		smc_tx_flush(conn);
@@ -473,6 +545,25 @@ static void tx_trace(struct smc_sock *smc, size_t len)
 	rcu_read_unlock();
 }
 
+/* All rounds of sendmsg: bytes taken, or why there are none. */
+static ssize_t tx_send_all(struct tx_call *call, size_t len)
+{
+	size_t copied = 0;
+	ssize_t rc = 0;
+
+	if (!len)
+		rc = tx_check(call->smc);
+	while (copied < len) {
+		rc = tx_send_some(call);
+		if (rc < 0)
+			break;
+		copied += rc;
+	}
+	if (copied && copied < len)
+		tx_end_early(call);
+	return copied ? copied : rc;
+}
+
 /**
  * smc_tx_sendmsg() - send() on a connection
  * @smc: the socket, its connection open
@@ -484,11 +575,14 @@ static void tx_trace(struct smc_sock *smc, size_t len)
  * as with TCP. With MSG_OOB the last byte is urgent (URG-01); ordinary data may
  * be sent behind it at any time and waits in the ring until the peer has passed
  * it (URG-08). The first data sent after the peer has closed is taken and lost,
- * as with TCP; what follows fails.
+ * as with TCP; what follows fails. With MSG_ZEROCOPY and SO_ZEROCOPY a notice
+ * says that the data was copied; what SO_TIMESTAMPING asks for follows.
  *
  * Context: Process context, sleeps unless MSG_DONTWAIT. Expects the socket lock
  *	    held, which is released while waiting.
- * Return: bytes taken, or if none: -EAGAIN, -EINTR, -ERESTARTSYS, -EFAULT; the
+ * Return: bytes taken, or if none: -EAGAIN, -EINTR, -ERESTARTSYS, -EFAULT;
+ *	   -EINVAL for a control message that TCP refuses; -ENOBUFS if too many
+ *	   notices of MSG_ZEROCOPY wait to be read; the
  *	   socket's pending error; -EPIPE (with SIGPIPE unless MSG_NOSIGNAL) if
  *	   nothing can be sent any more.
  */
@@ -501,25 +595,18 @@ int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len)
 		.is_urgent = msg->msg_flags & MSG_OOB,
 	};
 	struct sock *sk = &smc->sk;
-	size_t copied = 0;
-	ssize_t rc = 0;
+	struct ubuf_info *uarg;
+	ssize_t rc;
 
-	sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
-	if (tx_is_in_vain(smc))
-		return tx_lose(sk, msg, len);
-	if (!len)
-		rc = tx_check(smc);
-	while (copied < len) {
-		rc = tx_send_some(&call);
-		if (rc < 0)
-			break;
-		copied += rc;
+	rc = smc_notice_zerocopy_begin(sk, msg, len, &uarg);
+	if (!rc)
+		rc = tx_read_control(&call);
+	if (!rc) {
+		sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
+		rc = tx_is_in_vain(smc) ? tx_lose(sk, msg, len) : tx_send_all(&call, len);
 	}
-	if (call.is_urgent && copied && copied < len)
-		tx_end_urgent(&smc->conn);
-	if (copied) {
-		tx_trace(smc, copied);
-		return copied;
-	}
-	return rc < 0 ? sk_stream_error(sk, msg->msg_flags, rc) : 0;
+	smc_notice_zerocopy_end(uarg, rc > 0);
+	if (rc > 0)
+		tx_trace(smc, rc);
+	return rc < 0 ? sk_stream_error(sk, msg->msg_flags, rc) : rc;
 }

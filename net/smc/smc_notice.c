@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a socket is told about the data it has sent.
+ *
+ * Operation:
+ *   Notices wait in the error queue of our sock, as those of TCP do in that of
+ *   a TCP sock, and look the same; the inner socket carries no data and has
+ *   none. There are two kinds.
+ *
+ *   Time stamps (SO_TIMESTAMPING). A send() that asks for them is remembered by
+ *   the position of its last byte in the stream. When that byte has been given
+ *   to the RNIC it has left the software (SCHED, SND), when the RNIC reports
+ *   completion the peer's RNIC has acknowledged it (ACK). There is no packet to
+ *   show, so a notice is always without one (as with OPT_TSONLY).
+ *
+ *   MSG_ZEROCOPY. The payload is copied before send() returns, and that is what
+ *   the notice says, at once: TCP does the same wherever it has to copy.
+ *
+ * Ownership:
+ *   The table of stamps belongs to the connection, from the first send() that
+ *   wants one on, and goes with its socket. conn->lock guards it.
+ *
+ * Error handling:
+ *   Where memory is short, or nobody reads the notices, they are lost.
+ */
+#include <linux/errqueue.h>
+#include <linux/in6.h>
+#include <linux/net_tstamp.h>
+#include <linux/skbuff.h>
+#include <linux/smc.h>
+#include <linux/socket.h>
+
+#include "smc_compat.h"
+#include "smc_notice.h"
+
+/* As many send() calls may wait for their stamps; more share one, as with TCP. */
+#define NOTICE_STAMPS	32
+
+/* The stamps of one send(). */
+struct notice_stamp {
+	u64 end;	/* position behind its last byte */
+	u32 wants;	/* SOF_TIMESTAMPING_TX_* not told yet */
+};
+
+struct smc_stamps {
+	struct notice_stamp stamp[NOTICE_STAMPS];	/* oldest first */
+	unsigned int nr;
+};
+
+#define NOTICE_WANTS	(SOF_TIMESTAMPING_TX_SCHED | SOF_TIMESTAMPING_TX_SOFTWARE | \
+			 SOF_TIMESTAMPING_TX_ACK)
+
+/**
+ * smc_notice_prepare() - a send() may want time stamps
+ * @conn: the connection, open
+ * @tsflags: SOF_TIMESTAMPING_* that hold for the call
+ *
+ * Without memory there are none.
+ *
+ * Context: Process context, may sleep. Expects the socket lock held. Takes
+ *	    conn->lock.
+ */
+void smc_notice_prepare(struct smc_conn *conn, u32 tsflags)
+{
+	struct smc_stamps *stamps;
+
+	/* set under the socket lock, once */
+	if (!(tsflags & NOTICE_WANTS) || conn->stamps)
+		return;
+	stamps = kzalloc(sizeof(*stamps), GFP_KERNEL_ACCOUNT);
+	spin_lock_bh(&conn->lock);
+	conn->stamps = stamps;
+	spin_unlock_bh(&conn->lock);
+}
+
+/**
+ * smc_notice_want() - what was sent so far ends a send() that wants time stamps
+ * @conn: the connection, prepared
+ * @tsflags: as above
+ *
+ * smc_notice_tell() is due after @conn->lock has been released.
+ *
+ * Context: Any context. Expects conn->lock held.
+ */
+void smc_notice_want(struct smc_conn *conn, u32 tsflags)
+{
+	struct smc_stamps *stamps = conn->stamps;
+	struct notice_stamp *stamp;
+
+	lockdep_assert_held(&conn->lock);
+	if (!(tsflags & NOTICE_WANTS) || !stamps)
+		return;
+	if (stamps->nr < NOTICE_STAMPS)
+		stamps->nr++;
+	stamp = &stamps->stamp[stamps->nr - 1];
+	stamp->end = conn->tx_total;
+	stamp->wants |= tsflags & NOTICE_WANTS;
+}
+
+/* What has become of the byte before @end. */
+static u32 notice_reached(const struct smc_conn *conn, u64 end)
+{
+	u64 sent, acked;
+
+	lockdep_assert_held(&conn->lock);
+	sent = conn->tx_total - smc_cursor_distance(conn->snd_geom, conn->tx_sent, conn->tx_prep);
+	acked = conn->tx_total - smc_cursor_distance(conn->snd_geom, conn->tx_fin, conn->tx_prep);
+	if (end > sent)
+		return 0;
+	if (end > acked)
+		return SOF_TIMESTAMPING_TX_SCHED | SOF_TIMESTAMPING_TX_SOFTWARE;
+	return NOTICE_WANTS;
+}
+
+/* Takes one that is due out of the table; 0 if there is none. */
+static u32 notice_take_due(struct smc_conn *conn, u32 *key)
+{
+	struct smc_stamps *stamps = conn->stamps;
+	unsigned int i;
+	u32 due;
+
+	lockdep_assert_held(&conn->lock);
+	for (i = 0; i < stamps->nr; i++) {
+		struct notice_stamp *stamp = &stamps->stamp[i];
+
+		due = stamp->wants & notice_reached(conn, stamp->end);
+		if (!due)
+			continue;
+		/* in the order in which they happen */
+		if (due & SOF_TIMESTAMPING_TX_SCHED)
+			due = SOF_TIMESTAMPING_TX_SCHED;
+		else if (due & SOF_TIMESTAMPING_TX_SOFTWARE)
+			due = SOF_TIMESTAMPING_TX_SOFTWARE;
+		*key = stamp->end - 1 - conn->stamp_base;
+		stamp->wants &= ~due;
+		if (!stamp->wants) {
+			stamps->nr--;
+			memmove(stamp, stamp + 1, (stamps->nr - i) * sizeof(*stamp));
+			stamps->stamp[stamps->nr].wants = 0;
+		}
+		return due;
+	}
+	return 0;
+}
+
+static u32 notice_kind(u32 what)
+{
+	switch (what) {
+	case SOF_TIMESTAMPING_TX_SCHED:
+		return SCM_TSTAMP_SCHED;
+	case SOF_TIMESTAMPING_TX_SOFTWARE:
+		return SCM_TSTAMP_SND;
+	default:
+		return SCM_TSTAMP_ACK;
+	}
+}
+
+static void notice_queue_stamp(struct sock *sk, u32 what, u32 key)
+{
+	struct sock_exterr_skb *serr;
+	struct sk_buff *skb;
+
+	skb = alloc_skb(0, GFP_ATOMIC);
+	if (!skb)
+		return;
+	__net_timestamp(skb);
+	serr = SKB_EXT_ERR(skb);
+	memset(serr, 0, sizeof(*serr));
+	serr->ee.ee_errno = ENOMSG;
+	serr->ee.ee_origin = SO_EE_ORIGIN_TIMESTAMPING;
+	serr->ee.ee_info = notice_kind(what);
+	if (READ_ONCE(sk->sk_tsflags) & SOF_TIMESTAMPING_OPT_ID)
+		serr->ee.ee_data = key;
+	/* as much as fits SO_RCVBUF */
+	if (sock_queue_err_skb(sk, skb))
+		kfree_skb(skb);
+}
+
+/**
+ * smc_notice_tell() - queue the time stamps that have become due
+ * @conn: the connection; the caller holds a reference on its socket
+ *
+ * To be called after data was posted, after it has completed, and after
+ * smc_notice_want().
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ */
+void smc_notice_tell(struct smc_conn *conn)
+{
+	u32 what, key;
+
+	if (!READ_ONCE(conn->stamps))
+		return;
+	do {
+		spin_lock_bh(&conn->lock);
+		what = notice_take_due(conn, &key);
+		spin_unlock_bh(&conn->lock);
+		if (what)
+			notice_queue_stamp(conn->sk, what, key);
+	} while (what);
+}
+
+/**
+ * smc_notice_count_from() - bytes in notices count anew (SOF_TIMESTAMPING_OPT_ID)
+ * @conn: the connection, perhaps not open yet
+ * @is_next: from the next byte that is sent; else from the first one not yet
+ *	     acknowledged
+ *
+ * Context: Process context. Expects the socket lock held. Takes conn->lock.
+ */
+void smc_notice_count_from(struct smc_conn *conn, bool is_next)
+{
+	u32 waits = 0;
+
+	spin_lock_bh(&conn->lock);
+	if (!is_next && conn->snd_geom.size)
+		waits = smc_cursor_distance(conn->snd_geom, conn->tx_fin, conn->tx_prep);
+	conn->stamp_base = conn->tx_total - waits;
+	spin_unlock_bh(&conn->lock);
+}
+
+/**
+ * smc_notice_zerocopy_begin() - number a send() with MSG_ZEROCOPY
+ * @sk: our sock
+ * @msg: what is sent
+ * @len: bytes of it
+ * @uarg: filled; NULL if there is nothing to tell
+ *
+ * Context: Process context, may sleep. Expects the socket lock held.
+ * Return: 0, then smc_notice_zerocopy_end() is due; -ENOBUFS if too many
+ *	   notices wait to be read.
+ */
+int smc_notice_zerocopy_begin(struct sock *sk, const struct msghdr *msg, size_t len,
+			      struct ubuf_info **uarg)
+{
+	*uarg = NULL;
+	/* who has a notice of his own (io_uring) completes it himself */
+	if (!(msg->msg_flags & MSG_ZEROCOPY) || !len || msg->msg_ubuf ||
+	    !sock_flag(sk, SOCK_ZEROCOPY))
+		return 0;
+	/* no pages are pinned, so none count against RLIMIT_MEMLOCK */
+	*uarg = msg_zerocopy_realloc(sk, 0, NULL);
+	return *uarg ? 0 : -ENOBUFS;
+}
+
+/**
+ * smc_notice_zerocopy_end() - the payload has been copied
+ * @uarg: from smc_notice_zerocopy_begin(); may be NULL; gone afterwards
+ * @was_sent: some of it has become part of the stream; else its number is free
+ *
+ * Context: Process context. Expects the socket lock held.
+ */
+void smc_notice_zerocopy_end(struct ubuf_info *uarg, bool was_sent)
+{
+	if (!uarg)
+		return;
+	if (!was_sent) {
+		net_zcopy_put_abort(uarg, true);
+		return;
+	}
+	uarg_to_msgzc(uarg)->zerocopy = 0;
+	net_zcopy_put(uarg);
+}
+
+/* The form is TCP's; nobody has offended. */
+static void notice_put_error(const struct smc_sock *smc, struct msghdr *msg,
+			     const struct sock_extended_err *ee)
+{
+	struct {
+		struct sock_extended_err ee;
+		struct sockaddr_in offender;
+	} head4 = { .ee = *ee };
+	struct {
+		struct sock_extended_err ee;
+		struct sockaddr_in6 offender;
+	} head6 = { .ee = *ee };
+
+	if (smc->sk.sk_protocol == SMCPROTO_SMC6)
+		put_cmsg(msg, SOL_IPV6, IPV6_RECVERR, sizeof(head6), &head6);
+	else
+		put_cmsg(msg, SOL_IP, IP_RECVERR, sizeof(head4), &head4);
+}
+
+/**
+ * smc_notice_recv() - recv() with MSG_ERRQUEUE
+ * @smc: the socket
+ * @msg: gets the notice as control messages
+ *
+ * Never waits, as with TCP. No notice has payload.
+ *
+ * Context: Process context. Expects the socket lock held.
+ * Return: 0; -EAGAIN if there is none.
+ */
+int smc_notice_recv(struct smc_sock *smc, struct msghdr *msg)
+{
+	struct sk_buff *skb = sock_dequeue_err_skb(&smc->sk);
+	struct sock_extended_err ee;
+
+	if (!skb)
+		return -EAGAIN;
+	ee = SKB_EXT_ERR(skb)->ee;
+	sock_recv_timestamp(msg, &smc->sk, skb);
+	notice_put_error(smc, msg, &ee);
+	msg->msg_flags |= MSG_ERRQUEUE;
+	consume_skb(skb);
+	return 0;
+}

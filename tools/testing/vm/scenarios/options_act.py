@@ -1,0 +1,375 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What some options are for: time stamps, TCP_NOTSENT_LOWAT, SO_BUSY_POLL, MSG_ZEROCOPY.
+
+The same on TCP and on SMC, but for SO_BUSY_POLL, which TCP cannot show here: it polls the
+network card. That options are stored is what the scenario options looks at.
+
+covers: API-03 API-04 API-05 API-08
+"""
+import array
+import errno
+import fcntl
+import resource
+import select
+import socket
+import struct
+import time
+
+timeout = 90
+
+SOL_IP, IP_RECVERR = 0, 11
+SO_TIMESTAMPING, SO_BUSY_POLL, SO_ZEROCOPY = 37, 46, 60
+TCP_NOTSENT_LOWAT = 25
+MSG_ERRQUEUE, MSG_ZEROCOPY = 0x2000, 0x4000000
+SIOCOUTQNSD = 0x894B
+TX_SOFTWARE, RX_SOFTWARE, SOFTWARE, OPT_ID, TX_SCHED, TX_ACK, OPT_TSONLY, OPT_ID_TCP = (
+    1 << n for n in (1, 3, 4, 7, 8, 9, 11, 16))
+TX_ALL = TX_SCHED | TX_SOFTWARE | TX_ACK
+SND, SCHED, ACK = 0, 1, 2
+ORIGIN_TIMESTAMPING, ORIGIN_ZEROCOPY, COPIED = 4, 5, 1
+
+
+def meet(h, port, role, **kw):
+    if role == "server":
+        ls = h.listen(port, **kw)
+        c = h.accept(ls)
+        ls.close()
+        return c
+    return h.connect(port, **kw)
+
+
+def timestamping(s, flags):
+    s.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPING, flags)
+
+
+def stamps_in(cmsgs):
+    """The times of SCM_TIMESTAMPING, in seconds."""
+    return [[sec + nsec / 1e9 for sec, nsec in struct.iter_unpack("qq", data)]
+            for level, kind, data in cmsgs
+            if (level, kind) == (socket.SOL_SOCKET, SO_TIMESTAMPING)]
+
+
+def notice(h, s):
+    """The next notice: its extended error, and its time stamp or None."""
+    p = select.poll()
+    p.register(s, 0)
+    h.check(p.poll(h.left() * 1000), "nobody told of a notice")
+    h.equal(p.poll(0)[0][1], select.POLLERR, "poll() with a notice")
+    data, cmsgs, flags, _ = s.recvmsg(1, 512, MSG_ERRQUEUE)
+    h.equal((data, flags & MSG_ERRQUEUE), (b"", MSG_ERRQUEUE), "a notice")
+    errors = [c[2] for c in cmsgs if c[:2] == (SOL_IP, IP_RECVERR)]
+    h.equal([len(e) for e in errors], [32], "extended errors")
+    keys = "errno origin type code pad info data".split()
+    ee = dict(zip(keys, struct.unpack_from("IBBBBII", errors[0])))
+    stamps = stamps_in(cmsgs)
+    return ee, stamps[0][0] if stamps else None
+
+
+def none_left(h, s):
+    h.raises("one notice too many", errno.EAGAIN, s.recvmsg, 1, 512, MSG_ERRQUEUE)
+    p = select.poll()
+    p.register(s, 0)
+    h.equal(p.poll(0), [], "poll() without a notice")
+
+
+def sent_stamps(h, s, want, last):
+    """Notices until all kinds of WANT have come for the byte LAST; {kind: time}."""
+    got = {}
+    while set(got) != set(want):
+        ee, stamp = notice(h, s)
+        h.equal((ee["errno"], ee["origin"]), (errno.ENOMSG, ORIGIN_TIMESTAMPING), "notice")
+        h.check(ee["data"] <= last and ee["info"] in want, f"notice {ee}, want {want}")
+        if ee["data"] == last:
+            got[ee["info"]] = stamp
+    return got
+
+
+def stamps_server(h, port):
+    """When data came."""
+    s = meet(h, port, "server")
+    asks = 0
+    while True:
+        timestamping(s, RX_SOFTWARE | SOFTWARE)
+        before = time.time()
+        s.sendall(b"?")
+        _, cmsgs, _, _ = s.recvmsg(1, 512)
+        asks += 1
+        stamps = stamps_in(cmsgs)
+        # TCP's stamps are switched on a little later than asked for
+        if stamps or h.family == "smc":
+            break
+    h.equal(len(stamps), 1, "control messages with time stamps")
+    h.check(before <= stamps[0][0] <= time.time(), f"time stamp {stamps} after {before}")
+    h.equal(stamps[0][1:], [0, 0], "time stamps of hardware")
+    timestamping(s, 0)
+    s.sendall(b"?")
+    h.equal(stamps_in(s.recvmsg(1, 512)[1]), [], "time stamps that nobody wants")
+    s.sendall(b"!")
+    h.recv_exact(s, 1000 + 500 + 7 + 100)
+    h.at_end(s)
+    s.close()
+
+
+def stamps_client(h, port):
+    """When data left, and when it was acknowledged."""
+    s = meet(h, port, "client")
+    while s.recv(1) == b"?":
+        s.sendall(b"x")
+    none_left(h, s)
+    timestamping(s, TX_ALL | SOFTWARE | OPT_ID | OPT_ID_TCP | OPT_TSONLY)
+    before = time.time()
+    s.sendall(bytes(1000))
+    got = sent_stamps(h, s, (SCHED, SND, ACK), 999)
+    h.check(before <= got[SCHED] <= got[SND] <= got[ACK] <= time.time(),
+            f"{before}: order of {got}")
+    s.sendall(bytes(500))
+    sent_stamps(h, s, (SCHED, SND, ACK), 1499)
+    none_left(h, s)
+    # for one call only
+    timestamping(s, SOFTWARE | OPT_ID | OPT_ID_TCP | OPT_TSONLY)
+    asked = (socket.SOL_SOCKET, SO_TIMESTAMPING, struct.pack("I", TX_ACK))
+    s.sendmsg([bytes(7)], [asked])
+    sent_stamps(h, s, (ACK,), 1506)
+    none_left(h, s)
+    h.raises("a control message nobody knows", errno.EINVAL, s.sendmsg, [b"x"],
+             [(socket.SOL_SOCKET, 4711, bytes(4))])
+    # more than can be kept apart: the last one gets its stamps in any case
+    timestamping(s, TX_ALL | SOFTWARE | OPT_ID | OPT_ID_TCP | OPT_TSONLY)
+    for _ in range(100):
+        s.sendall(b"y")
+    seen = {SCHED: set(), SND: set(), ACK: set()}
+    while any(1606 not in ids for ids in seen.values()):
+        ee, _ = notice(h, s)
+        h.check(ee["data"] not in seen[ee["info"]], f"{ee} came twice")
+        h.check(1506 < ee["data"] <= 1606, f"byte {ee['data']} was not sent now")
+        seen[ee["info"]].add(ee["data"])
+    none_left(h, s)
+    h.finish(s)
+
+
+def early_server(h, port):
+    s = meet(h, port, "server")
+    h.recv_exact(s, 10)
+    s.close()
+
+
+def early_client(h, port):
+    """Bytes are counted from before there was a connection, whatever it became."""
+    s = h.socket()
+    s.setblocking(False)
+    h.equal(s.connect_ex((h.config["peer4"], port)), errno.EINPROGRESS, "connect()")
+    timestamping(s, TX_ACK | SOFTWARE | OPT_ID | OPT_ID_TCP | OPT_TSONLY)
+    p = select.poll()
+    p.register(s, select.POLLOUT)
+    h.wait(lambda: p.poll(100)[0][1] == select.POLLOUT, "connection")
+    s.send(bytes(10))
+    sent_stamps(h, s, (ACK,), 9)
+    none_left(h, s)
+    s.close()
+
+
+def unsent(s):
+    n = array.array("i", [0])
+    fcntl.ioctl(s, SIOCOUTQNSD, n)
+    return n[0]
+
+
+def lowat(s, n):
+    s.setsockopt(socket.SOL_TCP, TCP_NOTSENT_LOWAT, n)
+
+
+def fill(h, s, pat, off):
+    """Send until nothing more is taken; where the stream is then."""
+    p = select.poll()
+    p.register(s, select.POLLOUT)
+    s.setblocking(False)
+    while p.poll(1000 * h.slow):
+        try:
+            while True:
+                off += s.send(pat.at(off, 4096))
+        except BlockingIOError:
+            pass
+    s.setblocking(True)
+    return off
+
+
+def lowat_server(h, port, wait):
+    s = meet(h, port, "server", rcvbuf=16384)
+    total = int(h.recv_exact(s, 12)) if not wait else 0
+    if wait:
+        h.gate("read")
+        total = int(h.recv_exact(s, 12))
+    pat_len = h.recv_stream(s, total, 9)
+    h.equal(pat_len, total, "bytes")
+    s.sendall(b"k")
+    h.at_end(s)
+    s.close()
+
+
+def lowat_client(h, port, wait):
+    """What cannot be sent yet stays with the program, but for so much."""
+    import halves
+    pat = halves.Pattern(9)
+    s = meet(h, port, "client", sndbuf=1 << 19)
+    most = {"smc": 4096, "tcp": 1 << 17}[h.family]
+    if not wait:
+        lowat(s, 1)
+        s.sendall(b"%12d" % 1000003)
+        h.send_stream(s, 1000003, 9)
+        h.equal(h.recv_exact(s, 1), b"k", "word of the server")
+        s.close()
+        return
+    lowat(s, 30000)
+    s.sendall(b"%12d" % 700001)
+    off = fill(h, s, pat, 0)
+    h.check(30000 <= unsent(s) < 30000 + most, f"{unsent(s)} bytes not sent, limit 30000")
+    # as much as the ring holds
+    lowat(s, 0)
+    p = select.poll()
+    p.register(s, select.POLLOUT)
+    h.equal(p.poll(0), [(s.fileno(), select.POLLOUT)], "poll() without a limit")
+    off = fill(h, s, pat, off)
+    h.check(unsent(s) > 150000, f"{unsent(s)} bytes not sent, no limit")
+    lowat(s, 1)
+    h.equal(p.poll(0), [], "poll() with a limit of 1")
+    h.raises("send() above the limit", errno.EAGAIN, s.send, b"x", socket.MSG_DONTWAIT)
+    h.mark("full")
+    while off < 700001:
+        h.check(p.poll(h.left() * 1000), "nobody told that the limit is kept")
+        n = s.send(pat.at(off, min(4096, 700001 - off)), socket.MSG_DONTWAIT)
+        off += n
+    h.equal(h.recv_exact(s, 1), b"k", "word of the server")
+    s.close()
+
+
+def naps(s):
+    """How often recv() of one byte slept."""
+    before = resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+    data = s.recv(1)
+    return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw - before, data
+
+
+def spin_server(h, port, rounds):
+    """Sleeps in recv(), unless it was told to look all the time."""
+    s = meet(h, port, "server")
+    took = {}
+    for usec in (0, 20_000_000, 100):
+        s.setsockopt(socket.SOL_SOCKET, SO_BUSY_POLL, usec)
+        took[usec] = []
+        for i in range(rounds):
+            h.mark(f"{usec} {i}")
+            n, data = naps(s)
+            h.equal(data, b"x", "byte")
+            took[usec].append(n)
+    h.check(all(took[0]) and all(took[100]), f"did not sleep: {took}")
+    h.equal(min(took[20_000_000]), 0, f"did sleep: {took}")
+    # a signal ends it, and so does the end of the stream
+    s.setsockopt(socket.SOL_SOCKET, SO_BUSY_POLL, 20_000_000)
+    h.mark("end")
+    h.at_end(s)
+    s.close()
+    return took
+
+
+def spin_client(h, port, rounds):
+    s = meet(h, port, "client")
+    for _ in range(3 * rounds):
+        h.gate("x")
+        s.sendall(b"x")
+    h.gate("end")
+    s.close()
+
+
+def zerocopy_server(h, port):
+    s = meet(h, port, "server", rcvbuf=16384)
+    h.gate("read")
+    h.recv_exact(s, int(h.recv_exact(s, 12)))
+    s.sendall(b"k")
+    h.at_end(s)
+    s.close()
+
+
+def finished(h, s, count):
+    """Notices until all of COUNT calls are done; were the bytes copied?"""
+    done, codes = set(), set()
+    while len(done) < count:
+        ee, _ = notice(h, s)
+        h.equal((ee["errno"], ee["origin"]), (0, ORIGIN_ZEROCOPY), "notice")
+        ids = set(range(ee["info"], ee["data"] + 1))
+        h.check(ids and not ids & done and max(ids) < count, f"{ee} after {done}")
+        done |= ids
+        codes.add(ee["code"])
+    return codes
+
+
+def zerocopy_client(h, port):
+    """Each send() with MSG_ZEROCOPY that took something has a number."""
+    s = meet(h, port, "client", sndbuf=1 << 17)
+    s.sendall(b"%12d" % 400_000)
+    sent = s.send(bytes(1000), MSG_ZEROCOPY)
+    none_left(h, s)
+    s.setsockopt(socket.SOL_SOCKET, SO_ZEROCOPY, 1)
+    h.equal(s.getsockopt(socket.SOL_SOCKET, SO_ZEROCOPY), 1, "SO_ZEROCOPY")
+    calls, refused = 0, 0
+    h.equal(s.send(b"", MSG_ZEROCOPY), 0, "send() of nothing")
+    while refused < 3 and sent < 390_000:
+        try:
+            sent += s.send(bytes(5000), MSG_ZEROCOPY | socket.MSG_DONTWAIT)
+            calls += 1
+        except BlockingIOError:
+            refused += 1
+    h.check(calls > 3, f"{calls} calls only")
+    h.mark("full")
+    codes = finished(h, s, calls)
+    if h.family == "smc":
+        h.equal(codes, {COPIED}, "what the notices say")
+    none_left(h, s)
+    s.sendall(bytes(400_000 - sent))
+    none_left(h, s)
+    h.equal(h.recv_exact(s, 1), b"k", "word of the server")
+    s.close()
+
+
+def run(t):
+    t.step("time stamps")
+    t.both(stamps_server, stamps_client, port=5700)
+    t.step("time stamps asked for early")
+    t.both(early_server, early_client, port=5702)
+    if t.family == "smc":
+        t.step("time stamps asked for early, on TCP in the end")
+        s = t.half(t.a, early_server, "tcp", port=5704)
+        s.expect("listening", t.left())
+        c = t.half(t.b, early_client, port=5704)
+        t.wait_all(s, c)
+
+    t.step("TCP_NOTSENT_LOWAT")
+    t.both(lowat_server, lowat_client, port=5706, wait=False)
+    s = t.half(t.a, lowat_server, port=5708, wait=True)
+    s.expect("listening", t.left())
+    c = t.half(t.b, lowat_client, port=5708, wait=True)
+    c.expect("full", t.left())
+    s.gate("read")
+    t.wait_all(s, c)
+
+    t.step("MSG_ZEROCOPY")
+    s = t.half(t.a, zerocopy_server, port=5710)
+    s.expect("listening", t.left())
+    c = t.half(t.b, zerocopy_client, port=5710)
+    c.expect("full", t.left())
+    s.gate("read")
+    t.wait_all(s, c)
+
+    if t.family == "smc":
+        t.step("SO_BUSY_POLL")
+        rounds = 4
+        s = t.half(t.a, spin_server, port=5712, rounds=rounds)
+        s.expect("listening", t.left())
+        c = t.half(t.b, spin_client, port=5712, rounds=rounds)
+        for usec in (0, 20_000_000, 100):
+            for i in range(rounds):
+                s.expect(f"{usec} {i}", t.left())
+                c.gate("x")
+        s.expect("end", t.left())
+        c.gate("end")
+        t.wait_all(s, c)
+        t.note(f"naps in recv(): {s.value}")
