@@ -9,7 +9,9 @@
  * A connection that wants to know sooner than the link's own timer ends alone.
  *
  * TCP's keepalives are TCP's: the inner socket has the same options and sends
- * its own (KA-08), which load balancers may want to see.
+ * its own (KA-08), which load balancers may want to see. An operator may want
+ * fewer of them: net.smc.tcp_keepalive_min (KA-10) makes the times of the inner
+ * socket longer, while the application and the SMC level keep those it has set.
  */
 #include <linux/tcp.h>
 #include <net/tcp.h>
@@ -18,24 +20,57 @@
 #include "smc_idle.h"
 #include "smc_keep.h"
 #include "smc_llc.h"
+#include "smc_net.h"
 
 static u32 keep_ms(unsigned long j)
 {
 	return min_t(unsigned long, jiffies_to_msecs(j), INT_MAX);
 }
 
-/* What the application has set, read from the inner socket. */
+static u32 keep_secs_ms(int secs)
+{
+	return min_t(u64, (u64)secs * MSEC_PER_SEC, INT_MAX);
+}
+
+/* Seconds, as the application knows them. */
+static int keep_idle(const struct smc_sock *smc)
+{
+	return smc->keep_idle ?: keepalive_time_when(tcp_sk(smc->tcp->sk)) / HZ;
+}
+
+static int keep_intvl(const struct smc_sock *smc)
+{
+	return smc->keep_intvl ?: keepalive_intvl_when(tcp_sk(smc->tcp->sk)) / HZ;
+}
+
+/* KA-10 */
+static void keep_limit_tcp(struct smc_sock *smc)
+{
+	int min = READ_ONCE(smc_net(sock_net(&smc->sk))->set.tcp_keepalive_min);
+	struct sock *tsk = smc->tcp->sk;
+
+	if (!smc->keep_idle && keep_idle(smc) < min) {
+		smc->keep_idle = keep_idle(smc);
+		tcp_sock_set_keepidle(tsk, min);
+	}
+	if (!smc->keep_intvl && keep_intvl(smc) < min) {
+		smc->keep_intvl = keep_intvl(smc);
+		tcp_sock_set_keepintvl(tsk, min);
+	}
+}
+
+/* What the application has set. */
 static void keep_want(const struct smc_sock *smc, struct smc_idle_want *want)
 {
 	struct sock *tsk = smc->tcp->sk;
 	struct tcp_sock *tp = tcp_sk(tsk);
-	u32 intvl = keep_ms(keepalive_intvl_when(tp));
+	u32 intvl = keep_secs_ms(keep_intvl(smc));
 
 	memset(want, 0, sizeof(*want));
 	want->stall = READ_ONCE(inet_csk(tsk)->icsk_user_timeout);
 	if (!sock_flag(tsk, SOCK_KEEPOPEN))
 		return;
-	want->idle = keep_ms(keepalive_time_when(tp));
+	want->idle = keep_secs_ms(keep_idle(smc));
 	want->dead = min_t(u64, (u64)intvl * keepalive_probes(tp), INT_MAX);
 	/* TCP_USER_TIMEOUT replaces the number of probes, as with TCP */
 	if (want->stall)
@@ -54,6 +89,7 @@ void smc_keep_update(struct smc_sock *smc)
 
 	if (!smc->is_alive || !smc->tcp)
 		return;
+	keep_limit_tcp(smc);
 	keep_want(smc, &want);
 	spin_lock_bh(&smc->conn.lock);
 	smc->keep_want = want;
@@ -63,6 +99,37 @@ void smc_keep_update(struct smc_sock *smc)
 		sk_reset_timer(&smc->sk, &smc->keep_timer, jiffies + 1);
 	else
 		sk_stop_timer(&smc->sk, &smc->keep_timer);
+}
+
+/**
+ * smc_keep_changed() - the application has set an option of keepalive
+ * @smc: the socket; its inner one has the new value
+ * @optname: TCP_KEEPIDLE, TCP_KEEPINTVL or another one
+ *
+ * Context: Process context. Expects the socket lock held.
+ */
+void smc_keep_changed(struct smc_sock *smc, int optname)
+{
+	if (optname == TCP_KEEPIDLE)
+		smc->keep_idle = 0;
+	if (optname == TCP_KEEPINTVL)
+		smc->keep_intvl = 0;
+	smc_keep_update(smc);
+}
+
+/**
+ * smc_keep_own() - an option of keepalive that TCP has another value of
+ * @smc: the socket
+ * @optname: of SOL_TCP, any
+ *
+ * Context: Process context. Expects the socket lock held.
+ * Return: seconds; 0 if TCP has the right answer.
+ */
+int smc_keep_own(const struct smc_sock *smc, int optname)
+{
+	if (optname == TCP_KEEPIDLE)
+		return smc->keep_idle;
+	return optname == TCP_KEEPINTVL ? smc->keep_intvl : 0;
 }
 
 /**

@@ -8,6 +8,8 @@
 #include "smc_sock.h"
 
 void smc_keep_update(struct smc_sock *smc);
+void smc_keep_changed(struct smc_sock *smc, int optname);
+int smc_keep_own(const struct smc_sock *smc, int optname);
 void smc_keep_stop(struct smc_sock *smc);
 void smc_keep_timer(struct timer_list *timer);
 

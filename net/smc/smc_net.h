@@ -86,6 +86,7 @@ struct smc_settings {
 	int limit_smc_hs;		/* new listeners shed handshakes under pressure */
 	int max_conns_per_lgr;		/* 1..255 connections in a group */
 	int testlink_time;		/* seconds of silence before TEST LINK, 0 never */
+	int tcp_keepalive_min;		/* seconds between TCP's own keepalives, at least, KA-10 */
 	int clc_timeout_ms;		/* one CLC message, TMR-01 */
 	int lgr_idle_ms;		/* empty group lives on, TMR-10 */
 	int close_timeout_ms;		/* close without progress, and abort, TMR-16, TMR-17 */

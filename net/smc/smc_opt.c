@@ -223,9 +223,11 @@ static void opt_note_tcp(struct smc_sock *smc, int optname, sockptr_t optval)
 	struct smc_conn *conn = &smc->conn;
 	int val;
 
+	if (optname == TCP_NOTSENT_LOWAT)
+		opt_note_lowat(smc);
 	if (optname == TCP_KEEPIDLE || optname == TCP_KEEPINTVL || optname == TCP_KEEPCNT ||
 	    optname == TCP_USER_TIMEOUT)
-		smc_keep_update(smc);
+		smc_keep_changed(smc, optname);
 	/* TCP has read the same four bytes */
 	if ((optname != TCP_NODELAY && optname != TCP_CORK) ||
 	    copy_from_sockptr(&val, optval, sizeof(val)))
@@ -430,6 +432,8 @@ static int opt_get_tcp_info(struct smc_sock *smc, char __user *optval, int __use
 int smc_opt_get(struct smc_sock *smc, int level, int optname, char __user *optval,
 		int __user *optlen)
 {
+	int secs;
+
 	if (level == SOL_SMC)
 		return opt_get_smc(smc, optname, optval, optlen);
 	if (!smc->tcp)
@@ -438,6 +442,9 @@ int smc_opt_get(struct smc_sock *smc, int level, int optname, char __user *optva
 		return -EOPNOTSUPP;
 	if (level == SOL_TCP && optname == TCP_INFO)
 		return opt_get_tcp_info(smc, optval, optlen);
+	secs = level == SOL_TCP ? smc_keep_own(smc, optname) : 0;
+	if (secs)
+		return opt_put(&secs, sizeof(secs), optval, optlen);
 	return READ_ONCE(smc->tcp->ops)->getsockopt(smc->tcp, level, optname, optval, optlen);
 }
 

@@ -64,6 +64,9 @@ enum smc_pending {
  * @close_timer: guards the wait states, TMR-16, TMR-17; reference while armed
  * @keep_timer: looks for silence, KA-01; reference while armed
  * @keep_want: what is wanted of it; under conn->lock
+ * @keep_idle: TCP_KEEPIDLE as the application knows it where the inner socket has
+ *	       been given a longer time, KA-10, seconds; otherwise 0
+ * @keep_intvl: same for TCP_KEEPINTVL
  * @is_probing: it has asked for a probe that is not answered; under conn->lock
  * @probe_jiffies: when; under conn->lock
  * @lost_err: positive errno that says better than the close machine why the
@@ -116,6 +119,8 @@ struct smc_sock {
 	struct timer_list close_timer;
 	struct timer_list keep_timer;
 	struct smc_idle_want keep_want;
+	int keep_idle;
+	int keep_intvl;
 	bool is_probing;
 	unsigned long probe_jiffies;
 	int lost_err;

@@ -23,6 +23,7 @@
 	X("limit_smc_hs", limit_smc_hs, 0, 0, 1)			\
 	X("max_conns_per_lgr", max_conns_per_lgr, 255, 1, 255)		\
 	X("smcr_testlink_time", testlink_time, 30, 0, 24 * 3600)	\
+	X("tcp_keepalive_min", tcp_keepalive_min, 0, 0, 32767)		\
 	X("clc_timeout_ms", clc_timeout_ms, 6000, 100, SMC_HOUR_MS)	\
 	X("lgr_idle_ms", lgr_idle_ms, 600000, 0, SMC_HOUR_MS)		\
 	X("close_timeout_ms", close_timeout_ms, 60000, 100, SMC_HOUR_MS) \

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Keepalive, TCP_USER_TIMEOUT, and what happens on the TCP connection meanwhile.
 
-covers: KA-01 KA-03 KA-04 KA-05 KA-06 KA-07 KA-08 KA-09 KA-11 KA-12 TMR-15
+covers: KA-01 KA-03 KA-04 KA-05 KA-06 KA-07 KA-08 KA-09 KA-10 KA-11 KA-12 TMR-15
 covers: ABRT-01 ABRT-10 API-04
 """
 import errno
@@ -35,6 +35,8 @@ def ends(h, port, role, wants=()):
         c = h.connect(port)
     if role in wants:
         keep(c)
+        h.equal([c.getsockopt(SOL_TCP, name) for name in (IDLE, INTVL, CNT)], [1, 1, 3],
+                "options of keepalive")
     h.both_ways(c, N, 1, N, 1)
     h.mark("moved")
     h.gate("again")
@@ -85,6 +87,20 @@ def probed(t):
     t.wait(lambda: tcp_probes(t.b) >= tcp + 2, "two TCP keepalives of the client")
     go_on(t, s, c)
     t.b.run("ss -K state established '( dport = :5500 )'")
+    t.wait_all(s, c)
+
+
+def limited(t):
+    """The operator wants few keepalives on TCP; those of SMC go on."""
+    t.set(t.b, tcp_keepalive_min=1000)
+    s, c = pair(t, 5518, wants=("client",))
+    tests, tcp = llc(t.b), tcp_probes(t.b)
+    t.wait(lambda: llc(t.b) >= tests + 3, "three TEST LINK of the client")
+    t.equal(tcp_probes(t.b), tcp, "TCP keepalives")
+    # it counts for connections made from now on
+    t.restore("tcp_keepalive_min")
+    go_on(t, s, c)
+    t.b.run("ss -K state established '( dport = :5518 )'")
     t.wait_all(s, c)
 
 
@@ -193,5 +209,8 @@ def run(t):
 
     t.step("keepalive")
     probed(t)
+    if t.family == "smc":
+        t.step("TCP keepalives limited")
+        limited(t)
     t.step("dead peer")
     dead(t)
