@@ -484,7 +484,7 @@ static void lg_06_pg_01_a_client_goes_where_the_server_says(struct kunit *test)
 }
 
 /* As many connections as there may be RMBs, so 255 RMBs are always enough. */
-static void rmb_19_lg_23_a_full_group_gets_a_parallel_one(struct kunit *test)
+static void rmb_19_lg_23_pg_06_only_a_full_group_gets_a_parallel_one(struct kunit *test)
 {
 	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
 	struct smc_link *link = core_server_up(test);
@@ -667,6 +667,44 @@ static void rmb_12_rmb_14_an_element_begins_with_the_eye_catcher(struct kunit *t
 		KUNIT_EXPECT_NULL_MSG(test, memchr_inv(cc->conn.rmbe.cpu + sizeof(eye), 0,
 						       CORE_SIZE - sizeof(eye)), "%s", row->what);
 	}
+}
+
+/* Cursors and flags of both sides move; the element is the peer's to write. */
+static void rmb_15_rmb_20_its_owner_leaves_an_element_alone(struct kunit *test)
+{
+	struct smc_link *link = core_server_up(test);
+	struct core_conn *cc = core_join(test, link);
+	struct smc_cdc_msg in = {}, out = {};
+	struct smc_conn *conn = &cc->conn;
+	struct smc_xfer none = {};
+	u8 *is = kunit_kmalloc(test, CORE_SIZE, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, is);
+	KUNIT_ASSERT_EQ(test, core_set_peer(cc, 0x77, 0x10000, 1), -ENOKEY);
+	KUNIT_ASSERT_EQ(test, smc_rtoken_add(link->lgr->rtokens, 0, 0x77, 0x10000), 0);
+	KUNIT_ASSERT_EQ(test, core_set_peer(cc, 0x77, 0x10000, 1), 0);
+	smc_conn_open(conn);
+	/* what only the peer can have written */
+	memset(conn->rmbe.cpu, 0x5a, CORE_SIZE);
+	memcpy(is, conn->rmbe.cpu, CORE_SIZE);
+
+	in.seq = 1;
+	in.prod = smc_cursor_advance(conn->ctl.rx_geom, conn->ctl.rx_prod, 1000);
+	in.cons = conn->ctl.tx_cons;
+	in.prod_flags = SMC_CDC_BLOCKED | SMC_CDC_URG_PENDING | SMC_CDC_URG_PRESENT;
+	in.conn_flags = SMC_CDC_DONE;
+	KUNIT_EXPECT_TRUE(test, smc_cdc_apply(&conn->ctl, &in) & SMC_EV_DATA);
+	KUNIT_EXPECT_EQ(test, smc_conn_readable(conn), 1000);
+	smc_cdc_urg_store(&conn->ctl, 0x5a, false);
+	KUNIT_EXPECT_EQ(test, smc_cdc_consume(&conn->ctl, 600), 0);
+	KUNIT_EXPECT_EQ(test, smc_conn_readable(conn), 400);
+	smc_cdc_set_conn_flags(&conn->ctl, SMC_CDC_CLOSED);
+	KUNIT_EXPECT_EQ(test, smc_cdc_build(&conn->ctl, &none, &out), 0);
+	KUNIT_EXPECT_EQ(test, out.cons.off, conn->ctl.rx_cons.off);
+	conn->tx_inflight = 1;
+	smc_conn_tx_done(conn, out.seq, 0, true);
+
+	KUNIT_EXPECT_EQ(test, memcmp(conn->rmbe.cpu, is, CORE_SIZE), 0);
 }
 
 static void rmb_14_a_reused_element_gets_it_again(struct kunit *test)
@@ -896,7 +934,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(waiters_learn_that_first_contact_failed),
 	KUNIT_CASE_PARAM(lg_03_rmb_05_one_peer_role_and_vlan, core_match_gen_params),
 	KUNIT_CASE(lg_06_pg_01_a_client_goes_where_the_server_says),
-	KUNIT_CASE(rmb_19_lg_23_a_full_group_gets_a_parallel_one),
+	KUNIT_CASE(rmb_19_lg_23_pg_06_only_a_full_group_gets_a_parallel_one),
 	KUNIT_CASE(pg_04_rmb_05_groups_share_no_rmbs),
 	KUNIT_CASE(lg_02_a_link_is_known_by_gid_mac_and_qpn),
 	KUNIT_CASE(lid_03_a_link_never_connected_can_be_given_up),
@@ -904,6 +942,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(rmb_32_a_token_names_one_connection),
 	KUNIT_CASE(rmb_33_a_stale_token_names_nobody),
 	KUNIT_CASE(rmb_12_rmb_14_an_element_begins_with_the_eye_catcher),
+	KUNIT_CASE(rmb_15_rmb_20_its_owner_leaves_an_element_alone),
 	KUNIT_CASE(rmb_14_a_reused_element_gets_it_again),
 	KUNIT_CASE(rmb_16_each_damage_of_the_eye_catcher_shows),
 	KUNIT_CASE(rmb_29_sc_07_an_element_in_use_is_noticed),

@@ -6,7 +6,7 @@ choice of them runs. SMC_ROWS="WORD ..." in the environment runs the rows with s
 a word in their name, SMC_TABLE=FILE writes the table, SMC_SCP_MIB is how much scp
 copies, SMC_SECONDS the time that measuring programs take.
 
-covers: GEN-01 GEN-04 API-01 API-03
+covers: GEN-01 GEN-04 API-01 API-03 SEC-07
 """
 import os
 import sys
