@@ -801,11 +801,10 @@ static enum smc_hs_outcome smc_hs_take_peer(struct smc_hs *hs)
 
 static enum smc_hs_outcome smc_hs_server_agreed(struct smc_hs *hs)
 {
-	if (hs->smc->is_eager_tcp)
-		return smc_hs_to_tcp(hs, hs->smc->fallback);
-	if (!smc_tcp_is_agreed(hs->smc))
-		return smc_hs_to_tcp(hs, SMC_DECLINE_PEERNOSMC);
-	return SMC_HS_GO_ON;
+	if (smc_tcp_is_agreed(hs->smc))
+		return SMC_HS_GO_ON;
+	return smc_hs_to_tcp(hs, hs->smc->is_eager_tcp ? hs->smc->fallback :
+				 SMC_DECLINE_PEERNOSMC);
 }
 
 static enum smc_hs_outcome smc_hs_server_proposal(struct smc_hs *hs)
@@ -820,6 +819,9 @@ static enum smc_hs_outcome smc_hs_server_proposal(struct smc_hs *hs)
 	if (out != SMC_HS_GO_ON)
 		return out;
 	hs->proposal = hs->rx.proposal;
+	/* what was agreed on first must be declined */
+	if (hs->smc->is_eager_tcp)
+		return smc_hs_to_tcp(hs, hs->smc->fallback);
 	out = smc_hs_find_end(hs);
 	if (out != SMC_HS_GO_ON)
 		return out;
@@ -1167,8 +1169,9 @@ static void smc_hs_arm_timer(struct smc_hs *hs)
 
 	if (!hs->has_deadline)
 		return;
-	/* an acknowledgment is no news of TCP's */
-	if (hs->is_parting || READ_ONCE(hs->smc->tcp->sk->sk_rcvlowat) > 1)
+	/* an acknowledgment is no news of TCP's, and a sockmap keeps news to itself */
+	if (hs->is_parting || hs->smc->is_eager_tcp ||
+	    READ_ONCE(hs->smc->tcp->sk->sk_rcvlowat) > 1)
 		left = min_t(long, left, SMC_HS_LOWAT_SLICE);
 	smc_sock_queue_delayed(hs->smc, &hs->smc->hs_timer, max(left, 0L));
 }
@@ -1419,9 +1422,13 @@ void smc_hs_begin_server(struct smc_sock *listener, struct smc_sock *child)
 	smc_hs_charge(child, SMC_HS_CHILD_BYTES);
 	/* armed first: the worker, which may run as soon as we watch, cancels it */
 	smc_sock_queue_delayed(child, &child->hs_timer, timeout);
-	smc_tcp_watch(child, SMC_TCP_HANDSHAKE);
+	if (!smc_tcp_watch(child, SMC_TCP_HANDSHAKE)) {
+		child->is_eager_tcp = true;
+		child->fallback = SMC_DECLINE_OPTUNSUPP;
+	}
 	/* without the option there is nothing to wait for */
-	if (!smc_tcp_is_agreed(child) || smc_hs_tcp_has_news(child->tcp->sk))
+	if (!smc_tcp_is_agreed(child) || child->is_eager_tcp ||
+	    smc_hs_tcp_has_news(child->tcp->sk))
 		smc_sock_queue(child, &child->hs_work);
 	sock_put(&child->sk);
 }

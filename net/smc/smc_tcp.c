@@ -8,9 +8,14 @@
  * inherit it: a child runs our callbacks without a socket behind them until
  * it has been taken off the TCP accept queue, which is the same as running
  * TCP's own.
+ *
+ * Meanwhile a BPF program may have put such a child in a sockmap, which wants
+ * sk_user_data and perhaps sk_data_ready for itself. It keeps both: the child
+ * becomes a TCP socket. A socket that is ours is refused to a sockmap (EBUSY).
  */
 #include <linux/net.h>
 #include <linux/security.h>
+#include <linux/skmsg.h>
 #include <linux/tcp.h>
 #include <net/tcp.h>
 
@@ -205,17 +210,24 @@ static void smc_tcp_data_ready(struct sock *sk)
  * News from before this call are not reported: the caller looks itself.
  *
  * Context: Process context. Takes sk_callback_lock of the inner socket.
+ * Return: false if the socket is in a sockmap: then nothing is ever told. That
+ *	   can be so only for one that TCP's accept() has just returned.
  */
-void smc_tcp_watch(struct smc_sock *smc, enum smc_tcp_phase phase)
+bool smc_tcp_watch(struct smc_sock *smc, enum smc_tcp_phase phase)
 {
 	struct sock *sk = smc->tcp->sk;
+	bool is_ours;
 
 	write_lock_bh(&sk->sk_callback_lock);
 	WRITE_ONCE(smc->tcp_phase, phase);
-	__rcu_assign_sk_user_data_with_flags(sk, smc, SK_USER_DATA_NOCOPY);
-	sk->sk_state_change = smc_tcp_state_change;
-	sk->sk_data_ready = smc_tcp_data_ready;
+	is_ours = !__locked_read_sk_user_data_with_flags(sk, SK_USER_DATA_PSOCK);
+	if (is_ours) {
+		__rcu_assign_sk_user_data_with_flags(sk, smc, SK_USER_DATA_NOCOPY);
+		sk->sk_state_change = smc_tcp_state_change;
+		sk->sk_data_ready = smc_tcp_data_ready;
+	}
 	write_unlock_bh(&sk->sk_callback_lock);
+	return is_ours;
 }
 
 /**
@@ -234,16 +246,25 @@ void smc_tcp_unwatch(struct smc_sock *smc)
 
 static void smc_tcp_restore_locked(struct sock *sk)
 {
-	rcu_assign_sk_user_data(sk, NULL);
+	struct sk_psock *psock = __locked_read_sk_user_data_with_flags(sk, SK_USER_DATA_PSOCK);
+
+	lockdep_assert_held(&sk->sk_callback_lock);
+	if (!psock)
+		rcu_assign_sk_user_data(sk, NULL);
 	sk->sk_state_change = smc_tcp_own.state_change;
-	sk->sk_data_ready = smc_tcp_own.data_ready;
+	/* what it calls behind its own, and puts back when it goes */
+	if (psock && psock->saved_data_ready)
+		WRITE_ONCE(psock->saved_data_ready, smc_tcp_own.data_ready);
+	else
+		sk->sk_data_ready = smc_tcp_own.data_ready;
 }
 
 /**
  * smc_tcp_restore() - make a TCP sock an ordinary one
  * @sk: the inner sock of a socket, or one just accepted from such
  *
- * No callback of ours runs when this returns.
+ * No callback of ours runs when this returns. What a sockmap has put in place
+ * stays, on top of TCP's own.
  *
  * Context: Process context. Takes sk_callback_lock.
  */

@@ -12,7 +12,7 @@ int smc_tcp_init(void);
 void smc_tcp_exit(void);
 
 int smc_tcp_create(struct smc_sock *smc, struct net *net, int kern);
-void smc_tcp_watch(struct smc_sock *smc, enum smc_tcp_phase phase);
+bool smc_tcp_watch(struct smc_sock *smc, enum smc_tcp_phase phase);
 void smc_tcp_unwatch(struct smc_sock *smc);
 void smc_tcp_restore(struct sock *sk);
 struct sock *smc_tcp_give(struct smc_sock *smc, struct socket *sock);

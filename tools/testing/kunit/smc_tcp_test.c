@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Whose the callbacks of an inner TCP socket are: ours, a sockmap's, TCP's.
+ */
+#include <kunit/test.h>
+
+#include "../../../net/smc/smc_tcp.c"
+
+struct tcp_case {
+	struct smc_sock *smc;
+	struct sock *sk;
+};
+
+/* What the floors around would do with news; there are none here. */
+bool smc_sock_queue(struct smc_sock *smc, struct work_struct *work)
+{
+	return false;
+}
+
+void smc_sock_pend(struct smc_sock *smc, enum smc_pending what)
+{
+}
+
+static void sockmap_data_ready(struct sock *sk)
+{
+}
+
+/* As the child of a listener begins: with our callbacks and nothing behind. */
+static int tcp_test_init(struct kunit *test)
+{
+	struct tcp_case *c = kunit_kzalloc(test, sizeof(*c), GFP_KERNEL);
+	int rc;
+
+	if (!c)
+		return -ENOMEM;
+	c->smc = kunit_kzalloc(test, sizeof(*c->smc), GFP_KERNEL);
+	if (!c->smc || !smc_tcp_sample(PF_INET))
+		return -ENOMEM;
+	rc = sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP, &c->smc->tcp);
+	if (rc)
+		return rc;
+	c->sk = c->smc->tcp->sk;
+	c->sk->sk_state_change = smc_tcp_state_change;
+	c->sk->sk_data_ready = smc_tcp_data_ready;
+	test->priv = c;
+	return 0;
+}
+
+static void tcp_test_exit(struct kunit *test)
+{
+	struct tcp_case *c = test->priv;
+
+	if (c)
+		sock_release(c->smc->tcp);
+}
+
+static struct sk_psock *join_sockmap(struct kunit *test, struct sock *sk, bool has_program)
+{
+	struct sk_psock *psock = sk_psock_init(sk, NUMA_NO_NODE);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, psock);
+	if (has_program) {
+		psock->saved_data_ready = sk->sk_data_ready;
+		sk->sk_data_ready = sockmap_data_ready;
+	}
+	return psock;
+}
+
+/* Takes its callback back as sockmaps do. */
+static void leave_sockmap(struct sock *sk, struct sk_psock *psock)
+{
+	if (psock->saved_data_ready)
+		sk->sk_data_ready = psock->saved_data_ready;
+	sk_psock_put(sk, psock);
+}
+
+static void *user_data(struct sock *sk)
+{
+	return (void *)((uintptr_t)sk->sk_user_data & SK_USER_DATA_PTRMASK);
+}
+
+static void expect_plain(struct kunit *test, struct sock *sk)
+{
+	KUNIT_EXPECT_NULL(test, user_data(sk));
+	KUNIT_EXPECT_PTR_EQ(test, sk->sk_state_change, smc_tcp_own.state_change);
+	KUNIT_EXPECT_PTR_EQ(test, sk->sk_data_ready, smc_tcp_own.data_ready);
+}
+
+static void a_socket_that_is_watched_is_refused_to_a_sockmap(struct kunit *test)
+{
+	struct tcp_case *c = test->priv;
+
+	KUNIT_EXPECT_TRUE(test, smc_tcp_watch(c->smc, SMC_TCP_HANDSHAKE));
+	KUNIT_EXPECT_PTR_EQ(test, user_data(c->sk), (void *)c->smc);
+	KUNIT_EXPECT_EQ(test, PTR_ERR(sk_psock_init(c->sk, NUMA_NO_NODE)), -EBUSY);
+	KUNIT_EXPECT_TRUE(test, smc_tcp_watch(c->smc, SMC_TCP_CARRIER));
+	smc_tcp_unwatch(c->smc);
+	expect_plain(test, c->sk);
+}
+
+static void a_socket_in_a_sockmap_is_not_watched(struct kunit *test)
+{
+	struct tcp_case *c = test->priv;
+	struct sk_psock *psock = join_sockmap(test, c->sk, true);
+
+	KUNIT_EXPECT_FALSE(test, smc_tcp_watch(c->smc, SMC_TCP_HANDSHAKE));
+	KUNIT_EXPECT_PTR_EQ(test, user_data(c->sk), (void *)psock);
+	KUNIT_EXPECT_PTR_EQ(test, c->sk->sk_data_ready, &sockmap_data_ready);
+	smc_tcp_unwatch(c->smc);
+	leave_sockmap(c->sk, psock);
+	expect_plain(test, c->sk);
+}
+
+static void a_sockmap_stays_when_tcp_takes_over(struct kunit *test)
+{
+	struct tcp_case *c = test->priv;
+	struct sk_psock *psock = join_sockmap(test, c->sk, false);
+
+	smc_tcp_restore(c->sk);
+	KUNIT_EXPECT_PTR_EQ(test, user_data(c->sk), (void *)psock);
+	KUNIT_EXPECT_PTR_EQ(test, c->sk->sk_data_ready, smc_tcp_own.data_ready);
+	leave_sockmap(c->sk, psock);
+	expect_plain(test, c->sk);
+}
+
+static void a_program_of_a_sockmap_stays_when_tcp_takes_over(struct kunit *test)
+{
+	struct tcp_case *c = test->priv;
+	struct sk_psock *psock = join_sockmap(test, c->sk, true);
+
+	smc_tcp_restore(c->sk);
+	KUNIT_EXPECT_PTR_EQ(test, user_data(c->sk), (void *)psock);
+	KUNIT_EXPECT_PTR_EQ(test, c->sk->sk_data_ready, &sockmap_data_ready);
+	/* behind it TCP's own, for nothing of ours may be called any more */
+	KUNIT_EXPECT_PTR_EQ(test, psock->saved_data_ready, smc_tcp_own.data_ready);
+	leave_sockmap(c->sk, psock);
+	expect_plain(test, c->sk);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(a_socket_that_is_watched_is_refused_to_a_sockmap),
+	KUNIT_CASE(a_socket_in_a_sockmap_is_not_watched),
+	KUNIT_CASE(a_sockmap_stays_when_tcp_takes_over),
+	KUNIT_CASE(a_program_of_a_sockmap_stays_when_tcp_takes_over),
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "smc_tcp",
+	.init = tcp_test_init,
+	.exit = tcp_test_exit,
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);
