@@ -21,6 +21,10 @@ void smc_sock_pend(struct smc_sock *smc, enum smc_pending what)
 {
 }
 
+void smc_sock_wake_sleepers(struct smc_sock *smc)
+{
+}
+
 static void sockmap_data_ready(struct sock *sk)
 {
 }
