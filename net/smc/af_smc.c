@@ -26,6 +26,7 @@
 #include "smc_listen.h"
 #include "smc_llc.h"
 #include "smc_net.h"
+#include "smc_netlink.h"
 #include "smc_notice.h"
 #include "smc_opt.h"
 #include "smc_pnet.h"
@@ -877,11 +878,16 @@ static int __init smc_init(void)
 	rc = smc_tcp_init();
 	if (rc)
 		goto out_ib;
-	rc = sock_register(&smc_family);
+	rc = smc_netlink_init();
 	if (rc)
 		goto out_tcp;
+	rc = sock_register(&smc_family);
+	if (rc)
+		goto out_netlink;
 	return 0;
 
+out_netlink:
+	smc_netlink_exit();
 out_tcp:
 	smc_tcp_exit();
 out_ib:
@@ -903,6 +909,7 @@ out_net:
 static void __exit smc_exit(void)
 {
 	sock_unregister(PF_SMC);
+	smc_netlink_exit();
 	smc_tcp_exit();
 	smc_fallback_exit();
 	/* nothing is given back early any more: it all goes now */

@@ -19,6 +19,7 @@
 	X("wmem", wmem, 65536, 16384, (1 << 30) - 1)			\
 	X("rmem", rmem, 65536, 16384, (1 << 30) - 1)			\
 	X("dialect", dialect, 0, 0, 1)					\
+	X("default_eid", default_eid, 0, 0, 1)				\
 	X("same_host", same_host, 0, 0, 1)				\
 	X("limit_smc_hs", limit_smc_hs, 0, 0, 1)			\
 	X("max_conns_per_lgr", max_conns_per_lgr, 255, 1, 255)		\

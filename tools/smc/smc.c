@@ -19,6 +19,8 @@ static const struct command {
 	  "list SMC sockets: what each uses, and if TCP, why", cmd_list },
 	{ "stats", "[-a] [-j]",
 	  "print the counters of this network namespace", cmd_stats },
+	{ "ueid", "[show | add EID | del EID | flush]",
+	  "the groups of hosts this one belongs to, for SMC-R version 2", cmd_ueid },
 	{ "reasons", "[CODE...]",
 	  "explain the reasons for which connections use TCP", cmd_reasons },
 };

@@ -28,6 +28,7 @@ int cmd_list(int argc, char **argv);
 int cmd_reasons(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_stats(int argc, char **argv);
+int cmd_ueid(int argc, char **argv);
 
 /* reason.c: why a connection uses TCP */
 const char *reason_name(uint32_t code);
