@@ -25,10 +25,13 @@
 
 #include "smc_clc.h"
 
-/* The longest message we build: a Proposal with all its IPv6 prefixes. */
+/* The longest message we build: a Proposal with all its IPv6 prefixes and EIDs. */
 #define CLC_SEND_MAX_LEN (SMC_CLC_PROPOSAL_MIN_LEN +			\
+			  sizeof(struct smc_clc_growth_deployed_wire) +	\
 			  SMC_CLC_PREFIXES_MAX *			\
-			  sizeof(struct smc_clc_prefix_wire))
+			  sizeof(struct smc_clc_prefix_wire) +		\
+			  sizeof(struct smc_clc_v2_ext_wire) +		\
+			  SMC_CLC_EIDS_MAX * SMC_EID_LEN)
 
 /*
  * A fresh connection takes a message at once; only want of memory makes it
@@ -190,7 +193,7 @@ static int clc_send(struct socket *tcp, const struct smc_clc_msg *msg, bool if_q
 /**
  * smc_clc_send() - write one CLC message
  * @tcp: the inner TCP socket, connected
- * @msg: the message, of version 1
+ * @msg: the message, of version 1 or 2
  *
  * Returns when TCP has taken the whole message, which normally is at once, and
  * has tried to transmit it. RFC 7609 3.2.
@@ -212,6 +215,7 @@ int smc_clc_send(struct socket *tcp, const struct smc_clc_msg *msg)
  * @peer_id: this host
  * @code: why, not SMC_DECLINE_NONE
  * @out_of_sync: the peer shall end the link group its Accept named
+ * @peer_version: of the peer's last message; 0 if there was none
  * @if_quiet: send nothing if the peer has sent something
  *
  * To be sent only in place of a message that is due (CLC-09). Nothing answers
@@ -222,11 +226,12 @@ int smc_clc_send(struct socket *tcp, const struct smc_clc_msg *msg)
  * smc_clc_send().
  */
 int smc_clc_decline(struct socket *tcp, const u8 peer_id[SMC_PEER_ID_LEN],
-		    enum smc_decline code, bool out_of_sync, bool if_quiet)
+		    enum smc_decline code, bool out_of_sync, u8 peer_version,
+		    bool if_quiet)
 {
 	struct smc_clc_msg msg;
 
-	smc_nego_build_decline(&msg, peer_id, code, out_of_sync);
+	smc_nego_build_decline(&msg, peer_id, code, out_of_sync, peer_version);
 	return clc_send(tcp, &msg, if_quiet);
 }
 

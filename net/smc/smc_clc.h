@@ -30,7 +30,8 @@ int smc_clc_recv(struct socket *tcp, struct smc_clc_rx *rx,
 		 enum smc_decline *refused);
 int smc_clc_send(struct socket *tcp, const struct smc_clc_msg *msg);
 int smc_clc_decline(struct socket *tcp, const u8 peer_id[SMC_PEER_ID_LEN],
-		    enum smc_decline code, bool out_of_sync, bool if_quiet);
+		    enum smc_decline code, bool out_of_sync, u8 peer_version,
+		    bool if_quiet);
 bool smc_clc_is_acked(struct socket *tcp);
 int smc_clc_take_decline(struct socket *tcp, struct smc_clc_rx *rx,
 			 const u8 peer_id[SMC_PEER_ID_LEN]);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The decisions of the CLC handshake, RFC 7609 3.5.1 to 3.5.3 and C.1 to C.6.
+ * The decisions of the CLC handshake, RFC 7609 3.5.1 to 3.5.3 and C.1 to C.6,
+ * and for version 2 those of deployed peers (linux-abi 3.7).
+ *
+ * Versions end here and in the codec: what a version means to the rest of the
+ * module is in struct smc_params.
  *
  * Nothing here looks for a link group or a device: callers state what they
  * found, these functions say what follows from it.
@@ -256,6 +260,24 @@ void smc_nego_add_host(struct smc_nego_subnets *subnets, const u8 addr[16])
 	subnets->nr_prefixes = 1;
 }
 
+/* The subnets go into the message; false if there is none to name. */
+static bool nego_name_subnets(const struct smc_nego_subnets *subnets,
+			      struct smc_clc_proposal *prop)
+{
+	if (subnets->is_ipv6) {
+		prop->nr_prefixes = min_t(u8, subnets->nr_prefixes,
+					  SMC_CLC_PREFIXES_MAX);
+		memcpy(prop->prefix, subnets->prefix,
+		       prop->nr_prefixes * sizeof(prop->prefix[0]));
+		return prop->nr_prefixes;
+	}
+	if (!subnets->ipv4_len || subnets->ipv4_len > SMC_CLC_MASK_BITS_MAX)
+		return false;
+	prop->subnet = subnets->ipv4 & nego_mask_ipv4(subnets->ipv4_len);
+	prop->subnet_len = subnets->ipv4_len;
+	return true;
+}
+
 /**
  * smc_nego_propose() - build the client's Proposal
  * @local: this host, the RNIC it suggests, the subnets of the interface
@@ -265,14 +287,17 @@ void smc_nego_add_host(struct smc_nego_subnets *subnets, const u8 addr[16])
  * the interface's network number and prefix length (AMB-07), an IPv6 connection
  * its prefixes. RFC 7609 3.5.1.2, A.2.2, PROP-02 to PROP-04.
  *
+ * Version 2 is offered besides where there is an EID by which a server can tell
+ * that the two belong together. Then the message has its layout; without, it has
+ * that of the RFC. The peer ID is in both (linux-abi 3.7, hazard).
+ *
  * Context: Any context.
- * Return: SMC_DECLINE_NONE; SMC_DECLINE_CNFERR if the interface has no subnet
- * to name, and @msg is not to be sent.
+ * Return: SMC_DECLINE_NONE; SMC_DECLINE_CNFERR if nothing can be offered, for
+ * the interface has no subnet to name, and @msg is not to be sent.
  */
 enum smc_decline smc_nego_propose(const struct smc_nego_local *local,
 				  struct smc_clc_msg *msg)
 {
-	const struct smc_nego_subnets *subnets = &local->subnets;
 	struct smc_clc_proposal *prop = &msg->proposal;
 
 	memset(msg, 0, sizeof(*msg));
@@ -281,23 +306,14 @@ enum smc_decline smc_nego_propose(const struct smc_nego_local *local,
 	memcpy(prop->peer_id, local->peer_id, sizeof(prop->peer_id));
 	memcpy(prop->gid, local->gid, sizeof(prop->gid));
 	memcpy(prop->mac, local->mac, sizeof(prop->mac));
-	prop->offers_v1 = true;
-	prop->has_subnets = true;
-
-	if (subnets->is_ipv6) {
-		if (!subnets->nr_prefixes)
-			return SMC_DECLINE_CNFERR;
-		prop->nr_prefixes = min_t(u8, subnets->nr_prefixes,
-					  SMC_CLC_PREFIXES_MAX);
-		memcpy(prop->prefix, subnets->prefix,
-		       prop->nr_prefixes * sizeof(prop->prefix[0]));
-		return SMC_DECLINE_NONE;
+	prop->offers_v1 = nego_name_subnets(&local->subnets, prop);
+	prop->has_subnets = prop->offers_v1;
+	if (local->has_v2 && local->v2.nr_eids) {
+		msg->version = SMC_CLC_V2;
+		prop->offers_v2 = true;
+		prop->v2 = local->v2;
 	}
-	if (!subnets->ipv4_len || subnets->ipv4_len > SMC_CLC_MASK_BITS_MAX)
-		return SMC_DECLINE_CNFERR;
-	prop->subnet = subnets->ipv4 & nego_mask_ipv4(subnets->ipv4_len);
-	prop->subnet_len = subnets->ipv4_len;
-	return SMC_DECLINE_NONE;
+	return prop->offers_v1 || prop->offers_v2 ? SMC_DECLINE_NONE : SMC_DECLINE_CNFERR;
 }
 
 /**
@@ -348,26 +364,158 @@ bool smc_nego_match_ipv6(const struct smc_clc_proposal *prop,
 	return false;
 }
 
+static void nego_settle_v1(struct smc_params *params)
+{
+	memset(params, 0, sizeof(*params));
+	params->version = SMC_CLC_V1;
+	params->max_links = SMC_NEGO_MAX_LINKS;
+	params->max_conns = SMC_NEGO_MAX_CONNS;
+	params->max_size_code = SMC_BSIZE_RFC_MAX;
+	params->llc_form = SMC_LLC_FORM_V1;
+}
+
+/*
+ * Version 2 with what release 0 has. Elements stay small until the dialect is
+ * committed, as in version 1, though there is no doubt about it.
+ */
+static void nego_settle_v2(struct smc_params *params, const u8 eid[SMC_EID_LEN])
+{
+	nego_settle_v1(params);
+	params->version = SMC_CLC_V2;
+	params->is_routed = true;
+	params->has_dialect = true;
+	params->llc_form = SMC_LLC_FORM_V2;
+	memcpy(params->eid, eid, sizeof(params->eid));
+}
+
+static void nego_settle_release(struct smc_params *params, u8 release, u8 max_conns,
+				u8 max_links, u16 features)
+{
+	params->release = release;
+	params->max_conns = max_conns;
+	params->told_max_conns = max_conns;
+	params->max_links = max_links;
+	params->max_links_is_fixed = true;
+	params->features = features;
+}
+
+static void nego_note_peer(struct smc_params *params, const struct smc_clc_fce *fce)
+{
+	params->peer_is_direct = fce->is_direct;
+	params->peer_os = fce->os;
+	memcpy(params->peer_host, fce->host, sizeof(params->peer_host));
+}
+
+static bool nego_has_eid(const struct smc_clc_v2_offer *offer, const u8 eid[SMC_EID_LEN])
+{
+	unsigned int i;
+
+	for (i = 0; i < offer->nr_eids; i++)
+		if (!memcmp(offer->eid[i], eid, SMC_EID_LEN))
+			return true;
+	return false;
+}
+
+/* The first of the client's EIDs that we have, too, or NULL. */
+static const u8 *nego_common_eid(const struct smc_clc_v2_offer *theirs,
+				 const struct smc_clc_v2_offer *ours)
+{
+	unsigned int i;
+
+	for (i = 0; i < theirs->nr_eids; i++)
+		if (nego_has_eid(ours, theirs->eid[i]))
+			return theirs->eid[i];
+	return NULL;
+}
+
+static enum smc_decline nego_limits(u8 max_conns, u8 max_links)
+{
+	if (max_conns < SMC_NEGO_V21_MIN_CONNS)
+		return SMC_DECLINE_MAXCONNERR;
+	if (max_links < SMC_NEGO_V21_MIN_LINKS)
+		return SMC_DECLINE_MAXLINKERR;
+	return SMC_DECLINE_NONE;
+}
+
+static enum smc_decline nego_take_v2(const struct smc_clc_v2_offer *theirs,
+				     const struct smc_nego_local *local,
+				     struct smc_params *params)
+{
+	const struct smc_clc_v2_offer *ours = &local->v2;
+	const u8 *eid = nego_common_eid(theirs, ours);
+	u8 release = min(theirs->release, ours->release);
+	u8 max_conns = min(theirs->max_conns, ours->max_conns);
+	u8 max_links = min(theirs->max_links, ours->max_links);
+	enum smc_decline reason;
+
+	if (!eid)
+		return SMC_DECLINE_NOUEID;
+	if (!local->has_v2)
+		return SMC_DECLINE_NOROUTE;
+	nego_settle_v2(params, eid);
+	if (!release)
+		return SMC_DECLINE_NONE;
+	reason = nego_limits(max_conns, max_links);
+	/* the client answers with what both know, so this is ours alone */
+	nego_settle_release(params, release, max_conns, max_links, ours->features);
+	return reason;
+}
+
 /**
- * smc_nego_server() - take the client's offer or not
+ * smc_nego_routed_gid() - the GID to find a way to before the offer is taken
  * @prop: the client's Proposal
- * @shares_subnet: smc_nego_match_ipv4() or smc_nego_match_ipv6() is true for
- *	an address of the interface that the connection uses
- *
- * What has to do with this host only (policy, device, memory) is the caller's.
- * RFC 7609 3.5.1.2, C.1, DCLN-08, ERR-04.
+ * @local: this host
  *
  * Context: Any context.
- * Return: SMC_DECLINE_NONE to accept; SMC_DECLINE_PEERNOSMC if SMC-R version 1
- * is not offered; SMC_DECLINE_DIFFPREFIX without a common subnet.
+ * Return: a GID of @prop's; NULL if none of the offers that can be taken needs
+ * a route.
+ */
+const u8 *smc_nego_routed_gid(const struct smc_clc_proposal *prop,
+			      const struct smc_nego_local *local)
+{
+	if (!local->has_v2 || !prop->offers_v2 || !nego_common_eid(&prop->v2, &local->v2))
+		return NULL;
+	return prop->v2.gid;
+}
+
+/**
+ * smc_nego_server() - which of the client's offers to take, if any
+ * @prop: the client's Proposal
+ * @local: this host; what it would agree to in version 2
+ * @shares_subnet: smc_nego_match_ipv4() or smc_nego_match_ipv6() is true for
+ *	an address of the interface that the connection uses
+ * @taken: out: the offer taken, where SMC_DECLINE_NONE is returned
+ *
+ * Version 2 goes before version 1, and where it is not possible version 1 may
+ * be. What has to do with this host only (policy, device, memory) is the
+ * caller's. RFC 7609 3.5.1.2, C.1, DCLN-08, ERR-04.
+ *
+ * Context: Any context.
+ * Return: SMC_DECLINE_NONE to accept. Otherwise, if version 1 was offered,
+ * SMC_DECLINE_DIFFPREFIX; if version 2 alone was, SMC_DECLINE_NOUEID without a
+ * common EID, SMC_DECLINE_NOROUTE, SMC_DECLINE_MAXCONNERR or
+ * SMC_DECLINE_MAXLINKERR; SMC_DECLINE_PEERNOSMC if neither was.
  */
 enum smc_decline smc_nego_server(const struct smc_clc_proposal *prop,
-				 bool shares_subnet)
+				 const struct smc_nego_local *local, bool shares_subnet,
+				 struct smc_nego_taken *taken)
 {
+	enum smc_decline reason = SMC_DECLINE_PEERNOSMC;
+
+	memset(taken, 0, sizeof(*taken));
+	memcpy(taken->peer_mac, prop->mac, sizeof(taken->peer_mac));
+	if (prop->offers_v2) {
+		memcpy(taken->peer_gid, prop->v2.gid, sizeof(taken->peer_gid));
+		reason = nego_take_v2(&prop->v2, local, &taken->params);
+		if (reason == SMC_DECLINE_NONE)
+			return reason;
+	}
 	if (!prop->offers_v1)
-		return SMC_DECLINE_PEERNOSMC;
+		return reason;
 	if (!shares_subnet)
 		return SMC_DECLINE_DIFFPREFIX;
+	memcpy(taken->peer_gid, prop->gid, sizeof(taken->peer_gid));
+	nego_settle_v1(&taken->params);
 	return SMC_DECLINE_NONE;
 }
 
@@ -407,26 +555,47 @@ bool smc_nego_same_peer(const u8 id_a[SMC_PEER_ID_LEN],
  *
  * Not enough to tell who a peer is (PID-05), but who names another RNIC than
  * the one at the end of a link has no use for that link: either its RNIC was
- * replaced or added, or the peer ID is not its own. SC-03, FC-02.
+ * replaced or added, or the peer ID is not its own. SC-03, FC-02. Deployed
+ * clients that offer version 2 alone tell no MAC address; a RoCE v2 GID is not
+ * a link-local one, and does without.
  *
  * Context: Any context.
- * Return: true if both are equal.
+ * Return: true if both are equal, where both are told.
  */
 bool smc_nego_same_rnic(const u8 gid_a[SMC_GID_LEN], const u8 mac_a[SMC_MAC_LEN],
 			const u8 gid_b[SMC_GID_LEN], const u8 mac_b[SMC_MAC_LEN])
 {
-	return !memcmp(gid_a, gid_b, SMC_GID_LEN) && !memcmp(mac_a, mac_b, SMC_MAC_LEN);
+	static const u8 none[SMC_MAC_LEN];
+
+	if (memcmp(gid_a, gid_b, SMC_GID_LEN))
+		return false;
+	return !memcmp(mac_a, mac_b, SMC_MAC_LEN) ||
+	       !memcmp(mac_a, none, SMC_MAC_LEN) || !memcmp(mac_b, none, SMC_MAC_LEN);
+}
+
+static void nego_build_fce(struct smc_clc_fce *fce, const struct smc_nego_end *end,
+			   const struct smc_params *params)
+{
+	fce->is_direct = end->is_direct;
+	fce->os = SMC_CLC_OS_LINUX;
+	fce->release = params->release;
+	memcpy(fce->host, end->host, sizeof(fce->host));
+	if (!params->release)
+		return;
+	fce->max_conns = params->max_conns;
+	fce->max_links = params->max_links;
+	fce->features = params->features;
 }
 
 static void nego_build_link_data(struct smc_clc_msg *msg,
 				 const struct smc_nego_end *end,
 				 const struct smc_nego_rmbe *rmbe, u8 mtu,
-				 u32 psn)
+				 const struct smc_params *params, bool first_contact)
 {
 	struct smc_clc_accept *acc = &msg->accept;
 
 	memset(msg, 0, sizeof(*msg));
-	msg->version = SMC_CLC_V1;
+	msg->version = params->version;
 	memcpy(acc->peer_id, end->peer_id, sizeof(acc->peer_id));
 	memcpy(acc->gid, end->gid, sizeof(acc->gid));
 	memcpy(acc->mac, end->mac, sizeof(acc->mac));
@@ -437,7 +606,12 @@ static void nego_build_link_data(struct smc_clc_msg *msg,
 	acc->token = rmbe->token;
 	acc->size_code = rmbe->size_code;
 	acc->mtu = mtu;
-	acc->psn = psn;
+	acc->psn = end->psn;
+	if (params->version == SMC_CLC_V1)
+		return;
+	memcpy(acc->eid, params->eid, sizeof(acc->eid));
+	if (first_contact)
+		nego_build_fce(&acc->fce, end, params);
 }
 
 /**
@@ -446,7 +620,7 @@ static void nego_build_link_data(struct smc_clc_msg *msg,
  * @end: our end of the link, new or chosen from the link group
  * @rmbe: where we receive; must be ready for data (ACPT-04)
  * @mtu: our own path MTU, &enum smc_mtu
- * @psn: the first packet sequence number we send
+ * @params: of the offer taken
  * @first_contact: the connection creates a link group, a parallel one included
  *	(ACPT-02, PG-02)
  *
@@ -456,10 +630,10 @@ static void nego_build_link_data(struct smc_clc_msg *msg,
  */
 void smc_nego_build_accept(struct smc_clc_msg *msg,
 			   const struct smc_nego_end *end,
-			   const struct smc_nego_rmbe *rmbe, u8 mtu, u32 psn,
-			   bool first_contact)
+			   const struct smc_nego_rmbe *rmbe, u8 mtu,
+			   const struct smc_params *params, bool first_contact)
 {
-	nego_build_link_data(msg, end, rmbe, mtu, psn);
+	nego_build_link_data(msg, end, rmbe, mtu, params, first_contact);
 	msg->type = SMC_CLC_ACCEPT;
 	msg->accept.first_contact = first_contact;
 }
@@ -470,20 +644,31 @@ void smc_nego_build_accept(struct smc_clc_msg *msg,
  * @end: our end of the link
  * @rmbe: where we receive
  * @mtu: on first contact the MTU in &struct smc_params, else our own
- * @psn: the first packet sequence number we send
+ * @params: as settled by the Accept
+ * @first_contact: the Accept says so
  *
  * RFC 7609 A.2.4, CFRM-01, CFRM-02. The flag that deployed clients set on first
- * contact is reserved in a Confirm, so it stays zero (CLC-03); no server of
- * version 1 looks at it.
+ * contact is reserved in a Confirm of version 1, so there it stays zero
+ * (CLC-03), and no server looks at it. In version 2 it says that the extension
+ * is there.
  *
  * Context: Any context.
  */
 void smc_nego_build_confirm(struct smc_clc_msg *msg,
 			    const struct smc_nego_end *end,
-			    const struct smc_nego_rmbe *rmbe, u8 mtu, u32 psn)
+			    const struct smc_nego_rmbe *rmbe, u8 mtu,
+			    const struct smc_params *params, bool first_contact)
 {
-	nego_build_link_data(msg, end, rmbe, mtu, psn);
+	struct smc_clc_accept *acc = &msg->accept;
+
+	nego_build_link_data(msg, end, rmbe, mtu, params, first_contact);
 	msg->type = SMC_CLC_CONFIRM;
+	if (params->version == SMC_CLC_V1 || !first_contact)
+		return;
+	acc->first_contact = true;
+	/* the one that we use is the one that we have */
+	acc->nr_gids = 1;
+	memcpy(acc->gids[0], end->gid, sizeof(acc->gids[0]));
 }
 
 /**
@@ -492,35 +677,93 @@ void smc_nego_build_confirm(struct smc_clc_msg *msg,
  * @peer_id: this host
  * @code: why
  * @out_of_sync: tell the peer to end the link group that its Accept named
+ * @peer_version: of the peer's last message; 0 if there was none
  *
+ * It has the form of the version that the peer has used (linux-abi 3.6).
  * RFC 7609 A.2.5, DCLN-01, AMB-33.
  *
  * Context: Any context.
  */
 void smc_nego_build_decline(struct smc_clc_msg *msg,
 			    const u8 peer_id[SMC_PEER_ID_LEN],
-			    enum smc_decline code, bool out_of_sync)
+			    enum smc_decline code, bool out_of_sync, u8 peer_version)
 {
 	memset(msg, 0, sizeof(*msg));
 	msg->type = SMC_CLC_DECLINE;
-	msg->version = SMC_CLC_V1;
+	msg->version = clamp_t(u8, peer_version, SMC_CLC_V1, SMC_CLC_V2);
 	memcpy(msg->decline.peer_id, peer_id, SMC_PEER_ID_LEN);
 	msg->decline.diagnosis = code;
 	msg->decline.out_of_sync = out_of_sync;
+	msg->decline.os = SMC_CLC_OS_LINUX;
 }
 
-static void nego_settle(struct smc_params *params, u8 own_mtu, u8 peer_mtu)
+/* The server may have lowered what we offered, and no more. */
+static enum smc_decline nego_take_accept_fce(const struct smc_clc_fce *fce,
+					     const struct smc_clc_v2_offer *offer,
+					     struct smc_params *params)
 {
-	params->version = SMC_CLC_V1;
-	params->mtu = min(own_mtu, peer_mtu);
-	params->max_links = SMC_NEGO_MAX_LINKS;
-	params->max_conns = SMC_NEGO_MAX_CONNS;
-	params->max_size_code = SMC_BSIZE_RFC_MAX;
+	enum smc_decline reason;
+
+	nego_note_peer(params, fce);
+	if (fce->release > offer->release)
+		return SMC_DECLINE_RELEASEERR;
+	if (!fce->release)
+		return SMC_DECLINE_NONE;
+	reason = nego_limits(fce->max_conns, fce->max_links);
+	if (reason != SMC_DECLINE_NONE)
+		return reason;
+	if (fce->max_conns > offer->max_conns)
+		return SMC_DECLINE_MAXCONNERR;
+	if (fce->max_links > offer->max_links)
+		return SMC_DECLINE_MAXLINKERR;
+	nego_settle_release(params, fce->release, fce->max_conns, fce->max_links,
+			    fce->features & offer->features);
+	return SMC_DECLINE_NONE;
+}
+
+/* Is it one of our offers that was accepted? */
+static enum smc_decline nego_take_accept(const struct smc_clc_msg *msg,
+					 const struct smc_clc_proposal *offer,
+					 struct smc_params *params)
+{
+	const struct smc_clc_accept *acc = &msg->accept;
+
+	if (msg->version == SMC_CLC_V1) {
+		nego_settle_v1(params);
+		return offer->offers_v1 ? SMC_DECLINE_NONE : SMC_DECLINE_MODEUNSUPP;
+	}
+	nego_settle_v2(params, acc->eid);
+	if (!offer->offers_v2)
+		return SMC_DECLINE_MODEUNSUPP;
+	if (!nego_has_eid(&offer->v2, acc->eid))
+		return SMC_DECLINE_NOUEID;
+	if (!acc->first_contact)
+		return SMC_DECLINE_NONE;
+	return nego_take_accept_fce(&acc->fce, &offer->v2, params);
+}
+
+/**
+ * smc_nego_check_route() - does our way to the server fit to its way to us
+ * @params: as settled by the Accept, on first contact
+ * @is_direct: our route to the server's GID has no gateway
+ *
+ * As deployed clients have it (linux-abi 3.7): a server that comes through a
+ * gateway must be reached through one.
+ *
+ * Context: Any context.
+ * Return: SMC_DECLINE_NONE or SMC_DECLINE_NOINDIRECT.
+ */
+enum smc_decline smc_nego_check_route(const struct smc_params *params, bool is_direct)
+{
+	if (params->is_routed && !params->peer_is_direct && is_direct)
+		return SMC_DECLINE_NOINDIRECT;
+	return SMC_DECLINE_NONE;
 }
 
 /**
  * smc_nego_classify_accept() - what the server's Accept asks of the client
  * @msg: an Accept
+ * @offer: what we have proposed
  * @known: what we know about the link it names
  * @own_mtu: path MTU of our RNIC, &enum smc_mtu
  * @result: out: the decision
@@ -534,6 +777,7 @@ static void nego_settle(struct smc_params *params, u8 own_mtu, u8 peer_mtu)
  * Context: Any context.
  */
 void smc_nego_classify_accept(const struct smc_clc_msg *msg,
+			      const struct smc_clc_proposal *offer,
 			      const struct smc_nego_known *known, u8 own_mtu,
 			      struct smc_nego_accepted *result)
 {
@@ -542,11 +786,9 @@ void smc_nego_classify_accept(const struct smc_clc_msg *msg,
 	memset(result, 0, sizeof(*result));
 	result->contact = SMC_CONTACT_DECLINE;
 
-	/* We offered version 1 only. */
-	if (msg->version != SMC_CLC_V1) {
-		result->decline = SMC_DECLINE_VERSMISMAT;
+	result->decline = nego_take_accept(msg, offer, &result->params);
+	if (result->decline != SMC_DECLINE_NONE)
 		return;
-	}
 	if (acc->first_contact) {
 		if (!smc_nego_mtu_is_valid(acc->mtu)) {
 			result->decline = SMC_DECLINE_MODEUNSUPP;
@@ -554,7 +796,7 @@ void smc_nego_classify_accept(const struct smc_clc_msg *msg,
 		}
 		result->contact = known->has_link ? SMC_CONTACT_FIRST_STALE :
 						    SMC_CONTACT_FIRST;
-		nego_settle(&result->params, own_mtu, acc->mtu);
+		result->params.mtu = min(own_mtu, acc->mtu);
 		return;
 	}
 	if (!known->has_link || !known->has_rtoken) {
@@ -569,10 +811,60 @@ void smc_nego_classify_accept(const struct smc_clc_msg *msg,
 	result->contact = SMC_CONTACT_SUBSEQUENT;
 }
 
+/* The client must repeat what was agreed, and may know fewer features. */
+static enum smc_decline nego_take_confirm_fce(const struct smc_clc_fce *fce,
+					      struct smc_params *params)
+{
+	nego_note_peer(params, fce);
+	if (fce->release != params->release)
+		return SMC_DECLINE_RELEASEERR;
+	if (!params->release)
+		return SMC_DECLINE_NONE;
+	if (fce->max_conns != params->max_conns)
+		return SMC_DECLINE_MAXCONNERR;
+	if (fce->max_links != params->max_links)
+		return SMC_DECLINE_MAXLINKERR;
+	params->features &= fce->features;
+	return SMC_DECLINE_NONE;
+}
+
+static enum smc_decline nego_take_confirm(const struct smc_clc_msg *msg,
+					  const struct smc_clc_proposal *prop, bool is_first,
+					  struct smc_params *params)
+{
+	const struct smc_clc_accept *acc = &msg->accept;
+
+	if (msg->version != params->version)
+		return SMC_DECLINE_VERSMISMAT;
+	if (msg->version == SMC_CLC_V1)
+		return SMC_DECLINE_NONE;
+	if (memcmp(acc->eid, params->eid, sizeof(acc->eid)))
+		return SMC_DECLINE_NOUEID;
+	if (!is_first)
+		return SMC_DECLINE_NONE;
+	if (!acc->first_contact)
+		return SMC_DECLINE_NOV2EXT;
+	/* the way has been found to that one */
+	if (memcmp(acc->gid, prop->v2.gid, sizeof(acc->gid)))
+		return SMC_DECLINE_NOROUTE;
+	return nego_take_confirm_fce(&acc->fce, params);
+}
+
+/* Deployed clients that offer version 2 alone do not tell it before. */
+static bool nego_is_same_client(const struct smc_clc_accept *acc,
+				const struct smc_clc_proposal *prop)
+{
+	static const u8 none[SMC_PEER_ID_LEN];
+
+	return !memcmp(acc->peer_id, prop->peer_id, sizeof(acc->peer_id)) ||
+	       (!prop->offers_v1 && !memcmp(prop->peer_id, none, sizeof(none)));
+}
+
 /**
  * smc_nego_check_confirm() - does the client's Confirm fit
  * @msg: a Confirm
  * @prop: the Proposal of the same client
+ * @params: what the Accept has said
  * @known: what we know about the link it names, which may be another active
  *	link than the Accept named (SC-09); NULL on first contact
  * @own_mtu: path MTU of our RNIC, &enum smc_mtu
@@ -589,6 +881,7 @@ void smc_nego_classify_accept(const struct smc_clc_msg *msg,
  */
 void smc_nego_check_confirm(const struct smc_clc_msg *msg,
 			    const struct smc_clc_proposal *prop,
+			    const struct smc_params *params,
 			    const struct smc_nego_known *known, u8 own_mtu,
 			    struct smc_nego_confirmed *result)
 {
@@ -596,12 +889,12 @@ void smc_nego_check_confirm(const struct smc_clc_msg *msg,
 
 	memset(result, 0, sizeof(*result));
 	result->verdict = known ? SMC_CONFIRM_RESET : SMC_CONFIRM_DECLINE;
+	result->params = *params;
 
-	if (msg->version != SMC_CLC_V1) {
-		result->decline = SMC_DECLINE_VERSMISMAT;
+	result->decline = nego_take_confirm(msg, prop, !known, &result->params);
+	if (result->decline != SMC_DECLINE_NONE)
 		return;
-	}
-	if (memcmp(acc->peer_id, prop->peer_id, sizeof(acc->peer_id))) {
+	if (!nego_is_same_client(acc, prop)) {
 		result->verdict = SMC_CONFIRM_RESET;
 		result->decline = SMC_DECLINE_SYNCERR;
 		return;
@@ -621,5 +914,5 @@ void smc_nego_check_confirm(const struct smc_clc_msg *msg,
 	}
 	result->verdict = SMC_CONFIRM_OK;
 	if (!known)
-		nego_settle(&result->params, own_mtu, acc->mtu);
+		result->params.mtu = min(own_mtu, acc->mtu);
 }

@@ -10,6 +10,7 @@
 #include <linux/types.h>
 
 #include "smc_clc_wire.h"
+#include "smc_llc_form.h"
 
 /*
  * Reasons to stay with TCP: the diagnosis of a Decline we send and the
@@ -61,6 +62,14 @@ enum smc_decline {
 #define SMC_NEGO_MAX_CONNS	255
 #define SMC_NEGO_MAX_LINKS	2
 
+/* Version 2.1: its number; no side may agree on less or more than this. */
+enum smc_nego_v21 {
+	SMC_NEGO_RELEASE	= 1,
+	SMC_NEGO_V21_MIN_CONNS	= 16,
+	SMC_NEGO_V21_MIN_LINKS	= 1,
+	SMC_NEGO_V21_MAX_LINKS	= 2,
+};
+
 /**
  * struct smc_nego_subnets - subnets of the interface a connection uses
  * @is_ipv6: the TCP segments are IPv6; an IPv4-mapped address is IPv4 (PROP-09)
@@ -82,15 +91,18 @@ struct smc_nego_subnets {
  * @peer_id: this host in this network namespace
  * @gid: GID of the RNIC
  * @mac: MAC address of the RNIC
- * @mtu: active path MTU of its port, &enum smc_mtu
  * @subnets: of the outgoing interface; only a client needs them
+ * @has_v2: SMC-R version 2 is possible: there is a RoCE v2 GID, and at a server
+ *	the way to the one that the client named has been found
+ * @v2: what we offer of it (client), or would agree to (server)
  */
 struct smc_nego_local {
 	u8 peer_id[SMC_PEER_ID_LEN];
 	u8 gid[SMC_GID_LEN];
 	u8 mac[SMC_MAC_LEN];
-	u8 mtu;
 	struct smc_nego_subnets subnets;
+	bool has_v2;
+	struct smc_clc_v2_offer v2;
 };
 
 /**
@@ -99,12 +111,18 @@ struct smc_nego_local {
  * @gid: GID of the RNIC
  * @mac: MAC address of the RNIC
  * @qpn: QP number
+ * @psn: the first packet sequence number we send
+ * @is_direct: the way to the peer has no gateway
+ * @host: name of this host, blank padded
  */
 struct smc_nego_end {
 	u8 peer_id[SMC_PEER_ID_LEN];
 	u8 gid[SMC_GID_LEN];
 	u8 mac[SMC_MAC_LEN];
 	u32 qpn;
+	u32 psn;
+	bool is_direct;
+	u8 host[SMC_CLC_HOST_LEN];
 };
 
 /**
@@ -126,20 +144,43 @@ struct smc_nego_rmbe {
 /**
  * struct smc_params - what CLC has settled for a link group
  * @version: of SMC-R
+ * @release: of that version
+ * @is_routed: the peers need no subnet in common: RoCE v2 GIDs, the way found
+ *	by a route, perhaps through a gateway
  * @mtu: path MTU of the first link, &enum smc_mtu (FC-14)
  * @max_links: links we offer in CONFIRM LINK
+ * @max_links_is_fixed: the peer has agreed to @max_links, LLC does not ask again
  * @max_conns: connections the group may carry
+ * @told_max_conns: the same as CONFIRM LINK has it, 0 where it has no such field
  * @max_size_code: largest element that we may announce. It stands for
  *	"dialect not known yet"; CONFIRM LINK settles the dialect
+ * @has_dialect: there is but one dialect, the deployed one
+ * @llc_form: of the LLC messages
+ * @features: mask both sides know
+ * @eid: by which the two belong together; zero in version 1
+ * @peer_is_direct: the peer says that its route to us has no gateway
+ * @peer_os: its operating system, 0 where not told
+ * @peer_host: its name, blank padded as received; zero where not told
  *
  * Written by the functions below, const for everybody else.
  */
 struct smc_params {
 	u8 version;
+	u8 release;
+	bool is_routed;
 	u8 mtu;
 	u8 max_links;
+	bool max_links_is_fixed;
 	u8 max_conns;
+	u8 told_max_conns;
 	u8 max_size_code;
+	bool has_dialect;
+	enum smc_llc_form llc_form;
+	u16 features;
+	u8 eid[SMC_EID_LEN];
+	bool peer_is_direct;
+	u8 peer_os;
+	u8 peer_host[SMC_CLC_HOST_LEN];
 };
 
 /**
@@ -155,6 +196,18 @@ struct smc_nego_known {
 	bool has_link;
 	bool has_rtoken;
 	u8 max_size_code;
+};
+
+/**
+ * struct smc_nego_taken - the offer that the server takes
+ * @peer_gid: GID of the client's RNIC
+ * @peer_mac: its MAC address; zero where the client does not tell
+ * @params: settled so far: all but what the Confirm brings
+ */
+struct smc_nego_taken {
+	u8 peer_gid[SMC_GID_LEN];
+	u8 peer_mac[SMC_MAC_LEN];
+	struct smc_params params;
 };
 
 /**
@@ -177,7 +230,7 @@ enum smc_nego_contact {
  * @contact: what to do
  * @decline: SMC_CONTACT_DECLINE: the code to send
  * @out_of_sync: SMC_CONTACT_DECLINE: set the Decline's S bit (AMB-33)
- * @params: first contact only: settled values
+ * @params: settled values; on subsequent contact what the Confirm needs of them
  */
 struct smc_nego_accepted {
 	enum smc_nego_contact contact;
@@ -230,8 +283,11 @@ enum smc_decline smc_nego_propose(const struct smc_nego_local *local,
 bool smc_nego_match_ipv4(const struct smc_clc_proposal *prop, u32 addr, u8 len);
 bool smc_nego_match_ipv6(const struct smc_clc_proposal *prop,
 			 const u8 addr[16], u8 len);
+const u8 *smc_nego_routed_gid(const struct smc_clc_proposal *prop,
+			      const struct smc_nego_local *local);
 enum smc_decline smc_nego_server(const struct smc_clc_proposal *prop,
-				 bool shares_subnet);
+				 const struct smc_nego_local *local, bool shares_subnet,
+				 struct smc_nego_taken *taken);
 
 bool smc_nego_same_peer(const u8 id_a[SMC_PEER_ID_LEN],
 			const u8 gid_a[SMC_GID_LEN],
@@ -242,20 +298,24 @@ bool smc_nego_same_rnic(const u8 gid_a[SMC_GID_LEN], const u8 mac_a[SMC_MAC_LEN]
 
 void smc_nego_build_accept(struct smc_clc_msg *msg,
 			   const struct smc_nego_end *end,
-			   const struct smc_nego_rmbe *rmbe, u8 mtu, u32 psn,
-			   bool first_contact);
+			   const struct smc_nego_rmbe *rmbe, u8 mtu,
+			   const struct smc_params *params, bool first_contact);
 void smc_nego_build_confirm(struct smc_clc_msg *msg,
 			    const struct smc_nego_end *end,
-			    const struct smc_nego_rmbe *rmbe, u8 mtu, u32 psn);
+			    const struct smc_nego_rmbe *rmbe, u8 mtu,
+			    const struct smc_params *params, bool first_contact);
 void smc_nego_build_decline(struct smc_clc_msg *msg,
 			    const u8 peer_id[SMC_PEER_ID_LEN],
-			    enum smc_decline code, bool out_of_sync);
+			    enum smc_decline code, bool out_of_sync, u8 peer_version);
 
+enum smc_decline smc_nego_check_route(const struct smc_params *params, bool is_direct);
 void smc_nego_classify_accept(const struct smc_clc_msg *msg,
+			      const struct smc_clc_proposal *offer,
 			      const struct smc_nego_known *known, u8 own_mtu,
 			      struct smc_nego_accepted *result);
 void smc_nego_check_confirm(const struct smc_clc_msg *msg,
 			    const struct smc_clc_proposal *prop,
+			    const struct smc_params *params,
 			    const struct smc_nego_known *known, u8 own_mtu,
 			    struct smc_nego_confirmed *result);
 

@@ -196,7 +196,7 @@ static bool lgr_key_matches(const struct smc_link_group *lgr, const struct smc_l
 	const struct smc_lgr_key *own = &lgr->key;
 
 	return net_eq(own->net, key->net) && own->role == key->role &&
-	       own->vlan == key->vlan &&
+	       own->vlan == key->vlan && own->version == key->version &&
 	       smc_nego_same_peer(own->peer_id, own->peer_gid, key->peer_id, key->peer_gid);
 }
 
@@ -265,9 +265,12 @@ struct smc_link *smc_lgr_link_by_peer(struct smc_link_group *lgr,
 	return NULL;
 }
 
-static unsigned int lgr_max_conns(const struct smc_lgr_key *key)
+/* Our own limit, and what the peer has agreed to. */
+static unsigned int lgr_max_conns(const struct smc_link_group *lgr)
 {
-	return clamp(READ_ONCE(smc_net(key->net)->set.max_conns_per_lgr), 1, SMC_NEGO_MAX_CONNS);
+	int own = READ_ONCE(smc_net(lgr->key.net)->set.max_conns_per_lgr);
+
+	return min_not_zero(clamp(own, 1, SMC_NEGO_MAX_CONNS), (int)lgr->params.max_conns);
 }
 
 /*
@@ -289,7 +292,7 @@ static bool lgr_fits(struct smc_link_group *lgr, struct lgr_search *s)
 	}
 	if (lgr->state == SMC_LGR_FORMING)
 		return lgr_has_same_client(lgr, s->key);
-	return lgr->nr_conns < lgr_max_conns(s->key) && lgr_has_ends(lgr, s->end, s->key);
+	return lgr->nr_conns < lgr_max_conns(lgr) && lgr_has_ends(lgr, s->end, s->key);
 }
 
 /*

@@ -67,6 +67,7 @@ struct smc_link {
  * @net: namespace
  * @role: ours
  * @vlan: VLAN id, 0 for none
+ * @version: of SMC-R, by which the two speak
  * @peer_id: who the peer says it is
  * @peer_gid: GID of its RNIC, as in its first message
  * @peer_mac: MAC address of that RNIC
@@ -80,6 +81,7 @@ struct smc_lgr_key {
 	struct net *net;
 	enum smc_role role;
 	u16 vlan;
+	u8 version;
 	u8 peer_id[8];
 	u8 peer_gid[16];
 	u8 peer_mac[6];

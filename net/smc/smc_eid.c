@@ -50,7 +50,9 @@ int smc_eid_add(const u8 eid[SMC_EID_LEN])
 	else if (smc_nr_eids == SMC_EIDS_USER_MAX)
 		rc = -ERANGE;
 	else
-		memcpy(smc_eids[smc_nr_eids++], eid, SMC_EID_LEN);
+		memcpy(smc_eids[smc_nr_eids], eid, SMC_EID_LEN);
+	if (!rc)
+		WRITE_ONCE(smc_nr_eids, smc_nr_eids + 1);
 	spin_unlock(&smc_eid_lock);
 	return rc;
 }
@@ -71,7 +73,7 @@ int smc_eid_remove(const u8 eid[SMC_EID_LEN])
 	spin_lock(&smc_eid_lock);
 	i = smc_eid_find(eid);
 	if (i >= 0) {
-		smc_nr_eids--;
+		WRITE_ONCE(smc_nr_eids, smc_nr_eids - 1);
 		memmove(smc_eids[i], smc_eids[i + 1], (smc_nr_eids - i) * SMC_EID_LEN);
 	}
 	spin_unlock(&smc_eid_lock);
@@ -86,8 +88,20 @@ int smc_eid_remove(const u8 eid[SMC_EID_LEN])
 void smc_eid_flush(void)
 {
 	spin_lock(&smc_eid_lock);
-	smc_nr_eids = 0;
+	WRITE_ONCE(smc_nr_eids, 0);
 	spin_unlock(&smc_eid_lock);
+}
+
+/**
+ * smc_eid_any() - does this host belong to any group of hosts
+ * @has_default: to that of the default EID
+ *
+ * Context: Any context.
+ * Return: true if smc_eid_list() would not be empty.
+ */
+bool smc_eid_any(bool has_default)
+{
+	return has_default || READ_ONCE(smc_nr_eids);
 }
 
 /**

@@ -21,6 +21,7 @@ static_assert(sizeof(SMC_EID_DEFAULT) - 1 == SMC_EID_LEN);
 int smc_eid_add(const u8 eid[SMC_EID_LEN]);
 int smc_eid_remove(const u8 eid[SMC_EID_LEN]);
 void smc_eid_flush(void);
+bool smc_eid_any(bool has_default);
 bool smc_eid_get(unsigned int i, u8 eid[SMC_EID_LEN]);
 unsigned int smc_eid_list(bool has_default, u8 eid[SMC_CLC_EIDS_MAX][SMC_EID_LEN]);
 

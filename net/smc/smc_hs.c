@@ -23,11 +23,13 @@
  * the oldest is reset for each that comes, so that peers that say nothing are
  * replaced by those that do.
  */
+#include <linux/utsname.h>
 #include <net/tcp.h>
 
 #include "smc_clc.h"
 #include "smc_close.h"
 #include "smc_compat.h"
+#include "smc_eid.h"
 #include "smc_fallback.h"
 #include "smc_grow.h"
 #include "smc_hs.h"
@@ -36,6 +38,7 @@
 #include "smc_llc.h"
 #include "smc_net.h"
 #include "smc_pnet.h"
+#include "smc_route.h"
 #include "smc_tcp.h"
 #include "smc_trace.h"
 
@@ -47,8 +50,11 @@
 /* And the first link of a group: queues, receives, tables; on soft-RoCE. */
 #define SMC_HS_LINK_BYTES	(128UL << 10)
 
-/* With SO_RCVLOWAT set by BPF, TCP keeps silent about a short message. */
-#define SMC_HS_LOWAT_SLICE	max(HZ / 50, 1)
+/*
+ * How often to look where nobody says that there is news: with SO_RCVLOWAT set
+ * by BPF, TCP keeps silent about a short message; a neighbour is found silently.
+ */
+#define SMC_HS_SLICE	max(HZ / 50, 1)
 
 enum smc_hs_outcome {
 	SMC_HS_GO_ON,
@@ -81,6 +87,9 @@ enum smc_hs_growth {
  * @watch: in its wait queue
  * @has_end: @end is filled
  * @end: the local RDMA port
+ * @routed: the same for a way that may cross subnets; empty if there is none
+ * @route: that way
+ * @is_routing: it is being looked for
  * @peer_id: our peer ID
  * @subnets: what a client proposes
  * @lgr: the link group, with a reservation until @is_joined
@@ -100,7 +109,9 @@ enum smc_hs_growth {
  * @is_parting: our Decline has ended first contact, the peer's may be under way
  * @reason: why TCP
  * @err: negative errno, why not at all
- * @proposal: of the peer, server only
+ * @proposal: the client's: of the peer, or our own
+ * @peer_gid: of the RNIC that the client would use, server only
+ * @params: what has been settled
  * @half: message that has not come completely
  * @rx: last message received
  * @tx: message to send
@@ -116,6 +127,9 @@ struct smc_hs {
 	struct wait_queue_entry watch;
 	bool has_end;
 	struct smc_ib_end end;
+	struct smc_ib_end routed;
+	struct smc_route route;
+	bool is_routing;
 	u8 peer_id[8];
 	struct smc_nego_subnets subnets;
 	struct smc_link_group *lgr;
@@ -136,6 +150,8 @@ struct smc_hs {
 	enum smc_decline reason;
 	int err;
 	struct smc_clc_proposal proposal;
+	u8 peer_gid[SMC_GID_LEN];
+	struct smc_params params;
 	struct smc_clc_rx half;
 	struct smc_clc_msg rx;
 	struct smc_clc_msg tx;
@@ -272,16 +288,67 @@ static enum smc_hs_outcome smc_hs_find_end(struct smc_hs *hs)
 		return smc_hs_to_tcp(hs, reason);
 	hs->has_end = true;
 	smc_pnet_local_id(hs->net, &hs->end, hs->peer_id);
+	/* only for hosts that can have use for it */
+	if (!smc_eid_any(READ_ONCE(smc_net(hs->net)->set.default_eid)) ||
+	    !smc_pnet_find_routed(tsk, &hs->routed))
+		hs->routed.dev = NULL;
 	return SMC_HS_GO_ON;
 }
 
-static void smc_hs_key(struct smc_hs *hs, struct smc_lgr_key *key, const u8 *peer_id,
+static void smc_hs_local(struct smc_hs *hs, struct smc_nego_local *local)
+{
+	const struct smc_settings *set = &smc_net(hs->net)->set;
+	struct smc_clc_v2_offer *v2 = &local->v2;
+
+	memset(local, 0, sizeof(*local));
+	local->subnets = hs->subnets;
+	memcpy(local->peer_id, hs->peer_id, sizeof(local->peer_id));
+	memcpy(local->gid, hs->end.gid.raw, sizeof(local->gid));
+	memcpy(local->mac, hs->end.mac, sizeof(local->mac));
+	local->has_v2 = hs->routed.dev;
+	if (!local->has_v2)
+		return;
+	memcpy(v2->gid, hs->routed.gid.raw, sizeof(v2->gid));
+	v2->release = SMC_NEGO_RELEASE;
+	v2->max_conns = max(READ_ONCE(set->max_conns_per_lgr), SMC_NEGO_V21_MIN_CONNS);
+	/* without a second one there is nothing to wait for on first contact */
+	v2->max_links = 1;
+	v2->nr_eids = smc_eid_list(READ_ONCE(set->default_eid), v2->eid);
+}
+
+/* From here on the connection belongs to the port of the routed way. */
+static void smc_hs_go_routed(struct smc_hs *hs)
+{
+	if (!hs->routed.dev)
+		return;
+	smc_ib_end_put(&hs->end);
+	hs->end = hs->routed;
+	hs->routed.dev = NULL;
+}
+
+/*
+ * The way to a GID of the peer's. Its next hop may have to be asked for; the
+ * peer waits for a message meanwhile, so not for long. SMC_HS_TCP: there is none.
+ */
+static enum smc_hs_outcome smc_hs_find_route(struct smc_hs *hs, const struct smc_ib_end *end,
+					     const u8 *gid)
+{
+	int rc = smc_route_find(hs->net, end, gid, &hs->route);
+
+	hs->is_routing = rc == -EAGAIN && !smc_hs_is_late(hs, smc_hs_patience(hs) / 2);
+	if (hs->is_routing)
+		return SMC_HS_WAIT;
+	return rc ? smc_hs_to_tcp(hs, SMC_DECLINE_NOROUTE) : SMC_HS_GO_ON;
+}
+
+static void smc_hs_key(struct smc_hs *hs, struct smc_lgr_key *key, u8 version, const u8 *peer_id,
 		       const u8 *peer_gid, const u8 *peer_mac)
 {
 	memset(key, 0, sizeof(*key));
 	key->net = hs->net;
 	key->role = hs->is_server ? SMC_ROLE_SERVER : SMC_ROLE_CLIENT;
 	key->vlan = hs->end.vlan;
+	key->version = version;
 	memcpy(key->peer_id, peer_id, sizeof(key->peer_id));
 	memcpy(key->peer_gid, peer_gid, sizeof(key->peer_gid));
 	memcpy(key->peer_mac, peer_mac, sizeof(key->peer_mac));
@@ -477,6 +544,15 @@ static enum smc_hs_outcome smc_hs_join(struct smc_hs *hs)
 	return SMC_HS_GO_ON;
 }
 
+/* The name of this host as CLC has it: blank padded. */
+static void smc_hs_host(u8 host[SMC_CLC_HOST_LEN])
+{
+	const char *name = init_utsname()->nodename;
+
+	memset(host, ' ', SMC_CLC_HOST_LEN);
+	memcpy(host, name, strnlen(name, SMC_CLC_HOST_LEN));
+}
+
 static void smc_hs_own_data(struct smc_hs *hs, struct smc_nego_end *end,
 			    struct smc_nego_rmbe *rmbe)
 {
@@ -487,6 +563,9 @@ static void smc_hs_own_data(struct smc_hs *hs, struct smc_nego_end *end,
 	memcpy(end->gid, link->wr.end.gid.raw, sizeof(end->gid));
 	memcpy(end->mac, link->wr.end.mac, sizeof(end->mac));
 	end->qpn = link->wr.qp->qp_num;
+	end->psn = link->psn;
+	end->is_direct = hs->route.is_direct;
+	smc_hs_host(end->host);
 	rmbe->rkey = smc_buf_rkey(conn->rmbe.buf, link->index);
 	rmbe->addr = conn->rmbe.buf->iova;
 	rmbe->token = conn->token;
@@ -494,8 +573,12 @@ static void smc_hs_own_data(struct smc_hs *hs, struct smc_nego_end *end,
 	rmbe->size_code = smc_nego_size_code(conn->rmbe.size, SMC_BSIZE_DEPLOYED_MAX);
 }
 
-static void smc_hs_peer_end(const struct smc_clc_accept *acc, struct smc_ib_peer *peer)
+static void smc_hs_peer_end(const struct smc_hs *hs, const struct smc_clc_accept *acc,
+			    struct smc_ib_peer *peer)
 {
+	/* as zeros they say that there is no gateway, and nothing to find */
+	memcpy(peer->hop_mac, hs->route.mac, sizeof(peer->hop_mac));
+	peer->hop_limit = hs->route.hop_limit;
 	memcpy(peer->gid, acc->gid, sizeof(peer->gid));
 	memcpy(peer->mac, acc->mac, sizeof(peer->mac));
 	peer->qpn = acc->qpn;
@@ -581,7 +664,7 @@ static void smc_hs_say_decline(struct smc_hs *hs)
 		return;
 	smc_pnet_local_id(hs->net, hs->has_end ? &hs->end : NULL, hs->peer_id);
 	rc = smc_clc_decline(hs->smc->tcp, hs->peer_id, hs->reason, hs->out_of_sync,
-			     hs->is_parting);
+			     hs->rx.version, hs->is_parting);
 	if (!rc)
 		smc_stat_inc(hs->net, SMC_STAT_DECLINE_TX);
 	/* not sent, and still ours to send, where the peer has said something */
@@ -598,7 +681,8 @@ static enum smc_hs_outcome smc_hs_part(struct smc_hs *hs)
 	bool is_acked = smc_clc_is_acked(hs->smc->tcp);
 	int rc;
 
-	rc = smc_clc_take_decline(hs->smc->tcp, &hs->half, hs->lgr->key.peer_id);
+	/* the last message was its Accept or Confirm */
+	rc = smc_clc_take_decline(hs->smc->tcp, &hs->half, hs->rx.accept.peer_id);
 	if (!rc) {
 		smc_stat_inc(hs->net, SMC_STAT_DECLINE_RX);
 		hs->may_decline = false;
@@ -692,7 +776,7 @@ static enum smc_hs_outcome smc_hs_server_first(struct smc_hs *hs)
 {
 	struct smc_link_group *lgr = hs->lgr;
 
-	lgr->params.max_links = SMC_NEGO_MAX_LINKS;
+	lgr->params = hs->params;
 	smc_llc_init(lgr);
 	hs->link = smc_link_create(lgr, &hs->end);
 	if (IS_ERR(hs->link)) {
@@ -706,15 +790,15 @@ static enum smc_hs_outcome smc_hs_server_first(struct smc_hs *hs)
 /* Step 3: the group the server wants this connection in; FC-02, LG-06. */
 static enum smc_hs_outcome smc_hs_server_group(struct smc_hs *hs)
 {
-	const struct smc_clc_proposal *prop = &hs->proposal;
 	struct smc_link_group *lgr, *forming;
 	enum smc_hs_outcome out;
 	struct smc_lgr_key key;
 
 	/* a RoCE v2 packet has one IP version: follow the client's choice */
-	if (smc_ib_end_follow(&hs->end, prop->gid))
+	if (smc_ib_end_follow(&hs->end, hs->peer_gid))
 		return smc_hs_to_tcp(hs, SMC_DECLINE_NOSMCRDEV);
-	smc_hs_key(hs, &key, prop->peer_id, prop->gid, prop->mac);
+	smc_hs_key(hs, &key, hs->params.version, hs->proposal.peer_id, hs->peer_gid,
+		   hs->proposal.mac);
 	for (;;) {
 		if (smc_hs_awaited_in_vain(hs))
 			return smc_hs_to_tcp(hs, SMC_DECLINE_TIMEOUT_CL);
@@ -738,10 +822,10 @@ static enum smc_hs_outcome smc_hs_server_group(struct smc_hs *hs)
 static enum smc_hs_outcome smc_hs_server_accept(struct smc_hs *hs)
 {
 	struct smc_nego_rmbe rmbe;
-	struct smc_nego_end end;
+	struct smc_nego_end end = {};
 
 	smc_hs_own_data(hs, &end, &rmbe);
-	smc_nego_build_accept(&hs->tx, &end, &rmbe, hs->link->wr.end.mtu, hs->link->psn,
+	smc_nego_build_accept(&hs->tx, &end, &rmbe, hs->link->wr.end.mtu, &hs->params,
 			      hs->is_first);
 	hs->is_told = true;
 	return smc_hs_send(hs);
@@ -756,14 +840,14 @@ static enum smc_hs_outcome smc_hs_server_check(struct smc_hs *hs)
 	struct smc_link *link;
 
 	/* the client may name any active link of the group, SC-09 */
-	smc_hs_peer_end(&hs->rx.accept, &peer);
+	smc_hs_peer_end(hs, &hs->rx.accept, &peer);
 	link = hs->is_first ? NULL : smc_lgr_link_by_peer(hs->lgr, &peer);
 	if (link)
 		hs->link = link;
 	smc_hs_known(hs, &hs->rx.accept, &known);
 	known.has_link = link;
-	smc_nego_check_confirm(&hs->rx, &hs->proposal, hs->is_first ? NULL : &known,
-			       hs->end.mtu, &decision);
+	smc_nego_check_confirm(&hs->rx, &hs->proposal, &hs->params,
+			       hs->is_first ? NULL : &known, hs->end.mtu, &decision);
 	switch (decision.verdict) {
 	case SMC_CONFIRM_OK:
 		break;
@@ -785,7 +869,7 @@ static enum smc_hs_outcome smc_hs_take_peer(struct smc_hs *hs)
 	struct smc_ib_peer peer;
 
 	if (hs->is_first) {
-		smc_hs_peer_end(acc, &peer);
+		smc_hs_peer_end(hs, acc, &peer);
 		if (smc_link_connect(hs->link, &peer)) {
 			hs->is_path_bad = true;
 			return smc_hs_to_tcp(hs, SMC_DECLINE_ERR_RDYLNK);
@@ -809,7 +893,6 @@ static enum smc_hs_outcome smc_hs_server_agreed(struct smc_hs *hs)
 
 static enum smc_hs_outcome smc_hs_server_proposal(struct smc_hs *hs)
 {
-	enum smc_decline reason;
 	enum smc_hs_outcome out;
 
 	/* its time began with the connection */
@@ -822,13 +905,36 @@ static enum smc_hs_outcome smc_hs_server_proposal(struct smc_hs *hs)
 	/* what was agreed on first must be declined */
 	if (hs->smc->is_eager_tcp)
 		return smc_hs_to_tcp(hs, hs->smc->fallback);
-	out = smc_hs_find_end(hs);
-	if (out != SMC_HS_GO_ON)
-		return out;
-	reason = smc_nego_server(&hs->proposal,
-				 smc_pnet_shares_subnet(hs->smc->tcp->sk, &hs->proposal));
+	return smc_hs_find_end(hs);
+}
+
+/* Which of the client's offers? A routed way counts if it leads to the client. */
+static enum smc_hs_outcome smc_hs_server_choose(struct smc_hs *hs)
+{
+	struct smc_nego_local local;
+	struct smc_nego_taken taken;
+	enum smc_decline reason;
+	enum smc_hs_outcome out;
+	const u8 *gid;
+
+	smc_hs_local(hs, &local);
+	gid = smc_nego_routed_gid(&hs->proposal, &local);
+	if (gid) {
+		out = smc_hs_find_route(hs, &hs->routed, gid);
+		if (out == SMC_HS_WAIT)
+			return out;
+		local.has_v2 = out == SMC_HS_GO_ON;
+	}
+	reason = smc_nego_server(&hs->proposal, &local,
+				 smc_pnet_shares_subnet(hs->smc->tcp->sk, &hs->proposal), &taken);
 	if (reason != SMC_DECLINE_NONE)
 		return smc_hs_to_tcp(hs, reason);
+	hs->params = taken.params;
+	memcpy(hs->peer_gid, taken.peer_gid, sizeof(hs->peer_gid));
+	if (hs->params.is_routed)
+		smc_hs_go_routed(hs);
+	else
+		memset(&hs->route, 0, sizeof(hs->route));
 	return SMC_HS_GO_ON;
 }
 
@@ -846,7 +952,8 @@ static enum smc_hs_outcome smc_hs_server_llc(struct smc_hs *hs)
 
 static const smc_hs_step smc_hs_server_steps[] = {
 	smc_hs_server_agreed,	/* 1. did both sides offer SMC-R? 3.5.1.1, OPT-10 */
-	smc_hs_server_proposal,	/* 2. Proposal, RDMA port, common subnet; 3.5.1.2 */
+	smc_hs_server_proposal,	/* 2. Proposal, RDMA port ... */
+	smc_hs_server_choose,	/*    common subnet, or a route; 3.5.1.2 */
 	smc_hs_server_group,	/* 3. a link group, or first contact; 3.5.1.2, 3.5.2.1 */
 	smc_hs_get_sndbuf,	/* 4. send ring ... */
 	smc_hs_get_rmbe,	/*    and element, ready before the Accept says so, ACPT-04 */
@@ -862,7 +969,7 @@ static const smc_hs_step smc_hs_server_steps[] = {
 
 static enum smc_hs_outcome smc_hs_client_propose(struct smc_hs *hs)
 {
-	struct smc_nego_local local = {};
+	struct smc_nego_local local;
 	enum smc_decline reason;
 	enum smc_hs_outcome out;
 
@@ -871,14 +978,11 @@ static enum smc_hs_outcome smc_hs_client_propose(struct smc_hs *hs)
 	out = smc_hs_find_end(hs);
 	if (out != SMC_HS_GO_ON)
 		return out;
-	local.mtu = hs->end.mtu;
-	local.subnets = hs->subnets;
-	memcpy(local.peer_id, hs->peer_id, sizeof(local.peer_id));
-	memcpy(local.gid, hs->end.gid.raw, sizeof(local.gid));
-	memcpy(local.mac, hs->end.mac, sizeof(local.mac));
+	smc_hs_local(hs, &local);
 	reason = smc_nego_propose(&local, &hs->tx);
 	if (reason != SMC_DECLINE_NONE)
 		return smc_hs_to_tcp(hs, reason);
+	hs->proposal = hs->tx.proposal;
 	return smc_hs_send(hs);
 }
 
@@ -893,8 +997,7 @@ static void smc_hs_client_end_stale(const struct smc_lgr_key *key, const struct 
 	smc_lgr_put(lgr);
 }
 
-static enum smc_hs_outcome smc_hs_client_form(struct smc_hs *hs, const struct smc_lgr_key *key,
-					      const struct smc_params *params)
+static enum smc_hs_outcome smc_hs_client_form(struct smc_hs *hs, const struct smc_lgr_key *key)
 {
 	struct smc_link_group *lgr = smc_lgr_form(key);
 
@@ -902,7 +1005,7 @@ static enum smc_hs_outcome smc_hs_client_form(struct smc_hs *hs, const struct sm
 		return smc_hs_to_tcp(hs, SMC_DECLINE_MEM);
 	hs->lgr = lgr;
 	hs->is_first = true;
-	lgr->params = *params;
+	lgr->params = hs->params;
 	smc_llc_init(lgr);
 	hs->link = smc_link_create(lgr, &hs->end);
 	if (IS_ERR(hs->link)) {
@@ -936,6 +1039,22 @@ static enum smc_hs_outcome smc_hs_client_reserve(struct smc_hs *hs,
 	return SMC_HS_GO_ON;
 }
 
+/* First contact, which is not begun before this is done: the way to the server. */
+static enum smc_hs_outcome smc_hs_client_route(struct smc_hs *hs, const u8 *gid)
+{
+	enum smc_decline reason;
+	enum smc_hs_outcome out;
+
+	if (!hs->params.is_routed)
+		return SMC_HS_GO_ON;
+	smc_hs_go_routed(hs);
+	out = smc_hs_find_route(hs, &hs->end, gid);
+	if (out != SMC_HS_GO_ON)
+		return out;
+	reason = smc_nego_check_route(&hs->params, hs->route.is_direct);
+	return reason == SMC_DECLINE_NONE ? SMC_HS_GO_ON : smc_hs_to_tcp(hs, reason);
+}
+
 /* Step 4: first or subsequent contact; FC-06, SC-05, ERR-13. */
 static enum smc_hs_outcome smc_hs_client_group(struct smc_hs *hs)
 {
@@ -946,22 +1065,26 @@ static enum smc_hs_outcome smc_hs_client_group(struct smc_hs *hs)
 	struct smc_lgr_key key;
 	struct smc_ib_peer peer;
 
-	smc_hs_key(hs, &key, acc->peer_id, acc->gid, acc->mac);
-	smc_hs_peer_end(acc, &peer);
+	smc_hs_key(hs, &key, hs->rx.version, acc->peer_id, acc->gid, acc->mac);
+	smc_hs_peer_end(hs, acc, &peer);
 	if (!acc->first_contact) {
 		out = smc_hs_client_reserve(hs, &key, &peer);
 		if (out != SMC_HS_GO_ON)
 			return out;
 	}
 	smc_hs_known(hs, acc, &known);
-	smc_nego_classify_accept(&hs->rx, &known, hs->end.mtu, &decision);
+	smc_nego_classify_accept(&hs->rx, &hs->proposal, &known, hs->end.mtu, &decision);
+	hs->params = decision.params;
 	switch (decision.contact) {
 	case SMC_CONTACT_SUBSEQUENT:
 		return SMC_HS_GO_ON;
 	case SMC_CONTACT_FIRST:
 	case SMC_CONTACT_FIRST_STALE:
+		out = smc_hs_client_route(hs, acc->gid);
+		if (out != SMC_HS_GO_ON)
+			return out;
 		smc_hs_client_end_stale(&key, &peer);
-		return smc_hs_client_form(hs, &key, &decision.params);
+		return smc_hs_client_form(hs, &key);
 	default:
 		hs->out_of_sync = decision.out_of_sync;
 		return smc_hs_to_tcp(hs, decision.decline);
@@ -971,7 +1094,7 @@ static enum smc_hs_outcome smc_hs_client_group(struct smc_hs *hs)
 static enum smc_hs_outcome smc_hs_client_confirm(struct smc_hs *hs)
 {
 	struct smc_nego_rmbe rmbe;
-	struct smc_nego_end end;
+	struct smc_nego_end end = {};
 	u8 mtu = hs->link->wr.end.mtu;
 
 	/* LLC may be faster than the Confirm */
@@ -980,7 +1103,7 @@ static enum smc_hs_outcome smc_hs_client_confirm(struct smc_hs *hs)
 	smc_hs_own_data(hs, &end, &rmbe);
 	if (hs->is_first)
 		mtu = min_t(u8, mtu, hs->link->peer.mtu);
-	smc_nego_build_confirm(&hs->tx, &end, &rmbe, mtu, hs->link->psn);
+	smc_nego_build_confirm(&hs->tx, &end, &rmbe, mtu, &hs->params, hs->is_first);
 	hs->is_told = true;
 	return smc_hs_send(hs);
 }
@@ -1018,6 +1141,7 @@ static void smc_hs_cleanup(struct smc_hs *hs, enum smc_hs_outcome out)
 
 	if (hs->has_end)
 		smc_ib_end_put(&hs->end);
+	smc_ib_end_put(&hs->routed);
 	if (!lgr || out == SMC_HS_SMC)
 		return;
 	if (hs->is_first || smc_hs_is_out_of_sync(hs)) {
@@ -1170,9 +1294,9 @@ static void smc_hs_arm_timer(struct smc_hs *hs)
 	if (!hs->has_deadline)
 		return;
 	/* an acknowledgment is no news of TCP's, and a sockmap keeps news to itself */
-	if (hs->is_parting || hs->smc->is_eager_tcp ||
+	if (hs->is_parting || hs->is_routing || hs->smc->is_eager_tcp ||
 	    READ_ONCE(hs->smc->tcp->sk->sk_rcvlowat) > 1)
-		left = min_t(long, left, SMC_HS_LOWAT_SLICE);
+		left = min_t(long, left, SMC_HS_SLICE);
 	smc_sock_queue_delayed(hs->smc, &hs->smc->hs_timer, max(left, 0L));
 }
 

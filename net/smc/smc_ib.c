@@ -44,7 +44,7 @@
 #define SMC_IB_MAX_RETRIES	6	/* 7 is "for ever" to soft-RoCE */
 #define SMC_IB_RNR_RETRIES	7	/* for ever: a slow receiver is no fault */
 #define SMC_IB_RNR_TIMER	5	/* 0.06 ms */
-#define SMC_IB_HOP_LIMIT	1	/* version 1 does not leave the subnet */
+#define SMC_IB_HOP_LIMIT	1	/* does not leave the subnet */
 
 /*
  * Readers are handshakes: they do not wait for one another, only for a device
@@ -219,6 +219,7 @@ struct smc_ib_wish {
 	u16 vlan;
 	bool v2_only;			/* refuse RoCE v1 GIDs ... */
 	bool mapped;			/* ... and those that do not equal this */
+	union ib_gid gid;		/* this before all others; may be zero */
 };
 
 static bool smc_ib_gid_is_v2(const struct ib_gid_attr *attr)
@@ -247,7 +248,7 @@ static unsigned int smc_ib_gid_rank(const struct ib_gid_attr *attr,
 	bool is_v1 = attr->gid_type == IB_GID_TYPE_ROCE;
 	u16 vlan = SMC_IB_NO_VLAN;
 	struct net_device *ndev;
-	bool is_own, is_theirs;
+	bool is_own, is_theirs, is_named;
 
 	if (!is_v1 && !smc_ib_gid_is_v2(attr))
 		return 0;
@@ -267,7 +268,8 @@ static unsigned int smc_ib_gid_rank(const struct ib_gid_attr *attr,
 	if (!is_theirs && !is_own)
 		return 0;
 
-	return 1 + (mapped && !is_v1) + 2 * is_theirs + 4 * is_v1;
+	is_named = !memcmp(&attr->gid, &wish->gid, sizeof(wish->gid));
+	return 1 + (mapped && !is_v1) + 2 * is_theirs + 4 * is_v1 + 8 * is_named;
 }
 
 /* Fills GID, index, MAC, VLAN and type of @end from the best GID of its port. */
@@ -353,6 +355,36 @@ static int smc_ib_try_devices(struct net *net, const struct smc_ib_wish *wish,
 	return rc;
 }
 
+/* The port that suits @wish best, for @ndev or one below it. */
+static int smc_ib_find_below(struct net *net, struct net_device *ndev, struct smc_ib_wish *wish,
+			     struct smc_ib_end *end)
+{
+	struct smc_ib_stack stack = {};
+	struct netdev_nested_priv priv = { .data = &stack };
+	int rc = -ENODEV;
+	unsigned int i;
+	int err;
+
+	rcu_read_lock();
+	smc_ib_stack_push(ndev, &priv);
+	netdev_walk_all_lower_dev_rcu(ndev, smc_ib_stack_push, &priv);
+	rcu_read_unlock();
+
+	memset(end, 0, sizeof(*end));
+	down_read(&smc_ib_devices_lock);
+	for (i = 0; i < stack.n; i++) {
+		wish->own = stack.ndev[i];
+		err = smc_ib_try_devices(net, wish, end);
+		rc = err ? smc_ib_worse(rc, err) : 0;
+		if (!err)
+			break;
+	}
+	up_read(&smc_ib_devices_lock);
+
+	smc_ib_stack_put(stack.ndev, stack.n);
+	return rc;
+}
+
 /**
  * smc_ib_find() - the RDMA port and GID that serve a network device
  * @net: the namespace that wants to use it
@@ -375,31 +407,34 @@ static int smc_ib_try_devices(struct net *net, const struct smc_ib_wish *wish,
 int smc_ib_find(struct net *net, struct net_device *ndev, u16 vlan,
 		struct smc_ib_end *end)
 {
-	struct smc_ib_stack stack = {};
-	struct netdev_nested_priv priv = { .data = &stack };
 	struct smc_ib_wish wish = { .ndev = ndev, .vlan = vlan };
-	int rc = -ENODEV;
-	unsigned int i;
-	int err;
 
-	rcu_read_lock();
-	smc_ib_stack_push(ndev, &priv);
-	netdev_walk_all_lower_dev_rcu(ndev, smc_ib_stack_push, &priv);
-	rcu_read_unlock();
+	return smc_ib_find_below(net, ndev, &wish, end);
+}
 
-	memset(end, 0, sizeof(*end));
-	down_read(&smc_ib_devices_lock);
-	for (i = 0; i < stack.n; i++) {
-		wish.own = stack.ndev[i];
-		err = smc_ib_try_devices(net, &wish, end);
-		rc = err ? smc_ib_worse(rc, err) : 0;
-		if (!err)
-			break;
-	}
-	up_read(&smc_ib_devices_lock);
+/**
+ * smc_ib_find_routed() - the RDMA port and GID for a way across subnets
+ * @net: the namespace that wants to use it
+ * @ndev: where the route leads; the caller holds a reference
+ * @vlan: VLAN id, 0 for none
+ * @addr: our address on TCP
+ * @end: as with smc_ib_find()
+ *
+ * As smc_ib_find(), but RoCE v2 GIDs with an IPv4 address only, that of TCP
+ * before others (linux-abi 6).
+ *
+ * Context: Process context, may sleep (the port may be queried).
+ * Return: as smc_ib_find().
+ */
+int smc_ib_find_routed(struct net *net, struct net_device *ndev, u16 vlan, __be32 addr,
+		       struct smc_ib_end *end)
+{
+	struct smc_ib_wish wish = {
+		.ndev = ndev, .vlan = vlan, .v2_only = true, .mapped = true,
+	};
 
-	smc_ib_stack_put(stack.ndev, stack.n);
-	return rc;
+	ipv6_addr_set_v4mapped(addr, (struct in6_addr *)wish.gid.raw);
+	return smc_ib_find_below(net, ndev, &wish, end);
 }
 
 static int smc_ib_try_own(struct smc_ib_dev *dev, u8 port, struct smc_ib_end *end)
@@ -474,6 +509,19 @@ static const struct ib_gid_attr *smc_ib_end_attr(const struct smc_ib_end *end)
 		return attr;
 	rdma_put_gid_attr(attr);
 	return ERR_PTR(-EADDRNOTAVAIL);
+}
+
+static int smc_ib_is_lower(struct net_device *ndev, struct netdev_nested_priv *priv)
+{
+	return ndev == priv->data;
+}
+
+/* The caller is in an RCU read section. */
+static bool smc_ib_rests_on(struct net_device *ndev, struct net_device *lower)
+{
+	struct netdev_nested_priv priv = { .data = lower };
+
+	return netdev_walk_all_lower_dev_rcu(ndev, smc_ib_is_lower, &priv);
 }
 
 /* Can the two talk? A RoCE v2 packet is either IPv4 or IPv6. */
@@ -560,6 +608,31 @@ void smc_ib_end_copy(struct smc_ib_end *to, const struct smc_ib_end *from)
 	*to = *from;
 	if (to->dev)
 		refcount_inc(&to->dev->refs);
+}
+
+/**
+ * smc_ib_end_is_at() - is this the network device of a local end?
+ * @end: holds its reference
+ * @ndev: the network device
+ *
+ * Context: Process context, may sleep.
+ * Return: true if the end's GID is one of @ndev's, or of a device @ndev rests on.
+ */
+bool smc_ib_end_is_at(const struct smc_ib_end *end, const struct net_device *ndev)
+{
+	const struct ib_gid_attr *attr = smc_ib_end_attr(end);
+	struct net_device *own;
+	bool is_at;
+
+	if (IS_ERR(attr))
+		return false;
+	rcu_read_lock();
+	own = rdma_read_gid_attr_ndev_rcu(attr);
+	is_at = !IS_ERR(own) &&
+		(own == ndev || smc_ib_rests_on((struct net_device *)ndev, own));
+	rcu_read_unlock();
+	rdma_put_gid_attr(attr);
+	return is_at;
 }
 
 /**
@@ -801,10 +874,11 @@ static bool smc_ib_peer_is_valid(const struct smc_ib_peer *peer)
  * @end: local end of the link
  * @peer: the peer's end, as received
  *
- * The path is addressed from the peer's GID and MAC alone, no neighbour is
+ * The path is addressed from what @peer holds alone, no neighbour is
  * resolved here (CLC-12); soft-RoCE hands its packets to the IP stack, which
- * does so by itself. A hop limit of 1 keeps the link inside the subnet with
- * RoCE v2, too. The path MTU is the smaller of both. FC-07.
+ * does so by itself. Unless @peer says otherwise, a hop limit of 1 keeps the link
+ * inside the subnet with RoCE v2, too. The path MTU is the smaller of both.
+ * FC-07.
  *
  * Context: Process context, may sleep.
  * Return: 0; -EINVAL if @peer holds values no peer can have; -ENETUNREACH if
@@ -838,9 +912,10 @@ int smc_ib_qp_rtr(struct ib_qp *qp, const struct smc_ib_end *end,
 	attr.ah_attr.type = rdma_ah_find_type(qp->device, end->port);
 	rdma_ah_set_port_num(&attr.ah_attr, end->port);
 	/* From here on the reference on sgid_attr belongs to ah_attr. */
-	rdma_move_grh_sgid_attr(&attr.ah_attr, &dgid, 0, SMC_IB_HOP_LIMIT, 0,
-				sgid_attr);
-	ether_addr_copy(attr.ah_attr.roce.dmac, peer->mac);
+	rdma_move_grh_sgid_attr(&attr.ah_attr, &dgid, 0,
+				peer->hop_limit ?: SMC_IB_HOP_LIMIT, 0, sgid_attr);
+	ether_addr_copy(attr.ah_attr.roce.dmac,
+			is_zero_ether_addr(peer->hop_mac) ? peer->mac : peer->hop_mac);
 
 	rc = ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_AV |
 				     IB_QP_PATH_MTU | IB_QP_DEST_QPN |

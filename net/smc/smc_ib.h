@@ -104,6 +104,8 @@ struct smc_ib_end {
  * @qpn: its queue pair number, 24 bits
  * @psn: the first packet sequence number it will send with, 24 bits
  * @mtu: the largest path MTU it can use
+ * @hop_mac: where packets to it go, if not to @mac; zero: to @mac
+ * @hop_limit: of packets to it; 0: they do not leave the subnet
  */
 struct smc_ib_peer {
 	u8 gid[16];
@@ -111,17 +113,22 @@ struct smc_ib_peer {
 	u32 qpn;
 	u32 psn;
 	enum ib_mtu mtu;
+	u8 hop_mac[ETH_ALEN];
+	u8 hop_limit;
 };
 
 int smc_ib_init(void);
 void smc_ib_exit(void);
 
 int smc_ib_find(struct net *net, struct net_device *ndev, u16 vlan, struct smc_ib_end *end);
+int smc_ib_find_routed(struct net *net, struct net_device *ndev, u16 vlan, __be32 addr,
+		       struct smc_ib_end *end);
 int smc_ib_find_any(struct net *net, struct smc_ib_end *end);
 void smc_ib_end_put(struct smc_ib_end *end);
 void smc_ib_end_copy(struct smc_ib_end *to, const struct smc_ib_end *from);
 int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16]);
 int smc_ib_local_mac(u8 mac[ETH_ALEN]);
+bool smc_ib_end_is_at(const struct smc_ib_end *end, const struct net_device *ndev);
 bool smc_ib_end_is_up(const struct smc_ib_end *end);
 bool smc_ib_end_is_dead(const struct smc_ib_end *end);
 

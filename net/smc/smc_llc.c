@@ -30,6 +30,7 @@
 #include <linux/completion.h>
 #include <linux/jiffies.h>
 #include <linux/random.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 
 #include "smc_compat.h"
@@ -38,6 +39,7 @@
 #include "smc_life.h"
 #include "smc_link.h"
 #include "smc_llc.h"
+#include "smc_llc_form.h"
 #include "smc_net.h"
 #include "smc_trace.h"
 
@@ -111,10 +113,13 @@ static void llc_push(struct smc_link_group *lgr, const struct smc_llc_item *item
 	unsigned long flags;
 
 	spin_lock_irqsave(&llc->queue_lock, flags);
-	if (llc->is_closed)
+	if (llc->is_closed) {
+		kfree(item->more);
 		goto unlock;
+	}
 	if (llc->nr == SMC_LLC_QUEUED || (is_rx && llc->nr_rx == SMC_LLC_RX_QUEUED)) {
 		llc->is_overrun = true;
+		kfree(item->more);
 	} else {
 		llc->queue[(llc->head + llc->nr) % SMC_LLC_QUEUED] = *item;
 		llc->nr++;
@@ -196,16 +201,19 @@ static int llc_post(struct smc_link *link, const struct smc_llc_action *act,
 	slot = smc_wr_slot_get(&link->wr, SMC_WR_CTRL);
 	if (!slot)
 		return -EAGAIN;
-	rc = smc_llc_encode(&act->msg, dialect, slot->msg, SMC_WR_MSG_LEN);
+	rc = smc_llc_form_encode(link->lgr->params.llc_form, &act->msg, NULL, dialect, slot->msg,
+				 slot->room);
 	if (rc < 0) {
-		WARN_ON_ONCE(1);
+		/* but for a long message in a slot that was meant for data */
+		WARN_ON_ONCE(rc != -EMSGSIZE);
 		smc_wr_slot_put(slot);
 		return rc;
 	}
+	slot->len = rc;
 	slot->tag.done = llc_sent;
 	slot->tag.cookie = act->cookie;
 	llc_add_probe(link->lgr, act, slot);
-	trace_smc_llc_tx(link, slot->msg, SMC_WR_MSG_LEN);
+	trace_smc_llc_tx(link, slot->msg, slot->len);
 	return smc_wr_post(slot);
 }
 
@@ -491,11 +499,17 @@ static bool llc_event_of(struct smc_link_group *lgr, const struct smc_llc_item *
 
 	switch (item->type) {
 	case SMC_LLC_EV_START:
+		/*
+		 * A client that waits for no ADD LINK sends data right behind
+		 * its CONFIRM LINK reply, which may overtake this worker.
+		 */
+		if (lgr->params.has_dialect)
+			smc_lgr_commit_dialect(lgr, true);
 		ev->start = lgr->llc.start;
 		return true;
 	case SMC_LLC_EV_MSG:
-		switch (smc_llc_decode(item->raw, item->len, lgr->llc.flow.dialect,
-				       &ev->msg)) {
+		switch (smc_llc_form_decode(lgr->params.llc_form, item->more ?: item->raw,
+					    item->len, lgr->llc.flow.dialect, &ev->msg)) {
 		case SMC_LLC_OK:
 			return true;
 		case SMC_LLC_IGNORE:
@@ -644,15 +658,16 @@ static void llc_close(struct smc_link_group *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
 	struct smc_llc_request *req, *next;
+	struct smc_llc_item item;
 	unsigned long flags;
 	LIST_HEAD(left);
 
 	spin_lock_irqsave(&llc->queue_lock, flags);
 	llc->is_closed = true;
-	llc->nr = 0;
-	llc->nr_rx = 0;
 	list_splice_init(&llc->requests, &left);
 	spin_unlock_irqrestore(&llc->queue_lock, flags);
+	while (llc_pop(llc, &item))
+		kfree(item.more);
 	llc_rkey_done(lgr, -ECONNABORTED);
 	list_for_each_entry_safe(req, next, &left, node)
 		llc_finish(req, -ECONNABORTED);
@@ -708,6 +723,7 @@ static void llc_run(struct smc_link_group *lgr)
 	while (llc_pop(llc, &item)) {
 		if (llc_event_of(lgr, &item, &ev))
 			llc_feed(lgr, &ev);
+		kfree(item.more);
 		if (item.type == SMC_LLC_EV_START)
 			llc_feed_missed(lgr, item.link);
 	}
@@ -951,8 +967,11 @@ void smc_llc_init(struct smc_link_group *lgr)
 	struct smc_llc *llc = &lgr->llc;
 	struct smc_llc_params params = {
 		.is_server = lgr->key.role == SMC_ROLE_SERVER,
-		.wants_deployed = !READ_ONCE(set->dialect),
+		.wants_deployed = lgr->params.has_dialect || !READ_ONCE(set->dialect),
+		.dialect_is_fixed = lgr->params.has_dialect,
+		.max_links_is_fixed = lgr->params.max_links_is_fixed,
 		.max_links = lgr->params.max_links,
+		.max_conns = lgr->params.told_max_conns,
 		.link_uid_base = lgr->id,
 		.test_link_idle_ms = READ_ONCE(set->testlink_time) * MSEC_PER_SEC,
 		.timers = set->llc,
@@ -1205,7 +1224,7 @@ static bool llc_answer(struct smc_link *link, const u8 *msg, u32 len)
 	u8 reply[SMC_LLC_LEN];
 	struct smc_wr_slot *slot;
 
-	if (!smc_llc_answer_test_link(msg, len, reply))
+	if (!smc_llc_form_answer_test_link(link->lgr->params.llc_form, msg, len, reply))
 		return false;
 	slot = smc_wr_slot_get(&link->wr, SMC_WR_CTRL);
 	if (!slot)
@@ -1238,6 +1257,11 @@ void smc_llc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
 	trace_smc_llc_rx(link, msg, len);
 	if (llc_answer(link, msg, len))
 		return;
+	/* without memory it is too short, and so out of sync */
+	if (len > sizeof(item.raw))
+		item.more = kmemdup(msg, len, GFP_ATOMIC);
+	if (len > sizeof(item.raw) && !item.more)
+		item.len = sizeof(item.raw);
 	memcpy(item.raw, msg, min_t(u32, len, sizeof(item.raw)));
 	llc_push(link->lgr, &item);
 }

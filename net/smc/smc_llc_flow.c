@@ -344,7 +344,15 @@ static void send_confirm_link(struct llc_run *run, bool is_reply, bool no_eye_ca
 	cl->link_uid = lnk->local_uid;
 	cl->link_num = lnk->num;
 	cl->max_links = max_links;
+	cl->max_conns = run->flow->params.max_conns;
 	cl->no_eye_catcher = no_eye_catcher;
+}
+
+/* An eye catcher where there is none: this side could not read what is sent. */
+static bool is_other_dialect(const struct smc_llc_flow *flow,
+			     const struct smc_llc_confirm_link *cl)
+{
+	return flow->params.dialect_is_fixed && !cl->no_eye_catcher;
 }
 
 static void negotiate(struct smc_llc_flow *flow, const struct smc_llc_confirm_link *cl)
@@ -499,6 +507,10 @@ static void on_confirm_link_request(struct llc_run *run, u8 link,
 		fail_local(run, SMC_LLC_WHY_CONFIRM_LINK_DATA, SMC_DECLINE_ERR_RDYLNK);
 		return;
 	}
+	if (is_other_dialect(flow, cl)) {
+		fail_local(run, SMC_LLC_WHY_CONFIRM_LINK_DATA, SMC_DECLINE_RMBE_EC);
+		return;
+	}
 	flow->link[0].num = cl->link_num;
 	negotiate(flow, cl);
 	flow->phase = SMC_LLC_PREPARING;
@@ -518,6 +530,10 @@ static void on_confirm_link_reply(struct llc_run *run, u8 link,
 	if (!end_equals(&cl->end, &flow->link[0].peer) || cl->link_num != flow->link[0].num) {
 		/* AMB-57 */
 		fail_local(run, SMC_LLC_WHY_CONFIRM_LINK_DATA, SMC_DECLINE_ERR_RDYLNK);
+		return;
+	}
+	if (is_other_dialect(flow, cl)) {
+		fail_local(run, SMC_LLC_WHY_CONFIRM_LINK_DATA, SMC_DECLINE_RMBE_EC);
 		return;
 	}
 	flow->is_confirmed = true;
@@ -563,6 +579,19 @@ static void on_add_link_notice(struct llc_run *run, u8 link)
 		return;
 	if (nr_active(flow) < flow->max_links)
 		flow->pending |= SMC_LLC_PENDING_ADD_LINK;
+}
+
+/* The same in version 2, where a server that has none says so (linux-abi 4.4). */
+static void on_req_add_link(struct llc_run *run, u8 link, const struct smc_llc_msg *msg)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (msg->is_reply || !flow->params.is_server || !is_confirmed_phase(flow))
+		out_of_sync(run, link);
+	else if (flow->max_links > 1)
+		on_add_link_notice(run, link);
+	else
+		ask_send(run, link, SMC_LLC_REQ_ADD_LINK, true, SMC_LLC_SENT_OTHER);
 }
 
 /*
@@ -940,7 +969,7 @@ static void on_delete_rkey_reply(struct llc_run *run, u8 link,
 		/* Keys that the peer does not know are as deleted, RKEY-19. */
 		rkey_done(run, 0);
 	else if (dr->count != sent->count ||
-		 memcmp(dr->rkey, sent->rkey, sizeof(dr->rkey)))
+		 (!dr->is_nameless && memcmp(dr->rkey, sent->rkey, sizeof(dr->rkey))))
 		out_of_sync(run, link);
 	else
 		rkey_done(run, 0);
@@ -1069,6 +1098,9 @@ static void on_msg(struct llc_run *run, u8 link, const struct smc_llc_msg *msg)
 			on_add_link_notice(run, link);
 		else
 			on_add_link_offer(run, link, &msg->add_link);
+		break;
+	case SMC_LLC_REQ_ADD_LINK:
+		on_req_add_link(run, link, msg);
 		break;
 	case SMC_LLC_DELETE_LINK:
 		on_delete_link(run, link, msg);

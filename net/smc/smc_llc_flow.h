@@ -257,8 +257,11 @@ struct smc_llc_actions {
  * struct smc_llc_params - fixed for the life of a link group
  * @is_server: role in the link group
  * @wants_deployed: this side would speak the deployed dialect
+ * @dialect_is_fixed: the peer speaks the deployed dialect or none; the caller has
+ *	committed it before START (version 2)
  * @max_links_is_fixed: CLC agreed on @max_links already (version 2.1)
  * @max_links: own limit, 2..8, or the fixed one, 1..8
+ * @max_conns: what CLC agreed on, for CONFIRM LINK (version 2.1); 0 before
  * @link_uid_base: low byte 0; link user IDs are this plus the link number,
  *	LID-05
  * @test_link_idle_ms: silence on a link before it is probed, 0 never
@@ -267,8 +270,10 @@ struct smc_llc_actions {
 struct smc_llc_params {
 	bool is_server;
 	bool wants_deployed;
+	bool dialect_is_fixed;
 	bool max_links_is_fixed;
 	u8 max_links;
+	u8 max_conns;
 	u32 link_uid_base;
 	u32 test_link_idle_ms;
 	struct smc_llc_timers timers;

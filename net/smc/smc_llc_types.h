@@ -28,6 +28,7 @@ enum smc_llc_queue_limit {
  * @len: bytes that arrived, may exceed what @raw keeps; with EV_MSG
  * @cookie: of a send; reason with EV_REQ_TERMINATE
  * @raw: a received message, still to be decoded; with EV_MSG
+ * @more: in place of @raw the whole of a long one; the ring's until it is decoded
  */
 struct smc_llc_item {
 	enum smc_llc_event_type type;
@@ -36,6 +37,7 @@ struct smc_llc_item {
 	u32 len;
 	u64 cookie;
 	u8 raw[SMC_LLC_LEN];
+	u8 *more;
 };
 
 /**

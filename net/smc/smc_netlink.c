@@ -16,11 +16,11 @@
 #include "smc_netlink.h"
 
 /* Commands without attributes: what a tool sends all the same is refused. */
-static const struct nla_policy smc_netlink_no_policy[] = {
+static const struct nla_policy smc_netlink_no_policy[SMC_NLA_EID_TABLE_MAX + 1] = {
 	[SMC_NLA_EID_TABLE_ENTRY] = { .type = NLA_REJECT },
 };
 
-static const struct nla_policy smc_netlink_eid_policy[] = {
+static const struct nla_policy smc_netlink_eid_policy[SMC_NLA_EID_TABLE_MAX + 1] = {
 	[SMC_NLA_EID_TABLE_ENTRY] = { .type = NLA_STRING, .len = SMC_MAX_EID_LEN },
 };
 
@@ -142,10 +142,10 @@ static int smc_netlink_set_limit(struct sk_buff *skb, struct genl_info *info)
 #define SMC_NETLINK_DUMP(_cmd, _dump) {				\
 	.cmd = _cmd, .dumpit = _dump,				\
 	.policy = smc_netlink_no_policy,			\
-	.maxattr = ARRAY_SIZE(smc_netlink_no_policy) - 1 }
+	.maxattr = SMC_NLA_EID_TABLE_MAX }
 #define SMC_NETLINK_DO(_cmd, _do, _policy) {			\
 	.cmd = _cmd, .doit = _do, .flags = GENL_ADMIN_PERM,	\
-	.policy = _policy, .maxattr = ARRAY_SIZE(_policy) - 1 }
+	.policy = _policy, .maxattr = SMC_NLA_EID_TABLE_MAX }
 
 static const struct genl_ops smc_netlink_ops[] = {
 	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_UEID, smc_netlink_dump_ueid),

@@ -303,6 +303,37 @@ out:
 	return reason;
 }
 
+/**
+ * smc_pnet_find_routed() - the RDMA port for a way that may cross subnets
+ * @tsk: the connected inner TCP socket
+ * @end: filled on success; ends with smc_ib_end_put()
+ *
+ * As smc_pnet_find(), with a RoCE v2 GID that is an IPv4 address, of the
+ * connection's own if there is one; IPv4 connections that leave the host only.
+ *
+ * Context: Process context, may sleep.
+ * Return: false if there is none.
+ */
+bool smc_pnet_find_routed(struct sock *tsk, struct smc_ib_end *end)
+{
+	struct net_device *ndev;
+	bool found = false;
+	u16 vlan = 0;
+
+	if (!smc_pnet_is_ipv4(tsk))
+		return false;
+	ndev = smc_pnet_route_dev(tsk);
+	if (!ndev)
+		return false;
+	if (is_vlan_dev(ndev))
+		vlan = vlan_dev_vlan_id(ndev);
+	if (!(ndev->flags & IFF_LOOPBACK))
+		found = !smc_ib_find_routed(sock_net(tsk), ndev, vlan,
+					    inet_sk(tsk)->inet_saddr, end);
+	dev_put(ndev);
+	return found;
+}
+
 static bool smc_pnet_match_ipv4(struct net_device *ndev, const struct smc_clc_proposal *prop)
 {
 	const struct in_ifaddr *ifa;

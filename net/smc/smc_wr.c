@@ -37,14 +37,17 @@
 /* Where completions are worked off; one place to change when measuring. */
 #define SMC_WR_POLL		IB_POLL_SOFTIRQ
 
-#define SMC_WR_TX_STRIDE	48	/* of messages in the message area */
+#define SMC_WR_TX_STRIDE	48	/* of messages in the message area, behind ... */
+#define SMC_WR_TX_LONG		(SMC_WR_CTRL_SLOTS * SMC_WR_LONG_LEN) /* ... long ones */
+#define SMC_WR_RECV_SGE		2	/* a receive, and wr->more */
 #define SMC_WR_MIN_DATA_SLOTS	4
 #define SMC_WR_PER_SLOT		(SMC_WR_MAX_WRITES + 1)
 #define SMC_WR_DRAIN		1	/* work request by which a queue is drained */
 #define SMC_WR_REG_TIMEOUT	(5 * HZ)
 
 static_assert(SMC_WR_TX_STRIDE >= SMC_WR_MSG_LEN);
-static_assert(SMC_WR_SLOTS * SMC_WR_TX_STRIDE <= PAGE_SIZE);
+static_assert(SMC_WR_TX_LONG + SMC_WR_DATA_SLOTS * SMC_WR_TX_STRIDE <= PAGE_SIZE);
+static_assert(SMC_WR_RECV_MAX - SMC_WR_RECV_LEN <= PAGE_SIZE);
 
 /*
  * A memory registration in flight. It has a life of its own because the one
@@ -146,6 +149,7 @@ struct smc_wr_slot *smc_wr_slot_get(struct smc_wr *wr, enum smc_wr_class class)
 		return NULL;
 
 	memset(slot->msg, 0, SMC_WR_MSG_LEN);
+	slot->len = SMC_WR_MSG_LEN;
 	memset(&slot->tag, 0, sizeof(slot->tag));
 	slot->nr_writes = 0;
 	return slot;
@@ -215,15 +219,21 @@ static void smc_wr_write_done(struct ib_cq *cq, struct ib_wc *wc)
 
 static int smc_wr_post_recv(struct smc_wr *wr, struct smc_wr_recv *recv)
 {
-	struct ib_sge sge = {
-		.addr = recv->dma,
-		.length = SMC_WR_RECV_LEN,
-		.lkey = wr->pd->local_dma_lkey,
+	struct ib_sge sge[] = {
+		{
+			.addr = recv->dma,
+			.length = SMC_WR_RECV_LEN,
+			.lkey = wr->pd->local_dma_lkey,
+		}, {
+			.addr = wr->more_dma,
+			.length = SMC_WR_RECV_MAX - SMC_WR_RECV_LEN,
+			.lkey = wr->pd->local_dma_lkey,
+		},
 	};
 	struct ib_recv_wr rwr = {
 		.wr_cqe = &recv->cqe,
-		.sg_list = &sge,
-		.num_sge = 1,
+		.sg_list = sge,
+		.num_sge = ARRAY_SIZE(sge),
 	};
 
 	ib_dma_sync_single_for_device(wr->end.dev->ibdev, recv->dma,
@@ -244,13 +254,33 @@ static void smc_wr_repost(struct smc_wr *wr, struct smc_wr_recv *recv)
 		smc_wr_report(wr, SMC_WR_FAULT_POST);
 }
 
+/* The two parts of a long message in one; who has no memory has lost it. */
+static void smc_wr_deliver_long(struct smc_wr *wr, struct smc_wr_recv *recv, u32 len)
+{
+	u8 *msg = kmalloc(len, GFP_ATOMIC);
+
+	if (!msg) {
+		smc_wr_report(wr, SMC_WR_FAULT_RECV);
+		return;
+	}
+	ib_dma_sync_single_for_cpu(wr->end.dev->ibdev, wr->more_dma, PAGE_SIZE, DMA_FROM_DEVICE);
+	memcpy(msg, recv->msg, SMC_WR_RECV_LEN);
+	memcpy(msg + SMC_WR_RECV_LEN, wr->more, len - SMC_WR_RECV_LEN);
+	ib_dma_sync_single_for_device(wr->end.dev->ibdev, wr->more_dma, PAGE_SIZE,
+				      DMA_FROM_DEVICE);
+	wr->ops->rx_llc(wr, msg, len);
+	kfree(msg);
+}
+
 static void smc_wr_deliver(struct smc_wr *wr, struct smc_wr_recv *recv, u32 len)
 {
 	ib_dma_sync_single_for_cpu(wr->end.dev->ibdev, recv->dma,
 				   SMC_WR_RECV_LEN, DMA_FROM_DEVICE);
 	atomic_long_set(&wr->rx_jiffies, jiffies);
 	if (len && recv->msg[0] == SMC_CDC_TYPE)
-		wr->ops->rx_cdc(wr, recv->msg, len);
+		wr->ops->rx_cdc(wr, recv->msg, min_t(u32, len, SMC_WR_RECV_LEN));
+	else if (unlikely(len > SMC_WR_RECV_LEN))
+		smc_wr_deliver_long(wr, recv, len);
 	else
 		wr->ops->rx_llc(wr, recv->msg, len);
 }
@@ -273,8 +303,7 @@ static void smc_wr_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	}
 	/* A WRITE with immediate data uses up a receive, no more: AMB-16. */
 	if (likely(wc->opcode == IB_WC_RECV))
-		smc_wr_deliver(wr, recv, min_t(u32, wc->byte_len,
-					       SMC_WR_RECV_LEN));
+		smc_wr_deliver(wr, recv, min_t(u32, wc->byte_len, SMC_WR_RECV_MAX));
 	smc_wr_repost(wr, recv);
 }
 
@@ -292,14 +321,14 @@ static const struct ib_send_wr *smc_wr_build(struct smc_wr_chain *chain,
 	struct smc_wr *wr = slot->wr;
 	int i;
 
-	chain->sge.length = SMC_WR_MSG_LEN;
+	chain->sge.length = slot->len;
 	memset(next, 0, sizeof(*next));
 	next->wr_cqe = &slot->cqe;
 	next->sg_list = &chain->sge;
 	next->num_sge = 1;
 	next->opcode = IB_WR_SEND;
 	next->send_flags = IB_SEND_SIGNALED | IB_SEND_SOLICITED;
-	if (wr->max_inline) {
+	if (slot->len <= wr->max_inline) {
 		/* Copied while posting, so this is the CPU's address. */
 		next->send_flags |= IB_SEND_INLINE;
 		chain->sge.addr = (uintptr_t)slot->msg;
@@ -308,7 +337,7 @@ static const struct ib_send_wr *smc_wr_build(struct smc_wr_chain *chain,
 		chain->sge.addr = slot->msg_dma;
 		chain->sge.lkey = wr->pd->local_dma_lkey;
 		ib_dma_sync_single_for_device(wr->end.dev->ibdev,
-					      slot->msg_dma, SMC_WR_MSG_LEN,
+					      slot->msg_dma, slot->len,
 					      DMA_TO_DEVICE);
 	}
 
@@ -501,6 +530,7 @@ static int smc_wr_size(struct smc_wr *wr, const struct ib_device_attr *attrs)
 	int slots = (room - SMC_WR_REGS) / SMC_WR_PER_SLOT;
 
 	if (attrs->max_send_sge < SMC_WR_MAX_SGE ||
+	    attrs->max_recv_sge < SMC_WR_RECV_SGE ||
 	    !attrs->max_fast_reg_page_list_len ||
 	    slots < SMC_WR_CTRL_SLOTS + SMC_WR_MIN_DATA_SLOTS)
 		return -EOPNOTSUPP;
@@ -517,7 +547,8 @@ static int smc_wr_alloc(struct smc_wr *wr)
 	wr->slots = kvcalloc(wr->nr_slots, sizeof(*wr->slots), GFP_KERNEL);
 	wr->recvs = kvcalloc(wr->nr_recvs, sizeof(*wr->recvs), GFP_KERNEL);
 	wr->tx_area = (u8 *)get_zeroed_page(GFP_KERNEL);
-	if (!wr->slots || !wr->recvs || !wr->tx_area)
+	wr->more = (u8 *)get_zeroed_page(GFP_KERNEL);
+	if (!wr->slots || !wr->recvs || !wr->tx_area || !wr->more)
 		return -ENOMEM;
 	for (i = 0; i < SMC_WR_RECV_PAGES; i++) {
 		wr->rx_area[i] = (u8 *)get_zeroed_page(GFP_KERNEL);
@@ -534,6 +565,7 @@ static void smc_wr_free(struct smc_wr *wr)
 
 	for (i = 0; i < SMC_WR_RECV_PAGES; i++)
 		free_page((unsigned long)wr->rx_area[i]);
+	free_page((unsigned long)wr->more);
 	free_page((unsigned long)wr->tx_area);
 	kvfree(wr->recvs);
 	kvfree(wr->slots);
@@ -561,8 +593,13 @@ static int smc_wr_map(struct smc_wr *wr)
 				       DMA_TO_DEVICE);
 	if (ib_dma_mapping_error(ibdev, wr->tx_dma))
 		goto unmap;
+	wr->more_dma = ib_dma_map_single(ibdev, wr->more, PAGE_SIZE, DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(ibdev, wr->more_dma))
+		goto unmap_tx;
 	return 0;
 
+unmap_tx:
+	ib_dma_unmap_single(ibdev, wr->tx_dma, PAGE_SIZE, DMA_TO_DEVICE);
 unmap:
 	smc_wr_unmap_rx(wr, i);
 	return -ENOMEM;
@@ -570,6 +607,8 @@ unmap:
 
 static void smc_wr_unmap(struct smc_wr *wr)
 {
+	ib_dma_unmap_single(wr->end.dev->ibdev, wr->more_dma, PAGE_SIZE,
+			    DMA_FROM_DEVICE);
 	ib_dma_unmap_single(wr->end.dev->ibdev, wr->tx_dma, PAGE_SIZE,
 			    DMA_TO_DEVICE);
 	smc_wr_unmap_rx(wr, SMC_WR_RECV_PAGES);
@@ -582,13 +621,20 @@ static void smc_wr_lay_out(struct smc_wr *wr)
 
 	for (i = 0; i < wr->nr_slots; i++) {
 		struct smc_wr_slot *slot = &wr->slots[i];
+		unsigned int off = i * SMC_WR_LONG_LEN;
+
+		slot->room = SMC_WR_LONG_LEN;
+		if (i >= SMC_WR_CTRL_SLOTS) {
+			off = SMC_WR_TX_LONG + (i - SMC_WR_CTRL_SLOTS) * SMC_WR_TX_STRIDE;
+			slot->room = SMC_WR_MSG_LEN;
+		}
 
 		slot->cqe.done = smc_wr_send_done;
 		slot->write_cqe.done = smc_wr_write_done;
 		slot->wr = wr;
 		slot->class = i < SMC_WR_CTRL_SLOTS ? SMC_WR_CTRL : SMC_WR_DATA;
-		slot->msg = wr->tx_area + i * SMC_WR_TX_STRIDE;
-		slot->msg_dma = wr->tx_dma + i * SMC_WR_TX_STRIDE;
+		slot->msg = wr->tx_area + off;
+		slot->msg_dma = wr->tx_dma + off;
 		list_add_tail(&slot->node, &wr->free[slot->class]);
 		wr->nr_free[slot->class]++;
 	}
@@ -648,7 +694,7 @@ static int smc_wr_try_qp(struct smc_wr *wr, u32 max_inline)
 			.max_send_wr = smc_wr_send_depth(wr),
 			.max_recv_wr = wr->nr_recvs + SMC_WR_DRAIN,
 			.max_send_sge = SMC_WR_MAX_SGE,
-			.max_recv_sge = 1,
+			.max_recv_sge = SMC_WR_RECV_SGE,
 			.max_inline_data = max_inline,
 		},
 		.sq_sig_type = IB_SIGNAL_REQ_WR,

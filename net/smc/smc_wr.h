@@ -13,7 +13,9 @@
 
 #include "smc_ib.h"
 
-#define SMC_WR_MSG_LEN		44	/* every CDC and LLC message, LLC-01 */
+#define SMC_WR_MSG_LEN		44	/* every CDC and LLC message, LLC-01; but ... */
+#define SMC_WR_LONG_LEN		128	/* ... an LLC message of version 2 has up to this ... */
+#define SMC_WR_RECV_MAX		4160	/* ... from us, and up to this from a peer */
 #define SMC_WR_MAX_WRITES	2	/* destination ring wraps once */
 #define SMC_WR_MAX_SGE		2	/* source ring wraps once */
 #define SMC_WR_DATA_SLOTS	64	/* for CDC */
@@ -21,7 +23,7 @@
 #define SMC_WR_SLOTS		(SMC_WR_DATA_SLOTS + SMC_WR_CTRL_SLOTS)
 #define SMC_WR_RECVS		256
 #define SMC_WR_REGS		4	/* registrations in flight */
-#define SMC_WR_RECV_LEN		64	/* a longer message is seen, not a queue error */
+#define SMC_WR_RECV_LEN		64	/* of what is longer the rest is in wr->more */
 #define SMC_WR_RECV_PAGES	DIV_ROUND_UP(SMC_WR_RECVS, PAGE_SIZE / SMC_WR_RECV_LEN)
 
 struct smc_wr;
@@ -83,8 +85,10 @@ struct smc_wr_write {		/* one RDMA WRITE of a chain */
  * @wr: the queues it belongs to
  * @class: which pool it came from
  * @tag: handed to @tag.done after the slot has been given back
- * @msg: the 44 bytes, inside the DMA-mapped message area; zeroed by
- *	 smc_wr_slot_get()
+ * @msg: the message, inside the DMA-mapped message area; the first 44 bytes are
+ *	 zeroed by smc_wr_slot_get()
+ * @len: its length; 44 unless the poster says otherwise
+ * @room: what it may be at most
  * @msg_dma: where the RNIC finds @msg
  * @write: fill the first @nr_writes before smc_wr_post()
  * @nr_writes: RDMA WRITEs ahead of the SEND
@@ -98,6 +102,8 @@ struct smc_wr_slot {
 	enum smc_wr_class class;
 	struct smc_wr_tag tag;
 	u8 *msg;
+	u32 len;
+	u32 room;
 	u64 msg_dma;
 	struct smc_wr_write write[SMC_WR_MAX_WRITES];
 	u8 nr_writes;
@@ -144,6 +150,9 @@ enum smc_wr_flag {
  * @tx_dma: where the RNIC finds @tx_area
  * @rx_area: pages the receives point into
  * @rx_dma: where the RNIC finds each
+ * @more: a page for what a long message has behind its receive: one for all, for
+ *	 a peer sends the next only when the last was answered (linux-abi 4.3)
+ * @more_dma: where the RNIC finds it
  * @rx_jiffies: when the last message was received, KA-02
  * @is_peer_silent: the peer's RNIC or host no longer answers, KA-05; set once
  *
@@ -174,6 +183,8 @@ struct smc_wr {
 	u64 tx_dma;
 	u8 *rx_area[SMC_WR_RECV_PAGES];
 	u64 rx_dma[SMC_WR_RECV_PAGES];
+	u8 *more;
+	u64 more_dma;
 	atomic_long_t rx_jiffies;
 	bool is_peer_silent;
 };

@@ -16,7 +16,12 @@ static const struct smc_nego_end nego_end = {
 	.gid = NEGO_GID,
 	.mac = NEGO_MAC,
 	.qpn = 0x123,
+	.psn = 0x654321,
 };
+
+/* What a Proposal and an Accept of version 1 have settled. */
+static const struct smc_clc_proposal nego_offers_v1 = { .offers_v1 = true };
+static const struct smc_params nego_v1 = { .version = SMC_CLC_V1 };
 
 static const struct smc_nego_rmbe nego_rmbe = {
 	.rkey = 0xa0b0,
@@ -191,7 +196,6 @@ static const struct smc_nego_local nego_client = {
 	.peer_id = NEGO_PEER,
 	.gid = NEGO_GID,
 	.mac = NEGO_MAC,
-	.mtu = SMC_MTU_1024,
 	.subnets = { .ipv4 = 0xc0a80a17, .ipv4_len = 24 },
 };
 
@@ -413,14 +417,18 @@ static void fc_04_link_local_never_matches(struct kunit *test)
 
 static void dcln_08_server_declines_with_the_reason_err_04(struct kunit *test)
 {
-	struct smc_clc_proposal prop = { .offers_v1 = true };
+	struct smc_clc_proposal prop = { .offers_v1 = true, .gid = NEGO_GID, .mac = NEGO_MAC };
+	static const struct smc_nego_local local;
+	struct smc_nego_taken taken;
 
-	KUNIT_EXPECT_EQ(test, smc_nego_server(&prop, true), SMC_DECLINE_NONE);
-	KUNIT_EXPECT_EQ(test, smc_nego_server(&prop, false),
+	KUNIT_EXPECT_EQ(test, smc_nego_server(&prop, &local, true, &taken), SMC_DECLINE_NONE);
+	KUNIT_EXPECT_EQ(test, taken.params.version, SMC_CLC_V1);
+	KUNIT_EXPECT_MEMEQ(test, taken.peer_gid, prop.gid, sizeof(prop.gid));
+	KUNIT_EXPECT_MEMEQ(test, taken.peer_mac, prop.mac, sizeof(prop.mac));
+	KUNIT_EXPECT_EQ(test, smc_nego_server(&prop, &local, false, &taken),
 			SMC_DECLINE_DIFFPREFIX);
 	prop.offers_v1 = false;
-	prop.offers_v2 = true;
-	KUNIT_EXPECT_EQ(test, smc_nego_server(&prop, true),
+	KUNIT_EXPECT_EQ(test, smc_nego_server(&prop, &local, true, &taken),
 			SMC_DECLINE_PEERNOSMC);
 }
 
@@ -483,6 +491,12 @@ static void pid_05_sc_03_same_rnic(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, smc_nego_same_rnic(gid_a, mac_a, gid_b, mac_b));
 		mac_b[i] ^= 1;
 	}
+	/* a client of version 2 need not tell it */
+	memset(mac_b, 0, sizeof(mac_b));
+	KUNIT_EXPECT_TRUE(test, smc_nego_same_rnic(gid_a, mac_a, gid_b, mac_b));
+	KUNIT_EXPECT_TRUE(test, smc_nego_same_rnic(gid_b, mac_b, gid_a, mac_a));
+	gid_b[0] ^= 1;
+	KUNIT_EXPECT_FALSE(test, smc_nego_same_rnic(gid_a, mac_a, gid_b, mac_b));
 }
 
 static void nego_expect_link_data(struct kunit *test,
@@ -510,7 +524,7 @@ static void acpt_02_accept_says_first_contact(struct kunit *test)
 	u8 buf[68];
 
 	smc_nego_build_accept(&msg, &nego_end, &nego_rmbe, SMC_MTU_2048,
-			      0x654321, true);
+			      &nego_v1, true);
 	KUNIT_EXPECT_EQ(test, msg.type, SMC_CLC_ACCEPT);
 	KUNIT_EXPECT_TRUE(test, msg.accept.first_contact);
 	nego_expect_link_data(test, &msg);
@@ -524,7 +538,7 @@ static void sc_02_accept_is_complete_on_subsequent_contact(struct kunit *test)
 	u8 buf[68];
 
 	smc_nego_build_accept(&msg, &nego_end, &nego_rmbe, SMC_MTU_2048,
-			      0x654321, false);
+			      &nego_v1, false);
 	KUNIT_EXPECT_FALSE(test, msg.accept.first_contact);
 	nego_expect_link_data(test, &msg);
 	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 68);
@@ -538,13 +552,13 @@ static void clc_08_first_and_subsequent_contact_look_alike(struct kunit *test)
 	struct smc_clc_msg msg;
 
 	smc_nego_build_accept(&msg, &nego_end, &nego_rmbe, SMC_MTU_2048,
-			      0x654321, true);
+			      &nego_v1, true);
 	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, first, sizeof(first)), 68);
 	smc_nego_build_accept(&msg, &nego_end, &nego_rmbe, SMC_MTU_2048,
-			      0x654321, false);
+			      &nego_v1, false);
 	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, next, sizeof(next)), 68);
 	smc_nego_build_confirm(&msg, &nego_end, &nego_rmbe, SMC_MTU_2048,
-			       0x654321);
+			       &nego_v1, true);
 	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, confirm, sizeof(confirm)), 68);
 	KUNIT_EXPECT_EQ(test, first[7] ^ next[7], 0x08);
 	KUNIT_EXPECT_MEMEQ(test, first + 8, next + 8, 60);
@@ -568,7 +582,7 @@ static void acpt_01_golden_bytes(struct kunit *test)
 	u8 buf[68];
 
 	smc_nego_build_accept(&msg, &nego_end, &nego_rmbe, SMC_MTU_2048,
-			      0x654321, true);
+			      &nego_v1, true);
 	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 68);
 	KUNIT_EXPECT_MEMEQ(test, buf, want, sizeof(want));
 }
@@ -579,7 +593,7 @@ static void cfrm_01_cfrm_02_confirm_has_data_but_no_flag(struct kunit *test)
 	u8 buf[68];
 
 	smc_nego_build_confirm(&msg, &nego_end, &nego_rmbe, SMC_MTU_2048,
-			       0x654321);
+			       &nego_v1, true);
 	KUNIT_EXPECT_EQ(test, msg.type, SMC_CLC_CONFIRM);
 	KUNIT_EXPECT_FALSE(test, msg.accept.first_contact);
 	nego_expect_link_data(test, &msg);
@@ -600,10 +614,10 @@ static void dcln_01_golden_bytes(struct kunit *test)
 	struct smc_clc_msg msg;
 	u8 buf[28];
 
-	smc_nego_build_decline(&msg, peer_id, SMC_DECLINE_SYNCERR, true);
+	smc_nego_build_decline(&msg, peer_id, SMC_DECLINE_SYNCERR, true, 1);
 	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 28);
 	KUNIT_EXPECT_MEMEQ(test, buf, want, sizeof(want));
-	smc_nego_build_decline(&msg, peer_id, SMC_DECLINE_MEM, false);
+	smc_nego_build_decline(&msg, peer_id, SMC_DECLINE_MEM, false, 1);
 	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 28);
 	KUNIT_EXPECT_EQ(test, buf[7], 0x10);
 	KUNIT_EXPECT_EQ(test, buf[17], 0x01);
@@ -680,15 +694,16 @@ static void fc_06_sc_05_sc_06_accept_is_classified(struct kunit *test)
 	struct smc_nego_accepted result;
 
 	memset(&result, 0xff, sizeof(result));
-	smc_nego_classify_accept(&msg, &row->known, SMC_MTU_4096, &result);
+	smc_nego_classify_accept(&msg, &nego_offers_v1, &row->known, SMC_MTU_4096, &result);
 	KUNIT_EXPECT_EQ(test, result.contact, row->contact);
 	KUNIT_EXPECT_EQ(test, result.decline, row->decline);
 	/* AMB-33: S = 1 in this case and no other */
 	KUNIT_EXPECT_EQ(test, result.out_of_sync,
 			row->decline == SMC_DECLINE_SYNCERR);
-	KUNIT_EXPECT_EQ(test, result.params.version,
+	KUNIT_EXPECT_EQ(test, result.params.version, SMC_CLC_V1);
+	KUNIT_EXPECT_EQ(test, result.params.mtu,
 			row->contact == SMC_CONTACT_FIRST ||
-			row->contact == SMC_CONTACT_FIRST_STALE);
+			row->contact == SMC_CONTACT_FIRST_STALE ? row->mtu : 0);
 }
 
 static void err_13_subsequent_contact_without_link(struct kunit *test)
@@ -697,7 +712,7 @@ static void err_13_subsequent_contact_without_link(struct kunit *test)
 	struct smc_clc_msg msg = { .version = SMC_CLC_V1 };
 	struct smc_nego_accepted result;
 
-	smc_nego_classify_accept(&msg, &known, SMC_MTU_4096, &result);
+	smc_nego_classify_accept(&msg, &nego_offers_v1, &known, SMC_MTU_4096, &result);
 	KUNIT_EXPECT_EQ(test, result.contact, SMC_CONTACT_DECLINE);
 	KUNIT_EXPECT_EQ(test, result.decline, SMC_DECLINE_SYNCERR);
 	KUNIT_EXPECT_TRUE(test, result.out_of_sync);
@@ -710,11 +725,11 @@ static void rkey_23_rkey_24_unknown_rmb_is_no_first_contact(struct kunit *test)
 				   .accept = { .mtu = 5 } };
 	struct smc_nego_accepted result;
 
-	smc_nego_classify_accept(&msg, &known, SMC_MTU_4096, &result);
+	smc_nego_classify_accept(&msg, &nego_offers_v1, &known, SMC_MTU_4096, &result);
 	KUNIT_EXPECT_EQ(test, result.contact, SMC_CONTACT_DECLINE);
 	KUNIT_EXPECT_TRUE(test, result.out_of_sync);
 	known.has_rtoken = true;
-	smc_nego_classify_accept(&msg, &known, SMC_MTU_4096, &result);
+	smc_nego_classify_accept(&msg, &nego_offers_v1, &known, SMC_MTU_4096, &result);
 	KUNIT_EXPECT_EQ(test, result.contact, SMC_CONTACT_SUBSEQUENT);
 }
 
@@ -730,7 +745,7 @@ static void acpt_08_err_17_mtu_counts_on_first_contact_only(struct kunit *test)
 		msg.accept.first_contact = true;
 		known.has_link = false;
 		known.has_rtoken = false;
-		smc_nego_classify_accept(&msg, &known, SMC_MTU_4096, &result);
+		smc_nego_classify_accept(&msg, &nego_offers_v1, &known, SMC_MTU_4096, &result);
 		KUNIT_EXPECT_EQ(test, result.contact,
 				mtu >= 1 && mtu <= 5 ? SMC_CONTACT_FIRST :
 						       SMC_CONTACT_DECLINE);
@@ -739,7 +754,7 @@ static void acpt_08_err_17_mtu_counts_on_first_contact_only(struct kunit *test)
 		msg.accept.first_contact = false;
 		known.has_link = true;
 		known.has_rtoken = true;
-		smc_nego_classify_accept(&msg, &known, SMC_MTU_4096, &result);
+		smc_nego_classify_accept(&msg, &nego_offers_v1, &known, SMC_MTU_4096, &result);
 		KUNIT_EXPECT_EQ(test, result.contact, SMC_CONTACT_SUBSEQUENT);
 	}
 }
@@ -753,9 +768,9 @@ static void clc_05_accept_of_a_version_not_offered(struct kunit *test)
 				   .accept = { .mtu = 5, .rmbe_index = 1 } };
 	struct smc_nego_accepted result;
 
-	smc_nego_classify_accept(&msg, &known, SMC_MTU_4096, &result);
+	smc_nego_classify_accept(&msg, &nego_offers_v1, &known, SMC_MTU_4096, &result);
 	KUNIT_EXPECT_EQ(test, result.contact, SMC_CONTACT_DECLINE);
-	KUNIT_EXPECT_EQ(test, result.decline, SMC_DECLINE_VERSMISMAT);
+	KUNIT_EXPECT_EQ(test, result.decline, SMC_DECLINE_MODEUNSUPP);
 	KUNIT_EXPECT_FALSE(test, result.out_of_sync);
 }
 
@@ -773,10 +788,10 @@ static void acpt_07_fc_14_mtu_is_the_smaller_one(struct kunit *test)
 	for (own = 1; own <= 5; own++) {
 		for (peer = 1; peer <= 5; peer++) {
 			msg.accept.mtu = peer;
-			smc_nego_classify_accept(&msg, &known, own, &accepted);
+			smc_nego_classify_accept(&msg, &nego_offers_v1, &known, own, &accepted);
 			KUNIT_EXPECT_EQ(test, accepted.params.mtu,
 					min(own, peer));
-			smc_nego_check_confirm(&msg, &prop, NULL, own,
+			smc_nego_check_confirm(&msg, &prop, &nego_v1, NULL, own,
 					       &confirmed);
 			KUNIT_EXPECT_EQ(test, confirmed.params.mtu,
 					min(own, peer));
@@ -792,7 +807,7 @@ static void acpt_06_settled_values_of_version_1(struct kunit *test)
 	struct smc_nego_known known = {};
 	struct smc_nego_accepted result;
 
-	smc_nego_classify_accept(&msg, &known, SMC_MTU_4096, &result);
+	smc_nego_classify_accept(&msg, &nego_offers_v1, &known, SMC_MTU_4096, &result);
 	KUNIT_EXPECT_EQ(test, result.params.version, 1);
 	KUNIT_EXPECT_EQ(test, result.params.max_links, 2);
 	KUNIT_EXPECT_EQ(test, result.params.max_conns, 255);
@@ -876,11 +891,11 @@ static void sc_09_sc_10_confirm_is_checked(struct kunit *test)
 	if (row->first_contact)
 		known = NULL;
 	memset(&result, 0xff, sizeof(result));
-	smc_nego_check_confirm(&msg, &prop, known, SMC_MTU_4096, &result);
+	smc_nego_check_confirm(&msg, &prop, &nego_v1, known, SMC_MTU_4096, &result);
 	KUNIT_EXPECT_EQ(test, result.verdict, row->verdict);
 	KUNIT_EXPECT_EQ(test, result.decline, row->decline);
-	KUNIT_EXPECT_EQ(test, result.params.version,
-			row->first_contact && row->verdict == SMC_CONFIRM_OK);
+	KUNIT_EXPECT_EQ(test, result.params.mtu,
+			row->first_contact && row->verdict == SMC_CONFIRM_OK ? row->mtu : 0);
 }
 
 static void cfrm_04_err_17_mtu_counts_on_first_contact_only(struct kunit *test)
@@ -895,11 +910,11 @@ static void cfrm_04_err_17_mtu_counts_on_first_contact_only(struct kunit *test)
 
 	for (mtu = 0; mtu < 16; mtu++) {
 		msg.accept.mtu = mtu;
-		smc_nego_check_confirm(&msg, &prop, NULL, SMC_MTU_4096, &result);
+		smc_nego_check_confirm(&msg, &prop, &nego_v1, NULL, SMC_MTU_4096, &result);
 		KUNIT_EXPECT_EQ(test, result.verdict,
 				mtu >= 1 && mtu <= 5 ? SMC_CONFIRM_OK :
 						       SMC_CONFIRM_DECLINE);
-		smc_nego_check_confirm(&msg, &prop, &known, SMC_MTU_4096,
+		smc_nego_check_confirm(&msg, &prop, &nego_v1, &known, SMC_MTU_4096,
 				       &result);
 		KUNIT_EXPECT_EQ(test, result.verdict, SMC_CONFIRM_OK);
 	}

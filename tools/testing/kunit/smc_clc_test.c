@@ -402,7 +402,7 @@ static void dcln_01_decline_arrives(struct kunit *test)
 	u8 bytes[28];
 
 	KUNIT_ASSERT_EQ(test, 0, smc_clc_decline(pair->near, clc_peer_id,
-						 SMC_DECLINE_SYNCERR, true, false));
+						 SMC_DECLINE_SYNCERR, true, 1, false));
 	KUNIT_ASSERT_EQ(test, 28, clc_read_all(pair->far, bytes, 28));
 	KUNIT_EXPECT_MEMEQ(test, bytes, clc_decline_bytes, 28);
 }
@@ -416,7 +416,7 @@ static void dcln_03_declines_cross(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENODATA, smc_clc_take_decline(pair->near, &rx, clc_peer_id));
 	KUNIT_ASSERT_EQ(test, 10, clc_far_send(pair, clc_decline_bytes, 10));
 	KUNIT_EXPECT_EQ(test, -EEXIST, smc_clc_decline(pair->near, clc_peer_id,
-						       SMC_DECLINE_SYNCERR, false, true));
+						       SMC_DECLINE_SYNCERR, false, 1, true));
 	KUNIT_EXPECT_TRUE(test, smc_clc_is_acked(pair->near));
 	KUNIT_EXPECT_EQ(test, -EAGAIN, smc_clc_take_decline(pair->near, &rx, clc_peer_id));
 	KUNIT_ASSERT_EQ(test, 18, clc_far_send(pair, clc_decline_bytes + 10, 18));
@@ -467,7 +467,7 @@ static void dcln_03_message_leaves_at_once(struct kunit *test)
 	for (i = 0; i < 2; i++) {
 		KUNIT_ASSERT_EQ(test, 0,
 				smc_clc_decline(pair->near, clc_peer_id,
-						SMC_DECLINE_SYNCERR, true, false));
+						SMC_DECLINE_SYNCERR, true, 1, false));
 		KUNIT_EXPECT_EQ(test, tp->snd_nxt, tp->write_seq);
 		KUNIT_EXPECT_EQ(test, tp->nonagle + 0, TCP_NAGLE_CORK);
 	}
@@ -492,7 +492,7 @@ static void clc_13_send_after_shutdown_fails(struct kunit *test)
 	kernel_sock_shutdown(pair->near, SHUT_RDWR);
 	KUNIT_EXPECT_EQ(test, -EPIPE,
 			smc_clc_decline(pair->near, clc_peer_id,
-					SMC_DECLINE_MEM, false, false));
+					SMC_DECLINE_MEM, false, 1, false));
 }
 
 static struct kunit_case smc_clc_cases[] = {

@@ -371,8 +371,8 @@ struct wire_golden {
 #define WIRE_V2_GID(host)	{ [10] = 0xff, 0xff, 10, 0, 0, host }
 
 /* What recorded Accepts and Confirms of version 2 have in common. */
-#define WIRE_V2_ACCEPT(_peer, _host, _rkey, _addr, _token, _psn)		\
-	.peer_id = _peer, .gid = WIRE_V2_GID(_host), .mac = WIRE_MAC(0, _host),	\
+#define WIRE_V2_ACCEPT(_peer, _gid, _mac, _rkey, _addr, _token, _psn)	\
+	.peer_id = _peer, .gid = _gid, .mac = _mac,				\
 	.qpn = 0x11, .rkey = _rkey, .rmb_addr = _addr, .rmbe_index = 1,	\
 	.token = _token, .psn = _psn, .size_code = 2, .mtu = 5,		\
 	.eid = { WIRE_V2_EID }
@@ -441,26 +441,26 @@ static const struct wire_golden wire_goldens[] = {
 	}, {
 		WIRE_BYTES(rec_v2_accept_fc), .is_ours = true,
 		.msg = { .type = SMC_CLC_ACCEPT, .version = 2, .accept = {
-			WIRE_V2_ACCEPT(WIRE_V2_SERVER, 1, 0x3b2, 0xff30b9bb04200000, 1,
-				       0xa6b53e),
+			WIRE_V2_ACCEPT(WIRE_V2_SERVER, WIRE_V2_GID(1), WIRE_MAC(0, 1),
+				       0x3b2, 0xff30b9bb04200000, 1, 0xa6b53e),
 			.first_contact = true, .fce = WIRE_V2_FCE } },
 	}, {
 		WIRE_BYTES(rec_v2_confirm_fc), .is_ours = true,
 		.msg = { .type = SMC_CLC_CONFIRM, .version = 2, .accept = {
-			WIRE_V2_ACCEPT(WIRE_V2_CLIENT, 2, 0x33b, 0xff482e66853f0000, 1,
-				       0xeee816),
+			WIRE_V2_ACCEPT(WIRE_V2_CLIENT, WIRE_V2_GID(2), WIRE_MAC(0, 2),
+				       0x33b, 0xff482e66853f0000, 1, 0xeee816),
 			.first_contact = true, .fce = WIRE_V2_FCE,
 			.nr_gids = 1, .gids = { WIRE_V2_GID(2) } } },
 	}, {
 		WIRE_BYTES(rec_v2_accept), .is_ours = true,
 		.msg = { .type = SMC_CLC_ACCEPT, .version = 2, .accept = {
-			WIRE_V2_ACCEPT(WIRE_V2_SERVER, 1, 0x61e, 0xff30b9bb04220000, 2,
-				       0xa6b53e) } },
+			WIRE_V2_ACCEPT(WIRE_V2_SERVER, WIRE_V2_GID(1), WIRE_MAC(0, 1),
+				       0x61e, 0xff30b9bb04220000, 2, 0xa6b53e) } },
 	}, {
 		WIRE_BYTES(rec_v2_confirm), .is_ours = true,
 		.msg = { .type = SMC_CLC_CONFIRM, .version = 2, .accept = {
-			WIRE_V2_ACCEPT(WIRE_V2_CLIENT, 2, 0x4fe, 0xff482e6685410000, 2,
-				       0xeee816) } },
+			WIRE_V2_ACCEPT(WIRE_V2_CLIENT, WIRE_V2_GID(2), WIRE_MAC(0, 2),
+				       0x4fe, 0xff482e6685410000, 2, 0xeee816) } },
 	}, {
 		WIRE_BYTES(rfc_proposal_ipv4), .is_ours = true,
 		.msg = { .type = SMC_CLC_PROPOSAL, .version = 1, .proposal = {

@@ -21,10 +21,13 @@ static void eids_are_listed_in_order(struct kunit *test)
 	u8 eid[SMC_EID_LEN];
 
 	KUNIT_EXPECT_EQ(test, smc_eid_list(false, eids), 0);
+	KUNIT_EXPECT_FALSE(test, smc_eid_any(false));
+	KUNIT_EXPECT_TRUE(test, smc_eid_any(true));
 	KUNIT_EXPECT_FALSE(test, smc_eid_get(0, eid));
 	KUNIT_EXPECT_EQ(test, smc_eid_add(EID_B), 0);
 	KUNIT_EXPECT_EQ(test, smc_eid_add(EID_A), 0);
 	KUNIT_ASSERT_EQ(test, smc_eid_list(false, eids), 2);
+	KUNIT_EXPECT_TRUE(test, smc_eid_any(false));
 	KUNIT_EXPECT_MEMEQ(test, eids[0], EID_B, SMC_EID_LEN);
 	KUNIT_EXPECT_MEMEQ(test, eids[1], EID_A, SMC_EID_LEN);
 	KUNIT_ASSERT_TRUE(test, smc_eid_get(1, eid));

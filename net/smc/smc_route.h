@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The way to a peer's RoCE v2 GID, which may lead through a gateway.
+ */
+#ifndef SMC_ROUTE_H
+#define SMC_ROUTE_H
+
+#include <linux/if_ether.h>
+#include <linux/types.h>
+
+#include "smc_ib.h"
+
+/**
+ * struct smc_route - where packets to a GID go first
+ * @mac: MAC address of the next hop: the peer's or a gateway's
+ * @hop_limit: of the packets
+ * @is_direct: the next hop is the peer
+ */
+struct smc_route {
+	u8 mac[ETH_ALEN];
+	u8 hop_limit;
+	bool is_direct;
+};
+
+int smc_route_find(struct net *net, const struct smc_ib_end *end, const u8 gid[16],
+		   struct smc_route *route);
+
+#endif /* SMC_ROUTE_H */
