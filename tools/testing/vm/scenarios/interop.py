@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The distribution's module at the other end, in both roles: SMC-R version 2.1.
+
+Over soft-RoCE that module speaks version 2 only, and that if an EID was added.
+What it does otherwise than RFC 7609 has it must not cost time: no wait for a
+second link that nobody offers, none for a CLC message.
+
+covers: CLC-05 FC-06 FC-10 SC-05 RKEY-04 RKEY-16 CLOSE-26 ABRT-05 ERR-27
+"""
+import errno
+import os
+import select
+import socket
+import struct
+import time
+
+from common import (drink_server, ends_first, goes_on, pour, requests, serve, stream_client,
+                    stream_server)
+
+kernels = ("stock",)
+dialects = (0,)
+sides = ("ours", "stock")
+timeout = 120
+EID = "SMC-BENCH.INTEROP"
+PORT = 5090
+STALL = 1.5  # seconds; its waits are 2, 3 and 6 s
+
+
+def half_server(h, port, first):
+    c = h.accept(h.listen(port))
+    (ends_first if first == "server" else goes_on)(h, c, 300_007)
+
+
+def half_client(h, port, first):
+    s = h.connect(port)
+    (ends_first if first == "client" else goes_on)(h, s, 300_007)
+
+
+def leaves_unread(h, s):
+    """Let bytes arrive, read none of them, close."""
+    select.select([s], [], [], h.left())
+    s.close()
+
+
+def unread_server(h, port, who):
+    c = h.accept(h.listen(port))
+    return leaves_unread(h, c) if who == "server" else sees_end(h, c, 9000)
+
+
+def unread_client(h, port, who):
+    s = h.connect(port)
+    return leaves_unread(h, s) if who == "client" else sees_end(h, s, 9000)
+
+
+def lingers_not(h, s):
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    h.recv_exact(s, 3)
+    s.close()
+
+
+def sees_end(h, s, n=3):
+    """The errno with which the peer goes; 0 for an end of stream."""
+    s.sendall(b"x" * n)
+    try:
+        h.equal(s.recv(1), b"", "what comes after the peer has gone")
+        what = 0
+    except OSError as e:
+        what = e.errno
+    s.close()
+    return what
+
+
+def abort_server(h, port, who):
+    c = h.accept(h.listen(port))
+    return lingers_not(h, c) if who == "server" else sees_end(h, c)
+
+
+def abort_client(h, port, who):
+    s = h.connect(port)
+    return lingers_not(h, s) if who == "client" else sees_end(h, s)
+
+
+def ping_server(h, port, n):
+    c = h.accept(h.listen(port))
+    for i in range(n):
+        c.sendall(h.recv_exact(c, 1 + i % 113))
+    h.finish(c)
+
+
+def ping_client(h, port, n):
+    s = h.connect(port)
+    t0 = time.monotonic()
+    for i in range(n):
+        want = bytes([(i + k) & 255 for k in range(1 + i % 113)])
+        s.sendall(want)
+        h.equal(h.recv_exact(s, len(want)), want, f"round {i}")
+    took = time.monotonic() - t0
+    h.finish(s)
+    return took / n
+
+
+def add_eid(t, vm, eid=EID):
+    vm.run(f"python3 {t.guest_path(os.path.join(os.path.dirname(__file__), UEID))} {eid}")
+
+
+UEID = "../../../bench/ueid"
+
+
+def set_up(t, sides):
+    """Both modules anew, with an EID in common; the machine that has ours."""
+    t.pair.load_all(sides, 0)
+    for vm in (t.a, t.b):
+        add_eid(t, vm)
+    ours = t.a if sides[0] == "ours" else t.b
+    t.changed = {}
+    t.set(ours, peer_memory_ms=0)
+    return ours
+
+
+def no_sockets(t, port):
+    for vm in (t.a, t.b):
+        t.no_sockets(vm, port)
+
+
+def connections(t, ours):
+    """One after the other: the first one makes the group, the others churn keys."""
+    n = 40
+    s = t.half(t.a, serve, port=PORT, count=n)
+    s.expect("listening")
+    c = t.half(t.b, requests, port=PORT, n=n)
+    t.wait_all(s, c)
+    times = c.value
+    t.check(times[0] < STALL, f"first contact took {times[0]:.2f} s")
+    t.check(max(times[1:]) < STALL, f"a later connection took {max(times[1:]):.2f} s")
+    t.equal(t.stat(ours, "first_contact"), 1, "first contacts")
+    t.equal(t.stat(ours, "subsequent_contact"), n - 1, "subsequent contacts")
+    t.equal(t.queue_pairs(ours), 1, "queue pairs")
+    t.note(f"first {times[0] * 1e3:.0f} ms, then {sorted(times[1:])[n // 2] * 1e3:.0f} ms")
+
+
+def streams(t):
+    """Much, both ways at once, many times round the rings."""
+    n_in, n_out = 6_000_019, 4_000_057
+    t.rdma_start()
+
+    def moved():
+        t.carried(t.b, n_in)
+        t.carried(t.a, n_out)
+
+    t.in_step(stream_server, stream_client, PORT + 1, moved, n_in=n_in, n_out=n_out)
+
+
+def ends(t, sides):
+    """Every way to end a connection, from either side."""
+    for who in ("client", "server"):
+        is_ours = sides[who == "client"] == "ours"
+        t.both(half_server, half_client, PORT + 2, first=who)
+        no_sockets(t, PORT + 2)
+        values = t.both(unread_server, unread_client, PORT + 3, who=who)
+        told = values[who == "server"]
+        # the other module takes an abort for an end of stream
+        t.check(told == errno.ECONNRESET or (is_ours and told == 0),
+                f"errno {told} when the {who} closes with bytes unread")
+        no_sockets(t, PORT + 3)
+        values = t.both(abort_server, abort_client, PORT + 4, who=who)
+        # and does not abort for SO_LINGER
+        t.check(values[who == "server"] in (0, errno.ECONNRESET),
+                f"errno {values[who == 'server']} when the {who} aborts")
+        no_sockets(t, PORT + 4)
+
+
+def killed(t):
+    """A process killed while data flows, on either side, and life goes on."""
+    for victim in (0, 1):
+        s = t.half(t.a, drink_server, port=PORT + 5)
+        s.expect("listening")
+        c = t.half(t.b, pour, port=PORT + 5)
+        s.expect("flowing")
+        pair = (s, c)
+        pair[victim].kill()
+        t.wait_all(pair[1 - victim])
+        t.check(pair[1 - victim].value in (0, errno.ECONNRESET, errno.EPIPE,
+                                           errno.ECONNABORTED), "the survivor's errno")
+        pair[victim].wait(30, check=False)
+        no_sockets(t, PORT + 5)
+    t.both(serve, requests, PORT + 5, sargs={"count": 3}, cargs={"n": 3})
+
+
+def crowd(t):
+    """Many at a time."""
+    s = t.half(t.a, serve, port=PORT + 6, count=6 * 8)
+    s.expect("listening")
+    t.wait_all(s, *[t.half(t.b, requests, port=PORT + 6, n=8, size=3000, back=40000)
+                    for _ in range(6)])
+
+
+def without_eid(t, ours):
+    """Nothing in common: TCP, at once, with the bytes in order."""
+    smc = f"python3 {t.guest_path(os.path.join(os.path.dirname(__file__), UEID))}"
+    ours.run(f"{smc} --flush")
+    t.rdma_start()
+    s = t.half(t.a, stream_server, port=PORT + 7, n_in=100_003, n_out=50_001)
+    s.expect("listening")
+    c = t.half(t.b, stream_client, port=PORT + 7, n_in=100_003, n_out=50_001)
+    t.expect_all("moved", s, c)
+    t.mode(t.a, "TCP", PORT + 7)
+    t.mode(t.b, "TCP", PORT + 7)
+    for p in (s, c):
+        p.gate("end")
+    t.wait_all(s, c)
+    t.check(c.value < STALL, f"connect took {c.value:.2f} s")
+
+
+def run(t):
+    for sides_now in (("ours", "stock"), ("stock", "ours")):
+        t.step("modules: " + " ".join(sides_now))
+        ours = set_up(t, sides_now)
+        connections(t, ours)
+        no_sockets(t, PORT)
+        t.both(ping_server, ping_client, PORT + 8, n=500)
+        streams(t)
+        ends(t, sides_now)
+        killed(t)
+        crowd(t)
+        without_eid(t, ours)
+        no_sockets(t, PORT + 7)

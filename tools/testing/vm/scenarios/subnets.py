@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Hosts in different subnets: TCP in version 1, SMC-R in version 2, also by a gateway.
+
+In the subnet that they share, both versions are SMC-R. The gateway is the peer
+itself under another address: its MAC address is the peer's, its subnet and the hop
+limit are those of a routed network.
+
+covers: FC-03 SEC-02 CLC-05
+"""
+import os
+
+from common import requests, serve, stream_server
+
+ipv = (4,)
+dialects = (0,)
+timeout = 60
+PORT = 5095
+EID = "SMC-BENCH.SUBNETS"
+UEID = "../../../bench/ueid"
+ADDR = {"a": "10.44.0.1", "b": "10.45.0.1"}
+
+
+def wait_gid(t, vm):
+    """The RNIC has a GID for the new address."""
+    a, b, c, d = map(int, ADDR[vm.name].split("."))
+    gid = f"ffff:{a:02x}{b:02x}:{c:02x}{d:02x}"
+    t.wait(lambda: gid in vm.run("cat /sys/class/infiniband/rxe0/ports/1/gids/*").out,
+           "GID of the new address", 20)
+
+
+def set_routes(t, how):
+    """HOW to reach the other subnet: "dev eth0", or "via" the peer."""
+    for vm, peer in ((t.a, t.b), (t.b, t.a)):
+        via = "dev eth0" if how == "direct" else f"via {peer.ip}"
+        vm.run(f"ip route replace {ADDR[peer.name]}/32 {via} src {ADDR[vm.name]}")
+
+
+def ueid(t, vm, arg):
+    vm.run(f"python3 {t.guest_path(os.path.join(os.path.dirname(__file__), UEID))} {arg}")
+
+
+def talk(t, mode, reason=None, addr=ADDR["a"]):
+    t.rdma_start()
+    s = t.half(t.a, stream_server, port=PORT, n_in=200_003, n_out=100_001)
+    s.expect("listening")
+    c = t.half(t.b, to_a, port=PORT, addr=addr, n_in=200_003, n_out=100_001)
+    t.expect_all("moved", s, c)
+    t.mode(t.b, mode, PORT, reason=reason)
+    t.mode(t.a, mode, PORT)
+    if mode == "SMC-R":
+        t.carried(t.b, 200_000)
+        t.carried(t.a, 100_000)
+    for p in (s, c):
+        p.gate("end")
+    t.wait_all(s, c)
+    for vm in (t.a, t.b):
+        t.no_sockets(vm, PORT)
+
+
+def to_a(h, port, addr, n_in, n_out):
+    s = h.connect(port, addr=addr)
+    h.both_ways(s, n_in, 1, n_out, 2)
+    h.mark("moved")
+    h.gate("end")
+    h.finish(s)
+
+
+def ask_a(h, port, n):
+    return requests(h, port, n, addr="10.44.0.1")
+
+
+def run(t):
+    for vm in (t.a, t.b):
+        vm.run(f"ip addr replace {ADDR[vm.name]}/24 dev eth0")
+        wait_gid(t, vm)
+    t.no_groups()
+    try:
+        for how in ("direct", "gateway"):
+            t.step(how)
+            set_routes(t, how)
+            talk(t, "SMC-R", addr=t.a.ip)
+            talk(t, "TCP", 0x05000000)
+            for vm in (t.a, t.b):
+                ueid(t, vm, EID)
+            talk(t, "SMC-R")
+            talk(t, "SMC-R", addr=t.a.ip)
+            s = t.half(t.a, serve, port=PORT, count=20)
+            s.expect("listening")
+            t.wait_all(s, t.half(t.b, ask_a, port=PORT, n=20))
+            for vm in (t.a, t.b):
+                t.check(t.stat(vm, "client_smc") + t.stat(vm, "server_smc") >= 23,
+                        f"{vm.name}: not all connections were SMC-R")
+                ueid(t, vm, "--flush")
+        t.step("default EID")
+        t.set(t.a, default_eid=1)
+        talk(t, "TCP", 0x05000000)
+        t.set(t.b, default_eid=1)
+        talk(t, "SMC-R")
+    finally:
+        for vm, peer in ((t.a, t.b), (t.b, t.a)):
+            if vm.alive():
+                ueid(t, vm, "--flush")
+                vm.run(f"ip route del {ADDR[peer.name]}/32; ip addr del {ADDR[vm.name]}/24 "
+                       "dev eth0", check=False)
