@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a socket is told about data it has sent, on a ring that only counts.
+ */
+#include <kunit/test.h>
+
+#include "../../../net/smc/smc_notice.c"
+
+#define NOTICE_RING	16384
+#define NOTICE_FLAGS	(NOTICE_WANTS | SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_OPT_ID)
+
+static struct proto notice_proto = {
+	.name = "smc_notice_test",
+	.owner = THIS_MODULE,
+	.obj_size = sizeof(struct smc_sock),
+};
+
+static int notice_test_init(struct kunit *test)
+{
+	struct smc_conn *conn;
+	struct sock *sk;
+
+	sk = sk_alloc(&init_net, PF_SMC, GFP_KERNEL, &notice_proto, 1);
+	if (!sk)
+		return -ENOMEM;
+	sock_init_data(NULL, sk);
+	sk->sk_tsflags = NOTICE_FLAGS;
+	conn = &smc_sk(sk)->conn;
+	conn->sk = sk;
+	spin_lock_init(&conn->lock);
+	conn->snd_geom = (struct smc_geom){ .size = NOTICE_RING };
+	conn->tx_prep = smc_cursor_start(conn->snd_geom);
+	conn->tx_sent = conn->tx_prep;
+	conn->tx_fin = conn->tx_prep;
+	test->priv = smc_sk(sk);
+	return 0;
+}
+
+static void notice_test_exit(struct kunit *test)
+{
+	struct smc_sock *smc = test->priv;
+
+	if (!smc)
+		return;
+	skb_queue_purge(&smc->sk.sk_error_queue);
+	kfree(smc->conn.stamps);
+	sock_put(&smc->sk);
+}
+
+/* A send() of @len bytes that wants stamps. */
+static void notice_send(struct smc_sock *smc, u32 len, u32 tsflags)
+{
+	struct smc_conn *conn = &smc->conn;
+
+	smc_notice_prepare(conn, tsflags);
+	spin_lock_bh(&conn->lock);
+	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, len);
+	conn->tx_total += len;
+	smc_notice_want(conn, tsflags);
+	spin_unlock_bh(&conn->lock);
+	smc_notice_tell(conn);
+}
+
+static void notice_post(struct smc_sock *smc, u32 len)
+{
+	struct smc_conn *conn = &smc->conn;
+
+	conn->tx_sent = smc_cursor_advance(conn->snd_geom, conn->tx_sent, len);
+	smc_notice_tell(conn);
+}
+
+static void notice_complete(struct smc_sock *smc, u32 len)
+{
+	struct smc_conn *conn = &smc->conn;
+
+	conn->tx_fin = smc_cursor_advance(conn->snd_geom, conn->tx_fin, len);
+	smc_notice_tell(conn);
+}
+
+/* The next notice is of this kind and for this byte. */
+static void notice_expect(struct kunit *test, u32 kind, u32 byte)
+{
+	struct smc_sock *smc = test->priv;
+	struct sk_buff *skb = sock_dequeue_err_skb(&smc->sk);
+	struct sock_exterr_skb *serr;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	serr = SKB_EXT_ERR(skb);
+	KUNIT_EXPECT_EQ(test, serr->ee.ee_errno, ENOMSG);
+	KUNIT_EXPECT_EQ(test, serr->ee.ee_origin, SO_EE_ORIGIN_TIMESTAMPING);
+	KUNIT_EXPECT_EQ(test, serr->ee.ee_info, kind);
+	KUNIT_EXPECT_EQ(test, serr->ee.ee_data, byte);
+	KUNIT_EXPECT_NE(test, skb->tstamp, 0);
+	KUNIT_EXPECT_EQ(test, skb->len, 0);
+	kfree_skb(skb);
+}
+
+static void notice_expect_none(struct kunit *test)
+{
+	struct smc_sock *smc = test->priv;
+
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&smc->sk.sk_error_queue), 0);
+}
+
+static void each_stamp_comes_when_it_is_due(struct kunit *test)
+{
+	struct smc_sock *smc = test->priv;
+
+	notice_send(smc, 1000, NOTICE_FLAGS);
+	notice_expect_none(test);
+	/* all but the last byte */
+	notice_post(smc, 999);
+	notice_complete(smc, 999);
+	notice_expect_none(test);
+	notice_post(smc, 1);
+	notice_expect(test, SCM_TSTAMP_SCHED, 999);
+	notice_expect(test, SCM_TSTAMP_SND, 999);
+	notice_expect_none(test);
+	notice_complete(smc, 1);
+	notice_expect(test, SCM_TSTAMP_ACK, 999);
+	notice_complete(smc, 0);
+	notice_expect_none(test);
+}
+
+static void only_what_is_wanted_is_told(struct kunit *test)
+{
+	struct smc_sock *smc = test->priv;
+
+	notice_send(smc, 10, SOF_TIMESTAMPING_SOFTWARE);
+	KUNIT_EXPECT_NULL(test, smc->conn.stamps);
+	notice_send(smc, 10, SOF_TIMESTAMPING_TX_ACK);
+	notice_send(smc, 10, 0);
+	notice_post(smc, 30);
+	notice_expect_none(test);
+	notice_complete(smc, 30);
+	notice_expect(test, SCM_TSTAMP_ACK, 19);
+	notice_expect_none(test);
+}
+
+static void a_later_send_does_not_wait_for_an_earlier_one(struct kunit *test)
+{
+	struct smc_sock *smc = test->priv;
+
+	notice_send(smc, 10, SOF_TIMESTAMPING_TX_ACK);
+	notice_send(smc, 10, SOF_TIMESTAMPING_TX_SOFTWARE);
+	notice_post(smc, 20);
+	notice_expect(test, SCM_TSTAMP_SND, 19);
+	notice_complete(smc, 20);
+	notice_expect(test, SCM_TSTAMP_ACK, 9);
+	notice_expect_none(test);
+}
+
+/* As on TCP, where they are in one packet. */
+static void those_that_find_no_place_share_the_last_one(struct kunit *test)
+{
+	struct smc_sock *smc = test->priv;
+	u32 i;
+
+	for (i = 0; i < NOTICE_STAMPS + 10; i++)
+		notice_send(smc, 2, i & 1 ? SOF_TIMESTAMPING_TX_ACK :
+					    SOF_TIMESTAMPING_TX_SOFTWARE);
+	notice_post(smc, 2 * i);
+	notice_complete(smc, 2 * i);
+	/* when it was posted, then when it was complete */
+	for (i = 0; i < NOTICE_STAMPS - 1; i += 2)
+		notice_expect(test, SCM_TSTAMP_SND, 2 * i + 1);
+	notice_expect(test, SCM_TSTAMP_SND, 2 * (NOTICE_STAMPS + 10) - 1);
+	for (i = 1; i < NOTICE_STAMPS - 1; i += 2)
+		notice_expect(test, SCM_TSTAMP_ACK, 2 * i + 1);
+	notice_expect(test, SCM_TSTAMP_ACK, 2 * (NOTICE_STAMPS + 10) - 1);
+	notice_expect_none(test);
+}
+
+static void stamps_go_round_the_ring(struct kunit *test)
+{
+	struct smc_sock *smc = test->priv;
+	u32 byte = U32_MAX;
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		u32 len = i % 2 ? NOTICE_RING : 777;
+
+		byte += len;
+		notice_send(smc, len, SOF_TIMESTAMPING_TX_ACK);
+		notice_post(smc, len);
+		notice_complete(smc, len - 1);
+		notice_expect_none(test);
+		notice_complete(smc, 1);
+		notice_expect(test, SCM_TSTAMP_ACK, byte);
+	}
+}
+
+static void bytes_count_from_where_it_was_asked_for(struct kunit *test)
+{
+	struct smc_sock *smc = test->priv;
+
+	notice_send(smc, 1000, 0);
+	notice_post(smc, 1000);
+	notice_complete(smc, 400);
+	smc_notice_count_from(&smc->conn, true);
+	notice_send(smc, 10, SOF_TIMESTAMPING_TX_SOFTWARE);
+	notice_post(smc, 10);
+	notice_expect(test, SCM_TSTAMP_SND, 9);
+	/* without OPT_ID_TCP: from the first byte not acknowledged */
+	smc_notice_count_from(&smc->conn, false);
+	notice_send(smc, 10, SOF_TIMESTAMPING_TX_SOFTWARE);
+	notice_post(smc, 10);
+	notice_expect(test, SCM_TSTAMP_SND, 600 + 10 + 10 - 1);
+	/* without OPT_ID nobody counts */
+	smc->sk.sk_tsflags &= ~SOF_TIMESTAMPING_OPT_ID;
+	notice_send(smc, 10, SOF_TIMESTAMPING_TX_SOFTWARE);
+	notice_post(smc, 10);
+	notice_expect(test, SCM_TSTAMP_SND, 0);
+}
+
+static void what_nobody_reads_is_bounded(struct kunit *test)
+{
+	struct smc_sock *smc = test->priv;
+	int i;
+
+	smc->sk.sk_rcvbuf = SOCK_MIN_RCVBUF;
+	for (i = 0; i < 1000; i++) {
+		notice_send(smc, 1, SOF_TIMESTAMPING_TX_ACK);
+		notice_post(smc, 1);
+		notice_complete(smc, 1);
+	}
+	KUNIT_EXPECT_GT(test, skb_queue_len(&smc->sk.sk_error_queue), 0);
+	KUNIT_EXPECT_LT(test, skb_queue_len(&smc->sk.sk_error_queue), 100);
+	KUNIT_EXPECT_LT(test, atomic_read(&smc->sk.sk_rmem_alloc), SOCK_MIN_RCVBUF);
+}
+
+/* One send() with MSG_ZEROCOPY, which took something or nothing. */
+static int notice_zerocopy(struct smc_sock *smc, size_t len, bool was_sent)
+{
+	struct msghdr msg = { .msg_flags = MSG_ZEROCOPY };
+	struct ubuf_info *uarg;
+	int rc;
+
+	rc = smc_notice_zerocopy_begin(&smc->sk, &msg, len, &uarg);
+	if (!rc)
+		smc_notice_zerocopy_end(uarg, was_sent);
+	return rc;
+}
+
+static void copies_are_told_and_numbered(struct kunit *test)
+{
+	struct smc_sock *smc = test->priv;
+	struct sock_exterr_skb *serr;
+	struct sk_buff *skb;
+
+	/* nobody has asked for them */
+	KUNIT_EXPECT_EQ(test, notice_zerocopy(smc, 100, true), 0);
+	notice_expect_none(test);
+	sock_set_flag(&smc->sk, SOCK_ZEROCOPY);
+	KUNIT_EXPECT_EQ(test, notice_zerocopy(smc, 0, true), 0);
+	notice_expect_none(test);
+
+	KUNIT_EXPECT_EQ(test, notice_zerocopy(smc, 100, true), 0);
+	KUNIT_EXPECT_EQ(test, notice_zerocopy(smc, 100, false), 0);
+	KUNIT_EXPECT_EQ(test, notice_zerocopy(smc, 100, true), 0);
+	/* one notice for a range; what took nothing has no number */
+	skb = sock_dequeue_err_skb(&smc->sk);
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	serr = SKB_EXT_ERR(skb);
+	KUNIT_EXPECT_EQ(test, serr->ee.ee_errno, 0);
+	KUNIT_EXPECT_EQ(test, serr->ee.ee_origin, SO_EE_ORIGIN_ZEROCOPY);
+	KUNIT_EXPECT_EQ(test, serr->ee.ee_code, SO_EE_CODE_ZEROCOPY_COPIED);
+	KUNIT_EXPECT_EQ(test, serr->ee.ee_info, 0);
+	KUNIT_EXPECT_EQ(test, serr->ee.ee_data, 1);
+	kfree_skb(skb);
+	notice_expect_none(test);
+}
+
+static void nothing_to_read_is_eagain(struct kunit *test)
+{
+	struct smc_sock *smc = test->priv;
+	struct msghdr msg = {};
+
+	KUNIT_EXPECT_EQ(test, smc_notice_recv(smc, &msg), -EAGAIN);
+	notice_send(smc, 10, SOF_TIMESTAMPING_TX_ACK);
+	notice_post(smc, 10);
+	notice_complete(smc, 10);
+	KUNIT_EXPECT_EQ(test, smc_notice_recv(smc, &msg), 0);
+	/* there was no room for it */
+	KUNIT_EXPECT_EQ(test, msg.msg_flags, MSG_ERRQUEUE | MSG_CTRUNC);
+	KUNIT_EXPECT_EQ(test, smc_notice_recv(smc, &msg), -EAGAIN);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(each_stamp_comes_when_it_is_due),
+	KUNIT_CASE(only_what_is_wanted_is_told),
+	KUNIT_CASE(a_later_send_does_not_wait_for_an_earlier_one),
+	KUNIT_CASE(those_that_find_no_place_share_the_last_one),
+	KUNIT_CASE(stamps_go_round_the_ring),
+	KUNIT_CASE(bytes_count_from_where_it_was_asked_for),
+	KUNIT_CASE(what_nobody_reads_is_bounded),
+	KUNIT_CASE(copies_are_told_and_numbered),
+	KUNIT_CASE(nothing_to_read_is_eagain),
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "smc_notice",
+	.init = notice_test_init,
+	.exit = notice_test_exit,
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);
