@@ -234,28 +234,21 @@ static void llc_forget_keys(struct smc_link_group *lgr, int idx, bool is_new)
 }
 
 /* The peer has a new RMB: its token on every link, or none at all. */
-static bool llc_store_rtoken(struct smc_link_group *lgr, u8 carrier,
-			     const struct smc_llc_confirm_rkey *cr)
+static bool llc_store_rtoken(struct smc_link_group *lgr, const struct smc_llc_rkeys *keys)
 {
-	const struct smc_llc_rtoken *other;
+	const struct smc_llc_rtoken *here = &keys->rtoken[0], *other;
 	bool is_new;
-	u8 i, at;
 	int idx;
+	u8 i;
 
-	is_new = smc_rtoken_find(lgr->rtokens, carrier, cr->here.rkey, cr->here.vaddr) < 0;
-	idx = smc_rtoken_add(lgr->rtokens, carrier, cr->here.rkey, cr->here.vaddr);
+	is_new = smc_rtoken_find(lgr->rtokens, here->link_num, here->rkey, here->vaddr) < 0;
+	idx = smc_rtoken_add(lgr->rtokens, here->link_num, here->rkey, here->vaddr);
 	if (idx < 0)
 		return false;
-	for (i = 0; i < cr->nr_rtokens && i < SMC_LLC_RKEY_SPECS; i++) {
-		other = &cr->other[i];
-		for (at = 0; at < SMC_LLC_LINKS; at++)
-			if (lgr->llc.flow.link[at].state == SMC_LLC_LINK_ACTIVE &&
-			    lgr->llc.flow.link[at].num == other->link_num)
-				break;
-		/* The machine has let pass only links that are about to go. */
-		if (at == SMC_LLC_LINKS)
-			continue;
-		if (smc_rtoken_set(lgr->rtokens, idx, at, other->rkey, other->vaddr)) {
+	for (i = 1; i < keys->count; i++) {
+		other = &keys->rtoken[i];
+		if (smc_rtoken_set(lgr->rtokens, idx, other->link_num, other->rkey,
+				   other->vaddr)) {
 			llc_forget_keys(lgr, idx, is_new);
 			return false;
 		}
@@ -428,10 +421,10 @@ static bool llc_perform(struct smc_link_group *lgr, const struct smc_llc_action 
 	case SMC_LLC_ACT_PREPARE_LINK:
 		llc_prepare(lgr, act->link);
 		return false;
-	case SMC_LLC_ACT_CREATE_SPARE:
+	case SMC_LLC_ACT_CREATE_LINK:
 		llc_spare(lgr, act->link, true);
 		return false;
-	case SMC_LLC_ACT_DROP_SPARE:
+	case SMC_LLC_ACT_DESTROY_LINK:
 		llc_spare(lgr, act->link, false);
 		return false;
 	case SMC_LLC_ACT_GROUP_UP:
@@ -442,7 +435,7 @@ static bool llc_perform(struct smc_link_group *lgr, const struct smc_llc_action 
 		llc_group_failed(lgr, act);
 		return false;
 	case SMC_LLC_ACT_STORE_RTOKEN:
-		ev->ok = llc_store_rtoken(lgr, act->link, &act->msg.confirm_rkey);
+		ev->ok = llc_store_rtoken(lgr, act->rkeys);
 		ev->type = SMC_LLC_EV_RTOKEN_STORED;
 		ev->link = act->link;
 		return true;
@@ -456,6 +449,10 @@ static bool llc_perform(struct smc_link_group *lgr, const struct smc_llc_action 
 		return false;
 	case SMC_LLC_ACT_LINK_DOWN:
 		llc_link_down(lgr, act);
+		return false;
+	case SMC_LLC_ACT_LINK_UP:
+	case SMC_LLC_ACT_STORE_PAIRS:
+		/* There is one link as long as the machine knows of no RNICs. */
 		return false;
 	case SMC_LLC_ACT_TERMINATE:
 		smc_lgr_terminate(lgr);
@@ -527,11 +524,11 @@ static bool llc_event_of(struct smc_link_group *lgr, const struct smc_llc_item *
 		ev->terminate.reason = item->cookie;
 		ev->terminate.is_orderly = item->ok;
 		return true;
-	case SMC_LLC_EV_SPARE_CREATED:
-		ev->end = lgr->llc.start.local;
+	case SMC_LLC_EV_LINK_CREATED:
+		ev->created.end = lgr->llc.start.local;
 		if (lgr->links[item->link]) {
-			ev->end.qpn = lgr->links[item->link]->wr.qp->qp_num;
-			ev->end.psn = lgr->links[item->link]->psn;
+			ev->created.end.qpn = lgr->links[item->link]->wr.qp->qp_num;
+			ev->created.end.psn = lgr->links[item->link]->psn;
 		} else {
 			ev->ok = false;
 		}
@@ -598,7 +595,7 @@ static void llc_feed_idle(struct smc_link_group *lgr)
 }
 
 static int llc_build(struct smc_link_group *lgr, struct smc_llc_request *req,
-		     struct smc_llc_rkey_req *rkey)
+		     struct smc_llc_rkeys *rkey)
 {
 	const struct smc_llc_flow *flow = &lgr->llc.flow;
 	struct smc_llc_rtoken *rtoken;
@@ -926,8 +923,10 @@ static void llc_spare_work(struct work_struct *work)
 	if (old)
 		smc_link_destroy(old);
 	if (is_wanted)
-		llc_report(lgr, SMC_LLC_EV_SPARE_CREATED, index,
+		llc_report(lgr, SMC_LLC_EV_LINK_CREATED, index,
 			   !llc_create_spare(lgr, index), 0);
+	else
+		llc_report(lgr, SMC_LLC_EV_LINK_DESTROYED, index, true, 0);
 	smc_lgr_put(lgr);
 }
 

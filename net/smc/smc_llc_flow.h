@@ -16,10 +16,13 @@
 #include <linux/types.h>
 
 #include "smc_llc_wire.h"
+#include "smc_state.h"
 
 enum smc_llc_flow_limit {
 	SMC_LLC_LINKS		= 9,	/* eight and an asymmetric one, AMB-61 */
-	SMC_LLC_ACTIONS		= 12,	/* most that one event can ask for */
+	SMC_LLC_RNICS		= 8,	/* of this side that a group makes use of */
+	SMC_LLC_RMBS		= 255,	/* of one side, what ADD LINK CONTINUATION counts */
+	SMC_LLC_ACTIONS		= 32,	/* most that one event can ask for */
 	SMC_LLC_MAX_LINKS_MIN	= 2,	/* MAXL-02 */
 	SMC_LLC_MAX_LINKS_MAX	= 8,	/* MAXL-01 */
 };
@@ -42,8 +45,8 @@ enum smc_llc_flow_limit {
  * @test_link: for the TEST LINK reply, TMR-15
  * @rkey_retry: before a CONFIRM RKEY refused for a change that is not visible
  *	here may be repeated, RKEY-12
- * @add_link_retry: server, until the next attempt at a second link, TMR-12;
- *	0 is never
+ * @add_link_retry: until the next attempt at a further link, server, or until
+ *	the server is asked for one again, client; TMR-12, TMR-13; 0 is never
  */
 struct smc_llc_timers {
 	int confirm_link;
@@ -78,6 +81,9 @@ enum smc_llc_why {
 	SMC_LLC_WHY_LINK_BROKEN,
 	SMC_LLC_WHY_NOT_PREPARED,
 	SMC_LLC_WHY_NO_SPARE,
+	SMC_LLC_WHY_ADD_LINK_CONT_TIMEOUT,
+	SMC_LLC_WHY_ADD_LINK_CONT_DATA,
+	SMC_LLC_WHY_NO_LONGER_NEEDED,
 	SMC_LLC_WHY_PEER_DECLINED,
 	SMC_LLC_WHY_PEER_DELETED,
 	SMC_LLC_WHY_DELETED,
@@ -93,7 +99,7 @@ enum smc_llc_phase {
 	SMC_LLC_WAIT_CONFIRM_REPLY,	/* server */
 	SMC_LLC_WAIT_ADD_LINK,		/* client */
 	SMC_LLC_WAIT_CONFIRM_SENT,	/* client that waits for no ADD LINK */
-	SMC_LLC_SECOND_LINK,		/* server: attempt at a second link */
+	SMC_LLC_SECOND_LINK,		/* both: attempt at a second link */
 	/* data flows */
 	SMC_LLC_UP,
 	SMC_LLC_TERMINATING,		/* DELETE LINK for all is under way */
@@ -103,35 +109,42 @@ enum smc_llc_phase {
 /* A link as the machine sees it. */
 enum smc_llc_link_state {
 	SMC_LLC_LINK_FREE,
-	SMC_LLC_LINK_FORMING,
+	SMC_LLC_LINK_FORMING,		/* carries nothing but CONFIRM LINK */
 	SMC_LLC_LINK_ACTIVE,
-	SMC_LLC_LINK_DELETING,
+	SMC_LLC_LINK_LOST,		/* lost or given up; the peer is to agree */
+	SMC_LLC_LINK_DELETING,		/* DELETE LINK exchange about it is under way */
+	SMC_LLC_LINK_GOING,		/* until LINK_DESTROYED */
 };
 
 /* What a completed send was; goes out as the cookie of an action. */
 enum smc_llc_sent {
 	SMC_LLC_SENT_OTHER,
 	SMC_LLC_SENT_CONFIRM_LINK,	/* request at the server, reply at the client */
-	SMC_LLC_SENT_ADD_LINK,		/* request */
-	SMC_LLC_SENT_DELETE_REPLY,	/* for the last link */
+	SMC_LLC_SENT_ADD_LINK,		/* request at the server, reply at the client */
+	SMC_LLC_SENT_DELETE_REPLY,	/* the link number above, SMC_LLC_SENT_SHIFT */
 	SMC_LLC_SENT_DELETE_ALL,
+	SMC_LLC_SENT_SHIFT		= 8,
 };
 
 enum smc_llc_event_type {
 	SMC_LLC_EV_START,		/* server has Confirm, client has sent it */
 	SMC_LLC_EV_MSG,			/* @msg came in on @link */
-	SMC_LLC_EV_BAD_MSG,		/* the codec said SMC_LLC_LINK_DOWN */
+	SMC_LLC_EV_BAD_MSG,		/* the codec said SMC_LLC_LINK_LOST */
 	SMC_LLC_EV_SENT,		/* a SEND of @cookie completed, @ok or not */
 	SMC_LLC_EV_TIMER,		/* the deadline has passed; @timer */
+	SMC_LLC_EV_RNICS,		/* RNICs on the LAN of the group; @rnics */
+	SMC_LLC_EV_LINK_CREATED,	/* outcome of CREATE_LINK; @created */
 	SMC_LLC_EV_LINK_PREPARED,	/* outcome of PREPARE_LINK */
-	SMC_LLC_EV_SPARE_CREATED,	/* outcome of CREATE_SPARE; @end */
+	SMC_LLC_EV_LINK_DESTROYED,	/* outcome of DESTROY_LINK: the index is free */
+	SMC_LLC_EV_PAIRS_STORED,	/* outcome of STORE_PAIRS */
 	SMC_LLC_EV_RTOKEN_STORED,	/* outcome of STORE_RTOKEN */
 	SMC_LLC_EV_RTOKENS_DELETED,	/* outcome of DELETE_RTOKENS; @error_mask */
 	SMC_LLC_EV_LINK_BROKEN,		/* its queue pair is of no more use */
 	SMC_LLC_EV_DECLINED,		/* Decline arrived on TCP during first contact */
 	SMC_LLC_EV_REQ_RKEY,		/* this side: announce or withdraw; @rkey */
 	SMC_LLC_EV_REQ_TEST_LINK,	/* this side: probe @link now; @timer.user_data */
-	SMC_LLC_EV_REQ_ADD_LINK,	/* this side (server): try for a second link */
+	SMC_LLC_EV_REQ_ADD_LINK,	/* this side: try for a further link now */
+	SMC_LLC_EV_REQ_DELETE_LINK,	/* this side: give @link up; @terminate */
 	SMC_LLC_EV_REQ_TERMINATE,	/* this side: end the group; @terminate */
 };
 
@@ -146,14 +159,35 @@ struct smc_llc_start {
 };
 
 /**
- * struct smc_llc_rkey_req - wish of this side to change its RMBs
+ * struct smc_llc_rnic - an RNIC of this side, as links know it
+ * @mac: MAC address
+ * @gid: GID
+ */
+struct smc_llc_rnic {
+	u8 mac[SMC_MAC_LEN];
+	u8 gid[SMC_GID_LEN];
+};
+
+/**
+ * struct smc_llc_rnics - the RNICs that links of a group may use, ADDL-02
+ * @count: entries of @rnic
+ * @rnic: usable now and attached to the LAN of the group, the most wanted
+ *	first; those in use are among them
+ */
+struct smc_llc_rnics {
+	u8 count;
+	struct smc_llc_rnic rnic[SMC_LLC_RNICS];
+};
+
+/**
+ * struct smc_llc_rkeys - RMBs and how links reach them
  * @is_delete: DELETE RKEY rather than CONFIRM RKEY
  * @count: entries of @rtoken; CONFIRM RKEY: one for each active link;
  *	DELETE RKEY: one for each RMB, at most SMC_LLC_DELETE_RKEYS
  * @rtoken: link_num is a link index here; the first one's link carries the
  *	exchange
  */
-struct smc_llc_rkey_req {
+struct smc_llc_rkeys {
 	bool is_delete;
 	u8 count;
 	struct smc_llc_rtoken rtoken[SMC_LLC_LINKS];
@@ -167,13 +201,17 @@ struct smc_llc_rkey_req {
  * @cookie: of the SEND; of the request for REQ_RKEY, given back in RKEY_DONE
  * @start: with START
  * @msg: with MSG
- * @end: with SPARE_CREATED, this side of the new link
+ * @rnics: with RNICS
+ * @created: with LINK_CREATED
+ * @created.end: this side of the new link
+ * @created.nr_rmbs: RMBs of this side that the peer has to be told of, all
+ *	those it knows on the other links
  * @rkey: with REQ_RKEY
  * @error_mask: with RTOKENS_DELETED, the keys not known, 0x80 for the first
  * @timer: with TIMER and REQ_TEST_LINK
  * @timer.last_rx: when the link last received anything, KA-02
  * @timer.user_data: fresh random bytes for a probe
- * @terminate: with REQ_TERMINATE
+ * @terminate: with REQ_TERMINATE and REQ_DELETE_LINK
  * @terminate.reason: enum smc_llc_delete_link_reason
  * @terminate.is_orderly: operator or program rather than error, DELL-14
  */
@@ -185,8 +223,12 @@ struct smc_llc_event {
 	union {
 		struct smc_llc_start start;
 		struct smc_llc_msg msg;
-		struct smc_llc_end end;
-		struct smc_llc_rkey_req rkey;
+		struct smc_llc_rnics rnics;
+		struct {
+			struct smc_llc_end end;
+			u8 nr_rmbs;
+		} created;
+		struct smc_llc_rkeys rkey;
 		u8 error_mask;
 		struct {
 			u64 last_rx;
@@ -209,15 +251,23 @@ enum smc_llc_fail {
 enum smc_llc_action_type {
 	SMC_LLC_ACT_SEND,		/* post @msg on @link; report SENT with @cookie */
 	SMC_LLC_ACT_COMMIT_DIALECT,	/* @dialect holds from before the next action on */
-	SMC_LLC_ACT_PREPARE_LINK,	/* to RTS, register buffers; report LINK_PREPARED */
-	SMC_LLC_ACT_CREATE_SPARE,	/* queue pair for @link; report SPARE_CREATED */
-	SMC_LLC_ACT_DROP_SPARE,		/* and throw it away again */
+	SMC_LLC_ACT_CREATE_LINK,	/* queue pair on RNIC @end for @link, RMBs mapped
+					 * there; report LINK_CREATED
+					 */
+	SMC_LLC_ACT_PREPARE_LINK,	/* connect to @end, to RTS, register buffers; report
+					 * LINK_PREPARED
+					 */
+	SMC_LLC_ACT_LINK_UP,		/* @link may carry data */
+	SMC_LLC_ACT_LINK_DOWN,		/* @link is to carry no more data: @why, @is_orderly */
+	SMC_LLC_ACT_DESTROY_LINK,	/* free all of @link; report LINK_DESTROYED */
 	SMC_LLC_ACT_GROUP_UP,		/* first contact is over, data may flow */
 	SMC_LLC_ACT_GROUP_FAILED,	/* first contact failed: @fail, @diagnosis, @why */
-	SMC_LLC_ACT_STORE_RTOKEN,	/* @msg.confirm_rkey; report RTOKEN_STORED */
+	SMC_LLC_ACT_STORE_PAIRS,	/* @msg.add_link_cont from @link about @target; report
+					 * PAIRS_STORED for @target
+					 */
+	SMC_LLC_ACT_STORE_RTOKEN,	/* @rkeys; report RTOKEN_STORED */
 	SMC_LLC_ACT_DELETE_RTOKENS,	/* @msg.delete_rkey; report RTOKENS_DELETED */
 	SMC_LLC_ACT_RKEY_DONE,		/* request @cookie ended with @result */
-	SMC_LLC_ACT_LINK_DOWN,		/* @link is of no more use: @why */
 	SMC_LLC_ACT_TERMINATE,		/* no link is left: end connections and group */
 };
 
@@ -225,26 +275,41 @@ enum smc_llc_action_type {
  * struct smc_llc_action - something to do
  * @type: what
  * @link: link index it concerns
+ * @target: index of the link being added, with STORE_PAIRS and with SEND of
+ *	ADD LINK CONTINUATION
+ * @first_rmb: with SEND of ADD LINK CONTINUATION: the caller fills in the pairs
+ *	from this place on of the RMBs it has counted in LINK_CREATED
+ * @is_orderly: with LINK_DOWN: the link works, what is under way may end
  * @why: reason, with GROUP_FAILED, LINK_DOWN and TERMINATE
  * @fail: with GROUP_FAILED
  * @dialect: with COMMIT_DIALECT
  * @result: with RKEY_DONE: 0; -EAGAIN if the peer refused for now (build the
- *	request anew, smc_llc_flow_may_request() says when); -EREMOTEIO if it
- *	refused (wait for the next need, RKEY-13); -ECONNABORTED if the link is
- *	gone; -EBUSY if smc_llc_flow_may_request() was false; -EINVAL
+ *	request anew, smc_llc_flow_may_request() says when), or if the links are
+ *	others now: RMBs have to be known on all of them; -EREMOTEIO if it
+ *	refused (wait for the next need, RKEY-13); -ECONNABORTED if no link is
+ *	left; -EBUSY if smc_llc_flow_may_request() was false; -EINVAL
  * @diagnosis: with GROUP_FAILED and SMC_LLC_FAIL_DECLINE
  * @cookie: enum smc_llc_sent with SEND; the request's with RKEY_DONE
- * @msg: with SEND, STORE_RTOKEN, DELETE_RTOKENS
+ * @end: with CREATE_LINK, MAC and GID of the RNIC to use; with PREPARE_LINK, the
+ *	peer's end, its MTU being that of the path (ADDL-17)
+ * @rkeys: with STORE_RTOKEN; link indices, in memory of the machine that holds
+ *	until the next event
+ * @msg: with SEND, STORE_PAIRS, DELETE_RTOKENS
  */
 struct smc_llc_action {
 	enum smc_llc_action_type type;
 	u8 link;
+	u8 target;
+	u8 first_rmb;
+	bool is_orderly;
 	enum smc_llc_why why;
 	enum smc_llc_fail fail;
 	enum smc_dialect dialect;
 	int result;
 	u32 diagnosis;
 	u64 cookie;
+	struct smc_llc_end end;
+	const struct smc_llc_rkeys *rkeys;
 	struct smc_llc_msg msg;
 };
 
@@ -284,9 +349,20 @@ struct smc_llc_params {
  * @state: enum smc_llc_link_state
  * @num: link number, valid unless the state is SMC_LLC_LINK_FREE; 0 at a
  *	client before CONFIRM LINK
+ * @age: links added before this one, for the class of each
+ * @is_spare: being added, it was never confirmed
+ * @is_up: LINK_UP was said and LINK_DOWN was not
+ * @up_since: when LINK_UP was said, in ms
+ * @is_doomed: to be deleted in good order, still in use until then
+ * @is_orderly: as DELETE LINK will say, with @is_doomed and SMC_LLC_LINK_LOST
  * @is_probing: a TEST LINK reply is due at @deadline; otherwise @deadline is
  *	when to look whether a probe is needed
- * @deadline: in ms
+ * @is_noticed: client: the server has been asked to delete it
+ * @notice_link: client: link that carried this, or the reply to the server's
+ *	DELETE LINK
+ * @reason: as DELETE LINK will say, enum smc_llc_delete_link_reason
+ * @why: for LINK_DOWN and TERMINATE
+ * @deadline: of a probe, or of the server's DELETE LINK, in ms
  * @probe: user data of the TEST LINK on its way
  * @local_uid: own link user ID, for display
  * @peer_uid: the peer's link user ID, for display
@@ -296,7 +372,17 @@ struct smc_llc_params {
 struct smc_llc_link {
 	enum smc_llc_link_state state;
 	u8 num;
+	u32 age;
+	bool is_spare;
+	bool is_up;
+	u64 up_since;
+	bool is_doomed;
+	bool is_orderly;
 	bool is_probing;
+	bool is_noticed;
+	u8 notice_link;
+	u32 reason;
+	enum smc_llc_why why;
 	u64 deadline;
 	u8 probe[SMC_LLC_USER_DATA_LEN];
 	u32 local_uid;
@@ -305,26 +391,94 @@ struct smc_llc_link {
 	struct smc_llc_end peer;
 };
 
-/* The one configuration exchange that this side has begun, SER-02. */
+/*
+ * The one exchange under way that changes the links, SER-02: ADD LINK to
+ * CONFIRM LINK at either side, DELETE LINK at the server.
+ */
 enum smc_llc_config {
 	SMC_LLC_CONFIG_NONE,
-	SMC_LLC_CONFIG_SPARE,		/* server: waits for the queue pair */
+	SMC_LLC_CONFIG_HELD,		/* client: own CONFIRM RKEY comes first */
+	SMC_LLC_CONFIG_CREATE,		/* waits for LINK_CREATED */
 	SMC_LLC_CONFIG_ADD_LINK,	/* server: waits for the ADD LINK reply */
+	SMC_LLC_CONFIG_PREPARE,		/* waits for LINK_PREPARED */
+	SMC_LLC_CONFIG_ADD_CONT,	/* waits for ADD LINK CONTINUATION */
+	SMC_LLC_CONFIG_STORE,		/* waits for PAIRS_STORED */
+	SMC_LLC_CONFIG_CONFIRM,		/* waits for CONFIRM LINK on the new link */
+	SMC_LLC_CONFIG_CONFIRMED,	/* client: waits for its reply to be sent */
 	SMC_LLC_CONFIG_DELETE_LINK,	/* server: waits for the DELETE LINK reply */
 };
 
-/* The one exchange that the peer has begun and this side has to answer. */
+/* The one RKEY exchange that the peer has begun and this side has to answer. */
 enum smc_llc_remote {
 	SMC_LLC_REMOTE_NONE,
-	SMC_LLC_REMOTE_CONFIRM_RKEY,
-	SMC_LLC_REMOTE_DELETE_RKEY,
+	SMC_LLC_REMOTE_CONFIRM_CONT,	/* waits for CONFIRM RKEY CONTINUATION */
+	SMC_LLC_REMOTE_CONFIRM_RKEY,	/* waits for RTOKEN_STORED */
+	SMC_LLC_REMOTE_DELETE_RKEY,	/* waits for RTOKENS_DELETED */
 };
 
-/* Work of the peer or of a timer that has to wait for the slot. */
-enum smc_llc_pending {
-	SMC_LLC_PENDING_ADD_LINK	= 0x01,
-	SMC_LLC_PENDING_DELETE_LINK	= 0x02,
-	SMC_LLC_PENDING_DELETE_RKEY	= 0x04,
+/**
+ * struct smc_llc_add - the exchange that adds a link
+ * @offer: client: the server's ADD LINK
+ * @tried: own RNICs on which no queue pair could be had in this attempt, by
+ *	place in the list
+ * @nr_own: RMBs of this side
+ * @next_own: the first of them that the peer has not been told of
+ * @peer_left: RMBs that the peer has still to tell of
+ * @has_peer_count: @peer_left is known
+ */
+struct smc_llc_add {
+	struct smc_llc_add_link offer;
+	unsigned int tried;
+	u8 nr_own;
+	u8 next_own;
+	u8 peer_left;
+	bool has_peer_count;
+};
+
+/**
+ * struct smc_llc_rkey - the RKEY exchange begun by this side
+ * @is_busy: it waits for a reply
+ * @link: that carries it
+ * @cookie: of the request
+ * @deadline: in ms
+ * @hold: no new exchange before this time, in ms
+ * @next: first token not yet sent
+ * @keys: as requested, links by number
+ * @msg: last message sent
+ */
+struct smc_llc_rkey {
+	bool is_busy;
+	u8 link;
+	u64 cookie;
+	u64 deadline;
+	u64 hold;
+	u8 next;
+	struct smc_llc_rkeys keys;
+	struct smc_llc_msg msg;
+};
+
+/**
+ * struct smc_llc_remote_rkey - the RKEY exchange begun by the peer
+ * @state: enum smc_llc_remote
+ * @link: that carries it
+ * @left: tokens that CONFIRM RKEY CONTINUATION has still to bring
+ * @deadline: for these, in ms
+ * @keys: what has come so far
+ * @msg: the message to answer
+ * @is_put_off: a DELETE RKEY waits for the links to settle, AMB-21
+ * @put_off: that message
+ * @put_off_link: link it came on
+ */
+struct smc_llc_remote_rkey {
+	enum smc_llc_remote state;
+	u8 link;
+	u8 left;
+	u64 deadline;
+	struct smc_llc_rkeys keys;
+	struct smc_llc_msg msg;
+	bool is_put_off;
+	struct smc_llc_msg put_off;
+	u8 put_off_link;
 };
 
 /**
@@ -339,30 +493,29 @@ enum smc_llc_pending {
  * @max_links: negotiated, MAXL-08
  * @may_decline: point of no return not reached: the server's is the good
  *	completion of its ADD LINK or the reply to it, the client's its negative
- *	reply; C.3, ERR-10, ERR-11
+ *	reply, the good completion of a positive one, or CONFIRM LINK on the
+ *	second link; C.3, ERR-10, ERR-11
  * @is_confirmed: own CONFIRM LINK left with good completion, AMB-04
+ * @has_rnics: SMC_LLC_EV_RNICS has come; without it there is one link only
+ * @rnics: as told last
  * @last_num: last link number handed out, LID-03
- * @deleted_num: link the server deleted last: late talk about it is no error
+ * @next_age: links added so far
+ * @gone: numbers of links that both sides have deleted; late talk about them
+ *	is no error. Bit by number
  * @link: by link index
- * @config: exchange begun here that changes the set of links
+ * @config: exchange that changes the set of links
  * @config_link: link that carries it
  * @config_target: link it adds or deletes
  * @config_deadline: in ms
- * @rkey_busy: an RKEY exchange begun here waits for its reply
- * @rkey_link: link that carries it
- * @rkey_cookie: of the request
- * @rkey_deadline: in ms
- * @rkey_hold: no new RKEY exchange before this time, in ms
- * @rkey_msg: the request as sent
- * @remote: exchange begun by the peer
- * @remote_link: link that carries it
- * @remote_msg: the request to answer
- * @pending: enum smc_llc_pending
- * @pending_delete: DELETE LINK of the client put off
- * @pending_rkeys: DELETE RKEY put off, AMB-21
- * @pending_rkeys_link: link it came on
- * @retry_deadline: next attempt at a second link, in ms
+ * @add: particulars, while a link is added
+ * @wants_link: a further link is to be tried for (server), the server is to be
+ *	asked for one (client)
+ * @retry_deadline: when @wants_link is set again, in ms
+ * @own: RKEY exchange begun here
+ * @remote: RKEY exchange begun by the peer
  * @end_reason: for DELETE LINK of the whole group
+ * @end_is_orderly: the same
+ * @end_link: link that carried it
  * @end_why: for the TERMINATE to come
  */
 struct smc_llc_flow {
@@ -372,33 +525,27 @@ struct smc_llc_flow {
 	u8 max_links;
 	bool may_decline;
 	bool is_confirmed;
+	bool has_rnics;
+	struct smc_llc_rnics rnics;
 	u8 last_num;
-	u8 deleted_num;
+	u32 next_age;
+	u8 gone[256 / 8];
 	struct smc_llc_link link[SMC_LLC_LINKS];
 
 	enum smc_llc_config config;
 	u8 config_link;
 	u8 config_target;
 	u64 config_deadline;
-
-	bool rkey_busy;
-	u8 rkey_link;
-	u64 rkey_cookie;
-	u64 rkey_deadline;
-	u64 rkey_hold;
-	struct smc_llc_msg rkey_msg;
-
-	enum smc_llc_remote remote;
-	u8 remote_link;
-	struct smc_llc_msg remote_msg;
-
-	unsigned int pending;
-	struct smc_llc_delete_link pending_delete;
-	struct smc_llc_msg pending_rkeys;
-	u8 pending_rkeys_link;
-
+	struct smc_llc_add add;
+	bool wants_link;
 	u64 retry_deadline;
+
+	struct smc_llc_rkey own;
+	struct smc_llc_remote_rkey remote;
+
 	u32 end_reason;
+	bool end_is_orderly;
+	u8 end_link;
 	enum smc_llc_why end_why;
 };
 
@@ -410,6 +557,7 @@ bool smc_llc_flow_may_request(const struct smc_llc_flow *flow, u64 now);
 
 u8 smc_llc_max_links(u8 own, u8 peer);
 u8 smc_llc_next_link_num(const struct smc_llc_flow *flow);
+enum smc_lgr_type smc_llc_flow_type(const struct smc_llc_flow *flow);
 const char *smc_llc_why_name(enum smc_llc_why why);
 
 #endif /* _SMC_LLC_FLOW_H */

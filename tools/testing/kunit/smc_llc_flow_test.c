@@ -181,14 +181,15 @@ static void lab_perform(struct lab *lab, int who, const struct smc_llc_action *a
 	case SMC_LLC_ACT_PREPARE_LINK:
 		lab_result(side, SMC_LLC_EV_LINK_PREPARED, act->link, !side->prepare_fails);
 		break;
-	case SMC_LLC_ACT_CREATE_SPARE:
-		lab_result(side, SMC_LLC_EV_SPARE_CREATED, act->link, !side->spare_fails);
-		side->todo[side->nr_todo - 1].end = side->end;
-		side->todo[side->nr_todo - 1].end.qpn = 0x99;
+	case SMC_LLC_ACT_CREATE_LINK:
+		lab_result(side, SMC_LLC_EV_LINK_CREATED, act->link, !side->spare_fails);
+		side->todo[side->nr_todo - 1].created.end = side->end;
+		side->todo[side->nr_todo - 1].created.end.qpn = 0x99;
 		side->nr_created += !side->spare_fails;
 		break;
-	case SMC_LLC_ACT_DROP_SPARE:
+	case SMC_LLC_ACT_DESTROY_LINK:
 		side->nr_dropped++;
+		lab_result(side, SMC_LLC_EV_LINK_DESTROYED, act->link, true);
 		break;
 	case SMC_LLC_ACT_GROUP_UP:
 		side->nr_up++;
@@ -202,7 +203,7 @@ static void lab_perform(struct lab *lab, int who, const struct smc_llc_action *a
 		break;
 	case SMC_LLC_ACT_STORE_RTOKEN:
 		side->nr_stored += !side->store_fails;
-		side->stored_rkey = act->msg.confirm_rkey.here.rkey;
+		side->stored_rkey = act->rkeys->rtoken[0].rkey;
 		lab_result(side, SMC_LLC_EV_RTOKEN_STORED, act->link, !side->store_fails);
 		break;
 	case SMC_LLC_ACT_DELETE_RTOKENS:
@@ -214,6 +215,11 @@ static void lab_perform(struct lab *lab, int who, const struct smc_llc_action *a
 		side->nr_rkey_done++;
 		side->rkey_result = act->result;
 		side->rkey_cookie = act->cookie;
+		break;
+	case SMC_LLC_ACT_STORE_PAIRS:
+		lab_result(side, SMC_LLC_EV_PAIRS_STORED, act->target, true);
+		break;
+	case SMC_LLC_ACT_LINK_UP:
 		break;
 	case SMC_LLC_ACT_LINK_DOWN:
 		side->nr_down++;
@@ -401,7 +407,7 @@ static void lab_expect_dead(struct lab *lab, int who)
 	KUNIT_EXPECT_EQ(lab->test, side->nr_created, side->nr_dropped);
 	KUNIT_EXPECT_EQ(lab->test, smc_llc_flow_deadline(&side->flow), SMC_LLC_NO_DEADLINE);
 	KUNIT_EXPECT_FALSE(lab->test, side->flow.may_decline);
-	KUNIT_EXPECT_EQ(lab->test, side->flow.remote, SMC_LLC_REMOTE_NONE);
+	KUNIT_EXPECT_EQ(lab->test, side->flow.remote.state, SMC_LLC_REMOTE_NONE);
 }
 
 static void lab_expect_failed(struct lab *lab, int who, enum smc_llc_fail fail,
@@ -432,13 +438,33 @@ static void lab_expect_alive(struct lab *lab, int who)
 static void lab_rkey(struct lab *lab, int who, bool is_delete, u32 rkey, u64 cookie)
 {
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_RKEY, .cookie = cookie };
+	u8 i;
 
 	memset(&ev.rkey, 0, sizeof(ev.rkey));
 	ev.rkey.is_delete = is_delete;
-	ev.rkey.count = 1;
 	ev.rkey.rtoken[0].rkey = rkey;
 	ev.rkey.rtoken[0].vaddr = 0x100000;
+	ev.rkey.count = 1;
+	for (i = 1; i < SMC_LLC_LINKS && !is_delete; i++) {
+		if (lab->side[who].flow.link[i].state != SMC_LLC_LINK_ACTIVE)
+			continue;
+		ev.rkey.rtoken[ev.rkey.count].link_num = i;
+		ev.rkey.rtoken[ev.rkey.count].rkey = rkey + i;
+		ev.rkey.count++;
+	}
 	lab_feed(lab, who, &ev);
+}
+
+/* One more link, as if the exchange about it were over. */
+static void lab_more_links(struct lab *lab, int who, u8 index, u8 num)
+{
+	struct smc_llc_link *lnk = &lab->side[who].flow.link[index];
+
+	*lnk = lab->side[who].flow.link[0];
+	lnk->num = num;
+	lnk->age = index;
+	lnk->local.mac[5] += 16 * index;
+	lnk->peer.mac[5] += 16 * index;
 }
 
 static void lab_terminate(struct lab *lab, int who)
@@ -634,7 +660,7 @@ static void first_contact_fc_10_fc_11_sl_01_sl_02_sl_12(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, side->flow.link[0].local_uid, LAB_LINK_UID | 1);
 		KUNIT_EXPECT_EQ(test, side->flow.link[0].peer_uid, LAB_LINK_UID | 1);
 		KUNIT_EXPECT_FALSE(test, side->flow.may_decline);
-		KUNIT_EXPECT_EQ(test, nr_active(&side->flow), 1);
+		KUNIT_EXPECT_EQ(test, smc_llc_nr_in(&side->flow, SMC_LLC_LINK_ACTIVE), 1);
 	}
 	/* The second link was tried with a queue pair, and given up. */
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_created, 1);
@@ -1718,8 +1744,8 @@ static void keys_for_links_that_have_gone(struct kunit *test)
 	msg = lab_hear(lab, SERVER, SMC_LLC_CONFIRM_RKEY, true);
 	KUNIT_EXPECT_FALSE(test, msg.confirm_rkey.is_negative);
 
-	/* More than a message holds needs more links than there are. */
-	msg = say_confirm_rkey(6, 3, false);
+	/* There are never more than nine links. */
+	msg = say_confirm_rkey(6, 9, false);
 	msg.confirm_rkey.other[0].link_num = 2;
 	msg.confirm_rkey.other[1].link_num = 2;
 	lab_say(lab, SERVER, &msg);
@@ -1740,41 +1766,36 @@ static void keys_for_links_that_have_gone(struct kunit *test)
 	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_OUT_OF_SYNC);
 }
 
-/* With a second link in the table, a key that is missing fails that link. */
+/* With a second link, a key that is missing fails that link. */
 static void missing_key_fails_that_link_err_50(struct kunit *test)
 {
 	struct lab *lab = lab_up_facing(test, CLIENT, true);
 	struct smc_llc_msg msg = say_confirm_rkey(5, 0, false);
 	struct smc_llc_flow *flow = &lab->side[CLIENT].flow;
 
-	flow->link[1] = flow->link[0];
-	flow->link[1].num = 2;
+	/* Complete, it fails none. */
+	lab_more_links(lab, CLIENT, 1, 2);
+	lab_more_links(lab, CLIENT, 2, 3);
+	msg = say_confirm_rkey(6, 2, false);
+	msg.confirm_rkey.other[0].link_num = 2;
+	msg.confirm_rkey.other[1].link_num = 3;
+	lab_say(lab, CLIENT, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 0);
+	lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_RKEY, true);
+
+	/* Only the link that is left out. */
+	msg = say_confirm_rkey(7, 1, false);
+	msg.confirm_rkey.other[0].link_num = 3;
 	lab_say(lab, CLIENT, &msg);
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 1);
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].why, SMC_LLC_WHY_RKEY_MISSING);
 	KUNIT_EXPECT_EQ(test, flow->link[0].state, SMC_LLC_LINK_ACTIVE);
-	KUNIT_EXPECT_EQ(test, flow->link[1].state, SMC_LLC_LINK_FREE);
+	KUNIT_EXPECT_EQ(test, flow->link[1].state, SMC_LLC_LINK_LOST);
+	KUNIT_EXPECT_EQ(test, flow->link[2].state, SMC_LLC_LINK_ACTIVE);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_DELETE_LINK, false);
+	KUNIT_EXPECT_EQ(test, msg.delete_link.link_num, 2);
 	msg = lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_RKEY, true);
 	KUNIT_EXPECT_FALSE(test, msg.confirm_rkey.is_negative);
-
-	/* Complete, it fails none. */
-	flow->link[1] = flow->link[0];
-	flow->link[1].num = 2;
-	msg = say_confirm_rkey(6, 1, false);
-	msg.confirm_rkey.other[0].link_num = 2;
-	lab_say(lab, CLIENT, &msg);
-	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 1);
-	lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_RKEY, true);
-
-	/* Of three links, only the one that is left out. */
-	flow->link[2] = flow->link[0];
-	flow->link[2].num = 3;
-	msg.confirm_rkey.here.rkey = 7;
-	msg.confirm_rkey.other[1].link_num = 3;
-	lab_say(lab, CLIENT, &msg);
-	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 2);
-	KUNIT_EXPECT_EQ(test, flow->link[1].state, SMC_LLC_LINK_ACTIVE);
-	KUNIT_EXPECT_EQ(test, flow->link[2].state, SMC_LLC_LINK_FREE);
 }
 
 /* A link is lost while another one carries on. */
@@ -1788,26 +1809,32 @@ static void one_of_two_links_fails_llc_14(struct kunit *test)
 	for (dead = 0; dead < 2; dead++) {
 		lab = lab_up_facing(test, CLIENT, true);
 		flow = &lab->side[CLIENT].flow;
-		flow->link[1] = flow->link[0];
-		flow->link[1].num = 2;
+		lab_more_links(lab, CLIENT, 1, 2);
 		lab->side[CLIENT].keeps_results = true;
 		lab_rkey(lab, CLIENT, true, 5, 1);
 		ev = (struct smc_llc_event) { .type = SMC_LLC_EV_MSG };
 		ev.msg = say_delete_rkey(6, false);
 		lab_feed(lab, CLIENT, &ev);
+		lab->side[CLIENT].nr_out = 0;
 		ev = (struct smc_llc_event) { .type = SMC_LLC_EV_LINK_BROKEN, .link = dead };
 		lab_feed(lab, CLIENT, &ev);
 
 		KUNIT_EXPECT_EQ(test, flow->phase, SMC_LLC_UP);
-		KUNIT_EXPECT_EQ(test, flow->link[dead].state, SMC_LLC_LINK_FREE);
-		KUNIT_EXPECT_EQ(test, flow->link[dead].deadline, SMC_LLC_NO_DEADLINE);
+		KUNIT_EXPECT_EQ(test, flow->link[dead].state, SMC_LLC_LINK_LOST);
 		KUNIT_EXPECT_EQ(test, flow->link[!dead].state, SMC_LLC_LINK_ACTIVE);
 		KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 1);
-		/* Only what was on the dead link ends with it. */
+		lab_hear(lab, CLIENT, SMC_LLC_DELETE_LINK, false);
+		/* Only what was on the dead link ends with it, to be begun anew. */
 		KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_rkey_done, !dead);
-		KUNIT_EXPECT_EQ(test, flow->rkey_busy, dead);
-		KUNIT_EXPECT_EQ(test, flow->remote,
-				dead ? SMC_LLC_REMOTE_DELETE_RKEY : SMC_LLC_REMOTE_NONE);
+		if (!dead)
+			KUNIT_EXPECT_EQ(test, lab->side[CLIENT].rkey_result, -EAGAIN);
+		KUNIT_EXPECT_EQ(test, flow->own.is_busy, dead);
+		lab->side[CLIENT].keeps_results = false;
+		lab_pump(lab);
+		/* A reply that nobody would get is not sent. */
+		if (dead)
+			lab_hear(lab, CLIENT, SMC_LLC_DELETE_RKEY, true);
+		lab_expect_silence(lab, CLIENT);
 		/* A second report says nothing new. */
 		lab_feed(lab, CLIENT, &ev);
 		KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 1);
@@ -1832,15 +1859,15 @@ static void carrier_of_an_exchange_fails(struct kunit *test)
 			if (is_created)
 				lab_pump(lab);
 			/* Index 1 is the offer, index 2 carries on. */
-			flow->link[2] = flow->link[0];
-			flow->link[2].num = 9;
+			lab_more_links(lab, SERVER, 2, 9);
 			lab_say(lab, SERVER, &rkey);
+			KUNIT_EXPECT_EQ(test, flow->config, SMC_LLC_CONFIG_ADD_LINK);
 			ev.link = dead;
 			lab_feed(lab, SERVER, &ev);
 			KUNIT_EXPECT_EQ(test, flow->phase, SMC_LLC_UP);
-			KUNIT_EXPECT_EQ(test, flow->config == SMC_LLC_CONFIG_NONE, !dead);
-			KUNIT_EXPECT_EQ(test, flow->pending,
-					dead ? SMC_LLC_PENDING_DELETE_RKEY : 0);
+			KUNIT_EXPECT_EQ(test, flow->config, dead ? SMC_LLC_CONFIG_ADD_LINK :
+								   SMC_LLC_CONFIG_DELETE_LINK);
+			KUNIT_EXPECT_EQ(test, flow->remote.is_put_off, !!dead);
 			lab_pump(lab);
 			KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_dropped, dead ? 1 : 2);
 			KUNIT_EXPECT_EQ(test, flow->link[1].state,
@@ -1869,12 +1896,10 @@ static void link_on_trial_is_not_heard(struct kunit *test)
 static void own_confirm_rkey_covers_all_links_rkey_03_rkey_08(struct kunit *test)
 {
 	struct lab *lab = lab_up_facing(test, CLIENT, true);
-	struct smc_llc_flow *flow = &lab->side[CLIENT].flow;
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_RKEY };
 	struct smc_llc_msg msg;
 
-	flow->link[1] = flow->link[0];
-	flow->link[1].num = 200;
+	lab_more_links(lab, CLIENT, 1, 200);
 	memset(&ev.rkey, 0, sizeof(ev.rkey));
 	ev.rkey.count = 2;
 	ev.rkey.rtoken[0].rkey = 0x10;
@@ -2220,7 +2245,7 @@ static void client_deletes_an_unknown_link_err_48(struct kunit *test)
 	msg = say_delete(3, false, false);
 	lab_say(lab, SERVER, &msg);
 	lab_expect_silence(lab, SERVER);
-	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.pending, 0);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.wants_link, false);
 	lab_expect_alive(lab, SERVER);
 
 	/* Before any link has gone there is no late talk, not even of number 0. */
@@ -2300,7 +2325,7 @@ static void client_add_link_crosses_ser_07(struct kunit *test)
 	lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
 	msg = say_add_link(7, 0, 0, false);
 	lab_say(lab, SERVER, &msg);
-	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.pending, 0);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.wants_link, false);
 }
 
 static void client_add_link_waits_ser_12_ser_17(struct kunit *test)
@@ -2331,17 +2356,15 @@ static void client_add_link_at_the_maximum_addl_05_addl_09_maxl_10(struct kunit 
 	struct smc_llc_flow *flow = &lab->side[SERVER].flow;
 	struct smc_llc_msg msg = say_add_link(7, 0, 0, false);
 
-	flow->link[1] = flow->link[0];
-	flow->link[1].num = 2;
+	lab_more_links(lab, SERVER, 1, 2);
 	lab_rkey(lab, SERVER, false, 5, 1);
 	lab_hear(lab, SERVER, SMC_LLC_CONFIRM_RKEY, false);
 	lab_say(lab, SERVER, &msg);
-	KUNIT_EXPECT_EQ(test, flow->pending, 0);
 	msg = say_confirm_rkey(5, 0, true);
 	lab_say(lab, SERVER, &msg);
 	lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
 	lab_expect_silence(lab, SERVER);
-	KUNIT_EXPECT_EQ(test, flow->pending, 0);
+	KUNIT_EXPECT_EQ(test, flow->wants_link, false);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_created, 1);
 }
 
@@ -2594,7 +2617,7 @@ static void end_before_the_beginning(struct kunit *test)
 	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_DECLINE, SMC_LLC_WHY_DELETED);
 }
 
-/* A queue pair that arrives after the end is not leaked. */
+/* A queue pair that is still on its way at the end is not leaked. */
 static void spare_that_comes_too_late_is_dropped(struct kunit *test)
 {
 	struct lab *lab = lab_up_facing(test, SERVER, true);
@@ -2602,7 +2625,7 @@ static void spare_that_comes_too_late_is_dropped(struct kunit *test)
 	lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
 	lab_event(lab, SERVER, SMC_LLC_EV_LINK_BROKEN);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_terminated, 1);
-	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_dropped, 1);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_dropped, 2);
 	lab_pump(lab);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_created, 2);
 	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_LINK_BROKEN);
@@ -2730,7 +2753,7 @@ static void answer_probes(struct lab *lab, int who)
 }
 
 /* Let everything that is under way come to its end. */
-static void settle(struct lab *lab)
+static void lab_settle(struct lab *lab)
 {
 	int round, who;
 
@@ -2767,10 +2790,10 @@ static void expect_settled(struct lab *lab, int who, unsigned int asked)
 	KUNIT_EXPECT_FALSE(lab->test, side->nr_up && side->nr_failed);
 	KUNIT_EXPECT_EQ(lab->test, side->nr_rkey_done, asked);
 	KUNIT_EXPECT_EQ(lab->test, side->nr_created, side->nr_dropped);
-	KUNIT_EXPECT_FALSE(lab->test, flow->rkey_busy);
+	KUNIT_EXPECT_FALSE(lab->test, flow->own.is_busy);
 	KUNIT_EXPECT_EQ(lab->test, flow->config, SMC_LLC_CONFIG_NONE);
-	KUNIT_EXPECT_EQ(lab->test, flow->remote, SMC_LLC_REMOTE_NONE);
-	KUNIT_EXPECT_EQ(lab->test, flow->pending, 0);
+	KUNIT_EXPECT_EQ(lab->test, flow->remote.state, SMC_LLC_REMOTE_NONE);
+	KUNIT_EXPECT_EQ(lab->test, flow->wants_link, false);
 }
 
 /* Neither side carries data over TCP that the other one sends over RDMA. */
@@ -2807,7 +2830,7 @@ static void random_runs(struct kunit *test, const struct run_limits *may, u32 se
 		lab_start(lab);
 		for (step = 0; step < may->steps; step++)
 			random_step(lab, &rnd, may, asked);
-		settle(lab);
+		lab_settle(lab);
 		expect_settled(lab, SERVER, asked[SERVER]);
 		expect_settled(lab, CLIENT, asked[CLIENT]);
 		expect_agreement(lab);

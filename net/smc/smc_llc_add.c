@@ -1,0 +1,673 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The exchange that adds a link, RFC 7609 3.5.1.6, 3.5.5.1.1, 3.5.5.1.2,
+ * 3.5.5.2.3 and C.7.1: ADD LINK, ADD LINK CONTINUATION, CONFIRM LINK.
+ *
+ * Operation: the server picks an RNIC, has a queue pair made there and offers
+ * it. The client picks one of its own, has its queue pair made and connected,
+ * and accepts; or it declines. Then the server's is connected, and both tell
+ * each other how their RMBs are reached over the new link: the server asks as
+ * often as either side has something to tell, two RMBs at a time. CONFIRM LINK
+ * over the new link ends it. The client's own ADD LINK is a notice that makes
+ * the server try.
+ *
+ * Ownership: the new link belongs to this exchange until it is confirmed. What
+ * takes it down is its number in DELETE LINK if the peer may know of it, and
+ * DESTROY_LINK alone if it does not.
+ *
+ * Error handling: if the new link fails it is marked LOST like any other, and
+ * smc_llc_delete.c tells the peer. If the carrying link fails the exchange is
+ * void at both sides; the server begins anew on another link. In first contact
+ * a peer that stops answering on the first link ends it all.
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "smc_llc_add.h"
+#include "smc_llc_keys.h"
+#include "smc_llc_links.h"
+
+/**
+ * smc_llc_is_adding() - is a link being added?
+ * @flow: the machine
+ */
+bool smc_llc_is_adding(const struct smc_llc_flow *flow)
+{
+	return flow->config != SMC_LLC_CONFIG_NONE &&
+	       flow->config != SMC_LLC_CONFIG_DELETE_LINK;
+}
+
+/**
+ * smc_llc_add_has_hope() - may a link come up that needs no other one any more?
+ * @flow: the machine
+ */
+bool smc_llc_add_has_hope(const struct smc_llc_flow *flow)
+{
+	return flow->config == SMC_LLC_CONFIG_CONFIRM &&
+	       flow->link[flow->config_target].state == SMC_LLC_LINK_FORMING;
+}
+
+static struct smc_llc_link *new_link(const struct smc_llc_run *run)
+{
+	return &run->flow->link[run->flow->config_target];
+}
+
+/* The next message of the peer is waited for. */
+static void wait_in(struct smc_llc_run *run, enum smc_llc_config config)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	flow->config = config;
+	flow->config_deadline = smc_llc_after(run, smc_llc_is_forming(flow) ?
+					      flow->params.timers.first_reply :
+					      flow->params.timers.reply);
+}
+
+static void work_in(struct smc_llc_run *run, enum smc_llc_config config)
+{
+	run->flow->config = config;
+	run->flow->config_deadline = SMC_LLC_NO_DEADLINE;
+}
+
+static void create(struct smc_llc_run *run, const struct smc_llc_end *rnic)
+{
+	struct smc_llc_action *act;
+
+	new_link(run)->local = *rnic;
+	new_link(run)->is_spare = true;
+	work_in(run, SMC_LLC_CONFIG_CREATE);
+	act = smc_llc_ask(run, SMC_LLC_ACT_CREATE_LINK, run->flow->config_target);
+	memcpy(act->end.mac, rnic->mac, sizeof(act->end.mac));
+	memcpy(act->end.gid, rnic->gid, sizeof(act->end.gid));
+}
+
+/* Connect to what the peer has named, with the MTU that both can do, ADDL-17. */
+static void prepare(struct smc_llc_run *run, const struct smc_llc_end *peer)
+{
+	struct smc_llc_link *lnk = new_link(run);
+	struct smc_llc_action *act;
+
+	lnk->peer = *peer;
+	work_in(run, SMC_LLC_CONFIG_PREPARE);
+	act = smc_llc_ask(run, SMC_LLC_ACT_PREPARE_LINK, run->flow->config_target);
+	act->end = *peer;
+	act->end.mtu = min(peer->mtu, lnk->local.mtu);
+}
+
+/**
+ * smc_llc_add_begin() - server: try for another link
+ * @run: the call
+ *
+ * Does nothing where none may be added, or no RNIC could carry it. RFC 7609
+ * 3.5.1.6; SL-01 to SL-03, ADDL-05.
+ */
+void smc_llc_add_begin(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	u8 target = smc_llc_link_in(flow, SMC_LLC_LINK_FREE);
+	struct smc_llc_end rnic;
+
+	memset(&flow->add, 0, sizeof(flow->add));
+	flow->retry_deadline = SMC_LLC_NO_DEADLINE;
+	if (target == SMC_LLC_NO_LINK || !smc_llc_pick_offer(flow, &rnic))
+		return;
+	flow->config_link = smc_llc_carrier(flow, SMC_LLC_NO_LINK);
+	flow->config_target = target;
+	flow->last_num = smc_llc_next_link_num(flow);
+	smc_llc_link_make(flow, target, flow->last_num);
+	create(run, &rnic);
+}
+
+/* Client: no, and why; counts as the end of first contact, SL-11, ERR-11. */
+static void reject(struct smc_llc_run *run, u8 reason)
+{
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_add_link *al;
+
+	al = &smc_llc_ask_send(run, flow->config_link, SMC_LLC_ADD_LINK, true,
+			       SMC_LLC_SENT_OTHER)->add_link;
+	al->link_num = flow->add.offer.link_num;
+	al->is_rejected = true;
+	al->reason = reason;
+	flow->may_decline = false;
+	smc_llc_config_done(run);
+	smc_llc_keys_wait(run);
+}
+
+/* Client: what to answer to the offer, RFC 7609 3.5.1.6.1. */
+static void consider(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	const struct smc_llc_add_link *offer = &flow->add.offer;
+	u8 target = smc_llc_link_in(flow, SMC_LLC_LINK_FREE);
+	struct smc_llc_end rnic;
+
+	if (!smc_nego_mtu_is_valid(offer->end.mtu)) {
+		/* ERR-44 */
+		reject(run, SMC_LLC_ADD_LINK_BAD_MTU);
+	} else if (!offer->end.qpn || target == SMC_LLC_NO_LINK ||
+		   !smc_llc_pick_answer(flow, &rnic)) {
+		reject(run, SMC_LLC_ADD_LINK_NO_PATH);
+	} else {
+		flow->config_target = target;
+		smc_llc_link_make(flow, target, offer->link_num);
+		create(run, &rnic);
+	}
+}
+
+/**
+ * smc_llc_add_abandon() - the exchange is void
+ * @run: the call
+ *
+ * The peer has no reason to ask about the link.
+ */
+void smc_llc_add_abandon(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (flow->config != SMC_LLC_CONFIG_HELD && new_link(run)->is_spare)
+		smc_llc_link_destroy(run, flow->config_target, false);
+	smc_llc_config_done(run);
+}
+
+static void on_offer(struct smc_llc_run *run, u8 link, const struct smc_llc_add_link *al)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (!smc_llc_is_confirmed(flow) ||
+	    smc_llc_link_by_num(flow, al->link_num) != SMC_LLC_NO_LINK) {
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+		return;
+	}
+	/* The server has given up what it offered before, ERR-29. */
+	if (smc_llc_is_adding(flow))
+		smc_llc_add_abandon(run);
+	/* SER-07: this is the answer to a notice of ours. */
+	flow->wants_link = false;
+	memset(&flow->add, 0, sizeof(flow->add));
+	flow->add.offer = *al;
+	flow->config_link = link;
+	flow->config_target = SMC_LLC_NO_LINK;
+	if (flow->phase == SMC_LLC_WAIT_ADD_LINK)
+		flow->phase = SMC_LLC_SECOND_LINK;
+	if (flow->phase == SMC_LLC_WAIT_CONFIRM_SENT) {
+		/* One link was agreed on. */
+		reject(run, SMC_LLC_ADD_LINK_NO_PATH);
+		return;
+	}
+	work_in(run, SMC_LLC_CONFIG_HELD);
+	smc_llc_keys_wait(run);
+}
+
+static void on_notice(struct smc_llc_run *run, u8 link)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (!smc_llc_is_confirmed(flow))
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+	else if (!smc_llc_is_adding(flow))
+		/* ERR-59, ADDL-06 to ADDL-09; crossed with our own: SER-07 */
+		flow->wants_link = true;
+}
+
+static void on_reply(struct smc_llc_run *run, u8 link, const struct smc_llc_add_link *al)
+{
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_link *lnk = new_link(run);
+	bool is_sane;
+
+	if (flow->config != SMC_LLC_CONFIG_ADD_LINK || link != flow->config_link) {
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+		return;
+	}
+	flow->may_decline = false;
+	if (al->link_num != lnk->num) {
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+		return;
+	}
+	smc_llc_config_done(run);
+	if (al->is_rejected) {
+		/* SL-12 */
+		smc_llc_link_destroy(run, flow->config_target, true);
+		smc_llc_arm_retry(run, true);
+		return;
+	}
+	is_sane = al->end.qpn && smc_nego_mtu_is_valid(al->end.mtu) &&
+		  !smc_llc_is_parallel(flow, &lnk->local, &al->end);
+	if (!is_sane)
+		/* ERR-45 */
+		smc_llc_link_lost(run, flow->config_target, SMC_LLC_WHY_OUT_OF_SYNC,
+				  SMC_LLC_DELETE_PROTOCOL);
+	else if (!flow->has_rnics || !smc_llc_is_allowed(flow, &lnk->local, &al->end))
+		/* ADDL-04: a link that is no use; or one is all there is here */
+		smc_llc_link_lost(run, flow->config_target, SMC_LLC_WHY_NO_LONGER_NEEDED,
+				  SMC_LLC_DELETE_LOST_PATH);
+	else if (lnk->state == SMC_LLC_LINK_FORMING)
+		/* SL-13 */
+		prepare(run, &al->end);
+	if (lnk->state != SMC_LLC_LINK_FORMING)
+		smc_llc_arm_retry(run, !is_sane);
+}
+
+/**
+ * smc_llc_add_msg() - ADD LINK came in
+ * @run: the call
+ * @link: index of the link it came on
+ * @msg: the message
+ */
+void smc_llc_add_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
+{
+	if (run->flow->params.is_server) {
+		if (msg->is_reply)
+			on_reply(run, link, &msg->add_link);
+		else
+			on_notice(run, link);
+	} else if (msg->is_reply) {
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+	} else {
+		on_offer(run, link, &msg->add_link);
+	}
+}
+
+/**
+ * smc_llc_add_req() - REQ ADD LINK came in: the notice of version 2
+ * @run: the call
+ * @link: index of the link it came on
+ * @msg: the message
+ *
+ * A server that has no further link says so (linux-abi 4.4).
+ */
+void smc_llc_add_req(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (msg->is_reply || !flow->params.is_server || !smc_llc_is_confirmed(flow))
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+	else if (flow->max_links > 1)
+		on_notice(run, link);
+	else
+		smc_llc_ask_send(run, link, SMC_LLC_REQ_ADD_LINK, true, SMC_LLC_SENT_OTHER);
+}
+
+static void send_add_link(struct smc_llc_run *run, bool is_reply)
+{
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_add_link *al;
+
+	al = &smc_llc_ask_send(run, flow->config_link, SMC_LLC_ADD_LINK, is_reply,
+			       SMC_LLC_SENT_ADD_LINK)->add_link;
+	al->end = new_link(run)->local;
+	al->link_num = new_link(run)->num;
+}
+
+static void not_created(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_link *lnk = new_link(run);
+	struct smc_llc_end rnic;
+
+	smc_llc_rnic_tried(flow, &lnk->local);
+	if (flow->params.is_server ? smc_llc_pick_offer(flow, &rnic) :
+				     smc_llc_pick_answer(flow, &rnic)) {
+		create(run, &rnic);
+		return;
+	}
+	lnk->state = SMC_LLC_LINK_FREE;
+	lnk->is_spare = false;
+	if (!flow->params.is_server) {
+		reject(run, SMC_LLC_ADD_LINK_NO_PATH);
+		smc_llc_arm_retry(run, false);
+		return;
+	}
+	smc_llc_config_done(run);
+	/* A client of the RFC dialect would wait in vain, AMB-28. */
+	if (smc_llc_is_forming(flow))
+		smc_llc_fail_local(run, SMC_LLC_WHY_NO_SPARE, SMC_DECLINE_MEM);
+	else
+		smc_llc_arm_retry(run, false);
+}
+
+/**
+ * smc_llc_add_created() - there is a queue pair for the new link, or none
+ * @run: the call
+ * @ev: SMC_LLC_EV_LINK_CREATED
+ */
+void smc_llc_add_created(struct smc_llc_run *run, const struct smc_llc_event *ev)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (flow->config != SMC_LLC_CONFIG_CREATE || flow->config_target != ev->link)
+		return;
+	if (!ev->ok) {
+		not_created(run);
+		return;
+	}
+	new_link(run)->local = ev->created.end;
+	flow->add.nr_own = ev->created.nr_rmbs;
+	if (!flow->params.is_server) {
+		prepare(run, &flow->add.offer.end);
+		return;
+	}
+	send_add_link(run, false);
+	wait_in(run, SMC_LLC_CONFIG_ADD_LINK);
+}
+
+/* Tell of the next RMBs, RKEY-20, ADDL-11 to ADDL-15. */
+static void send_cont(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	u8 left = flow->add.nr_own - flow->add.next_own;
+	struct smc_llc_action *act;
+
+	act = smc_llc_ask(run, SMC_LLC_ACT_SEND, flow->config_link);
+	act->cookie = SMC_LLC_SENT_OTHER;
+	act->target = flow->config_target;
+	act->first_rmb = flow->add.next_own;
+	act->msg.type = SMC_LLC_ADD_LINK_CONT;
+	act->msg.is_reply = !flow->params.is_server;
+	act->msg.add_link_cont.link_num = new_link(run)->num;
+	act->msg.add_link_cont.nr_rtokens = left;
+	flow->add.next_own += min_t(u8, left, SMC_LLC_CONT_PAIRS);
+}
+
+/**
+ * smc_llc_add_prepared() - the new link is connected, or cannot be
+ * @run: the call
+ * @link: its index
+ * @ok: which
+ */
+void smc_llc_add_prepared(struct smc_llc_run *run, u8 link, bool ok)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (flow->config != SMC_LLC_CONFIG_PREPARE || flow->config_target != link)
+		return;
+	if (flow->params.is_server) {
+		if (!ok) {
+			smc_llc_link_lost(run, link, SMC_LLC_WHY_NOT_PREPARED,
+					  SMC_LLC_DELETE_LOST_PATH);
+			return;
+		}
+		send_cont(run);
+	} else if (!ok) {
+		smc_llc_link_destroy(run, link, true);
+		reject(run, SMC_LLC_ADD_LINK_NO_PATH);
+		smc_llc_arm_retry(run, false);
+		return;
+	} else {
+		send_add_link(run, true);
+	}
+	wait_in(run, SMC_LLC_CONFIG_ADD_CONT);
+}
+
+/**
+ * smc_llc_add_cont() - ADD LINK CONTINUATION came in
+ * @run: the call
+ * @link: index of the link it came on
+ * @msg: the message
+ *
+ * The first one says how many RMBs there are; each later one has to go on from
+ * there. RFC 7609 A.3.3, C.7.1; ERR-47, AMB-24.
+ */
+void smc_llc_add_cont(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
+{
+	const struct smc_llc_add_link_cont *cont = &msg->add_link_cont;
+	u8 here = min_t(u8, cont->nr_rtokens, SMC_LLC_CONT_PAIRS);
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_add *add = &flow->add;
+	struct smc_llc_action *act;
+
+	if (flow->config != SMC_LLC_CONFIG_ADD_CONT || link != flow->config_link ||
+	    msg->is_reply != flow->params.is_server) {
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+		return;
+	}
+	if (cont->link_num != new_link(run)->num ||
+	    (add->has_peer_count && cont->nr_rtokens != add->peer_left)) {
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_ADD_LINK_CONT_DATA);
+		return;
+	}
+	add->has_peer_count = true;
+	add->peer_left = cont->nr_rtokens - here;
+	work_in(run, SMC_LLC_CONFIG_STORE);
+	if (!here) {
+		smc_llc_add_stored(run, flow->config_target, true);
+		return;
+	}
+	act = smc_llc_ask(run, SMC_LLC_ACT_STORE_PAIRS, link);
+	act->target = flow->config_target;
+	act->msg = *msg;
+}
+
+/**
+ * smc_llc_add_stored() - the peer's RMBs have their tokens for the new link
+ * @run: the call
+ * @link: its index
+ * @ok: or they could not be stored
+ */
+void smc_llc_add_stored(struct smc_llc_run *run, u8 link, bool ok)
+{
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_add *add = &flow->add;
+	bool has_more;
+
+	if (flow->config != SMC_LLC_CONFIG_STORE || flow->config_target != link)
+		return;
+	if (!ok) {
+		smc_llc_link_lost(run, link, SMC_LLC_WHY_ADD_LINK_CONT_DATA,
+				  SMC_LLC_DELETE_PROTOCOL);
+		return;
+	}
+	/* Asked before the client's answer, counted after it. */
+	if (!flow->params.is_server)
+		send_cont(run);
+	has_more = add->peer_left || add->next_own < add->nr_own;
+	if (has_more) {
+		if (flow->params.is_server)
+			send_cont(run);
+		wait_in(run, SMC_LLC_CONFIG_ADD_CONT);
+		return;
+	}
+	if (flow->params.is_server)
+		smc_llc_send_confirm_link(run, link, false,
+					  flow->dialect == SMC_DIALECT_DEPLOYED,
+					  flow->max_links);
+	wait_in(run, SMC_LLC_CONFIG_CONFIRM);
+}
+
+/* The new link is as good as any other, ADDL-16. */
+static void added(struct smc_llc_run *run, u8 link)
+{
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_link *lnk = &flow->link[link];
+
+	lnk->state = SMC_LLC_LINK_ACTIVE;
+	lnk->is_spare = false;
+	smc_llc_config_done(run);
+	if (flow->phase != SMC_LLC_UP)
+		return;
+	lnk->is_up = true;
+	lnk->up_since = run->now;
+	smc_llc_arm_probe(run, link);
+	smc_llc_ask(run, SMC_LLC_ACT_LINK_UP, link);
+}
+
+/**
+ * smc_llc_add_confirm() - CONFIRM LINK came in on a link that is not the first
+ * @run: the call
+ * @link: its index
+ * @msg: the message
+ *
+ * RFC 7609 3.5.1.6.2, C.7.1; SL-15, ERR-11, ERR-43, AMB-57, AMB-65.
+ */
+void smc_llc_add_confirm(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
+{
+	const struct smc_llc_confirm_link *cl = &msg->confirm_link;
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_link *lnk = &flow->link[link];
+
+	if (flow->config != SMC_LLC_CONFIG_CONFIRM || link != flow->config_target ||
+	    msg->is_reply != flow->params.is_server) {
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+		return;
+	}
+	flow->may_decline = false;
+	if (!smc_llc_end_equals(&cl->end, &lnk->peer) || cl->link_num != lnk->num) {
+		smc_llc_link_lost(run, link, SMC_LLC_WHY_CONFIRM_LINK_DATA,
+				  SMC_LLC_DELETE_PROTOCOL);
+		return;
+	}
+	lnk->peer_uid = cl->link_uid;
+	if (flow->params.is_server) {
+		added(run, link);
+		/* Is there an RNIC for one more? */
+		flow->wants_link = flow->has_rnics;
+		return;
+	}
+	smc_llc_send_confirm_link(run, link, true, flow->dialect == SMC_DIALECT_DEPLOYED,
+				  flow->max_links);
+	added(run, link);
+	/* SL-16, SL-17: data waits until this has left. */
+	if (flow->phase != SMC_LLC_UP)
+		wait_in(run, SMC_LLC_CONFIG_CONFIRMED);
+}
+
+/**
+ * smc_llc_add_confirm_sent() - CONFIRM LINK of a link that is not the first left
+ * @run: the call
+ * @link: its index
+ */
+void smc_llc_add_confirm_sent(struct smc_llc_run *run, u8 link)
+{
+	if (run->flow->config == SMC_LLC_CONFIG_CONFIRMED && run->flow->config_target == link)
+		smc_llc_config_done(run);
+}
+
+static void carrier_timeout(struct smc_llc_run *run, enum smc_llc_why why)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (smc_llc_is_forming(flow))
+		/* ERR-28, ERR-30, ERR-33, ERR-34 */
+		smc_llc_fail(run, SMC_LLC_FAIL_RESET, why, 0);
+	else
+		/* ERR-29, ERR-30, ERR-33, ERR-35 */
+		smc_llc_link_lost(run, flow->config_link, why, SMC_LLC_DELETE_LOST_PATH);
+}
+
+/**
+ * smc_llc_add_timeout() - the peer's part has been waited for too long
+ * @run: the call
+ *
+ * RFC 7609 C.7.1.
+ */
+void smc_llc_add_timeout(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	switch (flow->config) {
+	case SMC_LLC_CONFIG_ADD_LINK:
+		carrier_timeout(run, SMC_LLC_WHY_ADD_LINK_REPLY_TIMEOUT);
+		break;
+	case SMC_LLC_CONFIG_ADD_CONT:
+		carrier_timeout(run, SMC_LLC_WHY_ADD_LINK_CONT_TIMEOUT);
+		break;
+	case SMC_LLC_CONFIG_CONFIRM:
+		/* ERR-25, ERR-26, ERR-31, ERR-32 */
+		smc_llc_link_lost(run, flow->config_target, flow->params.is_server ?
+				  SMC_LLC_WHY_CONFIRM_LINK_REPLY_TIMEOUT :
+				  SMC_LLC_WHY_CONFIRM_LINK_TIMEOUT,
+				  SMC_LLC_DELETE_LOST_PATH);
+		break;
+	case SMC_LLC_CONFIG_CONFIRMED:
+		smc_llc_link_lost(run, flow->config_target, SMC_LLC_WHY_CONFIRM_LINK_SEND,
+				  SMC_LLC_DELETE_LOST_PATH);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The new link has failed, or the server has deleted it. */
+static void target_gone(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	bool is_offer = flow->config == SMC_LLC_CONFIG_CREATE ||
+			flow->config == SMC_LLC_CONFIG_PREPARE;
+
+	/* The client's answer to an offer tells whether it knows the link. */
+	if (flow->params.is_server && flow->config == SMC_LLC_CONFIG_ADD_LINK)
+		return;
+	if (flow->config == SMC_LLC_CONFIG_CREATE && flow->params.is_server) {
+		smc_llc_add_abandon(run);
+		if (smc_llc_is_forming(flow))
+			smc_llc_fail_local(run, SMC_LLC_WHY_NO_SPARE, SMC_DECLINE_MEM);
+	} else if (is_offer && new_link(run)->is_spare && !flow->params.is_server) {
+		smc_llc_link_destroy(run, flow->config_target, true);
+		reject(run, SMC_LLC_ADD_LINK_NO_PATH);
+	}
+	if (flow->phase == SMC_LLC_DEAD)
+		return;
+	smc_llc_config_done(run);
+	smc_llc_arm_retry(run, false);
+}
+
+/**
+ * smc_llc_add_settle() - go on with what waited, end what has lost a link
+ * @run: the call
+ */
+void smc_llc_add_settle(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	bool needs_carrier = flow->config != SMC_LLC_CONFIG_CONFIRM &&
+			     flow->config != SMC_LLC_CONFIG_CONFIRMED;
+
+	if (!smc_llc_is_adding(flow))
+		return;
+	if (needs_carrier && smc_llc_is_dead_end(flow, flow->config_link)) {
+		smc_llc_add_abandon(run);
+		/* LLC-14: the server is who retries. */
+		flow->wants_link |= flow->params.is_server;
+	} else if (flow->config == SMC_LLC_CONFIG_HELD) {
+		/* SER-18: our own CONFIRM RKEY is answered at once, and first. */
+		if (!flow->own.is_busy || flow->own.keys.is_delete)
+			consider(run);
+	} else if (smc_llc_is_dead_end(flow, flow->config_target)) {
+		target_gone(run);
+	}
+}
+
+/**
+ * smc_llc_add_wish() - a further link is wanted: try for it
+ * @run: the call
+ *
+ * The server does so itself, the client tells the server that it has an RNIC
+ * and waits for nothing. RFC 7609 3.5.5.1; ADDL-01, ADDL-06, ADDL-10, MAXL-09.
+ */
+void smc_llc_add_wish(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_end rnic;
+	struct smc_llc_msg *msg;
+
+	if (!flow->wants_link || flow->phase != SMC_LLC_UP || !smc_llc_may_begin(flow) ||
+	    smc_llc_nr_in(flow, SMC_LLC_LINK_LOST) || smc_llc_nr_in(flow, SMC_LLC_LINK_DELETING))
+		return;
+	/* Until the last one's place is free. */
+	if (smc_llc_nr_in(flow, SMC_LLC_LINK_GOING) &&
+	    smc_llc_link_in(flow, SMC_LLC_LINK_FREE) == SMC_LLC_NO_LINK)
+		return;
+	flow->wants_link = false;
+	if (flow->params.is_server) {
+		smc_llc_add_begin(run);
+	} else if (flow->has_rnics && smc_llc_pick_notice(flow, &rnic)) {
+		flow->retry_deadline = SMC_LLC_NO_DEADLINE;
+		/* Nobody need answer; what is urgent is said again. */
+		if (smc_llc_nr_symmetric(flow) < 2)
+			smc_llc_arm_retry(run, false);
+		msg = smc_llc_ask_send(run, smc_llc_carrier(flow, SMC_LLC_NO_LINK),
+				       SMC_LLC_ADD_LINK, false, SMC_LLC_SENT_OTHER);
+		msg->add_link.end = rnic;
+	}
+}

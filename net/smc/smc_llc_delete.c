@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The exchange that deletes a link, and the end of the whole group, RFC 7609
+ * 3.5.4, 3.5.5.1.3, 3.5.5.1.4 and C.7.1.
+ *
+ * Operation: a link that is to go is marked, LOST if it works no more, doomed
+ * if it does. The server deletes the marked ones one by one, each by a DELETE
+ * LINK exchange over another link. A client tells the server of its own by a
+ * DELETE LINK of its own, and waits for the server's request. Only the server
+ * decides: whatever a client wants ends in that request, which it cannot refuse.
+ *
+ * Ownership: the resources of a link stay until both sides agree: at the server
+ * when the reply has come, at the client when its reply has left.
+ *
+ * Error handling: a DELETE LINK without answer means that the link which carried
+ * it has failed as well; both are asked for again on a survivor. Without one
+ * the group ends. A DELETE LINK for the whole group goes past all exchanges; it
+ * is sent on one link after the other until one takes it.
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "smc_llc_add.h"
+#include "smc_llc_delete.h"
+#include "smc_llc_keys.h"
+#include "smc_llc_links.h"
+
+static void send_delete(struct smc_llc_run *run, u8 carrier, u8 target)
+{
+	const struct smc_llc_link *lnk = &run->flow->link[target];
+	struct smc_llc_delete_link *dl;
+
+	dl = &smc_llc_ask_send(run, carrier, SMC_LLC_DELETE_LINK, false,
+			       SMC_LLC_SENT_OTHER)->delete_link;
+	dl->link_num = lnk->num;
+	dl->is_orderly = lnk->is_orderly;
+	dl->reason = lnk->reason;
+}
+
+/* Server: the exchange about one marked link, DELL-03, DELL-04. */
+static void begin(struct smc_llc_run *run, u8 target)
+{
+	struct smc_llc_flow *flow = run->flow;
+	u8 carrier = smc_llc_carrier(flow, target);
+
+	if (carrier == SMC_LLC_NO_LINK)
+		carrier = target;
+	flow->config = SMC_LLC_CONFIG_DELETE_LINK;
+	flow->config_link = carrier;
+	flow->config_target = target;
+	flow->config_deadline = smc_llc_after(run, flow->params.timers.delete_link);
+	if (target != carrier) {
+		flow->link[target].state = SMC_LLC_LINK_DELETING;
+		flow->link[target].deadline = SMC_LLC_NO_DEADLINE;
+		flow->link[target].is_probing = false;
+		smc_llc_link_retire(run, target);
+	}
+	send_delete(run, carrier, target);
+}
+
+static void reply(struct smc_llc_run *run, u8 link, u8 num, u32 reason, u64 cookie)
+{
+	struct smc_llc_delete_link *dl;
+
+	dl = &smc_llc_ask_send(run, link, SMC_LLC_DELETE_LINK, true, cookie)->delete_link;
+	dl->link_num = num;
+	dl->reason = reason;
+}
+
+/* The server deletes a link; a client cannot refuse, DELL-05, DELL-06. */
+static void on_request_of_server(struct smc_llc_run *run, u8 link,
+				 const struct smc_llc_delete_link *dl)
+{
+	struct smc_llc_flow *flow = run->flow;
+	u8 target = smc_llc_link_by_num(flow, dl->link_num);
+	struct smc_llc_link *lnk;
+
+	smc_llc_keys_wait(run);
+	if (target == SMC_LLC_NO_LINK) {
+		/* ERR-49 */
+		reply(run, link, dl->link_num, SMC_LLC_DELETE_UNKNOWN_LINK, SMC_LLC_SENT_OTHER);
+		return;
+	}
+	lnk = &flow->link[target];
+	if (lnk->is_spare) {
+		/* It never came into use, so its end is no matter. */
+		reply(run, link, dl->link_num, 0, SMC_LLC_SENT_OTHER);
+		smc_llc_link_destroy(run, target, true);
+		return;
+	}
+	/* One exchange at a time: the server has given up what it was adding. */
+	if (smc_llc_is_adding(flow) && flow->config != SMC_LLC_CONFIG_CONFIRMED)
+		smc_llc_add_abandon(run);
+	if (smc_llc_is_forming(flow) && !target) {
+		reply(run, link, dl->link_num, 0, SMC_LLC_SENT_OTHER);
+		smc_llc_fail(run, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_PEER_DELETED, 0);
+		return;
+	}
+	if (lnk->state == SMC_LLC_LINK_DELETING && lnk->notice_link == link)
+		return;
+	if (lnk->state == SMC_LLC_LINK_ACTIVE) {
+		lnk->why = SMC_LLC_WHY_PEER_DELETED;
+		lnk->is_orderly = dl->is_orderly;
+	}
+	lnk->state = SMC_LLC_LINK_DELETING;
+	lnk->deadline = SMC_LLC_NO_DEADLINE;
+	lnk->is_probing = false;
+	lnk->notice_link = link;
+	if (smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE))
+		smc_llc_link_retire(run, target);
+	reply(run, link, dl->link_num, 0,
+	      SMC_LLC_SENT_DELETE_REPLY | (u64)target << SMC_LLC_SENT_SHIFT);
+}
+
+/*
+ * A client wants a link deleted. One that has failed there is given up here at
+ * once, for nothing comes through any more (ERR-46, AMB-69); the exchange about
+ * it has to wait for its turn. RFC 7609 3.5.5.1.4; DELL-08 to DELL-10, SER-08.
+ */
+static void on_request_of_client(struct smc_llc_run *run, u8 link,
+				 const struct smc_llc_delete_link *dl)
+{
+	struct smc_llc_flow *flow = run->flow;
+	u8 target = smc_llc_link_by_num(flow, dl->link_num);
+	struct smc_llc_link *lnk = &flow->link[target];
+
+	if (target == SMC_LLC_NO_LINK) {
+		/* ERR-48: late talk about a link that is gone, or nonsense */
+		if (!smc_llc_is_gone(flow, dl->link_num))
+			reply(run, link, dl->link_num, SMC_LLC_DELETE_UNKNOWN_LINK,
+			      SMC_LLC_SENT_OTHER);
+		return;
+	}
+	if (flow->config == SMC_LLC_CONFIG_DELETE_LINK && flow->config_target == target)
+		return;
+	if (lnk->is_spare ||
+	    (!dl->is_orderly && smc_llc_carrier(flow, target) != SMC_LLC_NO_LINK &&
+	     flow->phase == SMC_LLC_UP)) {
+		smc_llc_link_lost(run, target, SMC_LLC_WHY_PEER_DELETED, dl->reason);
+	} else if (lnk->state == SMC_LLC_LINK_ACTIVE) {
+		lnk->is_doomed = true;
+		lnk->is_orderly = dl->is_orderly;
+		lnk->reason = dl->reason;
+		lnk->why = SMC_LLC_WHY_PEER_DELETED;
+	}
+}
+
+/* Server: a link is gone at both sides. */
+static void deleted(struct smc_llc_run *run, u8 target)
+{
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_link *lnk = &flow->link[target];
+	bool was_spare = lnk->is_spare;
+	/* One that fails as soon as it is there is not tried for at once again. */
+	bool was_stable = run->now - lnk->up_since >= (u64)max(flow->params.timers.reply, 0);
+
+	smc_llc_link_destroy(run, target, true);
+	if (was_spare || !flow->has_rnics)
+		return;
+	if (was_stable)
+		flow->wants_link = true;
+	else
+		smc_llc_arm_retry(run, false);
+}
+
+static void on_reply(struct smc_llc_run *run, u8 link, const struct smc_llc_delete_link *dl)
+{
+	struct smc_llc_flow *flow = run->flow;
+	u8 target = smc_llc_link_by_num(flow, dl->link_num);
+
+	if (flow->params.is_server) {
+		if (flow->config != SMC_LLC_CONFIG_DELETE_LINK || link != flow->config_link ||
+		    target != flow->config_target) {
+			smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+			return;
+		}
+		/* "Unknown link" is as good as yes. */
+		smc_llc_config_done(run);
+		if (target != link)
+			deleted(run, target);
+		else
+			smc_llc_link_lost(run, target, SMC_LLC_WHY_PEER_DELETED, dl->reason);
+		return;
+	}
+	/* To a client it says that the server has no such link, AMB-64. */
+	if (dl->reason != SMC_LLC_DELETE_UNKNOWN_LINK)
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+	else if (target != SMC_LLC_NO_LINK && flow->link[target].is_noticed)
+		smc_llc_link_destroy(run, target, true);
+	else if (target != SMC_LLC_NO_LINK || !smc_llc_is_gone(flow, dl->link_num))
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+}
+
+static void ask_delete_all(struct smc_llc_run *run, u8 link, u32 reason, bool is_orderly)
+{
+	struct smc_llc_delete_link *dl;
+
+	dl = &smc_llc_ask_send(run, link, SMC_LLC_DELETE_LINK, false,
+			       SMC_LLC_SENT_DELETE_ALL)->delete_link;
+	dl->is_all = true;
+	dl->is_orderly = is_orderly;
+	dl->reason = reason;
+}
+
+/* The peer ends the whole group; this goes past all exchanges, AMB-67. */
+static void on_delete_all(struct smc_llc_run *run, u8 link, const struct smc_llc_delete_link *dl)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (smc_llc_is_forming(flow)) {
+		if (flow->params.is_server)
+			ask_delete_all(run, link, dl->reason, dl->is_orderly);
+		smc_llc_fail(run, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_PEER_DELETED, 0);
+		return;
+	}
+	if (!flow->params.is_server) {
+		/* LGT-05, and the answer to a request of our own */
+		smc_llc_terminate(run, flow->phase == SMC_LLC_TERMINATING ? flow->end_why :
+							SMC_LLC_WHY_PEER_DELETED);
+		return;
+	}
+	/* Crossed with ours, which is the answer. */
+	if (flow->phase == SMC_LLC_UP)
+		smc_llc_end_begin(run, link, dl->reason, dl->is_orderly,
+				  SMC_LLC_WHY_PEER_DELETED);
+}
+
+/**
+ * smc_llc_delete_msg() - DELETE LINK came in
+ * @run: the call
+ * @link: index of the link it came on
+ * @msg: the message
+ */
+void smc_llc_delete_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
+{
+	const struct smc_llc_delete_link *dl = &msg->delete_link;
+	struct smc_llc_flow *flow = run->flow;
+
+	if (!msg->is_reply && dl->is_all) {
+		on_delete_all(run, link, dl);
+		return;
+	}
+	/* What comes late is of no interest; nobody answers a whole-group end. */
+	if (flow->phase == SMC_LLC_TERMINATING)
+		return;
+	if (dl->is_all || !smc_llc_is_confirmed(flow))
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+	else if (msg->is_reply)
+		on_reply(run, link, dl);
+	else if (flow->params.is_server)
+		on_request_of_client(run, link, dl);
+	else
+		on_request_of_server(run, link, dl);
+}
+
+/**
+ * smc_llc_delete_sent() - client: the reply about a link has left, or is lost
+ * @run: the call
+ * @target: index of that link
+ *
+ * Lost: the server asks again and hears that there is no such link.
+ */
+void smc_llc_delete_sent(struct smc_llc_run *run, u8 target)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (target >= SMC_LLC_LINKS || flow->link[target].state != SMC_LLC_LINK_DELETING ||
+	    flow->params.is_server)
+		return;
+	/* The only one: what follows is the end of the group. */
+	if (flow->link[target].notice_link == target) {
+		flow->link[target].state = SMC_LLC_LINK_LOST;
+		if (flow->phase == SMC_LLC_UP)
+			flow->end_why = SMC_LLC_WHY_PEER_DELETED;
+		return;
+	}
+	smc_llc_link_destroy(run, target, true);
+}
+
+/**
+ * smc_llc_delete_timeout() - server: the client does not answer DELETE LINK
+ * @run: the call
+ *
+ * The link that carried it is of no use either. RFC 7609 C.7.1; ERR-25, ERR-38.
+ */
+void smc_llc_delete_timeout(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (smc_llc_is_forming(flow))
+		smc_llc_fail(run, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_DELETE_LINK_TIMEOUT, 0);
+	else
+		smc_llc_link_lost(run, flow->config_link, SMC_LLC_WHY_DELETE_LINK_TIMEOUT,
+				  SMC_LLC_DELETE_LOST_PATH);
+}
+
+/**
+ * smc_llc_delete_timer() - client: does the server do what it was asked for?
+ * @run: the call
+ *
+ * If not, the link that carried the notice is of no use either. RFC 7609 C.7.1;
+ * ERR-31, ERR-36.
+ */
+void smc_llc_delete_timer(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_link *lnk;
+
+	for (lnk = flow->link; lnk < flow->link + SMC_LLC_LINKS; lnk++) {
+		if (lnk->state != SMC_LLC_LINK_LOST || !lnk->is_noticed ||
+		    run->now < lnk->deadline)
+			continue;
+		lnk->deadline = SMC_LLC_NO_DEADLINE;
+		if (smc_llc_is_forming(flow)) {
+			smc_llc_fail(run, SMC_LLC_FAIL_RESET,
+				     SMC_LLC_WHY_DELETE_LINK_TIMEOUT, 0);
+			return;
+		}
+		smc_llc_link_lost(run, lnk->notice_link, SMC_LLC_WHY_DELETE_LINK_TIMEOUT,
+				  SMC_LLC_DELETE_LOST_PATH);
+	}
+}
+
+/**
+ * smc_llc_delete_settle() - end what has lost its link
+ * @run: the call
+ */
+void smc_llc_delete_settle(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_link *lnk;
+	u8 i;
+
+	if (flow->config == SMC_LLC_CONFIG_DELETE_LINK &&
+	    smc_llc_is_dead_end(flow, flow->config_link)) {
+		lnk = &flow->link[flow->config_target];
+		if (lnk->state == SMC_LLC_LINK_DELETING)
+			lnk->state = SMC_LLC_LINK_LOST;
+		smc_llc_config_done(run);
+	}
+	if (flow->params.is_server)
+		return;
+	/* Nobody will say whether a reply has left on a link that is lost. */
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (flow->link[i].state == SMC_LLC_LINK_DELETING &&
+		    flow->link[i].notice_link != i &&
+		    smc_llc_is_dead_end(flow, flow->link[i].notice_link))
+			smc_llc_link_destroy(run, i, true);
+}
+
+/* Client: tell the server of the links that are lost here. */
+static void notify(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_link *lnk;
+	u8 i, carrier;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++) {
+		lnk = &flow->link[i];
+		if (lnk->state != SMC_LLC_LINK_LOST ||
+		    (lnk->is_noticed &&
+		     flow->link[lnk->notice_link].state == SMC_LLC_LINK_ACTIVE))
+			continue;
+		carrier = smc_llc_carrier(flow, i);
+		if (carrier == SMC_LLC_NO_LINK)
+			continue;
+		lnk->is_noticed = true;
+		lnk->notice_link = carrier;
+		lnk->deadline = smc_llc_after(run, flow->params.timers.delete_link);
+		send_delete(run, carrier, i);
+	}
+}
+
+static bool is_in_use(const struct smc_llc_flow *flow, u8 link)
+{
+	return (flow->config != SMC_LLC_CONFIG_NONE && flow->config_link == link) ||
+	       (flow->own.is_busy && flow->own.link == link) ||
+	       (flow->remote.state != SMC_LLC_REMOTE_NONE && flow->remote.link == link);
+}
+
+/* Client: what works and is to go, goes when nothing needs it any more. */
+static void give_up_doomed(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_link *lnk;
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++) {
+		lnk = &flow->link[i];
+		if (lnk->state != SMC_LLC_LINK_ACTIVE || !lnk->is_doomed || is_in_use(flow, i))
+			continue;
+		if (smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) < 2) {
+			/* LGT-03: it has become the last one. */
+			smc_llc_end_begin(run, i, lnk->reason, lnk->is_orderly, lnk->why);
+			return;
+		}
+		lnk->state = SMC_LLC_LINK_LOST;
+		lnk->is_doomed = false;
+		lnk->is_probing = false;
+		lnk->is_noticed = false;
+		lnk->deadline = SMC_LLC_NO_DEADLINE;
+		smc_llc_link_retire(run, i);
+	}
+}
+
+/**
+ * smc_llc_delete_wish() - links are marked: have them deleted
+ * @run: the call
+ */
+void smc_llc_delete_wish(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	u8 i;
+
+	if (!flow->params.is_server) {
+		if (flow->phase == SMC_LLC_UP)
+			give_up_doomed(run);
+		if (flow->phase == SMC_LLC_UP || flow->phase == SMC_LLC_SECOND_LINK)
+			notify(run);
+		return;
+	}
+	if (!smc_llc_may_begin(flow))
+		return;
+	i = smc_llc_link_in(flow, SMC_LLC_LINK_LOST);
+	if (i != SMC_LLC_NO_LINK) {
+		if (smc_llc_carrier(flow, i) != SMC_LLC_NO_LINK)
+			begin(run, i);
+		return;
+	}
+	if (flow->phase != SMC_LLC_UP)
+		return;
+	/* LG-16 */
+	i = smc_llc_superfluous(flow);
+	if (i < SMC_LLC_LINKS && !flow->link[i].is_doomed) {
+		flow->link[i].is_doomed = true;
+		flow->link[i].is_orderly = true;
+		flow->link[i].reason = SMC_LLC_DELETE_ASYMMETRIC;
+		flow->link[i].why = SMC_LLC_WHY_NO_LONGER_NEEDED;
+	}
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (flow->link[i].state == SMC_LLC_LINK_ACTIVE && flow->link[i].is_doomed)
+			break;
+	if (i < SMC_LLC_LINKS)
+		begin(run, i);
+}
+
+/**
+ * smc_llc_delete_request() - this side gives a link up
+ * @run: the call
+ * @ev: SMC_LLC_EV_REQ_DELETE_LINK
+ *
+ * The last one takes the group along. RFC 7609 3.5.4, 3.5.5.1.3, 3.5.5.1.4;
+ * LGT-03, DELL-01, DELL-07.
+ */
+void smc_llc_delete_request(struct smc_llc_run *run, const struct smc_llc_event *ev)
+{
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_link *lnk = &flow->link[ev->link];
+
+	if (lnk->state == SMC_LLC_LINK_FORMING || !ev->terminate.is_orderly ||
+	    smc_llc_is_forming(flow)) {
+		smc_llc_link_lost(run, ev->link, SMC_LLC_WHY_DELETED, ev->terminate.reason);
+	} else if (lnk->state != SMC_LLC_LINK_ACTIVE || flow->phase != SMC_LLC_UP) {
+		return;
+	} else if (smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) < 2 && !smc_llc_add_has_hope(flow)) {
+		smc_llc_end_begin(run, ev->link, ev->terminate.reason, true,
+				  SMC_LLC_WHY_DELETED);
+	} else {
+		lnk->is_doomed = true;
+		lnk->is_orderly = true;
+		lnk->reason = ev->terminate.reason;
+		lnk->why = SMC_LLC_WHY_DELETED;
+	}
+}
+
+/**
+ * smc_llc_end_begin() - end the group
+ * @run: the call
+ * @link: index of the link to say it on, if that works
+ * @reason: for the peer, enum smc_llc_delete_link_reason
+ * @is_orderly: the same
+ * @why: for the owner
+ *
+ * RFC 7609 3.5.4; LGT-04, LGT-06.
+ */
+void smc_llc_end_begin(struct smc_llc_run *run, u8 link, u32 reason, bool is_orderly,
+		       enum smc_llc_why why)
+{
+	struct smc_llc_flow *flow = run->flow;
+	u8 i;
+
+	if (flow->link[link].state != SMC_LLC_LINK_ACTIVE)
+		link = smc_llc_carrier(flow, SMC_LLC_NO_LINK);
+	flow->end_why = why;
+	if (link == SMC_LLC_NO_LINK) {
+		smc_llc_terminate(run, why);
+		return;
+	}
+	flow->end_reason = reason;
+	flow->end_is_orderly = is_orderly;
+	flow->end_link = link;
+	flow->phase = SMC_LLC_TERMINATING;
+	/* Whatever else was under way is of no interest any more. */
+	smc_llc_config_done(run);
+	flow->own.deadline = SMC_LLC_NO_DEADLINE;
+	flow->own.hold = 0;
+	flow->remote.deadline = SMC_LLC_NO_DEADLINE;
+	flow->retry_deadline = SMC_LLC_NO_DEADLINE;
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		flow->link[i].deadline = SMC_LLC_NO_DEADLINE;
+	flow->config_deadline = smc_llc_after(run, flow->params.timers.terminate);
+	ask_delete_all(run, link, reason, is_orderly);
+}
+
+/**
+ * smc_llc_end_settle() - the link that says the end of the group may be lost
+ * @run: the call
+ *
+ * Another one says it then, until none is left. RFC 7609 C.7.1; ERR-36, ERR-37,
+ * AMB-53.
+ */
+void smc_llc_end_settle(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (flow->phase == SMC_LLC_TERMINATING &&
+	    flow->link[flow->end_link].state != SMC_LLC_LINK_ACTIVE)
+		smc_llc_end_begin(run, flow->end_link, flow->end_reason, flow->end_is_orderly,
+				  flow->end_why);
+}

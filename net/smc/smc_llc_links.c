@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which links a group may have, RFC 7609 2.2.1, 2.2.2, 2.2.4.
+ *
+ * A link is parallel to one that joins the same two RNICs; that is not allowed.
+ * It is asymmetric if it shares an RNIC with an older link that is symmetric,
+ * the oldest of all being so. At most one is allowed; it counts for no limit and
+ * goes when there are two symmetric ones. Both sides see the same links come
+ * in the same order, and so the same classes.
+ */
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "smc_llc_links.h"
+
+/* How an RNIC of this side is used already. */
+enum rnic_use {
+	RNIC_UNUSED,
+	RNIC_ASYMMETRIC,	/* by the asymmetric link only */
+	RNIC_SYMMETRIC,
+};
+
+/**
+ * smc_llc_same_rnic() - are two ends on the same RNIC?
+ * @a: one
+ * @b: other
+ */
+bool smc_llc_same_rnic(const struct smc_llc_end *a, const struct smc_llc_end *b)
+{
+	return !memcmp(a->gid, b->gid, sizeof(a->gid)) && !memcmp(a->mac, b->mac, sizeof(a->mac));
+}
+
+static void rnic_end(const struct smc_llc_rnic *rnic, struct smc_llc_end *end)
+{
+	memset(end, 0, sizeof(*end));
+	memcpy(end->mac, rnic->mac, sizeof(end->mac));
+	memcpy(end->gid, rnic->gid, sizeof(end->gid));
+}
+
+/* Bit by index of the links that are symmetric. */
+static unsigned int symmetric_links(const struct smc_llc_flow *flow)
+{
+	const struct smc_llc_link *lnk, *other;
+	unsigned int done = 0, symmetric = 0;
+	u8 i, next;
+
+	for (;;) {
+		/* the oldest that has not been looked at */
+		next = SMC_LLC_LINKS;
+		for (i = 0; i < SMC_LLC_LINKS; i++)
+			if (flow->link[i].state == SMC_LLC_LINK_ACTIVE && !(done & BIT(i)) &&
+			    (next == SMC_LLC_LINKS ||
+			     (s32)(flow->link[i].age - flow->link[next].age) < 0))
+				next = i;
+		if (next == SMC_LLC_LINKS)
+			return symmetric;
+		done |= BIT(next);
+		lnk = &flow->link[next];
+		for (i = 0; i < SMC_LLC_LINKS; i++) {
+			other = &flow->link[i];
+			if ((symmetric & BIT(i)) &&
+			    (smc_llc_same_rnic(&lnk->local, &other->local) ||
+			     smc_llc_same_rnic(&lnk->peer, &other->peer)))
+				break;
+		}
+		if (i == SMC_LLC_LINKS)
+			symmetric |= BIT(next);
+	}
+}
+
+/* Index of the youngest active link that is not symmetric, or SMC_LLC_LINKS. */
+static u8 asymmetric_link(const struct smc_llc_flow *flow)
+{
+	unsigned int symmetric = symmetric_links(flow);
+	u8 i, found = SMC_LLC_LINKS;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (flow->link[i].state == SMC_LLC_LINK_ACTIVE && !(symmetric & BIT(i)) &&
+		    (found == SMC_LLC_LINKS ||
+		     (s32)(flow->link[i].age - flow->link[found].age) > 0))
+			found = i;
+	return found;
+}
+
+static unsigned int nr_active(const struct smc_llc_flow *flow)
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		nr += flow->link[i].state == SMC_LLC_LINK_ACTIVE;
+	return nr;
+}
+
+/**
+ * smc_llc_nr_symmetric() - links that count for the limit
+ * @flow: the machine
+ *
+ * LG-15, MAXL-09, MAXL-10.
+ */
+unsigned int smc_llc_nr_symmetric(const struct smc_llc_flow *flow)
+{
+	unsigned int symmetric = symmetric_links(flow), nr = 0;
+
+	for (; symmetric; symmetric &= symmetric - 1)
+		nr++;
+	return nr;
+}
+
+/**
+ * smc_llc_superfluous() - the asymmetric link, if it is needed no longer
+ * @flow: the machine
+ *
+ * RFC 7609 2.2.1; LG-16.
+ *
+ * Return: its index, or SMC_LLC_LINKS.
+ */
+u8 smc_llc_superfluous(const struct smc_llc_flow *flow)
+{
+	return smc_llc_nr_symmetric(flow) < 2 ? SMC_LLC_LINKS : asymmetric_link(flow);
+}
+
+/**
+ * smc_llc_is_parallel() - is there a link between these RNICs already?
+ * @flow: the machine
+ * @local: on an RNIC of this side
+ * @peer: on an RNIC of the peer
+ *
+ * LG-10, ERR-45.
+ */
+bool smc_llc_is_parallel(const struct smc_llc_flow *flow, const struct smc_llc_end *local,
+			 const struct smc_llc_end *peer)
+{
+	const struct smc_llc_link *lnk;
+
+	for (lnk = flow->link; lnk < flow->link + SMC_LLC_LINKS; lnk++)
+		if (lnk->state == SMC_LLC_LINK_ACTIVE && smc_llc_same_rnic(&lnk->local, local) &&
+		    smc_llc_same_rnic(&lnk->peer, peer))
+			return true;
+	return false;
+}
+
+/* Would a link between these RNICs share one with a symmetric link? */
+static bool is_asymmetric(const struct smc_llc_flow *flow, const struct smc_llc_end *local,
+			  const struct smc_llc_end *peer)
+{
+	unsigned int i, symmetric = symmetric_links(flow);
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if ((symmetric & BIT(i)) && (smc_llc_same_rnic(&flow->link[i].local, local) ||
+					     smc_llc_same_rnic(&flow->link[i].peer, peer)))
+			return true;
+	return false;
+}
+
+/**
+ * smc_llc_is_allowed() - may there be a link between these RNICs?
+ * @flow: the machine
+ * @local: on an RNIC of this side
+ * @peer: on an RNIC of the peer
+ *
+ * An asymmetric link is allowed where it is the only redundancy, a symmetric
+ * one up to the limit. RFC 7609 2.2.1, 2.2.2, 3.5.5.1.1; LG-10, LG-14, LG-15,
+ * MAXL-09, MAXL-10, ADDL-04.
+ */
+bool smc_llc_is_allowed(const struct smc_llc_flow *flow, const struct smc_llc_end *local,
+			const struct smc_llc_end *peer)
+{
+	if (smc_llc_is_parallel(flow, local, peer))
+		return false;
+	if (is_asymmetric(flow, local, peer))
+		return nr_active(flow) == 1;
+	return smc_llc_nr_symmetric(flow) < flow->max_links;
+}
+
+static enum rnic_use rnic_use(const struct smc_llc_flow *flow, const struct smc_llc_end *rnic)
+{
+	unsigned int i, symmetric = symmetric_links(flow);
+	enum rnic_use use = RNIC_UNUSED;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++) {
+		if (flow->link[i].state != SMC_LLC_LINK_ACTIVE ||
+		    !smc_llc_same_rnic(&flow->link[i].local, rnic))
+			continue;
+		if (symmetric & BIT(i))
+			return RNIC_SYMMETRIC;
+		use = RNIC_ASYMMETRIC;
+	}
+	return use;
+}
+
+/**
+ * smc_llc_pick_offer() - RNIC to offer in ADD LINK
+ * @flow: the machine of a server
+ * @end: receives MAC and GID
+ *
+ * One that no link uses; one that only the asymmetric link uses, for a client
+ * that has another now; where there is one link only, its own, for a client
+ * that has two. RFC 7609 3.5.1.6, 3.5.5.1.1; SL-01, SL-02, ADDL-05, ADDL-07.
+ *
+ * Return: false if there is none, or no link may be added.
+ */
+bool smc_llc_pick_offer(const struct smc_llc_flow *flow, struct smc_llc_end *end)
+{
+	enum rnic_use use, best = RNIC_SYMMETRIC + 1;
+	struct smc_llc_end rnic;
+	u8 i;
+
+	if (!flow->has_rnics) {
+		for (i = 0; i < SMC_LLC_LINKS; i++)
+			if (flow->link[i].state == SMC_LLC_LINK_ACTIVE)
+				break;
+		if (i == SMC_LLC_LINKS || flow->add.tried || nr_active(flow) >= flow->max_links)
+			return false;
+		*end = flow->link[i].local;
+		return true;
+	}
+	if (smc_llc_nr_symmetric(flow) >= flow->max_links)
+		return false;
+	for (i = 0; i < flow->rnics.count; i++) {
+		rnic_end(&flow->rnics.rnic[i], &rnic);
+		use = rnic_use(flow, &rnic);
+		if ((flow->add.tried & BIT(i)) || use >= best ||
+		    (use == RNIC_SYMMETRIC && nr_active(flow) != 1))
+			continue;
+		best = use;
+		*end = rnic;
+	}
+	return best <= RNIC_SYMMETRIC;
+}
+
+/**
+ * smc_llc_pick_answer() - RNIC to accept an offer with
+ * @flow: the machine of a client; the offer is in @flow->add
+ * @end: receives MAC and GID
+ *
+ * The more symmetric the link becomes, and the less used the RNIC is, the
+ * better. RFC 7609 3.5.1.6.1; SL-05 to SL-09.
+ *
+ * Return: false if there is none.
+ */
+bool smc_llc_pick_answer(const struct smc_llc_flow *flow, struct smc_llc_end *end)
+{
+	const struct smc_llc_end *server = &flow->add.offer.end;
+	unsigned int cost, best = UINT_MAX;
+	struct smc_llc_end rnic;
+	u8 i;
+
+	for (i = 0; i < flow->rnics.count; i++) {
+		rnic_end(&flow->rnics.rnic[i], &rnic);
+		if ((flow->add.tried & BIT(i)) || !smc_llc_is_allowed(flow, &rnic, server))
+			continue;
+		cost = is_asymmetric(flow, &rnic, server) * 4 + rnic_use(flow, &rnic);
+		if (cost >= best)
+			continue;
+		best = cost;
+		*end = rnic;
+	}
+	return best != UINT_MAX;
+}
+
+/**
+ * smc_llc_pick_notice() - RNIC that a client has to offer
+ * @flow: the machine of a client
+ * @end: receives MAC and GID
+ *
+ * RFC 7609 3.5.5.1.2; ADDL-06, MAXL-09.
+ *
+ * Return: false if there is none, or no link may be added.
+ */
+bool smc_llc_pick_notice(const struct smc_llc_flow *flow, struct smc_llc_end *end)
+{
+	u8 i;
+
+	if (smc_llc_nr_symmetric(flow) >= flow->max_links)
+		return false;
+	for (i = 0; i < flow->rnics.count; i++) {
+		rnic_end(&flow->rnics.rnic[i], end);
+		if (rnic_use(flow, end) == RNIC_UNUSED)
+			return true;
+	}
+	return false;
+}
+
+/**
+ * smc_llc_unused_rnic() - has this side an RNIC that no link uses?
+ * @flow: the machine
+ */
+bool smc_llc_unused_rnic(const struct smc_llc_flow *flow)
+{
+	struct smc_llc_end end;
+
+	return smc_llc_pick_notice(flow, &end);
+}
+
+/**
+ * smc_llc_rnic_tried() - no queue pair could be had on an RNIC
+ * @flow: the machine
+ * @end: its MAC and GID
+ *
+ * This attempt does without it now.
+ */
+void smc_llc_rnic_tried(struct smc_llc_flow *flow, const struct smc_llc_end *end)
+{
+	struct smc_llc_end rnic;
+	u8 i;
+
+	if (!flow->has_rnics)
+		flow->add.tried = 1;
+	for (i = 0; i < flow->rnics.count; i++) {
+		rnic_end(&flow->rnics.rnic[i], &rnic);
+		if (smc_llc_same_rnic(&rnic, end))
+			flow->add.tried |= BIT(i);
+	}
+}
+
+/**
+ * smc_llc_set_rnics() - RNICs on the LAN of the group
+ * @flow: the machine
+ * @rnics: copied, as far as there is room
+ *
+ * Return: true if there is one that was not there before.
+ */
+bool smc_llc_set_rnics(struct smc_llc_flow *flow, const struct smc_llc_rnics *rnics)
+{
+	struct smc_llc_rnics old = flow->rnics;
+	bool is_new = false;
+	u8 i, k;
+
+	flow->rnics = *rnics;
+	flow->rnics.count = min_t(u8, rnics->count, SMC_LLC_RNICS);
+	for (i = 0; i < flow->rnics.count; i++) {
+		for (k = 0; k < old.count; k++)
+			if (!memcmp(&old.rnic[k], &rnics->rnic[i], sizeof(old.rnic[k])))
+				break;
+		is_new |= k == old.count;
+	}
+	return is_new;
+}
+
+/**
+ * smc_llc_is_gone() - was this the number of a link that both have deleted?
+ * @flow: the machine
+ * @num: link number
+ */
+bool smc_llc_is_gone(const struct smc_llc_flow *flow, u8 num)
+{
+	return flow->gone[num / 8] & BIT(num % 8);
+}
+
+/**
+ * smc_llc_set_gone() - both sides have deleted a link, or use its number again
+ * @flow: the machine
+ * @num: link number
+ * @is_gone: which
+ */
+void smc_llc_set_gone(struct smc_llc_flow *flow, u8 num, bool is_gone)
+{
+	if (is_gone)
+		flow->gone[num / 8] |= BIT(num % 8);
+	else
+		flow->gone[num / 8] &= ~BIT(num % 8);
+}
+
+/**
+ * smc_llc_max_links() - agree on the limit of links
+ * @own: limit of this side
+ * @peer: limit of the peer, 0 if it gave none
+ *
+ * RFC 7609 2.2.2, A.3.1; MAXL-01 to MAXL-07, AMB-26.
+ *
+ * Context: Any context.
+ * Return: the smaller one, within 2..8.
+ */
+u8 smc_llc_max_links(u8 own, u8 peer)
+{
+	u8 links = peer ? min(own, peer) : own;
+
+	return clamp_t(u8, links, SMC_LLC_MAX_LINKS_MIN, SMC_LLC_MAX_LINKS_MAX);
+}
+
+/**
+ * smc_llc_next_link_num() - link number for a new link
+ * @flow: the machine of a server
+ *
+ * Numbers go round from 1 to 255, so that one comes back only after all
+ * others (LID-03, AMB-27); those of living links are left out.
+ *
+ * Context: Any context. The caller serialises.
+ * Return: 1..255.
+ */
+u8 smc_llc_next_link_num(const struct smc_llc_flow *flow)
+{
+	u8 num = flow->last_num;
+	u8 i;
+
+	do {
+		num = num == U8_MAX ? 1 : num + 1;
+		for (i = 0; i < SMC_LLC_LINKS; i++)
+			if (flow->link[i].state != SMC_LLC_LINK_FREE && flow->link[i].num == num)
+				break;
+	} while (i < SMC_LLC_LINKS);
+	return num;
+}
+
+/**
+ * smc_llc_flow_type() - class of the group, for operators
+ * @flow: the machine
+ *
+ * Context: Any context. The caller serialises.
+ */
+enum smc_lgr_type smc_llc_flow_type(const struct smc_llc_flow *flow)
+{
+	u8 i, odd = asymmetric_link(flow);
+
+	if (!nr_active(flow))
+		return SMC_LGR_TYPE_NONE;
+	if (nr_active(flow) == 1)
+		return SMC_LGR_TYPE_SINGLE;
+	if (smc_llc_nr_symmetric(flow) > 1 || odd == SMC_LLC_LINKS)
+		return SMC_LGR_TYPE_SYMMETRIC;
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (i != odd && flow->link[i].state == SMC_LLC_LINK_ACTIVE &&
+		    smc_llc_same_rnic(&flow->link[i].local, &flow->link[odd].local))
+			return SMC_LGR_TYPE_ASYMMETRIC_LOCAL;
+	return SMC_LGR_TYPE_ASYMMETRIC_PEER;
+}

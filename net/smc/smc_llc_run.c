@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the files of the LLC machine share.
+ *
+ * A link that is lost is only marked here: exchanges that ran on it, the peer
+ * who has to be told, and the group if no other link is left, are seen to at
+ * the end of the event, in smc_llc_flow.c. So anything may lose a link at any
+ * moment.
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "smc_llc_links.h"
+#include "smc_llc_run.h"
+
+/**
+ * smc_llc_ask() - append an action
+ * @run: the call
+ * @type: what to do
+ * @link: link index it concerns
+ *
+ * Return: the action, zero but for what is given here.
+ */
+struct smc_llc_action *smc_llc_ask(struct smc_llc_run *run, enum smc_llc_action_type type,
+				   u8 link)
+{
+	struct smc_llc_action *act;
+
+	/* No event asks for so much; stay inside all the same. */
+	act = &run->out->act[min_t(unsigned int, run->out->nr, SMC_LLC_ACTIONS - 1)];
+	run->out->nr = min_t(unsigned int, run->out->nr + 1, SMC_LLC_ACTIONS);
+	memset(act, 0, sizeof(*act));
+	act->type = type;
+	act->link = link;
+	return act;
+}
+
+/**
+ * smc_llc_ask_send() - have a message sent
+ * @run: the call
+ * @link: index of the link that carries it
+ * @type: enum smc_llc_type
+ * @is_reply: the R flag
+ * @cookie: comes back with SMC_LLC_EV_SENT
+ *
+ * Return: the message, zero but for type and flag.
+ */
+struct smc_llc_msg *smc_llc_ask_send(struct smc_llc_run *run, u8 link, u8 type, bool is_reply,
+				     u64 cookie)
+{
+	struct smc_llc_action *act = smc_llc_ask(run, SMC_LLC_ACT_SEND, link);
+
+	act->cookie = cookie;
+	act->msg.type = type;
+	act->msg.is_reply = is_reply;
+	return &act->msg;
+}
+
+/**
+ * smc_llc_after() - the time in a while
+ * @run: the call
+ * @ms: how long
+ *
+ * Return: in ms.
+ */
+u64 smc_llc_after(const struct smc_llc_run *run, int ms)
+{
+	return run->now + max(ms, 0);
+}
+
+/**
+ * smc_llc_is_forming() - is it first contact?
+ * @flow: the machine
+ */
+bool smc_llc_is_forming(const struct smc_llc_flow *flow)
+{
+	return flow->phase >= SMC_LLC_WAIT_CONFIRM_LINK && flow->phase < SMC_LLC_UP;
+}
+
+/**
+ * smc_llc_is_confirmed() - may the peer talk about RMBs and links?
+ * @flow: the machine
+ */
+bool smc_llc_is_confirmed(const struct smc_llc_flow *flow)
+{
+	return flow->phase == SMC_LLC_WAIT_ADD_LINK || flow->phase == SMC_LLC_SECOND_LINK ||
+	       flow->phase == SMC_LLC_WAIT_CONFIRM_SENT || flow->phase == SMC_LLC_UP;
+}
+
+/**
+ * smc_llc_is_dead_end() - has an exchange lost its link?
+ * @flow: the machine
+ * @link: index of the link that carried it
+ */
+bool smc_llc_is_dead_end(const struct smc_llc_flow *flow, u8 link)
+{
+	enum smc_llc_link_state state = flow->link[link].state;
+
+	return state == SMC_LLC_LINK_FREE || state == SMC_LLC_LINK_LOST ||
+	       state == SMC_LLC_LINK_GOING;
+}
+
+/**
+ * smc_llc_may_begin() - is there room for an exchange that changes the links?
+ * @flow: the machine
+ *
+ * RFC 7609 3.5.5.3; SER-02, SER-05.
+ */
+bool smc_llc_may_begin(const struct smc_llc_flow *flow)
+{
+	return (flow->phase == SMC_LLC_UP || flow->phase == SMC_LLC_SECOND_LINK) &&
+	       flow->config == SMC_LLC_CONFIG_NONE && !flow->own.is_busy &&
+	       flow->remote.state == SMC_LLC_REMOTE_NONE;
+}
+
+/**
+ * smc_llc_nr_in() - how many links are in a state
+ * @flow: the machine
+ * @state: which
+ */
+unsigned int smc_llc_nr_in(const struct smc_llc_flow *flow, enum smc_llc_link_state state)
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		nr += flow->link[i].state == state;
+	return nr;
+}
+
+/**
+ * smc_llc_link_in() - a link in a state
+ * @flow: the machine
+ * @state: which
+ *
+ * Return: index of the first, or SMC_LLC_NO_LINK.
+ */
+u8 smc_llc_link_in(const struct smc_llc_flow *flow, enum smc_llc_link_state state)
+{
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (flow->link[i].state == state)
+			return i;
+	return SMC_LLC_NO_LINK;
+}
+
+/**
+ * smc_llc_link_by_num() - the link with a number
+ * @flow: the machine
+ * @num: link number
+ *
+ * Return: its index, or SMC_LLC_NO_LINK.
+ */
+u8 smc_llc_link_by_num(const struct smc_llc_flow *flow, u8 num)
+{
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (flow->link[i].state != SMC_LLC_LINK_FREE &&
+		    flow->link[i].state != SMC_LLC_LINK_GOING && flow->link[i].num == num)
+			return i;
+	return SMC_LLC_NO_LINK;
+}
+
+/**
+ * smc_llc_carrier() - a link that can carry an exchange
+ * @flow: the machine
+ * @but: index of a link that is not to, or SMC_LLC_NO_LINK
+ *
+ * One that will stay is preferred to one that is about to go. LLC-06.
+ *
+ * Return: its index, or SMC_LLC_NO_LINK.
+ */
+u8 smc_llc_carrier(const struct smc_llc_flow *flow, u8 but)
+{
+	u8 i, second = SMC_LLC_NO_LINK;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++) {
+		if (i == but || flow->link[i].state != SMC_LLC_LINK_ACTIVE)
+			continue;
+		if (!flow->link[i].is_doomed)
+			return i;
+		second = i;
+	}
+	return second;
+}
+
+/**
+ * smc_llc_end_equals() - do two messages name the same end of a link?
+ * @a: one
+ * @b: other
+ */
+bool smc_llc_end_equals(const struct smc_llc_end *a, const struct smc_llc_end *b)
+{
+	return a->qpn == b->qpn && smc_llc_same_rnic(a, b);
+}
+
+/**
+ * smc_llc_link_make() - begin the life of a link
+ * @flow: the machine
+ * @link: a free index
+ * @num: its number, 0 if not known yet
+ *
+ * Return: the link, SMC_LLC_LINK_FORMING.
+ */
+struct smc_llc_link *smc_llc_link_make(struct smc_llc_flow *flow, u8 link, u8 num)
+{
+	struct smc_llc_link *lnk = &flow->link[link];
+
+	memset(lnk, 0, sizeof(*lnk));
+	lnk->state = SMC_LLC_LINK_FORMING;
+	lnk->num = num;
+	lnk->age = flow->next_age++;
+	lnk->deadline = SMC_LLC_NO_DEADLINE;
+	smc_llc_set_gone(flow, num, false);
+	return lnk;
+}
+
+/**
+ * smc_llc_link_lost() - a link is of no more use
+ * @run: the call
+ * @link: its index
+ * @why: for the owner
+ * @reason: for the peer, enum smc_llc_delete_link_reason
+ *
+ * The only link of first contact takes the group along; any other is marked,
+ * see above. RFC 7609 2.3, C.7.1.
+ */
+void smc_llc_link_lost(struct smc_llc_run *run, u8 link, enum smc_llc_why why, u32 reason)
+{
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_link *lnk = &flow->link[link];
+
+	if (smc_llc_is_forming(flow) && !link) {
+		smc_llc_fail_local(run, why, SMC_DECLINE_ERR_RDYLNK);
+		return;
+	}
+	/* The client's only link, on which it has said that it may go. */
+	if (lnk->state == SMC_LLC_LINK_DELETING && !flow->params.is_server &&
+	    lnk->notice_link == link)
+		lnk->state = SMC_LLC_LINK_ACTIVE;
+	if (lnk->state != SMC_LLC_LINK_ACTIVE && lnk->state != SMC_LLC_LINK_FORMING)
+		return;
+	lnk->state = SMC_LLC_LINK_LOST;
+	lnk->why = why;
+	lnk->reason = reason;
+	lnk->is_doomed = false;
+	lnk->is_orderly = false;
+	lnk->is_probing = false;
+	lnk->is_noticed = false;
+	lnk->deadline = SMC_LLC_NO_DEADLINE;
+	if (flow->phase == SMC_LLC_UP)
+		flow->end_why = why;
+}
+
+/**
+ * smc_llc_link_retire() - have the data taken off a link
+ * @run: the call
+ * @link: its index
+ */
+void smc_llc_link_retire(struct smc_llc_run *run, u8 link)
+{
+	struct smc_llc_link *lnk = &run->flow->link[link];
+	struct smc_llc_action *act;
+
+	if (!lnk->is_up)
+		return;
+	lnk->is_up = false;
+	act = smc_llc_ask(run, SMC_LLC_ACT_LINK_DOWN, link);
+	act->why = lnk->why;
+	act->is_orderly = lnk->is_orderly;
+}
+
+/* A token that has come for a link that goes before it could be stored. */
+static void forget_key(struct smc_llc_rkeys *keys, u8 link)
+{
+	u8 i, nr = 0;
+
+	for (i = 0; i < keys->count; i++)
+		if (keys->rtoken[i].link_num != link)
+			keys->rtoken[nr++] = keys->rtoken[i];
+	keys->count = nr;
+}
+
+/**
+ * smc_llc_link_destroy() - have a link's resources freed
+ * @run: the call
+ * @link: its index, in use again after LINK_DESTROYED
+ * @is_agreed: the peer knows that the link is gone
+ */
+void smc_llc_link_destroy(struct smc_llc_run *run, u8 link, bool is_agreed)
+{
+	struct smc_llc_link *lnk = &run->flow->link[link];
+
+	smc_llc_link_retire(run, link);
+	forget_key(&run->flow->remote.keys, link);
+	if (is_agreed)
+		smc_llc_set_gone(run->flow, lnk->num, true);
+	memset(lnk, 0, sizeof(*lnk));
+	lnk->state = SMC_LLC_LINK_GOING;
+	lnk->deadline = SMC_LLC_NO_DEADLINE;
+	smc_llc_ask(run, SMC_LLC_ACT_DESTROY_LINK, link);
+}
+
+/**
+ * smc_llc_arm_probe() - look after a while whether a link is silent
+ * @run: the call
+ * @link: its index
+ */
+void smc_llc_arm_probe(struct smc_llc_run *run, u8 link)
+{
+	struct smc_llc_link *lnk = &run->flow->link[link];
+	u32 idle = run->flow->params.test_link_idle_ms;
+
+	lnk->is_probing = false;
+	lnk->deadline = idle ? run->now + idle : SMC_LLC_NO_DEADLINE;
+}
+
+/**
+ * smc_llc_arm_retry() - a link could not be added: try again later
+ * @run: the call
+ * @is_refused: the client had no path for it
+ *
+ * A server does while the group has no two symmetric links, but for a client
+ * that refuses while nothing is new here; a client does while it has an RNIC to
+ * offer. RFC 7609 C.8; ERR-56, TMR-12, TMR-13.
+ */
+void smc_llc_arm_retry(struct smc_llc_run *run, bool is_refused)
+{
+	struct smc_llc_flow *flow = run->flow;
+	int ms = flow->params.timers.add_link_retry;
+	bool has_use;
+
+	if (!flow->params.is_server)
+		has_use = smc_llc_unused_rnic(flow);
+	else if (smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) < 2)
+		has_use = true;
+	else
+		has_use = smc_llc_nr_symmetric(flow) < 2 &&
+			  (!is_refused || smc_llc_unused_rnic(flow));
+	if (ms > 0 && has_use)
+		flow->retry_deadline = smc_llc_after(run, ms);
+}
+
+/**
+ * smc_llc_send_confirm_link() - say or answer CONFIRM LINK
+ * @run: the call
+ * @link: index of the link that is confirmed and carries it
+ * @is_reply: the R flag
+ * @no_eye_catcher: as offered or agreed
+ * @max_links: the same
+ *
+ * RFC 7609 A.3.1; LID-01, LID-02, LID-04, LID-05, LLC-05.
+ */
+void smc_llc_send_confirm_link(struct smc_llc_run *run, u8 link, bool is_reply,
+			       bool no_eye_catcher, u8 max_links)
+{
+	struct smc_llc_link *lnk = &run->flow->link[link];
+	struct smc_llc_confirm_link *cl;
+
+	cl = &smc_llc_ask_send(run, link, SMC_LLC_CONFIRM_LINK, is_reply,
+			       SMC_LLC_SENT_CONFIRM_LINK)->confirm_link;
+	lnk->local_uid = run->flow->params.link_uid_base | lnk->num;
+	cl->end = lnk->local;
+	cl->link_uid = lnk->local_uid;
+	cl->link_num = lnk->num;
+	cl->max_links = max_links;
+	cl->max_conns = run->flow->params.max_conns;
+	cl->no_eye_catcher = no_eye_catcher;
+}
+
+/**
+ * smc_llc_config_done() - the exchange that changes the links is over
+ * @run: the call
+ */
+void smc_llc_config_done(struct smc_llc_run *run)
+{
+	run->flow->config = SMC_LLC_CONFIG_NONE;
+	run->flow->config_deadline = SMC_LLC_NO_DEADLINE;
+}
+
+/**
+ * smc_llc_rkey_done() - the RKEY exchange of this side is over
+ * @run: the call
+ * @result: see struct smc_llc_action
+ */
+void smc_llc_rkey_done(struct smc_llc_run *run, int result)
+{
+	struct smc_llc_rkey *own = &run->flow->own;
+	struct smc_llc_action *act;
+
+	act = smc_llc_ask(run, SMC_LLC_ACT_RKEY_DONE, own->link);
+	act->cookie = own->cookie;
+	act->result = result;
+	own->is_busy = false;
+	own->deadline = SMC_LLC_NO_DEADLINE;
+}
+
+static void become_dead(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	u8 i;
+
+	if (flow->own.is_busy)
+		smc_llc_rkey_done(run, -ECONNABORTED);
+	for (i = 0; i < SMC_LLC_LINKS; i++) {
+		smc_llc_link_retire(run, i);
+		/* The owner takes down what was up, and forgets a link on its way. */
+		if (flow->link[i].is_spare)
+			smc_llc_link_destroy(run, i, false);
+		flow->link[i].state = SMC_LLC_LINK_FREE;
+		flow->link[i].deadline = SMC_LLC_NO_DEADLINE;
+	}
+	smc_llc_config_done(run);
+	flow->retry_deadline = SMC_LLC_NO_DEADLINE;
+	flow->own.hold = 0;
+	flow->remote.state = SMC_LLC_REMOTE_NONE;
+	flow->remote.deadline = SMC_LLC_NO_DEADLINE;
+	flow->remote.is_put_off = false;
+	flow->wants_link = false;
+	flow->may_decline = false;
+	flow->phase = SMC_LLC_DEAD;
+}
+
+/**
+ * smc_llc_fail() - first contact has failed
+ * @run: the call
+ * @fail: what becomes of the TCP connection
+ * @why: for the owner
+ * @diagnosis: for the Decline, if there is one
+ */
+void smc_llc_fail(struct smc_llc_run *run, enum smc_llc_fail fail, enum smc_llc_why why,
+		  enum smc_decline diagnosis)
+{
+	struct smc_llc_action *act;
+
+	if (run->flow->phase == SMC_LLC_DEAD)
+		return;
+	become_dead(run);
+	act = smc_llc_ask(run, SMC_LLC_ACT_GROUP_FAILED, 0);
+	act->fail = fail;
+	act->why = why;
+	if (fail == SMC_LLC_FAIL_DECLINE)
+		act->diagnosis = diagnosis;
+}
+
+/**
+ * smc_llc_fail_local() - a send or our own resources failed first contact
+ * @run: the call
+ * @why: for the owner
+ * @diagnosis: for the Decline
+ *
+ * Decline up to the point of no return. RFC 7609 C.2, C.3; ERR-09 to ERR-12.
+ */
+void smc_llc_fail_local(struct smc_llc_run *run, enum smc_llc_why why,
+			enum smc_decline diagnosis)
+{
+	smc_llc_fail(run, run->flow->may_decline ? SMC_LLC_FAIL_DECLINE : SMC_LLC_FAIL_RESET,
+		     why, diagnosis);
+}
+
+/**
+ * smc_llc_terminate() - no link is left
+ * @run: the call
+ * @why: for the owner
+ */
+void smc_llc_terminate(struct smc_llc_run *run, enum smc_llc_why why)
+{
+	if (run->flow->phase == SMC_LLC_DEAD)
+		return;
+	become_dead(run);
+	smc_llc_ask(run, SMC_LLC_ACT_TERMINATE, 0)->why = why;
+}
+
+/**
+ * smc_llc_out_of_sync() - the peer said what makes no sense now
+ * @run: the call
+ * @link: index of the link it was said on
+ * @why: for the owner
+ *
+ * The link is treated as down. On first contact, while this side has not told
+ * the peer that the link works, it may still go back to TCP. RFC 7609 C.7.1;
+ * ERR-47, ERR-54, AMB-04.
+ */
+void smc_llc_out_of_sync(struct smc_llc_run *run, u8 link, enum smc_llc_why why)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (smc_llc_is_forming(flow) && !link)
+		smc_llc_fail(run, flow->is_confirmed || !flow->may_decline ?
+			     SMC_LLC_FAIL_RESET : SMC_LLC_FAIL_DECLINE, why,
+			     SMC_DECLINE_ERR_RDYLNK);
+	else
+		smc_llc_link_lost(run, link, why, SMC_LLC_DELETE_PROTOCOL);
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Random schedules for two LLC machines, see smc_llc_world.h: whatever happens
+ * in whatever order, when it is over both sides are up with the same links and
+ * keys, or both are at their end, and what can be repaired is.
+ */
+#ifndef _SMC_LLC_CHAOS_H
+#define _SMC_LLC_CHAOS_H
+
+#include "smc_llc_world.h"
+
+/* What a schedule may contain besides a random order. */
+enum chaos_fault {
+	CHAOS_REQUESTS	= 0x01,	/* RMBs, links given up, probes */
+	CHAOS_BREAKS	= 0x02,	/* queue pairs, RNICs and paths fail and come back */
+	CHAOS_LOSSES	= 0x04,	/* messages vanish or come twice */
+	CHAOS_FAILURES	= 0x08,	/* own resources cannot be had */
+	CHAOS_ENDS	= 0x10,	/* a side ends the group */
+	CHAOS_SLOW	= 0x20,	/* timers fire early and late */
+	CHAOS_ALL	= 0x3f,
+};
+
+static u64 chaos_state;
+
+static inline u32 chaos_roll(u32 sides)
+{
+	chaos_state ^= chaos_state << 13;
+	chaos_state ^= chaos_state >> 7;
+	chaos_state ^= chaos_state << 17;
+	return (u32)(chaos_state >> 20) % sides;
+}
+
+static inline void chaos_request(struct world *w, int who, unsigned int faults)
+{
+	struct smc_llc_event ev = { .link = chaos_roll(SMC_LLC_LINKS) };
+
+	switch (chaos_roll(8)) {
+	case 0 ... 2:
+		w_add_rmb(w, who);
+		break;
+	case 3:
+		w_del_rmb(w, who, chaos_roll(W_RMBS));
+		break;
+	case 4:
+		ev.type = SMC_LLC_EV_REQ_TEST_LINK;
+		w_feed(w, who, &ev);
+		break;
+	case 5:
+		w_event(w, who, SMC_LLC_EV_REQ_ADD_LINK, 0);
+		break;
+	case 6:
+		/* Not the last one, nor the last two from either side. */
+		if (w->side[who].flow.phase != SMC_LLC_UP || chaos_roll(3) ||
+		    w_nr(&w->side[who], SMC_LLC_LINK_ACTIVE) < 2 ||
+		    (!(faults & ~CHAOS_REQUESTS) && who == W_SERVER))
+			break;
+		ev.type = SMC_LLC_EV_REQ_DELETE_LINK;
+		ev.terminate.reason = SMC_LLC_DELETE_OPERATOR;
+		ev.terminate.is_orderly = chaos_roll(2);
+		w_feed(w, who, &ev);
+		break;
+	default:
+		w_request(w, who);
+		break;
+	}
+}
+
+static inline void chaos_break(struct world *w, int who)
+{
+	u8 rnic = chaos_roll(W_RNICS);
+
+	switch (chaos_roll(8)) {
+	case 0:
+		w_break(w, who, chaos_roll(SMC_LLC_LINKS), chaos_roll(2));
+		break;
+	case 1:
+		if (!chaos_roll(3))
+			w_rnic_down(w, who, rnic, chaos_roll(4));
+		break;
+	case 2 ... 4:
+		w_rnic_up(w, who, rnic);
+		break;
+	case 5:
+		w->is_cut[chaos_roll(W_RNICS)][chaos_roll(W_RNICS)] = !chaos_roll(4);
+		break;
+	default:
+		w->is_cut[chaos_roll(W_RNICS)][chaos_roll(W_RNICS)] = false;
+		break;
+	}
+}
+
+static inline void chaos_fault(struct world *w, int who, unsigned int faults)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_TERMINATE };
+
+	if ((faults & CHAOS_BREAKS) && !chaos_roll(3)) {
+		chaos_break(w, who);
+	} else if ((faults & CHAOS_LOSSES) && !chaos_roll(24)) {
+		if (chaos_roll(3))
+			w->loses[who] = true;
+		else
+			w->doubles[who] = true;
+	} else if ((faults & CHAOS_FAILURES) && !chaos_roll(8)) {
+		w->side[who].create_fails = !chaos_roll(3);
+		w->side[who].prepare_fails = !chaos_roll(4);
+		w->side[who].store_fails = !chaos_roll(4);
+	} else if ((faults & CHAOS_ENDS) && !chaos_roll(150)) {
+		ev.terminate.reason = SMC_LLC_DELETE_PROGRAM;
+		ev.terminate.is_orderly = true;
+		w_feed(w, who, &ev);
+	}
+}
+
+static inline void chaos_clock(struct world *w, int who, unsigned int faults)
+{
+	u64 due = smc_llc_flow_deadline(&w->side[who].flow);
+
+	w->now += chaos_roll(20);
+	if (!(faults & CHAOS_SLOW) || due == SMC_LLC_NO_DEADLINE || chaos_roll(12))
+		return;
+	w->now = max(w->now, due);
+	w_tick(w, who);
+}
+
+/* Of all links, the first from a random one on at which something moves. */
+static inline void chaos_move(struct world *w, int who)
+{
+	bool (*const moves[])(struct world *, int, u8) = { w_transmit, w_receive, w_complete };
+	u8 first = chaos_roll(SMC_LLC_LINKS), i;
+	unsigned int kind = chaos_roll(ARRAY_SIZE(moves));
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (moves[kind](w, who, (first + i) % SMC_LLC_LINKS))
+			return;
+}
+
+static inline void chaos_step(struct world *w, unsigned int faults)
+{
+	int who = chaos_roll(2);
+
+	switch (chaos_roll(16)) {
+	case 0 ... 9:
+		chaos_move(w, who);
+		break;
+	case 10 ... 12:
+		w_work(w, who, chaos_roll(W_JOBS));
+		break;
+	case 13:
+		if (faults & CHAOS_REQUESTS)
+			chaos_request(w, who, faults);
+		break;
+	case 14:
+		chaos_fault(w, who, faults);
+		break;
+	default:
+		chaos_clock(w, who, faults);
+		break;
+	}
+}
+
+/* How many links the group has in the end, if nothing is in its way. */
+static inline void chaos_check_redundancy(struct world *w)
+{
+	unsigned int nr[2] = {}, links;
+	int who;
+	u8 i;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++)
+		for (i = 0; i < W_RNICS; i++)
+			nr[who] += w->side[who].has_rnic[i];
+	links = smc_llc_nr_symmetric(&w->side[W_SERVER].flow);
+	if (min(nr[0], nr[1]) > 1) {
+		/* LG-13, LG-16: two at least, and no asymmetric one beside them */
+		W_CHECK(w, links >= 2);
+		W_CHECK(w, links == w_nr(&w->side[W_SERVER], SMC_LLC_LINK_ACTIVE));
+	} else if (max(nr[0], nr[1]) > 1) {
+		/* LG-12 */
+		W_CHECK(w, w_nr(&w->side[W_SERVER], SMC_LLC_LINK_ACTIVE) == 2);
+	} else {
+		W_CHECK(w, links == 1);
+	}
+	/* LG-14, MAXL-09, MAXL-10 */
+	W_CHECK(w, links <= w->side[W_SERVER].flow.max_links);
+	W_CHECK(w, w_nr(&w->side[W_SERVER], SMC_LLC_LINK_ACTIVE) <= links + 1);
+}
+
+/*
+ * One schedule. Returns false if something was not as it must be; @w->fault
+ * says what.
+ */
+static inline bool chaos_run(struct world *w, u64 seed, unsigned int faults,
+			     unsigned int steps)
+{
+	struct w_setup set = { .is_multi = true };
+	unsigned int step;
+	int who;
+	u8 i;
+
+	chaos_state = seed * 0x9e3779b97f4a7c15ULL + 1;
+	for (step = 0; step < 4; step++)
+		chaos_roll(2);
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		set.rnics[who] = 1 + chaos_roll(W_RNICS);
+		set.max_links[who] = 2 + chaos_roll(7);
+		set.is_deployed[who] = chaos_roll(2);
+	}
+	w_init(w, &set);
+	/* First contact without faults as often as with them. */
+	if (chaos_roll(2))
+		w_pump(w);
+	for (step = 0; step < steps && !w->fault; step++)
+		chaos_step(w, faults);
+
+	/* All that was broken is mended, and time passes. */
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		w->loses[who] = false;
+		w->doubles[who] = false;
+		w->side[who].create_fails = false;
+		w->side[who].prepare_fails = false;
+		w->side[who].store_fails = false;
+	}
+	memset(w->is_cut, 0, sizeof(w->is_cut));
+	for (who = W_SERVER; who <= W_CLIENT && !w->fault; who++)
+		for (i = 0; i < set.rnics[who]; i++)
+			w_rnic_up(w, who, i);
+	if (!w->fault)
+		w_wait(w, 150000);
+	if (!w->fault)
+		w_check_rest(w);
+	if (!w->fault && w->side[W_SERVER].flow.phase == SMC_LLC_UP)
+		chaos_check_redundancy(w);
+	/* With nothing in the way nothing fails. */
+	if (!w->fault && !(faults & ~CHAOS_REQUESTS))
+		W_CHECK(w, w->side[W_SERVER].flow.phase == SMC_LLC_UP);
+	return !w->fault;
+}
+
+#endif /* _SMC_LLC_CHAOS_H */

@@ -1,0 +1,922 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A world for two LLC machines: RNICs that come and go, queue pairs, wires that
+ * the test may cut, delay, lose and double on, tables of keys, and a clock that
+ * moves when told to. It plays the part of smc_llc.c and of the verbs for both
+ * sides, and checks what each machine asks for as it goes.
+ *
+ * Messages of one link keep their order, as on a reliable connection; nothing
+ * else does. They cross as bytes, so that a disagreement about the dialect shows.
+ *
+ * Needs nothing but the pure files and a failed() of its includer. The random
+ * runs also run outside of a kernel, a hundred times as many.
+ */
+#ifndef _SMC_LLC_WORLD_H
+#define _SMC_LLC_WORLD_H
+
+#include <linux/errno.h>
+#include <linux/string.h>
+
+#include "../../../net/smc/smc_llc_flow.h"
+#include "../../../net/smc/smc_llc_links.h"
+
+#define W_QUEUE		24
+#define W_RNICS		4
+#define W_RMBS		12
+#define W_JOBS		24
+#define W_NO_RMB	0xff
+
+enum { W_SERVER, W_CLIENT };
+
+enum w_rmb_state {
+	W_RMB_FREE,
+	W_RMB_WANTED,		/* to be announced */
+	W_RMB_ADDING,
+	W_RMB_KNOWN,
+	W_RMB_UNWANTED,		/* to be withdrawn */
+	W_RMB_DELETING,
+};
+
+struct w_bytes {
+	u8 raw[SMC_LLC_LEN];
+	u64 cookie;
+};
+
+struct w_fifo {
+	unsigned int head;
+	unsigned int nr;
+	struct w_bytes at[W_QUEUE];
+};
+
+/* A queue pair, and what is on its way to and from it. */
+struct w_qp {
+	bool exists;
+	bool is_broken;
+	u8 rnic;
+	u32 qpn;
+	u32 peer_qpn;		/* 0 until connected */
+	struct w_fifo tx;
+	struct w_fifo rx;
+	struct w_fifo cq;	/* raw[0]: it went well */
+};
+
+struct w_rmb {
+	enum w_rmb_state state;
+	u32 rkey[SMC_LLC_LINKS];
+};
+
+/* A key that the peer has told of, per link; 0 if not. */
+struct w_token {
+	bool is_used;
+	u32 rkey[SMC_LLC_LINKS];
+};
+
+struct w_side {
+	struct smc_llc_flow flow;
+	struct smc_llc_actions acts;
+	bool has_rnic[W_RNICS];
+	struct w_qp qp[SMC_LLC_LINKS];
+	unsigned int up;		/* links that may carry data */
+	struct w_rmb rmb[W_RMBS];
+	struct w_token token[W_RMBS];
+	u8 frozen[SMC_LLC_LINKS][W_RMBS];
+	struct smc_llc_event job[W_JOBS];
+	unsigned int nr_jobs;
+	u64 last_rx[SMC_LLC_LINKS];
+
+	/* What goes wrong. */
+	bool create_fails;
+	bool prepare_fails;
+	bool store_fails;
+
+	/* What came out. */
+	unsigned int most_acts;
+	unsigned int nr_up;
+	unsigned int nr_failed;
+	unsigned int nr_terminated;
+	unsigned int nr_created;
+	unsigned int nr_link_up;
+	unsigned int nr_link_down;
+	unsigned int nr_destroyed;
+	unsigned int nr_done;
+	int rkey_result;
+	enum smc_llc_fail fail;
+	enum smc_llc_why why;
+	bool last_down_orderly;
+	bool is_declined_late;
+	unsigned int sent[16];		/* requests by type */
+};
+
+struct world {
+	struct w_side side[2];
+	u64 now;
+	u32 next_qpn;
+	u32 next_rkey;
+	bool is_cut[W_RNICS][W_RNICS];	/* server's RNIC, client's RNIC */
+	bool loses[2];			/* the next message of that side, silently */
+	bool doubles[2];
+	const char *fault;		/* the first thing that must not be */
+	unsigned int line;
+};
+
+#define W_CHECK(w, cond) do {						\
+	if (!(cond) && !(w)->fault) {					\
+		(w)->fault = #cond;					\
+		(w)->line = __LINE__;					\
+	}								\
+} while (0)
+
+#ifndef W_TRACE
+#define W_TRACE(...) do { } while (0)
+#endif
+
+static inline void w_push(struct w_fifo *f, const struct w_bytes *b)
+{
+	f->at[(f->head + f->nr++) % W_QUEUE] = *b;
+}
+
+static inline struct w_bytes w_pop(struct w_fifo *f)
+{
+	struct w_bytes b = f->at[f->head];
+
+	f->head = (f->head + 1) % W_QUEUE;
+	f->nr--;
+	return b;
+}
+
+static void w_feed(struct world *w, int who, const struct smc_llc_event *ev);
+
+static inline void w_event(struct world *w, int who, enum smc_llc_event_type type, u8 link)
+{
+	struct smc_llc_event ev = { .type = type, .link = link };
+
+	w_feed(w, who, &ev);
+}
+
+static inline void w_job(struct world *w, int who, const struct smc_llc_event *ev)
+{
+	struct w_side *s = &w->side[who];
+
+	W_CHECK(w, s->nr_jobs < W_JOBS);
+	if (s->nr_jobs < W_JOBS)
+		s->job[s->nr_jobs++] = *ev;
+}
+
+static inline struct smc_llc_event w_take_job(struct w_side *s, unsigned int i)
+{
+	struct smc_llc_event ev = s->job[i];
+
+	s->nr_jobs--;
+	memmove(&s->job[i], &s->job[i + 1], (s->nr_jobs - i) * sizeof(ev));
+	return ev;
+}
+
+static inline void w_rnic_end(int who, u8 rnic, struct smc_llc_end *end)
+{
+	memset(end, 0, sizeof(*end));
+	end->mac[0] = 0x02;
+	end->mac[4] = who;
+	end->mac[5] = rnic + 1;
+	end->gid[0] = 0xfe;
+	end->gid[14] = who;
+	end->gid[15] = rnic + 1;
+	end->mtu = SMC_MTU_4096;
+}
+
+static inline void w_rnics(struct world *w, int who, struct smc_llc_rnics *rnics)
+{
+	struct smc_llc_end end;
+	u8 i;
+
+	memset(rnics, 0, sizeof(*rnics));
+	for (i = 0; i < W_RNICS; i++) {
+		if (!w->side[who].has_rnic[i])
+			continue;
+		w_rnic_end(who, i, &end);
+		memcpy(rnics->rnic[rnics->count].mac, end.mac, sizeof(end.mac));
+		memcpy(rnics->rnic[rnics->count].gid, end.gid, sizeof(end.gid));
+		rnics->count++;
+	}
+}
+
+static inline void w_tell_rnics(struct world *w, int who)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_RNICS };
+
+	w_rnics(w, who, &ev.rnics);
+	w_feed(w, who, &ev);
+}
+
+static inline struct w_qp *w_qp_make(struct world *w, int who, u8 link, u8 rnic)
+{
+	struct w_side *s = &w->side[who];
+	struct w_qp *qp = &s->qp[link];
+	u8 r;
+
+	W_CHECK(w, !qp->exists);
+	memset(qp, 0, sizeof(*qp));
+	qp->exists = true;
+	qp->rnic = rnic;
+	qp->qpn = w->next_qpn++;
+	for (r = 0; r < W_RMBS; r++)
+		if (s->rmb[r].state != W_RMB_FREE)
+			s->rmb[r].rkey[link] = ++w->next_rkey;
+	return qp;
+}
+
+static inline void w_qp_end(struct world *w, int who, u8 link, struct smc_llc_end *end)
+{
+	w_rnic_end(who, w->side[who].qp[link].rnic, end);
+	end->qpn = w->side[who].qp[link].qpn;
+	end->psn = 0x1000 + end->qpn;
+}
+
+/* Everything of a link goes. */
+static inline void w_qp_free(struct world *w, int who, u8 link)
+{
+	struct w_side *s = &w->side[who];
+	unsigned int i;
+
+	W_CHECK(w, !(s->up & BIT(link)));
+	memset(&s->qp[link], 0, sizeof(s->qp[link]));
+	for (i = 0; i < W_RMBS; i++) {
+		s->rmb[i].rkey[link] = 0;
+		s->token[i].rkey[link] = 0;
+	}
+	for (i = 0; i < s->nr_jobs; )
+		if (s->job[i].link == link && s->job[i].type != SMC_LLC_EV_RTOKEN_STORED &&
+		    s->job[i].type != SMC_LLC_EV_RTOKENS_DELETED)
+			w_take_job(s, i);
+		else
+			i++;
+}
+
+/* The other end of a queue pair, or NULL if nobody is there. */
+static inline struct w_qp *w_peer_qp(struct world *w, int who, const struct w_qp *qp, u8 *link)
+{
+	struct w_side *peer = &w->side[!who];
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (qp->peer_qpn && peer->qp[i].exists && peer->qp[i].qpn == qp->peer_qpn &&
+		    peer->qp[i].peer_qpn == qp->qpn && !peer->qp[i].is_broken) {
+			*link = i;
+			return &peer->qp[i];
+		}
+	return NULL;
+}
+
+static inline bool w_is_cut(const struct world *w, int who, u8 own, u8 other)
+{
+	return who == W_SERVER ? w->is_cut[own][other] : w->is_cut[other][own];
+}
+
+/* A queue pair goes into error: sends fail, and there may be a report. */
+static inline void w_break(struct world *w, int who, u8 link, bool is_told)
+{
+	struct w_qp *qp = &w->side[who].qp[link];
+
+	if (!qp->exists || qp->is_broken)
+		return;
+	W_TRACE("%d: break link %d told %d\n", who, link, is_told);
+	qp->is_broken = true;
+	while (qp->tx.nr) {
+		struct w_bytes b = w_pop(&qp->tx);
+
+		b.raw[0] = false;
+		w_push(&qp->cq, &b);
+	}
+	if (is_told)
+		w_event(w, who, SMC_LLC_EV_LINK_BROKEN, link);
+}
+
+static inline void w_post(struct world *w, int who, u8 link, const struct w_bytes *b)
+{
+	struct w_side *s = &w->side[who];
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_SENT, .link = link };
+
+	if (s->qp[link].exists && !s->qp[link].is_broken &&
+	    s->qp[link].tx.nr + s->qp[link].cq.nr < W_QUEUE) {
+		w_push(&s->qp[link].tx, b);
+		return;
+	}
+	ev.cookie = b->cookie;
+	w_job(w, who, &ev);
+}
+
+static inline int w_find_token(const struct w_side *s, u8 link, u32 rkey)
+{
+	int i;
+
+	for (i = 0; i < W_RMBS; i++)
+		if (s->token[i].is_used && rkey && s->token[i].rkey[link] == rkey)
+			return i;
+	return -1;
+}
+
+static inline bool w_store(struct world *w, int who, const struct smc_llc_rkeys *keys)
+{
+	struct w_side *s = &w->side[who];
+	int at = w_find_token(s, keys->rtoken[0].link_num, keys->rtoken[0].rkey);
+	u8 i;
+
+	if (s->store_fails)
+		return false;
+	for (i = 0; at < 0 && i < W_RMBS; i++)
+		if (!s->token[i].is_used)
+			at = i;
+	if (at < 0)
+		return false;
+	if (!s->token[at].is_used) {
+		memset(&s->token[at], 0, sizeof(s->token[at]));
+		s->token[at].is_used = true;
+	}
+	for (i = 0; i < keys->count; i++) {
+		W_CHECK(w, s->qp[keys->rtoken[i].link_num].exists);
+		s->token[at].rkey[keys->rtoken[i].link_num] = keys->rtoken[i].rkey;
+	}
+	return true;
+}
+
+static inline void w_store_pairs(struct world *w, int who, const struct smc_llc_action *act)
+{
+	const struct smc_llc_add_link_cont *cont = &act->msg.add_link_cont;
+	struct smc_llc_event ev = {
+		.type = SMC_LLC_EV_PAIRS_STORED, .link = act->target, .ok = true,
+	};
+	struct w_side *s = &w->side[who];
+	int i, at;
+
+	W_CHECK(w, s->qp[act->target].exists);
+	for (i = 0; i < SMC_LLC_CONT_PAIRS && i < cont->nr_rtokens; i++) {
+		at = w_find_token(s, act->link, cont->pair[i].ref_rkey);
+		if (at >= 0)
+			s->token[at].rkey[act->target] = cont->pair[i].rkey;
+	}
+	if (s->store_fails)
+		ev.ok = false;
+	w_job(w, who, &ev);
+}
+
+static inline void w_delete_tokens(struct world *w, int who, const struct smc_llc_action *act)
+{
+	struct smc_llc_event ev = {
+		.type = SMC_LLC_EV_RTOKENS_DELETED, .link = act->link, .ok = true,
+	};
+	const struct smc_llc_delete_rkey *dr = &act->msg.delete_rkey;
+	struct w_side *s = &w->side[who];
+	int i, at;
+
+	for (i = 0; i < dr->count; i++) {
+		at = w_find_token(s, act->link, dr->rkey[i]);
+		if (at < 0)
+			ev.error_mask |= 0x80 >> i;
+		else
+			s->token[at].is_used = false;
+	}
+	w_job(w, who, &ev);
+}
+
+/* RMBs that the peer knows, in an order that holds while the link is added. */
+static inline u8 w_freeze(struct w_side *s, u8 link)
+{
+	u8 r, nr = 0;
+
+	for (r = 0; r < W_RMBS; r++)
+		if (s->rmb[r].state >= W_RMB_KNOWN)
+			s->frozen[link][nr++] = r;
+	return nr;
+}
+
+static inline void w_send(struct world *w, int who, const struct smc_llc_action *act)
+{
+	struct w_side *s = &w->side[who];
+	struct smc_llc_msg msg = act->msg;
+	struct w_bytes b = { .cookie = act->cookie };
+	u8 i, r;
+
+	if (msg.type == SMC_LLC_ADD_LINK_CONT) {
+		W_CHECK(w, s->qp[act->target].exists);
+		for (i = 0; i < SMC_LLC_CONT_PAIRS && i < msg.add_link_cont.nr_rtokens; i++) {
+			r = s->frozen[act->target][act->first_rmb + i];
+			/* One withdrawn meanwhile has no keys any more. */
+			msg.add_link_cont.pair[i].ref_rkey = s->rmb[r].rkey[act->link];
+			msg.add_link_cont.pair[i].rkey = s->rmb[r].rkey[act->target];
+			msg.add_link_cont.pair[i].vaddr = 0x1000 * r;
+		}
+	}
+	W_TRACE("%d: send %s%s on %d (num %d)\n", who, smc_llc_type_name(msg.type),
+		msg.is_reply ? " reply" : "", act->link, s->flow.link[act->link].num);
+	if (!msg.is_reply)
+		s->sent[msg.type & 15]++;
+	W_CHECK(w, smc_llc_encode(&msg, s->flow.dialect, b.raw, SMC_LLC_LEN) == SMC_LLC_LEN);
+	w_post(w, who, act->link, &b);
+}
+
+/* The group is at its end here: all queue pairs vanish. */
+static inline void w_end(struct world *w, int who)
+{
+	struct w_side *s = &w->side[who];
+	u8 i;
+
+	W_CHECK(w, s->flow.phase == SMC_LLC_DEAD);
+	W_CHECK(w, smc_llc_flow_deadline(&s->flow) == SMC_LLC_NO_DEADLINE);
+	s->up = 0;
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		w_qp_free(w, who, i);
+	s->nr_jobs = 0;
+}
+
+static inline void w_rkey_done(struct world *w, int who, u64 cookie, int result)
+{
+	struct w_side *s = &w->side[who], *peer = &w->side[!who];
+	struct w_rmb *rmb = &s->rmb[cookie % W_RMBS];
+	u8 i, at;
+
+	s->nr_done++;
+	s->rkey_result = result;
+	W_CHECK(w, rmb->state == W_RMB_ADDING || rmb->state == W_RMB_DELETING);
+	if (rmb->state == W_RMB_DELETING) {
+		if (result == -EAGAIN)
+			rmb->state = W_RMB_UNWANTED;
+		else
+			memset(rmb, 0, sizeof(*rmb));
+		return;
+	}
+	if (result == -EAGAIN) {
+		rmb->state = W_RMB_WANTED;
+	} else if (result) {
+		memset(rmb, 0, sizeof(*rmb));
+	} else {
+		rmb->state = W_RMB_KNOWN;
+		/* RKEY-05: known on every link that may carry data */
+		for (i = 0; i < SMC_LLC_LINKS && peer->flow.phase == SMC_LLC_UP; i++) {
+			if (!(s->up & BIT(i)) || !w_peer_qp(w, who, &s->qp[i], &at) ||
+			    !(peer->up & BIT(at)))
+				continue;
+			W_CHECK(w, w_find_token(peer, at, rmb->rkey[i]) >= 0);
+		}
+	}
+}
+
+static inline void w_perform(struct world *w, int who, const struct smc_llc_action *act)
+{
+	struct w_side *s = &w->side[who];
+	struct smc_llc_event ev = { .link = act->link, .ok = true };
+	u8 i;
+
+	switch (act->type) {
+	case SMC_LLC_ACT_SEND:
+		w_send(w, who, act);
+		break;
+	case SMC_LLC_ACT_COMMIT_DIALECT:
+		break;
+	case SMC_LLC_ACT_CREATE_LINK:
+		W_TRACE("%d: create %d on rnic %d\n", who, act->link, act->end.mac[5] - 1);
+		ev.type = SMC_LLC_EV_LINK_CREATED;
+		ev.created.end = act->end;
+		W_CHECK(w, !s->qp[act->link].exists);
+		W_CHECK(w, act->end.mac[4] == who);
+		w_job(w, who, &ev);
+		break;
+	case SMC_LLC_ACT_PREPARE_LINK:
+		W_CHECK(w, s->qp[act->link].exists);
+		ev.type = SMC_LLC_EV_LINK_PREPARED;
+		ev.created.end = act->end;
+		w_job(w, who, &ev);
+		break;
+	case SMC_LLC_ACT_LINK_UP:
+		W_TRACE("%d: up %d\n", who, act->link);
+		W_CHECK(w, !(s->up & BIT(act->link)));
+		W_CHECK(w, s->qp[act->link].exists && s->qp[act->link].peer_qpn);
+		s->up |= BIT(act->link);
+		s->nr_link_up++;
+		break;
+	case SMC_LLC_ACT_LINK_DOWN:
+		W_TRACE("%d: down %d: %s\n", who, act->link, smc_llc_why_name(act->why));
+		W_CHECK(w, s->up & BIT(act->link));
+		s->up &= ~BIT(act->link);
+		s->nr_link_down++;
+		s->why = act->why;
+		s->last_down_orderly = act->is_orderly;
+		/* Connections need a place to go, or it is the end. */
+		W_CHECK(w, s->up || s->flow.phase == SMC_LLC_DEAD);
+		if (!act->is_orderly)
+			w_break(w, who, act->link, false);
+		break;
+	case SMC_LLC_ACT_DESTROY_LINK:
+		W_TRACE("%d: destroy %d\n", who, act->link);
+		w_qp_free(w, who, act->link);
+		s->nr_destroyed++;
+		ev.type = SMC_LLC_EV_LINK_DESTROYED;
+		w_job(w, who, &ev);
+		break;
+	case SMC_LLC_ACT_GROUP_UP:
+		W_CHECK(w, s->up & BIT(0));
+		s->nr_up++;
+		break;
+	case SMC_LLC_ACT_GROUP_FAILED:
+		W_TRACE("%d: failed: %s\n", who, smc_llc_why_name(act->why));
+		s->nr_failed++;
+		s->fail = act->fail;
+		s->why = act->why;
+		w_end(w, who);
+		if (act->fail == SMC_LLC_FAIL_DECLINE) {
+			w->side[!who].is_declined_late = w->side[!who].flow.phase >= SMC_LLC_UP;
+			w_event(w, !who, SMC_LLC_EV_DECLINED, 0);
+		}
+		break;
+	case SMC_LLC_ACT_STORE_PAIRS:
+		w_store_pairs(w, who, act);
+		break;
+	case SMC_LLC_ACT_STORE_RTOKEN:
+		ev.type = SMC_LLC_EV_RTOKEN_STORED;
+		ev.ok = w_store(w, who, act->rkeys);
+		w_job(w, who, &ev);
+		break;
+	case SMC_LLC_ACT_DELETE_RTOKENS:
+		w_delete_tokens(w, who, act);
+		break;
+	case SMC_LLC_ACT_RKEY_DONE:
+		w_rkey_done(w, who, act->cookie, act->result);
+		break;
+	case SMC_LLC_ACT_TERMINATE:
+		W_TRACE("%d: terminate: %s\n", who, smc_llc_why_name(act->why));
+		s->nr_terminated++;
+		s->why = act->why;
+		for (i = 0; i < W_RMBS; i++)
+			W_CHECK(w, s->rmb[i].state != W_RMB_ADDING);
+		w_end(w, who);
+		break;
+	}
+}
+
+static inline void w_feed(struct world *w, int who, const struct smc_llc_event *ev)
+{
+	struct w_side *s = &w->side[who];
+	struct smc_llc_actions *acts = &s->acts;
+	unsigned int i;
+
+	W_TRACE("%d: event %d link %d ok %d\n", who, ev->type, ev->link, ev->ok);
+	smc_llc_flow_event(&s->flow, ev, w->now, acts);
+	W_CHECK(w, acts->nr < SMC_LLC_ACTIONS);
+	s->most_acts = max(s->most_acts, acts->nr);
+	for (i = 0; i < acts->nr; i++)
+		w_perform(w, who, &acts->act[i]);
+}
+
+/* The oldest message of a link crosses the wire, or does not. */
+static inline bool w_transmit(struct world *w, int who, u8 link)
+{
+	struct w_qp *qp = &w->side[who].qp[link], *peer;
+	struct w_bytes b;
+	u8 at;
+
+	if (!qp->tx.nr)
+		return false;
+	peer = w_peer_qp(w, who, qp, &at);
+	if (!peer || w_is_cut(w, who, qp->rnic, peer->rnic) || !w->side[who].has_rnic[qp->rnic] ||
+	    !w->side[!who].has_rnic[peer->rnic] || peer->rx.nr + 2 > W_QUEUE) {
+		w_break(w, who, link, false);
+		return true;
+	}
+	b = w_pop(&qp->tx);
+	if (!w->loses[who])
+		w_push(&peer->rx, &b);
+	if (w->doubles[who])
+		w_push(&peer->rx, &b);
+	w->loses[who] = false;
+	w->doubles[who] = false;
+	b.raw[0] = true;
+	w_push(&qp->cq, &b);
+	return true;
+}
+
+/* A message is looked at; TEST LINK is answered at once. */
+static inline bool w_receive(struct world *w, int who, u8 link)
+{
+	struct w_side *s = &w->side[who];
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG, .link = link };
+	struct w_bytes b, answer = { .cookie = SMC_LLC_SENT_OTHER };
+
+	if (!s->qp[link].rx.nr)
+		return false;
+	b = w_pop(&s->qp[link].rx);
+	s->last_rx[link] = w->now;
+	if (smc_llc_answer_test_link(b.raw, SMC_LLC_LEN, answer.raw)) {
+		w_post(w, who, link, &answer);
+		return true;
+	}
+	if (smc_llc_decode(b.raw, SMC_LLC_LEN, s->flow.dialect, &ev.msg) != SMC_LLC_OK)
+		ev.type = SMC_LLC_EV_BAD_MSG;
+	else
+		W_TRACE("%d: rx %s%s on %d\n", who, smc_llc_type_name(ev.msg.type),
+			ev.msg.is_reply ? " reply" : "", link);
+	w_feed(w, who, &ev);
+	return true;
+}
+
+static inline bool w_complete(struct world *w, int who, u8 link)
+{
+	struct w_side *s = &w->side[who];
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_SENT, .link = link };
+	struct w_bytes b;
+
+	if (!s->qp[link].cq.nr)
+		return false;
+	b = w_pop(&s->qp[link].cq);
+	ev.ok = b.raw[0];
+	ev.cookie = b.cookie;
+	w_feed(w, who, &ev);
+	return true;
+}
+
+/* One of the works that the machine has asked for is done. */
+static inline bool w_work(struct world *w, int who, unsigned int which)
+{
+	struct w_side *s = &w->side[who];
+	struct smc_llc_event ev;
+	struct smc_llc_end end;
+
+	if (!s->nr_jobs)
+		return false;
+	ev = w_take_job(s, which % s->nr_jobs);
+	end = ev.created.end;
+	if (ev.type == SMC_LLC_EV_LINK_CREATED) {
+		ev.ok = !s->create_fails && end.mac[5] && s->has_rnic[end.mac[5] - 1];
+		if (ev.ok) {
+			w_qp_make(w, who, ev.link, end.mac[5] - 1);
+			w_qp_end(w, who, ev.link, &ev.created.end);
+			ev.created.nr_rmbs = w_freeze(s, ev.link);
+		}
+	} else if (ev.type == SMC_LLC_EV_LINK_PREPARED) {
+		ev.ok = !s->prepare_fails && !s->qp[ev.link].is_broken;
+		if (ev.ok)
+			s->qp[ev.link].peer_qpn = end.qpn;
+	}
+	w_feed(w, who, &ev);
+	return true;
+}
+
+/* Requests about RMBs that are due. */
+static inline void w_request(struct world *w, int who)
+{
+	struct w_side *s = &w->side[who];
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_RKEY };
+	u8 r, i;
+
+	if (!smc_llc_flow_may_request(&s->flow, w->now))
+		return;
+	for (r = 0; r < W_RMBS; r++)
+		if (s->rmb[r].state == W_RMB_WANTED || s->rmb[r].state == W_RMB_UNWANTED)
+			break;
+	if (r == W_RMBS)
+		return;
+	memset(&ev.rkey, 0, sizeof(ev.rkey));
+	ev.cookie = r;
+	ev.rkey.is_delete = s->rmb[r].state == W_RMB_UNWANTED;
+	for (i = 0; i < SMC_LLC_LINKS; i++) {
+		if (s->flow.link[i].state != SMC_LLC_LINK_ACTIVE)
+			continue;
+		W_CHECK(w, s->rmb[r].rkey[i]);
+		ev.rkey.rtoken[ev.rkey.count].link_num = i;
+		ev.rkey.rtoken[ev.rkey.count].rkey = s->rmb[r].rkey[i];
+		ev.rkey.rtoken[ev.rkey.count].vaddr = 0x1000 * r;
+		ev.rkey.count++;
+		if (ev.rkey.is_delete)
+			break;
+	}
+	s->rmb[r].state = ev.rkey.is_delete ? W_RMB_DELETING : W_RMB_ADDING;
+	w_feed(w, who, &ev);
+}
+
+static inline void w_add_rmb(struct world *w, int who)
+{
+	struct w_side *s = &w->side[who];
+	u8 r, i;
+
+	for (r = 0; r < W_RMBS; r++)
+		if (s->rmb[r].state == W_RMB_FREE)
+			break;
+	if (r == W_RMBS || s->flow.phase != SMC_LLC_UP)
+		return;
+	memset(&s->rmb[r], 0, sizeof(s->rmb[r]));
+	s->rmb[r].state = W_RMB_WANTED;
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (s->qp[i].exists)
+			s->rmb[r].rkey[i] = ++w->next_rkey;
+}
+
+static inline void w_del_rmb(struct world *w, int who, u8 r)
+{
+	if (w->side[who].rmb[r].state == W_RMB_KNOWN)
+		w->side[who].rmb[r].state = W_RMB_UNWANTED;
+}
+
+static inline void w_tick(struct world *w, int who)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_TIMER };
+	struct w_side *s = &w->side[who];
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++) {
+		if (i && s->flow.link[i].state != SMC_LLC_LINK_ACTIVE)
+			continue;
+		ev.link = i;
+		ev.timer.last_rx = s->last_rx[i];
+		memset(ev.timer.user_data, 0x5a + i, sizeof(ev.timer.user_data));
+		w_feed(w, who, &ev);
+	}
+}
+
+/* Everything that can happen without the clock, until nothing does. */
+static inline void w_pump(struct world *w)
+{
+	unsigned int left = 100000;
+	bool moved;
+	int who;
+	u8 i;
+
+	do {
+		moved = false;
+		for (who = W_SERVER; who <= W_CLIENT; who++) {
+			w_request(w, who);
+			moved |= w_work(w, who, 0);
+			for (i = 0; i < SMC_LLC_LINKS; i++) {
+				moved |= w_complete(w, who, i);
+				moved |= w_transmit(w, who, i);
+				moved |= w_receive(w, who, i);
+			}
+		}
+	} while (moved && --left);
+	W_CHECK(w, left);
+}
+
+/* Let time pass. */
+static inline void w_wait(struct world *w, u64 ms)
+{
+	u64 until = w->now + ms, due[2];
+	int who;
+
+	for (;;) {
+		w_pump(w);
+		for (who = W_SERVER; who <= W_CLIENT; who++)
+			due[who] = smc_llc_flow_deadline(&w->side[who].flow);
+		who = due[W_CLIENT] < due[W_SERVER] ? W_CLIENT : W_SERVER;
+		if (due[who] > until)
+			break;
+		w->now = max(w->now, due[who]);
+		w_tick(w, who);
+		W_CHECK(w, smc_llc_flow_deadline(&w->side[who].flow) > w->now);
+		if (w->fault)
+			break;
+	}
+	w->now = until;
+}
+
+static inline void w_rnic_down(struct world *w, int who, u8 rnic, bool is_told)
+{
+	struct w_side *s = &w->side[who];
+	u8 i;
+
+	if (!s->has_rnic[rnic])
+		return;
+	s->has_rnic[rnic] = false;
+	w_tell_rnics(w, who);
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (s->qp[i].exists && s->qp[i].rnic == rnic)
+			w_break(w, who, i, is_told);
+}
+
+static inline void w_rnic_up(struct world *w, int who, u8 rnic)
+{
+	if (w->side[who].has_rnic[rnic])
+		return;
+	w->side[who].has_rnic[rnic] = true;
+	w_tell_rnics(w, who);
+}
+
+/* Any will do that can be told apart; those in use are settings. */
+static inline struct smc_llc_timers w_timers(void)
+{
+	return (struct smc_llc_timers) {
+		.confirm_link		= 10000,
+		.first_reply		= 11000,
+		.add_link		= 12000,
+		.add_link_deployed	= 2000,
+		.reply			= 5000,
+		.delete_link		= 9000,
+		.terminate		= 3000,
+		.test_link		= 4000,
+		.rkey_retry		= 100,
+		.add_link_retry		= 20000,
+	};
+}
+
+struct w_setup {
+	u8 rnics[2];
+	u8 max_links[2];
+	bool is_deployed[2];
+	bool is_multi;
+};
+
+static inline void w_init(struct world *w, const struct w_setup *set)
+{
+	int who;
+	u8 i;
+
+	memset(w, 0, sizeof(*w));
+	w->now = 1000000;
+	w->next_qpn = 0x100;
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		struct smc_llc_params params = {
+			.is_server = who == W_SERVER,
+			.wants_deployed = set->is_deployed[who],
+			.max_links = set->max_links[who],
+			.link_uid_base = 0x4700,
+			.test_link_idle_ms = 30000,
+			.timers = w_timers(),
+		};
+
+		smc_llc_flow_init(&w->side[who].flow, &params);
+		for (i = 0; i < set->rnics[who]; i++)
+			w->side[who].has_rnic[i] = true;
+		/* The RMB of first contact is known from Accept and Confirm. */
+		w->side[who].rmb[0].state = W_RMB_KNOWN;
+		w_qp_make(w, who, 0, 0);
+		w->side[!who].token[0].is_used = true;
+		w->side[!who].token[0].rkey[0] = w->side[who].rmb[0].rkey[0];
+	}
+	for (who = W_CLIENT; who >= W_SERVER; who--) {
+		struct smc_llc_event ev = { .type = SMC_LLC_EV_START };
+
+		/* A client's queue pair is connected before, a server's here. */
+		w->side[who].qp[0].peer_qpn = w->side[!who].qp[0].qpn;
+		w_qp_end(w, who, 0, &ev.start.local);
+		w_qp_end(w, !who, 0, &ev.start.peer);
+		w_feed(w, who, &ev);
+		if (set->is_multi)
+			w_tell_rnics(w, who);
+	}
+}
+
+static inline unsigned int w_nr(const struct w_side *s, enum smc_llc_link_state state)
+{
+	unsigned int i, nr = 0;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		nr += s->flow.link[i].state == state;
+	return nr;
+}
+
+/* Both sides have come to rest and see the same. */
+static inline void w_check_rest(struct world *w)
+{
+	struct w_side *server = &w->side[W_SERVER], *client = &w->side[W_CLIENT], *s, *peer;
+	int who;
+	u8 i, at, r;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		s = &w->side[who];
+		W_CHECK(w, s->flow.phase == SMC_LLC_UP || s->flow.phase == SMC_LLC_DEAD);
+		W_CHECK(w, s->nr_failed + s->nr_terminated == (s->flow.phase == SMC_LLC_DEAD));
+		W_CHECK(w, s->nr_up <= 1 && !(s->nr_up && s->nr_failed));
+		W_CHECK(w, s->flow.config == SMC_LLC_CONFIG_NONE);
+		W_CHECK(w, s->flow.remote.state == SMC_LLC_REMOTE_NONE);
+		W_CHECK(w, !s->flow.remote.is_put_off && !s->flow.own.is_busy);
+		W_CHECK(w, !w_nr(s, SMC_LLC_LINK_FORMING) && !w_nr(s, SMC_LLC_LINK_LOST) &&
+			!w_nr(s, SMC_LLC_LINK_DELETING) && !w_nr(s, SMC_LLC_LINK_GOING));
+	}
+	if (!server->nr_terminated && !client->nr_terminated && !server->is_declined_late &&
+	    !client->is_declined_late && !(server->nr_failed && server->fail == SMC_LLC_FAIL_RESET) &&
+	    !(client->nr_failed && client->fail == SMC_LLC_FAIL_RESET))
+		W_CHECK(w, server->nr_up == client->nr_up);
+	W_CHECK(w, (server->flow.phase == SMC_LLC_DEAD) == (client->flow.phase == SMC_LLC_DEAD));
+	if (server->flow.phase != SMC_LLC_UP || client->flow.phase != SMC_LLC_UP)
+		return;
+	W_CHECK(w, server->flow.dialect == client->flow.dialect);
+	W_CHECK(w, server->flow.max_links == client->flow.max_links);
+	W_CHECK(w, w_nr(server, SMC_LLC_LINK_ACTIVE) == w_nr(client, SMC_LLC_LINK_ACTIVE));
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		s = &w->side[who];
+		peer = &w->side[!who];
+		for (i = 0; i < SMC_LLC_LINKS; i++) {
+			W_CHECK(w, (s->flow.link[i].state == SMC_LLC_LINK_ACTIVE) ==
+				!!(s->up & BIT(i)));
+			W_CHECK(w, s->qp[i].exists ==
+				(s->flow.link[i].state == SMC_LLC_LINK_ACTIVE));
+			if (!(s->up & BIT(i)))
+				continue;
+			if (!w_peer_qp(w, who, &s->qp[i], &at)) {
+				W_CHECK(w, 0 && "a link that ends nowhere");
+				return;
+			}
+			W_CHECK(w, peer->flow.link[at].num == s->flow.link[i].num);
+			for (r = 0; r < W_RMBS; r++)
+				if (s->rmb[r].state == W_RMB_KNOWN)
+					W_CHECK(w, w_find_token(peer, at, s->rmb[r].rkey[i]) >= 0);
+		}
+	}
+}
+
+#endif /* _SMC_LLC_WORLD_H */
