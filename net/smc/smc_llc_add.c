@@ -230,7 +230,7 @@ static void on_reply(struct smc_llc_run *run, u8 link, const struct smc_llc_add_
 	if (al->is_rejected) {
 		/* SL-12 */
 		smc_llc_link_destroy(run, flow->config_target, true);
-		smc_llc_arm_retry(run, true);
+		smc_llc_arm_retry(run, false);
 		return;
 	}
 	is_sane = al->end.qpn && smc_nego_mtu_is_valid(al->end.mtu) &&
@@ -247,7 +247,7 @@ static void on_reply(struct smc_llc_run *run, u8 link, const struct smc_llc_add_
 		/* SL-13 */
 		prepare(run, &al->end);
 	if (lnk->state != SMC_LLC_LINK_FORMING)
-		smc_llc_arm_retry(run, !is_sane);
+		smc_llc_arm_retry(run, is_sane);
 }
 
 /**
@@ -317,7 +317,7 @@ static void not_created(struct smc_llc_run *run)
 	lnk->is_spare = false;
 	if (!flow->params.is_server) {
 		reject(run, SMC_LLC_ADD_LINK_NO_PATH);
-		smc_llc_arm_retry(run, false);
+		smc_llc_arm_retry(run, true);
 		return;
 	}
 	smc_llc_config_done(run);
@@ -325,7 +325,7 @@ static void not_created(struct smc_llc_run *run)
 	if (smc_llc_is_forming(flow))
 		smc_llc_fail_local(run, SMC_LLC_WHY_NO_SPARE, SMC_DECLINE_MEM);
 	else
-		smc_llc_arm_retry(run, false);
+		smc_llc_arm_retry(run, true);
 }
 
 /**
@@ -383,21 +383,21 @@ void smc_llc_add_prepared(struct smc_llc_run *run, u8 link, bool ok)
 
 	if (flow->config != SMC_LLC_CONFIG_PREPARE || flow->config_target != link)
 		return;
-	if (flow->params.is_server) {
-		if (!ok) {
-			smc_llc_link_lost(run, link, SMC_LLC_WHY_NOT_PREPARED,
-					  SMC_LLC_DELETE_LOST_PATH);
-			return;
-		}
-		send_cont(run);
-	} else if (!ok) {
+	if (!ok && flow->params.is_server) {
+		smc_llc_link_lost(run, link, SMC_LLC_WHY_NOT_PREPARED,
+				  SMC_LLC_DELETE_LOST_PATH);
+		return;
+	}
+	if (!ok) {
 		smc_llc_link_destroy(run, link, true);
 		reject(run, SMC_LLC_ADD_LINK_NO_PATH);
-		smc_llc_arm_retry(run, false);
+		smc_llc_arm_retry(run, true);
 		return;
-	} else {
-		send_add_link(run, true);
 	}
+	if (flow->params.is_server)
+		send_cont(run);
+	else
+		send_add_link(run, true);
 	wait_in(run, SMC_LLC_CONFIG_ADD_CONT);
 }
 
@@ -610,7 +610,7 @@ static void target_gone(struct smc_llc_run *run)
 	if (flow->phase == SMC_LLC_DEAD)
 		return;
 	smc_llc_config_done(run);
-	smc_llc_arm_retry(run, false);
+	smc_llc_arm_retry(run, true);
 }
 
 /**

@@ -161,7 +161,7 @@ static void deleted(struct smc_llc_run *run, u8 target)
 	if (was_stable)
 		flow->wants_link = true;
 	else
-		smc_llc_arm_retry(run, false);
+		smc_llc_arm_retry(run, true);
 }
 
 static void on_reply(struct smc_llc_run *run, u8 link, const struct smc_llc_delete_link *dl)

@@ -56,7 +56,8 @@ static bool has_link(const struct smc_llc_rkeys *keys, u8 link)
 
 /*
  * Take in tokens that name links by number. Each names another link of the
- * group, once; one that the peer has not yet seen go does no harm.
+ * group, once; one that the peer has not yet seen go does no harm, nor does one
+ * that a deployed peer counts in while it is being added.
  */
 static bool collect(struct smc_llc_flow *flow, const struct smc_llc_rtoken *rtoken, u8 count)
 {
@@ -72,6 +73,11 @@ static bool collect(struct smc_llc_flow *flow, const struct smc_llc_rtoken *rtok
 		}
 		if (has_link(keys, link))
 			return false;
+		/* A link that is not there yet, or never came into use. */
+		if (flow->link[link].is_spare &&
+		    (flow->link[link].state != SMC_LLC_LINK_FORMING ||
+		     flow->config == SMC_LLC_CONFIG_CREATE))
+			continue;
 		keys->rtoken[keys->count] = rtoken[i];
 		keys->rtoken[keys->count].link_num = link;
 		keys->count++;
@@ -90,6 +96,9 @@ static void store(struct smc_llc_run *run)
 		    !has_link(&flow->remote.keys, i))
 			smc_llc_link_lost(run, i, SMC_LLC_WHY_RKEY_MISSING,
 					  SMC_LLC_DELETE_PROTOCOL);
+	/* First contact ends with its only link. */
+	if (flow->phase == SMC_LLC_DEAD)
+		return;
 	flow->remote.state = SMC_LLC_REMOTE_CONFIRM_RKEY;
 	flow->remote.deadline = SMC_LLC_NO_DEADLINE;
 	smc_llc_ask(run, SMC_LLC_ACT_STORE_RTOKEN, flow->remote.link)->rkeys =

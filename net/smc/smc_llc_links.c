@@ -258,27 +258,41 @@ bool smc_llc_pick_answer(const struct smc_llc_flow *flow, struct smc_llc_end *en
 	return best != UINT_MAX;
 }
 
+/* The least used RNIC, if its use is not above @most. */
+static bool pick_rnic(const struct smc_llc_flow *flow, enum rnic_use most,
+		      struct smc_llc_end *end)
+{
+	struct smc_llc_end rnic;
+	enum rnic_use use;
+	bool is_found = false;
+	u8 i;
+
+	for (i = 0; i < flow->rnics.count; i++) {
+		rnic_end(&flow->rnics.rnic[i], &rnic);
+		use = rnic_use(flow, &rnic);
+		if (use > most || (is_found && use == most))
+			continue;
+		most = use;
+		*end = rnic;
+		is_found = true;
+	}
+	return is_found;
+}
+
 /**
  * smc_llc_pick_notice() - RNIC that a client has to offer
  * @flow: the machine of a client
  * @end: receives MAC and GID
  *
- * RFC 7609 3.5.5.1.2; ADDL-06, MAXL-09.
+ * One that no link uses, or that only the asymmetric link does. RFC 7609
+ * 3.5.5.1.2; ADDL-06, MAXL-09.
  *
  * Return: false if there is none, or no link may be added.
  */
 bool smc_llc_pick_notice(const struct smc_llc_flow *flow, struct smc_llc_end *end)
 {
-	u8 i;
-
-	if (smc_llc_nr_symmetric(flow) >= flow->max_links)
-		return false;
-	for (i = 0; i < flow->rnics.count; i++) {
-		rnic_end(&flow->rnics.rnic[i], end);
-		if (rnic_use(flow, end) == RNIC_UNUSED)
-			return true;
-	}
-	return false;
+	return smc_llc_nr_symmetric(flow) < flow->max_links &&
+	       pick_rnic(flow, RNIC_ASYMMETRIC, end);
 }
 
 /**
@@ -289,7 +303,8 @@ bool smc_llc_unused_rnic(const struct smc_llc_flow *flow)
 {
 	struct smc_llc_end end;
 
-	return smc_llc_pick_notice(flow, &end);
+	return smc_llc_nr_symmetric(flow) < flow->max_links &&
+	       pick_rnic(flow, RNIC_UNUSED, &end);
 }
 
 /**

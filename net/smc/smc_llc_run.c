@@ -320,25 +320,24 @@ void smc_llc_arm_probe(struct smc_llc_run *run, u8 link)
 /**
  * smc_llc_arm_retry() - a link could not be added: try again later
  * @run: the call
- * @is_refused: the client had no path for it
+ * @has_failed: something went wrong here; otherwise the peer does not want to
  *
- * A server does while the group has no two symmetric links, but for a client
- * that refuses while nothing is new here; a client does while it has an RNIC to
- * offer. RFC 7609 C.8; ERR-56, TMR-12, TMR-13.
+ * What has failed is tried again while there are not two symmetric links. A
+ * peer that has no path is asked again by a server that has one link only, and
+ * by a client that has an RNIC to offer. RFC 7609 C.8; ERR-56, TMR-12, TMR-13.
  */
-void smc_llc_arm_retry(struct smc_llc_run *run, bool is_refused)
+void smc_llc_arm_retry(struct smc_llc_run *run, bool has_failed)
 {
 	struct smc_llc_flow *flow = run->flow;
 	int ms = flow->params.timers.add_link_retry;
 	bool has_use;
 
-	if (!flow->params.is_server)
-		has_use = smc_llc_unused_rnic(flow);
-	else if (smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) < 2)
+	if (has_failed && smc_llc_nr_symmetric(flow) < 2)
 		has_use = true;
+	else if (flow->params.is_server)
+		has_use = smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) < 2;
 	else
-		has_use = smc_llc_nr_symmetric(flow) < 2 &&
-			  (!is_refused || smc_llc_unused_rnic(flow));
+		has_use = smc_llc_unused_rnic(flow);
 	if (ms > 0 && has_use)
 		flow->retry_deadline = smc_llc_after(run, ms);
 }

@@ -184,6 +184,46 @@ static inline void chaos_check_redundancy(struct world *w)
 	W_CHECK(w, w_nr(&w->side[W_SERVER], SMC_LLC_LINK_ACTIVE) <= links + 1);
 }
 
+/* A peer that says anything on any link: the machine ends, or goes on. */
+static inline bool chaos_nonsense(struct world *w, u64 seed, unsigned int steps)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
+	struct w_setup set = { .is_multi = true };
+	unsigned int step, i;
+	u8 bytes[SMC_LLC_LEN];
+	int who;
+
+	chaos_state = seed * 0x9e3779b97f4a7c15ULL + 1;
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		set.rnics[who] = 1 + chaos_roll(W_RNICS);
+		set.max_links[who] = 2 + chaos_roll(7);
+		set.is_deployed[who] = chaos_roll(2);
+	}
+	w_init(w, &set);
+	for (step = chaos_roll(200); step && w_step(w); step--)
+		;
+	who = chaos_roll(2);
+	for (step = 0; step < steps && !w->fault; step++) {
+		for (i = 0; i < sizeof(bytes); i++)
+			bytes[i] = chaos_roll(3) ? 0 : chaos_roll(256);
+		bytes[0] = 1 + chaos_roll(9);
+		bytes[1] = SMC_LLC_LEN;
+		bytes[3] = chaos_roll(16) << 4;
+		bytes[4 + chaos_roll(2)] = chaos_roll(6);
+		ev.link = chaos_roll(3);
+		if (smc_llc_decode(bytes, sizeof(bytes), w->side[who].flow.dialect, &ev.msg) ==
+		    SMC_LLC_OK)
+			w_feed(w, who, &ev);
+		for (i = chaos_roll(6); i && w_step(w); i--)
+			;
+	}
+	if (!w->fault)
+		w_wait(w, 200000);
+	if (!w->fault)
+		w_check_settled(w);
+	return !w->fault;
+}
+
 /*
  * One schedule. Returns false if something was not as it must be; @w->fault
  * says what.

@@ -88,6 +88,7 @@ struct w_side {
 	bool create_fails;
 	bool prepare_fails;
 	bool store_fails;
+	bool is_frozen;		/* looks at nothing; its RNICs go on working */
 
 	/* What came out. */
 	unsigned int most_acts;
@@ -104,7 +105,8 @@ struct w_side {
 	enum smc_llc_why why;
 	bool last_down_orderly;
 	bool is_declined_late;
-	unsigned int sent[16];		/* requests by type */
+	u32 down_reason;		/* of the last DELETE LINK request sent */
+	unsigned int sent[2][16];	/* requests and replies by type */
 };
 
 struct world {
@@ -119,12 +121,15 @@ struct world {
 	unsigned int line;
 };
 
-#define W_CHECK(w, cond) do {						\
-	if (!(cond) && !(w)->fault) {					\
-		(w)->fault = #cond;					\
-		(w)->line = __LINE__;					\
-	}								\
-} while (0)
+#define W_CHECK(w, cond)	w_check(w, cond, #cond, __LINE__)
+
+static inline void w_check(struct world *w, bool is_so, const char *what, unsigned int line)
+{
+	if (is_so || w->fault)
+		return;
+	w->fault = what;
+	w->line = line;
+}
 
 #ifndef W_TRACE
 #define W_TRACE(...) do { } while (0)
@@ -407,8 +412,9 @@ static inline void w_send(struct world *w, int who, const struct smc_llc_action 
 	}
 	W_TRACE("%d: send %s%s on %d (num %d)\n", who, smc_llc_type_name(msg.type),
 		msg.is_reply ? " reply" : "", act->link, s->flow.link[act->link].num);
-	if (!msg.is_reply)
-		s->sent[msg.type & 15]++;
+	s->sent[msg.is_reply][msg.type & 15]++;
+	if (!msg.is_reply && msg.type == SMC_LLC_DELETE_LINK)
+		s->down_reason = msg.delete_link.reason;
 	W_CHECK(w, smc_llc_encode(&msg, s->flow.dialect, b.raw, SMC_LLC_LEN) == SMC_LLC_LEN);
 	w_post(w, who, act->link, &b);
 }
@@ -465,6 +471,8 @@ static inline void w_perform(struct world *w, int who, const struct smc_llc_acti
 	struct smc_llc_event ev = { .link = act->link, .ok = true };
 	u8 i;
 
+	/* Nothing comes after the end. */
+	W_CHECK(w, !s->nr_failed && !s->nr_terminated);
 	switch (act->type) {
 	case SMC_LLC_ACT_SEND:
 		w_send(w, who, act);
@@ -599,7 +607,7 @@ static inline bool w_receive(struct world *w, int who, u8 link)
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG, .link = link };
 	struct w_bytes b, answer = { .cookie = SMC_LLC_SENT_OTHER };
 
-	if (!s->qp[link].rx.nr)
+	if (!s->qp[link].rx.nr || s->is_frozen)
 		return false;
 	b = w_pop(&s->qp[link].rx);
 	s->last_rx[link] = w->now;
@@ -622,7 +630,7 @@ static inline bool w_complete(struct world *w, int who, u8 link)
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_SENT, .link = link };
 	struct w_bytes b;
 
-	if (!s->qp[link].cq.nr)
+	if (!s->qp[link].cq.nr || s->is_frozen)
 		return false;
 	b = w_pop(&s->qp[link].cq);
 	ev.ok = b.raw[0];
@@ -638,7 +646,7 @@ static inline bool w_work(struct world *w, int who, unsigned int which)
 	struct smc_llc_event ev;
 	struct smc_llc_end end;
 
-	if (!s->nr_jobs)
+	if (!s->nr_jobs || s->is_frozen)
 		return false;
 	ev = w_take_job(s, which % s->nr_jobs);
 	end = ev.created.end;
@@ -665,7 +673,7 @@ static inline void w_request(struct world *w, int who)
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_RKEY };
 	u8 r, i;
 
-	if (!smc_llc_flow_may_request(&s->flow, w->now))
+	if (s->is_frozen || !smc_llc_flow_may_request(&s->flow, w->now))
 		return;
 	for (r = 0; r < W_RMBS; r++)
 		if (s->rmb[r].state == W_RMB_WANTED || s->rmb[r].state == W_RMB_UNWANTED)
@@ -729,27 +737,42 @@ static inline void w_tick(struct world *w, int who)
 	}
 }
 
+/* One thing that can happen without the clock. */
+static inline bool w_step(struct world *w)
+{
+	int who;
+	u8 i;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		w_request(w, who);
+		if (w_work(w, who, 0))
+			return true;
+		for (i = 0; i < SMC_LLC_LINKS; i++)
+			if (w_complete(w, who, i) || w_transmit(w, who, i) ||
+			    w_receive(w, who, i))
+				return true;
+	}
+	return false;
+}
+
 /* Everything that can happen without the clock, until nothing does. */
 static inline void w_pump(struct world *w)
 {
 	unsigned int left = 100000;
-	bool moved;
-	int who;
-	u8 i;
 
-	do {
-		moved = false;
-		for (who = W_SERVER; who <= W_CLIENT; who++) {
-			w_request(w, who);
-			moved |= w_work(w, who, 0);
-			for (i = 0; i < SMC_LLC_LINKS; i++) {
-				moved |= w_complete(w, who, i);
-				moved |= w_transmit(w, who, i);
-				moved |= w_receive(w, who, i);
-			}
-		}
-	} while (moved && --left);
+	while (w_step(w) && --left)
+		;
 	W_CHECK(w, left);
+}
+
+/* Until a side has sent a message, which is then still on its way. */
+static inline void w_pump_until(struct world *w, int who, u8 type, bool is_reply)
+{
+	unsigned int before = w->side[who].sent[is_reply][type], left = 100000;
+
+	while (w->side[who].sent[is_reply][type] == before && w_step(w) && --left)
+		;
+	W_CHECK(w, w->side[who].sent[is_reply][type] != before);
 }
 
 /* Let time pass. */
@@ -761,7 +784,8 @@ static inline void w_wait(struct world *w, u64 ms)
 	for (;;) {
 		w_pump(w);
 		for (who = W_SERVER; who <= W_CLIENT; who++)
-			due[who] = smc_llc_flow_deadline(&w->side[who].flow);
+			due[who] = w->side[who].is_frozen ? SMC_LLC_NO_DEADLINE :
+				   smc_llc_flow_deadline(&w->side[who].flow);
 		who = due[W_CLIENT] < due[W_SERVER] ? W_CLIENT : W_SERVER;
 		if (due[who] > until)
 			break;
@@ -869,12 +893,11 @@ static inline unsigned int w_nr(const struct w_side *s, enum smc_llc_link_state 
 	return nr;
 }
 
-/* Both sides have come to rest and see the same. */
-static inline void w_check_rest(struct world *w)
+/* Nothing is under way, and nothing is waited for. */
+static inline void w_check_settled(struct world *w)
 {
-	struct w_side *server = &w->side[W_SERVER], *client = &w->side[W_CLIENT], *s, *peer;
+	struct w_side *s;
 	int who;
-	u8 i, at, r;
 
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
 		s = &w->side[who];
@@ -887,9 +910,22 @@ static inline void w_check_rest(struct world *w)
 		W_CHECK(w, !w_nr(s, SMC_LLC_LINK_FORMING) && !w_nr(s, SMC_LLC_LINK_LOST) &&
 			!w_nr(s, SMC_LLC_LINK_DELETING) && !w_nr(s, SMC_LLC_LINK_GOING));
 	}
-	if (!server->nr_terminated && !client->nr_terminated && !server->is_declined_late &&
-	    !client->is_declined_late && !(server->nr_failed && server->fail == SMC_LLC_FAIL_RESET) &&
-	    !(client->nr_failed && client->fail == SMC_LLC_FAIL_RESET))
+}
+
+/* Both sides have come to rest and see the same. */
+static inline void w_check_rest(struct world *w)
+{
+	struct w_side *server = &w->side[W_SERVER], *client = &w->side[W_CLIENT], *s, *peer;
+	bool is_reset;
+	int who;
+	u8 i, at, r;
+
+	w_check_settled(w);
+	is_reset = (server->nr_failed && server->fail == SMC_LLC_FAIL_RESET) ||
+		   (client->nr_failed && client->fail == SMC_LLC_FAIL_RESET) ||
+		   server->nr_terminated || client->nr_terminated ||
+		   server->is_declined_late || client->is_declined_late;
+	if (!is_reset)
 		W_CHECK(w, server->nr_up == client->nr_up);
 	W_CHECK(w, (server->flow.phase == SMC_LLC_DEAD) == (client->flow.phase == SMC_LLC_DEAD));
 	if (server->flow.phase != SMC_LLC_UP || client->flow.phase != SMC_LLC_UP)

@@ -1,0 +1,1379 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The LLC machine with several links: two of them in a small world of RNICs and
+ * wires (smc_llc_world.h). First the rows of RFC 7609 3.5.5.3 and Appendix C one
+ * by one, then whatever a random order brings.
+ */
+#include <kunit/test.h>
+
+#include "smc_llc_chaos.h"
+
+/* A group that has come up as far as its RNICs allow. */
+static struct world *world_of(struct kunit *test, u8 server_rnics, u8 client_rnics, u8 max_links,
+			      bool is_deployed)
+{
+	struct world *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
+	struct w_setup set = {
+		.rnics = { server_rnics, client_rnics },
+		.max_links = { max_links, max_links },
+		.is_deployed = { is_deployed, is_deployed },
+		.is_multi = true,
+	};
+
+	KUNIT_ASSERT_NOT_NULL(test, w);
+	w_init(w, &set);
+	return w;
+}
+
+static struct world *up(struct kunit *test, u8 server_rnics, u8 client_rnics, u8 max_links,
+			bool is_deployed)
+{
+	struct world *w = world_of(test, server_rnics, client_rnics, max_links, is_deployed);
+
+	w_pump(w);
+	KUNIT_ASSERT_EQ(test, w->side[W_SERVER].nr_up, 1);
+	KUNIT_ASSERT_EQ(test, w->side[W_CLIENT].nr_up, 1);
+	return w;
+}
+
+static unsigned int links(struct world *w)
+{
+	return w_nr(&w->side[W_SERVER], SMC_LLC_LINK_ACTIVE);
+}
+
+static enum smc_lgr_type class(struct world *w, int who)
+{
+	return smc_llc_flow_type(&w->side[who].flow);
+}
+
+static void expect_no_fault(struct kunit *test, const struct world *w)
+{
+	KUNIT_EXPECT_TRUE_MSG(test, !w->fault, "line %u: %s", w->line,
+			      w->fault ? w->fault : "");
+}
+
+/* Nothing more happens by itself, and both see the same @nr links. */
+static void expect_rest(struct kunit *test, struct world *w, unsigned int nr)
+{
+	w_pump(w);
+	w_check_rest(w);
+	expect_no_fault(test, w);
+	KUNIT_EXPECT_EQ(test, links(w), nr);
+	KUNIT_EXPECT_EQ(test, w_nr(&w->side[W_CLIENT], SMC_LLC_LINK_ACTIVE), nr);
+}
+
+static void expect_over(struct kunit *test, struct world *w, int who, enum smc_llc_why why)
+{
+	expect_no_fault(test, w);
+	KUNIT_EXPECT_EQ(test, w->side[who].nr_terminated, 1);
+	KUNIT_EXPECT_EQ(test, w->side[who].why, why);
+}
+
+static void give_up(struct world *w, int who, u8 link, bool is_orderly)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_DELETE_LINK, .link = link };
+
+	ev.terminate.reason = SMC_LLC_DELETE_OPERATOR;
+	ev.terminate.is_orderly = is_orderly;
+	w_feed(w, who, &ev);
+}
+
+static void end(struct world *w, int who)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_TERMINATE };
+
+	ev.terminate.reason = SMC_LLC_DELETE_PROGRAM;
+	ev.terminate.is_orderly = true;
+	w_feed(w, who, &ev);
+}
+
+static unsigned int requests(struct world *w, int who, u8 type)
+{
+	return w->side[who].sent[false][type];
+}
+
+static unsigned int replies(struct world *w, int who, u8 type)
+{
+	return w->side[who].sent[true][type];
+}
+
+static unsigned int known(struct world *w, int who)
+{
+	unsigned int r, nr = 0;
+
+	for (r = 0; r < W_RMBS; r++)
+		nr += w->side[who].rmb[r].state == W_RMB_KNOWN;
+	return nr;
+}
+
+/* A message that the other side does not expect, on a link of its. */
+static void say(struct world *w, int to, u8 link, const struct smc_llc_msg *msg)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG, .link = link, .msg = *msg };
+
+	w_feed(w, to, &ev);
+}
+
+/*
+ * One link, then the RNICs for a second one appear: the server begins at once.
+ * Comes back when the server has sent the first message of type @type.
+ */
+static struct world *adding(struct kunit *test, u8 type, bool is_deployed)
+{
+	struct world *w = up(test, 1, 1, 2, is_deployed);
+
+	KUNIT_ASSERT_EQ(test, links(w), 1);
+	w->side[W_CLIENT].has_rnic[1] = true;
+	w_tell_rnics(w, W_CLIENT);
+	w_pump(w);
+	/* An asymmetric one, so that what follows is not first contact's. */
+	KUNIT_ASSERT_EQ(test, links(w), 2);
+	w_rnic_up(w, W_SERVER, 1);
+	w_pump_until(w, W_SERVER, type, false);
+	return w;
+}
+
+/* The same from one link to two. */
+static struct world *adding_second(struct kunit *test, u8 type, bool is_deployed)
+{
+	struct world *w = up(test, 1, 1, 2, is_deployed);
+
+	KUNIT_ASSERT_EQ(test, links(w), 1);
+	w_rnic_up(w, W_SERVER, 1);
+	w_pump_until(w, W_SERVER, type, false);
+	return w;
+}
+
+struct class_row {
+	u8 rnics[2];
+	unsigned int links;
+	enum smc_lgr_type type[2];
+};
+
+static const struct class_row class_rows[] = {
+	{ { 1, 1 }, 1, { SMC_LGR_TYPE_SINGLE, SMC_LGR_TYPE_SINGLE } },
+	{ { 1, 2 }, 2, { SMC_LGR_TYPE_ASYMMETRIC_LOCAL, SMC_LGR_TYPE_ASYMMETRIC_PEER } },
+	{ { 2, 1 }, 2, { SMC_LGR_TYPE_ASYMMETRIC_PEER, SMC_LGR_TYPE_ASYMMETRIC_LOCAL } },
+	{ { 2, 2 }, 2, { SMC_LGR_TYPE_SYMMETRIC, SMC_LGR_TYPE_SYMMETRIC } },
+	{ { 4, 1 }, 2, { SMC_LGR_TYPE_ASYMMETRIC_PEER, SMC_LGR_TYPE_ASYMMETRIC_LOCAL } },
+	{ { 1, 4 }, 2, { SMC_LGR_TYPE_ASYMMETRIC_LOCAL, SMC_LGR_TYPE_ASYMMETRIC_PEER } },
+};
+
+static void class_desc(const struct class_row *row, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%u RNICs at the server, %u at the client",
+		 row->rnics[W_SERVER], row->rnics[W_CLIENT]);
+}
+
+KUNIT_ARRAY_PARAM(class, class_rows, class_desc);
+
+static void second_link_sl_07_sl_08_sl_09_sl_10_lg_12_lg_13_lg_14_addl_04(struct kunit *test)
+{
+	const struct class_row *row = test->param_value;
+	int deployed, who;
+
+	for (deployed = 0; deployed < 2; deployed++) {
+		struct world *w = up(test, row->rnics[0], row->rnics[1], 8, deployed);
+
+		expect_rest(test, w, row->links);
+		for (who = W_SERVER; who <= W_CLIENT; who++)
+			KUNIT_EXPECT_EQ(test, class(w, who), row->type[who]);
+		/* The class of a group that takes no time to wait for better. */
+		KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 0);
+	}
+}
+
+static void as_many_links_as_agreed_maxl_09_maxl_10_addl_05(struct kunit *test)
+{
+	u8 server, client, max;
+
+	for (server = 2; server <= W_RNICS; server++)
+		for (client = 2; client <= W_RNICS; client++)
+			for (max = 2; max <= 5; max++)
+				expect_rest(test, up(test, server, client, max, true),
+					    min(max, min(server, client)));
+}
+
+/* FC-12: data waits for the second link, and for its last message. */
+static void data_waits_fc_12_sl_13_sl_14_sl_15_sl_17_addl_16(struct kunit *test)
+{
+	struct world *w = world_of(test, 2, 2, 2, false);
+
+	w_pump_until(w, W_CLIENT, SMC_LLC_CONFIRM_LINK, true);
+	w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK_CONT, false);
+	w_pump_until(w, W_CLIENT, SMC_LLC_ADD_LINK_CONT, true);
+	w_pump_until(w, W_SERVER, SMC_LLC_CONFIRM_LINK, false);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_up, 0);
+	w_pump_until(w, W_CLIENT, SMC_LLC_CONFIRM_LINK, true);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_up, 0);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_up, 0);
+	KUNIT_EXPECT_FALSE(test, w->side[W_CLIENT].flow.may_decline);
+	expect_rest(test, w, 2);
+	KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_ADD_LINK_CONT), 1);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_up, 1);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_up, 1);
+}
+
+/* First the symmetric link, then the asymmetric one goes, with its reason. */
+static void asymmetric_is_replaced_lg_15_lg_16_addl_06_addl_07_err_58_err_59(struct kunit *test)
+{
+	int who;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		/* who has one RNIC, and gets another */
+		struct world *w = up(test, who == W_SERVER ? 1 : 2, who == W_SERVER ? 2 : 1, 2,
+				     true);
+
+		expect_rest(test, w, 2);
+		w_rnic_up(w, who, 1);
+		w_pump_until(w, W_SERVER, SMC_LLC_DELETE_LINK, false);
+		/* LG-15: three of two allowed ones, for a moment */
+		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_link_up, 3);
+		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].down_reason,
+				SMC_LLC_DELETE_ASYMMETRIC);
+		KUNIT_EXPECT_TRUE(test, w->side[W_SERVER].last_down_orderly);
+		expect_rest(test, w, 2);
+		KUNIT_EXPECT_EQ(test, class(w, W_SERVER), SMC_LGR_TYPE_SYMMETRIC);
+		KUNIT_EXPECT_EQ(test, class(w, W_CLIENT), SMC_LGR_TYPE_SYMMETRIC);
+		KUNIT_EXPECT_TRUE(test, w->side[W_CLIENT].last_down_orderly);
+		KUNIT_EXPECT_EQ(test, requests(w, W_CLIENT, SMC_LLC_ADD_LINK),
+				who == W_CLIENT);
+		KUNIT_EXPECT_EQ(test, requests(w, W_CLIENT, SMC_LLC_DELETE_LINK), 0);
+	}
+}
+
+/* Two of each message's three at most, until both sides are through. */
+static void rmbs_of_both_sides_rkey_20_rkey_21_addl_12_addl_14_addl_15(struct kunit *test)
+{
+	static const u8 counts[] = { 1, 2, 3, 4, 5, 9 };
+	unsigned int s, c, i;
+
+	for (s = 0; s < ARRAY_SIZE(counts); s++) {
+		for (c = 0; c < ARRAY_SIZE(counts); c++) {
+			struct world *w = up(test, 1, 1, 2, s & 1);
+			u8 most = max(counts[s], counts[c]);
+
+			for (i = 1; i < counts[s]; i++)
+				w_add_rmb(w, W_SERVER);
+			for (i = 1; i < counts[c]; i++)
+				w_add_rmb(w, W_CLIENT);
+			expect_rest(test, w, 1);
+			KUNIT_EXPECT_EQ(test, known(w, W_SERVER), counts[s]);
+			w_rnic_up(w, W_SERVER, 1);
+			w_rnic_up(w, W_CLIENT, 1);
+			expect_rest(test, w, 2);
+			/* The first attempt found the client's second RNIC, or not. */
+			KUNIT_EXPECT_EQ(test, class(w, W_SERVER), SMC_LGR_TYPE_SYMMETRIC);
+			KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_ADD_LINK_CONT) %
+					((most + 1) / 2), 0);
+			KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_ADD_LINK_CONT),
+					replies(w, W_CLIENT, SMC_LLC_ADD_LINK_CONT));
+			kunit_kfree(test, w);
+		}
+	}
+}
+
+/* One message for up to three links, one more for each three beyond. */
+static void rkeys_on_many_links_rkey_03_rkey_04_rkey_08_rkey_09(struct kunit *test)
+{
+	u8 nr;
+	int who;
+
+	for (nr = 2; nr <= W_RNICS; nr++) {
+		struct world *w = up(test, nr, nr, 8, false);
+
+		expect_rest(test, w, nr);
+		for (who = W_SERVER; who <= W_CLIENT; who++) {
+			w_add_rmb(w, who);
+			expect_rest(test, w, nr);
+			KUNIT_EXPECT_EQ(test, w->side[who].rkey_result, 0);
+			KUNIT_EXPECT_EQ(test, known(w, who), 2);
+			KUNIT_EXPECT_EQ(test, requests(w, who, SMC_LLC_CONFIRM_RKEY_CONT),
+					nr > 3);
+			w_del_rmb(w, who, 1);
+			expect_rest(test, w, nr);
+			KUNIT_EXPECT_EQ(test, known(w, who), 1);
+		}
+	}
+}
+
+/* Nine links cannot be had here, but the machine can be told so. */
+static void rkey_sequence_for_nine_links_rkey_08_rkey_09(struct kunit *test)
+{
+	static const u8 left[] = { 8, 6, 3 };
+	struct world *w = up(test, 1, 1, 8, false);
+	struct smc_llc_flow *flow = &w->side[W_SERVER].flow;
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_RKEY, .cookie = 5 };
+	struct smc_llc_actions *acts = &w->side[W_SERVER].acts;
+	unsigned int i, step;
+	u8 nr;
+
+	for (nr = 1; nr <= SMC_LLC_LINKS; nr++) {
+		for (i = 0; i < SMC_LLC_LINKS; i++) {
+			flow->link[i] = flow->link[0];
+			flow->link[i].num = 10 + i;
+			flow->link[i].state = i < nr ? SMC_LLC_LINK_ACTIVE : SMC_LLC_LINK_FREE;
+			ev.rkey.rtoken[i].link_num = i;
+			ev.rkey.rtoken[i].rkey = 100 + i;
+		}
+		ev.type = SMC_LLC_EV_REQ_RKEY;
+		ev.link = 0;
+		ev.rkey.is_delete = false;
+		ev.rkey.count = nr;
+		smc_llc_flow_event(flow, &ev, w->now, acts);
+		for (step = 0; step < 3; step++) {
+			struct smc_llc_event echo = { .type = SMC_LLC_EV_MSG };
+
+			KUNIT_ASSERT_EQ(test, acts->nr, 1);
+			if (acts->act[0].type == SMC_LLC_ACT_RKEY_DONE)
+				break;
+			echo.msg = acts->act[0].msg;
+			if (!step)
+				KUNIT_EXPECT_EQ(test, echo.msg.confirm_rkey.nr_rtokens, nr - 1);
+			else if (nr == SMC_LLC_LINKS)
+				KUNIT_EXPECT_EQ(test, echo.msg.confirm_rkey_cont.nr_left,
+						left[step]);
+			if (step == 1)
+				KUNIT_EXPECT_EQ(test,
+						echo.msg.confirm_rkey_cont.other[0].link_num, 13);
+			echo.msg.is_reply = true;
+			smc_llc_flow_event(flow, &echo, w->now, acts);
+		}
+		KUNIT_ASSERT_EQ(test, acts->act[0].type, SMC_LLC_ACT_RKEY_DONE);
+		KUNIT_EXPECT_EQ(test, acts->act[0].result, 0);
+		KUNIT_EXPECT_EQ(test, step, nr == 1 ? 1 : 1 + (nr - 1) / 3);
+	}
+}
+
+/* A continuation that does not go on where it was, or never comes. */
+static void bad_continuations_err_47_err_54_amb_39_amb_58(struct kunit *test)
+{
+	struct smc_llc_msg msg = { .type = SMC_LLC_CONFIRM_RKEY };
+	struct world *w = up(test, 4, 4, 8, false);
+	struct smc_llc_flow *flow = &w->side[W_CLIENT].flow;
+	int how;
+
+	for (how = 0; how < 2; how++) {
+		w = up(test, 4, 4, 8, false);
+		flow = &w->side[W_CLIENT].flow;
+		msg.type = SMC_LLC_CONFIRM_RKEY;
+		msg.confirm_rkey.here.rkey = 0x99;
+		msg.confirm_rkey.nr_rtokens = 3;
+		msg.confirm_rkey.other[0].link_num = flow->link[1].num;
+		msg.confirm_rkey.other[1].link_num = flow->link[2].num;
+		say(w, W_CLIENT, 0, &msg);
+		KUNIT_EXPECT_EQ(test, flow->remote.state, SMC_LLC_REMOTE_CONFIRM_CONT);
+		KUNIT_EXPECT_EQ(test, replies(w, W_CLIENT, SMC_LLC_CONFIRM_RKEY), 1);
+		if (how) {
+			memset(&msg, 0, sizeof(msg));
+			msg.type = SMC_LLC_CONFIRM_RKEY_CONT;
+			msg.confirm_rkey_cont.nr_left = 2;
+			say(w, W_CLIENT, 0, &msg);
+			KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].why, SMC_LLC_WHY_OUT_OF_SYNC);
+		} else {
+			w->side[W_SERVER].is_frozen = true;
+			w_wait(w, w_timers().reply);
+			w->side[W_SERVER].is_frozen = false;
+			KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].why, SMC_LLC_WHY_RKEY_TIMEOUT);
+		}
+		KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_link_down, 1);
+		KUNIT_EXPECT_EQ(test, flow->remote.state, SMC_LLC_REMOTE_NONE);
+	}
+}
+
+/* Numbers come back only after all others. */
+static void numbers_of_lost_links_lid_03(struct kunit *test)
+{
+	struct world *w = up(test, 2, 2, 2, true);
+	u8 seen[256] = {};
+	unsigned int i, k;
+
+	for (i = 0; i < 600; i++) {
+		struct smc_llc_flow *flow = &w->side[W_SERVER].flow;
+		u8 num = 0, index = 0;
+
+		for (k = 0; k < SMC_LLC_LINKS; k++)
+			if (flow->link[k].state == SMC_LLC_LINK_ACTIVE &&
+			    flow->link[k].num != 1) {
+				num = flow->link[k].num;
+				index = k;
+			}
+		KUNIT_ASSERT_TRUE(test, num);
+		KUNIT_EXPECT_EQ(test, seen[num], i / 254);
+		seen[num]++;
+		w->now += 6000;
+		w_break(w, i & 1, i & 1 ? w->side[W_CLIENT].flow.link[index].num == num ?
+			index : 1 : index, true);
+		w_pump(w);
+		KUNIT_ASSERT_EQ(test, links(w), 2);
+	}
+	expect_rest(test, w, 2);
+}
+
+/* Either side loses either link: the peer learns it, and a new one comes. */
+static void link_is_lost_and_replaced_dell_01_dell_03_to_dell_06_dell_10(struct kunit *test)
+{
+	int deployed, who, idx;
+
+	for (deployed = 0; deployed < 2; deployed++) {
+		for (who = W_SERVER; who <= W_CLIENT; who++) {
+			for (idx = 0; idx < 2; idx++) {
+				struct world *w = up(test, 2, 2, 2, deployed);
+
+				w->now += 60000;
+				w_break(w, who, idx, true);
+				KUNIT_EXPECT_EQ(test, w->side[who].nr_link_down, 1);
+				KUNIT_EXPECT_FALSE(test, w->side[who].last_down_orderly);
+				/* DELL-04: nothing is freed before the answer */
+				KUNIT_EXPECT_EQ(test, w->side[who].nr_destroyed, 0);
+				expect_rest(test, w, 2);
+				KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_link_down, 1);
+				KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_link_down, 1);
+				KUNIT_EXPECT_EQ(test, requests(w, W_CLIENT, SMC_LLC_DELETE_LINK),
+						who == W_CLIENT);
+				KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK),
+						1);
+				KUNIT_EXPECT_EQ(test, w->side[W_SERVER].down_reason,
+						SMC_LLC_DELETE_LOST_PATH);
+			}
+		}
+	}
+}
+
+static void link_is_given_up_dell_07_dell_08_dell_14_lgt_03(struct kunit *test)
+{
+	int who, idx;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		for (idx = 0; idx < 2; idx++) {
+			struct world *w = up(test, 2, 2, 2, true);
+
+			/* The RNIC goes out of service, so no new link comes. */
+			w->side[who].has_rnic[idx] = false;
+			w_tell_rnics(w, who);
+			w->side[who].has_rnic[idx] = true;
+			give_up(w, who, idx, true);
+			w_pump(w);
+			KUNIT_EXPECT_TRUE(test, w->side[W_SERVER].last_down_orderly);
+			KUNIT_EXPECT_TRUE(test, w->side[W_CLIENT].last_down_orderly);
+			KUNIT_EXPECT_EQ(test, w->side[W_SERVER].down_reason,
+					SMC_LLC_DELETE_OPERATOR);
+			w_check_rest(w);
+			expect_no_fault(test, w);
+			/* The last one takes the group along, without a timeout. */
+			w = up(test, 1, 1, 2, true);
+			give_up(w, who, 0, true);
+			w_pump(w);
+			KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 1);
+			KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_terminated, 1);
+			KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_terminated, 1);
+			expect_no_fault(test, w);
+		}
+	}
+}
+
+/* 3.5.5.3.1 */
+
+static void add_link_crosses_notice_ser_07(struct kunit *test)
+{
+	struct world *w = adding_second(test, SMC_LLC_ADD_LINK, false);
+
+	w_rnic_up(w, W_CLIENT, 1);
+	KUNIT_EXPECT_EQ(test, requests(w, W_CLIENT, SMC_LLC_ADD_LINK), 1);
+	expect_rest(test, w, 2);
+	/* The one that crossed was the answer: no second exchange. */
+	KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_ADD_LINK), 2);
+	KUNIT_EXPECT_EQ(test, class(w, W_SERVER), SMC_LGR_TYPE_SYMMETRIC);
+}
+
+static void add_link_crosses_delete_link_ser_08_amb_69(struct kunit *test)
+{
+	static const u8 types[] = {
+		SMC_LLC_ADD_LINK, SMC_LLC_ADD_LINK_CONT, SMC_LLC_CONFIRM_LINK,
+	};
+	unsigned int i;
+	int orderly, idx;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		for (orderly = 0; orderly < 2; orderly++) {
+			/* index 0 carries the exchange, 1 does not */
+			for (idx = 0; idx < 2; idx++) {
+				struct world *w = adding(test, types[i], orderly);
+
+				give_up(w, W_CLIENT, idx, orderly);
+				w_pump(w);
+				w_wait(w, 60000);
+				expect_rest(test, w, 2);
+				KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_terminated, 0);
+				KUNIT_EXPECT_EQ(test, class(w, W_SERVER),
+						SMC_LGR_TYPE_SYMMETRIC);
+			}
+		}
+	}
+}
+
+/* The end of the group goes past every exchange, from either side. */
+static void whole_group_at_any_time_ser_09_ser_14_ser_21_amb_67(struct kunit *test)
+{
+	static const u8 types[] = {
+		SMC_LLC_ADD_LINK, SMC_LLC_ADD_LINK_CONT, SMC_LLC_CONFIRM_LINK,
+	};
+	struct world *w;
+	unsigned int i;
+	int who;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		for (i = 0; i < ARRAY_SIZE(types) + 2; i++) {
+			if (i < ARRAY_SIZE(types)) {
+				w = adding(test, types[i], true);
+			} else {
+				w = up(test, 2, 2, 2, true);
+				if (i == ARRAY_SIZE(types)) {
+					w_add_rmb(w, !who);
+					w_pump_until(w, !who, SMC_LLC_CONFIRM_RKEY, false);
+				} else {
+					w_break(w, W_SERVER, 1, true);
+				}
+			}
+			end(w, who);
+			w_pump(w);
+			KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_terminated, 1);
+			KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_terminated, 1);
+			expect_no_fault(test, w);
+		}
+	}
+}
+
+/* Refused, and done anew with the new link among the tokens. */
+static void add_link_crosses_confirm_rkey_ser_10_ser_18_rkey_12(struct kunit *test)
+{
+	static const u8 types[] = {
+		SMC_LLC_ADD_LINK, SMC_LLC_ADD_LINK_CONT, SMC_LLC_CONFIRM_LINK,
+	};
+	int deployed;
+	unsigned int i;
+
+	for (deployed = 0; deployed < 2; deployed++) {
+		for (i = 0; i < ARRAY_SIZE(types); i++) {
+			struct world *w = adding(test, types[i], deployed);
+
+			w_add_rmb(w, W_CLIENT);
+			w_request(w, W_CLIENT);
+			/* SER-02: only before it has seen the server's ADD LINK */
+			KUNIT_EXPECT_EQ(test, requests(w, W_CLIENT, SMC_LLC_CONFIRM_RKEY),
+					types[i] == SMC_LLC_ADD_LINK);
+			w_pump(w);
+			w_wait(w, 1000);
+			expect_rest(test, w, 2);
+			KUNIT_EXPECT_EQ(test, known(w, W_CLIENT), 2);
+			/* RFC: refused and said anew; deployed: taken as it was */
+			if (deployed)
+				KUNIT_EXPECT_EQ(test,
+						requests(w, W_CLIENT, SMC_LLC_CONFIRM_RKEY), 1);
+			else if (types[i] == SMC_LLC_ADD_LINK)
+				KUNIT_EXPECT_GE(test,
+						requests(w, W_CLIENT, SMC_LLC_CONFIRM_RKEY), 2);
+		}
+	}
+}
+
+/* DELETE RKEY cannot be refused: it waits, and its timer with it. */
+static void add_link_crosses_delete_rkey_amb_21(struct kunit *test)
+{
+	int deployed;
+
+	for (deployed = 0; deployed < 2; deployed++) {
+		struct world *w = up(test, 1, 1, 2, deployed);
+
+		w_add_rmb(w, W_CLIENT);
+		w_pump(w);
+		w_rnic_up(w, W_SERVER, 1);
+		w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK, false);
+		w_del_rmb(w, W_CLIENT, 1);
+		w_request(w, W_CLIENT);
+		KUNIT_EXPECT_EQ(test, requests(w, W_CLIENT, SMC_LLC_DELETE_RKEY), 1);
+		w_pump_until(w, W_SERVER, SMC_LLC_CONFIRM_LINK, false);
+		KUNIT_EXPECT_EQ(test, replies(w, W_SERVER, SMC_LLC_DELETE_RKEY), deployed);
+		expect_rest(test, w, 2);
+		KUNIT_EXPECT_EQ(test, replies(w, W_SERVER, SMC_LLC_DELETE_RKEY), 1);
+		KUNIT_EXPECT_EQ(test, known(w, W_CLIENT), 1);
+	}
+}
+
+/* TEST LINK is answered whatever goes on. */
+static void test_link_at_any_time_ser_06_ser_11_ser_16(struct kunit *test)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_TEST_LINK };
+	struct world *w[3];
+	unsigned int i;
+	int who;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		w[0] = adding(test, SMC_LLC_ADD_LINK_CONT, false);
+		w[1] = up(test, 3, 3, 3, false);
+		w_break(w[1], W_SERVER, 2, true);
+		w[2] = up(test, 2, 2, 2, false);
+		w_add_rmb(w[2], W_SERVER);
+		w_pump_until(w[2], W_SERVER, SMC_LLC_CONFIRM_RKEY, false);
+		for (i = 0; i < ARRAY_SIZE(w); i++) {
+			w_feed(w[i], who, &ev);
+			w_pump(w[i]);
+			KUNIT_EXPECT_FALSE(test, w[i]->side[who].flow.link[0].is_probing);
+			KUNIT_EXPECT_EQ(test, requests(w[i], who, SMC_LLC_TEST_LINK), 1);
+			w_check_rest(w[i]);
+			expect_no_fault(test, w[i]);
+		}
+	}
+}
+
+/* 3.5.5.3.2 */
+
+static void delete_link_crosses_notice_ser_12(struct kunit *test)
+{
+	struct world *w = up(test, 2, 2, 2, true);
+
+	w->side[W_SERVER].is_frozen = true;
+	w_rnic_down(w, W_CLIENT, 1, true);
+	w->side[W_SERVER].is_frozen = false;
+	w_pump_until(w, W_SERVER, SMC_LLC_DELETE_LINK, false);
+	w_rnic_up(w, W_CLIENT, 1);
+	expect_rest(test, w, 2);
+	KUNIT_EXPECT_EQ(test, class(w, W_SERVER), SMC_LGR_TYPE_SYMMETRIC);
+}
+
+/* Another link is given up meanwhile: one exchange after the other. */
+static void delete_link_crosses_delete_link_ser_04_ser_13(struct kunit *test)
+{
+	int orderly, who;
+
+	for (orderly = 0; orderly < 2; orderly++) {
+		for (who = W_SERVER; who <= W_CLIENT; who++) {
+			struct world *w = up(test, 3, 3, 3, true);
+
+			expect_rest(test, w, 3);
+			w->now += 60000;
+			w_break(w, W_SERVER, 1, true);
+			KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 1);
+			give_up(w, who, 2, orderly);
+			w_step(w);
+			KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 1);
+			w_pump(w);
+			w_wait(w, 60000);
+			KUNIT_EXPECT_GE(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 2);
+			expect_rest(test, w, 3);
+		}
+	}
+}
+
+/* The same link from both sides: one exchange is enough. */
+static void both_lose_the_same_link_ser_13_err_48(struct kunit *test)
+{
+	struct world *w = up(test, 2, 2, 2, true);
+
+	w->now += 60000;
+	w_break(w, W_CLIENT, 1, true);
+	w_break(w, W_SERVER, 1, true);
+	expect_rest(test, w, 2);
+	KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 1);
+	KUNIT_EXPECT_EQ(test, requests(w, W_CLIENT, SMC_LLC_DELETE_LINK), 1);
+	KUNIT_EXPECT_EQ(test, replies(w, W_CLIENT, SMC_LLC_DELETE_LINK), 1);
+	KUNIT_EXPECT_EQ(test, replies(w, W_SERVER, SMC_LLC_DELETE_LINK), 0);
+}
+
+static void delete_link_crosses_confirm_rkey_ser_15_ser_20_amb_20(struct kunit *test)
+{
+	int deployed, idx;
+
+	for (deployed = 0; deployed < 2; deployed++) {
+		/* index 0 carries the RKEY exchange, 1 does not */
+		for (idx = 0; idx < 2; idx++) {
+			struct world *w = up(test, 2, 2, 2, deployed);
+
+			give_up(w, W_SERVER, idx, true);
+			KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 1);
+			w_add_rmb(w, W_CLIENT);
+			w_request(w, W_CLIENT);
+			KUNIT_EXPECT_EQ(test, requests(w, W_CLIENT, SMC_LLC_CONFIRM_RKEY), 1);
+			w_pump(w);
+			w_wait(w, 60000);
+			expect_rest(test, w, 2);
+			KUNIT_EXPECT_EQ(test, known(w, W_CLIENT), 2);
+			KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].rkey_result, 0);
+		}
+	}
+}
+
+/* 3.5.5.3.3 */
+
+static void confirm_rkey_crosses_notice_ser_17(struct kunit *test)
+{
+	struct world *w = up(test, 2, 1, 2, true);
+
+	w_add_rmb(w, W_SERVER);
+	w_pump_until(w, W_SERVER, SMC_LLC_CONFIRM_RKEY, false);
+	w_rnic_up(w, W_CLIENT, 1);
+	KUNIT_EXPECT_EQ(test, requests(w, W_CLIENT, SMC_LLC_ADD_LINK), 1);
+	expect_rest(test, w, 2);
+	KUNIT_EXPECT_EQ(test, class(w, W_SERVER), SMC_LGR_TYPE_SYMMETRIC);
+	KUNIT_EXPECT_EQ(test, known(w, W_SERVER), 2);
+}
+
+static void confirm_rkey_crosses_delete_link_ser_19(struct kunit *test)
+{
+	int orderly, idx;
+
+	for (orderly = 0; orderly < 2; orderly++) {
+		for (idx = 0; idx < 2; idx++) {
+			struct world *w = up(test, 2, 2, 2, true);
+
+			w_add_rmb(w, W_SERVER);
+			w_pump_until(w, W_SERVER, SMC_LLC_CONFIRM_RKEY, false);
+			give_up(w, W_CLIENT, idx, orderly);
+			w_pump(w);
+			w_wait(w, 60000);
+			expect_rest(test, w, 2);
+			KUNIT_EXPECT_EQ(test, known(w, W_SERVER), 2);
+		}
+	}
+}
+
+static void rkey_exchanges_of_both_sides_ser_05_ser_22_rkey_14_amb_19(struct kunit *test)
+{
+	struct world *w = up(test, 4, 4, 8, false);
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		w_add_rmb(w, W_SERVER);
+		w_add_rmb(w, W_CLIENT);
+	}
+	w_request(w, W_SERVER);
+	w_request(w, W_CLIENT);
+	expect_rest(test, w, 4);
+	KUNIT_EXPECT_EQ(test, known(w, W_SERVER), 4);
+	KUNIT_EXPECT_EQ(test, known(w, W_CLIENT), 4);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_done, 3);
+}
+
+/* Who began it begins it anew when the link it ran on is lost. */
+static void exchange_is_begun_anew_llc_14_rkey_05(struct kunit *test)
+{
+	static const u8 types[] = { SMC_LLC_CONFIRM_RKEY, SMC_LLC_CONFIRM_RKEY_CONT };
+	unsigned int i;
+	int who, breaker;
+
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		for (who = W_SERVER; who <= W_CLIENT; who++) {
+			for (breaker = W_SERVER; breaker <= W_CLIENT; breaker++) {
+				struct world *w = up(test, 4, 4, 4, false);
+
+				w->now += 60000;
+				w_add_rmb(w, who);
+				w_pump_until(w, who, types[i], false);
+				w_break(w, breaker, 0, true);
+				w_pump(w);
+				w_wait(w, 1000);
+				expect_rest(test, w, 4);
+				KUNIT_EXPECT_EQ(test, known(w, who), 2);
+				KUNIT_EXPECT_GE(test, w->side[who].nr_done, 2);
+			}
+		}
+	}
+}
+
+/* Appendix C.7.1 */
+
+/* First contact goes on with one link when both know that the second is none. */
+static void second_link_without_confirm_err_25_err_31_err_56_err_57_sl_16_sl_18(struct kunit *test)
+{
+	int who;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		struct world *w = world_of(test, 2, 2, 2, who);
+
+		w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK_CONT, false);
+		w_pump_until(w, W_CLIENT, SMC_LLC_ADD_LINK_CONT, true);
+		w_pump_until(w, W_SERVER, SMC_LLC_CONFIRM_LINK, false);
+		if (who == W_CLIENT)
+			w_pump_until(w, W_CLIENT, SMC_LLC_CONFIRM_LINK, true);
+		w->loses[who] = true;
+		w_pump(w);
+		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_up, 0);
+		w_wait(w, w_timers().first_reply);
+		KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 1);
+		expect_rest(test, w, 1);
+		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_up, 1);
+		KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_up, 1);
+		/* ERR-56, ERR-57: and tries again */
+		w_wait(w, w_timers().add_link_retry);
+		expect_rest(test, w, 2);
+	}
+}
+
+/* The path of the second link takes nothing: no timer is needed. */
+static void second_link_cannot_be_confirmed_sl_16_err_19(struct kunit *test)
+{
+	struct world *w = world_of(test, 2, 2, 2, false);
+
+	w->is_cut[1][1] = true;
+	w_pump(w);
+	expect_rest(test, w, 1);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_up, 1);
+	KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 1);
+	w_wait(w, w_timers().add_link_retry);
+	expect_rest(test, w, 1);
+	w->is_cut[1][1] = false;
+	w_wait(w, w_timers().add_link_retry);
+	expect_rest(test, w, 2);
+}
+
+static void later_link_without_confirm_err_26_err_32_tmr_12_tmr_13(struct kunit *test)
+{
+	int who;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		struct world *w = up(test, 1, 1, 2, true);
+
+		w->side[W_CLIENT].has_rnic[1] = true;
+		w->side[W_SERVER].has_rnic[1] = true;
+		w_tell_rnics(w, W_CLIENT);
+		w_tell_rnics(w, W_SERVER);
+		w_pump_until(w, W_SERVER, SMC_LLC_CONFIRM_LINK, false);
+		if (who == W_CLIENT)
+			w_pump_until(w, W_CLIENT, SMC_LLC_CONFIRM_LINK, true);
+		w->loses[who] = true;
+		w_pump(w);
+		w_wait(w, w_timers().reply);
+		expect_rest(test, w, 1);
+		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_terminated, 0);
+		w_wait(w, w_timers().add_link_retry);
+		expect_rest(test, w, 2);
+	}
+}
+
+/* The carrying link counts as failed; with another one it is tried there. */
+static void no_answer_while_adding_err_29_err_33_err_35(struct kunit *test)
+{
+	static const struct { int who; u8 type; bool is_reply; enum smc_llc_why why; } rows[] = {
+		{ W_CLIENT, SMC_LLC_ADD_LINK, true, SMC_LLC_WHY_ADD_LINK_REPLY_TIMEOUT },
+		{ W_CLIENT, SMC_LLC_ADD_LINK_CONT, true, SMC_LLC_WHY_ADD_LINK_CONT_TIMEOUT },
+		{ W_SERVER, SMC_LLC_ADD_LINK_CONT, false, SMC_LLC_WHY_ADD_LINK_CONT_TIMEOUT },
+	};
+	unsigned int i;
+	int nr;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		for (nr = 1; nr <= 2; nr++) {
+			struct world *w = nr == 1 ?
+				adding_second(test, SMC_LLC_ADD_LINK, true) :
+				adding(test, SMC_LLC_ADD_LINK, true);
+			struct w_side *waits;
+
+			if (nr == 1) {
+				/* Let the client have something to accept with. */
+				w->side[W_CLIENT].has_rnic[1] = true;
+				w_tell_rnics(w, W_CLIENT);
+			}
+			w_pump_until(w, rows[i].who, rows[i].type, rows[i].is_reply);
+			w->loses[rows[i].who] = true;
+			/* Who waits is who sees it first. */
+			waits = &w->side[!rows[i].who];
+			w_pump(w);
+			w_wait(w, w_timers().reply);
+			if (nr == 1) {
+				KUNIT_EXPECT_EQ(test, waits->nr_terminated +
+						w->side[rows[i].who].nr_terminated >= 1, true);
+				w_wait(w, 60000);
+				KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_terminated, 1);
+				KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_terminated, 1);
+				expect_no_fault(test, w);
+				continue;
+			}
+			KUNIT_EXPECT_GE(test, w->side[W_SERVER].nr_link_down, 1);
+			w_wait(w, 60000);
+			expect_rest(test, w, 2);
+			KUNIT_EXPECT_EQ(test, class(w, W_SERVER), SMC_LGR_TYPE_SYMMETRIC);
+		}
+	}
+}
+
+static void no_answer_in_first_contact_resets_err_28_err_30_err_33_err_34(struct kunit *test)
+{
+	static const struct { int who; u8 type; bool is_reply; } rows[] = {
+		{ W_SERVER, SMC_LLC_ADD_LINK, false },
+		{ W_CLIENT, SMC_LLC_ADD_LINK, true },
+		{ W_SERVER, SMC_LLC_ADD_LINK_CONT, false },
+		{ W_CLIENT, SMC_LLC_ADD_LINK_CONT, true },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct world *w = world_of(test, 2, 2, 2, false);
+
+		w_pump_until(w, rows[i].who, rows[i].type, rows[i].is_reply);
+		w->loses[rows[i].who] = true;
+		w_pump(w);
+		w_wait(w, 60000);
+		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_failed, 1);
+		KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_failed, 1);
+		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].fail, SMC_LLC_FAIL_RESET);
+		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_up, 0);
+		expect_no_fault(test, w);
+	}
+}
+
+/*
+ * The server does not do what a client has asked for: the link that carried it
+ * is given up as well, and both are asked for on the next one.
+ */
+static void delete_link_of_client_unanswered_err_36(struct kunit *test)
+{
+	u8 nr;
+
+	for (nr = 2; nr <= 4; nr++) {
+		struct world *w = up(test, nr, nr, 8, true);
+
+		expect_rest(test, w, nr);
+		w->side[W_SERVER].is_frozen = true;
+		w_break(w, W_CLIENT, nr - 1, true);
+		KUNIT_EXPECT_EQ(test, requests(w, W_CLIENT, SMC_LLC_DELETE_LINK), 1);
+		w_wait(w, w_timers().delete_link);
+		if (nr == 2) {
+			expect_over(test, w, W_CLIENT, SMC_LLC_WHY_DELETE_LINK_TIMEOUT);
+			continue;
+		}
+		KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_link_down, 2);
+		KUNIT_EXPECT_EQ(test, requests(w, W_CLIENT, SMC_LLC_DELETE_LINK), 3);
+		w->side[W_SERVER].is_frozen = false;
+		w_pump(w);
+		w_wait(w, 60000);
+		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_terminated, 0);
+		w_check_rest(w);
+		expect_no_fault(test, w);
+	}
+}
+
+static void delete_link_of_server_unanswered_err_38(struct kunit *test)
+{
+	u8 nr;
+
+	for (nr = 2; nr <= 4; nr++) {
+		struct world *w = up(test, nr, nr, 8, true);
+
+		expect_rest(test, w, nr);
+		w->side[W_CLIENT].is_frozen = true;
+		w_break(w, W_SERVER, nr - 1, true);
+		KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 1);
+		w_wait(w, w_timers().delete_link);
+		if (nr == 2) {
+			expect_over(test, w, W_SERVER, SMC_LLC_WHY_DELETE_LINK_TIMEOUT);
+			continue;
+		}
+		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_link_down, 2);
+		KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 2);
+		w->side[W_CLIENT].is_frozen = false;
+		w_pump(w);
+		w_wait(w, 60000);
+		KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_terminated, 0);
+		w_check_rest(w);
+		expect_no_fault(test, w);
+	}
+}
+
+/* The end of the group is said on one link after the other. */
+static void end_is_said_on_every_link_err_36_err_37_lgt_04_lgt_06(struct kunit *test)
+{
+	struct world *w = up(test, 3, 3, 8, true);
+
+	/* A send that fails: at once on the next */
+	w_break(w, W_SERVER, 0, false);
+	end(w, W_SERVER);
+	w_pump(w);
+	KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 2);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_terminated, 1);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_terminated, 1);
+	expect_no_fault(test, w);
+
+	/* A client waits for an answer on each. */
+	w = up(test, 3, 3, 8, true);
+	w->side[W_SERVER].is_frozen = true;
+	end(w, W_CLIENT);
+	w_wait(w, 3 * w_timers().terminate - 1);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_terminated, 0);
+	KUNIT_EXPECT_EQ(test, requests(w, W_CLIENT, SMC_LLC_DELETE_LINK), 3);
+	w_wait(w, 1);
+	expect_over(test, w, W_CLIENT, SMC_LLC_WHY_DELETED);
+}
+
+/* Client and server: the link that carried the exchange is given up. */
+static void no_rkey_reply_err_39_err_40_err_41_err_42(struct kunit *test)
+{
+	struct smc_llc_event probe = { .type = SMC_LLC_EV_REQ_TEST_LINK };
+	int who, what;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		for (what = 0; what < 2; what++) {
+			struct world *w = up(test, 2, 2, 2, true);
+
+			w->now += 60000;
+			if (what) {
+				w_feed(w, who, &probe);
+			} else {
+				w_add_rmb(w, who);
+				w_request(w, who);
+			}
+			w->loses[who] = true;
+			w_pump(w);
+			w_wait(w, what ? w_timers().test_link : w_timers().reply);
+			KUNIT_EXPECT_EQ(test, w->side[who].why, what ?
+					SMC_LLC_WHY_TEST_LINK_TIMEOUT : SMC_LLC_WHY_RKEY_TIMEOUT);
+			w_wait(w, 60000);
+			expect_rest(test, w, 2);
+			KUNIT_EXPECT_EQ(test, known(w, who), what ? 1 : 2);
+		}
+	}
+}
+
+/* The first link is not touched by what is wrong with another. */
+static void confirm_link_with_wrong_data_err_43_amb_57_amb_65(struct kunit *test)
+{
+	int who;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		struct world *w = world_of(test, 2, 2, 2, false);
+		struct smc_llc_msg msg = { .type = SMC_LLC_CONFIRM_LINK };
+
+		w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK_CONT, false);
+		w_pump_until(w, W_SERVER, SMC_LLC_CONFIRM_LINK, false);
+		w->loses[W_SERVER] = true;
+		w_pump(w);
+		msg.is_reply = who == W_SERVER;
+		msg.confirm_link.end = w->side[!who].flow.link[1].local;
+		msg.confirm_link.end.qpn++;
+		msg.confirm_link.link_num = w->side[who].flow.link[1].num;
+		say(w, who, 1, &msg);
+		KUNIT_EXPECT_EQ(test, w->side[who].down_reason, SMC_LLC_DELETE_PROTOCOL);
+		expect_rest(test, w, 1);
+		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_up, 1);
+		KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_up, 1);
+	}
+}
+
+/* What a client accepts with must not make a parallel link. */
+static void parallel_link_is_deleted_err_45_lg_10(struct kunit *test)
+{
+	struct smc_llc_msg msg = { .type = SMC_LLC_ADD_LINK, .is_reply = true };
+	struct world *w = up(test, 2, 1, 2, true);
+	struct smc_llc_flow *flow = &w->side[W_SERVER].flow;
+
+	expect_rest(test, w, 2);
+	give_up(w, W_SERVER, 1, true);
+	w_pump(w);
+	w->side[W_CLIENT].is_frozen = true;
+	w_event(w, W_SERVER, SMC_LLC_EV_REQ_ADD_LINK, 0);
+	w_pump(w);
+	if (flow->config != SMC_LLC_CONFIG_ADD_LINK) {
+		w->side[W_CLIENT].is_frozen = false;
+		w_pump(w);
+		w_break(w, W_SERVER, 1, true);
+		w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK, false);
+	}
+	KUNIT_ASSERT_EQ(test, flow->config, SMC_LLC_CONFIG_ADD_LINK);
+	/* As if the server had offered the RNIC it uses already. */
+	flow->link[flow->config_target].local = flow->link[flow->config_link].local;
+	msg.add_link.end = flow->link[flow->config_link].peer;
+	msg.add_link.end.qpn = 0x777;
+	msg.add_link.end.mtu = SMC_MTU_1024;
+	msg.add_link.link_num = flow->link[flow->config_target].num;
+	say(w, W_SERVER, flow->config_link, &msg);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].down_reason, SMC_LLC_DELETE_PROTOCOL);
+	KUNIT_EXPECT_EQ(test, flow->config, SMC_LLC_CONFIG_DELETE_LINK);
+}
+
+/* Nothing counts any more on a link that the client has asked to delete. */
+static void commands_on_a_lost_link_err_46(struct kunit *test)
+{
+	struct smc_llc_msg msgs[] = {
+		{ .type = SMC_LLC_ADD_LINK }, { .type = SMC_LLC_CONFIRM_RKEY },
+		{ .type = SMC_LLC_DELETE_RKEY }, { .type = SMC_LLC_ADD_LINK_CONT },
+		{ .type = SMC_LLC_DELETE_LINK }, { .type = SMC_LLC_CONFIRM_LINK },
+	};
+	struct world *w = up(test, 2, 2, 2, true);
+	struct smc_llc_flow *before = kunit_kzalloc(test, sizeof(*before), GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, before);
+	w_break(w, W_CLIENT, 1, true);
+	*before = w->side[W_CLIENT].flow;
+	for (i = 0; i < ARRAY_SIZE(msgs); i++) {
+		say(w, W_CLIENT, 1, &msgs[i]);
+		KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].acts.nr, 0);
+	}
+	KUNIT_EXPECT_MEMEQ(test, before, &w->side[W_CLIENT].flow, sizeof(*before));
+	msgs[0].type = SMC_LLC_DELETE_LINK;
+	msgs[0].delete_link.is_all = true;
+	say(w, W_CLIENT, 1, &msgs[0]);
+	expect_over(test, w, W_CLIENT, SMC_LLC_WHY_PEER_DELETED);
+}
+
+/* Counts that do not go on where they were. */
+static void wrong_counts_while_adding_err_47_amb_24(struct kunit *test)
+{
+	int who;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		struct world *w = up(test, 1, 1, 2, true);
+		struct smc_llc_msg msg = { .type = SMC_LLC_ADD_LINK_CONT };
+		struct smc_llc_flow *flow = &w->side[who].flow;
+		unsigned int i;
+
+		for (i = 0; i < 4; i++)
+			w_add_rmb(w, W_SERVER);
+		w_pump(w);
+		w->side[W_CLIENT].has_rnic[1] = true;
+		w_tell_rnics(w, W_CLIENT);
+		w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK_CONT, false);
+		w_pump_until(w, W_CLIENT, SMC_LLC_ADD_LINK_CONT, true);
+		if (who == W_SERVER) {
+			w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK_CONT, false);
+			/* the client had one RMB, none is left */
+			msg.is_reply = true;
+			msg.add_link_cont.nr_rtokens = 1;
+		} else {
+			/* the server had five, three are left */
+			msg.add_link_cont.nr_rtokens = 4;
+		}
+		msg.add_link_cont.link_num = flow->link[flow->config_target].num;
+		say(w, who, 0, &msg);
+		expect_over(test, w, who, SMC_LLC_WHY_ADD_LINK_CONT_DATA);
+	}
+}
+
+/* Keys that no link of the group has, or one twice. */
+static void confirm_rkey_with_wrong_links_err_50_err_54(struct kunit *test)
+{
+	struct world *w = up(test, 2, 2, 2, true);
+	struct smc_llc_msg msg = { .type = SMC_LLC_CONFIRM_RKEY };
+
+	msg.confirm_rkey.here.rkey = 0x99;
+	say(w, W_CLIENT, 0, &msg);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].why, SMC_LLC_WHY_RKEY_MISSING);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].flow.link[1].state, SMC_LLC_LINK_LOST);
+
+	w = up(test, 3, 3, 3, true);
+	msg.confirm_rkey.nr_rtokens = 2;
+	msg.confirm_rkey.other[0].link_num = w->side[W_CLIENT].flow.link[1].num;
+	msg.confirm_rkey.other[1].link_num = w->side[W_CLIENT].flow.link[1].num;
+	say(w, W_CLIENT, 0, &msg);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].why, SMC_LLC_WHY_OUT_OF_SYNC);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].flow.link[0].state, SMC_LLC_LINK_LOST);
+}
+
+/* The most that one event can ask for: eight links lost, and the server told. */
+static void actions_are_bounded_err_50(struct kunit *test)
+{
+	struct world *w = up(test, 4, 4, 8, true);
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
+	struct w_side *client = &w->side[W_CLIENT];
+	struct smc_llc_flow *flow = &client->flow;
+	u8 i;
+
+	for (i = 1; i < SMC_LLC_LINKS; i++) {
+		flow->link[i] = flow->link[0];
+		flow->link[i].num = 100 + i;
+	}
+	ev.msg.type = SMC_LLC_CONFIRM_RKEY;
+	ev.msg.confirm_rkey.here.rkey = 0x99;
+	smc_llc_flow_event(flow, &ev, w->now, &client->acts);
+	KUNIT_EXPECT_EQ(test, w_nr(client, SMC_LLC_LINK_LOST), SMC_LLC_LINKS - 1);
+	KUNIT_EXPECT_EQ(test, client->acts.nr, 2 * (SMC_LLC_LINKS - 1) + 1);
+	KUNIT_EXPECT_LT(test, client->acts.nr, SMC_LLC_ACTIONS);
+}
+
+/* Queue pairs that cannot be had or connected: the other RNIC, or one link. */
+static void own_resources_fail_sl_12_sl_18_amb_28(struct kunit *test)
+{
+	int who, late;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		for (late = 0; late < 2; late++) {
+			struct world *w = world_of(test, 2, 2, 2, true);
+
+			w->side[who].create_fails = !late;
+			w->side[who].prepare_fails = late;
+			/* The first link of the server is prepared, too. */
+			if (late)
+				w->side[who].prepare_fails = false;
+			if (late && who == W_SERVER)
+				w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK, false);
+			if (late && who == W_CLIENT)
+				w_pump_until(w, W_CLIENT, SMC_LLC_CONFIRM_LINK, true);
+			w->side[who].prepare_fails = late;
+			w_pump(w);
+			if (who == W_SERVER && !late) {
+				KUNIT_EXPECT_EQ(test, w->side[W_SERVER].fail,
+						SMC_LLC_FAIL_DECLINE);
+				KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].fail,
+						SMC_LLC_FAIL_DECLINED);
+				expect_no_fault(test, w);
+				continue;
+			}
+			expect_rest(test, w, 1);
+			KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_up, 1);
+			w->side[who].create_fails = false;
+			w->side[who].prepare_fails = false;
+			w_wait(w, w_timers().add_link_retry);
+			expect_rest(test, w, 2);
+		}
+	}
+}
+
+/* An RNIC that vanishes takes its links along and a new one brings them back. */
+static void rnics_come_and_go_lg_12_lg_13_err_58(struct kunit *test)
+{
+	struct world *w = up(test, 2, 2, 2, true);
+	unsigned int i;
+
+	for (i = 0; i < 40; i++) {
+		int who = i & 1;
+		u8 rnic = (i >> 1) & 1;
+
+		w->now += 10000;
+		w_rnic_down(w, who, rnic, true);
+		w_pump(w);
+		/* LG-12: the other side's two RNICs still make two links. */
+		KUNIT_EXPECT_EQ(test, links(w), 2);
+		w_rnic_up(w, who, rnic);
+		expect_rest(test, w, 2);
+		KUNIT_EXPECT_EQ(test, class(w, W_SERVER), SMC_LGR_TYPE_SYMMETRIC);
+	}
+}
+
+/* The last link dies while another one is about to be confirmed. */
+static void last_link_dies_while_one_is_added(struct kunit *test)
+{
+	int who;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		struct world *w = up(test, 1, 1, 2, true);
+
+		w->now += 60000;
+		w->side[W_CLIENT].has_rnic[1] = true;
+		w->side[W_SERVER].has_rnic[1] = true;
+		w_tell_rnics(w, W_CLIENT);
+		w_tell_rnics(w, W_SERVER);
+		w_pump_until(w, W_SERVER, SMC_LLC_CONFIRM_LINK, false);
+		w_break(w, who, 0, true);
+		KUNIT_EXPECT_EQ(test, w->side[who].nr_link_down, 0);
+		w_pump(w);
+		w_wait(w, 60000);
+		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_terminated, 0);
+		expect_rest(test, w, 2);
+	}
+}
+
+static void chaos(struct kunit *test, u64 seed, unsigned int runs, unsigned int faults)
+{
+	struct world *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, w);
+	for (i = 0; i < runs; i++)
+		if (!chaos_run(w, seed + i, faults, 150)) {
+			KUNIT_FAIL(test, "seed %llu, faults %x, line %u: %s", seed + i, faults,
+				   w->line, w->fault);
+			return;
+		}
+}
+
+static void random_order_on_a_good_wire(struct kunit *test)
+{
+	chaos(test, 1, 300, CHAOS_REQUESTS);
+}
+
+static void random_breaks(struct kunit *test)
+{
+	chaos(test, 1000, 300, CHAOS_REQUESTS | CHAOS_BREAKS);
+}
+
+static void random_breaks_and_failures(struct kunit *test)
+{
+	chaos(test, 2000, 300, CHAOS_BREAKS | CHAOS_FAILURES | CHAOS_SLOW);
+}
+
+static void random_everything(struct kunit *test)
+{
+	chaos(test, 3000, 600, CHAOS_ALL);
+}
+
+static void random_nonsense_llc_11_err_54(struct kunit *test)
+{
+	struct world *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, w);
+	for (i = 0; i < 600; i++)
+		if (!chaos_nonsense(w, i, 30)) {
+			KUNIT_FAIL(test, "seed %u, line %u: %s", i, w->line, w->fault);
+			return;
+		}
+}
+
+static struct kunit_case llc_group_cases[] = {
+	KUNIT_CASE_PARAM(second_link_sl_07_sl_08_sl_09_sl_10_lg_12_lg_13_lg_14_addl_04,
+			 class_gen_params),
+	KUNIT_CASE(as_many_links_as_agreed_maxl_09_maxl_10_addl_05),
+	KUNIT_CASE(data_waits_fc_12_sl_13_sl_14_sl_15_sl_17_addl_16),
+	KUNIT_CASE(asymmetric_is_replaced_lg_15_lg_16_addl_06_addl_07_err_58_err_59),
+	KUNIT_CASE(rmbs_of_both_sides_rkey_20_rkey_21_addl_12_addl_14_addl_15),
+	KUNIT_CASE(rkeys_on_many_links_rkey_03_rkey_04_rkey_08_rkey_09),
+	KUNIT_CASE(rkey_sequence_for_nine_links_rkey_08_rkey_09),
+	KUNIT_CASE(bad_continuations_err_47_err_54_amb_39_amb_58),
+	KUNIT_CASE(numbers_of_lost_links_lid_03),
+	KUNIT_CASE(link_is_lost_and_replaced_dell_01_dell_03_to_dell_06_dell_10),
+	KUNIT_CASE(link_is_given_up_dell_07_dell_08_dell_14_lgt_03),
+	KUNIT_CASE(add_link_crosses_notice_ser_07),
+	KUNIT_CASE(add_link_crosses_delete_link_ser_08_amb_69),
+	KUNIT_CASE(whole_group_at_any_time_ser_09_ser_14_ser_21_amb_67),
+	KUNIT_CASE(add_link_crosses_confirm_rkey_ser_10_ser_18_rkey_12),
+	KUNIT_CASE(add_link_crosses_delete_rkey_amb_21),
+	KUNIT_CASE(test_link_at_any_time_ser_06_ser_11_ser_16),
+	KUNIT_CASE(delete_link_crosses_notice_ser_12),
+	KUNIT_CASE(delete_link_crosses_delete_link_ser_04_ser_13),
+	KUNIT_CASE(both_lose_the_same_link_ser_13_err_48),
+	KUNIT_CASE(delete_link_crosses_confirm_rkey_ser_15_ser_20_amb_20),
+	KUNIT_CASE(confirm_rkey_crosses_notice_ser_17),
+	KUNIT_CASE(confirm_rkey_crosses_delete_link_ser_19),
+	KUNIT_CASE(rkey_exchanges_of_both_sides_ser_05_ser_22_rkey_14_amb_19),
+	KUNIT_CASE(exchange_is_begun_anew_llc_14_rkey_05),
+	KUNIT_CASE(second_link_without_confirm_err_25_err_31_err_56_err_57_sl_16_sl_18),
+	KUNIT_CASE(second_link_cannot_be_confirmed_sl_16_err_19),
+	KUNIT_CASE(later_link_without_confirm_err_26_err_32_tmr_12_tmr_13),
+	KUNIT_CASE(no_answer_while_adding_err_29_err_33_err_35),
+	KUNIT_CASE(no_answer_in_first_contact_resets_err_28_err_30_err_33_err_34),
+	KUNIT_CASE(delete_link_of_client_unanswered_err_36),
+	KUNIT_CASE(delete_link_of_server_unanswered_err_38),
+	KUNIT_CASE(end_is_said_on_every_link_err_36_err_37_lgt_04_lgt_06),
+	KUNIT_CASE(no_rkey_reply_err_39_err_40_err_41_err_42),
+	KUNIT_CASE(confirm_link_with_wrong_data_err_43_amb_57_amb_65),
+	KUNIT_CASE(parallel_link_is_deleted_err_45_lg_10),
+	KUNIT_CASE(commands_on_a_lost_link_err_46),
+	KUNIT_CASE(wrong_counts_while_adding_err_47_amb_24),
+	KUNIT_CASE(confirm_rkey_with_wrong_links_err_50_err_54),
+	KUNIT_CASE(actions_are_bounded_err_50),
+	KUNIT_CASE(own_resources_fail_sl_12_sl_18_amb_28),
+	KUNIT_CASE(rnics_come_and_go_lg_12_lg_13_err_58),
+	KUNIT_CASE(last_link_dies_while_one_is_added),
+	KUNIT_CASE(random_order_on_a_good_wire),
+	KUNIT_CASE(random_breaks),
+	KUNIT_CASE(random_breaks_and_failures),
+	KUNIT_CASE(random_everything),
+	KUNIT_CASE(random_nonsense_llc_11_err_54),
+	{}
+};
+
+static struct kunit_suite llc_group_suite = {
+	.name = "smc_llc_group",
+	.test_cases = llc_group_cases,
+};
+
+kunit_test_suite(llc_group_suite);
