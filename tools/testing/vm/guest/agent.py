@@ -304,7 +304,7 @@ class Agent:
         return {"yes": os.path.exists(req["path"])}
 
     def op_sockets(self, req):
-        return {"list": smcdiag.sockets()}
+        return {"list": smcdiag.sockets(req.get("netns"))}
 
     def op_counters(self, req):
         """All counters of the RDMA device."""

@@ -18,9 +18,9 @@ def stream_server(h, port, n_in, n_out, sndbuf=0, rcvbuf=0, limit=30011):
     ls.close()
 
 
-def stream_client(h, port, n_in, n_out, sndbuf=0, rcvbuf=0, limit=30011):
+def stream_client(h, port, n_in, n_out, limit=30011, **kw):
     t0 = time.monotonic()
-    s = h.connect(port, sndbuf=sndbuf, rcvbuf=rcvbuf)
+    s = h.connect(port, **kw)
     took = time.monotonic() - t0
     h.both_ways(s, n_in, 1, n_out, 2, limit)
     h.mark("moved")
@@ -81,6 +81,18 @@ def connect_all(h, port, n, threads, **kw):
     return socks
 
 
+def parallel(h, port, n, rounds, **kw):
+    """N connections that are made at once, open at once and asked in turn."""
+    socks = connect_all(h, port, n, n, **kw)
+    h.mark("open")
+    h.gate("ask")
+    for _ in range(rounds):
+        for i, s in enumerate(socks):
+            h.request(s, 1 + i, 3000 - i)
+    for s in socks:
+        h.finish(s)
+
+
 def ends_first(h, s, n):
     """Send N bytes, end the sending, read what goes_on() sends."""
     h.send_stream(s, n, 1)
@@ -112,9 +124,9 @@ def is_reset(h, s):
     s.close()
 
 
-def keep_asking(h, port):
+def keep_asking(h, port, **kw):
     """One connection that asks until it breaks; returns the errno, 0 for EOF."""
-    s = h.connect(port)
+    s = h.connect(port, **kw)
     h.request(s, 1000, 1000)
     h.mark("connected")
     try:

@@ -24,6 +24,8 @@ import struct
 import threading
 import time
 
+import netns
+
 AF_SMC = 43
 SMCPROTO_SMC, SMCPROTO_SMC6 = 0, 1
 PATTERN_LEN = 65521  # a prime: no period shared with any ring or page size
@@ -366,6 +368,8 @@ def run(path, func, args, config, mark_fd):
     deadline with a trace of all its threads.
     """
     h = Half(config, mark_fd)
+    if config.get("netns"):
+        netns.enter(config["netns"])
     faulthandler.dump_traceback_later(config.get("deadline", 120), exit=True)
     val = getattr(load(path), func)(h, **args)
     h.mark("return", value=val)

@@ -8,6 +8,8 @@ import socket
 import struct
 import sys
 
+import netns
+
 AF_SMC = 43
 NETLINK_SOCK_DIAG = 4
 SOCK_DIAG_BY_FAMILY = 20
@@ -88,10 +90,12 @@ def message(d):
     return out
 
 
-def sockets():
-    """All SMC sockets of this network namespace, as dictionaries."""
+def sockets(name=None):
+    """All SMC sockets of this network namespace, or of that of a name, as dictionaries."""
     out = []
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG) as s:
+    with netns.inside(name):
+        s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG)
+    with s:
         s.settimeout(20)
         body = struct.pack("=BHB48s", AF_SMC, 0, EXT_CONNINFO | EXT_LGRINFO, b"")
         s.sendall(struct.pack("=IHHII", 16 + len(body), SOCK_DIAG_BY_FAMILY,

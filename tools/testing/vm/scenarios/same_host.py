@@ -3,79 +3,15 @@
 
 covers: PID-04 PID-05 LG-05 LG-06 LG-19 SC-05 SC-09 RACE-01 RACE-02 RACE-04 RMB-33
 """
-import errno
 import os
 import socket
-import struct
 import threading
 
-from common import serve, stream_server
+from common import (aborts, ends_first, goes_on, is_reset, parallel, serve, stream_client,
+                    stream_server)
 
 timeout = 120
 N = 300_007
-
-
-def bulk(h, port, addr, v6, n_in, n_out):
-    s = h.connect(port, addr=addr, v6=v6)
-    h.both_ways(s, n_in, 1, n_out, 2)
-    h.mark("moved")
-    h.gate("end")
-    h.finish(s)
-
-
-def parallel(h, port, addr, v6, n, rounds):
-    """N connections that are made at once, open at once and asked in turn."""
-    socks, err = [], []
-
-    def connect():
-        try:
-            socks.append(h.connect(port, addr=addr, v6=v6))
-        except BaseException as e:
-            err.append(e)
-
-    threads = [threading.Thread(target=connect, daemon=True) for _ in range(n)]
-    for th in threads:
-        th.start()
-    for th in threads:
-        th.join(h.left())
-    if err:
-        raise err[0]
-    h.equal(len(socks), n, "connections")
-    h.mark("open")
-    h.gate("ask")
-    for _ in range(rounds):
-        for i, s in enumerate(socks):
-            h.request(s, 1 + i, 3000 - i)
-    for s in socks:
-        h.finish(s)
-
-
-def ends_first(h, s):
-    h.send_stream(s, N, 1)
-    s.shutdown(socket.SHUT_WR)
-    h.raises("send after shutdown", errno.EPIPE, s.send, b"x")
-    h.recv_stream(s, 2 * N, 2)
-    h.at_end(s)
-    s.close()
-
-
-def goes_on(h, s):
-    h.recv_stream(s, N, 1)
-    h.at_end(s)
-    h.send_stream(s, 2 * N, 2)
-    h.finish(s)
-
-
-def aborts(h, s):
-    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    h.recv_exact(s, 3)
-    s.close()
-
-
-def is_told(h, s):
-    s.sendall(b"abc")
-    h.raises("read", errno.ECONNRESET, s.recv, 1)
-    s.close()
 
 
 def one_process(h, port, addr, v6):
@@ -86,12 +22,12 @@ def one_process(h, port, addr, v6):
         s = h.connect(port, addr=addr, v6=v6)
         return s, h.accept(ls)
 
-    for client, server in ((ends_first, goes_on), (goes_on, ends_first),
-                           (aborts, is_told), (is_told, aborts)):
+    for client, server, args in ((ends_first, goes_on, (N,)), (goes_on, ends_first, (N,)),
+                                 (aborts, is_reset, ()), (is_reset, aborts, ())):
         s, c = pair()
-        th = threading.Thread(target=client, args=(h, s), daemon=True)
+        th = threading.Thread(target=client, args=(h, s, *args), daemon=True)
         th.start()
-        server(h, c)
+        server(h, c, *args)
         th.join(h.left())
         h.check(not th.is_alive(), f"{client.__name__} did not end")
 
@@ -136,7 +72,7 @@ def stream(t, port, addr, v6, mode, reason=None):
     t.rdma_start()
     s = t.half(t.a, stream_server, ipv=6 if v6 else 4, port=port, n_in=n_in, n_out=n_out)
     s.expect("listening", t.left())
-    c = t.half(t.a, bulk, port=port, addr=addr, v6=v6, n_in=n_in, n_out=n_out)
+    c = t.half(t.a, stream_client, port=port, addr=addr, v6=v6, n_in=n_in, n_out=n_out)
     t.expect_all("moved", s, c)
     t.mode(t.a, mode, port, 2, reason)
     if mode == "SMC-R":
@@ -189,7 +125,7 @@ def run(t):
     t.rdma_start()
     s = t.half(t.a, stream_server, port=5241, n_in=N, n_out=N)
     s.expect("listening", t.left())
-    c = t.half(t.b, bulk, port=5241, addr=t.a.ip, v6=False, n_in=N, n_out=N)
+    c = t.half(t.b, stream_client, port=5241, addr=t.a.ip, v6=False, n_in=N, n_out=N)
     t.expect_all("moved", s, c)
     t.mode(t.b, "SMC-R", 5241)
     t.carried(t.b, N)

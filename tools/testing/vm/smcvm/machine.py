@@ -425,9 +425,9 @@ class Machine:
             return self.read(path).strip()
         return self.write(path, value)
 
-    def sockets(self, **want):
-        """SMC sockets by sock_diag whose fields equal WANT."""
-        return [s for s in self.call("sockets")["list"]
+    def sockets(self, netns=None, **want):
+        """SMC sockets of a namespace by sock_diag whose fields equal WANT."""
+        return [s for s in self.call("sockets", netns=netns)["list"]
                 if all(s.get(k) == v for k, v in want.items())]
 
     def counters(self, dev="rxe0"):

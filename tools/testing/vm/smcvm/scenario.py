@@ -161,12 +161,16 @@ class Test:
 
     # Halves
 
-    def half(self, vm, func, family=None, ipv=None, **args):
-        """Start the function FUNC of the scenario's file on machine VM."""
+    def half(self, vm, func, family=None, ipv=None, netns=None, **args):
+        """Start the function FUNC of the scenario's file on machine VM.
+
+        With NETNS in the network namespace of that name.
+        """
         peer = self.b if vm is self.a else self.a
         config = {"family": family or self.family, "ipv": ipv or self.ipv,
                   "slow": self.slow, "peer4": peer.ip, "peer6": peer.ip6,
-                  "deadline": max(1, self.left() - 5), "dialect": self.dialect}
+                  "deadline": max(1, self.left() - 5), "dialect": self.dialect,
+                  "netns": netns}
         name = func if isinstance(func, str) else func.__name__
         return vm.half(self.guest_path(self.case.scenario.path), name, args, config)
 
@@ -274,14 +278,14 @@ class Test:
         if sent > most:
             raise Failed(f"{vm.name}: {sent} RDMA packets, want at most {most}")
 
-    def mode(self, vm, want, port, count=1, reason=None):
+    def mode(self, vm, want, port, count=1, reason=None, netns=None):
         """Wait until VM lists COUNT sockets of PORT in mode WANT ("SMC-R", "TCP")."""
         if self.family != "smc":
             return []
         seen = []
 
         def there():
-            seen[:] = [s for s in vm.sockets() if port in (s["sport"], s["dport"])
+            seen[:] = [s for s in vm.sockets(netns) if port in (s["sport"], s["dport"])
                        and s["state"] not in ("LISTEN", "INIT")]
             good = [s for s in seen if s["mode"] == want and
                     (reason is None or s["reason"] == reason)]
@@ -289,18 +293,18 @@ class Test:
         try:
             return self.wait(there, "mode", 20)
         except Failed:
-            raise Failed(f"{vm.name}: {count} sockets of mode {want}"
+            raise Failed(f"{vm.name} {netns or ''}: {count} sockets of mode {want}"
                          f"{'' if reason is None else f' and reason {reason:#010x}'} "
                          f"on port {port} wanted, there are: {seen}") from None
 
-    def no_sockets(self, vm, port):
+    def no_sockets(self, vm, port, netns=None):
         """Wait until VM has no SMC socket of PORT any more."""
         if self.family != "smc":
             return
         seen = []
 
         def gone():
-            seen[:] = [s for s in vm.sockets() if port in (s["sport"], s["dport"])]
+            seen[:] = [s for s in vm.sockets(netns) if port in (s["sport"], s["dport"])]
             return not seen
         try:
             self.wait(gone, "", 60)
