@@ -241,8 +241,8 @@ void smc_nego_add_prefix(struct smc_nego_subnets *subnets, const u8 addr[16],
  *	in the last four bytes
  *
  * For connections that do not leave the host: whatever address they use, there
- * is a subnet to name, of which the server, who knows its own peer ID, makes no
- * use. Link-local addresses serve, too.
+ * is a subnet to name, of which a server of this host makes no use. Link-local
+ * addresses serve, too.
  *
  * Context: Any context.
  */

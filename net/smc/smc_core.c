@@ -197,6 +197,7 @@ static bool lgr_key_matches(const struct smc_link_group *lgr, const struct smc_l
 
 	return net_eq(own->net, key->net) && own->role == key->role &&
 	       own->vlan == key->vlan && own->version == key->version &&
+	       own->peer_net == key->peer_net &&
 	       smc_nego_same_peer(own->peer_id, own->peer_gid, key->peer_id, key->peer_gid);
 }
 

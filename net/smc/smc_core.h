@@ -68,6 +68,8 @@ struct smc_link {
  * @role: ours
  * @vlan: VLAN id, 0 for none
  * @version: of SMC-R, by which the two speak
+ * @peer_net: cookie of the peer's namespace where it is on this host, which this
+ *	      kernel knows for itself; 0 for another host
  * @peer_id: who the peer says it is
  * @peer_gid: GID of its RNIC, as in its first message
  * @peer_mac: MAC address of that RNIC
@@ -75,13 +77,15 @@ struct smc_link {
  *
  * Anybody may claim a peer ID. So a server does not let a client into a group
  * that has no link to the RNIC which that client named, nor make it wait for
- * the first contact of another address.
+ * the first contact of another address. No claim leads into a group with a
+ * namespace of this host.
  */
 struct smc_lgr_key {
 	struct net *net;
 	enum smc_role role;
 	u16 vlan;
 	u8 version;
+	u64 peer_net;
 	u8 peer_id[8];
 	u8 peer_gid[16];
 	u8 peer_mac[6];

@@ -14,6 +14,9 @@
  * What it had taken (a reservation in a link group, the RDMA port) is given
  * back in one place, smc_hs_cleanup().
  *
+ * Same host: where both ends are sockets of this host, they find each other by
+ * smc_host.c and use one RDMA port, whatever their routes and namespaces.
+ *
  * Ownership: struct smc_hs belongs to the work item, which never runs twice at
  * a time. It holds a reference on the socket, and it owns the RDMA end and a
  * reference on the link group while the handshake lasts. A connection that
@@ -32,6 +35,7 @@
 #include "smc_eid.h"
 #include "smc_fallback.h"
 #include "smc_grow.h"
+#include "smc_host.h"
 #include "smc_hs.h"
 #include "smc_life.h"
 #include "smc_link.h"
@@ -90,6 +94,11 @@ enum smc_hs_growth {
  * @routed: the same for a way that may cross subnets; empty if there is none
  * @route: that way
  * @is_routing: it is being looked for
+ * @name: of the connection, should its other end be on this host
+ * @pair: with the handshake at the other end, which a client may still wait for;
+ *	or NULL
+ * @is_local_only: @end serves nothing but such a connection, client only
+ * @peer_net: namespace of the other end, once that is known to be on this host
  * @peer_id: our peer ID
  * @subnets: what a client proposes
  * @lgr: the link group, with a reservation until @is_joined
@@ -130,6 +139,10 @@ struct smc_hs {
 	struct smc_ib_end routed;
 	struct smc_route route;
 	bool is_routing;
+	struct smc_host_name name;
+	struct smc_host_pair *pair;
+	bool is_local_only;
+	u64 peer_net;
 	u8 peer_id[8];
 	struct smc_nego_subnets subnets;
 	struct smc_link_group *lgr;
@@ -270,6 +283,50 @@ static enum smc_hs_outcome smc_hs_send(struct smc_hs *hs)
 	return SMC_HS_GO_ON;
 }
 
+static enum smc_role smc_hs_role(const struct smc_hs *hs)
+{
+	return hs->is_server ? SMC_ROLE_SERVER : SMC_ROLE_CLIENT;
+}
+
+static void smc_hs_leave_pair(struct smc_hs *hs)
+{
+	if (hs->pair)
+		smc_host_leave(hs->pair, smc_hs_role(hs));
+	hs->pair = NULL;
+}
+
+/* Between the two ends on this host somebody has changed a message, SEC-08. */
+static enum smc_hs_outcome smc_hs_forged(struct smc_hs *hs)
+{
+	smc_stat_inc(hs->net, SMC_STAT_CLC_BAD);
+	return smc_hs_fail(hs, -ECONNRESET);
+}
+
+/* A client may be a neighbour: then it has chosen the port for both. */
+static enum smc_decline smc_hs_server_port(struct smc_hs *hs)
+{
+	if (smc_pnet_may_be_local(hs->net))
+		hs->pair = smc_host_take(&hs->name, hs->net, &hs->proposal, &hs->end);
+	if (!hs->pair)
+		return smc_pnet_find(hs->smc->tcp->sk, &hs->end, NULL);
+	hs->peer_net = smc_host_net(hs->pair, SMC_ROLE_CLIENT);
+	return SMC_DECLINE_NONE;
+}
+
+/* The port of the route; without one, any for a server that is a neighbour. */
+static enum smc_decline smc_hs_client_port(struct smc_hs *hs)
+{
+	struct sock *tsk = hs->smc->tcp->sk;
+	enum smc_decline reason;
+
+	reason = smc_pnet_find(tsk, &hs->end, &hs->subnets);
+	if (reason == SMC_DECLINE_NONE || !smc_pnet_may_be_local(hs->net) ||
+	    smc_pnet_find_local(tsk, &hs->end, &hs->subnets) != SMC_DECLINE_NONE)
+		return reason;
+	hs->is_local_only = true;
+	return SMC_DECLINE_NONE;
+}
+
 /* Which RDMA port, and may this connection use RDMA at all? */
 static enum smc_hs_outcome smc_hs_find_end(struct smc_hs *hs)
 {
@@ -283,13 +340,14 @@ static enum smc_hs_outcome smc_hs_find_end(struct smc_hs *hs)
 	reason = smc_peer_recall(hs->net, &peer);
 	if (reason != SMC_DECLINE_NONE)
 		return smc_hs_to_tcp(hs, reason);
-	reason = smc_pnet_find(tsk, &hs->end, hs->is_server ? NULL : &hs->subnets);
+	reason = hs->is_server ? smc_hs_server_port(hs) : smc_hs_client_port(hs);
 	if (reason != SMC_DECLINE_NONE)
 		return smc_hs_to_tcp(hs, reason);
 	hs->has_end = true;
 	smc_pnet_local_id(hs->net, &hs->end, hs->peer_id);
 	/* only for hosts that can have use for it */
-	if (!smc_eid_any(READ_ONCE(smc_net(hs->net)->set.default_eid)) ||
+	if (hs->pair || hs->is_local_only ||
+	    !smc_eid_any(READ_ONCE(smc_net(hs->net)->set.default_eid)) ||
 	    !smc_pnet_find_routed(tsk, &hs->routed))
 		hs->routed.dev = NULL;
 	return SMC_HS_GO_ON;
@@ -346,9 +404,10 @@ static void smc_hs_key(struct smc_hs *hs, struct smc_lgr_key *key, u8 version, c
 {
 	memset(key, 0, sizeof(*key));
 	key->net = hs->net;
-	key->role = hs->is_server ? SMC_ROLE_SERVER : SMC_ROLE_CLIENT;
+	key->role = smc_hs_role(hs);
 	key->vlan = hs->end.vlan;
 	key->version = version;
+	key->peer_net = hs->peer_net;
 	memcpy(key->peer_id, peer_id, sizeof(key->peer_id));
 	memcpy(key->peer_gid, peer_gid, sizeof(key->peer_gid));
 	memcpy(key->peer_mac, peer_mac, sizeof(key->peer_mac));
@@ -827,6 +886,8 @@ static enum smc_hs_outcome smc_hs_server_accept(struct smc_hs *hs)
 	smc_hs_own_data(hs, &end, &rmbe);
 	smc_nego_build_accept(&hs->tx, &end, &rmbe, hs->link->wr.end.mtu, &hs->params,
 			      hs->is_first);
+	if (hs->pair)
+		smc_host_say(hs->pair, SMC_ROLE_SERVER, &hs->tx.accept);
 	hs->is_told = true;
 	return smc_hs_send(hs);
 }
@@ -839,6 +900,8 @@ static enum smc_hs_outcome smc_hs_server_check(struct smc_hs *hs)
 	struct smc_ib_peer peer;
 	struct smc_link *link;
 
+	if (hs->pair && smc_host_check(hs->pair, SMC_ROLE_CLIENT, &hs->rx.accept))
+		return smc_hs_forged(hs);
 	/* the client may name any active link of the group, SC-09 */
 	smc_hs_peer_end(hs, &hs->rx.accept, &peer);
 	link = hs->is_first ? NULL : smc_lgr_link_by_peer(hs->lgr, &peer);
@@ -925,8 +988,10 @@ static enum smc_hs_outcome smc_hs_server_choose(struct smc_hs *hs)
 			return out;
 		local.has_v2 = out == SMC_HS_GO_ON;
 	}
+	/* FC-03, FC-04: a neighbour is nearer than any subnet */
 	reason = smc_nego_server(&hs->proposal, &local,
-				 smc_pnet_shares_subnet(hs->smc->tcp->sk, &hs->proposal), &taken);
+				 hs->pair || smc_pnet_shares_subnet(hs->smc->tcp->sk, &hs->proposal),
+				 &taken);
 	if (reason != SMC_DECLINE_NONE)
 		return smc_hs_to_tcp(hs, reason);
 	hs->params = taken.params;
@@ -983,6 +1048,11 @@ static enum smc_hs_outcome smc_hs_client_propose(struct smc_hs *hs)
 	if (reason != SMC_DECLINE_NONE)
 		return smc_hs_to_tcp(hs, reason);
 	hs->proposal = hs->tx.proposal;
+	/* before the server can ask for it */
+	if (smc_pnet_may_be_local(hs->net))
+		hs->pair = smc_host_offer(&hs->name, hs->net, &hs->end, hs->peer_id);
+	if (hs->is_local_only && !hs->pair)
+		return smc_hs_to_tcp(hs, SMC_DECLINE_MEM);
 	return smc_hs_send(hs);
 }
 
@@ -1104,13 +1174,39 @@ static enum smc_hs_outcome smc_hs_client_confirm(struct smc_hs *hs)
 	if (hs->is_first)
 		mtu = min_t(u8, mtu, hs->link->peer.mtu);
 	smc_nego_build_confirm(&hs->tx, &end, &rmbe, mtu, &hs->params, hs->is_first);
+	if (hs->pair)
+		smc_host_say(hs->pair, SMC_ROLE_CLIENT, &hs->tx.accept);
 	hs->is_told = true;
 	return smc_hs_send(hs);
 }
 
+/*
+ * Has a server of this host found us, and is this its Accept? Otherwise it is
+ * another host, which has no use for a port that only serves this one.
+ */
+static enum smc_hs_outcome smc_hs_client_meet(struct smc_hs *hs)
+{
+	int rc = smc_host_check(hs->pair, SMC_ROLE_SERVER, &hs->rx.accept);
+
+	if (!rc) {
+		hs->peer_net = smc_host_net(hs->pair, SMC_ROLE_SERVER);
+		return SMC_HS_GO_ON;
+	}
+	if (rc == -EBADMSG)
+		return smc_hs_forged(hs);
+	if (hs->is_local_only)
+		return smc_hs_to_tcp(hs, SMC_DECLINE_DIFFPREFIX);
+	smc_hs_leave_pair(hs);
+	return SMC_HS_GO_ON;
+}
+
 static enum smc_hs_outcome smc_hs_client_accept(struct smc_hs *hs)
 {
-	return smc_hs_recv(hs, SMC_CLC_ACCEPT);
+	enum smc_hs_outcome out = smc_hs_recv(hs, SMC_CLC_ACCEPT);
+
+	if (out != SMC_HS_GO_ON || !hs->pair)
+		return out;
+	return smc_hs_client_meet(hs);
 }
 
 /* Step 1 is smc_hs_client_agreed(). */
@@ -1139,6 +1235,8 @@ static void smc_hs_cleanup(struct smc_hs *hs, enum smc_hs_outcome out)
 	struct smc_conn *conn = &hs->smc->conn;
 	struct smc_link_group *lgr = hs->lgr;
 
+	/* the pair borrows the end */
+	smc_hs_leave_pair(hs);
 	if (hs->has_end)
 		smc_ib_end_put(&hs->end);
 	smc_ib_end_put(&hs->routed);
@@ -1346,6 +1444,7 @@ static void smc_hs_start(struct smc_sock *smc, bool is_server)
 	hs->net = sock_net(&smc->sk);
 	hs->is_server = is_server;
 	hs->step = is_server ? smc_hs_server_steps : smc_hs_client_steps;
+	smc_host_name(smc->tcp->sk, smc_hs_role(hs), &hs->name);
 	sock_hold(&smc->sk);
 	smc->hs = hs;
 }

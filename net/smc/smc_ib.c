@@ -469,9 +469,10 @@ static int smc_ib_try_own_ports(struct smc_ib_dev *dev, struct smc_ib_end *end)
  * @end: as with smc_ib_find()
  *
  * The first active port, in the order in which devices came, that has a GID
- * without VLAN on its own network device. Both ends of a connection look at
- * the same list, so they find the same port: an RNIC reaches itself by its own
- * MAC address, but no switch sends a frame back to where it came from.
+ * without VLAN on its own network device, whichever namespace that is in. The
+ * client of a connection chooses it, and the server uses the same one: an RNIC
+ * reaches itself by its own MAC address, but no switch sends a frame back to
+ * where it came from.
  *
  * Context: Process context, may sleep (ports are queried).
  * Return: 0, or -ENODEV if there is none.
@@ -653,6 +654,19 @@ bool smc_ib_end_is_up(const struct smc_ib_end *end)
 		return false;
 	rdma_put_gid_attr(attr);
 	return true;
+}
+
+/**
+ * smc_ib_end_serves() - may a namespace use a local end that another one found?
+ * @end: holds its reference
+ * @net: the namespace
+ *
+ * Context: Any context.
+ * Return: true if the device works and RDMA shares it with @net.
+ */
+bool smc_ib_end_serves(const struct smc_ib_end *end, const struct net *net)
+{
+	return !smc_ib_end_is_dead(end) && rdma_dev_access_netns(end->dev->ibdev, net);
 }
 
 /**

@@ -3,9 +3,9 @@
  * From a TCP connection to the RDMA port that serves its route, and the
  * subnets by which both ends find out that they share a LAN.
  *
- * A connection whose route does not leave the host has neither: where the
- * operator allows it (net.smc.same_host), an RNIC reaches itself, and what the
- * ends share is the peer ID.
+ * Where the operator allows it (net.smc.same_host), a connection whose route has
+ * no such port may find its other end on this very host (smc_host.c). Then any
+ * port will do: an RNIC reaches itself.
  *
  * Also here: the memory of peers whose RDMA path failed. A blocked UDP port
  * or an MTU hole costs the first connection some seconds of handshake; those
@@ -227,29 +227,6 @@ out:
 	return subnets->nr_prefixes > 0;
 }
 
-/* Does the route end where it begins, and may SMC serve such connections? */
-static bool smc_pnet_is_local(const struct sock *tsk, const struct net_device *ndev)
-{
-	return ndev->flags & IFF_LOOPBACK && READ_ONCE(smc_net(sock_net(tsk))->set.same_host);
-}
-
-static enum smc_decline smc_pnet_find_local(struct sock *tsk, struct smc_ib_end *end,
-					    struct smc_nego_subnets *subnets)
-{
-	struct in6_addr peer;
-
-	if (smc_ib_find_any(sock_net(tsk), end))
-		return SMC_DECLINE_NOSMCRDEV;
-	if (!subnets)
-		return SMC_DECLINE_NONE;
-	memset(subnets, 0, sizeof(*subnets));
-	subnets->is_ipv6 = !smc_pnet_is_ipv4(tsk);
-	/* ours or the peer's, both are addresses of this host */
-	smc_peer_addr(tsk, &peer);
-	smc_nego_add_host(subnets, peer.s6_addr);
-	return SMC_DECLINE_NONE;
-}
-
 /**
  * smc_pnet_find() - the RDMA port and subnets for a connection
  * @tsk: the connected inner TCP socket
@@ -258,7 +235,7 @@ static enum smc_decline smc_pnet_find_local(struct sock *tsk, struct smc_ib_end 
  *
  * The port is the one under the device of the route, with its VLAN: no list
  * is configured (GEN-01, GEN-09, AMB-68, SEC-01). A route over loopback has
- * none; with net.smc.same_host any port serves it, the same one at both ends.
+ * none.
  *
  * Context: Process context, may sleep.
  * Return: SMC_DECLINE_NONE, SMC_DECLINE_NOSMCRDEV (no device, or not up),
@@ -274,10 +251,6 @@ enum smc_decline smc_pnet_find(struct sock *tsk, struct smc_ib_end *end,
 
 	if (!ndev)
 		return reason;
-	if (smc_pnet_is_local(tsk, ndev)) {
-		reason = smc_pnet_find_local(tsk, end, subnets);
-		goto out;
-	}
 	if (ndev->flags & IFF_LOOPBACK)
 		goto out;
 	if (is_vlan_dev(ndev))
@@ -334,6 +307,56 @@ bool smc_pnet_find_routed(struct sock *tsk, struct smc_ib_end *end)
 	return found;
 }
 
+/**
+ * smc_pnet_may_be_local() - may SMC serve connections inside this host
+ * @net: the namespace
+ *
+ * Context: Any context.
+ * Return: true if the namespace allows it; the other end must as well.
+ */
+bool smc_pnet_may_be_local(const struct net *net)
+{
+	return READ_ONCE(smc_net(net)->set.same_host);
+}
+
+/* Our address of the connection, IPv4 mapped. */
+static void smc_pnet_own_addr(const struct sock *tsk, struct in6_addr *own)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	if (tsk->sk_family == AF_INET6) {
+		*own = tsk->sk_v6_rcv_saddr;
+		return;
+	}
+#endif
+	ipv6_addr_set_v4mapped(inet_sk(tsk)->inet_saddr, own);
+}
+
+/**
+ * smc_pnet_find_local() - an RDMA port for a connection that stays in this host
+ * @tsk: the client's connected inner TCP socket
+ * @end: filled on success; ends with smc_ib_end_put()
+ * @subnets: filled with what the client proposes
+ *
+ * It proposes its own address as a subnet: no server on another host has an
+ * interface there, so none accepts what only serves this host.
+ *
+ * Context: Process context, may sleep.
+ * Return: SMC_DECLINE_NONE; SMC_DECLINE_NOSMCRDEV if there is no port.
+ */
+enum smc_decline smc_pnet_find_local(struct sock *tsk, struct smc_ib_end *end,
+				     struct smc_nego_subnets *subnets)
+{
+	struct in6_addr own;
+
+	if (smc_ib_find_any(sock_net(tsk), end))
+		return SMC_DECLINE_NOSMCRDEV;
+	memset(subnets, 0, sizeof(*subnets));
+	subnets->is_ipv6 = !smc_pnet_is_ipv4(tsk);
+	smc_pnet_own_addr(tsk, &own);
+	smc_nego_add_host(subnets, own.s6_addr);
+	return SMC_DECLINE_NONE;
+}
+
 static bool smc_pnet_match_ipv4(struct net_device *ndev, const struct smc_clc_proposal *prop)
 {
 	const struct in_ifaddr *ifa;
@@ -378,23 +401,13 @@ out:
 	return found;
 }
 
-/* The client's route and ours are loopback: it is this host, or an impostor. */
-static bool smc_pnet_is_self(struct sock *tsk, const struct smc_clc_proposal *prop)
-{
-	u8 own_id[8];
-
-	smc_pnet_local_id(sock_net(tsk), NULL, own_id);
-	return !memcmp(prop->peer_id, own_id, sizeof(own_id));
-}
-
 /**
  * smc_pnet_shares_subnet() - is the client on a LAN of ours
  * @tsk: the server's connected inner TCP socket
  * @prop: what the client says of its interface
  *
  * FC-03, FC-04: a subnet or prefix of the interface that this connection uses
- * is among those proposed. Inside the host the client must be this host
- * (AMB-55): its peer ID is ours, PID-05.
+ * is among those proposed.
  *
  * Context: Process context.
  * Return: true if it is.
@@ -406,9 +419,7 @@ bool smc_pnet_shares_subnet(struct sock *tsk, const struct smc_clc_proposal *pro
 
 	if (!ndev)
 		return false;
-	if (smc_pnet_is_local(tsk, ndev))
-		found = smc_pnet_is_self(tsk, prop);
-	else if (!prop->nr_prefixes)
+	if (!prop->nr_prefixes)
 		found = smc_pnet_match_ipv4(ndev, prop);
 	else
 		found = smc_pnet_match_ipv6(ndev, prop);

@@ -399,6 +399,7 @@ struct core_match {
 	const char *what;
 	bool is_client;
 	u16 vlan;
+	u64 peer_net;
 	u8 instance;
 	u8 host;
 	u8 gid;
@@ -417,6 +418,7 @@ static const struct core_match core_matches[] = {
 	{ .what = "a MAC address that no link ends at", .mac = 7 },
 	{ .what = "the opposite role", .is_client = true },
 	{ .what = "another VLAN", .vlan = 100 },
+	{ .what = "a namespace of this host", .peer_net = 7 },
 	{ .what = "another host", .host = 1 },
 	{ .what = "the same host, started again", .instance = 1 },
 	{ .what = "another port of our RNIC", .port = 1 },
@@ -442,6 +444,7 @@ static void lg_03_rmb_05_one_peer_role_and_vlan(struct kunit *test)
 	first = core_server_up(test)->lgr;
 	key.role = row->is_client ? SMC_ROLE_CLIENT : SMC_ROLE_SERVER;
 	key.vlan += row->vlan;
+	key.peer_net += row->peer_net;
 	key.peer_id[0] += row->instance;
 	key.peer_id[7] += row->host;
 	key.peer_gid[15] += row->gid;

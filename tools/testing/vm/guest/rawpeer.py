@@ -250,13 +250,18 @@ class RawHost:
 
     # Connections
 
-    def connect(self, ip, port, smc=True, timeout=20):
-        """Open a connection; with the SMC option when SMC."""
+    def connect(self, ip, port, smc=True, timeout=20, seq=None):
+        """Open a connection; with the SMC option when SMC.
+
+        SEQ is the initial sequence number; without it a random one.
+        """
         key = None
         while not key or key in self.conns:
             key = (socket.inet_aton(ip), port, random.randrange(20000, 60000))
         conn = self.conns[key] = RawConn(self, key)
         conn.state = "syn"
+        if seq is not None:
+            conn.snd = seq
         end = time.monotonic() + timeout
         while conn.state != "open" and not conn.reset:
             if time.monotonic() > end:
