@@ -202,6 +202,13 @@ static inline struct net_device *smc_compat_ib_netdev(struct ib_device *ibdev,
 }
 #endif
 
+/* What the handler of a sysctl is given. */
+#ifdef SMC_HAVE_CONST_CTL_TABLE
+#define SMC_CTL_TABLE const struct ctl_table
+#else
+#define SMC_CTL_TABLE struct ctl_table
+#endif
+
 /* @table has @count entries and one more that is all zero. */
 static inline struct ctl_table_header *
 smc_compat_register_net_sysctl(struct net *net, const char *path,

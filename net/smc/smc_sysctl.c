@@ -3,6 +3,7 @@
  * net.smc: the settings of struct smc_settings as files, from the table of
  * smc_sysctl.h.
  */
+#include <linux/capability.h>
 #include <linux/sysctl.h>
 
 #include "smc_compat.h"
@@ -28,6 +29,18 @@ static struct smc_sysctl_row smc_sysctl_rows[] = {
 /* Two are not of this form, one of which only the first namespace has. */
 #define SMC_SYSCTL_NR	(ARRAY_SIZE(smc_sysctl_rows) + 2)
 
+/*
+ * An RNIC belongs to the host: who merely owns a namespace, as everybody may
+ * with one for users, does not open it to himself.
+ */
+static int smc_sysctl_same_host(SMC_CTL_TABLE *table, int write, void *buffer, size_t *lenp,
+				loff_t *ppos)
+{
+	if (write && !capable(CAP_NET_ADMIN))
+		return -EPERM;
+	return proc_dointvec_minmax(table, write, buffer, lenp, ppos);
+}
+
 /* Returns the number of entries. */
 static unsigned int smc_sysctl_fill(struct net *net, struct ctl_table *table,
 				    struct smc_settings *set)
@@ -42,6 +55,8 @@ static unsigned int smc_sysctl_fill(struct net *net, struct ctl_table *table,
 		table[i].maxlen = sizeof(int);
 		table[i].mode = 0644;
 		table[i].proc_handler = proc_dointvec_minmax;
+		if (table[i].data == &set->same_host)
+			table[i].proc_handler = smc_sysctl_same_host;
 		table[i].extra1 = &row->min;
 		table[i].extra2 = &row->max;
 		*(int *)table[i].data = row->initial;

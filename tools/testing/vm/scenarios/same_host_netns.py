@@ -350,6 +350,14 @@ for n in 1 2; do ip -n c$n route add default via 10.99.2.254; done""")
     t.restore("same_host")
 
 
+def not_everybody(t):
+    t.step("who may not configure the host's network does not open the RNIC to himself")
+    switch(t)
+    r = inside(t, "c1", "setpriv --bounding-set -net_admin sh -c 'cd /proc/sys/net/smc; "
+               "echo 1 >same_host; echo 20000 >wmem; cat same_host wmem'", check=False)
+    t.equal(r.out.split(), ["0", "20000"], f"same_host, wmem ({r.err})")
+
+
 def exclusive(t):
     t.step("an RNIC that RDMA keeps to one namespace")
     t.a.run(PART)
@@ -384,6 +392,7 @@ def run(t):
         one_side(t)
         everywhere(t)
         elsewhere(t)
+        not_everybody(t)
         at_once(t)
         liars(t)
         exclusive(t)
