@@ -347,6 +347,8 @@ void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
 
 	/* sock_diag looks at the inner socket of what it finds */
 	smc_sock_unhash(smc);
+	/* the next connection of this sock, if there is one, is TCP's alone */
+	smc_tcp_offer(smc, false);
 	tsk = smc_tcp_give(smc, sock);
 	smc_fallback_carry(sk, tsk, ops, true);
 	if (inet_sk(tsk)->inet_dport)
@@ -412,6 +414,7 @@ void smc_fallback_adopt(struct smc_sock *child, struct socket *sock)
 	struct sock *tsk;
 
 	smc_sock_unhash(child);
+	smc_tcp_offer(child, false);
 	tsk = smc_tcp_give(child, sock);
 	smc_fallback_carry(&child->sk, tsk, ops, false);
 	smc_fallback_remember(child, tsk, sock);
