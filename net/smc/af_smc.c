@@ -617,6 +617,9 @@ static int smc_recv_closed(struct smc_sock *smc)
 
 	if (smc->sk.sk_state == SMC_STATE_LISTEN)
 		return -ENOTCONN;
+	/* the end of the stream came before whatever else */
+	if (sock_flag(&smc->sk, SOCK_DONE))
+		return 0;
 	rc = sock_error(&smc->sk);
 	if (rc)
 		return rc;

@@ -146,12 +146,28 @@ static int smc_close_errno(const struct smc_sock *smc, enum smc_close_event even
 	return err;
 }
 
+/*
+ * To a reader who has the end of the stream already, and lacks nothing before
+ * it, an abort is no news; with TCP, too. A writer hears of a broken pipe.
+ */
+static int smc_close_after_end(struct smc_sock *smc, enum smc_conn_state was,
+			       const struct smc_close_facts *facts, int err)
+{
+	if (!(READ_ONCE(smc->conn.ctl.rx_conn_flags) & (SMC_CDC_DONE | SMC_CDC_CLOSED)) ||
+	    facts->has_unread)
+		return err;
+	sock_set_flag(&smc->sk, SOCK_DONE);
+	return was == SMC_STATE_APPCLOSEWAIT1 && err == ECONNRESET ? EPIPE : err;
+}
+
 static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
 {
 	unsigned long timeout = msecs_to_jiffies(smc_net(sock_net(&smc->sk))->set.close_timeout_ms);
+	enum smc_conn_state was = smc->close.state;
 	struct sock *sk = &smc->sk;
 	struct smc_close_facts facts;
 	struct smc_close_step step;
+	int err;
 
 	smc_close_facts(smc, &facts);
 	step = smc_state_close(&smc->close, event, &facts);
@@ -162,7 +178,10 @@ static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
 		smc_close_purge(&smc->conn);
 	if (step.actions & SMC_CLOSE_DO_REPORT_ERR) {
 		sk->sk_shutdown = SHUTDOWN_MASK;
-		smc_sock_set_err(smc, smc_close_errno(smc, event, step.sk_err));
+		err = smc_close_errno(smc, event, step.sk_err);
+		if (event == SMC_CLOSE_RX_ABORT || event == SMC_CLOSE_RX_RST)
+			err = smc_close_after_end(smc, was, &facts, err);
+		smc_sock_set_err(smc, err);
 	}
 	smc_close_send(smc, step.actions);
 	if (step.actions & SMC_CLOSE_DO_START_TIMER) {

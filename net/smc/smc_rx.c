@@ -271,6 +271,9 @@ static int rx_wait(struct rx_call *call, bool is_eof)
 	bool has_some = call->copied;
 	int rc = 0;
 
+	/* an abort that came behind the end */
+	if (sock_flag(sk, SOCK_DONE))
+		return 1;
 	if (sk->sk_err)
 		return has_some ? 1 : sock_error(sk);
 	if (is_eof || sk->sk_shutdown & RCV_SHUTDOWN)

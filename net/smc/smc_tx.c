@@ -352,7 +352,7 @@ static int tx_check(struct smc_sock *smc)
 		return -EPIPE;
 	/* The close machine has yet to make this the error of the socket. */
 	if (READ_ONCE(conn->ctl.rx_conn_flags) & SMC_CDC_ABORT)
-		return -ECONNRESET;
+		return READ_ONCE(conn->ctl.rx_conn_flags) & SMC_CDC_DONE ? -EPIPE : -ECONNRESET;
 	/* The peer has closed: nobody will read this. AMB-43 */
 	if (!conn->lgr || READ_ONCE(conn->is_dead) ||
 	    READ_ONCE(conn->ctl.rx_conn_flags) & SMC_CDC_CLOSED)
