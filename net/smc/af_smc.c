@@ -6,7 +6,8 @@
  * Operation: every call on a socket begins with smc_lock() or
  * smc_sock_enter(). Where they find that the connection fell back, the call
  * is TCP's and goes to smc_tcp_ops(). A call that slept for the end of a
- * handshake looks again (is_grafted) when it wakes.
+ * handshake looks again (is_grafted) when it wakes, and so does each that slept:
+ * connect() to AF_UNSPEC gives the socket a new sock (smc_renew.c).
  */
 #include <linux/module.h>
 #include <linux/smc.h>
@@ -29,7 +30,9 @@
 #include "smc_netlink.h"
 #include "smc_notice.h"
 #include "smc_opt.h"
+#include "smc_orphan.h"
 #include "smc_pnet.h"
+#include "smc_renew.h"
 #include "smc_rx.h"
 #include "smc_shrink.h"
 #include "smc_stats.h"
@@ -39,19 +42,25 @@
 
 static const struct proto_ops smc_sock_ops;
 
+static void smc_unlock(struct smc_sock *smc)
+{
+	release_sock(&smc->sk);
+	sock_put(&smc->sk);
+}
+
 /* Our socket, locked and with a reference, or NULL when it is TCP's now. */
 static struct smc_sock *smc_lock(struct socket *sock)
 {
-	struct smc_sock *smc = smc_sock_enter(sock);
+	struct smc_sock *smc;
 
-	if (!smc)
-		return NULL;
-	lock_sock(&smc->sk);
-	if (!smc->is_grafted)
-		return smc;
-	release_sock(&smc->sk);
-	sock_put(&smc->sk);
-	return NULL;
+	while ((smc = smc_sock_enter(sock))) {
+		lock_sock(&smc->sk);
+		/* it may have left the file to TCP or to another of ours */
+		if (READ_ONCE(sock->sk) == &smc->sk)
+			break;
+		smc_unlock(smc);
+	}
+	return smc;
 }
 
 /*
@@ -109,12 +118,6 @@ static int smc_forward_accept SMC_ACCEPT_PARAMS
 	return rc;
 }
 
-static void smc_unlock(struct smc_sock *smc)
-{
-	release_sock(&smc->sk);
-	sock_put(&smc->sk);
-}
-
 /*
  * Sleep until connect() has an outcome, which may be found here. The wait queue
  * is that of the struct socket and outlives our sock in it.
@@ -122,6 +125,7 @@ static void smc_unlock(struct smc_sock *smc)
 static int smc_wait_connect(struct smc_sock *smc, long timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
+	unsigned int disconnects = smc->disconnects;
 	struct sock *sk = &smc->sk;
 	wait_queue_head_t *wq = sk_sleep(sk);
 	int rc = 0;
@@ -132,7 +136,8 @@ static int smc_wait_connect(struct smc_sock *smc, long timeo)
 	add_wait_queue(wq, &wait);
 	/* pairs with skwq_has_sleeper() in smc_sock_wake_sleepers() */
 	smp_mb();
-	for (smc_hs_look(smc); smc->is_connecting; smc_hs_look(smc)) {
+	for (smc_hs_look(smc); smc->is_connecting && smc->disconnects == disconnects &&
+	     !sock_flag(sk, SOCK_DEAD); smc_hs_look(smc)) {
 		rc = timeo ? sock_intr_errno(timeo) : -EAGAIN;
 		if (!timeo || signal_pending(current))
 			break;
@@ -143,7 +148,7 @@ static int smc_wait_connect(struct smc_sock *smc, long timeo)
 	}
 	remove_wait_queue(wq, &wait);
 	smc_hs_unattend(smc);
-	return rc;
+	return smc->disconnects == disconnects ? rc : -EPIPE;
 }
 
 static int smc_release(struct socket *sock)
@@ -187,7 +192,8 @@ static int smc_bind(struct socket *sock, struct sockaddr *addr, int addr_len)
 	if (!smc)
 		return smc_tcp_ops(sock)->bind(sock, addr, addr_len);
 	rc = -EINVAL;
-	if (smc->tcp && smc->sk.sk_state == SMC_STATE_INIT && !smc->is_connecting)
+	if (smc->tcp && !smc->is_connecting && !smc->is_alive &&
+	    (smc->sk.sk_state == SMC_STATE_INIT || smc->sk.sk_state == SMC_STATE_CLOSED))
 		rc = smc->tcp->ops->bind(smc->tcp, addr, addr_len);
 	smc_unlock(smc);
 	return rc;
@@ -200,6 +206,12 @@ static void smc_choose_offer(struct smc_sock *smc)
 	enum smc_decline reason;
 	struct in6_addr peer;
 
+	/* of an option that was set while it listened */
+	if (smc->is_eager_tcp && (smc->fallback == SMC_DECLINE_OPTUNSUPP ||
+				  smc->fallback == SMC_DECLINE_IPSEC)) {
+		smc_tcp_offer(smc, false);
+		return;
+	}
 	if (addr->sa_family == AF_INET6)
 		peer = ((struct sockaddr_in6 *)addr)->sin6_addr;
 	else
@@ -232,26 +244,67 @@ static int smc_connect_start(struct smc_sock *smc, struct socket *sock, struct s
 	return rc;
 }
 
+/* The socket gets a new sock, with the error @err pending. Negative errno. */
+static int smc_start_over(struct smc_sock *smc, struct socket *sock, int err)
+{
+	int rc = smc_renew(smc, sock, err);
+
+	if (!rc)
+		smc_orphan_settle(smc, sock);
+	return rc;
+}
+
 /* The outcome, told once as inet_stream_connect() tells it. */
 static int smc_connect_result(struct smc_sock *smc, struct socket *sock)
 {
 	int rc;
 
-	if (smc->sk.sk_err || smc->sk.sk_state == SMC_STATE_INIT ||
-	    smc->sk.sk_state == SMC_STATE_CLOSED) {
-		sock->state = SS_UNCONNECTED;
-		rc = sock_error(&smc->sk);
-		return rc ? rc : -ECONNABORTED;
+	switch (smc->sk.sk_state) {
+	case SMC_STATE_INIT:
+	case SMC_STATE_CLOSED:
+	case SMC_STATE_PEERABORTWAIT:
+	case SMC_STATE_PROCESSABORT:
+		break;
+	default:
+		sock->state = SS_CONNECTED;
+		return 0;
 	}
-	sock->state = SS_CONNECTED;
-	return 0;
+	rc = sock_error(&smc->sk);
+	sock->state = SS_UNCONNECTED;
+	/* ready for the next attempt; without memory that one fails */
+	if (smc->sk.sk_state != SMC_STATE_INIT)
+		smc_start_over(smc, sock, 0);
+	return rc ? rc : -ECONNABORTED;
 }
 
-/* shutdown() before there is a connection. */
+/*
+ * connect() or shutdown() ends an attempt. Negative errno; -EAGAIN if it has
+ * an outcome, or the socket another sock.
+ */
+static int smc_connect_stop(struct smc_sock *smc, struct socket *sock)
+{
+	if (READ_ONCE(smc->tcp_phase) == SMC_TCP_CONNECTING) {
+		smc->is_connecting = false;
+		smc_tcp_unwatch(smc);
+		smc_tcp_disconnect(smc);
+		smc_sock_set_err(smc, ECONNRESET);
+		smc_sock_wake_all(smc);
+		sock->state = SS_UNCONNECTED;
+		return 0;
+	}
+	if (!smc_renew_take_handshake(smc, sock))
+		return -EAGAIN;
+	/* without memory it ends with that error, and the next attempt fails */
+	return smc_start_over(smc, sock, ECONNRESET);
+}
+
+/* shutdown() before there is a connection; -EAGAIN as smc_connect_stop(). */
 static int smc_shutdown_early(struct smc_sock *smc, struct socket *sock, int how)
 {
 	struct sock *sk = &smc->sk;
 
+	if (smc->is_connecting)
+		return smc_connect_stop(smc, sock);
 	if (sk->sk_state == SMC_STATE_LISTEN) {
 		if (how != SHUT_WR) {
 			smc_listen_stop(smc);
@@ -260,60 +313,65 @@ static int smc_shutdown_early(struct smc_sock *smc, struct socket *sock, int how
 		}
 		return 0;
 	}
-	if (!smc->is_connecting) {
-		/* As TCP, which refuses and does it all the same. The inner
-		 * socket is told after a fallback: it may have CLC to carry.
-		 */
-		sk->sk_shutdown |= how + 1;
-		smc_sock_wake_all(smc);
-		return -ENOTCONN;
-	}
-	if (READ_ONCE(smc->tcp_phase) == SMC_TCP_CONNECTING) {
-		smc->is_connecting = false;
-		smc_tcp_unwatch(smc);
-		smc_tcp_shutdown(smc, how);
-		smc_sock_set_err(smc, ECONNRESET);
-		smc_sock_wake_all(smc);
-	} else {
-		/* its worker ends with an error of TCP's */
-		smc_tcp_shutdown(smc, SHUT_RDWR);
-	}
-	return 0;
+	/* As TCP, which refuses and does it all the same. The inner socket is
+	 * told after a fallback: it may have CLC to carry.
+	 */
+	sk->sk_shutdown |= how + 1;
+	smc_sock_wake_all(smc);
+	return -ENOTCONN;
 }
 
 /*
  * connect() to AF_UNSPEC. As with TCP, a listener listens no more, an attempt
- * ends, and a connection is aborted. After the latter our socket, unlike
- * TCP's, is of no more use: the peer may still write to its element.
+ * ends, a connection is aborted, and then the socket is as new. -EAGAIN as
+ * smc_connect_stop().
  */
-static int smc_disconnect(struct smc_sock *smc, struct socket *sock, struct sockaddr *addr,
-			  int addr_len)
+static int smc_disconnect(struct smc_sock *smc, struct socket *sock)
 {
 	struct sock *sk = &smc->sk;
+	int rc = 0;
 
 	if (sk->sk_state == SMC_STATE_LISTEN) {
 		smc_listen_stop(smc);
-		sk->sk_shutdown = 0;
 		smc_sock_wake_all(smc);
 	} else if (smc->is_connecting) {
-		smc_shutdown_early(smc, sock, SHUT_RDWR);
-	} else if (smc->is_alive) {
-		WRITE_ONCE(smc->lost_err, ECONNRESET);
-		smc_close_event(smc, SMC_CLOSE_LOCAL_ABORT);
+		rc = smc_connect_stop(smc, sock);
+	} else if (sk->sk_state != SMC_STATE_INIT) {
+		rc = smc_start_over(smc, sock, smc_close_dissolve(smc));
 	}
+	if (rc)
+		return rc;
+	smc->disconnects++;
 	sock->state = SS_UNCONNECTED;
-	if (!smc->tcp || smc->is_connecting || sk->sk_state != SMC_STATE_INIT)
+	if (sock->sk != sk)
 		return 0;
-	return smc->tcp->ops->connect(smc->tcp, addr, addr_len, O_NONBLOCK);
+	sk->sk_shutdown = 0;
+	sk_set_peek_off(sk, -1);
+	return smc_tcp_disconnect(smc);
+}
+
+/* What shutdown() has left to the new sock of a socket that it kept from connecting. */
+static int smc_connect_ended(struct socket *sock)
+{
+	struct smc_sock *smc = smc_lock(sock);
+	int rc;
+
+	if (!smc)
+		return -ECONNABORTED;
+	rc = smc_connect_result(smc, sock);
+	smc_unlock(smc);
+	return rc;
 }
 
 static int smc_connect(struct socket *sock, struct sockaddr *addr, int addr_len, int flags)
 {
-	struct smc_sock *smc = smc_lock(sock);
+	struct smc_sock *smc;
 	bool was_connecting;
 	long timeo;
 	int rc;
 
+again:
+	smc = smc_lock(sock);
 	if (!smc)
 		return smc_forward_connect(sock, addr, addr_len, flags);
 
@@ -321,8 +379,11 @@ static int smc_connect(struct socket *sock, struct sockaddr *addr, int addr_len,
 	if (addr_len < (int)sizeof(addr->sa_family))
 		goto out;
 	if (addr->sa_family == AF_UNSPEC) {
-		rc = smc_disconnect(smc, sock, addr, addr_len);
-		goto out;
+		rc = smc_disconnect(smc, sock);
+		if (rc != -EAGAIN)
+			goto out;
+		smc_unlock(smc);
+		goto again;
 	}
 	rc = -EISCONN;
 	if (sock->state == SS_CONNECTED || smc->sk.sk_state == SMC_STATE_LISTEN)
@@ -341,10 +402,14 @@ static int smc_connect(struct socket *sock, struct sockaddr *addr, int addr_len,
 	rc = smc_wait_connect(smc, timeo);
 	if (smc->is_grafted) {
 		if (!(flags & O_NONBLOCK))
-			smc_fallback_settle(smc, sock);
+			smc_orphan_settle(smc, sock);
 		smc_unlock(smc);
 		/* TCP is connected and tells it in its own words */
 		return smc_forward_connect(sock, addr, addr_len, flags);
+	}
+	if (!rc && sock->sk != &smc->sk) {
+		smc_unlock(smc);
+		return smc_connect_ended(sock);
 	}
 	if (rc == -EAGAIN)
 		rc = was_connecting ? -EALREADY : -EINPROGRESS;
@@ -403,7 +468,7 @@ static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
 	return rc;
 }
 
-static __poll_t smc_poll_data(struct smc_sock *smc)
+static __poll_t smc_poll_data(struct smc_sock *smc, struct socket *sock)
 {
 	u8 peer = READ_ONCE(smc->conn.ctl.rx_conn_flags);
 	u8 shutdown = READ_ONCE(smc->sk.sk_shutdown);
@@ -427,7 +492,7 @@ static __poll_t smc_poll_data(struct smc_sock *smc)
 	if (shutdown & SEND_SHUTDOWN || smc_tx_is_writable(&smc->conn)) {
 		mask |= EPOLLOUT | EPOLLWRNORM;
 	} else {
-		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+		set_bit(SOCK_NOSPACE, &sock->flags);
 		/* pairs with the completion that frees ring space, then looks */
 		smp_mb__after_atomic();
 		if (smc_tx_is_writable(&smc->conn))
@@ -456,7 +521,8 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 		return smc_tcp_ops(sock)->poll(file, sock, wait);
 	sk = &smc->sk;
 	sock_poll_wait(file, sock, wait);
-	if (READ_ONCE(sk->sk_err) || !skb_queue_empty_lockless(&sk->sk_error_queue))
+	if ((READ_ONCE(sk->sk_err) && READ_ONCE(sk->sk_state) != SMC_STATE_LISTEN) ||
+	    !skb_queue_empty_lockless(&sk->sk_error_queue))
 		mask |= EPOLLERR;
 
 	if (READ_ONCE(smc->is_connecting))
@@ -466,7 +532,7 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 	else if (READ_ONCE(sk->sk_state) == SMC_STATE_INIT)
 		mask |= smc_poll_new(sk);
 	else
-		mask |= smc_poll_data(smc);
+		mask |= smc_poll_data(smc, sock);
 
 	/* pairs with smp_store_release() in smc_fallback_graft() */
 	if (smp_load_acquire(&smc->is_grafted))
@@ -531,9 +597,11 @@ static int smc_listen(struct socket *sock, int backlog)
 
 static int smc_shutdown(struct socket *sock, int how)
 {
-	struct smc_sock *smc = smc_lock(sock);
+	struct smc_sock *smc;
 	int rc;
 
+again:
+	smc = smc_lock(sock);
 	if (!smc)
 		return smc_tcp_ops(sock)->shutdown(sock, how);
 	if (how < SHUT_RD || how > SHUT_RDWR)
@@ -544,6 +612,8 @@ static int smc_shutdown(struct socket *sock, int how)
 	else
 		rc = smc_close_shutdown(smc, how);
 	smc_unlock(smc);
+	if (rc == -EAGAIN)
+		goto again;
 	return rc;
 }
 
@@ -914,7 +984,7 @@ static void __exit smc_exit(void)
 	sock_unregister(PF_SMC);
 	smc_netlink_exit();
 	smc_tcp_exit();
-	smc_fallback_exit();
+	smc_orphan_exit();
 	/* nothing is given back early any more: it all goes now */
 	smc_shrink_exit();
 	/* peers are told, PEER-01 */

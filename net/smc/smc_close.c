@@ -309,6 +309,20 @@ void smc_close_timer(struct timer_list *timer)
 	sock_put(&smc->sk);
 }
 
+/* Both sides are done with it, as a reader may have seen before the machine. */
+static bool smc_close_is_over(const struct smc_sock *smc)
+{
+	switch (smc->close.state) {
+	case SMC_STATE_PEERCLOSEWAIT1:
+	case SMC_STATE_PEERCLOSEWAIT2:
+	case SMC_STATE_APPCLOSEWAIT2:
+	case SMC_STATE_APPFINCLOSEWAIT:
+		return READ_ONCE(smc->conn.ctl.rx_conn_flags);
+	default:
+		return false;
+	}
+}
+
 /**
  * smc_close_shutdown() - shutdown() on a connection that runs on SMC
  * @smc: the socket
@@ -323,8 +337,8 @@ void smc_close_timer(struct timer_list *timer)
  */
 int smc_close_shutdown(struct smc_sock *smc, int how)
 {
+	bool is_over = smc_close_is_over(smc);
 	struct sock *sk = &smc->sk;
-	bool is_over = false;
 
 	switch (smc->close.state) {
 	case SMC_STATE_INIT:
@@ -333,13 +347,6 @@ int smc_close_shutdown(struct smc_sock *smc, int how)
 	case SMC_STATE_PEERABORTWAIT:
 	case SMC_STATE_PROCESSABORT:
 		return -ENOTCONN;
-	case SMC_STATE_PEERCLOSEWAIT1:
-	case SMC_STATE_PEERCLOSEWAIT2:
-	case SMC_STATE_APPCLOSEWAIT2:
-	case SMC_STATE_APPFINCLOSEWAIT:
-		/* what a reader may have seen already, before the machine */
-		is_over = READ_ONCE(smc->conn.ctl.rx_conn_flags);
-		break;
 	default:
 		break;
 	}
@@ -400,4 +407,37 @@ void smc_close_release(struct smc_sock *smc)
 	if (sk->sk_socket && sock_flag(sk, SOCK_LINGER) && sk->sk_lingertime &&
 	    !(current->flags & PF_EXITING))
 		smc_close_linger(smc);
+}
+
+/**
+ * smc_close_dissolve() - connect() to AF_UNSPEC ends what there is
+ * @smc: the socket, attached to its file, not connecting
+ *
+ * TCP resets a connection, and says so, unless both sides have closed before:
+ * then there is none any more. On SMC there is something to be told to the peer
+ * all the same. One that has closed is told the same (CLOSE-14); one that has
+ * only shut down its writing would wait for it to go on, so it is reset
+ * (ABRT-02).
+ *
+ * Context: Process context, may sleep. Expects the socket lock held.
+ * Return: positive errno that is pending afterwards; 0 if there is none.
+ */
+int smc_close_dissolve(struct smc_sock *smc)
+{
+	bool is_over = smc_close_is_over(smc);
+	struct sock *sk = &smc->sk;
+	int err = sk->sk_err;
+
+	if (!smc->is_alive)
+		return err;
+	if (is_over && READ_ONCE(smc->conn.ctl.rx_conn_flags) & SMC_CDC_CLOSED) {
+		/* what was not read is nobody's, and no reason to abort */
+		smc_close_purge(&smc->conn);
+		sk->sk_shutdown = SHUTDOWN_MASK;
+		smc_close_event(smc, SMC_CLOSE_APP_CLOSE);
+		return err;
+	}
+	WRITE_ONCE(smc->lost_err, ECONNRESET);
+	smc_close_event(smc, SMC_CLOSE_LOCAL_ABORT);
+	return is_over ? err : sk->sk_err;
 }

@@ -8,20 +8,13 @@
  * Operation: smc_fallback_graft() runs under our socket lock with the file
  * open; smc_fallback_adopt() runs inside accept(), before a file exists.
  *
- * Ownership: afterwards our sock is an orphan. Calls through our operations
- * hold a reference on it (smc_sock_enter()), but the core also reads sock->sk
- * on its own account (getsockopt of SOL_SOCKET, fasync, security modules), and
- * may sleep for as long as a page fault takes. So the orphan stays until no
- * such call can be left: until the connecting task finds itself alone with the
- * file (smc_fallback_settle()), else until the file is closed. The module
+ * Ownership: afterwards our sock is an orphan (smc_orphan.c). The module
  * reference that the struct socket held through its operations is dropped
  * here; the orphan holds one of its own through its proto until it is freed.
  *
  * What an operator may still want to know of the connection is kept in a
  * bounded log of plain values, checked against TCP's tables by who reads it.
  */
-#include <linux/fdtable.h>
-#include <linux/file.h>
 #include <linux/module.h>
 #include <linux/sock_diag.h>
 #include <net/inet_hashtables.h>
@@ -31,20 +24,11 @@
 #include "smc_compat.h"
 #include "smc_fallback.h"
 #include "smc_net.h"
+#include "smc_orphan.h"
 #include "smc_tcp.h"
 #include "smc_trace.h"
 
 #define SMC_FALLBACK_RECORDS	1024
-
-/* How often to look whether the files of orphans have been closed, at how many. */
-#define SMC_FALLBACK_SWEEP	(HZ / 2)
-#define SMC_FALLBACK_SWEPT	1024
-
-static DEFINE_SPINLOCK(smc_fallback_late_lock);	/* guards the list of orphans */
-static LIST_HEAD(smc_fallback_late);
-
-static void smc_fallback_sweep(struct work_struct *work);
-static DECLARE_DELAYED_WORK(smc_fallback_sweep_work, smc_fallback_sweep);
 
 struct smc_fallback_log {
 	spinlock_t lock;		/* guards all that follows */
@@ -199,105 +183,6 @@ bool smc_fallback_next(struct net *net, unsigned int *pos, struct smc_fallback_r
 }
 EXPORT_SYMBOL_GPL(smc_fallback_next);
 
-/* Takes the orphan off the list; its references go to the caller. */
-static bool smc_fallback_unlist(struct smc_sock *smc)
-{
-	bool was_listed;
-
-	spin_lock(&smc_fallback_late_lock);
-	was_listed = !list_empty(&smc->late_node);
-	list_del_init(&smc->late_node);
-	spin_unlock(&smc_fallback_late_lock);
-	return was_listed;
-}
-
-static void smc_fallback_drop(struct smc_sock *smc)
-{
-	sock_put(smc->late_tcp);
-	sock_put(&smc->sk);
-}
-
-/*
- * TCP's sock is dead as soon as its file has been closed. Those that live go to
- * the end of the list, so that many of them hold up nobody who falls back.
- */
-static void smc_fallback_sweep(struct work_struct *work)
-{
-	struct smc_sock *smc, *next;
-	LIST_HEAD(closed);
-	LIST_HEAD(alive);
-	bool is_more;
-	int n = 0;
-
-	spin_lock(&smc_fallback_late_lock);
-	list_for_each_entry_safe(smc, next, &smc_fallback_late, late_node) {
-		if (n++ == SMC_FALLBACK_SWEPT)
-			break;
-		list_move_tail(&smc->late_node,
-			       sock_flag(smc->late_tcp, SOCK_DEAD) ? &closed : &alive);
-	}
-	list_splice_tail(&alive, &smc_fallback_late);
-	is_more = !list_empty(&smc_fallback_late);
-	spin_unlock(&smc_fallback_late_lock);
-
-	list_for_each_entry_safe(smc, next, &closed, late_node) {
-		list_del_init(&smc->late_node);
-		smc_fallback_drop(smc);
-	}
-	if (is_more)
-		schedule_delayed_work(&smc_fallback_sweep_work, SMC_FALLBACK_SWEEP);
-}
-
-/* Our sock has no file any more; the file's reference keeps it for a while. */
-static void smc_fallback_outlive(struct smc_sock *smc, struct sock *tsk)
-{
-	sock_hold(tsk);
-	smc->late_tcp = tsk;
-	spin_lock(&smc_fallback_late_lock);
-	list_add_tail(&smc->late_node, &smc_fallback_late);
-	spin_unlock(&smc_fallback_late_lock);
-	schedule_delayed_work(&smc_fallback_sweep_work, SMC_FALLBACK_SWEEP);
-}
-
-/**
- * smc_fallback_settle() - let go of our sock if nobody can be using it
- * @smc: the orphan; the caller holds a reference of its own
- * @sock: the application's socket, TCP's by now
- *
- * For a call that came from a system call on the file and slept there. Who
- * began to use the file before the graft counts in its references still; who
- * begins now finds TCP's sock. A task that shares its table of files with
- * others has a reference for each call, one that does not has none, but is the
- * only one to use that table. Workers of io_uring are not looked into.
- *
- * Context: Process context.
- */
-void smc_fallback_settle(struct smc_sock *smc, struct socket *sock)
-{
-	int refs = 1;
-
-	if (!sock->file || !current->files || current->flags & (PF_IO_WORKER | PF_KTHREAD))
-		return;
-	if (atomic_read(&current->files->count) > 1)
-		refs++;
-	/* after sock->sk was written; pairs with the increment in fget() */
-	smp_mb();
-	if (file_count(sock->file) == refs && smc_fallback_unlist(smc))
-		smc_fallback_drop(smc);
-}
-
-/**
- * smc_fallback_exit() - nothing of this is under way any more
- *
- * There is no orphan: each holds the module.
- *
- * Context: Process context, module unload.
- */
-void smc_fallback_exit(void)
-{
-	cancel_delayed_work_sync(&smc_fallback_sweep_work);
-}
-
 /*
  * What @sk of ours kept from TCP's till now: two options; of the same struct
  * socket also what fasync() was told, and a shutdown() before connect().
@@ -368,8 +253,7 @@ void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
 
 	wake_up_interruptible_poll(&sock->wq.wait, EPOLLIN | EPOLLOUT | EPOLLRDNORM |
 				   EPOLLWRNORM | EPOLLRDHUP);
-	sock_orphan(sk);
-	smc_fallback_outlive(smc, tsk);
+	smc_orphan_keep(smc, tsk);
 	module_put(THIS_MODULE);
 }
 

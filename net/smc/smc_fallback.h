@@ -24,9 +24,7 @@ struct smc_fallback_record {
 
 void smc_fallback_exit_net(struct net *net);
 
-void smc_fallback_exit(void);
 void smc_fallback_graft(struct smc_sock *smc, struct socket *sock);
-void smc_fallback_settle(struct smc_sock *smc, struct socket *sock);
 void smc_fallback_accepted(struct smc_sock *listener, struct socket *sock);
 void smc_fallback_adopt(struct smc_sock *child, struct socket *sock);
 bool smc_fallback_next(struct net *net, unsigned int *pos, struct smc_fallback_record *rec);

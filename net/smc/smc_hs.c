@@ -1418,6 +1418,19 @@ static void smc_hs_end(struct smc_hs *hs, enum smc_hs_outcome out)
 	sock_put(&smc->sk);
 }
 
+/*
+ * The application wants no outcome any more. What grow_work does for it ends
+ * first, and is told.
+ */
+static void smc_hs_abort(struct smc_hs *hs)
+{
+	/* pairs with smp_store_release() in smc_hs_grow_work() */
+	if (smp_load_acquire(&hs->growth) == SMC_HS_GROW_BEGUN)
+		return;
+	hs->err = -ECONNRESET;
+	smc_hs_end(hs, SMC_HS_FAILED);
+}
+
 /* Go as far as there is something to do. */
 static void smc_hs_run(struct smc_hs *hs)
 {
@@ -1582,7 +1595,9 @@ void smc_hs_work(struct work_struct *work)
 	} else if (!smc->is_child && !smc->hs && !smc_hs_client_begin(smc)) {
 		smc_hs_start(smc, false);
 	}
-	if (smc->hs)
+	if (smc->hs && READ_ONCE(smc->is_abandoned))
+		smc_hs_abort(smc->hs);
+	else if (smc->hs)
 		smc_hs_run(smc->hs);
 	sock_put(&smc->sk);
 }
@@ -1619,6 +1634,8 @@ int smc_hs_begin_client(struct smc_sock *smc)
 		smc_tcp_unwatch(smc);
 		return rc;
 	}
+	/* of whatever there was before */
+	WRITE_ONCE(smc->sk.sk_err, 0);
 	smc->is_connecting = true;
 	return -EINPROGRESS;
 }

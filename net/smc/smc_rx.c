@@ -268,8 +268,8 @@ static int rx_wait(struct rx_call *call, bool is_eof)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	struct sock *sk = &call->smc->sk;
+	wait_queue_head_t *wq = sk_sleep(sk);
 	bool has_some = call->copied;
-	int rc = 0;
 
 	/* an abort that came behind the end */
 	if (sock_flag(sk, SOCK_DONE))
@@ -285,12 +285,15 @@ static int rx_wait(struct rx_call *call, bool is_eof)
 	if (rx_spin(call))
 		return 0;
 
-	add_wait_queue(sk_sleep(sk), &wait);
+	add_wait_queue(wq, &wait);
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	sk_wait_event(sk, &call->timeo, rx_is_over(call), &wait);
 	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
-	remove_wait_queue(sk_sleep(sk), &wait);
-	return rc;
+	remove_wait_queue(wq, &wait);
+	/* connect() to AF_UNSPEC has left the file to another sock */
+	if (sock_flag(sk, SOCK_DEAD))
+		return has_some ? 1 : -EPIPE;
+	return 0;
 }
 
 static int rx_loop(struct rx_call *call, size_t len, size_t target)
@@ -462,6 +465,7 @@ static void rx_trace(struct smc_sock *smc, size_t len)
  *	    held, which is released while waiting.
  * Return: bytes delivered, 0 at the end of the stream, or if there are none:
  *	   -EAGAIN, -EINTR, -ERESTARTSYS, -EFAULT; the socket's pending error;
+ *	   -EPIPE if the connection was dissolved meanwhile;
  *	   -ECONNRESET if the eye catcher is damaged. With MSG_OOB: 1; -EAGAIN if
  *	   the urgent byte is under way; -EINVAL if there is none, it was read, or
  *	   it is in line; -EFAULT.

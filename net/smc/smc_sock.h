@@ -53,8 +53,9 @@ enum smc_pending {
  * @conn: the connection on a link group
  * @close: the close machine
  * @hash_node: in the list that sock_diag walks
- * @late_node: in the list of those whose file is TCP's by now, smc_fallback.c
- * @late_tcp: the TCP sock that took the file over, a reference, while listed
+ * @late_node: in the list of those whose file has another sock now, smc_orphan.c
+ * @late_heir: the sock that has the file now, a reference, while listed
+ * @is_heir: others in that list have this one as heir; under the list's lock
  * @tcp_phase: what @tcp's callbacks do; written with WRITE_ONCE()
  * @hs_work: the handshake of either role; holds a reference while queued
  * @grow_work: the part of it that may wait for the peer for long; as above
@@ -86,6 +87,7 @@ enum smc_pending {
  * @queue_node: this child in one of its listener's two lists
  * @fallback: reason code when the connection continues on TCP
  * @peer_diagnosis: what the peer's Decline said
+ * @disconnects: how often connect() to AF_UNSPEC was called; who sleeps compares
  * @addr: where connect() goes, for the second look at the inner socket
  * @addr_len: length of @addr
  * @nr_attending: calls that look after connect() by themselves; also read by
@@ -94,6 +96,8 @@ enum smc_pending {
  * @is_hs_begun: its handshake has begun, and perhaps ended; that of @hs_work
  * @is_connecting: the handshake owns the outcome
  * @is_grafted: the file belongs to TCP now; every call is forwarded
+ * @is_abandoned: of @is_connecting: its outcome is nobody's any more, and @tcp
+ *		 is not touched by @hs_work, which has yet to end it
  * @is_alive: a reference is held until the close machine is done
  * @is_eager_tcp: do not offer SMC, the reason is in @fallback
  * @limits_handshakes: SMC_LIMIT_HS
@@ -109,7 +113,8 @@ struct smc_sock {
 	struct smc_close_ctl close;
 	struct hlist_node hash_node;
 	struct list_head late_node;
-	struct sock *late_tcp;
+	struct sock *late_heir;
+	bool is_heir;
 	enum smc_tcp_phase tcp_phase;
 	struct work_struct hs_work;
 	struct work_struct grow_work;
@@ -138,6 +143,7 @@ struct smc_sock {
 	struct list_head queue_node;
 	enum smc_decline fallback;
 	u32 peer_diagnosis;
+	unsigned int disconnects;
 	struct sockaddr_storage addr;
 	int addr_len;
 	unsigned int nr_attending;
@@ -145,6 +151,7 @@ struct smc_sock {
 	bool is_hs_begun;
 	bool is_connecting;
 	bool is_grafted;
+	bool is_abandoned;
 	bool is_alive;
 	bool is_eager_tcp;
 	bool limits_handshakes;

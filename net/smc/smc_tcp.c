@@ -376,6 +376,22 @@ void smc_tcp_reset(struct smc_sock *smc)
 }
 
 /**
+ * smc_tcp_disconnect() - have the inner socket as if it had never connected
+ * @smc: the socket
+ *
+ * RST where there is a connection. Options and a bind() stay.
+ *
+ * Context: Process context. Takes the inner socket's lock.
+ * Return: 0 or the negative errno of TCP's connect() to AF_UNSPEC.
+ */
+int smc_tcp_disconnect(struct smc_sock *smc)
+{
+	struct sockaddr_storage none = { .ss_family = AF_UNSPEC };
+
+	return kernel_connect(smc->tcp, (struct sockaddr *)&none, sizeof(none), O_NONBLOCK);
+}
+
+/**
  * smc_tcp_offer() - carry the SMC option on SYN or SYN-ACK, or do not
  * @smc: the socket, before connect() or listen()
  * @is_offered: carry it; OPT-02, OPT-03

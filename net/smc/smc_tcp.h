@@ -20,6 +20,7 @@ bool smc_tcp_peek(struct smc_sock *smc, bool *is_agreed);
 void smc_tcp_release(struct smc_sock *smc);
 void smc_tcp_shutdown(struct smc_sock *smc, int how);
 void smc_tcp_reset(struct smc_sock *smc);
+int smc_tcp_disconnect(struct smc_sock *smc);
 void smc_tcp_offer(struct smc_sock *smc, bool is_offered);
 void smc_tcp_adopt(struct smc_sock *smc);
 bool smc_tcp_is_connected(const struct smc_sock *smc);

@@ -403,11 +403,13 @@ static int tx_wait(struct smc_sock *smc, long *timeo)
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	struct smc_conn *conn = &smc->conn;
 	struct sock *sk = &smc->sk;
+	wait_queue_head_t *wq = sk_sleep(sk);
 	int rc = 0;
 
 	smc_stat_inc(sock_net(sk), SMC_STAT_TX_BLOCKED);
-	add_wait_queue(sk_sleep(sk), &wait);
-	while (!rc) {
+	add_wait_queue(wq, &wait);
+	/* dead: connect() to AF_UNSPEC has left the file to another sock */
+	while (!rc && !sock_flag(sk, SOCK_DEAD)) {
 		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 		if (sk->sk_socket)
 			set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
@@ -422,7 +424,7 @@ static int tx_wait(struct smc_sock *smc, long *timeo)
 		else
 			sk_wait_event(sk, timeo, tx_room(conn) || tx_check(smc), &wait);
 	}
-	remove_wait_queue(sk_sleep(sk), &wait);
+	remove_wait_queue(wq, &wait);
 	return rc;
 }
 

@@ -13,10 +13,12 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
+import time
 
 from halves import libc
 
-timeout = 120
+timeout = 180
 ipv = (4, 6)
 
 FIONREAD, SIOCOUTQ, SIOCOUTQNSD, SIOCATMARK = 0x541B, 0x5411, 0x894B, 0x8905
@@ -410,6 +412,288 @@ def dissolved(x, server):
     x.call("name", c.getpeername)
 
 
+def is_still(x, c, server):
+    pass
+
+
+def has_unread(x, c, server):
+    if server:
+        c.sendall(b"never read")
+    else:
+        x.until(c, "IN")
+
+
+def has_shut_write(x, c, server):
+    if not server:
+        c.shutdown(1)
+
+
+def has_shut_read(x, c, server):
+    if not server:
+        c.shutdown(0)
+
+
+def peer_has_shut(x, c, server):
+    if server:
+        c.shutdown(1)
+    else:
+        x.until(c, "RDHUP")
+
+
+def both_have_shut(x, c, server):
+    if not server:
+        c.shutdown(1)
+    x.until(c, "RDHUP")
+    if server:
+        c.shutdown(1)
+    x.until(c, "HUP")
+
+
+def peer_has_closed(x, c, server):
+    if server:
+        c.close()
+    else:
+        x.until(c, "RDHUP")
+
+
+def all_is_closed(x, c, server):
+    peer_has_closed(x, c, server)
+    if not server:
+        c.shutdown(1)
+        x.until(c, "HUP")
+
+
+def peer_has_reset(x, c, server):
+    if server:
+        c.setsockopt(1, socket.SO_LINGER, ABORT)
+        c.close()
+    else:
+        x.until(c, "ERR")
+
+
+def was_told_of_reset(x, c, server):
+    peer_has_reset(x, c, server)
+    if not server:
+        x.call("error", c.getsockopt, 1, socket.SO_ERROR)
+
+
+STATES = (is_still, has_unread, has_shut_write, has_shut_read, peer_has_shut, both_have_shut,
+          peer_has_closed, all_is_closed, peer_has_reset, was_told_of_reset)
+
+
+def anew(x, what, s):
+    """The socket, dissolved before, connects and carries data."""
+    x.call(f"connect after {what}", s.connect, x.addr())
+    x.poll(f"connected after {what}", s)
+    x.call(f"error after {what}", s.getsockopt, 1, socket.SO_ERROR)
+    x.call(f"name after {what}", lambda: s.getpeername()[:2] == x.addr())
+    x.call(f"send after {what}", s.send, b"anew")
+    x.call(f"recv after {what}", x.h.recv_exact, s, 4)
+
+
+def answer_anew(x, ls):
+    """The server of anew()."""
+    c = x.keep(x.h.accept(ls))
+    c.settimeout(None)
+    x.h.recv_exact(c, 4)
+    c.sendall(b"yes!")
+    return c
+
+
+def dissolved_in_state(x, server):
+    """AF_UNSPEC in every state of a connection; then the socket is as new."""
+    if server:
+        ls = x.listen()
+    else:
+        x.sync()
+    for state in STATES:
+        what = state.__name__
+        if server:
+            c = x.keep(x.h.accept(ls))
+            c.settimeout(None)
+        else:
+            c = x.socket()
+            c.connect(x.addr())
+            c.setsockopt(6, socket.TCP_NODELAY, 1)
+            c.setsockopt(1, socket.SO_PRIORITY, 3)
+            c.setsockopt(1, 42, 5)  # SO_PEEK_OFF
+            cookie = c.getsockopt(1, 57, 8)
+        x.sync()
+        state(x, c, server)
+        x.sync()
+        if server:
+            x.sync()
+            if state in (is_still, has_unread, has_shut_write, has_shut_read, peer_has_shut):
+                x.until(c, "ERR")
+                x.ends(f"dissolved when {what}", c)
+            answer_anew(x, ls)
+            x.sync()
+            continue
+        x.call(f"dissolve when {what}", raw_connect, c, bytes(16))
+        x.sync()
+        x.poll(what, c)
+        x.call(f"FIONREAD {what}", ioctl, c, FIONREAD)
+        if state is not has_unread:  # its error stays until connect()
+            x.ends(what, c)
+        x.call(f"peer {what}", c.getpeername)
+        x.call(f"port {what}", lambda: c.getsockname()[1] > 0)
+        x.call(f"shutdown {what}", c.shutdown, 1)
+        x.call(f"dissolve again when {what}", raw_connect, c, bytes(16))
+        for level, name in ((6, socket.TCP_NODELAY), (1, socket.SO_PRIORITY), (1, 42)):
+            x.call(f"option {level}, {name} {what}", c.getsockopt, level, name)
+        x.say(f"cookie {what}", c.getsockopt(1, 57, 8) == cookie)
+        anew(x, what, c)
+        # and once more, with nothing in between
+        x.call(f"dissolve {what}", raw_connect, c, bytes(16))
+        x.sync()
+
+
+def dissolved_listens(x, server):
+    """A connection is dissolved; its socket listens, and is a client again."""
+    c = x.pair(server)
+    if not server:
+        x.sync()
+        for _ in range(2):
+            anew(x, "listen", x.socket())
+        x.sync()
+        x.listen()
+        x.sync()
+        answer_anew(x, x.open[-1])
+        return
+    x.call("dissolve", raw_connect, c, bytes(16))
+    x.call("listen unbound", c.listen, 1)
+    x.call("dissolve listener", raw_connect, c, bytes(16))
+    c.setsockopt(1, socket.SO_REUSEADDR, 1)
+    x.call("bind", c.bind, x.any(x.port))
+    x.call("listen", c.listen, 4)
+    x.poll("listening", c)
+    x.sync()
+    for _ in range(2):
+        answer_anew(x, c)
+    x.sync()
+    x.call("dissolve listener again", raw_connect, c, bytes(16))
+    x.poll("no listener", c)
+    x.sync()
+    x.sync()
+    anew(x, "listening", c)
+
+
+def nobody(x):
+    """An address from which nothing comes back."""
+    return ("fd43::77" if x.h.v6 else "10.43.0.77", x.port)
+
+
+def is_trying(s):
+    """Has it sent a SYN?"""
+    return s.getsockopt(6, socket.TCP_INFO, 1) == b"\2"
+
+
+def attempt_ended(x, server):
+    """connect() under way meets AF_UNSPEC, shutdown(), and who waits for it."""
+    if server:
+        ls = x.listen()
+        for _ in range(5):
+            answer_anew(x, ls)
+        x.sync()
+        return
+    x.sync()
+    for how, end in (("dissolve", lambda s: raw_connect(s, bytes(16))),
+                     ("shutdown", lambda s: s.shutdown(1))):
+        s = x.socket()
+        s.setblocking(False)
+        x.call("connect", s.connect, nobody(x))
+        x.call("connect again", s.connect, nobody(x))
+        x.poll("connecting", s)
+        x.call(how, end, s)
+        x.poll(f"after {how}", s)
+        x.call(f"error after {how}", s.getsockopt, 1, socket.SO_ERROR)
+        s.setblocking(True)
+        anew(x, how, s)
+
+        s = x.socket()
+        told = []
+
+        def connects():
+            addr = nobody(x)
+            data = (struct.pack("=HHI16sI", 10, socket.htons(addr[1]), 0,
+                                socket.inet_pton(10, addr[0]), 0) if x.h.v6 else
+                    struct.pack("=HH4s8x", 2, socket.htons(addr[1]), socket.inet_aton(addr[0])))
+            try:
+                told.append(raw_connect(s, data))
+            except OSError as e:
+                told.append(errno.errorcode[e.errno])
+
+        s.setblocking(True)
+        th = threading.Thread(target=connects)
+        th.start()
+        x.h.wait(lambda: is_trying(s), "a SYN")
+        x.call(how, end, s)
+        th.join(20)
+        x.say(f"who waited for connect(), {how}", told)
+        anew(x, f"{how} from aside", s)
+    # a time limit; the attempt goes on
+    s = x.socket()
+    s.settimeout(None)
+    s.setsockopt(1, socket.SO_SNDTIMEO, struct.pack("qq", 0, 100000))
+    x.call("limited", s.connect, nobody(x))
+    x.call("limited again", s.connect, nobody(x))
+    x.call("dissolve", raw_connect, s, bytes(16))
+    s.setsockopt(1, socket.SO_SNDTIMEO, struct.pack("qq", 0, 0))
+    anew(x, "limit", s)
+    x.sync()
+
+
+def sleepers(x, server):
+    """Whoever sleeps in recv(), send() or poll() when AF_UNSPEC comes."""
+    for what in ("recv", "send", "poll"):
+        c = x.pair(server)
+        if server:
+            x.until(c, "ERR")
+            x.sync()
+            continue
+        c.settimeout(None)
+        c.setsockopt(1, socket.SO_SNDBUF, 4096)
+        told, begun = [], threading.Event()
+
+        def sleeps():
+            begun.set()
+            try:
+                if what == "recv":
+                    told.append(c.recv(1))
+                elif what == "poll":
+                    p = select.poll()
+                    p.register(c, select.POLLPRI)
+                    told.append([ev for _, ev in p.poll()])
+                else:
+                    while True:
+                        c.send(bytes(65536), MSG_NOSIGNAL)
+            except OSError as e:
+                told.append(errno.errorcode[e.errno])
+
+        th = threading.Thread(target=sleeps)
+        th.start()
+        begun.wait()
+        x.h.wait(lambda: is_asleep(th.native_id), "a sleeper")
+        x.call(f"dissolve under {what}", raw_connect, c, bytes(16))
+        th.join(20)
+        x.say(f"{what} that slept", told)
+        x.sync()
+
+
+def is_asleep(tid):
+    """Twice in a system call, and asleep: nothing of Python's takes that long."""
+    for _ in range(2):
+        with open(f"/proc/self/task/{tid}/stat", encoding="ascii") as f:
+            if f.read().rsplit(")", 1)[1].split()[0] != "S":
+                return False
+        with open(f"/proc/self/task/{tid}/syscall", encoding="ascii") as f:
+            if f.read().split()[0] in ("running", "-1", "202"):
+                return False
+        time.sleep(0.05)
+    return True
+
+
+
 def listener_closed(x, server):
     """Nobody accepted: the peer is reset."""
     if server:
@@ -567,6 +851,7 @@ def in_namespace(x):
 
 CASES = (no_connection, bad_addresses, refused, connect_twice, connect_self, reading,
          half_closed, read_shut, both_close, closed_by_peer, aborted, closed_unread, dissolved,
+         dissolved_in_state, dissolved_listens, attempt_ended, sleepers,
          listener_closed, full_backlog, accept_flags, epoll_modes, passed_on, namespace)
 
 

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-2.0
+"""connect() to AF_UNSPEC, and failed handshakes: the socket is used again.
+
+What it says is compared with TCP in like_tcp; here is what TCP has not: CLC under
+way, elements, link groups, and what is left of them.
+
+covers: CLOSE-14 ABRT-03 ABRT-06 ABRT-13 ERR-14
+"""
+import errno
+import os
+import socket
+import struct
+import threading
+
+from halves import libc
+
+timeout = 120
+ROUNDS = 40
+N = 50_000
+
+
+def dissolve(s):
+    if libc.connect(s.fileno(), bytes(16), 16):
+        raise OSError(errno.EIO, "AF_UNSPEC was refused")
+
+
+def again(h, port):
+    """The peer is silent in CLC: ended by AF_UNSPEC, shutdown(), time, and close()."""
+    peer = (h.config["peer4"], port)
+    s = h.socket()
+    s.setblocking(False)
+    for end in (dissolve, lambda s: s.shutdown(socket.SHUT_WR)):
+        h.equal(s.connect_ex(peer), errno.EINPROGRESS, "connect")
+        h.mark("silent")
+        h.gate("seen")
+        h.equal(s.connect_ex(peer), errno.EALREADY, "connect again")
+        end(s)
+        h.equal(s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR), errno.ECONNRESET, "error")
+        h.raises("name", errno.ENOTCONN, s.getpeername)
+    # a handshake that fails by itself
+    h.mark("late")
+    h.gate("short")
+    s.setblocking(True)
+    s.settimeout(None)
+    h.raises("no answer", (errno.ETIMEDOUT, errno.ECONNRESET), s.connect, peer)
+    # one that others wait for
+    told = []
+
+    def connects():
+        try:
+            told.append(s.connect(peer))
+        except OSError as e:
+            told.append(e.errno)
+
+    h.mark("long")
+    h.gate("long")
+    for end, want in ((dissolve, errno.EPIPE),
+                      (lambda s: s.shutdown(socket.SHUT_RDWR), errno.ECONNRESET)):
+        th = threading.Thread(target=connects)
+        th.start()
+        h.mark("silent")
+        h.gate("seen")
+        end(s)
+        th.join(20)
+        h.equal(told, [want], "who waited for connect()")
+        told.clear()
+    gone = h.socket()
+    gone.setblocking(False)
+    gone.connect_ex(peer)
+    h.mark("silent")
+    h.gate("seen")
+    dissolve(gone)
+    gone.close()
+    # and now the peer speaks
+    h.mark("speaks")
+    h.gate("speaks")
+    s.connect(peer)
+    h.request(s, N, N)
+    h.mark("open")
+    h.gate("end")
+    h.finish(s)
+
+
+def many(h, port):
+    """One socket, one connection after the other, with data under way."""
+    s = h.socket()
+    peer = (h.config["peer4"], port)
+    cookie = s.getsockopt(socket.SOL_SOCKET, 57, 8)
+    twin = None
+    for i in range(ROUNDS):
+        s.connect(peer)
+        h.request(s, 100, 3000)
+        # the answer is under way, or half of it, or read
+        s.sendall(struct.pack("!II", 4, 20000) + b"\0" * (4 if i % 2 else 0))
+        if i == ROUNDS // 2:
+            twin = os.dup(s.fileno())  # keeps what was there before
+        dissolve(s)
+    h.equal(s.getsockopt(socket.SOL_SOCKET, 57, 8), cookie, "cookie")
+    s.connect(peer)
+    h.request(s, N, N)
+    h.mark("open")
+    h.gate("end")
+    h.finish(s)
+    os.close(twin)
+
+
+def racing(h, port):
+    """Threads that use one socket while another one dissolves and connects it."""
+    s = h.socket()
+    s.settimeout(None)
+    peer = (h.config["peer4"], port)
+    stop = threading.Event()
+    calls = [lambda: s.send(b"x" * 5000, socket.MSG_NOSIGNAL | socket.MSG_DONTWAIT),
+             lambda: s.recv(3000, socket.MSG_DONTWAIT),
+             lambda: s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 1),
+             lambda: s.getsockopt(socket.SOL_TCP, socket.TCP_INFO, 104),
+             lambda: s.connect_ex(peer), lambda: s.shutdown(socket.SHUT_WR),
+             lambda: dissolve(s), lambda: s.recv(1),
+             lambda: s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)]
+    done = [0] * len(calls)
+
+    def hammer(i):
+        while not stop.is_set():
+            try:
+                calls[i]()
+            except OSError:
+                pass
+            done[i] += 1
+
+    threads = [threading.Thread(target=hammer, args=(i,), daemon=True)
+               for i in range(len(calls))]
+    for th in threads:
+        th.start()
+    h.wait(lambda: done[6] > 200 and done[4] > 50, f"calls: {done}", 60)
+    stop.set()
+    while any(th.is_alive() for th in threads):
+        try:
+            dissolve(s)  # whoever sleeps wakes
+            s.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+    s.close()
+    return done
+
+
+def discards(h, port):
+    """A server that reads what comes."""
+    ls = h.listen(port)
+
+    def one(c):
+        try:
+            while c.recv(65536):
+                pass
+        except OSError:
+            pass
+        c.close()
+
+    ls.settimeout(0.2)
+    while not h.gate_open("stop"):
+        try:
+            threading.Thread(target=one, args=(h.accept(ls),), daemon=True).start()
+        except (socket.timeout, ConnectionError):
+            pass
+    ls.close()
+
+
+def silent_peer(t):
+    """The Accept is lost, and lost again."""
+    s = t.half(t.a, tolerant, port=5340)
+    s.expect("listening")
+    groups = t.queue_pairs(t.b)
+    c = t.half(t.b, again, port=5340)
+    lost = t.relay.rule(clc=2, frm="a", drop=1)
+    t.set(t.b, clc_timeout_ms=60000)
+
+    def nth_silent(n, word="silent"):
+        t.wait(lambda: sum(m["name"] == word for m in c.marks) >= n or c.rc is not None,
+               f"{n} times {word}", 60)
+        t.wait(lambda: t.relay.hits(lost)[0] > nth_silent.hits, "an Accept", 20)
+        nth_silent.hits = t.relay.hits(lost)[0]
+        c.gate("seen")
+
+    nth_silent.hits = 0
+    for n in (1, 2):
+        nth_silent(n)
+    c.expect("late", 60)
+    t.set(t.b, clc_timeout_ms=500 * t.slow)
+    c.gate("short")
+    c.expect("long", 60)
+    t.set(t.b, clc_timeout_ms=60000)
+    nth_silent.hits = t.relay.hits(lost)[0]
+    c.gate("long")
+    for n in (3, 4, 5):
+        nth_silent(n)
+    c.expect("speaks", 60)
+    t.relay.unrule(lost)
+    c.gate("speaks")
+    t.expect_all("open", c)
+    t.mode(t.b, "SMC-R", 5340)
+    c.gate("end")
+    s.gate("stop")
+    t.wait_all(c, s)
+    t.restore("clc_timeout_ms")
+    t.check(t.queue_pairs(t.b) <= groups + 1, "queue pairs are left")
+
+
+def tolerant(h, port):
+    """Answers requests; connections that break are no failure."""
+    ls = h.listen(port)
+
+    def one(c):
+        try:
+            h.answer(c)
+        except Exception:
+            pass
+        c.close()
+
+    ls.settimeout(0.2)
+    threads = []
+    while not h.gate_open("stop"):
+        try:
+            th = threading.Thread(target=one, args=(h.accept(ls),), daemon=True)
+        except (socket.timeout, ConnectionError):
+            continue
+        th.start()
+        threads.append(th)
+    for th in threads:
+        th.join(h.left())
+    ls.close()
+
+
+def run(t):
+    if t.family != "smc":
+        return
+    silent_peer(t)
+    t.rdma_start()
+    s = t.half(t.a, tolerant, port=5341)
+    s.expect("listening")
+    c = t.half(t.b, many, port=5341)
+    t.expect_all("open", c)
+    t.mode(t.b, "SMC-R", 5341)
+    t.carried(t.b, ROUNDS * 100 + N)
+    c.gate("end")
+    s.gate("stop")
+    t.wait_all(c, s)
+    s = t.half(t.a, discards, port=5342)
+    s.expect("listening")
+    c = t.half(t.b, racing, port=5342)
+    t.wait_all(c)
+    s.gate("stop")
+    t.wait_all(s)
+    for vm in (t.a, t.b):
+        t.no_sockets(vm, 5341)
+        t.no_sockets(vm, 5342)
