@@ -838,12 +838,23 @@ static void smc_event_urgent(struct smc_sock *smc)
 	sk->sk_data_ready(sk);
 }
 
+/* The peer of a child that accept() is kept from for the moment. */
+static void smc_event_deferred(struct smc_sock *smc, u32 events)
+{
+	if (!(events & (SMC_EV_DATA | SMC_EV_URG_PENDING | SMC_EV_DONE | SMC_EV_CLOSED)))
+		return;
+	WRITE_ONCE(smc->has_spoken, true);
+	smc_sock_queue(smc, &smc->hs_work);
+}
+
 /* The third upcall: a connection has news. Any context but hard interrupt. */
 static void smc_event(struct smc_conn *conn, u32 events)
 {
 	struct smc_sock *smc = container_of(conn, struct smc_sock, conn);
 	struct sock *sk = &smc->sk;
 
+	if (READ_ONCE(smc->is_deferred))
+		smc_event_deferred(smc, events);
 	if (events & SMC_EV_URG_PENDING)
 		smc_event_urgent(smc);
 	if (events & SMC_EV_DATA) {

@@ -290,6 +290,9 @@ void smc_close_work(struct work_struct *work)
 	smc_close_pending(smc, SMC_PENDING_RESET, SMC_CLOSE_RX_RST);
 	smc_close_pending(smc, SMC_PENDING_LINK_LOST, SMC_CLOSE_LINK_LOST);
 	smc_close_pending(smc, SMC_PENDING_TIMER, SMC_CLOSE_TIMER);
+	/* nobody accepts what ended before it said anything */
+	if (READ_ONCE(smc->is_deferred))
+		smc_sock_queue(smc, &smc->hs_work);
 out:
 	release_sock(sk);
 	sock_put(sk);

@@ -29,6 +29,7 @@
 #include <linux/utsname.h>
 #include <net/tcp.h>
 
+#include "smc_child.h"
 #include "smc_clc.h"
 #include "smc_close.h"
 #include "smc_compat.h"
@@ -1334,35 +1335,6 @@ static void smc_hs_finish_client(struct smc_hs *hs, enum smc_hs_outcome out)
 	release_sock(sk);
 }
 
-/**
- * smc_hs_drop_child() - close a child that no accept() will take
- * @child: off all queues of its listener
- *
- * Consumes the caller's reference.
- *
- * Context: Process context, may sleep. Takes the child's socket lock, perhaps
- * inside the listener's.
- */
-void smc_hs_drop_child(struct smc_sock *child)
-{
-	struct sock *sk = &child->sk;
-
-	lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
-	sock_set_flag(sk, SOCK_DEAD);
-	/* as TCP does to connections that nobody accepted */
-	if (child->is_alive)
-		smc_close_event(child, SMC_CLOSE_LOCAL_ABORT);
-	else
-		smc_tcp_reset(child);
-	smc_close_release(child);
-	if (!child->is_alive) {
-		smc_sock_unhash(child);
-		smc_tcp_release(child);
-	}
-	release_sock(sk);
-	sock_put(sk);
-}
-
 /* The child goes to accept(), or away. */
 static void smc_hs_finish_server(struct smc_hs *hs, enum smc_hs_outcome out)
 {
@@ -1375,14 +1347,12 @@ static void smc_hs_finish_server(struct smc_hs *hs, enum smc_hs_outcome out)
 		smc_hs_finish_smc(smc);
 	} else if (out == SMC_HS_TCP) {
 		smc->fallback = hs->reason;
-		smc_tcp_unwatch(smc);
 	} else {
 		smc_stat_inc(hs->net, SMC_STAT_SERVER_FAILED);
 		smc_hs_finish_failed(smc, -hs->err);
 	}
 	release_sock(sk);
-	if (!smc_sock_end_handshake(smc, out != SMC_HS_FAILED))
-		smc_hs_drop_child(smc);
+	smc_child_done(smc, out != SMC_HS_FAILED);
 }
 
 static void smc_hs_arm_timer(struct smc_hs *hs)
@@ -1599,6 +1569,8 @@ void smc_hs_work(struct work_struct *work)
 		smc_hs_abort(smc->hs);
 	else if (smc->hs)
 		smc_hs_run(smc->hs);
+	else if (smc->is_deferred)
+		smc_child_look(smc);
 	sock_put(&smc->sk);
 }
 
@@ -1653,9 +1625,10 @@ void smc_hs_begin_server(struct smc_sock *listener, struct smc_sock *child)
 	unsigned long timeout = msecs_to_jiffies(READ_ONCE(smc_net(net)->set.clc_timeout_ms));
 
 	child->is_child = true;
+	smc_child_prepare(listener, child);
 	child->hs_deadline = jiffies + timeout;
 	if (!smc_sock_add_handshake(listener, child)) {
-		smc_hs_drop_child(child);
+		smc_child_drop(child);
 		return;
 	}
 	sock_hold(&child->sk);

@@ -9,7 +9,6 @@ void smc_hs_work(struct work_struct *work);
 void smc_hs_grow_work(struct work_struct *work);
 void smc_hs_timer(struct work_struct *work);
 void smc_hs_begin_server(struct smc_sock *listener, struct smc_sock *child);
-void smc_hs_drop_child(struct smc_sock *child);
 void smc_hs_drop_handshakes(struct smc_sock *listener);
 int smc_hs_begin_client(struct smc_sock *smc);
 void smc_hs_look(struct smc_sock *smc);

@@ -12,6 +12,7 @@
  */
 #include <net/tcp.h>
 
+#include "smc_child.h"
 #include "smc_compat.h"
 #include "smc_hs.h"
 #include "smc_listen.h"
@@ -86,7 +87,7 @@ void smc_listen_stop(struct smc_sock *smc)
 	/* in this order: a handshake that ends moves to the accept queue */
 	smc_hs_drop_handshakes(smc);
 	while ((child = smc_sock_next_child(smc)))
-		smc_hs_drop_child(child);
+		smc_child_drop(child);
 }
 
 /* Take one connection from TCP. Negative errno when there is none to take. */

@@ -442,6 +442,24 @@ static bool smc_sock_unlist(struct smc_sock *listener, struct smc_sock *child)
 }
 
 /**
+ * smc_sock_is_handshaking() - does a child's listener still want it
+ * @child: its handshake began and was not told to have ended
+ *
+ * Context: Process context.
+ * Return: false if the listener was closed, or has chosen this child to go.
+ */
+bool smc_sock_is_handshaking(struct smc_sock *child)
+{
+	struct smc_sock *listener = child->listener;
+	bool is_listed;
+
+	spin_lock(&listener->accept_lock);
+	is_listed = !list_empty(&child->queue_node);
+	spin_unlock(&listener->accept_lock);
+	return is_listed;
+}
+
+/**
  * smc_sock_end_handshake() - a child is ready for accept(), or has failed
  * @child: in the handshake list of its listener, unless the listener closed
  * @is_ready: it shall go to the accept queue

@@ -92,6 +92,9 @@ enum smc_pending {
  * @addr_len: length of @addr
  * @nr_attending: calls that look after connect() by themselves; also read by
  *	@tcp's callbacks
+ * @defer_end: when @is_deferred ends, jiffies; const once the handshake may begin
+ * @is_deferred: accept() is to wait for the peer's first byte; cleared by @hs_work
+ * @has_spoken: of a child with @is_deferred: data came, or their end
  * @is_child: made by a listener; const once its handshake may begin
  * @is_hs_begun: its handshake has begun, and perhaps ended; that of @hs_work
  * @is_connecting: the handshake owns the outcome
@@ -147,6 +150,9 @@ struct smc_sock {
 	struct sockaddr_storage addr;
 	int addr_len;
 	unsigned int nr_attending;
+	unsigned long defer_end;
+	bool is_deferred;
+	bool has_spoken;
 	bool is_child;
 	bool is_hs_begun;
 	bool is_connecting;
@@ -189,6 +195,7 @@ void smc_sock_queue_delayed(struct smc_sock *smc, struct delayed_work *work,
 void smc_sock_pend(struct smc_sock *smc, enum smc_pending what);
 
 bool smc_sock_add_handshake(struct smc_sock *listener, struct smc_sock *child);
+bool smc_sock_is_handshaking(struct smc_sock *child);
 bool smc_sock_end_handshake(struct smc_sock *child, bool is_ready);
 void smc_sock_stop_listening(struct smc_sock *listener);
 struct smc_sock *smc_sock_next_child(struct smc_sock *listener);
