@@ -438,6 +438,7 @@ static int smc_accept SMC_ACCEPT_PARAMS
 			smc_fallback_accepted(smc, newsock);
 		smc_listen_go_on(smc);
 	}
+	SMC_ACCEPT_SET_EMPTY(smc->sk.sk_state != SMC_STATE_LISTEN || !smc_listen_is_ready(smc));
 	smc_unlock(smc);
 	if (!child)
 		return rc;
@@ -452,6 +453,7 @@ static int smc_accept SMC_ACCEPT_PARAMS
 	sock_graft(&child->sk, newsock);
 	newsock->state = SS_CONNECTED;
 	set_bit(SOCK_CUSTOM_SOCKOPT, &newsock->flags);
+	set_bit(SOCK_SUPPORT_ZC, &newsock->flags);
 	release_sock(&child->sk);
 	return 0;
 }
@@ -541,42 +543,69 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 	return mask;
 }
 
+/* How much is in the queues; -EINVAL at a listener, as with TCP. */
+static int smc_inspect(struct smc_sock *smc, unsigned int cmd, int *answ)
+{
+	struct smc_conn *conn = &smc->conn;
+
+	sock_owned_by_me(&smc->sk);
+	*answ = 0;
+	if (smc->sk.sk_state == SMC_STATE_LISTEN && cmd != SIOCATMARK)
+		return -EINVAL;
+	if (!conn->lgr)
+		return 0;
+	switch (cmd) {
+	case SIOCINQ:
+		*answ = smc_rx_inq(smc);
+		break;
+	case SIOCOUTQ:
+		*answ = conn->sndbuf.size - smc_conn_writable(conn);
+		break;
+	case SIOCOUTQNSD:
+		*answ = smc_conn_unsent(conn);
+		break;
+	case SIOCATMARK:
+		*answ = smc_rx_is_at_mark(smc);
+		break;
+	}
+	return 0;
+}
+
 static int smc_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 {
 	struct smc_sock *smc = smc_lock(sock);
-	struct smc_conn *conn;
-	int answ = 0, rc = 0;
+	int answ, rc;
 
 	if (!smc)
 		return smc_tcp_ops(sock)->ioctl(sock, cmd, arg);
-	conn = &smc->conn;
 	switch (cmd) {
 	case SIOCINQ:
-		if (conn->lgr)
-			answ = smc_rx_inq(smc);
-		break;
 	case SIOCOUTQ:
-		if (conn->lgr)
-			answ = conn->sndbuf.size - smc_conn_writable(conn);
-		break;
 	case SIOCOUTQNSD:
-		if (conn->lgr)
-			answ = smc_conn_unsent(conn);
-		break;
 	case SIOCATMARK:
-		answ = conn->lgr && smc_rx_is_at_mark(smc);
+		rc = smc_inspect(smc, cmd, &answ);
+		if (!rc)
+			rc = put_user(answ, (int __user *)arg);
 		break;
 	default:
 		rc = smc->tcp ? smc->tcp->ops->ioctl(smc->tcp, cmd, arg) : -EBADF;
-		goto out;
 	}
-	/* TCP's answers */
-	if (smc->sk.sk_state == SMC_STATE_LISTEN && cmd != SIOCATMARK)
-		rc = -EINVAL;
-	else
-		rc = put_user(answ, (int __user *)arg);
-out:
 	smc_unlock(smc);
+	return rc;
+}
+
+/*
+ * The same for io_uring, which asks the sock that the file has, or had a moment
+ * ago: one that has left it was not connected, and its queues are empty.
+ */
+static int smc_proto_ioctl(struct sock *sk, int cmd, int *answ)
+{
+	int rc = -ENOIOCTLCMD;
+
+	lock_sock(sk);
+	if (cmd == SIOCINQ || cmd == SIOCOUTQ)
+		rc = smc_inspect(smc_sk(sk), cmd, answ);
+	release_sock(sk);
 	return rc;
 }
 
@@ -775,6 +804,8 @@ static int smc_create(struct net *net, struct socket *sock, int protocol, int ke
 		return rc;
 	}
 	set_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
+	/* io_uring is told that the pages are free when the call has copied them */
+	set_bit(SOCK_SUPPORT_ZC, &sock->flags);
 	/* the one default of a SOL_SOCKET option that is TCP's own */
 	smc->sk.sk_txrehash = smc->tcp->sk->sk_txrehash;
 	smc->limits_handshakes = READ_ONCE(smc_net(net)->set.limit_smc_hs);
@@ -893,6 +924,7 @@ static const struct smc_sock_works smc_works = {
 	.close_timer	 = smc_close_timer,
 	.keep_timer	 = smc_keep_timer,
 	.event		 = smc_event,
+	.ioctl		 = smc_proto_ioctl,
 };
 
 static int __net_init smc_init_net(struct net *net)

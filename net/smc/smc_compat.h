@@ -53,6 +53,23 @@
 #define SMC_ACCEPT_FLAGS (flags)
 #endif
 
+/* accept() tells io_uring that it has left the queue empty, or not. */
+#ifdef SMC_HAVE_PROTO_ACCEPT_ARG
+#define SMC_ACCEPT_SET_EMPTY(val) (arg->is_empty = (val))
+#else
+#define SMC_ACCEPT_SET_EMPTY(val) ((void)(val))
+#endif
+
+/* How io_uring asks a struct proto for its ioctls; older kernels do not ask. */
+static inline void smc_compat_proto_set_ioctl(struct proto *proto,
+					      int (*ioctl)(struct sock *sk,
+							   int cmd, int *answ))
+{
+#ifdef SMC_HAVE_PROTO_IOCTL_INT
+	proto->ioctl = ioctl;
+#endif
+}
+
 /* Initialiser of struct proto: where in @type its struct ipv6_pinfo lies. */
 #ifdef SMC_HAVE_PROTO_IPV6_PINFO_OFFSET
 #define SMC_PROTO_IPV6_PINFO(type, member)				\

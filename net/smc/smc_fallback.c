@@ -305,6 +305,7 @@ void smc_fallback_adopt(struct smc_sock *child, struct socket *sock)
 	smc_stat_inc(sock_net(tsk), SMC_STAT_SERVER_TCP);
 	trace_smc_switch_to_fallback(child, tsk, child->fallback);
 	child->is_grafted = true;
+	set_bit(SOCK_SUPPORT_ZC, &sock->flags);
 	clear_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
 	sock->sk = tsk;
 	__module_get(ops->owner);

@@ -70,6 +70,8 @@ int smc_sock_init(const struct smc_sock_works *works)
 	int i, rc;
 
 	smc_works = works;
+	smc_compat_proto_set_ioctl(&smc_proto_v4, works->ioctl);
+	smc_compat_proto_set_ioctl(&smc_proto_v6, works->ioctl);
 	smc_mem_init();
 	for (i = 0; i < SMC_SOCK_BUCKETS; i++)
 		spin_lock_init(&smc_sock_buckets[i].lock);

@@ -178,6 +178,7 @@ struct smc_sock_works {
 	void (*close_timer)(struct timer_list *timer);
 	void (*keep_timer)(struct timer_list *timer);
 	void (*event)(struct smc_conn *conn, u32 events);
+	int (*ioctl)(struct sock *sk, int cmd, int *answ);
 };
 
 int smc_sock_init(const struct smc_sock_works *works);

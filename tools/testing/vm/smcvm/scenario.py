@@ -338,10 +338,10 @@ class Test:
             return {}
         return {"LD_PRELOAD": self.guest_path(kernel.preload_library())}
 
-    def program(self, name):
+    def program(self, name, *flags):
         """Compile guest/NAME.c; its path inside the machines."""
         src = os.path.join(kernel.VM, "guest", name + ".c")
-        return self.guest_path(kernel.compile_c(src, "-pthread"))
+        return self.guest_path(kernel.compile_c(src, "-pthread", *flags))
 
     def reload(self, *vms, look=True):
         """Unload and load the module again: no link group, no memory of peers.
