@@ -820,6 +820,159 @@ def passed_on(x, server):
     x.say("child", os.waitpid(pid, 0)[1])
 
 
+def duplicates(x, server):
+    """dup(): one description, two descriptors."""
+    c = x.pair(server)
+    if not server:
+        x.call("word", x.h.recv_exact, c, 4)
+        x.sync()
+        x.poll("one of two closed", c)
+        c.sendall(b"to the other")
+        x.until(c, "RDHUP")
+        x.call("last words", c.recv, 40)
+        x.poll("the other shut", c)
+        x.sync()
+        x.sync()
+        x.call("end", c.recv, 1)
+        return
+    twin = x.keep(socket.socket(c.family, c.type, 0, os.dup(c.fileno())))
+    third = libc.dup3(c.fileno(), 900, os.O_CLOEXEC)
+    x.say("dup3", (third, fcntl.fcntl(third, fcntl.F_GETFD)))
+    os.close(third)
+    fcntl.fcntl(twin, fcntl.F_SETFL, os.O_NONBLOCK)
+    x.say("flags are shared", bool(fcntl.fcntl(c, fcntl.F_GETFL) & os.O_NONBLOCK))
+    fcntl.fcntl(twin, fcntl.F_SETFL, 0)
+    x.call("option", c.setsockopt, 1, socket.SO_KEEPALIVE, 1)
+    x.call("option is shared", twin.getsockopt, 1, socket.SO_KEEPALIVE)
+    x.call("names", lambda: c.getpeername() == twin.getpeername())
+    c.sendall(b"word")
+    c.close()
+    x.sync()
+    twin.settimeout(None)
+    x.call("recv", x.h.recv_exact, twin, 12)
+    x.call("send", twin.send, b"bye")
+    x.call("shutdown", twin.shutdown, 1)
+    x.sync()
+    twin.close()
+    x.sync()
+
+
+def forked(x, server):
+    """A child has the descriptor: the connection lives until both have closed it."""
+    c = x.pair(server)
+    if not server:
+        x.sync()
+        x.poll("parent has closed", c)
+        c.sendall(b"child")
+        x.call("answer", x.h.recv_exact, c, 5)
+        c.sendall(b"end")
+        x.until(c, "RDHUP")
+        x.poll("child is gone", c)
+        x.call("end", c.recv, 1)
+        x.sync()
+        return
+    pid = os.fork()
+    if not pid:
+        rc = 1
+        try:
+            c.sendall(x.h.recv_exact(c, 5).upper())
+            rc = 0 if x.h.recv_exact(c, 3) == b"end" else 2
+        finally:
+            os._exit(rc)
+    c.close()
+    x.sync()
+    x.say("child", os.waitpid(pid, 0)[1])
+    x.sync()
+
+
+class Messages:
+    """An array of struct mmsghdr with one buffer each."""
+
+    def __init__(self, bufs):
+        self.bufs = [ctypes.create_string_buffer(b, len(b)) for b in bufs]
+        self.iov = [struct.pack("PN", ctypes.addressof(b), len(b)) for b in self.bufs]
+        self.iov = [ctypes.create_string_buffer(i, len(i)) for i in self.iov]
+        raw = b"".join(struct.pack("PI4xPNPNi4xI4x", 0, 0, ctypes.addressof(i), 1, 0, 0, 0, 0)
+                       for i in self.iov)
+        self.raw = ctypes.create_string_buffer(raw, len(raw))
+        self.size = len(raw) // len(bufs)
+
+    def call(self, func, s, flags, *rest):
+        rc = func(s.fileno(), self.raw, len(self.bufs), flags, *rest)
+        if rc < 0:
+            raise OSError(ctypes.get_errno(), "")
+        lens = [struct.unpack_from("I", self.raw, i * self.size + 56)[0] for i in range(rc)]
+        return [b.raw[:n] for b, n in zip(self.bufs, lens)]
+
+
+def many_messages(x, server):
+    """sendmmsg() and recvmmsg(): one call, many of them."""
+    c = x.pair(server)
+    if server:
+        out = Messages([b"one", b"and two", b"three"])
+        x.call("sendmmsg", out.call, libc.sendmmsg, c, MSG_NOSIGNAL)
+        x.sync()
+        x.sync()
+        x.call("sendmmsg again", out.call, libc.sendmmsg, c, MSG_NOSIGNAL)
+        c.shutdown(1)
+        x.call("sendmmsg to nobody", out.call, libc.sendmmsg, c, MSG_NOSIGNAL)
+        x.sync()
+        return
+    x.sync()
+    x.h.wait(lambda: ioctl(c, FIONREAD) == 15, "all of them")
+    box = Messages([bytes(3), bytes(7), bytes(99), bytes(5)])
+    x.call("recvmmsg", box.call, libc.recvmmsg, c, socket.MSG_DONTWAIT, None)
+    x.call("recvmmsg of none", box.call, libc.recvmmsg, c, socket.MSG_DONTWAIT, None)
+    x.sync()
+    x.until(c, "RDHUP")
+    x.call("recvmmsg for one", box.call, libc.recvmmsg, c, 0x10000, None)
+    x.call("recvmmsg at the end", box.call, libc.recvmmsg, c, 0, None)
+    x.sync()
+
+
+def shared_listener(x, server):
+    """Threads that wait for the same listener by EPOLLEXCLUSIVE, and in accept()."""
+    if not server:
+        x.sync()
+        for _ in range(2):
+            for _ in range(4):
+                s = x.socket()
+                s.connect(x.addr())
+                x.call("greeting", x.h.recv_exact, s, 2)
+            x.sync()
+        return
+    ls = x.listen()
+    for how in ("epoll", "accept"):
+        ls.setblocking(how == "accept")
+        taken, lock = [], threading.Lock()
+
+        def serve():
+            ep = select.epoll()
+            ep.register(ls, select.EPOLLIN | select.EPOLLEXCLUSIVE)
+            while len(taken) < 4:
+                if how == "epoll" and not ep.poll(0.1):
+                    continue
+                try:
+                    c = ls.accept()[0]
+                except OSError:
+                    continue
+                with lock:
+                    taken.append(c)
+                c.sendall(b"hi")
+
+        threads = [threading.Thread(target=serve, daemon=True) for _ in range(3)]
+        for th in threads:
+            th.start()
+        x.h.wait(lambda: len(taken) == 4, "four connections")
+        if how == "accept":
+            ls.shutdown(socket.SHUT_RDWR)
+        for th in threads:
+            th.join(20)
+        x.say(f"{how}: threads left", sum(th.is_alive() for th in threads))
+        x.open += taken
+        x.sync()
+
+
 def namespace(x, server):
     """Both ends in a network namespace of their own."""
     pid = os.fork()
@@ -852,7 +1005,8 @@ def in_namespace(x):
 CASES = (no_connection, bad_addresses, refused, connect_twice, connect_self, reading,
          half_closed, read_shut, both_close, closed_by_peer, aborted, closed_unread, dissolved,
          dissolved_in_state, dissolved_listens, attempt_ended, sleepers,
-         listener_closed, full_backlog, accept_flags, epoll_modes, passed_on, namespace)
+         listener_closed, full_backlog, accept_flags, epoll_modes, passed_on, duplicates, forked,
+         many_messages, shared_listener, namespace)
 
 
 def play(h, port, ctl, is_server):
