@@ -117,13 +117,49 @@ static bool smc_diag_fill_link(struct smc_diag_lgrinfo *info, struct smc_conn *c
 	return link;
 }
 
+/* Links live as long as their group: none goes while it is looked at. */
+static u8 smc_diag_count_links(const struct smc_link_group *lgr)
+{
+	u8 nr = 0;
+	int i;
+
+	for (i = 0; i < SMC_LINKS_MAX; i++) {
+		const struct smc_link *link = READ_ONCE(lgr->links[i]);
+
+		nr += link && READ_ONCE(link->state) == SMC_LINK_ACTIVE;
+	}
+	return nr;
+}
+
+/* LID-06, LG-17 */
+static bool smc_diag_fill_group(struct smc_diag_linkinfo *info, struct smc_conn *conn)
+{
+	const struct smc_link *link;
+
+	memset(info, 0, sizeof(*info));
+	spin_lock_bh(&conn->lock);
+	link = rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
+	if (link) {
+		info->user_id = link->uid;
+		info->peer_user_id = link->peer_uid;
+		info->nr_links = smc_diag_count_links(link->lgr);
+	}
+	spin_unlock_bh(&conn->lock);
+	return link;
+}
+
 static int smc_diag_put_lgrinfo(struct sk_buff *skb, struct smc_conn *conn)
 {
+	struct smc_diag_linkinfo more;
 	struct smc_diag_lgrinfo info;
 
 	if (!smc_diag_fill_link(&info, conn))
 		return 0;
-	return nla_put(skb, SMC_DIAG_LGRINFO, sizeof(info), &info);
+	if (nla_put(skb, SMC_DIAG_LGRINFO, sizeof(info), &info))
+		return -EMSGSIZE;
+	if (!smc_diag_fill_group(&more, conn))
+		return 0;
+	return nla_put(skb, SMC_DIAG_LINKINFO, sizeof(more), &more);
 }
 
 static int smc_diag_put_tail(struct sk_buff *skb, u8 shutdown, u32 reason, u32 peer_diagnosis)

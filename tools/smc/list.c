@@ -84,6 +84,11 @@ static void print_text(const struct diag_sock *sock, bool verbose)
 	if (sock->has_link)
 		printf("\t%s, gid %s, peer gid %s\n", role_of(sock),
 		       sock->link.gid, sock->link.peer_gid);
+	if (sock->has_group)
+		printf("\tlink user ID %08x, of the peer %08x, links in the group: %u%s\n",
+		       sock->group.user_id, sock->group.peer_user_id,
+		       sock->group.nr_links,
+		       sock->group.nr_links < 2 ? ", no redundancy" : "");
 	if (!sock->has_conn)
 		return;
 	printf("\ttoken %08x, rings: send %u, receive %u, peer %u\n",
@@ -142,6 +147,11 @@ static void link_json(struct json *json, const struct diag_sock *sock)
 	json_number(json, "port", sock->link.ibport);
 	json_string(json, "gid", sock->link.gid);
 	json_string(json, "peer_gid", sock->link.peer_gid);
+	if (sock->has_group) {
+		json_number(json, "user_id", sock->group.user_id);
+		json_number(json, "peer_user_id", sock->group.peer_user_id);
+		json_number(json, "links", sock->group.nr_links);
+	}
 	json_close(json, '}');
 }
 

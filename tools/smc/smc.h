@@ -40,8 +40,10 @@ struct diag_sock {
 	uint8_t shutdown;
 	bool has_conn;
 	bool has_link;
+	bool has_group;
 	struct smc_diag_conninfo conn;
 	struct smc_diag_lgrinfo link;
+	struct smc_diag_linkinfo group;
 	struct smc_diag_fallback fallback;
 };
 

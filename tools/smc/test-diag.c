@@ -78,6 +78,11 @@ static void test_whole(void)
 	memset(p + 106, 'p', 40);
 	p[146] = 1;
 
+	p = add(64, 12);
+	memcpy(p, &token, 4);
+	memcpy(p + 4, &word, 4);
+	p[8] = 2;
+
 	expect("a whole message is taken", !diag_parse(&msg.nlh, &sock));
 	expect("family", sock.msg.family == 43);
 	expect("state", !strcmp(diag_state_name(sock.msg.state), "APPFINCLOSEWAIT"));
@@ -99,6 +104,9 @@ static void test_whole(void)
 	expect("gid ends", strlen(sock.link.gid) == 39);
 	expect("peer gid ends", strlen(sock.link.peer_gid) == 39);
 	expect("role", sock.link.role == 1);
+	expect("link user ID", sock.has_group && sock.group.user_id == token);
+	expect("link user ID of the peer", sock.group.peer_user_id == word);
+	expect("links", sock.group.nr_links == 2);
 }
 
 static void test_short(void)
@@ -108,8 +116,10 @@ static void test_short(void)
 	start();
 	add(1, 75);
 	add(2, 146);
+	add(64, 11);
 	expect("short attributes are left out",
-	       !diag_parse(&msg.nlh, &sock) && !sock.has_conn && !sock.has_link);
+	       !diag_parse(&msg.nlh, &sock) && !sock.has_conn && !sock.has_link &&
+	       !sock.has_group);
 
 	start();
 	msg.nlh.nlmsg_len = 16 + 63;

@@ -27,6 +27,8 @@ enum smc_diag_attr {
 	SMC_DIAG_DMBINFO	= 4,	/* WANT: struct smc_diag_dmbinfo */
 	SMC_DIAG_FALLBACK	= 5,	/* struct smc_diag_fallback */
 	SMC_DIAG_MAX		= 5,
+	/* of this module, far from what others may add */
+	SMC_DIAG_LINKINFO	= 64,	/* with LGRINFO: struct smc_diag_linkinfo */
 };
 
 #define SMC_DIAG_WANT(attr)	(1 << ((attr) - 1))
@@ -104,6 +106,14 @@ struct smc_diag_lgrinfo {
 	char	gid[SMC_DIAG_GID_LEN];
 	char	peer_gid[SMC_DIAG_GID_LEN];
 	__u8	role;			/* 0 client, 1 server */
+};
+
+/* More of that link and its group; 12 bytes */
+struct smc_diag_linkinfo {
+	__u32	user_id;		/* ours, as the peer shows it */
+	__u32	peer_user_id;
+	__u8	nr_links;		/* that can carry data; 1: no redundancy */
+	__u8	pad[3];
 };
 
 /* Why the socket uses TCP; 8 bytes, both zero if it does not */

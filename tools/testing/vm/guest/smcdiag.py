@@ -70,6 +70,11 @@ def lgrinfo(d):
             "role": d[146]}
 
 
+def linkinfo(d):
+    uid, peer_uid, links = struct.unpack("=IIB3x", d)
+    return {"uid": uid, "peer_uid": peer_uid, "links": links}
+
+
 def message(d):
     family, state, mode = d[0], d[1], d[2]
     sport, dport = struct.unpack_from(">HH", d, 4)
@@ -83,6 +88,8 @@ def message(d):
             out["conn"] = conninfo(val)
         elif kind == 2:
             out["lgr"] = lgrinfo(val)
+        elif kind == 64:
+            out["group"] = linkinfo(val)
         elif kind == 3:
             out["shutdown"] = val[0]
         elif kind == 5:

@@ -196,9 +196,9 @@ def qemu_accel(kernel):
     return accel
 
 
-@functools.lru_cache(maxsize=1)
-def preload_library():
-    """Build the preload library of tools/smc in the cache; its path.
+@functools.lru_cache(maxsize=None)
+def user_tool(name):
+    """Build NAME of tools/smc in the cache; its path.
 
     Dependency files name the sources, so each tree has a directory of its own.
     """
@@ -206,8 +206,12 @@ def preload_library():
     with locked("tools"):
         os.makedirs(out, exist_ok=True)
         run(["make", "-s", "-C", os.path.join(TOP, "tools/smc"), f"OUT={out}",
-             f"{out}/libsmc-preload.so"])
-    return os.path.join(out, "libsmc-preload.so")
+             f"{out}/{name}"])
+    return os.path.join(out, name)
+
+
+def preload_library():
+    return user_tool("libsmc-preload.so")
 
 
 @functools.lru_cache(maxsize=1)

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What operators are shown of a link, its group and its memory.
+
+covers: LG-17 LID-06 RMB-07
+"""
+import json
+import re
+
+SIZES = (16384, 65536, 131072, 65536)
+
+
+def server(h, port):
+    """One connection for each ring size, so that there are several RMBs."""
+    out = []
+    for size in SIZES:
+        ls = h.listen(port, mark=False, rcvbuf=size)
+        h.mark(f"listening {size} {len(out)}")
+        out.append(h.accept(ls))
+        ls.close()
+    h.mark("moved")
+    h.gate("end")
+    for c in out:
+        h.finish(c)
+
+
+def client(h, port):
+    out = []
+    for i, size in enumerate(SIZES):
+        h.gate(f"{i}")
+        out.append(h.connect(port, rcvbuf=size))
+        h.mark(f"connected {i}")
+    h.mark("moved")
+    h.gate("end")
+    for s in out:
+        h.finish(s)
+
+
+def user_ids(t):
+    """Each side shows both names of the link, and that it is the only one."""
+    a, b = [t.mode(vm, "SMC-R", 5800, len(SIZES)) for vm in (t.a, t.b)]
+    for s in a + b:
+        t.equal(s["group"]["links"], 1, "links of a group")
+    ours = {(s["group"]["uid"], s["group"]["peer_uid"]) for s in a}
+    theirs = {(s["group"]["peer_uid"], s["group"]["uid"]) for s in b}
+    t.equal(len(ours), 1, "names of one link")
+    t.equal(ours, theirs, "names of the link at both ends")
+    t.check(all(ours.copy().pop()), f"a link without a name: {ours}")
+    return ours.pop()
+
+
+def by_the_tool(t, ids):
+    from smcvm import kernel
+    tool = t.guest_path(kernel.user_tool("smc"))
+    text = t.a.run(f"{tool} list -v").out
+    want = f"link user ID {ids[0]:08x}, of the peer {ids[1]:08x}, links in the group: 1, " \
+           "no redundancy"
+    t.check(want in text, f"'{want}' is not in\n{text}")
+    links = [s["link"] for s in json.loads(t.a.run(f"{tool} list -j").out) if "link" in s]
+    t.check(links and all((n["user_id"], n["peer_user_id"], n["links"]) == (*ids, 1)
+                          for n in links), f"JSON: {links}")
+
+
+def keys(t, vm):
+    """One protection domain for the queue pair, and a key in it for each area."""
+    pds = [int(n) for n in re.findall(r"users (\d+).*comm \[?smc\]?",
+                                      vm.run("rdma resource show pd").out)]
+    mrs = re.findall(r"rkey (0x[0-9a-f]+).*comm \[?smc\]?",
+                     vm.run("rdma resource show mr -dd").out)
+    t.equal(len(set(mrs)), len(mrs), f"{vm.name}: keys that differ of {mrs}")
+    t.check(len(mrs) >= 2 * 3, f"{vm.name}: {len(mrs)} areas of three sizes, {pds}")
+    t.equal(pds, [1 + len(mrs)], f"{vm.name}: users of protection domains")
+
+
+def run(t):
+    t.no_groups()
+    s = t.half(t.a, server, port=5800)
+    c = t.half(t.b, client, port=5800)
+    for i, size in enumerate(SIZES):
+        s.expect(f"listening {size} {i}", t.left())
+        c.gate(f"{i}")
+    t.expect_all("moved", s, c)
+    if t.family == "smc":
+        t.step("links")
+        ids = user_ids(t)
+        by_the_tool(t, ids)
+        t.step("memory")
+        for vm in (t.a, t.b):
+            keys(t, vm)
+    for p in (s, c):
+        p.gate("end")
+    t.wait_all(s, c)
