@@ -18,8 +18,9 @@ import time
 timeout = 90
 
 SOL_IP, IP_RECVERR = 0, 11
-SO_TIMESTAMPING, SO_BUSY_POLL, SO_ZEROCOPY = 37, 46, 60
-TCP_NOTSENT_LOWAT = 25
+SO_DOMAIN, SO_TIMESTAMPING, SO_BUSY_POLL, SO_ZEROCOPY = 39, 37, 46, 60
+TCP_NOTSENT_LOWAT, TCP_FASTOPEN_CONNECT, TCP_ULP = 25, 30, 31
+SOL_SMC, SMC_LIMIT_HS = 286, 1
 MSG_ERRQUEUE, MSG_ZEROCOPY = 0x2000, 0x4000000
 SIOCOUTQNSD = 0x894B
 TX_SOFTWARE, RX_SOFTWARE, SOFTWARE, OPT_ID, TX_SCHED, TX_ACK, OPT_TSONLY, OPT_ID_TCP = (
@@ -27,6 +28,23 @@ TX_SOFTWARE, RX_SOFTWARE, SOFTWARE, OPT_ID, TX_SCHED, TX_ACK, OPT_TSONLY, OPT_ID
 TX_ALL = TX_SCHED | TX_SOFTWARE | TX_ACK
 SND, SCHED, ACK = 0, 1, 2
 ORIGIN_TIMESTAMPING, ORIGIN_ZEROCOPY, COPIED = 4, 5, 1
+
+
+def aligned(h):
+    """Where TCP has no answer for SMC, that of other implementations."""
+    s = h.socket()
+    h.equal(s.getsockopt(SOL_SMC, SMC_LIMIT_HS), 0, "SMC_LIMIT_HS")
+    s.setsockopt(SOL_SMC, SMC_LIMIT_HS, 77)
+    h.equal(s.getsockopt(SOL_SMC, SMC_LIMIT_HS), 1, "SMC_LIMIT_HS, set")
+    h.raises("a short SMC_LIMIT_HS", errno.EINVAL, s.setsockopt, SOL_SMC, SMC_LIMIT_HS, b"1")
+    h.raises("another option of SOL_SMC", errno.EOPNOTSUPP, s.setsockopt, SOL_SMC, 2, 1)
+    h.raises("another option of SOL_SMC", errno.EOPNOTSUPP, s.getsockopt, SOL_SMC, 2)
+    h.raises("TCP_ULP", errno.EOPNOTSUPP, s.setsockopt, socket.SOL_TCP, TCP_ULP, b"tls")
+    h.equal(s.getsockopt(socket.SOL_SOCKET, SO_DOMAIN), 43, "family")
+    s.setsockopt(socket.SOL_TCP, TCP_FASTOPEN_CONNECT, 1)
+    h.equal(s.getsockopt(socket.SOL_SOCKET, SO_DOMAIN), socket.AF_INET,
+            "family of one that only TCP can serve")
+    s.close()
 
 
 def meet(h, port, role, **kw):
@@ -332,6 +350,8 @@ def zerocopy_client(h, port):
 
 
 def run(t):
+    if t.family == "smc":
+        t.wait_all(t.half(t.b, aligned))
     t.step("time stamps")
     t.both(stamps_server, stamps_client, port=5700)
     t.step("time stamps asked for early")
