@@ -980,6 +980,7 @@ static enum smc_hs_outcome smc_hs_server_choose(struct smc_hs *hs)
 	enum smc_decline reason;
 	enum smc_hs_outcome out;
 	const u8 *gid;
+	bool is_near;
 
 	smc_hs_local(hs, &local);
 	gid = smc_nego_routed_gid(&hs->proposal, &local);
@@ -990,9 +991,8 @@ static enum smc_hs_outcome smc_hs_server_choose(struct smc_hs *hs)
 		local.has_v2 = out == SMC_HS_GO_ON;
 	}
 	/* FC-03, FC-04: a neighbour is nearer than any subnet */
-	reason = smc_nego_server(&hs->proposal, &local,
-				 hs->pair || smc_pnet_shares_subnet(hs->smc->tcp->sk, &hs->proposal),
-				 &taken);
+	is_near = hs->pair || smc_pnet_shares_subnet(hs->smc->tcp->sk, &hs->proposal);
+	reason = smc_nego_server(&hs->proposal, &local, is_near, &taken);
 	if (reason != SMC_DECLINE_NONE)
 		return smc_hs_to_tcp(hs, reason);
 	hs->params = taken.params;

@@ -74,7 +74,8 @@ static struct v2_llc *v2_begin(struct kunit *test, bool is_server, bool is_fixed
 {
 	struct smc_llc_params params = {
 		.is_server = is_server, .wants_deployed = true,
-		.dialect_is_fixed = is_fixed, .max_links_is_fixed = is_fixed, .max_links = is_fixed ? 1 : 2,
+		.dialect_is_fixed = is_fixed, .max_links_is_fixed = is_fixed,
+		.max_links = is_fixed ? 1 : 2,
 		.max_conns = is_fixed ? 100 : 0,
 		.timers = { .confirm_link = 8000, .first_reply = 8000, .add_link = 8000,
 			    .add_link_deployed = 2000, .reply = 4000, .terminate = 2000 },
