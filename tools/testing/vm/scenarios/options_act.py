@@ -180,7 +180,7 @@ def early_client(h, port):
     timestamping(s, TX_ACK | SOFTWARE | OPT_ID | OPT_ID_TCP | OPT_TSONLY)
     p = select.poll()
     p.register(s, select.POLLOUT)
-    h.wait(lambda: p.poll(100)[0][1] == select.POLLOUT, "connection")
+    h.wait(lambda: [ev for _, ev in p.poll(100)] == [select.POLLOUT], "connection")
     s.send(bytes(10))
     sent_stamps(h, s, (ACK,), 9)
     none_left(h, s)
