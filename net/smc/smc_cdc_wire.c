@@ -243,42 +243,36 @@ static u32 smc_cdc_take_conn_flags(struct smc_cdc_ctl *ctl, u8 conn_flags)
 /*
  * First message of a moved connection (FAIL-07 to FAIL-10): only its sequence
  * number counts (CDC-15), and it is not one of ours to process (CDC-04).
+ *
+ * What SS names reached our RNIC over the old link, whose queue may be worked
+ * off later than that of the new one. So if it is not here, it is due, and what
+ * the new link brings is kept until it comes. A second gap behind what is kept
+ * is none of these.
  */
 static u32 smc_cdc_validate(struct smc_cdc_ctl *ctl, u16 seq)
 {
-	if (smc_cdc_seq_is_newer(seq, ctl->rx_seq))
-		return SMC_EV_LOST;
-	ctl->rx_is_replayed = true;
-	return SMC_EV_VALID;
+	u16 newest = ctl->rx_seq;
+
+	if (ctl->rx_nr_held)
+		newest = ctl->rx_held[ctl->rx_nr_held - 1].seq;
+	if (ctl->rx_is_held)
+		return smc_cdc_seq_is_newer(seq, newest) && seq != ctl->rx_seq_due ?
+			SMC_EV_LOST : SMC_EV_HELD;
+	if (!smc_cdc_seq_is_newer(seq, ctl->rx_seq)) {
+		ctl->rx_is_replayed = true;
+		return SMC_EV_VALID;
+	}
+	ctl->rx_is_held = true;
+	ctl->rx_seq_due = seq;
+	return SMC_EV_HELD;
 }
 
-/**
- * smc_cdc_apply - apply a received CDC message
- * @ctl: the control block of the connection that the token named
- * @msg: the message
- *
- * RFC 7609 Sections 4.3 to 4.7 and A.4 (CDC-05, CDC-06, CDC-12, CDC-13,
- * CDC-15, CUR-11, CUR-12, URG-05, WIN-08, WIN-09, FAIL-06, FAIL-09, FAIL-10).
- * All of the message takes effect, or nothing. With A the cursors mean nothing
- * any more and are not looked at. After C only A is heard (CDC-14), and bytes
- * after D are no part of any stream (CLOSE-26).
- *
- * Context: the connection's lock is held. Afterwards, on SMC_EV_URG the caller
- * calls smc_cdc_urg_store() in the same hold; on SMC_EV_BLOCKED,
- * SMC_EV_UPDATE_REQ and SMC_EV_SPACE it asks smc_cdc_is_needed() and tries to
- * write.
- * Return: SMC_EV_ bits, 0 if nothing is new. SMC_EV_INVALID and SMC_EV_LOST
- * come alone and mean that the connection has to be aborted.
- */
-u32 smc_cdc_apply(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
+/* All of a message but F, or nothing. */
+static u32 smc_cdc_take(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 {
 	int prod_step, cons_step;
 	u32 events;
 
-	if (ctl->rx_conn_flags & SMC_CDC_ABORT)
-		return SMC_EV_STALE;
-	if (msg->prod_flags & SMC_CDC_FAILOVER)
-		return smc_cdc_validate(ctl, msg->seq);
 	if (!smc_cdc_seq_is_newer(msg->seq, ctl->rx_seq))
 		return SMC_EV_STALE;
 	if (msg->conn_flags & SMC_CDC_ABORT)
@@ -297,6 +291,100 @@ u32 smc_cdc_apply(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 	events |= smc_cdc_take_prod(ctl, msg, prod_step);
 	events |= smc_cdc_take_conn_flags(ctl, msg->conn_flags);
 	return events;
+}
+
+/*
+ * Each message says all that an earlier one did, but for U, which belongs to
+ * its own cursor, and R, which is a wish. So few have to be kept: a writer stops
+ * behind an urgent byte, and our acknowledgment of that waits here as well.
+ */
+static u32 smc_cdc_hold(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
+{
+	struct smc_cdc_msg *last = NULL;
+	u8 asked = 0;
+
+	if (ctl->rx_nr_held)
+		last = &ctl->rx_held[ctl->rx_nr_held - 1];
+	if (last && !smc_cdc_seq_is_newer(msg->seq, last->seq))
+		return SMC_EV_STALE;
+	if (!last || last->prod_flags & SMC_CDC_URG_PRESENT) {
+		if (ctl->rx_nr_held == SMC_CDC_HELD_MAX)
+			return SMC_EV_INVALID;
+		last = &ctl->rx_held[ctl->rx_nr_held++];
+	} else {
+		asked = last->prod_flags & SMC_CDC_UPDATE_REQ;
+	}
+	*last = *msg;
+	last->prod_flags |= asked;
+	return SMC_EV_HELD;
+}
+
+/* What was due is here: what was kept follows it. */
+static u32 smc_cdc_release(struct smc_cdc_ctl *ctl)
+{
+	u32 events = 0;
+	u8 i;
+
+	ctl->rx_is_held = false;
+	ctl->rx_is_replayed = true;
+	for (i = 0; i < ctl->rx_nr_held && !(events & SMC_EV_INVALID); i++)
+		events |= smc_cdc_take(ctl, &ctl->rx_held[i]);
+	ctl->rx_nr_held = 0;
+	return events & ~SMC_EV_STALE;
+}
+
+/**
+ * smc_cdc_apply - apply a received CDC message
+ * @ctl: the control block of the connection that the token named
+ * @msg: the message
+ *
+ * RFC 7609 Sections 4.3 to 4.7 and A.4 (CDC-05, CDC-06, CDC-12, CDC-13,
+ * CDC-15, CUR-11, CUR-12, URG-05, WIN-08, WIN-09, FAIL-06, FAIL-09, FAIL-10).
+ * All of the message takes effect, or nothing. With A the cursors mean nothing
+ * any more and are not looked at. After C only A is heard (CDC-14), and bytes
+ * after D are no part of any stream (CLOSE-26).
+ *
+ * Messages may come on any link (FAIL-17). On SMC_EV_HELD something is due
+ * that the peer's RNIC knows to be here: the caller sees to it that
+ * smc_cdc_give_up() is called if it has not come after a while.
+ *
+ * Context: the connection's lock is held. Afterwards, on SMC_EV_URG the caller
+ * calls smc_cdc_urg_store() in the same hold; on SMC_EV_BLOCKED,
+ * SMC_EV_UPDATE_REQ and SMC_EV_SPACE it asks smc_cdc_is_needed() and tries to
+ * write.
+ * Return: SMC_EV_ bits, 0 if nothing is new. With SMC_EV_INVALID or SMC_EV_LOST
+ * the connection has to be aborted.
+ */
+u32 smc_cdc_apply(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
+{
+	u32 events;
+
+	if (ctl->rx_conn_flags & SMC_CDC_ABORT)
+		return SMC_EV_STALE;
+	if (msg->prod_flags & SMC_CDC_FAILOVER)
+		return smc_cdc_validate(ctl, msg->seq);
+	if (ctl->rx_is_held && !(msg->conn_flags & SMC_CDC_ABORT) &&
+	    smc_cdc_seq_is_newer(msg->seq, ctl->rx_seq_due))
+		return smc_cdc_hold(ctl, msg);
+	events = smc_cdc_take(ctl, msg);
+	if (ctl->rx_is_held && !smc_cdc_seq_is_newer(ctl->rx_seq_due, ctl->rx_seq))
+		events |= smc_cdc_release(ctl);
+	return events;
+}
+
+/**
+ * smc_cdc_give_up - what a validation found missing has not come
+ * @ctl: the control block
+ *
+ * Context: the connection's lock is held.
+ * Return: SMC_EV_LOST if it is still due (FAIL-10), then the connection has to
+ * be aborted; otherwise 0.
+ */
+u32 smc_cdc_give_up(struct smc_cdc_ctl *ctl)
+{
+	if (ctl->rx_conn_flags & SMC_CDC_ABORT)
+		return 0;
+	return ctl->rx_is_held ? SMC_EV_LOST : 0;
 }
 
 /**
@@ -858,6 +946,18 @@ int smc_cdc_build_validation(const struct smc_cdc_ctl *ctl,
 }
 
 /**
+ * smc_cdc_is_replay_due - is there anything that is not known to have arrived
+ * @ctl: the control block
+ *
+ * Context: as smc_cdc_replay().
+ * Return: true if a message was built of which no good completion was seen.
+ */
+bool smc_cdc_is_replay_due(const struct smc_cdc_ctl *ctl)
+{
+	return ctl->tx_seq != ctl->tx_seq_done;
+}
+
+/**
  * smc_cdc_replay - plan to write again what is not known to have arrived
  * @ctl: the control block
  * @src: geometry of the send ring
@@ -868,7 +968,9 @@ int smc_cdc_build_validation(const struct smc_cdc_ctl *ctl,
  * last good completion and the producer cursor is written again to where it
  * was written before, and one new CDC, with a number above all earlier ones,
  * says again all that is to be said. No cursor moves back. What the peer has
- * acknowledged by its consumer cursor is not written again. The plan goes with
+ * acknowledged by its consumer cursor is not written again, and nothing is once
+ * one side has aborted or the peer has closed: its element may be another
+ * connection's by now. The plan goes with
  * smc_cdc_build(ctl, NULL, msg), which must follow the validation message.
  *
  * Context: the connection's lock is held until that CDC was posted; all
@@ -883,6 +985,8 @@ u32 smc_cdc_replay(struct smc_cdc_ctl *ctl, struct smc_geom src,
 	u32 unread = smc_geom_space(dst) - smc_cdc_window(ctl);
 	u32 len = min(ctl->tx_inflight, unread);
 
+	if (ctl->tx_conn_flags & SMC_CDC_ABORT || ctl->rx_conn_flags & SMC_CDC_FINAL)
+		len = 0;
 	smc_ring_plan(src, smc_cursor_retreat(src, sent, len), sent, dst,
 		      smc_cursor_retreat(dst, ctl->tx_prod, len), ctl->tx_cons,
 		      len, x);

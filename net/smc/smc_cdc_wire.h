@@ -54,7 +54,11 @@ enum smc_cdc_event {
 	/* Nothing was applied; the connection must be aborted: */
 	SMC_EV_INVALID		= 1 << 11, /* impossible cursor, CUR-12 */
 	SMC_EV_LOST		= 1 << 12, /* F found loss, FAIL-10 */
+	SMC_EV_HELD		= 1 << 13, /* kept until what F misses is here */
 };
+
+/* One up to an urgent byte, one behind it, and one for a peer in a hurry. */
+#define SMC_CDC_HELD_MAX	3
 
 struct smc_cdc_ctl {
 	struct smc_geom		rx_geom;	/* our element */
@@ -76,6 +80,12 @@ struct smc_cdc_ctl {
 	bool			rx_is_requested;	/* R not yet answered */
 	bool			rx_is_forced;	/* urgent byte passed, not told */
 	bool			rx_is_replayed;	/* F seen: prod may step back */
+
+	/* From the peer, on its new link; what went over the old one is due. */
+	bool			rx_is_held;	/* rx_seq_due is not here yet */
+	u8			rx_nr_held;	/* entries of rx_held */
+	u16			rx_seq_due;	/* SS of the validation */
+	struct smc_cdc_msg	rx_held[SMC_CDC_HELD_MAX];
 
 	/* To the peer. */
 	struct smc_cursor	tx_prod;
@@ -102,6 +112,7 @@ void smc_cdc_encode(const struct smc_cdc_msg *msg, u8 buf[SMC_CDC_LEN]);
 void smc_cdc_ctl_init(struct smc_cdc_ctl *ctl, struct smc_geom rx_geom,
 		      struct smc_geom tx_geom);
 u32 smc_cdc_apply(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg);
+u32 smc_cdc_give_up(struct smc_cdc_ctl *ctl);
 u32 smc_cdc_readable(const struct smc_cdc_ctl *ctl);
 int smc_cdc_consume(struct smc_cdc_ctl *ctl, u32 n);
 
@@ -135,6 +146,7 @@ u32 smc_cdc_inflight(const struct smc_cdc_ctl *ctl);
 /* The control block: moving to another link. */
 int smc_cdc_build_validation(const struct smc_cdc_ctl *ctl,
 			     struct smc_cdc_msg *msg);
+bool smc_cdc_is_replay_due(const struct smc_cdc_ctl *ctl);
 u32 smc_cdc_replay(struct smc_cdc_ctl *ctl, struct smc_geom src,
 		   struct smc_cursor sent, struct smc_xfer *x);
 

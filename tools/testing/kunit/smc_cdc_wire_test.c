@@ -1921,9 +1921,101 @@ static void fail_10_loss_is_found(struct kunit *test)
 		ctl->rx_seq = rows[i].sr;
 		msg.prod_flags = F;
 		KUNIT_EXPECT_EQ_MSG(test, smc_cdc_apply(ctl, &msg),
+				    (u32)SMC_EV_HELD, "SR %u SS %u",
+				    rows[i].sr, rows[i].ss);
+		KUNIT_EXPECT_EQ_MSG(test, smc_cdc_give_up(ctl),
 				    (u32)SMC_EV_LOST, "SR %u SS %u",
 				    rows[i].sr, rows[i].ss);
 	}
+}
+
+/*
+ * Our RNIC has what the validation names, in the queue of the old link. What
+ * the new link brings meanwhile waits for it, urgent byte included.
+ */
+static void fail_10_a_queue_worked_off_late_is_no_loss(struct kunit *test)
+{
+	struct pair *p = pair_new(test, rfc_geom);
+	struct smc_cdc_msg late[2], msg;
+	u32 events;
+
+	prepare(&p->a, 100);
+	late[0] = must_push(test, &p->a);
+	prepare(&p->a, 50);
+	late[1] = must_push(test, &p->a);
+	smc_cdc_done(&p->a.ctl, 2, 150);
+
+	KUNIT_ASSERT_EQ(test, smc_cdc_build_validation(&p->a.ctl, &msg), 0);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &msg), (u32)SMC_EV_HELD);
+	prepare(&p->a, 20);
+	msg = must_push(test, &p->a);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &msg), (u32)SMC_EV_HELD);
+	prepare(&p->a, 7);
+	smc_cdc_mark_urgent(&p->a.ctl, 7);
+	msg = must_push(test, &p->a);
+	KUNIT_EXPECT_EQ(test, msg.prod_flags, P | U);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &msg), (u32)SMC_EV_HELD);
+	smc_cdc_set_conn_flags(&p->a.ctl, D);
+	msg = must_push(test, &p->a);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &msg), (u32)SMC_EV_HELD);
+	KUNIT_EXPECT_EQ(test, smc_cdc_readable(&p->b.ctl), 0U);
+
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &late[0]), (u32)SMC_EV_DATA);
+	KUNIT_EXPECT_EQ(test, smc_cdc_give_up(&p->b.ctl), (u32)SMC_EV_LOST);
+	KUNIT_EXPECT_EQ(test, smc_cdc_readable(&p->b.ctl), 100U);
+	events = smc_cdc_apply(&p->b.ctl, &late[1]);
+	KUNIT_EXPECT_EQ(test, events, (u32)(SMC_EV_DATA | SMC_EV_URG_PENDING | SMC_EV_URG |
+					    SMC_EV_DONE));
+	KUNIT_EXPECT_EQ(test, smc_cdc_readable(&p->b.ctl), 177U);
+	KUNIT_EXPECT_EQ(test, smc_cdc_urg_distance(&p->b.ctl), 176);
+	KUNIT_EXPECT_EQ(test, smc_cdc_give_up(&p->b.ctl), 0U);
+	/* and no trace of it is left */
+	KUNIT_EXPECT_EQ(test, p->b.ctl.rx_nr_held, 0);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &msg), (u32)SMC_EV_STALE);
+}
+
+/* A is news whatever is missing: nothing more is expected. */
+static void fail_10_an_abort_does_not_wait(struct kunit *test)
+{
+	struct pair *p = pair_new(test, rfc_geom);
+	struct smc_cdc_msg msg;
+
+	prepare(&p->a, 100);
+	must_push(test, &p->a);
+	smc_cdc_done(&p->a.ctl, 1, 100);
+	KUNIT_ASSERT_EQ(test, smc_cdc_build_validation(&p->a.ctl, &msg), 0);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &msg), (u32)SMC_EV_HELD);
+	smc_cdc_set_conn_flags(&p->a.ctl, A);
+	msg = must_push(test, &p->a);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &msg), (u32)SMC_EV_ABORT);
+	KUNIT_EXPECT_EQ(test, smc_cdc_give_up(&p->b.ctl), 0U);
+}
+
+/* Urgent bytes that did not wait for our acknowledgment cannot all be kept. */
+static void fail_10_a_peer_in_a_hurry_is_refused(struct kunit *test)
+{
+	struct smc_cdc_ctl *ctl = ctl_new(test, rfc_geom);
+	struct smc_cdc_msg msg = plain_msg(ctl, 3);
+	int i;
+
+	msg.prod_flags = F;
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_HELD);
+	for (i = 0; i < SMC_CDC_HELD_MAX; i++) {
+		msg = plain_msg(ctl, 4 + i);
+		msg.prod = curs(0, 5 + i);
+		msg.prod_flags = P | U;
+		KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_HELD);
+	}
+	msg.seq++;
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_INVALID);
+	/* and one that moves on with more missing has lost something */
+	ctl = ctl_new(test, rfc_geom);
+	msg = plain_msg(ctl, 3);
+	msg.prod_flags = F;
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_HELD);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_HELD);
+	msg.seq = 5;
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_LOST);
 }
 
 static void cdc_15_garbage_in_a_validation_is_not_applied(struct kunit *test)
@@ -1997,6 +2089,35 @@ static void fail_12_replay_leaves_out_what_was_acknowledged(struct kunit *test)
 					     &x), 996U);
 	KUNIT_EXPECT_EQ(test, x.part[0].off, 9004U);
 	KUNIT_EXPECT_EQ(test, x.part[0].src[0].off, 9000U);
+}
+
+/* Its element may serve another connection of the peer by now. */
+static void fail_12_nothing_is_written_again_after_the_end(struct kunit *test)
+{
+	struct pair *p = pair_new(test, rfc_geom);
+	struct smc_cdc_msg msg;
+	struct smc_xfer x;
+
+	prepare(&p->a, 100);
+	must_push(test, &p->a);
+	KUNIT_EXPECT_TRUE(test, smc_cdc_is_replay_due(&p->a.ctl));
+	smc_cdc_set_conn_flags(&p->b.ctl, C);
+	msg = must_push(test, &p->b);
+	smc_cdc_apply(&p->a.ctl, &msg);
+	KUNIT_EXPECT_EQ(test, smc_cdc_replay(&p->a.ctl, p->a.snd, p->a.sent, &x), 0U);
+	KUNIT_EXPECT_EQ(test, x.nr_parts, 0);
+
+	p = pair_new(test, rfc_geom);
+	prepare(&p->a, 100);
+	must_push(test, &p->a);
+	smc_cdc_set_conn_flags(&p->a.ctl, A);
+	must_push(test, &p->a);
+	KUNIT_EXPECT_EQ(test, smc_cdc_replay(&p->a.ctl, p->a.snd, p->a.sent, &x), 0U);
+	/* what is said is said again */
+	KUNIT_ASSERT_EQ(test, smc_cdc_build(&p->a.ctl, NULL, &msg), 0);
+	KUNIT_EXPECT_EQ(test, msg.conn_flags, A);
+	smc_cdc_done(&p->a.ctl, msg.seq, 0);
+	KUNIT_EXPECT_FALSE(test, smc_cdc_is_replay_due(&p->a.ctl));
 }
 
 static void fail_12_replay_says_urgent_and_close_again(struct kunit *test)
@@ -2092,7 +2213,13 @@ static void fail_10_swallowed_message_is_noticed(struct kunit *test)
 	smc_cdc_done(&p->a.ctl, 1, 100);
 	KUNIT_ASSERT_EQ(test, smc_cdc_build_validation(&p->a.ctl, &msg), 0);
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &msg),
-			(u32)SMC_EV_LOST);
+			(u32)SMC_EV_HELD);
+	/* what follows is not read as if nothing were missing */
+	prepare(&p->a, 100);
+	msg = must_push(test, &p->a);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &msg), (u32)SMC_EV_HELD);
+	KUNIT_EXPECT_EQ(test, smc_cdc_readable(&p->b.ctl), 0U);
+	KUNIT_EXPECT_EQ(test, smc_cdc_give_up(&p->b.ctl), (u32)SMC_EV_LOST);
 }
 
 /*
@@ -2103,7 +2230,7 @@ static void cur_12_noise_never_breaks_the_rings(struct kunit *test)
 {
 	struct smc_cdc_ctl *ctl = ctl_new(test, (struct smc_geom){ 37, 4 });
 	struct smc_cdc_ctl *before = ctl_new(test, ctl->rx_geom);
-	u32 i, events, taken = 0, refused = 0;
+	u32 i, events, taken = 0, refused = 0, held = 0;
 	struct rnd_state rnd;
 
 	prandom_seed_state(&rnd, 2015);
@@ -2121,12 +2248,21 @@ static void cur_12_noise_never_breaks_the_rings(struct kunit *test)
 
 		*before = *ctl;
 		events = smc_cdc_apply(ctl, &msg);
-		if (events & (SMC_EV_INVALID | SMC_EV_LOST | SMC_EV_STALE)) {
+		if (!before->rx_is_held &&
+		    events & (SMC_EV_INVALID | SMC_EV_LOST | SMC_EV_STALE)) {
 			KUNIT_ASSERT_EQ(test, events & (events - 1), 0U);
 			KUNIT_ASSERT_MEMEQ(test, ctl, before, sizeof(*ctl));
 			refused++;
+		} else if (events & SMC_EV_HELD) {
+			KUNIT_ASSERT_EQ(test, ctl->rx_seq, before->rx_seq);
+			held++;
 		} else {
 			taken++;
+		}
+		/* the end of a connection; this one begins anew */
+		if (ctl->rx_is_held && events & (SMC_EV_INVALID | SMC_EV_LOST)) {
+			ctl->rx_is_held = false;
+			ctl->rx_nr_held = 0;
 		}
 		KUNIT_ASSERT_GE(test, smc_cursor_distance(ctl->rx_geom,
 							  ctl->rx_cons_sent,
@@ -2148,6 +2284,7 @@ static void cur_12_noise_never_breaks_the_rings(struct kunit *test)
 	}
 	KUNIT_EXPECT_GT(test, taken, 500U);
 	KUNIT_EXPECT_GT(test, refused, 500U);
+	KUNIT_EXPECT_GT(test, held, 500U);
 	KUNIT_EXPECT_GT(test, ctl->rx_prod.wrap, 10);
 }
 
@@ -2743,10 +2880,14 @@ static struct kunit_case smc_cdc_wire_cases[] = {
 	KUNIT_CASE(cdc_14_no_validation_after_close_arrived),
 	KUNIT_CASE(fail_09_nothing_is_missing),
 	KUNIT_CASE(fail_10_loss_is_found),
+	KUNIT_CASE(fail_10_a_queue_worked_off_late_is_no_loss),
+	KUNIT_CASE(fail_10_an_abort_does_not_wait),
+	KUNIT_CASE(fail_10_a_peer_in_a_hurry_is_refused),
 	KUNIT_CASE(fail_10_swallowed_message_is_noticed),
 	KUNIT_CASE(cdc_15_garbage_in_a_validation_is_not_applied),
 	KUNIT_CASE(fail_14_replay_merges_what_is_not_done),
 	KUNIT_CASE(fail_12_replay_leaves_out_what_was_acknowledged),
+	KUNIT_CASE(fail_12_nothing_is_written_again_after_the_end),
 	KUNIT_CASE(fail_12_replay_says_urgent_and_close_again),
 	KUNIT_CASE(fail_13_replayed_old_numbers_are_harmless),
 	KUNIT_CASE(fail_13_deployed_peer_steps_back_after_a_move),
