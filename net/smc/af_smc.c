@@ -893,8 +893,8 @@ static void smc_event(struct smc_conn *conn, u32 events)
 			smc_sock_pend(smc, SMC_PENDING_DATA);
 		sk->sk_data_ready(sk);
 	}
-	/* the window opened, or the peer waits for an update: push decides */
-	if (events & (SMC_EV_SPACE | SMC_EV_UPDATE_REQ | SMC_EV_BLOCKED))
+	/* the window opened, the peer waits for an update, the link is new: push decides */
+	if (events & (SMC_EV_SPACE | SMC_EV_UPDATE_REQ | SMC_EV_BLOCKED | SMC_EV_MOVED))
 		smc_tx_push(conn);
 	if (events & SMC_EV_TX_DONE) {
 		smc_event_space(smc);

@@ -873,6 +873,20 @@ int smc_rtoken_add(struct smc_rtokens *rt, unsigned int link, u32 rkey,
 }
 
 /**
+ * smc_rtoken_is_known() - has the peer told of an RMB on a link
+ * @rt: the table
+ * @idx: the RMB
+ * @link: the link's index
+ *
+ * Context: Any context. Expects lgr->lock held.
+ * Return: true if it may be written to there.
+ */
+bool smc_rtoken_is_known(const struct smc_rtokens *rt, unsigned int idx, unsigned int link)
+{
+	return smc_rtoken_has(&rt->tok[idx], link);
+}
+
+/**
  * smc_rtoken_del() - the peer has deleted an RMB
  * @rt: the table
  * @idx: the RMB; free afterwards, on all links

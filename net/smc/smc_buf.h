@@ -165,6 +165,7 @@ int smc_rtoken_set(struct smc_rtokens *rt, unsigned int idx, unsigned int link,
 		   u32 rkey, u64 vaddr);
 int smc_rtoken_find(const struct smc_rtokens *rt, unsigned int link, u32 rkey, u64 vaddr);
 int smc_rtoken_find_rkey(const struct smc_rtokens *rt, unsigned int link, u32 rkey);
+bool smc_rtoken_is_known(const struct smc_rtokens *rt, unsigned int idx, unsigned int link);
 void smc_rtoken_del(struct smc_rtokens *rt, unsigned int idx);
 void smc_rtoken_del_link(struct smc_rtokens *rt, unsigned int link);
 

@@ -57,6 +57,33 @@ static void cdc_count(const struct smc_conn *conn, const struct smc_xfer *xfer)
 	smc_stat_add(net, SMC_STAT_TX_BYTES, xfer->len);
 }
 
+/* Encodes and posts a message that has been built, with what it announces. */
+static int cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, struct smc_cdc_msg *msg,
+		    const struct smc_xfer *xfer)
+{
+	struct smc_link *link = container_of(slot->wr, struct smc_link, wr);
+	int i, rc;
+
+	msg->token = conn->peer_token;
+	smc_cdc_encode(msg, slot->msg);
+	for (i = 0; i < xfer->nr_parts; i++)
+		cdc_fill_write(conn, link, &xfer->part[i], &slot->write[i]);
+	slot->nr_writes = xfer->nr_parts;
+	slot->tag.owner = conn;
+	slot->tag.len = xfer->len;
+	slot->tag.seq = msg->seq;
+	trace_smc_cdc_tx(link, slot->msg, SMC_CDC_LEN);
+
+	sock_hold(conn->sk);
+	rc = smc_wr_post(slot);
+	if (rc)
+		/* The caller has one of its own. */
+		__sock_put(conn->sk);
+	else
+		cdc_count(conn, xfer);
+	return rc;
+}
+
 /**
  * smc_cdc_post() - write data to the peer and announce it, or just tell news
  * @conn: open; its link is the one that @slot belongs to
@@ -77,9 +104,8 @@ static void cdc_count(const struct smc_conn *conn, const struct smc_xfer *xfer)
  */
 int smc_cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, const struct smc_xfer *xfer)
 {
-	struct smc_link *link = container_of(slot->wr, struct smc_link, wr);
 	struct smc_cdc_msg msg = {};
-	int i, rc;
+	int rc;
 
 	lockdep_assert_held(&conn->lock);
 	rc = smc_cdc_build(&conn->ctl, xfer, &msg);
@@ -89,24 +115,65 @@ int smc_cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, const struct s
 	}
 	/* The producer cursor has moved, whether the post succeeds or not. */
 	conn->tx_sent = smc_cursor_advance(conn->snd_geom, conn->tx_sent, xfer->len);
-	msg.token = conn->peer_token;
-	smc_cdc_encode(&msg, slot->msg);
-	for (i = 0; i < xfer->nr_parts; i++)
-		cdc_fill_write(conn, link, &xfer->part[i], &slot->write[i]);
-	slot->nr_writes = xfer->nr_parts;
-	slot->tag.owner = conn;
-	slot->tag.len = xfer->len;
-	slot->tag.seq = msg.seq;
-	trace_smc_cdc_tx(link, slot->msg, SMC_CDC_LEN);
+	return cdc_post(conn, slot, &msg, xfer);
+}
 
-	sock_hold(conn->sk);
-	rc = smc_wr_post(slot);
-	if (rc)
-		/* The caller has one of its own. */
-		__sock_put(conn->sk);
-	else
-		cdc_count(conn, xfer);
-	return rc;
+/**
+ * smc_cdc_post_validation() - the first message on a new link
+ * @conn: has moved to the link that @slot belongs to, and posted nothing there
+ * @slot: as with smc_cdc_post()
+ *
+ * F and the number of the last message that is known to have arrived. RFC 7609
+ * 4.6.1 (FAIL-07, FAIL-11).
+ *
+ * Context: as smc_cdc_post().
+ * Return: 0; -EPIPE if nothing more is to be said, or the link is stopped; or
+ *	   what smc_wr_post() returns.
+ */
+int smc_cdc_post_validation(struct smc_conn *conn, struct smc_wr_slot *slot)
+{
+	struct smc_xfer none = {};
+	struct smc_cdc_msg msg;
+	int rc;
+
+	lockdep_assert_held(&conn->lock);
+	rc = smc_cdc_build_validation(&conn->ctl, &msg);
+	if (rc) {
+		conn->must_validate = false;
+		smc_wr_slot_put(slot);
+		return rc;
+	}
+	return cdc_post(conn, slot, &msg, &none);
+}
+
+/**
+ * smc_cdc_post_replay() - write again what did not complete on the old link
+ * @conn: has posted the validation message and nothing else
+ * @slot: as with smc_cdc_post()
+ *
+ * One message with a new number stands for all of them. RFC 7609 4.6.2 (FAIL-12,
+ * FAIL-14).
+ *
+ * Context: as smc_cdc_post().
+ * Return: as smc_cdc_post().
+ */
+int smc_cdc_post_replay(struct smc_conn *conn, struct smc_wr_slot *slot)
+{
+	struct smc_cdc_msg msg = {};
+	struct smc_xfer x;
+	u32 len;
+	int rc;
+
+	lockdep_assert_held(&conn->lock);
+	len = smc_cdc_replay(&conn->ctl, conn->snd_geom, conn->tx_sent, &x);
+	/* What is not written again has arrived, for it was read. */
+	conn->tx_fin = smc_cursor_retreat(conn->snd_geom, conn->tx_sent, len);
+	rc = smc_cdc_build(&conn->ctl, NULL, &msg);
+	if (rc) {
+		smc_wr_slot_put(slot);
+		return rc;
+	}
+	return cdc_post(conn, slot, &msg, &x);
 }
 
 /*
@@ -135,17 +202,17 @@ static bool cdc_is_stamped(const struct sock *sk)
 }
 
 /* Applies a message; a connection that is cut off or not set up drops it. */
-static u32 cdc_apply(struct smc_conn *conn, const struct smc_cdc_msg *msg)
+static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct smc_cdc_msg *msg)
 {
 	u32 events = SMC_EV_STALE;
-	struct smc_link *link;
 
 	spin_lock_bh(&conn->lock);
-	link = rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
-	if (link && conn->ctl.rx_geom.size) {
+	if (rcu_access_pointer(conn->link) && conn->ctl.rx_geom.size) {
 		events = smc_cdc_apply(&conn->ctl, msg);
 		conn->rx_jiffies = jiffies;
 	}
+	if (events & SMC_EV_HELD)
+		smc_conn_hold(conn);
 	if (events & SMC_EV_DATA)
 		conn->rx_stamp = cdc_is_stamped(conn->sk) ? ktime_get_real() : 0;
 	/* Data of a connection that was cut off is nobody's. */
@@ -192,9 +259,11 @@ void smc_cdc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
 		smc_stat_inc(net, SMC_STAT_CDC_NO_CONN);
 		return;
 	}
-	events = cdc_apply(conn, &cdc);
+	events = cdc_apply(conn, link, &cdc);
 	if (events & SMC_EV_STALE)
 		smc_stat_inc(net, SMC_STAT_CDC_STALE);
+	if (events & SMC_EV_HELD)
+		smc_stat_inc(net, SMC_STAT_CDC_HELD);
 	if (events & (SMC_EV_INVALID | SMC_EV_LOST))
 		smc_stat_inc(net, SMC_STAT_CDC_BAD);
 	if (events)

@@ -26,7 +26,11 @@
 #include "smc_compat.h"
 #include "smc_conn.h"
 #include "smc_mem.h"
+#include "smc_move.h"
 #include "smc_net.h"
+
+/* Long for work that waits in the queue of a link that is up. */
+#define SMC_CONN_HOLD_TIME	(2 * HZ)
 
 /* What our elements begin with in the RFC dialect, RMB-12. */
 static const u8 smc_conn_eyecatcher[SMC_EYE_CATCHER_LEN] = { 0xe2, 0xd4, 0xc3, 0xd9 };
@@ -113,7 +117,7 @@ static int conn_attach(struct smc_conn *conn, struct smc_link *link)
 	if (!smc_lgr_is_down(lgr) && lgr->links[link->index] == link) {
 		if (lgr->is_committed)
 			smc_lgr_set_geometry(lgr, conn);
-		rcu_assign_pointer(conn->link, link);
+		smc_lgr_set_link(conn, link);
 		rc = 0;
 	}
 	spin_unlock_bh(&conn->lock);
@@ -219,12 +223,9 @@ static int conn_find_rmb(struct smc_conn *conn, struct smc_link *link,
 	return rtoken < 0 ? -ENOKEY : rtoken;
 }
 
-static void conn_store_peer(struct smc_conn *conn, const struct smc_clc_accept *peer,
-			    u64 addr, u32 size)
+static void conn_store_peer(struct smc_conn *conn, const struct smc_clc_accept *peer, u32 size)
 {
 	spin_lock_bh(&conn->lock);
-	conn->peer_rkey = peer->rkey;
-	conn->peer_addr = addr;
 	conn->peer_size = size;
 	conn->peer_token = peer->token;
 	/* Cursors have started already where the dialect is known. */
@@ -236,12 +237,13 @@ static void conn_store_peer(struct smc_conn *conn, const struct smc_clc_accept *
 /**
  * smc_conn_set_peer() - where the connection's data goes at the peer
  * @conn: joined
+ * @link: the link that @peer names, whatever link our sends use
  * @peer: Accept or Confirm, decoded
  *
- * On first contact the RMB is added to those known, later it must be known.
- * Another connection believed to use the element is cut off (SMC_EV_LINK_LOST)
- * and this one proceeds. RFC 7609 2.1 (AMB-09), 4.4.2 (RMB-29 to RMB-31),
- * RKEY-22, RKEY-24.
+ * On first contact the RMB is added to those known, later it must be known, on
+ * each link of the group. Another connection believed to use the element is cut
+ * off (SMC_EV_LINK_LOST) and this one proceeds. RFC 7609 2.1 (AMB-09), 4.4.2
+ * (RMB-29 to RMB-31), RKEY-22, RKEY-24.
  *
  * Context: Process context, may sleep. Called by the handshake, as
  *	    smc_conn_join(). Takes lgr->lock and conn->lock.
@@ -250,12 +252,12 @@ static void conn_store_peer(struct smc_conn *conn, const struct smc_clc_accept *
  *	   -EINVAL if index, size or address are impossible; -ECONNABORTED if
  *	   the link is lost.
  */
-int smc_conn_set_peer(struct smc_conn *conn, const struct smc_clc_accept *peer)
+int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
+		      const struct smc_clc_accept *peer)
 {
 	struct smc_link_group *lgr = conn->lgr;
 	u32 size = smc_nego_size_bytes(peer->size_code);
 	struct smc_conn *rival = NULL;
-	struct smc_link *link;
 	u64 addr, end;
 	int rc;
 
@@ -265,24 +267,20 @@ int smc_conn_set_peer(struct smc_conn *conn, const struct smc_clc_accept *peer)
 		return -EINVAL;
 
 	mutex_lock(&lgr->lock);
-	/* Links of a group live as long as the group, which is held. */
-	rcu_read_lock();
-	link = rcu_dereference(conn->link);
-	rcu_read_unlock();
-	rc = link ? conn_find_rmb(conn, link, peer) : -ECONNABORTED;
-	if (rc >= 0)
+	rc = conn_find_rmb(conn, link, peer);
+	if (rc >= 0) {
 		rival = conn_claim(conn, rc, peer->rmbe_index);
+		conn_store_peer(conn, peer, size);
+		/* Meanwhile it may have moved away from @link, or lost all. */
+		rc = smc_move_aim(conn);
+	}
 	mutex_unlock(&lgr->lock);
-	if (rc < 0)
-		return rc;
-
-	conn_store_peer(conn, peer, addr, size);
 	if (rival) {
 		smc_stat_inc(sock_net(conn->sk), SMC_STAT_RMBE_CONFLICT);
 		smc_lgr_cut_conn(rival);
 		sock_put(rival->sk);
 	}
-	return 0;
+	return rc;
 }
 
 /**
@@ -343,6 +341,8 @@ static void conn_lose_element(struct smc_conn *conn)
 	conn->rtoken = -1;
 	spin_lock_bh(&conn->lock);
 	conn->is_dead = true;
+	conn->must_validate = false;
+	conn->must_replay = false;
 	is_over = conn_peer_is_done(conn);
 	spin_unlock_bh(&conn->lock);
 	/* What the peer wrote before it closed may still be read. */
@@ -384,7 +384,7 @@ void smc_conn_lose_rmb(struct smc_link_group *lgr, int rtoken)
 static void conn_detach(struct smc_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
-	RCU_INIT_POINTER(conn->link, NULL);
+	smc_lgr_set_link(conn, NULL);
 	conn->is_dead = true;
 	conn->is_open = false;
 	if (conn->ctl.rx_geom.size)
@@ -442,6 +442,9 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
 	if (conn->has_cork_timer)
 		sk_stop_timer(conn->sk, &conn->cork_timer);
 	conn_detach(conn);
+	/* Who is detached arms it no more. */
+	if (conn->has_hold_timer)
+		sk_stop_timer(conn->sk, &conn->hold_timer);
 	conn->lgr = NULL;
 	conn_uncharge(conn, conn->rmbe.size);
 	if (is_peer_done)
@@ -460,14 +463,15 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
  * @len: bytes it announced
  * @ok: it reached the peer
  *
- * The bytes' place in the send ring is free (TX-04). RFC 7609 4.6.1.
+ * The bytes' place in the send ring is free (TX-04); what did not reach the
+ * peer keeps it and is written again. RFC 7609 4.6.1.
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
  * Return: SMC_EV_TX_DONE, with SMC_EV_FINAL_DONE if it said C or A.
  */
 u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok)
 {
-	struct smc_link_group *late = NULL;
+	struct smc_link_group *late = NULL, *left = NULL;
 	u32 events = SMC_EV_TX_DONE;
 
 	spin_lock_bh(&conn->lock);
@@ -479,15 +483,61 @@ u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok)
 		smc_cdc_done(&conn->ctl, seq, len);
 		conn->tx_fin = smc_cursor_advance(conn->snd_geom, conn->tx_fin, len);
 	}
-	if (conn->ctl.tx_conn_sent & (SMC_CDC_CLOSED | SMC_CDC_ABORT) &&
+	if (ok && conn->ctl.tx_conn_sent & (SMC_CDC_CLOSED | SMC_CDC_ABORT) &&
 	    seq == conn->ctl.tx_seq_final)
 		events |= SMC_EV_FINAL_DONE;
-	if (!conn->tx_inflight)
+	if (!conn->tx_inflight) {
 		swap(late, conn->late_lgr);
+		/* A connection on a link is in its group. */
+		if (conn->is_leaving)
+			left = smc_lgr_get(conn->lgr);
+	}
 	spin_unlock_bh(&conn->lock);
+	if (left) {
+		smc_move_queue(left);
+		smc_lgr_put(left);
+	}
 	if (late)
 		conn_release_sndbuf(conn, late);
 	return events;
+}
+
+/* What a validation found missing should be here by now. */
+static void conn_hold_expired(struct timer_list *timer)
+{
+	struct smc_conn *conn = smc_compat_timer_of(conn, timer, hold_timer);
+	u32 events = 0;
+
+	spin_lock_bh(&conn->lock);
+	if (rcu_access_pointer(conn->link))
+		events = smc_cdc_give_up(&conn->ctl);
+	spin_unlock_bh(&conn->lock);
+	if (events) {
+		smc_stat_inc(sock_net(conn->sk), SMC_STAT_CDC_BAD);
+		conn->ops.event(conn, events);
+	}
+	sock_put(conn->sk);
+}
+
+/**
+ * smc_conn_hold() - messages wait for one that is due (SMC_EV_HELD)
+ * @conn: the connection, on a link
+ *
+ * Its RNIC has it, says the peer's, so it is in the queue of another link and
+ * will be found there at once. If not, it was lost between RNIC and memory, and
+ * the connection is told so (SMC_EV_LOST). RFC 7609 4.6.1 (FAIL-10).
+ *
+ * Context: Any context but hard interrupt. Expects conn->lock held.
+ */
+void smc_conn_hold(struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	if (!conn->has_hold_timer) {
+		timer_setup(&conn->hold_timer, conn_hold_expired, 0);
+		conn->has_hold_timer = true;
+	}
+	if (!timer_pending(&conn->hold_timer))
+		sk_reset_timer(conn->sk, &conn->hold_timer, jiffies + SMC_CONN_HOLD_TIME);
 }
 
 /**
@@ -583,14 +633,16 @@ u32 smc_conn_unsent(struct smc_conn *conn)
  * RFC 7609 4.8.1 (CLOSE-08).
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
- * Return: true if no data is unsent and no message in flight.
+ * Return: true if no data is unsent, no message in flight, and none waits to be
+ *	   sent again.
  */
 bool smc_conn_is_drained(struct smc_conn *conn)
 {
 	bool is_drained;
 
 	spin_lock_bh(&conn->lock);
-	is_drained = !conn->tx_inflight && !conn_snd_distance(conn, conn->tx_sent);
+	is_drained = !conn->tx_inflight && !conn_snd_distance(conn, conn->tx_sent) &&
+		     !smc_cdc_is_replay_due(&conn->ctl);
 	spin_unlock_bh(&conn->lock);
 	return is_drained;
 }

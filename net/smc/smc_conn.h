@@ -21,6 +21,7 @@
 					 */
 #define SMC_EV_TX_DONE		BIT(29)	/* a send completed: ring space, maybe drained */
 #define SMC_EV_FINAL_DONE	BIT(28)	/* the CDC with C or A completed */
+#define SMC_EV_MOVED		BIT(27)	/* sends use another link: look what is due */
 
 /* Upward news of a connection, set once by smc_conn_init(). */
 struct smc_conn_ops {
@@ -46,6 +47,7 @@ enum smc_conn_flag {
  * @token: our alert token; 0 is none
  * @flags: bits of &enum smc_conn_flag
  * @wait_node: in link->waiters, under link->wait_lock
+ * @hold_timer: bounds how long messages are kept, FAIL-10
  * @rtoken: index in lgr->rtokens, -1 for none; under lgr->lock
  * @peer_index: element there
  * @rmbe: our element, read by us, written by the peer; const while joined
@@ -53,12 +55,14 @@ enum smc_conn_flag {
  * @snd_geom: its geometry, base 0
  * @cork_timer: bounds how long @tx_cork holds data back, TX-07
  * @has_cork_timer: @cork_timer was set up, under the socket lock
+ * @has_hold_timer: @hold_timer was set up, under @lock
  * @tx_nodelay: never coalesce (TCP_NODELAY), TX-08
  * @is_corked: TCP_CORK is on, under the socket lock
  * @tx_lowat: TCP_NOTSENT_LOWAT, bytes; 0 for the default of TCP
  * @lock: spinlock, bottom halves off
  * @charged: bytes of @rmbe and @sndbuf that the socket pays for
- * @link: the link our sends use; RCU, written under @lock; NULL when lost
+ * @link: the link our sends use; RCU, written under @lock; NULL when lost.
+ *	  Messages of the peer may come on any link of the group, FAIL-17
  * @late_lgr: the group, once the connection has left it with writes in flight
  * @ctl: cursors, flags, sequence numbers
  * @peer_token: the peer's token for its CDC messages
@@ -83,6 +87,10 @@ enum smc_conn_flag {
  * @tx_inflight: CDC messages posted and not completed
  * @tx_cork: data is held back (MSG_MORE, TCP_CORK) until flushed
  * @tx_flush: data is to go out whatever else holds it back
+ * @is_leaving: nothing is posted until what is in flight has completed; then
+ *		the connection moves to another link, FAIL-04
+ * @must_validate: has moved, and the peer has not been told, FAIL-07
+ * @must_replay: has moved and told so; what did not complete follows, FAIL-12
  * @is_open: forming has ended: data may flow, FC-12
  * @is_dead: after C or A, or link lost: never posts again
  * @is_peer_silent: the link was lost because nobody answered
@@ -102,6 +110,7 @@ struct smc_conn {
 	struct smc_buf_elem sndbuf;
 	struct smc_geom snd_geom;
 	struct timer_list cork_timer;
+	struct timer_list hold_timer;
 	bool has_cork_timer;
 	bool tx_nodelay;
 	bool is_corked;
@@ -132,6 +141,10 @@ struct smc_conn {
 	u16 tx_inflight;
 	bool tx_cork;
 	bool tx_flush;
+	bool has_hold_timer;
+	bool is_leaving;
+	bool must_validate;
+	bool must_replay;
 	bool is_open;
 	bool is_dead;
 	bool is_purged;
@@ -141,13 +154,15 @@ struct smc_conn {
 void smc_conn_init(struct smc_conn *conn, struct sock *sk,
 		   void (*event)(struct smc_conn *conn, u32 events));
 int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link);
-int smc_conn_set_peer(struct smc_conn *conn, const struct smc_clc_accept *peer);
+int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
+		      const struct smc_clc_accept *peer);
 void smc_conn_lose_rmb(struct smc_link_group *lgr, int rtoken);
 void smc_conn_open(struct smc_conn *conn);
 void smc_conn_adopt(struct smc_conn *conn);
 bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done);
 struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token);
 u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok);
+void smc_conn_hold(struct smc_conn *conn);
 
 u32 smc_conn_readable(struct smc_conn *conn);
 u32 smc_conn_writable(struct smc_conn *conn);

@@ -577,6 +577,26 @@ void smc_lgr_set_geometry(struct smc_link_group *lgr, struct smc_conn *conn)
 }
 
 /**
+ * smc_lgr_set_link() - which link a connection's sends use
+ * @conn: the connection
+ * @link: the link, NULL for none
+ *
+ * Context: Any context. Expects conn->lock held.
+ */
+void smc_lgr_set_link(struct smc_conn *conn, struct smc_link *link)
+{
+	struct smc_link *had;
+
+	had = rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
+	if (had)
+		atomic_dec(&had->nr_conns);
+	if (link)
+		atomic_inc(&link->nr_conns);
+	rcu_assign_pointer(conn->link, link);
+	conn->is_leaving = false;
+}
+
+/**
  * smc_lgr_cut_conn() - a connection loses its way to the peer
  * @conn: the connection
  *
@@ -594,7 +614,7 @@ void smc_lgr_cut_conn(struct smc_conn *conn)
 	had_link = rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
 	if (had_link)
 		conn->is_peer_silent = READ_ONCE(had_link->wr.is_peer_silent);
-	RCU_INIT_POINTER(conn->link, NULL);
+	smc_lgr_set_link(conn, NULL);
 	conn->is_dead = true;
 	spin_unlock_bh(&conn->lock);
 	if (had_link)
@@ -634,26 +654,25 @@ void smc_lgr_commit_dialect(struct smc_link_group *lgr, bool is_deployed)
  * smc_lgr_pick_link() - the link for a further connection
  * @lgr: the group; the caller holds a reference
  *
- * Active links are taken in turn.
+ * The active link that carries the fewest, LB-03.
  *
  * Context: Any context.
  * Return: the link, valid as long as the reference; NULL if none is active.
  */
 struct smc_link *smc_lgr_pick_link(struct smc_link_group *lgr)
 {
-	unsigned int start = READ_ONCE(lgr->nr_conns);
-	struct smc_link *active[SMC_LINKS_MAX];
-	unsigned int nr = 0;
+	struct smc_link *best = NULL;
 	int i;
 
 	for (i = 0; i < SMC_LINKS_MAX; i++) {
 		/* pairs with smp_store_release() in link_publish() */
 		struct smc_link *link = smp_load_acquire(&lgr->links[i]);
 
-		if (link && READ_ONCE(link->state) == SMC_LINK_ACTIVE)
-			active[nr++] = link;
+		if (link && READ_ONCE(link->state) == SMC_LINK_ACTIVE &&
+		    (!best || atomic_read(&link->nr_conns) < atomic_read(&best->nr_conns)))
+			best = link;
 	}
-	return nr ? active[start % nr] : NULL;
+	return best;
 }
 
 /**

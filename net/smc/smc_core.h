@@ -41,6 +41,7 @@ enum smc_role { SMC_ROLE_CLIENT, SMC_ROLE_SERVER };	/* values as in diag */
  * @wait_lock: guards @waiters
  * @waiters: connections (conn->wait_node) that found no free slot, in order;
  *	     each holds a reference on its connection
+ * @nr_conns: connections whose sends use it
  * @node: in lgr->old_links once the queues are gone
  *
  * A link lives as long as its group, whether its queues still exist or not:
@@ -59,6 +60,7 @@ struct smc_link {
 	unsigned int users;
 	spinlock_t wait_lock;		/* see above */
 	struct list_head waiters;
+	atomic_t nr_conns;
 	struct list_head node;
 };
 
@@ -121,6 +123,8 @@ struct smc_lgr_key {
  * @fail_decline: how forming failed: a decline code when falling back is
  *		  still allowed, 0 when the connection must be reset
  * @llc: the engine, smc_llc.c
+ * @move_work: moves connections to other links, smc_move.c
+ * @is_uneven: a link has been added, under @lock: it may take connections over
  * @terminate_work: takes links down and releases the devices
  * @free_work: releases the memory when the last reference is gone
  */
@@ -149,6 +153,8 @@ struct smc_link_group {
 	wait_queue_head_t waitq;
 	enum smc_decline fail_decline;
 	struct smc_llc llc;
+	struct work_struct move_work;
+	bool is_uneven;
 	struct work_struct terminate_work;
 	struct work_struct free_work;
 };
@@ -183,6 +189,7 @@ void smc_lgr_set_decline(struct smc_link_group *lgr, enum smc_decline decline);
 /* Connections of a group; smc_conn.c is the one to use these. */
 struct smc_conn *smc_lgr_next_conn(struct smc_link_group *lgr, unsigned long *token);
 void smc_lgr_set_geometry(struct smc_link_group *lgr, struct smc_conn *conn);
+void smc_lgr_set_link(struct smc_conn *conn, struct smc_link *link);
 void smc_lgr_cut_conn(struct smc_conn *conn);
 bool smc_lgr_drop_conn(struct smc_link_group *lgr);
 

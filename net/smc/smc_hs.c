@@ -939,7 +939,7 @@ static enum smc_hs_outcome smc_hs_take_peer(struct smc_hs *hs)
 			return smc_hs_to_tcp(hs, SMC_DECLINE_ERR_RDYLNK);
 		}
 	}
-	if (!smc_conn_set_peer(&hs->smc->conn, acc))
+	if (!smc_conn_set_peer(&hs->smc->conn, hs->link, acc))
 		return SMC_HS_GO_ON;
 	/* past Accept, a server on subsequent contact may not decline, ERR-07 */
 	if (hs->is_server && !hs->is_first)

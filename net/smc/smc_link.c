@@ -78,12 +78,15 @@ void smc_link_exit(struct smc_link *link)
 	wake_up_all(&link->lgr->waitq);
 }
 
+/* They may have moved meanwhile: there they look for a slot again. */
 static void link_drop_waiters(struct smc_link *link)
 {
 	struct smc_conn *conn;
 
-	while ((conn = smc_link_pop_waiter(link)))
+	while ((conn = smc_link_pop_waiter(link))) {
+		conn->ops.event(conn, SMC_EV_MOVED);
 		sock_put(conn->sk);
+	}
 }
 
 /* An area left over that is still mapped on a link, or NULL. */

@@ -52,7 +52,10 @@
 	X(TX_BLOCKED, "tx_blocked")	\
 	X(ABORTS_TX, "aborts_tx")	\
 	X(ABORTS_RX, "aborts_rx")	\
+	X(LINK_UP, "link_up")		\
 	X(LINK_DOWN, "link_down")	\
+	X(CONN_MOVED, "conn_moved")	\
+	X(CDC_HELD, "cdc_held")		\
 	X(LGR_NEW, "lgr_new")		\
 	X(LGR_END, "lgr_end")		\
 	X(RMB_NEW, "rmb_new")		\

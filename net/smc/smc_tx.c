@@ -18,6 +18,12 @@
  *   queues up tries to serve the queue once more afterwards, and getting and
  *   freeing a slot take the same lock.
  *
+ * Another link:
+ *   A connection that leaves its link posts nothing until smc_move.c has put it
+ *   on another one and told it so; whatever was to be posted meanwhile is found
+ *   by the push that follows. What it may still repeat is in the send ring:
+ *   only a good completion frees room there.
+ *
  * Coalescing:
  *   While a message is in flight, little data waits for its completion, which
  *   pushes again. MSG_MORE and TCP_CORK hold back less than half a ring for
@@ -94,6 +100,8 @@ static bool tx_plan(const struct smc_conn *conn, struct smc_xfer *x)
 	lockdep_assert_held(&conn->lock);
 	x->len = 0;
 	x->nr_parts = 0;
+	if (conn->must_validate || conn->must_replay)
+		return true;
 	if (!conn->is_open || conn->is_dead)
 		return false;
 	unsent = tx_unsent(conn);
@@ -114,6 +122,40 @@ static void tx_account(struct smc_conn *conn)
 		conn->tx_flush = false;
 }
 
+/*
+ * After a move: F first, then, in one message, all that did not complete, be it
+ * C or A. Nothing else goes before them. A post that fails means a link that is
+ * broken, and another move. FAIL-07, FAIL-12. True if it was posted.
+ */
+static bool tx_resume(struct smc_conn *conn, struct smc_wr_slot *slot)
+{
+	lockdep_assert_held(&conn->lock);
+	if (conn->must_validate) {
+		if (smc_cdc_post_validation(conn, slot))
+			return false;
+		conn->must_validate = false;
+		conn->must_replay = smc_cdc_is_replay_due(&conn->ctl);
+		conn->tx_inflight++;
+		return true;
+	}
+	conn->must_replay = false;
+	if (smc_cdc_post_replay(conn, slot))
+		return false;
+	tx_account(conn);
+	return true;
+}
+
+static bool tx_post_one(struct smc_conn *conn, struct smc_wr_slot *slot, struct smc_xfer *x)
+{
+	if (conn->must_validate || conn->must_replay)
+		return tx_resume(conn, slot);
+	if (smc_cdc_post(conn, slot, x))
+		return false;
+	/* The completion waits for conn->lock. */
+	tx_account(conn);
+	return true;
+}
+
 enum tx_outcome {
 	TX_IDLE,	/* nothing to send, or nothing may be sent; slot unused */
 	TX_MOVED,	/* the connection is on another link; slot unused */
@@ -132,14 +174,10 @@ static enum tx_outcome tx_post(struct smc_conn *conn, struct smc_link *link,
 	spin_lock_bh(&conn->lock);
 	if (rcu_access_pointer(conn->link) != link) {
 		outcome = TX_MOVED;
-	} else if (tx_plan(conn, &x)) {
+	} else if (!conn->is_leaving && tx_plan(conn, &x)) {
 		outcome = TX_SENT;
-		if (!smc_cdc_post(conn, slot, &x)) {
-			/* The completion waits for conn->lock. */
-			tx_account(conn);
-			if (tx_plan(conn, &x))
-				outcome = TX_MORE;
-		}
+		if (tx_post_one(conn, slot, &x) && tx_plan(conn, &x))
+			outcome = TX_MORE;
 	}
 	spin_unlock_bh(&conn->lock);
 	if (outcome == TX_IDLE || outcome == TX_MOVED)

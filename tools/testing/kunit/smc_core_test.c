@@ -10,6 +10,7 @@
 #include "../../../net/smc/smc_net.c"
 #include "../../../net/smc/smc_core.c"
 #include "../../../net/smc/smc_link.c"
+#include "../../../net/smc/smc_move.c"
 #include "../../../net/smc/smc_life.c"
 #include "../../../net/smc/smc_conn.c"
 #include "../../../net/smc/smc_mem.h"
@@ -56,6 +57,7 @@ struct core_conn {
 	struct sock sk;
 	struct smc_conn conn;
 	unsigned int nr_lost;
+	unsigned int nr_moved;
 };
 
 /* What a case has taken and must give back however it ends. */
@@ -242,6 +244,8 @@ static void core_event(struct smc_conn *conn, u32 events)
 
 	if (events & SMC_EV_LINK_LOST)
 		cc->nr_lost++;
+	if (events & SMC_EV_MOVED)
+		cc->nr_moved++;
 }
 
 static void core_take_element(struct kunit *test, struct smc_buf_pool *pool,
@@ -307,7 +311,7 @@ static int core_set_peer(struct core_conn *cc, u32 rkey, u64 addr, u8 index)
 		.token = 0x4711,
 	};
 
-	return smc_conn_set_peer(&cc->conn, &acc);
+	return smc_conn_set_peer(&cc->conn, rcu_access_pointer(cc->conn.link), &acc);
 }
 
 static bool core_has_link(struct core_conn *cc)
@@ -931,6 +935,190 @@ static void abrt_13_an_element_the_peer_may_write_to_stays_unused(struct kunit *
 	KUNIT_EXPECT_PTR_NE(test, cc->conn.rmbe.cpu, cpu);
 }
 
+/* A second link of the group of @one. */
+static struct smc_link *core_second(struct kunit *test, struct smc_link *one)
+{
+	struct smc_ib_peer peer = core_peer(0x99);
+	struct smc_link_group *lgr = one->lgr;
+	struct smc_link *link;
+
+	link = smc_link_create_at(lgr, &core_end, 1);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(link));
+	KUNIT_ASSERT_EQ(test, smc_link_connect(link, &peer), 0);
+	mutex_lock(&lgr->lock);
+	KUNIT_EXPECT_TRUE(test, smc_link_set_state(link, SMC_LINK_ACTIVE));
+	mutex_unlock(&lgr->lock);
+	return link;
+}
+
+static void core_lose(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+
+	mutex_lock(&lgr->lock);
+	smc_link_set_state(link, SMC_LINK_INACTIVE);
+	mutex_unlock(&lgr->lock);
+	smc_move_queue(lgr);
+	flush_work(&lgr->move_work);
+}
+
+/* An RMB that the peer told of on both links, 0x77 here and 0x88 there. */
+static void core_know_both(struct kunit *test, struct smc_link *one, struct smc_link *two)
+{
+	struct smc_rtokens *rt = one->lgr->rtokens;
+	int idx;
+
+	mutex_lock(&one->lgr->lock);
+	idx = smc_rtoken_add(rt, one->index, 0x77, 0x10000);
+	KUNIT_EXPECT_EQ(test, smc_rtoken_set(rt, idx, two->index, 0x88, 0x50000), 0);
+	mutex_unlock(&one->lgr->lock);
+}
+
+static void fail_01_fail_16_connections_leave_a_link_that_is_lost(struct kunit *test)
+{
+	struct smc_link *one = core_client_up(test, 0x11);
+	struct smc_link *two = core_second(test, one);
+	struct core_conn *open, *fresh;
+
+	core_know_both(test, one, two);
+	open = core_join(test, one);
+	KUNIT_ASSERT_EQ(test, core_set_peer(open, 0x77, 0x10000, 3), 0);
+	KUNIT_EXPECT_EQ(test, open->conn.peer_rkey, 0x77U);
+	KUNIT_EXPECT_EQ(test, open->conn.peer_addr, 0x10000ULL + 2 * CORE_SIZE);
+	smc_conn_open(&open->conn);
+	fresh = core_join(test, one);
+	core_lose(one);
+
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(open->conn.link), two);
+	KUNIT_EXPECT_EQ(test, open->conn.peer_rkey, 0x88U);
+	KUNIT_EXPECT_EQ(test, open->conn.peer_addr, 0x50000ULL + 2 * CORE_SIZE);
+	KUNIT_EXPECT_TRUE(test, open->conn.must_validate);
+	KUNIT_EXPECT_EQ(test, open->nr_moved, 1);
+	KUNIT_EXPECT_EQ(test, open->nr_lost, 0);
+	/* one whose handshake is not over has said nothing yet */
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(fresh->conn.link), two);
+	KUNIT_EXPECT_FALSE(test, fresh->conn.must_validate);
+	/* what the peer then tells is in terms of the link that it knows of */
+	KUNIT_EXPECT_EQ(test, atomic_read(&one->nr_conns), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 2);
+}
+
+static void rkey_22_the_peer_may_tell_by_another_link_than_ours(struct kunit *test)
+{
+	struct smc_link *one = core_client_up(test, 0x11);
+	struct smc_link *two = core_second(test, one);
+	struct smc_clc_accept acc = {
+		.rkey = 0x77, .rmb_addr = 0x10000, .rmbe_index = 1,
+	};
+	struct core_conn *cc;
+
+	core_know_both(test, one, two);
+	cc = core_join(test, two);
+	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(&cc->conn, two, &acc), -ENOKEY);
+	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(&cc->conn, one, &acc), 0);
+	KUNIT_EXPECT_EQ(test, cc->conn.peer_rkey, 0x88U);
+	KUNIT_EXPECT_EQ(test, cc->conn.peer_addr, 0x50000ULL);
+	/* one that is known on one link only is not what all links can reach */
+	core_know_rmb(test, one, 0x79, 0x90000);
+	acc.rkey = 0x79;
+	acc.rmb_addr = 0x90000;
+	cc = core_join(test, two);
+	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(&cc->conn, one, &acc), -ENOKEY);
+}
+
+static void fail_04_what_is_in_flight_ends_first(struct kunit *test)
+{
+	struct smc_link *one = core_client_up(test, 0x11);
+	struct smc_link *two = core_second(test, one);
+	struct core_conn *cc;
+
+	core_know_both(test, one, two);
+	cc = core_join(test, one);
+	KUNIT_ASSERT_EQ(test, core_set_peer(cc, 0x77, 0x10000, 1), 0);
+	smc_conn_open(&cc->conn);
+	cc->conn.tx_inflight = 2;
+	cc->conn.ctl.tx_seq = 2;
+	core_lose(one);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn.link), one);
+	KUNIT_EXPECT_TRUE(test, cc->conn.is_leaving);
+	smc_conn_tx_done(&cc->conn, 1, 0, true);
+	flush_work(&one->lgr->move_work);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn.link), one);
+	/* well or not */
+	smc_conn_tx_done(&cc->conn, 2, 0, false);
+	KUNIT_EXPECT_FALSE(test, smc_conn_is_drained(&cc->conn));
+	flush_work(&one->lgr->move_work);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn.link), two);
+	KUNIT_EXPECT_FALSE(test, cc->conn.is_leaving);
+	KUNIT_EXPECT_TRUE(test, cc->conn.must_validate);
+	KUNIT_EXPECT_EQ(test, cc->nr_moved, 1);
+}
+
+static void lg_21_a_link_without_the_peers_key_is_no_way_out(struct kunit *test)
+{
+	struct smc_link *one = core_client_up(test, 0x11);
+	struct smc_link *two = core_second(test, one);
+	struct core_conn *cc;
+
+	core_know_rmb(test, one, 0x77, 0x10000);
+	cc = core_join(test, one);
+	KUNIT_ASSERT_EQ(test, core_set_peer(cc, 0x77, 0x10000, 1), 0);
+	smc_conn_open(&cc->conn);
+	core_lose(one);
+	KUNIT_EXPECT_EQ(test, cc->nr_lost, 1);
+	KUNIT_EXPECT_FALSE(test, core_has_link(cc));
+	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 0);
+}
+
+/* Until the end of the group is decided a link may still come up. */
+static void fail_01_without_any_link_a_connection_waits(struct kunit *test)
+{
+	struct smc_link *one = core_client_up(test, 0x11);
+	struct smc_link *two;
+	struct core_conn *cc = core_join(test, one);
+
+	core_lose(one);
+	KUNIT_EXPECT_EQ(test, cc->nr_lost, 0);
+	KUNIT_EXPECT_TRUE(test, cc->conn.is_leaving);
+	two = core_second(test, one);
+	smc_move_queue(one->lgr);
+	flush_work(&one->lgr->move_work);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn.link), two);
+	KUNIT_EXPECT_FALSE(test, cc->conn.is_leaving);
+}
+
+static void lb_03_lb_04_links_share_the_load(struct kunit *test)
+{
+	struct smc_link *one = core_client_up(test, 0x11);
+	struct smc_link_group *lgr = one->lgr;
+	struct core_conn *cc[5];
+	struct smc_link *two;
+	int i;
+
+	for (i = 0; i < 5; i++)
+		cc[i] = core_join(test, one);
+	two = core_second(test, one);
+	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_pick_link(lgr), two);
+	/* not for any news */
+	smc_move_queue(lgr);
+	flush_work(&lgr->move_work);
+	KUNIT_EXPECT_EQ(test, atomic_read(&one->nr_conns), 5);
+	/* but for a link that has come up; one with a message in flight follows */
+	cc[0]->conn.tx_inflight = 1;
+	mutex_lock(&lgr->lock);
+	lgr->is_uneven = true;
+	mutex_unlock(&lgr->lock);
+	smc_move_queue(lgr);
+	flush_work(&lgr->move_work);
+	KUNIT_EXPECT_EQ(test, atomic_read(&one->nr_conns) + atomic_read(&two->nr_conns), 5);
+	KUNIT_EXPECT_TRUE(test, cc[0]->conn.is_leaving);
+	smc_conn_tx_done(&cc[0]->conn, 1, 0, true);
+	flush_work(&lgr->move_work);
+	KUNIT_EXPECT_EQ(test, atomic_read(&one->nr_conns), 3);
+	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 2);
+	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_pick_link(lgr), two);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(fc_01_first_contact_where_no_group_is_usable),
 	KUNIT_CASE(pid_05_nobody_waits_for_a_stranger),
@@ -956,6 +1144,12 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(an_element_that_cannot_be_is_refused),
 	KUNIT_CASE(peer_03_the_end_of_a_group_cuts_its_connections),
 	KUNIT_CASE(abrt_13_an_element_the_peer_may_write_to_stays_unused),
+	KUNIT_CASE(fail_01_fail_16_connections_leave_a_link_that_is_lost),
+	KUNIT_CASE(rkey_22_the_peer_may_tell_by_another_link_than_ours),
+	KUNIT_CASE(fail_04_what_is_in_flight_ends_first),
+	KUNIT_CASE(lg_21_a_link_without_the_peers_key_is_no_way_out),
+	KUNIT_CASE(fail_01_without_any_link_a_connection_waits),
+	KUNIT_CASE(lb_03_lb_04_links_share_the_load),
 	{}
 };
 

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connections change their link, RFC 7609 2.3 and 4.6.
+ *
+ * Operation:
+ *   Which link a connection's sends use is this side's business alone
+ *   (FAIL-03). A work item of the group looks at all its connections: one whose
+ *   link is not active any more leaves it, and when a link has come up some
+ *   leave those that carry more than their share. A connection that leaves
+ *   posts nothing, and when its last message has completed, well or not
+ *   (FAIL-04), the work item runs again and puts it on another link, with the
+ *   peer's key for that one (FAIL-16). Then its sender says what it knows to
+ *   have arrived and repeats the rest; smc_tx.c.
+ *
+ *   Where no link is active a connection waits: a link may come up before the
+ *   end of the group is decided, which cuts it off.
+ *
+ * Ownership:
+ *   The queued or running work item holds a reference on the group.
+ *
+ * Locks:
+ *   lgr->lock for links and the peer's keys, inside it conn->lock.
+ */
+#include "smc_conn.h"
+#include "smc_move.h"
+#include "smc_net.h"
+
+/* Connections by link index, as they will be when all have moved. */
+struct move_plan {
+	struct smc_link_group *lgr;
+	unsigned int nr_links;
+	unsigned int load[SMC_LINKS_MAX];
+	bool is_open[SMC_LINKS_MAX];
+};
+
+static bool move_is_settled(const struct move_plan *plan, const struct smc_conn *conn,
+			    const struct smc_link *link)
+{
+	lockdep_assert_held(&conn->lock);
+	return !conn->is_leaving && plan->is_open[link->index] &&
+	       plan->lgr->links[link->index] == link;
+}
+
+static struct smc_link *move_link_of(const struct smc_conn *conn)
+{
+	return rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
+}
+
+static void move_plan_init(struct move_plan *plan, struct smc_link_group *lgr)
+{
+	unsigned long token = 0;
+	struct smc_link *link;
+	struct smc_conn *conn;
+	int i;
+
+	memset(plan, 0, sizeof(*plan));
+	plan->lgr = lgr;
+	for (i = 0; i < SMC_LINKS_MAX; i++) {
+		link = lgr->links[i];
+		plan->is_open[i] = link && link->state == SMC_LINK_ACTIVE;
+		plan->nr_links += plan->is_open[i];
+	}
+	while ((conn = smc_lgr_next_conn(lgr, &token))) {
+		spin_lock_bh(&conn->lock);
+		link = move_link_of(conn);
+		if (link && move_is_settled(plan, conn, link))
+			plan->load[link->index]++;
+		spin_unlock_bh(&conn->lock);
+		sock_put(conn->sk);
+	}
+}
+
+/* An RMB that the peer did not tell of on a link cannot be reached there. */
+static bool move_reaches(const struct smc_conn *conn, int index)
+{
+	return conn->rtoken < 0 ||
+	       smc_rtoken_is_known(conn->lgr->rtokens, conn->rtoken, index);
+}
+
+/* The link that carries the fewest and reaches the peer's element, or NULL. */
+static struct smc_link *move_choose(const struct move_plan *plan, const struct smc_conn *conn)
+{
+	int i, best = -1;
+
+	for (i = 0; i < SMC_LINKS_MAX; i++)
+		if (plan->is_open[i] && move_reaches(conn, i) &&
+		    (best < 0 || plan->load[i] < plan->load[best]))
+			best = i;
+	return best < 0 ? NULL : plan->lgr->links[best];
+}
+
+/* Where its data goes at the peer, on the link it is on. */
+static void move_aim(struct smc_conn *conn, const struct smc_link *link)
+{
+	const struct smc_rtoken *tok;
+
+	lockdep_assert_held(&conn->lock);
+	if (conn->rtoken < 0)
+		return;
+	tok = &link->lgr->rtokens->tok[conn->rtoken];
+	conn->peer_rkey = tok->rkey[link->index];
+	conn->peer_addr = tok->vaddr[link->index] + (u64)(conn->peer_index - 1) * conn->peer_size;
+}
+
+/**
+ * smc_move_aim() - where a connection's data goes at the peer
+ * @conn: in a group; its rtoken, index and size are known
+ *
+ * Context: Process context. Expects lgr->lock held. Takes conn->lock.
+ * Return: 0; -ECONNABORTED if it is on no link; -ENOKEY if the peer did not
+ *	   tell of the RMB there.
+ */
+int smc_move_aim(struct smc_conn *conn)
+{
+	struct smc_link *link;
+	int rc = 0;
+
+	lockdep_assert_held(&conn->lgr->lock);
+	spin_lock_bh(&conn->lock);
+	link = move_link_of(conn);
+	if (!link)
+		rc = -ECONNABORTED;
+	else if (!move_reaches(conn, link->index))
+		rc = -ENOKEY;
+	else
+		move_aim(conn, link);
+	spin_unlock_bh(&conn->lock);
+	return rc;
+}
+
+/*
+ * Nothing is in flight. Who has said nothing yet has nothing to validate, and
+ * who has lost its element at the peer has nothing to say.
+ */
+static void move_to(struct smc_conn *conn, struct smc_link *link)
+{
+	lockdep_assert_held(&conn->lock);
+	smc_lgr_set_link(conn, link);
+	move_aim(conn, link);
+	conn->must_validate = conn->is_open && conn->rtoken >= 0;
+	conn->must_replay = false;
+	smc_stat_inc(sock_net(conn->sk), SMC_STAT_CONN_MOVED);
+}
+
+/* Has its link more than its share, or none at all? */
+static bool move_must(const struct move_plan *plan, const struct smc_conn *conn,
+		      const struct smc_link *from, const struct smc_link *to)
+{
+	if (!move_is_settled(plan, conn, from))
+		return true;
+	return plan->lgr->is_uneven && plan->load[from->index] > plan->load[to->index] + 1;
+}
+
+/* One connection; returns the events it has to be told. */
+static u32 move_one(struct move_plan *plan, struct smc_conn *conn)
+{
+	struct smc_link *from, *to;
+	u32 events = 0;
+
+	spin_lock_bh(&conn->lock);
+	from = move_link_of(conn);
+	if (!from)
+		goto unlock;
+	to = move_choose(plan, conn);
+	if (!to) {
+		conn->is_leaving = true;
+		/* There are links, but none of them leads to its element. */
+		if (plan->nr_links)
+			events = SMC_EV_LINK_LOST;
+		goto unlock;
+	}
+	if (!move_must(plan, conn, from, to))
+		goto unlock;
+	if (move_is_settled(plan, conn, from))
+		plan->load[from->index]--;
+	plan->load[to->index]++;
+	if (to == from)
+		conn->is_leaving = false;
+	else if (conn->tx_inflight)
+		conn->is_leaving = true;
+	else
+		move_to(conn, to);
+	if (!conn->is_leaving)
+		events = SMC_EV_MOVED;
+unlock:
+	spin_unlock_bh(&conn->lock);
+	return events;
+}
+
+static void smc_move_work(struct work_struct *work)
+{
+	struct smc_link_group *lgr = container_of(work, struct smc_link_group, move_work);
+	unsigned long token = 0;
+	struct move_plan plan;
+	struct smc_conn *conn;
+	u32 events;
+
+	mutex_lock(&lgr->lock);
+	move_plan_init(&plan, lgr);
+	while ((conn = smc_lgr_next_conn(lgr, &token))) {
+		events = move_one(&plan, conn);
+		if (events & SMC_EV_LINK_LOST)
+			smc_lgr_cut_conn(conn);
+		else if (events)
+			conn->ops.event(conn, events);
+		sock_put(conn->sk);
+	}
+	lgr->is_uneven = false;
+	mutex_unlock(&lgr->lock);
+	smc_lgr_put(lgr);
+}
+
+/**
+ * smc_move_queue() - links have come or gone, or a connection may leave its own
+ * @lgr: the group, active; the caller holds a reference
+ *
+ * Context: Any context.
+ */
+void smc_move_queue(struct smc_link_group *lgr)
+{
+	smc_lgr_get(lgr);
+	if (!smc_core_queue(&lgr->move_work))
+		smc_lgr_put(lgr);
+}
+
+/**
+ * smc_move_init() - get ready
+ * @lgr: the group, before its first link is active
+ *
+ * Context: Any context.
+ */
+void smc_move_init(struct smc_link_group *lgr)
+{
+	INIT_WORK(&lgr->move_work, smc_move_work);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Connections change their link. */
+#ifndef SMC_MOVE_H
+#define SMC_MOVE_H
+
+#include "smc_core.h"
+
+void smc_move_init(struct smc_link_group *lgr);
+void smc_move_queue(struct smc_link_group *lgr);
+int smc_move_aim(struct smc_conn *conn);
+
+#endif /* SMC_MOVE_H */
