@@ -5,10 +5,10 @@
  * Operation:
  *   smc_buf_get() hands out an element of an area that is known to the peer
  *   already: this costs neither a registration nor a message. Where it finds
- *   none, the caller makes an area: smc_buf_alloc(), then smc_buf_map() and
- *   smc_buf_register() for each link, smc_buf_add() which gives the caller the
- *   first element, and once the peer has confirmed, smc_buf_set_ready() which
- *   opens it to everybody. Each new area of a size has twice the elements of
+ *   none, the caller makes an area: smc_buf_alloc(), smc_buf_add() which gives
+ *   the caller the first element, then smc_buf_map() and smc_buf_register() for
+ *   each link, and once the peer has confirmed, smc_buf_set_ready() which opens
+ *   it to everybody. Each new area of a size has twice the elements of
  *   the last: few connections cost little, many cost few registrations. What
  *   is bought ahead so is bounded: all pools of a namespace together keep no
  *   more than a setting says.
@@ -394,6 +394,21 @@ static int smc_buf_fill_mr(struct smc_buf *buf, struct ib_mr *mr,
 	return 0;
 }
 
+/*
+ * Where a device does not see what the CPU sees, each link has a copy of its
+ * own, and nobody can say which of two is the newer. Then one link it is.
+ */
+static bool smc_buf_is_split(const struct smc_buf *buf, unsigned int link)
+{
+	unsigned int i;
+
+	for (i = 0; i < SMC_LINKS_MAX; i++)
+		if (i != link && buf->map[i].mr &&
+		    (buf->map[i].needs_sync || buf->map[link].needs_sync))
+			return true;
+	return false;
+}
+
 /**
  * smc_buf_map() - make an area known to a link's device
  * @buf: the area
@@ -406,7 +421,8 @@ static int smc_buf_fill_mr(struct smc_buf *buf, struct ib_mr *mr,
  * Context: Process context, may sleep. The caller sees to it that nobody else
  *	    maps or unmaps @buf.
  * Return: 0; -EEXIST if it is mapped there; -ENOMEM; -EMSGSIZE if the device
- *	   cannot cover the area; or what the verbs return.
+ *	   cannot cover the area; -EOPNOTSUPP if it is mapped on another link and
+ *	   the devices need copies of it; or what the verbs return.
  */
 int smc_buf_map(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
 {
@@ -433,6 +449,10 @@ int smc_buf_map(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
 		goto unmap;
 
 	map->needs_sync = smc_buf_needs_sync(ibdev, &map->sgt);
+	if (smc_buf_is_split(buf, link)) {
+		rc = -EOPNOTSUPP;
+		goto unmap;
+	}
 	map->lkey = mr->lkey;
 	map->rkey = mr->rkey;
 	map->is_registered = false;
@@ -594,6 +614,44 @@ static void smc_buf_delist(struct smc_buf_pool *pool, struct smc_buf *buf)
 	if (smc_buf_is_idle(buf))
 		smc_buf_count_idle(pool, -smc_buf_size(buf));
 	pool->nr_areas--;
+}
+
+/**
+ * smc_buf_remove() - take an area out of its pool that could not be made ready
+ * @pool: its pool
+ * @buf: added, not ready; the caller's afterwards
+ * @elem: what smc_buf_add() filled, empty afterwards; may be NULL
+ *
+ * Context: Any context but hard interrupt. Takes pool->lock.
+ */
+void smc_buf_remove(struct smc_buf_pool *pool, struct smc_buf *buf, struct smc_buf_elem *elem)
+{
+	if (elem)
+		smc_buf_put(pool, elem);
+	spin_lock_bh(&pool->lock);
+	smc_buf_delist(pool, buf);
+	list_del_init(&buf->node);
+	spin_unlock_bh(&pool->lock);
+}
+
+/**
+ * smc_buf_next() - walk the areas of a pool
+ * @pool: the pool, of which nobody takes areas away meanwhile
+ * @buf: where to go on, NULL for the first
+ *
+ * Context: Any context but hard interrupt. Takes pool->lock.
+ * Return: the area behind @buf; NULL after the last one.
+ */
+struct smc_buf *smc_buf_next(struct smc_buf_pool *pool, const struct smc_buf *buf)
+{
+	const struct list_head *next;
+
+	spin_lock_bh(&pool->lock);
+	next = buf ? buf->node.next : pool->areas.next;
+	if (next == &pool->areas)
+		next = NULL;
+	spin_unlock_bh(&pool->lock);
+	return next ? list_entry(next, struct smc_buf, node) : NULL;
 }
 
 /**

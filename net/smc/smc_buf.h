@@ -57,6 +57,7 @@ struct smc_buf_map {
  * @used: bit i for element index i + 1
  * @touched: elements that were in use before and may hold old data
  * @is_ready: known to the peer on every link: elements may be handed out
+ * @is_told: the peer has said that it knows it, under lgr->lock
  * @idle_since: jiffies when the last element in use was given back or lost
  * @map: by link index
  */
@@ -74,6 +75,7 @@ struct smc_buf {
 	DECLARE_BITMAP(used, SMC_BUF_MAX_ELEMS);
 	DECLARE_BITMAP(touched, SMC_BUF_MAX_ELEMS);
 	bool is_ready;
+	bool is_told;
 	unsigned long idle_since;
 	struct smc_buf_map map[SMC_LINKS_MAX];
 };
@@ -146,6 +148,8 @@ int smc_buf_register(struct smc_buf *buf, struct smc_wr *wr, unsigned int link);
 void smc_buf_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link);
 int smc_buf_add(struct smc_buf_pool *pool, struct smc_buf *buf, struct smc_buf_elem *elem);
 void smc_buf_set_ready(struct smc_buf_pool *pool, struct smc_buf *buf);
+void smc_buf_remove(struct smc_buf_pool *pool, struct smc_buf *buf, struct smc_buf_elem *elem);
+struct smc_buf *smc_buf_next(struct smc_buf_pool *pool, const struct smc_buf *buf);
 void smc_buf_free(struct smc_buf *buf);
 void smc_buf_pool_unmap(struct smc_buf_pool *pool, struct smc_wr *wr, unsigned int link);
 unsigned long smc_buf_take_idle(struct smc_buf_pool *pool, unsigned long age_jiffies,

@@ -105,6 +105,13 @@ static void conn_write_eyecatcher(struct smc_conn *conn, struct smc_link *link)
 					SMC_EYE_CATCHER_LEN);
 }
 
+/* A link that is being left would not be left once more. */
+static bool conn_may_use(const struct smc_link *link)
+{
+	return link->lgr->links[link->index] == link && link->state != SMC_LINK_INACTIVE &&
+	       link->state != SMC_LINK_DELETING;
+}
+
 /* Fails if the group's connections were cut off, or are about to be. */
 static int conn_attach(struct smc_conn *conn, struct smc_link *link)
 {
@@ -114,7 +121,7 @@ static int conn_attach(struct smc_conn *conn, struct smc_link *link)
 	lockdep_assert_held(&lgr->lock);
 	spin_lock_bh(&conn->lock);
 	/* Either this sees the end of the group, or its end sees @conn. */
-	if (!smc_lgr_is_down(lgr) && lgr->links[link->index] == link) {
+	if (!smc_lgr_is_down(lgr) && conn_may_use(link)) {
 		if (lgr->is_committed)
 			smc_lgr_set_geometry(lgr, conn);
 		smc_lgr_set_link(conn, link);

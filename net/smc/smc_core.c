@@ -118,6 +118,7 @@ static struct smc_link_group *lgr_alloc(const struct smc_lgr_key *key)
 	INIT_LIST_HEAD(&lgr->node);
 	INIT_LIST_HEAD(&lgr->old_links);
 	INIT_LIST_HEAD(&lgr->orphans);
+	INIT_LIST_HEAD(&lgr->leaving);
 	refcount_set(&lgr->refs, 2);
 	lgr->key = *key;
 	lgr->nr_conns = 1;

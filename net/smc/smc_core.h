@@ -114,12 +114,17 @@ struct smc_lgr_key {
  * @lock: links, rtokens and the LLC machine; process context
  * @links: by index, written under @lock; read there or under RCU
  * @old_links: links whose queues are gone, under @lock
- * @orphans: areas that could not be made ready, mapped on a failed link
+ * @orphans: areas that could not be made ready, mapped on a failed link, under
+ *	     @lock
+ * @leaving: RMBs that the peer is to forget, mapped as before, under @lock
  * @rtokens: the peer's RMBs, under @lock
  * @rmbs: our RMBs
  * @sends: our send areas
- * @is_growing: somebody is adding an area, under @lock
- * @waitq: news about @state, @is_growing, link->users and LLC requests
+ * @is_growing: somebody is adding or giving back areas, under @lock; may wait for
+ *		the peer
+ * @is_mapping: somebody maps areas on links, or undoes it, under @lock; waits for
+ *		nothing but verbs
+ * @waitq: news about @state, @is_growing, @is_mapping, link->users, LLC requests
  * @fail_decline: how forming failed: a decline code when falling back is
  *		  still allowed, 0 when the connection must be reset
  * @llc: the engine, smc_llc.c
@@ -146,10 +151,12 @@ struct smc_link_group {
 	struct smc_link *links[SMC_LINKS_MAX];
 	struct list_head old_links;
 	struct list_head orphans;
+	struct list_head leaving;
 	struct smc_rtokens *rtokens;
 	struct smc_buf_pool rmbs;
 	struct smc_buf_pool sends;
 	bool is_growing;
+	bool is_mapping;
 	wait_queue_head_t waitq;
 	enum smc_decline fail_decline;
 	struct smc_llc llc;

@@ -3,9 +3,15 @@
  * Areas on the links of a group.
  *
  * Operation:
- *   One task at a time makes an area: it is mapped and registered on every
- *   link, announced to the peer, and only then its elements are handed out.
- *   Others who need an element wait and look again.
+ *   One task at a time makes an area: it is listed, mapped and registered on
+ *   every link, announced to the peer, and only then its elements are handed out.
+ *   Others who need an element wait and look again. The one who gives areas back
+ *   takes turns with those who make some.
+ *
+ *   Links may come and go meanwhile: so that each finds all areas, and each area
+ *   all links, mapping is done by one at a time (smc_link_begin_map()), and every
+ *   area is in a list of its group from before it is mapped until after it was
+ *   unmapped.
  */
 #include "smc_grow.h"
 #include "smc_link.h"
@@ -72,45 +78,104 @@ static bool lgr_unmap_buf(struct smc_link_group *lgr, struct smc_buf *buf)
 	return is_unmapped;
 }
 
+/* In no list but perhaps that of areas which leave. */
+static void lgr_free_buf(struct smc_link_group *lgr, struct smc_buf *buf)
+{
+	bool is_unmapped = lgr_unmap_buf(lgr, buf);
+
+	mutex_lock(&lgr->lock);
+	list_del_init(&buf->node);
+	if (!is_unmapped)
+		list_add(&buf->node, &lgr->orphans);
+	mutex_unlock(&lgr->lock);
+	if (is_unmapped)
+		smc_buf_free(buf);
+}
+
 /**
  * smc_lgr_drop_buf() - free an area that could not be made ready
  * @lgr: the group, the caller being the one who grows it
- * @buf: the caller's, not in its pool, mapped or not; gone afterwards
+ * @pool: where smc_lgr_add_buf() has put it
+ * @buf: gone afterwards
+ * @elem: what smc_lgr_add_buf() filled, empty afterwards
  *
  * Where a link has failed, the area stays with the group until the queues of
  * that link are gone: a registration may not have completed.
  *
  * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
  */
-void smc_lgr_drop_buf(struct smc_link_group *lgr, struct smc_buf *buf)
+void smc_lgr_drop_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool, struct smc_buf *buf,
+		      struct smc_buf_elem *elem)
 {
 	WARN_ON_ONCE(!READ_ONCE(lgr->is_growing));
-	if (lgr_unmap_buf(lgr, buf)) {
-		smc_buf_free(buf);
-		return;
-	}
-	mutex_lock(&lgr->lock);
-	list_add(&buf->node, &lgr->orphans);
-	mutex_unlock(&lgr->lock);
+	smc_link_begin_map(lgr);
+	smc_buf_remove(pool, buf, elem);
+	lgr_free_buf(lgr, buf);
+	smc_link_end_map(lgr);
 }
 
 /**
- * smc_lgr_map_buf() - make a new area known on all links of a group
+ * smc_lgr_take_idle() - areas that nobody uses leave their pool
  * @lgr: the group, the caller being the one who grows it
- * @buf: the caller's, not yet in its pool
+ * @pool: rmbs or sends of @lgr
+ * @age_jiffies: as with smc_buf_take_idle()
+ * @want: as with smc_buf_take_idle()
  *
- * On failure smc_lgr_drop_buf() is due. RFC 7609 3.5.5.2 (RKEY-02, RKEY-03).
+ * They are in lgr->leaving afterwards, for smc_lgr_drop_leaving().
  *
  * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
- * Return: 0; -ECONNABORTED if there is no link; or what smc_buf_map() returns.
+ * Return: bytes.
  */
-int smc_lgr_map_buf(struct smc_link_group *lgr, struct smc_buf *buf)
+unsigned long smc_lgr_take_idle(struct smc_link_group *lgr, struct smc_buf_pool *pool,
+				unsigned long age_jiffies, unsigned long want)
+{
+	unsigned long taken;
+
+	WARN_ON_ONCE(!READ_ONCE(lgr->is_growing));
+	smc_link_begin_map(lgr);
+	mutex_lock(&lgr->lock);
+	taken = smc_buf_take_idle(pool, age_jiffies, want, &lgr->leaving);
+	mutex_unlock(&lgr->lock);
+	smc_link_end_map(lgr);
+	return taken;
+}
+
+/**
+ * smc_lgr_drop_leaving() - areas that have left are freed
+ * @lgr: the group, the caller being the one who grows it; the peer has forgotten
+ *	 the RMBs among them
+ *
+ * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
+ * Return: how many it were.
+ */
+unsigned int smc_lgr_drop_leaving(struct smc_link_group *lgr)
+{
+	unsigned int nr = 0;
+
+	WARN_ON_ONCE(!READ_ONCE(lgr->is_growing));
+	smc_link_begin_map(lgr);
+	/* Nobody else adds to the list, or takes from it. */
+	while (!list_empty(&lgr->leaving)) {
+		lgr_free_buf(lgr, list_first_entry(&lgr->leaving, struct smc_buf, node));
+		nr++;
+	}
+	smc_link_end_map(lgr);
+	return nr;
+}
+
+/* What is about to be taken down does not count. */
+static bool lgr_link_is_lost(const struct smc_link *link)
+{
+	return test_bit(SMC_WR_IS_REPORTED, &link->wr.flags) ||
+	       test_bit(SMC_WR_IS_STOPPED, &link->wr.flags);
+}
+
+static int lgr_map_all(struct smc_link_group *lgr, struct smc_buf *buf)
 {
 	int rc = -ECONNABORTED;
 	struct smc_link *link;
 	int i;
 
-	WARN_ON_ONCE(!READ_ONCE(lgr->is_growing));
 	for (i = 0; i < SMC_LINKS_MAX; i++) {
 		link = smc_link_enter_at(lgr, i);
 		if (!link)
@@ -124,11 +189,55 @@ int smc_lgr_map_buf(struct smc_link_group *lgr, struct smc_buf *buf)
 }
 
 /**
+ * smc_lgr_add_buf() - put a new area into its pool, known on all links
+ * @lgr: the group, the caller being the one who grows it
+ * @pool: rmbs or sends of @lgr
+ * @buf: from smc_buf_alloc(); freed on failure
+ * @elem: filled on success with the first element
+ *
+ * Nobody else gets an element before smc_buf_set_ready(). Listed so early, links
+ * that come up meanwhile know it as well. When something fails later,
+ * smc_lgr_drop_buf() is due. RFC 7609 3.5.5.2 (RKEY-02, RKEY-03).
+ *
+ * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
+ * Return: 0; -ECONNABORTED if there is no link; -ENOSPC if there are too many
+ *	   areas; or what smc_buf_map() returns.
+ */
+int smc_lgr_add_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool, struct smc_buf *buf,
+		    struct smc_buf_elem *elem)
+{
+	int rc;
+
+	WARN_ON_ONCE(!READ_ONCE(lgr->is_growing));
+	smc_link_begin_map(lgr);
+	rc = smc_buf_add(pool, buf, elem);
+	if (rc) {
+		smc_buf_free(buf);
+		goto end;
+	}
+	rc = lgr_map_all(lgr, buf);
+	if (rc) {
+		smc_buf_remove(pool, buf, elem);
+		lgr_free_buf(lgr, buf);
+	}
+end:
+	smc_link_end_map(lgr);
+	return rc;
+}
+
+/* A link that is not up yet registers what is mapped when it comes up. */
+static bool lgr_link_is_ready(const struct smc_link *link)
+{
+	return test_bit(SMC_WR_IS_OPEN, &link->wr.flags) && !lgr_link_is_lost(link);
+}
+
+/**
  * smc_lgr_register_buf() - register a mapped area on all links of a group
  * @lgr: the group, active, the caller being the one who grows it
- * @buf: mapped, not yet in its pool
+ * @buf: from smc_lgr_add_buf()
  *
- * On failure smc_lgr_drop_buf() is due.
+ * One link that fails is the business of the LLC engine, as long as there is
+ * another one. On failure smc_lgr_drop_buf() is due.
  *
  * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock.
  * Return: 0; -ECONNABORTED if there is no link; or what smc_buf_register()
@@ -136,18 +245,22 @@ int smc_lgr_map_buf(struct smc_link_group *lgr, struct smc_buf *buf)
  */
 int smc_lgr_register_buf(struct smc_link_group *lgr, struct smc_buf *buf)
 {
-	int rc = -ECONNABORTED;
+	int rc = -ECONNABORTED, err;
 	struct smc_link *link;
+	bool has_one = false;
 	int i;
 
+	smc_link_begin_map(lgr);
 	for (i = 0; i < SMC_LINKS_MAX; i++) {
 		link = smc_link_enter_at(lgr, i);
 		if (!link)
 			continue;
-		rc = smc_buf_register(buf, &link->wr, i);
+		err = lgr_link_is_ready(link) ? smc_buf_register(buf, &link->wr, i) : 0;
+		has_one |= !err && lgr_link_is_ready(link);
+		if (err)
+			rc = err;
 		smc_link_exit(link);
-		if (rc)
-			break;
 	}
-	return rc;
+	smc_link_end_map(lgr);
+	return has_one ? 0 : rc;
 }

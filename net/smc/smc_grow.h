@@ -9,8 +9,17 @@
 
 int smc_lgr_begin_grow(struct smc_link_group *lgr);
 void smc_lgr_end_grow(struct smc_link_group *lgr);
-int smc_lgr_map_buf(struct smc_link_group *lgr, struct smc_buf *buf);
+
+/* A new area: listed and mapped, registered; or neither. */
+int smc_lgr_add_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool, struct smc_buf *buf,
+		    struct smc_buf_elem *elem);
 int smc_lgr_register_buf(struct smc_link_group *lgr, struct smc_buf *buf);
-void smc_lgr_drop_buf(struct smc_link_group *lgr, struct smc_buf *buf);
+void smc_lgr_drop_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool, struct smc_buf *buf,
+		      struct smc_buf_elem *elem);
+
+/* Areas that nobody uses. */
+unsigned long smc_lgr_take_idle(struct smc_link_group *lgr, struct smc_buf_pool *pool,
+				unsigned long age_jiffies, unsigned long want);
+unsigned int smc_lgr_drop_leaving(struct smc_link_group *lgr);
 
 #endif /* SMC_GROW_H */

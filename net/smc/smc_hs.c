@@ -440,13 +440,12 @@ static int smc_hs_add_area(struct smc_hs *hs)
 	buf = smc_buf_alloc(pool, hs->grow_size, hs->link->wr.max_pages);
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
-	rc = smc_lgr_map_buf(lgr, buf);
-	if (!rc)
-		rc = smc_hs_publish_area(hs, buf);
-	if (!rc)
-		rc = smc_buf_add(pool, buf, hs->grow_elem);
+	rc = smc_lgr_add_buf(lgr, pool, buf, hs->grow_elem);
+	if (rc)
+		return rc;
+	rc = smc_hs_publish_area(hs, buf);
 	if (rc) {
-		smc_lgr_drop_buf(lgr, buf);
+		smc_lgr_drop_buf(lgr, pool, buf, hs->grow_elem);
 		return rc;
 	}
 	/* nobody else finds a forming group, so this is not too early there */
@@ -596,7 +595,18 @@ static enum smc_hs_outcome smc_hs_get_rmbe(struct smc_hs *hs)
 /* From here on completion handlers know the connection by its token. */
 static enum smc_hs_outcome smc_hs_join(struct smc_hs *hs)
 {
-	if (smc_conn_join(&hs->smc->conn, hs->lgr, hs->link))
+	struct smc_link *other;
+	int rc;
+
+	rc = smc_conn_join(&hs->smc->conn, hs->lgr, hs->link);
+	/* A server that has told nothing yet takes another link for one just lost. */
+	if (rc == -ECONNABORTED && hs->is_server && !hs->is_first) {
+		other = smc_lgr_pick_link(hs->lgr);
+		if (other)
+			hs->link = other;
+		rc = smc_conn_join(&hs->smc->conn, hs->lgr, hs->link);
+	}
+	if (rc)
 		return smc_hs_to_tcp(hs, SMC_DECLINE_MEM);
 	hs->is_joined = true;
 	smc_stat_inc(hs->net, hs->is_first ? SMC_STAT_FIRST_CONTACT :

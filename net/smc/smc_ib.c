@@ -26,10 +26,12 @@
  *   A device event names at most a port, and its handler may run in any
  *   context. So it only queues the work items of those who watch the device,
  *   and each looks at the present state of its own port and GID: an event that
- *   is merged with another one costs nothing.
+ *   is merged with another one costs nothing. One more work item is queued for
+ *   news of any device, those that come included: for who looks for more ports.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
+#include <linux/inetdevice.h>
 #include <linux/rwsem.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
@@ -52,6 +54,8 @@
  */
 static DECLARE_RWSEM(smc_ib_devices_lock);
 static LIST_HEAD(smc_ib_devices);
+
+static struct work_struct *smc_ib_listener;
 
 /* Events so far, of all devices: what is known of ports is as old as this. */
 static atomic_t smc_ib_nr_events = ATOMIC_INIT(0);
@@ -96,6 +100,28 @@ known:
 }
 
 /* Any context. */
+static void smc_ib_tell_listener(void)
+{
+	struct work_struct *work = READ_ONCE(smc_ib_listener);
+
+	if (work)
+		schedule_work(work);
+}
+
+/**
+ * smc_ib_listen() - whom to tell that ports may have come or gone
+ * @work: queued after each event of any device, and when one comes or goes; NULL
+ *	  for nobody any more, with smc_ib_init() not yet called or smc_ib_exit()
+ *	  done
+ *
+ * Context: Process context.
+ */
+void smc_ib_listen(struct work_struct *work)
+{
+	WRITE_ONCE(smc_ib_listener, work);
+}
+
+/* Any context. */
 static void smc_ib_wake_watchers(struct smc_ib_dev *dev)
 {
 	struct smc_ib_watch *watch;
@@ -127,6 +153,7 @@ static void smc_ib_event(struct ib_event_handler *handler,
 	default:
 		break;
 	}
+	smc_ib_tell_listener();
 }
 
 /**
@@ -681,6 +708,179 @@ bool smc_ib_end_is_dead(const struct smc_ib_end *end)
 	return READ_ONCE(end->dev->is_dead);
 }
 
+/* The network device of a GID, with a reference, or NULL. */
+static struct net_device *smc_ib_end_ndev(const struct smc_ib_end *end)
+{
+	const struct ib_gid_attr *attr = smc_ib_end_attr(end);
+	struct net_device *ndev;
+
+	if (IS_ERR(attr))
+		return NULL;
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	if (IS_ERR(ndev))
+		ndev = NULL;
+	dev_hold(ndev);
+	rcu_read_unlock();
+	rdma_put_gid_attr(attr);
+	return ndev;
+}
+
+/* Finds an address of @ndev whose subnet has @addr, or any where that is 0. */
+static bool smc_ib_find_subnet(struct net_device *ndev, __be32 addr, __be32 *subnet, __be32 *mask)
+{
+	const struct in_ifaddr *ifa;
+	struct in_device *in_dev;
+	bool is_found = false;
+
+	rcu_read_lock();
+	in_dev = __in_dev_get_rcu(ndev);
+	if (in_dev) {
+		in_dev_for_each_ifa_rcu(ifa, in_dev) {
+			if (addr && !inet_ifa_match(addr, ifa))
+				continue;
+			*mask = ifa->ifa_mask;
+			*subnet = ifa->ifa_address & ifa->ifa_mask;
+			is_found = true;
+			break;
+		}
+	}
+	rcu_read_unlock();
+	return is_found;
+}
+
+/**
+ * smc_ib_end_reaches() - can a peer be on the LAN of a local end
+ * @end: local end; holds its reference
+ * @peer_gid: the peer's GID
+ *
+ * Where GIDs are IPv4 addresses the peer's has to be in a subnet of the port:
+ * a link is not routed (LG-22). Other GIDs say nothing.
+ *
+ * Context: Process context.
+ * Return: false if it cannot.
+ */
+bool smc_ib_end_reaches(const struct smc_ib_end *end, const u8 peer_gid[16])
+{
+	struct net_device *ndev;
+	__be32 subnet, mask;
+	union ib_gid peer;
+	bool is_there;
+
+	memcpy(peer.raw, peer_gid, sizeof(peer.raw));
+	if (!smc_ib_gids_match(end, &peer))
+		return false;
+	if (!end->is_v2 || !smc_ib_gid_is_mapped(&peer))
+		return true;
+	ndev = smc_ib_end_ndev(end);
+	if (!ndev)
+		return false;
+	is_there = smc_ib_find_subnet(ndev, ((struct in6_addr *)peer.raw)->s6_addr32[3],
+				      &subnet, &mask);
+	dev_put(ndev);
+	return is_there;
+}
+
+/**
+ * smc_ib_lan_of() - what further ports of a group have to be like
+ * @end: local end of its first link; holds its reference
+ * @peer_gid: the peer's end of that
+ * @lan: filled
+ *
+ * Context: Process context.
+ */
+void smc_ib_lan_of(const struct smc_ib_end *end, const u8 peer_gid[16], struct smc_ib_lan *lan)
+{
+	struct net_device *ndev = smc_ib_end_ndev(end);
+
+	memset(lan, 0, sizeof(*lan));
+	lan->vlan = end->vlan;
+	lan->is_v2 = end->is_v2;
+	lan->is_mapped = smc_ib_gid_is_mapped(&end->gid);
+	memcpy(lan->peer_gid, peer_gid, sizeof(lan->peer_gid));
+	if (ndev)
+		smc_ib_find_subnet(ndev, 0, &lan->subnet, &lan->mask);
+	dev_put(ndev);
+}
+
+/*
+ * A GID that is an IPv4 address tells the peer whether it has a port in the same
+ * subnet. Others do not: there the two ports of this host have to share one, as
+ * those of CLC do (3.5.1.2).
+ */
+static bool smc_ib_is_on_lan(const struct smc_ib_lan *lan, struct net_device *ndev)
+{
+	__be32 subnet, mask;
+
+	if (lan->is_v2 && lan->is_mapped)
+		return true;
+	return lan->mask && smc_ib_find_subnet(ndev, lan->subnet, &subnet, &mask) &&
+	       subnet == lan->subnet && mask == lan->mask;
+}
+
+static int smc_ib_try_lan(struct smc_ib_dev *dev, u8 port, const struct smc_ib_lan *lan,
+			  struct smc_ib_end *end)
+{
+	struct smc_ib_wish wish = {
+		.vlan = lan->vlan, .v2_only = lan->is_v2, .mapped = lan->is_mapped,
+	};
+	struct net_device *ndev;
+	int rc = -ENODEV;
+
+	memset(end, 0, sizeof(*end));
+	ndev = smc_compat_ib_netdev(dev->ibdev, port);
+	if (!ndev)
+		return rc;
+	wish.ndev = ndev;
+	wish.own = ndev;
+	if (smc_ib_is_on_lan(lan, ndev))
+		rc = smc_ib_try_port(dev, port, &wish, end);
+	dev_put(ndev);
+	return rc || end->is_v2 == lan->is_v2 ? rc : -ENODEV;
+}
+
+/**
+ * smc_ib_lan_ends() - the ports that may carry links of a group
+ * @net: the namespace of the group
+ * @lan: what they have to be like
+ * @ends: filled with a reference each
+ * @max: room in @ends
+ *
+ * Those that reach the peer's RNIC of the first link come first. RFC 7609
+ * 3.5.5.1.1 (ADDL-02, SL-01, SL-02).
+ *
+ * Context: Process context, may sleep (ports are queried).
+ * Return: how many there are in @ends.
+ */
+unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
+			     struct smc_ib_end *ends, unsigned int max)
+{
+	unsigned int nr = 0, near = 0;
+	struct smc_ib_end end;
+	struct smc_ib_dev *dev;
+	u8 port;
+
+	down_read(&smc_ib_devices_lock);
+	list_for_each_entry(dev, &smc_ib_devices, list) {
+		if (READ_ONCE(dev->is_dead) || !rdma_dev_access_netns(dev->ibdev, net))
+			continue;
+		for (port = 1; port <= dev->nr_ports && nr < max; port++) {
+			if (smc_ib_try_lan(dev, port, lan, &end))
+				continue;
+			refcount_inc(&dev->refs);
+			end.dev = dev;
+			ends[nr] = end;
+			if (smc_ib_end_reaches(&end, lan->peer_gid)) {
+				swap(ends[near], ends[nr]);
+				near++;
+			}
+			nr++;
+		}
+	}
+	up_read(&smc_ib_devices_lock);
+	return nr;
+}
+
 static int smc_ib_port_mac(struct smc_ib_dev *dev, u8 port, u8 mac[ETH_ALEN])
 {
 	struct ib_device *ibdev = dev->ibdev;
@@ -766,6 +966,7 @@ static int smc_ib_add(struct ib_device *ibdev)
 	down_write(&smc_ib_devices_lock);
 	list_add_tail(&dev->list, &smc_ib_devices);
 	up_write(&smc_ib_devices_lock);
+	smc_ib_tell_listener();
 	return 0;
 }
 
@@ -788,6 +989,7 @@ static void smc_ib_remove(struct ib_device *ibdev, void *client_data)
 	dev->is_going = true;
 	spin_unlock_irq(&dev->lock);
 	smc_ib_wake_watchers(dev);
+	smc_ib_tell_listener();
 
 	smc_ib_put(dev);
 	wait_for_completion(&dev->released);

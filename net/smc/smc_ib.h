@@ -117,6 +117,24 @@ struct smc_ib_peer {
 	u8 hop_limit;
 };
 
+/**
+ * struct smc_ib_lan - what ports have to be like to carry links of one group
+ * @vlan: VLAN id, 0 for none
+ * @is_v2: GIDs are of type RoCE v2
+ * @is_mapped: GIDs are IPv4 addresses
+ * @subnet: an IPv4 subnet of the first link's network device
+ * @mask: its mask, 0 if there is none
+ * @peer_gid: the peer's GID of the first link
+ */
+struct smc_ib_lan {
+	u16 vlan;
+	bool is_v2;
+	bool is_mapped;
+	__be32 subnet;
+	__be32 mask;
+	u8 peer_gid[16];
+};
+
 int smc_ib_init(void);
 void smc_ib_exit(void);
 
@@ -132,6 +150,13 @@ bool smc_ib_end_is_at(const struct smc_ib_end *end, const struct net_device *nde
 bool smc_ib_end_is_up(const struct smc_ib_end *end);
 bool smc_ib_end_serves(const struct smc_ib_end *end, const struct net *net);
 bool smc_ib_end_is_dead(const struct smc_ib_end *end);
+bool smc_ib_end_reaches(const struct smc_ib_end *end, const u8 peer_gid[16]);
+
+/* Further ports for a group of links. */
+void smc_ib_lan_of(const struct smc_ib_end *end, const u8 peer_gid[16], struct smc_ib_lan *lan);
+unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
+			     struct smc_ib_end *ends, unsigned int max);
+void smc_ib_listen(struct work_struct *work);
 
 int smc_ib_watch(struct smc_ib_watch *watch);
 void smc_ib_unwatch(struct smc_ib_watch *watch);

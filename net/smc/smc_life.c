@@ -12,7 +12,6 @@
 #include "smc_conn.h"
 #include "smc_life.h"
 #include "smc_link.h"
-#include "smc_move.h"
 #include "smc_net.h"
 
 /**
@@ -32,7 +31,6 @@ void smc_lgr_activate(struct smc_link_group *lgr)
 		lgr->type = SMC_LGR_TYPE_SINGLE;
 	if (!smc_lgr_set_state(lgr, SMC_LGR_ACTIVE, NULL))
 		return;
-	smc_move_init(lgr);
 	smc_stat_inc(lgr->key.net, SMC_STAT_LGR_NEW);
 	pr_info_ratelimited("link group %08x with peer %8phN is up (%s, %s dialect)\n",
 			    lgr->id, lgr->key.peer_id,

@@ -89,14 +89,14 @@ static void link_drop_waiters(struct smc_link *link)
 	}
 }
 
-/* An area left over that is still mapped on a link, or NULL. */
-static struct smc_buf *link_next_orphan(struct smc_link *link)
+/* An area of a list that is still mapped on a link, or NULL. */
+static struct smc_buf *link_next_mapped(struct smc_link *link, const struct list_head *list)
 {
 	struct smc_link_group *lgr = link->lgr;
 	struct smc_buf *buf, *found = NULL;
 
 	mutex_lock(&lgr->lock);
-	list_for_each_entry(buf, &lgr->orphans, node) {
+	list_for_each_entry(buf, list, node) {
 		if (buf->map[link->index].mr) {
 			found = buf;
 			break;
@@ -106,21 +106,79 @@ static struct smc_buf *link_next_orphan(struct smc_link *link)
 	return found;
 }
 
-static void link_unmap_orphans(struct smc_link *link)
+static void link_unmap_list(struct smc_link *link, const struct list_head *list)
 {
 	struct smc_buf *buf;
 
-	/* They live as long as the group. */
-	while ((buf = link_next_orphan(link)))
+	/* Nobody takes them away while this is the one who maps. */
+	while ((buf = link_next_mapped(link, list)))
 		smc_buf_unmap(buf, &link->wr, link->index);
+}
+
+static bool link_try_map(struct smc_link_group *lgr)
+{
+	bool is_mine;
+
+	mutex_lock(&lgr->lock);
+	is_mine = !lgr->is_mapping;
+	lgr->is_mapping = true;
+	mutex_unlock(&lgr->lock);
+	return is_mine;
+}
+
+/**
+ * smc_link_begin_map() - be the one who maps areas on links, or undoes it
+ * @lgr: the group; the caller holds a reference
+ *
+ * Areas and links come and go by different hands. Until smc_link_end_map() no
+ * listed area is mapped, unmapped or freed by anybody else. The caller waits for
+ * nothing but verbs meanwhile, so this does not take long.
+ *
+ * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock.
+ */
+void smc_link_begin_map(struct smc_link_group *lgr)
+{
+	wait_event(lgr->waitq, link_try_map(lgr));
+}
+
+/**
+ * smc_link_end_map() - the counterpart of smc_link_begin_map()
+ * @lgr: the group
+ *
+ * Context: Process context. Expects no lock held. Takes lgr->lock.
+ */
+void smc_link_end_map(struct smc_link_group *lgr)
+{
+	mutex_lock(&lgr->lock);
+	WARN_ON_ONCE(!lgr->is_mapping);
+	WRITE_ONCE(lgr->is_mapping, false);
+	mutex_unlock(&lgr->lock);
+	wake_up_all(&lgr->waitq);
+}
+
+/**
+ * smc_link_stop() - the queues of a link are of no more use
+ * @link: smc_link_enter_at() keeps it
+ *
+ * What is posted comes back, so that connections can leave. Everything else
+ * stays until smc_link_take_down(). A second call does nothing.
+ *
+ * Context: Process context, sleeps. Expects no lock held, and that nobody
+ *	    prepares the link or stops it at the same time.
+ */
+void smc_link_stop(struct smc_link *link)
+{
+	smc_wr_stop(&link->wr);
+	/* Whoever found the link under RCU has given its slot back. */
+	synchronize_rcu();
+	link_drop_waiters(link);
 }
 
 /**
  * smc_link_take_down() - end the queues of a link
  * @link: no longer in lgr->links; no connection uses it, or all have been cut
  *
- * Its users are in one verb, and who adds an area waits for an answer that the
- * LLC engine bounds: this ends soon.
+ * Its users are in one verb, and so is who maps areas: this ends soon.
  *
  * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock.
  */
@@ -129,15 +187,13 @@ void smc_link_take_down(struct smc_link *link)
 	struct smc_link_group *lgr = link->lgr;
 
 	wait_event(lgr->waitq, !READ_ONCE(link->users));
-	smc_wr_stop(&link->wr);
-	/* An area that is being added may be mapped here and not be listed. */
-	wait_event(lgr->waitq, !READ_ONCE(lgr->is_growing));
-	/* Whoever found the link under RCU has given its slot back. */
-	synchronize_rcu();
-	link_drop_waiters(link);
+	smc_link_stop(link);
+	smc_link_begin_map(lgr);
 	smc_buf_pool_unmap(&lgr->rmbs, &link->wr, link->index);
 	smc_buf_pool_unmap(&lgr->sends, &link->wr, link->index);
-	link_unmap_orphans(link);
+	link_unmap_list(link, &lgr->leaving);
+	link_unmap_list(link, &lgr->orphans);
+	smc_link_end_map(lgr);
 	smc_wr_destroy(&link->wr);
 }
 
@@ -285,32 +341,70 @@ int smc_link_connect(struct smc_link *link, const struct smc_ib_peer *peer)
 	return rc;
 }
 
-/* An area that is mapped but not registered on a link, or NULL. */
-static struct smc_buf *link_next_area(struct smc_link *link, struct smc_buf_pool *pool)
+static int link_map_pool(struct smc_link *link, struct smc_buf_pool *pool)
 {
-	struct smc_buf *buf, *found = NULL;
+	struct smc_buf *buf = NULL;
+	int rc = 0;
 
-	spin_lock_bh(&pool->lock);
-	list_for_each_entry(buf, &pool->areas, node) {
-		const struct smc_buf_map *map = &buf->map[link->index];
+	while (!rc && (buf = smc_buf_next(pool, buf)))
+		rc = smc_buf_map(buf, &link->wr, link->index);
+	return rc;
+}
 
-		if (map->mr && !map->is_registered) {
-			found = buf;
+/* RMBs that the peer is to forget; it has not yet. */
+static int link_map_leaving(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+	struct smc_buf *buf;
+	int rc = 0;
+
+	/* Who lists them or takes them away maps as well. */
+	list_for_each_entry(buf, &lgr->leaving, node) {
+		rc = smc_buf_map(buf, &link->wr, link->index);
+		if (rc)
 			break;
-		}
 	}
-	spin_unlock_bh(&pool->lock);
-	return found;
+	return rc;
+}
+
+/**
+ * smc_link_map() - make the areas of the group known on a further link
+ * @link: new; nothing is mapped there
+ *
+ * So that each has a key there. On failure the link is to be destroyed. RFC 7609
+ * 3.5.5.2.3 (LG-21, RKEY-02, RKEY-20).
+ *
+ * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
+ * Return: 0; -ECONNABORTED if the link is being taken down; or what
+ *	   smc_buf_map() returns.
+ */
+int smc_link_map(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+	int rc;
+
+	rc = link_enter(link);
+	if (rc)
+		return rc;
+	smc_link_begin_map(lgr);
+	rc = link_map_pool(link, &lgr->rmbs);
+	if (!rc)
+		rc = link_map_pool(link, &lgr->sends);
+	if (!rc)
+		rc = link_map_leaving(link);
+	smc_link_end_map(lgr);
+	smc_link_exit(link);
+	return rc;
 }
 
 static int link_register_pool(struct smc_link *link, struct smc_buf_pool *pool)
 {
-	struct smc_buf *buf;
+	struct smc_buf *buf = NULL;
 	int rc = 0;
 
-	/* An area that is not registered everywhere is not idle. */
-	while (!rc && (buf = link_next_area(link, pool)))
-		rc = smc_buf_register(buf, &link->wr, link->index);
+	while (!rc && (buf = smc_buf_next(pool, buf)))
+		if (buf->map[link->index].mr)
+			rc = smc_buf_register(buf, &link->wr, link->index);
 	return rc;
 }
 
@@ -319,7 +413,7 @@ static int link_register_pool(struct smc_link *link, struct smc_buf_pool *pool)
  * @link: connected
  *
  * The queue pair goes to RTS; what is mapped on the link is registered (REG_MR
- * needs RTS). While a group forms nobody else adds areas to it.
+ * needs RTS).
  *
  * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock.
  * Return: 0; -ECONNABORTED if the link is being taken down; or what
@@ -333,12 +427,14 @@ int smc_link_prepare(struct smc_link *link)
 	rc = link_enter(link);
 	if (rc)
 		return rc;
+	smc_link_begin_map(link->lgr);
 	rc = smc_wr_activate(&link->wr, link->psn, READ_ONCE(set->rdma_timeout),
 			     READ_ONCE(set->rdma_retries));
 	if (!rc)
 		rc = link_register_pool(link, &link->lgr->rmbs);
 	if (!rc)
 		rc = link_register_pool(link, &link->lgr->sends);
+	smc_link_end_map(link->lgr);
 	smc_link_exit(link);
 	return rc;
 }

@@ -7,10 +7,14 @@
  * group's work item is kicked. The work item takes lgr->lock, feeds the events
  * to the machine one by one and carries out what it asks for: it posts
  * messages, notes the peer's keys, tells the group that it is up or at its
- * end, and starts the work items that bring up, create or destroy a link.
- * Those run without lgr->lock, for they may take seconds, and report back as
- * events. TEST LINK is the exception: it needs no state and is answered from
- * the completion handler.
+ * end, sees to it that connections move, and has work items create, bring up,
+ * stop or destroy links. Those run without lgr->lock, for they may take seconds,
+ * and report back as events; each link index has one, so what is done about a
+ * link is done in order. TEST LINK is the exception: it needs no state and is
+ * answered from the completion handler.
+ *
+ * Ports: one work item follows the RDMA devices and tells the machine of every
+ * group that may have several links which ports could carry them now.
  *
  * Ownership: a queued or running work item and an armed timer hold a reference
  * on the group each. Links live as long as their group, whether their queues
@@ -40,6 +44,7 @@
 #include "smc_link.h"
 #include "smc_llc.h"
 #include "smc_llc_form.h"
+#include "smc_move.h"
 #include "smc_net.h"
 #include "smc_trace.h"
 
@@ -57,7 +62,8 @@
  * @is_delete: DELETE RKEY of @bufs, otherwise CONFIRM RKEY of @bufs[0]
  * @nr_bufs: length of @bufs
  * @bufs: RMBs concerned; borrowed
- * @tries: attempts so far
+ * @links: links it named, a mask, under lgr->lock
+ * @tries: attempts so far that failed for no change of the links
  * @result: outcome, valid once @done is complete
  * @done: completes exactly once
  */
@@ -66,6 +72,7 @@ struct smc_llc_request {
 	bool is_delete;
 	unsigned int nr_bufs;
 	struct smc_buf *bufs[SMC_LLC_DELETE_RKEYS];
+	unsigned int links;
 	unsigned int tries;
 	int result;
 	struct completion done;
@@ -217,9 +224,30 @@ static int llc_post(struct smc_link *link, const struct smc_llc_action *act,
 	return smc_wr_post(slot);
 }
 
-static void llc_send(struct smc_link_group *lgr, const struct smc_llc_action *act)
+/* Our RMBs by their key on the link that carries the message, RKEY-20. */
+static void llc_fill_pairs(struct smc_link_group *lgr, struct smc_llc_action *act)
+{
+	struct smc_llc_add_link_cont *cont = &act->msg.add_link_cont;
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_buf *buf;
+	unsigned int k;
+
+	for (k = 0; k < min_t(unsigned int, cont->nr_rtokens, SMC_LLC_CONT_PAIRS); k++) {
+		if (WARN_ON_ONCE(act->first_rmb + k >= llc->nr_told))
+			return;
+		buf = llc->told[act->first_rmb + k];
+		cont->pair[k].ref_rkey = smc_buf_rkey(buf, act->link);
+		cont->pair[k].rkey = smc_buf_rkey(buf, act->target);
+		cont->pair[k].vaddr = buf->iova;
+	}
+}
+
+static void llc_send(struct smc_link_group *lgr, struct smc_llc_action *act)
 {
 	struct smc_link *link = lgr->links[act->link];
+
+	if (act->msg.type == SMC_LLC_ADD_LINK_CONT)
+		llc_fill_pairs(lgr, act);
 
 	if (!link || llc_post(link, act, lgr->llc.flow.dialect))
 		llc_report(lgr, SMC_LLC_EV_SENT, act->link, false, act->cookie);
@@ -236,22 +264,39 @@ static void llc_forget_keys(struct smc_link_group *lgr, int idx, bool is_new)
 /* The peer has a new RMB: its token on every link, or none at all. */
 static bool llc_store_rtoken(struct smc_link_group *lgr, const struct smc_llc_rkeys *keys)
 {
-	const struct smc_llc_rtoken *here = &keys->rtoken[0], *other;
+	const struct smc_llc_rtoken *here = &keys->rtoken[0];
+	struct smc_rtokens *rt = lgr->rtokens;
 	bool is_new;
 	int idx;
 	u8 i;
 
-	is_new = smc_rtoken_find(lgr->rtokens, here->link_num, here->rkey, here->vaddr) < 0;
-	idx = smc_rtoken_add(lgr->rtokens, here->link_num, here->rkey, here->vaddr);
+	is_new = smc_rtoken_find(rt, here->link_num, here->rkey, here->vaddr) < 0;
+	idx = smc_rtoken_add(rt, here->link_num, here->rkey, here->vaddr);
 	if (idx < 0)
 		return false;
 	for (i = 1; i < keys->count; i++) {
-		other = &keys->rtoken[i];
-		if (smc_rtoken_set(lgr->rtokens, idx, other->link_num, other->rkey,
-				   other->vaddr)) {
+		const struct smc_llc_rtoken *tok = &keys->rtoken[i];
+
+		if (smc_rtoken_set(rt, idx, tok->link_num, tok->rkey, tok->vaddr)) {
 			llc_forget_keys(lgr, idx, is_new);
 			return false;
 		}
+	}
+	return true;
+}
+
+/* How the peer's RMBs are reached over a link that is being added, RKEY-22. */
+static bool llc_store_pairs(struct smc_link_group *lgr, const struct smc_llc_action *act)
+{
+	const struct smc_llc_add_link_cont *cont = &act->msg.add_link_cont;
+	unsigned int k;
+	int idx;
+
+	for (k = 0; k < min_t(unsigned int, cont->nr_rtokens, SMC_LLC_CONT_PAIRS); k++) {
+		idx = smc_rtoken_find_rkey(lgr->rtokens, act->link, cont->pair[k].ref_rkey);
+		if (idx < 0 || smc_rtoken_set(lgr->rtokens, idx, act->target, cont->pair[k].rkey,
+					      cont->pair[k].vaddr))
+			return false;
 	}
 	return true;
 }
@@ -283,7 +328,33 @@ static void llc_finish(struct smc_llc_request *req, int result)
 	complete(&req->done);
 }
 
-/* A request that was refused for now goes back to the head of the line. */
+static unsigned int llc_active_links(const struct smc_llc *llc)
+{
+	unsigned int mask = 0;
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (llc->flow.link[i].state == SMC_LLC_LINK_ACTIVE)
+			mask |= BIT(i);
+	return mask;
+}
+
+/*
+ * The peer knows these RMBs now, or has forgotten them: so they are among those
+ * that it is told of when a link is added, or not.
+ */
+static void llc_note_told(const struct smc_llc_request *req)
+{
+	unsigned int i;
+
+	for (i = 0; i < req->nr_bufs; i++)
+		req->bufs[i]->is_told = !req->is_delete;
+}
+
+/*
+ * A request that was refused for now goes back to the head of the line: each
+ * time that the links have changed, and a few times besides.
+ */
 static void llc_rkey_done(struct smc_link_group *lgr, int result)
 {
 	struct smc_llc *llc = &lgr->llc;
@@ -294,7 +365,11 @@ static void llc_rkey_done(struct smc_link_group *lgr, int result)
 	llc->current_req = NULL;
 	if (!req)
 		return;
-	if (result == -EAGAIN && ++req->tries < LLC_RKEY_TRIES) {
+	if (!result)
+		llc_note_told(req);
+	if (result == -EAGAIN && req->links == llc_active_links(llc))
+		req->tries++;
+	if (result == -EAGAIN && req->tries < LLC_RKEY_TRIES) {
 		spin_lock_irqsave(&llc->queue_lock, flags);
 		if (!llc->is_closed) {
 			list_add(&req->node, &llc->requests);
@@ -307,17 +382,32 @@ static void llc_rkey_done(struct smc_link_group *lgr, int result)
 		llc_finish(req, result);
 }
 
-static void llc_prepare(struct smc_link_group *lgr, u8 index)
+/* The reference is dropped by the work item. */
+static void llc_do(struct smc_link_group *lgr, u8 index, enum smc_llc_todo todo)
 {
-	lgr->llc.prepare_link = index;
-	llc_queue(lgr, &lgr->llc.prepare_work);
+	struct smc_llc_task *task = &lgr->llc.task[index];
+
+	lockdep_assert_held(&lgr->lock);
+	task->order.todo |= todo;
+	smc_lgr_get(lgr);
+	if (!smc_core_queue(&task->work))
+		smc_lgr_put(lgr);
 }
 
-static void llc_spare(struct smc_link_group *lgr, u8 index, bool is_wanted)
+static void llc_create(struct smc_link_group *lgr, const struct smc_llc_action *act)
 {
-	lgr->llc.spare_link = index;
-	lgr->llc.is_spare_wanted = is_wanted;
-	llc_queue(lgr, &lgr->llc.spare_work);
+	struct smc_llc_order *order = &lgr->llc.task[act->link].order;
+
+	order->end = act->end;
+	order->must_reach = !lgr->llc.flow.params.is_server;
+	memcpy(order->peer_gid, lgr->llc.flow.add.offer.end.gid, sizeof(order->peer_gid));
+	llc_do(lgr, act->link, SMC_LLC_TODO_CREATE);
+}
+
+static void llc_prepare(struct smc_link_group *lgr, const struct smc_llc_action *act)
+{
+	lgr->llc.task[act->link].order.end = act->end;
+	llc_do(lgr, act->link, SMC_LLC_TODO_PREPARE);
 }
 
 /* It waits for the LLC worker, whose queue it must not fill. */
@@ -371,6 +461,28 @@ static void llc_note_why(struct smc_link_group *lgr, enum smc_llc_why why)
 	}
 }
 
+static void llc_link_up(struct smc_link_group *lgr, u8 index)
+{
+	struct smc_link *link = lgr->links[index];
+
+	lgr->type = smc_llc_flow_type(&lgr->llc.flow);
+	llc_count(lgr, SMC_STAT_LINK_UP);
+	llc_show_link(lgr, index);
+	lgr->llc.nr_told = 0;
+	if (!link)
+		return;
+	pr_info_ratelimited("link group %08x, link %u is up on %s (%s)\n", lgr->id, link->num,
+			    link->wr.end.dev->ibdev->name, smc_state_lgr_type_name(lgr->type));
+	smc_link_set_state(link, SMC_LINK_ACTIVE);
+	/* it may take connections of others, LB-04 */
+	lgr->is_uneven = true;
+	smc_move_queue(lgr);
+}
+
+/*
+ * Its connections move. Of a link that is lost nothing more is waited for; one
+ * that is given up completes what it carries.
+ */
 static void llc_link_down(struct smc_link_group *lgr, const struct smc_llc_action *act)
 {
 	struct smc_link *link = lgr->links[act->link];
@@ -384,7 +496,11 @@ static void llc_link_down(struct smc_link_group *lgr, const struct smc_llc_actio
 	if (act->why == SMC_LLC_WHY_TEST_LINK_TIMEOUT)
 		WRITE_ONCE(link->wr.is_peer_silent, true);
 	trace_smcr_link_down(link, act->why, (void *)_RET_IP_);
-	smc_link_set_state(link, SMC_LINK_INACTIVE);
+	smc_link_set_state(link, act->is_orderly ? SMC_LINK_DELETING : SMC_LINK_INACTIVE);
+	lgr->type = smc_llc_flow_type(&lgr->llc.flow);
+	smc_move_queue(lgr);
+	if (!act->is_orderly)
+		llc_do(lgr, act->link, SMC_LLC_TODO_STOP);
 }
 
 static void llc_group_failed(struct smc_link_group *lgr, const struct smc_llc_action *act)
@@ -407,7 +523,7 @@ static void llc_group_failed(struct smc_link_group *lgr, const struct smc_llc_ac
  * Carry out one action. Returns true if its outcome is known at once: then
  * @ev holds the event to feed next.
  */
-static bool llc_perform(struct smc_link_group *lgr, const struct smc_llc_action *act,
+static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 			struct smc_llc_event *ev)
 {
 	switch (act->type) {
@@ -418,15 +534,23 @@ static bool llc_perform(struct smc_link_group *lgr, const struct smc_llc_action 
 	case SMC_LLC_ACT_COMMIT_DIALECT:
 		smc_lgr_commit_dialect(lgr, act->dialect == SMC_DIALECT_DEPLOYED);
 		return false;
-	case SMC_LLC_ACT_PREPARE_LINK:
-		llc_prepare(lgr, act->link);
-		return false;
 	case SMC_LLC_ACT_CREATE_LINK:
-		llc_spare(lgr, act->link, true);
+		llc_create(lgr, act);
+		return false;
+	case SMC_LLC_ACT_PREPARE_LINK:
+		llc_prepare(lgr, act);
 		return false;
 	case SMC_LLC_ACT_DESTROY_LINK:
-		llc_spare(lgr, act->link, false);
+		llc_do(lgr, act->link, SMC_LLC_TODO_DESTROY);
 		return false;
+	case SMC_LLC_ACT_LINK_UP:
+		llc_link_up(lgr, act->link);
+		return false;
+	case SMC_LLC_ACT_STORE_PAIRS:
+		ev->ok = llc_store_pairs(lgr, act);
+		ev->type = SMC_LLC_EV_PAIRS_STORED;
+		ev->link = act->target;
+		return true;
 	case SMC_LLC_ACT_GROUP_UP:
 		llc_arm_sweep(lgr);
 		smc_lgr_activate(lgr);
@@ -449,10 +573,6 @@ static bool llc_perform(struct smc_link_group *lgr, const struct smc_llc_action 
 		return false;
 	case SMC_LLC_ACT_LINK_DOWN:
 		llc_link_down(lgr, act);
-		return false;
-	case SMC_LLC_ACT_LINK_UP:
-	case SMC_LLC_ACT_STORE_PAIRS:
-		/* There is one link as long as the machine knows of no RNICs. */
 		return false;
 	case SMC_LLC_ACT_TERMINATE:
 		smc_lgr_terminate(lgr);
@@ -482,6 +602,59 @@ static void llc_feed_plain(struct smc_link_group *lgr, enum smc_llc_event_type t
 	struct smc_llc_event ev = { .type = type, .link = link };
 
 	llc_feed(lgr, &ev);
+}
+
+static void llc_copy_rnics(struct smc_llc *llc, struct smc_llc_rnics *rnics)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&llc->queue_lock, flags);
+	*rnics = llc->rnics;
+	spin_unlock_irqrestore(&llc->queue_lock, flags);
+}
+
+static void llc_end_of(const struct smc_link *link, struct smc_llc_end *end)
+{
+	memcpy(end->mac, link->wr.end.mac, sizeof(end->mac));
+	memcpy(end->gid, link->wr.end.gid.raw, sizeof(end->gid));
+	end->qpn = link->wr.qp->qp_num;
+	end->psn = link->psn;
+	end->mtu = link->wr.end.mtu;
+}
+
+static void llc_tell_pool(struct smc_llc *llc, struct smc_buf_pool *pool)
+{
+	struct smc_buf *buf = NULL;
+
+	while ((buf = smc_buf_next(pool, buf)))
+		if ((buf->is_told || buf->is_ready) && llc->nr_told < ARRAY_SIZE(llc->told))
+			llc->told[llc->nr_told++] = buf;
+}
+
+/*
+ * The RMBs that the peer knows are those it is told of for the new link. No RKEY
+ * exchange changes that before the link is up or given up (RKEY-15), and none
+ * that the peer knows is freed without one.
+ */
+static void llc_created(struct smc_link_group *lgr, struct smc_llc_event *ev)
+{
+	struct smc_link *link = lgr->links[ev->link];
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_buf *buf;
+
+	lockdep_assert_held(&lgr->lock);
+	if (!link || !link->wr.qp)
+		ev->ok = false;
+	if (!ev->ok)
+		return;
+	llc->nr_told = 0;
+	llc_tell_pool(llc, &lgr->rmbs);
+	list_for_each_entry(buf, &lgr->leaving, node)
+		if (buf->kind == SMC_BUF_RMB && buf->is_told &&
+		    llc->nr_told < ARRAY_SIZE(llc->told))
+			llc->told[llc->nr_told++] = buf;
+	llc_end_of(link, &ev->created.end);
+	ev->created.nr_rmbs = llc->nr_told;
 }
 
 /* Returns false if there is nothing to tell the machine. */
@@ -524,14 +697,15 @@ static bool llc_event_of(struct smc_link_group *lgr, const struct smc_llc_item *
 		ev->terminate.reason = item->cookie;
 		ev->terminate.is_orderly = item->ok;
 		return true;
+	case SMC_LLC_EV_REQ_DELETE_LINK:
+		ev->terminate.reason = item->cookie;
+		ev->terminate.is_orderly = item->ok;
+		return true;
+	case SMC_LLC_EV_RNICS:
+		llc_copy_rnics(&lgr->llc, &ev->rnics);
+		return true;
 	case SMC_LLC_EV_LINK_CREATED:
-		ev->created.end = lgr->llc.start.local;
-		if (lgr->links[item->link]) {
-			ev->created.end.qpn = lgr->links[item->link]->wr.qp->qp_num;
-			ev->created.end.psn = lgr->links[item->link]->psn;
-		} else {
-			ev->ok = false;
-		}
+		llc_created(lgr, ev);
 		return true;
 	default:
 		return true;
@@ -604,6 +778,7 @@ static int llc_build(struct smc_link_group *lgr, struct smc_llc_request *req,
 
 	rkey->is_delete = req->is_delete;
 	rkey->count = 0;
+	req->links = llc_active_links(&lgr->llc);
 	for (i = 0; i < SMC_LLC_LINKS; i++) {
 		if (flow->link[i].state != SMC_LLC_LINK_ACTIVE)
 			continue;
@@ -696,6 +871,16 @@ static void llc_arm_timer(struct smc_link_group *lgr)
 		smc_lgr_put(lgr);
 }
 
+static void llc_feed_rnics(struct smc_link_group *lgr)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_RNICS };
+
+	if (!lgr->llc.wants_links)
+		return;
+	llc_copy_rnics(&lgr->llc, &ev.rnics);
+	llc_feed(lgr, &ev);
+}
+
 /*
  * What broke before the machine was started was not news to it, and is reported
  * only once. The bit is set before the report is queued: if that came before
@@ -721,8 +906,10 @@ static void llc_run(struct smc_link_group *lgr)
 		if (llc_event_of(lgr, &item, &ev))
 			llc_feed(lgr, &ev);
 		kfree(item.more);
-		if (item.type == SMC_LLC_EV_START)
+		if (item.type == SMC_LLC_EV_START) {
+			llc_feed_rnics(lgr);
 			llc_feed_missed(lgr, item.link);
+		}
 	}
 	llc_feed_overrun(lgr);
 	if (llc_now() >= smc_llc_flow_deadline(&llc->flow))
@@ -771,22 +958,217 @@ static void llc_timer(struct work_struct *work)
 	smc_lgr_put(lgr);
 }
 
-static void llc_prepare_work(struct work_struct *work)
+/*
+ * The ports that may carry links, as links know them: a port that has one keeps
+ * the GID of that, or a second GID would look like a second RNIC (LG-10).
+ */
+static unsigned int llc_ports_of(struct smc_link_group *lgr, struct smc_ib_end *ends)
 {
-	struct smc_llc *llc = container_of(work, struct smc_llc, prepare_work);
-	struct smc_link_group *lgr = lgr_of(llc);
+	unsigned int k, nr;
 	struct smc_link *link;
+	int i;
+
+	nr = smc_ib_lan_ends(lgr->key.net, &lgr->llc.lan, ends, SMC_LLC_RNICS);
+	mutex_lock(&lgr->lock);
+	for (i = 0; i < SMC_LINKS_MAX; i++) {
+		link = lgr->links[i];
+		/* the reference is on the device, which is the same */
+		for (k = 0; link && k < nr; k++)
+			if (ends[k].dev == link->wr.end.dev && ends[k].port == link->wr.end.port)
+				ends[k] = link->wr.end;
+	}
+	mutex_unlock(&lgr->lock);
+	return nr;
+}
+
+/* The port that the machine has chosen from those it was told of. */
+static int llc_find_end(struct smc_link_group *lgr, const struct smc_llc_end *wanted,
+			struct smc_ib_end *end)
+{
+	struct smc_ib_end ends[SMC_LLC_RNICS];
+	unsigned int i, nr;
+	int rc = -ENODEV;
+
+	nr = llc_ports_of(lgr, ends);
+	for (i = 0; i < nr; i++) {
+		if (rc && !memcmp(ends[i].mac, wanted->mac, sizeof(ends[i].mac)) &&
+		    !memcmp(ends[i].gid.raw, wanted->gid, sizeof(ends[i].gid.raw))) {
+			smc_ib_end_copy(end, &ends[i]);
+			rc = 0;
+		}
+		smc_ib_end_put(&ends[i]);
+	}
+	return rc;
+}
+
+/*
+ * Without RNICS the machine of a server offers the RNIC it has, to see whether
+ * the client has another: SL-02.
+ */
+static int llc_first_end(struct smc_link_group *lgr, struct smc_ib_end *end)
+{
 	int rc = -ECONNABORTED;
 
 	mutex_lock(&lgr->lock);
-	link = lgr->links[llc->prepare_link];
+	if (lgr->links[0]) {
+		smc_ib_end_copy(end, &lgr->links[0]->wr.end);
+		rc = 0;
+	}
+	mutex_unlock(&lgr->lock);
+	return rc;
+}
+
+/* A port that the peer's does not share a subnet with would be tried in vain. */
+static int llc_create_link(struct smc_link_group *lgr, u8 index,
+			   const struct smc_llc_order *want)
+{
+	struct smc_ib_end end;
+	struct smc_link *link;
+	int rc;
+
+	rc = lgr->llc.wants_links ? llc_find_end(lgr, &want->end, &end) : llc_first_end(lgr, &end);
+	if (rc)
+		return rc;
+	if (want->must_reach && !smc_ib_end_reaches(&end, want->peer_gid)) {
+		smc_ib_end_put(&end);
+		return -ENETUNREACH;
+	}
+	link = smc_link_create_at(lgr, &end, index);
+	smc_ib_end_put(&end);
+	if (IS_ERR(link))
+		return PTR_ERR(link);
+	rc = smc_link_map(link);
+	if (rc)
+		smc_link_destroy(link);
+	return rc;
+}
+
+static struct smc_link *llc_link_at(struct smc_link_group *lgr, u8 index)
+{
+	struct smc_link *link;
+
+	mutex_lock(&lgr->lock);
+	link = lgr->links[index];
 	mutex_unlock(&lgr->lock);
 	/* A link lives as long as its group, so this one will not vanish. */
+	return link;
+}
+
+/* The first link was connected by the handshake. */
+static int llc_connect_link(struct smc_link *link, const struct smc_llc_end *end)
+{
+	struct smc_ib_peer peer = {
+		.qpn = end->qpn, .psn = end->psn, .mtu = (enum ib_mtu)end->mtu,
+	};
+
+	if (READ_ONCE(link->state) != SMC_LINK_UNUSED)
+		return 0;
+	memcpy(peer.gid, end->gid, sizeof(peer.gid));
+	memcpy(peer.mac, end->mac, sizeof(peer.mac));
+	if (!smc_ib_end_reaches(&link->wr.end, peer.gid))
+		return -ENETUNREACH;
+	return smc_link_connect(link, &peer);
+}
+
+static int llc_prepare_link(struct smc_link_group *lgr, u8 index, const struct smc_llc_end *peer)
+{
+	struct smc_link *link = llc_link_at(lgr, index);
+	int rc;
+
+	if (!link)
+		return -ECONNABORTED;
+	rc = llc_connect_link(link, peer);
+	return rc ?: smc_link_prepare(link);
+}
+
+static void llc_stop_link(struct smc_link_group *lgr, u8 index)
+{
+	struct smc_link *link = smc_link_enter_at(lgr, index);
+
+	if (!link)
+		return;
+	smc_link_stop(link);
+	smc_link_exit(link);
+}
+
+static void llc_destroy_link(struct smc_link_group *lgr, u8 index)
+{
+	struct smc_link *link = llc_link_at(lgr, index);
+
 	if (link)
-		rc = smc_link_prepare(link);
-	llc_report(lgr, SMC_LLC_EV_LINK_PREPARED, llc->prepare_link, !rc, 0);
+		smc_link_destroy(link);
+}
+
+/*
+ * A link that is to be destroyed needs nothing else: the machine does not miss
+ * what else was asked for.
+ */
+static void llc_task_work(struct work_struct *work)
+{
+	struct smc_llc_task *task = container_of(work, struct smc_llc_task, work);
+	struct smc_link_group *lgr = task->lgr;
+	struct smc_llc_order want;
+	u8 index = task->index;
+
+	mutex_lock(&lgr->lock);
+	want = task->order;
+	task->order.todo = 0;
+	mutex_unlock(&lgr->lock);
+	if (want.todo & SMC_LLC_TODO_DESTROY) {
+		llc_destroy_link(lgr, index);
+		llc_report(lgr, SMC_LLC_EV_LINK_DESTROYED, index, true, 0);
+		goto put;
+	}
+	if (want.todo & SMC_LLC_TODO_STOP)
+		llc_stop_link(lgr, index);
+	if (want.todo & SMC_LLC_TODO_CREATE)
+		llc_report(lgr, SMC_LLC_EV_LINK_CREATED, index,
+			   !llc_create_link(lgr, index, &want), 0);
+	if (want.todo & SMC_LLC_TODO_PREPARE)
+		llc_report(lgr, SMC_LLC_EV_LINK_PREPARED, index,
+			   !llc_prepare_link(lgr, index, &want.end), 0);
+put:
 	smc_lgr_put(lgr);
 }
+
+/* Returns whether the list is another one than before. */
+static bool llc_look_around(struct smc_link_group *lgr)
+{
+	struct smc_ib_end ends[SMC_LLC_RNICS];
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_llc_rnics rnics = {};
+	unsigned long flags;
+	bool is_new;
+	u8 i;
+
+	rnics.count = llc_ports_of(lgr, ends);
+	for (i = 0; i < rnics.count; i++) {
+		memcpy(rnics.rnic[i].mac, ends[i].mac, sizeof(rnics.rnic[i].mac));
+		memcpy(rnics.rnic[i].gid, ends[i].gid.raw, sizeof(rnics.rnic[i].gid));
+		smc_ib_end_put(&ends[i]);
+	}
+	spin_lock_irqsave(&llc->queue_lock, flags);
+	is_new = memcmp(&llc->rnics, &rnics, sizeof(rnics));
+	llc->rnics = rnics;
+	spin_unlock_irqrestore(&llc->queue_lock, flags);
+	return is_new;
+}
+
+static void llc_follow_ports(struct smc_link_group *lgr, void *arg)
+{
+	/* pairs with smp_store_release() in smc_llc_start() */
+	if (smp_load_acquire(&lgr->llc.wants_links) && !smc_lgr_is_down(lgr) &&
+	    llc_look_around(lgr))
+		llc_report(lgr, SMC_LLC_EV_RNICS, 0, true, 0);
+}
+
+/* RDMA ports may have come or gone; C.8, ERR-58, ADDL-06. */
+static void llc_ports_work(struct work_struct *work)
+{
+	smc_lgr_for_each(llc_follow_ports, NULL);
+}
+
+static DECLARE_WORK(llc_ports, llc_ports_work);
 
 /* Stand in line and wait; the machine's timers bound each exchange. */
 static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
@@ -816,7 +1198,7 @@ static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
  * timers. Keys unknown to the peer do no harm. -ECONNABORTED if the group has
  * ended meanwhile. RFC 7609 3.5.5.2.2, A.3.7; RMB-24, RMB-26, RKEY-16, RKEY-19.
  */
-static int llc_withdraw(struct smc_link_group *lgr, struct list_head *bufs)
+static int llc_withdraw(struct smc_link_group *lgr, const struct list_head *bufs)
 {
 	struct smc_llc_request req = { .is_delete = true };
 	struct smc_buf *buf;
@@ -834,29 +1216,23 @@ static int llc_withdraw(struct smc_link_group *lgr, struct list_head *bufs)
 	return rc;
 }
 
-static void llc_drop_areas(struct smc_link_group *lgr, struct list_head *areas)
-{
-	struct smc_buf *buf, *next;
-
-	list_for_each_entry_safe(buf, next, areas, node) {
-		list_del(&buf->node);
-		smc_lgr_drop_buf(lgr, buf);
-		llc_count(lgr, SMC_STAT_AREA_BACK);
-	}
-}
-
 /* What is old enough goes, and more of the rest until @want bytes are gone. */
 static unsigned long llc_take_idle(struct smc_link_group *lgr, struct smc_buf_pool *pool,
-				   unsigned long want, struct list_head *areas)
+				   unsigned long want)
 {
 	int idle_ms = READ_ONCE(llc_settings(lgr)->rmb_idle_ms);
 	unsigned long taken = 0;
 
 	if (idle_ms > 0)
-		taken = smc_buf_take_idle(pool, msecs_to_jiffies(idle_ms), ULONG_MAX, areas);
+		taken = smc_lgr_take_idle(lgr, pool, msecs_to_jiffies(idle_ms), ULONG_MAX);
 	if (taken < want)
-		taken += smc_buf_take_idle(pool, 0, want - taken, areas);
+		taken += smc_lgr_take_idle(lgr, pool, 0, want - taken);
 	return taken;
+}
+
+static void llc_drop_leaving(struct smc_link_group *lgr)
+{
+	smc_stat_add(lgr->key.net, SMC_STAT_AREA_BACK, smc_lgr_drop_leaving(lgr));
 }
 
 /*
@@ -871,62 +1247,19 @@ static void llc_sweep_work(struct work_struct *work)
 	unsigned long want = atomic_long_xchg(&llc->sweep_want, 0);
 	struct smc_link_group *lgr = lgr_of(llc);
 	unsigned long taken;
-	LIST_HEAD(areas);
 
 	/* Who adds an area now has use for those that are idle. */
 	if (smc_lgr_begin_grow(lgr))
 		goto put;
-	taken = llc_take_idle(lgr, &lgr->sends, want, &areas);
-	llc_drop_areas(lgr, &areas);
-	if (llc_take_idle(lgr, &lgr->rmbs, want - min(want, taken), &areas)) {
+	taken = llc_take_idle(lgr, &lgr->sends, want);
+	llc_drop_leaving(lgr);
+	if (llc_take_idle(lgr, &lgr->rmbs, want - min(want, taken))) {
 		/* If the group ends instead, so do its RMBs. */
-		llc_withdraw(lgr, &areas);
-		llc_drop_areas(lgr, &areas);
+		llc_withdraw(lgr, &lgr->leaving);
+		llc_drop_leaving(lgr);
 	}
 	smc_lgr_end_grow(lgr);
 put:
-	smc_lgr_put(lgr);
-}
-
-static int llc_create_spare(struct smc_link_group *lgr, u8 index)
-{
-	struct smc_ib_end end;
-	struct smc_link *link;
-
-	mutex_lock(&lgr->lock);
-	link = lgr->links[0];
-	if (link)
-		smc_ib_end_copy(&end, &link->wr.end);
-	mutex_unlock(&lgr->lock);
-	if (!link)
-		return -ECONNABORTED;
-	link = smc_link_create_at(lgr, &end, index);
-	smc_ib_end_put(&end);
-	return PTR_ERR_OR_ZERO(link);
-}
-
-/* Destroy what an earlier attempt has left, then create if that is wanted. */
-static void llc_spare_work(struct work_struct *work)
-{
-	struct smc_llc *llc = container_of(work, struct smc_llc, spare_work);
-	struct smc_link_group *lgr = lgr_of(llc);
-	struct smc_link *old;
-	bool is_wanted;
-	u8 index;
-
-	mutex_lock(&lgr->lock);
-	index = llc->spare_link;
-	is_wanted = llc->is_spare_wanted;
-	llc->is_spare_wanted = false;
-	old = lgr->links[index];
-	mutex_unlock(&lgr->lock);
-	if (old)
-		smc_link_destroy(old);
-	if (is_wanted)
-		llc_report(lgr, SMC_LLC_EV_LINK_CREATED, index,
-			   !llc_create_spare(lgr, index), 0);
-	else
-		llc_report(lgr, SMC_LLC_EV_LINK_DESTROYED, index, true, 0);
 	smc_lgr_put(lgr);
 }
 
@@ -939,7 +1272,10 @@ static void llc_spare_work(struct work_struct *work)
 int smc_llc_init_module(void)
 {
 	llc_wq = alloc_workqueue("smc_llc", WQ_UNBOUND, 0);
-	return llc_wq ? 0 : -ENOMEM;
+	if (!llc_wq)
+		return -ENOMEM;
+	smc_ib_listen(&llc_ports);
+	return 0;
 }
 
 /**
@@ -951,7 +1287,19 @@ int smc_llc_init_module(void)
  */
 void smc_llc_exit_module(void)
 {
+	smc_ib_listen(NULL);
+	cancel_work_sync(&llc_ports);
 	destroy_workqueue(llc_wq);
+}
+
+/*
+ * Groups whose LLC messages have the long form have one link: their ADD LINK
+ * carries the keys itself, which the machine does not do.
+ */
+static bool llc_may_have_links(const struct smc_link_group *lgr)
+{
+	return lgr->params.llc_form == SMC_LLC_FORM_V1 &&
+	       READ_ONCE(llc_settings(lgr)->max_links) > 1;
 }
 
 /**
@@ -969,17 +1317,23 @@ void smc_llc_init(struct smc_link_group *lgr)
 		.wants_deployed = lgr->params.has_dialect || !READ_ONCE(set->dialect),
 		.dialect_is_fixed = lgr->params.has_dialect,
 		.max_links_is_fixed = lgr->params.max_links_is_fixed,
-		.max_links = lgr->params.max_links,
+		.max_links = llc_may_have_links(lgr) ? READ_ONCE(set->max_links) :
+			     lgr->params.max_links,
 		.max_conns = lgr->params.told_max_conns,
 		.link_uid_base = lgr->id,
 		.test_link_idle_ms = READ_ONCE(set->testlink_time) * MSEC_PER_SEC,
 		.timers = set->llc,
 	};
+	u8 i;
 
 	smc_llc_flow_init(&llc->flow, &params);
 	INIT_WORK(&llc->work, llc_work);
-	INIT_WORK(&llc->prepare_work, llc_prepare_work);
-	INIT_WORK(&llc->spare_work, llc_spare_work);
+	for (i = 0; i < SMC_LLC_LINKS; i++) {
+		llc->task[i].lgr = lgr;
+		llc->task[i].index = i;
+		INIT_WORK(&llc->task[i].work, llc_task_work);
+	}
+	smc_move_init(lgr);
 	INIT_WORK(&llc->sweep_work, llc_sweep_work);
 	INIT_DELAYED_WORK(&llc->timer, llc_timer);
 	spin_lock_init(&llc->queue_lock);
@@ -1017,22 +1371,28 @@ void smc_llc_set_probe(struct smc_link_group *lgr, const struct smc_llc_probe *p
  * What comes of it is the state in which the group leaves FORMING. RFC 7609
  * 3.5.1.3, 3.5.1.5; FC-08, FC-10, TMR-03.
  *
- * Context: Process context. Takes lgr->llc.queue_lock.
+ * Context: Process context. Expects no lock held. Takes lgr->lock and
+ * lgr->llc.queue_lock.
  */
 void smc_llc_start(struct smc_link_group *lgr, struct smc_link *link)
 {
 	struct smc_llc_start *start = &lgr->llc.start;
+	struct smc_llc *llc = &lgr->llc;
 
-	memcpy(start->local.mac, link->wr.end.mac, sizeof(start->local.mac));
-	memcpy(start->local.gid, link->wr.end.gid.raw, sizeof(start->local.gid));
-	start->local.qpn = link->wr.qp->qp_num;
-	start->local.psn = link->psn;
-	start->local.mtu = link->wr.end.mtu;
+	llc_end_of(link, &start->local);
 	memcpy(start->peer.mac, link->peer.mac, sizeof(start->peer.mac));
 	memcpy(start->peer.gid, link->peer.gid, sizeof(start->peer.gid));
 	start->peer.qpn = link->peer.qpn;
 	start->peer.psn = link->peer.psn;
 	start->peer.mtu = link->peer.mtu;
+	/* An RNIC that talks to itself is the only one inside this host. */
+	if (llc_may_have_links(lgr) &&
+	    memcmp(start->local.gid, start->peer.gid, sizeof(start->peer.gid))) {
+		smc_ib_lan_of(&link->wr.end, start->peer.gid, &llc->lan);
+		llc_look_around(lgr);
+		/* pairs with smp_load_acquire() in llc_follow_ports() */
+		smp_store_release(&llc->wants_links, true);
+	}
 	llc_report(lgr, SMC_LLC_EV_START, link->index, true, 0);
 }
 
@@ -1089,6 +1449,22 @@ int smc_llc_announce_rmb(struct smc_link_group *lgr, struct smc_buf *buf)
 void smc_llc_end(struct smc_link_group *lgr, u32 reason, bool is_orderly)
 {
 	llc_report(lgr, SMC_LLC_EV_REQ_TERMINATE, 0, is_orderly, reason);
+}
+
+/**
+ * smc_llc_delete_link() - give one link of a group up
+ * @lgr: the group; the caller holds a reference
+ * @index: link index
+ *
+ * On the word of the operator: its connections move first, and the peer is told
+ * (a client asks the server to do it). RFC 7609 3.5.5.1.3, 3.5.5.1.4; LGT-03,
+ * DELL-01, DELL-14.
+ *
+ * Context: Any context. Takes lgr->llc.queue_lock.
+ */
+void smc_llc_delete_link(struct smc_link_group *lgr, u8 index)
+{
+	llc_report(lgr, SMC_LLC_EV_REQ_DELETE_LINK, index, true, SMC_LLC_DELETE_OPERATOR);
 }
 
 static bool llc_is_of(const struct smc_link_group *lgr, const struct net *net)

@@ -23,6 +23,7 @@ void smc_llc_declined(struct smc_link_group *lgr);
 
 int smc_llc_announce_rmb(struct smc_link_group *lgr, struct smc_buf *buf);
 
+void smc_llc_delete_link(struct smc_link_group *lgr, u8 index);
 void smc_llc_end(struct smc_link_group *lgr, u32 reason, bool is_orderly);
 void smc_llc_end_all(struct net *net);
 void smc_llc_arm_idle(struct smc_link_group *lgr);

@@ -11,6 +11,7 @@
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
+#include "smc_buf.h"
 #include "smc_llc_flow.h"
 
 struct smc_llc_request;
@@ -56,6 +57,43 @@ struct smc_llc_probe {
 	u32 len;
 };
 
+/* What is to be done about a link without lgr->lock. */
+enum smc_llc_todo {
+	SMC_LLC_TODO_CREATE	= 0x01,
+	SMC_LLC_TODO_PREPARE	= 0x02,
+	SMC_LLC_TODO_STOP	= 0x04,
+	SMC_LLC_TODO_DESTROY	= 0x08,	/* and nothing else */
+};
+
+/**
+ * struct smc_llc_order - what is to be done about a link
+ * @todo: bits of &enum smc_llc_todo
+ * @end: RNIC to create the link on, or the peer's end to connect it to
+ * @must_reach: client, to create: the link that the server offers ends at
+ *		@peer_gid
+ * @peer_gid: see there
+ */
+struct smc_llc_order {
+	unsigned int todo;
+	struct smc_llc_end end;
+	bool must_reach;
+	u8 peer_gid[SMC_GID_LEN];
+};
+
+/**
+ * struct smc_llc_task - work on one link that may take long
+ * @work: on the queue of the groups
+ * @lgr: the group
+ * @index: link index
+ * @order: under lgr->lock
+ */
+struct smc_llc_task {
+	struct work_struct work;
+	struct smc_link_group *lgr;
+	u8 index;
+	struct smc_llc_order order;
+};
+
 /**
  * struct smc_llc - the LLC engine of a link group
  * @flow: the machine; under lgr->lock
@@ -65,15 +103,17 @@ struct smc_llc_probe {
  * @start: for SMC_LLC_EV_START; const once that is queued
  * @work: feeds queued events to @flow; a work item never runs twice at a time,
  *	which makes it the one ordered worker of its link group
- * @prepare_work: brings a link up and registers its buffers
+ * @task: makes links, brings them up, takes them down; by link index
  * @sweep_work: gives back areas that nobody has used for long, or whose memory
  *	is wanted; on the queue of the groups, since it waits for @work
  * @sweep_want: bytes that are to go back however short they have been unused
- * @spare_work: creates and destroys the queue pair of a second link
  * @timer: fires at the deadline of @flow
- * @prepare_link: link index for @prepare_work; const while that is queued
- * @spare_link: link index for @spare_work; under lgr->lock
- * @is_spare_wanted: @spare_work creates, otherwise it destroys; under lgr->lock
+ * @lan: what further ports have to be like; const once @wants_links
+ * @wants_links: the group may have several links
+ * @rnics: ports that could carry links when last looked, under @queue_lock
+ * @told: our RMBs that the peer knew when the link that is being added was
+ *	  created, and has to be told of again; under lgr->lock
+ * @nr_told: length of @told
  * @sweep_at: when to queue @sweep_work, in ms; 0 for never; under lgr->lock
  * @queue_lock: spinlock, irq safe; guards the fields below but the last
  * @queue: ring of events
@@ -92,13 +132,14 @@ struct smc_llc {
 	struct smc_llc_start start;
 	struct smc_llc_probe probe;
 	struct work_struct work;
-	struct work_struct prepare_work;
-	struct work_struct spare_work;
+	struct smc_llc_task task[SMC_LLC_LINKS];
 	struct work_struct sweep_work;
 	struct delayed_work timer;
-	u8 prepare_link;
-	u8 spare_link;
-	bool is_spare_wanted;
+	struct smc_ib_lan lan;
+	bool wants_links;
+	struct smc_llc_rnics rnics;
+	struct smc_buf *told[SMC_BUF_MAX_AREAS];
+	unsigned int nr_told;
 	u64 sweep_at;
 	atomic_long_t sweep_want;
 	spinlock_t queue_lock;	/* innermost, but for the locks of work queues */

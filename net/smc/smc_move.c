@@ -165,8 +165,10 @@ static u32 move_one(struct move_plan *plan, struct smc_conn *conn)
 	if (!to) {
 		conn->is_leaving = true;
 		/* There are links, but none of them leads to its element. */
-		if (plan->nr_links)
+		if (plan->nr_links) {
+			conn->rtoken = -1;
 			events = SMC_EV_LINK_LOST;
+		}
 		goto unlock;
 	}
 	if (!move_must(plan, conn, from, to))

@@ -89,6 +89,7 @@ struct smc_settings {
 	int same_host;			/* connections inside this host use an RNIC's loopback */
 	int limit_smc_hs;		/* new listeners shed handshakes under pressure */
 	int max_conns_per_lgr;		/* 1..255 connections in a group */
+	int max_links;			/* 1..8 links in a group, MAXL-02 */
 	int testlink_time;		/* seconds of silence before TEST LINK, 0 never */
 	int tcp_keepalive_min;		/* seconds between TCP's own keepalives, at least, KA-10 */
 	int clc_timeout_ms;		/* one CLC message, TMR-01 */

@@ -23,6 +23,7 @@
 	X("same_host", same_host, 0, 0, 1)				\
 	X("limit_smc_hs", limit_smc_hs, 0, 0, 1)			\
 	X("max_conns_per_lgr", max_conns_per_lgr, 255, 1, 255)		\
+	X("max_links", max_links, 2, 1, 8)				\
 	X("smcr_testlink_time", testlink_time, 30, 0, 24 * 3600)	\
 	X("tcp_keepalive_min", tcp_keepalive_min, 0, 0, 32767)		\
 	X("clc_timeout_ms", clc_timeout_ms, 6000, 100, SMC_HOUR_MS)	\
@@ -42,7 +43,7 @@
 	X("llc_terminate_ms", llc.terminate, 2000, 100, SMC_HOUR_MS)	\
 	X("llc_test_link_ms", llc.test_link, 2000, 100, SMC_HOUR_MS)	\
 	X("llc_rkey_retry_ms", llc.rkey_retry, 500, 10, SMC_HOUR_MS)	\
-	X("llc_add_link_retry_ms", llc.add_link_retry, 0, 0, SMC_HOUR_MS)
+	X("llc_add_link_retry_ms", llc.add_link_retry, 30000, 0, SMC_HOUR_MS)
 
 struct net;
 

@@ -477,6 +477,61 @@ static void no_more_is_taken_than_wanted(struct kunit *test)
 		smc_buf_free(buf);
 }
 
+static void an_area_that_failed_leaves_no_trace(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	struct smc_buf_elem elem = {};
+	struct smc_buf *stays, *buf;
+
+	stays = new_area(test, pool, 16 * KIB, 512 * KIB);
+	buf = smc_buf_alloc(pool, 64 * KIB, PAGES(512 * KIB));
+	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
+	KUNIT_ASSERT_EQ(test, smc_buf_add(pool, buf, &elem), 0);
+	smc_buf_remove(pool, buf, &elem);
+	KUNIT_EXPECT_NULL(test, elem.buf);
+	KUNIT_EXPECT_EQ(test, pool->nr_areas, 1);
+	KUNIT_EXPECT_EQ(test, pool->idle, 16 * KIB);
+	KUNIT_EXPECT_EQ(test, spare_of(pool), 16 * KIB);
+	KUNIT_EXPECT_PTR_EQ(test, smc_buf_next(pool, NULL), stays);
+	KUNIT_EXPECT_NULL(test, smc_buf_next(pool, stays));
+	smc_buf_free(buf);
+	smc_buf_pool_free(pool);
+}
+
+/* So that a link which comes up meanwhile knows it as well. */
+static void rkey_03_a_walk_sees_areas_that_are_not_ready(struct kunit *test)
+{
+	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
+	struct smc_buf *one, *two;
+
+	KUNIT_EXPECT_NULL(test, smc_buf_next(pool, NULL));
+	one = new_area(test, pool, 16 * KIB, 512 * KIB);
+	two = smc_buf_alloc(pool, 16 * KIB, PAGES(512 * KIB));
+	KUNIT_ASSERT_FALSE(test, IS_ERR(two));
+	KUNIT_ASSERT_EQ(test, smc_buf_add(pool, two, NULL), 0);
+	KUNIT_EXPECT_PTR_EQ(test, smc_buf_next(pool, NULL), one);
+	KUNIT_EXPECT_PTR_EQ(test, smc_buf_next(pool, one), two);
+	KUNIT_EXPECT_NULL(test, smc_buf_next(pool, two));
+	smc_buf_pool_free(pool);
+}
+
+/* Two copies of what the RNIC writes: nobody can say which is the newer. */
+static void devices_that_need_copies_get_one_link(struct kunit *test)
+{
+	struct smc_buf *buf = kunit_kzalloc(test, sizeof(*buf), GFP_KERNEL);
+	struct ib_mr *mr = (struct ib_mr *)buf;	/* not looked at */
+
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	buf->map[0].needs_sync = true;
+	KUNIT_EXPECT_FALSE(test, smc_buf_is_split(buf, 0));
+	buf->map[0].mr = mr;
+	KUNIT_EXPECT_TRUE(test, smc_buf_is_split(buf, 1));
+	buf->map[0].needs_sync = false;
+	KUNIT_EXPECT_FALSE(test, smc_buf_is_split(buf, 1));
+	buf->map[1].needs_sync = true;
+	KUNIT_EXPECT_TRUE(test, smc_buf_is_split(buf, 1));
+}
+
 static void what_is_not_mapped_has_no_key(struct kunit *test)
 {
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
@@ -647,6 +702,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(an_area_is_no_larger_than_may_be_unused),
 	KUNIT_CASE(what_is_too_much_is_known),
 	KUNIT_CASE(no_more_is_taken_than_wanted),
+	KUNIT_CASE(an_area_that_failed_leaves_no_trace),
+	KUNIT_CASE(rkey_03_a_walk_sees_areas_that_are_not_ready),
+	KUNIT_CASE(devices_that_need_copies_get_one_link),
 	KUNIT_CASE(what_is_not_mapped_has_no_key),
 	KUNIT_CASE(rmb_08_no_element_is_given_out_twice),
 	KUNIT_CASE(rkey_22_an_rmb_has_a_token_on_each_link),

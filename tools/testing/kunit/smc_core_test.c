@@ -209,6 +209,7 @@ static struct smc_link *core_raise(struct kunit *test, struct smc_link_group *lg
 	link = smc_link_create(lgr, end);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(link));
 	KUNIT_ASSERT_EQ(test, smc_link_connect(link, &peer), 0);
+	smc_move_init(lgr);
 	mutex_lock(&lgr->lock);
 	smc_lgr_commit_dialect(lgr, is_deployed);
 	smc_lgr_activate(lgr);

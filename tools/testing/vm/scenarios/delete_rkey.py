@@ -76,6 +76,9 @@ def run(t):
           rmb_idle_ms=1000)
     before = keys(t)
     s1, c1 = start(t, victim, 5160)
+    # what was made to offer a second link is gone
+    t.wait(lambda: t.queue_pairs(t.a) == 1 and len(keys(t) - before) <= 2,
+           "end of the attempt at a second link", 10)
     first = sorted(keys(t) - before)
     t.equal(len(first), 2, f"memory regions of the first connection: {first}")
     s2, c2 = start(t, survivor, 5161)
