@@ -29,6 +29,7 @@
 #include "smc_net.h"
 #include "smc_netlink.h"
 #include "smc_notice.h"
+#include "smc_oper.h"
 #include "smc_opt.h"
 #include "smc_orphan.h"
 #include "smc_pnet.h"
@@ -1000,6 +1001,7 @@ static int __init smc_init(void)
 	rc = sock_register(&smc_family);
 	if (rc)
 		goto out_netlink;
+	smc_oper_init();
 	return 0;
 
 out_netlink:
@@ -1024,6 +1026,7 @@ out_net:
 /* No socket is left, each holds the module. Groups may linger (TMR-10). */
 static void __exit smc_exit(void)
 {
+	smc_oper_exit();
 	sock_unregister(PF_SMC);
 	smc_netlink_exit();
 	smc_tcp_exit();
