@@ -131,7 +131,7 @@ def run(t):
     t.no_groups()
     for vm in (t.a, t.b):
         # a slow machine is no silent one
-        t.set(vm, llc_add_link_retry_ms=1000, llc_reply_ms=int(4000 * t.slow),
+        t.set(vm, max_links=2, llc_add_link_retry_ms=1000, llc_reply_ms=int(4000 * t.slow),
               llc_delete_link_ms=int(8000 * t.slow))
     up0, down0 = ([t.stat(vm, name) for vm in (t.a, t.b)] for name in ("link_up", "link_down"))
     s = t.half(t.a, server, port=5300)
