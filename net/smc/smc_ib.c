@@ -539,6 +539,24 @@ static const struct ib_gid_attr *smc_ib_end_attr(const struct smc_ib_end *end)
 	return ERR_PTR(-EADDRNOTAVAIL);
 }
 
+/* The network device of a GID, with a reference, or NULL. */
+static struct net_device *smc_ib_end_ndev(const struct smc_ib_end *end)
+{
+	const struct ib_gid_attr *attr = smc_ib_end_attr(end);
+	struct net_device *ndev;
+
+	if (IS_ERR(attr))
+		return NULL;
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	if (IS_ERR(ndev))
+		ndev = NULL;
+	dev_hold(ndev);
+	rcu_read_unlock();
+	rdma_put_gid_attr(attr);
+	return ndev;
+}
+
 static int smc_ib_is_lower(struct net_device *ndev, struct netdev_nested_priv *priv)
 {
 	return ndev == priv->data;
@@ -576,7 +594,6 @@ static bool smc_ib_gids_match(const struct smc_ib_end *end,
 int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16])
 {
 	struct smc_ib_wish wish = { .vlan = end->vlan, .v2_only = true };
-	const struct ib_gid_attr *attr;
 	struct smc_ib_end other = *end;
 	struct net_device *ndev;
 	union ib_gid peer;
@@ -586,17 +603,9 @@ int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16])
 	if (smc_ib_gids_match(end, &peer))
 		return 0;
 
-	attr = smc_ib_end_attr(end);
-	if (IS_ERR(attr))
+	ndev = smc_ib_end_ndev(end);
+	if (!ndev)
 		return -EADDRNOTAVAIL;
-	rcu_read_lock();
-	ndev = rdma_read_gid_attr_ndev_rcu(attr);
-	if (IS_ERR(ndev))
-		ndev = NULL;
-	dev_hold(ndev);
-	rcu_read_unlock();
-	rdma_put_gid_attr(attr);
-
 	wish.ndev = ndev;
 	wish.own = ndev;
 	wish.mapped = smc_ib_gid_is_mapped(&peer);
@@ -648,18 +657,15 @@ void smc_ib_end_copy(struct smc_ib_end *to, const struct smc_ib_end *from)
  */
 bool smc_ib_end_is_at(const struct smc_ib_end *end, const struct net_device *ndev)
 {
-	const struct ib_gid_attr *attr = smc_ib_end_attr(end);
-	struct net_device *own;
+	struct net_device *own = smc_ib_end_ndev(end);
 	bool is_at;
 
-	if (IS_ERR(attr))
+	if (!own)
 		return false;
 	rcu_read_lock();
-	own = rdma_read_gid_attr_ndev_rcu(attr);
-	is_at = !IS_ERR(own) &&
-		(own == ndev || smc_ib_rests_on((struct net_device *)ndev, own));
+	is_at = own == ndev || smc_ib_rests_on((struct net_device *)ndev, own);
 	rcu_read_unlock();
-	rdma_put_gid_attr(attr);
+	dev_put(own);
 	return is_at;
 }
 
@@ -706,24 +712,6 @@ bool smc_ib_end_serves(const struct smc_ib_end *end, const struct net *net)
 bool smc_ib_end_is_dead(const struct smc_ib_end *end)
 {
 	return READ_ONCE(end->dev->is_dead);
-}
-
-/* The network device of a GID, with a reference, or NULL. */
-static struct net_device *smc_ib_end_ndev(const struct smc_ib_end *end)
-{
-	const struct ib_gid_attr *attr = smc_ib_end_attr(end);
-	struct net_device *ndev;
-
-	if (IS_ERR(attr))
-		return NULL;
-	rcu_read_lock();
-	ndev = rdma_read_gid_attr_ndev_rcu(attr);
-	if (IS_ERR(ndev))
-		ndev = NULL;
-	dev_hold(ndev);
-	rcu_read_unlock();
-	rdma_put_gid_attr(attr);
-	return ndev;
 }
 
 /* Finds an address of @ndev whose subnet has @addr, or any where that is 0. */
