@@ -121,7 +121,7 @@ static bool link_try_map(struct smc_link_group *lgr)
 
 	mutex_lock(&lgr->lock);
 	is_mine = !lgr->is_mapping;
-	lgr->is_mapping = true;
+	WRITE_ONCE(lgr->is_mapping, true);
 	mutex_unlock(&lgr->lock);
 	return is_mine;
 }
@@ -138,7 +138,9 @@ static bool link_try_map(struct smc_link_group *lgr)
  */
 void smc_link_begin_map(struct smc_link_group *lgr)
 {
-	wait_event(lgr->waitq, link_try_map(lgr));
+	/* taking the mutex is no condition to wait for: it may sleep itself */
+	while (!link_try_map(lgr))
+		wait_event(lgr->waitq, !READ_ONCE(lgr->is_mapping));
 }
 
 /**
