@@ -10,6 +10,7 @@
  * connect() to AF_UNSPEC gives the socket a new sock (smc_renew.c).
  */
 #include <linux/module.h>
+#include <linux/reboot.h>
 #include <linux/smc.h>
 #include <linux/sockios.h>
 #include <net/tcp.h>
@@ -969,6 +970,18 @@ static struct pernet_operations smc_net_ops = {
 	.size	= sizeof(struct smc_net),
 };
 
+/*
+ * The host goes down: peers learn it from DELETE LINK rather than from a link
+ * that falls silent. Waits no longer than the LLC machines do.
+ */
+static int smc_reboot(struct notifier_block *nb, unsigned long action, void *data)
+{
+	smc_llc_end_all(NULL);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block smc_reboot_nb = { .notifier_call = smc_reboot };
+
 static int __init smc_init(void)
 {
 	int rc;
@@ -998,12 +1011,17 @@ static int __init smc_init(void)
 	rc = smc_netlink_init();
 	if (rc)
 		goto out_tcp;
-	rc = sock_register(&smc_family);
+	rc = register_reboot_notifier(&smc_reboot_nb);
 	if (rc)
 		goto out_netlink;
+	rc = sock_register(&smc_family);
+	if (rc)
+		goto out_reboot;
 	smc_oper_init();
 	return 0;
 
+out_reboot:
+	unregister_reboot_notifier(&smc_reboot_nb);
 out_netlink:
 	smc_netlink_exit();
 out_tcp:
@@ -1028,6 +1046,7 @@ static void __exit smc_exit(void)
 {
 	smc_oper_exit();
 	sock_unregister(PF_SMC);
+	unregister_reboot_notifier(&smc_reboot_nb);
 	smc_netlink_exit();
 	smc_tcp_exit();
 	smc_orphan_exit();
