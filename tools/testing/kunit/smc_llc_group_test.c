@@ -297,6 +297,37 @@ static void rkeys_on_many_links_rkey_03_rkey_04_rkey_08_rkey_09(struct kunit *te
 	}
 }
 
+/*
+ * The world looks at each message: a reply goes back on the link of its request,
+ * whichever that is, and a third link is told of on the one that began it.
+ */
+static void any_link_carries_an_exchange_llc_04_llc_06_addl_11(struct kunit *test)
+{
+	unsigned int conts;
+	int who;
+	u8 idx;
+
+	for (idx = 0; idx < 2; idx++) {
+		struct world *w = up(test, 2, 2, 2, idx);
+
+		w->now += 60000;
+		conts = replies(w, W_CLIENT, SMC_LLC_ADD_LINK_CONT);
+		w_break(w, W_SERVER, idx, true);
+		w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK, false);
+		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].add_link, !idx);
+		expect_rest(test, w, 2);
+		KUNIT_EXPECT_GT(test, replies(w, W_CLIENT, SMC_LLC_ADD_LINK_CONT), conts);
+		for (who = W_SERVER; who <= W_CLIENT; who++) {
+			w_add_rmb(w, who);
+			expect_rest(test, w, 2);
+			w_del_rmb(w, who, 1);
+			expect_rest(test, w, 2);
+			KUNIT_EXPECT_EQ(test, replies(w, !who, SMC_LLC_CONFIRM_RKEY), 1);
+			KUNIT_EXPECT_EQ(test, replies(w, !who, SMC_LLC_DELETE_RKEY), 1);
+		}
+	}
+}
+
 /* Nine links cannot be had here, but the machine can be told so. */
 static void rkey_sequence_for_nine_links_rkey_08_rkey_09(struct kunit *test)
 {
@@ -755,7 +786,7 @@ static void rkey_exchanges_of_both_sides_ser_05_ser_22_rkey_14_amb_19(struct kun
 }
 
 /* Who began it begins it anew when the link it ran on is lost. */
-static void exchange_is_begun_anew_llc_14_rkey_05(struct kunit *test)
+static void exchange_is_begun_anew_llc_14_fail_15_rkey_05(struct kunit *test)
 {
 	static const u8 types[] = { SMC_LLC_CONFIRM_RKEY, SMC_LLC_CONFIRM_RKEY_CONT };
 	unsigned int i;
@@ -1326,6 +1357,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(asymmetric_is_replaced_lg_15_lg_16_addl_06_addl_07_err_58_err_59),
 	KUNIT_CASE(rmbs_of_both_sides_rkey_20_rkey_21_addl_12_addl_14_addl_15),
 	KUNIT_CASE(rkeys_on_many_links_rkey_03_rkey_04_rkey_08_rkey_09),
+	KUNIT_CASE(any_link_carries_an_exchange_llc_04_llc_06_addl_11),
 	KUNIT_CASE(rkey_sequence_for_nine_links_rkey_08_rkey_09),
 	KUNIT_CASE(bad_continuations_err_47_err_54_amb_39_amb_58),
 	KUNIT_CASE(numbers_of_lost_links_lid_03),
@@ -1344,7 +1376,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(confirm_rkey_crosses_notice_ser_17),
 	KUNIT_CASE(confirm_rkey_crosses_delete_link_ser_19),
 	KUNIT_CASE(rkey_exchanges_of_both_sides_ser_05_ser_22_rkey_14_amb_19),
-	KUNIT_CASE(exchange_is_begun_anew_llc_14_rkey_05),
+	KUNIT_CASE(exchange_is_begun_anew_llc_14_fail_15_rkey_05),
 	KUNIT_CASE(second_link_without_confirm_err_25_err_31_err_56_err_57_sl_16_sl_18),
 	KUNIT_CASE(second_link_cannot_be_confirmed_sl_16_err_19),
 	KUNIT_CASE(later_link_without_confirm_err_26_err_32_tmr_12_tmr_13),

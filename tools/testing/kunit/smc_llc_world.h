@@ -83,6 +83,8 @@ struct w_side {
 	struct smc_llc_event job[W_JOBS];
 	unsigned int nr_jobs;
 	u64 last_rx[SMC_LLC_LINKS];
+	unsigned int asked[SMC_LLC_LINKS][16];	/* requests to be answered, by type */
+	u8 add_link;			/* the last ADD LINK exchange is on this link */
 
 	/* What goes wrong. */
 	bool create_fails;
@@ -244,6 +246,7 @@ static inline void w_qp_free(struct world *w, int who, u8 link)
 
 	W_CHECK(w, !(s->up & BIT(link)));
 	memset(&s->qp[link], 0, sizeof(s->qp[link]));
+	memset(s->asked[link], 0, sizeof(s->asked[link]));
 	for (i = 0; i < W_RMBS; i++) {
 		s->rmb[i].rkey[link] = 0;
 		s->token[i].rkey[link] = 0;
@@ -393,6 +396,32 @@ static inline u8 w_freeze(struct w_side *s, u8 link)
 	return nr;
 }
 
+/* LLC-04, ADDL-11: replies go back where requests came from, and RMBs behind ADD LINK */
+static inline void w_check_link(struct world *w, int who, const struct smc_llc_action *act)
+{
+	struct w_side *s = &w->side[who];
+	unsigned int *asked = &s->asked[act->link][act->msg.type & 15];
+
+	if (act->msg.is_reply) {
+		W_CHECK(w, *asked > 0);
+		*asked -= *asked > 0;
+	} else if (act->msg.type == SMC_LLC_ADD_LINK && who == W_SERVER) {
+		s->add_link = act->link;
+	}
+	if (act->msg.type == SMC_LLC_ADD_LINK_CONT)
+		W_CHECK(w, act->link == s->add_link);
+}
+
+static inline void w_note_asked(struct w_side *s, const struct smc_llc_event *ev)
+{
+	if (ev->type != SMC_LLC_EV_MSG || ev->msg.is_reply || ev->link >= SMC_LLC_LINKS)
+		return;
+	s->asked[ev->link][ev->msg.type & 15]++;
+	/* what a client says is a notice and begins nothing */
+	if (ev->msg.type == SMC_LLC_ADD_LINK && !s->flow.params.is_server)
+		s->add_link = ev->link;
+}
+
 static inline void w_send(struct world *w, int who, const struct smc_llc_action *act)
 {
 	struct w_side *s = &w->side[who];
@@ -413,6 +442,7 @@ static inline void w_send(struct world *w, int who, const struct smc_llc_action 
 	W_TRACE("%d: send %s%s on %d (num %d)\n", who, smc_llc_type_name(msg.type),
 		msg.is_reply ? " reply" : "", act->link, s->flow.link[act->link].num);
 	s->sent[msg.is_reply][msg.type & 15]++;
+	w_check_link(w, who, act);
 	if (!msg.is_reply && msg.type == SMC_LLC_DELETE_LINK)
 		s->down_reason = msg.delete_link.reason;
 	W_CHECK(w, smc_llc_encode(&msg, s->flow.dialect, b.raw, SMC_LLC_LEN) == SMC_LLC_LEN);
@@ -566,6 +596,7 @@ static inline void w_feed(struct world *w, int who, const struct smc_llc_event *
 	unsigned int i;
 
 	W_TRACE("%d: event %d link %d ok %d\n", who, ev->type, ev->link, ev->ok);
+	w_note_asked(s, ev);
 	smc_llc_flow_event(&s->flow, ev, w->now, acts);
 	W_CHECK(w, acts->nr < SMC_LLC_ACTIONS);
 	s->most_acts = max(s->most_acts, acts->nr);
