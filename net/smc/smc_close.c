@@ -141,7 +141,9 @@ static int smc_close_errno(const struct smc_sock *smc, enum smc_close_event even
 
 	if (event == SMC_CLOSE_LINK_LOST && smc->conn.is_peer_silent)
 		err = ETIMEDOUT;
-	if (lost_err && (event == SMC_CLOSE_RX_RST || event == SMC_CLOSE_LOCAL_ABORT))
+	/* the peer's abort may be its answer to the end of TCP, and be seen first */
+	if (lost_err && (event == SMC_CLOSE_RX_RST || event == SMC_CLOSE_RX_ABORT ||
+			 event == SMC_CLOSE_LOCAL_ABORT))
 		err = lost_err;
 	return err;
 }
