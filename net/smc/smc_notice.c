@@ -45,6 +45,7 @@ struct notice_stamp {
 struct smc_stamps {
 	struct notice_stamp stamp[NOTICE_STAMPS];	/* oldest first */
 	unsigned int nr;
+	bool is_telling;	/* somebody is at smc_notice_tell() */
 };
 
 #define NOTICE_WANTS	(SOF_TIMESTAMPING_TX_SCHED | SOF_TIMESTAMPING_TX_SOFTWARE | \
@@ -191,13 +192,18 @@ void smc_notice_tell(struct smc_conn *conn)
 
 	if (!READ_ONCE(conn->stamps))
 		return;
-	do {
-		spin_lock_bh(&conn->lock);
-		what = notice_take_due(conn, &key);
-		spin_unlock_bh(&conn->lock);
-		if (what)
+	spin_lock_bh(&conn->lock);
+	/* who is at it sees what has become due meanwhile; two would mix the order */
+	if (!conn->stamps->is_telling) {
+		while ((what = notice_take_due(conn, &key))) {
+			conn->stamps->is_telling = true;
+			spin_unlock_bh(&conn->lock);
 			notice_queue_stamp(conn->sk, what, key);
-	} while (what);
+			spin_lock_bh(&conn->lock);
+		}
+		conn->stamps->is_telling = false;
+	}
+	spin_unlock_bh(&conn->lock);
 }
 
 /**

@@ -122,6 +122,35 @@ static void each_stamp_comes_when_it_is_due(struct kunit *test)
 	notice_expect_none(test);
 }
 
+/* The rest happens, and is to be told, while the first notice is queued. */
+static void notice_interrupts(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	u32 was = skb_queue_len(&sk->sk_error_queue);
+
+	if (was > 1)
+		return;
+	notice_complete(smc, 1000);
+	/* the one who is at it tells that */
+	if (skb_queue_len(&sk->sk_error_queue) != was)
+		sk->sk_err = EBUSY;
+}
+
+static void stamps_are_told_by_one_at_a_time(struct kunit *test)
+{
+	struct smc_sock *smc = test->priv;
+
+	smc->sk.sk_error_report = notice_interrupts;
+	notice_send(smc, 1000, NOTICE_FLAGS);
+	notice_post(smc, 1000);
+	KUNIT_EXPECT_EQ(test, smc->sk.sk_err, 0);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&smc->sk.sk_error_queue), 3);
+	notice_expect(test, SCM_TSTAMP_SCHED, 999);
+	notice_expect(test, SCM_TSTAMP_SND, 999);
+	notice_expect(test, SCM_TSTAMP_ACK, 999);
+	notice_expect_none(test);
+}
+
 static void only_what_is_wanted_is_told(struct kunit *test)
 {
 	struct smc_sock *smc = test->priv;
@@ -288,6 +317,7 @@ static void nothing_to_read_is_eagain(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(each_stamp_comes_when_it_is_due),
+	KUNIT_CASE(stamps_are_told_by_one_at_a_time),
 	KUNIT_CASE(only_what_is_wanted_is_told),
 	KUNIT_CASE(a_later_send_does_not_wait_for_an_earlier_one),
 	KUNIT_CASE(those_that_find_no_place_share_the_last_one),
