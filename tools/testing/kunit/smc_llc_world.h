@@ -405,9 +405,10 @@ static inline void w_check_link(struct world *w, int who, const struct smc_llc_a
 	if (act->msg.is_reply) {
 		W_CHECK(w, *asked > 0);
 		*asked -= *asked > 0;
-	} else if (act->msg.type == SMC_LLC_ADD_LINK && who == W_SERVER) {
-		s->add_link = act->link;
 	}
+	/* what a client says first is a notice and begins nothing */
+	if (act->msg.type == SMC_LLC_ADD_LINK && act->msg.is_reply == (who == W_CLIENT))
+		s->add_link = act->link;
 	if (act->msg.type == SMC_LLC_ADD_LINK_CONT)
 		W_CHECK(w, act->link == s->add_link);
 }
@@ -417,9 +418,6 @@ static inline void w_note_asked(struct w_side *s, const struct smc_llc_event *ev
 	if (ev->type != SMC_LLC_EV_MSG || ev->msg.is_reply || ev->link >= SMC_LLC_LINKS)
 		return;
 	s->asked[ev->link][ev->msg.type & 15]++;
-	/* what a client says is a notice and begins nothing */
-	if (ev->msg.type == SMC_LLC_ADD_LINK && !s->flow.params.is_server)
-		s->add_link = ev->link;
 }
 
 static inline void w_send(struct world *w, int who, const struct smc_llc_action *act)
