@@ -110,8 +110,14 @@ void smc_llc_add_begin(struct smc_llc_run *run)
 
 	memset(&flow->add, 0, sizeof(flow->add));
 	flow->retry_deadline = SMC_LLC_NO_DEADLINE;
-	if (target == SMC_LLC_NO_LINK || !smc_llc_pick_offer(flow, &rnic))
+	if (target == SMC_LLC_NO_LINK)
 		return;
+	if (!smc_llc_pick_offer(flow, &rnic)) {
+		/* Those that it refused may be of use by now. */
+		flow->refused = 0;
+		if (!smc_llc_pick_offer(flow, &rnic))
+			return;
+	}
 	flow->config_link = smc_llc_carrier(flow, SMC_LLC_NO_LINK);
 	flow->config_target = target;
 	flow->last_num = smc_llc_next_link_num(flow);
@@ -229,6 +235,7 @@ static void on_reply(struct smc_llc_run *run, u8 link, const struct smc_llc_add_
 	smc_llc_config_done(run);
 	if (al->is_rejected) {
 		/* SL-12 */
+		flow->refused |= smc_llc_rnic_place(flow, &lnk->local);
 		smc_llc_link_destroy(run, flow->config_target, true);
 		smc_llc_arm_retry(run, false);
 		return;
@@ -522,7 +529,8 @@ void smc_llc_add_confirm(struct smc_llc_run *run, u8 link, const struct smc_llc_
 	if (flow->params.is_server) {
 		added(run, link);
 		/* Is there an RNIC for one more? */
-		flow->wants_link = flow->has_rnics;
+		if (flow->has_rnics)
+			smc_llc_want_link(flow);
 		return;
 	}
 	smc_llc_send_confirm_link(run, link, true, flow->dialect == SMC_DIALECT_DEPLOYED,

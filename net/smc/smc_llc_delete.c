@@ -159,7 +159,7 @@ static void deleted(struct smc_llc_run *run, u8 target)
 	if (was_spare || !flow->has_rnics)
 		return;
 	if (was_stable)
-		flow->wants_link = true;
+		smc_llc_want_link(flow);
 	else
 		smc_llc_arm_retry(run, true);
 }

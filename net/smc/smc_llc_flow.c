@@ -400,7 +400,7 @@ static void on_rnics(struct smc_llc_run *run, const struct smc_llc_rnics *rnics)
 
 	/* First contact tries for a second link anyway; ERR-58, ADDL-06 */
 	if (is_new && (flow->has_rnics || flow->phase == SMC_LLC_UP))
-		flow->wants_link = true;
+		smc_llc_want_link(flow);
 	flow->has_rnics = true;
 }
 

@@ -508,6 +508,8 @@ struct smc_llc_remote_rkey {
  * @config_target: link it adds or deletes
  * @config_deadline: in ms
  * @add: particulars, while a link is added
+ * @refused: server: own RNICs that the client had no use for, by place in the list;
+ *	others are offered before these
  * @wants_link: a further link is to be tried for (server), the server is to be
  *	asked for one (client)
  * @retry_deadline: when @wants_link is set again, in ms
@@ -537,6 +539,7 @@ struct smc_llc_flow {
 	u8 config_target;
 	u64 config_deadline;
 	struct smc_llc_add add;
+	unsigned int refused;
 	bool wants_link;
 	u64 retry_deadline;
 

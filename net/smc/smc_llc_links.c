@@ -195,7 +195,8 @@ static enum rnic_use rnic_use(const struct smc_llc_flow *flow, const struct smc_
  *
  * One that no link uses; one that only the asymmetric link uses, for a client
  * that has another now; where there is one link only, its own, for a client
- * that has two. RFC 7609 3.5.1.6, 3.5.5.1.1; SL-01, SL-02, ADDL-05, ADDL-07.
+ * that has two. None that the client has refused: it may be on a network that the
+ * client is not on. RFC 7609 3.5.1.6, 3.5.5.1.1; SL-01, SL-02, ADDL-05, ADDL-07.
  *
  * Return: false if there is none, or no link may be added.
  */
@@ -219,7 +220,7 @@ bool smc_llc_pick_offer(const struct smc_llc_flow *flow, struct smc_llc_end *end
 	for (i = 0; i < flow->rnics.count; i++) {
 		rnic_end(&flow->rnics.rnic[i], &rnic);
 		use = rnic_use(flow, &rnic);
-		if ((flow->add.tried & BIT(i)) || use >= best ||
+		if (((flow->add.tried | flow->refused) & BIT(i)) || use >= best ||
 		    (use == RNIC_SYMMETRIC && nr_active(flow) != 1))
 			continue;
 		best = use;
@@ -308,6 +309,26 @@ bool smc_llc_unused_rnic(const struct smc_llc_flow *flow)
 }
 
 /**
+ * smc_llc_rnic_place() - where an RNIC stands in the list of those of this side
+ * @flow: the machine
+ * @end: its MAC and GID
+ *
+ * Return: a bit, or 0 if it is not there (any more).
+ */
+unsigned int smc_llc_rnic_place(const struct smc_llc_flow *flow, const struct smc_llc_end *end)
+{
+	struct smc_llc_end rnic;
+	u8 i;
+
+	for (i = 0; i < flow->rnics.count; i++) {
+		rnic_end(&flow->rnics.rnic[i], &rnic);
+		if (smc_llc_same_rnic(&rnic, end))
+			return BIT(i);
+	}
+	return 0;
+}
+
+/**
  * smc_llc_rnic_tried() - no queue pair could be had on an RNIC
  * @flow: the machine
  * @end: its MAC and GID
@@ -316,16 +337,9 @@ bool smc_llc_unused_rnic(const struct smc_llc_flow *flow)
  */
 void smc_llc_rnic_tried(struct smc_llc_flow *flow, const struct smc_llc_end *end)
 {
-	struct smc_llc_end rnic;
-	u8 i;
-
 	if (!flow->has_rnics)
 		flow->add.tried = 1;
-	for (i = 0; i < flow->rnics.count; i++) {
-		rnic_end(&flow->rnics.rnic[i], &rnic);
-		if (smc_llc_same_rnic(&rnic, end))
-			flow->add.tried |= BIT(i);
-	}
+	flow->add.tried |= smc_llc_rnic_place(flow, end);
 }
 
 /**
@@ -341,6 +355,8 @@ bool smc_llc_set_rnics(struct smc_llc_flow *flow, const struct smc_llc_rnics *rn
 	bool is_new = false;
 	u8 i, k;
 
+	/* their places may be others now */
+	flow->refused = 0;
 	flow->rnics = *rnics;
 	flow->rnics.count = min_t(u8, rnics->count, SMC_LLC_RNICS);
 	for (i = 0; i < flow->rnics.count; i++) {

@@ -1279,6 +1279,31 @@ static void rnics_come_and_go_lg_12_lg_13_err_58(struct kunit *test)
 	}
 }
 
+/*
+ * An RNIC that the client refuses, perhaps for being on another network, does not
+ * keep the server from offering another one, also when the client asks for a link.
+ */
+static void refused_rnic_is_offered_last_sl_02_sl_12_err_57(struct kunit *test)
+{
+	struct world *w = up(test, 1, 1, 2, false);
+
+	w->side[W_CLIENT].has_rnic[1] = true;
+	w->side[W_CLIENT].create_fails = true;
+	w_rnic_up(w, W_SERVER, 1);
+	expect_rest(test, w, 1);
+	/* what the client could do is not what it could then */
+	w->side[W_CLIENT].create_fails = false;
+	w_tell_rnics(w, W_CLIENT);
+	w_pump_until(w, W_CLIENT, SMC_LLC_ADD_LINK, true);
+	KUNIT_EXPECT_TRUE(test, smc_llc_same_rnic(&w->side[W_CLIENT].flow.add.offer.end,
+						  &w->side[W_CLIENT].flow.link[0].peer));
+	w_pump(w);
+	/* then its turn comes again: the client's second RNIC meets the server's */
+	w_wait(w, 60000);
+	expect_rest(test, w, 2);
+	KUNIT_EXPECT_EQ(test, class(w, W_SERVER), SMC_LGR_TYPE_SYMMETRIC);
+}
+
 /* The last link dies while another one is about to be confirmed. */
 static void last_link_dies_while_one_is_added(struct kunit *test)
 {
@@ -1394,6 +1419,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(actions_are_bounded_err_50),
 	KUNIT_CASE(own_resources_fail_sl_12_sl_18_amb_28),
 	KUNIT_CASE(rnics_come_and_go_lg_12_lg_13_err_58),
+	KUNIT_CASE(refused_rnic_is_offered_last_sl_02_sl_12_err_57),
 	KUNIT_CASE(last_link_dies_while_one_is_added),
 	KUNIT_CASE(random_order_on_a_good_wire),
 	KUNIT_CASE(random_breaks),
