@@ -39,10 +39,10 @@ static u64 smc_buf_size(const struct smc_buf *buf)
 	return (u64)buf->elem_size * buf->nr_elems;
 }
 
-/* Lost elements are of no use, but in use. */
+/* Nobody has them; lost elements are of no use either. */
 static unsigned long smc_buf_unused(const struct smc_buf *buf)
 {
-	return (unsigned long)(buf->nr_elems - buf->nr_used) * buf->elem_size;
+	return (unsigned long)(buf->nr_elems - buf->nr_used + buf->nr_lost) * buf->elem_size;
 }
 
 static bool smc_buf_is_idle(const struct smc_buf *buf)
@@ -50,7 +50,7 @@ static bool smc_buf_is_idle(const struct smc_buf *buf)
 	return buf->nr_used == buf->nr_lost;
 }
 
-/* Elements of a listed area become used (negative) or free. */
+/* Elements of a listed area find a user (negative), or have none any more. */
 static void smc_buf_count_spare(struct smc_buf_pool *pool, long bytes)
 {
 	atomic_long_add(bytes, &pool->spare->bytes);
@@ -81,7 +81,7 @@ unsigned long smc_buf_excess(const struct smc_buf_spare *spare)
  * smc_buf_pool_init() - a pool without areas
  * @pool: filled
  * @kind: what its areas are for
- * @spare: where free elements are counted; outlives the pool
+ * @spare: where elements without a user are counted; outlives the pool
  *
  * Context: Any context.
  */
@@ -238,7 +238,8 @@ void smc_buf_put(struct smc_buf_pool *pool, struct smc_buf_elem *elem)
  * that had it next would read what was meant for the last one (ABRT-13). Only
  * with the registration of its area the peer's access ends, so its memory comes
  * back with the area: when no element of that is in use any more,
- * smc_buf_take_idle() takes it as if none were lost.
+ * smc_buf_take_idle() takes it as if none were lost. Meanwhile it counts as what
+ * nobody uses (smc_buf_excess()), or those who abort would pile up memory.
  *
  * Context: Any context but hard interrupt. Takes pool->lock.
  */
@@ -251,6 +252,7 @@ void smc_buf_lose(struct smc_buf_pool *pool, struct smc_buf_elem *elem)
 	spin_lock_bh(&pool->lock);
 	/* Its bit in @used stays set. */
 	buf->nr_lost++;
+	smc_buf_count_spare(pool, buf->elem_size);
 	smc_buf_note_idle(pool, buf);
 	spin_unlock_bh(&pool->lock);
 	memset(elem, 0, sizeof(*elem));

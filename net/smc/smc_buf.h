@@ -89,7 +89,8 @@ struct smc_buf_elem {
 };
 
 /**
- * struct smc_buf_spare - elements that nobody uses, of all pools that share it
+ * struct smc_buf_spare - elements that nobody uses, free or lost, of all pools that
+ *			  share it
  * @bytes: how much they are
  * @max: how much they may be before areas go back early; a setting
  */
@@ -104,7 +105,8 @@ struct smc_buf_spare {
  * @areas: all areas
  * @nr_areas: length of @areas, at most SMC_BUF_MAX_AREAS
  * @idle: bytes of areas without an element in use; read without the lock, too
- * @spare: shared with other pools; free elements of this one are counted there
+ * @spare: shared with other pools; elements of this one without a user are counted
+ *	   there
  * @next_iova: where the next area will appear to RNICs
  * @kind: RMB or send area
  */
