@@ -313,7 +313,8 @@ void smc_conn_open(struct smc_conn *conn)
  * smc_conn_adopt() - accept() takes the connection of a child
  * @conn: of a child that was made by a kernel thread
  *
- * Its memory counts for the control group of the caller from here on.
+ * Its memory counts for the control group of the caller from here on, not for
+ * that of the listener.
  *
  * Context: Task that accepts. Takes conn->lock.
  */
@@ -399,12 +400,10 @@ static void conn_detach(struct smc_conn *conn)
 	spin_unlock_bh(&conn->lock);
 }
 
-/* The send ring, and the reference that keeps its area. */
 static void conn_release_sndbuf(struct smc_conn *conn, struct smc_link_group *lgr)
 {
 	conn_uncharge(conn, conn->sndbuf.size);
 	smc_buf_put(&lgr->sends, &conn->sndbuf);
-	smc_lgr_put(lgr);
 }
 
 static void conn_release_sndbuf_when_quiet(struct smc_conn *conn, struct smc_link_group *lgr)
@@ -416,8 +415,10 @@ static void conn_release_sndbuf_when_quiet(struct smc_conn *conn, struct smc_lin
 	if (!is_quiet)
 		conn->late_lgr = lgr;
 	spin_unlock_bh(&conn->lock);
-	if (is_quiet)
-		conn_release_sndbuf(conn, lgr);
+	if (!is_quiet)
+		return;
+	conn_release_sndbuf(conn, lgr);
+	smc_lgr_put(lgr);
 }
 
 /**
@@ -469,6 +470,9 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
  * @seq: its sequence number
  * @len: bytes it announced
  * @ok: it reached the peer
+ * @quiet: receives the group that the connection has left before, if this was its
+ *	   last message in flight and so its send ring has gone back now, with a
+ *	   reference for the caller; otherwise NULL
  *
  * The bytes' place in the send ring is free (TX-04); what did not reach the
  * peer keeps it and is written again. RFC 7609 4.6.1.
@@ -476,11 +480,13 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
  * Context: Any context but hard interrupt. Takes conn->lock.
  * Return: SMC_EV_TX_DONE, with SMC_EV_FINAL_DONE if it said C or A.
  */
-u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok)
+u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok,
+		     struct smc_link_group **quiet)
 {
-	struct smc_link_group *late = NULL, *left = NULL;
+	struct smc_link_group *left = NULL;
 	u32 events = SMC_EV_TX_DONE;
 
+	*quiet = NULL;
 	spin_lock_bh(&conn->lock);
 	conn->tx_inflight--;
 	if (ok) {
@@ -494,7 +500,7 @@ u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok)
 	    seq == conn->ctl.tx_seq_final)
 		events |= SMC_EV_FINAL_DONE;
 	if (!conn->tx_inflight) {
-		swap(late, conn->late_lgr);
+		swap(*quiet, conn->late_lgr);
 		/* A connection on a link is in its group. */
 		if (conn->is_leaving)
 			left = smc_lgr_get(conn->lgr);
@@ -504,8 +510,8 @@ u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok)
 		smc_move_queue(left);
 		smc_lgr_put(left);
 	}
-	if (late)
-		conn_release_sndbuf(conn, late);
+	if (*quiet)
+		conn_release_sndbuf(conn, *quiet);
 	return events;
 }
 

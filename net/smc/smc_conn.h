@@ -161,7 +161,8 @@ void smc_conn_open(struct smc_conn *conn);
 void smc_conn_adopt(struct smc_conn *conn);
 bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done);
 struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token);
-u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok);
+u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok,
+		     struct smc_link_group **quiet);
 void smc_conn_hold(struct smc_conn *conn);
 
 u32 smc_conn_readable(struct smc_conn *conn);

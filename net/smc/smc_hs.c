@@ -472,7 +472,7 @@ void smc_hs_grow_work(struct work_struct *work)
 	struct smc_hs *hs = smc->hs;
 
 	hs->grow_rc = smc_hs_add_area(hs);
-	smc_lgr_end_grow(hs->lgr);
+	smc_llc_end_grow(hs->lgr);
 	/* pairs with smp_load_acquire() in smc_hs_try_ring(); hs may go then */
 	smp_store_release(&hs->growth, SMC_HS_GROW_DONE);
 	smc_sock_queue(smc, &smc->hs_work);
@@ -495,7 +495,7 @@ static int smc_hs_grow(struct smc_hs *hs, struct smc_buf_pool *pool, u32 size,
 	if (hs->is_first) {
 		/* known to nobody, and the peer is told with the link */
 		rc = smc_hs_add_area(hs);
-		smc_lgr_end_grow(hs->lgr);
+		smc_llc_end_grow(hs->lgr);
 		return rc;
 	}
 	hs->growth = SMC_HS_GROW_BEGUN;
@@ -1270,6 +1270,7 @@ static void smc_hs_cleanup(struct smc_hs *hs, enum smc_hs_outcome out)
 	smc_lgr_get(lgr);
 	if (smc_lgr_unreserve(lgr))
 		smc_llc_arm_idle(lgr);
+	smc_llc_trim(lgr);
 	smc_lgr_put(lgr);
 }
 

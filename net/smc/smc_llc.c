@@ -1244,13 +1244,13 @@ static void llc_drop_leaving(struct smc_link_group *lgr)
 static void llc_sweep_work(struct work_struct *work)
 {
 	struct smc_llc *llc = container_of(work, struct smc_llc, sweep_work);
-	unsigned long want = atomic_long_xchg(&llc->sweep_want, 0);
 	struct smc_link_group *lgr = lgr_of(llc);
-	unsigned long taken;
+	unsigned long want, taken;
 
-	/* Who adds an area now has use for those that are idle. */
+	/* Who adds an area now has this run once more: smc_llc_end_grow() */
 	if (smc_lgr_begin_grow(lgr))
 		goto put;
+	want = atomic_long_xchg(&llc->sweep_want, 0);
 	taken = llc_take_idle(lgr, &lgr->sends, want);
 	llc_drop_leaving(lgr);
 	if (llc_take_idle(lgr, &lgr->rmbs, want - min(want, taken))) {
@@ -1434,6 +1434,22 @@ int smc_llc_announce_rmb(struct smc_link_group *lgr, struct smc_buf *buf)
 }
 
 /**
+ * smc_llc_end_grow() - smc_lgr_end_grow() for who has added an area
+ * @lgr: the group
+ *
+ * What was asked of the group meanwhile (smc_llc_reclaim()) is seen to now.
+ *
+ * Context: Process context. Expects no lock held. Takes lgr->lock.
+ */
+void smc_llc_end_grow(struct smc_link_group *lgr)
+{
+	smc_lgr_end_grow(lgr);
+	/* The sweep that came in vain has left its wish, before it was refused. */
+	if (atomic_long_read(&lgr->llc.sweep_want))
+		llc_queue_sweep(lgr);
+}
+
+/**
  * smc_llc_end() - end a group by agreement with the peer
  * @lgr: the group
  * @reason: enum smc_llc_delete_link_reason
@@ -1563,10 +1579,11 @@ unsigned long smc_llc_reclaim(struct smc_link_group *lgr, unsigned long want)
 }
 
 /**
- * smc_llc_trim() - a connection has left a group
+ * smc_llc_trim() - a connection has given rings back to a group
  * @lgr: the group
  *
- * Where more rings are unused than may be (net.smc.spare_mem), those of this
+ * To be called after each ring: of those that leave at the same time, only the
+ * last may see an area idle. Where more rings are unused than may be (net.smc.spare_mem), those of this
  * group go, as far as their areas are idle.
  *
  * Context: Any context.

@@ -22,6 +22,7 @@ void smc_llc_start(struct smc_link_group *lgr, struct smc_link *link);
 void smc_llc_declined(struct smc_link_group *lgr);
 
 int smc_llc_announce_rmb(struct smc_link_group *lgr, struct smc_buf *buf);
+void smc_llc_end_grow(struct smc_link_group *lgr);
 
 void smc_llc_delete_link(struct smc_link_group *lgr, u8 index);
 void smc_llc_end(struct smc_link_group *lgr, u32 reason, bool is_orderly);

@@ -45,6 +45,7 @@
 #include "smc_cdc.h"
 #include "smc_compat.h"
 #include "smc_link.h"
+#include "smc_llc.h"
 #include "smc_net.h"
 #include "smc_notice.h"
 #include "smc_trace.h"
@@ -271,9 +272,14 @@ static void smc_tx_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok
 {
 	struct smc_link *link = container_of(wr, struct smc_link, wr);
 	struct smc_conn *conn = tag->owner;
+	struct smc_link_group *quiet;
 	u32 events;
 
-	events = smc_conn_tx_done(conn, tag->seq, tag->len, ok);
+	events = smc_conn_tx_done(conn, tag->seq, tag->len, ok, &quiet);
+	if (quiet) {
+		smc_llc_trim(quiet);
+		smc_lgr_put(quiet);
+	}
 	if (ok) {
 		smc_notice_tell(conn);
 		conn->ops.event(conn, events);

@@ -684,6 +684,7 @@ static void rmb_15_rmb_20_its_owner_leaves_an_element_alone(struct kunit *test)
 	struct core_conn *cc = core_join(test, link);
 	struct smc_cdc_msg in = {}, out = {};
 	struct smc_conn *conn = &cc->conn;
+	struct smc_link_group *quiet;
 	struct smc_xfer none = {};
 	u8 *is = kunit_kmalloc(test, CORE_SIZE, GFP_KERNEL);
 
@@ -710,9 +711,34 @@ static void rmb_15_rmb_20_its_owner_leaves_an_element_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_build(&conn->ctl, &none, &out), 0);
 	KUNIT_EXPECT_EQ(test, out.cons.off, conn->ctl.rx_cons.off);
 	conn->tx_inflight = 1;
-	smc_conn_tx_done(conn, out.seq, 0, true);
+	smc_conn_tx_done(conn, out.seq, 0, true, &quiet);
 
 	KUNIT_EXPECT_EQ(test, memcmp(conn->rmbe.cpu, is, CORE_SIZE), 0);
+}
+
+/* It may be the last of all to go: whoever looks what is idle has to know. */
+static void a_ring_with_messages_in_flight_goes_with_the_last(struct kunit *test)
+{
+	struct smc_link *link = core_client_up(test, 0x11);
+	struct smc_link_group *lgr = link->lgr;
+	struct core_conn *cc = core_join(test, link);
+	struct smc_link_group *quiet;
+	unsigned long idle;
+
+	cc->conn.tx_inflight = 2;
+	idle = lgr->sends.idle;
+	smc_conn_leave(&cc->conn, true);
+	KUNIT_EXPECT_EQ(test, lgr->sends.idle, idle);
+	KUNIT_EXPECT_EQ(test, cc->conn.charged, CORE_SIZE);
+	smc_conn_tx_done(&cc->conn, 1, 0, true, &quiet);
+	KUNIT_EXPECT_NULL(test, quiet);
+	KUNIT_EXPECT_EQ(test, lgr->sends.idle, idle);
+	/* well or not */
+	smc_conn_tx_done(&cc->conn, 2, 0, false, &quiet);
+	KUNIT_EXPECT_GT(test, lgr->sends.idle, idle);
+	KUNIT_EXPECT_EQ(test, cc->conn.charged, 0);
+	KUNIT_ASSERT_PTR_EQ(test, quiet, lgr);
+	smc_lgr_put(quiet);
 }
 
 static void rmb_14_a_reused_element_gets_it_again(struct kunit *test)
@@ -1031,6 +1057,7 @@ static void fail_04_what_is_in_flight_ends_first(struct kunit *test)
 {
 	struct smc_link *one = core_client_up(test, 0x11);
 	struct smc_link *two = core_second(test, one);
+	struct smc_link_group *quiet;
 	struct core_conn *cc;
 
 	core_know_both(test, one, two);
@@ -1042,11 +1069,11 @@ static void fail_04_what_is_in_flight_ends_first(struct kunit *test)
 	core_lose(one);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn.link), one);
 	KUNIT_EXPECT_TRUE(test, cc->conn.is_leaving);
-	smc_conn_tx_done(&cc->conn, 1, 0, true);
+	smc_conn_tx_done(&cc->conn, 1, 0, true, &quiet);
 	flush_work(&one->lgr->move_work);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn.link), one);
 	/* well or not */
-	smc_conn_tx_done(&cc->conn, 2, 0, false);
+	smc_conn_tx_done(&cc->conn, 2, 0, false, &quiet);
 	KUNIT_EXPECT_FALSE(test, smc_conn_is_drained(&cc->conn));
 	flush_work(&one->lgr->move_work);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn.link), two);
@@ -1092,6 +1119,7 @@ static void lb_03_lb_04_links_share_the_load(struct kunit *test)
 {
 	struct smc_link *one = core_client_up(test, 0x11);
 	struct smc_link_group *lgr = one->lgr;
+	struct smc_link_group *quiet;
 	struct core_conn *cc[5];
 	struct smc_link *two;
 	int i;
@@ -1113,7 +1141,7 @@ static void lb_03_lb_04_links_share_the_load(struct kunit *test)
 	flush_work(&lgr->move_work);
 	KUNIT_EXPECT_EQ(test, atomic_read(&one->nr_conns) + atomic_read(&two->nr_conns), 5);
 	KUNIT_EXPECT_TRUE(test, cc[0]->conn.is_leaving);
-	smc_conn_tx_done(&cc[0]->conn, 1, 0, true);
+	smc_conn_tx_done(&cc[0]->conn, 1, 0, true, &quiet);
 	flush_work(&lgr->move_work);
 	KUNIT_EXPECT_EQ(test, atomic_read(&one->nr_conns), 3);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 2);
@@ -1135,6 +1163,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(rmb_33_a_stale_token_names_nobody),
 	KUNIT_CASE(rmb_12_rmb_14_an_element_begins_with_the_eye_catcher),
 	KUNIT_CASE(rmb_15_rmb_20_its_owner_leaves_an_element_alone),
+	KUNIT_CASE(a_ring_with_messages_in_flight_goes_with_the_last),
 	KUNIT_CASE(rmb_14_a_reused_element_gets_it_again),
 	KUNIT_CASE(rmb_16_each_damage_of_the_eye_catcher_shows),
 	KUNIT_CASE(rmb_29_sc_07_an_element_in_use_is_noticed),
