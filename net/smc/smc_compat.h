@@ -88,10 +88,23 @@ static inline kuid_t smc_compat_sk_uid(struct sock *sk)
 }
 
 /*
- * The memory control group of a socket, and that of the present task with a
- * reference, which a socket may take over; NULL where they do not count.
+ * The memory control group of a socket; and that of the present task, or once
+ * more that of a socket, with a reference, which another socket may take over.
+ * NULL where they do not count.
  */
 #ifdef SMC_HAVE_SK_MEMCG
+/* Version 1 of control groups counts sockets by themselves, in those that ask. */
+static inline bool smc_compat_memcg_counts(const struct mem_cgroup *memcg)
+{
+	if (cgroup_subsys_on_dfl(memory_cgrp_subsys))
+		return true;
+#ifdef SMC_HAVE_TCPMEM_ACTIVE
+	return memcg->tcpmem_active;
+#else
+	return false;
+#endif
+}
+
 static inline struct mem_cgroup *smc_compat_sk_memcg(const struct sock *sk)
 {
 	return sk->sk_memcg;
@@ -107,23 +120,36 @@ static inline struct mem_cgroup *smc_compat_memcg_get(void)
 {
 	struct mem_cgroup *memcg;
 
-	if (!mem_cgroup_sockets_enabled ||
-	    !cgroup_subsys_on_dfl(memory_cgrp_subsys))
+	if (!mem_cgroup_sockets_enabled)
 		return NULL;
 	rcu_read_lock();
 	memcg = mem_cgroup_from_task(current);
 	/* the root group is not charged for sockets */
-	if (!memcg || !parent_mem_cgroup(memcg) || !css_tryget(&memcg->css))
+	if (!memcg || !parent_mem_cgroup(memcg) || !smc_compat_memcg_counts(memcg) ||
+	    !css_tryget(&memcg->css))
 		memcg = NULL;
 	rcu_read_unlock();
 	return memcg;
 }
 
+/* Who charges a group, above its mark, for more pages reclaims in it at once. */
+#define SMC_MEMCG_BATCH		MEMCG_CHARGE_BATCH
+
+static inline struct mem_cgroup *smc_compat_sk_memcg_get(const struct sock *sk)
+{
+	if (sk->sk_memcg)
+		css_get(&sk->sk_memcg->css);
+	return sk->sk_memcg;
+}
+
 static inline void smc_compat_memcg_put(struct mem_cgroup *memcg)
 {
-	css_put(&memcg->css);
+	if (memcg)
+		css_put(&memcg->css);
 }
 #else
+#define SMC_MEMCG_BATCH		0
+
 static inline struct mem_cgroup *smc_compat_sk_memcg(const struct sock *sk)
 {
 	return NULL;
@@ -135,6 +161,11 @@ static inline void smc_compat_sk_set_memcg(struct sock *sk,
 }
 
 static inline struct mem_cgroup *smc_compat_memcg_get(void)
+{
+	return NULL;
+}
+
+static inline struct mem_cgroup *smc_compat_sk_memcg_get(const struct sock *sk)
 {
 	return NULL;
 }

@@ -16,6 +16,7 @@
 #include "smc_compat.h"
 #include "smc_hs.h"
 #include "smc_listen.h"
+#include "smc_mem.h"
 #include "smc_net.h"
 #include "smc_opt.h"
 #include "smc_tcp.h"
@@ -107,6 +108,7 @@ static int smc_listen_take(struct smc_sock *smc)
 		return -ENOMEM;
 	}
 	child->tcp = tcp;
+	smc_mem_inherit(&smc->sk, &child->sk);
 	smc_opt_inherit(smc, child);
 	smc_sock_hash(child);
 	smc_hs_begin_server(smc, child);

@@ -12,10 +12,17 @@
  *   else, since no buffer of the core ever holds a part of it.
  *
  *   A socket belongs to the control group of the task that made it. A child of
- *   a listener is made by a kernel thread and belongs to nobody, as in TCP, until
- *   accept() gives it to the caller's group together with what it has.
+ *   a listener is made by a kernel thread: until accept() it belongs to the group
+ *   of its listener, so that a stranger who connects takes no more than that has
+ *   to give, and accept() gives it to the caller's group together with what it
+ *   has, as TCP does.
+ *
+ *   Kernel threads charge. A group above its mark (memory.high) makes whoever
+ *   charges it give back something of his own group first, so meanwhile the
+ *   thread stands for the group of the socket.
  */
 #include <linux/mm.h>
+#include <linux/sched/mm.h>
 #include <linux/swap.h>
 
 #include "smc_compat.h"
@@ -47,23 +54,44 @@ void smc_mem_init(void)
 	smc_mem_limits[2] = limit;
 }
 
+/*
+ * Who asks a group for so many pages at a time has it give back at once what it
+ * has too much, and is refused in the end. For fewer one of its tasks would be
+ * killed, while TCP would do as well.
+ */
+#define SMC_MEM_PIECE	(max_t(int, SMC_MEMCG_BATCH, 1 << PAGE_ALLOC_COSTLY_ORDER) + 1)
+
 /**
  * smc_mem_charge() - a socket takes an element
  * @sk: the socket
  * @bytes: of the element
  *
+ * Nobody is killed for it.
+ *
  * Context: Process context, may sleep: the control group may have to give
- *	    something up first. The caller sees to it that nobody else charges
- *	    or uncharges @sk.
+ *	    something up first, and may be slowed down for having too much. The
+ *	    caller sees to it that nobody else charges or uncharges @sk.
  * Return: 0; -ENOMEM if the protocol or the control group has no more.
  */
 int smc_mem_charge(struct sock *sk, u32 bytes)
 {
 	int more = bytes - sk->sk_forward_alloc;
+	struct mem_cgroup *memcg = smc_compat_sk_memcg(sk);
+	bool has_room = true;
 
-	if (more > 0 && !__sk_mem_schedule(sk, more, SK_MEM_RECV))
+	if (more > 0) {
+		struct mem_cgroup *was = set_active_memcg(memcg);
+
+		if (memcg)
+			more = max_t(int, more, SMC_MEM_PIECE * PAGE_SIZE);
+		has_room = __sk_mem_schedule(sk, more, SK_MEM_RECV);
+		set_active_memcg(was);
+	}
+	if (!has_room)
 		return -ENOMEM;
 	sk_mem_charge(sk, bytes);
+	/* but the rest of the piece */
+	sk_mem_reclaim(sk);
 	return 0;
 }
 
@@ -81,39 +109,52 @@ void smc_mem_uncharge(struct sock *sk, u32 bytes)
 }
 
 /**
+ * smc_mem_inherit() - a child belongs to the control group of its listener
+ * @listener: the listening socket; the caller holds a reference
+ * @child: new, made by a kernel thread; nothing was charged to it
+ *
+ * Context: Process context.
+ */
+void smc_mem_inherit(const struct sock *listener, struct sock *child)
+{
+	if (!smc_compat_sk_memcg(child))
+		smc_compat_sk_set_memcg(child, smc_compat_sk_memcg_get(listener));
+}
+
+/**
  * smc_mem_adopt() - accept() gives a socket to the caller's control group
  * @sk: made by a kernel thread; ours, or a TCP socket that came through one
  * @used: bytes of what it has been charged that are in use
  *
- * What it has been charged so far is charged to the group, too, even beyond the
- * group's limits, as TCP does it. Nothing happens to a socket that has a group
- * already, and where groups do not count the memory of sockets.
+ * What it has been charged so far is charged to that group, too, even beyond the
+ * group's limits, as TCP does it, and no longer to the one it had, if it had one.
+ * Where groups do not count the memory of sockets, it has none afterwards.
  *
  * Context: Task that accepts, bottom halves off. The caller sees to it that
  *	    nobody else charges or uncharges @sk.
  */
 void smc_mem_adopt(struct sock *sk, u32 used)
 {
-	struct mem_cgroup *memcg;
-	int bytes;
+	struct mem_cgroup *from = smc_compat_sk_memcg(sk);
+	struct mem_cgroup *to = smc_compat_memcg_get();
+	int bytes = PAGE_ALIGN(sk->sk_forward_alloc + (long)used);
 
-	if (smc_compat_sk_memcg(sk))
-		return;
-	memcg = smc_compat_memcg_get();
-	if (!memcg)
-		return;
-	bytes = PAGE_ALIGN(sk->sk_forward_alloc + (long)used);
-	smc_compat_sk_set_memcg(sk, memcg);
-	if (!bytes)
-		return;
-	/* with bottom halves off this does not sleep and goes beyond limits */
-	if (!__sk_mem_schedule(sk, bytes, SK_MEM_RECV)) {
-		smc_compat_sk_set_memcg(sk, NULL);
-		smc_compat_memcg_put(memcg);
-		return;
+	if (from == to)
+		goto put;
+	smc_compat_sk_set_memcg(sk, to);
+	if (bytes) {
+		/* with bottom halves off this does not sleep and goes beyond limits */
+		bool has_room = __sk_mem_schedule(sk, bytes, SK_MEM_RECV);
+
+		/* the protocol had counted it before: take that back, and from @from */
+		smc_compat_sk_set_memcg(sk, from);
+		if (!has_room)
+			goto put;
+		__sk_mem_reclaim(sk, bytes);
+		smc_compat_sk_set_memcg(sk, to);
 	}
-	/* the protocol had counted it before: take it from there, and only there */
-	smc_compat_sk_set_memcg(sk, NULL);
-	__sk_mem_reclaim(sk, bytes);
-	smc_compat_sk_set_memcg(sk, memcg);
+	/* for its own reference */
+	to = from;
+put:
+	smc_compat_memcg_put(to);
 }

@@ -4,8 +4,13 @@
 covers: RMB-24 RMB-25 RMB-26
 """
 import os
+import signal
+import socket
+import threading
 
-timeout = 120
+from common import serve
+
+timeout = 240
 RINGS = 2 * 65536           # of a connection, at one end
 CGROUP = "/sys/fs/cgroup"
 MEM = 0x01010000
@@ -16,24 +21,41 @@ def join(group):
         f.write(str(os.getpid()))
 
 
-def server(h, port, n, group):
-    """The listener is nobody's; what is accepted is the group's."""
-    ls = h.listen(port, backlog=256)
-    join(group)
+def answer_all(h, ls, n):
+    """The order of accept() need not be that of connect()."""
     socks = [h.accept(ls) for _ in range(n)]
     for c in socks:
         c.sendall(h.recv_exact(c, 4))
-    h.mark("open")
+    return socks
+
+
+def end_all(h, socks):
+    """Both sides say that they are done on all connections, then wait for it."""
     h.gate("end")
-    for c in socks:
-        h.finish(c)
-    ls.close()
+    for s in socks:
+        s.shutdown(socket.SHUT_WR)
+    for s in socks:
+        h.at_end(s)
+    for s in socks:
+        s.close()
     h.mark("closed")
     h.gate("leave")
 
 
+def server(h, port, n, group, first="", waits=False):
+    """The listener is of group FIRST; what is accepted is of the other one."""
+    join(first)
+    ls = h.listen(port, backlog=256)
+    join(group)
+    if waits:
+        h.gate("accept")
+    socks = answer_all(h, ls, n)
+    h.mark("open")
+    end_all(h, socks)
+    ls.close()
+
+
 def exchange(h, socks):
-    """The order of accept() need not be that of connect()."""
     for s in socks:
         s.sendall(b"abcd")
     for s in socks:
@@ -43,29 +65,85 @@ def exchange(h, socks):
 def client(h, port, n, group):
     join(group)
     socks = [h.connect(port) for _ in range(n)]
+    h.mark("connected")
     exchange(h, socks)
     h.mark("open")
-    h.gate("end")
-    for s in socks:
-        h.finish(s)
-    h.mark("closed")
-    h.gate("leave")
+    end_all(h, socks)
 
 
-def limited(h, port, n, group):
-    """Sockets that belong to a group in which the process is no longer."""
+def sleeper(group):
+    """A process that a group could be rid of."""
+    pid = os.fork()
+    if not pid:
+        try:
+            join(group)
+            signal.pause()
+        finally:
+            os._exit(0)
+    return pid
+
+
+def limited(h, port, n, group, size=0, cached=0):
+    """Sockets that belong to a group in which the process is no longer.
+
+    Nor does anything else charge that group while they connect, so what happens
+    there comes of the connections. CACHED bytes of files are the group's, too.
+    """
+    pid = sleeper(group)
     join(group)
     socks = [h.socket() for _ in range(n)]
+    for s in socks:
+        h.sized(s, size, size)
+    for path in files("/host/usr/lib", cached):
+        with open(path, "rb") as f:
+            while f.read(1 << 18):
+                pass
     join("")
     h.mark("ready")
     h.gate("connect")
     for s in socks:
         s.connect((h.config["peer4"], port))
+    h.mark("connected")
     exchange(h, socks)
     h.mark("open")
-    h.gate("end")
-    for s in socks:
-        h.finish(s)
+    end_all(h, socks)
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+
+
+def files(top, total):
+    """Large files, so many that they hold TOTAL bytes."""
+    for where, _, names in os.walk(top):
+        for name in names:
+            path = os.path.join(where, name)
+            if total <= 0:
+                return
+            if os.path.islink(path) or os.path.getsize(path) < 1 << 20:
+                continue
+            total -= os.path.getsize(path)
+            yield path
+
+
+def churn(h, port, threads, rounds):
+    """Connections that come while others go."""
+    errors = []
+
+    def some():
+        try:
+            for _ in range(rounds):
+                with h.connect(port) as s:
+                    h.request(s)
+        except Exception as e:
+            errors.append(e)
+
+    all_of = [threading.Thread(target=some, daemon=True) for _ in range(threads)]
+    for th in all_of:
+        th.start()
+    for th in all_of:
+        th.join(h.left())
+        h.check(not th.is_alive(), "a connection did not end")
+    if errors:
+        raise errors[0]
 
 
 def cgroup(vm, name):
@@ -81,10 +159,21 @@ def sock_mem(vm, name):
     raise AssertionError("no sock in memory.stat")
 
 
-def opened(t, port, n, groups=("bench", "bench")):
-    s = t.half(t.a, server, port=port, n=n, group=groups[0])
+def memory(vm, name, what):
+    return int(vm.read(f"{CGROUP}/{name}/memory.{what}"))
+
+
+def events(vm, name, what):
+    for line in vm.read(f"{CGROUP}/{name}/memory.events").split("\n"):
+        if line.startswith(what + " "):
+            return int(line.split()[1])
+    raise AssertionError(f"no {what} in memory.events")
+
+
+def opened(t, port, n):
+    s = t.half(t.a, server, port=port, n=n, group="bench")
     s.expect("listening", t.left())
-    c = t.half(t.b, client, port=port, n=n, group=groups[1])
+    c = t.half(t.b, client, port=port, n=n, group="bench")
     t.expect_all("open", s, c)
     for vm in (t.a, t.b):
         t.mode(vm, "SMC-R", port, n)
@@ -143,42 +232,107 @@ def given_back(t, n):
     left(t, *halves)
 
 
+def all_back(t, what):
+    for vm in (t.a, t.b):
+        t.wait(lambda vm=vm: not t.memory_regions(vm), f"{vm.name}: all areas back, {what}", 30)
+
+
 def bounded(t, n):
     """With no room for unused rings an area goes with its last connection."""
     for vm in (t.a, t.b):
         t.set(vm, spare_mem=0)
         vm.write("/proc/sys/vm/drop_caches", "2")
-        t.wait(lambda vm=vm: not t.memory_regions(vm), f"{vm.name}: all areas back", 30)
+    all_back(t, "first")
     halves = opened(t, 5303, n)
     for vm in (t.a, t.b):
         # one element each: none was bought ahead
         t.equal(t.memory_regions(vm), 2 * n, f"{vm.name}: areas")
     closed(t, *halves)
     left(t, *halves)
-    for vm in (t.a, t.b):
-        t.wait(lambda vm=vm: t.memory_regions(vm) <= 2, f"{vm.name}: areas back", 30)
+    all_back(t, "after all at once")
+    threads, rounds = 8, t.pick(12, 4)
+    t.both(serve, churn, port=5305, sargs=dict(count=threads * rounds),
+           cargs=dict(threads=threads, rounds=rounds))
+    all_back(t, "after some came while others went")
     t.restore("spare_mem")
 
 
-def at_the_limit(t, n):
-    """What a control group cannot pay for is TCP, and nobody is killed."""
-    s = t.half(t.a, server, port=5304, n=n, group="bench")
+def accepted(t, n):
+    """Until accept() a child is its listener's, from then on that of the caller."""
+    s = t.half(t.a, server, port=5306, n=n, group="bench", first="front", waits=True)
     s.expect("listening", t.left())
-    c = t.half(t.b, limited, port=5304, n=n, group="small")
+    c = t.half(t.b, client, port=5306, n=n, group="bench")
+    c.expect("connected", t.left())
+    rings = n * RINGS
+    t.wait(lambda: sock_mem(t.a, "front") >= rings * 8 // 10, "rings charged to the listener", 20)
+    t.check(sock_mem(t.a, "bench") < rings // 2, "rings charged before accept()")
+    s.gate("accept")
+    t.expect_all("open", s, c)
+    t.mode(t.a, "SMC-R", 5306, n)
+    t.check(sock_mem(t.a, "bench") >= rings * 8 // 10, "rings not charged to who accepted")
+    t.check(sock_mem(t.a, "front") < rings * 3 // 10, "rings still charged to the listener")
+    closed(t, s, c)
+    t.wait(lambda: sock_mem(t.a, "bench") < rings * 3 // 10, "all given back", 30)
+    left(t, s, c)
+
+
+def at_the_limit(t, port, size, n):
+    """What a client's group cannot pay for is TCP, and nobody is killed."""
+    s = t.half(t.a, server, port=port, n=n, group="bench")
+    s.expect("listening", t.left())
+    c = t.half(t.b, limited, port=port, n=n, group="small", size=size)
     c.expect("ready", t.left())
-    now = int(t.b.read(f"{CGROUP}/small/memory.current"))
-    t.b.write(f"{CGROUP}/small/memory.max", str(now + 8 * RINGS))
+    t.b.write(f"{CGROUP}/small/memory.max", str(memory(t.b, "small", "current") + 8 * RINGS))
     c.gate("connect")
     t.expect_all("open", s, c)
-    t.mode(t.b, "SMC-R", 5304, 1)
-    poor = t.mode(t.b, "TCP", 5304, 5, MEM)
+    t.mode(t.b, "SMC-R", port, 1)
+    poor = t.mode(t.b, "TCP", port, 5, MEM)
     t.note(f"{len(poor)} of {n} connections beyond the limit")
-    for half in (s, c):
-        half.gate("end")
-    t.wait_all(c)
-    s.expect("closed", t.left())
-    left(t, s)
-    t.check("oom_kill 0" in t.b.read(f"{CGROUP}/small/memory.events"), "somebody was killed")
+    closed(t, s, c)
+    left(t, s, c)
+    t.equal(events(t.b, "small", "oom_kill"), 0, "processes killed")
+    t.b.write(f"{CGROUP}/small/memory.max", "max")
+
+
+def at_the_limit_of_a_listener(t, n):
+    """What a listener's group cannot pay for is TCP; strangers take no more."""
+    s = t.half(t.a, server, port=5309, n=n, group="bench", first="small", waits=True)
+    s.expect("listening", t.left())
+    before = memory(t.a, "small", "current")
+    t.a.write(f"{CGROUP}/small/memory.max", str(before + 8 * RINGS))
+    c = t.half(t.b, client, port=5309, n=n, group="bench")
+    c.expect("connected", t.left())
+    t.check(memory(t.a, "small", "current") <= before + 8 * RINGS, "more than the limit")
+    s.gate("accept")
+    t.expect_all("open", s, c)
+    t.mode(t.a, "SMC-R", 5309, 1)
+    poor = t.mode(t.a, "TCP", 5309, 5, MEM)
+    t.note(f"{len(poor)} of {n} accepted beyond the limit")
+    closed(t, s, c)
+    left(t, s, c)
+    t.a.write(f"{CGROUP}/small/memory.max", "max")
+
+
+def above_the_mark(t, n):
+    """A group above memory.high gives up what else it has for its rings."""
+    s = t.half(t.a, server, port=5310, n=n, group="bench")
+    s.expect("listening", t.left())
+    t.b.write("/proc/sys/vm/drop_caches", "1")
+    c = t.half(t.b, limited, port=5310, n=n, group="tight", cached=4 * n * RINGS)
+    c.expect("ready", t.left())
+    mark = memory(t.b, "tight", "current") + 4096
+    t.check(mark >= 3 * n * RINGS, f"{mark} bytes in the group: no files")
+    t.b.write(f"{CGROUP}/tight/memory.high", str(mark))
+    c.gate("connect")
+    t.expect_all("open", s, c)
+    t.mode(t.b, "SMC-R", 5310, n)
+    t.check(sock_mem(t.b, "tight") >= n * RINGS * 8 // 10, "rings not charged")
+    now = memory(t.b, "tight", "current")
+    t.note(f"{now - mark:+d} bytes above memory.high with {n * RINGS} of rings")
+    t.check(now <= mark + n * RINGS // 4, f"{now - mark} bytes above memory.high")
+    t.check(events(t.b, "tight", "high") > 0, "memory.high was not noticed")
+    closed(t, s, c)
+    left(t, s, c)
 
 
 def run(t):
@@ -186,11 +340,13 @@ def run(t):
         return
     n = t.pick(40, 16)
     for vm in (t.a, t.b):
-        cgroup(vm, "bench")
-        cgroup(vm, "small")
+        for name in ("bench", "front", "small", "tight"):
+            cgroup(vm, name)
         t.set(vm, rmb_idle_ms=3600000)
-    for part in (charged, given_back, bounded):
+    for part in (charged, given_back, bounded, accepted, at_the_limit_of_a_listener,
+                 above_the_mark):
         t.step(part.__name__)
         part(t, n)
-    t.step("at the limit")
-    at_the_limit(t, 40)
+    for port, size in ((5307, 0), (5308, 8192)):
+        t.step(f"at the limit, rings of {size or 'the usual'} bytes")
+        at_the_limit(t, port, size, 40)
