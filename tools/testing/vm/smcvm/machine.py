@@ -118,7 +118,12 @@ class Process:
 
     def gate(self, name):
         """Open the gate NAME of the half."""
-        self.vm.call("stdin", key=self.key, data=name + "\n")
+        try:
+            self.vm.call("stdin", key=self.key, data=name + "\n")
+        except Failed as e:
+            # what it said about itself comes with its end
+            self.vm.until(lambda: self.rc is not None, 5, f"gate {name}: {e}", self.explain)
+            raise Failed(f"gate {name}: {self.explain()}") from None
 
     def write(self, data):
         self.vm.call("stdin", key=self.key, data=data)

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Verified streams that go on until they are told to stop: halves about links.
+
+The kinds take turns. A stream's number is the same on both sides, since its
+connections are made one after the other.
+"""
+import errno
+import fcntl
+import socket
+import struct
+import threading
+import time
+
+from halves import Failure, Pattern
+
+KINDS = ("plain", "peek", "urgent", "half")
+SIOCATMARK = 0x8905
+URGENT = 40009      # every so many bytes the last one is urgent
+HALF = 50021        # so many bytes go the way that is closed
+PIECE = 20011
+PAUSE = 0.05        # seconds between pieces: the machine has other things to do
+
+
+class Stream:
+    """One connection with a verified stream in each direction.
+
+    peek    each read is made twice, first without taking the bytes
+    urgent  some bytes are urgent; they stay in line, and marks are where they were set
+    half    one direction is closed early, by the client and the server in turns
+    """
+
+    def __init__(self, h, s, number, is_server):
+        self.h, self.s = h, s
+        self.kind = KINDS[number % len(KINDS)]
+        self.out, self.into = (1, 2) if is_server else (2, 1)
+        who = number // len(KINDS) % 2 == is_server
+        self.sends = self.kind != "half" or who
+        self.reads = self.kind != "half" or not who
+        self.sent = self.got = self.marks = 0
+        self.last = time.monotonic()
+        self.gap = 0
+        self.stop = threading.Event()
+        self.err = []
+        if self.kind == "urgent":
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_OOBINLINE, 1)
+        self.threads = [threading.Thread(target=self.guard, args=(f,), daemon=True)
+                        for f in (self.send, self.recv)]
+        for th in self.threads:
+            th.start()
+
+    def guard(self, func):
+        try:
+            func()
+        except BaseException as e:
+            self.err.append(e)
+
+    def send(self):
+        if not self.sends:
+            self.sent = self.h.send_stream(self.s, HALF, self.out)
+        while self.sends and not self.stop.is_set():
+            if self.kind == "urgent":
+                self.send_urgent()
+            else:
+                self.sent = self.h.send_stream(self.s, PIECE, self.out, start=self.sent)
+            self.stop.wait(PAUSE)
+        self.s.shutdown(socket.SHUT_WR)
+
+    def send_urgent(self):
+        """Up to the next urgent byte, which is the last of a call of its own."""
+        pat, last = Pattern(self.out), self.sent + URGENT - 7
+        self.sent = self.h.send_stream(self.s, URGENT - 7, self.out, start=self.sent)
+        self.h.equal(self.s.send(pat.at(last, 7), socket.MSG_OOB), 7, "urgent send")
+        self.sent += 7
+
+    def recv(self):
+        pat = Pattern(self.into)
+        while True:
+            data = self.read()
+            now = time.monotonic()
+            self.gap = max(self.gap, now - self.last)
+            self.last = now
+            if not data:
+                break
+            bad = pat.first_difference(self.got, data)
+            if bad is not None:
+                raise Failure(f"{self.kind}: wrong byte at {bad}, "
+                              + pat.describe(self.got, data, bad))
+            self.got += len(data)
+            if self.kind == "urgent":
+                self.look_for_mark()
+        if not self.reads:
+            self.h.equal(self.got, HALF, "bytes in front of an early end of stream")
+
+    def read(self):
+        if self.kind != "peek":
+            return self.s.recv(30011)
+        seen = self.s.recv(30011, socket.MSG_PEEK)
+        if not seen:
+            return seen
+        data = self.h.recv_exact(self.s, len(seen))
+        self.h.check(data == seen, f"bytes at {self.got} differ from those seen before")
+        return data
+
+    def look_for_mark(self):
+        """A read ends in front of an urgent byte."""
+        if struct.unpack("i", fcntl.ioctl(self.s, SIOCATMARK, b"\0" * 4))[0]:
+            self.h.equal(self.got % URGENT, URGENT - 1, "place of an urgent byte")
+            self.marks += 1
+
+    def check(self):
+        if self.err:
+            raise self.err[0]
+
+    def is_at(self, want):
+        return not self.reads or self.got >= want
+
+
+def pump(h, streams, goes_on=60000):
+    """Mark how far the streams are each time the runner asks, until told to stop."""
+    def further(want):
+        for x in streams:
+            x.check()
+        return all(x.is_at(n) for x, n in zip(streams, want))
+
+    k = 0
+    while not h.gate_open("stop"):
+        if h.gate_open("more"):
+            want = [x.got + goes_on for x in streams]
+            h.wait(lambda: further(want), "streams to go on")
+            h.mark(f"more{k}", gap=max(x.gap for x in streams if x.reads))
+            k += 1
+            for x in streams:
+                x.gap = 0
+        further([])
+        time.sleep(0.01)
+    for x in streams:
+        x.stop.set()
+    for x in streams:
+        for th in x.threads:
+            th.join(h.left())
+        x.check()
+        h.check(not any(th.is_alive() for th in x.threads), "a stream did not end")
+        h.check(x.kind != "urgent" or x.marks, "no urgent byte was seen")
+        x.s.close()
+    return [(x.sent, x.got) for x in streams]
+
+
+def broken(h, streams):
+    """Wait until each stream has ended with an error; the errnos, by name."""
+    def name(x):
+        for e in x.err:
+            if isinstance(e, OSError) and e.errno:
+                return errno.errorcode[e.errno]
+            raise e
+        return None
+
+    h.wait(lambda: all(x.err for x in streams), "end of the streams")
+    names = sorted({name(x) for x in streams})
+    for x in streams:
+        x.s.close()
+    return names
+
+
+def ends_of(h, streams, end):
+    if end == "broken":
+        return broken(h, streams)
+    return pump(h, streams)
+
+
+def server(h, port, count=4, end="stop"):
+    ls = h.listen(port)
+    socks = [h.accept(ls) for _ in range(count)]
+    ls.close()
+    return ends_of(h, [Stream(h, s, i, True) for i, s in enumerate(socks)], end)
+
+
+def client(h, port, count=4, end="stop"):
+    socks = [h.connect(port) for _ in range(count)]
+    h.mark("connected")
+    return ends_of(h, [Stream(h, s, i, False) for i, s in enumerate(socks)], end)

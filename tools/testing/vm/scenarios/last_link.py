@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The last of two links is lost: connections are reset at once, new ones are TCP.
+
+With the RDMA devices of one side, with the wire under traffic, with the wire while
+nobody sends (TEST LINK finds out), by the operator. When an RNIC is there again new
+connections are SMC. A second path that is dead from the beginning is not waited for.
+
+covers: PEER-03 GEN-07 LGT-03 ERR-41 SL-16 SL-18 ERR-57
+"""
+import time
+
+from common import requests, serve
+from streams import client, server  # noqa: F401, halves
+
+nics = 2
+timeout = 200
+PORT, IDLE = 5320, 5321
+SOON = 5        # seconds from the loss to the reset
+TOLD = {"ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT"}
+
+
+def idle_server(h, port):
+    """One connection on which nobody sends; the errno with which it ends."""
+    ls = h.listen(port)
+    c = h.accept(ls)
+    ls.close()
+    return h.raises("read", tuple(range(1, 134)), c.recv, 1)
+
+
+def idle_client(h, port):
+    s = h.connect(port)
+    h.mark("connected")
+    return h.raises("read", tuple(range(1, 134)), s.recv, 1)
+
+
+def both_ends(t, server, client, port, **args):
+    s = t.half(t.a, server, port=port, **args)
+    s.expect("listening", t.left())
+    c = t.half(t.b, client, port=port, **args)
+    t.expect_all("connected", c)
+    t.mode(t.a, "SMC-R", port, args.get("count", 1))
+    return s, c
+
+
+def have(t, links):
+    from smcvm.links import active
+    t.wait(lambda: all(len(active(vm)) == links for vm in (t.a, t.b)), f"{links} links", 30)
+
+
+def reset_soon(t, what, procs, began):
+    """All halves have been told, in time; no queue pair is left."""
+    t.wait_all(*procs)
+    took = time.monotonic() - began
+    t.check(took < SOON * t.slow, f"{what}: connections were reset after {took:.1f} s")
+    t.wait(lambda: not any(t.queue_pairs(vm) for vm in (t.a, t.b)),
+           f"{what}: end of the queue pairs", 20)
+    t.note(f"{what}: {took:.1f} s")
+
+
+def is_tcp(t, what):
+    sent = t.stat(t.a, "tx_bytes")
+    _, took = t.both(serve, requests, PORT + 2, sargs={"count": 2}, cargs={"n": 2})
+    t.check(max(took) < 1.5 * t.slow, f"{what}: connect took {max(took):.2f} s")
+    t.equal(t.stat(t.a, "tx_bytes"), sent, f"{what}: bytes over SMC")
+
+
+def is_smc(t):
+    sent = t.stat(t.a, "tx_bytes")
+    t.both(serve, requests, PORT + 3, sargs={"count": 3}, cargs={"n": 3, "back": 50000})
+    t.check(t.stat(t.a, "tx_bytes") - sent >= 150000, "new connections are not SMC again")
+
+
+def no_second_path(t):
+    """The second link cannot be confirmed: the first connection does not wait for long."""
+    t.step(no_second_path.__doc__)
+    rule = t.relay.rule(seg=1, proto="roce", drop=1)
+    began = time.monotonic()
+    procs = both_ends(t, idle_server, idle_client, IDLE)
+    took = time.monotonic() - began
+    t.check(took < 3 * t.slow, f"first contact with one path took {took:.1f} s")
+    have(t, 1)
+    t.relay.unrule(rule)
+    have(t, 2)
+    for p in procs:
+        p.kill()
+        p.wait(check=False)
+    t.wait(lambda: not any(t.queue_pairs(vm) for vm in (t.a, t.b)), "end of the group", 20)
+    t.note(f"first contact with one path: {took:.1f} s")
+
+
+def run(t):
+    if t.family != "smc":
+        return
+    from smcvm.links import add, delete, give_up, several
+    several(t)
+    no_second_path(t)
+    for vm in (t.b, t.a):
+        what = f"RNICs of {vm.name}"
+        t.step(what)
+        procs = both_ends(t, server, client, PORT, end="broken")
+        have(t, 2)
+        delete(vm, 0)
+        have(t, 1)
+        began = time.monotonic()
+        delete(vm, 1)
+        reset_soon(t, what, procs, began)
+        for p in procs:
+            t.check(set(p.value) <= TOLD, f"{what}: {p} ended with {p.value}")
+        is_tcp(t, what)
+        # any of them will do
+        add(t, vm, 1)
+        add(t, vm, 0)
+        is_smc(t)
+
+    t.step("the wire, under traffic")
+    procs = both_ends(t, server, client, PORT, end="broken")
+    have(t, 2)
+    began = time.monotonic()
+    t.relay.rule(proto="roce", drop=1)
+    reset_soon(t, "wire under traffic", procs, began)
+    t.relay.unrule()
+
+    t.step("the wire, while nobody sends")
+    t.set(t.a, smcr_testlink_time=1)
+    t.set(t.b, smcr_testlink_time=1)
+    procs = both_ends(t, idle_server, idle_client, IDLE)
+    have(t, 2)
+    began = time.monotonic()
+    t.relay.rule(proto="roce", drop=1)
+    reset_soon(t, "idle wire", procs, began)
+    t.relay.unrule()
+    t.restore("smcr_testlink_time")
+
+    for vm in (t.a, t.b):
+        what = f"group given up on {vm.name}"
+        t.step(what)
+        procs = both_ends(t, server, client, PORT, end="broken")
+        have(t, 2)
+        began = time.monotonic()
+        give_up(vm, "all")
+        reset_soon(t, what, procs, began)
+    is_smc(t)
+    for vm in (t.a, t.b):
+        t.no_sockets(vm, PORT)

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Link groups of several links, as scenarios see, break and mend them.
+
+Imported within run(): machines have no use for it.
+"""
+import re
+import time
+from collections import namedtuple
+
+OPER = "/sys/kernel/debug/smc/links"
+Group = namedtuple("Group", "id role state type links")
+Link = namedtuple("Link", "num state device conns")
+
+
+def several(t, links=2, **more):
+    """Let new groups have so many links; their timers suit a slow machine."""
+    t.no_groups()
+    for vm in (t.a, t.b):
+        t.set(vm, max_links=links, llc_add_link_retry_ms=1000, **more)
+
+
+def groups(vm):
+    """Link groups of a machine, from debugfs."""
+    text = vm.run("mountpoint -q /sys/kernel/debug || mount -t debugfs none "
+                  f"/sys/kernel/debug; cat {OPER}").out
+    out = []
+    for m in re.finditer(r"^group (\w+) (\w+) (\w+) (\w+) .*\n((?:  link .*\n?)*)", text, re.M):
+        links = [Link(int(x[1]), x[2], x[3], int(x[4])) for x in
+                 re.finditer(r"link (\d+) (\w+) (\S+) .* connections (\d+)", m[5])]
+        out.append(Group(*m.groups()[:4], links))
+    return out
+
+
+def active(vm):
+    """Active links of the only active group of a machine; none if there is no such group."""
+    found = [g for g in groups(vm) if g.state == "ACTIVE"]
+    return [x for x in found[0].links if x.state == "ACTIVE"] if len(found) == 1 else []
+
+
+def kind(vm):
+    """Class of the only active group of a machine, as it sees it."""
+    found = [g.type for g in groups(vm) if g.state == "ACTIVE"]
+    return found[0] if len(found) == 1 else found
+
+
+def give_up(vm, what=None):
+    """Take the link with the most connections down as an operator would, or "all"."""
+    group = next(g for g in groups(vm) if g.state == "ACTIVE")
+    links = [x for x in group.links if x.state == "ACTIVE"]
+    what = what or max(links, key=lambda x: x.conns).num
+    vm.run(f"echo {group.id} {what} >{OPER}")
+
+
+def delete(vm, i):
+    vm.run(f"rdma link delete rxe{i}")
+
+
+def add(t, vm, i):
+    vm.run(f"rdma link add rxe{i} type rxe netdev eth{i}")
+    t.pair.wait_gid(vm, i)
+
+
+def card_up(t, vm, i):
+    """Undo "ip link set ethI down", which has cost the card its IPv6 address."""
+    vm.run(f"ip link set eth{i} up; "
+           f"ip -6 addr add fd43:{i or ''}::{vm.number}/64 dev eth{i} nodad"
+           .replace("fd43:::", "fd43::"))
+    t.pair.wait_gid(vm, i)
+
+
+class Streams:
+    """Streams of guest/streams.py from B to A, and how far they are."""
+
+    def __init__(self, t, port, count=4):
+        self.t, self.port, self.count = t, port, count
+        self.steps = 0
+        self.start = [self.counters(vm) for vm in (t.a, t.b)]
+        self.s = t.half(t.a, "server", port=port, count=count)
+        self.s.expect("listening", t.left())
+        self.c = t.half(t.b, "client", port=port, count=count)
+        t.expect_all("connected", self.c)
+        t.mode(t.a, "SMC-R", port, count)
+
+    def counters(self, vm):
+        return {n: self.t.stat(vm, n) for n in ("link_up", "link_down", "conn_moved")}
+
+    def least(self, name):
+        """How much a counter has grown on both machines, at least."""
+        return min(self.t.stat(vm, name) - start[name]
+                   for vm, start in zip((self.t.a, self.t.b), self.start))
+
+    def more(self):
+        """All streams go on on both sides; the longest time one stood still."""
+        for p in (self.s, self.c):
+            p.gate("more")
+        marks = self.t.expect_all(f"more{self.steps}", self.s, self.c)
+        self.steps += 1
+        return max(m["gap"] for m in marks)
+
+    def have(self, links, what="links"):
+        """Wait until both sides have so many active links and no other queue pair."""
+        t = self.t
+        t.wait(lambda: all(len(active(vm)) == links and t.queue_pairs(vm) == links
+                           for vm in (t.a, t.b)),
+               f"{links} {what} on either side", 30)
+
+    def lose(self, what, down, mend, links=2):
+        """Lose a link and get it back while the streams run; how long they stood still.
+
+        LINKS are there before and after.
+        """
+        t = self.t
+        t.step(what)
+        self.more()
+        was_up, was_down = self.least("link_up"), self.least("link_down")
+        began = time.monotonic()
+        down()
+        t.wait(lambda: self.least("link_down") > was_down, f"{what}: a link to go down", 15)
+        took = time.monotonic() - began
+        gap = self.more()
+        t.check(gap < 3 * t.slow, f"{what}: streams stood still for {gap:.2f} s, "
+                f"the link was noticed to be down within {took:.2f} s")
+        mend()
+        t.wait(lambda: self.least("link_up") > was_up, f"{what}: another link to come up", 30)
+        self.have(links)
+        self.more()
+        return gap
+
+    def stop(self):
+        """End the streams in good order; not a byte was lost or doubled."""
+        t = self.t
+        for p in (self.s, self.c):
+            p.gate("stop")
+        t.wait_all(self.s, self.c)
+        for i, (here, there) in enumerate(zip(self.s.value, self.c.value)):
+            t.equal(here[0], there[1], f"bytes of stream {i} from A")
+            t.equal(here[1], there[0], f"bytes of stream {i} from B")
+        for vm in (t.a, t.b):
+            t.no_sockets(vm, self.port)
