@@ -406,10 +406,9 @@ static int opt_get_tcp_info(struct smc_sock *smc, char __user *optval, int __use
 	struct tcp_info info;
 
 	tcp_get_info(smc->tcp->sk, &info);
-	if (sk->sk_state == SMC_STATE_LISTEN) {
-		info.tcpi_unacked = READ_ONCE(smc->nr_accept_q);
-		info.tcpi_sacked = READ_ONCE(sk->sk_max_ack_backlog);
-	} else if (sk->sk_state != SMC_STATE_INIT || smc->is_connecting) {
+	/* a listener's queue and its limit are in TCP's account, children of both kinds */
+	if (sk->sk_state != SMC_STATE_LISTEN &&
+	    (sk->sk_state != SMC_STATE_INIT || smc->is_connecting)) {
 		info.tcpi_state = opt_tcp_state(smc);
 		if (smc->is_alive || smc->conn.tx_total || smc->conn.rx_total)
 			opt_fill_conn(&smc->conn, &info);

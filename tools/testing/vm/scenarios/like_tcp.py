@@ -728,6 +728,12 @@ def queued(port):
     return 0
 
 
+def queue_info(ls):
+    """Length and limit of a listener's queue."""
+    info = ls.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 32)
+    return info[0], *struct.unpack_from("II", info, 24)
+
+
 def full_backlog(x, server):
     """A backlog of 2 takes three; the fourth waits until there is room."""
     if server:
@@ -736,11 +742,15 @@ def full_backlog(x, server):
         before = drops()
         # who has connected may be ahead of the server
         x.h.wait(lambda: queued(ls.getsockname()[1]) == 3, "a full queue")
+        x.say("TCP_INFO of a full queue", queue_info(ls))
         x.sync()
         x.h.wait(lambda: drops() > before, "a refused SYN")
         x.sync()
-        for _ in range(4):
+        for i in range(4):
             x.call("accept", x.h.accept, ls).close()
+            # the fourth follows when it likes
+            if i == 3:
+                x.say("TCP_INFO of an empty queue", queue_info(ls))
         return
     x.sync()
     for _ in range(3):
