@@ -17,6 +17,7 @@ import time
 
 timeout = 90
 
+AFAR = ("10.48.0.1", "10.49.0.2")  # of A and B, in different subnets: declined
 SOL_IP, IP_RECVERR = 0, 11
 SO_DOMAIN, SO_TIMESTAMPING, SO_BUSY_POLL, SO_ZEROCOPY = 39, 37, 46, 60
 TCP_NOTSENT_LOWAT, TCP_FASTOPEN_CONNECT, TCP_ULP = 25, 30, 31
@@ -45,6 +46,17 @@ def aligned(h):
     h.equal(s.getsockopt(socket.SOL_SOCKET, SO_DOMAIN), socket.AF_INET,
             "family of one that only TCP can serve")
     s.close()
+
+
+def afar(t):
+    """Addresses in different subnets, for a CLC Decline; undone by near()."""
+    for vm, own, peer in ((t.a, *AFAR), (t.b, *AFAR[::-1])):
+        vm.run(f"ip addr add {own}/24 dev eth0; ip route add {peer} dev eth0 src {own}")
+
+
+def near(t):
+    for vm, own, peer in ((t.a, *AFAR), (t.b, *AFAR[::-1])):
+        vm.run(f"ip route del {peer} dev eth0; ip addr del {own}/24 dev eth0")
 
 
 def meet(h, port, role, **kw):
@@ -102,7 +114,7 @@ def sent_stamps(h, s, want, last):
     return got
 
 
-def stamps_server(h, port):
+def stamps_server(h, port, is_tcp=False):
     """When data came."""
     s = meet(h, port, "server")
     asks = 0
@@ -114,7 +126,7 @@ def stamps_server(h, port):
         asks += 1
         stamps = stamps_in(cmsgs)
         # TCP's stamps are switched on a little later than asked for
-        if stamps or h.family == "smc":
+        if stamps or (h.family == "smc" and not is_tcp):
             break
     h.equal(len(stamps), 1, "control messages with time stamps")
     h.check(before <= stamps[0][0] <= time.time(), f"time stamp {stamps} after {before}")
@@ -128,9 +140,9 @@ def stamps_server(h, port):
     s.close()
 
 
-def stamps_client(h, port):
+def stamps_client(h, port, addr=None):
     """When data left, and when it was acknowledged."""
-    s = meet(h, port, "client")
+    s = meet(h, port, "client", addr=addr)
     while s.recv(1) == b"?":
         s.sendall(b"x")
     none_left(h, s)
@@ -172,11 +184,11 @@ def early_server(h, port):
     s.close()
 
 
-def early_client(h, port):
+def early_client(h, port, addr=None):
     """Bytes are counted from before there was a connection, whatever it became."""
     s = h.socket()
     s.setblocking(False)
-    h.equal(s.connect_ex((h.config["peer4"], port)), errno.EINPROGRESS, "connect()")
+    h.equal(s.connect_ex((addr or h.config["peer4"], port)), errno.EINPROGRESS, "connect()")
     timestamping(s, TX_ACK | SOFTWARE | OPT_ID | OPT_ID_TCP | OPT_TSONLY)
     p = select.poll()
     p.register(s, select.POLLOUT)
@@ -362,6 +374,17 @@ def run(t):
         s.expect("listening", t.left())
         c = t.half(t.b, early_client, port=5704)
         t.wait_all(s, c)
+
+        t.step("time stamps behind a Decline")
+        afar(t)
+        try:
+            before = t.stat(t.a, "decline_tx")
+            t.both(stamps_server, stamps_client, port=5714, sargs={"is_tcp": True},
+                   cargs={"addr": AFAR[0]})
+            t.both(early_server, early_client, port=5715, cargs={"addr": AFAR[0]})
+            t.equal(t.stat(t.a, "decline_tx"), before + 2, "Declines")
+        finally:
+            near(t)
 
     t.step("TCP_NOTSENT_LOWAT")
     t.both(lowat_server, lowat_client, port=5706, wait=False)
