@@ -4,19 +4,20 @@
 The only RNIC is in the first namespace. Two more are joined by a pair of veth and,
 with the first, by a bridge. Both ends must have net.smc.same_host on, and who says that
 he is on this host, and is not, gains nothing. The namespaces and the module may go
-with link groups in place.
+with link groups in place, RNIC and namespaces also under live connections.
 
-covers: PID-05 LG-03 LG-05 LG-06 SC-05 SC-09 SEC-08 DCLN-08 FC-03
+covers: PID-05 LG-03 LG-05 LG-06 SC-05 SC-09 SEC-08 DCLN-08 FC-03 PEER-01 PEER-03
 """
 import errno
 import socket
 import struct
 
-from common import parallel, serve, serve_any, stream_client, stream_server
+from common import keep_answering, keep_asking, parallel, serve, serve_any
+from common import stream_client, stream_server
 from rawpeer import ACCEPT, ACK, CONFIRM, DECLINE, MSS_OPTION, PROPOSAL, SMC_OPTION, SYN
 from rawpeer import RawConn, RawHost
 
-timeout = 240
+timeout = 400
 NODEV, PEERDECL, DIFFPREFIX = 0x03030002, 0x05000000, 0x03070000
 HOST = None
 # addresses by namespace: on the pair of veth, on the bridge
@@ -26,6 +27,7 @@ BRIDGE = {"c1": "10.99.2.1", "c2": "10.99.2.2", HOST: "10.99.2.254"}
 BRIDGE6 = {"c1": "fd99:2::1", "c2": "fd99:2::2", HOST: "fd99:2::fe"}
 VLAN = {"c1": "10.99.3.1", "c2": "10.99.3.2"}
 LIAR = "10.99.2.77"
+TOLD = (errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE, errno.ETIMEDOUT)
 
 JOIN = """set -e
 ip link add br0 type bridge forward_delay 0
@@ -350,6 +352,73 @@ for n in 1 2; do ip -n c$n route add default via 10.99.2.254; done""")
     t.restore("same_host")
 
 
+def busy(t, port, server, client):
+    """A connection on which something is always under way."""
+    s = t.half(t.a, keep_answering, netns=server, port=port)
+    s.expect("listening", t.left())
+    c = t.half(t.a, keep_asking, netns=client, port=port, addr=PAIR[server])
+    t.expect_all("connected", s, c)
+    for ns in (server, client):
+        t.mode(t.a, "SMC-R", port, netns=ns)
+    return s, c
+
+
+def nothing_left(t, what):
+    t.wait(lambda: not t.queue_pairs(t.a) and not t.memory_regions(t.a),
+           f"no queue pair and no memory region, {what}", 60)
+
+
+def has_link(t, name):
+    return not t.a.run(f"ip link show {name}", check=False).rc
+
+
+def rnic_goes(t):
+    t.step("the RNIC goes under live connections")
+    switch(t, "c1", "c2")
+    procs = busy(t, 5390, "c2", "c1") + busy(t, 5391, "c1", "c2")
+    t.a.run("rdma link delete rxe0", timeout=60 * t.slow)
+    t.wait_all(*procs)
+    for p in procs:
+        t.check(p.value in TOLD, f"{p} ended with {p.value}")
+    for port in (5390, 5391):
+        for ns in ("c1", "c2"):
+            t.no_sockets(t.a, port, netns=ns)
+    nothing_left(t, "with the RNIC")
+    t.a.run("rdma link add rxe0 type rxe netdev eth0")
+    t.pair.wait_gid(t.a, 0)
+    stream(t, 5392, "c2", "c1", PAIR["c2"])
+
+
+def namespace_goes(t):
+    t.step("a namespace is deleted under a live connection, then loses its last process")
+    s, c = busy(t, 5393, "c2", "c1")
+    t.a.run("ip netns del c2")
+    t.rdma_start()
+    t.wait(lambda: t.rdma_packets(t.a) > 100, "more data on the connection", 30)
+    s.kill()
+    t.wait_all(c)
+    t.check(c.value in TOLD + (0,), f"the other end ended with {c.value}")
+    t.no_sockets(t.a, 5393, netns="c1")
+    # its interfaces go with it, and what they were joined to
+    t.wait(lambda: not has_link(t, "port2"), "the end of the namespace", 60)
+    nothing_left(t, "with the namespace")
+
+    t.step("two namespaces go with all that is in them, then the module")
+    t.a.run(PART)
+    t.a.run(JOIN)
+    switch(t, "c1", "c2")
+    procs = busy(t, 5394, "c2", "c1") + busy(t, 5395, "c1", "c2")
+    t.a.run("ip netns del c1; ip netns del c2")
+    for p in procs:
+        p.kill()
+    t.wait(lambda: not has_link(t, "port1") and not has_link(t, "port2"),
+           "the end of both namespaces", 60)
+    t.reload(t.a)
+    nothing_left(t, "with the module")
+    t.a.run(PART)
+    t.a.run(JOIN)
+
+
 def not_everybody(t):
     t.step("who may not configure the host's network does not open the RNIC to himself")
     switch(t)
@@ -395,6 +464,8 @@ def run(t):
         not_everybody(t)
         at_once(t)
         liars(t)
+        rnic_goes(t)
+        namespace_goes(t)
         exclusive(t)
         t.step("unloading with groups of several namespaces")
         t.reload(t.a)
