@@ -1583,8 +1583,8 @@ unsigned long smc_llc_reclaim(struct smc_link_group *lgr, unsigned long want)
  * @lgr: the group
  *
  * To be called after each ring: of those that leave at the same time, only the
- * last may see an area idle. Where more rings are unused than may be (net.smc.spare_mem), those of this
- * group go, as far as their areas are idle.
+ * last may see an area idle. Where more rings are unused than may be
+ * (net.smc.spare_mem), those of this group go, as far as their areas are idle.
  *
  * Context: Any context.
  */
