@@ -36,8 +36,8 @@ SMC-KUNIT end
 CONSOLE = "[   24.7] reboot: Power down\n"
 
 
-def judge(results, console=CONSOLE):
-    run = ktap.Run()
+def judge(results, console=CONSOLE, **kw):
+    run = ktap.Run(**kw)
     run.parse(results.splitlines(keepends=True))
     run.judge(console.splitlines(keepends=True))
     return run
@@ -50,6 +50,13 @@ def without(text):
 
 
 class Judge(unittest.TestCase):
+    def test_last_parameter_only(self):
+        last = without("ok 1 one")
+        self.assertEqual(judge(last, last_parameter=True).errors, [])
+        self.fails(last, "result 2 where 1 was due")
+        twice = last.replace("ok 2 two\n", "ok 2 two\n        ok 4 four\n")
+        self.assertNotEqual(judge(twice, last_parameter=True).errors, [])
+
     def passes(self, results, console=CONSOLE):
         run = judge(results, console)
         self.assertEqual(run.errors, [])

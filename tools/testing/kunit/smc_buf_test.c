@@ -3,7 +3,7 @@
  * Elements of areas and the table of the peer's keys. Mapping and registering
  * need an RDMA device; the machines of tools/testing/vm have one.
  */
-#include <kunit/test.h>
+#include "smc_kunit.h"
 #include <linux/prandom.h>
 
 #include "../../../net/smc/smc_buf.c"

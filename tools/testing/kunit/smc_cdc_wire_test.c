@@ -4,7 +4,7 @@
  * scenarios of RFC 7609 Section 4.7, every rule of Sections 4.3 to 4.6 and
  * A.4, and two machines with real bytes over a scripted wire.
  */
-#include <kunit/test.h>
+#include "smc_kunit.h"
 #include <linux/prandom.h>
 
 #include "../../../net/smc/smc_cdc_wire.c"

@@ -2,7 +2,7 @@
 /*
  * The decisions of the CLC handshake, in the order of the functions.
  */
-#include <kunit/test.h>
+#include "smc_kunit.h"
 
 #include "../../../net/smc/smc_clc_nego.c"
 

@@ -3,7 +3,7 @@
  * CLC messages over a real TCP connection: both ends of one over loopback, the
  * code under test at one of them.
  */
-#include <kunit/test.h>
+#include "smc_kunit.h"
 #include <linux/inet.h>
 #include <linux/rtnetlink.h>
 #include <net/net_namespace.h>

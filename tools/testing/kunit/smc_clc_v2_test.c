@@ -4,7 +4,7 @@
  * sides' decisions, with every message taken to bytes and back in between
  * (linux-abi 3.7).
  */
-#include <kunit/test.h>
+#include "smc_kunit.h"
 
 #include "../../../net/smc/smc_clc_nego.h"
 

@@ -5,7 +5,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <kunit/test.h>
+#include "smc_kunit.h"
 
 #include "../../../net/smc/smc_net.c"
 #include "../../../net/smc/smc_core.c"

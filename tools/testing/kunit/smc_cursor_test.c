@@ -3,7 +3,7 @@
  * Cursors: vectors from RFC 7609 Sections 4.7 and A.4, and a comparison with
  * positions that never wrap.
  */
-#include <kunit/test.h>
+#include "smc_kunit.h"
 #include <linux/prandom.h>
 
 #include "smc_cursor.h"

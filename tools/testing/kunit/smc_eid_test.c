@@ -2,7 +2,7 @@
 /*
  * The table of EIDs.
  */
-#include <kunit/test.h>
+#include "smc_kunit.h"
 
 #include "../../../net/smc/smc_eid.c"
 

@@ -3,7 +3,7 @@
  * Two handshakes of this host find each other, and nobody else finds them.
  * RDMA devices are faked.
  */
-#include <kunit/test.h>
+#include "smc_kunit.h"
 
 #include "../../../net/smc/smc_host.c"
 

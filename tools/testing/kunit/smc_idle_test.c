@@ -4,7 +4,7 @@
  * combination of what is wanted and what has happened, and a conversation of
  * several connections on one link, with a clock that is counted.
  */
-#include <kunit/test.h>
+#include "smc_kunit.h"
 
 #include "../../../net/smc/smc_idle.c"
 

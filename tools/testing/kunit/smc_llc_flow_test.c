@@ -7,7 +7,7 @@
  * dialect it believes in, so that a disagreement shows. A side can be played
  * by the test instead: what is sent to it stays in the queue to be looked at.
  */
-#include <kunit/test.h>
+#include "smc_kunit.h"
 #include <linux/prandom.h>
 
 #include "../../../net/smc/smc_llc_flow.c"

@@ -6,7 +6,7 @@
  * A message to decode is always the last thing in its own allocation, so that
  * KASAN sees a read behind it.
  */
-#include <kunit/test.h>
+#include "smc_kunit.h"
 #include <linux/prandom.h>
 #include <linux/slab.h>
 

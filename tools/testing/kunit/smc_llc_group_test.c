@@ -4,7 +4,7 @@
  * wires (smc_llc_world.h). First the rows of RFC 7609 3.5.5.3 and Appendix C one
  * by one, then whatever a random order brings.
  */
-#include <kunit/test.h>
+#include "smc_kunit.h"
 
 #include "smc_llc_chaos.h"
 

@@ -3,7 +3,7 @@
  * The LLC machine with what version 2 settles before it starts, and with the
  * messages that only version 2 has.
  */
-#include <kunit/test.h>
+#include "smc_kunit.h"
 
 #include "../../../net/smc/smc_clc_nego.h"
 #include "../../../net/smc/smc_llc_flow.h"

@@ -3,7 +3,7 @@
  * What sockets pay for, with the accounts of the real socket core. Memory
  * control groups need tasks in them; tools/testing/vm has these.
  */
-#include <kunit/test.h>
+#include "smc_kunit.h"
 
 #include "../../../net/smc/smc_mem.c"
 

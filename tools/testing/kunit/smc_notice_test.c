@@ -2,7 +2,7 @@
 /*
  * What a socket is told about data it has sent, on a ring that only counts.
  */
-#include <kunit/test.h>
+#include "smc_kunit.h"
 
 #include "../../../net/smc/smc_notice.c"
 

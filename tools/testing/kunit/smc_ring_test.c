@@ -3,7 +3,7 @@
  * Planning of transfers and the rule for window updates: vectors from RFC 7609
  * Sections 4.5.1 and 4.7, and a comparison with arrays of bytes.
  */
-#include <kunit/test.h>
+#include "smc_kunit.h"
 #include <linux/prandom.h>
 
 #include "../../../net/smc/smc_ring.c"

@@ -4,7 +4,7 @@
  * transition, properties of every step from every state, and two machines
  * whose events happen in every possible order.
  */
-#include <kunit/test.h>
+#include "smc_kunit.h"
 #include <linux/vmalloc.h>
 
 #include "../../../net/smc/smc_state.c"

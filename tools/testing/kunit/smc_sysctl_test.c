@@ -2,7 +2,7 @@
 /*
  * The settings as they are without an operator.
  */
-#include <kunit/test.h>
+#include "smc_kunit.h"
 #include <linux/time64.h>
 
 #include "../../../net/smc/smc_sysctl.h"

@@ -2,7 +2,7 @@
 /*
  * Whose the callbacks of an inner TCP socket are: ours, a sockmap's, TCP's.
  */
-#include <kunit/test.h>
+#include "smc_kunit.h"
 
 #include "../../../net/smc/smc_tcp.c"
 
