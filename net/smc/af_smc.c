@@ -195,8 +195,10 @@ static int smc_bind(struct socket *sock, struct sockaddr *addr, int addr_len)
 		return smc_tcp_ops(sock)->bind(sock, addr, addr_len);
 	rc = -EINVAL;
 	if (smc->tcp && !smc->is_connecting && !smc->is_alive &&
-	    (smc->sk.sk_state == SMC_STATE_INIT || smc->sk.sk_state == SMC_STATE_CLOSED))
+	    (smc->sk.sk_state == SMC_STATE_INIT || smc->sk.sk_state == SMC_STATE_CLOSED)) {
+		smc_opt_settle(smc);
 		rc = smc->tcp->ops->bind(smc->tcp, addr, addr_len);
+	}
 	smc_unlock(smc);
 	return rc;
 }
@@ -237,6 +239,7 @@ static int smc_connect_start(struct smc_sock *smc, struct socket *sock, struct s
 	memcpy(&smc->addr, addr, addr_len);
 	smc->addr_len = addr_len;
 	smc_choose_offer(smc);
+	smc_opt_settle(smc);
 	/* on loopback the peer has answered by the time this returns */
 	smc_hs_attend(smc);
 	rc = smc_hs_begin_client(smc);
@@ -620,8 +623,10 @@ static int smc_listen(struct socket *sock, int backlog)
 		return smc_tcp_ops(sock)->listen(sock, backlog);
 	rc = -EINVAL;
 	if (sock->state == SS_UNCONNECTED && smc->tcp && !smc->is_connecting &&
-	    (smc->sk.sk_state == SMC_STATE_INIT || smc->sk.sk_state == SMC_STATE_LISTEN))
+	    (smc->sk.sk_state == SMC_STATE_INIT || smc->sk.sk_state == SMC_STATE_LISTEN)) {
+		smc_opt_settle(smc);
 		rc = smc_listen_start(smc, backlog);
+	}
 	smc_unlock(smc);
 	return rc;
 }
@@ -775,6 +780,7 @@ static const struct proto_ops smc_sock_ops = {
 	.ioctl		= smc_ioctl,
 	.gettstamp	= sock_gettstamp,
 	.set_peek_off	= sk_set_peek_off,
+	.set_rcvlowat	= smc_opt_rcvlowat,
 	/* end */
 	.shutdown	= smc_shutdown,
 	.release	= smc_release,
@@ -927,6 +933,7 @@ static const struct smc_sock_works smc_works = {
 	.keep_timer	 = smc_keep_timer,
 	.event		 = smc_event,
 	.ioctl		 = smc_proto_ioctl,
+	.keepalive	 = smc_opt_keepalive,
 };
 
 static int __net_init smc_init_net(struct net *net)

@@ -186,10 +186,13 @@ static inline struct net_device *smc_compat_dst_dev(struct dst_entry *dst)
 }
 
 /*
- * Bit of socket.flags that sends SOL_SOCKET options to the family, too. A core
- * without it does not look at this bit, and keeps those options to itself.
+ * Bit of socket.flags that sends SOL_SOCKET options to the family. A core
+ * without it does not look at this bit, and sets them on our sock by itself.
  */
-#ifndef SMC_HAVE_CUSTOM_SOCKOPT
+#ifdef SMC_HAVE_CUSTOM_SOCKOPT
+#define SMC_SETS_SOL_SOCKET true
+#else
+#define SMC_SETS_SOL_SOCKET false
 #define SOCK_CUSTOM_SOCKOPT (BITS_PER_LONG - 1)
 #endif
 

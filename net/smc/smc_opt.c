@@ -11,7 +11,9 @@
  * Races: an option is set under our socket lock, on the inner sock first. So a
  * fallback that moves that sock to the application comes before or after it,
  * and loses nothing. The copy that our own sock keeps is written afterwards,
- * since the core takes the lock by itself (smc_opt_mirror()).
+ * since the core takes the lock by itself (smc_opt_mirror()). Where the core
+ * sets SOL_SOCKET options without asking us (SMC_SETS_SOL_SOCKET), our sock
+ * has them first, and the inner one before they act (smc_opt_settle()).
  */
 #include <linux/smc.h>
 #include <linux/tcp.h>
@@ -130,17 +132,25 @@ static int opt_set_linger(struct sock *sk, sockptr_t optval, unsigned int optlen
 	return 0;
 }
 
-/* TCP's limit, so that the value a program reads back is the same. */
-static int opt_set_rcvlowat(struct smc_sock *smc, sockptr_t optval, unsigned int optlen)
+/**
+ * smc_opt_rcvlowat() - SO_RCVLOWAT
+ * @sk: our sock
+ * @val: bytes
+ *
+ * TCP's limit holds, so that the value a program reads back is the same.
+ *
+ * Context: Process context. Expects the socket lock held.
+ * Return: 0; -EBADF after the inner socket has gone.
+ */
+int smc_opt_rcvlowat(struct sock *sk, int val)
 {
-	const struct sock *tsk = smc->tcp->sk;
-	struct sock *sk = &smc->sk;
-	int val, cap;
+	struct smc_sock *smc = smc_sk(sk);
+	const struct sock *tsk;
+	int cap;
 
-	if (optlen < sizeof(val))
-		return -EINVAL;
-	if (copy_from_sockptr(&val, optval, sizeof(val)))
-		return -EFAULT;
+	if (!smc->tcp)
+		return -EBADF;
+	tsk = smc->tcp->sk;
 	cap = tsk->sk_userlocks & SOCK_RCVBUF_LOCK ?
 	      READ_ONCE(tsk->sk_rcvbuf) : READ_ONCE(sock_net(tsk)->ipv4.sysctl_tcp_rmem[2]);
 	val = min(val < 0 ? INT_MAX : val, cap >> 1);
@@ -149,6 +159,17 @@ static int opt_set_rcvlowat(struct smc_sock *smc, sockptr_t optval, unsigned int
 	if (smc->is_alive)
 		sk->sk_data_ready(sk);
 	return 0;
+}
+
+static int opt_set_rcvlowat(struct smc_sock *smc, sockptr_t optval, unsigned int optlen)
+{
+	int val;
+
+	if (optlen < sizeof(val))
+		return -EINVAL;
+	if (copy_from_sockptr(&val, optval, sizeof(val)))
+		return -EFAULT;
+	return smc_opt_rcvlowat(&smc->sk, val);
 }
 
 static int opt_set_ours(struct smc_sock *smc, int optname, sockptr_t optval, unsigned int optlen)
@@ -178,6 +199,7 @@ int smc_opt_stay_with_tcp(struct smc_sock *smc, struct socket *sock, enum smc_de
 
 	if (!smc->tcp || (!is_listening && !opt_is_new(smc)))
 		return -EINVAL;
+	smc_opt_settle(smc);
 	smc_tcp_offer(smc, false);
 	smc->fallback = reason;
 	smc->is_eager_tcp = true;
@@ -331,6 +353,109 @@ void smc_opt_mirror(struct socket *sock, int optname, sockptr_t optval, unsigned
 		sock_setsockopt(sock, SOL_SOCKET, optname, optval, optlen);
 }
 
+/* Flags of a sock that are options. SOCK_TIMESTAMP is about packets only. */
+#define OPT_FLAGS							\
+	(BIT(SOCK_KEEPOPEN) | BIT(SOCK_URGINLINE) | BIT(SOCK_DBG) |	\
+	 BIT(SOCK_BROADCAST) | BIT(SOCK_LOCALROUTE) |			\
+	 BIT(SOCK_RCVTSTAMP) | BIT(SOCK_RCVTSTAMPNS) |			\
+	 BIT(SOCK_TSTAMP_NEW) | BIT(SOCK_RXQ_OVFL) |			\
+	 BIT(SOCK_WIFI_STATUS) | BIT(SOCK_NOFCS) |			\
+	 BIT(SOCK_SELECT_ERR_QUEUE) | BIT(SOCK_FILTER_LOCKED) |		\
+	 BIT(SOCK_TXTIME) | BIT(SOCK_RCVMARK) | BIT(SOCK_ZEROCOPY))
+
+/* Options that are nothing but a value kept in a sock. */
+static void opt_copy_kept(const struct sock *from, struct sock *to)
+{
+	to->sk_flags = (to->sk_flags & ~OPT_FLAGS) | (from->sk_flags & OPT_FLAGS);
+	to->sk_rcvtimeo = from->sk_rcvtimeo;
+	to->sk_sndtimeo = from->sk_sndtimeo;
+	to->sk_reuse = from->sk_reuse;
+	to->sk_reuseport = from->sk_reuseport;
+	to->sk_peek_off = from->sk_peek_off;
+	to->sk_txrehash = from->sk_txrehash;
+	to->sk_no_check_tx = from->sk_no_check_tx;
+	to->sk_clockid = from->sk_clockid;
+	to->sk_txtime_deadline_mode = from->sk_txtime_deadline_mode;
+	to->sk_txtime_report_errors = from->sk_txtime_report_errors;
+	to->sk_max_pacing_rate = from->sk_max_pacing_rate;
+#ifdef CONFIG_NET_RX_BUSY_POLL
+	to->sk_ll_usec = from->sk_ll_usec;
+	to->sk_prefer_busy_poll = from->sk_prefer_busy_poll;
+	to->sk_busy_poll_budget = from->sk_busy_poll_budget;
+#endif
+}
+
+/**
+ * smc_opt_settle() - give the inner socket what the core has set on ours alone
+ * @smc: the socket, new, with an inner one
+ *
+ * To be called before the inner socket is bound, listens, connects or becomes
+ * the application's. Nothing to do where the core hands SOL_SOCKET options to
+ * us. What TCP has more than one option for (priority, buffers) is only taken
+ * where this one was used; BPF filters stay behind.
+ *
+ * Context: Process context, may sleep. Expects the socket lock held.
+ */
+void smc_opt_settle(struct smc_sock *smc)
+{
+	const u8 locks = SOCK_SNDBUF_LOCK | SOCK_RCVBUF_LOCK;
+	const struct sock *sk = &smc->sk;
+	struct sock *tsk;
+	int val;
+
+	if (SMC_SETS_SOL_SOCKET || !smc->tcp)
+		return;
+	tsk = smc->tcp->sk;
+	if (sk->sk_bound_dev_if != tsk->sk_bound_dev_if)
+		sock_bindtoindex(tsk, sk->sk_bound_dev_if, true);
+	/* time stamps need more than the flags */
+	if (sock_flag(sk, SOCK_RCVTSTAMP))
+		sock_enable_timestamps(tsk);
+	val = sk->sk_tsflags;
+	if (val != tsk->sk_tsflags)
+		sock_setsockopt(smc->tcp, SOL_SOCKET, SO_TIMESTAMPING_OLD,
+				KERNEL_SOCKPTR(&val), sizeof(val));
+	lock_sock(tsk);
+	opt_copy_kept(sk, tsk);
+	if (sk->sk_priority)
+		tsk->sk_priority = sk->sk_priority;
+	if (sk->sk_mark != tsk->sk_mark) {
+		tsk->sk_mark = sk->sk_mark;
+		sk_dst_reset(tsk);
+	}
+	if (sk->sk_userlocks & SOCK_SNDBUF_LOCK)
+		tsk->sk_sndbuf = sk->sk_sndbuf;
+	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
+		tsk->sk_rcvbuf = sk->sk_rcvbuf;
+	tsk->sk_userlocks = (tsk->sk_userlocks & ~locks) | (sk->sk_userlocks & locks);
+	release_sock(tsk);
+}
+
+/**
+ * smc_opt_keepalive() - SO_KEEPALIVE, where the core sets it by itself
+ * @sk: our sock
+ * @is_on: the value
+ *
+ * Unlike other SOL_SOCKET options it acts while there is a connection.
+ *
+ * Context: Process context. Expects the socket lock held.
+ */
+void smc_opt_keepalive(struct sock *sk, int is_on)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	struct sock *tsk;
+
+	if (SMC_SETS_SOL_SOCKET || !smc->tcp)
+		return;
+	tsk = smc->tcp->sk;
+	lock_sock(tsk);
+	if (tsk->sk_prot->keepalive)
+		tsk->sk_prot->keepalive(tsk, is_on);
+	sock_valbool_flag(tsk, SOCK_KEEPOPEN, is_on);
+	release_sock(tsk);
+	smc_keep_update(smc);
+}
+
 static int opt_put(const void *val, int size, char __user *optval, int __user *optlen)
 {
 	int len;
@@ -447,40 +572,13 @@ int smc_opt_get(struct smc_sock *smc, int level, int optname, char __user *optva
 	return READ_ONCE(smc->tcp->ops)->getsockopt(smc->tcp, level, optname, optval, optlen);
 }
 
-/* Flags of a sock that are options. SOCK_TIMESTAMP is about packets only. */
-#define OPT_FLAGS							\
-	(BIT(SOCK_KEEPOPEN) | BIT(SOCK_URGINLINE) | BIT(SOCK_DBG) |	\
-	 BIT(SOCK_BROADCAST) | BIT(SOCK_LOCALROUTE) |			\
-	 BIT(SOCK_RCVTSTAMP) | BIT(SOCK_RCVTSTAMPNS) |			\
-	 BIT(SOCK_TSTAMP_NEW) | BIT(SOCK_RXQ_OVFL) |			\
-	 BIT(SOCK_WIFI_STATUS) | BIT(SOCK_NOFCS) |			\
-	 BIT(SOCK_SELECT_ERR_QUEUE) | BIT(SOCK_FILTER_LOCKED) |		\
-	 BIT(SOCK_TXTIME) | BIT(SOCK_RCVMARK) | BIT(SOCK_ZEROCOPY))
-
 static void opt_inherit_carried(const struct sock *from, struct sock *to)
 {
-	to->sk_flags |= from->sk_flags & OPT_FLAGS;
-	to->sk_rcvtimeo = from->sk_rcvtimeo;
-	to->sk_sndtimeo = from->sk_sndtimeo;
-	to->sk_priority = from->sk_priority;
+	opt_copy_kept(from, to);
 	to->sk_mark = from->sk_mark;
 	to->sk_bound_dev_if = from->sk_bound_dev_if;
-	to->sk_reuse = from->sk_reuse;
-	to->sk_reuseport = from->sk_reuseport;
 	to->sk_userlocks = from->sk_userlocks;
 	to->sk_tsflags = from->sk_tsflags;
-	to->sk_peek_off = from->sk_peek_off;
-	to->sk_txrehash = from->sk_txrehash;
-	to->sk_no_check_tx = from->sk_no_check_tx;
-	to->sk_clockid = from->sk_clockid;
-	to->sk_txtime_deadline_mode = from->sk_txtime_deadline_mode;
-	to->sk_txtime_report_errors = from->sk_txtime_report_errors;
-	to->sk_max_pacing_rate = from->sk_max_pacing_rate;
-#ifdef CONFIG_NET_RX_BUSY_POLL
-	to->sk_ll_usec = from->sk_ll_usec;
-	to->sk_prefer_busy_poll = from->sk_prefer_busy_poll;
-	to->sk_busy_poll_budget = from->sk_busy_poll_budget;
-#endif
 }
 
 /**
@@ -497,7 +595,9 @@ void smc_opt_inherit(const struct smc_sock *listener, struct smc_sock *child)
 	const struct sock *from = &listener->sk;
 	struct sock *to = &child->sk;
 
-	opt_inherit_carried(child->tcp->sk, to);
+	opt_inherit_carried(SMC_SETS_SOL_SOCKET ? child->tcp->sk : from, to);
+	to->sk_priority = child->tcp->sk->sk_priority;
+	smc_opt_settle(child);
 	to->sk_rcvlowat = READ_ONCE(from->sk_rcvlowat);
 	to->sk_lingertime = READ_ONCE(from->sk_lingertime);
 	if (sock_flag(from, SOCK_LINGER))

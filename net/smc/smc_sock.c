@@ -70,6 +70,8 @@ int smc_sock_init(const struct smc_sock_works *works)
 	int i, rc;
 
 	smc_works = works;
+	smc_proto_v4.keepalive = works->keepalive;
+	smc_proto_v6.keepalive = works->keepalive;
 	smc_compat_proto_set_ioctl(&smc_proto_v4, works->ioctl);
 	smc_compat_proto_set_ioctl(&smc_proto_v6, works->ioctl);
 	smc_mem_init();

@@ -179,6 +179,7 @@ struct smc_sock_works {
 	void (*keep_timer)(struct timer_list *timer);
 	void (*event)(struct smc_conn *conn, u32 events);
 	int (*ioctl)(struct sock *sk, int cmd, int *answ);
+	void (*keepalive)(struct sock *sk, int is_on);
 };
 
 int smc_sock_init(const struct smc_sock_works *works);
