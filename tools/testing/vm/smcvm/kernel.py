@@ -25,6 +25,13 @@ CACHE = os.environ.get("SMC_CACHE") or os.path.expanduser("~/.cache/smc-bench")
 INITRAMFS_MODULES = ("virtio_pci", "virtio_console", "virtio_net",
                      "9pnet_virtio", "9p", "overlay")
 PROBE_TIMEOUT = 25
+# What scripts/kernel calls the image, the modules, the build directory and the
+# release of each kernel.
+KINDS = {
+    "stock": ("vmlinuz-6.12", "modules-6.12", "headers-6.12", "6.12"),
+    "debug": ("debug-vmlinuz", "debug-modules", "debug-build", "debug"),
+    "stock-6.1": ("vmlinuz-6.1", "modules-6.1", "headers-6.1", "6.1"),
+}
 
 
 class BenchError(Exception):
@@ -67,20 +74,16 @@ def script(*args):
 
 @functools.lru_cache(maxsize=4)
 def get(kind):
-    """The kernel "stock" or "debug", found or made once in a run."""
+    """The kernel of a name in KINDS, found or made once in a run."""
     return Kernel(kind)
 
 
 class Kernel:
-    """One kernel to boot: stock or debug."""
+    """One kernel to boot: one of KINDS."""
 
     def __init__(self, kind):
-        if kind == "stock":
-            image, mods, build = "vmlinuz-6.12", "modules-6.12", "headers-6.12"
-            self.release = script("release", "6.12")
-        else:
-            image, mods, build = "debug-vmlinuz", "debug-modules", "debug-build"
-            self.release = script("release", "debug")
+        image, mods, build, release = KINDS[kind]
+        self.release = script("release", release)
         self.kind = kind
         self.image = script("path", image)
         self.modroot = script("path", mods)

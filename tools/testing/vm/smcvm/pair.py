@@ -31,7 +31,7 @@ def at_once(func, items):
 
 
 class Pair:
-    """Options: kernel ("stock", "debug"), vcpus, nics, mtu.
+    """Options: kernel (one of kernel.KINDS), vcpus, nics, mtu.
 
     With a PLUGIN (tools/bench/insns.c) the machines are emulated and count their
     instructions.
