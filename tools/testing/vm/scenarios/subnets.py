@@ -9,7 +9,7 @@ covers: FC-03 SEC-02 CLC-05
 """
 import os
 
-from common import requests, serve, stream_server
+from common import requests, serve, stream_client, stream_server
 
 ipv = (4,)
 dialects = (0,)
@@ -41,28 +41,14 @@ def ueid(t, vm, arg):
 
 def talk(t, mode, reason=None, addr=ADDR["a"]):
     t.rdma_start()
-    s = t.half(t.a, stream_server, port=PORT, n_in=200_003, n_out=100_001)
-    s.expect("listening")
-    c = t.half(t.b, to_a, port=PORT, addr=addr, n_in=200_003, n_out=100_001)
-    t.expect_all("moved", s, c)
-    t.mode(t.b, mode, PORT, reason=reason)
-    t.mode(t.a, mode, PORT)
+    t.in_step(stream_server, stream_client, PORT, vm_mode=(mode, mode), cargs={"addr": addr},
+              check=lambda: t.mode(t.b, mode, PORT, reason=reason),
+              n_in=200_003, n_out=100_001)
     if mode == "SMC-R":
         t.carried(t.b, 200_000)
         t.carried(t.a, 100_000)
-    for p in (s, c):
-        p.gate("end")
-    t.wait_all(s, c)
     for vm in (t.a, t.b):
         t.no_sockets(vm, PORT)
-
-
-def to_a(h, port, addr, n_in, n_out):
-    s = h.connect(port, addr=addr)
-    h.both_ways(s, n_in, 1, n_out, 2)
-    h.mark("moved")
-    h.gate("end")
-    h.finish(s)
 
 
 def ask_a(h, port, n):

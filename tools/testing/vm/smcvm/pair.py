@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 """Two machines and the relay between them, set up for SMC."""
+import contextlib
 import os
 import re
 import shlex
@@ -13,6 +14,7 @@ from .machine import Failed, Machine
 from .relay import Relay
 
 HOSTS = {"a": 1, "b": 2}
+ROUTER = 3
 LEAK_SCANS = 3
 # What differs between two looks at the same RDMA object.
 CHANGING = re.compile(r"(users|pdn|cqe|mrn|ctxn|state|sq-psn|rq-psn|local_dma_lkey) \S+ ?")
@@ -104,6 +106,27 @@ class Pair:
         vm.run(f"n=0; until grep -q ACTIVE {base}/state && "
                f"grep -qs {gid} {base}/gids/*; do "
                "n=$((n+1)); [ $n -lt 600 ]; sleep 0.1; done", timeout=80)
+
+    @contextlib.contextmanager
+    def router(self):
+        """A third machine, which forwards between two segments: 10.43.0.3, 10.43.1.3.
+
+        It lives as long as the context, has no RDMA and ends in good order.
+        """
+        vm = Machine("r", ROUTER, self.kernel, self.relay, self.dir, 1, 2, self.accel)
+        try:
+            vm.start()
+            vm.wait_up()
+            vm.run("set -e; sysctl -qw net.ipv4.ip_forward=1\n" + "\n".join(
+                f"ip addr add 10.43.{i}.{ROUTER}/24 dev eth{i}; ip link set eth{i} mtu {self.mtu} up"
+                for i in (0, 1)))
+            yield vm
+            bad = vm.bad_lines()
+            vm.power_off(60 * self.slow)
+            if bad:
+                raise Failed(f"{vm.name}: kernel log:\n" + "\n".join(bad))
+        finally:
+            vm.destroy()
 
     def reboot(self, name):
         """Start a machine again, after kill() or to be rid of its state."""

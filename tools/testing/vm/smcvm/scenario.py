@@ -211,15 +211,17 @@ class Test:
                     raise Died(f"{p.vm.name} died\n" + p.vm.tail(p.vm.console))
 
     def in_step(self, server, client, port, check=None, vm_mode=("SMC-R", "SMC-R"),
-                count=1, **args):
+                count=1, cargs=None, **args):
         """Run halves that meet at the mark "moved" and part at the gate "end".
+
+        The client has the arguments CARGS, too.
 
         While they stand at the mark both machines must list COUNT sockets in
         the modes VM_MODE, and CHECK() is called.
         """
         s = self.half(self.a, server, port=port, **args)
         s.expect("listening", self.left())
-        c = self.half(self.b, client, port=port, **args)
+        c = self.half(self.b, client, port=port, **args, **(cargs or {}))
         self.expect_all("moved", s, c)
         for vm, mode in zip((self.a, self.b), vm_mode):
             if mode:
