@@ -401,13 +401,14 @@ static inline void w_check_link(struct world *w, int who, const struct smc_llc_a
 {
 	struct w_side *s = &w->side[who];
 	unsigned int *asked = &s->asked[act->link][act->msg.type & 15];
+	/* what a client says first is a notice and begins nothing */
+	bool begins_with_reply = who == W_CLIENT;
 
 	if (act->msg.is_reply) {
 		W_CHECK(w, *asked > 0);
 		*asked -= *asked > 0;
 	}
-	/* what a client says first is a notice and begins nothing */
-	if (act->msg.type == SMC_LLC_ADD_LINK && act->msg.is_reply == (who == W_CLIENT))
+	if (act->msg.type == SMC_LLC_ADD_LINK && act->msg.is_reply == begins_with_reply)
 		s->add_link = act->link;
 	if (act->msg.type == SMC_LLC_ADD_LINK_CONT)
 		W_CHECK(w, act->link == s->add_link);
