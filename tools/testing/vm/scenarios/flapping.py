@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A thousand connections in four link groups while a link goes down and up all the time.
+
+One of two network cards is taken down every two seconds, on either side in turns:
+for half a minute, with --long for five. Every byte is sent back and compared.
+
+covers: LG-06 LG-19 LB-03 LB-06 FAIL-01 FAIL-18 RMB-19 ERR-56
+"""
+import resource
+import select
+import time
+
+from common import connect_all
+from halves import Pattern
+
+nics = 2
+timeout = 500
+PORT, CONNS, SIZE = 5360, 1000, 3001
+EVERY = 2       # seconds
+
+
+def many_files():
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def server(h, port, count):
+    """Sends back what comes, on all connections, until their ends."""
+    many_files()
+    ls = h.listen(port, backlog=count)
+    socks, poll = {}, select.epoll()
+    for _ in range(count):
+        c = h.accept(ls)
+        socks[c.fileno()] = c
+        poll.register(c, select.EPOLLIN)
+    ls.close()
+    h.mark("accepted")
+    total = 0
+    while socks:
+        for fd, _ in poll.poll(h.left()):
+            data = socks[fd].recv(65536)
+            if data:
+                socks[fd].sendall(data)
+                total += len(data)
+                continue
+            poll.unregister(fd)
+            socks.pop(fd).close()
+    return total
+
+
+def client(h, port, count):
+    """Rounds over all connections until told to stop: bytes sent, the longest round."""
+    many_files()
+    socks = connect_all(h, port, count, 4)
+    h.mark("connected")
+    pat, total, rounds, longest = Pattern(3), 0, 0, 0
+    while not h.gate_open("stop"):
+        began = time.monotonic()
+        for i, s in enumerate(socks):
+            s.sendall(pat.at(rounds * SIZE + i, SIZE))
+        for i, s in enumerate(socks):
+            h.check(h.recv_exact(s, SIZE) == pat.at(rounds * SIZE + i, SIZE),
+                    f"connection {i}, round {rounds}: other bytes than were sent")
+            total += SIZE
+        rounds += 1
+        longest = max(longest, time.monotonic() - began)
+        h.mark(f"round{rounds}")
+    for s in socks:
+        h.finish(s)
+    return total, rounds, longest
+
+
+def run(t):
+    if t.family != "smc":
+        return
+    from smcvm.links import card_up, groups, several
+    several(t, wmem=16384, rmem=16384)
+    s = t.half(t.a, server, port=PORT, count=CONNS)
+    s.expect("listening")
+    c = t.half(t.b, client, port=PORT, count=CONNS)
+    t.expect_all("connected", c)
+    t.expect_all("accepted", s)
+
+    def links(vm):
+        return [sum(x.state == "ACTIVE" for x in g.links) for g in groups(vm)
+                if g.state == "ACTIVE"]
+
+    def all_up():
+        return all(links(vm) == [2] * 4 for vm in (t.a, t.b))
+
+    t.wait(all_up, "four link groups of two links", 30)
+    started = [{n: t.stat(vm, n) for n in ("link_down", "conn_moved")} for vm in (t.a, t.b)]
+    flaps, end = 0, time.monotonic() + (300 if t.long else 30)
+    while time.monotonic() < end:
+        vm = (t.a, t.b)[flaps % 2]
+        began = time.monotonic()
+        vm.run("ip link set eth1 down")
+        time.sleep(max(0, EVERY / 2 - (time.monotonic() - began)))
+        card_up(t, vm, 1)
+        time.sleep(max(0, EVERY - (time.monotonic() - began)))
+        flaps += 1
+        t.check(c.rc is None and s.rc is None, f"after {flaps} flaps:\n{c.explain()}\n"
+                f"{s.explain()}")
+    t.wait(all_up, "four link groups of two links again", 40)
+    c.gate("stop")
+    t.wait_all(c, s)
+    total, rounds, longest = c.value
+    t.equal(s.value, total, "bytes that the server has sent back")
+    for vm, start in zip((t.a, t.b), started):
+        for name, least in (("link_down", 8), ("conn_moved", CONNS)):
+            grown = t.stat(vm, name) - start[name]
+            t.check(grown >= least, f"{vm.name}: {name} has grown by {grown}")
+        t.no_sockets(vm, PORT)
+    t.note(f"{flaps} flaps, {rounds} rounds, the longest took {longest:.1f} s")
