@@ -237,7 +237,8 @@ static bool lgr_link_is_ready(const struct smc_link *link)
  * @buf: from smc_lgr_add_buf()
  *
  * One link that fails is the business of the LLC engine, as long as there is
- * another one. On failure smc_lgr_drop_buf() is due.
+ * another one. A link that works without knowing the area would fail later, when
+ * it is used there. On failure smc_lgr_drop_buf() is due.
  *
  * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock.
  * Return: 0; -ECONNABORTED if there is no link; or what smc_buf_register()
@@ -245,7 +246,7 @@ static bool lgr_link_is_ready(const struct smc_link *link)
  */
 int smc_lgr_register_buf(struct smc_link_group *lgr, struct smc_buf *buf)
 {
-	int rc = -ECONNABORTED, err;
+	int rc = -ECONNABORTED, missing = 0, err;
 	struct smc_link *link;
 	bool has_one = false;
 	int i;
@@ -256,11 +257,14 @@ int smc_lgr_register_buf(struct smc_link_group *lgr, struct smc_buf *buf)
 		if (!link)
 			continue;
 		err = lgr_link_is_ready(link) ? smc_buf_register(buf, &link->wr, i) : 0;
-		has_one |= !err && lgr_link_is_ready(link);
 		if (err)
 			rc = err;
+		if (lgr_link_is_ready(link)) {
+			has_one |= !err;
+			missing = err ?: missing;
+		}
 		smc_link_exit(link);
 	}
 	smc_link_end_map(lgr);
-	return has_one ? 0 : rc;
+	return has_one ? missing : rc;
 }

@@ -10,6 +10,7 @@
 #include "../../../net/smc/smc_net.c"
 #include "../../../net/smc/smc_core.c"
 #include "../../../net/smc/smc_link.c"
+#include "../../../net/smc/smc_grow.c"
 #include "../../../net/smc/smc_move.c"
 #include "../../../net/smc/smc_life.c"
 #include "../../../net/smc/smc_conn.c"
@@ -978,6 +979,34 @@ static struct smc_link *core_second(struct kunit *test, struct smc_link *one)
 	return link;
 }
 
+/* What one link has no memory for is not announced: the peer would break that link. */
+static void rkey_02_an_area_is_known_on_every_link_that_works(struct kunit *test)
+{
+	struct smc_link *one = core_server_up(test);
+	struct smc_link *two = core_second(test, one);
+	struct ib_mr mr[2] = { { .lkey = 0x11 }, {} };
+	struct smc_buf *buf;
+
+	buf = kunit_kzalloc(test, sizeof(*buf), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	buf->kind = SMC_BUF_RMB;
+	buf->map[one->index].mr = &mr[0];
+	buf->map[two->index].mr = &mr[1];
+	set_bit(SMC_WR_IS_OPEN, &one->wr.flags);
+	set_bit(SMC_WR_IS_OPEN, &two->wr.flags);
+	KUNIT_EXPECT_EQ(test, smc_lgr_register_buf(one->lgr, buf), -ENOMEM);
+
+	/* where the link has failed of it, the other one will do */
+	set_bit(SMC_WR_IS_REPORTED, &two->wr.flags);
+	KUNIT_EXPECT_EQ(test, smc_lgr_register_buf(one->lgr, buf), 0);
+	clear_bit(SMC_WR_IS_REPORTED, &two->wr.flags);
+
+	mr[1].lkey = 0x22;
+	KUNIT_EXPECT_EQ(test, smc_lgr_register_buf(one->lgr, buf), 0);
+	KUNIT_EXPECT_TRUE(test, buf->map[one->index].is_registered);
+	KUNIT_EXPECT_TRUE(test, buf->map[two->index].is_registered);
+}
+
 static void core_lose(struct smc_link *link)
 {
 	struct smc_link_group *lgr = link->lgr;
@@ -1174,6 +1203,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(an_element_that_cannot_be_is_refused),
 	KUNIT_CASE(peer_03_the_end_of_a_group_cuts_its_connections),
 	KUNIT_CASE(abrt_13_an_element_the_peer_may_write_to_stays_unused),
+	KUNIT_CASE(rkey_02_an_area_is_known_on_every_link_that_works),
 	KUNIT_CASE(fail_01_fail_16_connections_leave_a_link_that_is_lost),
 	KUNIT_CASE(rkey_22_the_peer_may_tell_by_another_link_than_ours),
 	KUNIT_CASE(fail_04_what_is_in_flight_ends_first),
