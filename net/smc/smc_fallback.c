@@ -214,12 +214,15 @@ static void smc_fallback_carry(const struct sock *sk, struct sock *tsk,
 /* The signals of a connection that TCP could not send while the file was ours. */
 static void smc_fallback_signal(struct sock *tsk)
 {
+	/* the application may be closing the file */
+	read_lock_bh(&tsk->sk_callback_lock);
 	sk_wake_async(tsk, SOCK_WAKE_IO, POLL_OUT);
 	if (!skb_queue_empty_lockless(&tsk->sk_receive_queue) ||
 	    READ_ONCE(tsk->sk_shutdown) & RCV_SHUTDOWN)
 		sk_wake_async(tsk, SOCK_WAKE_WAITD, POLL_IN);
 	if (READ_ONCE(tcp_sk(tsk)->urg_data))
 		sk_send_sigurg(tsk);
+	read_unlock_bh(&tsk->sk_callback_lock);
 }
 
 /**
@@ -256,6 +259,11 @@ void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
 	trace_smc_switch_to_fallback(smc, tsk, smc->fallback);
 
 	clear_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
+	/* Whoever sees TCP's sock can close the file without us: then @tsk goes
+	 * with the last reference, and @sock after a grace period.
+	 */
+	sock_hold(tsk);
+	rcu_read_lock();
 	/* Pairs with the acquire in smc_sock_enter(): who sees TCP's sock
 	 * forwards to TCP's operations, whichever of the two are in place.
 	 */
@@ -272,7 +280,9 @@ void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
 					   EPOLLWRNORM | EPOLLRDHUP);
 	if (inet_sk(tsk)->inet_dport)
 		smc_fallback_signal(tsk);
+	rcu_read_unlock();
 	smc_orphan_keep(smc, tsk);
+	sock_put(tsk);
 	module_put(THIS_MODULE);
 }
 
