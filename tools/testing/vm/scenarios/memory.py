@@ -240,7 +240,8 @@ def all_back(t, what):
 def bounded(t, n):
     """With no room for unused rings an area goes with its last connection."""
     for vm in (t.a, t.b):
-        t.set(vm, spare_mem=0)
+        # each connection waits for areas, of which one is added or dropped at a time
+        t.set(vm, spare_mem=0, clc_timeout_ms=60000)
         vm.write("/proc/sys/vm/drop_caches", "2")
     all_back(t, "first")
     halves = opened(t, 5303, n)
@@ -255,6 +256,7 @@ def bounded(t, n):
            cargs=dict(threads=threads, rounds=rounds))
     all_back(t, "after some came while others went")
     t.restore("spare_mem")
+    t.restore("clc_timeout_ms")
 
 
 def accepted(t, n):
