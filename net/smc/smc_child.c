@@ -114,10 +114,12 @@ void smc_child_look(struct smc_sock *child)
  */
 void smc_child_done(struct smc_sock *child, bool is_good)
 {
-	if (is_good && child->is_deferred)
+	if (is_good && child->is_deferred) {
+		smc_sock_defer_child(child);
 		smc_child_look(child);
-	else
+	} else {
 		smc_child_finish(child, is_good);
+	}
 }
 
 /**

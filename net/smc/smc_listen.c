@@ -24,17 +24,31 @@
 /* Handshakes of one listener at a time above which SMC is not offered. */
 #define SMC_LISTEN_CONGESTED	128
 
-/* Asked by TCP for each SYN of a listener with SMC_LIMIT_HS. */
-static bool smc_listen_is_congested(const struct sock *tsk)
+/* Children that only wait for the first byte of their peer cost no work. */
+static bool smc_listen_is_congested(const struct smc_sock *smc)
+{
+	int under_way = READ_ONCE(smc->nr_handshakes) - READ_ONCE(smc->nr_deferred);
+
+	return READ_ONCE(smc->limits_handshakes) && under_way > SMC_LISTEN_CONGESTED;
+}
+
+/*
+ * Asked by TCP for each SYN, whose answer carries the option or not. TCP remembers
+ * the answer until the connection is there, and the client believes it. So this,
+ * and not the mark that says whether TCP knows of the option, is changed while the
+ * socket listens: who was offered SMC sends a CLC message, whatever has changed
+ * meanwhile. OPT-08.
+ */
+static bool smc_listen_offers_no_smc(const struct sock *tsk)
 {
 	const struct smc_sock *smc;
-	bool is_congested;
+	bool offers_none;
 
 	rcu_read_lock();
 	smc = rcu_dereference_sk_user_data(tsk);
-	is_congested = smc && READ_ONCE(smc->nr_handshakes) > SMC_LISTEN_CONGESTED;
+	offers_none = smc && (READ_ONCE(smc->is_eager_tcp) || smc_listen_is_congested(smc));
 	rcu_read_unlock();
-	return is_congested;
+	return offers_none;
 }
 
 /**
@@ -54,8 +68,7 @@ int smc_listen_start(struct smc_sock *smc, int backlog)
 
 	if (is_first) {
 		smc_tcp_offer(smc, true);
-		if (smc->limits_handshakes)
-			tcp_sk(smc->tcp->sk)->smc_hs_congested = smc_listen_is_congested;
+		tcp_sk(smc->tcp->sk)->smc_hs_congested = smc_listen_offers_no_smc;
 		/* a child may come before kernel_listen() returns */
 		smc_tcp_watch(smc, SMC_TCP_LISTENING);
 		sk->sk_state = SMC_STATE_LISTEN;
@@ -83,7 +96,6 @@ void smc_listen_stop(struct smc_sock *smc)
 
 	smc_sock_stop_listening(smc);
 	smc_tcp_unwatch(smc);
-	tcp_sk(smc->tcp->sk)->smc_hs_congested = NULL;
 	smc_tcp_shutdown(smc, SHUT_RDWR);
 	/* in this order: a handshake that ends moves to the accept queue */
 	smc_hs_drop_handshakes(smc);

@@ -106,7 +106,7 @@ static int opt_set_smc(struct smc_sock *smc, int optname, sockptr_t optval, unsi
 		return -EINVAL;
 	if (copy_from_sockptr(&val, optval, sizeof(val)))
 		return -EFAULT;
-	smc->limits_handshakes = !!val;
+	WRITE_ONCE(smc->limits_handshakes, !!val);
 	return 0;
 }
 
@@ -188,7 +188,7 @@ static int opt_set_ours(struct smc_sock *smc, int optname, sockptr_t optval, uns
  * @reason: for those who ask why
  *
  * A new socket becomes a TCP socket; a listening one makes TCP sockets from
- * now on.
+ * now on. It still answers to whom it has offered SMC before, with a Decline.
  *
  * Context: Process context, may sleep. Expects the socket lock held.
  * Return: 0; -EINVAL when there is a connection or an attempt at one.
@@ -200,11 +200,13 @@ int smc_opt_stay_with_tcp(struct smc_sock *smc, struct socket *sock, enum smc_de
 	if (!smc->tcp || (!is_listening && !opt_is_new(smc)))
 		return -EINVAL;
 	smc_opt_settle(smc);
-	smc_tcp_offer(smc, false);
 	smc->fallback = reason;
-	smc->is_eager_tcp = true;
-	if (!is_listening)
-		smc_fallback_graft(smc, sock);
+	/* a listener asks for itself when a SYN comes, smc_listen_offers_no_smc() */
+	WRITE_ONCE(smc->is_eager_tcp, true);
+	if (is_listening)
+		return 0;
+	smc_tcp_offer(smc, false);
+	smc_fallback_graft(smc, sock);
 	return 0;
 }
 

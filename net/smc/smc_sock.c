@@ -441,8 +441,28 @@ static bool smc_sock_unlist(struct smc_sock *listener, struct smc_sock *child)
 		return false;
 	list_del_init(&child->queue_node);
 	listener->nr_handshakes--;
+	listener->nr_deferred -= child->is_silent;
 	listener->hs_bytes -= child->hs_bytes;
+	child->is_silent = false;
 	return true;
+}
+
+/**
+ * smc_sock_defer_child() - a handshake has ended, but the child keeps its place
+ * @child: between smc_sock_add_handshake() and smc_sock_end_handshake()
+ *
+ * Context: Process context.
+ */
+void smc_sock_defer_child(struct smc_sock *child)
+{
+	struct smc_sock *listener = child->listener;
+
+	spin_lock(&listener->accept_lock);
+	if (!list_empty(&child->queue_node)) {
+		listener->nr_deferred += !child->is_silent;
+		child->is_silent = true;
+	}
+	spin_unlock(&listener->accept_lock);
 }
 
 /**

@@ -77,12 +77,14 @@ enum smc_pending {
  * @hs: the handshake under way, that of @hs_work alone
  * @hs_deadline: of the first CLC message, jiffies
  * @listener: of a child that has not been accepted yet; a reference
- * @accept_lock: guards the seven members that follow, and @hs_bytes of children
+ * @accept_lock: guards the eight members that follow, and @hs_bytes and
+ *	@is_silent of children
  * @accept_q: children ready for accept(), oldest first
  * @handshakes: children before that, oldest first, none after the listener was
  *	closed
  * @nr_accept_q: length of @accept_q
  * @nr_handshakes: length of @handshakes
+ * @nr_deferred: of them those that have ended, and wait for the first byte
  * @hs_bytes: what @handshakes cost, or at a child what it adds to that
  * @nr_counted: length of @accept_q, as TCP's accept queue of @tcp was told
  * @queue_node: this child in one of its listener's two lists
@@ -96,6 +98,7 @@ enum smc_pending {
  * @has_missed: a poller in SMC_TCP_PLAIN found the lock taken: who falls back has
  *	to wake it
  * @defer_end: when @is_deferred ends, jiffies; const once the handshake may begin
+ * @is_silent: counted in @nr_deferred of @listener; under its @accept_lock
  * @is_deferred: accept() is to wait for the peer's first byte; cleared by @hs_work
  * @has_spoken: of a child with @is_deferred: data came, or their end
  * @is_child: made by a listener; const once its handshake may begin
@@ -144,6 +147,7 @@ struct smc_sock {
 	struct list_head handshakes;
 	unsigned int nr_accept_q;
 	unsigned int nr_handshakes;
+	unsigned int nr_deferred;
 	unsigned long hs_bytes;
 	unsigned int nr_counted;
 	struct list_head queue_node;
@@ -154,6 +158,7 @@ struct smc_sock {
 	int addr_len;
 	unsigned int nr_attending;
 	unsigned long defer_end;
+	bool is_silent;
 	bool is_deferred;
 	bool has_spoken;
 	bool is_child;
@@ -201,6 +206,7 @@ void smc_sock_queue_delayed(struct smc_sock *smc, struct delayed_work *work,
 void smc_sock_pend(struct smc_sock *smc, enum smc_pending what);
 
 bool smc_sock_add_handshake(struct smc_sock *listener, struct smc_sock *child);
+void smc_sock_defer_child(struct smc_sock *child);
 bool smc_sock_is_handshaking(struct smc_sock *child);
 bool smc_sock_end_handshake(struct smc_sock *child, bool is_ready);
 void smc_sock_stop_listening(struct smc_sock *listener);
