@@ -174,6 +174,21 @@ static int smc_diag_put_tail(struct sk_buff *skb, u8 shutdown, u32 reason, u32 p
 	return nla_put(skb, SMC_DIAG_FALLBACK, sizeof(fallback), &fallback);
 }
 
+static int smc_diag_put_listeninfo(struct sk_buff *skb, const struct smc_sock *smc)
+{
+	const struct sock *tsk = smc->tcp->sk;
+	u32 handshakes = READ_ONCE(smc->nr_handshakes);
+	u32 deferred = READ_ONCE(smc->nr_deferred);
+	struct smc_diag_listeninfo info = {
+		.queue = READ_ONCE(tsk->sk_ack_backlog),
+		.queue_max = READ_ONCE(tsk->sk_max_ack_backlog),
+		.handshakes = handshakes - min(handshakes, deferred),
+		.deferred = deferred,
+	};
+
+	return nla_put(skb, SMC_DIAG_LISTENINFO, sizeof(info), &info);
+}
+
 /* Called with the list's lock held: the socket and its inner one stay. */
 static int smc_diag_visit(struct sock *sk, void *arg)
 {
@@ -201,6 +216,8 @@ static int smc_diag_visit(struct sock *sk, void *arg)
 		rc = smc_diag_put_conninfo(w->skb, &smc->conn);
 	if (!rc && w->wanted & SMC_DIAG_WANT(SMC_DIAG_LGRINFO))
 		rc = smc_diag_put_lgrinfo(w->skb, &smc->conn);
+	if (!rc && msg->state == SMC_DIAG_ST_LISTEN)
+		rc = smc_diag_put_listeninfo(w->skb, smc);
 	if (!rc)
 		rc = smc_diag_put_tail(w->skb, READ_ONCE(sk->sk_shutdown) & SHUTDOWN_MASK,
 				       smc->fallback, smc->peer_diagnosis);

@@ -20,6 +20,7 @@ static_assert(sizeof(struct smc_diag_msg) == 64, "answer");
 static_assert(sizeof(struct smc_diag_conninfo) == 76, "connection");
 static_assert(sizeof(struct smc_diag_lgrinfo) == 147, "link");
 static_assert(sizeof(struct smc_diag_linkinfo) == 12, "more of the link");
+static_assert(sizeof(struct smc_diag_listeninfo) == 16, "listener");
 static_assert(sizeof(struct smc_diag_fallback) == 8, "fallback");
 static_assert(sizeof(struct smc_diag_dmbinfo) == 56, "SMC-D");
 
@@ -64,7 +65,7 @@ static bool fetch(struct nlattr **tb, int type, void *to, size_t size)
 /* Returns 0, or a negative NLE code if the message is no answer of ours. */
 int diag_parse(struct nlmsghdr *nlh, struct diag_sock *sock)
 {
-	struct nlattr *tb[SMC_DIAG_LINKINFO + 1];
+	struct nlattr *tb[SMC_DIAG_LISTENINFO + 1];
 	int err;
 
 	memset(sock, 0, sizeof(*sock));
@@ -72,7 +73,7 @@ int diag_parse(struct nlmsghdr *nlh, struct diag_sock *sock)
 		return -NLE_MSGTYPE_NOSUPPORT;
 	if (!nlmsg_valid_hdr(nlh, sizeof(sock->msg)))
 		return -NLE_MSG_TOOSHORT;
-	err = nlmsg_parse(nlh, sizeof(sock->msg), tb, SMC_DIAG_LINKINFO, NULL);
+	err = nlmsg_parse(nlh, sizeof(sock->msg), tb, SMC_DIAG_LISTENINFO, NULL);
 	if (err < 0)
 		return err;
 
@@ -85,6 +86,8 @@ int diag_parse(struct nlmsghdr *nlh, struct diag_sock *sock)
 			       sizeof(sock->link));
 	sock->has_group = fetch(tb, SMC_DIAG_LINKINFO, &sock->group,
 				sizeof(sock->group));
+	sock->has_queue = fetch(tb, SMC_DIAG_LISTENINFO, &sock->queue,
+				sizeof(sock->queue));
 	/* Text from the kernel ends inside its field. */
 	sock->link.ibname[SMC_DIAG_IBNAME_LEN - 1] = '\0';
 	sock->link.gid[SMC_DIAG_GID_LEN - 1] = '\0';

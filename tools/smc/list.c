@@ -89,6 +89,10 @@ static void print_text(const struct diag_sock *sock, bool verbose)
 		       sock->group.user_id, sock->group.peer_user_id,
 		       sock->group.nr_links,
 		       sock->group.nr_links < 2 ? ", no redundancy" : "");
+	if (sock->has_queue)
+		printf("\tfor accept: %u, at most %u, in handshakes: %u, silent: %u\n",
+		       sock->queue.queue, sock->queue.queue_max,
+		       sock->queue.handshakes, sock->queue.deferred);
 	if (!sock->has_conn)
 		return;
 	printf("\ttoken %08x, rings: send %u, receive %u, peer %u\n",
@@ -155,6 +159,16 @@ static void link_json(struct json *json, const struct diag_sock *sock)
 	json_close(json, '}');
 }
 
+static void queue_json(struct json *json, const struct diag_sock *sock)
+{
+	json_open(json, "listener", '{');
+	json_number(json, "queue", sock->queue.queue);
+	json_number(json, "queue_max", sock->queue.queue_max);
+	json_number(json, "handshakes", sock->queue.handshakes);
+	json_number(json, "deferred", sock->queue.deferred);
+	json_close(json, '}');
+}
+
 static void print_json(struct json *json, const struct diag_sock *sock)
 {
 	const struct inet_diag_sockid *id = &sock->msg.id;
@@ -177,6 +191,8 @@ static void print_json(struct json *json, const struct diag_sock *sock)
 		conn_json(json, &sock->conn);
 	if (sock->has_link)
 		link_json(json, sock);
+	if (sock->has_queue)
+		queue_json(json, sock);
 	json_close(json, '}');
 }
 

@@ -41,9 +41,11 @@ struct diag_sock {
 	bool has_conn;
 	bool has_link;
 	bool has_group;
+	bool has_queue;
 	struct smc_diag_conninfo conn;
 	struct smc_diag_lgrinfo link;
 	struct smc_diag_linkinfo group;
+	struct smc_diag_listeninfo queue;
 	struct smc_diag_fallback fallback;
 };
 

@@ -29,6 +29,7 @@ enum smc_diag_attr {
 	SMC_DIAG_MAX		= 5,
 	/* of this module, far from what others may add */
 	SMC_DIAG_LINKINFO	= 64,	/* with LGRINFO: struct smc_diag_linkinfo */
+	SMC_DIAG_LISTENINFO	= 65,	/* of a listener: struct smc_diag_listeninfo */
 };
 
 #define SMC_DIAG_WANT(attr)	(1 << ((attr) - 1))
@@ -114,6 +115,14 @@ struct smc_diag_linkinfo {
 	__u32	peer_user_id;
 	__u8	nr_links;		/* that can carry data; 1: no redundancy */
 	__u8	pad[3];
+};
+
+/* What waits at a listener; 16 bytes */
+struct smc_diag_listeninfo {
+	__u32	queue;			/* connections for accept(), as in TCP_INFO */
+	__u32	queue_max;		/* the backlog of listen() */
+	__u32	handshakes;		/* of SMC under way */
+	__u32	deferred;		/* done, but for the peer's first byte */
 };
 
 /* Why the socket uses TCP; 8 bytes, both zero if it does not */

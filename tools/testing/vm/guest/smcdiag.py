@@ -75,6 +75,10 @@ def linkinfo(d):
     return {"uid": uid, "peer_uid": peer_uid, "links": links}
 
 
+def listeninfo(d):
+    return dict(zip(("queue", "queue_max", "handshakes", "deferred"), struct.unpack("=IIII", d)))
+
+
 def message(d):
     family, state, mode = d[0], d[1], d[2]
     sport, dport = struct.unpack_from(">HH", d, 4)
@@ -90,6 +94,8 @@ def message(d):
             out["lgr"] = lgrinfo(val)
         elif kind == 64:
             out["group"] = linkinfo(val)
+        elif kind == 65:
+            out["listener"] = listeninfo(val)
         elif kind == 3:
             out["shutdown"] = val[0]
         elif kind == 5:

@@ -142,6 +142,22 @@ def silent(h, port, n):
         s.close()
 
 
+def shows(t, port, **want):
+    """What sock_diag says of the listener, by and by, and the tool as well."""
+    from smcvm import kernel
+    seen = []
+
+    def there():
+        seen[:] = [s["listener"] for s in t.a.sockets() if s["sport"] == port and
+                   "listener" in s]
+        return seen and want.items() <= seen[0].items()
+    t.wait(there, f"{want} of the listener", 30)
+    text = t.a.run(f"{t.guest_path(kernel.user_tool('smc'))} list -v").out
+    line = "for accept: {queue}, at most {queue_max}, in handshakes: {handshakes}, " \
+           "silent: {deferred}".format(**seen[0])
+    t.check(line in text, f"'{line}' is not in\n{text}")
+
+
 def turns(t):
     t.step("a SYN is under way when the listener turns to TCP")
     s = t.half(t.a, turning, port=5800)
@@ -161,13 +177,13 @@ def crowded(t):
     raw = t.half(t.b, half_way, port=5801)
     n = raw.expect("crowded", t.left())["n"]
     t.check(LIMIT < n < LIMIT + 32, f"{n} silent clients until SMC was offered no more")
+    shows(t, 5801, handshakes=n, deferred=0, queue_max=256)
     before = t.stat(t.b, "client_smc")
     t.wait_all(t.half(t.b, requests, port=5801))
     t.equal(t.stat(t.b, "client_smc"), before, "clients with SMC")
     raw.gate("leave")
     raw.expect("left", t.left())
-    t.wait(lambda: len([x for x in t.a.sockets() if x["sport"] == 5801]) == 1,
-           "end of the silent clients", 30)
+    shows(t, 5801, handshakes=0)
     s.gate("again")
     t.wait_all(t.half(t.b, requests, port=5801))
     t.equal(t.stat(t.b, "client_smc"), before + 1, "clients with SMC again")
@@ -184,6 +200,7 @@ def deferred(t):
     c = t.half(t.b, silent, port=5802, n=n)
     c.expect("spoke", t.left())
     t.mode(t.b, "SMC-R", 5802, n + 1)
+    shows(t, 5802, handshakes=0, deferred=n, queue=0)
     c.gate("end")
     t.wait_all(c)
     s.gate("again")
