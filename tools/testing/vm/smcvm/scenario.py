@@ -85,7 +85,7 @@ class Case:
 class Test:
     """The t of run(t)."""
 
-    def __init__(self, pair, case, outdir, long=False):
+    def __init__(self, pair, case, outdir, long=False, patience=1):
         self.pair = pair
         self.case = case
         self.a, self.b = pair.a, pair.b
@@ -95,10 +95,11 @@ class Test:
         self.ipv = case.ipv
         self.kind = case.kind
         self.slow = pair.slow
+        self.patience = patience
         self.outdir = outdir
         self.long = long
         self.rebooted = set()
-        self.timeout = case.scenario.timeout * pair.slow
+        self.timeout = case.scenario.timeout * pair.slow * patience
         self.end = time.monotonic() + self.timeout
         self.count0 = {}
         self.changed = {}
@@ -245,7 +246,8 @@ class Test:
 
     def wait(self, cond, what, timeout=None):
         """Wait until COND() holds; returns its value."""
-        end = time.monotonic() + min(timeout * self.slow if timeout else 1e9, self.left())
+        end = time.monotonic() + min(
+            timeout * self.slow * self.patience if timeout else 1e9, self.left())
         while True:
             val = cond()
             if val:
