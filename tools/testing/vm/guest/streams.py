@@ -41,8 +41,6 @@ class Stream:
         self.gap = 0
         self.stop = threading.Event()
         self.err = []
-        if self.kind == "urgent":
-            s.setsockopt(socket.SOL_SOCKET, socket.SO_OOBINLINE, 1)
         self.threads = [threading.Thread(target=self.guard, args=(f,), daemon=True)
                         for f in (self.send, self.recv)]
         for th in self.threads:
@@ -167,14 +165,23 @@ def ends_of(h, streams, end):
     return pump(h, streams)
 
 
+def keep_in_line(s):
+    """Before the first urgent byte may come; who reads later would miss it."""
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_OOBINLINE, 1)
+    return s
+
+
 def server(h, port, count=4, end="stop"):
-    ls = h.listen(port)
+    ls = h.listen(port, mark=False)
+    keep_in_line(ls)
+    h.mark("listening")
     socks = [h.accept(ls) for _ in range(count)]
     ls.close()
     return ends_of(h, [Stream(h, s, i, True) for i, s in enumerate(socks)], end)
 
 
 def client(h, port, count=4, end="stop"):
-    socks = [h.connect(port) for _ in range(count)]
+    # the server sends when all are there
+    socks = [keep_in_line(h.connect(port)) for _ in range(count)]
     h.mark("connected")
     return ends_of(h, [Stream(h, s, i, False) for i, s in enumerate(socks)], end)

@@ -100,9 +100,13 @@ class Streams:
     def have(self, links, what="links"):
         """Wait until both sides have so many active links and no other queue pair."""
         t = self.t
-        t.wait(lambda: all(len(active(vm)) == links and t.queue_pairs(vm) == links
-                           for vm in (t.a, t.b)),
-               f"{links} {what} on either side", 30)
+
+        def there():
+            for p in (self.s, self.c):
+                t.check(p.rc is None, p.explain())
+            return all(len(active(vm)) == links and t.queue_pairs(vm) == links
+                       for vm in (t.a, t.b))
+        t.wait(there, f"{links} {what} on either side", 30)
 
     def lose(self, what, down, mend, links=2):
         """Lose a link and get it back while the streams run; how long they stood still.
