@@ -97,6 +97,8 @@ void smc_listen_stop(struct smc_sock *smc)
 	smc_sock_stop_listening(smc);
 	smc_tcp_unwatch(smc);
 	smc_tcp_shutdown(smc, SHUT_RDWR);
+	/* no SYN comes any more */
+	tcp_sk(smc->tcp->sk)->smc_hs_congested = NULL;
 	/* in this order: a handshake that ends moves to the accept queue */
 	smc_hs_drop_handshakes(smc);
 	while ((child = smc_sock_next_child(smc)))

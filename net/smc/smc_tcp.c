@@ -251,8 +251,9 @@ static void smc_tcp_restore_locked(struct sock *sk)
 	lockdep_assert_held(&sk->sk_callback_lock);
 	if (!psock)
 		rcu_assign_sk_user_data(sk, NULL);
-	/* of a listener, or a child's copy of it */
-	tcp_sk(sk)->smc_hs_congested = NULL;
+	/* a child's copy; that of a listener may be about to be called */
+	if (sk->sk_state != TCP_LISTEN)
+		tcp_sk(sk)->smc_hs_congested = NULL;
 	sk->sk_state_change = smc_tcp_own.state_change;
 	/* what it calls behind its own, and puts back when it goes */
 	if (psock && psock->saved_data_ready)
