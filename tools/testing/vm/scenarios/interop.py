@@ -8,7 +8,6 @@ second link that nobody offers, none for a CLC message.
 covers: CLC-05 FC-06 FC-10 SC-05 RKEY-04 RKEY-16 CLOSE-26 ABRT-05 ERR-27
 """
 import errno
-import os
 import select
 import socket
 import struct
@@ -99,18 +98,13 @@ def ping_client(h, port, n):
     return took / n
 
 
-def add_eid(t, vm, eid=EID):
-    vm.run(f"python3 {t.guest_path(os.path.join(os.path.dirname(__file__), UEID))} {eid}")
-
-
-UEID = "../../../bench/ueid"
-
-
 def set_up(t, sides):
     """Both modules anew, with an EID in common; the machine that has ours."""
+    # counters are looked at as they are
+    t.pair.load_all(("none", "none"))
     t.pair.load_all(sides, 0)
     for vm in (t.a, t.b):
-        add_eid(t, vm)
+        t.ueid(vm, EID)
     ours = t.a if sides[0] == "ours" else t.b
     t.changed = {}
     t.set(ours, peer_memory_ms=0)
@@ -196,8 +190,7 @@ def crowd(t):
 
 def without_eid(t, ours):
     """Nothing in common: TCP, at once, with the bytes in order."""
-    smc = f"python3 {t.guest_path(os.path.join(os.path.dirname(__file__), UEID))}"
-    ours.run(f"{smc} --flush")
+    t.ueid(ours, "--flush")
     t.rdma_start()
     s = t.half(t.a, stream_server, port=PORT + 7, n_in=100_003, n_out=50_001)
     s.expect("listening")

@@ -4,7 +4,6 @@
 covers: GEN-01 GEN-04 API-01
 """
 import json
-import os
 import re
 
 kernels = ("stock",)
@@ -12,7 +11,6 @@ dialects = (0,)
 sides = ("ours", "stock")
 timeout = 120
 EID = "SMC-BENCH.INTEROP"
-UEID = "../../../bench/ueid"
 PORT = 5201
 REDIS = 6379
 
@@ -60,7 +58,7 @@ def run(t):
         t.step("modules: " + " ".join(sides_now))
         t.pair.load_all(sides_now, 0)
         for vm in (t.a, t.b):
-            vm.run(f"python3 {t.guest_path(os.path.join(os.path.dirname(__file__), UEID))} {EID}")
+            t.ueid(vm, EID)
         t.note(" and ".join(sides_now))
         iperf3(t, env)
         redis(t, env)

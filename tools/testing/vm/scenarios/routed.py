@@ -3,8 +3,6 @@
 
 covers: FC-03 SEC-02 CLC-05
 """
-import os
-
 from common import requests, serve, stream_client, stream_server
 
 nics = 2
@@ -13,14 +11,9 @@ dialects = (0,)
 timeout = 90
 PORT = 5096
 EID = "SMC-BENCH.ROUTED"
-UEID = "../../../bench/ueid"
 N_IN, N_OUT = 300_007, 200_003
 # the network card that each machine keeps
 CARD = {"a": 0, "b": 1}
-
-
-def ueid(t, vm, arg):
-    vm.run(f"python3 {t.guest_path(os.path.join(os.path.dirname(__file__), UEID))} {arg}")
 
 
 def rdma_sent(t):
@@ -78,7 +71,7 @@ def run(t):
         try:
             talk(t, router, "TCP", 0x05000000)
             for vm in (t.a, t.b):
-                ueid(t, vm, EID)
+                t.ueid(vm, EID)
             talk(t, router, "SMC-R")
             before = [t.stat(vm, "client_smc") + t.stat(vm, "server_smc")
                       for vm in (t.a, t.b)]
@@ -89,5 +82,5 @@ def run(t):
         finally:
             for vm in (t.a, t.b):
                 if vm.alive():
-                    ueid(t, vm, "--flush")
+                    t.ueid(vm, "--flush")
             join(t)

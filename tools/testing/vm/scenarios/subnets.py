@@ -7,8 +7,6 @@ limit are those of a routed network.
 
 covers: FC-03 SEC-02 CLC-05
 """
-import os
-
 from common import requests, serve, stream_client, stream_server
 
 ipv = (4,)
@@ -16,7 +14,6 @@ dialects = (0,)
 timeout = 60
 PORT = 5095
 EID = "SMC-BENCH.SUBNETS"
-UEID = "../../../bench/ueid"
 ADDR = {"a": "10.44.0.1", "b": "10.45.0.1"}
 
 
@@ -33,10 +30,6 @@ def set_routes(t, how):
     for vm, peer in ((t.a, t.b), (t.b, t.a)):
         via = "dev eth0" if how == "direct" else f"via {peer.ip}"
         vm.run(f"ip route replace {ADDR[peer.name]}/32 {via} src {ADDR[vm.name]}")
-
-
-def ueid(t, vm, arg):
-    vm.run(f"python3 {t.guest_path(os.path.join(os.path.dirname(__file__), UEID))} {arg}")
 
 
 def talk(t, mode, reason=None, addr=ADDR["a"]):
@@ -67,7 +60,7 @@ def run(t):
             talk(t, "SMC-R", addr=t.a.ip)
             talk(t, "TCP", 0x05000000)
             for vm in (t.a, t.b):
-                ueid(t, vm, EID)
+                t.ueid(vm, EID)
             talk(t, "SMC-R")
             talk(t, "SMC-R", addr=t.a.ip)
             s = t.half(t.a, serve, port=PORT, count=20)
@@ -76,7 +69,7 @@ def run(t):
             for vm in (t.a, t.b):
                 t.check(t.stat(vm, "client_smc") + t.stat(vm, "server_smc") >= 23,
                         f"{vm.name}: not all connections were SMC-R")
-                ueid(t, vm, "--flush")
+                t.ueid(vm, "--flush")
         t.step("default EID")
         t.set(t.a, default_eid=1)
         talk(t, "TCP", 0x05000000)
@@ -85,6 +78,6 @@ def run(t):
     finally:
         for vm, peer in ((t.a, t.b), (t.b, t.a)):
             if vm.alive():
-                ueid(t, vm, "--flush")
+                t.ueid(vm, "--flush")
                 vm.run(f"ip route del {ADDR[peer.name]}/32; ip addr del {ADDR[vm.name]}/24 "
                        "dev eth0", check=False)

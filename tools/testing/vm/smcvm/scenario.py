@@ -342,6 +342,11 @@ class Test:
             return {}
         return {"LD_PRELOAD": self.guest_path(kernel.preload_library())}
 
+    def ueid(self, vm, what):
+        """Give the module of machine VM, ours or stock, an EID; "--flush" takes all."""
+        tool = os.path.join(kernel.TOP, "tools/bench/ueid")
+        vm.run(f"python3 {self.guest_path(tool)} {what}")
+
     def program(self, name, *flags):
         """Compile guest/NAME.c; its path inside the machines."""
         src = os.path.join(kernel.VM, "guest", name + ".c")
