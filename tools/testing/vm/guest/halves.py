@@ -78,6 +78,19 @@ class Pattern:
         return None
 
 
+def is_asleep(tid):
+    """Twice in a system call, and asleep: nothing of Python's takes that long."""
+    for _ in range(2):
+        with open(f"/proc/self/task/{tid}/stat", encoding="ascii") as f:
+            if f.read().rsplit(")", 1)[1].split()[0] != "S":
+                return False
+        with open(f"/proc/self/task/{tid}/syscall", encoding="ascii") as f:
+            if f.read().split()[0] in ("running", "-1", "202"):
+                return False
+        time.sleep(0.05)
+    return True
+
+
 class Sizes:
     """A repeatable sequence of odd transfer sizes from 1 to LIMIT."""
 

@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 
-from halves import libc
+from halves import is_asleep, libc
 
 timeout = 180
 ipv = (4, 6)
@@ -683,31 +683,20 @@ def sleepers(x, server):
         x.sync()
 
 
-def is_asleep(tid):
-    """Twice in a system call, and asleep: nothing of Python's takes that long."""
-    for _ in range(2):
-        with open(f"/proc/self/task/{tid}/stat", encoding="ascii") as f:
-            if f.read().rsplit(")", 1)[1].split()[0] != "S":
-                return False
-        with open(f"/proc/self/task/{tid}/syscall", encoding="ascii") as f:
-            if f.read().split()[0] in ("running", "-1", "202"):
-                return False
-        time.sleep(0.05)
-    return True
-
-
-
 def listener_closed(x, server):
     """Nobody accepted: the peer is reset."""
     if server:
         ls = x.listen()
         x.until(ls, "IN")
+        # a reset that overtakes connect() is its error
+        x.sync()
         ls.close()
         x.sync()
         return
     x.sync()
     s = x.socket()
     x.call("connect", s.connect, x.addr())
+    x.sync()
     x.sync()
     x.until(s, "ERR")
     x.ends("reset", s)
@@ -741,11 +730,11 @@ def full_backlog(x, server):
     """A backlog of 2 takes three; the fourth waits until there is room."""
     if server:
         ls = x.listen(2)
-        x.sync()
-        before = drops()
-        # who has connected may be ahead of the server
+        # who has connected may be ahead of the server, and the fourth would get in
         x.h.wait(lambda: queued(ls.getsockname()[1]) == 3, "a full queue")
         x.say("TCP_INFO of a full queue", queue_info(ls))
+        before = drops()
+        x.sync()
         x.sync()
         x.h.wait(lambda: drops() > before, "a refused SYN")
         x.sync()

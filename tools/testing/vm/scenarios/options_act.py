@@ -13,7 +13,10 @@ import resource
 import select
 import socket
 import struct
+import threading
 import time
+
+from halves import Pattern, is_asleep
 
 timeout = 90
 
@@ -239,8 +242,7 @@ def lowat_server(h, port, wait):
 
 def lowat_client(h, port, wait):
     """What cannot be sent yet stays with the program, but for so much."""
-    import halves
-    pat = halves.Pattern(9)
+    pat = Pattern(9)
     s = meet(h, port, "client", sndbuf=1 << 19)
     most = {"smc": 4096, "tcp": 1 << 17}[h.family]
     if not wait:
@@ -274,10 +276,21 @@ def lowat_client(h, port, wait):
 
 
 def naps(s):
-    """How often recv() of one byte slept."""
+    """How often recv() of one byte slept, and the byte."""
     before = resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
     data = s.recv(1)
     return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw - before, data
+
+
+def mark_asleep(h, name):
+    """The mark is set when this thread sleeps in its next call."""
+    tid = threading.get_native_id()
+
+    def watch():
+        h.wait(lambda: is_asleep(tid), "a sleeper")
+        h.mark(name)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def spin_server(h, port, rounds):
@@ -288,7 +301,10 @@ def spin_server(h, port, rounds):
         s.setsockopt(socket.SOL_SOCKET, SO_BUSY_POLL, usec)
         took[usec] = []
         for i in range(rounds):
-            h.mark(f"{usec} {i}")
+            if usec == 20_000_000:
+                h.mark(f"{usec} {i}")
+            else:
+                mark_asleep(h, f"{usec} {i}")
             n, data = naps(s)
             h.equal(data, b"x", "byte")
             took[usec].append(n)
