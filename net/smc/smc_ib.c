@@ -40,8 +40,8 @@
 
 #include "smc_compat.h"
 #include "smc_ib.h"
+#include "smc_stack.h"
 
-#define SMC_IB_MAX_STACK	8	/* network devices looked at, top to bottom */
 #define SMC_IB_NO_VLAN		0xffff	/* as rdma_read_gid_l2_fields() says it */
 #define SMC_IB_MAX_RETRIES	6	/* 7 is "for ever" to soft-RoCE */
 #define SMC_IB_RNR_RETRIES	7	/* for ever: a slow receiver is no fault */
@@ -216,33 +216,10 @@ unsigned int smc_ib_next_vector(const struct smc_ib_end *end)
 	return n % max(end->dev->ibdev->num_comp_vectors, 1);
 }
 
-static void smc_ib_stack_put(struct net_device **stack, unsigned int n)
-{
-	while (n--)
-		dev_put(stack[n]);
-}
-
-struct smc_ib_stack {
-	struct net_device *ndev[SMC_IB_MAX_STACK];
-	unsigned int n;
-};
-
-static int smc_ib_stack_push(struct net_device *ndev,
-			     struct netdev_nested_priv *priv)
-{
-	struct smc_ib_stack *stack = priv->data;
-
-	if (stack->n == SMC_IB_MAX_STACK)
-		return 1;
-	dev_hold(ndev);
-	stack->ndev[stack->n++] = ndev;
-	return 0;
-}
-
 /* What a GID has to be to serve as local end of a link. */
 struct smc_ib_wish {
 	const struct net_device *ndev;	/* where the route leads */
-	const struct net_device *own;	/* the port's network device */
+	struct net_device *own;		/* the port's network device */
 	u16 vlan;
 	bool v2_only;			/* refuse RoCE v1 GIDs ... */
 	bool mapped;			/* ... and those that do not equal this */
@@ -382,33 +359,31 @@ static int smc_ib_try_devices(struct net *net, const struct smc_ib_wish *wish,
 	return rc;
 }
 
-/* The port that suits @wish best, for @ndev or one below it. */
+/* The port that suits @wish best, for @ndev or a device below it. */
 static int smc_ib_find_below(struct net *net, struct net_device *ndev, struct smc_ib_wish *wish,
 			     struct smc_ib_end *end)
 {
-	struct smc_ib_stack stack = {};
-	struct netdev_nested_priv priv = { .data = &stack };
+	struct smc_stack stack;
 	int rc = -ENODEV;
 	unsigned int i;
 	int err;
 
-	rcu_read_lock();
-	smc_ib_stack_push(ndev, &priv);
-	netdev_walk_all_lower_dev_rcu(ndev, smc_ib_stack_push, &priv);
-	rcu_read_unlock();
-
+	wish->ndev = ndev;
 	memset(end, 0, sizeof(*end));
+	smc_stack_get(&stack, ndev);
 	down_read(&smc_ib_devices_lock);
-	for (i = 0; i < stack.n; i++) {
-		wish->own = stack.ndev[i];
+	for (i = 0; i < stack.nr; i++) {
+		if (!stack.level[i].is_usable)
+			continue;
+		wish->own = stack.level[i].ndev;
+		wish->vlan = stack.level[i].vlan;
 		err = smc_ib_try_devices(net, wish, end);
 		rc = err ? smc_ib_worse(rc, err) : 0;
 		if (!err)
 			break;
 	}
 	up_read(&smc_ib_devices_lock);
-
-	smc_ib_stack_put(stack.ndev, stack.n);
+	smc_stack_put(&stack);
 	return rc;
 }
 
@@ -416,25 +391,23 @@ static int smc_ib_find_below(struct net *net, struct net_device *ndev, struct sm
  * smc_ib_find() - the RDMA port and GID that serve a network device
  * @net: the namespace that wants to use it
  * @ndev: where the route leads; the caller holds a reference
- * @vlan: VLAN id, 0 for none
  * @end: filled on success, with a reference that smc_ib_end_put() drops;
  *	 undefined otherwise
  *
  * Looks for a port whose own network device is @ndev or one below it in the
  * device stack, each device before those it rests on. The port must be active,
  * its device accessible from @net, and it must have a GID on @ndev or on the
- * port's device, in the given VLAN. RoCE v1 GIDs go before RoCE v2 ones, and
- * among the latter IPv4 before IPv6; smc_ib_end_follow() changes that to what
- * a peer uses. RFC 7609 3.5.1.1, LG-03 (VLAN).
+ * port's device, in the VLAN in which @ndev's packets leave that (SEC-01). RoCE v1
+ * GIDs go before RoCE v2 ones, and among the latter IPv4 before IPv6;
+ * smc_ib_end_follow() changes that to what a peer uses. RFC 7609 3.5.1.1, LG-04.
  *
  * Context: Process context, may sleep (the port may be queried).
  * Return: 0, -ENODEV if nothing serves @ndev, -ENETDOWN if only a port that is
  *	   not active does.
  */
-int smc_ib_find(struct net *net, struct net_device *ndev, u16 vlan,
-		struct smc_ib_end *end)
+int smc_ib_find(struct net *net, struct net_device *ndev, struct smc_ib_end *end)
 {
-	struct smc_ib_wish wish = { .ndev = ndev, .vlan = vlan };
+	struct smc_ib_wish wish = {};
 
 	return smc_ib_find_below(net, ndev, &wish, end);
 }
@@ -443,7 +416,6 @@ int smc_ib_find(struct net *net, struct net_device *ndev, u16 vlan,
  * smc_ib_find_routed() - the RDMA port and GID for a way across subnets
  * @net: the namespace that wants to use it
  * @ndev: where the route leads; the caller holds a reference
- * @vlan: VLAN id, 0 for none
  * @addr: our address on TCP
  * @end: as with smc_ib_find()
  *
@@ -453,12 +425,10 @@ int smc_ib_find(struct net *net, struct net_device *ndev, u16 vlan,
  * Context: Process context, may sleep (the port may be queried).
  * Return: as smc_ib_find().
  */
-int smc_ib_find_routed(struct net *net, struct net_device *ndev, u16 vlan, __be32 addr,
+int smc_ib_find_routed(struct net *net, struct net_device *ndev, __be32 addr,
 		       struct smc_ib_end *end)
 {
-	struct smc_ib_wish wish = {
-		.ndev = ndev, .vlan = vlan, .v2_only = true, .mapped = true,
-	};
+	struct smc_ib_wish wish = { .v2_only = true, .mapped = true };
 
 	ipv6_addr_set_v4mapped(addr, (struct in6_addr *)wish.gid.raw);
 	return smc_ib_find_below(net, ndev, &wish, end);
@@ -806,6 +776,19 @@ static bool smc_ib_is_on_lan(const struct smc_ib_lan *lan, struct net_device *nd
 	       subnet == lan->subnet && mask == lan->mask;
 }
 
+/* The device of a VLAN of a port, or the port's own, with a reference; or NULL. */
+static struct net_device *smc_ib_vlan_ndev(struct net_device *own, u16 vlan)
+{
+	struct net_device *ndev = own;
+
+	rcu_read_lock();
+	if (own && vlan)
+		ndev = __vlan_find_dev_deep_rcu(own, htons(ETH_P_8021Q), vlan);
+	dev_hold(ndev);
+	rcu_read_unlock();
+	return ndev;
+}
+
 static int smc_ib_try_lan(struct smc_ib_dev *dev, u8 port, const struct smc_ib_lan *lan,
 			  struct smc_ib_end *end)
 {
@@ -816,14 +799,13 @@ static int smc_ib_try_lan(struct smc_ib_dev *dev, u8 port, const struct smc_ib_l
 	int rc = -ENODEV;
 
 	memset(end, 0, sizeof(*end));
-	ndev = smc_compat_ib_netdev(dev->ibdev, port);
-	if (!ndev)
-		return rc;
+	wish.own = smc_compat_ib_netdev(dev->ibdev, port);
+	ndev = smc_ib_vlan_ndev(wish.own, lan->vlan);
 	wish.ndev = ndev;
-	wish.own = ndev;
-	if (smc_ib_is_on_lan(lan, ndev))
+	if (ndev && smc_ib_is_on_lan(lan, ndev))
 		rc = smc_ib_try_port(dev, port, &wish, end);
 	dev_put(ndev);
+	dev_put(wish.own);
 	return rc || end->is_v2 == lan->is_v2 ? rc : -ENODEV;
 }
 

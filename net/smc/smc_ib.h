@@ -138,8 +138,8 @@ struct smc_ib_lan {
 int smc_ib_init(void);
 void smc_ib_exit(void);
 
-int smc_ib_find(struct net *net, struct net_device *ndev, u16 vlan, struct smc_ib_end *end);
-int smc_ib_find_routed(struct net *net, struct net_device *ndev, u16 vlan, __be32 addr,
+int smc_ib_find(struct net *net, struct net_device *ndev, struct smc_ib_end *end);
+int smc_ib_find_routed(struct net *net, struct net_device *ndev, __be32 addr,
 		       struct smc_ib_end *end);
 int smc_ib_find_any(struct net *net, struct smc_ib_end *end);
 void smc_ib_end_put(struct smc_ib_end *end);

@@ -11,7 +11,7 @@
  * or an MTU hole costs the first connection some seconds of handshake; those
  * that follow go straight to TCP until the entry has aged.
  */
-#include <linux/if_vlan.h>
+#include <linux/etherdevice.h>
 #include <linux/inetdevice.h>
 #include <linux/jhash.h>
 #include <net/addrconf.h>
@@ -247,15 +247,12 @@ enum smc_decline smc_pnet_find(struct sock *tsk, struct smc_ib_end *end,
 	enum smc_decline reason = SMC_DECLINE_NOSMCRDEV;
 	struct net_device *ndev = smc_pnet_route_dev(tsk);
 	bool found = true;
-	u16 vlan = 0;
 
 	if (!ndev)
 		return reason;
 	if (ndev->flags & IFF_LOOPBACK)
 		goto out;
-	if (is_vlan_dev(ndev))
-		vlan = vlan_dev_vlan_id(ndev);
-	if (smc_ib_find(sock_net(tsk), ndev, vlan, end))
+	if (smc_ib_find(sock_net(tsk), ndev, end))
 		goto out;
 
 	reason = SMC_DECLINE_NONE;
@@ -291,18 +288,14 @@ bool smc_pnet_find_routed(struct sock *tsk, struct smc_ib_end *end)
 {
 	struct net_device *ndev;
 	bool found = false;
-	u16 vlan = 0;
 
 	if (!smc_pnet_is_ipv4(tsk))
 		return false;
 	ndev = smc_pnet_route_dev(tsk);
 	if (!ndev)
 		return false;
-	if (is_vlan_dev(ndev))
-		vlan = vlan_dev_vlan_id(ndev);
 	if (!(ndev->flags & IFF_LOOPBACK))
-		found = !smc_ib_find_routed(sock_net(tsk), ndev, vlan,
-					    inet_sk(tsk)->inet_saddr, end);
+		found = !smc_ib_find_routed(sock_net(tsk), ndev, inet_sk(tsk)->inet_saddr, end);
 	dev_put(ndev);
 	return found;
 }

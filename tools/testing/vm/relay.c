@@ -30,7 +30,7 @@
  * Rule keys: seg=N from=NAME proto=tcp|udp|icmp|arp|roce|ip6 port=N sport=N
  * dport=N opcode=N llc=N cdc=1 clc=N flags=N (TCP flags that must be set)
  * nflags=N (that must not be) longer=N shorter=N skip=N count=N payload=1
- * at=OFF:HEX (upper layer payload bytes) find=HEX
+ * at=OFF:HEX (upper layer payload bytes) find=HEX vlan=N (0: without a tag)
  * Action keys: drop=1 delay=MS hold=N dup=1 set=OFF:HEX xor=OFF:HEX (offset
  * within the upper layer payload), share=PERCENT (act on so many of the frames)
  */
@@ -100,7 +100,7 @@ struct bytes {
 
 struct rule {
 	int id;
-	int seg, proto, port, sport, dport, opcode, llc, clc;
+	int seg, vlan, proto, port, sport, dport, opcode, llc, clc;
 	int flags, nflags, longer, shorter, payload, cdc;
 	long skip, count;
 	char from[16];
@@ -123,7 +123,7 @@ struct seg {
 struct view {
 	int proto, sport, dport;
 	int l3, l4, l3_len, pay, pay_len;	/* pay: after TCP, UDP or BTH */
-	int opcode, tcp_flags, ipv;
+	int opcode, tcp_flags, ipv, vlan;
 	bool roce;
 };
 
@@ -232,6 +232,7 @@ static void look(const uint8_t *d, int len, struct view *v)
 		return;
 	type = get16(d + 12);
 	if (type == 0x8100 && len >= 18) {
+		v->vlan = get16(d + 14) & 0xfff;
 		type = get16(d + 16);
 		off = 18;
 	}
@@ -323,6 +324,8 @@ static bool match(const struct rule *r, const struct port *from,
 	if (r->seg >= 0 && r->seg != from->seg)
 		return false;
 	if (r->from[0] && strcmp(r->from, from->name))
+		return false;
+	if (r->vlan >= 0 && r->vlan != v->vlan)
 		return false;
 	if (!match_proto(r, v))
 		return false;
@@ -694,7 +697,7 @@ static int parse_proto(const char *s)
 static int rule_key(struct rule *r, const char *key, const char *val)
 {
 	const struct { const char *name; int *at; } ints[] = {
-		{ "seg", &r->seg }, { "port", &r->port },
+		{ "seg", &r->seg }, { "vlan", &r->vlan }, { "port", &r->port },
 		{ "sport", &r->sport }, { "dport", &r->dport },
 		{ "opcode", &r->opcode }, { "llc", &r->llc },
 		{ "clc", &r->clc }, { "flags", &r->flags },
@@ -767,6 +770,7 @@ static void cmd_rule(struct ctl *c, char **arg, int n)
 	memset(r, 0, sizeof(*r));
 	/* -1: any */
 	r->seg = -1;
+	r->vlan = -1;
 	r->port = -1;
 	r->sport = -1;
 	r->dport = -1;

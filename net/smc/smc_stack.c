@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Network devices below one another: a route may lead to a VLAN, a bond, a
+ * bridge or a macvlan, and the RDMA port is that of some device underneath.
+ *
+ * RoCE frames have to be tagged as the IP packets of the route are, or they are
+ * in a network that the route's user may have no right to be in (SEC-01). So
+ * each device comes with the VLAN that lies between it and the top. Where that
+ * is not one (a tag in a tag, or two ways with different tags) there is no
+ * answer, and the device serves nobody.
+ */
+#include <linux/if_vlan.h>
+#include <linux/netdevice.h>
+
+#include "smc_stack.h"
+
+static struct smc_stack_level *smc_stack_find(struct smc_stack *stack,
+					      const struct net_device *ndev)
+{
+	unsigned int i;
+
+	for (i = 0; i < stack->nr; i++)
+		if (stack->level[i].ndev == ndev)
+			return &stack->level[i];
+	return NULL;
+}
+
+/* @ndev is reached from a device whose frames are in @vlan. */
+static void smc_stack_push(struct smc_stack *stack, struct net_device *ndev, u16 vlan,
+			   bool is_usable)
+{
+	u16 own = is_vlan_dev(ndev) ? vlan_dev_vlan_id(ndev) : 0;
+	struct smc_stack_level *level;
+
+	/* RoCE has one tag */
+	if (own && vlan)
+		is_usable = false;
+	if (own)
+		vlan = own;
+	level = smc_stack_find(stack, ndev);
+	if (level) {
+		level->is_usable = level->is_usable && is_usable && level->vlan == vlan;
+		return;
+	}
+	if (stack->nr == SMC_STACK_MAX)
+		return;
+	dev_hold(ndev);
+	stack->level[stack->nr++] = (struct smc_stack_level){
+		.ndev = ndev, .vlan = vlan, .is_usable = is_usable,
+	};
+}
+
+/**
+ * smc_stack_get() - look at a network device and all below it
+ * @stack: filled; smc_stack_put() drops its references
+ * @top: the device, with a reference of the caller's
+ *
+ * Each device comes before those it rests on: the kernel lets no device be below
+ * another one both directly and indirectly. RFC 7609 3.5.1.1, 5.1 (LG-04, SEC-01).
+ *
+ * Context: Any context.
+ */
+void smc_stack_get(struct smc_stack *stack, struct net_device *top)
+{
+	const struct smc_stack_level *upper;
+	struct net_device *ndev;
+	struct list_head *iter;
+	unsigned int i;
+
+	stack->nr = 0;
+	rcu_read_lock();
+	smc_stack_push(stack, top, 0, true);
+	for (i = 0; i < stack->nr; i++) {
+		upper = &stack->level[i];
+		iter = &upper->ndev->adj_list.lower;
+		while ((ndev = netdev_next_lower_dev_rcu(upper->ndev, &iter)))
+			smc_stack_push(stack, ndev, upper->vlan, upper->is_usable);
+	}
+	rcu_read_unlock();
+}
+
+/**
+ * smc_stack_put() - drop the references of a stack
+ * @stack: from smc_stack_get(); empty afterwards
+ *
+ * Context: Any context.
+ */
+void smc_stack_put(struct smc_stack *stack)
+{
+	while (stack->nr)
+		dev_put(stack->level[--stack->nr].ndev);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Network devices below one another, and the VLAN in which each is reached. */
+#ifndef SMC_STACK_H
+#define SMC_STACK_H
+
+#include <linux/types.h>
+
+struct net_device;
+
+#define SMC_STACK_MAX	8	/* devices looked at, top to bottom */
+
+/**
+ * struct smc_stack_level - a network device that the one at the top rests on
+ * @ndev: the device, with a reference
+ * @vlan: id of the VLAN in which frames from the top leave it, 0 for none
+ * @is_usable: one tag at most says it, the same on every way that leads here
+ */
+struct smc_stack_level {
+	struct net_device *ndev;
+	u16 vlan;
+	bool is_usable;
+};
+
+/**
+ * struct smc_stack - a network device and what is below it, upper ones first
+ * @level: the devices
+ * @nr: how many there are
+ */
+struct smc_stack {
+	struct smc_stack_level level[SMC_STACK_MAX];
+	unsigned int nr;
+};
+
+void smc_stack_get(struct smc_stack *stack, struct net_device *top);
+void smc_stack_put(struct smc_stack *stack);
+
+#endif /* SMC_STACK_H */

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Stacks of network devices: in which order those below a device are looked at,
+ * and in which VLAN each is reached (LG-04, SEC-01). The devices are real and do
+ * nothing; one with a VLAN only says that it has it.
+ */
+#include <linux/etherdevice.h>
+#include <linux/rtnetlink.h>
+
+#include "smc_kunit.h"
+
+#include "../../../net/smc/smc_stack.c"
+
+#define STACK_DEVS	12
+
+static netdev_tx_t stack_xmit(struct sk_buff *skb, struct net_device *ndev)
+{
+	kfree_skb(skb);
+	return NETDEV_TX_OK;
+}
+
+static const struct net_device_ops stack_ops = { .ndo_start_xmit = stack_xmit };
+
+/* Devices with the number of their VLAN, links from upper to lower ones. */
+struct stack_case {
+	const char *what;
+	u16 vlan[STACK_DEVS];
+	struct {
+		u8 upper, lower;	/* from 1, 0 ends the list */
+	} link[STACK_DEVS];
+	struct {
+		u8 dev;			/* from 1, 0 ends the list */
+		u16 vlan;
+		bool is_unusable;
+	} want[SMC_STACK_MAX + 1];
+};
+
+static const struct stack_case stack_cases[] = {
+	{
+		"a device by itself",
+		.want = { { 1 } },
+	}, {
+		"LG-04: a VLAN, and the device below it in that VLAN",
+		.vlan = { 10 },
+		.link = { { 1, 2 } },
+		.want = { { 1, 10 }, { 2, 10 } },
+	}, {
+		"a VLAN above the device of the route is not its own",
+		.vlan = { 0, 10 },
+		.link = { { 2, 1 } },
+		.want = { { 1 } },
+	}, {
+		"a bond of two, before both",
+		.link = { { 1, 2 }, { 1, 3 } },
+		.want = { { 1 }, { 2 }, { 3 } },
+	}, {
+		"a VLAN of a bond",
+		.vlan = { 20 },
+		.link = { { 2, 3 }, { 2, 4 }, { 1, 2 } },
+		.want = { { 1, 20 }, { 2, 20 }, { 3, 20 }, { 4, 20 } },
+	}, {
+		"SEC-01: a macvlan above a VLAN, tagged below that only",
+		.vlan = { 0, 30 },
+		.link = { { 2, 3 }, { 1, 2 } },
+		.want = { { 1 }, { 2, 30 }, { 3, 30 } },
+	}, {
+		"SEC-01: a bridge of a VLAN and another device",
+		.vlan = { 0, 40, 0 },
+		.link = { { 2, 4 }, { 1, 2 }, { 1, 3 } },
+		.want = { { 1 }, { 2, 40 }, { 3 }, { 4, 40 } },
+	}, {
+		"SEC-01: a bridge of two VLANs of one device: nobody knows which",
+		.vlan = { 0, 50, 51 },
+		.link = { { 2, 4 }, { 3, 4 }, { 1, 2 }, { 1, 3 } },
+		.want = { { 1 }, { 2, 50 }, { 3, 51 }, { 4, 50, true } },
+	}, {
+		"SEC-01: a VLAN in a VLAN has no port below it",
+		.vlan = { 70, 71 },
+		.link = { { 2, 3 }, { 1, 2 } },
+		.want = { { 1, 70 }, { 2, 71, true }, { 3, 71, true } },
+	}, {
+		"two ways, one answer",
+		.link = { { 2, 4 }, { 3, 4 }, { 1, 2 }, { 1, 3 } },
+		.want = { { 1 }, { 2 }, { 3 }, { 4 } },
+	}, {
+		"more than fit: the nearest",
+		.link = { { 1, 2 }, { 1, 3 }, { 1, 4 }, { 1, 5 }, { 1, 6 }, { 1, 7 }, { 1, 8 },
+			  { 1, 9 }, { 1, 10 } },
+		.want = { { 1 }, { 2 }, { 3 }, { 4 }, { 5 }, { 6 }, { 7 }, { 8 } },
+	},
+};
+
+KUNIT_ARRAY_PARAM_DESC(stack, stack_cases, what);
+
+struct stack_devs {
+	struct net_device *dev[STACK_DEVS];
+};
+
+/* Says that it is a VLAN, or no longer: only the tables of 8021q would mind. */
+static void stack_set_vlan(struct net_device *ndev, u16 vlan)
+{
+	struct vlan_dev_priv *vdev = netdev_priv(ndev);
+
+	vdev->vlan_id = vlan;
+	if (vlan)
+		ndev->priv_flags |= IFF_802_1Q_VLAN;
+	else
+		ndev->priv_flags &= ~IFF_802_1Q_VLAN;
+}
+
+static void stack_remove(void *ctx)
+{
+	struct stack_devs *devs = ctx;
+	int i, k;
+
+	rtnl_lock();
+	for (i = 0; i < STACK_DEVS; i++) {
+		if (!devs->dev[i])
+			continue;
+		stack_set_vlan(devs->dev[i], 0);
+		for (k = 0; k < STACK_DEVS; k++)
+			if (devs->dev[k] && netdev_has_upper_dev(devs->dev[k], devs->dev[i]))
+				netdev_upper_dev_unlink(devs->dev[k], devs->dev[i]);
+	}
+	for (i = 0; i < STACK_DEVS; i++)
+		if (devs->dev[i])
+			unregister_netdevice(devs->dev[i]);
+	rtnl_unlock();
+}
+
+static void stack_setup(struct net_device *ndev)
+{
+	ether_setup(ndev);
+	ndev->netdev_ops = &stack_ops;
+	ndev->needs_free_netdev = true;
+	eth_hw_addr_random(ndev);
+}
+
+static int stack_add(struct stack_devs *devs, int i)
+{
+	struct net_device *ndev = alloc_netdev(sizeof(struct vlan_dev_priv), "smcstack%d",
+					       NET_NAME_ENUM, stack_setup);
+
+	if (!ndev)
+		return -ENOMEM;
+	if (register_netdev(ndev)) {
+		free_netdev(ndev);
+		return -ENODEV;
+	}
+	devs->dev[i] = ndev;
+	return 0;
+}
+
+static void lg_04_stack(struct kunit *test)
+{
+	const struct stack_case *c = test->param_value;
+	struct smc_stack stack;
+	struct stack_devs *devs;
+	unsigned int i;
+
+	devs = kunit_kzalloc(test, sizeof(*devs), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, devs);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, stack_remove, devs), 0);
+	for (i = 0; i < STACK_DEVS; i++)
+		KUNIT_ASSERT_EQ(test, stack_add(devs, i), 0);
+	rtnl_lock();
+	for (i = 0; c->link[i].upper; i++)
+		KUNIT_EXPECT_EQ(test, netdev_upper_dev_link(devs->dev[c->link[i].lower - 1],
+							    devs->dev[c->link[i].upper - 1],
+							    NULL), 0);
+	for (i = 0; i < STACK_DEVS; i++)
+		stack_set_vlan(devs->dev[i], c->vlan[i]);
+	rtnl_unlock();
+
+	smc_stack_get(&stack, devs->dev[0]);
+	for (i = 0; i < stack.nr && c->want[i].dev; i++) {
+		KUNIT_EXPECT_PTR_EQ_MSG(test, stack.level[i].ndev,
+					devs->dev[c->want[i].dev - 1], "level %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, stack.level[i].is_usable, !c->want[i].is_unusable,
+				    "level %u", i);
+		if (!c->want[i].is_unusable)
+			KUNIT_EXPECT_EQ_MSG(test, stack.level[i].vlan, c->want[i].vlan,
+					    "level %u", i);
+	}
+	KUNIT_EXPECT_EQ(test, i, stack.nr);
+	KUNIT_EXPECT_EQ(test, c->want[i].dev, 0);
+	smc_stack_put(&stack);
+	KUNIT_EXPECT_EQ(test, stack.nr, 0);
+}
+
+static struct kunit_case stack_test_cases[] = {
+	KUNIT_CASE_PARAM(lg_04_stack, stack_gen_params),
+	{}
+};
+
+static struct kunit_suite stack_suite = {
+	.name = "smc_stack",
+	.test_cases = stack_test_cases,
+};
+
+kunit_test_suite(stack_suite);
