@@ -14,7 +14,7 @@ from .machine import Failed, Machine
 from .relay import Relay
 
 HOSTS = {"a": 1, "b": 2}
-ROUTER = 3
+ROUTER, THIRD = 3, 4
 LEAK_SCANS = 3
 # What differs between two looks at the same RDMA object.
 CHANGING = re.compile(r"(users|pdn|cqe|mrn|ctxn|state|sq-psn|rq-psn|local_dma_lkey) \S+ ?")
@@ -127,6 +127,25 @@ class Pair:
                 raise Failed(f"{vm.name}: kernel log:\n" + "\n".join(bad))
         finally:
             vm.destroy()
+
+    @contextlib.contextmanager
+    def third(self, dialect=0):
+        """A third machine with RNIC and our module, 10.43.0.4; lives as long as the context."""
+        name = "c"
+        vm = Machine(name, THIRD, self.kernel, self.relay, self.dir, 1, self.nics, self.accel)
+        self.vms[name] = vm
+        self.sides[name] = self.dialect[name] = None
+        try:
+            self.boot([name])
+            self.load(name, "ours", dialect)
+            yield vm
+            wrong = self.finish_one(name)
+            if wrong:
+                raise Failed("\n".join(wrong))
+        finally:
+            vm.destroy()
+            for table in (self.vms, self.sides, self.dialect):
+                del table[name]
 
     def reboot(self, name):
         """Start a machine again, after kill() or to be rid of its state."""
