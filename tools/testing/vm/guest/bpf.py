@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0
+"""BPF programs and maps by the system call alone: no compiler, no library."""
+import ctypes
+import os
+import struct
+
+libc = ctypes.CDLL(None, use_errno=True)
+SYS_BPF = 321  # x86-64
+MAP_CREATE, MAP_UPDATE, MAP_DELETE, PROG_LOAD, PROG_ATTACH, PROG_DETACH = 0, 2, 3, 5, 8, 9
+# kinds of maps, programs and places to attach to, as in linux/bpf.h
+SOCKHASH = 18
+SOCK_OPS, SK_SKB, SK_MSG, CGROUP_SOCK_ADDR, CGROUP_SOCKOPT = 13, 14, 16, 18, 25
+AT_SOCK_OPS, AT_STREAM_VERDICT, AT_MSG_VERDICT, AT_CONNECT4 = 3, 5, 7, 10
+AT_GETSOCKOPT, AT_SETSOCKOPT = 21, 22
+# values of struct bpf_sock_ops.op
+ACTIVE_ESTABLISHED, PASSIVE_ESTABLISHED = 4, 5
+SOCK_HASH_UPDATE = 70  # helper
+
+
+def bpf(cmd, attr):
+    buf = ctypes.create_string_buffer(attr, max(len(attr), 128))
+    rc = libc.syscall(SYS_BPF, cmd, buf, len(buf))
+    if rc < 0:
+        err = ctypes.get_errno()
+        raise OSError(err, f"bpf({cmd}): {os.strerror(err)}")
+    return rc
+
+
+def insn(code, dst=0, src=0, off=0, imm=0):
+    return struct.pack("<BBhi", code, src << 4 | dst, off, imm)
+
+
+def mov(dst, imm):
+    return insn(0xb7, dst, imm=imm)
+
+
+def copy(dst, src):
+    return insn(0xbf, dst, src)
+
+
+def add(dst, imm):
+    return insn(0x07, dst, imm=imm)
+
+
+def load(dst, src, off):
+    """dst = *(u32 *)(src + off)"""
+    return insn(0x61, dst, src, off)
+
+
+def store(dst, off, src):
+    """*(u32 *)(dst + off) = src"""
+    return insn(0x63, dst, src, off)
+
+
+def jump_if(dst, imm, skip):
+    return insn(0x15, dst, off=skip, imm=imm)
+
+
+def jump(skip):
+    return insn(0x05, off=skip)
+
+
+def load_map(dst, fd):
+    return insn(0x18, dst, 1, imm=fd) + insn(0)
+
+
+def call(helper):
+    return insn(0x85, imm=helper)
+
+
+EXIT = insn(0x95)
+
+
+def answer(value):
+    """A program that says the same of everything."""
+    return mov(0, value) + EXIT
+
+
+def load_prog(kind, insns, expected=0):
+    """The file descriptor of a program."""
+    code = ctypes.create_string_buffer(insns, len(insns))
+    lic = ctypes.create_string_buffer(b"GPL")
+    log = ctypes.create_string_buffer(1 << 16)
+    attr = struct.pack("<IIQQIIQII16sII", kind, len(insns) // 8, ctypes.addressof(code),
+                       ctypes.addressof(lic), 1, len(log), ctypes.addressof(log), 0, 0,
+                       b"", 0, expected)
+    try:
+        return bpf(PROG_LOAD, attr)
+    except OSError as e:
+        raise OSError(e.errno, f"{e.strerror}: {log.value.decode()[-500:]}") from None
+
+
+def attach(prog, target, where):
+    """TARGET is a map, or a directory of control groups."""
+    bpf(PROG_ATTACH, struct.pack("<IIII", target, prog, where, 0))
+
+
+def sockhash(size=64):
+    """A sockmap with ports, local and remote, as key."""
+    return bpf(MAP_CREATE, struct.pack("<IIII", SOCKHASH, 8, 4, size))
+
+
+def update(fd, key, value):
+    k = ctypes.create_string_buffer(key, len(key))
+    v = ctypes.create_string_buffer(struct.pack("<I", value), 4)
+    bpf(MAP_UPDATE, struct.pack("<IIQQQ", fd, 0, ctypes.addressof(k), ctypes.addressof(v), 0))
+
+
+def has(fd, key):
+    """Was there something at KEY? It is not there afterwards."""
+    k = ctypes.create_string_buffer(key, len(key))
+    try:
+        bpf(MAP_DELETE, struct.pack("<IIQQQ", fd, 0, ctypes.addressof(k), 0, 0))
+    except OSError:
+        return False
+    return True
+
+
+def take_established(fd):
+    """For a control group: TCP connections of its sockets enter the map at once."""
+    body = (load(3, 6, 68) + store(10, -8, 3) +     # our port
+            load(3, 6, 64) + store(10, -4, 3) +     # the peer's
+            copy(1, 6) + load_map(2, fd) + copy(3, 10) + add(3, -8) + mov(4, 0) +
+            call(SOCK_HASH_UPDATE))
+    head = copy(6, 1) + load(2, 6, 0) + jump_if(2, ACTIVE_ESTABLISHED, 2)
+    head += jump_if(2, PASSIVE_ESTABLISHED, 1) + jump(len(body) // 8)
+    return load_prog(SOCK_OPS, head + body + mov(0, 1) + EXIT)
+
+
+def go_elsewhere(ip):
+    """For a control group: connect() goes to IP, whatever address it was given."""
+    addr = struct.unpack("<i", ip)[0]
+    return load_prog(CGROUP_SOCK_ADDR, mov(2, addr) + store(1, 4, 2) + mov(0, 1) + EXIT,
+                     AT_CONNECT4)
