@@ -91,6 +91,7 @@ enum smc_hs_growth {
  * @watched: group whose news queue the work item, with a reference; or NULL
  * @watch: in its wait queue
  * @has_end: @end is filled
+ * @is_near: of a server: @end is on a LAN of the client's
  * @end: the local RDMA port
  * @routed: the same for a way that may cross subnets; empty if there is none
  * @route: that way
@@ -136,6 +137,7 @@ struct smc_hs {
 	struct smc_link_group *watched;
 	struct wait_queue_entry watch;
 	bool has_end;
+	bool is_near;
 	struct smc_ib_end end;
 	struct smc_ib_end routed;
 	struct smc_route route;
@@ -309,7 +311,10 @@ static enum smc_decline smc_hs_server_port(struct smc_hs *hs)
 	if (smc_pnet_may_be_local(hs->net))
 		hs->pair = smc_host_take(&hs->name, hs->net, &hs->proposal, &hs->end);
 	if (!hs->pair)
-		return smc_pnet_find(hs->smc->tcp->sk, &hs->end, NULL);
+		return smc_pnet_find_server(hs->smc->tcp->sk, &hs->proposal, &hs->end,
+					    &hs->is_near);
+	/* a neighbour is nearer than any subnet */
+	hs->is_near = true;
 	hs->peer_net = smc_host_net(hs->pair, SMC_ROLE_CLIENT);
 	return SMC_DECLINE_NONE;
 }
@@ -990,7 +995,6 @@ static enum smc_hs_outcome smc_hs_server_choose(struct smc_hs *hs)
 	enum smc_decline reason;
 	enum smc_hs_outcome out;
 	const u8 *gid;
-	bool is_near;
 
 	smc_hs_local(hs, &local);
 	gid = smc_nego_routed_gid(&hs->proposal, &local);
@@ -1000,9 +1004,7 @@ static enum smc_hs_outcome smc_hs_server_choose(struct smc_hs *hs)
 			return out;
 		local.has_v2 = out == SMC_HS_GO_ON;
 	}
-	/* FC-03, FC-04: a neighbour is nearer than any subnet */
-	is_near = hs->pair || smc_pnet_shares_subnet(hs->smc->tcp->sk, &hs->proposal);
-	reason = smc_nego_server(&hs->proposal, &local, is_near, &taken);
+	reason = smc_nego_server(&hs->proposal, &local, hs->is_near, &taken);
 	if (reason != SMC_DECLINE_NONE)
 		return smc_hs_to_tcp(hs, reason);
 	hs->params = taken.params;

@@ -23,6 +23,8 @@
 #include "smc_net.h"
 #include "smc_pnet.h"
 
+#define SMC_PNET_MAX_LANS	8	/* interfaces tried that the route does not lead to */
+
 #define SMC_PEER_SLOTS	256
 
 struct smc_peer_slot {
@@ -394,30 +396,82 @@ out:
 	return found;
 }
 
-/**
- * smc_pnet_shares_subnet() - is the client on a LAN of ours
- * @tsk: the server's connected inner TCP socket
- * @prop: what the client says of its interface
- *
- * FC-03, FC-04: a subnet or prefix of the interface that this connection uses
- * is among those proposed.
- *
- * Context: Process context.
- * Return: true if it is.
- */
-bool smc_pnet_shares_subnet(struct sock *tsk, const struct smc_clc_proposal *prop)
+static bool smc_pnet_match(struct net_device *ndev, const struct smc_clc_proposal *prop)
 {
-	struct net_device *ndev = smc_pnet_route_dev(tsk);
+	return prop->nr_prefixes ? smc_pnet_match_ipv6(ndev, prop) :
+				   smc_pnet_match_ipv4(ndev, prop);
+}
+
+/* Interfaces of the namespace that are on a LAN of the client's, with references. */
+static unsigned int smc_pnet_neighbours(struct net *net, const struct smc_clc_proposal *prop,
+					struct net_device *found[SMC_PNET_MAX_LANS])
+{
+	struct net_device *ndev;
+	unsigned int nr = 0;
+
+	rcu_read_lock();
+	for_each_netdev_rcu(net, ndev) {
+		if (nr == SMC_PNET_MAX_LANS)
+			break;
+		if (!netif_running(ndev) || ndev->flags & IFF_LOOPBACK ||
+		    !smc_pnet_match(ndev, prop))
+			continue;
+		dev_hold(ndev);
+		found[nr++] = ndev;
+	}
+	rcu_read_unlock();
+	return nr;
+}
+
+static bool smc_pnet_find_neighbour(struct net *net, const struct smc_clc_proposal *prop,
+				    struct smc_ib_end *end)
+{
+	struct net_device *ndev[SMC_PNET_MAX_LANS];
+	unsigned int i, nr = smc_pnet_neighbours(net, prop, ndev);
 	bool found = false;
 
-	if (!ndev)
-		return false;
-	if (!prop->nr_prefixes)
-		found = smc_pnet_match_ipv4(ndev, prop);
-	else
-		found = smc_pnet_match_ipv6(ndev, prop);
-	dev_put(ndev);
+	for (i = 0; i < nr; i++) {
+		found = found || !smc_ib_find(net, ndev[i], end);
+		dev_put(ndev[i]);
+	}
 	return found;
+}
+
+/**
+ * smc_pnet_find_server() - the RDMA port that a client can be answered with
+ * @tsk: the server's connected inner TCP socket
+ * @prop: what the client says of its interface
+ * @end: filled on success; ends with smc_ib_end_put()
+ * @is_near: filled on success: the port is on a LAN of the client's, FC-03, FC-04
+ *
+ * That of the route, as smc_pnet_find() says; but where packets go back to the
+ * client by another interface than the one that is on its LAN, the latter's
+ * (ACPT-03). A socket that is bound to an interface keeps to it.
+ *
+ * Context: Process context, may sleep.
+ * Return: as smc_pnet_find().
+ */
+enum smc_decline smc_pnet_find_server(struct sock *tsk, const struct smc_clc_proposal *prop,
+				      struct smc_ib_end *end, bool *is_near)
+{
+	enum smc_decline reason = smc_pnet_find(tsk, end, NULL);
+	struct net_device *ndev = smc_pnet_route_dev(tsk);
+	struct smc_ib_end other;
+
+	*is_near = ndev && smc_pnet_match(ndev, prop);
+	/* connections inside the host are looked at elsewhere */
+	if (*is_near || !ndev || ndev->flags & IFF_LOOPBACK || tsk->sk_bound_dev_if)
+		goto out;
+	if (!smc_pnet_find_neighbour(sock_net(tsk), prop, &other))
+		goto out;
+	if (reason == SMC_DECLINE_NONE)
+		smc_ib_end_put(end);
+	*end = other;
+	*is_near = true;
+	reason = SMC_DECLINE_NONE;
+out:
+	dev_put(ndev);
+	return reason;
 }
 
 /**

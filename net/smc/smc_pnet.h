@@ -17,7 +17,8 @@ bool smc_pnet_find_routed(struct sock *tsk, struct smc_ib_end *end);
 bool smc_pnet_may_be_local(const struct net *net);
 enum smc_decline smc_pnet_find_local(struct sock *tsk, struct smc_ib_end *end,
 				     struct smc_nego_subnets *subnets);
-bool smc_pnet_shares_subnet(struct sock *tsk, const struct smc_clc_proposal *prop);
+enum smc_decline smc_pnet_find_server(struct sock *tsk, const struct smc_clc_proposal *prop,
+				      struct smc_ib_end *end, bool *is_near);
 bool smc_pnet_needs_ipsec(struct sock *tsk);
 void smc_pnet_local_id(struct net *net, const struct smc_ib_end *end, u8 peer_id[8]);
 
