@@ -471,6 +471,22 @@ static void case_multishot(int s)
 	meet();
 }
 
+/* A poll that is being woken says so and stays. */
+static void remove_poll(uint64_t id)
+{
+	struct io_uring_sqe *sqe;
+	int res;
+
+	do {
+		sqe = request(13);
+		io_uring_prep_poll_remove(sqe, id);
+		number(sqe, 13);
+		submit();
+		res = done(13).res;
+	} while (res == -EALREADY);
+	say("poll removed: %s", result(res));
+}
+
 static void case_poll(int s)
 {
 	struct io_uring_sqe *sqe;
@@ -510,11 +526,7 @@ static void case_poll(int s)
 		recv_text("polled", s, 0, 64);
 		meet();
 	}
-	sqe = request(13);
-	io_uring_prep_poll_remove(sqe, 12);
-	number(sqe, 13);
-	submit();
-	finish("poll removed", 13);
+	remove_poll(12);
 	do {
 		cqe = done(12);
 	} while (cqe.res > 0);
