@@ -37,8 +37,8 @@ def run(t):
     for vm in (t.a, t.b):
         vm.run("sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.eth0.rp_filter=0 "
                "net.ipv4.conf.eth1.rp_filter=0")
-    t.a.run("ip route add 10.43.0.2/32 dev eth1 src 10.43.0.1; "
-            "ip -6 route add fd43::2/128 dev eth1 src fd43::1")
+    t.a.run("ip route add 10.43.0.2/32 via 10.43.1.2 src 10.43.0.1 && "
+            "ip -6 route add fd43::2/128 via fd43:1::2 src fd43::1")
     try:
         t.no_groups()
         talk(t, "SMC-R" if t.family == "smc" else "TCP")
@@ -50,5 +50,5 @@ def run(t):
             t.pair.wait_gid(t.a, 0)
             talk(t, "SMC-R")
     finally:
-        t.a.run("ip route del 10.43.0.2/32 dev eth1; ip -6 route del fd43::2/128 dev eth1; "
+        t.a.run("ip route del 10.43.0.2/32; ip -6 route del fd43::2/128; "
                 "rdma link show rxe0/1 || rdma link add rxe0 type rxe netdev eth0")
