@@ -4,8 +4,8 @@
  * kind of the message and all its fields on a line out, numbers in decimal, bytes as
  * x and hex. A message that they refuse is "bad".
  *
- * Compile with -I of codec/ and of net/smc; what the codecs want of the kernel is
- * made up for below.
+ * Compiled by smcvm/dissect.py, with offsetofend(); what else the codecs want of the
+ * kernel is made up for below and in codec/.
  */
 #include <endian.h>
 #include <errno.h>
@@ -29,12 +29,6 @@ typedef __s64 s64;
 #define static_assert		_Static_assert
 #define BUILD_BUG_ON(cond)	_Static_assert(!(cond), #cond)
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
-#define sizeof_field(type, member)	sizeof(((type *)0)->member)
-#define offsetofend(type, member)	(offsetof(type, member) + sizeof_field(type, member))
-#define max(a, b)		((a) > (b) ? (a) : (b))
-#define min(a, b)		((a) < (b) ? (a) : (b))
-#define min3(a, b, c)		min(a, min(b, c))
-#define max_t(type, a, b)	((type)(a) > (type)(b) ? (type)(a) : (type)(b))
 #define fallthrough		__attribute__((fallthrough))
 #define be16_to_cpu		be16toh
 #define be32_to_cpu		be32toh
@@ -42,6 +36,23 @@ typedef __s64 s64;
 #define cpu_to_be16		htobe16
 #define cpu_to_be32		htobe32
 #define cpu_to_be64		htobe64
+
+static long long min(long long a, long long b)
+{
+	return a < b ? a : b;
+}
+
+#define max_t(type, a, b)	((type)max(a, b))
+
+static long long max(long long a, long long b)
+{
+	return a > b ? a : b;
+}
+
+static long long min3(long long a, long long b, long long c)
+{
+	return min(a, min(b, c));
+}
 
 #include "smc_ring.c"
 #include "smc_cdc_wire.c"

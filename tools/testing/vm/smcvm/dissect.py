@@ -171,6 +171,7 @@ def decoder():
     guest = os.path.join(kernel.VM, "guest")
     return kernel.compile_c(os.path.join(guest, "decode.c"), "-Wno-sign-compare",
                             "-Wno-unused-parameter", f"-I{guest}/codec", f"-I{CODEC}",
+                            "-Doffsetofend(t, m)=(offsetof(t, m) + sizeof(((t *)0)->m))",
                             f"-DCODEC=0x{mark.hexdigest()[:8]}")
 
 
