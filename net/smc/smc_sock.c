@@ -397,7 +397,8 @@ static void smc_sock_count_child(struct smc_sock *listener, int n)
  * smc_sock_stop_listening() - no child is added any more
  * @listener: the listening socket
  *
- * TCP's count of its queue is TCP's own again.
+ * TCP's count of its queue is TCP's own again, and stays so: a handshake that ends
+ * before smc_hs_drop_handshakes() still gets into the queue, but is not counted.
  *
  * Context: Process context. Expects the socket lock held.
  */
@@ -503,7 +504,9 @@ bool smc_sock_end_handshake(struct smc_sock *child, bool is_ready)
 	if (is_queued) {
 		list_add_tail(&child->queue_node, &listener->accept_q);
 		listener->nr_accept_q++;
-		smc_sock_count_child(listener, 1);
+		/* TCP is about to look whether its count is its own */
+		if (listener->sk.sk_state == SMC_STATE_LISTEN)
+			smc_sock_count_child(listener, 1);
 		WRITE_ONCE(listener->sk.sk_ack_backlog, listener->nr_accept_q);
 		/* accept() may take the child and its listener from here on */
 		sock_hold(&listener->sk);
