@@ -385,6 +385,7 @@ static void nego_settle_v2(struct smc_params *params, const u8 eid[SMC_EID_LEN])
 	params->is_routed = true;
 	params->has_dialect = true;
 	params->llc_form = SMC_LLC_FORM_V2;
+	params->max_links = SMC_NEGO_V21_MAX_LINKS;
 	memcpy(params->eid, eid, sizeof(params->eid));
 }
 

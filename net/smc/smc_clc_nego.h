@@ -60,7 +60,7 @@ enum smc_decline {
 
 /* Connections in a link group of version 1; links, spare ones included. */
 #define SMC_NEGO_MAX_CONNS	255
-#define SMC_NEGO_MAX_LINKS	2
+#define SMC_NEGO_MAX_LINKS	8	/* MAXL-01 */
 
 /* Version 2.1: its number; no side may agree on less or more than this. */
 enum smc_nego_v21 {
@@ -148,7 +148,7 @@ struct smc_nego_rmbe {
  * @is_routed: the peers need no subnet in common: RoCE v2 GIDs, the way found
  *	by a route, perhaps through a gateway
  * @mtu: path MTU of the first link, &enum smc_mtu (FC-14)
- * @max_links: links we offer in CONFIRM LINK
+ * @max_links: agreed on with the peer, or at most, where CONFIRM LINK settles it
  * @max_links_is_fixed: the peer has agreed to @max_links, LLC does not ask again
  * @max_conns: connections the group may carry
  * @told_max_conns: the same as CONFIRM LINK has it, 0 where it has no such field

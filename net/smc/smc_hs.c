@@ -375,8 +375,8 @@ static void smc_hs_local(struct smc_hs *hs, struct smc_nego_local *local)
 	memcpy(v2->gid, hs->routed.gid.raw, sizeof(v2->gid));
 	v2->release = SMC_NEGO_RELEASE;
 	v2->max_conns = max(READ_ONCE(set->max_conns_per_lgr), SMC_NEGO_V21_MIN_CONNS);
-	/* without a second one there is nothing to wait for on first contact */
-	v2->max_links = 1;
+	/* with one there is nothing to wait for on first contact */
+	v2->max_links = min(READ_ONCE(set->max_links), SMC_NEGO_V21_MAX_LINKS);
 	v2->nr_eids = smc_eid_list(READ_ONCE(set->default_eid), v2->eid);
 }
 

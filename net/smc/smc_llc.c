@@ -19,7 +19,9 @@
  * Ownership: a queued or running work item and an armed timer hold a reference
  * on the group each. Links live as long as their group, whether their queues
  * do or not; lgr->links names those that have queues. A message lives in the
- * ring from its arrival until it is decoded. A request for an RKEY exchange
+ * ring from its arrival until it is decoded, a long one until its event is over or
+ * for as long as the machine has it kept. What is needed to send a long one is got
+ * together when a link is created, without a lock. A request for an RKEY exchange
  * lives on the stack of the task that waits for it and is completed exactly
  * once; the machine's timers bound the wait.
  *
@@ -199,8 +201,80 @@ static void llc_add_probe(struct smc_link_group *lgr, const struct smc_llc_actio
 	probe->len = 0;
 }
 
-static int llc_post(struct smc_link *link, const struct smc_llc_action *act,
-		    enum smc_dialect dialect)
+/* One of our RMBs by its key on the link that carries the message, RKEY-20. */
+static void llc_pair(const struct smc_llc_action *act, struct smc_buf *buf,
+		     struct smc_llc_pair *pair)
+{
+	memset(pair, 0, sizeof(*pair));
+	if (!buf)
+		return;
+	pair->ref_rkey = smc_buf_rkey(buf, act->link);
+	pair->rkey = smc_buf_rkey(buf, act->target);
+	pair->vaddr = buf->iova;
+}
+
+/* Two RMBs. One that the peer was to forget meanwhile has no keys any more. */
+static void llc_fill_pairs(struct smc_link_group *lgr, struct smc_llc_action *act)
+{
+	struct smc_llc_add_link_cont *cont = &act->msg.add_link_cont;
+	struct smc_llc *llc = &lgr->llc;
+	unsigned int k;
+
+	for (k = 0; k < min_t(unsigned int, cont->nr_rtokens, SMC_LLC_CONT_PAIRS); k++) {
+		if (WARN_ON_ONCE(act->first_rmb + k >= llc->nr_told))
+			return;
+		llc_pair(act, llc->told[act->first_rmb + k], &cont->pair[k]);
+	}
+}
+
+/* All RMBs that are left of those that were counted. */
+static unsigned int llc_list_pairs(const struct smc_llc *llc, const struct smc_llc_action *act,
+				   struct smc_llc_pair *pair)
+{
+	unsigned int k, nr = 0;
+
+	for (k = 0; k < llc->nr_told && nr < SMC_LLC_LONG_KEYS; k++)
+		if (llc->told[k])
+			llc_pair(act, llc->told[k], &pair[nr++]);
+	return nr;
+}
+
+/* With all our keys. What it is built in was made together with the link. */
+static int llc_build_add_link(struct smc_link_group *lgr, const struct smc_llc_action *act,
+			      struct smc_wr_slot *slot)
+{
+	struct smc_llc_long *buf = lgr->llc.long_buf;
+	struct smc_llc_more more;
+	int rc;
+
+	if (WARN_ON_ONCE(!buf))
+		return -EINVAL;
+	more.pair = buf->pair;
+	more.nr = llc_list_pairs(&lgr->llc, act, buf->pair);
+	rc = smc_llc_form_encode(lgr->params.llc_form, &act->msg, &more, lgr->llc.flow.dialect,
+				 buf->msg, sizeof(buf->msg));
+	return rc < 0 ? rc : smc_wr_slot_fill(slot, buf->msg, rc, &lgr->llc.long_page);
+}
+
+static int llc_build_msg(struct smc_link_group *lgr, const struct smc_llc_action *act,
+			 struct smc_wr_slot *slot)
+{
+	u8 gid[SMC_LLC_ASKED_GIDS][SMC_GID_LEN];
+	struct smc_llc_more more = { .gid = gid };
+	int rc;
+
+	if (act->has_pairs)
+		return llc_build_add_link(lgr, act, slot);
+	if (act->msg.type == SMC_LLC_REQ_ADD_LINK && !act->msg.is_reply)
+		more.nr = smc_llc_flow_gids(&lgr->llc.flow, &act->end, gid);
+	rc = smc_llc_form_encode(lgr->params.llc_form, &act->msg, more.nr ? &more : NULL,
+				 lgr->llc.flow.dialect, slot->msg, slot->room);
+	if (rc > 0)
+		slot->len = rc;
+	return min(rc, 0);
+}
+
+static int llc_post(struct smc_link *link, const struct smc_llc_action *act)
 {
 	struct smc_wr_slot *slot;
 	int rc;
@@ -208,38 +282,18 @@ static int llc_post(struct smc_link *link, const struct smc_llc_action *act,
 	slot = smc_wr_slot_get(&link->wr, SMC_WR_CTRL);
 	if (!slot)
 		return -EAGAIN;
-	rc = smc_llc_form_encode(link->lgr->params.llc_form, &act->msg, NULL, dialect, slot->msg,
-				 slot->room);
-	if (rc < 0) {
+	rc = llc_build_msg(link->lgr, act, slot);
+	if (rc) {
 		/* but for a long message in a slot that was meant for data */
-		WARN_ON_ONCE(rc != -EMSGSIZE);
+		WARN_ON_ONCE(rc != -EMSGSIZE && rc != -ENOMEM);
 		smc_wr_slot_put(slot);
 		return rc;
 	}
-	slot->len = rc;
 	slot->tag.done = llc_sent;
 	slot->tag.cookie = act->cookie;
 	llc_add_probe(link->lgr, act, slot);
 	trace_smc_llc_tx(link, slot->msg, slot->len);
 	return smc_wr_post(slot);
-}
-
-/* Our RMBs by their key on the link that carries the message, RKEY-20. */
-static void llc_fill_pairs(struct smc_link_group *lgr, struct smc_llc_action *act)
-{
-	struct smc_llc_add_link_cont *cont = &act->msg.add_link_cont;
-	struct smc_llc *llc = &lgr->llc;
-	struct smc_buf *buf;
-	unsigned int k;
-
-	for (k = 0; k < min_t(unsigned int, cont->nr_rtokens, SMC_LLC_CONT_PAIRS); k++) {
-		if (WARN_ON_ONCE(act->first_rmb + k >= llc->nr_told))
-			return;
-		buf = llc->told[act->first_rmb + k];
-		cont->pair[k].ref_rkey = smc_buf_rkey(buf, act->link);
-		cont->pair[k].rkey = smc_buf_rkey(buf, act->target);
-		cont->pair[k].vaddr = buf->iova;
-	}
 }
 
 static void llc_send(struct smc_link_group *lgr, struct smc_llc_action *act)
@@ -249,7 +303,7 @@ static void llc_send(struct smc_link_group *lgr, struct smc_llc_action *act)
 	if (act->msg.type == SMC_LLC_ADD_LINK_CONT)
 		llc_fill_pairs(lgr, act);
 
-	if (!link || llc_post(link, act, lgr->llc.flow.dialect))
+	if (!link || llc_post(link, act))
 		llc_report(lgr, SMC_LLC_EV_SENT, act->link, false, act->cookie);
 	else
 		llc_count(lgr, SMC_STAT_LLC_TX);
@@ -285,20 +339,53 @@ static bool llc_store_rtoken(struct smc_link_group *lgr, const struct smc_llc_rk
 	return true;
 }
 
+static bool llc_store_pair(struct smc_link_group *lgr, const struct smc_llc_action *act,
+			   const struct smc_llc_pair *pair)
+{
+	int idx = smc_rtoken_find_rkey(lgr->rtokens, act->link, pair->ref_rkey);
+
+	/* One that is not known, or no more, is used by nobody here. */
+	return idx < 0 || !smc_rtoken_set(lgr->rtokens, idx, act->target, pair->rkey,
+					  pair->vaddr);
+}
+
+/* Those that came with an ADD LINK, which was kept until now. */
+static bool llc_store_kept(struct smc_link_group *lgr, const struct smc_llc_action *act)
+{
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_llc_pair pair;
+	bool is_good = llc->kept;
+	unsigned int k;
+
+	for (k = 0; k < act->msg.add_link.nr_pairs && is_good; k++) {
+		smc_llc_form_pair(llc->kept, k, &pair);
+		is_good = llc_store_pair(lgr, act, &pair);
+	}
+	kfree(llc->kept);
+	llc->kept = NULL;
+	return is_good;
+}
+
 /* How the peer's RMBs are reached over a link that is being added, RKEY-22. */
 static bool llc_store_pairs(struct smc_link_group *lgr, const struct smc_llc_action *act)
 {
 	const struct smc_llc_add_link_cont *cont = &act->msg.add_link_cont;
 	unsigned int k;
-	int idx;
 
-	for (k = 0; k < min_t(unsigned int, cont->nr_rtokens, SMC_LLC_CONT_PAIRS); k++) {
-		idx = smc_rtoken_find_rkey(lgr->rtokens, act->link, cont->pair[k].ref_rkey);
-		if (idx < 0 || smc_rtoken_set(lgr->rtokens, idx, act->target, cont->pair[k].rkey,
-					      cont->pair[k].vaddr))
+	if (act->msg.type == SMC_LLC_ADD_LINK)
+		return llc_store_kept(lgr, act);
+	for (k = 0; k < min_t(unsigned int, cont->nr_rtokens, SMC_LLC_CONT_PAIRS); k++)
+		if (!llc_store_pair(lgr, act, &cont->pair[k]))
 			return false;
-	}
 	return true;
+}
+
+/* The message of this event is needed for longer than the event. */
+static void llc_keep_msg(struct smc_llc *llc)
+{
+	kfree(llc->kept);
+	llc->kept = llc->msg;
+	llc->msg = NULL;
 }
 
 /*
@@ -343,12 +430,17 @@ static unsigned int llc_active_links(const struct smc_llc *llc)
  * The peer knows these RMBs now, or has forgotten them: so they are among those
  * that it is told of when a link is added, or not.
  */
-static void llc_note_told(const struct smc_llc_request *req)
+static void llc_note_told(struct smc_llc *llc, const struct smc_llc_request *req)
 {
-	unsigned int i;
+	unsigned int i, k;
 
-	for (i = 0; i < req->nr_bufs; i++)
+	for (i = 0; i < req->nr_bufs; i++) {
 		req->bufs[i]->is_told = !req->is_delete;
+		/* Deployed peers agree to a deletion while they add a link. */
+		for (k = 0; k < llc->nr_told && req->is_delete; k++)
+			if (llc->told[k] == req->bufs[i])
+				llc->told[k] = NULL;
+	}
 }
 
 /*
@@ -366,7 +458,7 @@ static void llc_rkey_done(struct smc_link_group *lgr, int result)
 	if (!req)
 		return;
 	if (!result)
-		llc_note_told(req);
+		llc_note_told(llc, req);
 	if (result == -EAGAIN && req->links == llc_active_links(llc))
 		req->tries++;
 	if (result == -EAGAIN && req->tries < LLC_RKEY_TRIES) {
@@ -546,6 +638,9 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 	case SMC_LLC_ACT_LINK_UP:
 		llc_link_up(lgr, act->link);
 		return false;
+	case SMC_LLC_ACT_KEEP_PAIRS:
+		llc_keep_msg(&lgr->llc);
+		return false;
 	case SMC_LLC_ACT_STORE_PAIRS:
 		ev->ok = llc_store_pairs(lgr, act);
 		ev->type = SMC_LLC_EV_PAIRS_STORED;
@@ -632,9 +727,9 @@ static void llc_tell_pool(struct smc_llc *llc, struct smc_buf_pool *pool)
 }
 
 /*
- * The RMBs that the peer knows are those it is told of for the new link. No RKEY
- * exchange changes that before the link is up or given up (RKEY-15), and none
- * that the peer knows is freed without one.
+ * The RMBs that the peer knows are those it is told of for the new link. No
+ * CONFIRM RKEY changes that before the link is up or given up (RKEY-15). A DELETE
+ * RKEY that was under way may: llc_note_told() sees to that.
  */
 static void llc_created(struct smc_link_group *lgr, struct smc_llc_event *ev)
 {
@@ -825,6 +920,17 @@ static bool llc_feed_request(struct smc_link_group *lgr)
 	return true;
 }
 
+/* None is kept, built or sent any more. */
+static void llc_free_long(struct smc_llc *llc)
+{
+	kfree(llc->kept);
+	llc->kept = NULL;
+	kvfree(llc->long_buf);
+	llc->long_buf = NULL;
+	free_page((unsigned long)llc->long_page);
+	llc->long_page = NULL;
+}
+
 /* The machine is dead: nothing is taken any more, nobody waits any more. */
 static void llc_close(struct smc_link_group *lgr)
 {
@@ -840,6 +946,7 @@ static void llc_close(struct smc_link_group *lgr)
 	spin_unlock_irqrestore(&llc->queue_lock, flags);
 	while (llc_pop(llc, &item))
 		kfree(item.more);
+	llc_free_long(llc);
 	llc_rkey_done(lgr, -ECONNABORTED);
 	list_for_each_entry_safe(req, next, &left, node)
 		llc_finish(req, -ECONNABORTED);
@@ -903,9 +1010,11 @@ static void llc_run(struct smc_link_group *lgr)
 
 	lockdep_assert_held(&lgr->lock);
 	while (llc_pop(llc, &item)) {
+		llc->msg = item.more;
 		if (llc_event_of(lgr, &item, &ev))
 			llc_feed(lgr, &ev);
-		kfree(item.more);
+		kfree(llc->msg);
+		llc->msg = NULL;
 		if (item.type == SMC_LLC_EV_START) {
 			llc_feed_rnics(lgr);
 			llc_feed_missed(lgr, item.link);
@@ -1018,6 +1127,38 @@ static int llc_first_end(struct smc_link_group *lgr, struct smc_ib_end *end)
 	return rc;
 }
 
+/*
+ * What a long ADD LINK will need, for it is sent under lgr->lock. After
+ * llc_close() nothing is.
+ */
+static int llc_prepare_long(struct smc_link_group *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_llc_long *buf;
+	int rc = -ECONNABORTED;
+	u8 *page;
+
+	if (!llc->flow.params.has_long_add_link)
+		return 0;
+	buf = kvmalloc(sizeof(*buf), GFP_KERNEL);
+	page = (u8 *)get_zeroed_page(GFP_KERNEL);
+	if (!buf || !page) {
+		rc = -ENOMEM;
+		goto free;
+	}
+	mutex_lock(&lgr->lock);
+	if (llc->flow.phase != SMC_LLC_DEAD) {
+		swap(llc->long_buf, buf);
+		swap(llc->long_page, page);
+		rc = 0;
+	}
+	mutex_unlock(&lgr->lock);
+free:
+	kvfree(buf);
+	free_page((unsigned long)page);
+	return rc;
+}
+
 /* A port that the peer's does not share a subnet with would be tried in vain. */
 static int llc_create_link(struct smc_link_group *lgr, u8 index,
 			   const struct smc_llc_order *want)
@@ -1026,6 +1167,9 @@ static int llc_create_link(struct smc_link_group *lgr, u8 index,
 	struct smc_link *link;
 	int rc;
 
+	rc = llc_prepare_long(lgr);
+	if (rc)
+		return rc;
 	rc = lgr->llc.wants_links ? llc_find_end(lgr, &want->end, &end) : llc_first_end(lgr, &end);
 	if (rc)
 		return rc;
@@ -1292,14 +1436,13 @@ void smc_llc_exit_module(void)
 	destroy_workqueue(llc_wq);
 }
 
-/*
- * Groups whose LLC messages have the long form have one link: their ADD LINK
- * carries the keys itself, which the machine does not do.
- */
-static bool llc_may_have_links(const struct smc_link_group *lgr)
+/* Agreed on with the peer, or what this side would have. */
+static u8 llc_max_links(const struct smc_link_group *lgr)
 {
-	return lgr->params.llc_form == SMC_LLC_FORM_V1 &&
-	       READ_ONCE(llc_settings(lgr)->max_links) > 1;
+	u8 most = lgr->params.max_links;
+
+	return lgr->params.max_links_is_fixed ? most :
+	       min_t(u8, READ_ONCE(llc_settings(lgr)->max_links), most);
 }
 
 /**
@@ -1317,8 +1460,8 @@ void smc_llc_init(struct smc_link_group *lgr)
 		.wants_deployed = lgr->params.has_dialect || !READ_ONCE(set->dialect),
 		.dialect_is_fixed = lgr->params.has_dialect,
 		.max_links_is_fixed = lgr->params.max_links_is_fixed,
-		.max_links = llc_may_have_links(lgr) ? READ_ONCE(set->max_links) :
-			     lgr->params.max_links,
+		.max_links = llc_max_links(lgr),
+		.has_long_add_link = lgr->params.llc_form == SMC_LLC_FORM_V2,
 		.max_conns = lgr->params.told_max_conns,
 		.link_uid_base = lgr->id,
 		.test_link_idle_ms = READ_ONCE(set->testlink_time) * MSEC_PER_SEC,
@@ -1339,6 +1482,7 @@ void smc_llc_init(struct smc_link_group *lgr)
 	spin_lock_init(&llc->queue_lock);
 	INIT_LIST_HEAD(&llc->requests);
 	llc->current_req = NULL;
+	llc->nr_told = 0;
 	llc->head = 0;
 	llc->nr = 0;
 	llc->nr_rx = 0;
@@ -1386,7 +1530,7 @@ void smc_llc_start(struct smc_link_group *lgr, struct smc_link *link)
 	start->peer.psn = link->peer.psn;
 	start->peer.mtu = link->peer.mtu;
 	/* An RNIC that talks to itself is the only one inside this host. */
-	if (llc_may_have_links(lgr) &&
+	if (llc_max_links(lgr) > 1 &&
 	    memcmp(start->local.gid, start->peer.gid, sizeof(start->peer.gid))) {
 		smc_ib_lan_of(&link->wr.end, start->peer.gid, &llc->lan);
 		llc_look_around(lgr);

@@ -11,6 +11,10 @@
  * over the new link ends it. The client's own ADD LINK is a notice that makes
  * the server try.
  *
+ * Where ADD LINK is long it tells of all RMBs itself, and so does the reply:
+ * what the peer has said is kept until the new link is there, and CONFIRM LINK
+ * comes next. There the notice is REQ ADD LINK, and is answered (linux-abi 4.4).
+ *
  * Ownership: the new link belongs to this exchange until it is confirmed. What
  * takes it down is its number in DELETE LINK if the peer may know of it, and
  * DESTROY_LINK alone if it does not.
@@ -95,12 +99,23 @@ static void prepare(struct smc_llc_run *run, const struct smc_llc_end *peer)
 	act->end.mtu = min(peer->mtu, lnk->local.mtu);
 }
 
+/* Server: no link for a client that has asked for one. */
+static void say_none(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (flow->is_asked && !smc_llc_is_dead_end(flow, flow->asked_link))
+		smc_llc_ask_send(run, flow->asked_link, SMC_LLC_REQ_ADD_LINK, true,
+				 SMC_LLC_SENT_OTHER);
+	flow->is_asked = false;
+}
+
 /**
  * smc_llc_add_begin() - server: try for another link
  * @run: the call
  *
- * Does nothing where none may be added, or no RNIC could carry it. RFC 7609
- * 3.5.1.6; SL-01 to SL-03, ADDL-05.
+ * Where none may be added, or no RNIC could carry it, a client that has asked is
+ * told so. RFC 7609 3.5.1.6; SL-01 to SL-03, ADDL-05.
  */
 void smc_llc_add_begin(struct smc_llc_run *run)
 {
@@ -110,13 +125,17 @@ void smc_llc_add_begin(struct smc_llc_run *run)
 
 	memset(&flow->add, 0, sizeof(flow->add));
 	flow->retry_deadline = SMC_LLC_NO_DEADLINE;
-	if (target == SMC_LLC_NO_LINK)
+	if (target == SMC_LLC_NO_LINK) {
+		say_none(run);
 		return;
+	}
 	if (!smc_llc_pick_offer(flow, &rnic)) {
 		/* Those that it refused may be of use by now. */
 		flow->refused = 0;
-		if (!smc_llc_pick_offer(flow, &rnic))
+		if (!smc_llc_pick_offer(flow, &rnic)) {
+			say_none(run);
 			return;
+		}
 	}
 	flow->config_link = smc_llc_carrier(flow, SMC_LLC_NO_LINK);
 	flow->config_target = target;
@@ -139,6 +158,20 @@ static void reject(struct smc_llc_run *run, u8 reason)
 	flow->may_decline = false;
 	smc_llc_config_done(run);
 	smc_llc_keys_wait(run);
+}
+
+/* Client: the offer was of use, and what was made of it is of none. */
+static void reject_made(struct smc_llc_run *run)
+{
+	smc_llc_link_destroy(run, run->flow->config_target, true);
+	reject(run, SMC_LLC_ADD_LINK_NO_PATH);
+}
+
+/* The peer has told of its RMBs: later, when the new link is there. */
+static void keep_pairs(struct smc_llc_run *run)
+{
+	if (run->flow->add.offer.nr_pairs)
+		smc_llc_ask(run, SMC_LLC_ACT_KEEP_PAIRS, run->flow->config_link);
 }
 
 /* Client: what to answer to the offer, RFC 7609 3.5.1.6.1. */
@@ -202,6 +235,7 @@ static void on_offer(struct smc_llc_run *run, u8 link, const struct smc_llc_add_
 		reject(run, SMC_LLC_ADD_LINK_NO_PATH);
 		return;
 	}
+	keep_pairs(run);
 	work_in(run, SMC_LLC_CONFIG_HELD);
 	smc_llc_keys_wait(run);
 }
@@ -215,6 +249,13 @@ static void on_notice(struct smc_llc_run *run, u8 link)
 	else if (!smc_llc_is_adding(flow))
 		/* ERR-59, ADDL-06 to ADDL-09; crossed with our own: SER-07 */
 		flow->wants_link = true;
+}
+
+static void accepted(struct smc_llc_run *run, const struct smc_llc_add_link *al)
+{
+	run->flow->add.offer = *al;
+	keep_pairs(run);
+	prepare(run, &al->end);
 }
 
 static void on_reply(struct smc_llc_run *run, u8 link, const struct smc_llc_add_link *al)
@@ -252,7 +293,7 @@ static void on_reply(struct smc_llc_run *run, u8 link, const struct smc_llc_add_
 				  SMC_LLC_DELETE_LOST_PATH);
 	else if (lnk->state == SMC_LLC_LINK_FORMING)
 		/* SL-13 */
-		prepare(run, &al->end);
+		accepted(run, al);
 	if (lnk->state != SMC_LLC_LINK_FORMING)
 		smc_llc_arm_retry(run, is_sane);
 }
@@ -283,29 +324,41 @@ void smc_llc_add_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_msg 
  * @link: index of the link it came on
  * @msg: the message
  *
- * A server that has no further link says so (linux-abi 4.4).
+ * A server that has no further link says so (linux-abi 4.4); ADD LINK is an
+ * answer, too, also one that was on its way. Who hears that there is none asks
+ * again when it has an RNIC more, or by and by.
  */
 void smc_llc_add_req(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
 {
 	struct smc_llc_flow *flow = run->flow;
 
-	if (msg->is_reply || !flow->params.is_server || !smc_llc_is_confirmed(flow))
+	if (msg->is_reply == flow->params.is_server || !smc_llc_is_confirmed(flow)) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
-	else if (flow->max_links > 1)
-		on_notice(run, link);
-	else
-		smc_llc_ask_send(run, link, SMC_LLC_REQ_ADD_LINK, true, SMC_LLC_SENT_OTHER);
+	} else if (!msg->is_reply && !smc_llc_is_adding(flow)) {
+		flow->is_asked = true;
+		flow->asked_link = link;
+		if (flow->max_links > 1)
+			flow->wants_link = true;
+		else
+			say_none(run);
+	}
 }
 
 static void send_add_link(struct smc_llc_run *run, bool is_reply)
 {
 	struct smc_llc_flow *flow = run->flow;
-	struct smc_llc_add_link *al;
+	struct smc_llc_action *act;
 
-	al = &smc_llc_ask_send(run, flow->config_link, SMC_LLC_ADD_LINK, is_reply,
-			       SMC_LLC_SENT_ADD_LINK)->add_link;
-	al->end = new_link(run)->local;
-	al->link_num = new_link(run)->num;
+	act = smc_llc_ask(run, SMC_LLC_ACT_SEND, flow->config_link);
+	act->cookie = SMC_LLC_SENT_ADD_LINK;
+	act->target = flow->config_target;
+	act->has_pairs = flow->params.has_long_add_link;
+	act->msg.type = SMC_LLC_ADD_LINK;
+	act->msg.is_reply = is_reply;
+	act->msg.add_link.end = new_link(run)->local;
+	act->msg.add_link.link_num = new_link(run)->num;
+	/* a link is not routed, LG-22 */
+	act->msg.add_link.is_direct = true;
 }
 
 static void not_created(struct smc_llc_run *run)
@@ -328,6 +381,7 @@ static void not_created(struct smc_llc_run *run)
 		return;
 	}
 	smc_llc_config_done(run);
+	say_none(run);
 	/* A client of the RFC dialect would wait in vain, AMB-28. */
 	if (smc_llc_is_forming(flow))
 		smc_llc_fail_local(run, SMC_LLC_WHY_NO_SPARE, SMC_DECLINE_MEM);
@@ -356,6 +410,7 @@ void smc_llc_add_created(struct smc_llc_run *run, const struct smc_llc_event *ev
 		prepare(run, &flow->add.offer.end);
 		return;
 	}
+	flow->is_asked = false;
 	send_add_link(run, false);
 	wait_in(run, SMC_LLC_CONFIG_ADD_LINK);
 }
@@ -378,6 +433,23 @@ static void send_cont(struct smc_llc_run *run)
 	flow->add.next_own += min_t(u8, left, SMC_LLC_CONT_PAIRS);
 }
 
+/* What came with the peer's ADD LINK can be stored now. */
+static void store_kept(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_action *act;
+
+	work_in(run, SMC_LLC_CONFIG_STORE);
+	if (!flow->add.offer.nr_pairs) {
+		smc_llc_add_stored(run, flow->config_target, true);
+		return;
+	}
+	act = smc_llc_ask(run, SMC_LLC_ACT_STORE_PAIRS, flow->config_link);
+	act->target = flow->config_target;
+	act->msg.type = SMC_LLC_ADD_LINK;
+	act->msg.add_link = flow->add.offer;
+}
+
 /**
  * smc_llc_add_prepared() - the new link is connected, or cannot be
  * @run: the call
@@ -396,9 +468,12 @@ void smc_llc_add_prepared(struct smc_llc_run *run, u8 link, bool ok)
 		return;
 	}
 	if (!ok) {
-		smc_llc_link_destroy(run, link, true);
-		reject(run, SMC_LLC_ADD_LINK_NO_PATH);
+		reject_made(run);
 		smc_llc_arm_retry(run, true);
+		return;
+	}
+	if (flow->params.has_long_add_link) {
+		store_kept(run);
 		return;
 	}
 	if (flow->params.is_server)
@@ -447,6 +522,25 @@ void smc_llc_add_cont(struct smc_llc_run *run, u8 link, const struct smc_llc_msg
 	act->msg = *msg;
 }
 
+/* Tell on where there is something left to be told. */
+static bool go_on_telling(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_add *add = &flow->add;
+	bool has_more;
+
+	/* Asked before the client's answer, counted after it. */
+	if (!flow->params.is_server)
+		send_cont(run);
+	has_more = add->peer_left || add->next_own < add->nr_own;
+	if (has_more) {
+		if (flow->params.is_server)
+			send_cont(run);
+		wait_in(run, SMC_LLC_CONFIG_ADD_CONT);
+	}
+	return has_more;
+}
+
 /**
  * smc_llc_add_stored() - the peer's RMBs have their tokens for the new link
  * @run: the call
@@ -456,26 +550,25 @@ void smc_llc_add_cont(struct smc_llc_run *run, u8 link, const struct smc_llc_msg
 void smc_llc_add_stored(struct smc_llc_run *run, u8 link, bool ok)
 {
 	struct smc_llc_flow *flow = run->flow;
-	struct smc_llc_add *add = &flow->add;
-	bool has_more;
+	bool is_long = flow->params.has_long_add_link;
 
 	if (flow->config != SMC_LLC_CONFIG_STORE || flow->config_target != link)
 		return;
+	if (!ok && is_long && !flow->params.is_server) {
+		/* The server has no answer yet. */
+		reject_made(run);
+		smc_llc_arm_retry(run, true);
+		return;
+	}
 	if (!ok) {
-		smc_llc_link_lost(run, link, SMC_LLC_WHY_ADD_LINK_CONT_DATA,
+		smc_llc_link_lost(run, link, SMC_LLC_WHY_ADD_LINK_KEYS,
 				  SMC_LLC_DELETE_PROTOCOL);
 		return;
 	}
-	/* Asked before the client's answer, counted after it. */
-	if (!flow->params.is_server)
-		send_cont(run);
-	has_more = add->peer_left || add->next_own < add->nr_own;
-	if (has_more) {
-		if (flow->params.is_server)
-			send_cont(run);
-		wait_in(run, SMC_LLC_CONFIG_ADD_CONT);
+	if (is_long && !flow->params.is_server)
+		send_add_link(run, true);
+	else if (!is_long && go_on_telling(run))
 		return;
-	}
 	if (flow->params.is_server)
 		smc_llc_send_confirm_link(run, link, false,
 					  flow->dialect == SMC_DIALECT_DEPLOYED,
@@ -602,7 +695,9 @@ static void target_gone(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 	bool is_offer = flow->config == SMC_LLC_CONFIG_CREATE ||
-			flow->config == SMC_LLC_CONFIG_PREPARE;
+			flow->config == SMC_LLC_CONFIG_PREPARE ||
+			(flow->config == SMC_LLC_CONFIG_STORE &&
+			 flow->params.has_long_add_link);
 
 	/* The client's answer to an offer tells whether it knows the link. */
 	if (flow->params.is_server && flow->config == SMC_LLC_CONFIG_ADD_LINK)
@@ -612,8 +707,7 @@ static void target_gone(struct smc_llc_run *run)
 		if (smc_llc_is_forming(flow))
 			smc_llc_fail_local(run, SMC_LLC_WHY_NO_SPARE, SMC_DECLINE_MEM);
 	} else if (is_offer && new_link(run)->is_spare && !flow->params.is_server) {
-		smc_llc_link_destroy(run, flow->config_target, true);
-		reject(run, SMC_LLC_ADD_LINK_NO_PATH);
+		reject_made(run);
 	}
 	if (flow->phase == SMC_LLC_DEAD)
 		return;
@@ -646,6 +740,21 @@ void smc_llc_add_settle(struct smc_llc_run *run)
 	}
 }
 
+static void send_notice(struct smc_llc_run *run, const struct smc_llc_end *rnic)
+{
+	struct smc_llc_action *act;
+
+	act = smc_llc_ask(run, SMC_LLC_ACT_SEND, smc_llc_carrier(run->flow, SMC_LLC_NO_LINK));
+	act->cookie = SMC_LLC_SENT_OTHER;
+	if (run->flow->params.has_long_add_link) {
+		act->msg.type = SMC_LLC_REQ_ADD_LINK;
+		act->end = *rnic;
+	} else {
+		act->msg.type = SMC_LLC_ADD_LINK;
+		act->msg.add_link.end = *rnic;
+	}
+}
+
 /**
  * smc_llc_add_wish() - a further link is wanted: try for it
  * @run: the call
@@ -657,7 +766,6 @@ void smc_llc_add_wish(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_end rnic;
-	struct smc_llc_msg *msg;
 
 	if (!flow->wants_link || flow->phase != SMC_LLC_UP || !smc_llc_may_begin(flow) ||
 	    smc_llc_nr_in(flow, SMC_LLC_LINK_LOST) || smc_llc_nr_in(flow, SMC_LLC_LINK_DELETING))
@@ -674,8 +782,6 @@ void smc_llc_add_wish(struct smc_llc_run *run)
 		/* Nobody need answer; what is urgent is said again. */
 		if (smc_llc_nr_symmetric(flow) < 2)
 			smc_llc_arm_retry(run, false);
-		msg = smc_llc_ask_send(run, smc_llc_carrier(flow, SMC_LLC_NO_LINK),
-				       SMC_LLC_ADD_LINK, false, SMC_LLC_SENT_OTHER);
-		msg->add_link.end = rnic;
+		send_notice(run, &rnic);
 	}
 }

@@ -47,6 +47,7 @@ static const char *const llc_why_names[SMC_LLC_WHY_NR] = {
 	[SMC_LLC_WHY_ADD_LINK_SEND] = "ADD LINK could not be sent",
 	[SMC_LLC_WHY_ADD_LINK_CONT_TIMEOUT] = "no ADD LINK CONTINUATION in time",
 	[SMC_LLC_WHY_ADD_LINK_CONT_DATA] = "ADD LINK CONTINUATION does not go on where it was",
+	[SMC_LLC_WHY_ADD_LINK_KEYS] = "keys for the new link cannot be stored",
 	[SMC_LLC_WHY_NO_LONGER_NEEDED] = "link no longer needed",
 	[SMC_LLC_WHY_DELETE_LINK_TIMEOUT] = "no answer to DELETE LINK in time",
 	[SMC_LLC_WHY_RKEY_TIMEOUT] = "no RKEY reply in time",

@@ -21,6 +21,7 @@
 enum smc_llc_flow_limit {
 	SMC_LLC_LINKS		= 9,	/* eight and an asymmetric one, AMB-61 */
 	SMC_LLC_RNICS		= 8,	/* of this side that a group makes use of */
+	SMC_LLC_ASKED_GIDS	= 6,	/* that one REQ ADD LINK tells of, a short message */
 	SMC_LLC_RMBS		= 255,	/* of one side, what ADD LINK CONTINUATION counts */
 	SMC_LLC_ACTIONS		= 32,	/* most that one event can ask for */
 	SMC_LLC_MAX_LINKS_MIN	= 2,	/* MAXL-02 */
@@ -83,6 +84,7 @@ enum smc_llc_why {
 	SMC_LLC_WHY_NO_SPARE,
 	SMC_LLC_WHY_ADD_LINK_CONT_TIMEOUT,
 	SMC_LLC_WHY_ADD_LINK_CONT_DATA,
+	SMC_LLC_WHY_ADD_LINK_KEYS,
 	SMC_LLC_WHY_NO_LONGER_NEEDED,
 	SMC_LLC_WHY_PEER_DECLINED,
 	SMC_LLC_WHY_PEER_DELETED,
@@ -262,8 +264,11 @@ enum smc_llc_action_type {
 	SMC_LLC_ACT_DESTROY_LINK,	/* free all of @link; report LINK_DESTROYED */
 	SMC_LLC_ACT_GROUP_UP,		/* first contact is over, data may flow */
 	SMC_LLC_ACT_GROUP_FAILED,	/* first contact failed: @fail, @diagnosis, @why */
-	SMC_LLC_ACT_STORE_PAIRS,	/* @msg.add_link_cont from @link about @target; report
-					 * PAIRS_STORED for @target
+	SMC_LLC_ACT_KEEP_PAIRS,		/* the keys that came with this ADD LINK are wanted
+					 * later, those of an earlier one no more
+					 */
+	SMC_LLC_ACT_STORE_PAIRS,	/* @msg.add_link_cont from @link about @target, or what
+					 * was kept; report PAIRS_STORED for @target
 					 */
 	SMC_LLC_ACT_STORE_RTOKEN,	/* @rkeys; report RTOKEN_STORED */
 	SMC_LLC_ACT_DELETE_RTOKENS,	/* @msg.delete_rkey; report RTOKENS_DELETED */
@@ -276,9 +281,10 @@ enum smc_llc_action_type {
  * @type: what
  * @link: link index it concerns
  * @target: index of the link being added, with STORE_PAIRS and with SEND of
- *	ADD LINK CONTINUATION
+ *	ADD LINK and ADD LINK CONTINUATION
  * @first_rmb: with SEND of ADD LINK CONTINUATION: the caller fills in the pairs
  *	from this place on of the RMBs it has counted in LINK_CREATED
+ * @has_pairs: with SEND of ADD LINK: the caller adds the pairs of all these RMBs
  * @is_orderly: with LINK_DOWN: the link works, what is under way may end
  * @why: reason, with GROUP_FAILED, LINK_DOWN and TERMINATE
  * @fail: with GROUP_FAILED
@@ -291,7 +297,8 @@ enum smc_llc_action_type {
  * @diagnosis: with GROUP_FAILED and SMC_LLC_FAIL_DECLINE
  * @cookie: enum smc_llc_sent with SEND; the request's with RKEY_DONE
  * @end: with CREATE_LINK, MAC and GID of the RNIC to use; with PREPARE_LINK, the
- *	peer's end, its MTU being that of the path (ADDL-17)
+ *	peer's end, its MTU being that of the path (ADDL-17); with SEND of REQ ADD
+ *	LINK, the RNIC that wants a link, see smc_llc_flow_gids()
  * @rkeys: with STORE_RTOKEN; link indices, in memory of the machine that holds
  *	until the next event
  * @msg: with SEND, STORE_PAIRS, DELETE_RTOKENS
@@ -301,6 +308,7 @@ struct smc_llc_action {
 	u8 link;
 	u8 target;
 	u8 first_rmb;
+	bool has_pairs;
 	bool is_orderly;
 	enum smc_llc_why why;
 	enum smc_llc_fail fail;
@@ -325,6 +333,8 @@ struct smc_llc_actions {
  * @dialect_is_fixed: the peer speaks the deployed dialect or none; the caller has
  *	committed it before START (version 2)
  * @max_links_is_fixed: CLC agreed on @max_links already (version 2.1)
+ * @has_long_add_link: ADD LINK tells of all RMBs, so that no CONTINUATION
+ *	follows it, and a client asks for a link by REQ ADD LINK (version 2)
  * @max_links: own limit, 2..8, or the fixed one, 1..8
  * @max_conns: what CLC agreed on, for CONFIRM LINK (version 2.1); 0 before
  * @link_uid_base: low byte 0; link user IDs are this plus the link number,
@@ -337,6 +347,7 @@ struct smc_llc_params {
 	bool wants_deployed;
 	bool dialect_is_fixed;
 	bool max_links_is_fixed;
+	bool has_long_add_link;
 	u8 max_links;
 	u8 max_conns;
 	u32 link_uid_base;
@@ -418,7 +429,7 @@ enum smc_llc_remote {
 
 /**
  * struct smc_llc_add - the exchange that adds a link
- * @offer: client: the server's ADD LINK
+ * @offer: the peer's ADD LINK: the server's request, the client's reply
  * @tried: own RNICs on which no queue pair could be had in this attempt, by
  *	place in the list
  * @nr_own: RMBs of this side
@@ -512,6 +523,8 @@ struct smc_llc_remote_rkey {
  *	others are offered before these
  * @wants_link: a further link is to be tried for (server), the server is to be
  *	asked for one (client)
+ * @is_asked: server: the client waits for ADD LINK or for word that there is none
+ * @asked_link: link that its REQ ADD LINK came on
  * @retry_deadline: when @wants_link is set again, in ms
  * @own: RKEY exchange begun here
  * @remote: RKEY exchange begun by the peer
@@ -541,6 +554,8 @@ struct smc_llc_flow {
 	struct smc_llc_add add;
 	unsigned int refused;
 	bool wants_link;
+	bool is_asked;
+	u8 asked_link;
 	u64 retry_deadline;
 
 	struct smc_llc_rkey own;
@@ -561,6 +576,8 @@ bool smc_llc_flow_may_request(const struct smc_llc_flow *flow, u64 now);
 u8 smc_llc_max_links(u8 own, u8 peer);
 u8 smc_llc_next_link_num(const struct smc_llc_flow *flow);
 enum smc_lgr_type smc_llc_flow_type(const struct smc_llc_flow *flow);
+u8 smc_llc_flow_gids(const struct smc_llc_flow *flow, const struct smc_llc_end *first,
+		     u8 gid[][SMC_GID_LEN]);
 const char *smc_llc_why_name(enum smc_llc_why why);
 
 #endif /* _SMC_LLC_FLOW_H */

@@ -434,6 +434,27 @@ u8 smc_llc_next_link_num(const struct smc_llc_flow *flow)
 }
 
 /**
+ * smc_llc_flow_gids() - the GIDs to tell of in REQ ADD LINK
+ * @flow: the machine of a client
+ * @first: the RNIC that wants a link
+ * @gid: receives up to SMC_LLC_ASKED_GIDS of them, that of @first first
+ *
+ * Context: Any context. The caller serialises.
+ * Return: how many, at least 1.
+ */
+u8 smc_llc_flow_gids(const struct smc_llc_flow *flow, const struct smc_llc_end *first,
+		     u8 gid[][SMC_GID_LEN])
+{
+	u8 i, nr = 1;
+
+	memcpy(gid[0], first->gid, SMC_GID_LEN);
+	for (i = 0; i < flow->rnics.count && nr < SMC_LLC_ASKED_GIDS; i++)
+		if (memcmp(flow->rnics.rnic[i].gid, first->gid, SMC_GID_LEN))
+			memcpy(gid[nr++], flow->rnics.rnic[i].gid, SMC_GID_LEN);
+	return nr;
+}
+
+/**
  * smc_llc_flow_type() - class of the group, for operators
  * @flow: the machine
  *

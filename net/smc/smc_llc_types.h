@@ -13,6 +13,7 @@
 
 #include "smc_buf.h"
 #include "smc_llc_flow.h"
+#include "smc_wr.h"
 
 struct smc_llc_request;
 
@@ -55,6 +56,16 @@ struct smc_llc_probe {
 	u32 rkey;
 	u32 lkey;
 	u32 len;
+};
+
+/**
+ * struct smc_llc_long - where a long ADD LINK is built
+ * @pair: its list
+ * @msg: itself
+ */
+struct smc_llc_long {
+	struct smc_llc_pair pair[SMC_LLC_LONG_KEYS];
+	u8 msg[SMC_WR_RECV_MAX];
 };
 
 /* What is to be done about a link without lgr->lock. */
@@ -112,8 +123,15 @@ struct smc_llc_task {
  * @wants_links: the group may have several links
  * @rnics: ports that could carry links when last looked, under @queue_lock
  * @told: our RMBs that the peer knew when the link that is being added was
- *	  created, and has to be told of again; under lgr->lock
+ *	  created, and has to be told of again, NULL if forgotten meanwhile;
+ *	  under lgr->lock
  * @nr_told: length of @told
+ * @msg: the long message of the event that @flow is fed, NULL if it is none;
+ *	under lgr->lock
+ * @kept: the ADD LINK whose keys @flow wants later, or NULL; under lgr->lock
+ * @long_buf: scratch, once a group of version 2 has tried for another link; under
+ *	lgr->lock
+ * @long_page: for the next message that is longer than its slot; under lgr->lock
  * @sweep_at: when to queue @sweep_work, in ms; 0 for never; under lgr->lock
  * @queue_lock: spinlock, irq safe; guards the fields below but the last
  * @queue: ring of events
@@ -140,6 +158,10 @@ struct smc_llc {
 	struct smc_llc_rnics rnics;
 	struct smc_buf *told[SMC_BUF_MAX_AREAS];
 	unsigned int nr_told;
+	u8 *msg;
+	u8 *kept;
+	struct smc_llc_long *long_buf;
+	u8 *long_page;
 	u64 sweep_at;
 	atomic_long_t sweep_want;
 	spinlock_t queue_lock;	/* innermost, but for the locks of work queues */

@@ -40,6 +40,7 @@
 #define SMC_WR_TX_STRIDE	48	/* of messages in the message area, behind ... */
 #define SMC_WR_TX_LONG		(SMC_WR_CTRL_SLOTS * SMC_WR_LONG_LEN) /* ... long ones */
 #define SMC_WR_RECV_SGE		2	/* a receive, and wr->more */
+#define SMC_WR_MSG_SGE		2	/* a slot's message, and slot->more */
 #define SMC_WR_MIN_DATA_SLOTS	4
 #define SMC_WR_PER_SLOT		(SMC_WR_MAX_WRITES + 1)
 #define SMC_WR_DRAIN		1	/* work request by which a queue is drained */
@@ -48,6 +49,7 @@
 static_assert(SMC_WR_TX_STRIDE >= SMC_WR_MSG_LEN);
 static_assert(SMC_WR_TX_LONG + SMC_WR_DATA_SLOTS * SMC_WR_TX_STRIDE <= PAGE_SIZE);
 static_assert(SMC_WR_RECV_MAX - SMC_WR_RECV_LEN <= PAGE_SIZE);
+static_assert(SMC_WR_MSG_SGE <= SMC_WR_MAX_SGE);
 
 /*
  * A memory registration in flight. It has a life of its own because the one
@@ -156,6 +158,46 @@ struct smc_wr_slot *smc_wr_slot_get(struct smc_wr *wr, enum smc_wr_class class)
 }
 
 /**
+ * smc_wr_slot_fill() - the message of a slot, which may be longer than its room
+ * @slot: from smc_wr_slot_get()
+ * @msg: copied
+ * @len: its length
+ * @page: from get_zeroed_page(), for what does not fit; NULL afterwards if it is
+ *	  taken, and freed when the SEND has completed or the slot is given back
+ *
+ * Context: Any context but hard interrupt.
+ * Return: 0; -EMSGSIZE if it is too long; -ENOMEM if @page cannot be mapped.
+ */
+int smc_wr_slot_fill(struct smc_wr_slot *slot, const u8 *msg, u32 len, u8 **page)
+{
+	struct ib_device *ibdev = slot->wr->end.dev->ibdev;
+	u32 here = min(len, slot->room);
+	u64 dma;
+
+	if (len > slot->room) {
+		if (!*page || len - here > PAGE_SIZE)
+			return -EMSGSIZE;
+		memcpy(*page, msg + here, len - here);
+		dma = ib_dma_map_single(ibdev, *page, PAGE_SIZE, DMA_TO_DEVICE);
+		if (ib_dma_mapping_error(ibdev, dma))
+			return -ENOMEM;
+		slot->more = *page;
+		slot->more_dma = dma;
+		*page = NULL;
+	}
+	memcpy(slot->msg, msg, here);
+	slot->len = len;
+	return 0;
+}
+
+static void smc_wr_slot_shorten(struct smc_wr_slot *slot)
+{
+	ib_dma_unmap_single(slot->wr->end.dev->ibdev, slot->more_dma, PAGE_SIZE, DMA_TO_DEVICE);
+	free_page((unsigned long)slot->more);
+	slot->more = NULL;
+}
+
+/**
  * smc_wr_slot_put() - give a slot back that was not posted
  * @slot: from smc_wr_slot_get(); gone afterwards
  *
@@ -167,6 +209,8 @@ void smc_wr_slot_put(struct smc_wr_slot *slot)
 {
 	struct smc_wr *wr = slot->wr;
 
+	if (unlikely(slot->more))
+		smc_wr_slot_shorten(slot);
 	/* Last in, first out: its cache lines are warm. */
 	spin_lock_bh(&wr->lock);
 	slot->is_posted = false;
@@ -311,8 +355,17 @@ static void smc_wr_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 struct smc_wr_chain {
 	struct ib_rdma_wr write[SMC_WR_MAX_WRITES];
 	struct ib_send_wr send;
-	struct ib_sge sge;
+	struct ib_sge sge[SMC_WR_MSG_SGE];
 };
+
+static void smc_wr_add_more(struct smc_wr_chain *chain, const struct smc_wr_slot *slot)
+{
+	chain->sge[0].length = slot->room;
+	chain->sge[1].addr = slot->more_dma;
+	chain->sge[1].length = slot->len - slot->room;
+	chain->sge[1].lkey = slot->wr->pd->local_dma_lkey;
+	chain->send.num_sge = 2;
+}
 
 static const struct ib_send_wr *smc_wr_build(struct smc_wr_chain *chain,
 					     struct smc_wr_slot *slot)
@@ -321,23 +374,25 @@ static const struct ib_send_wr *smc_wr_build(struct smc_wr_chain *chain,
 	struct smc_wr *wr = slot->wr;
 	int i;
 
-	chain->sge.length = slot->len;
+	chain->sge[0].length = slot->len;
 	memset(next, 0, sizeof(*next));
 	next->wr_cqe = &slot->cqe;
-	next->sg_list = &chain->sge;
+	next->sg_list = chain->sge;
 	next->num_sge = 1;
 	next->opcode = IB_WR_SEND;
 	next->send_flags = IB_SEND_SIGNALED | IB_SEND_SOLICITED;
-	if (slot->len <= wr->max_inline) {
+	if (slot->len <= wr->max_inline && likely(!slot->more)) {
 		/* Copied while posting, so this is the CPU's address. */
 		next->send_flags |= IB_SEND_INLINE;
-		chain->sge.addr = (uintptr_t)slot->msg;
-		chain->sge.lkey = 0;
+		chain->sge[0].addr = (uintptr_t)slot->msg;
+		chain->sge[0].lkey = 0;
 	} else {
-		chain->sge.addr = slot->msg_dma;
-		chain->sge.lkey = wr->pd->local_dma_lkey;
+		if (unlikely(slot->more))
+			smc_wr_add_more(chain, slot);
+		chain->sge[0].addr = slot->msg_dma;
+		chain->sge[0].lkey = wr->pd->local_dma_lkey;
 		ib_dma_sync_single_for_device(wr->end.dev->ibdev,
-					      slot->msg_dma, slot->len,
+					      slot->msg_dma, chain->sge[0].length,
 					      DMA_TO_DEVICE);
 	}
 

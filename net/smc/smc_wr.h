@@ -14,8 +14,8 @@
 #include "smc_ib.h"
 
 #define SMC_WR_MSG_LEN		44	/* every CDC and LLC message, LLC-01; but ... */
-#define SMC_WR_LONG_LEN		128	/* ... an LLC message of version 2 has up to this ... */
-#define SMC_WR_RECV_MAX		4160	/* ... from us, and up to this from a peer */
+#define SMC_WR_LONG_LEN		128	/* ... one of version 2 may be longer, in slots for LLC ... */
+#define SMC_WR_RECV_MAX		4160	/* ... up to this, where a page has the rest */
 #define SMC_WR_MAX_WRITES	2	/* destination ring wraps once */
 #define SMC_WR_MAX_SGE		2	/* source ring wraps once */
 #define SMC_WR_DATA_SLOTS	64	/* for CDC */
@@ -90,6 +90,8 @@ struct smc_wr_write {		/* one RDMA WRITE of a chain */
  * @len: its length; 44 unless the poster says otherwise
  * @room: what it may be at most
  * @msg_dma: where the RNIC finds @msg
+ * @more: a page with what a message has behind @room bytes; NULL where it fits
+ * @more_dma: where the RNIC finds it
  * @write: fill the first @nr_writes before smc_wr_post()
  * @nr_writes: RDMA WRITEs ahead of the SEND
  * @is_posted: its SEND has not completed
@@ -105,6 +107,8 @@ struct smc_wr_slot {
 	u32 len;
 	u32 room;
 	u64 msg_dma;
+	u8 *more;
+	u64 more_dma;
 	struct smc_wr_write write[SMC_WR_MAX_WRITES];
 	u8 nr_writes;
 	bool is_posted;
@@ -197,6 +201,7 @@ void smc_wr_stop(struct smc_wr *wr);
 void smc_wr_destroy(struct smc_wr *wr);
 
 struct smc_wr_slot *smc_wr_slot_get(struct smc_wr *wr, enum smc_wr_class class);
+int smc_wr_slot_fill(struct smc_wr_slot *slot, const u8 *msg, u32 len, u8 **page);
 void smc_wr_slot_put(struct smc_wr_slot *slot);
 int smc_wr_post(struct smc_wr_slot *slot);
 int smc_wr_register(struct smc_wr *wr, struct ib_mr *mr, int access);

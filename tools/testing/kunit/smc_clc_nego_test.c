@@ -809,7 +809,7 @@ static void acpt_06_settled_values_of_version_1(struct kunit *test)
 
 	smc_nego_classify_accept(&msg, &nego_offers_v1, &known, SMC_MTU_4096, &result);
 	KUNIT_EXPECT_EQ(test, result.params.version, 1);
-	KUNIT_EXPECT_EQ(test, result.params.max_links, 2);
+	KUNIT_EXPECT_EQ(test, result.params.max_links, 8);
 	KUNIT_EXPECT_EQ(test, result.params.max_conns, 255);
 	/* Nothing larger before the peer is known as deployed */
 	KUNIT_EXPECT_EQ(test, result.params.max_size_code, 5);

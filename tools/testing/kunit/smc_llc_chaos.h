@@ -184,36 +184,68 @@ static inline void chaos_check_redundancy(struct world *w)
 	W_CHECK(w, w_nr(&w->side[W_SERVER], SMC_LLC_LINK_ACTIVE) <= links + 1);
 }
 
+/* Every second group is of version 2, where CONFIRM RKEY names three links and no more. */
+static inline void chaos_set_up(struct w_setup *set)
+{
+	int who;
+
+	set->has_v2 = chaos_roll(2);
+	set->is_agreed = set->has_v2 && chaos_roll(2);
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		set->rnics[who] = 1 + chaos_roll(W_RNICS);
+		set->max_links[who] = 2 + chaos_roll(set->has_v2 ? 1 : 7);
+		set->is_deployed[who] = chaos_roll(2);
+	}
+}
+
+/* The same in the form of version 2, with a list where one may be. */
+static inline void chaos_lengthen(struct w_bytes *b)
+{
+	unsigned int nr = chaos_roll(4);
+
+	if (b->raw[0] == SMC_LLC_ADD_LINK && !(b->raw[3] & SMC_LLC_ADD_LINK_REJECT)) {
+		b->len = sizeof(struct smc_llc_add_link_v2_wire) +
+			 nr * sizeof(struct smc_llc_rtoken_pair_wire);
+		b->raw[70] = nr;
+		b->raw[71] = 0;
+	} else if (b->raw[0] == SMC_LLC_REQ_ADD_LINK && !(b->raw[3] & SMC_LLC_REPLY)) {
+		b->len = sizeof(struct smc_llc_req_add_link_wire) + ++nr * SMC_GID_LEN;
+		b->raw[24] = nr;
+	}
+	b->raw[0] |= SMC_LLC_V2_TYPE;
+	b->raw[1] = b->len;
+	b->raw[2] = 0;
+}
+
 /* A peer that says anything on any link: the machine ends, or goes on. */
 static inline bool chaos_nonsense(struct world *w, u64 seed, unsigned int steps)
 {
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
 	struct w_setup set = { .is_multi = true };
+	static struct w_bytes b;	/* large for a stack */
 	unsigned int step, i;
-	u8 bytes[SMC_LLC_LEN];
 	int who;
 
 	chaos_state = seed * 0x9e3779b97f4a7c15ULL + 1;
-	for (who = W_SERVER; who <= W_CLIENT; who++) {
-		set.rnics[who] = 1 + chaos_roll(W_RNICS);
-		set.max_links[who] = 2 + chaos_roll(7);
-		set.is_deployed[who] = chaos_roll(2);
-	}
+	chaos_set_up(&set);
 	w_init(w, &set);
 	for (step = chaos_roll(200); step && w_step(w); step--)
 		;
 	who = chaos_roll(2);
 	for (step = 0; step < steps && !w->fault; step++) {
-		for (i = 0; i < sizeof(bytes); i++)
-			bytes[i] = chaos_roll(3) ? 0 : chaos_roll(256);
-		bytes[0] = 1 + chaos_roll(9);
-		bytes[1] = SMC_LLC_LEN;
-		bytes[3] = chaos_roll(16) << 4;
-		bytes[4 + chaos_roll(2)] = chaos_roll(6);
+		for (i = 0; i < sizeof(b.raw); i++)
+			b.raw[i] = chaos_roll(3) ? 0 : chaos_roll(256);
+		b.raw[0] = 1 + chaos_roll(9);
+		b.raw[1] = SMC_LLC_LEN;
+		b.raw[3] = chaos_roll(16) << 4;
+		b.raw[4 + chaos_roll(2)] = chaos_roll(6);
+		b.len = SMC_LLC_LEN;
+		if (set.has_v2)
+			chaos_lengthen(&b);
 		ev.link = chaos_roll(3);
-		if (smc_llc_decode(bytes, sizeof(bytes), w->side[who].flow.dialect, &ev.msg) ==
-		    SMC_LLC_OK)
-			w_feed(w, who, &ev);
+		if (smc_llc_form_decode(w_form(&w->side[who]), b.raw, b.len,
+					w->side[who].flow.dialect, &ev.msg) == SMC_LLC_OK)
+			w_hear(w, who, &ev, &b);
 		for (i = chaos_roll(6); i && w_step(w); i--)
 			;
 	}
@@ -239,11 +271,7 @@ static inline bool chaos_run(struct world *w, u64 seed, unsigned int faults,
 	chaos_state = seed * 0x9e3779b97f4a7c15ULL + 1;
 	for (step = 0; step < 4; step++)
 		chaos_roll(2);
-	for (who = W_SERVER; who <= W_CLIENT; who++) {
-		set.rnics[who] = 1 + chaos_roll(W_RNICS);
-		set.max_links[who] = 2 + chaos_roll(7);
-		set.is_deployed[who] = chaos_roll(2);
-	}
+	chaos_set_up(&set);
 	w_init(w, &set);
 	/* First contact without faults as often as with them. */
 	if (chaos_roll(2))

@@ -220,6 +220,7 @@ static void lab_perform(struct lab *lab, int who, const struct smc_llc_action *a
 		lab_result(side, SMC_LLC_EV_PAIRS_STORED, act->target, true);
 		break;
 	case SMC_LLC_ACT_LINK_UP:
+	case SMC_LLC_ACT_KEEP_PAIRS:
 		break;
 	case SMC_LLC_ACT_LINK_DOWN:
 		side->nr_down++;

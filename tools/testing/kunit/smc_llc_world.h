@@ -18,6 +18,7 @@
 #include <linux/string.h>
 
 #include "../../../net/smc/smc_llc_flow.h"
+#include "../../../net/smc/smc_llc_form.h"
 #include "../../../net/smc/smc_llc_links.h"
 
 #define W_QUEUE		24
@@ -25,6 +26,8 @@
 #define W_RMBS		12
 #define W_JOBS		24
 #define W_NO_RMB	0xff
+#define W_BYTES		(sizeof(struct smc_llc_add_link_v2_wire) +	\
+			 W_RMBS * sizeof(struct smc_llc_rtoken_pair_wire))
 
 enum { W_SERVER, W_CLIENT };
 
@@ -38,7 +41,8 @@ enum w_rmb_state {
 };
 
 struct w_bytes {
-	u8 raw[SMC_LLC_LEN];
+	u8 raw[W_BYTES];
+	u32 len;
 	u64 cookie;
 };
 
@@ -74,6 +78,8 @@ struct w_token {
 struct w_side {
 	struct smc_llc_flow flow;
 	struct smc_llc_actions acts;
+	const struct w_bytes *msg;	/* the message of this event, long ones as a whole */
+	struct w_bytes kept;		/* of an ADD LINK: its pairs are wanted later */
 	bool has_rnic[W_RNICS];
 	struct w_qp qp[SMC_LLC_LINKS];
 	unsigned int up;		/* links that may carry data */
@@ -346,6 +352,15 @@ static inline bool w_store(struct world *w, int who, const struct smc_llc_rkeys 
 	return true;
 }
 
+static inline void w_store_pair(struct w_side *s, const struct smc_llc_action *act,
+				const struct smc_llc_pair *pair)
+{
+	int at = w_find_token(s, act->link, pair->ref_rkey);
+
+	if (at >= 0)
+		s->token[at].rkey[act->target] = pair->rkey;
+}
+
 static inline void w_store_pairs(struct world *w, int who, const struct smc_llc_action *act)
 {
 	const struct smc_llc_add_link_cont *cont = &act->msg.add_link_cont;
@@ -353,13 +368,22 @@ static inline void w_store_pairs(struct world *w, int who, const struct smc_llc_
 		.type = SMC_LLC_EV_PAIRS_STORED, .link = act->target, .ok = true,
 	};
 	struct w_side *s = &w->side[who];
-	int i, at;
+	struct smc_llc_pair pair;
+	int i;
 
 	W_CHECK(w, s->qp[act->target].exists);
-	for (i = 0; i < SMC_LLC_CONT_PAIRS && i < cont->nr_rtokens; i++) {
-		at = w_find_token(s, act->link, cont->pair[i].ref_rkey);
-		if (at >= 0)
-			s->token[at].rkey[act->target] = cont->pair[i].rkey;
+	if (act->msg.type == SMC_LLC_ADD_LINK) {
+		/* what was kept is what the machine means */
+		W_CHECK(w, s->kept.len >= W_BYTES - W_RMBS * sizeof(pair) +
+			act->msg.add_link.nr_pairs * sizeof(pair));
+		W_CHECK(w, s->kept.raw[31] == act->msg.add_link.link_num);
+		for (i = 0; i < act->msg.add_link.nr_pairs; i++) {
+			smc_llc_form_pair(s->kept.raw, i, &pair);
+			w_store_pair(s, act, &pair);
+		}
+	} else {
+		for (i = 0; i < SMC_LLC_CONT_PAIRS && i < cont->nr_rtokens; i++)
+			w_store_pair(s, act, &cont->pair[i]);
 	}
 	if (s->store_fails)
 		ev.ok = false;
@@ -412,6 +436,14 @@ static inline void w_check_link(struct world *w, int who, const struct smc_llc_a
 		s->add_link = act->link;
 	if (act->msg.type == SMC_LLC_ADD_LINK_CONT)
 		W_CHECK(w, act->link == s->add_link);
+	/* one notice in version 1, another in version 2, and no continuations there */
+	W_CHECK(w, act->msg.type != (s->flow.params.has_long_add_link ? SMC_LLC_ADD_LINK_CONT :
+								       SMC_LLC_REQ_ADD_LINK));
+}
+
+static inline enum smc_llc_form w_form(const struct w_side *s)
+{
+	return s->flow.params.has_long_add_link ? SMC_LLC_FORM_V2 : SMC_LLC_FORM_V1;
 }
 
 static inline void w_note_asked(struct w_side *s, const struct smc_llc_event *ev)
@@ -421,22 +453,43 @@ static inline void w_note_asked(struct w_side *s, const struct smc_llc_event *ev
 	s->asked[ev->link][ev->msg.type & 15]++;
 }
 
+static inline void w_pair(const struct w_side *s, const struct smc_llc_action *act, u8 i,
+			  struct smc_llc_pair *pair)
+{
+	u8 r = s->frozen[act->target][act->first_rmb + i];
+
+	/* One withdrawn meanwhile has no keys any more. */
+	pair->ref_rkey = s->rmb[r].rkey[act->link];
+	pair->rkey = s->rmb[r].rkey[act->target];
+	pair->vaddr = 0x1000 * r;
+}
+
 static inline void w_send(struct world *w, int who, const struct smc_llc_action *act)
 {
 	struct w_side *s = &w->side[who];
 	struct smc_llc_msg msg = act->msg;
 	struct w_bytes b = { .cookie = act->cookie };
-	u8 i, r;
+	u8 gid[SMC_LLC_ASKED_GIDS][SMC_GID_LEN];
+	struct smc_llc_pair pair[W_RMBS];
+	struct smc_llc_more more = {};
+	int len;
+	u8 i;
 
 	if (msg.type == SMC_LLC_ADD_LINK_CONT) {
 		W_CHECK(w, s->qp[act->target].exists);
-		for (i = 0; i < SMC_LLC_CONT_PAIRS && i < msg.add_link_cont.nr_rtokens; i++) {
-			r = s->frozen[act->target][act->first_rmb + i];
-			/* One withdrawn meanwhile has no keys any more. */
-			msg.add_link_cont.pair[i].ref_rkey = s->rmb[r].rkey[act->link];
-			msg.add_link_cont.pair[i].rkey = s->rmb[r].rkey[act->target];
-			msg.add_link_cont.pair[i].vaddr = 0x1000 * r;
-		}
+		for (i = 0; i < SMC_LLC_CONT_PAIRS && i < msg.add_link_cont.nr_rtokens; i++)
+			w_pair(s, act, i, &msg.add_link_cont.pair[i]);
+	}
+	if (act->has_pairs) {
+		W_CHECK(w, s->qp[act->target].exists && !msg.add_link.is_rejected);
+		for (i = 0; i < s->flow.add.nr_own; i++)
+			w_pair(s, act, i, &pair[i]);
+		more.nr = s->flow.add.nr_own;
+		more.pair = pair;
+	}
+	if (msg.type == SMC_LLC_REQ_ADD_LINK && !msg.is_reply) {
+		more.nr = smc_llc_flow_gids(&s->flow, &act->end, gid);
+		more.gid = gid;
 	}
 	W_TRACE("%d: send %s%s on %d (num %d)\n", who, smc_llc_type_name(msg.type),
 		msg.is_reply ? " reply" : "", act->link, s->flow.link[act->link].num);
@@ -444,7 +497,10 @@ static inline void w_send(struct world *w, int who, const struct smc_llc_action 
 	w_check_link(w, who, act);
 	if (!msg.is_reply && msg.type == SMC_LLC_DELETE_LINK)
 		s->down_reason = msg.delete_link.reason;
-	W_CHECK(w, smc_llc_encode(&msg, s->flow.dialect, b.raw, SMC_LLC_LEN) == SMC_LLC_LEN);
+	len = smc_llc_form_encode(w_form(s), &msg, more.nr ? &more : NULL, s->flow.dialect, b.raw,
+				  sizeof(b.raw));
+	W_CHECK(w, len >= SMC_LLC_LEN);
+	b.len = len;
 	w_post(w, who, act->link, &b);
 }
 
@@ -563,6 +619,11 @@ static inline void w_perform(struct world *w, int who, const struct smc_llc_acti
 			w_event(w, !who, SMC_LLC_EV_DECLINED, 0);
 		}
 		break;
+	case SMC_LLC_ACT_KEEP_PAIRS:
+		W_CHECK(w, s->msg);
+		if (s->msg)
+			s->kept = *s->msg;
+		break;
 	case SMC_LLC_ACT_STORE_PAIRS:
 		w_store_pairs(w, who, act);
 		break;
@@ -630,6 +691,14 @@ static inline bool w_transmit(struct world *w, int who, u8 link)
 	return true;
 }
 
+static inline void w_hear(struct world *w, int who, const struct smc_llc_event *ev,
+			  const struct w_bytes *b)
+{
+	w->side[who].msg = b;
+	w_feed(w, who, ev);
+	w->side[who].msg = NULL;
+}
+
 /* A message is looked at; TEST LINK is answered at once. */
 static inline bool w_receive(struct world *w, int who, u8 link)
 {
@@ -641,16 +710,17 @@ static inline bool w_receive(struct world *w, int who, u8 link)
 		return false;
 	b = w_pop(&s->qp[link].rx);
 	s->last_rx[link] = w->now;
-	if (smc_llc_answer_test_link(b.raw, SMC_LLC_LEN, answer.raw)) {
+	answer.len = SMC_LLC_LEN;
+	if (smc_llc_form_answer_test_link(w_form(s), b.raw, b.len, answer.raw)) {
 		w_post(w, who, link, &answer);
 		return true;
 	}
-	if (smc_llc_decode(b.raw, SMC_LLC_LEN, s->flow.dialect, &ev.msg) != SMC_LLC_OK)
+	if (smc_llc_form_decode(w_form(s), b.raw, b.len, s->flow.dialect, &ev.msg) != SMC_LLC_OK)
 		ev.type = SMC_LLC_EV_BAD_MSG;
 	else
 		W_TRACE("%d: rx %s%s on %d\n", who, smc_llc_type_name(ev.msg.type),
 			ev.msg.is_reply ? " reply" : "", link);
-	w_feed(w, who, &ev);
+	w_hear(w, who, &ev, &b);
 	return true;
 }
 
@@ -872,6 +942,8 @@ struct w_setup {
 	u8 max_links[2];
 	bool is_deployed[2];
 	bool is_multi;
+	bool has_v2;
+	bool is_agreed;		/* version 2.1: on max_links[W_SERVER] */
 };
 
 static inline void w_init(struct world *w, const struct w_setup *set)
@@ -885,8 +957,11 @@ static inline void w_init(struct world *w, const struct w_setup *set)
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
 		struct smc_llc_params params = {
 			.is_server = who == W_SERVER,
-			.wants_deployed = set->is_deployed[who],
-			.max_links = set->max_links[who],
+			.wants_deployed = set->is_deployed[who] || set->has_v2,
+			.max_links = set->max_links[set->is_agreed ? W_SERVER : who],
+			.dialect_is_fixed = set->has_v2,
+			.max_links_is_fixed = set->is_agreed,
+			.has_long_add_link = set->has_v2,
 			.link_uid_base = 0x4700,
 			.test_link_idle_ms = 30000,
 			.timers = w_timers(),

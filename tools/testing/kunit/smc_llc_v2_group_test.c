@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The LLC machine with several links in version 2, where ADD LINK tells of all
+ * RMBs: two of them in a small world of RNICs and wires (smc_llc_world.h). What is
+ * as in version 1 is in smc_llc_group_test.c, and so are the random orders.
+ */
+#include "smc_kunit.h"
+
+#include "smc_llc_world.h"
+
+static struct world *v2_world(struct kunit *test, u8 server_rnics, u8 client_rnics,
+			      bool is_agreed)
+{
+	struct world *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
+	struct w_setup set = {
+		.rnics = { server_rnics, client_rnics },
+		.max_links = { 2, 2 },
+		.is_multi = true,
+		.has_v2 = true,
+		.is_agreed = is_agreed,
+	};
+
+	KUNIT_ASSERT_NOT_NULL(test, w);
+	w_init(w, &set);
+	return w;
+}
+
+static struct world *v2_up(struct kunit *test, u8 server_rnics, u8 client_rnics)
+{
+	struct world *w = v2_world(test, server_rnics, client_rnics, true);
+
+	w_pump(w);
+	KUNIT_ASSERT_EQ(test, w->side[W_SERVER].nr_up, 1);
+	KUNIT_ASSERT_EQ(test, w->side[W_CLIENT].nr_up, 1);
+	return w;
+}
+
+static unsigned int sent(struct world *w, int who, u8 type, bool is_reply)
+{
+	return w->side[who].sent[is_reply][type];
+}
+
+/* Nothing more happens by itself, and both see the same @nr links with all keys. */
+static void v2_expect_rest(struct kunit *test, struct world *w, unsigned int nr)
+{
+	w_pump(w);
+	w_check_rest(w);
+	KUNIT_EXPECT_TRUE_MSG(test, !w->fault, "line %u: %s", w->line, w->fault ?: "");
+	KUNIT_EXPECT_EQ(test, w_nr(&w->side[W_SERVER], SMC_LLC_LINK_ACTIVE), nr);
+	KUNIT_EXPECT_EQ(test, w_nr(&w->side[W_CLIENT], SMC_LLC_LINK_ACTIVE), nr);
+}
+
+static void v2_say(struct world *w, int to, u8 link, u8 type, bool is_reply)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG, .link = link };
+
+	ev.msg.type = type;
+	ev.msg.is_reply = is_reply;
+	w_feed(w, to, &ev);
+}
+
+/* One link and @nr RMBs on either side, then RNICs appear for a second one. */
+static struct world *v2_adding(struct kunit *test, unsigned int nr)
+{
+	struct world *w = v2_up(test, 1, 1);
+	unsigned int i;
+	int who;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		for (i = 1; i < nr; i++)
+			w_add_rmb(w, who);
+		w_pump(w);
+		KUNIT_ASSERT_EQ(test, w_nr(&w->side[who], SMC_LLC_LINK_ACTIVE), 1);
+	}
+	w->side[W_CLIENT].has_rnic[1] = true;
+	w->side[W_SERVER].has_rnic[1] = true;
+	w_tell_rnics(w, W_CLIENT);
+	memset(w->side[W_CLIENT].sent, 0, sizeof(w->side[W_CLIENT].sent));
+	memset(w->side[W_SERVER].sent, 0, sizeof(w->side[W_SERVER].sent));
+	w_tell_rnics(w, W_SERVER);
+	return w;
+}
+
+struct v2_row {
+	u8 rnics[2];
+	unsigned int links;
+};
+
+static const struct v2_row v2_rows[] = {
+	{ { 1, 1 }, 1 }, { { 1, 2 }, 2 }, { { 2, 1 }, 2 }, { { 2, 2 }, 2 }, { { 4, 3 }, 2 },
+};
+
+/* FC-12, linux-abi 4.4: with the keys in ADD LINK, CONFIRM LINK comes next */
+static void second_link_on_first_contact_sl_13_sl_15_lg_12_lg_13(struct kunit *test)
+{
+	const struct v2_row *row;
+	bool is_agreed = false;
+	struct world *w;
+
+	do {
+		for (row = v2_rows; row < v2_rows + ARRAY_SIZE(v2_rows); row++) {
+			w = v2_world(test, row->rnics[0], row->rnics[1], is_agreed);
+			v2_expect_rest(test, w, row->links);
+			KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_up, 1);
+			KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_ADD_LINK, false),
+					sent(w, W_CLIENT, SMC_LLC_ADD_LINK, true));
+			KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_CONFIRM_LINK, false),
+					row->links);
+		}
+		is_agreed = !is_agreed;
+	} while (is_agreed);
+}
+
+/* All of them, and each side has its own number: w_check_rest() looks at the keys */
+static void all_rmbs_at_once_rkey_20_rkey_21_rkey_22_addl_12(struct kunit *test)
+{
+	struct world *w = v2_adding(test, 9);
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		w_add_rmb(w, W_SERVER);
+	v2_expect_rest(test, w, 2);
+	KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_ADD_LINK, false), 1);
+	KUNIT_EXPECT_EQ(test, sent(w, W_CLIENT, SMC_LLC_ADD_LINK, true), 1);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].kept.len, 72 + 16 * 9);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].kept.len, 72 + 16 * 9);
+	/* those two were announced for both links */
+	for (i = 0; i < 11; i++)
+		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].rmb[i].state, W_RMB_KNOWN);
+}
+
+static void gids_of_req_add_link_addl_06(struct kunit *test)
+{
+	struct smc_llc_flow *flow = kunit_kzalloc(test, sizeof(*flow), GFP_KERNEL);
+	u8 gid[SMC_LLC_ASKED_GIDS][SMC_GID_LEN] = {};
+	struct smc_llc_end first = { .gid = { 3 } };
+	u8 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, flow);
+	KUNIT_EXPECT_EQ(test, smc_llc_flow_gids(flow, &first, gid), 1);
+	KUNIT_EXPECT_EQ(test, gid[0][0], 3);
+	for (i = 0; i < SMC_LLC_RNICS; i++)
+		flow->rnics.rnic[i].gid[0] = i + 1;
+	flow->rnics.count = 3;
+	KUNIT_EXPECT_EQ(test, smc_llc_flow_gids(flow, &first, gid), 3);
+	KUNIT_EXPECT_EQ(test, gid[0][0], 3);
+	KUNIT_EXPECT_EQ(test, gid[1][0], 1);
+	KUNIT_EXPECT_EQ(test, gid[2][0], 2);
+	/* no more than a short message has room for */
+	flow->rnics.count = SMC_LLC_RNICS;
+	KUNIT_EXPECT_EQ(test, smc_llc_flow_gids(flow, &first, gid), SMC_LLC_ASKED_GIDS);
+	KUNIT_EXPECT_EQ(test, gid[0][0], 3);
+	KUNIT_EXPECT_EQ(test, gid[SMC_LLC_ASKED_GIDS - 1][0], SMC_LLC_ASKED_GIDS);
+}
+
+static void client_asks_and_gets_a_link_addl_06_err_59(struct kunit *test)
+{
+	struct world *w = v2_up(test, 1, 2);
+
+	/* asymmetric; the server's second RNIC comes without its notice */
+	v2_expect_rest(test, w, 2);
+	w->side[W_SERVER].has_rnic[1] = true;
+	w_rnics(w, W_SERVER, &w->side[W_SERVER].flow.rnics);
+	w_event(w, W_CLIENT, SMC_LLC_EV_REQ_ADD_LINK, 0);
+	v2_expect_rest(test, w, 2);
+	KUNIT_EXPECT_EQ(test, smc_llc_flow_type(&w->side[W_SERVER].flow),
+			SMC_LGR_TYPE_SYMMETRIC);
+	KUNIT_EXPECT_EQ(test, sent(w, W_CLIENT, SMC_LLC_REQ_ADD_LINK, false), 1);
+	KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_REQ_ADD_LINK, true), 0);
+	KUNIT_EXPECT_FALSE(test, w->side[W_SERVER].flow.is_asked);
+}
+
+/* linux-abi 4.4: a server without a link to offer says so, and that does no harm */
+static void client_asks_in_vain_addl_09(struct kunit *test)
+{
+	struct world *w = v2_up(test, 1, 2);
+
+	v2_expect_rest(test, w, 2);
+	w_event(w, W_CLIENT, SMC_LLC_EV_REQ_ADD_LINK, 0);
+	v2_expect_rest(test, w, 2);
+	KUNIT_EXPECT_EQ(test, sent(w, W_CLIENT, SMC_LLC_REQ_ADD_LINK, false), 1);
+	KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_REQ_ADD_LINK, true), 1);
+	/* nor where the queue pair cannot be had */
+	w->side[W_SERVER].create_fails = true;
+	w->side[W_SERVER].has_rnic[1] = true;
+	w_rnics(w, W_SERVER, &w->side[W_SERVER].flow.rnics);
+	w_event(w, W_CLIENT, SMC_LLC_EV_REQ_ADD_LINK, 0);
+	v2_expect_rest(test, w, 2);
+	KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_REQ_ADD_LINK, true), 2);
+}
+
+static void req_add_link_crosses_add_link_ser_07(struct kunit *test)
+{
+	struct world *w = v2_adding(test, 1);
+
+	w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK, false);
+	v2_say(w, W_SERVER, 0, SMC_LLC_REQ_ADD_LINK, false);
+	v2_expect_rest(test, w, 2);
+	KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_ADD_LINK, false), 1);
+	KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_REQ_ADD_LINK, true), 0);
+}
+
+/* It came on a link that is lost before there is an answer. */
+static void req_add_link_of_a_lost_link_llc_14(struct kunit *test)
+{
+	struct world *w = v2_up(test, 2, 2);
+	u8 type = SMC_LLC_REQ_ADD_LINK;
+
+	v2_say(w, W_SERVER, 1, SMC_LLC_DELETE_RKEY, false);
+	KUNIT_ASSERT_EQ(test, w->side[W_SERVER].flow.remote.state, SMC_LLC_REMOTE_DELETE_RKEY);
+	v2_say(w, W_SERVER, 1, type, false);
+	KUNIT_EXPECT_TRUE(test, w->side[W_SERVER].flow.is_asked);
+	w->side[W_CLIENT].has_rnic[1] = false;
+	w_rnic_down(w, W_SERVER, 1, true);
+	w_break(w, W_CLIENT, 1, true);
+	w_pump(w);
+	KUNIT_EXPECT_FALSE(test, w->side[W_SERVER].flow.is_asked);
+	KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, type, true), 0);
+	v2_expect_rest(test, w, 1);
+}
+
+static void answers_out_of_place_llc_11_err_54(struct kunit *test)
+{
+	struct world *w = v2_up(test, 2, 2);
+
+	/* to a client it is late at worst */
+	v2_say(w, W_CLIENT, 1, SMC_LLC_REQ_ADD_LINK, true);
+	v2_expect_rest(test, w, 2);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_link_down, 0);
+	/* who asks is the client, and nobody answers it */
+	v2_say(w, W_SERVER, 1, SMC_LLC_REQ_ADD_LINK, true);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_link_down, 1);
+	w = v2_up(test, 2, 2);
+	v2_say(w, W_CLIENT, 1, SMC_LLC_REQ_ADD_LINK, false);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_link_down, 1);
+	/* what version 1 goes on with has no place here */
+	w = v2_adding(test, 1);
+	w_pump_until(w, W_SERVER, SMC_LLC_CONFIRM_LINK, false);
+	v2_say(w, W_SERVER, 0, SMC_LLC_ADD_LINK_CONT, true);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].flow.link[0].state, SMC_LLC_LINK_LOST);
+}
+
+/* A client that cannot take the keys in says no; the group goes on, and tries again. */
+static void client_cannot_store_keys_sl_11_sl_12_err_57(struct kunit *test)
+{
+	struct world *w = v2_adding(test, 3);
+
+	w->side[W_CLIENT].store_fails = true;
+	v2_expect_rest(test, w, 1);
+	KUNIT_EXPECT_EQ(test, sent(w, W_CLIENT, SMC_LLC_ADD_LINK, true),
+			sent(w, W_SERVER, SMC_LLC_ADD_LINK, false));
+	KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_CONFIRM_LINK, false), 0);
+	KUNIT_EXPECT_EQ(test, sent(w, W_CLIENT, SMC_LLC_DELETE_LINK, false), 0);
+	w->side[W_CLIENT].store_fails = false;
+	w_wait(w, 60000);
+	v2_expect_rest(test, w, 2);
+}
+
+static void server_cannot_store_keys_err_45_err_57(struct kunit *test)
+{
+	struct world *w = v2_adding(test, 3);
+
+	w->side[W_SERVER].store_fails = true;
+	v2_expect_rest(test, w, 1);
+	KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_DELETE_LINK, false), 1);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].down_reason, SMC_LLC_DELETE_PROTOCOL);
+	w->side[W_SERVER].store_fails = false;
+	w_wait(w, 60000);
+	v2_expect_rest(test, w, 2);
+}
+
+/* The client has another offer in hand before it is done with this one. */
+static void keys_of_the_last_offer_count_err_29(struct kunit *test)
+{
+	struct world *w = v2_adding(test, 4);
+	struct w_bytes b = { .cookie = 0 };
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
+	struct smc_llc_end end;
+
+	w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK, false);
+	while (w->side[W_CLIENT].flow.add.offer.nr_pairs != 4)
+		KUNIT_ASSERT_TRUE(test, w_step(w));
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].kept.raw[70], 4);
+	/* the same again with another number and no keys but one */
+	b = w->side[W_CLIENT].kept;
+	b.raw[31] = 77;
+	b.raw[70] = 1;
+	b.len = 72 + 16;
+	b.raw[1] = b.len;
+	KUNIT_ASSERT_EQ(test, smc_llc_form_decode(SMC_LLC_FORM_V2, b.raw, b.len,
+						  SMC_DIALECT_DEPLOYED, &ev.msg), SMC_LLC_OK);
+	end = ev.msg.add_link.end;
+	w_hear(w, W_CLIENT, &ev, &b);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].kept.raw[70], 1);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].flow.add.offer.nr_pairs, 1);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].flow.add.offer.end.qpn, end.qpn);
+	/* one that says nothing new takes nothing away */
+	b.raw[31] = w->side[W_CLIENT].flow.link[0].num;
+	b.raw[70] = 0;
+	b.len = 72;
+	b.raw[1] = b.len;
+	KUNIT_ASSERT_EQ(test, smc_llc_form_decode(SMC_LLC_FORM_V2, b.raw, b.len,
+						  SMC_DIALECT_DEPLOYED, &ev.msg), SMC_LLC_OK);
+	w->side[W_CLIENT].acts.nr = 0;
+	w_hear(w, W_CLIENT, &ev, &b);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].kept.raw[70], 1);
+}
+
+/* Each message of the exchange is lost once, with or without the link it was on. */
+static void any_message_is_lost_err_25_err_29_err_31_llc_14(struct kunit *test)
+{
+	static const struct {
+		int who;
+		u8 type;
+		bool is_reply;
+	} step[] = {
+		{ W_SERVER, SMC_LLC_ADD_LINK, false }, { W_CLIENT, SMC_LLC_ADD_LINK, true },
+		{ W_SERVER, SMC_LLC_CONFIRM_LINK, false },
+		{ W_CLIENT, SMC_LLC_CONFIRM_LINK, true },
+	};
+	unsigned int i;
+	int breaks;
+
+	for (i = 0; i < ARRAY_SIZE(step); i++)
+		for (breaks = 0; breaks < 2; breaks++) {
+			struct world *w = v2_up(test, 2, 2);
+			struct w_side *s;
+			u8 link;
+
+			/* an asymmetric link, so that one is left whatever happens */
+			w->now += 60000;
+			w_rnic_down(w, W_SERVER, 1, true);
+			w_pump(w);
+			w_rnic_up(w, W_SERVER, 2);
+			s = &w->side[step[i].who];
+			w_pump_until(w, step[i].who, step[i].type, step[i].is_reply);
+			for (link = 0; link < SMC_LLC_LINKS; link++)
+				if (s->qp[link].tx.nr)
+					break;
+			KUNIT_ASSERT_LT(test, link, SMC_LLC_LINKS);
+			if (breaks)
+				w_break(w, step[i].who, link, true);
+			else
+				w->loses[step[i].who] = true;
+			w_wait(w, 100000);
+			w_check_rest(w);
+			KUNIT_EXPECT_TRUE_MSG(test, !w->fault, "step %u, breaks %d: line %u: %s", i,
+					      breaks, w->line, w->fault ?: "");
+			KUNIT_EXPECT_EQ(test, w->side[W_SERVER].flow.phase, SMC_LLC_UP);
+			KUNIT_EXPECT_EQ(test, smc_llc_nr_symmetric(&w->side[W_SERVER].flow), 2);
+		}
+}
+
+/* The last link dies while the other one is about to be confirmed. */
+static void last_link_dies_while_one_is_added(struct kunit *test)
+{
+	int who;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		struct world *w = v2_adding(test, 5);
+
+		w->now += 60000;
+		w_pump_until(w, W_SERVER, SMC_LLC_CONFIRM_LINK, false);
+		w_break(w, who, 0, true);
+		w_pump(w);
+		w_wait(w, 60000);
+		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_terminated, 0);
+		v2_expect_rest(test, w, 2);
+	}
+}
+
+static struct kunit_case v2_group_cases[] = {
+	KUNIT_CASE(second_link_on_first_contact_sl_13_sl_15_lg_12_lg_13),
+	KUNIT_CASE(all_rmbs_at_once_rkey_20_rkey_21_rkey_22_addl_12),
+	KUNIT_CASE(gids_of_req_add_link_addl_06),
+	KUNIT_CASE(client_asks_and_gets_a_link_addl_06_err_59),
+	KUNIT_CASE(client_asks_in_vain_addl_09),
+	KUNIT_CASE(req_add_link_crosses_add_link_ser_07),
+	KUNIT_CASE(req_add_link_of_a_lost_link_llc_14),
+	KUNIT_CASE(answers_out_of_place_llc_11_err_54),
+	KUNIT_CASE(client_cannot_store_keys_sl_11_sl_12_err_57),
+	KUNIT_CASE(server_cannot_store_keys_err_45_err_57),
+	KUNIT_CASE(keys_of_the_last_offer_count_err_29),
+	KUNIT_CASE(any_message_is_lost_err_25_err_29_err_31_llc_14),
+	KUNIT_CASE(last_link_dies_while_one_is_added),
+	{}
+};
+
+static struct kunit_suite v2_group_suite = {
+	.name = "smc_llc_v2_group",
+	.test_cases = v2_group_cases,
+};
+
+kunit_test_suite(v2_group_suite);
