@@ -349,6 +349,20 @@ static bool llc_store_pair(struct smc_link_group *lgr, const struct smc_llc_acti
 					  pair->vaddr);
 }
 
+static void llc_drop_msg(u8 **msg)
+{
+	kfree(*msg);
+	*msg = NULL;
+}
+
+/* The message of this event is needed for longer than the event. */
+static void llc_keep_msg(struct smc_llc *llc, u8 **kept)
+{
+	kfree(*kept);
+	*kept = llc->msg;
+	llc->msg = NULL;
+}
+
 /* Those that came with an ADD LINK, which was kept until now. */
 static bool llc_store_kept(struct smc_link_group *lgr, const struct smc_llc_action *act)
 {
@@ -361,8 +375,7 @@ static bool llc_store_kept(struct smc_link_group *lgr, const struct smc_llc_acti
 		smc_llc_form_pair(llc->kept, k, &pair);
 		is_good = llc_store_pair(lgr, act, &pair);
 	}
-	kfree(llc->kept);
-	llc->kept = NULL;
+	llc_drop_msg(&llc->kept);
 	return is_good;
 }
 
@@ -380,32 +393,33 @@ static bool llc_store_pairs(struct smc_link_group *lgr, const struct smc_llc_act
 	return true;
 }
 
-/* The message of this event is needed for longer than the event. */
-static void llc_keep_msg(struct smc_llc *llc)
-{
-	kfree(llc->kept);
-	llc->kept = llc->msg;
-	llc->msg = NULL;
-}
-
 /*
- * Connections are cut off from an RMB before the answer says that it may go.
- * Returns a mask of the keys that no RMB has, 0x80 for the first, RKEY-18.
+ * Connections are cut off from an RMB before the answer says that it may go. Tells
+ * of the keys that no RMB has, RKEY-18.
  */
-static u8 llc_delete_rtokens(struct smc_link_group *lgr, u8 carrier,
-			     const struct smc_llc_delete_rkey *dr)
+static void llc_delete_rtokens(struct smc_link_group *lgr, const struct smc_llc_action *act,
+			       struct smc_llc_event *ev)
 {
-	u8 i, mask = 0;
+	const struct smc_llc_delete_rkey *dr = &act->msg.delete_rkey;
+	struct smc_llc *llc = &lgr->llc;
+	unsigned int i;
+	u32 rkey;
 	int idx;
 
-	for (i = 0; i < dr->count; i++) {
-		idx = smc_rtoken_find_rkey(lgr->rtokens, carrier, dr->rkey[i]);
-		if (idx < 0)
-			mask |= 0x80 >> i;
-		else
+	ev->error_mask = 0;
+	ev->nr_unknown = 0;
+	for (i = 0; i < dr->count && !WARN_ON_ONCE(dr->is_long && !llc->kept_rkeys); i++) {
+		rkey = dr->is_long ? smc_llc_form_rkey(llc->kept_rkeys, i) : dr->rkey[i];
+		idx = smc_rtoken_find_rkey(lgr->rtokens, act->link, rkey);
+		if (idx >= 0) {
 			smc_conn_lose_rmb(lgr, idx);
+			continue;
+		}
+		ev->nr_unknown++;
+		if (i < SMC_LLC_DELETE_RKEYS)
+			ev->error_mask |= 0x80 >> i;
 	}
-	return mask;
+	llc_drop_msg(&llc->kept_rkeys);
 }
 
 static void llc_finish(struct smc_llc_request *req, int result)
@@ -639,7 +653,10 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 		llc_link_up(lgr, act->link);
 		return false;
 	case SMC_LLC_ACT_KEEP_PAIRS:
-		llc_keep_msg(&lgr->llc);
+		llc_keep_msg(&lgr->llc, &lgr->llc.kept);
+		return false;
+	case SMC_LLC_ACT_KEEP_RKEYS:
+		llc_keep_msg(&lgr->llc, &lgr->llc.kept_rkeys);
 		return false;
 	case SMC_LLC_ACT_STORE_PAIRS:
 		ev->ok = llc_store_pairs(lgr, act);
@@ -659,7 +676,7 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 		ev->link = act->link;
 		return true;
 	case SMC_LLC_ACT_DELETE_RTOKENS:
-		ev->error_mask = llc_delete_rtokens(lgr, act->link, &act->msg.delete_rkey);
+		llc_delete_rtokens(lgr, act, ev);
 		ev->type = SMC_LLC_EV_RTOKENS_DELETED;
 		ev->link = act->link;
 		return true;
@@ -780,7 +797,6 @@ static bool llc_event_of(struct smc_link_group *lgr, const struct smc_llc_item *
 		case SMC_LLC_IGNORE:
 			return false;
 		case SMC_LLC_LINK_DOWN:
-		case SMC_LLC_TOO_MUCH:
 			break;
 		}
 		ev->type = SMC_LLC_EV_BAD_MSG;
@@ -923,8 +939,8 @@ static bool llc_feed_request(struct smc_link_group *lgr)
 /* None is kept, built or sent any more. */
 static void llc_free_long(struct smc_llc *llc)
 {
-	kfree(llc->kept);
-	llc->kept = NULL;
+	llc_drop_msg(&llc->kept);
+	llc_drop_msg(&llc->kept_rkeys);
 	kvfree(llc->long_buf);
 	llc->long_buf = NULL;
 	free_page((unsigned long)llc->long_page);
@@ -1013,8 +1029,7 @@ static void llc_run(struct smc_link_group *lgr)
 		llc->msg = item.more;
 		if (llc_event_of(lgr, &item, &ev))
 			llc_feed(lgr, &ev);
-		kfree(llc->msg);
-		llc->msg = NULL;
+		llc_drop_msg(&llc->msg);
 		if (item.type == SMC_LLC_EV_START) {
 			llc_feed_rnics(lgr);
 			llc_feed_missed(lgr, item.link);

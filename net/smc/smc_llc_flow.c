@@ -639,7 +639,7 @@ static void dispatch(struct smc_llc_run *run, const struct smc_llc_event *ev)
 		smc_llc_keys_stored(run, ev->ok);
 		break;
 	case SMC_LLC_EV_RTOKENS_DELETED:
-		smc_llc_keys_deleted(run, ev->error_mask);
+		smc_llc_keys_deleted(run, ev->error_mask, ev->nr_unknown);
 		break;
 	case SMC_LLC_EV_LINK_BROKEN:
 		smc_llc_link_lost(run, ev->link, SMC_LLC_WHY_LINK_BROKEN,

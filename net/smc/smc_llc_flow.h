@@ -210,6 +210,7 @@ struct smc_llc_rkeys {
  *	those it knows on the other links
  * @rkey: with REQ_RKEY
  * @error_mask: with RTOKENS_DELETED, the keys not known, 0x80 for the first
+ * @nr_unknown: the same, how many
  * @timer: with TIMER and REQ_TEST_LINK
  * @timer.last_rx: when the link last received anything, KA-02
  * @timer.user_data: fresh random bytes for a probe
@@ -231,7 +232,10 @@ struct smc_llc_event {
 			u8 nr_rmbs;
 		} created;
 		struct smc_llc_rkeys rkey;
-		u8 error_mask;
+		struct {
+			u8 error_mask;
+			u8 nr_unknown;
+		};
 		struct {
 			u64 last_rx;
 			u8 user_data[SMC_LLC_USER_DATA_LEN];
@@ -271,7 +275,10 @@ enum smc_llc_action_type {
 					 * was kept; report PAIRS_STORED for @target
 					 */
 	SMC_LLC_ACT_STORE_RTOKEN,	/* @rkeys; report RTOKEN_STORED */
-	SMC_LLC_ACT_DELETE_RTOKENS,	/* @msg.delete_rkey; report RTOKENS_DELETED */
+	SMC_LLC_ACT_KEEP_RKEYS,		/* as KEEP_PAIRS, for DELETE_RTOKENS */
+	SMC_LLC_ACT_DELETE_RTOKENS,	/* @msg.delete_rkey, its keys being those kept if it
+					 * is long; report RTOKENS_DELETED
+					 */
 	SMC_LLC_ACT_RKEY_DONE,		/* request @cookie ended with @result */
 	SMC_LLC_ACT_TERMINATE,		/* no link is left: end connections and group */
 };

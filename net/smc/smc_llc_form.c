@@ -124,12 +124,23 @@ static enum smc_llc_verdict form_decode_delete_rkey(const u8 *buf, u32 len,
 	/* a reply counts keys, and does not name them */
 	if (!wire->count || len != (is_reply ? SMC_LLC_LEN : form_delete_rkey_len(wire->count)))
 		return SMC_LLC_LINK_DOWN;
-	if (wire->count > SMC_LLC_DELETE_RKEYS)
-		return SMC_LLC_TOO_MUCH;
-	verdict = form_decode_head(buf, msg);
-	if (verdict == SMC_LLC_OK && is_reply)
-		msg->delete_rkey.is_nameless = true;
-	return verdict;
+	if (wire->count > SMC_LLC_DELETE_RKEYS) {
+		memset(msg, 0, sizeof(*msg));
+		msg->type = SMC_LLC_DELETE_RKEY;
+		msg->is_reply = is_reply;
+		msg->delete_rkey.is_negative = is_reply &&
+			(wire->hdr.flags & SMC_LLC_RKEY_NEGATIVE);
+		msg->delete_rkey.count = wire->count;
+		msg->delete_rkey.is_long = true;
+	} else {
+		verdict = form_decode_head(buf, msg);
+		if (verdict != SMC_LLC_OK)
+			return verdict;
+	}
+	msg->delete_rkey.error_mask = 0;
+	msg->delete_rkey.nr_unknown = is_reply ? wire->error_mask : 0;
+	msg->delete_rkey.is_nameless = is_reply;
+	return SMC_LLC_OK;
 }
 
 static enum smc_llc_verdict form_decode_v2(const u8 *buf, u32 len, struct smc_llc_msg *msg)
@@ -165,8 +176,7 @@ static enum smc_llc_verdict form_decode_v2(const u8 *buf, u32 len, struct smc_ll
  * within its bounds; smc_llc_form_pair() and the like read it.
  *
  * Context: Any context.
- * Return: as smc_llc_decode(); and SMC_LLC_TOO_MUCH for a DELETE RKEY with more
- * keys than &struct smc_llc_delete_rkey holds.
+ * Return: as smc_llc_decode().
  */
 enum smc_llc_verdict smc_llc_form_decode(enum smc_llc_form form, const u8 *buf, u32 len,
 					 enum smc_dialect dialect, struct smc_llc_msg *msg)
@@ -248,14 +258,21 @@ static int form_encode_rkeys(const struct smc_llc_more *more, u8 *buf, u32 size)
 }
 
 /* Names are left out of the reply; how many of them are unknown is counted. */
-static void form_finish_delete_reply(u8 *buf)
+static int form_encode_delete_reply(const struct smc_llc_delete_rkey *dr, u8 *buf, u32 size)
 {
 	struct smc_llc_delete_rkey_wire *wire = (void *)buf;
-	u8 mask = wire->error_mask;
 
-	memset(wire->rkey, 0, sizeof(wire->rkey));
-	for (wire->error_mask = 0; mask; mask &= mask - 1)
-		wire->error_mask++;
+	if (!dr->count)
+		return -EINVAL;
+	if (size < sizeof(*wire))
+		return -EMSGSIZE;
+	memset(wire, 0, sizeof(*wire));
+	wire->hdr.flags = SMC_LLC_REPLY;
+	if (dr->is_negative)
+		wire->hdr.flags |= SMC_LLC_RKEY_NEGATIVE;
+	wire->count = dr->count;
+	wire->error_mask = dr->nr_unknown;
+	return sizeof(*wire);
 }
 
 static int form_encode_v2(const struct smc_llc_msg *msg, const struct smc_llc_more *more, u8 *buf,
@@ -267,15 +284,15 @@ static int form_encode_v2(const struct smc_llc_msg *msg, const struct smc_llc_mo
 		return form_encode_req_add_link(msg, more, buf, size);
 	if (msg->type == SMC_LLC_ADD_LINK_CONT || msg->type == SMC_LLC_CONFIRM_RKEY_CONT)
 		return -EINVAL;
+	if (msg->type == SMC_LLC_DELETE_RKEY && msg->is_reply)
+		return more ? -EINVAL : form_encode_delete_reply(&msg->delete_rkey, buf, size);
 	if (msg->type == SMC_LLC_DELETE_RKEY && more)
-		return msg->is_reply ? -EINVAL : form_encode_rkeys(more, buf, size);
+		return form_encode_rkeys(more, buf, size);
 	len = smc_llc_encode(msg, SMC_DIALECT_DEPLOYED, buf, size);
 	if (len < 0)
 		return len;
 	if (msg->type == SMC_LLC_ADD_LINK && !msg->add_link.is_rejected)
 		return form_encode_add_link(msg, more, buf, size);
-	if (msg->type == SMC_LLC_DELETE_RKEY && msg->is_reply)
-		form_finish_delete_reply(buf);
 	return len;
 }
 
@@ -365,7 +382,7 @@ void smc_llc_form_gid(const u8 *buf, unsigned int i, u8 gid[SMC_GID_LEN])
 
 /**
  * smc_llc_form_nr_rkeys() - how many keys a DELETE RKEY has
- * @buf: a message that smc_llc_form_decode() has found good or too much
+ * @buf: a message that smc_llc_form_decode() has found good
  *
  * Context: Any context.
  * Return: 1 to SMC_LLC_LONG_KEYS.
@@ -379,7 +396,7 @@ unsigned int smc_llc_form_nr_rkeys(const u8 *buf)
 
 /**
  * smc_llc_form_rkey() - one of the keys in a DELETE RKEY request
- * @buf: a message that smc_llc_form_decode() has found good or too much
+ * @buf: a message that smc_llc_form_decode() has found good
  * @i: less than smc_llc_form_nr_rkeys()
  *
  * Context: Any context.

@@ -184,7 +184,11 @@ static void on_delete_request(struct smc_llc_run *run, u8 link, const struct smc
 	if (!smc_llc_is_confirmed(run->flow) || remote->state != SMC_LLC_REMOTE_NONE ||
 	    remote->is_put_off) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
-	} else if (is_refused(run->flow)) {
+		return;
+	}
+	if (msg->delete_rkey.is_long)
+		smc_llc_ask(run, SMC_LLC_ACT_KEEP_RKEYS, link);
+	if (is_refused(run->flow)) {
 		/* This message has no way to refuse: it waits, AMB-21. */
 		remote->is_put_off = true;
 		remote->put_off = *msg;
@@ -220,8 +224,9 @@ void smc_llc_keys_stored(struct smc_llc_run *run, bool ok)
  * smc_llc_keys_deleted() - RMBs are out of the table
  * @run: the call
  * @error_mask: those that were not in it, ERR-51, RKEY-18
+ * @nr_unknown: how many
  */
-void smc_llc_keys_deleted(struct smc_llc_run *run, u8 error_mask)
+void smc_llc_keys_deleted(struct smc_llc_run *run, u8 error_mask, u8 nr_unknown)
 {
 	struct smc_llc_remote_rkey *remote = &run->flow->remote;
 	struct smc_llc_msg *reply;
@@ -232,8 +237,9 @@ void smc_llc_keys_deleted(struct smc_llc_run *run, u8 error_mask)
 	if (smc_llc_is_dead_end(run->flow, remote->link))
 		return;
 	reply = answer(run, remote->link, &remote->msg);
-	reply->delete_rkey.is_negative = error_mask;
+	reply->delete_rkey.is_negative = error_mask || nr_unknown;
 	reply->delete_rkey.error_mask = error_mask;
+	reply->delete_rkey.nr_unknown = nr_unknown;
 }
 
 static bool is_due(const struct smc_llc_flow *flow, u8 link, u8 type)

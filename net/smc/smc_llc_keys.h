@@ -8,7 +8,7 @@
 void smc_llc_keys_request(struct smc_llc_run *run, const struct smc_llc_event *ev);
 void smc_llc_keys_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg);
 void smc_llc_keys_stored(struct smc_llc_run *run, bool ok);
-void smc_llc_keys_deleted(struct smc_llc_run *run, u8 error_mask);
+void smc_llc_keys_deleted(struct smc_llc_run *run, u8 error_mask, u8 nr_unknown);
 void smc_llc_keys_wait(struct smc_llc_run *run);
 void smc_llc_keys_timer(struct smc_llc_run *run);
 void smc_llc_keys_settle(struct smc_llc_run *run);

@@ -129,6 +129,7 @@ struct smc_llc_task {
  * @msg: the long message of the event that @flow is fed, NULL if it is none;
  *	under lgr->lock
  * @kept: the ADD LINK whose keys @flow wants later, or NULL; under lgr->lock
+ * @kept_rkeys: the same, a DELETE RKEY
  * @long_buf: scratch, once a group of version 2 has tried for another link; under
  *	lgr->lock
  * @long_page: for the next message that is longer than its slot; under lgr->lock
@@ -160,6 +161,7 @@ struct smc_llc {
 	unsigned int nr_told;
 	u8 *msg;
 	u8 *kept;
+	u8 *kept_rkeys;
 	struct smc_llc_long *long_buf;
 	u8 *long_page;
 	u64 sweep_at;

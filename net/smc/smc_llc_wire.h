@@ -23,7 +23,6 @@ enum smc_llc_verdict {
 	SMC_LLC_OK,		/* decoded */
 	SMC_LLC_IGNORE,		/* optional and not known here, ERR-53 */
 	SMC_LLC_LINK_DOWN,	/* out of sync, ERR-54, ERR-55 */
-	SMC_LLC_TOO_MUCH,	/* well formed, but more than is taken at a time */
 };
 
 /**
@@ -125,9 +124,11 @@ struct smc_llc_confirm_rkey_cont {
 /* W17, A.3.7 */
 struct smc_llc_delete_rkey {
 	bool is_negative;
-	u8 count;		/* 1..SMC_LLC_DELETE_RKEYS */
+	u8 count;		/* 1..SMC_LLC_DELETE_RKEYS, or more if @is_long */
 	u8 error_mask;		/* 0x80 stands for rkey[0]; replies only */
+	u8 nr_unknown;		/* version 2, in place of it */
 	bool is_nameless;	/* version 2: the reply does not say which */
+	bool is_long;		/* version 2: too many for @rkey, they are in the message */
 	u32 rkey[SMC_LLC_DELETE_RKEYS];
 };
 

@@ -221,6 +221,7 @@ static void lab_perform(struct lab *lab, int who, const struct smc_llc_action *a
 		break;
 	case SMC_LLC_ACT_LINK_UP:
 	case SMC_LLC_ACT_KEEP_PAIRS:
+	case SMC_LLC_ACT_KEEP_RKEYS:
 		break;
 	case SMC_LLC_ACT_LINK_DOWN:
 		side->nr_down++;

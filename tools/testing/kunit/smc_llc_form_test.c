@@ -381,7 +381,10 @@ static void rkey_16_delete_rkey_with_any_number_of_keys(struct kunit *test)
 		len = form_encode(&msg, &more, buf, 8192);
 		KUNIT_ASSERT_EQ(test, len, max(44U, 8 + 4 * n));
 		KUNIT_ASSERT_EQ(test, form_decode(buf, len, &back),
-				n <= 8 ? SMC_LLC_OK : SMC_LLC_TOO_MUCH);
+				SMC_LLC_OK);
+		KUNIT_ASSERT_EQ(test, back.delete_rkey.count, n);
+		KUNIT_ASSERT_EQ(test, back.delete_rkey.is_long, n > 8);
+		KUNIT_ASSERT_FALSE(test, back.is_reply || back.delete_rkey.is_negative);
 		KUNIT_ASSERT_EQ(test, smc_llc_form_nr_rkeys(buf), n);
 		for (i = 0; i < n; i++) {
 			KUNIT_ASSERT_EQ(test, smc_llc_form_rkey(buf, i), rkeys[i]);
@@ -411,7 +414,7 @@ static void rkey_18_unknown_keys_are_counted(struct kunit *test)
 	struct smc_llc_msg back, msg = {
 		.type = SMC_LLC_DELETE_RKEY, .is_reply = true,
 		.delete_rkey = { .is_negative = true, .count = 8, .error_mask = 0xa1,
-				 .rkey = { 1, 2, 3, 4, 5, 6, 7, 8 } },
+				 .nr_unknown = 3, .rkey = { 1, 2, 3, 4, 5, 6, 7, 8 } },
 	};
 	u8 buf[44];
 
@@ -424,6 +427,21 @@ static void rkey_18_unknown_keys_are_counted(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, back.delete_rkey.is_negative);
 	KUNIT_EXPECT_TRUE(test, back.delete_rkey.is_nameless);
 	KUNIT_EXPECT_EQ(test, back.delete_rkey.count, 8);
+	KUNIT_EXPECT_EQ(test, back.delete_rkey.nr_unknown, 3);
+	/* as many keys as there may be, none of them known */
+	msg.delete_rkey.count = 255;
+	msg.delete_rkey.nr_unknown = 255;
+	msg.delete_rkey.is_long = true;
+	KUNIT_ASSERT_EQ(test, form_encode(&msg, NULL, buf, 44), 44);
+	KUNIT_EXPECT_EQ(test, buf[4], 255);
+	KUNIT_EXPECT_EQ(test, buf[5], 255);
+	KUNIT_EXPECT_PTR_EQ(test, memchr_inv(buf + 6, 0, 38), NULL);
+	KUNIT_ASSERT_EQ(test, form_decode(buf, 44, &back), SMC_LLC_OK);
+	KUNIT_EXPECT_TRUE(test, back.delete_rkey.is_negative && back.delete_rkey.is_nameless);
+	KUNIT_EXPECT_EQ(test, back.delete_rkey.nr_unknown, 255);
+	KUNIT_EXPECT_EQ(test, form_encode(&msg, NULL, buf, 43), -EMSGSIZE);
+	msg.delete_rkey.count = 0;
+	KUNIT_EXPECT_EQ(test, form_encode(&msg, NULL, buf, 44), -EINVAL);
 }
 
 static void err_53_unknown_types(struct kunit *test)

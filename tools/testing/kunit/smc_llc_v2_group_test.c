@@ -351,6 +351,55 @@ static void any_message_is_lost_err_25_err_29_err_31_llc_14(struct kunit *test)
 		}
 }
 
+/* More keys in DELETE RKEY than version 1 has room for: all of those known go. */
+static void long_delete_rkey_rkey_16_rkey_18(struct kunit *test)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
+	struct world *w = v2_up(test, 2, 2);
+	struct w_side *server = &w->side[W_SERVER];
+	struct smc_llc_msg reply;
+	u32 rkeys[12] = {};
+	struct smc_llc_more more = { .rkey = rkeys };
+	struct w_bytes b = {};
+	unsigned int i, k;
+
+	for (i = 0; i < 10; i++)
+		w_add_rmb(w, W_CLIENT);
+	w_pump(w);
+	for (i = 0; i < W_RMBS; i++)
+		if (w->side[W_CLIENT].rmb[i].state == W_RMB_KNOWN)
+			rkeys[more.nr++] = w->side[W_CLIENT].rmb[i].rkey[1];
+	KUNIT_ASSERT_EQ(test, more.nr, 11);
+	rkeys[more.nr++] = 0xdead;
+	/* the first one stays */
+	more.rkey++;
+	more.nr--;
+	ev.link = 1;
+	ev.msg.type = SMC_LLC_DELETE_RKEY;
+	b.len = smc_llc_form_encode(SMC_LLC_FORM_V2, &ev.msg, &more, SMC_DIALECT_DEPLOYED,
+				    b.raw, sizeof(b.raw));
+	KUNIT_ASSERT_EQ(test, b.len, 8 + 4 * 11);
+	KUNIT_ASSERT_EQ(test, smc_llc_form_decode(SMC_LLC_FORM_V2, b.raw, b.len,
+						  SMC_DIALECT_DEPLOYED, &ev.msg), SMC_LLC_OK);
+	w_hear(w, W_SERVER, &ev, &b);
+	/* what the message lies in is gone by the time that the keys are */
+	memset(b.raw, 0xff, sizeof(b.raw));
+	while (server->nr_jobs)
+		w_work(w, W_SERVER, 0);
+	for (i = 0, k = 0; i < W_RMBS; i++)
+		k += server->token[i].is_used;
+	KUNIT_EXPECT_EQ(test, k, 1);
+	KUNIT_EXPECT_GE(test, w_find_token(server, 1, rkeys[0]), 0);
+	KUNIT_ASSERT_EQ(test, server->qp[1].tx.nr, 1);
+	b = server->qp[1].tx.at[server->qp[1].tx.head];
+	KUNIT_ASSERT_EQ(test, smc_llc_form_decode(SMC_LLC_FORM_V2, b.raw, b.len,
+						  SMC_DIALECT_DEPLOYED, &reply), SMC_LLC_OK);
+	KUNIT_EXPECT_TRUE(test, reply.is_reply && reply.delete_rkey.is_negative);
+	KUNIT_EXPECT_EQ(test, reply.delete_rkey.count, 11);
+	KUNIT_EXPECT_EQ(test, reply.delete_rkey.nr_unknown, 1);
+	KUNIT_EXPECT_TRUE_MSG(test, !w->fault, "line %u: %s", w->line, w->fault ?: "");
+}
+
 /* The last link dies while the other one is about to be confirmed. */
 static void last_link_dies_while_one_is_added(struct kunit *test)
 {
@@ -382,6 +431,7 @@ static struct kunit_case v2_group_cases[] = {
 	KUNIT_CASE(server_cannot_store_keys_err_45_err_57),
 	KUNIT_CASE(keys_of_the_last_offer_count_err_29),
 	KUNIT_CASE(any_message_is_lost_err_25_err_29_err_31_llc_14),
+	KUNIT_CASE(long_delete_rkey_rkey_16_rkey_18),
 	KUNIT_CASE(last_link_dies_while_one_is_added),
 	{}
 };

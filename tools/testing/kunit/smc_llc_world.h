@@ -80,6 +80,7 @@ struct w_side {
 	struct smc_llc_actions acts;
 	const struct w_bytes *msg;	/* the message of this event, long ones as a whole */
 	struct w_bytes kept;		/* of an ADD LINK: its pairs are wanted later */
+	struct w_bytes kept_rkeys;	/* the same, a long DELETE RKEY */
 	bool has_rnic[W_RNICS];
 	struct w_qp qp[SMC_LLC_LINKS];
 	unsigned int up;		/* links that may carry data */
@@ -399,12 +400,18 @@ static inline void w_delete_tokens(struct world *w, int who, const struct smc_ll
 	struct w_side *s = &w->side[who];
 	int i, at;
 
+	if (dr->is_long)
+		W_CHECK(w, smc_llc_form_nr_rkeys(s->kept_rkeys.raw) == dr->count);
 	for (i = 0; i < dr->count; i++) {
-		at = w_find_token(s, act->link, dr->rkey[i]);
-		if (at < 0)
-			ev.error_mask |= 0x80 >> i;
-		else
+		at = w_find_token(s, act->link, dr->is_long ?
+				  smc_llc_form_rkey(s->kept_rkeys.raw, i) : dr->rkey[i]);
+		if (at >= 0) {
 			s->token[at].is_used = false;
+			continue;
+		}
+		ev.nr_unknown++;
+		if (i < SMC_LLC_DELETE_RKEYS)
+			ev.error_mask |= 0x80 >> i;
 	}
 	w_job(w, who, &ev);
 }
@@ -623,6 +630,11 @@ static inline void w_perform(struct world *w, int who, const struct smc_llc_acti
 		W_CHECK(w, s->msg);
 		if (s->msg)
 			s->kept = *s->msg;
+		break;
+	case SMC_LLC_ACT_KEEP_RKEYS:
+		W_CHECK(w, s->msg);
+		if (s->msg)
+			s->kept_rkeys = *s->msg;
 		break;
 	case SMC_LLC_ACT_STORE_PAIRS:
 		w_store_pairs(w, who, act);
