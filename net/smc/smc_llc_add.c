@@ -264,6 +264,12 @@ static void on_reply(struct smc_llc_run *run, u8 link, const struct smc_llc_add_
 	struct smc_llc_link *lnk = new_link(run);
 	bool is_sane;
 
+	/*
+	 * A deployed client that has accepted what is of no use here answers
+	 * DELETE LINK first, and then declines what it had accepted.
+	 */
+	if (al->is_rejected && smc_llc_is_gone(flow, al->link_num))
+		return;
 	if (flow->config != SMC_LLC_CONFIG_ADD_LINK || link != flow->config_link) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 		return;

@@ -351,6 +351,35 @@ static void any_message_is_lost_err_25_err_29_err_31_llc_14(struct kunit *test)
 		}
 }
 
+/* Deployed clients decline in the end what they had accepted, when it is deleted. */
+static void late_reject_is_no_error_lid_03(struct kunit *test)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
+	struct world *w = v2_adding(test, 1);
+
+	w->side[W_SERVER].prepare_fails = true;
+	v2_expect_rest(test, w, 1);
+	KUNIT_ASSERT_EQ(test, sent(w, W_SERVER, SMC_LLC_DELETE_LINK, false), 1);
+	ev.msg.type = SMC_LLC_ADD_LINK;
+	ev.msg.is_reply = true;
+	ev.msg.add_link.is_rejected = true;
+	ev.msg.add_link.reason = SMC_LLC_ADD_LINK_NO_PATH;
+	ev.msg.add_link.link_num = w->side[W_SERVER].flow.last_num;
+	w_feed(w, W_SERVER, &ev);
+	v2_expect_rest(test, w, 1);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_link_down, 0);
+	/* while another one is offered, too */
+	w->side[W_SERVER].prepare_fails = false;
+	w_event(w, W_SERVER, SMC_LLC_EV_REQ_ADD_LINK, 0);
+	w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK, false);
+	w_feed(w, W_SERVER, &ev);
+	v2_expect_rest(test, w, 2);
+	/* a number that never was */
+	ev.msg.add_link.link_num = 99;
+	w_feed(w, W_SERVER, &ev);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_link_down, 1);
+}
+
 /* More keys in DELETE RKEY than version 1 has room for: all of those known go. */
 static void long_delete_rkey_rkey_16_rkey_18(struct kunit *test)
 {
@@ -431,6 +460,7 @@ static struct kunit_case v2_group_cases[] = {
 	KUNIT_CASE(server_cannot_store_keys_err_45_err_57),
 	KUNIT_CASE(keys_of_the_last_offer_count_err_29),
 	KUNIT_CASE(any_message_is_lost_err_25_err_29_err_31_llc_14),
+	KUNIT_CASE(late_reject_is_no_error_lid_03),
 	KUNIT_CASE(long_delete_rkey_rkey_16_rkey_18),
 	KUNIT_CASE(last_link_dies_while_one_is_added),
 	{}

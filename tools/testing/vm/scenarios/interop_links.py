@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The distribution's module at the other end, where two links are agreed on.
+
+It takes other RNICs for further links only where they have a PNETID; without, it
+takes an offer on the RNIC that it uses already, which is in another subnet than ours
+here. So the group stays with one link, and that must cost neither time nor data.
+
+covers: SL-12 ERR-27
+"""
+from common import requests, serve
+
+kernels = ("stock",)
+nics = 2
+ipv = (4,)
+dialects = (0,)
+sides = ("ours", "stock")
+timeout = 120
+EID = "SMC-BENCH.INTEROP"
+PORT = 5340
+STALL = 1.5  # seconds; its waits are 2, 3 and 6 s
+
+
+def set_up(t, sides):
+    """Both modules anew, with an EID in common; the machine that has ours."""
+    t.pair.load_all(("none", "none"))
+    t.pair.load_all(sides, 0)
+    for vm in (t.a, t.b):
+        t.ueid(vm, EID)
+    ours = t.a if sides[0] == "ours" else t.b
+    t.changed = {}
+    t.set(ours, peer_memory_ms=0, max_links=2, llc_add_link_retry_ms=1000)
+    return ours
+
+
+def run(t):
+    n = 20
+    for sides_now in (("ours", "stock"), ("stock", "ours")):
+        t.step("modules: " + " ".join(sides_now))
+        ours = set_up(t, sides_now)
+        for _ in range(2):
+            s = t.half(t.a, serve, port=PORT, count=n)
+            s.expect("listening")
+            c = t.half(t.b, requests, port=PORT, n=n)
+            t.wait_all(s, c)
+            t.check(max(c.value) < STALL * t.slow, f"connections took {c.value}")
+            # the server tries again for another link meanwhile
+            sent = t.stat(ours, "llc_tx")
+            if ours is t.a:
+                t.wait(lambda: t.stat(ours, "llc_tx") >= sent + 2, "ADD LINK again", 20)
+        t.equal(t.stat(ours, "first_contact"), 1, "first contacts")
+        t.equal(t.stat(ours, "subsequent_contact"), 2 * n - 1, "subsequent contacts")
+        for vm in (t.a, t.b):
+            t.no_sockets(vm, PORT)
