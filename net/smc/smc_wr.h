@@ -14,8 +14,8 @@
 #include "smc_ib.h"
 
 #define SMC_WR_MSG_LEN		44	/* every CDC and LLC message, LLC-01; but ... */
-#define SMC_WR_LONG_LEN		128	/* ... one of version 2 may be longer, in slots for LLC ... */
-#define SMC_WR_RECV_MAX		4160	/* ... up to this, where a page has the rest */
+#define SMC_WR_LONG_LEN		128	/* ... those of version 2 in LLC's slots ... */
+#define SMC_WR_RECV_MAX		4160	/* ... and this with a page for the rest */
 #define SMC_WR_MAX_WRITES	2	/* destination ring wraps once */
 #define SMC_WR_MAX_SGE		2	/* source ring wraps once */
 #define SMC_WR_DATA_SLOTS	64	/* for CDC */
