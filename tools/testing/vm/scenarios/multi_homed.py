@@ -37,9 +37,9 @@ def run(t):
     for vm in (t.a, t.b):
         vm.run("sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.eth0.rp_filter=0 "
                "net.ipv4.conf.eth1.rp_filter=0")
-    t.a.run("ip route add 10.43.0.2/32 via 10.43.1.2 src 10.43.0.1 && "
-            "ip -6 route add fd43::2/128 via fd43:1::2 src fd43::1")
     try:
+        t.a.run("ip route add 10.43.0.2/32 via 10.43.1.2 src 10.43.0.1 && "
+                "ip -6 route add fd43::2/128 via fd43:1::2 src fd43::1")
         t.no_groups()
         talk(t, "SMC-R" if t.family == "smc" else "TCP")
         if t.family == "smc":

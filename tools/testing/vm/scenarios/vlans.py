@@ -160,6 +160,7 @@ def restored(t, vm, kind):
         ip link delete {kind}0
         ip link set eth1 up
         ip addr replace {addr(0, 1, vm.number)}/24 dev eth1
+        ip -6 addr replace fd43:1::{vm.number}/64 dev eth1 nodad
         rdma link show | grep -q rxe1 || rdma link add rxe1 type rxe netdev eth1""")
 
 
