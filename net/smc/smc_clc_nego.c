@@ -14,6 +14,7 @@
 #include <linux/string.h>
 
 #include "smc_clc_nego.h"
+#include "smc_gid.h"
 
 static const struct {
 	enum smc_decline code;
@@ -451,7 +452,7 @@ static enum smc_decline nego_take_v2(const struct smc_clc_v2_offer *theirs,
 
 	if (!eid)
 		return SMC_DECLINE_NOUEID;
-	if (!local->has_v2)
+	if (!local->has_v2 || !smc_gid_is_routable_to(ours->gid, theirs->gid))
 		return SMC_DECLINE_NOROUTE;
 	nego_settle_v2(params, eid);
 	if (!release)
@@ -474,7 +475,8 @@ static enum smc_decline nego_take_v2(const struct smc_clc_v2_offer *theirs,
 const u8 *smc_nego_routed_gid(const struct smc_clc_proposal *prop,
 			      const struct smc_nego_local *local)
 {
-	if (!local->has_v2 || !prop->offers_v2 || !nego_common_eid(&prop->v2, &local->v2))
+	if (!local->has_v2 || !prop->offers_v2 || !nego_common_eid(&prop->v2, &local->v2) ||
+	    !smc_gid_is_routable_to(local->v2.gid, prop->v2.gid))
 		return NULL;
 	return prop->v2.gid;
 }
@@ -740,6 +742,9 @@ static enum smc_decline nego_take_accept(const struct smc_clc_msg *msg,
 		return SMC_DECLINE_NOUEID;
 	if (!acc->first_contact)
 		return SMC_DECLINE_NONE;
+	/* it may have taken ours for an address of the kind that it knows */
+	if (!smc_gid_is_routable_to(offer->v2.gid, acc->gid))
+		return SMC_DECLINE_NOROUTE;
 	return nego_take_accept_fce(&acc->fce, &offer->v2, params);
 }
 

@@ -319,16 +319,37 @@ static enum smc_decline smc_hs_server_port(struct smc_hs *hs)
 	return SMC_DECLINE_NONE;
 }
 
-/* The port of the route; without one, any for a server that is a neighbour. */
+/* The port for a way that may cross subnets, where a host can have use for it. */
+static void smc_hs_find_routed(struct smc_hs *hs)
+{
+	const u8 *peer_gid = hs->is_server ? hs->proposal.v2.gid : NULL;
+
+	if (hs->pair || (hs->is_server && !hs->proposal.offers_v2) ||
+	    !smc_eid_any(READ_ONCE(smc_net(hs->net)->set.default_eid)) ||
+	    !smc_pnet_find_routed(hs->smc->tcp->sk, peer_gid, &hs->routed))
+		hs->routed.dev = NULL;
+}
+
+/*
+ * The port of the route, which needs no subnet where the way does not; without
+ * one, any for a server that is a neighbour.
+ */
 static enum smc_decline smc_hs_client_port(struct smc_hs *hs)
 {
 	struct sock *tsk = hs->smc->tcp->sk;
 	enum smc_decline reason;
 
 	reason = smc_pnet_find(tsk, &hs->end, &hs->subnets);
+	if (reason == SMC_DECLINE_CNFERR && hs->routed.dev) {
+		smc_ib_end_copy(&hs->end, &hs->routed);
+		if (smc_pnet_may_be_local(hs->net))
+			smc_pnet_name_host(tsk, &hs->subnets);
+		return SMC_DECLINE_NONE;
+	}
 	if (reason == SMC_DECLINE_NONE || !smc_pnet_may_be_local(hs->net) ||
 	    smc_pnet_find_local(tsk, &hs->end, &hs->subnets) != SMC_DECLINE_NONE)
 		return reason;
+	smc_ib_end_put(&hs->routed);
 	hs->is_local_only = true;
 	return SMC_DECLINE_NONE;
 }
@@ -346,16 +367,15 @@ static enum smc_hs_outcome smc_hs_find_end(struct smc_hs *hs)
 	reason = smc_peer_recall(hs->net, &peer);
 	if (reason != SMC_DECLINE_NONE)
 		return smc_hs_to_tcp(hs, reason);
+	if (!hs->is_server)
+		smc_hs_find_routed(hs);
 	reason = hs->is_server ? smc_hs_server_port(hs) : smc_hs_client_port(hs);
 	if (reason != SMC_DECLINE_NONE)
 		return smc_hs_to_tcp(hs, reason);
 	hs->has_end = true;
+	if (hs->is_server)
+		smc_hs_find_routed(hs);
 	smc_pnet_local_id(hs->net, &hs->end, hs->peer_id);
-	/* only for hosts that can have use for it */
-	if (hs->pair || hs->is_local_only ||
-	    !smc_eid_any(READ_ONCE(smc_net(hs->net)->set.default_eid)) ||
-	    !smc_pnet_find_routed(tsk, &hs->routed))
-		hs->routed.dev = NULL;
 	return SMC_HS_GO_ON;
 }
 

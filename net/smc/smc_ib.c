@@ -34,6 +34,8 @@
 #include <linux/inetdevice.h>
 #include <linux/rwsem.h>
 #include <linux/slab.h>
+#include <net/addrconf.h>
+#include <net/if_inet6.h>
 #include <net/ipv6.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
@@ -221,9 +223,7 @@ struct smc_ib_wish {
 	const struct net_device *ndev;	/* where the route leads */
 	struct net_device *own;		/* the port's network device */
 	u16 vlan;
-	bool v2_only;			/* refuse RoCE v1 GIDs ... */
-	bool mapped;			/* ... and those that do not equal this */
-	union ib_gid gid;		/* this before all others; may be zero */
+	struct smc_gid_wish gid;
 };
 
 static bool smc_ib_gid_is_v2(const struct ib_gid_attr *attr)
@@ -231,32 +231,19 @@ static bool smc_ib_gid_is_v2(const struct ib_gid_attr *attr)
 	return attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP;
 }
 
-static bool smc_ib_gid_is_mapped(const union ib_gid *gid)
-{
-	return ipv6_addr_v4mapped((const struct in6_addr *)gid->raw);
-}
-
-/*
- * How well does a GID suit? 0 is not at all. RoCE v1 comes first, it is what
- * RFC 7609 means by RoCE. Then the device of the route itself before the one
- * it rests on. Then, for RoCE v2, an IPv4 address before an IPv6 one: both
- * reach a neighbour, but the IPv4 neighbour is known already where the TCP
- * connection uses the same interface. Among equals the lowest index wins, so
- * that the choice is the same each time.
- */
+/* How well does a GID suit? 0 is not at all. */
 static unsigned int smc_ib_gid_rank(const struct ib_gid_attr *attr,
 				    const struct smc_ib_wish *wish,
 				    u8 mac[ETH_ALEN])
 {
-	bool mapped = smc_ib_gid_is_mapped(&attr->gid);
-	bool is_v1 = attr->gid_type == IB_GID_TYPE_ROCE;
+	struct smc_gid_facts facts = {
+		.gid = attr->gid.raw, .is_v1 = attr->gid_type == IB_GID_TYPE_ROCE,
+	};
 	u16 vlan = SMC_IB_NO_VLAN;
 	struct net_device *ndev;
-	bool is_own, is_theirs, is_named;
+	bool is_own;
 
-	if (!is_v1 && !smc_ib_gid_is_v2(attr))
-		return 0;
-	if (wish->v2_only && (is_v1 || mapped != wish->mapped))
+	if (!facts.is_v1 && !smc_ib_gid_is_v2(attr))
 		return 0;
 	if (rdma_read_gid_l2_fields(attr, &vlan, mac))
 		return 0;
@@ -265,18 +252,17 @@ static unsigned int smc_ib_gid_rank(const struct ib_gid_attr *attr,
 
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(attr);
-	is_theirs = ndev == wish->ndev;
+	facts.is_theirs = ndev == wish->ndev;
 	is_own = ndev == wish->own ||
 		 (!IS_ERR(ndev) && wish->vlan && is_vlan_dev(ndev));
 	rcu_read_unlock();
-	if (!is_theirs && !is_own)
-		return 0;
-
-	is_named = !memcmp(&attr->gid, &wish->gid, sizeof(wish->gid));
-	return 1 + (mapped && !is_v1) + 2 * is_theirs + 4 * is_v1 + 8 * is_named;
+	return facts.is_theirs || is_own ? smc_gid_rank(&facts, &wish->gid) : 0;
 }
 
-/* Fills GID, index, MAC, VLAN and type of @end from the best GID of its port. */
+/*
+ * Fills GID, index, MAC, VLAN and type of @end from the best GID of its port. Among
+ * equals the lowest index wins, so that the choice is the same each time.
+ */
 static int smc_ib_choose_gid(struct ib_device *ibdev,
 			     const struct smc_ib_wish *wish,
 			     struct smc_ib_end *end)
@@ -407,7 +393,7 @@ static int smc_ib_find_below(struct net *net, struct net_device *ndev, struct sm
  */
 int smc_ib_find(struct net *net, struct net_device *ndev, struct smc_ib_end *end)
 {
-	struct smc_ib_wish wish = {};
+	struct smc_ib_wish wish = { .gid.kinds = SMC_GID_ANY };
 
 	return smc_ib_find_below(net, ndev, &wish, end);
 }
@@ -416,27 +402,31 @@ int smc_ib_find(struct net *net, struct net_device *ndev, struct smc_ib_end *end
  * smc_ib_find_routed() - the RDMA port and GID for a way across subnets
  * @net: the namespace that wants to use it
  * @ndev: where the route leads; the caller holds a reference
- * @addr: our address on TCP
+ * @own: our address on TCP, as a GID would have it
+ * @kind: of the GID
  * @end: as with smc_ib_find()
  *
- * As smc_ib_find(), but RoCE v2 GIDs with an IPv4 address only, that of TCP
- * before others (linux-abi 6).
+ * As smc_ib_find(), but RoCE v2 GIDs of one kind only, the address of TCP before
+ * others (linux-abi 6). A link-local GID must be that address.
  *
  * Context: Process context, may sleep (the port may be queried).
  * Return: as smc_ib_find().
  */
-int smc_ib_find_routed(struct net *net, struct net_device *ndev, __be32 addr,
-		       struct smc_ib_end *end)
+int smc_ib_find_routed(struct net *net, struct net_device *ndev, const u8 own[16],
+		       enum smc_gid_kind kind, struct smc_ib_end *end)
 {
-	struct smc_ib_wish wish = { .v2_only = true, .mapped = true };
+	struct smc_ib_wish wish = {
+		.gid.v2_only = true, .gid.kinds = SMC_GID_ONE(kind),
+		.gid.named_only = kind == SMC_GID_LINK_LOCAL,
+	};
 
-	ipv6_addr_set_v4mapped(addr, (struct in6_addr *)wish.gid.raw);
+	memcpy(wish.gid.gid, own, sizeof(wish.gid.gid));
 	return smc_ib_find_below(net, ndev, &wish, end);
 }
 
 static int smc_ib_try_own(struct smc_ib_dev *dev, u8 port, struct smc_ib_end *end)
 {
-	struct smc_ib_wish wish = {};
+	struct smc_ib_wish wish = { .gid.kinds = SMC_GID_ANY };
 	struct net_device *ndev;
 	int rc = -ENODEV;
 
@@ -541,11 +531,10 @@ static bool smc_ib_rests_on(struct net_device *ndev, struct net_device *lower)
 }
 
 /* Can the two talk? A RoCE v2 packet is either IPv4 or IPv6. */
-static bool smc_ib_gids_match(const struct smc_ib_end *end,
-			      const union ib_gid *peer)
+static bool smc_ib_gids_match(const struct smc_ib_end *end, const u8 peer_gid[16])
 {
 	return !end->is_v2 ||
-	       smc_ib_gid_is_mapped(&end->gid) == smc_ib_gid_is_mapped(peer);
+	       smc_gid_kinds_like(end->gid.raw) & SMC_GID_ONE(smc_gid_kind(peer_gid));
 }
 
 /**
@@ -563,14 +552,15 @@ static bool smc_ib_gids_match(const struct smc_ib_end *end,
  */
 int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16])
 {
-	struct smc_ib_wish wish = { .vlan = end->vlan, .v2_only = true };
+	struct smc_ib_wish wish = {
+		.vlan = end->vlan,
+		.gid.v2_only = true, .gid.kinds = smc_gid_kinds_like(peer_gid),
+	};
 	struct smc_ib_end other = *end;
 	struct net_device *ndev;
-	union ib_gid peer;
 	int rc;
 
-	memcpy(peer.raw, peer_gid, sizeof(peer.raw));
-	if (smc_ib_gids_match(end, &peer))
+	if (smc_ib_gids_match(end, peer_gid))
 		return 0;
 
 	ndev = smc_ib_end_ndev(end);
@@ -578,7 +568,6 @@ int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16])
 		return -EADDRNOTAVAIL;
 	wish.ndev = ndev;
 	wish.own = ndev;
-	wish.mapped = smc_ib_gid_is_mapped(&peer);
 	rc = smc_ib_choose_gid(end->dev->ibdev, &wish, &other);
 	dev_put(ndev);
 	if (rc)
@@ -640,6 +629,22 @@ bool smc_ib_end_is_at(const struct smc_ib_end *end, const struct net_device *nde
 }
 
 /**
+ * smc_ib_end_ifindex() - number of the network device of a local end's GID
+ * @end: holds its reference
+ *
+ * Context: Process context, may sleep.
+ * Return: the interface index, 0 if the GID is gone.
+ */
+int smc_ib_end_ifindex(const struct smc_ib_end *end)
+{
+	struct net_device *ndev = smc_ib_end_ndev(end);
+	int ifindex = ndev ? ndev->ifindex : 0;
+
+	dev_put(ndev);
+	return ifindex;
+}
+
+/**
  * smc_ib_end_is_up() - does a local end still work?
  * @end: holds its reference
  *
@@ -684,6 +689,32 @@ bool smc_ib_end_is_dead(const struct smc_ib_end *end)
 	return READ_ONCE(end->dev->is_dead);
 }
 
+/* Has @ndev an IPv6 address with the prefix of this one, which is not link-local? */
+static bool smc_ib_has_prefix_of(struct net_device *ndev, const struct in6_addr *addr)
+{
+	bool is_found = false;
+#if IS_ENABLED(CONFIG_IPV6)
+	const struct inet6_ifaddr *ifa;
+	struct inet6_dev *idev;
+
+	rcu_read_lock();
+	idev = __in6_dev_get(ndev);
+	if (!idev)
+		goto out;
+	read_lock_bh(&idev->lock);
+	list_for_each_entry(ifa, &idev->addr_list, if_list) {
+		is_found = ifa->prefix_len &&
+			   ipv6_prefix_equal(&ifa->addr, addr, ifa->prefix_len);
+		if (is_found)
+			break;
+	}
+	read_unlock_bh(&idev->lock);
+out:
+	rcu_read_unlock();
+#endif
+	return is_found;
+}
+
 /* Finds an address of @ndev whose subnet has @addr, or any where that is 0. */
 static bool smc_ib_find_subnet(struct net_device *ndev, __be32 addr, __be32 *subnet, __be32 *mask)
 {
@@ -712,31 +743,42 @@ static bool smc_ib_find_subnet(struct net_device *ndev, __be32 addr, __be32 *sub
  * @end: local end; holds its reference
  * @peer_gid: the peer's GID
  *
- * Where GIDs are IPv4 addresses the peer's has to be in a subnet of the port:
- * a link is not routed (LG-22). Other GIDs say nothing.
+ * The peer's GID has to be in a subnet of the port: a link is not routed (LG-22).
+ * GIDs of RoCE v1, and link-local ones, say nothing.
  *
  * Context: Process context.
  * Return: false if it cannot.
  */
 bool smc_ib_end_reaches(const struct smc_ib_end *end, const u8 peer_gid[16])
 {
+	enum smc_gid_kind kind = smc_gid_kind(peer_gid);
 	struct net_device *ndev;
 	__be32 subnet, mask;
-	union ib_gid peer;
+	struct in6_addr peer;
 	bool is_there;
 
-	memcpy(peer.raw, peer_gid, sizeof(peer.raw));
-	if (!smc_ib_gids_match(end, &peer))
+	if (!smc_ib_gids_match(end, peer_gid))
 		return false;
-	if (!end->is_v2 || !smc_ib_gid_is_mapped(&peer))
+	if (!end->is_v2 || kind == SMC_GID_LINK_LOCAL)
 		return true;
 	ndev = smc_ib_end_ndev(end);
 	if (!ndev)
 		return false;
-	is_there = smc_ib_find_subnet(ndev, ((struct in6_addr *)peer.raw)->s6_addr32[3],
-				      &subnet, &mask);
+	memcpy(&peer, peer_gid, sizeof(peer));
+	if (kind == SMC_GID_IPV4)
+		is_there = smc_ib_find_subnet(ndev, peer.s6_addr32[3], &subnet, &mask);
+	else
+		is_there = smc_ib_has_prefix_of(ndev, &peer);
 	dev_put(ndev);
 	return is_there;
+}
+
+/* An address that tells its subnet goes with others that do. */
+static unsigned int smc_ib_lan_kinds(const u8 gid[16])
+{
+	enum smc_gid_kind kind = smc_gid_kind(gid);
+
+	return kind == SMC_GID_LINK_LOCAL ? SMC_GID_ANY_IPV6 : SMC_GID_ONE(kind);
 }
 
 /**
@@ -754,7 +796,7 @@ void smc_ib_lan_of(const struct smc_ib_end *end, const u8 peer_gid[16], struct s
 	memset(lan, 0, sizeof(*lan));
 	lan->vlan = end->vlan;
 	lan->is_v2 = end->is_v2;
-	lan->is_mapped = smc_ib_gid_is_mapped(&end->gid);
+	lan->kinds = smc_ib_lan_kinds(end->gid.raw);
 	memcpy(lan->peer_gid, peer_gid, sizeof(lan->peer_gid));
 	if (ndev)
 		smc_ib_find_subnet(ndev, 0, &lan->subnet, &lan->mask);
@@ -762,15 +804,15 @@ void smc_ib_lan_of(const struct smc_ib_end *end, const u8 peer_gid[16], struct s
 }
 
 /*
- * A GID that is an IPv4 address tells the peer whether it has a port in the same
- * subnet. Others do not: there the two ports of this host have to share one, as
- * those of CLC do (3.5.1.2).
+ * A RoCE v2 GID that is not link-local tells the peer whether it has a port in the
+ * same subnet. Others do not: there the two ports of this host have to share one,
+ * as those of CLC do (3.5.1.2).
  */
 static bool smc_ib_is_on_lan(const struct smc_ib_lan *lan, struct net_device *ndev)
 {
 	__be32 subnet, mask;
 
-	if (lan->is_v2 && lan->is_mapped)
+	if (lan->is_v2 && !(lan->kinds & SMC_GID_ONE(SMC_GID_LINK_LOCAL)))
 		return true;
 	return lan->mask && smc_ib_find_subnet(ndev, lan->subnet, &subnet, &mask) &&
 	       subnet == lan->subnet && mask == lan->mask;
@@ -793,7 +835,7 @@ static int smc_ib_try_lan(struct smc_ib_dev *dev, u8 port, const struct smc_ib_l
 			  struct smc_ib_end *end)
 {
 	struct smc_ib_wish wish = {
-		.vlan = lan->vlan, .v2_only = lan->is_v2, .mapped = lan->is_mapped,
+		.vlan = lan->vlan, .gid.v2_only = lan->is_v2, .gid.kinds = lan->kinds,
 	};
 	struct net_device *ndev;
 	int rc = -ENODEV;
@@ -1089,7 +1131,7 @@ int smc_ib_qp_rtr(struct ib_qp *qp, const struct smc_ib_end *end,
 	memcpy(dgid.raw, peer->gid, sizeof(dgid.raw));
 	if (!smc_ib_peer_is_valid(peer))
 		return -EINVAL;
-	if (!smc_ib_gids_match(end, &dgid))
+	if (!smc_ib_gids_match(end, peer->gid))
 		return -ENETUNREACH;
 
 	sgid_attr = smc_ib_end_attr(end);

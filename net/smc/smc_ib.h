@@ -14,6 +14,8 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
+#include "smc_gid.h"
+
 #define SMC_IB_MAX_PORTS 2
 
 struct smc_ib_end;
@@ -121,7 +123,7 @@ struct smc_ib_peer {
  * struct smc_ib_lan - what ports have to be like to carry links of one group
  * @vlan: VLAN id, 0 for none
  * @is_v2: GIDs are of type RoCE v2
- * @is_mapped: GIDs are IPv4 addresses
+ * @kinds: set of &enum smc_gid_kind that GIDs of RoCE v2 may be
  * @subnet: an IPv4 subnet of the first link's network device
  * @mask: its mask, 0 if there is none
  * @peer_gid: the peer's GID of the first link
@@ -129,7 +131,7 @@ struct smc_ib_peer {
 struct smc_ib_lan {
 	u16 vlan;
 	bool is_v2;
-	bool is_mapped;
+	u8 kinds;
 	__be32 subnet;
 	__be32 mask;
 	u8 peer_gid[16];
@@ -139,14 +141,15 @@ int smc_ib_init(void);
 void smc_ib_exit(void);
 
 int smc_ib_find(struct net *net, struct net_device *ndev, struct smc_ib_end *end);
-int smc_ib_find_routed(struct net *net, struct net_device *ndev, __be32 addr,
-		       struct smc_ib_end *end);
+int smc_ib_find_routed(struct net *net, struct net_device *ndev, const u8 own[16],
+		       enum smc_gid_kind kind, struct smc_ib_end *end);
 int smc_ib_find_any(struct net *net, struct smc_ib_end *end);
 void smc_ib_end_put(struct smc_ib_end *end);
 void smc_ib_end_copy(struct smc_ib_end *to, const struct smc_ib_end *from);
 int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16]);
 int smc_ib_local_mac(u8 mac[ETH_ALEN]);
 bool smc_ib_end_is_at(const struct smc_ib_end *end, const struct net_device *ndev);
+int smc_ib_end_ifindex(const struct smc_ib_end *end);
 bool smc_ib_end_is_up(const struct smc_ib_end *end);
 bool smc_ib_end_serves(const struct smc_ib_end *end, const struct net *net);
 bool smc_ib_end_is_dead(const struct smc_ib_end *end);

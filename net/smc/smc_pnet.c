@@ -275,29 +275,46 @@ out:
 	return reason;
 }
 
+/* Our address of the connection, IPv4 mapped. */
+static void smc_pnet_own_addr(const struct sock *tsk, struct in6_addr *own)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	if (!smc_pnet_is_ipv4(tsk)) {
+		*own = tsk->sk_v6_rcv_saddr;
+		return;
+	}
+#endif
+	ipv6_addr_set_v4mapped(inet_sk(tsk)->inet_saddr, own);
+}
+
 /**
  * smc_pnet_find_routed() - the RDMA port for a way that may cross subnets
  * @tsk: the connected inner TCP socket
+ * @peer_gid: at a server, where the way shall lead; NULL at a client
  * @end: filled on success; ends with smc_ib_end_put()
  *
- * As smc_pnet_find(), with a RoCE v2 GID that is an IPv4 address, of the
- * connection's own if there is one; IPv4 connections that leave the host only.
+ * As smc_pnet_find(), with a RoCE v2 GID: the connection's own address if that is
+ * one. A client's is of the kind of its address: where packets of TCP go, those of
+ * RoCE may, and deployed servers take an IPv4 GID for granted on an IPv4
+ * connection (linux-abi 3.7). A server's is of the kind of the client's.
+ * Connections that leave the host only.
  *
  * Context: Process context, may sleep.
  * Return: false if there is none.
  */
-bool smc_pnet_find_routed(struct sock *tsk, struct smc_ib_end *end)
+bool smc_pnet_find_routed(struct sock *tsk, const u8 *peer_gid, struct smc_ib_end *end)
 {
-	struct net_device *ndev;
+	struct net_device *ndev = smc_pnet_route_dev(tsk);
+	enum smc_gid_kind kind;
+	struct in6_addr own;
 	bool found = false;
 
-	if (!smc_pnet_is_ipv4(tsk))
-		return false;
-	ndev = smc_pnet_route_dev(tsk);
 	if (!ndev)
 		return false;
+	smc_pnet_own_addr(tsk, &own);
+	kind = smc_gid_kind(peer_gid ?: own.s6_addr);
 	if (!(ndev->flags & IFF_LOOPBACK))
-		found = !smc_ib_find_routed(sock_net(tsk), ndev, inet_sk(tsk)->inet_saddr, end);
+		found = !smc_ib_find_routed(sock_net(tsk), ndev, own.s6_addr, kind, end);
 	dev_put(ndev);
 	return found;
 }
@@ -314,16 +331,24 @@ bool smc_pnet_may_be_local(const struct net *net)
 	return READ_ONCE(smc_net(net)->set.same_host);
 }
 
-/* Our address of the connection, IPv4 mapped. */
-static void smc_pnet_own_addr(const struct sock *tsk, struct in6_addr *own)
+/**
+ * smc_pnet_name_host() - our address in place of the subnet of an interface
+ * @tsk: the client's connected inner TCP socket
+ * @subnets: filled with what the client proposes
+ *
+ * No server on another host has an interface there, so none accepts what only
+ * serves this host.
+ *
+ * Context: Any context.
+ */
+void smc_pnet_name_host(const struct sock *tsk, struct smc_nego_subnets *subnets)
 {
-#if IS_ENABLED(CONFIG_IPV6)
-	if (tsk->sk_family == AF_INET6) {
-		*own = tsk->sk_v6_rcv_saddr;
-		return;
-	}
-#endif
-	ipv6_addr_set_v4mapped(inet_sk(tsk)->inet_saddr, own);
+	struct in6_addr own;
+
+	memset(subnets, 0, sizeof(*subnets));
+	subnets->is_ipv6 = !smc_pnet_is_ipv4(tsk);
+	smc_pnet_own_addr(tsk, &own);
+	smc_nego_add_host(subnets, own.s6_addr);
 }
 
 /**
@@ -332,8 +357,7 @@ static void smc_pnet_own_addr(const struct sock *tsk, struct in6_addr *own)
  * @end: filled on success; ends with smc_ib_end_put()
  * @subnets: filled with what the client proposes
  *
- * It proposes its own address as a subnet: no server on another host has an
- * interface there, so none accepts what only serves this host.
+ * What it proposes is smc_pnet_name_host().
  *
  * Context: Process context, may sleep.
  * Return: SMC_DECLINE_NONE; SMC_DECLINE_NOSMCRDEV if there is no port.
@@ -341,14 +365,9 @@ static void smc_pnet_own_addr(const struct sock *tsk, struct in6_addr *own)
 enum smc_decline smc_pnet_find_local(struct sock *tsk, struct smc_ib_end *end,
 				     struct smc_nego_subnets *subnets)
 {
-	struct in6_addr own;
-
 	if (smc_ib_find_any(sock_net(tsk), end))
 		return SMC_DECLINE_NOSMCRDEV;
-	memset(subnets, 0, sizeof(*subnets));
-	subnets->is_ipv6 = !smc_pnet_is_ipv4(tsk);
-	smc_pnet_own_addr(tsk, &own);
-	smc_nego_add_host(subnets, own.s6_addr);
+	smc_pnet_name_host(tsk, subnets);
 	return SMC_DECLINE_NONE;
 }
 

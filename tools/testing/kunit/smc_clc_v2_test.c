@@ -19,6 +19,10 @@ static const u8 v2_server_mac[] = { 0x52, 0x54, 0x00, 0xdd, 0xee, 0xff };
 static const u8 v2_client_gid_v1[SMC_GID_LEN] = { 0xfe, 0x80, [15] = 1 };
 static const u8 v2_client_gid[SMC_GID_LEN] = { [10] = 0xff, 0xff, 10, 0, 0, 1 };
 static const u8 v2_server_gid[SMC_GID_LEN] = { [10] = 0xff, 0xff, 10, 9, 0, 1 };
+static const u8 v2_client_gid6[SMC_GID_LEN] = { 0x20, 0x01, 0x0d, 0xb8, [15] = 1 };
+static const u8 v2_server_gid6[SMC_GID_LEN] = { 0xfd, 0x43, 9, [15] = 2 };
+static const u8 v2_client_gid_ll[SMC_GID_LEN] = { 0xfe, 0x80, [8] = 2, [15] = 1 };
+static const u8 v2_server_gid_ll[SMC_GID_LEN] = { 0xfe, 0x80, [8] = 2, [15] = 2 };
 static const u8 v2_host[SMC_CLC_HOST_LEN] = "client                          ";
 
 static const struct smc_nego_rmbe v2_rmbe = {
@@ -33,6 +37,7 @@ static const struct smc_nego_rmbe v2_rmbe = {
  * @conns: its limit of connections
  * @links: its limit of links
  * @eids: names, by letter
+ * @gid: kind of its RoCE v2 GID: 0 for IPv4, '6' for IPv6, 'l' for link-local
  */
 struct v2_side {
 	bool v1;
@@ -41,6 +46,7 @@ struct v2_side {
 	u8 conns;
 	u8 links;
 	const char *eids;
+	char gid;
 };
 
 /**
@@ -63,6 +69,18 @@ static const char *v2_eid_of(char letter)
 	return letter == 'A' ? V2_EID_A : letter == 'B' ? V2_EID_B : V2_EID_C;
 }
 
+static const u8 *v2_gid(char kind, bool is_server)
+{
+	switch (kind) {
+	case '6':
+		return is_server ? v2_server_gid6 : v2_client_gid6;
+	case 'l':
+		return is_server ? v2_server_gid_ll : v2_client_gid_ll;
+	default:
+		return is_server ? v2_server_gid : v2_client_gid;
+	}
+}
+
 static void v2_local(const struct v2_side *side, bool is_server, struct smc_nego_local *local)
 {
 	const char *eid;
@@ -80,16 +98,16 @@ static void v2_local(const struct v2_side *side, bool is_server, struct smc_nego
 	local->v2.max_conns = side->conns;
 	local->v2.max_links = side->links;
 	local->v2.features = is_server ? 6 : 3;
-	memcpy(local->v2.gid, is_server ? v2_server_gid : v2_client_gid, SMC_GID_LEN);
+	memcpy(local->v2.gid, v2_gid(side->gid, is_server), SMC_GID_LEN);
 	for (eid = side->eids; *eid; eid++)
 		memcpy(local->v2.eid[local->v2.nr_eids++], v2_eid_of(*eid), SMC_EID_LEN);
 }
 
-static void v2_end(bool is_server, struct smc_nego_end *end)
+static void v2_end(bool is_server, char gid, struct smc_nego_end *end)
 {
 	memset(end, 0, sizeof(*end));
 	memcpy(end->peer_id, is_server ? v2_server_id : v2_client_id, 8);
-	memcpy(end->gid, is_server ? v2_server_gid : v2_client_gid, SMC_GID_LEN);
+	memcpy(end->gid, v2_gid(gid, is_server), SMC_GID_LEN);
 	memcpy(end->mac, is_server ? v2_server_mac : v2_client_mac, 6);
 	memcpy(end->host, v2_host, sizeof(end->host));
 	end->qpn = is_server ? 0x11 : 0x12;
@@ -143,7 +161,7 @@ static void v2_shake(struct kunit *test, const struct v2_side *c, const struct v
 	if (out->decline != SMC_DECLINE_NONE)
 		return;
 	out->server = taken.params;
-	v2_end(true, &end);
+	v2_end(true, s->gid, &end);
 	smc_nego_build_accept(&msg, &end, &v2_rmbe, SMC_MTU_4096, &out->server, true);
 	if (twist->accept)
 		twist->accept(&msg);
@@ -156,7 +174,7 @@ static void v2_shake(struct kunit *test, const struct v2_side *c, const struct v
 	if (accepted.contact == SMC_CONTACT_DECLINE)
 		return;
 	KUNIT_ASSERT_EQ(test, accepted.contact, SMC_CONTACT_FIRST);
-	v2_end(false, &end);
+	v2_end(false, c->gid, &end);
 	smc_nego_build_confirm(&msg, &end, &v2_rmbe, accepted.params.mtu, &out->client, true);
 	if (twist->confirm)
 		twist->confirm(&msg);
@@ -275,6 +293,31 @@ static const struct v2_row v2_rows[] = {
 	{ "no RoCE v2 GID at the client",
 	  { true, false, 1, 255, 2, "A" }, { true, true, 1, 255, 2, "A" },
 	  0, SMC_DECLINE_NONE, 1, 0, 255, 8 },
+	{ "IPv6 GIDs", { true, true, 1, 255, 2, "A", '6' }, { false, true, 1, 255, 2, "A", '6' },
+	  0, SMC_DECLINE_NONE, 2, 1, 255, 2, 'A' },
+	{ "IPv6 GIDs, and no prefix to name",
+	  { false, true, 1, 255, 2, "A", '6' }, { false, true, 1, 255, 2, "A", '6' },
+	  0, SMC_DECLINE_NONE, 2, 1, 255, 2, 'A' },
+	{ "link-local GIDs", { false, true, 1, 255, 2, "A", 'l' },
+	  { false, true, 1, 255, 2, "A", 'l' }, 0, SMC_DECLINE_NONE, 2, 1, 255, 2, 'A' },
+	{ "IPv6 GID, server of IPv4 ones, a subnet in common",
+	  { true, true, 1, 255, 2, "A", '6' }, { true, true, 1, 255, 2, "A" },
+	  0, SMC_DECLINE_NONE, 1, 0, 255, 8 },
+	{ "IPv6 GID, server of IPv4 ones, other subnets",
+	  { true, true, 1, 255, 2, "A", '6' }, { false, true, 1, 255, 2, "A" },
+	  2, SMC_DECLINE_DIFFPREFIX },
+	{ "IPv6 GID, server of IPv4 ones, version 2 alone",
+	  { false, true, 1, 255, 2, "A", '6' }, { true, true, 1, 255, 2, "A" },
+	  2, SMC_DECLINE_NOROUTE },
+	{ "IPv4 GID, server of IPv6 ones",
+	  { false, true, 1, 255, 2, "A" }, { true, true, 1, 255, 2, "A", '6' },
+	  2, SMC_DECLINE_NOROUTE },
+	{ "link-local GID, server of others",
+	  { false, true, 1, 255, 2, "A", 'l' }, { true, true, 1, 255, 2, "A", '6' },
+	  2, SMC_DECLINE_NOROUTE },
+	{ "server of a link-local GID",
+	  { false, true, 1, 255, 2, "A", '6' }, { true, true, 1, 255, 2, "A", 'l' },
+	  2, SMC_DECLINE_NOROUTE },
 	{ "nothing to offer", { false, false, 1, 255, 2, "A" }, { true, true, 1, 255, 2, "A" },
 	  1, SMC_DECLINE_CNFERR },
 	{ "no EID, and no subnet to name",
@@ -435,6 +478,12 @@ static void v2_accept_mtu(struct smc_clc_msg *msg)
 	msg->accept.mtu = 6;
 }
 
+/* With ours in hand it names one of another kind. */
+static void v2_accept_ipv6(struct smc_clc_msg *msg)
+{
+	memcpy(msg->accept.gid, v2_server_gid6, sizeof(msg->accept.gid));
+}
+
 static void v2_accept_v1(struct smc_clc_msg *msg)
 {
 	msg->version = SMC_CLC_V1;
@@ -511,6 +560,8 @@ static const struct v2_liar v2_liars[] = {
 	  3, SMC_DECLINE_MODEUNSUPP },
 	{ "server of a version not offered", { .accept = v2_accept_v1 },
 	  3, SMC_DECLINE_MODEUNSUPP },
+	{ "server of a GID that is no IPv4 address", { .accept = v2_accept_ipv6 },
+	  3, SMC_DECLINE_NOROUTE },
 	{ "client of another release", { .confirm = v2_confirm_release },
 	  4, SMC_DECLINE_RELEASEERR },
 	{ "client with fewer connections", { .confirm = v2_confirm_conns },
@@ -556,7 +607,7 @@ static void pid_05_client_may_name_itself_in_the_confirm(struct kunit *test)
 	struct smc_clc_msg msg;
 
 	memcpy(prop.v2.gid, v2_client_gid, sizeof(prop.v2.gid));
-	v2_end(false, &end);
+	v2_end(false, 0, &end);
 	smc_nego_build_confirm(&msg, &end, &v2_rmbe, SMC_MTU_4096, &params, true);
 	smc_nego_check_confirm(&msg, &prop, &params, NULL, SMC_MTU_4096, &result);
 	KUNIT_EXPECT_EQ(test, result.verdict, SMC_CONFIRM_OK);
@@ -584,12 +635,12 @@ static void sc_02_subsequent_contact_of_version_2(struct kunit *test)
 	memcpy(offer.peer_id, v2_client_id, sizeof(offer.peer_id));
 	memcpy(offer.v2.eid[0], V2_EID_A, SMC_EID_LEN);
 	offer.v2.nr_eids = 1;
-	v2_end(true, &end);
+	v2_end(true, 0, &end);
 	smc_nego_build_accept(&msg, &end, &v2_rmbe, SMC_MTU_4096, &params, false);
 	v2_carry(test, &msg);
 	smc_nego_classify_accept(&msg, &offer, &known, SMC_MTU_4096, &accepted);
 	KUNIT_ASSERT_EQ(test, accepted.contact, SMC_CONTACT_SUBSEQUENT);
-	v2_end(false, &end);
+	v2_end(false, 0, &end);
 	smc_nego_build_confirm(&msg, &end, &v2_rmbe, SMC_MTU_4096, &accepted.params, false);
 	v2_carry(test, &msg);
 	KUNIT_EXPECT_FALSE(test, msg.accept.first_contact);
@@ -606,6 +657,7 @@ static void fc_02_route_is_found_for_what_may_be_taken(struct kunit *test)
 {
 	static const struct v2_side side = { true, true, 1, 255, 2, "A" };
 	static const struct v2_side other = { true, true, 1, 255, 2, "B" };
+	static const struct v2_side ipv6 = { true, true, 1, 255, 2, "A", '6' };
 	struct smc_clc_proposal prop = { .offers_v1 = true };
 	static struct smc_nego_local client, server;
 
@@ -619,6 +671,9 @@ static void fc_02_route_is_found_for_what_may_be_taken(struct kunit *test)
 	server.has_v2 = false;
 	KUNIT_EXPECT_NULL(test, smc_nego_routed_gid(&prop, &server));
 	v2_local(&other, true, &server);
+	KUNIT_EXPECT_NULL(test, smc_nego_routed_gid(&prop, &server));
+	/* nor is one looked for that cannot be */
+	v2_local(&ipv6, true, &server);
 	KUNIT_EXPECT_NULL(test, smc_nego_routed_gid(&prop, &server));
 }
 

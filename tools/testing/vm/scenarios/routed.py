@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """A router between the machines: SMC-R version 2 crosses it, version 1 becomes TCP.
 
-covers: FC-03 SEC-02 CLC-05
+covers: FC-03 FC-04 SEC-02 CLC-05
 """
+import ipaddress
+
 from common import requests, serve, stream_client, stream_server
 
 nics = 2
-ipv = (4,)
+ipv = (4, 6)
 dialects = (0,)
 timeout = 90
 PORT = 5096
@@ -20,22 +22,47 @@ def rdma_sent(t):
     return [vm.counters(f"rxe{CARD[vm.name]}")["sent_pkts"] for vm in (t.a, t.b)]
 
 
-def forwarded(router):
+def forwarded(t, router):
     """How many packets the router has passed on."""
+    if t.ipv == 6:
+        text = router.run("cat /proc/net/snmp6").out
+        return int(dict(x.split() for x in text.splitlines())["Ip6OutForwDatagrams"])
     lines = [x.split() for x in router.run("cat /proc/net/snmp").out.splitlines()
              if x.startswith("Ip:")]
     return int(dict(zip(*lines))["ForwDatagrams"])
 
 
+def net(t, i):
+    """The subnet of segment I."""
+    return f"10.43.{i}." if t.ipv == 4 else f"fd43:{i}::" if i else "fd43::"
+
+
+def gids(t):
+    """GIDs at both ends of the links in use: the addresses on the far sides."""
+    def used(vm):
+        return {tuple(str(ipaddress.ip_address(s["lgr"][k])) for k in ("gid", "peer_gid"))
+                for s in t.mode(vm, "SMC-R", PORT)}
+    prefix = "::ffff:" if t.ipv == 4 else ""
+    a, b = (str(ipaddress.ip_address(f"{prefix}{net(t, CARD[vm.name])}{vm.number}"))
+            for vm in (t.a, t.b))
+    t.equal(used(t.a), {(a, b)}, "GIDs of A")
+    t.equal(used(t.b), {(b, a)}, "GIDs of B")
+
+
 def talk(t, router, mode, reason=None):
     """Bytes both ways; they all went through the router, and by RDMA if so said."""
-    rdma, passed = rdma_sent(t), forwarded(router)
-    t.in_step(stream_server, stream_client, PORT, vm_mode=(mode, mode),
-              check=lambda: t.mode(t.b, mode, PORT, reason=reason), n_in=N_IN, n_out=N_OUT)
+    def check():
+        t.mode(t.b, mode, PORT, reason=reason)
+        if mode == "SMC-R":
+            gids(t)
+
+    rdma, passed = rdma_sent(t), forwarded(t, router)
+    t.in_step(stream_server, stream_client, PORT, vm_mode=(mode, mode), check=check,
+              n_in=N_IN, n_out=N_OUT)
     for vm in (t.a, t.b):
         t.no_sockets(vm, PORT)
     rdma = [now - was for now, was in zip(rdma_sent(t), rdma)]
-    passed = forwarded(router) - passed
+    passed = forwarded(t, router) - passed
     if mode == "SMC-R":
         t.check(rdma[0] >= N_OUT // 4096 and rdma[1] >= N_IN // 4096,
                 f"RDMA packets: {rdma}")
@@ -46,22 +73,25 @@ def talk(t, router, mode, reason=None):
         t.check(passed >= (N_IN + N_OUT) >> 16, f"{passed} packets passed on")
 
 
+def far(t, vm, peer):
+    """Route to the segment that PEER keeps."""
+    subnet = net(t, CARD[peer.name]) + ("0/24" if t.ipv == 4 else "/64")
+    return f"{subnet} via {net(t, CARD[vm.name])}3"
+
+
 def part(t):
     """Each machine keeps one network card, in a subnet of its own."""
     for vm, peer in ((t.a, t.b), (t.b, t.a)):
-        net = CARD[peer.name]
-        vm.run(f"ip link set eth{net} down; "
-               f"ip route add 10.43.{net}.0/24 via 10.43.{CARD[vm.name]}.3")
+        vm.run(f"ip link set eth{CARD[peer.name]} down; ip route add {far(t, vm, peer)}")
 
 
 def join(t):
     for vm, peer in ((t.a, t.b), (t.b, t.a)):
-        net = CARD[peer.name]
-        vm.run(f"ip route del 10.43.{net}.0/24 via 10.43.{CARD[vm.name]}.3; "
-               f"ip link set eth{net} up; "
-               f"ip -6 addr add fd43:{net or ''}::{vm.number}/64 dev eth{net} nodad"
+        card = CARD[peer.name]
+        vm.run(f"ip route del {far(t, vm, peer)}; ip link set eth{card} up; "
+               f"ip -6 addr add fd43:{card or ''}::{vm.number}/64 dev eth{card} nodad"
                .replace("fd43:::", "fd43::"), check=False)
-        t.pair.wait_gid(vm, net)
+        t.pair.wait_gid(vm, card)
 
 
 def run(t):

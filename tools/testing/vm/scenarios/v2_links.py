@@ -7,13 +7,14 @@ message, and a client with an RNIC more asks by REQ ADD LINK.
 
 covers: FAIL-01 LG-13 ADDL-01 ADDL-03 ADDL-06 RKEY-20 RKEY-22 SL-08 ERR-56 ERR-58
 """
+import ipaddress
 import re
 from functools import partial
 
 from streams import client, server  # noqa: F401, the halves
 
 nics = 2
-ipv = (4,)
+ipv = (4, 6)
 dialects = (0,)
 timeout = 240
 EID = "SMC-BENCH.LINKS"
@@ -68,6 +69,21 @@ def said(vm):
         r"smc_llc_tx: lgr=\S+ link=\d+ len=(\d+) (\w\w) \w\w \w\w (\w\w)", text)]
 
 
+def gids(t, vm):
+    """GIDs of all links: addresses of the kind that TCP has, and of two subnets."""
+    from smcvm.links import OPER
+    ends = re.findall(r"gid (\S+) peer gid (\S+)", vm.run(f"cat {OPER}").out)
+    t.equal(len(ends), 2, "links")
+    subnets = set()
+    for end in ends:
+        own, peer = (ipaddress.ip_address(x) for x in end)
+        t.check(all(bool(x.ipv4_mapped) == (t.ipv == 4) and not x.is_link_local
+                    for x in (own, peer)), f"{vm.name}: GIDs {own} and {peer}")
+        t.equal(int(own) >> 8, int(peer) >> 8, "subnets of a link")
+        subnets.add(int(own) >> 8)
+    t.equal(len(subnets), 2, "subnets")
+
+
 def longest(messages, flags):
     return max((size for size, what, has in messages if what == ADD_LINK and has == flags),
                default=0)
@@ -85,6 +101,8 @@ def run(t):
     try:
         x = Streams(t, PORT, 4)
         x.have(2)
+        for vm in (t.a, t.b):
+            gids(t, vm)
         keepers = many_rmbs(t)
         x.more()
         x.lose("rxe0 of A deleted", partial(delete, t.a, 0), partial(add, t, t.a, 0))

@@ -109,7 +109,9 @@ class Pair:
 
     @contextlib.contextmanager
     def router(self):
-        """A third machine, which forwards between two segments: 10.43.0.3, 10.43.1.3.
+        """A third machine, which forwards between two segments.
+
+        It is 10.43.0.3 and fd43::3 on one, 10.43.1.3 and fd43:1::3 on the other.
 
         It lives as long as the context, has no RDMA and ends in good order.
         """
@@ -117,9 +119,12 @@ class Pair:
         try:
             vm.start()
             vm.wait_up()
-            vm.run("set -e; sysctl -qw net.ipv4.ip_forward=1\n" + "\n".join(
-                f"ip addr add 10.43.{i}.{ROUTER}/24 dev eth{i}; ip link set eth{i} mtu {self.mtu} up"
-                for i in (0, 1)))
+            vm.run("set -e; sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1\n"
+                   + "\n".join(
+                       f"ip addr add 10.43.{i}.{ROUTER}/24 dev eth{i}; "
+                       f"ip -6 addr add fd43:{i or ''}::{ROUTER}/64 dev eth{i} nodad; "
+                       f"ip link set eth{i} mtu {self.mtu} up".replace("fd43:::", "fd43::")
+                       for i in (0, 1)))
             yield vm
             bad = vm.bad_lines()
             vm.power_off(60 * self.slow)
