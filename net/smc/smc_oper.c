@@ -15,6 +15,7 @@
 #include <linux/seq_file.h>
 #include <linux/uaccess.h>
 
+#include "smc_fault.h"
 #include "smc_link.h"
 #include "smc_llc.h"
 #include "smc_oper.h"
@@ -138,6 +139,7 @@ void smc_oper_init(void)
 {
 	smc_oper_dir = debugfs_create_dir("smc", NULL);
 	debugfs_create_file("links", 0600, smc_oper_dir, NULL, &oper_fops);
+	smc_fault_init(smc_oper_dir);
 }
 
 /**

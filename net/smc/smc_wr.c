@@ -31,6 +31,7 @@
 #include <linux/slab.h>
 
 #include "smc_compat.h"
+#include "smc_fault.h"
 #include "smc_wire.h"
 #include "smc_wr.h"
 
@@ -446,7 +447,7 @@ int smc_wr_post(struct smc_wr_slot *slot)
 		smc_wr_slot_put(slot);
 		return -EPIPE;
 	}
-	rc = ib_post_send(wr->qp, first, NULL);
+	rc = smc_fault_is_due(SMC_FAULT_POST) ? -ENOMEM : ib_post_send(wr->qp, first, NULL);
 	rcu_read_unlock();
 	if (likely(!rc))
 		return 0;
@@ -525,7 +526,8 @@ static int smc_wr_post_reg(struct smc_wr *wr, struct smc_wr_reg *reg,
 	/* Pairs with synchronize_rcu() in smc_wr_stop(). */
 	rcu_read_lock();
 	if (test_bit(SMC_WR_IS_OPEN, &wr->flags))
-		rc = ib_post_send(wr->qp, &rwr.wr, NULL);
+		rc = smc_fault_is_due(SMC_FAULT_REG) ? -ENOMEM :
+						       ib_post_send(wr->qp, &rwr.wr, NULL);
 	rcu_read_unlock();
 	return rc;
 }
@@ -836,7 +838,7 @@ int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
 	rc = smc_wr_create_cqs(wr);
 	if (rc)
 		goto dealloc_pd;
-	rc = smc_wr_create_qp(wr);
+	rc = smc_fault_is_due(SMC_FAULT_QP) ? -ENOMEM : smc_wr_create_qp(wr);
 	if (rc)
 		goto free_cqs;
 	rc = smc_ib_qp_init(wr->qp, end);
@@ -881,6 +883,8 @@ put_end:
  */
 int smc_wr_connect(struct smc_wr *wr, const struct smc_ib_peer *peer)
 {
+	if (smc_fault_is_due(SMC_FAULT_MODIFY))
+		return -EIO;
 	return smc_ib_qp_rtr(wr->qp, &wr->end, peer);
 }
 
@@ -901,6 +905,8 @@ int smc_wr_activate(struct smc_wr *wr, u32 psn, u8 timeout, u8 retries)
 
 	if (test_bit(SMC_WR_IS_STOPPED, &wr->flags))
 		return -EPIPE;
+	if (smc_fault_is_due(SMC_FAULT_MODIFY))
+		return -EIO;
 	rc = smc_ib_qp_rts(wr->qp, psn, timeout, retries);
 	if (rc)
 		return rc;
