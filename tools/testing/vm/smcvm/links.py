@@ -97,15 +97,18 @@ class Streams:
         self.steps += 1
         return max(m["gap"] for m in marks)
 
-    def have(self, links, what="links"):
-        """Wait until both sides have so many active links and no other queue pair."""
+    def have(self, links, what="links", spare=0):
+        """Wait until both sides have so many active links and no other queue pair.
+
+        SPARE may be there for another attempt at a link.
+        """
         t = self.t
 
         def there():
             for p in (self.s, self.c):
                 t.check(p.rc is None, p.explain())
-            return all(len(active(vm)) == links and t.queue_pairs(vm) == links
-                       for vm in (t.a, t.b))
+            return all(len(active(vm)) == links and
+                       0 <= t.queue_pairs(vm) - links <= spare for vm in (t.a, t.b))
         t.wait(there, f"{links} {what} on either side", 30)
 
     def lose(self, what, down, mend, links=2):

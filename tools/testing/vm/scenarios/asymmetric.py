@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One, two and three RNICs on either side: which links a group makes of them.
+
+Further RNICs are devices of type macvlan above eth0, so all are on one LAN. A link
+that shares an RNIC is made where it is the only redundancy, and goes when there is
+a better one; two links between the same RNICs are never made, nor one to an RNIC of
+another network. Streams run all the
+time.
+
+covers: LG-10 LG-11 LG-12 LG-14 LG-16 LG-17 LG-18 SL-01 SL-02 SL-03 SL-05 SL-11 SL-12 ADDL-04
+covers: ADDL-02 ADDL-06 ADDL-08 ADDL-18 LB-01 ERR-57
+"""
+from streams import client, server  # noqa: F401, the halves
+
+timeout = 300
+ADD_LINK, DELETE_LINK = 2, 4
+
+
+def appear(vm, i, net=43):
+    """RNIC number I, with an interface, a MAC address and an IP address of its own.
+
+    The MAC address is the same each time: the peer may remember it for a while.
+    """
+    vm.run(f"ip link add mac{i} link eth0 address 02:00:43:{net:02x}:{i:02x}:{vm.number:02x} "
+           "type macvlan mode bridge && "
+           f"ip addr add 10.{net}.0.{10 * i + vm.number}/24 dev mac{i} && "
+           f"ip link set mac{i} up && rdma link add rxe{i} type rxe netdev mac{i}")
+
+
+def vanish(vm, i):
+    vm.run(f"rdma link delete rxe{i}; ip link delete mac{i}; true")
+
+
+def lan(vm):
+    """Each interface answers for its own address only."""
+    vm.run("sysctl -qw net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2 "
+           "net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0")
+
+
+class Lan:
+    """What links there are, after RNICs came and went."""
+
+    def __init__(self, t):
+        from smcvm import links
+        self.t, self.links = t, links
+        self.streams = None
+
+    def kinds(self):
+        return tuple(self.links.kind(vm) for vm in (self.t.a, self.t.b))
+
+    def becomes(self, what, links, *kinds):
+        """Wait until there are LINKS of these kinds, at A and at B, and streams go on."""
+        self.t.wait(lambda: self.kinds() == kinds,
+                    f"{what}: {kinds}, it is {self.kinds()}", 30)
+        # without two symmetric links the server goes on trying
+        self.streams.have(links, f"links {what}", spare=kinds[0] != "SYMMETRIC")
+        self.streams.more()
+
+    def carried(self):
+        """Each link of either side carries connections."""
+        for vm in (self.t.a, self.t.b):
+            conns = [x.conns for x in self.links.active(vm)]
+            self.t.check(conns and min(conns) > 0, f"{vm.name}: connections by link: {conns}")
+
+
+def two_and_one(t, x, rich, poor):
+    """One side has two RNICs, the other gets its second and loses it again."""
+    seen = ("ASYMMETRIC_PEER", "ASYMMETRIC_LOCAL")
+    # the side with one RNIC shares it
+    kinds = seen if rich is t.a else seen[::-1]
+    name = f"with two RNICs at {rich.name}"
+    t.step(name)
+    appear(rich, 1)
+    x.becomes(name, 2, *kinds)
+    x.carried()
+
+    t.step(f"the second RNIC of {poor.name}")
+    goodbye = t.relay.rule(llc=DELETE_LINK, frm="a", at="5:00050000")
+    appear(poor, 1)
+    x.becomes("with two RNICs at both", 2, "SYMMETRIC", "SYMMETRIC")
+    t.check(t.relay.hits(goodbye)[0], "no DELETE LINK with reason 00050000")
+    t.relay.unrule(goodbye)
+    x.carried()
+
+    t.step(f"{poor.name} loses its first RNIC")
+    # of the RNICs in use it is the one that CLC has chosen
+    poor.run("rdma link delete rxe0")
+    x.becomes("with one other RNIC", 2, *kinds)
+    poor.run("rdma link add rxe0 type rxe netdev eth0")
+    t.pair.wait_gid(poor, 0)
+    x.becomes("with the first one again", 2, "SYMMETRIC", "SYMMETRIC")
+
+    t.step(f"{poor.name} loses its second RNIC")
+    vanish(poor, 1)
+    x.becomes("with one RNIC again", 2, *kinds)
+    vanish(rich, 1)
+    x.becomes("with one RNIC at both", 1, "SINGLE", "SINGLE")
+
+
+def no_parallel(t, x):
+    """The server offers the RNIC it has, and the client none that is in use.
+
+    So it is when there is a second RNIC, but in no network that the peer has, too.
+    """
+    for vm in (None, t.a, t.b):
+        if vm:
+            appear(vm, 1, net=44)
+        refused(t, x)
+        if vm:
+            vanish(vm, 1)
+
+
+def refused(t, x):
+    offers = t.relay.rule(llc=ADD_LINK, frm="a", at="3:00")
+    refusals = t.relay.rule(llc=ADD_LINK, frm="b", at="3:c0")
+    # any of them may be seen twice: the RNIC sends again what was not acknowledged
+    t.wait(lambda: t.relay.hits(refusals)[0] > 2, "refusals of a parallel link", 20)
+    t.check(t.relay.hits(offers)[0], "no offers")
+    x.becomes("with refused offers", 1, "SINGLE", "SINGLE")
+    for rule in (offers, refusals):
+        t.relay.unrule(rule)
+
+
+def three(t, x):
+    """Three RNICs on either side: a third link before one of two stops."""
+    for i in (1, 2):
+        for vm in (t.a, t.b):
+            appear(vm, i)
+    x.becomes("with three RNICs", 3, "SYMMETRIC", "SYMMETRIC")
+    x.carried()
+    for vm in (t.a, t.b):
+        t.step(f"{vm.name} loses one of three")
+        vanish(vm, 1)
+        x.becomes("with one RNIC less", 2, "SYMMETRIC", "SYMMETRIC")
+        appear(vm, 1)
+        x.becomes("with three again", 3, "SYMMETRIC", "SYMMETRIC")
+    for i in (1, 2):
+        for vm in (t.a, t.b):
+            vanish(vm, i)
+    x.becomes("with one RNIC again", 1, "SINGLE", "SINGLE")
+
+
+def play(t, x):
+    x.streams = x.links.Streams(t, 5310)
+    x.becomes("with one RNIC", 1, "SINGLE", "SINGLE")
+    no_parallel(t, x)
+    two_and_one(t, x, t.a, t.b)
+    two_and_one(t, x, t.b, t.a)
+    t.step(three.__doc__)
+    three(t, x)
+    x.streams.stop()
+
+
+def run(t):
+    if t.family != "smc":
+        return
+    x = Lan(t)
+    x.links.several(t, 3)
+    for vm in (t.a, t.b):
+        lan(vm)
+    try:
+        play(t, x)
+    finally:
+        for i in (1, 2):
+            for vm in (t.a, t.b):
+                vanish(vm, i)
