@@ -51,6 +51,7 @@ class Pair:
         self.sides = {n: None for n in names}
         self.dialect = {n: None for n in names}
         self.rdma_base = {}
+        self.at_boot = {}
         self.accel = "tcg" if plugin else kernel.qemu_accel(self.kernel)
         self.relay = Relay(self.dir)
         self.vms = {n: Machine(n, HOSTS[n], self.kernel, self.relay, self.dir,
@@ -69,7 +70,13 @@ class Pair:
     def wait_up(self, name):
         self.vms[name].wait_up()
         self.setup(self.vms[name])
+        self.at_boot[name] = self.devices(self.vms[name])
         self.sides[name] = "none"
+
+    @staticmethod
+    def devices(vm):
+        """Network and RDMA devices of a machine and the addresses they have."""
+        return vm.run("ip -br addr | sort; rdma link | sort").out
 
     def setup(self, vm):
         """Modules, addresses and RDMA devices of one machine."""
