@@ -57,6 +57,9 @@ static struct smc_sock *smc_lock(struct socket *sock)
 
 	while ((smc = smc_sock_enter(sock))) {
 		lock_sock(&smc->sk);
+		/* TCP is connected, without SMC: so this call is TCP's */
+		if (READ_ONCE(smc->tcp_phase) == SMC_TCP_PLAIN)
+			smc_hs_look(smc);
 		/* it may have left the file to TCP or to another of ours */
 		if (READ_ONCE(sock->sk) == &smc->sk)
 			break;
@@ -297,7 +300,7 @@ static int smc_connect_stop(struct smc_sock *smc, struct socket *sock)
 		sock->state = SS_UNCONNECTED;
 		return 0;
 	}
-	if (!smc_renew_take_handshake(smc, sock))
+	if (READ_ONCE(smc->tcp_phase) == SMC_TCP_PLAIN || !smc_renew_take_handshake(smc, sock))
 		return -EAGAIN;
 	/* without memory it ends with that error, and the next attempt fails */
 	return smc_start_over(smc, sock, ECONNRESET);
@@ -528,6 +531,8 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 		return smc_tcp_ops(sock)->poll(file, sock, wait);
 	sk = &smc->sk;
 	sock_poll_wait(file, sock, wait);
+	if (READ_ONCE(smc->was_told))
+		smc_hs_poll(smc);
 	if ((READ_ONCE(sk->sk_err) && READ_ONCE(sk->sk_state) != SMC_STATE_LISTEN) ||
 	    !skb_queue_empty_lockless(&sk->sk_error_queue))
 		mask |= EPOLLERR;

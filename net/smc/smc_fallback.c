@@ -211,6 +211,20 @@ static void smc_fallback_carry(const struct sock *sk, struct sock *tsk,
 	release_sock(tsk);
 }
 
+/* The signals of a connection that TCP could not send while the file was ours. */
+static void smc_fallback_signal(struct sock *tsk)
+{
+	/* the application may be closing the file */
+	read_lock_bh(&tsk->sk_callback_lock);
+	sk_wake_async(tsk, SOCK_WAKE_IO, POLL_OUT);
+	if (!skb_queue_empty_lockless(&tsk->sk_receive_queue) ||
+	    READ_ONCE(tsk->sk_shutdown) & RCV_SHUTDOWN)
+		sk_wake_async(tsk, SOCK_WAKE_WAITD, POLL_IN);
+	if (READ_ONCE(tcp_sk(tsk)->urg_data))
+		sk_send_sigurg(tsk);
+	read_unlock_bh(&tsk->sk_callback_lock);
+}
+
 /**
  * smc_fallback_graft() - turn the application's open socket into a TCP socket
  * @smc: our socket, whose connection (if any) is established on TCP; it has
@@ -218,8 +232,10 @@ static void smc_fallback_carry(const struct sock *sk, struct sock *tsk,
  * @sock: the application's socket, now @smc's
  *
  * Every byte that TCP has received and CLC did not consume is still there and
- * is the application's (CLC-11, DCLN-03). Waiters are woken. On return @smc
- * is orphaned and its file reference is gone; the caller needs one of its own.
+ * is the application's (CLC-11, DCLN-03). Waiters are woken, unless they were when
+ * TCP had its connection (SMC_TCP_PLAIN): to an edge-triggered poller that would
+ * be a second event. On return @smc is orphaned and its file reference is gone; the
+ * caller needs one of its own.
  *
  * Context: Process context, may sleep. Expects the socket lock of @smc held
  * and @smc->fallback set.
@@ -256,8 +272,13 @@ void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
 	/* pairs with the acquire in smc_poll(), which has no lock */
 	smp_store_release(&smc->is_grafted, true);
 
-	wake_up_interruptible_poll(&sock->wq.wait, EPOLLIN | EPOLLOUT | EPOLLRDNORM |
-				   EPOLLWRNORM | EPOLLRDHUP);
+	/* pairs with smc_hs_poll() */
+	smp_mb();
+	if (!READ_ONCE(smc->was_told) || READ_ONCE(smc->has_missed))
+		wake_up_interruptible_poll(&sock->wq.wait, EPOLLIN | EPOLLOUT | EPOLLRDNORM |
+					   EPOLLWRNORM | EPOLLRDHUP);
+	if (inet_sk(tsk)->inet_dport)
+		smc_fallback_signal(tsk);
 	rcu_read_unlock();
 	smc_orphan_keep(smc, tsk);
 	sock_put(tsk);

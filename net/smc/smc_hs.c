@@ -1497,7 +1497,9 @@ static int smc_hs_client_agreed(struct smc_sock *smc)
 {
 	enum smc_decline reason = SMC_DECLINE_PEERNOSMC;
 
-	if (!smc_tcp_is_connected(smc) || smc_tcp_is_agreed(smc))
+	/* a connection that was there counts, even if it has ended since */
+	if (READ_ONCE(smc->tcp_phase) != SMC_TCP_PLAIN &&
+	    (!smc_tcp_is_connected(smc) || smc_tcp_is_agreed(smc)))
 		return smc_hs_ask_tcp(smc);
 	if (smc->is_eager_tcp)
 		reason = smc->fallback;
@@ -1537,15 +1539,41 @@ out:
  */
 void smc_hs_look(struct smc_sock *smc)
 {
+	enum smc_tcp_phase phase = READ_ONCE(smc->tcp_phase);
 	bool is_connected;
 
-	if (!smc->is_connecting || READ_ONCE(smc->tcp_phase) != SMC_TCP_CONNECTING)
+	if (!smc->is_connecting || (phase != SMC_TCP_CONNECTING && phase != SMC_TCP_PLAIN))
 		return;
 	is_connected = smc_tcp_is_connected(smc);
 	if (is_connected && smc_tcp_is_agreed(smc))
 		smc_sock_queue(smc, &smc->hs_work);
-	else if (is_connected || smc->tcp->sk->sk_state == TCP_CLOSE)
+	else if (is_connected || smc->tcp->sk->sk_state == TCP_CLOSE || phase == SMC_TCP_PLAIN)
 		smc_hs_client_agreed(smc);
+}
+
+/**
+ * smc_hs_poll() - poll() finds that TCP has a connection, and without SMC
+ * @smc: the socket, with @smc->was_told; the caller is in the wait queue of its file
+ *
+ * The fallback costs no worker if it is done here. Others who poll do the same:
+ * all were woken when TCP had the connection, so nobody is woken again. Who holds
+ * the lock may keep it for long, or is falling back; then a worker falls back, or
+ * it does, and wakes us.
+ *
+ * Context: Process context, may sleep. Takes the socket lock, but does not wait
+ * for it. The caller looks at @smc->is_grafted afterwards.
+ */
+void smc_hs_poll(struct smc_sock *smc)
+{
+	if (smc_sock_trylock(&smc->sk)) {
+		smc_hs_look(smc);
+		release_sock(&smc->sk);
+		return;
+	}
+	WRITE_ONCE(smc->has_missed, true);
+	/* pairs with smc_fallback_graft(): it wakes us, or we see that it has been */
+	smp_mb();
+	smc_sock_queue(smc, &smc->hs_work);
 }
 
 /**

@@ -12,6 +12,7 @@ void smc_hs_begin_server(struct smc_sock *listener, struct smc_sock *child);
 void smc_hs_drop_handshakes(struct smc_sock *listener);
 int smc_hs_begin_client(struct smc_sock *smc);
 void smc_hs_look(struct smc_sock *smc);
+void smc_hs_poll(struct smc_sock *smc);
 void smc_hs_attend(struct smc_sock *smc);
 void smc_hs_unattend(struct smc_sock *smc);
 

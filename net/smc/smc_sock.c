@@ -625,6 +625,30 @@ struct smc_sock *smc_sock_evict_handshake(struct smc_sock *child, unsigned long 
 }
 
 /**
+ * smc_sock_trylock() - take the socket lock if nobody has it
+ * @sk: of one of our sockets
+ *
+ * For poll(), which must not wait for a call that holds the lock over a page
+ * fault: who polls may do so for many others.
+ *
+ * Context: Process context.
+ * Return: true if it was taken; release_sock() gives it back.
+ */
+bool smc_sock_trylock(struct sock *sk)
+{
+	bool is_free;
+
+	spin_lock_bh(&sk->sk_lock.slock);
+	is_free = !sock_owned_by_user_nocheck(sk);
+	if (is_free)
+		sk->sk_lock.owned = 1;
+	spin_unlock_bh(&sk->sk_lock.slock);
+	if (is_free)
+		mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
+	return is_free;
+}
+
+/**
  * smc_sock_set_err() - report an asynchronous error to the application
  * @smc: the socket
  * @err: positive errno

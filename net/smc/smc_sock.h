@@ -19,6 +19,7 @@ enum smc_tcp_phase {
 	SMC_TCP_QUIET,		/* nobody here wants to know */
 	SMC_TCP_LISTENING,	/* children to take */
 	SMC_TCP_CONNECTING,	/* client: the three-way handshake is under way */
+	SMC_TCP_PLAIN,		/* client: it is done, without SMC; the next call falls back */
 	SMC_TCP_HANDSHAKE,	/* CLC messages may come */
 	SMC_TCP_CARRIER,	/* on SMC: only FIN, RST and keepalives may come */
 };
@@ -94,6 +95,8 @@ enum smc_pending {
  * @addr_len: length of @addr
  * @nr_attending: calls that look after connect() by themselves; also read by
  *	@tcp's callbacks
+ * @was_told: all who poll were woken in SMC_TCP_PLAIN, and look again; set once
+ * @has_missed: one of those found the lock taken: who falls back has to wake it
  * @defer_end: when @is_deferred ends, jiffies; const once the handshake may begin
  * @is_silent: counted in @nr_deferred of @listener; under its @accept_lock
  * @is_deferred: accept() is to wait for the peer's first byte; cleared by @hs_work
@@ -162,6 +165,8 @@ struct smc_sock {
 	bool is_hs_begun;
 	bool is_connecting;
 	bool is_grafted;
+	bool was_told;
+	bool has_missed;
 	bool is_abandoned;
 	bool is_alive;
 	bool is_eager_tcp;
@@ -211,6 +216,7 @@ struct smc_sock *smc_sock_next_handshake(struct smc_sock *listener);
 void smc_sock_charge_handshake(struct smc_sock *child, unsigned long bytes);
 struct smc_sock *smc_sock_evict_handshake(struct smc_sock *child, unsigned long max_bytes);
 
+bool smc_sock_trylock(struct sock *sk);
 void smc_sock_set_err(struct smc_sock *smc, int err);
 void smc_sock_wake_sleepers(struct smc_sock *smc);
 void smc_sock_wake_all(struct smc_sock *smc);

@@ -124,6 +124,66 @@ static void smc_tcp_note_end(struct smc_sock *smc, int err)
 		WRITE_ONCE(smc->lost_err, err);
 }
 
+/* Connected to its own address and port: TCP's simultaneous open, with itself. */
+static bool smc_tcp_is_self(const struct sock *sk)
+{
+	if (inet_sk(sk)->inet_sport != inet_sk(sk)->inet_dport)
+		return false;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6)
+		return ipv6_addr_equal(&sk->sk_v6_daddr, &sk->sk_v6_rcv_saddr);
+#endif
+	return sk->sk_daddr == sk->sk_rcv_saddr;
+}
+
+/**
+ * smc_tcp_is_connected() - has the three-way handshake been completed
+ * @smc: the socket, of a client
+ *
+ * Context: Any context.
+ * Return: false before that, and when TCP is closed (again).
+ */
+bool smc_tcp_is_connected(const struct smc_sock *smc)
+{
+	return !((1 << inet_sk_state_load(smc->tcp->sk)) &
+		 (TCPF_SYN_SENT | TCPF_SYN_RECV | TCPF_CLOSE));
+}
+
+/**
+ * smc_tcp_is_agreed() - did both sides send the option, OPT-08
+ * @smc: the socket, three-way handshake completed
+ *
+ * A socket that is connected to itself would be a client without a server.
+ *
+ * Context: Any context.
+ * Return: true if both did, and they are two.
+ */
+bool smc_tcp_is_agreed(struct smc_sock *smc)
+{
+	const struct sock *sk = smc->tcp->sk;
+
+	return tcp_sk(sk)->syn_smc && !smc_tcp_is_self(sk);
+}
+
+/*
+ * A peer without SMC: all that is left to do is to fall back, which the next
+ * call on the socket does by itself. Who waits for one is woken as TCP wakes
+ * pollers, all of them. A signal has no next call.
+ */
+static bool smc_tcp_leave_plain(struct smc_sock *smc)
+{
+	if (!smc_tcp_is_connected(smc) || smc_tcp_is_agreed(smc) ||
+	    sock_flag(&smc->sk, SOCK_FASYNC))
+		return false;
+	/* not if the phase is about to end, under the socket lock */
+	if (cmpxchg(&smc->tcp_phase, SMC_TCP_CONNECTING, SMC_TCP_PLAIN) != SMC_TCP_CONNECTING)
+		return false;
+	/* stays when the phase is over: a fallback that is under way tells nobody else */
+	WRITE_ONCE(smc->was_told, true);
+	smc_sock_wake_sleepers(smc);
+	return true;
+}
+
 /* Who waits in connect() goes on with it; nobody there, a worker does. */
 static void smc_tcp_opened(struct smc_sock *smc)
 {
@@ -131,7 +191,7 @@ static void smc_tcp_opened(struct smc_sock *smc)
 	smp_mb();
 	if (READ_ONCE(smc->nr_attending))
 		smc_sock_wake_sleepers(smc);
-	else
+	else if (!smc_tcp_leave_plain(smc))
 		smc_sock_queue(smc, &smc->hs_work);
 }
 
@@ -146,6 +206,8 @@ static void smc_tcp_state_change(struct sock *sk)
 		case SMC_TCP_CONNECTING:
 			smc_tcp_opened(smc);
 			break;
+		case SMC_TCP_PLAIN:
+			/* nobody has called yet, and TCP can tell nobody */
 		case SMC_TCP_HANDSHAKE:
 			smc_sock_queue(smc, &smc->hs_work);
 			break;
@@ -186,6 +248,7 @@ static void smc_tcp_data_ready(struct sock *sk)
 		case SMC_TCP_LISTENING:
 			smc_tcp_arrived(smc);
 			break;
+		case SMC_TCP_PLAIN:
 		case SMC_TCP_HANDSHAKE:
 			smc_sock_queue(smc, &smc->hs_work);
 			break;
@@ -431,47 +494,6 @@ void smc_tcp_adopt(struct smc_sock *smc)
 	smc_mem_adopt(sk, atomic_read(&sk->sk_rmem_alloc) + sk->sk_wmem_queued);
 	local_bh_enable();
 	release_sock(sk);
-}
-
-/* Connected to its own address and port: TCP's simultaneous open, with itself. */
-static bool smc_tcp_is_self(const struct sock *sk)
-{
-	if (inet_sk(sk)->inet_sport != inet_sk(sk)->inet_dport)
-		return false;
-#if IS_ENABLED(CONFIG_IPV6)
-	if (sk->sk_family == AF_INET6)
-		return ipv6_addr_equal(&sk->sk_v6_daddr, &sk->sk_v6_rcv_saddr);
-#endif
-	return sk->sk_daddr == sk->sk_rcv_saddr;
-}
-
-/**
- * smc_tcp_is_connected() - has the three-way handshake been completed
- * @smc: the socket, of a client
- *
- * Context: Any context.
- * Return: false before that, and when TCP is closed (again).
- */
-bool smc_tcp_is_connected(const struct smc_sock *smc)
-{
-	return !((1 << inet_sk_state_load(smc->tcp->sk)) &
-		 (TCPF_SYN_SENT | TCPF_SYN_RECV | TCPF_CLOSE));
-}
-
-/**
- * smc_tcp_is_agreed() - did both sides send the option, OPT-08
- * @smc: the socket, three-way handshake completed
- *
- * A socket that is connected to itself would be a client without a server.
- *
- * Context: Process context.
- * Return: true if both did, and they are two.
- */
-bool smc_tcp_is_agreed(struct smc_sock *smc)
-{
-	const struct sock *sk = smc->tcp->sk;
-
-	return tcp_sk(sk)->syn_smc && !smc_tcp_is_self(sk);
 }
 
 /**

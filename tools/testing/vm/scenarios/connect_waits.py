@@ -1,19 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0
 """connect() that waits for the SYN-ACK, and who goes on with it when it comes.
 
-It is the waiting call itself, which needs no worker where the peer has no SMC; or a
-worker where the call has left, for its time or a signal; or whoever waits next.
+It is the waiting call itself, or where that has left, for its time or a signal, whoever
+comes next: a poller, or any other call. None of that needs a worker where the peer has
+no SMC. Only where somebody is to be told who makes no call, a worker is needed.
 
 covers: OPT-09 OPT-10
 """
 import errno
+import fcntl
+import os
 import select
 import signal
 import socket
 import struct
+import threading
 
 from common import serve
 
+vcpus = (1, 2)
+timeout = 60
 PORT = 5460
 PEERNOSMC = 0x03010000
 SYN_ACK, RST = 0x12, 4
@@ -72,6 +78,20 @@ def sends(h, s, addr):
     h.mark("left")
 
 
+def edges(h, s, addr):
+    """The call does not wait; who does is told once."""
+    s.setblocking(False)
+    h.equal(s.connect_ex(addr), errno.EINPROGRESS, "connect()")
+    ep = select.epoll()
+    ep.register(s, select.EPOLLIN | select.EPOLLOUT | select.EPOLLET)
+    h.equal(ep.poll(0), [], "events before the answer")
+    h.mark("left")
+    h.equal(ep.poll(h.left()), [(s.fileno(), select.EPOLLOUT)], "events")
+    h.equal(ep.poll(0.1), [], "more events")
+    ep.close()
+    s.setblocking(True)
+
+
 def until_writable(h, s):
     p = select.poll()
     p.register(s, select.POLLIN | select.POLLOUT)
@@ -79,7 +99,7 @@ def until_writable(h, s):
     h.equal(s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR), 0, "SO_ERROR")
 
 
-WAYS = {f.__name__: f for f in (stays, in_vain, signalled, polls, sends)}
+WAYS = {f.__name__: f for f in (stays, in_vain, signalled, polls, edges, sends)}
 
 
 def client(h, port, way):
@@ -89,6 +109,115 @@ def client(h, port, way):
     h.mark("asked")
     h.gate("end")
     h.finish(s)
+
+
+def closes(h, s):
+    """The first call: RST, as SO_LINGER says."""
+    h.gate("up")
+    s.close()
+
+
+def met_closes(h, c):
+    h.raises("read", errno.ECONNRESET, c.recv, 1)
+
+
+def shuts(h, s):
+    """The first call ends one direction and nothing else."""
+    h.gate("up")
+    s.shutdown(socket.SHUT_WR)
+    s.setblocking(True)
+    h.equal(h.recv_exact(s, 3), b"bye", "what the server says")
+    h.at_end(s)
+
+
+def met_shuts(h, c):
+    h.at_end(c)
+    c.sendall(b"bye")
+
+
+def is_asked(h, s):
+    """No call at all: SIGURG."""
+    h.check(signal.sigtimedwait([signal.SIGURG], h.left()), "no SIGURG")
+    h.equal(s.recv(1, socket.MSG_OOB), b"!", "urgent byte")
+    s.setblocking(True)
+    h.at_end(s)
+
+
+def met_is_asked(h, c):
+    c.send(b"!", socket.MSG_OOB)
+    c.shutdown(socket.SHUT_WR)
+    h.at_end(c)
+
+
+def is_told(h, s):
+    """No call at all: SIGIO."""
+    h.check(signal.sigtimedwait([signal.SIGIO], h.left()), "no SIGIO")
+    h.equal(s.send(b"?"), 1, "send()")
+
+
+def met_is_told(h, c):
+    h.equal(c.recv(2), b"?", "what the client says")
+    h.at_end(c)
+
+
+FIRST = {f.__name__: f for f in (closes, shuts, is_asked, is_told)}
+
+
+def first_client(h, port, way):
+    """Nobody waits; what comes then?"""
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGURG, signal.SIGIO])
+    s = h.socket()
+    s.setblocking(False)
+    fcntl.fcntl(s, fcntl.F_SETOWN, os.getpid())
+    if way == "is_told":
+        fcntl.fcntl(s, fcntl.F_SETFL, os.O_NONBLOCK | os.O_ASYNC)
+    if way == "closes":
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    h.equal(s.connect_ex((h.config["peer4"], port)), errno.EINPROGRESS, "connect()")
+    h.mark("left")
+    FIRST[way](h, s)
+    s.close()
+
+
+def first_server(h, port):
+    ls = h.listen(port)
+    for way in FIRST:
+        c = h.accept(ls)
+        globals()["met_" + way](h, c)
+        c.close()
+
+
+def speaks_first(h, port, count):
+    ls = h.listen(port)
+    for _ in range(count):
+        c = h.accept(ls)
+        c.sendall(b"x")
+        h.at_end(c)
+        c.close()
+
+
+def two_poll(h, port, count):
+    """Two pollers for each connection, while a worker may fall back, too: both are told."""
+    for i in range(count):
+        s = h.socket()
+        s.setblocking(False)
+        h.equal(s.connect_ex((h.config["peer4"], port)), errno.EINPROGRESS, "connect()")
+        told = []
+        pollers = [threading.Thread(target=waits_for, args=(h, s, event, told))
+                   for event in (select.POLLIN, select.POLLOUT)]
+        for p in pollers:
+            p.start()
+        for p in pollers:
+            p.join()
+        h.equal(len(told), 2, f"pollers told of connection {i}: {told}")
+        h.equal(s.recv(2), b"x", "what the server says")
+        s.close()
+
+
+def waits_for(h, s, event, told):
+    p = select.poll()
+    p.register(s, event)
+    told += [got for _, got in p.poll(min(h.left(), 20) * 1000)]
 
 
 def nobody(h, port):
@@ -106,23 +235,36 @@ def held(t, c, flags):
     t.relay.unrule(flags)
 
 
-def is_unused(t):
-    """Nothing but other modules holds the client's."""
-    return t.family == "tcp" or not t.b.run(
-        "cd /sys/module/smc; [ $(cat refcnt) -eq $(ls holders | wc -l) ]", check=False).rc
+def holders(t):
+    """How many hold the client's module, those who still close connections among them."""
+    return int(t.b.run("cat /sys/module/smc/refcnt").out) if t.family == "smc" else 0
 
 
 def one(t, server, port, way):
     is_plain = server == "tcp" or t.family == "tcp"
     t.step(f"{way}, {server} server")
+    before = holders(t)
     rule = t.relay.rule(proto="tcp", frm="a", port=port, flags=SYN_ACK, drop=1)
     c = t.half(t.b, client, port=port, way=way)
     held(t, c, rule)
     t.expect_all("asked", c)
     t.mode(t.b, "TCP" if is_plain else "SMC-R", port, reason=PEERNOSMC if is_plain else None)
     if is_plain and way == "stays":
-        t.wait(lambda: is_unused(t), "end of our socket under a connection that fell back", 10)
+        t.wait(lambda: holders(t) <= before,
+               "end of our socket under a connection that fell back", 10)
     c.gate("end")
+    t.wait_all(c)
+
+
+def first_call(t, port, way):
+    t.step(f"{way}: {FIRST[way].__doc__}")
+    rule = t.relay.rule(proto="tcp", frm="a", port=port, flags=SYN_ACK, drop=1)
+    c = t.half(t.b, first_client, port=port, way=way)
+    held(t, c, rule)
+    if way in ("closes", "shuts"):
+        t.wait(lambda: t.b.run(f"ss -tnH state established dport = :{port}").out,
+               "a connection", 20)
+        c.gate("up")
     t.wait_all(c)
 
 
@@ -143,9 +285,21 @@ def run(t):
         for way in WAYS:
             ran = workers(t, lambda p=port, w=way, k=server: one(t, k, p, w))
             if t.family == "smc":
-                needed = server == "smc" or way in ("in_vain", "signalled", "polls")
-                t.equal(bool(ran), needed, f"worker, {way}, {server} server, {ran} times")
+                t.equal(bool(ran), server == "smc", f"worker, {way}, {server} server, {ran}")
         t.wait_all(s)
+    port = PORT + 4
+    s = t.half(t.a, first_server, "tcp", port=port)
+    s.expect("listening")
+    for way in FIRST:
+        ran = workers(t, lambda w=way: first_call(t, port, w))
+        if t.family == "smc":
+            t.equal(bool(ran), way.startswith("is_"), f"worker, {way}, {ran}")
+    t.wait_all(s)
+    t.step(two_poll.__doc__)
+    args = {"port": PORT + 5, "count": 100}
+    s = t.half(t.a, speaks_first, "tcp", **args)
+    s.expect("listening")
+    t.wait_all(s, t.half(t.b, two_poll, **args))
     t.step(nobody.__doc__)
     rule = t.relay.rule(proto="tcp", frm="a", port=PORT + 1, flags=RST, drop=1)
     c = t.half(t.b, nobody, port=PORT + 1)
