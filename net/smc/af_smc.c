@@ -22,6 +22,7 @@
 #include "smc_compat.h"
 #include "smc_fallback.h"
 #include "smc_hs.h"
+#include "smc_ib.h"
 #include "smc_keep.h"
 #include "smc_life.h"
 #include "smc_link.h"
@@ -206,7 +207,10 @@ static int smc_bind(struct socket *sock, struct sockaddr *addr, int addr_len)
 	return rc;
 }
 
-/* Offer SMC on this SYN? Not to a peer whose RDMA path failed lately. */
+/*
+ * Offer SMC on this SYN? Not without an RDMA device, and not to a peer whose path
+ * failed lately: a Decline would cost both ends more than TCP does.
+ */
 static void smc_choose_offer(struct smc_sock *smc)
 {
 	const struct sockaddr *addr = (struct sockaddr *)&smc->addr;
@@ -223,7 +227,8 @@ static void smc_choose_offer(struct smc_sock *smc)
 		peer = ((struct sockaddr_in6 *)addr)->sin6_addr;
 	else
 		ipv6_addr_set_v4mapped(((struct sockaddr_in *)addr)->sin_addr.s_addr, &peer);
-	reason = smc_peer_recall(sock_net(&smc->sk), &peer);
+	reason = smc_ib_has_device() ? smc_peer_recall(sock_net(&smc->sk), &peer) :
+				       SMC_DECLINE_NOSMCRDEV;
 	smc->is_eager_tcp = reason != SMC_DECLINE_NONE;
 	smc->fallback = reason;
 	smc_tcp_offer(smc, !smc->is_eager_tcp);

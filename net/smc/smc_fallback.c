@@ -23,6 +23,7 @@
 
 #include "smc_compat.h"
 #include "smc_fallback.h"
+#include "smc_ib.h"
 #include "smc_net.h"
 #include "smc_orphan.h"
 #include "smc_tcp.h"
@@ -99,7 +100,10 @@ static void smc_fallback_fill(struct smc_fallback_record *rec, struct smc_sock *
 	rec->dif = tsk->sk_bound_dev_if;
 	rec->uid = from_kuid_munged(sock_net(tsk)->user_ns, SOCK_INODE(sock)->i_uid);
 	rec->inode = SOCK_INODE(sock)->i_ino;
-	rec->reason = smc->fallback == SMC_DECLINE_NONE ? SMC_DECLINE_PEERNOSMC : smc->fallback;
+	rec->reason = smc->fallback;
+	/* a listener took it from TCP, without the option */
+	if (rec->reason == SMC_DECLINE_NONE)
+		rec->reason = smc_ib_has_device() ? SMC_DECLINE_PEERNOSMC : SMC_DECLINE_NOSMCRDEV;
 	rec->peer_diagnosis = smc->peer_diagnosis;
 }
 

@@ -123,6 +123,17 @@ void smc_ib_listen(struct work_struct *work)
 	WRITE_ONCE(smc_ib_listener, work);
 }
 
+/**
+ * smc_ib_has_device() - could anybody here use RDMA?
+ *
+ * Context: Any context. Takes no lock: a device may come or go at any time.
+ * Return: false as long as the machine has no RoCE device at all.
+ */
+bool smc_ib_has_device(void)
+{
+	return !list_empty(&smc_ib_devices);
+}
+
 /* Any context. */
 static void smc_ib_wake_watchers(struct smc_ib_dev *dev)
 {

@@ -15,6 +15,7 @@
 #include "smc_child.h"
 #include "smc_compat.h"
 #include "smc_hs.h"
+#include "smc_ib.h"
 #include "smc_listen.h"
 #include "smc_mem.h"
 #include "smc_net.h"
@@ -46,7 +47,8 @@ static bool smc_listen_offers_no_smc(const struct sock *tsk)
 
 	rcu_read_lock();
 	smc = rcu_dereference_sk_user_data(tsk);
-	offers_none = smc && (READ_ONCE(smc->is_eager_tcp) || smc_listen_is_congested(smc));
+	offers_none = smc && (READ_ONCE(smc->is_eager_tcp) || !smc_ib_has_device() ||
+			      smc_listen_is_congested(smc));
 	rcu_read_unlock();
 	return offers_none;
 }

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-"""No RDMA device at the server, then at the client: Decline, and SMC when it is back.
+"""No RDMA device at the server, then at the client, and SMC when it is back.
 
-Last, the server's device goes while it waits for the Confirm: TCP, and nothing holds
-the device back.
+A host without any does not offer SMC. Where there is one, but on no path to the
+peer, it declines. Last, the server's device goes while it waits for the Confirm: TCP,
+and nothing holds the device back.
 
-covers: DCLN-03 DCLN-08 ERR-01 ERR-05
+covers: DCLN-03 DCLN-08 ERR-01 ERR-05 OPT-10
 """
 from common import requests, serve, stream_client, stream_server
 
-PEERDECL = 0x05000000
+PEERNOSMC, NOSMCRDEV, PEERDECL = 0x03010000, 0x03030002, 0x05000000
+ELSEWHERE = """ip link add aside type dummy && ip addr add 10.99.0.1/24 dev aside &&
+    ip link set aside up && rdma link add rxe9 type rxe netdev aside"""
 
 
 def gone_in_between(t, port):
@@ -31,33 +34,61 @@ def gone_in_between(t, port):
     t.carried(t.a, 5 * 20000)
 
 
+def moved(t, port, n):
+    """A connection over TCP, still open: its two halves."""
+    s = t.half(t.a, stream_server, port=port, n_in=n, n_out=n)
+    s.expect("listening")
+    c = t.half(t.b, stream_client, port=port, n_in=n, n_out=n)
+    t.expect_all("moved", s, c)
+    return s, c
+
+
+def ended(t, halves):
+    for p in halves:
+        p.gate("end")
+    t.wait_all(*halves)
+
+
+def without(t, vm, other, port, n):
+    """No device: SMC is not offered, and nobody begins with CLC."""
+    proposal = t.relay.rule(clc=1)
+    halves = moved(t, port, n)
+    t.mode(vm, "TCP", port, reason=NOSMCRDEV)
+    t.mode(other, "TCP", port, reason=PEERNOSMC)
+    ended(t, halves)
+    t.equal(t.relay.hits(proposal)[0], 0, "Proposals on the wire")
+    t.relay.unrule(proposal)
+
+
+def elsewhere(t, vm, other, port, n):
+    """A device on no path to the peer: one Decline."""
+    decline = t.relay.rule(clc=4, frm=vm.name)
+    halves = moved(t, port, n)
+    t.mode(vm, "TCP", port, reason=NOSMCRDEV)
+    peer = t.mode(other, "TCP", port, reason=PEERDECL)[0]
+    t.equal(peer["peer_diagnosis"], NOSMCRDEV, "diagnosis the peer received")
+    ended(t, halves)
+    t.equal(t.relay.hits(decline)[0], 1, "Declines on the wire")
+    t.relay.unrule(decline)
+
+
 def run(t):
     n = t.pick(2_000_003, 400_009)
     port = 5024
     for vm in (t.a, t.b):
         other = t.b if vm is t.a else t.a
-        port += 2
+        port += 3
         vm.run("rdma link delete rxe0")
-        decline = t.relay.rule(clc=4, frm=vm.name)
         t.count0[other.name] = other.counters()
-        s = t.half(t.a, stream_server, port=port, n_in=n, n_out=n)
-        s.expect("listening")
-        c = t.half(t.b, stream_client, port=port, n_in=n, n_out=n)
-        t.expect_all("moved", s, c)
-        own = t.mode(vm, "TCP", port)[0]
-        t.check(own["reason"], f"no reason for the fallback: {own}")
-        peer = t.mode(other, "TCP", port, reason=PEERDECL)[0]
-        t.equal(peer["peer_diagnosis"], own["reason"], "diagnosis the peer received")
-        for p in (s, c):
-            p.gate("end")
-        t.wait_all(s, c)
+        without(t, vm, other, port, n)
+        vm.run(ELSEWHERE)
+        elsewhere(t, vm, other, port + 1, n)
         t.not_carried(other)
-        t.equal(t.relay.hits(decline)[0], 1, "Declines on the wire")
-        t.relay.unrule(decline)
-        vm.run("rdma link add rxe0 type rxe netdev eth0")
+        vm.run("rdma link delete rxe9; ip link delete aside; "
+               "rdma link add rxe0 type rxe netdev eth0")
         t.pair.wait_gid(vm, 0)
         t.rdma_start()
-        t.both(serve, requests, port + 1, sargs={"count": 5},
+        t.both(serve, requests, port + 2, sargs={"count": 5},
                cargs={"n": 5, "back": 20000})
         t.carried(t.a, 5 * 20000)
-    gone_in_between(t, port + 2)
+    gone_in_between(t, port + 3)
