@@ -23,7 +23,7 @@
 	X("same_host", same_host, 0, 0, 1)				\
 	X("limit_smc_hs", limit_smc_hs, 0, 0, 1)			\
 	X("max_conns_per_lgr", max_conns_per_lgr, 255, 1, 255)		\
-	X("max_links", max_links, 1, 1, 8)				\
+	X("max_links", max_links, 2, 1, 8)				\
 	X("smcr_testlink_time", testlink_time, 30, 0, 24 * 3600)	\
 	X("tcp_keepalive_min", tcp_keepalive_min, 0, 0, 32767)		\
 	X("clc_timeout_ms", clc_timeout_ms, 6000, 100, SMC_HOUR_MS)	\
