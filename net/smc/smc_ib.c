@@ -700,6 +700,20 @@ bool smc_ib_end_is_dead(const struct smc_ib_end *end)
 	return READ_ONCE(end->dev->is_dead);
 }
 
+/**
+ * smc_ib_end_is_going() - is the device of a local end being removed?
+ * @end: holds its reference
+ *
+ * Until the last reference is gone it works, unless it was pulled out.
+ *
+ * Context: Any context.
+ * Return: true if its driver or the operator takes it away.
+ */
+bool smc_ib_end_is_going(const struct smc_ib_end *end)
+{
+	return READ_ONCE(end->dev->is_going);
+}
+
 /* Has @ndev an IPv6 address with the prefix of this one, which is not link-local? */
 static bool smc_ib_has_prefix_of(struct net_device *ndev, const struct in6_addr *addr)
 {
@@ -1007,10 +1021,10 @@ static void smc_ib_remove(struct ib_device *ibdev, void *client_data)
 	up_write(&smc_ib_devices_lock);
 	ib_unregister_event_handler(&dev->handler);
 
-	WRITE_ONCE(dev->is_dead, true);
 	spin_lock_irq(&dev->lock);
-	dev->is_going = true;
+	WRITE_ONCE(dev->is_going, true);
 	spin_unlock_irq(&dev->lock);
+	WRITE_ONCE(dev->is_dead, true);
 	smc_ib_wake_watchers(dev);
 	smc_ib_tell_listener();
 

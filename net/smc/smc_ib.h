@@ -153,6 +153,7 @@ int smc_ib_end_ifindex(const struct smc_ib_end *end);
 bool smc_ib_end_is_up(const struct smc_ib_end *end);
 bool smc_ib_end_serves(const struct smc_ib_end *end, const struct net *net);
 bool smc_ib_end_is_dead(const struct smc_ib_end *end);
+bool smc_ib_end_is_going(const struct smc_ib_end *end);
 bool smc_ib_end_reaches(const struct smc_ib_end *end, const u8 peer_gid[16]);
 
 /* Further ports for a group of links. */

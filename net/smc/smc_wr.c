@@ -91,7 +91,9 @@ static void smc_wr_look(struct work_struct *work)
 {
 	struct smc_wr *wr = container_of(work, struct smc_wr, watch.work);
 
-	if (smc_ib_end_is_dead(&wr->end))
+	if (smc_ib_end_is_going(&wr->end))
+		smc_wr_report(wr, SMC_WR_FAULT_GOING);
+	else if (smc_ib_end_is_dead(&wr->end))
 		smc_wr_report(wr, SMC_WR_FAULT_DEVICE);
 	else if (!smc_ib_end_is_up(&wr->end))
 		smc_wr_report(wr, SMC_WR_FAULT_PORT);

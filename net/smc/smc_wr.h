@@ -36,7 +36,8 @@ enum smc_wr_fault {		/* why a link is reported broken */
 	SMC_WR_FAULT_POST,	/* a work request could not be posted */
 	SMC_WR_FAULT_QP,	/* the device reported a QP event */
 	SMC_WR_FAULT_PORT,	/* the port went down or lost its GID */
-	SMC_WR_FAULT_DEVICE,	/* the device is being removed or died */
+	SMC_WR_FAULT_DEVICE,	/* the device died */
+	SMC_WR_FAULT_GOING,	/* the device is being removed, and may still work */
 	SMC_WR_FAULT_PROTOCOL,	/* an engine saw something out of sync (ERR-54) */
 };
 

@@ -15,6 +15,7 @@ from streams import client, server  # noqa: F401, halves
 nics = 2
 timeout = 200
 PORT, IDLE = 5320, 5321
+DELETE_LINK, ALL = 4, "3:40"
 SOON = 5        # seconds from the loss to the reset
 TOLD = {"ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT"}
 
@@ -101,9 +102,12 @@ def run(t):
         have(t, 2)
         delete(vm, 0)
         have(t, 1)
+        goodbye = t.relay.rule(llc=DELETE_LINK, frm=vm.name, at=ALL)
         began = time.monotonic()
         delete(vm, 1)
         reset_soon(t, what, procs, began)
+        t.check(t.relay.hits(goodbye)[0], f"{what}: no DELETE LINK for all")
+        t.relay.unrule(goodbye)
         for p in procs:
             t.check(set(p.value) <= TOLD, f"{what}: {p} ended with {p.value}")
         is_tcp(t, what)
