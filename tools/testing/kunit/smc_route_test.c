@@ -342,7 +342,7 @@ static void sec_02_ways(struct kunit *test)
 }
 
 /* Who is not known is asked, and whoever wants to know comes back. */
-static void clc_12_neighbours_are_asked(struct kunit *test)
+static void neighbours_are_asked(struct kunit *test)
 {
 	struct smc_route route;
 	unsigned int i;
@@ -361,7 +361,7 @@ static void clc_12_neighbours_are_asked(struct kunit *test)
 
 static struct kunit_case smc_route_cases[] = {
 	KUNIT_CASE(sec_02_ways),
-	KUNIT_CASE(clc_12_neighbours_are_asked),
+	KUNIT_CASE(neighbours_are_asked),
 	{}
 };
 
