@@ -5,7 +5,7 @@ In one prefix and across two, direct and by a gateway, on hosts without IPv4, an
 between link-local addresses. A host that has no such GID gets TCP, at once. IPv4 in
 IPv6 sockets is IPv4.
 
-covers: FC-04 SEC-02 CLC-05 CLC-12 PROP-09
+covers: FC-04 SEC-02 CLC-05 PROP-09
 """
 import contextlib
 import ipaddress
