@@ -266,10 +266,13 @@ static void on_reply(struct smc_llc_run *run, u8 link, const struct smc_llc_add_
 
 	/*
 	 * A deployed client that has accepted what is of no use here answers
-	 * DELETE LINK first, and then declines what it had accepted.
+	 * DELETE LINK first, and then declines what it had accepted. An offer that
+	 * comes to it in between is lost.
 	 */
-	if (al->is_rejected && smc_llc_is_gone(flow, al->link_num))
+	if (al->is_rejected && smc_llc_is_gone(flow, al->link_num)) {
+		flow->add_pause = SMC_LLC_NO_DEADLINE;
 		return;
+	}
 	if (flow->config != SMC_LLC_CONFIG_ADD_LINK || link != flow->config_link) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 		return;
@@ -775,6 +778,8 @@ void smc_llc_add_wish(struct smc_llc_run *run)
 
 	if (!flow->wants_link || flow->phase != SMC_LLC_UP || !smc_llc_may_begin(flow) ||
 	    smc_llc_nr_in(flow, SMC_LLC_LINK_LOST) || smc_llc_nr_in(flow, SMC_LLC_LINK_DELETING))
+		return;
+	if (flow->add_pause != SMC_LLC_NO_DEADLINE)
 		return;
 	/* Until the last one's place is free. */
 	if (smc_llc_nr_in(flow, SMC_LLC_LINK_GOING) &&

@@ -156,6 +156,9 @@ static void deleted(struct smc_llc_run *run, u8 target)
 	bool was_stable = run->now - lnk->up_since >= (u64)max(flow->params.timers.reply, 0);
 
 	smc_llc_link_destroy(run, target, true);
+	/* what it had accepted a deployed client declines now, and is not done before */
+	if (was_spare && flow->dialect == SMC_DIALECT_DEPLOYED)
+		flow->add_pause = smc_llc_after(run, flow->params.timers.reply);
 	if (was_spare || !flow->has_rnics)
 		return;
 	if (was_stable)
@@ -507,6 +510,7 @@ void smc_llc_end_begin(struct smc_llc_run *run, u8 link, u32 reason, bool is_ord
 	flow->own.hold = 0;
 	flow->remote.deadline = SMC_LLC_NO_DEADLINE;
 	flow->retry_deadline = SMC_LLC_NO_DEADLINE;
+	flow->add_pause = SMC_LLC_NO_DEADLINE;
 	for (i = 0; i < SMC_LLC_LINKS; i++)
 		flow->link[i].deadline = SMC_LLC_NO_DEADLINE;
 	flow->config_deadline = smc_llc_after(run, flow->params.timers.terminate);

@@ -504,6 +504,8 @@ static void on_timer(struct smc_llc_run *run, const struct smc_llc_event *ev)
 	if (flow->phase == SMC_LLC_UP && flow->link[ev->link].state == SMC_LLC_LINK_ACTIVE &&
 	    run->now >= flow->link[ev->link].deadline)
 		probe_timeout(run, ev);
+	if (run->now >= flow->add_pause)
+		flow->add_pause = SMC_LLC_NO_DEADLINE;
 	if (run->now >= flow->retry_deadline) {
 		/* ERR-57, TMR-13 */
 		flow->retry_deadline = SMC_LLC_NO_DEADLINE;
@@ -718,6 +720,7 @@ void smc_llc_flow_init(struct smc_llc_flow *flow, const struct smc_llc_params *p
 	flow->own.deadline = SMC_LLC_NO_DEADLINE;
 	flow->remote.deadline = SMC_LLC_NO_DEADLINE;
 	flow->retry_deadline = SMC_LLC_NO_DEADLINE;
+	flow->add_pause = SMC_LLC_NO_DEADLINE;
 	for (i = 0; i < SMC_LLC_LINKS; i++)
 		flow->link[i].deadline = SMC_LLC_NO_DEADLINE;
 }
@@ -735,6 +738,7 @@ u64 smc_llc_flow_deadline(const struct smc_llc_flow *flow)
 	unsigned int i;
 
 	first = min(first, min(flow->own.deadline, flow->remote.deadline));
+	first = min(first, flow->add_pause);
 	for (i = 0; i < SMC_LLC_LINKS; i++)
 		first = min(first, flow->link[i].deadline);
 	if (flow->own.hold)

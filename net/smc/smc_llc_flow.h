@@ -533,6 +533,8 @@ struct smc_llc_remote_rkey {
  * @is_asked: server: the client waits for ADD LINK or for word that there is none
  * @asked_link: link that its REQ ADD LINK came on
  * @retry_deadline: when @wants_link is set again, in ms
+ * @add_pause: server: until then no ADD LINK is sent, for the peer may not be done
+ *	with the one before; SMC_LLC_NO_DEADLINE: it is
  * @own: RKEY exchange begun here
  * @remote: RKEY exchange begun by the peer
  * @end_reason: for DELETE LINK of the whole group
@@ -564,6 +566,7 @@ struct smc_llc_flow {
 	bool is_asked;
 	u8 asked_link;
 	u64 retry_deadline;
+	u64 add_pause;
 
 	struct smc_llc_rkey own;
 	struct smc_llc_remote_rkey remote;

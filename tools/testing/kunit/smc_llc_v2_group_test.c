@@ -380,6 +380,42 @@ static void late_reject_is_no_error_lid_03(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_link_down, 1);
 }
 
+/* And what is offered to them before that is lost. */
+static void offer_waits_for_late_reject_err_58(struct kunit *test)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
+	struct world *w = v2_adding(test, 1);
+	struct smc_llc_flow *flow = &w->side[W_SERVER].flow;
+	unsigned int offers;
+	int k;
+
+	w->side[W_SERVER].prepare_fails = true;
+	v2_expect_rest(test, w, 1);
+	w->side[W_SERVER].prepare_fails = false;
+	for (k = 0; k < 2; k++) {
+		offers = sent(w, W_SERVER, SMC_LLC_ADD_LINK, false);
+		w_event(w, W_SERVER, SMC_LLC_EV_REQ_ADD_LINK, 0);
+		v2_expect_rest(test, w, 1);
+		KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_ADD_LINK, false), offers);
+		if (k) {
+			/* others decline nothing: only for a while */
+			w_wait(w, flow->params.timers.reply);
+			break;
+		}
+		ev.msg.type = SMC_LLC_ADD_LINK;
+		ev.msg.is_reply = true;
+		ev.msg.add_link.is_rejected = true;
+		ev.msg.add_link.link_num = flow->last_num;
+		w->side[W_SERVER].prepare_fails = true;
+		w_feed(w, W_SERVER, &ev);
+		v2_expect_rest(test, w, 1);
+		KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_ADD_LINK, false), offers + 1);
+		w->side[W_SERVER].prepare_fails = false;
+	}
+	v2_expect_rest(test, w, 2);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_link_down, 0);
+}
+
 /* More keys in DELETE RKEY than version 1 has room for: all of those known go. */
 static void long_delete_rkey_rkey_16_rkey_18(struct kunit *test)
 {
@@ -461,6 +497,7 @@ static struct kunit_case v2_group_cases[] = {
 	KUNIT_CASE(keys_of_the_last_offer_count_err_29),
 	KUNIT_CASE(any_message_is_lost_err_25_err_29_err_31_llc_14),
 	KUNIT_CASE(late_reject_is_no_error_lid_03),
+	KUNIT_CASE(offer_waits_for_late_reject_err_58),
 	KUNIT_CASE(long_delete_rkey_rkey_16_rkey_18),
 	KUNIT_CASE(last_link_dies_while_one_is_added),
 	{}
