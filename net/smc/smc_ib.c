@@ -984,9 +984,8 @@ static int smc_ib_add(struct ib_device *ibdev)
 
 	if (!smc_ib_is_usable(ibdev, nr_ports))
 		return -EOPNOTSUPP;
-	dev = kzalloc(sizeof(*dev), GFP_KERNEL);
-	if (!dev)
-		return -ENOMEM;
+	/* small, and nobody would tell us of the device again */
+	dev = kzalloc(sizeof(*dev), GFP_KERNEL | __GFP_NOFAIL);
 
 	dev->ibdev = ibdev;
 	dev->nr_ports = nr_ports;
