@@ -430,7 +430,7 @@ static const struct ib_send_wr *smc_wr_build(struct smc_wr_chain *chain,
  *
  * Context: Any context but hard interrupt. Takes wr->lock.
  * Return: 0; -EPIPE if smc_wr_activate() was not yet or smc_wr_stop() already
- *	   called; or what ib_post_send() returns.
+ *	   called, or a post has failed before; or what ib_post_send() returns.
  */
 int smc_wr_post(struct smc_wr_slot *slot)
 {
@@ -458,7 +458,12 @@ int smc_wr_post(struct smc_wr_slot *slot)
 	 * The SEND is last, so it was not accepted. WRITEs before it may have
 	 * been; they copied their lists and name write_cqe, which stays valid,
 	 * and no completion of theirs will touch the slot's state.
+	 *
+	 * A later message must not arrive in place of this one: it would announce
+	 * bytes that were never written. The caller's lock keeps the next post of
+	 * this connection behind this.
 	 */
+	clear_bit(SMC_WR_IS_OPEN, &wr->flags);
 	smc_wr_slot_put(slot);
 	smc_wr_report(wr, SMC_WR_FAULT_POST);
 	return rc;

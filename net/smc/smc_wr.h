@@ -125,7 +125,7 @@ struct smc_wr_recv {
 };
 
 enum smc_wr_flag {
-	SMC_WR_IS_OPEN,			/* posting is allowed: RTS and not stopped */
+	SMC_WR_IS_OPEN,			/* posting is allowed: RTS, none failed, not stopped */
 	SMC_WR_IS_STOPPED,		/* smc_wr_stop() was called */
 	SMC_WR_IS_REPORTED,		/* ops->broken was called, or never shall be */
 };
