@@ -187,7 +187,8 @@ def held_confirm(t, s, port, server_breaks):
     hold = t.relay.rule(clc=3, frm="b", drop=1)
     data = t.relay.rule(cdc=1, frm="b")
     declines = t.relay.rule(clc=4)
-    reset = t.relay.rule(proto="tcp", frm="a", flags=RST)
+    # from the server, or from the client that has heard its DELETE LINK
+    reset = t.relay.rule(proto="tcp", port=port, flags=RST)
     c = t.half(t.b, early_client, port=port)
     t.expect_all("connected", c)
     t.wait(lambda: t.relay.hits(data)[0] and t.relay.hits(hold)[0] >= 2,
@@ -207,7 +208,7 @@ def held_confirm(t, s, port, server_breaks):
         t.relay.unrule()
         return
     t.wait_all(gone)
-    t.wait(lambda: t.relay.hits(reset)[0], "RST from the server", 20)
+    t.wait(lambda: t.relay.hits(reset)[0], "RST", 20)
     t.check(c.value in TOLD, f"RNIC down behind the Accept: the client got {c.value}")
     t.equal(accepted(s), had, "connections accepted")
     t.relay.unrule()
