@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Ways to a peer's GID, by the routes and neighbours of the IP stack: two network
- * devices that send nothing, the first of which is that of our RNIC (SEC-02).
+ * devices that send nothing, one of which is that of our RNIC (SEC-02).
  */
 #include <linux/etherdevice.h>
 #include <linux/icmpv6.h>
@@ -19,7 +19,7 @@
 
 /**
  * struct route_world - what a case has
- * @dev: ours, and another one
+ * @dev: that of our RNIC, where nothing else is said, and another one
  * @nl: asks the kernel for addresses, routes and neighbours
  */
 struct route_world {
@@ -277,6 +277,7 @@ struct route_row {
 	int rc;
 	bool has_gateway;
 	u8 mac;		/* last byte of the next hop's */
+	int dev;	/* that of our RNIC */
 };
 
 static const struct route_row route_rows[] = {
@@ -301,7 +302,8 @@ static const struct route_row route_rows[] = {
 	{ "IPv6, multicast", "2001:db8:1::1", "ff02::1", -EHOSTUNREACH },
 	{ "IPv6, none", "2001:db8:1::1", "::", -EHOSTUNREACH },
 	{ "IPv6, an IPv4 address in it", "2001:db8:1::1", "::10.77.0.2", -EHOSTUNREACH },
-	{ "link-local, on our LAN and not on the other", "fe80::1", "fe80::2", 0, false, 0x17 },
+	{ "link-local, on one LAN", "fe80::1", "fe80::2", 0, false, 0x17, 0 },
+	{ "link-local, on the other LAN", "fe80::1", "fe80::2", 0, false, 0x27, 1 },
 	{ "from link-local to another address", "fe80::1", "2001:db8:1::2", -EHOSTUNREACH },
 	{ "to link-local from another address", "2001:db8:1::1", "fe80::2", -EHOSTUNREACH },
 	{ "from IPv6 to IPv4", "2001:db8:1::1", "::ffff:10.77.0.2", -EHOSTUNREACH },
@@ -323,12 +325,14 @@ static int route_find(struct kunit *test, const char *own, const char *peer,
 
 static void sec_02_ways(struct kunit *test)
 {
+	struct route_world *w = test->priv;
 	const struct route_row *row;
 	struct smc_route route;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(route_rows); i++) {
 		row = &route_rows[i];
+		route_own = w->dev[row->dev];
 		KUNIT_EXPECT_EQ_MSG(test, route_find(test, row->own, row->peer, &route),
 				    row->rc, "%s", row->what);
 		if (row->rc)
