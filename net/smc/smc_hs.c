@@ -725,6 +725,20 @@ static bool smc_hs_tcp_has_news(const struct sock *tsk)
 	       READ_ONCE(tsk->sk_err) || READ_ONCE(tsk->sk_shutdown) & RCV_SHUTDOWN;
 }
 
+/*
+ * May there be a Decline while LLC forms the group? A FIN alone is none: that of a
+ * deployed client that closes at once overtakes its last LLC message, as it goes
+ * ahead of all it has to say by RDMA (linux-abi 3.8). A server has no reason to close.
+ */
+static bool smc_hs_may_be_declined(const struct smc_hs *hs)
+{
+	const struct sock *tsk = hs->smc->tcp->sk;
+
+	if (!smc_hs_tcp_has_news(tsk))
+		return false;
+	return !hs->is_server || READ_ONCE(tsk->sk_err) || smc_tcp_has_payload(hs->smc);
+}
+
 /* Only now the dialect is known, and with it the largest element, AMB-35. */
 static bool smc_hs_peer_size_fits(const struct smc_hs *hs)
 {
@@ -807,7 +821,7 @@ static enum smc_hs_outcome smc_hs_first_contact(struct smc_hs *hs)
 	smc_hs_watch(hs, hs->lgr);
 	if (!hs->is_declined &&
 	    (hs->half.done || (READ_ONCE(hs->lgr->state) == SMC_LGR_FORMING &&
-			       smc_hs_tcp_has_news(hs->smc->tcp->sk)))) {
+			       smc_hs_may_be_declined(hs)))) {
 		out = smc_hs_first_declined(hs);
 		if (out != SMC_HS_GO_ON)
 			return out;

@@ -188,6 +188,24 @@ def crowd(t):
                     for _ in range(6)])
 
 
+def end_server(h, port):
+    h.at_end(h.accept(h.listen(port)))
+
+
+def hasty_client(h, port):
+    h.connect(port).close()
+
+
+def hasty(t):
+    """The first client closes at once: its FIN is there before its last LLC message."""
+    rule = t.relay.rule(proto="roce", frm="b", delay=400)
+    t.both(end_server, hasty_client, PORT + 9)
+    t.relay.unrule(rule)
+    t.equal(t.stat(t.a, "server_failed"), 0, "handshakes that failed")
+    t.equal(t.stat(t.a, "server_smc"), 1, "connections over SMC-R")
+    no_sockets(t, PORT + 9)
+
+
 def without_eid(t, ours):
     """Nothing in common: TCP, at once, with the bytes in order."""
     t.ueid(ours, "--flush")
@@ -208,6 +226,9 @@ def run(t):
     for sides_now in (("ours", "stock"), ("stock", "ours")):
         t.step("modules: " + " ".join(sides_now))
         ours = set_up(t, sides_now)
+        if ours is t.a:
+            hasty(t)
+            set_up(t, sides_now)
         connections(t, ours)
         no_sockets(t, PORT)
         t.both(ping_server, ping_client, PORT + 8, n=500)
