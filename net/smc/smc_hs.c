@@ -1572,7 +1572,7 @@ void smc_hs_look(struct smc_sock *smc)
  * The fallback costs no worker if it is done here. Others who poll do the same:
  * all were woken when TCP had the connection, so nobody is woken again. Who holds
  * the lock may keep it for long, or is falling back; then a worker falls back, or
- * it does, and wakes us.
+ * it does, and wakes us. RFC 7609 3.5.1.1 (OPT-10).
  *
  * Context: Process context, may sleep. Takes the socket lock, but does not wait
  * for it. The caller looks at @smc->is_grafted afterwards.

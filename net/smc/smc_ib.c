@@ -704,7 +704,8 @@ bool smc_ib_end_is_dead(const struct smc_ib_end *end)
  * smc_ib_end_is_going() - is the device of a local end being removed?
  * @end: holds its reference
  *
- * Until the last reference is gone it works, unless it was pulled out.
+ * Until the last reference is gone it works, unless it was pulled out. RFC 7609
+ * 3.5.4 (LGT-04): so the peer can still be told.
  *
  * Context: Any context.
  * Return: true if its driver or the operator takes it away.
