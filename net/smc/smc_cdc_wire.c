@@ -344,9 +344,9 @@ static u32 smc_cdc_release(struct smc_cdc_ctl *ctl)
  * any more and are not looked at. After C only A is heard (CDC-14), and bytes
  * after D are no part of any stream (CLOSE-26).
  *
- * Messages may come on any link (FAIL-17). On SMC_EV_HELD something is due
- * that the peer's RNIC knows to be here: the caller sees to it that
- * smc_cdc_give_up() is called if it has not come after a while.
+ * Messages may come on any link (FAIL-17). When @ctl->rx_is_held becomes true
+ * something is due that the peer's RNIC knows to be here: the caller sees to it
+ * that smc_cdc_give_up() is called if it has not come after a while.
  *
  * Context: the connection's lock is held. Afterwards, on SMC_EV_URG the caller
  * calls smc_cdc_urg_store() in the same hold; on SMC_EV_BLOCKED,

@@ -522,7 +522,8 @@ static void conn_hold_expired(struct timer_list *timer)
 	u32 events = 0;
 
 	spin_lock_bh(&conn->lock);
-	if (rcu_access_pointer(conn->link))
+	/* It came, and something else is due: the timer was set anew for that. */
+	if (rcu_access_pointer(conn->link) && time_after_eq(jiffies, conn->hold_jiffies))
 		events = smc_cdc_give_up(&conn->ctl);
 	spin_unlock_bh(&conn->lock);
 	if (events) {
@@ -533,12 +534,14 @@ static void conn_hold_expired(struct timer_list *timer)
 }
 
 /**
- * smc_conn_hold() - messages wait for one that is due (SMC_EV_HELD)
+ * smc_conn_hold() - messages wait for one that is due, since now
  * @conn: the connection, on a link
  *
  * Its RNIC has it, says the peer's, so it is in the queue of another link and
  * will be found there at once. If not, it was lost between RNIC and memory, and
- * the connection is told so (SMC_EV_LOST). RFC 7609 4.6.1 (FAIL-10).
+ * the connection is told so (SMC_EV_LOST). Each message that is due has the whole
+ * time: what an earlier one had left of its own is forgotten. RFC 7609 4.6.1
+ * (FAIL-10).
  *
  * Context: Any context but hard interrupt. Expects conn->lock held.
  */
@@ -549,8 +552,9 @@ void smc_conn_hold(struct smc_conn *conn)
 		timer_setup(&conn->hold_timer, conn_hold_expired, 0);
 		conn->has_hold_timer = true;
 	}
-	if (!timer_pending(&conn->hold_timer))
-		sk_reset_timer(conn->sk, &conn->hold_timer, jiffies + SMC_CONN_HOLD_TIME);
+	/* It may be running, and wait for the lock. */
+	conn->hold_jiffies = jiffies + SMC_CONN_HOLD_TIME;
+	sk_reset_timer(conn->sk, &conn->hold_timer, conn->hold_jiffies);
 }
 
 /**

@@ -84,6 +84,7 @@ enum smc_conn_flag {
  * @rx_jiffies: when a message of the peer last came; written under @lock
  * @progress_jiffies: when data to send last made progress: the first came, or
  *		      some were taken; written under @lock
+ * @hold_jiffies: when what messages are kept for is given up
  * @tx_inflight: CDC messages posted and not completed
  * @tx_cork: data is held back (MSG_MORE, TCP_CORK) until flushed
  * @tx_flush: data is to go out whatever else holds it back
@@ -138,6 +139,7 @@ struct smc_conn {
 	unsigned long ack_jiffies;
 	unsigned long rx_jiffies;
 	unsigned long progress_jiffies;
+	unsigned long hold_jiffies;
 	u16 tx_inflight;
 	bool tx_cork;
 	bool tx_flush;

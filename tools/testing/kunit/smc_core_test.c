@@ -59,6 +59,7 @@ struct core_conn {
 	struct smc_conn conn;
 	unsigned int nr_lost;
 	unsigned int nr_moved;
+	unsigned int nr_missing;
 };
 
 /* What a case has taken and must give back however it ends. */
@@ -248,6 +249,8 @@ static void core_event(struct smc_conn *conn, u32 events)
 		cc->nr_lost++;
 	if (events & SMC_EV_MOVED)
 		cc->nr_moved++;
+	if (events & SMC_EV_LOST)
+		cc->nr_missing++;
 }
 
 static void core_take_element(struct kunit *test, struct smc_buf_pool *pool,
@@ -1127,6 +1130,51 @@ static void lg_21_a_link_without_the_peers_key_is_no_way_out(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 0);
 }
 
+static void core_hold_back(struct core_conn *cc)
+{
+	spin_lock_bh(&cc->conn.lock);
+	cc->conn.ctl.rx_is_held = true;
+	smc_conn_hold(&cc->conn);
+	spin_unlock_bh(&cc->conn.lock);
+}
+
+/* The timer goes off, with the reference that it was given. */
+static void core_hold_expires(struct core_conn *cc)
+{
+	sock_hold(&cc->sk);
+	conn_hold_expired(&cc->conn.hold_timer);
+}
+
+/* The peer's connection moves twice within the time that one message has. */
+static void fail_10_each_message_that_is_due_has_its_time(struct kunit *test)
+{
+	struct smc_link *link = core_client_up(test, 0x11);
+	struct core_conn *cc = core_join(test, link);
+	struct smc_conn *conn = &cc->conn;
+	unsigned long then;
+
+	core_hold_back(cc);
+	/* it comes, and the next is due when the first one's time is about to end */
+	conn->ctl.rx_is_held = false;
+	sk_reset_timer(&cc->sk, &conn->hold_timer, jiffies + SMC_CONN_HOLD_TIME / 2);
+	then = jiffies;
+	core_hold_back(cc);
+	KUNIT_EXPECT_TRUE(test, time_after_eq(conn->hold_timer.expires,
+					      then + SMC_CONN_HOLD_TIME));
+	/* the first one's timer may have been running by then */
+	core_hold_expires(cc);
+	KUNIT_EXPECT_EQ(test, cc->nr_missing, 0);
+	KUNIT_EXPECT_TRUE(test, timer_pending(&conn->hold_timer));
+
+	conn->hold_jiffies = jiffies;
+	core_hold_expires(cc);
+	KUNIT_EXPECT_EQ(test, cc->nr_missing, 1);
+	/* in time */
+	conn->ctl.rx_is_held = false;
+	core_hold_expires(cc);
+	KUNIT_EXPECT_EQ(test, cc->nr_missing, 1);
+}
+
 /* Until the end of the group is decided a link may still come up. */
 static void fail_01_without_any_link_a_connection_waits(struct kunit *test)
 {
@@ -1208,6 +1256,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(rkey_22_the_peer_may_tell_by_another_link_than_ours),
 	KUNIT_CASE(fail_04_what_is_in_flight_ends_first),
 	KUNIT_CASE(lg_21_a_link_without_the_peers_key_is_no_way_out),
+	KUNIT_CASE(fail_10_each_message_that_is_due_has_its_time),
 	KUNIT_CASE(fail_01_without_any_link_a_connection_waits),
 	KUNIT_CASE(lb_03_lb_04_links_share_the_load),
 	{}
