@@ -109,7 +109,7 @@ static bool smc_diag_fill_link(struct smc_diag_lgrinfo *info, struct smc_conn *c
 		info->link_id = link->num;
 		info->ibport = link->wr.end.port;
 		info->role = link->lgr->key.role;
-		strscpy(info->ibname, link->wr.end.dev->ibdev->name, sizeof(info->ibname));
+		strscpy(info->ibname, link->wr.dev_name, sizeof(info->ibname));
 		snprintf(info->gid, sizeof(info->gid), "%pI6", link->wr.end.gid.raw);
 		snprintf(info->peer_gid, sizeof(info->peer_gid), "%pI6", link->peer.gid);
 	}

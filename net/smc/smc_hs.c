@@ -657,7 +657,7 @@ static void smc_hs_own_data(struct smc_hs *hs, struct smc_nego_end *end,
 	memcpy(end->peer_id, hs->peer_id, sizeof(end->peer_id));
 	memcpy(end->gid, link->wr.end.gid.raw, sizeof(end->gid));
 	memcpy(end->mac, link->wr.end.mac, sizeof(end->mac));
-	end->qpn = link->wr.qp->qp_num;
+	end->qpn = link->wr.qpn;
 	end->psn = link->psn;
 	end->is_direct = hs->route.is_direct;
 	smc_hs_host(end->host);

@@ -578,7 +578,7 @@ static void llc_link_up(struct smc_link_group *lgr, u8 index)
 	if (!link)
 		return;
 	pr_info_ratelimited("link group %08x, link %u is up on %s (%s)\n", lgr->id, link->num,
-			    link->wr.end.dev->ibdev->name, smc_state_lgr_type_name(lgr->type));
+			    link->wr.dev_name, smc_state_lgr_type_name(lgr->type));
 	smc_link_set_state(link, SMC_LINK_ACTIVE);
 	/* it may take connections of others, LB-04 */
 	lgr->is_uneven = true;
@@ -729,7 +729,7 @@ static void llc_end_of(const struct smc_link *link, struct smc_llc_end *end)
 {
 	memcpy(end->mac, link->wr.end.mac, sizeof(end->mac));
 	memcpy(end->gid, link->wr.end.gid.raw, sizeof(end->gid));
-	end->qpn = link->wr.qp->qp_num;
+	end->qpn = link->wr.qpn;
 	end->psn = link->psn;
 	end->mtu = link->wr.end.mtu;
 }

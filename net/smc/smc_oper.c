@@ -27,7 +27,7 @@ static struct dentry *smc_oper_dir;
 static void oper_show_link(struct seq_file *m, const struct smc_link *link)
 {
 	seq_printf(m, "  link %u %s %s port %u gid %pI6 peer gid %pI6 uid %08x peer uid %08x connections %d\n",
-		   link->num, smc_state_link_name(link->state), link->wr.end.dev->ibdev->name,
+		   link->num, smc_state_link_name(link->state), link->wr.dev_name,
 		   link->wr.end.port, link->wr.end.gid.raw, link->peer.gid, link->uid,
 		   link->peer_uid, atomic_read(&link->nr_conns));
 }

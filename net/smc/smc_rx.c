@@ -441,7 +441,7 @@ static void rx_trace(struct smc_sock *smc, size_t len)
 		return;
 	rcu_read_lock();
 	link = rcu_dereference(smc->conn.link);
-	trace_smc_rx_recvmsg(smc, len, link ? link->wr.end.dev->ibdev->name : "");
+	trace_smc_rx_recvmsg(smc, len, link ? link->wr.dev_name : "");
 	rcu_read_unlock();
 }
 

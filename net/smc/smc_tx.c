@@ -587,7 +587,7 @@ static void tx_trace(struct smc_sock *smc, size_t len)
 		return;
 	rcu_read_lock();
 	link = rcu_dereference(smc->conn.link);
-	trace_smc_tx_sendmsg(smc, len, link ? link->wr.end.dev->ibdev->name : "");
+	trace_smc_tx_sendmsg(smc, len, link ? link->wr.dev_name : "");
 	rcu_read_unlock();
 }
 

@@ -768,6 +768,7 @@ static int smc_wr_try_qp(struct smc_wr *wr, u32 max_inline)
 	wr->qp = ib_create_qp(wr->pd, &attr);
 	if (IS_ERR(wr->qp))
 		return PTR_ERR(wr->qp);
+	wr->qpn = wr->qp->qp_num;
 	wr->max_inline = attr.cap.max_inline_data;
 	if (wr->max_inline < SMC_WR_MSG_LEN)
 		wr->max_inline = 0;
@@ -825,6 +826,7 @@ int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
 	sema_init(&wr->reg_room, SMC_WR_REGS);
 	atomic_long_set(&wr->rx_jiffies, jiffies);
 	smc_ib_end_copy(&wr->end, end);
+	strscpy(wr->dev_name, end->dev->ibdev->name, sizeof(wr->dev_name));
 
 	rc = smc_wr_size(wr, &end->dev->ibdev->attrs);
 	if (rc)
@@ -977,6 +979,9 @@ void smc_wr_stop(struct smc_wr *wr)
  * @wr: stopped; all regions of its protection domain are deregistered, all
  *	slots given back, nobody is in smc_wr_register()
  *
+ * What a link is called stays readable: @wr->qpn, @wr->dev_name and what
+ * @wr->end holds but the device.
+ *
  * Context: Process context, may sleep. Expects no lock held.
  */
 void smc_wr_destroy(struct smc_wr *wr)
@@ -986,6 +991,7 @@ void smc_wr_destroy(struct smc_wr *wr)
 	if (wr->qp) {
 		ib_destroy_qp(wr->qp);
 		smc_wr_free_cqs(wr);
+		wr->qp = NULL;
 	}
 	ib_dealloc_pd(wr->pd);
 	smc_wr_unmap(wr);

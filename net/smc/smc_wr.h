@@ -133,12 +133,15 @@ enum smc_wr_flag {
 /**
  * struct smc_wr - the queues of one link
  * @ops: upward news
- * @end: local end, with a device reference
+ * @end: local end, with a device reference until smc_wr_destroy()
+ * @qpn: number of the queue pair; stays when that is gone, for who only tells it
+ * @dev_name: of the device, as it was when the queues were made; stays as well
  * @watch: looks at the end's port and device after an event
  * @pd: one per link, RMB-06, AMB-18
  * @send_cq: completions of sends, writes and registrations
  * @recv_cq: completions of receives
- * @qp: the RC queue pair; NULL once smc_wr_stop() had to destroy it
+ * @qp: the RC queue pair; NULL once it is gone, by smc_wr_destroy() or because
+ *	smc_wr_stop() had to destroy it
  * @max_inline: bytes the device takes inline, 0 or at least SMC_WR_MSG_LEN
  * @max_pages: of one fast registration
  * @lock: link->sq_lock of the lock order (innermost): @free, @nr_free, @regs
@@ -167,6 +170,8 @@ enum smc_wr_flag {
 struct smc_wr {
 	const struct smc_wr_ops *ops;
 	struct smc_ib_end end;
+	u32 qpn;
+	char dev_name[IB_DEVICE_NAME_MAX];
 	struct smc_ib_watch watch;
 	struct ib_pd *pd;
 	struct ib_cq *send_cq;

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What sock_diag tells of a connection's link. The link has no queues.
+ */
+#include <linux/module.h>
+#include <linux/net.h>
+
+#include "smc_kunit.h"
+
+/* smc_diag is a module of its own; here it is a part of one. */
+#undef __init
+#undef __exit
+#undef module_init
+#undef module_exit
+#undef MODULE_DESCRIPTION
+#undef MODULE_LICENSE
+#undef MODULE_ALIAS_NET_PF_PROTO_TYPE
+#define __init __maybe_unused
+#define __exit __maybe_unused
+#define module_init(fn)
+#define module_exit(fn)
+#define MODULE_DESCRIPTION(text)
+#define MODULE_LICENSE(text)
+#define MODULE_ALIAS_NET_PF_PROTO_TYPE(family, protocol, type)
+
+#include "../../../net/smc/smc_diag.c"
+
+int smc_sock_for_each(struct net *net, unsigned int *bucket, unsigned int *skip,
+		      int (*fn)(struct sock *sk, void *arg), void *arg)
+{
+	return 0;
+}
+
+bool smc_fallback_next(struct net *net, unsigned int *pos, struct smc_fallback_record *rec)
+{
+	return false;
+}
+
+struct diag_lab {
+	struct smc_link_group lgr;
+	struct smc_link link;
+	struct smc_conn conn;
+};
+
+/* A connection leaves a link by a work item, which may come after the queues. */
+static void lid_06_a_link_without_queues_still_has_its_names(struct kunit *test)
+{
+	struct smc_diag_lgrinfo info;
+	struct diag_lab *lab;
+
+	lab = kunit_kzalloc(test, sizeof(*lab), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, lab);
+	spin_lock_init(&lab->conn.lock);
+	KUNIT_EXPECT_FALSE(test, smc_diag_fill_link(&info, &lab->conn));
+
+	lab->lgr.key.role = SMC_ROLE_SERVER;
+	lab->link.lgr = &lab->lgr;
+	lab->link.num = 7;
+	lab->link.wr.end.port = 2;
+	lab->link.wr.end.gid.raw[15] = 1;
+	lab->link.peer.gid[15] = 2;
+	strscpy(lab->link.wr.dev_name, "rdma7", sizeof(lab->link.wr.dev_name));
+	rcu_assign_pointer(lab->conn.link, &lab->link);
+	KUNIT_ASSERT_TRUE(test, smc_diag_fill_link(&info, &lab->conn));
+	KUNIT_EXPECT_EQ(test, info.link_id, 7);
+	KUNIT_EXPECT_EQ(test, info.ibport, 2);
+	KUNIT_EXPECT_EQ(test, info.role, SMC_ROLE_SERVER);
+	KUNIT_EXPECT_STREQ(test, (char *)info.ibname, "rdma7");
+	KUNIT_EXPECT_STREQ(test, (char *)info.gid,
+			   "0000:0000:0000:0000:0000:0000:0000:0001");
+	KUNIT_EXPECT_STREQ(test, (char *)info.peer_gid,
+			   "0000:0000:0000:0000:0000:0000:0000:0002");
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(lid_06_a_link_without_queues_still_has_its_names),
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "smc_diag",
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);
