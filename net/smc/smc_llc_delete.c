@@ -59,13 +59,15 @@ static void begin(struct smc_llc_run *run, u8 target)
 	send_delete(run, carrier, target);
 }
 
-static void reply(struct smc_llc_run *run, u8 link, u8 num, u32 reason, u64 cookie)
+static struct smc_llc_delete_link *reply(struct smc_llc_run *run, u8 link, u8 num, u32 reason,
+					 u64 cookie)
 {
 	struct smc_llc_delete_link *dl;
 
 	dl = &smc_llc_ask_send(run, link, SMC_LLC_DELETE_LINK, true, cookie)->delete_link;
 	dl->link_num = num;
 	dl->reason = reason;
+	return dl;
 }
 
 /* The server deletes a link; a client cannot refuse, DELL-05, DELL-06. */
@@ -84,8 +86,12 @@ static void on_request_of_server(struct smc_llc_run *run, u8 link,
 	}
 	lnk = &flow->link[target];
 	if (lnk->is_spare) {
-		/* It never came into use, so its end is no matter. */
-		reply(run, link, dl->link_num, 0, SMC_LLC_SENT_OTHER);
+		/*
+		 * It never came into use, so its end is no matter. In order: unlike
+		 * a deployed client, this one has nothing more to say about it.
+		 */
+		reply(run, link, dl->link_num, 0, SMC_LLC_SENT_OTHER)->is_orderly =
+			flow->dialect == SMC_DIALECT_DEPLOYED;
 		smc_llc_link_destroy(run, target, true);
 		return;
 	}
@@ -146,8 +152,8 @@ static void on_request_of_client(struct smc_llc_run *run, u8 link,
 	}
 }
 
-/* Server: a link is gone at both sides. */
-static void deleted(struct smc_llc_run *run, u8 target)
+/* Server: a link is gone at both sides; @is_orderly: says the client, too. */
+static void deleted(struct smc_llc_run *run, u8 target, bool is_orderly)
 {
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_link *lnk = &flow->link[target];
@@ -157,7 +163,7 @@ static void deleted(struct smc_llc_run *run, u8 target)
 
 	smc_llc_link_destroy(run, target, true);
 	/* what it had accepted a deployed client declines now, and is not done before */
-	if (was_spare && flow->dialect == SMC_DIALECT_DEPLOYED)
+	if (was_spare && !is_orderly && flow->dialect == SMC_DIALECT_DEPLOYED)
 		flow->add_pause = smc_llc_after(run, flow->params.timers.reply);
 	if (was_spare || !flow->has_rnics)
 		return;
@@ -181,7 +187,7 @@ static void on_reply(struct smc_llc_run *run, u8 link, const struct smc_llc_dele
 		/* "Unknown link" is as good as yes. */
 		smc_llc_config_done(run);
 		if (target != link)
-			deleted(run, target);
+			deleted(run, target, dl->is_orderly);
 		else
 			smc_llc_link_lost(run, target, SMC_LLC_WHY_PEER_DELETED, dl->reason);
 		return;

@@ -389,6 +389,7 @@ static void offer_waits_for_late_reject_err_58(struct kunit *test)
 	unsigned int offers;
 	int k;
 
+	w->side[W_CLIENT].is_curt = true;
 	w->side[W_SERVER].prepare_fails = true;
 	v2_expect_rest(test, w, 1);
 	w->side[W_SERVER].prepare_fails = false;
@@ -414,6 +415,21 @@ static void offer_waits_for_late_reject_err_58(struct kunit *test)
 	}
 	v2_expect_rest(test, w, 2);
 	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_link_down, 0);
+}
+
+/* Clients of this module have nothing to decline, and say so. */
+static void offer_follows_at_once_err_58_fail_18(struct kunit *test)
+{
+	struct world *w = v2_adding(test, 1);
+	u64 begin = w->now;
+
+	w->side[W_SERVER].prepare_fails = true;
+	v2_expect_rest(test, w, 1);
+	KUNIT_ASSERT_EQ(test, sent(w, W_CLIENT, SMC_LLC_DELETE_LINK, true), 1);
+	w->side[W_SERVER].prepare_fails = false;
+	w_event(w, W_SERVER, SMC_LLC_EV_REQ_ADD_LINK, 0);
+	v2_expect_rest(test, w, 2);
+	KUNIT_EXPECT_EQ(test, w->now, begin);
 }
 
 /* More keys in DELETE RKEY than version 1 has room for: all of those known go. */
@@ -498,6 +514,7 @@ static struct kunit_case v2_group_cases[] = {
 	KUNIT_CASE(any_message_is_lost_err_25_err_29_err_31_llc_14),
 	KUNIT_CASE(late_reject_is_no_error_lid_03),
 	KUNIT_CASE(offer_waits_for_late_reject_err_58),
+	KUNIT_CASE(offer_follows_at_once_err_58_fail_18),
 	KUNIT_CASE(long_delete_rkey_rkey_16_rkey_18),
 	KUNIT_CASE(last_link_dies_while_one_is_added),
 	{}

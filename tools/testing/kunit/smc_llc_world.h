@@ -97,6 +97,7 @@ struct w_side {
 	bool create_fails;
 	bool prepare_fails;
 	bool store_fails;
+	bool is_curt;		/* as deployed clients: no O in a DELETE LINK reply */
 	bool is_frozen;		/* looks at nothing; its RNICs go on working */
 
 	/* What came out. */
@@ -502,6 +503,8 @@ static inline void w_send(struct world *w, int who, const struct smc_llc_action 
 		msg.is_reply ? " reply" : "", act->link, s->flow.link[act->link].num);
 	s->sent[msg.is_reply][msg.type & 15]++;
 	w_check_link(w, who, act);
+	if (msg.is_reply && msg.type == SMC_LLC_DELETE_LINK && s->is_curt)
+		msg.delete_link.is_orderly = false;
 	if (!msg.is_reply && msg.type == SMC_LLC_DELETE_LINK)
 		s->down_reason = msg.delete_link.reason;
 	len = smc_llc_form_encode(w_form(s), &msg, more.nr ? &more : NULL, s->flow.dialect, b.raw,
