@@ -12,6 +12,10 @@
  * Ownership: the resources of a link stay until both sides agree: at the server
  * when the reply has come, at the client when its reply has left.
  *
+ * A DELETE LINK that has left cannot be taken back, for nobody knows whether the
+ * client has freed its end. If all other links fail before the reply has come, the
+ * group ends, though the link that was to go may still work.
+ *
  * Error handling: a DELETE LINK without answer means that the link which carried
  * it has failed as well; both are asked for again on a survivor. Without one
  * the group ends. A DELETE LINK for the whole group goes past all exchanges; it
@@ -439,19 +443,19 @@ void smc_llc_delete_wish(struct smc_llc_run *run)
 	}
 	if (flow->phase != SMC_LLC_UP)
 		return;
-	/* LG-16 */
-	i = smc_llc_superfluous(flow);
-	if (i < SMC_LLC_LINKS && !flow->link[i].is_doomed) {
-		flow->link[i].is_doomed = true;
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (flow->link[i].state == SMC_LLC_LINK_ACTIVE && flow->link[i].is_doomed)
+			break;
+	if (i == SMC_LLC_LINKS) {
+		/* LG-16; not before its turn, for until then it may be needed again */
+		i = smc_llc_superfluous(flow);
+		if (i == SMC_LLC_LINKS)
+			return;
 		flow->link[i].is_orderly = true;
 		flow->link[i].reason = SMC_LLC_DELETE_ASYMMETRIC;
 		flow->link[i].why = SMC_LLC_WHY_NO_LONGER_NEEDED;
 	}
-	for (i = 0; i < SMC_LLC_LINKS; i++)
-		if (flow->link[i].state == SMC_LLC_LINK_ACTIVE && flow->link[i].is_doomed)
-			break;
-	if (i < SMC_LLC_LINKS)
-		begin(run, i);
+	begin(run, i);
 }
 
 /**

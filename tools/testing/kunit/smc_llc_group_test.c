@@ -503,6 +503,55 @@ static void link_is_given_up_dell_07_dell_08_dell_14_lgt_03(struct kunit *test)
 	}
 }
 
+/*
+ * While a third link comes, the operator gives one up: the asymmetric one would have
+ * been next, but is the second of two then.
+ */
+static struct world *asymmetric_behind_another(struct kunit *test)
+{
+	struct world *w = up(test, 2, 1, 2, true);
+
+	KUNIT_ASSERT_EQ(test, class(w, W_SERVER), SMC_LGR_TYPE_ASYMMETRIC_PEER);
+	w_rnic_up(w, W_CLIENT, 1);
+	w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK, false);
+	/* its RNIC is out of service, so that nothing replaces it */
+	w->side[W_SERVER].has_rnic[0] = false;
+	w_tell_rnics(w, W_SERVER);
+	w->side[W_SERVER].has_rnic[0] = true;
+	give_up(w, W_SERVER, 0, true);
+	w_pump_until(w, W_SERVER, SMC_LLC_DELETE_LINK, false);
+	KUNIT_ASSERT_EQ(test, w->side[W_SERVER].nr_link_up, 3);
+	KUNIT_ASSERT_EQ(test, w->side[W_SERVER].down_reason, SMC_LLC_DELETE_OPERATOR);
+	return w;
+}
+
+static void asymmetric_stays_where_it_is_needed_lg_12_lg_16(struct kunit *test)
+{
+	struct world *w = asymmetric_behind_another(test);
+
+	expect_rest(test, w, 2);
+	KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 1);
+	KUNIT_EXPECT_EQ(test, class(w, W_SERVER), SMC_LGR_TYPE_ASYMMETRIC_LOCAL);
+}
+
+static void asymmetric_is_the_last_to_work_lg_12_lg_16(struct kunit *test)
+{
+	struct world *w = asymmetric_behind_another(test);
+
+	/* the link that carries the exchange dies as well */
+	w->side[W_CLIENT].has_rnic[1] = false;
+	w_tell_rnics(w, W_CLIENT);
+	w_break(w, W_CLIENT, 2, true);
+	w_break(w, W_SERVER, 2, true);
+	w_pump(w);
+	w_wait(w, 100);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_terminated, 0);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_terminated, 0);
+	expect_no_fault(test, w);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].flow.link[1].state, SMC_LLC_LINK_ACTIVE);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].flow.link[1].state, SMC_LLC_LINK_ACTIVE);
+}
+
 /* 3.5.5.3.1 */
 
 static void add_link_crosses_notice_ser_07(struct kunit *test)
@@ -1388,6 +1437,8 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(numbers_of_lost_links_lid_03),
 	KUNIT_CASE(link_is_lost_and_replaced_dell_01_dell_03_to_dell_06_dell_10),
 	KUNIT_CASE(link_is_given_up_dell_07_dell_08_dell_14_lgt_03),
+	KUNIT_CASE(asymmetric_stays_where_it_is_needed_lg_12_lg_16),
+	KUNIT_CASE(asymmetric_is_the_last_to_work_lg_12_lg_16),
 	KUNIT_CASE(add_link_crosses_notice_ser_07),
 	KUNIT_CASE(add_link_crosses_delete_link_ser_08_amb_69),
 	KUNIT_CASE(whole_group_at_any_time_ser_09_ser_14_ser_21_amb_67),
