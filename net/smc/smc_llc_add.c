@@ -509,6 +509,9 @@ void smc_llc_add_cont(struct smc_llc_run *run, u8 link, const struct smc_llc_msg
 	struct smc_llc_add *add = &flow->add;
 	struct smc_llc_action *act;
 
+	/* Of a link that failed here since the peer was asked. */
+	if (msg->is_reply == flow->params.is_server && smc_llc_is_given_up(flow, cont->link_num))
+		return;
 	if (flow->config != SMC_LLC_CONFIG_ADD_CONT || link != flow->config_link ||
 	    msg->is_reply != flow->params.is_server) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);

@@ -139,6 +139,7 @@ enum smc_llc_event_type {
 	SMC_LLC_EV_LINK_PREPARED,	/* outcome of PREPARE_LINK */
 	SMC_LLC_EV_LINK_DESTROYED,	/* outcome of DESTROY_LINK: the index is free */
 	SMC_LLC_EV_PAIRS_STORED,	/* outcome of STORE_PAIRS */
+	/* These two come before any other event. */
 	SMC_LLC_EV_RTOKEN_STORED,	/* outcome of STORE_RTOKEN */
 	SMC_LLC_EV_RTOKENS_DELETED,	/* outcome of DELETE_RTOKENS; @error_mask */
 	SMC_LLC_EV_LINK_BROKEN,		/* its queue pair is of no more use */

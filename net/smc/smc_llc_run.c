@@ -164,6 +164,23 @@ u8 smc_llc_link_by_num(const struct smc_llc_flow *flow, u8 num)
 }
 
 /**
+ * smc_llc_is_given_up() - is this the number of a link that has ended here?
+ * @flow: the machine
+ * @num: link number
+ *
+ * The peer may not know yet, and go on with the exchange that was to add it.
+ */
+bool smc_llc_is_given_up(const struct smc_llc_flow *flow, u8 num)
+{
+	u8 link = smc_llc_link_by_num(flow, num);
+
+	if (link == SMC_LLC_NO_LINK)
+		return smc_llc_is_gone(flow, num);
+	return flow->link[link].state != SMC_LLC_LINK_FORMING &&
+	       flow->link[link].state != SMC_LLC_LINK_ACTIVE;
+}
+
+/**
  * smc_llc_carrier() - a link that can carry an exchange
  * @flow: the machine
  * @but: index of a link that is not to, or SMC_LLC_NO_LINK

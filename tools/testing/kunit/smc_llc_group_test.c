@@ -111,6 +111,7 @@ static void say(struct world *w, int to, u8 link, const struct smc_llc_msg *msg)
 {
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG, .link = link, .msg = *msg };
 
+	w->is_garbled = true;
 	w_feed(w, to, &ev);
 }
 
@@ -1376,6 +1377,32 @@ static void last_link_dies_while_one_is_added(struct kunit *test)
 	}
 }
 
+/*
+ * The link that is being added fails while the other side goes on telling of its
+ * RMBs: what is on its way then is of no interest, and costs the first link nothing.
+ */
+static void new_link_fails_between_continuations_err_47_fail_01(struct kunit *test)
+{
+	int who;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		struct world *w = up(test, 1, 1, 2, false);
+
+		w->now += 60000;
+		w->side[W_CLIENT].has_rnic[1] = true;
+		w->side[W_SERVER].has_rnic[1] = true;
+		w_tell_rnics(w, W_CLIENT);
+		w_tell_rnics(w, W_SERVER);
+		w_pump_until(w, !who, SMC_LLC_ADD_LINK_CONT, who == W_SERVER);
+		w_break(w, who, 1, true);
+		w_pump(w);
+		KUNIT_EXPECT_EQ(test, w->side[who].nr_link_down, 0);
+		w_wait(w, 60000);
+		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_terminated, 0);
+		expect_rest(test, w, 2);
+	}
+}
+
 static void chaos(struct kunit *test, u64 seed, unsigned int runs, unsigned int faults)
 {
 	struct world *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
@@ -1472,6 +1499,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(rnics_come_and_go_lg_12_lg_13_err_58),
 	KUNIT_CASE(refused_rnic_is_offered_last_sl_02_sl_12_err_57),
 	KUNIT_CASE(last_link_dies_while_one_is_added),
+	KUNIT_CASE(new_link_fails_between_continuations_err_47_fail_01),
 	KUNIT_CASE(random_order_on_a_good_wire),
 	KUNIT_CASE(random_breaks),
 	KUNIT_CASE(random_breaks_and_failures),

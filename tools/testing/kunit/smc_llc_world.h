@@ -127,6 +127,7 @@ struct world {
 	bool is_cut[W_RNICS][W_RNICS];	/* server's RNIC, client's RNIC */
 	bool loses[2];			/* the next message of that side, silently */
 	bool doubles[2];
+	bool is_garbled;		/* one side has missed what the other has said */
 	const char *fault;		/* the first thing that must not be */
 	unsigned int line;
 };
@@ -139,6 +140,15 @@ static inline void w_check(struct world *w, bool is_so, const char *what, unsign
 		return;
 	w->fault = what;
 	w->line = line;
+}
+
+/* Where every message arrives, once, nobody takes the other for out of sync. */
+static inline void w_check_why(struct world *w, enum smc_llc_why why)
+{
+	W_CHECK(w, w->is_garbled ||
+		(why != SMC_LLC_WHY_OUT_OF_SYNC && why != SMC_LLC_WHY_CONFIRM_LINK_DATA &&
+		 why != SMC_LLC_WHY_ADD_LINK_CONT_DATA && why != SMC_LLC_WHY_TEST_LINK_DATA &&
+		 why != SMC_LLC_WHY_RKEY_MISSING));
 }
 
 #ifndef W_TRACE
@@ -601,6 +611,7 @@ static inline void w_perform(struct world *w, int who, const struct smc_llc_acti
 		s->up &= ~BIT(act->link);
 		s->nr_link_down++;
 		s->why = act->why;
+		w_check_why(w, act->why);
 		s->last_down_orderly = act->is_orderly;
 		/* Connections need a place to go, or it is the end. */
 		W_CHECK(w, s->up || s->flow.phase == SMC_LLC_DEAD);
@@ -623,6 +634,7 @@ static inline void w_perform(struct world *w, int who, const struct smc_llc_acti
 		s->nr_failed++;
 		s->fail = act->fail;
 		s->why = act->why;
+		w_check_why(w, act->why);
 		w_end(w, who);
 		if (act->fail == SMC_LLC_FAIL_DECLINE) {
 			w->side[!who].is_declined_late = w->side[!who].flow.phase >= SMC_LLC_UP;
@@ -657,6 +669,7 @@ static inline void w_perform(struct world *w, int who, const struct smc_llc_acti
 		W_TRACE("%d: terminate: %s\n", who, smc_llc_why_name(act->why));
 		s->nr_terminated++;
 		s->why = act->why;
+		w_check_why(w, act->why);
 		for (i = 0; i < W_RMBS; i++)
 			W_CHECK(w, s->rmb[i].state != W_RMB_ADDING);
 		w_end(w, who);
@@ -699,6 +712,7 @@ static inline bool w_transmit(struct world *w, int who, u8 link)
 		w_push(&peer->rx, &b);
 	if (w->doubles[who])
 		w_push(&peer->rx, &b);
+	w->is_garbled |= w->loses[who] || w->doubles[who];
 	w->loses[who] = false;
 	w->doubles[who] = false;
 	b.raw[0] = true;
