@@ -54,6 +54,10 @@ static u32 form_req_add_link_len(unsigned int nr)
 	return max_t(u32, len, SMC_LLC_LEN);
 }
 
+/* Up to SMC_LLC_SHORT_RKEYS of them make no message longer than others are. */
+static_assert(offsetof(struct smc_llc_delete_rkey_wire, rkey) +
+	      SMC_LLC_SHORT_RKEYS * sizeof(__be32) == SMC_LLC_LEN);
+
 static u32 form_delete_rkey_len(unsigned int nr)
 {
 	u32 len = offsetof(struct smc_llc_delete_rkey_wire, rkey) + nr * sizeof(__be32);
@@ -118,28 +122,26 @@ static enum smc_llc_verdict form_decode_delete_rkey(const u8 *buf, u32 len,
 						    struct smc_llc_msg *msg)
 {
 	const struct smc_llc_delete_rkey_wire *wire = (const void *)buf;
+	struct smc_llc_delete_rkey *dr = &msg->delete_rkey;
 	bool is_reply = wire->hdr.flags & SMC_LLC_REPLY;
-	enum smc_llc_verdict verdict;
+	unsigned int i;
 
 	/* a reply counts keys, and does not name them */
 	if (!wire->count || len != (is_reply ? SMC_LLC_LEN : form_delete_rkey_len(wire->count)))
 		return SMC_LLC_LINK_DOWN;
-	if (wire->count > SMC_LLC_DELETE_RKEYS) {
-		memset(msg, 0, sizeof(*msg));
-		msg->type = SMC_LLC_DELETE_RKEY;
-		msg->is_reply = is_reply;
-		msg->delete_rkey.is_negative = is_reply &&
-			(wire->hdr.flags & SMC_LLC_RKEY_NEGATIVE);
-		msg->delete_rkey.count = wire->count;
-		msg->delete_rkey.is_long = true;
-	} else {
-		verdict = form_decode_head(buf, msg);
-		if (verdict != SMC_LLC_OK)
-			return verdict;
+	memset(msg, 0, sizeof(*msg));
+	msg->type = SMC_LLC_DELETE_RKEY;
+	msg->is_reply = is_reply;
+	dr->count = wire->count;
+	if (is_reply) {
+		dr->is_nameless = true;
+		dr->is_negative = wire->hdr.flags & SMC_LLC_RKEY_NEGATIVE;
+		dr->nr_unknown = wire->error_mask;
+		return SMC_LLC_OK;
 	}
-	msg->delete_rkey.error_mask = 0;
-	msg->delete_rkey.nr_unknown = is_reply ? wire->error_mask : 0;
-	msg->delete_rkey.is_nameless = is_reply;
+	dr->is_long = len > SMC_LLC_LEN;
+	for (i = 0; i < dr->count && !dr->is_long; i++)
+		dr->rkey[i] = smc_llc_form_rkey(buf, i);
 	return SMC_LLC_OK;
 }
 

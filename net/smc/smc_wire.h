@@ -50,6 +50,8 @@ enum smc_wire_limit {
 	SMC_LLC_RKEY_SPECS	= 2,
 	SMC_LLC_RKEY_CONT_SPECS	= 3,
 	SMC_LLC_DELETE_RKEYS	= 8,
+	/* The same of version 2 has room for one more in as many bytes. */
+	SMC_LLC_SHORT_RKEYS	= 9,
 	SMC_LLC_LONG_KEYS	= 255,
 	SMC_LLC_LONG_GIDS	= 8,
 	SMC_CDC_LEN		= 44,

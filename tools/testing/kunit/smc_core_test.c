@@ -21,9 +21,12 @@
 #define CORE_HELD	256
 #define CORE_LONG	(20 * HZ)
 
+static struct ib_qp core_qp;
+
 int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end, const struct smc_wr_ops *ops)
 {
 	wr->ops = ops;
+	wr->qp = &core_qp;
 	wr->end = *end;
 	wr->max_pages = 512;
 	return 0;

@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The LLC engine with the bytes of a peer: a whole link group whose queues are
+ * faked. What is said is what smc_llc_rx() gets and smc_wr_post() is given; a
+ * peer is an enemy, so nothing that it says may do more than end the group, nor
+ * make the kernel complain.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/prandom.h>
+
+#include "smc_kunit.h"
+
+/* nobody looks */
+#define SMC_TRACE_H
+#define trace_smc_llc_rx(link, msg, len)	do { } while (0)
+#define trace_smc_llc_tx(link, msg, len)	do { } while (0)
+#define trace_smcr_link_down(link, why, where)	do { } while (0)
+
+#include "../../../net/smc/smc_llc.c"
+
+#define ENG_RKEY	0x1000
+#define ENG_VADDR	0x7f0000000000ULL
+
+/**
+ * struct eng_lab - a link group and what it said last
+ * @lgr: the group; a reservation is held
+ * @link: its first link
+ * @sent: the last message, as far as it fits
+ * @sent_len: its length
+ * @nr_sent: messages so far
+ * @room: what the engine hears is copied from here
+ */
+struct eng_lab {
+	struct smc_link_group *lgr;
+	struct smc_link *link;
+	u8 sent[8192];
+	u32 sent_len;
+	unsigned int nr_sent;
+	u8 room[SMC_WR_RECV_MAX];
+};
+
+static struct eng_lab *eng_lab;
+static struct smc_ib_dev eng_dev[2];
+static const struct smc_wr_ops eng_ops = { .rx_llc = smc_llc_rx, .broken = smc_llc_broken };
+
+/* The one nearest to the peer and another one. */
+static void eng_end(struct smc_ib_end *end, unsigned int i)
+{
+	memset(end, 0, sizeof(*end));
+	end->dev = &eng_dev[i];
+	end->port = 1;
+	end->is_v2 = true;
+	end->mtu = IB_MTU_1024;
+	end->gid.raw[10] = 0xff;
+	end->gid.raw[11] = 0xff;
+	end->gid.raw[12] = 10;
+	end->gid.raw[15] = 1 + i;
+	end->mac[0] = 2;
+	end->mac[5] = 1 + i;
+}
+
+void smc_ib_end_put(struct smc_ib_end *end)
+{
+	end->dev = NULL;
+}
+
+bool smc_ib_end_reaches(const struct smc_ib_end *end, const u8 peer_gid[16])
+{
+	return true;
+}
+
+void smc_ib_lan_of(const struct smc_ib_end *end, const u8 peer_gid[16], struct smc_ib_lan *lan)
+{
+}
+
+unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
+			     struct smc_ib_end *ends, unsigned int max)
+{
+	eng_end(&ends[0], 0);
+	eng_end(&ends[1], 1);
+	return 2;
+}
+
+void smc_ib_listen(struct work_struct *work)
+{
+}
+
+struct smc_wr_slot *smc_wr_slot_get(struct smc_wr *wr, enum smc_wr_class class)
+{
+	struct smc_wr_slot *slot = kzalloc(sizeof(*slot), GFP_ATOMIC);
+
+	if (!slot)
+		return NULL;
+	slot->msg = kzalloc(SMC_WR_LONG_LEN, GFP_ATOMIC);
+	if (!slot->msg) {
+		kfree(slot);
+		return NULL;
+	}
+	slot->wr = wr;
+	slot->len = SMC_WR_MSG_LEN;
+	slot->room = SMC_WR_LONG_LEN;
+	return slot;
+}
+
+void smc_wr_slot_put(struct smc_wr_slot *slot)
+{
+	kfree(slot->msg);
+	kfree(slot);
+}
+
+int smc_wr_slot_fill(struct smc_wr_slot *slot, const u8 *msg, u32 len, u8 **page)
+{
+	slot->len = len;
+	kfree(slot->msg);
+	slot->msg = kmemdup(msg, len, GFP_ATOMIC);
+	return slot->msg ? 0 : -ENOMEM;
+}
+
+int smc_wr_post(struct smc_wr_slot *slot)
+{
+	struct smc_wr_tag tag = slot->tag;
+	struct smc_wr *wr = slot->wr;
+
+	eng_lab->sent_len = slot->len;
+	memcpy(eng_lab->sent, slot->msg, min_t(u32, slot->len, sizeof(eng_lab->sent)));
+	eng_lab->nr_sent++;
+	smc_wr_slot_put(slot);
+	if (tag.done)
+		tag.done(wr, &tag, true);
+	return 0;
+}
+
+static int eng_net_init(struct net *net)
+{
+	struct smc_net *sn = smc_net(net);
+	struct smc_settings *set = &sn->set;
+
+	sn->stats = alloc_percpu(struct smc_stats_cpu);
+	set->max_conns_per_lgr = SMC_NEGO_MAX_CONNS;
+	set->max_links = 2;
+	set->spare_mem = INT_MAX;
+	set->lgr_idle_ms = 3600000;
+	set->llc.confirm_link = 60000;
+	set->llc.first_reply = 60000;
+	set->llc.add_link = 60000;
+	set->llc.add_link_deployed = 60000;
+	set->llc.reply = 60000;
+	set->llc.delete_link = 60000;
+	set->llc.terminate = 60000;
+	set->llc.test_link = 60000;
+	set->llc.rkey_retry = 60000;
+	sn->spare.max = &set->spare_mem;
+	return sn->stats ? 0 : -ENOMEM;
+}
+
+static void eng_net_exit(struct net *net)
+{
+	free_percpu(smc_net(net)->stats);
+}
+
+static struct pernet_operations eng_net_ops = {
+	.init = eng_net_init,
+	.exit = eng_net_exit,
+	.id = &smc_net_id,
+	.size = sizeof(struct smc_net),
+};
+
+static int eng_suite_init(struct kunit_suite *suite)
+{
+	int rc;
+
+	rc = register_pernet_subsys(&eng_net_ops);
+	if (rc)
+		return rc;
+	smc_link_init(&eng_ops);
+	rc = smc_core_init();
+	if (rc)
+		goto unregister;
+	rc = smc_llc_init_module();
+	if (rc)
+		goto exit;
+	return 0;
+exit:
+	smc_core_exit();
+unregister:
+	unregister_pernet_subsys(&eng_net_ops);
+	return rc;
+}
+
+static void eng_suite_exit(struct kunit_suite *suite)
+{
+	smc_core_exit();
+	smc_llc_exit_module();
+	unregister_pernet_subsys(&eng_net_ops);
+}
+
+/* All that there is to do has been done. */
+static void eng_settle(struct smc_link_group *lgr)
+{
+	int i, k;
+
+	/* one hands over to the other a few times for each message */
+	for (k = 0; k < 4; k++) {
+		flush_workqueue(llc_wq);
+		for (i = 0; i < SMC_LLC_LINKS; i++)
+			flush_work(&lgr->llc.task[i].work);
+	}
+}
+
+static void eng_hear(struct smc_link *link, const u8 *msg, u32 len)
+{
+	smc_llc_rx(&link->wr, msg, len);
+	eng_settle(link->lgr);
+}
+
+/* What the peer says by the book. */
+static void eng_say(struct kunit *test, struct smc_link *link, const struct smc_llc_msg *msg,
+		    const struct smc_llc_more *more)
+{
+	int len = smc_llc_form_encode(SMC_LLC_FORM_V2, msg, more, SMC_DIALECT_DEPLOYED,
+				      eng_lab->room, sizeof(eng_lab->room));
+
+	KUNIT_ASSERT_GT(test, len, 0);
+	eng_hear(link, eng_lab->room, len);
+}
+
+/* What the engine has said last, which must be of @type. */
+static struct smc_llc_msg eng_sent(struct kunit *test, u8 type)
+{
+	struct smc_llc_msg msg = {};
+
+	KUNIT_ASSERT_GT(test, eng_lab->nr_sent, 0);
+	KUNIT_ASSERT_EQ(test, smc_llc_form_decode(SMC_LLC_FORM_V2, eng_lab->sent,
+						  eng_lab->sent_len, SMC_DIALECT_DEPLOYED, &msg),
+			SMC_LLC_OK);
+	KUNIT_ASSERT_EQ(test, msg.type, type);
+	return msg;
+}
+
+static void eng_peer_end(struct smc_llc_end *end, unsigned int i)
+{
+	memset(end, 0, sizeof(*end));
+	end->mac[0] = 2;
+	end->mac[5] = 0x11 + i;
+	end->gid[10] = 0xff;
+	end->gid[11] = 0xff;
+	end->gid[12] = 10;
+	end->gid[15] = 0x11 + i;
+	end->qpn = 0x4711 + i;
+	end->mtu = IB_MTU_1024;
+}
+
+static void eng_confirm_link(struct kunit *test, struct smc_link *link, bool is_server)
+{
+	struct smc_llc_msg msg = { .type = SMC_LLC_CONFIRM_LINK, .is_reply = is_server };
+	struct smc_llc_confirm_link *cl = &msg.confirm_link;
+
+	eng_peer_end(&cl->end, link->index);
+	cl->end.psn = 0;
+	cl->end.mtu = 0;
+	cl->link_num = is_server ? eng_sent(test, SMC_LLC_CONFIRM_LINK).confirm_link.link_num : 1;
+	cl->max_links = link->lgr->params.max_links;
+	cl->max_conns = 255;
+	cl->no_eye_catcher = true;
+	eng_say(test, link, &msg, NULL);
+}
+
+/* The present group ends, if it has not, and with it all that it holds. */
+static void eng_down(struct kunit *test)
+{
+	struct smc_link_group *lgr = eng_lab->lgr;
+
+	if (!lgr)
+		return;
+	eng_lab->lgr = NULL;
+	smc_lgr_terminate(lgr);
+	/* as smc_wr_report() would */
+	smc_llc_broken(&eng_lab->link->wr, SMC_WR_FAULT_PROTOCOL);
+	smc_lgr_unreserve(lgr);
+	smc_lgr_wait_none(NULL);
+}
+
+/* A new group of version 2 after its first contact, with one link. */
+static struct smc_link *eng_up(struct kunit *test, bool is_server, u8 max_links)
+{
+	struct smc_lgr_key key = {
+		.net = &init_net, .role = is_server ? SMC_ROLE_SERVER : SMC_ROLE_CLIENT,
+		.version = 2,
+	};
+	struct smc_params params = {
+		.version = 2, .release = 1, .max_links = max_links, .max_links_is_fixed = true,
+		.max_conns = 255, .told_max_conns = 255, .has_dialect = true,
+		.llc_form = SMC_LLC_FORM_V2, .mtu = IB_MTU_1024,
+	};
+	struct smc_ib_peer peer = {};
+	struct smc_llc_end peer_end;
+	struct smc_ib_end end;
+
+	eng_down(test);
+	eng_lab->nr_sent = 0;
+	eng_lab->lgr = smc_lgr_form(&key);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(eng_lab->lgr));
+	eng_lab->lgr->params = params;
+	smc_llc_init(eng_lab->lgr);
+	eng_end(&end, 0);
+	eng_lab->link = smc_link_create(eng_lab->lgr, &end);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(eng_lab->link));
+	eng_peer_end(&peer_end, 0);
+	peer.qpn = peer_end.qpn;
+	peer.mtu = IB_MTU_1024;
+	memcpy(peer.gid, peer_end.gid, sizeof(peer.gid));
+	memcpy(peer.mac, peer_end.mac, sizeof(peer.mac));
+	KUNIT_ASSERT_EQ(test, smc_link_connect(eng_lab->link, &peer), 0);
+	smc_llc_start(eng_lab->lgr, eng_lab->link);
+	eng_settle(eng_lab->lgr);
+	eng_confirm_link(test, eng_lab->link, is_server);
+	if (max_links > 1) {
+		struct smc_llc_msg msg = { .type = SMC_LLC_ADD_LINK, .is_reply = is_server };
+
+		/* no second link for now */
+		KUNIT_ASSERT_FALSE(test, is_server);
+		eng_peer_end(&msg.add_link.end, 0);
+		msg.add_link.link_num = 2;
+		msg.add_link.end.qpn = 0;
+		eng_say(test, eng_lab->link, &msg, NULL);
+	}
+	KUNIT_ASSERT_EQ(test, eng_lab->lgr->state, SMC_LGR_ACTIVE);
+	return eng_lab->link;
+}
+
+static int eng_test_init(struct kunit *test)
+{
+	eng_lab = kunit_kzalloc(test, sizeof(*eng_lab), GFP_KERNEL);
+	return eng_lab ? 0 : -ENOMEM;
+}
+
+static void eng_test_exit(struct kunit *test)
+{
+	if (eng_lab)
+		eng_down(test);
+}
+
+static bool eng_knows(struct smc_link *link, u32 rkey)
+{
+	bool knows;
+
+	mutex_lock(&link->lgr->lock);
+	knows = smc_rtoken_find_rkey(link->lgr->rtokens, link->index, rkey) >= 0;
+	mutex_unlock(&link->lgr->lock);
+	return knows;
+}
+
+static void eng_know(struct kunit *test, struct smc_link *link, u32 rkey)
+{
+	int idx;
+
+	mutex_lock(&link->lgr->lock);
+	idx = smc_rtoken_add(link->lgr->rtokens, link->index, rkey, ENG_VADDR);
+	mutex_unlock(&link->lgr->lock);
+	KUNIT_ASSERT_GE(test, idx, 0);
+}
+
+/*
+ * However many keys are deleted, they are, and those not known are counted. Nine
+ * are more than a message of version 1 has, but this one is no longer.
+ */
+static void rkey_16_rkey_18_any_number_of_keys_is_deleted(struct kunit *test)
+{
+	static const unsigned int counts[] = { 1, 7, 8, 9, 10, 11, 29, 30, 254, 255 };
+	struct smc_link *link = eng_up(test, true, 1);
+	struct smc_llc_msg msg = { .type = SMC_LLC_DELETE_RKEY };
+	struct smc_llc_more more = {};
+	struct smc_llc_msg reply;
+	unsigned int i, k;
+	u32 *rkey;
+
+	rkey = kunit_kcalloc(test, SMC_LLC_LONG_KEYS, sizeof(*rkey), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, rkey);
+	more.rkey = rkey;
+	for (i = 0; i < ARRAY_SIZE(counts); i++) {
+		more.nr = counts[i];
+		for (k = 0; k < more.nr; k++) {
+			rkey[k] = ENG_RKEY + 256 * k + i;
+			/* but for the last */
+			if (k + 1 < more.nr)
+				eng_know(test, link, rkey[k]);
+		}
+		eng_know(test, link, 0xbeef);
+		eng_say(test, link, &msg, &more);
+		KUNIT_ASSERT_EQ(test, link->lgr->state, SMC_LGR_ACTIVE);
+		reply = eng_sent(test, SMC_LLC_DELETE_RKEY);
+		KUNIT_EXPECT_TRUE(test, reply.is_reply);
+		KUNIT_EXPECT_EQ(test, reply.delete_rkey.count, counts[i]);
+		KUNIT_EXPECT_TRUE(test, reply.delete_rkey.is_negative);
+		KUNIT_EXPECT_EQ(test, reply.delete_rkey.nr_unknown, 1);
+		for (k = 0; k < more.nr; k++)
+			KUNIT_EXPECT_FALSE_MSG(test, eng_knows(link, rkey[k]), "key %u of %u", k,
+					       more.nr);
+		KUNIT_EXPECT_TRUE(test, eng_knows(link, 0xbeef));
+		KUNIT_EXPECT_NULL(test, link->lgr->llc.kept_rkeys);
+	}
+}
+
+/* A client's second link with as many keys as the server has to tell. */
+static void rkey_22_addl_12_keys_of_a_long_add_link(struct kunit *test)
+{
+	static const unsigned int counts[] = { 0, 1, 2, 255 };
+	struct smc_llc_more more = {};
+	struct smc_llc_msg msg, reply;
+	struct smc_llc_pair *pair;
+	struct smc_link *link;
+	unsigned int i, k;
+
+	pair = kunit_kcalloc(test, SMC_LLC_LONG_KEYS, sizeof(*pair), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, pair);
+	more.pair = pair;
+	for (i = 0; i < ARRAY_SIZE(counts); i++) {
+		link = eng_up(test, false, 2);
+		more.nr = counts[i];
+		for (k = 0; k < more.nr; k++) {
+			eng_know(test, link, ENG_RKEY + k);
+			pair[k].ref_rkey = ENG_RKEY + k;
+			pair[k].rkey = 2 * ENG_RKEY + k;
+			pair[k].vaddr = ENG_VADDR;
+		}
+		memset(&msg, 0, sizeof(msg));
+		msg.type = SMC_LLC_ADD_LINK;
+		msg.add_link.link_num = 3;
+		eng_peer_end(&msg.add_link.end, 1);
+		eng_say(test, link, &msg, &more);
+		reply = eng_sent(test, SMC_LLC_ADD_LINK);
+		KUNIT_ASSERT_TRUE(test, reply.is_reply);
+		KUNIT_ASSERT_FALSE(test, reply.add_link.is_rejected);
+		link = READ_ONCE(link->lgr->links[1]);
+		KUNIT_ASSERT_NOT_NULL(test, link);
+		for (k = 0; k < more.nr; k++)
+			KUNIT_ASSERT_TRUE(test, eng_knows(link, 2 * ENG_RKEY + k));
+		KUNIT_EXPECT_NULL(test, link->lgr->llc.kept);
+	}
+}
+
+/* A message of version 2 that says how long it is, and otherwise anything. */
+static u32 eng_noise(struct rnd_state *rnd, u8 *msg)
+{
+	static const u8 types[] = {
+		SMC_LLC_CONFIRM_LINK, SMC_LLC_ADD_LINK, SMC_LLC_ADD_LINK_CONT,
+		SMC_LLC_REQ_ADD_LINK, SMC_LLC_CONFIRM_RKEY, SMC_LLC_DELETE_RKEY,
+		SMC_LLC_DELETE_RKEY, SMC_LLC_ADD_LINK, SMC_LLC_TEST_LINK,
+	};
+	u8 type = types[prandom_u32_state(rnd) % ARRAY_SIZE(types)];
+	u32 nr = prandom_u32_state(rnd) % 4 ? prandom_u32_state(rnd) % 20 :
+		 prandom_u32_state(rnd) % 256;
+	bool fits = prandom_u32_state(rnd) % 4;
+	u32 len = SMC_LLC_LEN;
+
+	prandom_bytes_state(rnd, msg, SMC_WR_RECV_MAX);
+	/* seldom a reply, or none gets far */
+	msg[3] = prandom_u32_state(rnd) % 4 ? 0 : SMC_LLC_REPLY;
+	if (type == SMC_LLC_DELETE_RKEY) {
+		msg[4] = nr;
+		len = max_t(u32, len, 8 + 4 * nr);
+	} else if (type == SMC_LLC_ADD_LINK) {
+		msg[70] = nr;
+		msg[71] = 0;
+		len = 72 + 16 * nr;
+	} else if (type == SMC_LLC_REQ_ADD_LINK) {
+		msg[24] = nr % 10;
+		len = max_t(u32, len, 28 + 16 * (nr % 10));
+	}
+	if (!fits)
+		len = prandom_u32_state(rnd) % (SMC_WR_RECV_MAX + 1);
+	len = clamp_t(u32, len, 4, SMC_WR_RECV_MAX);
+	msg[0] = type | SMC_LLC_V2_TYPE;
+	msg[1] = len;
+	msg[2] = len >> 8;
+	return len;
+}
+
+/* Whoever it is that says it, the worst that comes of it is the end of the group. */
+static void err_54_noise_ends_the_group_at_most(struct kunit *test)
+{
+	unsigned int i, nr_ended[2] = {}, nr_lived[2] = {};
+	struct smc_link *link = NULL;
+	struct rnd_state rnd;
+	u32 len, is_server;
+
+	prandom_seed_state(&rnd, 2205);
+	for (is_server = 0; is_server < 2; is_server++) {
+		for (i = 0; i < 120; i++) {
+			if (!link || READ_ONCE(link->lgr->state) != SMC_LGR_ACTIVE)
+				link = eng_up(test, is_server, is_server ? 1 : 2);
+			len = eng_noise(&rnd, eng_lab->room);
+			eng_hear(link, eng_lab->room, len);
+			KUNIT_ASSERT_NULL(test, link->lgr->llc.msg);
+			if (READ_ONCE(link->lgr->state) == SMC_LGR_ACTIVE)
+				nr_lived[is_server]++;
+			else
+				nr_ended[is_server]++;
+		}
+		link = NULL;
+		KUNIT_EXPECT_GT(test, nr_ended[is_server], 5);
+		KUNIT_EXPECT_GT(test, nr_lived[is_server], 5);
+	}
+}
+
+static struct kunit_case eng_cases[] = {
+	KUNIT_CASE(rkey_16_rkey_18_any_number_of_keys_is_deleted),
+	KUNIT_CASE(rkey_22_addl_12_keys_of_a_long_add_link),
+	KUNIT_CASE(err_54_noise_ends_the_group_at_most),
+	{}
+};
+
+static struct kunit_suite eng_suite = {
+	.name = "smc_llc",
+	.suite_init = eng_suite_init,
+	.suite_exit = eng_suite_exit,
+	.init = eng_test_init,
+	.exit = eng_test_exit,
+	.test_cases = eng_cases,
+};
+
+kunit_test_suite(eng_suite);
