@@ -417,8 +417,11 @@ static void smc_hs_go_routed(struct smc_hs *hs)
 static enum smc_hs_outcome smc_hs_find_route(struct smc_hs *hs, const struct smc_ib_end *end,
 					     const u8 *gid)
 {
-	int rc = smc_route_find(hs->net, end, gid, &hs->route);
+	struct smc_route_like like;
+	int rc;
 
+	smc_route_like(hs->smc->tcp->sk, &like);
+	rc = smc_route_find(hs->net, &like, end, gid, &hs->route);
 	hs->is_routing = rc == -EAGAIN && !smc_hs_is_late(hs, smc_hs_patience(hs) / 2);
 	if (hs->is_routing)
 		return SMC_HS_WAIT;

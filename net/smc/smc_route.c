@@ -6,17 +6,26 @@
  * nobody else. So both are found here, as the IP stack would: by the route from
  * our GID to the peer's, and the neighbour that this names. A neighbour that is
  * not known is asked for, and the caller comes back.
+ *
+ * It is the route of RoCE's UDP packets, as the program that owns the TCP connection
+ * would send them: by the interface that TCP uses, with its mark and user, for
+ * routing rules may ask for those. What IPsec protects has no way past it.
  */
 #include <linux/etherdevice.h>
+#include <linux/uidgid.h>
 #include <net/addrconf.h>
 #include <net/arp.h>
+#include <net/dst.h>
 #include <net/flow.h>
 #include <net/ip6_fib.h>
+#include <net/ip_fib.h>
 #include <net/ipv6.h>
 #include <net/ipv6_stubs.h>
 #include <net/neighbour.h>
 #include <net/route.h>
+#include <net/sock.h>
 #include <net/xfrm.h>
+#include <rdma/ib_pack.h>
 
 #include "smc_compat.h"
 #include "smc_route.h"
@@ -62,22 +71,43 @@ static int smc_route_take(const struct smc_ib_end *end, struct dst_entry *dst, c
 	return smc_route_next_hop(dst, daddr, route->mac);
 }
 
-static int smc_route_find_ipv4(struct net *net, const struct smc_ib_end *end,
-			       const struct in6_addr *own, const struct in6_addr *peer,
-			       struct smc_route *route)
+/* With an interface but without a route IP takes everybody for a neighbour. */
+static bool smc_route_exists_ipv4(struct net *net, const struct flowi4 *wanted)
 {
-	struct flowi4 fl4 = { .saddr = own->s6_addr32[3], .daddr = peer->s6_addr32[3] };
+	struct flowi4 fl4 = *wanted;
+	struct fib_result res;
+	bool exists;
+
+	rcu_read_lock();
+	exists = !fib_lookup(net, &fl4, &res, 0);
+	rcu_read_unlock();
+	return exists;
+}
+
+static int smc_route_find_ipv4(struct net *net, const struct smc_route_like *like,
+			       const struct smc_ib_end *end, const struct in6_addr *own,
+			       const struct in6_addr *peer, struct smc_route *route)
+{
+	struct flowi4 fl4 = {
+		.saddr = own->s6_addr32[3], .daddr = peer->s6_addr32[3],
+		.flowi4_iif = LOOPBACK_IFINDEX, .flowi4_oif = like->oif,
+		.flowi4_mark = like->mark, .flowi4_uid = like->uid,
+		.flowi4_proto = IPPROTO_UDP, .fl4_dport = htons(ROCE_V2_UDP_DPORT),
+	};
 	struct rtable *rt;
 	int rc;
 
 	if (ipv4_is_zeronet(fl4.daddr) || ipv4_is_multicast(fl4.daddr) ||
 	    ipv4_is_lbcast(fl4.daddr) || ipv4_is_loopback(fl4.daddr))
 		return -EHOSTUNREACH;
+	if (!smc_route_exists_ipv4(net, &fl4))
+		return -EHOSTUNREACH;
 	rt = ip_route_output_key(net, &fl4);
 	if (IS_ERR(rt))
 		return -EHOSTUNREACH;
 	rc = -EHOSTUNREACH;
-	if (rt->rt_type == RTN_UNICAST)
+	/* SEC-06 */
+	if (rt->rt_type == RTN_UNICAST && !dst_xfrm(&rt->dst))
 		rc = smc_route_take(end, &rt->dst, &fl4.daddr, !rt->rt_uses_gateway, route);
 	ip_rt_put(rt);
 	return rc;
@@ -90,11 +120,15 @@ static bool smc_route_is_host(const struct in6_addr *addr)
 	return !ipv6_addr_is_multicast(addr) && (addr->s6_addr32[0] || addr->s6_addr32[1]);
 }
 
-static int smc_route_find_ipv6(struct net *net, const struct smc_ib_end *end,
-			       const struct in6_addr *own, const struct in6_addr *peer,
-			       struct smc_route *route)
+static int smc_route_find_ipv6(struct net *net, const struct smc_route_like *like,
+			       const struct smc_ib_end *end, const struct in6_addr *own,
+			       const struct in6_addr *peer, struct smc_route *route)
 {
-	struct flowi6 fl6 = { .saddr = *own, .daddr = *peer };
+	struct flowi6 fl6 = {
+		.saddr = *own, .daddr = *peer, .flowi6_oif = like->oif,
+		.flowi6_mark = like->mark, .flowi6_uid = like->uid,
+		.flowi6_proto = IPPROTO_UDP, .fl6_dport = htons(ROCE_V2_UDP_DPORT),
+	};
 	const struct rt6_info *rt;
 	struct dst_entry *dst;
 	int rc = -EHOSTUNREACH;
@@ -107,10 +141,10 @@ static int smc_route_find_ipv6(struct net *net, const struct smc_ib_end *end,
 		if (!fl6.flowi6_oif)
 			return rc;
 	}
-	dst = ipv6_stub->ipv6_dst_lookup_flow(net, NULL, &fl6, NULL);
+	dst = ipv6_stub->ipv6_dst_lookup_flow(net, like->bound, &fl6, NULL);
 	if (IS_ERR(dst))
 		return rc;
-	/* what IPsec protects is in no need of a way past it, SEC-06 */
+	/* SEC-06 */
 	if (dst->error || dst_xfrm(dst))
 		goto out;
 	rt = container_of(dst, struct rt6_info, dst);
@@ -121,17 +155,42 @@ out:
 	return rc;
 }
 #else
-static int smc_route_find_ipv6(struct net *net, const struct smc_ib_end *end,
-			       const struct in6_addr *own, const struct in6_addr *peer,
-			       struct smc_route *route)
+static int smc_route_find_ipv6(struct net *net, const struct smc_route_like *like,
+			       const struct smc_ib_end *end, const struct in6_addr *own,
+			       const struct in6_addr *peer, struct smc_route *route)
 {
 	return -EHOSTUNREACH;
 }
 #endif
 
 /**
+ * smc_route_like() - by which rules a TCP connection finds its way
+ * @tsk: the connected TCP socket; borrowed by @like
+ * @like: filled
+ *
+ * Context: Process context.
+ */
+void smc_route_like(struct sock *tsk, struct smc_route_like *like)
+{
+	struct dst_entry *dst = sk_dst_get(tsk);
+
+	memset(like, 0, sizeof(*like));
+	like->mark = READ_ONCE(tsk->sk_mark);
+	like->uid = sock_net_uid(sock_net(tsk), tsk);
+	if (READ_ONCE(tsk->sk_bound_dev_if))
+		like->bound = tsk;
+	if (!dst)
+		return;
+	rcu_read_lock();
+	like->oif = smc_compat_dst_dev(dst)->ifindex;
+	rcu_read_unlock();
+	dst_release(dst);
+}
+
+/**
  * smc_route_find() - find the way to a peer's GID
  * @net: the namespace
+ * @like: how the TCP connection goes
  * @end: our end, with a RoCE v2 GID
  * @gid: the peer's; checked
  * @route: filled on success
@@ -143,8 +202,8 @@ static int smc_route_find_ipv6(struct net *net, const struct smc_ib_end *end,
  * Context: Process context.
  * Return: 0; -EAGAIN; -EHOSTUNREACH if there is no such way.
  */
-int smc_route_find(struct net *net, const struct smc_ib_end *end, const u8 gid[16],
-		   struct smc_route *route)
+int smc_route_find(struct net *net, const struct smc_route_like *like,
+		   const struct smc_ib_end *end, const u8 gid[16], struct smc_route *route)
 {
 	struct in6_addr own, peer;
 
@@ -153,6 +212,6 @@ int smc_route_find(struct net *net, const struct smc_ib_end *end, const u8 gid[1
 	memcpy(&own, end->gid.raw, sizeof(own));
 	memcpy(&peer, gid, sizeof(peer));
 	if (smc_gid_kind(gid) == SMC_GID_IPV4)
-		return smc_route_find_ipv4(net, end, &own, &peer, route);
-	return smc_route_find_ipv6(net, end, &own, &peer, route);
+		return smc_route_find_ipv4(net, like, end, &own, &peer, route);
+	return smc_route_find_ipv6(net, like, end, &own, &peer, route);
 }

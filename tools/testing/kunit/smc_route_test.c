@@ -4,12 +4,15 @@
  * devices that send nothing, one of which is that of our RNIC (SEC-02).
  */
 #include <linux/etherdevice.h>
+#include <linux/fib_rules.h>
 #include <linux/icmpv6.h>
 #include <linux/inet.h>
 #include <linux/neighbour.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
 #include <linux/wait.h>
+#include <linux/xfrm.h>
+#include <net/arp.h>
 #include <net/netlink.h>
 #include <net/sock.h>
 
@@ -21,11 +24,18 @@
  * struct route_world - what a case has
  * @dev: that of our RNIC, where nothing else is said, and another one
  * @nl: asks the kernel for addresses, routes and neighbours
+ * @ipsec: the same for IPsec
+ * @tcp: a TCP socket bound to the other device
  */
 struct route_world {
 	struct net_device *dev[2];
 	struct socket *nl;
+	struct socket *ipsec;
+	struct socket *tcp;
 };
+
+#define ROUTE_MARK	7
+#define ROUTE_TABLE	77	/* of packets with that mark */
 
 static struct net_device *route_own;
 static struct in6_addr route_asked_for;
@@ -41,11 +51,20 @@ int smc_ib_end_ifindex(const struct smc_ib_end *end)
 	return route_own->ifindex;
 }
 
-/* Counts neighbour solicitations for the address that a case is about. */
+/* Counts questions for the address that a case is about. */
 static netdev_tx_t route_xmit(struct sk_buff *skb, struct net_device *ndev)
 {
 	const struct nd_msg *msg;
 	struct ipv6hdr *ip;
+	__be32 target;
+
+	if (skb->protocol == htons(ETH_P_ARP) && !skb_linearize(skb) && ndev == route_own &&
+	    arp_hdr(skb)->ar_op == htons(ARPOP_REQUEST)) {
+		/* sender's MAC and IP address, target's MAC address come before */
+		memcpy(&target, (u8 *)(arp_hdr(skb) + 1) + 2 * ETH_ALEN + 4, sizeof(target));
+		if (ipv6_addr_v4mapped(&route_asked_for) && target == route_asked_for.s6_addr32[3])
+			atomic_inc(&route_nr_asked);
+	}
 
 	if (skb->protocol == htons(ETH_P_IPV6) && !skb_linearize(skb)) {
 		ip = ipv6_hdr(skb);
@@ -101,9 +120,9 @@ static struct nlmsghdr *route_request(struct kunit *test, struct sk_buff **skb, 
 	return nlh;
 }
 
-static void route_ask(struct kunit *test, struct sk_buff *skb, struct nlmsghdr *nlh)
+static void route_ask_by(struct kunit *test, struct socket *nl, struct sk_buff *skb,
+			 struct nlmsghdr *nlh)
 {
-	struct route_world *w = test->priv;
 	struct {
 		struct nlmsghdr nlh;
 		struct nlmsgerr err;
@@ -117,15 +136,22 @@ static void route_ask(struct kunit *test, struct sk_buff *skb, struct nlmsghdr *
 	nlmsg_end(skb, nlh);
 	vec.iov_base = skb->data;
 	vec.iov_len = skb->len;
-	n = kernel_sendmsg(w->nl, &msg, &vec, 1, skb->len);
+	n = kernel_sendmsg(nl, &msg, &vec, 1, skb->len);
 	kfree_skb(skb);
 	KUNIT_EXPECT_GT(test, n, 0);
 	vec.iov_base = &answer;
 	vec.iov_len = sizeof(answer);
-	n = kernel_recvmsg(w->nl, &msg, &vec, 1, sizeof(answer), MSG_DONTWAIT);
+	n = kernel_recvmsg(nl, &msg, &vec, 1, sizeof(answer), MSG_DONTWAIT);
 	KUNIT_EXPECT_GE(test, n, (int)(sizeof(answer.nlh) + sizeof(answer.err.error)));
 	KUNIT_EXPECT_EQ(test, answer.nlh.nlmsg_type, NLMSG_ERROR);
 	KUNIT_EXPECT_EQ(test, answer.err.error, 0);
+}
+
+static void route_ask(struct kunit *test, struct sk_buff *skb, struct nlmsghdr *nlh)
+{
+	struct route_world *w = test->priv;
+
+	route_ask_by(test, w->nl, skb, nlh);
 }
 
 static void route_add_addr(struct kunit *test, int dev, const char *addr, int len)
@@ -162,7 +188,8 @@ static void route_add_neigh(struct kunit *test, int dev, const char *addr, u8 la
 }
 
 /* @via: the gateway; NULL for a black hole */
-static void route_add(struct kunit *test, int dev, const char *dst, int len, const char *via)
+static void route_add_to(struct kunit *test, int dev, const char *dst, int len, const char *via,
+			 u8 table, u32 metric)
 {
 	struct route_world *w = test->priv;
 	struct nlmsghdr *nlh;
@@ -172,7 +199,7 @@ static void route_add(struct kunit *test, int dev, const char *dst, int len, con
 	nlh = route_request(test, &skb, RTM_NEWROUTE, sizeof(*rtm));
 	rtm = nlmsg_data(nlh);
 	rtm->rtm_dst_len = len;
-	rtm->rtm_table = RT_TABLE_MAIN;
+	rtm->rtm_table = table;
 	rtm->rtm_protocol = RTPROT_STATIC;
 	rtm->rtm_type = via ? RTN_UNICAST : RTN_BLACKHOLE;
 	rtm->rtm_family = route_put_addr(test, skb, RTA_DST, dst);
@@ -180,7 +207,120 @@ static void route_add(struct kunit *test, int dev, const char *dst, int len, con
 		route_put_addr(test, skb, RTA_GATEWAY, via);
 		KUNIT_ASSERT_EQ(test, nla_put_u32(skb, RTA_OIF, w->dev[dev]->ifindex), 0);
 	}
+	if (metric)
+		KUNIT_ASSERT_EQ(test, nla_put_u32(skb, RTA_PRIORITY, metric), 0);
 	route_ask(test, skb, nlh);
+}
+
+static void route_add(struct kunit *test, int dev, const char *dst, int len, const char *via)
+{
+	route_add_to(test, dev, dst, len, via, RT_TABLE_MAIN, 0);
+}
+
+/* What has the mark goes by a table of its own; RTM_NEWRULE or RTM_DELRULE */
+static void route_rule(struct kunit *test, int type, u8 family)
+{
+	struct fib_rule_hdr *frh;
+	struct nlmsghdr *nlh;
+	struct sk_buff *skb;
+
+	nlh = route_request(test, &skb, type, sizeof(*frh));
+	frh = nlmsg_data(nlh);
+	frh->family = family;
+	frh->table = ROUTE_TABLE;
+	frh->action = FR_ACT_TO_TBL;
+	KUNIT_ASSERT_EQ(test, nla_put_u32(skb, FRA_FWMARK, ROUTE_MARK), 0);
+	KUNIT_ASSERT_EQ(test, nla_put_u32(skb, FRA_PRIORITY, 77), 0);
+	route_ask(test, skb, nlh);
+}
+
+static void route_put_alg(struct kunit *test, struct sk_buff *skb, int attr, const char *name,
+			  unsigned int len)
+{
+	struct {
+		struct xfrm_algo alg;
+		u8 key[32];
+	} a = { .alg.alg_key_len = 8 * len };
+
+	strscpy(a.alg.alg_name, name, sizeof(a.alg.alg_name));
+	KUNIT_ASSERT_EQ(test, nla_put(skb, attr, sizeof(a.alg) + len, &a), 0);
+}
+
+static const struct xfrm_lifetime_cfg route_for_ever = {
+	.soft_byte_limit = XFRM_INF, .hard_byte_limit = XFRM_INF,
+	.soft_packet_limit = XFRM_INF, .hard_packet_limit = XFRM_INF,
+};
+
+/* Between these two, in transport mode */
+static void route_add_sa(struct kunit *test, __be32 saddr, __be32 daddr)
+{
+	struct route_world *w = test->priv;
+	struct xfrm_usersa_info *sa;
+	struct nlmsghdr *nlh;
+	struct sk_buff *skb;
+
+	nlh = route_request(test, &skb, XFRM_MSG_NEWSA, sizeof(*sa));
+	sa = nlmsg_data(nlh);
+	sa->family = AF_INET;
+	sa->saddr.a4 = saddr;
+	sa->id.daddr.a4 = daddr;
+	sa->id.spi = htonl(0x1234);
+	sa->id.proto = IPPROTO_ESP;
+	sa->lft = route_for_ever;
+	sa->mode = XFRM_MODE_TRANSPORT;
+	route_put_alg(test, skb, XFRMA_ALG_CRYPT, "cbc(aes)", 16);
+	route_put_alg(test, skb, XFRMA_ALG_AUTH, "hmac(sha256)", 32);
+	route_ask_by(test, w->ipsec, skb, nlh);
+}
+
+/* Packets of RoCE, and no others, from @own to @peer; @is_open: ESP, else not at all */
+static void route_add_policy(struct kunit *test, const char *own, const char *peer, bool is_open)
+{
+	struct xfrm_user_tmpl tmpl = {
+		.family = AF_INET, .id.proto = IPPROTO_ESP, .mode = XFRM_MODE_TRANSPORT,
+		.aalgos = ~0U, .ealgos = ~0U, .calgos = ~0U,
+	};
+	struct route_world *w = test->priv;
+	struct xfrm_userpolicy_info *pol;
+	struct in6_addr saddr, daddr;
+	struct nlmsghdr *nlh;
+	struct sk_buff *skb;
+	bool is_ipv4;
+
+	route_addr(test, own, &saddr);
+	route_addr(test, peer, &daddr);
+	is_ipv4 = ipv6_addr_v4mapped(&daddr);
+	nlh = route_request(test, &skb, XFRM_MSG_NEWPOLICY, sizeof(*pol));
+	pol = nlmsg_data(nlh);
+	pol->dir = XFRM_POLICY_OUT;
+	pol->action = is_open ? XFRM_POLICY_ALLOW : XFRM_POLICY_BLOCK;
+	pol->lft = route_for_ever;
+	pol->sel.family = is_ipv4 ? AF_INET : AF_INET6;
+	pol->sel.prefixlen_s = is_ipv4 ? 32 : 128;
+	pol->sel.prefixlen_d = pol->sel.prefixlen_s;
+	memcpy(&pol->sel.saddr, is_ipv4 ? &saddr.s6_addr[12] : saddr.s6_addr, is_ipv4 ? 4 : 16);
+	memcpy(&pol->sel.daddr, is_ipv4 ? &daddr.s6_addr[12] : daddr.s6_addr, is_ipv4 ? 4 : 16);
+	pol->sel.proto = IPPROTO_UDP;
+	pol->sel.dport = htons(4791);
+	pol->sel.dport_mask = htons(0xffff);
+	if (is_open) {
+		KUNIT_ASSERT_EQ(test, nla_put(skb, XFRMA_TMPL, sizeof(tmpl), &tmpl), 0);
+		route_add_sa(test, saddr.s6_addr32[3], daddr.s6_addr32[3]);
+	}
+	route_ask_by(test, w->ipsec, skb, nlh);
+}
+
+static void route_flush_ipsec(struct kunit *test)
+{
+	struct route_world *w = test->priv;
+	struct nlmsghdr *nlh;
+	struct sk_buff *skb;
+
+	nlh = route_request(test, &skb, XFRM_MSG_FLUSHPOLICY, 0);
+	route_ask_by(test, w->ipsec, skb, nlh);
+	nlh = route_request(test, &skb, XFRM_MSG_FLUSHSA, sizeof(struct xfrm_usersa_flush));
+	((struct xfrm_usersa_flush *)nlmsg_data(nlh))->proto = IPPROTO_ESP;
+	route_ask_by(test, w->ipsec, skb, nlh);
 }
 
 static void route_del(struct kunit *test, const char *dst, int len)
@@ -206,7 +346,9 @@ static int route_init(struct kunit *test)
 	if (!w)
 		return -ENOMEM;
 	test->priv = w;
-	rc = sock_create_kern(&init_net, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE, &w->nl);
+	rc = sock_create_kern(&init_net, AF_NETLINK, SOCK_RAW, NETLINK_ROUTE, &w->nl) ?:
+	     sock_create_kern(&init_net, AF_NETLINK, SOCK_RAW, NETLINK_XFRM, &w->ipsec) ?:
+	     sock_create_kern(&init_net, AF_INET6, SOCK_STREAM, IPPROTO_TCP, &w->tcp);
 	if (rc)
 		return rc;
 	rtnl_lock();
@@ -250,6 +392,25 @@ static int route_init(struct kunit *test)
 	route_add_neigh(test, 1, "fe80::2", 0x27);
 	route_add_neigh(test, 1, "2001:db8:2::2", 0x28);
 	route_add_neigh(test, 1, "::ffff:10.78.0.2", 0x29);
+
+	/* a second device in the subnet of the first one, and a second way out */
+	w->tcp->sk->sk_bound_dev_if = w->dev[1]->ifindex;
+	route_add_addr(test, 1, "::ffff:10.77.0.3", 24);
+	route_add_neigh(test, 1, "::ffff:10.77.0.2", 0x2a);
+	route_add_to(test, 0, "2001:db8:d::", 64, "2001:db8:1::fe", RT_TABLE_MAIN, 10);
+	route_add_to(test, 1, "2001:db8:d::", 64, "2001:db8:2::2", RT_TABLE_MAIN, 20);
+	/* and a way for a few only */
+	route_add_to(test, 1, "::ffff:10.81.0.0", 24, "::ffff:10.78.0.2", ROUTE_TABLE, 0);
+	route_add_to(test, 1, "2001:db8:e::", 64, "2001:db8:2::2", ROUTE_TABLE, 0);
+	route_rule(test, RTM_NEWRULE, AF_INET);
+	route_rule(test, RTM_NEWRULE, AF_INET6);
+
+	route_add_neigh(test, 0, "::ffff:10.77.0.7", 0x18);
+	route_add_neigh(test, 0, "::ffff:10.77.0.8", 0x19);
+	route_add_neigh(test, 0, "2001:db8:1::7", 0x1a);
+	route_add_policy(test, "::ffff:10.77.0.1", "::ffff:10.77.0.7", false);
+	route_add_policy(test, "::ffff:10.77.0.1", "::ffff:10.77.0.8", true);
+	route_add_policy(test, "2001:db8:1::1", "2001:db8:1::7", false);
 	return 0;
 }
 
@@ -262,6 +423,9 @@ static void route_exit(struct kunit *test)
 	if (w->dev[1]) {
 		route_del(test, "::ffff:10.80.0.0", 24);
 		route_del(test, "2001:db8:b::", 64);
+		route_rule(test, RTM_DELRULE, AF_INET);
+		route_rule(test, RTM_DELRULE, AF_INET6);
+		route_flush_ipsec(test);
 	}
 	rtnl_lock();
 	for (i = 0; i < 2; i++)
@@ -270,6 +434,10 @@ static void route_exit(struct kunit *test)
 	rtnl_unlock();
 	if (w->nl)
 		sock_release(w->nl);
+	if (w->ipsec)
+		sock_release(w->ipsec);
+	if (w->tcp)
+		sock_release(w->tcp);
 }
 
 struct route_row {
@@ -278,6 +446,8 @@ struct route_row {
 	bool has_gateway;
 	u8 mac;		/* last byte of the next hop's */
 	int dev;	/* that of our RNIC */
+	u32 mark;	/* of TCP's packets */
+	enum { ROUTE_ANY, ROUTE_USES, ROUTE_BOUND } how;	/* does TCP use that device, too? */
 };
 
 static const struct route_row route_rows[] = {
@@ -308,10 +478,38 @@ static const struct route_row route_rows[] = {
 	{ "to link-local from another address", "2001:db8:1::1", "fe80::2", -EHOSTUNREACH },
 	{ "from IPv6 to IPv4", "2001:db8:1::1", "::ffff:10.77.0.2", -EHOSTUNREACH },
 	{ "from IPv4 to IPv6", "::ffff:10.77.0.1", "2001:db8:1::2", -EHOSTUNREACH },
+	{ "IPv4, where TCP goes", "::ffff:10.77.0.1", "::ffff:10.77.0.2", 0, false, 0x12, 0, 0,
+	  ROUTE_USES },
+	{ "IPv4, where TCP goes, with a gateway", "::ffff:10.77.0.1", "::ffff:10.79.0.9", 0, true,
+	  0x13, 0, 0, ROUTE_USES },
+	{ "IPv4, the subnet's other interface", "::ffff:10.77.0.3", "::ffff:10.77.0.2",
+	  -EHOSTUNREACH, .dev = 1 },
+	{ "IPv4, the subnet's other interface, where TCP goes", "::ffff:10.77.0.3",
+	  "::ffff:10.77.0.2", 0, false, 0x2a, 1, 0, ROUTE_USES },
+	{ "IPv4, TCP's interface, no route", "::ffff:10.77.0.1", "::ffff:192.0.2.1",
+	  -EHOSTUNREACH, .how = ROUTE_USES },
+	{ "IPv4, TCP's interface, no route that way", "::ffff:10.77.0.1", "::ffff:10.78.0.2",
+	  -EHOSTUNREACH, .how = ROUTE_BOUND },
+	{ "IPv4, a rule for others", "::ffff:10.78.0.1", "::ffff:10.81.0.9", -EHOSTUNREACH,
+	  .dev = 1 },
+	{ "IPv4, a rule for the mark", "::ffff:10.78.0.1", "::ffff:10.81.0.9", 0, true, 0x29, 1,
+	  ROUTE_MARK, ROUTE_USES },
+	{ "IPv6, the best way out", "2001:db8:1::1", "2001:db8:d::9", 0, true, 0x15 },
+	{ "IPv6, another way out", "2001:db8:2::1", "2001:db8:d::9", -EHOSTUNREACH, .dev = 1 },
+	{ "IPv6, another way out, where TCP is bound to", "2001:db8:2::1", "2001:db8:d::9", 0,
+	  true, 0x28, 1, 0, ROUTE_BOUND },
+	{ "IPv6, where TCP goes", "2001:db8:1::1", "2001:db8:1::2", 0, false, 0x14, 0, 0,
+	  ROUTE_USES },
+	{ "IPv6, a rule for others", "2001:db8:2::1", "2001:db8:e::9", -EHOSTUNREACH, .dev = 1 },
+	{ "IPv6, a rule for the mark", "2001:db8:2::1", "2001:db8:e::9", 0, true, 0x28, 1,
+	  ROUTE_MARK, ROUTE_USES },
+	{ "IPv4, kept off by IPsec", "::ffff:10.77.0.1", "::ffff:10.77.0.7", -EHOSTUNREACH },
+	{ "IPv4, protected by IPsec", "::ffff:10.77.0.1", "::ffff:10.77.0.8", -EHOSTUNREACH },
+	{ "IPv6, kept off by IPsec", "2001:db8:1::1", "2001:db8:1::7", -EHOSTUNREACH },
 };
 
-static int route_find(struct kunit *test, const char *own, const char *peer,
-		      struct smc_route *route)
+static int route_find_like(struct kunit *test, const struct smc_route_like *like,
+			   const char *own, const char *peer, struct smc_route *route)
 {
 	struct smc_ib_end end = { .is_v2 = true };
 	struct in6_addr addr;
@@ -320,12 +518,21 @@ static int route_find(struct kunit *test, const char *own, const char *peer,
 	memcpy(end.gid.raw, &addr, sizeof(end.gid.raw));
 	route_addr(test, peer, &addr);
 	memset(route, 0xaa, sizeof(*route));
-	return smc_route_find(&init_net, &end, addr.s6_addr, route);
+	return smc_route_find(&init_net, like, &end, addr.s6_addr, route);
 }
 
-static void sec_02_ways(struct kunit *test)
+static int route_find(struct kunit *test, const char *own, const char *peer,
+		      struct smc_route *route)
+{
+	const struct smc_route_like like = {};
+
+	return route_find_like(test, &like, own, peer, route);
+}
+
+static void sec_02_sec_06_ways(struct kunit *test)
 {
 	struct route_world *w = test->priv;
+	struct smc_route_like like = {};
 	const struct route_row *row;
 	struct smc_route route;
 	unsigned int i;
@@ -333,7 +540,11 @@ static void sec_02_ways(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(route_rows); i++) {
 		row = &route_rows[i];
 		route_own = w->dev[row->dev];
-		KUNIT_EXPECT_EQ_MSG(test, route_find(test, row->own, row->peer, &route),
+		like.mark = row->mark;
+		like.oif = row->how == ROUTE_ANY ? 0 : route_own->ifindex;
+		w->tcp->sk->sk_bound_dev_if = like.oif;
+		like.bound = row->how == ROUTE_BOUND ? w->tcp->sk : NULL;
+		KUNIT_EXPECT_EQ_MSG(test, route_find_like(test, &like, row->own, row->peer, &route),
 				    row->rc, "%s", row->what);
 		if (row->rc)
 			continue;
@@ -346,26 +557,59 @@ static void sec_02_ways(struct kunit *test)
 }
 
 /* Who is not known is asked, and whoever wants to know comes back. */
-static void neighbours_are_asked(struct kunit *test)
+static void route_expect_question(struct kunit *test, const char *own, const char *peer, u8 last)
 {
 	struct smc_route route;
 	unsigned int i;
 
 	atomic_set(&route_nr_asked, 0);
-	route_addr(test, "2001:db8:1::3", &route_asked_for);
-	KUNIT_EXPECT_EQ(test, route_find(test, "2001:db8:1::1", "2001:db8:1::3", &route), -EAGAIN);
+	route_addr(test, peer, &route_asked_for);
+	KUNIT_EXPECT_EQ_MSG(test, route_find(test, own, peer, &route), -EAGAIN, "%s", peer);
 	for (i = 0; i < 100 && !atomic_read(&route_nr_asked); i++)
 		msleep(20);
-	KUNIT_EXPECT_GT(test, atomic_read(&route_nr_asked), 0);
-	KUNIT_EXPECT_EQ(test, route_find(test, "2001:db8:1::1", "2001:db8:1::3", &route), -EAGAIN);
-	route_add_neigh(test, 0, "2001:db8:1::3", 0x33);
-	KUNIT_EXPECT_EQ(test, route_find(test, "2001:db8:1::1", "2001:db8:1::3", &route), 0);
-	KUNIT_EXPECT_EQ(test, route.mac[5], 0x33);
+	KUNIT_EXPECT_GT_MSG(test, atomic_read(&route_nr_asked), 0, "%s", peer);
+	KUNIT_EXPECT_EQ_MSG(test, route_find(test, own, peer, &route), -EAGAIN, "%s", peer);
+	route_add_neigh(test, 0, peer, last);
+	KUNIT_EXPECT_EQ_MSG(test, route_find(test, own, peer, &route), 0, "%s", peer);
+	KUNIT_EXPECT_EQ(test, route.mac[5], last);
+}
+
+static void neighbours_are_asked(struct kunit *test)
+{
+	route_expect_question(test, "2001:db8:1::1", "2001:db8:1::3", 0x33);
+	route_expect_question(test, "::ffff:10.77.0.1", "::ffff:10.77.0.33", 0x34);
+}
+
+/* What is asked of a TCP socket. */
+static void sec_01_a_way_is_like_that_of_tcp(struct kunit *test)
+{
+	struct route_world *w = test->priv;
+	struct smc_route_like like;
+	struct sock *sk = w->tcp->sk;
+	struct rtable *rt;
+	struct flowi4 fl4 = { .daddr = htonl(0x0a4d0002), .flowi4_oif = w->dev[1]->ifindex };
+
+	sk->sk_bound_dev_if = 0;
+	sk->sk_mark = ROUTE_MARK;
+	smc_route_like(sk, &like);
+	KUNIT_EXPECT_EQ(test, like.oif, 0);
+	KUNIT_EXPECT_EQ(test, like.mark, ROUTE_MARK);
+	KUNIT_EXPECT_TRUE(test, uid_eq(like.uid, sk->sk_uid));
+	KUNIT_EXPECT_NULL(test, like.bound);
+	sk->sk_bound_dev_if = w->dev[1]->ifindex;
+	rt = ip_route_output_key(&init_net, &fl4);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(rt));
+	sk_dst_set(sk, &rt->dst);
+	smc_route_like(sk, &like);
+	KUNIT_EXPECT_EQ(test, like.oif, w->dev[1]->ifindex);
+	KUNIT_EXPECT_PTR_EQ(test, like.bound, sk);
+	sk_dst_reset(sk);
 }
 
 static struct kunit_case smc_route_cases[] = {
-	KUNIT_CASE(sec_02_ways),
+	KUNIT_CASE(sec_02_sec_06_ways),
 	KUNIT_CASE(neighbours_are_asked),
+	KUNIT_CASE(sec_01_a_way_is_like_that_of_tcp),
 	{}
 };
 
