@@ -203,6 +203,25 @@ static bool lgr_key_matches(const struct smc_link_group *lgr, const struct smc_l
 }
 
 /*
+ * Does a link go the way that was found for the new connection? Its RNIC keeps the
+ * next hop that it was given, whatever becomes of routes and neighbours. And it
+ * lasts as long as the address that is its GID: who came to another one of ours
+ * shall not go with that. A link inside a subnet was asked for no way.
+ */
+static bool lgr_link_goes(const struct smc_link *link, const struct smc_ib_end *end,
+			  const struct smc_lgr_key *key)
+{
+	if (!key->hop_limit)
+		return true;
+	if (memcmp(&link->wr.end.gid, &end->gid, sizeof(end->gid)))
+		return false;
+	if (!link->peer.hop_limit)
+		return key->hop_limit == 1;
+	return link->peer.hop_limit == key->hop_limit &&
+	       !memcmp(link->peer.hop_mac, key->hop_mac, sizeof(key->hop_mac));
+}
+
+/*
  * Does one of its active links join the port that serves the new connection
  * with the RNIC that the client named? LG-03, SC-03, PID-05.
  */
@@ -218,6 +237,7 @@ static bool lgr_has_ends(const struct smc_link_group *lgr, const struct smc_ib_e
 		/* pairs with smp_store_release() in smc_link_set_state() */
 		if (link && smp_load_acquire(&link->state) == SMC_LINK_ACTIVE &&
 		    link->wr.end.dev == end->dev && link->wr.end.port == end->port &&
+		    lgr_link_goes(link, end, key) &&
 		    smc_nego_same_rnic(link->peer.gid, link->peer.mac,
 				       key->peer_gid, key->peer_mac))
 			return true;

@@ -76,6 +76,8 @@ struct smc_link {
  * @peer_gid: GID of its RNIC, as in its first message
  * @peer_mac: MAC address of that RNIC
  * @peer_addr: its address on TCP, IPv4 mapped
+ * @hop_mac: at a server, where packets to that RNIC go first
+ * @hop_limit: and how far; 0 where no route was looked for, and only for that
  *
  * Anybody may claim a peer ID. So a server does not let a client into a group
  * that has no link to the RNIC which that client named, nor make it wait for
@@ -92,6 +94,8 @@ struct smc_lgr_key {
 	u8 peer_gid[16];
 	u8 peer_mac[6];
 	struct in6_addr peer_addr;
+	u8 hop_mac[6];
+	u8 hop_limit;
 };
 
 /**

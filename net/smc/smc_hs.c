@@ -441,6 +441,8 @@ static void smc_hs_key(struct smc_hs *hs, struct smc_lgr_key *key, u8 version, c
 	memcpy(key->peer_gid, peer_gid, sizeof(key->peer_gid));
 	memcpy(key->peer_mac, peer_mac, sizeof(key->peer_mac));
 	smc_peer_addr(hs->smc->tcp->sk, &key->peer_addr);
+	memcpy(key->hop_mac, hs->route.mac, sizeof(key->hop_mac));
+	key->hop_limit = hs->route.hop_limit;
 }
 
 /* Make an area known to our RNIC and (an RMB) to the peer. */

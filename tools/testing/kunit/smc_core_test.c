@@ -224,15 +224,21 @@ static struct smc_link *core_raise(struct kunit *test, struct smc_link_group *lg
 }
 
 /* A server's group with one reservation that is held. */
-static struct smc_link *core_server_up(struct kunit *test)
+static struct smc_link *core_server_up_for(struct kunit *test, const struct smc_lgr_key *key)
 {
-	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
 	struct smc_link_group *lgr;
 	bool is_first = false;
 
-	lgr = core_reserve(test, &key, &core_end, &is_first);
+	lgr = core_reserve(test, key, &core_end, &is_first);
 	KUNIT_ASSERT_TRUE(test, is_first);
 	return core_raise(test, lgr, &core_end, 0x11, true);
+}
+
+static struct smc_link *core_server_up(struct kunit *test)
+{
+	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
+
+	return core_server_up_for(test, &key);
 }
 
 /* A client's group with one reservation that is held. */
@@ -410,7 +416,9 @@ static void waiters_learn_that_first_contact_failed(struct kunit *test)
 struct core_match {
 	const char *what;
 	bool is_client;
+	bool is_nameless;	/* a client of version 2 alone: no peer ID, no MAC address */
 	u16 vlan;
+	u8 version;
 	u64 peer_net;
 	u8 instance;
 	u8 host;
@@ -435,6 +443,11 @@ static const struct core_match core_matches[] = {
 	{ .what = "the same host, started again", .instance = 1 },
 	{ .what = "another port of our RNIC", .port = 1 },
 	{ .what = "another of our RNICs", .is_other_dev = true },
+	{ .what = "another version", .version = 1 },
+	{ .what = "no MAC address told", .mac = 0xff, .is_same = true },
+	{ .what = "a client without a name", .is_nameless = true, .is_same = true },
+	{ .what = "another client without a name", .is_nameless = true, .gid = 7 },
+	{ .what = "one with a name in place of one without", .is_nameless = true, .host = 1 },
 };
 
 static void core_match_desc(const struct core_match *row, char *desc)
@@ -453,20 +466,80 @@ static void lg_03_rmb_05_one_peer_role_and_vlan(struct kunit *test)
 	struct smc_ib_end end = core_end;
 	bool is_first = false;
 
-	first = core_server_up(test)->lgr;
+	if (row->is_nameless) {
+		memset(key.peer_id, 0, sizeof(key.peer_id));
+		memset(key.peer_mac, 0, sizeof(key.peer_mac));
+	}
+	first = core_server_up_for(test, &key)->lgr;
+	key.version += row->version;
 	key.role = row->is_client ? SMC_ROLE_CLIENT : SMC_ROLE_SERVER;
 	key.vlan += row->vlan;
 	key.peer_net += row->peer_net;
 	key.peer_id[0] += row->instance;
 	key.peer_id[7] += row->host;
 	key.peer_gid[15] += row->gid;
-	key.peer_mac[5] += row->mac;
+	if (row->mac == 0xff)
+		memset(key.peer_mac, 0, sizeof(key.peer_mac));
+	else
+		key.peer_mac[5] += row->mac;
 	key.peer_addr.s6_addr[15] += row->addr;
 	end.port += row->port;
 	if (row->is_other_dev)
 		end.dev = &core_dev[1];
 	lgr = core_reserve(test, &key, &end, &is_first);
 	KUNIT_EXPECT_EQ(test, lgr == first, row->is_same);
+	KUNIT_EXPECT_EQ(test, is_first, !row->is_same);
+}
+
+struct core_way {
+	const char *what;
+	u8 had_limit, limit;	/* hop limits of the link and of the way found */
+	u8 hop;			/* another next hop */
+	u8 gid;			/* another GID of ours */
+	bool is_same;
+};
+
+static const struct core_way core_ways[] = {
+	{ "as the link goes", 64, 64, .is_same = true },
+	{ "by another gateway", 64, 64, .hop = 7 },
+	{ "without a gateway now", 64, 1 },
+	{ "by a gateway now", 1, 64 },
+	{ "to a neighbour", 1, 1, .is_same = true },
+	{ "to a neighbour with another MAC address", 1, 1, .hop = 7 },
+	{ "from another address of ours", 64, 64, .gid = 7 },
+	{ "to a neighbour from another address of ours", 1, 1, .gid = 7 },
+	{ "on a further link, which stays in its subnet", 0, 1, .is_same = true },
+	{ "by a gateway past a further link", 0, 64 },
+	{ "inside a subnet, where no address of ours counts", 0, 0, .gid = 7, .is_same = true },
+};
+
+static void core_way_desc(const struct core_way *row, char *desc)
+{
+	strscpy(desc, row->what, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(core_way, core_ways, core_way_desc);
+
+/* A link serves who would go the same way now, from the same address. */
+static void lg_04_fc_02_a_routed_link_has_its_own_way(struct kunit *test)
+{
+	const struct core_way *row = test->param_value;
+	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
+	struct smc_ib_end end = core_end;
+	struct smc_link *link;
+	bool is_first = false;
+
+	key.hop_mac[5] = 0xfe;
+	key.hop_limit = row->had_limit;
+	link = core_server_up_for(test, &key);
+	link->peer.hop_limit = row->had_limit;
+	if (row->had_limit)
+		memcpy(link->peer.hop_mac, key.hop_mac, sizeof(key.hop_mac));
+	key.hop_limit = row->limit;
+	key.hop_mac[5] += row->hop;
+	end.gid.raw[15] += row->gid;
+	KUNIT_EXPECT_EQ(test, core_reserve(test, &key, &end, &is_first) == link->lgr,
+			row->is_same);
 	KUNIT_EXPECT_EQ(test, is_first, !row->is_same);
 }
 
@@ -496,6 +569,26 @@ static void lg_06_pg_01_a_client_goes_where_the_server_says(struct kunit *test)
 		nr++;
 	spin_unlock_irq(&smc_lgr_list_lock);
 	KUNIT_EXPECT_EQ(test, nr, 2);
+}
+
+/* linux-abi 3.5: what was agreed on with this peer, if it is less than our own limit */
+static void lg_23_maxl_02_no_more_connections_than_the_peer_has_agreed_to(struct kunit *test)
+{
+	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
+	struct smc_link_group *lgr;
+	bool is_first = false;
+	unsigned int i;
+
+	lgr = core_server_up(test)->lgr;
+	lgr->params.max_conns = 16;
+	for (i = 1; i < 16; i++)
+		KUNIT_ASSERT_PTR_EQ(test, core_reserve(test, &key, &core_end, &is_first), lgr);
+	KUNIT_EXPECT_PTR_NE(test, core_reserve(test, &key, &core_end, &is_first), lgr);
+	KUNIT_EXPECT_TRUE(test, is_first);
+	/* the smaller one of the two counts */
+	KUNIT_EXPECT_EQ(test, lgr_max_conns(lgr), 16);
+	smc_net(&init_net)->set.max_conns_per_lgr = 12;
+	KUNIT_EXPECT_EQ(test, lgr_max_conns(lgr), 12);
 }
 
 /* As many connections as there may be RMBs, so 255 RMBs are always enough. */
@@ -1233,7 +1326,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(pid_05_nobody_waits_for_a_stranger),
 	KUNIT_CASE(waiters_learn_that_first_contact_failed),
 	KUNIT_CASE_PARAM(lg_03_rmb_05_one_peer_role_and_vlan, core_match_gen_params),
+	KUNIT_CASE_PARAM(lg_04_fc_02_a_routed_link_has_its_own_way, core_way_gen_params),
 	KUNIT_CASE(lg_06_pg_01_a_client_goes_where_the_server_says),
+	KUNIT_CASE(lg_23_maxl_02_no_more_connections_than_the_peer_has_agreed_to),
 	KUNIT_CASE(rmb_19_lg_23_pg_06_only_a_full_group_gets_a_parallel_one),
 	KUNIT_CASE(pg_04_rmb_05_groups_share_no_rmbs),
 	KUNIT_CASE(lg_02_a_link_is_known_by_gid_mac_and_qpn),
