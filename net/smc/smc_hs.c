@@ -1108,14 +1108,31 @@ static enum smc_hs_outcome smc_hs_client_propose(struct smc_hs *hs)
 	return smc_hs_send(hs);
 }
 
+/*
+ * The peer says that it has lost this group. At the group's own address it is
+ * believed; at another one anybody could say so who has heard of the peer's RNIC,
+ * and then the links have to tell.
+ */
+static void smc_hs_end_stale(struct smc_hs *hs, struct smc_link_group *lgr)
+{
+	struct in6_addr peer;
+
+	smc_peer_addr(hs->smc->tcp->sk, &peer);
+	if (ipv6_addr_equal(&peer, &lgr->key.peer_addr))
+		smc_lgr_terminate(lgr);
+	else
+		smc_llc_doubt(lgr);
+}
+
 /* AMB-06: the server has lost the link that its Accept names anew. */
-static void smc_hs_client_end_stale(const struct smc_lgr_key *key, const struct smc_ib_peer *peer)
+static void smc_hs_client_end_stale(struct smc_hs *hs, const struct smc_lgr_key *key,
+				    const struct smc_ib_peer *peer)
 {
 	struct smc_link_group *lgr = smc_lgr_find_link(key, peer);
 
 	if (!lgr)
 		return;
-	smc_lgr_terminate(lgr);
+	smc_hs_end_stale(hs, lgr);
 	smc_lgr_put(lgr);
 }
 
@@ -1205,7 +1222,7 @@ static enum smc_hs_outcome smc_hs_client_group(struct smc_hs *hs)
 		out = smc_hs_client_route(hs, acc->gid);
 		if (out != SMC_HS_GO_ON)
 			return out;
-		smc_hs_client_end_stale(&key, &peer);
+		smc_hs_client_end_stale(hs, &key, &peer);
 		return smc_hs_client_form(hs, &key);
 	default:
 		hs->out_of_sync = decision.out_of_sync;
@@ -1294,11 +1311,10 @@ static void smc_hs_cleanup(struct smc_hs *hs, enum smc_hs_outcome out)
 	smc_ib_end_put(&hs->routed);
 	if (!lgr || out == SMC_HS_SMC)
 		return;
-	if (hs->is_first || smc_hs_is_out_of_sync(hs)) {
-		if (hs->is_path_bad || hs->is_first)
-			smc_lgr_fail(lgr, hs->reason);
-		smc_lgr_terminate(lgr);
-	}
+	if (hs->is_first)
+		smc_lgr_fail(lgr, hs->reason);
+	else if (smc_hs_is_out_of_sync(hs))
+		smc_hs_end_stale(hs, lgr);
 	if (hs->is_joined) {
 		/* who declines does not write */
 		smc_close_leave(hs->smc, !hs->is_told || out == SMC_HS_TCP);

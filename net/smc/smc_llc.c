@@ -1793,6 +1793,24 @@ void smc_llc_test_link(struct smc_link *link)
 	llc_report(link->lgr, SMC_LLC_EV_REQ_TEST_LINK, link->index, true, 0);
 }
 
+/**
+ * smc_llc_doubt() - does the peer still know the links of a group?
+ * @lgr: the group; the caller holds a reference
+ *
+ * For what is said in the peer's name by who need not be it: each active link is
+ * probed. A group that the peer has lost ends by that; any other goes on.
+ *
+ * Context: Any context. Takes lgr->llc.queue_lock.
+ */
+void smc_llc_doubt(struct smc_link_group *lgr)
+{
+	u8 i;
+
+	/* what the machine knows better is no news to it */
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		llc_report(lgr, SMC_LLC_EV_REQ_TEST_LINK, i, true, 0);
+}
+
 /* A peer that asks faster than slots come back gets no answer. */
 static bool llc_answer(struct smc_link *link, const u8 *msg, u32 len)
 {

@@ -32,6 +32,7 @@ unsigned long smc_llc_idle_mem(const struct smc_link_group *lgr);
 unsigned long smc_llc_reclaim(struct smc_link_group *lgr, unsigned long want);
 void smc_llc_trim(struct smc_link_group *lgr);
 void smc_llc_test_link(struct smc_link *link);
+void smc_llc_doubt(struct smc_link_group *lgr);
 
 void smc_llc_rx(struct smc_wr *wr, const u8 *msg, u32 len);
 void smc_llc_broken(struct smc_wr *wr, enum smc_wr_fault fault);

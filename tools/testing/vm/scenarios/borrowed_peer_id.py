@@ -3,9 +3,10 @@
 
 The server is asked for a connection by a host that says it is B, but names an
 RNIC and an address of its own: it gets a first contact, and while it is silent
-then, B is not delayed.
+then, B is not delayed. Another one also names B's RNIC, and so gets a place in
+B's group; but what it says of that group is not believed.
 
-covers: PID-05 FC-02 LG-06
+covers: PID-05 FC-02 LG-06 DCLN-04
 """
 import time
 
@@ -60,6 +61,21 @@ def borrow(h, proposal):
     c.abort()
 
 
+def slander(h, proposal):
+    """Say all that B says, and then that B's link group is out of sync."""
+    host = RawHost(ip="10.43.0.79", mac="525400437779")
+    c = host.connect(h.config["peer4"], PORT)
+    c.send(bytes.fromhex(proposal))
+    msg = c.recv_clc(20 * h.slow)
+    h.equal(msg[4:5], b"\x02", f"Accept ({msg.hex()})")
+    c.send(host.decline(sync=True))
+    h.mark("declined", first=bool(msg[7] & 8))
+    h.gate("gone")
+    # what became of it is TCP
+    c.close()
+    h.check(c.ended(20 * h.slow), "the server did not end its TCP connection")
+
+
 def run(t):
     # whoever waits for the silent one would be noticed
     t.set(t.a, clc_timeout_ms=15000 * t.slow)
@@ -73,8 +89,17 @@ def run(t):
     raw = t.half(t.b, borrow, proposal=ear.value)
     t.check(raw.expect("accepted")["first"], "a stranger was let into B's link group")
     t.equal(t.queue_pairs(t.a), qps + 1, "queue pairs with a group for the stranger")
+    before = {k: t.stat(t.a, k) for k in ("lgr_end", "llc_tx", "llc_rx", "decline_rx")}
+    liar = t.half(t.b, slander, proposal=ear.value)
+    t.check(not liar.expect("declined")["first"], "no place in the group of the RNIC named")
+    # B is asked, and says that it is there
+    for k in ("decline_rx", "llc_tx", "llc_rx"):
+        t.wait(lambda k=k: t.stat(t.a, k) > before[k], f"growth of {k}")
+    liar.gate("gone")
+    t.wait_all(liar)
     c.gate("more")
     t.expect_all("more", c)
+    t.equal(t.stat(t.a, "lgr_end"), before["lgr_end"], "link groups that ended")
     raw.gate("end")
     c.gate("end")
     t.wait_all(c, raw)
