@@ -121,6 +121,7 @@ static struct smc_link_group *lgr_alloc(const struct smc_lgr_key *key)
 	INIT_LIST_HEAD(&lgr->leaving);
 	refcount_set(&lgr->refs, 2);
 	lgr->key = *key;
+	memcpy(lgr->peer_name, key->peer_id, sizeof(lgr->peer_name));
 	lgr->nr_conns = 1;
 	lgr->state = SMC_LGR_FORMING;
 	lgr->next_token = get_random_u32();

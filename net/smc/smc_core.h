@@ -106,6 +106,8 @@ struct smc_lgr_key {
  * @key: what it was formed for, const after init
  * @params: what was negotiated; the dialect part is committed once, before
  *	    the peer may send (smc_lgr_commit_dialect())
+ * @peer_name: the peer ID for operators: that in @key, or if the peer's first message
+ *	has none, that of the next; written while FORMING
  * @id: local number for operators, LG-09; its low byte is 0
  * @state: under the list lock, moved by smc_lgr_set_state()
  * @type: single, symmetric..., for operators
@@ -142,6 +144,7 @@ struct smc_link_group {
 	refcount_t refs;
 	struct smc_lgr_key key;
 	struct smc_params params;
+	u8 peer_name[8];
 	u32 id;
 	enum smc_lgr_state state;
 	enum smc_lgr_type type;

@@ -975,8 +975,11 @@ static enum smc_hs_outcome smc_hs_server_check(struct smc_hs *hs)
 		smc_stat_inc(hs->net, SMC_STAT_CLC_BAD);
 		return smc_hs_fail(hs, -ECONNRESET);
 	}
-	if (hs->is_first)
+	if (hs->is_first) {
 		hs->lgr->params = decision.params;
+		/* clients that offer version 2 alone tell it here for the first time */
+		memcpy(hs->lgr->peer_name, hs->rx.accept.peer_id, sizeof(hs->lgr->peer_name));
+	}
 	return SMC_HS_GO_ON;
 }
 

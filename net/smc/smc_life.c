@@ -33,7 +33,7 @@ void smc_lgr_activate(struct smc_link_group *lgr)
 		return;
 	smc_stat_inc(lgr->key.net, SMC_STAT_LGR_NEW);
 	pr_info_ratelimited("link group %08x with peer %8phN is up (%s, %s dialect)\n",
-			    lgr->id, lgr->key.peer_id,
+			    lgr->id, lgr->peer_name,
 			    lgr->key.role == SMC_ROLE_SERVER ? "server" : "client",
 			    lgr->is_deployed ? "deployed" : "RFC");
 	wake_up_all(&lgr->waitq);
@@ -101,7 +101,7 @@ void smc_lgr_terminate(struct smc_link_group *lgr)
 	if (old == SMC_LGR_ACTIVE) {
 		smc_stat_inc(lgr->key.net, SMC_STAT_LGR_END);
 		pr_info_ratelimited("link group %08x with peer %8phN is gone\n",
-				    lgr->id, lgr->key.peer_id);
+				    lgr->id, lgr->peer_name);
 	}
 	wake_up_all(&lgr->waitq);
 	/* Once, as the state has moved. The reference for being up goes with it. */

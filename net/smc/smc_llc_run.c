@@ -427,7 +427,7 @@ void smc_llc_rkey_done(struct smc_llc_run *run, int result)
 	own->deadline = SMC_LLC_NO_DEADLINE;
 }
 
-static void become_dead(struct smc_llc_run *run)
+static void become_dead(struct smc_llc_run *run, enum smc_llc_why why)
 {
 	struct smc_llc_flow *flow = run->flow;
 	u8 i;
@@ -435,6 +435,9 @@ static void become_dead(struct smc_llc_run *run)
 	if (flow->own.is_busy)
 		smc_llc_rkey_done(run, -ECONNABORTED);
 	for (i = 0; i < SMC_LLC_LINKS; i++) {
+		/* of its own it has a reason if it is why the group ends */
+		if (flow->link[i].why == SMC_LLC_WHY_NONE)
+			flow->link[i].why = why;
 		smc_llc_link_retire(run, i);
 		/* The owner takes down what was up, and forgets a link on its way. */
 		if (flow->link[i].is_spare)
@@ -468,7 +471,7 @@ void smc_llc_fail(struct smc_llc_run *run, enum smc_llc_fail fail, enum smc_llc_
 
 	if (run->flow->phase == SMC_LLC_DEAD)
 		return;
-	become_dead(run);
+	become_dead(run, why);
 	act = smc_llc_ask(run, SMC_LLC_ACT_GROUP_FAILED, 0);
 	act->fail = fail;
 	act->why = why;
@@ -500,7 +503,7 @@ void smc_llc_terminate(struct smc_llc_run *run, enum smc_llc_why why)
 {
 	if (run->flow->phase == SMC_LLC_DEAD)
 		return;
-	become_dead(run);
+	become_dead(run, why);
 	smc_llc_ask(run, SMC_LLC_ACT_TERMINATE, 0)->why = why;
 }
 

@@ -41,7 +41,7 @@ static void oper_show_group(struct smc_link_group *lgr, void *arg)
 	seq_printf(m, "group %08x %s %s %s peer %8phN connections %u\n", lgr->id,
 		   lgr->key.role == SMC_ROLE_SERVER ? "server" : "client",
 		   smc_state_lgr_name(READ_ONCE(lgr->state)), smc_state_lgr_type_name(lgr->type),
-		   lgr->key.peer_id, READ_ONCE(lgr->nr_conns));
+		   lgr->peer_name, READ_ONCE(lgr->nr_conns));
 	for (i = 0; i < SMC_LINKS_MAX; i++)
 		if (lgr->links[i])
 			oper_show_link(m, lgr->links[i]);

@@ -59,6 +59,7 @@ struct lab_side {
 	unsigned int nr_declined_late;
 	enum smc_llc_fail fail;
 	enum smc_llc_why why;
+	enum smc_llc_why down_why;
 	enum smc_dialect dialect;
 	u32 diagnosis;
 	int rkey_result;
@@ -226,6 +227,7 @@ static void lab_perform(struct lab *lab, int who, const struct smc_llc_action *a
 	case SMC_LLC_ACT_LINK_DOWN:
 		side->nr_down++;
 		side->why = act->why;
+		side->down_why = act->why;
 		break;
 	case SMC_LLC_ACT_TERMINATE:
 		side->nr_terminated++;
@@ -427,6 +429,9 @@ static void lab_expect_terminated(struct lab *lab, int who, enum smc_llc_why why
 {
 	KUNIT_EXPECT_EQ(lab->test, lab->side[who].nr_terminated, 1);
 	KUNIT_EXPECT_EQ(lab->test, lab->side[who].why, why);
+	/* of its link the log says why, too */
+	if (lab->side[who].nr_down)
+		KUNIT_EXPECT_NE(lab->test, lab->side[who].down_why, SMC_LLC_WHY_NONE);
 	lab_expect_dead(lab, who);
 }
 
@@ -2070,6 +2075,8 @@ static void client_asks_server_answers_lgt_03_lgt_06(struct kunit *test)
 	lab_pump(lab);
 	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_DELETED);
 	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_PEER_DELETED);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].down_why, SMC_LLC_WHY_DELETED);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].down_why, SMC_LLC_WHY_PEER_DELETED);
 }
 
 static void client_asks_and_nobody_answers_err_36(struct kunit *test)

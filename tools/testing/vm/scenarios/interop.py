@@ -118,6 +118,8 @@ def no_sockets(t, port):
 
 def connections(t, ours):
     """One after the other: the first one makes the group, the others churn keys."""
+    from smcvm.links import groups
+
     n = 40
     s = t.half(t.a, serve, port=PORT, count=n)
     s.expect("listening")
@@ -129,6 +131,8 @@ def connections(t, ours):
     t.equal(t.stat(ours, "first_contact"), 1, "first contacts")
     t.equal(t.stat(ours, "subsequent_contact"), n - 1, "subsequent contacts")
     t.equal(t.queue_pairs(ours), 1, "queue pairs")
+    # as a client it leaves its name out of the Proposal
+    t.check(int(groups(ours)[0].peer, 16), "the link group tells not whose it is")
     t.note(f"first {times[0] * 1e3:.0f} ms, then {sorted(times[1:])[n // 2] * 1e3:.0f} ms")
 
 

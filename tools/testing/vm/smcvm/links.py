@@ -8,7 +8,7 @@ import time
 from collections import namedtuple
 
 OPER = "/sys/kernel/debug/smc/links"
-Group = namedtuple("Group", "id role state type links")
+Group = namedtuple("Group", "id role state type peer links")
 Link = namedtuple("Link", "num state device conns")
 
 
@@ -30,10 +30,10 @@ def groups(vm):
     text = vm.run("mountpoint -q /sys/kernel/debug || mount -t debugfs none "
                   f"/sys/kernel/debug; cat {OPER}").out
     out = []
-    for m in re.finditer(r"^group (\w+) (\w+) (\w+) (\w+) .*\n((?:  link .*\n?)*)", text, re.M):
+    for m in re.finditer(r"^group (\w+) (\w+) (\w+) (\w+) peer (\w+) .*\n((?:  link .*\n?)*)", text, re.M):
         links = [Link(int(x[1]), x[2], x[3], int(x[4])) for x in
-                 re.finditer(r"link (\d+) (\w+) (\S+) .* connections (\d+)", m[5])]
-        out.append(Group(*m.groups()[:4], links))
+                 re.finditer(r"link (\d+) (\w+) (\S+) .* connections (\d+)", m[6])]
+        out.append(Group(*m.groups()[:5], links))
     return out
 
 
