@@ -425,6 +425,8 @@ static enum smc_hs_outcome smc_hs_find_route(struct smc_hs *hs, const struct smc
 	hs->is_routing = rc == -EAGAIN && !smc_hs_is_late(hs, smc_hs_patience(hs) / 2);
 	if (hs->is_routing)
 		return SMC_HS_WAIT;
+	/* nobody answers there: connections that follow shall not wait for that again */
+	hs->is_path_bad = rc == -EAGAIN;
 	return rc ? smc_hs_to_tcp(hs, SMC_DECLINE_NOROUTE) : SMC_HS_GO_ON;
 }
 
@@ -1049,6 +1051,8 @@ static enum smc_hs_outcome smc_hs_server_choose(struct smc_hs *hs)
 	reason = smc_nego_server(&hs->proposal, &local, hs->is_near, &taken);
 	if (reason != SMC_DECLINE_NONE)
 		return smc_hs_to_tcp(hs, reason);
+	/* version 1 goes another way */
+	hs->is_path_bad = false;
 	hs->params = taken.params;
 	memcpy(hs->peer_gid, taken.peer_gid, sizeof(hs->peer_gid));
 	if (hs->params.is_routed)

@@ -26,6 +26,7 @@ MSS_OPTION = bytes.fromhex("020405b4")
 EYE = bytes.fromhex("e2d4c3d9")
 RETRY = 1.0
 PROPOSAL, ACCEPT, CONFIRM, DECLINE = 1, 2, 3, 4
+PATH_R, PATH_NONE = 0, 2
 
 
 def checksum(data):
@@ -294,6 +295,19 @@ class RawHost:
         body = (peer_id or self.peer_id()) + self.gid() + self.mac + struct.pack("!H", 0)
         body += struct.pack("!IBHB", net, prefix, 0, 0)
         return self.clc(PROPOSAL, body)
+
+    @staticmethod
+    def proposal_v2(gid, eid):
+        """A Proposal of nothing but version 2.1, by a host that tells no name."""
+        msg = bytearray(156)
+        msg[0:4] = msg[152:156] = EYE
+        struct.pack_into("!BHB", msg, 4, PROPOSAL, len(msg), 2 << 4 | PATH_R << 2 | PATH_NONE)
+        # behind the place of an area of SMC-D, where the extension is, too
+        struct.pack_into("!H", msg, 38, 40)
+        struct.pack_into("!H", msg, 50, 28)
+        struct.pack_into("!B2xB4x16sBB", msg, 80, 1, 1 << 4, gid, 255, 1)
+        msg[120:152] = eid.encode().ljust(32)
+        return bytes(msg)
 
     @staticmethod
     def clc(kind, body, flags=0x10):

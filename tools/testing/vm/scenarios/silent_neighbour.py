@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A way that begins at a neighbour who does not answer is waited for once.
+
+A client of version 2 names a GID on the server's LAN that nobody has. The server
+asks for it, and declines when nobody has answered. The next connection of that
+client is declined at once.
+
+covers: ERR-01 DCLN-02
+"""
+import struct
+import time
+
+from rawpeer import RawHost
+
+kernels = ("stock",)
+ipv = (4,)
+dialects = (0,)
+timeout = 60
+PORT = 5098
+EID = "SMC-BENCH.SILENT"
+NO_ROUTE = 0x030e0000
+
+
+def server(h, n):
+    s = h.listen(PORT)
+    for _ in range(n):
+        h.accept(s).close()
+
+
+def client(h, n):
+    """How long each Decline took."""
+    host = RawHost(ip="10.43.0.81", mac="525400437781")
+    times = []
+    for _ in range(n):
+        c = host.connect(h.config["peer4"], PORT)
+        t0 = time.monotonic()
+        c.send(host.proposal_v2(bytes(10) + b"\xff\xff" + bytes([10, 43, 0, 99]), EID))
+        msg = c.recv_clc(20 * h.slow)
+        times.append(time.monotonic() - t0)
+        h.equal(msg[4:5], b"\x04", f"Decline ({msg.hex()})")
+        h.equal(struct.unpack_from("!I", msg, 16)[0], NO_ROUTE, "diagnosis")
+        h.check(c.ended(20 * h.slow), "the server did not end its TCP connection")
+        c.abort()
+    return times
+
+
+def run(t):
+    t.set(t.a, clc_timeout_ms=6000 * t.slow)
+    t.ueid(t.a, EID)
+    before = t.stat(t.a, "peer_remembered")
+    try:
+        s = t.half(t.a, server, n=2)
+        s.expect("listening")
+        c = t.half(t.b, client, n=2)
+        t.wait_all(s, c)
+    finally:
+        t.ueid(t.a, "--flush")
+    first, later = c.value
+    t.equal(t.stat(t.a, "peer_remembered"), before + 1, "peers remembered")
+    t.check(first > 2.5 * t.slow, f"nobody was waited for: {first:.1f} s")
+    t.check(later < first / 2, f"Declines took {first:.1f} s and {later:.1f} s")
