@@ -777,8 +777,10 @@ enum smc_decline smc_nego_check_route(const struct smc_params *params, bool is_d
  * The server decides by its F flag whether there is to be a new link group; an
  * Accept without it that names no link of ours shows that the two sides are out
  * of sync (ERR-13). So does an RMB we were never told of (RKEY-24), which alone
- * never makes a first contact (RKEY-23). RFC 7609 3.5.1.3, 3.5.2.2, C.4; FC-06,
- * SC-05, SC-06, PG-03, AMB-05, AMB-06.
+ * never makes a first contact (RKEY-23). Then the server ends its group, with all
+ * connections. Where the link is just being lost that is not called for: this
+ * connection alone goes to TCP, the server hears of the link by LLC. RFC 7609
+ * 3.5.1.3, 3.5.2.2, C.4; FC-06, SC-05, SC-06, PG-03, AMB-05, AMB-06, AMB-33.
  *
  * Context: Any context.
  */
@@ -807,7 +809,7 @@ void smc_nego_classify_accept(const struct smc_clc_msg *msg,
 	}
 	if (!known->has_link || !known->has_rtoken) {
 		result->decline = SMC_DECLINE_SYNCERR;
-		result->out_of_sync = true;
+		result->out_of_sync = !known->is_left;
 		return;
 	}
 	if (!smc_nego_size_is_valid(acc->size_code, known->max_size_code)) {

@@ -185,16 +185,19 @@ struct smc_params {
 
 /**
  * struct smc_nego_known - what this side knows about the link in a message
- * @has_link: the far end of an active link has the peer ID, GID, MAC address
- *	and QP number named, in a link group of the right role and VLAN; the
- *	RToken has no part in it (SC-05, RKEY-23)
+ * @has_link: the far end of a link in use, or one that is being left, has the
+ *	peer ID, GID, MAC address and QP number named, in a link group of the right
+ *	role and VLAN; the RToken has no part in it (SC-05, RKEY-23)
  * @has_rtoken: that group knows the RMB's rkey and address (RKEY-24)
+ * @is_left: the link is being left, or has gone lately, and the group goes on: the
+ *	peer could not know better
  * @max_size_code: largest element in that group's dialect: SMC_BSIZE_RFC_MAX
  *	or SMC_BSIZE_DEPLOYED_MAX
  */
 struct smc_nego_known {
 	bool has_link;
 	bool has_rtoken;
+	bool is_left;
 	u8 max_size_code;
 };
 

@@ -112,16 +112,22 @@ static bool conn_may_use(const struct smc_link *link)
 	       link->state != SMC_LINK_DELETING;
 }
 
-/* Fails if the group's connections were cut off, or are about to be. */
-static int conn_attach(struct smc_conn *conn, struct smc_link *link)
+/* The link wanted, or where there is none or it is being left another one. */
+static struct smc_link *conn_choose(struct smc_link_group *lgr, struct smc_link *link)
 {
-	struct smc_link_group *lgr = link->lgr;
+	lockdep_assert_held(&lgr->lock);
+	return link && conn_may_use(link) ? link : smc_lgr_pick_link(lgr);
+}
+
+/* Fails if the group's connections were cut off, or are about to be. */
+static int conn_attach(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link)
+{
 	int rc = -ECONNABORTED;
 
 	lockdep_assert_held(&lgr->lock);
 	spin_lock_bh(&conn->lock);
 	/* Either this sees the end of the group, or its end sees @conn. */
-	if (!smc_lgr_is_down(lgr) && conn_may_use(link)) {
+	if (!smc_lgr_is_down(lgr) && link) {
 		if (lgr->is_committed)
 			smc_lgr_set_geometry(lgr, conn);
 		smc_lgr_set_link(conn, link);
@@ -135,7 +141,8 @@ static int conn_attach(struct smc_conn *conn, struct smc_link *link)
  * smc_conn_join() - turn a reservation into a connection
  * @conn: its rmbe and sndbuf are elements of @lgr's pools
  * @lgr: reserved; reservation and reference belong to @conn afterwards
- * @link: the link that will carry it
+ * @link: the link that is to carry it; NULL for the one that carries the fewest
+ *	  (LB-03), which is also taken in place of one that is being left
  *
  * Charges both rings to the socket and its memory control group, takes an alert
  * token and writes the eye catcher where there may be one. From
@@ -146,8 +153,8 @@ static int conn_attach(struct smc_conn *conn, struct smc_link *link)
  *	    connection belongs until it is opened, without the socket lock. Takes
  *	    lgr->lock and conn->lock.
  * Return: 0; -ENOMEM, also if the socket must not have more memory; -EBUSY if
- *	   tokens have run out; -ECONNABORTED if group or
- *	   link is going down. On failure the reservation stays the caller's.
+ *	   tokens have run out; -ECONNABORTED if the group is going down or has
+ *	   no active link. On failure the reservation stays the caller's.
  */
 int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link)
 {
@@ -167,7 +174,9 @@ int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_
 		goto uncharge;
 
 	mutex_lock(&lgr->lock);
-	rc = conn_attach(conn, link);
+	/* chosen and counted in one go: who joins next sees it */
+	link = conn_choose(lgr, link);
+	rc = conn_attach(conn, lgr, link);
 	if (!rc)
 		conn_write_eyecatcher(conn, link);
 	mutex_unlock(&lgr->lock);
@@ -180,6 +189,29 @@ uncharge:
 out:
 	conn->lgr = NULL;
 	return rc;
+}
+
+/**
+ * smc_conn_told_link() - the link to tell the peer of
+ * @conn: joined
+ *
+ * The one that its sends use. Where that is being left, the peer knows so or will
+ * soon, hence another one: either side may name any active link, RFC 7609 3.5.2.3
+ * (SC-09).
+ *
+ * Context: Process context. Expects lgr->lock held, with which the link stays
+ *	    published. Takes conn->lock.
+ * Return: the link; NULL if the group has none any more.
+ */
+struct smc_link *smc_conn_told_link(struct smc_conn *conn)
+{
+	struct smc_link *link;
+
+	lockdep_assert_held(&conn->lgr->lock);
+	spin_lock_bh(&conn->lock);
+	link = rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
+	spin_unlock_bh(&conn->lock);
+	return conn_choose(conn->lgr, link);
 }
 
 /* Another connection that writes to the same element of the peer, or NULL. */
@@ -226,6 +258,9 @@ static int conn_find_rmb(struct smc_conn *conn, struct smc_link *link,
 	lockdep_assert_held(&lgr->lock);
 	if (READ_ONCE(lgr->state) == SMC_LGR_FORMING)
 		return smc_rtoken_add(lgr->rtokens, link->index, peer->rkey, peer->rmb_addr);
+	/* The peer's keys go with the link, and its place may be another one's. */
+	if (lgr->links[link->index] != link)
+		return -ENOKEY;
 	rtoken = smc_rtoken_find(lgr->rtokens, link->index, peer->rkey, peer->rmb_addr);
 	return rtoken < 0 ? -ENOKEY : rtoken;
 }
@@ -244,7 +279,8 @@ static void conn_store_peer(struct smc_conn *conn, const struct smc_clc_accept *
 /**
  * smc_conn_set_peer() - where the connection's data goes at the peer
  * @conn: joined
- * @link: the link that @peer names, whatever link our sends use
+ * @link: the link that @peer names, whatever link our sends use (LB-02); it may be
+ *	  being left
  * @peer: Accept or Confirm, decoded
  *
  * On first contact the RMB is added to those known, later it must be known, on
@@ -254,7 +290,7 @@ static void conn_store_peer(struct smc_conn *conn, const struct smc_clc_accept *
  *
  * Context: Process context, may sleep. Called by the handshake, as
  *	    smc_conn_join(). Takes lgr->lock and conn->lock.
- * Return: 0; -ENOKEY if the RMB is not known (out of sync); -EEXIST if its key
+ * Return: 0; -ENOKEY if the RMB is not known (out of sync), or @link is gone; -EEXIST if its key
  *	   is known with another address; -ENOSPC if the peer has too many;
  *	   -EINVAL if index, size or address are impossible; -ECONNABORTED if
  *	   the link is lost.

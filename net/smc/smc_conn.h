@@ -156,6 +156,7 @@ struct smc_conn {
 void smc_conn_init(struct smc_conn *conn, struct sock *sk,
 		   void (*event)(struct smc_conn *conn, u32 events));
 int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link);
+struct smc_link *smc_conn_told_link(struct smc_conn *conn);
 int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
 		      const struct smc_clc_accept *peer);
 void smc_conn_lose_rmb(struct smc_link_group *lgr, int rtoken);

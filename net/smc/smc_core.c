@@ -255,21 +255,31 @@ static bool lgr_has_same_client(const struct smc_link_group *lgr, const struct s
 	       !memcmp(&own->peer_addr, &key->peer_addr, sizeof(own->peer_addr));
 }
 
+static bool lgr_link_ends_at(const struct smc_link *link, const struct smc_ib_peer *peer)
+{
+	return link->peer.qpn == peer->qpn &&
+	       !memcmp(link->peer.gid, peer->gid, sizeof(peer->gid)) &&
+	       !memcmp(link->peer.mac, peer->mac, sizeof(peer->mac));
+}
+
 /**
  * smc_lgr_link_by_peer() - the link to a peer's end
  * @lgr: the group; the caller holds a reference
  * @peer: the peer's end, as in Accept or Confirm: QP number, GID and MAC count
  *
- * RFC 7609 3.5.2.2, 3.5.2.3 (SC-05, SC-09).
+ * One in use goes before one that is being left, of which the peer may not know
+ * that yet: what it has said in terms of that link still has a meaning. RFC 7609
+ * 3.5.2.2, 3.5.2.3 (SC-05, SC-09).
  *
  * Context: Any context.
- * Return: the link, valid as long as the reference; NULL if none is in use.
+ * Return: the link, valid as long as the reference, which smc_link_is_used() or is
+ *	   being left; NULL if there is none.
  */
 struct smc_link *smc_lgr_link_by_peer(struct smc_link_group *lgr,
 				      const struct smc_ib_peer *peer)
 {
+	struct smc_link *link, *left = NULL;
 	enum smc_link_state state;
-	struct smc_link *link;
 	int i;
 
 	for (i = 0; i < SMC_LINKS_MAX; i++) {
@@ -279,13 +289,45 @@ struct smc_link *smc_lgr_link_by_peer(struct smc_link_group *lgr,
 			continue;
 		/* pairs with smp_store_release() in smc_link_set_state() */
 		state = smp_load_acquire(&link->state);
-		if ((state == SMC_LINK_ACTIVE || state == SMC_LINK_ACTIVATING) &&
-		    link->peer.qpn == peer->qpn &&
-		    !memcmp(link->peer.gid, peer->gid, sizeof(peer->gid)) &&
-		    !memcmp(link->peer.mac, peer->mac, sizeof(peer->mac)))
+		if (state == SMC_LINK_UNUSED || !lgr_link_ends_at(link, peer))
+			continue;
+		if (state == SMC_LINK_ACTIVE || state == SMC_LINK_ACTIVATING)
 			return link;
+		left = link;
 	}
-	return NULL;
+	return left;
+}
+
+/**
+ * smc_link_is_used() - is a link in use, or about to be
+ * @link: the link
+ *
+ * Context: Any context. It may be lost at any time.
+ * Return: false if it was never connected, is being left, or gone.
+ */
+bool smc_link_is_used(const struct smc_link *link)
+{
+	enum smc_link_state state = READ_ONCE(link->state);
+
+	return state == SMC_LINK_ACTIVE || state == SMC_LINK_ACTIVATING;
+}
+
+/* Has the group given up a link to that end lately? Of many it knows the last. */
+static bool lgr_had_link(const struct smc_link_group *lgr, const struct smc_ib_peer *peer)
+{
+	const struct smc_link *link;
+	unsigned int nr = 0;
+
+	/* they are freed with the group only, which is in the list */
+	lockdep_assert_held(&smc_lgr_list_lock);
+	list_for_each_entry_rcu(link, &lgr->old_links, node,
+				lockdep_is_held(&smc_lgr_list_lock)) {
+		if (nr++ == SMC_LINKS_MAX)
+			break;
+		if (lgr_link_ends_at(link, peer))
+			return true;
+	}
+	return false;
 }
 
 /* Our own limit, and what the peer has agreed to. */
@@ -304,6 +346,7 @@ struct lgr_search {
 	const struct smc_lgr_key *key;
 	const struct smc_ib_end *end;
 	const struct smc_ib_peer *peer;
+	bool may_be_left;		/* the link, not only one in use */
 	struct smc_link *link;		/* found with @peer */
 };
 
@@ -311,7 +354,7 @@ static bool lgr_fits(struct smc_link_group *lgr, struct lgr_search *s)
 {
 	if (s->peer) {
 		s->link = smc_lgr_link_by_peer(lgr, s->peer);
-		return s->link;
+		return s->link && (s->may_be_left || smc_link_is_used(s->link));
 	}
 	if (lgr->state == SMC_LGR_FORMING)
 		return lgr_has_same_client(lgr, s->key);
@@ -439,6 +482,21 @@ struct smc_link_group *smc_lgr_form(const struct smc_lgr_key *key)
 	return lgr;
 }
 
+static bool lgr_any_had_link(const struct lgr_search *s)
+{
+	struct smc_link_group *lgr;
+	unsigned long flags;
+	bool had = false;
+
+	spin_lock_irqsave(&smc_lgr_list_lock, flags);
+	list_for_each_entry(lgr, &smc_lgr_list, node)
+		if (lgr->state == SMC_LGR_ACTIVE && !lgr->is_retired &&
+		    lgr_key_matches(lgr, s->key) && lgr_had_link(lgr, s->peer))
+			had = true;
+	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
+	return had;
+}
+
 /**
  * smc_lgr_reserve_link() - a place on the link that a server has named
  * @key: the peer, with role client
@@ -447,10 +505,14 @@ struct smc_link_group *smc_lgr_form(const struct smc_lgr_key *key)
  * @forming: as with smc_lgr_reserve()
  *
  * The group with that link may still be being formed: the server may be done
- * with first contact before we are. RFC 7609 3.5.2.2 (SC-05).
+ * with first contact before we are. And the link may have been lost here when the
+ * server, who does not know yet, chose it: the group is the right one all the same,
+ * and smc_conn_join() finds another link. RFC 7609 3.5.2.2 (SC-05, FAIL-02).
  *
  * Context: Process context.
  * Return: the group as with smc_lgr_reserve(); ERR_PTR(-EAGAIN) as there;
+ *	   ERR_PTR(-ESTALE) if an active group had that link until lately, and
+ *	   what the server says of it cannot be understood any more;
  *	   ERR_PTR(-ENOENT) if there is no such link (out of sync).
  */
 struct smc_link_group *smc_lgr_reserve_link(const struct smc_lgr_key *key,
@@ -463,8 +525,12 @@ struct smc_link_group *smc_lgr_reserve_link(const struct smc_lgr_key *key,
 	bool is_forming;
 
 	lgr = lgr_reserve(&s, NULL, &is_forming);
+	if (!lgr) {
+		s.may_be_left = true;
+		lgr = lgr_reserve(&s, NULL, &is_forming);
+	}
 	if (!lgr)
-		return ERR_PTR(-ENOENT);
+		return ERR_PTR(lgr_any_had_link(&s) ? -ESTALE : -ENOENT);
 	if (is_forming) {
 		*forming = lgr;
 		return ERR_PTR(-EAGAIN);
@@ -478,7 +544,8 @@ struct smc_link_group *smc_lgr_reserve_link(const struct smc_lgr_key *key,
  * @key: the peer and our role
  * @peer: the peer's end of the link
  *
- * For a group that a first contact shows to be stale (AMB-06).
+ * For a group that a first contact shows to be stale (AMB-06). A link that is being
+ * left shows nothing: its number may be that of a new queue pair by now.
  *
  * Context: Process context.
  * Return: the group with a reference, but no reservation; NULL if none.

@@ -119,7 +119,8 @@ struct smc_lgr_key {
  * @next_token: where the search for a free token starts
  * @lock: links, rtokens and the LLC machine; process context
  * @links: by index, written under @lock; read there or under RCU
- * @old_links: links whose queues are gone, under @lock
+ * @old_links: links whose queues are gone, the last first; added under @lock,
+ *	       never removed, read with it or under the list lock
  * @orphans: areas that could not be made ready, mapped on a failed link, under
  *	     @lock
  * @leaving: RMBs that the peer is to forget, mapped as before, under @lock
@@ -210,6 +211,7 @@ bool smc_lgr_drop_conn(struct smc_link_group *lgr);
 /* Links, found by who has a reference on the group. */
 struct smc_link *smc_lgr_pick_link(struct smc_link_group *lgr);
 struct smc_link *smc_lgr_link_by_peer(struct smc_link_group *lgr, const struct smc_ib_peer *peer);
+bool smc_link_is_used(const struct smc_link *link);
 
 /* All groups. */
 void smc_lgr_for_each(void (*fn)(struct smc_link_group *lgr, void *arg), void *arg);

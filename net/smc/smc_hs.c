@@ -104,7 +104,9 @@ enum smc_hs_growth {
  * @peer_id: our peer ID
  * @subnets: what a client proposes
  * @lgr: the link group, with a reservation until @is_joined
- * @link: of @lgr
+ * @link: of @lgr: the one that the peer's message names; before that, of a server,
+ *	  one that would do
+ * @is_link_gone: the one that the peer's message names is no more, client only
  * @growth: enum smc_hs_growth; with acquire and release between the work items
  * @grow_pool: of @lgr, to add an area to
  * @grow_elem: receives its first element
@@ -150,6 +152,7 @@ struct smc_hs {
 	struct smc_nego_subnets subnets;
 	struct smc_link_group *lgr;
 	struct smc_link *link;
+	bool is_link_gone;
 	int growth;
 	struct smc_buf_pool *grow_pool;
 	struct smc_buf_elem *grow_elem;
@@ -627,19 +630,12 @@ static enum smc_hs_outcome smc_hs_get_rmbe(struct smc_hs *hs)
 /* From here on completion handlers know the connection by its token. */
 static enum smc_hs_outcome smc_hs_join(struct smc_hs *hs)
 {
-	struct smc_link *other;
 	int rc;
 
 	rc = smc_conn_join(&hs->smc->conn, hs->lgr, hs->link);
-	/* A server that has told nothing yet takes another link for one just lost. */
-	if (rc == -ECONNABORTED && hs->is_server && !hs->is_first) {
-		other = smc_lgr_pick_link(hs->lgr);
-		if (other)
-			hs->link = other;
-		rc = smc_conn_join(&hs->smc->conn, hs->lgr, hs->link);
-	}
 	if (rc)
-		return smc_hs_to_tcp(hs, SMC_DECLINE_MEM);
+		return smc_hs_to_tcp(hs, rc == -ECONNABORTED ? SMC_DECLINE_NOACTLINK :
+				     SMC_DECLINE_MEM);
 	hs->is_joined = true;
 	smc_stat_inc(hs->net, hs->is_first ? SMC_STAT_FIRST_CONTACT :
 		     SMC_STAT_SUBSEQUENT_CONTACT);
@@ -655,12 +651,9 @@ static void smc_hs_host(u8 host[SMC_CLC_HOST_LEN])
 	memcpy(host, name, strnlen(name, SMC_CLC_HOST_LEN));
 }
 
-static void smc_hs_own_data(struct smc_hs *hs, struct smc_nego_end *end,
-			    struct smc_nego_rmbe *rmbe)
+static void smc_hs_own_end(struct smc_hs *hs, const struct smc_link *link,
+			   struct smc_nego_end *end)
 {
-	const struct smc_conn *conn = &hs->smc->conn;
-	const struct smc_link *link = hs->link;
-
 	memcpy(end->peer_id, hs->peer_id, sizeof(end->peer_id));
 	memcpy(end->gid, link->wr.end.gid.raw, sizeof(end->gid));
 	memcpy(end->mac, link->wr.end.mac, sizeof(end->mac));
@@ -668,11 +661,38 @@ static void smc_hs_own_data(struct smc_hs *hs, struct smc_nego_end *end,
 	end->psn = link->psn;
 	end->is_direct = hs->route.is_direct;
 	smc_hs_host(end->host);
+}
+
+static void smc_hs_own_rmbe(struct smc_hs *hs, const struct smc_link *link,
+			    struct smc_nego_rmbe *rmbe)
+{
+	const struct smc_conn *conn = &hs->smc->conn;
+
 	rmbe->rkey = smc_buf_rkey(conn->rmbe.buf, link->index);
 	rmbe->addr = conn->rmbe.buf->iova;
 	rmbe->token = conn->token;
 	rmbe->index = conn->rmbe.index;
 	rmbe->size_code = smc_nego_size_code(conn->rmbe.size, SMC_BSIZE_DEPLOYED_MAX);
+}
+
+/*
+ * What Accept or Confirm tells of us, by a link that works at this moment; that of
+ * joining may have been lost. Returns the link, or NULL if the group has none.
+ */
+static struct smc_link *smc_hs_own_data(struct smc_hs *hs, struct smc_nego_end *end,
+					struct smc_nego_rmbe *rmbe)
+{
+	struct smc_link *link;
+
+	/* keeps the keys on the link */
+	mutex_lock(&hs->lgr->lock);
+	link = smc_conn_told_link(&hs->smc->conn);
+	if (link) {
+		smc_hs_own_end(hs, link, end);
+		smc_hs_own_rmbe(hs, link, rmbe);
+	}
+	mutex_unlock(&hs->lgr->lock);
+	return link;
 }
 
 static void smc_hs_peer_end(const struct smc_hs *hs, const struct smc_clc_accept *acc,
@@ -693,7 +713,10 @@ static bool smc_hs_knows_rtoken(struct smc_hs *hs, const struct smc_clc_accept *
 	bool knows;
 
 	mutex_lock(&hs->lgr->lock);
-	knows = smc_rtoken_find(hs->lgr->rtokens, hs->link->index, acc->rkey, acc->rmb_addr) >= 0;
+	/* with the link its keys are gone, and its place may be another one's */
+	knows = hs->lgr->links[hs->link->index] == hs->link &&
+		smc_rtoken_find(hs->lgr->rtokens, hs->link->index, acc->rkey,
+				acc->rmb_addr) >= 0;
 	mutex_unlock(&hs->lgr->lock);
 	return knows;
 }
@@ -703,10 +726,13 @@ static void smc_hs_known(struct smc_hs *hs, const struct smc_clc_accept *acc,
 {
 	memset(known, 0, sizeof(*known));
 	known->max_size_code = SMC_BSIZE_RFC_MAX;
+	known->is_left = hs->is_link_gone;
 	if (!hs->lgr || hs->is_first)
 		return;
 	known->has_link = true;
 	known->has_rtoken = smc_hs_knows_rtoken(hs, acc);
+	/* behind that, for it may go meanwhile */
+	known->is_left = !smc_link_is_used(hs->link);
 	known->max_size_code = hs->lgr->is_deployed ? SMC_BSIZE_DEPLOYED_MAX : SMC_BSIZE_RFC_MAX;
 }
 
@@ -939,9 +965,12 @@ static enum smc_hs_outcome smc_hs_server_accept(struct smc_hs *hs)
 {
 	struct smc_nego_rmbe rmbe;
 	struct smc_nego_end end = {};
+	const struct smc_link *link;
 
-	smc_hs_own_data(hs, &end, &rmbe);
-	smc_nego_build_accept(&hs->tx, &end, &rmbe, hs->link->wr.end.mtu, &hs->params,
+	link = smc_hs_own_data(hs, &end, &rmbe);
+	if (!link)
+		return smc_hs_to_tcp(hs, SMC_DECLINE_NOACTLINK);
+	smc_nego_build_accept(&hs->tx, &end, &rmbe, link->wr.end.mtu, &hs->params,
 			      hs->is_first);
 	if (hs->pair)
 		smc_host_say(hs->pair, SMC_ROLE_SERVER, &hs->tx.accept);
@@ -959,7 +988,10 @@ static enum smc_hs_outcome smc_hs_server_check(struct smc_hs *hs)
 
 	if (hs->pair && smc_host_check(hs->pair, SMC_ROLE_CLIENT, &hs->rx.accept))
 		return smc_hs_forged(hs);
-	/* the client may name any active link of the group, SC-09 */
+	/*
+	 * The client may name any active link of the group, SC-09, also one that has
+	 * been lost since: where its data goes is found by that one's keys (ERR-07).
+	 */
 	smc_hs_peer_end(hs, &hs->rx.accept, &peer);
 	link = hs->is_first ? NULL : smc_lgr_link_by_peer(hs->lgr, &peer);
 	if (link)
@@ -1182,6 +1214,7 @@ static enum smc_hs_outcome smc_hs_client_reserve(struct smc_hs *hs,
 	}
 	if (!IS_ERR(lgr))
 		hs->lgr = lgr;
+	hs->is_link_gone = PTR_ERR(lgr) == -ESTALE;
 	return SMC_HS_GO_ON;
 }
 
@@ -1241,14 +1274,18 @@ static enum smc_hs_outcome smc_hs_client_confirm(struct smc_hs *hs)
 {
 	struct smc_nego_rmbe rmbe;
 	struct smc_nego_end end = {};
-	u8 mtu = hs->link->wr.end.mtu;
+	const struct smc_link *link;
+	u8 mtu;
 
+	link = smc_hs_own_data(hs, &end, &rmbe);
+	if (!link)
+		return smc_hs_to_tcp(hs, SMC_DECLINE_NOACTLINK);
 	/* LLC may be faster than the Confirm */
 	if (hs->is_first)
 		smc_hs_start_llc(hs);
-	smc_hs_own_data(hs, &end, &rmbe);
+	mtu = link->wr.end.mtu;
 	if (hs->is_first)
-		mtu = min_t(u8, mtu, hs->link->peer.mtu);
+		mtu = min_t(u8, mtu, link->peer.mtu);
 	smc_nego_build_confirm(&hs->tx, &end, &rmbe, mtu, &hs->params, hs->is_first);
 	if (hs->pair)
 		smc_host_say(hs->pair, SMC_ROLE_CLIENT, &hs->tx.accept);

@@ -13,6 +13,7 @@
  *   lgr->links, where no further user finds it.
  */
 #include <linux/random.h>
+#include <linux/rculist.h>
 #include <linux/slab.h>
 
 #include "smc_compat.h"
@@ -219,7 +220,8 @@ bool smc_link_unpublish(struct smc_link *link)
 		WARN_ON_ONCE(!smc_link_set_state(link, SMC_LINK_INACTIVE));
 	WRITE_ONCE(lgr->links[link->index], NULL);
 	smc_rtoken_del_link(lgr->rtokens, link->index);
-	list_add(&link->node, &lgr->old_links);
+	/* with its peer, for who looks without the lock what has been */
+	list_add_rcu(&link->node, &lgr->old_links);
 	return true;
 }
 
@@ -335,7 +337,9 @@ int smc_link_connect(struct smc_link *link, const struct smc_ib_peer *peer)
 	rc = smc_wr_connect(&link->wr, peer);
 	if (!rc) {
 		mutex_lock(&lgr->lock);
-		link->peer = *peer;
+		/* const afterwards, also where it has been given up meanwhile */
+		if (link->state == SMC_LINK_UNUSED)
+			link->peer = *peer;
 		smc_link_set_state(link, SMC_LINK_ACTIVATING);
 		mutex_unlock(&lgr->lock);
 	}

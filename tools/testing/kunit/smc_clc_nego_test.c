@@ -664,6 +664,14 @@ static const struct nego_accept_row nego_accept_rows[] = {
 	{ "known link, RMB never announced", false, 5, 2,
 	  { .has_link = true, .max_size_code = 15 },
 	  SMC_CONTACT_DECLINE, SMC_DECLINE_SYNCERR },
+	{ "link that is being left", false, 5, 2,
+	  { .has_link = true, .has_rtoken = true, .is_left = true, .max_size_code = 15 },
+	  SMC_CONTACT_SUBSEQUENT, SMC_DECLINE_NONE },
+	{ "link that is being left, RMB announced without it", false, 5, 2,
+	  { .has_link = true, .is_left = true, .max_size_code = 15 },
+	  SMC_CONTACT_DECLINE, SMC_DECLINE_SYNCERR },
+	{ "link that has gone lately", false, 5, 2, { .is_left = true },
+	  SMC_CONTACT_DECLINE, SMC_DECLINE_SYNCERR },
 	{ "known link, largest size of the RFC", false, 5, 5,
 	  { .has_link = true, .has_rtoken = true, .max_size_code = 5 },
 	  SMC_CONTACT_SUBSEQUENT, SMC_DECLINE_NONE },
@@ -697,9 +705,9 @@ static void fc_06_sc_05_sc_06_accept_is_classified(struct kunit *test)
 	smc_nego_classify_accept(&msg, &nego_offers_v1, &row->known, SMC_MTU_4096, &result);
 	KUNIT_EXPECT_EQ(test, result.contact, row->contact);
 	KUNIT_EXPECT_EQ(test, result.decline, row->decline);
-	/* AMB-33: S = 1 in this case and no other */
+	/* AMB-33: S = 1 in this case and no other, unless the server will hear of it */
 	KUNIT_EXPECT_EQ(test, result.out_of_sync,
-			row->decline == SMC_DECLINE_SYNCERR);
+			row->decline == SMC_DECLINE_SYNCERR && !row->known.is_left);
 	KUNIT_EXPECT_EQ(test, result.params.version, SMC_CLC_V1);
 	KUNIT_EXPECT_EQ(test, result.params.mtu,
 			row->contact == SMC_CONTACT_FIRST ||

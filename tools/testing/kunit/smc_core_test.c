@@ -1062,18 +1062,36 @@ static void abrt_13_an_element_the_peer_may_write_to_stays_unused(struct kunit *
 	KUNIT_EXPECT_PTR_NE(test, cc->conn.rmbe.cpu, cpu);
 }
 
-/* A second link of the group of @one. */
-static struct smc_link *core_second(struct kunit *test, struct smc_link *one)
+/* A further link of a group. */
+static struct smc_link *core_link_at(struct kunit *test, struct smc_link_group *lgr,
+				     unsigned int index, u32 qpn)
 {
-	struct smc_ib_peer peer = core_peer(0x99);
-	struct smc_link_group *lgr = one->lgr;
+	struct smc_ib_peer peer = core_peer(qpn);
 	struct smc_link *link;
 
-	link = smc_link_create_at(lgr, &core_end, 1);
+	link = smc_link_create_at(lgr, &core_end, index);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(link));
 	KUNIT_ASSERT_EQ(test, smc_link_connect(link, &peer), 0);
 	mutex_lock(&lgr->lock);
 	KUNIT_EXPECT_TRUE(test, smc_link_set_state(link, SMC_LINK_ACTIVE));
+	mutex_unlock(&lgr->lock);
+	return link;
+}
+
+/* A second link of the group of @one. */
+static struct smc_link *core_second(struct kunit *test, struct smc_link *one)
+{
+	return core_link_at(test, one->lgr, 1, 0x99);
+}
+
+/* What Accept or Confirm would name. */
+static struct smc_link *core_told_link(struct core_conn *cc)
+{
+	struct smc_link_group *lgr = cc->conn.lgr;
+	struct smc_link *link;
+
+	mutex_lock(&lgr->lock);
+	link = smc_conn_told_link(&cc->conn);
 	mutex_unlock(&lgr->lock);
 	return link;
 }
@@ -1288,6 +1306,146 @@ static void fail_01_without_any_link_a_connection_waits(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, cc->conn.is_leaving);
 }
 
+/* A server that has not heard of it yet names it in an Accept. */
+static void sc_05_err_13_a_link_that_is_being_left_is_still_known(struct kunit *test)
+{
+	struct smc_link *one = core_client_up(test, 0x11);
+	struct smc_link *two = core_second(test, one);
+	struct smc_lgr_key key = core_key(SMC_ROLE_CLIENT);
+	struct smc_link_group *lgr, *forming;
+	struct smc_link *link = NULL;
+	struct core_conn *cc;
+	struct smc_clc_accept acc = {
+		.rkey = 0x88, .rmb_addr = 0x50000, .rmbe_index = 1,
+	};
+
+	core_know_both(test, one, two);
+	core_lose(two);
+	lgr = core_hold(test, smc_lgr_reserve_link(&key, &two->peer, &link, &forming));
+	KUNIT_EXPECT_PTR_EQ(test, lgr, one->lgr);
+	KUNIT_ASSERT_PTR_EQ(test, link, two);
+	KUNIT_EXPECT_FALSE(test, smc_link_is_used(link));
+
+	/* the connection goes by the other one, and says so */
+	cc = core_join(test, two);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn.link), one);
+	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(&cc->conn, two, &acc), 0);
+	KUNIT_EXPECT_EQ(test, cc->conn.peer_rkey, 0x77U);
+	KUNIT_EXPECT_EQ(test, cc->conn.peer_addr, 0x10000ULL);
+	KUNIT_EXPECT_PTR_EQ(test, core_told_link(cc), one);
+}
+
+/* Only this connection falls back then, the group goes on. */
+static void err_13_amb_33_a_link_gone_lately_is_not_out_of_sync(struct kunit *test)
+{
+	struct smc_link *one = core_client_up(test, 0x11);
+	struct smc_link *two = core_second(test, one);
+	struct smc_lgr_key key = core_key(SMC_ROLE_CLIENT);
+	struct smc_ib_peer gone = two->peer;
+	struct smc_ib_peer nowhere = core_peer(0x33);
+	struct smc_link_group *forming;
+	struct smc_link *link;
+	int i;
+
+	core_lose(two);
+	smc_link_destroy(two);
+	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve_link(&key, &gone, &link, &forming),
+			    ERR_PTR(-ESTALE));
+	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve_link(&key, &nowhere, &link, &forming),
+			    ERR_PTR(-ENOENT));
+	/* not for ever */
+	for (i = 0; i < SMC_LINKS_MAX; i++) {
+		KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve_link(&key, &gone, &link, &forming),
+				    ERR_PTR(-ESTALE));
+		two = core_link_at(test, one->lgr, 1, 0xa0 + i);
+		core_lose(two);
+		smc_link_destroy(two);
+	}
+	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve_link(&key, &gone, &link, &forming),
+			    ERR_PTR(-ENOENT));
+	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve_link(&key, &two->peer, &link, &forming),
+			    ERR_PTR(-ESTALE));
+	/* nor of a group that is gone itself */
+	smc_lgr_terminate(one->lgr);
+	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve_link(&key, &two->peer, &link, &forming),
+			    ERR_PTR(-ENOENT));
+}
+
+/* The queue pair number may have been given to a new group by the server. */
+static void amb_06_a_link_that_is_being_left_makes_no_group_stale(struct kunit *test)
+{
+	struct smc_link *one = core_client_up(test, 0x11);
+	struct smc_link *two = core_second(test, one);
+	struct smc_lgr_key key = core_key(SMC_ROLE_CLIENT);
+	struct smc_link_group *lgr, *forming;
+	struct smc_link *link, *other;
+
+	lgr = smc_lgr_find_link(&key, &two->peer);
+	KUNIT_ASSERT_PTR_EQ(test, lgr, one->lgr);
+	smc_lgr_put(lgr);
+	core_lose(two);
+	KUNIT_EXPECT_NULL(test, smc_lgr_find_link(&key, &two->peer));
+	/* and the one in use is meant */
+	other = core_client_up(test, two->peer.qpn);
+	lgr = core_hold(test, smc_lgr_reserve_link(&key, &two->peer, &link, &forming));
+	KUNIT_EXPECT_PTR_EQ(test, lgr, other->lgr);
+	KUNIT_EXPECT_PTR_EQ(test, link, other);
+}
+
+/* Between Accept and Confirm; a reset would come after connect() has succeeded. */
+static void err_07_sc_10_a_confirm_may_name_a_link_just_lost(struct kunit *test)
+{
+	struct smc_link *one = core_server_up(test);
+	struct smc_link *two = core_second(test, one);
+	struct smc_clc_accept acc = {
+		.rkey = 0x88, .rmb_addr = 0x50000, .rmbe_index = 2,
+	};
+	struct smc_link_group *lgr = one->lgr;
+	struct smc_ib_peer peer = two->peer;
+	struct core_conn *cc;
+
+	core_know_both(test, one, two);
+	cc = core_join(test, two);
+	KUNIT_EXPECT_PTR_EQ(test, core_told_link(cc), two);
+	core_lose(two);
+	KUNIT_EXPECT_PTR_EQ(test, core_told_link(cc), one);
+	KUNIT_ASSERT_PTR_EQ(test, smc_lgr_link_by_peer(lgr, &peer), two);
+	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(&cc->conn, two, &acc), 0);
+	KUNIT_EXPECT_EQ(test, cc->conn.peer_rkey, 0x77U);
+	KUNIT_EXPECT_EQ(test, cc->conn.peer_addr, 0x10000ULL + CORE_SIZE);
+
+	/* what was said of it means nothing by the link that has its place */
+	cc = core_join(test, one);
+	smc_link_destroy(two);
+	core_link_at(test, lgr, 1, 0xa0);
+	core_know_rmb(test, lgr->links[1], 0x88, 0x50000);
+	acc.rmbe_index = 3;
+	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(&cc->conn, two, &acc), -ENOKEY);
+	KUNIT_EXPECT_NULL(test, smc_lgr_link_by_peer(lgr, &peer));
+}
+
+/* Ours goes by one link, the peer has chosen another for what it sends. */
+static void lb_02_sc_09_each_direction_has_a_link_of_its_own(struct kunit *test)
+{
+	struct smc_link *one = core_server_up(test);
+	struct smc_link *two = core_second(test, one);
+	struct smc_clc_accept acc = {
+		.rkey = 0x88, .rmb_addr = 0x50000, .rmbe_index = 1,
+	};
+	struct core_conn *cc;
+
+	core_know_both(test, one, two);
+	cc = core_join(test, one);
+	KUNIT_ASSERT_PTR_EQ(test, smc_lgr_link_by_peer(one->lgr, &two->peer), two);
+	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(&cc->conn, two, &acc), 0);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn.link), one);
+	KUNIT_EXPECT_EQ(test, cc->conn.peer_rkey, 0x77U);
+	smc_move_queue(one->lgr);
+	flush_work(&one->lgr->move_work);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn.link), one);
+	KUNIT_EXPECT_EQ(test, cc->nr_moved, 0);
+}
+
 static void lb_03_lb_04_links_share_the_load(struct kunit *test)
 {
 	struct smc_link *one = core_client_up(test, 0x11);
@@ -1356,6 +1514,11 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(lg_21_a_link_without_the_peers_key_is_no_way_out),
 	KUNIT_CASE(fail_10_each_message_that_is_due_has_its_time),
 	KUNIT_CASE(fail_01_without_any_link_a_connection_waits),
+	KUNIT_CASE(sc_05_err_13_a_link_that_is_being_left_is_still_known),
+	KUNIT_CASE(err_13_amb_33_a_link_gone_lately_is_not_out_of_sync),
+	KUNIT_CASE(amb_06_a_link_that_is_being_left_makes_no_group_stale),
+	KUNIT_CASE(err_07_sc_10_a_confirm_may_name_a_link_just_lost),
+	KUNIT_CASE(lb_02_sc_09_each_direction_has_a_link_of_its_own),
 	KUNIT_CASE(lb_03_lb_04_links_share_the_load),
 	{}
 };
