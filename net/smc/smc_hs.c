@@ -630,9 +630,13 @@ static enum smc_hs_outcome smc_hs_get_rmbe(struct smc_hs *hs)
 /* From here on completion handlers know the connection by its token. */
 static enum smc_hs_outcome smc_hs_join(struct smc_hs *hs)
 {
+	struct smc_link *link = hs->link;
 	int rc;
 
-	rc = smc_conn_join(&hs->smc->conn, hs->lgr, hs->link);
+	/* others have come while areas were waited for: the choice is made now, LB-03 */
+	if (hs->is_server && !hs->is_first)
+		link = NULL;
+	rc = smc_conn_join(&hs->smc->conn, hs->lgr, link);
 	if (rc)
 		return smc_hs_to_tcp(hs, rc == -ECONNABORTED ? SMC_DECLINE_NOACTLINK :
 				     SMC_DECLINE_MEM);

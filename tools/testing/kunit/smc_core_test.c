@@ -1446,6 +1446,30 @@ static void lb_02_sc_09_each_direction_has_a_link_of_its_own(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cc->nr_moved, 0);
 }
 
+/* Behind one first contact; each has waited for its area with the same link in mind. */
+static void lb_03_a_crowd_is_spread(struct kunit *test)
+{
+	struct smc_link *one = core_server_up(test);
+	struct smc_link *two = core_second(test, one);
+	struct core_conn *cc[6];
+	unsigned long flags;
+	int i;
+
+	cc[0] = core_join(test, one);
+	for (i = 1; i < 6; i++)
+		cc[i] = core_new_conn(test, one->lgr);
+	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_pick_link(one->lgr), two);
+	for (i = 1; i < 6; i++) {
+		smc_lgr_get(one->lgr);
+		spin_lock_irqsave(&smc_lgr_list_lock, flags);
+		one->lgr->nr_conns++;
+		spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
+		KUNIT_EXPECT_EQ(test, smc_conn_join(&cc[i]->conn, one->lgr, NULL), 0);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&one->nr_conns), 3);
+	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 3);
+}
+
 static void lb_03_lb_04_links_share_the_load(struct kunit *test)
 {
 	struct smc_link *one = core_client_up(test, 0x11);
@@ -1519,6 +1543,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(amb_06_a_link_that_is_being_left_makes_no_group_stale),
 	KUNIT_CASE(err_07_sc_10_a_confirm_may_name_a_link_just_lost),
 	KUNIT_CASE(lb_02_sc_09_each_direction_has_a_link_of_its_own),
+	KUNIT_CASE(lb_03_a_crowd_is_spread),
 	KUNIT_CASE(lb_03_lb_04_links_share_the_load),
 	{}
 };
