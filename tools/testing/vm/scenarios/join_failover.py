@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Connections are made while a link is lost, and the peer has not heard of it yet.
+
+The client loses one that the server goes on to choose; the server loses one that a
+Confirm under way names. The news, which LLC has, is held up on the wire. All
+connections come up and are SMC, the old ones lose nothing, the group stays. Those of
+a crowd are spread over the links.
+
+covers: ERR-07 ERR-13 SC-09 SC-10 FAIL-02 LB-02 LB-03
+"""
+import socket
+
+from common import connect_all
+from streams import client, server  # noqa: F401, the halves
+
+nics = 2
+timeout = 120
+PORT = 5340
+CONFIRM, DELETE_LINK = 3, 4
+HELD = 500      # ms; the RNIC goes on trying for longer
+CROWD = 6
+
+
+def end_all(h, socks):
+    """Each side has them in an order of its own."""
+    for s in socks:
+        s.shutdown(socket.SHUT_WR)
+    for s in socks:
+        h.at_end(s)
+        s.close()
+
+
+def crowd_server(h, port, n, gate=None):
+    ls = h.listen(port)
+    socks = [h.accept(ls) for _ in range(n)]
+    if gate:
+        h.mark("here")
+        h.gate(gate)
+    for c in socks:
+        h.recv_stream(c, 5000, 1)
+        h.send_stream(c, 7000, 2)
+    end_all(h, socks)
+    ls.close()
+
+
+def crowd(h, port, n):
+    """Connections that are made at once; none may be reset that connect() has had."""
+    socks = connect_all(h, port, n, n)
+    for s in socks:
+        h.send_stream(s, 5000, 1)
+    for s in socks:
+        h.recv_stream(s, 7000, 2)
+    end_all(h, socks)
+
+
+def lives_on(t, x, group, lost):
+    """The streams go on, in the group that they were in."""
+    from smcvm.links import groups
+    t.wait(lambda: x.least("link_down") > lost, "the news to arrive", 15)
+    x.more()
+    t.equal([g.id for g in groups(t.a) if g.state == "ACTIVE"], [group], "link groups")
+
+
+def run(t):
+    if t.family != "smc":
+        return
+    from smcvm.links import Streams, active, add, delete, groups, several
+    several(t)
+    t.step("a crowd behind first contact")
+    s = t.half(t.a, crowd_server, port=PORT + 1, n=CROWD, gate="looked")
+    s.expect("listening")
+    c = t.half(t.b, crowd, port=PORT + 1, n=CROWD)
+    t.expect_all("here", s)
+    spread = [x.conns for x in active(t.a)]
+    t.check(len(spread) == 2 and min(spread) >= CROWD // 2 - 1, f"connections by link: {spread}")
+    x = Streams(t, PORT)
+    s.gate("looked")
+    t.wait_all(s, c)
+    t.no_sockets(t.a, PORT + 1)
+    x.have(2)
+    x.more()
+    group = groups(t.a)[0].id
+    clean = {n: t.stat(t.a, n) for n in ("decline_rx", "server_failed", "server_tcp")}
+
+    t.step("lost at the client")
+    lost, had = x.least("link_down"), t.stat(t.a, "server_smc")
+    held = t.relay.rule(llc=DELETE_LINK, frm="b", delay=HELD)
+    delete(t.b, 1)
+    t.both(crowd_server, crowd, PORT + 2, n=CROWD)
+    t.check(t.relay.hits(held)[1], "no DELETE LINK was held up")
+    t.equal(t.stat(t.a, "server_smc") - had, CROWD, "connections over SMC")
+    t.relay.unrule(held)
+    lives_on(t, x, group, lost)
+    add(t, t.b, 1)
+    x.have(2)
+
+    t.step("lost at the server")
+    lost, had = x.least("link_down"), t.stat(t.a, "server_smc")
+    s = t.half(t.a, crowd_server, port=PORT + 3, n=CROWD)
+    s.expect("listening")
+    held = [t.relay.rule(llc=DELETE_LINK, delay=HELD), t.relay.rule(clc=CONFIRM, delay=HELD)]
+    c = t.half(t.b, crowd, port=PORT + 3, n=CROWD)
+    t.wait(lambda: t.relay.hits(held[1])[1] >= CROWD, "Confirms under way", 15)
+    delete(t.a, 1)
+    t.wait_all(s, c)
+    t.equal(t.stat(t.a, "server_smc") - had, CROWD, "connections over SMC")
+    for rule in held:
+        t.relay.unrule(rule)
+    lives_on(t, x, group, lost)
+    add(t, t.a, 1)
+    x.have(2)
+
+    for name, n in clean.items():
+        t.equal(t.stat(t.a, name), n, name)
+    x.stop()
