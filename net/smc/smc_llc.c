@@ -769,26 +769,6 @@ static void llc_created(struct smc_link_group *lgr, struct smc_llc_event *ev)
 	ev->created.nr_rmbs = llc->nr_told;
 }
 
-/*
- * The device of the only link is being removed. What has not been pulled out can
- * still tell the peer, who would have to find out by timers otherwise: for an idle
- * connection by TEST LINK. 3.5.4, LGT-04.
- */
-static void llc_say_goodbye(struct smc_link_group *lgr, struct smc_llc_event *ev)
-{
-	const struct smc_llc_flow *flow = &lgr->llc.flow;
-	int i;
-
-	if (flow->phase != SMC_LLC_UP)
-		return;
-	for (i = 0; i < SMC_LLC_LINKS; i++)
-		if (i != ev->link && flow->link[i].state == SMC_LLC_LINK_ACTIVE)
-			return;
-	ev->type = SMC_LLC_EV_REQ_TERMINATE;
-	ev->terminate.reason = SMC_LLC_DELETE_LOST_PATH;
-	ev->terminate.is_orderly = false;
-}
-
 /* Returns false if there is nothing to tell the machine. */
 static bool llc_event_of(struct smc_link_group *lgr, const struct smc_llc_item *item,
 			 struct smc_llc_event *ev)
@@ -834,7 +814,7 @@ static bool llc_event_of(struct smc_link_group *lgr, const struct smc_llc_item *
 		return true;
 	case SMC_LLC_EV_LINK_BROKEN:
 		if (item->cookie == SMC_WR_FAULT_GOING)
-			llc_say_goodbye(lgr, ev);
+			ev->type = SMC_LLC_EV_LINK_GOING;
 		return true;
 	case SMC_LLC_EV_RNICS:
 		llc_copy_rnics(&lgr->llc, &ev->rnics);

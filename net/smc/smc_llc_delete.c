@@ -488,6 +488,36 @@ void smc_llc_delete_request(struct smc_llc_run *run, const struct smc_llc_event 
 }
 
 /**
+ * smc_llc_delete_going() - the RNIC of a link is being removed
+ * @run: the call
+ * @link: its index
+ *
+ * What has not been pulled out can still tell the peer, who would have to find out
+ * by timers otherwise: for an idle connection by TEST LINK. So the last link says
+ * the end of the group before it goes, unless another one is to be confirmed: then it
+ * works until that is in its place, or has failed and the end can be said. RFC 7609
+ * 3.5.4; LGT-03, LGT-04.
+ */
+void smc_llc_delete_going(struct smc_llc_run *run, u8 link)
+{
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_link *lnk = &flow->link[link];
+
+	if (flow->phase != SMC_LLC_UP || lnk->state != SMC_LLC_LINK_ACTIVE ||
+	    smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) > 1) {
+		smc_llc_link_lost(run, link, SMC_LLC_WHY_LINK_BROKEN, SMC_LLC_DELETE_LOST_PATH);
+	} else if (smc_llc_add_has_hope(flow)) {
+		lnk->is_doomed = true;
+		lnk->is_orderly = false;
+		lnk->reason = SMC_LLC_DELETE_LOST_PATH;
+		lnk->why = SMC_LLC_WHY_LINK_BROKEN;
+	} else {
+		smc_llc_end_begin(run, link, SMC_LLC_DELETE_LOST_PATH, false,
+				  SMC_LLC_WHY_LINK_BROKEN);
+	}
+}
+
+/**
  * smc_llc_end_begin() - end the group
  * @run: the call
  * @link: index of the link to say it on, if that works

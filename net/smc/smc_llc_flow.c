@@ -589,6 +589,7 @@ static bool is_stray(const struct smc_llc_flow *flow, const struct smc_llc_event
 	case SMC_LLC_EV_MSG:
 	case SMC_LLC_EV_BAD_MSG:
 	case SMC_LLC_EV_LINK_BROKEN:
+	case SMC_LLC_EV_LINK_GOING:
 	case SMC_LLC_EV_REQ_DELETE_LINK:
 		return flow->link[ev->link].state == SMC_LLC_LINK_FREE ||
 		       flow->link[ev->link].state == SMC_LLC_LINK_GOING;
@@ -646,6 +647,9 @@ static void dispatch(struct smc_llc_run *run, const struct smc_llc_event *ev)
 	case SMC_LLC_EV_LINK_BROKEN:
 		smc_llc_link_lost(run, ev->link, SMC_LLC_WHY_LINK_BROKEN,
 				  SMC_LLC_DELETE_LOST_PATH);
+		break;
+	case SMC_LLC_EV_LINK_GOING:
+		smc_llc_delete_going(run, ev->link);
 		break;
 	case SMC_LLC_EV_DECLINED:
 		on_declined(run);

@@ -143,6 +143,7 @@ enum smc_llc_event_type {
 	SMC_LLC_EV_RTOKEN_STORED,	/* outcome of STORE_RTOKEN */
 	SMC_LLC_EV_RTOKENS_DELETED,	/* outcome of DELETE_RTOKENS; @error_mask */
 	SMC_LLC_EV_LINK_BROKEN,		/* its queue pair is of no more use */
+	SMC_LLC_EV_LINK_GOING,		/* so it will be soon: its RNIC is being removed */
 	SMC_LLC_EV_DECLINED,		/* Decline arrived on TCP during first contact */
 	SMC_LLC_EV_REQ_RKEY,		/* this side: announce or withdraw; @rkey */
 	SMC_LLC_EV_REQ_TEST_LINK,	/* this side: probe @link now; @timer.user_data */

@@ -74,8 +74,12 @@ static inline void chaos_break(struct world *w, int who)
 		w_break(w, who, chaos_roll(SMC_LLC_LINKS), chaos_roll(2));
 		break;
 	case 1:
-		if (!chaos_roll(3))
+		if (chaos_roll(3))
+			break;
+		if (chaos_roll(2))
 			w_rnic_down(w, who, rnic, chaos_roll(4));
+		else
+			w_rnic_going(w, who, rnic);
 		break;
 	case 2 ... 4:
 		w_rnic_up(w, who, rnic);

@@ -1403,6 +1403,76 @@ static void new_link_fails_between_continuations_err_47_fail_01(struct kunit *te
 	}
 }
 
+/* With the last link the group ends, and the peer is told. */
+static void last_rnic_goes_lgt_03_lgt_04(struct kunit *test)
+{
+	int who;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		struct world *w = up(test, 2, 2, 2, true);
+
+		/* another link carries on: its peer hears of the one that goes */
+		w_rnic_going(w, who, 0);
+		w_pump(w);
+		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_terminated, 0);
+		KUNIT_EXPECT_EQ(test, w->side[!who].nr_link_down, 1);
+		w_wait(w, 60000);
+		expect_rest(test, w, 2);
+
+		w = up(test, 1, 1, 2, true);
+		w_rnic_going(w, who, 0);
+		w_pump(w);
+		expect_over(test, w, who, SMC_LLC_WHY_LINK_BROKEN);
+		expect_over(test, w, !who, SMC_LLC_WHY_PEER_DELETED);
+	}
+}
+
+/* The last RNIC goes while the link that would replace it awaits CONFIRM LINK. */
+static void last_rnic_goes_while_a_link_is_added(struct kunit *test)
+{
+	int who, other;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		struct world *w = up(test, 1, 1, 2, true);
+
+		w->now += 60000;
+		w->side[W_CLIENT].has_rnic[1] = true;
+		w->side[W_SERVER].has_rnic[1] = true;
+		w_tell_rnics(w, W_CLIENT);
+		w_tell_rnics(w, W_SERVER);
+		w_pump_until(w, W_SERVER, SMC_LLC_CONFIRM_LINK, false);
+		w_rnic_going(w, who, 0);
+		KUNIT_EXPECT_EQ(test, requests(w, who, SMC_LLC_DELETE_LINK), 0);
+		w_pump(w);
+		w_wait(w, 60000);
+		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_terminated, 0);
+		KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_terminated, 0);
+		KUNIT_EXPECT_EQ(test, w->side[who].nr_link_down, 1);
+	}
+
+	/* In vain: then it is said after all, by the link that goes. */
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		for (other = W_SERVER; other <= W_CLIENT; other++) {
+			struct world *w = up(test, 1, 1, 2, true);
+
+			w->now += 60000;
+			w->side[W_CLIENT].has_rnic[1] = true;
+			w->side[W_SERVER].has_rnic[1] = true;
+			w_tell_rnics(w, W_CLIENT);
+			w_tell_rnics(w, W_SERVER);
+			w_pump_until(w, W_SERVER, SMC_LLC_CONFIRM_LINK, false);
+			w_rnic_going(w, who, 0);
+			w_rnic_down(w, other, 1, true);
+			w_pump(w);
+			w_wait(w, 30000);
+			KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_terminated, 1);
+			KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_terminated, 1);
+			KUNIT_EXPECT_EQ(test, w->side[!who].why, SMC_LLC_WHY_PEER_DELETED);
+			expect_no_fault(test, w);
+		}
+	}
+}
+
 static void chaos(struct kunit *test, u64 seed, unsigned int runs, unsigned int faults)
 {
 	struct world *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
@@ -1499,6 +1569,8 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(rnics_come_and_go_lg_12_lg_13_err_58),
 	KUNIT_CASE(refused_rnic_is_offered_last_sl_02_sl_12_err_57),
 	KUNIT_CASE(last_link_dies_while_one_is_added),
+	KUNIT_CASE(last_rnic_goes_lgt_03_lgt_04),
+	KUNIT_CASE(last_rnic_goes_while_a_link_is_added),
 	KUNIT_CASE(new_link_fails_between_continuations_err_47_fail_01),
 	KUNIT_CASE(random_order_on_a_good_wire),
 	KUNIT_CASE(random_breaks),

@@ -82,6 +82,7 @@ struct w_side {
 	struct w_bytes kept;		/* of an ADD LINK: its pairs are wanted later */
 	struct w_bytes kept_rkeys;	/* the same, a long DELETE RKEY */
 	bool has_rnic[W_RNICS];
+	bool is_going[W_RNICS];		/* has it no more, but what is there still works */
 	struct w_qp qp[SMC_LLC_LINKS];
 	unsigned int up;		/* links that may carry data */
 	struct w_rmb rmb[W_RMBS];
@@ -693,6 +694,11 @@ static inline void w_feed(struct world *w, int who, const struct smc_llc_event *
 }
 
 /* The oldest message of a link crosses the wire, or does not. */
+static inline bool w_rnic_works(const struct w_side *s, u8 rnic)
+{
+	return s->has_rnic[rnic] || s->is_going[rnic];
+}
+
 static inline bool w_transmit(struct world *w, int who, u8 link)
 {
 	struct w_qp *qp = &w->side[who].qp[link], *peer;
@@ -702,8 +708,9 @@ static inline bool w_transmit(struct world *w, int who, u8 link)
 	if (!qp->tx.nr)
 		return false;
 	peer = w_peer_qp(w, who, qp, &at);
-	if (!peer || w_is_cut(w, who, qp->rnic, peer->rnic) || !w->side[who].has_rnic[qp->rnic] ||
-	    !w->side[!who].has_rnic[peer->rnic] || peer->rx.nr + 2 > W_QUEUE) {
+	if (!peer || w_is_cut(w, who, qp->rnic, peer->rnic) ||
+	    !w_rnic_works(&w->side[who], qp->rnic) ||
+	    !w_rnic_works(&w->side[!who], peer->rnic) || peer->rx.nr + 2 > W_QUEUE) {
 		w_break(w, who, link, false);
 		return true;
 	}
@@ -932,13 +939,31 @@ static inline void w_rnic_down(struct world *w, int who, u8 rnic, bool is_told)
 	struct w_side *s = &w->side[who];
 	u8 i;
 
-	if (!s->has_rnic[rnic])
+	if (!w_rnic_works(s, rnic))
 		return;
 	s->has_rnic[rnic] = false;
+	s->is_going[rnic] = false;
 	w_tell_rnics(w, who);
 	for (i = 0; i < SMC_LLC_LINKS; i++)
 		if (s->qp[i].exists && s->qp[i].rnic == rnic)
 			w_break(w, who, i, is_told);
+}
+
+/* It is being removed, in good order: it still works, and says so. */
+static inline void w_rnic_going(struct world *w, int who, u8 rnic)
+{
+	struct w_side *s = &w->side[who];
+	u8 i;
+
+	if (!s->has_rnic[rnic])
+		return;
+	W_TRACE("%d: RNIC %d goes\n", who, rnic);
+	s->has_rnic[rnic] = false;
+	s->is_going[rnic] = true;
+	w_tell_rnics(w, who);
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (s->qp[i].exists && !s->qp[i].is_broken && s->qp[i].rnic == rnic)
+			w_event(w, who, SMC_LLC_EV_LINK_GOING, i);
 }
 
 static inline void w_rnic_up(struct world *w, int who, u8 rnic)
@@ -946,6 +971,7 @@ static inline void w_rnic_up(struct world *w, int who, u8 rnic)
 	if (w->side[who].has_rnic[rnic])
 		return;
 	w->side[who].has_rnic[rnic] = true;
+	w->side[who].is_going[rnic] = false;
 	w_tell_rnics(w, who);
 }
 
