@@ -34,6 +34,7 @@
 #include "smc_oper.h"
 #include "smc_opt.h"
 #include "smc_orphan.h"
+#include "smc_peer.h"
 #include "smc_pnet.h"
 #include "smc_renew.h"
 #include "smc_rx.h"
@@ -227,7 +228,7 @@ static void smc_choose_offer(struct smc_sock *smc)
 		peer = ((struct sockaddr_in6 *)addr)->sin6_addr;
 	else
 		ipv6_addr_set_v4mapped(((struct sockaddr_in *)addr)->sin_addr.s_addr, &peer);
-	reason = smc_ib_has_device() ? smc_peer_recall(sock_net(&smc->sk), &peer) :
+	reason = smc_ib_has_device() ? smc_peer_recall(sock_net(&smc->sk), &peer, true) :
 				       SMC_DECLINE_NOSMCRDEV;
 	smc->is_eager_tcp = reason != SMC_DECLINE_NONE;
 	smc->fallback = reason;
@@ -955,16 +956,17 @@ static int __net_init smc_init_net(struct net *net)
 	rc = smc_stats_init_net(net);
 	if (rc)
 		return rc;
-	rc = smc_pnet_init_net(net);
+	rc = smc_peer_init_net(net);
 	if (rc)
 		goto out_stats;
+	smc_pnet_init_net(net);
 	rc = smc_sysctl_init_net(net);
 	if (rc)
-		goto out_pnet;
+		goto out_peer;
 	return 0;
 
-out_pnet:
-	smc_pnet_exit_net(net);
+out_peer:
+	smc_peer_exit_net(net);
 out_stats:
 	smc_stats_exit_net(net);
 	return rc;
@@ -975,7 +977,7 @@ static void __net_exit smc_exit_net(struct net *net)
 	smc_llc_end_all(net);
 	smc_lgr_end_all(net);
 	smc_sysctl_exit_net(net);
-	smc_pnet_exit_net(net);
+	smc_peer_exit_net(net);
 	smc_fallback_exit_net(net);
 	smc_stats_exit_net(net);
 }

@@ -20,6 +20,7 @@
 #include <linux/random.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
+#include <net/ipv6.h>
 
 #include "smc_compat.h"
 #include "smc_conn.h"
@@ -562,6 +563,32 @@ struct smc_link_group *smc_lgr_find_link(const struct smc_lgr_key *key,
 		refcount_inc(&lgr->refs);
 	spin_unlock_irq(&smc_lgr_list_lock);
 	return lgr;
+}
+
+/**
+ * smc_lgr_has_other() - is a younger group up with the same address?
+ * @lgr: the group; the caller holds a reference
+ *
+ * Context: Any context.
+ * Return: true if so: one with the same peer, or with who has its address now.
+ */
+bool smc_lgr_has_other(const struct smc_link_group *lgr)
+{
+	const struct smc_link_group *other;
+	unsigned long flags;
+	bool has = false;
+
+	spin_lock_irqsave(&smc_lgr_list_lock, flags);
+	/* in the order in which they were formed */
+	list_for_each_entry(other, &smc_lgr_list, node)
+		if (other == lgr)
+			has = false;
+		else if (other->state == SMC_LGR_ACTIVE &&
+			 net_eq(other->key.net, lgr->key.net) &&
+			 ipv6_addr_equal(&other->key.peer_addr, &lgr->key.peer_addr))
+			has = true;
+	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
+	return has;
 }
 
 /**

@@ -196,6 +196,7 @@ void smc_lgr_put(struct smc_link_group *lgr);
 
 /* State. */
 bool smc_lgr_is_down(const struct smc_link_group *lgr);
+bool smc_lgr_has_other(const struct smc_link_group *lgr);
 void smc_lgr_commit_dialect(struct smc_link_group *lgr, bool is_deployed);
 bool smc_lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
 		       enum smc_lgr_state *was);

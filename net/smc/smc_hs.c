@@ -42,6 +42,7 @@
 #include "smc_link.h"
 #include "smc_llc.h"
 #include "smc_net.h"
+#include "smc_peer.h"
 #include "smc_pnet.h"
 #include "smc_route.h"
 #include "smc_tcp.h"
@@ -367,7 +368,7 @@ static enum smc_hs_outcome smc_hs_find_end(struct smc_hs *hs)
 	if (smc_pnet_needs_ipsec(tsk))
 		return smc_hs_to_tcp(hs, SMC_DECLINE_IPSEC);
 	smc_peer_addr(tsk, &peer);
-	reason = smc_peer_recall(hs->net, &peer);
+	reason = smc_peer_recall(hs->net, &peer, !hs->is_server);
 	if (reason != SMC_DECLINE_NONE)
 		return smc_hs_to_tcp(hs, reason);
 	if (!hs->is_server)
@@ -804,7 +805,7 @@ static void smc_hs_say_decline(struct smc_hs *hs)
 
 	if (hs->is_path_bad) {
 		smc_peer_addr(hs->smc->tcp->sk, &peer);
-		smc_peer_remember(hs->net, &peer, hs->reason);
+		smc_peer_remember(hs->net, &peer, hs->reason, false);
 	}
 	if (!hs->may_decline)
 		return;

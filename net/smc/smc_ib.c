@@ -62,6 +62,9 @@ static struct work_struct *smc_ib_listener;
 /* Events so far, of all devices: what is known of ports is as old as this. */
 static atomic_t smc_ib_nr_events = ATOMIC_INIT(0);
 
+/* Of them those that may make a path where there was none. */
+static atomic_t smc_ib_nr_news = ATOMIC_INIT(0);
+
 static void smc_ib_put(struct smc_ib_dev *dev)
 {
 	if (refcount_dec_and_test(&dev->refs))
@@ -134,6 +137,17 @@ bool smc_ib_has_device(void)
 	return !list_empty(&smc_ib_devices);
 }
 
+/**
+ * smc_ib_news() - has an RNIC come, a port come up, or an address?
+ *
+ * Context: Any context.
+ * Return: a number that has changed since, if so.
+ */
+int smc_ib_news(void)
+{
+	return atomic_read(&smc_ib_nr_news);
+}
+
 /* Any context. */
 static void smc_ib_wake_watchers(struct smc_ib_dev *dev)
 {
@@ -160,8 +174,14 @@ static void smc_ib_event(struct ib_event_handler *handler,
 		WRITE_ONCE(dev->is_dead, true);
 		fallthrough;
 	case IB_EVENT_PORT_ERR:
-	case IB_EVENT_GID_CHANGE:
 		smc_ib_wake_watchers(dev);
+		break;
+	case IB_EVENT_GID_CHANGE:
+		atomic_inc(&smc_ib_nr_news);
+		smc_ib_wake_watchers(dev);
+		break;
+	case IB_EVENT_PORT_ACTIVE:
+		atomic_inc(&smc_ib_nr_news);
 		break;
 	default:
 		break;
@@ -1003,6 +1023,7 @@ static int smc_ib_add(struct ib_device *ibdev)
 	down_write(&smc_ib_devices_lock);
 	list_add_tail(&dev->list, &smc_ib_devices);
 	up_write(&smc_ib_devices_lock);
+	atomic_inc(&smc_ib_nr_news);
 	smc_ib_tell_listener();
 	return 0;
 }

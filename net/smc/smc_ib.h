@@ -162,6 +162,7 @@ unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
 			     struct smc_ib_end *ends, unsigned int max);
 void smc_ib_listen(struct work_struct *work);
 bool smc_ib_has_device(void);
+int smc_ib_news(void);
 
 int smc_ib_watch(struct smc_ib_watch *watch);
 void smc_ib_unwatch(struct smc_ib_watch *watch);

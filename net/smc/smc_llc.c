@@ -48,6 +48,7 @@
 #include "smc_llc_form.h"
 #include "smc_move.h"
 #include "smc_net.h"
+#include "smc_peer.h"
 #include "smc_trace.h"
 
 /* The client's side lives a little longer: ending is the server's job. */
@@ -626,6 +627,18 @@ static void llc_group_failed(struct smc_link_group *lgr, const struct smc_llc_ac
 }
 
 /*
+ * The last path to the peer is lost: who connects now need not find that out anew.
+ * Unless it is only this group that has none, whose peer was started anew meanwhile.
+ */
+static void llc_note_path(struct smc_link_group *lgr, enum smc_llc_why why)
+{
+	if (READ_ONCE(lgr->state) == SMC_LGR_ACTIVE && smc_llc_why_is_path(why) &&
+	    !smc_lgr_has_other(lgr))
+		smc_peer_remember(lgr->key.net, &lgr->key.peer_addr, SMC_DECLINE_NOACTLINK,
+				  true);
+}
+
+/*
  * Carry out one action. Returns true if its outcome is known at once: then
  * @ev holds the event to feed next.
  */
@@ -664,6 +677,7 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 		ev->link = act->target;
 		return true;
 	case SMC_LLC_ACT_GROUP_UP:
+		smc_peer_forget(lgr->key.net, &lgr->key.peer_addr);
 		llc_arm_sweep(lgr);
 		smc_lgr_activate(lgr);
 		return false;
@@ -687,6 +701,7 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 		llc_link_down(lgr, act);
 		return false;
 	case SMC_LLC_ACT_TERMINATE:
+		llc_note_path(lgr, act->why);
 		smc_lgr_terminate(lgr);
 		return false;
 	}
@@ -769,6 +784,13 @@ static void llc_created(struct smc_link_group *lgr, struct smc_llc_event *ev)
 	ev->created.nr_rmbs = llc->nr_told;
 }
 
+/* What the peer's RNIC did not answer, or an RNIC said of what it did. */
+static bool llc_is_of_path(enum smc_wr_fault fault)
+{
+	return fault == SMC_WR_FAULT_SEND || fault == SMC_WR_FAULT_RECV ||
+	       fault == SMC_WR_FAULT_QP;
+}
+
 /* Returns false if there is nothing to tell the machine. */
 static bool llc_event_of(struct smc_link_group *lgr, const struct smc_llc_item *item,
 			 struct smc_llc_event *ev)
@@ -815,6 +837,7 @@ static bool llc_event_of(struct smc_link_group *lgr, const struct smc_llc_item *
 	case SMC_LLC_EV_LINK_BROKEN:
 		if (item->cookie == SMC_WR_FAULT_GOING)
 			ev->type = SMC_LLC_EV_LINK_GOING;
+		ev->ok = llc_is_of_path(item->cookie);
 		return true;
 	case SMC_LLC_EV_RNICS:
 		llc_copy_rnics(&lgr->llc, &ev->rnics);

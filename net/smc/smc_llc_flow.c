@@ -57,6 +57,7 @@ static const char *const llc_why_names[SMC_LLC_WHY_NR] = {
 	[SMC_LLC_WHY_OUT_OF_SYNC] = "LLC message out of sync",
 	[SMC_LLC_WHY_SEND_FAILED] = "LLC message could not be sent",
 	[SMC_LLC_WHY_LINK_BROKEN] = "link broken",
+	[SMC_LLC_WHY_PATH] = "no way to the peer",
 	[SMC_LLC_WHY_NOT_PREPARED] = "link could not be brought up",
 	[SMC_LLC_WHY_NO_SPARE] = "no queue pair for the second link",
 	[SMC_LLC_WHY_PEER_DECLINED] = "peer declined",
@@ -645,8 +646,8 @@ static void dispatch(struct smc_llc_run *run, const struct smc_llc_event *ev)
 		smc_llc_keys_deleted(run, ev->error_mask, ev->nr_unknown);
 		break;
 	case SMC_LLC_EV_LINK_BROKEN:
-		smc_llc_link_lost(run, ev->link, SMC_LLC_WHY_LINK_BROKEN,
-				  SMC_LLC_DELETE_LOST_PATH);
+		smc_llc_link_lost(run, ev->link, ev->ok ? SMC_LLC_WHY_PATH :
+				  SMC_LLC_WHY_LINK_BROKEN, SMC_LLC_DELETE_LOST_PATH);
 		break;
 	case SMC_LLC_EV_LINK_GOING:
 		smc_llc_delete_going(run, ev->link);
@@ -760,4 +761,33 @@ u64 smc_llc_flow_deadline(const struct smc_llc_flow *flow)
 const char *smc_llc_why_name(enum smc_llc_why why)
 {
 	return why < ARRAY_SIZE(llc_why_names) ? llc_why_names[why] : "unknown";
+}
+
+/**
+ * smc_llc_why_is_path() - has the peer become silent?
+ * @why: any value
+ *
+ * Context: Any context.
+ * Return: true if what the peer did not get, or did not answer, is the reason;
+ *	   false if one of the sides has decided so, or lacks something itself.
+ */
+bool smc_llc_why_is_path(enum smc_llc_why why)
+{
+	switch (why) {
+	case SMC_LLC_WHY_CONFIRM_LINK_TIMEOUT:
+	case SMC_LLC_WHY_CONFIRM_LINK_REPLY_TIMEOUT:
+	case SMC_LLC_WHY_CONFIRM_LINK_SEND:
+	case SMC_LLC_WHY_ADD_LINK_TIMEOUT:
+	case SMC_LLC_WHY_ADD_LINK_REPLY_TIMEOUT:
+	case SMC_LLC_WHY_ADD_LINK_SEND:
+	case SMC_LLC_WHY_ADD_LINK_CONT_TIMEOUT:
+	case SMC_LLC_WHY_DELETE_LINK_TIMEOUT:
+	case SMC_LLC_WHY_RKEY_TIMEOUT:
+	case SMC_LLC_WHY_TEST_LINK_TIMEOUT:
+	case SMC_LLC_WHY_SEND_FAILED:
+	case SMC_LLC_WHY_PATH:
+		return true;
+	default:
+		return false;
+	}
 }

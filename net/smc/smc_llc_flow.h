@@ -80,6 +80,7 @@ enum smc_llc_why {
 	SMC_LLC_WHY_OUT_OF_SYNC,
 	SMC_LLC_WHY_SEND_FAILED,
 	SMC_LLC_WHY_LINK_BROKEN,
+	SMC_LLC_WHY_PATH,
 	SMC_LLC_WHY_NOT_PREPARED,
 	SMC_LLC_WHY_NO_SPARE,
 	SMC_LLC_WHY_ADD_LINK_CONT_TIMEOUT,
@@ -142,7 +143,9 @@ enum smc_llc_event_type {
 	/* These two come before any other event. */
 	SMC_LLC_EV_RTOKEN_STORED,	/* outcome of STORE_RTOKEN */
 	SMC_LLC_EV_RTOKENS_DELETED,	/* outcome of DELETE_RTOKENS; @error_mask */
-	SMC_LLC_EV_LINK_BROKEN,		/* its queue pair is of no more use */
+	SMC_LLC_EV_LINK_BROKEN,		/* its queue pair is of no more use; @ok: as far as this
+					 * side can tell its RNIC is
+					 */
 	SMC_LLC_EV_LINK_GOING,		/* so it will be soon: its RNIC is being removed */
 	SMC_LLC_EV_DECLINED,		/* Decline arrived on TCP during first contact */
 	SMC_LLC_EV_REQ_RKEY,		/* this side: announce or withdraw; @rkey */
@@ -591,5 +594,6 @@ enum smc_lgr_type smc_llc_flow_type(const struct smc_llc_flow *flow);
 u8 smc_llc_flow_gids(const struct smc_llc_flow *flow, const struct smc_llc_end *first,
 		     u8 gid[][SMC_GID_LEN]);
 const char *smc_llc_why_name(enum smc_llc_why why);
+bool smc_llc_why_is_path(enum smc_llc_why why);
 
 #endif /* _SMC_LLC_FLOW_H */

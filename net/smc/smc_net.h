@@ -113,7 +113,7 @@ struct smc_net {
 	struct smc_stats_cpu __percpu *stats;
 	struct smc_buf_spare spare;		/* free elements of all link groups */
 	struct smc_fallback_log *fallback_log;	/* smc_fallback.c; NULL at first */
-	struct smc_peer_memory *peer_memory;	/* smc_pnet.c */
+	struct smc_peer_memory *peer_memory;	/* smc_peer.c */
 	u8 peer_instance[2];		/* PID-02: new with every start */
 	spinlock_t id_lock;		/* guards the two that follow */
 	bool has_peer_id;

@@ -6,14 +6,9 @@
  * Where the operator allows it (net.smc.same_host), a connection whose route has
  * no such port may find its other end on this very host (smc_host.c). Then any
  * port will do: an RNIC reaches itself.
- *
- * Also here: the memory of peers whose RDMA path failed. A blocked UDP port
- * or an MTU hole costs the first connection some seconds of handshake; those
- * that follow go straight to TCP until the entry has aged.
  */
 #include <linux/etherdevice.h>
 #include <linux/inetdevice.h>
-#include <linux/jhash.h>
 #include <net/addrconf.h>
 #include <net/dst.h>
 #include <net/if_inet6.h>
@@ -25,114 +20,18 @@
 
 #define SMC_PNET_MAX_LANS	8	/* interfaces tried that the route does not lead to */
 
-#define SMC_PEER_SLOTS	256
-
-struct smc_peer_slot {
-	struct in6_addr addr;		/* IPv4 as mapped address */
-	enum smc_decline reason;	/* SMC_DECLINE_NONE: free */
-	unsigned long since;		/* jiffies */
-};
-
-struct smc_peer_memory {
-	spinlock_t lock;		/* guards @slot */
-	u32 seed;
-	struct smc_peer_slot slot[SMC_PEER_SLOTS];
-};
-
-/* Documentation/operations.md says so. */
-static_assert(sizeof(struct smc_peer_memory) < 10 << 10);
-
 /**
- * smc_pnet_init_net() - prepare the memory of failed peers
+ * smc_pnet_init_net() - draw what makes this instance of the namespace unique
  * @net: the namespace
  *
- * Context: Process context, may sleep.
- * Return: 0 or -ENOMEM.
+ * Context: Process context.
  */
-int smc_pnet_init_net(struct net *net)
+void smc_pnet_init_net(struct net *net)
 {
 	struct smc_net *sn = smc_net(net);
 
-	sn->peer_memory = kvzalloc(sizeof(*sn->peer_memory), GFP_KERNEL);
-	if (!sn->peer_memory)
-		return -ENOMEM;
-	spin_lock_init(&sn->peer_memory->lock);
-	sn->peer_memory->seed = get_random_u32();
 	spin_lock_init(&sn->id_lock);
 	get_random_bytes(sn->peer_instance, sizeof(sn->peer_instance));
-	return 0;
-}
-
-/**
- * smc_pnet_exit_net() - undo smc_pnet_init_net()
- * @net: the namespace
- *
- * Context: Process context, may sleep.
- */
-void smc_pnet_exit_net(struct net *net)
-{
-	kvfree(smc_net(net)->peer_memory);
-}
-
-static struct smc_peer_slot *smc_peer_slot(struct smc_peer_memory *mem,
-					   const struct in6_addr *peer)
-{
-	u32 hash = jhash2((const u32 *)peer->s6_addr32, 4, mem->seed);
-
-	return &mem->slot[hash % SMC_PEER_SLOTS];
-}
-
-/**
- * smc_peer_remember() - the RDMA path to a peer failed
- * @net: the namespace
- * @peer: its IP address, IPv4 mapped
- * @reason: what will be the fallback reason of the connections that follow
- *
- * The memory is bounded: a newer peer may push an older one out.
- *
- * Context: Any context but hard interrupt.
- */
-void smc_peer_remember(struct net *net, const struct in6_addr *peer, enum smc_decline reason)
-{
-	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
-	struct smc_peer_slot *slot = smc_peer_slot(mem, peer);
-
-	if (!READ_ONCE(smc_net(net)->set.peer_memory_ms))
-		return;
-	spin_lock_bh(&mem->lock);
-	slot->addr = *peer;
-	WRITE_ONCE(slot->reason, reason);
-	slot->since = jiffies;
-	spin_unlock_bh(&mem->lock);
-	smc_stat_inc(net, SMC_STAT_PEER_REMEMBERED);
-}
-
-/**
- * smc_peer_recall() - is a peer known not to be reached by RDMA
- * @net: the namespace
- * @peer: its IP address, IPv4 mapped
- *
- * Context: Any context but hard interrupt.
- * Return: the reason remembered, or SMC_DECLINE_NONE.
- */
-enum smc_decline smc_peer_recall(struct net *net, const struct in6_addr *peer)
-{
-	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
-	int age_ms = READ_ONCE(smc_net(net)->set.peer_memory_ms);
-	enum smc_decline reason = SMC_DECLINE_NONE;
-	struct smc_peer_slot *slot = smc_peer_slot(mem, peer);
-
-	/* that of nearly everybody, for every connection */
-	if (READ_ONCE(slot->reason) == SMC_DECLINE_NONE)
-		return SMC_DECLINE_NONE;
-	spin_lock_bh(&mem->lock);
-	if (slot->reason != SMC_DECLINE_NONE &&
-	    time_after_eq(jiffies, slot->since + msecs_to_jiffies(age_ms)))
-		WRITE_ONCE(slot->reason, SMC_DECLINE_NONE);
-	if (slot->reason != SMC_DECLINE_NONE && ipv6_addr_equal(&slot->addr, peer))
-		reason = slot->reason;
-	spin_unlock_bh(&mem->lock);
-	return reason;
 }
 
 /* Are the segments of this connection IPv4, PROP-09? */
@@ -143,24 +42,6 @@ static bool smc_pnet_is_ipv4(const struct sock *tsk)
 		return ipv6_addr_v4mapped(&tsk->sk_v6_daddr);
 #endif
 	return true;
-}
-
-/**
- * smc_peer_addr() - the peer's IP address
- * @tsk: connected TCP socket
- * @peer: filled; an IPv4 address as mapped address
- *
- * Context: Any context.
- */
-void smc_peer_addr(const struct sock *tsk, struct in6_addr *peer)
-{
-#if IS_ENABLED(CONFIG_IPV6)
-	if (tsk->sk_family == AF_INET6) {
-		*peer = tsk->sk_v6_daddr;
-		return;
-	}
-#endif
-	ipv6_addr_set_v4mapped(tsk->sk_daddr, peer);
 }
 
 /* The device this connection sends through, with a reference, or NULL. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which RDMA port serves a route, and whether its peer is worth another try.
+ * Which RDMA port serves a route.
  */
 #ifndef SMC_PNET_H
 #define SMC_PNET_H
@@ -8,8 +8,7 @@
 #include "smc_clc_nego.h"
 #include "smc_ib.h"
 
-int smc_pnet_init_net(struct net *net);
-void smc_pnet_exit_net(struct net *net);
+void smc_pnet_init_net(struct net *net);
 
 enum smc_decline smc_pnet_find(struct sock *tsk, struct smc_ib_end *end,
 			       struct smc_nego_subnets *subnets);
@@ -22,9 +21,5 @@ enum smc_decline smc_pnet_find_server(struct sock *tsk, const struct smc_clc_pro
 				      struct smc_ib_end *end, bool *is_near);
 bool smc_pnet_needs_ipsec(struct sock *tsk);
 void smc_pnet_local_id(struct net *net, const struct smc_ib_end *end, u8 peer_id[8]);
-
-void smc_peer_remember(struct net *net, const struct in6_addr *peer, enum smc_decline reason);
-enum smc_decline smc_peer_recall(struct net *net, const struct in6_addr *peer);
-void smc_peer_addr(const struct sock *tsk, struct in6_addr *peer);
 
 #endif /* SMC_PNET_H */

@@ -1306,6 +1306,29 @@ static void fail_01_without_any_link_a_connection_waits(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, cc->conn.is_leaving);
 }
 
+/* Its peer was started anew, and what was lost is only the way to its former self. */
+static void a_younger_group_shows_that_there_is_a_path(struct kunit *test)
+{
+	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
+	struct smc_link_group *old, *young;
+	bool is_first = false;
+
+	old = core_server_up(test)->lgr;
+	KUNIT_EXPECT_FALSE(test, smc_lgr_has_other(old));
+	key.peer_id[0]++;
+	young = core_reserve(test, &key, &core_end, &is_first);
+	KUNIT_EXPECT_FALSE(test, smc_lgr_has_other(old));
+	core_raise(test, young, &core_end, 0x22, true);
+	KUNIT_EXPECT_TRUE(test, smc_lgr_has_other(old));
+	KUNIT_EXPECT_FALSE(test, smc_lgr_has_other(young));
+
+	/* not somebody else's */
+	key.peer_addr.s6_addr[15]++;
+	key.peer_id[0]++;
+	core_raise(test, core_reserve(test, &key, &core_end, &is_first), &core_end, 0x33, true);
+	KUNIT_EXPECT_FALSE(test, smc_lgr_has_other(young));
+}
+
 /* A server that has not heard of it yet names it in an Accept. */
 static void sc_05_err_13_a_link_that_is_being_left_is_still_known(struct kunit *test)
 {
@@ -1538,6 +1561,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(lg_21_a_link_without_the_peers_key_is_no_way_out),
 	KUNIT_CASE(fail_10_each_message_that_is_due_has_its_time),
 	KUNIT_CASE(fail_01_without_any_link_a_connection_waits),
+	KUNIT_CASE(a_younger_group_shows_that_there_is_a_path),
 	KUNIT_CASE(sc_05_err_13_a_link_that_is_being_left_is_still_known),
 	KUNIT_CASE(err_13_amb_33_a_link_gone_lately_is_not_out_of_sync),
 	KUNIT_CASE(amb_06_a_link_that_is_being_left_makes_no_group_stale),

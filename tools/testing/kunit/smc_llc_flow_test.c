@@ -1013,6 +1013,25 @@ static void client_point_of_no_return_err_11_err_12(struct kunit *test)
 	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_LINK_BROKEN);
 }
 
+/* The owner remembers a peer whose path is lost, and nobody else. */
+static void peer_03_a_lost_path_is_told_from_other_ends(struct kunit *test)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_LINK_BROKEN, .ok = true };
+	struct lab *lab = lab_up(test, true);
+
+	lab_feed(lab, CLIENT, &ev);
+	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_PATH);
+	KUNIT_EXPECT_TRUE(test, smc_llc_why_is_path(SMC_LLC_WHY_PATH));
+	KUNIT_EXPECT_TRUE(test, smc_llc_why_is_path(SMC_LLC_WHY_TEST_LINK_TIMEOUT));
+	KUNIT_EXPECT_TRUE(test, smc_llc_why_is_path(SMC_LLC_WHY_SEND_FAILED));
+	KUNIT_EXPECT_TRUE(test, smc_llc_why_is_path(SMC_LLC_WHY_RKEY_TIMEOUT));
+	KUNIT_EXPECT_FALSE(test, smc_llc_why_is_path(SMC_LLC_WHY_NONE));
+	KUNIT_EXPECT_FALSE(test, smc_llc_why_is_path(SMC_LLC_WHY_LINK_BROKEN));
+	KUNIT_EXPECT_FALSE(test, smc_llc_why_is_path(SMC_LLC_WHY_OUT_OF_SYNC));
+	KUNIT_EXPECT_FALSE(test, smc_llc_why_is_path(SMC_LLC_WHY_PEER_DELETED));
+	KUNIT_EXPECT_FALSE(test, smc_llc_why_is_path(SMC_LLC_WHY_DELETED));
+}
+
 static void bringing_up_a_link_takes_its_time(struct kunit *test)
 {
 	struct lab *lab = lab_client_waits_confirm(test, true);
@@ -2939,6 +2958,7 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(server_cannot_send_add_link_declines_err_19),
 	KUNIT_CASE(server_point_of_no_return_err_10_err_12),
 	KUNIT_CASE(client_point_of_no_return_err_11_err_12),
+	KUNIT_CASE(peer_03_a_lost_path_is_told_from_other_ends),
 	KUNIT_CASE(bringing_up_a_link_takes_its_time),
 	KUNIT_CASE_PARAM(every_message_at_every_time_err_54_llc_12_ser_03, sync_gen_params),
 	KUNIT_CASE(nonsense_during_first_contact_err_54),

@@ -2,8 +2,9 @@
 """The last of two links is lost: connections are reset at once, new ones are TCP.
 
 With the RDMA devices of one side, with the wire under traffic, with the wire while
-nobody sends (TEST LINK finds out), by the operator. When an RNIC is there again new
-connections are SMC. A second path that is dead from the beginning is not waited for.
+nobody sends (TEST LINK finds out), by the operator. New connections are TCP at once,
+also while the wire is still cut. When an RNIC is there again they are SMC, and when
+a path that has worked was left alone for a while. A second path that is dead from the beginning is not waited for.
 
 covers: PEER-03 GEN-07 LGT-03 ERR-41 SL-16 SL-18 ERR-57
 """
@@ -71,6 +72,11 @@ def is_smc(t):
     t.check(t.stat(t.a, "tx_bytes") - sent >= 150000, "new connections are not SMC again")
 
 
+def remember(t, ms=3600000):
+    for vm in (t.a, t.b):
+        t.set(vm, peer_memory_ms=ms)
+
+
 def no_second_path(t):
     """The second link cannot be confirmed: the first connection does not wait for long."""
     t.step(no_second_path.__doc__)
@@ -119,10 +125,17 @@ def run(t):
     t.step("the wire, under traffic")
     procs = both_ends(t, server, client, PORT, end="broken")
     have(t, 2)
+    remember(t)
     began = time.monotonic()
     t.relay.rule(proto="roce", drop=1)
     reset_soon(t, "wire under traffic", procs, began)
+    is_tcp(t, "wire under traffic")
     t.relay.unrule()
+    is_tcp(t, "the wire is mended, and nobody knows")
+    # that an RNIC has come may be what was missing
+    delete(t.b, 1)
+    add(t, t.b, 1)
+    is_smc(t)
 
     t.step("the wire, while nobody sends")
     t.set(t.a, smcr_testlink_time=1)
@@ -132,7 +145,10 @@ def run(t):
     began = time.monotonic()
     t.relay.rule(proto="roce", drop=1)
     reset_soon(t, "idle wire", procs, began)
+    is_tcp(t, "idle wire")
     t.relay.unrule()
+    remember(t, 1)
+    is_smc(t)
     t.restore("smcr_testlink_time")
 
     for vm in (t.a, t.b):

@@ -30,6 +30,9 @@ def works(t, port):
 
 
 def run(t):
+    # the path is as good as before when the peer is there again
+    for vm in (t.a, t.b):
+        t.set(vm, peer_memory_ms=1)
     procs = load(t, 5080)
     mine = [p for p in procs if p.vm is t.a]
     t.b.freeze()

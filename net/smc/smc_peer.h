@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Peers whose RDMA path failed: whether one is worth another try.
+ */
+#ifndef SMC_PEER_H
+#define SMC_PEER_H
+
+#include <linux/in6.h>
+
+#include "smc_clc_nego.h"
+
+struct net;
+struct sock;
+
+int smc_peer_init_net(struct net *net);
+void smc_peer_exit_net(struct net *net);
+
+void smc_peer_remember(struct net *net, const struct in6_addr *peer, enum smc_decline reason,
+		       bool has_worked);
+void smc_peer_forget(struct net *net, const struct in6_addr *peer);
+enum smc_decline smc_peer_recall(struct net *net, const struct in6_addr *peer, bool is_client);
+void smc_peer_addr(const struct sock *tsk, struct in6_addr *peer);
+
+#endif /* SMC_PEER_H */
