@@ -225,7 +225,7 @@ static bool lgr_link_goes(const struct smc_link *link, const struct smc_ib_end *
 
 /*
  * Does one of its active links join the port that serves the new connection
- * with the RNIC that the client named? LG-03, SC-03, PID-05.
+ * with the RNIC that the client named?
  */
 static bool lgr_has_ends(const struct smc_link_group *lgr, const struct smc_ib_end *end,
 			 const struct smc_lgr_key *key)
@@ -245,6 +245,56 @@ static bool lgr_has_ends(const struct smc_link_group *lgr, const struct smc_ib_e
 			return true;
 	}
 	return false;
+}
+
+static bool link_has_same_ends(const struct smc_link *link, const struct smc_ib_end *end,
+			       const u8 *peer_gid, const u8 *peer_mac)
+{
+	/* not the device: it may be gone, and another one have its place */
+	return link->wr.end.port == end->port &&
+	       !memcmp(&link->wr.end.gid, &end->gid, sizeof(end->gid)) &&
+	       !memcmp(link->wr.end.mac, end->mac, sizeof(end->mac)) &&
+	       smc_nego_same_rnic(link->peer.gid, link->peer.mac, peer_gid, peer_mac);
+}
+
+/* Or has one done so, and others are left when that one is lost? */
+static bool lgr_had_ends(struct smc_link_group *lgr, const struct smc_ib_end *end,
+			 const struct smc_lgr_key *key)
+{
+	const struct smc_link *link;
+	int i;
+
+	for (i = 0; i < SMC_LINKS_MAX; i++) {
+		/* pairs with smp_store_release() in smc_lgr_note_ends() */
+		link = smp_load_acquire(&lgr->proved[i]);
+		if (link && lgr_link_goes(link, end, key) &&
+		    link_has_same_ends(link, end, key->peer_gid, key->peer_mac))
+			return smc_lgr_pick_link(lgr);
+	}
+	return false;
+}
+
+/**
+ * smc_lgr_note_ends() - a link has become active: RDMA works between its ends
+ * @link: the link
+ *
+ * Context: Process context. Expects lgr->lock held.
+ */
+void smc_lgr_note_ends(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+	struct smc_link *had;
+	int i;
+
+	lockdep_assert_held(&lgr->lock);
+	for (i = 0; i < SMC_LINKS_MAX; i++) {
+		had = lgr->proved[i];
+		if (had && link_has_same_ends(had, &link->wr.end, link->peer.gid,
+					      link->peer.mac))
+			return;
+	}
+	/* pairs with smp_load_acquire() in lgr_had_ends(); the oldest makes room */
+	smp_store_release(&lgr->proved[lgr->nr_proved++ % SMC_LINKS_MAX], link);
 }
 
 /* Is it formed by a client that the new one may wait for? */
@@ -359,7 +409,9 @@ static bool lgr_fits(struct smc_link_group *lgr, struct lgr_search *s)
 	}
 	if (lgr->state == SMC_LGR_FORMING)
 		return lgr_has_same_client(lgr, s->key);
-	return lgr->nr_conns < lgr_max_conns(lgr) && lgr_has_ends(lgr, s->end, s->key);
+	/* LG-03, SC-03, PID-05 */
+	return lgr->nr_conns < lgr_max_conns(lgr) &&
+	       (lgr_has_ends(lgr, s->end, s->key) || lgr_had_ends(lgr, s->end, s->key));
 }
 
 /*
@@ -425,11 +477,11 @@ static struct smc_link_group *lgr_reserve(struct lgr_search *s, struct smc_link_
  * @is_first: set if a group was formed: this is first contact
  * @forming: receives, with -EAGAIN only, the group to wait for and a reference
  *
- * Finds an active group of that peer with a link between the two RNICs and with
- * room. Where there is none, nor one that is being formed for the same client,
- * or where all are full, forms a (parallel) group; everybody else with this key
- * then waits for the caller, who ends that with smc_lgr_activate() or
- * smc_lgr_fail(). RFC 7609 3.5.1, 3.5.2.1 (LG-05, LG-06, RMB-19, PID-05,
+ * Finds an active group of that peer with room and a link between the two RNICs; it
+ * may be lost, where others are left. Where there is none, nor one that is being
+ * formed for the same client, or where all are full, forms a (parallel) group;
+ * everybody else with this key then waits for the caller, who ends that with
+ * smc_lgr_activate() or smc_lgr_fail(). RFC 7609 3.5.1, 3.5.2.1 (LG-05, LG-06, RMB-19, PID-05,
  * AMB-60).
  *
  * Context: Process context, may sleep, but waits for nobody. Expects no lock

@@ -80,7 +80,7 @@ struct smc_link {
  * @hop_limit: and how far; 0 where no route was looked for, and only for that
  *
  * Anybody may claim a peer ID. So a server does not let a client into a group
- * that has no link to the RNIC which that client named, nor make it wait for
+ * that never had a link to the RNIC which that client named, nor make it wait for
  * the first contact of another address. No claim leads into a group with a
  * namespace of this host.
  */
@@ -121,6 +121,9 @@ struct smc_lgr_key {
  * @links: by index, written under @lock; read there or under RCU
  * @old_links: links whose queues are gone, the last first; added under @lock,
  *	       never removed, read with it or under the list lock
+ * @proved: links that are active or have been, each with other ends than the others;
+ *	    written under @lock
+ * @nr_proved: how many it has been given
  * @orphans: areas that could not be made ready, mapped on a failed link, under
  *	     @lock
  * @leaving: RMBs that the peer is to forget, mapped as before, under @lock
@@ -158,6 +161,8 @@ struct smc_link_group {
 	struct mutex lock;		/* lgr->lock, see above */
 	struct smc_link *links[SMC_LINKS_MAX];
 	struct list_head old_links;
+	struct smc_link *proved[SMC_LINKS_MAX];
+	unsigned int nr_proved;
 	struct list_head orphans;
 	struct list_head leaving;
 	struct smc_rtokens *rtokens;
@@ -213,6 +218,7 @@ bool smc_lgr_drop_conn(struct smc_link_group *lgr);
 struct smc_link *smc_lgr_pick_link(struct smc_link_group *lgr);
 struct smc_link *smc_lgr_link_by_peer(struct smc_link_group *lgr, const struct smc_ib_peer *peer);
 bool smc_link_is_used(const struct smc_link *link);
+void smc_lgr_note_ends(struct smc_link *link);
 
 /* All groups. */
 void smc_lgr_for_each(void (*fn)(struct smc_link_group *lgr, void *arg), void *arg);

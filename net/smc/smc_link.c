@@ -481,6 +481,8 @@ bool smc_link_set_state(struct smc_link *link, enum smc_link_state state)
 		return false;
 	/* pairs with smp_load_acquire() in smc_lgr_link_by_peer() */
 	smp_store_release(&link->state, state);
+	if (state == SMC_LINK_ACTIVE)
+		smc_lgr_note_ends(link);
 	return true;
 }
 

@@ -484,8 +484,10 @@ static void lg_03_rmb_05_one_peer_role_and_vlan(struct kunit *test)
 		key.peer_mac[5] += row->mac;
 	key.peer_addr.s6_addr[15] += row->addr;
 	end.port += row->port;
-	if (row->is_other_dev)
+	if (row->is_other_dev) {
 		end.dev = &core_dev[1];
+		end.mac[5]++;
+	}
 	lgr = core_reserve(test, &key, &end, &is_first);
 	KUNIT_EXPECT_EQ(test, lgr == first, row->is_same);
 	KUNIT_EXPECT_EQ(test, is_first, !row->is_same);
@@ -1469,6 +1471,46 @@ static void lb_02_sc_09_each_direction_has_a_link_of_its_own(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cc->nr_moved, 0);
 }
 
+/* The path that the interfaces of TCP have is cut; another one is left. */
+static void lg_01_sc_03_a_group_is_joined_over_any_link_that_is_left(struct kunit *test)
+{
+	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER), other = key;
+	struct smc_ib_end end = { .dev = &core_dev[1], .port = 1, .mac = { 7 } };
+	struct smc_ib_peer peer = core_peer(0x99);
+	struct smc_link *one = core_server_up(test);
+	struct smc_link_group *lgr = one->lgr;
+	struct smc_link *two;
+	bool is_first = true;
+
+	two = smc_link_create_at(lgr, &end, 1);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(two));
+	peer.mac[5] = 7;
+	KUNIT_ASSERT_EQ(test, smc_link_connect(two, &peer), 0);
+	/* not before RDMA was proved to work there */
+	other.peer_mac[5] = 7;
+	KUNIT_EXPECT_PTR_NE(test, core_reserve(test, &other, &end, &is_first), lgr);
+	mutex_lock(&lgr->lock);
+	smc_link_set_state(two, SMC_LINK_ACTIVE);
+	mutex_unlock(&lgr->lock);
+
+	core_lose(one);
+	KUNIT_EXPECT_PTR_EQ(test, core_reserve(test, &key, &core_end, &is_first), lgr);
+	KUNIT_EXPECT_FALSE(test, is_first);
+	smc_link_destroy(one);
+	KUNIT_EXPECT_PTR_EQ(test, core_reserve(test, &key, &core_end, &is_first), lgr);
+	KUNIT_EXPECT_FALSE(test, is_first);
+	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_pick_link(lgr), two);
+	/* ends of which no link was ever made, though each of them has one */
+	KUNIT_EXPECT_PTR_NE(test, core_reserve(test, &key, &end, &is_first), lgr);
+	KUNIT_EXPECT_TRUE(test, is_first);
+	/* nor when nothing is left */
+	core_lose(two);
+	other = key;
+	other.peer_addr.s6_addr[15]++;
+	KUNIT_EXPECT_PTR_NE(test, core_reserve(test, &other, &core_end, &is_first), lgr);
+	KUNIT_EXPECT_TRUE(test, is_first);
+}
+
 /* Behind one first contact; each has waited for its area with the same link in mind. */
 static void lb_03_a_crowd_is_spread(struct kunit *test)
 {
@@ -1567,6 +1609,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(amb_06_a_link_that_is_being_left_makes_no_group_stale),
 	KUNIT_CASE(err_07_sc_10_a_confirm_may_name_a_link_just_lost),
 	KUNIT_CASE(lb_02_sc_09_each_direction_has_a_link_of_its_own),
+	KUNIT_CASE(lg_01_sc_03_a_group_is_joined_over_any_link_that_is_left),
 	KUNIT_CASE(lb_03_a_crowd_is_spread),
 	KUNIT_CASE(lb_03_lb_04_links_share_the_load),
 	{}

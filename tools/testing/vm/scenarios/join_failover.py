@@ -3,10 +3,11 @@
 
 The client loses one that the server goes on to choose; the server loses one that a
 Confirm under way names. The news, which LLC has, is held up on the wire. All
-connections come up and are SMC, the old ones lose nothing, the group stays. Those of
-a crowd are spread over the links.
+connections come up and are SMC, the old ones lose nothing, the group stays; so it is
+when the path between the two interfaces that carry TCP is the one that is lost. Those
+of a crowd are spread over the links.
 
-covers: ERR-07 ERR-13 SC-09 SC-10 FAIL-02 LB-02 LB-03
+covers: ERR-07 ERR-13 SC-03 SC-09 SC-10 FAIL-02 LB-02 LB-03
 """
 import socket
 
@@ -109,6 +110,15 @@ def run(t):
     lives_on(t, x, group, lost)
     add(t, t.a, 1)
     x.have(2)
+
+    t.step("the path is lost that the interfaces of TCP have")
+    lost, had = x.least("link_down"), t.stat(t.a, "server_smc")
+    cut = t.relay.rule(seg=0, proto="roce", drop=1)
+    lives_on(t, x, group, lost)
+    t.both(crowd_server, crowd, PORT + 4, n=CROWD)
+    t.equal(t.stat(t.a, "server_smc") - had, CROWD, "connections over SMC")
+    lives_on(t, x, group, lost)
+    t.relay.unrule(cut)
 
     for name, n in clean.items():
         t.equal(t.stat(t.a, name), n, name)
