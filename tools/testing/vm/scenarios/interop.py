@@ -20,7 +20,6 @@ kernels = ("stock",)
 dialects = (0,)
 sides = ("ours", "stock")
 timeout = 120
-EID = "SMC-BENCH.INTEROP"
 PORT = 5090
 STALL = 1.5  # seconds; its waits are 2, 3 and 6 s
 
@@ -96,19 +95,6 @@ def ping_client(h, port, n):
     took = time.monotonic() - t0
     h.finish(s)
     return took / n
-
-
-def set_up(t, sides):
-    """Both modules anew, with an EID in common; the machine that has ours."""
-    # counters are looked at as they are
-    t.pair.load_all(("none", "none"))
-    t.pair.load_all(sides, 0)
-    for vm in (t.a, t.b):
-        t.ueid(vm, EID)
-    ours = t.a if sides[0] == "ours" else t.b
-    t.changed = {}
-    t.set(ours, peer_memory_ms=0)
-    return ours
 
 
 def no_sockets(t, port):
@@ -228,11 +214,10 @@ def without_eid(t, ours):
 
 def run(t):
     for sides_now in (("ours", "stock"), ("stock", "ours")):
-        t.step("modules: " + " ".join(sides_now))
-        ours = set_up(t, sides_now)
+        ours, _ = t.strangers(sides_now)
         if ours is t.a:
             hasty(t)
-            set_up(t, sides_now)
+            t.strangers(sides_now)
         connections(t, ours)
         no_sockets(t, PORT)
         t.both(ping_server, ping_client, PORT + 8, n=500)

@@ -19,22 +19,21 @@ ipv = (4,)
 dialects = (0,)
 sides = ("ours", "stock")
 timeout = 240
-EID = "SMC-BENCH.INTEROP"
 PORT = 5350
 # plain, peek, and half closed by either side; urgent data is not in line there
 STREAMS = (0, 1, 3, 7)
 
 
-def server(h, port):
+def server(h, port, count):
     ls = h.listen(port)
-    socks = [h.accept(ls) for _ in STREAMS]
+    socks = [h.accept(ls) for _ in range(count)]
     ls.close()
     return pump(h, [Stream(h, s, i, True) for i, s in zip(STREAMS, socks)])
 
 
-def client(h, port):
+def client(h, port, count):
     # the server sends when all are there
-    socks = [h.connect(port) for _ in STREAMS]
+    socks = [h.connect(port) for _ in range(count)]
     h.mark("connected")
     return pump(h, [Stream(h, s, i, False) for i, s in zip(STREAMS, socks)])
 
@@ -79,94 +78,30 @@ def name_networks(t, vm):
     vm.run(f"python3 {t.guest_path(tool)} BENCH eth0,rxe0 eth1,rxe1")
 
 
-def set_up(t, sides):
-    """Both modules anew, with an EID in common; (the machine that has ours, the other)."""
-    t.pair.load_all(("none", "none"))
-    t.pair.load_all(sides, 0)
-    ours, stock = (t.a, t.b) if sides[0] == "ours" else (t.b, t.a)
-    for vm in (t.a, t.b):
-        t.ueid(vm, EID)
-    name_networks(t, stock)
-    t.changed = {}
-    t.set(ours, peer_memory_ms=0, max_links=2, llc_add_link_retry_ms=1000)
-    return ours, stock
+def lose(t, x, stock, vm, i):
+    """The RDMA device I of machine VM goes away and comes back."""
+    from smcvm.links import delete
 
-
-class Pair:
-    """The streams, and the links that both sides say they have."""
-
-    def __init__(self, t, ours, stock):
-        self.t, self.ours, self.stock = t, ours, stock
-        self.steps = 0
-        self.s = t.half(t.a, server, port=PORT)
-        self.s.expect("listening")
-        self.c = t.half(t.b, client, port=PORT)
-        t.expect_all("connected", self.c)
-        t.mode(ours, "SMC-R", PORT, len(STREAMS))
-
-    def more(self):
-        """All streams go on on both sides; the longest time one stood still."""
-        for p in (self.s, self.c):
-            p.gate("more")
-        marks = self.t.expect_all(f"more{self.steps}", self.s, self.c)
-        self.steps += 1
-        return max(m["gap"] for m in marks)
-
-    def have(self, links, spare=0):
-        """Wait until both sides have so many links; SPARE may be tried for besides.
-
-        An RNIC more at one side is good for an asymmetric link elsewhere; here the two
-        segments are not connected, so that each attempt fails.
-        """
-        from smcvm.links import active
-
-        def there():
-            for p in (self.s, self.c):
-                self.t.check(p.rc is None, p.explain())
-            return len(active(self.ours)) == links and \
-                all(0 <= self.t.queue_pairs(vm) - links <= spare
-                    for vm in (self.ours, self.stock))
-        self.t.wait(there, f"{links} links on either side", 30)
-
-    def lose(self, vm, i):
-        """The RDMA device I of machine VM goes away and comes back."""
-        from smcvm.links import delete
-        self.t.step(f"rxe{i} of {vm.name} deleted")
-        self.more()
-        delete(vm, i)
-        self.have(1, spare=1)
-        gap = self.more()
+    def mend():
         vm.run(f"rdma link add rxe{i} type rxe netdev eth{i}")
-        wait_gids(self.t, vm)
-        if vm is self.stock:
-            name_networks(self.t, vm)
-        self.have(2)
-        self.more()
-        return gap
-
-    def stop(self):
-        """End the streams in good order; not a byte was lost or doubled."""
-        t = self.t
-        for p in (self.s, self.c):
-            p.gate("stop")
-        t.wait_all(self.s, self.c)
-        for i, (here, there) in enumerate(zip(self.s.value, self.c.value)):
-            t.equal(here[0], there[1], f"bytes of stream {i} from A")
-            t.equal(there[0], here[1], f"bytes of stream {i} from B")
+        wait_gids(t, vm)
+        if vm is stock:
+            name_networks(t, vm)
+    return x.lose(f"rxe{i} of {vm.name} deleted", lambda: delete(vm, i), mend)
 
 
 def run(t):
+    from smcvm.links import Streams
     one_subnet(t)
     try:
         for sides_now in (("ours", "stock"), ("stock", "ours")):
-            t.step("modules: " + " ".join(sides_now))
-            ours, stock = set_up(t, sides_now)
-            x = Pair(t, ours, stock)
+            ours, stock = t.strangers(sides_now)
+            name_networks(t, stock)
+            t.set(ours, max_links=2, llc_add_link_retry_ms=1000)
+            x = Streams(t, PORT, len(STREAMS), (ours,))
             x.have(2)
-            gaps = [x.lose(vm, i) for vm in (ours, stock) for i in (0, 1)]
+            gaps = [lose(t, x, stock, vm, i) for vm in (ours, stock) for i in (0, 1)]
             x.stop()
-            for vm in (t.a, t.b):
-                t.no_sockets(vm, PORT)
             t.note("stood still for " + ", ".join(f"{g:.2f}" for g in gaps) + " s")
     finally:
         two_subnets(t)

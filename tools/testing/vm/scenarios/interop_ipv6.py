@@ -16,7 +16,6 @@ dialects = (0,)
 ipv = (6,)
 sides = ("ours", "stock")
 timeout = 90
-EID = "SMC-BENCH.INTEROP6"
 PORT = 5099
 N_IN, N_OUT = 200_003, 100_001
 STALL = 1.5  # seconds; its waits are 2, 3 and 6 s
@@ -98,14 +97,7 @@ def like_ipv4(t):
 
 def run(t):
     for sides_now in (("ours", "stock"), ("stock", "ours")):
-        t.step("modules: " + " ".join(sides_now))
-        t.pair.load_all(("none", "none"))
-        t.pair.load_all(sides_now, 0)
-        for vm in (t.a, t.b):
-            t.ueid(vm, EID)
-        ours = t.a if sides_now[0] == "ours" else t.b
-        t.changed = {}
-        t.set(ours, peer_memory_ms=0)
+        ours, _ = t.strangers(sides_now)
         talk(t, "SMC-R", ipv=4)
         talk(t, "TCP")
         t.step("link-local")

@@ -15,28 +15,15 @@ ipv = (4,)
 dialects = (0,)
 sides = ("ours", "stock")
 timeout = 120
-EID = "SMC-BENCH.INTEROP"
 PORT = 5340
 STALL = 1.5  # seconds; its waits are 2, 3 and 6 s
-
-
-def set_up(t, sides):
-    """Both modules anew, with an EID in common; the machine that has ours."""
-    t.pair.load_all(("none", "none"))
-    t.pair.load_all(sides, 0)
-    for vm in (t.a, t.b):
-        t.ueid(vm, EID)
-    ours = t.a if sides[0] == "ours" else t.b
-    t.changed = {}
-    t.set(ours, peer_memory_ms=0, max_links=2, llc_add_link_retry_ms=1000)
-    return ours
 
 
 def run(t):
     n = 20
     for sides_now in (("ours", "stock"), ("stock", "ours")):
-        t.step("modules: " + " ".join(sides_now))
-        ours = set_up(t, sides_now)
+        ours, _ = t.strangers(sides_now)
+        t.set(ours, max_links=2, llc_add_link_retry_ms=1000)
         for _ in range(2):
             s = t.half(t.a, serve, port=PORT, count=n)
             s.expect("listening")

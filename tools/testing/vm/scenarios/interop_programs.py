@@ -10,7 +10,6 @@ kernels = ("stock",)
 dialects = (0,)
 sides = ("ours", "stock")
 timeout = 120
-EID = "SMC-BENCH.INTEROP"
 PORT = 5201
 REDIS = 6379
 
@@ -55,10 +54,7 @@ def redis(t, env):
 def run(t):
     env = t.preload()
     for sides_now in (("ours", "stock"), ("stock", "ours")):
-        t.step("modules: " + " ".join(sides_now))
-        t.pair.load_all(sides_now, 0)
-        for vm in (t.a, t.b):
-            t.ueid(vm, EID)
+        t.strangers(sides_now)
         t.note(" and ".join(sides_now))
         iperf3(t, env)
         redis(t, env)

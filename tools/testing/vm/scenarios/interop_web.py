@@ -20,7 +20,6 @@ kernels = ("stock",)
 dialects = (0,)
 sides = ("ours", "stock")
 timeout = 120
-EID = "SMC-BENCH.INTEROP"
 PORT = 8080
 # what it is, how, and the least number of connections
 ROWS = (("keep-alive", rows.nginx_keepalive, 8),
@@ -62,12 +61,7 @@ def one(t, ours, files, name, func, conns):
 def run(t):
     files = work.Files(t, 1, 60)
     for sides_now in (("ours", "stock"), ("stock", "ours")):
-        t.step("modules: " + " ".join(sides_now))
-        t.pair.load_all(("none", "none"))
-        t.pair.load_all(sides_now, 0)
-        for vm in (t.a, t.b):
-            t.ueid(vm, EID)
-        ours = t.a if sides_now[0] == "ours" else t.b
+        ours, _ = t.strangers(sides_now)
         t.note(" and ".join(sides_now))
         for row in ROWS:
             one(t, ours, files, *row)

@@ -75,25 +75,29 @@ def card_up(t, vm, i):
 
 
 class Streams:
-    """Streams of guest/streams.py from B to A, and how far they are."""
+    """Streams of guest/streams.py from B to A, and how far they are.
 
-    def __init__(self, t, port, count=4):
+    OURS are the machines with our module, which tells its links.
+    """
+
+    def __init__(self, t, port, count=4, ours=None):
         self.t, self.port, self.count = t, port, count
+        self.ours = ours or (t.a, t.b)
         self.steps = 0
-        self.start = [self.counters(vm) for vm in (t.a, t.b)]
+        self.start = [self.counters(vm) for vm in self.ours]
         self.s = t.half(t.a, "server", port=port, count=count)
         self.s.expect("listening", t.left())
         self.c = t.half(t.b, "client", port=port, count=count)
         t.expect_all("connected", self.c)
-        t.mode(t.a, "SMC-R", port, count)
+        t.mode(self.ours[0], "SMC-R", port, count)
 
     def counters(self, vm):
         return {n: self.t.stat(vm, n) for n in ("link_up", "link_down", "conn_moved")}
 
     def least(self, name):
-        """How much a counter has grown on both machines, at least."""
+        """How much a counter has grown on each machine, at least."""
         return min(self.t.stat(vm, name) - start[name]
-                   for vm, start in zip((self.t.a, self.t.b), self.start))
+                   for vm, start in zip(self.ours, self.start))
 
     def more(self):
         """All streams go on on both sides; the longest time one stood still."""
@@ -113,8 +117,8 @@ class Streams:
         def there():
             for p in (self.s, self.c):
                 t.check(p.rc is None, p.explain())
-            return all(len(active(vm)) == links and
-                       0 <= t.queue_pairs(vm) - links <= spare for vm in (t.a, t.b))
+            return all(len(active(vm)) == links for vm in self.ours) and \
+                all(0 <= t.queue_pairs(vm) - links <= spare for vm in (t.a, t.b))
         t.wait(there, f"{links} {what} on either side", 30)
 
     def lose(self, what, down, mend, links=2):

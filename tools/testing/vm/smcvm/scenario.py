@@ -31,6 +31,10 @@ DEFAULTS = {
 }
 
 
+# what modules of two kinds have in common
+EID = "SMC-BENCH.STRANGERS"
+
+
 class Scenario:
     def __init__(self, name):
         self.name = name
@@ -54,16 +58,17 @@ def all_names():
 
 
 class Case:
-    """One scenario in one variant."""
+    """One scenario in one variant, perhaps with other modules (SIDES) than its own."""
 
-    def __init__(self, scenario, kind, dialect, vcpus, ipv, family=None):
+    def __init__(self, scenario, kind, dialect, vcpus, ipv, family=None, sides=None):
         self.scenario = scenario
         self.kind = kind
         self.dialect = dialect
         self.vcpus = vcpus
         self.ipv = ipv
         self.family = family or scenario.family
-        self.sides = scenario.sides if self.family == "smc" else ("none", "none")
+        self.is_swapped = sides not in (None, scenario.sides)
+        self.sides = (sides or scenario.sides) if self.family == "smc" else ("none", "none")
 
     def __str__(self):
         s = self.scenario
@@ -76,7 +81,13 @@ class Case:
             words.append(f"ipv{self.ipv}")
         if self.vcpus > 1:
             words.append(f"{self.vcpus}cpu")
+        if self.is_swapped:
+            words.append(" with ".join(self.sides))
         return f"{s.name} ({' '.join(words)})"
+
+    def are_strangers(self):
+        """One machine has another module, of which the scenario does not know."""
+        return self.is_swapped and "stock" in self.sides
 
     def boot_key(self):
         return (self.kind, self.vcpus, self.scenario.nics)
@@ -124,8 +135,11 @@ class Test:
         return max(0.1, self.end - time.monotonic())
 
     def set(self, vm, **settings):
-        """Change settings of net.smc until the end of the scenario."""
-        if self.family != "smc":
+        """Change settings of net.smc until the end of the scenario.
+
+        They are our module's; the distribution's stays as it is.
+        """
+        if self.family != "smc" or self.pair.sides[vm.name] == "stock":
             return
         for name, value in settings.items():
             name = "net.smc." + name
@@ -347,6 +361,26 @@ class Test:
         tool = os.path.join(kernel.TOP, "tools/bench/ueid")
         vm.run(f"python3 {self.guest_path(tool)} {what}")
 
+    def share_eid(self):
+        """Give both modules, ours or stock, one EID in common and no other."""
+        for vm in (self.a, self.b):
+            self.ueid(vm, "--flush")
+            self.ueid(vm, EID)
+
+    def strangers(self, sides):
+        """Load both modules anew, strangers with an EID in common; (ours, the other).
+
+        Our module forgets peers at once, and its counters are looked at as they are.
+        """
+        self.step("modules: " + " ".join(sides))
+        self.pair.load_all(("none", "none"))
+        self.pair.load_all(sides, 0)
+        self.share_eid()
+        self.changed = {}
+        ours, stock = (self.a, self.b) if sides[0] == "ours" else (self.b, self.a)
+        self.set(ours, peer_memory_ms=0)
+        return ours, stock
+
     def program(self, name, *flags):
         """Compile guest/NAME.c; its path inside the machines."""
         src = os.path.join(kernel.VM, "guest", name + ".c")
@@ -362,12 +396,17 @@ class Test:
 
     def reload_one(self, vm, look):
         self.pair.unload(vm.name, look)
-        side = self.case.sides["ab".index(vm.name)]
-        self.pair.load(vm.name, side, self.dialect)
+        self.load(vm)
+
+    def load(self, vm):
+        """Load what the case wants in machine VM."""
+        self.pair.load(vm.name, self.case.sides["ab".index(vm.name)], self.dialect)
+        if self.case.are_strangers():
+            self.ueid(vm, EID)
 
     def reboot(self, vm):
         """Boot a killed machine again, with what the case has loaded."""
         self.changed = {k: v for k, v in self.changed.items() if k[0] is not vm}
         self.pair.reboot(vm.name)
         self.pair.dialect[vm.name] = None
-        self.pair.load(vm.name, self.case.sides["ab".index(vm.name)], self.dialect)
+        self.load(vm)
