@@ -153,10 +153,10 @@ static int smc_close_errno(const struct smc_sock *smc, enum smc_close_event even
  * it, an abort is no news; with TCP, too. A writer hears of a broken pipe.
  */
 static int smc_close_after_end(struct smc_sock *smc, enum smc_conn_state was,
-			       const struct smc_close_facts *facts, int err)
+			       bool has_missed, int err)
 {
 	if (!(READ_ONCE(smc->conn.ctl.rx_conn_flags) & (SMC_CDC_DONE | SMC_CDC_CLOSED)) ||
-	    facts->has_unread)
+	    has_missed)
 		return err;
 	sock_set_flag(&smc->sk, SOCK_DONE);
 	return was == SMC_STATE_APPCLOSEWAIT1 && err == ECONNRESET ? EPIPE : err;
@@ -181,8 +181,10 @@ static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
 	if (step.actions & SMC_CLOSE_DO_REPORT_ERR) {
 		sk->sk_shutdown = SHUTDOWN_MASK;
 		err = smc_close_errno(smc, event, step.sk_err);
-		if (event == SMC_CLOSE_RX_ABORT || event == SMC_CLOSE_RX_RST)
-			err = smc_close_after_end(smc, was, &facts, err);
+		if (event == SMC_CLOSE_RX_ABORT || event == SMC_CLOSE_RX_RST ||
+		    event == SMC_CLOSE_LINK_LOST)
+			err = smc_close_after_end(smc, was, facts.has_unread &&
+						  step.actions & SMC_CLOSE_DO_PURGE, err);
 		smc_sock_set_err(smc, err);
 	}
 	smc_close_send(smc, step.actions);
@@ -267,6 +269,22 @@ static void smc_close_drained(struct smc_sock *smc)
 	}
 }
 
+/*
+ * D and C were told by another task than the loss of the link, who may be late.
+ * What the last message said is in the control block before the loss.
+ */
+static void smc_close_catch_up(struct smc_sock *smc)
+{
+	u8 conn_flags = READ_ONCE(smc->conn.ctl.rx_conn_flags);
+
+	if (!test_bit(SMC_PENDING_LINK_LOST, &smc->pending))
+		return;
+	if (conn_flags & SMC_CDC_DONE)
+		set_bit(SMC_PENDING_DONE, &smc->pending);
+	if (conn_flags & SMC_CDC_CLOSED)
+		set_bit(SMC_PENDING_CLOSED, &smc->pending);
+}
+
 /**
  * smc_close_work() - run the close machine on what has happened meanwhile
  * @work: &smc_sock.close_work; drops the reference taken when it was queued
@@ -282,6 +300,7 @@ void smc_close_work(struct work_struct *work)
 	/* before rendezvous is complete the news wait, see smc_close_establish() */
 	if (!smc->is_alive)
 		goto out;
+	smc_close_catch_up(smc);
 	/* what a message carries together is handled in the order of meaning */
 	smc_close_pending(smc, SMC_PENDING_DATA, SMC_CLOSE_RX_DATA);
 	smc_close_drained(smc);

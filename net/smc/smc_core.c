@@ -764,6 +764,17 @@ void smc_lgr_set_link(struct smc_conn *conn, struct smc_link *link)
 	conn->is_leaving = false;
 }
 
+/*
+ * What a peer has written that is done with writing may be read for long, and
+ * there is no link any more for whose device it could be synced then.
+ */
+static void lgr_keep_unread(struct smc_conn *conn, struct smc_link *link)
+{
+	lockdep_assert_held(&conn->lock);
+	if (conn->ctl.rx_conn_flags & (SMC_CDC_DONE | SMC_CDC_CLOSED))
+		smc_buf_sync_for_cpu(&conn->rmbe, &link->wr, link->index, 0, conn->rmbe.size);
+}
+
 /**
  * smc_lgr_cut_conn() - a connection loses its way to the peer
  * @conn: the connection
@@ -780,8 +791,10 @@ void smc_lgr_cut_conn(struct smc_conn *conn)
 
 	spin_lock_bh(&conn->lock);
 	had_link = rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
-	if (had_link)
+	if (had_link) {
 		conn->is_peer_silent = READ_ONCE(had_link->wr.is_peer_silent);
+		lgr_keep_unread(conn, had_link);
+	}
 	smc_lgr_set_link(conn, NULL);
 	conn->is_dead = true;
 	spin_unlock_bh(&conn->lock);

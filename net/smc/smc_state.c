@@ -34,6 +34,7 @@ enum smc_close_bit {
 	SMC_SEEN_C_RCVD		= 1 << 7,
 	SMC_SEEN_A_RCVD		= 1 << 8,
 	SMC_SEEN_TCP_ENDED	= 1 << 9,	/* reset by the peer */
+	SMC_SEEN_PATH_LOST	= 1 << 10,	/* no link, and not the end */
 	/* ... or true at the moment only. */
 	SMC_SEEN_UNREAD		= 1 << 16,
 	SMC_SEEN_UNSENT		= 1 << 17,
@@ -69,6 +70,9 @@ struct smc_close_rule {
 		 ST(PEERCLOSEWAIT1) | ST(PEERCLOSEWAIT2) | \
 		 ST(APPFINCLOSEWAIT) | ST(PEERFINCLOSEWAIT))
 #define ST_ABORTING (ST(PEERABORTWAIT) | ST(PROCESSABORT))
+/* Of these, those in which the peer's D or C has been seen, so all its data. */
+#define ST_COMPLETE (ST(APPCLOSEWAIT1) | ST(APPCLOSEWAIT2) | \
+		     ST(PEERCLOSEWAIT2) | ST(APPFINCLOSEWAIT))
 
 #define DO_WAKE (DO(WAKE_READERS) | DO(WAKE_WRITERS))
 /* The application learns of an abort, and data under way are gone (2A). */
@@ -94,9 +98,29 @@ static const struct smc_close_rule smc_close_rules[] = {
 	  0, 0,
 	  SMC_STATE_CLOSED, DO_RESET },
 
-	/* No path to the peer is left: nothing can be written by anyone. */
+	/*
+	 * No path to the peer is left: nothing can be written by anyone. What
+	 * the peer wrote before its D or C is all here: the application reads
+	 * it and its end, as with TCP, in its own time (CLOSE-17). It is told
+	 * of the loss where it could have gone on sending.
+	 */
+	{ ST(APPCLOSEWAIT1), EV(LINK_LOST), 0, SEEN(APP_CLOSED) | SEEN(C_RCVD),
+	  SMC_RULE_STAY, DO(REPORT_ERR) | DO_WAKE },
+	{ ST_COMPLETE, EV(LINK_LOST), 0, SEEN(APP_CLOSED),
+	  SMC_RULE_STAY, DO_WAKE },
 	{ ST_OPEN, EV(LINK_LOST), 0, 0,
 	  SMC_STATE_CLOSED, DO_RESET },
+	/* After that no message is posted: PEER-03 without a hurry. */
+	{ ST_OPEN, EV(APP_CLOSE), SEEN(PATH_LOST), 0,
+	  SMC_STATE_CLOSED, DO_RESET & ~DO(REPORT_ERR) },
+	{ ST_OPEN, EV(LOCAL_ABORT), SEEN(PATH_LOST), 0,
+	  SMC_STATE_CLOSED, DO_RESET },
+	{ ST_OPEN, EV(APP_SHUT_WR) | EV(TX_DRAINED),
+	  SEEN(PATH_LOST) | SEEN(WANT_D), 0,
+	  SMC_RULE_STAY, DO(WAKE_WRITERS) },
+	/* The peer's own end of it, or news from before the loss. */
+	{ ST_OPEN, EV(RX_RST) | EV(RX_ABORT) | EV(RX_CLOSED), SEEN(PATH_LOST), 0,
+	  SMC_RULE_STAY, DO_WAKE },
 	/* The end of an abort (1B, 2B) ... */
 	{ ST(PEERABORTWAIT), EV(RX_ABORT), SEEN(A_DONE), 0,
 	  SMC_STATE_CLOSED, DO(STOP_TIMER) | DO(FREE_RMBE) },
@@ -242,6 +266,14 @@ static u32 smc_state_remember(const struct smc_close_ctl *ctl,
 	return seen;
 }
 
+/* Lost, but something is left to be read: the rules above. */
+static u32 smc_state_note_loss(enum smc_close_event event,
+			       const struct smc_close_step *step)
+{
+	return event == SMC_CLOSE_LINK_LOST && (BIT(step->next) & ST_COMPLETE) ?
+	       SEEN(PATH_LOST) : 0;
+}
+
 static const struct smc_close_rule *
 smc_state_find_rule(enum smc_conn_state state, enum smc_close_event event,
 		    u32 seen)
@@ -336,8 +368,10 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 		step.actions &= ~(DO(TCP_RST) | DO(TCP_FIN));
 	if (step.actions & DO(REPORT_ERR))
 		step.sk_err = smc_close_errs[event];
+	seen |= smc_state_note_loss(event, &step);
 	step.is_peer_done = event == SMC_CLOSE_LINK_LOST ||
-			    (seen & (SEEN(C_RCVD) | SEEN(A_RCVD)));
+			    (seen & (SEEN(C_RCVD) | SEEN(A_RCVD) |
+				     SEEN(PATH_LOST)));
 	step.moved = step.next != ctl->state;
 	seen = smc_state_note_actions(seen, step.actions);
 	ctl->seen = seen & ~SMC_SEEN_MOMENTARY;
@@ -360,7 +394,7 @@ bool smc_state_may_send(const struct smc_close_ctl *ctl)
 	if (!(BIT(ctl->state) & (ST(ACTIVE) | ST(APPCLOSEWAIT1))))
 		return false;
 	return !(ctl->seen & (SEEN(APP_CLOSED) | SEEN(WANT_D) |
-			      SEEN(C_RCVD)));
+			      SEEN(C_RCVD) | SEEN(PATH_LOST)));
 }
 
 /**

@@ -14,7 +14,7 @@ static const struct smc_close_facts unread = { .has_unread = true };
 static const struct smc_close_facts unsent = { .has_unsent = true };
 static const struct smc_close_facts inflight = { .has_inflight = true };
 
-#define PATH_LEN	3
+#define PATH_LEN	4
 
 /* Every state, and where it matters, every way to have come there. */
 enum path {
@@ -33,6 +33,12 @@ enum path {
 	PATH_PAW,
 	PATH_PAW_OUT,
 	PATH_PA,
+	/* No link is left, and the application has yet to read. */
+	PATH_PCW2_LOST,
+	PATH_ACW1_D_LOST,
+	PATH_ACW1_C_LOST,
+	PATH_ACW2_LOST,
+	PATH_AFCW_LOST,
 	PATH_CLOSED,
 	NR_PATHS,
 };
@@ -72,6 +78,19 @@ static const struct {
 			    { E(ESTABLISHED), E(LOCAL_ABORT), E(ABORT_SENT) } },
 	[PATH_PA]	= { SMC_STATE_PROCESSABORT, 2,
 			    { E(ESTABLISHED), E(RX_ABORT) } },
+	[PATH_PCW2_LOST] = { SMC_STATE_PEERCLOSEWAIT2, 4,
+			    { E(ESTABLISHED), E(APP_SHUT_WR), E(RX_DONE),
+			      E(LINK_LOST) } },
+	[PATH_ACW1_D_LOST] = { SMC_STATE_APPCLOSEWAIT1, 3,
+			    { E(ESTABLISHED), E(RX_DONE), E(LINK_LOST) } },
+	[PATH_ACW1_C_LOST] = { SMC_STATE_APPCLOSEWAIT1, 3,
+			    { E(ESTABLISHED), E(RX_CLOSED), E(LINK_LOST) } },
+	[PATH_ACW2_LOST] = { SMC_STATE_APPCLOSEWAIT2, 4,
+			    { E(ESTABLISHED), E(RX_DONE), E(APP_SHUT_WR),
+			      E(LINK_LOST) } },
+	[PATH_AFCW_LOST] = { SMC_STATE_APPFINCLOSEWAIT, 4,
+			    { E(ESTABLISHED), E(APP_SHUT_WR), E(RX_CLOSED),
+			      E(LINK_LOST) } },
 	[PATH_CLOSED]	= { SMC_STATE_CLOSED, 3,
 			    { E(ESTABLISHED), E(APP_CLOSE), E(RX_CLOSED) } },
 };
@@ -914,19 +933,93 @@ static void abrt_12_nothing_is_sent_after_c(struct kunit *test)
 	}
 }
 
+/* The peer has said that it is done writing, and our application is there. */
+static bool is_complete(enum path path)
+{
+	switch (path) {
+	case PATH_PCW2_D:
+	case PATH_ACW1_D:
+	case PATH_ACW1_C:
+	case PATH_ACW2_D:
+	case PATH_ACW2_C:
+	case PATH_AFCW:
+		return true;
+	default:
+		return path >= PATH_PCW2_LOST && path <= PATH_AFCW_LOST;
+	}
+}
+
 static void peer_03_no_link_left_ends_any_state(struct kunit *test)
 {
 	struct smc_close_ctl ctl;
 	u32 i;
 
 	for (i = 0; i < NR_PATHS; i++) {
-		if (i == PATH_CLOSED)
+		if (i == PATH_CLOSED || is_complete(i))
 			continue;
 		ctl = come_by(test, i);
 		expect_step(test, &ctl, E(LINK_LOST), &unsent, SMC_STATE_CLOSED,
 			    DO(FREE_RMBE), DO(FREE_RMBE) | DO(SEND_D) |
 					   DO(SEND_C) | DO(SEND_A));
 	}
+}
+
+/* What was received in good order is read in good order: nothing is purged. */
+static void close_17_no_link_left_and_all_data_here(struct kunit *test)
+{
+	struct smc_close_step step;
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < NR_PATHS; i++) {
+		if (!is_complete(i))
+			continue;
+		ctl = come_by(test, i);
+		step = smc_state_close(&ctl, E(LINK_LOST), &unread);
+		KUNIT_EXPECT_EQ_MSG(test, step.next, paths[i].state, "path %d", i);
+		/* Only who may still send is told. */
+		KUNIT_EXPECT_EQ_MSG(test, step.actions & MASK,
+				    i == PATH_ACW1_D || i == PATH_ACW1_D_LOST ?
+				    DO(REPORT_ERR) : 0, "path %d", i);
+		KUNIT_EXPECT_EQ(test, step.actions & DO_WAKE, DO_WAKE);
+		KUNIT_EXPECT_FALSE(test, smc_state_may_send(&ctl));
+		/* The peer resets TCP on its side. */
+		expect_step(test, &ctl, E(RX_RST), &unread, paths[i].state, 0, MASK);
+		/* Then it is over, without a word. */
+		step = smc_state_close(&ctl, E(APP_CLOSE), &unread);
+		KUNIT_EXPECT_EQ(test, step.next, SMC_STATE_CLOSED);
+		KUNIT_EXPECT_EQ_MSG(test, step.actions & MASK,
+				    DO(PURGE) | DO(FREE_RMBE), "path %d", i);
+		KUNIT_EXPECT_TRUE(test, step.is_peer_done);
+	}
+}
+
+/* After the application has closed nobody reads: nothing is kept. */
+static void peer_03_no_link_left_ends_a_pending_close(struct kunit *test)
+{
+	static const enum path from[] = { PATH_ACW1_D, PATH_ACW1_C, PATH_AFCW };
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(from); i++) {
+		ctl = come_by(test, from[i]);
+		smc_state_close(&ctl, E(APP_CLOSE), &inflight);
+		expect_step(test, &ctl, E(LINK_LOST), &inflight, SMC_STATE_CLOSED,
+			    BREAK | DO(TCP_RST) | DO(FREE_RMBE), MASK);
+	}
+}
+
+/* A shutdown whose data are under way for ever holds nothing up. */
+static void peer_03_no_link_left_and_then_a_shutdown(struct kunit *test)
+{
+	struct smc_close_ctl ctl = come_by(test, PATH_ACW1_D_LOST);
+
+	expect_step(test, &ctl, E(APP_SHUT_WR), &unsent, SMC_STATE_APPCLOSEWAIT1,
+		    0, MASK);
+	expect_step(test, &ctl, E(TX_DRAINED), &idle, SMC_STATE_APPCLOSEWAIT1, 0,
+		    MASK);
+	expect_step(test, &ctl, E(APP_CLOSE), &unsent, SMC_STATE_CLOSED,
+		    DO(PURGE) | DO(TCP_RST) | DO(FREE_RMBE), MASK);
 }
 
 static void close_05_unfinished_rendezvous_just_ends(struct kunit *test)
@@ -988,7 +1081,8 @@ static void check_step(struct kunit *test, enum path path,
 	};
 	struct smc_close_ctl ctl = come_by(test, path);
 	enum smc_conn_state from = ctl.state;
-	bool sent = (ctl.seen & SEEN(C_SENT)) || (BIT(from) & ST_ABORTING);
+	bool sent = (ctl.seen & (SEEN(C_SENT) | SEEN(PATH_LOST))) ||
+		    (BIT(from) & ST_ABORTING);
 	struct smc_close_step step = smc_state_close(&ctl, event, &facts);
 	u32 acts = step.actions;
 	bool ok = true;
@@ -1059,6 +1153,9 @@ struct side {
 	u8 is_rst_sent;		/* on its way to the peer */
 	u8 nr_tcp_ends;
 	u8 has_timer;
+	u8 may_lose;
+	u8 is_lost;		/* knows that no link is left */
+	u8 is_deaf;		/* what it posts does not reach the peer */
 };
 
 struct world {
@@ -1088,6 +1185,10 @@ static void wire_post(struct search *s, struct side *me, enum wire_msg msg)
 {
 	if (me->is_final)
 		blame(s, "a message after C or A");
+	if (me->is_lost)
+		blame(s, "a message without a link");
+	if (me->is_deaf)
+		return;
 	if (me->nr_wire == WIRE_LEN) {
 		blame(s, "more messages than the model holds");
 		return;
@@ -1106,7 +1207,7 @@ static void check_free(struct search *s, const struct side *peer,
 		blame(s, "element freed before the end");
 	if (!step->is_peer_done)
 		return;
-	if (!peer->is_final)
+	if (!peer->is_final && !peer->is_deaf)
 		blame(s, "element freed while the peer may write");
 	for (i = 0; i < peer->nr_wire; i++)
 		if (peer->wire[i] == WIRE_DATA)
@@ -1132,6 +1233,9 @@ static void happen(struct search *s, struct world *w, u32 who,
 	struct smc_close_step step = smc_state_close(&me->close, event, &facts);
 
 	if (step.actions & DO(PURGE)) {
+		if (event == E(LINK_LOST) && me->is_unread && me->may_close &&
+		    me->close.seen & (SEEN(D_RCVD) | SEEN(C_RCVD)))
+			blame(s, "all had come, and is lost with the link");
 		me->is_unread = 0;
 		me->is_unsent = 0;
 		me->to_send = 0;
@@ -1180,10 +1284,24 @@ static void deliver(struct search *s, struct world *w, u32 who)
 	happen(s, w, who, events[msg]);
 }
 
+/* Nothing comes through any more, in either direction. */
+static void lose(struct search *s, struct world *w, u32 who)
+{
+	u32 i;
+
+	w->side[who].is_lost = 1;
+	for (i = 0; i < 2; i++) {
+		w->side[i].is_deaf = 1;
+		w->side[i].nr_wire = 0;
+		memset(w->side[i].wire, WIRE_NONE, WIRE_LEN);
+	}
+	happen(s, w, who, E(LINK_LOST));
+}
+
 enum choice {
 	CHOOSE_SEND, CHOOSE_WRITE, CHOOSE_COMPLETE, CHOOSE_ABORT_SENT,
 	CHOOSE_READ, CHOOSE_SHUT, CHOOSE_CLOSE, CHOOSE_ABORT, CHOOSE_DELIVER,
-	CHOOSE_RST, NR_CHOICES,
+	CHOOSE_LOSE, CHOOSE_RST, NR_CHOICES,
 };
 
 static bool may_choose(const struct world *w, u32 who, enum choice choice)
@@ -1196,7 +1314,7 @@ static bool may_choose(const struct world *w, u32 who, enum choice choice)
 		return me->to_send && !me->is_unsent &&
 		       smc_state_may_send(&me->close);
 	case CHOOSE_WRITE:
-		return me->is_unsent && !me->is_final &&
+		return me->is_unsent && !me->is_final && !me->is_lost &&
 		       !(me->close.seen & SEEN(C_RCVD));
 	case CHOOSE_COMPLETE:
 		return me->nr_inflight;
@@ -1212,6 +1330,8 @@ static bool may_choose(const struct world *w, u32 who, enum choice choice)
 		return me->may_abort && is_up;
 	case CHOOSE_DELIVER:
 		return peer->nr_wire;
+	case CHOOSE_LOSE:
+		return !me->is_lost && (me->may_lose || peer->is_lost);
 	case CHOOSE_RST:
 		return peer->is_rst_sent == 1;
 	default:
@@ -1263,6 +1383,9 @@ static void choose(struct search *s, struct world *w, u32 who,
 		break;
 	case CHOOSE_DELIVER:
 		deliver(s, w, who);
+		break;
+	case CHOOSE_LOSE:
+		lose(s, w, who);
 		break;
 	default:
 		w->side[!who].is_rst_sent = 2;
@@ -1415,6 +1538,18 @@ static void abrt_11_pair_aborts_from_both_ends(struct kunit *test)
 	search_run(test, &one, &two);
 }
 
+static void peer_03_pair_loses_its_link_in_every_order(struct kunit *test)
+{
+	struct side one = side_new(test), two = side_new(test);
+
+	one.may_lose = 1;
+	one.to_send = 1;
+	one.may_shut = 1;
+	two.to_send = 1;
+	two.may_shut = 1;
+	search_run(test, &one, &two);
+}
+
 /* Names. */
 
 static void names_are_those_of_the_abi(struct kunit *test)
@@ -1554,10 +1689,14 @@ static struct kunit_case smc_state_cases[] = {
 	KUNIT_CASE(abrt_11_crossing_aborts),
 	KUNIT_CASE(abrt_12_nothing_is_sent_after_c),
 	KUNIT_CASE(peer_03_no_link_left_ends_any_state),
+	KUNIT_CASE(peer_03_no_link_left_ends_a_pending_close),
+	KUNIT_CASE(peer_03_no_link_left_and_then_a_shutdown),
+	KUNIT_CASE(close_17_no_link_left_and_all_data_here),
 	KUNIT_CASE(an_event_that_is_none_does_nothing),
 	KUNIT_CASE(cdc_14_close_01_every_step_keeps_the_rules),
 	KUNIT_CASE_SLOW(close_02_pair_closes_in_every_order),
 	KUNIT_CASE_SLOW(close_25_pair_half_closes_in_every_order),
+	KUNIT_CASE_SLOW(peer_03_pair_loses_its_link_in_every_order),
 	KUNIT_CASE_SLOW(abrt_13_pair_aborts_in_every_order),
 	KUNIT_CASE_SLOW(abrt_11_pair_aborts_from_both_ends),
 	KUNIT_CASE(names_are_those_of_the_abi),

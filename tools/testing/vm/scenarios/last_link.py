@@ -4,10 +4,15 @@
 With the RDMA devices of one side, with the wire under traffic, with the wire while
 nobody sends (TEST LINK finds out), by the operator. New connections are TCP at once,
 also while the wire is still cut. When an RNIC is there again they are SMC, and when
-a path that has worked was left alone for a while. A second path that is dead from the beginning is not waited for.
+a path that has worked was left alone for a while. A second path that is dead from the
+beginning is not waited for. What a peer had sent that was done with sending is read in
+full, and so is its end.
 
-covers: PEER-03 GEN-07 LGT-03 ERR-41 SL-16 SL-18 ERR-57
+covers: PEER-03 GEN-07 LGT-03 ERR-41 SL-16 SL-18 ERR-57 CLOSE-17
 """
+import errno
+import os
+import socket
 import time
 
 from common import requests, serve
@@ -16,6 +21,7 @@ from streams import client, server  # noqa: F401, halves
 nics = 2
 timeout = 200
 PORT, IDLE = 5320, 5321
+CLOSED, HALF = 5330, 5331
 DELETE_LINK, ALL = 4, "3:40"
 SOON = 5        # seconds from the loss to the reset
 TOLD = {"ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT"}
@@ -33,6 +39,59 @@ def idle_client(h, port):
     s = h.connect(port)
     h.mark("connected")
     return h.raises("read", tuple(range(1, 134)), s.recv, 1)
+
+
+def done_server(h, port, closes):
+    """Sends all it has, and says so by close() or by shutdown()."""
+    c = h.accept(h.listen(port))
+    h.send_stream(c, 50000, 3)
+    if closes:
+        c.close()
+    else:
+        c.shutdown(socket.SHUT_WR)
+    h.mark("done")
+    h.gate("end")
+
+
+def late_client(h, port, closes):
+    """Reads one byte, and all others after the link has gone."""
+    s = h.connect(port)
+    h.mark("connected")
+    h.recv_stream(s, 1, 3)
+    h.gate("read")
+    h.recv_stream(s, 49999, 3, start=1)
+    h.at_end(s)
+    err = s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    # with the peer's close() there was nobody to send to; otherwise there was
+    h.check(not err if closes else errno.errorcode.get(err) in TOLD,
+            f"SO_ERROR is {os.strerror(err)}")
+    h.at_end(s, "once more")
+    if not closes:
+        h.raises("send", errno.EPIPE, s.send, b"x")
+    s.close()
+
+
+def all_arrived(t, give_up):
+    """Data that arrived in good order outlive the link."""
+    t.step(all_arrived.__doc__)
+    procs = []
+    for port, closes in ((CLOSED, True), (HALF, False)):
+        s = t.half(t.a, done_server, port=port, closes=closes)
+        s.expect("listening", t.left())
+        c = t.half(t.b, late_client, port=port, closes=closes)
+        t.expect_all("connected", c)
+        s.expect("done", t.left())
+        procs += [s, c]
+    for port in (CLOSED, HALF):
+        t.wait(lambda p=port: t.b.sockets(dport=p, state="APPCLOSEWAIT1"), "the peer's end")
+    give_up(t.a, "all")
+    t.wait(lambda: not any(t.queue_pairs(vm) for vm in (t.a, t.b)), "end of the group", 20)
+    for p in procs:
+        p.gate("read" if p.vm is t.b else "end")
+    t.wait_all(*procs)
+    for vm in (t.a, t.b):
+        for port in (CLOSED, HALF):
+            t.no_sockets(vm, port)
 
 
 def both_ends(t, server, client, port, **args):
@@ -101,6 +160,7 @@ def run(t):
     from smcvm.links import add, delete, give_up, several
     several(t)
     no_second_path(t)
+    all_arrived(t, give_up)
     for vm in (t.b, t.a):
         what = f"RNICs of {vm.name}"
         t.step(what)
