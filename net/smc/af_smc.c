@@ -508,6 +508,9 @@ static __poll_t smc_poll_data(struct smc_sock *smc, struct socket *sock)
 	if (shutdown & SEND_SHUTDOWN || smc_tx_is_writable(&smc->conn)) {
 		mask |= EPOLLOUT | EPOLLWRNORM;
 	} else {
+		/* not by sk_set_bit(): without the lock the sock may lose its file */
+		if (sock_flag(sk, SOCK_FASYNC))
+			set_bit(SOCKWQ_ASYNC_NOSPACE, &sock->wq.flags);
 		set_bit(SOCK_NOSPACE, &sock->flags);
 		/* pairs with the completion that frees ring space, then looks */
 		smp_mb__after_atomic();

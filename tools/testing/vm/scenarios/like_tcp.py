@@ -9,6 +9,7 @@ import errno
 import fcntl
 import os
 import select
+import signal
 import socket
 import struct
 import subprocess
@@ -26,6 +27,7 @@ MSG_NOSIGNAL, MSG_ERRQUEUE, MSG_TRUNC = 0x4000, 0x2000, 0x20
 ABORT = struct.pack("ii", 1, 0)
 EVENTS = {1: "IN", 2: "PRI", 4: "OUT", 8: "ERR", 0x10: "HUP", 0x20: "NVAL", 0x2000: "RDHUP"}
 CLONE_NEWNET = 0x40000000
+F_SETSIG, F_SETOWN_EX, POLL_OUT = 10, 15, 2
 
 
 class Script:
@@ -278,6 +280,30 @@ def reading(x, server):
     x.call("timed", c.recv, 1)
     c.setsockopt(6, 36, 1)  # TCP_INQ
     x.call("no fault", lambda: c.recvmsg(1, 64, socket.MSG_DONTWAIT))
+
+
+def signal_of_room(x, server):
+    """O_ASYNC: poll() has found no room to send, then there is some."""
+    c = x.pair(server)
+    if server:
+        x.sync()
+        while c.recv(65536):
+            pass
+        return
+    sig = signal.SIGRTMIN + 1
+    signal.pthread_sigmask(signal.SIG_BLOCK, [sig])
+    fcntl.fcntl(c, F_SETSIG, sig)
+    fcntl.fcntl(c, F_SETOWN_EX, struct.pack("ii", 0, threading.get_native_id()))
+    fcntl.fcntl(c, fcntl.F_SETFL, os.O_NONBLOCK | os.O_ASYNC)
+    # none of these is refused: it is poll() that asks for the signal
+    while "OUT" in x.events(c):
+        c.send(bytes(2000))
+    x.sync()
+    got = signal.sigtimedwait([sig], x.h.left() / 2)
+    while got and got.si_code != POLL_OUT:
+        got = signal.sigtimedwait([sig], x.h.left() / 2)
+    x.say("signal", got and got.si_code)
+    c.close()
 
 
 def half_closed(x, server):
@@ -1005,6 +1031,7 @@ def in_namespace(x):
 
 
 CASES = (no_connection, bad_addresses, refused, connect_twice, connect_self, reading,
+         signal_of_room,
          half_closed, read_shut, both_close, closed_by_peer, aborted, closed_unread, dissolved,
          dissolved_in_state, dissolved_listens, attempt_ended, sleepers,
          listener_closed, full_backlog, accept_flags, epoll_modes, passed_on, duplicates, forked,
