@@ -188,7 +188,7 @@ bool smc_fallback_next(struct net *net, unsigned int *pos, struct smc_fallback_r
 EXPORT_SYMBOL_GPL(smc_fallback_next);
 
 /*
- * What @sk of ours kept from TCP's till now: two options; of the same struct
+ * What @sk of ours kept from TCP's till now: three options; of the same struct
  * socket also what fasync() was told, and a shutdown() before connect().
  */
 static void smc_fallback_carry(const struct sock *sk, struct sock *tsk,
@@ -198,6 +198,7 @@ static void smc_fallback_carry(const struct sock *sk, struct sock *tsk,
 	u8 shutdown = is_same_file ? sk->sk_shutdown : 0;
 
 	tsk->sk_lingertime = sk->sk_lingertime;
+	WRITE_ONCE(tsk->sk_peek_off, READ_ONCE(sk->sk_peek_off));
 	/* stamps count bytes of the application, not those of CLC */
 	if (tsk->sk_tsflags & SOF_TIMESTAMPING_OPT_ID)
 		atomic_set(&tsk->sk_tskey, tcp_sk(tsk)->write_seq);

@@ -46,6 +46,8 @@ static const struct opt_rule {
 } opt_rules[] = {
 	/* it would keep CLC messages from being seen in time */
 	{ SOL_SOCKET, SO_RCVLOWAT, OPT_OURS },
+	/* reading CLC messages would move it */
+	{ SOL_SOCKET, SO_PEEK_OFF, OPT_OURS },
 	/* how to end is the business of the SMC connection, CLOSE-01 */
 	{ SOL_SOCKET, SO_LINGER, OPT_OURS },
 	/* memory for packets that no payload is in */
@@ -172,12 +174,27 @@ static int opt_set_rcvlowat(struct smc_sock *smc, sockptr_t optval, unsigned int
 	return smc_opt_rcvlowat(&smc->sk, val);
 }
 
+static int opt_set_peek_off(struct smc_sock *smc, sockptr_t optval, unsigned int optlen)
+{
+	int val;
+
+	if (optlen < sizeof(val))
+		return -EINVAL;
+	if (copy_from_sockptr(&val, optval, sizeof(val)))
+		return -EFAULT;
+	if (!READ_ONCE(smc->tcp->ops)->set_peek_off)
+		return -EOPNOTSUPP;
+	return sk_set_peek_off(&smc->sk, val);
+}
+
 static int opt_set_ours(struct smc_sock *smc, int optname, sockptr_t optval, unsigned int optlen)
 {
 	if (!smc->tcp)
 		return -EBADF;
 	if (optname == SO_LINGER)
 		return opt_set_linger(&smc->sk, optval, optlen);
+	if (optname == SO_PEEK_OFF)
+		return opt_set_peek_off(smc, optval, optlen);
 	return opt_set_rcvlowat(smc, optval, optlen);
 }
 
@@ -373,7 +390,6 @@ static void opt_copy_kept(const struct sock *from, struct sock *to)
 	to->sk_sndtimeo = from->sk_sndtimeo;
 	to->sk_reuse = from->sk_reuse;
 	to->sk_reuseport = from->sk_reuseport;
-	to->sk_peek_off = from->sk_peek_off;
 	to->sk_txrehash = from->sk_txrehash;
 	to->sk_no_check_tx = from->sk_no_check_tx;
 	to->sk_clockid = from->sk_clockid;
@@ -601,6 +617,7 @@ void smc_opt_inherit(const struct smc_sock *listener, struct smc_sock *child)
 	to->sk_priority = child->tcp->sk->sk_priority;
 	smc_opt_settle(child);
 	to->sk_rcvlowat = READ_ONCE(from->sk_rcvlowat);
+	to->sk_peek_off = READ_ONCE(from->sk_peek_off);
 	to->sk_lingertime = READ_ONCE(from->sk_lingertime);
 	if (sock_flag(from, SOCK_LINGER))
 		sock_set_flag(to, SOCK_LINGER);

@@ -2,13 +2,27 @@
 """A Decline in each slot of the handshake, with data right behind it.
 
 The peer is played by hand, so that data follows the Decline in one segment.
-A Decline sent as application data afterwards is data.
+A Decline sent as application data afterwards is data. Where SO_PEEK_OFF points to
+is not moved by what CLC has read.
 
 covers: CLC-07 CLC-10 CLC-11 DCLN-02 DCLN-03 ERR-01
 """
+import socket
+
 from rawpeer import RawHost
 
 DATA = b"bytes behind the decline "
+SO_PEEK_OFF, OFF = 42, 6
+
+
+def has_peek_off(h):
+    """Older TCP has no such option."""
+    with h.socket(family="tcp") as s:
+        try:
+            s.setsockopt(socket.SOL_SOCKET, SO_PEEK_OFF, -1)
+        except OSError:
+            return False
+    return True
 
 
 def raw_client(h, port, slot, is_gone=False):
@@ -31,9 +45,14 @@ def raw_client(h, port, slot, is_gone=False):
 
 def server(h, port, n):
     """Echo whatever comes."""
-    ls = h.listen(port)
+    ls = h.listen(port, mark=False)
+    if has_peek_off(h):
+        ls.setsockopt(socket.SOL_SOCKET, SO_PEEK_OFF, OFF)
+    h.mark("listening")
     for _ in range(n):
         c = h.accept(ls)
+        if has_peek_off(h):
+            h.equal(c.getsockopt(socket.SOL_SOCKET, SO_PEEK_OFF), OFF, "SO_PEEK_OFF of a child")
         while data := c.recv(4096):
             c.sendall(data)
         c.close()
@@ -57,7 +76,13 @@ def raw_server(h, port):
 
 
 def client(h, port):
-    s = h.connect(port, "10.43.0.77")
+    s = h.socket()
+    if has_peek_off(h):
+        s.setsockopt(socket.SOL_SOCKET, SO_PEEK_OFF, OFF)
+    s.connect(("10.43.0.77", port))
+    if has_peek_off(h):
+        h.equal(s.getsockopt(socket.SOL_SOCKET, SO_PEEK_OFF), OFF, "SO_PEEK_OFF")
+        h.equal(s.recv(100, socket.MSG_PEEK), DATA[OFF:], "data from the offset on")
     h.equal(h.recv_exact(s, len(DATA)), DATA, "data behind the Decline")
     s.sendall(DATA)
     s.sendall(h.recv_exact(s, 28))
