@@ -457,7 +457,7 @@ static int smc_accept SMC_ACCEPT_PARAMS
 	if (!child)
 		return rc;
 
-	smc_tcp_adopt(child);
+	smc_tcp_adopt(child, newsock);
 	if (child->fallback != SMC_DECLINE_NONE) {
 		smc_fallback_adopt(child, newsock);
 		return 0;

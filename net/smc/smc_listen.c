@@ -124,6 +124,9 @@ static int smc_listen_take(struct smc_sock *smc)
 		return -ENOMEM;
 	}
 	child->tcp = tcp;
+	/* till somebody accepts it */
+	child->sk.sk_uid = smc->sk.sk_uid;
+	smc_tcp_set_owner(child, smc->tcp);
 	smc_mem_inherit(&smc->sk, &child->sk);
 	smc_opt_inherit(smc, child);
 	smc_sock_hash(child);

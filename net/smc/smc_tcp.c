@@ -478,17 +478,41 @@ void smc_tcp_offer(struct smc_sock *smc, bool is_offered)
 }
 
 /**
+ * smc_tcp_set_owner() - whose the inner socket is
+ * @smc: the socket
+ * @owner: a socket of the same user
+ *
+ * For one that a kernel thread took from TCP, which would be root's.
+ *
+ * Context: Process context. Takes sk_callback_lock of the inner socket.
+ */
+void smc_tcp_set_owner(struct smc_sock *smc, struct socket *owner)
+{
+	struct inode *inode = SOCK_INODE(smc->tcp);
+	struct sock *sk = smc->tcp->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	inode->i_uid = SOCK_INODE(owner)->i_uid;
+	inode->i_gid = SOCK_INODE(owner)->i_gid;
+	sk->sk_uid = inode->i_uid;
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+/**
  * smc_tcp_adopt() - accept() takes the inner socket of a child
  * @smc: the child
+ * @sock: new, of the caller, without a sock
  *
- * A kernel thread took it from TCP: only now it has a memory control group.
+ * A kernel thread took it from TCP: only now it has a memory control group, and
+ * the user who is the caller.
  *
  * Context: Task that accepts, may sleep. Takes the inner socket's lock.
  */
-void smc_tcp_adopt(struct smc_sock *smc)
+void smc_tcp_adopt(struct smc_sock *smc, struct socket *sock)
 {
 	struct sock *sk = smc->tcp->sk;
 
+	smc_tcp_set_owner(smc, sock);
 	lock_sock(sk);
 	local_bh_disable();
 	smc_mem_adopt(sk, atomic_read(&sk->sk_rmem_alloc) + sk->sk_wmem_queued);

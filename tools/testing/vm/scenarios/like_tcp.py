@@ -306,6 +306,40 @@ def signal_of_room(x, server):
     c.close()
 
 
+def uids(x, server):
+    """Who owns the connections of a port, as TCP says."""
+    found = []
+    for name in ("/proc/net/tcp", "/proc/net/tcp6"):
+        with open(name, encoding="ascii") as f:
+            for line in f:
+                word = line.split()
+                if word[3] == "01" and word[1 if server else 2].endswith(f":{x.port:04X}"):
+                    found.append(int(word[7]))
+    return found
+
+
+def owner(x, server):
+    """The user who calls accept() or connect() owns the connection."""
+    ls = None
+    try:
+        os.seteuid(1234)
+        if server:
+            ls = x.listen()
+            os.seteuid(0)
+            os.seteuid(1235)
+            c = x.keep(x.h.accept(ls))
+        else:
+            x.sync()
+            c = x.socket()
+            c.connect(x.addr())
+    finally:
+        os.seteuid(0)
+    x.sync()
+    x.say("owner", uids(x, server))
+    x.say("inode", os.fstat(c.fileno()).st_uid)
+    x.sync()
+
+
 def half_closed(x, server):
     """shutdown() in both directions, one after the other."""
     c = x.pair(server)
@@ -1034,7 +1068,8 @@ CASES = (no_connection, bad_addresses, refused, connect_twice, connect_self, rea
          signal_of_room,
          half_closed, read_shut, both_close, closed_by_peer, aborted, closed_unread, dissolved,
          dissolved_in_state, dissolved_listens, attempt_ended, sleepers,
-         listener_closed, full_backlog, accept_flags, epoll_modes, passed_on, duplicates, forked,
+         listener_closed, full_backlog, accept_flags, owner, epoll_modes, passed_on, duplicates,
+         forked,
          many_messages, shared_listener, namespace)
 
 
