@@ -124,8 +124,8 @@ static int smc_listen_take(struct smc_sock *smc)
 		return -ENOMEM;
 	}
 	child->tcp = tcp;
-	/* till somebody accepts it */
-	child->sk.sk_uid = smc->sk.sk_uid;
+	/* its user till somebody accepts it */
+	smc_sock_inherit(&smc->sk, &child->sk);
 	smc_tcp_set_owner(child, smc->tcp);
 	smc_mem_inherit(&smc->sk, &child->sk);
 	smc_opt_inherit(smc, child);

@@ -24,6 +24,7 @@ static void smc_renew_inherit(struct smc_sock *smc, struct smc_sock *fresh)
 {
 	struct sock *sk = &fresh->sk;
 
+	smc_sock_inherit(&smc->sk, sk);
 	smc_opt_inherit(smc, fresh);
 	sk->sk_peek_off = -1;
 	fresh->limits_handshakes = smc->limits_handshakes;
@@ -44,7 +45,6 @@ static void smc_renew_move(struct smc_sock *smc, struct smc_sock *fresh, struct 
 	write_lock_bh(&sk->sk_callback_lock);
 	rcu_assign_pointer(sk->sk_wq, &sock->wq);
 	sk_set_socket(sk, sock);
-	sk->sk_uid = smc->sk.sk_uid;
 	write_unlock_bh(&sk->sk_callback_lock);
 	smc_sock_hash(fresh);
 	/* Pairs with the acquire in smc_sock_enter(). */

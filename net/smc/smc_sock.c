@@ -10,6 +10,7 @@
  * sock->sk and completion handlers which found it through its alert token may
  * still try to get a reference.
  */
+#include <linux/cgroup.h>
 #include <linux/module.h>
 #include <linux/random.h>
 #include <net/sock.h>
@@ -198,6 +199,32 @@ struct smc_sock *smc_sock_alloc(struct net *net, struct socket *sock, int protoc
 	INIT_HLIST_NODE(&smc->hash_node);
 	INIT_LIST_HEAD(&smc->late_node);
 	return smc;
+}
+
+/**
+ * smc_sock_inherit() - a sock that is made for the owner of another
+ * @from: the sock of a listener, or the one that @to replaces
+ * @to: new, nobody knows it
+ *
+ * Its user, and its control groups: their BPF programs look at what is called on
+ * it. Who happens to make it, a kernel thread or another process, does not count.
+ *
+ * Context: Process context.
+ */
+void smc_sock_inherit(struct sock *from, struct sock *to)
+{
+#ifdef CONFIG_SOCK_CGROUP_DATA
+	struct cgroup *theirs = sock_cgroup_ptr(&from->sk_cgrp_data);
+	struct cgroup *had = sock_cgroup_ptr(&to->sk_cgrp_data);
+
+	/* as the core does when it clones a sock, or frees one */
+	cgroup_get(theirs);
+	cgroup_bpf_get(theirs);
+	to->sk_cgrp_data = from->sk_cgrp_data;
+	cgroup_bpf_put(had);
+	cgroup_put(had);
+#endif
+	to->sk_uid = from->sk_uid;
 }
 
 /**

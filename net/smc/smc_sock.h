@@ -196,6 +196,7 @@ int smc_sock_init(const struct smc_sock_works *works);
 void smc_sock_exit(void);
 
 struct smc_sock *smc_sock_alloc(struct net *net, struct socket *sock, int protocol, int kern);
+void smc_sock_inherit(struct sock *from, struct sock *to);
 struct smc_sock *smc_sock_enter(struct socket *sock);
 bool smc_sock_is_ours(const struct sock *sk);
 void smc_sock_hash(struct smc_sock *smc);

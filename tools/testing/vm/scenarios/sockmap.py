@@ -105,6 +105,20 @@ def redirected_client(h, port, n_in, n_out):
     h.finish(s)
 
 
+def refused_server(h, port, n_in, n_out):
+    """What accept() returns is of the control group of the listener, as with TCP."""
+    where = group(port)
+    ls = h.listen(port)
+    c = h.accept(ls)
+    deny = bpf.load_prog(bpf.CGROUP_SOCKOPT, bpf.answer(0), bpf.AT_SETSOCKOPT)
+    bpf.attach(deny, where, bpf.AT_SETSOCKOPT)
+    for s in (ls, c):
+        h.raises("setsockopt() that a program refuses", errno.EPERM, s.setsockopt,
+                 socket.SOL_TCP, socket.TCP_NODELAY, 1)
+    move(h, c, n_in, n_out, 1)
+    ls.close()
+
+
 def by_hand(h, port, want):
     """A program puts its own socket into a sockmap: TCP may go there, SMC may not."""
     s = h.connect(port)
@@ -169,6 +183,9 @@ def play(t):
         port += 3
     t.step("a program of the client's group chooses another address")
     both(t, port, stream_server, redirected_client, "SMC-R")
+    t.step("a program of the server's group sees what accept() has returned")
+    port += 1
+    both(t, port, refused_server, stream_client, "SMC-R")
     for family, want in (("smc", "SMC-R"), ("tcp", "TCP")):
         t.step(f"sockets put into a sockmap by hand, {want}")
         port += 1
