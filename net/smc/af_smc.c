@@ -176,6 +176,7 @@ static int smc_release(struct socket *sock)
 	if (sk->sk_state == SMC_STATE_LISTEN)
 		smc_listen_stop(smc);
 	smc_close_release(smc);
+	smc_tcp_lend_file(smc, NULL);
 	sock_orphan(sk);
 	sock->sk = NULL;
 	if (smc->is_connecting) {
@@ -249,6 +250,7 @@ static int smc_connect_start(struct smc_sock *smc, struct socket *sock, struct s
 	smc->addr_len = addr_len;
 	smc_choose_offer(smc);
 	smc_opt_settle(smc);
+	smc_tcp_lend_file(smc, sock->file);
 	/* on loopback the peer has answered by the time this returns */
 	smc_hs_attend(smc);
 	rc = smc_hs_begin_client(smc);
@@ -639,6 +641,7 @@ static int smc_listen(struct socket *sock, int backlog)
 	if (sock->state == SS_UNCONNECTED && smc->tcp && !smc->is_connecting &&
 	    (smc->sk.sk_state == SMC_STATE_INIT || smc->sk.sk_state == SMC_STATE_LISTEN)) {
 		smc_opt_settle(smc);
+		smc_tcp_lend_file(smc, sock->file);
 		rc = smc_listen_start(smc, backlog);
 	}
 	smc_unlock(smc);

@@ -342,6 +342,31 @@ void smc_tcp_restore(struct sock *sk)
 }
 
 /**
+ * smc_tcp_lend_file() - packets of the inner socket are those of a file
+ * @smc: the socket; nothing happens if it has no inner one
+ * @file: the application's, which is open; NULL to take it back
+ *
+ * Filters ask whose a packet is by way of the file of its socket, under the lock
+ * taken here. No reference is held: release() of the application's socket takes
+ * the file back before it is freed, and so does whoever takes the inner sock out
+ * of its struct socket. That is freed as one without a file, as it was made.
+ *
+ * Context: Process context. Expects the socket lock held, or a child that nobody
+ * else knows. Takes sk_callback_lock of the inner socket.
+ */
+void smc_tcp_lend_file(struct smc_sock *smc, struct file *file)
+{
+	struct sock *sk;
+
+	if (!smc->tcp || smc->tcp->file == file)
+		return;
+	sk = smc->tcp->sk;
+	write_lock_bh(&sk->sk_callback_lock);
+	WRITE_ONCE(smc->tcp->file, file);
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+/**
  * smc_tcp_give() - let the inner sock go to another struct socket
  * @smc: the socket; it has no inner socket afterwards
  * @sock: of the application; its sk is for the caller to set
@@ -363,6 +388,7 @@ struct sock *smc_tcp_give(struct smc_sock *smc, struct socket *sock)
 	sk_set_socket(sk, sock);
 	sk->sk_uid = SOCK_INODE(sock)->i_uid;
 	security_sock_graft(sk, sock);
+	WRITE_ONCE(tcp->file, NULL);
 	write_unlock_bh(&sk->sk_callback_lock);
 	tcp->sk = NULL;
 	smc->tcp = NULL;
@@ -410,6 +436,7 @@ void smc_tcp_release(struct smc_sock *smc)
 	if (!tcp)
 		return;
 	smc_tcp_unwatch(smc);
+	smc_tcp_lend_file(smc, NULL);
 	smc->tcp = NULL;
 	sock_release(tcp);
 }
@@ -503,8 +530,8 @@ void smc_tcp_set_owner(struct smc_sock *smc, struct socket *owner)
  * @smc: the child
  * @sock: new, of the caller, without a sock
  *
- * A kernel thread took it from TCP: only now it has a memory control group, and
- * the user who is the caller.
+ * A kernel thread took it from TCP: only now it has a memory control group, the
+ * user who is the caller, and a file.
  *
  * Context: Task that accepts, may sleep. Takes the inner socket's lock.
  */
@@ -513,6 +540,7 @@ void smc_tcp_adopt(struct smc_sock *smc, struct socket *sock)
 	struct sock *sk = smc->tcp->sk;
 
 	smc_tcp_set_owner(smc, sock);
+	smc_tcp_lend_file(smc, sock->file);
 	lock_sock(sk);
 	local_bh_disable();
 	smc_mem_adopt(sk, atomic_read(&sk->sk_rmem_alloc) + sk->sk_wmem_queued);

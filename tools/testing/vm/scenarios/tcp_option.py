@@ -8,6 +8,7 @@ covers: ERR-03 OPT-06 OPT-07 OPT-12 API-10 SEC-04 SEC-06 KA-08 KA-09 KA-11 KA-12
 """
 import errno
 import os
+import re
 import socket
 import struct
 
@@ -16,6 +17,7 @@ from rawpeer import ACK, EYE, MSS_OPTION, PSH, SMC_OPTION, SYN, RawHost
 
 timeout = 60
 PORT = 5210
+OWNER = 1234
 GOOD = SMC_OPTION[2:]
 # name: (bytes of the option on SYN, is it one)
 SHAPES = {
@@ -187,6 +189,58 @@ def filtered(t):
     t.wait_all(s)
 
 
+def owned(h, port, is_server):
+    """A connection of the user OWNER; the errno of connect()."""
+    os.seteuid(OWNER)
+    s = h.listen(port) if is_server else h.socket()
+    if is_server:
+        c = h.accept(s)
+        c.setsockopt(socket.SOL_TCP, socket.TCP_KEEPIDLE, 1)
+        c.setsockopt(socket.SOL_TCP, socket.TCP_KEEPINTVL, 1)
+        c.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        h.mark("accepted")
+        h.gate("end")
+        return 0
+    err = s.connect_ex((h.config["peer4"], port))
+    if not err:
+        h.mark("connected")
+        h.gate("end")
+    return err
+
+
+def filtered_by_owner(t):
+    """A filter knows whose the packets of both ends are, from the SYN on."""
+    port = PORT + 6
+
+    def packets(vm):
+        return int(re.search(r"packets (\d+)", vm.run("nft list table inet bench").out)[1])
+
+    for vm, way in ((t.a, "sport"), (t.b, "dport")):
+        vm.run("nft add table inet bench; nft add chain inet bench out "
+               "'{ type filter hook output priority 0; }'; nft add rule inet bench out "
+               f"tcp {way} {port} meta skuid {OWNER} counter")
+    s = t.half(t.a, owned, port=port, is_server=True)
+    s.expect("listening")
+    c = t.half(t.b, owned, port=port, is_server=False)
+    t.expect_all("connected", c)
+    t.expect_all("accepted", s)
+    t.mode(t.b, "SMC-R", port)
+    # the SYN, what acknowledges its answer, and CLC
+    t.check(packets(t.b) >= 3, f"{packets(t.b)} packets of the client")
+    seen = packets(t.a)
+    t.check(seen, "no packet of the listener")
+    t.wait(lambda: packets(t.a) > seen, "a packet of what was accepted")
+    for p in (s, c):
+        p.gate("end")
+    t.wait_all(s, c)
+    t.b.run(f"nft add rule inet bench out meta skuid {OWNER} reject with tcp reset")
+    c = t.half(t.b, owned, port=port, is_server=False)
+    t.wait_all(c)
+    t.equal(c.value, errno.ECONNREFUSED, "connection of a user that a filter rejects")
+    for vm in (t.a, t.b):
+        vm.run("nft delete table inet bench")
+
+
 def protected(t, path):
     """A connection that IPsec protects is TCP inside ESP, and stays so."""
     port = PORT + 5
@@ -250,5 +304,7 @@ def run(t):
     keepalive(t, os.path.join(t.pair.dir, "keepalive.pcap"))
     t.step("filter")
     filtered(t)
+    t.step("filter by owner")
+    filtered_by_owner(t)
     t.step("IPsec")
     protected(t, os.path.join(t.pair.dir, "ipsec.pcap"))
