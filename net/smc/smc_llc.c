@@ -55,6 +55,7 @@
 #define LLC_CLIENT_IDLE_MS	10000
 
 #define LLC_RKEY_TRIES		5
+#define LLC_TEST_LINK_TRIES	3
 
 /* A timer's length fits in jiffies of any kernel. */
 #define LLC_LONGEST_MS		(3600 * MSEC_PER_SEC)
@@ -1507,6 +1508,7 @@ void smc_llc_init(struct smc_link_group *lgr)
 		.max_conns = lgr->params.told_max_conns,
 		.link_uid_base = lgr->id,
 		.test_link_idle_ms = READ_ONCE(set->testlink_time) * MSEC_PER_SEC,
+		.test_link_tries = LLC_TEST_LINK_TRIES,
 		.timers = set->llc,
 	};
 	u8 i;

@@ -228,16 +228,29 @@ static void on_first_confirm_reply(struct smc_llc_run *run,
 	smc_llc_add_begin(run);
 }
 
-static void send_probe(struct smc_llc_run *run, u8 link, const u8 *user_data)
+static void send_probe(struct smc_llc_run *run, u8 link)
 {
 	struct smc_llc_link *lnk = &run->flow->link[link];
 	struct smc_llc_msg *msg;
 
-	memcpy(lnk->probe, user_data, sizeof(lnk->probe));
-	lnk->is_probing = true;
+	lnk->tries++;
+	if (lnk->nr_unanswered < U8_MAX)
+		lnk->nr_unanswered++;
 	lnk->deadline = smc_llc_after(run, run->flow->params.timers.test_link);
 	msg = smc_llc_ask_send(run, link, SMC_LLC_TEST_LINK, false, SMC_LLC_SENT_OTHER);
-	memcpy(msg->test_link.user_data, user_data, sizeof(msg->test_link.user_data));
+	memcpy(msg->test_link.user_data, lnk->probe, sizeof(msg->test_link.user_data));
+}
+
+static void begin_probe(struct smc_llc_run *run, u8 link, const u8 *user_data)
+{
+	struct smc_llc_link *lnk = &run->flow->link[link];
+
+	/* A reply to an earlier one may be on its way: this asks for the same. */
+	if (!lnk->nr_unanswered)
+		memcpy(lnk->probe, user_data, sizeof(lnk->probe));
+	lnk->is_probing = true;
+	lnk->tries = 0;
+	send_probe(run, link);
 }
 
 static void on_test_link(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
@@ -247,13 +260,18 @@ static void on_test_link(struct smc_llc_run *run, u8 link, const struct smc_llc_
 	/* Requests are answered where they arrive, smc_llc_answer_test_link(). */
 	if (!msg->is_reply)
 		return;
-	if (!lnk->is_probing)
+	if (!lnk->nr_unanswered) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
-	else if (memcmp(lnk->probe, msg->test_link.user_data, sizeof(lnk->probe)))
+		return;
+	}
+	if (memcmp(lnk->probe, msg->test_link.user_data, sizeof(lnk->probe))) {
 		/* ERR-52 */
 		smc_llc_link_lost(run, link, SMC_LLC_WHY_TEST_LINK_DATA,
 				  SMC_LLC_DELETE_PROTOCOL);
-	else
+		return;
+	}
+	lnk->nr_unanswered--;
+	if (lnk->is_probing)
 		smc_llc_arm_probe(run, link);
 }
 
@@ -263,7 +281,7 @@ static void on_req_test_link(struct smc_llc_run *run, const struct smc_llc_event
 
 	if (flow->phase == SMC_LLC_UP && flow->link[ev->link].state == SMC_LLC_LINK_ACTIVE &&
 	    !flow->link[ev->link].is_probing)
-		send_probe(run, ev->link, ev->timer.user_data);
+		begin_probe(run, ev->link, ev->timer.user_data);
 }
 
 /*
@@ -476,20 +494,27 @@ static void config_timeout(struct smc_llc_run *run)
 		forming_timeout(run);
 }
 
-/* Silence on a link, or no answer to a probe; KA-03, ERR-41, ERR-42. */
+/*
+ * Silence on a link, or no answer to a probe; KA-03, ERR-41, ERR-42. A reasonable
+ * time for an answer (KA-05) is not that of one: the peer's RNIC takes a probe
+ * also while the host behind it stands still for a while, or has no slot for the
+ * reply. That RNICs cannot reach each other they notice themselves, and sooner.
+ */
 static void probe_timeout(struct smc_llc_run *run, const struct smc_llc_event *ev)
 {
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_link *lnk = &flow->link[ev->link];
 	u32 idle = flow->params.test_link_idle_ms;
 
-	if (lnk->is_probing)
+	if (lnk->is_probing && lnk->tries < flow->params.test_link_tries)
+		send_probe(run, ev->link);
+	else if (lnk->is_probing)
 		smc_llc_link_lost(run, ev->link, SMC_LLC_WHY_TEST_LINK_TIMEOUT,
 				  SMC_LLC_DELETE_LOST_PATH);
 	else if (ev->timer.last_rx + idle > run->now)
 		lnk->deadline = ev->timer.last_rx + idle;
 	else
-		send_probe(run, ev->link, ev->timer.user_data);
+		begin_probe(run, ev->link, ev->timer.user_data);
 }
 
 static void on_timer(struct smc_llc_run *run, const struct smc_llc_event *ev)

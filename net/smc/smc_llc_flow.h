@@ -43,7 +43,7 @@ enum smc_llc_flow_limit {
  * @delete_link: for the end of a single link; a deployed client answers only
  *	after its own ADD LINK exchange has timed out
  * @terminate: for the end of the whole link group, ERR-36, ERR-37
- * @test_link: for the TEST LINK reply, TMR-15
+ * @test_link: for the TEST LINK reply to each try, TMR-15
  * @rkey_retry: before a CONFIRM RKEY refused for a change that is not visible
  *	here may be repeated, RKEY-12
  * @add_link_retry: until the next attempt at a further link, server, or until
@@ -352,6 +352,8 @@ struct smc_llc_actions {
  * @link_uid_base: low byte 0; link user IDs are this plus the link number,
  *	LID-05
  * @test_link_idle_ms: silence on a link before it is probed, 0 never
+ * @test_link_tries: so many probes in a row without an answer mean that the link
+ *	is lost; 0 is 1
  * @timers: durations
  */
 struct smc_llc_params {
@@ -364,6 +366,7 @@ struct smc_llc_params {
 	u8 max_conns;
 	u32 link_uid_base;
 	u32 test_link_idle_ms;
+	u8 test_link_tries;
 	struct smc_llc_timers timers;
 };
 
@@ -386,6 +389,8 @@ struct smc_llc_params {
  * @reason: as DELETE LINK will say, enum smc_llc_delete_link_reason
  * @why: for LINK_DOWN and TERMINATE
  * @deadline: of a probe, or of the server's DELETE LINK, in ms
+ * @tries: how often this probe was sent
+ * @nr_unanswered: TEST LINKs with @probe to which a reply may yet come
  * @probe: user data of the TEST LINK on its way
  * @local_uid: own link user ID, for display
  * @peer_uid: the peer's link user ID, for display
@@ -407,6 +412,8 @@ struct smc_llc_link {
 	u32 reason;
 	enum smc_llc_why why;
 	u64 deadline;
+	u8 tries;
+	u8 nr_unanswered;
 	u8 probe[SMC_LLC_USER_DATA_LEN];
 	u32 local_uid;
 	u32 peer_uid;

@@ -1089,7 +1089,7 @@ static void end_is_said_on_every_link_err_36_err_37_lgt_04_lgt_06(struct kunit *
 static void no_rkey_reply_err_39_err_40_err_41_err_42(struct kunit *test)
 {
 	struct smc_llc_event probe = { .type = SMC_LLC_EV_REQ_TEST_LINK };
-	int who, what;
+	int who, what, i;
 
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
 		for (what = 0; what < 2; what++) {
@@ -1104,6 +1104,13 @@ static void no_rkey_reply_err_39_err_40_err_41_err_42(struct kunit *test)
 			}
 			w->loses[who] = true;
 			w_pump(w);
+			/* a probe is repeated twice */
+			for (i = 0; what && i < 2; i++) {
+				w_wait(w, w_timers().test_link - 1);
+				w->loses[who] = true;
+				w_wait(w, 1);
+				KUNIT_EXPECT_EQ(test, w->side[who].why, 0);
+			}
 			w_wait(w, what ? w_timers().test_link : w_timers().reply);
 			KUNIT_EXPECT_EQ(test, w->side[who].why, what ?
 					SMC_LLC_WHY_TEST_LINK_TIMEOUT : SMC_LLC_WHY_RKEY_TIMEOUT);

@@ -1019,6 +1019,7 @@ static inline void w_init(struct world *w, const struct w_setup *set)
 			.has_long_add_link = set->has_v2,
 			.link_uid_base = 0x4700,
 			.test_link_idle_ms = 30000,
+			.test_link_tries = 3,
 			.timers = w_timers(),
 		};
 
