@@ -162,9 +162,24 @@ static int smc_close_after_end(struct smc_sock *smc, enum smc_conn_state was,
 	return was == SMC_STATE_APPCLOSEWAIT1 && err == ECONNRESET ? EPIPE : err;
 }
 
+/*
+ * A peer that does not say that it has closed is another matter than one that does
+ * not read: as with TCP, that may take its time. Then its data would be lost, and
+ * by our abort those it has before them.
+ */
+static void smc_close_start_timer(struct smc_sock *smc)
+{
+	const struct smc_settings *set = &smc_net(sock_net(&smc->sk))->set;
+	int ms = READ_ONCE(set->close_timeout_ms);
+
+	if (smc_state_is_draining(&smc->close))
+		ms = READ_ONCE(set->close_pending_ms);
+	smc_conn_mark_progress(&smc->conn);
+	sk_reset_timer(&smc->sk, &smc->close_timer, jiffies + msecs_to_jiffies(ms));
+}
+
 static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
 {
-	unsigned long timeout = msecs_to_jiffies(smc_net(sock_net(&smc->sk))->set.close_timeout_ms);
 	enum smc_conn_state was = smc->close.state;
 	struct sock *sk = &smc->sk;
 	struct smc_close_facts facts;
@@ -188,10 +203,8 @@ static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
 		smc_sock_set_err(smc, err);
 	}
 	smc_close_send(smc, step.actions);
-	if (step.actions & SMC_CLOSE_DO_START_TIMER) {
-		smc_conn_mark_progress(&smc->conn);
-		sk_reset_timer(sk, &smc->close_timer, jiffies + timeout);
-	}
+	if (step.actions & SMC_CLOSE_DO_START_TIMER)
+		smc_close_start_timer(smc);
 	if (step.actions & SMC_CLOSE_DO_STOP_TIMER)
 		sk_stop_timer(sk, &smc->close_timer);
 	smc_close_tcp(smc, step.actions);

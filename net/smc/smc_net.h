@@ -94,7 +94,8 @@ struct smc_settings {
 	int tcp_keepalive_min;		/* seconds between TCP's own keepalives, at least, KA-10 */
 	int clc_timeout_ms;		/* one CLC message, TMR-01 */
 	int lgr_idle_ms;		/* empty group lives on, TMR-10 */
-	int close_timeout_ms;		/* close without progress, and abort, TMR-16, TMR-17 */
+	int close_timeout_ms;		/* the peer's part of close or abort, TMR-16, TMR-17 */
+	int close_pending_ms;		/* data of a close wait without progress, CLOSE-08 */
 	int peer_memory_ms;		/* a failed peer goes straight to TCP so long */
 	int rmb_idle_ms;		/* unused RMB is kept, TMR-14 */
 	int spare_mem;			/* bytes of rings that nobody uses, then they go at once */

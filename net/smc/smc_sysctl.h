@@ -29,6 +29,7 @@
 	X("clc_timeout_ms", clc_timeout_ms, 6000, 100, SMC_HOUR_MS)	\
 	X("lgr_idle_ms", lgr_idle_ms, 600000, 0, SMC_HOUR_MS)		\
 	X("close_timeout_ms", close_timeout_ms, 60000, 100, SMC_HOUR_MS) \
+	X("close_pending_ms", close_pending_ms, 200000, 100, SMC_HOUR_MS) \
 	X("peer_memory_ms", peer_memory_ms, 60000, 0, SMC_HOUR_MS)	\
 	X("rmb_idle_ms", rmb_idle_ms, 60000, 0, SMC_HOUR_MS)		\
 	X("spare_mem", spare_mem, 32 << 20, 0, (1 << 30) - 1)		\

@@ -208,7 +208,7 @@ class Pair:
         if self.slow > 1:
             # the protocol's timers grow with the slowness of the kernel
             vm.call("scale", dir=SYSCTL_DIR, factor=self.slow,
-                    names=["clc_timeout_ms", "close_timeout_ms", "llc_*_ms"])
+                    names=["clc_timeout_ms", "close_*_ms", "llc_*_ms"])
 
     def unload(self, name, look=True):
         """Take the modules out; refused or left-over state is a failure."""
