@@ -615,14 +615,14 @@ void smc_opt_inherit(const struct smc_sock *listener, struct smc_sock *child)
 
 	opt_inherit_carried(SMC_SETS_SOL_SOCKET ? child->tcp->sk : from, to);
 	to->sk_priority = child->tcp->sk->sk_priority;
+	to->sk_sndbuf = from->sk_sndbuf;
+	to->sk_rcvbuf = from->sk_rcvbuf;
 	smc_opt_settle(child);
 	to->sk_rcvlowat = READ_ONCE(from->sk_rcvlowat);
 	to->sk_peek_off = READ_ONCE(from->sk_peek_off);
 	to->sk_lingertime = READ_ONCE(from->sk_lingertime);
 	if (sock_flag(from, SOCK_LINGER))
 		sock_set_flag(to, SOCK_LINGER);
-	to->sk_sndbuf = from->sk_sndbuf;
-	to->sk_rcvbuf = from->sk_rcvbuf;
 	child->conn.tx_nodelay = tp->nonagle & TCP_NAGLE_OFF;
 	child->conn.is_corked = tp->nonagle & TCP_NAGLE_CORK;
 	child->conn.tx_lowat = tp->notsent_lowat;

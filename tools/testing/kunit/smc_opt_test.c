@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Socket options where the core sets those of SOL_SOCKET by itself, as that of
+ * Linux 6.1 does, on whatever kernel the suite runs: how they reach the inner
+ * socket, and which never do.
+ */
+#include "smc_kunit.h"
+
+#include "../../../net/smc/smc_compat.h"
+
+#undef SMC_SETS_SOL_SOCKET
+#define SMC_SETS_SOL_SOCKET false
+
+#include "../../../net/smc/smc_opt.c"
+
+/* What the floors around would do; there are none here. */
+void smc_keep_update(struct smc_sock *smc)
+{
+}
+
+void smc_keep_changed(struct smc_sock *smc, int optname)
+{
+}
+
+int smc_keep_own(const struct smc_sock *smc, int optname)
+{
+	return 0;
+}
+
+bool smc_tx_is_writable(struct smc_conn *conn)
+{
+	return false;
+}
+
+void smc_tx_flush(struct smc_conn *conn)
+{
+}
+
+void smc_tx_cork(struct smc_conn *conn, bool is_on)
+{
+}
+
+void smc_sock_wake_writers(struct smc_sock *smc)
+{
+}
+
+void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
+{
+}
+
+static void release_tcp(void *tcp)
+{
+	sock_release(tcp);
+}
+
+/* As smc_create() leaves one, as far as options go. */
+static struct smc_sock *new_sock(struct kunit *test)
+{
+	struct smc_sock *smc = kunit_kzalloc(test, sizeof(*smc), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, smc);
+	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP,
+					       &smc->tcp), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, release_tcp, smc->tcp), 0);
+	smc->sk.sk_state = SMC_STATE_INIT;
+	smc->sk.sk_rcvlowat = 1;
+	smc->sk.sk_peek_off = -1;
+	smc->sk.sk_no_check_tx = smc->tcp->sk->sk_no_check_tx;
+	smc->sk.sk_txrehash = smc->tcp->sk->sk_txrehash;
+	return smc;
+}
+
+static void api_04_the_inner_socket_gets_what_the_core_has_set(struct kunit *test)
+{
+	struct smc_sock *smc = new_sock(test);
+	struct sock *sk = &smc->sk, *tsk = smc->tcp->sk;
+	int rcvbuf = tsk->sk_rcvbuf;
+
+	sk->sk_bound_dev_if = 1;
+	sk->sk_mark = 7;
+	sk->sk_priority = 5;
+	sk->sk_reuse = SK_CAN_REUSE;
+	sk->sk_reuseport = 1;
+	sk->sk_rcvtimeo = 111;
+	sk->sk_sndtimeo = 222;
+	sk->sk_max_pacing_rate = 333;
+	sk->sk_tsflags = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE;
+	sk->sk_sndbuf = 54321;
+	sk->sk_userlocks = SOCK_SNDBUF_LOCK;
+	sock_set_flag(sk, SOCK_KEEPOPEN);
+	sock_set_flag(sk, SOCK_RCVTSTAMP);
+	sock_set_flag(sk, SOCK_URGINLINE);
+	smc_opt_settle(smc);
+
+	KUNIT_EXPECT_EQ(test, tsk->sk_bound_dev_if, 1);
+	KUNIT_EXPECT_EQ(test, tsk->sk_mark, 7);
+	KUNIT_EXPECT_EQ(test, tsk->sk_priority, 5);
+	KUNIT_EXPECT_EQ(test, (int)tsk->sk_reuse, SK_CAN_REUSE);
+	KUNIT_EXPECT_TRUE(test, tsk->sk_reuseport);
+	KUNIT_EXPECT_EQ(test, tsk->sk_rcvtimeo, 111);
+	KUNIT_EXPECT_EQ(test, tsk->sk_sndtimeo, 222);
+	KUNIT_EXPECT_EQ(test, tsk->sk_max_pacing_rate, 333);
+	KUNIT_EXPECT_EQ(test, tsk->sk_tsflags, sk->sk_tsflags);
+	KUNIT_EXPECT_EQ(test, tsk->sk_sndbuf, 54321);
+	KUNIT_EXPECT_EQ(test, tsk->sk_rcvbuf, rcvbuf);
+	KUNIT_EXPECT_EQ(test, tsk->sk_userlocks & (SOCK_SNDBUF_LOCK | SOCK_RCVBUF_LOCK),
+			SOCK_SNDBUF_LOCK);
+	KUNIT_EXPECT_TRUE(test, sock_flag(tsk, SOCK_KEEPOPEN));
+	KUNIT_EXPECT_TRUE(test, sock_flag(tsk, SOCK_RCVTSTAMP));
+	KUNIT_EXPECT_TRUE(test, sock_flag(tsk, SOCK_TIMESTAMP));
+	KUNIT_EXPECT_TRUE(test, sock_flag(tsk, SOCK_URGINLINE));
+
+	/* And again, when they are taken back. */
+	sk->sk_bound_dev_if = 0;
+	sk->sk_mark = 0;
+	sk->sk_reuse = 0;
+	sk->sk_tsflags = 0;
+	sk->sk_userlocks = 0;
+	sock_reset_flag(sk, SOCK_URGINLINE);
+	smc_opt_settle(smc);
+	KUNIT_EXPECT_EQ(test, tsk->sk_bound_dev_if, 0);
+	KUNIT_EXPECT_EQ(test, tsk->sk_mark, 0);
+	KUNIT_EXPECT_EQ(test, (int)tsk->sk_reuse, 0);
+	KUNIT_EXPECT_EQ(test, tsk->sk_tsflags, 0);
+	KUNIT_EXPECT_FALSE(test, tsk->sk_userlocks & SOCK_SNDBUF_LOCK);
+	KUNIT_EXPECT_FALSE(test, sock_flag(tsk, SOCK_URGINLINE));
+}
+
+/* TCP has more than one option for these, or none of SOL_SOCKET. */
+static void api_04_what_nobody_has_set_stays_that_of_tcp(struct kunit *test)
+{
+	struct smc_sock *smc = new_sock(test);
+	struct sock *tsk = smc->tcp->sk;
+	int sndbuf = tsk->sk_sndbuf, rcvbuf = tsk->sk_rcvbuf;
+
+	tsk->sk_priority = 6;	/* IP_TOS */
+	smc->sk.sk_sndbuf = 1000;
+	smc->sk.sk_rcvbuf = 1000;
+	sock_set_flag(tsk, SOCK_RCU_FREE);
+	smc_opt_settle(smc);
+	KUNIT_EXPECT_EQ(test, tsk->sk_priority, 6);
+	KUNIT_EXPECT_EQ(test, tsk->sk_sndbuf, sndbuf);
+	KUNIT_EXPECT_EQ(test, tsk->sk_rcvbuf, rcvbuf);
+	KUNIT_EXPECT_TRUE(test, sock_flag(tsk, SOCK_RCU_FREE));
+	sock_reset_flag(tsk, SOCK_RCU_FREE);
+}
+
+/* CLC would wait for too much, lose its place, or end the wrong connection. */
+static void api_06_what_would_disturb_clc_is_kept_from_the_inner_socket(struct kunit *test)
+{
+	struct linger linger = { .l_onoff = 1, .l_linger = 3 };
+	struct smc_sock *smc = new_sock(test);
+	struct sock *sk = &smc->sk, *tsk = smc->tcp->sk;
+	int val = 99, rc;
+
+	KUNIT_EXPECT_EQ(test, smc_opt_set(smc, NULL, SOL_SOCKET, SO_RCVLOWAT,
+					  KERNEL_SOCKPTR(&val), sizeof(val)), 0);
+	KUNIT_EXPECT_EQ(test, smc_opt_set(smc, NULL, SOL_SOCKET, SO_LINGER,
+					  KERNEL_SOCKPTR(&linger), sizeof(linger)), 0);
+	/* The TCP of some kernels does not have it. */
+	rc = smc->tcp->ops->set_peek_off ? 0 : -EOPNOTSUPP;
+	KUNIT_EXPECT_EQ(test, smc_opt_set(smc, NULL, SOL_SOCKET, SO_PEEK_OFF,
+					  KERNEL_SOCKPTR(&val), sizeof(val)), rc);
+	KUNIT_EXPECT_EQ(test, smc_opt_set(smc, NULL, SOL_SOCKET, SO_PEEK_OFF,
+					  KERNEL_SOCKPTR(&val), sizeof(val) - 1), -EINVAL);
+	sk->sk_peek_off = 99;
+	smc_opt_settle(smc);
+
+	KUNIT_EXPECT_EQ(test, sk->sk_rcvlowat, 99);
+	KUNIT_EXPECT_EQ(test, tsk->sk_rcvlowat, 1);
+	KUNIT_EXPECT_TRUE(test, sock_flag(sk, SOCK_LINGER));
+	KUNIT_EXPECT_FALSE(test, sock_flag(tsk, SOCK_LINGER));
+	KUNIT_EXPECT_EQ(test, tsk->sk_peek_off, -1);
+}
+
+static void api_04_a_child_has_the_options_of_its_listener(struct kunit *test)
+{
+	struct smc_sock *listener = new_sock(test), *child = new_sock(test);
+	struct sock *from = &listener->sk, *to = &child->sk;
+
+	from->sk_rcvtimeo = 111;
+	from->sk_rcvlowat = 9;
+	from->sk_peek_off = 6;
+	from->sk_lingertime = 5 * HZ;
+	from->sk_sndbuf = 54321;
+	from->sk_userlocks = SOCK_SNDBUF_LOCK;
+	sock_set_flag(from, SOCK_LINGER);
+	sock_set_flag(from, SOCK_KEEPOPEN);
+	sock_set_flag(from, SOCK_DEAD);
+	smc_opt_inherit(listener, child);
+
+	KUNIT_EXPECT_EQ(test, to->sk_rcvtimeo, 111);
+	KUNIT_EXPECT_EQ(test, to->sk_rcvlowat, 9);
+	KUNIT_EXPECT_EQ(test, to->sk_peek_off, 6);
+	KUNIT_EXPECT_EQ(test, to->sk_lingertime, 5 * HZ);
+	KUNIT_EXPECT_EQ(test, to->sk_sndbuf, 54321);
+	KUNIT_EXPECT_TRUE(test, sock_flag(to, SOCK_LINGER));
+	KUNIT_EXPECT_TRUE(test, sock_flag(to, SOCK_KEEPOPEN));
+	KUNIT_EXPECT_FALSE(test, sock_flag(to, SOCK_DEAD));
+	/* What its inner socket has to know it knows. */
+	KUNIT_EXPECT_TRUE(test, sock_flag(child->tcp->sk, SOCK_KEEPOPEN));
+	KUNIT_EXPECT_EQ(test, child->tcp->sk->sk_sndbuf, 54321);
+	KUNIT_EXPECT_EQ(test, child->tcp->sk->sk_peek_off, -1);
+}
+
+static struct kunit_case smc_opt_cases[] = {
+	KUNIT_CASE(api_04_the_inner_socket_gets_what_the_core_has_set),
+	KUNIT_CASE(api_04_what_nobody_has_set_stays_that_of_tcp),
+	KUNIT_CASE(api_06_what_would_disturb_clc_is_kept_from_the_inner_socket),
+	KUNIT_CASE(api_04_a_child_has_the_options_of_its_listener),
+	{}
+};
+
+static struct kunit_suite smc_opt_suite = {
+	.name = "smc_opt",
+	.test_cases = smc_opt_cases,
+};
+
+kunit_test_suite(smc_opt_suite);
