@@ -2,18 +2,20 @@
 """close() with data under way to a peer that reads no more: that ends, too.
 
 A peer that reads in time gets all of it. How long that is has nothing to do with how
-long a peer may take to close.
+long a peer may take to close. With SO_LINGER close() waits for it, as long as it says.
 
-covers: CLOSE-08 CLOSE-23 CLOSE-24 TMR-16 ABRT-01 ABRT-08
+covers: API-04 CLOSE-08 CLOSE-23 CLOSE-24 TMR-16 ABRT-01 ABRT-08
 """
 import errno
 import fcntl
 import select
+import socket
 import struct
 import termios
+import threading
 import time
 
-from halves import Pattern
+from halves import Pattern, is_asleep
 
 timeout = 60
 RING = 65536
@@ -55,7 +57,20 @@ def fill(s, pat, off):
         return off
 
 
-def writer(h, port):
+def close(h, s, linger):
+    """close() with SO_LINGER; returns how long it took."""
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, linger))
+    th = threading.Thread(target=s.close)
+    began = time.monotonic()
+    th.start()
+    h.wait(lambda: is_asleep(th.native_id), "close() to wait")
+    h.mark("closing")
+    th.join(h.left())
+    h.check(not th.is_alive(), "close() does not return")
+    return time.monotonic() - began
+
+
+def writer(h, port, linger=0):
     """Fill the peer's ring, then ours, then close; returns how much was sent."""
     s = h.connect(port, sndbuf=RING)
     s.setblocking(False)
@@ -63,18 +78,43 @@ def writer(h, port):
     off = fill(s, pat, 0)
     h.gate("again")
     off = fill(s, pat, off)
+    if linger:
+        return off, close(h, s, linger)
     s.close()
     return off
 
 
-def start(t, port, is_late):
+def start(t, port, is_late, linger=0):
     s = t.half(t.a, reader, port=port, is_late=is_late)
     s.expect("listening")
-    c = t.half(t.b, writer, port=port)
+    c = t.half(t.b, writer, port=port, linger=linger)
     s.expect("full", t.left())
     c.gate("again")
-    t.wait_all(c)
+    if linger:
+        c.expect("closing", t.left())
+    else:
+        t.wait_all(c)
     return s, c
+
+
+def lingers(t, port):
+    """close() returns when the peer has room for all, or when its time is over."""
+    t.step(lingers.__doc__)
+    for linger, is_read in ((1000, True), (1, False)):
+        s, c = start(t, port, False, linger)
+        if is_read:
+            s.gate("read")
+        t.wait_all(c)
+        sent, took = c.value
+        if is_read:
+            t.check(took < linger / 2, f"close() took {took:.1f} s, and all was read")
+        else:
+            t.check(took > linger * 0.9, f"close() took {took:.1f} s")
+            # it goes on without the application
+            s.gate("read")
+        t.wait_all(s)
+        t.equal(s.value, [sent, 0], "read by a peer of one who lingers")
+        port += 1
 
 
 def run(t):
@@ -82,6 +122,7 @@ def run(t):
     s.gate("read")
     t.wait_all(s)
     t.equal(s.value, [c.value, 0], "read by a peer in time")
+    lingers(t, 5172)
 
     if t.family != "smc":
         return
