@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Clients silent after SYN, Accept and Confirm delay nobody else.
 
+When the listener is closed they are reset at once, and nothing is left of them.
+
 covers: TMR-01 TMR-04
 """
 from common import requests, serve
@@ -26,6 +28,42 @@ def silent(h, port):
     conns[2].close()
     conns[2].ended(h.left() - 5)  # its end is acknowledged, too
     return ended
+
+
+def closes(h, port):
+    """Close the listener with handshakes under way; the process stays."""
+    ls = h.listen(port)
+    h.gate("close")
+    ls.close()
+    h.mark("closed")
+    h.gate("end")
+
+
+def listener_gone(t, port):
+    """The listener is closed, and no time is up."""
+    t.step(listener_gone.__doc__)
+    t.set(t.a, clc_timeout_ms=600_000, llc_first_reply_ms=600_000)
+    t.no_groups()
+    had = t.queue_pairs(t.a), t.memory_regions(t.a)
+    s = t.half(t.a, closes, port=port)
+    s.expect("listening")
+    raw = t.half(t.b, silent, port=port)
+    t.expect_all("silent", raw)
+    t.check(t.queue_pairs(t.a) > had[0], "no handshake has got as far as to a queue pair")
+    s.gate("close")
+    s.expect("closed", t.left())
+    # the scenario's time is shorter than that of any step of a handshake
+    t.wait_all(raw)
+    t.equal(raw.value[:2], ["reset"] * 2, "end of clients whose listener was closed")
+    # its link may have broken before, since there is no queue pair at its end
+    t.check(raw.value[2] in ("decline", "reset"), f"the same behind Confirm: {raw.value[2]}")
+    t.no_sockets(t.a, port)
+    t.wait(lambda: (t.queue_pairs(t.a), t.memory_regions(t.a)) == had,
+           "end of all that handshakes had made", 10)
+    s.gate("end")
+    t.wait_all(s)
+    t.restore("clc_timeout_ms")
+    t.restore("llc_first_reply_ms")
 
 
 def run(t):
@@ -54,3 +92,4 @@ def run(t):
     s.gate("stop")
     t.wait_all(s)
     t.no_sockets(t.a, 5047)
+    listener_gone(t, 5048)
