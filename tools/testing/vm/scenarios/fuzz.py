@@ -3,7 +3,8 @@
 
 Afterwards the machines still talk, the modules unload, and the debug kernel has
 nothing to say. SMC_FUZZ_SECONDS is how long it runs, SMC_FUZZ_SEED repeats the
-choices of a run.
+choices of a run. In the RFC dialect connections within a machine use RDMA, too; with
+two processors calls meet in earnest.
 
 covers: API-01 API-03
 """
@@ -13,7 +14,7 @@ import time
 from common import stream_client, stream_server
 
 kernels = ("debug",)
-dialects = (0,)
+vcpus = (1, 2)
 timeout = 1200
 N = 300_007
 
@@ -31,7 +32,11 @@ def counted(vm):
 
 
 def run(t):
-    seconds = int(os.environ.get("SMC_FUZZ_SECONDS") or 600)
+    plain = t.dialect == 0 and t.case.vcpus == 1
+    seconds = int(os.environ.get("SMC_FUZZ_SECONDS") or (600 if plain else 200))
+    if t.dialect:
+        for vm in (t.a, t.b):
+            t.set(vm, same_host=1)
     seed = int(os.environ.get("SMC_FUZZ_SEED") or time.time_ns() % 1_000_000)
     t.note(f"seed {seed}")
     fuzz = t.program("fuzz")
