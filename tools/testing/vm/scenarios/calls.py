@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Flags of send and recv, time limits, splice, tee, sendfile: as on TCP.
 
-Each step is done over TCP and then over SMC and must give the same, and what
-the step expects.
+Each step is done over TCP, over SMC and over what a Decline has left to TCP, and must
+give the same, and what the step expects.
 
 covers: TX-02 TX-06 TX-07 TX-08 API-03 API-04
 """
@@ -27,7 +27,7 @@ timeout = 60
 PEEK, DONTWAIT, WAITALL, TRUNC, MORE, NOSIGNAL, ERRQUEUE = (
     socket.MSG_PEEK, socket.MSG_DONTWAIT, socket.MSG_WAITALL, socket.MSG_TRUNC,
     socket.MSG_MORE, socket.MSG_NOSIGNAL, socket.MSG_ERRQUEUE)
-SO_PEEK_OFF, SO_TIMESTAMP, SO_TIMESTAMPNS, TCP_INQ = 42, 29, 35, 36
+SO_PEEK_OFF, SO_TIMESTAMP, SO_TIMESTAMPNS, SO_DOMAIN, TCP_INQ = 42, 29, 35, 39, 36
 PAGE = 4096
 F_SETPIPE_SZ = 1031
 
@@ -112,9 +112,9 @@ class Two:
 
 # The end that obeys
 
-def obey(h, port):
+def obey(h, port, addr=None):
     ctl = h.connect(port + 1, family="tcp")
-    s = h.connect(port, sndbuf=65536)
+    s = h.connect(port, addr, sndbuf=65536)
     two = Two(h, s, ctl)
     for line in two.ctl:
         word, args = json.loads(line)
@@ -390,7 +390,8 @@ def step_splice_write(two):
     off = 0
     while off < n:
         off += os.sendfile(two.s.fileno(), fd, off, min(70000, n - off))
-    if two.h.family == "smc":  # TCP sends what stands there later
+    # TCP sends what stands there later
+    if two.s.getsockopt(socket.SOL_SOCKET, SO_DOMAIN) == 43:
         os.pwrite(fd, b"\xff" * 65536, n - 65536)
     two.holds("sendfile", two.reply(), n)
     os.close(fd)
@@ -459,3 +460,13 @@ def run(t):
         s.expect("listening", t.left())
         t.wait_all(s, t.half(t.b, obey, port=port, family=family))
     t.carried(t.b, 400_000)
+    if t.family != "smc":
+        return
+    from smcvm.links import AFAR, afar
+    t.step("calls behind a Decline")
+    before = t.stat(t.a, "decline_tx")
+    with afar(t):
+        s = t.half(t.a, looks, port=5224)
+        s.expect("listening", t.left())
+        t.wait_all(s, t.half(t.b, obey, port=5224, addr=AFAR[0]))
+    t.equal(t.stat(t.a, "decline_tx"), before + 1, "Declines")

@@ -16,16 +16,16 @@ import struct
 import threading
 import time
 
+from common import serve
 from halves import Pattern, is_asleep
 
 timeout = 90
 
-AFAR = ("10.48.0.1", "10.49.0.2")  # of A and B, in different subnets: declined
 SOL_IP, IP_RECVERR = 0, 11
 SO_DOMAIN, SO_TIMESTAMPING, SO_BUSY_POLL, SO_ZEROCOPY = 39, 37, 46, 60
-TCP_NOTSENT_LOWAT, TCP_FASTOPEN_CONNECT, TCP_ULP = 25, 30, 31
+TCP_MD5SIG, TCP_NOTSENT_LOWAT, TCP_FASTOPEN_CONNECT, TCP_ULP = 14, 25, 30, 31
 SOL_SMC, SMC_LIMIT_HS = 286, 1
-MSG_ERRQUEUE, MSG_ZEROCOPY = 0x2000, 0x4000000
+MSG_ERRQUEUE, MSG_ZEROCOPY, MSG_FASTOPEN = 0x2000, 0x4000000, 0x20000000
 SIOCOUTQNSD = 0x894B
 TX_SOFTWARE, RX_SOFTWARE, SOFTWARE, OPT_ID, TX_SCHED, TX_ACK, OPT_TSONLY, OPT_ID_TCP = (
     1 << n for n in (1, 3, 4, 7, 8, 9, 11, 16))
@@ -51,15 +51,57 @@ def aligned(h):
     s.close()
 
 
-def afar(t):
-    """Addresses in different subnets, for a CLC Decline; undone by near()."""
-    for vm, own, peer in ((t.a, *AFAR), (t.b, *AFAR[::-1])):
-        vm.run(f"ip addr add {own}/24 dev eth0; ip route add {peer} dev eth0 src {own}")
+def md5_key(addr):
+    """struct tcp_md5sig for a peer with an IPv4 address."""
+    peer = struct.pack("=HH4s120x", socket.AF_INET, 0, socket.inet_aton(addr))
+    return peer + struct.pack("=BBHi80s", 0, 0, 6, 0, b"secret")
 
 
-def near(t):
-    for vm, own, peer in ((t.a, *AFAR), (t.b, *AFAR[::-1])):
-        vm.run(f"ip route del {peer} dev eth0; ip addr del {own}/24 dev eth0")
+def is_tcp(h, s, what):
+    h.equal(s.getsockopt(socket.SOL_SOCKET, SO_DOMAIN), socket.AF_INET, f"family, {what}")
+
+
+def signed_server(h, port):
+    """What is signed can only be TCP, at a listener for its children."""
+    ls = h.listen(port, mark=False)
+    ls.setsockopt(socket.SOL_TCP, TCP_MD5SIG, md5_key(h.config["peer4"]))
+    h.mark("listening")
+    for what in ("signed", "early"):
+        c = h.accept(ls)
+        is_tcp(h, c, what)
+        h.equal(h.recv_exact(c, 5), b"hello", what)
+        h.finish(c)
+        if what == "signed":
+            h.raises("another's key", errno.ENOENT, ls.setsockopt, socket.SOL_TCP, TCP_MD5SIG,
+                     md5_key("10.1.2.3")[:130] + bytes(86))
+            ls.setsockopt(socket.SOL_TCP, TCP_MD5SIG,
+                          md5_key(h.config["peer4"])[:130] + bytes(86))
+            h.mark("unsigned")
+
+
+def signed_client(h, port):
+    s = h.socket()
+    s.setsockopt(socket.SOL_TCP, TCP_MD5SIG, md5_key(h.config["peer4"]))
+    is_tcp(h, s, "with a key")
+    s.connect((h.config["peer4"], port))
+    s.sendall(b"hello")
+    h.finish(s)
+    h.gate("unsigned")
+    s = h.socket()
+    h.equal(s.sendto(b"hello", MSG_FASTOPEN, (h.config["peer4"], port)), 5, "MSG_FASTOPEN")
+    is_tcp(h, s, "after MSG_FASTOPEN")
+    h.finish(s)
+
+
+def connected_client(h, port):
+    """On a connection that runs on SMC it is too late for either."""
+    s = h.connect(port)
+    h.raises("MSG_FASTOPEN", errno.EISCONN, s.sendto, b"x", MSG_FASTOPEN,
+             (h.config["peer4"], port))
+    s.setsockopt(socket.SOL_TCP, TCP_MD5SIG, md5_key("10.1.2.3"))
+    h.equal(s.getsockopt(socket.SOL_SOCKET, SO_DOMAIN), 43, "family")
+    h.request(s)
+    s.close()
 
 
 def meet(h, port, role, **kw):
@@ -378,8 +420,17 @@ def zerocopy_client(h, port):
 
 
 def run(t):
+    from smcvm.links import AFAR, afar
     if t.family == "smc":
         t.wait_all(t.half(t.b, aligned))
+        t.step("what only TCP can do")
+        s = t.half(t.a, signed_server, port=5716)
+        s.expect("listening", t.left())
+        c = t.half(t.b, signed_client, port=5716)
+        s.expect("unsigned", t.left())
+        c.gate("unsigned")
+        t.wait_all(s, c)
+        t.both(serve, connected_client, port=5717, sargs={"count": 1})
     t.step("time stamps")
     t.both(stamps_server, stamps_client, port=5700)
     t.step("time stamps asked for early")
@@ -392,15 +443,12 @@ def run(t):
         t.wait_all(s, c)
 
         t.step("time stamps behind a Decline")
-        afar(t)
-        try:
+        with afar(t):
             before = t.stat(t.a, "decline_tx")
             t.both(stamps_server, stamps_client, port=5714, sargs={"is_tcp": True},
                    cargs={"addr": AFAR[0]})
             t.both(early_server, early_client, port=5715, cargs={"addr": AFAR[0]})
             t.equal(t.stat(t.a, "decline_tx"), before + 2, "Declines")
-        finally:
-            near(t)
 
     t.step("TCP_NOTSENT_LOWAT")
     t.both(lowat_server, lowat_client, port=5706, wait=False)

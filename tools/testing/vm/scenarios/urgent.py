@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Urgent data: what a program sees is the same on SMC as on TCP.
 
-One list of steps is done over TCP and then over SMC; each step must give what
-the list says, on both. What TCP cannot be held to (a closed window) follows for
-SMC alone.
+One list of steps is done over TCP, over SMC and over what a Decline has left to TCP;
+each step must give what the list says, on all. What TCP cannot be held to (a closed
+window) follows for SMC alone.
 
 covers: URG-01 URG-03 URG-04 URG-06 URG-07 URG-08 URG-10 URG-11 URG-12 URG-13 API-11
 """
@@ -22,14 +22,15 @@ timeout = 60
 OOB, PEEK, DONTWAIT, WAITALL = (socket.MSG_OOB, socket.MSG_PEEK, socket.MSG_DONTWAIT,
                                 socket.MSG_WAITALL)
 SIOCATMARK = 0x8905
+SO_DOMAIN = 39
 BIG = 20_000
 ELEMENT = 16384
 
 
-def commanded(h, port):
+def commanded(h, port, addr=None):
     """The writer: sends what it is told over a connection of plain TCP."""
     ctl = h.connect(port + 1, family="tcp").makefile("rw")
-    s = h.connect(port, sndbuf=4 * 65536)
+    s = h.connect(port, addr, sndbuf=4 * 65536)
     for line in ctl:
         word, text, n = json.loads(line)
         data = text.encode() * n
@@ -161,7 +162,7 @@ def steps(h, port):
     r.comes(f"IP{BIG - 1}")
     got = h.recv_exact(r.s, BIG - 1)
     h.equal(got, b"L" * (BIG - 1), "bytes in front of the mark")
-    if h.family == "smc":  # TCP loses the byte here
+    if r.s.getsockopt(socket.SOL_SOCKET, SO_DOMAIN) == 43:  # TCP loses the byte here
         h.equal(fault(r.s, OOB), "EFAULT", "an urgent byte to nowhere")
     h.equal(recv(1, OOB), "L", "the urgent byte after that")
     r.tell("plain", "end")
@@ -221,6 +222,15 @@ def run(t):
         port += 2
     if t.family != "smc":
         return
+    from smcvm.links import AFAR, afar
+    t.step("steps behind a Decline")
+    before = t.stat(t.a, "decline_tx")
+    with afar(t):
+        s = t.half(t.a, steps, port=port)
+        s.expect("listening", t.left())
+        t.wait_all(s, t.half(t.b, commanded, port=port, addr=AFAR[0]))
+    t.equal(t.stat(t.a, "decline_tx"), before + 1, "Declines")
+    port += 2
     t.rdma_start()
     for half in (closed_window, long_send):
         t.step(half.__name__)

@@ -3,10 +3,12 @@
 
 Imported within run(): machines have no use for it.
 """
+import contextlib
 import re
 import time
 from collections import namedtuple
 
+AFAR = ("10.48.0.1", "10.49.0.2")  # of A and B, in different subnets: declined
 OPER = "/sys/kernel/debug/smc/links"
 Group = namedtuple("Group", "id role state type peer links")
 Link = namedtuple("Link", "num state device conns")
@@ -23,6 +25,18 @@ def several(t, links=2, **more):
         more.setdefault("rdma_retries", 2)
     for vm in (t.a, t.b):
         t.set(vm, max_links=links, llc_add_link_retry_ms=1000, **more)
+
+
+@contextlib.contextmanager
+def afar(t):
+    """Meanwhile the machines have the addresses AFAR as well."""
+    for vm, own, peer in ((t.a, *AFAR), (t.b, *AFAR[::-1])):
+        vm.run(f"ip addr add {own}/24 dev eth0; ip route add {peer} dev eth0 src {own}")
+    try:
+        yield
+    finally:
+        for vm, own, peer in ((t.a, *AFAR), (t.b, *AFAR[::-1])):
+            vm.run(f"ip route del {peer} dev eth0; ip addr del {own}/24 dev eth0")
 
 
 def groups(vm):
