@@ -701,6 +701,23 @@ bool smc_lgr_retire(struct smc_link_group *lgr)
 }
 
 /**
+ * smc_lgr_shut() - let no further connection in
+ * @lgr: the group, whose end the peer hears of
+ *
+ * RFC 7609 3.5.4 (LGT-04, LGT-05).
+ *
+ * Context: Any context.
+ */
+void smc_lgr_shut(struct smc_link_group *lgr)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&smc_lgr_list_lock, flags);
+	lgr->is_retired = true;
+	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
+}
+
+/**
  * smc_lgr_next_conn() - walk the connections of a group
  * @lgr: the group
  * @token: where to go on: 0 at first, then left alone

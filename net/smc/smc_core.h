@@ -196,6 +196,7 @@ struct smc_link_group *smc_lgr_find_link(const struct smc_lgr_key *key,
 					 const struct smc_ib_peer *peer);
 bool smc_lgr_unreserve(struct smc_link_group *lgr);
 bool smc_lgr_retire(struct smc_link_group *lgr);
+void smc_lgr_shut(struct smc_link_group *lgr);
 struct smc_link_group *smc_lgr_get(struct smc_link_group *lgr);
 void smc_lgr_put(struct smc_link_group *lgr);
 

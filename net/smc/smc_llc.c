@@ -723,6 +723,9 @@ static void llc_feed(struct smc_link_group *lgr, struct smc_llc_event *ev)
 		for (i = 0; i < llc->actions.nr; i++)
 			is_more |= llc_perform(lgr, &llc->actions.act[i], ev);
 	} while (is_more);
+	/* Who joined now would be reset. */
+	if (llc->flow.phase == SMC_LLC_TERMINATING)
+		smc_lgr_shut(lgr);
 }
 
 static void llc_feed_plain(struct smc_link_group *lgr, enum smc_llc_event_type type, u8 link)

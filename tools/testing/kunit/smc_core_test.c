@@ -699,6 +699,17 @@ static void lgt_02_an_empty_group_serves_the_next(struct kunit *test)
 	smc_lgr_put(lgr);
 }
 
+static void lgt_04_an_ending_group_takes_nobody_in(struct kunit *test)
+{
+	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
+	struct smc_link_group *lgr = core_server_up(test)->lgr;
+	bool is_first = false;
+
+	smc_lgr_shut(lgr);
+	KUNIT_EXPECT_PTR_NE(test, core_reserve(test, &key, &core_end, &is_first), lgr);
+	KUNIT_EXPECT_TRUE(test, is_first);
+}
+
 static void rmb_32_a_token_names_one_connection(struct kunit *test)
 {
 	struct smc_link *link = core_server_up(test);
@@ -1581,6 +1592,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(lg_02_a_link_is_known_by_gid_mac_and_qpn),
 	KUNIT_CASE(lid_03_a_link_never_connected_can_be_given_up),
 	KUNIT_CASE(lgt_02_an_empty_group_serves_the_next),
+	KUNIT_CASE(lgt_04_an_ending_group_takes_nobody_in),
 	KUNIT_CASE(rmb_32_a_token_names_one_connection),
 	KUNIT_CASE(rmb_33_a_stale_token_names_nobody),
 	KUNIT_CASE(rmb_12_rmb_14_an_element_begins_with_the_eye_catcher),
