@@ -151,11 +151,17 @@ static int eng_net_init(struct net *net)
 	set->llc.test_link = 60000;
 	set->llc.rkey_retry = 60000;
 	sn->spare.max = &set->spare_mem;
-	return sn->stats ? 0 : -ENOMEM;
+	if (!sn->stats)
+		return -ENOMEM;
+	if (!smc_peer_init_net(net))
+		return 0;
+	free_percpu(sn->stats);
+	return -ENOMEM;
 }
 
 static void eng_net_exit(struct net *net)
 {
+	smc_peer_exit_net(net);
 	free_percpu(smc_net(net)->stats);
 }
 
