@@ -2,10 +2,14 @@
 """A server on two networks, whose packets go back by the other one.
 
 It answers with the RNIC of the network that it shares with the client; if it has
-none there, the connection is TCP.
+none there, the connection is TCP. And a client with two cards in one network whose
+socket is bound to the second one: version 2 goes that way, too.
 
-covers: ACPT-03 FC-03 FC-04
+covers: ACPT-03 FC-03 FC-04 SEC-01
 """
+import ipaddress
+import socket
+
 from common import stream_client, stream_server
 
 nics = 2
@@ -14,6 +18,7 @@ ipv = (4, 6)
 PORT = 5970
 BYTES = 150_001
 DIFFPREFIX = 0x03070000
+EID = "SMC-BENCH.BOUND"
 
 
 def talk(t, mode, reason=None):
@@ -33,6 +38,59 @@ def talk(t, mode, reason=None):
         t.no_sockets(vm, PORT)
 
 
+def bound_client(h, port, n_in, n_out, addr):
+    s = h.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, b"eth1\0")
+    s.connect((addr, port))
+    h.both_ways(s, n_in, 1, n_out, 2)
+    h.mark("moved")
+    h.gate("end")
+    h.finish(s)
+
+
+def address(t, vm, i, host, what="replace"):
+    """Card I of a machine is host number HOST of a network that both its cards are in."""
+    if t.ipv == 4:
+        vm.run(f"ip addr {what} 10.46.0.{host}/24 dev eth{i}", check=what != "del")
+        addr = f"::ffff:10.46.0.{host}"
+    else:
+        vm.run(f"ip -6 addr {what} fd46::{host}/64 dev eth{i}" + " nodad" * (what != "del"),
+               check=what != "del")
+        addr = f"fd46::{host}"
+    if what != "del":
+        gid = ipaddress.ip_address(addr).exploded
+        t.wait(lambda: gid in vm.run(f"cat /sys/class/infiniband/rxe{i}/ports/1/gids/*").out,
+               f"GID of {addr}", 20)
+
+
+def bound(t):
+    """By the second cable, though the first one has the first route."""
+    cards = ((t.a, 1, 1), (t.b, 0, 2), (t.b, 1, 3))
+    try:
+        for card in cards:
+            address(t, *card)
+        for vm in (t.a, t.b):
+            t.ueid(vm, EID)
+        rules = [t.relay.rule(seg=seg, proto="roce") for seg in (0, 1)]
+        t.in_step(stream_server, bound_client, PORT,
+                  cargs={"addr": "10.46.0.1" if t.ipv == 4 else "fd46::1"},
+                  n_in=BYTES, n_out=BYTES)
+        frames = [t.relay.hits(rule)[0] for rule in rules]
+        t.check(frames[1] > 2 * BYTES // 1024 and frames[0] < 10,
+                f"RoCE frames by cable: {frames}")
+        for rule in rules:
+            t.relay.unrule(rule)
+        for vm in (t.a, t.b):
+            t.no_sockets(vm, PORT)
+    finally:
+        for vm in (t.a, t.b):
+            if vm.alive():
+                t.ueid(vm, "--flush")
+        for card in cards:
+            if card[0].alive():
+                address(t, *card, what="del")
+
+
 def run(t):
     for vm in (t.a, t.b):
         vm.run("sysctl -qw net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.eth0.rp_filter=0 "
@@ -49,6 +107,8 @@ def run(t):
             t.a.run("rdma link add rxe0 type rxe netdev eth0")
             t.pair.wait_gid(t.a, 0)
             talk(t, "SMC-R")
+            t.step("two cards in one network")
+            bound(t)
     finally:
         t.a.run("ip route del 10.43.0.2/32; ip -6 route del fd43::2/128; "
                 "rdma link show rxe0/1 || rdma link add rxe0 type rxe netdev eth0")
