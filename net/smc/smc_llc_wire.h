@@ -128,7 +128,7 @@ struct smc_llc_delete_rkey {
 	u8 error_mask;		/* 0x80 stands for rkey[0]; replies only */
 	u8 nr_unknown;		/* version 2, in place of it */
 	bool is_nameless;	/* version 2: the reply does not say which */
-	bool is_long;		/* version 2: the message is longer than SMC_LLC_LEN, and has them */
+	bool is_long;		/* version 2: they are in the message, which is longer */
 	u32 rkey[SMC_LLC_SHORT_RKEYS];
 };
 

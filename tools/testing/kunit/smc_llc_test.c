@@ -11,11 +11,22 @@
 
 #include "smc_kunit.h"
 
+#include "smc_core.h"
+
 /* nobody looks */
 #define SMC_TRACE_H
-#define trace_smc_llc_rx(link, msg, len)	do { } while (0)
-#define trace_smc_llc_tx(link, msg, len)	do { } while (0)
-#define trace_smcr_link_down(link, why, where)	do { } while (0)
+
+static void trace_smc_llc_rx(struct smc_link *link, const u8 *msg, u32 len)
+{
+}
+
+static void trace_smc_llc_tx(struct smc_link *link, const u8 *msg, u32 len)
+{
+}
+
+static void trace_smcr_link_down(struct smc_link *link, enum smc_llc_why why, void *where)
+{
+}
 
 #include "../../../net/smc/smc_llc.c"
 
