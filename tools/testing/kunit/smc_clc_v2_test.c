@@ -38,6 +38,7 @@ static const struct smc_nego_rmbe v2_rmbe = {
  * @links: its limit of links
  * @eids: names, by letter
  * @gid: kind of its RoCE v2 GID: 0 for IPv4, '6' for IPv6, 'l' for link-local
+ * @features: bits that differ from the usual ones, 3 at a client and 6 at a server
  */
 struct v2_side {
 	bool v1;
@@ -47,6 +48,7 @@ struct v2_side {
 	u8 links;
 	const char *eids;
 	char gid;
+	u8 features;
 };
 
 /**
@@ -97,7 +99,7 @@ static void v2_local(const struct v2_side *side, bool is_server, struct smc_nego
 	local->v2.release = side->release;
 	local->v2.max_conns = side->conns;
 	local->v2.max_links = side->links;
-	local->v2.features = is_server ? 6 : 3;
+	local->v2.features = (is_server ? 6 : 3) ^ side->features;
 	memcpy(local->v2.gid, v2_gid(side->gid, is_server), SMC_GID_LEN);
 	for (eid = side->eids; *eid; eid++)
 		memcpy(local->v2.eid[local->v2.nr_eids++], v2_eid_of(*eid), SMC_EID_LEN);
@@ -383,7 +385,7 @@ static enum smc_decline v2_expected(const struct v2_side *c, const struct v2_sid
 		why = SMC_DECLINE_PEERNOSMC;
 	else if (!v2_share_eid(c, s))
 		why = SMC_DECLINE_NOUEID;
-	else if (!s->v2)
+	else if (!s->v2 || c->gid != s->gid)
 		why = SMC_DECLINE_NOROUTE;
 	else if (is_21 && (c->conns < 16 || s->conns < 16))
 		why = SMC_DECLINE_MAXCONNERR;
@@ -402,12 +404,13 @@ static enum smc_decline v2_expected(const struct v2_side *c, const struct v2_sid
 static void clc_05_every_combination_agrees_or_declines(struct kunit *test)
 {
 	static const char *const eids[] = { "", "A", "B", "AB" };
+	static const char gids[] = { 0, '6', 'l' };
 	static const u8 conns[] = { 15, 255 };
 	unsigned int i, agreed[3] = {}, declined = 0;
 	struct v2_side c, s;
 	struct v2_outcome *out;
 	enum smc_decline want;
-	u8 version;
+	u8 version, both;
 
 	out = kunit_kzalloc(test, sizeof(*out), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, out);
@@ -426,6 +429,10 @@ static void clc_05_every_combination_agrees_or_declines(struct kunit *test)
 		s.conns = conns[n % 2];
 		c.links = i % 3;
 		s.links = i % 5 % 3;
+		c.gid = gids[i % 7 % 3];
+		s.gid = i % 11 < 8 ? c.gid : gids[i % 11 - 8];
+		c.features = i % 13 % 8;
+		s.features = i % 17 % 8;
 		want = v2_expected(&c, &s, &version);
 		v2_shake(test, &c, &s, &v2_straight, out);
 		KUNIT_ASSERT_EQ_MSG(test, out->decline, want, "combination %u", i);
@@ -433,8 +440,12 @@ static void clc_05_every_combination_agrees_or_declines(struct kunit *test)
 				    "combination %u", i);
 		agreed[version]++;
 		declined += !version;
-		if (version)
-			v2_expect_agreement(test, out);
+		if (!version)
+			continue;
+		v2_expect_agreement(test, out);
+		both = (3 ^ c.features) & (6 ^ s.features);
+		KUNIT_ASSERT_EQ_MSG(test, out->server.features, out->server.release ? both : 0,
+				    "combination %u", i);
 	}
 	KUNIT_EXPECT_GT(test, agreed[1], 100);
 	KUNIT_EXPECT_GT(test, agreed[2], 100);

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What SMC_GEN_NETLINK says to tools that manage EIDs, and to whom."""
+import ctypes
+import errno
+import os
+import struct
+import sys
+
+kernels = ("stock",)
+ipv = (4,)
+dialects = (0,)
+timeout = 30
+CLONE_NEWNET = 0x40000000
+DUMP, ADD, REMOVE, FLUSH, DUMP_SEID, ENABLE_SEID, DISABLE_SEID = range(9, 16)
+ENTRY = 1
+NLM_F_REQUEST, NLM_F_DUMP = 1, 0x300
+NLMSG_ERROR, NLMSG_DONE = 2, 3
+
+
+def entry(genl, text):
+    return genl.attribute(ENTRY, text.ljust(32).encode() + b"\0")
+
+
+def dump(genl, f, cmd):
+    """The attributes of each message."""
+    head = struct.pack("=IHHII", 20, f.id, NLM_F_REQUEST | NLM_F_DUMP, 7, 0)
+    f.sock.send(head + struct.pack("=BBH", cmd, 1, 0))
+    out = []
+    while True:
+        data = f.sock.recv(1 << 16)
+        while data:
+            size, kind = struct.unpack_from("=IH", data)
+            if kind == NLMSG_DONE:
+                return out
+            if kind == NLMSG_ERROR:
+                raise OSError(-struct.unpack_from("=i", data, 16)[0], "dump")
+            out.append(genl.attributes(data[20:size]))
+            data = data[(size + 3) & ~3:]
+
+
+def says(h, f, cmd, attrs, want, what):
+    """Command CMD ends with the errno WANT, 0 for none."""
+    try:
+        f.do(cmd, attrs)
+        got = 0
+    except OSError as e:
+        got = e.errno
+    h.equal(errno.errorcode.get(got, got), errno.errorcode.get(want, want), what)
+
+
+def eids(genl, f):
+    return [a[ENTRY] for a in dump(genl, f, DUMP)]
+
+
+def by_root(h, genl, f):
+    table = [f"BENCH-{i}.X" for i in range(4)]
+    padded = [x.ljust(32).encode() + b"\0" for x in table]
+    for bad in ("", "bench", "-BENCH", ".BENCH", "BEN..CH", "BEN CH", "BENCH_"):
+        says(h, f, ADD, entry(genl, bad), errno.EINVAL, f"add {bad!r}")
+    for size in (0, 1, 31, 32, 34, 40):
+        says(h, f, ADD, genl.attribute(ENTRY, b"B" * (size - 1) + b"\0" if size else b""),
+             errno.EINVAL, f"add an EID in {size} bytes")
+    says(h, f, ADD, b"", errno.EINVAL, "add nothing")
+    h.equal(eids(genl, f), [], "EIDs after that")
+    says(h, f, REMOVE, entry(genl, table[0]), errno.ENOENT, "remove what is not there")
+    for i, name in enumerate(table):
+        says(h, f, ADD, entry(genl, name), 0, f"add {name}")
+        says(h, f, ADD, entry(genl, name), errno.EEXIST, f"add {name} again")
+        h.equal(eids(genl, f), padded[:i + 1], "EIDs")
+    says(h, f, ADD, entry(genl, "ONE-MORE"), errno.ERANGE, "add one more")
+    says(h, f, REMOVE, entry(genl, table[1]), 0, "remove the second one")
+    h.equal(eids(genl, f), [padded[0]] + padded[2:], "EIDs that are left")
+    says(h, f, FLUSH, entry(genl, table[0]), errno.EINVAL, "flush with a name")
+    for cmd in (ENABLE_SEID, DISABLE_SEID):
+        says(h, f, cmd, b"", errno.EOPNOTSUPP, f"command {cmd}")
+    h.equal(dump(genl, f, DUMP_SEID), [{}], "the system EID, which is not there")
+
+
+def by_nobody(h, genl, f):
+    had = eids(genl, f)
+    for cmd in (ADD, REMOVE, FLUSH, ENABLE_SEID, DISABLE_SEID):
+        attrs = entry(genl, "BENCH-9") if cmd in (ADD, REMOVE) else b""
+        says(h, f, cmd, attrs, errno.EPERM, f"command {cmd} without rights")
+    h.equal(eids(genl, f), had, "EIDs as before")
+    h.equal(dump(genl, f, DUMP_SEID), [{}], "the system EID")
+
+
+def run_as(h, genl, uid, func):
+    """FUNC in a process of user UID; its failure is ours."""
+    r, w = os.pipe()
+    pid = os.fork()
+    if not pid:
+        text = "done"
+        try:
+            os.setgroups([])
+            os.setgid(uid)
+            os.setuid(uid)
+            with genl.Family("SMC_GEN_NETLINK") as f:
+                func(h, genl, f)
+        except BaseException as e:
+            text = repr(e)
+        os.write(w, text.encode())
+        os._exit(0)
+    os.close(w)
+    with os.fdopen(r, "rb") as pipe:
+        h.equal(pipe.read(), b"done", f"what user {uid} says")
+    os.waitpid(pid, 0)
+
+
+def tool(h):
+    sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../bench"))
+    import genl
+
+    with genl.Family("SMC_GEN_NETLINK") as f:
+        f.do(FLUSH)
+        by_root(h, genl, f)
+        run_as(h, genl, 65534, by_nobody)
+        # EIDs are the host's, in whichever namespace somebody asks
+        had = eids(genl, f)
+        h.equal(ctypes.CDLL(None).unshare(CLONE_NEWNET), 0, "unshare")
+        with genl.Family("SMC_GEN_NETLINK") as inside:
+            h.equal(eids(genl, inside), had, "EIDs in another namespace")
+        f.do(FLUSH)
+        h.equal(eids(genl, f), [], "EIDs in the end")
+
+
+def run(t):
+    t.wait_all(t.half(t.a, tool))
