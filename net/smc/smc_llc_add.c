@@ -262,6 +262,7 @@ static void on_reply(struct smc_llc_run *run, u8 link, const struct smc_llc_add_
 {
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_link *lnk = new_link(run);
+	struct smc_llc_end rnic;
 	bool is_sane;
 
 	/*
@@ -284,10 +285,11 @@ static void on_reply(struct smc_llc_run *run, u8 link, const struct smc_llc_add_
 	}
 	smc_llc_config_done(run);
 	if (al->is_rejected) {
-		/* SL-12 */
+		/* SL-12; another one may be on a network that the client is on */
 		flow->refused |= smc_llc_rnic_place(flow, &lnk->local);
 		smc_llc_link_destroy(run, flow->config_target, true);
 		smc_llc_arm_retry(run, false);
+		flow->wants_link |= flow->has_rnics && smc_llc_pick_offer(flow, &rnic);
 		return;
 	}
 	is_sane = al->end.qpn && smc_nego_mtu_is_valid(al->end.mtu) &&

@@ -1347,7 +1347,7 @@ static void refused_rnic_is_offered_last_sl_02_sl_12_err_57(struct kunit *test)
 	w->side[W_CLIENT].has_rnic[1] = true;
 	w->side[W_CLIENT].create_fails = true;
 	w_rnic_up(w, W_SERVER, 1);
-	expect_rest(test, w, 1);
+	w_pump_until(w, W_CLIENT, SMC_LLC_ADD_LINK, true);
 	/* what the client could do is not what it could then */
 	w->side[W_CLIENT].create_fails = false;
 	w_tell_rnics(w, W_CLIENT);
@@ -1359,6 +1359,49 @@ static void refused_rnic_is_offered_last_sl_02_sl_12_err_57(struct kunit *test)
 	w_wait(w, 60000);
 	expect_rest(test, w, 2);
 	KUNIT_EXPECT_EQ(test, class(w, W_SERVER), SMC_LGR_TYPE_SYMMETRIC);
+}
+
+/* Nor does it keep the client waiting: each of the others has its turn at once. */
+static void next_rnic_follows_a_refused_one_sl_12_err_56(struct kunit *test)
+{
+	struct world *w = up(test, 1, 1, 2, false);
+	u64 begin = w->now;
+	unsigned int i;
+
+	w->side[W_CLIENT].has_rnic[1] = true;
+	w->side[W_CLIENT].create_fails = true;
+	for (i = 1; i < W_RNICS; i++)
+		w->side[W_SERVER].has_rnic[i] = true;
+	w_tell_rnics(w, W_SERVER);
+	w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK, false);
+	w_pump_until(w, W_CLIENT, SMC_LLC_ADD_LINK, true);
+	w_pump_until(w, W_CLIENT, SMC_LLC_ADD_LINK, true);
+	w->side[W_CLIENT].create_fails = false;
+	w_tell_rnics(w, W_CLIENT);
+	expect_rest(test, w, 2);
+	KUNIT_EXPECT_EQ(test, w->now, begin);
+	KUNIT_EXPECT_TRUE(test, smc_llc_same_rnic(&w->side[W_CLIENT].flow.add.offer.end,
+						  &w->side[W_CLIENT].flow.link[1].peer));
+}
+
+/* Once each: where the client has no use for any, it is not asked on and on. */
+static void each_rnic_is_offered_once_sl_12_err_57(struct kunit *test)
+{
+	struct world *w = up(test, 1, 1, 2, false);
+	unsigned int i, before, offers;
+
+	before = requests(w, W_SERVER, SMC_LLC_ADD_LINK);
+	w->side[W_CLIENT].create_fails = true;
+	w->side[W_CLIENT].has_rnic[1] = true;
+	for (i = 1; i < W_RNICS; i++)
+		w->side[W_SERVER].has_rnic[i] = true;
+	w_tell_rnics(w, W_SERVER);
+	expect_rest(test, w, 1);
+	offers = requests(w, W_SERVER, SMC_LLC_ADD_LINK) - before;
+	KUNIT_EXPECT_EQ(test, offers, W_RNICS);
+	w_wait(w, w_timers().add_link_retry + 100);
+	expect_rest(test, w, 1);
+	KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_ADD_LINK) - before, 2 * offers);
 }
 
 /* The last link dies while another one is about to be confirmed. */
@@ -1575,6 +1618,8 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(own_resources_fail_sl_12_sl_18_amb_28),
 	KUNIT_CASE(rnics_come_and_go_lg_12_lg_13_err_58),
 	KUNIT_CASE(refused_rnic_is_offered_last_sl_02_sl_12_err_57),
+	KUNIT_CASE(next_rnic_follows_a_refused_one_sl_12_err_56),
+	KUNIT_CASE(each_rnic_is_offered_once_sl_12_err_57),
 	KUNIT_CASE(last_link_dies_while_one_is_added),
 	KUNIT_CASE(last_rnic_goes_lgt_03_lgt_04),
 	KUNIT_CASE(last_rnic_goes_while_a_link_is_added),
