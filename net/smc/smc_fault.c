@@ -3,9 +3,9 @@
  * Verbs that fail when a test wants them to.
  *
  * Where the kernel can inject faults (CONFIG_FAULT_INJECTION, which no
- * distribution has on), the directories fail_qp, fail_modify, fail_post and
- * fail_reg of debugfs, in smc, say which calls fail, as those of failslab do for
- * allocations. A call that fails so never reaches the device.
+ * distribution has on), the directories fail_qp, fail_modify, fail_post,
+ * fail_reg and fail_map of debugfs, in smc, say which calls fail, as those of
+ * failslab do for allocations. A call that fails so never reaches the device.
  */
 #ifdef CONFIG_FAULT_INJECTION
 
@@ -18,6 +18,7 @@ static struct fault_attr smc_fault_attrs[] = {
 	[SMC_FAULT_MODIFY]	= FAULT_ATTR_INITIALIZER,
 	[SMC_FAULT_POST]	= FAULT_ATTR_INITIALIZER,
 	[SMC_FAULT_REG]		= FAULT_ATTR_INITIALIZER,
+	[SMC_FAULT_MAP]		= FAULT_ATTR_INITIALIZER,
 };
 
 static const char * const smc_fault_names[] = {
@@ -25,6 +26,7 @@ static const char * const smc_fault_names[] = {
 	[SMC_FAULT_MODIFY]	= "fail_modify",
 	[SMC_FAULT_POST]	= "fail_post",
 	[SMC_FAULT_REG]		= "fail_reg",
+	[SMC_FAULT_MAP]		= "fail_map",
 };
 
 /**

@@ -12,6 +12,7 @@ enum smc_fault_point {
 	SMC_FAULT_MODIFY,	/* a queue pair is connected, or may send from then on */
 	SMC_FAULT_POST,		/* a message is posted */
 	SMC_FAULT_REG,		/* a memory region is registered */
+	SMC_FAULT_MAP,		/* the areas of a group are mapped for a further link */
 	SMC_FAULT_NR
 };
 

@@ -843,6 +843,14 @@ static enum smc_hs_outcome smc_hs_part(struct smc_hs *hs)
 	return smc_hs_to_tcp(hs, hs->reason);
 }
 
+/* Here or at the peer: that says nothing of the path, and may soon be over. */
+static bool smc_hs_is_short_of_memory(const struct smc_hs *hs)
+{
+	if (hs->is_declined)
+		return hs->smc->peer_diagnosis == SMC_DECLINE_MEM;
+	return hs->lgr->fail_decline == SMC_DECLINE_MEM;
+}
+
 /*
  * First contact: LLC confirms the link and tries for a second one, until its
  * own timers end that. All that time a Decline may come on TCP (DCLN-06,
@@ -872,7 +880,7 @@ static enum smc_hs_outcome smc_hs_first_contact(struct smc_hs *hs)
 		return SMC_HS_GO_ON;
 	}
 
-	hs->is_path_bad = true;
+	hs->is_path_bad = !smc_hs_is_short_of_memory(hs);
 	if (hs->is_declined)
 		return smc_hs_to_tcp(hs, SMC_DECLINE_PEERDECL);
 	if (hs->lgr->fail_decline == SMC_DECLINE_NONE)

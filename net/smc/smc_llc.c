@@ -41,6 +41,7 @@
 
 #include "smc_compat.h"
 #include "smc_conn.h"
+#include "smc_fault.h"
 #include "smc_grow.h"
 #include "smc_life.h"
 #include "smc_link.h"
@@ -507,6 +508,7 @@ static void llc_create(struct smc_link_group *lgr, const struct smc_llc_action *
 	struct smc_llc_order *order = &lgr->llc.task[act->link].order;
 
 	order->end = act->end;
+	order->is_bare = act->is_bare;
 	order->must_reach = !lgr->llc.flow.params.is_server;
 	memcpy(order->peer_gid, lgr->llc.flow.add.offer.end.gid, sizeof(order->peer_gid));
 	llc_do(lgr, act->link, SMC_LLC_TODO_CREATE);
@@ -779,12 +781,16 @@ static void llc_created(struct smc_link_group *lgr, struct smc_llc_event *ev)
 	if (!ev->ok)
 		return;
 	llc->nr_told = 0;
+	llc_end_of(link, &ev->created.end);
+	ev->created.nr_rmbs = 0;
+	/* Of a bare link there is nothing to tell. */
+	if (llc->flow.link[ev->link].is_bare)
+		return;
 	llc_tell_pool(llc, &lgr->rmbs);
 	list_for_each_entry(buf, &lgr->leaving, node)
 		if (buf->kind == SMC_BUF_RMB && buf->is_told &&
 		    llc->nr_told < ARRAY_SIZE(llc->told))
 			llc->told[llc->nr_told++] = buf;
-	llc_end_of(link, &ev->created.end);
 	ev->created.nr_rmbs = llc->nr_told;
 }
 
@@ -1205,6 +1211,12 @@ free:
 	return rc;
 }
 
+static int llc_map_areas(struct smc_link *link)
+{
+	/* as where devices need copies of the CPU's memory, smc_buf_map() */
+	return smc_fault_is_due(SMC_FAULT_MAP) ? -EOPNOTSUPP : smc_link_map(link);
+}
+
 /* A port that the peer's does not share a subnet with would be tried in vain. */
 static int llc_create_link(struct smc_link_group *lgr, u8 index,
 			   const struct smc_llc_order *want)
@@ -1216,7 +1228,10 @@ static int llc_create_link(struct smc_link_group *lgr, u8 index,
 	rc = llc_prepare_long(lgr);
 	if (rc)
 		return rc;
-	rc = lgr->llc.wants_links ? llc_find_end(lgr, &want->end, &end) : llc_first_end(lgr, &end);
+	if (lgr->llc.wants_links && !want->is_bare)
+		rc = llc_find_end(lgr, &want->end, &end);
+	else
+		rc = llc_first_end(lgr, &end);
 	if (rc)
 		return rc;
 	if (want->must_reach && !smc_ib_end_reaches(&end, want->peer_gid)) {
@@ -1227,7 +1242,7 @@ static int llc_create_link(struct smc_link_group *lgr, u8 index,
 	smc_ib_end_put(&end);
 	if (IS_ERR(link))
 		return PTR_ERR(link);
-	rc = smc_link_map(link);
+	rc = want->is_bare ? 0 : llc_map_areas(link);
 	if (rc)
 		smc_link_destroy(link);
 	return rc;

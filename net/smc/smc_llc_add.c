@@ -19,6 +19,11 @@
  * takes it down is its number in DELETE LINK if the peer may know of it, and
  * DESTROY_LINK alone if it does not.
  *
+ * First contact of a server whose areas cannot be had on a second link: the client
+ * waits for an offer all the same, and gets that of a bare queue pair, which is
+ * taken back if it accepts. Where not even that can be had, a deployed client goes on
+ * with one link after a while, and any other one is declined (AMB-28).
+ *
  * Error handling: if the new link fails it is marked LOST like any other, and
  * smc_llc_delete.c tells the peer. If the carrying link fails the exchange is
  * void at both sides; the server begins anew on another link. In first contact
@@ -74,7 +79,7 @@ static void work_in(struct smc_llc_run *run, enum smc_llc_config config)
 	run->flow->config_deadline = SMC_LLC_NO_DEADLINE;
 }
 
-static void create(struct smc_llc_run *run, const struct smc_llc_end *rnic)
+static struct smc_llc_action *create(struct smc_llc_run *run, const struct smc_llc_end *rnic)
 {
 	struct smc_llc_action *act;
 
@@ -84,6 +89,14 @@ static void create(struct smc_llc_run *run, const struct smc_llc_end *rnic)
 	act = smc_llc_ask(run, SMC_LLC_ACT_CREATE_LINK, run->flow->config_target);
 	memcpy(act->end.mac, rnic->mac, sizeof(act->end.mac));
 	memcpy(act->end.gid, rnic->gid, sizeof(act->end.gid));
+	return act;
+}
+
+/* Server, first contact: something to offer, that never comes up. */
+static void create_bare(struct smc_llc_run *run)
+{
+	new_link(run)->is_bare = true;
+	create(run, &run->flow->link[0].local)->is_bare = true;
 }
 
 /* Connect to what the peer has named, with the MTU that both can do, ADDL-17. */
@@ -298,7 +311,8 @@ static void on_reply(struct smc_llc_run *run, u8 link, const struct smc_llc_add_
 		/* ERR-45 */
 		smc_llc_link_lost(run, flow->config_target, SMC_LLC_WHY_OUT_OF_SYNC,
 				  SMC_LLC_DELETE_PROTOCOL);
-	else if (!flow->has_rnics || !smc_llc_is_allowed(flow, &lnk->local, &al->end))
+	else if (!flow->has_rnics || lnk->is_bare ||
+		 !smc_llc_is_allowed(flow, &lnk->local, &al->end))
 		/* ADDL-04: a link that is no use; or one is all there is here */
 		smc_llc_link_lost(run, flow->config_target, SMC_LLC_WHY_NO_LONGER_NEEDED,
 				  SMC_LLC_DELETE_LOST_PATH);
@@ -372,6 +386,15 @@ static void send_add_link(struct smc_llc_run *run, bool is_reply)
 	act->msg.add_link.is_direct = true;
 }
 
+/* Server: nothing to offer. A client of the RFC dialect would wait in vain, AMB-28. */
+static void no_offer(struct smc_llc_run *run)
+{
+	if (smc_llc_is_forming(run->flow) && run->flow->dialect != SMC_DIALECT_DEPLOYED)
+		smc_llc_fail_local(run, SMC_LLC_WHY_NO_SPARE, SMC_DECLINE_MEM);
+	else
+		smc_llc_arm_retry(run, true);
+}
+
 static void not_created(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -379,9 +402,13 @@ static void not_created(struct smc_llc_run *run)
 	struct smc_llc_end rnic;
 
 	smc_llc_rnic_tried(flow, &lnk->local);
-	if (flow->params.is_server ? smc_llc_pick_offer(flow, &rnic) :
-				     smc_llc_pick_answer(flow, &rnic)) {
+	if (!lnk->is_bare && (flow->params.is_server ? smc_llc_pick_offer(flow, &rnic) :
+						       smc_llc_pick_answer(flow, &rnic))) {
 		create(run, &rnic);
+		return;
+	}
+	if (flow->params.is_server && smc_llc_is_forming(flow) && !lnk->is_bare) {
+		create_bare(run);
 		return;
 	}
 	lnk->state = SMC_LLC_LINK_FREE;
@@ -393,11 +420,7 @@ static void not_created(struct smc_llc_run *run)
 	}
 	smc_llc_config_done(run);
 	say_none(run);
-	/* A client of the RFC dialect would wait in vain, AMB-28. */
-	if (smc_llc_is_forming(flow))
-		smc_llc_fail_local(run, SMC_LLC_WHY_NO_SPARE, SMC_DECLINE_MEM);
-	else
-		smc_llc_arm_retry(run, true);
+	no_offer(run);
 }
 
 /**
@@ -718,8 +741,7 @@ static void target_gone(struct smc_llc_run *run)
 		return;
 	if (flow->config == SMC_LLC_CONFIG_CREATE && flow->params.is_server) {
 		smc_llc_add_abandon(run);
-		if (smc_llc_is_forming(flow))
-			smc_llc_fail_local(run, SMC_LLC_WHY_NO_SPARE, SMC_DECLINE_MEM);
+		no_offer(run);
 	} else if (is_offer && new_link(run)->is_spare && !flow->params.is_server) {
 		reject_made(run);
 	}

@@ -263,7 +263,7 @@ enum smc_llc_action_type {
 	SMC_LLC_ACT_SEND,		/* post @msg on @link; report SENT with @cookie */
 	SMC_LLC_ACT_COMMIT_DIALECT,	/* @dialect holds from before the next action on */
 	SMC_LLC_ACT_CREATE_LINK,	/* queue pair on RNIC @end for @link, RMBs mapped
-					 * there; report LINK_CREATED
+					 * there unless @is_bare; report LINK_CREATED
 					 */
 	SMC_LLC_ACT_PREPARE_LINK,	/* connect to @end, to RTS, register buffers; report
 					 * LINK_PREPARED
@@ -296,6 +296,8 @@ enum smc_llc_action_type {
  *	ADD LINK and ADD LINK CONTINUATION
  * @first_rmb: with SEND of ADD LINK CONTINUATION: the caller fills in the pairs
  *	from this place on of the RMBs it has counted in LINK_CREATED
+ * @is_bare: with CREATE_LINK: a queue pair is enough, no RMB need be mapped; the link
+ *	is never prepared
  * @has_pairs: with SEND of ADD LINK: the caller adds the pairs of all these RMBs
  * @is_orderly: with LINK_DOWN: the link works, what is under way may end
  * @why: reason, with GROUP_FAILED, LINK_DOWN and TERMINATE
@@ -320,6 +322,7 @@ struct smc_llc_action {
 	u8 link;
 	u8 target;
 	u8 first_rmb;
+	bool is_bare;
 	bool has_pairs;
 	bool is_orderly;
 	enum smc_llc_why why;
@@ -377,6 +380,7 @@ struct smc_llc_params {
  *	client before CONFIRM LINK
  * @age: links added before this one, for the class of each
  * @is_spare: being added, it was never confirmed
+ * @is_bare: server: there to be offered, and taken back if that is accepted
  * @is_up: LINK_UP was said and LINK_DOWN was not
  * @up_since: when LINK_UP was said, in ms
  * @is_doomed: to be deleted in good order, still in use until then
@@ -402,6 +406,7 @@ struct smc_llc_link {
 	u8 num;
 	u32 age;
 	bool is_spare;
+	bool is_bare;
 	bool is_up;
 	u64 up_since;
 	bool is_doomed;

@@ -80,6 +80,7 @@ enum smc_llc_todo {
  * struct smc_llc_order - what is to be done about a link
  * @todo: bits of &enum smc_llc_todo
  * @end: RNIC to create the link on, or the peer's end to connect it to
+ * @is_bare: no area is mapped on the link that is created
  * @must_reach: client, to create: the link that the server offers ends at
  *		@peer_gid
  * @peer_gid: see there
@@ -87,6 +88,7 @@ enum smc_llc_todo {
 struct smc_llc_order {
 	unsigned int todo;
 	struct smc_llc_end end;
+	bool is_bare;
 	bool must_reach;
 	u8 peer_gid[SMC_GID_LEN];
 };

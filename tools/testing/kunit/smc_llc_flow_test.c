@@ -1255,13 +1255,33 @@ static void link_that_cannot_be_prepared_declines(struct kunit *test)
 /* AMB-28 */
 static void server_without_a_spare_queue_pair_declines(struct kunit *test)
 {
-	struct lab *lab = lab_new(test, true, true);
+	struct lab *lab = lab_new(test, true, false);
 
 	lab->side[SERVER].spare_fails = true;
 	lab_start(lab);
 	lab_pump(lab);
 	lab_expect_failed(lab, SERVER, SMC_LLC_FAIL_DECLINE, SMC_LLC_WHY_NO_SPARE);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].diagnosis, SMC_DECLINE_MEM);
+}
+
+/* AMB-28, deviation 11: a deployed client goes on without an offer. */
+static void deployed_server_without_a_spare_queue_pair_goes_on(struct kunit *test)
+{
+	struct lab *lab = lab_new(test, true, true);
+
+	lab->side[SERVER].spare_fails = true;
+	lab_start(lab);
+	lab_pump(lab);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_up, 1);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_up, 0);
+	/* an RMB that the server tells of meanwhile is no surprise */
+	lab_rkey(lab, SERVER, false, 0x99, 1);
+	lab_pump(lab);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_rkey_done, 1);
+	lab_wait(lab, lab_timers().add_link_deployed);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_up, 1);
+	lab_expect_alive(lab, SERVER);
+	lab_expect_alive(lab, CLIENT);
 }
 
 /* A client that accepts has to hear that it is not to be, before data flows. */
@@ -3003,6 +3023,7 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(confirm_link_reply_with_wrong_data_declines),
 	KUNIT_CASE(link_that_cannot_be_prepared_declines),
 	KUNIT_CASE(server_without_a_spare_queue_pair_declines),
+	KUNIT_CASE(deployed_server_without_a_spare_queue_pair_goes_on),
 	KUNIT_CASE(offer_names_the_new_end_sl_04),
 	KUNIT_CASE(accepted_offer_is_taken_back_sl_17_sl_18_err_56_dell_04),
 	KUNIT_CASE(taken_back_and_no_answer_resets_err_25_err_38),

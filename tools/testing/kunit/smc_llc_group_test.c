@@ -1297,14 +1297,9 @@ static void own_resources_fail_sl_12_sl_18_amb_28(struct kunit *test)
 				w_pump_until(w, W_CLIENT, SMC_LLC_CONFIRM_LINK, true);
 			w->side[who].prepare_fails = late;
 			w_pump(w);
-			if (who == W_SERVER && !late) {
-				KUNIT_EXPECT_EQ(test, w->side[W_SERVER].fail,
-						SMC_LLC_FAIL_DECLINE);
-				KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].fail,
-						SMC_LLC_FAIL_DECLINED);
-				expect_no_fault(test, w);
-				continue;
-			}
+			/* a deployed client waits a while for an offer */
+			if (who == W_SERVER && !late)
+				w_wait(w, w_timers().add_link_deployed);
 			expect_rest(test, w, 1);
 			KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_up, 1);
 			w->side[who].create_fails = false;
@@ -1313,6 +1308,46 @@ static void own_resources_fail_sl_12_sl_18_amb_28(struct kunit *test)
 			expect_rest(test, w, 2);
 		}
 	}
+}
+
+/* Devices whose memory is not the CPU's: an RMB can be had on one link only. */
+static void server_without_rmbs_on_two_links_amb_28_err_56(struct kunit *test)
+{
+	unsigned int i, deployed;
+
+	for (deployed = 0; deployed < 2; deployed++) {
+		for (i = 0; i < ARRAY_SIZE(class_rows); i++) {
+			struct world *w = world_of(test, class_rows[i].rnics[W_SERVER],
+						   class_rows[i].rnics[W_CLIENT], 2, deployed);
+			u64 begin = w->now;
+
+			w->side[W_SERVER].map_fails = true;
+			expect_rest(test, w, 1);
+			KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_up, 1);
+			KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_up, 1);
+			/* nobody has waited for a timer */
+			KUNIT_EXPECT_EQ(test, w->now, begin);
+			/* nor does it hurt to try again */
+			w_wait(w, w_timers().add_link_retry);
+			expect_rest(test, w, 1);
+			w->side[W_SERVER].map_fails = false;
+			w_wait(w, w_timers().add_link_retry + 100);
+			expect_rest(test, w, class_rows[i].links);
+		}
+	}
+}
+
+/* No queue pair: a client of the RFC dialect would wait in vain and reset. */
+static void server_without_queue_pairs_amb_28(struct kunit *test)
+{
+	struct world *w = world_of(test, 2, 2, 2, false);
+
+	w->side[W_SERVER].create_fails = true;
+	w_pump(w);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].fail, SMC_LLC_FAIL_DECLINE);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].why, SMC_LLC_WHY_NO_SPARE);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].fail, SMC_LLC_FAIL_DECLINED);
+	expect_no_fault(test, w);
 }
 
 /* An RNIC that vanishes takes its links along and a new one brings them back. */
@@ -1616,6 +1651,8 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(confirm_rkey_with_wrong_links_err_50_err_54),
 	KUNIT_CASE(actions_are_bounded_err_50),
 	KUNIT_CASE(own_resources_fail_sl_12_sl_18_amb_28),
+	KUNIT_CASE(server_without_rmbs_on_two_links_amb_28_err_56),
+	KUNIT_CASE(server_without_queue_pairs_amb_28),
 	KUNIT_CASE(rnics_come_and_go_lg_12_lg_13_err_58),
 	KUNIT_CASE(refused_rnic_is_offered_last_sl_02_sl_12_err_57),
 	KUNIT_CASE(next_rnic_follows_a_refused_one_sl_12_err_56),

@@ -189,6 +189,27 @@ static void client_asks_in_vain_addl_09(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_REQ_ADD_LINK, true), 2);
 }
 
+/* An offer of a queue pair without any key is taken back when it is accepted. */
+static void server_without_rmbs_on_two_links_amb_28(struct kunit *test)
+{
+	struct w_setup set = {
+		.rnics = { 2, 2 }, .max_links = { 2, 2 }, .is_multi = true, .has_v2 = true,
+	};
+	struct world *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
+	u64 begin;
+
+	KUNIT_ASSERT_NOT_NULL(test, w);
+	w_init(w, &set);
+	begin = w->now;
+	w->side[W_SERVER].map_fails = true;
+	v2_expect_rest(test, w, 1);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_up, 1);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_up, 1);
+	KUNIT_EXPECT_EQ(test, w->now, begin);
+	KUNIT_EXPECT_EQ(test, sent(w, W_CLIENT, SMC_LLC_ADD_LINK, true), 1);
+	KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_DELETE_LINK, false), 1);
+}
+
 static void req_add_link_crosses_add_link_ser_07(struct kunit *test)
 {
 	struct world *w = v2_adding(test, 1);
@@ -505,6 +526,7 @@ static struct kunit_case v2_group_cases[] = {
 	KUNIT_CASE(gids_of_req_add_link_addl_06),
 	KUNIT_CASE(client_asks_and_gets_a_link_addl_06_err_59),
 	KUNIT_CASE(client_asks_in_vain_addl_09),
+	KUNIT_CASE(server_without_rmbs_on_two_links_amb_28),
 	KUNIT_CASE(req_add_link_crosses_add_link_ser_07),
 	KUNIT_CASE(req_add_link_of_a_lost_link_llc_14),
 	KUNIT_CASE(answers_out_of_place_llc_11_err_54),

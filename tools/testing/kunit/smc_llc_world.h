@@ -55,6 +55,7 @@ struct w_fifo {
 /* A queue pair, and what is on its way to and from it. */
 struct w_qp {
 	bool exists;
+	bool is_bare;
 	bool is_broken;
 	u8 rnic;
 	u32 qpn;
@@ -96,6 +97,7 @@ struct w_side {
 
 	/* What goes wrong. */
 	bool create_fails;
+	bool map_fails;		/* a queue pair can be had, no RMB on it */
 	bool prepare_fails;
 	bool store_fails;
 	bool is_curt;		/* as deployed clients: no O in a DELETE LINK reply */
@@ -589,12 +591,13 @@ static inline void w_perform(struct world *w, int who, const struct smc_llc_acti
 		W_TRACE("%d: create %d on rnic %d\n", who, act->link, act->end.mac[5] - 1);
 		ev.type = SMC_LLC_EV_LINK_CREATED;
 		ev.created.end = act->end;
+		ev.cookie = act->is_bare;
 		W_CHECK(w, !s->qp[act->link].exists);
 		W_CHECK(w, act->end.mac[4] == who);
 		w_job(w, who, &ev);
 		break;
 	case SMC_LLC_ACT_PREPARE_LINK:
-		W_CHECK(w, s->qp[act->link].exists);
+		W_CHECK(w, s->qp[act->link].exists && !s->qp[act->link].is_bare);
 		ev.type = SMC_LLC_EV_LINK_PREPARED;
 		ev.created.end = act->end;
 		w_job(w, who, &ev);
@@ -787,11 +790,12 @@ static inline bool w_work(struct world *w, int who, unsigned int which)
 	ev = w_take_job(s, which % s->nr_jobs);
 	end = ev.created.end;
 	if (ev.type == SMC_LLC_EV_LINK_CREATED) {
-		ev.ok = !s->create_fails && end.mac[5] && s->has_rnic[end.mac[5] - 1];
+		ev.ok = !s->create_fails && (ev.cookie || !s->map_fails) && end.mac[5] &&
+			s->has_rnic[end.mac[5] - 1];
 		if (ev.ok) {
-			w_qp_make(w, who, ev.link, end.mac[5] - 1);
+			w_qp_make(w, who, ev.link, end.mac[5] - 1)->is_bare = ev.cookie;
 			w_qp_end(w, who, ev.link, &ev.created.end);
-			ev.created.nr_rmbs = w_freeze(s, ev.link);
+			ev.created.nr_rmbs = ev.cookie ? 0 : w_freeze(s, ev.link);
 		}
 	} else if (ev.type == SMC_LLC_EV_LINK_PREPARED) {
 		ev.ok = !s->prepare_fails && !s->qp[ev.link].is_broken;

@@ -15,6 +15,12 @@ def fail(vm, path, nth):
            "echo 100 >probability")
 
 
+def fail_from(vm, path, nth):
+    """Let the NTH call from now on fail, and all that follow."""
+    vm.run(f"cd {path} && echo 0 >verbose && echo -1 >times && echo 1 >interval && "
+           f"echo {nth} >space && echo 100 >probability")
+
+
 def has_failed(vm, path):
     return vm.run(f"cat {path}/times").out.strip() == "0"
 

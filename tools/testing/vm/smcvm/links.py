@@ -23,8 +23,9 @@ def several(t, links=2, **more):
     t.no_groups()
     if t.slow > 1:
         more.setdefault("rdma_retries", 2)
+    more.setdefault("llc_add_link_retry_ms", 1000)
     for vm in (t.a, t.b):
-        t.set(vm, max_links=links, llc_add_link_retry_ms=1000, **more)
+        t.set(vm, max_links=links, **more)
 
 
 @contextlib.contextmanager
