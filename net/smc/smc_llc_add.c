@@ -257,10 +257,14 @@ static void on_notice(struct smc_llc_run *run, u8 link)
 {
 	struct smc_llc_flow *flow = run->flow;
 
-	if (!smc_llc_is_confirmed(flow))
+	if (!smc_llc_is_confirmed(flow)) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
-	else if (!smc_llc_is_adding(flow))
-		/* ERR-59, ADDL-06 to ADDL-09; crossed with our own: SER-07 */
+		return;
+	}
+	/* What the client has refused before its new RNIC came may be of use to that. */
+	flow->refused = 0;
+	/* ERR-59, ADDL-06 to ADDL-09; crossed with our own: SER-07 */
+	if (!smc_llc_is_adding(flow))
 		flow->wants_link = true;
 }
 
@@ -359,7 +363,13 @@ void smc_llc_add_req(struct smc_llc_run *run, u8 link, const struct smc_llc_msg 
 
 	if (msg->is_reply == flow->params.is_server || !smc_llc_is_confirmed(flow)) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
-	} else if (!msg->is_reply && !smc_llc_is_adding(flow)) {
+		return;
+	}
+	if (msg->is_reply)
+		return;
+	/* as with on_notice() */
+	flow->refused = 0;
+	if (!smc_llc_is_adding(flow)) {
 		flow->is_asked = true;
 		flow->asked_link = link;
 		if (flow->max_links > 1)

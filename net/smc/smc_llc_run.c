@@ -363,9 +363,7 @@ void smc_llc_arm_retry(struct smc_llc_run *run, bool has_failed)
  * smc_llc_want_link() - links or RNICs have changed: try for a further link
  * @flow: the machine
  *
- * RNICs that the client refused may be of use now. A notice of the client changes
- * nothing about that: it comes again and again where the client has an RNIC that
- * is of no use here. RFC 7609 C.8; ERR-58.
+ * RNICs that the client refused may be of use now. RFC 7609 C.8; ERR-58.
  */
 void smc_llc_want_link(struct smc_llc_flow *flow)
 {

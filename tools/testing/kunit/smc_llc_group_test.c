@@ -1439,6 +1439,23 @@ static void each_rnic_is_offered_once_sl_12_err_57(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_ADD_LINK) - before, 2 * offers);
 }
 
+/* Two LANs. The RNIC that the client refuses comes into use before the refusals end. */
+static void notice_crosses_the_next_offer_ser_07_err_59(struct kunit *test)
+{
+	struct world *w = world_of(test, 2, 1, 2, true);
+
+	w->is_apart[0][1] = true;
+	w->is_apart[1][0] = true;
+	expect_rest(test, w, 1);
+	w_event(w, W_SERVER, SMC_LLC_EV_REQ_ADD_LINK, 0);
+	w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK, false);
+	w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK, false);
+	w_rnic_up(w, W_CLIENT, 1);
+	KUNIT_EXPECT_EQ(test, requests(w, W_CLIENT, SMC_LLC_ADD_LINK), 1);
+	expect_rest(test, w, 2);
+	KUNIT_EXPECT_EQ(test, class(w, W_SERVER), SMC_LGR_TYPE_SYMMETRIC);
+}
+
 /* The last link dies while another one is about to be confirmed. */
 static void last_link_dies_while_one_is_added(struct kunit *test)
 {
@@ -1657,6 +1674,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(refused_rnic_is_offered_last_sl_02_sl_12_err_57),
 	KUNIT_CASE(next_rnic_follows_a_refused_one_sl_12_err_56),
 	KUNIT_CASE(each_rnic_is_offered_once_sl_12_err_57),
+	KUNIT_CASE(notice_crosses_the_next_offer_ser_07_err_59),
 	KUNIT_CASE(last_link_dies_while_one_is_added),
 	KUNIT_CASE(last_rnic_goes_lgt_03_lgt_04),
 	KUNIT_CASE(last_rnic_goes_while_a_link_is_added),

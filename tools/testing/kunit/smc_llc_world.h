@@ -128,6 +128,7 @@ struct world {
 	u32 next_qpn;
 	u32 next_rkey;
 	bool is_cut[W_RNICS][W_RNICS];	/* server's RNIC, client's RNIC */
+	bool is_apart[W_RNICS][W_RNICS];	/* the same: on different LANs, says the client */
 	bool loses[2];			/* the next message of that side, silently */
 	bool doubles[2];
 	bool is_garbled;		/* one side has missed what the other has said */
@@ -778,6 +779,14 @@ static inline bool w_complete(struct world *w, int who, u8 link)
 	return true;
 }
 
+/* A client's RNIC, and that which the server has offered, if it is one. */
+static inline bool w_is_apart(const struct world *w, int who, u8 rnic)
+{
+	u8 offered = w->side[who].flow.add.offer.end.mac[5] - 1;
+
+	return who == W_CLIENT && offered < W_RNICS && w->is_apart[offered][rnic];
+}
+
 /* One of the works that the machine has asked for is done. */
 static inline bool w_work(struct world *w, int who, unsigned int which)
 {
@@ -791,7 +800,7 @@ static inline bool w_work(struct world *w, int who, unsigned int which)
 	end = ev.created.end;
 	if (ev.type == SMC_LLC_EV_LINK_CREATED) {
 		ev.ok = !s->create_fails && (ev.cookie || !s->map_fails) && end.mac[5] &&
-			s->has_rnic[end.mac[5] - 1];
+			s->has_rnic[end.mac[5] - 1] && !w_is_apart(w, who, end.mac[5] - 1);
 		if (ev.ok) {
 			w_qp_make(w, who, ev.link, end.mac[5] - 1)->is_bare = ev.cookie;
 			w_qp_end(w, who, ev.link, &ev.created.end);
