@@ -387,6 +387,7 @@ static void smc_hs_local(struct smc_hs *hs, struct smc_nego_local *local)
 {
 	const struct smc_settings *set = &smc_net(hs->net)->set;
 	struct smc_clc_v2_offer *v2 = &local->v2;
+	int conns, links;
 
 	memset(local, 0, sizeof(*local));
 	local->subnets = hs->subnets;
@@ -398,9 +399,11 @@ static void smc_hs_local(struct smc_hs *hs, struct smc_nego_local *local)
 		return;
 	memcpy(v2->gid, hs->routed.gid.raw, sizeof(v2->gid));
 	v2->release = SMC_NEGO_RELEASE;
-	v2->max_conns = max(READ_ONCE(set->max_conns_per_lgr), SMC_NEGO_V21_MIN_CONNS);
+	conns = min(READ_ONCE(set->max_conns_per_lgr), READ_ONCE(set->v21_max_conns));
+	v2->max_conns = max(conns, SMC_NEGO_V21_MIN_CONNS);
 	/* with one there is nothing to wait for on first contact */
-	v2->max_links = min(READ_ONCE(set->max_links), SMC_NEGO_V21_MAX_LINKS);
+	links = min(READ_ONCE(set->max_links), READ_ONCE(set->v21_max_links));
+	v2->max_links = min(links, SMC_NEGO_V21_MAX_LINKS);
 	v2->nr_eids = smc_eid_list(READ_ONCE(set->default_eid), v2->eid);
 }
 

@@ -90,6 +90,9 @@ struct smc_settings {
 	int limit_smc_hs;		/* new listeners shed handshakes under pressure */
 	int max_conns_per_lgr;		/* 1..255 connections in a group */
 	int max_links;			/* 1..8 links in a group, MAXL-02 */
+	int v21_max_conns;		/* 16..255 connections in a group of version 2.1 */
+	int v21_max_links;		/* 1..2 links in a group of version 2.1 */
+	int buf_type;			/* 1 areas are virtually contiguous; 2 they may be */
 	int testlink_time;		/* seconds of silence before TEST LINK, 0 never */
 	int tcp_keepalive_min;		/* seconds between TCP's own keepalives, at least, KA-10 */
 	int clc_timeout_ms;		/* one CLC message, TMR-01 */

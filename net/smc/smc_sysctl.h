@@ -24,6 +24,9 @@
 	X("limit_smc_hs", limit_smc_hs, 0, 0, 1)			\
 	X("max_conns_per_lgr", max_conns_per_lgr, 255, 1, 255)		\
 	X("max_links", max_links, 2, 1, 8)				\
+	X("smcr_max_conns_per_lgr", v21_max_conns, 255, 16, 255)	\
+	X("smcr_max_links_per_lgr", v21_max_links, 2, 1, 2)		\
+	X("smcr_buf_type", buf_type, 1, 1, 2)				\
 	X("smcr_testlink_time", testlink_time, 30, 0, 24 * 3600)	\
 	X("tcp_keepalive_min", tcp_keepalive_min, 0, 0, 32767)		\
 	X("clc_timeout_ms", clc_timeout_ms, 6000, 100, SMC_HOUR_MS)	\

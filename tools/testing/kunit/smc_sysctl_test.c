@@ -44,6 +44,32 @@ static void every_default_is_within_its_limits(struct kunit *test)
 	}
 }
 
+/* linux-abi 10.1; a testlink_time without bounds and a buf_type of 0 there are none here */
+static void names_that_deployed_hosts_know_keep_their_limits(struct kunit *test)
+{
+	static const struct row deployed[] = {
+		{ .file = "wmem", .initial = 65536, .min = 16384, .max = 1073741823 },
+		{ .file = "rmem", .initial = 65536, .min = 16384, .max = 1073741823 },
+		{ .file = "smcr_max_links_per_lgr", .initial = 2, .min = 1, .max = 2 },
+		{ .file = "smcr_max_conns_per_lgr", .initial = 255, .min = 16, .max = 255 },
+		{ .file = "limit_smc_hs", .initial = 0, .min = 0, .max = 1 },
+		{ .file = "smcr_testlink_time", .initial = 30, .min = 0, .max = 24 * 3600 },
+		{ .file = "smcr_buf_type", .initial = 1, .min = 1, .max = 2 },
+	};
+	u32 i, k;
+
+	for (i = 0; i < ARRAY_SIZE(deployed); i++) {
+		for (k = 0; k < ARRAY_SIZE(rows); k++)
+			if (!strcmp(rows[k].file, deployed[i].file))
+				break;
+		KUNIT_ASSERT_LT_MSG(test, k, ARRAY_SIZE(rows), "%s", deployed[i].file);
+		KUNIT_EXPECT_EQ_MSG(test, rows[k].initial, deployed[i].initial, "%s",
+				    rows[k].file);
+		KUNIT_EXPECT_EQ_MSG(test, rows[k].min, deployed[i].min, "%s", rows[k].file);
+		KUNIT_EXPECT_EQ_MSG(test, rows[k].max, deployed[i].max, "%s", rows[k].file);
+	}
+}
+
 /* A write fails after the last of its retries; TCP waits 1, 2, 4 s. */
 static void tmr_06_first_contact_outlasts_a_decline(struct kunit *test)
 {
@@ -63,6 +89,7 @@ static void tmr_07_other_replies_may_be_awaited_shorter(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(every_default_is_within_its_limits),
+	KUNIT_CASE(names_that_deployed_hosts_know_keep_their_limits),
 	KUNIT_CASE(tmr_06_first_contact_outlasts_a_decline),
 	KUNIT_CASE(tmr_07_other_replies_may_be_awaited_shorter),
 	{}

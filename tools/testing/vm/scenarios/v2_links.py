@@ -89,6 +89,21 @@ def longest(messages, flags):
                default=0)
 
 
+def one_link(t, vm):
+    """One side wants no second link in version 2.1, and none is offered."""
+    from smcvm.links import Streams
+    t.step(one_link.__doc__)
+    t.no_groups()
+    vm.run(f"echo >{TRACE}/trace")
+    t.set(vm, smcr_max_links_per_lgr=1)
+    x = Streams(t, PORT, 1)
+    x.have(1)
+    x.more()
+    x.stop()
+    t.check(not any(what == ADD_LINK for _, what, _ in said(vm)), "there was an ADD LINK")
+    t.set(vm, smcr_max_links_per_lgr=2)
+
+
 def run(t):
     if t.family != "smc":
         return
@@ -122,6 +137,7 @@ def run(t):
         t.check(longest(b, REPLY) > SHORT, f"longest ADD LINK reply: {longest(b, REPLY)}")
         t.check(any(what == REQ_ADD_LINK and not flags & REPLY for _, what, flags in b),
                 "B did not ask for a link")
+        one_link(t, t.a)
     finally:
         for vm in (t.a, t.b):
             if vm.alive():
