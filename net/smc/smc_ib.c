@@ -877,8 +877,13 @@ static struct net_device *smc_ib_vlan_ndev(struct net_device *own, u16 vlan)
 	return ndev;
 }
 
-static int smc_ib_try_lan(struct smc_ib_dev *dev, u8 port, const struct smc_ib_lan *lan,
-			  struct smc_ib_end *end)
+/*
+ * RDMA lets a namespace use all devices of the host, or those it was given. Neither
+ * says that the namespace is in the network of a port: an interface above it does, as
+ * with the port that CLC has found below the route's.
+ */
+static int smc_ib_try_lan(struct net *net, struct smc_ib_dev *dev, u8 port,
+			  const struct smc_ib_lan *lan, struct smc_ib_end *end)
 {
 	struct smc_ib_wish wish = {
 		.vlan = lan->vlan, .gid.v2_only = lan->is_v2, .gid.kinds = lan->kinds,
@@ -890,7 +895,8 @@ static int smc_ib_try_lan(struct smc_ib_dev *dev, u8 port, const struct smc_ib_l
 	wish.own = smc_compat_ib_netdev(dev->ibdev, port);
 	ndev = smc_ib_vlan_ndev(wish.own, lan->vlan);
 	wish.ndev = ndev;
-	if (ndev && smc_ib_is_on_lan(lan, ndev))
+	if (ndev && smc_ib_is_on_lan(lan, ndev) &&
+	    smc_stack_is_below(net, wish.own, lan->vlan))
 		rc = smc_ib_try_port(dev, port, &wish, end);
 	dev_put(ndev);
 	dev_put(wish.own);
@@ -904,8 +910,9 @@ static int smc_ib_try_lan(struct smc_ib_dev *dev, u8 port, const struct smc_ib_l
  * @ends: filled with a reference each
  * @max: room in @ends
  *
- * Those that reach the peer's RNIC of the first link come first. RFC 7609
- * 3.5.5.1.1 (ADDL-02, SL-01, SL-02).
+ * @net has a network interface above each of them, in the VLAN. Those that reach
+ * the peer's RNIC of the first link come first. RFC 7609 3.5.5.1.1, 5.1 (ADDL-02,
+ * SL-01, SL-02, SEC-01).
  *
  * Context: Process context, may sleep (ports are queried).
  * Return: how many there are in @ends.
@@ -923,7 +930,7 @@ unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
 		if (READ_ONCE(dev->is_dead) || !rdma_dev_access_netns(dev->ibdev, net))
 			continue;
 		for (port = 1; port <= dev->nr_ports && nr < max; port++) {
-			if (smc_ib_try_lan(dev, port, lan, &end))
+			if (smc_ib_try_lan(net, dev, port, lan, &end))
 				continue;
 			refcount_inc(&dev->refs);
 			end.dev = dev;

@@ -6,8 +6,8 @@
  * RoCE frames have to be tagged as the IP packets of the route are, or they are
  * in a network that the route's user may have no right to be in (SEC-01). So
  * each device comes with the VLAN that lies between it and the top. Where that
- * is not one (a tag in a tag, or two ways with different tags) there is no
- * answer, and the device serves nobody.
+ * is not one of 802.1Q (a tag in a tag, one of 802.1ad, or two ways with different
+ * tags) there is no answer, and the device serves nobody.
  */
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
@@ -32,8 +32,8 @@ static void smc_stack_push(struct smc_stack *stack, struct net_device *ndev, u16
 	u16 own = is_vlan_dev(ndev) ? vlan_dev_vlan_id(ndev) : 0;
 	struct smc_stack_level *level;
 
-	/* RoCE has one tag */
-	if (own && vlan)
+	/* RoCE has one tag, and of one kind */
+	if (own && (vlan || vlan_dev_vlan_proto(ndev) != htons(ETH_P_8021Q)))
 		is_usable = false;
 	if (own)
 		vlan = own;
@@ -89,4 +89,38 @@ void smc_stack_put(struct smc_stack *stack)
 {
 	while (stack->nr)
 		dev_put(stack->level[--stack->nr].ndev);
+}
+
+/**
+ * smc_stack_is_below() - has a namespace a network interface above a device?
+ * @net: the namespace
+ * @lower: the device, of any namespace
+ * @vlan: VLAN in which frames of that interface have to leave @lower, 0 for none
+ *
+ * The device itself will do, where no VLAN is asked for. RFC 7609 5.1 (SEC-01).
+ *
+ * Context: Any context.
+ * Return: false if nobody in @net has to do with that device and VLAN.
+ */
+bool smc_stack_is_below(const struct net *net, const struct net_device *lower, u16 vlan)
+{
+	const struct smc_stack_level *level;
+	struct smc_stack stack;
+	struct net_device *ndev;
+	bool is_below = false;
+
+	/* the usual answer, and a host may have thousands of devices */
+	if (!vlan && net_eq(dev_net(lower), net))
+		return true;
+	rcu_read_lock();
+	for_each_netdev_rcu(net, ndev) {
+		smc_stack_get(&stack, ndev);
+		level = smc_stack_find(&stack, lower);
+		is_below = level && level->is_usable && level->vlan == vlan;
+		smc_stack_put(&stack);
+		if (is_below)
+			break;
+	}
+	rcu_read_unlock();
+	return is_below;
 }

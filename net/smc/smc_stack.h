@@ -5,6 +5,7 @@
 
 #include <linux/types.h>
 
+struct net;
 struct net_device;
 
 #define SMC_STACK_MAX	8	/* devices looked at, top to bottom */
@@ -33,5 +34,6 @@ struct smc_stack {
 
 void smc_stack_get(struct smc_stack *stack, struct net_device *top);
 void smc_stack_put(struct smc_stack *stack);
+bool smc_stack_is_below(const struct net *net, const struct net_device *lower, u16 vlan);
 
 #endif /* SMC_STACK_H */

@@ -25,6 +25,7 @@ static const struct net_device_ops stack_ops = { .ndo_start_xmit = stack_xmit };
 struct stack_case {
 	const char *what;
 	u16 vlan[STACK_DEVS];
+	bool is_ad;			/* all VLANs are of 802.1ad */
 	struct {
 		u8 upper, lower;	/* from 1, 0 ends the list */
 	} link[STACK_DEVS];
@@ -79,6 +80,11 @@ static const struct stack_case stack_cases[] = {
 		.link = { { 2, 3 }, { 1, 2 } },
 		.want = { { 1, 70 }, { 2, 71, true }, { 3, 71, true } },
 	}, {
+		"SEC-01: RoCE has no tags of 802.1ad",
+		.vlan = { 80 }, .is_ad = true,
+		.link = { { 1, 2 } },
+		.want = { { 1, 80, true }, { 2, 80, true } },
+	}, {
 		"two ways, one answer",
 		.link = { { 2, 4 }, { 3, 4 }, { 1, 2 }, { 1, 3 } },
 		.want = { { 1 }, { 2 }, { 3 }, { 4 } },
@@ -97,11 +103,12 @@ struct stack_devs {
 };
 
 /* Says that it is a VLAN, or no longer: only the tables of 8021q would mind. */
-static void stack_set_vlan(struct net_device *ndev, u16 vlan)
+static void stack_set_vlan(struct net_device *ndev, u16 vlan, bool is_ad)
 {
 	struct vlan_dev_priv *vdev = netdev_priv(ndev);
 
 	vdev->vlan_id = vlan;
+	vdev->vlan_proto = htons(is_ad ? ETH_P_8021AD : ETH_P_8021Q);
 	if (vlan)
 		ndev->priv_flags |= IFF_802_1Q_VLAN;
 	else
@@ -117,7 +124,7 @@ static void stack_remove(void *ctx)
 	for (i = 0; i < STACK_DEVS; i++) {
 		if (!devs->dev[i])
 			continue;
-		stack_set_vlan(devs->dev[i], 0);
+		stack_set_vlan(devs->dev[i], 0, false);
 		for (k = 0; k < STACK_DEVS; k++)
 			if (devs->dev[k] && netdev_has_upper_dev(devs->dev[k], devs->dev[i]))
 				netdev_upper_dev_unlink(devs->dev[k], devs->dev[i]);
@@ -151,10 +158,8 @@ static int stack_add(struct stack_devs *devs, int i)
 	return 0;
 }
 
-static void lg_04_stack(struct kunit *test)
+static struct stack_devs *stack_make(struct kunit *test, const struct stack_case *c)
 {
-	const struct stack_case *c = test->param_value;
-	struct smc_stack stack;
 	struct stack_devs *devs;
 	unsigned int i;
 
@@ -169,8 +174,17 @@ static void lg_04_stack(struct kunit *test)
 							    devs->dev[c->link[i].upper - 1],
 							    NULL), 0);
 	for (i = 0; i < STACK_DEVS; i++)
-		stack_set_vlan(devs->dev[i], c->vlan[i]);
+		stack_set_vlan(devs->dev[i], c->vlan[i], c->is_ad);
 	rtnl_unlock();
+	return devs;
+}
+
+static void lg_04_stack(struct kunit *test)
+{
+	const struct stack_case *c = test->param_value;
+	struct stack_devs *devs = stack_make(test, c);
+	struct smc_stack stack;
+	unsigned int i;
 
 	smc_stack_get(&stack, devs->dev[0]);
 	for (i = 0; i < stack.nr && c->want[i].dev; i++) {
@@ -188,8 +202,49 @@ static void lg_04_stack(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stack.nr, 0);
 }
 
+/* A device changes its namespace, as far as the lists go. */
+static void stack_move(struct net_device *ndev, struct net *net)
+{
+	rtnl_lock();
+	list_del_rcu(&ndev->dev_list);
+	synchronize_net();
+	list_add_tail_rcu(&ndev->dev_list, &net->dev_base_head);
+	rtnl_unlock();
+}
+
+/* Device 1 is a VLAN above 2 and the port 3; 4 is another port. */
+static void sec_01_port_below_an_interface_of_the_namespace(struct kunit *test)
+{
+	static const struct stack_case c = {
+		.vlan = { 10 }, .link = { { 1, 2 }, { 2, 3 } },
+	};
+	struct stack_devs *devs = stack_make(test, &c);
+	struct net_device *port = devs->dev[2], *other = devs->dev[3];
+	struct net *net = kunit_kzalloc(test, sizeof(*net), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, net);
+	INIT_LIST_HEAD(&net->dev_base_head);
+	KUNIT_EXPECT_TRUE(test, smc_stack_is_below(&init_net, port, 0));
+	KUNIT_EXPECT_TRUE(test, smc_stack_is_below(&init_net, port, 10));
+	KUNIT_EXPECT_FALSE(test, smc_stack_is_below(&init_net, port, 11));
+	KUNIT_EXPECT_TRUE(test, smc_stack_is_below(&init_net, other, 0));
+	KUNIT_EXPECT_FALSE(test, smc_stack_is_below(&init_net, other, 10));
+
+	/* a container without an interface, and with that of the VLAN */
+	KUNIT_EXPECT_FALSE(test, smc_stack_is_below(net, port, 0));
+	KUNIT_EXPECT_FALSE(test, smc_stack_is_below(net, port, 10));
+	stack_move(devs->dev[0], net);
+	KUNIT_EXPECT_TRUE(test, smc_stack_is_below(net, port, 10));
+	KUNIT_EXPECT_FALSE(test, smc_stack_is_below(net, port, 0));
+	KUNIT_EXPECT_FALSE(test, smc_stack_is_below(net, other, 0));
+	KUNIT_EXPECT_FALSE(test, smc_stack_is_below(net, other, 10));
+	KUNIT_EXPECT_FALSE(test, smc_stack_is_below(&init_net, port, 10));
+	stack_move(devs->dev[0], &init_net);
+}
+
 static struct kunit_case stack_test_cases[] = {
 	KUNIT_CASE_PARAM(lg_04_stack, stack_gen_params),
+	KUNIT_CASE(sec_01_port_below_an_interface_of_the_namespace),
 	{}
 };
 
