@@ -206,19 +206,22 @@ static bool nego_same_bits(const u8 *a, const u8 *b, u8 len)
  *
  * To be called for every address of the interface. Leaves out what must not or
  * need not be proposed: link-local addresses (AMB-63), prefixes listed before,
- * and what goes beyond the eight that a Proposal holds (PROP-06).
+ * and what goes beyond the eight that a Proposal holds (PROP-06). What @subnets->own
+ * is in comes first, and so is never left out: the server is most likely in it, too.
  *
  * Context: Any context.
  */
 void smc_nego_add_prefix(struct smc_nego_subnets *subnets, const u8 addr[16],
 			 u8 len)
 {
+	unsigned int i, nr = min_t(u8, subnets->nr_prefixes, SMC_CLC_PREFIXES_MAX - 1);
 	struct smc_clc_prefix *prefix;
-	unsigned int i;
+	bool is_own;
 
 	if (!len || len > SMC_CLC_PREFIX_BITS_MAX || nego_is_link_local(addr))
 		return;
-	if (subnets->nr_prefixes >= SMC_CLC_PREFIXES_MAX)
+	is_own = nego_same_bits(subnets->own, addr, len);
+	if (subnets->nr_prefixes >= SMC_CLC_PREFIXES_MAX && !is_own)
 		return;
 	for (i = 0; i < subnets->nr_prefixes; i++) {
 		prefix = &subnets->prefix[i];
@@ -227,7 +230,10 @@ void smc_nego_add_prefix(struct smc_nego_subnets *subnets, const u8 addr[16],
 			return;
 	}
 
-	prefix = &subnets->prefix[subnets->nr_prefixes++];
+	prefix = &subnets->prefix[is_own ? 0 : nr];
+	if (is_own)
+		subnets->prefix[nr] = *prefix;
+	subnets->nr_prefixes = nr + 1;
 	memset(prefix, 0, sizeof(*prefix));
 	memcpy(prefix->addr, addr, len / 8);
 	if (len & 7)

@@ -75,6 +75,7 @@ enum smc_nego_v21 {
  * @is_ipv6: the TCP segments are IPv6; an IPv4-mapped address is IPv4 (PROP-09)
  * @ipv4: an address of the interface, host order; !@is_ipv6 only
  * @ipv4_len: its prefix length, 1 to 32
+ * @own: @is_ipv6 only: local address of the TCP connection; zero if that is no matter
  * @nr_prefixes: entries in @prefix
  * @prefix: @is_ipv6 only: filled by smc_nego_add_prefix()
  */
@@ -82,6 +83,7 @@ struct smc_nego_subnets {
 	bool is_ipv6;
 	u32 ipv4;
 	u8 ipv4_len;
+	u8 own[16];
 	u8 nr_prefixes;
 	struct smc_clc_prefix prefix[SMC_CLC_PREFIXES_MAX];
 };

@@ -87,22 +87,21 @@ out:
 	return found;
 }
 
-static bool smc_pnet_ipv6_prefixes(struct net_device *ndev, struct smc_nego_subnets *subnets)
+static bool smc_pnet_ipv6_prefixes(const struct sock *tsk, struct net_device *ndev,
+				   struct smc_nego_subnets *subnets)
 {
 #if IS_ENABLED(CONFIG_IPV6)
 	const struct inet6_ifaddr *ifa;
 	struct inet6_dev *idev;
 
+	memcpy(subnets->own, &tsk->sk_v6_rcv_saddr, sizeof(subnets->own));
 	rcu_read_lock();
 	idev = __in6_dev_get(ndev);
 	if (!idev)
 		goto out;
 	read_lock_bh(&idev->lock);
-	list_for_each_entry(ifa, &idev->addr_list, if_list) {
-		if (subnets->nr_prefixes == SMC_CLC_PREFIXES_MAX)
-			break;
+	list_for_each_entry(ifa, &idev->addr_list, if_list)
 		smc_nego_add_prefix(subnets, ifa->addr.s6_addr, ifa->prefix_len);
-	}
 	read_unlock_bh(&idev->lock);
 out:
 	rcu_read_unlock();
@@ -143,7 +142,7 @@ enum smc_decline smc_pnet_find(struct sock *tsk, struct smc_ib_end *end,
 		memset(subnets, 0, sizeof(*subnets));
 		subnets->is_ipv6 = !smc_pnet_is_ipv4(tsk);
 		if (subnets->is_ipv6)
-			found = smc_pnet_ipv6_prefixes(ndev, subnets);
+			found = smc_pnet_ipv6_prefixes(tsk, ndev, subnets);
 		else
 			found = smc_pnet_ipv4_subnet(tsk, ndev, subnets);
 	}

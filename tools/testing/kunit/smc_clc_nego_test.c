@@ -151,6 +151,37 @@ static void prop_06_prefix_list_is_truncated(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, subnets.prefix[i].addr[7], i);
 }
 
+/* Privacy extensions and many routers: the one that counts may come late. */
+static void prop_06_prefix_of_the_connection_comes_first(struct kunit *test)
+{
+	struct smc_nego_subnets subnets = {
+		.is_ipv6 = true, .own = { 0x20, 0x01, 0x0d, 0xb8, [7] = 10, [15] = 9 },
+	};
+	u8 addr[16] = { 0x20, 0x01, 0x0d, 0xb8 };
+	unsigned int i, k;
+
+	for (k = 0; k < 2; k++) {
+		for (i = 0; i < 12; i++) {
+			addr[7] = i;
+			smc_nego_add_prefix(&subnets, addr, 64);
+		}
+		KUNIT_ASSERT_EQ(test, subnets.nr_prefixes, 8);
+		KUNIT_EXPECT_EQ(test, subnets.prefix[0].addr[7], 10);
+		/* what was first is last, what was last is left out */
+		for (i = 1; i < 8; i++)
+			KUNIT_EXPECT_EQ(test, subnets.prefix[i].addr[7], i % 7);
+	}
+	/* a longer one of it, and a list that is not full */
+	subnets.nr_prefixes = 3;
+	addr[7] = 10;
+	smc_nego_add_prefix(&subnets, addr, 80);
+	KUNIT_EXPECT_EQ(test, subnets.nr_prefixes, 4);
+	KUNIT_EXPECT_EQ(test, subnets.prefix[0].len, 80);
+	KUNIT_EXPECT_EQ(test, subnets.prefix[1].addr[7], 1);
+	KUNIT_EXPECT_EQ(test, subnets.prefix[3].addr[7], 10);
+	KUNIT_EXPECT_EQ(test, subnets.prefix[3].len, 64);
+}
+
 static void prop_04_prefixes_are_masked_and_named_once(struct kunit *test)
 {
 	static const u8 want[16] = { 0x20, 0x01, 0x0d, 0xb8, 0xff, 0xe0 };
@@ -938,6 +969,7 @@ static struct kunit_case smc_clc_nego_cases[] = {
 	KUNIT_CASE(acpt_06_legal_sizes_by_dialect),
 	KUNIT_CASE(acpt_07_mtu_enumeration),
 	KUNIT_CASE(prop_06_prefix_list_is_truncated),
+	KUNIT_CASE(prop_06_prefix_of_the_connection_comes_first),
 	KUNIT_CASE(prop_04_prefixes_are_masked_and_named_once),
 	KUNIT_CASE(prop_04_useless_prefixes_are_left_out),
 	KUNIT_CASE(prop_02_a_local_address_stands_for_its_subnet),

@@ -9,7 +9,7 @@ covers: ERR-58 ERR-59 ADDL-01 ADDL-06
 from streams import client, server  # noqa: F401, the halves
 
 nics = 2
-timeout = 200
+timeout = 400
 
 
 def run(t):
