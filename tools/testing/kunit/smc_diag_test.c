@@ -17,11 +17,11 @@
 #undef MODULE_ALIAS_NET_PF_PROTO_TYPE
 #define __init __maybe_unused
 #define __exit __maybe_unused
-#define module_init(fn)
-#define module_exit(fn)
-#define MODULE_DESCRIPTION(text)
-#define MODULE_LICENSE(text)
-#define MODULE_ALIAS_NET_PF_PROTO_TYPE(family, protocol, type)
+#define module_init(...)
+#define module_exit(...)
+#define MODULE_DESCRIPTION(...)
+#define MODULE_LICENSE(...)
+#define MODULE_ALIAS_NET_PF_PROTO_TYPE(...)
 
 #include "../../../net/smc/smc_diag.c"
 
