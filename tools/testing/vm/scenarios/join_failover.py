@@ -15,10 +15,10 @@ from common import connect_all
 from streams import client, server  # noqa: F401, the halves
 
 nics = 2
-timeout = 120
+timeout = 200
 PORT = 5340
 CONFIRM, DELETE_LINK = 3, 4
-HELD = 500      # ms; the RNIC goes on trying for longer
+PATIENT = 20    # rdma_ack_exponent: the RNIC goes on trying while news are held up
 CROWD = 6
 
 
@@ -54,10 +54,27 @@ def crowd(h, port, n):
     end_all(h, socks)
 
 
+def ended(t):
+    """Handshakes of the server that are over, however."""
+    return sum(t.stat(t.a, n) for n in ("server_smc", "server_tcp", "server_failed"))
+
+
+def begin(t, port):
+    s = t.half(t.a, crowd_server, port=port, n=CROWD)
+    s.expect("listening")
+    return s, t.half(t.b, crowd, port=port, n=CROWD)
+
+
+def unharmed(t, clean):
+    """No connection was refused, reset or turned to TCP."""
+    for name, n in clean.items():
+        t.equal(t.stat(t.a, name), n, name)
+
+
 def lives_on(t, x, group, lost):
     """The streams go on, in the group that they were in."""
     from smcvm.links import groups
-    t.wait(lambda: x.least("link_down") > lost, "the news to arrive", 15)
+    t.wait(lambda: x.least("link_down") > lost, "the news to arrive", 30)
     x.more()
     t.equal([g.id for g in groups(t.a) if g.state == "ACTIVE"], [group], "link groups")
 
@@ -65,7 +82,7 @@ def lives_on(t, x, group, lost):
 def run(t):
     if t.family != "smc":
         return
-    from smcvm.links import Streams, active, add, delete, groups, several
+    from smcvm.links import Streams, active, card_up, groups, several
     several(t)
     t.step("a crowd behind first contact")
     s = t.half(t.a, crowd_server, port=PORT + 1, n=CROWD, gate="looked")
@@ -83,43 +100,64 @@ def run(t):
     group = groups(t.a)[0].id
     clean = {n: t.stat(t.a, n) for n in ("decline_rx", "server_failed", "server_tcp")}
 
-    t.step("lost at the client")
-    lost, had = x.least("link_down"), t.stat(t.a, "server_smc")
-    held = t.relay.rule(llc=DELETE_LINK, frm="b", delay=HELD)
-    delete(t.b, 1)
-    t.both(crowd_server, crowd, PORT + 2, n=CROWD)
-    t.check(t.relay.hits(held)[1], "no DELETE LINK was held up")
-    t.equal(t.stat(t.a, "server_smc") - had, CROWD, "connections over SMC")
-    t.relay.unrule(held)
-    lives_on(t, x, group, lost)
-    add(t, t.b, 1)
-    x.have(2)
-
-    t.step("lost at the server")
-    lost, had = x.least("link_down"), t.stat(t.a, "server_smc")
-    s = t.half(t.a, crowd_server, port=PORT + 3, n=CROWD)
-    s.expect("listening")
-    held = [t.relay.rule(llc=DELETE_LINK, delay=HELD), t.relay.rule(clc=CONFIRM, delay=HELD)]
-    c = t.half(t.b, crowd, port=PORT + 3, n=CROWD)
-    t.wait(lambda: t.relay.hits(held[1])[1] >= CROWD, "Confirms under way", 15)
-    delete(t.a, 1)
-    t.wait_all(s, c)
-    t.equal(t.stat(t.a, "server_smc") - had, CROWD, "connections over SMC")
-    for rule in held:
-        t.relay.unrule(rule)
-    lives_on(t, x, group, lost)
-    add(t, t.a, 1)
-    x.have(2)
-
     t.step("the path is lost that the interfaces of TCP have")
-    lost, had = x.least("link_down"), t.stat(t.a, "server_smc")
+    lost, had = x.least("link_down"), ended(t)
     cut = t.relay.rule(seg=0, proto="roce", drop=1)
     lives_on(t, x, group, lost)
     t.both(crowd_server, crowd, PORT + 4, n=CROWD)
-    t.equal(t.stat(t.a, "server_smc") - had, CROWD, "connections over SMC")
-    lives_on(t, x, group, lost)
+    t.equal(ended(t) - had, CROWD, "handshakes")
+    unharmed(t, clean)
     t.relay.unrule(cut)
+    x.have(2)
+    x.stop()
 
-    for name, n in clean.items():
-        t.equal(t.stat(t.a, name), n, name)
+    # one after which nobody loses patience
+    several(t, rdma_ack_exponent=PATIENT, clc_timeout_ms=60000,
+            llc_delete_link_ms=60000)
+    x = Streams(t, PORT + 5)
+    x.have(2)
+    # none of those that follow has to wait for an area
+    t.both(crowd_server, crowd, PORT + 6, n=CROWD)
+    t.no_sockets(t.a, PORT + 6)
+    group = groups(t.a)[0].id
+    clean = {n: t.stat(t.a, n) for n in clean}
+
+    t.step("lost at the client")
+    lost, had = x.least("link_down"), ended(t)
+    unaware = t.stat(t.a, "link_down")
+    held = t.relay.rule(llc=DELETE_LINK, frm="b", drop=1)
+    t.b.run("ip link set eth1 down")
+    t.wait(lambda: len(active(t.b)) == 1, "the loss", 15)
+    s, c = begin(t, PORT + 2)
+    t.wait(lambda: ended(t) - had >= CROWD, "the handshakes", 30)
+    t.equal(t.stat(t.a, "link_down"), unaware, "links that the server knows to be lost")
+    t.relay.unrule(held)
+    t.wait_all(s, c)
+    unharmed(t, clean)
+    lives_on(t, x, group, lost)
+    card_up(t, t.b, 1)
+    x.have(2)
+
+    t.step("lost at the server")
+    lost, had = x.least("link_down"), ended(t)
+    unaware, said = t.stat(t.b, "link_down"), t.stat(t.b, "clc_tx")
+    news = t.relay.rule(llc=DELETE_LINK, drop=1)
+    held = t.relay.rule(clc=CONFIRM, drop=1)
+    s, c = begin(t, PORT + 3)
+    # Proposal and Confirm
+    t.wait(lambda: t.stat(t.b, "clc_tx") - said >= 2 * CROWD, "Confirms under way", 30)
+    t.a.run("ip link set eth1 down")
+    t.wait(lambda: len(active(t.a)) == 1, "the loss", 15)
+    t.equal(ended(t), had, "handshakes that have ended before")
+    t.relay.unrule(held)
+    t.wait(lambda: ended(t) - had >= CROWD, "the handshakes", 30)
+    t.equal(t.stat(t.b, "link_down"), unaware, "links that the client knows to be lost")
+    t.relay.unrule(news)
+    t.wait_all(s, c)
+    unharmed(t, clean)
+    lives_on(t, x, group, lost)
+    card_up(t, t.a, 1)
+    x.have(2)
+
+    unharmed(t, clean)
     x.stop()
