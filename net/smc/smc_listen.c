@@ -6,8 +6,10 @@
  * and that agreed on SMC becomes a child at once and runs its handshake on its
  * own; accept() only ever takes children whose handshake has ended, so it never
  * waits for one. Connections without the option are plain TCP: accept() takes
- * them from TCP's queue itself, at TCP's cost. Both together, once they are
- * ready, are bounded by the backlog, which TCP minds (smc_sock_count_child()).
+ * them from TCP's queue itself, at TCP's cost. But those in front of one for SMC
+ * become children with it, for its handshake must not wait for accept(). All
+ * together, once they are ready, are bounded by the backlog, which TCP minds
+ * (smc_sock_count_child()).
  * What handshakes under way cost is bounded in smc_hs.c.
  */
 #include <net/tcp.h>
@@ -168,10 +170,10 @@ void smc_listen_go_on(struct smc_sock *smc)
 
 	if (smc->sk.sk_state != SMC_STATE_LISTEN || !smc_tcp_peek(smc, &is_agreed))
 		return;
-	if (is_agreed)
-		smc_sock_queue(smc, &smc->listen_work);
-	else
+	if (!is_agreed)
 		smc->sk.sk_data_ready(&smc->sk);
+	if (is_agreed || smc_tcp_newest_is_agreed(smc))
+		smc_sock_queue(smc, &smc->listen_work);
 }
 
 /**
@@ -184,13 +186,15 @@ void smc_listen_work(struct work_struct *work)
 {
 	struct smc_sock *smc = container_of(work, struct smc_sock, listen_work);
 	struct sock *sk = &smc->sk;
+	unsigned int nr = 0;
 	int rc = 0;
 
 	lock_sock(sk);
+	if (sk->sk_state == SMC_STATE_LISTEN)
+		nr = smc_tcp_nr_to_agreed(smc);
 	/* an aborted connection is not the end of the queue */
-	while (sk->sk_state == SMC_STATE_LISTEN && (!rc || rc == -ECONNABORTED) &&
-	       !smc_listen_has_plain(smc) &&
-	       READ_ONCE(smc->nr_accept_q) <= READ_ONCE(sk->sk_max_ack_backlog))
+	for (; nr && (!rc || rc == -ECONNABORTED) &&
+	     READ_ONCE(smc->nr_accept_q) <= READ_ONCE(sk->sk_max_ack_backlog); nr--)
 		rc = smc_listen_take(smc);
 	if (sk->sk_state == SMC_STATE_LISTEN && smc_listen_has_plain(smc))
 		sk->sk_data_ready(sk);

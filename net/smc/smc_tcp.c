@@ -231,9 +231,13 @@ static void smc_tcp_arrived(struct smc_sock *smc)
 {
 	bool is_agreed;
 
-	if (smc_tcp_peek(smc, &is_agreed) && !is_agreed)
-		smc->sk.sk_data_ready(&smc->sk);
-	else
+	if (!smc_tcp_peek(smc, &is_agreed) || is_agreed) {
+		smc_sock_queue(smc, &smc->listen_work);
+		return;
+	}
+	smc->sk.sk_data_ready(&smc->sk);
+	/* the one that has come waits for nobody to accept() those in front of it */
+	if (smc_tcp_newest_is_agreed(smc))
 		smc_sock_queue(smc, &smc->listen_work);
 }
 
@@ -399,6 +403,54 @@ struct sock *smc_tcp_give(struct smc_sock *smc, struct socket *sock)
 	return sk;
 }
 
+static bool smc_tcp_req_is_agreed(const struct request_sock *req)
+{
+	return req->sk && tcp_sk(req->sk)->syn_smc;
+}
+
+/**
+ * smc_tcp_newest_is_agreed() - is the last connection to accept from TCP one for SMC
+ * @smc: a socket that listens
+ *
+ * Context: Any context but hard interrupt. Takes the lock of TCP's queue.
+ * Return: false if the queue is empty.
+ */
+bool smc_tcp_newest_is_agreed(struct smc_sock *smc)
+{
+	struct request_sock_queue *queue = &inet_csk(smc->tcp->sk)->icsk_accept_queue;
+	bool is_agreed;
+
+	spin_lock_bh(&queue->rskq_lock);
+	is_agreed = queue->rskq_accept_head && smc_tcp_req_is_agreed(queue->rskq_accept_tail);
+	spin_unlock_bh(&queue->rskq_lock);
+	return is_agreed;
+}
+
+/**
+ * smc_tcp_nr_to_agreed() - how many to accept from TCP until none is for SMC
+ * @smc: a socket that listens
+ *
+ * Context: Any context but hard interrupt. Takes the lock of TCP's queue, for a time
+ *	    that grows with its length.
+ * Return: the place of the last one where both sides sent the option, OPT-08; 0 if
+ *	   there is none.
+ */
+unsigned int smc_tcp_nr_to_agreed(struct smc_sock *smc)
+{
+	struct request_sock_queue *queue = &inet_csk(smc->tcp->sk)->icsk_accept_queue;
+	const struct request_sock *req;
+	unsigned int place = 0, last = 0;
+
+	spin_lock_bh(&queue->rskq_lock);
+	for (req = queue->rskq_accept_head; req; req = req->dl_next) {
+		place++;
+		if (smc_tcp_req_is_agreed(req))
+			last = place;
+	}
+	spin_unlock_bh(&queue->rskq_lock);
+	return last;
+}
+
 /**
  * smc_tcp_peek() - is there a connection to accept from TCP, and which
  * @smc: a socket that listens
@@ -416,7 +468,7 @@ bool smc_tcp_peek(struct smc_sock *smc, bool *is_agreed)
 		return false;
 	spin_lock_bh(&queue->rskq_lock);
 	req = queue->rskq_accept_head;
-	*is_agreed = req && req->sk && tcp_sk(req->sk)->syn_smc;
+	*is_agreed = req && smc_tcp_req_is_agreed(req);
 	spin_unlock_bh(&queue->rskq_lock);
 	return req;
 }

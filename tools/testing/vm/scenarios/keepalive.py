@@ -183,9 +183,9 @@ def info_client(h, port):
 
 
 def run(t):
-    # only keepalive shall probe
+    # only keepalive shall probe; and no path that was cut is remembered
     for vm in (t.a, t.b):
-        t.set(vm, smcr_testlink_time=0, llc_test_link_ms=60000)
+        t.set(vm, smcr_testlink_time=0, llc_test_link_ms=60000, peer_memory_ms=1)
     t.step("TCP_INFO")
     s = t.half(t.a, info_server, port=5510)
     s.expect("listening")

@@ -820,6 +820,30 @@ def full_backlog(x, server):
     x.call("fourth at last", late.getsockopt, 1, socket.SO_ERROR)
 
 
+def behind_plain(x, server):
+    """connect() waits for no accept() of who came before, whatever these speak."""
+    if server:
+        ls = x.listen(8)
+        x.sync()
+        for _ in range(8):
+            c = x.call("accept", x.h.accept, ls)
+            c.sendall(b"here")
+            c.close()
+        return
+    x.sync()
+    socks = []
+    for is_plain in (True, False, True, True, False, False, True, False):
+        s = x.keep(socket.socket(socket.AF_INET6 if x.h.v6 else socket.AF_INET)) \
+            if is_plain else x.socket()
+        # nobody accepts before the last one is connected
+        s.settimeout(x.h.left())
+        x.call("connect", s.connect, x.addr())
+        socks.append(s)
+    x.sync()
+    for s in socks:
+        x.call("recv", x.h.recv_exact, s, 4)
+
+
 def accept_flags(x, server):
     if not server:
         x.sync()
@@ -1105,7 +1129,7 @@ CASES = (no_connection, bad_addresses, refused, connect_twice, connect_self, rea
          signal_of_room,
          half_closed, read_shut, both_close, closed_by_peer, aborted, closed_unread, dissolved,
          dissolved_in_state, dissolved_listens, attempt_ended, sleepers,
-         listener_closed, full_backlog, accept_flags, owner, epoll_modes, passed_on, duplicates,
+         listener_closed, full_backlog, behind_plain, accept_flags, owner, epoll_modes, passed_on, duplicates,
          forked,
          many_messages, shared_listener, namespace)
 
