@@ -903,6 +903,29 @@ static void llc_feed_overrun(struct smc_link_group *lgr)
 			llc_feed_plain(lgr, SMC_LLC_EV_BAD_MSG, i);
 }
 
+/* However often it was said; what the machine knows better is no news to it. */
+static void llc_feed_doubt(struct smc_link_group *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_llc_event ev = {};
+	unsigned long flags;
+	bool is_doubted;
+	u8 i;
+
+	spin_lock_irqsave(&llc->queue_lock, flags);
+	is_doubted = llc->is_doubted;
+	llc->is_doubted = false;
+	spin_unlock_irqrestore(&llc->queue_lock, flags);
+	if (!is_doubted)
+		return;
+	for (i = 0; i < SMC_LLC_LINKS; i++) {
+		ev.type = SMC_LLC_EV_REQ_TEST_LINK;
+		ev.link = i;
+		get_random_bytes(ev.timer.user_data, sizeof(ev.timer.user_data));
+		llc_feed(lgr, &ev);
+	}
+}
+
 static void llc_feed_idle(struct smc_link_group *lgr)
 {
 	struct smc_llc_event ev = {
@@ -1073,6 +1096,7 @@ static void llc_run(struct smc_link_group *lgr)
 		}
 	}
 	llc_feed_overrun(lgr);
+	llc_feed_doubt(lgr);
 	if (llc_now() >= smc_llc_flow_deadline(&llc->flow))
 		llc_feed_timer(lgr);
 	if (idle_at && llc_now() >= idle_at)
@@ -1551,6 +1575,7 @@ void smc_llc_init(struct smc_link_group *lgr)
 	llc->idle_at = 0;
 	llc->sweep_at = 0;
 	atomic_long_set(&llc->sweep_want, 0);
+	llc->is_doubted = false;
 	llc->is_overrun = false;
 	llc->is_closed = false;
 }
@@ -1827,11 +1852,16 @@ void smc_llc_test_link(struct smc_link *link)
  */
 void smc_llc_doubt(struct smc_link_group *lgr)
 {
-	u8 i;
+	struct smc_llc *llc = &lgr->llc;
+	unsigned long flags;
 
-	/* what the machine knows better is no news to it */
-	for (i = 0; i < SMC_LLC_LINKS; i++)
-		llc_report(lgr, SMC_LLC_EV_REQ_TEST_LINK, i, true, 0);
+	/* not in the queue, which strangers must not fill */
+	spin_lock_irqsave(&llc->queue_lock, flags);
+	if (!llc->is_closed) {
+		llc->is_doubted = true;
+		llc_queue(lgr, &llc->work);
+	}
+	spin_unlock_irqrestore(&llc->queue_lock, flags);
 }
 
 /* A peer that asks faster than slots come back gets no answer. */

@@ -529,10 +529,29 @@ static void err_54_noise_ends_the_group_at_most(struct kunit *test)
 	}
 }
 
+/* Whoever says that the peer has lost the group can say so as often as he likes. */
+static void doubts_of_strangers_probe_once(struct kunit *test)
+{
+	struct smc_link *link = eng_up(test, true, 1);
+	struct smc_link_group *lgr = link->lgr;
+	unsigned int i, before = eng_lab->nr_sent;
+
+	/* the worker waits */
+	mutex_lock(&lgr->lock);
+	for (i = 0; i < 3 * SMC_LLC_QUEUED; i++)
+		smc_llc_doubt(lgr);
+	mutex_unlock(&lgr->lock);
+	eng_settle(lgr);
+	KUNIT_EXPECT_EQ(test, lgr->state, SMC_LGR_ACTIVE);
+	KUNIT_EXPECT_EQ(test, eng_lab->nr_sent, before + 1);
+	eng_sent(test, SMC_LLC_TEST_LINK);
+}
+
 static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(rkey_16_rkey_18_any_number_of_keys_is_deleted),
 	KUNIT_CASE(rkey_22_addl_12_keys_of_a_long_add_link),
 	KUNIT_CASE(err_54_noise_ends_the_group_at_most),
+	KUNIT_CASE(doubts_of_strangers_probe_once),
 	{}
 };
 
