@@ -29,9 +29,10 @@
 struct smc_peer_slot {
 	struct in6_addr addr;		/* IPv4 as mapped address */
 	enum smc_decline reason;	/* SMC_DECLINE_NONE: free */
-	bool has_worked;		/* before it failed */
 	int news;			/* of RNICs, when it failed */
 	unsigned long since;		/* jiffies */
+	unsigned int age_ms;		/* peer_memory_ms of then */
+	bool has_worked;		/* before it failed */
 };
 
 struct smc_peer_memory {
@@ -97,11 +98,13 @@ void smc_peer_remember(struct net *net, const struct in6_addr *peer, enum smc_de
 {
 	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
 	struct smc_peer_slot *slot = smc_peer_slot(mem, peer);
+	unsigned int age_ms = READ_ONCE(smc_net(net)->set.peer_memory_ms);
 
-	if (!READ_ONCE(smc_net(net)->set.peer_memory_ms))
+	if (!age_ms)
 		return;
 	spin_lock_bh(&mem->lock);
 	slot->addr = *peer;
+	slot->age_ms = age_ms;
 	slot->has_worked = has_worked;
 	slot->news = smc_ib_news();
 	WRITE_ONCE(slot->reason, reason);
@@ -130,10 +133,12 @@ void smc_peer_forget(struct net *net, const struct in6_addr *peer)
 	spin_unlock_bh(&mem->lock);
 }
 
+/* A shorter time holds for what is remembered already, a longer one revives nothing. */
 static bool smc_peer_is_stale(const struct net *net, const struct smc_peer_slot *slot)
 {
 	unsigned int age_ms = READ_ONCE(smc_net(net)->set.peer_memory_ms);
 
+	age_ms = min(age_ms, slot->age_ms);
 	if (slot->has_worked)
 		age_ms /= SMC_PEER_HAS_WORKED_DIV;
 	return slot->news != smc_ib_news() ||

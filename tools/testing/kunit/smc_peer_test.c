@@ -130,11 +130,27 @@ static void with_0_nothing_is_remembered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 }
 
+static void a_shorter_time_holds_at_once_and_a_longer_one_for_what_follows(struct kunit *test)
+{
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, false);
+	smc_net(&init_net)->set.peer_memory_ms = 10 * PEER_MEMORY_MS;
+	peer_age(PEER_MEMORY_MS);
+	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
+
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, false);
+	smc_net(&init_net)->set.peer_memory_ms = PEER_MEMORY_MS;
+	peer_age(PEER_MEMORY_MS - 1000);
+	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_TIMEOUT_CL);
+	peer_age(1000);
+	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(a_path_that_never_worked_is_not_tried_by_either_side),
 	KUNIT_CASE(a_path_that_has_worked_is_tried_when_the_peer_wants_and_sooner),
 	KUNIT_CASE(news_of_an_rnic_and_a_group_that_is_up_end_it),
 	KUNIT_CASE(with_0_nothing_is_remembered),
+	KUNIT_CASE(a_shorter_time_holds_at_once_and_a_longer_one_for_what_follows),
 	{}
 };
 
