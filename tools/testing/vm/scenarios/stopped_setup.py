@@ -278,6 +278,7 @@ def idle_rmb(t, is_withheld):
     port = PORT + 4 + is_withheld
     t.no_groups()
     t.set(t.a, rmb_idle_ms=500, llc_reply_ms=2000 * t.slow)
+    t.set(t.b, smcr_testlink_time=1)
     s = t.half(t.a, late_server, port=port)
     s.expect("listening")
     keep = t.half(t.b, early_client, port=port, gates=["meanwhile", "go"])
@@ -308,6 +309,8 @@ def idle_rmb(t, is_withheld):
     t.relay.unrule()
     s.gate("stop")
     t.wait_all(s)
+    # B learns of a link that A gave up when its next message is not answered
+    t.wait(lambda: not states(t, t.a) and not states(t, t.b), "end of the queue pairs", 20)
 
 
 def run(t):
