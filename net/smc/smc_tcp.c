@@ -195,12 +195,21 @@ static void smc_tcp_opened(struct smc_sock *smc)
 		smc_sock_queue(smc, &smc->hs_work);
 }
 
+/* Ours, or NULL for a child that nobody has taken yet, be it in a sockmap or not. */
+static struct smc_sock *smc_tcp_user(const struct sock *sk)
+{
+	/* that of a sockmap is flagged SK_USER_DATA_NOCOPY, too */
+	if (__locked_read_sk_user_data_with_flags(sk, SK_USER_DATA_PSOCK))
+		return NULL;
+	return __locked_read_sk_user_data_with_flags(sk, SK_USER_DATA_NOCOPY);
+}
+
 static void smc_tcp_state_change(struct sock *sk)
 {
 	struct smc_sock *smc;
 
 	read_lock_bh(&sk->sk_callback_lock);
-	smc = __locked_read_sk_user_data_with_flags(sk, SK_USER_DATA_NOCOPY);
+	smc = smc_tcp_user(sk);
 	if (smc) {
 		switch (READ_ONCE(smc->tcp_phase)) {
 		case SMC_TCP_CONNECTING:
@@ -246,7 +255,7 @@ static void smc_tcp_data_ready(struct sock *sk)
 	struct smc_sock *smc;
 
 	read_lock_bh(&sk->sk_callback_lock);
-	smc = __locked_read_sk_user_data_with_flags(sk, SK_USER_DATA_NOCOPY);
+	smc = smc_tcp_user(sk);
 	if (smc) {
 		switch (READ_ONCE(smc->tcp_phase)) {
 		case SMC_TCP_LISTENING:

@@ -11,9 +11,12 @@ struct tcp_case {
 	struct sock *sk;
 };
 
-/* What the floors around would do with news; there are none here. */
+static unsigned int nr_queued;
+
+/* What the floors around would do with news; they are counted here. */
 bool smc_sock_queue(struct smc_sock *smc, struct work_struct *work)
 {
+	nr_queued++;
 	return false;
 }
 
@@ -115,6 +118,30 @@ static void a_socket_in_a_sockmap_is_not_watched(struct kunit *test)
 	expect_plain(test, c->sk);
 }
 
+/* Its data have the place, and one flag, of ours; what is in them looks like ours here. */
+static void news_of_a_child_in_a_sockmap_are_not_for_us(struct kunit *test)
+{
+	struct tcp_case *c = test->priv;
+
+	c->smc->tcp_phase = SMC_TCP_HANDSHAKE;
+	nr_queued = 0;
+	write_lock_bh(&c->sk->sk_callback_lock);
+	__rcu_assign_sk_user_data_with_flags(c->sk, c->smc,
+					     SK_USER_DATA_NOCOPY | SK_USER_DATA_PSOCK);
+	write_unlock_bh(&c->sk->sk_callback_lock);
+	c->sk->sk_state_change(c->sk);
+	c->sk->sk_data_ready(c->sk);
+	KUNIT_EXPECT_EQ(test, nr_queued, 0);
+
+	write_lock_bh(&c->sk->sk_callback_lock);
+	__rcu_assign_sk_user_data_with_flags(c->sk, c->smc, SK_USER_DATA_NOCOPY);
+	write_unlock_bh(&c->sk->sk_callback_lock);
+	c->sk->sk_state_change(c->sk);
+	c->sk->sk_data_ready(c->sk);
+	KUNIT_EXPECT_EQ(test, nr_queued, 2);
+	smc_tcp_unwatch(c->smc);
+}
+
 static void a_sockmap_stays_when_tcp_takes_over(struct kunit *test)
 {
 	struct tcp_case *c = test->priv;
@@ -144,6 +171,7 @@ static void a_program_of_a_sockmap_stays_when_tcp_takes_over(struct kunit *test)
 static struct kunit_case cases[] = {
 	KUNIT_CASE(a_socket_that_is_watched_is_refused_to_a_sockmap),
 	KUNIT_CASE(a_socket_in_a_sockmap_is_not_watched),
+	KUNIT_CASE(news_of_a_child_in_a_sockmap_are_not_for_us),
 	KUNIT_CASE(a_sockmap_stays_when_tcp_takes_over),
 	KUNIT_CASE(a_program_of_a_sockmap_stays_when_tcp_takes_over),
 	{}
