@@ -92,6 +92,16 @@ static void lgr_free_buf(struct smc_link_group *lgr, struct smc_buf *buf)
 		smc_buf_free(buf);
 }
 
+/* Under lgr->lock, too: by it the LLC engine walks a pool area by area. */
+static void lgr_discard_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool,
+			    struct smc_buf *buf, struct smc_buf_elem *elem)
+{
+	mutex_lock(&lgr->lock);
+	smc_buf_remove(pool, buf, elem);
+	mutex_unlock(&lgr->lock);
+	lgr_free_buf(lgr, buf);
+}
+
 /**
  * smc_lgr_drop_buf() - free an area that could not be made ready
  * @lgr: the group, the caller being the one who grows it
@@ -109,8 +119,7 @@ void smc_lgr_drop_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool, str
 {
 	WARN_ON_ONCE(!READ_ONCE(lgr->is_growing));
 	smc_link_begin_map(lgr);
-	smc_buf_remove(pool, buf, elem);
-	lgr_free_buf(lgr, buf);
+	lgr_discard_buf(lgr, pool, buf, elem);
 	smc_link_end_map(lgr);
 }
 
@@ -216,10 +225,8 @@ int smc_lgr_add_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool, struc
 		goto end;
 	}
 	rc = lgr_map_all(lgr, buf);
-	if (rc) {
-		smc_buf_remove(pool, buf, elem);
-		lgr_free_buf(lgr, buf);
-	}
+	if (rc)
+		lgr_discard_buf(lgr, pool, buf, elem);
 end:
 	smc_link_end_map(lgr);
 	return rc;
