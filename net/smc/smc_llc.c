@@ -833,9 +833,6 @@ static bool llc_event_of(struct smc_link_group *lgr, const struct smc_llc_item *
 		}
 		ev->type = SMC_LLC_EV_BAD_MSG;
 		return true;
-	case SMC_LLC_EV_REQ_TEST_LINK:
-		get_random_bytes(ev->timer.user_data, sizeof(ev->timer.user_data));
-		return true;
 	case SMC_LLC_EV_REQ_TERMINATE:
 		ev->terminate.reason = item->cookie;
 		ev->terminate.is_orderly = item->ok;
@@ -903,22 +900,19 @@ static void llc_feed_overrun(struct smc_link_group *lgr)
 			llc_feed_plain(lgr, SMC_LLC_EV_BAD_MSG, i);
 }
 
-/* However often it was said; what the machine knows better is no news to it. */
-static void llc_feed_doubt(struct smc_link_group *lgr)
+/* However often it was asked for; what the machine knows better is no news to it. */
+static void llc_feed_probes(struct smc_link_group *lgr)
 {
-	struct smc_llc *llc = &lgr->llc;
 	struct smc_llc_event ev = {};
-	unsigned long flags;
-	bool is_doubted;
-	u8 i;
+	struct smc_llc *llc = &lgr->llc;
+	unsigned long flags, links;
+	unsigned int i;
 
 	spin_lock_irqsave(&llc->queue_lock, flags);
-	is_doubted = llc->is_doubted;
-	llc->is_doubted = false;
+	links = llc->to_probe;
+	llc->to_probe = 0;
 	spin_unlock_irqrestore(&llc->queue_lock, flags);
-	if (!is_doubted)
-		return;
-	for (i = 0; i < SMC_LLC_LINKS; i++) {
+	for_each_set_bit(i, &links, SMC_LLC_LINKS) {
 		ev.type = SMC_LLC_EV_REQ_TEST_LINK;
 		ev.link = i;
 		get_random_bytes(ev.timer.user_data, sizeof(ev.timer.user_data));
@@ -1096,7 +1090,7 @@ static void llc_run(struct smc_link_group *lgr)
 		}
 	}
 	llc_feed_overrun(lgr);
-	llc_feed_doubt(lgr);
+	llc_feed_probes(lgr);
 	if (llc_now() >= smc_llc_flow_deadline(&llc->flow))
 		llc_feed_timer(lgr);
 	if (idle_at && llc_now() >= idle_at)
@@ -1575,7 +1569,7 @@ void smc_llc_init(struct smc_link_group *lgr)
 	llc->idle_at = 0;
 	llc->sweep_at = 0;
 	atomic_long_set(&llc->sweep_want, 0);
-	llc->is_doubted = false;
+	llc->to_probe = 0;
 	llc->is_overrun = false;
 	llc->is_closed = false;
 }
@@ -1827,6 +1821,23 @@ void smc_llc_trim(struct smc_link_group *lgr)
 		smc_llc_reclaim(lgr, excess);
 }
 
+/*
+ * Not by the queue: neither strangers nor the timers of all connections of a link,
+ * which may go off at once, shall fill it.
+ */
+static void llc_probe(struct smc_link_group *lgr, unsigned long links)
+{
+	struct smc_llc *llc = &lgr->llc;
+	unsigned long flags;
+
+	spin_lock_irqsave(&llc->queue_lock, flags);
+	if (!llc->is_closed) {
+		llc->to_probe |= links;
+		llc_queue(lgr, &llc->work);
+	}
+	spin_unlock_irqrestore(&llc->queue_lock, flags);
+}
+
 /**
  * smc_llc_test_link() - probe a link now
  * @link: the link; the caller holds a reference on its group
@@ -1838,7 +1849,7 @@ void smc_llc_trim(struct smc_link_group *lgr)
  */
 void smc_llc_test_link(struct smc_link *link)
 {
-	llc_report(link->lgr, SMC_LLC_EV_REQ_TEST_LINK, link->index, true, 0);
+	llc_probe(link->lgr, BIT(link->index));
 }
 
 /**
@@ -1852,16 +1863,7 @@ void smc_llc_test_link(struct smc_link *link)
  */
 void smc_llc_doubt(struct smc_link_group *lgr)
 {
-	struct smc_llc *llc = &lgr->llc;
-	unsigned long flags;
-
-	/* not in the queue, which strangers must not fill */
-	spin_lock_irqsave(&llc->queue_lock, flags);
-	if (!llc->is_closed) {
-		llc->is_doubted = true;
-		llc_queue(lgr, &llc->work);
-	}
-	spin_unlock_irqrestore(&llc->queue_lock, flags);
+	llc_probe(lgr, BIT(SMC_LLC_LINKS) - 1);
 }
 
 /* A peer that asks faster than slots come back gets no answer. */

@@ -141,7 +141,7 @@ struct smc_llc_task {
  * @head: oldest entry
  * @nr: entries in use
  * @nr_rx: of them received messages
- * @is_doubted: links are to be probed, smc_llc_doubt()
+ * @to_probe: links that are to be probed, a mask of indices
  * @is_overrun: @queue was full, or the peer sent more than SMC_LLC_RX_QUEUED
  * @is_closed: no event or request is taken any more
  * @idle_at: when a group without connections ends, in ms; 0 for never
@@ -174,7 +174,7 @@ struct smc_llc {
 	unsigned int head;
 	unsigned int nr;
 	unsigned int nr_rx;
-	bool is_doubted;
+	unsigned long to_probe;
 	bool is_overrun;
 	bool is_closed;
 	u64 idle_at;

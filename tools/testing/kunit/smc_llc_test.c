@@ -529,8 +529,11 @@ static void err_54_noise_ends_the_group_at_most(struct kunit *test)
 	}
 }
 
-/* Whoever says that the peer has lost the group can say so as often as he likes. */
-static void doubts_of_strangers_probe_once(struct kunit *test)
+/*
+ * Whoever says that the peer has lost the group can say so as often as he likes, and
+ * all connections of a link may want it probed at a time.
+ */
+static void ka_05_probes_that_many_want_are_one(struct kunit *test)
 {
 	struct smc_link *link = eng_up(test, true, 1);
 	struct smc_link_group *lgr = link->lgr;
@@ -538,8 +541,10 @@ static void doubts_of_strangers_probe_once(struct kunit *test)
 
 	/* the worker waits */
 	mutex_lock(&lgr->lock);
-	for (i = 0; i < 3 * SMC_LLC_QUEUED; i++)
+	for (i = 0; i < 3 * SMC_LLC_QUEUED; i++) {
 		smc_llc_doubt(lgr);
+		smc_llc_test_link(link);
+	}
 	mutex_unlock(&lgr->lock);
 	eng_settle(lgr);
 	KUNIT_EXPECT_EQ(test, lgr->state, SMC_LGR_ACTIVE);
@@ -551,7 +556,7 @@ static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(rkey_16_rkey_18_any_number_of_keys_is_deleted),
 	KUNIT_CASE(rkey_22_addl_12_keys_of_a_long_add_link),
 	KUNIT_CASE(err_54_noise_ends_the_group_at_most),
-	KUNIT_CASE(doubts_of_strangers_probe_once),
+	KUNIT_CASE(ka_05_probes_that_many_want_are_one),
 	{}
 };
 
