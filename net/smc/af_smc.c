@@ -997,7 +997,7 @@ static struct pernet_operations smc_net_ops = {
 
 /*
  * The host goes down: peers learn it from DELETE LINK rather than from a link
- * that falls silent. Waits no longer than the LLC machines do.
+ * that falls silent. Waits for some seconds at most.
  */
 static int smc_reboot(struct notifier_block *nb, unsigned long action, void *data)
 {

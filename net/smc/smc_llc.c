@@ -61,6 +61,9 @@
 /* A timer's length fits in jiffies of any kernel. */
 #define LLC_LONGEST_MS		(3600 * MSEC_PER_SEC)
 
+/* Peers that do not answer hold up the end of a namespace, or a reboot, no longer. */
+#define LLC_LEAVE_MS		3000
+
 /**
  * struct smc_llc_request - an RKEY exchange that a task waits for
  * @node: in llc->requests until the machine has it
@@ -1713,18 +1716,27 @@ static bool llc_is_of(const struct smc_link_group *lgr, const struct net *net)
 	return !net || lgr->key.net == net;
 }
 
-static void llc_end_one(struct smc_link_group *lgr, void *net)
+/* Who takes leave of which groups, and until when, in jiffies. */
+struct llc_leave {
+	const struct net *net;
+	unsigned long until;
+};
+
+static void llc_end_one(struct smc_link_group *lgr, void *arg)
 {
-	if (llc_is_of(lgr, net))
+	const struct llc_leave *leave = arg;
+
+	if (llc_is_of(lgr, leave->net))
 		smc_llc_end(lgr, SMC_LLC_DELETE_OPERATOR, true);
 }
 
-static void llc_wait_one(struct smc_link_group *lgr, void *net)
+static void llc_wait_one(struct smc_link_group *lgr, void *arg)
 {
-	int ms = READ_ONCE(llc_settings(lgr)->llc.terminate);
+	const struct llc_leave *leave = arg;
+	long left = leave->until - jiffies;
 
-	if (llc_is_of(lgr, net))
-		wait_event_timeout(lgr->waitq, smc_lgr_is_down(lgr), msecs_to_jiffies(ms) + 1);
+	if (llc_is_of(lgr, leave->net) && left > 0)
+		wait_event_timeout(lgr->waitq, smc_lgr_is_down(lgr), left);
 }
 
 /**
@@ -1732,22 +1744,33 @@ static void llc_wait_one(struct smc_link_group *lgr, void *net)
  * @net: groups of this namespace, NULL for all
  *
  * For a namespace or a module that goes away: peers learn it from DELETE LINK
- * rather than from a link that is silent. Waits until that has left, or for as
- * long as the machine would. RFC 7609 4.8.3; PEER-01.
+ * rather than from a link that is silent. Waits until that has left, together
+ * three seconds at most: what a namespace has set for its machines does not
+ * count, for everybody waits. RFC 7609 4.8.3; PEER-01.
  *
  * Context: Process context, sleeps. Expects no lock held.
  */
 void smc_llc_end_all(struct net *net)
 {
-	smc_lgr_for_each(llc_end_one, net);
-	smc_lgr_for_each(llc_wait_one, net);
+	struct llc_leave leave = { .net = net };
+
+	smc_lgr_for_each(llc_end_one, &leave);
+	leave.until = jiffies + msecs_to_jiffies(LLC_LEAVE_MS);
+	smc_lgr_for_each(llc_wait_one, &leave);
+}
+
+static void llc_set_idle_at(struct smc_link_group *lgr, u64 at)
+{
+	WRITE_ONCE(lgr->llc.idle_at, at);
+	llc_queue(lgr, &lgr->llc.work);
 }
 
 /**
  * smc_llc_arm_idle() - the last connection has left a group
  * @lgr: the group
  *
- * If no other one has joined when the linger time is over, the group ends.
+ * If no other one has joined when the linger time is over, the group ends. Where
+ * more are idle than may be, the one that has been so for longest ends now.
  * RFC 7609 3.5.4; LGT-01, LGT-02, TMR-10.
  *
  * Context: Process context. Takes lgr->llc.queue_lock.
