@@ -31,12 +31,31 @@
 #define SMC_LGR_ID_STEP	256
 
 static LIST_HEAD(smc_lgr_list);
+static LIST_HEAD(smc_lgr_idle);	/* those without connections, the oldest first */
 static DEFINE_SPINLOCK(smc_lgr_list_lock);
 static DECLARE_WAIT_QUEUE_HEAD(smc_lgr_list_waitq);
 static struct workqueue_struct *smc_core_wq;
 static u32 smc_lgr_last_id;	/* under smc_lgr_list_lock */
 
 static void smc_lgr_free_work(struct work_struct *work);
+
+/* It waits for its next connection. */
+static void lgr_set_idle(struct smc_link_group *lgr)
+{
+	lockdep_assert_held(&smc_lgr_list_lock);
+	list_add_tail(&lgr->idle_node, &smc_lgr_idle);
+	smc_net(lgr->key.net)->nr_idle_lgrs++;
+}
+
+/* It has one, or will have none any more. */
+static void lgr_set_busy(struct smc_link_group *lgr)
+{
+	lockdep_assert_held(&smc_lgr_list_lock);
+	if (list_empty(&lgr->idle_node))
+		return;
+	list_del_init(&lgr->idle_node);
+	smc_net(lgr->key.net)->nr_idle_lgrs--;
+}
 
 /**
  * smc_lgr_set_state() - move a group to another state
@@ -57,8 +76,10 @@ bool smc_lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
 	if (was)
 		*was = lgr->state;
 	may_move = smc_state_lgr_may_move(lgr->state, state);
-	if (may_move)
+	if (may_move) {
+		lgr_set_busy(lgr);
 		WRITE_ONCE(lgr->state, state);
+	}
 	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
 	return may_move;
 }
@@ -117,6 +138,7 @@ static struct smc_link_group *lgr_alloc(const struct smc_lgr_key *key)
 		return NULL;
 	}
 	INIT_LIST_HEAD(&lgr->node);
+	INIT_LIST_HEAD(&lgr->idle_node);
 	INIT_LIST_HEAD(&lgr->old_links);
 	INIT_LIST_HEAD(&lgr->orphans);
 	INIT_LIST_HEAD(&lgr->leaving);
@@ -460,8 +482,10 @@ static struct smc_link_group *lgr_reserve(struct lgr_search *s, struct smc_link_
 		/* Not freed before its state has left FORMING and ACTIVE. */
 		refcount_inc(&lgr->refs);
 		*is_forming = lgr->state == SMC_LGR_FORMING;
-		if (!*is_forming)
+		if (!*is_forming) {
+			lgr_set_busy(lgr);
 			lgr->nr_conns++;
+		}
 	} else if (fresh) {
 		lgr_enlist(fresh);
 		lgr = fresh;
@@ -658,6 +682,8 @@ bool smc_lgr_drop_conn(struct smc_link_group *lgr)
 
 	spin_lock_irqsave(&smc_lgr_list_lock, flags);
 	is_idle = !--lgr->nr_conns && lgr->state == SMC_LGR_ACTIVE;
+	if (is_idle && !lgr->is_retired)
+		lgr_set_idle(lgr);
 	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
 	return is_idle;
 }
@@ -679,6 +705,39 @@ bool smc_lgr_unreserve(struct smc_link_group *lgr)
 }
 
 /**
+ * smc_lgr_surplus() - an idle group more than there may be
+ * @net: whose groups
+ *
+ * An idle group costs a queue pair, receives and tables for net.smc.lgr_idle_ms, and
+ * who may connect may have any number of them: each with a peer ID of its own. Above
+ * net.smc.max_idle_lgrs the one that is idle for longest does not count any more
+ * and is for the caller to end. LGT-02.
+ *
+ * Context: Any context.
+ * Return: the group with a reference; NULL if there are no more than may be.
+ */
+struct smc_link_group *smc_lgr_surplus(const struct net *net)
+{
+	struct smc_link_group *lgr, *oldest = NULL;
+	unsigned long flags;
+
+	spin_lock_irqsave(&smc_lgr_list_lock, flags);
+	if (smc_net(net)->nr_idle_lgrs <= READ_ONCE(smc_net(net)->set.max_idle_lgrs))
+		goto unlock;
+	list_for_each_entry(lgr, &smc_lgr_idle, idle_node)
+		if (net_eq(lgr->key.net, net)) {
+			oldest = lgr;
+			break;
+		}
+	/* idle is active, so there is a reference */
+	refcount_inc(&oldest->refs);
+	lgr_set_busy(oldest);
+unlock:
+	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
+	return oldest;
+}
+
+/**
  * smc_lgr_retire() - let no further connection in, if there is none
  * @lgr: the group
  *
@@ -694,8 +753,10 @@ bool smc_lgr_retire(struct smc_link_group *lgr)
 
 	spin_lock_irqsave(&smc_lgr_list_lock, flags);
 	may_end = !lgr->nr_conns && lgr->state == SMC_LGR_ACTIVE;
-	if (may_end)
+	if (may_end) {
+		lgr_set_busy(lgr);
 		lgr->is_retired = true;
+	}
 	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
 	return may_end;
 }
@@ -713,6 +774,7 @@ void smc_lgr_shut(struct smc_link_group *lgr)
 	unsigned long flags;
 
 	spin_lock_irqsave(&smc_lgr_list_lock, flags);
+	lgr_set_busy(lgr);
 	lgr->is_retired = true;
 	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
 }

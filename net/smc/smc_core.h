@@ -101,6 +101,7 @@ struct smc_lgr_key {
 /**
  * struct smc_link_group - all links between two peers with one role
  * @node: in the list of groups, until the group is freed
+ * @idle_node: in the list of idle groups while it is active without connections
  * @refs: one for being up, dropped by @terminate_work; one per reservation or
  *	  connection, per send ring still in flight, work item and handshake
  * @key: what it was formed for, const after init
@@ -145,6 +146,7 @@ struct smc_lgr_key {
  */
 struct smc_link_group {
 	struct list_head node;
+	struct list_head idle_node;
 	refcount_t refs;
 	struct smc_lgr_key key;
 	struct smc_params params;
@@ -196,6 +198,7 @@ struct smc_link_group *smc_lgr_find_link(const struct smc_lgr_key *key,
 					 const struct smc_ib_peer *peer);
 bool smc_lgr_unreserve(struct smc_link_group *lgr);
 bool smc_lgr_retire(struct smc_link_group *lgr);
+struct smc_link_group *smc_lgr_surplus(const struct net *net);
 void smc_lgr_shut(struct smc_link_group *lgr);
 struct smc_link_group *smc_lgr_get(struct smc_link_group *lgr);
 void smc_lgr_put(struct smc_link_group *lgr);

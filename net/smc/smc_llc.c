@@ -1778,12 +1778,16 @@ static void llc_set_idle_at(struct smc_link_group *lgr, u64 at)
 void smc_llc_arm_idle(struct smc_link_group *lgr)
 {
 	u64 idle_ms = max(READ_ONCE(llc_settings(lgr)->lgr_idle_ms), 0);
-	struct smc_llc *llc = &lgr->llc;
+	struct smc_link_group *surplus;
 
 	if (lgr->key.role == SMC_ROLE_CLIENT)
 		idle_ms += LLC_CLIENT_IDLE_MS;
-	WRITE_ONCE(llc->idle_at, llc_now() + idle_ms);
-	llc_queue(lgr, &llc->work);
+	llc_set_idle_at(lgr, llc_now() + idle_ms);
+	surplus = smc_lgr_surplus(lgr->key.net);
+	if (surplus) {
+		llc_set_idle_at(surplus, llc_now());
+		smc_lgr_put(surplus);
+	}
 }
 
 /**

@@ -97,6 +97,7 @@ struct smc_settings {
 	int tcp_keepalive_min;		/* seconds between TCP's own keepalives, at least, KA-10 */
 	int clc_timeout_ms;		/* one CLC message, TMR-01 */
 	int lgr_idle_ms;		/* empty group lives on, TMR-10 */
+	int max_idle_lgrs;		/* empty groups; beyond, the oldest one ends */
 	int close_timeout_ms;		/* the peer's part of close or abort, TMR-16, TMR-17 */
 	int close_pending_ms;		/* data of a close wait without progress, CLOSE-08 */
 	int peer_memory_ms;		/* a failed peer goes straight to TCP so long */
@@ -116,6 +117,7 @@ struct smc_net {
 	struct ctl_table *table;
 	struct smc_stats_cpu __percpu *stats;
 	struct smc_buf_spare spare;		/* free elements of all link groups */
+	int nr_idle_lgrs;			/* smc_core.c; under its list lock */
 	struct smc_fallback_log *fallback_log;	/* smc_fallback.c; NULL at first */
 	struct smc_peer_memory *peer_memory;	/* smc_peer.c */
 	u8 peer_instance[2];		/* PID-02: new with every start */

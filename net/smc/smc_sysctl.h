@@ -31,6 +31,7 @@
 	X("tcp_keepalive_min", tcp_keepalive_min, 0, 0, 32767)		\
 	X("clc_timeout_ms", clc_timeout_ms, 6000, 100, SMC_HOUR_MS)	\
 	X("lgr_idle_ms", lgr_idle_ms, 600000, 0, SMC_HOUR_MS)		\
+	X("max_idle_lgrs", max_idle_lgrs, 256, 0, 65535)		\
 	X("close_timeout_ms", close_timeout_ms, 60000, 100, SMC_HOUR_MS) \
 	X("close_pending_ms", close_pending_ms, 200000, 100, SMC_HOUR_MS) \
 	X("peer_memory_ms", peer_memory_ms, 60000, 0, SMC_HOUR_MS)	\

@@ -673,6 +673,46 @@ static void lid_03_a_link_never_connected_can_be_given_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, link->index, 1);
 }
 
+/* A peer can have any number of them, each with another peer ID. */
+static void lgt_02_of_too_many_empty_groups_the_oldest_end(struct kunit *test)
+{
+	struct smc_net *net = smc_net(&init_net);
+	struct core_lab *lab = test->priv;
+	struct smc_link_group *lgr[3];
+	struct smc_lgr_key key;
+	bool is_first;
+	int i;
+
+	net->set.max_idle_lgrs = 1;
+	for (i = 0; i < ARRAY_SIZE(lgr); i++) {
+		key = core_key(SMC_ROLE_SERVER);
+		key.peer_id[7] = 0x40 + i;
+		lgr[i] = core_server_up_for(test, &key)->lgr;
+	}
+	lab->held[0] = lgr[2];
+	lab->nr_held = 1;
+	for (i = 0; i < 2; i++) {
+		KUNIT_EXPECT_NULL(test, smc_lgr_surplus(&init_net));
+		KUNIT_EXPECT_TRUE(test, smc_lgr_unreserve(lgr[i]));
+	}
+	KUNIT_EXPECT_EQ(test, net->nr_idle_lgrs, 2);
+
+	/* with a connection again it is not the oldest any more */
+	key.peer_id[7] = 0x40;
+	KUNIT_EXPECT_PTR_EQ(test, core_reserve(test, &key, &core_end, &is_first), lgr[0]);
+	KUNIT_EXPECT_NULL(test, smc_lgr_surplus(&init_net));
+	lab->nr_held--;
+	KUNIT_EXPECT_TRUE(test, smc_lgr_unreserve(lgr[0]));
+	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_surplus(&init_net), lgr[1]);
+	smc_lgr_put(lgr[1]);
+	/* it was told only once, and does not count */
+	KUNIT_EXPECT_NULL(test, smc_lgr_surplus(&init_net));
+	KUNIT_EXPECT_EQ(test, net->nr_idle_lgrs, 1);
+	/* nor does one that ends */
+	smc_lgr_shut(lgr[0]);
+	KUNIT_EXPECT_EQ(test, net->nr_idle_lgrs, 0);
+}
+
 static void lgt_02_an_empty_group_serves_the_next(struct kunit *test)
 {
 	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
@@ -1591,6 +1631,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(pg_04_rmb_05_groups_share_no_rmbs),
 	KUNIT_CASE(lg_02_a_link_is_known_by_gid_mac_and_qpn),
 	KUNIT_CASE(lid_03_a_link_never_connected_can_be_given_up),
+	KUNIT_CASE(lgt_02_of_too_many_empty_groups_the_oldest_end),
 	KUNIT_CASE(lgt_02_an_empty_group_serves_the_next),
 	KUNIT_CASE(lgt_04_an_ending_group_takes_nobody_in),
 	KUNIT_CASE(rmb_32_a_token_names_one_connection),

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Two hundred connections that are open and busy at the same time.
 
-covers: LG-19 RMB-18
+Their link group stays when they have gone, unless there may be none.
+
+covers: LG-19 RMB-18 LGT-02
 """
-from common import connect_all, serve
+from common import connect_all, requests, serve
 
 vcpus = (1, 2)
 timeout = 60
@@ -24,6 +26,9 @@ def client(h, port, n):
 
 def run(t):
     n = 200
+    if t.family == "smc":
+        t.no_groups()
+        t.restore("lgr_idle_ms")
     t.rdma_start()
     s = t.half(t.a, serve, port=5005, count=n, backlog=256)
     s.expect("listening")
@@ -39,3 +44,11 @@ def run(t):
     t.carried(t.a, 3 * n * 2000)
     t.no_sockets(t.a, 5005)
     t.no_sockets(t.b, 5005)
+    if t.family != "smc":
+        return
+    t.equal(t.queue_pairs(t.a), 1, "RC queue pairs of an idle group")
+    t.set(t.a, max_idle_lgrs=0)
+    s = t.half(t.a, serve, port=5006, count=1)
+    s.expect("listening")
+    t.wait_all(s, t.half(t.b, requests, port=5006))
+    t.wait(lambda: not t.queue_pairs(t.a) and not t.queue_pairs(t.b), "end of the group", 20)
