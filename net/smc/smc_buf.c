@@ -171,8 +171,8 @@ static bool smc_buf_take(struct smc_buf_pool *pool, struct smc_buf *buf,
  *
  * The smallest element that is large enough, and at most twice as large as
  * wanted, of the areas that are ready. An RMBE is all zero (RMB-13); where the
- * area needs syncing, the caller makes the zeroes visible to the RNICs with
- * smc_buf_sync_for_device(). RMB-08, RMB-10.
+ * area needs syncing, smc_conn_join() makes the zeroes visible to the RNIC. RMB-08,
+ * RMB-10.
  *
  * Context: Any context but hard interrupt. Takes pool->lock.
  * Return: 0, or -EAGAIN if an area has to be added first.

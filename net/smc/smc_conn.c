@@ -90,19 +90,20 @@ static int conn_take_token(struct smc_conn *conn, struct smc_link_group *lgr)
 
 /*
  * The element begins with the eye catcher until it is known that the peer
- * expects none; data overwrites it then. RMB-14.
+ * expects none; data overwrites it then. RMB-14. Zeroes and eye catcher are in
+ * memory before the peer is told of the element: where the device does not see the
+ * caches, what is still in them then would overwrite what it writes.
  */
-static void conn_write_eyecatcher(struct smc_conn *conn, struct smc_link *link)
+static void conn_show_rmbe(struct smc_conn *conn, struct smc_link *link)
 {
 	struct smc_link_group *lgr = link->lgr;
 
 	lockdep_assert_held(&lgr->lock);
-	if (lgr->is_committed && lgr->is_deployed)
-		return;
-	memcpy(conn->rmbe.cpu, smc_conn_eyecatcher, SMC_EYE_CATCHER_LEN);
+	if (!lgr->is_committed || !lgr->is_deployed)
+		memcpy(conn->rmbe.cpu, smc_conn_eyecatcher, SMC_EYE_CATCHER_LEN);
 	if (conn->rmbe.buf->map[link->index].mr)
 		smc_buf_sync_for_device(&conn->rmbe, &link->wr, link->index, 0,
-					SMC_EYE_CATCHER_LEN);
+					conn->rmbe.size);
 }
 
 /* A link that is being left would not be left once more. */
@@ -145,8 +146,8 @@ static int conn_attach(struct smc_conn *conn, struct smc_link_group *lgr, struct
  *	  (LB-03), which is also taken in place of one that is being left
  *
  * Charges both rings to the socket and its memory control group, takes an alert
- * token and writes the eye catcher where there may be one. From
- * here on messages for the token reach the connection, once the dialect is
+ * token, writes the eye catcher where there may be one and shows the RMBE to the
+ * RNIC. From here on messages for the token reach the connection, once the dialect is
  * committed. RFC 7609 4.4.1 (RMB-08, RMB-14, RMB-32, RMB-33).
  *
  * Context: Process context, may sleep. Called by the handshake, to which the
@@ -178,7 +179,7 @@ int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_
 	link = conn_choose(lgr, link);
 	rc = conn_attach(conn, lgr, link);
 	if (!rc)
-		conn_write_eyecatcher(conn, link);
+		conn_show_rmbe(conn, link);
 	mutex_unlock(&lgr->lock);
 	if (!rc)
 		return 0;
