@@ -416,6 +416,26 @@ static const struct ib_send_wr *smc_wr_build(struct smc_wr_chain *chain,
 	return next;
 }
 
+/* Posts as if the device refused the last one, where a test wants that. */
+static int smc_wr_post_chain(struct smc_wr *wr, struct smc_wr_chain *chain,
+			     const struct ib_send_wr *first, unsigned int nr_writes,
+			     const struct ib_send_wr **bad)
+{
+	int rc;
+
+	if (likely(!smc_fault_is_due(SMC_FAULT_POST)))
+		return ib_post_send(wr->qp, first, bad);
+	*bad = first;
+	if (!nr_writes)
+		return -ENOMEM;
+	chain->write[nr_writes - 1].wr.next = NULL;
+	rc = ib_post_send(wr->qp, first, bad);
+	if (rc)
+		return rc;
+	*bad = &chain->send;
+	return -ENOMEM;
+}
+
 /**
  * smc_wr_post() - send a slot's message behind the WRITEs it announces
  * @slot: filled: @slot->msg, the first @slot->nr_writes of @slot->write, and
@@ -423,7 +443,9 @@ static const struct ib_send_wr *smc_wr_build(struct smc_wr_chain *chain,
  *
  * The WRITEs take place at the peer before it sees the message (one queue
  * pair keeps their order). On success @slot->tag.done is called exactly once,
- * perhaps before this returns. On failure it is never called, the slot has
+ * perhaps before this returns; that is so, too, where the device has taken only the
+ * WRITEs, for these still read what they write: it is called when the queues are
+ * drained. On failure it is never called, the slot has
  * been given back, and unless the queues were not open the link has been
  * reported broken: ops->broken runs with what the caller holds. RFC 7609 4.7.1
  * (TX-01), 2.3.
@@ -434,13 +456,14 @@ static const struct ib_send_wr *smc_wr_build(struct smc_wr_chain *chain,
  */
 int smc_wr_post(struct smc_wr_slot *slot)
 {
-	const struct ib_send_wr *first;
+	unsigned int nr_writes = slot->nr_writes;
+	const struct ib_send_wr *first, *bad;
 	struct smc_wr *wr = slot->wr;
 	struct smc_wr_chain chain;
 	int rc;
 
 	first = smc_wr_build(&chain, slot);
-	slot->is_posted = true;
+	bad = first;
 
 	/* Pairs with synchronize_rcu() in smc_wr_stop(). */
 	rcu_read_lock();
@@ -449,22 +472,27 @@ int smc_wr_post(struct smc_wr_slot *slot)
 		smc_wr_slot_put(slot);
 		return -EPIPE;
 	}
-	rc = smc_fault_is_due(SMC_FAULT_POST) ? -ENOMEM : ib_post_send(wr->qp, first, NULL);
-	rcu_read_unlock();
-	if (likely(!rc))
+	slot->is_posted = true;
+	rc = smc_wr_post_chain(wr, &chain, first, nr_writes, &bad);
+	if (likely(!rc)) {
+		rcu_read_unlock();
 		return 0;
+	}
 
 	/*
-	 * The SEND is last, so it was not accepted. WRITEs before it may have
-	 * been; they copied their lists and name write_cqe, which stays valid,
-	 * and no completion of theirs will touch the slot's state.
+	 * The SEND is last, so it was not accepted. WRITEs before it may have been:
+	 * then the slot stays with smc_wr_stop().
 	 *
 	 * A later message must not arrive in place of this one: it would announce
 	 * bytes that were never written. The caller's lock keeps the next post of
 	 * this connection behind this.
 	 */
 	clear_bit(SMC_WR_IS_OPEN, &wr->flags);
-	smc_wr_slot_put(slot);
+	if (bad != first)
+		rc = 0;
+	else
+		smc_wr_slot_put(slot);
+	rcu_read_unlock();
 	smc_wr_report(wr, SMC_WR_FAULT_POST);
 	return rc;
 }
@@ -475,17 +503,40 @@ static void smc_wr_reg_put(struct smc_wr_reg *reg)
 		kfree(reg);
 }
 
+/* By who has taken it off the list. */
+static void smc_wr_reg_complete(struct smc_wr_reg *reg, enum ib_wc_status status)
+{
+	reg->status = status;
+	up(&reg->wr->reg_room);
+	complete(&reg->done);
+	smc_wr_reg_put(reg);
+}
+
+/* Its completion, its poster who failed, and smc_wr_reap() may be about it at a time. */
 static void smc_wr_reg_finish(struct smc_wr_reg *reg, enum ib_wc_status status)
 {
 	struct smc_wr *wr = reg->wr;
+	bool is_listed;
 
 	spin_lock_bh(&wr->lock);
-	list_del(&reg->node);
+	is_listed = !list_empty(&reg->node);
+	list_del_init(&reg->node);
 	spin_unlock_bh(&wr->lock);
-	reg->status = status;
-	up(&wr->reg_room);
-	complete(&reg->done);
-	smc_wr_reg_put(reg);
+	if (is_listed)
+		smc_wr_reg_complete(reg, status);
+}
+
+/* The oldest that nobody has finished, off the list. */
+static struct smc_wr_reg *smc_wr_reg_take(struct smc_wr *wr)
+{
+	struct smc_wr_reg *reg;
+
+	spin_lock_bh(&wr->lock);
+	reg = list_first_entry_or_null(&wr->regs, struct smc_wr_reg, node);
+	if (reg)
+		list_del_init(&reg->node);
+	spin_unlock_bh(&wr->lock);
+	return reg;
 }
 
 static void smc_wr_reg_done(struct ib_cq *cq, struct ib_wc *wc)
@@ -926,18 +977,24 @@ int smc_wr_activate(struct smc_wr *wr, u32 psn, u8 timeout, u8 retries)
 /* The device no longer obeys: nothing completes after the queues are gone. */
 static void smc_wr_reap(struct smc_wr *wr)
 {
-	struct smc_wr_reg *reg, *next;
-	unsigned int i;
+	struct smc_wr_reg *reg;
 
 	ib_destroy_qp(wr->qp);
 	smc_wr_free_cqs(wr);
 	wr->qp = NULL;
 
+	while ((reg = smc_wr_reg_take(wr)))
+		smc_wr_reg_complete(reg, IB_WC_WR_FLUSH_ERR);
+}
+
+/* What will not complete any more, or never could: its SEND was not taken. */
+static void smc_wr_finish_slots(struct smc_wr *wr)
+{
+	unsigned int i;
+
 	for (i = 0; i < wr->nr_slots; i++)
 		if (wr->slots[i].is_posted)
 			smc_wr_slot_finish(&wr->slots[i], false);
-	list_for_each_entry_safe(reg, next, &wr->regs, node)
-		smc_wr_reg_finish(reg, IB_WC_WR_FLUSH_ERR);
 }
 
 /**
@@ -972,6 +1029,7 @@ void smc_wr_stop(struct smc_wr *wr)
 		smc_wr_reap(wr);
 	else
 		ib_drain_qp(wr->qp);
+	smc_wr_finish_slots(wr);
 }
 
 /**
