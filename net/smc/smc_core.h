@@ -131,6 +131,8 @@ struct smc_lgr_key {
  * @rtokens: the peer's RMBs, under @lock
  * @rmbs: our RMBs
  * @sends: our send areas
+ * @max_pages: what every RNIC that has had a link can register in one piece; goes down
+ *	       only, under @lock
  * @is_growing: somebody is adding or giving back areas, under @lock; may wait for
  *		the peer
  * @is_mapping: somebody maps areas on links, or undoes it, under @lock; waits for
@@ -170,6 +172,7 @@ struct smc_link_group {
 	struct smc_rtokens *rtokens;
 	struct smc_buf_pool rmbs;
 	struct smc_buf_pool sends;
+	u32 max_pages;
 	bool is_growing;
 	bool is_mapping;
 	wait_queue_head_t waitq;

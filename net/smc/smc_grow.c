@@ -190,6 +190,9 @@ static int lgr_map_all(struct smc_link_group *lgr, struct smc_buf *buf)
 		if (!link)
 			continue;
 		rc = smc_buf_map(buf, &link->wr, i);
+		/* its RNIC may be beyond help */
+		if (rc && lgr_link_is_lost(link))
+			rc = 0;
 		smc_link_exit(link);
 		if (rc)
 			break;

@@ -476,7 +476,7 @@ static int smc_hs_add_area(struct smc_hs *hs)
 	struct smc_buf *buf;
 	int rc;
 
-	buf = smc_buf_alloc(pool, hs->grow_size, hs->link->wr.max_pages);
+	buf = smc_buf_alloc(pool, hs->grow_size, READ_ONCE(lgr->max_pages));
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
 	rc = smc_lgr_add_buf(lgr, pool, buf, hs->grow_elem);
@@ -567,15 +567,15 @@ static int smc_hs_try_ring(struct smc_hs *hs, struct smc_buf_pool *pool, u32 siz
 /* The wish of the application as an element size this group may use, RMB-09. */
 static u32 smc_hs_ring_size(struct smc_hs *hs, int sk_buf)
 {
-	u32 most = rounddown_pow_of_two(hs->link->wr.max_pages) * PAGE_SIZE;
+	u64 most = (u64)rounddown_pow_of_two(READ_ONCE(hs->lgr->max_pages)) << PAGE_SHIFT;
 	u8 max_code = SMC_BSIZE_RFC_MAX;
 	u32 size;
 
 	if (!hs->is_first && hs->lgr->is_deployed)
 		max_code = SMC_BSIZE_DEPLOYED_MAX;
 	size = smc_nego_size_bytes(smc_nego_size_code(sk_buf / 2, max_code));
-	/* what the RNIC cannot register in one piece is clamped */
-	return max_t(u32, min(size, most), SMC_BUF_MIN_SIZE);
+	/* what an RNIC cannot register in one piece is clamped */
+	return max_t(u64, min_t(u64, size, most), SMC_BUF_MIN_SIZE);
 }
 
 /*

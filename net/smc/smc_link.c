@@ -254,6 +254,7 @@ static int link_publish(struct smc_link *link)
 	} else if (lgr->links[link->index]) {
 		rc = -EBUSY;
 	} else {
+		WRITE_ONCE(lgr->max_pages, min_not_zero(lgr->max_pages, link->wr.max_pages));
 		/* pairs with smp_load_acquire() where the array is read */
 		smp_store_release(&lgr->links[link->index], link);
 	}

@@ -22,13 +22,14 @@
 #define CORE_LONG	(20 * HZ)
 
 static struct ib_qp core_qp;
+static u32 core_max_pages = 512;	/* of the next link's RNIC */
 
 int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end, const struct smc_wr_ops *ops)
 {
 	wr->ops = ops;
 	wr->qp = &core_qp;
 	wr->end = *end;
-	wr->max_pages = 512;
+	wr->max_pages = core_max_pages;
 	return 0;
 }
 
@@ -711,6 +712,24 @@ static void lgt_02_of_too_many_empty_groups_the_oldest_end(struct kunit *test)
 	/* nor does one that ends */
 	smc_lgr_shut(lgr[0]);
 	KUNIT_EXPECT_EQ(test, net->nr_idle_lgrs, 0);
+}
+
+/* An area has to be known on each link, also on one that comes later. */
+static void rkey_02_areas_suit_the_least_of_the_rnics(struct kunit *test)
+{
+	struct smc_link_group *lgr = core_server_up(test)->lgr;
+	struct smc_link *link;
+
+	KUNIT_EXPECT_EQ(test, lgr->max_pages, 512);
+	core_max_pages = 511;
+	link = smc_link_create_at(lgr, &core_end, 1);
+	core_max_pages = 512;
+	KUNIT_ASSERT_FALSE(test, IS_ERR(link));
+	KUNIT_EXPECT_EQ(test, lgr->max_pages, 511);
+	smc_link_destroy(link);
+	link = smc_link_create_at(lgr, &core_end, 1);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(link));
+	KUNIT_EXPECT_EQ(test, lgr->max_pages, 511);
 }
 
 static void lgt_02_an_empty_group_serves_the_next(struct kunit *test)
@@ -1631,6 +1650,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(pg_04_rmb_05_groups_share_no_rmbs),
 	KUNIT_CASE(lg_02_a_link_is_known_by_gid_mac_and_qpn),
 	KUNIT_CASE(lid_03_a_link_never_connected_can_be_given_up),
+	KUNIT_CASE(rkey_02_areas_suit_the_least_of_the_rnics),
 	KUNIT_CASE(lgt_02_of_too_many_empty_groups_the_oldest_end),
 	KUNIT_CASE(lgt_02_an_empty_group_serves_the_next),
 	KUNIT_CASE(lgt_04_an_ending_group_takes_nobody_in),
