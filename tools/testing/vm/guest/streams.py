@@ -18,7 +18,7 @@ SIOCATMARK = 0x8905
 URGENT = 40009      # every so many bytes the last one is urgent
 HALF = 50021        # so many bytes go the way that is closed
 PIECE = 20011
-PAUSE = 0.05        # seconds between pieces: the machine has other things to do
+PAUSE = 0.05        # seconds between pieces, on a fast machine: it has other things to do
 
 
 class Stream:
@@ -60,7 +60,7 @@ class Stream:
                 self.send_urgent()
             else:
                 self.sent = self.h.send_stream(self.s, PIECE, self.out, start=self.sent)
-            self.stop.wait(PAUSE)
+            self.stop.wait(PAUSE * self.h.slow)
         self.s.shutdown(socket.SHUT_WR)
 
     def send_urgent(self):
