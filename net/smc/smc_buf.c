@@ -24,6 +24,8 @@
  *   begun at random, with an unmapped page between areas. It tells the peer
  *   nothing about kernel memory, and is the same on every link.
  */
+#include <linux/dma-map-ops.h>
+#include <linux/iommu.h>
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -368,16 +370,38 @@ free_buf:
 	return ERR_PTR(-ENOMEM);
 }
 
-static bool smc_buf_needs_sync(struct ib_device *ibdev, struct sg_table *sgt)
+/*
+ * Behind an IOMMU some kernels say "perhaps" of every address, and that would keep a
+ * group from having a second link, smc_buf_is_split(). Then it is asked where the
+ * address leads: to the page itself, or to a copy of it.
+ */
+static bool smc_buf_page_needs_sync(struct device *dev, dma_addr_t addr, struct page *page)
+{
+	struct iommu_domain *domain;
+
+	if (!dma_need_sync(dev, addr))
+		return false;
+	if (!dev_is_dma_coherent(dev))
+		return true;
+	domain = iommu_get_domain_for_dev(dev);
+	return !domain || iommu_iova_to_phys(domain, addr) != page_to_phys(page);
+}
+
+static bool smc_buf_needs_sync(const struct smc_buf *buf, struct ib_device *ibdev,
+			       struct sg_table *sgt)
 {
 	struct scatterlist *sg;
+	unsigned int page = 0;
+	u32 off;
 	int i;
 
 	if (ib_uses_virt_dma(ibdev))
 		return false;
 	for_each_sgtable_dma_sg(sgt, sg, i)
-		if (dma_need_sync(ibdev->dma_device, sg_dma_address(sg)))
-			return true;
+		for (off = 0; off < sg_dma_len(sg); off += PAGE_SIZE)
+			if (smc_buf_page_needs_sync(ibdev->dma_device, sg_dma_address(sg) + off,
+						    buf->pages[page++]))
+				return true;
 	return false;
 }
 
@@ -450,7 +474,7 @@ int smc_buf_map(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
 	if (rc)
 		goto unmap;
 
-	map->needs_sync = smc_buf_needs_sync(ibdev, &map->sgt);
+	map->needs_sync = smc_buf_needs_sync(buf, ibdev, &map->sgt);
 	if (smc_buf_is_split(buf, link)) {
 		rc = -EOPNOTSUPP;
 		goto unmap;

@@ -4,7 +4,23 @@
  * need an RDMA device; the machines of tools/testing/vm have one.
  */
 #include "smc_kunit.h"
+#include <linux/dma-map-ops.h>
+#include <linux/iommu.h>
 #include <linux/prandom.h>
+
+/* What a device and its IOMMU would say. */
+static struct {
+	bool needs_sync;
+	bool is_coherent;
+	bool has_iommu;
+	phys_addr_t phys;
+} dma_says;
+
+#define dma_need_sync(dev, addr)		(dma_says.needs_sync)
+#define dev_is_dma_coherent(dev)		(dma_says.is_coherent)
+#define iommu_get_domain_for_dev(dev)		\
+	(dma_says.has_iommu ? (struct iommu_domain *)&dma_says : NULL)
+#define iommu_iova_to_phys(domain, addr)	(dma_says.phys)
 
 #include "../../../net/smc/smc_buf.c"
 
@@ -525,6 +541,27 @@ static void rkey_03_a_walk_sees_areas_that_are_not_ready(struct kunit *test)
 	smc_buf_pool_free(pool);
 }
 
+static void behind_an_iommu_a_copy_is_told_from_the_page(struct kunit *test)
+{
+	struct page *page = ZERO_PAGE(0);
+
+	memset(&dma_says, 0, sizeof(dma_says));
+	KUNIT_EXPECT_FALSE(test, smc_buf_page_needs_sync(NULL, 0, page));
+	dma_says.needs_sync = true;
+	KUNIT_EXPECT_TRUE(test, smc_buf_page_needs_sync(NULL, 0, page));
+	dma_says.has_iommu = true;
+	dma_says.phys = page_to_phys(page);
+	/* it sees the page, but not what is still in the caches */
+	KUNIT_EXPECT_TRUE(test, smc_buf_page_needs_sync(NULL, 0, page));
+	dma_says.is_coherent = true;
+	KUNIT_EXPECT_FALSE(test, smc_buf_page_needs_sync(NULL, 0, page));
+	dma_says.phys += PAGE_SIZE;
+	KUNIT_EXPECT_TRUE(test, smc_buf_page_needs_sync(NULL, 0, page));
+	dma_says.has_iommu = false;
+	dma_says.phys -= PAGE_SIZE;
+	KUNIT_EXPECT_TRUE(test, smc_buf_page_needs_sync(NULL, 0, page));
+}
+
 /* Two copies of what the RNIC writes: nobody can say which is the newer. */
 static void devices_that_need_copies_get_one_link(struct kunit *test)
 {
@@ -720,6 +757,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(rkey_22_an_rmb_has_a_token_on_each_link),
 	KUNIT_CASE(rkey_01_a_token_is_key_and_address),
 	KUNIT_CASE(an_empty_entry_does_not_match_key_0),
+	KUNIT_CASE(behind_an_iommu_a_copy_is_told_from_the_page),
 	KUNIT_CASE(told_again_a_token_keeps_its_place),
 	KUNIT_CASE(rmb_01_the_peer_has_255_rmbs),
 	KUNIT_CASE(with_its_last_link_an_rmb_is_forgotten),
