@@ -371,14 +371,32 @@ bool smc_nego_match_ipv6(const struct smc_clc_proposal *prop,
 	return false;
 }
 
+/**
+ * smc_nego_settle_dialect() - what elements look like
+ * @params: of a group that is being formed
+ * @dialect: what the two CONFIRM LINK messages of its first link have come to
+ *
+ * Deviations 1 and 10 of linux-abi 3.8; RMB-12, AMB-35.
+ *
+ * Context: Any context. The caller serialises.
+ */
+void smc_nego_settle_dialect(struct smc_params *params, enum smc_dialect dialect)
+{
+	bool is_rfc = dialect == SMC_DIALECT_RFC;
+
+	params->dialect = dialect;
+	params->elem_base = is_rfc ? SMC_EYE_CATCHER_LEN : 0;
+	params->max_size_code = is_rfc ? SMC_BSIZE_RFC_MAX : SMC_BSIZE_DEPLOYED_MAX;
+}
+
 static void nego_settle_v1(struct smc_params *params)
 {
 	memset(params, 0, sizeof(*params));
 	params->version = SMC_CLC_V1;
 	params->max_links = SMC_NEGO_MAX_LINKS;
 	params->max_conns = SMC_NEGO_MAX_CONNS;
-	params->max_size_code = SMC_BSIZE_RFC_MAX;
 	params->llc_form = SMC_LLC_FORM_V1;
+	smc_nego_settle_dialect(params, SMC_DIALECT_RFC);
 }
 
 /*

@@ -154,9 +154,12 @@ struct smc_nego_rmbe {
  * @max_links_is_fixed: the peer has agreed to @max_links, LLC does not ask again
  * @max_conns: connections the group may carry
  * @told_max_conns: the same as CONFIRM LINK has it, 0 where it has no such field
- * @max_size_code: largest element that we may announce. It stands for
- *	"dialect not known yet"; CONFIRM LINK settles the dialect
+ * @max_size_code: largest element that we may announce, the RFC's until the dialect
+ *	is known
+ * @elem_base: where the data of an element begin, behind the eye catcher or at its
+ *	beginning; the RFC's until the dialect is known
  * @has_dialect: there is but one dialect, the deployed one
+ * @dialect: settled by CONFIRM LINK, the RFC's until then; for codecs and operators
  * @llc_form: of the LLC messages
  * @features: mask both sides know
  * @eid: by which the two belong together; zero in version 1
@@ -176,7 +179,9 @@ struct smc_params {
 	u8 max_conns;
 	u8 told_max_conns;
 	u8 max_size_code;
+	u8 elem_base;
 	bool has_dialect;
+	enum smc_dialect dialect;
 	enum smc_llc_form llc_form;
 	u16 features;
 	u8 eid[SMC_EID_LEN];
@@ -270,6 +275,7 @@ struct smc_nego_confirmed {
 
 const char *smc_decline_str(u32 code);
 
+void smc_nego_settle_dialect(struct smc_params *params, enum smc_dialect dialect);
 void smc_nego_peer_id(u8 peer_id[SMC_PEER_ID_LEN], u16 instance,
 		      const u8 mac[SMC_MAC_LEN]);
 

@@ -99,7 +99,7 @@ static void conn_show_rmbe(struct smc_conn *conn, struct smc_link *link)
 	struct smc_link_group *lgr = link->lgr;
 
 	lockdep_assert_held(&lgr->lock);
-	if (!lgr->is_committed || !lgr->is_deployed)
+	if (!lgr->is_committed || lgr->params.elem_base)
 		memcpy(conn->rmbe.cpu, smc_conn_eyecatcher, SMC_EYE_CATCHER_LEN);
 	if (conn->rmbe.buf->map[link->index].mr)
 		smc_buf_sync_for_device(&conn->rmbe, &link->wr, link->index, 0,

@@ -815,7 +815,7 @@ struct smc_conn *smc_lgr_next_conn(struct smc_link_group *lgr, unsigned long *to
  */
 void smc_lgr_set_geometry(struct smc_link_group *lgr, struct smc_conn *conn)
 {
-	u32 base = lgr->is_deployed ? 0 : SMC_EYE_CATCHER_LEN;
+	u32 base = lgr->params.elem_base;
 	struct smc_geom rx = { .size = conn->rmbe.size, .base = base };
 	struct smc_geom tx = { .size = conn->peer_size ?: SMC_BUF_MIN_SIZE, .base = base };
 
@@ -884,14 +884,14 @@ void smc_lgr_cut_conn(struct smc_conn *conn)
 /**
  * smc_lgr_commit_dialect() - settle what the elements look like
  * @lgr: the group, FORMING
- * @is_deployed: no eye catchers, elements are all data
+ * @dialect: agreed on by CONFIRM LINK
  *
  * Called before the message is posted that lets the peer send: from then on a
  * CDC may arrive. A second call changes nothing.
  *
  * Context: Process context. Expects lgr->lock held. Takes conn->lock.
  */
-void smc_lgr_commit_dialect(struct smc_link_group *lgr, bool is_deployed)
+void smc_lgr_commit_dialect(struct smc_link_group *lgr, enum smc_dialect dialect)
 {
 	unsigned long token = 0;
 	struct smc_conn *conn;
@@ -899,9 +899,8 @@ void smc_lgr_commit_dialect(struct smc_link_group *lgr, bool is_deployed)
 	lockdep_assert_held(&lgr->lock);
 	if (lgr->is_committed)
 		return;
-	lgr->is_deployed = is_deployed;
+	smc_nego_settle_dialect(&lgr->params, dialect);
 	lgr->is_committed = true;
-	lgr->params.max_size_code = is_deployed ? SMC_BSIZE_DEPLOYED_MAX : SMC_BSIZE_RFC_MAX;
 	while ((conn = smc_lgr_next_conn(lgr, &token))) {
 		spin_lock_bh(&conn->lock);
 		smc_lgr_set_geometry(lgr, conn);

@@ -112,7 +112,6 @@ struct smc_lgr_key {
  * @id: local number for operators, LG-09; its low byte is 0
  * @state: under the list lock, moved by smc_lgr_set_state()
  * @type: single, symmetric..., for operators
- * @is_deployed: the dialect, valid once @is_committed
  * @is_committed: the dialect has been settled, under @lock
  * @is_retired: takes no further connection, under the list lock
  * @nr_conns: connections and reservations, under the list lock
@@ -156,7 +155,6 @@ struct smc_link_group {
 	u32 id;
 	enum smc_lgr_state state;
 	enum smc_lgr_type type;
-	bool is_deployed;
 	bool is_committed;
 	bool is_retired;
 	unsigned int nr_conns;
@@ -209,7 +207,7 @@ void smc_lgr_put(struct smc_link_group *lgr);
 /* State. */
 bool smc_lgr_is_down(const struct smc_link_group *lgr);
 bool smc_lgr_has_other(const struct smc_link_group *lgr);
-void smc_lgr_commit_dialect(struct smc_link_group *lgr, bool is_deployed);
+void smc_lgr_commit_dialect(struct smc_link_group *lgr, enum smc_dialect dialect);
 bool smc_lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
 		       enum smc_lgr_state *was);
 void smc_lgr_set_decline(struct smc_link_group *lgr, enum smc_decline decline);

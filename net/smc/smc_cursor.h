@@ -19,8 +19,6 @@
 
 #include "smc_wire.h"
 
-/* An eye catcher takes the first bytes of an element, RMB-12. */
-#define SMC_EYE_CATCHER_LEN	4
 /* Keeps every distance within an int. */
 #define SMC_GEOM_SIZE_MAX	0x40000000U
 

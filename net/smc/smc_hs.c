@@ -571,8 +571,8 @@ static u32 smc_hs_ring_size(struct smc_hs *hs, int sk_buf)
 	u8 max_code = SMC_BSIZE_RFC_MAX;
 	u32 size;
 
-	if (!hs->is_first && hs->lgr->is_deployed)
-		max_code = SMC_BSIZE_DEPLOYED_MAX;
+	if (!hs->is_first)
+		max_code = hs->lgr->params.max_size_code;
 	size = smc_nego_size_bytes(smc_nego_size_code(sk_buf / 2, max_code));
 	/* what an RNIC cannot register in one piece is clamped */
 	return max_t(u64, min_t(u64, size, most), SMC_BUF_MIN_SIZE);
@@ -741,7 +741,7 @@ static void smc_hs_known(struct smc_hs *hs, const struct smc_clc_accept *acc,
 	known->has_rtoken = smc_hs_knows_rtoken(hs, acc);
 	/* behind that, for it may go meanwhile */
 	known->is_left = !smc_link_is_used(hs->link);
-	known->max_size_code = hs->lgr->is_deployed ? SMC_BSIZE_DEPLOYED_MAX : SMC_BSIZE_RFC_MAX;
+	known->max_size_code = hs->lgr->params.max_size_code;
 }
 
 /* The machine of the group begins; it proves the path where data will go. */
@@ -783,7 +783,7 @@ static bool smc_hs_may_be_declined(const struct smc_hs *hs)
 /* Only now the dialect is known, and with it the largest element, AMB-35. */
 static bool smc_hs_peer_size_fits(const struct smc_hs *hs)
 {
-	u8 max = hs->lgr->is_deployed ? SMC_BSIZE_DEPLOYED_MAX : SMC_BSIZE_RFC_MAX;
+	u8 max = hs->lgr->params.max_size_code;
 
 	return hs->smc->conn.peer_size <= smc_nego_size_bytes(max);
 }

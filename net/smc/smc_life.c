@@ -35,7 +35,7 @@ void smc_lgr_activate(struct smc_link_group *lgr)
 	pr_info_ratelimited("link group %08x with peer %8phN is up (%s, %s dialect)\n",
 			    lgr->id, lgr->peer_name,
 			    lgr->key.role == SMC_ROLE_SERVER ? "server" : "client",
-			    lgr->is_deployed ? "deployed" : "RFC");
+			    smc_llc_dialect_name(lgr->params.dialect));
 	wake_up_all(&lgr->waitq);
 }
 

@@ -657,7 +657,7 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 		llc_send(lgr, act);
 		return false;
 	case SMC_LLC_ACT_COMMIT_DIALECT:
-		smc_lgr_commit_dialect(lgr, act->dialect == SMC_DIALECT_DEPLOYED);
+		smc_lgr_commit_dialect(lgr, act->dialect);
 		return false;
 	case SMC_LLC_ACT_CREATE_LINK:
 		llc_create(lgr, act);
@@ -821,7 +821,7 @@ static bool llc_event_of(struct smc_link_group *lgr, const struct smc_llc_item *
 		 * its CONFIRM LINK reply, which may overtake this worker.
 		 */
 		if (lgr->params.has_dialect)
-			smc_lgr_commit_dialect(lgr, true);
+			smc_lgr_commit_dialect(lgr, SMC_DIALECT_DEPLOYED);
 		ev->start = lgr->llc.start;
 		return true;
 	case SMC_LLC_EV_MSG:
@@ -1543,7 +1543,7 @@ void smc_llc_init(struct smc_link_group *lgr)
 		.dialect_is_fixed = lgr->params.has_dialect,
 		.max_links_is_fixed = lgr->params.max_links_is_fixed,
 		.max_links = llc_max_links(lgr),
-		.has_long_add_link = lgr->params.llc_form == SMC_LLC_FORM_V2,
+		.has_long_add_link = smc_llc_form_has_long(lgr->params.llc_form),
 		.max_conns = lgr->params.told_max_conns,
 		.link_uid_base = lgr->id,
 		.test_link_idle_ms = READ_ONCE(set->testlink_time) * MSEC_PER_SEC,

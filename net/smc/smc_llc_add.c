@@ -396,10 +396,10 @@ static void send_add_link(struct smc_llc_run *run, bool is_reply)
 	act->msg.add_link.is_direct = true;
 }
 
-/* Server: nothing to offer. A client of the RFC dialect would wait in vain, AMB-28. */
+/* Server: nothing to offer. A client that relies on an offer waits in vain, AMB-28. */
 static void no_offer(struct smc_llc_run *run)
 {
-	if (smc_llc_is_forming(run->flow) && run->flow->dialect != SMC_DIALECT_DEPLOYED)
+	if (smc_llc_is_forming(run->flow) && run->flow->manners->must_offer)
 		smc_llc_fail_local(run, SMC_LLC_WHY_NO_SPARE, SMC_DECLINE_MEM);
 	else
 		smc_llc_arm_retry(run, true);
@@ -617,8 +617,7 @@ void smc_llc_add_stored(struct smc_llc_run *run, u8 link, bool ok)
 	else if (!is_long && go_on_telling(run))
 		return;
 	if (flow->params.is_server)
-		smc_llc_send_confirm_link(run, link, false,
-					  flow->dialect == SMC_DIALECT_DEPLOYED,
+		smc_llc_send_confirm_link(run, link, false, flow->manners->no_eye_catcher,
 					  flow->max_links);
 	wait_in(run, SMC_LLC_CONFIG_CONFIRM);
 }
@@ -673,8 +672,7 @@ void smc_llc_add_confirm(struct smc_llc_run *run, u8 link, const struct smc_llc_
 			smc_llc_want_link(flow);
 		return;
 	}
-	smc_llc_send_confirm_link(run, link, true, flow->dialect == SMC_DIALECT_DEPLOYED,
-				  flow->max_links);
+	smc_llc_send_confirm_link(run, link, true, flow->manners->no_eye_catcher, flow->max_links);
 	added(run, link);
 	/* SL-16, SL-17: data waits until this has left. */
 	if (flow->phase != SMC_LLC_UP)

@@ -95,7 +95,7 @@ static void on_request_of_server(struct smc_llc_run *run, u8 link,
 		 * a deployed client, this one has nothing more to say about it.
 		 */
 		reply(run, link, dl->link_num, 0, SMC_LLC_SENT_OTHER)->is_orderly =
-			flow->dialect == SMC_DIALECT_DEPLOYED;
+			flow->manners->declines_late;
 		smc_llc_link_destroy(run, target, true);
 		return;
 	}
@@ -167,7 +167,7 @@ static void deleted(struct smc_llc_run *run, u8 target, bool is_orderly)
 
 	smc_llc_link_destroy(run, target, true);
 	/* what it had accepted a deployed client declines now, and is not done before */
-	if (was_spare && !is_orderly && flow->dialect == SMC_DIALECT_DEPLOYED)
+	if (was_spare && !is_orderly && flow->manners->declines_late)
 		flow->add_pause = smc_llc_after(run, flow->params.timers.reply);
 	if (was_spare || !flow->has_rnics)
 		return;

@@ -97,14 +97,26 @@ static bool is_other_dialect(const struct smc_llc_flow *flow,
 	return flow->params.dialect_is_fixed && !cl->no_eye_catcher;
 }
 
+static const struct smc_llc_manners llc_manners[] = {
+	[SMC_DIALECT_RFC] = { .must_offer = true, .takes_refusal = true },
+	[SMC_DIALECT_DEPLOYED] = { .no_eye_catcher = true, .declines_late = true },
+};
+
+/* The only place where the dialect makes a difference to the machine. */
+static void set_dialect(struct smc_llc_flow *flow, enum smc_dialect dialect)
+{
+	flow->dialect = dialect;
+	flow->manners = &llc_manners[dialect];
+}
+
 static void negotiate(struct smc_llc_flow *flow, const struct smc_llc_confirm_link *cl)
 {
 	if (!flow->params.max_links_is_fixed)
 		flow->max_links = smc_llc_max_links(flow->params.max_links, cl->max_links);
 	if (flow->params.wants_deployed && cl->no_eye_catcher)
-		flow->dialect = SMC_DIALECT_DEPLOYED;
+		set_dialect(flow, SMC_DIALECT_DEPLOYED);
 	else
-		flow->dialect = SMC_DIALECT_RFC;
+		set_dialect(flow, SMC_DIALECT_RFC);
 	flow->link[0].peer_uid = cl->link_uid;
 }
 
@@ -151,17 +163,15 @@ static void on_first_prepared(struct smc_llc_run *run, bool ok)
 	/* The reply lets the server send, so cursors have to be right before. */
 	commit_dialect(run);
 	flow->link[0].state = SMC_LLC_LINK_ACTIVE;
-	smc_llc_send_confirm_link(run, 0, true, flow->dialect == SMC_DIALECT_DEPLOYED,
-				  flow->max_links);
+	smc_llc_send_confirm_link(run, 0, true, flow->manners->no_eye_catcher, flow->max_links);
 	if (flow->max_links == 1) {
 		flow->phase = SMC_LLC_WAIT_CONFIRM_SENT;
 		flow->config_deadline = smc_llc_after(run, timers->first_reply);
 	} else {
 		flow->phase = SMC_LLC_WAIT_ADD_LINK;
-		flow->config_deadline = smc_llc_after(run,
-						      flow->dialect == SMC_DIALECT_DEPLOYED ?
-						      timers->add_link_deployed :
-						      timers->add_link);
+		flow->config_deadline = smc_llc_after(run, flow->manners->must_offer ?
+						      timers->add_link :
+						      timers->add_link_deployed);
 	}
 }
 
@@ -461,7 +471,7 @@ static void forming_timeout(struct smc_llc_run *run)
 		why = SMC_LLC_WHY_CONFIRM_LINK_REPLY_TIMEOUT;
 		break;
 	case SMC_LLC_WAIT_ADD_LINK:
-		if (flow->dialect == SMC_DIALECT_DEPLOYED) {
+		if (!flow->manners->must_offer) {
 			/* Deviation 11: such a server may send none. */
 			group_up(run);
 			return;
@@ -744,7 +754,7 @@ void smc_llc_flow_init(struct smc_llc_flow *flow, const struct smc_llc_params *p
 						 SMC_LLC_MAX_LINKS_MAX);
 	flow->max_links = flow->params.max_links;
 	flow->phase = SMC_LLC_IDLE;
-	flow->dialect = SMC_DIALECT_RFC;
+	set_dialect(flow, SMC_DIALECT_RFC);
 	flow->may_decline = true;
 	flow->config_deadline = SMC_LLC_NO_DEADLINE;
 	flow->own.deadline = SMC_LLC_NO_DEADLINE;

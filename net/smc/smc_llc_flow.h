@@ -342,6 +342,23 @@ struct smc_llc_actions {
 };
 
 /**
+ * struct smc_llc_manners - what the machine may expect of a peer
+ * @no_eye_catcher: CONFIRM LINK says that elements are all data
+ * @must_offer: a client takes a server that offers it no second link in first
+ *	contact for one that does not answer (ERR-27; not so in deviation 11)
+ * @takes_refusal: who is refused an exchange about RMBs for now asks again; others
+ *	take that for a failure of the connection (deviation 15)
+ * @declines_late: a client has something more to say of a new link that the server
+ *	has deleted again: it declines it
+ */
+struct smc_llc_manners {
+	bool no_eye_catcher;
+	bool must_offer;
+	bool takes_refusal;
+	bool declines_late;
+};
+
+/**
  * struct smc_llc_params - fixed for the life of a link group
  * @is_server: role in the link group
  * @wants_deployed: this side would speak the deployed dialect
@@ -525,6 +542,7 @@ struct smc_llc_remote_rkey {
  * @params: const after init
  * @phase: see there
  * @dialect: RFC until first contact has decided
+ * @manners: what comes of that
  * @max_links: negotiated, MAXL-08
  * @may_decline: point of no return not reached: the server's is the good
  *	completion of its ADD LINK or the reply to it, the client's its negative
@@ -563,6 +581,7 @@ struct smc_llc_flow {
 	struct smc_llc_params params;
 	enum smc_llc_phase phase;
 	enum smc_dialect dialect;
+	const struct smc_llc_manners *manners;
 	u8 max_links;
 	bool may_decline;
 	bool is_confirmed;

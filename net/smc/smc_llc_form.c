@@ -327,6 +327,20 @@ int smc_llc_form_encode(enum smc_llc_form form, const struct smc_llc_msg *msg,
 }
 
 /**
+ * smc_llc_form_has_long() - are there long messages?
+ * @form: of the link group
+ *
+ * If so ADD LINK tells of all RMBs itself and no CONTINUATION follows it, and a
+ * client asks for a link by REQ ADD LINK (linux-abi 4.1, 4.4).
+ *
+ * Context: Any context.
+ */
+bool smc_llc_form_has_long(enum smc_llc_form form)
+{
+	return form == SMC_LLC_FORM_V2;
+}
+
+/**
  * smc_llc_form_answer_test_link() - answer a TEST LINK request without delay
  * @form: of the link group
  * @buf: what arrived

@@ -33,6 +33,7 @@ enum smc_llc_verdict smc_llc_form_decode(enum smc_llc_form form, const u8 *buf, 
 int smc_llc_form_encode(enum smc_llc_form form, const struct smc_llc_msg *msg,
 			const struct smc_llc_more *more, enum smc_dialect dialect, u8 *buf,
 			u32 size);
+bool smc_llc_form_has_long(enum smc_llc_form form);
 bool smc_llc_form_answer_test_link(enum smc_llc_form form, const u8 *buf, u32 len, u8 *reply);
 
 void smc_llc_form_pair(const u8 *buf, unsigned int i, struct smc_llc_pair *pair);

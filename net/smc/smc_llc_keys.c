@@ -25,12 +25,8 @@
 
 static bool is_refused(const struct smc_llc_flow *flow)
 {
-	/*
-	 * Deployed peers take a refusal for a failure of the connection and
-	 * never refuse themselves (deviation 15 of the deployed dialect).
-	 */
 	return flow->params.is_server && flow->config != SMC_LLC_CONFIG_NONE &&
-	       flow->dialect == SMC_DIALECT_RFC;
+	       flow->manners->takes_refusal;
 }
 
 static struct smc_llc_msg *answer(struct smc_llc_run *run, u8 link,

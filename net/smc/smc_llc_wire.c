@@ -448,6 +448,18 @@ bool smc_llc_answer_test_link(const u8 *buf, u32 len, u8 *reply)
 }
 
 /**
+ * smc_llc_dialect_name() - name of a dialect for the log
+ * @dialect: which
+ *
+ * Context: Any context.
+ * Return: a constant string, never NULL.
+ */
+const char *smc_llc_dialect_name(enum smc_dialect dialect)
+{
+	return dialect == SMC_DIALECT_DEPLOYED ? "deployed" : "RFC";
+}
+
+/**
  * smc_llc_type_name() - name of a message type for traces
  * @type: any value
  *

@@ -172,6 +172,7 @@ enum smc_llc_verdict smc_llc_decode(const u8 *buf, u32 len, enum smc_dialect dia
 int smc_llc_encode(const struct smc_llc_msg *msg, enum smc_dialect dialect, u8 *buf,
 		   u32 size);
 bool smc_llc_answer_test_link(const u8 *buf, u32 len, u8 *reply);
+const char *smc_llc_dialect_name(enum smc_dialect dialect);
 const char *smc_llc_type_name(u8 type);
 
 #endif /* _SMC_LLC_WIRE_H */

@@ -25,6 +25,8 @@
 /* "SMCR" and "SMCD" in EBCDIC (IBM-1047). */
 #define SMC_EYE_SMCR		0xe2d4c3d9U
 #define SMC_EYE_SMCD		0xe2d4c3c4U
+/* An eye catcher takes the first bytes of an element, RMB-12. */
+#define SMC_EYE_CATCHER_LEN	4
 
 enum smc_wire_limit {
 	SMC_PEER_ID_LEN		= 8,

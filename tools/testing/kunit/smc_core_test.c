@@ -217,7 +217,7 @@ static struct smc_link *core_raise(struct kunit *test, struct smc_link_group *lg
 	KUNIT_ASSERT_EQ(test, smc_link_connect(link, &peer), 0);
 	smc_move_init(lgr);
 	mutex_lock(&lgr->lock);
-	smc_lgr_commit_dialect(lgr, is_deployed);
+	smc_lgr_commit_dialect(lgr, is_deployed ? SMC_DIALECT_DEPLOYED : SMC_DIALECT_RFC);
 	smc_lgr_activate(lgr);
 	mutex_unlock(&lgr->lock);
 	KUNIT_ASSERT_EQ(test, lgr->state, SMC_LGR_ACTIVE);
