@@ -18,7 +18,7 @@
  *   is taken inside: who waits for a group is woken after it was released.
  */
 #include <linux/random.h>
-#include <linux/rculist.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
 
@@ -253,20 +253,22 @@ static bool lgr_has_ends(const struct smc_link_group *lgr, const struct smc_ib_e
 			 const struct smc_lgr_key *key)
 {
 	const struct smc_link *link;
+	bool has = false;
 	int i;
 
-	for (i = 0; i < SMC_LINKS_MAX; i++) {
+	rcu_read_lock();
+	for (i = 0; i < SMC_LINKS_MAX && !has; i++) {
 		/* pairs with smp_store_release() in link_publish() */
 		link = smp_load_acquire(&lgr->links[i]);
 		/* pairs with smp_store_release() in smc_link_set_state() */
-		if (link && smp_load_acquire(&link->state) == SMC_LINK_ACTIVE &&
-		    link->wr.end.dev == end->dev && link->wr.end.port == end->port &&
-		    lgr_link_goes(link, end, key) &&
-		    smc_nego_same_rnic(link->peer.gid, link->peer.mac,
-				       key->peer_gid, key->peer_mac))
-			return true;
+		has = link && smp_load_acquire(&link->state) == SMC_LINK_ACTIVE &&
+		      link->wr.end.dev == end->dev && link->wr.end.port == end->port &&
+		      lgr_link_goes(link, end, key) &&
+		      smc_nego_same_rnic(link->peer.gid, link->peer.mac,
+					 key->peer_gid, key->peer_mac);
 	}
-	return false;
+	rcu_read_unlock();
+	return has;
 }
 
 static bool link_has_same_ends(const struct smc_link *link, const struct smc_ib_end *end,
@@ -328,11 +330,32 @@ static bool lgr_has_same_client(const struct smc_link_group *lgr, const struct s
 	       !memcmp(&own->peer_addr, &key->peer_addr, sizeof(own->peer_addr));
 }
 
-static bool lgr_link_ends_at(const struct smc_link *link, const struct smc_ib_peer *peer)
+static bool lgr_is_same_peer(const struct smc_ib_peer *one, const struct smc_ib_peer *two)
 {
-	return link->peer.qpn == peer->qpn &&
-	       !memcmp(link->peer.gid, peer->gid, sizeof(peer->gid)) &&
-	       !memcmp(link->peer.mac, peer->mac, sizeof(peer->mac));
+	return one->qpn == two->qpn && !memcmp(one->gid, two->gid, sizeof(one->gid)) &&
+	       !memcmp(one->mac, two->mac, sizeof(one->mac));
+}
+
+/**
+ * smc_lgr_note_left() - a link is taken out of its group
+ * @link: the link
+ *
+ * What the peer says of it may still be on its way. Of many the last are known.
+ *
+ * Context: Process context. Expects lgr->lock held.
+ */
+void smc_lgr_note_left(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+	unsigned long flags;
+
+	lockdep_assert_held(&lgr->lock);
+	/* one that was never connected is not known to the peer */
+	if (!link->peer.qpn)
+		return;
+	spin_lock_irqsave(&smc_lgr_list_lock, flags);
+	lgr->left[lgr->nr_left++ % SMC_LINKS_MAX] = link->peer;
+	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
 }
 
 /**
@@ -351,24 +374,29 @@ static bool lgr_link_ends_at(const struct smc_link *link, const struct smc_ib_pe
 struct smc_link *smc_lgr_link_by_peer(struct smc_link_group *lgr,
 				      const struct smc_ib_peer *peer)
 {
-	struct smc_link *link, *left = NULL;
+	struct smc_link *link, *found = NULL;
 	enum smc_link_state state;
+	bool is_used = false;
 	int i;
 
-	for (i = 0; i < SMC_LINKS_MAX; i++) {
+	/* pairs with the grace period in smc_link_take_down() */
+	rcu_read_lock();
+	for (i = 0; i < SMC_LINKS_MAX && !is_used; i++) {
 		/* pairs with smp_store_release() in link_publish() */
 		link = smp_load_acquire(&lgr->links[i]);
 		if (!link)
 			continue;
 		/* pairs with smp_store_release() in smc_link_set_state() */
 		state = smp_load_acquire(&link->state);
-		if (state == SMC_LINK_UNUSED || !lgr_link_ends_at(link, peer))
+		if (state == SMC_LINK_UNUSED || !lgr_is_same_peer(&link->peer, peer))
 			continue;
-		if (state == SMC_LINK_ACTIVE || state == SMC_LINK_ACTIVATING)
-			return link;
-		left = link;
+		is_used = state == SMC_LINK_ACTIVE || state == SMC_LINK_ACTIVATING;
+		found = link;
 	}
-	return left;
+	if (found)
+		WRITE_ONCE(found->is_kept, true);
+	rcu_read_unlock();
+	return found;
 }
 
 /**
@@ -388,18 +416,12 @@ bool smc_link_is_used(const struct smc_link *link)
 /* Has the group given up a link to that end lately? Of many it knows the last. */
 static bool lgr_had_link(const struct smc_link_group *lgr, const struct smc_ib_peer *peer)
 {
-	const struct smc_link *link;
-	unsigned int nr = 0;
+	int i;
 
-	/* they are freed with the group only, which is in the list */
 	lockdep_assert_held(&smc_lgr_list_lock);
-	list_for_each_entry_rcu(link, &lgr->old_links, node,
-				lockdep_is_held(&smc_lgr_list_lock)) {
-		if (nr++ == SMC_LINKS_MAX)
-			break;
-		if (lgr_link_ends_at(link, peer))
+	for (i = 0; i < SMC_LINKS_MAX; i++)
+		if (lgr->left[i].qpn && lgr_is_same_peer(&lgr->left[i], peer))
 			return true;
-	}
 	return false;
 }
 
@@ -923,6 +945,8 @@ struct smc_link *smc_lgr_pick_link(struct smc_link_group *lgr)
 	struct smc_link *best = NULL;
 	int i;
 
+	/* one that is active is kept, but not any other that is looked at */
+	rcu_read_lock();
 	for (i = 0; i < SMC_LINKS_MAX; i++) {
 		/* pairs with smp_store_release() in link_publish() */
 		struct smc_link *link = smp_load_acquire(&lgr->links[i]);
@@ -931,6 +955,7 @@ struct smc_link *smc_lgr_pick_link(struct smc_link_group *lgr)
 		    (!best || atomic_read(&link->nr_conns) < atomic_read(&best->nr_conns)))
 			best = link;
 	}
+	rcu_read_unlock();
 	return best;
 }
 

@@ -42,10 +42,12 @@ enum smc_role { SMC_ROLE_CLIENT, SMC_ROLE_SERVER };	/* values as in diag */
  * @waiters: connections (conn->wait_node) that found no free slot, in order;
  *	     each holds a reference on its connection
  * @nr_conns: connections whose sends use it
+ * @is_kept: it is active, or has been, or somebody was given a pointer to it
  * @node: in lgr->old_links once the queues are gone
  *
- * A link lives as long as its group, whether its queues still exist or not:
- * who holds a reference on the group may keep a pointer to the link.
+ * A link that is kept lives as long as its group, whether its queues still exist
+ * or not: who holds a reference on the group may keep a pointer to it. Any other
+ * goes with its queues, a grace period after it was taken out of lgr->links.
  */
 struct smc_link {
 	struct smc_wr wr;
@@ -61,6 +63,7 @@ struct smc_link {
 	spinlock_t wait_lock;		/* see above */
 	struct list_head waiters;
 	atomic_t nr_conns;
+	bool is_kept;
 	struct list_head node;
 };
 
@@ -119,8 +122,10 @@ struct smc_lgr_key {
  * @next_token: where the search for a free token starts
  * @lock: links, rtokens and the LLC machine; process context
  * @links: by index, written under @lock; read there or under RCU
- * @old_links: links whose queues are gone, the last first; added under @lock,
- *	       never removed, read with it or under the list lock
+ * @old_links: links whose queues are gone or about to go, under @lock
+ * @left: the peer's ends of those that were lost or given up last, under the list
+ *	  lock
+ * @nr_left: how many it has been given
  * @proved: links that are active or have been, each with other ends than the others;
  *	    written under @lock
  * @nr_proved: how many it has been given
@@ -163,6 +168,8 @@ struct smc_link_group {
 	struct mutex lock;		/* lgr->lock, see above */
 	struct smc_link *links[SMC_LINKS_MAX];
 	struct list_head old_links;
+	struct smc_ib_peer left[SMC_LINKS_MAX];
+	unsigned int nr_left;
 	struct smc_link *proved[SMC_LINKS_MAX];
 	unsigned int nr_proved;
 	struct list_head orphans;
@@ -224,6 +231,7 @@ struct smc_link *smc_lgr_pick_link(struct smc_link_group *lgr);
 struct smc_link *smc_lgr_link_by_peer(struct smc_link_group *lgr, const struct smc_ib_peer *peer);
 bool smc_link_is_used(const struct smc_link *link);
 void smc_lgr_note_ends(struct smc_link *link);
+void smc_lgr_note_left(struct smc_link *link);
 
 /* All groups. */
 void smc_lgr_for_each(void (*fn)(struct smc_link_group *lgr, void *arg), void *arg);

@@ -117,17 +117,19 @@ static bool smc_diag_fill_link(struct smc_diag_lgrinfo *info, struct smc_conn *c
 	return link;
 }
 
-/* Links live as long as their group: none goes while it is looked at. */
+/* The group is kept by who calls, a link by RCU. */
 static u8 smc_diag_count_links(const struct smc_link_group *lgr)
 {
 	u8 nr = 0;
 	int i;
 
+	rcu_read_lock();
 	for (i = 0; i < SMC_LINKS_MAX; i++) {
 		const struct smc_link *link = READ_ONCE(lgr->links[i]);
 
 		nr += link && READ_ONCE(link->state) == SMC_LINK_ACTIVE;
 	}
+	rcu_read_unlock();
 	return nr;
 }
 

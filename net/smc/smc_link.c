@@ -3,8 +3,9 @@
  * Links of a group: one queue pair each, made, connected, used, taken down.
  *
  * Ownership:
- *   A link is freed with its group, its queues earlier: a pointer to a link is
- *   good for as long as its holder has a reference on the group.
+ *   A link that was ever in use is freed with its group, its queues earlier: a
+ *   pointer to it is good for as long as its holder has a reference on the group.
+ *   One that was given up before is freed with its queues (link->is_kept).
  *
  * Locks:
  *   lgr->lock (a mutex) is never held while waiting, nor across verbs: a task
@@ -13,7 +14,7 @@
  *   lgr->links, where no further user finds it.
  */
 #include <linux/random.h>
-#include <linux/rculist.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 
 #include "smc_compat.h"
@@ -73,10 +74,13 @@ struct smc_link *smc_link_enter_at(struct smc_link_group *lgr, unsigned int inde
  */
 void smc_link_exit(struct smc_link *link)
 {
-	mutex_lock(&link->lgr->lock);
+	struct smc_link_group *lgr = link->lgr;
+
+	mutex_lock(&lgr->lock);
 	WRITE_ONCE(link->users, link->users - 1);
-	mutex_unlock(&link->lgr->lock);
-	wake_up_all(&link->lgr->waitq);
+	mutex_unlock(&lgr->lock);
+	/* the link may be gone by now */
+	wake_up_all(&lgr->waitq);
 }
 
 /* They may have moved meanwhile: there they look for a slot again. */
@@ -220,8 +224,8 @@ bool smc_link_unpublish(struct smc_link *link)
 		WARN_ON_ONCE(!smc_link_set_state(link, SMC_LINK_INACTIVE));
 	WRITE_ONCE(lgr->links[link->index], NULL);
 	smc_rtoken_del_link(lgr->rtokens, link->index);
-	/* with its peer, for who looks without the lock what has been */
-	list_add_rcu(&link->node, &lgr->old_links);
+	list_add(&link->node, &lgr->old_links);
+	smc_lgr_note_left(link);
 	return true;
 }
 
@@ -312,7 +316,12 @@ free:
  */
 struct smc_link *smc_link_create(struct smc_link_group *lgr, const struct smc_ib_end *end)
 {
-	return smc_link_create_at(lgr, end, 0);
+	struct smc_link *link = smc_link_create_at(lgr, end, 0);
+
+	/* the handshake has it from here on */
+	if (!IS_ERR(link))
+		WRITE_ONCE(link->is_kept, true);
+	return link;
 }
 
 /**
@@ -446,14 +455,30 @@ int smc_link_prepare(struct smc_link *link)
 	return rc;
 }
 
+/* Its queues are gone, and whoever found it before has marked it by now. */
+static void link_forget(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+	bool is_kept;
+
+	mutex_lock(&lgr->lock);
+	is_kept = READ_ONCE(link->is_kept);
+	if (!is_kept)
+		list_del(&link->node);
+	mutex_unlock(&lgr->lock);
+	if (!is_kept)
+		kfree(link);
+}
+
 /**
  * smc_link_destroy() - take one link down, its group goes on
  * @link: no connection sends on it any more
  *
- * Harmless if the end of the group has been faster.
+ * Harmless if the end of the group has been faster. A link that was never in use is
+ * freed: of those that fail one after the other none is left.
  *
- * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock. The
- *	    caller holds a reference on the group.
+ * Context: Process context, sleeps. Expects no lock held, and no other work on this
+ *	    link. Takes lgr->lock. The caller holds a reference on the group.
  */
 void smc_link_destroy(struct smc_link *link)
 {
@@ -463,8 +488,10 @@ void smc_link_destroy(struct smc_link *link)
 	mutex_lock(&lgr->lock);
 	is_mine = smc_link_unpublish(link);
 	mutex_unlock(&lgr->lock);
-	if (is_mine)
-		smc_link_take_down(link);
+	if (!is_mine)
+		return;
+	smc_link_take_down(link);
+	link_forget(link);
 }
 
 /**
@@ -482,8 +509,10 @@ bool smc_link_set_state(struct smc_link *link, enum smc_link_state state)
 		return false;
 	/* pairs with smp_load_acquire() in smc_lgr_link_by_peer() */
 	smp_store_release(&link->state, state);
-	if (state == SMC_LINK_ACTIVE)
+	if (state == SMC_LINK_ACTIVE) {
+		WRITE_ONCE(link->is_kept, true);
 		smc_lgr_note_ends(link);
+	}
 	return true;
 }
 

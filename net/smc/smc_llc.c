@@ -17,13 +17,13 @@
  * group that may have several links which ports could carry them now.
  *
  * Ownership: a queued or running work item and an armed timer hold a reference
- * on the group each. Links live as long as their group, whether their queues
- * do or not; lgr->links names those that have queues. A message lives in the
- * ring from its arrival until it is decoded, a long one until its event is over or
- * for as long as the machine has it kept. What is needed to send a long one is got
- * together when a link is created, without a lock. A request for an RKEY exchange
- * lives on the stack of the task that waits for it and is completed exactly
- * once; the machine's timers bound the wait.
+ * on the group each. Links that were ever in use live as long as their group,
+ * whether their queues do or not; lgr->links names those that have queues. A
+ * message lives in the ring from its arrival until it is decoded, a long one until
+ * its event is over or for as long as the machine has it kept. What is needed to
+ * send a long one is got together when a link is created, without a lock. A request
+ * for an RKEY exchange lives on the stack of the task that waits for it and is
+ * completed exactly once; the machine's timers bound the wait.
  *
  * Error handling: a send that cannot be posted is reported to the machine like
  * one that completed badly. A peer that sends faster than it is answered, or
@@ -1276,7 +1276,7 @@ static struct smc_link *llc_link_at(struct smc_link_group *lgr, u8 index)
 	mutex_lock(&lgr->lock);
 	link = lgr->links[index];
 	mutex_unlock(&lgr->lock);
-	/* A link lives as long as its group, so this one will not vanish. */
+	/* The work item of this index alone destroys it. */
 	return link;
 }
 

@@ -666,9 +666,8 @@ static void lid_03_a_link_never_connected_can_be_given_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, link->state, SMC_LINK_UNUSED);
 	KUNIT_EXPECT_PTR_EQ(test, smc_link_create_at(lgr, &core_end, 1), ERR_PTR(-EBUSY));
 	smc_link_destroy(link);
-	KUNIT_EXPECT_EQ(test, link->state, SMC_LINK_INACTIVE);
-	/* once only, and its place is free */
-	smc_link_destroy(link);
+	/* its place is free */
+	KUNIT_EXPECT_NULL(test, lgr->links[1]);
 	link = smc_link_create_at(lgr, &core_end, 1);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(link));
 	KUNIT_EXPECT_EQ(test, link->index, 1);
@@ -730,6 +729,72 @@ static void rkey_02_areas_suit_the_least_of_the_rnics(struct kunit *test)
 	link = smc_link_create_at(lgr, &core_end, 1);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(link));
 	KUNIT_EXPECT_EQ(test, lgr->max_pages, 511);
+}
+
+/* Links that a group keeps though their queues are gone. */
+static unsigned int core_nr_old(struct smc_link_group *lgr)
+{
+	struct smc_link *link;
+	unsigned int nr = 0;
+
+	mutex_lock(&lgr->lock);
+	list_for_each_entry(link, &lgr->old_links, node)
+		nr++;
+	mutex_unlock(&lgr->lock);
+	return nr;
+}
+
+static struct smc_link *core_attempt(struct kunit *test, struct smc_link_group *lgr, u32 qpn)
+{
+	struct smc_ib_peer peer = core_peer(qpn);
+	struct smc_link *link;
+
+	link = smc_link_create_at(lgr, &core_end, 1);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(link));
+	if (qpn)
+		KUNIT_ASSERT_EQ(test, smc_link_connect(link, &peer), 0);
+	return link;
+}
+
+/* As often as the retry timer fires, while the other path is cut for days. */
+static void err_57_attempts_that_fail_leave_nothing_behind(struct kunit *test)
+{
+	struct smc_lgr_key key = core_key(SMC_ROLE_CLIENT);
+	struct smc_link *link, *one = core_client_up(test, 0x11);
+	struct smc_link_group *forming, *lgr = one->lgr;
+	struct smc_ib_peer last = core_peer(0x80 + 3 * SMC_LINKS_MAX - 1);
+	unsigned int i;
+
+	/* some before they are connected, some after */
+	for (i = 0; i < 3 * SMC_LINKS_MAX; i++) {
+		smc_link_destroy(core_attempt(test, lgr, 0));
+		smc_link_destroy(core_attempt(test, lgr, 0x80 + i));
+		KUNIT_EXPECT_EQ(test, core_nr_old(lgr), 0U);
+	}
+	/* but to the server such a link may have been up */
+	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve_link(&key, &last, &link, &forming),
+			    ERR_PTR(-ESTALE));
+
+	/* whoever was given one may look at it as long as he has the group */
+	link = core_attempt(test, lgr, 0x22);
+	last = core_peer(0x22);
+	KUNIT_ASSERT_PTR_EQ(test, smc_lgr_link_by_peer(lgr, &last), link);
+	smc_link_destroy(link);
+	KUNIT_EXPECT_EQ(test, core_nr_old(lgr), 1U);
+	KUNIT_EXPECT_EQ(test, link->peer.qpn, 0x22U);
+	KUNIT_EXPECT_FALSE(test, smc_link_is_used(link));
+	/* a second time there is nothing to be done about it */
+	smc_link_destroy(link);
+	KUNIT_EXPECT_EQ(test, core_nr_old(lgr), 1U);
+
+	/* and so may a connection that it carried */
+	link = core_attempt(test, lgr, 0x23);
+	mutex_lock(&lgr->lock);
+	KUNIT_EXPECT_TRUE(test, smc_link_set_state(link, SMC_LINK_ACTIVE));
+	mutex_unlock(&lgr->lock);
+	smc_link_destroy(link);
+	KUNIT_EXPECT_EQ(test, core_nr_old(lgr), 2U);
+	KUNIT_EXPECT_EQ(test, link->peer.qpn, 0x23U);
 }
 
 static void lgt_02_an_empty_group_serves_the_next(struct kunit *test)
@@ -1652,6 +1717,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(lid_03_a_link_never_connected_can_be_given_up),
 	KUNIT_CASE(rkey_02_areas_suit_the_least_of_the_rnics),
 	KUNIT_CASE(lgt_02_of_too_many_empty_groups_the_oldest_end),
+	KUNIT_CASE(err_57_attempts_that_fail_leave_nothing_behind),
 	KUNIT_CASE(lgt_02_an_empty_group_serves_the_next),
 	KUNIT_CASE(lgt_04_an_ending_group_takes_nobody_in),
 	KUNIT_CASE(rmb_32_a_token_names_one_connection),
