@@ -11,6 +11,19 @@ def check_clean(h, e):
     h.check(e.errno in CLEAN, f"errno {errno.errorcode[e.errno]}")
 
 
+def wind(h, path):
+    """Make allocations of the module until one of them has failed."""
+    def has_failed():
+        with open(f"{path}/times", encoding="ascii") as f:
+            return f.read().strip() == "0"
+
+    while not has_failed():
+        try:
+            h.socket().close()
+        except OSError as e:
+            check_clean(h, e)
+
+
 def server(h, port):
     """Answers requests until the gate "stop". A connection may be reset, no more."""
     bad = []
@@ -64,3 +77,20 @@ def bigger(h, port, size, n):
             name = errno.errorcode[e.errno]
         result[name] = result.get(name, 0) + 1
     return result
+
+
+def newcomer(h, port):
+    """A connection at each gate "ask"; marks what became of it."""
+    while not h.gate_open("stop"):
+        if not h.gate_open("ask"):
+            time.sleep(0.01)
+            continue
+        end = "good"
+        try:
+            s = h.connect(port)
+            h.request(s, 3000, 20000)
+            h.finish(s)
+        except OSError as e:
+            check_clean(h, e)
+            end = errno.errorcode[e.errno]
+        h.mark("asked", end=end)

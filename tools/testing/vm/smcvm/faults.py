@@ -1,42 +1,76 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Verbs and allocations of a machine that fail, and two links that stand it.
+"""Verbs and allocations of a machine that fail, and what stands it.
 
 Imported within run(): machines have no use for it.
 """
 from . import links
+from .machine import Failed
 
 SMC = "/sys/kernel/debug/smc"
 FAILSLAB = "/sys/kernel/debug/failslab"
+FAIL_PAGE = "/sys/kernel/debug/fail_page_alloc"
+
+
+def of(name):
+    """Where the files of fail_page_alloc, failslab or a knob of ours are."""
+    return f"/sys/kernel/debug/{name}" if name in ("fail_page_alloc", "failslab") else \
+        f"{SMC}/{name}"
+
+
+def put(vm, where, **values):
+    """Write to files of the directory WHERE, in order; their names have - in place of _."""
+    for name, value in values.items():
+        vm.write(f"{where}/{name.replace('_', '-')}", value)
 
 
 def fail(vm, path, nth):
-    """Let the NTH call from now on fail, and no other."""
-    vm.run(f"cd {path} && echo 0 >verbose && echo 1 >times && echo {nth} >interval && "
-           "echo 100 >probability")
+    """Let one of the next NTH calls fail, and no other.
+
+    Which one depends on how many have been counted before; see fail_at().
+    """
+    put(vm, path, verbose=0, times=1, interval=nth, probability=100)
+
+
+def fail_at(t, vm, path, nth):
+    """Let the NTH call from now on fail, and no other.
+
+    Calls are counted down in their sizes, which are one but for the allocations of
+    failslab. Those are counted from whatever they were before, so they are first made
+    until the count starts anew: the scenario's file has the half wind.
+    """
+    if path != FAILSLAB:
+        put(vm, path, verbose=0, times=1, interval=1, space=nth, probability=100)
+        return
+    put(vm, path, verbose=0, times=1, interval=nth, space=0, probability=100)
+    if nth > 1:
+        t.wait_all(t.half(vm, "wind", path=path))
+    put(vm, path, times=1)
 
 
 def fail_from(vm, path, nth):
     """Let the NTH call from now on fail, and all that follow."""
-    vm.run(f"cd {path} && echo 0 >verbose && echo -1 >times && echo 1 >interval && "
-           f"echo {nth} >space && echo 100 >probability")
+    put(vm, path, verbose=0, times=-1, interval=1, space=nth, probability=100)
 
 
 def has_failed(vm, path):
-    return vm.run(f"cat {path}/times").out.strip() == "0"
+    return vm.read(f"{path}/times").strip() == "0"
 
 
 def enough(vm, path):
     """No call is to fail any more; has one?"""
-    vm.run(f"echo 0 >{path}/probability")
+    put(vm, path, probability=0)
     return has_failed(vm, path)
 
 
-def aim(vm):
+def aim(vm, path=FAILSLAB):
     """Let only allocations fail that have the module on their stack."""
-    line = vm.run("grep '^smc ' /proc/modules").out.split()
+    line = next(x.split() for x in vm.read("/proc/modules").splitlines()
+                if x.startswith("smc "))
     start, size = int(line[5], 16), int(line[1])
-    vm.run(f"""cd {FAILSLAB}; echo N >ignore-gfp-wait; echo 32 >stacktrace-depth
-        echo {start:#x} >require-start; echo {start + size:#x} >require-end""")
+    if path == FAIL_PAGE:
+        put(vm, path, min_order=0, ignore_gfp_highmem="N")
+    put(vm, path, ignore_gfp_wait="N", stacktrace_depth=32, require_start=start,
+        require_end=start + size)
 
 
 class Bench:
@@ -73,6 +107,64 @@ class Bench:
             return now == [2, 2] and all(self.t.queue_pairs(vm) == 2
                                          for vm in (self.t.a, self.t.b))
         self.t.wait(there, f"two links after {what}", 40)
+
+    def stop(self):
+        for p in (self.c, self.s):
+            p.gate("stop")
+            self.t.wait_all(p)
+
+
+class Newcomers:
+    """A server, and a client that makes one connection at a time.
+
+    Before each there is no link group, nor anything else of an earlier one.
+    """
+
+    def __init__(self, t, port):
+        self.t = t
+        links.several(t, peer_memory_ms=1)
+        self.s = t.half(t.a, "server", port=port)
+        self.s.expect("listening")
+        self.c = t.half(t.b, "newcomer", port=port)
+
+    def clean(self, what):
+        """Nothing is left of the connection, on either side."""
+        t, left = self.t, {}
+
+        def is_clean():
+            for vm in (t.a, t.b):
+                base = t.pair.rdma_base[vm.name]
+                left[vm.name] = [x for x in t.pair.rdma_objects(vm) if x not in base]
+            return not any(left.values())
+        try:
+            t.wait(is_clean, what, 40)
+        except Failed as e:
+            raise Failed(f"{e}, there is {left}") from None
+
+    def ask(self):
+        """What became of one connection: its errno, or "SMC" or "TCP" for a good one."""
+        before = self.t.stat(self.t.b, "client_smc")
+        self.c.gate("ask")
+        end = self.c.expect("asked", self.t.left())["end"]
+        if end != "good":
+            return end
+        return "SMC" if self.t.stat(self.t.b, "client_smc") > before else "TCP"
+
+    def try_one(self, vm, path, nth):
+        """The connection whose NTH call fails; what became of it, or None without one.
+
+        The next one is SMC.
+        """
+        what = f"call {nth} of {path} on {vm.name} failed"
+        fail_at(self.t, vm, path, nth)
+        end = self.ask()
+        self.clean(f"end of all, {what}")
+        if not enough(vm, path):
+            self.t.equal(end, "SMC", f"a connection without a call {nth} of {path}")
+            return None
+        self.t.equal(self.ask(), "SMC", f"a connection after {what}")
+        self.clean(f"end of all, after {what}")
+        return end
 
     def stop(self):
         for p in (self.c, self.s):
