@@ -367,6 +367,10 @@ class Test:
             self.ueid(vm, "--flush")
             self.ueid(vm, EID)
 
+    def ours(self):
+        """The machines that have our module."""
+        return [vm for vm in (self.a, self.b) if self.pair.sides[vm.name] == "ours"]
+
     def strangers(self, sides):
         """Load both modules anew, strangers with an EID in common; (ours, the other).
 
