@@ -215,13 +215,15 @@ void smc_listen_work(struct work_struct *work)
  */
 struct smc_sock *smc_listen_wait(struct smc_sock *smc, long timeo, int *err)
 {
+	/* that of the struct socket, which outlives our sock in it */
+	wait_queue_head_t *wq = sk_sleep(&smc->sk);
 	struct smc_sock *child = NULL;
 	struct sock *sk = &smc->sk;
 	DEFINE_WAIT(wait);
 
 	for (;;) {
 		/* one connection wakes one accept() */
-		prepare_to_wait_exclusive(sk_sleep(sk), &wait, TASK_INTERRUPTIBLE);
+		prepare_to_wait_exclusive(wq, &wait, TASK_INTERRUPTIBLE);
 		*err = -EINVAL;
 		if (sk->sk_state != SMC_STATE_LISTEN)
 			break;
@@ -238,10 +240,10 @@ struct smc_sock *smc_listen_wait(struct smc_sock *smc, long timeo, int *err)
 		release_sock(sk);
 		timeo = schedule_timeout(timeo);
 		/* the lock may sleep, which a task on its way to sleep must not */
-		finish_wait(sk_sleep(sk), &wait);
+		finish_wait(wq, &wait);
 		lock_sock(sk);
 	}
-	finish_wait(sk_sleep(sk), &wait);
+	finish_wait(wq, &wait);
 	/* there is room now for what TCP holds back; or the wake-up was not for us */
 	if (child || *err)
 		smc_listen_go_on(smc);

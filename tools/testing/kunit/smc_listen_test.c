@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Listening sockets, with nothing below them but a list of what was called.
+ */
+#include "smc_kunit.h"
+
+#include "../../../net/smc/smc_child.h"
+#include "../../../net/smc/smc_hs.h"
+#include "../../../net/smc/smc_ib.h"
+#include "../../../net/smc/smc_mem.h"
+#include "../../../net/smc/smc_opt.h"
+#include "../../../net/smc/smc_tcp.h"
+
+static struct proto listen_proto = {
+	.name = "smc_listen_test",
+	.owner = THIS_MODULE,
+	.obj_size = sizeof(struct smc_sock),
+};
+
+/* The floors below. What other tasks do while accept() sleeps is done in one of them. */
+static void (*listen_meanwhile)(struct smc_sock *smc);
+
+static struct smc_sock *listen_next_child(struct smc_sock *smc)
+{
+	if (listen_meanwhile)
+		listen_meanwhile(smc);
+	return NULL;
+}
+
+static bool listen_tcp_peek(struct smc_sock *smc, bool *is_agreed)
+{
+	return false;
+}
+
+static bool listen_tcp_watch(struct smc_sock *smc, enum smc_tcp_phase phase)
+{
+	smc->tcp_phase = phase;
+	return true;
+}
+
+static void listen_tcp_nothing(struct smc_sock *smc)
+{
+}
+
+static void listen_tcp_offer(struct smc_sock *smc, bool is_offered)
+{
+}
+
+static void listen_tcp_shutdown(struct smc_sock *smc, int how)
+{
+}
+
+#define smc_sock_next_child listen_next_child
+#define smc_sock_stop_listening listen_tcp_nothing
+#define smc_sock_alloc(...) NULL
+#define smc_sock_inherit(...) ((void)0)
+#define smc_sock_hash(...) ((void)0)
+#define smc_tcp_peek listen_tcp_peek
+#define smc_tcp_newest_is_agreed(...) false
+#define smc_tcp_nr_to_agreed(...) 0
+#define smc_tcp_set_owner(...) ((void)0)
+#define smc_tcp_watch listen_tcp_watch
+#define smc_tcp_unwatch listen_tcp_nothing
+#define smc_tcp_offer listen_tcp_offer
+#define smc_tcp_shutdown listen_tcp_shutdown
+#define smc_ib_has_device() true
+#define smc_mem_inherit(...) ((void)0)
+#define smc_opt_inherit(...) ((void)0)
+#define smc_hs_begin_server(...) ((void)0)
+#define smc_hs_drop_handshakes listen_tcp_nothing
+#define smc_child_drop listen_tcp_nothing
+
+#include "../../../net/smc/smc_listen.c"
+
+static struct smc_sock *listen_new(struct kunit *test)
+{
+	struct smc_sock *smc;
+	struct socket *tcp;
+	struct sock *sk;
+
+	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP,
+					       &tcp), 0);
+	sk = sk_alloc(&init_net, PF_SMC, GFP_KERNEL, &listen_proto, 1);
+	if (!sk)
+		sock_release(tcp);
+	KUNIT_ASSERT_NOT_NULL(test, sk);
+	/* the file's own wait queue is as good as any other */
+	sock_init_data(NULL, sk);
+	RCU_INIT_POINTER(sk->sk_wq, &tcp->wq);
+	smc = smc_sk(sk);
+	smc->tcp = tcp;
+	sk->sk_state = SMC_STATE_INIT;
+	return smc;
+}
+
+static void listen_free(struct smc_sock *smc)
+{
+	sock_release(smc->tcp);
+	sock_put(&smc->sk);
+}
+
+/* connect() to AF_UNSPEC, and then an option that only TCP has. */
+static void leave_the_file(struct smc_sock *smc)
+{
+	smc->sk.sk_state = SMC_STATE_INIT;
+	sock_orphan(&smc->sk);
+}
+
+static void accept_sleeps_on_when_its_sock_leaves_the_file(struct kunit *test)
+{
+	struct smc_sock *smc = listen_new(test);
+	int err = 0;
+
+	smc->sk.sk_state = SMC_STATE_LISTEN;
+	listen_meanwhile = leave_the_file;
+	lock_sock(&smc->sk);
+	/* woken by the clock, which leaves it in the queue */
+	KUNIT_EXPECT_NULL(test, smc_listen_wait(smc, 1, &err));
+	listen_meanwhile = NULL;
+	KUNIT_EXPECT_EQ(test, err, -EINVAL);
+	KUNIT_EXPECT_FALSE(test, wq_has_sleeper(&smc->tcp->wq.wait));
+	release_sock(&smc->sk);
+	listen_free(smc);
+}
+
+static struct kunit_case listen_cases[] = {
+	KUNIT_CASE(accept_sleeps_on_when_its_sock_leaves_the_file),
+	{}
+};
+
+static struct kunit_suite listen_suite = {
+	.name = "smc_listen",
+	.test_cases = listen_cases,
+};
+
+kunit_test_suite(listen_suite);
