@@ -262,6 +262,7 @@ void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
 	smc_stat_inc(sock_net(tsk), SMC_STAT_CLIENT_TCP);
 	trace_smc_switch_to_fallback(smc, tsk, smc->fallback);
 
+	smc_orphan_keep(smc, tsk);
 	clear_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
 	/* Whoever sees TCP's sock can close the file without us: then @tsk goes
 	 * with the last reference, and @sock after a grace period.
@@ -285,7 +286,7 @@ void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
 	if (inet_sk(tsk)->inet_dport)
 		smc_fallback_signal(tsk);
 	rcu_read_unlock();
-	smc_orphan_keep(smc, tsk);
+	sock_orphan(sk);
 	sock_put(tsk);
 	module_put(THIS_MODULE);
 }

@@ -13,22 +13,55 @@
  *
  * Ownership: the file's reference on the orphan keeps it, and the orphan has
  * one on its heir, the sock that the file has now. That is dead as soon as the
- * file has been closed. An heir that becomes an orphan passes on its own.
+ * file has been closed. When the heir becomes an orphan itself, it stands in the
+ * list for those before it as well: one entry for each file.
  */
 #include <linux/fdtable.h>
 #include <linux/file.h>
+#include <linux/ptrace.h>
+#include <asm/syscall.h>
 
 #include "smc_orphan.h"
 
-/* How often to look whether the files of orphans have been closed, at how many. */
+/*
+ * How often to look whether the files of orphans have been closed; at how many
+ * that have not, at least; and at how many with the lock held.
+ */
 #define SMC_ORPHAN_SWEEP	(HZ / 2)
 #define SMC_ORPHAN_SWEPT	1024
+#define SMC_ORPHAN_PIECE	256
 
-static DEFINE_SPINLOCK(smc_orphan_lock);	/* guards the list, and heirs */
+/* So many socks a file may have had before it is closed. */
+#define SMC_ORPHAN_OF_A_FILE	16
+
+static DEFINE_SPINLOCK(smc_orphan_lock);	/* guards what follows, heirs, elders */
 static LIST_HEAD(smc_orphans);
+static unsigned int smc_orphan_nr;		/* length of the list */
 
 static void smc_orphan_sweep(struct work_struct *work);
 static DECLARE_DELAYED_WORK(smc_orphan_sweep_work, smc_orphan_sweep);
+
+/* Off the list; smc_orphan_drop() is to follow, without the lock. */
+static void smc_orphan_unlist(struct smc_sock *smc, struct list_head *dead)
+{
+	lockdep_assert_held(&smc_orphan_lock);
+	list_move_tail(&smc->late_node, dead);
+	smc_orphan_nr--;
+	if (smc_sock_is_ours(smc->late_heir))
+		smc_sk(smc->late_heir)->late_elder = NULL;
+}
+
+/* Those of one file, the youngest first. */
+static void smc_orphan_drop_file(struct smc_sock *smc)
+{
+	struct smc_sock *elder;
+
+	sock_put(smc->late_heir);
+	for (; smc; smc = elder) {
+		elder = smc->late_elder;
+		sock_put(&smc->sk);
+	}
+}
 
 static void smc_orphan_drop(struct list_head *dead)
 {
@@ -36,92 +69,151 @@ static void smc_orphan_drop(struct list_head *dead)
 
 	list_for_each_entry_safe(smc, next, dead, late_node) {
 		list_del_init(&smc->late_node);
-		sock_put(smc->late_heir);
-		sock_put(&smc->sk);
+		smc_orphan_drop_file(smc);
 	}
 }
 
 /*
- * The heir is dead as soon as the file has been closed. Those that live go to
- * the end of the list, so that many of them hold up nobody who falls back.
+ * A piece of the list, from its head. The heir is dead as soon as the file has
+ * been closed. Those that live go to the end of the list, so that many of them
+ * hold up nobody. Returns how many they were; @nr_seen counts all.
  */
-static void smc_orphan_sweep(struct work_struct *work)
+static unsigned int smc_orphan_sweep_piece(unsigned int *nr_seen)
 {
 	struct smc_sock *smc, *next;
+	unsigned int nr_alive = 0;
 	LIST_HEAD(alive);
 	LIST_HEAD(dead);
-	bool is_more;
 	int n = 0;
 
 	spin_lock(&smc_orphan_lock);
 	list_for_each_entry_safe(smc, next, &smc_orphans, late_node) {
-		if (n++ == SMC_ORPHAN_SWEPT)
+		if (n++ == SMC_ORPHAN_PIECE)
 			break;
-		list_move_tail(&smc->late_node,
-			       sock_flag(smc->late_heir, SOCK_DEAD) ? &dead : &alive);
+		++*nr_seen;
+		if (sock_flag(smc->late_heir, SOCK_DEAD)) {
+			smc_orphan_unlist(smc, &dead);
+			continue;
+		}
+		nr_alive++;
+		list_move_tail(&smc->late_node, &alive);
 	}
 	list_splice_tail(&alive, &smc_orphans);
-	is_more = !list_empty(&smc_orphans);
 	spin_unlock(&smc_orphan_lock);
 
 	smc_orphan_drop(&dead);
-	if (is_more)
-		schedule_delayed_work(&smc_orphan_sweep_work, SMC_ORPHAN_SWEEP);
+	return nr_alive;
 }
 
-/* @smc leaves the file: those it has inherited from belong to @heir. */
-static void smc_orphan_pass_on(struct smc_sock *smc, struct sock *heir)
+/*
+ * Only those that live cost anything again. A quarter of them is looked at each
+ * time, so what is dead waits for two seconds, however many there are.
+ */
+static void smc_orphan_sweep(struct work_struct *work)
 {
-	struct smc_sock *other;
+	unsigned int nr = READ_ONCE(smc_orphan_nr);
+	unsigned int nr_seen = 0;
+	unsigned int left = max_t(unsigned int, SMC_ORPHAN_SWEPT, nr / 4);
 
-	lockdep_assert_held(&smc_orphan_lock);
-	list_for_each_entry(other, &smc_orphans, late_node) {
-		if (other->late_heir != &smc->sk)
-			continue;
-		sock_hold(heir);
-		other->late_heir = heir;
-		/* the caller has one of its own */
-		__sock_put(&smc->sk);
+	while (left && nr_seen < nr) {
+		left -= min(left, smc_orphan_sweep_piece(&nr_seen));
+		cond_resched();
 	}
+	if (READ_ONCE(smc_orphan_nr))
+		queue_delayed_work(system_unbound_wq, &smc_orphan_sweep_work, SMC_ORPHAN_SWEEP);
 }
 
 /**
- * smc_orphan_keep() - the file has another sock now
- * @smc: our sock, which had it; becomes an orphan, and the file's reference on
+ * smc_orphan_may_keep() - may the file of a sock get another one
+ * @smc: the sock that it has
+ *
+ * Each that it had costs memory until the file is closed, or somebody finds
+ * himself alone with it. A file that somebody else has, too, could have any number.
+ *
+ * Context: Process context. Expects the socket lock of @smc held.
+ * Return: false if it has had too many that could not be let go of.
+ */
+bool smc_orphan_may_keep(const struct smc_sock *smc)
+{
+	const struct smc_sock *elder;
+	int nr = 0;
+
+	spin_lock(&smc_orphan_lock);
+	for (elder = smc->late_elder; elder; elder = elder->late_elder)
+		nr++;
+	spin_unlock(&smc_orphan_lock);
+	return nr < SMC_ORPHAN_OF_A_FILE;
+}
+
+/**
+ * smc_orphan_keep() - the file is about to have another sock
+ * @smc: our sock, which has it; becomes an orphan, and the file's reference on
  *	 it belongs to the list
- * @heir: which has it: TCP's, or ours and locked or not yet known
+ * @heir: which is going to have it: TCP's or ours, and nobody knows it yet
+ *
+ * The caller gives the file to @heir afterwards, and calls sock_orphan() on @smc.
  *
  * Context: Process context. Expects the socket lock of @smc held.
  */
 void smc_orphan_keep(struct smc_sock *smc, struct sock *heir)
 {
+	struct smc_sock *elder;
+
+	sock_hold(heir);
 	spin_lock(&smc_orphan_lock);
 	/* before @smc is dead, which would mean that the file is closed */
-	if (smc->is_heir)
-		smc_orphan_pass_on(smc, heir);
+	elder = smc->late_elder;
+	if (elder) {
+		list_del_init(&elder->late_node);
+		smc_orphan_nr--;
+		/* the caller has one of its own */
+		__sock_put(elder->late_heir);
+		elder->late_heir = NULL;
+	}
 	if (smc_sock_is_ours(heir))
-		smc_sk(heir)->is_heir = true;
-	sock_hold(heir);
+		smc_sk(heir)->late_elder = smc;
 	smc->late_heir = heir;
 	list_add_tail(&smc->late_node, &smc_orphans);
+	smc_orphan_nr++;
 	spin_unlock(&smc_orphan_lock);
 
-	sock_orphan(&smc->sk);
-	schedule_delayed_work(&smc_orphan_sweep_work, SMC_ORPHAN_SWEEP);
+	queue_delayed_work(system_unbound_wq, &smc_orphan_sweep_work, SMC_ORPHAN_SWEEP);
 }
 
-/* Is the file used by nobody but this task's call on it? */
-static bool smc_orphan_is_alone(const struct socket *sock)
+/* The number that the task's system call was given for a file, if it was given one. */
+static unsigned int smc_orphan_guess_fd(void)
 {
+	unsigned long args[6];
+
+	syscall_get_arguments(current, task_pt_regs(current), args);
+	return args[0];
+}
+
+/*
+ * Is the file used by nobody but this task's call on it? The reference of the
+ * task's table counts, which must be seen there, at @fd: another task that shares
+ * the table may have closed the file. A table that is shared gives each call one of its own,
+ * one that is not gives none, but no other task can use it. The inode's lock is
+ * for who changes the owner, without a reference on the file.
+ */
+static bool smc_orphan_is_alone(struct socket *sock, unsigned int fd)
+{
+	struct files_struct *files = current->files;
+	bool is_alone;
 	int refs = 1;
 
-	if (!sock->file || !current->files || current->flags & (PF_IO_WORKER | PF_KTHREAD))
+	if (!inode_trylock(SOCK_INODE(sock)))
 		return false;
-	if (atomic_read(&current->files->count) > 1)
+	spin_lock(&files->file_lock);
+	if (atomic_read(&files->count) > 1)
 		refs++;
 	/* after sock->sk was written; pairs with the increment in fget() */
 	smp_mb();
-	return file_count(sock->file) == refs;
+	is_alone = files_lookup_fd_locked(files, fd) == sock->file &&
+		   file_count(sock->file) == refs;
+	spin_unlock(&files->file_lock);
+	inode_unlock(SOCK_INODE(sock));
+	return is_alone;
 }
 
 /**
@@ -131,26 +223,21 @@ static bool smc_orphan_is_alone(const struct socket *sock)
  *
  * For a call that came from a system call on the file. Who began to use the file
  * before the heir was put there counts in its references still; who begins now
- * finds the heir. A task that shares its table of files with others has a
- * reference for each call, one that does not has none, but is the only one to
- * use that table. Workers of io_uring are not looked into.
+ * finds the heir. Workers of io_uring are not looked into.
  *
  * Context: Process context.
  */
 void smc_orphan_settle(struct smc_sock *smc, struct socket *sock)
 {
-	struct smc_sock *other, *next;
 	LIST_HEAD(dead);
 
-	if (!smc_orphan_is_alone(sock))
+	if (!sock->file || !current->files || current->flags & (PF_IO_WORKER | PF_KTHREAD) ||
+	    !smc_orphan_is_alone(sock, smc_orphan_guess_fd()))
 		return;
 	spin_lock(&smc_orphan_lock);
-	if (!list_empty(&smc->late_node))
-		list_move(&smc->late_node, &dead);
-	if (smc->is_heir)
-		list_for_each_entry_safe(other, next, &smc_orphans, late_node)
-			if (other->late_heir == sock->sk)
-				list_move(&other->late_node, &dead);
+	/* not if somebody has settled, or the file has yet another one */
+	if (!list_empty(&smc->late_node) && smc->late_heir == sock->sk)
+		smc_orphan_unlist(smc, &dead);
 	spin_unlock(&smc_orphan_lock);
 	smc_orphan_drop(&dead);
 }

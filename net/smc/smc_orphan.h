@@ -5,6 +5,7 @@
 
 #include "smc_sock.h"
 
+bool smc_orphan_may_keep(const struct smc_sock *smc);
 void smc_orphan_keep(struct smc_sock *smc, struct sock *heir);
 void smc_orphan_settle(struct smc_sock *smc, struct socket *sock);
 void smc_orphan_exit(void);

@@ -64,12 +64,15 @@ static void smc_renew_move(struct smc_sock *smc, struct smc_sock *fresh, struct 
  * needs one of its own. On failure the socket is as before.
  *
  * Context: Process context, may sleep. Expects the socket lock of @smc held.
- * Return: 0; -ENOBUFS without memory.
+ * Return: 0; -ENOBUFS without memory, or if the file has had too many socks that
+ *	   could not be let go of.
  */
 int smc_renew(struct smc_sock *smc, struct socket *sock, int err)
 {
 	struct smc_sock *fresh;
 
+	if (!smc_orphan_may_keep(smc))
+		return -ENOBUFS;
 	fresh = smc_sock_alloc(sock_net(&smc->sk), NULL, smc->sk.sk_protocol,
 			       !smc->sk.sk_net_refcnt);
 	if (!fresh)
@@ -79,13 +82,14 @@ int smc_renew(struct smc_sock *smc, struct socket *sock, int err)
 	smc_tcp_unwatch(smc);
 	smc_tcp_disconnect(smc);
 	fresh->tcp = smc->tcp;
-	smc->tcp = NULL;
+	WRITE_ONCE(smc->tcp, NULL);
 	smc_renew_inherit(smc, fresh);
 	WRITE_ONCE(fresh->sk.sk_err, err);
 	sock->state = SS_UNCONNECTED;
+	smc_orphan_keep(smc, &fresh->sk);
 	smc_renew_move(smc, fresh, sock);
 	smc_sock_wake_all(smc);
-	smc_orphan_keep(smc, &fresh->sk);
+	sock_orphan(&smc->sk);
 	return 0;
 }
 

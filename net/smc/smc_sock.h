@@ -56,7 +56,8 @@ enum smc_pending {
  * @hash_node: in the list that sock_diag walks
  * @late_node: in the list of those whose file has another sock now, smc_orphan.c
  * @late_heir: the sock that has the file now, a reference, while listed
- * @is_heir: others in that list have this one as heir; under the list's lock
+ * @late_elder: who had the file before and is kept with this one, or as long as this
+ *	       one has it, is listed; under the list's lock
  * @tcp_phase: what @tcp's callbacks do; written with WRITE_ONCE()
  * @hs_work: the handshake of either role; holds a reference while queued
  * @grow_work: the part of it that may wait for the peer for long; as above
@@ -123,7 +124,7 @@ struct smc_sock {
 	struct hlist_node hash_node;
 	struct list_head late_node;
 	struct sock *late_heir;
-	bool is_heir;
+	struct smc_sock *late_elder;
 	enum smc_tcp_phase tcp_phase;
 	struct work_struct hs_work;
 	struct work_struct grow_work;
