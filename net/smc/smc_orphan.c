@@ -74,6 +74,36 @@ static void smc_orphan_drop(struct list_head *dead)
 }
 
 /*
+ * fcntl() has waited for the lock of a sock while that left its file: O_ASYNC is in
+ * the file's list, and noted at the orphan alone. What came meanwhile was told
+ * nobody, so something is told now.
+ */
+static void smc_orphan_pass_async(const struct smc_sock *smc)
+{
+	struct sock *heir = smc->late_heir;
+	struct socket_wq *wq;
+	bool is_late = false;
+
+	while (smc && !sock_flag(&smc->sk, SOCK_FASYNC))
+		smc = smc->late_elder;
+	if (!smc || sock_flag(heir, SOCK_FASYNC))
+		return;
+	rcu_read_lock();
+	wq = rcu_dereference(heir->sk_wq);
+	if (wq && READ_ONCE(wq->fasync_list)) {
+		/* who has the lock may write the same word; there is a next time */
+		spin_lock_bh(&heir->sk_lock.slock);
+		is_late = !sock_owned_by_user_nocheck(heir);
+		if (is_late)
+			sock_set_flag(heir, SOCK_FASYNC);
+		spin_unlock_bh(&heir->sk_lock.slock);
+	}
+	if (is_late)
+		sk_wake_async(heir, SOCK_WAKE_IO, POLL_IN);
+	rcu_read_unlock();
+}
+
+/*
  * A piece of the list, from its head. The heir is dead as soon as the file has
  * been closed. Those that live go to the end of the list, so that many of them
  * hold up nobody. Returns how many they were; @nr_seen counts all.
@@ -96,6 +126,7 @@ static unsigned int smc_orphan_sweep_piece(unsigned int *nr_seen)
 			continue;
 		}
 		nr_alive++;
+		smc_orphan_pass_async(smc);
 		list_move_tail(&smc->late_node, &alive);
 	}
 	list_splice_tail(&alive, &smc_orphans);

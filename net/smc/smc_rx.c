@@ -260,6 +260,12 @@ static bool rx_spin(struct rx_call *call)
 	return is_over;
 }
 
+/* connect() to AF_UNSPEC has left the file to another sock: what the call ends with. */
+static int rx_leave(const struct rx_call *call)
+{
+	return call->copied ? 1 : -EPIPE;
+}
+
 /*
  * Nothing is there. Waits for more: 0 to look again; 1 if the call ends with
  * what it has; an errno if it has nothing.
@@ -270,6 +276,7 @@ static int rx_wait(struct rx_call *call, bool is_eof)
 	struct sock *sk = &call->smc->sk;
 	wait_queue_head_t *wq = sk_sleep(sk);
 	bool has_some = call->copied;
+	bool is_over;
 
 	/* an abort that came behind the end */
 	if (sock_flag(sk, SOCK_DONE))
@@ -282,17 +289,22 @@ static int rx_wait(struct rx_call *call, bool is_eof)
 		return has_some ? 1 : -EAGAIN;
 	if (signal_pending(current))
 		return has_some ? 1 : sock_intr_errno(call->timeo);
-	if (rx_spin(call))
+	/* With the file went the queue that sk_set_bit() looks for, and fcntl() may
+	 * have set SOCK_FASYNC all the same.
+	 */
+	is_over = rx_spin(call);
+	if (sock_flag(sk, SOCK_DEAD))
+		return rx_leave(call);
+	if (is_over)
 		return 0;
 
 	add_wait_queue(wq, &wait);
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	sk_wait_event(sk, &call->timeo, rx_is_over(call), &wait);
-	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	remove_wait_queue(wq, &wait);
-	/* connect() to AF_UNSPEC has left the file to another sock */
 	if (sock_flag(sk, SOCK_DEAD))
-		return has_some ? 1 : -EPIPE;
+		return rx_leave(call);
+	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	return 0;
 }
 

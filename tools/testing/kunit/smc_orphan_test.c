@@ -160,11 +160,49 @@ static void a_file_that_was_closed_meanwhile_is_not_ones_own(struct kunit *test)
 	fput(file);
 }
 
+/* fcntl() was told by the sock that the file had; the file's list is the heir's, too. */
+static void o_async_that_came_late_reaches_the_heir(struct kunit *test)
+{
+	struct smc_sock *smc = orphan_new(test), *heir = orphan_new(test);
+	struct smc_sock *late = orphan_new(test);
+	struct fasync_struct fasync = { .magic = FASYNC_MAGIC };
+	struct socket *sock;
+
+	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP,
+					       &sock), 0);
+	RCU_INIT_POINTER(late->sk.sk_wq, &sock->wq);
+	orphan_give(smc, heir);
+	orphan_give(heir, late);
+	orphan_sweep_once();
+	KUNIT_EXPECT_FALSE(test, sock_flag(&late->sk, SOCK_FASYNC));
+
+	sock_set_flag(&smc->sk, SOCK_FASYNC);
+	/* switched off again */
+	orphan_sweep_once();
+	KUNIT_EXPECT_FALSE(test, sock_flag(&late->sk, SOCK_FASYNC));
+	rwlock_init(&fasync.fa_lock);
+	sock->wq.fasync_list = &fasync;
+	/* somebody else is at work on its flags */
+	lock_sock(&late->sk);
+	orphan_sweep_once();
+	KUNIT_EXPECT_FALSE(test, sock_flag(&late->sk, SOCK_FASYNC));
+	release_sock(&late->sk);
+	orphan_sweep_once();
+	KUNIT_EXPECT_TRUE(test, sock_flag(&late->sk, SOCK_FASYNC));
+
+	sock->wq.fasync_list = NULL;
+	orphan_close(late);
+	orphan_sweep_once();
+	KUNIT_EXPECT_TRUE(test, list_empty(&smc_orphans));
+	sock_release(sock);
+}
+
 static struct kunit_case orphan_cases[] = {
 	KUNIT_CASE(a_file_has_one_entry),
 	KUNIT_CASE(a_file_has_no_more_than_sixteen),
 	KUNIT_CASE(what_is_dead_goes_with_the_next_sweep),
 	KUNIT_CASE(a_file_that_was_closed_meanwhile_is_not_ones_own),
+	KUNIT_CASE(o_async_that_came_late_reaches_the_heir),
 	{}
 };
 
