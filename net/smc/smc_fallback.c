@@ -31,6 +31,12 @@
 
 #define SMC_FALLBACK_RECORDS	1024
 
+/* What TCP's set_rcvlowat() reads of an orphan (smc_fallback_graft()) is in it. */
+static_assert(sizeof(struct smc_sock) >= offsetofend(struct tcp_sock, rcv_nxt) &&
+	      sizeof(struct smc_sock) >= offsetofend(struct tcp_sock, copied_seq) &&
+	      sizeof(struct smc_sock) >= offsetofend(struct tcp_sock, rcv_wup) &&
+	      sizeof(struct smc_sock) >= offsetofend(struct tcp_sock, rcv_wnd));
+
 struct smc_fallback_log {
 	spinlock_t lock;		/* guards all that follows */
 	unsigned int next;		/* slot that is written next */
@@ -262,8 +268,11 @@ void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
 	smc_stat_inc(sock_net(tsk), SMC_STAT_CLIENT_TCP);
 	trace_smc_switch_to_fallback(smc, tsk, smc->fallback);
 
+	/* The core may have found our sock, and call TCP's set_rcvlowat() on it when
+	 * it gets the lock. That keeps to struct sock where this is set.
+	 */
+	sk->sk_userlocks |= SOCK_RCVBUF_LOCK;
 	smc_orphan_keep(smc, tsk);
-	clear_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
 	/* Whoever sees TCP's sock can close the file without us: then @tsk goes
 	 * with the last reference, and @sock after a grace period.
 	 */
@@ -274,6 +283,13 @@ void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
 	 */
 	smp_store_release(&sock->sk, tsk);
 	__module_get(ops->owner);
+	/* In this order: the core may set options by itself when it finds TCP's sock,
+	 * and has to when it finds TCP's operations, which do not.
+	 */
+	smp_mb__before_atomic();
+	clear_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
+	/* the second half of that */
+	smp_mb__after_atomic();
 	WRITE_ONCE(sock->ops, ops);
 	/* pairs with the acquire in smc_poll(), which has no lock */
 	smp_store_release(&smc->is_grafted, true);

@@ -136,7 +136,8 @@ static int opt_set_linger(struct sock *sk, sockptr_t optval, unsigned int optlen
 
 /**
  * smc_opt_rcvlowat() - SO_RCVLOWAT
- * @sk: our sock
+ * @sk: our sock, or TCP's if the core came by our operations when that had just
+ *	taken the file over
  * @val: bytes
  *
  * TCP's limit holds, so that the value a program reads back is the same.
@@ -150,6 +151,8 @@ int smc_opt_rcvlowat(struct sock *sk, int val)
 	const struct sock *tsk;
 	int cap;
 
+	if (!smc_sock_is_ours(sk))
+		return smc_tcp_ops(sk->sk_socket)->set_rcvlowat(sk, val);
 	if (!smc->tcp)
 		return -EBADF;
 	tsk = smc->tcp->sk;

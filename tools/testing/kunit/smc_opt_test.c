@@ -7,9 +7,12 @@
 #include "smc_kunit.h"
 
 #include "../../../net/smc/smc_compat.h"
+#include "../../../net/smc/smc_sock.h"
 
 #undef SMC_SETS_SOL_SOCKET
 #define SMC_SETS_SOL_SOCKET false
+
+#define smc_sock_is_ours(sk) ((sk)->sk_family == PF_SMC)
 
 #include "../../../net/smc/smc_opt.c"
 
@@ -62,6 +65,7 @@ static struct smc_sock *new_sock(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP,
 					       &smc->tcp), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, release_tcp, smc->tcp), 0);
+	smc->sk.sk_family = PF_SMC;
 	smc->sk.sk_state = SMC_STATE_INIT;
 	smc->sk.sk_rcvlowat = 1;
 	smc->sk.sk_peek_off = -1;
@@ -173,6 +177,19 @@ static void api_06_what_would_disturb_clc_is_kept_from_the_inner_socket(struct k
 	KUNIT_EXPECT_EQ(test, tsk->sk_peek_off, -1);
 }
 
+/* It has just taken the file over, and the core has read our operations before. */
+static void api_06_a_sock_of_tcp_gets_what_is_meant_for_it(struct kunit *test)
+{
+	struct smc_sock *smc = new_sock(test);
+	struct sock *tsk = smc->tcp->sk;
+
+	lock_sock(tsk);
+	KUNIT_EXPECT_EQ(test, smc_opt_rcvlowat(tsk, 99), 0);
+	release_sock(tsk);
+	KUNIT_EXPECT_EQ(test, tsk->sk_rcvlowat, 99);
+	KUNIT_EXPECT_EQ(test, smc->sk.sk_rcvlowat, 1);
+}
+
 static void api_04_a_child_has_the_options_of_its_listener(struct kunit *test)
 {
 	struct smc_sock *listener = new_sock(test), *child = new_sock(test);
@@ -207,6 +224,7 @@ static struct kunit_case smc_opt_cases[] = {
 	KUNIT_CASE(api_04_the_inner_socket_gets_what_the_core_has_set),
 	KUNIT_CASE(api_04_what_nobody_has_set_stays_that_of_tcp),
 	KUNIT_CASE(api_06_what_would_disturb_clc_is_kept_from_the_inner_socket),
+	KUNIT_CASE(api_06_a_sock_of_tcp_gets_what_is_meant_for_it),
 	KUNIT_CASE(api_04_a_child_has_the_options_of_its_listener),
 	{}
 };
