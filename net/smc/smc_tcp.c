@@ -403,8 +403,9 @@ struct sock *smc_tcp_give(struct smc_sock *smc, struct socket *sock)
 	security_sock_graft(sk, sock);
 	WRITE_ONCE(tcp->file, NULL);
 	write_unlock_bh(&sk->sk_callback_lock);
-	tcp->sk = NULL;
-	smc->tcp = NULL;
+	/* pair with smc_tcp_peek(), which poll() calls */
+	WRITE_ONCE(tcp->sk, NULL);
+	WRITE_ONCE(smc->tcp, NULL);
 	/* wakers that found the old wait queue under RCU may still use it: it
 	 * is freed with the inode, after a grace period
 	 */
@@ -462,23 +463,34 @@ unsigned int smc_tcp_nr_to_agreed(struct smc_sock *smc)
 
 /**
  * smc_tcp_peek() - is there a connection to accept from TCP, and which
- * @smc: a socket that listens
- * @is_agreed: filled: both sides of the oldest one sent the option, OPT-08
+ * @smc: a socket that listens, or did when the caller looked
+ * @is_agreed: filled if there is one: both sides of the oldest sent the option, OPT-08
+ *
+ * Without the socket lock the inner socket may be given away meanwhile. What it
+ * consists of stays for as long as the caller looks, since a sock that has
+ * listened is freed after a grace period, and its queue can be locked.
  *
  * Context: Any context but hard interrupt. Takes the lock of TCP's queue.
  * Return: false if the queue is empty.
  */
 bool smc_tcp_peek(struct smc_sock *smc, bool *is_agreed)
 {
-	struct request_sock_queue *queue = &inet_csk(smc->tcp->sk)->icsk_accept_queue;
-	const struct request_sock *req;
+	const struct request_sock *req = NULL;
+	struct request_sock_queue *queue;
+	struct socket *tcp;
+	struct sock *sk;
 
-	if (reqsk_queue_empty(queue))
-		return false;
-	spin_lock_bh(&queue->rskq_lock);
-	req = queue->rskq_accept_head;
-	*is_agreed = req && smc_tcp_req_is_agreed(req);
-	spin_unlock_bh(&queue->rskq_lock);
+	rcu_read_lock();
+	tcp = READ_ONCE(smc->tcp);
+	sk = tcp ? READ_ONCE(tcp->sk) : NULL;
+	queue = sk ? &inet_csk(sk)->icsk_accept_queue : NULL;
+	if (queue && !reqsk_queue_empty(queue)) {
+		spin_lock_bh(&queue->rskq_lock);
+		req = queue->rskq_accept_head;
+		*is_agreed = req && smc_tcp_req_is_agreed(req);
+		spin_unlock_bh(&queue->rskq_lock);
+	}
+	rcu_read_unlock();
 	return req;
 }
 
@@ -498,7 +510,7 @@ void smc_tcp_release(struct smc_sock *smc)
 		return;
 	smc_tcp_unwatch(smc);
 	smc_tcp_lend_file(smc, NULL);
-	smc->tcp = NULL;
+	WRITE_ONCE(smc->tcp, NULL);
 	sock_release(tcp);
 }
 

@@ -168,12 +168,29 @@ static void a_program_of_a_sockmap_stays_when_tcp_takes_over(struct kunit *test)
 	expect_plain(test, c->sk);
 }
 
+/* poll() has seen a listener, and since then the file is TCP's. */
+static void a_listener_that_has_gone_has_nothing_to_accept(struct kunit *test)
+{
+	struct tcp_case *c = test->priv;
+	struct socket *tcp = c->smc->tcp;
+	bool is_agreed;
+
+	KUNIT_EXPECT_FALSE(test, smc_tcp_peek(c->smc, &is_agreed));
+	tcp->sk = NULL;
+	KUNIT_EXPECT_FALSE(test, smc_tcp_peek(c->smc, &is_agreed));
+	tcp->sk = c->sk;
+	c->smc->tcp = NULL;
+	KUNIT_EXPECT_FALSE(test, smc_tcp_peek(c->smc, &is_agreed));
+	c->smc->tcp = tcp;
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(a_socket_that_is_watched_is_refused_to_a_sockmap),
 	KUNIT_CASE(a_socket_in_a_sockmap_is_not_watched),
 	KUNIT_CASE(news_of_a_child_in_a_sockmap_are_not_for_us),
 	KUNIT_CASE(a_sockmap_stays_when_tcp_takes_over),
 	KUNIT_CASE(a_program_of_a_sockmap_stays_when_tcp_takes_over),
+	KUNIT_CASE(a_listener_that_has_gone_has_nothing_to_accept),
 	{}
 };
 
