@@ -250,6 +250,12 @@ static void smc_tcp_arrived(struct smc_sock *smc)
 		smc_sock_queue(smc, &smc->listen_work);
 }
 
+/* An urgent byte may be all there is, and does not count as one to be read. */
+static bool smc_tcp_holds_payload(struct sock *sk)
+{
+	return tcp_inq(sk) > 0 || READ_ONCE(tcp_sk(sk)->urg_data);
+}
+
 static void smc_tcp_data_ready(struct sock *sk)
 {
 	struct smc_sock *smc;
@@ -267,7 +273,7 @@ static void smc_tcp_data_ready(struct sock *sk)
 			break;
 		case SMC_TCP_CARRIER:
 			/* payload here is a protocol error, AMB-54 */
-			if (tcp_inq(sk) > 0)
+			if (smc_tcp_holds_payload(sk))
 				smc_sock_pend(smc, SMC_PENDING_FAULT);
 			break;
 		default:
@@ -359,13 +365,15 @@ void smc_tcp_restore(struct sock *sk)
  * @smc: the socket; nothing happens if it has no inner one
  * @file: the application's, which is open; NULL to take it back
  *
- * Filters ask whose a packet is by way of the file of its socket, under the lock
- * taken here. No reference is held: release() of the application's socket takes
+ * Filters ask whose a packet is by way of the file of its socket, under the
+ * sk_callback_lock; TCP sends SIGURG to its owner under the socket's own lock alone.
+ * No reference is held: release() of the application's socket takes
  * the file back before it is freed, and so does whoever takes the inner sock out
  * of its struct socket. That is freed as one without a file, as it was made.
  *
- * Context: Process context. Expects the socket lock held, or a child that nobody
- * else knows. Takes sk_callback_lock of the inner socket.
+ * Context: Process context, may sleep. Expects the socket lock held, or a child that
+ * nobody else knows. Takes the inner socket's lock, to take the file back, and its
+ * sk_callback_lock.
  */
 void smc_tcp_lend_file(struct smc_sock *smc, struct file *file)
 {
@@ -374,9 +382,13 @@ void smc_tcp_lend_file(struct smc_sock *smc, struct file *file)
 	if (!smc->tcp || smc->tcp->file == file)
 		return;
 	sk = smc->tcp->sk;
+	if (!file)
+		lock_sock(sk);
 	write_lock_bh(&sk->sk_callback_lock);
 	WRITE_ONCE(smc->tcp->file, file);
 	write_unlock_bh(&sk->sk_callback_lock);
+	if (!file)
+		release_sock(sk);
 }
 
 /**
@@ -633,7 +645,7 @@ bool smc_tcp_has_payload(struct smc_sock *smc)
 	bool has;
 
 	lock_sock(sk);
-	has = tcp_inq(sk) > 0;
+	has = smc_tcp_holds_payload(sk);
 	release_sock(sk);
 	return has;
 }

@@ -3,6 +3,8 @@
  * Whose the callbacks of an inner TCP socket are: ours, a sockmap's, TCP's.
  */
 #include "smc_kunit.h"
+#include <linux/kthread.h>
+#include <linux/rtnetlink.h>
 
 #include "../../../net/smc/smc_tcp.c"
 
@@ -12,6 +14,7 @@ struct tcp_case {
 };
 
 static unsigned int nr_queued;
+static unsigned long nr_faults;
 
 /* What the floors around would do with news; they are counted here. */
 bool smc_sock_queue(struct smc_sock *smc, struct work_struct *work)
@@ -22,6 +25,8 @@ bool smc_sock_queue(struct smc_sock *smc, struct work_struct *work)
 
 void smc_sock_pend(struct smc_sock *smc, enum smc_pending what)
 {
+	if (what == SMC_PENDING_FAULT)
+		WRITE_ONCE(nr_faults, nr_faults + 1);
 }
 
 void smc_sock_wake_sleepers(struct smc_sock *smc)
@@ -184,6 +189,118 @@ static void a_listener_that_has_gone_has_nothing_to_accept(struct kunit *test)
 	c->smc->tcp = tcp;
 }
 
+/* TCP over loopback: @listener listens, and @far is connected to it. */
+struct tcp_pair {
+	struct socket *listener;
+	struct socket *far;
+};
+
+static void tcp_pair_free(void *ctx)
+{
+	struct tcp_pair *pair = ctx;
+
+	if (pair->far)
+		sock_release(pair->far);
+	if (pair->listener)
+		sock_release(pair->listener);
+}
+
+static void tcp_pair_begin(struct kunit *test, struct tcp_pair *pair)
+{
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+
+	memset(pair, 0, sizeof(*pair));
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, tcp_pair_free, pair), 0);
+	rtnl_lock();
+	dev_change_flags(init_net.loopback_dev, init_net.loopback_dev->flags | IFF_UP, NULL);
+	rtnl_unlock();
+	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP,
+					       &pair->listener), 0);
+	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP,
+					       &pair->far), 0);
+	KUNIT_ASSERT_EQ(test, kernel_bind(pair->listener, (struct sockaddr *)&addr,
+					  sizeof(addr)), 0);
+	KUNIT_ASSERT_EQ(test, kernel_listen(pair->listener, 4), 0);
+}
+
+static void tcp_pair_connect(struct kunit *test, struct tcp_pair *pair)
+{
+	struct sockaddr_in addr;
+
+	KUNIT_ASSERT_GT(test, kernel_getsockname(pair->listener, (struct sockaddr *)&addr), 0);
+	KUNIT_ASSERT_EQ(test, kernel_connect(pair->far, (struct sockaddr *)&addr,
+					     sizeof(addr), 0), 0);
+}
+
+/* What loopback carries comes before long; who waits for so long has failed. */
+#define tcp_wait_for(cond) ({						\
+	unsigned long end = jiffies + 20 * HZ;				\
+	bool is_met;							\
+									\
+	while (!(is_met = (cond)) && time_before(jiffies, end))		\
+		schedule_timeout_uninterruptible(1);			\
+	is_met;								\
+})
+
+static void amb_54_an_urgent_byte_is_payload(struct kunit *test)
+{
+	struct tcp_case *c = test->priv;
+	struct msghdr msg = { .msg_flags = MSG_OOB | MSG_NOSIGNAL };
+	struct kvec vec = { .iov_base = "!", .iov_len = 1 };
+	struct socket *unused = c->smc->tcp;
+	static struct tcp_pair pair;
+	struct socket *near;
+
+	tcp_pair_begin(test, &pair);
+	tcp_pair_connect(test, &pair);
+	KUNIT_ASSERT_EQ(test, kernel_accept(pair.listener, &near, 0), 0);
+	c->smc->tcp = near;
+	nr_faults = 0;
+	smc_tcp_watch(c->smc, SMC_TCP_CARRIER);
+	KUNIT_EXPECT_FALSE(test, smc_tcp_has_payload(c->smc));
+	KUNIT_EXPECT_EQ(test, kernel_sendmsg(pair.far, &msg, &vec, 1, 1), 1);
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(tcp_sk(near->sk)->urg_data) &
+					     TCP_URG_VALID));
+	/* TCP tells of it before it lets go of its lock */
+	KUNIT_EXPECT_TRUE(test, smc_tcp_has_payload(c->smc));
+	KUNIT_EXPECT_GT(test, READ_ONCE(nr_faults), 0);
+	smc_tcp_unwatch(c->smc);
+	c->smc->tcp = unused;
+	sock_release(near);
+}
+
+static int take_file_back(void *arg)
+{
+	smc_tcp_lend_file(arg, NULL);
+	return 0;
+}
+
+/* TCP finds the owner of SIGURG through it, under the lock of its socket. */
+static void the_file_is_taken_back_when_tcp_does_not_use_it(struct kunit *test)
+{
+	struct tcp_case *c = test->priv;
+	struct task_struct *task;
+	struct file file;
+
+	smc_tcp_lend_file(c->smc, &file);
+	KUNIT_EXPECT_PTR_EQ(test, c->smc->tcp->file, &file);
+	lock_sock(c->sk);
+	task = kthread_create(take_file_back, c->smc, "smc_tcp_test");
+	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
+	get_task_struct(task);
+	wake_up_process(task);
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(wq_has_sleeper(&c->sk->sk_lock.wq) ||
+					     !READ_ONCE(c->smc->tcp->file)));
+	KUNIT_EXPECT_PTR_EQ(test, READ_ONCE(c->smc->tcp->file), &file);
+	release_sock(c->sk);
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(!READ_ONCE(c->smc->tcp->file)));
+	kthread_stop(task);
+	put_task_struct(task);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(a_socket_that_is_watched_is_refused_to_a_sockmap),
 	KUNIT_CASE(a_socket_in_a_sockmap_is_not_watched),
@@ -191,6 +308,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_sockmap_stays_when_tcp_takes_over),
 	KUNIT_CASE(a_program_of_a_sockmap_stays_when_tcp_takes_over),
 	KUNIT_CASE(a_listener_that_has_gone_has_nothing_to_accept),
+	KUNIT_CASE(amb_54_an_urgent_byte_is_payload),
+	KUNIT_CASE(the_file_is_taken_back_when_tcp_does_not_use_it),
 	{}
 };
 
