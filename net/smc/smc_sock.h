@@ -96,7 +96,7 @@ enum smc_pending {
  * @addr_len: length of @addr
  * @nr_attending: calls that look after connect() by themselves; also read by
  *	@tcp's callbacks
- * @was_told: all who poll were woken in SMC_TCP_PLAIN, and look again; set once
+ * @was_told: all who poll were woken in SMC_TCP_PLAIN, and look again; of this connect()
  * @has_missed: one of those found the lock taken: who falls back has to wake it
  * @defer_end: when @is_deferred ends, jiffies; const once the handshake may begin
  * @is_silent: counted in @nr_deferred of @listener; under its @accept_lock

@@ -301,6 +301,11 @@ bool smc_tcp_watch(struct smc_sock *smc, enum smc_tcp_phase phase)
 	bool is_ours;
 
 	write_lock_bh(&sk->sk_callback_lock);
+	/* of an attempt that was broken off when TCP had just told all */
+	if (phase == SMC_TCP_CONNECTING) {
+		WRITE_ONCE(smc->was_told, false);
+		WRITE_ONCE(smc->has_missed, false);
+	}
 	WRITE_ONCE(smc->tcp_phase, phase);
 	is_ours = !__locked_read_sk_user_data_with_flags(sk, SK_USER_DATA_PSOCK);
 	if (is_ours) {

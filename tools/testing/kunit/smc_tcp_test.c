@@ -173,6 +173,23 @@ static void a_program_of_a_sockmap_stays_when_tcp_takes_over(struct kunit *test)
 	expect_plain(test, c->sk);
 }
 
+/* Who falls back wakes nobody who was. */
+static void opt_10_what_was_told_of_an_attempt_ends_with_it(struct kunit *test)
+{
+	struct tcp_case *c = test->priv;
+
+	c->smc->was_told = true;
+	c->smc->has_missed = true;
+	smc_tcp_watch(c->smc, SMC_TCP_CONNECTING);
+	KUNIT_EXPECT_FALSE(test, c->smc->was_told);
+	KUNIT_EXPECT_FALSE(test, c->smc->has_missed);
+	/* the handshake goes on with what the same connect() has told */
+	c->smc->was_told = true;
+	smc_tcp_watch(c->smc, SMC_TCP_HANDSHAKE);
+	KUNIT_EXPECT_TRUE(test, c->smc->was_told);
+	smc_tcp_unwatch(c->smc);
+}
+
 /* poll() has seen a listener, and since then the file is TCP's. */
 static void a_listener_that_has_gone_has_nothing_to_accept(struct kunit *test)
 {
@@ -307,6 +324,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(news_of_a_child_in_a_sockmap_are_not_for_us),
 	KUNIT_CASE(a_sockmap_stays_when_tcp_takes_over),
 	KUNIT_CASE(a_program_of_a_sockmap_stays_when_tcp_takes_over),
+	KUNIT_CASE(opt_10_what_was_told_of_an_attempt_ends_with_it),
 	KUNIT_CASE(a_listener_that_has_gone_has_nothing_to_accept),
 	KUNIT_CASE(amb_54_an_urgent_byte_is_payload),
 	KUNIT_CASE(the_file_is_taken_back_when_tcp_does_not_use_it),
