@@ -55,6 +55,16 @@ static bool smc_listen_offers_no_smc(const struct sock *tsk)
 	return offers_none;
 }
 
+/* What kept one connect() from offering SMC, TCP having refused it since. */
+static void smc_listen_forget(struct smc_sock *smc)
+{
+	/* of an option, which stays */
+	if (smc->fallback == SMC_DECLINE_OPTUNSUPP || smc->fallback == SMC_DECLINE_IPSEC)
+		return;
+	WRITE_ONCE(smc->is_eager_tcp, false);
+	smc->fallback = SMC_DECLINE_NONE;
+}
+
 /**
  * smc_listen_start() - listen()
  * @smc: the socket, not connected; or listening already, then only the
@@ -71,6 +81,7 @@ int smc_listen_start(struct smc_sock *smc, int backlog)
 	int rc;
 
 	if (is_first) {
+		smc_listen_forget(smc);
 		smc_tcp_offer(smc, true);
 		tcp_sk(smc->tcp->sk)->smc_hs_congested = smc_listen_offers_no_smc;
 		/* a child may come before kernel_listen() returns */

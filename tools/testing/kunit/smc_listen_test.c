@@ -123,7 +123,36 @@ static void accept_sleeps_on_when_its_sock_leaves_the_file(struct kunit *test)
 	listen_free(smc);
 }
 
+static void opt_02_a_listener_offers_smc_whatever_a_connect_met(struct kunit *test)
+{
+	static const struct {
+		enum smc_decline reason;
+		bool stays;
+	} rows[] = {
+		{ SMC_DECLINE_NONE, false },
+		{ SMC_DECLINE_NOSMCRDEV, false },
+		{ SMC_DECLINE_OPTUNSUPP, true },
+		{ SMC_DECLINE_IPSEC, true },
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct smc_sock *smc = listen_new(test);
+
+		smc->fallback = rows[i].reason;
+		smc->is_eager_tcp = rows[i].reason != SMC_DECLINE_NONE;
+		lock_sock(&smc->sk);
+		KUNIT_EXPECT_EQ(test, smc_listen_start(smc, 1), 0);
+		KUNIT_EXPECT_EQ(test, smc->is_eager_tcp, rows[i].stays);
+		KUNIT_EXPECT_EQ(test, smc->fallback, rows[i].stays ? rows[i].reason :
+								     SMC_DECLINE_NONE);
+		release_sock(&smc->sk);
+		listen_free(smc);
+	}
+}
+
 static struct kunit_case listen_cases[] = {
+	KUNIT_CASE(opt_02_a_listener_offers_smc_whatever_a_connect_met),
 	KUNIT_CASE(accept_sleeps_on_when_its_sock_leaves_the_file),
 	{}
 };
