@@ -733,6 +733,23 @@ static int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 	return rc;
 }
 
+/*
+ * sendfile() was asked for more than the file had, so what it sent last came with
+ * MSG_MORE. TCP_CORK still holds.
+ */
+static void __maybe_unused smc_splice_eof(struct socket *sock)
+{
+	struct smc_sock *smc = smc_lock(sock);
+
+	if (!smc) {
+		smc_compat_splice_eof(smc_tcp_ops(sock), sock);
+		return;
+	}
+	if (smc->is_alive && !smc->conn.is_corked)
+		smc_tx_flush(&smc->conn);
+	smc_unlock(smc);
+}
+
 /* recv() with no connection (any more). */
 static int smc_recv_closed(struct smc_sock *smc)
 {
@@ -790,6 +807,7 @@ static const struct proto_ops smc_sock_ops = {
 	.sendmsg	= smc_sendmsg,
 	.recvmsg	= smc_recvmsg,
 	.poll		= smc_poll,
+	SMC_PROTO_SPLICE_EOF(smc_splice_eof)
 	/* questions and settings */
 	.getname	= smc_getname,
 	.getsockopt	= smc_getsockopt,

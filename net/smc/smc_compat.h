@@ -70,6 +70,25 @@ static inline void smc_compat_proto_set_ioctl(struct proto *proto,
 #endif
 }
 
+/*
+ * sendfile() says that no more comes; older kernels do not. Initialiser of struct
+ * proto_ops, and a call of what another one has there.
+ */
+#ifdef SMC_HAVE_PROTO_SPLICE_EOF
+#define SMC_PROTO_SPLICE_EOF(func) .splice_eof = (func),
+#else
+#define SMC_PROTO_SPLICE_EOF(...)
+#endif
+
+static inline void smc_compat_splice_eof(const struct proto_ops *ops,
+					 struct socket *sock)
+{
+#ifdef SMC_HAVE_PROTO_SPLICE_EOF
+	if (ops->splice_eof)
+		ops->splice_eof(sock);
+#endif
+}
+
 /* Initialiser of struct proto: where in @type its struct ipv6_pinfo lies. */
 #ifdef SMC_HAVE_PROTO_IPV6_PINFO_OFFSET
 #define SMC_PROTO_IPV6_PINFO(type, member)				\

@@ -295,7 +295,7 @@ static void smc_tx_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok
  * smc_tx_flush() - send what was held back
  * @conn: the connection; the caller holds a reference on its socket
  *
- * For the end of TCP_CORK, for TCP_NODELAY, and before closing.
+ * For the end of TCP_CORK and of a file, for TCP_NODELAY, and before closing.
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
  */

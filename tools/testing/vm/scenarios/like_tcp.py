@@ -284,6 +284,20 @@ def reading(x, server):
     x.call("no fault", lambda: c.recvmsg(1, 64, socket.MSG_DONTWAIT))
 
 
+def file_sent(x, server):
+    """More is asked of a file than it has: its last bytes wait for no more."""
+    c = x.pair(server)
+    if server:
+        x.say("bytes", len(x.h.recv_exact(c, 100)))
+    else:
+        fd = os.memfd_create("hundred")
+        os.write(fd, bytes(100))
+        x.call("sendfile", os.sendfile, c.fileno(), fd, 0, 5000)
+        x.call("not sent", ioctl, c, SIOCOUTQNSD)
+        os.close(fd)
+    x.sync()
+
+
 def signal_of_room(x, server):
     """O_ASYNC: poll() has found no room to send, then there is some."""
     c = x.pair(server)
@@ -1126,7 +1140,7 @@ def reset_unread(x, server):
 
 
 CASES = (no_connection, bad_addresses, refused, connect_twice, connect_self, reading,
-         signal_of_room,
+         file_sent, signal_of_room,
          half_closed, read_shut, both_close, closed_by_peer, aborted, closed_unread, dissolved,
          dissolved_in_state, dissolved_listens, attempt_ended, sleepers,
          listener_closed, full_backlog, behind_plain, accept_flags, owner, epoll_modes, passed_on, duplicates,
