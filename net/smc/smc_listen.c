@@ -111,6 +111,7 @@ void smc_listen_stop(struct smc_sock *smc)
 
 	smc_sock_stop_listening(smc);
 	smc_tcp_unwatch(smc);
+	smc_tcp_leave_children(smc);
 	smc_tcp_shutdown(smc, SHUT_RDWR);
 	/* no SYN comes any more */
 	tcp_sk(smc->tcp->sk)->smc_hs_congested = NULL;

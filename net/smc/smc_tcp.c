@@ -511,6 +511,48 @@ bool smc_tcp_peek(struct smc_sock *smc, bool *is_agreed)
 	return req;
 }
 
+/* What is behind @req in TCP's queue, or the first in it. */
+static struct request_sock *smc_tcp_next_req(struct request_sock_queue *queue,
+					     struct request_sock *req)
+{
+	spin_lock_bh(&queue->rskq_lock);
+	req = req ? req->dl_next : queue->rskq_accept_head;
+	spin_unlock_bh(&queue->rskq_lock);
+	return req;
+}
+
+/**
+ * smc_tcp_leave_children() - what TCP holds for accept() is TCP's alone
+ * @smc: a socket that listens, but is not watched any more
+ *
+ * Where others listen on the same port (SO_REUSEPORT) TCP may move connections to
+ * them when this one is done, and they may be of programs without SMC. So nothing
+ * of ours stays with a connection, and one that has agreed on SMC is reset, for what
+ * its client says would be no payload.
+ *
+ * Context: Process context, may sleep. Expects the socket lock held: nobody else
+ *	    takes anything from the queue, and its entries stay. Takes the lock of
+ *	    the queue, and locks of the sockets in it.
+ */
+void smc_tcp_leave_children(struct smc_sock *smc)
+{
+	struct sock *sk = smc->tcp->sk;
+	struct request_sock_queue *queue = &inet_csk(sk)->icsk_accept_queue;
+	struct request_sock *req = NULL;
+
+	if (!rcu_access_pointer(sk->sk_reuseport_cb))
+		return;
+	/* who began as a copy of a listener that was watched is in the queue then */
+	synchronize_rcu();
+	while ((req = smc_tcp_next_req(queue, req))) {
+		if (!req->sk)
+			continue;
+		smc_tcp_restore(req->sk);
+		if (smc_tcp_req_is_agreed(req))
+			tcp_abort(req->sk, ECONNRESET);
+	}
+}
+
 /**
  * smc_tcp_release() - close the inner socket
  * @smc: the socket

@@ -20,6 +20,7 @@ struct sock *smc_tcp_give(struct smc_sock *smc, struct socket *sock);
 bool smc_tcp_peek(struct smc_sock *smc, bool *is_agreed);
 bool smc_tcp_newest_is_agreed(struct smc_sock *smc);
 unsigned int smc_tcp_nr_to_agreed(struct smc_sock *smc);
+void smc_tcp_leave_children(struct smc_sock *smc);
 void smc_tcp_release(struct smc_sock *smc);
 void smc_tcp_shutdown(struct smc_sock *smc, int how);
 void smc_tcp_reset(struct smc_sock *smc);

@@ -61,6 +61,7 @@ static void listen_tcp_shutdown(struct smc_sock *smc, int how)
 #define smc_tcp_set_owner(...) ((void)0)
 #define smc_tcp_watch listen_tcp_watch
 #define smc_tcp_unwatch listen_tcp_nothing
+#define smc_tcp_leave_children listen_tcp_nothing
 #define smc_tcp_offer listen_tcp_offer
 #define smc_tcp_shutdown listen_tcp_shutdown
 #define smc_ib_has_device() true

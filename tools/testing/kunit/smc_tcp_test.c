@@ -33,6 +33,11 @@ void smc_sock_wake_sleepers(struct smc_sock *smc)
 {
 }
 
+/* Of our own sock, which nobody waits at. */
+static void wake_nobody(struct sock *sk)
+{
+}
+
 static void sockmap_data_ready(struct sock *sk)
 {
 }
@@ -51,6 +56,7 @@ static int tcp_test_init(struct kunit *test)
 	rc = sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP, &c->smc->tcp);
 	if (rc)
 		return rc;
+	c->smc->sk.sk_data_ready = wake_nobody;
 	c->sk = c->smc->tcp->sk;
 	c->sk->sk_state_change = smc_tcp_state_change;
 	c->sk->sk_data_ready = smc_tcp_data_ready;
@@ -206,7 +212,7 @@ static void a_listener_that_has_gone_has_nothing_to_accept(struct kunit *test)
 	c->smc->tcp = tcp;
 }
 
-/* TCP over loopback: @listener listens, and @far is connected to it. */
+/* TCP over loopback: @listener listens, and @far is to be connected. */
 struct tcp_pair {
 	struct socket *listener;
 	struct socket *far;
@@ -222,7 +228,7 @@ static void tcp_pair_free(void *ctx)
 		sock_release(pair->listener);
 }
 
-static void tcp_pair_begin(struct kunit *test, struct tcp_pair *pair)
+static void tcp_pair_begin(struct kunit *test, struct tcp_pair *pair, bool is_shared)
 {
 	struct sockaddr_in addr = {
 		.sin_family = AF_INET,
@@ -238,16 +244,17 @@ static void tcp_pair_begin(struct kunit *test, struct tcp_pair *pair)
 					       &pair->listener), 0);
 	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP,
 					       &pair->far), 0);
+	pair->listener->sk->sk_reuseport = is_shared;
 	KUNIT_ASSERT_EQ(test, kernel_bind(pair->listener, (struct sockaddr *)&addr,
 					  sizeof(addr)), 0);
 	KUNIT_ASSERT_EQ(test, kernel_listen(pair->listener, 4), 0);
 }
 
-static void tcp_pair_connect(struct kunit *test, struct tcp_pair *pair)
+static void tcp_pair_connect(struct kunit *test, struct tcp_pair *pair, struct socket *to)
 {
 	struct sockaddr_in addr;
 
-	KUNIT_ASSERT_GT(test, kernel_getsockname(pair->listener, (struct sockaddr *)&addr), 0);
+	KUNIT_ASSERT_GT(test, kernel_getsockname(to, (struct sockaddr *)&addr), 0);
 	KUNIT_ASSERT_EQ(test, kernel_connect(pair->far, (struct sockaddr *)&addr,
 					     sizeof(addr), 0), 0);
 }
@@ -271,8 +278,8 @@ static void amb_54_an_urgent_byte_is_payload(struct kunit *test)
 	static struct tcp_pair pair;
 	struct socket *near;
 
-	tcp_pair_begin(test, &pair);
-	tcp_pair_connect(test, &pair);
+	tcp_pair_begin(test, &pair, false);
+	tcp_pair_connect(test, &pair, pair.listener);
 	KUNIT_ASSERT_EQ(test, kernel_accept(pair.listener, &near, 0), 0);
 	c->smc->tcp = near;
 	nr_faults = 0;
@@ -287,6 +294,37 @@ static void amb_54_an_urgent_byte_is_payload(struct kunit *test)
 	smc_tcp_unwatch(c->smc);
 	c->smc->tcp = unused;
 	sock_release(near);
+}
+
+/* TCP may move them to a listener of somebody else on the same port. */
+static void children_that_nobody_took_are_left_to_tcp(struct kunit *test)
+{
+	struct tcp_case *c = test->priv;
+	struct socket *unused = c->smc->tcp;
+	static struct tcp_pair plain, agreed;
+	struct request_sock_queue *queue;
+	struct sock *first, *second;
+
+	tcp_pair_begin(test, &plain, true);
+	tcp_pair_begin(test, &agreed, false);
+	c->smc->tcp = plain.listener;
+	queue = &inet_csk(plain.listener->sk)->icsk_accept_queue;
+	smc_tcp_watch(c->smc, SMC_TCP_LISTENING);
+	tcp_pair_connect(test, &plain, plain.listener);
+	tcp_pair_connect(test, &agreed, plain.listener);
+	KUNIT_ASSERT_TRUE(test, tcp_wait_for(plain.listener->sk->sk_ack_backlog == 2));
+	first = queue->rskq_accept_head->sk;
+	second = queue->rskq_accept_tail->sk;
+	KUNIT_EXPECT_PTR_EQ(test, first->sk_data_ready, &smc_tcp_data_ready);
+	tcp_sk(second)->syn_smc = 1;
+
+	smc_tcp_unwatch(c->smc);
+	smc_tcp_leave_children(c->smc);
+	expect_plain(test, first);
+	expect_plain(test, second);
+	KUNIT_EXPECT_EQ(test, (int)first->sk_state, TCP_ESTABLISHED);
+	KUNIT_EXPECT_EQ(test, (int)second->sk_state, TCP_CLOSE);
+	c->smc->tcp = unused;
 }
 
 static int take_file_back(void *arg)
@@ -327,6 +365,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(opt_10_what_was_told_of_an_attempt_ends_with_it),
 	KUNIT_CASE(a_listener_that_has_gone_has_nothing_to_accept),
 	KUNIT_CASE(amb_54_an_urgent_byte_is_payload),
+	KUNIT_CASE(children_that_nobody_took_are_left_to_tcp),
 	KUNIT_CASE(the_file_is_taken_back_when_tcp_does_not_use_it),
 	{}
 };
