@@ -9,6 +9,7 @@ covers: PID-05 PROP-08 LG-06
 from common import serve
 
 ipv = (4,)
+kernels = ("stock",)    # the other one has no address translation
 timeout = 90
 PORT = 5960
 SHARED = "10.43.0.100"
