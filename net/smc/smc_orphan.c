@@ -32,7 +32,7 @@
 #define SMC_ORPHAN_PIECE	256
 
 /* So many socks a file may have had before it is closed. */
-#define SMC_ORPHAN_OF_A_FILE	16
+#define SMC_ORPHAN_OF_A_FILE	256
 
 static DEFINE_SPINLOCK(smc_orphan_lock);	/* guards what follows, heirs, elders */
 static LIST_HEAD(smc_orphans);
