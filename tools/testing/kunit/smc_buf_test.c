@@ -16,11 +16,30 @@ static struct {
 	phys_addr_t phys;
 } dma_says;
 
-#define dma_need_sync(dev, addr)		(dma_says.needs_sync)
-#define dev_is_dma_coherent(dev)		(dma_says.is_coherent)
-#define iommu_get_domain_for_dev(dev)		\
-	(dma_says.has_iommu ? (struct iommu_domain *)&dma_says : NULL)
-#define iommu_iova_to_phys(domain, addr)	(dma_says.phys)
+static bool said_need_sync(struct device *dev, dma_addr_t addr)
+{
+	return dma_says.needs_sync;
+}
+
+static bool said_coherent(struct device *dev)
+{
+	return dma_says.is_coherent;
+}
+
+static struct iommu_domain *said_domain(struct device *dev)
+{
+	return dma_says.has_iommu ? (struct iommu_domain *)&dma_says : NULL;
+}
+
+static phys_addr_t said_phys(struct iommu_domain *domain, dma_addr_t addr)
+{
+	return dma_says.phys;
+}
+
+#define dma_need_sync			said_need_sync
+#define dev_is_dma_coherent		said_coherent
+#define iommu_get_domain_for_dev	said_domain
+#define iommu_iova_to_phys		said_phys
 
 #include "../../../net/smc/smc_buf.c"
 
