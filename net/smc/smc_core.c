@@ -230,7 +230,7 @@ static bool lgr_key_matches(const struct smc_link_group *lgr, const struct smc_l
  * Does a link go the way that was found for the new connection? Its RNIC keeps the
  * next hop that it was given, whatever becomes of routes and neighbours. And it
  * lasts as long as the address that is its GID: who came to another one of ours
- * shall not go with that. A link inside a subnet was asked for no way.
+ * shall not go with that. One whose interface is another namespace's was asked for no way.
  */
 static bool lgr_link_goes(const struct smc_link *link, const struct smc_ib_end *end,
 			  const struct smc_lgr_key *key)

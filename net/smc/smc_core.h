@@ -36,6 +36,8 @@ enum smc_role { SMC_ROLE_CLIENT, SMC_ROLE_SERVER };	/* values as in diag */
  * @state: under lgr->lock, moved by smc_link_set_state(); released after
  *	   @peer, so that a reader of the state may read the peer
  * @peer: the peer's end, const once the state has left SMC_LINK_UNUSED
+ * @is_direct: as ADD LINK says of a link that is not the first; set before the LLC
+ *	       machine hears of the link
  * @psn: our initial packet sequence number
  * @users: tasks that work on the queues without a lock, under lgr->lock
  * @wait_lock: guards @waiters
@@ -58,6 +60,7 @@ struct smc_link {
 	u32 peer_uid;
 	enum smc_link_state state;
 	struct smc_ib_peer peer;
+	bool is_direct;
 	u32 psn;
 	unsigned int users;
 	spinlock_t wait_lock;		/* see above */

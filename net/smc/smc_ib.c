@@ -662,14 +662,15 @@ bool smc_ib_end_is_at(const struct smc_ib_end *end, const struct net_device *nde
 /**
  * smc_ib_end_ifindex() - number of the network device of a local end's GID
  * @end: holds its reference
+ * @net: in which namespace
  *
  * Context: Process context, may sleep.
- * Return: the interface index, 0 if the GID is gone.
+ * Return: the interface index, 0 if the GID is gone or the device is not in @net.
  */
-int smc_ib_end_ifindex(const struct smc_ib_end *end)
+int smc_ib_end_ifindex(const struct smc_ib_end *end, const struct net *net)
 {
 	struct net_device *ndev = smc_ib_end_ndev(end);
-	int ifindex = ndev ? ndev->ifindex : 0;
+	int ifindex = ndev && net_eq(dev_net(ndev), net) ? ndev->ifindex : 0;
 
 	dev_put(ndev);
 	return ifindex;
@@ -789,8 +790,8 @@ static bool smc_ib_find_subnet(struct net_device *ndev, __be32 addr, __be32 *sub
  * @end: local end; holds its reference
  * @peer_gid: the peer's GID
  *
- * The peer's GID has to be in a subnet of the port: a link is not routed (LG-22).
- * GIDs of RoCE v1, and link-local ones, say nothing.
+ * The peer's GID has to be in a subnet of the port: a link of version 1 is not routed
+ * (LG-22). GIDs of RoCE v1, and link-local ones, say nothing.
  *
  * Context: Process context.
  * Return: false if it cannot.

@@ -149,7 +149,7 @@ void smc_ib_end_copy(struct smc_ib_end *to, const struct smc_ib_end *from);
 int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16]);
 int smc_ib_local_mac(u8 mac[ETH_ALEN]);
 bool smc_ib_end_is_at(const struct smc_ib_end *end, const struct net_device *ndev);
-int smc_ib_end_ifindex(const struct smc_ib_end *end);
+int smc_ib_end_ifindex(const struct smc_ib_end *end, const struct net *net);
 bool smc_ib_end_is_up(const struct smc_ib_end *end);
 bool smc_ib_end_serves(const struct smc_ib_end *end, const struct net *net);
 bool smc_ib_end_is_dead(const struct smc_ib_end *end);

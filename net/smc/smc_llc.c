@@ -34,6 +34,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/completion.h>
+#include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -50,6 +51,7 @@
 #include "smc_move.h"
 #include "smc_net.h"
 #include "smc_peer.h"
+#include "smc_route.h"
 #include "smc_trace.h"
 
 /* The client's side lives a little longer: ending is the server's job. */
@@ -57,6 +59,10 @@
 
 #define LLC_RKEY_TRIES		5
 #define LLC_TEST_LINK_TRIES	3
+
+/* For a neighbour on the way of a new link; handshakes of deployed peers wait meanwhile. */
+#define LLC_NEIGHBOUR_MS	250
+#define LLC_NEIGHBOUR_STEP_MS	20
 
 /* A timer's length fits in jiffies of any kernel. */
 #define LLC_LONGEST_MS		(3600 * MSEC_PER_SEC)
@@ -509,11 +515,15 @@ static void llc_do(struct smc_link_group *lgr, u8 index, enum smc_llc_todo todo)
 static void llc_create(struct smc_link_group *lgr, const struct smc_llc_action *act)
 {
 	struct smc_llc_order *order = &lgr->llc.task[act->link].order;
+	const struct smc_llc_flow *flow = &lgr->llc.flow;
+	const struct smc_link *carrier = lgr->links[flow->config_link];
 
 	order->end = act->end;
 	order->is_bare = act->is_bare;
-	order->must_reach = !lgr->llc.flow.params.is_server;
-	memcpy(order->peer_gid, lgr->llc.flow.add.offer.end.gid, sizeof(order->peer_gid));
+	order->must_reach = !flow->params.is_server;
+	memcpy(order->peer_gid, flow->add.offer.end.gid, sizeof(order->peer_gid));
+	/* where the client's end will be a server cannot know */
+	order->is_direct = !carrier || carrier->peer.hop_limit <= 1;
 	llc_do(lgr, act->link, SMC_LLC_TODO_CREATE);
 }
 
@@ -785,6 +795,7 @@ static void llc_created(struct smc_link_group *lgr, struct smc_llc_event *ev)
 		return;
 	llc->nr_told = 0;
 	llc_end_of(link, &ev->created.end);
+	ev->created.is_direct = link->is_direct;
 	ev->created.nr_rmbs = 0;
 	/* Of a bare link there is nothing to tell. */
 	if (llc->flow.link[ev->link].is_bare)
@@ -1238,10 +1249,37 @@ static int llc_map_areas(struct smc_link *link)
 	return smc_fault_is_due(SMC_FAULT_MAP) ? -EOPNOTSUPP : smc_link_map(link);
 }
 
-/* A port that the peer's does not share a subnet with would be tried in vain. */
+/*
+ * The way from a port to the peer's: a route, or the subnet that the two share. So it
+ * is where an interface is another namespace's, whose routes are not for this one. A
+ * neighbour is waited for, but not for long: it answers, or will be known next time.
+ */
+static int llc_find_way(struct smc_link_group *lgr, const struct smc_ib_end *end, const u8 *gid,
+			struct smc_route *route)
+{
+	/* no TCP connection goes there: by the port's interface, and as root */
+	struct smc_route_like like = { .uid = GLOBAL_ROOT_UID };
+	u64 until = llc_now() + LLC_NEIGHBOUR_MS;
+	int rc;
+
+	memset(route, 0, sizeof(*route));
+	route->is_direct = true;
+	like.oif = smc_ib_end_ifindex(end, lgr->key.net);
+	if (!lgr->params.is_routed || !like.oif)
+		return smc_ib_end_reaches(end, gid) ? 0 : -ENETUNREACH;
+	do {
+		rc = smc_route_find(lgr->key.net, &like, end, gid, route);
+		if (rc == -EAGAIN)
+			msleep(LLC_NEIGHBOUR_STEP_MS);
+	} while (rc == -EAGAIN && llc_now() < until && !smc_lgr_is_down(lgr));
+	return rc;
+}
+
+/* A port without a way to the peer's would be tried in vain. */
 static int llc_create_link(struct smc_link_group *lgr, u8 index,
 			   const struct smc_llc_order *want)
 {
+	struct smc_route route;
 	struct smc_ib_end end;
 	struct smc_link *link;
 	int rc;
@@ -1255,14 +1293,18 @@ static int llc_create_link(struct smc_link_group *lgr, u8 index,
 		rc = llc_first_end(lgr, &end);
 	if (rc)
 		return rc;
-	if (want->must_reach && !smc_ib_end_reaches(&end, want->peer_gid)) {
+	route.is_direct = want->is_direct;
+	if (want->must_reach)
+		rc = llc_find_way(lgr, &end, want->peer_gid, &route);
+	if (rc) {
 		smc_ib_end_put(&end);
-		return -ENETUNREACH;
+		return rc;
 	}
 	link = smc_link_create_at(lgr, &end, index);
 	smc_ib_end_put(&end);
 	if (IS_ERR(link))
 		return PTR_ERR(link);
+	link->is_direct = route.is_direct;
 	rc = want->is_bare ? 0 : llc_map_areas(link);
 	if (rc)
 		smc_link_destroy(link);
@@ -1286,13 +1328,18 @@ static int llc_connect_link(struct smc_link *link, const struct smc_llc_end *end
 	struct smc_ib_peer peer = {
 		.qpn = end->qpn, .psn = end->psn, .mtu = (enum ib_mtu)end->mtu,
 	};
+	struct smc_route route;
+	int rc;
 
 	if (READ_ONCE(link->state) != SMC_LINK_UNUSED)
 		return 0;
 	memcpy(peer.gid, end->gid, sizeof(peer.gid));
 	memcpy(peer.mac, end->mac, sizeof(peer.mac));
-	if (!smc_ib_end_reaches(&link->wr.end, peer.gid))
-		return -ENETUNREACH;
+	rc = llc_find_way(link->lgr, &link->wr.end, peer.gid, &route);
+	if (rc)
+		return rc;
+	memcpy(peer.hop_mac, route.mac, sizeof(peer.hop_mac));
+	peer.hop_limit = route.hop_limit;
 	return smc_link_connect(link, &peer);
 }
 

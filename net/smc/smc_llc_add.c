@@ -392,8 +392,7 @@ static void send_add_link(struct smc_llc_run *run, bool is_reply)
 	act->msg.is_reply = is_reply;
 	act->msg.add_link.end = new_link(run)->local;
 	act->msg.add_link.link_num = new_link(run)->num;
-	/* a link is not routed, LG-22 */
-	act->msg.add_link.is_direct = true;
+	act->msg.add_link.is_direct = flow->add.is_direct;
 }
 
 /* Server: nothing to offer. A client that relies on an offer waits in vain, AMB-28. */
@@ -450,6 +449,7 @@ void smc_llc_add_created(struct smc_llc_run *run, const struct smc_llc_event *ev
 	}
 	new_link(run)->local = ev->created.end;
 	flow->add.nr_own = ev->created.nr_rmbs;
+	flow->add.is_direct = ev->created.is_direct;
 	if (!flow->params.is_server) {
 		prepare(run, &flow->add.offer.end);
 		return;

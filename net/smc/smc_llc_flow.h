@@ -213,6 +213,7 @@ struct smc_llc_rkeys {
  * @created.end: this side of the new link
  * @created.nr_rmbs: RMBs of this side that the peer has to be told of, all
  *	those it knows on the other links
+ * @created.is_direct: what ADD LINK says of the way to the peer, see there
  * @rkey: with REQ_RKEY
  * @error_mask: with RTOKENS_DELETED, the keys not known, 0x80 for the first
  * @nr_unknown: the same, how many
@@ -235,6 +236,7 @@ struct smc_llc_event {
 		struct {
 			struct smc_llc_end end;
 			u8 nr_rmbs;
+			bool is_direct;
 		} created;
 		struct smc_llc_rkeys rkey;
 		struct {
@@ -473,6 +475,7 @@ enum smc_llc_remote {
  * @offer: the peer's ADD LINK: the server's request, the client's reply
  * @tried: own RNICs on which no queue pair could be had in this attempt, by
  *	place in the list
+ * @is_direct: as the peer is told, see SMC_LLC_EV_LINK_CREATED
  * @nr_own: RMBs of this side
  * @next_own: the first of them that the peer has not been told of
  * @peer_left: RMBs that the peer has still to tell of
@@ -481,6 +484,7 @@ enum smc_llc_remote {
 struct smc_llc_add {
 	struct smc_llc_add_link offer;
 	unsigned int tried;
+	bool is_direct;
 	u8 nr_own;
 	u8 next_own;
 	u8 peer_left;

@@ -84,6 +84,7 @@ enum smc_llc_todo {
  * @must_reach: client, to create: the link that the server offers ends at
  *		@peer_gid
  * @peer_gid: see there
+ * @is_direct: server, to create: no gateway is on the way of the link that there is
  */
 struct smc_llc_order {
 	unsigned int todo;
@@ -91,6 +92,7 @@ struct smc_llc_order {
 	bool is_bare;
 	bool must_reach;
 	u8 peer_gid[SMC_GID_LEN];
+	bool is_direct;
 };
 
 /**

@@ -137,7 +137,7 @@ static int smc_route_find_ipv6(struct net *net, const struct smc_route_like *lik
 		return rc;
 	/* every LAN has the same link-local prefix */
 	if (smc_gid_kind(end->gid.raw) == SMC_GID_LINK_LOCAL) {
-		fl6.flowi6_oif = smc_ib_end_ifindex(end);
+		fl6.flowi6_oif = smc_ib_end_ifindex(end, net);
 		if (!fl6.flowi6_oif)
 			return rc;
 	}

@@ -511,8 +511,8 @@ static const struct core_way core_ways[] = {
 	{ "to a neighbour with another MAC address", 1, 1, .hop = 7 },
 	{ "from another address of ours", 64, 64, .gid = 7 },
 	{ "to a neighbour from another address of ours", 1, 1, .gid = 7 },
-	{ "on a further link, which stays in its subnet", 0, 1, .is_same = true },
-	{ "by a gateway past a further link", 0, 64 },
+	{ "on a further link by the interface of another namespace", 0, 1, .is_same = true },
+	{ "by a gateway past such a link", 0, 64 },
 	{ "inside a subnet, where no address of ours counts", 0, 0, .gid = 7, .is_same = true },
 };
 

@@ -11,6 +11,10 @@
 
 #include "smc_kunit.h"
 
+/* routes are another suite's */
+#define smc_route_find eng_route_find
+#define smc_ib_end_ifindex eng_end_ifindex
+
 #include "smc_core.h"
 
 /* nobody looks */
@@ -34,7 +38,31 @@ static void trace_smcr_link_down(struct smc_link *link, enum smc_llc_why why, vo
 #define ENG_VADDR	0x7f0000000000ULL
 
 /**
+ * struct eng_way - what is known of the way to the peer's second RNIC
+ * @what: in words
+ * @rc: what the route says, after @nr_again times -EAGAIN
+ * @nr_again: see there
+ * @is_direct: no gateway on our way
+ * @peer_is_direct: the peer says so of its own, which does not count
+ * @is_elsewhere: our interface is of another namespace
+ * @is_far: and the peer in another subnet
+ * @is_taken: a link is made of it
+ */
+struct eng_way {
+	const char *what;
+	int rc;
+	unsigned int nr_again;
+	bool is_direct;
+	bool peer_is_direct;
+	bool is_elsewhere;
+	bool is_far;
+	bool is_taken;
+};
+
+/**
  * struct eng_lab - a link group and what it said last
+ * @way: of a routed group; NULL for one that is not
+ * @nr_asked: how often it was asked for
  * @lgr: the group; a reservation is held
  * @link: its first link
  * @sent: the last message, as far as it fits
@@ -43,6 +71,8 @@ static void trace_smcr_link_down(struct smc_link *link, enum smc_llc_why why, vo
  * @room: what the engine hears is copied from here
  */
 struct eng_lab {
+	const struct eng_way *way;
+	unsigned int nr_asked;
 	struct smc_link_group *lgr;
 	struct smc_link *link;
 	u8 sent[8192];
@@ -86,7 +116,29 @@ void smc_ib_end_put(struct smc_ib_end *end)
 
 bool smc_ib_end_reaches(const struct smc_ib_end *end, const u8 peer_gid[16])
 {
-	return true;
+	return !eng_lab->way || !eng_lab->way->is_far;
+}
+
+int eng_end_ifindex(const struct smc_ib_end *end, const struct net *net)
+{
+	return eng_lab->way && eng_lab->way->is_elsewhere ? 0 : 7;
+}
+
+int eng_route_find(struct net *net, const struct smc_route_like *like,
+		   const struct smc_ib_end *end, const u8 gid[16], struct smc_route *route)
+{
+	const struct eng_way *way = eng_lab->way;
+
+	if (like->oif != 7 || way->rc == -EHOSTUNREACH)
+		return -EHOSTUNREACH;
+	memset(route, 0, sizeof(*route));
+	route->is_direct = way->is_direct;
+	route->hop_limit = way->is_direct ? 1 : 64;
+	if (eng_lab->nr_asked++ < way->nr_again)
+		return -EAGAIN;
+	route->mac[0] = 2;
+	route->mac[5] = 0x77;
+	return way->rc;
 }
 
 void smc_ib_lan_of(const struct smc_ib_end *end, const u8 peer_gid[16], struct smc_ib_lan *lan)
@@ -316,7 +368,7 @@ static struct smc_link *eng_up(struct kunit *test, bool is_server, u8 max_links)
 	struct smc_params params = {
 		.version = 2, .release = 1, .max_links = max_links, .max_links_is_fixed = true,
 		.max_conns = 255, .told_max_conns = 255, .has_dialect = true,
-		.llc_form = SMC_LLC_FORM_V2, .mtu = IB_MTU_1024,
+		.llc_form = SMC_LLC_FORM_V2, .mtu = IB_MTU_1024, .is_routed = eng_lab->way,
 	};
 	struct smc_ib_peer peer = {};
 	struct smc_llc_end peer_end;
@@ -465,6 +517,64 @@ static void rkey_22_addl_12_keys_of_a_long_add_link(struct kunit *test)
 	}
 }
 
+static const struct eng_way eng_ways[] = {
+	{ "neighbours", .is_direct = true, .peer_is_direct = true, .is_taken = true },
+	{ "a gateway on both ways", .is_taken = true },
+	{ "a gateway on our way only", .peer_is_direct = true, .is_taken = true },
+	{ "a gateway on the peer's way only", .is_direct = true, .is_taken = true },
+	{ "a neighbour that has to be asked", .is_direct = true, .peer_is_direct = true,
+	  .nr_again = 5, .is_taken = true },
+	{ "a neighbour that does not answer", .is_direct = true, .peer_is_direct = true,
+	  .nr_again = UINT_MAX },
+	{ "no route, though a subnet", .rc = -EHOSTUNREACH, .peer_is_direct = true },
+	{ "a subnet of another namespace", .rc = -EHOSTUNREACH, .is_elsewhere = true,
+	  .is_direct = true, .peer_is_direct = true, .is_taken = true },
+	{ "another subnet of another namespace", .is_elsewhere = true, .is_far = true,
+	  .is_direct = true, .peer_is_direct = true },
+};
+
+static void eng_way_desc(const struct eng_way *row, char *desc)
+{
+	strscpy(desc, row->what, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(eng_way, eng_ways, eng_way_desc);
+
+/* Further links find their way as the first one does, linux-abi 3.8, 4.3. */
+static void a_further_link_is_routed(struct kunit *test)
+{
+	struct smc_llc_msg reply, msg = { .type = SMC_LLC_ADD_LINK };
+	const struct eng_way *way = test->param_value;
+	struct smc_llc_more more = {};
+	struct smc_link *link;
+
+	eng_lab->way = way;
+	link = eng_up(test, false, 2);
+	eng_lab->nr_asked = 0;
+	msg.add_link.link_num = 3;
+	msg.add_link.is_direct = way->peer_is_direct;
+	eng_peer_end(&msg.add_link.end, 1);
+	eng_say(test, link, &msg, &more);
+	reply = eng_sent(test, SMC_LLC_ADD_LINK);
+	KUNIT_EXPECT_TRUE(test, reply.is_reply);
+	KUNIT_EXPECT_EQ(test, reply.add_link.is_rejected, !way->is_taken);
+	KUNIT_EXPECT_GE(test, eng_lab->nr_asked, way->nr_again == 5 ? 6 : 0);
+	KUNIT_EXPECT_EQ(test, link->lgr->state, SMC_LGR_ACTIVE);
+	if (!way->is_taken)
+		return;
+	KUNIT_EXPECT_EQ(test, reply.add_link.is_direct, way->is_direct);
+	link = READ_ONCE(link->lgr->links[1]);
+	KUNIT_ASSERT_NOT_NULL(test, link);
+	if (way->is_elsewhere) {
+		KUNIT_EXPECT_EQ(test, eng_lab->nr_asked, 0);
+		KUNIT_EXPECT_EQ(test, link->peer.hop_limit, 0);
+		KUNIT_EXPECT_EQ(test, link->peer.hop_mac[5], 0);
+		return;
+	}
+	KUNIT_EXPECT_EQ(test, link->peer.hop_limit, way->is_direct ? 1 : 64);
+	KUNIT_EXPECT_EQ(test, link->peer.hop_mac[5], 0x77);
+}
+
 /* A message of version 2 that says how long it is, and otherwise anything. */
 static u32 eng_noise(struct rnd_state *rnd, u8 *msg)
 {
@@ -555,6 +665,7 @@ static void ka_05_probes_that_many_want_are_one(struct kunit *test)
 static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(rkey_16_rkey_18_any_number_of_keys_is_deleted),
 	KUNIT_CASE(rkey_22_addl_12_keys_of_a_long_add_link),
+	KUNIT_CASE_PARAM(a_further_link_is_routed, eng_way_gen_params),
 	KUNIT_CASE(err_54_noise_ends_the_group_at_most),
 	KUNIT_CASE(ka_05_probes_that_many_want_are_one),
 	{}

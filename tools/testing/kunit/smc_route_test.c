@@ -46,7 +46,7 @@ bool smc_ib_end_is_at(const struct smc_ib_end *end, const struct net_device *nde
 	return ndev == route_own;
 }
 
-int smc_ib_end_ifindex(const struct smc_ib_end *end)
+int smc_ib_end_ifindex(const struct smc_ib_end *end, const struct net *net)
 {
 	return route_own->ifindex;
 }
