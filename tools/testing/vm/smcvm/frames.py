@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """What a capture of the relay holds: TCP, CLC, RDMA, LLC and CDC.
 
-IPv4 only. Frames are in the order of the wire; an Accept or Confirm, a request
-of LLC and the like are found by their attributes.
+Frames are in the order of the wire; an Accept or Confirm, a request of LLC and the
+like are found by their attributes.
 """
+import ipaddress
 import struct
 
 EYE = bytes.fromhex("e2d4c3d9")
@@ -20,10 +21,14 @@ ROCE_PORT = 4791
 
 
 class Frame:
-    """One frame; what it does not have is None or empty."""
+    """One frame; what it does not have is None or empty.
 
-    def __init__(self, number, src, dst):
+    TIME is in seconds, ETHER the sender's MAC address.
+    """
+
+    def __init__(self, number, time, ether, src, dst):
         self.n = number
+        self.time, self.ether = time, ether
         self.src, self.dst = src, dst
         self.sport = self.dport = self.flags = self.seq = self.opcode = None
         self.ttl = None
@@ -90,18 +95,31 @@ def roce(f, pkt):
         f.is_reply = f.llc != CDC and bool(f.payload[3] & 0x80)
 
 
-def parse(number, data):
-    if len(data) < 34 or data[12:14] != b"\x08\0":
+def ipv4(ip):
+    """Protocol, hop limit, addresses and payload of a packet."""
+    total, = struct.unpack_from("!H", ip, 2)
+    return ip[9], ip[8], ip[12:16], ip[16:20], ip[(ip[0] & 15) * 4:total]
+
+
+def ipv6(ip):
+    """The same; it has no extension headers."""
+    size, = struct.unpack_from("!H", ip, 4)
+    return ip[6], ip[7], ip[8:24], ip[24:40], ip[40:40 + size]
+
+
+PACKETS = {b"\x08\0": (20, ipv4), b"\x86\xdd": (40, ipv6)}
+
+
+def parse(number, time, data):
+    least, packet = PACKETS.get(data[12:14], (0, None))
+    if not packet or len(data) < 14 + least:
         return None
-    ip = data[14:]
-    head, total = (ip[0] & 15) * 4, struct.unpack_from("!H", ip, 2)[0]
-    src, dst = (".".join(map(str, ip[i:i + 4])) for i in (12, 16))
-    f = Frame(number, src, dst)
-    f.ttl = ip[8]
-    body = ip[head:total]
-    if ip[9] == 6:
+    proto, ttl, src, dst, body = packet(data[14:])
+    f = Frame(number, time, data[6:12], *(str(ipaddress.ip_address(x)) for x in (src, dst)))
+    f.ttl = ttl
+    if proto == 6:
         tcp(f, body)
-    elif ip[9] == 17 and struct.unpack_from("!H", body, 2)[0] == ROCE_PORT:
+    elif proto == 17 and struct.unpack_from("!H", body, 2)[0] == ROCE_PORT:
         roce(f, body[8:])
     else:
         return None
@@ -115,8 +133,8 @@ def read(path):
     order = "<" if raw[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">"
     out, seen, at, number = [], set(), 24, 0
     while at + 16 <= len(raw):
-        size = struct.unpack_from(order + "I", raw, at + 8)[0]
-        f = parse(number, raw[at + 16:at + 16 + size])
+        sec, usec, size = struct.unpack_from(order + "III", raw, at)
+        f = parse(number, sec + usec / 1e6, raw[at + 16:at + 16 + size])
         at, number = at + 16 + size, number + 1
         if not f:
             continue

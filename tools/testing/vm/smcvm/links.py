@@ -29,15 +29,20 @@ def several(t, links=2, **more):
 
 
 @contextlib.contextmanager
-def afar(t):
-    """Meanwhile the machines have the addresses AFAR as well."""
-    for vm, own, peer in ((t.a, *AFAR), (t.b, *AFAR[::-1])):
-        vm.run(f"ip addr add {own}/24 dev eth0; ip route add {peer} dev eth0 src {own}")
+def afar(t, gateway=False):
+    """Meanwhile the machines have the addresses AFAR as well.
+
+    They are on the link, or the peer is the GATEWAY to its own.
+    """
+    ways = ((t.a, t.b.ip, *AFAR), (t.b, t.a.ip, *AFAR[::-1]))
+    for vm, via, own, peer in ways:
+        how = f"via {via}" if gateway else "dev eth0"
+        vm.run(f"ip addr add {own}/24 dev eth0; ip route add {peer} {how} src {own}")
     try:
         yield
     finally:
-        for vm, own, peer in ((t.a, *AFAR), (t.b, *AFAR[::-1])):
-            vm.run(f"ip route del {peer} dev eth0; ip addr del {own}/24 dev eth0")
+        for vm, _, own, peer in ways:
+            vm.run(f"ip route del {peer}; ip addr del {own}/24 dev eth0")
 
 
 def groups(vm):
