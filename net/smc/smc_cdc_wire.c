@@ -15,6 +15,7 @@
 #include "smc_cdc_wire.h"
 
 #define SMC_CDC_FINAL	(SMC_CDC_CLOSED | SMC_CDC_ABORT)
+#define SMC_CDC_ENDS	(SMC_CDC_DONE | SMC_CDC_FINAL)
 
 /* Sequence numbers wrap; an equal one is a duplicate (CDC-06, AMB-14). */
 static bool smc_cdc_seq_is_newer(u16 seq, u16 than)
@@ -28,9 +29,9 @@ static bool smc_cdc_seq_is_newer(u16 seq, u16 than)
  * @len: how many bytes it delivered
  * @msg: receives the message; only written on success
  *
- * RFC 7609 A.4, W19 (CDC-01). Reserved bits and bytes are ignored. Cursors
- * are not judged here: that needs the connection's geometry, so
- * smc_cdc_apply() does it. The bytes behind the flags are reserved and
+ * RFC 7609 A.4, W19 (CDC-01). Flags are as they came: smc_cdc_apply() ignores
+ * reserved bits. Nor are cursors judged here: that needs the connection's
+ * geometry, so smc_cdc_apply() does it. The bytes behind the flags are reserved and
  * deployed peers do not insist on them either (linux-abi 5.1), but the length
  * byte has to announce the whole message.
  *
@@ -225,12 +226,13 @@ static u32 smc_cdc_take_cons(struct smc_cdc_ctl *ctl, struct smc_cursor cons,
 	return SMC_EV_SPACE;
 }
 
+/* A flag that is kept stays for ever: one that means nothing is not kept. */
 static u32 smc_cdc_take_conn_flags(struct smc_cdc_ctl *ctl, u8 conn_flags)
 {
-	u8 rose = conn_flags & ~ctl->rx_conn_flags;
+	u8 rose = conn_flags & SMC_CDC_ENDS & ~ctl->rx_conn_flags;
 	u32 events = 0;
 
-	ctl->rx_conn_flags |= conn_flags;
+	ctl->rx_conn_flags |= rose;
 	if (rose & SMC_CDC_DONE)
 		events |= SMC_EV_DONE;
 	if (rose & SMC_CDC_CLOSED)

@@ -71,7 +71,7 @@ struct smc_cdc_ctl {
 	struct smc_cursor	rx_urg_mark;	/* the urgent byte itself */
 	u16			rx_seq;		/* SR: last one processed */
 	u8			rx_prod_flags;	/* of the last one processed */
-	u8			rx_conn_flags;	/* all that were ever seen */
+	u8			rx_conn_flags;	/* D, C, A, if ever seen */
 	u8			rx_urg_byte;	/* what stood there */
 	bool			rx_urg_is_set;	/* rx_urg_mark not yet read past */
 	bool			rx_urg_is_due;	/* P without U: under way */

@@ -596,6 +596,26 @@ static void cdc_13_each_flag_has_its_event(struct kunit *test)
 	}
 }
 
+/* Many ask whether there is any flag: a bit that means nothing would be an end. */
+static void cdc_13_reserved_flags_are_not_kept(struct kunit *test)
+{
+	struct smc_cdc_ctl *ctl = ctl_new(test, rfc_geom);
+	struct smc_cdc_msg msg = plain_msg(ctl, 1);
+
+	msg.conn_flags = 0x1f;
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), 0U);
+	KUNIT_EXPECT_EQ(test, ctl->rx_conn_flags, 0);
+	msg.seq = 2;
+	msg.conn_flags = 0x1f | D;
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_DONE);
+	KUNIT_EXPECT_EQ(test, ctl->rx_conn_flags, D);
+	msg.seq = 3;
+	msg.conn_flags = 0xff;
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg),
+			(u32)(SMC_EV_CLOSED | SMC_EV_ABORT));
+	KUNIT_EXPECT_EQ(test, ctl->rx_conn_flags, D | C | A);
+}
+
 static void cdc_13_close_flags_are_news_once(struct kunit *test)
 {
 	struct smc_cdc_ctl *ctl = ctl_new(test, rfc_geom);
@@ -2808,6 +2828,7 @@ static struct kunit_case smc_cdc_wire_cases[] = {
 	KUNIT_CASE(fail_06_sr_is_the_last_processed),
 	KUNIT_CASE(cdc_12_apply_stores_cursors_sequence_and_flags),
 	KUNIT_CASE(cdc_13_each_flag_has_its_event),
+	KUNIT_CASE(cdc_13_reserved_flags_are_not_kept),
 	KUNIT_CASE(cdc_13_close_flags_are_news_once),
 	KUNIT_CASE(cdc_14_nothing_counts_after_the_peers_close),
 	KUNIT_CASE(close_26_bytes_after_done_are_refused),

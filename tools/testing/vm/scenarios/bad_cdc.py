@@ -4,9 +4,10 @@
 The connection they are for ends, or they are dropped and a later one makes up
 for them, as the RFC has it. The next connection works.
 
-covers: CUR-12 CDC-05 CDC-08 CDC-09 CDC-14
+covers: CUR-12 CDC-05 CDC-08 CDC-09 CDC-13 CDC-14
 """
 import errno
+import select
 import socket
 import struct
 
@@ -85,10 +86,28 @@ def answer_some(h, port):
     return serve_any(h, port, on_accept=in_line)
 
 
-def change_one(t, client, change, skip=0):
-    """Let CLIENT go and change one CDC of it."""
+def unmoved(h, port):
+    """A connection that hears of flags which mean nothing, and goes on."""
+    s = h.connect(port)
+    h.request(s, 100, 100)
+    h.mark("ready")
+    h.gate("go")
+    h.request(s, 16, 16)
+    h.gate("changed")
+    news = select.poll()
+    news.register(s, select.POLLIN | select.POLLRDHUP)
+    h.equal(news.poll(0), [], "what poll() says with nothing to read")
+    h.raises("recv() of an urgent byte", errno.EINVAL, s.recv, 1, socket.MSG_OOB)
+    h.raises("recv() with nothing to read", errno.EAGAIN, s.recv, 1, socket.MSG_DONTWAIT)
+    for _ in range(20):
+        h.request(s, 16, 16)
+    h.finish(s)
+
+
+def change_one(t, client, change, skip=0, frm="b"):
+    """Let CLIENT go and change one CDC of it, or of its server."""
     t.expect_all("ready", client)
-    r = t.relay.rule(cdc=1, frm="b", skip=skip, count=1, set=change)
+    r = t.relay.rule(cdc=1, frm=frm, skip=skip, count=1, set=change)
     client.gate("go")
     return r
 
@@ -137,5 +156,13 @@ def run(t):
         t.equal(t.relay.hits(r)[1], 1, f"flags {flags}: CDC messages changed")
         t.relay.unrule()
         next_works(t, port)
+    t.step("reserved flags")
+    c = t.half(t.b, unmoved, port=port)
+    r = change_one(t, c, "25:1f", frm="a")
+    t.wait(lambda: t.relay.hits(r)[1] == 1, "reserved flags: a changed CDC", 20)
+    c.gate("changed")
+    t.wait_all(c)
+    t.relay.unrule()
+    next_works(t, port)
     s.gate("stop")
     s.wait(t.left())
