@@ -339,7 +339,8 @@ void smc_llc_arm_probe(struct smc_llc_run *run, u8 link)
  * @run: the call
  * @has_failed: something went wrong here; otherwise the peer does not want to
  *
- * What has failed is tried again while there are not two symmetric links. A
+ * What has failed is tried again while there are fewer symmetric links than may
+ * be, for nothing else brings them: what was there before the failure is no news. A
  * peer that has no path is asked again by a server that has one link only, and
  * by a client that has an RNIC to offer. RFC 7609 C.8; ERR-56, TMR-12, TMR-13.
  */
@@ -349,7 +350,7 @@ void smc_llc_arm_retry(struct smc_llc_run *run, bool has_failed)
 	int ms = flow->params.timers.add_link_retry;
 	bool has_use;
 
-	if (has_failed && smc_llc_nr_symmetric(flow) < 2)
+	if (has_failed && smc_llc_nr_symmetric(flow) < flow->max_links)
 		has_use = true;
 	else if (flow->params.is_server)
 		has_use = smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) < 2;

@@ -931,6 +931,31 @@ static void later_link_without_confirm_err_26_err_32_tmr_12_tmr_13(struct kunit 
 	}
 }
 
+/* Two links are no reason to do without the third one: what failed is tried again. */
+static void third_link_fails_err_56_err_57_tmr_12_tmr_13(struct kunit *test)
+{
+	int who, late;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		for (late = 0; late < 2; late++) {
+			struct world *w = up(test, 2, 2, 3, true);
+
+			w->side[who].create_fails = !late;
+			w->side[who].prepare_fails = late;
+			w_rnic_up(w, W_CLIENT, 2);
+			w_pump(w);
+			w_rnic_up(w, W_SERVER, 2);
+			expect_rest(test, w, 2);
+			w_wait(w, w_timers().add_link_retry);
+			expect_rest(test, w, 2);
+			w->side[who].create_fails = false;
+			w->side[who].prepare_fails = false;
+			w_wait(w, w_timers().add_link_retry);
+			expect_rest(test, w, 3);
+		}
+	}
+}
+
 /* The carrying link counts as failed; with another one it is tried there. */
 static void no_answer_while_adding_err_29_err_33_err_35(struct kunit *test)
 {
@@ -1655,6 +1680,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(second_link_without_confirm_err_25_err_31_err_56_err_57_sl_16_sl_18),
 	KUNIT_CASE(second_link_cannot_be_confirmed_sl_16_err_19),
 	KUNIT_CASE(later_link_without_confirm_err_26_err_32_tmr_12_tmr_13),
+	KUNIT_CASE(third_link_fails_err_56_err_57_tmr_12_tmr_13),
 	KUNIT_CASE(no_answer_while_adding_err_29_err_33_err_35),
 	KUNIT_CASE(no_answer_in_first_contact_resets_err_28_err_30_err_33_err_34),
 	KUNIT_CASE(delete_link_of_client_unanswered_err_36),
