@@ -162,8 +162,12 @@ static void deleted(struct smc_llc_run *run, u8 target, bool is_orderly)
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_link *lnk = &flow->link[target];
 	bool was_spare = lnk->is_spare;
-	/* One that fails as soon as it is there is not tried for at once again. */
-	bool was_stable = run->now - lnk->up_since >= (u64)max(flow->params.timers.reply, 0);
+	/*
+	 * One that fails as soon as it is there is not tried for at once again, nor one
+	 * that somebody has just taken down.
+	 */
+	bool is_urgent = run->now - lnk->up_since >= (u64)max(flow->params.timers.reply, 0) &&
+			 lnk->reason != SMC_LLC_DELETE_OPERATOR;
 
 	smc_llc_link_destroy(run, target, true);
 	/* what it had accepted a deployed client declines now, and is not done before */
@@ -171,7 +175,9 @@ static void deleted(struct smc_llc_run *run, u8 target, bool is_orderly)
 		flow->add_pause = smc_llc_after(run, flow->params.timers.reply);
 	if (was_spare || !flow->has_rnics)
 		return;
-	if (was_stable)
+	/* with a link less the client may have a use for an RNIC that it refused */
+	flow->refused = 0;
+	if (is_urgent)
 		smc_llc_want_link(flow);
 	else
 		smc_llc_arm_retry(run, true);

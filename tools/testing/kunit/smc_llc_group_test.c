@@ -504,6 +504,41 @@ static void link_is_given_up_dell_07_dell_08_dell_14_lgt_03(struct kunit *test)
 	}
 }
 
+/* Server's RNICs, client's, and links: as many as may be, and asymmetric ones. */
+static const u8 late_rows[][3] = { { 2, 2, 2 }, { 3, 3, 3 }, { 2, 1, 2 }, { 1, 2, 2 } };
+
+static void comes_back_later(struct kunit *test, const u8 *row, int who, u8 idx)
+{
+	struct world *w = up(test, row[W_SERVER], row[W_CLIENT], row[2], true);
+	unsigned int offers;
+
+	expect_rest(test, w, row[2]);
+	/* long enough for one that fails to be replaced at once */
+	w->now += 60000;
+	give_up(w, who, idx, true);
+	offers = requests(w, W_SERVER, SMC_LLC_ADD_LINK);
+	expect_rest(test, w, row[2] - 1);
+	w_wait(w, w_timers().add_link_retry - 1);
+	expect_rest(test, w, row[2] - 1);
+	KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_ADD_LINK), offers);
+	w_wait(w, 1);
+	expect_rest(test, w, row[2]);
+	KUNIT_EXPECT_GT(test, requests(w, W_SERVER, SMC_LLC_ADD_LINK), offers);
+}
+
+/* What the operator has taken down stays so for a while. */
+static void link_given_up_comes_back_later_dell_14_err_57_tmr_12(struct kunit *test)
+{
+	unsigned int i;
+	int who;
+	u8 idx;
+
+	for (i = 0; i < ARRAY_SIZE(late_rows); i++)
+		for (who = W_SERVER; who <= W_CLIENT; who++)
+			for (idx = 0; idx < late_rows[i][2]; idx++)
+				comes_back_later(test, late_rows[i], who, idx);
+}
+
 /*
  * While a third link comes, the operator gives one up: the asymmetric one would have
  * been next, but is the second of two then.
@@ -1661,6 +1696,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(numbers_of_lost_links_lid_03),
 	KUNIT_CASE(link_is_lost_and_replaced_dell_01_dell_03_to_dell_06_dell_10),
 	KUNIT_CASE(link_is_given_up_dell_07_dell_08_dell_14_lgt_03),
+	KUNIT_CASE(link_given_up_comes_back_later_dell_14_err_57_tmr_12),
 	KUNIT_CASE(asymmetric_stays_where_it_is_needed_lg_12_lg_16),
 	KUNIT_CASE(asymmetric_is_the_last_to_work_lg_12_lg_16),
 	KUNIT_CASE(add_link_crosses_notice_ser_07),
