@@ -5,7 +5,7 @@ Over soft-RoCE that module speaks version 2 only, and that if an EID was added.
 What it does otherwise than RFC 7609 has it must not cost time: no wait for a
 second link that nobody offers, none for a CLC message.
 
-covers: CLC-05 FC-06 FC-10 SC-05 RKEY-04 RKEY-16 CLOSE-26 ABRT-05 ERR-27
+covers: CLC-05 FC-06 FC-10 SC-05 RKEY-04 RKEY-16 CLOSE-26 ABRT-05 ERR-27 TMR-15
 """
 import errno
 import select
@@ -21,6 +21,7 @@ dialects = (0,)
 sides = ("ours", "stock")
 timeout = 120
 PORT = 5090
+TEST_LINK = 7
 STALL = 1.5  # seconds; its waits are 2, 3 and 6 s
 
 
@@ -95,6 +96,23 @@ def ping_client(h, port, n):
     took = time.monotonic() - t0
     h.finish(s)
     return took / n
+
+
+def rests(h, s, mine, theirs):
+    """Some bytes, then silence until the gate opens, then some more."""
+    h.both_ways(s, 40_009, mine, 40_009, theirs)
+    h.mark("moved")
+    h.gate("end")
+    h.both_ways(s, 300_007, mine, 300_007, theirs)
+    h.finish(s)
+
+
+def idle_server(h, port):
+    rests(h, h.accept(h.listen(port)), 2, 1)
+
+
+def idle_client(h, port):
+    rests(h, h.connect(port), 1, 2)
 
 
 def no_sockets(t, port):
@@ -196,6 +214,31 @@ def hasty(t):
     no_sockets(t, PORT + 9)
 
 
+def idle(t, sides):
+    """A silent link is tested by either side, is answered, and stays.
+
+    By one of them at a time: what it hears counts for the other one as well.
+    """
+    for by in (t.a, t.b):
+        ours, _ = t.strangers(sides)
+        to = t.b if by is t.a else t.a
+        for vm, seconds in ((by, 1), (to, 60)):
+            vm.sysctl("net.smc.smcr_testlink_time", seconds)
+        # the byte with the flag of a reply
+        asked, told = (t.relay.rule(llc=TEST_LINK, frm=vm.name, at=at)
+                       for vm, at in ((by, "3:00"), (to, "3:80")))
+
+        def tested():
+            t.wait(lambda: all(t.relay.hits(r)[0] >= 2 for r in (asked, told)),
+                   f"TEST LINK by {by.name} and replies", 20)
+
+        t.in_step(idle_server, idle_client, PORT + 10, tested)
+        t.relay.unrule()
+        t.equal(t.stat(ours, "link_down"), 0, f"links lost that {by.name} tested")
+        t.equal(t.stat(ours, "first_contact"), 1, "first contacts")
+        no_sockets(t, PORT + 10)
+
+
 def without_eid(t, ours):
     """Nothing in common: TCP, at once, with the bytes in order."""
     t.ueid(ours, "--flush")
@@ -214,6 +257,7 @@ def without_eid(t, ours):
 
 def run(t):
     for sides_now in (("ours", "stock"), ("stock", "ours")):
+        idle(t, sides_now)
         ours, _ = t.strangers(sides_now)
         if ours is t.a:
             hasty(t)
