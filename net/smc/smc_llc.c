@@ -780,7 +780,9 @@ static void llc_tell_pool(struct smc_llc *llc, struct smc_buf_pool *pool)
 /*
  * The RMBs that the peer knows are those it is told of for the new link. No
  * CONFIRM RKEY changes that before the link is up or given up (RKEY-15). A DELETE
- * RKEY that was under way may: llc_note_told() sees to that.
+ * RKEY that was under way may: llc_note_told() sees to that. So they are counted
+ * once: that a link is there which was given up meanwhile is of no interest, for
+ * the next one may have been begun.
  */
 static void llc_created(struct smc_link_group *lgr, struct smc_llc_event *ev)
 {
@@ -789,6 +791,8 @@ static void llc_created(struct smc_link_group *lgr, struct smc_llc_event *ev)
 	struct smc_buf *buf;
 
 	lockdep_assert_held(&lgr->lock);
+	if (llc->flow.config != SMC_LLC_CONFIG_CREATE || llc->flow.config_target != ev->link)
+		return;
 	if (!link || !link->wr.qp)
 		ev->ok = false;
 	if (!ev->ok)

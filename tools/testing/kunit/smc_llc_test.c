@@ -517,6 +517,32 @@ static void rkey_22_addl_12_keys_of_a_long_add_link(struct kunit *test)
 	}
 }
 
+/*
+ * A queue pair is there at last, of a link that has been given up. What is told for
+ * the next one is counted already, and perhaps an RMB of that forgotten since.
+ */
+static void rkey_20_addl_12_late_news_change_no_count(struct kunit *test)
+{
+	struct smc_link *link = eng_up(test, false, 2);
+	struct smc_llc *llc = &link->lgr->llc;
+	struct smc_buf gone = {};
+
+	mutex_lock(&link->lgr->lock);
+	llc->told[0] = NULL;
+	llc->told[1] = &gone;
+	llc->nr_told = 2;
+	mutex_unlock(&link->lgr->lock);
+	llc_report(link->lgr, SMC_LLC_EV_LINK_CREATED, link->index, true, 0);
+	eng_settle(link->lgr);
+	mutex_lock(&link->lgr->lock);
+	KUNIT_EXPECT_EQ(test, llc->nr_told, 2);
+	KUNIT_EXPECT_NULL(test, llc->told[0]);
+	KUNIT_EXPECT_PTR_EQ(test, llc->told[1], &gone);
+	llc->nr_told = 0;
+	mutex_unlock(&link->lgr->lock);
+	KUNIT_EXPECT_EQ(test, link->lgr->state, SMC_LGR_ACTIVE);
+}
+
 static const struct eng_way eng_ways[] = {
 	{ "neighbours", .is_direct = true, .peer_is_direct = true, .is_taken = true },
 	{ "a gateway on both ways", .is_taken = true },
@@ -665,6 +691,7 @@ static void ka_05_probes_that_many_want_are_one(struct kunit *test)
 static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(rkey_16_rkey_18_any_number_of_keys_is_deleted),
 	KUNIT_CASE(rkey_22_addl_12_keys_of_a_long_add_link),
+	KUNIT_CASE(rkey_20_addl_12_late_news_change_no_count),
 	KUNIT_CASE_PARAM(a_further_link_is_routed, eng_way_gen_params),
 	KUNIT_CASE(err_54_noise_ends_the_group_at_most),
 	KUNIT_CASE(ka_05_probes_that_many_want_are_one),
