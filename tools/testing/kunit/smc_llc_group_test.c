@@ -186,13 +186,55 @@ static void second_link_sl_07_sl_08_sl_09_sl_10_lg_12_lg_13_lg_14_addl_04(struct
 
 static void as_many_links_as_agreed_maxl_09_maxl_10_addl_05(struct kunit *test)
 {
-	u8 server, client, max;
+	struct world *w;
+	u8 nr, max;
+	int who;
 
-	for (server = 2; server <= W_RNICS; server++)
-		for (client = 2; client <= W_RNICS; client++)
-			for (max = 2; max <= 5; max++)
-				expect_rest(test, up(test, server, client, max, true),
-					    min(max, min(server, client)));
+	for (nr = 2; nr <= W_RNICS; nr++) {
+		for (max = 2; max <= SMC_LLC_MAX_LINKS_MAX; max++) {
+			for (who = W_SERVER; who <= W_CLIENT; who++) {
+				/* one side has RNICs to spare */
+				w = up(test, who == W_SERVER ? nr : W_RNICS,
+				       who == W_CLIENT ? nr : W_RNICS, max, true);
+				expect_rest(test, w, min(max, nr));
+				kunit_kfree(test, w);
+			}
+		}
+	}
+}
+
+/*
+ * One side has one RNIC, so the group begins with an asymmetric link; it gets one
+ * after the other, and loses them again.
+ */
+static void many_links_come_and_go_maxl_09_maxl_10_lg_12_lg_16(struct kunit *test)
+{
+	struct world *w;
+	u8 max, nr;
+	int who;
+
+	for (max = 5; max <= SMC_LLC_MAX_LINKS_MAX; max++) {
+		for (who = W_SERVER; who <= W_CLIENT; who++) {
+			w = up(test, who == W_SERVER ? 1 : W_RNICS,
+			       who == W_CLIENT ? 1 : W_RNICS, max, true);
+			expect_rest(test, w, 2);
+			KUNIT_EXPECT_EQ(test, smc_llc_nr_symmetric(&w->side[who].flow), 1);
+			for (nr = 2; nr <= W_RNICS; nr++) {
+				w_rnic_up(w, who, nr - 1);
+				expect_rest(test, w, min(max, nr));
+				KUNIT_EXPECT_EQ(test, smc_llc_nr_symmetric(&w->side[who].flow),
+						min(max, nr));
+			}
+			for (nr = W_RNICS - 1; nr; nr--) {
+				/* links that have lived for a while are replaced at once */
+				w->now += 10000;
+				w_rnic_down(w, who, nr, true);
+				expect_rest(test, w, nr > 1 ? min(max, nr) : 2);
+			}
+			KUNIT_EXPECT_EQ(test, smc_llc_nr_symmetric(&w->side[who].flow), 1);
+			kunit_kfree(test, w);
+		}
+	}
 }
 
 /* FC-12: data waits for the second link, and for its last message. */
@@ -274,7 +316,7 @@ static void rmbs_of_both_sides_rkey_20_rkey_21_addl_12_addl_14_addl_15(struct ku
 	}
 }
 
-/* One message for up to three links, one more for each three beyond. */
+/* One message for up to three links, the next for up to three more, and so on. */
 static void rkeys_on_many_links_rkey_03_rkey_04_rkey_08_rkey_09(struct kunit *test)
 {
 	u8 nr;
@@ -290,7 +332,7 @@ static void rkeys_on_many_links_rkey_03_rkey_04_rkey_08_rkey_09(struct kunit *te
 			KUNIT_EXPECT_EQ(test, w->side[who].rkey_result, 0);
 			KUNIT_EXPECT_EQ(test, known(w, who), 2);
 			KUNIT_EXPECT_EQ(test, requests(w, who, SMC_LLC_CONFIRM_RKEY_CONT),
-					nr > 3);
+					(nr - 1) / 3);
 			w_del_rmb(w, who, 1);
 			expect_rest(test, w, nr);
 			KUNIT_EXPECT_EQ(test, known(w, who), 1);
@@ -1686,6 +1728,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE_PARAM(second_link_sl_07_sl_08_sl_09_sl_10_lg_12_lg_13_lg_14_addl_04,
 			 class_gen_params),
 	KUNIT_CASE(as_many_links_as_agreed_maxl_09_maxl_10_addl_05),
+	KUNIT_CASE(many_links_come_and_go_maxl_09_maxl_10_lg_12_lg_16),
 	KUNIT_CASE(data_waits_fc_12_sl_13_sl_14_sl_15_sl_17_addl_16),
 	KUNIT_CASE(asymmetric_is_replaced_lg_15_lg_16_addl_06_addl_07_err_58_err_59),
 	KUNIT_CASE(rmbs_of_both_sides_rkey_20_rkey_21_addl_12_addl_14_addl_15),

@@ -22,7 +22,7 @@
 #include "../../../net/smc/smc_llc_links.h"
 
 #define W_QUEUE		24
-#define W_RNICS		4
+#define W_RNICS		SMC_LLC_RNICS
 #define W_RMBS		12
 #define W_JOBS		24
 #define W_NO_RMB	0xff
