@@ -1751,9 +1751,9 @@ void smc_llc_end(struct smc_link_group *lgr, u32 reason, bool is_orderly)
  * @lgr: the group; the caller holds a reference
  * @index: link index
  *
- * On the word of the operator: its connections move first, and the peer is told
- * (a client asks the server to do it). RFC 7609 3.5.5.1.3, 3.5.5.1.4; LGT-03,
- * DELL-01, DELL-14.
+ * On the word of the operator: the peer is told (a client asks the server to do it),
+ * and its connections move. What is on its way when the client has answered is sent
+ * again on another link. RFC 7609 3.5.5.1.3, 3.5.5.1.4; LGT-03, DELL-01, DELL-14.
  *
  * Context: Any context. Takes lgr->llc.queue_lock.
  */

@@ -3,10 +3,12 @@
  * The operator's hand on link groups and links: debugfs, smc/links.
  *
  * Reading lists all link groups with their links. Writing "GROUP LINK", the
- * numbers as listed, gives one link up in good order: its connections move to
- * others before it goes, or are reset if it is the last one. "GROUP all" ends
- * the group with its connections. RFC 7609 3.5.4, 3.5.5.1.3, 3.5.5.1.4 (LGT-03,
- * DELL-01).
+ * numbers as listed, gives one link up in good order: the peer is told, and its
+ * connections move to others. They are not waited for: a client stops the queue
+ * when its answer to DELETE LINK has left, and what was on its way then is sent
+ * again on another link, so that nothing is lost. If it is the last link they are
+ * reset. "GROUP all" ends the group with its connections. RFC 7609 3.5.4,
+ * 3.5.5.1.3, 3.5.5.1.4 (LGT-03, DELL-01).
  *
  * Where the kernel has no debugfs there is no such file, and nothing else is
  * missing.
