@@ -145,6 +145,25 @@ static enum smc_llc_verdict form_decode_delete_rkey(const u8 *buf, u32 len,
 	return SMC_LLC_OK;
 }
 
+/*
+ * Does version 2 have this message? Nothing is continued there: all keys fit into ADD
+ * LINK, and a group has no more links than CONFIRM RKEY names. Deployed peers send
+ * neither more, nor a continuation in a group of version 2 (linux-abi 4.1, 4.2). What
+ * a reply counts is of no use to anybody.
+ */
+static bool form_exists_in_v2(const struct smc_llc_msg *msg)
+{
+	switch (msg->type) {
+	case SMC_LLC_ADD_LINK_CONT:
+	case SMC_LLC_CONFIRM_RKEY_CONT:
+		return false;
+	case SMC_LLC_CONFIRM_RKEY:
+		return msg->is_reply || msg->confirm_rkey.nr_rtokens <= SMC_LLC_RKEY_SPECS;
+	default:
+		return true;
+	}
+}
+
 static enum smc_llc_verdict form_decode_v2(const u8 *buf, u32 len, struct smc_llc_msg *msg)
 {
 	if (len < SMC_LLC_LEN || !form_says(buf + 1, len))
@@ -156,10 +175,6 @@ static enum smc_llc_verdict form_decode_v2(const u8 *buf, u32 len, struct smc_ll
 		return form_decode_req_add_link(buf, len, msg);
 	case SMC_LLC_DELETE_RKEY:
 		return form_decode_delete_rkey(buf, len, msg);
-	case SMC_LLC_ADD_LINK_CONT:
-	case SMC_LLC_CONFIRM_RKEY_CONT:
-		/* what they are for fits into one message here */
-		return SMC_LLC_LINK_DOWN;
 	default:
 		return len == SMC_LLC_LEN ? form_decode_head(buf, msg) : SMC_LLC_LINK_DOWN;
 	}
@@ -174,7 +189,8 @@ static enum smc_llc_verdict form_decode_v2(const u8 *buf, u32 len, struct smc_ll
  * @msg: filled on SMC_LLC_OK, undefined otherwise
  *
  * As smc_llc_decode(). A group of version 2 takes messages of version 1, too:
- * deployed peers do. The list of a long message stays in @buf, counted and
+ * deployed peers do. But it takes none that version 2 does without: nobody
+ * sends them there, and they could not be answered. The list of a long message stays in @buf, counted and
  * within its bounds; smc_llc_form_pair() and the like read it.
  *
  * Context: Any context.
@@ -183,9 +199,13 @@ static enum smc_llc_verdict form_decode_v2(const u8 *buf, u32 len, struct smc_ll
 enum smc_llc_verdict smc_llc_form_decode(enum smc_llc_form form, const u8 *buf, u32 len,
 					 enum smc_dialect dialect, struct smc_llc_msg *msg)
 {
-	if (form == SMC_LLC_FORM_V2 && len && form_is_v2(buf))
-		return form_decode_v2(buf, len, msg);
-	return smc_llc_decode(buf, len, dialect, msg);
+	enum smc_llc_verdict verdict;
+
+	if (form == SMC_LLC_FORM_V1)
+		return smc_llc_decode(buf, len, dialect, msg);
+	verdict = len && form_is_v2(buf) ? form_decode_v2(buf, len, msg) :
+					   smc_llc_decode(buf, len, dialect, msg);
+	return verdict != SMC_LLC_OK || form_exists_in_v2(msg) ? verdict : SMC_LLC_LINK_DOWN;
 }
 
 static void form_put_header(const struct smc_llc_msg *msg, u8 *buf, u32 len)
@@ -284,7 +304,7 @@ static int form_encode_v2(const struct smc_llc_msg *msg, const struct smc_llc_mo
 
 	if (msg->type == SMC_LLC_REQ_ADD_LINK)
 		return form_encode_req_add_link(msg, more, buf, size);
-	if (msg->type == SMC_LLC_ADD_LINK_CONT || msg->type == SMC_LLC_CONFIRM_RKEY_CONT)
+	if (!form_exists_in_v2(msg))
 		return -EINVAL;
 	if (msg->type == SMC_LLC_DELETE_RKEY && msg->is_reply)
 		return more ? -EINVAL : form_encode_delete_reply(&msg->delete_rkey, buf, size);

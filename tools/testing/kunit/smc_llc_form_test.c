@@ -467,6 +467,63 @@ static void err_53_unknown_types(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, form_decode(buf, 44, &msg), SMC_LLC_IGNORE);
 }
 
+/* In either form: what version 2 does without can be neither taken nor said there. */
+static void err_54_nothing_is_continued(struct kunit *test)
+{
+	static const u8 types[] = { 0x03, 0x08, 0x23, 0x28 };
+	struct smc_llc_msg msg;
+	u8 buf[44] = {};
+	unsigned int i;
+	int is_reply;
+
+	form_set_len(buf, 44);
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		for (is_reply = 0; is_reply < 2; is_reply++) {
+			buf[0] = types[i];
+			buf[3] = is_reply ? SMC_LLC_REPLY : 0;
+			KUNIT_EXPECT_EQ_MSG(test, form_decode(buf, 44, &msg), SMC_LLC_LINK_DOWN,
+					    "type %#x, flags %#x", buf[0], buf[3]);
+			memset(&msg, 0, sizeof(msg));
+			msg.type = types[i] & 0x0f;
+			msg.is_reply = is_reply;
+			KUNIT_EXPECT_EQ(test, form_encode(&msg, NULL, buf + 4, 40), -EINVAL);
+		}
+	}
+	/* a group of version 1 has them */
+	buf[0] = 0x08;
+	KUNIT_EXPECT_EQ(test, SMC_LLC_OK,
+			smc_llc_form_decode(SMC_LLC_FORM_V1, buf, 44, SMC_DIALECT_RFC, &msg));
+}
+
+/* linux-abi 4.2: three links at most. A reply is looked at for other things only. */
+static void rkey_08_confirm_rkey_names_two_other_links(struct kunit *test)
+{
+	static const u8 types[] = { 0x06, 0x26 };
+	struct smc_llc_msg msg;
+	unsigned int i, n;
+	u8 buf[44] = {};
+
+	form_set_len(buf, 44);
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		buf[0] = types[i];
+		for (n = 0; n < 256; n++) {
+			buf[3] = 0;
+			buf[4] = n;
+			KUNIT_ASSERT_EQ_MSG(test, form_decode(buf, 44, &msg),
+					    n <= 2 ? SMC_LLC_OK : SMC_LLC_LINK_DOWN,
+					    "type %#x, count %u", buf[0], n);
+			buf[3] = SMC_LLC_REPLY;
+			KUNIT_ASSERT_EQ(test, form_decode(buf, 44, &msg), SMC_LLC_OK);
+		}
+	}
+	memset(&msg, 0, sizeof(msg));
+	msg.type = SMC_LLC_CONFIRM_RKEY;
+	for (n = 0; n < 4; n++) {
+		msg.confirm_rkey.nr_rtokens = n;
+		KUNIT_EXPECT_EQ(test, form_encode(&msg, NULL, buf, 44), n <= 2 ? 44 : -EINVAL);
+	}
+}
+
 static void err_54_noise_is_survived(struct kunit *test)
 {
 	struct smc_llc_msg msg;
@@ -499,6 +556,8 @@ static struct kunit_case smc_llc_form_cases[] = {
 	KUNIT_CASE(rkey_16_delete_rkey_with_any_number_of_keys),
 	KUNIT_CASE(rkey_18_unknown_keys_are_counted),
 	KUNIT_CASE(err_53_unknown_types),
+	KUNIT_CASE(err_54_nothing_is_continued),
+	KUNIT_CASE(rkey_08_confirm_rkey_names_two_other_links),
 	KUNIT_CASE(err_54_noise_is_survived),
 	{}
 };

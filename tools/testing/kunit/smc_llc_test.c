@@ -358,6 +358,24 @@ static void eng_down(struct kunit *test)
 	smc_lgr_wait_none(NULL);
 }
 
+/* As a client with one RNIC does, whatever the server offers: a link of each of its two. */
+static void eng_reject_links(struct kunit *test)
+{
+	struct smc_llc_msg msg;
+	unsigned int i, before;
+
+	for (i = 0; i < 2; i++) {
+		msg = eng_sent(test, SMC_LLC_ADD_LINK);
+		KUNIT_ASSERT_FALSE(test, msg.is_reply);
+		msg.is_reply = true;
+		msg.add_link.is_rejected = true;
+		before = eng_lab->nr_sent;
+		eng_say(test, eng_lab->link, &msg, NULL);
+		if (eng_lab->nr_sent == before)
+			return;
+	}
+}
+
 /* A new group of version 2 after its first contact, with one link. */
 static struct smc_link *eng_up(struct kunit *test, bool is_server, u8 max_links)
 {
@@ -392,11 +410,12 @@ static struct smc_link *eng_up(struct kunit *test, bool is_server, u8 max_links)
 	smc_llc_start(eng_lab->lgr, eng_lab->link);
 	eng_settle(eng_lab->lgr);
 	eng_confirm_link(test, eng_lab->link, is_server);
-	if (max_links > 1) {
-		struct smc_llc_msg msg = { .type = SMC_LLC_ADD_LINK, .is_reply = is_server };
+	if (max_links > 1 && is_server) {
+		eng_reject_links(test);
+	} else if (max_links > 1) {
+		struct smc_llc_msg msg = { .type = SMC_LLC_ADD_LINK };
 
 		/* no second link for now */
-		KUNIT_ASSERT_FALSE(test, is_server);
 		eng_peer_end(&msg.add_link.end, 0);
 		msg.add_link.link_num = 2;
 		msg.add_link.end.qpn = 0;
@@ -601,23 +620,84 @@ static void a_further_link_is_routed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, link->peer.hop_mac[5], 0x77);
 }
 
-/* A message of version 2 that says how long it is, and otherwise anything. */
+/*
+ * A link that has gone may be named as often as the peer likes, that does no harm. But
+ * a continuation could not be answered, so what announces one is not taken, and neither
+ * is the continuation, in either form.
+ */
+static void err_54_confirm_rkey_is_not_continued(struct kunit *test)
+{
+	static const u8 forms[] = { 0, SMC_LLC_V2_TYPE };
+	struct smc_link *link;
+	struct smc_llc_msg msg;
+	u8 gone, buf[44];
+	unsigned int i;
+	u8 nr;
+
+	for (i = 0; i < ARRAY_SIZE(forms); i++) {
+		for (nr = 2; nr <= 8; nr++) {
+			link = eng_up(test, true, 2);
+			gone = eng_sent(test, SMC_LLC_ADD_LINK).add_link.link_num;
+			memset(&msg, 0, sizeof(msg));
+			msg.type = SMC_LLC_CONFIRM_RKEY;
+			msg.confirm_rkey.nr_rtokens = 2;
+			msg.confirm_rkey.here.rkey = ENG_RKEY;
+			msg.confirm_rkey.here.vaddr = ENG_VADDR;
+			msg.confirm_rkey.other[0].link_num = gone;
+			msg.confirm_rkey.other[1].link_num = gone;
+			smc_llc_form_encode(SMC_LLC_FORM_V2, &msg, NULL, SMC_DIALECT_DEPLOYED,
+					    buf, sizeof(buf));
+			buf[0] = SMC_LLC_CONFIRM_RKEY | forms[i];
+			buf[4] = nr;
+			eng_hear(link, buf, sizeof(buf));
+			KUNIT_EXPECT_EQ(test, eng_knows(link, ENG_RKEY), nr == 2);
+			KUNIT_EXPECT_EQ_MSG(test, link->lgr->state == SMC_LGR_ACTIVE, nr == 2,
+					    "%u other links", nr);
+			if (nr == 2) {
+				msg = eng_sent(test, SMC_LLC_CONFIRM_RKEY);
+				KUNIT_EXPECT_TRUE(test, msg.is_reply);
+				KUNIT_EXPECT_FALSE(test, msg.confirm_rkey.is_negative);
+			}
+			memset(buf, 0, sizeof(buf));
+			buf[0] = SMC_LLC_CONFIRM_RKEY_CONT;
+			buf[1] = sizeof(buf);
+			buf[4] = nr - 2;
+			buf[5] = gone;
+			buf[18] = gone;
+			buf[31] = gone;
+			eng_hear(link, buf, sizeof(buf));
+			KUNIT_EXPECT_NE(test, link->lgr->state, SMC_LGR_ACTIVE);
+		}
+	}
+}
+
+/* A message of either version that says how long it is, and otherwise anything. */
 static u32 eng_noise(struct rnd_state *rnd, u8 *msg)
 {
 	static const u8 types[] = {
 		SMC_LLC_CONFIRM_LINK, SMC_LLC_ADD_LINK, SMC_LLC_ADD_LINK_CONT,
 		SMC_LLC_REQ_ADD_LINK, SMC_LLC_CONFIRM_RKEY, SMC_LLC_DELETE_RKEY,
 		SMC_LLC_DELETE_RKEY, SMC_LLC_ADD_LINK, SMC_LLC_TEST_LINK,
+		SMC_LLC_CONFIRM_RKEY, SMC_LLC_CONFIRM_RKEY_CONT,
 	};
 	u8 type = types[prandom_u32_state(rnd) % ARRAY_SIZE(types)];
 	u32 nr = prandom_u32_state(rnd) % 4 ? prandom_u32_state(rnd) % 20 :
 		 prandom_u32_state(rnd) % 256;
 	bool fits = prandom_u32_state(rnd) % 4;
+	bool is_v2 = prandom_u32_state(rnd) % 3;
 	u32 len = SMC_LLC_LEN;
 
 	prandom_bytes_state(rnd, msg, SMC_WR_RECV_MAX);
 	/* seldom a reply, or none gets far */
 	msg[3] = prandom_u32_state(rnd) % 4 ? 0 : SMC_LLC_REPLY;
+	if (type == SMC_LLC_CONFIRM_RKEY || type == SMC_LLC_CONFIRM_RKEY_CONT)
+		msg[4] = nr % 4;
+	if (!is_v2) {
+		/* of one length only, which has one byte */
+		msg[0] = type;
+		msg[1] = SMC_LLC_LEN;
+		return fits ? SMC_LLC_LEN : clamp_t(u32, nr, 4, SMC_WR_RECV_MAX);
+	}
 	if (type == SMC_LLC_DELETE_RKEY) {
 		msg[4] = nr;
 		len = max_t(u32, len, 8 + 4 * nr);
@@ -650,7 +730,7 @@ static void err_54_noise_ends_the_group_at_most(struct kunit *test)
 	for (is_server = 0; is_server < 2; is_server++) {
 		for (i = 0; i < 120; i++) {
 			if (!link || READ_ONCE(link->lgr->state) != SMC_LGR_ACTIVE)
-				link = eng_up(test, is_server, is_server ? 1 : 2);
+				link = eng_up(test, is_server, 2);
 			len = eng_noise(&rnd, eng_lab->room);
 			eng_hear(link, eng_lab->room, len);
 			KUNIT_ASSERT_NULL(test, link->lgr->llc.msg);
@@ -693,6 +773,7 @@ static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(rkey_22_addl_12_keys_of_a_long_add_link),
 	KUNIT_CASE(rkey_20_addl_12_late_news_change_no_count),
 	KUNIT_CASE_PARAM(a_further_link_is_routed, eng_way_gen_params),
+	KUNIT_CASE(err_54_confirm_rkey_is_not_continued),
 	KUNIT_CASE(err_54_noise_ends_the_group_at_most),
 	KUNIT_CASE(ka_05_probes_that_many_want_are_one),
 	{}
