@@ -882,14 +882,20 @@ static enum smc_decline nego_take_confirm(const struct smc_clc_msg *msg,
 	return nego_take_confirm_fce(&acc->fce, params);
 }
 
-/* Deployed clients that offer version 2 alone do not tell it before. */
+/*
+ * Deployed clients that offer version 2 alone do not tell it before. Then it counts
+ * who has formed the group.
+ */
 static bool nego_is_same_client(const struct smc_clc_accept *acc,
-				const struct smc_clc_proposal *prop)
+				const struct smc_clc_proposal *prop,
+				const struct smc_nego_known *known)
 {
 	static const u8 none[SMC_PEER_ID_LEN];
 
-	return !memcmp(acc->peer_id, prop->peer_id, sizeof(acc->peer_id)) ||
-	       (!prop->offers_v1 && !memcmp(prop->peer_id, none, sizeof(none)));
+	if (prop->offers_v1 || memcmp(prop->peer_id, none, sizeof(none)))
+		return !memcmp(acc->peer_id, prop->peer_id, sizeof(acc->peer_id));
+	return !known || !memcmp(known->peer_id, none, sizeof(none)) ||
+	       !memcmp(acc->peer_id, known->peer_id, sizeof(acc->peer_id));
 }
 
 /**
@@ -905,7 +911,8 @@ static bool nego_is_same_client(const struct smc_clc_accept *acc,
  * On subsequent contact a Decline is no longer possible after the Accept
  * (ERR-07), so whatever does not fit ends the TCP connection (AMB-56, AMB-35,
  * RKEY-24). The link group stays: it is the message that is wrong. A peer ID
- * other than that of the Proposal is never a matter of capabilities. Whether
+ * other than that of the Proposal, or of who has formed the group where the
+ * Proposal has none, is never a matter of capabilities. Whether
  * the element is in use already (RMB-29) is the caller's to check.
  * RFC 7609 3.5.2.3, A.2.4, C.1, C.6; SC-10, CFRM-04, ERR-17.
  *
@@ -926,7 +933,7 @@ void smc_nego_check_confirm(const struct smc_clc_msg *msg,
 	result->decline = nego_take_confirm(msg, prop, !known, &result->params);
 	if (result->decline != SMC_DECLINE_NONE)
 		return;
-	if (!nego_is_same_client(acc, prop)) {
+	if (!nego_is_same_client(acc, prop, known)) {
 		result->verdict = SMC_CONFIRM_RESET;
 		result->decline = SMC_DECLINE_SYNCERR;
 		return;

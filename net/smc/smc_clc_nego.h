@@ -200,12 +200,15 @@ struct smc_params {
  *	peer could not know better
  * @max_size_code: largest element in that group's dialect: SMC_BSIZE_RFC_MAX
  *	or SMC_BSIZE_DEPLOYED_MAX
+ * @peer_id: what the peer has told of itself when that group was formed; zeros if
+ *	nothing
  */
 struct smc_nego_known {
 	bool has_link;
 	bool has_rtoken;
 	bool is_left;
 	u8 max_size_code;
+	u8 peer_id[SMC_PEER_ID_LEN];
 };
 
 /**

@@ -742,6 +742,8 @@ static void smc_hs_known(struct smc_hs *hs, const struct smc_clc_accept *acc,
 	/* behind that, for it may go meanwhile */
 	known->is_left = !smc_link_is_used(hs->link);
 	known->max_size_code = hs->lgr->params.max_size_code;
+	/* written before the group became active */
+	memcpy(known->peer_id, hs->lgr->peer_name, sizeof(known->peer_id));
 }
 
 /* The machine of the group begins; it proves the path where data will go. */

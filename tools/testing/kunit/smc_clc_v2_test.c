@@ -632,6 +632,34 @@ static void pid_05_client_may_name_itself_in_the_confirm(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, result.verdict, SMC_CONFIRM_RESET);
 }
 
+/* And is who it was when the group was formed, if it has said so then. */
+static void pid_05_who_tells_no_name_is_who_formed_the_group(struct kunit *test)
+{
+	struct smc_nego_known known = { .has_link = true, .has_rtoken = true,
+					.max_size_code = 15 };
+	struct smc_params params = { .version = SMC_CLC_V2, .release = 1,
+				     .max_conns = 255, .max_links = 2 };
+	struct smc_clc_proposal prop = { .offers_v2 = true };
+	struct smc_nego_confirmed result;
+	struct smc_nego_end end;
+	struct smc_clc_msg msg;
+
+	memcpy(prop.v2.gid, v2_client_gid, sizeof(prop.v2.gid));
+	memcpy(known.peer_id, v2_client_id, sizeof(known.peer_id));
+	v2_end(false, 0, &end);
+	smc_nego_build_confirm(&msg, &end, &v2_rmbe, SMC_MTU_4096, &params, false);
+	smc_nego_check_confirm(&msg, &prop, &params, &known, SMC_MTU_4096, &result);
+	KUNIT_EXPECT_EQ(test, result.verdict, SMC_CONFIRM_OK);
+	msg.accept.peer_id[1] ^= 1;
+	smc_nego_check_confirm(&msg, &prop, &params, &known, SMC_MTU_4096, &result);
+	KUNIT_EXPECT_EQ(test, result.verdict, SMC_CONFIRM_RESET);
+	KUNIT_EXPECT_EQ(test, result.decline, SMC_DECLINE_SYNCERR);
+	/* a deployed client may not have had one then */
+	memset(known.peer_id, 0, sizeof(known.peer_id));
+	smc_nego_check_confirm(&msg, &prop, &params, &known, SMC_MTU_4096, &result);
+	KUNIT_EXPECT_EQ(test, result.verdict, SMC_CONFIRM_OK);
+}
+
 static void sc_02_subsequent_contact_of_version_2(struct kunit *test)
 {
 	static const struct smc_nego_known known = { .has_link = true, .has_rtoken = true,
@@ -750,6 +778,7 @@ static struct kunit_case smc_clc_v2_cases[] = {
 	KUNIT_CASE(clc_05_every_combination_agrees_or_declines),
 	KUNIT_CASE_PARAM(err_17_who_contradicts_is_declined, v2_liar_gen_params),
 	KUNIT_CASE(pid_05_client_may_name_itself_in_the_confirm),
+	KUNIT_CASE(pid_05_who_tells_no_name_is_who_formed_the_group),
 	KUNIT_CASE(sc_02_subsequent_contact_of_version_2),
 	KUNIT_CASE(fc_02_route_is_found_for_what_may_be_taken),
 	KUNIT_CASE(fc_06_ways_fit_to_each_other),
