@@ -116,8 +116,26 @@ static void v2_end(bool is_server, char gid, struct smc_nego_end *end)
 	end->is_direct = true;
 }
 
+/*
+ * A peer that knows release 0 only may leave out what release 1 has added at the end of
+ * the extension of first contact (linux-abi 3.4).
+ */
+static size_t v2_shorten(const struct smc_clc_msg *msg, u8 *buf, size_t len)
+{
+	size_t at = SMC_CLC_ACCEPT_LEN - SMC_CLC_TRL_LEN + sizeof(struct smc_clc_v2_tail_wire);
+
+	if (msg->type == SMC_CLC_PROPOSAL || msg->version != SMC_CLC_V2 ||
+	    !msg->accept.first_contact || msg->accept.fce.release)
+		return len;
+	memmove(buf + at + 36, buf + at + 52, len - at - 52);
+	len -= 52 - 36;
+	buf[5] = len >> 8;
+	buf[6] = len;
+	return len;
+}
+
 /* To bytes and back: what the other side gets to see. */
-static void v2_carry(struct kunit *test, struct smc_clc_msg *msg)
+static void v2_carry(struct kunit *test, struct smc_clc_msg *msg, bool is_short)
 {
 	static u8 buf[SMC_CLC_MSG_MAX_LEN];
 	u8 version = msg->version;
@@ -125,6 +143,8 @@ static void v2_carry(struct kunit *test, struct smc_clc_msg *msg)
 
 	len = smc_clc_encode(msg, buf, sizeof(buf));
 	KUNIT_ASSERT_GT(test, len, 0);
+	if (is_short)
+		len = v2_shorten(msg, buf, len);
 	KUNIT_ASSERT_EQ(test, smc_clc_decode(buf, len, msg), SMC_CLC_OK);
 	KUNIT_ASSERT_EQ(test, msg->version, version);
 }
@@ -133,6 +153,7 @@ static void v2_carry(struct kunit *test, struct smc_clc_msg *msg)
 struct v2_twist {
 	void (*accept)(struct smc_clc_msg *msg);
 	void (*confirm)(struct smc_clc_msg *msg);
+	bool is_short;	/* where it is of release 0 it sends what that has */
 };
 
 static void v2_shake(struct kunit *test, const struct v2_side *c, const struct v2_side *s,
@@ -155,7 +176,7 @@ static void v2_shake(struct kunit *test, const struct v2_side *c, const struct v
 	if (out->decline != SMC_DECLINE_NONE)
 		return;
 	offer = msg.proposal;
-	v2_carry(test, &msg);
+	v2_carry(test, &msg, twist->is_short);
 
 	out->at = 2;
 	v2_local(s, true, &local);
@@ -167,7 +188,7 @@ static void v2_shake(struct kunit *test, const struct v2_side *c, const struct v
 	smc_nego_build_accept(&msg, &end, &v2_rmbe, SMC_MTU_4096, &out->server, true);
 	if (twist->accept)
 		twist->accept(&msg);
-	v2_carry(test, &msg);
+	v2_carry(test, &msg, twist->is_short);
 
 	out->at = 3;
 	smc_nego_classify_accept(&msg, &offer, &nothing, SMC_MTU_1024, &accepted);
@@ -180,7 +201,7 @@ static void v2_shake(struct kunit *test, const struct v2_side *c, const struct v
 	smc_nego_build_confirm(&msg, &end, &v2_rmbe, accepted.params.mtu, &out->client, true);
 	if (twist->confirm)
 		twist->confirm(&msg);
-	v2_carry(test, &msg);
+	v2_carry(test, &msg, twist->is_short);
 
 	out->at = 4;
 	smc_nego_check_confirm(&msg, &offer, &out->server, NULL, SMC_MTU_4096, &confirmed);
@@ -192,6 +213,7 @@ static void v2_shake(struct kunit *test, const struct v2_side *c, const struct v
 }
 
 static const struct v2_twist v2_straight;
+static const struct v2_twist v2_short = { .is_short = true };
 
 /* Whatever is agreed on, both sides agree on the same. */
 static void v2_expect_agreement(struct kunit *test, const struct v2_outcome *out)
@@ -333,9 +355,11 @@ static void clc_05_versions_meet(struct kunit *test)
 {
 	const struct v2_row *row = test->param_value;
 	static const u8 none[SMC_EID_LEN];
-	struct v2_outcome out;
+	struct v2_outcome out, same;
 
+	v2_shake(test, &row->client, &row->server, &v2_short, &same);
 	v2_shake(test, &row->client, &row->server, &v2_straight, &out);
+	KUNIT_EXPECT_MEMEQ(test, &same, &out, sizeof(out));
 	KUNIT_EXPECT_EQ(test, out.at, row->at);
 	KUNIT_EXPECT_EQ(test, out.decline, row->decline);
 	if (row->at)
@@ -434,7 +458,7 @@ static void clc_05_every_combination_agrees_or_declines(struct kunit *test)
 		c.features = i % 13 % 8;
 		s.features = i % 17 % 8;
 		want = v2_expected(&c, &s, &version);
-		v2_shake(test, &c, &s, &v2_straight, out);
+		v2_shake(test, &c, &s, i % 19 < 9 ? &v2_short : &v2_straight, out);
 		KUNIT_ASSERT_EQ_MSG(test, out->decline, want, "combination %u", i);
 		KUNIT_ASSERT_EQ_MSG(test, out->server.version * !out->at, version,
 				    "combination %u", i);
@@ -575,6 +599,8 @@ static const struct v2_liar v2_liars[] = {
 	  3, SMC_DECLINE_NOROUTE },
 	{ "client of another release", { .confirm = v2_confirm_release },
 	  4, SMC_DECLINE_RELEASEERR },
+	{ "client of release 0, by its length, too",
+	  { .confirm = v2_confirm_release, .is_short = true }, 4, SMC_DECLINE_RELEASEERR },
 	{ "client with fewer connections", { .confirm = v2_confirm_conns },
 	  4, SMC_DECLINE_MAXCONNERR },
 	{ "client with more links", { .confirm = v2_confirm_links },
@@ -676,12 +702,12 @@ static void sc_02_subsequent_contact_of_version_2(struct kunit *test)
 	offer.v2.nr_eids = 1;
 	v2_end(true, 0, &end);
 	smc_nego_build_accept(&msg, &end, &v2_rmbe, SMC_MTU_4096, &params, false);
-	v2_carry(test, &msg);
+	v2_carry(test, &msg, false);
 	smc_nego_classify_accept(&msg, &offer, &known, SMC_MTU_4096, &accepted);
 	KUNIT_ASSERT_EQ(test, accepted.contact, SMC_CONTACT_SUBSEQUENT);
 	v2_end(false, 0, &end);
 	smc_nego_build_confirm(&msg, &end, &v2_rmbe, SMC_MTU_4096, &accepted.params, false);
-	v2_carry(test, &msg);
+	v2_carry(test, &msg, false);
 	KUNIT_EXPECT_FALSE(test, msg.accept.first_contact);
 	smc_nego_check_confirm(&msg, &offer, &params, &known, SMC_MTU_4096, &result);
 	KUNIT_EXPECT_EQ(test, result.verdict, SMC_CONFIRM_OK);
