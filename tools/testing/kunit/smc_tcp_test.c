@@ -269,6 +269,20 @@ static void tcp_pair_connect(struct kunit *test, struct tcp_pair *pair, struct s
 	is_met;								\
 })
 
+/* A connection that carries an SMC one, before anybody looks at it. */
+static struct socket *carrier_begin(struct kunit *test, struct tcp_pair *pair)
+{
+	struct tcp_case *c = test->priv;
+	struct socket *near;
+
+	tcp_pair_begin(test, pair, false);
+	tcp_pair_connect(test, pair, pair->listener);
+	KUNIT_ASSERT_EQ(test, kernel_accept(pair->listener, &near, 0), 0);
+	c->smc->tcp = near;
+	nr_faults = 0;
+	return near;
+}
+
 static void amb_54_an_urgent_byte_is_payload(struct kunit *test)
 {
 	struct tcp_case *c = test->priv;
@@ -278,11 +292,7 @@ static void amb_54_an_urgent_byte_is_payload(struct kunit *test)
 	static struct tcp_pair pair;
 	struct socket *near;
 
-	tcp_pair_begin(test, &pair, false);
-	tcp_pair_connect(test, &pair, pair.listener);
-	KUNIT_ASSERT_EQ(test, kernel_accept(pair.listener, &near, 0), 0);
-	c->smc->tcp = near;
-	nr_faults = 0;
+	near = carrier_begin(test, &pair);
 	smc_tcp_watch(c->smc, SMC_TCP_CARRIER);
 	KUNIT_EXPECT_FALSE(test, smc_tcp_has_payload(c->smc));
 	KUNIT_EXPECT_EQ(test, kernel_sendmsg(pair.far, &msg, &vec, 1, 1), 1);
@@ -291,6 +301,54 @@ static void amb_54_an_urgent_byte_is_payload(struct kunit *test)
 	/* TCP tells of it before it lets go of its lock */
 	KUNIT_EXPECT_TRUE(test, smc_tcp_has_payload(c->smc));
 	KUNIT_EXPECT_GT(test, READ_ONCE(nr_faults), 0);
+	smc_tcp_unwatch(c->smc);
+	c->smc->tcp = unused;
+	sock_release(near);
+}
+
+/*
+ * Bytes are, also those of a Decline: a deployed server sends one on a connection that
+ * we take for established, and goes on with TCP alone (linux-abi 3.8, 21).
+ */
+static void amb_54_a_late_decline_is_payload(struct kunit *test)
+{
+	static u8 decline[28] = { 0xe2, 0xd4, 0xc3, 0xd9, 4, 0, 28, 0x10 };
+	struct tcp_case *c = test->priv;
+	struct msghdr msg = { .msg_flags = MSG_NOSIGNAL };
+	struct kvec vec = { .iov_base = decline, .iov_len = sizeof(decline) };
+	struct socket *unused = c->smc->tcp;
+	static struct tcp_pair pair;
+	struct socket *near;
+
+	near = carrier_begin(test, &pair);
+	smc_tcp_watch(c->smc, SMC_TCP_CARRIER);
+	KUNIT_EXPECT_FALSE(test, smc_tcp_has_payload(c->smc));
+	KUNIT_EXPECT_EQ(test, nr_faults, 0);
+	KUNIT_EXPECT_EQ(test, kernel_sendmsg(pair.far, &msg, &vec, 1, sizeof(decline)),
+			sizeof(decline));
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(nr_faults)));
+	KUNIT_EXPECT_TRUE(test, smc_tcp_has_payload(c->smc));
+	smc_tcp_unwatch(c->smc);
+	c->smc->tcp = unused;
+	sock_release(near);
+}
+
+/* Nobody is told of what came before there was a watch: whoever sets it looks himself. */
+static void amb_54_a_decline_before_the_watch_is_seen(struct kunit *test)
+{
+	struct tcp_case *c = test->priv;
+	struct msghdr msg = { .msg_flags = MSG_NOSIGNAL };
+	struct kvec vec = { .iov_base = "\xe2", .iov_len = 1 };
+	struct socket *unused = c->smc->tcp;
+	static struct tcp_pair pair;
+	struct socket *near;
+
+	near = carrier_begin(test, &pair);
+	KUNIT_EXPECT_EQ(test, kernel_sendmsg(pair.far, &msg, &vec, 1, 1), 1);
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(tcp_inq(near->sk) == 1));
+	smc_tcp_watch(c->smc, SMC_TCP_CARRIER);
+	KUNIT_EXPECT_TRUE(test, smc_tcp_has_payload(c->smc));
+	KUNIT_EXPECT_EQ(test, nr_faults, 0);
 	smc_tcp_unwatch(c->smc);
 	c->smc->tcp = unused;
 	sock_release(near);
@@ -365,6 +423,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(opt_10_what_was_told_of_an_attempt_ends_with_it),
 	KUNIT_CASE(a_listener_that_has_gone_has_nothing_to_accept),
 	KUNIT_CASE(amb_54_an_urgent_byte_is_payload),
+	KUNIT_CASE(amb_54_a_late_decline_is_payload),
+	KUNIT_CASE(amb_54_a_decline_before_the_watch_is_seen),
 	KUNIT_CASE(children_that_nobody_took_are_left_to_tcp),
 	KUNIT_CASE(the_file_is_taken_back_when_tcp_does_not_use_it),
 	{}
