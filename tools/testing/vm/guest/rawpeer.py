@@ -322,6 +322,16 @@ class RawHost:
         flags = 0x18 if first and kind == ACCEPT else 0x10
         return self.clc(kind, body, flags)
 
+    def answer_v2(self, kind, eid, first=True, conns=16, links=1, **kw):
+        """The same of version 2.1; on first contact with its extension."""
+        body = self.accept_or_confirm(kind, **kw)[8:-4] + eid.encode().ljust(32) + bytes(8)
+        if first:
+            body += struct.pack("!BBH32sBBH12x", 0x80, 2 << 4 | 1, 0, b"RAW".ljust(32), conns,
+                                links, 0)
+            if kind == CONFIRM:
+                body += struct.pack("!B3x", 1) + self.gid()
+        return self.clc(kind, body, 2 << 4 | (8 if first else 0))
+
     def decline(self, diagnosis=0x03030000, sync=False):
         return self.clc(DECLINE, self.peer_id() + struct.pack("!II", diagnosis, 0),
                         0x18 if sync else 0x10)
