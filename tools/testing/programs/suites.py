@@ -7,7 +7,7 @@ counts as hanging, and another child goes on behind it. Prints one JSON object
 per suite and mode:
 
     suite, mode, results {test: [outcome, seconds, text]}, stream sockets made
-    by family, counters of the module that grew
+    by family, connections that TCP accepted, growth of the module's counters
 
 usage: suites.py PRELOAD MODE[,MODE...] SUITE...   modes: tcp smc same_host
        suites.py --child SUITE   (skips the tests named on standard input)
@@ -34,6 +34,7 @@ IPPROTO_TCP = 6
 TRIGGER = "hist:keys=family,type,protocol"
 SAME_HOST = "/proc/sys/net/smc/same_host"
 STATS = "/proc/net/smc_stats"
+SNMP = "/proc/net/snmp"
 
 
 # The child: one suite
@@ -225,6 +226,13 @@ def counters():
         return {k: int(v) for k, v in (line.split() for line in f)}
 
 
+def accepted():
+    """Connections that this machine's listening TCP sockets have got."""
+    with open(SNMP, encoding="ascii") as f:
+        names, values = (line.split() for line in f if line.startswith("Tcp:"))
+    return int(values[names.index("PassiveOpens")])
+
+
 def parent(preload, modes, names):
     for name in names:
         for mode in modes:
@@ -235,13 +243,13 @@ def parent(preload, modes, names):
                 with open(SAME_HOST, "w", encoding="ascii") as f:
                     f.write(str(int(mode == "same_host")))
             t0 = time.monotonic()
-            before = counters()
+            before, accepted_before = counters(), accepted()
             count_start()
             results = run_suite(name, env)
-            grown = {k: v - before.get(k, 0) for k, v in counters().items()
-                     if v != before.get(k, 0)}
+            grown = {k: v - before[k] for k, v in counters().items()}
             print(json.dumps({"suite": name, "mode": mode, "results": results,
                               "made": count_end(), "counters": grown,
+                              "accepted": accepted() - accepted_before,
                               "seconds": round(time.monotonic() - t0, 1)}), flush=True)
 
 
