@@ -33,6 +33,18 @@ def onoff(*v):
     return struct.pack("ii", *v)
 
 
+def xfrm_policy(family):
+    """struct xfrm_userpolicy_info: what leaves, to and from everywhere, goes as it is."""
+    selector = struct.pack("=40xHBBB11x", family, 0, 0, 0)
+    return selector + struct.pack("=96xIIBBBB4x", 0, 0, 1, 0, 0, 0)
+
+
+def md5_key(flags=0, prefix=0):
+    """struct tcp_md5sig, for a peer that is not there."""
+    peer = struct.pack("=HH4s120x", socket.AF_INET, 0, socket.inet_aton("10.1.2.3"))
+    return peer + struct.pack("=BBHi80s", flags, prefix, 6, 0, b"secret")
+
+
 LEVELS = {
     "SOL_SOCKET": (1, """
         SO_DEBUG=1 SO_REUSEADDR=2 SO_TYPE=3 SO_ERROR=4 SO_DONTROUTE=5 SO_BROADCAST=6 SO_SNDBUF=7
@@ -86,7 +98,10 @@ VALUES = {
     "TCP_CONGESTION": (b"reno", b"nosuch", b"cubic"), "TCP_ULP": (b"nosuch\0", b"tls\0"),
     "TCP_DEFER_ACCEPT": (1, 5, -1, 0, 3), "TCP_FASTOPEN": (5, -1, 0),
     "TCP_FASTOPEN_KEY": (bytes(16),),
-    "TCP_CORK": (1, 0), "TCP_QUICKACK": (0, 1), "TCP_REPAIR": (77777, 0),
+    "TCP_CORK": (1, 0), "TCP_QUICKACK": (0, 1), "TCP_REPAIR": (1, 77777, -1, 0),
+    "TCP_MD5SIG": (md5_key(), 1), "TCP_MD5SIG_EXT": (md5_key(1, 32), md5_key(1, 33)),
+    "IP_XFRM_POLICY": (xfrm_policy(socket.AF_INET), 1),
+    "IPV6_XFRM_POLICY": (xfrm_policy(socket.AF_INET6), 1),
     "IP_OPTIONS": (b"\1\1\1\0", b""), "IP_TTL": (64, 1, 256, 0, -1),
     "IPV6_UNICAST_HOPS": (64, 256, -1), "IP_TOS": (16, 255, 77777, 0),
 }
@@ -95,7 +110,7 @@ for name in ("SO_SNDTIMEO", "SO_RCVTIMEO_NEW", "SO_SNDTIMEO_NEW"):
 # What they say is up to the moment, or to the machine.
 ANY_VALUE = """SO_PEERNAME SO_MEMINFO SO_INCOMING_NAPI_ID SO_INCOMING_CPU SO_COOKIE TCP_INFO
     TCP_QUICKACK TCP_TIMESTAMP TCP_CC_INFO TCP_WINDOW_CLAMP TCP_MAXSEG""".split()
-# These change what connect() and listen() mean.
+# These change what connect() means.
 LATE = "TCP_FASTOPEN_CONNECT TCP_REPAIR".split()
 
 
@@ -172,13 +187,11 @@ def server(h, port, levels):
             continue
         h.mark(name)
         res = out[name] = {}
-        if name not in LATE:
-            with h.socket() as s:
-                said_by(h, s, "new", res, name, level, num)
+        with h.socket() as s:
+            said_by(h, s, "new", res, name, level, num)
         ls = h.listen(port + 1, mark=False)
-        if name not in LATE:
-            said_by(h, ls, "listening", res, name, level, num)
-            set_first(ls, name, level, num)
+        said_by(h, ls, "listening", res, name, level, num)
+        set_first(ls, name, level, num)
         c.sendall(b"L")
         child = h.accept(ls)
         res["child"] = get_all(child, name, level, num)
@@ -269,10 +282,22 @@ def differences(name, how, tcp, smc):
     return bad
 
 
+def took(said):
+    """Was a value set, and not refused?"""
+    return any(word.startswith("set") and word.endswith(": 0") for word in said)
+
+
 def must_fall_back(name, tcp, smc):
-    """What TCP accepts on a new socket makes a TCP socket of ours."""
-    took = any(w.startswith("set") and w.endswith(": 0") for w in tcp.get("new", ()))
-    return [f"{name}: did not fall back"] if took and not fell_back(smc, "new") else []
+    """What TCP accepts on a new socket or a listener makes TCP sockets of ours.
+
+    TCP and SMC are pairs: what the server and the client of a run have said.
+    """
+    if not took(tcp[0]["new"]):
+        return [f"{name}: TCP took no value, so nothing is known of it"]
+    return [f"{name}, {state}: did not fall back"
+            for side, state, after in ((0, "new", "new"), (0, "listening", "child"),
+                                       (1, "before connect", "connected"))
+            if took(tcp[side].get(state, ())) and not fell_back(smc[side], after)]
 
 
 def run(t):
@@ -280,6 +305,9 @@ def run(t):
     tried = [name for _, name, _, _ in options() if name != "OPT_1"]
     t.equal(sorted(table), sorted(tried), "options of the document and of this scenario")
     levels = ("SOL_IPV6",) if t.ipv == 6 else ("SOL_SOCKET", "SOL_TCP", "SOL_IP", "no level")
+    for vm in (t.a, t.b):
+        # who understands policies of IPsec; programs that set them have it loaded
+        vm.run("modprobe xfrm_user")
     said = {}
     for i, kinds in enumerate((("tcp", "tcp"), (t.family, t.family), ("tcp", t.family))):
         t.step(f"server on {kinds[0]}, client on {kinds[1]}")
@@ -296,7 +324,8 @@ def run(t):
             if t.family == "smc":
                 bad += differences(name, how, tcp[side][name], smc[side][name])
         if how == "falls back" and t.family == "smc":
-            bad += must_fall_back(name, tcp[0][name], smc[0][name])
+            bad += must_fall_back(name, [said[name] for said in tcp],
+                                  [said[name] for said in smc])
         # once it has fallen back, a socket is TCP in every respect
         for state in ("kept", "connected"):
             pairs = [p for p in zip(tcp[1][name][state], mixed[1][name][state]) if p[0] != p[1]]
