@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What some options are for: time stamps, TCP_NOTSENT_LOWAT, SO_BUSY_POLL, MSG_ZEROCOPY.
+"""What some options are for: time stamps, TCP_NOTSENT_LOWAT, SO_BUSY_POLL, MSG_ZEROCOPY, SO_REUSEPORT.
 
 The same on TCP and on SMC, but for SO_BUSY_POLL, which TCP cannot show here: it polls the
 network card. That options are stored is what the scenario options looks at.
@@ -419,6 +419,105 @@ def zerocopy_client(h, port):
     s.close()
 
 
+def shared_listener(h, port):
+    s = h.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    s.bind(("0.0.0.0", port))
+    s.listen(128)
+    return s
+
+
+def queues(listeners):
+    """How many connections wait for accept() at each, by TCP_INFO."""
+    return [struct.unpack_from("I", s.getsockopt(socket.SOL_TCP, socket.TCP_INFO, 104), 24)[0]
+            for s in listeners]
+
+
+def take(h, listener, count, name):
+    """Accept COUNT connections and tell each whose it is."""
+    conns = [h.accept(listener) for _ in range(count)]
+    want = 43 if h.family == "smc" else socket.AF_INET
+    for c in conns:
+        h.equal(c.getsockopt(socket.SOL_SOCKET, SO_DOMAIN), want, "family of a connection")
+        c.sendall(name)
+    return conns
+
+
+def shared_server(h, port, count):
+    """Two listeners of one port, of which one closes."""
+    listeners = [shared_listener(h, port) for _ in range(2)]
+    h.mark("listening")
+    shares = []
+    for _ in range(2):
+        h.wait(lambda: sum(queues(listeners)) == count, "connections in the queues")
+        shares.append(queues(listeners))
+        if len(shares) == 1:
+            conns = [c for s, n, name in zip(listeners, shares[0], (b"0", b"1"))
+                     for c in take(h, s, n, name)]
+            h.mark("first")
+            h.gate("more")
+    listeners[1].close()
+    conns += take(h, listeners[0], shares[1][0], b"0")
+    h.mark("closed")
+    # who is left gets all
+    conns += take(h, listeners[0], count, b"0")
+    for c in conns:
+        h.equal(h.recv_exact(c, 5), b"hello", "data at last")
+        h.at_end(c)
+        c.close()
+    listeners[0].close()
+    return shares
+
+
+def shared_client(h, port, count):
+    """Three times COUNT connections; what each has heard."""
+    heard, alive = [], []
+    for step in ("first", "second", "third"):
+        conns = [h.connect(port) for _ in range(count)]
+        h.mark("connected " + step)
+        heard.append([])
+        for s in conns:
+            try:
+                heard[-1].append(h.recv_exact(s, 1).decode())
+                alive.append(s)
+            except ConnectionResetError:
+                heard[-1].append("reset")
+                s.close()
+        h.gate(step)
+    for s in alive:
+        s.sendall(b"hello")
+        s.shutdown(socket.SHUT_WR)
+    for s in alive:
+        h.at_end(s)
+        s.close()
+    return heard
+
+
+def shared_port(t):
+    """SO_REUSEPORT: each listener gets connections; one that closes takes only its own along."""
+    port, count = 5718, 24
+    s = t.half(t.a, shared_server, port=port, count=count)
+    s.expect("listening", t.left())
+    c = t.half(t.b, shared_client, port=port, count=count)
+    s.expect("first", t.left())
+    t.mode(t.b, "SMC-R", port, count)
+    c.gate("first")
+    # one in the midst of its handshake counts as well, and its connect() would fail
+    c.expect("connected second", t.left())
+    s.gate("more")
+    s.expect("closed", t.left())
+    c.gate("second")
+    c.expect("connected third", t.left())
+    c.gate("third")
+    t.wait_all(s, c)
+    (own, other), (left, gone) = s.value
+    t.check(min(own, other, left, gone) > 0, f"a listener got nothing: {s.value}")
+    for heard, want in zip(c.value, ({"0": own, "1": other}, {"0": left, "reset": gone},
+                                     {"0": count})):
+        t.equal({word: heard.count(word) for word in set(heard)}, want, "who answered")
+    t.note(f"shares of two listeners: {s.value}")
+
+
 def run(t):
     from smcvm.links import AFAR, afar
     if t.family == "smc":
@@ -458,6 +557,9 @@ def run(t):
     c.expect("full", t.left())
     s.gate("read")
     t.wait_all(s, c)
+
+    t.step("SO_REUSEPORT")
+    shared_port(t)
 
     t.step("MSG_ZEROCOPY")
     s = t.half(t.a, zerocopy_server, port=5710)
