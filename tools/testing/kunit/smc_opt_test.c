@@ -220,12 +220,54 @@ static void api_04_a_child_has_the_options_of_its_listener(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, child->tcp->sk->sk_peek_off, -1);
 }
 
+/* What TCP_INFO calls a state: that of TCP where the same has happened. */
+static const struct {
+	const char *name;
+	enum smc_conn_state state;
+	bool is_connecting;
+	u8 want;
+} opt_states[] = {
+	{ "CLC goes on, on an established TCP connection",
+	  SMC_STATE_INIT, true, TCP_SYN_SENT },
+	{ "nobody has shut down anything", SMC_STATE_ACTIVE, false, TCP_ESTABLISHED },
+	{ "our end has been sent", SMC_STATE_PEERCLOSEWAIT1, false, TCP_FIN_WAIT2 },
+	{ "our end, then the peer's; the connection has to be closed",
+	  SMC_STATE_PEERCLOSEWAIT2, false, TCP_CLOSING },
+	{ "our end, then the peer's close()", SMC_STATE_APPFINCLOSEWAIT, false, TCP_CLOSING },
+	{ "the peer's end has come", SMC_STATE_APPCLOSEWAIT1, false, TCP_CLOSE_WAIT },
+	{ "the peer's end, then ours", SMC_STATE_APPCLOSEWAIT2, false, TCP_LAST_ACK },
+	{ "the peer's end, then our close()", SMC_STATE_PEERFINCLOSEWAIT, false, TCP_LAST_ACK },
+	{ "we have aborted", SMC_STATE_PEERABORTWAIT, false, TCP_CLOSE },
+	{ "the peer has aborted", SMC_STATE_PROCESSABORT, false, TCP_CLOSE },
+	{ "it is over", SMC_STATE_CLOSED, false, TCP_CLOSE },
+};
+
+static void api_04_tcp_info_has_the_state_of_tcp(struct kunit *test)
+{
+	unsigned long seen = BIT(SMC_STATE_LISTEN);	/* asks TCP itself */
+	struct smc_sock *smc = new_sock(test);
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(opt_states); i++) {
+		smc->sk.sk_state = opt_states[i].state;
+		smc->is_connecting = opt_states[i].is_connecting;
+		KUNIT_EXPECT_EQ_MSG(test, (int)opt_tcp_state(smc), (int)opt_states[i].want,
+				    "%s", opt_states[i].name);
+		seen |= BIT(opt_states[i].state);
+	}
+	for (i = 1; i < BITS_PER_LONG; i++)
+		if (strcmp(smc_state_conn_name(i), smc_state_conn_name(0)))
+			KUNIT_EXPECT_TRUE_MSG(test, seen & BIT(i), "no row for %s",
+					      smc_state_conn_name(i));
+}
+
 static struct kunit_case smc_opt_cases[] = {
 	KUNIT_CASE(api_04_the_inner_socket_gets_what_the_core_has_set),
 	KUNIT_CASE(api_04_what_nobody_has_set_stays_that_of_tcp),
 	KUNIT_CASE(api_06_what_would_disturb_clc_is_kept_from_the_inner_socket),
 	KUNIT_CASE(api_06_a_sock_of_tcp_gets_what_is_meant_for_it),
 	KUNIT_CASE(api_04_a_child_has_the_options_of_its_listener),
+	KUNIT_CASE(api_04_tcp_info_has_the_state_of_tcp),
 	{}
 };
 
