@@ -506,6 +506,18 @@ const u8 *smc_nego_routed_gid(const struct smc_clc_proposal *prop,
 }
 
 /**
+ * smc_nego_has_other_way() - may an offer be taken that needs no route
+ * @prop: the client's Proposal
+ * @shares_subnet: as of smc_nego_server()
+ *
+ * Context: Any context.
+ */
+bool smc_nego_has_other_way(const struct smc_clc_proposal *prop, bool shares_subnet)
+{
+	return prop->offers_v1 && shares_subnet;
+}
+
+/**
  * smc_nego_server() - which of the client's offers to take, if any
  * @prop: the client's Proposal
  * @local: this host; what it would agree to in version 2

@@ -299,6 +299,7 @@ bool smc_nego_match_ipv6(const struct smc_clc_proposal *prop,
 			 const u8 addr[16], u8 len);
 const u8 *smc_nego_routed_gid(const struct smc_clc_proposal *prop,
 			      const struct smc_nego_local *local);
+bool smc_nego_has_other_way(const struct smc_clc_proposal *prop, bool shares_subnet);
 enum smc_decline smc_nego_server(const struct smc_clc_proposal *prop,
 				 const struct smc_nego_local *local, bool shares_subnet,
 				 struct smc_nego_taken *taken);

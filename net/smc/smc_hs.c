@@ -62,6 +62,9 @@
  */
 #define SMC_HS_SLICE	max(HZ / 50, 1)
 
+/* For a neighbour where there is another way; handshakes of deployed peers wait meanwhile. */
+#define SMC_HS_NEIGHBOUR_MS	250
+
 enum smc_hs_outcome {
 	SMC_HS_GO_ON,
 	SMC_HS_SMC,
@@ -419,17 +422,18 @@ static void smc_hs_go_routed(struct smc_hs *hs)
 
 /*
  * The way to a GID of the peer's. Its next hop may have to be asked for; the
- * peer waits for a message meanwhile, so not for long. SMC_HS_TCP: there is none.
+ * peer waits for a message meanwhile, so not for long: for @patience at most, in
+ * jiffies. SMC_HS_TCP: there is none.
  */
 static enum smc_hs_outcome smc_hs_find_route(struct smc_hs *hs, const struct smc_ib_end *end,
-					     const u8 *gid)
+					     const u8 *gid, unsigned long patience)
 {
 	struct smc_route_like like;
 	int rc;
 
 	smc_route_like(hs->smc->tcp->sk, &like);
 	rc = smc_route_find(hs->net, &like, end, gid, &hs->route);
-	hs->is_routing = rc == -EAGAIN && !smc_hs_is_late(hs, smc_hs_patience(hs) / 2);
+	hs->is_routing = rc == -EAGAIN && !smc_hs_is_late(hs, patience);
 	if (hs->is_routing)
 		return SMC_HS_WAIT;
 	/* nobody answers there: connections that follow shall not wait for that again */
@@ -1081,6 +1085,31 @@ static enum smc_hs_outcome smc_hs_server_proposal(struct smc_hs *hs)
 	return smc_hs_find_end(hs);
 }
 
+/*
+ * Does a routed way lead to the client? SMC_HS_TCP: none that is any good. Where there is
+ * another one, a neighbour who does not answer is waited for briefly, and once.
+ */
+static enum smc_hs_outcome smc_hs_server_route(struct smc_hs *hs, const u8 *gid)
+{
+	unsigned long patience = smc_hs_patience(hs) / 2;
+	enum smc_hs_outcome out;
+	struct in6_addr peer;
+
+	if (!smc_nego_has_other_way(&hs->proposal, hs->is_near))
+		return smc_hs_find_route(hs, &hs->routed, gid, patience);
+	smc_peer_addr(hs->smc->tcp->sk, &peer);
+	/* once it is being looked for this one goes on, whatever others have found */
+	if (!hs->is_routing && smc_peer_recall_routed(hs->net, &peer))
+		return smc_hs_to_tcp(hs, SMC_DECLINE_NOROUTE);
+	out = smc_hs_find_route(hs, &hs->routed, gid,
+				min(patience, msecs_to_jiffies(SMC_HS_NEIGHBOUR_MS)));
+	if (hs->is_path_bad)
+		smc_peer_remember_routed(hs->net, &peer);
+	/* the other one is as good as ever */
+	hs->is_path_bad = false;
+	return out;
+}
+
 /* Which of the client's offers? A routed way counts if it leads to the client. */
 static enum smc_hs_outcome smc_hs_server_choose(struct smc_hs *hs)
 {
@@ -1093,7 +1122,7 @@ static enum smc_hs_outcome smc_hs_server_choose(struct smc_hs *hs)
 	smc_hs_local(hs, &local);
 	gid = smc_nego_routed_gid(&hs->proposal, &local);
 	if (gid) {
-		out = smc_hs_find_route(hs, &hs->routed, gid);
+		out = smc_hs_server_route(hs, gid);
 		if (out == SMC_HS_WAIT)
 			return out;
 		local.has_v2 = out == SMC_HS_GO_ON;
@@ -1101,8 +1130,6 @@ static enum smc_hs_outcome smc_hs_server_choose(struct smc_hs *hs)
 	reason = smc_nego_server(&hs->proposal, &local, hs->is_near, &taken);
 	if (reason != SMC_DECLINE_NONE)
 		return smc_hs_to_tcp(hs, reason);
-	/* version 1 goes another way */
-	hs->is_path_bad = false;
 	hs->params = taken.params;
 	memcpy(hs->peer_gid, taken.peer_gid, sizeof(hs->peer_gid));
 	if (hs->params.is_routed)
@@ -1245,7 +1272,7 @@ static enum smc_hs_outcome smc_hs_client_route(struct smc_hs *hs, const u8 *gid)
 	if (!hs->params.is_routed)
 		return SMC_HS_GO_ON;
 	smc_hs_go_routed(hs);
-	out = smc_hs_find_route(hs, &hs->end, gid);
+	out = smc_hs_find_route(hs, &hs->end, gid, smc_hs_patience(hs) / 2);
 	if (out != SMC_HS_GO_ON)
 		return out;
 	reason = smc_nego_check_route(&hs->params, hs->route.is_direct);

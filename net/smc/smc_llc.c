@@ -704,7 +704,7 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 		ev->link = act->target;
 		return true;
 	case SMC_LLC_ACT_GROUP_UP:
-		smc_peer_forget(lgr->key.net, &lgr->key.peer_addr);
+		smc_peer_forget(lgr->key.net, &lgr->key.peer_addr, lgr->params.is_routed);
 		llc_arm_sweep(lgr);
 		smc_lgr_activate(lgr);
 		return false;

@@ -9,6 +9,10 @@
  * worked may do so again soon, and the peer, which may have been started anew, knows
  * more than we do: if it proposes RDMA, it is tried. In either case news of an RNIC of
  * our own may be what was missing, and a group that comes up proves that it works.
+ *
+ * Where only the routed way has failed, for its first hop does not answer, there may be
+ * another one, in the subnet: then connections do not wait for the routed one, and a
+ * group that comes up on the other proves nothing of it.
  */
 #include <linux/jhash.h>
 #include <linux/random.h>
@@ -33,6 +37,7 @@ struct smc_peer_slot {
 	unsigned long since;		/* jiffies */
 	unsigned int age_ms;		/* peer_memory_ms of then */
 	bool has_worked;		/* before it failed */
+	bool is_routed_way;		/* only that has failed */
 };
 
 struct smc_peer_memory {
@@ -82,6 +87,26 @@ static struct smc_peer_slot *smc_peer_slot(struct smc_peer_memory *mem,
 	return &mem->slot[hash % SMC_PEER_SLOTS];
 }
 
+static void smc_peer_note(struct net *net, const struct smc_peer_slot *what)
+{
+	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
+	struct smc_peer_slot *slot = smc_peer_slot(mem, &what->addr);
+	unsigned int age_ms = READ_ONCE(smc_net(net)->set.peer_memory_ms);
+
+	if (!age_ms)
+		return;
+	spin_lock_bh(&mem->lock);
+	slot->addr = what->addr;
+	slot->age_ms = age_ms;
+	slot->has_worked = what->has_worked;
+	slot->is_routed_way = what->is_routed_way;
+	slot->news = smc_ib_news();
+	WRITE_ONCE(slot->reason, what->reason);
+	slot->since = jiffies;
+	spin_unlock_bh(&mem->lock);
+	smc_stat_inc(net, SMC_STAT_PEER_REMEMBERED);
+}
+
 /**
  * smc_peer_remember() - the RDMA path to a peer failed
  * @net: the namespace
@@ -96,31 +121,40 @@ static struct smc_peer_slot *smc_peer_slot(struct smc_peer_memory *mem,
 void smc_peer_remember(struct net *net, const struct in6_addr *peer, enum smc_decline reason,
 		       bool has_worked)
 {
-	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
-	struct smc_peer_slot *slot = smc_peer_slot(mem, peer);
-	unsigned int age_ms = READ_ONCE(smc_net(net)->set.peer_memory_ms);
+	const struct smc_peer_slot what = {
+		.addr = *peer, .reason = reason, .has_worked = has_worked,
+	};
 
-	if (!age_ms)
-		return;
-	spin_lock_bh(&mem->lock);
-	slot->addr = *peer;
-	slot->age_ms = age_ms;
-	slot->has_worked = has_worked;
-	slot->news = smc_ib_news();
-	WRITE_ONCE(slot->reason, reason);
-	slot->since = jiffies;
-	spin_unlock_bh(&mem->lock);
-	smc_stat_inc(net, SMC_STAT_PEER_REMEMBERED);
+	smc_peer_note(net, &what);
 }
 
 /**
- * smc_peer_forget() - the RDMA path to a peer works
+ * smc_peer_remember_routed() - nobody answers on the routed way to a peer
  * @net: the namespace
  * @peer: its IP address, IPv4 mapped
  *
+ * There is another way, which is being taken. As smc_peer_remember().
+ *
  * Context: Any context but hard interrupt.
  */
-void smc_peer_forget(struct net *net, const struct in6_addr *peer)
+void smc_peer_remember_routed(struct net *net, const struct in6_addr *peer)
+{
+	const struct smc_peer_slot what = {
+		.addr = *peer, .reason = SMC_DECLINE_NOROUTE, .is_routed_way = true,
+	};
+
+	smc_peer_note(net, &what);
+}
+
+/**
+ * smc_peer_forget() - an RDMA path to a peer works
+ * @net: the namespace
+ * @peer: its IP address, IPv4 mapped
+ * @is_routed: it is a routed way
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_peer_forget(struct net *net, const struct in6_addr *peer, bool is_routed)
 {
 	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
 	struct smc_peer_slot *slot = smc_peer_slot(mem, peer);
@@ -128,7 +162,7 @@ void smc_peer_forget(struct net *net, const struct in6_addr *peer)
 	if (READ_ONCE(slot->reason) == SMC_DECLINE_NONE)
 		return;
 	spin_lock_bh(&mem->lock);
-	if (ipv6_addr_equal(&slot->addr, peer))
+	if (ipv6_addr_equal(&slot->addr, peer) && (is_routed || !slot->is_routed_way))
 		WRITE_ONCE(slot->reason, SMC_DECLINE_NONE);
 	spin_unlock_bh(&mem->lock);
 }
@@ -145,6 +179,24 @@ static bool smc_peer_is_stale(const struct net *net, const struct smc_peer_slot 
 	       time_after_eq(jiffies, slot->since + msecs_to_jiffies(age_ms));
 }
 
+/* What is remembered of a peer, and still believed. */
+static bool smc_peer_look_up(struct net *net, const struct in6_addr *peer,
+			     struct smc_peer_slot *copy)
+{
+	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
+	struct smc_peer_slot *slot = smc_peer_slot(mem, peer);
+
+	/* that of nearly everybody, for every connection */
+	if (READ_ONCE(slot->reason) == SMC_DECLINE_NONE)
+		return false;
+	spin_lock_bh(&mem->lock);
+	if (slot->reason != SMC_DECLINE_NONE && smc_peer_is_stale(net, slot))
+		WRITE_ONCE(slot->reason, SMC_DECLINE_NONE);
+	*copy = *slot;
+	spin_unlock_bh(&mem->lock);
+	return copy->reason != SMC_DECLINE_NONE && ipv6_addr_equal(&copy->addr, peer);
+}
+
 /**
  * smc_peer_recall() - is a peer known not to be reached by RDMA
  * @net: the namespace
@@ -157,21 +209,27 @@ static bool smc_peer_is_stale(const struct net *net, const struct smc_peer_slot 
  */
 enum smc_decline smc_peer_recall(struct net *net, const struct in6_addr *peer, bool is_client)
 {
-	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
-	struct smc_peer_slot *slot = smc_peer_slot(mem, peer);
-	enum smc_decline reason = SMC_DECLINE_NONE;
+	struct smc_peer_slot slot;
 
-	/* that of nearly everybody, for every connection */
-	if (READ_ONCE(slot->reason) == SMC_DECLINE_NONE)
+	if (!smc_peer_look_up(net, peer, &slot) || slot.is_routed_way ||
+	    (slot.has_worked && !is_client))
 		return SMC_DECLINE_NONE;
-	spin_lock_bh(&mem->lock);
-	if (slot->reason != SMC_DECLINE_NONE && smc_peer_is_stale(net, slot))
-		WRITE_ONCE(slot->reason, SMC_DECLINE_NONE);
-	if (slot->reason != SMC_DECLINE_NONE && ipv6_addr_equal(&slot->addr, peer) &&
-	    (is_client || !slot->has_worked))
-		reason = slot->reason;
-	spin_unlock_bh(&mem->lock);
-	return reason;
+	return slot.reason;
+}
+
+/**
+ * smc_peer_recall_routed() - is a peer known not to be reached by the routed way
+ * @net: the namespace
+ * @peer: its IP address, IPv4 mapped
+ *
+ * Context: Any context but hard interrupt.
+ * Return: true if that is all that is known of it.
+ */
+bool smc_peer_recall_routed(struct net *net, const struct in6_addr *peer)
+{
+	struct smc_peer_slot slot;
+
+	return smc_peer_look_up(net, peer, &slot) && slot.is_routed_way;
 }
 
 /**

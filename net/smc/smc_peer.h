@@ -17,8 +17,10 @@ void smc_peer_exit_net(struct net *net);
 
 void smc_peer_remember(struct net *net, const struct in6_addr *peer, enum smc_decline reason,
 		       bool has_worked);
-void smc_peer_forget(struct net *net, const struct in6_addr *peer);
+void smc_peer_remember_routed(struct net *net, const struct in6_addr *peer);
+void smc_peer_forget(struct net *net, const struct in6_addr *peer, bool is_routed);
 enum smc_decline smc_peer_recall(struct net *net, const struct in6_addr *peer, bool is_client);
+bool smc_peer_recall_routed(struct net *net, const struct in6_addr *peer);
 void smc_peer_addr(const struct sock *tsk, struct in6_addr *peer);
 
 #endif /* SMC_PEER_H */

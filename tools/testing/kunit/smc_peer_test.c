@@ -117,10 +117,42 @@ static void news_of_an_rnic_and_a_group_that_is_up_end_it(struct kunit *test)
 
 	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOACTLINK, true);
 	other.s6_addr[15]++;
-	smc_peer_forget(&init_net, &other);
+	smc_peer_forget(&init_net, &other, true);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NOACTLINK);
-	smc_peer_forget(&init_net, &peer_a);
+	smc_peer_forget(&init_net, &peer_a, false);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
+}
+
+/* Which says nothing of the peer: there is another way. */
+static void a_routed_way_is_remembered_by_itself(struct kunit *test)
+{
+	struct in6_addr other = peer_a;
+
+	other.s6_addr[15]++;
+	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &peer_a));
+	smc_peer_remember_routed(&init_net, &peer_a);
+	KUNIT_EXPECT_TRUE(test, smc_peer_recall_routed(&init_net, &peer_a));
+	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &other));
+	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
+	KUNIT_EXPECT_EQ(test, peer_recall(false), SMC_DECLINE_NONE);
+	/* a group comes up on the other way, and then on this one */
+	smc_peer_forget(&init_net, &peer_a, false);
+	KUNIT_EXPECT_TRUE(test, smc_peer_recall_routed(&init_net, &peer_a));
+	smc_peer_forget(&init_net, &peer_a, true);
+	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &peer_a));
+
+	/* it is forgotten like others */
+	smc_peer_remember_routed(&init_net, &peer_a);
+	peer_age(PEER_MEMORY_MS - 1000);
+	KUNIT_EXPECT_TRUE(test, smc_peer_recall_routed(&init_net, &peer_a));
+	peer_age(1000);
+	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &peer_a));
+
+	/* and what is known of the whole peer takes its place */
+	smc_peer_remember_routed(&init_net, &peer_a);
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, false);
+	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &peer_a));
+	KUNIT_EXPECT_EQ(test, peer_recall(false), SMC_DECLINE_TIMEOUT_CL);
 }
 
 static void with_0_nothing_is_remembered(struct kunit *test)
@@ -149,6 +181,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_path_that_never_worked_is_not_tried_by_either_side),
 	KUNIT_CASE(a_path_that_has_worked_is_tried_when_the_peer_wants_and_sooner),
 	KUNIT_CASE(news_of_an_rnic_and_a_group_that_is_up_end_it),
+	KUNIT_CASE(a_routed_way_is_remembered_by_itself),
 	KUNIT_CASE(with_0_nothing_is_remembered),
 	KUNIT_CASE(a_shorter_time_holds_at_once_and_a_longer_one_for_what_follows),
 	{}

@@ -309,6 +309,15 @@ class RawHost:
         msg[120:152] = eid.encode().ljust(32)
         return bytes(msg)
 
+    def with_v1(self, msg):
+        """The same, and version 1 as well: the IP area behind the extension."""
+        area = len(msg) - 4
+        msg = bytearray(msg[:-4] + struct.pack("!4sBHB", self.ip[:3] + b"\0", 24, 0, 0) + EYE)
+        struct.pack_into("!HB", msg, 5, len(msg), 2 << 4 | PATH_R << 2 | PATH_R)
+        msg[8:38] = self.peer_id() + self.gid() + self.mac
+        struct.pack_into("!H", msg, 38, area - 40)
+        return bytes(msg)
+
     @staticmethod
     def clc(kind, body, flags=0x10):
         return EYE + struct.pack("!BHB", kind, 12 + len(body), flags) + body + EYE

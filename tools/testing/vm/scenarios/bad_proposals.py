@@ -52,14 +52,6 @@ def eids(msg, *names):
     return with_(msg, (NR_EIDS, len(names)), (LENGTH, u16(len(msg))))
 
 
-def both(host, good):
-    """Version 1 as well: the IP area behind the extension."""
-    msg = good[:-4] + struct.pack("!4sBHB", host.ip[:3] + b"\0", 24, 0, 0) + EYE
-    return with_(msg, (LENGTH, u16(len(msg))), (FLAGS, paths(PATH_R, PATH_R)),
-                 (8, host.peer_id() + host.gid() + host.mac),
-                 (IP_OFFSET, u16(len(good) - 4 - 40)))
-
-
 def ipv4(*addr):
     return bytes(10) + b"\xff\xff" + bytes(addr)
 
@@ -167,7 +159,7 @@ def liar(h, port):
     """All of them; those that were answered otherwise, and how many there were."""
     host = RawHost(ip="10.43.0.83", mac="525400437783")
     good = host.proposal_v2(host.gid(), EID)
-    two = both(host, good)
+    two = host.with_v1(good)
     server = [int(x) for x in h.config["peer4"].split(".")]
     cases = [*offsets(good), *counts(good), *names(good), *addresses(good, server),
              *limits(good), *versions(good), *areas(two, len(good))]
