@@ -190,8 +190,9 @@ static enum smc_llc_verdict form_decode_v2(const u8 *buf, u32 len, struct smc_ll
  *
  * As smc_llc_decode(). A group of version 2 takes messages of version 1, too:
  * deployed peers do. But it takes none that version 2 does without: nobody
- * sends them there, and they could not be answered. The list of a long message stays in @buf, counted and
- * within its bounds; smc_llc_form_pair() and the like read it.
+ * sends them there, and they could not be answered. The list of a long message
+ * stays in @buf, counted and within its bounds; smc_llc_form_pair() and the
+ * like read it.
  *
  * Context: Any context.
  * Return: as smc_llc_decode().
