@@ -958,6 +958,7 @@ static void llc_feed_idle(struct smc_link_group *lgr)
 	};
 
 	WRITE_ONCE(lgr->llc.idle_at, 0);
+	WRITE_ONCE(lgr->llc.is_surplus, false);
 	if (smc_lgr_retire(lgr))
 		llc_feed(lgr, &ev);
 }
@@ -1122,7 +1123,7 @@ static void llc_run(struct smc_link_group *lgr)
 	llc_feed_probes(lgr);
 	if (llc_now() >= smc_llc_flow_deadline(&llc->flow))
 		llc_feed_timer(lgr);
-	if (idle_at && llc_now() >= idle_at)
+	if (READ_ONCE(llc->is_surplus) || (idle_at && llc_now() >= idle_at))
 		llc_feed_idle(lgr);
 	if (llc->sweep_at && llc_now() >= llc->sweep_at) {
 		llc_arm_sweep(lgr);
@@ -1632,6 +1633,7 @@ void smc_llc_init(struct smc_link_group *lgr)
 	llc->nr = 0;
 	llc->nr_rx = 0;
 	llc->idle_at = 0;
+	llc->is_surplus = false;
 	llc->sweep_at = 0;
 	atomic_long_set(&llc->sweep_want, 0);
 	llc->to_probe = 0;
@@ -1821,19 +1823,14 @@ void smc_llc_end_all(struct net *net)
 	smc_lgr_for_each(llc_wait_one, &leave);
 }
 
-static void llc_set_idle_at(struct smc_link_group *lgr, u64 at)
-{
-	WRITE_ONCE(lgr->llc.idle_at, at);
-	llc_queue(lgr, &lgr->llc.work);
-}
-
 /**
  * smc_llc_arm_idle() - the last connection has left a group
  * @lgr: the group
  *
  * If no other one has joined when the linger time is over, the group ends. Where
- * more are idle than may be, the one that has been so for longest ends now.
- * RFC 7609 3.5.4; LGT-01, LGT-02, TMR-10.
+ * more are idle than may be, the one that has been so for longest ends now, also if
+ * who was the last to leave that one has yet to come by here. RFC 7609 3.5.4; LGT-01,
+ * LGT-02, TMR-10.
  *
  * Context: Process context. Takes lgr->llc.queue_lock.
  */
@@ -1844,10 +1841,12 @@ void smc_llc_arm_idle(struct smc_link_group *lgr)
 
 	if (lgr->key.role == SMC_ROLE_CLIENT)
 		idle_ms += LLC_CLIENT_IDLE_MS;
-	llc_set_idle_at(lgr, llc_now() + idle_ms);
+	WRITE_ONCE(lgr->llc.idle_at, llc_now() + idle_ms);
+	llc_queue(lgr, &lgr->llc.work);
 	surplus = smc_lgr_surplus(lgr->key.net);
 	if (surplus) {
-		llc_set_idle_at(surplus, llc_now());
+		WRITE_ONCE(surplus->llc.is_surplus, true);
+		llc_queue(surplus, &surplus->llc.work);
 		smc_lgr_put(surplus);
 	}
 }

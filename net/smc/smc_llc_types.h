@@ -147,6 +147,7 @@ struct smc_llc_task {
  * @is_overrun: @queue was full, or the peer sent more than SMC_LLC_RX_QUEUED
  * @is_closed: no event or request is taken any more
  * @idle_at: when a group without connections ends, in ms; 0 for never
+ * @is_surplus: it ends now, if it still has none
  * @requests: RKEY requests of this side, waiting in line
  * @current_req: the one that @flow is working on; under lgr->lock
  */
@@ -180,6 +181,7 @@ struct smc_llc {
 	bool is_overrun;
 	bool is_closed;
 	u64 idle_at;
+	bool is_surplus;
 	struct list_head requests;
 	struct smc_llc_request *current_req;
 };

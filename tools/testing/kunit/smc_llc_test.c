@@ -803,6 +803,32 @@ static void ka_05_probes_that_many_want_are_one(struct kunit *test)
 	eng_sent(test, SMC_LLC_TEST_LINK);
 }
 
+/*
+ * The last connection of a group has left, and before its task comes to arm the idle
+ * time another one's finds too many idle groups, and picks this one.
+ */
+static void lgt_02_a_surplus_group_ends_though_it_is_armed_late(struct kunit *test)
+{
+	struct smc_link *link = eng_up(test, true, 1);
+	struct smc_link_group *lgr = link->lgr;
+
+	/* the reference of the reservation is ours now, and the worker waits */
+	eng_lab->lgr = NULL;
+	mutex_lock(&lgr->lock);
+	KUNIT_EXPECT_TRUE(test, smc_lgr_drop_conn(lgr));
+	smc_net(&init_net)->set.max_idle_lgrs = 0;
+	smc_llc_arm_idle(lgr);
+	KUNIT_EXPECT_EQ(test, smc_net(&init_net)->nr_idle_lgrs, 0);
+	smc_llc_arm_idle(lgr);
+	mutex_unlock(&lgr->lock);
+	eng_settle(lgr);
+	KUNIT_EXPECT_TRUE(test, smc_lgr_is_down(lgr));
+	smc_lgr_terminate(lgr);
+	smc_llc_broken(&link->wr, SMC_WR_FAULT_PROTOCOL);
+	smc_lgr_put(lgr);
+	smc_lgr_wait_none(NULL);
+}
+
 static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(rkey_16_rkey_18_any_number_of_keys_is_deleted),
 	KUNIT_CASE(rkey_22_addl_12_keys_of_a_long_add_link),
@@ -812,6 +838,7 @@ static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(err_54_confirm_rkey_is_not_continued),
 	KUNIT_CASE(err_54_noise_ends_the_group_at_most),
 	KUNIT_CASE(ka_05_probes_that_many_want_are_one),
+	KUNIT_CASE(lgt_02_a_surplus_group_ends_though_it_is_armed_late),
 	{}
 };
 
