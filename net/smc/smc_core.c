@@ -167,6 +167,8 @@ static void lgr_free(struct smc_link_group *lgr)
 		kfree(link);
 	list_for_each_entry_safe(buf, next_buf, &lgr->orphans, node)
 		smc_buf_free(buf);
+	list_for_each_entry_safe(buf, next_buf, &lgr->leaving, node)
+		smc_buf_free(buf);
 	smc_buf_pool_free(&lgr->sends);
 	smc_buf_pool_free(&lgr->rmbs);
 	xa_destroy(&lgr->conns);

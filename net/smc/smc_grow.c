@@ -151,21 +151,24 @@ unsigned long smc_lgr_take_idle(struct smc_link_group *lgr, struct smc_buf_pool 
 
 /**
  * smc_lgr_drop_leaving() - areas that have left are freed
- * @lgr: the group, the caller being the one who grows it; the peer has forgotten
- *	 the RMBs among them
+ * @lgr: the group, the caller being the one who grows it
+ * @kind: which; if RMBs, the peer has forgotten them, or the group is down
  *
  * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
  * Return: how many it were.
  */
-unsigned int smc_lgr_drop_leaving(struct smc_link_group *lgr)
+unsigned int smc_lgr_drop_leaving(struct smc_link_group *lgr, enum smc_buf_kind kind)
 {
+	struct smc_buf *buf, *next;
 	unsigned int nr = 0;
 
 	WARN_ON_ONCE(!READ_ONCE(lgr->is_growing));
 	smc_link_begin_map(lgr);
 	/* Nobody else adds to the list, or takes from it. */
-	while (!list_empty(&lgr->leaving)) {
-		lgr_free_buf(lgr, list_first_entry(&lgr->leaving, struct smc_buf, node));
+	list_for_each_entry_safe(buf, next, &lgr->leaving, node) {
+		if (buf->kind != kind)
+			continue;
+		lgr_free_buf(lgr, buf);
 		nr++;
 	}
 	smc_link_end_map(lgr);

@@ -20,6 +20,6 @@ void smc_lgr_drop_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool, str
 /* Areas that nobody uses. */
 unsigned long smc_lgr_take_idle(struct smc_link_group *lgr, struct smc_buf_pool *pool,
 				unsigned long age_jiffies, unsigned long want);
-unsigned int smc_lgr_drop_leaving(struct smc_link_group *lgr);
+unsigned int smc_lgr_drop_leaving(struct smc_link_group *lgr, enum smc_buf_kind kind);
 
 #endif /* SMC_GROW_H */

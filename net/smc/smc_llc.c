@@ -67,6 +67,9 @@
 /* A timer's length fits in jiffies of any kernel. */
 #define LLC_LONGEST_MS		(3600 * MSEC_PER_SEC)
 
+/* Until RMBs are tried to withdraw again, which failed as links did. */
+#define LLC_SWEEP_AGAIN_MS	1000
+
 /* Peers that do not answer hold up the end of a namespace, or a reboot, no longer. */
 #define LLC_LEAVE_MS		3000
 
@@ -1485,7 +1488,8 @@ static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
  * Tells the peer of RMBs that will go, and waits until it will not use them any
  * more: DELETE RKEY exchanges of up to eight RMBs each, ended by the machine's
  * timers. Keys unknown to the peer do no harm. -ECONNABORTED if the group has
- * ended meanwhile. RFC 7609 3.5.5.2.2, A.3.7; RMB-24, RMB-26, RKEY-16, RKEY-19.
+ * ended meanwhile, or the link that was to say it; -EAGAIN if links change all the
+ * time. RFC 7609 3.5.5.2.2, A.3.7; RMB-24, RMB-26, RKEY-16, RKEY-19.
  */
 static int llc_withdraw(struct smc_link_group *lgr, const struct list_head *bufs)
 {
@@ -1519,9 +1523,27 @@ static unsigned long llc_take_idle(struct smc_link_group *lgr, struct smc_buf_po
 	return taken;
 }
 
-static void llc_drop_leaving(struct smc_link_group *lgr)
+static void llc_drop_leaving(struct smc_link_group *lgr, enum smc_buf_kind kind)
 {
-	smc_stat_add(lgr->key.net, SMC_STAT_AREA_BACK, smc_lgr_drop_leaving(lgr));
+	smc_stat_add(lgr->key.net, SMC_STAT_AREA_BACK, smc_lgr_drop_leaving(lgr, kind));
+}
+
+/*
+ * What the peer could not be told of it may still write to: so it stays until that has
+ * been done. If the group ends instead, so do its RMBs.
+ */
+static void llc_give_rmbs_back(struct smc_link_group *lgr)
+{
+	int rc = llc_withdraw(lgr, &lgr->leaving);
+
+	if (!rc || smc_lgr_is_down(lgr)) {
+		llc_drop_leaving(lgr, SMC_BUF_RMB);
+		return;
+	}
+	mutex_lock(&lgr->lock);
+	lgr->llc.sweep_at = llc_now() + LLC_SWEEP_AGAIN_MS;
+	mutex_unlock(&lgr->lock);
+	llc_queue(lgr, &lgr->llc.work);
 }
 
 /*
@@ -1541,12 +1563,11 @@ static void llc_sweep_work(struct work_struct *work)
 		goto put;
 	want = atomic_long_xchg(&llc->sweep_want, 0);
 	taken = llc_take_idle(lgr, &lgr->sends, want);
-	llc_drop_leaving(lgr);
-	if (llc_take_idle(lgr, &lgr->rmbs, want - min(want, taken))) {
-		/* If the group ends instead, so do its RMBs. */
-		llc_withdraw(lgr, &lgr->leaving);
-		llc_drop_leaving(lgr);
-	}
+	llc_drop_leaving(lgr, SMC_BUF_SEND);
+	llc_take_idle(lgr, &lgr->rmbs, want - min(want, taken));
+	/* Those that could not be withdrawn the last time are among them. */
+	if (!list_empty(&lgr->leaving))
+		llc_give_rmbs_back(lgr);
 	smc_lgr_end_grow(lgr);
 put:
 	smc_lgr_put(lgr);
@@ -1737,7 +1758,7 @@ void smc_llc_end_grow(struct smc_link_group *lgr)
 {
 	smc_lgr_end_grow(lgr);
 	/* The sweep that came in vain has left its wish, before it was refused. */
-	if (atomic_long_read(&lgr->llc.sweep_want))
+	if (atomic_long_read(&lgr->llc.sweep_want) || !list_empty(&lgr->leaving))
 		llc_queue_sweep(lgr);
 }
 

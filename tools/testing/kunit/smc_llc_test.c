@@ -829,6 +829,59 @@ static void lgt_02_a_surplus_group_ends_though_it_is_armed_late(struct kunit *te
 	smc_lgr_wait_none(NULL);
 }
 
+/* An RMB that nobody uses. It has no key, as on a link that was just stopped. */
+static void eng_idle_rmb(struct kunit *test, struct smc_link_group *lgr)
+{
+	struct smc_buf *buf = smc_buf_alloc(&lgr->rmbs, SMC_BUF_MIN_SIZE, 512);
+	struct smc_buf_elem elem = {};
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR_OR_NULL(buf));
+	KUNIT_ASSERT_EQ(test, smc_buf_add(&lgr->rmbs, buf, &elem), 0);
+	smc_buf_set_ready(&lgr->rmbs, buf);
+	smc_buf_put(&lgr->rmbs, &elem);
+}
+
+static struct smc_buf *eng_leaving(struct smc_link_group *lgr)
+{
+	struct smc_buf *buf;
+
+	mutex_lock(&lgr->lock);
+	buf = list_first_entry_or_null(&lgr->leaving, struct smc_buf, node);
+	mutex_unlock(&lgr->lock);
+	return buf;
+}
+
+/* What the peer could not be told of stays, and it is told when that can be. */
+static void rmb_24_an_area_stays_until_the_peer_forgets_it(struct kunit *test)
+{
+	struct smc_link *link = eng_up(test, true, 1);
+	struct smc_link_group *lgr = link->lgr;
+	unsigned int i, before = eng_lab->nr_sent;
+	struct smc_llc_msg reply;
+	struct smc_buf *buf;
+
+	eng_idle_rmb(test, lgr);
+	KUNIT_EXPECT_GT(test, smc_llc_reclaim(lgr, ULONG_MAX), 0);
+	flush_work(&lgr->llc.sweep_work);
+	buf = eng_leaving(lgr);
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	KUNIT_EXPECT_EQ(test, eng_lab->nr_sent, before);
+
+	mutex_lock(&lgr->lock);
+	buf->map[link->index].rkey = ENG_RKEY;
+	mutex_unlock(&lgr->lock);
+	for (i = 0; i < 3000 && READ_ONCE(eng_lab->nr_sent) == before; i++)
+		msleep(20);
+	eng_settle(lgr);
+	reply = eng_sent(test, SMC_LLC_DELETE_RKEY);
+	KUNIT_EXPECT_EQ(test, reply.delete_rkey.rkey[0], ENG_RKEY);
+	KUNIT_EXPECT_PTR_EQ(test, eng_leaving(lgr), buf);
+	reply.is_reply = true;
+	eng_say(test, link, &reply, NULL);
+	flush_work(&lgr->llc.sweep_work);
+	KUNIT_EXPECT_NULL(test, eng_leaving(lgr));
+}
+
 static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(rkey_16_rkey_18_any_number_of_keys_is_deleted),
 	KUNIT_CASE(rkey_22_addl_12_keys_of_a_long_add_link),
@@ -838,6 +891,7 @@ static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(err_54_confirm_rkey_is_not_continued),
 	KUNIT_CASE(err_54_noise_ends_the_group_at_most),
 	KUNIT_CASE(ka_05_probes_that_many_want_are_one),
+	KUNIT_CASE(rmb_24_an_area_stays_until_the_peer_forgets_it),
 	KUNIT_CASE(lgt_02_a_surplus_group_ends_though_it_is_armed_late),
 	{}
 };
