@@ -153,16 +153,19 @@ bool smc_tcp_is_connected(const struct smc_sock *smc)
  * smc_tcp_is_agreed() - did both sides send the option, OPT-08
  * @smc: the socket, three-way handshake completed
  *
- * A socket that is connected to itself would be a client without a server.
+ * A socket that is connected to itself would be a client without a server. TCP takes
+ * back what a client offers when the SYN-ACK does not have the option; where two SYNs
+ * cross it leaves that to us.
  *
  * Context: Any context.
  * Return: true if both did, and they are two.
  */
 bool smc_tcp_is_agreed(struct smc_sock *smc)
 {
-	const struct sock *sk = smc->tcp->sk;
+	const struct tcp_sock *tp = tcp_sk(smc->tcp->sk);
 
-	return tcp_sk(sk)->syn_smc && !smc_tcp_is_self(sk);
+	return tp->syn_smc && (smc->is_child || tp->rx_opt.smc_ok) &&
+	       !smc_tcp_is_self(smc->tcp->sk);
 }
 
 /*

@@ -283,6 +283,27 @@ static struct socket *carrier_begin(struct kunit *test, struct tcp_pair *pair)
 	return near;
 }
 
+/* TCP does not look at the option where SYNs cross. */
+static void opt_08_a_client_counts_what_the_peer_has_offered(struct kunit *test)
+{
+	struct tcp_case *c = test->priv;
+	struct tcp_sock *tp = tcp_sk(c->sk);
+
+	inet_sk(c->sk)->inet_dport = htons(1);
+	tp->syn_smc = 1;
+	KUNIT_EXPECT_FALSE(test, smc_tcp_is_agreed(c->smc));
+	tp->rx_opt.smc_ok = 1;
+	KUNIT_EXPECT_TRUE(test, smc_tcp_is_agreed(c->smc));
+	tp->syn_smc = 0;
+	KUNIT_EXPECT_FALSE(test, smc_tcp_is_agreed(c->smc));
+	/* at a server the SYN's option is the request's, and TCP has looked at it */
+	tp->syn_smc = 1;
+	tp->rx_opt.smc_ok = 0;
+	c->smc->is_child = true;
+	KUNIT_EXPECT_TRUE(test, smc_tcp_is_agreed(c->smc));
+	inet_sk(c->sk)->inet_dport = 0;
+}
+
 static void amb_54_an_urgent_byte_is_payload(struct kunit *test)
 {
 	struct tcp_case *c = test->priv;
@@ -422,6 +443,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_program_of_a_sockmap_stays_when_tcp_takes_over),
 	KUNIT_CASE(opt_10_what_was_told_of_an_attempt_ends_with_it),
 	KUNIT_CASE(a_listener_that_has_gone_has_nothing_to_accept),
+	KUNIT_CASE(opt_08_a_client_counts_what_the_peer_has_offered),
 	KUNIT_CASE(amb_54_an_urgent_byte_is_payload),
 	KUNIT_CASE(amb_54_a_late_decline_is_payload),
 	KUNIT_CASE(amb_54_a_decline_before_the_watch_is_seen),
