@@ -133,6 +133,26 @@ int smc_keep_own(const struct smc_sock *smc, int optname)
 }
 
 /**
+ * smc_keep_give_back() - the inner socket goes on without this connection
+ * @smc: the socket
+ *
+ * It gets the times that the application has set, whatever comes: TCP, a listener
+ * whose children inherit them, or SMC again, where KA-10 begins anew.
+ *
+ * Context: Process context, may sleep. Expects the socket lock held. Takes the inner
+ * socket's lock.
+ */
+void smc_keep_give_back(struct smc_sock *smc)
+{
+	if (smc->keep_idle)
+		tcp_sock_set_keepidle(smc->tcp->sk, smc->keep_idle);
+	if (smc->keep_intvl)
+		tcp_sock_set_keepintvl(smc->tcp->sk, smc->keep_intvl);
+	smc->keep_idle = 0;
+	smc->keep_intvl = 0;
+}
+
+/**
  * smc_keep_stop() - the connection has ended
  * @smc: the socket
  *

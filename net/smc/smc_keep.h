@@ -10,6 +10,7 @@
 void smc_keep_update(struct smc_sock *smc);
 void smc_keep_changed(struct smc_sock *smc, int optname);
 int smc_keep_own(const struct smc_sock *smc, int optname);
+void smc_keep_give_back(struct smc_sock *smc);
 void smc_keep_stop(struct smc_sock *smc);
 void smc_keep_timer(struct timer_list *timer);
 

@@ -14,6 +14,7 @@
 #include <linux/security.h>
 
 #include "smc_compat.h"
+#include "smc_keep.h"
 #include "smc_opt.h"
 #include "smc_orphan.h"
 #include "smc_renew.h"
@@ -28,8 +29,6 @@ static void smc_renew_inherit(struct smc_sock *smc, struct smc_sock *fresh)
 	smc_opt_inherit(smc, fresh);
 	sk->sk_peek_off = -1;
 	fresh->limits_handshakes = smc->limits_handshakes;
-	fresh->keep_idle = smc->keep_idle;
-	fresh->keep_intvl = smc->keep_intvl;
 	/* getsockopt() goes on to tell the same */
 	atomic64_set(&sk->sk_cookie, atomic64_read(&smc->sk.sk_cookie));
 	if (sock_flag(&smc->sk, SOCK_FASYNC))
@@ -81,6 +80,7 @@ int smc_renew(struct smc_sock *smc, struct socket *sock, int err)
 	smc_sock_unhash(smc);
 	smc_tcp_unwatch(smc);
 	smc_tcp_disconnect(smc);
+	smc_keep_give_back(smc);
 	fresh->tcp = smc->tcp;
 	WRITE_ONCE(smc->tcp, NULL);
 	smc_renew_inherit(smc, fresh);

@@ -17,19 +17,6 @@
 #include "../../../net/smc/smc_opt.c"
 
 /* What the floors around would do; there are none here. */
-void smc_keep_update(struct smc_sock *smc)
-{
-}
-
-void smc_keep_changed(struct smc_sock *smc, int optname)
-{
-}
-
-int smc_keep_own(const struct smc_sock *smc, int optname)
-{
-	return 0;
-}
-
 bool smc_tx_is_writable(struct smc_conn *conn)
 {
 	return false;
