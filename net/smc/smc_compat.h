@@ -218,6 +218,7 @@ static inline struct net_device *smc_compat_dst_dev(struct dst_entry *dst)
 /* Options that older headers do not know; their TCP refuses them. */
 #ifndef TCP_AO_ADD_KEY
 #define TCP_AO_ADD_KEY 38
+#define TCP_AO_INFO 40
 #endif
 
 /* Flags of SO_TIMESTAMPING that older kernels do not know, and refuse. */

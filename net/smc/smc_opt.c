@@ -61,6 +61,7 @@ static const struct opt_rule {
 	{ SOL_TCP, TCP_MD5SIG, OPT_TCP_ONLY },
 	{ SOL_TCP, TCP_MD5SIG_EXT, OPT_TCP_ONLY },
 	{ SOL_TCP, TCP_AO_ADD_KEY, OPT_TCP_ONLY },
+	{ SOL_TCP, TCP_AO_INFO, OPT_TCP_ONLY },
 	/* a policy for one socket: RFC 7609 5.5 */
 	{ SOL_IP, IP_IPSEC_POLICY, OPT_TCP_EARLY },
 	{ SOL_IP, IP_XFRM_POLICY, OPT_TCP_EARLY },

@@ -17,6 +17,19 @@
 #include "../../../net/smc/smc_opt.c"
 
 /* What the floors around would do; there are none here. */
+void smc_keep_update(struct smc_sock *smc)
+{
+}
+
+void smc_keep_changed(struct smc_sock *smc, int optname)
+{
+}
+
+int smc_keep_own(const struct smc_sock *smc, int optname)
+{
+	return 0;
+}
+
 bool smc_tx_is_writable(struct smc_conn *conn)
 {
 	return false;
@@ -34,8 +47,11 @@ void smc_sock_wake_writers(struct smc_sock *smc)
 {
 }
 
+static int opt_nr_grafted;
+
 void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
 {
+	opt_nr_grafted++;
 }
 
 static void release_tcp(void *tcp)
@@ -207,6 +223,98 @@ static void api_04_a_child_has_the_options_of_its_listener(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, child->tcp->sk->sk_peek_off, -1);
 }
 
+static int opt_fake_answer, opt_nr_asked;
+
+static int fake_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval,
+			   unsigned int optlen)
+{
+	opt_nr_asked++;
+	return opt_fake_answer;
+}
+
+static const struct proto_ops opt_fake_ops = {
+	.family		= PF_INET,
+	.setsockopt	= fake_setsockopt,
+};
+
+/* What SMC says when TCP answers ANSWER to a value of 1. */
+static int set_one(struct kunit *test, struct smc_sock *smc, int level, int optname, int answer)
+{
+	const struct proto_ops *ops = smc->tcp->ops;
+	int val = 1, rc;
+
+	opt_nr_grafted = 0;
+	opt_nr_asked = 0;
+	opt_fake_answer = answer;
+	smc->tcp->ops = &opt_fake_ops;
+	rc = smc_opt_set(smc, NULL, level, optname, KERNEL_SOCKPTR(&val), sizeof(val));
+	smc->tcp->ops = ops;
+	return rc;
+}
+
+static const struct {
+	const char *name;
+	int level;
+	int optname;
+	bool is_early;		/* refused to a connection on SMC, TCP not asked */
+} opt_of_tcp[] = {
+	{ "TCP_FASTOPEN", SOL_TCP, TCP_FASTOPEN },
+	{ "TCP_FASTOPEN_CONNECT", SOL_TCP, TCP_FASTOPEN_CONNECT },
+	{ "TCP_FASTOPEN_KEY", SOL_TCP, TCP_FASTOPEN_KEY },
+	{ "TCP_FASTOPEN_NO_COOKIE", SOL_TCP, TCP_FASTOPEN_NO_COOKIE },
+	{ "TCP_MD5SIG", SOL_TCP, TCP_MD5SIG },
+	{ "TCP_MD5SIG_EXT", SOL_TCP, TCP_MD5SIG_EXT },
+	{ "TCP_AO_ADD_KEY", SOL_TCP, TCP_AO_ADD_KEY },
+	{ "TCP_AO_INFO", SOL_TCP, TCP_AO_INFO },
+	{ "TCP_REPAIR", SOL_TCP, TCP_REPAIR, true },
+	{ "IP_IPSEC_POLICY", SOL_IP, IP_IPSEC_POLICY, true },
+	{ "IP_XFRM_POLICY", SOL_IP, IP_XFRM_POLICY, true },
+	{ "IPV6_IPSEC_POLICY", SOL_IPV6, IPV6_IPSEC_POLICY, true },
+	{ "IPV6_XFRM_POLICY", SOL_IPV6, IPV6_XFRM_POLICY, true },
+};
+
+/* On kernels that were built without them, too: no scenario can set these there. */
+static void api_04_what_only_tcp_can_do_makes_it_tcp(struct kunit *test)
+{
+	struct smc_sock *smc;
+	int i, level, optname;
+
+	for (i = 0; i < ARRAY_SIZE(opt_of_tcp); i++) {
+		level = opt_of_tcp[i].level;
+		optname = opt_of_tcp[i].optname;
+
+		smc = new_sock(test);
+		KUNIT_EXPECT_EQ_MSG(test, set_one(test, smc, level, optname, -EINVAL), -EINVAL,
+				    "%s, TCP refuses it", opt_of_tcp[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, opt_nr_grafted, 0, "%s", opt_of_tcp[i].name);
+		KUNIT_EXPECT_FALSE(test, smc->is_eager_tcp);
+		KUNIT_EXPECT_EQ_MSG(test, set_one(test, smc, level, optname, 0), 0,
+				    "%s, new", opt_of_tcp[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, opt_nr_grafted, 1, "%s", opt_of_tcp[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, (u32)smc->fallback,
+				    (u32)(level == SOL_TCP ? SMC_DECLINE_OPTUNSUPP :
+							     SMC_DECLINE_IPSEC),
+				    "%s", opt_of_tcp[i].name);
+
+		smc = new_sock(test);
+		smc->sk.sk_state = SMC_STATE_LISTEN;
+		KUNIT_EXPECT_EQ_MSG(test, set_one(test, smc, level, optname, 0), 0,
+				    "%s, listening", opt_of_tcp[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, opt_nr_grafted, 0, "%s", opt_of_tcp[i].name);
+		KUNIT_EXPECT_TRUE_MSG(test, smc->is_eager_tcp, "%s", opt_of_tcp[i].name);
+
+		smc = new_sock(test);
+		smc->sk.sk_state = SMC_STATE_ACTIVE;
+		KUNIT_EXPECT_EQ_MSG(test, set_one(test, smc, level, optname, 0),
+				    opt_of_tcp[i].is_early ? -EOPNOTSUPP : 0,
+				    "%s, connected", opt_of_tcp[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, opt_nr_asked, (int)!opt_of_tcp[i].is_early,
+				    "%s", opt_of_tcp[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, opt_nr_grafted, 0, "%s", opt_of_tcp[i].name);
+		KUNIT_EXPECT_FALSE(test, smc->is_eager_tcp);
+	}
+}
+
 /* What TCP_INFO calls a state: that of TCP where the same has happened. */
 static const struct {
 	const char *name;
@@ -254,6 +362,7 @@ static struct kunit_case smc_opt_cases[] = {
 	KUNIT_CASE(api_06_what_would_disturb_clc_is_kept_from_the_inner_socket),
 	KUNIT_CASE(api_06_a_sock_of_tcp_gets_what_is_meant_for_it),
 	KUNIT_CASE(api_04_a_child_has_the_options_of_its_listener),
+	KUNIT_CASE(api_04_what_only_tcp_can_do_makes_it_tcp),
 	KUNIT_CASE(api_04_tcp_info_has_the_state_of_tcp),
 	{}
 };
