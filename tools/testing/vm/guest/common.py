@@ -140,6 +140,28 @@ def keep_asking(h, port, **kw):
         raise
 
 
+def stays(h, port, **kw):
+    """One connection that asks when the runner says "more", until it says "end".
+
+    Returns the errno that ended it before, else 0.
+    """
+    s = h.connect(port, **kw)
+    h.request(s)
+    h.mark("connected")
+    k = 0
+    try:
+        while not h.gate_open("end"):
+            if h.gate_open("more"):
+                h.request(s, 100_000, 100_000)
+                h.mark(f"more{k}")
+                k += 1
+            time.sleep(0.01)
+    except OSError as e:
+        return e.errno
+    h.finish(s)
+    return 0
+
+
 def keep_answering(h, port):
     """The server of keep_asking(), for one connection, with the same result."""
     ls = h.listen(port)

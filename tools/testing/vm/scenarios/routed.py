@@ -3,16 +3,22 @@
 
 With another module at one end, too, which has other reasons for TCP.
 
-covers: FC-03 FC-04 SEC-02 CLC-05
+Another gateway takes the place of the first one: who comes now goes by the new one, in a
+group of its own. What is done with a link that goes to the old one is the RNIC's affair.
+Soft-RoCE asks the IP stack for each packet, so its link goes on; a real RNIC keeps the MAC
+address that it was given, so the relay loses what that would have sent.
+
+covers: FC-03 FC-04 SEC-02 CLC-05 LG-19
 """
+import errno
 import ipaddress
 
-from common import requests, serve, stream_client, stream_server
+from common import requests, serve, serve_any, stays, stream_client, stream_server
 
 nics = 2
 ipv = (4, 6)
 dialects = (0,)
-timeout = 90
+timeout = 120
 PORT = 5096
 EID = "SMC-BENCH.ROUTED"
 N_IN, N_OUT = 300_007, 200_003
@@ -78,6 +84,49 @@ def talk(t, router, mode, reason=None):
         t.check(passed >= (N_IN + N_OUT) >> 16, f"{passed} packets passed on")
 
 
+def contacts(t):
+    return [t.stat(vm, "first_contact") for vm in (t.a, t.b)]
+
+
+def other_gateway(t, router):
+    """The gateway's addresses are those of another machine now."""
+    t.step(other_gateway.__doc__)
+    for vm in (t.a, t.b):
+        t.set(vm, rdma_retries=2)
+    s = t.half(t.a, serve_any, port=PORT + 1)
+    s.expect("listening")
+    c = t.half(t.b, stays, port=PORT + 1)
+    c.expect("connected", t.left())
+    t.mode(t.b, "SMC-R", PORT + 1)
+
+    router.run("\n".join(f"ip link set eth{i} address 52:54:00:43:99:0{i}" for i in (0, 1)))
+    forget_neighbours(t)
+    before = contacts(t)
+    talk(t, router, "SMC-R")
+    t.equal(contacts(t), [n + 1 for n in before], "first contacts by the other gateway")
+    c.gate("more")
+    c.expect("more0", t.left())
+
+    rule = t.relay.rule(proto="roce", drop=1)
+    c.gate("more")
+    t.wait_all(c)
+    t.check(c.value in (errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED, errno.ETIMEDOUT),
+            f"errno {c.value} with the link to the first gateway")
+    t.wait(lambda: [t.queue_pairs(vm) for vm in (t.a, t.b)] == [0, 0], "end of the link", 20)
+    t.check(t.relay.hits(rule)[1], "nothing was lost")
+    t.relay.unrule(rule)
+    before = contacts(t)
+    talk(t, router, "SMC-R")
+    t.equal(contacts(t), [n + 1 for n in before], "first contacts after the loss")
+    s.gate("stop")
+    t.wait_all(s)
+
+
+def forget_neighbours(t):
+    for vm in (t.a, t.b):
+        vm.run(f"ip neigh flush dev eth{CARD[vm.name]}; ip -6 neigh flush dev eth{CARD[vm.name]}")
+
+
 def far(t, vm, peer):
     """Route to the segment that PEER keeps."""
     subnet = net(t, CARD[peer.name]) + ("0/24" if t.ipv == 4 else "/64")
@@ -116,8 +165,11 @@ def run(t):
             for vm, was in zip(t.ours(), before):
                 t.check(t.stat(vm, "client_smc") + t.stat(vm, "server_smc") >= was + 20,
                         f"{vm.name}: not all connections were SMC-R")
+            if not t.case.are_strangers():
+                other_gateway(t, router)
         finally:
             for vm in (t.a, t.b):
                 if vm.alive():
                     t.ueid(vm, "--flush")
             join(t)
+            forget_neighbours(t)

@@ -6,15 +6,20 @@ and over soft-RoCE does not speak version 1.
 
 In the subnet that they share, both versions are SMC-R. The gateway is the peer
 itself under another address: its MAC address is the peer's, its subnet and the hop
-limit are those of a routed network.
+limit are those of a routed network. When the route changes, a new connection goes the
+new way, in a group of its own, and an old one goes on; when one of two addresses is taken
+away, so does the connection to the other.
 
-covers: FC-03 SEC-02 CLC-05
+covers: FC-03 FC-04 SEC-02 CLC-05 LG-19
 """
-from common import requests, serve, stream_client, stream_server
+import errno
+
+from common import (keep_asking, requests, serve, serve_any, stays, stream_client,
+                    stream_server)
 
 ipv = (4,)
 dialects = (0,)
-timeout = 60
+timeout = 100
 PORT = 5095
 EID = "SMC-BENCH.SUBNETS"
 ADDR = {"a": "10.44.0.1", "b": "10.45.0.1"}
@@ -71,6 +76,84 @@ def default_eid(t):
     talk(t, "SMC-R")
 
 
+def first_contacts(t):
+    return [t.stat(vm, "first_contact") for vm in (t.a, t.b)]
+
+
+def kept(t, addr):
+    """A connection to an address of A that stays over SMC-R, and its server."""
+    s = t.half(t.a, serve, port=PORT + 1)
+    s.expect("listening")
+    c = t.half(t.b, stays, port=PORT + 1, addr=addr)
+    c.expect("connected", t.left())
+    for vm in (t.a, t.b):
+        t.mode(vm, "SMC-R", PORT + 1)
+    return s, c
+
+
+def more(t, k, s, c):
+    """It goes on, over SMC-R."""
+    t.rdma_start()
+    c.gate("more")
+    c.expect(f"more{k}", t.left())
+    for vm in (t.a, t.b):
+        t.carried(vm, 100_000)
+
+
+def end(t, s, c):
+    c.gate("end")
+    t.wait_all(c)
+    t.equal(c.value, 0, "errno of the connection that stayed")
+    s.gate("stop")
+    t.wait_all(s)
+    for vm in (t.a, t.b):
+        t.no_sockets(vm, PORT + 1)
+
+
+def changed_routes(t):
+    """Who comes after a change of the route has a group of his own, until it is undone."""
+    t.step(changed_routes.__doc__)
+    set_routes(t, "direct")
+    old = kept(t, ADDR["a"])
+    for k, (how, contacts) in enumerate((("gateway", 1), ("direct", 0), ("gateway", 1))):
+        set_routes(t, how)
+        before = first_contacts(t)
+        talk(t, "SMC-R")
+        t.equal([now - was for now, was in zip(first_contacts(t), before)],
+                [contacts] * 2, f"first contacts, {how}")
+        more(t, k, *old)
+    t.wait(lambda: t.queue_pairs(t.a) == 1, "end of all groups but the old one", 20)
+    end(t, *old)
+
+
+def lost_address(t):
+    """One of two addresses goes, and with it who came to that one, and nobody else."""
+    t.step(lost_address.__doc__)
+    set_routes(t, "direct")
+    for vm in (t.a, t.b):
+        t.set(vm, rdma_retries=2)
+    stay = kept(t, t.a.ip)
+    s = t.half(t.a, serve_any, port=PORT + 2)
+    s.expect("listening")
+    c = t.half(t.b, keep_asking, port=PORT + 2, addr=ADDR["a"])
+    c.expect("connected", t.left())
+    t.mode(t.b, "SMC-R", PORT + 2)
+    t.equal([t.queue_pairs(vm) for vm in (t.a, t.b)], [2, 2], "queue pairs")
+    t.a.run(f"ip addr del {ADDR['a']}/24 dev eth0")
+    t.wait_all(c)
+    t.check(c.value in (errno.ECONNRESET, errno.EPIPE, errno.ECONNABORTED, errno.ETIMEDOUT),
+            f"errno {c.value} where the address went")
+    t.wait(lambda: [t.queue_pairs(vm) for vm in (t.a, t.b)] == [1, 1], "end of its link", 20)
+    more(t, 0, *stay)
+    s.gate("stop")
+    t.wait_all(s)
+    t.a.run(f"ip addr add {ADDR['a']}/24 dev eth0")
+    wait_gid(t, t.a)
+    set_routes(t, "direct")
+    talk(t, "SMC-R")
+    end(t, *stay)
+
+
 def run(t):
     eids(t, "--flush")
     for vm in (t.a, t.b):
@@ -95,6 +178,10 @@ def run(t):
                 t.equal(count, before[vm] + 22, f"{vm.name}: connections over SMC-R")
             eids(t, "--flush")
         if not t.case.are_strangers():
+            eids(t, EID)
+            changed_routes(t)
+            lost_address(t)
+            eids(t, "--flush")
             default_eid(t)
     finally:
         for vm, peer in ((t.a, t.b), (t.b, t.a)):
