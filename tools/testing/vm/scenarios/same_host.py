@@ -12,6 +12,7 @@ from common import (aborts, ends_first, goes_on, is_reset, parallel, serve, stre
 
 timeout = 120
 N = 300_007
+EID = "SMC-BENCH.SAME-HOST"
 
 
 def one_process(h, port, addr, v6):
@@ -85,6 +86,40 @@ def stream(t, port, addr, v6, mode, reason=None):
     t.no_sockets(t.a, port)
 
 
+def other_host(t, port):
+    """A connection from B, as ever, with a first contact of its own."""
+    t.rdma_start()
+    before = t.stat(t.b, "first_contact")
+    s = t.half(t.a, stream_server, port=port, n_in=N, n_out=N)
+    s.expect("listening", t.left())
+    c = t.half(t.b, stream_client, port=port, addr=t.a.ip, v6=False, n_in=N, n_out=N)
+    t.expect_all("moved", s, c)
+    t.mode(t.b, "SMC-R", port)
+    t.carried(t.b, N)
+    for half in (s, c):
+        half.gate("end")
+    t.wait_all(s, c)
+    t.equal(t.stat(t.b, "first_contact"), before + 1, "first contacts of the other host")
+
+
+def with_eid(t, places):
+    """Version 2 is for what leaves the host: at home all stays as it is."""
+    t.step(with_eid.__doc__)
+    qps = t.queue_pairs(t.a)
+    try:
+        for vm in (t.a, t.b):
+            t.ueid(vm, EID)
+        for i, (addr, v6) in enumerate(places):
+            stream(t, 5250 + i, addr, v6, "SMC-R")
+        t.equal(t.queue_pairs(t.a), qps, "RC queue pairs")
+        # version 2 has groups of its own
+        other_host(t, 5260)
+    finally:
+        for vm in (t.a, t.b):
+            if vm.alive():
+                t.ueid(vm, "--flush")
+
+
 def run(t):
     if t.family != "smc":
         return
@@ -122,16 +157,8 @@ def run(t):
     t.no_sockets(t.a, 5240)
 
     # the other host is one as before, and there are two groups more
-    t.rdma_start()
-    s = t.half(t.a, stream_server, port=5241, n_in=N, n_out=N)
-    s.expect("listening", t.left())
-    c = t.half(t.b, stream_client, port=5241, addr=t.a.ip, v6=False, n_in=N, n_out=N)
-    t.expect_all("moved", s, c)
-    t.mode(t.b, "SMC-R", 5241)
-    t.carried(t.b, N)
-    for half in (s, c):
-        half.gate("end")
-    t.wait_all(s, c)
+    other_host(t, 5241)
+    with_eid(t, places)
 
     t.step("unloading, with groups that end at both ends at once")
     t.reload(t.a)
