@@ -26,6 +26,9 @@ PAIR6 = {"c1": "fd99:1::1", "c2": "fd99:1::2"}
 BRIDGE = {"c1": "10.99.2.1", "c2": "10.99.2.2", HOST: "10.99.2.254"}
 BRIDGE6 = {"c1": "fd99:2::1", "c2": "fd99:2::2", HOST: "fd99:2::fe"}
 VLAN = {"c1": "10.99.3.1", "c2": "10.99.3.2"}
+# of a device above the RNIC's
+MACVLAN = "10.43.0.9"
+EID = "SMC-BENCH.SAME-HOST"
 LIAR = "10.99.2.77"
 TOLD = (errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE, errno.ETIMEDOUT)
 
@@ -352,6 +355,45 @@ for n in 1 2; do ip -n c$n route add default via 10.99.2.254; done""")
     t.restore("same_host")
 
 
+def with_eid(t):
+    """An EID changes nothing in here; by a macvlan a container asks for version 2, too."""
+    t.step(with_eid.__doc__)
+    # none of the container's own is left of the steps before
+    t.reload(t.a)
+    switch(t, HOST, "c1", "c2")
+    t.set(t.b, peer_memory_ms=0)
+    t.a.run(f"""set -e
+ip link add link eth0 name macvlan netns c1 type macvlan mode bridge
+ip -n c1 addr add {MACVLAN}/24 dev macvlan
+ip -n c1 link set macvlan up""")
+    try:
+        for vm in (t.a, t.b):
+            t.ueid(vm, EID)
+        for i, (server, client, addr) in enumerate((
+                ("c2", "c1", PAIR["c2"]), ("c1", HOST, BRIDGE["c1"]))):
+            t.step(f"{client} to {server} with an EID")
+            stream(t, 5400 + i, server, client, addr)
+        # soft-RoCE sends from the first namespace only
+        n = 100_003
+        for port, (client, cns), (server, sns), addr in (
+                (5410, (t.a, "c1"), (t.b, HOST), t.b.ip), (5411, (t.b, HOST), (t.a, "c1"), MACVLAN)):
+            s = t.half(server, stream_server, netns=sns, port=port, n_in=n, n_out=n)
+            s.expect("listening", t.left())
+            c = t.half(client, stream_client, netns=cns, port=port, addr=addr, n_in=n, n_out=n)
+            t.expect_all("moved", s, c)
+            for vm, ns in ((client, cns), (server, sns)):
+                t.mode(vm, "TCP", port, netns=ns)
+            for half in (s, c):
+                half.gate("end")
+            t.wait_all(s, c)
+    finally:
+        for vm in (t.a, t.b):
+            if vm.alive():
+                t.ueid(vm, "--flush")
+        t.a.run("ip -n c1 link del macvlan", check=False)
+    t.restore("peer_memory_ms")
+
+
 def busy(t, port, server, client):
     """A connection on which something is always under way."""
     s = t.half(t.a, keep_answering, netns=server, port=port)
@@ -461,6 +503,7 @@ def run(t):
         one_side(t)
         everywhere(t)
         elsewhere(t)
+        with_eid(t)
         not_everybody(t)
         at_once(t)
         liars(t)
