@@ -6,6 +6,8 @@ import struct
 import threading
 import time
 
+TCP_USER_TIMEOUT = 18
+
 
 def stream_server(h, port, n_in, n_out, sndbuf=0, rcvbuf=0, limit=30011):
     """Take a connection, move verified bytes both ways, end in good order."""
@@ -57,6 +59,30 @@ def requests(h, port, n=1, size=100, back=1000, **kw):
         h.request(s, size, back)
         h.finish(s)
     return times
+
+
+def ask_once(h, port, size=0):
+    """A connection with rings of SIZE, one request; 0 or the errno.
+
+    Where it has become TCP it is TCP that has to find out about the other machine.
+    """
+    try:
+        s = h.connect(port, sndbuf=size, rcvbuf=size)
+        s.setsockopt(socket.IPPROTO_TCP, TCP_USER_TIMEOUT, 3000)
+        h.request(s)
+        h.finish(s)
+        return 0
+    except OSError as e:
+        return e.errno
+
+
+def knock(h, port):
+    """Only connect; 0 or the errno."""
+    try:
+        h.connect(port).close()
+        return 0
+    except OSError as e:
+        return e.errno
 
 
 def connect_all(h, port, n, threads, **kw):
