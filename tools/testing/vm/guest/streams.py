@@ -18,7 +18,8 @@ SIOCATMARK = 0x8905
 URGENT = 40009      # every so many bytes the last one is urgent
 HALF = 50021        # so many bytes go the way that is closed
 PIECE = 20011
-PAUSE = 0.05        # seconds between pieces, on a fast machine: it has other things to do
+PAUSE = 0.05        # seconds between pieces of a few streams on a fast machine; many
+FEW = 4             # take turns, for it has other things to do
 
 
 class Stream:
@@ -29,8 +30,8 @@ class Stream:
     half    one direction is closed early, by the client and the server in turns
     """
 
-    def __init__(self, h, s, number, is_server):
-        self.h, self.s = h, s
+    def __init__(self, h, s, number, is_server, pause=PAUSE):
+        self.h, self.s, self.pause = h, s, pause
         self.kind = KINDS[number % len(KINDS)]
         self.out, self.into = (1, 2) if is_server else (2, 1)
         who = number // len(KINDS) % 2 == is_server
@@ -60,7 +61,7 @@ class Stream:
                 self.send_urgent()
             else:
                 self.sent = self.h.send_stream(self.s, PIECE, self.out, start=self.sent)
-            self.stop.wait(PAUSE * self.h.slow)
+            self.stop.wait(self.pause)
         self.s.shutdown(socket.SHUT_WR)
 
     def send_urgent(self):
@@ -159,7 +160,9 @@ def broken(h, streams):
     return names
 
 
-def ends_of(h, streams, end):
+def ends_of(h, socks, is_server, end):
+    pause = PAUSE * h.slow * max(1, len(socks) / FEW)
+    streams = [Stream(h, s, i, is_server, pause) for i, s in enumerate(socks)]
     if end == "broken":
         return broken(h, streams)
     return pump(h, streams)
@@ -177,11 +180,11 @@ def server(h, port, count=4, end="stop"):
     h.mark("listening")
     socks = [h.accept(ls) for _ in range(count)]
     ls.close()
-    return ends_of(h, [Stream(h, s, i, True) for i, s in enumerate(socks)], end)
+    return ends_of(h, socks, True, end)
 
 
 def client(h, port, count=4, end="stop"):
     # the server sends when all are there
     socks = [keep_in_line(h.connect(port)) for _ in range(count)]
     h.mark("connected")
-    return ends_of(h, [Stream(h, s, i, False) for i, s in enumerate(socks)], end)
+    return ends_of(h, socks, False, end)

@@ -84,7 +84,7 @@ class Relay:
     def reset(self):
         """No rules, no cuts."""
         self.unrule()
-        for seg in range(2):
+        for seg in range(3):
             if self.stats(seg):
                 self.uncut(seg)
 
