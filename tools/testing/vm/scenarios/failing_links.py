@@ -9,7 +9,7 @@ group. Without --long it is the client that fails.
 
 covers: ERR-05 ERR-56 ERR-57 SL-12 ADDL-01
 """
-from failing import asker, server  # noqa: F401, the halves
+from failing import asker, server, wind  # noqa: F401, the halves
 
 kernels = ("debug",)
 nics = 2
@@ -25,7 +25,7 @@ def add_link(t, x, vm, path, nth):
     what = f"call {nth} of {path} on {vm.name} failed"
     delete(t.b, 1)
     t.wait(lambda: x.links() == [1, 1], f"{what}: one link", 20)
-    faults.fail(vm, path, nth)
+    faults.fail_at(t, vm, path, nth)
     t.b.run("rdma link add rxe1 type rxe netdev eth1")
     t.pair.wait_gid(t.b, 1)
     t.wait(lambda: faults.has_failed(vm, path) or x.links() == [2, 2], what, 20)

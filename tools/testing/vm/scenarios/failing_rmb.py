@@ -8,7 +8,7 @@ client that fails.
 
 covers: FAIL-12 ERR-05 RKEY-22
 """
-from failing import asker, bigger, server  # noqa: F401, the halves
+from failing import asker, bigger, server, wind  # noqa: F401, the halves
 
 kernels = ("debug",)
 nics = 2
@@ -20,7 +20,7 @@ def add_rmb(t, x, vm, path, nth):
     """A connection that needs an RMB, then all is well; did a call fail?"""
     from smcvm import faults
     what = f"call {nth} of {path} on {vm.name} failed"
-    faults.fail(vm, path, nth)
+    faults.fail_at(t, vm, path, nth)
     t.wait_all(t.half(t.b, bigger, port=PORT, size=SIZE, n=1))
     was_due = faults.enough(vm, path)
     x.ask()

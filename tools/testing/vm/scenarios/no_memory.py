@@ -9,6 +9,7 @@ covers: ERR-05
 import errno
 
 from common import requests, serve, serve_any
+from failing import wind
 
 kernels = ("debug",)
 FAILSLAB = "/sys/kernel/debug/failslab"
@@ -54,6 +55,9 @@ def failing(h, port, n):
     result, failed = {}, 0
     for i in range(1, n + 1):
         put(interval=i, times=1, probability=100)
+        # they are counted from whatever they were before
+        wind(h, FAILSLAB)
+        put(times=1)
         one(h, port, f"allocation {i}", result)
         failed += left_to_fail() == 0
         put(probability=0)
