@@ -2,14 +2,27 @@
 """A further link comes when its RNIC does: nobody tries again by and by.
 
 With llc_add_link_retry_ms 0 nothing else brings one. The RNIC is removed and added, and
-its network interface taken down and up, on either side in turns.
+its network interface taken down and up, on either side in turns. The link is there
+within a second of the port's being active, which the kernel's log tells.
 
 covers: ERR-58 ERR-59 ADDL-01 ADDL-06
 """
+import re
+
 from streams import client, server  # noqa: F401, the halves
 
 nics = 2
 timeout = 400
+
+
+def check_soon(t, vm, what):
+    """How long a link on rxe1 has taken, by the log of the machine that got the port."""
+    log = vm.run("dmesg").out
+    port, link = (float(re.findall(r"\[ *([\d.]+)\] " + line, log)[-1]) for line in
+                  ("infiniband rxe1: set active", "smc: link group .* is up on rxe1 "))
+    t.check(0 <= link - port < t.slow * t.patience, f"{what}: a link {link - port:.2f} s "
+            "after the port was active")
+    t.note(f"{what}: {link - port:.2f} s")
 
 
 def run(t):
@@ -32,11 +45,13 @@ def run(t):
         x.have(1)
         links.add(t, vm, 1)
         x.have(2)
+        check_soon(t, vm, f"RNIC of {vm.name}")
         x.more()
         t.step(f"the same with a network interface of {vm.name}")
         vm.run("ip link set eth1 down")
         x.have(1)
         links.card_up(t, vm, 1)
         x.have(2)
+        check_soon(t, vm, f"interface of {vm.name}")
         x.more()
     x.stop()
