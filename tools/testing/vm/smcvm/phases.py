@@ -43,6 +43,9 @@ def phases(t):
     for sender in "ab":
         yield CONFIRM_RKEY, sender, REQUEST, "CONFIRM RKEY", another_rmb
     yield DELETE_RKEY, "a", REQUEST, "DELETE RKEY", idle_rmb
+    for sender in "ab":
+        yield CONFIRM_RKEY, sender, REPLY, "CONFIRM RKEY", another_rmb
+    yield DELETE_RKEY, "b", REPLY, "DELETE RKEY", idle_rmb
 
 
 class Stand:
