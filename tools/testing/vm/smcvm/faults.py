@@ -9,6 +9,7 @@ from .machine import Failed
 SMC = "/sys/kernel/debug/smc"
 FAILSLAB = "/sys/kernel/debug/failslab"
 FAIL_PAGE = "/sys/kernel/debug/fail_page_alloc"
+MOST = 400      # calls of a kind: more is no end
 
 
 def of(name):
@@ -21,14 +22,6 @@ def put(vm, where, **values):
     """Write to files of the directory WHERE, in order; their names have - in place of _."""
     for name, value in values.items():
         vm.write(f"{where}/{name.replace('_', '-')}", value)
-
-
-def fail(vm, path, nth):
-    """Let one of the next NTH calls fail, and no other.
-
-    Which one depends on how many have been counted before; see fail_at().
-    """
-    put(vm, path, verbose=0, times=1, interval=nth, probability=100)
 
 
 def fail_at(t, vm, path, nth):
@@ -62,15 +55,34 @@ def enough(vm, path):
     return has_failed(vm, path)
 
 
-def aim(vm, path=FAILSLAB):
+def aim(vm):
     """Let only allocations fail that have the module on their stack."""
     line = next(x.split() for x in vm.read("/proc/modules").splitlines()
                 if x.startswith("smc "))
     start, size = int(line[5], 16), int(line[1])
-    if path == FAIL_PAGE:
-        put(vm, path, min_order=0, ignore_gfp_highmem="N")
-    put(vm, path, ignore_gfp_wait="N", stacktrace_depth=32, require_start=start,
-        require_end=start + size)
+    put(vm, FAIL_PAGE, min_order=0, ignore_gfp_highmem="N")
+    for path in (FAILSLAB, FAIL_PAGE):
+        put(vm, path, ignore_gfp_wait="N", stacktrace_depth=32, require_start=start,
+            require_end=start + size)
+
+
+def each_call(t, vm, name, least, some, attempt):
+    """What became of attempts of which each call of a kind has failed in turn.
+
+    ATTEMPT(vm, path, nth) tells it, or None where there was no such call: that is the
+    end, and at LEAST so many there are. Without --long it is SOME calls only.
+    """
+    ends = []
+    for nth in range(1, MOST) if t.long else some:
+        t.step(f"call {nth} of {name} on {vm.name}")
+        end = attempt(vm, of(name), nth)
+        if end is None:
+            break
+        ends.append(end)
+    t.check(len(ends) >= (least if t.long else len(some)),
+            f"{name} on {vm.name}: only {len(ends)} calls failed")
+    t.check(len(ends) < MOST - 1, f"{name} on {vm.name}: there is no end of it")
+    return ends
 
 
 class Bench:
