@@ -53,8 +53,8 @@ def losses(t):
 def run(t):
     if t.family != "smc":
         return
-    from smcvm.links import Streams, several
-    several(t)
+    from smcvm.links import Streams, nimble, several
+    several(t, **nimble(t))
     x = Streams(t, 5300, 16 if t.long and t.kind == "stock" else 4)
     x.have(2)
     x.more()

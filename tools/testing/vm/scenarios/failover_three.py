@@ -51,9 +51,9 @@ class Segments:
 def run(t):
     if t.family != "smc":
         return
-    from smcvm.links import Streams, several
-    several(t, links=3)
-    x = Streams(t, 5330, 16 if t.kind == "stock" else 6)
+    from smcvm.links import Streams, nimble, several
+    several(t, links=3, **nimble(t))
+    x = Streams(t, 5330, 16)
     x.have(3)
     cuts = Segments(t, x)
     orders = list(permutations(range(3), 2))
