@@ -24,6 +24,9 @@
 #include "smc_opt.h"
 #include "smc_tcp.h"
 
+/* Memory was short: when to look again for the connections that still wait, ms. */
+#define SMC_LISTEN_RETRY_MS	50
+
 /* Handshakes of one listener at a time above which SMC is not offered. */
 #define SMC_LISTEN_CONGESTED	128
 
@@ -185,18 +188,21 @@ void smc_listen_go_on(struct smc_sock *smc)
 	if (!is_agreed)
 		smc->sk.sk_data_ready(&smc->sk);
 	if (is_agreed || smc_tcp_newest_is_agreed(smc))
-		smc_sock_queue(smc, &smc->listen_work);
+		smc_sock_queue(smc, &smc->listen_work.work);
 }
 
 /**
  * smc_listen_work() - make children of what has agreed on SMC
  * @work: &smc_sock.listen_work; drops the reference taken when it was queued
  *
+ * What there is no memory for stays in TCP's queue, and is asked for again: another
+ * connection, or an accept(), need not come.
+ *
  * Context: Process context (work item). Takes the socket lock.
  */
 void smc_listen_work(struct work_struct *work)
 {
-	struct smc_sock *smc = container_of(work, struct smc_sock, listen_work);
+	struct smc_sock *smc = container_of(work, struct smc_sock, listen_work.work);
 	struct sock *sk = &smc->sk;
 	unsigned int nr = 0;
 	int rc = 0;
@@ -210,6 +216,9 @@ void smc_listen_work(struct work_struct *work)
 		rc = smc_listen_take(smc);
 	if (sk->sk_state == SMC_STATE_LISTEN && smc_listen_has_plain(smc))
 		sk->sk_data_ready(sk);
+	if (rc && rc != -ECONNABORTED && rc != -EAGAIN)
+		smc_sock_queue_delayed(smc, &smc->listen_work,
+				       msecs_to_jiffies(SMC_LISTEN_RETRY_MS));
 	release_sock(sk);
 	sock_put(sk);
 }

@@ -188,7 +188,7 @@ struct smc_sock *smc_sock_alloc(struct net *net, struct socket *sock, int protoc
 	INIT_WORK(&smc->hs_work, smc_works->handshake);
 	INIT_WORK(&smc->grow_work, smc_works->handshake_grow);
 	INIT_DELAYED_WORK(&smc->hs_timer, smc_works->handshake_timer);
-	INIT_WORK(&smc->listen_work, smc_works->listen);
+	INIT_DELAYED_WORK(&smc->listen_work, smc_works->listen);
 	INIT_WORK(&smc->close_work, smc_works->close);
 	timer_setup(&smc->close_timer, smc_works->close_timer, 0);
 	timer_setup(&smc->keep_timer, smc_works->keep_timer, 0);
@@ -350,7 +350,7 @@ static struct workqueue_struct *smc_sock_wq(const struct smc_sock *smc,
 /**
  * smc_sock_queue() - queue one of the socket's work items
  * @smc: the socket
- * @work: &smc_sock.hs_work, .grow_work, .listen_work or .close_work
+ * @work: &smc_sock.hs_work, .grow_work, .listen_work.work or .close_work
  *
  * Takes a reference that the work function drops.
  *
@@ -369,7 +369,7 @@ bool smc_sock_queue(struct smc_sock *smc, struct work_struct *work)
 /**
  * smc_sock_queue_delayed() - arm the socket's delayed work item, or arm it anew
  * @smc: the socket
- * @work: &smc_sock.hs_timer
+ * @work: &smc_sock.hs_timer or .listen_work
  * @delay_jiffies: from now
  *
  * Holds a reference while it is armed, which the work function drops, or who

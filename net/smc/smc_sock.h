@@ -129,7 +129,7 @@ struct smc_sock {
 	struct work_struct hs_work;
 	struct work_struct grow_work;
 	struct delayed_work hs_timer;
-	struct work_struct listen_work;
+	struct delayed_work listen_work;
 	struct work_struct close_work;
 	struct timer_list close_timer;
 	struct timer_list keep_timer;

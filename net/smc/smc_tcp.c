@@ -244,13 +244,13 @@ static void smc_tcp_arrived(struct smc_sock *smc)
 	bool is_agreed;
 
 	if (!smc_tcp_peek(smc, &is_agreed) || is_agreed) {
-		smc_sock_queue(smc, &smc->listen_work);
+		smc_sock_queue(smc, &smc->listen_work.work);
 		return;
 	}
 	smc->sk.sk_data_ready(&smc->sk);
 	/* the one that has come waits for nobody to accept() those in front of it */
 	if (smc_tcp_newest_is_agreed(smc))
-		smc_sock_queue(smc, &smc->listen_work);
+		smc_sock_queue(smc, &smc->listen_work.work);
 }
 
 /* An urgent byte may be all there is, and does not count as one to be read. */

@@ -50,6 +50,26 @@ static void listen_tcp_shutdown(struct smc_sock *smc, int how)
 {
 }
 
+/* What TCP's queue has to say of the one connection in it, and how often it was asked. */
+static int listen_accept_rc;
+static unsigned int listen_nr_accepts;
+
+static int listen_kernel_accept(struct socket *sock, struct socket **newsock, int flags)
+{
+	listen_nr_accepts++;
+	return listen_accept_rc;
+}
+
+static unsigned int listen_nr_later;
+
+static void listen_queue_delayed(struct smc_sock *smc, struct delayed_work *work,
+				 unsigned long delay)
+{
+	listen_nr_later += work == &smc->listen_work && delay;
+}
+
+#define kernel_accept listen_kernel_accept
+#define smc_sock_queue_delayed listen_queue_delayed
 #define smc_sock_next_child listen_next_child
 #define smc_sock_stop_listening listen_tcp_nothing
 #define smc_sock_alloc(...) NULL
@@ -57,7 +77,7 @@ static void listen_tcp_shutdown(struct smc_sock *smc, int how)
 #define smc_sock_hash(...) ((void)0)
 #define smc_tcp_peek listen_tcp_peek
 #define smc_tcp_newest_is_agreed(...) false
-#define smc_tcp_nr_to_agreed(...) 0
+#define smc_tcp_nr_to_agreed(...) 1
 #define smc_tcp_set_owner(...) ((void)0)
 #define smc_tcp_watch listen_tcp_watch
 #define smc_tcp_unwatch listen_tcp_nothing
@@ -152,7 +172,44 @@ static void opt_02_a_listener_offers_smc_whatever_a_connect_met(struct kunit *te
 	}
 }
 
+/* Nothing else may come that has it looked for again. */
+static void what_there_is_no_memory_for_is_not_left_in_the_queue(struct kunit *test)
+{
+	static const struct {
+		int rc;
+		unsigned int nr_later;
+	} rows[] = {
+		{ -ENOMEM, 1 },
+		{ -ENFILE, 1 },
+		/* another task was first; it has gone */
+		{ -EAGAIN, 0 },
+		{ -ECONNABORTED, 0 },
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct smc_sock *smc = listen_new(test);
+
+		listen_accept_rc = rows[i].rc;
+		listen_nr_accepts = 0;
+		listen_nr_later = 0;
+		smc->sk.sk_state = SMC_STATE_LISTEN;
+		sock_hold(&smc->sk);
+		smc_listen_work(&smc->listen_work.work);
+		KUNIT_EXPECT_EQ(test, listen_nr_accepts, 1);
+		KUNIT_EXPECT_EQ(test, listen_nr_later, rows[i].nr_later);
+		/* it listens no more, so nobody waits */
+		smc->sk.sk_state = SMC_STATE_INIT;
+		sock_hold(&smc->sk);
+		smc_listen_work(&smc->listen_work.work);
+		KUNIT_EXPECT_EQ(test, listen_nr_accepts, 1);
+		KUNIT_EXPECT_EQ(test, listen_nr_later, rows[i].nr_later);
+		listen_free(smc);
+	}
+}
+
 static struct kunit_case listen_cases[] = {
+	KUNIT_CASE(what_there_is_no_memory_for_is_not_left_in_the_queue),
 	KUNIT_CASE(opt_02_a_listener_offers_smc_whatever_a_connect_met),
 	KUNIT_CASE(accept_sleeps_on_when_its_sock_leaves_the_file),
 	{}

@@ -96,6 +96,8 @@ def run(t):
     finally:
         for vm in (t.a, t.b):
             vm.run(f"echo 0 > {FAILSLAB}/probability")
+    # a connection that the server could not take is not forgotten
+    t.check("ETIMEDOUT" not in c.value, f"clients without an answer: {c.value}")
     t.note(f"server {c.value}")
     s.gate("stop")
     s.wait(t.left())
