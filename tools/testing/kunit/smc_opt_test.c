@@ -7,6 +7,7 @@
 #include "smc_kunit.h"
 
 #include "../../../net/smc/smc_compat.h"
+#include "../../../net/smc/smc_keep.h"
 #include "../../../net/smc/smc_sock.h"
 
 #undef SMC_SETS_SOL_SOCKET
@@ -14,21 +15,25 @@
 
 #define smc_sock_is_ours(sk) ((sk)->sk_family == PF_SMC)
 
-#include "../../../net/smc/smc_opt.c"
-
 /* What the floors around would do; there are none here. */
-void smc_keep_update(struct smc_sock *smc)
+static void opt_keep_update(struct smc_sock *smc)
 {
 }
 
-void smc_keep_changed(struct smc_sock *smc, int optname)
+static void opt_keep_changed(struct smc_sock *smc, int optname)
 {
 }
 
-int smc_keep_own(const struct smc_sock *smc, int optname)
+static int opt_keep_own(const struct smc_sock *smc, int optname)
 {
 	return 0;
 }
+
+#define smc_keep_update opt_keep_update
+#define smc_keep_changed opt_keep_changed
+#define smc_keep_own opt_keep_own
+
+#include "../../../net/smc/smc_opt.c"
 
 bool smc_tx_is_writable(struct smc_conn *conn)
 {
