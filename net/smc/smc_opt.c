@@ -15,6 +15,7 @@
  * sets SOL_SOCKET options without asking us (SMC_SETS_SOL_SOCKET), our sock
  * has them first, and the inner one before they act (smc_opt_settle()).
  */
+#include <linux/filter.h>
 #include <linux/smc.h>
 #include <linux/tcp.h>
 #include <net/tcp.h>
@@ -31,6 +32,7 @@
 /* How an option differs from one that TCP simply keeps. */
 enum opt_kind {
 	OPT_CARRIED,	/* it does not */
+	OPT_INNER,	/* TCP alone keeps it: nobody would look at ours */
 	OPT_OURS,	/* our sock keeps it; the inner one after a fallback */
 	OPT_SWITCH,	/* only TCP can do it, where the value is not zero */
 	OPT_TCP_ONLY,	/* only TCP can do it */
@@ -52,6 +54,10 @@ static const struct opt_rule {
 	{ SOL_SOCKET, SO_LINGER, OPT_OURS },
 	/* memory for packets that no payload is in */
 	{ SOL_SOCKET, SO_RESERVE_MEM, OPT_REFUSED },
+	/* the sock that has the port is chosen, and the program cannot be read back */
+	{ SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, OPT_INNER },
+	{ SOL_SOCKET, SO_ATTACH_REUSEPORT_EBPF, OPT_INNER },
+	{ SOL_SOCKET, SO_DETACH_REUSEPORT_BPF, OPT_INNER },
 	/* data in the SYN come before any agreement on SMC */
 	{ SOL_TCP, TCP_FASTOPEN, OPT_SWITCH },
 	{ SOL_TCP, TCP_FASTOPEN_CONNECT, OPT_SWITCH },
@@ -594,9 +600,25 @@ int smc_opt_get(struct smc_sock *smc, int level, int optname, char __user *optva
 	return READ_ONCE(smc->tcp->ops)->getsockopt(smc->tcp, level, optname, optval, optlen);
 }
 
+/* The core reads it back from our sock; what TCP receives goes through its own. */
+static void opt_share_filter(const struct sock *from, struct sock *to)
+{
+	struct sk_filter *filter;
+
+	rcu_read_lock();
+	filter = rcu_dereference(from->sk_filter);
+	if (filter && refcount_inc_not_zero(&filter->refcnt)) {
+		/* given back when the sock goes, or has another one */
+		atomic_add(bpf_prog_size(filter->prog->len), &to->sk_omem_alloc);
+		rcu_assign_pointer(to->sk_filter, filter);
+	}
+	rcu_read_unlock();
+}
+
 static void opt_inherit_carried(const struct sock *from, struct sock *to)
 {
 	opt_copy_kept(from, to);
+	opt_share_filter(from, to);
 	to->sk_mark = from->sk_mark;
 	to->sk_bound_dev_if = from->sk_bound_dev_if;
 	to->sk_userlocks = from->sk_userlocks;
