@@ -38,6 +38,8 @@ def raw_client(h, port, slot, is_gone=False):
     h.equal(c.recv(len(DATA), 20 * h.slow), DATA, "data of the server")
     c.send(host.decline())  # is data now
     h.equal(c.recv(28, 20 * h.slow), host.decline(), "echo")
+    h.mark("on TCP")
+    h.gate("end")
     c.close()
     if not is_gone:
         h.equal(c.ended(20 * h.slow), "fin", "end")
@@ -71,6 +73,8 @@ def raw_server(h, port):
     h.equal(c.recv(len(DATA), 20 * h.slow), DATA, "data of the client")
     c.send(host.decline())
     h.equal(c.recv(28, 20 * h.slow), host.decline(), "echo")
+    h.mark("on TCP")
+    h.gate("end")
     h.equal(c.ended(20 * h.slow), "fin", "end")
     c.close()
 
@@ -86,7 +90,24 @@ def client(h, port):
     h.equal(h.recv_exact(s, len(DATA)), DATA, "data behind the Decline")
     s.sendall(DATA)
     s.sendall(h.recv_exact(s, 28))
+    h.gate("end")
     s.close()
+
+
+def owned(t, vm, port):
+    """To the host's tools it is a TCP connection of the program."""
+    out = vm.run(f"ss -tnpH state established '( sport = :{port} or dport = :{port} )'").out
+    t.equal(len(out.splitlines()), 1, f"connections that ss shows: {out!r}")
+    t.check("python3" in out, f"ss shows no process for the socket: {out!r}")
+
+
+def declined(t, port, **args):
+    """One connection to the server, by hand."""
+    c = t.half(t.b, raw_client, port=port, **args)
+    t.expect_all("on TCP", c)
+    owned(t, t.a, port)
+    c.gate("end")
+    t.wait_all(c)
 
 
 def run(t):
@@ -94,14 +115,18 @@ def run(t):
     s = t.half(t.a, server, port=5030, n=3)
     s.expect("listening")
     for slot in ("proposal", "confirm"):
-        t.wait_all(t.half(t.b, raw_client, port=5030, slot=slot))
+        declined(t, 5030, slot=slot)
     # closed by its program, though TCP waits for long for an acknowledgment
-    t.wait_all(t.half(t.b, raw_client, port=5030, slot="proposal", is_gone=True))
+    declined(t, 5030, slot="proposal", is_gone=True)
     t.wait_all(s)
     t.no_sockets(t.a, 5030)
     s = t.half(t.a, raw_server, port=5031)
     s.expect("listening")
     c = t.half(t.b, client, port=5031)
+    t.expect_all("on TCP", s)
+    owned(t, t.b, 5031)
+    for p in (s, c):
+        p.gate("end")
     t.wait_all(s, c)
     for vm in (t.a, t.b):
         t.wait(lambda v=vm: t.queue_pairs(v) == before[v], "end of queue pairs that "
