@@ -9,6 +9,9 @@ import select
 import socket
 import struct
 
+from common import serve_any
+from halves import libc
+
 timeout = 90
 
 SOL_TCP, IDLE, INTVL, CNT, USER_TIMEOUT, TCP_INFO = 6, 4, 5, 6, 18, 11
@@ -50,6 +53,21 @@ def ends(h, port, role, wants=()):
         return len(c.recv(1))
     except OSError as e:
         return e.errno
+
+
+def used_again(h, port):
+    """A connection on SMC, then the socket belongs to TCP: its options are as they were."""
+    s = h.socket()
+    keep(s, 5, 6)
+    s.connect((h.config["peer4"], port))
+    h.request(s)
+    h.equal(libc.connect(s.fileno(), bytes(16), 16), 0, "connect() to AF_UNSPEC")
+    # by now it is a TCP socket, and nobody stands before TCP's own values
+    s.connect((h.config["peer4"], port + 1))
+    h.equal([s.getsockopt(SOL_TCP, name) for name in (IDLE, INTVL, CNT)], [5, 6, 3],
+            "options of keepalive on TCP")
+    h.request(s)
+    h.finish(s)
 
 
 def pair(t, port, **args):
@@ -97,6 +115,15 @@ def limited(t):
     tests, tcp = llc(t.b), tcp_probes(t.b)
     t.wait(lambda: llc(t.b) >= tests + 3, "three TEST LINK of the client")
     t.equal(tcp_probes(t.b), tcp, "TCP keepalives")
+    # both at once: the gate "stop" ends them
+    servers = [t.half(t.a, serve_any, family, port=port)
+               for family, port in ((None, 5530), ("tcp", 5531))]
+    for p in servers:
+        p.expect("listening")
+    t.wait_all(t.half(t.b, used_again, port=5530))
+    for p in servers:
+        p.gate("stop")
+    t.wait_all(*servers)
     # it counts for connections made from now on
     t.restore("tcp_keepalive_min")
     go_on(t, s, c)
