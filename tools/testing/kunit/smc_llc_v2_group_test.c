@@ -290,41 +290,39 @@ static void server_cannot_store_keys_err_45_err_57(struct kunit *test)
 	v2_expect_rest(test, w, 2);
 }
 
+/* The client hears the offer that it has once more, with another number and so many keys. */
+static void v2_offer_again(struct kunit *test, struct world *w, u8 num, u8 nr_pairs)
+{
+	struct w_bytes b = w->side[W_CLIENT].kept;
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
+
+	b.raw[31] = num;
+	b.raw[70] = nr_pairs;
+	b.len = 72 + 16 * nr_pairs;
+	b.raw[1] = b.len;
+	KUNIT_ASSERT_EQ(test, smc_llc_form_decode(SMC_LLC_FORM_V2, b.raw, b.len,
+						  SMC_DIALECT_DEPLOYED, &ev.msg), SMC_LLC_OK);
+	w_hear(w, W_CLIENT, &ev, &b);
+}
+
 /* The client has another offer in hand before it is done with this one. */
 static void keys_of_the_last_offer_count_err_29(struct kunit *test)
 {
 	struct world *w = v2_adding(test, 4);
-	struct w_bytes b = { .cookie = 0 };
-	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
-	struct smc_llc_end end;
+	struct w_side *client = &w->side[W_CLIENT];
 
 	w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK, false);
-	while (w->side[W_CLIENT].flow.add.offer.nr_pairs != 4)
+	while (client->flow.add.offer.nr_pairs != 4)
 		KUNIT_ASSERT_TRUE(test, w_step(w));
-	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].kept.raw[70], 4);
-	/* the same again with another number and no keys but one */
-	b = w->side[W_CLIENT].kept;
-	b.raw[31] = 77;
-	b.raw[70] = 1;
-	b.len = 72 + 16;
-	b.raw[1] = b.len;
-	KUNIT_ASSERT_EQ(test, smc_llc_form_decode(SMC_LLC_FORM_V2, b.raw, b.len,
-						  SMC_DIALECT_DEPLOYED, &ev.msg), SMC_LLC_OK);
-	end = ev.msg.add_link.end;
-	w_hear(w, W_CLIENT, &ev, &b);
-	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].kept.raw[70], 1);
-	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].flow.add.offer.nr_pairs, 1);
-	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].flow.add.offer.end.qpn, end.qpn);
+	KUNIT_EXPECT_EQ(test, client->kept.raw[70], 4);
+	v2_offer_again(test, w, 77, 1);
+	KUNIT_EXPECT_EQ(test, client->kept.raw[70], 1);
+	KUNIT_EXPECT_EQ(test, client->flow.add.offer.nr_pairs, 1);
+	KUNIT_EXPECT_EQ(test, client->flow.add.offer.link_num, 77);
 	/* one that says nothing new takes nothing away */
-	b.raw[31] = w->side[W_CLIENT].flow.link[0].num;
-	b.raw[70] = 0;
-	b.len = 72;
-	b.raw[1] = b.len;
-	KUNIT_ASSERT_EQ(test, smc_llc_form_decode(SMC_LLC_FORM_V2, b.raw, b.len,
-						  SMC_DIALECT_DEPLOYED, &ev.msg), SMC_LLC_OK);
-	w->side[W_CLIENT].acts.nr = 0;
-	w_hear(w, W_CLIENT, &ev, &b);
-	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].kept.raw[70], 1);
+	client->acts.nr = 0;
+	v2_offer_again(test, w, client->flow.link[0].num, 0);
+	KUNIT_EXPECT_EQ(test, client->kept.raw[70], 1);
 }
 
 /* Each message of the exchange is lost once, with or without the link it was on. */
