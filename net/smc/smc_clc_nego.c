@@ -510,7 +510,10 @@ const u8 *smc_nego_routed_gid(const struct smc_clc_proposal *prop,
  * @prop: the client's Proposal
  * @shares_subnet: as of smc_nego_server()
  *
+ * A link of version 1 is in one subnet. RFC 7609 3.5.1.2; LG-22.
+ *
  * Context: Any context.
+ * Return: true if the client has made one.
  */
 bool smc_nego_has_other_way(const struct smc_clc_proposal *prop, bool shares_subnet)
 {

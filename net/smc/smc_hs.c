@@ -62,9 +62,6 @@
  */
 #define SMC_HS_SLICE	max(HZ / 50, 1)
 
-/* For a neighbour where there is another way; handshakes of deployed peers wait meanwhile. */
-#define SMC_HS_NEIGHBOUR_MS	250
-
 enum smc_hs_outcome {
 	SMC_HS_GO_ON,
 	SMC_HS_SMC,
@@ -1102,7 +1099,7 @@ static enum smc_hs_outcome smc_hs_server_route(struct smc_hs *hs, const u8 *gid)
 	if (!hs->is_routing && smc_peer_recall_routed(hs->net, &peer))
 		return smc_hs_to_tcp(hs, SMC_DECLINE_NOROUTE);
 	out = smc_hs_find_route(hs, &hs->routed, gid,
-				min(patience, msecs_to_jiffies(SMC_HS_NEIGHBOUR_MS)));
+				min(patience, msecs_to_jiffies(SMC_ROUTE_NEIGHBOUR_MS)));
 	if (hs->is_path_bad)
 		smc_peer_remember_routed(hs->net, &peer);
 	/* the other one is as good as ever */

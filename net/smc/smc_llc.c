@@ -60,8 +60,7 @@
 #define LLC_RKEY_TRIES		5
 #define LLC_TEST_LINK_TRIES	3
 
-/* For a neighbour on the way of a new link; handshakes of deployed peers wait meanwhile. */
-#define LLC_NEIGHBOUR_MS	250
+/* How often a neighbour on the way of a new link is looked for. */
 #define LLC_NEIGHBOUR_STEP_MS	20
 
 /* A timer's length fits in jiffies of any kernel. */
@@ -1278,7 +1277,7 @@ static int llc_find_way(struct smc_link_group *lgr, const struct smc_ib_end *end
 {
 	/* no TCP connection goes there: by the port's interface, and as root */
 	struct smc_route_like like = { .uid = GLOBAL_ROOT_UID };
-	u64 until = llc_now() + LLC_NEIGHBOUR_MS;
+	u64 until = llc_now() + SMC_ROUTE_NEIGHBOUR_MS;
 	int rc;
 
 	memset(route, 0, sizeof(*route));

@@ -11,6 +11,12 @@
 
 #include "smc_ib.h"
 
+/*
+ * So long a handshake or a new link waits for a neighbour, where it can do without:
+ * handshakes of deployed peers wait meanwhile.
+ */
+#define SMC_ROUTE_NEIGHBOUR_MS	250
+
 /**
  * struct smc_route - where packets to a GID go first
  * @mac: MAC address of the next hop: the peer's or a gateway's
