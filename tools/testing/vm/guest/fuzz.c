@@ -8,7 +8,8 @@
  * process share a table of descriptors, so that calls race with close() and
  * shutdown() of the same socket. Each process tries to listen on a port of its
  * own and connects to those of all processes here and at the peer, so that many
- * connections really use RDMA. A ticker interrupts calls that sleep.
+ * connections really use RDMA. A ticker interrupts calls that sleep. Each thread
+ * has a ring of io_uring, whose requests go on beside all this.
  *
  * A thread counts its calls where the parent sees it. A call that does not end
  * within STILL seconds fails the run; the parent says which it was and where
@@ -21,6 +22,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <liburing.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -52,11 +54,15 @@
 #define TICK_US		20000
 #define CONNECT_TICKS	150
 #define BUF_LEN		(96 * 1024)
+#define RING_LEN	16
+#define RING_WAITING	48
 #define ARRAY_LEN(a)	(sizeof(a) / sizeof((a)[0]))
 
 struct thread {
 	uint64_t rnd;
 	int worker;
+	struct io_uring ring;
+	int nr_waiting;		/* requests of the ring under way */
 };
 
 typedef long (*call_fn)(struct thread *t);
@@ -430,11 +436,153 @@ static long call_splice(struct thread *t)
 	return rc < 0 || rc2 < 0 ? -1 : rc;
 }
 
+/* What came in goes out on two sockets. */
+static long call_tee(struct thread *t)
+{
+	int from[2], copy[2];
+	long rc, rc2;
+
+	if (pipe2(from, O_NONBLOCK))
+		return -1;
+	if (pipe2(copy, O_NONBLOCK)) {
+		close(from[0]);
+		close(from[1]);
+		return -1;
+	}
+	rc = splice(any_fd(t), NULL, from[1], NULL, below(t, BUF_LEN), SPLICE_F_NONBLOCK);
+	if (rc > 0)
+		rc = tee(from[0], copy[1], 1 + below(t, rc), SPLICE_F_NONBLOCK);
+	rc2 = rc > 0 ? splice(copy[0], NULL, any_fd(t), NULL, rc, SPLICE_F_NONBLOCK) : 0;
+	if (rc > 0 && one_in(t, 2))
+		splice(from[0], NULL, any_fd(t), NULL, rc, SPLICE_F_NONBLOCK | SPLICE_F_MORE);
+	close(from[0]);
+	close(from[1]);
+	close(copy[0]);
+	close(copy[1]);
+	return rc2 < 0 ? -1 : rc;
+}
+
 static long call_sendfile(struct thread *t)
 {
 	off_t at = below(t, BUF_LEN);
 
 	return sendfile(any_fd(t), file_fd, &at, below(t, BUF_LEN));
+}
+
+/* Requests of io_uring. What they write to must last: they end when they like. */
+
+enum ring_op { RING_SEND, RING_RECV, RING_SEND_ZC, RING_SENDMSG, RING_RECVMSG, RING_READ,
+	       RING_ACCEPT, RING_CONNECT, RING_POLL, RING_SHUTDOWN, RING_CANCEL, RING_NR };
+
+/* The user data of an accept(): its result is a descriptor. */
+#define RING_IS_ACCEPT	1
+
+static void fill_lasting_msg(struct thread *t, struct msghdr *msg, struct iovec *iov)
+{
+	memset(msg, 0, sizeof(*msg));
+	iov->iov_base = some_buf(t, &iov->iov_len);
+	msg->msg_iov = iov;
+	msg->msg_iovlen = 1;
+}
+
+static void fill_request(struct thread *t, struct io_uring_sqe *sqe, enum ring_op op)
+{
+	static __thread struct iovec iov_out, iov_in;
+	static __thread struct msghdr msg_out, msg_in;
+	static __thread struct sockaddr_storage addr;
+	int fd = any_fd(t);
+	size_t len;
+	char *p = some_buf(t, &len);
+
+	switch (op) {
+	case RING_SEND:
+		io_uring_prep_send(sqe, fd, p, len, send_flags(t));
+		break;
+	case RING_RECV:
+		io_uring_prep_recv(sqe, fd, p, len, recv_flags(t));
+		break;
+	case RING_SEND_ZC:
+		io_uring_prep_send_zc(sqe, fd, p, len, send_flags(t), 0);
+		break;
+	case RING_SENDMSG:
+		fill_lasting_msg(t, &msg_out, &iov_out);
+		io_uring_prep_sendmsg(sqe, fd, &msg_out, send_flags(t));
+		break;
+	case RING_RECVMSG:
+		fill_lasting_msg(t, &msg_in, &iov_in);
+		io_uring_prep_recvmsg(sqe, fd, &msg_in, recv_flags(t));
+		break;
+	case RING_READ:
+		io_uring_prep_read(sqe, fd, p, len, 0);
+		break;
+	case RING_ACCEPT:
+		io_uring_prep_accept(sqe, fd, NULL, NULL, one_in(t, 2) ? SOCK_NONBLOCK : 0);
+		break;
+	case RING_CONNECT:
+		len = some_addr(t, &addr, false);
+		io_uring_prep_connect(sqe, fd, (struct sockaddr *)&addr, len);
+		break;
+	case RING_POLL:
+		io_uring_prep_poll_add(sqe, fd, rnd(t));
+		break;
+	case RING_SHUTDOWN:
+		io_uring_prep_shutdown(sqe, fd, below(t, 3));
+		break;
+	default:
+		io_uring_prep_cancel_fd(sqe, fd, IORING_ASYNC_CANCEL_ALL);
+		break;
+	}
+	sqe->user_data = op == RING_ACCEPT ? RING_IS_ACCEPT : 0;
+}
+
+static long reap(struct thread *t)
+{
+	struct io_uring_cqe *cqe;
+	long best = -1;
+
+	while (!io_uring_peek_cqe(&t->ring, &cqe)) {
+		if (cqe->user_data == RING_IS_ACCEPT && cqe->res >= 0)
+			keep(t, cqe->res);
+		if (cqe->res > best)
+			best = cqe->res;
+		/* a zero copy send is not through before the kernel is done with its memory */
+		if (!(cqe->flags & IORING_CQE_F_MORE))
+			t->nr_waiting--;
+		io_uring_cqe_seen(&t->ring, cqe);
+	}
+	return best;
+}
+
+static long call_ring(struct thread *t)
+{
+	int i, nr = 1 + below(t, 4);
+	struct io_uring_sqe *sqe;
+
+	if (t->ring.ring_fd <= 0 && io_uring_queue_init(RING_LEN, &t->ring, 0)) {
+		t->ring.ring_fd = 0;
+		return -1;
+	}
+	reap(t);
+	for (i = 0; i < nr && t->nr_waiting < RING_WAITING; i++) {
+		sqe = io_uring_get_sqe(&t->ring);
+		if (!sqe)
+			break;
+		fill_request(t, sqe, below(t, RING_NR));
+		if (one_in(t, 6))
+			sqe->flags |= IOSQE_ASYNC;
+		if (one_in(t, 6))
+			sqe->flags |= IOSQE_IO_LINK;
+		t->nr_waiting++;
+	}
+	/* those that wait for something that never comes make room */
+	sqe = t->nr_waiting >= RING_WAITING ? io_uring_get_sqe(&t->ring) : NULL;
+	if (sqe) {
+		io_uring_prep_cancel64(sqe, 0, IORING_ASYNC_CANCEL_ANY | IORING_ASYNC_CANCEL_ALL);
+		sqe->user_data = 0;
+		t->nr_waiting++;
+	}
+	io_uring_submit(&t->ring);
+	return reap(t);
 }
 
 /* Options, controls, waiting */
@@ -451,14 +599,19 @@ static bool is_barred(int level, int name)
 	for (i = 0; level == SOL_TCP && i < ARRAY_LEN(repair); i++)
 		if (name == repair[i])
 			return true;
-	/* tables of netfilter; reserved memory */
-	return name >= 64 || name < 0;
+	/* memory that the machine does not get back while the socket is there */
+	if (level == SOL_SOCKET && name == SO_RESERVE_MEM)
+		return true;
+	/* tables of netfilter begin here, where IPv6 has a few of its own */
+	if (level == SOL_IPV6 && name >= IPV6_ADDR_PREFERENCES && name <= IPV6_FREEBIND)
+		return false;
+	return name < 0 || (name >= 64 && level != SOL_SOCKET && level != SOL_TCP);
 }
 
 static void some_option(struct thread *t, int *level, int *name)
 {
 	*level = one_in(t, 50) ? (int)below(t, 300) : levels[below(t, ARRAY_LEN(levels))];
-	*name = below(t, *level == SOL_SMC ? 3 : 64);
+	*name = below(t, *level == SOL_SMC ? 3 : one_in(t, 4) ? 96 : 64);
 }
 
 static long call_setsockopt(struct thread *t)
@@ -613,6 +766,8 @@ static const struct call calls[] = {
 	{ "recvmsg", call_recvmsg, 6 },
 	{ "readv/writev", call_vec, 4 },
 	{ "splice", call_splice, 6 },
+	{ "tee", call_tee, 4 },
+	{ "io_uring", call_ring, 10 },
 	{ "sendfile", call_sendfile, 4 },
 	{ "setsockopt", call_setsockopt, 10 },
 	{ "getsockopt", call_getsockopt, 6 },

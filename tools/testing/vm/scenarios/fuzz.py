@@ -39,7 +39,7 @@ def run(t):
             t.set(vm, same_host=1)
     seed = int(os.environ.get("SMC_FUZZ_SEED") or time.time_ns() % 1_000_000)
     t.note(f"seed {seed}")
-    fuzz = t.program("fuzz")
+    fuzz = t.program("fuzz", "-luring")
     procs = [vm.spawn([fuzz, seed + i, seconds, vm.ip, peer.ip])
              for i, (vm, peer) in enumerate(((t.a, t.b), (t.b, t.a)))]
     tried = worked = 0
