@@ -19,7 +19,8 @@
  *   The first error of any kind calls ops->broken, once. A work request in
  *   error takes the queue pair down, so that all later ones are flushed: each
  *   posted slot comes back through its completion. Of a failed completion only
- *   wr_cqe and status are read.
+ *   wr_cqe and status are read. Where nothing completes, neither well nor badly,
+ *   the stall is an error of our own.
  *
  * Order:
  *   Posting and stopping meet in RCU: a poster looks at SMC_WR_IS_OPEN and
@@ -46,6 +47,8 @@
 #define SMC_WR_PER_SLOT		(SMC_WR_MAX_WRITES + 1)
 #define SMC_WR_DRAIN		1	/* work request by which a queue is drained */
 #define SMC_WR_REG_TIMEOUT	(5 * HZ)
+#define SMC_WR_STALL_MIN	(2 * HZ)	/* a host may be busy with something else */
+#define SMC_WR_STALL_LOOKS	8
 
 static_assert(SMC_WR_TX_STRIDE >= SMC_WR_MSG_LEN);
 static_assert(SMC_WR_TX_LONG + SMC_WR_DATA_SLOTS * SMC_WR_TX_STRIDE <= PAGE_SIZE);
@@ -86,6 +89,14 @@ void smc_wr_report(struct smc_wr *wr, enum smc_wr_fault fault)
 	rcu_read_unlock();
 }
 
+/* Who is cut off by this wants to know whether anybody is there. */
+static void smc_wr_send_failed(struct smc_wr *wr, enum ib_wc_status status)
+{
+	if (status == IB_WC_RETRY_EXC_ERR)
+		WRITE_ONCE(wr->is_peer_silent, true);
+	smc_wr_report(wr, SMC_WR_FAULT_SEND);
+}
+
 /* The device had news: does the local end still work? */
 static void smc_wr_look(struct work_struct *work)
 {
@@ -97,6 +108,32 @@ static void smc_wr_look(struct work_struct *work)
 		smc_wr_report(wr, SMC_WR_FAULT_DEVICE);
 	else if (!smc_ib_end_is_up(&wr->end))
 		smc_wr_report(wr, SMC_WR_FAULT_PORT);
+}
+
+/*
+ * Something is posted, and nothing completes. By then the RNIC should have given up
+ * by itself. Not all do: soft-RoCE starts the time of an attempt anew with each post,
+ * so a trickle of data would keep a dead link alive until a ring is full.
+ */
+static void smc_wr_look_for_stall(struct work_struct *work)
+{
+	struct smc_wr *wr = container_of(work, struct smc_wr, stall.work.work);
+	unsigned int nr_done = READ_ONCE(wr->nr_done);
+	bool is_idle;
+
+	spin_lock_bh(&wr->lock);
+	is_idle = wr->nr_free[SMC_WR_DATA] + wr->nr_free[SMC_WR_CTRL] == wr->nr_slots;
+	spin_unlock_bh(&wr->lock);
+	if (is_idle || nr_done != wr->stall.nr_done)
+		wr->stall.nr_looks = 0;
+	wr->stall.nr_done = nr_done;
+	/* the next post brings us back */
+	if (is_idle)
+		return;
+	if (wr->stall.nr_looks++ < SMC_WR_STALL_LOOKS)
+		schedule_delayed_work(&wr->stall.work, wr->stall.pace);
+	else
+		smc_wr_send_failed(wr, IB_WC_RETRY_EXC_ERR);
 }
 
 /* Any context. */
@@ -233,19 +270,13 @@ static void smc_wr_slot_finish(struct smc_wr_slot *slot, bool ok)
 		tag.done(wr, &tag, ok);
 }
 
-/* Who is cut off by this wants to know whether anybody is there. */
-static void smc_wr_send_failed(struct smc_wr *wr, enum ib_wc_status status)
-{
-	if (status == IB_WC_RETRY_EXC_ERR)
-		WRITE_ONCE(wr->is_peer_silent, true);
-	smc_wr_report(wr, SMC_WR_FAULT_SEND);
-}
-
 static void smc_wr_send_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct smc_wr_slot *slot;
 
 	slot = container_of(wc->wr_cqe, struct smc_wr_slot, cqe);
+	/* completions of a queue are worked off one after the other */
+	WRITE_ONCE(slot->wr->nr_done, slot->wr->nr_done + 1);
 	if (likely(wc->status == IB_WC_SUCCESS)) {
 		smc_wr_slot_finish(slot, true);
 		return;
@@ -475,6 +506,8 @@ int smc_wr_post(struct smc_wr_slot *slot)
 	slot->is_posted = true;
 	rc = smc_wr_post_chain(wr, &chain, first, nr_writes, &bad);
 	if (likely(!rc)) {
+		if (unlikely(!delayed_work_pending(&wr->stall.work)))
+			schedule_delayed_work(&wr->stall.work, wr->stall.pace);
 		rcu_read_unlock();
 		return 0;
 	}
@@ -870,6 +903,7 @@ int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
 	wr->ops = ops;
 	wr->watch.end = &wr->end;
 	INIT_WORK(&wr->watch.work, smc_wr_look);
+	INIT_DELAYED_WORK(&wr->stall.work, smc_wr_look_for_stall);
 	spin_lock_init(&wr->lock);
 	INIT_LIST_HEAD(&wr->free[SMC_WR_DATA]);
 	INIT_LIST_HEAD(&wr->free[SMC_WR_CTRL]);
@@ -948,12 +982,23 @@ int smc_wr_connect(struct smc_wr *wr, const struct smc_ib_peer *peer)
 	return smc_ib_qp_rtr(wr->qp, &wr->end, peer);
 }
 
+/* How often to look, so that a stall is noticed after twice the time of all attempts. */
+static unsigned long smc_wr_stall_pace(u8 timeout, u8 retries)
+{
+	unsigned long patience = nsecs_to_jiffies64((4096ULL << timeout) * (retries + 1)) * 2;
+
+	return max_t(unsigned long, patience, SMC_WR_STALL_MIN) / SMC_WR_STALL_LOOKS;
+}
+
 /**
  * smc_wr_activate() - the queues may send from here on
  * @wr: connected
  * @psn: the packet sequence number told to the peer
  * @timeout: local ACK timeout, 4.096 us * 2^timeout
  * @retries: transport retries, 0..6
+ *
+ * From here on they are broken, too, where nothing completes for twice the time that
+ * @timeout and @retries grant, and for two seconds at least (KA-05).
  *
  * Context: Process context, may sleep.
  * Return: 0; -EPIPE if they were stopped already; or what ib_modify_qp()
@@ -967,6 +1012,7 @@ int smc_wr_activate(struct smc_wr *wr, u32 psn, u8 timeout, u8 retries)
 		return -EPIPE;
 	if (smc_fault_is_due(SMC_FAULT_MODIFY))
 		return -EIO;
+	wr->stall.pace = smc_wr_stall_pace(timeout, retries);
 	rc = smc_ib_qp_rts(wr->qp, psn, timeout, retries);
 	if (rc)
 		return rc;
@@ -1024,6 +1070,7 @@ void smc_wr_stop(struct smc_wr *wr)
 	 * ops->broken, when the grace period ends.
 	 */
 	synchronize_rcu();
+	cancel_delayed_work_sync(&wr->stall.work);
 
 	if (ib_modify_qp(wr->qp, &attr, IB_QP_STATE))
 		smc_wr_reap(wr);

@@ -9,6 +9,7 @@
 #include <linux/list.h>
 #include <linux/semaphore.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
 #include "smc_ib.h"
@@ -31,7 +32,7 @@ struct smc_wr;
 enum smc_wr_class { SMC_WR_DATA, SMC_WR_CTRL };
 
 enum smc_wr_fault {		/* why a link is reported broken */
-	SMC_WR_FAULT_SEND,	/* a send or write completed in error */
+	SMC_WR_FAULT_SEND,	/* a send or write completed in error, or not at all */
 	SMC_WR_FAULT_RECV,	/* a receive completed in error */
 	SMC_WR_FAULT_POST,	/* a work request could not be posted */
 	SMC_WR_FAULT_QP,	/* the device reported a QP event */
@@ -124,6 +125,20 @@ struct smc_wr_recv {
 	u64 dma;
 };
 
+/**
+ * struct smc_wr_stall - how long nothing has completed
+ * @work: looks while something is posted
+ * @pace: how often, jiffies; from smc_wr_activate()
+ * @nr_looks: so often in a row it has found the same
+ * @nr_done: completions at the last one
+ */
+struct smc_wr_stall {
+	struct delayed_work work;
+	unsigned long pace;
+	unsigned int nr_looks;
+	unsigned int nr_done;
+};
+
 enum smc_wr_flag {
 	SMC_WR_IS_OPEN,			/* posting is allowed: RTS, none failed, not stopped */
 	SMC_WR_IS_STOPPED,		/* smc_wr_stop() was called */
@@ -137,6 +152,8 @@ enum smc_wr_flag {
  * @qpn: number of the queue pair; stays when that is gone, for who only tells it
  * @dev_name: of the device, as it was when the queues were made; stays as well
  * @watch: looks at the end's port and device after an event
+ * @stall: looks for sends that do not complete
+ * @nr_done: SENDs that have completed, well or not; written in completion context
  * @pd: one per link, RMB-06, AMB-18
  * @send_cq: completions of sends, writes and registrations
  * @recv_cq: completions of receives
@@ -173,6 +190,8 @@ struct smc_wr {
 	u32 qpn;
 	char dev_name[IB_DEVICE_NAME_MAX];
 	struct smc_ib_watch watch;
+	struct smc_wr_stall stall;
+	unsigned int nr_done;
 	struct ib_pd *pd;
 	struct ib_cq *send_cq;
 	struct ib_cq *recv_cq;

@@ -15,23 +15,22 @@ from halves import Failure, Pattern
 
 KINDS = ("plain", "peek", "urgent", "half")
 SIOCATMARK = 0x8905
-URGENT = 40009      # every so many bytes the last one is urgent
-HALF = 50021        # so many bytes go the way that is closed
-PIECE = 20011
-PAUSE = 0.05        # seconds between pieces of a few streams on a fast machine; many
-FEW = 4             # take turns, for it has other things to do
+PIECE = 20011       # bytes at a time, and ...
+PAUSE = 0.05        # ... seconds in between, of a few streams on a fast machine; many
+FEW = 4             # send less and more rarely, for it has other things to do
 
 
 class Stream:
     """One connection with a verified stream in each direction.
 
     peek    each read is made twice, first without taking the bytes
-    urgent  some bytes are urgent; they stay in line, and marks are where they were set
+    urgent  the last of so many bytes is; it stays in line, and the mark is where it was set
     half    one direction is closed early, by the client and the server in turns
     """
 
-    def __init__(self, h, s, number, is_server, pause=PAUSE):
-        self.h, self.s, self.pause = h, s, pause
+    def __init__(self, h, s, number, is_server, pause, piece):
+        self.h, self.s, self.pause, self.piece = h, s, pause, piece
+        self.urgent, self.half = 2 * piece - 13, 5 * piece // 2
         self.kind = KINDS[number % len(KINDS)]
         self.out, self.into = (1, 2) if is_server else (2, 1)
         who = number // len(KINDS) % 2 == is_server
@@ -55,19 +54,19 @@ class Stream:
 
     def send(self):
         if not self.sends:
-            self.sent = self.h.send_stream(self.s, HALF, self.out)
+            self.sent = self.h.send_stream(self.s, self.half, self.out)
         while self.sends and not self.stop.is_set():
             if self.kind == "urgent":
                 self.send_urgent()
             else:
-                self.sent = self.h.send_stream(self.s, PIECE, self.out, start=self.sent)
+                self.sent = self.h.send_stream(self.s, self.piece, self.out, start=self.sent)
             self.stop.wait(self.pause)
         self.s.shutdown(socket.SHUT_WR)
 
     def send_urgent(self):
         """Up to the next urgent byte, which is the last of a call of its own."""
-        pat, last = Pattern(self.out), self.sent + URGENT - 7
-        self.sent = self.h.send_stream(self.s, URGENT - 7, self.out, start=self.sent)
+        pat, last = Pattern(self.out), self.sent + self.urgent - 7
+        self.sent = self.h.send_stream(self.s, self.urgent - 7, self.out, start=self.sent)
         self.h.equal(self.s.send(pat.at(last, 7), socket.MSG_OOB), 7, "urgent send")
         self.sent += 7
 
@@ -88,7 +87,7 @@ class Stream:
             if self.kind == "urgent":
                 self.look_for_mark()
         if not self.reads:
-            self.h.equal(self.got, HALF, "bytes in front of an early end of stream")
+            self.h.equal(self.got, self.half, "bytes in front of an early end of stream")
 
     def read(self):
         if self.kind != "peek":
@@ -103,7 +102,7 @@ class Stream:
     def look_for_mark(self):
         """A read ends in front of an urgent byte."""
         if struct.unpack("i", fcntl.ioctl(self.s, SIOCATMARK, b"\0" * 4))[0]:
-            self.h.equal(self.got % URGENT, URGENT - 1, "place of an urgent byte")
+            self.h.equal(self.got % self.urgent, self.urgent - 1, "place of an urgent byte")
             self.marks += 1
 
     def check(self):
@@ -114,37 +113,37 @@ class Stream:
         return not self.reads or self.got >= want
 
 
-def pump(h, streams, goes_on=60000):
+def pump(h, all_of_them):
     """Mark how far the streams are each time the runner asks, until told to stop."""
     def further(want):
-        for x in streams:
+        for x in all_of_them:
             x.check()
-        return all(x.is_at(n) for x, n in zip(streams, want))
+        return all(x.is_at(n) for x, n in zip(all_of_them, want))
 
     k = 0
     while not h.gate_open("stop"):
         if h.gate_open("more"):
-            want = [x.got + goes_on for x in streams]
+            want = [x.got + 3 * x.piece for x in all_of_them]
             h.wait(lambda: further(want), "streams to go on")
-            h.mark(f"more{k}", gap=max(x.gap for x in streams if x.reads))
+            h.mark(f"more{k}", gap=max(x.gap for x in all_of_them if x.reads))
             k += 1
-            for x in streams:
+            for x in all_of_them:
                 x.gap = 0
         further([])
         time.sleep(0.01)
-    for x in streams:
+    for x in all_of_them:
         x.stop.set()
-    for x in streams:
+    for x in all_of_them:
         for th in x.threads:
             th.join(h.left())
         x.check()
         h.check(not any(th.is_alive() for th in x.threads), "a stream did not end")
         h.check(x.kind != "urgent" or x.marks, "no urgent byte was seen")
         x.s.close()
-    return [(x.sent, x.got) for x in streams]
+    return [(x.sent, x.got) for x in all_of_them]
 
 
-def broken(h, streams):
+def broken(h, all_of_them):
     """Wait until each stream has ended with an error; the errnos, by name."""
     def name(x):
         for e in x.err:
@@ -153,19 +152,28 @@ def broken(h, streams):
             raise e
         return None
 
-    h.wait(lambda: all(x.err for x in streams), "end of the streams")
-    names = sorted({name(x) for x in streams})
-    for x in streams:
+    h.wait(lambda: all(x.err for x in all_of_them), "end of the streams")
+    names = sorted({name(x) for x in all_of_them})
+    for x in all_of_them:
         x.s.close()
     return names
 
 
-def ends_of(h, socks, is_server, end):
-    pause = PAUSE * h.slow * max(1, len(socks) / FEW)
-    streams = [Stream(h, s, i, is_server, pause) for i, s in enumerate(socks)]
+def streams(h, numbered, is_server, pause=0, piece=0, is_nodelay=False):
+    """A stream for each number and socket, at a pace that suits the machine."""
+    numbered = list(numbered)
+    load = h.slow * max(1, len(numbered) / FEW)
+    pause, piece = pause or PAUSE * load, piece or int(PIECE / load)
+    for _, s in numbered:
+        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, is_nodelay)
+    return [Stream(h, s, i, is_server, pause, piece) for i, s in numbered]
+
+
+def ends_of(h, socks, is_server, end, **pace):
+    all_of_them = streams(h, enumerate(socks), is_server, **pace)
     if end == "broken":
-        return broken(h, streams)
-    return pump(h, streams)
+        return broken(h, all_of_them)
+    return pump(h, all_of_them)
 
 
 def keep_in_line(s):
@@ -174,17 +182,17 @@ def keep_in_line(s):
     return s
 
 
-def server(h, port, count=4, end="stop"):
+def server(h, port, count=4, end="stop", **pace):
     ls = h.listen(port, mark=False)
     keep_in_line(ls)
     h.mark("listening")
     socks = [h.accept(ls) for _ in range(count)]
     ls.close()
-    return ends_of(h, socks, True, end)
+    return ends_of(h, socks, True, end, **pace)
 
 
-def client(h, port, count=4, end="stop"):
+def client(h, port, count=4, end="stop", **pace):
     # the server sends when all are there
     socks = [keep_in_line(h.connect(port)) for _ in range(count)]
     h.mark("connected")
-    return ends_of(h, socks, False, end)
+    return ends_of(h, socks, False, end, **pace)

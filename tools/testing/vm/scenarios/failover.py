@@ -54,7 +54,7 @@ def run(t):
     if t.family != "smc":
         return
     from smcvm.links import Streams, nimble, several
-    several(t, **nimble(t))
+    several(t, **nimble())
     x = Streams(t, 5300, 16 if t.long and t.kind == "stock" else 4)
     x.have(2)
     x.more()

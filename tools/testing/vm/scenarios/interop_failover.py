@@ -11,7 +11,7 @@ covers: FAIL-01 LG-13 ADDL-01 DELL-02 RKEY-20 RKEY-22
 import ipaddress
 import os
 
-from streams import Stream, pump
+from streams import pump, streams
 
 kernels = ("stock",)
 nics = 2
@@ -28,14 +28,14 @@ def server(h, port, count):
     ls = h.listen(port)
     socks = [h.accept(ls) for _ in range(count)]
     ls.close()
-    return pump(h, [Stream(h, s, i, True) for i, s in zip(STREAMS, socks)])
+    return pump(h, streams(h, zip(STREAMS, socks), True))
 
 
 def client(h, port, count):
     # the server sends when all are there
     socks = [h.connect(port) for _ in range(count)]
     h.mark("connected")
-    return pump(h, [Stream(h, s, i, False) for i, s in zip(STREAMS, socks)])
+    return pump(h, streams(h, zip(STREAMS, socks), False))
 
 
 def second(vm):

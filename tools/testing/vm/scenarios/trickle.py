@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A link is cut silently under a trickle of data.
+
+With TCP_NODELAY something is posted every few milliseconds, and the rings do not fill:
+soft-RoCE waits for an acknowledgment anew with each post, and would not find out for
+long. It is the module that sees that nothing completes. Connections go on by the other link within
+three seconds; when it was the last one they are reset within five.
+
+covers: KA-05 FAIL-02 FAIL-03 GEN-07
+"""
+import time
+
+from streams import client, server  # noqa: F401, halves
+
+nics = 2
+timeout = 150
+PORT = 5390
+TRICKLE = {"count": 2, "piece": 100, "pause": 0.08, "is_nodelay": True}
+TOLD = {"ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT"}
+
+
+def run(t):
+    if t.family != "smc":
+        return
+    from smcvm.links import Streams, several
+    # as they are where nobody has touched them
+    several(t, rdma_retries=6)
+    x = Streams(t, PORT, **TRICKLE)
+    x.have(2)
+    for seg in (0, 1):
+        rules = []
+        gap = x.lose(f"segment {seg} silent",
+                     lambda s=seg: rules.append(t.relay.rule(seg=s, proto="roce", drop=1)),
+                     lambda: t.relay.unrule(rules.pop()))
+        t.note(f"segment {seg} silent: {gap:.2f} s")
+    x.stop()
+
+    t.step("no link is left")
+    procs = []
+    for vm, half in ((t.a, "server"), (t.b, "client")):
+        procs.append(t.half(vm, half, port=PORT, end="broken", **TRICKLE))
+        t.expect_all("connected" if procs[1:] else "listening", procs[-1])
+    t.mode(t.a, "SMC-R", PORT, TRICKLE["count"])
+    began = time.monotonic()
+    t.relay.rule(proto="roce", drop=1)
+    t.wait_all(*procs)
+    took = time.monotonic() - began
+    t.check(took < 5 * t.slow, f"connections were reset after {took:.1f} s")
+    for p in procs:
+        t.check(set(p.value) <= TOLD, f"{p} ended with {p.value}")
+    t.relay.unrule()
+    t.note(f"reset after {took:.1f} s")
