@@ -16,69 +16,6 @@
 #include "smc_clc_nego.h"
 #include "smc_gid.h"
 
-static const struct {
-	enum smc_decline code;
-	const char *text;
-} nego_reasons[] = {
-	{ SMC_DECLINE_NONE, "no reason" },
-	{ SMC_DECLINE_MEM, "out of memory or RDMA resources" },
-	{ SMC_DECLINE_TIMEOUT_CL, "link not confirmed in time" },
-	{ SMC_DECLINE_TIMEOUT_AL, "second link not offered in time" },
-	{ SMC_DECLINE_CNFERR, "local address configuration unusable" },
-	{ SMC_DECLINE_PEERNOSMC, "peer does not offer SMC-R" },
-	{ SMC_DECLINE_IPSEC, "connection is protected by IPsec" },
-	{ SMC_DECLINE_NOSMCDEV, "no usable RDMA device" },
-	{ SMC_DECLINE_NOSMCDDEV, "no ISM device" },
-	{ SMC_DECLINE_NOSMCRDEV, "no RDMA device for this route" },
-	{ SMC_DECLINE_NOISM2SUPP, "ISM version 2 not supported" },
-	{ SMC_DECLINE_NOV2EXT, "offer lacks the version 2 extension" },
-	{ SMC_DECLINE_NOV2DEXT, "offer lacks the ISM version 2 extension" },
-	{ SMC_DECLINE_NOSEID, "peer has no system EID" },
-	{ SMC_DECLINE_NOSMCD2DEV, "no matching ISM version 2 device" },
-	{ SMC_DECLINE_NOUEID, "no EID in common" },
-	{ SMC_DECLINE_RELEASEERR, "peer contradicts the agreed release" },
-	{ SMC_DECLINE_MAXCONNERR, "no agreement on connections per link group" },
-	{ SMC_DECLINE_MAXLINKERR, "no agreement on links per link group" },
-	{ SMC_DECLINE_MODEUNSUPP, "peer chose a value not supported here" },
-	{ SMC_DECLINE_RMBE_EC, "peer uses receive buffer eye catchers" },
-	{ SMC_DECLINE_OPTUNSUPP, "socket option needs TCP" },
-	{ SMC_DECLINE_DIFFPREFIX, "no IP subnet in common" },
-	{ SMC_DECLINE_GETVLANERR, "VLAN of the route not found" },
-	{ SMC_DECLINE_ISMVLANERR, "VLAN not usable on ISM device" },
-	{ SMC_DECLINE_NOACTLINK, "link group has no active link" },
-	{ SMC_DECLINE_NOSRVLINK, "link chosen by the server is unknown" },
-	{ SMC_DECLINE_VERSMISMAT, "protocol version not supported" },
-	{ SMC_DECLINE_MAX_DMB, "ISM buffers exhausted" },
-	{ SMC_DECLINE_NOROUTE, "no route to the peer's GID" },
-	{ SMC_DECLINE_NOINDIRECT, "peer and route disagree on a gateway" },
-	{ SMC_DECLINE_SYNCERR, "link groups out of sync" },
-	{ SMC_DECLINE_PEERDECL, "peer declined" },
-	{ SMC_DECLINE_INTERR, "internal error" },
-	{ SMC_DECLINE_ERR_RTOK, "peer's RMB key cannot be stored" },
-	{ SMC_DECLINE_ERR_RDYLNK, "queue pair cannot be connected" },
-	{ SMC_DECLINE_ERR_REGBUF, "RMB not registered or not confirmed" },
-};
-
-/**
- * smc_decline_str() - a reason in words
- * @code: one of &enum smc_decline, or what a peer sent as its diagnosis
- *
- * The text of a code received is a guess for the reader of a log: other systems
- * use numbers of their own (DCLN-05).
- *
- * Context: Any context.
- * Return: a constant string, never NULL.
- */
-const char *smc_decline_str(u32 code)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(nego_reasons); i++)
-		if (nego_reasons[i].code == code)
-			return nego_reasons[i].text;
-	return "unknown code";
-}
-
 /**
  * smc_nego_peer_id() - make the name of this host
  * @peer_id: out: the peer ID

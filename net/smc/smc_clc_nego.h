@@ -16,7 +16,6 @@
  * Reasons to stay with TCP: the diagnosis of a Decline we send and the
  * fallback reason shown to the operator. The numbers are those which deployed
  * tools know. Never an errno, never mixed with one; zero is "no reason".
- * smc_decline_str() has the words.
  */
 enum smc_decline {
 	SMC_DECLINE_NONE	= 0x00000000,
@@ -275,8 +274,6 @@ struct smc_nego_confirmed {
 	enum smc_decline decline;
 	struct smc_params params;
 };
-
-const char *smc_decline_str(u32 code);
 
 void smc_nego_settle_dialect(struct smc_params *params, enum smc_dialect dialect);
 void smc_nego_peer_id(u8 peer_id[SMC_PEER_ID_LEN], u16 instance,

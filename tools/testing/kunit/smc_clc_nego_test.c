@@ -44,22 +44,6 @@ static void dcln_01_codes_have_the_numbers_of_deployed_tools(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, SMC_DECLINE_ERR_REGBUF, 0x09990003);
 }
 
-static void dcln_05_every_code_has_a_text_of_its_own(struct kunit *test)
-{
-	const char *text;
-	unsigned int i, j;
-
-	for (i = 0; i < ARRAY_SIZE(nego_reasons); i++) {
-		text = smc_decline_str(nego_reasons[i].code);
-		KUNIT_EXPECT_PTR_EQ(test, text, nego_reasons[i].text);
-		KUNIT_EXPECT_GT(test, strlen(text), 5);
-		for (j = 0; j < i; j++)
-			KUNIT_EXPECT_STRNEQ(test, text, nego_reasons[j].text);
-	}
-	KUNIT_EXPECT_STREQ(test, smc_decline_str(0x12345678), "unknown code");
-	KUNIT_EXPECT_STREQ(test, smc_decline_str(0xffffffff), "unknown code");
-}
-
 static void pid_01_instance_then_mac(struct kunit *test)
 {
 	static const u8 mac[] = { 0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc };
@@ -961,7 +945,6 @@ static void cfrm_04_err_17_mtu_counts_on_first_contact_only(struct kunit *test)
 
 static struct kunit_case smc_clc_nego_cases[] = {
 	KUNIT_CASE(dcln_01_codes_have_the_numbers_of_deployed_tools),
-	KUNIT_CASE(dcln_05_every_code_has_a_text_of_its_own),
 	KUNIT_CASE(pid_01_instance_then_mac),
 	KUNIT_CASE(acpt_06_size_codes),
 	KUNIT_CASE(acpt_06_size_is_capped_for_the_peer),
