@@ -84,7 +84,7 @@ struct smc_settings {
 	int wmem;			/* default send ring, bytes */
 	int rmem;			/* default receive ring, bytes */
 	unsigned int autocorking_size;	/* coalesce below this while a CDC is in flight */
-	int dialect;			/* 0 deployed, 1 RFC (design: two dialects) */
+	int dialect;			/* 0 deployed, 1 RFC */
 	int default_eid;		/* this host has the EID "SMC-R.DEFAULT-EID" */
 	int same_host;			/* connections inside this host use an RNIC's loopback */
 	int limit_smc_hs;		/* new listeners shed handshakes under pressure */

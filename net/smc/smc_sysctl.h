@@ -12,7 +12,7 @@
  * X(file, member, default, minimum, maximum)
  *
  * The waits of first contact (TMR-06) are longer than what the RNIC needs to
- * give up on a write (rdma_timeout, rdma_retries: about a second) and three
+ * give up on a write (rdma_ack_exponent, rdma_retries: about a second) and three
  * retransmissions of a Decline.
  */
 #define SMC_SYSCTLS(X)							\
