@@ -49,6 +49,7 @@
 #define SMC_WR_REG_TIMEOUT	(5 * HZ)
 #define SMC_WR_STALL_MIN	(2 * HZ)	/* a host may be busy with something else */
 #define SMC_WR_STALL_LOOKS	8
+#define SMC_WR_STALL_BYTES	32768	/* a path of so much from look to look is only slow */
 
 static_assert(SMC_WR_TX_STRIDE >= SMC_WR_MSG_LEN);
 static_assert(SMC_WR_TX_LONG + SMC_WR_DATA_SLOTS * SMC_WR_TX_STRIDE <= PAGE_SIZE);
@@ -110,10 +111,22 @@ static void smc_wr_look(struct work_struct *work)
 		smc_wr_report(wr, SMC_WR_FAULT_PORT);
 }
 
+/* So often the same may be found: the longest chain comes to its SEND in that time. */
+static unsigned int smc_wr_stall_looks(const struct smc_wr *wr)
+{
+	u32 most = 0;
+	unsigned int i;
+
+	for (i = 0; i < wr->nr_slots; i++)
+		if (READ_ONCE(wr->slots[i].is_posted))
+			most = max(most, READ_ONCE(wr->slots[i].nr_bytes));
+	return SMC_WR_STALL_LOOKS + most / SMC_WR_STALL_BYTES;
+}
+
 /*
- * Something is posted, and nothing completes. By then the RNIC should have given up
- * by itself. Not all do: soft-RoCE starts the time of an attempt anew with each post,
- * so a trickle of data would keep a dead link alive until a ring is full.
+ * Something is posted, and nothing completes. By then the RNIC should have given up by
+ * itself. soft-RoCE does not: it starts the time of an attempt anew with each post, so
+ * a trickle of data would keep a dead link alive until a ring is full.
  */
 static void smc_wr_look_for_stall(struct work_struct *work)
 {
@@ -130,7 +143,7 @@ static void smc_wr_look_for_stall(struct work_struct *work)
 	/* the next post brings us back */
 	if (is_idle)
 		return;
-	if (wr->stall.nr_looks++ < SMC_WR_STALL_LOOKS)
+	if (wr->stall.nr_looks++ < smc_wr_stall_looks(wr))
 		schedule_delayed_work(&wr->stall.work, wr->stall.pace);
 	else
 		smc_wr_send_failed(wr, IB_WC_RETRY_EXC_ERR);
@@ -253,7 +266,7 @@ void smc_wr_slot_put(struct smc_wr_slot *slot)
 		smc_wr_slot_shorten(slot);
 	/* Last in, first out: its cache lines are warm. */
 	spin_lock_bh(&wr->lock);
-	slot->is_posted = false;
+	WRITE_ONCE(slot->is_posted, false);
 	list_add(&slot->node, &wr->free[slot->class]);
 	wr->nr_free[slot->class]++;
 	spin_unlock_bh(&wr->lock);
@@ -467,6 +480,17 @@ static int smc_wr_post_chain(struct smc_wr *wr, struct smc_wr_chain *chain,
 	return -ENOMEM;
 }
 
+static u32 smc_wr_nr_bytes(const struct smc_wr_slot *slot)
+{
+	u32 n = 0;
+	int i, k;
+
+	for (i = 0; i < slot->nr_writes; i++)
+		for (k = 0; k < slot->write[i].nr_sge; k++)
+			n += slot->write[i].sge[k].length;
+	return n;
+}
+
 /**
  * smc_wr_post() - send a slot's message behind the WRITEs it announces
  * @slot: filled: @slot->msg, the first @slot->nr_writes of @slot->write, and
@@ -503,10 +527,11 @@ int smc_wr_post(struct smc_wr_slot *slot)
 		smc_wr_slot_put(slot);
 		return -EPIPE;
 	}
-	slot->is_posted = true;
+	WRITE_ONCE(slot->nr_bytes, smc_wr_nr_bytes(slot));
+	WRITE_ONCE(slot->is_posted, true);
 	rc = smc_wr_post_chain(wr, &chain, first, nr_writes, &bad);
 	if (likely(!rc)) {
-		if (unlikely(!delayed_work_pending(&wr->stall.work)))
+		if (wr->stall.pace && unlikely(!delayed_work_pending(&wr->stall.work)))
 			schedule_delayed_work(&wr->stall.work, wr->stall.pace);
 		rcu_read_unlock();
 		return 0;
@@ -982,11 +1007,17 @@ int smc_wr_connect(struct smc_wr *wr, const struct smc_ib_peer *peer)
 	return smc_ib_qp_rtr(wr->qp, &wr->end, peer);
 }
 
-/* How often to look, so that a stall is noticed after twice the time of all attempts. */
-static unsigned long smc_wr_stall_pace(u8 timeout, u8 retries)
+/*
+ * How often to look, so that a stall is noticed after twice the time of all attempts.
+ * 0: an adapter keeps its own time, which may be four times as long, and for ever where
+ * the peer's is up and its host has no receives.
+ */
+static unsigned long smc_wr_stall_pace(const struct smc_wr *wr, u8 timeout, u8 retries)
 {
 	unsigned long patience = nsecs_to_jiffies64((4096ULL << timeout) * (retries + 1)) * 2;
 
+	if (!ib_uses_virt_dma(wr->end.dev->ibdev))
+		return 0;
 	return max_t(unsigned long, patience, SMC_WR_STALL_MIN) / SMC_WR_STALL_LOOKS;
 }
 
@@ -997,8 +1028,8 @@ static unsigned long smc_wr_stall_pace(u8 timeout, u8 retries)
  * @timeout: local ACK timeout, 4.096 us * 2^timeout
  * @retries: transport retries, 0..6
  *
- * From here on they are broken, too, where nothing completes for twice the time that
- * @timeout and @retries grant, and for two seconds at least (KA-05).
+ * From here on they are broken, too, where on soft-RoCE nothing completes for twice the
+ * time that @timeout and @retries grant, and for two seconds at least (KA-05).
  *
  * Context: Process context, may sleep.
  * Return: 0; -EPIPE if they were stopped already; or what ib_modify_qp()
@@ -1012,7 +1043,7 @@ int smc_wr_activate(struct smc_wr *wr, u32 psn, u8 timeout, u8 retries)
 		return -EPIPE;
 	if (smc_fault_is_due(SMC_FAULT_MODIFY))
 		return -EIO;
-	wr->stall.pace = smc_wr_stall_pace(timeout, retries);
+	wr->stall.pace = smc_wr_stall_pace(wr, timeout, retries);
 	rc = smc_ib_qp_rts(wr->qp, psn, timeout, retries);
 	if (rc)
 		return rc;

@@ -96,6 +96,7 @@ struct smc_wr_write {		/* one RDMA WRITE of a chain */
  * @more_dma: where the RNIC finds it
  * @write: fill the first @nr_writes before smc_wr_post()
  * @nr_writes: RDMA WRITEs ahead of the SEND
+ * @nr_bytes: of the WRITEs; of @is_posted
  * @is_posted: its SEND has not completed
  * @node: in the free list of its class
  */
@@ -113,6 +114,7 @@ struct smc_wr_slot {
 	u64 more_dma;
 	struct smc_wr_write write[SMC_WR_MAX_WRITES];
 	u8 nr_writes;
+	u32 nr_bytes;
 	bool is_posted;
 	struct list_head node;
 };
@@ -128,7 +130,7 @@ struct smc_wr_recv {
 /**
  * struct smc_wr_stall - how long nothing has completed
  * @work: looks while something is posted
- * @pace: how often, jiffies; from smc_wr_activate()
+ * @pace: how often, jiffies; 0 for never; from smc_wr_activate()
  * @nr_looks: so often in a row it has found the same
  * @nr_done: completions at the last one
  */
