@@ -1363,13 +1363,17 @@ static int llc_connect_link(struct smc_link *link, const struct smc_llc_end *end
 
 static int llc_prepare_link(struct smc_link_group *lgr, u8 index, const struct smc_llc_end *peer)
 {
-	struct smc_link *link = llc_link_at(lgr, index);
+	/* the end of the group takes links down, too, and their devices with them */
+	struct smc_link *link = smc_link_enter_at(lgr, index);
 	int rc;
 
 	if (!link)
 		return -ECONNABORTED;
 	rc = llc_connect_link(link, peer);
-	return rc ?: smc_link_prepare(link);
+	if (!rc)
+		rc = smc_link_prepare(link);
+	smc_link_exit(link);
+	return rc;
 }
 
 static void llc_stop_link(struct smc_link_group *lgr, u8 index)
@@ -1699,11 +1703,13 @@ void smc_llc_start(struct smc_link_group *lgr, struct smc_link *link)
 	start->peer.mtu = link->peer.mtu;
 	/* An RNIC that talks to itself is the only one inside this host. */
 	if (llc_max_links(lgr) > 1 &&
-	    memcmp(start->local.gid, start->peer.gid, sizeof(start->peer.gid))) {
+	    memcmp(start->local.gid, start->peer.gid, sizeof(start->peer.gid)) &&
+	    smc_link_enter_at(lgr, link->index)) {
 		smc_ib_lan_of(&link->wr.end, start->peer.gid, &llc->lan);
 		llc_look_around(lgr);
 		/* pairs with smp_load_acquire() in llc_follow_ports() */
 		smp_store_release(&llc->wants_links, true);
+		smc_link_exit(link);
 	}
 	llc_report(lgr, SMC_LLC_EV_START, link->index, true, 0);
 }
