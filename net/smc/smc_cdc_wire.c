@@ -922,6 +922,18 @@ static bool smc_cdc_is_final_done(const struct smc_cdc_ctl *ctl)
 }
 
 /**
+ * smc_cdc_is_final_due - is C or A to reach the peer, which it has not for certain
+ * @ctl: the control block
+ *
+ * Context: as smc_cdc_readable().
+ * Return: true if it waits to be posted, or was posted and has not completed.
+ */
+bool smc_cdc_is_final_due(const struct smc_cdc_ctl *ctl)
+{
+	return ctl->tx_conn_flags & SMC_CDC_FINAL && !smc_cdc_is_final_done(ctl);
+}
+
+/**
  * smc_cdc_build_validation - build the first message after a change of link
  * @ctl: the control block
  * @msg: receives the message, all but its token, which is the caller's

@@ -19,6 +19,7 @@
 #include "smc_keep.h"
 #include "smc_llc.h"
 #include "smc_net.h"
+#include "smc_notice.h"
 #include "smc_tcp.h"
 #include "smc_trace.h"
 #include "smc_tx.h"
@@ -35,7 +36,7 @@ static void smc_close_facts(struct smc_sock *smc, struct smc_close_facts *facts)
 		return;
 	facts->has_unread = smc_conn_readable(conn) > 0;
 	facts->has_unsent = smc_conn_unsent(conn) > 0;
-	facts->has_inflight = READ_ONCE(conn->tx_inflight) > 0;
+	facts->has_inflight = smc_conn_has_inflight(conn);
 	facts->has_progress = smc_conn_has_progress(conn);
 }
 
@@ -44,6 +45,7 @@ static void smc_close_purge(struct smc_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
 	smc_cdc_consume(&conn->ctl, smc_cdc_readable(&conn->ctl));
+	smc_notice_forget(conn);
 	conn->tx_prep = conn->tx_sent;
 	conn->is_purged = true;
 	spin_unlock_bh(&conn->lock);
@@ -71,11 +73,6 @@ void smc_close_leave(struct smc_sock *smc, bool is_peer_done)
 		smc_llc_arm_idle(lgr);
 	smc_llc_trim(lgr);
 	smc_lgr_put(lgr);
-}
-
-static bool smc_close_abort_is_out(struct smc_conn *conn)
-{
-	return READ_ONCE(conn->is_dead) || !READ_ONCE(conn->tx_inflight);
 }
 
 static void smc_close_send(struct smc_sock *smc, u32 actions)
@@ -124,9 +121,11 @@ static void smc_close_finish(struct smc_sock *smc)
 	if (smc->close.state != SMC_STATE_CLOSED || !smc->is_alive)
 		return;
 	smc->is_alive = false;
-	sk_stop_timer(sk, &smc->close_timer);
 	smc_keep_stop(smc);
-	smc_close_leave(smc, false);
+	if (!smc->is_parting) {
+		sk_stop_timer(sk, &smc->close_timer);
+		smc_close_leave(smc, false);
+	}
 	if (sock_flag(sk, SOCK_DEAD)) {
 		smc_sock_unhash(smc);
 		smc_tcp_release(smc);
@@ -178,6 +177,37 @@ static void smc_close_start_timer(struct smc_sock *smc)
 	sk_reset_timer(&smc->sk, &smc->close_timer, jiffies + msecs_to_jiffies(ms));
 }
 
+/*
+ * The connection ends here, and leaves its group as soon as the peer has heard of it:
+ * the last word may have to wait for a slot, or for another link. Not for ever.
+ */
+static void smc_close_part(struct smc_sock *smc, enum smc_close_event event, bool is_peer_done)
+{
+	if (event == SMC_CLOSE_TIMER || !smc_conn_owes_final(&smc->conn)) {
+		smc_close_leave(smc, is_peer_done);
+		return;
+	}
+	sock_hold(&smc->sk);
+	smc->is_parting = true;
+	smc->is_peer_done = is_peer_done;
+	smc_close_start_timer(smc);
+	/* of what it was waiting for before */
+	clear_bit(SMC_PENDING_TIMER, &smc->pending);
+}
+
+/* News for a connection that is parting. */
+static void smc_close_go_on_parting(struct smc_sock *smc)
+{
+	struct sock *sk = &smc->sk;
+
+	if (!test_bit(SMC_PENDING_TIMER, &smc->pending) && smc_conn_owes_final(&smc->conn))
+		return;
+	smc->is_parting = false;
+	sk_stop_timer(sk, &smc->close_timer);
+	smc_close_leave(smc, smc->is_peer_done);
+	sock_put(sk);
+}
+
 static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
 {
 	enum smc_conn_state was = smc->close.state;
@@ -188,20 +218,24 @@ static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
 
 	smc_close_facts(smc, &facts);
 	step = smc_state_close(&smc->close, event, &facts);
-	sk->sk_state = step.next;
 	trace_smc_close(smc, event, step.next, step.actions);
 
 	if (step.actions & SMC_CLOSE_DO_PURGE)
 		smc_close_purge(&smc->conn);
 	if (step.actions & SMC_CLOSE_DO_REPORT_ERR) {
-		sk->sk_shutdown = SHUTDOWN_MASK;
 		err = smc_close_errno(smc, event, step.sk_err);
 		if (event == SMC_CLOSE_RX_ABORT || event == SMC_CLOSE_RX_RST ||
 		    event == SMC_CLOSE_LINK_LOST)
 			err = smc_close_after_end(smc, was, facts.has_unread &&
 						  step.actions & SMC_CLOSE_DO_PURGE, err);
-		smc_sock_set_err(smc, err);
+		WRITE_ONCE(sk->sk_err, err);
+		/* pairs with smc_poll(): who sees the end sees how it came */
+		smp_wmb();
+		WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	}
+	WRITE_ONCE(sk->sk_state, step.next);
+	if (step.actions & SMC_CLOSE_DO_REPORT_ERR)
+		sk_error_report(sk);
 	smc_close_send(smc, step.actions);
 	if (step.actions & SMC_CLOSE_DO_START_TIMER)
 		smc_close_start_timer(smc);
@@ -210,7 +244,7 @@ static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
 	smc_close_tcp(smc, step.actions);
 	smc_close_wake(smc, step.actions);
 	if (step.actions & SMC_CLOSE_DO_FREE_RMBE)
-		smc_close_leave(smc, step.is_peer_done);
+		smc_close_part(smc, event, step.is_peer_done);
 	return step.actions;
 }
 
@@ -235,7 +269,7 @@ void smc_close_event(struct smc_sock *smc, enum smc_close_event event)
 	for (i = 0; i < SMC_CLOSE_CHAIN; i++) {
 		u32 actions = smc_close_step(smc, event);
 
-		if (actions & SMC_CLOSE_DO_SEND_A && smc_close_abort_is_out(conn))
+		if (actions & SMC_CLOSE_DO_SEND_A && !smc_conn_owes_final(conn))
 			event = SMC_CLOSE_ABORT_SENT;
 		else if (actions & SMC_CLOSE_DO_WAIT_DRAIN && smc_conn_is_drained(conn))
 			event = SMC_CLOSE_TX_DRAINED;
@@ -275,7 +309,7 @@ static void smc_close_drained(struct smc_sock *smc)
 		return;
 	if (smc->close.state == SMC_STATE_PROCESSABORT ||
 	    smc->close.state == SMC_STATE_PEERABORTWAIT) {
-		if (smc_close_abort_is_out(&smc->conn))
+		if (!smc_conn_owes_final(&smc->conn))
 			smc_close_event(smc, SMC_CLOSE_ABORT_SENT);
 	} else if (smc_state_is_draining(&smc->close) && smc_conn_is_drained(&smc->conn)) {
 		smc_close_event(smc, SMC_CLOSE_TX_DRAINED);
@@ -311,8 +345,11 @@ void smc_close_work(struct work_struct *work)
 
 	lock_sock(sk);
 	/* before rendezvous is complete the news wait, see smc_close_establish() */
-	if (!smc->is_alive)
+	if (!smc->is_alive) {
+		if (smc->is_parting)
+			smc_close_go_on_parting(smc);
 		goto out;
+	}
 	smc_close_catch_up(smc);
 	/* what a message carries together is handled in the order of meaning */
 	smc_close_pending(smc, SMC_PENDING_DATA, SMC_CLOSE_RX_DATA);

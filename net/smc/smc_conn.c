@@ -702,6 +702,46 @@ bool smc_conn_is_drained(struct smc_conn *conn)
 }
 
 /**
+ * smc_conn_has_inflight() - is anything under way that the peer may not have
+ * @conn: the connection
+ *
+ * Between two links nothing is, and what was waits to be sent again.
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ * Return: true if a message has not completed well.
+ */
+bool smc_conn_has_inflight(struct smc_conn *conn)
+{
+	bool has_inflight;
+
+	spin_lock_bh(&conn->lock);
+	has_inflight = conn->tx_inflight || smc_cdc_is_replay_due(&conn->ctl);
+	spin_unlock_bh(&conn->lock);
+	return has_inflight;
+}
+
+/**
+ * smc_conn_owes_final() - is the peer still to be told C or A, and can it be
+ * @conn: the connection
+ *
+ * It may wait for a slot of its link, for another link, or for its completion. A
+ * peer that is not told keeps its end: a deployed one for as long as the group lives.
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ * Return: true until it has reached the peer, or never can.
+ */
+bool smc_conn_owes_final(struct smc_conn *conn)
+{
+	bool is_owed;
+
+	spin_lock_bh(&conn->lock);
+	is_owed = rcu_access_pointer(conn->link) && !conn->is_dead &&
+		  smc_cdc_is_final_due(&conn->ctl);
+	spin_unlock_bh(&conn->lock);
+	return is_owed;
+}
+
+/**
  * smc_conn_mark_progress() - remember how far the peer has got
  * @conn: the connection
  *

@@ -172,6 +172,8 @@ u32 smc_conn_readable(struct smc_conn *conn);
 u32 smc_conn_writable(struct smc_conn *conn);
 u32 smc_conn_unsent(struct smc_conn *conn);
 bool smc_conn_is_drained(struct smc_conn *conn);
+bool smc_conn_has_inflight(struct smc_conn *conn);
+bool smc_conn_owes_final(struct smc_conn *conn);
 void smc_conn_mark_progress(struct smc_conn *conn);
 bool smc_conn_has_progress(struct smc_conn *conn);
 bool smc_conn_check_eyecatcher(struct smc_conn *conn);

@@ -98,6 +98,25 @@ void smc_notice_want(struct smc_conn *conn, u32 tsflags)
 	stamp->wants |= tsflags & NOTICE_WANTS;
 }
 
+/**
+ * smc_notice_forget() - what was sent is thrown away
+ * @conn: the connection
+ *
+ * As with TCP, of which nobody hears what became of an aborted connection's data.
+ *
+ * Context: Any context. Expects conn->lock held.
+ */
+void smc_notice_forget(struct smc_conn *conn)
+{
+	struct smc_stamps *stamps = conn->stamps;
+
+	lockdep_assert_held(&conn->lock);
+	if (!stamps)
+		return;
+	stamps->nr = 0;
+	memset(stamps->stamp, 0, sizeof(stamps->stamp));
+}
+
 /* What has become of the byte before @end. */
 static u32 notice_reached(const struct smc_conn *conn, u64 end)
 {

@@ -7,6 +7,7 @@
 
 void smc_notice_prepare(struct smc_conn *conn, u32 tsflags);
 void smc_notice_want(struct smc_conn *conn, u32 tsflags);
+void smc_notice_forget(struct smc_conn *conn);
 void smc_notice_tell(struct smc_conn *conn);
 void smc_notice_count_from(struct smc_conn *conn, bool is_next);
 

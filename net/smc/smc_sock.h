@@ -109,6 +109,9 @@ enum smc_pending {
  * @is_abandoned: of @is_connecting: its outcome is nobody's any more, and @tcp
  *		 is not touched by @hs_work, which has yet to end it
  * @is_alive: a reference is held until the close machine is done
+ * @is_parting: another one until the peer has heard C or A; the connection is in its
+ *	group until then
+ * @is_peer_done: of @is_parting: as for smc_conn_leave()
  * @is_eager_tcp: do not offer SMC, the reason is in @fallback
  * @limits_handshakes: SMC_LIMIT_HS
  */
@@ -170,6 +173,8 @@ struct smc_sock {
 	bool has_missed;
 	bool is_abandoned;
 	bool is_alive;
+	bool is_parting;
+	bool is_peer_done;
 	bool is_eager_tcp;
 	bool limits_handshakes;
 };

@@ -1901,6 +1901,29 @@ static void cdc_14_no_validation_after_close_arrived(struct kunit *test)
 			-EPIPE);
 }
 
+static void close_02_the_last_word_is_due_until_it_has_arrived(struct kunit *test)
+{
+	static const u8 last[] = { C, A, D | C };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(last); i++) {
+		struct pair *p = pair_new(test, rfc_geom);
+
+		KUNIT_EXPECT_FALSE(test, smc_cdc_is_final_due(&p->a.ctl));
+		smc_cdc_set_conn_flags(&p->a.ctl, D);
+		must_push(test, &p->a);
+		KUNIT_EXPECT_FALSE(test, smc_cdc_is_final_due(&p->a.ctl));
+		smc_cdc_set_conn_flags(&p->a.ctl, last[i]);
+		KUNIT_EXPECT_TRUE(test, smc_cdc_is_final_due(&p->a.ctl));
+		must_push(test, &p->a);
+		KUNIT_EXPECT_TRUE(test, smc_cdc_is_final_due(&p->a.ctl));
+		smc_cdc_done(&p->a.ctl, 1, 0);
+		KUNIT_EXPECT_TRUE(test, smc_cdc_is_final_due(&p->a.ctl));
+		smc_cdc_done(&p->a.ctl, 2, 0);
+		KUNIT_EXPECT_FALSE(test, smc_cdc_is_final_due(&p->a.ctl));
+	}
+}
+
 static void fail_09_nothing_is_missing(struct kunit *test)
 {
 	static const struct {
@@ -2899,6 +2922,7 @@ static struct kunit_case smc_cdc_wire_cases[] = {
 	KUNIT_CASE(fail_07_validation_is_f_and_ss),
 	KUNIT_CASE(cdc_04_validation_uses_no_sequence_number),
 	KUNIT_CASE(cdc_14_no_validation_after_close_arrived),
+	KUNIT_CASE(close_02_the_last_word_is_due_until_it_has_arrived),
 	KUNIT_CASE(fail_09_nothing_is_missing),
 	KUNIT_CASE(fail_10_loss_is_found),
 	KUNIT_CASE(fail_10_a_queue_worked_off_late_is_no_loss),
