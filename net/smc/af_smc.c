@@ -287,6 +287,8 @@ static int smc_connect_result(struct smc_sock *smc, struct socket *sock)
 	}
 	rc = sock_error(&smc->sk);
 	sock->state = SS_UNCONNECTED;
+	if (smc->sk.sk_state == SMC_STATE_INIT)
+		smc->sk.sk_shutdown = 0;
 	/* ready for the next attempt; without memory that one fails */
 	if (smc->sk.sk_state != SMC_STATE_INIT)
 		smc_start_over(smc, sock, 0);
@@ -544,11 +546,9 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 	sock_poll_wait(file, sock, wait);
 	if (READ_ONCE(smc->was_told))
 		smc_hs_poll(smc);
-	if ((READ_ONCE(sk->sk_err) && READ_ONCE(sk->sk_state) != SMC_STATE_LISTEN) ||
-	    !skb_queue_empty_lockless(&sk->sk_error_queue))
-		mask |= EPOLLERR;
 
-	if (READ_ONCE(smc->is_connecting))
+	/* pairs with smp_store_release() where it ends */
+	if (smp_load_acquire(&smc->is_connecting))
 		;
 	else if (READ_ONCE(sk->sk_state) == SMC_STATE_LISTEN)
 		mask |= smc_listen_is_ready(smc) ? EPOLLIN | EPOLLRDNORM : 0;
@@ -556,6 +556,11 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 		mask |= smc_poll_new(sk);
 	else
 		mask |= smc_poll_data(smc, sock);
+	/* last, as tcp_poll() does it: the error is there before the state that it led to */
+	smp_rmb();
+	if ((READ_ONCE(sk->sk_err) && READ_ONCE(sk->sk_state) != SMC_STATE_LISTEN) ||
+	    !skb_queue_empty_lockless(&sk->sk_error_queue))
+		mask |= EPOLLERR;
 
 	/* pairs with smp_store_release() in smc_fallback_graft() */
 	if (smp_load_acquire(&smc->is_grafted))
@@ -947,8 +952,13 @@ static void smc_event(struct smc_conn *conn, u32 events)
 	if (events & SMC_EV_FINAL_DONE)
 		smc_sock_pend(smc, SMC_PENDING_DRAINED);
 	smc_event_close(smc, events);
-	if (events & (SMC_EV_DONE | SMC_EV_CLOSED))
-		sk->sk_state_change(sk);
+	if (!(events & (SMC_EV_DONE | SMC_EV_CLOSED)))
+		return;
+	sk->sk_state_change(sk);
+	/* as tcp_fin() */
+	if (!sock_flag(sk, SOCK_DEAD))
+		sk_wake_async(sk, SOCK_WAKE_WAITD,
+			      READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN ? POLL_HUP : POLL_IN);
 }
 
 /* The upcalls from the queues of a link. */

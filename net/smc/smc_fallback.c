@@ -297,8 +297,7 @@ void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
 	/* pairs with smc_hs_poll() */
 	smp_mb();
 	if (!READ_ONCE(smc->was_told) || READ_ONCE(smc->has_missed))
-		wake_up_interruptible_poll(&sock->wq.wait, EPOLLIN | EPOLLOUT | EPOLLRDNORM |
-					   EPOLLWRNORM | EPOLLRDHUP);
+		wake_up_interruptible_all(&sock->wq.wait);
 	if (inet_sk(tsk)->inet_dport)
 		smc_fallback_signal(tsk);
 	rcu_read_unlock();

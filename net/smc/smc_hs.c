@@ -1449,7 +1449,7 @@ static void smc_hs_finish_tcp(struct smc_sock *smc, enum smc_decline reason)
 	smc->fallback = reason;
 	smc_fallback_graft(smc, smc->sk.sk_socket);
 	/* not earlier: poll() must not see a socket that is nothing yet */
-	WRITE_ONCE(smc->is_connecting, false);
+	smp_store_release(&smc->is_connecting, false);
 }
 
 /* close() came before the outcome. */
@@ -1483,9 +1483,12 @@ static void smc_hs_finish_client(struct smc_hs *hs, enum smc_hs_outcome out)
 		smc_hs_finish_failed(smc, -hs->err);
 	}
 	/* not earlier: poll() must not see a socket that is nothing yet */
-	WRITE_ONCE(smc->is_connecting, false);
+	smp_store_release(&smc->is_connecting, false);
 	if (!smc->is_grafted)
-		smc_sock_wake_all(smc);
+		smc_sock_wake_sleepers(smc);
+	/* a failure has been reported */
+	if (!smc->is_grafted && out == SMC_HS_SMC)
+		sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
 	release_sock(sk);
 }
 
@@ -1601,10 +1604,14 @@ static int smc_hs_ask_tcp(struct smc_sock *smc)
 		WRITE_ONCE(smc->tcp_phase, SMC_TCP_HANDSHAKE);
 	if (!rc || rc == -EALREADY || rc == -EINPROGRESS)
 		return rc;
-	WRITE_ONCE(smc->is_connecting, false);
 	smc_tcp_unwatch(smc);
-	smc_sock_set_err(smc, -rc);
-	smc_sock_wake_all(smc);
+	/* as tcp_done() leaves it, until connect() tells the outcome */
+	WRITE_ONCE(smc->sk.sk_shutdown, SHUTDOWN_MASK);
+	WRITE_ONCE(smc->sk.sk_err, -rc);
+	/* pairs with the acquire in smc_poll(): who sees the end sees how it came */
+	smp_store_release(&smc->is_connecting, false);
+	sk_error_report(&smc->sk);
+	smc_sock_wake_sleepers(smc);
 	return rc;
 }
 

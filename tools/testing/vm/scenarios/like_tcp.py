@@ -210,6 +210,24 @@ def refused(x, server):
     x.sync()
 
 
+def refused_later(x, server):
+    """A connect() that does not wait fails: so says all that may ask."""
+    x.sync()
+    if server:
+        return
+    s = x.socket()
+    s.setblocking(False)
+    x.call("connect", s.connect, x.addr())
+    x.until(s, "ERR")
+    x.poll("refused", s)
+    x.call("recv", s.recv, 10)
+    x.call("recv again", s.recv, 10)
+    x.call("send", s.send, b"x")
+    x.poll("told", s)
+    x.call("connect again", s.connect, x.addr())
+    x.poll("once more", s)
+
+
 def connect_twice(x, server):
     c = x.pair(server)
     if not server:
@@ -298,6 +316,38 @@ def file_sent(x, server):
     x.sync()
 
 
+def have_signal(s):
+    """O_ASYNC: this thread gets the signal, and takes it when it likes."""
+    sig = signal.SIGRTMIN + 1
+    signal.pthread_sigmask(signal.SIG_BLOCK, [sig])
+    fcntl.fcntl(s, F_SETSIG, sig)
+    fcntl.fcntl(s, F_SETOWN_EX, struct.pack("ii", 0, threading.get_native_id()))
+    fcntl.fcntl(s, fcntl.F_SETFL, os.O_NONBLOCK | os.O_ASYNC)
+    return sig
+
+
+def signal_of_end(x, server):
+    """O_ASYNC: connect() has an outcome, then the peer has no more to say."""
+    if server:
+        ls = x.listen()
+        c = x.keep(x.h.accept(ls))
+        x.sync()
+        c.shutdown(socket.SHUT_WR)
+        x.sync()
+        return
+    x.sync()
+    s = x.socket()
+    sig = have_signal(s)
+    x.call("connect", s.connect, x.addr())
+    for what in ("connected", "at the end"):
+        got = signal.sigtimedwait([sig], x.h.left() / 2)
+        x.say(f"signal {what}", got and got.si_code)
+        # the outcome may be told twice
+        while signal.sigtimedwait([sig], 0):
+            pass
+        x.sync()
+
+
 def signal_of_room(x, server):
     """O_ASYNC: poll() has found no room to send, then there is some."""
     c = x.pair(server)
@@ -306,11 +356,7 @@ def signal_of_room(x, server):
         while c.recv(65536):
             pass
         return
-    sig = signal.SIGRTMIN + 1
-    signal.pthread_sigmask(signal.SIG_BLOCK, [sig])
-    fcntl.fcntl(c, F_SETSIG, sig)
-    fcntl.fcntl(c, F_SETOWN_EX, struct.pack("ii", 0, threading.get_native_id()))
-    fcntl.fcntl(c, fcntl.F_SETFL, os.O_NONBLOCK | os.O_ASYNC)
+    sig = have_signal(c)
     # none of these is refused: it is poll() that asks for the signal
     while "OUT" in x.events(c):
         c.send(bytes(2000))
@@ -1139,8 +1185,8 @@ def reset_unread(x, server):
     x.call("recv again", c.recv, 10)
 
 
-CASES = (no_connection, bad_addresses, refused, connect_twice, connect_self, reading,
-         file_sent, signal_of_room,
+CASES = (no_connection, bad_addresses, refused, refused_later, connect_twice, connect_self, reading,
+         file_sent, signal_of_end, signal_of_room,
          half_closed, read_shut, both_close, closed_by_peer, aborted, closed_unread, dissolved,
          dissolved_in_state, dissolved_listens, attempt_ended, sleepers,
          listener_closed, full_backlog, behind_plain, accept_flags, owner, epoll_modes, passed_on, duplicates,
