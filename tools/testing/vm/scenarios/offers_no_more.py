@@ -145,17 +145,20 @@ def silent(h, port, n):
 def shows(t, port, **want):
     """What sock_diag says of the listener, by and by, and the tool as well."""
     from smcvm import kernel
+    smc = t.guest_path(kernel.user_tool("smc"))
     seen = []
 
     def there():
         seen[:] = [s["listener"] for s in t.a.sockets() if s["sport"] == port and
                    "listener" in s]
         return seen and want.items() <= seen[0].items()
-    t.wait(there, f"{want} of the listener", 30)
-    text = t.a.run(f"{t.guest_path(kernel.user_tool('smc'))} list -v").out
-    line = "for accept: {queue}, at most {queue_max}, in handshakes: {handshakes}, " \
-           "silent: {deferred}".format(**seen[0])
-    t.check(line in text, f"'{line}' is not in\n{text}")
+
+    def is_told():
+        # what waits for accept() comes and goes between the two
+        line = "for accept: {queue}, at most {queue_max}, in handshakes: {handshakes}, " \
+               "silent: {deferred}".format(**seen[0])
+        return line in t.a.run(f"{smc} list -v").out
+    t.wait(lambda: there() and is_told(), f"{want} of the listener, told by smc as well", 30)
 
 
 def turns(t):
