@@ -116,6 +116,24 @@ static void go_on(struct smc_llc_run *run, u8 more)
 	remote->deadline = smc_llc_after(run, run->flow->params.timers.reply);
 }
 
+/*
+ * Is the peer at another exchange of the same kind? One on another link has ended: the
+ * peer begins anew when it loses the link, and may know of that before we do.
+ */
+static bool is_second(struct smc_llc_flow *flow, u8 link)
+{
+	struct smc_llc_remote_rkey *remote = &flow->remote;
+
+	if (remote->is_put_off && remote->put_off_link != link)
+		remote->is_put_off = false;
+	if (remote->state == SMC_LLC_REMOTE_CONFIRM_CONT && remote->link != link) {
+		remote->state = SMC_LLC_REMOTE_NONE;
+		remote->deadline = SMC_LLC_NO_DEADLINE;
+	}
+	return remote->is_put_off ||
+	       (remote->state != SMC_LLC_REMOTE_NONE && remote->link == link);
+}
+
 static void on_confirm_request(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
 {
 	const struct smc_llc_confirm_rkey *cr = &msg->confirm_rkey;
@@ -124,11 +142,11 @@ static void on_confirm_request(struct smc_llc_run *run, u8 link, const struct sm
 	u8 here = min_t(u8, cr->nr_rtokens, SMC_LLC_RKEY_SPECS);
 	struct smc_llc_msg *reply;
 
-	if (!smc_llc_is_confirmed(flow) || flow->remote.state != SMC_LLC_REMOTE_NONE) {
+	if (!smc_llc_is_confirmed(flow) || is_second(flow, link)) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 		return;
 	}
-	if (is_refused(flow)) {
+	if (is_refused(flow) || flow->remote.state != SMC_LLC_REMOTE_NONE) {
 		/* SER-10, SER-15: the peer starts over afterwards */
 		reply = answer(run, link, msg);
 		reply->confirm_rkey.is_negative = true;
@@ -177,14 +195,13 @@ static void on_delete_request(struct smc_llc_run *run, u8 link, const struct smc
 {
 	struct smc_llc_remote_rkey *remote = &run->flow->remote;
 
-	if (!smc_llc_is_confirmed(run->flow) || remote->state != SMC_LLC_REMOTE_NONE ||
-	    remote->is_put_off) {
+	if (!smc_llc_is_confirmed(run->flow) || is_second(run->flow, link)) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 		return;
 	}
 	if (msg->delete_rkey.is_long)
 		smc_llc_ask(run, SMC_LLC_ACT_KEEP_RKEYS, link);
-	if (is_refused(run->flow)) {
+	if (is_refused(run->flow) || remote->state != SMC_LLC_REMOTE_NONE) {
 		/* This message has no way to refuse: it waits, AMB-21. */
 		remote->is_put_off = true;
 		remote->put_off = *msg;

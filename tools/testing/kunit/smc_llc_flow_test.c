@@ -1888,6 +1888,55 @@ static void one_of_two_links_fails_llc_14(struct kunit *test)
 	}
 }
 
+/* The peer has lost the link of its exchange, and begins anew before we know. */
+static void begun_anew_on_another_link_llc_14(struct kunit *test)
+{
+	struct smc_llc_event ev;
+	struct smc_llc_flow *flow;
+	struct smc_llc_msg msg;
+	struct lab *lab;
+	int is_delete;
+
+	for (is_delete = 0; is_delete < 2; is_delete++) {
+		lab = lab_up_facing(test, CLIENT, true);
+		flow = &lab->side[CLIENT].flow;
+		lab_more_links(lab, CLIENT, 1, 2);
+		lab->side[CLIENT].keeps_results = true;
+		ev = (struct smc_llc_event) { .type = SMC_LLC_EV_MSG };
+		ev.msg = say_confirm_rkey(6, 1, false);
+		ev.msg.confirm_rkey.other[0].link_num = 2;
+		if (is_delete)
+			ev.msg = say_delete_rkey(6, false);
+		lab_feed(lab, CLIENT, &ev);
+		KUNIT_EXPECT_NE(test, flow->remote.state, SMC_LLC_REMOTE_NONE);
+		lab_expect_silence(lab, CLIENT);
+
+		ev.link = 1;
+		if (!is_delete)
+			ev.msg.confirm_rkey.other[0].link_num = 1;
+		lab_feed(lab, CLIENT, &ev);
+		KUNIT_EXPECT_EQ(test, flow->link[0].state, SMC_LLC_LINK_ACTIVE);
+		KUNIT_EXPECT_EQ(test, flow->link[1].state, SMC_LLC_LINK_ACTIVE);
+		if (is_delete) {
+			lab_expect_silence(lab, CLIENT);
+		} else {
+			msg = lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_RKEY, true);
+			KUNIT_EXPECT_TRUE(test, msg.confirm_rkey.is_negative);
+			KUNIT_EXPECT_TRUE(test, msg.confirm_rkey.may_retry);
+		}
+
+		/* Each is answered on its link, for what we know. */
+		lab->side[CLIENT].keeps_results = false;
+		lab_pump(lab);
+		lab_hear(lab, CLIENT, ev.msg.type, true);
+		if (is_delete)
+			lab_hear(lab, CLIENT, SMC_LLC_DELETE_RKEY, true);
+		lab_expect_silence(lab, CLIENT);
+		KUNIT_EXPECT_EQ(test, flow->remote.state, SMC_LLC_REMOTE_NONE);
+		KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 0);
+	}
+}
+
 /* An exchange about links ends with the link that carries it. */
 static void carrier_of_an_exchange_fails(struct kunit *test)
 {
@@ -3055,6 +3104,7 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(keys_for_links_that_have_gone),
 	KUNIT_CASE(missing_key_fails_that_link_err_50),
 	KUNIT_CASE(one_of_two_links_fails_llc_14),
+	KUNIT_CASE(begun_anew_on_another_link_llc_14),
 	KUNIT_CASE(carrier_of_an_exchange_fails),
 	KUNIT_CASE(link_on_trial_is_not_heard),
 	KUNIT_CASE(own_confirm_rkey_covers_all_links_rkey_03_rkey_08),
