@@ -287,10 +287,10 @@ static int smc_connect_result(struct smc_sock *smc, struct socket *sock)
 	}
 	rc = sock_error(&smc->sk);
 	sock->state = SS_UNCONNECTED;
+	/* ready for the next attempt; without memory that one fails */
 	if (smc->sk.sk_state == SMC_STATE_INIT)
 		smc->sk.sk_shutdown = 0;
-	/* ready for the next attempt; without memory that one fails */
-	if (smc->sk.sk_state != SMC_STATE_INIT)
+	else
 		smc_start_over(smc, sock, 0);
 	return rc ? rc : -ECONNABORTED;
 }

@@ -925,6 +925,8 @@ static bool smc_cdc_is_final_done(const struct smc_cdc_ctl *ctl)
  * smc_cdc_is_final_due - is C or A to reach the peer, which it has not for certain
  * @ctl: the control block
  *
+ * RFC 7609 4.8.1 (CLOSE-02).
+ *
  * Context: as smc_cdc_readable().
  * Return: true if it waits to be posted, or was posted and has not completed.
  */

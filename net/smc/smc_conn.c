@@ -705,7 +705,8 @@ bool smc_conn_is_drained(struct smc_conn *conn)
  * smc_conn_has_inflight() - is anything under way that the peer may not have
  * @conn: the connection
  *
- * Between two links nothing is, and what was waits to be sent again.
+ * Between two links nothing is, and what was waits to be sent again. RFC 7609 4.8.1
+ * (CLOSE-08).
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
  * Return: true if a message has not completed well.
@@ -726,6 +727,7 @@ bool smc_conn_has_inflight(struct smc_conn *conn)
  *
  * It may wait for a slot of its link, for another link, or for its completion. A
  * peer that is not told keeps its end: a deployed one for as long as the group lives.
+ * RFC 7609 4.8.1 (CLOSE-02).
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
  * Return: true until it has reached the peer, or never can.

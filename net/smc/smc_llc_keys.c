@@ -117,21 +117,21 @@ static void go_on(struct smc_llc_run *run, u8 more)
 }
 
 /*
- * Is the peer at another exchange of the same kind? One on another link has ended: the
- * peer begins anew when it loses the link, and may know of that before we do.
+ * The peer begins an exchange on @link. It begins anew when it loses a link, and may
+ * know of that before we do: of one on another link nothing more comes.
  */
-static bool is_second(struct smc_llc_flow *flow, u8 link)
+static void forget_begun(struct smc_llc_remote_rkey *remote, u8 link)
 {
-	struct smc_llc_remote_rkey *remote = &flow->remote;
+	if (remote->state != SMC_LLC_REMOTE_CONFIRM_CONT || remote->link == link)
+		return;
+	remote->state = SMC_LLC_REMOTE_NONE;
+	remote->deadline = SMC_LLC_NO_DEADLINE;
+}
 
-	if (remote->is_put_off && remote->put_off_link != link)
-		remote->is_put_off = false;
-	if (remote->state == SMC_LLC_REMOTE_CONFIRM_CONT && remote->link != link) {
-		remote->state = SMC_LLC_REMOTE_NONE;
-		remote->deadline = SMC_LLC_NO_DEADLINE;
-	}
-	return remote->is_put_off ||
-	       (remote->state != SMC_LLC_REMOTE_NONE && remote->link == link);
+/* One at a time on a link. */
+static bool is_second(const struct smc_llc_remote_rkey *remote, u8 link)
+{
+	return remote->state != SMC_LLC_REMOTE_NONE && remote->link == link;
 }
 
 static void on_confirm_request(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
@@ -142,7 +142,8 @@ static void on_confirm_request(struct smc_llc_run *run, u8 link, const struct sm
 	u8 here = min_t(u8, cr->nr_rtokens, SMC_LLC_RKEY_SPECS);
 	struct smc_llc_msg *reply;
 
-	if (!smc_llc_is_confirmed(flow) || is_second(flow, link)) {
+	forget_begun(&flow->remote, link);
+	if (!smc_llc_is_confirmed(flow) || is_second(&flow->remote, link)) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 		return;
 	}
@@ -195,10 +196,14 @@ static void on_delete_request(struct smc_llc_run *run, u8 link, const struct smc
 {
 	struct smc_llc_remote_rkey *remote = &run->flow->remote;
 
-	if (!smc_llc_is_confirmed(run->flow) || is_second(run->flow, link)) {
+	forget_begun(remote, link);
+	if (!smc_llc_is_confirmed(run->flow) || is_second(remote, link) ||
+	    (remote->is_put_off && remote->put_off_link == link)) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 		return;
 	}
+	/* what was put off on another link is this one */
+	remote->is_put_off = false;
 	if (msg->delete_rkey.is_long)
 		smc_llc_ask(run, SMC_LLC_ACT_KEEP_RKEYS, link);
 	if (is_refused(run->flow) || remote->state != SMC_LLC_REMOTE_NONE) {

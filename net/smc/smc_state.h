@@ -65,7 +65,7 @@ enum smc_close_action {
 	SMC_CLOSE_DO_TCP_FIN		= 1 << 9,
 	SMC_CLOSE_DO_WAKE_READERS	= 1 << 10,
 	SMC_CLOSE_DO_WAKE_WRITERS	= 1 << 11,
-	/* Our element may go, after any message above has been posted. */
+	/* Our element may go, once any message above has reached the peer. */
 	SMC_CLOSE_DO_FREE_RMBE		= 1 << 12,
 };
 

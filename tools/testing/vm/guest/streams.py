@@ -162,8 +162,8 @@ def broken(h, all_of_them):
 def streams(h, numbered, is_server, pause=0, piece=0, is_nodelay=False):
     """A stream for each number and socket, at a pace that suits the machine.
 
-    soft-RoCE on a debug kernel handles some 200 packets a second. With more to do the
-    streams stand still by themselves, and acknowledgments are so late that links fail.
+    soft-RoCE on a debug kernel handles few packets a second. With more to do the streams
+    stand still by themselves, and acknowledgments are so late that links fail.
     """
     numbered = list(numbered)
     pause = pause or PAUSE * h.slow * max(1, len(numbered) / FEW)

@@ -6,7 +6,7 @@ server that answers the close of three times as many clients has used them up, s
 last word of most has to wait, though the application and TCP have done with them. No
 client may be left in a state in which it waits for that word.
 
-covers: CLOSE-02 CLOSE-09 TX-06 ABRT-04
+covers: CLOSE-02
 """
 import os
 

@@ -3,8 +3,8 @@
 
 With TCP_NODELAY something is posted every few milliseconds, and the rings do not fill:
 soft-RoCE waits for an acknowledgment anew with each post, and would not find out for
-long. It is the module that sees that nothing completes. Connections go on by the other link within
-three seconds; when it was the last one they are reset within five.
+long. It is the module that sees that nothing completes. Connections go on by the other
+link within three seconds; when it was the last one they are reset within five.
 
 covers: KA-05 FAIL-02 FAIL-03 GEN-07
 """
