@@ -852,7 +852,9 @@ def full_backlog(x, server):
     """A backlog of 2 takes three; the fourth waits until there is room."""
     if server:
         ls = x.listen(2)
-        # who has connected may be ahead of the server, and the fourth would get in
+        x.sync()
+        # who has connected may be ahead of the server, and the fourth would get in; who has
+        # not may be in TCP's queue, and out of it again for the handshake
         x.h.wait(lambda: queued(ls.getsockname()[1]) == 3, "a full queue")
         x.say("TCP_INFO of a full queue", queue_info(ls))
         before = drops()
@@ -869,6 +871,7 @@ def full_backlog(x, server):
     x.sync()
     for _ in range(3):
         x.call("connect", x.socket().connect, x.addr())
+    x.sync()
     x.sync()
     late = x.socket()
     late.setblocking(False)
