@@ -377,13 +377,13 @@ def load(path):
 def run(path, func, args, config, mark_fd):
     """Run one half; the exit code of its process is returned.
 
-    Sockets block, as those of most programs do. A half that hangs ends at its
-    deadline with a trace of all its threads.
+    Sockets block, as those of most programs do. A half that hangs says at its
+    deadline where all its threads are, and stays: its sockets are looked at.
     """
     h = Half(config, mark_fd)
     if config.get("netns"):
         netns.enter(config["netns"])
-    faulthandler.dump_traceback_later(config.get("deadline", 120), exit=True)
+    faulthandler.dump_traceback_later(config.get("deadline", 120))
     val = getattr(load(path), func)(h, **args)
     h.mark("return", value=val)
     return 0
