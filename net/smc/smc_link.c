@@ -528,14 +528,16 @@ bool smc_link_set_state(struct smc_link *link, enum smc_link_state state)
  *
  * Context: Any context but hard interrupt. Takes link->wait_lock. Expects an
  *	    RCU read section in which @link was found.
+ * Return: false if the link is stopped and takes nobody in. Then @conn may have moved
+ *	   away from it, and a push on its new link may have taken it for waiting.
  */
-void smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn)
+bool smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn)
 {
 	bool is_open;
 
 	/* Fully ordered; pairs with test_and_clear_bit() in pop_waiter. */
 	if (test_and_set_bit(SMC_CONN_IS_WAITING, &conn->flags))
-		return;
+		return true;
 	sock_hold(conn->sk);
 	spin_lock_bh(&link->wait_lock);
 	/* Once stopped, link_drop_waiters() may have been here. */
@@ -544,9 +546,11 @@ void smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn)
 		list_add_tail(&conn->wait_node, &link->waiters);
 	spin_unlock_bh(&link->wait_lock);
 	if (!is_open) {
-		clear_bit(SMC_CONN_IS_WAITING, &conn->flags);
-		sock_put(conn->sk);
+		/* Fully ordered: before the caller looks where the connection is. */
+		test_and_clear_bit(SMC_CONN_IS_WAITING, &conn->flags);
+		__sock_put(conn->sk);
 	}
+	return is_open;
 }
 
 /**

@@ -32,7 +32,7 @@ void smc_link_begin_map(struct smc_link_group *lgr);
 void smc_link_end_map(struct smc_link_group *lgr);
 
 /* Connections in line for a slot. */
-void smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn);
+bool smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn);
 struct smc_conn *smc_link_pop_waiter(struct smc_link *link);
 
 #endif /* SMC_LINK_H */

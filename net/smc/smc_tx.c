@@ -189,6 +189,15 @@ static enum tx_outcome tx_post(struct smc_conn *conn, struct smc_link *link,
 }
 
 /*
+ * There is no slot. True if the connection must be looked at on another link: who
+ * moved it there may have seen it wait here.
+ */
+static bool tx_queue_up(struct smc_conn *conn, struct smc_link *link)
+{
+	return !smc_link_add_waiter(link, conn) && rcu_access_pointer(conn->link) != link;
+}
+
+/*
  * Uses @slot and further ones for @conn until nothing more is due. Where slots
  * run out, it queues up behind all others. True if the connection must be
  * looked at again on another link.
@@ -204,7 +213,7 @@ static bool tx_drain(struct smc_conn *conn, struct smc_link *link, struct smc_wr
 			slot = smc_wr_slot_get(&link->wr, SMC_WR_DATA);
 	}
 	if (outcome == TX_MORE)
-		smc_link_add_waiter(link, conn);
+		return tx_queue_up(conn, link);
 	return outcome == TX_MOVED;
 }
 
@@ -248,17 +257,15 @@ void smc_tx_push(struct smc_conn *conn)
 {
 	struct smc_link *link, *next;
 	struct smc_wr_slot *slot;
+	bool has_moved;
 
 	rcu_read_lock();
 	for (link = rcu_dereference(conn->link); link; link = next) {
-		next = NULL;
 		slot = NULL;
 		if (list_empty_careful(&link->waiters))
 			slot = smc_wr_slot_get(&link->wr, SMC_WR_DATA);
-		if (!slot)
-			smc_link_add_waiter(link, conn);
-		else if (tx_drain(conn, link, slot))
-			next = rcu_dereference(conn->link);
+		has_moved = slot ? tx_drain(conn, link, slot) : tx_queue_up(conn, link);
+		next = has_moved ? rcu_dereference(conn->link) : NULL;
 		tx_serve(link);
 	}
 	rcu_read_unlock();

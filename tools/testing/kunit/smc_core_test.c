@@ -1365,6 +1365,35 @@ static void fail_04_what_is_in_flight_ends_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cc->nr_moved, 1);
 }
 
+/* Who has no slot waits at most once, and only where slots will come back. */
+static void a_stopped_link_lets_nobody_wait(struct kunit *test)
+{
+	struct smc_link *one = core_client_up(test, 0x11);
+	struct smc_link *two = core_second(test, one);
+	struct core_conn *cc = core_join(test, one);
+	struct smc_conn *conn = &cc->conn;
+	int refs = refcount_read(&cc->sk.sk_refcnt);
+
+	rcu_read_lock();
+	KUNIT_EXPECT_TRUE(test, smc_link_add_waiter(one, conn));
+	KUNIT_EXPECT_TRUE(test, smc_link_add_waiter(one, conn));
+	/* on another link it is taken for waiting: who takes it out looks where it is */
+	KUNIT_EXPECT_TRUE(test, smc_link_add_waiter(two, conn));
+	KUNIT_EXPECT_EQ(test, refcount_read(&cc->sk.sk_refcnt), refs + 1);
+	KUNIT_EXPECT_NULL(test, smc_link_pop_waiter(two));
+	KUNIT_EXPECT_PTR_EQ(test, smc_link_pop_waiter(one), conn);
+	sock_put(&cc->sk);
+
+	smc_wr_stop(&one->wr);
+	KUNIT_EXPECT_FALSE(test, smc_link_add_waiter(one, conn));
+	KUNIT_EXPECT_EQ(test, refcount_read(&cc->sk.sk_refcnt), refs);
+	/* so there it may */
+	KUNIT_EXPECT_TRUE(test, smc_link_add_waiter(two, conn));
+	KUNIT_EXPECT_PTR_EQ(test, smc_link_pop_waiter(two), conn);
+	sock_put(&cc->sk);
+	rcu_read_unlock();
+}
+
 static void lg_21_a_link_without_the_peers_key_is_no_way_out(struct kunit *test)
 {
 	struct smc_link *one = core_client_up(test, 0x11);
@@ -1739,6 +1768,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(fail_01_fail_16_connections_leave_a_link_that_is_lost),
 	KUNIT_CASE(rkey_22_the_peer_may_tell_by_another_link_than_ours),
 	KUNIT_CASE(fail_04_what_is_in_flight_ends_first),
+	KUNIT_CASE(a_stopped_link_lets_nobody_wait),
 	KUNIT_CASE(lg_21_a_link_without_the_peers_key_is_no_way_out),
 	KUNIT_CASE(fail_10_each_message_that_is_due_has_its_time),
 	KUNIT_CASE(fail_01_without_any_link_a_connection_waits),
