@@ -1988,7 +1988,7 @@ static bool llc_answer(struct smc_link *link, const u8 *msg, u32 len)
 
 	if (!smc_llc_form_answer_test_link(link->lgr->params.llc_form, msg, len, reply))
 		return false;
-	slot = smc_wr_slot_get(&link->wr, SMC_WR_CTRL);
+	slot = smc_wr_slot_get_reply(&link->wr);
 	if (!slot)
 		return true;
 	memcpy(slot->msg, reply, sizeof(reply));

@@ -177,6 +177,17 @@ static struct smc_wr_slot *smc_wr_take(struct smc_wr *wr,
 	return slot;
 }
 
+static struct smc_wr_slot *smc_wr_blank(struct smc_wr_slot *slot)
+{
+	if (!slot)
+		return NULL;
+	memset(slot->msg, 0, SMC_WR_MSG_LEN);
+	slot->len = SMC_WR_MSG_LEN;
+	memset(&slot->tag, 0, sizeof(slot->tag));
+	slot->nr_writes = 0;
+	return slot;
+}
+
 /**
  * smc_wr_slot_get() - take room for one message
  * @wr: the queues
@@ -200,14 +211,30 @@ struct smc_wr_slot *smc_wr_slot_get(struct smc_wr *wr, enum smc_wr_class class)
 	if (!slot && class == SMC_WR_CTRL)
 		slot = smc_wr_take(wr, SMC_WR_DATA);
 	spin_unlock_bh(&wr->lock);
-	if (!slot)
+	return smc_wr_blank(slot);
+}
+
+/**
+ * smc_wr_slot_get_reply() - take room for an answer that the peer may ask for any time
+ * @wr: the queues
+ *
+ * Of SMC_WR_CTRL alone. A peer that asks without end must not take the slots of data:
+ * connections wait for those, and what completes there must be data's to wake them.
+ *
+ * Context: Any context but hard interrupt. Takes wr->lock.
+ * Return: as smc_wr_slot_get().
+ */
+struct smc_wr_slot *smc_wr_slot_get_reply(struct smc_wr *wr)
+{
+	struct smc_wr_slot *slot;
+
+	if (test_bit(SMC_WR_IS_STOPPED, &wr->flags))
 		return NULL;
 
-	memset(slot->msg, 0, SMC_WR_MSG_LEN);
-	slot->len = SMC_WR_MSG_LEN;
-	memset(&slot->tag, 0, sizeof(slot->tag));
-	slot->nr_writes = 0;
-	return slot;
+	spin_lock_bh(&wr->lock);
+	slot = smc_wr_take(wr, SMC_WR_CTRL);
+	spin_unlock_bh(&wr->lock);
+	return smc_wr_blank(slot);
 }
 
 /**

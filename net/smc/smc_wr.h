@@ -228,6 +228,7 @@ void smc_wr_stop(struct smc_wr *wr);
 void smc_wr_destroy(struct smc_wr *wr);
 
 struct smc_wr_slot *smc_wr_slot_get(struct smc_wr *wr, enum smc_wr_class class);
+struct smc_wr_slot *smc_wr_slot_get_reply(struct smc_wr *wr);
 int smc_wr_slot_fill(struct smc_wr_slot *slot, const u8 *msg, u32 len, u8 **page);
 void smc_wr_slot_put(struct smc_wr_slot *slot);
 int smc_wr_post(struct smc_wr_slot *slot);

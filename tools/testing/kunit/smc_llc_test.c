@@ -71,6 +71,7 @@ struct eng_way {
  * @room: what the engine hears is copied from here
  * @has_one_end: this host has one RNIC, not two
  * @has_data_slots: all slots that were made for LLC are in use
+ * @nr_replies: how many slots were taken for answers
  */
 struct eng_lab {
 	const struct eng_way *way;
@@ -83,6 +84,7 @@ struct eng_lab {
 	u8 room[SMC_WR_RECV_MAX];
 	bool has_one_end;
 	bool has_data_slots;
+	unsigned int nr_replies;
 };
 
 static struct eng_lab *eng_lab;
@@ -179,6 +181,14 @@ struct smc_wr_slot *smc_wr_slot_get(struct smc_wr *wr, enum smc_wr_class class)
 	slot->len = SMC_WR_MSG_LEN;
 	slot->room = room;
 	return slot;
+}
+
+struct smc_wr_slot *smc_wr_slot_get_reply(struct smc_wr *wr)
+{
+	if (eng_lab->has_data_slots)
+		return NULL;
+	eng_lab->nr_replies++;
+	return smc_wr_slot_get(wr, SMC_WR_CTRL);
 }
 
 void smc_wr_slot_put(struct smc_wr_slot *slot)
@@ -803,6 +813,23 @@ static void ka_05_probes_that_many_want_are_one(struct kunit *test)
 	eng_sent(test, SMC_LLC_TEST_LINK);
 }
 
+/* A peer that asks without end takes nothing that data waits for. */
+static void llc_13_answers_leave_the_slots_of_data_alone(struct kunit *test)
+{
+	struct smc_link *link = eng_up(test, true, 1);
+	static const u8 ask[SMC_WR_MSG_LEN] = { SMC_LLC_TEST_LINK, sizeof(ask) };
+	unsigned int before = eng_lab->nr_sent;
+
+	smc_llc_rx(&link->wr, ask, sizeof(ask));
+	KUNIT_EXPECT_EQ(test, eng_lab->nr_sent, before + 1);
+	KUNIT_EXPECT_EQ(test, eng_lab->nr_replies, 1);
+	eng_lab->has_data_slots = true;
+	smc_llc_rx(&link->wr, ask, sizeof(ask));
+	KUNIT_EXPECT_EQ(test, eng_lab->nr_sent, before + 1);
+	eng_settle(link->lgr);
+	KUNIT_EXPECT_EQ(test, link->lgr->state, SMC_LGR_ACTIVE);
+}
+
 /*
  * The last connection of a group has left, and before its task comes to arm the idle
  * time another one's finds too many idle groups, and picks this one.
@@ -891,6 +918,7 @@ static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(err_54_confirm_rkey_is_not_continued),
 	KUNIT_CASE(err_54_noise_ends_the_group_at_most),
 	KUNIT_CASE(ka_05_probes_that_many_want_are_one),
+	KUNIT_CASE(llc_13_answers_leave_the_slots_of_data_alone),
 	KUNIT_CASE(rmb_24_an_area_stays_until_the_peer_forgets_it),
 	KUNIT_CASE(lgt_02_a_surplus_group_ends_though_it_is_armed_late),
 	{}
