@@ -190,9 +190,9 @@ static void smc_close_part(struct smc_sock *smc, enum smc_close_event event, boo
 	sock_hold(&smc->sk);
 	smc->is_parting = true;
 	smc->is_peer_done = is_peer_done;
-	smc_close_start_timer(smc);
 	/* of what it was waiting for before */
 	clear_bit(SMC_PENDING_TIMER, &smc->pending);
+	smc_close_start_timer(smc);
 }
 
 /* News for a connection that is parting. */
