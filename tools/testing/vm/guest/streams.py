@@ -18,6 +18,7 @@ SIOCATMARK = 0x8905
 PIECE = 20011       # bytes at a time on a fast machine, and ...
 PAUSE = 0.05        # ... seconds in between of a few streams; many
 FEW = 4             # take turns, for it has other things to do
+PACKET = 997        # bytes that one packet of soft-RoCE carries on Ethernet
 
 
 class Stream:
@@ -163,11 +164,12 @@ def streams(h, numbered, is_server, pause=0, piece=0, is_nodelay=False):
     """A stream for each number and socket, at a pace that suits the machine.
 
     soft-RoCE on a debug kernel handles few packets a second. With more to do the streams
-    stand still by themselves, and acknowledgments are so late that links fail.
+    stand still by themselves, and acknowledgments are so late that links fail. So there a
+    piece is one packet, and half of the time is left for what is sent again.
     """
     numbered = list(numbered)
-    pause = pause or PAUSE * h.slow * max(1, len(numbered) / FEW)
-    piece = piece or PIECE // h.slow ** 2
+    pause = pause or PAUSE * h.slow * max(1, len(numbered) / FEW) * (2 if h.slow > 1 else 1)
+    piece = piece or (PIECE if h.slow == 1 else PACKET)
     for _, s in numbered:
         s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, is_nodelay)
     return [Stream(h, s, i, is_server, pause, piece) for i, s in numbered]
