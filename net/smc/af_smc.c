@@ -46,9 +46,17 @@
 
 static const struct proto_ops smc_sock_ops;
 
+/* What the close machine could not do meanwhile is done by who had the lock. */
+static void smc_release_lock(struct smc_sock *smc)
+{
+	if (smc_sock_take_missed(smc, SMC_MISSED_CLOSE))
+		smc_close_run(smc);
+	release_sock(&smc->sk);
+}
+
 static void smc_unlock(struct smc_sock *smc)
 {
-	release_sock(&smc->sk);
+	smc_release_lock(smc);
 	sock_put(&smc->sk);
 }
 
@@ -686,8 +694,10 @@ static int smc_setsockopt(struct socket *sock, int level, int optname, sockptr_t
 			return sock_setsockopt(sock, level, optname, optval, optlen);
 		return smc_tcp_ops(sock)->setsockopt(sock, level, optname, optval, optlen);
 	}
+	smc_hs_pause(smc);
 	rc = smc_opt_set(smc, sock, level, optname, optval, optlen);
-	release_sock(&smc->sk);
+	smc_hs_resume(smc);
+	smc_release_lock(smc);
 	if (!rc && level == SOL_SOCKET)
 		smc_opt_mirror(sock, optname, optval, optlen);
 	sock_put(&smc->sk);
@@ -702,7 +712,9 @@ static int smc_getsockopt(struct socket *sock, int level, int optname, char __us
 
 	if (!smc)
 		return smc_tcp_ops(sock)->getsockopt(sock, level, optname, optval, optlen);
+	smc_hs_pause(smc);
 	rc = smc_opt_get(smc, level, optname, optval, optlen);
+	smc_hs_resume(smc);
 	smc_unlock(smc);
 	return rc;
 }

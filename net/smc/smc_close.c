@@ -333,22 +333,18 @@ static void smc_close_catch_up(struct smc_sock *smc)
 }
 
 /**
- * smc_close_work() - run the close machine on what has happened meanwhile
- * @work: &smc_sock.close_work; drops the reference taken when it was queued
+ * smc_close_run() - run the close machine on what has happened meanwhile
+ * @smc: the socket
  *
- * Context: Process context (work item). Takes the socket lock.
+ * Context: Process context, may sleep. Expects the socket lock held.
  */
-void smc_close_work(struct work_struct *work)
+void smc_close_run(struct smc_sock *smc)
 {
-	struct smc_sock *smc = container_of(work, struct smc_sock, close_work);
-	struct sock *sk = &smc->sk;
-
-	lock_sock(sk);
 	/* before rendezvous is complete the news wait, see smc_close_establish() */
 	if (!smc->is_alive) {
 		if (smc->is_parting)
 			smc_close_go_on_parting(smc);
-		goto out;
+		return;
 	}
 	smc_close_catch_up(smc);
 	/* what a message carries together is handled in the order of meaning */
@@ -364,9 +360,24 @@ void smc_close_work(struct work_struct *work)
 	/* nobody accepts what ended before it said anything */
 	if (READ_ONCE(smc->is_deferred))
 		smc_sock_queue(smc, &smc->hs_work);
-out:
-	release_sock(sk);
-	sock_put(sk);
+}
+
+/**
+ * smc_close_work() - the close machine has news
+ * @work: &smc_sock.close_work; drops the reference taken when it was queued
+ *
+ * Context: Process context (work item). Takes the socket lock, but does not wait for
+ * it.
+ */
+void smc_close_work(struct work_struct *work)
+{
+	struct smc_sock *smc = container_of(work, struct smc_sock, close_work);
+
+	if (smc_sock_trylock(smc, SMC_MISSED_CLOSE)) {
+		smc_close_run(smc);
+		release_sock(&smc->sk);
+	}
+	sock_put(&smc->sk);
 }
 
 /**

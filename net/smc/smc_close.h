@@ -10,6 +10,7 @@ void smc_close_event(struct smc_sock *smc, enum smc_close_event event);
 int smc_close_shutdown(struct smc_sock *smc, int how);
 void smc_close_release(struct smc_sock *smc);
 int smc_close_dissolve(struct smc_sock *smc);
+void smc_close_run(struct smc_sock *smc);
 void smc_close_work(struct work_struct *work);
 void smc_close_timer(struct timer_list *timer);
 void smc_close_leave(struct smc_sock *smc, bool is_peer_done);

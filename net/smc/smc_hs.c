@@ -121,6 +121,7 @@ enum smc_hs_growth {
  * @may_decline: a Decline may be sent now in place of a message (CLC-09)
  * @is_path_bad: the RDMA path failed, later connections shall not pay again
  * @is_parting: our Decline has ended first contact, the peer's may be under way
+ * @outcome: of the handshake, once it is over
  * @reason: why TCP
  * @err: negative errno, why not at all
  * @proposal: the client's: of the peer, or our own
@@ -167,6 +168,7 @@ struct smc_hs {
 	bool may_decline;
 	bool is_path_bad;
 	bool is_parting;
+	enum smc_hs_outcome outcome;
 	enum smc_decline reason;
 	int err;
 	struct smc_clc_proposal proposal;
@@ -1464,13 +1466,26 @@ static void smc_hs_finish_orphan(struct smc_sock *smc, enum smc_hs_outcome out)
 	}
 }
 
-/* The outcome becomes that of connect(). */
-static void smc_hs_finish_client(struct smc_hs *hs, enum smc_hs_outcome out)
+static void smc_hs_free(struct smc_hs *hs)
 {
+	struct smc_sock *smc = hs->smc;
+
+	smc->hs = NULL;
+	smc->has_outcome = false;
+	kfree(hs);
+	/* who calls has another reference */
+	__sock_put(&smc->sk);
+}
+
+/* The outcome becomes that of connect(), as soon as no call has the lock. */
+static void smc_hs_finish_client(struct smc_hs *hs)
+{
+	enum smc_hs_outcome out = hs->outcome;
 	struct smc_sock *smc = hs->smc;
 	struct sock *sk = &smc->sk;
 
-	lock_sock(sk);
+	if (!smc_sock_trylock(smc, SMC_MISSED_HANDSHAKE))
+		return;
 	if (sock_flag(sk, SOCK_DEAD)) {
 		smc_hs_finish_orphan(smc, out);
 	} else if (out == SMC_HS_SMC) {
@@ -1489,16 +1504,20 @@ static void smc_hs_finish_client(struct smc_hs *hs, enum smc_hs_outcome out)
 	/* a failure has been reported */
 	if (!smc->is_grafted && out == SMC_HS_SMC)
 		sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
+	smc_hs_free(hs);
 	release_sock(sk);
 }
 
 /* The child goes to accept(), or away. */
-static void smc_hs_finish_server(struct smc_hs *hs, enum smc_hs_outcome out)
+static void smc_hs_finish_server(struct smc_hs *hs)
 {
+	enum smc_hs_outcome out = hs->outcome;
 	struct smc_sock *smc = hs->smc;
 	struct sock *sk = &smc->sk;
 
-	lock_sock(sk);
+	/* nobody has it for long, but who waits here could not be waited for */
+	if (!smc_sock_trylock(smc, SMC_MISSED_HANDSHAKE))
+		return;
 	if (out == SMC_HS_SMC) {
 		smc_stat_inc(hs->net, SMC_STAT_SERVER_SMC);
 		smc_hs_finish_smc(smc);
@@ -1509,6 +1528,7 @@ static void smc_hs_finish_server(struct smc_hs *hs, enum smc_hs_outcome out)
 		smc_hs_finish_failed(smc, -hs->err);
 	}
 	release_sock(sk);
+	smc_hs_free(hs);
 	smc_child_done(smc, out != SMC_HS_FAILED);
 }
 
@@ -1525,6 +1545,14 @@ static void smc_hs_arm_timer(struct smc_hs *hs)
 	smc_sock_queue_delayed(hs->smc, &hs->smc->hs_timer, max(left, 0L));
 }
 
+static void smc_hs_finish(struct smc_hs *hs)
+{
+	if (hs->is_server)
+		smc_hs_finish_server(hs);
+	else
+		smc_hs_finish_client(hs);
+}
+
 static void smc_hs_end(struct smc_hs *hs, enum smc_hs_outcome out)
 {
 	struct smc_sock *smc = hs->smc;
@@ -1532,17 +1560,14 @@ static void smc_hs_end(struct smc_hs *hs, enum smc_hs_outcome out)
 	smc_hs_unwatch(hs);
 	if (cancel_delayed_work(&smc->hs_timer))
 		sock_put(&smc->sk);
-	smc->hs = NULL;
+	hs->outcome = out;
 	if (out == SMC_HS_TCP)
 		smc_hs_say_decline(hs);
 	trace_smc_handshake(smc, hs->is_server, out, hs->reason, hs->err);
 	smc_hs_cleanup(hs, out);
-	if (hs->is_server)
-		smc_hs_finish_server(hs, out);
-	else
-		smc_hs_finish_client(hs, out);
-	kfree(hs);
-	sock_put(&smc->sk);
+	/* pairs with the lock under which smc_renew_take_handshake() looks */
+	WRITE_ONCE(smc->has_outcome, true);
+	smc_hs_finish(hs);
 }
 
 /*
@@ -1642,7 +1667,8 @@ static int smc_hs_client_begin(struct smc_sock *smc)
 	struct sock *sk = &smc->sk;
 	int rc = -EALREADY;
 
-	lock_sock(sk);
+	if (!smc_sock_trylock(smc, SMC_MISSED_HANDSHAKE))
+		return rc;
 	if (!smc->is_connecting)
 		goto out;
 	if (sock_flag(sk, SOCK_DEAD)) {
@@ -1693,7 +1719,7 @@ void smc_hs_look(struct smc_sock *smc)
  */
 void smc_hs_poll(struct smc_sock *smc)
 {
-	if (smc_sock_trylock(&smc->sk)) {
+	if (smc_sock_trylock(smc, SMC_MISSED_HANDSHAKE)) {
 		smc_hs_look(smc);
 		release_sock(&smc->sk);
 		return;
@@ -1701,7 +1727,6 @@ void smc_hs_poll(struct smc_sock *smc)
 	WRITE_ONCE(smc->has_missed, true);
 	/* pairs with smc_fallback_graft(): it wakes us, or we see that it has been */
 	smp_mb();
-	smc_sock_queue(smc, &smc->hs_work);
 }
 
 /**
@@ -1737,29 +1762,68 @@ void smc_hs_unattend(struct smc_sock *smc)
 }
 
 /**
+ * smc_hs_pause() - keep the work item off the inner socket of a handshake
+ * @smc: the socket
+ *
+ * For a call in which TCP copies from or to the application with the inner socket's lock
+ * held: a step of the handshake takes that lock as it comes, and would wait for as long
+ * as the owner of the page likes.
+ *
+ * Context: Process context, sleeps as long as a step takes, which waits for no peer.
+ * Expects the socket lock held. smc_hs_resume() ends it.
+ */
+void smc_hs_pause(struct smc_sock *smc)
+{
+	if (!smc->is_connecting)
+		return;
+	WRITE_ONCE(smc->is_paused, true);
+	/* one that did not see that; it does not wait for the socket lock */
+	flush_work(&smc->hs_work);
+}
+
+/**
+ * smc_hs_resume() - undo smc_hs_pause()
+ * @smc: the socket
+ *
+ * What the work item has missed follows when the socket lock is released.
+ *
+ * Context: Process context. Expects the socket lock held since smc_hs_pause().
+ */
+void smc_hs_resume(struct smc_sock *smc)
+{
+	WRITE_ONCE(smc->is_paused, false);
+}
+
+/**
  * smc_hs_work() - go on with the handshake of a socket
  * @work: &smc_sock.hs_work; drops the reference taken when it was queued
  *
  * Queued by late news, it finds nothing to do.
  *
- * Context: Process context (work item). Takes the socket lock.
+ * Context: Process context (work item). Takes the socket lock, but does not wait for
+ * it.
  */
 void smc_hs_work(struct work_struct *work)
 {
 	struct smc_sock *smc = container_of(work, struct smc_sock, hs_work);
 
+	if (smc_sock_is_paused(smc))
+		goto out;
 	if (smc->is_child && !smc->is_hs_begun) {
 		smc->is_hs_begun = true;
 		smc_hs_start(smc, true);
 	} else if (!smc->is_child && !smc->hs && !smc_hs_client_begin(smc)) {
 		smc_hs_start(smc, false);
 	}
-	if (smc->hs && READ_ONCE(smc->is_abandoned))
+	if (smc->has_outcome)
+		smc_hs_finish(smc->hs);
+	else if (smc->hs && READ_ONCE(smc->is_abandoned))
 		smc_hs_abort(smc->hs);
 	else if (smc->hs)
 		smc_hs_run(smc->hs);
 	else if (smc->is_deferred)
 		smc_child_look(smc);
+out:
 	sock_put(&smc->sk);
 }
 

@@ -13,6 +13,8 @@ void smc_hs_drop_handshakes(struct smc_sock *listener);
 int smc_hs_begin_client(struct smc_sock *smc);
 void smc_hs_look(struct smc_sock *smc);
 void smc_hs_poll(struct smc_sock *smc);
+void smc_hs_pause(struct smc_sock *smc);
+void smc_hs_resume(struct smc_sock *smc);
 void smc_hs_attend(struct smc_sock *smc);
 void smc_hs_unattend(struct smc_sock *smc);
 

@@ -191,23 +191,16 @@ void smc_listen_go_on(struct smc_sock *smc)
 		smc_sock_queue(smc, &smc->listen_work.work);
 }
 
-/**
- * smc_listen_work() - make children of what has agreed on SMC
- * @work: &smc_sock.listen_work; drops the reference taken when it was queued
- *
- * What there is no memory for stays in TCP's queue, and is asked for again: another
- * connection, or an accept(), need not come.
- *
- * Context: Process context (work item). Takes the socket lock.
+/*
+ * Makes children of what has agreed on SMC. What there is no memory for stays in TCP's
+ * queue, and is asked for again: another connection, or an accept(), need not come.
  */
-void smc_listen_work(struct work_struct *work)
+static void smc_listen_run(struct smc_sock *smc)
 {
-	struct smc_sock *smc = container_of(work, struct smc_sock, listen_work.work);
 	struct sock *sk = &smc->sk;
 	unsigned int nr = 0;
 	int rc = 0;
 
-	lock_sock(sk);
 	if (sk->sk_state == SMC_STATE_LISTEN)
 		nr = smc_tcp_nr_to_agreed(smc);
 	/* an aborted connection is not the end of the queue */
@@ -219,8 +212,24 @@ void smc_listen_work(struct work_struct *work)
 	if (rc && rc != -ECONNABORTED && rc != -EAGAIN)
 		smc_sock_queue_delayed(smc, &smc->listen_work,
 				       msecs_to_jiffies(SMC_LISTEN_RETRY_MS));
-	release_sock(sk);
-	sock_put(sk);
+}
+
+/**
+ * smc_listen_work() - make children of what has agreed on SMC
+ * @work: &smc_sock.listen_work; drops the reference taken when it was queued
+ *
+ * Context: Process context (work item). Takes the socket lock, but does not wait for
+ * it.
+ */
+void smc_listen_work(struct work_struct *work)
+{
+	struct smc_sock *smc = container_of(work, struct smc_sock, listen_work.work);
+
+	if (smc_sock_trylock(smc, SMC_MISSED_LISTEN)) {
+		smc_listen_run(smc);
+		release_sock(&smc->sk);
+	}
+	sock_put(&smc->sk);
 }
 
 /**

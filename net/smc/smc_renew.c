@@ -110,10 +110,13 @@ bool smc_renew_take_handshake(struct smc_sock *smc, struct socket *sock)
 	struct sock *sk = &smc->sk;
 
 	smc->is_abandoned = true;
-	release_sock(sk);
-	/* what it began before it could see that; it takes the socket lock */
-	flush_work(&smc->hs_work);
-	lock_sock(sk);
+	do {
+		release_sock(sk);
+		/* what it began before it could see that; it tries for the socket lock */
+		flush_work(&smc->hs_work);
+		lock_sock(sk);
+		/* and if another call had that then, it tries again */
+	} while (smc->is_connecting && sock->sk == sk && READ_ONCE(smc->has_outcome));
 	if (!smc->is_connecting || sock->sk != sk)
 		return false;
 	smc_sock_queue(smc, &smc->hs_work);

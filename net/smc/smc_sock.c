@@ -42,9 +42,12 @@ static struct workqueue_struct *smc_close_wq;
 	.sysctl_rmem	  = &smc_mem_least,			\
 	.sysctl_wmem	  = &smc_mem_least,
 
+static void smc_sock_release_cb(struct sock *sk);
+
 static struct proto smc_proto_v4 = {
 	.name		= "SMC",
 	.owner		= THIS_MODULE,
+	.release_cb	= smc_sock_release_cb,
 	.obj_size	= sizeof(struct smc_sock),
 	.slab_flags	= SLAB_ACCOUNT,
 	SMC_SOCK_MEMORY
@@ -53,6 +56,7 @@ static struct proto smc_proto_v4 = {
 static struct proto smc_proto_v6 = {
 	.name		= "SMC6",
 	.owner		= THIS_MODULE,
+	.release_cb	= smc_sock_release_cb,
 	.obj_size	= sizeof(struct smc_sock),
 	.slab_flags	= SLAB_ACCOUNT,
 	SMC_SOCK_MEMORY
@@ -653,26 +657,92 @@ struct smc_sock *smc_sock_evict_handshake(struct smc_sock *child, unsigned long 
 
 /**
  * smc_sock_trylock() - take the socket lock if nobody has it
- * @sk: of one of our sockets
+ * @smc: the socket
+ * @what: the caller is there for; otherwise who has the lock sees to it
  *
- * For poll(), which must not wait for a call that holds the lock over a page
- * fault: who polls may do so for many others.
+ * For those who must not wait for a call that holds the lock over a page fault, which
+ * can take as long as the owner of the page likes: work items, of which a queue runs a
+ * limited number at a time for all sockets, and poll(), which looks at many. What was
+ * missed is done by the work item, which is queued when the lock is released, unless
+ * the call has done it before (smc_sock_take_missed()).
  *
  * Context: Process context.
  * Return: true if it was taken; release_sock() gives it back.
  */
-bool smc_sock_trylock(struct sock *sk)
+bool smc_sock_trylock(struct smc_sock *smc, enum smc_missed what)
 {
+	struct sock *sk = &smc->sk;
 	bool is_free;
 
 	spin_lock_bh(&sk->sk_lock.slock);
 	is_free = !sock_owned_by_user_nocheck(sk);
 	if (is_free)
 		sk->sk_lock.owned = 1;
+	else
+		WRITE_ONCE(smc->missed, smc->missed | BIT(what));
 	spin_unlock_bh(&sk->sk_lock.slock);
 	if (is_free)
 		mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
 	return is_free;
+}
+
+/**
+ * smc_sock_is_paused() - may a work item of the handshake go on
+ * @smc: the socket
+ *
+ * Context: Process context.
+ * Return: true if a call keeps it from the inner socket; it is queued when that call
+ *	   releases the socket lock.
+ */
+bool smc_sock_is_paused(struct smc_sock *smc)
+{
+	struct sock *sk = &smc->sk;
+	bool is_paused;
+
+	spin_lock_bh(&sk->sk_lock.slock);
+	is_paused = READ_ONCE(smc->is_paused);
+	if (is_paused)
+		WRITE_ONCE(smc->missed, smc->missed | BIT(SMC_MISSED_HANDSHAKE));
+	spin_unlock_bh(&sk->sk_lock.slock);
+	return is_paused;
+}
+
+/**
+ * smc_sock_take_missed() - has a work item not had the lock meanwhile
+ * @smc: the socket
+ * @what: it was there for
+ *
+ * Calls that follow each other closely would keep it from the lock for ever. So who is
+ * about to release that does the work in its place.
+ *
+ * Context: Process context. Expects the socket lock held.
+ * Return: true if so, and it is the caller's work now.
+ */
+bool smc_sock_take_missed(struct smc_sock *smc, enum smc_missed what)
+{
+	if (likely(!(READ_ONCE(smc->missed) & BIT(what))))
+		return false;
+	spin_lock_bh(&smc->sk.sk_lock.slock);
+	WRITE_ONCE(smc->missed, smc->missed & ~BIT(what));
+	spin_unlock_bh(&smc->sk.sk_lock.slock);
+	return true;
+}
+
+/* The socket lock is about to be released: what was missed is queued again. */
+static void smc_sock_release_cb(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	unsigned int missed = smc->missed;
+
+	if (likely(!missed))
+		return;
+	WRITE_ONCE(smc->missed, 0);
+	if (missed & BIT(SMC_MISSED_HANDSHAKE))
+		smc_sock_queue(smc, &smc->hs_work);
+	if (missed & BIT(SMC_MISSED_LISTEN))
+		smc_sock_queue(smc, &smc->listen_work.work);
+	if (missed & BIT(SMC_MISSED_CLOSE))
+		smc_sock_queue(smc, &smc->close_work);
 }
 
 /**

@@ -39,6 +39,13 @@ enum smc_pending {
 	SMC_PENDING_TIMER,
 };
 
+/* Bits of smc_sock.missed: what a work item could not do, for a call has the lock. */
+enum smc_missed {
+	SMC_MISSED_HANDSHAKE,
+	SMC_MISSED_LISTEN,
+	SMC_MISSED_CLOSE,
+};
+
 /**
  * struct smc_sock - an AF_SMC socket
  *
@@ -75,6 +82,7 @@ enum smc_pending {
  * @lost_err: positive errno that says better than the close machine why the
  *	      connection ends; 0 for none
  * @pending: enum smc_pending, atomic bits
+ * @missed: enum smc_missed; changed under the spinlock of the socket lock
  * @hs: the handshake under way, that of @hs_work alone
  * @hs_deadline: of the first CLC message, jiffies
  * @listener: of a child that has not been accepted yet; a reference
@@ -106,6 +114,10 @@ enum smc_pending {
  * @is_hs_begun: its handshake has begun, and perhaps ended; that of @hs_work
  * @is_connecting: the handshake owns the outcome
  * @is_grafted: the file belongs to TCP now; every call is forwarded
+ * @has_outcome: the handshake is over; of @is_connecting, it has yet to become that of
+ *		connect()
+ * @is_paused: of @is_connecting: a call has the socket lock, and @hs_work does not touch
+ *	       @tcp until it is released
  * @is_abandoned: of @is_connecting: its outcome is nobody's any more, and @tcp
  *		 is not touched by @hs_work, which has yet to end it
  * @is_alive: a reference is held until the close machine is done
@@ -143,6 +155,7 @@ struct smc_sock {
 	unsigned long probe_jiffies;
 	int lost_err;
 	unsigned long pending;
+	unsigned int missed;
 	struct smc_hs *hs;
 	unsigned long hs_deadline;
 	struct smc_sock *listener;
@@ -171,6 +184,8 @@ struct smc_sock {
 	bool is_grafted;
 	bool was_told;
 	bool has_missed;
+	bool has_outcome;
+	bool is_paused;
 	bool is_abandoned;
 	bool is_alive;
 	bool is_parting;
@@ -223,7 +238,9 @@ struct smc_sock *smc_sock_next_handshake(struct smc_sock *listener);
 void smc_sock_charge_handshake(struct smc_sock *child, unsigned long bytes);
 struct smc_sock *smc_sock_evict_handshake(struct smc_sock *child, unsigned long max_bytes);
 
-bool smc_sock_trylock(struct sock *sk);
+bool smc_sock_trylock(struct smc_sock *smc, enum smc_missed what);
+bool smc_sock_is_paused(struct smc_sock *smc);
+bool smc_sock_take_missed(struct smc_sock *smc, enum smc_missed what);
 void smc_sock_set_err(struct smc_sock *smc, int err);
 void smc_sock_wake_sleepers(struct smc_sock *smc);
 void smc_sock_wake_all(struct smc_sock *smc);

@@ -60,6 +60,13 @@ static int listen_kernel_accept(struct socket *sock, struct socket **newsock, in
 	return listen_accept_rc;
 }
 
+/* Nobody else has it. */
+static bool listen_trylock(struct smc_sock *smc, enum smc_missed what)
+{
+	lock_sock(&smc->sk);
+	return what == SMC_MISSED_LISTEN;
+}
+
 static unsigned int listen_nr_later;
 
 static void listen_queue_delayed(struct smc_sock *smc, struct delayed_work *work,
@@ -70,6 +77,7 @@ static void listen_queue_delayed(struct smc_sock *smc, struct delayed_work *work
 
 #define kernel_accept listen_kernel_accept
 #define smc_sock_queue_delayed listen_queue_delayed
+#define smc_sock_trylock listen_trylock
 #define smc_sock_next_child listen_next_child
 #define smc_sock_stop_listening listen_tcp_nothing
 #define smc_sock_alloc(...) NULL

@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Calls that are stuck in a page of their caller hold up nobody else.
+
+A call that copies may wait for a page as long as the owner of the page likes (FUSE,
+userfaultfd), and holds the lock of its socket meanwhile. What is to be done for that
+socket is done afterwards. More such sockets than a work queue has workers are no
+reason to keep others from connecting and closing.
+
+covers: CLOSE-02
+"""
+import ctypes
+import mmap
+import os
+import select
+import socket
+import struct
+import threading
+import time
+
+from common import connect_all
+
+timeout = 120
+COUNT = 530         # a work queue runs 512 items at a time
+CLC_MS = 6000       # in which all of them have to be stuck
+PAGE = mmap.PAGESIZE
+SYS_USERFAULTFD = 323
+UFFDIO_API, UFFDIO_REGISTER, UFFDIO_ZEROPAGE = 0xc018aa3f, 0xc020aa00, 0xc020aa04
+WORD = b"what is read at last"
+
+
+class Trap:
+    """Pages in which a call is stuck until they are let go."""
+
+    def __init__(self, count, every=1):
+        """COUNT pages, of which each EVERY-th is a trap, the last one among them."""
+        self.size = count * PAGE
+        self.map = mmap.mmap(-1, self.size)
+        self.at = ctypes.addressof(ctypes.c_char.from_buffer(self.map))
+        self.libc = ctypes.CDLL(None, use_errno=True)
+        self.fd = self.libc.syscall(SYS_USERFAULTFD, os.O_CLOEXEC | os.O_NONBLOCK)
+        if self.fd < 0:
+            raise OSError(ctypes.get_errno(), "userfaultfd()")
+        self.ioctl(UFFDIO_API, struct.pack("QQQ", 0xaa, 0, 0))
+        self.traps = [(self.at + i * PAGE, PAGE) for i in range(every - 1, count, every)] \
+            if every > 1 else [(self.at, self.size)]
+        for at, size in self.traps:
+            self.ioctl(UFFDIO_REGISTER, struct.pack("QQQQ", at, size, 1, 0))
+        self.calls = []
+
+    def ioctl(self, number, arg):
+        arg = ctypes.create_string_buffer(arg, len(arg))
+        if self.libc.ioctl(self.fd, ctypes.c_ulong(number), arg):
+            raise OSError(ctypes.get_errno(), f"ioctl({number:#x}) of userfaultfd")
+
+    def call(self, name, *args):
+        """A call of the C library on a thread of its own."""
+        out = []
+
+        def run():
+            rc = getattr(self.libc, name)(*args)
+            out.append(rc if rc >= 0 else -ctypes.get_errno())
+        th = threading.Thread(target=run, daemon=True)
+        th.start()
+        self.calls.append((th, out))
+
+    def recv(self, s, i):
+        self.call("recv", s.fileno(), ctypes.c_void_p(self.at + i * PAGE), len(WORD), 0)
+
+    def nodelay(self, s, i):
+        """setsockopt(TCP_NODELAY) with a value that is not there."""
+        self.call("setsockopt", s.fileno(), socket.IPPROTO_TCP, socket.TCP_NODELAY,
+                  ctypes.c_void_p(self.at + i * PAGE), 4)
+
+    def ip_options(self, s, i):
+        """setsockopt(IP_OPTIONS), whose value TCP copies with its own lock held.
+
+        It looks at the first half, which is there, before that.
+        """
+        at = (2 * i + 1) * PAGE - 8
+        self.map[at] = 0
+        self.call("setsockopt", s.fileno(), socket.IPPROTO_IP, socket.IP_OPTIONS,
+                  ctypes.c_void_p(self.at + at), 16)
+
+    def wait(self):
+        """Until each of the calls is stuck."""
+        left = len(self.calls)
+        while left:
+            select.select([self.fd], [], [])
+            left -= len(os.read(self.fd, 32 * left)) // 32
+
+    def let_go(self, h):
+        """What the calls return."""
+        for at, size in self.traps:
+            self.ioctl(UFFDIO_ZEROPAGE, struct.pack("QQQq", at, size, 0, 0))
+        for th, _ in self.calls:
+            th.join(h.left())
+        return [out[0] if out else None for _, out in self.calls]
+
+
+def many_server(h, port):
+    threading.stack_size(128 << 10)
+    ls = h.listen(port, backlog=COUNT, rcvbuf=8192, sndbuf=8192)
+    socks = [h.accept(ls) for _ in range(COUNT)]
+    ls.close()
+    trap = Trap(COUNT)
+    for i, s in enumerate(socks):
+        trap.recv(s, i)
+    trap.wait()
+    h.mark("stuck")
+    h.gate("go")
+    h.equal(set(trap.let_go(h)), {len(WORD)}, "what recv() returned")
+    for i, s in enumerate(socks):
+        h.equal(trap.map[i * PAGE:i * PAGE + len(WORD)], WORD, "what was read")
+        h.at_end(s)
+        s.close()
+
+
+def many_client(h, port):
+    socks = connect_all(h, port, COUNT, 10, rcvbuf=8192, sndbuf=8192)
+    for s in socks:
+        s.sendall(WORD)
+    h.mark("sent")
+    h.gate("close")
+    for s in socks:
+        s.close()
+    h.mark("closed")
+    h.gate("end")
+
+
+def other_server(h, port):
+    ls = h.listen(port)
+    s = h.accept(ls)
+    s.sendall(h.recv_exact(s, 5))
+    h.at_end(s)
+    s.close()
+    ls.close()
+
+
+def other_client(h, port):
+    s = h.connect(port)
+    s.sendall(b"hello")
+    h.equal(h.recv_exact(s, 5), b"hello", "echo")
+    s.close()
+
+
+def late_server(h, port):
+    """A call on the listener is stuck while a client comes."""
+    ls = h.listen(port, mark=False)
+    trap = Trap(1)
+    trap.nodelay(ls, 0)
+    trap.wait()
+    h.mark("listening")
+    h.gate("go")
+    h.equal(trap.let_go(h), [0], "setsockopt() on the listener")
+    s = h.accept(ls)
+    h.mark("accepted")
+    h.gate("end")
+    s.sendall(h.recv_exact(s, 5))
+    h.at_end(s)
+    s.close()
+    ls.close()
+
+
+def late_client(h, port):
+    """A call on the socket is stuck when the Accept comes."""
+    s = h.socket()
+    s.setblocking(False)
+    try:
+        s.connect((h.config["peer4"], port))
+    except BlockingIOError:
+        pass
+    h.mark("connecting")
+    h.gate("stick")
+    trap = Trap(1)
+    trap.nodelay(s, 0)
+    trap.wait()
+    h.mark("stuck")
+    h.gate("look")
+    p = select.poll()
+    p.register(s, select.POLLOUT)
+    if h.family == "smc":
+        h.equal(p.poll(0), [], "events while a call is stuck")
+    h.equal(trap.let_go(h), [0], "setsockopt() during connect()")
+    h.equal([ev for _, ev in p.poll(1000 * h.left())], [select.POLLOUT], "events at last")
+    s.setblocking(True)
+    h.equal(s.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY), 0, "TCP_NODELAY")
+    s.sendall(b"hello")
+    h.equal(h.recv_exact(s, 5), b"hello", "echo")
+    s.close()
+
+
+def connecting_client(h, port, other):
+    """More calls are stuck in connect()'s time than there are workers."""
+    threading.stack_size(128 << 10)
+    socks = []
+    for _ in range(COUNT):
+        s = h.socket()
+        s.setblocking(False)
+        try:
+            s.connect((h.config["peer4"], port))
+        except BlockingIOError:
+            pass
+        socks.append(s)
+    h.mark("connecting")
+    h.gate("stick")
+    trap = Trap(2 * COUNT, every=2)
+    for i, s in enumerate(socks):
+        trap.ip_options(s, i)
+    trap.wait()
+    # longer than a handshake waits for the peer: then its worker would look
+    end = time.monotonic() + 2 * h.slow * CLC_MS / 1000
+    n = 0
+    while time.monotonic() < end:
+        other_client(h, other)
+        n += 1
+    h.mark("others", n=n)
+    h.equal(set(trap.let_go(h)), {0}, "what setsockopt() returned")
+    for s in socks:
+        s.close()
+
+
+def many_others(h, port):
+    """Serve other_client() until the gate opens."""
+    ls = h.listen(port)
+    while not h.gate_open("stop"):
+        if select.select([ls], [], [], 0.05)[0]:
+            s = h.accept(ls)
+            s.sendall(h.recv_exact(s, 5))
+            h.at_end(s)
+            s.close()
+    ls.close()
+
+
+def held_listener(h, port):
+    ls = h.listen(port, backlog=COUNT, mark=False)
+    trap = Trap(1)
+    trap.nodelay(ls, 0)
+    trap.wait()
+    h.mark("listening")
+    h.gate("go")
+    h.equal(trap.let_go(h), [0], "setsockopt() on the listener")
+    ls.close()
+
+
+def in_connect(t):
+    t.set(t.b, clc_timeout_ms=CLC_MS * t.slow)
+    before = t.stat(t.b, "clc_tx")
+    s = t.half(t.a, held_listener, port=5914)
+    s.expect("listening", t.left())
+    o = t.half(t.a, many_others, port=5915)
+    o.expect("listening", t.left())
+    c = t.half(t.b, connecting_client, port=5914, other=5915)
+    c.expect("connecting", t.left())
+    if t.family == "smc":
+        t.wait(lambda: t.stat(t.b, "clc_tx") >= before + COUNT, "Proposals")
+    c.gate("stick")
+    n = c.expect("others", t.left())["n"]
+    t.check(n > 3, f"{n} other connections only")
+    s.gate("go")
+    o.gate("stop")
+    t.wait_all(s, o, c)
+    t.no_sockets(t.b, 5914)
+
+
+def run(t):
+    t.step("each work item that has to wait for a stuck call")
+    for vm in (t.a, t.b):
+        t.set(vm, clc_timeout_ms=20000 * t.slow)
+    before, accepts = t.stat(t.b, "clc_tx"), t.stat(t.a, "clc_tx")
+    s = t.half(t.a, late_server, port=5911)
+    s.expect("listening", t.left())
+    c = t.half(t.b, late_client, port=5911)
+    c.expect("connecting", t.left())
+    if t.family == "smc":
+        t.wait(lambda: t.stat(t.b, "clc_tx") > before, "a Proposal")
+    c.gate("stick")
+    c.expect("stuck", t.left())
+    s.gate("go")
+    if t.family == "smc":
+        t.wait(lambda: t.stat(t.a, "clc_tx") > accepts, "an Accept")
+    c.gate("look")
+    s.expect("accepted", t.left())
+    t.mode(t.a, "SMC-R", 5911)
+    s.gate("end")
+    t.wait_all(s, c)
+    t.no_sockets(t.a, 5911)
+
+    t.step("more of them than there are workers")
+    s = t.half(t.a, many_server, port=5912)
+    s.expect("listening", t.left())
+    c = t.half(t.b, many_client, port=5912)
+    s.expect("stuck", t.left())
+    t.mode(t.a, "SMC-R", 5912, COUNT)
+    c.gate("close")
+    c.expect("closed", t.left())
+    t.both(other_server, other_client, port=5913)
+    t.no_sockets(t.a, 5913)
+    t.no_sockets(t.b, 5913)
+    s.gate("go")
+    s.wait(t.left())
+    t.no_sockets(t.a, 5912)
+    c.gate("end")
+    t.wait_all(s, c)
+    t.no_sockets(t.b, 5912)
+
+    if t.long:
+        t.step("more of them in connect() than there are workers")
+        in_connect(t)
