@@ -320,7 +320,9 @@ int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
 	}
 	mutex_unlock(&lgr->lock);
 	if (rival) {
-		smc_stat_inc(sock_net(conn->sk), SMC_STAT_RMBE_CONFLICT);
+		/* the peer may have our last word before its completion comes */
+		if (!READ_ONCE(rival->is_dead))
+			smc_stat_inc(sock_net(conn->sk), SMC_STAT_RMBE_CONFLICT);
 		smc_lgr_cut_conn(rival);
 		sock_put(rival->sk);
 	}
