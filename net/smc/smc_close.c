@@ -334,7 +334,9 @@ static void smc_close_catch_up(struct smc_sock *smc)
 
 /**
  * smc_close_run() - run the close machine on what has happened meanwhile
- * @smc: the socket
+ * @smc: the socket; the caller holds a reference
+ *
+ * RFC 7609 4.8; the requirements are named where the machine is, in smc_state.c.
  *
  * Context: Process context, may sleep. Expects the socket lock held.
  */

@@ -5,8 +5,6 @@ A call that copies may wait for a page as long as the owner of the page likes (F
 userfaultfd), and holds the lock of its socket meanwhile. What is to be done for that
 socket is done afterwards. More such sockets than a work queue has workers are no
 reason to keep others from connecting and closing.
-
-covers: CLOSE-02
 """
 import ctypes
 import mmap
@@ -127,48 +125,66 @@ def many_client(h, port):
     h.gate("end")
 
 
-def other_server(h, port):
-    ls = h.listen(port)
-    s = h.accept(ls)
+def echo(h, s):
     s.sendall(h.recv_exact(s, 5))
     h.at_end(s)
     s.close()
-    ls.close()
 
 
-def other_client(h, port):
-    s = h.connect(port)
+def hello(h, s):
     s.sendall(b"hello")
     h.equal(h.recv_exact(s, 5), b"hello", "echo")
     s.close()
 
 
-def late_server(h, port):
-    """A call on the listener is stuck while a client comes."""
-    ls = h.listen(port, mark=False)
+def other_server(h, port):
+    """Serve other_client() until the gate opens."""
+    ls = h.listen(port)
+    while not h.gate_open("stop"):
+        if select.select([ls], [], [], 0.05)[0]:
+            echo(h, h.accept(ls))
+    ls.close()
+
+
+def other_client(h, port):
+    hello(h, h.connect(port))
+
+
+def held_listener(h, port, backlog=128):
+    """A listener with a call that is stuck until the gate opens."""
+    ls = h.listen(port, backlog=backlog, mark=False)
     trap = Trap(1)
     trap.nodelay(ls, 0)
     trap.wait()
     h.mark("listening")
     h.gate("go")
     h.equal(trap.let_go(h), [0], "setsockopt() on the listener")
-    s = h.accept(ls)
-    h.mark("accepted")
-    h.gate("end")
-    s.sendall(h.recv_exact(s, 5))
-    h.at_end(s)
-    s.close()
-    ls.close()
+    return ls
 
 
-def late_client(h, port):
-    """A call on the socket is stuck when the Accept comes."""
+def begin_connect(h, port):
     s = h.socket()
     s.setblocking(False)
     try:
         s.connect((h.config["peer4"], port))
     except BlockingIOError:
         pass
+    return s
+
+
+def late_server(h, port):
+    """A call on the listener is stuck while a client comes."""
+    ls = held_listener(h, port)
+    s = h.accept(ls)
+    h.mark("accepted")
+    h.gate("end")
+    echo(h, s)
+    ls.close()
+
+
+def late_client(h, port):
+    """A call on the socket is stuck when the Accept comes."""
+    s = begin_connect(h, port)
     h.mark("connecting")
     h.gate("stick")
     trap = Trap(1)
@@ -184,23 +200,13 @@ def late_client(h, port):
     h.equal([ev for _, ev in p.poll(1000 * h.left())], [select.POLLOUT], "events at last")
     s.setblocking(True)
     h.equal(s.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY), 0, "TCP_NODELAY")
-    s.sendall(b"hello")
-    h.equal(h.recv_exact(s, 5), b"hello", "echo")
-    s.close()
+    hello(h, s)
 
 
-def connecting_client(h, port, other):
+def many_connects_client(h, port, other):
     """More calls are stuck in connect()'s time than there are workers."""
     threading.stack_size(128 << 10)
-    socks = []
-    for _ in range(COUNT):
-        s = h.socket()
-        s.setblocking(False)
-        try:
-            s.connect((h.config["peer4"], port))
-        except BlockingIOError:
-            pass
-        socks.append(s)
+    socks = [begin_connect(h, port) for _ in range(COUNT)]
     h.mark("connecting")
     h.gate("stick")
     trap = Trap(2 * COUNT, every=2)
@@ -219,37 +225,18 @@ def connecting_client(h, port, other):
         s.close()
 
 
-def many_others(h, port):
-    """Serve other_client() until the gate opens."""
-    ls = h.listen(port)
-    while not h.gate_open("stop"):
-        if select.select([ls], [], [], 0.05)[0]:
-            s = h.accept(ls)
-            s.sendall(h.recv_exact(s, 5))
-            h.at_end(s)
-            s.close()
-    ls.close()
-
-
-def held_listener(h, port):
-    ls = h.listen(port, backlog=COUNT, mark=False)
-    trap = Trap(1)
-    trap.nodelay(ls, 0)
-    trap.wait()
-    h.mark("listening")
-    h.gate("go")
-    h.equal(trap.let_go(h), [0], "setsockopt() on the listener")
-    ls.close()
+def many_connects_server(h, port):
+    held_listener(h, port, backlog=COUNT).close()
 
 
 def in_connect(t):
     t.set(t.b, clc_timeout_ms=CLC_MS * t.slow)
     before = t.stat(t.b, "clc_tx")
-    s = t.half(t.a, held_listener, port=5914)
+    s = t.half(t.a, many_connects_server, port=5914)
     s.expect("listening", t.left())
-    o = t.half(t.a, many_others, port=5915)
+    o = t.half(t.a, other_server, port=5915)
     o.expect("listening", t.left())
-    c = t.half(t.b, connecting_client, port=5914, other=5915)
+    c = t.half(t.b, many_connects_client, port=5914, other=5915)
     c.expect("connecting", t.left())
     if t.family == "smc":
         t.wait(lambda: t.stat(t.b, "clc_tx") >= before + COUNT, "Proposals")
@@ -293,7 +280,11 @@ def run(t):
     t.mode(t.a, "SMC-R", 5912, COUNT)
     c.gate("close")
     c.expect("closed", t.left())
-    t.both(other_server, other_client, port=5913)
+    o = t.half(t.a, other_server, port=5913)
+    o.expect("listening", t.left())
+    t.half(t.b, other_client, port=5913).wait(t.left())
+    o.gate("stop")
+    o.wait(t.left())
     t.no_sockets(t.a, 5913)
     t.no_sockets(t.b, 5913)
     s.gate("go")
