@@ -270,13 +270,6 @@ static int llc_build_add_link(struct smc_link_group *lgr, const struct smc_llc_a
 	return rc < 0 ? rc : smc_wr_slot_fill(slot, buf->msg, rc, &lgr->llc.long_page);
 }
 
-static int llc_encode(struct smc_link_group *lgr, const struct smc_llc_action *act,
-		      const struct smc_llc_more *more, struct smc_wr_slot *slot)
-{
-	return smc_llc_form_encode(lgr->params.llc_form, &act->msg, more->nr ? more : NULL,
-				   lgr->llc.flow.dialect, slot->msg, slot->room);
-}
-
 static int llc_build_msg(struct smc_link_group *lgr, const struct smc_llc_action *act,
 			 struct smc_wr_slot *slot)
 {
@@ -288,12 +281,8 @@ static int llc_build_msg(struct smc_link_group *lgr, const struct smc_llc_action
 		return llc_build_add_link(lgr, act, slot);
 	if (act->msg.type == SMC_LLC_REQ_ADD_LINK && !act->msg.is_reply)
 		more.nr = smc_llc_flow_gids(&lgr->llc.flow, &act->end, gid);
-	rc = llc_encode(lgr, act, &more, slot);
-	/* a slot that was meant for data has room for one GID, which is all that it takes */
-	if (rc == -EMSGSIZE && more.nr > 1) {
-		more.nr = 1;
-		rc = llc_encode(lgr, act, &more, slot);
-	}
+	rc = smc_llc_form_encode(lgr->params.llc_form, &act->msg, more.nr ? &more : NULL,
+				 lgr->llc.flow.dialect, slot->msg, slot->room);
 	if (rc > 0)
 		slot->len = rc;
 	return min(rc, 0);
@@ -309,8 +298,7 @@ static int llc_post(struct smc_link *link, const struct smc_llc_action *act)
 		return -EAGAIN;
 	rc = llc_build_msg(link->lgr, act, slot);
 	if (rc) {
-		/* but for a long message in a slot that was meant for data */
-		WARN_ON_ONCE(rc != -EMSGSIZE && rc != -ENOMEM);
+		WARN_ON_ONCE(rc != -ENOMEM);
 		smc_wr_slot_put(slot);
 		return rc;
 	}
@@ -1988,7 +1976,7 @@ static bool llc_answer(struct smc_link *link, const u8 *msg, u32 len)
 
 	if (!smc_llc_form_answer_test_link(link->lgr->params.llc_form, msg, len, reply))
 		return false;
-	slot = smc_wr_slot_get_reply(&link->wr);
+	slot = smc_wr_slot_get(&link->wr, SMC_WR_CTRL);
 	if (!slot)
 		return true;
 	memcpy(slot->msg, reply, sizeof(reply));

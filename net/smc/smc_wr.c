@@ -163,37 +163,15 @@ static void smc_wr_qp_event(struct ib_event *event, void *context)
 	}
 }
 
-static struct smc_wr_slot *smc_wr_take(struct smc_wr *wr,
-				       enum smc_wr_class class)
-{
-	struct smc_wr_slot *slot;
-
-	slot = list_first_entry_or_null(&wr->free[class], struct smc_wr_slot,
-					node);
-	if (slot) {
-		list_del(&slot->node);
-		wr->nr_free[class]--;
-	}
-	return slot;
-}
-
-static struct smc_wr_slot *smc_wr_blank(struct smc_wr_slot *slot)
-{
-	if (!slot)
-		return NULL;
-	memset(slot->msg, 0, SMC_WR_MSG_LEN);
-	slot->len = SMC_WR_MSG_LEN;
-	memset(&slot->tag, 0, sizeof(slot->tag));
-	slot->nr_writes = 0;
-	return slot;
-}
-
 /**
  * smc_wr_slot_get() - take room for one message
  * @wr: the queues
- * @class: SMC_WR_CTRL may use what SMC_WR_DATA leaves, not the other way round
+ * @class: what for; neither class uses slots of the other one. Connections wait for
+ *	   slots of data, and only what completes there wakes them; and data, or a
+ *	   peer that asks LLC for answers without end, starves nobody but itself.
  *
- * The message is zeroed, there are no WRITEs and no done function.
+ * The first 44 bytes of the message are zeroed, there are no WRITEs and no done
+ * function.
  *
  * Context: Any context but hard interrupt. Takes wr->lock.
  * Return: the slot, to be given to smc_wr_post() or smc_wr_slot_put(); NULL if
@@ -207,34 +185,20 @@ struct smc_wr_slot *smc_wr_slot_get(struct smc_wr *wr, enum smc_wr_class class)
 		return NULL;
 
 	spin_lock_bh(&wr->lock);
-	slot = smc_wr_take(wr, class);
-	if (!slot && class == SMC_WR_CTRL)
-		slot = smc_wr_take(wr, SMC_WR_DATA);
+	slot = list_first_entry_or_null(&wr->free[class], struct smc_wr_slot, node);
+	if (slot) {
+		list_del(&slot->node);
+		wr->nr_free[class]--;
+	}
 	spin_unlock_bh(&wr->lock);
-	return smc_wr_blank(slot);
-}
-
-/**
- * smc_wr_slot_get_reply() - take room for an answer that the peer may ask for any time
- * @wr: the queues
- *
- * Of SMC_WR_CTRL alone. A peer that asks without end must not take the slots of data:
- * connections wait for those, and what completes there must be data's to wake them.
- *
- * Context: Any context but hard interrupt. Takes wr->lock.
- * Return: as smc_wr_slot_get().
- */
-struct smc_wr_slot *smc_wr_slot_get_reply(struct smc_wr *wr)
-{
-	struct smc_wr_slot *slot;
-
-	if (test_bit(SMC_WR_IS_STOPPED, &wr->flags))
+	if (!slot)
 		return NULL;
 
-	spin_lock_bh(&wr->lock);
-	slot = smc_wr_take(wr, SMC_WR_CTRL);
-	spin_unlock_bh(&wr->lock);
-	return smc_wr_blank(slot);
+	memset(slot->msg, 0, SMC_WR_MSG_LEN);
+	slot->len = SMC_WR_MSG_LEN;
+	memset(&slot->tag, 0, sizeof(slot->tag));
+	slot->nr_writes = 0;
+	return slot;
 }
 
 /**

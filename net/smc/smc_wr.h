@@ -20,7 +20,7 @@
 #define SMC_WR_MAX_WRITES	2	/* destination ring wraps once */
 #define SMC_WR_MAX_SGE		2	/* source ring wraps once */
 #define SMC_WR_DATA_SLOTS	64	/* for CDC */
-#define SMC_WR_CTRL_SLOTS	8	/* kept for LLC, so that data never starves it */
+#define SMC_WR_CTRL_SLOTS	8	/* for LLC */
 #define SMC_WR_SLOTS		(SMC_WR_DATA_SLOTS + SMC_WR_CTRL_SLOTS)
 #define SMC_WR_RECVS		256
 #define SMC_WR_REGS		4	/* registrations in flight */
@@ -228,7 +228,6 @@ void smc_wr_stop(struct smc_wr *wr);
 void smc_wr_destroy(struct smc_wr *wr);
 
 struct smc_wr_slot *smc_wr_slot_get(struct smc_wr *wr, enum smc_wr_class class);
-struct smc_wr_slot *smc_wr_slot_get_reply(struct smc_wr *wr);
 int smc_wr_slot_fill(struct smc_wr_slot *slot, const u8 *msg, u32 len, u8 **page);
 void smc_wr_slot_put(struct smc_wr_slot *slot);
 int smc_wr_post(struct smc_wr_slot *slot);
