@@ -18,7 +18,8 @@ nics = 2
 timeout = 200
 PORT = 5340
 CONFIRM, DELETE_LINK = 3, 4
-PATIENT = 20    # rdma_ack_exponent: the RNIC goes on trying while news are held up
+# the RNIC goes on trying, half a minute and more, while news are held up
+PATIENT = {"rdma_ack_exponent": 20, "rdma_retries": 6}
 CROWD = 6
 
 
@@ -112,8 +113,7 @@ def run(t):
     x.stop()
 
     # one after which nobody loses patience
-    several(t, rdma_ack_exponent=PATIENT, clc_timeout_ms=60000,
-            llc_delete_link_ms=60000)
+    several(t, clc_timeout_ms=60000, llc_delete_link_ms=60000, **PATIENT)
     x = Streams(t, PORT + 5)
     x.have(2)
     # none of those that follow has to wait for an area
