@@ -86,6 +86,7 @@ uninstall:
 dkms_src := /usr/src/smc-$(VERSION)
 
 dkms:
+	dkms remove -m smc -v $(VERSION) --all 2>/dev/null || :
 	rm -rf $(dkms_src)
 	install -d $(dkms_src)
 	cd $(top) && find Makefile Kbuild Kconfig dkms.conf include net scripts/probe \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CLC codec, RFC 7609 A.2 (W3 to W7 in the tables of the tests).
+ * CLC codec, RFC 7609 A.2 (W3 to W7 in smc_wire.h).
  *
  * Version 1 is that of the RFC. Version 2 is what deployed peers made of it: a
  * Proposal has an extension with its own offer behind the fields of version 1,

@@ -92,17 +92,17 @@ struct smc_settings {
 	int max_links;			/* 1..8 links in a group, MAXL-02 */
 	int v21_max_conns;		/* 16..255 connections in a group of version 2.1 */
 	int v21_max_links;		/* 1..2 links in a group of version 2.1 */
-	int buf_type;			/* 1 areas are virtually contiguous; 2 they may be */
+	int buf_type;			/* 1 or 2, which mean the same: virtually contiguous */
 	int testlink_time;		/* seconds of silence before TEST LINK, 0 never */
 	int tcp_keepalive_min;		/* seconds between TCP's own keepalives, at least, KA-10 */
 	int clc_timeout_ms;		/* one CLC message, TMR-01 */
-	int lgr_idle_ms;		/* empty group lives on, TMR-10 */
-	int max_idle_lgrs;		/* empty groups; beyond, the oldest one ends */
+	int lgr_idle_ms;		/* how long an empty group is kept, TMR-10 */
+	int max_idle_lgrs;		/* empty groups that are kept; beyond, the oldest ends */
 	int close_timeout_ms;		/* the peer's part of close or abort, TMR-16, TMR-17 */
-	int close_pending_ms;		/* data of a close wait without progress, CLOSE-08 */
-	int peer_memory_ms;		/* a failed peer goes straight to TCP so long */
-	int rmb_idle_ms;		/* unused RMB is kept, TMR-14 */
-	int spare_mem;			/* bytes of rings that nobody uses, then they go at once */
+	int close_pending_ms;		/* how long data of a close may stand still, CLOSE-08 */
+	int peer_memory_ms;		/* how long a peer whose path failed gets TCP at once */
+	int rmb_idle_ms;		/* how long an unused area is kept, TMR-14 */
+	int spare_mem;			/* bytes of unused rings that are kept; more goes at once */
 	int rdma_timeout;		/* QP ACK timeout exponent, 4.096 us * 2^n */
 	int rdma_retries;		/* QP transport retries, 0..6 */
 	struct smc_llc_timers llc;	/* LLC exchanges */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tracepoints of system "smc": every CLC, LLC and CDC message, every link
- * event, close step, handshake and fallback.
+ * Tracepoints of system "smc": every CLC, LLC and CDC message, the loss of a
+ * link, each close step, handshake and fallback.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM smc

@@ -4,8 +4,9 @@
  *
  * Every struct here ends in _wire and is laid over received or outgoing bytes
  * at any alignment: all are packed, all integers are big-endian types, 24-bit
- * numbers are three bytes, flags are masks. Nothing outside the codecs
- * (smc_clc_wire.c, smc_llc_wire.c, smc_cdc_wire.c) touches a _wire struct.
+ * numbers are three bytes, flags are masks. Only the codecs (smc_clc_wire.c,
+ * smc_llc_wire.c, smc_llc_form.c, smc_cdc_wire.c with smc_cursor.h) look into a
+ * _wire struct.
  *
  * Layouts are those of RFC 7609 Appendix A. Where deployed peers use another
  * one, the struct has "deployed" in its name; what came with version 2 has "v2".

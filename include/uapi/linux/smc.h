@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
  * User-space interface of AF_SMC sockets: creating them, their options, and
- * the two generic netlink families that configure and observe the module.
+ * the generic netlink families that tools know. This module answers
+ * SMC_NETLINK_DUMP_UEID and what follows it; other commands get EOPNOTSUPP,
+ * and the family SMC_PNETID is not there.
  *
  * All numbers are written out: they are the interface, and must not move when
  * a line is added.
@@ -16,7 +18,7 @@
 #define SMCPROTO_SMC6	1	/* over IPv6, or IPv4 through mapped addresses */
 
 /* Level SOL_SMC (286) of getsockopt() and setsockopt() */
-#define SMC_LIMIT_HS	1	/* int 0 or 1, set before listen() */
+#define SMC_LIMIT_HS	1	/* int, not zero: on; counts at once */
 
 /*
  * Reasons to use TCP: the diagnosis in a Decline, and what sock_diag reports.

@@ -5,5 +5,5 @@
  */
 #include <linux/module.h>
 
-MODULE_DESCRIPTION("KUnit suites of the pure part of SMC");
+MODULE_DESCRIPTION("KUnit suites of SMC");
 MODULE_LICENSE("GPL");
