@@ -479,8 +479,9 @@ int smc_buf_map(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
 		rc = -EOPNOTSUPP;
 		goto unmap;
 	}
-	map->lkey = mr->lkey;
-	map->rkey = mr->rkey;
+	/* for smc_buf_lkey() and smc_buf_rkey(); unmapped only where no link asks any more */
+	WRITE_ONCE(map->lkey, mr->lkey);
+	WRITE_ONCE(map->rkey, mr->rkey);
 	map->is_registered = false;
 	map->mr = mr;
 	return 0;

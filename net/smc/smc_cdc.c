@@ -238,7 +238,7 @@ static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct 
  */
 void smc_cdc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
 {
-	struct smc_link *link = container_of(wr, struct smc_link, wr);
+	struct smc_link *link = smc_link_of(wr);
 	const struct net *net = link->lgr->key.net;
 	struct smc_cdc_msg cdc;
 	struct smc_conn *conn;

@@ -14,7 +14,6 @@
 
 #include "smc_cdc_wire.h"
 
-#define SMC_CDC_FINAL	(SMC_CDC_CLOSED | SMC_CDC_ABORT)
 #define SMC_CDC_ENDS	(SMC_CDC_DONE | SMC_CDC_FINAL)
 
 /* Sequence numbers wrap; an equal one is a duplicate (CDC-06, AMB-14). */

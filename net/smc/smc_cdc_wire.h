@@ -51,10 +51,11 @@ enum smc_cdc_event {
 	SMC_EV_ABORT		= 1 << 8,  /* A seen for the first time */
 	SMC_EV_STALE		= 1 << 9,  /* dropped: old, or after A */
 	SMC_EV_VALID		= 1 << 10, /* F, and nothing is missing */
+	/* Nothing was applied: */
+	SMC_EV_HELD		= 1 << 13, /* kept until what F misses is here */
 	/* Nothing was applied; the connection must be aborted: */
 	SMC_EV_INVALID		= 1 << 11, /* impossible cursor, CUR-12 */
 	SMC_EV_LOST		= 1 << 12, /* F found loss, FAIL-10 */
-	SMC_EV_HELD		= 1 << 13, /* kept until what F misses is here */
 };
 
 /* One up to an urgent byte, one behind it, and one for a peer in a hurry. */
@@ -101,7 +102,7 @@ struct smc_cdc_ctl {
 	u8			tx_conn_sent;	/* as last sent */
 	bool			tx_urg_hold;	/* mark not yet acknowledged */
 	bool			tx_urg_is_open;	/* the last mark may still move */
-	bool			tx_is_replaying;
+	bool			tx_is_replaying; /* the next one repeats all there is to say */
 };
 
 /* The codec. */

@@ -118,7 +118,7 @@ u32 smc_nego_mtu_bytes(u8 mtu)
 /* Link-local prefixes are the same everywhere and prove nothing (AMB-63). */
 static bool nego_is_link_local(const u8 addr[16])
 {
-	return addr[0] == 0xfe && (addr[1] & 0xc0) == 0x80;
+	return smc_gid_kind(addr) == SMC_GID_LINK_LOCAL;
 }
 
 static u32 nego_mask_ipv4(u8 len)

@@ -210,7 +210,7 @@ struct smc_link *smc_conn_told_link(struct smc_conn *conn)
 
 	lockdep_assert_held(&conn->lgr->lock);
 	spin_lock_bh(&conn->lock);
-	link = rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
+	link = smc_conn_link(conn);
 	spin_unlock_bh(&conn->lock);
 	return conn_choose(conn->lgr, link);
 }
@@ -377,7 +377,7 @@ static void conn_release_rtoken(struct smc_conn *conn, struct smc_link_group *lg
 static bool conn_peer_is_done(struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	return conn->ctl.rx_conn_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT);
+	return conn->ctl.rx_conn_flags & SMC_CDC_FINAL;
 }
 
 /* Its element at the peer is gone. */
@@ -535,7 +535,7 @@ u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok,
 		smc_cdc_done(&conn->ctl, seq, len);
 		conn->tx_fin = smc_cursor_advance(conn->snd_geom, conn->tx_fin, len);
 	}
-	if (ok && conn->ctl.tx_conn_sent & (SMC_CDC_CLOSED | SMC_CDC_ABORT) &&
+	if (ok && conn->ctl.tx_conn_sent & SMC_CDC_FINAL &&
 	    seq == conn->ctl.tx_seq_final)
 		events |= SMC_EV_FINAL_DONE;
 	if (!conn->tx_inflight) {
@@ -632,7 +632,7 @@ u32 smc_conn_readable(struct smc_conn *conn)
 	u32 len = 0;
 
 	spin_lock_bh(&conn->lock);
-	if (conn->ctl.rx_geom.size && !conn->is_purged)
+	if (smc_conn_may_read(conn))
 		len = smc_cdc_readable(&conn->ctl);
 	spin_unlock_bh(&conn->lock);
 	return len;

@@ -153,6 +153,19 @@ struct smc_conn {
 	bool is_peer_silent;
 };
 
+/* The link that a connection uses, NULL without one; it keeps its group meanwhile. */
+static inline struct smc_link *smc_conn_link(const struct smc_conn *conn)
+{
+	return rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
+}
+
+/* Has a connection an element with anything for its reader? */
+static inline bool smc_conn_may_read(const struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	return conn->ctl.rx_geom.size && !conn->is_purged;
+}
+
 void smc_conn_init(struct smc_conn *conn, struct sock *sk,
 		   void (*event)(struct smc_conn *conn, u32 events));
 int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link);

@@ -858,7 +858,7 @@ void smc_lgr_set_link(struct smc_conn *conn, struct smc_link *link)
 {
 	struct smc_link *had;
 
-	had = rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
+	had = smc_conn_link(conn);
 	if (had)
 		atomic_dec(&had->nr_conns);
 	if (link)
@@ -893,7 +893,7 @@ void smc_lgr_cut_conn(struct smc_conn *conn)
 	struct smc_link *had_link;
 
 	spin_lock_bh(&conn->lock);
-	had_link = rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
+	had_link = smc_conn_link(conn);
 	if (had_link) {
 		conn->is_peer_silent = READ_ONCE(had_link->wr.is_peer_silent);
 		lgr_keep_unread(conn, had_link);

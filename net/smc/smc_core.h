@@ -70,6 +70,11 @@ struct smc_link {
 	struct list_head node;
 };
 
+static inline struct smc_link *smc_link_of(struct smc_wr *wr)
+{
+	return container_of(wr, struct smc_link, wr);
+}
+
 /**
  * struct smc_lgr_key - what makes two handshakes belong to the same group
  * @net: namespace
@@ -222,7 +227,7 @@ bool smc_lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
 		       enum smc_lgr_state *was);
 void smc_lgr_set_decline(struct smc_link_group *lgr, enum smc_decline decline);
 
-/* Connections of a group; smc_conn.c is the one to use these. */
+/* Connections of a group: for smc_conn.c, smc_move.c and smc_life.c. */
 struct smc_conn *smc_lgr_next_conn(struct smc_link_group *lgr, unsigned long *token);
 void smc_lgr_set_geometry(struct smc_link_group *lgr, struct smc_conn *conn);
 void smc_lgr_set_link(struct smc_conn *conn, struct smc_link *link);

@@ -97,26 +97,6 @@ static int smc_diag_put_conninfo(struct sk_buff *skb, struct smc_conn *conn)
 	return nla_put(skb, SMC_DIAG_CONNINFO, sizeof(info), &info);
 }
 
-/* A link that is set keeps its group while conn->lock is held. */
-static bool smc_diag_fill_link(struct smc_diag_lgrinfo *info, struct smc_conn *conn)
-{
-	const struct smc_link *link;
-
-	memset(info, 0, sizeof(*info));
-	spin_lock_bh(&conn->lock);
-	link = rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
-	if (link) {
-		info->link_id = link->num;
-		info->ibport = link->wr.end.port;
-		info->role = link->lgr->key.role;
-		strscpy(info->ibname, link->wr.dev_name, sizeof(info->ibname));
-		snprintf(info->gid, sizeof(info->gid), "%pI6", link->wr.end.gid.raw);
-		snprintf(info->peer_gid, sizeof(info->peer_gid), "%pI6", link->peer.gid);
-	}
-	spin_unlock_bh(&conn->lock);
-	return link;
-}
-
 /* The group is kept by who calls, a link by RCU. */
 static u8 smc_diag_count_links(const struct smc_link_group *lgr)
 {
@@ -133,18 +113,29 @@ static u8 smc_diag_count_links(const struct smc_link_group *lgr)
 	return nr;
 }
 
-/* LID-06, LG-17 */
-static bool smc_diag_fill_group(struct smc_diag_linkinfo *info, struct smc_conn *conn)
+/*
+ * A link that is set keeps its group while conn->lock is held. All in one hold, for it
+ * may be another one the next time. LID-06, LG-17
+ */
+static bool smc_diag_fill_link(struct smc_diag_lgrinfo *info, struct smc_diag_linkinfo *more,
+			       struct smc_conn *conn)
 {
 	const struct smc_link *link;
 
 	memset(info, 0, sizeof(*info));
+	memset(more, 0, sizeof(*more));
 	spin_lock_bh(&conn->lock);
-	link = rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
+	link = smc_conn_link(conn);
 	if (link) {
-		info->user_id = link->uid;
-		info->peer_user_id = link->peer_uid;
-		info->nr_links = smc_diag_count_links(link->lgr);
+		info->link_id = link->num;
+		info->ibport = link->wr.end.port;
+		info->role = link->lgr->key.role;
+		strscpy(info->ibname, link->wr.dev_name, sizeof(info->ibname));
+		snprintf(info->gid, sizeof(info->gid), "%pI6", link->wr.end.gid.raw);
+		snprintf(info->peer_gid, sizeof(info->peer_gid), "%pI6", link->peer.gid);
+		more->user_id = link->uid;
+		more->peer_user_id = link->peer_uid;
+		more->nr_links = smc_diag_count_links(link->lgr);
 	}
 	spin_unlock_bh(&conn->lock);
 	return link;
@@ -155,12 +146,10 @@ static int smc_diag_put_lgrinfo(struct sk_buff *skb, struct smc_conn *conn)
 	struct smc_diag_linkinfo more;
 	struct smc_diag_lgrinfo info;
 
-	if (!smc_diag_fill_link(&info, conn))
+	if (!smc_diag_fill_link(&info, &more, conn))
 		return 0;
 	if (nla_put(skb, SMC_DIAG_LGRINFO, sizeof(info), &info))
 		return -EMSGSIZE;
-	if (!smc_diag_fill_group(&more, conn))
-		return 0;
 	return nla_put(skb, SMC_DIAG_LINKINFO, sizeof(more), &more);
 }
 

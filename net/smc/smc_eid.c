@@ -31,12 +31,7 @@ static int smc_eid_find(const u8 eid[SMC_EID_LEN])
 /* Tools of deployed hosts let nobody have such a name. What a peer sends is taken. */
 static bool smc_eid_has_gap(const u8 eid[SMC_EID_LEN])
 {
-	unsigned int i;
-
-	for (i = 1; i < SMC_EID_LEN; i++)
-		if (eid[i - 1] == '.' && eid[i] == '.')
-			return true;
-	return false;
+	return strnstr((const char *)eid, "..", SMC_EID_LEN);
 }
 
 /**

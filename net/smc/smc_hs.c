@@ -70,6 +70,9 @@ enum smc_hs_outcome {
 	SMC_HS_WAIT,		/* run the step again when there is news */
 };
 
+/* smc_trace.h shows these numbers as text */
+static_assert(SMC_HS_SMC == 1 && SMC_HS_TCP == 2 && SMC_HS_FAILED == 3);
+
 struct smc_hs;
 
 typedef enum smc_hs_outcome (*smc_hs_step)(struct smc_hs *hs);
@@ -935,19 +938,26 @@ static bool smc_hs_awaited_in_vain(const struct smc_hs *hs)
 	       hs->watched->fail_decline != SMC_DECLINE_NONE;
 }
 
+/* A group that nobody else knows yet gets its first link. */
+static enum smc_hs_outcome smc_hs_first_link(struct smc_hs *hs)
+{
+	hs->lgr->params = hs->params;
+	smc_llc_init(hs->lgr);
+	hs->link = smc_link_create(hs->lgr, &hs->end);
+	if (!IS_ERR(hs->link))
+		return SMC_HS_GO_ON;
+	hs->link = NULL;
+	return smc_hs_to_tcp(hs, SMC_DECLINE_MEM);
+}
+
 static enum smc_hs_outcome smc_hs_server_first(struct smc_hs *hs)
 {
-	struct smc_link_group *lgr = hs->lgr;
+	enum smc_hs_outcome out = smc_hs_first_link(hs);
 
-	lgr->params = hs->params;
-	smc_llc_init(lgr);
-	hs->link = smc_link_create(lgr, &hs->end);
-	if (IS_ERR(hs->link)) {
-		hs->link = NULL;
-		return smc_hs_to_tcp(hs, SMC_DECLINE_MEM);
-	}
-	smc_hs_charge(hs->smc, sizeof(*lgr) + sizeof(*lgr->rtokens) + SMC_HS_LINK_BYTES);
-	return SMC_HS_GO_ON;
+	if (out == SMC_HS_GO_ON)
+		smc_hs_charge(hs->smc, sizeof(*hs->lgr) + sizeof(*hs->lgr->rtokens) +
+			      SMC_HS_LINK_BYTES);
+	return out;
 }
 
 /* Step 3: the group the server wants this connection in; FC-02, LG-06. */
@@ -1227,14 +1237,7 @@ static enum smc_hs_outcome smc_hs_client_form(struct smc_hs *hs, const struct sm
 		return smc_hs_to_tcp(hs, SMC_DECLINE_MEM);
 	hs->lgr = lgr;
 	hs->is_first = true;
-	lgr->params = hs->params;
-	smc_llc_init(lgr);
-	hs->link = smc_link_create(lgr, &hs->end);
-	if (IS_ERR(hs->link)) {
-		hs->link = NULL;
-		return smc_hs_to_tcp(hs, SMC_DECLINE_MEM);
-	}
-	return SMC_HS_GO_ON;
+	return smc_hs_first_link(hs);
 }
 
 /*

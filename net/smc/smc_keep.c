@@ -203,7 +203,7 @@ static enum smc_idle_verdict keep_look(struct smc_sock *smc)
 	struct smc_link *link;
 
 	spin_lock_bh(&conn->lock);
-	link = rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
+	link = smc_conn_link(conn);
 	if (link && conn->is_open) {
 		keep_facts(smc, link, &facts);
 		step = smc_idle_look(&smc->keep_want, &facts);

@@ -101,11 +101,6 @@ static struct smc_link_group *lgr_of(struct smc_llc *llc)
 	return container_of(llc, struct smc_link_group, llc);
 }
 
-static struct smc_link *link_of(struct smc_wr *wr)
-{
-	return container_of(wr, struct smc_link, wr);
-}
-
 static u64 llc_now(void)
 {
 	return jiffies64_to_msecs(get_jiffies_64());
@@ -183,7 +178,7 @@ static void llc_report(struct smc_link_group *lgr, enum smc_llc_event_type type,
 /* A SEND of the machine has completed. */
 static void llc_sent(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok)
 {
-	struct smc_link *link = link_of(wr);
+	struct smc_link *link = smc_link_of(wr);
 
 	llc_report(link->lgr, SMC_LLC_EV_SENT, link->index, ok, tag->cookie);
 }
@@ -853,9 +848,6 @@ static bool llc_event_of(struct smc_link_group *lgr, const struct smc_llc_item *
 		ev->type = SMC_LLC_EV_BAD_MSG;
 		return true;
 	case SMC_LLC_EV_REQ_TERMINATE:
-		ev->terminate.reason = item->cookie;
-		ev->terminate.is_orderly = item->ok;
-		return true;
 	case SMC_LLC_EV_REQ_DELETE_LINK:
 		ev->terminate.reason = item->cookie;
 		ev->terminate.is_orderly = item->ok;
@@ -1846,7 +1838,7 @@ void smc_llc_end_all(struct net *net)
  * who was the last to leave that one has yet to come by here. RFC 7609 3.5.4; LGT-01,
  * LGT-02, TMR-10.
  *
- * Context: Process context. Takes lgr->llc.queue_lock.
+ * Context: Process context. Takes smc_lgr_list_lock.
  */
 void smc_llc_arm_idle(struct smc_link_group *lgr)
 {
@@ -1998,7 +1990,7 @@ static bool llc_answer(struct smc_link *link, const u8 *msg, u32 len)
  */
 void smc_llc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
 {
-	struct smc_link *link = link_of(wr);
+	struct smc_link *link = smc_link_of(wr);
 	struct smc_llc_item item = {
 		.type = SMC_LLC_EV_MSG, .link = link->index, .len = len,
 	};
@@ -2026,7 +2018,7 @@ void smc_llc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
  */
 void smc_llc_broken(struct smc_wr *wr, enum smc_wr_fault fault)
 {
-	struct smc_link *link = link_of(wr);
+	struct smc_link *link = smc_link_of(wr);
 
 	llc_report(link->lgr, SMC_LLC_EV_LINK_BROKEN, link->index, false, fault);
 }

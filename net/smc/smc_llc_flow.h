@@ -132,7 +132,7 @@ enum smc_llc_sent {
 enum smc_llc_event_type {
 	SMC_LLC_EV_START,		/* server has Confirm, client has sent it */
 	SMC_LLC_EV_MSG,			/* @msg came in on @link */
-	SMC_LLC_EV_BAD_MSG,		/* the codec said SMC_LLC_LINK_LOST */
+	SMC_LLC_EV_BAD_MSG,		/* the codec said SMC_LLC_LINK_DOWN */
 	SMC_LLC_EV_SENT,		/* a SEND of @cookie completed, @ok or not */
 	SMC_LLC_EV_TIMER,		/* the deadline has passed; @timer */
 	SMC_LLC_EV_RNICS,		/* RNICs on the LAN of the group; @rnics */

@@ -82,12 +82,17 @@ static u8 asymmetric_link(const struct smc_llc_flow *flow)
 	return found;
 }
 
-static unsigned int nr_active(const struct smc_llc_flow *flow)
+/**
+ * smc_llc_nr_in() - how many links are in a state
+ * @flow: the machine
+ * @state: which
+ */
+unsigned int smc_llc_nr_in(const struct smc_llc_flow *flow, enum smc_llc_link_state state)
 {
 	unsigned int i, nr = 0;
 
 	for (i = 0; i < SMC_LLC_LINKS; i++)
-		nr += flow->link[i].state == SMC_LLC_LINK_ACTIVE;
+		nr += flow->link[i].state == state;
 	return nr;
 }
 
@@ -168,7 +173,7 @@ bool smc_llc_is_allowed(const struct smc_llc_flow *flow, const struct smc_llc_en
 	if (smc_llc_is_parallel(flow, local, peer))
 		return false;
 	if (is_asymmetric(flow, local, peer))
-		return nr_active(flow) == 1;
+		return smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) == 1;
 	return smc_llc_nr_symmetric(flow) < flow->max_links;
 }
 
@@ -210,7 +215,8 @@ bool smc_llc_pick_offer(const struct smc_llc_flow *flow, struct smc_llc_end *end
 		for (i = 0; i < SMC_LLC_LINKS; i++)
 			if (flow->link[i].state == SMC_LLC_LINK_ACTIVE)
 				break;
-		if (i == SMC_LLC_LINKS || flow->add.tried || nr_active(flow) >= flow->max_links)
+		if (i == SMC_LLC_LINKS || flow->add.tried ||
+		    smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) >= flow->max_links)
 			return false;
 		*end = flow->link[i].local;
 		return true;
@@ -221,7 +227,7 @@ bool smc_llc_pick_offer(const struct smc_llc_flow *flow, struct smc_llc_end *end
 		rnic_end(&flow->rnics.rnic[i], &rnic);
 		use = rnic_use(flow, &rnic);
 		if (((flow->add.tried | flow->refused) & BIT(i)) || use >= best ||
-		    (use == RNIC_SYMMETRIC && nr_active(flow) != 1))
+		    (use == RNIC_SYMMETRIC && smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) != 1))
 			continue;
 		best = use;
 		*end = rnic;
@@ -464,9 +470,9 @@ enum smc_lgr_type smc_llc_flow_type(const struct smc_llc_flow *flow)
 {
 	u8 i, odd = asymmetric_link(flow);
 
-	if (!nr_active(flow))
+	if (!smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE))
 		return SMC_LGR_TYPE_NONE;
-	if (nr_active(flow) == 1)
+	if (smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) == 1)
 		return SMC_LGR_TYPE_SINGLE;
 	if (smc_llc_nr_symmetric(flow) > 1 || odd == SMC_LLC_LINKS)
 		return SMC_LGR_TYPE_SYMMETRIC;

@@ -115,20 +115,6 @@ bool smc_llc_may_begin(const struct smc_llc_flow *flow)
 }
 
 /**
- * smc_llc_nr_in() - how many links are in a state
- * @flow: the machine
- * @state: which
- */
-unsigned int smc_llc_nr_in(const struct smc_llc_flow *flow, enum smc_llc_link_state state)
-{
-	unsigned int i, nr = 0;
-
-	for (i = 0; i < SMC_LLC_LINKS; i++)
-		nr += flow->link[i].state == state;
-	return nr;
-}
-
-/**
  * smc_llc_link_in() - a link in a state
  * @flow: the machine
  * @state: which

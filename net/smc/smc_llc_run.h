@@ -34,7 +34,6 @@ bool smc_llc_is_forming(const struct smc_llc_flow *flow);
 bool smc_llc_is_confirmed(const struct smc_llc_flow *flow);
 bool smc_llc_is_dead_end(const struct smc_llc_flow *flow, u8 link);
 bool smc_llc_may_begin(const struct smc_llc_flow *flow);
-unsigned int smc_llc_nr_in(const struct smc_llc_flow *flow, enum smc_llc_link_state state);
 u8 smc_llc_link_in(const struct smc_llc_flow *flow, enum smc_llc_link_state state);
 u8 smc_llc_link_by_num(const struct smc_llc_flow *flow, u8 num);
 bool smc_llc_is_given_up(const struct smc_llc_flow *flow, u8 num);

@@ -138,7 +138,8 @@ struct smc_llc_task {
  *	lgr->lock
  * @long_page: for the next message that is longer than its slot; under lgr->lock
  * @sweep_at: when to queue @sweep_work, in ms; 0 for never; under lgr->lock
- * @queue_lock: spinlock, irq safe; guards the fields below but the last
+ * @queue_lock: spinlock, irq safe; guards @queue, @head, @nr, @nr_rx, @to_probe,
+ *		@is_overrun, @is_closed, @requests and @rnics
  * @queue: ring of events
  * @head: oldest entry
  * @nr: entries in use
@@ -146,8 +147,9 @@ struct smc_llc_task {
  * @to_probe: links that are to be probed, a mask of indices
  * @is_overrun: @queue was full, or the peer sent more than SMC_LLC_RX_QUEUED
  * @is_closed: no event or request is taken any more
- * @idle_at: when a group without connections ends, in ms; 0 for never
- * @is_surplus: it ends now, if it still has none
+ * @idle_at: when a group without connections ends, in ms; 0 for never;
+ *	     without a lock (READ_ONCE(), WRITE_ONCE())
+ * @is_surplus: it ends now, if it still has none; without a lock
  * @requests: RKEY requests of this side, waiting in line
  * @current_req: the one that @flow is working on; under lgr->lock
  */

@@ -41,11 +41,6 @@ static bool move_is_settled(const struct move_plan *plan, const struct smc_conn 
 	       plan->lgr->links[link->index] == link;
 }
 
-static struct smc_link *move_link_of(const struct smc_conn *conn)
-{
-	return rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
-}
-
 static void move_plan_init(struct move_plan *plan, struct smc_link_group *lgr)
 {
 	unsigned long token = 0;
@@ -62,7 +57,7 @@ static void move_plan_init(struct move_plan *plan, struct smc_link_group *lgr)
 	}
 	while ((conn = smc_lgr_next_conn(lgr, &token))) {
 		spin_lock_bh(&conn->lock);
-		link = move_link_of(conn);
+		link = smc_conn_link(conn);
 		if (link && move_is_settled(plan, conn, link))
 			plan->load[link->index]++;
 		spin_unlock_bh(&conn->lock);
@@ -117,7 +112,7 @@ int smc_move_aim(struct smc_conn *conn)
 
 	lockdep_assert_held(&conn->lgr->lock);
 	spin_lock_bh(&conn->lock);
-	link = move_link_of(conn);
+	link = smc_conn_link(conn);
 	if (!link)
 		rc = -ECONNABORTED;
 	else if (!move_reaches(conn, link->index))
@@ -158,7 +153,7 @@ static u32 move_one(struct move_plan *plan, struct smc_conn *conn)
 	u32 events = 0;
 
 	spin_lock_bh(&conn->lock);
-	from = move_link_of(conn);
+	from = smc_conn_link(conn);
 	if (!from)
 		goto unlock;
 	to = move_choose(plan, conn);

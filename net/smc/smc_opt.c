@@ -105,18 +105,23 @@ static int opt_set_inner(struct smc_sock *smc, int level, int optname, sockptr_t
 	return READ_ONCE(smc->tcp->ops)->setsockopt(smc->tcp, level, optname, optval, optlen);
 }
 
+static int opt_read_int(sockptr_t optval, unsigned int optlen, int *val)
+{
+	if (optlen < sizeof(*val))
+		return -EINVAL;
+	return copy_from_sockptr(val, optval, sizeof(*val)) ? -EFAULT : 0;
+}
+
 static int opt_set_smc(struct smc_sock *smc, int optname, sockptr_t optval, unsigned int optlen)
 {
-	int val;
+	int rc, val;
 
 	if (optname != SMC_LIMIT_HS)
 		return -EOPNOTSUPP;
-	if (optlen < sizeof(int))
-		return -EINVAL;
-	if (copy_from_sockptr(&val, optval, sizeof(val)))
-		return -EFAULT;
-	WRITE_ONCE(smc->limits_handshakes, !!val);
-	return 0;
+	rc = opt_read_int(optval, optlen, &val);
+	if (!rc)
+		WRITE_ONCE(smc->limits_handshakes, !!val);
+	return rc;
 }
 
 /* As the core keeps it, including what it makes of large values. */
@@ -175,23 +180,19 @@ int smc_opt_rcvlowat(struct sock *sk, int val)
 
 static int opt_set_rcvlowat(struct smc_sock *smc, sockptr_t optval, unsigned int optlen)
 {
-	int val;
+	int rc, val;
 
-	if (optlen < sizeof(val))
-		return -EINVAL;
-	if (copy_from_sockptr(&val, optval, sizeof(val)))
-		return -EFAULT;
-	return smc_opt_rcvlowat(&smc->sk, val);
+	rc = opt_read_int(optval, optlen, &val);
+	return rc ?: smc_opt_rcvlowat(&smc->sk, val);
 }
 
 static int opt_set_peek_off(struct smc_sock *smc, sockptr_t optval, unsigned int optlen)
 {
-	int val;
+	int rc, val;
 
-	if (optlen < sizeof(val))
-		return -EINVAL;
-	if (copy_from_sockptr(&val, optval, sizeof(val)))
-		return -EFAULT;
+	rc = opt_read_int(optval, optlen, &val);
+	if (rc)
+		return rc;
 	if (!READ_ONCE(smc->tcp->ops)->set_peek_off)
 		return -EOPNOTSUPP;
 	return sk_set_peek_off(&smc->sk, val);

@@ -83,7 +83,7 @@ static void rx_look(struct rx_call *call, struct rx_view *view)
 	/* Both in one hold: data and D may come in one message. */
 	spin_lock_bh(&conn->lock);
 	conn_flags = conn->ctl.rx_conn_flags;
-	if (conn->ctl.rx_geom.size && !conn->is_purged)
+	if (smc_conn_may_read(conn))
 		rx_look_mark(call, view);
 	spin_unlock_bh(&conn->lock);
 	/*
@@ -524,7 +524,7 @@ bool smc_rx_is_readable(struct smc_sock *smc)
 	u32 len = 0;
 
 	spin_lock_bh(&conn->lock);
-	if (ctl->rx_geom.size && !conn->is_purged) {
+	if (smc_conn_may_read(conn)) {
 		len = smc_cdc_readable(ctl) + rx_has_aside(conn);
 		is_stuck = ctl->rx_urg_is_set || ctl->rx_prod_flags & SMC_CDC_BLOCKED ||
 			   len >= smc_geom_space(ctl->rx_geom);
@@ -563,7 +563,7 @@ bool smc_rx_is_at_mark(struct smc_sock *smc)
 	bool is_at_mark = false;
 
 	spin_lock_bh(&conn->lock);
-	if (conn->ctl.rx_geom.size && !conn->is_purged)
+	if (smc_conn_may_read(conn))
 		is_at_mark = smc_cdc_is_at_mark(&conn->ctl, 0);
 	spin_unlock_bh(&conn->lock);
 	return is_at_mark;
@@ -585,12 +585,12 @@ u32 smc_rx_inq(struct smc_sock *smc)
 	u32 len = 0;
 
 	spin_lock_bh(&conn->lock);
-	if (!ctl->rx_geom.size || conn->is_purged)
-		len = 0;
-	else if (rx_is_inline(conn))
-		len = smc_cdc_readable(ctl) + ctl->rx_urg_is_aside;
-	else if (!smc_cdc_is_at_mark(ctl, 0))
-		len = smc_cdc_read_limit(ctl, 0);
+	if (smc_conn_may_read(conn)) {
+		if (rx_is_inline(conn))
+			len = smc_cdc_readable(ctl) + ctl->rx_urg_is_aside;
+		else if (!smc_cdc_is_at_mark(ctl, 0))
+			len = smc_cdc_read_limit(ctl, 0);
+	}
 	spin_unlock_bh(&conn->lock);
 	return len;
 }

@@ -374,7 +374,7 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 				     SEEN(PATH_LOST)));
 	step.moved = step.next != ctl->state;
 	seen = smc_state_note_actions(seen, step.actions);
-	ctl->seen = seen & ~SMC_SEEN_MOMENTARY;
+	WRITE_ONCE(ctl->seen, seen & ~SMC_SEEN_MOMENTARY);
 	ctl->state = step.next;
 	return step;
 }
@@ -434,12 +434,15 @@ bool smc_state_is_app_closed(const struct smc_close_ctl *ctl)
  * While it does, the owner reports SMC_CLOSE_TX_DRAINED as soon as nothing is
  * unsent or in flight (CLOSE-08).
  *
- * Context: as smc_state_close().
+ * Context: Any context. Where the caller does not serialise with
+ *	    smc_state_close(), it has held conn->lock since the completion: either
+ *	    it sees the wish, or smc_conn_is_drained(), which is asked after the wish
+ *	    was set, sees the completion.
  * Return: true if it does.
  */
 bool smc_state_is_draining(const struct smc_close_ctl *ctl)
 {
-	return ctl->seen & (SEEN(WANT_D) | SEEN(WANT_C));
+	return READ_ONCE(ctl->seen) & (SEEN(WANT_D) | SEEN(WANT_C));
 }
 
 /* Same order as the enums they print. */

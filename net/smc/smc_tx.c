@@ -117,7 +117,7 @@ static void tx_account(struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 	conn->tx_inflight++;
-	if (conn->ctl.tx_conn_sent & (SMC_CDC_CLOSED | SMC_CDC_ABORT))
+	if (conn->ctl.tx_conn_sent & SMC_CDC_FINAL)
 		conn->is_dead = true;
 	if (!tx_unsent(conn))
 		conn->tx_flush = false;
@@ -277,7 +277,7 @@ void smc_tx_push(struct smc_conn *conn)
  */
 static void smc_tx_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok)
 {
-	struct smc_link *link = container_of(wr, struct smc_link, wr);
+	struct smc_link *link = smc_link_of(wr);
 	struct smc_conn *conn = tag->owner;
 	struct smc_link_group *quiet;
 	u32 events;
@@ -380,7 +380,7 @@ static bool tx_is_in_vain(struct smc_sock *smc)
 	u8 conn_flags = READ_ONCE(smc->conn.ctl.rx_conn_flags);
 
 	return !smc->sk.sk_err && !(smc->sk.sk_shutdown & SEND_SHUTDOWN) &&
-	       (conn_flags & (SMC_CDC_CLOSED | SMC_CDC_ABORT)) == SMC_CDC_CLOSED;
+	       (conn_flags & SMC_CDC_FINAL) == SMC_CDC_CLOSED;
 }
 
 static int tx_lose(struct sock *sk, struct msghdr *msg, size_t len)

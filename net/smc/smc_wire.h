@@ -408,7 +408,7 @@ enum smc_llc_type_class {
 
 /*
  * Version 2 has the version in the high half of the type, and a length of two
- * bytes, in host order, where version 1 has length and reason.
+ * bytes, little endian (smc_llc_form.c), where version 1 has length and reason.
  */
 enum smc_llc_v2_type {
 	SMC_LLC_V2_TYPE_MASK		= 0xf0,
@@ -551,7 +551,7 @@ struct smc_llc_add_link_v2_wire {
 	u8					rsvd1;
 	u8					gid[SMC_GID_LEN];
 	u8					rsvd2[8];
-	u8					nr_rtokens[2];	/* host order */
+	u8					nr_rtokens[2];	/* little endian */
 	struct smc_llc_rtoken_pair_wire		pair[];
 } __packed;
 SMC_WIRE_SIZE(smc_llc_add_link_v2_wire, 72);
@@ -562,7 +562,7 @@ SMC_WIRE_AT(smc_llc_add_link_v2_wire, nr_rtokens, 70);
 /* REQ ADD LINK, version 2 only: a client's wish for another link. */
 struct smc_llc_req_add_link_wire {
 	u8	type;
-	u8	length[2];	/* host order */
+	u8	length[2];	/* little endian */
 	u8	flags;
 	u8	rsvd1[20];
 	u8	nr_gids;
@@ -669,6 +669,7 @@ enum smc_cdc_conn_flag {
 	SMC_CDC_DONE		= 0x80,	/* D: sending done */
 	SMC_CDC_CLOSED		= 0x40,	/* C: connection closed */
 	SMC_CDC_ABORT		= 0x20,	/* A: abnormal close */
+	SMC_CDC_FINAL		= SMC_CDC_CLOSED | SMC_CDC_ABORT, /* nothing comes after */
 };
 
 struct smc_cursor_wire {

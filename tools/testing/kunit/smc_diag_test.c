@@ -45,25 +45,31 @@ struct diag_lab {
 /* A connection leaves a link by a work item, which may come after the queues. */
 static void lid_06_a_link_without_queues_still_has_its_names(struct kunit *test)
 {
+	struct smc_diag_linkinfo more;
 	struct smc_diag_lgrinfo info;
 	struct diag_lab *lab;
 
 	lab = kunit_kzalloc(test, sizeof(*lab), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, lab);
 	spin_lock_init(&lab->conn.lock);
-	KUNIT_EXPECT_FALSE(test, smc_diag_fill_link(&info, &lab->conn));
+	KUNIT_EXPECT_FALSE(test, smc_diag_fill_link(&info, &more, &lab->conn));
 
 	lab->lgr.key.role = SMC_ROLE_SERVER;
 	lab->link.lgr = &lab->lgr;
 	lab->link.num = 7;
+	lab->link.uid = 8;
+	lab->link.peer_uid = 9;
 	lab->link.wr.end.port = 2;
 	lab->link.wr.end.gid.raw[15] = 1;
 	lab->link.peer.gid[15] = 2;
 	strscpy(lab->link.wr.dev_name, "rdma7", sizeof(lab->link.wr.dev_name));
 	rcu_assign_pointer(lab->conn.link, &lab->link);
-	KUNIT_ASSERT_TRUE(test, smc_diag_fill_link(&info, &lab->conn));
+	KUNIT_ASSERT_TRUE(test, smc_diag_fill_link(&info, &more, &lab->conn));
 	KUNIT_EXPECT_EQ(test, info.link_id, 7);
 	KUNIT_EXPECT_EQ(test, info.ibport, 2);
+	KUNIT_EXPECT_EQ(test, more.user_id, 8);
+	KUNIT_EXPECT_EQ(test, more.peer_user_id, 9);
+	KUNIT_EXPECT_EQ(test, more.nr_links, 0);
 	KUNIT_EXPECT_EQ(test, info.role, SMC_ROLE_SERVER);
 	KUNIT_EXPECT_STREQ(test, (char *)info.ibname, "rdma7");
 	KUNIT_EXPECT_STREQ(test, (char *)info.gid,
