@@ -2,7 +2,8 @@
 """A thousand connections in four link groups while a link goes down and up all the time.
 
 One of two network cards is taken down every two seconds, on either side in turns:
-for half a minute, with --long for five. Every byte is sent back and compared.
+for half a minute, with --long for five. Every byte is sent back and compared. The debug
+kernel has a quarter of the connections: with all of them a card takes ten seconds to go.
 
 covers: LG-06 LG-19 LB-03 LB-06 FAIL-01 FAIL-18 RMB-19 ERR-56
 """
@@ -16,7 +17,7 @@ from halves import Pattern
 
 nics = 2
 timeout = 500
-PORT, CONNS, SIZE = 5360, 1000, 3001
+PORT, SIZE = 5360, 3001
 EVERY = 2       # seconds
 
 
@@ -93,10 +94,11 @@ def run(t):
     if t.family != "smc":
         return
     from smcvm.links import card_up, groups, several
-    several(t, wmem=16384, rmem=16384)
-    s = t.half(t.a, server, port=PORT, count=CONNS)
+    conns, of_group = t.pick((1000, 255), (250, 64))
+    several(t, wmem=16384, rmem=16384, max_conns_per_lgr=of_group)
+    s = t.half(t.a, server, port=PORT, count=conns)
     s.expect("listening")
-    c = t.half(t.b, client, port=PORT, count=CONNS)
+    c = t.half(t.b, client, port=PORT, count=conns)
     t.expect_all("connected", c)
     t.expect_all("accepted", s)
 
@@ -130,7 +132,7 @@ def run(t):
     total, rounds, longest = c.value
     t.equal(s.value, total, "bytes that the server has sent back")
     for vm, start in zip((t.a, t.b), started):
-        for name, least in (("link_down", 8), ("conn_moved", CONNS)):
+        for name, least in (("link_down", 8), ("conn_moved", conns)):
             grown = t.stat(vm, name) - start[name]
             t.check(grown >= least, f"{vm.name}: {name} has grown by {grown}")
         t.no_sockets(vm, PORT)
