@@ -586,7 +586,8 @@ static int smc_inspect(struct smc_sock *smc, unsigned int cmd, int *answ)
 	*answ = 0;
 	if (smc->sk.sk_state == SMC_STATE_LISTEN && cmd != SIOCATMARK)
 		return -EINVAL;
-	if (!conn->lgr)
+	/* until it is connected, it is the handshake's */
+	if (!conn->lgr || smc->is_connecting)
 		return 0;
 	switch (cmd) {
 	case SIOCINQ:
@@ -683,10 +684,30 @@ again:
 	return rc;
 }
 
+/*
+ * For calls in which TCP copies: the handshake keeps off the inner socket until
+ * smc_hs_resume(). What it could not do in an earlier call goes first, or a program that
+ * calls again and again until it is connected never would be.
+ */
+static struct smc_sock *smc_lock_and_pause(struct socket *sock)
+{
+	struct smc_sock *smc = smc_lock(sock);
+
+	if (smc && smc->is_connecting && work_pending(&smc->hs_work)) {
+		smc_release_lock(smc);
+		flush_work(&smc->hs_work);
+		sock_put(&smc->sk);
+		smc = smc_lock(sock);
+	}
+	if (smc)
+		smc_hs_pause(smc);
+	return smc;
+}
+
 static int smc_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval,
 			  unsigned int optlen)
 {
-	struct smc_sock *smc = smc_lock(sock);
+	struct smc_sock *smc = smc_lock_and_pause(sock);
 	int rc;
 
 	if (!smc) {
@@ -694,7 +715,6 @@ static int smc_setsockopt(struct socket *sock, int level, int optname, sockptr_t
 			return sock_setsockopt(sock, level, optname, optval, optlen);
 		return smc_tcp_ops(sock)->setsockopt(sock, level, optname, optval, optlen);
 	}
-	smc_hs_pause(smc);
 	rc = smc_opt_set(smc, sock, level, optname, optval, optlen);
 	smc_hs_resume(smc);
 	smc_release_lock(smc);
@@ -707,12 +727,11 @@ static int smc_setsockopt(struct socket *sock, int level, int optname, sockptr_t
 static int smc_getsockopt(struct socket *sock, int level, int optname, char __user *optval,
 			  int __user *optlen)
 {
-	struct smc_sock *smc = smc_lock(sock);
+	struct smc_sock *smc = smc_lock_and_pause(sock);
 	int rc;
 
 	if (!smc)
 		return smc_tcp_ops(sock)->getsockopt(sock, level, optname, optval, optlen);
-	smc_hs_pause(smc);
 	rc = smc_opt_get(smc, level, optname, optval, optlen);
 	smc_hs_resume(smc);
 	smc_unlock(smc);
@@ -795,6 +814,13 @@ static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int 
 	if (flags & MSG_ERRQUEUE) {
 		msg->msg_namelen = 0;
 		rc = smc_notice_recv(smc, msg);
+		smc_unlock(smc);
+		return rc;
+	}
+	/* as on TCP: without a connection there is no such byte, whatever the state */
+	if (flags & MSG_OOB && !smc->is_alive) {
+		msg->msg_namelen = 0;
+		rc = sk->sk_state == SMC_STATE_LISTEN ? -ENOTCONN : -EINVAL;
 		smc_unlock(smc);
 		return rc;
 	}

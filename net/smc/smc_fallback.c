@@ -203,6 +203,9 @@ static void smc_fallback_carry(const struct sock *sk, struct sock *tsk,
 	bool is_async = is_same_file && sock_flag(sk, SOCK_FASYNC);
 	u8 shutdown = is_same_file ? sk->sk_shutdown : 0;
 
+	/* of an attempt that has failed, and that nobody has been told yet */
+	if (is_same_file && sk->sk_err && !READ_ONCE(tsk->sk_err))
+		WRITE_ONCE(tsk->sk_err, sk->sk_err);
 	tsk->sk_lingertime = sk->sk_lingertime;
 	WRITE_ONCE(tsk->sk_peek_off, READ_ONCE(sk->sk_peek_off));
 	/* stamps count bytes of the application, not those of CLC */

@@ -776,8 +776,9 @@ static bool smc_hs_tcp_has_news(const struct sock *tsk)
 
 /*
  * May there be a Decline while LLC forms the group? A FIN alone is none: that of a
- * deployed client that closes at once overtakes its last LLC message, as it goes
- * ahead of all it has to say by RDMA (linux-abi 3.8). A server has no reason to close.
+ * deployed peer that closes at once overtakes its last LLC message, or the RNIC's
+ * acknowledgment of ours, as it goes ahead of all it has to say by RDMA (linux-abi 3.8).
+ * A peer that went away is LLC's to notice. What our own close() shut down is news.
  */
 static bool smc_hs_may_be_declined(const struct smc_hs *hs)
 {
@@ -785,7 +786,8 @@ static bool smc_hs_may_be_declined(const struct smc_hs *hs)
 
 	if (!smc_hs_tcp_has_news(tsk))
 		return false;
-	return !hs->is_server || READ_ONCE(tsk->sk_err) || smc_tcp_has_payload(hs->smc);
+	return READ_ONCE(tsk->sk_err) || smc_tcp_has_payload(hs->smc) ||
+	       sock_flag(&hs->smc->sk, SOCK_DEAD);
 }
 
 /* Only now the dialect is known, and with it the largest element, AMB-35. */
@@ -808,8 +810,11 @@ static enum smc_hs_outcome smc_hs_first_declined(struct smc_hs *hs)
 	return SMC_HS_GO_ON;
 }
 
-/* Tell the peer if it is our turn; remember a path that failed. */
-static void smc_hs_say_decline(struct smc_hs *hs)
+/*
+ * Tell the peer if it is our turn; remember a path that failed. An error if TCP can be
+ * used no further, neither for CLC nor for what comes after it.
+ */
+static int smc_hs_say_decline(struct smc_hs *hs)
 {
 	struct in6_addr peer;
 	int rc;
@@ -819,7 +824,7 @@ static void smc_hs_say_decline(struct smc_hs *hs)
 		smc_peer_remember(hs->net, &peer, hs->reason, false);
 	}
 	if (!hs->may_decline)
-		return;
+		return 0;
 	smc_pnet_local_id(hs->net, hs->has_end ? &hs->end : NULL, hs->peer_id);
 	rc = smc_clc_decline(hs->smc->tcp, hs->peer_id, hs->reason, hs->out_of_sync,
 			     hs->rx.version, hs->is_parting);
@@ -827,6 +832,7 @@ static void smc_hs_say_decline(struct smc_hs *hs)
 		smc_stat_inc(hs->net, SMC_STAT_DECLINE_TX);
 	/* not sent, and still ours to send, where the peer has said something */
 	hs->may_decline = rc == -EEXIST;
+	return rc == -EEXIST ? 0 : rc;
 }
 
 /*
@@ -870,6 +876,7 @@ static bool smc_hs_is_short_of_memory(const struct smc_hs *hs)
 static enum smc_hs_outcome smc_hs_first_contact(struct smc_hs *hs)
 {
 	enum smc_hs_outcome out;
+	int rc;
 
 	if (!hs->is_first)
 		return SMC_HS_GO_ON;
@@ -900,8 +907,8 @@ static enum smc_hs_outcome smc_hs_first_contact(struct smc_hs *hs)
 	hs->may_decline = true;
 	hs->is_parting = true;
 	hs->has_deadline = false;
-	smc_hs_say_decline(hs);
-	return smc_hs_part(hs);
+	rc = smc_hs_say_decline(hs);
+	return rc ? smc_hs_fail(hs, rc) : smc_hs_part(hs);
 }
 
 /* Data may flow. */
@@ -1563,9 +1570,12 @@ static void smc_hs_end(struct smc_hs *hs, enum smc_hs_outcome out)
 	smc_hs_unwatch(hs);
 	if (cancel_delayed_work(&smc->hs_timer))
 		sock_put(&smc->sk);
+	if (out == SMC_HS_TCP) {
+		hs->err = smc_hs_say_decline(hs);
+		if (hs->err)
+			out = SMC_HS_FAILED;
+	}
 	hs->outcome = out;
-	if (out == SMC_HS_TCP)
-		smc_hs_say_decline(hs);
 	trace_smc_handshake(smc, hs->is_server, out, hs->reason, hs->err);
 	smc_hs_cleanup(hs, out);
 	/* pairs with the lock under which smc_renew_take_handshake() looks */

@@ -52,8 +52,9 @@ static bool smc_listen_offers_no_smc(const struct sock *tsk)
 
 	rcu_read_lock();
 	smc = rcu_dereference_sk_user_data(tsk);
-	offers_none = smc && (READ_ONCE(smc->is_eager_tcp) || !smc_ib_has_device() ||
-			      smc_listen_is_congested(smc));
+	/* without one it has just ceased to listen */
+	offers_none = !smc || READ_ONCE(smc->is_eager_tcp) || !smc_ib_has_device() ||
+		      smc_listen_is_congested(smc);
 	rcu_read_unlock();
 	return offers_none;
 }
@@ -128,19 +129,18 @@ void smc_listen_stop(struct smc_sock *smc)
 static int smc_listen_take(struct smc_sock *smc)
 {
 	struct smc_sock *child;
-	struct socket *tcp;
 	int rc;
 
-	rc = kernel_accept(smc->tcp, &tcp, O_NONBLOCK);
-	if (rc)
-		return rc;
+	/* first, for TCP's queue does not take a connection back */
 	child = smc_sock_alloc(sock_net(&smc->sk), NULL, smc->sk.sk_protocol,
 			       !smc->sk.sk_net_refcnt);
-	if (!child) {
-		sock_release(tcp);
+	if (!child)
 		return -ENOMEM;
+	rc = kernel_accept(smc->tcp, &child->tcp, O_NONBLOCK);
+	if (rc) {
+		sock_put(&child->sk);
+		return rc;
 	}
-	child->tcp = tcp;
 	/* its user till somebody accepts it */
 	smc_sock_inherit(&smc->sk, &child->sk);
 	smc_tcp_set_owner(child, smc->tcp);

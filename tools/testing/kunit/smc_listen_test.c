@@ -60,6 +60,23 @@ static int listen_kernel_accept(struct socket *sock, struct socket **newsock, in
 	return listen_accept_rc;
 }
 
+/* There is memory for so many children. */
+static unsigned int listen_nr_children;
+
+static struct smc_sock *listen_sock_alloc(struct net *net, int kern)
+{
+	struct sock *sk;
+
+	if (!listen_nr_children)
+		return NULL;
+	sk = sk_alloc(net, PF_SMC, GFP_KERNEL, &listen_proto, kern);
+	if (!sk)
+		return NULL;
+	listen_nr_children--;
+	sock_init_data(NULL, sk);
+	return smc_sk(sk);
+}
+
 /* Nobody else has it. */
 static bool listen_trylock(struct smc_sock *smc, enum smc_missed what)
 {
@@ -80,7 +97,7 @@ static void listen_queue_delayed(struct smc_sock *smc, struct delayed_work *work
 #define smc_sock_trylock listen_trylock
 #define smc_sock_next_child listen_next_child
 #define smc_sock_stop_listening listen_tcp_nothing
-#define smc_sock_alloc(...) NULL
+#define smc_sock_alloc(net, sock, protocol, kern) listen_sock_alloc(net, kern)
 #define smc_sock_inherit(...) ((void)0)
 #define smc_sock_hash(...) ((void)0)
 #define smc_tcp_peek listen_tcp_peek
@@ -184,34 +201,40 @@ static void opt_02_a_listener_offers_smc_whatever_a_connect_met(struct kunit *te
 static void what_there_is_no_memory_for_is_not_left_in_the_queue(struct kunit *test)
 {
 	static const struct {
+		unsigned int nr_children;
 		int rc;
+		unsigned int nr_accepts;
 		unsigned int nr_later;
 	} rows[] = {
-		{ -ENOMEM, 1 },
-		{ -ENFILE, 1 },
+		{ 1, -ENOMEM, 1, 1 },
+		{ 1, -ENFILE, 1, 1 },
+		/* it stays where it is */
+		{ 0, 0, 0, 1 },
 		/* another task was first; it has gone */
-		{ -EAGAIN, 0 },
-		{ -ECONNABORTED, 0 },
+		{ 1, -EAGAIN, 1, 0 },
+		{ 1, -ECONNABORTED, 1, 0 },
 	};
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct smc_sock *smc = listen_new(test);
 
+		listen_nr_children = rows[i].nr_children;
 		listen_accept_rc = rows[i].rc;
 		listen_nr_accepts = 0;
 		listen_nr_later = 0;
 		smc->sk.sk_state = SMC_STATE_LISTEN;
 		sock_hold(&smc->sk);
 		smc_listen_work(&smc->listen_work.work);
-		KUNIT_EXPECT_EQ(test, listen_nr_accepts, 1);
+		KUNIT_EXPECT_EQ(test, listen_nr_accepts, rows[i].nr_accepts);
 		KUNIT_EXPECT_EQ(test, listen_nr_later, rows[i].nr_later);
 		/* it listens no more, so nobody waits */
 		smc->sk.sk_state = SMC_STATE_INIT;
 		sock_hold(&smc->sk);
 		smc_listen_work(&smc->listen_work.work);
-		KUNIT_EXPECT_EQ(test, listen_nr_accepts, 1);
+		KUNIT_EXPECT_EQ(test, listen_nr_accepts, rows[i].nr_accepts);
 		KUNIT_EXPECT_EQ(test, listen_nr_later, rows[i].nr_later);
+		KUNIT_EXPECT_EQ(test, listen_nr_children, 0);
 		listen_free(smc);
 	}
 }

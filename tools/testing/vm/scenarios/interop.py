@@ -214,6 +214,31 @@ def hasty(t):
     no_sockets(t, PORT + 9)
 
 
+def last_server(h, port):
+    s = h.accept(h.listen(port))
+    s.sendall(b"bye")
+    s.close()
+
+
+def last_client(h, port):
+    s = h.connect(port)
+    h.equal(h.recv_exact(s, 3), b"bye", "what the server had to say")
+    h.at_end(s)
+    s.close()
+
+
+def hasty_server(t):
+    """Its FIN is there before the client's RNIC knows that its last LLC message is."""
+    t.set(t.b, max_links=1)
+    rule = t.relay.rule(proto="roce", frm="a", delay=400)
+    t.both(last_server, last_client, PORT + 9)
+    t.relay.unrule(rule)
+    t.equal(t.stat(t.b, "client_failed"), 0, "handshakes that failed")
+    t.equal(t.stat(t.b, "client_smc"), 1, "connections over SMC-R")
+    t.set(t.b, max_links=2)
+    no_sockets(t, PORT + 9)
+
+
 def idle(t, sides):
     """A silent link is tested by either side, is answered, and stays.
 
@@ -261,7 +286,9 @@ def run(t):
         ours, _ = t.strangers(sides_now)
         if ours is t.a:
             hasty(t)
-            t.strangers(sides_now)
+        else:
+            hasty_server(t)
+        t.strangers(sides_now)
         connections(t, ours)
         no_sockets(t, PORT)
         t.both(ping_server, ping_client, PORT + 8, n=500)

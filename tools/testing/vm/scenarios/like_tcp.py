@@ -29,6 +29,7 @@ MSG_NOSIGNAL, MSG_ERRQUEUE, MSG_TRUNC = 0x4000, 0x2000, 0x20
 ABORT = struct.pack("ii", 1, 0)
 EVENTS = {1: "IN", 2: "PRI", 4: "OUT", 8: "ERR", 0x10: "HUP", 0x20: "NVAL", 0x2000: "RDHUP"}
 CLONE_NEWNET = 0x40000000
+TCP_FASTOPEN_CONNECT = 30
 F_SETSIG, F_SETOWN_EX, POLL_OUT = 10, 15, 2
 
 
@@ -111,6 +112,7 @@ class Script:
     def ends(self, what, s):
         """What a dead or half-dead socket says to everything."""
         self.poll(what, s)
+        self.call(f"urgent {what}", s.recv, 1, socket.MSG_OOB | socket.MSG_DONTWAIT)
         self.call(f"recv {what}", s.recv, 10, socket.MSG_DONTWAIT)
         self.call(f"recv again {what}", s.recv, 10, socket.MSG_DONTWAIT)
         self.call(f"send {what}", s.send, b"x", MSG_NOSIGNAL | socket.MSG_DONTWAIT)
@@ -140,6 +142,7 @@ def no_connection(x, server):
     x.call("accept", s.accept)
     x.call("recv", s.recv, 1)
     x.call("recv nothing", s.recv, 0)
+    x.call("urgent", s.recv, 1, socket.MSG_OOB)
     x.call("send", s.send, b"x", MSG_NOSIGNAL)
     x.call("error queue", s.recv, 1, MSG_ERRQUEUE)
     for how in range(4):
@@ -220,12 +223,20 @@ def refused_later(x, server):
     x.call("connect", s.connect, x.addr())
     x.until(s, "ERR")
     x.poll("refused", s)
+    x.call("urgent", s.recv, 1, socket.MSG_OOB)
     x.call("recv", s.recv, 10)
     x.call("recv again", s.recv, 10)
     x.call("send", s.send, b"x")
     x.poll("told", s)
     x.call("connect again", s.connect, x.addr())
     x.poll("once more", s)
+    # an option that makes it a TCP socket leaves the error to be told
+    s = x.socket()
+    s.setblocking(False)
+    x.call("another connect", s.connect, x.addr())
+    x.until(s, "ERR")
+    x.call("fast open", s.setsockopt, socket.IPPROTO_TCP, TCP_FASTOPEN_CONNECT, 1)
+    x.call("error", s.getsockopt, socket.SOL_SOCKET, socket.SO_ERROR)
 
 
 def connect_twice(x, server):

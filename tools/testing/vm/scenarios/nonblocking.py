@@ -10,6 +10,8 @@ import socket
 from common import serve
 
 BURSTS = 30
+ASKERS = 20
+ESTABLISHED, SYN_SENT = 1, 2     # tcpi_state
 
 
 def begin(h, port):
@@ -51,6 +53,18 @@ def connect(h, port):
     h.raises("blocking connect to nobody", errno.ECONNREFUSED, s.connect,
              (h.config["peer4"], port + 1))
     s.close()
+
+
+def ask_again(h, port, times):
+    """A program that asks TCP_INFO, and nothing else, until it is connected."""
+    for _ in range(times):
+        s, _ = begin(h, port)
+        while s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] == SYN_SENT:
+            h.check(h.left() > 1, "not connected, for all the asking")
+        h.equal(s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0], ESTABLISHED, "state")
+        s.setblocking(True)
+        h.request(s)
+        h.finish(s)
 
 
 def accept(h, port):
@@ -122,6 +136,7 @@ def epoll(h, port, edge):
 def run(t):
     t.rdma_start()
     t.both(serve, connect, 5010, sargs={"count": 1})
+    t.both(serve, ask_again, 5014, sargs={"count": ASKERS}, cargs={"times": ASKERS})
     for edge in (False, True):
         t.both(accept, epoll, 5012, cargs={"edge": edge})
     t.carried(t.a, 2 * sum(1 + i * 997 for i in range(BURSTS)))
