@@ -35,6 +35,7 @@ static LIST_HEAD(smc_lgr_idle);	/* those without connections, the oldest first *
 static DEFINE_SPINLOCK(smc_lgr_list_lock);
 static DECLARE_WAIT_QUEUE_HEAD(smc_lgr_list_waitq);
 static struct workqueue_struct *smc_core_wq;
+static struct workqueue_struct *smc_patient_wq;
 static u32 smc_lgr_last_id;	/* under smc_lgr_list_lock */
 
 static void smc_lgr_free_work(struct work_struct *work);
@@ -1015,8 +1016,8 @@ void smc_lgr_wait_none(struct net *net)
 
 /**
  * smc_core_queue() - run a work item of a group
- * @work: what may wait for the group's LLC engine, or for another such item of
- *	  the group, but for no other group
+ * @work: what may wait for another such item of the group, but neither for another
+ *	  group nor for the peer
  *
  * Context: Any context.
  * Return: false if it was queued already.
@@ -1024,6 +1025,21 @@ void smc_lgr_wait_none(struct net *net)
 bool smc_core_queue(struct work_struct *work)
 {
 	return queue_work(smc_core_wq, work);
+}
+
+/**
+ * smc_core_queue_patient() - run a work item of a group that waits for the peer
+ * @work: what may wait for the group's LLC engine
+ *
+ * There may be as many peers that let one wait as a queue runs items, and the engines
+ * need the other queue to go on.
+ *
+ * Context: Any context.
+ * Return: false if it was queued already.
+ */
+bool smc_core_queue_patient(struct work_struct *work)
+{
+	return queue_work(smc_patient_wq, work);
 }
 
 /**
@@ -1037,7 +1053,13 @@ int smc_core_init(void)
 	smc_lgr_last_id = get_random_u32() & ~(SMC_LGR_ID_STEP - 1);
 	/* Taking one group down must not wait for another. */
 	smc_core_wq = alloc_workqueue("smc_core", WQ_UNBOUND, WQ_MAX_ACTIVE);
-	return smc_core_wq ? 0 : -ENOMEM;
+	if (!smc_core_wq)
+		return -ENOMEM;
+	smc_patient_wq = alloc_workqueue("smc_patient", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	if (smc_patient_wq)
+		return 0;
+	destroy_workqueue(smc_core_wq);
+	return -ENOMEM;
 }
 
 /**
@@ -1047,5 +1069,7 @@ int smc_core_init(void)
  */
 void smc_core_exit(void)
 {
+	/* in this order: what is patient may have the last reference on a group */
+	destroy_workqueue(smc_patient_wq);
 	destroy_workqueue(smc_core_wq);
 }

@@ -137,8 +137,8 @@ struct smc_lgr_key {
  * @proved: links that are active or have been, each with other ends than the others;
  *	    written under @lock
  * @nr_proved: how many it has been given
- * @orphans: areas that could not be made ready, mapped on a failed link, under
- *	     @lock
+ * @orphans: areas that nobody uses any more, still mapped on a failed link, with
+ *	     which they go; under @lock
  * @leaving: RMBs that the peer is to forget, mapped as before, under @lock
  * @rtokens: the peer's RMBs, under @lock
  * @rmbs: our RMBs
@@ -200,6 +200,7 @@ struct smc_link_group {
 int smc_core_init(void);
 void smc_core_exit(void);
 bool smc_core_queue(struct work_struct *work);
+bool smc_core_queue_patient(struct work_struct *work);
 
 /* Finding and forming; see the kernel-doc for what each returns. */
 struct smc_link_group *smc_lgr_reserve(const struct smc_lgr_key *key,

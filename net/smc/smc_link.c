@@ -120,6 +120,31 @@ static void link_unmap_list(struct smc_link *link, const struct list_head *list)
 		smc_buf_unmap(buf, &link->wr, link->index);
 }
 
+static bool link_is_mapped(const struct smc_buf *buf)
+{
+	int i;
+
+	for (i = 0; i < SMC_LINKS_MAX; i++)
+		if (buf->map[i].mr)
+			return true;
+	return false;
+}
+
+/* This link may have been the last one on which an orphan was mapped. */
+static void link_free_orphans(struct smc_link_group *lgr)
+{
+	struct smc_buf *buf, *next;
+	LIST_HEAD(unmapped);
+
+	mutex_lock(&lgr->lock);
+	list_for_each_entry_safe(buf, next, &lgr->orphans, node)
+		if (!link_is_mapped(buf))
+			list_move(&buf->node, &unmapped);
+	mutex_unlock(&lgr->lock);
+	list_for_each_entry_safe(buf, next, &unmapped, node)
+		smc_buf_free(buf);
+}
+
 static bool link_try_map(struct smc_link_group *lgr)
 {
 	bool is_mine;
@@ -200,6 +225,7 @@ void smc_link_take_down(struct smc_link *link)
 	smc_buf_pool_unmap(&lgr->sends, &link->wr, link->index);
 	link_unmap_list(link, &lgr->leaving);
 	link_unmap_list(link, &lgr->orphans);
+	link_free_orphans(lgr);
 	smc_link_end_map(lgr);
 	smc_wr_destroy(&link->wr);
 }
@@ -357,13 +383,19 @@ int smc_link_connect(struct smc_link *link, const struct smc_ib_peer *peer)
 	return rc;
 }
 
+/* Whoever was adding an area may have met the link, and mapped it there already. */
+static int link_map_buf(struct smc_link *link, struct smc_buf *buf)
+{
+	return buf->map[link->index].mr ? 0 : smc_buf_map(buf, &link->wr, link->index);
+}
+
 static int link_map_pool(struct smc_link *link, struct smc_buf_pool *pool)
 {
 	struct smc_buf *buf = NULL;
 	int rc = 0;
 
 	while (!rc && (buf = smc_buf_next(pool, buf)))
-		rc = smc_buf_map(buf, &link->wr, link->index);
+		rc = link_map_buf(link, buf);
 	return rc;
 }
 
@@ -376,7 +408,7 @@ static int link_map_leaving(struct smc_link *link)
 
 	/* Who lists them or takes them away maps as well. */
 	list_for_each_entry(buf, &lgr->leaving, node) {
-		rc = smc_buf_map(buf, &link->wr, link->index);
+		rc = link_map_buf(link, buf);
 		if (rc)
 			break;
 	}
@@ -385,7 +417,7 @@ static int link_map_leaving(struct smc_link *link)
 
 /**
  * smc_link_map() - make the areas of the group known on a further link
- * @link: new; nothing is mapped there
+ * @link: new; only areas that were added meanwhile are mapped there
  *
  * So that each has a key there. On failure the link is to be destroyed. RFC 7609
  * 3.5.5.2.3 (LG-21, RKEY-02, RKEY-20).

@@ -529,11 +529,10 @@ static void llc_prepare(struct smc_link_group *lgr, const struct smc_llc_action 
 	llc_do(lgr, act->link, SMC_LLC_TODO_PREPARE);
 }
 
-/* It waits for the LLC worker, whose queue it must not fill. */
 static void llc_queue_sweep(struct smc_link_group *lgr)
 {
 	smc_lgr_get(lgr);
-	if (!smc_core_queue(&lgr->llc.sweep_work))
+	if (!smc_core_queue_patient(&lgr->llc.sweep_work))
 		smc_lgr_put(lgr);
 }
 
@@ -1445,7 +1444,18 @@ static void llc_ports_work(struct work_struct *work)
 
 static DECLARE_WORK(llc_ports, llc_ports_work);
 
-/* Stand in line and wait; the machine's timers bound each exchange. */
+/*
+ * The machine's timers bound each exchange, but a peer that is slow in one way or
+ * another may have a request wait for one exchange after the other.
+ */
+static unsigned long llc_patience(const struct smc_link_group *lgr)
+{
+	const struct smc_llc_timers *timers = &lgr->llc.flow.params.timers;
+
+	return msecs_to_jiffies(LLC_RKEY_TRIES * (timers->reply + timers->delete_link));
+}
+
+/* Stand in line and wait. A peer that lets everything wait is none to be linked with. */
 static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
 {
 	struct smc_llc *llc = &lgr->llc;
@@ -1462,8 +1472,12 @@ static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
 	if (is_closed)
 		return -ECONNABORTED;
 	llc_queue(lgr, &llc->work);
-	/* Idle, for the machine's timers may be set to minutes. */
-	wait_for_completion_state(&req->done, TASK_IDLE);
+	/* By workers, which get no signals. Not TASK_UNINTERRUPTIBLE: it may be minutes. */
+	if (!wait_for_completion_interruptible_timeout(&req->done, llc_patience(lgr))) {
+		smc_lgr_terminate(lgr);
+		llc_queue(lgr, &llc->work);
+		wait_for_completion_state(&req->done, TASK_IDLE);
+	}
 	return req->result;
 }
 

@@ -133,7 +133,7 @@ static void on_request_of_client(struct smc_llc_run *run, u8 link,
 {
 	struct smc_llc_flow *flow = run->flow;
 	u8 target = smc_llc_link_by_num(flow, dl->link_num);
-	struct smc_llc_link *lnk = &flow->link[target];
+	struct smc_llc_link *lnk;
 
 	if (target == SMC_LLC_NO_LINK) {
 		/* ERR-48: late talk about a link that is gone, or nonsense */
@@ -144,6 +144,7 @@ static void on_request_of_client(struct smc_llc_run *run, u8 link,
 	}
 	if (flow->config == SMC_LLC_CONFIG_DELETE_LINK && flow->config_target == target)
 		return;
+	lnk = &flow->link[target];
 	if (lnk->is_spare ||
 	    (!dl->is_orderly && smc_llc_carrier(flow, target) != SMC_LLC_NO_LINK &&
 	     flow->phase == SMC_LLC_UP)) {
