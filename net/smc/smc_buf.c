@@ -492,6 +492,8 @@ free_table:
 	sg_free_table(&map->sgt);
 dereg:
 	ib_dereg_mr(mr);
+	/* what is not mapped needs no sync either */
+	memset(map, 0, sizeof(*map));
 	return rc;
 }
 

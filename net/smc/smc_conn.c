@@ -318,14 +318,16 @@ int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
 		/* Meanwhile it may have moved away from @link, or lost all. */
 		rc = smc_move_aim(conn);
 	}
-	mutex_unlock(&lgr->lock);
+	/* in the same hold: who moves connections must not take it to another link */
 	if (rival) {
 		/* the peer may have our last word before its completion comes */
 		if (!READ_ONCE(rival->is_dead))
 			smc_stat_inc(sock_net(conn->sk), SMC_STAT_RMBE_CONFLICT);
 		smc_lgr_cut_conn(rival);
-		sock_put(rival->sk);
 	}
+	mutex_unlock(&lgr->lock);
+	if (rival)
+		sock_put(rival->sk);
 	return rc;
 }
 
@@ -364,9 +366,11 @@ void smc_conn_adopt(struct smc_conn *conn)
 	spin_unlock_bh(&conn->lock);
 }
 
-static void conn_release_rtoken(struct smc_conn *conn, struct smc_link_group *lgr)
+/* In one hold: who claims the element of a connection must find it, or nobody. */
+static void conn_release_tokens(struct smc_conn *conn, struct smc_link_group *lgr)
 {
 	mutex_lock(&lgr->lock);
+	xa_erase(&lgr->conns, conn->token);
 	if (conn->rtoken >= 0)
 		__clear_bit(conn->peer_index, lgr->rtokens->tok[conn->rtoken].in_use);
 	conn->rtoken = -1;
@@ -484,8 +488,7 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
 
 	if (!lgr)
 		return false;
-	xa_erase(&lgr->conns, conn->token);
-	conn_release_rtoken(conn, lgr);
+	conn_release_tokens(conn, lgr);
 	if (conn->has_cork_timer)
 		sk_stop_timer(conn->sk, &conn->cork_timer);
 	conn_detach(conn);
@@ -689,36 +692,34 @@ u32 smc_conn_unsent(struct smc_conn *conn)
  * RFC 7609 4.8.1 (CLOSE-08).
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
- * Return: true if no data is unsent, no message in flight, and none waits to be
- *	   sent again.
+ * Return: true if the message behind the last byte has completed. Those that carry
+ *	   no data do not count: a reader may have others of them sent all the time.
  */
 bool smc_conn_is_drained(struct smc_conn *conn)
 {
 	bool is_drained;
 
 	spin_lock_bh(&conn->lock);
-	is_drained = !conn->tx_inflight && !conn_snd_distance(conn, conn->tx_sent) &&
-		     !smc_cdc_is_replay_due(&conn->ctl);
+	is_drained = !conn_snd_distance(conn, conn->tx_fin);
 	spin_unlock_bh(&conn->lock);
 	return is_drained;
 }
 
 /**
- * smc_conn_has_inflight() - is anything under way that the peer may not have
+ * smc_conn_has_inflight() - is data under way that the peer may not have
  * @conn: the connection
  *
- * Between two links nothing is, and what was waits to be sent again. RFC 7609 4.8.1
- * (CLOSE-08).
+ * RFC 7609 4.8.1 (CLOSE-08).
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
- * Return: true if a message has not completed well.
+ * Return: true if a message with data has not completed well.
  */
 bool smc_conn_has_inflight(struct smc_conn *conn)
 {
 	bool has_inflight;
 
 	spin_lock_bh(&conn->lock);
-	has_inflight = conn->tx_inflight || smc_cdc_is_replay_due(&conn->ctl);
+	has_inflight = conn->ctl.tx_inflight;
 	spin_unlock_bh(&conn->lock);
 	return has_inflight;
 }
@@ -739,8 +740,9 @@ bool smc_conn_owes_final(struct smc_conn *conn)
 	bool is_owed;
 
 	spin_lock_bh(&conn->lock);
-	is_owed = rcu_access_pointer(conn->link) && !conn->is_dead &&
-		  smc_cdc_is_final_due(&conn->ctl);
+	/* dead by what it has sent, or by other things */
+	is_owed = rcu_access_pointer(conn->link) && smc_cdc_is_final_due(&conn->ctl) &&
+		  (!conn->is_dead || conn->ctl.tx_conn_sent & SMC_CDC_FINAL);
 	spin_unlock_bh(&conn->lock);
 	return is_owed;
 }

@@ -417,16 +417,29 @@ static u32 tx_lowat(const struct smc_conn *conn)
 	       READ_ONCE(sock_net(conn->sk)->ipv4.sysctl_tcp_notsent_lowat);
 }
 
+/* Unsent, but for the byte that waits for who sends urgent data to go on. */
+static u32 tx_backlog(struct smc_conn *conn)
+{
+	u32 unsent;
+
+	spin_lock_bh(&conn->lock);
+	unsent = tx_unsent(conn);
+	if (unsent && conn->ctl.tx_urg_is_open && !conn->ctl.tx_urg_last)
+		unsent--;
+	spin_unlock_bh(&conn->lock);
+	return unsent;
+}
+
 /* How much may be copied into the ring now. */
 static u32 tx_room(struct smc_conn *conn)
 {
 	u32 room = smc_conn_writable(conn);
-	u32 unsent = smc_conn_unsent(conn);
+	u32 backlog = tx_backlog(conn);
 	u32 lowat = tx_lowat(conn);
 
-	if (unsent >= lowat)
+	if (backlog >= lowat)
 		return 0;
-	return min(room, max(lowat - unsent, SMC_TX_LOWAT_LEAST));
+	return min(room, max(lowat - backlog, SMC_TX_LOWAT_LEAST));
 }
 
 /**
@@ -442,7 +455,7 @@ static u32 tx_room(struct smc_conn *conn)
 bool smc_tx_is_writable(struct smc_conn *conn)
 {
 	return smc_conn_writable(conn) >= conn->snd_geom.size / 4 &&
-	       2 * (u64)smc_conn_unsent(conn) < tx_lowat(conn);
+	       2 * (u64)tx_backlog(conn) < tx_lowat(conn);
 }
 
 /*

@@ -1261,6 +1261,45 @@ static void rkey_02_an_area_is_known_on_every_link_that_works(struct kunit *test
 	KUNIT_EXPECT_TRUE(test, buf->map[two->index].is_registered);
 }
 
+/* Whoever added it met the new link before the link's own task mapped all areas. */
+static void rkey_02_an_area_that_a_new_link_knows_is_no_obstacle(struct kunit *test)
+{
+	struct smc_link *one = core_server_up(test);
+	struct smc_link *two = core_second(test, one);
+	struct smc_buf_pool *pool = &one->lgr->rmbs;
+	struct ib_mr mr = {};
+	struct smc_buf *buf;
+
+	buf = smc_buf_alloc(pool, CORE_SIZE, 1 << 10);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
+	KUNIT_ASSERT_EQ(test, smc_buf_add(pool, buf, NULL), 0);
+	buf->map[two->index].mr = &mr;
+	KUNIT_EXPECT_EQ(test, smc_link_map(two), 0);
+	buf->map[two->index].mr = NULL;
+}
+
+/* Areas that outlived their use on a failed link go with it, not with the group. */
+static void rmb_24_a_link_takes_its_orphans_along(struct kunit *test)
+{
+	struct smc_link *one = core_server_up(test);
+	struct smc_link *two = core_second(test, one);
+	struct smc_link_group *lgr = one->lgr;
+	struct ib_mr mr = {};
+	struct smc_buf *here, *there;
+
+	here = smc_buf_alloc(&lgr->rmbs, CORE_SIZE, 1 << 10);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(here));
+	list_add(&here->node, &lgr->orphans);
+	there = smc_buf_alloc(&lgr->rmbs, CORE_SIZE, 1 << 10);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(there));
+	list_add(&there->node, &lgr->orphans);
+	there->map[one->index].mr = &mr;
+	smc_link_destroy(two);
+	KUNIT_EXPECT_TRUE(test, list_is_singular(&lgr->orphans));
+	KUNIT_EXPECT_PTR_EQ(test, list_first_entry(&lgr->orphans, struct smc_buf, node), there);
+	there->map[one->index].mr = NULL;
+}
+
 static void core_lose(struct smc_link *link)
 {
 	struct smc_link_group *lgr = link->lgr;
@@ -1336,6 +1375,16 @@ static void rkey_22_the_peer_may_tell_by_another_link_than_ours(struct kunit *te
 	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(&cc->conn, one, &acc), -ENOKEY);
 }
 
+/* So many bytes have been written, and have not completed. */
+static void core_send(struct core_conn *cc, u32 len)
+{
+	struct smc_conn *conn = &cc->conn;
+
+	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, len);
+	conn->tx_sent = conn->tx_prep;
+	conn->ctl.tx_inflight += len;
+}
+
 static void fail_04_what_is_in_flight_ends_first(struct kunit *test)
 {
 	struct smc_link *one = core_client_up(test, 0x11);
@@ -1347,6 +1396,7 @@ static void fail_04_what_is_in_flight_ends_first(struct kunit *test)
 	cc = core_join(test, one);
 	KUNIT_ASSERT_EQ(test, core_set_peer(cc, 0x77, 0x10000, 1), 0);
 	smc_conn_open(&cc->conn);
+	core_send(cc, 100);
 	cc->conn.tx_inflight = 2;
 	cc->conn.ctl.tx_seq = 2;
 	core_lose(one);
@@ -1356,13 +1406,59 @@ static void fail_04_what_is_in_flight_ends_first(struct kunit *test)
 	flush_work(&one->lgr->move_work);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn.link), one);
 	/* well or not */
-	smc_conn_tx_done(&cc->conn, 2, 0, false, &quiet);
+	smc_conn_tx_done(&cc->conn, 2, 100, false, &quiet);
 	KUNIT_EXPECT_FALSE(test, smc_conn_is_drained(&cc->conn));
+	KUNIT_EXPECT_TRUE(test, smc_conn_has_inflight(&cc->conn));
 	flush_work(&one->lgr->move_work);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn.link), two);
 	KUNIT_EXPECT_FALSE(test, cc->conn.is_leaving);
 	KUNIT_EXPECT_TRUE(test, cc->conn.must_validate);
 	KUNIT_EXPECT_EQ(test, cc->nr_moved, 1);
+}
+
+/* A reader that sends one window update after the other does not keep its D back. */
+static void close_08_data_alone_is_waited_for(struct kunit *test)
+{
+	struct smc_link *link = core_client_up(test, 0x11);
+	struct smc_link_group *quiet;
+	struct core_conn *cc;
+
+	cc = core_join(test, link);
+	smc_conn_open(&cc->conn);
+	core_send(cc, 100);
+	cc->conn.tx_inflight = 2;
+	cc->conn.ctl.tx_seq = 2;
+	KUNIT_EXPECT_FALSE(test, smc_conn_is_drained(&cc->conn));
+	KUNIT_EXPECT_TRUE(test, smc_conn_has_inflight(&cc->conn));
+	smc_conn_tx_done(&cc->conn, 1, 100, true, &quiet);
+	KUNIT_EXPECT_TRUE(test, smc_conn_is_drained(&cc->conn));
+	KUNIT_EXPECT_FALSE(test, smc_conn_has_inflight(&cc->conn));
+	smc_conn_tx_done(&cc->conn, 2, 0, true, &quiet);
+}
+
+/* Until it has completed: the link may fail before, and then another one says it. */
+static void close_02_fail_12_the_last_word_is_owed_until_it_is_there(struct kunit *test)
+{
+	struct smc_link *link = core_client_up(test, 0x11);
+	struct smc_link_group *quiet;
+	struct smc_conn *conn;
+
+	conn = &core_join(test, link)->conn;
+	smc_conn_open(conn);
+	KUNIT_EXPECT_FALSE(test, smc_conn_owes_final(conn));
+	conn->ctl.tx_conn_flags = SMC_CDC_CLOSED;
+	KUNIT_EXPECT_TRUE(test, smc_conn_owes_final(conn));
+	conn->ctl.tx_seq = 1;
+	conn->ctl.tx_seq_final = 1;
+	conn->ctl.tx_conn_sent = SMC_CDC_CLOSED;
+	conn->tx_inflight = 1;
+	conn->is_dead = true;
+	KUNIT_EXPECT_TRUE(test, smc_conn_owes_final(conn));
+	smc_conn_tx_done(conn, 1, 0, true, &quiet);
+	KUNIT_EXPECT_FALSE(test, smc_conn_owes_final(conn));
+	/* who was cut off says nothing */
+	conn->ctl.tx_conn_sent = 0;
+	KUNIT_EXPECT_FALSE(test, smc_conn_owes_final(conn));
 }
 
 /* Who has no slot waits at most once, and only where slots will come back. */
@@ -1765,9 +1861,13 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(peer_03_the_end_of_a_group_cuts_its_connections),
 	KUNIT_CASE(abrt_13_an_element_the_peer_may_write_to_stays_unused),
 	KUNIT_CASE(rkey_02_an_area_is_known_on_every_link_that_works),
+	KUNIT_CASE(rkey_02_an_area_that_a_new_link_knows_is_no_obstacle),
+	KUNIT_CASE(rmb_24_a_link_takes_its_orphans_along),
 	KUNIT_CASE(fail_01_fail_16_connections_leave_a_link_that_is_lost),
 	KUNIT_CASE(rkey_22_the_peer_may_tell_by_another_link_than_ours),
 	KUNIT_CASE(fail_04_what_is_in_flight_ends_first),
+	KUNIT_CASE(close_08_data_alone_is_waited_for),
+	KUNIT_CASE(close_02_fail_12_the_last_word_is_owed_until_it_is_there),
 	KUNIT_CASE(a_stopped_link_lets_nobody_wait),
 	KUNIT_CASE(lg_21_a_link_without_the_peers_key_is_no_way_out),
 	KUNIT_CASE(fail_10_each_message_that_is_due_has_its_time),

@@ -25,6 +25,7 @@ SIOCATMARK = 0x8905
 SO_DOMAIN = 39
 BIG = 20_000
 ELEMENT = 16384
+TCP_NOTSENT_LOWAT = 25
 
 
 def commanded(h, port, addr=None):
@@ -34,7 +35,10 @@ def commanded(h, port, addr=None):
     for line in ctl:
         word, text, n = json.loads(line)
         data = text.encode() * n
-        h.equal(s.send(data, OOB if word == "urgent" else 0), len(data), word)
+        if word == "lowat":
+            s.setsockopt(socket.IPPROTO_TCP, TCP_NOTSENT_LOWAT, int(text))
+        else:
+            h.equal(s.send(data, OOB if word == "urgent" else 0), len(data), word)
         ctl.write("done\n")
         ctl.flush()
     h.finish(s)
@@ -212,6 +216,19 @@ def long_send(h, port):
     r.close()
 
 
+def held_byte(h, port):
+    """A writer that is to have next to nothing unsent goes on behind the byte held back."""
+    r = Reader(h, port, rcvbuf=ELEMENT)
+    n = 40_000
+    r.tell("lowat", "1")
+    r.ctl.write(json.dumps(["urgent", "x", n]) + "\n")
+    r.ctl.flush()
+    h.equal(h.recv_exact(r.s, n - 1), b"x" * (n - 1), "data in front of it")
+    h.wait(lambda: r.recv(1, OOB | PEEK) == "x", "the urgent byte", 10)
+    h.equal(r.ctl.readline(), "done\n", "the writer")
+    r.close()
+
+
 def run(t):
     port = 5200
     for family in ("tcp", t.family):
@@ -232,7 +249,7 @@ def run(t):
     t.equal(t.stat(t.a, "decline_tx"), before + 1, "Declines")
     port += 2
     t.rdma_start()
-    for half in (closed_window, long_send):
+    for half in (closed_window, long_send, held_byte):
         t.step(half.__name__)
         s = t.half(t.a, half, port=port)
         s.expect("listening", t.left())
