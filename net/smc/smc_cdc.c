@@ -13,10 +13,10 @@
  *   function in its slot, which the sender put there, drops it.
  *
  * Error handling:
- *   A message that cannot be read costs the link, for nobody knows whose it
- *   was (ERR-54). One that is late or names nobody is counted and dropped. What a connection has to be aborted for is an event for its
- *   socket. A chain that cannot be posted means a broken link, which smc_wr.c
- *   has reported already.
+ *   A message that cannot be read costs the link, for nobody knows whose it was
+ *   (ERR-54). One that is late or names nobody is counted and dropped. What a
+ *   connection has to be aborted for is an event for its socket. A chain that
+ *   cannot be posted means a broken link, which smc_wr.c has reported already.
  */
 #include "smc_cdc.h"
 #include "smc_compat.h"
