@@ -5,9 +5,9 @@
  *
  * Operation: every call on a socket begins with smc_lock() or
  * smc_sock_enter(). Where they find that the connection fell back, the call
- * is TCP's and goes to smc_tcp_ops(). A call that slept for the end of a
- * handshake looks again (is_grafted) when it wakes, and so does each that slept:
- * connect() to AF_UNSPEC gives the socket a new sock (smc_renew.c).
+ * is TCP's and goes to smc_tcp_ops(). A call that has slept looks again when it
+ * wakes: the handshake may have ended in a fallback (is_grafted), or connect() to
+ * AF_UNSPEC may have given the socket a new sock (smc_renew.c).
  */
 #include <linux/module.h>
 #include <linux/reboot.h>
@@ -376,7 +376,7 @@ static int smc_disconnect(struct smc_sock *smc, struct socket *sock)
 	return smc_tcp_disconnect(smc);
 }
 
-/* What shutdown() has left to the new sock of a socket that it kept from connecting. */
+/* shutdown() ended the attempt, and gave the socket a new sock: what error is pending there? */
 static int smc_connect_ended(struct socket *sock)
 {
 	struct smc_sock *smc = smc_lock(sock);

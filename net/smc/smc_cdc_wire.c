@@ -23,7 +23,7 @@ static bool smc_cdc_seq_is_newer(u16 seq, u16 than)
 }
 
 /**
- * smc_cdc_decode - take a received CDC message apart
+ * smc_cdc_decode() - take a received CDC message apart
  * @buf: what the receive completion delivered
  * @len: how many bytes it delivered
  * @msg: receives the message; only written on success
@@ -34,7 +34,7 @@ static bool smc_cdc_seq_is_newer(u16 seq, u16 than)
  * deployed peers do not insist on them either (linux-abi 5.1), but the length
  * byte has to announce the whole message.
  *
- * Context: any.
+ * Context: Any context.
  * Return: 0, or -EBADMSG for a message too short, of another type, or of
  * another announced length.
  */
@@ -56,13 +56,13 @@ int smc_cdc_decode(const void *buf, size_t len, struct smc_cdc_msg *msg)
 }
 
 /**
- * smc_cdc_encode - lay out a CDC message
+ * smc_cdc_encode() - lay out a CDC message
  * @msg: the message
  * @buf: receives its 44 bytes
  *
  * RFC 7609 A.4, W19 (CDC-01); reserved bytes are zero.
  *
- * Context: any.
+ * Context: Any context.
  */
 void smc_cdc_encode(const struct smc_cdc_msg *msg, u8 buf[SMC_CDC_LEN])
 {
@@ -80,7 +80,7 @@ void smc_cdc_encode(const struct smc_cdc_msg *msg, u8 buf[SMC_CDC_LEN])
 }
 
 /**
- * smc_cdc_ctl_init - begin with empty rings and no message sent or received
+ * smc_cdc_ctl_init() - begin with empty rings and no message sent or received
  * @ctl: the control block
  * @rx_geom: geometry of our element
  * @tx_geom: geometry of the peer's element
@@ -335,7 +335,7 @@ static u32 smc_cdc_release(struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_apply - apply a received CDC message
+ * smc_cdc_apply() - apply a received CDC message
  * @ctl: the control block of the connection that the token named
  * @msg: the message
  *
@@ -374,7 +374,7 @@ u32 smc_cdc_apply(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 }
 
 /**
- * smc_cdc_give_up - what a validation found missing has not come
+ * smc_cdc_give_up() - what a validation found missing has not come
  * @ctl: the control block
  *
  * Context: the connection's lock is held.
@@ -389,7 +389,7 @@ u32 smc_cdc_give_up(struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_readable - how many bytes wait in our element
+ * smc_cdc_readable() - how many bytes wait in our element
  * @ctl: the control block
  *
  * RFC 7609 A.4 (CUR-08, CUR-09, BLK-03).
@@ -406,7 +406,7 @@ u32 smc_cdc_readable(const struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_consume - the application has taken bytes out of our element
+ * smc_cdc_consume() - the application has taken bytes out of our element
  * @ctl: the control block
  * @n: how many
  *
@@ -436,7 +436,7 @@ int smc_cdc_consume(struct smc_cdc_ctl *ctl, u32 n)
 }
 
 /**
- * smc_cdc_urg_distance - how many bytes are to be read before the urgent one
+ * smc_cdc_urg_distance() - how many bytes are to be read before the urgent one
  * @ctl: the control block
  *
  * 0 says that the next unread byte is the urgent one (SIOCATMARK).
@@ -454,7 +454,7 @@ int smc_cdc_urg_distance(const struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_is_at_mark - does the reader stand at the urgent byte
+ * smc_cdc_is_at_mark() - does the reader stand at the urgent byte
  * @ctl: the control block
  * @seen: bytes from rx_cons on that a reader has looked at and left there
  *
@@ -472,7 +472,7 @@ bool smc_cdc_is_at_mark(const struct smc_cdc_ctl *ctl, u32 seen)
 }
 
 /**
- * smc_cdc_read_limit - how many bytes one read may take
+ * smc_cdc_read_limit() - how many bytes one read may take
  * @ctl: the control block
  * @seen: bytes from rx_cons on that the reader has looked at and left there
  *
@@ -494,7 +494,7 @@ u32 smc_cdc_read_limit(const struct smc_cdc_ctl *ctl, u32 seen)
 }
 
 /**
- * smc_cdc_urg_store - remember the urgent byte that SMC_EV_URG told of
+ * smc_cdc_urg_store() - remember the urgent byte that SMC_EV_URG told of
  * @ctl: the control block
  * @byte: what stands at rx_urg_mark
  * @is_inline: it is to stay where it is in the stream (SO_OOBINLINE)
@@ -517,7 +517,7 @@ void smc_cdc_urg_store(struct smc_cdc_ctl *ctl, u8 byte, bool is_inline)
 }
 
 /**
- * smc_cdc_urg_set_aside - take the urgent byte out of the stream
+ * smc_cdc_urg_set_aside() - take the urgent byte out of the stream
  * @ctl: the control block
  *
  * For a reader that has come up to it and wants it out of line. The byte was
@@ -539,7 +539,7 @@ bool smc_cdc_urg_set_aside(struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_urg_take_back - the reader has passed the place of a byte set aside
+ * smc_cdc_urg_take_back() - the reader has passed the place of a byte set aside
  * @ctl: the control block
  *
  * By reading behind it, or by reading it in line after all (SO_OOBINLINE was
@@ -554,7 +554,7 @@ void smc_cdc_urg_take_back(struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_urg_read - recv() with MSG_OOB
+ * smc_cdc_urg_read() - recv() with MSG_OOB
  * @ctl: the control block
  * @is_peek: leave it there
  *
@@ -571,7 +571,7 @@ int smc_cdc_urg_read(struct smc_cdc_ctl *ctl, bool is_peek)
 }
 
 /**
- * smc_cdc_urg_unread - smc_cdc_urg_read() gave the byte to nobody
+ * smc_cdc_urg_unread() - smc_cdc_urg_read() gave the byte to nobody
  * @ctl: the control block
  *
  * Context: the connection's lock is held, and the reader has not moved since.
@@ -582,7 +582,7 @@ void smc_cdc_urg_unread(struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_window - how many bytes fit into the peer's element
+ * smc_cdc_window() - how many bytes fit into the peer's element
  * @ctl: the control block
  *
  * RFC 7609 Section 4.5.1 (WIN-01).
@@ -596,7 +596,7 @@ u32 smc_cdc_window(const struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_may_write - may data be written to the peer, window aside
+ * smc_cdc_may_write() - may data be written to the peer, window aside
  * @ctl: the control block
  *
  * Not while an urgent byte is unacknowledged (URG-07), not after our D, C or
@@ -612,7 +612,7 @@ bool smc_cdc_may_write(const struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_write_limit - how much of what is unsent the next CDC may announce
+ * smc_cdc_write_limit() - how much of what is unsent the next CDC may announce
  * @ctl: the control block
  * @unsent: bytes in the send ring that were not written yet
  *
@@ -637,7 +637,7 @@ u32 smc_cdc_write_limit(const struct smc_cdc_ctl *ctl, u32 unsent)
 }
 
 /**
- * smc_cdc_plan - plan the next transfer of a connection
+ * smc_cdc_plan() - plan the next transfer of a connection
  * @ctl: the control block
  * @src: geometry of the send ring
  * @sent: first byte of it not yet written
@@ -686,7 +686,7 @@ static bool smc_cdc_is_update_due(const struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_is_needed - has a CDC to be sent even if it carries no data
+ * smc_cdc_is_needed() - has a CDC to be sent even if it carries no data
  * @ctl: the control block
  * @unsent: bytes in the send ring that were not written yet
  *
@@ -720,7 +720,7 @@ bool smc_cdc_is_needed(const struct smc_cdc_ctl *ctl, u32 unsent)
 }
 
 /**
- * smc_cdc_mark_urgent - the last byte of what is unsent is urgent
+ * smc_cdc_mark_urgent() - the last byte of what is unsent is urgent
  * @ctl: the control block
  * @unsent: bytes in the send ring that were not written yet, the urgent byte
  *	being the last of them; at least 1
@@ -742,7 +742,7 @@ void smc_cdc_mark_urgent(struct smc_cdc_ctl *ctl, u32 unsent)
 }
 
 /**
- * smc_cdc_open_urgent - urgent data more of which is still to come
+ * smc_cdc_open_urgent() - urgent data more of which is still to come
  * @ctl: the control block
  * @unsent: as for smc_cdc_mark_urgent(); 1 or more
  *
@@ -764,7 +764,7 @@ void smc_cdc_open_urgent(struct smc_cdc_ctl *ctl, u32 unsent)
 }
 
 /**
- * smc_cdc_end_urgent - the mark stands where it stands
+ * smc_cdc_end_urgent() - the mark stands where it stands
  * @ctl: the control block
  *
  * Context: as smc_cdc_mark_urgent().
@@ -775,7 +775,7 @@ void smc_cdc_end_urgent(struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_set_conn_flags - say D, C or A from the next CDC on
+ * smc_cdc_set_conn_flags() - say D, C or A from the next CDC on
  * @ctl: the control block
  * @conn_flags: SMC_CDC_DONE, SMC_CDC_CLOSED, SMC_CDC_ABORT
  *
@@ -833,7 +833,7 @@ static u8 smc_cdc_prod_flags(const struct smc_cdc_ctl *ctl, bool is_urgent)
 }
 
 /**
- * smc_cdc_build - build the next CDC and commit it
+ * smc_cdc_build() - build the next CDC and commit it
  * @ctl: the control block
  * @x: the transfer it announces, or NULL for none
  * @msg: receives the message, all but its token, which is the caller's
@@ -881,7 +881,7 @@ int smc_cdc_build(struct smc_cdc_ctl *ctl, const struct smc_xfer *x,
 }
 
 /**
- * smc_cdc_done - a CDC was completed well
+ * smc_cdc_done() - a CDC was completed well
  * @ctl: the control block
  * @seq: its sequence number
  * @len: how many bytes it announced, 0 for none; for one that followed
@@ -902,7 +902,7 @@ void smc_cdc_done(struct smc_cdc_ctl *ctl, u16 seq, u32 len)
 }
 
 /**
- * smc_cdc_inflight - how many written bytes have not completed
+ * smc_cdc_inflight() - how many written bytes have not completed
  * @ctl: the control block
  *
  * Context: as smc_cdc_readable().
@@ -921,7 +921,7 @@ static bool smc_cdc_is_final_done(const struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_is_final_due - is C or A to reach the peer, which it has not for certain
+ * smc_cdc_is_final_due() - is C or A to reach the peer, which it has not for certain
  * @ctl: the control block
  *
  * RFC 7609 4.8.1 (CLOSE-02).
@@ -935,7 +935,7 @@ bool smc_cdc_is_final_due(const struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_build_validation - build the first message after a change of link
+ * smc_cdc_build_validation() - build the first message after a change of link
  * @ctl: the control block
  * @msg: receives the message, all but its token, which is the caller's
  *
@@ -961,7 +961,7 @@ int smc_cdc_build_validation(const struct smc_cdc_ctl *ctl,
 }
 
 /**
- * smc_cdc_is_replay_due - is there anything that is not known to have arrived
+ * smc_cdc_is_replay_due() - is there anything that is not known to have arrived
  * @ctl: the control block
  *
  * Context: as smc_cdc_replay().
@@ -973,7 +973,7 @@ bool smc_cdc_is_replay_due(const struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_replay - plan to write again what is not known to have arrived
+ * smc_cdc_replay() - plan to write again what is not known to have arrived
  * @ctl: the control block
  * @src: geometry of the send ring
  * @sent: first byte of it not yet written

@@ -18,7 +18,7 @@
 /**
  * struct smc_clc_rx - a message that has not come completely
  * @done: bytes of it that have come; 0 between messages
- * @bytes: they
+ * @bytes: those bytes
  */
 struct smc_clc_rx {
 	u16 done;

@@ -835,8 +835,8 @@ static enum smc_decline nego_take_confirm(const struct smc_clc_msg *msg,
 }
 
 /*
- * Deployed clients that offer version 2 alone do not tell it before. Then it counts
- * who has formed the group.
+ * Deployed clients that offer version 2 alone leave the peer ID out of the Proposal.
+ * Then the Confirm must come from the peer that formed the group.
  */
 static bool nego_is_same_client(const struct smc_clc_accept *acc,
 				const struct smc_clc_proposal *prop,

@@ -291,8 +291,9 @@ static void conn_store_peer(struct smc_conn *conn, const struct smc_clc_accept *
  *
  * Context: Process context, may sleep. Called by the handshake, as
  *	    smc_conn_join(). Takes lgr->lock and conn->lock.
- * Return: 0; -ENOKEY if the RMB is not known (out of sync), or @link is gone; -EEXIST if its key
- *	   is known with another address; -ENOSPC if the peer has too many;
+ * Return: 0; -ENOKEY if the RMB is not known (out of sync), or @link is gone;
+ *	   -EEXIST if its key is known with another address; -ENOSPC if the peer has
+ *	   too many;
  *	   -EINVAL if index, size or address are impossible; -ECONNABORTED if
  *	   the link is lost.
  */
@@ -576,12 +577,12 @@ static void conn_hold_expired(struct timer_list *timer)
 }
 
 /**
- * smc_conn_hold() - messages wait for one that is due, since now
+ * smc_conn_hold() - begin the time limit for a message that is due
  * @conn: the connection, on a link
  *
- * Its RNIC has it, says the peer's, so it is in the queue of another link and
- * will be found there at once. If not, it was lost between RNIC and memory, and
- * the connection is told so (SMC_EV_LOST). Each message that is due has the whole
+ * The peer's RNIC says that ours has the message, so it is in the receive queue of
+ * another link and will be found there soon. If not, it was lost between RNIC and
+ * memory, and the connection is told so (SMC_EV_LOST). Each message that is due has the whole
  * time: what an earlier one had left of its own is forgotten. RFC 7609 4.6.1
  * (FAIL-10).
  *

@@ -230,10 +230,10 @@ static bool lgr_key_matches(const struct smc_link_group *lgr, const struct smc_l
 }
 
 /*
- * Does a link go the way that was found for the new connection? Its RNIC keeps the
- * next hop that it was given, whatever becomes of routes and neighbours. And it
- * lasts as long as the address that is its GID: who came to another one of ours
- * shall not go with that. One whose interface is another namespace's was asked for no way.
+ * Does this link take the way that was found for the new connection? An RNIC keeps the
+ * next hop it was given, whatever becomes of routes and neighbours, and a link dies with
+ * the address that is its GID: so the GIDs must be equal, too. Where the interface is in
+ * another namespace no route was looked up (hop_limit 0): that link is direct.
  */
 static bool lgr_link_goes(const struct smc_link *link, const struct smc_ib_end *end,
 			  const struct smc_lgr_key *key)
@@ -284,7 +284,7 @@ static bool link_has_same_ends(const struct smc_link *link, const struct smc_ib_
 	       smc_nego_same_rnic(link->peer.gid, link->peer.mac, peer_gid, peer_mac);
 }
 
-/* Or has one done so, and others are left when that one is lost? */
+/* Did a link join these ends before? It may be lost by now, as long as another is active. */
 static bool lgr_had_ends(struct smc_link_group *lgr, const struct smc_ib_end *end,
 			 const struct smc_lgr_key *key)
 {

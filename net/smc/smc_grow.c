@@ -155,7 +155,7 @@ unsigned long smc_lgr_take_idle(struct smc_link_group *lgr, struct smc_buf_pool 
  * @kind: which; if RMBs, the peer has forgotten them, or the group is down
  *
  * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
- * Return: how many it were.
+ * Return: how many areas were freed.
  */
 unsigned int smc_lgr_drop_leaving(struct smc_link_group *lgr, enum smc_buf_kind kind)
 {

@@ -66,7 +66,7 @@
 /* A timer's length fits in jiffies of any kernel. */
 #define LLC_LONGEST_MS		(3600 * MSEC_PER_SEC)
 
-/* Until RMBs are tried to withdraw again, which failed as links did. */
+/* How long to wait before RMBs whose withdrawal failed are withdrawn again. */
 #define LLC_SWEEP_AGAIN_MS	1000
 
 /* Peers that do not answer hold up the end of a namespace, or a reboot, no longer. */
@@ -776,8 +776,8 @@ static void llc_tell_pool(struct smc_llc *llc, struct smc_buf_pool *pool)
  * The RMBs that the peer knows are those it is told of for the new link. No
  * CONFIRM RKEY changes that before the link is up or given up (RKEY-15). A DELETE
  * RKEY that was under way may: llc_note_told() sees to that. So they are counted
- * once: that a link is there which was given up meanwhile is of no interest, for
- * the next one may have been begun.
+ * once. News of a link that was given up meanwhile is ignored, for the next attempt
+ * may have begun.
  */
 static void llc_created(struct smc_link_group *lgr, struct smc_llc_event *ev)
 {
@@ -1893,7 +1893,7 @@ unsigned long smc_llc_idle_mem(const struct smc_link_group *lgr)
 /**
  * smc_llc_reclaim() - have a group give memory back
  * @lgr: the group
- * @want: bytes, at least so many if there are
+ * @want: bytes, at least; less if there is no more
  *
  * A work item does it, since the peer has to forget an RMB before it goes
  * (RMB-24, RMB-26). Nothing is waited for, nothing allocated.

@@ -33,7 +33,7 @@
 #include "smc_compat.h"
 #include "smc_notice.h"
 
-/* As many send() calls may wait for their stamps; more share one, as with TCP. */
+/* So many send() calls can wait for stamps at a time; more share one, as with TCP. */
 #define NOTICE_STAMPS	32
 
 /* The stamps of one send(). */

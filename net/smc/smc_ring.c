@@ -9,7 +9,7 @@
 #include "smc_ring.h"
 
 /**
- * smc_ring_segs - cut a range of a ring at the ring's end
+ * smc_ring_segs() - cut a range of a ring at the ring's end
  * @geom: the ring
  * @from: where the range begins, a valid cursor
  * @len: its length, at most the ring's space
@@ -18,7 +18,7 @@
  * RFC 7609 Section 4.7.4 (TX-03, CUR-09). No piece ever touches the bytes in
  * front of the geometry's base (TX-05).
  *
- * Context: any.
+ * Context: Any context.
  * Return: the number of pieces, 0 for an empty range.
  */
 u32 smc_ring_segs(struct smc_geom geom, struct smc_cursor from, u32 len,
@@ -36,14 +36,14 @@ u32 smc_ring_segs(struct smc_geom geom, struct smc_cursor from, u32 len,
 }
 
 /**
- * smc_ring_window - how much a writer may put into the peer's element
+ * smc_ring_window() - how much a writer may put into the peer's element
  * @geom: the element
  * @prod: the writer's producer cursor
  * @cons: the reader's consumer cursor as last received
  *
  * RFC 7609 Section 4.5.1 (WIN-01, CUR-07, CUR-08, CUR-10).
  *
- * Context: any.
+ * Context: Any context.
  * Return: bytes; 0 also for a pair of cursors that no ring can have.
  */
 u32 smc_ring_window(struct smc_geom geom, struct smc_cursor prod,
@@ -55,7 +55,7 @@ u32 smc_ring_window(struct smc_geom geom, struct smc_cursor prod,
 }
 
 /**
- * smc_ring_plan - plan the RDMA WRITEs that one CDC will announce
+ * smc_ring_plan() - plan the RDMA WRITEs that one CDC will announce
  * @src: the send ring
  * @sent: first byte of it not yet written
  * @prep: end of what the application has put there
@@ -100,7 +100,7 @@ void smc_ring_plan(struct smc_geom src, struct smc_cursor sent,
 }
 
 /**
- * smc_ring_is_held_back - may more data still come before this is sent
+ * smc_ring_is_held_back() - may more data still come before this is sent
  * @h: what there is, and what the application wants
  *
  * Up to half a ring waits for the message in flight, whose completion sends it
@@ -110,7 +110,7 @@ void smc_ring_plan(struct smc_geom src, struct smc_cursor sent,
  *
  * RFC 7609 Section 4.5.2.
  *
- * Context: any.
+ * Context: Any context.
  * Return: true if it waits.
  */
 bool smc_ring_is_held_back(const struct smc_ring_hold *h)
@@ -125,7 +125,7 @@ bool smc_ring_is_held_back(const struct smc_ring_hold *h)
 }
 
 /**
- * smc_ring_is_update_due - does the peer need to hear of our consumer cursor
+ * smc_ring_is_update_due() - does the peer need to hear of our consumer cursor
  * @u: the cursors of our element and what the peer asked for
  *
  * Without a special reason only if the peer sees less than half of the buffer
@@ -137,7 +137,7 @@ bool smc_ring_is_held_back(const struct smc_ring_hold *h)
  *
  * RFC 7609 Section 4.5.1.
  *
- * Context: any.
+ * Context: Any context.
  * Return: true if a CDC should be sent only to tell the peer.
  */
 bool smc_ring_is_update_due(const struct smc_ring_update *u)

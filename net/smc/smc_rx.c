@@ -289,10 +289,11 @@ static int rx_wait(struct rx_call *call, bool is_eof)
 		return has_some ? 1 : -EAGAIN;
 	if (signal_pending(current))
 		return has_some ? 1 : sock_intr_errno(call->timeo);
-	/* With the file went the queue that sk_set_bit() looks for, and fcntl() may
-	 * have set SOCK_FASYNC all the same.
-	 */
 	is_over = rx_spin(call);
+	/*
+	 * A dead sock has no file any more: sk_set_bit() must not look for its wait
+	 * queue, though fcntl() may have set SOCK_FASYNC.
+	 */
 	if (sock_flag(sk, SOCK_DEAD))
 		return rx_leave(call);
 	if (is_over)

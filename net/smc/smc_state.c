@@ -318,12 +318,12 @@ static u32 smc_state_note_actions(u32 seen, u32 actions)
 }
 
 /**
- * smc_state_close_init - a connection whose rendezvous is under way
+ * smc_state_close_init() - a connection whose rendezvous is under way
  * @ctl: the close machine's memory
  *
  * RFC 7609 Section 4.8.1 (CLOSE-05, CLOSE-06).
  *
- * Context: any.
+ * Context: Any context.
  */
 void smc_state_close_init(struct smc_close_ctl *ctl)
 {
@@ -332,7 +332,7 @@ void smc_state_close_init(struct smc_close_ctl *ctl)
 }
 
 /**
- * smc_state_close - something happened to a connection
+ * smc_state_close() - something happened to a connection
  * @ctl: the close machine's memory; the only place that changes it
  * @event: what happened
  * @facts: what the data path knows at this moment
@@ -380,7 +380,7 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 }
 
 /**
- * smc_state_may_send - may the application send
+ * smc_state_may_send() - may the application send
  * @ctl: the close machine's memory
  *
  * Not after its close or shutdown, pending or done, and not to a peer that has
@@ -398,7 +398,7 @@ bool smc_state_may_send(const struct smc_close_ctl *ctl)
 }
 
 /**
- * smc_state_may_receive - may more data come from the peer
+ * smc_state_may_receive() - may more data come from the peer
  * @ctl: the close machine's memory
  *
  * If not, a reader that has taken everything gets the end of file
@@ -416,7 +416,7 @@ bool smc_state_may_receive(const struct smc_close_ctl *ctl)
 }
 
 /**
- * smc_state_is_app_closed - has the application closed, or shut down both
+ * smc_state_is_app_closed() - has the application closed, or shut down both
  * @ctl: the close machine's memory
  *
  * Context: as smc_state_close().
@@ -428,7 +428,7 @@ bool smc_state_is_app_closed(const struct smc_close_ctl *ctl)
 }
 
 /**
- * smc_state_is_draining - does a close or shutdown wait for data to complete
+ * smc_state_is_draining() - does a close or shutdown wait for data to complete
  * @ctl: the close machine's memory
  *
  * While it does, the owner reports SMC_CLOSE_TX_DRAINED as soon as nothing is
@@ -507,10 +507,10 @@ static const char *smc_state_name(const char * const *names, u32 nr, u32 value)
 }
 
 /**
- * smc_state_conn_name - the name of a connection state
+ * smc_state_conn_name() - the name of a connection state
  * @state: any value
  *
- * Context: any.
+ * Context: Any context.
  * Return: a string, "?" for a value that is no state.
  */
 const char *smc_state_conn_name(enum smc_conn_state state)
@@ -520,10 +520,10 @@ const char *smc_state_conn_name(enum smc_conn_state state)
 }
 
 /**
- * smc_state_event_name - the name of an event of the close machine
+ * smc_state_event_name() - the name of an event of the close machine
  * @event: any value
  *
- * Context: any.
+ * Context: Any context.
  * Return: a string, "?" for a value that is no event.
  */
 const char *smc_state_event_name(enum smc_close_event event)
@@ -552,7 +552,7 @@ static const u8 smc_lgr_moves[SMC_LGR_NR_STATES] = {
 };
 
 /**
- * smc_state_link_may_move - is a move between two link states legal
+ * smc_state_link_may_move() - is a move between two link states legal
  * @from: the state the link is in
  * @to: the state it is to enter
  *
@@ -560,7 +560,7 @@ static const u8 smc_lgr_moves[SMC_LGR_NR_STATES] = {
  * comes back to life: its place is used anew by another link, with a new queue
  * pair (LID-03).
  *
- * Context: any.
+ * Context: Any context.
  * Return: true if it is.
  */
 bool smc_state_link_may_move(enum smc_link_state from, enum smc_link_state to)
@@ -570,11 +570,11 @@ bool smc_state_link_may_move(enum smc_link_state from, enum smc_link_state to)
 }
 
 /**
- * smc_state_lgr_may_move - is a move between two link group states legal
+ * smc_state_lgr_may_move() - is a move between two link group states legal
  * @from: the state the link group is in
  * @to: the state it is to enter
  *
- * Context: any.
+ * Context: Any context.
  * Return: true if it is.
  */
 bool smc_state_lgr_may_move(enum smc_lgr_state from, enum smc_lgr_state to)
@@ -584,10 +584,10 @@ bool smc_state_lgr_may_move(enum smc_lgr_state from, enum smc_lgr_state to)
 }
 
 /**
- * smc_state_link_name - the name of a link state
+ * smc_state_link_name() - the name of a link state
  * @state: any value
  *
- * Context: any.
+ * Context: Any context.
  * Return: a string, "?" for a value that is no state.
  */
 const char *smc_state_link_name(enum smc_link_state state)
@@ -596,10 +596,10 @@ const char *smc_state_link_name(enum smc_link_state state)
 }
 
 /**
- * smc_state_lgr_name - the name of a link group state
+ * smc_state_lgr_name() - the name of a link group state
  * @state: any value
  *
- * Context: any.
+ * Context: Any context.
  * Return: a string, "?" for a value that is no state.
  */
 const char *smc_state_lgr_name(enum smc_lgr_state state)
@@ -608,10 +608,10 @@ const char *smc_state_lgr_name(enum smc_lgr_state state)
 }
 
 /**
- * smc_state_lgr_type_name - the name of a link group type
+ * smc_state_lgr_type_name() - the name of a link group type
  * @type: any value
  *
- * Context: any.
+ * Context: Any context.
  * Return: a string, "?" for a value that is no type.
  */
 const char *smc_state_lgr_type_name(enum smc_lgr_type type)

@@ -51,7 +51,7 @@
 #include "smc_trace.h"
 #include "smc_tx.h"
 
-/* As long as TCP_CORK holds data back. */
+/* How long MSG_MORE and TCP_CORK may hold data back, as with TCP. */
 #define SMC_TX_CORK_TIME	(HZ / 5)
 
 /*
@@ -371,9 +371,9 @@ static void tx_arm_cork(struct smc_conn *conn)
 }
 
 /*
- * Data that nobody will read, and of which TCP would not know yet: what is sent
- * first after the peer has closed is what its RST answers. AMB-43: later sends
- * fail.
+ * The peer has closed, and we have not sent since. TCP would take this data, and learn
+ * from the RST that it provokes that nobody reads it; so it is taken and dropped. Later
+ * sends fail, AMB-43.
  */
 static bool tx_is_in_vain(struct smc_sock *smc)
 {

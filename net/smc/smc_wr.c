@@ -55,6 +55,9 @@ static_assert(SMC_WR_TX_STRIDE >= SMC_WR_MSG_LEN);
 static_assert(SMC_WR_TX_LONG + SMC_WR_DATA_SLOTS * SMC_WR_TX_STRIDE <= PAGE_SIZE);
 static_assert(SMC_WR_RECV_MAX - SMC_WR_RECV_LEN <= PAGE_SIZE);
 static_assert(SMC_WR_MSG_SGE <= SMC_WR_MAX_SGE);
+static_assert(SMC_WR_MSG_LEN == SMC_LLC_LEN && SMC_WR_MSG_LEN == SMC_CDC_LEN);
+static_assert(sizeof(struct smc_llc_add_link_v2_wire) +
+	      SMC_LLC_LONG_KEYS * sizeof(struct smc_llc_rtoken_pair_wire) <= SMC_WR_RECV_MAX);
 
 /*
  * A memory registration in flight. It has a life of its own because the one
@@ -111,7 +114,7 @@ static void smc_wr_look(struct work_struct *work)
 		smc_wr_report(wr, SMC_WR_FAULT_PORT);
 }
 
-/* So often the same may be found: the longest chain comes to its SEND in that time. */
+/* How many looks may find no progress: in that time the longest chain gets to its SEND. */
 static unsigned int smc_wr_stall_looks(const struct smc_wr *wr)
 {
 	u32 most = 0;
@@ -489,12 +492,11 @@ static u32 smc_wr_nr_bytes(const struct smc_wr_slot *slot)
  *
  * The WRITEs take place at the peer before it sees the message (one queue
  * pair keeps their order). On success @slot->tag.done is called exactly once,
- * perhaps before this returns; that is so, too, where the device has taken only the
- * WRITEs, for these still read what they write: it is called when the queues are
- * drained. On failure it is never called, the slot has
- * been given back, and unless the queues were not open the link has been
- * reported broken: ops->broken runs with what the caller holds. RFC 7609 4.7.1
- * (TX-01), 2.3.
+ * perhaps before this returns. It counts as success, too, if the device has taken only
+ * the WRITEs: they still read the slot's memory, so done is called when the queues are
+ * drained. On failure done is never called and the slot has been given back. Unless the
+ * queues were not open, the link has then been reported broken: ops->broken runs with
+ * what the caller holds. RFC 7609 4.7.1 (TX-01), 2.3.
  *
  * Context: Any context but hard interrupt. Takes wr->lock.
  * Return: 0; -EPIPE if smc_wr_activate() was not yet or smc_wr_stop() already
@@ -561,7 +563,7 @@ static void smc_wr_reg_complete(struct smc_wr_reg *reg, enum ib_wc_status status
 	smc_wr_reg_put(reg);
 }
 
-/* Its completion, its poster who failed, and smc_wr_reap() may be about it at a time. */
+/* Its completion, its poster after a failed post, and smc_wr_reap() may meet here. */
 static void smc_wr_reg_finish(struct smc_wr_reg *reg, enum ib_wc_status status)
 {
 	struct smc_wr *wr = reg->wr;
