@@ -86,7 +86,7 @@ void smc_cdc_encode(const struct smc_cdc_msg *msg, u8 buf[SMC_CDC_LEN])
  * @tx_geom: geometry of the peer's element
  *
  * RFC 7609 Sections 4.3 and 4.7.1 (CUR-03, CUR-04, CDC-03, AMB-15). Both
- * geometries must be valid (smc_geom_is_valid()).
+ * geometries have room for data, and no more than SMC_GEOM_SIZE_MAX.
  *
  * Context: any; before the first message can arrive.
  */
@@ -899,18 +899,6 @@ void smc_cdc_done(struct smc_cdc_ctl *ctl, u16 seq, u32 len)
 		return;
 	ctl->tx_seq_done = seq;
 	ctl->tx_inflight -= min(len, ctl->tx_inflight);
-}
-
-/**
- * smc_cdc_inflight() - how many written bytes have not completed
- * @ctl: the control block
- *
- * Context: as smc_cdc_readable().
- * Return: bytes (TX-04, CLOSE-08).
- */
-u32 smc_cdc_inflight(const struct smc_cdc_ctl *ctl)
-{
-	return ctl->tx_inflight;
 }
 
 /* Did C or A reach the peer for certain? */

@@ -142,7 +142,6 @@ void smc_cdc_set_conn_flags(struct smc_cdc_ctl *ctl, u8 conn_flags);
 int smc_cdc_build(struct smc_cdc_ctl *ctl, const struct smc_xfer *x,
 		  struct smc_cdc_msg *msg);
 void smc_cdc_done(struct smc_cdc_ctl *ctl, u16 seq, u32 len);
-u32 smc_cdc_inflight(const struct smc_cdc_ctl *ctl);
 
 /* The control block: moving to another link. */
 int smc_cdc_build_validation(const struct smc_cdc_ctl *ctl,

@@ -32,11 +32,6 @@ struct smc_cursor {
 	u32	off;
 };
 
-static inline bool smc_geom_is_valid(struct smc_geom g)
-{
-	return g.base < g.size && g.size <= SMC_GEOM_SIZE_MAX;
-}
-
 /* How many bytes of data the ring holds at most, AMB-08. */
 static inline u32 smc_geom_space(struct smc_geom g)
 {

@@ -22,7 +22,6 @@ enum smc_llc_flow_limit {
 	SMC_LLC_LINKS		= 9,	/* eight and an asymmetric one, AMB-61 */
 	SMC_LLC_RNICS		= 8,	/* of this side that a group makes use of */
 	SMC_LLC_ASKED_GIDS	= 6,	/* that one REQ ADD LINK tells of, a short message */
-	SMC_LLC_RMBS		= 255,	/* of one side, what ADD LINK CONTINUATION counts */
 	SMC_LLC_ACTIONS		= 32,	/* most that one event can ask for */
 	SMC_LLC_MAX_LINKS_MIN	= 2,	/* MAXL-02 */
 	SMC_LLC_MAX_LINKS_MAX	= 8,	/* MAXL-01 */

@@ -18,12 +18,10 @@
 
 /**
  * struct llc_codec - how one type lies on the wire
- * @name: for traces
  * @get: wire to host; false if no peer in its senses sends that
  * @put: host to wire, into zeroed bytes; false if it cannot be said
  */
 struct llc_codec {
-	const char *name;
 	bool (*get)(const u8 *buf, enum smc_dialect dialect, struct smc_llc_msg *msg);
 	bool (*put)(const struct smc_llc_msg *msg, enum smc_dialect dialect, u8 *buf);
 };
@@ -330,22 +328,14 @@ static bool test_link_put(const struct smc_llc_msg *msg, enum smc_dialect dialec
 }
 
 static const struct llc_codec llc_codecs[] = {
-	[SMC_LLC_CONFIRM_LINK] = {
-		"CONFIRM LINK", confirm_link_get, confirm_link_put },
-	[SMC_LLC_ADD_LINK] = {
-		"ADD LINK", add_link_get, add_link_put },
-	[SMC_LLC_ADD_LINK_CONT] = {
-		"ADD LINK CONTINUATION", add_link_cont_get, add_link_cont_put },
-	[SMC_LLC_DELETE_LINK] = {
-		"DELETE LINK", delete_link_get, delete_link_put },
-	[SMC_LLC_CONFIRM_RKEY] = {
-		"CONFIRM RKEY", confirm_rkey_get, confirm_rkey_put },
-	[SMC_LLC_TEST_LINK] = {
-		"TEST LINK", test_link_get, test_link_put },
-	[SMC_LLC_CONFIRM_RKEY_CONT] = {
-		"CONFIRM RKEY CONTINUATION", confirm_rkey_cont_get, confirm_rkey_cont_put },
-	[SMC_LLC_DELETE_RKEY] = {
-		"DELETE RKEY", delete_rkey_get, delete_rkey_put },
+	[SMC_LLC_CONFIRM_LINK] = { confirm_link_get, confirm_link_put },
+	[SMC_LLC_ADD_LINK] = { add_link_get, add_link_put },
+	[SMC_LLC_ADD_LINK_CONT] = { add_link_cont_get, add_link_cont_put },
+	[SMC_LLC_DELETE_LINK] = { delete_link_get, delete_link_put },
+	[SMC_LLC_CONFIRM_RKEY] = { confirm_rkey_get, confirm_rkey_put },
+	[SMC_LLC_TEST_LINK] = { test_link_get, test_link_put },
+	[SMC_LLC_CONFIRM_RKEY_CONT] = { confirm_rkey_cont_get, confirm_rkey_cont_put },
+	[SMC_LLC_DELETE_RKEY] = { delete_rkey_get, delete_rkey_put },
 };
 
 static const struct llc_codec *llc_codec_of(u8 type)
@@ -457,18 +447,4 @@ bool smc_llc_answer_test_link(const u8 *buf, u32 len, u8 *reply)
 const char *smc_llc_dialect_name(enum smc_dialect dialect)
 {
 	return dialect == SMC_DIALECT_DEPLOYED ? "deployed" : "RFC";
-}
-
-/**
- * smc_llc_type_name() - name of a message type for traces
- * @type: any value
- *
- * Context: Any context.
- * Return: a constant string, never NULL.
- */
-const char *smc_llc_type_name(u8 type)
-{
-	const struct llc_codec *codec = llc_codec_of(type);
-
-	return codec ? codec->name : "unknown";
 }

@@ -173,6 +173,5 @@ int smc_llc_encode(const struct smc_llc_msg *msg, enum smc_dialect dialect, u8 *
 		   u32 size);
 bool smc_llc_answer_test_link(const u8 *buf, u32 len, u8 *reply);
 const char *smc_llc_dialect_name(enum smc_dialect dialect);
-const char *smc_llc_type_name(u8 type);
 
 #endif /* _SMC_LLC_WIRE_H */

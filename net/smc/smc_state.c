@@ -380,54 +380,6 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 }
 
 /**
- * smc_state_may_send() - may the application send
- * @ctl: the close machine's memory
- *
- * Not after its close or shutdown, pending or done, and not to a peer that has
- * closed (CLOSE-18, AMB-43).
- *
- * Context: as smc_state_close().
- * Return: true if it may.
- */
-bool smc_state_may_send(const struct smc_close_ctl *ctl)
-{
-	if (!(BIT(ctl->state) & (ST(ACTIVE) | ST(APPCLOSEWAIT1))))
-		return false;
-	return !(ctl->seen & (SEEN(APP_CLOSED) | SEEN(WANT_D) |
-			      SEEN(C_RCVD) | SEEN(PATH_LOST)));
-}
-
-/**
- * smc_state_may_receive() - may more data come from the peer
- * @ctl: the close machine's memory
- *
- * If not, a reader that has taken everything gets the end of file
- * (CLOSE-11, CLOSE-17).
- *
- * Context: as smc_state_close().
- * Return: true if it may.
- */
-bool smc_state_may_receive(const struct smc_close_ctl *ctl)
-{
-	if (!(BIT(ctl->state) & ST_OPEN))
-		return false;
-	return !(ctl->seen & (SEEN(APP_CLOSED) | SEEN(D_RCVD) |
-			      SEEN(C_RCVD)));
-}
-
-/**
- * smc_state_is_app_closed() - has the application closed, or shut down both
- * @ctl: the close machine's memory
- *
- * Context: as smc_state_close().
- * Return: true if it has.
- */
-bool smc_state_is_app_closed(const struct smc_close_ctl *ctl)
-{
-	return ctl->seen & SEEN(APP_CLOSED);
-}
-
-/**
  * smc_state_is_draining() - does a close or shutdown wait for data to complete
  * @ctl: the close machine's memory
  *

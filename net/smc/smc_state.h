@@ -101,9 +101,6 @@ void smc_state_close_init(struct smc_close_ctl *ctl);
 struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 				      enum smc_close_event event,
 				      const struct smc_close_facts *facts);
-bool smc_state_may_send(const struct smc_close_ctl *ctl);
-bool smc_state_may_receive(const struct smc_close_ctl *ctl);
-bool smc_state_is_app_closed(const struct smc_close_ctl *ctl);
 bool smc_state_is_draining(const struct smc_close_ctl *ctl);
 const char *smc_state_conn_name(enum smc_conn_state state);
 const char *smc_state_event_name(enum smc_close_event event);

@@ -25,7 +25,6 @@
 
 /* "SMCR" and "SMCD" in EBCDIC (IBM-1047). */
 #define SMC_EYE_SMCR		0xe2d4c3d9U
-#define SMC_EYE_SMCD		0xe2d4c3c4U
 /* An eye catcher takes the first bytes of an element, RMB-12. */
 #define SMC_EYE_CATCHER_LEN	4
 
@@ -211,27 +210,6 @@ struct smc_clc_prefix_wire {
 } __packed;
 SMC_WIRE_SIZE(smc_clc_prefix_wire, 17);
 SMC_WIRE_AT(smc_clc_prefix_wire, len, 16);
-
-/* The two whole forms of an IPv4 Proposal. */
-struct smc_clc_proposal_ipv4_wire {
-	struct smc_clc_proposal_wire	head;
-	struct smc_clc_ip_area_wire	ip;
-	struct smc_clc_trl_wire		trl;
-} __packed;
-SMC_WIRE_SIZE(smc_clc_proposal_ipv4_wire, SMC_CLC_PROPOSAL_MIN_LEN);
-SMC_WIRE_AT(smc_clc_proposal_ipv4_wire, ip, 40);
-SMC_WIRE_AT(smc_clc_proposal_ipv4_wire, trl, 48);
-
-struct smc_clc_proposal_ipv4_deployed_wire {
-	struct smc_clc_proposal_wire		head;
-	struct smc_clc_growth_deployed_wire	growth;
-	struct smc_clc_ip_area_wire		ip;
-	struct smc_clc_trl_wire			trl;
-} __packed;
-SMC_WIRE_SIZE(smc_clc_proposal_ipv4_deployed_wire, 92);
-SMC_WIRE_AT(smc_clc_proposal_ipv4_deployed_wire, growth, 40);
-SMC_WIRE_AT(smc_clc_proposal_ipv4_deployed_wire, ip, 80);
-SMC_WIRE_AT(smc_clc_proposal_ipv4_deployed_wire, trl, 88);
 
 /* W5 Accept and W6 Confirm, A.2.3 and A.2.4: one layout. */
 struct smc_clc_accept_wire {

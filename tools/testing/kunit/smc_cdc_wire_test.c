@@ -437,7 +437,7 @@ static void cur_04_begins_empty_at_four(struct kunit *test)
 	expect_cursor(test, ctl->tx_cons, 0, 4);
 	KUNIT_EXPECT_EQ(test, smc_cdc_readable(ctl), 0U);
 	KUNIT_EXPECT_EQ(test, smc_cdc_window(ctl), 9996U);
-	KUNIT_EXPECT_EQ(test, smc_cdc_inflight(ctl), 0U);
+	KUNIT_EXPECT_EQ(test, ctl->tx_inflight, 0U);
 	KUNIT_EXPECT_FALSE(test, smc_cdc_is_needed(ctl, 0));
 	KUNIT_EXPECT_TRUE(test, smc_cdc_may_write(ctl));
 }
@@ -1839,17 +1839,17 @@ static void fail_05_ss_follows_good_completions(struct kunit *test)
 	must_push(test, &p->a);
 	prepare(&p->a, 200);
 	must_push(test, &p->a);
-	KUNIT_EXPECT_EQ(test, smc_cdc_inflight(&p->a.ctl), 300U);
+	KUNIT_EXPECT_EQ(test, p->a.ctl.tx_inflight, 300U);
 	smc_cdc_done(&p->a.ctl, 1, 100);
 	KUNIT_EXPECT_EQ(test, p->a.ctl.tx_seq_done, 1);
-	KUNIT_EXPECT_EQ(test, smc_cdc_inflight(&p->a.ctl), 200U);
+	KUNIT_EXPECT_EQ(test, p->a.ctl.tx_inflight, 200U);
 	smc_cdc_done(&p->a.ctl, 2, 200);
 	KUNIT_EXPECT_EQ(test, p->a.ctl.tx_seq_done, 2);
-	KUNIT_EXPECT_EQ(test, smc_cdc_inflight(&p->a.ctl), 0U);
+	KUNIT_EXPECT_EQ(test, p->a.ctl.tx_inflight, 0U);
 	/* One that was counted before changes nothing. */
 	smc_cdc_done(&p->a.ctl, 1, 100);
 	KUNIT_EXPECT_EQ(test, p->a.ctl.tx_seq_done, 2);
-	KUNIT_EXPECT_EQ(test, smc_cdc_inflight(&p->a.ctl), 0U);
+	KUNIT_EXPECT_EQ(test, p->a.ctl.tx_inflight, 0U);
 }
 
 static void fail_07_validation_is_f_and_ss(struct kunit *test)
@@ -2112,7 +2112,7 @@ static void fail_14_replay_merges_what_is_not_done(struct kunit *test)
 			(u32)SMC_EV_DATA);
 	KUNIT_EXPECT_EQ(test, smc_cdc_readable(&p->b.ctl), 600U);
 	smc_cdc_done(&p->a.ctl, 4, 500);
-	KUNIT_EXPECT_EQ(test, smc_cdc_inflight(&p->a.ctl), 0U);
+	KUNIT_EXPECT_EQ(test, p->a.ctl.tx_inflight, 0U);
 	/* And new data after that. */
 	KUNIT_EXPECT_EQ(test, send_to(test, &p->a, &p->b), (u32)SMC_EV_DATA);
 	KUNIT_EXPECT_EQ(test, smc_cdc_readable(&p->b.ctl), 650U);
@@ -2600,7 +2600,7 @@ static bool sim_complete(struct sim *s, u32 who)
 	smc_cdc_done(&e->ctl, q->msg.seq, q->len);
 	e->nr_done = q->end;
 	KUNIT_ASSERT_EQ(s->test, e->ctl.tx_seq_done, q->msg.seq);
-	KUNIT_ASSERT_EQ(s->test, (u64)smc_cdc_inflight(&e->ctl),
+	KUNIT_ASSERT_EQ(s->test, (u64)e->ctl.tx_inflight,
 			e->nr_sent - e->nr_done);
 	return true;
 }

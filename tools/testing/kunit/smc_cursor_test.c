@@ -35,17 +35,6 @@ static void wire_numbers_of_24_bits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_wire_get24(p), 0x123456U);
 }
 
-static void geom_refuses_what_holds_no_data(struct kunit *test)
-{
-	KUNIT_EXPECT_TRUE(test, smc_geom_is_valid(rfc_geom));
-	KUNIT_EXPECT_TRUE(test, smc_geom_is_valid(deployed_geom));
-	KUNIT_EXPECT_TRUE(test, smc_geom_is_valid((struct smc_geom){ 5, 4 }));
-	KUNIT_EXPECT_FALSE(test, smc_geom_is_valid((struct smc_geom){ 4, 4 }));
-	KUNIT_EXPECT_FALSE(test, smc_geom_is_valid((struct smc_geom){ 0, 0 }));
-	KUNIT_EXPECT_FALSE(test, smc_geom_is_valid((struct smc_geom){
-				 SMC_GEOM_SIZE_MAX + 1, 0 }));
-}
-
 /* AMB-08: the eye catcher is no room for data. */
 static void rmb_11_space_leaves_out_the_eye_catcher(struct kunit *test)
 {
@@ -275,7 +264,6 @@ static void cur_11_property_agrees_with_positions(struct kunit *test)
 
 static struct kunit_case smc_cursor_cases[] = {
 	KUNIT_CASE(wire_numbers_of_24_bits),
-	KUNIT_CASE(geom_refuses_what_holds_no_data),
 	KUNIT_CASE(rmb_11_space_leaves_out_the_eye_catcher),
 	KUNIT_CASE(cur_04_starts_at_four_wrap_zero),
 	KUNIT_CASE(cur_12_outside_the_element_is_invalid),

@@ -859,13 +859,6 @@ static void noise_is_stable(struct kunit *test)
 	KUNIT_EXPECT_GT(test, ok, 5000);
 }
 
-static void type_names(struct kunit *test)
-{
-	KUNIT_EXPECT_STREQ(test, smc_llc_type_name(SMC_LLC_ADD_LINK_CONT), "ADD LINK CONTINUATION");
-	KUNIT_EXPECT_STREQ(test, smc_llc_type_name(5), "unknown");
-	KUNIT_EXPECT_STREQ(test, smc_llc_type_name(0xff), "unknown");
-}
-
 static struct kunit_case llc_wire_cases[] = {
 	KUNIT_CASE_PARAM(records_round_trip_llc_01_llc_02, record_gen_params),
 	KUNIT_CASE(record_confirm_link_maxl_03_lid_02),
@@ -896,7 +889,6 @@ static struct kunit_case llc_wire_cases[] = {
 	KUNIT_CASE(reserved_is_ignored),
 	KUNIT_CASE(encode_refuses),
 	KUNIT_CASE(noise_is_stable),
-	KUNIT_CASE(type_names),
 	{}
 };
 

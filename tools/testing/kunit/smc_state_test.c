@@ -9,6 +9,29 @@
 
 #include "../../../net/smc/smc_state.c"
 
+/*
+ * What a state means: the rest of the module has the same from elsewhere (sk_shutdown,
+ * the flags of control blocks), and sets that as the actions of the machine say.
+ */
+static bool is_app_closed(const struct smc_close_ctl *ctl)
+{
+	return ctl->seen & SEEN(APP_CLOSED);
+}
+
+/* Not after our end, pending or done, nor to a peer that has closed: CLOSE-18, AMB-43. */
+static bool may_send(const struct smc_close_ctl *ctl)
+{
+	return BIT(ctl->state) & (ST(ACTIVE) | ST(APPCLOSEWAIT1)) &&
+	       !(ctl->seen & (SEEN(APP_CLOSED) | SEEN(WANT_D) | SEEN(C_RCVD) | SEEN(PATH_LOST)));
+}
+
+/* If not, who has read everything is at the end: CLOSE-11, CLOSE-17. */
+static bool may_receive(const struct smc_close_ctl *ctl)
+{
+	return BIT(ctl->state) & ST_OPEN &&
+	       !(ctl->seen & (SEEN(APP_CLOSED) | SEEN(D_RCVD) | SEEN(C_RCVD)));
+}
+
 static const struct smc_close_facts idle;
 static const struct smc_close_facts unread = { .has_unread = true };
 static const struct smc_close_facts unsent = { .has_unsent = true };
@@ -149,12 +172,12 @@ static void close_05_starts_outside_of_any_transfer(struct kunit *test)
 {
 	struct smc_close_ctl ctl = come_by(test, PATH_INIT);
 
-	KUNIT_EXPECT_FALSE(test, smc_state_may_send(&ctl));
-	KUNIT_EXPECT_FALSE(test, smc_state_may_receive(&ctl));
-	KUNIT_EXPECT_FALSE(test, smc_state_is_app_closed(&ctl));
+	KUNIT_EXPECT_FALSE(test, may_send(&ctl));
+	KUNIT_EXPECT_FALSE(test, may_receive(&ctl));
+	KUNIT_EXPECT_FALSE(test, is_app_closed(&ctl));
 	ctl = come_by(test, PATH_CLOSED);
-	KUNIT_EXPECT_FALSE(test, smc_state_may_send(&ctl));
-	KUNIT_EXPECT_FALSE(test, smc_state_may_receive(&ctl));
+	KUNIT_EXPECT_FALSE(test, may_send(&ctl));
+	KUNIT_EXPECT_FALSE(test, may_receive(&ctl));
 }
 
 static void close_06_active_when_rendezvous_is_complete(struct kunit *test)
@@ -163,8 +186,8 @@ static void close_06_active_when_rendezvous_is_complete(struct kunit *test)
 
 	expect_step(test, &ctl, E(ESTABLISHED), &idle, SMC_STATE_ACTIVE, 0,
 		    MASK);
-	KUNIT_EXPECT_TRUE(test, smc_state_may_send(&ctl));
-	KUNIT_EXPECT_TRUE(test, smc_state_may_receive(&ctl));
+	KUNIT_EXPECT_TRUE(test, may_send(&ctl));
+	KUNIT_EXPECT_TRUE(test, may_receive(&ctl));
 }
 
 /* A quick peer may have closed before our handshake was through. */
@@ -237,7 +260,7 @@ static void close_07_shutdown_write_leaves_unread_data_alone(struct kunit *test)
 
 	expect_step(test, &ctl, E(APP_SHUT_WR), &unread,
 		    SMC_STATE_PEERCLOSEWAIT1, DO(SEND_D), MASK);
-	KUNIT_EXPECT_TRUE(test, smc_state_may_receive(&ctl));
+	KUNIT_EXPECT_TRUE(test, may_receive(&ctl));
 }
 
 static void close_08_close_waits_for_what_is_under_way(struct kunit *test)
@@ -247,8 +270,8 @@ static void close_08_close_waits_for_what_is_under_way(struct kunit *test)
 	expect_step(test, &ctl, E(APP_CLOSE), &unsent, SMC_STATE_ACTIVE,
 		    DO(WAIT_DRAIN), MASK);
 	KUNIT_EXPECT_TRUE(test, smc_state_is_draining(&ctl));
-	KUNIT_EXPECT_TRUE(test, smc_state_is_app_closed(&ctl));
-	KUNIT_EXPECT_FALSE(test, smc_state_may_send(&ctl));
+	KUNIT_EXPECT_TRUE(test, is_app_closed(&ctl));
+	KUNIT_EXPECT_FALSE(test, may_send(&ctl));
 	/* Written, but not completed. */
 	expect_step(test, &ctl, E(TX_DRAINED), &inflight, SMC_STATE_ACTIVE,
 		    DO(WAIT_DRAIN), MASK);
@@ -265,8 +288,8 @@ static void close_08_shutdown_waits_and_close_takes_over(struct kunit *test)
 
 	expect_step(test, &ctl, E(APP_SHUT_WR), &inflight, SMC_STATE_ACTIVE,
 		    DO(WAIT_DRAIN), MASK);
-	KUNIT_EXPECT_FALSE(test, smc_state_may_send(&ctl));
-	KUNIT_EXPECT_TRUE(test, smc_state_may_receive(&ctl));
+	KUNIT_EXPECT_FALSE(test, may_send(&ctl));
+	KUNIT_EXPECT_TRUE(test, may_receive(&ctl));
 	expect_step(test, &ctl, E(APP_CLOSE), &inflight, SMC_STATE_ACTIVE,
 		    DO(WAIT_DRAIN), MASK);
 	/* One message is enough: C says what D would have said. */
@@ -341,7 +364,7 @@ static void close_09_close_03_active_close_says_c(struct kunit *test)
 
 	expect_step(test, &ctl, E(APP_CLOSE), &idle, SMC_STATE_PEERCLOSEWAIT1,
 		    DO(SEND_C), MASK);
-	KUNIT_EXPECT_FALSE(test, smc_state_may_receive(&ctl));
+	KUNIT_EXPECT_FALSE(test, may_receive(&ctl));
 	/* close() after shutdown(both) has nothing to add. */
 	expect_step(test, &ctl, E(APP_CLOSE), &idle, SMC_STATE_PEERCLOSEWAIT1,
 		    0, MASK);
@@ -391,7 +414,7 @@ static void close_11_close_17_readers_wake_and_see_the_end(struct kunit *test)
 		step = smc_state_close(&ctl, rows[i].event, &unread);
 		KUNIT_EXPECT_TRUE(test, step.actions & DO(WAKE_READERS));
 		KUNIT_EXPECT_FALSE(test, step.actions & DO(PURGE));
-		KUNIT_EXPECT_FALSE(test, smc_state_may_receive(&ctl));
+		KUNIT_EXPECT_FALSE(test, may_receive(&ctl));
 	}
 }
 
@@ -519,11 +542,11 @@ static void close_16_peer_closes_first(struct kunit *test)
 
 	expect_step(test, &ctl, E(RX_DONE), &unsent, SMC_STATE_APPCLOSEWAIT1,
 		    0, MASK);
-	KUNIT_EXPECT_TRUE(test, smc_state_may_send(&ctl));
+	KUNIT_EXPECT_TRUE(test, may_send(&ctl));
 	ctl = come_by(test, PATH_ACTIVE);
 	expect_step(test, &ctl, E(RX_CLOSED), &unread, SMC_STATE_APPCLOSEWAIT1,
 		    0, MASK);
-	KUNIT_EXPECT_FALSE(test, smc_state_may_send(&ctl));
+	KUNIT_EXPECT_FALSE(test, may_send(&ctl));
 }
 
 static void close_18_peer_closes_on_unsent_data(struct kunit *test)
@@ -699,7 +722,7 @@ static void close_26_data_after_our_d_are_welcome(struct kunit *test)
 
 	expect_step(test, &ctl, E(RX_DATA), &unread, SMC_STATE_PEERCLOSEWAIT1,
 		    0, ~0);
-	KUNIT_EXPECT_TRUE(test, smc_state_may_receive(&ctl));
+	KUNIT_EXPECT_TRUE(test, may_receive(&ctl));
 }
 
 /* AMB-45: data for an application that has closed. */
@@ -811,8 +834,8 @@ static void abrt_05_each_abort_has_its_error(struct kunit *test)
 		step = smc_state_close(&ctl, rows[i].event, &idle);
 		KUNIT_EXPECT_TRUE(test, step.actions & DO(REPORT_ERR));
 		KUNIT_EXPECT_EQ(test, step.sk_err, rows[i].sk_err);
-		KUNIT_EXPECT_FALSE(test, smc_state_may_send(&ctl));
-		KUNIT_EXPECT_FALSE(test, smc_state_may_receive(&ctl));
+		KUNIT_EXPECT_FALSE(test, may_send(&ctl));
+		KUNIT_EXPECT_FALSE(test, may_receive(&ctl));
 	}
 }
 
@@ -982,7 +1005,7 @@ static void close_17_no_link_left_and_all_data_here(struct kunit *test)
 				    i == PATH_ACW1_D || i == PATH_ACW1_D_LOST ?
 				    DO(REPORT_ERR) : 0, "path %d", i);
 		KUNIT_EXPECT_EQ(test, step.actions & DO_WAKE, DO_WAKE);
-		KUNIT_EXPECT_FALSE(test, smc_state_may_send(&ctl));
+		KUNIT_EXPECT_FALSE(test, may_send(&ctl));
 		/* The peer resets TCP on its side. */
 		expect_step(test, &ctl, E(RX_RST), &unread, paths[i].state, 0, MASK);
 		/* Then it is over, without a word. */
@@ -1312,7 +1335,7 @@ static bool may_choose(const struct world *w, u32 who, enum choice choice)
 	switch (choice) {
 	case CHOOSE_SEND:
 		return me->to_send && !me->is_unsent &&
-		       smc_state_may_send(&me->close);
+		       may_send(&me->close);
 	case CHOOSE_WRITE:
 		return me->is_unsent && !me->is_final && !me->is_lost &&
 		       !(me->close.seen & SEEN(C_RCVD));
