@@ -6,13 +6,17 @@ server that answers the close of three times as many clients has used them up, s
 last word of most has to wait, though the application and TCP have done with them. No
 client may be left in a state in which it waits for that word.
 
-covers: CLOSE-02
+Nor may one whose server has said it on a link that is lost just then: another link
+says it again.
+
+covers: CLOSE-02 FAIL-12
 """
 import os
 
 from common import connect_all
 
-timeout = 60
+nics = 2
+timeout = 90
 COUNT = 200
 HOUR = 3600000  # ms
 
@@ -59,9 +63,61 @@ def client(h, port, unread):
     close_all(socks)
 
 
+def one_server(h, port):
+    ls = h.listen(port)
+    other = h.accept(ls)
+    s = h.accept(ls)
+    ls.close()
+    h.at_end(s)
+    h.mark("at the end")
+    h.gate("close")
+    s.close()
+    h.mark("closed")
+    h.at_end(other)
+    other.close()
+
+
+def one_client(h, port):
+    """Another connection keeps the group, whose end would be the word for all."""
+    other = h.connect(port)
+    h.connect(port).close()
+    h.mark("closed")
+    h.gate("end")
+    other.close()
+
+
+def on_lost_link(t, port):
+    """The server's answer to a close goes by a link that carries nothing any more."""
+    from smcvm.links import several
+    several(t, close_timeout_ms=HOUR)
+    s = t.half(t.a, one_server, port=port)
+    s.expect("listening", t.left())
+    c = t.half(t.b, one_client, port=port)
+    s.expect("at the end", t.left())
+    c.expect("closed", t.left())
+    lost = t.stat(t.a, "link_down")
+    sock, = t.a.sockets(sport=port, state="APPCLOSEWAIT1")
+    cut = t.relay.rule(seg=int(sock["lgr"]["dev"][-1]), proto="roce", drop=1)
+    s.gate("close")
+    s.expect("closed", t.left())
+    for vm in (t.a, t.b):
+        t.wait(lambda vm=vm: len(vm.sockets(mode="SMC-R")) == 1,
+               f"{vm.name}: the end of the connection that was closed")
+    t.check(t.relay.hits(cut)[1], "nothing was lost")
+    t.check(t.stat(t.a, "link_down") > lost, "no link was lost")
+    t.relay.unrule(cut)
+    c.gate("end")
+    t.wait_all(s, c)
+    t.no_sockets(t.a, port)
+    t.no_sockets(t.b, port)
+
+
 def run(t):
     if t.family != "smc":
         return
+    t.step("on a link that is lost")
+    on_lost_link(t, 5443)
+    t.no_groups()
     for k, unread in enumerate((False, True)):
         port = 5440 + k
         t.step("aborts" if unread else "closes")
