@@ -63,7 +63,8 @@ static int listen_kernel_accept(struct socket *sock, struct socket **newsock, in
 /* There is memory for so many children. */
 static unsigned int listen_nr_children;
 
-static struct smc_sock *listen_sock_alloc(struct net *net, int kern)
+static struct smc_sock *listen_sock_alloc(struct net *net, struct socket *sock, int protocol,
+					  int kern)
 {
 	struct sock *sk;
 
@@ -97,7 +98,7 @@ static void listen_queue_delayed(struct smc_sock *smc, struct delayed_work *work
 #define smc_sock_trylock listen_trylock
 #define smc_sock_next_child listen_next_child
 #define smc_sock_stop_listening listen_tcp_nothing
-#define smc_sock_alloc(net, sock, protocol, kern) listen_sock_alloc(net, kern)
+#define smc_sock_alloc listen_sock_alloc
 #define smc_sock_inherit(...) ((void)0)
 #define smc_sock_hash(...) ((void)0)
 #define smc_tcp_peek listen_tcp_peek
