@@ -1473,7 +1473,7 @@ static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
 		return -ECONNABORTED;
 	llc_queue(lgr, &llc->work);
 	/* By workers, which get no signals. Not TASK_UNINTERRUPTIBLE: it may be minutes. */
-	if (!wait_for_completion_interruptible_timeout(&req->done, llc_patience(lgr))) {
+	if (wait_for_completion_interruptible_timeout(&req->done, llc_patience(lgr)) <= 0) {
 		smc_lgr_terminate(lgr);
 		llc_queue(lgr, &llc->work);
 		wait_for_completion_state(&req->done, TASK_IDLE);
