@@ -21,6 +21,7 @@ from rows import ROWS  # noqa: E402
 kernels = ("stock",)
 dialects = (0,)
 timeout = 3600
+cx16 = True     # haproxy
 SHORT = ("nginx, wrk", "nginx, curl", "iperf3 -Z")
 
 

@@ -33,17 +33,19 @@ def at_once(func, items):
 
 
 class Pair:
-    """Options: kernel (one of kernel.KINDS), vcpus, nics, mtu.
+    """Options: kernel (one of kernel.KINDS), vcpus, nics, mtu, cx16 (for programs).
 
     With a PLUGIN (tools/bench/insns.c) the machines are emulated and count their
     instructions.
     """
 
-    def __init__(self, kind="debug", vcpus=1, nics=1, mtu=1500, names="ab", plugin=None):
+    def __init__(self, kind="debug", vcpus=1, nics=1, mtu=1500, names="ab", plugin=None,
+                 cx16=False):
         self.kernel = kernel.get(kind)
         self.kind = kind
         self.mtu = mtu
         self.nics = nics
+        self.cx16 = cx16
         self.slow = 4 if kind == "debug" else 1
         if vcpus > 1:
             self.slow *= 2
@@ -55,7 +57,7 @@ class Pair:
         self.accel = "tcg" if plugin else kernel.qemu_accel(self.kernel)
         self.relay = Relay(self.dir)
         self.vms = {n: Machine(n, HOSTS[n], self.kernel, self.relay, self.dir,
-                               vcpus, nics, self.accel, plugin) for n in names}
+                               vcpus, nics, self.accel, plugin, cx16) for n in names}
         for n, vm in self.vms.items():
             setattr(self, n, vm)
 
@@ -144,7 +146,8 @@ class Pair:
     def third(self, dialect=0):
         """A third machine with RNIC and our module, 10.43.0.4; lives as long as the context."""
         name = "c"
-        vm = Machine(name, THIRD, self.kernel, self.relay, self.dir, 1, self.nics, self.accel)
+        vm = Machine(name, THIRD, self.kernel, self.relay, self.dir, 1, self.nics, self.accel,
+                     cx16=self.cx16)
         self.vms[name] = vm
         self.sides[name] = self.dialect[name] = None
         try:

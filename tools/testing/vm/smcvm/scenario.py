@@ -22,6 +22,7 @@ DEFAULTS = {
     "dialects": (0, 1),         # 0 deployed, 1 rfc
     "sides": ("ours", "ours"),  # modules of A and B
     "nics": 1,
+    "cx16": False,              # its programs need cmpxchg16b
     "vcpus": (1,),              # the first is what `check` uses
     "ipv": (4,),
     "family": "smc",
@@ -90,7 +91,7 @@ class Case:
         return self.is_swapped and "stock" in self.sides
 
     def boot_key(self):
-        return (self.kind, self.vcpus, self.scenario.nics)
+        return (self.kind, self.vcpus, self.scenario.nics, self.scenario.cx16)
 
 
 class Test:
