@@ -5,6 +5,7 @@ A row is a function of a Work that starts what it needs on A (servers) and B
 (clients), checks what came back and returns (rate, unit, words). Every row runs
 twice, as plain TCP and over SMC; the work is the same.
 """
+import itertools
 import re
 
 FILES = "/tmp/www"      # what web servers serve, on both machines
@@ -334,11 +335,21 @@ def stunnel(w):
 # Measuring programs
 
 
+# Its server does not bind where one of its connections is in TIME-WAIT
+SOCKPERF = itertools.count(11111)
+
+
+def sockperf_server(w):
+    """What a client has to say to find it."""
+    port = next(SOCKPERF)
+    w.serve(w.a, f"exec sockperf server --tcp -i {w.a.ip} -p {port}", port)
+    return f"--tcp -i {w.a.ip} -p {port} -t {w.seconds}"
+
+
 @row("sockperf ping-pong", "64 bytes there and back, contents compared", 1)
 def sockperf(w):
-    w.serve(w.a, f"exec sockperf server --tcp -i {w.a.ip} -p 11111", 11111)
-    out = w.client(f"sockperf ping-pong --tcp -i {w.a.ip} -p 11111 -m 64 -t {w.seconds} "
-                   "--data-integrity 2>&1")
+    to = sockperf_server(w)
+    out = w.client(f"sockperf ping-pong {to} -m 64 --data-integrity 2>&1")
     need(not re.search(r"data integrity test failed|ERROR", out), out)
     latency = number(r"(?:Latency is|avg-latency=)\s*([\d.]+)", out)
     return 1e6 / latency / 2, "rounds/s", f"one way {latency:.0f} us"
@@ -346,8 +357,8 @@ def sockperf(w):
 
 @row("sockperf throughput", "messages of 1400 bytes", 1)
 def sockperf_stream(w):
-    w.serve(w.a, f"exec sockperf server --tcp -i {w.a.ip} -p 11111", 11111)
-    out = w.client(f"sockperf throughput --tcp -i {w.a.ip} -p 11111 -m 1400 -t {w.seconds} 2>&1")
+    to = sockperf_server(w)
+    out = w.client(f"sockperf throughput {to} -m 1400 2>&1")
     return number(r"BandWidth is ([\d.]+) MBps", out), "MiB/s", ""
 
 
