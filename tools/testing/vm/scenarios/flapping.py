@@ -94,7 +94,7 @@ def run(t):
     if t.family != "smc":
         return
     from smcvm.links import card_up, groups, several
-    conns, of_group = t.pick((1000, 255), (250, 64))
+    conns, of_group = t.pick((1000, 255), (248, 64))
     several(t, wmem=16384, rmem=16384, max_conns_per_lgr=of_group)
     s = t.half(t.a, server, port=PORT, count=conns)
     s.expect("listening")
