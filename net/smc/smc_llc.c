@@ -265,6 +265,13 @@ static int llc_build_add_link(struct smc_link_group *lgr, const struct smc_llc_a
 	return rc < 0 ? rc : smc_wr_slot_fill(slot, buf->msg, rc, &lgr->llc.long_page);
 }
 
+static int llc_encode(struct smc_link_group *lgr, const struct smc_llc_action *act,
+		      const struct smc_llc_more *more, struct smc_wr_slot *slot)
+{
+	return smc_llc_form_encode(lgr->params.llc_form, &act->msg, more->nr ? more : NULL,
+				   lgr->llc.flow.dialect, slot->msg, slot->room);
+}
+
 static int llc_build_msg(struct smc_link_group *lgr, const struct smc_llc_action *act,
 			 struct smc_wr_slot *slot)
 {
@@ -276,8 +283,12 @@ static int llc_build_msg(struct smc_link_group *lgr, const struct smc_llc_action
 		return llc_build_add_link(lgr, act, slot);
 	if (act->msg.type == SMC_LLC_REQ_ADD_LINK && !act->msg.is_reply)
 		more.nr = smc_llc_flow_gids(&lgr->llc.flow, &act->end, gid);
-	rc = smc_llc_form_encode(lgr->params.llc_form, &act->msg, more.nr ? &more : NULL,
-				 lgr->llc.flow.dialect, slot->msg, slot->room);
+	rc = llc_encode(lgr, act, &more, slot);
+	/* a slot that was meant for data has room for one GID, which is all that it takes */
+	if (rc == -EMSGSIZE && more.nr > 1) {
+		more.nr = 1;
+		rc = llc_encode(lgr, act, &more, slot);
+	}
 	if (rc > 0)
 		slot->len = rc;
 	return min(rc, 0);
@@ -289,11 +300,19 @@ static int llc_post(struct smc_link *link, const struct smc_llc_action *act)
 	int rc;
 
 	slot = smc_wr_slot_get(&link->wr, SMC_WR_CTRL);
+	/*
+	 * Where many links are lost at a time, one has to tell of all others: more than
+	 * LLC has slots, and never as many as data has. Answers are as many as the peer
+	 * asks for: if it takes them all, connections that wait for one are not woken.
+	 */
+	if (!slot && !act->msg.is_reply)
+		slot = smc_wr_slot_get(&link->wr, SMC_WR_DATA);
 	if (!slot)
 		return -EAGAIN;
 	rc = llc_build_msg(link->lgr, act, slot);
 	if (rc) {
-		WARN_ON_ONCE(rc != -ENOMEM);
+		/* but for a long message in a slot that was meant for data */
+		WARN_ON_ONCE(rc != -EMSGSIZE && rc != -ENOMEM);
 		smc_wr_slot_put(slot);
 		return rc;
 	}

@@ -169,9 +169,8 @@ static void smc_wr_qp_event(struct ib_event *event, void *context)
 /**
  * smc_wr_slot_get() - take room for one message
  * @wr: the queues
- * @class: what for; neither class uses slots of the other one. Connections wait for
- *	   slots of data, and only what completes there wakes them; and data, or a
- *	   peer that asks LLC for answers without end, starves nobody but itself.
+ * @class: whose slots; connections wait for those of data, and are woken only by what
+ *	   data's owner has completed there
  *
  * The first 44 bytes of the message are zeroed, there are no WRITEs and no done
  * function.

@@ -167,22 +167,23 @@ void smc_ib_listen(struct work_struct *work)
 
 struct smc_wr_slot *smc_wr_slot_get(struct smc_wr *wr, enum smc_wr_class class)
 {
+	u32 room = class == SMC_WR_DATA ? SMC_WR_MSG_LEN : SMC_WR_LONG_LEN;
 	struct smc_wr_slot *slot;
 
 	eng_lab->nr_data_slots += class == SMC_WR_DATA;
-	if (eng_lab->has_no_slot)
+	if (eng_lab->has_no_slot && class == SMC_WR_CTRL)
 		return NULL;
 	slot = kzalloc(sizeof(*slot), GFP_ATOMIC);
 	if (!slot)
 		return NULL;
-	slot->msg = kzalloc(SMC_WR_LONG_LEN, GFP_ATOMIC);
+	slot->msg = kzalloc(room, GFP_ATOMIC);
 	if (!slot->msg) {
 		kfree(slot);
 		return NULL;
 	}
 	slot->wr = wr;
 	slot->len = SMC_WR_MSG_LEN;
-	slot->room = SMC_WR_LONG_LEN;
+	slot->room = room;
 	return slot;
 }
 
@@ -683,27 +684,32 @@ static void err_54_confirm_rkey_is_not_continued(struct kunit *test)
 	}
 }
 
-/* A slot of LLC's takes every GID that a link could use, the one that counts first. */
-static void addl_06_a_slot_takes_every_gid(struct kunit *test)
+/* Where LLC has a slot of data's, the GID that counts is told, and no link is lost. */
+static void addl_06_a_short_slot_takes_one_gid(struct kunit *test)
 {
 	struct smc_llc_msg msg;
 	struct smc_ib_end end;
 	struct smc_link *link;
 	u8 gid[SMC_GID_LEN];
+	int is_short;
 
 	eng_end(&end, 1);
-	eng_lab->has_one_end = true;
-	link = eng_up(test, false, 2);
-	eng_lab->has_one_end = false;
-	llc_ports_work(NULL);
-	eng_settle(link->lgr);
-	KUNIT_EXPECT_EQ(test, link->lgr->state, SMC_LGR_ACTIVE);
-	msg = eng_sent(test, SMC_LLC_REQ_ADD_LINK);
-	KUNIT_EXPECT_FALSE(test, msg.is_reply);
-	KUNIT_EXPECT_EQ(test, msg.req_add_link.nr_gids, 2);
-	KUNIT_EXPECT_EQ(test, eng_lab->sent_len, 60);
-	smc_llc_form_gid(eng_lab->sent, 0, gid);
-	KUNIT_EXPECT_MEMEQ(test, gid, end.gid.raw, sizeof(gid));
+	for (is_short = 0; is_short < 2; is_short++) {
+		eng_lab->has_one_end = true;
+		eng_lab->has_no_slot = false;
+		link = eng_up(test, false, 2);
+		eng_lab->has_one_end = false;
+		eng_lab->has_no_slot = is_short;
+		llc_ports_work(NULL);
+		eng_settle(link->lgr);
+		KUNIT_EXPECT_EQ(test, link->lgr->state, SMC_LGR_ACTIVE);
+		msg = eng_sent(test, SMC_LLC_REQ_ADD_LINK);
+		KUNIT_EXPECT_FALSE(test, msg.is_reply);
+		KUNIT_EXPECT_EQ(test, msg.req_add_link.nr_gids, is_short ? 1 : 2);
+		KUNIT_EXPECT_EQ(test, eng_lab->sent_len, is_short ? 44 : 60);
+		smc_llc_form_gid(eng_lab->sent, 0, gid);
+		KUNIT_EXPECT_MEMEQ(test, gid, end.gid.raw, sizeof(gid));
+	}
 }
 
 /* A message of either version that says how long it is, and otherwise anything. */
@@ -904,7 +910,7 @@ static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(rkey_22_addl_12_keys_of_a_long_add_link),
 	KUNIT_CASE(rkey_20_addl_12_late_news_change_no_count),
 	KUNIT_CASE_PARAM(a_further_link_is_routed, eng_way_gen_params),
-	KUNIT_CASE(addl_06_a_slot_takes_every_gid),
+	KUNIT_CASE(addl_06_a_short_slot_takes_one_gid),
 	KUNIT_CASE(err_54_confirm_rkey_is_not_continued),
 	KUNIT_CASE(err_54_noise_ends_the_group_at_most),
 	KUNIT_CASE(ka_05_probes_that_many_want_are_one),
