@@ -582,8 +582,8 @@ static void conn_hold_expired(struct timer_list *timer)
  *
  * The peer's RNIC says that ours has the message, so it is in the receive queue of
  * another link and will be found there soon. If not, it was lost between RNIC and
- * memory, and the connection is told so (SMC_EV_LOST). Each message that is due has the whole
- * time: what an earlier one had left of its own is forgotten. RFC 7609 4.6.1
+ * memory, and the connection is told so (SMC_EV_LOST). Each message that is due has the
+ * whole time: what an earlier one had left of its own is forgotten. RFC 7609 4.6.1
  * (FAIL-10).
  *
  * Context: Any context but hard interrupt. Expects conn->lock held.

@@ -945,7 +945,7 @@ static bool smc_hs_awaited_in_vain(const struct smc_hs *hs)
 	       hs->watched->fail_decline != SMC_DECLINE_NONE;
 }
 
-/* A group that nobody else knows yet gets its first link. */
+/* A group that is being formed gets its first link. */
 static enum smc_hs_outcome smc_hs_first_link(struct smc_hs *hs)
 {
 	hs->lgr->params = hs->params;

@@ -814,6 +814,9 @@ static void llc_13_answers_leave_the_slots_of_data_alone(struct kunit *test)
 {
 	struct smc_link *link = eng_up(test, true, 1);
 	static const u8 ask[SMC_WR_MSG_LEN] = { SMC_LLC_TEST_LINK, sizeof(ask) };
+	const struct smc_llc_msg forget = {
+		.type = SMC_LLC_DELETE_RKEY, .delete_rkey = { .count = 1, .rkey = { 0x77 } },
+	};
 	unsigned int before = eng_lab->nr_sent;
 
 	smc_llc_rx(&link->wr, ask, sizeof(ask));
@@ -823,6 +826,11 @@ static void llc_13_answers_leave_the_slots_of_data_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, eng_lab->nr_sent, before + 1);
 	eng_settle(link->lgr);
 	KUNIT_EXPECT_EQ(test, link->lgr->state, SMC_LGR_ACTIVE);
+	/* what the machine answers: a peer that leaves it no slot loses the link */
+	eng_say(test, link, &forget, NULL);
+	eng_settle(link->lgr);
+	KUNIT_EXPECT_NE(test, link->lgr->state, SMC_LGR_ACTIVE);
+	KUNIT_EXPECT_EQ(test, eng_lab->nr_sent, before + 1);
 	KUNIT_EXPECT_EQ(test, eng_lab->nr_data_slots, 0);
 }
 
