@@ -63,8 +63,8 @@
 /* How often a neighbour on the way of a new link is looked for. */
 #define LLC_NEIGHBOUR_STEP_MS	20
 
-/* A timer's length fits in jiffies of any kernel. */
-#define LLC_LONGEST_MS		(3600 * MSEC_PER_SEC)
+/* How late a changed setting of the namespace may act on a group that is silent. */
+#define LLC_LONGEST_MS		(10 * MSEC_PER_SEC)
 
 /* How long to wait before RMBs whose withdrawal failed are withdrawn again. */
 #define LLC_SWEEP_AGAIN_MS	1000
@@ -555,11 +555,22 @@ static void llc_queue_sweep(struct smc_link_group *lgr)
 		smc_lgr_put(lgr);
 }
 
-static void llc_arm_sweep(struct smc_link_group *lgr)
+static void llc_arm_sweep(struct smc_link_group *lgr, bool again)
+{
+	lgr->llc.swept_at = llc_now();
+	lgr->llc.sweep_again = again;
+}
+
+/* The setting is looked up anew each time: it may be changed while a group lives. */
+static u64 llc_sweep_due(struct smc_link_group *lgr)
 {
 	int idle_ms = READ_ONCE(llc_settings(lgr)->rmb_idle_ms);
 
-	lgr->llc.sweep_at = idle_ms > 0 ? llc_now() + idle_ms : 0;
+	if (lgr->llc.sweep_again)
+		return lgr->llc.swept_at + LLC_SWEEP_AGAIN_MS;
+	if (!lgr->llc.swept_at || idle_ms <= 0)
+		return SMC_LLC_NO_DEADLINE;
+	return lgr->llc.swept_at + idle_ms;
 }
 
 /* Numbers are the machine's alone; observers read them in the link. */
@@ -708,7 +719,7 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 		return true;
 	case SMC_LLC_ACT_GROUP_UP:
 		smc_peer_forget(lgr->key.net, &lgr->key.peer_addr, lgr->params.is_routed);
-		llc_arm_sweep(lgr);
+		llc_arm_sweep(lgr, false);
 		smc_lgr_activate(lgr);
 		return false;
 	case SMC_LLC_ACT_GROUP_FAILED:
@@ -1067,9 +1078,8 @@ static void llc_arm_timer(struct smc_link_group *lgr)
 	due = smc_llc_flow_deadline(&llc->flow);
 	if (idle_at)
 		due = min(due, idle_at);
-	if (llc->sweep_at)
-		due = min(due, llc->sweep_at);
-	if (due == SMC_LLC_NO_DEADLINE)
+	due = min(due, llc_sweep_due(lgr));
+	if (due == SMC_LLC_NO_DEADLINE && !llc->swept_at)
 		return;
 	due = clamp(due, now, now + LLC_LONGEST_MS);
 	/* The worker's own reference keeps the group through this. */
@@ -1125,8 +1135,8 @@ static void llc_run(struct smc_link_group *lgr)
 		llc_feed_timer(lgr);
 	if (READ_ONCE(llc->is_surplus) || (idle_at && llc_now() >= idle_at))
 		llc_feed_idle(lgr);
-	if (llc->sweep_at && llc_now() >= llc->sweep_at) {
-		llc_arm_sweep(lgr);
+	if (llc_now() >= llc_sweep_due(lgr)) {
+		llc_arm_sweep(lgr, false);
 		llc_queue_sweep(lgr);
 	}
 	while (llc_feed_request(lgr))
@@ -1557,7 +1567,7 @@ static void llc_give_rmbs_back(struct smc_link_group *lgr)
 		return;
 	}
 	mutex_lock(&lgr->lock);
-	lgr->llc.sweep_at = llc_now() + LLC_SWEEP_AGAIN_MS;
+	llc_arm_sweep(lgr, true);
 	mutex_unlock(&lgr->lock);
 	llc_queue(lgr, &lgr->llc.work);
 }
@@ -1671,7 +1681,8 @@ void smc_llc_init(struct smc_link_group *lgr)
 	llc->nr_rx = 0;
 	llc->idle_at = 0;
 	llc->is_surplus = false;
-	llc->sweep_at = 0;
+	llc->swept_at = 0;
+	llc->sweep_again = false;
 	atomic_long_set(&llc->sweep_want, 0);
 	llc->to_probe = 0;
 	llc->is_overrun = false;

@@ -122,7 +122,7 @@ static_assert(SMC_LLC_LINKS == SMC_LINKS_MAX);
  *	which makes it the one ordered worker of its link group
  * @task: makes links, brings them up, takes them down; by link index
  * @sweep_work: gives back areas that nobody has used for long, or whose memory
- *	is wanted; on the queue of the groups, since it waits for @work
+ *	is wanted; on the queue of those that wait for peers, as this does
  * @sweep_want: bytes that are to go back however short they have been unused
  * @timer: fires at the deadline of @flow
  * @lan: what further ports have to be like; const once @wants_links
@@ -139,7 +139,9 @@ static_assert(SMC_LLC_LINKS == SMC_LINKS_MAX);
  * @long_buf: scratch, once a group of version 2 has tried for another link; under
  *	lgr->lock
  * @long_page: for the next message that is longer than its slot; under lgr->lock
- * @sweep_at: when to queue @sweep_work, in ms; 0 for never; under lgr->lock
+ * @swept_at: when @sweep_work was queued by time, in ms, or the group came up; 0
+ *	before that; under lgr->lock
+ * @sweep_again: some areas could not be withdrawn; under lgr->lock
  * @queue_lock: spinlock, irq safe; guards @queue, @head, @nr, @nr_rx, @to_probe,
  *		@is_overrun, @is_closed, @requests and @rnics
  * @queue: ring of events
@@ -174,7 +176,8 @@ struct smc_llc {
 	u8 *kept_rkeys;
 	struct smc_llc_long *long_buf;
 	u8 *long_page;
-	u64 sweep_at;
+	u64 swept_at;
+	bool sweep_again;
 	atomic_long_t sweep_want;
 	spinlock_t queue_lock;	/* innermost, but for the locks of work queues */
 	struct smc_llc_item queue[SMC_LLC_QUEUED];

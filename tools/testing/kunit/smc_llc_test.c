@@ -913,6 +913,23 @@ static void rmb_24_an_area_stays_until_the_peer_forgets_it(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, eng_leaving(lgr));
 }
 
+/* A group that lives already is swept as the operator says now. */
+static void rmb_25_a_changed_idle_time_acts_at_once(struct kunit *test)
+{
+	struct smc_link *link = eng_up(test, true, 1);
+	struct smc_link_group *lgr = link->lgr;
+	struct smc_settings *set = llc_settings(lgr);
+	int usual = set->rmb_idle_ms;
+	unsigned int i;
+
+	eng_idle_rmb(test, lgr);
+	WRITE_ONCE(set->rmb_idle_ms, 1);
+	for (i = 0; i < 1500 && !eng_leaving(lgr); i++)
+		msleep(20);
+	WRITE_ONCE(set->rmb_idle_ms, usual);
+	KUNIT_EXPECT_NOT_NULL(test, eng_leaving(lgr));
+}
+
 static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(rkey_16_rkey_18_any_number_of_keys_is_deleted),
 	KUNIT_CASE(rkey_22_addl_12_keys_of_a_long_add_link),
@@ -924,6 +941,7 @@ static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(ka_05_probes_that_many_want_are_one),
 	KUNIT_CASE(llc_13_answers_leave_the_slots_of_data_alone),
 	KUNIT_CASE(rmb_24_an_area_stays_until_the_peer_forgets_it),
+	KUNIT_CASE(rmb_25_a_changed_idle_time_acts_at_once),
 	KUNIT_CASE(lgt_02_a_surplus_group_ends_though_it_is_armed_late),
 	{}
 };
