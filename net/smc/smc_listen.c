@@ -70,38 +70,6 @@ static void smc_listen_forget(struct smc_sock *smc)
 }
 
 /**
- * smc_listen_start() - listen()
- * @smc: the socket, not connected; or listening already, then only the
- *	 backlog changes
- * @backlog: as given to listen()
- *
- * Context: Process context, may sleep. Expects the socket lock held.
- * Return: 0 or the negative errno of TCP's listen().
- */
-int smc_listen_start(struct smc_sock *smc, int backlog)
-{
-	struct sock *sk = &smc->sk;
-	bool is_first = sk->sk_state != SMC_STATE_LISTEN;
-	int rc;
-
-	if (is_first) {
-		smc_listen_forget(smc);
-		smc_tcp_offer(smc, true);
-		tcp_sk(smc->tcp->sk)->smc_hs_congested = smc_listen_offers_no_smc;
-		/* a child may come before kernel_listen() returns */
-		smc_tcp_watch(smc, SMC_TCP_LISTENING);
-		sk->sk_state = SMC_STATE_LISTEN;
-	}
-	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
-	rc = kernel_listen(smc->tcp, backlog);
-	if (rc && is_first) {
-		sk->sk_state = SMC_STATE_INIT;
-		smc_tcp_unwatch(smc);
-	}
-	return rc;
-}
-
-/**
  * smc_listen_stop() - the socket listens no more
  * @smc: the socket, listening
  *
@@ -123,6 +91,61 @@ void smc_listen_stop(struct smc_sock *smc)
 	smc_hs_drop_handshakes(smc);
 	while ((child = smc_sock_next_child(smc)))
 		smc_child_drop(child);
+}
+
+/*
+ * An operator may have told TCP to listen no more (`ss -K`): so it is here, and a
+ * second listen() is as good as the first. TCP has warned in the kernel's log if
+ * children wait, for it counts them and does not find them in its queue.
+ */
+static void smc_listen_look(struct smc_sock *smc)
+{
+	int err;
+
+	if (smc->sk.sk_state != SMC_STATE_LISTEN ||
+	    inet_sk_state_load(smc->tcp->sk) != TCP_CLOSE)
+		return;
+	err = -sock_error(smc->tcp->sk);
+	smc_listen_stop(smc);
+	/* what TCP has shut down would be so for all children of another listen() */
+	smc_tcp_disconnect(smc);
+	smc->sk.sk_shutdown = SHUTDOWN_MASK;
+	smc_sock_set_err(smc, err ?: ECONNABORTED);
+	smc_sock_wake_all(smc);
+}
+
+/**
+ * smc_listen_start() - listen()
+ * @smc: the socket, not connected; or listening already, then only the
+ *	 backlog changes
+ * @backlog: as given to listen()
+ *
+ * Context: Process context, may sleep. Expects the socket lock held.
+ * Return: 0 or the negative errno of TCP's listen().
+ */
+int smc_listen_start(struct smc_sock *smc, int backlog)
+{
+	struct sock *sk = &smc->sk;
+	bool is_first;
+	int rc;
+
+	smc_listen_look(smc);
+	is_first = sk->sk_state != SMC_STATE_LISTEN;
+	if (is_first) {
+		smc_listen_forget(smc);
+		smc_tcp_offer(smc, true);
+		tcp_sk(smc->tcp->sk)->smc_hs_congested = smc_listen_offers_no_smc;
+		/* a child may come before kernel_listen() returns */
+		smc_tcp_watch(smc, SMC_TCP_LISTENING);
+		sk->sk_state = SMC_STATE_LISTEN;
+	}
+	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
+	rc = kernel_listen(smc->tcp, backlog);
+	if (rc && is_first) {
+		sk->sk_state = SMC_STATE_INIT;
+		smc_tcp_unwatch(smc);
+	}
+	return rc;
 }
 
 /* Take one connection from TCP. Negative errno when there is none to take. */
@@ -201,6 +224,7 @@ static void smc_listen_run(struct smc_sock *smc)
 	unsigned int nr = 0;
 	int rc = 0;
 
+	smc_listen_look(smc);
 	if (sk->sk_state == SMC_STATE_LISTEN)
 		nr = smc_tcp_nr_to_agreed(smc);
 	/* an aborted connection is not the end of the queue */

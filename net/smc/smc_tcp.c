@@ -223,6 +223,10 @@ static void smc_tcp_state_change(struct sock *sk)
 		case SMC_TCP_HANDSHAKE:
 			smc_sock_queue(smc, &smc->hs_work);
 			break;
+		case SMC_TCP_LISTENING:
+			if (sk->sk_state == TCP_CLOSE)
+				smc_sock_queue(smc, &smc->listen_work.work);
+			break;
 		case SMC_TCP_CARRIER:
 			/* a FIN is remembered by TCP; deployed peers send it early */
 			if (sk->sk_state == TCP_CLOSE) {

@@ -42,6 +42,16 @@ static void listen_tcp_nothing(struct smc_sock *smc)
 {
 }
 
+static void listen_stopped(struct smc_sock *smc)
+{
+	smc->sk.sk_state = SMC_STATE_INIT;
+}
+
+static void listen_set_err(struct smc_sock *smc, int err)
+{
+	smc->sk.sk_err = err;
+}
+
 static void listen_tcp_offer(struct smc_sock *smc, bool is_offered)
 {
 }
@@ -97,7 +107,9 @@ static void listen_queue_delayed(struct smc_sock *smc, struct delayed_work *work
 #define smc_sock_queue_delayed listen_queue_delayed
 #define smc_sock_trylock listen_trylock
 #define smc_sock_next_child listen_next_child
-#define smc_sock_stop_listening listen_tcp_nothing
+#define smc_sock_stop_listening listen_stopped
+#define smc_sock_set_err listen_set_err
+#define smc_sock_wake_all listen_tcp_nothing
 #define smc_sock_alloc listen_sock_alloc
 #define smc_sock_inherit(...) ((void)0)
 #define smc_sock_hash(...) ((void)0)
@@ -110,6 +122,7 @@ static void listen_queue_delayed(struct smc_sock *smc, struct delayed_work *work
 #define smc_tcp_leave_children listen_tcp_nothing
 #define smc_tcp_offer listen_tcp_offer
 #define smc_tcp_shutdown listen_tcp_shutdown
+#define smc_tcp_disconnect listen_tcp_nothing
 #define smc_ib_has_device() true
 #define smc_mem_inherit(...) ((void)0)
 #define smc_opt_inherit(...) ((void)0)
@@ -225,6 +238,7 @@ static void what_there_is_no_memory_for_is_not_left_in_the_queue(struct kunit *t
 		listen_nr_accepts = 0;
 		listen_nr_later = 0;
 		smc->sk.sk_state = SMC_STATE_LISTEN;
+		KUNIT_EXPECT_EQ(test, kernel_listen(smc->tcp, 1), 0);
 		sock_hold(&smc->sk);
 		smc_listen_work(&smc->listen_work.work);
 		KUNIT_EXPECT_EQ(test, listen_nr_accepts, rows[i].nr_accepts);
@@ -240,7 +254,31 @@ static void what_there_is_no_memory_for_is_not_left_in_the_queue(struct kunit *t
 	}
 }
 
+/* Nothing of ours was asked before: an operator did it. */
+static void a_listener_that_tcp_has_ended_listens_again(struct kunit *test)
+{
+	struct smc_sock *smc = listen_new(test);
+	struct sock *sk = &smc->sk;
+	int round;
+
+	for (round = 0; round < 2; round++) {
+		lock_sock(sk);
+		KUNIT_EXPECT_EQ(test, smc_listen_start(smc, 1), 0);
+		KUNIT_EXPECT_EQ(test, sk->sk_state, SMC_STATE_LISTEN);
+		KUNIT_EXPECT_EQ(test, smc->tcp->sk->sk_state, TCP_LISTEN);
+		release_sock(sk);
+		KUNIT_EXPECT_EQ(test, tcp_abort(smc->tcp->sk, ECONNABORTED), 0);
+		sock_hold(sk);
+		smc_listen_work(&smc->listen_work.work);
+		KUNIT_EXPECT_EQ(test, sk->sk_state, SMC_STATE_INIT);
+		KUNIT_EXPECT_EQ(test, sk->sk_shutdown, SHUTDOWN_MASK);
+		KUNIT_EXPECT_EQ(test, sock_error(sk), -ECONNABORTED);
+	}
+	listen_free(smc);
+}
+
 static struct kunit_case listen_cases[] = {
+	KUNIT_CASE(a_listener_that_tcp_has_ended_listens_again),
 	KUNIT_CASE(what_there_is_no_memory_for_is_not_left_in_the_queue),
 	KUNIT_CASE(opt_02_a_listener_offers_smc_whatever_a_connect_met),
 	KUNIT_CASE(accept_sleeps_on_when_its_sock_leaves_the_file),

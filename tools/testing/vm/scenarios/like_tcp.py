@@ -835,6 +835,43 @@ def listener_closed(x, server):
     x.ends("reset", s)
 
 
+def listener_killed(x, server):
+    """An operator ends it: who sleeps in accept() is told, and it can listen again."""
+    if not server:
+        x.sync()
+        x.sync()
+        s = x.socket()
+        x.call("connect", s.connect, x.addr())
+        x.sync()
+        return
+    ls, told = x.listen(), []
+    ls.settimeout(None)
+
+    def accepts():
+        try:
+            told.append(ls.accept())
+        except OSError as e:
+            told.append(errno.errorcode[e.errno])
+
+    th = threading.Thread(target=accepts, daemon=True)
+    th.start()
+    x.h.wait(lambda: is_asleep(th.native_id), "a sleeper")
+    subprocess.run(["ss", "-tK", "state", "listening", f"sport = :{x.port}"], check=True,
+                   stdout=subprocess.DEVNULL)
+    th.join(20)
+    x.say("who slept in accept()", told)
+    x.poll("killed", ls)
+    x.call("error", ls.getsockopt, 1, socket.SO_ERROR)
+    x.poll("after that", ls)
+    x.call("accept", ls.accept)
+    x.call("listen", ls.listen, 4)
+    x.poll("listening", ls)
+    x.sync()
+    x.until(ls, "IN")
+    x.call("accept again", lambda: x.keep(ls.accept()[0]))
+    x.sync()
+
+
 def drops():
     """How many connections were refused for want of room in a queue."""
     with open("/proc/net/netstat", encoding="ascii") as f:
@@ -1203,8 +1240,8 @@ CASES = (no_connection, bad_addresses, refused, refused_later, connect_twice, co
          file_sent, signal_of_end, signal_of_room,
          half_closed, read_shut, both_close, closed_by_peer, aborted, closed_unread, dissolved,
          dissolved_in_state, dissolved_listens, attempt_ended, sleepers,
-         listener_closed, full_backlog, behind_plain, accept_flags, owner, epoll_modes, passed_on, duplicates,
-         forked,
+         listener_closed, listener_killed, full_backlog, behind_plain, accept_flags, owner,
+         epoll_modes, passed_on, duplicates, forked,
          many_messages, shared_listener, namespace)
 
 
