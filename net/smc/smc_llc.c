@@ -1687,6 +1687,8 @@ void smc_llc_init(struct smc_link_group *lgr)
 	llc->to_probe = 0;
 	llc->is_overrun = false;
 	llc->is_closed = false;
+	/* pairs with smp_load_acquire() in llc_may_end() */
+	smp_store_release(&llc->is_ready, true);
 }
 
 /**
@@ -1836,11 +1838,18 @@ struct llc_leave {
 	unsigned long until;
 };
 
+/* One that a handshake has just enlisted has no engine yet, nor a link to speak on. */
+static bool llc_may_end(const struct smc_link_group *lgr, const struct llc_leave *leave)
+{
+	/* pairs with smp_store_release() in smc_llc_init() */
+	return llc_is_of(lgr, leave->net) && smp_load_acquire(&lgr->llc.is_ready);
+}
+
 static void llc_end_one(struct smc_link_group *lgr, void *arg)
 {
 	const struct llc_leave *leave = arg;
 
-	if (llc_is_of(lgr, leave->net))
+	if (llc_may_end(lgr, leave))
 		smc_llc_end(lgr, SMC_LLC_DELETE_OPERATOR, true);
 }
 
@@ -1849,7 +1858,7 @@ static void llc_wait_one(struct smc_link_group *lgr, void *arg)
 	const struct llc_leave *leave = arg;
 	long left = leave->until - jiffies;
 
-	if (llc_is_of(lgr, leave->net) && left > 0)
+	if (llc_may_end(lgr, leave) && left > 0)
 		wait_event_timeout(lgr->waitq, smc_lgr_is_down(lgr), left);
 }
 
