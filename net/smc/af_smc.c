@@ -867,6 +867,25 @@ static const struct proto_ops smc_sock_ops = {
 	.socketpair	= sock_no_socketpair,
 };
 
+/* What a socket has from the beginning, of whichever family. */
+static int smc_begin(struct smc_sock *smc, struct socket *sock, int kern)
+{
+	struct net *net = sock_net(&smc->sk);
+	int rc;
+
+	rc = smc_tcp_create(smc, net, kern);
+	if (rc)
+		return rc;
+	set_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
+	/* io_uring is told that the pages are free when the call has copied them */
+	set_bit(SOCK_SUPPORT_ZC, &sock->flags);
+	/* the one default of a SOL_SOCKET option that is TCP's own */
+	smc->sk.sk_txrehash = smc->tcp->sk->sk_txrehash;
+	smc->limits_handshakes = READ_ONCE(smc_net(net)->set.limit_smc_hs);
+	smc_sock_hash(smc);
+	return 0;
+}
+
 static int smc_create(struct net *net, struct socket *sock, int protocol, int kern)
 {
 	struct smc_sock *smc;
@@ -882,21 +901,26 @@ static int smc_create(struct net *net, struct socket *sock, int protocol, int ke
 	smc = smc_sock_alloc(net, sock, protocol, kern);
 	if (!smc)
 		return -ENOBUFS;
-	rc = smc_tcp_create(smc, net, kern);
+	rc = smc_begin(smc, sock, kern);
 	if (rc) {
 		sock_orphan(&smc->sk);
 		sock->sk = NULL;
 		sock_put(&smc->sk);
-		return rc;
 	}
-	set_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
-	/* io_uring is told that the pages are free when the call has copied them */
-	set_bit(SOCK_SUPPORT_ZC, &sock->flags);
-	/* the one default of a SOL_SOCKET option that is TCP's own */
-	smc->sk.sk_txrehash = smc->tcp->sk->sk_txrehash;
-	smc->limits_handshakes = READ_ONCE(smc_net(net)->set.limit_smc_hs);
-	smc_sock_hash(smc);
-	return 0;
+	return rc;
+}
+
+/* socket() of AF_INET or AF_INET6 with IPPROTO_SMC, the core has made the sock. */
+static int smc_proto_init(struct sock *sk)
+{
+	smc_sock_set_up(sk);
+	return smc_begin(smc_sk(sk), sk->sk_socket, !sk->sk_net_refcnt);
+}
+
+/* That failed, or a BPF program of the control group does not want it. */
+static void smc_proto_destroy(struct sock *sk)
+{
+	smc_tcp_release(smc_sk(sk));
 }
 
 static const struct net_proto_family smc_family = {
@@ -1017,6 +1041,8 @@ static const struct smc_sock_works smc_works = {
 	.event		 = smc_event,
 	.ioctl		 = smc_proto_ioctl,
 	.keepalive	 = smc_opt_keepalive,
+	.init		 = smc_proto_init,
+	.destroy	 = smc_proto_destroy,
 };
 
 static int __net_init smc_init_net(struct net *net)
@@ -1108,6 +1134,7 @@ static int __init smc_init(void)
 	rc = sock_register(&smc_family);
 	if (rc)
 		goto out_reboot;
+	smc_sock_offer(&smc_sock_ops);
 	smc_oper_init();
 	return 0;
 
@@ -1136,6 +1163,7 @@ out_net:
 static void __exit smc_exit(void)
 {
 	smc_oper_exit();
+	smc_sock_withdraw();
 	sock_unregister(PF_SMC);
 	unregister_reboot_notifier(&smc_reboot_nb);
 	smc_netlink_exit();

@@ -89,6 +89,11 @@ static inline void smc_compat_splice_eof(const struct proto_ops *ops,
 #endif
 }
 
+/* Known to older kernels by its number alone. */
+#ifndef IPPROTO_SMC
+#define IPPROTO_SMC 256
+#endif
+
 /* Initialiser of struct proto: where in @type its struct ipv6_pinfo lies. */
 #ifdef SMC_HAVE_PROTO_IPV6_PINFO_OFFSET
 #define SMC_PROTO_IPV6_PINFO(type, member)				\

@@ -189,7 +189,7 @@ static int smc_diag_visit(struct sock *sk, void *arg)
 	struct nlmsghdr *nlh;
 	int rc = 0;
 
-	if (sk->sk_protocol != w->protocol)
+	if (smc_sock_is_v6(sk) != (w->protocol == SMCPROTO_SMC6))
 		return 0;
 	nlh = smc_diag_begin(w, &msg);
 	if (!nlh)

@@ -155,8 +155,7 @@ static int smc_listen_take(struct smc_sock *smc)
 	int rc;
 
 	/* first, for TCP's queue does not take a connection back */
-	child = smc_sock_alloc(sock_net(&smc->sk), NULL, smc->sk.sk_protocol,
-			       !smc->sk.sk_net_refcnt);
+	child = smc_sock_alloc_like(smc);
 	if (!child)
 		return -ENOMEM;
 	rc = kernel_accept(smc->tcp, &child->tcp, O_NONBLOCK);

@@ -300,7 +300,7 @@ static void notice_put_error(const struct smc_sock *smc, struct msghdr *msg,
 		struct sockaddr_in6 offender;
 	} head6 = { .ee = *ee };
 
-	if (smc->sk.sk_protocol == SMCPROTO_SMC6)
+	if (smc_sock_is_v6(&smc->sk))
 		put_cmsg(msg, SOL_IPV6, IPV6_RECVERR, sizeof(head6), &head6);
 	else
 		put_cmsg(msg, SOL_IP, IP_RECVERR, sizeof(head4), &head4);

@@ -72,8 +72,7 @@ int smc_renew(struct smc_sock *smc, struct socket *sock, int err)
 
 	if (!smc_orphan_may_keep(smc))
 		return -ENOBUFS;
-	fresh = smc_sock_alloc(sock_net(&smc->sk), NULL, smc->sk.sk_protocol,
-			       !smc->sk.sk_net_refcnt);
+	fresh = smc_sock_alloc_like(smc);
 	if (!fresh)
 		return -ENOBUFS;
 	/* sock_diag looks at the inner socket of what it finds */

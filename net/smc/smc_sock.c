@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * AF_SMC socket objects.
+ * Socket objects: of AF_SMC, and of AF_INET and AF_INET6 with IPPROTO_SMC.
  *
  * Lifetime: a socket has one reference from its file (or from the listener's
  * queues before accept()), one from each work item or timer that is queued,
@@ -14,6 +14,7 @@
 #include <linux/cgroup.h>
 #include <linux/module.h>
 #include <linux/random.h>
+#include <net/protocol.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 
@@ -44,24 +45,59 @@ static struct workqueue_struct *smc_close_wq;
 	.sysctl_wmem	  = &smc_mem_least,
 
 static void smc_sock_release_cb(struct sock *sk);
+static void smc_sock_proto_unhash(struct sock *sk);
 
-static struct proto smc_proto_v4 = {
-	.name		= "SMC",
-	.owner		= THIS_MODULE,
-	.release_cb	= smc_sock_release_cb,
-	.obj_size	= sizeof(struct smc_sock),
-	.slab_flags	= SLAB_ACCOUNT,
-	SMC_SOCK_MEMORY
+/* What socket() may be asked for, as /proc/net/protocols names it. */
+enum smc_sock_kind {
+	SMC_SOCK_SMC,
+	SMC_SOCK_SMC6,
+	SMC_SOCK_INET,
+	SMC_SOCK_INET6,
+	SMC_SOCK_KINDS
 };
 
-static struct proto smc_proto_v6 = {
-	.name		= "SMC6",
-	.owner		= THIS_MODULE,
-	.release_cb	= smc_sock_release_cb,
-	.obj_size	= sizeof(struct smc_sock),
-	.slab_flags	= SLAB_ACCOUNT,
-	SMC_SOCK_MEMORY
-	SMC_PROTO_IPV6_PINFO(struct smc_sock, inet6)
+/* The core makes those of AF_INET and AF_INET6, and gives them up, by our functions. */
+static struct proto smc_protos[SMC_SOCK_KINDS] = {
+	[SMC_SOCK_SMC] = {
+		.name		= "SMC",
+		.owner		= THIS_MODULE,
+		.release_cb	= smc_sock_release_cb,
+		.obj_size	= sizeof(struct smc_sock),
+		.slab_flags	= SLAB_ACCOUNT,
+		SMC_SOCK_MEMORY
+	},
+	[SMC_SOCK_SMC6] = {
+		.name		= "SMC6",
+		.owner		= THIS_MODULE,
+		.release_cb	= smc_sock_release_cb,
+		.obj_size	= sizeof(struct smc_sock),
+		.slab_flags	= SLAB_ACCOUNT,
+		SMC_SOCK_MEMORY
+	},
+	[SMC_SOCK_INET] = {
+		.name		= "INET_SMC",
+		.owner		= THIS_MODULE,
+		.release_cb	= smc_sock_release_cb,
+		.unhash		= smc_sock_proto_unhash,
+		.obj_size	= sizeof(struct smc_sock),
+		.slab_flags	= SLAB_ACCOUNT,
+		SMC_SOCK_MEMORY
+	},
+	[SMC_SOCK_INET6] = {
+		.name		= "INET6_SMC",
+		.owner		= THIS_MODULE,
+		.release_cb	= smc_sock_release_cb,
+		.unhash		= smc_sock_proto_unhash,
+		.obj_size	= sizeof(struct smc_sock),
+		.slab_flags	= SLAB_ACCOUNT,
+		SMC_SOCK_MEMORY
+		SMC_PROTO_IPV6_PINFO(struct smc_sock, inet6)
+	},
+};
+
+static struct inet_protosw smc_protosw[] = {
+	{ .type = SOCK_STREAM, .protocol = IPPROTO_SMC, .prot = &smc_protos[SMC_SOCK_INET] },
+	{ .type = SOCK_STREAM, .protocol = IPPROTO_SMC, .prot = &smc_protos[SMC_SOCK_INET6] },
 };
 
 /**
@@ -76,10 +112,14 @@ int smc_sock_init(const struct smc_sock_works *works)
 	int i, rc;
 
 	smc_works = works;
-	smc_proto_v4.keepalive = works->keepalive;
-	smc_proto_v6.keepalive = works->keepalive;
-	smc_compat_proto_set_ioctl(&smc_proto_v4, works->ioctl);
-	smc_compat_proto_set_ioctl(&smc_proto_v6, works->ioctl);
+	for (i = 0; i < SMC_SOCK_KINDS; i++) {
+		smc_protos[i].keepalive = works->keepalive;
+		smc_compat_proto_set_ioctl(&smc_protos[i], works->ioctl);
+		if (i < SMC_SOCK_INET)
+			continue;
+		smc_protos[i].init = works->init;
+		smc_protos[i].destroy = works->destroy;
+	}
 	smc_mem_init();
 	for (i = 0; i < SMC_SOCK_BUCKETS; i++)
 		spin_lock_init(&smc_sock_buckets[i].lock);
@@ -95,17 +135,16 @@ int smc_sock_init(const struct smc_sock_works *works)
 	smc_close_wq = alloc_workqueue("smc_close", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	if (!smc_close_wq)
 		goto out_grow_wq;
-	rc = proto_register(&smc_proto_v4, 1);
-	if (rc)
-		goto out_close_wq;
-	rc = proto_register(&smc_proto_v6, 1);
-	if (rc)
-		goto out_v4;
+	for (i = 0; i < SMC_SOCK_KINDS; i++) {
+		rc = proto_register(&smc_protos[i], 1);
+		if (rc)
+			goto out_protos;
+	}
 	return 0;
 
-out_v4:
-	proto_unregister(&smc_proto_v4);
-out_close_wq:
+out_protos:
+	while (i--)
+		proto_unregister(&smc_protos[i]);
 	destroy_workqueue(smc_close_wq);
 out_grow_wq:
 	destroy_workqueue(smc_grow_wq);
@@ -123,13 +162,48 @@ out_hs_wq:
  */
 void smc_sock_exit(void)
 {
+	int i;
+
 	destroy_workqueue(smc_close_wq);
 	destroy_workqueue(smc_grow_wq);
 	destroy_workqueue(smc_hs_wq);
 	/* objects are freed by RCU callbacks */
 	rcu_barrier();
-	proto_unregister(&smc_proto_v6);
-	proto_unregister(&smc_proto_v4);
+	for (i = SMC_SOCK_KINDS - 1; i >= 0; i--)
+		proto_unregister(&smc_protos[i]);
+}
+
+/**
+ * smc_sock_offer() - let AF_INET and AF_INET6 make sockets of IPPROTO_SMC
+ * @ops: their operations; kept
+ *
+ * Where the kernel has no IPv6 there are those of IPv4 only.
+ *
+ * Context: Process context, module load.
+ */
+void smc_sock_offer(const struct proto_ops *ops)
+{
+	smc_protosw[0].ops = ops;
+	smc_protosw[1].ops = ops;
+	inet_register_protosw(&smc_protosw[0]);
+#if IS_ENABLED(CONFIG_IPV6)
+	inet6_register_protosw(&smc_protosw[1]);
+#endif
+}
+
+/**
+ * smc_sock_withdraw() - undo smc_sock_offer()
+ *
+ * Nobody is in the middle of making one when this returns.
+ *
+ * Context: Process context, module unload, sleeps.
+ */
+void smc_sock_withdraw(void)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	inet6_unregister_protosw(&smc_protosw[1]);
+#endif
+	inet_unregister_protosw(&smc_protosw[0]);
 }
 
 static void smc_sock_destruct(struct sock *sk)
@@ -144,6 +218,12 @@ static void smc_sock_destruct(struct sock *sk)
 	WARN_ON_ONCE(!list_empty(&smc->late_node));
 	__skb_queue_purge(&sk->sk_error_queue);
 	kfree(smc->conn.stamps);
+	if (!smc->inet_destruct)
+		return;
+	/* what the core's own would complain about: a child never had a file */
+	sock_set_flag(sk, SOCK_DEAD);
+	sk->sk_state = TCP_CLOSE;
+	smc->inet_destruct(sk);
 }
 
 /**
@@ -157,36 +237,42 @@ bool smc_sock_is_ours(const struct sock *sk)
 	return sk->sk_destruct == smc_sock_destruct;
 }
 
-/**
- * smc_sock_alloc() - make a socket object
- * @net: its namespace
- * @sock: the application's socket, or NULL for a child before accept()
- * @protocol: SMCPROTO_SMC or SMCPROTO_SMC6
- * @kern: as for sk_alloc()
- *
- * The inner TCP socket is the caller's business.
- *
- * Context: Process context, may sleep.
- * Return: the object with one reference for the caller, or NULL.
+/*
+ * Its lock is held while that of its inner socket is taken, which is of the same
+ * family: lockdep has to know them apart.
  */
-struct smc_sock *smc_sock_alloc(struct net *net, struct socket *sock, int protocol, int kern)
+static void smc_sock_set_lock_class(struct sock *sk)
 {
-	struct smc_net *sn = smc_net(net);
-	struct smc_sock *smc;
-	struct sock *sk;
+	static struct lock_class_key slock_key, lock_key, callback_key;
 
-	sk = sk_alloc(net, PF_SMC, GFP_KERNEL, protocol ? &smc_proto_v6 : &smc_proto_v4, kern);
-	if (!sk)
-		return NULL;
-	sock_init_data(sock, sk);
+	sock_lock_init_class_and_name(sk, "slock-INET_SMC", &slock_key,
+				      "sk_lock-INET_SMC", &lock_key);
+	lockdep_set_class_and_name(&sk->sk_callback_lock, &callback_key, "clock-INET_SMC");
+}
+
+/**
+ * smc_sock_set_up() - what a new sock is besides what the core made it
+ * @sk: new, of one of our protocols, its family and protocol set
+ *
+ * One of AF_INET or AF_INET6 still has the destructor of these.
+ *
+ * Context: Process context.
+ */
+void smc_sock_set_up(struct sock *sk)
+{
+	struct smc_net *sn = smc_net(sock_net(sk));
+	struct smc_sock *smc = smc_sk(sk);
+
+	if (sk->sk_family != PF_SMC) {
+		smc->inet_destruct = sk->sk_destruct;
+		smc_sock_set_lock_class(sk);
+	}
 	sk->sk_type = SOCK_STREAM;
-	sk->sk_protocol = protocol;
 	sk->sk_destruct = smc_sock_destruct;
 	sk->sk_sndbuf = 2 * READ_ONCE(sn->set.wmem);
 	sk->sk_rcvbuf = 2 * READ_ONCE(sn->set.rmem);
 	sock_set_flag(sk, SOCK_RCU_FREE);
 
-	smc = smc_sk(sk);
 	smc_state_close_init(&smc->close);
 	sk->sk_state = smc->close.state;
 	smc_conn_init(&smc->conn, sk, smc_works->event);
@@ -203,7 +289,57 @@ struct smc_sock *smc_sock_alloc(struct net *net, struct socket *sock, int protoc
 	INIT_LIST_HEAD(&smc->queue_node);
 	INIT_HLIST_NODE(&smc->hash_node);
 	INIT_LIST_HEAD(&smc->late_node);
-	return smc;
+}
+
+/**
+ * smc_sock_alloc() - make a socket object of AF_SMC
+ * @net: its namespace
+ * @sock: the application's socket
+ * @protocol: SMCPROTO_SMC or SMCPROTO_SMC6
+ * @kern: as for sk_alloc()
+ *
+ * The inner TCP socket is the caller's business.
+ *
+ * Context: Process context, may sleep.
+ * Return: the object with one reference for the caller, or NULL.
+ */
+struct smc_sock *smc_sock_alloc(struct net *net, struct socket *sock, int protocol, int kern)
+{
+	enum smc_sock_kind kind = protocol == SMCPROTO_SMC6 ? SMC_SOCK_SMC6 : SMC_SOCK_SMC;
+	struct sock *sk = sk_alloc(net, PF_SMC, GFP_KERNEL, &smc_protos[kind], kern);
+
+	if (!sk)
+		return NULL;
+	sock_init_data(sock, sk);
+	sk->sk_protocol = protocol;
+	smc_sock_set_up(sk);
+	return smc_sk(sk);
+}
+
+/**
+ * smc_sock_alloc_like() - make a socket object of the kind of another
+ * @like: the listener of a child, or the one whose file it will have
+ *
+ * It has no file, and the inner TCP socket is the caller's business.
+ *
+ * Context: Process context, may sleep.
+ * Return: the object with one reference for the caller, or NULL.
+ */
+struct smc_sock *smc_sock_alloc_like(const struct smc_sock *like)
+{
+	const struct sock *from = &like->sk;
+	struct sock *sk = sk_alloc(sock_net(from), from->sk_family, GFP_KERNEL,
+				   from->sk_prot_creator, !from->sk_net_refcnt);
+
+	if (!sk)
+		return NULL;
+	sock_init_data(NULL, sk);
+	sk->sk_protocol = from->sk_protocol;
+	sk->sk_destruct = like->inet_destruct;
+	if (sk->sk_family == PF_INET6)
+		inet_sk(sk)->pinet6 = &smc_sk(sk)->inet6;
+	smc_sock_set_up(sk);
+	return smc_sk(sk);
 }
 
 /**
@@ -300,6 +436,12 @@ void smc_sock_unhash(struct smc_sock *smc)
 		sock_prot_inuse_add(sock_net(&smc->sk), smc->sk.sk_prot, -1);
 	}
 	spin_unlock(&b->lock);
+}
+
+/* The core does not want one after all that socket() was asked for. */
+static void smc_sock_proto_unhash(struct sock *sk)
+{
+	smc_sock_unhash(smc_sk(sk));
 }
 
 /**

@@ -7,6 +7,7 @@
 #define SMC_SOCK_H
 
 #include <linux/ipv6.h>
+#include <linux/smc.h>
 #include <linux/workqueue.h>
 #include <net/inet_sock.h>
 
@@ -47,15 +48,13 @@ enum smc_missed {
 };
 
 /**
- * struct smc_sock - an AF_SMC socket
+ * struct smc_sock - a socket of AF_SMC, or of IPPROTO_SMC
  *
  * Guarded by the socket lock unless a member says otherwise. sk_state follows
  * @close.state.
  *
  * @sk: the generic part
- * @inet: the same with TCP/IP's members; first, so that the same object can be an AF_INET
- *	  protocol
- * @inet6: room for the IPv6 part of such a socket
+ * @inet: the same with TCP/IP's members; first, so that it can be one of AF_INET
  * @tcp: the inner TCP socket; NULL once the connection was grafted onto TCP
  *	 and after the last close; also read by the one handshake worker
  * @conn: the connection on a link group
@@ -126,13 +125,14 @@ enum smc_missed {
  * @is_peer_done: of @is_parting: as for smc_conn_leave()
  * @is_eager_tcp: do not offer SMC, the reason is in @fallback
  * @limits_handshakes: SMC_LIMIT_HS
+ * @inet_destruct: of a sock of AF_INET or AF_INET6, what the core gave it, run last
+ * @inet6: the IPv6 part of one of AF_INET6; last, for there older kernels look for it
  */
 struct smc_sock {
 	union {
 		struct sock sk;
 		struct inet_sock inet;
 	};
-	struct ipv6_pinfo inet6;
 	struct socket *tcp;
 	struct smc_conn conn;
 	struct smc_close_ctl close;
@@ -192,11 +192,22 @@ struct smc_sock {
 	bool is_peer_done;
 	bool is_eager_tcp;
 	bool limits_handshakes;
+	void (*inet_destruct)(struct sock *sk);
+	struct ipv6_pinfo inet6;
 };
+
+static_assert(offsetofend(struct smc_sock, inet6) == sizeof(struct smc_sock));
 
 static inline struct smc_sock *smc_sk(const struct sock *sk)
 {
 	return (struct smc_sock *)sk;
+}
+
+/* Of either family, AF_SMC or AF_INET and AF_INET6: is its inner socket one of IPv6? */
+static inline bool smc_sock_is_v6(const struct sock *sk)
+{
+	return sk->sk_family == PF_SMC ? sk->sk_protocol == SMCPROTO_SMC6 :
+					 sk->sk_family == PF_INET6;
 }
 
 /* The work functions of a socket, given once by the floor that has them. */
@@ -211,12 +222,18 @@ struct smc_sock_works {
 	void (*event)(struct smc_conn *conn, u32 events);
 	int (*ioctl)(struct sock *sk, int cmd, int *answ);
 	void (*keepalive)(struct sock *sk, int is_on);
+	int (*init)(struct sock *sk);
+	void (*destroy)(struct sock *sk);
 };
 
 int smc_sock_init(const struct smc_sock_works *works);
 void smc_sock_exit(void);
 
 struct smc_sock *smc_sock_alloc(struct net *net, struct socket *sock, int protocol, int kern);
+struct smc_sock *smc_sock_alloc_like(const struct smc_sock *like);
+void smc_sock_set_up(struct sock *sk);
+void smc_sock_offer(const struct proto_ops *ops);
+void smc_sock_withdraw(void);
 void smc_sock_inherit(struct sock *from, struct sock *to);
 struct smc_sock *smc_sock_enter(struct socket *sock);
 bool smc_sock_is_ours(const struct sock *sk);

@@ -105,7 +105,7 @@ const struct proto_ops *smc_tcp_ops(const struct socket *sock)
  */
 int smc_tcp_create(struct smc_sock *smc, struct net *net, int kern)
 {
-	int family = smc->sk.sk_protocol ? PF_INET6 : PF_INET;
+	int family = smc_sock_is_v6(&smc->sk) ? PF_INET6 : PF_INET;
 	int rc;
 
 	rc = __sock_create(net, family, SOCK_STREAM, IPPROTO_TCP, &smc->tcp, kern);

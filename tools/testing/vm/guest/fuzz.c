@@ -46,6 +46,9 @@
 #include <sys/wait.h>
 
 #define SOL_SMC		286
+#ifndef IPPROTO_SMC
+#define IPPROTO_SMC	256
+#endif
 #define WORKERS		4
 #define THREADS		2
 #define SLOTS		32
@@ -207,7 +210,8 @@ static long call_socket(struct thread *t)
 	if (one_in(t, 50))
 		type = below(t, 12);
 	if (one_in(t, 8))
-		return keep(t, socket(one_in(t, 2) ? AF_INET : AF_INET6, type, 0));
+		return keep(t, socket(one_in(t, 2) ? AF_INET : AF_INET6, type,
+				      one_in(t, 2) ? IPPROTO_SMC : 0));
 	return keep(t, socket(AF_SMC, type, one_in(t, 50) ? below(t, 300) : one_in(t, 4)));
 }
 

@@ -27,6 +27,7 @@ import time
 import netns
 
 AF_SMC = 43
+IPPROTO_SMC = 256
 SMCPROTO_SMC, SMCPROTO_SMC6 = 0, 1
 PATTERN_LEN = 65521  # a prime: no period shared with any ring or page size
 
@@ -198,6 +199,8 @@ class Half:
         inet = socket.AF_INET6 if v6 else socket.AF_INET
         if (family or self.family) == "tcp":
             return socket.socket(inet, socket.SOCK_STREAM)
+        if (family or self.family) == "inet_smc":
+            return socket.socket(inet, socket.SOCK_STREAM, IPPROTO_SMC)
         fd = libc.socket(AF_SMC, socket.SOCK_STREAM | socket.SOCK_CLOEXEC,
                          SMCPROTO_SMC6 if v6 else SMCPROTO_SMC)
         if fd < 0:

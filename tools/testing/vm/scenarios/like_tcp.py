@@ -1287,7 +1287,7 @@ def apart(t):
     """What differs, and has to."""
     t.step(apart.__doc__)
     for i, family in enumerate(("tcp", t.family)):
-        port = 5580 + 10 * i
+        port = 5650 + 10 * i
         s = t.half(t.a, server, family, port=port, is_apart=True)
         s.expect("listening", t.left())
         c = t.half(t.b, client, family, port=port, is_apart=True)
@@ -1299,8 +1299,10 @@ def apart(t):
 
 def run(t):
     said = {}
-    for i, kinds in enumerate((("tcp", "tcp"), (t.family, t.family), ("tcp", t.family),
-                               (t.family, "tcp"))):
+    pairs = [("tcp", "tcp"), (t.family, t.family), ("tcp", t.family), (t.family, "tcp")]
+    if t.family == "smc":
+        pairs += [("inet_smc", "inet_smc"), ("inet_smc", "tcp")]
+    for i, kinds in enumerate(pairs):
         t.step(f"server on {kinds[0]}, client on {kinds[1]}")
         s = t.half(t.a, server, kinds[0], port=5400 + 40 * i)
         s.expect("listening", t.left())

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Sockets of AF_INET and AF_INET6 with IPPROTO_SMC: the same ones under another name.
+
+What they say of themselves, that they and those of AF_SMC are each other's peers, over
+RDMA and over TCP, who keeps the module, and a control group that does not want them.
+
+covers: API-01 API-02
+"""
+import errno
+import os
+import socket
+
+import bpf
+from common import stream_client, stream_server
+from halves import IPPROTO_SMC
+
+timeout = 120
+ipv = (4, 6)
+N = 200_003
+GROUP = "/sys/fs/cgroup/ipproto"
+CGROUP_SOCK, AT_SOCK_CREATE = 9, 2
+PROTOCOL = 12       # in struct bpf_sock
+SO_PROTOCOL, SO_DOMAIN = 38, 39
+
+
+def who(s):
+    """Domain, type and protocol, as the kernel has them."""
+    return tuple(s.getsockopt(socket.SOL_SOCKET, o)
+                 for o in (SO_DOMAIN, socket.SO_TYPE, SO_PROTOCOL))
+
+
+def names(h, port):
+    """Of a socket, a listener, and both ends of a connection within the machine."""
+    inet = socket.AF_INET6 if h.v6 else socket.AF_INET
+    mine = (inet, socket.SOCK_STREAM, IPPROTO_SMC)
+    said = [who(h.socket())]
+    ls = h.listen(port, mark=False)
+    said.append(who(ls))
+    c = socket.socket(inet, socket.SOCK_STREAM, IPPROTO_SMC)
+    c.connect(("::1" if h.v6 else "127.0.0.1", port))
+    s = h.accept(ls)
+    c.sendall(b"here")
+    h.equal(s.recv(4, socket.MSG_WAITALL), b"here", "bytes")
+    h.equal(said, [mine] * 2, "domain, type and protocol")
+    for kind in (socket.SOCK_DGRAM, socket.SOCK_SEQPACKET):
+        h.raises(f"type {kind}", (errno.EPROTONOSUPPORT, errno.ESOCKTNOSUPPORT),
+                socket.socket, inet, kind, IPPROTO_SMC)
+    for x in (c, s, ls):
+        x.close()
+
+
+def server(h, port):
+    """A child is what its listener is."""
+    ls = h.listen(port)
+    mine = who(ls)
+    c = h.accept(ls)
+    h.equal(who(c), mine, "domain, type and protocol of a child")
+    h.mark("accepted")
+    h.gate("end")
+    c.close()
+    ls.close()
+
+
+def client(h, port):
+    s = h.connect(port)
+    h.gate("end")
+    h.equal(s.recv(1), b"", "end")
+    s.close()
+
+
+def unwanted(h):
+    """A control group keeps its members from them, and from nothing else."""
+    os.makedirs(GROUP, exist_ok=True)
+    with open(f"{GROUP}/cgroup.procs", "w", encoding="ascii") as f:
+        f.write(str(os.getpid()))
+    prog = bpf.load_prog(CGROUP_SOCK, bpf.load(2, 1, PROTOCOL) +
+                         bpf.jump_if(2, IPPROTO_SMC, 2) + bpf.mov(0, 1) + bpf.EXIT +
+                         bpf.mov(0, 0) + bpf.EXIT, AT_SOCK_CREATE)
+    inet = socket.AF_INET6 if h.v6 else socket.AF_INET
+    group = os.open(GROUP, os.O_DIRECTORY)
+    bpf.attach(prog, group, AT_SOCK_CREATE)
+    for _ in range(3):
+        h.raises("socket() of a member", errno.EPERM, socket.socket, inet,
+                socket.SOCK_STREAM, IPPROTO_SMC)
+    h.socket(family="smc").close()
+    # not the inner one either
+    none = bpf.load_prog(CGROUP_SOCK, bpf.answer(0), AT_SOCK_CREATE)
+    bpf.attach(none, group, AT_SOCK_CREATE)
+    h.raises("socket() without TCP", errno.EPERM, socket.socket, inet, socket.SOCK_STREAM,
+            IPPROTO_SMC)
+
+
+def hold(h):
+    s = h.socket()
+    h.mark("there")
+    h.gate("end")
+    s.close()
+
+
+def run(t):
+    if t.family != "smc":
+        return
+    mine = "inet_smc"
+    t.step("names")
+    t.wait_all(t.half(t.a, names, mine, port=5600))
+    for name in ("INET_SMC", "INET6_SMC"):
+        t.check(name in t.a.run("cat /proc/net/protocols").out.split(), f"{name} is not there")
+
+    for i, (there, here) in enumerate(((mine, mine), (mine, "smc"), ("smc", mine))):
+        t.step(f"server {there}, client {here}")
+        t.rdma_start()
+        port = 5610 + i
+        s = t.half(t.a, stream_server, there, port=port, n_in=N, n_out=N)
+        s.expect("listening", t.left())
+        c = t.half(t.b, stream_client, here, port=port, n_in=N, n_out=N)
+        t.expect_all("moved", s, c)
+        for vm, family in ((t.a, there), (t.b, here)):
+            one, = t.mode(vm, "SMC-R", port)
+            want = 43 if family == "smc" else 10 if t.ipv == 6 else 2
+            t.equal(one["family"], want, "family by sock_diag")
+        for p in (s, c):
+            p.gate("end")
+        t.wait_all(s, c)
+        for vm in (t.a, t.b):
+            t.carried(vm, N)
+
+    for i, (there, here) in enumerate(((mine, "tcp"), ("tcp", mine))):
+        t.step(f"server {there}, client {here}")
+        s = t.half(t.a, stream_server, there, port=5620 + i, n_in=N, n_out=N)
+        s.expect("listening", t.left())
+        c = t.half(t.b, stream_client, here, port=5620 + i, n_in=N, n_out=N)
+        t.expect_all("moved", s, c)
+        for p in (s, c):
+            p.gate("end")
+        t.wait_all(s, c)
+
+    t.step("a child")
+    s = t.half(t.a, server, mine, port=5630)
+    s.expect("listening", t.left())
+    c = t.half(t.b, client, mine, port=5630)
+    s.expect("accepted", t.left())
+    for p in (s, c):
+        p.gate("end")
+    t.wait_all(s, c)
+
+    t.step("who keeps the module")
+    p = t.half(t.a, hold, mine)
+    p.expect("there", t.left())
+    r = t.a.run("rmmod smc_diag; rmmod smc", check=False)
+    t.check(r.rc and "in use" in r.err, f"rmmod with an open socket: {r}")
+    t.a.run(["insmod", t.guest_path(t.pair.kernel.smc_modules()["smc_diag"])])
+    p.gate("end")
+    t.wait_all(p)
+
+    t.step(unwanted.__doc__)
+    t.b.run("mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup")
+    t.wait_all(t.half(t.b, unwanted, mine))
+    t.reload(t.a, t.b)
