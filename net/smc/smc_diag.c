@@ -189,7 +189,7 @@ static int smc_diag_visit(struct sock *sk, void *arg)
 	struct nlmsghdr *nlh;
 	int rc = 0;
 
-	if (smc_sock_is_v6(sk) != (w->protocol == SMCPROTO_SMC6))
+	if (smc_sock_is_v6(sk) ? w->protocol != SMCPROTO_SMC6 : w->protocol != SMCPROTO_SMC)
 		return 0;
 	nlh = smc_diag_begin(w, &msg);
 	if (!nlh)
