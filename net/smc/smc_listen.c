@@ -84,7 +84,11 @@ void smc_listen_stop(struct smc_sock *smc)
 	smc_sock_stop_listening(smc);
 	smc_tcp_unwatch(smc);
 	smc_tcp_leave_children(smc);
-	smc_tcp_shutdown(smc, SHUT_RDWR);
+	/*
+	 * Not by shutdown(): where TCP does not listen any more (smc_listen_look()), all
+	 * children of another listen() would be born shut down.
+	 */
+	smc_tcp_disconnect(smc);
 	/* no SYN comes any more */
 	tcp_sk(smc->tcp->sk)->smc_hs_congested = NULL;
 	/* in this order: a handshake that ends moves to the accept queue */
@@ -107,8 +111,6 @@ static void smc_listen_look(struct smc_sock *smc)
 		return;
 	err = -sock_error(smc->tcp->sk);
 	smc_listen_stop(smc);
-	/* what TCP has shut down would be so for all children of another listen() */
-	smc_tcp_disconnect(smc);
 	smc->sk.sk_shutdown = SHUTDOWN_MASK;
 	smc_sock_set_err(smc, err ?: ECONNABORTED);
 	smc_sock_wake_all(smc);

@@ -56,10 +56,6 @@ static void listen_tcp_offer(struct smc_sock *smc, bool is_offered)
 {
 }
 
-static void listen_tcp_shutdown(struct smc_sock *smc, int how)
-{
-}
-
 /* What TCP's queue has to say of the one connection in it, and how often it was asked. */
 static int listen_accept_rc;
 static unsigned int listen_nr_accepts;
@@ -73,14 +69,13 @@ static int listen_kernel_accept(struct socket *sock, struct socket **newsock, in
 /* There is memory for so many children. */
 static unsigned int listen_nr_children;
 
-static struct smc_sock *listen_sock_alloc(struct net *net, struct socket *sock, int protocol,
-					  int kern)
+static struct smc_sock *listen_sock_alloc(const struct smc_sock *like)
 {
 	struct sock *sk;
 
 	if (!listen_nr_children)
 		return NULL;
-	sk = sk_alloc(net, PF_SMC, GFP_KERNEL, &listen_proto, kern);
+	sk = sk_alloc(sock_net(&like->sk), PF_SMC, GFP_KERNEL, &listen_proto, 1);
 	if (!sk)
 		return NULL;
 	listen_nr_children--;
@@ -110,7 +105,7 @@ static void listen_queue_delayed(struct smc_sock *smc, struct delayed_work *work
 #define smc_sock_stop_listening listen_stopped
 #define smc_sock_set_err listen_set_err
 #define smc_sock_wake_all listen_tcp_nothing
-#define smc_sock_alloc listen_sock_alloc
+#define smc_sock_alloc_like listen_sock_alloc
 #define smc_sock_inherit(...) ((void)0)
 #define smc_sock_hash(...) ((void)0)
 #define smc_tcp_peek listen_tcp_peek
@@ -121,7 +116,6 @@ static void listen_queue_delayed(struct smc_sock *smc, struct delayed_work *work
 #define smc_tcp_unwatch listen_tcp_nothing
 #define smc_tcp_leave_children listen_tcp_nothing
 #define smc_tcp_offer listen_tcp_offer
-#define smc_tcp_shutdown listen_tcp_shutdown
 #define smc_tcp_disconnect listen_tcp_nothing
 #define smc_ib_has_device() true
 #define smc_mem_inherit(...) ((void)0)
