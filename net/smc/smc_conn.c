@@ -388,15 +388,20 @@ static bool conn_peer_is_done(struct smc_conn *conn)
 /* Its element at the peer is gone. */
 static void conn_lose_element(struct smc_conn *conn)
 {
-	bool is_over;
+	bool is_over, is_parting;
 
 	conn->rtoken = -1;
 	spin_lock_bh(&conn->lock);
 	conn->is_dead = true;
+	conn->is_dispossessed = true;
 	conn->must_validate = false;
 	conn->must_replay = false;
 	is_over = conn_peer_is_done(conn);
+	is_parting = conn->ctl.tx_conn_flags & SMC_CDC_FINAL;
 	spin_unlock_bh(&conn->lock);
+	/* it waits for its last word to be there, of which the peer knows by itself */
+	if (is_parting)
+		conn->ops.event(conn, SMC_EV_FINAL_DONE);
 	/* What the peer wrote before it closed may still be read. */
 	if (is_over)
 		return;
@@ -743,6 +748,7 @@ bool smc_conn_owes_final(struct smc_conn *conn)
 	spin_lock_bh(&conn->lock);
 	/* dead by what it has sent, or by other things */
 	is_owed = rcu_access_pointer(conn->link) && smc_cdc_is_final_due(&conn->ctl) &&
+		  !conn->is_dispossessed &&
 		  (!conn->is_dead || conn->ctl.tx_conn_sent & SMC_CDC_FINAL);
 	spin_unlock_bh(&conn->lock);
 	return is_owed;

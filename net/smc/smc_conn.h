@@ -93,6 +93,7 @@ enum smc_conn_flag {
  * @must_validate: has moved, and the peer has not been told, FAIL-07
  * @must_replay: has moved and told so; what did not complete follows, FAIL-12
  * @is_open: forming has ended: data may flow, FC-12
+ * @is_dispossessed: its element at the peer is gone, nothing can be said any more
  * @is_dead: after C or A, or link lost: never posts again
  * @is_peer_silent: the link was lost because nobody answered
  * @is_purged: an abort threw unread data away: what comes later must not be
@@ -148,6 +149,7 @@ struct smc_conn {
 	bool must_validate;
 	bool must_replay;
 	bool is_open;
+	bool is_dispossessed;
 	bool is_dead;
 	bool is_purged;
 	bool is_peer_silent;

@@ -62,6 +62,7 @@ struct core_conn {
 	struct sock sk;
 	struct smc_conn conn;
 	unsigned int nr_lost;
+	unsigned int nr_final;
 	unsigned int nr_moved;
 	unsigned int nr_missing;
 };
@@ -257,6 +258,8 @@ static void core_event(struct smc_conn *conn, u32 events)
 
 	if (events & SMC_EV_LINK_LOST)
 		cc->nr_lost++;
+	if (events & SMC_EV_FINAL_DONE)
+		cc->nr_final++;
 	if (events & SMC_EV_MOVED)
 		cc->nr_moved++;
 	if (events & SMC_EV_LOST)
@@ -1461,6 +1464,35 @@ static void close_02_fail_12_the_last_word_is_owed_until_it_is_there(struct kuni
 	KUNIT_EXPECT_FALSE(test, smc_conn_owes_final(conn));
 }
 
+/* Its element at the peer is gone: there is nobody to be told, whatever fails now. */
+static void rmb_30_close_02_nothing_is_owed_to_a_deleted_rmb(struct kunit *test)
+{
+	struct smc_link *link = core_client_up(test, 0x11);
+	struct core_conn *cc;
+	int is_sent;
+
+	for (is_sent = 0; is_sent < 2; is_sent++) {
+		core_know_rmb(test, link, 0x77 + is_sent, 0x10000);
+		cc = core_join(test, link);
+		KUNIT_ASSERT_EQ(test, core_set_peer(cc, 0x77 + is_sent, 0x10000, 1), 0);
+		smc_conn_open(&cc->conn);
+		cc->conn.ctl.rx_conn_flags = SMC_CDC_CLOSED;
+		cc->conn.ctl.tx_conn_flags = SMC_CDC_CLOSED;
+		if (is_sent) {
+			cc->conn.ctl.tx_seq = 1;
+			cc->conn.ctl.tx_seq_final = 1;
+			cc->conn.ctl.tx_conn_sent = SMC_CDC_CLOSED;
+			cc->conn.is_dead = true;
+		}
+		KUNIT_EXPECT_TRUE(test, smc_conn_owes_final(&cc->conn));
+		KUNIT_EXPECT_EQ(test, cc->nr_final, 0);
+		core_delete_rmb(link, 0x77 + is_sent);
+		KUNIT_EXPECT_FALSE(test, smc_conn_owes_final(&cc->conn));
+		/* and who waits for that hears of it */
+		KUNIT_EXPECT_EQ(test, cc->nr_final, 1);
+	}
+}
+
 /* Who has no slot waits at most once, and only where slots will come back. */
 static void a_stopped_link_lets_nobody_wait(struct kunit *test)
 {
@@ -1868,6 +1900,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(fail_04_what_is_in_flight_ends_first),
 	KUNIT_CASE(close_08_data_alone_is_waited_for),
 	KUNIT_CASE(close_02_fail_12_the_last_word_is_owed_until_it_is_there),
+	KUNIT_CASE(rmb_30_close_02_nothing_is_owed_to_a_deleted_rmb),
 	KUNIT_CASE(a_stopped_link_lets_nobody_wait),
 	KUNIT_CASE(lg_21_a_link_without_the_peers_key_is_no_way_out),
 	KUNIT_CASE(fail_10_each_message_that_is_due_has_its_time),
