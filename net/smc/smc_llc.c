@@ -294,19 +294,29 @@ static int llc_build_msg(struct smc_link_group *lgr, const struct smc_llc_action
 	return min(rc, 0);
 }
 
+/*
+ * Answers have LLC's slots, and those alone: they are as many as the peer asks for, and
+ * if they took all of data's, connections that wait for one would not be woken. Where
+ * many links are lost at a time, one has to tell of all others: more than LLC has slots,
+ * never as many as data has, and an answer needs one meanwhile.
+ */
+static struct smc_wr_slot *llc_slot_get(struct smc_link *link, const struct smc_llc_msg *msg)
+{
+	bool is_many = msg->type == SMC_LLC_DELETE_LINK && !msg->is_reply;
+	struct smc_wr_slot *slot;
+
+	slot = smc_wr_slot_get(&link->wr, is_many ? SMC_WR_DATA : SMC_WR_CTRL);
+	if (!slot && !msg->is_reply)
+		slot = smc_wr_slot_get(&link->wr, is_many ? SMC_WR_CTRL : SMC_WR_DATA);
+	return slot;
+}
+
 static int llc_post(struct smc_link *link, const struct smc_llc_action *act)
 {
 	struct smc_wr_slot *slot;
 	int rc;
 
-	slot = smc_wr_slot_get(&link->wr, SMC_WR_CTRL);
-	/*
-	 * Where many links are lost at a time, one has to tell of all others: more than
-	 * LLC has slots, and never as many as data has. Answers are as many as the peer
-	 * asks for: if it takes them all, connections that wait for one are not woken.
-	 */
-	if (!slot && !act->msg.is_reply)
-		slot = smc_wr_slot_get(&link->wr, SMC_WR_DATA);
+	slot = llc_slot_get(link, &act->msg);
 	if (!slot)
 		return -EAGAIN;
 	rc = llc_build_msg(link->lgr, act, slot);
@@ -1481,7 +1491,20 @@ static unsigned long llc_patience(const struct smc_link_group *lgr)
 {
 	const struct smc_llc_timers *timers = &lgr->llc.flow.params.timers;
 
-	return msecs_to_jiffies(LLC_RKEY_TRIES * (timers->reply + timers->delete_link));
+	return msecs_to_jiffies(LLC_RKEY_TRIES *
+				(timers->reply + timers->delete_link + timers->rkey_retry));
+}
+
+/* What a request waits for is this side's own RNIC, which may need a minute to fail. */
+static bool llc_is_at_work(struct smc_link_group *lgr)
+{
+	enum smc_llc_config config;
+
+	mutex_lock(&lgr->lock);
+	config = lgr->llc.flow.config;
+	mutex_unlock(&lgr->lock);
+	return config == SMC_LLC_CONFIG_CREATE || config == SMC_LLC_CONFIG_PREPARE ||
+	       config == SMC_LLC_CONFIG_STORE;
 }
 
 /* Stand in line and wait. A peer that lets everything wait is none to be linked with. */
@@ -1502,10 +1525,13 @@ static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
 		return -ECONNABORTED;
 	llc_queue(lgr, &llc->work);
 	/* By workers, which get no signals. Not TASK_UNINTERRUPTIBLE: it may be minutes. */
-	if (wait_for_completion_interruptible_timeout(&req->done, llc_patience(lgr)) <= 0) {
+	while (wait_for_completion_interruptible_timeout(&req->done, llc_patience(lgr)) <= 0) {
+		if (llc_is_at_work(lgr))
+			continue;
 		smc_lgr_terminate(lgr);
 		llc_queue(lgr, &llc->work);
 		wait_for_completion_state(&req->done, TASK_IDLE);
+		break;
 	}
 	return req->result;
 }
