@@ -693,7 +693,7 @@ static struct smc_sock *smc_lock_and_pause(struct socket *sock)
 {
 	struct smc_sock *smc = smc_lock(sock);
 
-	if (smc && smc->is_connecting && work_pending(&smc->hs_work)) {
+	if (smc && smc->is_connecting && work_busy(&smc->hs_work)) {
 		smc_release_lock(smc);
 		flush_work(&smc->hs_work);
 		sock_put(&smc->sk);
