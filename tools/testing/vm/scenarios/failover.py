@@ -58,7 +58,12 @@ def run(t):
     x = Streams(t, 5300, 16 if t.long and t.kind == "stock" else 4)
     x.have(2)
     x.more()
+    # validation messages, FAIL-08: each connection that moves begins with one
+    said = {vm: t.relay.rule(frm=vm.name, cdc=1, at="24:08") for vm in (t.a, t.b)}
     gaps = [x.lose(*loss) for loss in losses(t)]
     x.stop()
     t.check(x.least("conn_moved") >= len(gaps), f"connections moved: {x.least('conn_moved')}")
+    for (vm, rule), start in zip(said.items(), x.start):
+        seen, moved = t.relay.hits(rule)[0], t.stat(vm, "conn_moved") - start["conn_moved"]
+        t.check(seen >= moved, f"{vm.name}: {moved} connections moved, {seen} validations")
     t.note("stood still for " + ", ".join(f"{g:.2f}" for g in gaps) + " s")
