@@ -106,7 +106,7 @@ check-long:
 
 programs:
 	$(top)/scripts/setup
-	SMC_TABLE=$(top)/Documentation/programs.md \
+	SMC_TABLE=$(top)/Documentation/programs.md SMC_SCP_MIB=$${SMC_SCP_MIB:-1024} \
 		$(top)/tools/testing/vm/run --kernel stock --dialect deployed --long programs
 
 bench:
