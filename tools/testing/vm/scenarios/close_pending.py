@@ -78,14 +78,16 @@ def writer(h, port, linger=0):
     off = fill(s, pat, 0)
     h.gate("again")
     off = fill(s, pat, off)
+    queued = struct.unpack("i", fcntl.ioctl(s, termios.TIOCOUTQ, b"\0" * 4))[0]
+    h.check(0 < queued <= off, f"SIOCOUTQ says {queued} of {off}, with a full ring")
     if linger:
         return off, close(h, s, linger)
     s.close()
     return off
 
 
-def start(t, port, is_late, linger=0):
-    s = t.half(t.a, reader, port=port, is_late=is_late)
+def start(t, port, is_late, linger=0, family=None):
+    s = t.half(t.a, reader, family, port=port, is_late=is_late)
     s.expect("listening")
     c = t.half(t.b, writer, port=port, linger=linger)
     s.expect("full", t.left())
@@ -97,11 +99,11 @@ def start(t, port, is_late, linger=0):
     return s, c
 
 
-def lingers(t, port):
+def lingers(t, port, family=None):
     """close() returns when the peer has room for all, or when its time is over."""
-    t.step(lingers.__doc__)
+    t.step(f"{lingers.__doc__} The peer is {family or t.family}.")
     for linger, is_read in ((1000, True), (1, False)):
-        s, c = start(t, port, False, linger)
+        s, c = start(t, port, False, linger, family)
         if is_read:
             s.gate("read")
         t.wait_all(c)
@@ -126,6 +128,7 @@ def run(t):
 
     if t.family != "smc":
         return
+    lingers(t, 5174, "tcp")
     t.set(t.b, close_timeout_ms=100, close_pending_ms=2000 * t.slow)
     s, c = start(t, 5171, True)
     began = time.monotonic()

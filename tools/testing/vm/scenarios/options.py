@@ -163,6 +163,7 @@ UNKNOWN = {"TCP_AO_ADD_KEY", "TCP_AO_INFO"}
 # The first does no harm to a connection, and is not the default if possible. Those that
 # are functions hold pointers or descriptors.
 VALUES = {
+    "TCP_MAXSEG": (1000, 87, 88, 32767, 32768, -1, 0),
     "TCP_USER_TIMEOUT": (60000, 1, 77777, -1, 0), "SO_TXTIME": (onoff(7, 7), onoff(1, 0)),
     "SO_SNDBUF": (10000, 1, 1 << 30, 131072), "SO_RCVBUF": (10000, 1, 1 << 30, 131072),
     "SO_SNDBUFFORCE": (1, 131072), "SO_RCVBUFFORCE": (1, 131072),
@@ -205,7 +206,7 @@ VALUES["IPV6_DSTOPTS"] = VALUES["IPV6_HOPOPTS"]
 VALUES["IPV6_RTHDRDSTOPTS"] = (b"",) + VALUES["IPV6_HOPOPTS"]
 # What they say is up to the moment, or to the machine.
 ANY_VALUE = """SO_PEERNAME SO_MEMINFO SO_INCOMING_NAPI_ID SO_INCOMING_CPU SO_COOKIE TCP_INFO
-    TCP_QUICKACK TCP_TIMESTAMP TCP_CC_INFO TCP_WINDOW_CLAMP TCP_MAXSEG IP_PROTOCOL
+    TCP_QUICKACK TCP_TIMESTAMP TCP_CC_INFO TCP_WINDOW_CLAMP IP_PROTOCOL
     IPV6_2292PKTOPTIONS""".split()
 # These change what connect() means.
 LATE = "TCP_FASTOPEN_CONNECT TCP_REPAIR".split()

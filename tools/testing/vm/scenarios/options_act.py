@@ -7,8 +7,11 @@ network card. That options are stored is what the scenario options looks at.
 covers: API-03 API-04 API-05 API-08
 """
 import array
+import ctypes
 import errno
 import fcntl
+import mmap
+import os
 import resource
 import select
 import socket
@@ -17,11 +20,12 @@ import threading
 import time
 
 from common import serve
-from halves import Pattern, is_asleep
+from halves import AF_SMC, Pattern, is_asleep, libc
 
 timeout = 90
 
-SOL_IP, IP_RECVERR = 0, 11
+SOL_IP, IP_PKTOPTIONS, IP_RECVERR, IP_RECVTOS = 0, 9, 11, 13
+TOS, MSS = 0x10, 1000
 SO_DOMAIN, SO_TIMESTAMPING, SO_BUSY_POLL, SO_ZEROCOPY = 39, 37, 46, 60
 TCP_MD5SIG, TCP_NOTSENT_LOWAT, TCP_FASTOPEN_CONNECT, TCP_ULP = 14, 25, 30, 31
 SOL_SMC, SMC_LIMIT_HS = 286, 1
@@ -49,6 +53,56 @@ def aligned(h):
     h.equal(s.getsockopt(socket.SOL_SOCKET, SO_DOMAIN), socket.AF_INET,
             "family of one that only TCP can serve")
     s.close()
+
+
+def refused(h):
+    """What socket() and its relatives do not do for AF_SMC."""
+    def call(func, *args):
+        if func(*args) < 0:
+            err = ctypes.get_errno()
+            raise OSError(err, os.strerror(err))
+    pair = (ctypes.c_int * 2)()
+    for kind in (socket.SOCK_DGRAM, socket.SOCK_RAW, socket.SOCK_SEQPACKET):
+        h.raises(f"type {kind}", errno.ESOCKTNOSUPPORT, call, libc.socket, AF_SMC, kind, 0)
+    for protocol in (2, 6, 256):
+        h.raises(f"protocol {protocol}", errno.EPROTONOSUPPORT, call, libc.socket, AF_SMC,
+                 socket.SOCK_STREAM, protocol)
+    h.raises("socketpair()", errno.EOPNOTSUPP, call, libc.socketpair, AF_SMC,
+             socket.SOCK_STREAM, 0, pair)
+    s = h.socket()
+    h.raises("mmap()", errno.ENODEV, mmap.mmap, s.fileno(), 4096)
+    s.close()
+
+
+def wire_server(h, port):
+    """What a client has asked of its packets, as those of TCP show it."""
+    ls = h.listen(port, sndbuf=16384, rcvbuf=32768)
+    c = h.accept(ls)
+    mss = c.getsockopt(socket.SOL_TCP, socket.TCP_MAXSEG)
+    h.check(mss <= MSS, f"TCP may send {mss} bytes at a time")
+    c.setsockopt(SOL_IP, IP_RECVTOS, 1)
+    cmsg = c.getsockopt(SOL_IP, IP_PKTOPTIONS, 64)
+    h.equal(struct.unpack_from("=QiiB", cmsg)[1:], (SOL_IP, socket.IP_TOS, TOS),
+            "control message of TOS")
+    h.answer(c)
+    ls.close()
+    return rings(c)
+
+
+def rings(s):
+    got = [s.getsockopt(socket.SOL_SOCKET, o) for o in (socket.SO_SNDBUF, socket.SO_RCVBUF)]
+    s.close()
+    return got
+
+
+def wire_client(h, port):
+    s = h.socket()
+    s.setsockopt(SOL_IP, socket.IP_TOS, TOS)
+    s.setsockopt(socket.SOL_TCP, socket.TCP_MAXSEG, MSS)
+    h.sized(s, 20000, 70000)
+    s.connect((h.config["peer4"], port))
+    h.request(s, 1000, 1000)
+    return rings(s)
 
 
 def md5_key(addr):
@@ -526,7 +580,15 @@ def shared_port(t):
 def run(t):
     from smcvm.links import AFAR, afar
     if t.family == "smc":
-        t.wait_all(t.half(t.b, aligned))
+        t.wait_all(t.half(t.b, aligned), t.half(t.b, refused))
+        t.step("packets, and rings")
+        # half of what the application has asked for and the core has doubled, rounded up
+        t.equal(t.both(wire_server, wire_client, port=5730),
+                ([2 * 16384, 2 * 32768], [2 * 32768, 2 * 131072]), "sizes of both ends")
+        s = t.half(t.a, wire_server, "tcp", port=5731)
+        s.expect("listening", t.left())
+        c = t.half(t.b, wire_client, port=5731)
+        t.wait_all(s, c)
         t.step("what only TCP can do")
         s = t.half(t.a, signed_server, port=5716)
         s.expect("listening", t.left())
