@@ -15,6 +15,7 @@ struct tcp_case {
 
 static unsigned int nr_queued;
 static unsigned long nr_faults;
+static unsigned long nr_resets;
 
 /* What the floors around would do with news; they are counted here. */
 bool smc_sock_queue(struct smc_sock *smc, struct work_struct *work)
@@ -27,6 +28,8 @@ void smc_sock_pend(struct smc_sock *smc, enum smc_pending what)
 {
 	if (what == SMC_PENDING_FAULT)
 		WRITE_ONCE(nr_faults, nr_faults + 1);
+	if (what == SMC_PENDING_RESET)
+		WRITE_ONCE(nr_resets, nr_resets + 1);
 }
 
 void smc_sock_wake_sleepers(struct smc_sock *smc)
@@ -354,6 +357,30 @@ static void amb_54_a_late_decline_is_payload(struct kunit *test)
 	sock_release(near);
 }
 
+/* Deployed peers send theirs as soon as they close, while SMC data is under way. */
+static void close_01_a_fin_of_the_carrier_is_no_news(struct kunit *test)
+{
+	struct tcp_case *c = test->priv;
+	struct socket *unused = c->smc->tcp;
+	static struct tcp_pair pair;
+	struct socket *near;
+
+	near = carrier_begin(test, &pair);
+	nr_resets = 0;
+	smc_tcp_watch(c->smc, SMC_TCP_CARRIER);
+	KUNIT_EXPECT_EQ(test, kernel_sock_shutdown(pair.far, SHUT_WR), 0);
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(near->sk->sk_state) == TCP_CLOSE_WAIT));
+	KUNIT_EXPECT_FALSE(test, smc_tcp_has_payload(c->smc));
+	KUNIT_EXPECT_EQ(test, nr_faults + nr_resets, 0);
+	/* a reset is */
+	tcp_abort(pair.far->sk, ECONNRESET);
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(nr_resets)));
+	KUNIT_EXPECT_EQ(test, nr_faults, 0);
+	smc_tcp_unwatch(c->smc);
+	c->smc->tcp = unused;
+	sock_release(near);
+}
+
 /* Nobody is told of what came before there was a watch: whoever sets it looks himself. */
 static void amb_54_a_decline_before_the_watch_is_seen(struct kunit *test)
 {
@@ -446,6 +473,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(opt_08_a_client_counts_what_the_peer_has_offered),
 	KUNIT_CASE(amb_54_an_urgent_byte_is_payload),
 	KUNIT_CASE(amb_54_a_late_decline_is_payload),
+	KUNIT_CASE(close_01_a_fin_of_the_carrier_is_no_news),
 	KUNIT_CASE(amb_54_a_decline_before_the_watch_is_seen),
 	KUNIT_CASE(children_that_nobody_took_are_left_to_tcp),
 	KUNIT_CASE(the_file_is_taken_back_when_tcp_does_not_use_it),
