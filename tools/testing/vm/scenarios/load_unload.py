@@ -33,6 +33,16 @@ def run(t):
         else:
             t.both(serve, requests, 5101, sargs={"count": 3}, cargs={"n": 3})
             t.carried(t.a, 3000)
+        if i == 1:
+            # each machine is the server of one group and the client of another
+            s = t.half(t.b, serve, port=5103, count=1)
+            s.expect("listening", t.left())
+            t.wait_all(s, t.half(t.a, requests, port=5103))
+            # requests: all links, in good order
+            both = t.relay.rule(llc=4, frm="a", at="3:60")
+            t.reload(t.a)
+            t.check(t.relay.hits(both)[0] >= 2, "not each of two groups was told of the end")
+            t.relay.unrule(both)
         if i == 0:
             p = t.half(t.a, hold, port=5102)
             p.expect("listening")
