@@ -16,27 +16,6 @@ timeout = 300
 ADD_LINK, DELETE_LINK = 2, 4
 
 
-def appear(vm, i, net=43):
-    """RNIC number I, with an interface, a MAC address and an IP address of its own.
-
-    The MAC address is the same each time: the peer may remember it for a while.
-    """
-    vm.run(f"ip link add mac{i} link eth0 address 02:00:43:{net:02x}:{i:02x}:{vm.number:02x} "
-           "type macvlan mode bridge && "
-           f"ip addr add 10.{net}.0.{10 * i + vm.number}/24 dev mac{i} && "
-           f"ip link set mac{i} up && rdma link add rxe{i} type rxe netdev mac{i}")
-
-
-def vanish(vm, i):
-    vm.run(f"rdma link delete rxe{i}; ip link delete mac{i}; true")
-
-
-def lan(vm):
-    """Each interface answers for its own address only."""
-    vm.run("sysctl -qw net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2 "
-           "net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0")
-
-
 class Lan:
     """What links there are, after RNICs came and went."""
 
@@ -70,13 +49,13 @@ def two_and_one(t, x, rich, poor):
     kinds = seen if rich is t.a else seen[::-1]
     name = f"with two RNICs at {rich.name}"
     t.step(name)
-    appear(rich, 1)
+    x.links.appear(rich, 1)
     x.becomes(name, 2, *kinds)
     x.carried()
 
     t.step(f"the second RNIC of {poor.name}")
     goodbye = t.relay.rule(llc=DELETE_LINK, frm="a", at="5:00050000")
-    appear(poor, 1)
+    x.links.appear(poor, 1)
     x.becomes("with two RNICs at both", 2, "SYMMETRIC", "SYMMETRIC")
     t.check(t.relay.hits(goodbye)[0], "no DELETE LINK with reason 00050000")
     t.relay.unrule(goodbye)
@@ -91,9 +70,9 @@ def two_and_one(t, x, rich, poor):
     x.becomes("with the first one again", 2, "SYMMETRIC", "SYMMETRIC")
 
     t.step(f"{poor.name} loses its second RNIC")
-    vanish(poor, 1)
+    x.links.vanish(poor, 1)
     x.becomes("with one RNIC again", 2, *kinds)
-    vanish(rich, 1)
+    x.links.vanish(rich, 1)
     x.becomes("with one RNIC at both", 1, "SINGLE", "SINGLE")
 
 
@@ -104,10 +83,10 @@ def no_parallel(t, x):
     """
     for vm in (None, t.a, t.b):
         if vm:
-            appear(vm, 1, net=44)
+            x.links.appear(vm, 1, net=44)
         refused(t, x)
         if vm:
-            vanish(vm, 1)
+            x.links.vanish(vm, 1)
 
 
 def refused(t, x):
@@ -125,18 +104,18 @@ def three(t, x):
     """Three RNICs on either side: a third link before one of two stops."""
     for i in (1, 2):
         for vm in (t.a, t.b):
-            appear(vm, i)
+            x.links.appear(vm, i)
     x.becomes("with three RNICs", 3, "SYMMETRIC", "SYMMETRIC")
     x.carried()
     for vm in (t.a, t.b):
         t.step(f"{vm.name} loses one of three")
-        vanish(vm, 1)
+        x.links.vanish(vm, 1)
         x.becomes("with one RNIC less", 2, "SYMMETRIC", "SYMMETRIC")
-        appear(vm, 1)
+        x.links.appear(vm, 1)
         x.becomes("with three again", 3, "SYMMETRIC", "SYMMETRIC")
     for i in (1, 2):
         for vm in (t.a, t.b):
-            vanish(vm, i)
+            x.links.vanish(vm, i)
     x.becomes("with one RNIC again", 1, "SINGLE", "SINGLE")
 
 
@@ -157,10 +136,10 @@ def run(t):
     x = Lan(t)
     x.links.several(t, 3)
     for vm in (t.a, t.b):
-        lan(vm)
+        x.links.lan(vm)
     try:
         play(t, x)
     finally:
         for i in (1, 2):
             for vm in (t.a, t.b):
-                vanish(vm, i)
+                x.links.vanish(vm, i)

@@ -112,6 +112,27 @@ def card_up(t, vm, i):
     t.pair.wait_gid(vm, i)
 
 
+def appear(vm, i, net=43):
+    """RNIC number I on the LAN of eth0, with an interface, a MAC address and an IP address of its own.
+
+    The MAC address is the same each time: the peer may remember it for a while.
+    """
+    vm.run(f"ip link add mac{i} link eth0 address 02:00:43:{net:02x}:{i:02x}:{vm.number:02x} "
+           "type macvlan mode bridge && "
+           f"ip addr add 10.{net}.0.{10 * i + vm.number}/24 dev mac{i} && "
+           f"ip link set mac{i} up && rdma link add rxe{i} type rxe netdev mac{i}")
+
+
+def vanish(vm, i):
+    vm.run(f"rdma link delete rxe{i}; ip link delete mac{i}; true")
+
+
+def lan(vm):
+    """Each interface answers for its own address only."""
+    vm.run("sysctl -qw net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2 "
+           "net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0")
+
+
 class Streams:
     """Streams of guest/streams.py from B to A, and how far they are.
 
