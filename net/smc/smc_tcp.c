@@ -528,6 +528,31 @@ static struct request_sock *smc_tcp_next_req(struct request_sock_queue *queue,
 	return req;
 }
 
+/*
+ * Leaves children to TCP up to the next one that has agreed on SMC, which the caller
+ * resets and puts; NULL if there is none. The lock keeps them in the queue: an operator
+ * may end the listener at the same time (`ss -K`).
+ */
+static struct sock *smc_tcp_leave_to_agreed(struct sock *sk)
+{
+	struct request_sock_queue *queue = &inet_csk(sk)->icsk_accept_queue;
+	struct request_sock *req = NULL;
+	struct sock *found = NULL;
+
+	lock_sock(sk);
+	while (!found && (req = smc_tcp_next_req(queue, req))) {
+		if (!req->sk)
+			continue;
+		smc_tcp_restore(req->sk);
+		if (smc_tcp_req_is_agreed(req) && inet_sk_state_load(req->sk) != TCP_CLOSE)
+			found = req->sk;
+	}
+	if (found)
+		sock_hold(found);
+	release_sock(sk);
+	return found;
+}
+
 /**
  * smc_tcp_leave_children() - what TCP holds for accept() is TCP's alone
  * @smc: a socket that listens, but is not watched any more
@@ -537,26 +562,21 @@ static struct request_sock *smc_tcp_next_req(struct request_sock_queue *queue,
  * of ours stays with a connection, and one that has agreed on SMC is reset, for what
  * its client says would be no payload.
  *
- * Context: Process context, may sleep. Expects the socket lock held: nobody else
- *	    takes anything from the queue, and its entries stay. Takes the lock of
- *	    the queue, and locks of the sockets in it.
+ * Context: Process context, may sleep. Expects the socket lock held. Takes the lock
+ *	    of the inner socket, and of those in its queue.
  */
 void smc_tcp_leave_children(struct smc_sock *smc)
 {
 	struct sock *sk = smc->tcp->sk;
-	struct request_sock_queue *queue = &inet_csk(sk)->icsk_accept_queue;
-	struct request_sock *req = NULL;
+	struct sock *child;
 
 	if (!rcu_access_pointer(sk->sk_reuseport_cb))
 		return;
 	/* who began as a copy of a listener that was watched is in the queue then */
 	synchronize_rcu();
-	while ((req = smc_tcp_next_req(queue, req))) {
-		if (!req->sk)
-			continue;
-		smc_tcp_restore(req->sk);
-		if (smc_tcp_req_is_agreed(req))
-			tcp_abort(req->sk, ECONNRESET);
+	while ((child = smc_tcp_leave_to_agreed(sk))) {
+		tcp_abort(child, ECONNRESET);
+		sock_put(child);
 	}
 }
 
