@@ -917,9 +917,13 @@ static int smc_proto_init(struct sock *sk)
 	return smc_begin(smc_sk(sk), sk->sk_socket, !sk->sk_net_refcnt);
 }
 
-/* That failed, or a BPF program of the control group does not want it. */
+/*
+ * That failed, or a BPF program of the control group does not want it. sock_diag looks
+ * at the inner socket of what it finds.
+ */
 static void smc_proto_destroy(struct sock *sk)
 {
+	smc_sock_unhash(smc_sk(sk));
 	smc_tcp_release(smc_sk(sk));
 }
 

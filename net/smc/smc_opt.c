@@ -304,7 +304,7 @@ static void opt_note_socket(struct smc_sock *smc, int optname, u32 had)
 		smc_keep_update(smc);
 	if (new & SOF_TIMESTAMPING_OPT_ID)
 		smc_notice_count_from(&smc->conn, new & SOF_TIMESTAMPING_OPT_ID_TCP);
-	/* the core allows these two to internet families only */
+	/* the core allows these two to internet families, or to TCP, only */
 	if (optname == SO_REUSEPORT)
 		smc->sk.sk_reuseport = tsk->sk_reuseport;
 	if (optname == SO_ZEROCOPY)

@@ -11,7 +11,6 @@
  * inner socket any more, so nothing of its end is told by TCP: what was to be
  * told, a RST, TCP has told before.
  */
-#include <linux/security.h>
 
 #include "smc_compat.h"
 #include "smc_keep.h"
@@ -34,7 +33,6 @@ static void smc_renew_inherit(struct smc_sock *smc, struct smc_sock *fresh)
 	if (sock_flag(&smc->sk, SOCK_FASYNC))
 		sock_set_flag(sk, SOCK_FASYNC);
 	sock_reset_flag(&smc->sk, SOCK_FASYNC);
-	security_sk_clone(&smc->sk, sk);
 }
 
 static void smc_renew_move(struct smc_sock *smc, struct smc_sock *fresh, struct socket *sock)

@@ -14,6 +14,7 @@
 #include <linux/cgroup.h>
 #include <linux/module.h>
 #include <linux/random.h>
+#include <linux/security.h>
 #include <net/protocol.h>
 #include <net/sock.h>
 #include <net/tcp.h>
@@ -94,6 +95,9 @@ static struct proto smc_protos[SMC_SOCK_KINDS] = {
 		SMC_PROTO_IPV6_PINFO(struct smc_sock, inet6)
 	},
 };
+
+/* What the core gives its own socks of AF_INET and of AF_INET6 as destructor. */
+static void (*smc_sock_core_destruct[2])(struct sock *sk);
 
 static struct inet_protosw smc_protosw[] = {
 	{ .type = SOCK_STREAM, .protocol = IPPROTO_SMC, .prot = &smc_protos[SMC_SOCK_INET] },
@@ -194,7 +198,8 @@ void smc_sock_offer(const struct proto_ops *ops)
 /**
  * smc_sock_withdraw() - undo smc_sock_offer()
  *
- * Nobody is in the middle of making one when this returns.
+ * Nobody begins to make one any more when this returns. The core may be about to make
+ * one for a task that has found the protocol before, and finds the module going then.
  *
  * Context: Process context, module unload, sleeps.
  */
@@ -209,6 +214,7 @@ void smc_sock_withdraw(void)
 static void smc_sock_destruct(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sk(sk);
+	void (*core_destruct)(struct sock *sk);
 
 	WARN_ON_ONCE(smc->tcp);
 	WARN_ON_ONCE(smc->hs);
@@ -218,12 +224,13 @@ static void smc_sock_destruct(struct sock *sk)
 	WARN_ON_ONCE(!list_empty(&smc->late_node));
 	__skb_queue_purge(&sk->sk_error_queue);
 	kfree(smc->conn.stamps);
-	if (!smc->inet_destruct)
+	if (sk->sk_family == PF_SMC)
 		return;
 	/* what the core's own would complain about: a child never had a file */
 	sock_set_flag(sk, SOCK_DEAD);
 	sk->sk_state = TCP_CLOSE;
-	smc->inet_destruct(sk);
+	core_destruct = READ_ONCE(smc_sock_core_destruct[smc_sock_is_v6(sk)]);
+	core_destruct(sk);
 }
 
 /**
@@ -254,7 +261,7 @@ static void smc_sock_set_lock_class(struct sock *sk)
  * smc_sock_set_up() - what a new sock is besides what the core made it
  * @sk: new, of one of our protocols, its family and protocol set
  *
- * One of AF_INET or AF_INET6 still has the destructor of these.
+ * One that AF_INET or AF_INET6 has made still has their destructor.
  *
  * Context: Process context.
  */
@@ -264,7 +271,8 @@ void smc_sock_set_up(struct sock *sk)
 	struct smc_sock *smc = smc_sk(sk);
 
 	if (sk->sk_family != PF_SMC) {
-		smc->inet_destruct = sk->sk_destruct;
+		/* the same each time */
+		WRITE_ONCE(smc_sock_core_destruct[smc_sock_is_v6(sk)], sk->sk_destruct);
 		smc_sock_set_lock_class(sk);
 	}
 	sk->sk_type = SOCK_STREAM;
@@ -335,9 +343,12 @@ struct smc_sock *smc_sock_alloc_like(const struct smc_sock *like)
 		return NULL;
 	sock_init_data(NULL, sk);
 	sk->sk_protocol = from->sk_protocol;
-	sk->sk_destruct = like->inet_destruct;
+	if (sk->sk_family != PF_SMC)
+		sk->sk_destruct = READ_ONCE(smc_sock_core_destruct[smc_sock_is_v6(sk)]);
+#if IS_ENABLED(CONFIG_IPV6)
 	if (sk->sk_family == PF_INET6)
 		inet_sk(sk)->pinet6 = &smc_sk(sk)->inet6;
+#endif
 	smc_sock_set_up(sk);
 	return smc_sk(sk);
 }
@@ -347,8 +358,8 @@ struct smc_sock *smc_sock_alloc_like(const struct smc_sock *like)
  * @from: the sock of a listener, or the one that @to replaces
  * @to: new, nobody knows it
  *
- * Its user, and its control groups: their BPF programs look at what is called on
- * it. Who happens to make it, a kernel thread or another process, does not count.
+ * Its user, its label, and its control groups: their BPF programs look at what is
+ * called on it. Who happens to make it, a kernel thread or another process, does not count.
  *
  * Context: Process context.
  */
@@ -366,6 +377,7 @@ void smc_sock_inherit(struct sock *from, struct sock *to)
 	cgroup_put(had);
 #endif
 	to->sk_uid = from->sk_uid;
+	security_sk_clone(from, to);
 }
 
 /**
@@ -438,10 +450,9 @@ void smc_sock_unhash(struct smc_sock *smc)
 	spin_unlock(&b->lock);
 }
 
-/* The core does not want one after all that socket() was asked for. */
+/* The core calls it for what it gives up, behind destroy(), which has done it. */
 static void smc_sock_proto_unhash(struct sock *sk)
 {
-	smc_sock_unhash(smc_sk(sk));
 }
 
 /**

@@ -125,7 +125,6 @@ enum smc_missed {
  * @is_peer_done: of @is_parting: as for smc_conn_leave()
  * @is_eager_tcp: do not offer SMC, the reason is in @fallback
  * @limits_handshakes: SMC_LIMIT_HS
- * @inet_destruct: of a sock of AF_INET or AF_INET6, what the core gave it, run last
  * @inet6: the IPv6 part of one of AF_INET6; last, for there older kernels look for it
  */
 struct smc_sock {
@@ -192,7 +191,6 @@ struct smc_sock {
 	bool is_peer_done;
 	bool is_eager_tcp;
 	bool limits_handshakes;
-	void (*inet_destruct)(struct sock *sk);
 	struct ipv6_pinfo inet6;
 };
 
