@@ -37,8 +37,12 @@ static struct workqueue_struct *smc_hs_wq;
 static struct workqueue_struct *smc_grow_wq;
 static struct workqueue_struct *smc_close_wq;
 
-/* A connection pays for its rings, smc_mem.c. */
-#define SMC_SOCK_MEMORY						\
+/* What all kinds have in common; a connection pays for its rings, smc_mem.c. */
+#define SMC_SOCK_PROTO						\
+	.owner		  = THIS_MODULE,			\
+	.release_cb	  = smc_sock_release_cb,		\
+	.obj_size	  = sizeof(struct smc_sock),		\
+	.slab_flags	  = SLAB_ACCOUNT,			\
 	.memory_allocated = &smc_mem_allocated,			\
 	.per_cpu_fw_alloc = &smc_mem_per_cpu_fw_alloc,		\
 	.sysctl_mem	  = smc_mem_limits,			\
@@ -61,37 +65,21 @@ enum smc_sock_kind {
 static struct proto smc_protos[SMC_SOCK_KINDS] = {
 	[SMC_SOCK_SMC] = {
 		.name		= "SMC",
-		.owner		= THIS_MODULE,
-		.release_cb	= smc_sock_release_cb,
-		.obj_size	= sizeof(struct smc_sock),
-		.slab_flags	= SLAB_ACCOUNT,
-		SMC_SOCK_MEMORY
+		SMC_SOCK_PROTO
 	},
 	[SMC_SOCK_SMC6] = {
 		.name		= "SMC6",
-		.owner		= THIS_MODULE,
-		.release_cb	= smc_sock_release_cb,
-		.obj_size	= sizeof(struct smc_sock),
-		.slab_flags	= SLAB_ACCOUNT,
-		SMC_SOCK_MEMORY
+		SMC_SOCK_PROTO
 	},
 	[SMC_SOCK_INET] = {
 		.name		= "INET_SMC",
-		.owner		= THIS_MODULE,
-		.release_cb	= smc_sock_release_cb,
 		.unhash		= smc_sock_proto_unhash,
-		.obj_size	= sizeof(struct smc_sock),
-		.slab_flags	= SLAB_ACCOUNT,
-		SMC_SOCK_MEMORY
+		SMC_SOCK_PROTO
 	},
 	[SMC_SOCK_INET6] = {
 		.name		= "INET6_SMC",
-		.owner		= THIS_MODULE,
-		.release_cb	= smc_sock_release_cb,
 		.unhash		= smc_sock_proto_unhash,
-		.obj_size	= sizeof(struct smc_sock),
-		.slab_flags	= SLAB_ACCOUNT,
-		SMC_SOCK_MEMORY
+		SMC_SOCK_PROTO
 		SMC_PROTO_IPV6_PINFO(struct smc_sock, inet6)
 	},
 };
