@@ -42,6 +42,10 @@ enum smc_close_bit {
 	SMC_SEEN_PROGRESS	= 1 << 19,	/* since the timer was started */
 };
 
+/* Any of these, and a reset of TCP while data are unread needs no more words. */
+#define SMC_SEEN_WHY_TCP_ENDED \
+	(SMC_SEEN_APP_CLOSED | SMC_SEEN_C_RCVD | SMC_SEEN_PATH_LOST)
+
 #define SMC_SEEN_MOMENTARY \
 	(SMC_SEEN_UNREAD | SMC_SEEN_UNSENT | SMC_SEEN_BUSY | SMC_SEEN_PROGRESS)
 
@@ -148,6 +152,16 @@ static const struct smc_close_rule smc_close_rules[] = {
 	 * application may have read everything (linux-abi 3.8 #23): its TCP may
 	 * answer with RST later. Where C was seen nothing is left to abort.
 	 */
+	/*
+	 * What was written before a D is all here, and TCP would let it be read. By
+	 * its reset the peer may mean an abort, which A tells, or the loss of its
+	 * links, of which we hear soon: TCP is only another, sometimes shorter way.
+	 * If neither comes it is we who abort (ABRT-10).
+	 */
+	{ ST_COMPLETE, EV(RX_RST), SEEN(UNREAD), SEEN(APP_CLOSED) | SEEN(C_RCVD),
+	  SMC_RULE_STAY, DO(START_TIMER) },
+	{ ST_COMPLETE, EV(TIMER), SEEN(TCP_ENDED), SMC_SEEN_WHY_TCP_ENDED,
+	  SMC_RULE_ABORT, 0 },
 	{ ST_OPEN, EV(RX_RST), 0, SEEN(C_RCVD),
 	  SMC_RULE_ABORT, 0 },
 	/* A pending close is given time as long as there is progress. */
@@ -274,6 +288,13 @@ static u32 smc_state_note_loss(enum smc_close_event event,
 	       SEEN(PATH_LOST) : 0;
 }
 
+/* TCP was reset, all data are here, and what the peer meant is yet to be heard. */
+static bool smc_state_awaits_word(u32 state, u32 seen)
+{
+	return BIT(state) & ST_COMPLETE && seen & SEEN(TCP_ENDED) &&
+	       !(seen & SMC_SEEN_WHY_TCP_ENDED);
+}
+
 static const struct smc_close_rule *
 smc_state_find_rule(enum smc_conn_state state, enum smc_close_event event,
 		    u32 seen)
@@ -349,6 +370,7 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 				      enum smc_close_event event,
 				      const struct smc_close_facts *facts)
 {
+	bool has_awaited = smc_state_awaits_word(ctl->state, ctl->seen);
 	struct smc_close_step step = { .next = ctl->state };
 	const struct smc_close_rule *rule;
 	u32 seen;
@@ -372,6 +394,9 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 	step.is_peer_done = event == SMC_CLOSE_LINK_LOST ||
 			    (seen & (SEEN(C_RCVD) | SEEN(A_RCVD) |
 				     SEEN(PATH_LOST)));
+	if (has_awaited && !smc_state_awaits_word(step.next, seen) &&
+	    !(step.actions & DO(START_TIMER)))
+		step.actions |= DO(STOP_TIMER);
 	step.moved = step.next != ctl->state;
 	seen = smc_state_note_actions(seen, step.actions);
 	WRITE_ONCE(ctl->seen, seen & ~SMC_SEEN_MOMENTARY);

@@ -929,6 +929,40 @@ static void abrt_10_reset_after_the_peers_c_loses_nothing(struct kunit *test)
 	}
 }
 
+/* All data are here and unread: the peer's abort or the loss of its links says more. */
+static void abrt_10_close_17_reset_keeps_what_is_complete(struct kunit *test)
+{
+	static const enum path from[] = { PATH_PCW2_D, PATH_ACW1_D, PATH_ACW2_D };
+	struct smc_close_ctl ctl, reset;
+	struct smc_close_step step;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(from); i++) {
+		reset = come_by(test, from[i]);
+		expect_step(test, &reset, E(RX_RST), &unread, paths[from[i]].state,
+			    DO(START_TIMER), ~0);
+		ctl = reset;
+		expect_step(test, &ctl, E(LINK_LOST), &unread, paths[from[i]].state,
+			    from[i] == PATH_ACW1_D ? DO(REPORT_ERR) : 0, MASK);
+		expect_step(test, &ctl, E(TIMER), &unread, paths[from[i]].state, 0, ~0);
+		ctl = reset;
+		expect_step(test, &ctl, E(RX_ABORT), &unread, SMC_STATE_PROCESSABORT,
+			    BREAK | DO(SEND_A), MASK);
+		ctl = reset;
+		expect_step(test, &ctl, E(TIMER), &unread, SMC_STATE_PEERABORTWAIT,
+			    BREAK | DO(SEND_A), MASK);
+		ctl = reset;
+		step = smc_state_close(&ctl, E(RX_CLOSED), &unread);
+		KUNIT_EXPECT_EQ(test, step.actions & (MASK | DO(STOP_TIMER)),
+				DO(STOP_TIMER));
+		expect_step(test, &ctl, E(TIMER), &unread, ctl.state, 0, ~0);
+		/* Nobody is going to read. */
+		ctl = reset;
+		expect_step(test, &ctl, E(APP_CLOSE), &unread, SMC_STATE_PEERABORTWAIT,
+			    BREAK | DO(SEND_A), MASK);
+	}
+}
+
 static void abrt_11_crossing_aborts(struct kunit *test)
 {
 	struct smc_close_ctl ctl = come_by(test, PATH_PAW);
@@ -1237,11 +1271,15 @@ static void check_free(struct search *s, const struct side *peer,
 			blame(s, "element freed under a write");
 }
 
-/* The application waits for nothing: no termination state lasts, CLOSE-23. */
+/*
+ * The application waits for nothing: no termination state lasts, CLOSE-23. Nor does
+ * one in which TCP has been reset and it is not known why, ABRT-10.
+ */
 static bool is_bound_to_end(const struct smc_close_ctl *ctl)
 {
 	return ctl->state != SMC_STATE_CLOSED &&
-	       ((ctl->seen & SEEN(APP_CLOSED)) || (BIT(ctl->state) & ST_ABORTING));
+	       ((ctl->seen & SEEN(APP_CLOSED)) || (BIT(ctl->state) & ST_ABORTING) ||
+		smc_state_awaits_word(ctl->state, ctl->seen));
 }
 
 static void happen(struct search *s, struct world *w, u32 who,
@@ -1709,6 +1747,7 @@ static struct kunit_case smc_state_cases[] = {
 	KUNIT_CASE(abrt_09_answer_with_a_then_end),
 	KUNIT_CASE(abrt_10_reset_of_tcp_starts_the_abort),
 	KUNIT_CASE(abrt_10_reset_after_the_peers_c_loses_nothing),
+	KUNIT_CASE(abrt_10_close_17_reset_keeps_what_is_complete),
 	KUNIT_CASE(abrt_11_crossing_aborts),
 	KUNIT_CASE(abrt_12_nothing_is_sent_after_c),
 	KUNIT_CASE(peer_03_no_link_left_ends_any_state),
