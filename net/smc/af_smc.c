@@ -28,6 +28,7 @@
 #include "smc_link.h"
 #include "smc_listen.h"
 #include "smc_llc.h"
+#include "smc_llc_msg.h"
 #include "smc_net.h"
 #include "smc_netlink.h"
 #include "smc_notice.h"

@@ -18,6 +18,7 @@
 #include "smc_close.h"
 #include "smc_keep.h"
 #include "smc_llc.h"
+#include "smc_llc_sweep.h"
 #include "smc_net.h"
 #include "smc_notice.h"
 #include "smc_tcp.h"

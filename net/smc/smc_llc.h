@@ -17,24 +17,16 @@ int smc_llc_init_module(void);
 void smc_llc_exit_module(void);
 
 void smc_llc_init(struct smc_link_group *lgr);
-void smc_llc_set_probe(struct smc_link_group *lgr, const struct smc_llc_probe *probe);
 void smc_llc_start(struct smc_link_group *lgr, struct smc_link *link);
 void smc_llc_declined(struct smc_link_group *lgr);
-
-int smc_llc_announce_rmb(struct smc_link_group *lgr, struct smc_buf *buf);
-void smc_llc_end_grow(struct smc_link_group *lgr);
 
 void smc_llc_delete_link(struct smc_link_group *lgr, u8 index);
 void smc_llc_end(struct smc_link_group *lgr, u32 reason, bool is_orderly);
 void smc_llc_end_all(struct net *net);
 void smc_llc_arm_idle(struct smc_link_group *lgr);
-unsigned long smc_llc_idle_mem(const struct smc_link_group *lgr);
-unsigned long smc_llc_reclaim(struct smc_link_group *lgr, unsigned long want);
-void smc_llc_trim(struct smc_link_group *lgr);
 void smc_llc_test_link(struct smc_link *link);
 void smc_llc_doubt(struct smc_link_group *lgr);
 
-void smc_llc_rx(struct smc_wr *wr, const u8 *msg, u32 len);
 void smc_llc_broken(struct smc_wr *wr, enum smc_wr_fault fault);
 
 #endif /* _SMC_LLC_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What a link group embeds for its LLC engine. The objects below the engine
- * only hold and never read it; smc_llc.c does.
+ * only hold and never read it; smc_llc.c and the files that it names do.
  */
 #ifndef _SMC_LLC_TYPES_H
 #define _SMC_LLC_TYPES_H

@@ -15,7 +15,7 @@
  * under which nobody allocates.
  */
 #include "smc_compat.h"
-#include "smc_llc.h"
+#include "smc_llc_sweep.h"
 #include "smc_shrink.h"
 
 static struct shrinker *smc_shrinker;

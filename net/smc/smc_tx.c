@@ -45,7 +45,7 @@
 #include "smc_cdc.h"
 #include "smc_compat.h"
 #include "smc_link.h"
-#include "smc_llc.h"
+#include "smc_llc_sweep.h"
 #include "smc_net.h"
 #include "smc_notice.h"
 #include "smc_trace.h"

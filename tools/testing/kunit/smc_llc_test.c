@@ -32,6 +32,13 @@ static void trace_smcr_link_down(struct smc_link *link, enum smc_llc_why why, vo
 {
 }
 
+#include "../../../net/smc/smc_llc_queue.c"
+#include "../../../net/smc/smc_llc_msg.c"
+#include "../../../net/smc/smc_llc_rtoken.c"
+#include "../../../net/smc/smc_llc_rmb.c"
+#include "../../../net/smc/smc_llc_sweep.c"
+#include "../../../net/smc/smc_llc_ports.c"
+#include "../../../net/smc/smc_llc_task.c"
 #include "../../../net/smc/smc_llc.c"
 
 #define ENG_RKEY	0x1000
@@ -564,7 +571,7 @@ static void rkey_20_addl_12_late_news_change_no_count(struct kunit *test)
 	llc->told[1] = &gone;
 	llc->nr_told = 2;
 	mutex_unlock(&link->lgr->lock);
-	llc_report(link->lgr, SMC_LLC_EV_LINK_CREATED, link->index, true, 0);
+	smc_llc_report(link->lgr, SMC_LLC_EV_LINK_CREATED, link->index, true, 0);
 	eng_settle(link->lgr);
 	mutex_lock(&link->lgr->lock);
 	KUNIT_EXPECT_EQ(test, llc->nr_told, 2);

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Which RDMA ports could carry links of a group.
+ *
+ * Operation: one work item follows the RDMA devices and tells the machine of every
+ * group that may have several links which ports could carry them now.
+ */
+#include <linux/string.h>
+
+#include "smc_ib.h"
+#include "smc_llc_ports.h"
+#include "smc_llc_queue.h"
+
+/**
+ * smc_llc_ports_of() - the ports that may carry links of a group
+ * @lgr: the group, which may have several
+ * @ends: receives them, SMC_LLC_RNICS at most, with a reference each
+ *
+ * As links know them: a port that has one keeps the GID of that, or a second GID
+ * would look like a second RNIC (LG-10).
+ *
+ * Context: Process context, may sleep. Takes lgr->lock.
+ * Return: how many.
+ */
+unsigned int smc_llc_ports_of(struct smc_link_group *lgr, struct smc_ib_end *ends)
+{
+	unsigned int k, nr;
+	struct smc_link *link;
+	int i;
+
+	nr = smc_ib_lan_ends(lgr->key.net, &lgr->llc.lan, ends, SMC_LLC_RNICS);
+	mutex_lock(&lgr->lock);
+	for (i = 0; i < SMC_LINKS_MAX; i++) {
+		link = lgr->links[i];
+		/* the reference is on the device, which is the same */
+		for (k = 0; link && k < nr; k++)
+			if (ends[k].dev == link->wr.end.dev && ends[k].port == link->wr.end.port)
+				ends[k] = link->wr.end;
+	}
+	mutex_unlock(&lgr->lock);
+	return nr;
+}
+
+/* Returns whether the list is another one than before. */
+static bool llc_look_around(struct smc_link_group *lgr)
+{
+	struct smc_ib_end ends[SMC_LLC_RNICS];
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_llc_rnics rnics = {};
+	unsigned long flags;
+	bool is_new;
+	u8 i;
+
+	rnics.count = smc_llc_ports_of(lgr, ends);
+	for (i = 0; i < rnics.count; i++) {
+		memcpy(rnics.rnic[i].mac, ends[i].mac, sizeof(rnics.rnic[i].mac));
+		memcpy(rnics.rnic[i].gid, ends[i].gid.raw, sizeof(rnics.rnic[i].gid));
+		smc_ib_end_put(&ends[i]);
+	}
+	spin_lock_irqsave(&llc->queue_lock, flags);
+	is_new = memcmp(&llc->rnics, &rnics, sizeof(rnics));
+	llc->rnics = rnics;
+	spin_unlock_irqrestore(&llc->queue_lock, flags);
+	return is_new;
+}
+
+/**
+ * smc_llc_ports_copy() - the ports as the machine knows them
+ * @llc: the engine
+ * @rnics: receives those that were found last
+ *
+ * Context: Any context. Takes @llc->queue_lock.
+ */
+void smc_llc_ports_copy(struct smc_llc *llc, struct smc_llc_rnics *rnics)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&llc->queue_lock, flags);
+	*rnics = llc->rnics;
+	spin_unlock_irqrestore(&llc->queue_lock, flags);
+}
+
+/**
+ * smc_llc_ports_follow() - a group may have several links: begin to look for ports
+ * @link: its first link, which the caller keeps from being taken down
+ * @peer_gid: where that leads to
+ *
+ * From here on the machine is told of ports that come and go. Those of now it gets by
+ * smc_llc_ports_copy().
+ *
+ * Context: Process context, may sleep. Takes lgr->lock and lgr->llc.queue_lock.
+ */
+void smc_llc_ports_follow(struct smc_link *link, const u8 peer_gid[SMC_GID_LEN])
+{
+	struct smc_llc *llc = &link->lgr->llc;
+
+	smc_ib_lan_of(&link->wr.end, peer_gid, &llc->lan);
+	llc_look_around(link->lgr);
+	/* pairs with smp_load_acquire() in llc_follow_ports() */
+	smp_store_release(&llc->wants_links, true);
+}
+
+static void llc_follow_ports(struct smc_link_group *lgr, void *arg)
+{
+	/* pairs with smp_store_release() in smc_llc_ports_follow() */
+	if (smp_load_acquire(&lgr->llc.wants_links) && !smc_lgr_is_down(lgr) &&
+	    llc_look_around(lgr))
+		smc_llc_report(lgr, SMC_LLC_EV_RNICS, 0, true, 0);
+}
+
+/* RDMA ports may have come or gone; C.8, ERR-58, ADDL-06. */
+static void llc_ports_work(struct work_struct *work)
+{
+	smc_lgr_for_each(llc_follow_ports, NULL);
+}
+
+static DECLARE_WORK(llc_ports, llc_ports_work);
+
+/**
+ * smc_llc_ports_init() - follow the RDMA devices
+ *
+ * Context: Process context, module load.
+ */
+void smc_llc_ports_init(void)
+{
+	smc_ib_listen(&llc_ports);
+}
+
+/**
+ * smc_llc_ports_exit() - undo smc_llc_ports_init()
+ *
+ * Context: Process context, sleeps.
+ */
+void smc_llc_ports_exit(void)
+{
+	smc_ib_listen(NULL);
+	cancel_work_sync(&llc_ports);
+}
