@@ -22,6 +22,8 @@
 #include "smc_compat.h"
 #include "smc_fallback.h"
 #include "smc_hs.h"
+#include "smc_hs_connect.h"
+#include "smc_hs_ring.h"
 #include "smc_ib.h"
 #include "smc_keep.h"
 #include "smc_life.h"

@@ -6,16 +6,8 @@
 #include "smc_sock.h"
 
 void smc_hs_work(struct work_struct *work);
-void smc_hs_grow_work(struct work_struct *work);
 void smc_hs_timer(struct work_struct *work);
-void smc_hs_begin_server(struct smc_sock *listener, struct smc_sock *child);
-void smc_hs_drop_handshakes(struct smc_sock *listener);
-int smc_hs_begin_client(struct smc_sock *smc);
-void smc_hs_look(struct smc_sock *smc);
-void smc_hs_poll(struct smc_sock *smc);
 void smc_hs_pause(struct smc_sock *smc);
 void smc_hs_resume(struct smc_sock *smc);
-void smc_hs_attend(struct smc_sock *smc);
-void smc_hs_unattend(struct smc_sock *smc);
 
 #endif /* SMC_HS_H */

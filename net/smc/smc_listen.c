@@ -10,13 +10,13 @@
  * become children with it, for its handshake must not wait for accept(). All
  * together, once they are ready, are bounded by the backlog, which TCP minds
  * (smc_sock_count_child()).
- * What handshakes under way cost is bounded in smc_hs.c.
+ * What handshakes under way cost is bounded in smc_hs_admit.c.
  */
 #include <net/tcp.h>
 
 #include "smc_child.h"
 #include "smc_compat.h"
-#include "smc_hs.h"
+#include "smc_hs_admit.h"
 #include "smc_ib.h"
 #include "smc_listen.h"
 #include "smc_mem.h"

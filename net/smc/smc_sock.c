@@ -550,7 +550,8 @@ void smc_sock_pend(struct smc_sock *smc, enum smc_pending what)
  * backlog, as it would in TCP's queue, off which it was taken: so TCP itself
  * refuses what exceeds the backlog. Handshakes under way do not count, as half
  * open connections do not with TCP: a backlog's worth of silent clients would
- * keep everybody else out. What they cost has a bound of its own, smc_hs.c.
+ * keep everybody else out. What they cost has a bound of its own,
+ * smc_hs_admit.c.
  */
 static void smc_sock_count_child(struct smc_sock *listener, int n)
 {

@@ -5,7 +5,7 @@
 #include "smc_kunit.h"
 
 #include "../../../net/smc/smc_child.h"
-#include "../../../net/smc/smc_hs.h"
+#include "../../../net/smc/smc_hs_admit.h"
 #include "../../../net/smc/smc_ib.h"
 #include "../../../net/smc/smc_mem.h"
 #include "../../../net/smc/smc_opt.h"

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The rings of a connection: elements of its group, to which an area is added if need be.
+ *
+ * Operation: one handshake at a time adds an area to a group, the others watch the group
+ * and look again. On subsequent contact the peer has to answer CONFIRM RKEY before an
+ * element of a new RMB can be used. That is the one wait inside a step; it has a work
+ * item and a queue of its own.
+ *
+ * Ownership: while that is under way, its work item owns what it needs of the handshake.
+ */
+#include "smc_grow.h"
+#include "smc_hs_admit.h"
+#include "smc_hs_ring.h"
+#include "smc_hs_wait.h"
+#include "smc_llc_rmb.h"
+#include "smc_llc_sweep.h"
+#include "smc_net.h"
+
+/* Make an area known to our RNIC and (an RMB) to the peer. */
+static int smc_hs_publish_area(struct smc_hs *hs, struct smc_buf *buf)
+{
+	int rc;
+
+	/* on first contact it is registered and announced with the link */
+	if (hs->is_first)
+		return 0;
+	rc = smc_lgr_register_buf(hs->lgr, buf);
+	/* RMB-23, RKEY-05, SC-04, SC-08: before Accept or Confirm */
+	if (!rc && buf->kind == SMC_BUF_RMB)
+		rc = smc_llc_announce_rmb(hs->lgr, buf);
+	return rc;
+}
+
+static int smc_hs_add_area(struct smc_hs *hs)
+{
+	struct smc_buf_pool *pool = hs->grow_pool;
+	struct smc_link_group *lgr = hs->lgr;
+	struct smc_buf *buf;
+	int rc;
+
+	buf = smc_buf_alloc(pool, hs->grow_size, READ_ONCE(lgr->max_pages));
+	if (IS_ERR(buf))
+		return PTR_ERR(buf);
+	rc = smc_lgr_add_buf(lgr, pool, buf, hs->grow_elem);
+	if (rc)
+		return rc;
+	rc = smc_hs_publish_area(hs, buf);
+	if (rc) {
+		smc_lgr_drop_buf(lgr, pool, buf, hs->grow_elem);
+		return rc;
+	}
+	/* nobody else finds a forming group, so this is not too early there */
+	smc_buf_set_ready(pool, buf);
+	if (pool->kind == SMC_BUF_RMB)
+		smc_stat_inc(hs->net, SMC_STAT_RMB_NEW);
+	return 0;
+}
+
+/**
+ * smc_hs_grow_work() - add an area to a group for a handshake
+ * @work: &smc_sock.grow_work; drops the reference taken when it was queued
+ *
+ * On subsequent contact this waits for the peer, so the time it takes is not
+ * that of the handshakes' queue. A peer can make at most one such item wait
+ * for each group it has, in which it has proved an RDMA path, and the timers
+ * of LLC end that.
+ *
+ * Context: Process context (work item), sleeps.
+ */
+void smc_hs_grow_work(struct work_struct *work)
+{
+	struct smc_sock *smc = container_of(work, struct smc_sock, grow_work);
+	struct smc_hs *hs = smc->hs;
+
+	hs->grow_rc = smc_hs_add_area(hs);
+	smc_llc_end_grow(hs->lgr);
+	/* pairs with smp_load_acquire() in smc_hs_try_ring(); hs may go then */
+	smp_store_release(&hs->growth, SMC_HS_GROW_DONE);
+	smc_sock_queue(smc, &smc->hs_work);
+	sock_put(&smc->sk);
+}
+
+/* One adds an area, the others look again when it has; 0, -EAGAIN or failed. */
+static int smc_hs_grow(struct smc_hs *hs, struct smc_buf_pool *pool, u32 size,
+		       struct smc_buf_elem *elem)
+{
+	int rc;
+
+	smc_hs_watch(hs, hs->lgr);
+	rc = smc_lgr_begin_grow(hs->lgr);
+	if (rc)
+		return rc == -EBUSY ? -EAGAIN : rc;
+	hs->grow_pool = pool;
+	hs->grow_elem = elem;
+	hs->grow_size = size;
+	if (hs->is_first) {
+		/* known to nobody, and the peer is told with the link */
+		rc = smc_hs_add_area(hs);
+		smc_llc_end_grow(hs->lgr);
+		return rc;
+	}
+	hs->growth = SMC_HS_GROW_BEGUN;
+	smc_sock_queue(hs->smc, &hs->smc->grow_work);
+	return -EAGAIN;
+}
+
+static int smc_hs_try_ring(struct smc_hs *hs, struct smc_buf_pool *pool, u32 size,
+			   struct smc_buf_elem *elem)
+{
+	int rc;
+
+	/* pairs with smp_store_release() in smc_hs_grow_work() */
+	switch (smp_load_acquire(&hs->growth)) {
+	case SMC_HS_GROW_BEGUN:
+		return -EAGAIN;
+	case SMC_HS_GROW_DONE:
+		hs->growth = SMC_HS_GROW_NONE;
+		/* nobody would wake us again */
+		return hs->grow_rc == -EAGAIN ? -EIO : hs->grow_rc;
+	default:
+		break;
+	}
+	rc = smc_buf_get(pool, size, elem);
+	if (!rc && pool->kind == SMC_BUF_RMB)
+		smc_stat_inc(hs->net, SMC_STAT_RMBE_REUSE);
+	return rc == -EAGAIN ? smc_hs_grow(hs, pool, size, elem) : rc;
+}
+
+/* The wish of the application as an element size this group may use, RMB-09. */
+static u32 smc_hs_ring_size(struct smc_hs *hs, int sk_buf)
+{
+	u64 most = (u64)rounddown_pow_of_two(READ_ONCE(hs->lgr->max_pages)) << PAGE_SHIFT;
+	u8 max_code = SMC_BSIZE_RFC_MAX;
+	u32 size;
+
+	if (!hs->is_first)
+		max_code = hs->lgr->params.max_size_code;
+	size = smc_nego_size_bytes(smc_nego_size_code(sk_buf / 2, max_code));
+	/* what an RNIC cannot register in one piece is clamped */
+	return max_t(u64, min_t(u64, size, most), SMC_BUF_MIN_SIZE);
+}
+
+static enum smc_hs_outcome smc_hs_get_ring(struct smc_hs *hs, struct smc_buf_pool *pool,
+					   int sk_buf, struct smc_buf_elem *elem)
+{
+	int rc = smc_hs_try_ring(hs, pool, smc_hs_ring_size(hs, sk_buf), elem);
+
+	if (rc == -EAGAIN)
+		return SMC_HS_WAIT;
+	if (rc)
+		return smc_hs_to_tcp(hs, rc == -ENOMEM || rc == -ENOSPC ? SMC_DECLINE_MEM :
+				     SMC_DECLINE_ERR_REGBUF);
+	if (hs->is_server)
+		smc_hs_charge(hs->smc, elem->size);
+	return SMC_HS_GO_ON;
+}
+
+/**
+ * smc_hs_get_sndbuf() - step: the send ring
+ * @hs: the handshake, with its group
+ *
+ * Context: The handshake's work item, may sleep.
+ * Return: SMC_HS_GO_ON; SMC_HS_WAIT while an area is added; SMC_HS_TCP.
+ */
+enum smc_hs_outcome smc_hs_get_sndbuf(struct smc_hs *hs)
+{
+	return smc_hs_get_ring(hs, &hs->lgr->sends, READ_ONCE(hs->smc->sk.sk_sndbuf),
+			       &hs->smc->conn.sndbuf);
+}
+
+/**
+ * smc_hs_get_rmbe() - step: the element
+ * @hs: the handshake, with its group
+ *
+ * Known to the peer's RNIC when this is through: ACPT-04, SC-04, SC-08.
+ *
+ * Context: The handshake's work item, may sleep.
+ * Return: SMC_HS_GO_ON; SMC_HS_WAIT while an area is added; SMC_HS_TCP.
+ */
+enum smc_hs_outcome smc_hs_get_rmbe(struct smc_hs *hs)
+{
+	return smc_hs_get_ring(hs, &hs->lgr->rmbs, READ_ONCE(hs->smc->sk.sk_rcvbuf),
+			       &hs->smc->conn.rmbe);
+}
