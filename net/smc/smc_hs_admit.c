@@ -57,7 +57,8 @@ void smc_hs_charge(struct smc_sock *child, unsigned long bytes)
  * @listener: its listening socket
  * @child: new, with its inner socket; the caller's reference is consumed
  *
- * Context: Process context, may sleep.
+ * Context: Process context, may sleep. Takes the socket lock of @child and those of other
+ * children.
  */
 void smc_hs_begin_server(struct smc_sock *listener, struct smc_sock *child)
 {
@@ -75,6 +76,8 @@ void smc_hs_begin_server(struct smc_sock *listener, struct smc_sock *child)
 	smc_hs_charge(child, SMC_HS_CHILD_BYTES);
 	/* armed first: the worker, which may run as soon as we watch, cancels it */
 	smc_sock_queue_delayed(child, &child->hs_timer, timeout);
+	/* for so long it cannot end, and with it the inner socket */
+	lock_sock_nested(&child->sk, SINGLE_DEPTH_NESTING);
 	if (!smc_tcp_watch(child, SMC_TCP_HANDSHAKE)) {
 		child->is_eager_tcp = true;
 		child->fallback = SMC_DECLINE_OPTUNSUPP;
@@ -83,6 +86,7 @@ void smc_hs_begin_server(struct smc_sock *listener, struct smc_sock *child)
 	if (!smc_tcp_is_agreed(child) || child->is_eager_tcp ||
 	    smc_hs_tcp_has_news(child->tcp->sk))
 		smc_sock_queue(child, &child->hs_work);
+	release_sock(&child->sk);
 	sock_put(&child->sk);
 }
 
