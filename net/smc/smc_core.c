@@ -86,7 +86,7 @@ bool smc_lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
 }
 
 /**
- * smc_lgr_set_decline() - note how forming failed
+ * smc_lgr_set_failed() - a group that is FORMING becomes TERMINATING
  * @lgr: the group
  * @decline: why, if its connection may still fall back to TCP; 0 if it must be
  *	     reset
@@ -94,15 +94,22 @@ bool smc_lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
  * Nothing happens to a group that is not FORMING any more.
  *
  * Context: Any context.
+ * Return: true if it was.
  */
-void smc_lgr_set_decline(struct smc_link_group *lgr, enum smc_decline decline)
+bool smc_lgr_set_failed(struct smc_link_group *lgr, enum smc_decline decline)
 {
 	unsigned long flags;
+	bool was_forming;
 
 	spin_lock_irqsave(&smc_lgr_list_lock, flags);
-	if (lgr->state == SMC_LGR_FORMING)
+	was_forming = lgr->state == SMC_LGR_FORMING;
+	if (was_forming) {
 		lgr->fail_decline = decline;
+		lgr_set_busy(lgr);
+		WRITE_ONCE(lgr->state, SMC_LGR_TERMINATING);
+	}
 	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
+	return was_forming;
 }
 
 /**

@@ -226,7 +226,7 @@ bool smc_lgr_has_other(const struct smc_link_group *lgr);
 void smc_lgr_commit_dialect(struct smc_link_group *lgr, enum smc_dialect dialect);
 bool smc_lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
 		       enum smc_lgr_state *was);
-void smc_lgr_set_decline(struct smc_link_group *lgr, enum smc_decline decline);
+bool smc_lgr_set_failed(struct smc_link_group *lgr, enum smc_decline decline);
 
 /* Connections of a group: for smc_conn.c, smc_move.c and smc_life.c. */
 struct smc_conn *smc_lgr_next_conn(struct smc_link_group *lgr, unsigned long *token);

@@ -687,6 +687,7 @@ static void smc_hs_cleanup(struct smc_hs *hs, enum smc_hs_outcome out)
 	smc_ib_end_put(&hs->routed);
 	if (!lgr || out == SMC_HS_SMC)
 		return;
+	/* others may use it by now, and then nothing happens to it */
 	if (hs->is_first)
 		smc_lgr_fail(lgr, hs->reason);
 	else if (smc_hs_is_out_of_sync(hs))

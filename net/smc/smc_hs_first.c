@@ -10,6 +10,7 @@
 #include "smc_hs_first.h"
 #include "smc_hs_msg.h"
 #include "smc_hs_wait.h"
+#include "smc_life.h"
 #include "smc_link.h"
 #include "smc_llc.h"
 #include "smc_llc_msg.h"
@@ -157,9 +158,11 @@ enum smc_hs_outcome smc_hs_first_contact(struct smc_hs *hs)
 	if (READ_ONCE(hs->lgr->state) == SMC_LGR_FORMING)
 		return SMC_HS_WAIT;
 	if (READ_ONCE(hs->lgr->state) == SMC_LGR_ACTIVE) {
-		if (hs->is_declined || !smc_hs_peer_size_fits(hs))
-			return smc_hs_fail(hs, -ECONNRESET);
-		return SMC_HS_GO_ON;
+		if (!hs->is_declined && smc_hs_peer_size_fits(hs))
+			return SMC_HS_GO_ON;
+		/* there is none for the peer, or it is no peer */
+		smc_lgr_terminate(hs->lgr);
+		return smc_hs_fail(hs, -ECONNRESET);
 	}
 
 	hs->is_path_bad = !smc_hs_is_short_of_memory(hs);

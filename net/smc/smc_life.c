@@ -82,6 +82,14 @@ static void smc_lgr_terminate_work(struct work_struct *work)
 	smc_lgr_put(lgr);
 }
 
+/* Once, as the state has moved. The reference for being up goes with the work item. */
+static void lgr_begin_end(struct smc_link_group *lgr)
+{
+	wake_up_all(&lgr->waitq);
+	INIT_WORK(&lgr->terminate_work, smc_lgr_terminate_work);
+	smc_core_queue(&lgr->terminate_work);
+}
+
 /**
  * smc_lgr_terminate() - end a group
  * @lgr: the group, in any state; the second call does nothing
@@ -103,10 +111,7 @@ void smc_lgr_terminate(struct smc_link_group *lgr)
 		pr_info_ratelimited("link group %08x with peer %8phN is gone\n",
 				    lgr->id, lgr->peer_name);
 	}
-	wake_up_all(&lgr->waitq);
-	/* Once, as the state has moved. The reference for being up goes with it. */
-	INIT_WORK(&lgr->terminate_work, smc_lgr_terminate_work);
-	smc_core_queue(&lgr->terminate_work);
+	lgr_begin_end(lgr);
 }
 
 /**
@@ -115,14 +120,16 @@ void smc_lgr_terminate(struct smc_link_group *lgr)
  * @decline: why, if its connection may still fall back to TCP; 0 if it must be
  *	     reset
  *
- * The first reason counts. Otherwise as smc_lgr_terminate().
+ * The first reason counts. A group that is up is that of others, too, whatever
+ * becomes of the connection that formed it: nothing happens to it. Otherwise as
+ * smc_lgr_terminate().
  *
  * Context: Any context.
  */
 void smc_lgr_fail(struct smc_link_group *lgr, enum smc_decline decline)
 {
-	smc_lgr_set_decline(lgr, decline);
-	smc_lgr_terminate(lgr);
+	if (smc_lgr_set_failed(lgr, decline))
+		lgr_begin_end(lgr);
 }
 
 static void lgr_terminate_in(struct smc_link_group *lgr, void *net)

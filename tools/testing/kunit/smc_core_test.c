@@ -417,6 +417,18 @@ static void waiters_learn_that_first_contact_failed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lgr->fail_decline, SMC_DECLINE_ERR_RDYLNK);
 }
 
+/* The connection that formed it is given up late: by then others may be there. */
+static void a_group_that_is_up_does_not_fail(struct kunit *test)
+{
+	struct smc_link_group *lgr = core_server_up(test)->lgr;
+
+	smc_lgr_fail(lgr, SMC_DECLINE_MEM);
+	KUNIT_EXPECT_EQ(test, lgr->state, SMC_LGR_ACTIVE);
+	KUNIT_EXPECT_EQ(test, lgr->fail_decline, SMC_DECLINE_NONE);
+	smc_lgr_terminate(lgr);
+	KUNIT_EXPECT_TRUE(test, smc_lgr_is_down(lgr));
+}
+
 struct core_match {
 	const char *what;
 	bool is_client;
@@ -1864,6 +1876,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(fc_01_first_contact_where_no_group_is_usable),
 	KUNIT_CASE(pid_05_nobody_waits_for_a_stranger),
 	KUNIT_CASE(waiters_learn_that_first_contact_failed),
+	KUNIT_CASE(a_group_that_is_up_does_not_fail),
 	KUNIT_CASE_PARAM(lg_03_rmb_05_one_peer_role_and_vlan, core_match_gen_params),
 	KUNIT_CASE_PARAM(lg_04_fc_02_a_routed_link_has_its_own_way, core_way_gen_params),
 	KUNIT_CASE(lg_06_pg_01_a_client_goes_where_the_server_says),
