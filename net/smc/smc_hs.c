@@ -44,6 +44,7 @@
 #include "smc_pnet.h"
 #include "smc_tcp.h"
 #include "smc_trace.h"
+#include "smc_tx.h"
 
 /* What the first link of a group costs: queues, receives, tables; on soft-RoCE. */
 #define SMC_HS_LINK_BYTES	(128UL << 10)
@@ -205,6 +206,8 @@ static void smc_hs_known(struct smc_hs *hs, const struct smc_clc_accept *acc,
 static enum smc_hs_outcome smc_hs_open(struct smc_hs *hs)
 {
 	smc_conn_open(&hs->smc->conn);
+	/* the peer's first message may have asked for an answer before */
+	smc_tx_push(&hs->smc->conn);
 	return SMC_HS_SMC;
 }
 
