@@ -53,8 +53,13 @@ static int smc_hs_client_agreed(struct smc_sock *smc)
 
 	/* a connection that was there counts, even if it has ended since */
 	if (READ_ONCE(smc->tcp_phase) != SMC_TCP_PLAIN &&
-	    (!smc_tcp_is_connected(smc) || smc_tcp_is_agreed(smc)))
-		return smc_hs_ask_tcp(smc);
+	    (!smc_tcp_is_connected(smc) || smc_tcp_is_agreed(smc))) {
+		int rc = smc_hs_ask_tcp(smc);
+
+		/* it may have come this moment, and without SMC */
+		if (rc || smc_tcp_is_agreed(smc))
+			return rc;
+	}
 	if (smc->is_eager_tcp)
 		reason = smc->fallback;
 	trace_smc_handshake(smc, false, SMC_HS_TCP, reason, 0);
