@@ -253,7 +253,7 @@ static int smc_connect_start(struct smc_sock *smc, struct socket *sock, struct s
 	int rc;
 
 	if (smc->sk.sk_state != SMC_STATE_INIT)
-		return smc->sk.sk_state == SMC_STATE_CLOSED ? -ECONNABORTED : -EISCONN;
+		return -EISCONN;
 	if (addr_len > (int)sizeof(smc->addr))
 		return -EINVAL;
 	memset(&smc->addr, 0, sizeof(smc->addr));
@@ -298,7 +298,7 @@ static int smc_connect_result(struct smc_sock *smc, struct socket *sock)
 	}
 	rc = sock_error(&smc->sk);
 	sock->state = SS_UNCONNECTED;
-	/* ready for the next attempt; without memory that one fails */
+	/* ready for the next attempt; without memory that one tries again */
 	if (smc->sk.sk_state == SMC_STATE_INIT)
 		smc->sk.sk_shutdown = 0;
 	else
@@ -417,6 +417,14 @@ again:
 	rc = -EISCONN;
 	if (sock->state == SS_CONNECTED || smc->sk.sk_state == SMC_STATE_LISTEN)
 		goto out;
+	/* there was no memory for a new sock when the last attempt failed */
+	if (smc->sk.sk_state == SMC_STATE_CLOSED && sock->state == SS_UNCONNECTED) {
+		rc = smc_start_over(smc, sock, 0);
+		if (rc)
+			goto out;
+		smc_unlock(smc);
+		goto again;
+	}
 	rc = -EINVAL;
 	if (!smc->tcp)
 		goto out;
@@ -432,9 +440,13 @@ again:
 	if (smc->is_grafted) {
 		if (!(flags & O_NONBLOCK))
 			smc_orphan_settle(smc, sock);
+		/* our sock may go, and was the last that kept the module */
+		__module_get(THIS_MODULE);
 		smc_unlock(smc);
 		/* TCP is connected and tells it in its own words */
-		return smc_forward_connect(sock, addr, addr_len, flags);
+		rc = smc_tcp_ops(sock)->connect(sock, addr, addr_len, flags);
+		module_put(THIS_MODULE);
+		return rc;
 	}
 	if (!rc && sock->sk != &smc->sk) {
 		smc_unlock(smc);
@@ -494,7 +506,13 @@ static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
 
 	if (!smc)
 		return smc_tcp_ops(sock)->getname(sock, addr, peer);
-	rc = smc->tcp ? smc->tcp->ops->getname(smc->tcp, addr, peer) : -EBADF;
+	if (!smc->tcp)
+		rc = -EBADF;
+	else if (peer == 1 && smc->is_connecting)
+		/* TCP may be, but connect() has no outcome yet */
+		rc = -ENOTCONN;
+	else
+		rc = smc->tcp->ops->getname(smc->tcp, addr, peer);
 	smc_unlock(smc);
 	return rc;
 }
