@@ -212,6 +212,8 @@ static void smc_sock_destruct(struct sock *sk)
 	WARN_ON_ONCE(!list_empty(&smc->late_node));
 	__skb_queue_purge(&sk->sk_error_queue);
 	kfree(smc->conn.stamps);
+	/* an older core takes SO_RESERVE_MEM without asking us */
+	sk_mem_reclaim_final(sk);
 	if (sk->sk_family == PF_SMC)
 		return;
 	/* what the core's own would complain about: a child never had a file */
