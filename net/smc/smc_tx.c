@@ -536,7 +536,11 @@ static void tx_publish(struct tx_call *call, size_t len)
 	conn->tx_cork = is_corked;
 	if (call->is_urgent)
 		smc_cdc_open_urgent(&conn->ctl, tx_unsent(conn));
-	if (call->is_urgent && !msg_data_left(call->msg))
+	/*
+	 * The mark of another task's call cannot move behind these bytes, which wait
+	 * for the byte in front of it: that one is urgent, and its call marks another.
+	 */
+	if (!call->is_urgent || !msg_data_left(call->msg))
 		smc_cdc_end_urgent(&conn->ctl);
 	if (!msg_data_left(call->msg))
 		smc_notice_want(conn, call->tsflags);
