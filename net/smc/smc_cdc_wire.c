@@ -148,18 +148,13 @@ static int smc_cdc_cons_step(const struct smc_cdc_ctl *ctl,
 }
 
 /*
- * U: the byte in front of the producer cursor is urgent (URG-05). If it was
- * read already there is no mark to keep, but the peer waits to be told
- * (URG-06). The same mark told twice is no news.
+ * U: the byte in front of the producer cursor is urgent (URG-05). The same mark told
+ * twice is no news.
  */
 static u32 smc_cdc_take_mark(struct smc_cdc_ctl *ctl)
 {
 	struct smc_cursor mark;
 
-	if (smc_cdc_readable(ctl) == 0) {
-		ctl->rx_is_forced = true;
-		return 0;
-	}
 	mark = smc_cursor_retreat(ctl->rx_geom, ctl->rx_prod, 1);
 	if (ctl->rx_urg_is_set && smc_cursor_is_equal(mark, ctl->rx_urg_mark))
 		return 0;
@@ -176,17 +171,23 @@ static u32 smc_cdc_take_urgent(struct smc_cdc_ctl *ctl,
 			       const struct smc_cdc_msg *msg)
 {
 	bool is_present = msg->prod_flags & SMC_CDC_URG_PRESENT;
+	/* A mark on a cursor that is old news would be in the wrong place. */
+	bool has_mark = is_present && smc_cursor_is_equal(ctl->rx_prod, msg->prod);
+	bool is_read = has_mark && smc_cdc_readable(ctl) == 0;
 	bool was_due = ctl->rx_urg_is_due;
 	u32 events = 0;
 
 	ctl->rx_urg_is_due = !is_present &&
 			     (msg->prod_flags & SMC_CDC_URG_PENDING);
-	/* A mark on a cursor that is old news would be in the wrong place. */
-	if (is_present && smc_cursor_is_equal(ctl->rx_prod, msg->prod))
+	if (has_mark && !is_read)
 		events = smc_cdc_take_mark(ctl);
 	if (!was_due && (events || ctl->rx_urg_is_due))
 		events |= SMC_EV_URG_PENDING;
-	return events;
+	if (!is_read)
+		return events;
+	/* There is no mark to keep, but the peer waits to be told (URG-06). */
+	ctl->rx_is_forced = true;
+	return events | SMC_EV_UPDATE_REQ;
 }
 
 static u32 smc_cdc_take_prod(struct smc_cdc_ctl *ctl,
