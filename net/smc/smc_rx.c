@@ -309,6 +309,35 @@ static int rx_wait(struct rx_call *call, bool is_eof)
 	return 0;
 }
 
+/*
+ * No more can come before some of the @len bytes that are here are read: the ring is full,
+ * or is for all that the writer knows and it has more (B), or it waits for an urgent byte
+ * to be passed (URG-07). Deployed writers go on when they know of a tenth.
+ */
+static bool rx_is_stuck(const struct smc_cdc_ctl *ctl, u32 len)
+{
+	u32 window = smc_ring_window(ctl->rx_geom, ctl->rx_prod, ctl->rx_cons_sent);
+	u32 space = smc_geom_space(ctl->rx_geom);
+
+	return ctl->rx_urg_is_set || len >= space ||
+	       (ctl->rx_prod_flags & SMC_CDC_BLOCKED && window < space / 10);
+}
+
+/* Who only looks does not make room for what a call is to wait for. */
+static bool rx_has_seen_all(struct rx_call *call)
+{
+	struct smc_conn *conn = &call->smc->conn;
+	bool is_stuck;
+
+	if (!(call->flags & MSG_PEEK) || !call->copied)
+		return false;
+	spin_lock_bh(&conn->lock);
+	is_stuck = smc_conn_may_read(conn) &&
+		   rx_is_stuck(&conn->ctl, smc_cdc_readable(&conn->ctl));
+	spin_unlock_bh(&conn->lock);
+	return is_stuck;
+}
+
 static int rx_loop(struct rx_call *call, size_t len, size_t target)
 {
 	struct smc_cdc_ctl *ctl = &call->smc->conn.ctl;
@@ -326,7 +355,7 @@ static int rx_loop(struct rx_call *call, size_t len, size_t target)
 		if (view.is_end)
 			break;
 		if (!view.len && !view.is_aside) {
-			if (call->copied >= target)
+			if (call->copied >= target || rx_has_seen_all(call))
 				break;
 			rc = rx_wait(call, view.is_eof);
 			if (rc)
@@ -510,8 +539,7 @@ int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, int fla
  * @smc: the socket; its connection is or was open
  *
  * At least SO_RCVLOWAT bytes, or fewer where no more can come before some are
- * read: the ring is full, or the peer waits for an urgent byte to be passed
- * (URG-07).
+ * read.
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
  * Return: true if it would.
@@ -527,8 +555,7 @@ bool smc_rx_is_readable(struct smc_sock *smc)
 	spin_lock_bh(&conn->lock);
 	if (smc_conn_may_read(conn)) {
 		len = smc_cdc_readable(ctl) + rx_has_aside(conn);
-		is_stuck = ctl->rx_urg_is_set || ctl->rx_prod_flags & SMC_CDC_BLOCKED ||
-			   len >= smc_geom_space(ctl->rx_geom);
+		is_stuck = rx_is_stuck(ctl, len);
 	}
 	spin_unlock_bh(&conn->lock);
 	return len && (len >= target || is_stuck);
