@@ -39,6 +39,7 @@ static void smc_close_facts(struct smc_sock *smc, struct smc_close_facts *facts)
 	facts->has_unsent = smc_conn_unsent(conn) > 0;
 	facts->has_inflight = smc_conn_has_inflight(conn);
 	facts->has_progress = smc_conn_has_progress(conn);
+	facts->has_links = !smc_lgr_is_down(conn->lgr);
 }
 
 /* Nothing is left to read or to send. */

@@ -373,6 +373,7 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 	bool has_awaited = smc_state_awaits_word(ctl->state, ctl->seen);
 	struct smc_close_step step = { .next = ctl->state };
 	const struct smc_close_rule *rule;
+	bool is_lost;
 	u32 seen;
 
 	if (event >= SMC_CLOSE_NR_EVENTS)
@@ -391,9 +392,10 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 	if (step.actions & DO(REPORT_ERR))
 		step.sk_err = smc_close_errs[event];
 	seen |= smc_state_note_loss(event, &step);
-	step.is_peer_done = event == SMC_CLOSE_LINK_LOST ||
-			    (seen & (SEEN(C_RCVD) | SEEN(A_RCVD) |
-				     SEEN(PATH_LOST)));
+	/* where no link leads to its element, one may still lead to ours */
+	is_lost = event == SMC_CLOSE_LINK_LOST || seen & SEEN(PATH_LOST);
+	step.is_peer_done = seen & (SEEN(C_RCVD) | SEEN(A_RCVD)) ||
+			    (is_lost && !facts->has_links);
 	if (has_awaited && !smc_state_awaits_word(step.next, seen) &&
 	    !(step.actions & DO(START_TIMER)))
 		step.actions |= DO(STOP_TIMER);

@@ -75,6 +75,7 @@ struct smc_close_facts {
 	bool	has_unsent;	/* bytes in the send ring not yet written */
 	bool	has_inflight;	/* RDMA WRITEs that have not completed */
 	bool	has_progress;	/* some did since START_TIMER was asked for */
+	bool	has_links;	/* the group is up, whether or not we can use its links */
 };
 
 /* What the machine remembers of a connection. */
@@ -89,7 +90,7 @@ struct smc_close_step {
 	int			sk_err;		/* positive, with REPORT_ERR */
 	bool			moved;
 	/*
-	 * With FREE_RMBE: the peer has said that it writes no more, or no path
+	 * With FREE_RMBE: the peer has said that it writes no more, or no link
 	 * is left on which it could. Otherwise the element is freed on the
 	 * strength of a timer or an error only (RMB-28), and its owner does
 	 * well to reuse it late.

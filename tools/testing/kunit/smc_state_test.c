@@ -1051,6 +1051,29 @@ static void close_17_no_link_left_and_all_data_here(struct kunit *test)
 	}
 }
 
+/* No link leads to the peer's element, but the peer may know of one that leads to ours. */
+static void abrt_13_a_group_that_is_up_keeps_the_element(struct kunit *test)
+{
+	static const struct smc_close_facts cut = { .has_unread = true, .has_links = true };
+	struct smc_close_step step;
+	struct smc_close_ctl ctl;
+
+	ctl = come_by(test, PATH_ACTIVE);
+	step = smc_state_close(&ctl, E(LINK_LOST), &cut);
+	KUNIT_EXPECT_TRUE(test, step.actions & DO(FREE_RMBE));
+	KUNIT_EXPECT_FALSE(test, step.is_peer_done);
+	ctl = come_by(test, PATH_ACW1_D);
+	smc_state_close(&ctl, E(LINK_LOST), &cut);
+	step = smc_state_close(&ctl, E(APP_CLOSE), &cut);
+	KUNIT_EXPECT_TRUE(test, step.actions & DO(FREE_RMBE));
+	KUNIT_EXPECT_FALSE(test, step.is_peer_done);
+	/* It has said itself that it writes no more. */
+	ctl = come_by(test, PATH_ACW1_C);
+	smc_state_close(&ctl, E(LINK_LOST), &cut);
+	step = smc_state_close(&ctl, E(APP_CLOSE), &cut);
+	KUNIT_EXPECT_TRUE(test, step.is_peer_done);
+}
+
 /* After the application has closed nobody reads: nothing is kept. */
 static void peer_03_no_link_left_ends_a_pending_close(struct kunit *test)
 {
@@ -1750,6 +1773,7 @@ static struct kunit_case smc_state_cases[] = {
 	KUNIT_CASE(abrt_10_close_17_reset_keeps_what_is_complete),
 	KUNIT_CASE(abrt_11_crossing_aborts),
 	KUNIT_CASE(abrt_12_nothing_is_sent_after_c),
+	KUNIT_CASE(abrt_13_a_group_that_is_up_keeps_the_element),
 	KUNIT_CASE(peer_03_no_link_left_ends_any_state),
 	KUNIT_CASE(peer_03_no_link_left_ends_a_pending_close),
 	KUNIT_CASE(peer_03_no_link_left_and_then_a_shutdown),
