@@ -41,6 +41,20 @@ def serve_any(h, port, **kw):
     return h.serve(port, on_break=lambda e: tell_break(h, e), **kw)
 
 
+def serve_till_lost(h, port, **kw):
+    """serve_any(), and what has become TCP ends soon after the other machine."""
+    return serve_any(h, port, on_accept=end_soon, **kw)
+
+
+def end_soon(s):
+    """TCP finds out about another machine that is gone within seconds, idle or not."""
+    s.setsockopt(socket.IPPROTO_TCP, TCP_USER_TIMEOUT, 3000)
+    for level, name, value in ((socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 1),
+                               (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 1),
+                               (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)):
+        s.setsockopt(level, name, value)
+
+
 def tell_break(h, e):
     if isinstance(e, OSError):
         h.mark("broken", errno=e.errno)
@@ -68,7 +82,7 @@ def ask_once(h, port, size=0):
     """
     try:
         s = h.connect(port, sndbuf=size, rcvbuf=size)
-        s.setsockopt(socket.IPPROTO_TCP, TCP_USER_TIMEOUT, 3000)
+        end_soon(s)
         h.request(s)
         h.finish(s)
         return 0

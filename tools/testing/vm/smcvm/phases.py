@@ -2,17 +2,21 @@
 """Link groups in the midst of an LLC exchange: each of its messages lost on the wire.
 
 Imported within run(): machines have no use for it. The scenario's file has the halves
-server and client of guest/streams.py, serve_any and ask_once of guest/common.py.
+server and client of guest/streams.py, serve_till_lost and ask_once of guest/common.py.
 """
-from .links import active, delete, give_up, several
+import time
+
+from .links import Streams, active, delete, give_up, several
 
 BIG = 1 << 18
+SOON = 6              # seconds: a send fails after one, and five more
+RESET = {"ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT"}
 CONFIRM_LINK, ADD_LINK, ADD_LINK_CONT, DELETE_LINK, CONFIRM_RKEY, DELETE_RKEY = 1, 2, 3, 4, 6, 9
 REQUEST, REPLY = "3:00", "3:80"
 
 
 def another_link(x):
-    x.t.b.run("rdma link add rxe1 type rxe netdev eth1")
+    x.t.b.run(f"rdma link add rxe{x.spare} type rxe netdev eth{x.spare}")
 
 
 def deleted_link(vm):
@@ -49,27 +53,37 @@ def phases(t):
 
 
 class Stand:
-    """A group whose message of a phase was lost: everybody stands where that finds them."""
+    """A group whose message of a phase was lost: everybody stands where that finds them.
 
-    def __init__(self, t, phase, port, then):
+    It has LINKS, one for each RNIC, and two streams, which END as those of Streams do.
+    """
+
+    def __init__(self, t, phase, port, then, links=2, end="broken"):
         msg, sender, at, name, cause = phase
         self.t = t
         self.port, self.other_port = port, port + 1
+        self.spare = links - 1
         self.what = f"{name} from {sender} at {at} lost, {then}"
         t.step(self.what)
-        several(t, smcr_testlink_time=1, rmb_idle_ms=300 if cause is idle_rmb else 60000)
-        self.other = t.half(t.a, "serve_any", port=self.other_port, sndbuf=BIG, rcvbuf=BIG)
-        s = t.half(t.a, "server", port=port, count=2, end="broken")
-        for p in (self.other, s):
-            p.expect("listening", t.left())
-        self.procs = [s, t.half(t.b, "client", port=port, count=2, end="broken")]
-        self.have(2)
+        several(t, links, smcr_testlink_time=1,
+                rmb_idle_ms=300 if cause is idle_rmb else 60000)
+        self.other = t.half(t.a, "serve_till_lost", port=self.other_port, sndbuf=BIG, rcvbuf=BIG)
+        self.other.expect("listening", t.left())
+        self.streams = Streams(t, port, 2, end=end)
+        self.procs = [self.streams.s, self.streams.c]
+        self.have(links)
         if cause is another_link:
-            delete(t.b, 1)
-            self.have(1)
-        rule = t.relay.rule(llc=msg, frm=sender, at=at, drop=1)
+            delete(t.b, self.spare)
+            self.have(links - 1)
+        self.was_down = self.streams.least("link_down")
+        rules = [t.relay.rule(seg=k, llc=msg, frm=sender, at=at, drop=1) for k in range(links)]
         cause(self)
-        t.wait(lambda: t.relay.hits(rule)[1], f"{self.what}: the message", 20)
+        # of the link that the message was sent on; there it is sent again and again
+        self.rule = t.wait(lambda: next((x for x in rules if t.relay.hits(x)[1]), None),
+                           f"{self.what}: the message", 20)
+        for rule in rules:
+            if rule != self.rule:
+                t.relay.unrule(rule)
 
     def have(self, links):
         t = self.t
@@ -78,6 +92,21 @@ class Stand:
 
     def on(self, vm):
         return [p for p in self.procs if p.vm is vm]
+
+    def reset_soon(self, vm, gone):
+        """VM resets its connections, the other machine having GONE; how long it took."""
+        t = self.t
+        began = time.monotonic()
+        gone()
+        streams, *asker = self.on(vm)
+        t.wait_all(streams)
+        took = time.monotonic() - began
+        t.check(set(streams.value) <= RESET, f"{self.what}: streams ended with {streams.value}")
+        t.check(took < SOON * t.slow * t.patience,
+                f"{self.what}: connections were reset after {took:.1f} s")
+        # this one may have become TCP, or have had its answer
+        t.wait_all(*asker)
+        return took
 
     def stop(self):
         """The server of single connections ends in good order."""

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The link fails that a message of an LLC exchange is sent on; two others have to do.
+
+At each message of adding and deleting a link and of announcing and withdrawing an RMB
+(at three without --long). Nothing repeats the message on another link but who began the
+exchange. Streams go on, new connections have their RMB announced, and three links are
+there again.
+
+covers: LLC-14 FAIL-01 FAIL-15 RKEY-05 SER-02
+"""
+from common import ask_once, serve_till_lost  # noqa: F401, halves
+from streams import client, server  # noqa: F401, halves
+
+nics = 3
+timeout = 600
+PORT = 5560
+FEW = (0, 3, 9)      # phases of the short run: ADD LINK, DELETE LINK, CONFIRM RKEY
+
+
+def one(t, phase):
+    from smcvm.phases import BIG, CONFIRM_LINK, DELETE_LINK, Stand
+    x = Stand(t, phase, PORT, "its link fails", links=3, end="stop")
+    streams = x.streams
+    was_tcp = t.stat(t.b, "client_tcp")
+    # one that is given up is another; what fails before it is up is not counted
+    downs = {CONFIRM_LINK: 0, DELETE_LINK: 2}.get(phase[0], 1)
+    t.wait(lambda: streams.least("link_down") - x.was_down >= downs,
+           f"{x.what}: end of the link", 15)
+    t.relay.unrule(x.rule)
+    gap = streams.more(f", {x.what}")
+    streams.have(3)
+    # the first needs an RMB of its own if the exchange was not about that
+    askers = x.procs[2:] + [t.half(t.b, "ask_once", port=x.other_port, size=BIG)]
+    for asker in askers:
+        t.wait_all(asker)
+        t.equal(asker.value, 0, f"{x.what}: errno of another connection")
+    t.equal(t.stat(t.b, "client_tcp"), was_tcp, f"{x.what}: connections that became TCP")
+    streams.stop()
+    x.stop()
+    x.forget()
+    return gap
+
+
+def run(t):
+    if t.family != "smc":
+        return
+    from smcvm.phases import phases
+    gaps = [one(t, phase) for k, phase in enumerate(phases(t)) if t.long or k in FEW]
+    t.note(f"streams stood still for at most {max(gaps):.2f} s")
