@@ -38,7 +38,7 @@ class Stream:
         self.sends = self.kind != "half" or who
         self.reads = self.kind != "half" or not who
         self.sent = self.got = self.marks = 0
-        self.last = time.monotonic()
+        self.last = None
         self.gap = 0
         self.stop = threading.Event()
         self.err = []
@@ -76,7 +76,8 @@ class Stream:
         while True:
             data = self.read()
             now = time.monotonic()
-            self.gap = max(self.gap, now - self.last)
+            # the first byte waits for all connections of the other machine
+            self.gap = max(self.gap, now - (self.last or now))
             self.last = now
             if not data:
                 break

@@ -20,8 +20,8 @@ timeout = 600
 class Segments:
     """Those that are cut, and what it takes until streams go on and links are back."""
 
-    def __init__(self, t, x, longest):
-        self.t, self.x, self.longest = t, x, longest
+    def __init__(self, t, x):
+        self.t, self.x = t, x
         self.rules = {}
         self.gaps = []
 
@@ -32,10 +32,7 @@ class Segments:
         before = x.least("link_down")
         self.rules[seg] = t.relay.rule(seg=seg, proto="roce", drop=1)
         t.wait(lambda: x.least("link_down") > before, f"loss of the link on segment {seg}", 15)
-        gap = x.more()
-        t.check(gap < self.longest, f"segment {seg} silent, besides {list(self.rules)}: "
-                f"streams stood still for {gap:.2f} s")
-        self.gaps.append(gap)
+        self.gaps.append(x.more())
         # attempts at the links that are missing come and go
         x.have(3 - len(self.rules), f"links without {list(self.rules)}", spare=1)
 
@@ -51,11 +48,11 @@ class Segments:
 def run(t):
     if t.family != "smc":
         return
-    from smcvm.links import Streams, longest_gap, nimble, several
+    from smcvm.links import Streams, nimble, several
     several(t, links=3, **nimble())
     x = Streams(t, 5330, 16)
     x.have(3)
-    cuts = Segments(t, x, longest_gap(t))
+    cuts = Segments(t, x)
     orders = list(permutations(range(3), 2))
     for pair in orders if t.long else orders[:1]:
         for back in (pair, pair[::-1]) if t.long else (pair,):
