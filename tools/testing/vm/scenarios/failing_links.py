@@ -28,8 +28,12 @@ def run(t):
     x = faults.Bench(t, 5340)
 
     def add_link(vm, path, nth):
-        """The link comes at last, whatever failed; True if there was such a call."""
+        """The link comes at last, whatever failed; how many connections were reset.
+
+        None if there was no such call.
+        """
         what = f"call {nth} of {path} on {vm.name} failed"
+        before = x.resets
         delete(t.b, 1)
         t.wait(lambda: x.links() == [1, 1], f"{what}: one link", 20)
         faults.fail_at(t, vm, path, nth)
@@ -39,10 +43,15 @@ def run(t):
         was_due = faults.enough(vm, path)
         x.ask()
         x.two_links(what)
-        return was_due or None
+        # what comes late is of this call, too
+        resets = x.ask() - before
+        most = 1 if was_due and path == faults.of("fail_post") else 0
+        t.check(resets <= most, f"{what}: {resets} connections were reset")
+        return resets if was_due else None
 
     for vm in (t.a, t.b) if t.long else (t.b,):
         faults.aim(vm)
         for name, how in CALLS.items():
-            t.note(f"{vm.name} {name} {len(faults.each_call(t, vm, name, *how, add_link))}")
+            ends = faults.each_call(t, vm, name, *how, add_link)
+            t.note(f"{vm.name} {name} {len(ends)} ({sum(ends)} reset)")
     x.stop()

@@ -2,12 +2,16 @@
 """Verbs and allocations fail while a connection gets an RMB of its own: SMC, TCP or a
 clean error, and every byte in its place.
 
-Each call in turn, on either side. Where the message of a first write cannot be posted,
-its connection goes on over the other link, and nothing may overtake what was not
-written. Without --long some calls of each kind, at the client.
+Each call in turn, on either side. Where RDMA cannot be used the connection is TCP; the
+only errors are those of the client's calls that need memory for themselves. Where the
+message of a first write cannot be posted, its connection goes on over the other link, and
+nothing may overtake what was not written. A connection that was there before is not
+reset. Without --long some calls of each kind, at the client.
 
 covers: FAIL-12 ERR-05 RKEY-22
 """
+import collections
+
 from failing import asker, bigger, server, wind  # noqa: F401, the halves
 
 kernels = ("debug",)
@@ -18,6 +22,8 @@ PORT, SIZE = 5345, 1 << 17
 # area are registered for two links
 CALLS = {"fail_reg": (4, [1, 2, 3, 4]), "fail_post": (3, [1, 2, 3]),
          "failslab": (8, [1, 3, 6]), "fail_page_alloc": (1, [1])}
+# socket() says ENFILE where there is no memory for an inode
+NO_MEMORY = {"ENOMEM", "ENOBUFS", "ENFILE"}
 
 
 def run(t):
@@ -26,14 +32,29 @@ def run(t):
     from smcvm import faults
     x = faults.Bench(t, PORT)
 
+    def may_end(vm, path):
+        """What may become of the client's connection when such a call fails on VM."""
+        is_memory = path in (faults.FAILSLAB, faults.FAIL_PAGE)
+        return {"SMC", "TCP"} | (NO_MEMORY if is_memory and vm is t.b else set())
+
     def add_rmb(vm, path, nth):
-        """A connection that needs an RMB, then all is well; True if a call has failed."""
+        """What became of a connection that needs an RMB; then all is well.
+
+        None if no call has failed.
+        """
         what = f"call {nth} of {path} on {vm.name} failed"
+        resets, smc = x.resets, t.stat(t.b, "client_smc")
         faults.fail_at(t, vm, path, nth)
-        t.wait_all(t.half(t.b, bigger, port=PORT, size=SIZE, n=1))
+        c = t.half(t.b, bigger, port=PORT, size=SIZE, n=1)
+        t.wait_all(c)
         was_due = faults.enough(vm, path)
+        end, = c.value
+        if end == "good":
+            end = "SMC" if t.stat(t.b, "client_smc") > smc else "TCP"
+        t.check(end in may_end(vm, path), f"{what}: the connection ended with {end}")
         x.ask()
         x.two_links(what)
+        t.equal(x.ask() - resets, 0, f"connections reset beside, {what}")
         # the area is known on all links, or is not there
         downs = [t.stat(m, "link_down") for m in (t.a, t.b)]
         c = t.half(t.b, bigger, port=PORT, size=SIZE, n=3)
@@ -41,10 +62,14 @@ def run(t):
         t.equal(c.value, {"good": 3}, f"connections after {what}")
         t.equal([t.stat(m, "link_down") for m in (t.a, t.b)], downs, f"links lost after {what}")
         t.wait(lambda: x.regions() == x.few, f"{what}: end of the area", 20)
-        return was_due or None
+        if not was_due:
+            t.equal(end, "SMC", f"a connection without a call {nth} of {path}")
+            return None
+        return end
 
     for vm in (t.a, t.b) if t.long else (t.b,):
         faults.aim(vm)
         for name, how in CALLS.items():
-            t.note(f"{vm.name} {name} {len(faults.each_call(t, vm, name, *how, add_rmb))}")
+            ends = faults.each_call(t, vm, name, *how, add_rmb)
+            t.note(f"{vm.name} {name} {dict(collections.Counter(ends))}")
     x.stop()

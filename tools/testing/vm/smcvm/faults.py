@@ -104,8 +104,10 @@ class Bench:
         return [self.t.memory_regions(vm) for vm in (self.t.a, self.t.b)]
 
     def ask(self):
+        """How many connections have been reset so far."""
         self.c.gate("ask")
-        self.c.expect("asked", self.t.left())
+        self.resets = self.c.expect("asked", self.t.left())["resets"]
+        return self.resets
 
     def links(self):
         return [len(links.active(vm)) for vm in (self.t.a, self.t.b)]
