@@ -2,7 +2,8 @@
 """CDC messages that cannot be.
 
 The connection they are for ends, or they are dropped and a later one makes up
-for them, as the RFC has it. The next connection works.
+for them, as the RFC has it. Another one on the same link goes on, unless nobody can
+say whose the message was: that costs the link. The next connection works.
 
 covers: CUR-12 CDC-05 CDC-08 CDC-09 CDC-13 CDC-14
 """
@@ -11,10 +12,10 @@ import select
 import socket
 import struct
 
-from common import requests, serve_any
+from common import requests, serve_any, stays
 from halves import Failure, Pattern
 
-timeout = 90
+timeout = 110
 TOLD = (errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE, errno.ETIMEDOUT)
 EOF = 0
 
@@ -29,9 +30,9 @@ BREAKS = {
     "consumer goes back": ("20:00000005", 5, False),
     # the answer to what came with D may be the last thing the server does
     "data after D": ("25:80", 0, True),
-    # no more than this can be said of it, so the link is out of sync (ERR-54)
-    "wrong length": ("1:2b", 0, False),
 }
+# no more than this can be said of it, so the link is out of sync (ERR-54)
+WRONG_LENGTH = "1:2b"
 DROPPED = {
     "token that names nobody": "4:deadbeef",
     "old sequence number": "2:0001",
@@ -112,10 +113,51 @@ def change_one(t, client, change, skip=0, frm="b"):
     return r
 
 
+class Beside:
+    """A second connection of the group, silent while a message of another one is changed."""
+
+    def __init__(self, t, port):
+        self.t, self.asked = t, 0
+        self.c = t.half(t.b, stays, port=port)
+        t.expect_all("connected", self.c)
+        t.mode(t.b, "SMC-R", port)
+        self.had = self.links()
+
+    def links(self):
+        """Counts of A and B; where no group is new all connections are in that of this one."""
+        return {name: [self.t.stat(vm, name) for vm in (self.t.a, self.t.b)]
+                for name in ("link_down", "lgr_new")}
+
+    def goes_on(self, what):
+        self.c.gate("more")
+        self.t.expect_all(f"more{self.asked}", self.c)
+        self.asked += 1
+        self.t.equal(self.links(), self.had, f"{what}: links lost and groups made")
+
+    def is_lost(self, what):
+        """A has given up the link, and this one with it."""
+        self.c.gate("more")
+        self.t.wait_all(self.c)
+        self.t.check(self.c.value in TOLD,
+                     f"{what}: the connection beside ended with {self.c.value}")
+        self.t.check(self.links()["link_down"][0] > self.had["link_down"][0],
+                     f"{what}: no link is down")
+
+
+def end_one(t, port, what, change, skip=0, may_end=False):
+    """One CDC of a connection is changed, and that ends it."""
+    t.step(what)
+    c = t.half(t.b, victim, port=port)
+    r = change_one(t, c, change, skip)
+    t.wait_all(c)
+    t.equal(t.relay.hits(r)[1], 1, f"{what}: CDC messages changed")
+    t.relay.unrule()
+    t.check(c.value in TOLD or (may_end and c.value == EOF),
+            f"{what}: the connection ended with {c.value}")
+
+
 def next_works(t, port):
     """After first contact if the link had to go."""
-    for vm in (t.a, t.b):
-        t.set(vm, peer_memory_ms=1)
     t.wait_all(t.half(t.b, requests, port=port, back=50000))
     t.rdma_start()
     t.wait_all(t.half(t.b, requests, port=port, back=50000))
@@ -126,17 +168,13 @@ def run(t):
     if t.family != "smc":
         return
     port = 5140
+    t.no_groups()
     s = t.half(t.a, answer_some, port=port)
     s.expect("listening")
+    beside = Beside(t, port)
     for name, (change, skip, may_end) in BREAKS.items():
-        t.step(name)
-        c = t.half(t.b, victim, port=port)
-        r = change_one(t, c, change, skip)
-        t.wait_all(c)
-        t.equal(t.relay.hits(r)[1], 1, f"{name}: CDC messages changed")
-        t.relay.unrule()
-        t.check(c.value in TOLD or (may_end and c.value == EOF),
-                f"{name}: the connection ended with {c.value}")
+        end_one(t, port, name, change, skip, may_end)
+        beside.goes_on(name)
         next_works(t, port)
     for name, change in DROPPED.items():
         t.step(name)
@@ -146,6 +184,7 @@ def run(t):
         c.gate("changed")
         t.wait_all(c)
         t.relay.unrule()
+        beside.goes_on(name)
         next_works(t, port)
     # where everything is in line a mark that nobody set does no harm
     for flags in ("40", "20", "60"):
@@ -155,6 +194,7 @@ def run(t):
         t.wait_all(c)
         t.equal(t.relay.hits(r)[1], 1, f"flags {flags}: CDC messages changed")
         t.relay.unrule()
+        beside.goes_on(f"flags {flags}")
         next_works(t, port)
     t.step("reserved flags")
     c = t.half(t.b, unmoved, port=port)
@@ -163,6 +203,10 @@ def run(t):
     c.gate("changed")
     t.wait_all(c)
     t.relay.unrule()
+    beside.goes_on("reserved flags")
+    next_works(t, port)
+    end_one(t, port, "wrong length", WRONG_LENGTH)
+    beside.is_lost("wrong length")
     next_works(t, port)
     s.gate("stop")
     s.wait(t.left())
