@@ -8,14 +8,19 @@ import errno
 import select
 import socket
 import struct
+import time
 
 from common import serve_any
 from halves import libc
 
-timeout = 90
+timeout = 120
 
 SOL_TCP, IDLE, INTVL, CNT, USER_TIMEOUT, TCP_INFO = 6, 4, 5, 6, 18, 11
 N = 20_011
+TEST_LINK = 7
+DELAY = 150     # ms on the way from the client, of TCP
+SOON = 8        # seconds: keepalive has four, an RNIC of PATIENT gives up after 30
+PATIENT = {"rdma_ack_exponent": 20, "rdma_retries": 6}
 
 
 def keep(s, idle=1, intvl=1, cnt=3):
@@ -131,6 +136,36 @@ def limited(t):
     t.wait_all(s, c)
 
 
+def silent(t):
+    """RDMA alone is dead: who wants keepalive finds that out by TEST LINK, and alone."""
+    t.no_groups()
+    for vm in (t.a, t.b):
+        t.set(vm, **PATIENT)
+    t.set(t.b, tcp_keepalive_min=1000)
+    s, c = pair(t, 5504, wants=("client",))
+    go_on(t, s, c)
+    tcp, downs = tcp_probes(t.b), t.stat(t.b, "link_down")
+    tests = t.relay.rule(llc=TEST_LINK, frm="b")
+    t.relay.rule(proto="roce", drop=1)
+    began = time.monotonic()
+    t.wait_all(c)
+    took = time.monotonic() - began
+    t.equal(errno.errorcode.get(c.value), "ETIMEDOUT", "errno of who wants keepalive")
+    t.check(took < SOON * t.slow * t.patience, f"the client was told after {took:.1f} s")
+    t.check(t.relay.hits(tests)[0], "no TEST LINK was lost")
+    t.equal(tcp_probes(t.b), tcp, "TCP keepalives")
+    t.equal(t.stat(t.b, "link_down"), downs, "links that are down")
+    # TCP tells the other one
+    t.wait_all(s)
+    t.equal(errno.errorcode.get(s.value), "ECONNRESET", "errno of the peer")
+    t.relay.unrule()
+    for vm in (t.a, t.b):
+        t.no_sockets(vm, 5504)
+    t.no_groups()
+    for name in ("tcp_keepalive_min", *PATIENT):
+        t.restore(name)
+
+
 def dead(t):
     """Nobody answers any more: who wants keepalive is told."""
     s, c = pair(t, 5502, wants=("client", "server"))
@@ -184,7 +219,7 @@ def info_server(h, port):
 
 
 def info_client(h, port):
-    """TCP_INFO tells of the connection on SMC."""
+    """TCP_INFO tells of the connection on SMC, and TCP's own round trip."""
 
     def info():
         raw = c.getsockopt(SOL_TCP, TCP_INFO, 232)
@@ -203,7 +238,7 @@ def info_client(h, port):
     h.check(now["acked"] - 3 * N <= 1, f"bytes acknowledged: {now}")
     h.equal(now["received"], N, "bytes received")
     h.equal(now["unsent"], 0, "bytes not sent")
-    h.check(0 < now["rtt"] < 5_000_000, f"round trip: {now}")
+    h.check(now["rtt"] >= 1000 * DELAY, f"round trip: {now}")
     c.shutdown(socket.SHUT_WR)
     h.wait(lambda: info()["state"] == 5, "state FIN_WAIT2")
     h.mark("shut")
@@ -216,8 +251,10 @@ def run(t):
     t.step("TCP_INFO")
     s = t.half(t.a, info_server, port=5510)
     s.expect("listening")
+    t.relay.rule(proto="tcp", frm="b", port=5510, delay=DELAY)
     c = t.half(t.b, info_client, port=5510)
     c.expect("shut", t.left())
+    t.relay.unrule()
     s.gate("end")
     t.wait_all(s, c)
 
@@ -239,5 +276,7 @@ def run(t):
     if t.family == "smc":
         t.step("TCP keepalives limited")
         limited(t)
+        t.step("dead RDMA")
+        silent(t)
     t.step("dead peer")
     dead(t)
