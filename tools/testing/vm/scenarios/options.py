@@ -18,7 +18,7 @@ import struct
 import bpf
 from halves import libc
 
-timeout = 120
+timeout = 160
 ipv = (4, 6)
 
 INTS = (1, 2, 77777, -1, 0)
@@ -560,7 +560,8 @@ def run(t):
     lacking = load_key_managers(t)
     levels = ("SOL_IPV6",) if t.ipv == 6 else ("SOL_SOCKET", "SOL_TCP", "SOL_IP", "no level")
     said = {}
-    for i, kinds in enumerate((("tcp", "tcp"), (t.family, t.family), ("tcp", t.family))):
+    pairings = (("tcp", "tcp"), (t.family, t.family), ("tcp", t.family), (t.family, "tcp"))
+    for i, kinds in enumerate(pairings):
         t.step(f"server on {kinds[0]}, client on {kinds[1]}")
         s = t.half(t.a, server, kinds[0], port=5300 + 10 * i, levels=levels)
         s.expect("listening", t.left())
@@ -568,7 +569,7 @@ def run(t):
         t.wait_all(s, c)
         said[kinds] = s.value, c.value
     bad = []
-    tcp, smc, mixed = said.values() if len(said) == 3 else [said["tcp", "tcp"]] * 3
+    tcp, smc, client_fell, child_fell = (said[kinds] for kinds in pairings)
     for name in tcp[0]:
         how = table.get(name, "works")
         bad += as_listed(name, how, [said[name] for said in tcp])
@@ -579,10 +580,14 @@ def run(t):
             bad += must_fall_back(name, [said[name] for said in tcp],
                                   [said[name] for said in smc], lacking)
         # once it has fallen back, a socket is TCP in every respect
-        for state in ("kept", "connected"):
-            pairs = [p for p in zip(tcp[1][name][state], mixed[1][name][state]) if p[0] != p[1]]
+        for side, state, fell in ((1, "kept", client_fell), (1, "connected", client_fell),
+                                  (0, "child", child_fell)):
+            pairs = [p for p in zip(tcp[side][name][state], fell[side][name][state])
+                     if p[0] != p[1]]
             if pairs and how != "refused":
                 bad.append(f"{name}, {state} after fallback (TCP, SMC): {pairs}")
+        if not fell_back(child_fell[0][name], "child"):
+            bad.append(f"{name}, child of a client without SMC: did not fall back")
     t.check(not bad, "\n  ".join([f"{len(bad)} differences:"] + bad))
     if t.ipv == 6:
         address_form(t)
