@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is held back leaves in time; who waits for its peer's close waits not for ever.
+"""What is held back leaves in time and at once; who waits for his peer's close waits not for ever.
 
 covers: TX-07 TX-08 TMR-16 TMR-18 API-08
 """
 import socket
+import time
 
 RC_ACK, RST = 0x11, 4
-N = 60
+N, HELD = 60, 20
 
 
 def held_client(h, port, how):
@@ -29,7 +30,7 @@ def held_server(h, port):
     h.at_end(c)
 
 
-def small_client(h, port, nodelay):
+def small_client(h, port, n, nodelay, how=None):
     """N small sends in a row; the first byte opens the window of the count."""
     s = h.connect(port)
     h.equal(s.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY), 0, "default of TCP_NODELAY")
@@ -38,35 +39,52 @@ def small_client(h, port, nodelay):
             "TCP_NODELAY")
     h.mark("ready")
     h.gate("go")
-    for _ in range(N):
-        s.sendall(b"x")
+    began = time.monotonic()
+    if how == "cork":
+        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
+    for i in range(n):
+        s.sendall(b"x", socket.MSG_MORE if how == "more" and i < n - 1 else 0)
+    if how == "cork":
+        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
+    took = time.monotonic() - began
     h.recv_exact(s, 1)
-    h.mark("done")
+    h.mark("done", took=took)
     h.gate("end")
     h.finish(s)
 
 
-def small_server(h, port):
+def small_server(h, port, n):
     c = h.accept(h.listen(port))
-    h.recv_exact(c, N)
+    h.recv_exact(c, n)
     c.sendall(b"y")
     h.finish(c)
 
 
-def coalesced(t, port, nodelay):
-    """How many messages N small sends took while each ACK takes its time."""
-    s = t.half(t.a, small_server, port=port)
+def counted(t, port, n, delay=0, **args):
+    """How many messages N small sends took, and how long; each ACK takes DELAY ms."""
+    s = t.half(t.a, small_server, port=port, n=n)
     s.expect("listening")
-    c = t.half(t.b, small_client, port=port, nodelay=nodelay)
+    c = t.half(t.b, small_client, port=port, n=n, **args)
     t.expect_all("ready", c)
-    t.relay.rule(proto="roce", opcode=RC_ACK, frm="a", delay=60)
+    if delay:
+        t.relay.rule(proto="roce", opcode=RC_ACK, frm="a", delay=delay)
     sent = t.relay.rule(cdc=1, frm="b")
     c.gate("go")
-    t.expect_all("done", c)
-    n = t.relay.hits(sent)[0]
+    took = t.expect_all("done", c)[0]["took"]
+    messages = t.relay.hits(sent)[0]
     t.relay.unrule()
     c.gate("end")
     t.wait_all(s, c)
+    return messages, took
+
+
+def held_back(t, port, how):
+    """Small sends under MSG_MORE or TCP_CORK are one message, though Nagle is off.
+
+    What is held back for 200 ms leaves, so a slow machine may need more.
+    """
+    n, took = counted(t, port, HELD, nodelay=1, how=how)
+    t.check(n <= 3 + took / 0.2, f"{n} messages for {HELD} sends under {how}, in {took:.2f} s")
     return n
 
 
@@ -94,10 +112,11 @@ def run(t):
         c.gate("end")
         t.wait_all(s, c)
 
-    few, many = coalesced(t, 5242, 0), coalesced(t, 5243, 1)
+    few, many = (counted(t, 5242 + i, N, 60, nodelay=i)[0] for i in (0, 1))
     t.check(many >= N, f"{many} messages for {N} sends with TCP_NODELAY")
     t.check(few <= N // 2, f"{few} messages for {N} sends without TCP_NODELAY")
-    t.note(f"{few} and {many} messages for {N} sends")
+    held = [held_back(t, 5245 + i, how) for i, how in enumerate(("more", "cork"))]
+    t.note(f"{few} and {many} messages for {N} sends, {held} for {HELD} held back")
 
     t.set(t.b, close_timeout_ms=500 * t.slow)
     s = t.half(t.a, staying, port=5244)
