@@ -118,6 +118,7 @@ class Half:
         self.family = config.get("family", "tcp")
         self.v6 = config.get("ipv") == 6
         self.slow = config.get("slow", 1)
+        self.patience = config.get("patience", 1)
         self.mark_fd = mark_fd
         self.mark_lock = threading.Lock()
         self.stdin_buf = b""
@@ -130,9 +131,13 @@ class Half:
         with self.mark_lock:
             os.write(self.mark_fd, line)
 
+    def within(self, seconds):
+        """SECONDS, as many more as kernel and host are slow; not beyond the deadline."""
+        return min(seconds * self.slow * self.patience, self.left())
+
     def gate(self, name, timeout=None):
         """Wait until the runner opens the gate NAME."""
-        end = min(self.deadline, time.monotonic() + (timeout or 1e9))
+        end = time.monotonic() + (self.within(timeout) if timeout else self.left())
         want = name.encode()
         while True:
             while b"\n" in self.stdin_buf:
@@ -167,11 +172,15 @@ class Half:
             raise Failure(f"{what}: got {got!r}, want {want!r}")
 
     def wait(self, cond, what, timeout=None):
-        end = min(self.deadline, time.monotonic() + (timeout or 1e9))
+        end = time.monotonic() + (self.within(timeout) if timeout else self.left())
         while not cond():
             if time.monotonic() > end:
                 raise Failure(f"waited in vain for: {what}")
             time.sleep(0.01)
+
+    def poll(self, poller, seconds):
+        """What the poll object POLLER has to say, and says within SECONDS."""
+        return poller.poll(1000 * self.within(seconds))
 
     def left(self):
         """Seconds until the half's deadline, at least a moment."""

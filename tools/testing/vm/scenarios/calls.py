@@ -98,10 +98,10 @@ class Two:
     def comes(self, n):
         self.h.wait(lambda: self.inq() == n, f"{n} bytes, there are {self.inq()}", 10)
 
-    def readable(self, ms=0):
+    def readable(self, seconds=0):
         p = select.poll()
         p.register(self.s, select.POLLIN)
-        return bool(p.poll(ms))
+        return bool(self.h.poll(p, seconds))
 
     def opt(self, name, val):
         self.s.setsockopt(socket.SOL_SOCKET, name, val)
@@ -237,7 +237,7 @@ def step_waitall(two):
     th.join(0.2)
     two.holds("all of it or nothing", got, [])
     two.tell("send", text="other.xx")
-    th.join(10)
+    th.join(two.h.within(10))
     two.holds("all", got, [b"half. other."])
     two.holds("rest", two.s.recv(9), b"xx")
     # a time limit ends it with what is there
@@ -264,10 +264,10 @@ def step_lowat(two):
     two.holds("waits for more", got, [])
     # TCP does not count what a sleeping reader has taken, so eight more
     two.tell("send", text="678abcde")
-    th.join(10)
+    th.join(two.h.within(10))
     two.holds("enough", got, [b"12345678abcde"])
     two.tell("send", text="abcdefghij")
-    two.holds("above the mark", two.readable(10000), True)
+    two.holds("above the mark", two.readable(10), True)
     two.holds("at once", two.s.recv(99), b"abcdefghij")
     two.opt(socket.SO_RCVLOWAT, 1)
 

@@ -217,7 +217,7 @@ def two_poll(h, port, count):
 def waits_for(h, s, event, told):
     p = select.poll()
     p.register(s, event)
-    told += [got for _, got in p.poll(min(h.left(), 20) * 1000)]
+    told += [got for _, got in h.poll(p, 20)]
 
 
 def nobody(h, port):

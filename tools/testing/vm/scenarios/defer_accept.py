@@ -72,11 +72,12 @@ def order(h, ls, tell, out):
 
 
 def nonblocking(ls):
+    limit = ls.gettimeout()
     ls.setblocking(False)
     try:
         return ls.accept()
     finally:
-        ls.settimeout(20)
+        ls.settimeout(limit)
 
 
 def ends(h, ls, tell, out):

@@ -61,7 +61,7 @@ def again(h, port):
         h.mark("silent")
         h.gate("seen")
         end(s)
-        th.join(20)
+        th.join(h.within(20))
         h.equal(told, [want], "who waited for connect()")
         told.clear()
     gone = h.socket()

@@ -23,7 +23,7 @@ def held_client(h, port, how):
 
 def held_server(h, port):
     c = h.accept(h.listen(port))
-    c.settimeout(10 * h.slow)
+    c.settimeout(h.within(10))
     h.equal(h.recv_exact(c, 10), b"0123456789", "bytes held back")
     h.mark("got")
     c.settimeout(None)

@@ -110,7 +110,7 @@ def steps(h, port):
     r.holds((lambda: recv(10), "ab"), (now, "PM0"), (lambda: recv(1, OOB | PEEK), "c"),
             (lambda: recv(1, OOB), "c"), (lambda: recv(1, OOB), "EINVAL"), (now, "M0"))
     r.tell("plain", "def")
-    h.check(r.quiet.poll(10000), "data behind the mark")
+    h.check(h.poll(r.quiet, 10), "data behind the mark")
     r.holds((now, "IM0"), (lambda: recv(10), "def"), (now, "0"),
             (lambda: recv(10), "EAGAIN"))
 
@@ -125,7 +125,7 @@ def steps(h, port):
     r.tell("urgent", "1")
     r.comes("PM0")
     r.tell("plain", "more")
-    h.check(r.quiet.poll(10000), "data behind a mark that nobody looked at")
+    h.check(h.poll(r.quiet, 10), "data behind a mark that nobody looked at")
     r.holds((lambda: recv(2, PEEK), "mo"), (now, "IPM0"), (lambda: recv(9), "more"),
             (lambda: recv(1, OOB), "EINVAL"), (now, "0"))
 
@@ -136,7 +136,7 @@ def steps(h, port):
     h.wait(lambda: recv(1, OOB | PEEK) == "2", "the second urgent byte", 10)
     r.holds((now, "PM0"), (lambda: recv(1, OOB), "2"), (now, "M0"))
     r.tell("plain", "q")
-    h.check(r.quiet.poll(10000), "data behind two marks")
+    h.check(h.poll(r.quiet, 10), "data behind two marks")
     r.holds((lambda: recv(9), "q"), (now, "0"))
 
     # peeking stops at the mark as well

@@ -184,7 +184,8 @@ class Test:
         """
         peer = self.b if vm is self.a else self.a
         config = {"family": family or self.family, "ipv": ipv or self.ipv,
-                  "slow": self.slow, "peer4": peer.ip, "peer6": peer.ip6,
+                  "slow": self.slow, "patience": self.patience,
+                  "peer4": peer.ip, "peer6": peer.ip6,
                   "deadline": max(1, self.left() - 5), "dialect": self.dialect,
                   "netns": netns}
         name = func if isinstance(func, str) else func.__name__
