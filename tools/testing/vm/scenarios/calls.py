@@ -243,6 +243,7 @@ def step_waitall(two):
     # a time limit ends it with what is there
     two.opt(socket.SO_RCVTIMEO, struct.pack("ll", 0, 300000))
     two.tell("send", text="part")
+    two.comes(4)
     two.holds("what came in time", two.s.recv(9, WAITALL), b"part")
     t0 = time.monotonic()
     two.holds("nothing in time", told(two.s.recv, 9), "EAGAIN")
