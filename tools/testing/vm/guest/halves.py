@@ -13,6 +13,7 @@ over the descriptor with that family.
 import ctypes
 import errno
 import faulthandler
+import fcntl
 import functools
 import importlib.util
 import json
@@ -21,6 +22,7 @@ import random
 import select
 import socket
 import struct
+import termios
 import threading
 import time
 
@@ -29,6 +31,7 @@ import netns
 AF_SMC = 43
 IPPROTO_SMC = 256
 SMCPROTO_SMC, SMCPROTO_SMC6 = 0, 1
+SO_DOMAIN, SIOCOUTQNSD = 39, 0x894b
 PATTERN_LEN = 65521  # a prime: no period shared with any ring or page size
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -106,6 +109,13 @@ class Sizes:
         if self.n % 7 == 0:
             return 1 + (self.x >> 8) % 9
         return 1 + (self.x >> 8) % self.limit
+
+
+def under_way(s):
+    """Bytes that were sent and are not acknowledged yet; a moment ago, perhaps."""
+    waiting, unsent = (struct.unpack("i", fcntl.ioctl(s, request, bytes(4)))[0]
+                       for request in (termios.TIOCOUTQ, SIOCOUTQNSD))
+    return waiting - unsent
 
 
 class Failure(Exception):
@@ -288,6 +298,26 @@ class Half:
             off += len(data)
             if on_data:
                 on_data(off)
+        return off
+
+    def fill(self, s, pat, off=0, piece=10007):
+        """Send to a peer that reads nothing until nothing more fits; where the stream is then.
+
+        As long as something is under way, more may fit: the peer may only be slow. TCP may
+        send for ever what the peer has no room for: there silence has to do.
+        """
+        is_smc = s.getsockopt(socket.SOL_SOCKET, SO_DOMAIN) == AF_SMC
+        silence = 0.7 if is_smc else self.within(0.7)
+        quiet = 0
+        while quiet < 2:
+            try:
+                off += s.send(pat.at(off, piece), socket.MSG_DONTWAIT)
+                quiet = 0
+            except BlockingIOError:
+                self.check(time.monotonic() < self.deadline, f"no end of room behind {off} bytes")
+                is_still = not (is_smc and under_way(s))
+                select.select([], [s], [], silence)
+                quiet = quiet + 1 if is_still else 0
         return off
 
     def both_ways(self, s, total_out, seed_out, total_in, seed_in, limit=30011):

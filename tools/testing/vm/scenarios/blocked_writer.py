@@ -27,24 +27,9 @@ def server(h, port, how):
         c.close()
 
 
-def fill(h, s):
-    """Send until not a byte fits after a while; returns how much went."""
-    pat, off, quiet = Pattern(1), 0, 0
-    s.setblocking(False)
-    while quiet < 2:
-        try:
-            off += s.send(pat.at(off, 10007))
-            quiet = 0
-        except BlockingIOError:
-            quiet += 1
-            select.select([], [s], [], 0.7)
-    s.setblocking(True)
-    return off
-
-
 def client(h, port, how):
     s = h.connect(port, sndbuf=RING)
-    off = fill(h, s)
+    off = h.fill(s, Pattern(1))
     p = select.poll()
     p.register(s, select.POLLOUT)
     h.equal(p.poll(0), [], "writable although full")

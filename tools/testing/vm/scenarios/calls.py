@@ -414,14 +414,8 @@ def step_splice_write(two):
 def step_full(two):
     """A ring that takes no more: limits, and nothing lost."""
     two.s.settimeout(None)
-    pat, off, quiet = Pattern(1), 0, 0
-    while quiet < 2:
-        n = told(two.s.send, pat.at(off, 10007), DONTWAIT)
-        if n != "EAGAIN":
-            off, quiet = off + n, 0
-            continue
-        quiet += 1
-        select.select([], [two.s], [], 0.7)
+    pat = Pattern(1)
+    off = two.h.fill(two.s, pat)
     two.opt(socket.SO_SNDTIMEO, struct.pack("ll", 0, 200000))
     two.holds("send with a limit", told(two.s.send, pat.at(off, 100)), "EAGAIN")
     two.opt(socket.SO_SNDTIMEO, struct.pack("ll", 0, 0))

@@ -308,21 +308,6 @@ def lowat(s, n):
     s.setsockopt(socket.SOL_TCP, TCP_NOTSENT_LOWAT, n)
 
 
-def fill(h, s, pat, off):
-    """Send until nothing more is taken; where the stream is then."""
-    p = select.poll()
-    p.register(s, select.POLLOUT)
-    s.setblocking(False)
-    while p.poll(1000 * h.slow):
-        try:
-            while True:
-                off += s.send(pat.at(off, 4096))
-        except BlockingIOError:
-            pass
-    s.setblocking(True)
-    return off
-
-
 def lowat_server(h, port, wait):
     s = meet(h, port, "server", rcvbuf=16384)
     total = int(h.recv_exact(s, 12)) if not wait else 0
@@ -350,14 +335,14 @@ def lowat_client(h, port, wait):
         return
     lowat(s, 30000)
     s.sendall(b"%12d" % 700001)
-    off = fill(h, s, pat, 0)
+    off = h.fill(s, pat, 0, 4096)
     h.check(30000 <= unsent(s) < 30000 + most, f"{unsent(s)} bytes not sent, limit 30000")
     # as much as the ring holds
     lowat(s, 0)
     p = select.poll()
     p.register(s, select.POLLOUT)
     h.equal(p.poll(0), [(s.fileno(), select.POLLOUT)], "poll() without a limit")
-    off = fill(h, s, pat, off)
+    off = h.fill(s, pat, off, 4096)
     h.check(unsent(s) > 150000, f"{unsent(s)} bytes not sent, no limit")
     lowat(s, 1)
     h.equal(p.poll(0), [], "poll() with a limit of 1")
