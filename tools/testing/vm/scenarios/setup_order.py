@@ -103,6 +103,12 @@ def other_subnet(t):
         vm.run(f"ip route del {peer} dev eth0; ip addr del {own}/24 dev eth0")
 
 
+def have_pairs(t, n, what):
+    """Each machine has N RC queue pairs, once a server's spare one for ADD LINK has gone."""
+    t.wait(lambda: all(t.queue_pairs(vm) == n for vm in (t.a, t.b)),
+           f"{n} RC queue pairs on either side, {what}", 20)
+
+
 def traffic(t):
     """All connections; captured meanwhile."""
     t.set(t.b, smcr_testlink_time=1)
@@ -111,8 +117,7 @@ def traffic(t):
     s.expect("listening")
     c = t.half(t.b, held, port=PORT, n=N, gates=["parallel"])
     t.expect_all("open", c)
-    t.equal([t.queue_pairs(vm) for vm in (t.a, t.b)], [1, 1],
-            f"RC queue pairs with {N} connections")
+    have_pairs(t, 1, f"with {N} connections")
     t.both(banner, listener, BANNER)
     t.both(flood_server, flood_client, BANNER + 1)
 
@@ -127,15 +132,13 @@ def traffic(t):
     s2.expect("listening")
     back = t.half(t.a, held, port=BACK, n=1)
     t.expect_all("open", back)
-    t.equal([t.queue_pairs(vm) for vm in (t.a, t.b)], [2, 2],
-            "RC queue pairs with a connection in the opposite direction")
+    have_pairs(t, 2, "with a connection in the opposite direction")
 
     # the group is full: the server starts another one
     t.set(t.a, max_conns_per_lgr=N + 1)
     more = t.half(t.b, held, port=PORT, n=1)
     t.expect_all("open", more)
-    t.equal([t.queue_pairs(vm) for vm in (t.a, t.b)], [3, 3],
-            "RC queue pairs with a parallel link group")
+    have_pairs(t, 3, "with a parallel link group")
     c.gate("parallel")
     t.expect_all("after parallel", c)
     t.mode(t.b, "SMC-R", PORT, N + 2)
