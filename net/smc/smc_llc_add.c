@@ -296,7 +296,8 @@ static void on_reply(struct smc_llc_run *run, u8 link, const struct smc_llc_add_
 		return;
 	}
 	flow->may_decline = false;
-	if (al->link_num != lnk->num) {
+	/* AMB-40: a rejection may leave it out */
+	if (al->link_num != lnk->num && (al->link_num || !al->is_rejected)) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 		return;
 	}

@@ -748,6 +748,17 @@ static void data_is_held_back_fc_12(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_up, 1);
 }
 
+/* Only an acceptance has to repeat it. */
+static void rejection_without_a_link_number_sl_12_amb_40(struct kunit *test)
+{
+	struct lab *lab = lab_server_waits_add(test, true);
+	struct smc_llc_msg msg = say_reject(0);
+
+	lab_say(lab, SERVER, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_up, 1);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.link[0].state, SMC_LLC_LINK_ACTIVE);
+}
+
 static void client_says_no_path_sl_06_sl_11(struct kunit *test)
 {
 	struct lab *lab = lab_client_waits_add(test, true);
@@ -3048,6 +3059,7 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(flags_of_confirm_link),
 	KUNIT_CASE(link_number_and_uid_lid_01_lid_02_lid_04_lid_05),
 	KUNIT_CASE(data_is_held_back_fc_12),
+	KUNIT_CASE(rejection_without_a_link_number_sl_12_amb_40),
 	KUNIT_CASE(client_says_no_path_sl_06_sl_11),
 	KUNIT_CASE(client_refuses_bad_mtu_err_44),
 	KUNIT_CASE(one_link_agreed_needs_no_add_link),
