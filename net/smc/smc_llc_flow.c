@@ -303,10 +303,9 @@ static bool is_heard(const struct smc_llc_flow *flow, u8 link, const struct smc_
 {
 	switch (flow->link[link].state) {
 	case SMC_LLC_LINK_LOST:
-		/* One given up in good order works, and the server may not know. */
-		return msg->type == SMC_LLC_DELETE_LINK && !msg->is_reply &&
-		       (flow->params.is_server || msg->delete_link.is_all ||
-			flow->link[link].is_orderly);
+		return smc_llc_is_departing(flow, link) ||
+		       (msg->type == SMC_LLC_DELETE_LINK && !msg->is_reply &&
+			(flow->params.is_server || msg->delete_link.is_all));
 	case SMC_LLC_LINK_DELETING:
 		return msg->type == SMC_LLC_DELETE_LINK || msg->type == SMC_LLC_CONFIRM_RKEY ||
 		       msg->type == SMC_LLC_CONFIRM_RKEY_CONT ||

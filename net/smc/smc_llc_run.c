@@ -89,6 +89,19 @@ bool smc_llc_is_confirmed(const struct smc_llc_flow *flow)
 }
 
 /**
+ * smc_llc_is_departing() - is this a link that works, and that the client wants to go?
+ * @flow: the machine
+ * @link: index of the link
+ *
+ * The server may not know yet, and what it has begun there comes first (SER-08, SER-19).
+ */
+bool smc_llc_is_departing(const struct smc_llc_flow *flow, u8 link)
+{
+	return !flow->params.is_server && flow->link[link].state == SMC_LLC_LINK_LOST &&
+	       flow->link[link].is_orderly;
+}
+
+/**
  * smc_llc_is_dead_end() - has an exchange lost its link?
  * @flow: the machine
  * @link: index of the link that carried it
@@ -97,8 +110,8 @@ bool smc_llc_is_dead_end(const struct smc_llc_flow *flow, u8 link)
 {
 	enum smc_llc_link_state state = flow->link[link].state;
 
-	return state == SMC_LLC_LINK_FREE || state == SMC_LLC_LINK_LOST ||
-	       state == SMC_LLC_LINK_GOING;
+	return state == SMC_LLC_LINK_FREE || state == SMC_LLC_LINK_GOING ||
+	       (state == SMC_LLC_LINK_LOST && !smc_llc_is_departing(flow, link));
 }
 
 /**

@@ -32,6 +32,7 @@ u64 smc_llc_after(const struct smc_llc_run *run, int ms);
 /* Where things stand. */
 bool smc_llc_is_forming(const struct smc_llc_flow *flow);
 bool smc_llc_is_confirmed(const struct smc_llc_flow *flow);
+bool smc_llc_is_departing(const struct smc_llc_flow *flow, u8 link);
 bool smc_llc_is_dead_end(const struct smc_llc_flow *flow, u8 link);
 bool smc_llc_may_begin(const struct smc_llc_flow *flow);
 u8 smc_llc_link_in(const struct smc_llc_flow *flow, enum smc_llc_link_state state);

@@ -883,11 +883,15 @@ static void confirm_rkey_crosses_delete_link_ser_19(struct kunit *test)
 	for (orderly = 0; orderly < 2; orderly++) {
 		for (idx = 0; idx < 2; idx++) {
 			struct world *w = up(test, 2, 2, 2, true);
+			unsigned int nr_done = w->side[W_SERVER].nr_done;
 
 			w_add_rmb(w, W_SERVER);
 			w_pump_until(w, W_SERVER, SMC_LLC_CONFIRM_RKEY, false);
 			give_up(w, W_CLIENT, idx, orderly);
 			w_pump(w);
+			/* In good order it ends first, whichever link it is on. */
+			if (orderly)
+				KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_done, nr_done + 1);
 			w_wait(w, 60000);
 			expect_rest(test, w, 2);
 			KUNIT_EXPECT_EQ(test, known(w, W_SERVER), 2);
