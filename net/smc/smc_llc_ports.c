@@ -95,17 +95,32 @@ void smc_llc_ports_follow(struct smc_link *link, const u8 peer_gid[SMC_GID_LEN])
 	struct smc_llc *llc = &link->lgr->llc;
 
 	smc_ib_lan_of(&link->wr.end, peer_gid, &llc->lan);
-	llc_look_around(link->lgr);
-	/* pairs with smp_load_acquire() in llc_follow_ports() */
+	/* pairs with smp_load_acquire() in smc_llc_ports_look() */
 	smp_store_release(&llc->wants_links, true);
+	/* afterwards: what changes while it looks is for those who look again */
+	llc_look_around(link->lgr);
 }
 
-static void llc_follow_ports(struct smc_link_group *lgr, void *arg)
+/**
+ * smc_llc_ports_look() - tell the machine of a group which ports there are, if need be
+ * @lgr: the group
+ *
+ * After news of the RDMA devices, and when a link has gone: its port may have another GID
+ * by now, which did not count as long as the link had that of before.
+ *
+ * Context: Process context, may sleep. Takes lgr->lock and lgr->llc.queue_lock.
+ */
+void smc_llc_ports_look(struct smc_link_group *lgr)
 {
 	/* pairs with smp_store_release() in smc_llc_ports_follow() */
 	if (smp_load_acquire(&lgr->llc.wants_links) && !smc_lgr_is_down(lgr) &&
 	    llc_look_around(lgr))
 		smc_llc_report(lgr, SMC_LLC_EV_RNICS, 0, true, 0);
+}
+
+static void llc_follow_ports(struct smc_link_group *lgr, void *arg)
+{
+	smc_llc_ports_look(lgr);
 }
 
 /* RDMA ports may have come or gone; C.8, ERR-58, ADDL-06. */

@@ -251,8 +251,10 @@ static void llc_destroy_link(struct smc_link_group *lgr, u8 index)
 {
 	struct smc_link *link = llc_link_at(lgr, index);
 
-	if (link)
-		smc_link_destroy(link);
+	if (!link)
+		return;
+	smc_link_destroy(link);
+	smc_llc_ports_look(lgr);
 }
 
 /*
