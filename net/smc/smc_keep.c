@@ -186,7 +186,8 @@ static void keep_facts(const struct smc_sock *smc, struct smc_link *link,
 	facts->link_active = keep_ago(atomic_long_read(&link->wr.rx_jiffies));
 	facts->progress = keep_ago(conn->progress_jiffies);
 	facts->has_data = smc_cursor_distance(conn->snd_geom, conn->tx_fin, conn->tx_prep) > 0;
-	facts->is_probing = smc->is_probing;
+	/* on another link nobody has been asked */
+	facts->is_probing = smc->is_probing && smc->probed_link == link;
 	facts->probed = keep_ago(smc->probe_jiffies);
 }
 
@@ -211,6 +212,7 @@ static enum smc_idle_verdict keep_look(struct smc_sock *smc)
 	}
 	if (step.verdict == SMC_IDLE_PROBE) {
 		smc->probe_jiffies = jiffies;
+		smc->probed_link = link;
 		smc_llc_test_link(link);
 	}
 	if (step.wait && step.verdict != SMC_IDLE_DEAD)

@@ -78,6 +78,7 @@ enum smc_missed {
  * @keep_intvl: same for TCP_KEEPINTVL
  * @is_probing: it has asked for a probe that is not answered; under conn->lock
  * @probe_jiffies: when; under conn->lock
+ * @probed_link: on which, to be compared only; under conn->lock
  * @lost_err: positive errno that says better than the close machine why the
  *	      connection ends; 0 for none
  * @pending: enum smc_pending, atomic bits
@@ -152,6 +153,7 @@ struct smc_sock {
 	int keep_intvl;
 	bool is_probing;
 	unsigned long probe_jiffies;
+	const struct smc_link *probed_link;
 	int lost_err;
 	unsigned long pending;
 	unsigned int missed;
