@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """A further link comes when its RNIC does: nobody tries again by and by.
 
-With llc_add_link_retry_ms 0 nothing else brings one. The RNIC is removed and added, and
-its network interface taken down and up, on either side in turns. The link is there
-within a second of the port's being active, which the kernel's log tells.
+With llc_add_link_retry_ms 0 nothing else brings one. The RNIC is removed and added,
+its network interface taken down and up, and its address replaced, on either side in
+turns. The link is there within a second of the port's being active, which the kernel's
+log tells.
 
 covers: ERR-58 ERR-59 ADDL-01 ADDL-06
 """
@@ -23,6 +24,15 @@ def check_soon(t, vm, what):
     t.check(0 <= link - port < t.slow * t.patience, f"{what}: a link {link - port:.2f} s "
             "after the port was active")
     t.note(f"{what}: {link - port:.2f} s")
+
+
+def readdress(t, x, vm, old, new):
+    """Replace the address that a link has, the new one being there before the old one goes."""
+    was_down = x.least("link_down")
+    vm.run(f"ip addr add 10.43.1.{new}/24 dev eth1; ip addr del 10.43.1.{old}/24 dev eth1")
+    t.wait(lambda: x.least("link_down") > was_down, f"link of address {old} to go down", 15)
+    x.have(2)
+    x.more()
 
 
 def run(t):
@@ -54,4 +64,7 @@ def run(t):
         x.have(2)
         check_soon(t, vm, f"interface of {vm.name}")
         x.more()
+        t.step(f"another address for a network interface of {vm.name}")
+        readdress(t, x, vm, vm.number, 100 + vm.number)
+        readdress(t, x, vm, 100 + vm.number, vm.number)
     x.stop()
