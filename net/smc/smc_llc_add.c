@@ -62,15 +62,18 @@ static struct smc_llc_link *new_link(const struct smc_llc_run *run)
 	return &run->flow->link[run->flow->config_target];
 }
 
+/* How long either side waits for a message of the other, ms. */
+static u32 patience(const struct smc_llc_flow *flow)
+{
+	return smc_llc_is_forming(flow) ? flow->params.timers.first_reply :
+					  flow->params.timers.reply;
+}
+
 /* The next message of the peer is waited for. */
 static void wait_in(struct smc_llc_run *run, enum smc_llc_config config)
 {
-	struct smc_llc_flow *flow = run->flow;
-
-	flow->config = config;
-	flow->config_deadline = smc_llc_after(run, smc_llc_is_forming(flow) ?
-					      flow->params.timers.first_reply :
-					      flow->params.timers.reply);
+	run->flow->config = config;
+	run->flow->config_deadline = smc_llc_after(run, patience(run->flow));
 }
 
 static void work_in(struct smc_llc_run *run, enum smc_llc_config config)
@@ -79,13 +82,26 @@ static void work_in(struct smc_llc_run *run, enum smc_llc_config config)
 	run->flow->config_deadline = SMC_LLC_NO_DEADLINE;
 }
 
+/*
+ * Work that the peer waits for. A new RNIC that does not come to terms in time must not
+ * cost the link that carries the exchange, which works: rather there is no new link.
+ */
+static void work_in_time(struct smc_llc_run *run, enum smc_llc_config config)
+{
+	run->flow->config = config;
+	run->flow->config_deadline = smc_llc_after(run, patience(run->flow) / 4 * 3);
+}
+
 static struct smc_llc_action *create(struct smc_llc_run *run, const struct smc_llc_end *rnic)
 {
 	struct smc_llc_action *act;
 
 	new_link(run)->local = *rnic;
 	new_link(run)->is_spare = true;
-	work_in(run, SMC_LLC_CONFIG_CREATE);
+	if (run->flow->params.is_server)
+		work_in(run, SMC_LLC_CONFIG_CREATE);
+	else if (run->flow->config == SMC_LLC_CONFIG_HELD)
+		work_in_time(run, SMC_LLC_CONFIG_CREATE);
 	act = smc_llc_ask(run, SMC_LLC_ACT_CREATE_LINK, run->flow->config_target);
 	memcpy(act->end.mac, rnic->mac, sizeof(act->end.mac));
 	memcpy(act->end.gid, rnic->gid, sizeof(act->end.gid));
@@ -106,7 +122,10 @@ static void prepare(struct smc_llc_run *run, const struct smc_llc_end *peer)
 	struct smc_llc_action *act;
 
 	lnk->peer = *peer;
-	work_in(run, SMC_LLC_CONFIG_PREPARE);
+	/* a client's peer has been waiting since its offer */
+	if (run->flow->params.is_server)
+		work_in_time(run, SMC_LLC_CONFIG_PREPARE);
+	run->flow->config = SMC_LLC_CONFIG_PREPARE;
 	act = smc_llc_ask(run, SMC_LLC_ACT_PREPARE_LINK, run->flow->config_target);
 	act->end = *peer;
 	act->end.mtu = min(peer->mtu, lnk->local.mtu);
@@ -704,7 +723,7 @@ static void carrier_timeout(struct smc_llc_run *run, enum smc_llc_why why)
 }
 
 /**
- * smc_llc_add_timeout() - the peer's part has been waited for too long
+ * smc_llc_add_timeout() - the peer's part, or one's own, has been waited for too long
  * @run: the call
  *
  * RFC 7609 C.7.1.
@@ -714,6 +733,13 @@ void smc_llc_add_timeout(struct smc_llc_run *run)
 	struct smc_llc_flow *flow = run->flow;
 
 	switch (flow->config) {
+	case SMC_LLC_CONFIG_CREATE:
+		reject_made(run);
+		smc_llc_arm_retry(run, true);
+		break;
+	case SMC_LLC_CONFIG_PREPARE:
+		smc_llc_add_prepared(run, flow->config_target, false);
+		break;
 	case SMC_LLC_CONFIG_ADD_LINK:
 		carrier_timeout(run, SMC_LLC_WHY_ADD_LINK_REPLY_TIMEOUT);
 		break;

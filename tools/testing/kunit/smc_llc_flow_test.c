@@ -790,6 +790,40 @@ static void client_refuses_bad_mtu_err_44(struct kunit *test)
 	}
 }
 
+/* A new RNIC that hangs costs nobody the link that works. */
+static void client_declines_what_takes_too_long_err_56(struct kunit *test)
+{
+	struct lab *lab = lab_client_waits_add(test, false);
+	struct smc_llc_msg msg = say_add_link(7, 2, SMC_MTU_1024, false);
+	struct smc_llc_flow *flow = &lab->side[CLIENT].flow;
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_RNICS };
+	u32 reply = flow->params.timers.first_reply;
+	struct smc_llc_end other;
+
+	lab_end(&other, 5, 0);
+	ev.rnics.count = 2;
+	memcpy(ev.rnics.rnic[0].mac, flow->link[0].local.mac, sizeof(other.mac));
+	memcpy(ev.rnics.rnic[0].gid, flow->link[0].local.gid, sizeof(other.gid));
+	memcpy(ev.rnics.rnic[1].mac, other.mac, sizeof(other.mac));
+	memcpy(ev.rnics.rnic[1].gid, other.gid, sizeof(other.gid));
+	lab_feed(lab, CLIENT, &ev);
+	lab->side[CLIENT].keeps_results = true;
+	lab_say(lab, CLIENT, &msg);
+	lab_wait(lab, reply / 2);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_up, 0);
+	lab_wait(lab, reply / 3);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, true);
+	KUNIT_EXPECT_TRUE(test, msg.add_link.is_rejected);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_up, 1);
+	/* It is done at last: nobody wants it any more. */
+	lab->side[CLIENT].keeps_results = false;
+	while (lab_work(lab, CLIENT))
+		;
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].flow.link[1].state, SMC_LLC_LINK_FREE);
+	lab_expect_silence(lab, CLIENT);
+	lab_expect_alive(lab, CLIENT);
+}
+
 /* Version 2.1 may agree on one link: then nobody offers or awaits another. */
 static void one_link_agreed_needs_no_add_link(struct kunit *test)
 {
@@ -3060,6 +3094,7 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(link_number_and_uid_lid_01_lid_02_lid_04_lid_05),
 	KUNIT_CASE(data_is_held_back_fc_12),
 	KUNIT_CASE(rejection_without_a_link_number_sl_12_amb_40),
+	KUNIT_CASE(client_declines_what_takes_too_long_err_56),
 	KUNIT_CASE(client_says_no_path_sl_06_sl_11),
 	KUNIT_CASE(client_refuses_bad_mtu_err_44),
 	KUNIT_CASE(one_link_agreed_needs_no_add_link),
