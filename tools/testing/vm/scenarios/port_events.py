@@ -29,7 +29,9 @@ def check_soon(t, vm, what):
 def readdress(t, x, vm, old, new):
     """Replace the address that a link has, the new one being there before the old one goes."""
     was_down = x.least("link_down")
-    vm.run(f"ip addr add 10.43.1.{new}/24 dev eth1; ip addr del 10.43.1.{old}/24 dev eth1")
+    # or the new one went with the old one, which came first
+    vm.run("sysctl -qw net.ipv4.conf.eth1.promote_secondaries=1; "
+           f"ip addr add 10.43.1.{new}/24 dev eth1; ip addr del 10.43.1.{old}/24 dev eth1")
     t.wait(lambda: x.least("link_down") > was_down, f"link of address {old} to go down", 15)
     x.have(2)
     x.more()
