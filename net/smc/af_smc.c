@@ -652,7 +652,8 @@ static int smc_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 
 /*
  * The same for io_uring, which asks the sock that the file has, or had a moment
- * ago: one that has left it was not connected, and its queues are empty.
+ * ago: one that has left it was not connected, or was dissolved, and has nothing to
+ * be read.
  */
 static int smc_proto_ioctl(struct sock *sk, int cmd, int *answ)
 {

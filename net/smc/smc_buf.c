@@ -509,7 +509,8 @@ dereg:
  * Context: Process context, sleeps up to ten seconds; expects no lock held.
  *	    The caller sees to it that nobody else maps or unmaps @buf.
  * Return: 0; -EINVAL if it is not mapped there; otherwise as
- *	   smc_wr_register(): the link is at its end then.
+ *	   smc_wr_register(): the link is at its end then, unless nothing was
+ *	   posted.
  */
 int smc_buf_register(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
 {

@@ -249,7 +249,8 @@ static u32 smc_cdc_take_conn_flags(struct smc_cdc_ctl *ctl, u8 conn_flags)
  * What SS names reached our RNIC over the old link, whose queue may be worked
  * off later than that of the new one. So if it is not here, it is due, and what
  * the new link brings is kept until it comes. A second gap behind what is kept
- * is none of these.
+ * is taken for a loss: a second move while both older queues lag looks the same,
+ * and is not worth a list of what is due.
  */
 static u32 smc_cdc_validate(struct smc_cdc_ctl *ctl, u16 seq)
 {

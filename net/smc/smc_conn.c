@@ -18,8 +18,9 @@
  *   Until the connection is opened, it belongs to the handshake, which holds no
  *   socket lock; socket calls keep away from it (is_connecting, or no file yet)
  *   but for what conn->lock guards. Afterwards lgr, rmbe and sndbuf change
- *   under the socket lock only. What conn->lock guards is listed with struct
- *   smc_conn; tx_prep is written under both.
+ *   under the socket lock only, but for a sndbuf left behind with writes in
+ *   flight, which the last completion clears. What conn->lock guards is listed
+ *   with struct smc_conn; tx_prep is written under both.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -284,8 +285,8 @@ static void conn_store_peer(struct smc_conn *conn, const struct smc_clc_accept *
  *	  being left
  * @peer: Accept or Confirm, decoded
  *
- * On first contact the RMB is added to those known, later it must be known, on
- * each link of the group. Another connection believed to use the element is cut
+ * On first contact the RMB is added to those known, later it must be known: on
+ * @link, and on the one that our sends use by now. Another connection believed to use the element is cut
  * off (SMC_EV_LINK_LOST) and this one proceeds. RFC 7609 2.1 (AMB-09), 4.4.2
  * (RMB-29 to RMB-31), RKEY-22, RKEY-24.
  *

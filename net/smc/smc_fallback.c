@@ -6,7 +6,8 @@
  * sleepers and pollers need no forwarding; they are woken once and look again.
  *
  * Operation: smc_fallback_graft() runs under our socket lock with the file
- * open; smc_fallback_adopt() runs inside accept(), before a file exists.
+ * open; smc_fallback_adopt() runs inside accept(), before anybody has the
+ * descriptor.
  *
  * Ownership: afterwards our sock is an orphan (smc_orphan.c). The module
  * reference that the struct socket held through its operations is dropped
@@ -312,7 +313,7 @@ void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
 /**
  * smc_fallback_accepted() - TCP's accept() has made a socket for one of ours
  * @listener: the listening socket
- * @sock: new, without a file, still with our operations
+ * @sock: new, nobody has its descriptor yet, still with our operations
  *
  * The peer did not offer SMC, or the listener did not: that is all there is to
  * remember.
@@ -338,7 +339,7 @@ void smc_fallback_accepted(struct smc_sock *listener, struct socket *sock)
 /**
  * smc_fallback_adopt() - give a child that fell back to accept()'s socket
  * @child: off the accept queue, on TCP
- * @sock: new, without a sock and without a file
+ * @sock: new, without a sock; nobody has its descriptor yet
  *
  * Consumes the caller's reference on @child.
  *

@@ -24,10 +24,11 @@
  *
  * Events:
  *   A device event names at most a port, and its handler may run in any
- *   context. So it only queues the work items of those who watch the device,
- *   and each looks at the present state of its own port and GID: an event that
- *   is merged with another one costs nothing. One more work item is queued for
- *   news of any device, those that come included: for who looks for more ports.
+ *   context. So where an end may have gone (the device or a port failed, GIDs
+ *   changed) it only queues the work items of those who watch the device, and
+ *   each looks at the present state of its own port and GID: an event that is
+ *   merged with another one costs nothing. One more work item is queued for news
+ *   of any device, those that come included: for who looks for more ports.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
@@ -190,7 +191,7 @@ static void smc_ib_event(struct ib_event_handler *handler,
 }
 
 /**
- * smc_ib_watch() - have a look at a local end whenever its device has news
+ * smc_ib_watch() - have a look at a local end whenever it may have gone
  * @watch: @watch->end and @watch->work are set; stays with the caller
  *
  * The work item is queued at once, too, so that a change between smc_ib_find()

@@ -21,11 +21,11 @@
 struct smc_ib_end;
 
 /**
- * struct smc_ib_watch - who wants to look again when a device has news
+ * struct smc_ib_watch - who wants to look again when an end may have gone
  * @node: in the device's list, under its lock
  * @end: the end that is watched; belongs to the watcher
- * @work: the watcher's, queued after each event of the device; asks
- *	  smc_ib_end_is_dead() and smc_ib_end_is_up()
+ * @work: the watcher's, queued when the device fails or is removed, or a port of it
+ *	  fails or has other GIDs; asks smc_ib_end_is_dead() and smc_ib_end_is_up()
  */
 struct smc_ib_watch {
 	struct list_head node;

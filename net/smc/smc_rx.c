@@ -151,7 +151,10 @@ static size_t rx_copy(struct rx_call *call, u32 len)
 	size_t copied = 0;
 	u32 i, nr;
 
-	/* rx_cons is ours: it moves with the socket locked. */
+	/*
+	 * rx_cons is ours: it moves with the socket locked, or in completion context
+	 * where nothing was there to be read (cdc_keep_urgent()).
+	 */
 	from = smc_cursor_advance(conn->ctl.rx_geom, conn->ctl.rx_cons, call->peeked);
 	nr = smc_ring_segs(conn->ctl.rx_geom, from, len, seg);
 	for (i = 0; i < nr; i++) {

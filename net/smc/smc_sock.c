@@ -186,8 +186,10 @@ void smc_sock_offer(const struct proto_ops *ops)
 /**
  * smc_sock_withdraw() - undo smc_sock_offer()
  *
- * Nobody begins to make one any more when this returns. The core may be about to make
- * one for a task that has found the protocol before, and finds the module going then.
+ * Nobody begins to make one any more when this returns. A task that has found the
+ * protocol before may still be at it: it finds the module going, but the core asks for
+ * that only when it has allocated from the protocol's cache (inet_create()). So it is
+ * with every protocol in a module, and there is nothing here to wait for.
  *
  * Context: Process context, module unload, sleeps.
  */

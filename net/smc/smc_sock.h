@@ -55,8 +55,9 @@ enum smc_missed {
  *
  * @sk: the generic part
  * @inet: the same with TCP/IP's members; first, so that it can be one of AF_INET
- * @tcp: the inner TCP socket; NULL once the connection was grafted onto TCP
- *	 and after the last close; also read by the one handshake worker
+ * @tcp: the inner TCP socket; NULL once the connection was grafted onto TCP,
+ *	 once a new sock has it (smc_renew()), and after the last close; also read
+ *	 by the one handshake worker
  * @conn: the connection on a link group
  * @close: the close machine
  * @hash_node: in the list that sock_diag walks

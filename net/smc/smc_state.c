@@ -148,11 +148,6 @@ static const struct smc_close_rule smc_close_rules[] = {
 	{ ST_OPEN, EV(LOCAL_ABORT), 0, 0,
 	  SMC_RULE_ABORT, 0 },
 	/*
-	 * A deployed peer lets go of TCP as soon as it closes, long before our
-	 * application may have read everything (linux-abi 3.8 #23): its TCP may
-	 * answer with RST later. Where C was seen nothing is left to abort.
-	 */
-	/*
 	 * What was written before a D is all here, and TCP would let it be read. By
 	 * its reset the peer may mean an abort, which A tells, or the loss of its
 	 * links, of which we hear soon: TCP is only another, sometimes shorter way.
@@ -162,6 +157,11 @@ static const struct smc_close_rule smc_close_rules[] = {
 	  SMC_RULE_STAY, DO(START_TIMER) },
 	{ ST_COMPLETE, EV(TIMER), SEEN(TCP_ENDED), SMC_SEEN_WHY_TCP_ENDED,
 	  SMC_RULE_ABORT, 0 },
+	/*
+	 * A deployed peer lets go of TCP as soon as it closes, long before our
+	 * application may have read everything (linux-abi 3.8 #23): its TCP may
+	 * answer with RST later. Where C was seen nothing is left to abort.
+	 */
 	{ ST_OPEN, EV(RX_RST), 0, SEEN(C_RCVD),
 	  SMC_RULE_ABORT, 0 },
 	/* A pending close is given time as long as there is progress. */

@@ -649,8 +649,10 @@ static int smc_wr_post_reg(struct smc_wr *wr, struct smc_wr_reg *reg,
  * @access: IB_ACCESS_* flags
  *
  * Posts REG_MR and waits up to five seconds for its completion. Several
- * callers may wait at a time; more than SMC_WR_REGS take turns. An error takes
- * the queue pair down and is reported as any other. RMB-04.
+ * callers may wait at a time; more than SMC_WR_REGS take turns, for which they
+ * wait as long. An error takes the queue pair down and is reported as any other;
+ * not so where nothing was posted, for want of memory or because the turn did not
+ * come (-ETIMEDOUT, too). RMB-04.
  *
  * Context: Process context, sleeps; expects no lock held. The caller keeps @wr
  *	    from being destroyed.

@@ -163,7 +163,7 @@ enum smc_wr_flag {
  *	smc_wr_stop() had to destroy it
  * @max_inline: bytes the device takes inline, 0 or at least SMC_WR_MSG_LEN
  * @max_pages: of one fast registration
- * @lock: link->sq_lock of the lock order (innermost): @free, @nr_free, @regs
+ * @lock: wr->lock of the lock order, innermost: @free, @nr_free, @regs
  * @free: slots by &enum smc_wr_class
  * @nr_free: their numbers
  * @regs: registrations in flight
