@@ -413,8 +413,8 @@ static int smc_ib_find_below(struct net *net, struct net_device *ndev, struct sm
  *	 undefined otherwise
  *
  * Looks for a port whose own network device is @ndev or one below it in the
- * device stack, each device before those it rests on. The port must be active,
- * its device accessible from @net, and it must have a GID on @ndev or on the
+ * device stack, the nearest first. The port must be active, its device
+ * accessible from @net, and it must have a GID on @ndev or on the
  * port's device, in the VLAN in which @ndev's packets leave that (SEC-01). RoCE v1
  * GIDs go before RoCE v2 ones, and among the latter IPv4 before IPv6;
  * smc_ib_end_follow() changes that to what a peer uses. RFC 7609 3.5.1.1, LG-04.

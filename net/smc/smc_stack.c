@@ -25,12 +25,16 @@ static struct smc_stack_level *smc_stack_find(struct smc_stack *stack,
 	return NULL;
 }
 
-/* @ndev is reached from a device whose frames are in @vlan. */
-static void smc_stack_push(struct smc_stack *stack, struct net_device *ndev, u16 vlan,
+/*
+ * @ndev is reached from a device whose frames are in @vlan. Returns false if it had
+ * been taken for usable and is not.
+ */
+static bool smc_stack_push(struct smc_stack *stack, struct net_device *ndev, u16 vlan,
 			   bool is_usable)
 {
 	u16 own = is_vlan_dev(ndev) ? vlan_dev_vlan_id(ndev) : 0;
 	struct smc_stack_level *level;
+	bool was_usable;
 
 	/* RoCE has one tag, and of one kind */
 	if (own && (vlan || vlan_dev_vlan_proto(ndev) != htons(ETH_P_8021Q)))
@@ -39,15 +43,50 @@ static void smc_stack_push(struct smc_stack *stack, struct net_device *ndev, u16
 		vlan = own;
 	level = smc_stack_find(stack, ndev);
 	if (level) {
-		level->is_usable = level->is_usable && is_usable && level->vlan == vlan;
-		return;
+		was_usable = level->is_usable;
+		level->is_usable = was_usable && is_usable && level->vlan == vlan;
+		return level->is_usable == was_usable;
 	}
-	if (stack->nr == SMC_STACK_MAX)
-		return;
+	if (stack->nr == SMC_STACK_MAX) {
+		stack->is_cut |= !list_empty(&ndev->adj_list.lower);
+		return true;
+	}
 	dev_hold(ndev);
 	stack->level[stack->nr++] = (struct smc_stack_level){
 		.ndev = ndev, .vlan = vlan, .is_usable = is_usable,
 	};
+	return true;
+}
+
+/* Looks below each device; returns false if one turned out to be unusable after all. */
+static bool smc_stack_walk(struct smc_stack *stack)
+{
+	const struct smc_stack_level *upper;
+	struct net_device *ndev;
+	struct list_head *iter;
+	bool is_settled = true;
+	unsigned int i;
+
+	for (i = 0; i < stack->nr; i++) {
+		upper = &stack->level[i];
+		iter = &upper->ndev->adj_list.lower;
+		while ((ndev = netdev_next_lower_dev_rcu(upper->ndev, &iter)))
+			is_settled &= smc_stack_push(stack, ndev, upper->vlan, upper->is_usable);
+	}
+	return is_settled;
+}
+
+/* A way that nobody looked at may lead to each device that has others above it, too. */
+static void smc_stack_doubt(struct smc_stack *stack)
+{
+	struct net_device *ndev;
+	struct list_head *iter;
+	unsigned int i;
+
+	for (i = 1; i < stack->nr; i++)
+		netdev_for_each_upper_dev_rcu(stack->level[i].ndev, ndev, iter)
+			if (!smc_stack_find(stack, ndev))
+				stack->level[i].is_usable = false;
 }
 
 /**
@@ -55,26 +94,25 @@ static void smc_stack_push(struct smc_stack *stack, struct net_device *ndev, u16
  * @stack: filled; smc_stack_put() drops its references
  * @top: the device, with a reference of the caller's
  *
- * Each device comes before those it rests on: the kernel lets no device be below
- * another one both directly and indirectly. RFC 7609 3.5.1.1, 5.1 (LG-04, SEC-01).
+ * Those nearer to the top come first. That need not be the order of one above the
+ * other (a bridge may have a bond and a VLAN of that bond), so what is said of a device
+ * may change when those below it have been looked at. Then all are looked at again, once
+ * for each device at most. RFC 7609 3.5.1.1, 5.1 (LG-04, SEC-01).
  *
  * Context: Any context.
  */
 void smc_stack_get(struct smc_stack *stack, struct net_device *top)
 {
-	const struct smc_stack_level *upper;
-	struct net_device *ndev;
-	struct list_head *iter;
-	unsigned int i;
-
 	stack->nr = 0;
+	stack->is_cut = false;
 	rcu_read_lock();
 	smc_stack_push(stack, top, 0, true);
-	for (i = 0; i < stack->nr; i++) {
-		upper = &stack->level[i];
-		iter = &upper->ndev->adj_list.lower;
-		while ((ndev = netdev_next_lower_dev_rcu(upper->ndev, &iter)))
-			smc_stack_push(stack, ndev, upper->vlan, upper->is_usable);
+	while (!smc_stack_walk(stack))
+		;
+	if (stack->is_cut) {
+		smc_stack_doubt(stack);
+		while (!smc_stack_walk(stack))
+			;
 	}
 	rcu_read_unlock();
 }

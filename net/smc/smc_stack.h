@@ -23,13 +23,15 @@ struct smc_stack_level {
 };
 
 /**
- * struct smc_stack - a network device and what is below it, upper ones first
+ * struct smc_stack - a network device and what is below it, the nearest first
  * @level: the devices
  * @nr: how many there are
+ * @is_cut: one that others are below did not fit
  */
 struct smc_stack {
 	struct smc_stack_level level[SMC_STACK_MAX];
 	unsigned int nr;
+	bool is_cut;
 };
 
 void smc_stack_get(struct smc_stack *stack, struct net_device *top);

@@ -75,6 +75,21 @@ static const struct stack_case stack_cases[] = {
 		.link = { { 2, 4 }, { 3, 4 }, { 1, 2 }, { 1, 3 } },
 		.want = { { 1 }, { 2, 50 }, { 3, 51 }, { 4, 50, true } },
 	}, {
+		"SEC-01: a bridge of a bond and of a VLAN of it, the bond first",
+		.vlan = { 0, 55 },
+		.link = { { 2, 3 }, { 3, 4 }, { 3, 5 }, { 1, 3 }, { 1, 2 } },
+		.want = { { 1 }, { 3, 0, true }, { 2, 55 }, { 4, 0, true }, { 5, 0, true } },
+	}, {
+		"SEC-01: a bridge of a bond and of a VLAN of it, the VLAN first",
+		.vlan = { 0, 55 },
+		.link = { { 1, 2 }, { 1, 3 }, { 2, 3 }, { 3, 4 }, { 3, 5 } },
+		.want = { { 1 }, { 2, 55 }, { 3, 0, true }, { 4, 0, true }, { 5, 0, true } },
+	}, {
+		"SEC-01: what is below is known to be unusable at the second look only",
+		.vlan = { 0, 56 },
+		.link = { { 2, 3 }, { 4, 5 }, { 3, 4 }, { 1, 4 }, { 1, 2 } },
+		.want = { { 1 }, { 4, 0, true }, { 2, 56 }, { 5, 0, true }, { 3, 56 } },
+	}, {
 		"SEC-01: a VLAN in a VLAN has no port below it",
 		.vlan = { 70, 71 },
 		.link = { { 2, 3 }, { 1, 2 } },
@@ -93,6 +108,17 @@ static const struct stack_case stack_cases[] = {
 		.link = { { 1, 2 }, { 1, 3 }, { 1, 4 }, { 1, 5 }, { 1, 6 }, { 1, 7 }, { 1, 8 },
 			  { 1, 9 }, { 1, 10 } },
 		.want = { { 1 }, { 2 }, { 3 }, { 4 }, { 5 }, { 6 }, { 7 }, { 8 } },
+	}, {
+		"SEC-01: a VLAN that does not fit, of a device that does",
+		.vlan = { 0, 90 },
+		.link = { { 1, 3 }, { 1, 4 }, { 1, 5 }, { 1, 6 }, { 1, 7 }, { 1, 8 }, { 3, 9 },
+			  { 1, 10 }, { 1, 2 }, { 2, 3 } },
+		.want = { { 1 }, { 3, 0, true }, { 4 }, { 5 }, { 6 }, { 7 }, { 8 }, { 10 } },
+	}, {
+		"a device that does not fit, with others below, has none of those that do",
+		.link = { { 2, 11 }, { 1, 3 }, { 1, 4 }, { 1, 5 }, { 1, 6 }, { 1, 7 }, { 1, 8 },
+			  { 1, 9 }, { 1, 2 } },
+		.want = { { 1 }, { 3 }, { 4 }, { 5 }, { 6 }, { 7 }, { 8 }, { 9 } },
 	},
 };
 
