@@ -286,9 +286,9 @@ static void conn_store_peer(struct smc_conn *conn, const struct smc_clc_accept *
  * @peer: Accept or Confirm, decoded
  *
  * On first contact the RMB is added to those known, later it must be known: on
- * @link, and on the one that our sends use by now. Another connection believed to use the element is cut
- * off (SMC_EV_LINK_LOST) and this one proceeds. RFC 7609 2.1 (AMB-09), 4.4.2
- * (RMB-29 to RMB-31), RKEY-22, RKEY-24.
+ * @link, and on the one that our sends use by now. Another connection believed to
+ * use the element is cut off (SMC_EV_LINK_LOST) and this one proceeds. RFC 7609 2.1
+ * (AMB-09), 4.4.2 (RMB-29 to RMB-31), RKEY-22, RKEY-24.
  *
  * Context: Process context, may sleep. Called by the handshake, as
  *	    smc_conn_join(). Takes lgr->lock and conn->lock.
