@@ -56,9 +56,10 @@ class Stand:
     """A group whose message of a phase was lost: everybody stands where that finds them.
 
     It has LINKS, one for each RNIC, and two streams, which END as those of Streams do.
+    MORE are settings, as for several().
     """
 
-    def __init__(self, t, phase, port, then, links=2, end="broken"):
+    def __init__(self, t, phase, port, then, links=2, end="broken", **more):
         msg, sender, at, name, cause = phase
         self.t = t
         self.port, self.other_port = port, port + 1
@@ -66,7 +67,7 @@ class Stand:
         self.what = f"{name} from {sender} at {at} lost, {then}"
         t.step(self.what)
         several(t, links, smcr_testlink_time=1,
-                rmb_idle_ms=300 if cause is idle_rmb else 60000)
+                rmb_idle_ms=300 if cause is idle_rmb else 60000, **more)
         self.other = t.half(t.a, "serve_till_lost", port=self.other_port, sndbuf=BIG, rcvbuf=BIG)
         self.other.expect("listening", t.left())
         self.streams = Streams(t, port, 2, end=end)
