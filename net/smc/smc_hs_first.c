@@ -119,12 +119,20 @@ static enum smc_hs_outcome smc_hs_part(struct smc_hs *hs)
 	return smc_hs_to_tcp(hs, hs->reason);
 }
 
-/* Here or at the peer: that says nothing of the path, and may soon be over. */
-static bool smc_hs_is_short_of_memory(const struct smc_hs *hs)
+/*
+ * First contact has failed. Want of memory, here or at the peer, says nothing of the path,
+ * and may soon be over; nor does silence of a peer that has ended its connection, for its
+ * queue pair has gone with it.
+ */
+static bool smc_hs_is_path_bad(const struct smc_hs *hs)
 {
+	const struct sock *tsk = hs->smc->tcp->sk;
+
 	if (hs->is_declined)
-		return hs->smc->peer_diagnosis == SMC_DECLINE_MEM;
-	return hs->lgr->fail_decline == SMC_DECLINE_MEM;
+		return hs->smc->peer_diagnosis != SMC_DECLINE_MEM;
+	if (READ_ONCE(tsk->sk_err) || READ_ONCE(tsk->sk_shutdown) & RCV_SHUTDOWN)
+		return false;
+	return hs->lgr->fail_decline != SMC_DECLINE_MEM;
 }
 
 /**
@@ -165,7 +173,7 @@ enum smc_hs_outcome smc_hs_first_contact(struct smc_hs *hs)
 		return smc_hs_fail(hs, -ECONNRESET);
 	}
 
-	hs->is_path_bad = !smc_hs_is_short_of_memory(hs);
+	hs->is_path_bad = smc_hs_is_path_bad(hs);
 	if (hs->is_declined)
 		return smc_hs_to_tcp(hs, SMC_DECLINE_PEERDECL);
 	if (hs->lgr->fail_decline == SMC_DECLINE_NONE)
