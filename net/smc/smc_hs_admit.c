@@ -74,10 +74,10 @@ void smc_hs_begin_server(struct smc_sock *listener, struct smc_sock *child)
 	}
 	sock_hold(&child->sk);
 	smc_hs_charge(child, SMC_HS_CHILD_BYTES);
-	/* armed first: the worker, which may run as soon as we watch, cancels it */
-	smc_sock_queue_delayed(child, &child->hs_timer, timeout);
 	/* for so long it cannot end, and with it the inner socket */
 	lock_sock_nested(&child->sk, SINGLE_DEPTH_NESTING);
+	/* armed first: the worker, which may run as soon as we watch, cancels it */
+	smc_sock_queue_delayed(child, &child->hs_timer, timeout);
 	if (!smc_tcp_watch(child, SMC_TCP_HANDSHAKE)) {
 		child->is_eager_tcp = true;
 		child->fallback = SMC_DECLINE_OPTUNSUPP;

@@ -7,8 +7,9 @@ import errno
 import select
 import socket
 import struct
+import time
 
-from common import aborts, is_reset, keep_answering, keep_asking, requests, serve
+from common import aborts, is_reset, keep_answering, keep_asking, requests, serve, serve_any
 
 
 def server(h, port, who):
@@ -35,6 +36,29 @@ def is_dropped(h, port):
     h.mark("connected")
     h.raises("read", errno.ECONNRESET, s.recv, 1)
     s.close()
+
+
+def resets_at_once(h, port, count):
+    """New connections that are reset in the middle of their handshake, sooner or later."""
+    for i in range(count):
+        s = h.socket()
+        s.setblocking(False)
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        h.equal(s.connect_ex((h.config["peer4"], port)), errno.EINPROGRESS, "connect()")
+        time.sleep(i % 25 * 0.0004)
+        s.close()
+
+
+def handshakes_reset(t):
+    """A server goes on whose clients reset before they are accepted."""
+    s = t.half(t.a, serve_any, port=5010)
+    s.expect("listening")
+    t.wait_all(*(t.half(t.b, resets_at_once, port=5010, count=t.pick(600, 60))
+                 for _ in range(2)))
+    t.wait_all(t.half(t.b, requests, port=5010))
+    s.gate("stop")
+    t.wait_all(s)
+    t.no_sockets(t.a, 5010)
 
 
 def listener_goes(t, seconds):
@@ -68,6 +92,8 @@ def run(t):
         listener_goes(t, seconds)
     t.no_sockets(t.a, 5009)
     t.no_sockets(t.b, 5009)
+    t.step(handshakes_reset.__doc__)
+    handshakes_reset(t)
     # nothing is left behind that a new connection would meet
     t.rdma_start()
     t.both(serve, requests, 5008, sargs={"count": 20}, cargs={"n": 20})
