@@ -16,6 +16,9 @@ import signal
 import socket
 import struct
 import termios
+import threading
+
+from common import serve
 
 timeout = 60
 
@@ -24,6 +27,7 @@ OOB, PEEK, DONTWAIT, WAITALL = (socket.MSG_OOB, socket.MSG_PEEK, socket.MSG_DONT
 SIOCATMARK = 0x8905
 SO_DOMAIN = 39
 BIG = 20_000
+BOTH = 300_000
 ELEMENT = 16384
 TCP_NOTSENT_LOWAT = 25
 
@@ -142,8 +146,9 @@ def steps(h, port):
     # peeking stops at the mark as well
     r.tell("urgent", "mn")
     r.comes("IP1")
-    r.holds((lambda: recv(9, PEEK), "m"), (lambda: recv(9), "m"), (now, "PM0"),
-            (lambda: recv(9), "EAGAIN"), (lambda: recv(1, OOB), "EINVAL"))
+    r.holds((lambda: recv(9, PEEK), "m"), (lambda: r.s.recv(9, PEEK | WAITALL), b"m"),
+            (lambda: recv(9), "m"), (now, "PM0"), (lambda: recv(9), "EAGAIN"),
+            (lambda: recv(1, OOB), "EINVAL"))
 
     # in line
     r.inline(1)
@@ -229,6 +234,81 @@ def held_byte(h, port):
     r.close()
 
 
+def two_tasks(h, port):
+    """Two tasks write to one socket, one of them more urgent data than its ring holds."""
+    s = h.connect(port, sndbuf=ELEMENT)
+    ends = []
+
+    def send(data, flags):
+        try:
+            ends.append(s.send(data, flags))
+        except OSError as e:
+            ends.append(e)
+    tasks = [threading.Thread(target=send, args=(word * BOTH, flags), daemon=True)
+             for word, flags in ((b"u", OOB), (b"p", 0))]
+    for task in tasks:
+        task.start()
+    for task in tasks:
+        task.join(h.left())
+    h.equal(ends, [BOTH, BOTH], "what send() said")
+    h.finish(s)
+
+
+def read_two_tasks(h, port):
+    """In line: where one task has written behind the other's last byte, that one is urgent."""
+    ls = h.listen(port, rcvbuf=ELEMENT, mark=False)
+    ls.setsockopt(socket.SOL_SOCKET, socket.SO_OOBINLINE, 1)
+    h.mark("listening")
+    c = h.accept(ls)
+    got = h.recv_exact(c, 2 * BOTH)
+    h.equal((got.count(b"u"), got.count(b"p")), (BOTH, BOTH), "what both have written")
+    h.finish(c)
+
+
+def keep(h, port):
+    """A connection that keeps the link group."""
+    s = h.connect(port)
+    h.request(s)
+    h.mark("open")
+    h.gate("end")
+    h.finish(s)
+
+
+def early(h, port):
+    """The first message of a connection, before its Confirm is there."""
+    s = h.connect(port)
+    h.equal(s.send(b"!", OOB), 1, "an urgent byte")
+    h.mark("sent")
+    s.sendall(b"behind")
+    h.finish(s)
+
+
+def read_early(h, port):
+    c = h.accept(h.listen(port))
+    h.equal(h.recv_exact(c, 6), b"behind", "data behind the mark")
+    h.finish(c)
+
+
+def before_confirm(t, port):
+    """Its Confirm may be slower than its first message, on a link that is there already."""
+    first = t.half(t.a, serve, port=port + 1, count=1)
+    first.expect("listening", t.left())
+    c1 = t.half(t.b, keep, port=port + 1)
+    t.expect_all("open", c1)
+    held = t.relay.rule(clc=3, frm="b", drop=1)
+    s = t.half(t.a, read_early, port=port)
+    s.expect("listening", t.left())
+    before = t.stat(t.a, "cdc_rx")
+    c = t.half(t.b, early, port=port)
+    t.expect_all("sent", c)
+    t.wait(lambda: t.stat(t.a, "cdc_rx") > before and t.relay.hits(held)[1],
+           "a message without a Confirm", 20)
+    t.relay.unrule(held)
+    t.wait_all(s, c)
+    c1.gate("end")
+    t.wait_all(c1, first)
+
+
 def run(t):
     port = 5200
     for family in ("tcp", t.family):
@@ -236,6 +316,7 @@ def run(t):
         s = t.half(t.a, steps, port=port, family=family)
         s.expect("listening", t.left())
         t.wait_all(s, t.half(t.b, commanded, port=port, family=family))
+        t.both(read_two_tasks, two_tasks, port + 1, family=family)
         port += 2
     if t.family != "smc":
         return
@@ -255,4 +336,6 @@ def run(t):
         s.expect("listening", t.left())
         t.wait_all(s, t.half(t.b, commanded, port=port))
         port += 2
+    t.step(before_confirm.__doc__)
+    before_confirm(t, port)
     t.carried(t.b, 700_000)
