@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0
 """A writer blocked on a full window: woken by the reader, by the end, by a signal.
 
+And a reader of a full ring, who may only look, or waits for more than there is.
+
 covers: BLK-04 BLK-06 API-03
 """
 import errno
+import fcntl
 import select
 import signal
 import socket
 import struct
+import termios
 import threading
 
 from halves import Pattern
 
 TOTAL = 700_001
 RING = 65536
+LAST, MORE = 100, 900
 
 
 def server(h, port, how):
@@ -21,6 +26,10 @@ def server(h, port, how):
     c = h.accept(ls)
     h.gate("go")
     if how == "read":
+        if h.family == "smc":  # TCP waits for ever for what the peer cannot send
+            seen = c.recv(TOTAL, socket.MSG_PEEK | socket.MSG_WAITALL)
+            h.check(len(seen) >= RING // 2, f"{len(seen)} bytes in a full ring")
+            h.equal(Pattern(1).first_difference(0, seen), None, "wrong byte at")
         h.recv_stream(c, TOTAL, 1)
         h.finish(c)
     else:
@@ -81,7 +90,37 @@ def interrupted(h, s):
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
+def waits_for_more(h, port):
+    """What a full ring has said is forgotten: SO_RCVLOWAT holds again."""
+    told = h.listen(port + 1, family="tcp", mark=False)
+    ls = h.listen(port, rcvbuf=RING)
+    ctl, c = h.accept(told), h.accept(ls)
+    n, = struct.unpack("!I", h.recv_exact(ctl, 4))
+    h.recv_stream(c, n - LAST, 1)
+    h.wait(lambda: struct.unpack("i", fcntl.ioctl(c, termios.FIONREAD, bytes(4)))[0] == LAST,
+           "the last bytes")
+    c.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, LAST + MORE)
+    p = select.poll()
+    p.register(c, select.POLLIN)
+    h.equal(p.poll(0), [], "readable with less than SO_RCVLOWAT")
+    ctl.sendall(b"+")
+    h.check(h.poll(p, 20), "not readable with SO_RCVLOWAT")
+    h.recv_stream(c, LAST + MORE, 1, start=n - LAST)
+    h.finish(c)
+
+
+def fills(h, port):
+    ctl = h.connect(port + 1, family="tcp")
+    s = h.connect(port, sndbuf=RING)
+    n = h.fill(s, Pattern(1))
+    ctl.sendall(struct.pack("!I", n))
+    h.recv_exact(ctl, 1)
+    s.sendall(Pattern(1).at(n, MORE))
+    h.finish(s)
+
+
 def run(t):
+    t.both(waits_for_more, fills, 5012)
     for how in ("read", "close"):
         s = t.half(t.a, server, port=5014, how=how)
         s.expect("listening")
