@@ -7,6 +7,7 @@ socket is done afterwards. More such sockets than a work queue has workers are n
 reason to keep others from connecting and closing.
 """
 import ctypes
+import errno
 import mmap
 import os
 import select
@@ -187,6 +188,8 @@ def late_client(h, port):
     s = begin_connect(h, port)
     h.mark("connecting")
     h.gate("stick")
+    if h.family == "smc":  # TCP is connected, but connect() has no outcome yet
+        h.raises("the peer's name", errno.ENOTCONN, s.getpeername)
     trap = Trap(1)
     trap.nodelay(s, 0)
     trap.wait()
@@ -200,6 +203,7 @@ def late_client(h, port):
     h.equal([ev for _, ev in p.poll(1000 * h.left())], [select.POLLOUT], "events at last")
     s.setblocking(True)
     h.equal(s.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY), 0, "TCP_NODELAY")
+    h.equal(s.getpeername()[:2], (h.config["peer4"], port), "the peer's name")
     hello(h, s)
 
 
