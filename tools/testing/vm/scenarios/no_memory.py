@@ -2,7 +2,7 @@
 """Allocations of the module fail: a connection is SMC, TCP, or a clean error.
 
 First one allocation for each connect of the client, another each time, then
-every few at the server.
+every few at the server. A connect that failed is tried again on the same socket.
 
 covers: ERR-05
 """
@@ -65,6 +65,27 @@ def failing(h, port, n):
     return result
 
 
+def again(h, port, n):
+    """connect() to nobody and an allocation that fails: the next one is as with TCP."""
+    aim()
+    failed = 0
+    peer = h.config["peer6" if h.v6 else "peer4"]
+    for i in range(1, n + 1):
+        s = h.socket()
+        put(interval=i, times=1, probability=100)
+        wind(h, FAILSLAB)
+        put(times=1)
+        h.raises(f"allocation {i}", CLEAN + (errno.ECONNREFUSED,), s.connect, (peer, port + 1))
+        failed += left_to_fail() == 0
+        put(probability=0)
+        h.raises(f"the next one behind allocation {i}", errno.ECONNREFUSED, s.connect,
+                 (peer, port + 1))
+        s.connect((peer, port))
+        h.request(s)
+        h.finish(s)
+    return failed
+
+
 def many(h, port, n):
     result = {}
     for i in range(n):
@@ -88,6 +109,9 @@ def run(t):
     t.wait_all(c)
     t.check(c.value["failed allocations"] > 10, f"too few allocations failed: {c.value}")
     t.note(f"client {c.value}")
+    c = t.half(t.b, again, port=5120, n=12)
+    t.wait_all(c)
+    t.check(c.value > 2, f"{c.value} allocations failed")
 
     t.wait_all(t.half(t.a, shortage))
     try:
