@@ -14,6 +14,7 @@ timeout = 240
 RINGS = 2 * 65536           # of a connection, at one end
 CGROUP = "/sys/fs/cgroup"
 MEM = 0x01010000
+SO_RESERVE_MEM = 73
 
 
 def join(group):
@@ -192,6 +193,17 @@ def left(t, *halves):
     t.wait_all(*halves)
 
 
+def reserve(h, group):
+    """The errno of SO_RESERVE_MEM for 1 MiB, or 0."""
+    join(group)
+    with h.socket() as s:
+        try:
+            s.setsockopt(socket.SOL_SOCKET, SO_RESERVE_MEM, 1 << 20)
+        except OSError as e:
+            return e.errno
+    return 0
+
+
 def charged(t, n):
     """Both ends pay for N connections while they have them."""
     halves = opened(t, 5300, n)
@@ -337,6 +349,16 @@ def above_the_mark(t, n):
     left(t, s, c)
 
 
+def reserved(t, _n):
+    """What SO_RESERVE_MEM has got, where the core takes it, goes with the socket."""
+    before = sock_mem(t.b, "bench")
+    half = t.half(t.b, reserve, group="bench")
+    t.wait_all(half)
+    if t.case.kind == "stock-6.1":
+        t.equal(half.value, 0, "SO_RESERVE_MEM")
+    t.wait(lambda: sock_mem(t.b, "bench") <= before, "what was reserved is given back", 20)
+
+
 def run(t):
     if t.family != "smc":
         return
@@ -345,7 +367,7 @@ def run(t):
         for name in ("bench", "front", "small", "tight"):
             cgroup(vm, name)
         t.set(vm, rmb_idle_ms=3600000)
-    for part in (charged, given_back, bounded, accepted, at_the_limit_of_a_listener,
+    for part in (reserved, charged, given_back, bounded, accepted, at_the_limit_of_a_listener,
                  above_the_mark):
         t.step(part.__name__)
         part(t, n)
