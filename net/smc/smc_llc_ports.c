@@ -41,16 +41,24 @@ unsigned int smc_llc_ports_of(struct smc_link_group *lgr, struct smc_ib_end *end
 	return nr;
 }
 
-/* Returns whether the list is another one than before. */
+/*
+ * Returns whether the list is another one than before. Several may look at a time, and
+ * reading takes as long as devices let it: who began last has seen all that was news to
+ * those before.
+ */
 static bool llc_look_around(struct smc_link_group *lgr)
 {
 	struct smc_ib_end ends[SMC_LLC_RNICS];
 	struct smc_llc *llc = &lgr->llc;
 	struct smc_llc_rnics rnics = {};
 	unsigned long flags;
-	bool is_new;
+	bool is_new = false;
+	u32 turn;
 	u8 i;
 
+	spin_lock_irqsave(&llc->queue_lock, flags);
+	turn = ++llc->nr_looks;
+	spin_unlock_irqrestore(&llc->queue_lock, flags);
 	rnics.count = smc_llc_ports_of(lgr, ends);
 	for (i = 0; i < rnics.count; i++) {
 		memcpy(rnics.rnic[i].mac, ends[i].mac, sizeof(rnics.rnic[i].mac));
@@ -58,8 +66,11 @@ static bool llc_look_around(struct smc_link_group *lgr)
 		smc_ib_end_put(&ends[i]);
 	}
 	spin_lock_irqsave(&llc->queue_lock, flags);
-	is_new = memcmp(&llc->rnics, &rnics, sizeof(rnics));
-	llc->rnics = rnics;
+	if ((s32)(turn - llc->last_look) > 0) {
+		is_new = memcmp(&llc->rnics, &rnics, sizeof(rnics));
+		llc->rnics = rnics;
+		llc->last_look = turn;
+	}
 	spin_unlock_irqrestore(&llc->queue_lock, flags);
 	return is_new;
 }

@@ -128,6 +128,8 @@ static_assert(SMC_LLC_LINKS == SMC_LINKS_MAX);
  * @lan: what further ports have to be like; const once @wants_links
  * @wants_links: the group may have several links
  * @rnics: ports that could carry links when last looked, under @queue_lock
+ * @nr_looks: how often somebody has begun to look, under @queue_lock
+ * @last_look: which of them has seen @rnics, under @queue_lock
  * @told: our RMBs that the peer knew when the link that is being added was
  *	  created, and has to be told of again, NULL if forgotten meanwhile;
  *	  under lgr->lock
@@ -144,7 +146,7 @@ static_assert(SMC_LLC_LINKS == SMC_LINKS_MAX);
  * @sweep_again: some areas could not be withdrawn; under lgr->lock
  * @is_ready: the engine can be told something; its group is known a little earlier
  * @queue_lock: spinlock, irq safe; guards @queue, @head, @nr, @nr_rx, @to_probe,
- *		@is_overrun, @is_closed, @requests and @rnics
+ *		@is_overrun, @is_closed, @requests, @rnics, @nr_looks and @last_look
  * @queue: ring of events
  * @head: oldest entry
  * @nr: entries in use
@@ -170,6 +172,8 @@ struct smc_llc {
 	struct smc_ib_lan lan;
 	bool wants_links;
 	struct smc_llc_rnics rnics;
+	u32 nr_looks;
+	u32 last_look;
 	struct smc_buf *told[SMC_BUF_MAX_AREAS];
 	unsigned int nr_told;
 	u8 *msg;
