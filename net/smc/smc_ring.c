@@ -106,7 +106,9 @@ void smc_ring_plan(struct smc_geom src, struct smc_cursor sent,
  * Up to half a ring waits for the message in flight, whose completion sends it
  * (TX-06: nothing is in flight, nothing waits), unless Nagle is disabled
  * (TX-08). Corked data waits for half a ring or for a timer (TX-07), Nagle or
- * not, as with TCP. Urgent data waits for nothing.
+ * not, as with TCP. More data than the peer has room for waits for the message in
+ * flight, too, until it has room for a tenth of its ring: a reader of few bytes at a
+ * time would cost a message each. Urgent data waits for nothing.
  *
  * RFC 7609 Section 4.5.2.
  *
@@ -115,7 +117,11 @@ void smc_ring_plan(struct smc_geom src, struct smc_cursor sent,
  */
 bool smc_ring_is_held_back(const struct smc_ring_hold *h)
 {
-	if (h->is_flushed || h->is_urgent)
+	if (h->is_urgent)
+		return false;
+	if (h->is_inflight && h->window < h->unsent && h->window < h->peer_ring / 10)
+		return true;
+	if (h->is_flushed)
 		return false;
 	if (h->is_corked)
 		return h->unsent < h->ring / 2;

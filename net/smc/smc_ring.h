@@ -51,6 +51,8 @@ struct smc_ring_hold {
 	u32	unsent;
 	u32	ring;		/* space of the send ring */
 	u32	most;		/* never hold back more than this (autocorking) */
+	u32	window;		/* what the peer has room for */
+	u32	peer_ring;	/* space of its element */
 	bool	is_inflight;	/* a message has not completed */
 	bool	is_corked;	/* MSG_MORE or TCP_CORK, time not up */
 	bool	is_nodelay;	/* TCP_NODELAY */

@@ -533,6 +533,38 @@ static void tx_08_nagle_off_never_waits(struct kunit *test)
 	run_hold_rows(test, rows, ARRAY_SIZE(rows));
 }
 
+/* A reader of few bytes at a time opens the window by so many. */
+static void tx_07_win_08_crumbs_wait_for_the_message_in_flight(struct kunit *test)
+{
+	static const struct hold_row rows[] = {
+		{ "a crumb of room for a full ring",
+		  { .unsent = 65535, .is_inflight = true, .window = 64,
+		    .peer_ring = 65532 }, true },
+		{ "whatever has waited",
+		  { .unsent = 65535, .is_inflight = true, .window = 64,
+		    .peer_ring = 65532, .is_flushed = true }, true },
+		{ "whatever Nagle says",
+		  { .unsent = 65535, .is_inflight = true, .window = 64,
+		    .peer_ring = 65532, .is_nodelay = true }, true },
+		{ "less than a tenth",
+		  { .unsent = 65535, .is_inflight = true, .window = 6552,
+		    .peer_ring = 65532 }, true },
+		{ "a tenth",
+		  { .unsent = 65535, .is_inflight = true, .window = 6553,
+		    .peer_ring = 65532 }, false },
+		{ "nothing in flight",
+		  { .unsent = 65535, .window = 64, .peer_ring = 65532 }, false },
+		{ "room for all there is",
+		  { .unsent = 64, .is_inflight = true, .window = 64,
+		    .peer_ring = 65532, .is_nodelay = true }, false },
+		{ "an urgent byte",
+		  { .unsent = 65535, .is_inflight = true, .window = 64,
+		    .peer_ring = 65532, .is_urgent = true }, false },
+	};
+
+	run_hold_rows(test, rows, ARRAY_SIZE(rows));
+}
+
 static struct kunit_case smc_ring_cases[] = {
 	KUNIT_CASE(segs_none_for_an_empty_range),
 	KUNIT_CASE(segs_one_up_to_the_end),
@@ -551,6 +583,7 @@ static struct kunit_case smc_ring_cases[] = {
 	KUNIT_CASE(tx_06_nothing_waits_for_nothing),
 	KUNIT_CASE(tx_07_corked_data_waits_for_half_a_ring_or_the_timer),
 	KUNIT_CASE(tx_08_nagle_off_never_waits),
+	KUNIT_CASE(tx_07_win_08_crumbs_wait_for_the_message_in_flight),
 	KUNIT_CASE(win_03_plenty_of_window_needs_no_update),
 	KUNIT_CASE(win_04_small_gain_needs_no_update),
 	KUNIT_CASE(win_05_large_gain_below_half_is_due),
