@@ -156,11 +156,31 @@ static int smc_close_errno(const struct smc_sock *smc, enum smc_close_event even
 static int smc_close_after_end(struct smc_sock *smc, enum smc_conn_state was,
 			       bool has_missed, int err)
 {
+	bool is_writer = (was == SMC_STATE_ACTIVE || was == SMC_STATE_APPCLOSEWAIT1) &&
+			 !(smc->sk.sk_shutdown & SEND_SHUTDOWN);
+
 	if (!(READ_ONCE(smc->conn.ctl.rx_conn_flags) & (SMC_CDC_DONE | SMC_CDC_CLOSED)) ||
 	    has_missed)
 		return err;
 	sock_set_flag(&smc->sk, SOCK_DONE);
-	return was == SMC_STATE_APPCLOSEWAIT1 && err == ECONNRESET ? EPIPE : err;
+	return is_writer && err == ECONNRESET ? EPIPE : err;
+}
+
+/* May it be news to a reader? Not what the own application began. */
+static bool smc_close_is_told(const struct smc_sock *smc, enum smc_close_event cause)
+{
+	switch (cause) {
+	case SMC_CLOSE_RX_CLOSED:
+	case SMC_CLOSE_RX_ABORT:
+	case SMC_CLOSE_RX_RST:
+	case SMC_CLOSE_LINK_LOST:
+		return true;
+	case SMC_CLOSE_LOCAL_ABORT:
+		/* the time that data or keepalive probes have */
+		return READ_ONCE(smc->lost_err) == ETIMEDOUT;
+	default:
+		return false;
+	}
 }
 
 /*
@@ -225,9 +245,8 @@ static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
 	if (step.actions & SMC_CLOSE_DO_PURGE)
 		smc_close_purge(&smc->conn);
 	if (step.actions & SMC_CLOSE_DO_REPORT_ERR) {
-		err = smc_close_errno(smc, event, step.sk_err);
-		if (event == SMC_CLOSE_RX_ABORT || event == SMC_CLOSE_RX_RST ||
-		    event == SMC_CLOSE_LINK_LOST)
+		err = smc_close_errno(smc, step.cause, step.sk_err);
+		if (smc_close_is_told(smc, step.cause))
 			err = smc_close_after_end(smc, was, facts.has_unread &&
 						  step.actions & SMC_CLOSE_DO_PURGE, err);
 		WRITE_ONCE(sk->sk_err, err);
@@ -319,14 +338,14 @@ static void smc_close_drained(struct smc_sock *smc)
 }
 
 /*
- * D and C were told by another task than the loss of the link, who may be late.
- * What the last message said is in the control block before the loss.
+ * D and C were told by another task than the loss of the link or the reset of TCP, who
+ * may be late. What the last message said is in the control block before that.
  */
 static void smc_close_catch_up(struct smc_sock *smc)
 {
 	u8 conn_flags = READ_ONCE(smc->conn.ctl.rx_conn_flags);
 
-	if (!test_bit(SMC_PENDING_LINK_LOST, &smc->pending))
+	if (!(READ_ONCE(smc->pending) & (BIT(SMC_PENDING_LINK_LOST) | BIT(SMC_PENDING_RESET))))
 		return;
 	if (conn_flags & SMC_CDC_DONE)
 		set_bit(SMC_PENDING_DONE, &smc->pending);
@@ -398,20 +417,6 @@ void smc_close_timer(struct timer_list *timer)
 	sock_put(&smc->sk);
 }
 
-/* Both sides are done with it, as a reader may have seen before the machine. */
-static bool smc_close_is_over(const struct smc_sock *smc)
-{
-	switch (smc->close.state) {
-	case SMC_STATE_PEERCLOSEWAIT1:
-	case SMC_STATE_PEERCLOSEWAIT2:
-	case SMC_STATE_APPCLOSEWAIT2:
-	case SMC_STATE_APPFINCLOSEWAIT:
-		return READ_ONCE(smc->conn.ctl.rx_conn_flags);
-	default:
-		return false;
-	}
-}
-
 /**
  * smc_close_shutdown() - shutdown() on a connection that runs on SMC
  * @smc: the socket
@@ -426,7 +431,7 @@ static bool smc_close_is_over(const struct smc_sock *smc)
  */
 int smc_close_shutdown(struct smc_sock *smc, int how)
 {
-	bool is_over = smc_close_is_over(smc);
+	bool is_over = smc_sock_is_over(smc);
 	struct sock *sk = &smc->sk;
 
 	switch (smc->close.state) {
@@ -513,7 +518,7 @@ void smc_close_release(struct smc_sock *smc)
  */
 int smc_close_dissolve(struct smc_sock *smc)
 {
-	bool is_over = smc_close_is_over(smc);
+	bool is_over = smc_sock_is_over(smc);
 	struct sock *sk = &smc->sk;
 	int err = sk->sk_err;
 

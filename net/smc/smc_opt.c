@@ -527,6 +527,9 @@ static u8 opt_tcp_state(const struct smc_sock *smc)
 	/* CLC on an established TCP connection: nothing to use yet */
 	if (smc->is_connecting)
 		return TCP_SYN_SENT;
+	/* of a TCP connection nothing would be left */
+	if (smc_sock_is_over(smc))
+		return TCP_CLOSE;
 	return state[smc->sk.sk_state];
 }
 

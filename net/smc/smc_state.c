@@ -371,7 +371,7 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 				      const struct smc_close_facts *facts)
 {
 	bool has_awaited = smc_state_awaits_word(ctl->state, ctl->seen);
-	struct smc_close_step step = { .next = ctl->state };
+	struct smc_close_step step = { .next = ctl->state, .cause = event };
 	const struct smc_close_rule *rule;
 	bool is_lost;
 	u32 seen;
@@ -389,8 +389,11 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 	}
 	if (seen & SEEN(TCP_ENDED))
 		step.actions &= ~(DO(TCP_RST) | DO(TCP_FIN));
+	/* the word did not come, so the reset was all there is to be said */
+	if (has_awaited && event == SMC_CLOSE_TIMER)
+		step.cause = SMC_CLOSE_RX_RST;
 	if (step.actions & DO(REPORT_ERR))
-		step.sk_err = smc_close_errs[event];
+		step.sk_err = smc_close_errs[step.cause];
 	seen |= smc_state_note_loss(event, &step);
 	/* where no link leads to its element, one may still lead to ours */
 	is_lost = event == SMC_CLOSE_LINK_LOST || seen & SEEN(PATH_LOST);

@@ -87,6 +87,7 @@ struct smc_close_ctl {
 struct smc_close_step {
 	enum smc_conn_state	next;
 	u32			actions;
+	enum smc_close_event	cause;		/* the event, or what it stands for */
 	int			sk_err;		/* positive, with REPORT_ERR */
 	bool			moved;
 	/*

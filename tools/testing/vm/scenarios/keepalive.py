@@ -190,10 +190,12 @@ def reset(t, port, killer, other):
         t.no_sockets(vm, port)
 
 
-def full_server(h, port):
+def full_server(h, port, is_done=False):
     """Never reads."""
     ls = h.listen(port, rcvbuf=16384)
     c = h.accept(ls)
+    if is_done:
+        c.shutdown(socket.SHUT_WR)
     h.gate("end")
     c.close()
 
@@ -207,6 +209,25 @@ def full_client(h, port):
             c.send(bytes(4096))
     except OSError as e:
         return e.errno
+
+
+def done_client(h, port):
+    """As full_client(), of a server that has no more to say: who has read that reads it again."""
+    c = h.connect(port, sndbuf=16384)
+    c.setsockopt(SOL_TCP, USER_TIMEOUT, 1000)
+    h.at_end(c)
+    c.setblocking(False)
+    p = select.poll()
+    p.register(c, 0)
+    while not p.poll(10):
+        try:
+            c.send(bytes(4096))
+        except BlockingIOError:
+            pass
+    c.setblocking(True)
+    h.at_end(c, "end of stream, after the failure")
+    h.equal(c.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR), errno.ETIMEDOUT, "SO_ERROR")
+    h.raises("send", errno.EPIPE, c.send, b"x")
 
 
 def info_server(h, port):
@@ -266,6 +287,12 @@ def run(t):
     t.equal(errno.errorcode.get(c.value), "ETIMEDOUT", "errno of a full connection")
     s.gate("end")
     t.wait_all(s, c)
+    s = t.half(t.a, full_server, port=5513, is_done=True)
+    s.expect("listening")
+    c = t.half(t.b, done_client, port=5513)
+    t.wait_all(c)
+    s.gate("end")
+    t.wait_all(s)
 
     t.step("reset of TCP")
     reset(t, 5514, t.a, t.b)
