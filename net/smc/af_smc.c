@@ -78,6 +78,9 @@ static struct smc_sock *smc_lock(struct socket *sock)
 			break;
 		smc_unlock(smc);
 	}
+	/* what the peer has said counts for this call, as what TCP has in its backlog */
+	if (smc && READ_ONCE(smc->pending))
+		smc_close_run(smc);
 	return smc;
 }
 
@@ -140,7 +143,7 @@ static int smc_forward_accept SMC_ACCEPT_PARAMS
  * Sleep until connect() has an outcome, which may be found here. The wait queue
  * is that of the struct socket and outlives our sock in it.
  */
-static int smc_wait_connect(struct smc_sock *smc, long timeo)
+static int smc_wait_connect(struct smc_sock *smc, long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
 	unsigned int disconnects = smc->disconnects;
@@ -156,12 +159,12 @@ static int smc_wait_connect(struct smc_sock *smc, long timeo)
 	smp_mb();
 	for (smc_hs_look(smc); smc->is_connecting && smc->disconnects == disconnects &&
 	     !sock_flag(sk, SOCK_DEAD); smc_hs_look(smc)) {
-		rc = timeo ? sock_intr_errno(timeo) : -EAGAIN;
-		if (!timeo || signal_pending(current))
+		rc = *timeo ? sock_intr_errno(*timeo) : -EAGAIN;
+		if (!*timeo || signal_pending(current))
 			break;
 		rc = 0;
 		release_sock(sk);
-		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
+		*timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, *timeo);
 		lock_sock(sk);
 	}
 	remove_wait_queue(wq, &wait);
@@ -436,7 +439,7 @@ again:
 		if (rc != -EINPROGRESS || !timeo)
 			goto out;
 	}
-	rc = smc_wait_connect(smc, timeo);
+	rc = smc_wait_connect(smc, &timeo);
 	if (smc->is_grafted) {
 		if (!(flags & O_NONBLOCK))
 			smc_orphan_settle(smc, sock);
@@ -508,8 +511,8 @@ static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
 		return smc_tcp_ops(sock)->getname(sock, addr, peer);
 	if (!smc->tcp)
 		rc = -EBADF;
-	else if (peer == 1 && smc->is_connecting)
-		/* TCP may be, but connect() has no outcome yet */
+	else if (peer == 1 && (smc->is_connecting || smc_sock_is_over(smc)))
+		/* TCP may be connected: before connect() has an outcome, after both ends */
 		rc = -ENOTCONN;
 	else
 		rc = smc->tcp->ops->getname(smc->tcp, addr, peer);
@@ -764,6 +767,7 @@ static int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 {
 	struct smc_sock *smc = smc_lock(sock);
 	struct sock *sk;
+	long timeo;
 	int rc;
 
 	if (!smc)
@@ -778,13 +782,14 @@ static int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 			return rc == -EINVAL ? -EALREADY : rc;
 		return smc_forward_sendmsg(sock, msg, len);
 	}
-	rc = smc_wait_connect(smc, sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT));
+	timeo = sock_sndtimeo(sk, msg->msg_flags & MSG_DONTWAIT);
+	rc = smc_wait_connect(smc, &timeo);
 	if (smc->is_grafted) {
 		smc_unlock(smc);
 		return smc_forward_sendmsg(sock, msg, len);
 	}
 	if (!rc && smc->is_alive)
-		rc = smc_tx_sendmsg(smc, msg, len);
+		rc = smc_tx_sendmsg(smc, msg, len, timeo);
 	else if (!rc)
 		rc = sk_stream_error(sk, msg->msg_flags, -EPIPE);
 	smc_unlock(smc);
@@ -828,6 +833,7 @@ static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int 
 {
 	struct smc_sock *smc = smc_lock(sock);
 	struct sock *sk;
+	long timeo;
 	int rc;
 
 	if (!smc)
@@ -846,14 +852,15 @@ static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int 
 		smc_unlock(smc);
 		return rc;
 	}
-	rc = smc_wait_connect(smc, sock_rcvtimeo(sk, flags & MSG_DONTWAIT));
+	timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT);
+	rc = smc_wait_connect(smc, &timeo);
 	if (smc->is_grafted) {
 		smc_unlock(smc);
 		return smc_forward_recvmsg(sock, msg, len, flags);
 	}
 	msg->msg_namelen = 0;
 	if (!rc && smc->is_alive)
-		rc = smc_rx_recvmsg(smc, msg, len, flags);
+		rc = smc_rx_recvmsg(smc, msg, len, flags, timeo);
 	else if (!rc)
 		rc = smc_recv_closed(smc);
 	smc_unlock(smc);

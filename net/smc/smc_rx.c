@@ -495,7 +495,8 @@ static void rx_trace(struct smc_sock *smc, size_t len)
  * @smc: the socket; its connection is or was open
  * @msg: where to copy
  * @len: bytes wanted
- * @flags: MSG_PEEK, MSG_WAITALL, MSG_DONTWAIT, MSG_TRUNC, MSG_OOB
+ * @flags: MSG_PEEK, MSG_WAITALL, MSG_TRUNC, MSG_OOB
+ * @timeo: jiffies that it may wait; 0: it does not
  *
  * Buffered data is delivered before the end of the stream is. SO_RCVLOWAT,
  * SO_PEEK_OFF, blocking, timeout and signals as with TCP; so is urgent data: a
@@ -506,7 +507,7 @@ static void rx_trace(struct smc_sock *smc, size_t len)
  * Control messages: SO_TIMESTAMP, SO_TIMESTAMPNS, SO_TIMESTAMPING, TCP_INQ.
  * With SO_BUSY_POLL it does not sleep at once.
  *
- * Context: Process context, sleeps unless MSG_DONTWAIT. Expects the socket lock
+ * Context: Process context, sleeps unless @timeo is 0. Expects the socket lock
  *	    held, which is released while waiting.
  * Return: bytes delivered, 0 at the end of the stream, or if there are none:
  *	   -EAGAIN, -EINTR, -ERESTARTSYS, -EFAULT; the socket's pending error;
@@ -515,14 +516,14 @@ static void rx_trace(struct smc_sock *smc, size_t len)
  *	   the urgent byte is under way; -EINVAL if there is none, it was read, or
  *	   it is in line; -EFAULT.
  */
-int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, int flags)
+int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, int flags, long timeo)
 {
 	struct sock *sk = &smc->sk;
 	struct rx_call call = {
 		.smc = smc,
 		.msg = msg,
 		.flags = flags,
-		.timeo = sock_rcvtimeo(sk, flags & MSG_DONTWAIT),
+		.timeo = timeo,
 		.peeked = max(sk_peek_offset(sk, flags), 0),
 	};
 	int rc;

@@ -26,9 +26,9 @@
  *
  * Coalescing:
  *   While a message is in flight, little data waits for its completion, which
- *   pushes again. MSG_MORE and TCP_CORK hold back less than half a ring for
- *   at most SMC_TX_CORK_TIME. So nothing is delayed forever (TX-06 to TX-08,
- *   smc_ring_is_held_back()).
+ *   pushes again; so does much data for which the peer has little room. MSG_MORE
+ *   and TCP_CORK hold back less than half a ring for at most SMC_TX_CORK_TIME. So
+ *   nothing is delayed forever (TX-06 to TX-08, smc_ring_is_held_back()).
  *
  * TCP_NOTSENT_LOWAT:
  *   The ring takes no more than that of what cannot be written to the peer, and
@@ -78,6 +78,9 @@ static bool tx_is_held_back(const struct smc_conn *conn, u32 unsent)
 		.unsent = unsent,
 		.ring = smc_geom_space(conn->snd_geom),
 		.most = READ_ONCE(smc_net(sock_net(conn->sk))->set.autocorking_size),
+		.window = smc_ring_window(conn->ctl.tx_geom, conn->ctl.tx_prod,
+					  conn->ctl.tx_cons),
+		.peer_ring = smc_geom_space(conn->ctl.tx_geom),
 		.is_inflight = conn->tx_inflight,
 		.is_corked = conn->tx_cork,
 		.is_nodelay = READ_ONCE(conn->tx_nodelay),
@@ -385,11 +388,16 @@ static bool tx_is_in_vain(struct smc_sock *smc)
 
 static int tx_lose(struct sock *sk, struct msghdr *msg, size_t len)
 {
-	if (len) {
-		iov_iter_advance(&msg->msg_iter, len);
-		sk->sk_shutdown |= SEND_SHUTDOWN;
-		sk->sk_state_change(sk);
-	}
+	if (!len)
+		return 0;
+	iov_iter_advance(&msg->msg_iter, len);
+	/* what the peer has sent may be read, and has an end all the same */
+	sock_set_flag(sk, SOCK_DONE);
+	WRITE_ONCE(sk->sk_err, EPIPE);
+	/* pairs with smc_poll(): who sees the end sees how it came */
+	smp_wmb();
+	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
+	sk_error_report(sk);
 	return len;
 }
 
@@ -401,11 +409,12 @@ static int tx_check(struct smc_sock *smc)
 
 	if (sk->sk_err || sk->sk_shutdown & SEND_SHUTDOWN)
 		return -EPIPE;
-	/* The close machine has yet to make this the error of the socket. */
-	if (READ_ONCE(conn->ctl.rx_conn_flags) & SMC_CDC_ABORT)
-		return READ_ONCE(conn->ctl.rx_conn_flags) & SMC_CDC_DONE ? -EPIPE : -ECONNRESET;
-	/* The peer has closed: nobody will read this. AMB-43 */
-	if (!conn->lgr || READ_ONCE(conn->is_dead) ||
+	/*
+	 * The peer has closed, or its element has gone: nobody will read this. AMB-43.
+	 * Of an abort, or that no link is left, the close machine is about to tell: until
+	 * then there is a connection, as there is for TCP before the RST is worked off.
+	 */
+	if (!conn->lgr || READ_ONCE(conn->is_dispossessed) ||
 	    READ_ONCE(conn->ctl.rx_conn_flags) & SMC_CDC_CLOSED)
 		return -EPIPE;
 	return 0;
@@ -639,6 +648,7 @@ static ssize_t tx_send_all(struct tx_call *call, size_t len)
  * @smc: the socket, its connection open
  * @msg: data and flags
  * @len: bytes to send
+ * @timeo: jiffies that it may wait; 0: it does not
  *
  * Returns as soon as the data is in the send ring (TX-02). After a fault in the
  * middle of a copy the bytes before it are sent. Blocking, timeout and signals
@@ -648,7 +658,7 @@ static ssize_t tx_send_all(struct tx_call *call, size_t len)
  * as with TCP; what follows fails. With MSG_ZEROCOPY and SO_ZEROCOPY a notice
  * says that the data was copied; what SO_TIMESTAMPING asks for follows.
  *
- * Context: Process context, sleeps unless MSG_DONTWAIT. Expects the socket lock
+ * Context: Process context, sleeps unless @timeo is 0. Expects the socket lock
  *	    held, which is released while waiting.
  * Return: bytes taken, or if none: -EAGAIN, -EINTR, -ERESTARTSYS, -EFAULT;
  *	   -EINVAL for a control message that TCP refuses; -ENOBUFS if too many
@@ -656,12 +666,12 @@ static ssize_t tx_send_all(struct tx_call *call, size_t len)
  *	   socket's pending error; -EPIPE (with SIGPIPE unless MSG_NOSIGNAL) if
  *	   nothing can be sent any more.
  */
-int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len)
+int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, long timeo)
 {
 	struct tx_call call = {
 		.smc = smc,
 		.msg = msg,
-		.timeo = sock_sndtimeo(&smc->sk, msg->msg_flags & MSG_DONTWAIT),
+		.timeo = timeo,
 		.is_urgent = msg->msg_flags & MSG_OOB,
 	};
 	struct sock *sk = &smc->sk;

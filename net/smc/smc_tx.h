@@ -5,7 +5,7 @@
 
 #include "smc_sock.h"
 
-int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len);
+int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, long timeo);
 bool smc_tx_is_writable(struct smc_conn *conn);
 void smc_tx_push(struct smc_conn *conn);
 void smc_tx_flush(struct smc_conn *conn);

@@ -499,6 +499,27 @@ def closed_by_peer(x, server):
     x.sync()
 
 
+def sent_in_vain(x, server):
+    """The peer has closed; what is sent after that tells both of it."""
+    c = x.pair(server)
+    if server:
+        c.close()
+        x.sync()
+        x.sync()
+        return
+    x.until(c, "RDHUP")
+    x.sync()
+    x.call("send", c.send, b"in vain")
+    x.until(c, "ERR")
+    x.poll("reset", c)
+    x.call("name", c.getpeername)
+    x.call("shutdown", c.shutdown, 1)
+    x.call("recv", c.recv, 10)
+    x.call("error", c.getsockopt, socket.SOL_SOCKET, socket.SO_ERROR)
+    x.ends("told", c)
+    x.sync()
+
+
 def aborted(x, server):
     """SO_LINGER of 0: the peer is reset. (What it has not read is gone, ABRT-08.)"""
     c = x.pair(server)
@@ -626,6 +647,32 @@ def was_told_of_reset(x, c, server):
 
 STATES = (is_still, has_unread, has_shut_write, has_shut_read, peer_has_shut, both_have_shut,
           peer_has_closed, all_is_closed, peer_has_reset, was_told_of_reset)
+
+
+def tcp_state(s):
+    return s.getsockopt(6, socket.TCP_INFO, 1)[0]
+
+
+def named(x, server):
+    """The peer has a name as long as there is a connection."""
+    ls = x.listen() if server else x.sync()
+    for state in STATES:
+        what = state.__name__
+        if server:
+            c = x.keep(x.h.accept(ls))
+            c.settimeout(None)
+        else:
+            c = x.socket()
+            c.connect(x.addr())
+        x.sync()
+        state(x, c, server)
+        x.sync()
+        if c.fileno() >= 0:
+            if state in (both_have_shut, all_is_closed):
+                # TCP's last acknowledgment
+                x.h.wait(lambda s=c: tcp_state(s) == 7, f"the end of all when {what}")
+            x.call(f"name when {what}", lambda s=c: s.getpeername()[0] == x.addr()[0])
+        x.sync()
 
 
 def anew(x, what, s):
@@ -1249,7 +1296,8 @@ def reset_unread(x, server):
 
 CASES = (no_connection, bad_addresses, refused, refused_later, connect_twice, connect_self, reading,
          file_sent, signal_of_end, signal_of_room,
-         half_closed, read_shut, both_close, closed_by_peer, aborted, closed_unread, dissolved,
+         half_closed, read_shut, both_close, closed_by_peer, sent_in_vain, aborted, closed_unread,
+         named, dissolved,
          dissolved_in_state, dissolved_listens, attempt_ended, sleepers,
          listener_closed, listener_killed, full_backlog, behind_plain, accept_flags, owner,
          epoll_modes, passed_on, duplicates, forked,
