@@ -996,9 +996,14 @@ put_end:
  */
 int smc_wr_connect(struct smc_wr *wr, const struct smc_ib_peer *peer)
 {
+	int rc;
+
 	if (smc_fault_is_due(SMC_FAULT_MODIFY))
 		return -EIO;
-	return smc_ib_qp_rtr(wr->qp, &wr->end, peer);
+	rc = smc_ib_qp_rtr(wr->qp, &wr->end, peer);
+	if (rc)
+		set_bit(SMC_WR_IS_IN_DOUBT, &wr->flags);
+	return rc;
 }
 
 /*
@@ -1039,10 +1044,8 @@ int smc_wr_activate(struct smc_wr *wr, u32 psn, u8 timeout, u8 retries)
 		return -EIO;
 	wr->stall.pace = smc_wr_stall_pace(wr, timeout, retries);
 	rc = smc_ib_qp_rts(wr->qp, psn, timeout, retries);
-	if (rc)
-		return rc;
-	set_bit(SMC_WR_IS_OPEN, &wr->flags);
-	return 0;
+	set_bit(rc ? SMC_WR_IS_IN_DOUBT : SMC_WR_IS_OPEN, &wr->flags);
+	return rc;
 }
 
 /* The device no longer obeys: nothing completes after the queues are gone. */
@@ -1097,7 +1100,9 @@ void smc_wr_stop(struct smc_wr *wr)
 	synchronize_rcu();
 	cancel_delayed_work_sync(&wr->stall.work);
 
-	if (ib_modify_qp(wr->qp, &attr, IB_QP_STATE))
+	/* soft-RoCE, once out of memory there, flushes no receives any more */
+	if (test_bit(SMC_WR_IS_IN_DOUBT, &wr->flags) ||
+	    ib_modify_qp(wr->qp, &attr, IB_QP_STATE))
 		smc_wr_reap(wr);
 	else
 		ib_drain_qp(wr->qp);

@@ -145,6 +145,7 @@ enum smc_wr_flag {
 	SMC_WR_IS_OPEN,			/* posting is allowed: RTS, none failed, not stopped */
 	SMC_WR_IS_STOPPED,		/* smc_wr_stop() was called */
 	SMC_WR_IS_REPORTED,		/* ops->broken was called, or never shall be */
+	SMC_WR_IS_IN_DOUBT,		/* the device has refused a change of state */
 };
 
 /**
