@@ -11,33 +11,62 @@
 #include "smc_llc_ports.h"
 #include "smc_llc_queue.h"
 
+/*
+ * The port of a link is listed as the link knows it, whether it was found or not.
+ * Returns how many there are now.
+ */
+static unsigned int llc_list_port(const struct smc_ib_end *own, struct smc_ib_end *ends,
+				  unsigned int nr)
+{
+	unsigned int k;
+
+	for (k = 0; k < nr; k++) {
+		if (ends[k].dev != own->dev || ends[k].port != own->port)
+			continue;
+		/* the reference is on the device, which is the same */
+		ends[k] = *own;
+		return nr;
+	}
+	if (nr == SMC_LLC_RNICS)
+		return nr;
+	smc_ib_end_copy(&ends[nr], own);
+	return nr + 1;
+}
+
 /**
  * smc_llc_ports_of() - the ports that may carry links of a group
  * @lgr: the group, which may have several
  * @ends: receives them, SMC_LLC_RNICS at most, with a reference each
  *
  * As links know them: a port that has one keeps the GID of that, or a second GID
- * would look like a second RNIC (LG-10).
+ * would look like a second RNIC (LG-10). It is among them also where nothing but the
+ * link shows that it is on the LAN, as without IPv4 and with GIDs that are link-local:
+ * it is what a server with one RNIC offers (SL-02).
  *
  * Context: Process context, may sleep. Takes lgr->lock.
  * Return: how many.
  */
 unsigned int smc_llc_ports_of(struct smc_link_group *lgr, struct smc_ib_end *ends)
 {
-	unsigned int k, nr;
-	struct smc_link *link;
+	unsigned int k, found, nr;
 	int i;
 
 	nr = smc_ib_lan_ends(lgr->key.net, &lgr->llc.lan, ends, SMC_LLC_RNICS);
+	found = nr;
 	mutex_lock(&lgr->lock);
-	for (i = 0; i < SMC_LINKS_MAX; i++) {
-		link = lgr->links[i];
-		/* the reference is on the device, which is the same */
-		for (k = 0; link && k < nr; k++)
-			if (ends[k].dev == link->wr.end.dev && ends[k].port == link->wr.end.port)
-				ends[k] = link->wr.end;
-	}
+	for (i = 0; i < SMC_LINKS_MAX; i++)
+		if (lgr->links[i])
+			nr = llc_list_port(&lgr->links[i]->wr.end, ends, nr);
 	mutex_unlock(&lgr->lock);
+	/* A link that has failed may outlive its port. */
+	for (k = found; k < nr; ) {
+		if (!smc_ib_end_is_dead(&ends[k]) && smc_ib_end_is_up(&ends[k])) {
+			k++;
+			continue;
+		}
+		smc_ib_end_put(&ends[k]);
+		ends[k] = ends[--nr];
+	}
 	return nr;
 }
 

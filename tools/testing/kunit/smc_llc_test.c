@@ -77,6 +77,8 @@ struct eng_way {
  * @nr_sent: messages so far
  * @room: what the engine hears is copied from here
  * @has_one_end: this host has one RNIC, not two
+ * @has_no_end: nor does anything tell that it is on the LAN
+ * @is_end_down: its port has failed
  * @has_no_slot: all slots that were made for LLC are in use
  * @nr_data_slots: how many slots of data's were taken
  */
@@ -90,6 +92,8 @@ struct eng_lab {
 	unsigned int nr_sent;
 	u8 room[SMC_WR_RECV_MAX];
 	bool has_one_end;
+	bool has_no_end;
+	bool is_end_down;
 	bool has_no_slot;
 	unsigned int nr_data_slots;
 };
@@ -127,6 +131,16 @@ void smc_ib_end_put(struct smc_ib_end *end)
 	end->dev = NULL;
 }
 
+bool smc_ib_end_is_dead(const struct smc_ib_end *end)
+{
+	return false;
+}
+
+bool smc_ib_end_is_up(const struct smc_ib_end *end)
+{
+	return !eng_lab->is_end_down;
+}
+
 bool smc_ib_end_reaches(const struct smc_ib_end *end, const u8 peer_gid[16])
 {
 	return !eng_lab->way || !eng_lab->way->is_far;
@@ -161,6 +175,8 @@ void smc_ib_lan_of(const struct smc_ib_end *end, const u8 peer_gid[16], struct s
 unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
 			     struct smc_ib_end *ends, unsigned int max)
 {
+	if (eng_lab->has_no_end)
+		return 0;
 	eng_end(&ends[0], 0);
 	if (eng_lab->has_one_end)
 		return 1;
@@ -691,6 +707,30 @@ static void err_54_confirm_rkey_is_not_continued(struct kunit *test)
 	}
 }
 
+/* The port of a link is there to be offered, though nothing tells that it is on the LAN. */
+static void sl_02_a_port_that_has_a_link_counts(struct kunit *test)
+{
+	struct smc_llc_rnics *rnics;
+	struct smc_link *link;
+	struct smc_ib_end end;
+
+	eng_lab->has_no_end = true;
+	link = eng_up(test, true, 2);
+	rnics = &link->lgr->llc.flow.rnics;
+	eng_end(&end, 0);
+	KUNIT_EXPECT_EQ(test, rnics->count, 1);
+	KUNIT_EXPECT_MEMEQ(test, rnics->rnic[0].gid, end.gid.raw, sizeof(end.gid.raw));
+	eng_lab->has_no_end = false;
+	smc_llc_ports_look(link->lgr);
+	eng_settle(link->lgr);
+	KUNIT_EXPECT_EQ(test, rnics->count, 2);
+	eng_lab->has_no_end = true;
+	eng_lab->is_end_down = true;
+	smc_llc_ports_look(link->lgr);
+	eng_settle(link->lgr);
+	KUNIT_EXPECT_EQ(test, rnics->count, 0);
+}
+
 /* Where LLC has a slot of data's, the GID that counts is told, and no link is lost. */
 static void addl_06_a_short_slot_takes_one_gid(struct kunit *test)
 {
@@ -942,6 +982,7 @@ static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(rkey_22_addl_12_keys_of_a_long_add_link),
 	KUNIT_CASE(rkey_20_addl_12_late_news_change_no_count),
 	KUNIT_CASE_PARAM(a_further_link_is_routed, eng_way_gen_params),
+	KUNIT_CASE(sl_02_a_port_that_has_a_link_counts),
 	KUNIT_CASE(addl_06_a_short_slot_takes_one_gid),
 	KUNIT_CASE(err_54_confirm_rkey_is_not_continued),
 	KUNIT_CASE(err_54_noise_ends_the_group_at_most),
