@@ -19,10 +19,11 @@
  * takes it down is its number in DELETE LINK if the peer may know of it, and
  * DESTROY_LINK alone if it does not.
  *
- * First contact of a server whose areas cannot be had on a second link: the client
- * waits for an offer all the same, and gets that of a bare queue pair, which is
- * taken back if it accepts. Where not even that can be had, a deployed client goes on
- * with one link after a while, and any other one is declined (AMB-28).
+ * First contact of a server that has no RNIC for a second link, or whose areas cannot
+ * be had on it: the client waits for an offer all the same, and gets that of a bare
+ * queue pair, which is taken back if it accepts. Where not even that can be had, a
+ * deployed client goes on with one link after a while, and any other one is declined
+ * (AMB-28).
  *
  * Error handling: if the new link fails it is marked LOST like any other, and
  * smc_llc_delete.c tells the peer. If the carrying link fails the exchange is
@@ -142,38 +143,46 @@ static void say_none(struct smc_llc_run *run)
 	flow->is_asked = false;
 }
 
+/* Server: an RNIC to offer, if there is one. */
+static bool pick_any_offer(struct smc_llc_flow *flow, struct smc_llc_end *rnic)
+{
+	if (smc_llc_pick_offer(flow, rnic))
+		return true;
+	/* Those that the client refused may be of use by now. */
+	flow->refused = 0;
+	return smc_llc_pick_offer(flow, rnic);
+}
+
 /**
  * smc_llc_add_begin() - server: try for another link
  * @run: the call
  *
  * Where none may be added, or no RNIC could carry it, a client that has asked is
- * told so. RFC 7609 3.5.1.6; SL-01 to SL-03, ADDL-05.
+ * told so. In first contact it has always asked, so to say: it gets the offer of a bare
+ * queue pair. RFC 7609 3.5.1.6; SL-01 to SL-03, ADDL-05, AMB-28.
  */
 void smc_llc_add_begin(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 	u8 target = smc_llc_link_in(flow, SMC_LLC_LINK_FREE);
 	struct smc_llc_end rnic;
+	bool has_rnic;
 
 	memset(&flow->add, 0, sizeof(flow->add));
 	flow->retry_deadline = SMC_LLC_NO_DEADLINE;
-	if (target == SMC_LLC_NO_LINK) {
+	has_rnic = target != SMC_LLC_NO_LINK && pick_any_offer(flow, &rnic);
+	if (target == SMC_LLC_NO_LINK || (!has_rnic && !smc_llc_is_forming(flow))) {
 		say_none(run);
 		return;
-	}
-	if (!smc_llc_pick_offer(flow, &rnic)) {
-		/* Those that it refused may be of use by now. */
-		flow->refused = 0;
-		if (!smc_llc_pick_offer(flow, &rnic)) {
-			say_none(run);
-			return;
-		}
 	}
 	flow->config_link = smc_llc_carrier(flow, SMC_LLC_NO_LINK);
 	flow->config_target = target;
 	flow->last_num = smc_llc_next_link_num(flow);
 	smc_llc_link_make(flow, target, flow->last_num);
-	create(run, &rnic);
+	if (has_rnic)
+		create(run, &rnic);
+	else
+		create_bare(run);
 }
 
 /* Client: no, and why; counts as the end of first contact, SL-11, ERR-11. */

@@ -564,8 +564,8 @@ struct smc_llc_remote_rkey {
  * @config_target: link it adds or deletes
  * @config_deadline: in ms
  * @add: particulars, while a link is added
- * @refused: server: own RNICs that the client had no use for, by place in the list;
- *	others are offered before these
+ * @refused: server: own RNICs that the client had no use for, or that made no queue pair
+ *	in time, by place in the list; others are offered before these
  * @wants_link: a further link is to be tried for (server), the server is to be
  *	asked for one (client)
  * @is_asked: server: the client waits for ADD LINK or for word that there is none

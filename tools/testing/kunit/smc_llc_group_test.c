@@ -1443,6 +1443,46 @@ static void server_without_rmbs_on_two_links_amb_28_err_56(struct kunit *test)
 	}
 }
 
+/*
+ * Without IPv4 addresses nothing tells which RNICs are on the LAN, that of the first link
+ * perhaps neither. The client waits for an offer all the same.
+ */
+static void server_that_knows_no_rnic_sl_01_sl_02_amb_28(struct kunit *test)
+{
+	unsigned int i, deployed;
+
+	for (deployed = 0; deployed < 2; deployed++) {
+		for (i = 0; i < ARRAY_SIZE(class_rows); i++) {
+			struct world *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
+			struct w_setup set = {
+				.rnics = { 1, class_rows[i].rnics[W_CLIENT] },
+				.max_links = { 2, 2 },
+				.is_deployed = { deployed, deployed },
+				.tells_none = { true, i & 1 },
+				.is_multi = true,
+			};
+			u64 begin;
+
+			KUNIT_ASSERT_NOT_NULL(test, w);
+			w_init(w, &set);
+			begin = w->now;
+			expect_rest(test, w, 1);
+			KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_up, 1);
+			KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_up, 1);
+			KUNIT_EXPECT_EQ(test, w->now, begin);
+			w_wait(w, 2 * w_timers().add_link_retry);
+			expect_rest(test, w, 1);
+			/* with an address it is as ever */
+			w->side[W_SERVER].tells_none = false;
+			w->side[W_CLIENT].tells_none = false;
+			w_tell_rnics(w, W_CLIENT);
+			w_tell_rnics(w, W_SERVER);
+			expect_rest(test, w, class_rows[i].rnics[W_CLIENT] > 1 ? 2 : 1);
+			kunit_kfree(test, w);
+		}
+	}
+}
+
 /* No queue pair: a client of the RFC dialect would wait in vain and reset. */
 static void server_without_queue_pairs_amb_28(struct kunit *test)
 {
@@ -1778,6 +1818,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(actions_are_bounded_err_50),
 	KUNIT_CASE(own_resources_fail_sl_12_sl_18_amb_28),
 	KUNIT_CASE(server_without_rmbs_on_two_links_amb_28_err_56),
+	KUNIT_CASE(server_that_knows_no_rnic_sl_01_sl_02_amb_28),
 	KUNIT_CASE(server_without_queue_pairs_amb_28),
 	KUNIT_CASE(rnics_come_and_go_lg_12_lg_13_err_58),
 	KUNIT_CASE(refused_rnic_is_offered_last_sl_02_sl_12_err_57),

@@ -100,6 +100,7 @@ struct w_side {
 	bool map_fails;		/* a queue pair can be had, no RMB on it */
 	bool prepare_fails;
 	bool store_fails;
+	bool tells_none;	/* of its RNICs: what they are attached to is not known */
 	bool is_curt;		/* as deployed clients: no O in a DELETE LINK reply */
 	bool is_frozen;		/* looks at nothing; its RNICs go on working */
 
@@ -219,7 +220,7 @@ static inline void w_rnics(struct world *w, int who, struct smc_llc_rnics *rnics
 
 	memset(rnics, 0, sizeof(*rnics));
 	for (i = 0; i < W_RNICS; i++) {
-		if (!w->side[who].has_rnic[i])
+		if (!w->side[who].has_rnic[i] || w->side[who].tells_none)
 			continue;
 		w_rnic_end(who, i, &end);
 		memcpy(rnics->rnic[rnics->count].mac, end.mac, sizeof(end.mac));
@@ -1009,6 +1010,7 @@ struct w_setup {
 	u8 rnics[2];
 	u8 max_links[2];
 	bool is_deployed[2];
+	bool tells_none[2];
 	bool is_multi;
 	bool has_v2;
 	bool is_agreed;		/* version 2.1: on max_links[W_SERVER] */
@@ -1039,6 +1041,7 @@ static inline void w_init(struct world *w, const struct w_setup *set)
 		smc_llc_flow_init(&w->side[who].flow, &params);
 		for (i = 0; i < set->rnics[who]; i++)
 			w->side[who].has_rnic[i] = true;
+		w->side[who].tells_none = set->tells_none[who];
 		/* The RMB of first contact is known from Accept and Confirm. */
 		w->side[who].rmb[0].state = W_RMB_KNOWN;
 		w_qp_make(w, who, 0, 0);
