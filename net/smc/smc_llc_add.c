@@ -93,16 +93,37 @@ static void work_in_time(struct smc_llc_run *run, enum smc_llc_config config)
 	run->flow->config_deadline = smc_llc_after(run, patience(run->flow) / 4 * 3);
 }
 
+/*
+ * Server: a queue pair to offer. In first contact the client waits for the offer from its
+ * CONFIRM LINK on, and has to have it before it goes on, or gives up, without; half of
+ * that time is for a link that may come up, a quarter for a bare one where that fails.
+ * Later on nobody waits, but for what this keeps from being begun.
+ */
+static void create_in_time(struct smc_llc_run *run)
+{
+	const struct smc_llc_timers *timers = &run->flow->params.timers;
+	struct smc_llc_flow *flow = run->flow;
+	u32 ms;
+
+	if (!smc_llc_is_forming(flow)) {
+		work_in_time(run, SMC_LLC_CONFIG_CREATE);
+		return;
+	}
+	ms = flow->manners->must_offer ? timers->add_link : timers->add_link_deployed;
+	flow->config = SMC_LLC_CONFIG_CREATE;
+	flow->config_deadline = smc_llc_after(run, ms / (new_link(run)->is_bare ? 4 : 2));
+}
+
 static struct smc_llc_action *create(struct smc_llc_run *run, const struct smc_llc_end *rnic)
 {
 	struct smc_llc_action *act;
 
 	new_link(run)->local = *rnic;
 	new_link(run)->is_spare = true;
-	if (run->flow->params.is_server)
-		work_in(run, SMC_LLC_CONFIG_CREATE);
-	else if (run->flow->config == SMC_LLC_CONFIG_HELD)
+	if (run->flow->config == SMC_LLC_CONFIG_HELD)
 		work_in_time(run, SMC_LLC_CONFIG_CREATE);
+	else if (run->flow->config == SMC_LLC_CONFIG_NONE || new_link(run)->is_bare)
+		create_in_time(run);
 	act = smc_llc_ask(run, SMC_LLC_ACT_CREATE_LINK, run->flow->config_target);
 	memcpy(act->end.mac, rnic->mac, sizeof(act->end.mac));
 	memcpy(act->end.gid, rnic->gid, sizeof(act->end.gid));
@@ -143,6 +164,16 @@ static void say_none(struct smc_llc_run *run)
 	flow->is_asked = false;
 }
 
+/* Server: what is offered has a number that no other link has. */
+static void begin_link(struct smc_llc_run *run, u8 target)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	flow->config_target = target;
+	flow->last_num = smc_llc_next_link_num(flow);
+	smc_llc_link_make(flow, target, flow->last_num);
+}
+
 /* Server: an RNIC to offer, if there is one. */
 static bool pick_any_offer(struct smc_llc_flow *flow, struct smc_llc_end *rnic)
 {
@@ -176,9 +207,7 @@ void smc_llc_add_begin(struct smc_llc_run *run)
 		return;
 	}
 	flow->config_link = smc_llc_carrier(flow, SMC_LLC_NO_LINK);
-	flow->config_target = target;
-	flow->last_num = smc_llc_next_link_num(flow);
-	smc_llc_link_make(flow, target, flow->last_num);
+	begin_link(run, target);
 	if (has_rnic)
 		create(run, &rnic);
 	else
@@ -458,6 +487,37 @@ static void not_created(struct smc_llc_run *run)
 	}
 	smc_llc_config_done(run);
 	say_none(run);
+	no_offer(run);
+}
+
+/*
+ * An RNIC hangs. Its link goes when it has come to terms; until then neither its index nor
+ * its number is free. The server offers another RNIC next, if it has one.
+ */
+static void not_created_in_time(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	bool was_bare = new_link(run)->is_bare;
+	struct smc_llc_end rnic;
+	u8 target;
+
+	if (!flow->params.is_server) {
+		reject_made(run);
+		smc_llc_arm_retry(run, true);
+		return;
+	}
+	flow->refused |= smc_llc_rnic_place(flow, &new_link(run)->local);
+	smc_llc_link_destroy(run, flow->config_target, false);
+	target = smc_llc_link_in(flow, SMC_LLC_LINK_FREE);
+	if (smc_llc_is_forming(flow) && !was_bare && target != SMC_LLC_NO_LINK) {
+		begin_link(run, target);
+		create_bare(run);
+		return;
+	}
+	smc_llc_config_done(run);
+	flow->wants_link |= flow->has_rnics && smc_llc_pick_offer(flow, &rnic);
+	if (!flow->wants_link)
+		say_none(run);
 	no_offer(run);
 }
 
@@ -743,8 +803,7 @@ void smc_llc_add_timeout(struct smc_llc_run *run)
 
 	switch (flow->config) {
 	case SMC_LLC_CONFIG_CREATE:
-		reject_made(run);
-		smc_llc_arm_retry(run, true);
+		not_created_in_time(run);
 		break;
 	case SMC_LLC_CONFIG_PREPARE:
 		smc_llc_add_prepared(run, flow->config_target, false);

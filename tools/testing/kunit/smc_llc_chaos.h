@@ -106,6 +106,7 @@ static inline void chaos_fault(struct world *w, int who, unsigned int faults)
 			w->doubles[who] = true;
 	} else if ((faults & CHAOS_FAILURES) && !chaos_roll(8)) {
 		w->side[who].create_fails = !chaos_roll(3);
+		w->side[who].create_hangs = !chaos_roll(4);
 		w->side[who].map_fails = !chaos_roll(4);
 		w->side[who].prepare_fails = !chaos_roll(4);
 		w->side[who].store_fails = !chaos_roll(4);
@@ -311,6 +312,7 @@ static inline bool chaos_run(struct world *w, u64 seed, unsigned int faults,
 		w->loses[who] = false;
 		w->doubles[who] = false;
 		w->side[who].create_fails = false;
+		w->side[who].create_hangs = false;
 		w->side[who].map_fails = false;
 		w->side[who].prepare_fails = false;
 		w->side[who].store_fails = false;

@@ -1496,6 +1496,72 @@ static void server_without_queue_pairs_amb_28(struct kunit *test)
 	expect_no_fault(test, w);
 }
 
+/* One that hangs is as good as none; what comes of it late is wanted no more. */
+static void server_whose_rnic_hangs_sl_01_amb_28_err_56(struct kunit *test)
+{
+	struct w_side *server;
+	struct world *w;
+	int deployed;
+
+	for (deployed = 0; deployed < 2; deployed++) {
+		w = world_of(test, 2, 2, 2, deployed);
+		server = &w->side[W_SERVER];
+		server->create_hangs = true;
+		w_pump(w);
+		KUNIT_ASSERT_EQ(test, server->flow.config, SMC_LLC_CONFIG_CREATE);
+		w_wait(w, deployed ? w_timers().add_link_deployed / 2 : w_timers().add_link / 2);
+		/* of the same RNIC, as far as this world knows, that of the first link is better */
+		KUNIT_EXPECT_TRUE(test, server->flow.link[2].is_bare);
+		server->create_hangs = false;
+		expect_rest(test, w, 1);
+		KUNIT_EXPECT_EQ(test, server->nr_up, 1);
+		KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_up, 1);
+		w_wait(w, w_timers().add_link_retry);
+		expect_rest(test, w, 2);
+	}
+	/* the other one hangs as well: as if there were no queue pair */
+	w = world_of(test, 2, 2, 2, true);
+	w->side[W_SERVER].create_hangs = true;
+	w_wait(w, w_timers().add_link_deployed);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_up, 1);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_up, 1);
+	w = world_of(test, 2, 2, 2, false);
+	w->side[W_SERVER].create_hangs = true;
+	w_wait(w, w_timers().add_link * 3 / 4);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].fail, SMC_LLC_FAIL_DECLINE);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].why, SMC_LLC_WHY_NO_SPARE);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].fail, SMC_LLC_FAIL_DECLINED);
+	expect_no_fault(test, w);
+}
+
+/* The group lives without, and takes the next RNIC that it has. */
+static void new_rnic_of_server_hangs_err_56_tmr_12(struct kunit *test)
+{
+	struct world *w = up(test, 1, 3, 2, true);
+	struct w_side *server = &w->side[W_SERVER];
+
+	expect_rest(test, w, 2);
+	server->create_hangs = true;
+	w_rnic_up(w, W_SERVER, 1);
+	w_pump(w);
+	KUNIT_ASSERT_EQ(test, server->flow.config, SMC_LLC_CONFIG_CREATE);
+	w_rnic_up(w, W_SERVER, 2);
+	w_wait(w, w_timers().reply * 3 / 4);
+	/* in place of the first */
+	KUNIT_EXPECT_EQ(test, server->flow.config, SMC_LLC_CONFIG_CREATE);
+	KUNIT_EXPECT_EQ(test, server->flow.link[server->flow.config_target].local.mac[5], 3);
+	w_wait(w, w_timers().reply * 3 / 4);
+	w_add_rmb(w, W_CLIENT);
+	w_pump(w);
+	KUNIT_EXPECT_EQ(test, known(w, W_CLIENT), 2);
+	KUNIT_EXPECT_EQ(test, links(w), 2);
+	server->create_hangs = false;
+	expect_rest(test, w, 2);
+	w_wait(w, w_timers().add_link_retry);
+	expect_rest(test, w, 2);
+	KUNIT_EXPECT_EQ(test, class(w, W_SERVER), SMC_LGR_TYPE_SYMMETRIC);
+}
+
 /* An RNIC that vanishes takes its links along and a new one brings them back. */
 static void rnics_come_and_go_lg_12_lg_13_err_58(struct kunit *test)
 {
@@ -1820,6 +1886,8 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(server_without_rmbs_on_two_links_amb_28_err_56),
 	KUNIT_CASE(server_that_knows_no_rnic_sl_01_sl_02_amb_28),
 	KUNIT_CASE(server_without_queue_pairs_amb_28),
+	KUNIT_CASE(server_whose_rnic_hangs_sl_01_amb_28_err_56),
+	KUNIT_CASE(new_rnic_of_server_hangs_err_56_tmr_12),
 	KUNIT_CASE(rnics_come_and_go_lg_12_lg_13_err_58),
 	KUNIT_CASE(refused_rnic_is_offered_last_sl_02_sl_12_err_57),
 	KUNIT_CASE(next_rnic_follows_a_refused_one_sl_12_err_56),

@@ -97,6 +97,7 @@ struct w_side {
 
 	/* What goes wrong. */
 	bool create_fails;
+	bool create_hangs;	/* neither can it be had nor does it fail */
 	bool map_fails;		/* a queue pair can be had, no RMB on it */
 	bool prepare_fails;
 	bool store_fails;
@@ -201,6 +202,23 @@ static inline struct smc_llc_event w_take_job(struct w_side *s, unsigned int i)
 	return ev;
 }
 
+static inline bool w_hangs(const struct w_side *s, unsigned int i)
+{
+	return s->create_hangs && s->job[i].type == SMC_LLC_EV_LINK_CREATED;
+}
+
+/* What is done about a link is done in order: has this to wait? */
+static inline bool w_waits(const struct w_side *s, unsigned int i)
+{
+	unsigned int k;
+
+	for (k = 0; k < i; k++)
+		if (s->job[k].link == s->job[i].link &&
+		    s->job[k].type == SMC_LLC_EV_LINK_CREATED)
+			return true;
+	return w_hangs(s, i);
+}
+
 static inline void w_rnic_end(int who, u8 rnic, struct smc_llc_end *end)
 {
 	memset(end, 0, sizeof(*end));
@@ -275,7 +293,7 @@ static inline void w_qp_free(struct world *w, int who, u8 link)
 		s->token[i].rkey[link] = 0;
 	}
 	for (i = 0; i < s->nr_jobs; )
-		if (s->job[i].link == link && s->job[i].type != SMC_LLC_EV_RTOKEN_STORED &&
+		if (s->job[i].link == link && !w_hangs(s, i) && s->job[i].type != SMC_LLC_EV_RTOKEN_STORED &&
 		    s->job[i].type != SMC_LLC_EV_RTOKENS_DELETED)
 			w_take_job(s, i);
 		else
@@ -794,10 +812,13 @@ static inline bool w_work(struct world *w, int who, unsigned int which)
 	struct w_side *s = &w->side[who];
 	struct smc_llc_event ev;
 	struct smc_llc_end end;
+	unsigned int i;
 
-	if (!s->nr_jobs || s->is_frozen)
+	for (i = 0; i < s->nr_jobs && w_waits(s, (which + i) % s->nr_jobs); i++)
+		;
+	if (i == s->nr_jobs || s->is_frozen)
 		return false;
-	ev = w_take_job(s, which % s->nr_jobs);
+	ev = w_take_job(s, (which + i) % s->nr_jobs);
 	end = ev.created.end;
 	if (ev.type == SMC_LLC_EV_LINK_CREATED) {
 		ev.ok = !s->create_fails && (ev.cookie || !s->map_fails) && end.mac[5] &&
@@ -811,6 +832,9 @@ static inline bool w_work(struct world *w, int who, unsigned int which)
 		ev.ok = !s->prepare_fails && !s->qp[ev.link].is_broken;
 		if (ev.ok)
 			s->qp[ev.link].peer_qpn = end.qpn;
+	} else if (ev.type == SMC_LLC_EV_LINK_DESTROYED && s->qp[ev.link].exists) {
+		/* it was there too late */
+		w_qp_free(w, who, ev.link);
 	}
 	w_feed(w, who, &ev);
 	return true;
