@@ -595,8 +595,7 @@ static void settle_once(struct smc_llc_run *run)
 	smc_llc_add_settle(run);
 	if (flow->phase == SMC_LLC_DEAD)
 		return;
-	if (flow->config == SMC_LLC_CONFIG_NONE)
-		smc_llc_keys_put_off(run);
+	smc_llc_keys_put_off(run);
 	smc_llc_delete_wish(run);
 	if (flow->phase == SMC_LLC_SECOND_LINK && flow->config == SMC_LLC_CONFIG_NONE &&
 	    !smc_llc_nr_in(flow, SMC_LLC_LINK_LOST))

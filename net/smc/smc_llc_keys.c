@@ -9,8 +9,9 @@
  * its tokens are stored all together when the last one is there (AMB-39).
  *
  * While the server changes links it refuses CONFIRM RKEY, and the client starts
- * over with the links of then. A client does not refuse: whatever the server
- * says, it knows the state of the links.
+ * over with the links of then. A change begins with the first message about it: what
+ * the client has said before it tells of once more for the new link. A client does
+ * not refuse: whatever the server says, it knows the state of the links.
  *
  * Error handling: a message without answer fails the link that carried it. An
  * exchange whose link is lost is not replayed; who began it is told to begin
@@ -23,10 +24,16 @@
 #include "smc_llc_keys.h"
 #include "smc_llc_links.h"
 
+/* While the server has a queue pair made to offer, nothing is under way for the client. */
+static bool is_changing(const struct smc_llc_flow *flow)
+{
+	return flow->config != SMC_LLC_CONFIG_NONE &&
+	       !(flow->params.is_server && flow->config == SMC_LLC_CONFIG_CREATE);
+}
+
 static bool is_refused(const struct smc_llc_flow *flow)
 {
-	return flow->params.is_server && flow->config != SMC_LLC_CONFIG_NONE &&
-	       flow->manners->takes_refusal;
+	return flow->params.is_server && is_changing(flow) && flow->manners->takes_refusal;
 }
 
 static struct smc_llc_msg *answer(struct smc_llc_run *run, u8 link,
@@ -550,7 +557,7 @@ void smc_llc_keys_put_off(struct smc_llc_run *run)
 	struct smc_llc_remote_rkey *remote = &run->flow->remote;
 
 	if (!remote->is_put_off || remote->state != SMC_LLC_REMOTE_NONE ||
-	    run->flow->config != SMC_LLC_CONFIG_NONE)
+	    is_changing(run->flow))
 		return;
 	remote->is_put_off = false;
 	begin_delete(run, remote->put_off_link, &remote->put_off);

@@ -758,6 +758,46 @@ static void add_link_crosses_delete_rkey_amb_21(struct kunit *test)
 	}
 }
 
+/*
+ * Nothing was said of the link that the server would like to offer: what the client says of
+ * its RMBs is answered, however long that takes, and told again for the new link.
+ */
+static void rkeys_do_not_wait_for_an_offer_ser_10_rkey_15_amb_21(struct kunit *test)
+{
+	struct world *w;
+	int deployed;
+	u8 i;
+
+	for (deployed = 0; deployed < 2; deployed++) {
+		/* as many links as need a continuation, too */
+		for (i = 1; i <= 5; i += 4) {
+			w = up(test, i, W_RNICS, 8, deployed);
+			w_add_rmb(w, W_CLIENT);
+			w_pump(w);
+			w->side[W_SERVER].create_hangs = true;
+			w_rnic_up(w, W_SERVER, i);
+			w_pump(w);
+			KUNIT_ASSERT_EQ(test, w->side[W_SERVER].flow.config,
+					SMC_LLC_CONFIG_CREATE);
+			w_add_rmb(w, W_CLIENT);
+			w_pump(w);
+			KUNIT_EXPECT_EQ(test, requests(w, W_CLIENT, SMC_LLC_CONFIRM_RKEY), 2);
+			KUNIT_EXPECT_EQ(test, known(w, W_CLIENT), 3);
+			w_del_rmb(w, W_CLIENT, 1);
+			w_pump(w);
+			KUNIT_EXPECT_EQ(test, known(w, W_CLIENT), 2);
+			/* one on the way meets the offer */
+			w_add_rmb(w, W_CLIENT);
+			w_pump_until(w, W_CLIENT, SMC_LLC_CONFIRM_RKEY, false);
+			w->side[W_SERVER].create_hangs = false;
+			w_wait(w, 1000);
+			expect_rest(test, w, i > 1 ? i + 1 : 2);
+			KUNIT_EXPECT_EQ(test, known(w, W_CLIENT), 3);
+			kunit_kfree(test, w);
+		}
+	}
+}
+
 /* TEST LINK is answered whatever goes on. */
 static void test_link_at_any_time_ser_06_ser_11_ser_16(struct kunit *test)
 {
@@ -1857,6 +1897,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(whole_group_at_any_time_ser_09_ser_14_ser_21_amb_67),
 	KUNIT_CASE(add_link_crosses_confirm_rkey_ser_10_ser_18_rkey_12),
 	KUNIT_CASE(add_link_crosses_delete_rkey_amb_21),
+	KUNIT_CASE(rkeys_do_not_wait_for_an_offer_ser_10_rkey_15_amb_21),
 	KUNIT_CASE(test_link_at_any_time_ser_06_ser_11_ser_16),
 	KUNIT_CASE(delete_link_crosses_notice_ser_12),
 	KUNIT_CASE(delete_link_crosses_delete_link_ser_04_ser_13),
