@@ -424,6 +424,32 @@ static void give_up_doomed(struct smc_llc_run *run)
 	}
 }
 
+/* Index of a link that works and is to go, or SMC_LLC_NO_LINK. */
+static u8 doomed_link(const struct smc_llc_flow *flow)
+{
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (flow->link[i].state == SMC_LLC_LINK_ACTIVE && flow->link[i].is_doomed)
+			return i;
+	return SMC_LLC_NO_LINK;
+}
+
+/*
+ * Server: an RNIC that is slow to make what would be offered does not hold up what may
+ * be waited for: nobody has heard of it yet. The attempt is begun anew afterwards.
+ */
+static void make_way(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (flow->phase != SMC_LLC_UP || flow->config != SMC_LLC_CONFIG_CREATE ||
+	    (!smc_llc_nr_in(flow, SMC_LLC_LINK_LOST) && doomed_link(flow) == SMC_LLC_NO_LINK))
+		return;
+	smc_llc_add_abandon(run);
+	flow->wants_link = true;
+}
+
 /**
  * smc_llc_delete_wish() - links are marked: have them deleted
  * @run: the call
@@ -440,6 +466,7 @@ void smc_llc_delete_wish(struct smc_llc_run *run)
 			notify(run);
 		return;
 	}
+	make_way(run);
 	if (!smc_llc_may_begin(flow))
 		return;
 	i = smc_llc_link_in(flow, SMC_LLC_LINK_LOST);
@@ -450,10 +477,8 @@ void smc_llc_delete_wish(struct smc_llc_run *run)
 	}
 	if (flow->phase != SMC_LLC_UP)
 		return;
-	for (i = 0; i < SMC_LLC_LINKS; i++)
-		if (flow->link[i].state == SMC_LLC_LINK_ACTIVE && flow->link[i].is_doomed)
-			break;
-	if (i == SMC_LLC_LINKS) {
+	i = doomed_link(flow);
+	if (i == SMC_LLC_NO_LINK) {
 		/* LG-16; not before its turn, for until then it may be needed again */
 		i = smc_llc_superfluous(flow);
 		if (i == SMC_LLC_LINKS)

@@ -798,6 +798,33 @@ static void rkeys_do_not_wait_for_an_offer_ser_10_rkey_15_amb_21(struct kunit *t
 	}
 }
 
+/* Nor does the end of a link: the offer is made afterwards. */
+static void deletion_does_not_wait_for_an_offer_ser_08(struct kunit *test)
+{
+	int who, is_orderly;
+	struct world *w;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		for (is_orderly = 0; is_orderly < 2; is_orderly++) {
+			w = up(test, 2, 3, 3, false);
+			expect_rest(test, w, 2);
+			w->side[W_SERVER].create_hangs = true;
+			w_rnic_up(w, W_SERVER, 2);
+			w_pump(w);
+			KUNIT_ASSERT_EQ(test, w->side[W_SERVER].flow.config,
+					SMC_LLC_CONFIG_CREATE);
+			give_up(w, who, 1, is_orderly);
+			w_pump(w);
+			KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 1);
+			KUNIT_EXPECT_EQ(test, links(w), 1);
+			KUNIT_EXPECT_EQ(test, w_nr(&w->side[W_CLIENT], SMC_LLC_LINK_ACTIVE), 1);
+			w->side[W_SERVER].create_hangs = false;
+			w_wait(w, 1000);
+			expect_rest(test, w, 3);
+		}
+	}
+}
+
 /* TEST LINK is answered whatever goes on. */
 static void test_link_at_any_time_ser_06_ser_11_ser_16(struct kunit *test)
 {
@@ -1898,6 +1925,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(add_link_crosses_confirm_rkey_ser_10_ser_18_rkey_12),
 	KUNIT_CASE(add_link_crosses_delete_rkey_amb_21),
 	KUNIT_CASE(rkeys_do_not_wait_for_an_offer_ser_10_rkey_15_amb_21),
+	KUNIT_CASE(deletion_does_not_wait_for_an_offer_ser_08),
 	KUNIT_CASE(test_link_at_any_time_ser_06_ser_11_ser_16),
 	KUNIT_CASE(delete_link_crosses_notice_ser_12),
 	KUNIT_CASE(delete_link_crosses_delete_link_ser_04_ser_13),
