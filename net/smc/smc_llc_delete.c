@@ -319,8 +319,9 @@ void smc_llc_delete_timeout(struct smc_llc_run *run)
  * smc_llc_delete_timer() - client: does the server do what it was asked for?
  * @run: the call
  *
- * If not, the link that carried the notice is of no use either. RFC 7609 C.7.1;
- * ERR-31, ERR-36.
+ * If not, the link that carried the notice is of no use either. But the server comes to
+ * that when it has added what it is adding, which has timers of its own (SER-08). RFC
+ * 7609 C.7.1; ERR-31, ERR-36.
  */
 void smc_llc_delete_timer(struct smc_llc_run *run)
 {
@@ -331,6 +332,10 @@ void smc_llc_delete_timer(struct smc_llc_run *run)
 		if (lnk->state != SMC_LLC_LINK_LOST || !lnk->is_noticed ||
 		    run->now < lnk->deadline)
 			continue;
+		if (smc_llc_is_adding(flow)) {
+			lnk->deadline = smc_llc_after(run, flow->params.timers.delete_link);
+			continue;
+		}
 		lnk->deadline = SMC_LLC_NO_DEADLINE;
 		if (smc_llc_is_forming(flow)) {
 			smc_llc_fail(run, SMC_LLC_FAIL_RESET,

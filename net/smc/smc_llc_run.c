@@ -398,12 +398,26 @@ void smc_llc_send_confirm_link(struct smc_llc_run *run, u8 link, bool is_reply,
 	cl->no_eye_catcher = no_eye_catcher;
 }
 
+/* Client: the links that the server was asked to delete had to wait for their turn. */
+static void restart_notices(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (flow->link[i].state == SMC_LLC_LINK_LOST && flow->link[i].is_noticed)
+			flow->link[i].deadline = smc_llc_after(run,
+							       flow->params.timers.delete_link);
+}
+
 /**
  * smc_llc_config_done() - the exchange that changes the links is over
  * @run: the call
  */
 void smc_llc_config_done(struct smc_llc_run *run)
 {
+	if (run->flow->config != SMC_LLC_CONFIG_NONE)
+		restart_notices(run);
 	run->flow->config = SMC_LLC_CONFIG_NONE;
 	run->flow->config_deadline = SMC_LLC_NO_DEADLINE;
 }

@@ -825,6 +825,38 @@ static void deletion_does_not_wait_for_an_offer_ser_08(struct kunit *test)
 	}
 }
 
+/* A server that takes its time with each message of an exchange comes to the next one. */
+static void notice_waits_for_an_exchange_ser_08_err_36(struct kunit *test)
+{
+	struct world *w = up(test, 2, 3, 3, false);
+	unsigned int i;
+
+	for (i = 0; i < 7; i++) {
+		w_add_rmb(w, W_CLIENT);
+		w_pump(w);
+	}
+	w_rnic_up(w, W_SERVER, 2);
+	w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK_CONT, false);
+	give_up(w, W_CLIENT, 1, false);
+	KUNIT_EXPECT_EQ(test, requests(w, W_CLIENT, SMC_LLC_DELETE_LINK), 1);
+	for (i = 0; i < 3; i++) {
+		w->side[W_SERVER].is_frozen = true;
+		w_wait(w, w_timers().reply - 1);
+		w->side[W_SERVER].is_frozen = false;
+		w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK_CONT, false);
+	}
+	w_pump_until(w, W_SERVER, SMC_LLC_DELETE_LINK, false);
+	/* what it begins afterwards has all the time there is */
+	w->side[W_SERVER].is_frozen = true;
+	w_wait(w, w_timers().delete_link - 1);
+	w->side[W_SERVER].is_frozen = false;
+	w_pump(w);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_link_down, 1);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_link_down, 1);
+	w_wait(w, w_timers().add_link_retry);
+	expect_rest(test, w, 3);
+}
+
 /* TEST LINK is answered whatever goes on. */
 static void test_link_at_any_time_ser_06_ser_11_ser_16(struct kunit *test)
 {
@@ -1926,6 +1958,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(add_link_crosses_delete_rkey_amb_21),
 	KUNIT_CASE(rkeys_do_not_wait_for_an_offer_ser_10_rkey_15_amb_21),
 	KUNIT_CASE(deletion_does_not_wait_for_an_offer_ser_08),
+	KUNIT_CASE(notice_waits_for_an_exchange_ser_08_err_36),
 	KUNIT_CASE(test_link_at_any_time_ser_06_ser_11_ser_16),
 	KUNIT_CASE(delete_link_crosses_notice_ser_12),
 	KUNIT_CASE(delete_link_crosses_delete_link_ser_04_ser_13),
