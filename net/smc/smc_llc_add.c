@@ -89,8 +89,12 @@ static void work_in(struct smc_llc_run *run, enum smc_llc_config config)
  */
 static void work_in_time(struct smc_llc_run *run, enum smc_llc_config config)
 {
+	u32 ms = patience(run->flow), most = run->flow->manners->peer_waits_ms;
+
+	if (most)
+		ms = min(ms, most);
 	run->flow->config = config;
-	run->flow->config_deadline = smc_llc_after(run, patience(run->flow) / 4 * 3);
+	run->flow->config_deadline = smc_llc_after(run, ms / 4 * 3);
 }
 
 /*
@@ -105,13 +109,14 @@ static void create_in_time(struct smc_llc_run *run)
 	struct smc_llc_flow *flow = run->flow;
 	u32 ms;
 
-	if (!smc_llc_is_forming(flow)) {
-		work_in_time(run, SMC_LLC_CONFIG_CREATE);
-		return;
+	if (smc_llc_is_forming(flow)) {
+		ms = flow->manners->must_offer ? timers->add_link : timers->add_link_deployed;
+		ms /= new_link(run)->is_bare ? 4 : 2;
+	} else {
+		ms = patience(flow) / 4 * 3;
 	}
-	ms = flow->manners->must_offer ? timers->add_link : timers->add_link_deployed;
 	flow->config = SMC_LLC_CONFIG_CREATE;
-	flow->config_deadline = smc_llc_after(run, ms / (new_link(run)->is_bare ? 4 : 2));
+	flow->config_deadline = smc_llc_after(run, ms);
 }
 
 static struct smc_llc_action *create(struct smc_llc_run *run, const struct smc_llc_end *rnic)

@@ -99,7 +99,9 @@ static bool is_other_dialect(const struct smc_llc_flow *flow,
 
 static const struct smc_llc_manners llc_manners[] = {
 	[SMC_DIALECT_RFC] = { .must_offer = true, .takes_refusal = true },
-	[SMC_DIALECT_DEPLOYED] = { .no_eye_catcher = true, .declines_late = true },
+	[SMC_DIALECT_DEPLOYED] = {
+		.no_eye_catcher = true, .declines_late = true, .peer_waits_ms = 2000,
+	},
 };
 
 /* The only place where the dialect makes a difference to the machine. */

@@ -351,12 +351,15 @@ struct smc_llc_actions {
  *	take that for a failure of the connection (deviation 15)
  * @declines_late: a client has something more to say of a new link that the server
  *	has deleted again: it declines it
+ * @peer_waits_ms: for ADD LINK replies and ADD LINK CONTINUATIONs (linux-abi 4.4); 0: as
+ *	long as this side does
  */
 struct smc_llc_manners {
 	bool no_eye_catcher;
 	bool must_offer;
 	bool takes_refusal;
 	bool declines_late;
+	u32 peer_waits_ms;
 };
 
 /**

@@ -109,6 +109,7 @@ static inline void chaos_fault(struct world *w, int who, unsigned int faults)
 		w->side[who].create_hangs = !chaos_roll(4);
 		w->side[who].map_fails = !chaos_roll(4);
 		w->side[who].prepare_fails = !chaos_roll(4);
+		w->side[who].prepare_hangs = !chaos_roll(6);
 		w->side[who].store_fails = !chaos_roll(4);
 	} else if ((faults & CHAOS_ENDS) && !chaos_roll(150)) {
 		ev.terminate.reason = SMC_LLC_DELETE_PROGRAM;
@@ -315,6 +316,7 @@ static inline bool chaos_run(struct world *w, u64 seed, unsigned int faults,
 		w->side[who].create_hangs = false;
 		w->side[who].map_fails = false;
 		w->side[who].prepare_fails = false;
+		w->side[who].prepare_hangs = false;
 		w->side[who].store_fails = false;
 	}
 	memset(w->is_cut, 0, sizeof(w->is_cut));

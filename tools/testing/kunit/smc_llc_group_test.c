@@ -1661,6 +1661,38 @@ static void new_rnic_of_server_hangs_err_56_tmr_12(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, class(w, W_SERVER), SMC_LGR_TYPE_SYMMETRIC);
 }
 
+/* Deployed peers wait two seconds, whatever this side's timers are. */
+static void rnic_that_hangs_does_not_cost_the_carrier_err_56(struct kunit *test)
+{
+	int deployed, who;
+	struct world *w;
+	u32 ms;
+
+	for (deployed = 0; deployed < 2; deployed++) {
+		for (who = W_SERVER; who <= W_CLIENT; who++) {
+			ms = deployed ? 2000 : w_timers().reply;
+			w = adding_second(test, SMC_LLC_ADD_LINK, deployed);
+			w->side[who].create_hangs = true;
+			w->side[who].prepare_hangs = true;
+			w_wait(w, ms / 4 * 3 - 1);
+			KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 0);
+			KUNIT_EXPECT_EQ(test, replies(w, W_CLIENT, SMC_LLC_ADD_LINK),
+					1 + (who == W_SERVER));
+			w_wait(w, 1);
+			KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK),
+					who == W_SERVER);
+			/* a client that rejects is offered the server's first RNIC next */
+			KUNIT_EXPECT_EQ(test, replies(w, W_CLIENT, SMC_LLC_ADD_LINK),
+					2 + (who == W_CLIENT));
+			KUNIT_EXPECT_EQ(test, w->side[!who].flow.config, SMC_LLC_CONFIG_NONE);
+			w->side[who].create_hangs = false;
+			w->side[who].prepare_hangs = false;
+			expect_rest(test, w, 1);
+			KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_link_down, 0);
+		}
+	}
+}
+
 /* An RNIC that vanishes takes its links along and a new one brings them back. */
 static void rnics_come_and_go_lg_12_lg_13_err_58(struct kunit *test)
 {
@@ -1990,6 +2022,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(server_without_queue_pairs_amb_28),
 	KUNIT_CASE(server_whose_rnic_hangs_sl_01_amb_28_err_56),
 	KUNIT_CASE(new_rnic_of_server_hangs_err_56_tmr_12),
+	KUNIT_CASE(rnic_that_hangs_does_not_cost_the_carrier_err_56),
 	KUNIT_CASE(rnics_come_and_go_lg_12_lg_13_err_58),
 	KUNIT_CASE(refused_rnic_is_offered_last_sl_02_sl_12_err_57),
 	KUNIT_CASE(next_rnic_follows_a_refused_one_sl_12_err_56),

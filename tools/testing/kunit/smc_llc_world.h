@@ -100,6 +100,7 @@ struct w_side {
 	bool create_hangs;	/* neither can it be had nor does it fail */
 	bool map_fails;		/* a queue pair can be had, no RMB on it */
 	bool prepare_fails;
+	bool prepare_hangs;
 	bool store_fails;
 	bool tells_none;	/* of its RNICs: what they are attached to is not known */
 	bool is_curt;		/* as deployed clients: no O in a DELETE LINK reply */
@@ -204,7 +205,8 @@ static inline struct smc_llc_event w_take_job(struct w_side *s, unsigned int i)
 
 static inline bool w_hangs(const struct w_side *s, unsigned int i)
 {
-	return s->create_hangs && s->job[i].type == SMC_LLC_EV_LINK_CREATED;
+	return (s->create_hangs && s->job[i].type == SMC_LLC_EV_LINK_CREATED) ||
+	       (s->prepare_hangs && s->job[i].type == SMC_LLC_EV_LINK_PREPARED);
 }
 
 /* What is done about a link is done in order: has this to wait? */
@@ -214,7 +216,8 @@ static inline bool w_waits(const struct w_side *s, unsigned int i)
 
 	for (k = 0; k < i; k++)
 		if (s->job[k].link == s->job[i].link &&
-		    s->job[k].type == SMC_LLC_EV_LINK_CREATED)
+		    (s->job[k].type == SMC_LLC_EV_LINK_CREATED ||
+		     s->job[k].type == SMC_LLC_EV_LINK_PREPARED))
 			return true;
 	return w_hangs(s, i);
 }
@@ -829,7 +832,8 @@ static inline bool w_work(struct world *w, int who, unsigned int which)
 			ev.created.nr_rmbs = ev.cookie ? 0 : w_freeze(s, ev.link);
 		}
 	} else if (ev.type == SMC_LLC_EV_LINK_PREPARED) {
-		ev.ok = !s->prepare_fails && !s->qp[ev.link].is_broken;
+		ev.ok = !s->prepare_fails && s->qp[ev.link].exists &&
+			!s->qp[ev.link].is_broken;
 		if (ev.ok)
 			s->qp[ev.link].peer_qpn = end.qpn;
 	} else if (ev.type == SMC_LLC_EV_LINK_DESTROYED && s->qp[ev.link].exists) {
