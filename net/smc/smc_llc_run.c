@@ -341,7 +341,8 @@ void smc_llc_arm_probe(struct smc_llc_run *run, u8 link)
  * What has failed is tried again while there are fewer symmetric links than may
  * be, for nothing else brings them: what was there before the failure is no news. A
  * peer that has no path is asked again by a server that has one link only, and
- * by a client that has an RNIC to offer. RFC 7609 C.8; ERR-56, TMR-12, TMR-13.
+ * by a client that has an RNIC to offer. A server that was told of no RNICs would take
+ * any link back. RFC 7609 C.8; ERR-56, TMR-12, TMR-13.
  */
 void smc_llc_arm_retry(struct smc_llc_run *run, bool has_failed)
 {
@@ -349,6 +350,8 @@ void smc_llc_arm_retry(struct smc_llc_run *run, bool has_failed)
 	int ms = flow->params.timers.add_link_retry;
 	bool has_use;
 
+	if (flow->params.is_server && !flow->has_rnics)
+		return;
 	if (has_failed && smc_llc_nr_symmetric(flow) < flow->max_links)
 		has_use = true;
 	else if (flow->params.is_server)

@@ -255,6 +255,18 @@ static void lab_event(struct lab *lab, int who, enum smc_llc_event_type type)
 	lab_feed(lab, who, &ev);
 }
 
+/* Its RNIC is on the LAN of the group. */
+static void lab_tell_rnic(struct lab *lab, int who)
+{
+	const struct smc_llc_end *end = &lab->side[who].end;
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_RNICS };
+
+	ev.rnics.count = 1;
+	memcpy(ev.rnics.rnic[0].mac, end->mac, sizeof(end->mac));
+	memcpy(ev.rnics.rnic[0].gid, end->gid, sizeof(end->gid));
+	lab_feed(lab, who, &ev);
+}
+
 /* Hand the oldest outcome to the machine. */
 static bool lab_work(struct lab *lab, int who)
 {
@@ -2565,6 +2577,7 @@ static void second_link_is_tried_again_err_57_tmr_12(struct kunit *test)
 
 	lab->side[SERVER].flow.params.timers.add_link_retry = 5000;
 	lab_start(lab);
+	lab_tell_rnic(lab, SERVER);
 	lab_pump(lab);
 	lab->is_played[CLIENT] = true;
 	lab_wait(lab, 4999);
@@ -2610,7 +2623,7 @@ static void later_spare_fails_and_nothing_else(struct kunit *test)
 
 	/* With a retry timer it is tried again. */
 	lab->side[SERVER].flow.params.timers.add_link_retry = 5000;
-	lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
+	lab_tell_rnic(lab, SERVER);
 	lab_pump(lab);
 	lab->side[SERVER].spare_fails = false;
 	lab_wait(lab, 5000);

@@ -1582,6 +1582,41 @@ static void server_that_knows_no_rnic_sl_01_sl_02_amb_28(struct kunit *test)
 	}
 }
 
+/* One that wants a single link has nothing to offer again that it would keep. */
+static void server_of_one_link_offers_once_sl_01_tmr_12(struct kunit *test)
+{
+	unsigned int rnics, deployed;
+
+	for (deployed = 0; deployed < 2; deployed++) {
+		for (rnics = 1; rnics < 3; rnics++) {
+			struct world *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
+			struct w_setup set = {
+				.rnics = { 2, rnics },
+				.max_links = { 2, 2 },
+				.is_deployed = { deployed, deployed },
+			};
+
+			KUNIT_ASSERT_NOT_NULL(test, w);
+			w_init(w, &set);
+			/* a client with two takes the offer, in vain */
+			w_tell_rnics(w, W_CLIENT);
+			expect_rest(test, w, 1);
+			w_wait(w, w_timers().add_link_retry - 1);
+			KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_ADD_LINK), 1);
+			if (rnics == 1) {
+				/* a client with one to spare would ask for it */
+				w_wait(w, 10 * w_timers().add_link_retry);
+				KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_ADD_LINK),
+						1);
+			}
+			w_tell_rnics(w, W_SERVER);
+			w_wait(w, 1000);
+			expect_rest(test, w, 2);
+			kunit_kfree(test, w);
+		}
+	}
+}
+
 /* No queue pair: a client of the RFC dialect would wait in vain and reset. */
 static void server_without_queue_pairs_amb_28(struct kunit *test)
 {
@@ -2019,6 +2054,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(own_resources_fail_sl_12_sl_18_amb_28),
 	KUNIT_CASE(server_without_rmbs_on_two_links_amb_28_err_56),
 	KUNIT_CASE(server_that_knows_no_rnic_sl_01_sl_02_amb_28),
+	KUNIT_CASE(server_of_one_link_offers_once_sl_01_tmr_12),
 	KUNIT_CASE(server_without_queue_pairs_amb_28),
 	KUNIT_CASE(server_whose_rnic_hangs_sl_01_amb_28_err_56),
 	KUNIT_CASE(new_rnic_of_server_hangs_err_56_tmr_12),
