@@ -914,7 +914,7 @@ void smc_llc_add_wish(struct smc_llc_run *run)
 	if (!flow->wants_link || flow->phase != SMC_LLC_UP || !smc_llc_may_begin(flow) ||
 	    smc_llc_nr_in(flow, SMC_LLC_LINK_LOST) || smc_llc_nr_in(flow, SMC_LLC_LINK_DELETING))
 		return;
-	if (flow->add_pause != SMC_LLC_NO_DEADLINE)
+	if (flow->add_pause != SMC_LLC_NO_DEADLINE || flow->calm_until)
 		return;
 	/* Until the last one's place is free. */
 	if (smc_llc_nr_in(flow, SMC_LLC_LINK_GOING) &&

@@ -157,18 +157,34 @@ static void on_request_of_client(struct smc_llc_run *run, u8 link,
 	}
 }
 
+/*
+ * Links do not come and go for long as fast as a client may ask for them and have them
+ * deleted: what was in use leaves memory in its group.
+ */
+static void note_brief_life(struct smc_llc_flow *flow, u64 now, u64 lived, u64 reply)
+{
+	if (lived >= reply)
+		flow->nr_brief = 0;
+	else if (flow->nr_brief < SMC_LLC_BRIEF_LIVES)
+		flow->nr_brief++;
+	else
+		flow->calm_until = now + reply - lived;
+}
+
 /* Server: a link is gone at both sides; @is_orderly: says the client, too. */
 static void deleted(struct smc_llc_run *run, u8 target, bool is_orderly)
 {
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_link *lnk = &flow->link[target];
+	u64 reply = max(flow->params.timers.reply, 0);
+	u64 lived = run->now - lnk->up_since;
+	bool by_peer = lnk->why == SMC_LLC_WHY_PEER_DELETED;
 	bool was_spare = lnk->is_spare;
 	/*
 	 * One that fails as soon as it is there is not tried for at once again, nor one
 	 * that somebody has just taken down.
 	 */
-	bool is_urgent = run->now - lnk->up_since >= (u64)max(flow->params.timers.reply, 0) &&
-			 lnk->reason != SMC_LLC_DELETE_OPERATOR;
+	bool is_urgent = lived >= reply && lnk->reason != SMC_LLC_DELETE_OPERATOR;
 
 	smc_llc_link_destroy(run, target, true);
 	/* what it had accepted a deployed client declines now, and is not done before */
@@ -178,6 +194,8 @@ static void deleted(struct smc_llc_run *run, u8 target, bool is_orderly)
 		return;
 	/* with a link less the client may have a use for an RNIC that it refused */
 	flow->refused = 0;
+	if (by_peer)
+		note_brief_life(flow, run->now, lived, reply);
 	if (is_urgent)
 		smc_llc_want_link(flow);
 	else
@@ -588,6 +606,7 @@ void smc_llc_end_begin(struct smc_llc_run *run, u8 link, u32 reason, bool is_ord
 	flow->remote.deadline = SMC_LLC_NO_DEADLINE;
 	flow->retry_deadline = SMC_LLC_NO_DEADLINE;
 	flow->add_pause = SMC_LLC_NO_DEADLINE;
+	flow->calm_until = 0;
 	for (i = 0; i < SMC_LLC_LINKS; i++)
 		flow->link[i].deadline = SMC_LLC_NO_DEADLINE;
 	flow->config_deadline = smc_llc_after(run, flow->params.timers.terminate);

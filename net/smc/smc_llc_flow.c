@@ -543,6 +543,8 @@ static void on_timer(struct smc_llc_run *run, const struct smc_llc_event *ev)
 		probe_timeout(run, ev);
 	if (run->now >= flow->add_pause)
 		flow->add_pause = SMC_LLC_NO_DEADLINE;
+	if (run->now >= flow->calm_until)
+		flow->calm_until = 0;
 	if (run->now >= flow->retry_deadline) {
 		/* ERR-57, TMR-13 */
 		flow->retry_deadline = SMC_LLC_NO_DEADLINE;
@@ -783,6 +785,8 @@ u64 smc_llc_flow_deadline(const struct smc_llc_flow *flow)
 		first = min(first, flow->link[i].deadline);
 	if (flow->own.hold)
 		first = min(first, flow->own.hold);
+	if (flow->calm_until)
+		first = min(first, flow->calm_until);
 	return first;
 }
 

@@ -28,6 +28,8 @@ enum smc_llc_flow_limit {
 };
 
 #define SMC_LLC_NO_DEADLINE	U64_MAX
+/* Links in a row that a client may have deleted as soon as they are there. */
+#define SMC_LLC_BRIEF_LIVES	4
 
 /**
  * struct smc_llc_timers - how long to wait, in milliseconds
@@ -576,6 +578,10 @@ struct smc_llc_remote_rkey {
  * @retry_deadline: when @wants_link is set again, in ms
  * @add_pause: server: until then no ADD LINK is sent, for the peer may not be done
  *	with the one before; SMC_LLC_NO_DEADLINE: it is
+ * @nr_brief: server: so many links in a row had the client deleted as soon as they were
+ *	there, SMC_LLC_BRIEF_LIVES at most
+ * @calm_until: server: no ADD LINK is sent until then either, for there was another one; 0:
+ *	there was not
  * @own: RKEY exchange begun here
  * @remote: RKEY exchange begun by the peer
  * @end_reason: for DELETE LINK of the whole group
@@ -609,6 +615,8 @@ struct smc_llc_flow {
 	u8 asked_link;
 	u64 retry_deadline;
 	u64 add_pause;
+	u8 nr_brief;
+	u64 calm_until;
 
 	struct smc_llc_rkey own;
 	struct smc_llc_remote_rkey remote;

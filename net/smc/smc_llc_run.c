@@ -463,6 +463,7 @@ static void become_dead(struct smc_llc_run *run, enum smc_llc_why why)
 	smc_llc_config_done(run);
 	flow->retry_deadline = SMC_LLC_NO_DEADLINE;
 	flow->add_pause = SMC_LLC_NO_DEADLINE;
+	flow->calm_until = 0;
 	flow->own.hold = 0;
 	flow->remote.state = SMC_LLC_REMOTE_NONE;
 	flow->remote.deadline = SMC_LLC_NO_DEADLINE;

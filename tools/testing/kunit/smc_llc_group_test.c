@@ -581,6 +581,46 @@ static void link_given_up_comes_back_later_dell_14_err_57_tmr_12(struct kunit *t
 				comes_back_later(test, late_rows[i], who, idx);
 }
 
+/* A client that wants a link and gives it up, and again: what was in use uses memory. */
+static void links_do_not_come_as_fast_as_they_go_err_59_dell_09(struct kunit *test)
+{
+	struct w_side *server;
+	unsigned int i, ups;
+	struct world *w;
+	int deployed;
+
+	for (deployed = 0; deployed < 2; deployed++) {
+		w = up(test, 2, 2, 2, deployed);
+		server = &w->side[W_SERVER];
+		for (i = 0; i < SMC_LLC_BRIEF_LIVES; i++) {
+			w->now += 1000;
+			give_up(w, W_CLIENT, 1, false);
+			w_pump(w);
+			w_event(w, W_CLIENT, SMC_LLC_EV_REQ_ADD_LINK, 0);
+			expect_rest(test, w, 2);
+		}
+		for (i = 0; i < 3; i++) {
+			expect_rest(test, w, 2);
+			ups = server->nr_link_up;
+			w->now += 1000;
+			give_up(w, W_CLIENT, 1, false);
+			w_pump(w);
+			w_event(w, W_CLIENT, SMC_LLC_EV_REQ_ADD_LINK, 0);
+			w_wait(w, w_timers().reply - 1001);
+			expect_rest(test, w, 1);
+			KUNIT_EXPECT_EQ(test, server->nr_link_up, ups);
+			w_wait(w, 1);
+			KUNIT_EXPECT_EQ(test, server->nr_link_up, ups + 1);
+		}
+		/* one that was there for long is replaced when it is wanted */
+		w->now += w_timers().reply;
+		give_up(w, W_CLIENT, 1, false);
+		w_pump(w);
+		w_event(w, W_CLIENT, SMC_LLC_EV_REQ_ADD_LINK, 0);
+		expect_rest(test, w, 2);
+	}
+}
+
 /*
  * While a third link comes, the operator gives one up: the asymmetric one would have
  * been next, but is the second of two then.
@@ -2016,6 +2056,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(link_is_lost_and_replaced_dell_01_dell_03_to_dell_06_dell_10),
 	KUNIT_CASE(link_is_given_up_dell_07_dell_08_dell_14_lgt_03),
 	KUNIT_CASE(link_given_up_comes_back_later_dell_14_err_57_tmr_12),
+	KUNIT_CASE(links_do_not_come_as_fast_as_they_go_err_59_dell_09),
 	KUNIT_CASE(asymmetric_stays_where_it_is_needed_lg_12_lg_16),
 	KUNIT_CASE(asymmetric_is_the_last_to_work_lg_12_lg_16),
 	KUNIT_CASE(add_link_crosses_notice_ser_07),
