@@ -123,6 +123,13 @@ static void on_request_of_server(struct smc_llc_run *run, u8 link,
 	      SMC_LLC_SENT_DELETE_REPLY | (u64)target << SMC_LLC_SENT_SHIFT);
 }
 
+/* Deployed clients say O of a link that they have taken down as well. */
+static bool is_failure(const struct smc_llc_flow *flow, const struct smc_llc_delete_link *dl)
+{
+	return !dl->is_orderly ||
+	       (flow->manners->loses_in_order && dl->reason == SMC_LLC_DELETE_LOST_PATH);
+}
+
 /*
  * A client wants a link deleted. One that has failed there is given up here at
  * once, for nothing comes through any more (ERR-46, AMB-69); the exchange about
@@ -146,7 +153,7 @@ static void on_request_of_client(struct smc_llc_run *run, u8 link,
 		return;
 	lnk = &flow->link[target];
 	if (lnk->is_spare ||
-	    (!dl->is_orderly && smc_llc_carrier(flow, target) != SMC_LLC_NO_LINK &&
+	    (is_failure(flow, dl) && smc_llc_carrier(flow, target) != SMC_LLC_NO_LINK &&
 	     flow->phase == SMC_LLC_UP)) {
 		smc_llc_link_lost(run, target, SMC_LLC_WHY_PEER_DELETED, dl->reason);
 	} else if (lnk->state == SMC_LLC_LINK_ACTIVE) {

@@ -353,6 +353,8 @@ struct smc_llc_actions {
  *	take that for a failure of the connection (deviation 15)
  * @declines_late: a client has something more to say of a new link that the server
  *	has deleted again: it declines it
+ * @loses_in_order: a client says of a link that has failed that it is deleted in good
+ *	order, and why (linux-abi 4.4)
  * @peer_waits_ms: for ADD LINK replies and ADD LINK CONTINUATIONs (linux-abi 4.4); 0: as
  *	long as this side does
  */
@@ -361,6 +363,7 @@ struct smc_llc_manners {
 	bool must_offer;
 	bool takes_refusal;
 	bool declines_late;
+	bool loses_in_order;
 	u32 peer_waits_ms;
 };
 

@@ -581,6 +581,32 @@ static void link_given_up_comes_back_later_dell_14_err_57_tmr_12(struct kunit *t
 				comes_back_later(test, late_rows[i], who, idx);
 }
 
+/* What a client has taken down carries nothing more, whatever it says of the order. */
+static void deployed_client_loses_a_link_in_order_dell_08_amb_69(struct kunit *test)
+{
+	static const u32 reasons[] = { SMC_LLC_DELETE_LOST_PATH, SMC_LLC_DELETE_OPERATOR };
+	struct smc_llc_msg msg = { .type = SMC_LLC_DELETE_LINK };
+	struct w_side *server;
+	unsigned int i;
+	struct world *w;
+	int deployed;
+
+	for (deployed = 0; deployed < 2; deployed++) {
+		for (i = 0; i < ARRAY_SIZE(reasons); i++) {
+			w = up(test, 2, 2, 2, deployed);
+			server = &w->side[W_SERVER];
+			expect_rest(test, w, 2);
+			msg.delete_link.link_num = server->flow.link[1].num;
+			msg.delete_link.is_orderly = true;
+			msg.delete_link.reason = reasons[i];
+			say(w, W_SERVER, 0, &msg);
+			KUNIT_EXPECT_EQ(test, server->nr_link_down, 1);
+			KUNIT_EXPECT_EQ(test, server->last_down_orderly, !deployed || i);
+			expect_rest(test, w, 1);
+		}
+	}
+}
+
 /* A client that wants a link and gives it up, and again: what was in use uses memory. */
 static void links_do_not_come_as_fast_as_they_go_err_59_dell_09(struct kunit *test)
 {
@@ -2056,6 +2082,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(link_is_lost_and_replaced_dell_01_dell_03_to_dell_06_dell_10),
 	KUNIT_CASE(link_is_given_up_dell_07_dell_08_dell_14_lgt_03),
 	KUNIT_CASE(link_given_up_comes_back_later_dell_14_err_57_tmr_12),
+	KUNIT_CASE(deployed_client_loses_a_link_in_order_dell_08_amb_69),
 	KUNIT_CASE(links_do_not_come_as_fast_as_they_go_err_59_dell_09),
 	KUNIT_CASE(asymmetric_stays_where_it_is_needed_lg_12_lg_16),
 	KUNIT_CASE(asymmetric_is_the_last_to_work_lg_12_lg_16),
