@@ -57,7 +57,7 @@ struct smc_buf_map {
  * @used: bit i for element index i + 1
  * @touched: elements that were in use before and may hold old data
  * @is_ready: known to the peer on every link: elements may be handed out
- * @is_told: the peer has said that it knows it, under lgr->lock
+ * @is_told: the peer knows it, by its own word or from first contact; under lgr->lock
  * @idle_since: jiffies when the last element in use was given back or lost
  * @map: by link index
  */

@@ -196,6 +196,7 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 		return true;
 	case SMC_LLC_ACT_GROUP_UP:
 		smc_peer_forget(lgr->key.net, &lgr->key.peer_addr, lgr->params.is_routed);
+		smc_llc_rmb_start(lgr);
 		smc_llc_sweep_start(lgr);
 		smc_lgr_activate(lgr);
 		return false;

@@ -127,6 +127,24 @@ static void llc_tell_pool(struct smc_llc *llc, struct smc_buf_pool *pool)
 }
 
 /**
+ * smc_llc_rmb_start() - first contact is over
+ * @lgr: the group
+ *
+ * What RMBs there are the peer knows from Accept or Confirm, and until it has agreed that
+ * they go.
+ *
+ * Context: Expects lgr->lock held.
+ */
+void smc_llc_rmb_start(struct smc_link_group *lgr)
+{
+	struct smc_buf *buf = NULL;
+
+	lockdep_assert_held(&lgr->lock);
+	while ((buf = smc_buf_next(&lgr->rmbs, buf)))
+		buf->is_told = true;
+}
+
+/**
  * smc_llc_rmb_tell() - which RMBs the peer is to be told of for a new link
  * @lgr: the group; they go into @lgr->llc.told
  *

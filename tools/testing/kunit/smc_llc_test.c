@@ -79,6 +79,7 @@ struct eng_way {
  * @has_one_end: this host has one RNIC, not two
  * @has_no_end: nor does anything tell that it is on the LAN
  * @is_end_down: its port has failed
+ * @has_rmb: an RMB of first contact
  * @has_no_slot: all slots that were made for LLC are in use
  * @nr_data_slots: how many slots of data's were taken
  */
@@ -94,6 +95,7 @@ struct eng_lab {
 	bool has_one_end;
 	bool has_no_end;
 	bool is_end_down;
+	bool has_rmb;
 	bool has_no_slot;
 	unsigned int nr_data_slots;
 };
@@ -412,6 +414,18 @@ static void eng_reject_links(struct kunit *test)
 	}
 }
 
+/* An RMB that nobody uses. It has no key, as on a link that was just stopped. */
+static void eng_idle_rmb(struct kunit *test, struct smc_link_group *lgr)
+{
+	struct smc_buf *buf = smc_buf_alloc(&lgr->rmbs, SMC_BUF_MIN_SIZE, 512);
+	struct smc_buf_elem elem = {};
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR_OR_NULL(buf));
+	KUNIT_ASSERT_EQ(test, smc_buf_add(&lgr->rmbs, buf, &elem), 0);
+	smc_buf_set_ready(&lgr->rmbs, buf);
+	smc_buf_put(&lgr->rmbs, &elem);
+}
+
 /* A new group of version 2 after its first contact, with one link. */
 static struct smc_link *eng_up(struct kunit *test, bool is_server, u8 max_links)
 {
@@ -445,6 +459,8 @@ static struct smc_link *eng_up(struct kunit *test, bool is_server, u8 max_links)
 	KUNIT_ASSERT_EQ(test, smc_link_connect(eng_lab->link, &peer), 0);
 	smc_llc_start(eng_lab->lgr, eng_lab->link);
 	eng_settle(eng_lab->lgr);
+	if (eng_lab->has_rmb)
+		eng_idle_rmb(test, eng_lab->lgr);
 	eng_confirm_link(test, eng_lab->link, is_server);
 	if (max_links > 1 && is_server) {
 		eng_reject_links(test);
@@ -907,18 +923,6 @@ static void lgt_02_a_surplus_group_ends_though_it_is_armed_late(struct kunit *te
 	smc_lgr_wait_none(NULL);
 }
 
-/* An RMB that nobody uses. It has no key, as on a link that was just stopped. */
-static void eng_idle_rmb(struct kunit *test, struct smc_link_group *lgr)
-{
-	struct smc_buf *buf = smc_buf_alloc(&lgr->rmbs, SMC_BUF_MIN_SIZE, 512);
-	struct smc_buf_elem elem = {};
-
-	KUNIT_ASSERT_FALSE(test, IS_ERR_OR_NULL(buf));
-	KUNIT_ASSERT_EQ(test, smc_buf_add(&lgr->rmbs, buf, &elem), 0);
-	smc_buf_set_ready(&lgr->rmbs, buf);
-	smc_buf_put(&lgr->rmbs, &elem);
-}
-
 static struct smc_buf *eng_leaving(struct smc_link_group *lgr)
 {
 	struct smc_buf *buf;
@@ -960,6 +964,27 @@ static void rmb_24_an_area_stays_until_the_peer_forgets_it(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, eng_leaving(lgr));
 }
 
+/* Until then it is told of for a new link, also that of first contact. */
+static void rkey_20_amb_21_what_leaves_is_told_of(struct kunit *test)
+{
+	struct smc_link_group *lgr;
+	int is_server;
+
+	eng_lab->has_rmb = true;
+	for (is_server = 0; is_server < 2; is_server++) {
+		lgr = eng_up(test, is_server, 1)->lgr;
+		KUNIT_EXPECT_GT(test, smc_llc_reclaim(lgr, ULONG_MAX), 0);
+		flush_work(&lgr->llc.sweep_work);
+		KUNIT_ASSERT_NOT_NULL(test, eng_leaving(lgr));
+		mutex_lock(&lgr->lock);
+		KUNIT_EXPECT_EQ(test, smc_llc_rmb_tell(lgr), 1);
+		KUNIT_EXPECT_PTR_EQ(test, lgr->llc.told[0],
+				    list_first_entry(&lgr->leaving, struct smc_buf, node));
+		lgr->llc.nr_told = 0;
+		mutex_unlock(&lgr->lock);
+	}
+}
+
 /* A group that lives already is swept as the operator says now. */
 static void rmb_25_a_changed_idle_time_acts_at_once(struct kunit *test)
 {
@@ -989,6 +1014,7 @@ static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(ka_05_probes_that_many_want_are_one),
 	KUNIT_CASE(llc_13_answers_leave_the_slots_of_data_alone),
 	KUNIT_CASE(rmb_24_an_area_stays_until_the_peer_forgets_it),
+	KUNIT_CASE(rkey_20_amb_21_what_leaves_is_told_of),
 	KUNIT_CASE(rmb_25_a_changed_idle_time_acts_at_once),
 	KUNIT_CASE(lgt_02_a_surplus_group_ends_though_it_is_armed_late),
 	{}
