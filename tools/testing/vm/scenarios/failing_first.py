@@ -25,8 +25,8 @@ CALLS = {"fail_qp": (1, [1]), "fail_modify": (2, [2]), "fail_reg": (2, [1]),
 KINDS = {"fail_qp": {"SMC", "TCP"}, "fail_modify": {"SMC", "TCP"},
          "fail_reg": {"SMC", "TCP"}, "fail_map": {"SMC", "TCP"},
          "fail_post": {"SMC", "TCP", "ECONNRESET"},
-         "failslab": {"SMC", "TCP", "ENOMEM", "ENOBUFS", "ECONNRESET"},
-         "fail_page_alloc": {"SMC", "TCP", "ENOMEM", "ENOBUFS", "ECONNRESET"}}
+         "failslab": {"SMC", "TCP", "ENOMEM", "ENOBUFS", "ENFILE", "ECONNRESET"},
+         "fail_page_alloc": {"SMC", "TCP", "ENOMEM", "ENOBUFS", "ENFILE", "ECONNRESET"}}
 
 
 def run(t):
