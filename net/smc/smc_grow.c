@@ -261,7 +261,7 @@ int smc_lgr_register_buf(struct smc_link_group *lgr, struct smc_buf *buf)
 {
 	int rc = -ECONNABORTED, missing = 0, err;
 	struct smc_link *link;
-	bool has_one = false;
+	bool is_ready, has_one = false;
 	int i;
 
 	smc_link_begin_map(lgr);
@@ -269,10 +269,11 @@ int smc_lgr_register_buf(struct smc_link_group *lgr, struct smc_buf *buf)
 		link = smc_link_enter_at(lgr, i);
 		if (!link)
 			continue;
-		err = lgr_link_is_ready(link) ? smc_buf_register(buf, &link->wr, i) : 0;
+		is_ready = lgr_link_is_ready(link);
+		err = is_ready ? smc_buf_register(buf, &link->wr, i) : 0;
 		if (err)
 			rc = err;
-		if (lgr_link_is_ready(link)) {
+		if (is_ready && lgr_link_is_ready(link)) {
 			has_one |= !err;
 			missing = err ?: missing;
 		}

@@ -456,6 +456,19 @@ static int link_register_pool(struct smc_link *link, struct smc_buf_pool *pool)
 	return rc;
 }
 
+static int link_register_all(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+	int rc;
+
+	smc_link_begin_map(lgr);
+	rc = link_register_pool(link, &lgr->rmbs);
+	if (!rc)
+		rc = link_register_pool(link, &lgr->sends);
+	smc_link_end_map(lgr);
+	return rc;
+}
+
 /**
  * smc_link_prepare() - a link may send, its areas are known to its RNIC
  * @link: connected
@@ -475,14 +488,11 @@ int smc_link_prepare(struct smc_link *link)
 	rc = link_enter(link);
 	if (rc)
 		return rc;
-	smc_link_begin_map(link->lgr);
+	/* before it keeps others from mapping: an RNIC that hangs there hangs alone */
 	rc = smc_wr_activate(&link->wr, link->psn, READ_ONCE(set->rdma_timeout),
 			     READ_ONCE(set->rdma_retries));
 	if (!rc)
-		rc = link_register_pool(link, &link->lgr->rmbs);
-	if (!rc)
-		rc = link_register_pool(link, &link->lgr->sends);
-	smc_link_end_map(link->lgr);
+		rc = link_register_all(link);
 	smc_link_exit(link);
 	return rc;
 }
