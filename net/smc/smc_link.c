@@ -456,6 +456,22 @@ static int link_register_pool(struct smc_link *link, struct smc_buf_pool *pool)
 	return rc;
 }
 
+/* What leaves is told to the peer as well, and may be written to: AMB-21. */
+static int link_register_leaving(struct smc_link *link)
+{
+	struct smc_buf *buf;
+	int rc = 0;
+
+	/* as in link_map_leaving() */
+	list_for_each_entry(buf, &link->lgr->leaving, node) {
+		if (buf->map[link->index].mr)
+			rc = smc_buf_register(buf, &link->wr, link->index);
+		if (rc)
+			break;
+	}
+	return rc;
+}
+
 static int link_register_all(struct smc_link *link)
 {
 	struct smc_link_group *lgr = link->lgr;
@@ -465,6 +481,8 @@ static int link_register_all(struct smc_link *link)
 	rc = link_register_pool(link, &lgr->rmbs);
 	if (!rc)
 		rc = link_register_pool(link, &lgr->sends);
+	if (!rc)
+		rc = link_register_leaving(link);
 	smc_link_end_map(lgr);
 	return rc;
 }
