@@ -55,7 +55,15 @@ void smc_hs_start_llc(struct smc_hs *hs)
 	};
 
 	smc_llc_set_probe(hs->lgr, &probe);
+	hs->llc_since = jiffies;
 	smc_llc_start(hs->lgr, hs->link);
+}
+
+static bool smc_hs_is_left(const struct smc_hs *hs)
+{
+	const struct sock *tsk = hs->smc->tcp->sk;
+
+	return READ_ONCE(tsk->sk_err) || READ_ONCE(tsk->sk_shutdown) & RCV_SHUTDOWN;
 }
 
 /*
@@ -121,16 +129,14 @@ static enum smc_hs_outcome smc_hs_part(struct smc_hs *hs)
 
 /*
  * First contact has failed. Want of memory, here or at the peer, says nothing of the path,
- * and may soon be over; nor does silence of a peer that has ended its connection, for its
- * queue pair has gone with it.
+ * and may soon be over; nor does silence of a peer that has ended its connection early,
+ * for its queue pair has gone with it. Late, that is because it has waited in vain, too.
  */
 static bool smc_hs_is_path_bad(const struct smc_hs *hs)
 {
-	const struct sock *tsk = hs->smc->tcp->sk;
-
 	if (hs->is_declined)
 		return hs->smc->peer_diagnosis != SMC_DECLINE_MEM;
-	if (READ_ONCE(tsk->sk_err) || READ_ONCE(tsk->sk_shutdown) & RCV_SHUTDOWN)
+	if (hs->has_left && hs->left_since - hs->llc_since < (jiffies - hs->llc_since) / 4)
 		return false;
 	return hs->lgr->fail_decline != SMC_DECLINE_MEM;
 }
@@ -156,6 +162,10 @@ enum smc_hs_outcome smc_hs_first_contact(struct smc_hs *hs)
 	if (hs->is_parting)
 		return smc_hs_part(hs);
 	smc_hs_watch(hs, hs->lgr);
+	if (!hs->has_left && smc_hs_is_left(hs)) {
+		hs->has_left = true;
+		hs->left_since = jiffies;
+	}
 	if (!hs->is_declined &&
 	    (hs->half.done || (READ_ONCE(hs->lgr->state) == SMC_LGR_FORMING &&
 			       smc_hs_may_be_declined(hs)))) {

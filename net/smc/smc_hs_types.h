@@ -63,6 +63,9 @@ enum smc_hs_growth {
  * @is_first: first contact
  * @is_joined: the connection is a member of @lgr
  * @is_told: the peer has our element in Accept or Confirm and may write to it
+ * @llc_since: jiffies when LLC began to form the group
+ * @left_since: jiffies when the peer was seen to have ended TCP meanwhile, with @has_left
+ * @has_left: it has
  * @is_declined: the peer's Decline came during first contact
  * @out_of_sync: the Decline carries the S bit
  * @may_decline: a Decline may be sent now in place of a message (CLC-09)
@@ -110,6 +113,9 @@ struct smc_hs {
 	bool is_first;
 	bool is_joined;
 	bool is_told;
+	unsigned long llc_since;
+	unsigned long left_since;
+	bool has_left;
 	bool is_declined;
 	bool out_of_sync;
 	bool may_decline;
