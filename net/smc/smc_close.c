@@ -163,6 +163,8 @@ static int smc_close_after_end(struct smc_sock *smc, enum smc_conn_state was,
 	    has_missed)
 		return err;
 	sock_set_flag(&smc->sk, SOCK_DONE);
+	/* who has sent in vain was told already */
+	is_writer |= smc->sk.sk_err == EPIPE;
 	return is_writer && err == ECONNRESET ? EPIPE : err;
 }
 

@@ -410,12 +410,11 @@ static int tx_check(struct smc_sock *smc)
 	if (sk->sk_err || sk->sk_shutdown & SEND_SHUTDOWN)
 		return -EPIPE;
 	/*
-	 * The peer has closed, or its element has gone: nobody will read this. AMB-43.
-	 * Of an abort, or that no link is left, the close machine is about to tell: until
-	 * then there is a connection, as there is for TCP before the RST is worked off.
+	 * The peer has closed: nobody will read this. AMB-43. Of an abort, or that there
+	 * is no link or no element any more, the close machine is about to tell: until then
+	 * there is a connection, as there is for TCP before the RST is worked off.
 	 */
-	if (!conn->lgr || READ_ONCE(conn->is_dispossessed) ||
-	    READ_ONCE(conn->ctl.rx_conn_flags) & SMC_CDC_CLOSED)
+	if (!conn->lgr || READ_ONCE(conn->ctl.rx_conn_flags) & SMC_CDC_CLOSED)
 		return -EPIPE;
 	return 0;
 }
