@@ -296,7 +296,8 @@ static inline void w_qp_free(struct world *w, int who, u8 link)
 		s->token[i].rkey[link] = 0;
 	}
 	for (i = 0; i < s->nr_jobs; )
-		if (s->job[i].link == link && !w_hangs(s, i) && s->job[i].type != SMC_LLC_EV_RTOKEN_STORED &&
+		if (s->job[i].link == link && !w_hangs(s, i) &&
+		    s->job[i].type != SMC_LLC_EV_RTOKEN_STORED &&
 		    s->job[i].type != SMC_LLC_EV_RTOKENS_DELETED)
 			w_take_job(s, i);
 		else
