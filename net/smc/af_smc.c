@@ -141,7 +141,8 @@ static int smc_forward_accept SMC_ACCEPT_PARAMS
 
 /*
  * Sleep until connect() has an outcome, which may be found here. The wait queue
- * is that of the struct socket and outlives our sock in it.
+ * is that of the struct socket and outlives our sock in it. @timeo: jiffies that
+ * the call may wait, what is left of them afterwards.
  */
 static int smc_wait_connect(struct smc_sock *smc, long *timeo)
 {

@@ -59,6 +59,7 @@ void smc_hs_start_llc(struct smc_hs *hs)
 	smc_llc_start(hs->lgr, hs->link);
 }
 
+/* Has the peer closed or reset TCP? Of a Decline among what it has said this tells nothing. */
 static bool smc_hs_is_left(const struct smc_hs *hs)
 {
 	const struct sock *tsk = hs->smc->tcp->sk;

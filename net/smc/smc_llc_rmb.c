@@ -131,9 +131,9 @@ static void llc_tell_pool(struct smc_llc *llc, struct smc_buf_pool *pool)
  * @lgr: the group
  *
  * What RMBs there are the peer knows from Accept or Confirm, and until it has agreed that
- * they go.
+ * they go. RFC 7609 3.5.5.2 (RKEY-02, AMB-21).
  *
- * Context: Expects lgr->lock held.
+ * Context: The worker of @lgr. Expects lgr->lock held.
  */
 void smc_llc_rmb_start(struct smc_link_group *lgr)
 {

@@ -273,7 +273,7 @@ int smc_sock_for_each(struct net *net, unsigned int *bucket, unsigned int *skip,
  * @smc: the socket
  *
  * As a reader may have seen before the machine. The connection may be there yet, for the
- * peer to be told; TCP's would have ended.
+ * peer to be told; TCP's would have ended. RFC 7609 4.8.1 (CLOSE-03, CLOSE-09).
  *
  * Context: Process context. Expects the socket lock held.
  * Return: true if they are.

@@ -649,6 +649,17 @@ STATES = (is_still, has_unread, has_shut_write, has_shut_read, peer_has_shut, bo
           peer_has_closed, all_is_closed, peer_has_reset, was_told_of_reset)
 
 
+def another(x, ls):
+    """A connection: by accept() from the listener LS, or to it where that is None."""
+    if ls:
+        c = x.keep(x.h.accept(ls))
+        c.settimeout(None)
+    else:
+        c = x.socket()
+        c.connect(x.addr())
+    return c
+
+
 def tcp_state(s):
     return s.getsockopt(6, socket.TCP_INFO, 1)[0]
 
@@ -658,12 +669,7 @@ def named(x, server):
     ls = x.listen() if server else x.sync()
     for state in STATES:
         what = state.__name__
-        if server:
-            c = x.keep(x.h.accept(ls))
-            c.settimeout(None)
-        else:
-            c = x.socket()
-            c.connect(x.addr())
+        c = another(x, ls)
         x.sync()
         state(x, c, server)
         x.sync()
@@ -696,18 +702,11 @@ def answer_anew(x, ls):
 
 def dissolved_in_state(x, server):
     """AF_UNSPEC in every state of a connection; then the socket is as new."""
-    if server:
-        ls = x.listen()
-    else:
-        x.sync()
+    ls = x.listen() if server else x.sync()
     for state in STATES:
         what = state.__name__
-        if server:
-            c = x.keep(x.h.accept(ls))
-            c.settimeout(None)
-        else:
-            c = x.socket()
-            c.connect(x.addr())
+        c = another(x, ls)
+        if not server:
             c.setsockopt(6, socket.TCP_NODELAY, 1)
             c.setsockopt(1, socket.SO_PRIORITY, 3)
             c.setsockopt(1, 42, 5)  # SO_PEEK_OFF
