@@ -17,6 +17,7 @@
  *   smc_lgr_list_lock may be taken with lgr->lock or conn->lock held. Nothing
  *   is taken inside: who waits for a group is woken after it was released.
  */
+#include <linux/etherdevice.h>
 #include <linux/random.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -673,12 +674,27 @@ struct smc_link_group *smc_lgr_find_link(const struct smc_lgr_key *key,
 	return lgr;
 }
 
+/* Is OTHER with who has the peer's address now, or with the peer itself, started anew? */
+static bool lgr_is_successor(const struct smc_link_group *other, const struct smc_link_group *lgr)
+{
+	const struct smc_lgr_key *key = &lgr->key;
+
+	if (other->state != SMC_LGR_ACTIVE || !net_eq(other->key.net, key->net))
+		return false;
+	if (ipv6_addr_equal(&other->key.peer_addr, &key->peer_addr))
+		return true;
+	/* it calls itself another by each start, and may be known by its other address now */
+	return ether_addr_equal(other->key.peer_mac, key->peer_mac) &&
+	       memcmp(other->key.peer_id, key->peer_id, sizeof(key->peer_id));
+}
+
 /**
- * smc_lgr_has_other() - is a younger group up with the same address?
+ * smc_lgr_has_other() - is a younger group up with the same host?
  * @lgr: the group; the caller holds a reference
  *
  * Context: Any context.
- * Return: true if so: one with the same peer, or with who has its address now.
+ * Return: true if so: one with the same peer, with who has its address now, or with
+ *	   a later self of the peer, at whatever address.
  */
 bool smc_lgr_has_other(const struct smc_link_group *lgr)
 {
@@ -691,9 +707,7 @@ bool smc_lgr_has_other(const struct smc_link_group *lgr)
 	list_for_each_entry(other, &smc_lgr_list, node)
 		if (other == lgr)
 			has = false;
-		else if (other->state == SMC_LGR_ACTIVE &&
-			 net_eq(other->key.net, lgr->key.net) &&
-			 ipv6_addr_equal(&other->key.peer_addr, &lgr->key.peer_addr))
+		else if (lgr_is_successor(other, lgr))
 			has = true;
 	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
 	return has;

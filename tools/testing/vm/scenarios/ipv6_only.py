@@ -22,6 +22,9 @@ def has_gid(vm, addr):
 
 def talk(t):
     t.no_groups()
+    for vm in (t.a, t.b):
+        # one group for all, also where one connection ends before the next one begins
+        t.set(vm, lgr_idle_ms=60000)
     before = [t.stat(vm, name) for vm in (t.a, t.b) for name in ("llc_timeout", "lgr_new")]
     t.rdma_start()
     t.both(serve, requests, PORT, sargs={"count": 3}, cargs={"n": 3, "back": 30000})
