@@ -5,6 +5,7 @@ Imported within run(): machines have no use for it.
 """
 from . import links
 from .machine import Failed
+from .pair import at_once
 
 SMC = "/sys/kernel/debug/smc"
 FAILSLAB = "/sys/kernel/debug/failslab"
@@ -149,9 +150,9 @@ class Newcomers:
             # the names of all objects take as long to be told as all else
             if any(links.groups(vm) for vm in (t.a, t.b)):
                 return False
-            for vm in (t.a, t.b):
+            for vm, now in zip((t.a, t.b), at_once(t.pair.rdma_objects, (t.a, t.b))):
                 base = t.pair.rdma_base[vm.name]
-                left[vm.name] = [x for x in t.pair.rdma_objects(vm) if x not in base]
+                left[vm.name] = [x for x in now if x not in base]
             return not any(left.values())
         try:
             t.wait(is_clean, what, 40)

@@ -335,7 +335,7 @@ class Test:
         """The counter NAME of machine VM's module."""
         if self.family != "smc":
             return 0
-        rows = dict(line.split() for line in vm.run("cat /proc/net/smc_stats").out.splitlines())
+        rows = dict(line.split() for line in vm.read("/proc/net/smc_stats").splitlines())
         return int(rows[name])
 
     def queue_pairs(self, vm):
