@@ -205,15 +205,15 @@ static bool cdc_is_stamped(const struct sock *sk)
 static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct smc_cdc_msg *msg)
 {
 	u32 events = SMC_EV_STALE;
-	bool was_held;
+	u8 nr_waits;
 
 	spin_lock_bh(&conn->lock);
-	was_held = conn->ctl.rx_is_held;
+	nr_waits = conn->ctl.rx_nr_waits;
 	if (rcu_access_pointer(conn->link) && conn->ctl.rx_geom.size) {
 		events = smc_cdc_apply(&conn->ctl, msg);
 		conn->rx_jiffies = jiffies;
 	}
-	if (conn->ctl.rx_is_held && !was_held)
+	if (conn->ctl.rx_nr_waits > nr_waits)
 		smc_conn_hold(conn);
 	if (events & SMC_EV_DATA)
 		conn->rx_stamp = cdc_is_stamped(conn->sk) ? ktime_get_real() : 0;

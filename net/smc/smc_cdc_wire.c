@@ -242,31 +242,59 @@ static u32 smc_cdc_take_conn_flags(struct smc_cdc_ctl *ctl, u8 conn_flags)
 	return events;
 }
 
+/* How many of the messages that are due were sent before SEQ. */
+static u8 smc_cdc_nr_due_before(const struct smc_cdc_ctl *ctl, u16 seq)
+{
+	u8 n;
+
+	for (n = 0; n < ctl->rx_nr_waits; n++)
+		if (!smc_cdc_seq_is_newer(seq, ctl->rx_wait[n].seq_due))
+			break;
+	return n;
+}
+
+/* The last message that is here without a gap behind the first N that are due. */
+static u16 smc_cdc_newest_behind(const struct smc_cdc_ctl *ctl, u8 n)
+{
+	const struct smc_cdc_wait *wait;
+
+	if (!n)
+		return ctl->rx_seq;
+	wait = &ctl->rx_wait[n - 1];
+	return wait->nr_held ? wait->held[wait->nr_held - 1].seq : wait->seq_due;
+}
+
 /*
  * First message of a moved connection (FAIL-07 to FAIL-10): only its sequence
  * number counts (CDC-15), and it is not one of ours to process (CDC-04).
  *
  * What SS names reached our RNIC over the old link, whose queue may be worked
  * off later than that of the new one. So if it is not here, it is due, and what
- * the new link brings is kept until it comes. A second gap behind what is kept
- * is taken for a loss: a second move while both older queues lag looks the same,
- * and is not worth a list of what is due.
+ * the new link brings is kept until it comes. The connection may move again
+ * meanwhile, and the validation on the newest link be the first to be seen:
+ * what is due is kept in order. More of it than there is room for is taken for
+ * a loss.
  */
 static u32 smc_cdc_validate(struct smc_cdc_ctl *ctl, u16 seq)
 {
-	u16 newest = ctl->rx_seq;
+	u8 n = smc_cdc_nr_due_before(ctl, seq);
+	struct smc_cdc_wait *wait = &ctl->rx_wait[n];
 
-	if (ctl->rx_nr_held)
-		newest = ctl->rx_held[ctl->rx_nr_held - 1].seq;
-	if (ctl->rx_is_held)
-		return smc_cdc_seq_is_newer(seq, newest) && seq != ctl->rx_seq_due ?
-			SMC_EV_LOST : SMC_EV_HELD;
-	if (!smc_cdc_seq_is_newer(seq, ctl->rx_seq)) {
+	if (!smc_cdc_seq_is_newer(seq, smc_cdc_newest_behind(ctl, n))) {
+		if (n)
+			return SMC_EV_HELD;
 		ctl->rx_is_replayed = true;
 		return SMC_EV_VALID;
 	}
-	ctl->rx_is_held = true;
-	ctl->rx_seq_due = seq;
+	/* a link that brought nothing lies between the two */
+	if (n < ctl->rx_nr_waits && wait->seq_due == seq)
+		return SMC_EV_HELD;
+	if (ctl->rx_nr_waits == SMC_CDC_WAITS_MAX)
+		return SMC_EV_LOST;
+	memmove(wait + 1, wait, (ctl->rx_nr_waits - n) * sizeof(*wait));
+	wait->seq_due = seq;
+	wait->nr_held = 0;
+	ctl->rx_nr_waits++;
 	return SMC_EV_HELD;
 }
 
@@ -301,19 +329,19 @@ static u32 smc_cdc_take(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
  * its own cursor, and R, which is a wish. So few have to be kept: a writer stops
  * behind an urgent byte, and our acknowledgment of that waits here as well.
  */
-static u32 smc_cdc_hold(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
+static u32 smc_cdc_hold(struct smc_cdc_wait *wait, const struct smc_cdc_msg *msg)
 {
 	struct smc_cdc_msg *last = NULL;
 	u8 asked = 0;
 
-	if (ctl->rx_nr_held)
-		last = &ctl->rx_held[ctl->rx_nr_held - 1];
+	if (wait->nr_held)
+		last = &wait->held[wait->nr_held - 1];
 	if (last && !smc_cdc_seq_is_newer(msg->seq, last->seq))
 		return SMC_EV_STALE;
 	if (!last || last->prod_flags & SMC_CDC_URG_PRESENT) {
-		if (ctl->rx_nr_held == SMC_CDC_HELD_MAX)
+		if (wait->nr_held == SMC_CDC_HELD_MAX)
 			return SMC_EV_INVALID;
-		last = &ctl->rx_held[ctl->rx_nr_held++];
+		last = &wait->held[wait->nr_held++];
 	} else {
 		asked = last->prod_flags & SMC_CDC_UPDATE_REQ;
 	}
@@ -322,17 +350,21 @@ static u32 smc_cdc_hold(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 	return SMC_EV_HELD;
 }
 
-/* What was due is here: what was kept follows it. */
+/* What was due first is here: what was kept follows it, up to what is due next. */
 static u32 smc_cdc_release(struct smc_cdc_ctl *ctl)
 {
+	struct smc_cdc_wait *wait = ctl->rx_wait;
 	u32 events = 0;
 	u8 i;
 
-	ctl->rx_is_held = false;
+	for (i = 0; i < wait->nr_held && !(events & SMC_EV_INVALID); i++) {
+		/* another validation may have come before each, which was not kept */
+		ctl->rx_is_replayed = true;
+		events |= smc_cdc_take(ctl, &wait->held[i]);
+	}
 	ctl->rx_is_replayed = true;
-	for (i = 0; i < ctl->rx_nr_held && !(events & SMC_EV_INVALID); i++)
-		events |= smc_cdc_take(ctl, &ctl->rx_held[i]);
-	ctl->rx_nr_held = 0;
+	ctl->rx_nr_waits--;
+	memmove(wait, wait + 1, ctl->rx_nr_waits * sizeof(*wait));
 	return events & ~SMC_EV_STALE;
 }
 
@@ -347,7 +379,7 @@ static u32 smc_cdc_release(struct smc_cdc_ctl *ctl)
  * any more and are not looked at. After C only A is heard (CDC-14), and bytes
  * after D are no part of any stream (CLOSE-26).
  *
- * Messages may come on any link (FAIL-17). When @ctl->rx_is_held becomes true
+ * Messages may come on any link (FAIL-17). When @ctl->rx_nr_waits has grown
  * something is due that the peer's RNIC knows to be here: the caller sees to it
  * that smc_cdc_give_up() is called if it has not come after a while.
  *
@@ -361,16 +393,18 @@ static u32 smc_cdc_release(struct smc_cdc_ctl *ctl)
 u32 smc_cdc_apply(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 {
 	u32 events;
+	u8 n;
 
 	if (ctl->rx_conn_flags & SMC_CDC_ABORT)
 		return SMC_EV_STALE;
 	if (msg->prod_flags & SMC_CDC_FAILOVER)
 		return smc_cdc_validate(ctl, msg->seq);
-	if (ctl->rx_is_held && !(msg->conn_flags & SMC_CDC_ABORT) &&
-	    smc_cdc_seq_is_newer(msg->seq, ctl->rx_seq_due))
-		return smc_cdc_hold(ctl, msg);
+	n = smc_cdc_nr_due_before(ctl, msg->seq);
+	if (n && !(msg->conn_flags & SMC_CDC_ABORT))
+		return smc_cdc_hold(&ctl->rx_wait[n - 1], msg);
 	events = smc_cdc_take(ctl, msg);
-	if (ctl->rx_is_held && !smc_cdc_seq_is_newer(ctl->rx_seq_due, ctl->rx_seq))
+	while (ctl->rx_nr_waits && !(events & SMC_EV_INVALID) &&
+	       !smc_cdc_seq_is_newer(ctl->rx_wait[0].seq_due, ctl->rx_seq))
 		events |= smc_cdc_release(ctl);
 	return events;
 }
@@ -387,7 +421,7 @@ u32 smc_cdc_give_up(struct smc_cdc_ctl *ctl)
 {
 	if (ctl->rx_conn_flags & SMC_CDC_ABORT)
 		return 0;
-	return ctl->rx_is_held ? SMC_EV_LOST : 0;
+	return ctl->rx_nr_waits ? SMC_EV_LOST : 0;
 }
 
 /**

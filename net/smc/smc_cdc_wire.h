@@ -61,6 +61,19 @@ enum smc_cdc_event {
 /* One up to an urgent byte, one behind it, and one for a peer in a hurry. */
 #define SMC_CDC_HELD_MAX	3
 
+/* Links lost one after the other before the queue of the first was worked off. */
+#define SMC_CDC_WAITS_MAX	2
+
+/*
+ * A message went over a link that is lost, and its receive queue is worked off later
+ * than that of the next link. What follows the message is kept until it is here.
+ */
+struct smc_cdc_wait {
+	u16			seq_due;	/* SS of the validation */
+	u8			nr_held;	/* entries of held */
+	struct smc_cdc_msg	held[SMC_CDC_HELD_MAX];
+};
+
 struct smc_cdc_ctl {
 	struct smc_geom		rx_geom;	/* our element */
 	struct smc_geom		tx_geom;	/* the peer's element */
@@ -82,11 +95,9 @@ struct smc_cdc_ctl {
 	bool			rx_is_forced;	/* urgent byte passed, not told */
 	bool			rx_is_replayed;	/* F seen: prod may step back */
 
-	/* From the peer, on its new link; what went over the old one is due. */
-	bool			rx_is_held;	/* rx_seq_due is not here yet */
-	u8			rx_nr_held;	/* entries of rx_held */
-	u16			rx_seq_due;	/* SS of the validation */
-	struct smc_cdc_msg	rx_held[SMC_CDC_HELD_MAX];
+	/* From the peer, over a link that followed another one: in the order of sending. */
+	u8			rx_nr_waits;	/* entries of rx_wait */
+	struct smc_cdc_wait	rx_wait[SMC_CDC_WAITS_MAX];
 
 	/* To the peer. */
 	struct smc_cursor	tx_prod;

@@ -2014,7 +2014,7 @@ static void fail_10_a_queue_worked_off_late_is_no_loss(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_urg_distance(&p->b.ctl), 176);
 	KUNIT_EXPECT_EQ(test, smc_cdc_give_up(&p->b.ctl), 0U);
 	/* and no trace of it is left */
-	KUNIT_EXPECT_EQ(test, p->b.ctl.rx_nr_held, 0);
+	KUNIT_EXPECT_EQ(test, p->b.ctl.rx_nr_waits, 0);
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &msg), (u32)SMC_EV_STALE);
 }
 
@@ -2035,6 +2035,95 @@ static void fail_10_an_abort_does_not_wait(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_give_up(&p->b.ctl), 0U);
 }
 
+/* The message SEQ, which ends with byte PROD of the stream; the events it causes. */
+static u32 apply_at(struct smc_cdc_ctl *ctl, u16 seq, u32 prod, u8 flags)
+{
+	struct smc_cdc_msg msg = plain_msg(ctl, seq);
+
+	msg.prod = curs(0, rfc_geom.base + prod);
+	msg.prod_flags = flags;
+	return smc_cdc_apply(ctl, &msg);
+}
+
+/*
+ * Message 1 has come by link 1, which brings 2 and 3. Link 2 followed it with 4 and 5,
+ * link 3 that one. In whichever order their queues are worked off, the stream is whole.
+ */
+static void fail_10_two_queues_may_be_worked_off_late(struct kunit *test)
+{
+	static const u8 lengths[3] = { 2, 3, 2 };
+	static const struct {
+		u16 seq;
+		u32 prod;
+		u8 flags;
+	} queues[3][3] = {
+		{ { 2, 20, 0 }, { 3, 30, 0 } },
+		{ { 3, 0, F }, { 4, 40, 0 }, { 5, 50, P | U } },
+		{ { 5, 0, F }, { 6, 60, 0 } },
+	};
+	u32 order, k, nr_orders = 0;
+
+	/* 3 to the power of 7: each digit tells from where the next message comes */
+	for (order = 0; order < 2187; order++) {
+		struct smc_cdc_ctl *ctl;
+		u32 digits = order;
+		u8 at[3] = {};
+
+		for (k = 0; k < 7; k++, digits /= 3)
+			at[digits % 3]++;
+		if (memcmp(at, lengths, sizeof(at)))
+			continue;
+		nr_orders++;
+		ctl = ctl_new(test, rfc_geom);
+		KUNIT_EXPECT_EQ(test, apply_at(ctl, 1, 10, 0), (u32)SMC_EV_DATA);
+		memset(at, 0, sizeof(at));
+		for (k = 0, digits = order; k < 7; k++, digits /= 3) {
+			u8 link = digits % 3, n = at[link]++;
+			u32 events = apply_at(ctl, queues[link][n].seq, queues[link][n].prod,
+					      queues[link][n].flags);
+
+			KUNIT_EXPECT_EQ_MSG(test, events & (SMC_EV_INVALID | SMC_EV_LOST |
+							    SMC_EV_STALE), 0U,
+					    "order %u, message %u", order, k);
+		}
+		KUNIT_EXPECT_EQ_MSG(test, smc_cdc_readable(ctl), 60U, "order %u", order);
+		KUNIT_EXPECT_EQ(test, smc_cdc_urg_distance(ctl), 49);
+		KUNIT_EXPECT_EQ(test, smc_cdc_give_up(ctl), 0U);
+	}
+	KUNIT_EXPECT_EQ(test, nr_orders, 210U);
+}
+
+/* One of the two has come, and the time of the other is over. */
+static void fail_10_the_second_of_two_may_be_lost(struct kunit *test)
+{
+	struct smc_cdc_ctl *ctl = ctl_new(test, rfc_geom);
+
+	KUNIT_EXPECT_EQ(test, apply_at(ctl, 1, 0, F), (u32)SMC_EV_HELD);
+	KUNIT_EXPECT_EQ(test, apply_at(ctl, 2, 20, 0), (u32)SMC_EV_HELD);
+	KUNIT_EXPECT_EQ(test, apply_at(ctl, 3, 0, F), (u32)SMC_EV_HELD);
+	KUNIT_EXPECT_EQ(test, apply_at(ctl, 4, 40, 0), (u32)SMC_EV_HELD);
+	KUNIT_EXPECT_EQ(test, apply_at(ctl, 1, 10, 0), (u32)SMC_EV_DATA);
+	KUNIT_EXPECT_EQ(test, smc_cdc_readable(ctl), 20U);
+	KUNIT_EXPECT_EQ(test, smc_cdc_give_up(ctl), (u32)SMC_EV_LOST);
+}
+
+/* What had no completion is sent again, and that may begin before what is kept. */
+static void fail_10_what_is_kept_may_be_replayed(struct kunit *test)
+{
+	struct smc_cdc_ctl *ctl = ctl_new(test, rfc_geom);
+
+	KUNIT_EXPECT_EQ(test, apply_at(ctl, 1, 0, F), (u32)SMC_EV_HELD);
+	KUNIT_EXPECT_EQ(test, apply_at(ctl, 2, 40, P | U), (u32)SMC_EV_HELD);
+	KUNIT_EXPECT_EQ(test, apply_at(ctl, 1, 0, F), (u32)SMC_EV_HELD);
+	KUNIT_EXPECT_EQ(test, apply_at(ctl, 3, 30, P), (u32)SMC_EV_HELD);
+	KUNIT_EXPECT_EQ(test, apply_at(ctl, 1, 20, 0) & SMC_EV_INVALID, 0U);
+	KUNIT_EXPECT_EQ(test, smc_cdc_readable(ctl), 40U);
+	/* and so may what follows */
+	KUNIT_EXPECT_EQ(test, apply_at(ctl, 4, 35, P) & SMC_EV_INVALID, 0U);
+	KUNIT_EXPECT_EQ(test, apply_at(ctl, 5, 40, P | U) & SMC_EV_INVALID, 0U);
+	KUNIT_EXPECT_EQ(test, apply_at(ctl, 6, 39, 0), (u32)SMC_EV_INVALID);
+}
+
 /* Urgent bytes that did not wait for our acknowledgment cannot all be kept. */
 static void fail_10_a_peer_in_a_hurry_is_refused(struct kunit *test)
 {
@@ -2052,14 +2141,13 @@ static void fail_10_a_peer_in_a_hurry_is_refused(struct kunit *test)
 	}
 	msg.seq++;
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_INVALID);
-	/* and one that moves on with more missing has lost something */
+	/* and one that moves on and on with more missing has lost something */
 	ctl = ctl_new(test, rfc_geom);
-	msg = plain_msg(ctl, 3);
-	msg.prod_flags = F;
-	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_HELD);
-	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_HELD);
-	msg.seq = 5;
-	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_LOST);
+	for (i = 0; i < SMC_CDC_WAITS_MAX; i++) {
+		KUNIT_EXPECT_EQ(test, apply_at(ctl, 3 + 2 * i, 0, F), (u32)SMC_EV_HELD);
+		KUNIT_EXPECT_EQ(test, apply_at(ctl, 3 + 2 * i, 0, F), (u32)SMC_EV_HELD);
+	}
+	KUNIT_EXPECT_EQ(test, apply_at(ctl, 3 + 2 * i, 0, F), (u32)SMC_EV_LOST);
 }
 
 static void cdc_15_garbage_in_a_validation_is_not_applied(struct kunit *test)
@@ -2292,7 +2380,7 @@ static void cur_12_noise_never_breaks_the_rings(struct kunit *test)
 
 		*before = *ctl;
 		events = smc_cdc_apply(ctl, &msg);
-		if (!before->rx_is_held &&
+		if (!before->rx_nr_waits &&
 		    events & (SMC_EV_INVALID | SMC_EV_LOST | SMC_EV_STALE)) {
 			KUNIT_ASSERT_EQ(test, events & (events - 1), 0U);
 			KUNIT_ASSERT_MEMEQ(test, ctl, before, sizeof(*ctl));
@@ -2304,10 +2392,9 @@ static void cur_12_noise_never_breaks_the_rings(struct kunit *test)
 			taken++;
 		}
 		/* the end of a connection; this one begins anew */
-		if (ctl->rx_is_held && events & (SMC_EV_INVALID | SMC_EV_LOST)) {
-			ctl->rx_is_held = false;
-			ctl->rx_nr_held = 0;
-		}
+		if (ctl->rx_nr_waits && events & (SMC_EV_INVALID | SMC_EV_LOST))
+			ctl->rx_nr_waits = 0;
+		KUNIT_ASSERT_LE(test, ctl->rx_nr_waits, SMC_CDC_WAITS_MAX);
 		KUNIT_ASSERT_GE(test, smc_cursor_distance(ctl->rx_geom,
 							  ctl->rx_cons_sent,
 							  ctl->rx_prod), 0);
@@ -2928,6 +3015,9 @@ static struct kunit_case smc_cdc_wire_cases[] = {
 	KUNIT_CASE(fail_10_loss_is_found),
 	KUNIT_CASE(fail_10_a_queue_worked_off_late_is_no_loss),
 	KUNIT_CASE(fail_10_an_abort_does_not_wait),
+	KUNIT_CASE(fail_10_two_queues_may_be_worked_off_late),
+	KUNIT_CASE(fail_10_the_second_of_two_may_be_lost),
+	KUNIT_CASE(fail_10_what_is_kept_may_be_replayed),
 	KUNIT_CASE(fail_10_a_peer_in_a_hurry_is_refused),
 	KUNIT_CASE(fail_10_swallowed_message_is_noticed),
 	KUNIT_CASE(cdc_15_garbage_in_a_validation_is_not_applied),

@@ -1553,7 +1553,7 @@ static void lg_21_a_link_without_the_peers_key_is_no_way_out(struct kunit *test)
 static void core_hold_back(struct core_conn *cc)
 {
 	spin_lock_bh(&cc->conn.lock);
-	cc->conn.ctl.rx_is_held = true;
+	cc->conn.ctl.rx_nr_waits = 1;
 	smc_conn_hold(&cc->conn);
 	spin_unlock_bh(&cc->conn.lock);
 }
@@ -1575,7 +1575,7 @@ static void fail_10_each_message_that_is_due_has_its_time(struct kunit *test)
 
 	core_hold_back(cc);
 	/* it comes, and the next is due when the first one's time is about to end */
-	conn->ctl.rx_is_held = false;
+	conn->ctl.rx_nr_waits = 0;
 	sk_reset_timer(&cc->sk, &conn->hold_timer, jiffies + SMC_CONN_HOLD_TIME / 2);
 	then = jiffies;
 	core_hold_back(cc);
@@ -1590,7 +1590,7 @@ static void fail_10_each_message_that_is_due_has_its_time(struct kunit *test)
 	core_hold_expires(cc);
 	KUNIT_EXPECT_EQ(test, cc->nr_missing, 1);
 	/* in time */
-	conn->ctl.rx_is_held = false;
+	conn->ctl.rx_nr_waits = 0;
 	core_hold_expires(cc);
 	KUNIT_EXPECT_EQ(test, cc->nr_missing, 1);
 }
