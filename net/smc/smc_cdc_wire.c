@@ -242,7 +242,7 @@ static u32 smc_cdc_take_conn_flags(struct smc_cdc_ctl *ctl, u8 conn_flags)
 	return events;
 }
 
-/* How many of the messages that are due were sent before SEQ. */
+/* How many of the messages that are due were sent before @seq. */
 static u8 smc_cdc_nr_due_before(const struct smc_cdc_ctl *ctl, u16 seq)
 {
 	u8 n;
@@ -253,7 +253,7 @@ static u8 smc_cdc_nr_due_before(const struct smc_cdc_ctl *ctl, u16 seq)
 	return n;
 }
 
-/* The last message that is here without a gap behind the first N that are due. */
+/* The last message that is here without a gap behind the first @n that are due. */
 static u16 smc_cdc_newest_behind(const struct smc_cdc_ctl *ctl, u8 n)
 {
 	const struct smc_cdc_wait *wait;
@@ -278,7 +278,6 @@ static u16 smc_cdc_newest_behind(const struct smc_cdc_ctl *ctl, u8 n)
 static u32 smc_cdc_validate(struct smc_cdc_ctl *ctl, u16 seq)
 {
 	u8 n = smc_cdc_nr_due_before(ctl, seq);
-	struct smc_cdc_wait *wait = &ctl->rx_wait[n];
 
 	if (!smc_cdc_seq_is_newer(seq, smc_cdc_newest_behind(ctl, n))) {
 		if (n)
@@ -287,14 +286,16 @@ static u32 smc_cdc_validate(struct smc_cdc_ctl *ctl, u16 seq)
 		return SMC_EV_VALID;
 	}
 	/* a link that brought nothing lies between the two */
-	if (n < ctl->rx_nr_waits && wait->seq_due == seq)
+	if (n < ctl->rx_nr_waits && ctl->rx_wait[n].seq_due == seq)
 		return SMC_EV_HELD;
 	if (ctl->rx_nr_waits == SMC_CDC_WAITS_MAX)
 		return SMC_EV_LOST;
-	memmove(wait + 1, wait, (ctl->rx_nr_waits - n) * sizeof(*wait));
-	wait->seq_due = seq;
-	wait->nr_held = 0;
+	static_assert(SMC_CDC_WAITS_MAX == 2);
+	if (!n)
+		ctl->rx_wait[1] = ctl->rx_wait[0];
 	ctl->rx_nr_waits++;
+	ctl->rx_wait[n].seq_due = seq;
+	ctl->rx_wait[n].nr_held = 0;
 	return SMC_EV_HELD;
 }
 
@@ -364,7 +365,7 @@ static u32 smc_cdc_release(struct smc_cdc_ctl *ctl)
 	}
 	ctl->rx_is_replayed = true;
 	ctl->rx_nr_waits--;
-	memmove(wait, wait + 1, ctl->rx_nr_waits * sizeof(*wait));
+	ctl->rx_wait[0] = ctl->rx_wait[1];
 	return events & ~SMC_EV_STALE;
 }
 
