@@ -28,7 +28,7 @@ static int smc_hs_publish_area(struct smc_hs *hs, struct smc_buf *buf)
 	rc = smc_lgr_register_buf(hs->lgr, buf);
 	/* RMB-23, RKEY-05, SC-04, SC-08: before Accept or Confirm */
 	if (!rc && buf->kind == SMC_BUF_RMB)
-		rc = smc_llc_announce_rmb(hs->lgr, buf);
+		rc = smc_llc_rmb_announce(hs->lgr, buf);
 	return rc;
 }
 
@@ -74,7 +74,7 @@ void smc_hs_grow_work(struct work_struct *work)
 	struct smc_hs *hs = smc->hs;
 
 	hs->grow_rc = smc_hs_add_area(hs);
-	smc_llc_end_grow(hs->lgr);
+	smc_llc_sweep_end_grow(hs->lgr);
 	/* pairs with smp_load_acquire() in smc_hs_try_ring(); hs may go then */
 	smp_store_release(&hs->growth, SMC_HS_GROW_DONE);
 	smc_sock_queue(smc, &smc->hs_work);
@@ -97,7 +97,7 @@ static int smc_hs_grow(struct smc_hs *hs, struct smc_buf_pool *pool, u32 size,
 	if (hs->is_first) {
 		/* known to nobody, and the peer is told with the link */
 		rc = smc_hs_add_area(hs);
-		smc_llc_end_grow(hs->lgr);
+		smc_llc_sweep_end_grow(hs->lgr);
 		return rc;
 	}
 	hs->growth = SMC_HS_GROW_BEGUN;

@@ -65,20 +65,11 @@ static void llc_show_link(struct smc_link_group *lgr, u8 index)
 
 static void llc_note_why(struct smc_link_group *lgr, enum smc_llc_why why)
 {
-	switch (why) {
-	case SMC_LLC_WHY_CONFIRM_LINK_TIMEOUT:
-	case SMC_LLC_WHY_CONFIRM_LINK_REPLY_TIMEOUT:
-	case SMC_LLC_WHY_ADD_LINK_TIMEOUT:
-	case SMC_LLC_WHY_ADD_LINK_REPLY_TIMEOUT:
-	case SMC_LLC_WHY_DELETE_LINK_TIMEOUT:
-	case SMC_LLC_WHY_RKEY_TIMEOUT:
-	case SMC_LLC_WHY_TEST_LINK_TIMEOUT:
+	switch (smc_llc_why_fault(why)) {
+	case SMC_LLC_FAULT_TIMEOUT:
 		llc_count(lgr, SMC_STAT_LLC_TIMEOUT);
 		break;
-	case SMC_LLC_WHY_CONFIRM_LINK_DATA:
-	case SMC_LLC_WHY_TEST_LINK_DATA:
-	case SMC_LLC_WHY_RKEY_MISSING:
-	case SMC_LLC_WHY_OUT_OF_SYNC:
+	case SMC_LLC_FAULT_BAD:
 		llc_count(lgr, SMC_STAT_LLC_BAD);
 		break;
 	default:
@@ -151,7 +142,7 @@ static void llc_group_failed(struct smc_link_group *lgr, const struct smc_llc_ac
 static void llc_note_path(struct smc_link_group *lgr, enum smc_llc_why why)
 {
 	if (READ_ONCE(lgr->state) == SMC_LGR_ACTIVE && smc_llc_why_is_path(why) &&
-	    !smc_lgr_has_other(lgr))
+	    !smc_lgr_has_successor(lgr))
 		smc_peer_remember(lgr->key.net, &lgr->key.peer_addr, SMC_DECLINE_NOACTLINK,
 				  true);
 }

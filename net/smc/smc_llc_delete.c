@@ -445,11 +445,7 @@ static void give_up_doomed(struct smc_llc_run *run)
 			smc_llc_end_begin(run, i, lnk->reason, lnk->is_orderly, lnk->why);
 			return;
 		}
-		lnk->state = SMC_LLC_LINK_LOST;
-		lnk->is_doomed = false;
-		lnk->is_probing = false;
-		lnk->is_noticed = false;
-		lnk->deadline = SMC_LLC_NO_DEADLINE;
+		smc_llc_mark_lost(lnk);
 		smc_llc_link_retire(run, i);
 	}
 }
@@ -593,7 +589,6 @@ void smc_llc_end_begin(struct smc_llc_run *run, u8 link, u32 reason, bool is_ord
 		       enum smc_llc_why why)
 {
 	struct smc_llc_flow *flow = run->flow;
-	u8 i;
 
 	if (flow->link[link].state != SMC_LLC_LINK_ACTIVE)
 		link = smc_llc_carrier(flow, SMC_LLC_NO_LINK);
@@ -608,14 +603,7 @@ void smc_llc_end_begin(struct smc_llc_run *run, u8 link, u32 reason, bool is_ord
 	flow->phase = SMC_LLC_TERMINATING;
 	/* Whatever else was under way is of no interest any more. */
 	smc_llc_config_done(run);
-	flow->own.deadline = SMC_LLC_NO_DEADLINE;
-	flow->own.hold = 0;
-	flow->remote.deadline = SMC_LLC_NO_DEADLINE;
-	flow->retry_deadline = SMC_LLC_NO_DEADLINE;
-	flow->add_pause = SMC_LLC_NO_DEADLINE;
-	flow->calm_until = 0;
-	for (i = 0; i < SMC_LLC_LINKS; i++)
-		flow->link[i].deadline = SMC_LLC_NO_DEADLINE;
+	smc_llc_stop_timers(flow);
 	flow->config_deadline = smc_llc_after(run, flow->params.timers.terminate);
 	ask_delete_all(run, link, reason, is_orderly);
 }

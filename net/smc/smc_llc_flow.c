@@ -36,33 +36,51 @@
 #include "smc_llc_keys.h"
 #include "smc_llc_links.h"
 
-static const char *const llc_why_names[SMC_LLC_WHY_NR] = {
-	[SMC_LLC_WHY_NONE] = "none",
-	[SMC_LLC_WHY_CONFIRM_LINK_TIMEOUT] = "no CONFIRM LINK in time",
-	[SMC_LLC_WHY_CONFIRM_LINK_REPLY_TIMEOUT] = "no CONFIRM LINK reply in time",
-	[SMC_LLC_WHY_CONFIRM_LINK_SEND] = "CONFIRM LINK could not be sent",
-	[SMC_LLC_WHY_CONFIRM_LINK_DATA] = "CONFIRM LINK names another link",
-	[SMC_LLC_WHY_ADD_LINK_TIMEOUT] = "no ADD LINK in time",
-	[SMC_LLC_WHY_ADD_LINK_REPLY_TIMEOUT] = "no ADD LINK reply in time",
-	[SMC_LLC_WHY_ADD_LINK_SEND] = "ADD LINK could not be sent",
-	[SMC_LLC_WHY_ADD_LINK_CONT_TIMEOUT] = "no ADD LINK CONTINUATION in time",
-	[SMC_LLC_WHY_ADD_LINK_CONT_DATA] = "ADD LINK CONTINUATION does not go on where it was",
-	[SMC_LLC_WHY_ADD_LINK_KEYS] = "keys for the new link cannot be stored",
-	[SMC_LLC_WHY_NO_LONGER_NEEDED] = "link no longer needed",
-	[SMC_LLC_WHY_DELETE_LINK_TIMEOUT] = "no answer to DELETE LINK in time",
-	[SMC_LLC_WHY_RKEY_TIMEOUT] = "no RKEY reply in time",
-	[SMC_LLC_WHY_TEST_LINK_TIMEOUT] = "no TEST LINK reply in time",
-	[SMC_LLC_WHY_TEST_LINK_DATA] = "TEST LINK reply has other data",
-	[SMC_LLC_WHY_RKEY_MISSING] = "CONFIRM RKEY without a key for the link",
-	[SMC_LLC_WHY_OUT_OF_SYNC] = "LLC message out of sync",
-	[SMC_LLC_WHY_SEND_FAILED] = "LLC message could not be sent",
-	[SMC_LLC_WHY_LINK_BROKEN] = "link broken",
-	[SMC_LLC_WHY_PATH] = "no way to the peer",
-	[SMC_LLC_WHY_NOT_PREPARED] = "link could not be brought up",
-	[SMC_LLC_WHY_NO_SPARE] = "no queue pair for the second link",
-	[SMC_LLC_WHY_PEER_DECLINED] = "peer declined",
-	[SMC_LLC_WHY_PEER_DELETED] = "deleted by the peer",
-	[SMC_LLC_WHY_DELETED] = "deleted by this side",
+/* What operators are told of each reason, and what it is. */
+static const struct {
+	const char		*name;
+	enum smc_llc_fault	fault;
+} llc_whys[SMC_LLC_WHY_NR] = {
+	[SMC_LLC_WHY_NONE] = { "none" },
+	[SMC_LLC_WHY_CONFIRM_LINK_TIMEOUT] = { "no CONFIRM LINK in time", SMC_LLC_FAULT_TIMEOUT },
+	[SMC_LLC_WHY_CONFIRM_LINK_REPLY_TIMEOUT] = {
+		"no CONFIRM LINK reply in time", SMC_LLC_FAULT_TIMEOUT
+	},
+	[SMC_LLC_WHY_CONFIRM_LINK_SEND] = {
+		"CONFIRM LINK could not be sent", SMC_LLC_FAULT_UNREACHED
+	},
+	[SMC_LLC_WHY_CONFIRM_LINK_DATA] = { "CONFIRM LINK names another link", SMC_LLC_FAULT_BAD },
+	[SMC_LLC_WHY_ADD_LINK_TIMEOUT] = { "no ADD LINK in time", SMC_LLC_FAULT_TIMEOUT },
+	[SMC_LLC_WHY_ADD_LINK_REPLY_TIMEOUT] = {
+		"no ADD LINK reply in time", SMC_LLC_FAULT_TIMEOUT
+	},
+	[SMC_LLC_WHY_ADD_LINK_SEND] = { "ADD LINK could not be sent", SMC_LLC_FAULT_UNREACHED },
+	[SMC_LLC_WHY_ADD_LINK_CONT_TIMEOUT] = {
+		"no ADD LINK CONTINUATION in time", SMC_LLC_FAULT_TIMEOUT
+	},
+	[SMC_LLC_WHY_ADD_LINK_CONT_DATA] = {
+		"ADD LINK CONTINUATION does not go on where it was", SMC_LLC_FAULT_BAD
+	},
+	[SMC_LLC_WHY_ADD_LINK_KEYS] = { "keys for the new link cannot be stored" },
+	[SMC_LLC_WHY_NO_LONGER_NEEDED] = { "link no longer needed" },
+	[SMC_LLC_WHY_DELETE_LINK_TIMEOUT] = {
+		"no answer to DELETE LINK in time", SMC_LLC_FAULT_TIMEOUT
+	},
+	[SMC_LLC_WHY_RKEY_TIMEOUT] = { "no RKEY reply in time", SMC_LLC_FAULT_TIMEOUT },
+	[SMC_LLC_WHY_TEST_LINK_TIMEOUT] = { "no TEST LINK reply in time", SMC_LLC_FAULT_TIMEOUT },
+	[SMC_LLC_WHY_TEST_LINK_DATA] = { "TEST LINK reply has other data", SMC_LLC_FAULT_BAD },
+	[SMC_LLC_WHY_RKEY_MISSING] = {
+		"CONFIRM RKEY without a key for the link", SMC_LLC_FAULT_BAD
+	},
+	[SMC_LLC_WHY_OUT_OF_SYNC] = { "LLC message out of sync", SMC_LLC_FAULT_BAD },
+	[SMC_LLC_WHY_SEND_FAILED] = { "LLC message could not be sent", SMC_LLC_FAULT_UNREACHED },
+	[SMC_LLC_WHY_LINK_BROKEN] = { "link broken" },
+	[SMC_LLC_WHY_PATH] = { "no way to the peer", SMC_LLC_FAULT_UNREACHED },
+	[SMC_LLC_WHY_NOT_PREPARED] = { "link could not be brought up" },
+	[SMC_LLC_WHY_NO_SPARE] = { "no queue pair for the second link" },
+	[SMC_LLC_WHY_PEER_DECLINED] = { "peer declined" },
+	[SMC_LLC_WHY_PEER_DELETED] = { "deleted by the peer" },
+	[SMC_LLC_WHY_DELETED] = { "deleted by this side" },
 };
 
 /* Data may flow: the second link was tried and is settled, FC-12. */
@@ -748,8 +766,6 @@ void smc_llc_flow_event(struct smc_llc_flow *flow, const struct smc_llc_event *e
  */
 void smc_llc_flow_init(struct smc_llc_flow *flow, const struct smc_llc_params *params)
 {
-	unsigned int i;
-
 	memset(flow, 0, sizeof(*flow));
 	flow->params = *params;
 	if (!params->max_links_is_fixed)
@@ -760,12 +776,7 @@ void smc_llc_flow_init(struct smc_llc_flow *flow, const struct smc_llc_params *p
 	set_dialect(flow, SMC_DIALECT_RFC);
 	flow->may_decline = true;
 	flow->config_deadline = SMC_LLC_NO_DEADLINE;
-	flow->own.deadline = SMC_LLC_NO_DEADLINE;
-	flow->remote.deadline = SMC_LLC_NO_DEADLINE;
-	flow->retry_deadline = SMC_LLC_NO_DEADLINE;
-	flow->add_pause = SMC_LLC_NO_DEADLINE;
-	for (i = 0; i < SMC_LLC_LINKS; i++)
-		flow->link[i].deadline = SMC_LLC_NO_DEADLINE;
+	smc_llc_stop_timers(flow);
 }
 
 /**
@@ -800,7 +811,19 @@ u64 smc_llc_flow_deadline(const struct smc_llc_flow *flow)
  */
 const char *smc_llc_why_name(enum smc_llc_why why)
 {
-	return why < ARRAY_SIZE(llc_why_names) ? llc_why_names[why] : "unknown";
+	return why < ARRAY_SIZE(llc_whys) ? llc_whys[why].name : "unknown";
+}
+
+/**
+ * smc_llc_why_fault() - whose fault is it?
+ * @why: any value
+ *
+ * Context: Any context.
+ * Return: the kind of a reason.
+ */
+enum smc_llc_fault smc_llc_why_fault(enum smc_llc_why why)
+{
+	return why < ARRAY_SIZE(llc_whys) ? llc_whys[why].fault : SMC_LLC_FAULT_OTHER;
 }
 
 /**
@@ -813,21 +836,7 @@ const char *smc_llc_why_name(enum smc_llc_why why)
  */
 bool smc_llc_why_is_path(enum smc_llc_why why)
 {
-	switch (why) {
-	case SMC_LLC_WHY_CONFIRM_LINK_TIMEOUT:
-	case SMC_LLC_WHY_CONFIRM_LINK_REPLY_TIMEOUT:
-	case SMC_LLC_WHY_CONFIRM_LINK_SEND:
-	case SMC_LLC_WHY_ADD_LINK_TIMEOUT:
-	case SMC_LLC_WHY_ADD_LINK_REPLY_TIMEOUT:
-	case SMC_LLC_WHY_ADD_LINK_SEND:
-	case SMC_LLC_WHY_ADD_LINK_CONT_TIMEOUT:
-	case SMC_LLC_WHY_DELETE_LINK_TIMEOUT:
-	case SMC_LLC_WHY_RKEY_TIMEOUT:
-	case SMC_LLC_WHY_TEST_LINK_TIMEOUT:
-	case SMC_LLC_WHY_SEND_FAILED:
-	case SMC_LLC_WHY_PATH:
-		return true;
-	default:
-		return false;
-	}
+	enum smc_llc_fault fault = smc_llc_why_fault(why);
+
+	return fault == SMC_LLC_FAULT_TIMEOUT || fault == SMC_LLC_FAULT_UNREACHED;
 }

@@ -94,6 +94,14 @@ enum smc_llc_why {
 	SMC_LLC_WHY_NR
 };
 
+/* Whose fault it is that a link or a group ends. */
+enum smc_llc_fault {
+	SMC_LLC_FAULT_OTHER,	/* a decision, or something that this side lacks */
+	SMC_LLC_FAULT_TIMEOUT,	/* the peer has not said what it should have */
+	SMC_LLC_FAULT_UNREACHED, /* it did not get what it was sent */
+	SMC_LLC_FAULT_BAD,	/* it has said what it should not have */
+};
+
 /* Where the link group stands. */
 enum smc_llc_phase {
 	SMC_LLC_IDLE,			/* before SMC_LLC_EV_START */
@@ -642,6 +650,7 @@ enum smc_lgr_type smc_llc_flow_type(const struct smc_llc_flow *flow);
 u8 smc_llc_flow_gids(const struct smc_llc_flow *flow, const struct smc_llc_end *first,
 		     u8 gid[][SMC_GID_LEN]);
 const char *smc_llc_why_name(enum smc_llc_why why);
+enum smc_llc_fault smc_llc_why_fault(enum smc_llc_why why);
 bool smc_llc_why_is_path(enum smc_llc_why why);
 
 #endif /* _SMC_LLC_FLOW_H */

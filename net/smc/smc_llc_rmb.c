@@ -318,7 +318,7 @@ static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
 }
 
 /**
- * smc_llc_announce_rmb() - tell the peer of a new RMB and wait for its answer
+ * smc_llc_rmb_announce() - tell the peer of a new RMB and wait for its answer
  * @lgr: the group, up
  * @buf: the RMB, mapped and registered on every active link; borrowed
  *
@@ -331,7 +331,7 @@ static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
  * Return: 0 once the peer knows it; -EREMOTEIO if the peer refuses;
  * -ECONNABORTED if the group has ended meanwhile.
  */
-int smc_llc_announce_rmb(struct smc_link_group *lgr, struct smc_buf *buf)
+int smc_llc_rmb_announce(struct smc_link_group *lgr, struct smc_buf *buf)
 {
 	struct smc_llc_request req = { .nr_bufs = 1, .bufs = { buf } };
 	int rc = llc_request(lgr, &req);

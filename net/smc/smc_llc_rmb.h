@@ -5,7 +5,7 @@
 
 #include "smc_core.h"
 
-int smc_llc_announce_rmb(struct smc_link_group *lgr, struct smc_buf *buf);
+int smc_llc_rmb_announce(struct smc_link_group *lgr, struct smc_buf *buf);
 
 /* For the other files of the engine. */
 int smc_llc_rmb_withdraw(struct smc_link_group *lgr, const struct list_head *bufs);

@@ -234,6 +234,19 @@ struct smc_llc_link *smc_llc_link_make(struct smc_llc_flow *flow, u8 link, u8 nu
 }
 
 /**
+ * smc_llc_mark_lost() - whatever a link was about to do, it is lost
+ * @lnk: the link; why, and whether in good order, is the caller's to say
+ */
+void smc_llc_mark_lost(struct smc_llc_link *lnk)
+{
+	lnk->state = SMC_LLC_LINK_LOST;
+	lnk->is_doomed = false;
+	lnk->is_probing = false;
+	lnk->is_noticed = false;
+	lnk->deadline = SMC_LLC_NO_DEADLINE;
+}
+
+/**
  * smc_llc_link_lost() - a link is of no more use
  * @run: the call
  * @link: its index
@@ -258,14 +271,10 @@ void smc_llc_link_lost(struct smc_llc_run *run, u8 link, enum smc_llc_why why, u
 		lnk->state = SMC_LLC_LINK_ACTIVE;
 	if (lnk->state != SMC_LLC_LINK_ACTIVE && lnk->state != SMC_LLC_LINK_FORMING)
 		return;
-	lnk->state = SMC_LLC_LINK_LOST;
+	smc_llc_mark_lost(lnk);
 	lnk->why = why;
 	lnk->reason = reason;
-	lnk->is_doomed = false;
 	lnk->is_orderly = false;
-	lnk->is_probing = false;
-	lnk->is_noticed = false;
-	lnk->deadline = SMC_LLC_NO_DEADLINE;
 	if (flow->phase == SMC_LLC_UP)
 		flow->end_why = why;
 }
@@ -442,6 +451,26 @@ void smc_llc_rkey_done(struct smc_llc_run *run, int result)
 	own->deadline = SMC_LLC_NO_DEADLINE;
 }
 
+/**
+ * smc_llc_stop_timers() - nothing is waited for any more
+ * @flow: the machine
+ *
+ * But for what @flow->config waits, which smc_llc_config_done() ends.
+ */
+void smc_llc_stop_timers(struct smc_llc_flow *flow)
+{
+	u8 i;
+
+	flow->own.deadline = SMC_LLC_NO_DEADLINE;
+	flow->own.hold = 0;
+	flow->remote.deadline = SMC_LLC_NO_DEADLINE;
+	flow->retry_deadline = SMC_LLC_NO_DEADLINE;
+	flow->add_pause = SMC_LLC_NO_DEADLINE;
+	flow->calm_until = 0;
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		flow->link[i].deadline = SMC_LLC_NO_DEADLINE;
+}
+
 static void become_dead(struct smc_llc_run *run, enum smc_llc_why why)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -458,15 +487,10 @@ static void become_dead(struct smc_llc_run *run, enum smc_llc_why why)
 		if (flow->link[i].is_spare)
 			smc_llc_link_destroy(run, i, false);
 		flow->link[i].state = SMC_LLC_LINK_FREE;
-		flow->link[i].deadline = SMC_LLC_NO_DEADLINE;
 	}
 	smc_llc_config_done(run);
-	flow->retry_deadline = SMC_LLC_NO_DEADLINE;
-	flow->add_pause = SMC_LLC_NO_DEADLINE;
-	flow->calm_until = 0;
-	flow->own.hold = 0;
+	smc_llc_stop_timers(flow);
 	flow->remote.state = SMC_LLC_REMOTE_NONE;
-	flow->remote.deadline = SMC_LLC_NO_DEADLINE;
 	flow->remote.is_put_off = false;
 	flow->wants_link = false;
 	flow->may_decline = false;

@@ -43,6 +43,7 @@ bool smc_llc_end_equals(const struct smc_llc_end *a, const struct smc_llc_end *b
 
 /* Links. */
 struct smc_llc_link *smc_llc_link_make(struct smc_llc_flow *flow, u8 link, u8 num);
+void smc_llc_mark_lost(struct smc_llc_link *lnk);
 void smc_llc_link_lost(struct smc_llc_run *run, u8 link, enum smc_llc_why why, u32 reason);
 void smc_llc_link_retire(struct smc_llc_run *run, u8 link);
 void smc_llc_link_destroy(struct smc_llc_run *run, u8 link, bool is_agreed);
@@ -53,6 +54,7 @@ void smc_llc_send_confirm_link(struct smc_llc_run *run, u8 link, bool is_reply,
 			       bool no_eye_catcher, u8 max_links);
 
 /* Ends of exchanges and of the group. */
+void smc_llc_stop_timers(struct smc_llc_flow *flow);
 void smc_llc_config_done(struct smc_llc_run *run);
 void smc_llc_rkey_done(struct smc_llc_run *run, int result);
 void smc_llc_fail(struct smc_llc_run *run, enum smc_llc_fail fail, enum smc_llc_why why,

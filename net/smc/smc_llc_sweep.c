@@ -128,7 +128,7 @@ static void llc_sweep_work(struct work_struct *work)
 	struct smc_link_group *lgr = lgr_of(llc);
 	unsigned long want, taken;
 
-	/* Who adds an area now has this run once more: smc_llc_end_grow() */
+	/* Who adds an area now has this run once more: smc_llc_sweep_end_grow() */
 	if (smc_lgr_begin_grow(lgr))
 		goto put;
 	want = atomic_long_xchg(&llc->sweep_want, 0);
@@ -160,14 +160,14 @@ void smc_llc_sweep_init(struct smc_link_group *lgr)
 }
 
 /**
- * smc_llc_end_grow() - smc_lgr_end_grow() for who has added an area
+ * smc_llc_sweep_end_grow() - smc_lgr_end_grow() for who has added an area
  * @lgr: the group
  *
  * What was asked of the group meanwhile (smc_llc_reclaim()) is seen to now.
  *
  * Context: Process context. Expects no lock held. Takes lgr->lock.
  */
-void smc_llc_end_grow(struct smc_link_group *lgr)
+void smc_llc_sweep_end_grow(struct smc_link_group *lgr)
 {
 	smc_lgr_end_grow(lgr);
 	/* The sweep that came in vain has left its wish, before it was refused. */

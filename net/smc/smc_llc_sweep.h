@@ -5,7 +5,7 @@
 
 #include "smc_core.h"
 
-void smc_llc_end_grow(struct smc_link_group *lgr);
+void smc_llc_sweep_end_grow(struct smc_link_group *lgr);
 unsigned long smc_llc_idle_mem(const struct smc_link_group *lgr);
 unsigned long smc_llc_reclaim(struct smc_link_group *lgr, unsigned long want);
 void smc_llc_trim(struct smc_link_group *lgr);

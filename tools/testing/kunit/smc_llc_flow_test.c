@@ -1090,6 +1090,23 @@ static void peer_03_a_lost_path_is_told_from_other_ends(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, smc_llc_why_is_path(SMC_LLC_WHY_DELETED));
 }
 
+/* Each wait that ran out is counted as one, and nothing else is. */
+static void waits_that_ran_out_are_known_by_their_reason(struct kunit *test)
+{
+	enum smc_llc_why why;
+
+	for (why = 0; why < SMC_LLC_WHY_NR; why++) {
+		const char *name = smc_llc_why_name(why);
+
+		KUNIT_EXPECT_EQ_MSG(test, smc_llc_why_fault(why) == SMC_LLC_FAULT_TIMEOUT,
+				    !!strstr(name, "in time"), "%s", name);
+	}
+	KUNIT_EXPECT_EQ(test, smc_llc_why_fault(SMC_LLC_WHY_OUT_OF_SYNC), SMC_LLC_FAULT_BAD);
+	KUNIT_EXPECT_EQ(test, smc_llc_why_fault(SMC_LLC_WHY_ADD_LINK_CONT_DATA),
+			SMC_LLC_FAULT_BAD);
+	KUNIT_EXPECT_EQ(test, smc_llc_why_fault(SMC_LLC_WHY_NR), SMC_LLC_FAULT_OTHER);
+}
+
 static void bringing_up_a_link_takes_its_time(struct kunit *test)
 {
 	struct lab *lab = lab_client_waits_confirm(test, true);
@@ -3126,6 +3143,7 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(server_point_of_no_return_err_10_err_12),
 	KUNIT_CASE(client_point_of_no_return_err_11_err_12),
 	KUNIT_CASE(peer_03_a_lost_path_is_told_from_other_ends),
+	KUNIT_CASE(waits_that_ran_out_are_known_by_their_reason),
 	KUNIT_CASE(bringing_up_a_link_takes_its_time),
 	KUNIT_CASE_PARAM(every_message_at_every_time_err_54_llc_12_ser_03, sync_gen_params),
 	KUNIT_CASE(nonsense_during_first_contact_err_54),
