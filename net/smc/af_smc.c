@@ -235,8 +235,7 @@ static void smc_choose_offer(struct smc_sock *smc)
 	struct in6_addr peer;
 
 	/* of an option that was set while it listened */
-	if (smc->is_eager_tcp && (smc->fallback == SMC_DECLINE_OPTUNSUPP ||
-				  smc->fallback == SMC_DECLINE_IPSEC)) {
+	if (smc->is_eager_tcp && smc_opt_is_why(smc->fallback)) {
 		smc_tcp_offer(smc, false);
 		return;
 	}
@@ -512,7 +511,7 @@ static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
 		return smc_tcp_ops(sock)->getname(sock, addr, peer);
 	if (!smc->tcp)
 		rc = -EBADF;
-	else if (peer == 1 && (smc->is_connecting || smc_sock_is_over(smc)))
+	else if (peer == 1 && (smc->is_connecting || smc_close_is_over(smc)))
 		/* TCP may be connected: before connect() has an outcome, after both ends */
 		rc = -ENOTCONN;
 	else

@@ -61,7 +61,7 @@ static void cdc_count(const struct smc_conn *conn, const struct smc_xfer *xfer)
 static int cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, struct smc_cdc_msg *msg,
 		    const struct smc_xfer *xfer)
 {
-	struct smc_link *link = container_of(slot->wr, struct smc_link, wr);
+	struct smc_link *link = smc_link_of(slot->wr);
 	int i, rc;
 
 	msg->token = conn->peer_token;

@@ -319,8 +319,8 @@ void smc_close_establish(struct smc_sock *smc)
 		smc_sock_queue(smc, &smc->close_work);
 }
 
-static void smc_close_pending(struct smc_sock *smc, enum smc_pending bit,
-			      enum smc_close_event event)
+/* What others have told of is an event of the machine's. */
+static void smc_close_feed(struct smc_sock *smc, enum smc_pending bit, enum smc_close_event event)
 {
 	if (test_and_clear_bit(bit, &smc->pending))
 		smc_close_event(smc, event);
@@ -373,15 +373,15 @@ void smc_close_run(struct smc_sock *smc)
 	}
 	smc_close_catch_up(smc);
 	/* what a message carries together is handled in the order of meaning */
-	smc_close_pending(smc, SMC_PENDING_DATA, SMC_CLOSE_RX_DATA);
+	smc_close_feed(smc, SMC_PENDING_DATA, SMC_CLOSE_RX_DATA);
 	smc_close_drained(smc);
-	smc_close_pending(smc, SMC_PENDING_DONE, SMC_CLOSE_RX_DONE);
-	smc_close_pending(smc, SMC_PENDING_CLOSED, SMC_CLOSE_RX_CLOSED);
-	smc_close_pending(smc, SMC_PENDING_ABORT, SMC_CLOSE_RX_ABORT);
-	smc_close_pending(smc, SMC_PENDING_FAULT, SMC_CLOSE_LOCAL_ABORT);
-	smc_close_pending(smc, SMC_PENDING_RESET, SMC_CLOSE_RX_RST);
-	smc_close_pending(smc, SMC_PENDING_LINK_LOST, SMC_CLOSE_LINK_LOST);
-	smc_close_pending(smc, SMC_PENDING_TIMER, SMC_CLOSE_TIMER);
+	smc_close_feed(smc, SMC_PENDING_DONE, SMC_CLOSE_RX_DONE);
+	smc_close_feed(smc, SMC_PENDING_CLOSED, SMC_CLOSE_RX_CLOSED);
+	smc_close_feed(smc, SMC_PENDING_ABORT, SMC_CLOSE_RX_ABORT);
+	smc_close_feed(smc, SMC_PENDING_FAULT, SMC_CLOSE_LOCAL_ABORT);
+	smc_close_feed(smc, SMC_PENDING_RESET, SMC_CLOSE_RX_RST);
+	smc_close_feed(smc, SMC_PENDING_LINK_LOST, SMC_CLOSE_LINK_LOST);
+	smc_close_feed(smc, SMC_PENDING_TIMER, SMC_CLOSE_TIMER);
 	/* nobody accepts what ended before it said anything */
 	if (READ_ONCE(smc->is_deferred))
 		smc_sock_queue(smc, &smc->hs_work);
@@ -420,6 +420,33 @@ void smc_close_timer(struct timer_list *timer)
 }
 
 /**
+ * smc_close_is_over() - are both sides done with a connection
+ * @smc: the socket
+ *
+ * Judged by what a reader may have seen already, which may be ahead of the machine. The
+ * connection may be there yet, for the peer to be told; TCP's would have ended. RFC 7609
+ * 4.8.1 (CLOSE-03, CLOSE-09).
+ *
+ * Context: Process context. Expects the socket lock held.
+ * Return: true if they are.
+ */
+bool smc_close_is_over(const struct smc_sock *smc)
+{
+	switch (smc->close.state) {
+	case SMC_STATE_PEERCLOSEWAIT1:
+	case SMC_STATE_PEERCLOSEWAIT2:
+	case SMC_STATE_APPCLOSEWAIT2:
+	case SMC_STATE_APPFINCLOSEWAIT:
+		return READ_ONCE(smc->conn.ctl.rx_conn_flags);
+	case SMC_STATE_APPCLOSEWAIT1:
+		/* it was told that nobody reads what it sends */
+		return sock_flag(&smc->sk, SOCK_DONE) && smc->sk.sk_shutdown == SHUTDOWN_MASK;
+	default:
+		return false;
+	}
+}
+
+/**
  * smc_close_shutdown() - shutdown() on a connection that runs on SMC
  * @smc: the socket
  * @how: SHUT_RD, SHUT_WR or SHUT_RDWR
@@ -433,7 +460,7 @@ void smc_close_timer(struct timer_list *timer)
  */
 int smc_close_shutdown(struct smc_sock *smc, int how)
 {
-	bool is_over = smc_sock_is_over(smc);
+	bool is_over = smc_close_is_over(smc);
 	struct sock *sk = &smc->sk;
 
 	switch (smc->close.state) {
@@ -520,7 +547,7 @@ void smc_close_release(struct smc_sock *smc)
  */
 int smc_close_dissolve(struct smc_sock *smc)
 {
-	bool is_over = smc_sock_is_over(smc);
+	bool is_over = smc_close_is_over(smc);
 	struct sock *sk = &smc->sk;
 	int err = sk->sk_err;
 

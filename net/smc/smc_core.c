@@ -59,6 +59,17 @@ static void lgr_set_busy(struct smc_link_group *lgr)
 	smc_net(lgr->key.net)->nr_idle_lgrs--;
 }
 
+/* The one place where the state of a group changes. */
+static bool lgr_move(struct smc_link_group *lgr, enum smc_lgr_state state)
+{
+	lockdep_assert_held(&smc_lgr_list_lock);
+	if (!smc_state_lgr_may_move(lgr->state, state))
+		return false;
+	lgr_set_busy(lgr);
+	WRITE_ONCE(lgr->state, state);
+	return true;
+}
+
 /**
  * smc_lgr_set_state() - move a group to another state
  * @lgr: the group
@@ -72,18 +83,14 @@ bool smc_lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
 		       enum smc_lgr_state *was)
 {
 	unsigned long flags;
-	bool may_move;
+	bool has_moved;
 
 	spin_lock_irqsave(&smc_lgr_list_lock, flags);
 	if (was)
 		*was = lgr->state;
-	may_move = smc_state_lgr_may_move(lgr->state, state);
-	if (may_move) {
-		lgr_set_busy(lgr);
-		WRITE_ONCE(lgr->state, state);
-	}
+	has_moved = lgr_move(lgr, state);
 	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
-	return may_move;
+	return has_moved;
 }
 
 /**
@@ -106,8 +113,7 @@ bool smc_lgr_set_failed(struct smc_link_group *lgr, enum smc_decline decline)
 	was_forming = lgr->state == SMC_LGR_FORMING;
 	if (was_forming) {
 		lgr->fail_decline = decline;
-		lgr_set_busy(lgr);
-		WRITE_ONCE(lgr->state, SMC_LGR_TERMINATING);
+		lgr_move(lgr, SMC_LGR_TERMINATING);
 	}
 	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
 	return was_forming;
@@ -341,6 +347,11 @@ static bool lgr_has_same_client(const struct smc_link_group *lgr, const struct s
 	       !memcmp(&own->peer_addr, &key->peer_addr, sizeof(own->peer_addr));
 }
 
+static bool link_is_used_in(enum smc_link_state state)
+{
+	return state == SMC_LINK_ACTIVE || state == SMC_LINK_ACTIVATING;
+}
+
 static bool lgr_is_same_peer(const struct smc_ib_peer *one, const struct smc_ib_peer *two)
 {
 	return one->qpn == two->qpn && !memcmp(one->gid, two->gid, sizeof(one->gid)) &&
@@ -401,7 +412,7 @@ struct smc_link *smc_lgr_link_by_peer(struct smc_link_group *lgr,
 		state = smp_load_acquire(&link->state);
 		if (state == SMC_LINK_UNUSED || !lgr_is_same_peer(&link->peer, peer))
 			continue;
-		is_used = state == SMC_LINK_ACTIVE || state == SMC_LINK_ACTIVATING;
+		is_used = link_is_used_in(state);
 		found = link;
 	}
 	if (found)
@@ -419,9 +430,7 @@ struct smc_link *smc_lgr_link_by_peer(struct smc_link_group *lgr,
  */
 bool smc_link_is_used(const struct smc_link *link)
 {
-	enum smc_link_state state = READ_ONCE(link->state);
-
-	return state == SMC_LINK_ACTIVE || state == SMC_LINK_ACTIVATING;
+	return link_is_used_in(READ_ONCE(link->state));
 }
 
 /* Has the group given up a link to that end lately? Of many it knows the last. */
@@ -674,7 +683,7 @@ struct smc_link_group *smc_lgr_find_link(const struct smc_lgr_key *key,
 	return lgr;
 }
 
-/* Is OTHER with who has the peer's address now, or with the peer itself, started anew? */
+/* Is @other with the same peer, started anew, or with whoever has the peer's address now? */
 static bool lgr_is_successor(const struct smc_link_group *other, const struct smc_link_group *lgr)
 {
 	const struct smc_lgr_key *key = &lgr->key;
@@ -683,20 +692,20 @@ static bool lgr_is_successor(const struct smc_link_group *other, const struct sm
 		return false;
 	if (ipv6_addr_equal(&other->key.peer_addr, &key->peer_addr))
 		return true;
-	/* it calls itself another by each start, and may be known by its other address now */
+	/* a host has another peer ID after each start, its RNIC the MAC address of before */
 	return ether_addr_equal(other->key.peer_mac, key->peer_mac) &&
 	       memcmp(other->key.peer_id, key->peer_id, sizeof(key->peer_id));
 }
 
 /**
- * smc_lgr_has_other() - is a younger group up with the same host?
+ * smc_lgr_has_successor() - is a younger group up with the same host?
  * @lgr: the group; the caller holds a reference
  *
  * Context: Any context.
- * Return: true if so: one with the same peer, with who has its address now, or with
- *	   a later self of the peer, at whatever address.
+ * Return: true if so: one with the peer, with a later start of it at any address, or
+ *	   with whoever has its address now.
  */
-bool smc_lgr_has_other(const struct smc_link_group *lgr)
+bool smc_lgr_has_successor(const struct smc_link_group *lgr)
 {
 	const struct smc_link_group *other;
 	unsigned long flags;

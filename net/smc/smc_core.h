@@ -121,7 +121,7 @@ struct smc_lgr_key {
  * @peer_name: the peer ID for operators: that in @key, or if the peer's first message
  *	has none, that of the next; written while FORMING
  * @id: local number for operators, LG-09; its low byte is 0
- * @state: under the list lock, moved by smc_lgr_set_state()
+ * @state: under the list lock, moved by lgr_move()
  * @type: single, symmetric..., for operators
  * @is_committed: the dialect has been settled, under @lock
  * @is_retired: takes no further connection, under the list lock
@@ -222,7 +222,7 @@ void smc_lgr_put(struct smc_link_group *lgr);
 
 /* State. */
 bool smc_lgr_is_down(const struct smc_link_group *lgr);
-bool smc_lgr_has_other(const struct smc_link_group *lgr);
+bool smc_lgr_has_successor(const struct smc_link_group *lgr);
 void smc_lgr_commit_dialect(struct smc_link_group *lgr, enum smc_dialect dialect);
 bool smc_lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
 		       enum smc_lgr_state *was);

@@ -218,13 +218,11 @@ static enum smc_hs_outcome smc_hs_open(struct smc_hs *hs)
 static enum smc_hs_outcome smc_hs_await_group(struct smc_hs *hs, struct smc_link_group *lgr,
 					      unsigned long patience)
 {
-	const struct sock *tsk = hs->smc->tcp->sk;
-
 	smc_hs_watch(hs, lgr);
 	smc_lgr_put(lgr);
 	if (READ_ONCE(lgr->state) != SMC_LGR_FORMING)
 		return SMC_HS_GO_ON;
-	if (READ_ONCE(tsk->sk_err) || READ_ONCE(tsk->sk_shutdown) & RCV_SHUTDOWN)
+	if (smc_hs_is_left(hs->smc->tcp->sk))
 		return smc_hs_fail(hs, -ECONNRESET);
 	if (smc_hs_is_late(hs, patience))
 		return smc_hs_to_tcp(hs, SMC_DECLINE_TIMEOUT_CL);

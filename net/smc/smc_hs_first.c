@@ -59,14 +59,6 @@ void smc_hs_start_llc(struct smc_hs *hs)
 	smc_llc_start(hs->lgr, hs->link);
 }
 
-/* Has the peer closed or reset TCP? Of a Decline among what it has said this tells nothing. */
-static bool smc_hs_is_left(const struct smc_hs *hs)
-{
-	const struct sock *tsk = hs->smc->tcp->sk;
-
-	return READ_ONCE(tsk->sk_err) || READ_ONCE(tsk->sk_shutdown) & RCV_SHUTDOWN;
-}
-
 /*
  * May there be a Decline while LLC forms the group? A FIN alone is none: that of a
  * deployed peer that closes at once overtakes its last LLC message, or the RNIC's
@@ -163,7 +155,7 @@ enum smc_hs_outcome smc_hs_first_contact(struct smc_hs *hs)
 	if (hs->is_parting)
 		return smc_hs_part(hs);
 	smc_hs_watch(hs, hs->lgr);
-	if (!hs->has_left && smc_hs_is_left(hs)) {
+	if (!hs->has_left && smc_hs_is_left(hs->smc->tcp->sk)) {
 		hs->has_left = true;
 		hs->left_since = jiffies;
 	}

@@ -89,6 +89,20 @@ void smc_hs_watch(struct smc_hs *hs, struct smc_link_group *lgr)
 }
 
 /**
+ * smc_hs_is_left() - has the peer closed or reset TCP?
+ * @tsk: the inner socket's sock
+ *
+ * Of a Decline among what it has said before this tells nothing.
+ *
+ * Context: Any context.
+ * Return: true if so, or if this side has shut TCP down.
+ */
+bool smc_hs_is_left(const struct sock *tsk)
+{
+	return READ_ONCE(tsk->sk_err) || READ_ONCE(tsk->sk_shutdown) & RCV_SHUTDOWN;
+}
+
+/**
  * smc_hs_tcp_has_news() - has TCP anything to say?
  * @tsk: the inner socket's sock
  *
@@ -97,8 +111,7 @@ void smc_hs_watch(struct smc_hs *hs, struct smc_link_group *lgr)
  */
 bool smc_hs_tcp_has_news(const struct sock *tsk)
 {
-	return !skb_queue_empty_lockless(&tsk->sk_receive_queue) ||
-	       READ_ONCE(tsk->sk_err) || READ_ONCE(tsk->sk_shutdown) & RCV_SHUTDOWN;
+	return !skb_queue_empty_lockless(&tsk->sk_receive_queue) || smc_hs_is_left(tsk);
 }
 
 /**

@@ -9,6 +9,7 @@ unsigned long smc_hs_patience(struct smc_hs *hs);
 bool smc_hs_is_late(struct smc_hs *hs, unsigned long patience);
 void smc_hs_watch(struct smc_hs *hs, struct smc_link_group *lgr);
 void smc_hs_unwatch(struct smc_hs *hs);
+bool smc_hs_is_left(const struct sock *tsk);
 bool smc_hs_tcp_has_news(const struct sock *tsk);
 void smc_hs_arm_timer(struct smc_hs *hs);
 

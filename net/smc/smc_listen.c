@@ -63,7 +63,7 @@ static bool smc_listen_offers_no_smc(const struct sock *tsk)
 static void smc_listen_forget(struct smc_sock *smc)
 {
 	/* of an option, which stays */
-	if (smc->fallback == SMC_DECLINE_OPTUNSUPP || smc->fallback == SMC_DECLINE_IPSEC)
+	if (smc_opt_is_why(smc->fallback))
 		return;
 	WRITE_ONCE(smc->is_eager_tcp, false);
 	smc->fallback = SMC_DECLINE_NONE;

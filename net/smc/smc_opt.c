@@ -21,6 +21,7 @@
 #include <net/tcp.h>
 #include <net/transp_v6.h>
 
+#include "smc_close.h"
 #include "smc_compat.h"
 #include "smc_fallback.h"
 #include "smc_keep.h"
@@ -528,7 +529,7 @@ static u8 opt_tcp_state(const struct smc_sock *smc)
 	if (smc->is_connecting)
 		return TCP_SYN_SENT;
 	/* of a TCP connection nothing would be left */
-	if (smc_sock_is_over(smc))
+	if (smc_close_is_over(smc))
 		return TCP_CLOSE;
 	return state[smc->sk.sk_state];
 }

@@ -87,7 +87,6 @@ void smc_ring_plan(struct smc_geom src, struct smc_cursor sent,
 	if (unsent <= 0)
 		return;
 	x->len = min3((u32)unsent, window, limit);
-	x->fills_window = x->len && x->len == window;
 	x->nr_parts = smc_ring_segs(dst, prod, x->len, to);
 	for (i = 0; i < x->nr_parts; i++) {
 		struct smc_xfer_part *part = &x->part[i];

@@ -31,7 +31,6 @@ struct smc_xfer_part {
 struct smc_xfer {
 	struct smc_xfer_part	part[SMC_RING_SEGS];
 	u8			nr_parts;
-	bool			fills_window;
 	u32			len;
 };
 

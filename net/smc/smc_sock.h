@@ -268,30 +268,4 @@ typedef int (*smc_sock_visit)(struct sock *sk, void *arg);
 int smc_sock_for_each(struct net *net, unsigned int *bucket, unsigned int *skip,
 		      smc_sock_visit visit, void *arg);
 
-/**
- * smc_sock_is_over() - are both sides done with a connection
- * @smc: the socket
- *
- * As a reader may have seen before the machine. The connection may be there yet, for the
- * peer to be told; TCP's would have ended. RFC 7609 4.8.1 (CLOSE-03, CLOSE-09).
- *
- * Context: Process context. Expects the socket lock held.
- * Return: true if they are.
- */
-static inline bool smc_sock_is_over(const struct smc_sock *smc)
-{
-	switch (smc->close.state) {
-	case SMC_STATE_PEERCLOSEWAIT1:
-	case SMC_STATE_PEERCLOSEWAIT2:
-	case SMC_STATE_APPCLOSEWAIT2:
-	case SMC_STATE_APPFINCLOSEWAIT:
-		return READ_ONCE(smc->conn.ctl.rx_conn_flags);
-	case SMC_STATE_APPCLOSEWAIT1:
-		/* it was told that nobody reads what it sends */
-		return sock_flag(&smc->sk, SOCK_DONE) && smc->sk.sk_shutdown == SHUTDOWN_MASK;
-	default:
-		return false;
-	}
-}
-
 #endif /* SMC_SOCK_H */

@@ -1620,29 +1620,29 @@ static void a_younger_group_shows_that_there_is_a_path(struct kunit *test)
 	bool is_first = false;
 
 	old = core_server_up(test)->lgr;
-	KUNIT_EXPECT_FALSE(test, smc_lgr_has_other(old));
+	KUNIT_EXPECT_FALSE(test, smc_lgr_has_successor(old));
 	key.peer_id[0]++;
 	young = core_reserve(test, &key, &core_end, &is_first);
-	KUNIT_EXPECT_FALSE(test, smc_lgr_has_other(old));
+	KUNIT_EXPECT_FALSE(test, smc_lgr_has_successor(old));
 	core_raise(test, young, &core_end, 0x22, true);
-	KUNIT_EXPECT_TRUE(test, smc_lgr_has_other(old));
-	KUNIT_EXPECT_FALSE(test, smc_lgr_has_other(young));
+	KUNIT_EXPECT_TRUE(test, smc_lgr_has_successor(old));
+	KUNIT_EXPECT_FALSE(test, smc_lgr_has_successor(young));
 
 	/* not by another RNIC of the same one */
 	key.peer_addr.s6_addr[15]++;
 	key.peer_mac[5]++;
 	key.peer_gid[15]++;
 	core_raise(test, core_reserve(test, &key, &core_end, &is_first), &core_end, 0x33, true);
-	KUNIT_EXPECT_FALSE(test, smc_lgr_has_other(young));
+	KUNIT_EXPECT_FALSE(test, smc_lgr_has_successor(young));
 	/* nor with somebody else */
 	key.peer_id[0]++;
 	core_raise(test, core_reserve(test, &key, &core_end, &is_first), &core_end, 0x44, true);
-	KUNIT_EXPECT_FALSE(test, smc_lgr_has_other(young));
+	KUNIT_EXPECT_FALSE(test, smc_lgr_has_successor(young));
 	/* itself, started anew, of which now another address is known */
 	key.peer_mac[5]--;
 	key.peer_id[0]++;
 	core_raise(test, core_reserve(test, &key, &core_end, &is_first), &core_end, 0x55, true);
-	KUNIT_EXPECT_TRUE(test, smc_lgr_has_other(young));
+	KUNIT_EXPECT_TRUE(test, smc_lgr_has_successor(young));
 }
 
 /* A server that has not heard of it yet names it in an Accept. */
