@@ -186,6 +186,8 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 		ev->link = act->target;
 		return true;
 	case SMC_LLC_ACT_GROUP_UP:
+		/* the message that it should go with was not due: the element is for data now */
+		lgr->llc.probe.len = 0;
 		smc_peer_forget(lgr->key.net, &lgr->key.peer_addr, lgr->params.is_routed);
 		smc_llc_rmb_start(lgr);
 		smc_llc_sweep_start(lgr);

@@ -82,6 +82,7 @@ struct eng_way {
  * @has_rmb: an RMB of first contact
  * @has_no_slot: all slots that were made for LLC are in use
  * @nr_data_slots: how many slots of data's were taken
+ * @nr_writes: how many RDMA WRITEs went ahead of messages
  */
 struct eng_lab {
 	const struct eng_way *way;
@@ -98,6 +99,7 @@ struct eng_lab {
 	bool has_rmb;
 	bool has_no_slot;
 	unsigned int nr_data_slots;
+	unsigned int nr_writes;
 };
 
 static struct eng_lab *eng_lab;
@@ -234,6 +236,7 @@ int smc_wr_post(struct smc_wr_slot *slot)
 	eng_lab->sent_len = slot->len;
 	memcpy(eng_lab->sent, slot->msg, min_t(u32, slot->len, sizeof(eng_lab->sent)));
 	eng_lab->nr_sent++;
+	eng_lab->nr_writes += slot->nr_writes;
 	smc_wr_slot_put(slot);
 	if (tag.done)
 		tag.done(wr, &tag, true);
@@ -438,12 +441,14 @@ static struct smc_link *eng_up(struct kunit *test, bool is_server, u8 max_links)
 		.max_conns = 255, .told_max_conns = 255, .has_dialect = true,
 		.llc_form = SMC_LLC_FORM_V2, .mtu = IB_MTU_1024, .is_routed = eng_lab->way,
 	};
+	struct smc_llc_probe probe = { .raddr = ENG_VADDR, .len = 1024 };
 	struct smc_ib_peer peer = {};
 	struct smc_llc_end peer_end;
 	struct smc_ib_end end;
 
 	eng_down(test);
 	eng_lab->nr_sent = 0;
+	eng_lab->nr_writes = 0;
 	eng_lab->lgr = smc_lgr_form(&key);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(eng_lab->lgr));
 	eng_lab->lgr->params = params;
@@ -457,6 +462,7 @@ static struct smc_link *eng_up(struct kunit *test, bool is_server, u8 max_links)
 	memcpy(peer.gid, peer_end.gid, sizeof(peer.gid));
 	memcpy(peer.mac, peer_end.mac, sizeof(peer.mac));
 	KUNIT_ASSERT_EQ(test, smc_link_connect(eng_lab->link, &peer), 0);
+	smc_llc_set_probe(eng_lab->lgr, &probe);
 	smc_llc_start(eng_lab->lgr, eng_lab->link);
 	eng_settle(eng_lab->lgr);
 	if (eng_lab->has_rmb)
@@ -776,6 +782,22 @@ static void addl_06_a_short_slot_takes_one_gid(struct kunit *test)
 }
 
 /* A message of either version that says how long it is, and otherwise anything. */
+/* Once data may flow nothing is written into the element but data, whatever was not sent. */
+static void err_22_the_path_is_proved_before_there_are_data(struct kunit *test)
+{
+	int is_server;
+
+	for (is_server = 0; is_server < 2; is_server++) {
+		eng_up(test, is_server, 2);
+		KUNIT_EXPECT_EQ(test, eng_lab->nr_writes, 1);
+		KUNIT_EXPECT_EQ(test, eng_lab->lgr->llc.probe.len, 0);
+		/* there is no ADD LINK with which the server's would go */
+		eng_up(test, is_server, 1);
+		KUNIT_EXPECT_EQ(test, eng_lab->nr_writes, is_server ? 0 : 1);
+		KUNIT_EXPECT_EQ(test, eng_lab->lgr->llc.probe.len, 0);
+	}
+}
+
 static u32 eng_noise(struct rnd_state *rnd, u8 *msg)
 {
 	static const u8 types[] = {
@@ -1010,6 +1032,7 @@ static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(sl_02_a_port_that_has_a_link_counts),
 	KUNIT_CASE(addl_06_a_short_slot_takes_one_gid),
 	KUNIT_CASE(err_54_confirm_rkey_is_not_continued),
+	KUNIT_CASE(err_22_the_path_is_proved_before_there_are_data),
 	KUNIT_CASE(err_54_noise_ends_the_group_at_most),
 	KUNIT_CASE(ka_05_probes_that_many_want_are_one),
 	KUNIT_CASE(llc_13_answers_leave_the_slots_of_data_alone),
