@@ -199,8 +199,7 @@ static int smc_release(struct socket *sock)
 		smc_tcp_shutdown(smc, SHUT_RDWR);
 		smc_sock_queue(smc, &smc->hs_work);
 	} else if (!smc->is_alive) {
-		smc_sock_unhash(smc);
-		smc_tcp_release(smc);
+		smc_close_let_go(smc);
 	}
 	smc_unlock(smc);
 	sock_put(sk);

@@ -143,10 +143,8 @@ void smc_child_drop(struct smc_sock *child)
 	else
 		smc_tcp_reset(child);
 	smc_close_release(child);
-	if (!child->is_alive) {
-		smc_sock_unhash(child);
-		smc_tcp_release(child);
-	}
+	if (!child->is_alive)
+		smc_close_let_go(child);
 	release_sock(sk);
 	sock_put(sk);
 }

@@ -28,6 +28,9 @@
 /* Room for a chain of events that follow from one another. */
 #define SMC_CLOSE_CHAIN	8
 
+/* For the FIN of a peer that has ended first, and has our C. */
+#define SMC_CLOSE_FIN_TIME	HZ
+
 static void smc_close_facts(struct smc_sock *smc, struct smc_close_facts *facts)
 {
 	struct smc_conn *conn = &smc->conn;
@@ -93,15 +96,17 @@ static void smc_close_send(struct smc_sock *smc, u32 actions)
 		smc_tx_signal(&smc->conn, flags);
 }
 
-static void smc_close_tcp(struct smc_sock *smc, u32 actions)
+static void smc_close_tcp(struct smc_sock *smc, enum smc_conn_state was, u32 actions)
 {
 	if (actions & SMC_CLOSE_DO_TCP_RST)
 		smc_tcp_reset(smc);
-	if (actions & SMC_CLOSE_DO_TCP_FIN) {
-		/* a RST or FIN of the peer is no news any more */
-		if (smc->tcp)
-			WRITE_ONCE(smc->tcp_phase, SMC_TCP_QUIET);
-		smc_tcp_shutdown(smc, SHUT_RDWR);
+	if (actions & SMC_CLOSE_DO_TCP_FIN && smc->tcp) {
+		sock_hold(&smc->sk);
+		smc->owes_fin = true;
+		smc->is_last = was == SMC_STATE_APPCLOSEWAIT1 || was == SMC_STATE_APPCLOSEWAIT2 ||
+			       was == SMC_STATE_PEERFINCLOSEWAIT;
+		/* a RST of the peer is no news any more */
+		WRITE_ONCE(smc->tcp_phase, SMC_TCP_PARTING);
 	}
 }
 
@@ -113,6 +118,63 @@ static void smc_close_wake(struct smc_sock *smc, u32 actions)
 		sk->sk_state_change(sk);
 	if (actions & SMC_CLOSE_DO_WAKE_WRITERS)
 		smc_sock_wake_writers(smc);
+}
+
+/* The end of TCP, if it is still due. */
+static void smc_close_send_fin(struct smc_sock *smc)
+{
+	struct sock *sk = &smc->sk;
+
+	if (!smc->owes_fin)
+		return;
+	smc->owes_fin = false;
+	sk_stop_timer(sk, &smc->close_timer);
+	if (smc->tcp)
+		WRITE_ONCE(smc->tcp_phase, SMC_TCP_QUIET);
+	smc_tcp_shutdown(smc, SHUT_RDWR);
+	if (sock_flag(sk, SOCK_DEAD))
+		smc_tcp_release(smc);
+	sock_put(sk);
+}
+
+/*
+ * The connection is gone, and our last word with it (CLOSE-01). Whose FIN is the first
+ * keeps the port for a while (TIME_WAIT), and with TCP that is who ended first. So who
+ * ended last waits for the other's FIN, which is sent as soon as our C is there. Deployed
+ * peers have sent theirs by then. Not for long: who knows what the peer does.
+ */
+static void smc_close_end_tcp(struct smc_sock *smc)
+{
+	if (!smc->owes_fin)
+		return;
+	if (!smc->is_last || !smc_tcp_is_open(smc)) {
+		smc_close_send_fin(smc);
+		return;
+	}
+	clear_bit(SMC_PENDING_TIMER, &smc->pending);
+	sk_reset_timer(&smc->sk, &smc->close_timer, jiffies + SMC_CLOSE_FIN_TIME);
+}
+
+/* News for a socket whose TCP outlives its connection. */
+static void smc_close_go_on_fin(struct smc_sock *smc)
+{
+	if (test_bit(SMC_PENDING_TIMER, &smc->pending) || !smc_tcp_is_open(smc))
+		smc_close_send_fin(smc);
+}
+
+/**
+ * smc_close_let_go() - the application and the machine are done with a socket
+ * @smc: the socket; it may be closed, or released, by now
+ *
+ * The inner socket is closed, or will be as soon as TCP has said what is still due.
+ *
+ * Context: Process context, may sleep. Expects the socket lock held.
+ */
+void smc_close_let_go(struct smc_sock *smc)
+{
+	smc_sock_unhash(smc);
+	if (!smc->owes_fin)
+		smc_tcp_release(smc);
 }
 
 /* The machine is done with this connection, and so is the application. */
@@ -127,11 +189,10 @@ static void smc_close_finish(struct smc_sock *smc)
 	if (!smc->is_parting) {
 		sk_stop_timer(sk, &smc->close_timer);
 		smc_close_leave(smc, false);
+		smc_close_end_tcp(smc);
 	}
-	if (sock_flag(sk, SOCK_DEAD)) {
-		smc_sock_unhash(smc);
-		smc_tcp_release(smc);
-	}
+	if (sock_flag(sk, SOCK_DEAD))
+		smc_close_let_go(smc);
 	sock_put(sk);
 }
 
@@ -197,6 +258,8 @@ static void smc_close_start_timer(struct smc_sock *smc)
 
 	if (smc_state_is_draining(&smc->close))
 		ms = READ_ONCE(set->close_pending_ms);
+	/* of what it was waiting for before */
+	clear_bit(SMC_PENDING_TIMER, &smc->pending);
 	smc_conn_mark_progress(&smc->conn);
 	sk_reset_timer(&smc->sk, &smc->close_timer, jiffies + msecs_to_jiffies(ms));
 }
@@ -214,8 +277,6 @@ static void smc_close_part(struct smc_sock *smc, enum smc_close_event event, boo
 	sock_hold(&smc->sk);
 	smc->is_parting = true;
 	smc->is_peer_done = is_peer_done;
-	/* of what it was waiting for before */
-	clear_bit(SMC_PENDING_TIMER, &smc->pending);
 	smc_close_start_timer(smc);
 }
 
@@ -229,6 +290,7 @@ static void smc_close_go_on_parting(struct smc_sock *smc)
 	smc->is_parting = false;
 	sk_stop_timer(sk, &smc->close_timer);
 	smc_close_leave(smc, smc->is_peer_done);
+	smc_close_end_tcp(smc);
 	sock_put(sk);
 }
 
@@ -264,7 +326,7 @@ static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
 		smc_close_start_timer(smc);
 	if (step.actions & SMC_CLOSE_DO_STOP_TIMER)
 		sk_stop_timer(sk, &smc->close_timer);
-	smc_close_tcp(smc, step.actions);
+	smc_close_tcp(smc, was, step.actions);
 	smc_close_wake(smc, step.actions);
 	if (step.actions & SMC_CLOSE_DO_FREE_RMBE)
 		smc_close_part(smc, event, step.is_peer_done);
@@ -369,6 +431,8 @@ void smc_close_run(struct smc_sock *smc)
 	if (!smc->is_alive) {
 		if (smc->is_parting)
 			smc_close_go_on_parting(smc);
+		else if (smc->owes_fin)
+			smc_close_go_on_fin(smc);
 		return;
 	}
 	smc_close_catch_up(smc);
@@ -558,6 +622,8 @@ int smc_close_dissolve(struct smc_sock *smc)
 		smc_close_purge(&smc->conn);
 		sk->sk_shutdown = SHUTDOWN_MASK;
 		smc_close_event(smc, SMC_CLOSE_APP_CLOSE);
+		/* TCP is about to have another connection */
+		smc_close_send_fin(smc);
 		return err;
 	}
 	WRITE_ONCE(smc->lost_err, ECONNRESET);

@@ -9,6 +9,7 @@ void smc_close_establish(struct smc_sock *smc);
 void smc_close_event(struct smc_sock *smc, enum smc_close_event event);
 bool smc_close_is_over(const struct smc_sock *smc);
 int smc_close_shutdown(struct smc_sock *smc, int how);
+void smc_close_let_go(struct smc_sock *smc);
 void smc_close_release(struct smc_sock *smc);
 int smc_close_dissolve(struct smc_sock *smc);
 void smc_close_run(struct smc_sock *smc);

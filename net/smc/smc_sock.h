@@ -23,6 +23,7 @@ enum smc_tcp_phase {
 	SMC_TCP_PLAIN,		/* client: it is done, without SMC; the next call falls back */
 	SMC_TCP_HANDSHAKE,	/* CLC messages may come */
 	SMC_TCP_CARRIER,	/* on SMC: only FIN, RST and keepalives may come */
+	SMC_TCP_PARTING,	/* SMC has ended, and the peer's FIN is due before ours */
 };
 
 struct smc_hs;
@@ -38,6 +39,7 @@ enum smc_pending {
 	SMC_PENDING_DRAINED,	/* everything sent has completed */
 	SMC_PENDING_DATA,	/* more data arrived after the application closed */
 	SMC_PENDING_TIMER,
+	SMC_PENDING_FIN,	/* of @owes_fin: the peer has ended TCP */
 };
 
 /* Bits of smc_sock.missed: what a work item could not do, for a call has the lock. */
@@ -125,6 +127,8 @@ enum smc_missed {
  * @is_parting: another one until the peer has heard C or A; the connection is in its
  *	group until then
  * @is_peer_done: of @is_parting: as for smc_conn_leave()
+ * @owes_fin: another one until @tcp is shut down, which it outlives the connection for
+ * @is_last: of @owes_fin: the peer was the first to say that it has no more to send
  * @is_eager_tcp: do not offer SMC, the reason is in @fallback
  * @limits_handshakes: SMC_LIMIT_HS
  * @inet6: the IPv6 part of one of AF_INET6; last, for there older kernels look for it
@@ -191,6 +195,8 @@ struct smc_sock {
 	bool is_abandoned;
 	bool is_alive;
 	bool is_parting;
+	bool owes_fin;
+	bool is_last;
 	bool is_peer_done;
 	bool is_eager_tcp;
 	bool limits_handshakes;

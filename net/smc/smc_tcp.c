@@ -234,6 +234,9 @@ static void smc_tcp_state_change(struct sock *sk)
 				smc_sock_pend(smc, SMC_PENDING_RESET);
 			}
 			break;
+		case SMC_TCP_PARTING:
+			smc_sock_pend(smc, SMC_PENDING_FIN);
+			break;
 		default:
 			break;
 		}
@@ -578,6 +581,18 @@ void smc_tcp_leave_children(struct smc_sock *smc)
 		tcp_abort(child, ECONNRESET);
 		sock_put(child);
 	}
+}
+
+/**
+ * smc_tcp_is_open() - has neither side ended the inner connection
+ * @smc: the socket
+ *
+ * Context: Any context but hard interrupt. Expects the socket lock held.
+ * Return: true if so; false also where there is no inner socket.
+ */
+bool smc_tcp_is_open(const struct smc_sock *smc)
+{
+	return smc->tcp && inet_sk_state_load(smc->tcp->sk) == TCP_ESTABLISHED;
 }
 
 /**
