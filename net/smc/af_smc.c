@@ -946,8 +946,8 @@ static int smc_proto_init(struct sock *sk)
 }
 
 /*
- * That failed, or a BPF program of the control group does not want it. sock_diag looks
- * at the inner socket of what it finds.
+ * smc_proto_init() failed, or a BPF program of the control group refused the socket.
+ * Unhashed first: sock_diag looks at the inner socket of what it finds.
  */
 static void smc_proto_destroy(struct sock *sk)
 {

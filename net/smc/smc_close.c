@@ -247,9 +247,9 @@ static bool smc_close_is_told(const struct smc_sock *smc, enum smc_close_event c
 }
 
 /*
- * A peer that does not say that it has closed is another matter than one that does
- * not read: as with TCP, that may take its time. Then its data would be lost, and
- * by our abort those it has before them.
+ * The peer has close_timeout_ms to say that it has closed. One that only reads slowly has
+ * close_pending_ms, TCP's patience: giving up loses the data still to be sent, and our
+ * abort also what it has not read yet.
  */
 static void smc_close_start_timer(struct smc_sock *smc)
 {

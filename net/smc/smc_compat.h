@@ -112,9 +112,10 @@ static inline kuid_t smc_compat_sk_uid(struct sock *sk)
 }
 
 /*
- * The memory control group of a socket; and that of the present task, or once
- * more that of a socket, with a reference, which another socket may take over.
- * NULL where they do not count.
+ * smc_compat_sk_memcg() is the memory control group of a socket. The two _get()
+ * functions return one with a reference, for another socket to own: that of the
+ * current task, or that of a socket. NULL where groups do not count the memory of
+ * sockets.
  */
 #ifdef SMC_HAVE_SK_MEMCG
 /* Version 1 of control groups counts sockets by themselves, in those that ask. */
@@ -156,7 +157,7 @@ static inline struct mem_cgroup *smc_compat_memcg_get(void)
 	return memcg;
 }
 
-/* Who charges a group, above its mark, for more pages reclaims in it at once. */
+/* A charge of more pages than this, to a group above memory.high, reclaims from it at once. */
 #define SMC_MEMCG_BATCH		MEMCG_CHARGE_BATCH
 
 static inline struct mem_cgroup *smc_compat_sk_memcg_get(const struct sock *sk)

@@ -400,7 +400,10 @@ static void conn_lose_element(struct smc_conn *conn)
 	is_over = conn_peer_is_done(conn);
 	is_parting = conn->ctl.tx_conn_flags & SMC_CDC_FINAL;
 	spin_unlock_bh(&conn->lock);
-	/* it waits for its last word to be there, of which the peer knows by itself */
+	/*
+	 * It may be waiting for its C or A to arrive, which a peer that has deleted the
+	 * element needs no more.
+	 */
 	if (is_parting)
 		conn->ops.event(conn, SMC_EV_FINAL_DONE);
 	/* What the peer wrote before it closed may still be read. */

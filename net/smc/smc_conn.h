@@ -161,7 +161,7 @@ static inline struct smc_link *smc_conn_link(const struct smc_conn *conn)
 	return rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
 }
 
-/* Has a connection an element with anything for its reader? */
+/* May a reader look into the element: is there one, and was nothing thrown away? */
 static inline bool smc_conn_may_read(const struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);

@@ -280,5 +280,9 @@ int smc_lgr_register_buf(struct smc_link_group *lgr, struct smc_buf *buf)
 		smc_link_exit(link);
 	}
 	smc_link_end_map(lgr);
+	/*
+	 * On some link: fails only if another link that still works lacks it. On none: the
+	 * last error, or that there is no link.
+	 */
 	return has_one ? missing : rc;
 }

@@ -162,7 +162,7 @@ static struct smc_link *smc_hs_own_data(struct smc_hs *hs, struct smc_nego_end *
 static void smc_hs_peer_end(const struct smc_hs *hs, const struct smc_clc_accept *acc,
 			    struct smc_ib_peer *peer)
 {
-	/* as zeros they say that there is no gateway, and nothing to find */
+	/* zeros where no route was looked for: packets go to peer->mac and stay in the subnet */
 	memcpy(peer->hop_mac, hs->route.mac, sizeof(peer->hop_mac));
 	peer->hop_limit = hs->route.hop_limit;
 	memcpy(peer->gid, acc->gid, sizeof(peer->gid));

@@ -139,10 +139,10 @@ bool smc_ib_has_device(void)
 }
 
 /**
- * smc_ib_news() - has an RNIC come, a port come up, or an address?
+ * smc_ib_news() - count of events that may have opened a path (an RNIC, a port, an address)
  *
  * Context: Any context.
- * Return: a number that has changed since, if so.
+ * Return: the count; there was such an event if an earlier one differs.
  */
 int smc_ib_news(void)
 {

@@ -59,10 +59,10 @@ static bool smc_listen_offers_no_smc(const struct sock *tsk)
 	return offers_none;
 }
 
-/* What kept one connect() from offering SMC, TCP having refused it since. */
+/* Why an earlier connect(), which TCP refused, did not offer SMC does not count any more. */
 static void smc_listen_forget(struct smc_sock *smc)
 {
-	/* of an option, which stays */
+	/* set by an option: that stays */
 	if (smc_opt_is_why(smc->fallback))
 		return;
 	WRITE_ONCE(smc->is_eager_tcp, false);
@@ -188,6 +188,7 @@ static bool smc_listen_has_plain(struct smc_sock *smc)
  * @smc: a socket that listens, with a file
  *
  * Context: Any context but hard interrupt.
+ * Return: true if a child is ready, or the next of TCP's is a connection without SMC.
  */
 bool smc_listen_is_ready(struct smc_sock *smc)
 {

@@ -278,7 +278,10 @@ static void llc_created(struct smc_link_group *lgr, struct smc_llc_event *ev)
 	ev->created.nr_rmbs = smc_llc_rmb_tell(lgr);
 }
 
-/* What the peer's RNIC did not answer, or an RNIC said of what it did. */
+/*
+ * Was it the path: a completion in error or none at all, or an event of the queue pair?
+ * Otherwise it was our own port or device, or something out of sync.
+ */
 static bool llc_is_of_path(enum smc_wr_fault fault)
 {
 	return fault == SMC_WR_FAULT_SEND || fault == SMC_WR_FAULT_RECV ||
@@ -381,7 +384,10 @@ static void llc_feed_overrun(struct smc_link_group *lgr)
 			llc_feed_plain(lgr, SMC_LLC_EV_BAD_MSG, i);
 }
 
-/* However often it was asked for; what the machine knows better is no news to it. */
+/*
+ * One probe for each link, however often it was asked for. The machine ignores those that
+ * it has no use for.
+ */
 static void llc_feed_probes(struct smc_link_group *lgr)
 {
 	struct smc_llc_event ev = {};

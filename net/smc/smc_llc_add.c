@@ -41,6 +41,8 @@
 /**
  * smc_llc_is_adding() - is a link being added?
  * @flow: the machine
+ *
+ * Return: true from the beginning of the exchange to its end.
  */
 bool smc_llc_is_adding(const struct smc_llc_flow *flow)
 {
@@ -51,6 +53,8 @@ bool smc_llc_is_adding(const struct smc_llc_flow *flow)
 /**
  * smc_llc_add_has_hope() - may a link come up that needs no other one any more?
  * @flow: the machine
+ *
+ * Return: true if there is one that has only to be confirmed.
  */
 bool smc_llc_add_has_hope(const struct smc_llc_flow *flow)
 {
@@ -84,8 +88,8 @@ static void work_in(struct smc_llc_run *run, enum smc_llc_config config)
 }
 
 /*
- * Work that the peer waits for. A new RNIC that does not come to terms in time must not
- * cost the link that carries the exchange, which works: rather there is no new link.
+ * Work that the peer waits for. If a new RNIC is not ready in time we do without the new
+ * link, rather than lose the working one that carries the exchange.
  */
 static void work_in_time(struct smc_llc_run *run, enum smc_llc_config config)
 {
@@ -99,9 +103,9 @@ static void work_in_time(struct smc_llc_run *run, enum smc_llc_config config)
 
 /*
  * Server: a queue pair to offer. In first contact the client waits for the offer from its
- * CONFIRM LINK on, and has to have it before it goes on, or gives up, without; half of
- * that time is for a link that may come up, a quarter for a bare one where that fails.
- * Later on nobody waits, but for what this keeps from being begun.
+ * CONFIRM LINK reply on; without one it gives up, or goes on with one link. A link that
+ * may come up gets half of that time, a bare one, which may follow it, a quarter. Later
+ * nothing depends on the offer, but our own RKEY exchanges wait for this one to end.
  */
 static void create_in_time(struct smc_llc_run *run)
 {
@@ -125,6 +129,7 @@ static struct smc_llc_action *create(struct smc_llc_run *run, const struct smc_l
 
 	new_link(run)->local = *rnic;
 	new_link(run)->is_spare = true;
+	/* where another RNIC has failed it is CREATE already, and the time of that runs on */
 	if (run->flow->config == SMC_LLC_CONFIG_HELD)
 		work_in_time(run, SMC_LLC_CONFIG_CREATE);
 	else if (run->flow->config == SMC_LLC_CONFIG_NONE || new_link(run)->is_bare)
@@ -149,7 +154,7 @@ static void prepare(struct smc_llc_run *run, const struct smc_llc_end *peer)
 	struct smc_llc_action *act;
 
 	lnk->peer = *peer;
-	/* a client's peer has been waiting since its offer */
+	/* for a client the time of CREATE runs on: the server has waited since its offer */
 	if (run->flow->params.is_server)
 		work_in_time(run, SMC_LLC_CONFIG_PREPARE);
 	run->flow->config = SMC_LLC_CONFIG_PREPARE;
@@ -496,8 +501,8 @@ static void not_created(struct smc_llc_run *run)
 }
 
 /*
- * An RNIC hangs. Its link goes when it has come to terms; until then neither its index nor
- * its number is free. The server offers another RNIC next, if it has one.
+ * An RNIC hangs. The new link is freed when the RNIC has answered; until then its index
+ * cannot be used again. The server offers another RNIC next, if it has one.
  */
 static void not_created_in_time(struct smc_llc_run *run)
 {

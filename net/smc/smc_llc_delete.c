@@ -165,8 +165,10 @@ static void on_request_of_client(struct smc_llc_run *run, u8 link,
 }
 
 /*
- * Links do not come and go for long as fast as a client may ask for them and have them
- * deleted: what was in use leaves memory in its group.
+ * A client could have links added and deleted as fast as it asks, and each that was in
+ * use leaves memory in its group. After more than SMC_LLC_BRIEF_LIVES in a row that lived
+ * for less than @reply ms, none is added until that time has passed since the last one
+ * came up.
  */
 static void note_brief_life(struct smc_llc_flow *flow, u64 now, u64 lived, u64 reply)
 {
@@ -462,8 +464,9 @@ static u8 doomed_link(const struct smc_llc_flow *flow)
 }
 
 /*
- * Server: an RNIC that is slow to make what would be offered does not hold up what may
- * be waited for: nobody has heard of it yet. The attempt is begun anew afterwards.
+ * Server: links marked lost or doomed do not wait for an RNIC that is slow to create the
+ * queue pair to be offered: the client has not heard of that link yet. The attempt is
+ * given up, and begun anew afterwards.
  */
 static void make_way(struct smc_llc_run *run)
 {

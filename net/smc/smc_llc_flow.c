@@ -525,10 +525,11 @@ static void config_timeout(struct smc_llc_run *run)
 }
 
 /*
- * Silence on a link, or no answer to a probe; KA-03, ERR-41, ERR-42. A reasonable
- * time for an answer (KA-05) is not that of one: the peer's RNIC takes a probe
- * also while the host behind it stands still for a while, or has no slot for the
- * reply. That RNICs cannot reach each other they notice themselves, and sooner.
+ * Silence on a link, or no answer to a probe; KA-03, ERR-41, ERR-42. One missing
+ * answer does not show that the link is lost (KA-05): the peer's RNIC takes a probe
+ * even while the host behind it stands still, or has no slot for the reply. So the
+ * probe is repeated. RNICs that cannot reach each other notice that themselves, and
+ * sooner.
  */
 static void probe_timeout(struct smc_llc_run *run, const struct smc_llc_event *ev)
 {

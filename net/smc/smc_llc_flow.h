@@ -152,10 +152,10 @@ enum smc_llc_event_type {
 	/* These two come before any other event. */
 	SMC_LLC_EV_RTOKEN_STORED,	/* outcome of STORE_RTOKEN */
 	SMC_LLC_EV_RTOKENS_DELETED,	/* outcome of DELETE_RTOKENS; @error_mask */
-	SMC_LLC_EV_LINK_BROKEN,		/* its queue pair is of no more use; @ok: as far as this
-					 * side can tell its RNIC is
+	SMC_LLC_EV_LINK_BROKEN,		/* its queue pair is of no more use; @ok: our own RNIC
+					 * seems to work, so it is the path
 					 */
-	SMC_LLC_EV_LINK_GOING,		/* so it will be soon: its RNIC is being removed */
+	SMC_LLC_EV_LINK_GOING,		/* its RNIC is being removed; may work for a while yet */
 	SMC_LLC_EV_DECLINED,		/* Decline arrived on TCP during first contact */
 	SMC_LLC_EV_REQ_RKEY,		/* this side: announce or withdraw; @rkey */
 	SMC_LLC_EV_REQ_TEST_LINK,	/* this side: probe @link now; @timer.user_data */
@@ -587,12 +587,12 @@ struct smc_llc_remote_rkey {
  * @is_asked: server: the client waits for ADD LINK or for word that there is none
  * @asked_link: link that its REQ ADD LINK came on
  * @retry_deadline: when @wants_link is set again, in ms
- * @add_pause: server: until then no ADD LINK is sent, for the peer may not be done
- *	with the one before; SMC_LLC_NO_DEADLINE: it is
- * @nr_brief: server: so many links in a row had the client deleted as soon as they were
- *	there, SMC_LLC_BRIEF_LIVES at most
- * @calm_until: server: no ADD LINK is sent until then either, for there was another one; 0:
- *	there was not
+ * @add_pause: server: no ADD LINK before this time, in ms: the peer may still be busy
+ *	with the last one; SMC_LLC_NO_DEADLINE if it is not
+ * @nr_brief: server: links in a row that the client had deleted as soon as they were
+ *	up, counted to SMC_LLC_BRIEF_LIVES
+ * @calm_until: server: no ADD LINK before this time, in ms: there were more than
+ *	SMC_LLC_BRIEF_LIVES such links in a row; 0 otherwise
  * @own: RKEY exchange begun here
  * @remote: RKEY exchange begun by the peer
  * @end_reason: for DELETE LINK of the whole group

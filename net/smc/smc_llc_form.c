@@ -9,8 +9,8 @@
  *
  * Byte order: deployed peers write the two 16-bit numbers of version 2, the
  * length and the count of keys, as their processor has them. Those that exist
- * are little endian, so that is what is sent, on any processor. Received is
- * what fits: both numbers follow from the number of bytes that came.
+ * are little endian, so that is what is sent, on any processor. On receipt either
+ * order is taken: the number of bytes that came tells which one was meant.
  */
 #include <linux/errno.h>
 #include <linux/minmax.h>
@@ -355,6 +355,7 @@ int smc_llc_form_encode(enum smc_llc_form form, const struct smc_llc_msg *msg,
  * client asks for a link by REQ ADD LINK (linux-abi 4.1, 4.4).
  *
  * Context: Any context.
+ * Return: true in version 2.
  */
 bool smc_llc_form_has_long(enum smc_llc_form form)
 {

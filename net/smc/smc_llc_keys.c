@@ -209,7 +209,7 @@ static void on_delete_request(struct smc_llc_run *run, u8 link, const struct smc
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 		return;
 	}
-	/* what was put off on another link is this one */
+	/* the one that was put off on another link has been begun anew here */
 	remote->is_put_off = false;
 	if (msg->delete_rkey.is_long)
 		smc_llc_ask(run, SMC_LLC_ACT_KEEP_RKEYS, link);

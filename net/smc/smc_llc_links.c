@@ -24,6 +24,8 @@ enum rnic_use {
  * smc_llc_same_rnic() - are two ends on the same RNIC?
  * @a: one
  * @b: other
+ *
+ * Return: true if MAC and GID are the same.
  */
 bool smc_llc_same_rnic(const struct smc_llc_end *a, const struct smc_llc_end *b)
 {
@@ -86,6 +88,8 @@ static u8 asymmetric_link(const struct smc_llc_flow *flow)
  * smc_llc_nr_in() - how many links are in a state
  * @flow: the machine
  * @state: which
+ *
+ * Return: the number.
  */
 unsigned int smc_llc_nr_in(const struct smc_llc_flow *flow, enum smc_llc_link_state state)
 {
@@ -101,6 +105,8 @@ unsigned int smc_llc_nr_in(const struct smc_llc_flow *flow, enum smc_llc_link_st
  * @flow: the machine
  *
  * LG-15, MAXL-09, MAXL-10.
+ *
+ * Return: how many are symmetric.
  */
 unsigned int smc_llc_nr_symmetric(const struct smc_llc_flow *flow)
 {
@@ -131,6 +137,8 @@ u8 smc_llc_superfluous(const struct smc_llc_flow *flow)
  * @peer: on an RNIC of the peer
  *
  * LG-10, ERR-45.
+ *
+ * Return: true if one is active.
  */
 bool smc_llc_is_parallel(const struct smc_llc_flow *flow, const struct smc_llc_end *local,
 			 const struct smc_llc_end *peer)
@@ -166,6 +174,8 @@ static bool is_asymmetric(const struct smc_llc_flow *flow, const struct smc_llc_
  * An asymmetric link is allowed where it is the only redundancy, a symmetric
  * one up to the limit. RFC 7609 2.2.1, 2.2.2, 3.5.5.1.1; LG-10, LG-14, LG-15,
  * MAXL-09, MAXL-10, ADDL-04.
+ *
+ * Return: true if so.
  */
 bool smc_llc_is_allowed(const struct smc_llc_flow *flow, const struct smc_llc_end *local,
 			const struct smc_llc_end *peer)
@@ -305,6 +315,8 @@ bool smc_llc_pick_notice(const struct smc_llc_flow *flow, struct smc_llc_end *en
 /**
  * smc_llc_unused_rnic() - has this side an RNIC that no link uses?
  * @flow: the machine
+ *
+ * Return: true if so, and a link may be added.
  */
 bool smc_llc_unused_rnic(const struct smc_llc_flow *flow)
 {
@@ -378,6 +390,8 @@ bool smc_llc_set_rnics(struct smc_llc_flow *flow, const struct smc_llc_rnics *rn
  * smc_llc_is_gone() - was this the number of a link that both have deleted?
  * @flow: the machine
  * @num: link number
+ *
+ * Return: true if so, until another link has it.
  */
 bool smc_llc_is_gone(const struct smc_llc_flow *flow, u8 num)
 {
@@ -465,6 +479,7 @@ u8 smc_llc_flow_gids(const struct smc_llc_flow *flow, const struct smc_llc_end *
  * @flow: the machine
  *
  * Context: Any context. The caller serialises.
+ * Return: the class that its active links make, as seen from this side.
  */
 enum smc_lgr_type smc_llc_flow_type(const struct smc_llc_flow *flow)
 {

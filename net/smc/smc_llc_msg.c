@@ -143,10 +143,11 @@ static int llc_build_msg(struct smc_link_group *lgr, const struct smc_llc_action
 }
 
 /*
- * Answers have LLC's slots, and those alone: they are as many as the peer asks for, and
- * if they took all of data's, connections that wait for one would not be woken. Where
- * many links are lost at a time, one has to tell of all others: more than LLC has slots,
- * never as many as data has, and an answer needs one meanwhile.
+ * Answers use LLC's own slots only: a peer can ask for any number of them, and a
+ * completed LLC message wakes no connection that waits for a data slot. Requests may go
+ * beyond. DELETE LINK requests try data slots first: when many links are lost at once,
+ * one link has to tell of all the others. That may take as many slots as LLC has, and an
+ * answer needs one of those meanwhile; data has more.
  */
 static struct smc_wr_slot *llc_slot_get(struct smc_link *link, const struct smc_llc_msg *msg)
 {
@@ -319,7 +320,7 @@ static bool llc_answer(struct smc_link *link, const u8 *msg, u32 len)
  * smc_llc_rx() - an LLC message arrived
  * @wr: queues of the link it came on
  * @msg: the bytes; copied
- * @len: how many, at least 1
+ * @len: how many, may be 0
  *
  * TEST LINK is answered at once (LLC-13), everything else goes to the worker.
  *

@@ -350,7 +350,7 @@ int smc_llc_rmb_announce(struct smc_link_group *lgr, struct smc_buf *buf)
  *
  * Context: Process context, sleeps; expects no lock held.
  * Return: 0; -ECONNABORTED if the group has ended meanwhile, or the link that was to say
- * it; -EAGAIN if links change all the time; -EREMOTEIO if the peer refuses.
+ * it; -EAGAIN if links change all the time.
  */
 int smc_llc_rmb_withdraw(struct smc_link_group *lgr, const struct list_head *bufs)
 {

@@ -72,6 +72,8 @@ u64 smc_llc_after(const struct smc_llc_run *run, int ms)
 /**
  * smc_llc_is_forming() - is it first contact?
  * @flow: the machine
+ *
+ * Return: true from START until the group is up or has failed.
  */
 bool smc_llc_is_forming(const struct smc_llc_flow *flow)
 {
@@ -81,6 +83,9 @@ bool smc_llc_is_forming(const struct smc_llc_flow *flow)
 /**
  * smc_llc_is_confirmed() - may the peer talk about RMBs and links?
  * @flow: the machine
+ *
+ * Return: true from the CONFIRM LINK reply on the first link until the end of the group
+ * begins.
  */
 bool smc_llc_is_confirmed(const struct smc_llc_flow *flow)
 {
@@ -94,6 +99,8 @@ bool smc_llc_is_confirmed(const struct smc_llc_flow *flow)
  * @link: index of the link
  *
  * The server may not know yet, and what it has begun there comes first (SER-08, SER-19).
+ *
+ * Return: true if so; false at a server, always.
  */
 bool smc_llc_is_departing(const struct smc_llc_flow *flow, u8 link)
 {
@@ -105,6 +112,8 @@ bool smc_llc_is_departing(const struct smc_llc_flow *flow, u8 link)
  * smc_llc_is_dead_end() - has an exchange lost its link?
  * @flow: the machine
  * @link: index of the link that carried it
+ *
+ * Return: true if the link is gone, or lost and not just departing.
  */
 bool smc_llc_is_dead_end(const struct smc_llc_flow *flow, u8 link)
 {
@@ -119,6 +128,9 @@ bool smc_llc_is_dead_end(const struct smc_llc_flow *flow, u8 link)
  * @flow: the machine
  *
  * RFC 7609 3.5.5.3; SER-02, SER-05.
+ *
+ * Return: true if the group is up, or tries for its second link, and no exchange is under
+ * way.
  */
 bool smc_llc_may_begin(const struct smc_llc_flow *flow)
 {
@@ -168,6 +180,8 @@ u8 smc_llc_link_by_num(const struct smc_llc_flow *flow, u8 num)
  * @num: link number
  *
  * The peer may not know yet, and go on with the exchange that was to add it.
+ *
+ * Return: true if the link is lost or being deleted, or both sides have deleted it.
  */
 bool smc_llc_is_given_up(const struct smc_llc_flow *flow, u8 num)
 {
@@ -206,6 +220,8 @@ u8 smc_llc_carrier(const struct smc_llc_flow *flow, u8 but)
  * smc_llc_end_equals() - do two messages name the same end of a link?
  * @a: one
  * @b: other
+ *
+ * Return: true if queue pair, MAC and GID are the same.
  */
 bool smc_llc_end_equals(const struct smc_llc_end *a, const struct smc_llc_end *b)
 {
@@ -479,7 +495,7 @@ static void become_dead(struct smc_llc_run *run, enum smc_llc_why why)
 	if (flow->own.is_busy)
 		smc_llc_rkey_done(run, -ECONNABORTED);
 	for (i = 0; i < SMC_LLC_LINKS; i++) {
-		/* of its own it has a reason if it is why the group ends */
+		/* a link that was lost or given up before keeps its own reason */
 		if (flow->link[i].why == SMC_LLC_WHY_NONE)
 			flow->link[i].why = why;
 		smc_llc_link_retire(run, i);

@@ -6,6 +6,9 @@
  * of the group; smc_llc_add.c and smc_llc_delete.c are the exchanges that change
  * the links, smc_llc_keys.c those about RMBs; smc_llc_links.c has the rules of
  * RNICs and link numbers. Nobody else includes this.
+ *
+ * Context of all functions of these files that do not say otherwise: within
+ * smc_llc_flow_event(), whose caller serialises. They take no lock and do not sleep.
  */
 #ifndef _SMC_LLC_RUN_H
 #define _SMC_LLC_RUN_H

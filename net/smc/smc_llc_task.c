@@ -129,9 +129,10 @@ static int llc_map_areas(struct smc_link *link)
 }
 
 /*
- * The way from a port to the peer's: a route, or the subnet that the two share. So it
- * is where an interface is another namespace's, whose routes are not for this one. A
- * neighbour is waited for, but not for long: it answers, or will be known next time.
+ * The way from a port to the peer's: a route, or (version 1) a subnet that the two share.
+ * The subnet decides also where the port's interface is in another namespace, whose
+ * routes this group may not use. A neighbour is waited for, but not for long: it answers,
+ * or will be known next time.
  */
 static int llc_find_way(struct smc_link_group *lgr, const struct smc_ib_end *end, const u8 *gid,
 			struct smc_route *route)

@@ -55,9 +55,10 @@ void smc_mem_init(void)
 }
 
 /*
- * Who asks a group for so many pages at a time has it give back at once what it
- * has too much, and is refused in the end. For fewer one of its tasks would be
- * killed, while TCP would do as well.
+ * So many pages are charged at a time, at least. A group then gives back at once what
+ * it has above memory.high, and where memory.max leaves no room the charge is refused.
+ * For a smaller piece the kernel would kill one of the group's tasks, though the
+ * connection can as well be TCP.
  */
 #define SMC_MEM_PIECE	(max_t(int, SMC_MEMCG_BATCH, 1 << PAGE_ALLOC_COSTLY_ORDER) + 1)
 
@@ -90,7 +91,7 @@ int smc_mem_charge(struct sock *sk, u32 bytes)
 	if (!has_room)
 		return -ENOMEM;
 	sk_mem_charge(sk, bytes);
-	/* but the rest of the piece */
+	/* the rest of the piece goes back */
 	sk_mem_reclaim(sk);
 	return 0;
 }

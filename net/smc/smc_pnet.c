@@ -380,6 +380,7 @@ out:
  * Data on RDMA would bypass IPsec, so such connections stay with TCP, SEC-06.
  *
  * Context: Process context.
+ * Return: true if the socket has a policy of its own, or its route leads through IPsec.
  */
 bool smc_pnet_needs_ipsec(struct sock *tsk)
 {

@@ -230,6 +230,7 @@ static void smc_sock_destruct(struct sock *sk)
  * @sk: any socket, alive at least until the end of the RCU read section
  *
  * Context: Any context.
+ * Return: true if so, of whichever family.
  */
 bool smc_sock_is_ours(const struct sock *sk)
 {

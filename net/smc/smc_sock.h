@@ -36,7 +36,7 @@ enum smc_pending {
 	SMC_PENDING_RESET,	/* the TCP connection was reset */
 	SMC_PENDING_FAULT,	/* this side must abort: cursors, loss, eye catcher */
 	SMC_PENDING_LINK_LOST,
-	SMC_PENDING_DRAINED,	/* everything sent has completed */
+	SMC_PENDING_DRAINED,	/* what the end waits for may have completed: data, or C or A */
 	SMC_PENDING_DATA,	/* more data arrived after the application closed */
 	SMC_PENDING_TIMER,
 	SMC_PENDING_FIN,	/* of @owes_fin: the peer has ended TCP */

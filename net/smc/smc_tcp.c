@@ -219,7 +219,10 @@ static void smc_tcp_state_change(struct sock *sk)
 			smc_tcp_opened(smc);
 			break;
 		case SMC_TCP_PLAIN:
-			/* nobody has called yet, and TCP can tell nobody */
+			/*
+			 * No call has fallen back yet, and until one has TCP can wake
+			 * nobody: the worker falls back.
+			 */
 		case SMC_TCP_HANDSHAKE:
 			smc_sock_queue(smc, &smc->hs_work);
 			break;
@@ -727,6 +730,7 @@ void smc_tcp_adopt(struct smc_sock *smc, struct socket *sock)
  * @smc: the socket
  *
  * Context: Process context. Takes the inner socket's lock.
+ * Return: true if so, be it an urgent byte alone.
  */
 bool smc_tcp_has_payload(struct smc_sock *smc)
 {

@@ -3,7 +3,7 @@
  * The queues of one link.
  *
  * Operation:
- *   A poster takes a slot, writes its 44 bytes and up to two RDMA WRITEs into
+ *   A poster takes a slot, writes a message and up to two RDMA WRITEs into
  *   it and posts it: one chain, one doorbell, of which only the SEND at the
  *   end is signalled. Its completion vouches for the WRITEs before it, gives
  *   the slot back and calls the poster's done function. Receives are posted
@@ -93,7 +93,7 @@ void smc_wr_report(struct smc_wr *wr, enum smc_wr_fault fault)
 	rcu_read_unlock();
 }
 
-/* Who is cut off by this wants to know whether anybody is there. */
+/* Connections that are cut off say ETIMEDOUT if the peer had become silent (is_peer_silent). */
 static void smc_wr_send_failed(struct smc_wr *wr, enum ib_wc_status status)
 {
 	if (status == IB_WC_RETRY_EXC_ERR)
@@ -169,8 +169,9 @@ static void smc_wr_qp_event(struct ib_event *event, void *context)
 /**
  * smc_wr_slot_get() - take room for one message
  * @wr: the queues
- * @class: whose slots; connections wait for those of data, and are woken only by what
- *	   data's owner has completed there
+ * @class: SMC_WR_DATA or SMC_WR_CTRL; connections queue up for data slots, and no
+ *	   completion but that of a CDC serves the queue, so others must not take all
+ *	   of these
  *
  * The first 44 bytes of the message are zeroed, there are no WRITEs and no done
  * function.
@@ -1008,8 +1009,8 @@ int smc_wr_connect(struct smc_wr *wr, const struct smc_ib_peer *peer)
 
 /*
  * How often to look, so that a stall is noticed after twice the time of all attempts.
- * 0: an adapter keeps its own time, which may be four times as long, and for ever where
- * the peer's is up and its host has no receives.
+ * 0 on adapters: they give up by themselves, perhaps after four times as long, and never
+ * (on purpose) where the peer's adapter is up and its host has posted no receives.
  */
 static unsigned long smc_wr_stall_pace(const struct smc_wr *wr, u8 timeout, u8 retries)
 {
