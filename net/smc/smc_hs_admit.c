@@ -21,7 +21,6 @@
 #define SMC_HS_CHILD_BYTES	(sizeof(struct smc_sock) + sizeof(struct tcp6_sock) +	\
 				 sizeof(struct socket_alloc) + sizeof(struct smc_hs))
 
-/* Documentation/operations.md says so. Debug kernels and PREEMPT_RT have larger locks. */
 /*
  * Reset a child that is no longer listed; its work item finds that out and
  * closes it. The lock keeps the inner socket from going with it meanwhile.

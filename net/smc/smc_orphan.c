@@ -34,7 +34,6 @@
 /* So many socks a file may have had before it is closed. */
 #define SMC_ORPHAN_OF_A_FILE	256
 
-/* Documentation/architecture.md says so. Debug kernels and PREEMPT_RT have larger locks. */
 static DEFINE_SPINLOCK(smc_orphan_lock);	/* guards what follows, heirs, elders */
 static LIST_HEAD(smc_orphans);
 static unsigned int smc_orphan_nr;		/* length of the list */
