@@ -381,15 +381,19 @@ static int smc_disconnect(struct smc_sock *smc, struct socket *sock)
 	return smc_tcp_disconnect(smc);
 }
 
-/* shutdown() ended the attempt, and gave the socket a new sock: what error is pending there? */
+/*
+ * shutdown() ended the attempt, and gave the socket a new sock: what error is pending there?
+ * The next attempt may have begun on that, and its outcome is not for us.
+ */
 static int smc_connect_ended(struct socket *sock)
 {
 	struct smc_sock *smc = smc_lock(sock);
-	int rc;
+	int rc = -ECONNABORTED;
 
 	if (!smc)
-		return -ECONNABORTED;
-	rc = smc_connect_result(smc, sock);
+		return rc;
+	if (!smc->is_connecting)
+		rc = smc_connect_result(smc, sock);
 	smc_unlock(smc);
 	return rc;
 }
@@ -428,7 +432,7 @@ again:
 		goto again;
 	}
 	rc = -EINVAL;
-	if (!smc->tcp)
+	if (!smc->tcp || sock->state == SS_DISCONNECTING)
 		goto out;
 	timeo = sock_sndtimeo(&smc->sk, flags & O_NONBLOCK);
 	was_connecting = sock->state == SS_CONNECTING;
@@ -686,6 +690,14 @@ static int smc_listen(struct socket *sock, int backlog)
 	return rc;
 }
 
+/* What connect() without waiting has led to is settled by shutdown(), as by a second one. */
+static void smc_shutdown_settle(const struct smc_sock *smc, struct socket *sock)
+{
+	if (sock->state != SS_CONNECTING || smc->is_connecting)
+		return;
+	sock->state = smc->is_alive ? SS_CONNECTED : SS_DISCONNECTING;
+}
+
 static int smc_shutdown(struct socket *sock, int how)
 {
 	struct smc_sock *smc;
@@ -695,13 +707,16 @@ again:
 	smc = smc_lock(sock);
 	if (!smc)
 		return smc_tcp_ops(sock)->shutdown(sock, how);
+	rc = -EINVAL;
 	if (how < SHUT_RD || how > SHUT_RDWR)
-		rc = -EINVAL;
-	else if (smc->is_connecting || smc->sk.sk_state == SMC_STATE_INIT ||
-		 smc->sk.sk_state == SMC_STATE_LISTEN)
+		goto out;
+	smc_shutdown_settle(smc, sock);
+	if (smc->is_connecting || smc->sk.sk_state == SMC_STATE_INIT ||
+	    smc->sk.sk_state == SMC_STATE_LISTEN)
 		rc = smc_shutdown_early(smc, sock, how);
 	else
 		rc = smc_close_shutdown(smc, how);
+out:
 	smc_unlock(smc);
 	if (rc == -EAGAIN)
 		goto again;
@@ -1048,7 +1063,13 @@ static void smc_event(struct smc_conn *conn, u32 events)
 	smc_event_close(smc, events);
 	if (!(events & (SMC_EV_DONE | SMC_EV_CLOSED)))
 		return;
-	sk->sk_state_change(sk);
+	/*
+	 * What connect() comes to wakes everybody. Who polls for it is not to be woken before:
+	 * io_uring calls connect() once more then, and takes "already" for the outcome.
+	 */
+	smp_mb();
+	if (!READ_ONCE(smc->is_connecting))
+		sk->sk_state_change(sk);
 	/* as tcp_fin() */
 	if (!sock_flag(sk, SOCK_DEAD))
 		sk_wake_async(sk, SOCK_WAKE_WAITD,

@@ -307,8 +307,10 @@ static u32 smc_cdc_take(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 
 	if (!smc_cdc_seq_is_newer(msg->seq, ctl->rx_seq))
 		return SMC_EV_STALE;
+	/* one that overtakes what is due says nothing of how the stream ends */
 	if (msg->conn_flags & SMC_CDC_ABORT)
-		return smc_cdc_take_conn_flags(ctl, msg->conn_flags);
+		return smc_cdc_take_conn_flags(ctl, ctl->rx_nr_waits ? SMC_CDC_ABORT :
+								       msg->conn_flags);
 	if (ctl->rx_conn_flags & SMC_CDC_CLOSED)
 		return SMC_EV_STALE;
 	prod_step = smc_cdc_prod_step(ctl, msg->prod);

@@ -229,9 +229,11 @@ static void smc_listen_run(struct smc_sock *smc)
 	smc_listen_look(smc);
 	if (sk->sk_state == SMC_STATE_LISTEN)
 		nr = smc_tcp_nr_to_agreed(smc);
-	/* an aborted connection is not the end of the queue */
-	for (; nr && (!rc || rc == -ECONNABORTED) &&
-	     READ_ONCE(smc->nr_accept_q) <= READ_ONCE(sk->sk_max_ack_backlog); nr--)
+	/*
+	 * An aborted connection is not the end of the queue. Nor is a full backlog: TCP has
+	 * let no more in than there was room for, and who is in waits for an Accept.
+	 */
+	for (; nr && (!rc || rc == -ECONNABORTED); nr--)
 		rc = smc_listen_take(smc);
 	if (sk->sk_state == SMC_STATE_LISTEN && smc_listen_has_plain(smc))
 		sk->sk_data_ready(sk);

@@ -926,6 +926,27 @@ void smc_sock_wake_sleepers(struct smc_sock *smc)
 }
 
 /**
+ * smc_sock_wake_attending() - let calls that wait for connect() look again
+ * @smc: the socket
+ *
+ * But not who polls, for whom there is nothing yet: a poll that is woken for nothing makes
+ * io_uring call connect() once more.
+ *
+ * Context: Any context.
+ */
+void smc_sock_wake_attending(struct smc_sock *smc)
+{
+	struct socket_wq *wq;
+
+	rcu_read_lock();
+	wq = rcu_dereference(smc->sk.sk_wq);
+	/* an event for which nobody polls; calls that wait do not look at it */
+	if (skwq_has_sleeper(wq))
+		__wake_up(&wq->wait, TASK_INTERRUPTIBLE, 0, poll_to_key(EPOLLMSG));
+	rcu_read_unlock();
+}
+
+/**
  * smc_sock_wake_all() - let every sleeper and poller look again
  * @smc: the socket
  *

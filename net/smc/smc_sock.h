@@ -266,6 +266,7 @@ bool smc_sock_trylock(struct smc_sock *smc, enum smc_missed what);
 bool smc_sock_is_paused(struct smc_sock *smc);
 bool smc_sock_take_missed(struct smc_sock *smc, enum smc_missed what);
 void smc_sock_set_err(struct smc_sock *smc, int err);
+void smc_sock_wake_attending(struct smc_sock *smc);
 void smc_sock_wake_sleepers(struct smc_sock *smc);
 void smc_sock_wake_all(struct smc_sock *smc);
 void smc_sock_wake_writers(struct smc_sock *smc);

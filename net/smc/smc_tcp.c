@@ -193,7 +193,7 @@ static void smc_tcp_opened(struct smc_sock *smc)
 	/* pairs with smc_hs_unattend(): after the state was written */
 	smp_mb();
 	if (READ_ONCE(smc->nr_attending))
-		smc_sock_wake_sleepers(smc);
+		smc_sock_wake_attending(smc);
 	else if (!smc_tcp_leave_plain(smc))
 		smc_sock_queue(smc, &smc->hs_work);
 }

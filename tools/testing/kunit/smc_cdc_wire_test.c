@@ -2031,7 +2031,10 @@ static void fail_10_an_abort_does_not_wait(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &msg), (u32)SMC_EV_HELD);
 	smc_cdc_set_conn_flags(&p->a.ctl, A);
 	msg = must_push(test, &p->a);
+	/* nor is it the end of a stream that is not all here */
+	msg.conn_flags |= D;
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &msg), (u32)SMC_EV_ABORT);
+	KUNIT_EXPECT_EQ(test, p->b.ctl.rx_conn_flags, A);
 	KUNIT_EXPECT_EQ(test, smc_cdc_give_up(&p->b.ctl), 0U);
 }
 

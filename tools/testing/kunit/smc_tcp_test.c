@@ -36,6 +36,10 @@ void smc_sock_wake_sleepers(struct smc_sock *smc)
 {
 }
 
+void smc_sock_wake_attending(struct smc_sock *smc)
+{
+}
+
 /* Of our own sock, which nobody waits at. */
 static void wake_nobody(struct sock *sk)
 {

@@ -239,6 +239,24 @@ def refused_later(x, server):
     x.call("error", s.getsockopt, socket.SOL_SOCKET, socket.SO_ERROR)
 
 
+def outcome_by_shutdown(x, server):
+    """shutdown() is told before the second connect() what the first has come to."""
+    ls = x.listen() if server else x.sync()
+    if server:
+        x.keep(x.h.accept(ls))
+        x.sync()
+        return
+    for what, port in (("accepted", x.port), ("refused", 9)):
+        c = x.socket()
+        c.setblocking(False)
+        x.call(f"connect, {what}", c.connect, x.addr(port))
+        x.until(c, "OUT")
+        x.call(f"shutdown, {what}", c.shutdown, 1)
+        x.call(f"connect again, {what}", c.connect, x.addr(x.port))
+        x.poll(what, c)
+    x.sync()
+
+
 def connect_twice(x, server):
     c = x.pair(server)
     if not server:
@@ -1335,13 +1353,13 @@ def reset_unread(x, server):
     x.call("recv again", c.recv, 10)
 
 
-CASES = (no_connection, bad_addresses, refused, refused_later, connect_twice, connect_self, reading,
-         file_sent, signal_of_end, signal_of_room,
+CASES = (no_connection, bad_addresses, refused, refused_later, outcome_by_shutdown,
+         connect_twice, connect_self, reading, file_sent, signal_of_end, signal_of_room,
          half_closed, read_shut, both_close, closed_by_peer, port_kept, sent_in_vain, aborted,
-         closed_unread, named, dissolved, dissolved_in_state, dissolved_listens, attempt_ended, sleepers,
-         listener_closed, listener_killed, full_backlog, behind_plain, accept_flags, owner,
-         epoll_modes, passed_on, duplicates, forked,
-         many_messages, shared_listener, namespace)
+         closed_unread, named, dissolved, dissolved_in_state, dissolved_listens, attempt_ended,
+         sleepers, listener_closed, listener_killed, full_backlog, behind_plain, accept_flags,
+         owner, epoll_modes, passed_on, duplicates, forked, many_messages, shared_listener,
+         namespace)
 
 
 # What they say on TCP and on SMC: that of the server, that of the client
