@@ -19,6 +19,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -817,6 +818,41 @@ static void case_again(int ls)
 	close(s);
 }
 
+static void *read_four(void *s)
+{
+	static char buf[5];
+
+	return recv(*(int *)s, buf, 4, MSG_WAITALL) == 4 ? buf : NULL;
+}
+
+/* connect() on a socket on which another thread waits for data. */
+static void case_attended(int ls)
+{
+	for (int i = 0; i < 20; i++) {
+		pthread_t reader;
+		void *text;
+		int s;
+
+		if (is_server) {
+			start_accept(ls, 0, 10);
+			s = done(10).res;
+			send_text(s, "four");
+			meet();
+			close(s);
+			continue;
+		}
+		s = new_socket();
+		start_connect(s, peer, port, 10);
+		if (pthread_create(&reader, NULL, read_four, &s))
+			die("thread", errno);
+		finish("connect beside a reader", 10);
+		pthread_join(reader, &text);
+		say("reader: %s", text ? (char *)text : "nothing");
+		meet();
+		close(s);
+	}
+}
+
 static void case_accept_many(int ls)
 {
 	struct io_uring_sqe *sqe;
@@ -902,6 +938,7 @@ int main(int argc, char **argv)
 	case_end(s);
 	case_close_pending(connection(ls));
 	case_again(ls);
+	case_attended(ls);
 	case_accept_many(ls);
 	say("all");
 	return 0;
