@@ -342,43 +342,27 @@ static void accepted(struct smc_llc_run *run, const struct smc_llc_add_link *al)
 	prepare(run, &al->end);
 }
 
-static void on_reply(struct smc_llc_run *run, u8 link, const struct smc_llc_add_link *al)
+/* The client does not want the link that was offered, SL-12. */
+static void on_rejection(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_end rnic;
+
+	/* another one may be on a network that the client is on */
+	flow->refused |= smc_llc_rnic_place(flow, &new_link(run)->local);
+	smc_llc_link_destroy(run, flow->config_target, true);
+	smc_llc_arm_retry(run, false);
+	flow->wants_link |= flow->has_rnics && smc_llc_pick_offer(flow, &rnic);
+}
+
+/* It takes it, and tells of its end. */
+static void on_acceptance(struct smc_llc_run *run, const struct smc_llc_add_link *al)
 {
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_link *lnk = new_link(run);
-	struct smc_llc_end rnic;
-	bool is_sane;
+	bool is_sane = al->end.qpn && smc_nego_mtu_is_valid(al->end.mtu) &&
+		       !smc_llc_is_parallel(flow, &lnk->local, &al->end);
 
-	/*
-	 * A deployed client that has accepted what is of no use here answers
-	 * DELETE LINK first, and then declines what it had accepted. An offer that
-	 * comes to it in between is lost.
-	 */
-	if (al->is_rejected && smc_llc_is_gone(flow, al->link_num)) {
-		flow->add_pause = SMC_LLC_NO_DEADLINE;
-		return;
-	}
-	if (flow->config != SMC_LLC_CONFIG_ADD_LINK || link != flow->config_link) {
-		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
-		return;
-	}
-	flow->may_decline = false;
-	/* AMB-40: a rejection may leave it out */
-	if (al->link_num != lnk->num && (al->link_num || !al->is_rejected)) {
-		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
-		return;
-	}
-	smc_llc_config_done(run);
-	if (al->is_rejected) {
-		/* SL-12; another one may be on a network that the client is on */
-		flow->refused |= smc_llc_rnic_place(flow, &lnk->local);
-		smc_llc_link_destroy(run, flow->config_target, true);
-		smc_llc_arm_retry(run, false);
-		flow->wants_link |= flow->has_rnics && smc_llc_pick_offer(flow, &rnic);
-		return;
-	}
-	is_sane = al->end.qpn && smc_nego_mtu_is_valid(al->end.mtu) &&
-		  !smc_llc_is_parallel(flow, &lnk->local, &al->end);
 	if (!is_sane)
 		/* ERR-45 */
 		smc_llc_link_lost(run, flow->config_target, SMC_LLC_WHY_OUT_OF_SYNC,
@@ -395,6 +379,36 @@ static void on_reply(struct smc_llc_run *run, u8 link, const struct smc_llc_add_
 		smc_llc_arm_retry(run, is_sane);
 }
 
+static void on_answer(struct smc_llc_run *run, u8 link, const struct smc_llc_add_link *al)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	/*
+	 * A deployed client that has accepted what is of no use here answers
+	 * DELETE LINK first, and then declines what it had accepted. An offer that
+	 * comes to it in between is lost.
+	 */
+	if (al->is_rejected && smc_llc_is_gone(flow, al->link_num)) {
+		flow->add_pause = SMC_LLC_NO_DEADLINE;
+		return;
+	}
+	if (flow->config != SMC_LLC_CONFIG_ADD_LINK || link != flow->config_link) {
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+		return;
+	}
+	flow->may_decline = false;
+	/* AMB-40: a rejection may leave it out */
+	if (al->link_num != new_link(run)->num && (al->link_num || !al->is_rejected)) {
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+		return;
+	}
+	smc_llc_config_done(run);
+	if (al->is_rejected)
+		on_rejection(run);
+	else
+		on_acceptance(run, al);
+}
+
 /**
  * smc_llc_add_msg() - ADD LINK came in
  * @run: the call
@@ -405,7 +419,7 @@ void smc_llc_add_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_msg 
 {
 	if (run->flow->params.is_server) {
 		if (msg->is_reply)
-			on_reply(run, link, &msg->add_link);
+			on_answer(run, link, &msg->add_link);
 		else
 			on_notice(run, link);
 	} else if (msg->is_reply) {

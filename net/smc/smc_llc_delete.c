@@ -211,26 +211,32 @@ static void deleted(struct smc_llc_run *run, u8 target, bool is_orderly)
 		smc_llc_arm_retry(run, true);
 }
 
-static void on_reply(struct smc_llc_run *run, u8 link, const struct smc_llc_delete_link *dl)
+static void on_reply_of_client(struct smc_llc_run *run, u8 link,
+			       const struct smc_llc_delete_link *dl)
 {
 	struct smc_llc_flow *flow = run->flow;
 	u8 target = smc_llc_link_by_num(flow, dl->link_num);
 
-	if (flow->params.is_server) {
-		if (flow->config != SMC_LLC_CONFIG_DELETE_LINK || link != flow->config_link ||
-		    target != flow->config_target) {
-			smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
-			return;
-		}
-		/* "Unknown link" is as good as yes. */
-		smc_llc_config_done(run);
-		if (target != link)
-			deleted(run, target, dl->is_orderly);
-		else
-			smc_llc_link_lost(run, target, SMC_LLC_WHY_PEER_DELETED, dl->reason);
+	if (flow->config != SMC_LLC_CONFIG_DELETE_LINK || link != flow->config_link ||
+	    target != flow->config_target) {
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 		return;
 	}
-	/* To a client it says that the server has no such link, AMB-64. */
+	/* "Unknown link" is as good as yes. */
+	smc_llc_config_done(run);
+	if (target != link)
+		deleted(run, target, dl->is_orderly);
+	else
+		smc_llc_link_lost(run, target, SMC_LLC_WHY_PEER_DELETED, dl->reason);
+}
+
+/* It says that the server has no such link, AMB-64. */
+static void on_reply_of_server(struct smc_llc_run *run, u8 link,
+			       const struct smc_llc_delete_link *dl)
+{
+	struct smc_llc_flow *flow = run->flow;
+	u8 target = smc_llc_link_by_num(flow, dl->link_num);
+
 	if (dl->reason != SMC_LLC_DELETE_UNKNOWN_LINK)
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 	else if (target != SMC_LLC_NO_LINK && flow->link[target].is_noticed)
@@ -293,12 +299,10 @@ void smc_llc_delete_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_m
 		return;
 	if (dl->is_all || !smc_llc_is_confirmed(flow))
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
-	else if (msg->is_reply)
-		on_reply(run, link, dl);
 	else if (flow->params.is_server)
-		on_request_of_client(run, link, dl);
+		(msg->is_reply ? on_reply_of_client : on_request_of_client)(run, link, dl);
 	else
-		on_request_of_server(run, link, dl);
+		(msg->is_reply ? on_reply_of_server : on_request_of_server)(run, link, dl);
 }
 
 /**

@@ -39,35 +39,44 @@ static void rnic_end(const struct smc_llc_rnic *rnic, struct smc_llc_end *end)
 	memcpy(end->gid, rnic->gid, sizeof(end->gid));
 }
 
-/* Bit by index of the links that are symmetric. */
+/* Does a link of @links, bits by index, have one of these RNICs? */
+static bool shares_rnic(const struct smc_llc_flow *flow, unsigned int links,
+			const struct smc_llc_end *local, const struct smc_llc_end *peer)
+{
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (links & BIT(i) && (smc_llc_same_rnic(&flow->link[i].local, local) ||
+				       smc_llc_same_rnic(&flow->link[i].peer, peer)))
+			return true;
+	return false;
+}
+
+/* Index of the oldest active link that is not in @done, or SMC_LLC_LINKS. */
+static u8 oldest_but(const struct smc_llc_flow *flow, unsigned int done)
+{
+	u8 i, oldest = SMC_LLC_LINKS;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (flow->link[i].state == SMC_LLC_LINK_ACTIVE && !(done & BIT(i)) &&
+		    (oldest == SMC_LLC_LINKS ||
+		     (s32)(flow->link[i].age - flow->link[oldest].age) < 0))
+			oldest = i;
+	return oldest;
+}
+
+/* Bit by index of the links that are symmetric: from the oldest on, who shares no RNIC. */
 static unsigned int symmetric_links(const struct smc_llc_flow *flow)
 {
-	const struct smc_llc_link *lnk, *other;
 	unsigned int done = 0, symmetric = 0;
-	u8 i, next;
+	u8 i;
 
-	for (;;) {
-		/* the oldest that has not been looked at */
-		next = SMC_LLC_LINKS;
-		for (i = 0; i < SMC_LLC_LINKS; i++)
-			if (flow->link[i].state == SMC_LLC_LINK_ACTIVE && !(done & BIT(i)) &&
-			    (next == SMC_LLC_LINKS ||
-			     (s32)(flow->link[i].age - flow->link[next].age) < 0))
-				next = i;
-		if (next == SMC_LLC_LINKS)
-			return symmetric;
-		done |= BIT(next);
-		lnk = &flow->link[next];
-		for (i = 0; i < SMC_LLC_LINKS; i++) {
-			other = &flow->link[i];
-			if ((symmetric & BIT(i)) &&
-			    (smc_llc_same_rnic(&lnk->local, &other->local) ||
-			     smc_llc_same_rnic(&lnk->peer, &other->peer)))
-				break;
-		}
-		if (i == SMC_LLC_LINKS)
-			symmetric |= BIT(next);
+	while ((i = oldest_but(flow, done)) < SMC_LLC_LINKS) {
+		done |= BIT(i);
+		if (!shares_rnic(flow, symmetric, &flow->link[i].local, &flow->link[i].peer))
+			symmetric |= BIT(i);
 	}
+	return symmetric;
 }
 
 /* Index of the youngest active link that is not symmetric, or SMC_LLC_LINKS. */
@@ -156,13 +165,7 @@ bool smc_llc_is_parallel(const struct smc_llc_flow *flow, const struct smc_llc_e
 static bool is_asymmetric(const struct smc_llc_flow *flow, const struct smc_llc_end *local,
 			  const struct smc_llc_end *peer)
 {
-	unsigned int i, symmetric = symmetric_links(flow);
-
-	for (i = 0; i < SMC_LLC_LINKS; i++)
-		if ((symmetric & BIT(i)) && (smc_llc_same_rnic(&flow->link[i].local, local) ||
-					     smc_llc_same_rnic(&flow->link[i].peer, peer)))
-			return true;
-	return false;
+	return shares_rnic(flow, symmetric_links(flow), local, peer);
 }
 
 /**
