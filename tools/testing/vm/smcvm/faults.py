@@ -102,7 +102,7 @@ class Bench:
         self.few = self.regions()
 
     def regions(self):
-        return [self.t.memory_regions(vm) for vm in (self.t.a, self.t.b)]
+        return at_once(self.t.memory_regions, (self.t.a, self.t.b))
 
     def ask(self):
         """How many connections have been reset so far."""
@@ -119,8 +119,8 @@ class Bench:
             now = self.links()
             if not any(now):
                 self.ask()
-            return now == [2, 2] and all(self.t.queue_pairs(vm) == 2
-                                         for vm in (self.t.a, self.t.b))
+            both = (self.t.a, self.t.b)
+            return now == [2, 2] and at_once(self.t.queue_pairs, both) == [2, 2]
         self.t.wait(there, f"two links after {what}", 40)
 
     def stop(self):
