@@ -29,7 +29,7 @@
 #define SMC_CLOSE_CHAIN	8
 
 /* For the FIN of a peer that has ended first, and has our C. */
-#define SMC_CLOSE_FIN_TIME	HZ
+#define SMC_CLOSE_FIN_TIME	(3 * HZ)
 
 static void smc_close_facts(struct smc_sock *smc, struct smc_close_facts *facts)
 {
