@@ -120,6 +120,22 @@ static void smc_close_wake(struct smc_sock *smc, u32 actions)
 		smc_sock_wake_writers(smc);
 }
 
+/**
+ * smc_close_let_go() - the application and the machine are done with a socket
+ * @smc: the socket; it may be closed, or released, by now
+ *
+ * The inner socket is closed, or will be as soon as TCP has said what is still due. Unhashed
+ * first: sock_diag looks at the inner socket of what it finds.
+ *
+ * Context: Process context, may sleep. Expects the socket lock held.
+ */
+void smc_close_let_go(struct smc_sock *smc)
+{
+	smc_sock_unhash(smc);
+	if (!smc->owes_fin)
+		smc_tcp_release(smc);
+}
+
 /* The end of TCP, if it is still due. */
 static void smc_close_send_fin(struct smc_sock *smc)
 {
@@ -128,12 +144,14 @@ static void smc_close_send_fin(struct smc_sock *smc)
 	if (!smc->owes_fin)
 		return;
 	smc->owes_fin = false;
-	sk_stop_timer(sk, &smc->close_timer);
+	/* of a connection that is parting it is the time limit yet */
+	if (!smc->is_parting)
+		sk_stop_timer(sk, &smc->close_timer);
 	if (smc->tcp)
 		WRITE_ONCE(smc->tcp_phase, SMC_TCP_QUIET);
 	smc_tcp_shutdown(smc, SHUT_RDWR);
 	if (sock_flag(sk, SOCK_DEAD))
-		smc_tcp_release(smc);
+		smc_close_let_go(smc);
 	sock_put(sk);
 }
 
@@ -160,21 +178,6 @@ static void smc_close_go_on_fin(struct smc_sock *smc)
 {
 	if (test_bit(SMC_PENDING_TIMER, &smc->pending) || !smc_tcp_is_open(smc))
 		smc_close_send_fin(smc);
-}
-
-/**
- * smc_close_let_go() - the application and the machine are done with a socket
- * @smc: the socket; it may be closed, or released, by now
- *
- * The inner socket is closed, or will be as soon as TCP has said what is still due.
- *
- * Context: Process context, may sleep. Expects the socket lock held.
- */
-void smc_close_let_go(struct smc_sock *smc)
-{
-	smc_sock_unhash(smc);
-	if (!smc->owes_fin)
-		smc_tcp_release(smc);
 }
 
 /* The machine is done with this connection, and so is the application. */
