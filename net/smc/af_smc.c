@@ -690,7 +690,7 @@ static int smc_listen(struct socket *sock, int backlog)
 	return rc;
 }
 
-/* What connect() without waiting has led to is settled by shutdown(), as by a second one. */
+/* What connect() without waiting came to is settled, as by a second connect(). */
 static void smc_shutdown_settle(const struct smc_sock *smc, struct socket *sock)
 {
 	if (sock->state != SS_CONNECTING || smc->is_connecting)
@@ -1066,6 +1066,8 @@ static void smc_event(struct smc_conn *conn, u32 events)
 	/*
 	 * What connect() comes to wakes everybody. Who polls for it is not to be woken before:
 	 * io_uring calls connect() once more then, and takes "already" for the outcome.
+	 * Pairs with the wake-up behind @is_connecting in smc_hs_finish_client(): it finds
+	 * what the message said, or we find that it is over.
 	 */
 	smp_mb();
 	if (!READ_ONCE(smc->is_connecting))

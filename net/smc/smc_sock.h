@@ -127,7 +127,7 @@ enum smc_missed {
  * @is_parting: another one until the peer has heard C or A; the connection is in its
  *	group until then
  * @is_peer_done: of @is_parting: as for smc_conn_leave()
- * @owes_fin: another one until @tcp is shut down, which it outlives the connection for
+ * @owes_fin: another one until @tcp, which outlives the connection, has been shut down
  * @is_last: of @owes_fin: the peer was the first to say that it has no more to send
  * @is_eager_tcp: do not offer SMC, the reason is in @fallback
  * @limits_handshakes: SMC_LIMIT_HS
