@@ -129,6 +129,8 @@ static struct smc_llc_action *create(struct smc_llc_run *run, const struct smc_l
 
 	new_link(run)->local = *rnic;
 	new_link(run)->is_spare = true;
+	if (run->flow->params.is_server)
+		smc_llc_rnic_offered(run->flow, rnic);
 	/* where another RNIC has failed it is CREATE already, and the time of that runs on */
 	if (run->flow->config == SMC_LLC_CONFIG_HELD)
 		work_in_time(run, SMC_LLC_CONFIG_CREATE);
@@ -262,6 +264,7 @@ static void consider(struct smc_llc_run *run)
 	u8 target = smc_llc_link_in(flow, SMC_LLC_LINK_FREE);
 	struct smc_llc_end rnic;
 
+	smc_llc_rnic_met(flow, &offer->end);
 	if (!smc_nego_mtu_is_valid(offer->end.mtu)) {
 		/* ERR-44 */
 		reject(run, SMC_LLC_ADD_LINK_BAD_MTU);
@@ -743,6 +746,7 @@ static void added(struct smc_llc_run *run, u8 link)
 
 	lnk->state = SMC_LLC_LINK_ACTIVE;
 	lnk->is_spare = false;
+	smc_llc_end_turns(flow);
 	smc_llc_config_done(run);
 	if (flow->phase != SMC_LLC_UP)
 		return;

@@ -582,6 +582,11 @@ struct smc_llc_remote_rkey {
  * @add: particulars, while a link is added
  * @refused: server: own RNICs that the client had no use for, or that made no queue pair
  *	in time, by place in the list; others are offered before these
+ * @next_rnic: where the search for an RNIC for a new link begins, a place in the list;
+ *	after attempts that failed not its beginning
+ * @has_round: client: @round is set, since the last link came or RNICs did
+ * @round: the server's RNIC that was offered first then, or since @next_rnic moved
+ * @nr_met: offers since then
  * @wants_link: a further link is to be tried for (server), the server is to be
  *	asked for one (client)
  * @is_asked: server: the client waits for ADD LINK or for word that there is none
@@ -621,6 +626,10 @@ struct smc_llc_flow {
 	u64 config_deadline;
 	struct smc_llc_add add;
 	unsigned int refused;
+	u8 next_rnic;
+	bool has_round;
+	struct smc_llc_end round;
+	u8 nr_met;
 	bool wants_link;
 	bool is_asked;
 	u8 asked_link;

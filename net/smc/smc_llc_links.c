@@ -214,7 +214,9 @@ static enum rnic_use rnic_use(const struct smc_llc_flow *flow, const struct smc_
  * One that no link uses; one that only the asymmetric link uses, for a client
  * that has another now; where there is one link only, its own, for a client
  * that has two. None that the client has refused: it may be on a network that the
- * client is not on. RFC 7609 3.5.1.6, 3.5.5.1.1; SL-01, SL-02, ADDL-05, ADDL-07.
+ * client is not on. They take turns while attempts fail: one whose path is lost, which
+ * nothing tells, keeps no other from being tried. RFC 7609 3.5.1.6, 3.5.5.1.1; SL-01,
+ * SL-02, ADDL-05, ADDL-07.
  *
  * Return: false if there is none, or no link may be added.
  */
@@ -222,7 +224,7 @@ bool smc_llc_pick_offer(const struct smc_llc_flow *flow, struct smc_llc_end *end
 {
 	enum rnic_use use, best = RNIC_SYMMETRIC + 1;
 	struct smc_llc_end rnic;
-	u8 i;
+	u8 i, k;
 
 	if (!flow->has_rnics) {
 		for (i = 0; i < SMC_LLC_LINKS; i++)
@@ -236,7 +238,8 @@ bool smc_llc_pick_offer(const struct smc_llc_flow *flow, struct smc_llc_end *end
 	}
 	if (smc_llc_nr_symmetric(flow) >= flow->max_links)
 		return false;
-	for (i = 0; i < flow->rnics.count; i++) {
+	for (k = 0; k < flow->rnics.count; k++) {
+		i = (flow->next_rnic + k) % flow->rnics.count;
 		rnic_end(&flow->rnics.rnic[i], &rnic);
 		use = rnic_use(flow, &rnic);
 		if (((flow->add.tried | flow->refused) & BIT(i)) || use >= best ||
@@ -254,7 +257,7 @@ bool smc_llc_pick_offer(const struct smc_llc_flow *flow, struct smc_llc_end *end
  * @end: receives MAC and GID
  *
  * The more symmetric the link becomes, and the less used the RNIC is, the
- * better. RFC 7609 3.5.1.6.1; SL-05 to SL-09.
+ * better; they take turns as those of the server. RFC 7609 3.5.1.6.1; SL-05 to SL-09.
  *
  * Return: false if there is none.
  */
@@ -263,9 +266,10 @@ bool smc_llc_pick_answer(const struct smc_llc_flow *flow, struct smc_llc_end *en
 	const struct smc_llc_end *server = &flow->add.offer.end;
 	unsigned int cost, best = UINT_MAX;
 	struct smc_llc_end rnic;
-	u8 i;
+	u8 i, k;
 
-	for (i = 0; i < flow->rnics.count; i++) {
+	for (k = 0; k < flow->rnics.count; k++) {
+		i = (flow->next_rnic + k) % flow->rnics.count;
 		rnic_end(&flow->rnics.rnic[i], &rnic);
 		if ((flow->add.tried & BIT(i)) || !smc_llc_is_allowed(flow, &rnic, server))
 			continue;
@@ -350,6 +354,52 @@ unsigned int smc_llc_rnic_place(const struct smc_llc_flow *flow, const struct sm
 }
 
 /**
+ * smc_llc_rnic_offered() - server: a link is tried for on an RNIC
+ * @flow: the machine
+ * @end: its MAC and GID
+ *
+ * If nothing comes of it, it is the turn of the next RNIC.
+ */
+void smc_llc_rnic_offered(struct smc_llc_flow *flow, const struct smc_llc_end *end)
+{
+	unsigned int place = smc_llc_rnic_place(flow, end);
+
+	for (flow->next_rnic = 0; place; place >>= 1)
+		flow->next_rnic++;
+}
+
+/**
+ * smc_llc_rnic_met() - client: the server offers a link to an RNIC of its own
+ * @flow: the machine
+ * @end: its MAC and GID
+ *
+ * Those of the server take turns while attempts fail. When it is the first one's
+ * again, or that one must be gone, it is the turn of the next RNIC of this side: so all
+ * pairs are tried.
+ */
+void smc_llc_rnic_met(struct smc_llc_flow *flow, const struct smc_llc_end *end)
+{
+	if (flow->has_round && !smc_llc_same_rnic(&flow->round, end) &&
+	    ++flow->nr_met < SMC_LLC_RNICS)
+		return;
+	if (flow->has_round)
+		flow->next_rnic++;
+	flow->has_round = true;
+	flow->round = *end;
+	flow->nr_met = 0;
+}
+
+/**
+ * smc_llc_end_turns() - a link has come, or there are other RNICs
+ * @flow: the machine
+ */
+void smc_llc_end_turns(struct smc_llc_flow *flow)
+{
+	flow->next_rnic = 0;
+	flow->has_round = false;
+}
+
+/**
  * smc_llc_rnic_tried() - no queue pair could be had on an RNIC
  * @flow: the machine
  * @end: its MAC and GID
@@ -378,6 +428,7 @@ bool smc_llc_set_rnics(struct smc_llc_flow *flow, const struct smc_llc_rnics *rn
 
 	/* their places may be others now */
 	flow->refused = 0;
+	smc_llc_end_turns(flow);
 	flow->rnics = *rnics;
 	flow->rnics.count = min_t(u8, rnics->count, SMC_LLC_RNICS);
 	for (i = 0; i < flow->rnics.count; i++) {

@@ -6,6 +6,7 @@
  */
 #include "smc_kunit.h"
 
+#include "../../../net/smc/smc_llc_links.h"
 #include "smc_llc_chaos.h"
 
 /* A group that has come up as far as its RNICs allow. */
@@ -1136,6 +1137,61 @@ static void second_link_without_confirm_err_25_err_31_err_56_err_57_sl_16_sl_18(
 	}
 }
 
+/* A path that is lost without a word is tried again, but not instead of the others. */
+static void rnics_take_turns(struct kunit *test, u8 rnic)
+{
+	struct w_side *server;
+	struct world *w;
+	u8 i, k;
+
+	w = up(test, 3, 3, 3, true);
+	server = &w->side[W_SERVER];
+	w_wait(w, w_timers().add_link_retry);
+	expect_rest(test, w, 3);
+	for (i = 0; i < 2; i++)
+		for (k = 0; k < W_RNICS; k++)
+			w->is_cut[i][k] = true;
+	for (i = 0; i < 3; i++)
+		if (server->qp[i].rnic < 2)
+			w_event(w, W_SERVER, SMC_LLC_EV_LINK_BROKEN, i);
+	w_wait(w, 3 * w_timers().add_link_retry);
+	KUNIT_EXPECT_EQ(test, links(w), 1);
+
+	/* one pair has its path back: that of the second RNIC of the server */
+	w->is_cut[1][rnic] = false;
+	w_wait(w, 8 * w_timers().add_link_retry);
+	KUNIT_EXPECT_EQ(test, links(w), 2);
+	for (k = 0; k < W_RNICS; k++)
+		w->is_cut[0][k] = false;
+	w_wait(w, 4 * w_timers().add_link_retry);
+	expect_rest(test, w, 3);
+}
+
+static void rnics_take_turns_while_attempts_fail_err_56_tmr_12(struct kunit *test)
+{
+	rnics_take_turns(test, 0);
+	rnics_take_turns(test, 1);
+}
+
+/* A client moves on as well where the RNIC that it waits for is offered no more. */
+static void a_round_ends_without_its_first_rnic_err_56(struct kunit *test)
+{
+	struct smc_llc_flow *flow = kunit_kzalloc(test, sizeof(*flow), GFP_KERNEL);
+	struct smc_llc_end end[2] = { { .mac = { 1 } }, { .mac = { 2 } } };
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, flow);
+	smc_llc_rnic_met(flow, &end[0]);
+	for (i = 1; i < SMC_LLC_RNICS; i++)
+		smc_llc_rnic_met(flow, &end[1]);
+	KUNIT_EXPECT_EQ(test, flow->next_rnic, 0);
+	smc_llc_rnic_met(flow, &end[1]);
+	KUNIT_EXPECT_EQ(test, flow->next_rnic, 1);
+	/* from now on it is this one's */
+	smc_llc_rnic_met(flow, &end[1]);
+	KUNIT_EXPECT_EQ(test, flow->next_rnic, 2);
+}
+
 /* The path of the second link takes nothing: no timer is needed. */
 static void second_link_cannot_be_confirmed_sl_16_err_19(struct kunit *test)
 {
@@ -2083,6 +2139,8 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(link_is_given_up_dell_07_dell_08_dell_14_lgt_03),
 	KUNIT_CASE(link_given_up_comes_back_later_dell_14_err_57_tmr_12),
 	KUNIT_CASE(deployed_client_loses_a_link_in_order_dell_08_amb_69),
+	KUNIT_CASE(rnics_take_turns_while_attempts_fail_err_56_tmr_12),
+	KUNIT_CASE(a_round_ends_without_its_first_rnic_err_56),
 	KUNIT_CASE(links_do_not_come_as_fast_as_they_go_err_59_dell_09),
 	KUNIT_CASE(asymmetric_stays_where_it_is_needed_lg_12_lg_16),
 	KUNIT_CASE(asymmetric_is_the_last_to_work_lg_12_lg_16),
