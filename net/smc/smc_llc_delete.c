@@ -165,7 +165,24 @@ static void on_request_of_client(struct smc_llc_run *run, u8 link,
 }
 
 /*
- * A client could have links added and deleted as fast as it asks, and each that was in
+ * May the client have brought about the end of a link, by words or by nonsense? Not where
+ * this side decided, or its own RNIC has gone.
+ */
+static bool is_of_peer(const struct smc_llc_flow *flow, const struct smc_llc_link *lnk)
+{
+	switch (lnk->why) {
+	case SMC_LLC_WHY_PEER_DELETED:
+		return true;
+	case SMC_LLC_WHY_DELETED:
+	case SMC_LLC_WHY_NO_LONGER_NEEDED:
+		return false;
+	default:
+		return smc_llc_rnic_place(flow, &lnk->local);
+	}
+}
+
+/*
+ * A client could have links added and ended as fast as it asks, and each that was in
  * use leaves memory in its group. After more than SMC_LLC_BRIEF_LIVES in a row that lived
  * for less than @reply ms, none is added until that time has passed since the last one
  * came up.
@@ -187,7 +204,7 @@ static void deleted(struct smc_llc_run *run, u8 target, bool is_orderly)
 	struct smc_llc_link *lnk = &flow->link[target];
 	u64 reply = max(flow->params.timers.reply, 0);
 	u64 lived = run->now - lnk->up_since;
-	bool by_peer = lnk->why == SMC_LLC_WHY_PEER_DELETED;
+	bool by_peer = is_of_peer(flow, lnk);
 	bool was_spare = lnk->is_spare;
 	/*
 	 * One that fails as soon as it is there is not tried for at once again, nor one

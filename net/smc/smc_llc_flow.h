@@ -594,8 +594,8 @@ struct smc_llc_remote_rkey {
  * @retry_deadline: when @wants_link is set again, in ms
  * @add_pause: server: no ADD LINK before this time, in ms: the peer may still be busy
  *	with the last one; SMC_LLC_NO_DEADLINE if it is not
- * @nr_brief: server: links in a row that the client had deleted as soon as they were
- *	up, counted to SMC_LLC_BRIEF_LIVES
+ * @nr_brief: server: links in a row that were lost as soon as they were up, by the
+ *	client's doing perhaps; counted to SMC_LLC_BRIEF_LIVES
  * @calm_until: server: no ADD LINK before this time, in ms: there were more than
  *	SMC_LLC_BRIEF_LIVES such links in a row; 0 otherwise
  * @own: RKEY exchange begun here

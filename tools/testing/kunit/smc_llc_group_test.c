@@ -608,31 +608,38 @@ static void deployed_client_loses_a_link_in_order_dell_08_amb_69(struct kunit *t
 	}
 }
 
+/* By word of the client, or by what it sends. */
+static void lose_by_client(struct world *w, bool by_word)
+{
+	if (by_word)
+		give_up(w, W_CLIENT, 1, false);
+	else
+		w_event(w, W_SERVER, SMC_LLC_EV_LINK_BROKEN, 1);
+	w_pump(w);
+	w_event(w, W_CLIENT, SMC_LLC_EV_REQ_ADD_LINK, 0);
+}
+
 /* A client that wants a link and gives it up, and again: what was in use uses memory. */
 static void links_do_not_come_as_fast_as_they_go_err_59_dell_09(struct kunit *test)
 {
 	struct w_side *server;
 	unsigned int i, ups;
 	struct world *w;
-	int deployed;
+	int how;
 
-	for (deployed = 0; deployed < 2; deployed++) {
-		w = up(test, 2, 2, 2, deployed);
+	for (how = 0; how < 4; how++) {
+		w = up(test, 2, 2, 2, how & 1);
 		server = &w->side[W_SERVER];
 		for (i = 0; i < SMC_LLC_BRIEF_LIVES; i++) {
 			w->now += 1000;
-			give_up(w, W_CLIENT, 1, false);
-			w_pump(w);
-			w_event(w, W_CLIENT, SMC_LLC_EV_REQ_ADD_LINK, 0);
+			lose_by_client(w, how < 2);
 			expect_rest(test, w, 2);
 		}
 		for (i = 0; i < 3; i++) {
 			expect_rest(test, w, 2);
 			ups = server->nr_link_up;
 			w->now += 1000;
-			give_up(w, W_CLIENT, 1, false);
-			w_pump(w);
-			w_event(w, W_CLIENT, SMC_LLC_EV_REQ_ADD_LINK, 0);
+			lose_by_client(w, how < 2);
 			w_wait(w, w_timers().reply - 1001);
 			expect_rest(test, w, 1);
 			KUNIT_EXPECT_EQ(test, server->nr_link_up, ups);
@@ -641,9 +648,7 @@ static void links_do_not_come_as_fast_as_they_go_err_59_dell_09(struct kunit *te
 		}
 		/* one that was there for long is replaced when it is wanted */
 		w->now += w_timers().reply;
-		give_up(w, W_CLIENT, 1, false);
-		w_pump(w);
-		w_event(w, W_CLIENT, SMC_LLC_EV_REQ_ADD_LINK, 0);
+		lose_by_client(w, how < 2);
 		expect_rest(test, w, 2);
 	}
 }
