@@ -692,8 +692,13 @@ static bool lgr_is_successor(const struct smc_link_group *other, const struct sm
 		return false;
 	if (ipv6_addr_equal(&other->key.peer_addr, &key->peer_addr))
 		return true;
-	/* a host has another peer ID after each start, its RNIC the MAC address of before */
-	return ether_addr_equal(other->key.peer_mac, key->peer_mac) &&
+	/*
+	 * A host has another peer ID after each start, its RNIC the MAC address of before.
+	 * So have containers that share an RNIC, each with addresses of its own: only by
+	 * the other family's may it be the same host.
+	 */
+	return ipv6_addr_v4mapped(&other->key.peer_addr) != ipv6_addr_v4mapped(&key->peer_addr) &&
+	       ether_addr_equal(other->key.peer_mac, key->peer_mac) &&
 	       memcmp(other->key.peer_id, key->peer_id, sizeof(key->peer_id));
 }
 
@@ -702,8 +707,8 @@ static bool lgr_is_successor(const struct smc_link_group *other, const struct sm
  * @lgr: the group; the caller holds a reference
  *
  * Context: Any context.
- * Return: true if so: one with the peer, with a later start of it at any address, or
- *	   with whoever has its address now.
+ * Return: true if so: one with the peer, with a later start of it at an address of the
+ *	   other family, or with whoever has its address now.
  */
 bool smc_lgr_has_successor(const struct smc_link_group *lgr)
 {

@@ -1638,8 +1638,13 @@ static void a_younger_group_shows_that_there_is_a_path(struct kunit *test)
 	key.peer_id[0]++;
 	core_raise(test, core_reserve(test, &key, &core_end, &is_first), &core_end, 0x44, true);
 	KUNIT_EXPECT_FALSE(test, smc_lgr_has_successor(young));
-	/* itself, started anew, of which now another address is known */
+	/* nor with a container beside it, on the same RNIC */
 	key.peer_mac[5]--;
+	key.peer_id[0]++;
+	core_raise(test, core_reserve(test, &key, &core_end, &is_first), &core_end, 0x66, true);
+	KUNIT_EXPECT_FALSE(test, smc_lgr_has_successor(young));
+	/* itself, started anew, of which now an address of the other family is known */
+	key.peer_addr.s6_addr[0] ^= 0x20;
 	key.peer_id[0]++;
 	core_raise(test, core_reserve(test, &key, &core_end, &is_first), &core_end, 0x55, true);
 	KUNIT_EXPECT_TRUE(test, smc_lgr_has_successor(young));
