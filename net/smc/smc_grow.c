@@ -182,6 +182,21 @@ static bool lgr_link_is_lost(const struct smc_link *link)
 	       test_bit(SMC_WR_IS_STOPPED, &link->wr.flags);
 }
 
+/* The caller is who maps areas. 0 also if the area can do without this link. */
+static int lgr_map_on(struct smc_link *link, struct smc_buf *buf)
+{
+	int rc;
+
+	/* its RNIC may hang in the verb, or be beyond help */
+	if (lgr_link_is_lost(link))
+		return 0;
+	rc = smc_buf_map(buf, &link->wr, link->index);
+	/* it came up while there was no area to tell that it should not */
+	if (rc == -EOPNOTSUPP)
+		smc_wr_report(&link->wr, SMC_WR_FAULT_POST);
+	return rc && lgr_link_is_lost(link) ? 0 : rc;
+}
+
 static int lgr_map_all(struct smc_link_group *lgr, struct smc_buf *buf)
 {
 	int rc = -ECONNABORTED;
@@ -192,10 +207,7 @@ static int lgr_map_all(struct smc_link_group *lgr, struct smc_buf *buf)
 		link = smc_link_enter_at(lgr, i);
 		if (!link)
 			continue;
-		rc = smc_buf_map(buf, &link->wr, i);
-		/* its RNIC may be beyond help */
-		if (rc && lgr_link_is_lost(link))
-			rc = 0;
+		rc = lgr_map_on(link, buf);
 		smc_link_exit(link);
 		if (rc)
 			break;

@@ -329,7 +329,7 @@ static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
  * Context: Process context, sleeps; expects no lock held. Ends by the
  * machine's timers.
  * Return: 0 once the peer knows it; -EREMOTEIO if the peer refuses;
- * -ECONNABORTED if the group has ended meanwhile.
+ * -ECONNABORTED if the group has ended meanwhile, or no link can carry it.
  */
 int smc_llc_rmb_announce(struct smc_link_group *lgr, struct smc_buf *buf)
 {

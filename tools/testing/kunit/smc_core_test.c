@@ -6,6 +6,13 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include "smc_kunit.h"
+#include "../../../net/smc/smc_buf.h"
+
+static int core_map(struct smc_buf *buf, struct smc_wr *wr, unsigned int link);
+static void core_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link);
+
+#define smc_buf_map	core_map
+#define smc_buf_unmap	core_unmap
 
 #include "../../../net/smc/smc_net.c"
 #include "../../../net/smc/smc_core.c"
@@ -23,6 +30,21 @@
 
 static struct ib_qp core_qp;
 static u32 core_max_pages = 512;	/* of the next link's RNIC */
+static struct ib_mr core_mr;
+static bool core_has_copies;		/* do RNICs need copies of areas? */
+
+static int core_map(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
+{
+	if (core_has_copies && buf->map[!link].mr)
+		return -EOPNOTSUPP;
+	buf->map[link].mr = &core_mr;
+	return 0;
+}
+
+static void core_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
+{
+	buf->map[link].mr = NULL;
+}
 
 int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end, const struct smc_wr_ops *ops)
 {
@@ -1248,6 +1270,49 @@ static struct smc_link *core_told_link(struct core_conn *cc)
 	return link;
 }
 
+static bool core_is_reported(const struct smc_link *link)
+{
+	return test_bit(SMC_WR_IS_REPORTED, &link->wr.flags);
+}
+
+/*
+ * Where RNICs need copies one link it is. A second one that came up while there was
+ * no area goes for the first area, and comes back no more as long as there is one.
+ */
+static void rkey_02_a_link_that_needs_copies_is_no_second_one(struct kunit *test)
+{
+	struct smc_link *one = core_server_up(test);
+	struct smc_link *two = core_second(test, one);
+	struct smc_link_group *lgr = one->lgr;
+	struct smc_buf_elem elem = {};
+	struct smc_buf *buf;
+
+	KUNIT_EXPECT_EQ(test, smc_link_map(two), 0);
+	core_has_copies = true;
+	KUNIT_ASSERT_EQ(test, smc_lgr_begin_grow(lgr), 0);
+	buf = smc_buf_alloc(&lgr->rmbs, CORE_SIZE, core_max_pages);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, buf);
+	KUNIT_EXPECT_EQ(test, smc_lgr_add_buf(lgr, &lgr->rmbs, buf, &elem), 0);
+	KUNIT_EXPECT_TRUE(test, core_is_reported(two));
+	KUNIT_EXPECT_FALSE(test, core_is_reported(one));
+	KUNIT_EXPECT_NOT_NULL(test, buf->map[0].mr);
+	KUNIT_EXPECT_NULL(test, buf->map[1].mr);
+	smc_link_destroy(two);
+	two = core_second(test, one);
+	KUNIT_EXPECT_EQ(test, smc_link_map(two), -EOPNOTSUPP);
+	core_has_copies = false;
+	smc_lgr_drop_buf(lgr, &lgr->rmbs, buf, &elem);
+
+	/* what is lost already is not asked */
+	smc_wr_report(&two->wr, SMC_WR_FAULT_QP);
+	buf = smc_buf_alloc(&lgr->rmbs, CORE_SIZE, core_max_pages);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, buf);
+	KUNIT_EXPECT_EQ(test, smc_lgr_add_buf(lgr, &lgr->rmbs, buf, &elem), 0);
+	KUNIT_EXPECT_NULL(test, buf->map[1].mr);
+	smc_lgr_drop_buf(lgr, &lgr->rmbs, buf, &elem);
+	smc_lgr_end_grow(lgr);
+}
+
 /* What one link has no memory for is not announced: the peer would break that link. */
 static void rkey_02_an_area_is_known_on_every_link_that_works(struct kunit *test)
 {
@@ -1920,6 +1985,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(an_element_that_cannot_be_is_refused),
 	KUNIT_CASE(peer_03_the_end_of_a_group_cuts_its_connections),
 	KUNIT_CASE(abrt_13_an_element_the_peer_may_write_to_stays_unused),
+	KUNIT_CASE(rkey_02_a_link_that_needs_copies_is_no_second_one),
 	KUNIT_CASE(rkey_02_an_area_is_known_on_every_link_that_works),
 	KUNIT_CASE(rkey_02_an_area_that_a_new_link_knows_is_no_obstacle),
 	KUNIT_CASE(rmb_24_a_link_takes_its_orphans_along),
