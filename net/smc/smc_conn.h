@@ -47,6 +47,7 @@ enum smc_conn_flag {
  * @token: our alert token; 0 is none
  * @flags: bits of &enum smc_conn_flag
  * @wait_node: in link->waiters, under link->wait_lock
+ * @wait_link: that link, written under its wait_lock; NULL if in none
  * @hold_timer: bounds how long messages are kept, FAIL-10
  * @rtoken: index in lgr->rtokens, -1 for none; under lgr->lock
  * @peer_index: element there
@@ -106,6 +107,7 @@ struct smc_conn {
 	u32 token;
 	unsigned long flags;
 	struct list_head wait_node;
+	struct smc_link *wait_link;
 	int rtoken;
 	u8 peer_index;
 	struct smc_buf_elem rmbe;

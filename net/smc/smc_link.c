@@ -576,6 +576,12 @@ bool smc_link_set_state(struct smc_link *link, enum smc_link_state state)
 	return true;
 }
 
+/* Fully ordered: what was wanted by whoever still saw the bit is seen after this. */
+static void link_end_wait(struct smc_conn *conn)
+{
+	test_and_clear_bit(SMC_CONN_IS_WAITING, &conn->flags);
+}
+
 /**
  * smc_link_add_waiter() - a connection waits for a free slot
  * @link: the link
@@ -588,29 +594,59 @@ bool smc_link_set_state(struct smc_link *link, enum smc_link_state state)
  *
  * Context: Any context but hard interrupt. Takes link->wait_lock. Expects an
  *	    RCU read section in which @link was found.
- * Return: false if the link is stopped and takes nobody in. Then @conn may have moved
- *	   away from it, and a push on its new link may have taken it for waiting.
+ * Return: false if the link is stopped and takes nobody in, or @conn has moved away
+ *	   from it. Then a push on its new link may have taken it for waiting.
  */
 bool smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn)
 {
 	bool is_open;
 
-	/* Fully ordered; pairs with test_and_clear_bit() in pop_waiter. */
+	/* Fully ordered; pairs with link_end_wait(). */
 	if (test_and_set_bit(SMC_CONN_IS_WAITING, &conn->flags))
 		return true;
 	sock_hold(conn->sk);
 	spin_lock_bh(&link->wait_lock);
-	/* Once stopped, link_drop_waiters() may have been here. */
-	is_open = !test_bit(SMC_WR_IS_STOPPED, &link->wr.flags);
-	if (is_open)
+	/* Then link_drop_waiters() or smc_link_del_waiter() may have been here. */
+	is_open = !test_bit(SMC_WR_IS_STOPPED, &link->wr.flags) &&
+		  rcu_access_pointer(conn->link) == link;
+	if (is_open) {
 		list_add_tail(&conn->wait_node, &link->waiters);
+		WRITE_ONCE(conn->wait_link, link);
+	}
 	spin_unlock_bh(&link->wait_lock);
 	if (!is_open) {
-		/* Fully ordered: before the caller looks where the connection is. */
-		test_and_clear_bit(SMC_CONN_IS_WAITING, &conn->flags);
+		/* and before the caller looks where the connection is */
+		link_end_wait(conn);
 		__sock_put(conn->sk);
 	}
 	return is_open;
+}
+
+/**
+ * smc_link_del_waiter() - a connection that has moved waits here no longer
+ * @link: the link that it has left
+ * @conn: the connection, on another link by now; the caller holds a reference
+ *
+ * A link that is lost may stay for long before its queues are stopped and its waiters
+ * dropped. The caller then pushes @conn.
+ *
+ * Context: Any context but hard interrupt. Takes link->wait_lock.
+ */
+void smc_link_del_waiter(struct smc_link *link, struct smc_conn *conn)
+{
+	bool is_here;
+
+	spin_lock_bh(&link->wait_lock);
+	is_here = READ_ONCE(conn->wait_link) == link;
+	if (is_here) {
+		list_del_init(&conn->wait_node);
+		WRITE_ONCE(conn->wait_link, NULL);
+	}
+	spin_unlock_bh(&link->wait_lock);
+	if (is_here) {
+		link_end_wait(conn);
+		__sock_put(conn->sk);
+	}
 }
 
 /**
@@ -627,15 +663,13 @@ struct smc_conn *smc_link_pop_waiter(struct smc_link *link)
 
 	spin_lock_bh(&link->wait_lock);
 	conn = list_first_entry_or_null(&link->waiters, struct smc_conn, wait_node);
-	if (conn)
+	if (conn) {
 		list_del_init(&conn->wait_node);
+		WRITE_ONCE(conn->wait_link, NULL);
+	}
 	spin_unlock_bh(&link->wait_lock);
-	/*
-	 * Fully ordered: who still saw the bit has published what it wants
-	 * sent before, and the caller looks at that after.
-	 */
 	if (conn)
-		test_and_clear_bit(SMC_CONN_IS_WAITING, &conn->flags);
+		link_end_wait(conn);
 	return conn;
 }
 

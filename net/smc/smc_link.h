@@ -33,6 +33,7 @@ void smc_link_end_map(struct smc_link_group *lgr);
 
 /* Connections in line for a slot. */
 bool smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn);
+void smc_link_del_waiter(struct smc_link *link, struct smc_conn *conn);
 struct smc_conn *smc_link_pop_waiter(struct smc_link *link);
 
 #endif /* SMC_LINK_H */

@@ -22,6 +22,7 @@
  *   lgr->lock for links and the peer's keys, inside it conn->lock.
  */
 #include "smc_conn.h"
+#include "smc_link.h"
 #include "smc_move.h"
 #include "smc_net.h"
 
@@ -129,8 +130,11 @@ int smc_move_aim(struct smc_conn *conn)
  */
 static void move_to(struct smc_conn *conn, struct smc_link *link)
 {
+	struct smc_link *from = smc_conn_link(conn);
+
 	lockdep_assert_held(&conn->lock);
 	smc_lgr_set_link(conn, link);
+	smc_link_del_waiter(from, conn);
 	move_aim(conn, link);
 	conn->must_validate = conn->is_open && conn->rtoken >= 0;
 	conn->must_replay = false;

@@ -191,12 +191,15 @@ static enum tx_outcome tx_post(struct smc_conn *conn, struct smc_link *link,
 }
 
 /*
- * There is no slot. True if the connection must be looked at on another link: who
- * moved it there may have seen it wait here.
+ * There is no slot. True if the connection must be looked at again, on another link or,
+ * if it has come back meanwhile, on this one: who moved it may have seen it wait here. On
+ * one that is stopped whoever moves it away does so.
  */
 static bool tx_queue_up(struct smc_conn *conn, struct smc_link *link)
 {
-	return !smc_link_add_waiter(link, conn) && rcu_access_pointer(conn->link) != link;
+	return !smc_link_add_waiter(link, conn) &&
+	       (rcu_access_pointer(conn->link) != link ||
+		!test_bit(SMC_WR_IS_STOPPED, &link->wr.flags));
 }
 
 /*

@@ -1588,15 +1588,37 @@ static void a_stopped_link_lets_nobody_wait(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, smc_link_pop_waiter(two));
 	KUNIT_EXPECT_PTR_EQ(test, smc_link_pop_waiter(one), conn);
 	sock_put(&cc->sk);
+	/* once that is done it is not taken in where it is not */
+	KUNIT_EXPECT_FALSE(test, smc_link_add_waiter(two, conn));
 
 	smc_wr_stop(&one->wr);
 	KUNIT_EXPECT_FALSE(test, smc_link_add_waiter(one, conn));
 	KUNIT_EXPECT_EQ(test, refcount_read(&cc->sk.sk_refcnt), refs);
-	/* so there it may */
+	rcu_read_unlock();
+}
+
+/* A link that is lost may take long to stop. Who moves waits in the new one's line. */
+static void fail_02_who_moves_waits_for_no_slot_of_the_old_link(struct kunit *test)
+{
+	struct smc_link *one = core_client_up(test, 0x11);
+	struct smc_link *two = core_second(test, one);
+	struct core_conn *cc = core_join(test, one);
+	struct smc_conn *conn = &cc->conn;
+	int refs = refcount_read(&cc->sk.sk_refcnt);
+
+	core_know_both(test, one, two);
+	rcu_read_lock();
+	KUNIT_EXPECT_TRUE(test, smc_link_add_waiter(one, conn));
+	rcu_read_unlock();
+	core_lose(one);
+	KUNIT_ASSERT_PTR_EQ(test, rcu_access_pointer(conn->link), two);
+	KUNIT_EXPECT_EQ(test, refcount_read(&cc->sk.sk_refcnt), refs);
+	rcu_read_lock();
+	KUNIT_EXPECT_NULL(test, smc_link_pop_waiter(one));
 	KUNIT_EXPECT_TRUE(test, smc_link_add_waiter(two, conn));
 	KUNIT_EXPECT_PTR_EQ(test, smc_link_pop_waiter(two), conn);
-	sock_put(&cc->sk);
 	rcu_read_unlock();
+	sock_put(&cc->sk);
 }
 
 static void lg_21_a_link_without_the_peers_key_is_no_way_out(struct kunit *test)
@@ -1996,6 +2018,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(close_02_fail_12_the_last_word_is_owed_until_it_is_there),
 	KUNIT_CASE(rmb_30_close_02_nothing_is_owed_to_a_deleted_rmb),
 	KUNIT_CASE(a_stopped_link_lets_nobody_wait),
+	KUNIT_CASE(fail_02_who_moves_waits_for_no_slot_of_the_old_link),
 	KUNIT_CASE(lg_21_a_link_without_the_peers_key_is_no_way_out),
 	KUNIT_CASE(fail_10_each_message_that_is_due_has_its_time),
 	KUNIT_CASE(fail_01_without_any_link_a_connection_waits),
