@@ -152,7 +152,7 @@ enum smc_hs_outcome smc_hs_first_contact(struct smc_hs *hs)
 
 	if (!hs->is_first)
 		return SMC_HS_GO_ON;
-	if (hs->is_parting)
+	if (hs->is_declining)
 		return smc_hs_part(hs);
 	smc_hs_watch(hs, hs->lgr);
 	if (!hs->has_left && smc_hs_is_left(hs->smc->tcp->sk)) {
@@ -183,7 +183,7 @@ enum smc_hs_outcome smc_hs_first_contact(struct smc_hs *hs)
 		return smc_hs_fail(hs, -ECONNRESET);
 	hs->reason = hs->lgr->fail_decline;
 	hs->may_decline = true;
-	hs->is_parting = true;
+	hs->is_declining = true;
 	hs->has_deadline = false;
 	rc = smc_hs_say_decline(hs);
 	return rc ? smc_hs_fail(hs, rc) : smc_hs_part(hs);

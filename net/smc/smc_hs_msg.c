@@ -108,7 +108,7 @@ int smc_hs_say_decline(struct smc_hs *hs)
 		return 0;
 	smc_pnet_local_id(hs->net, hs->has_end ? &hs->end : NULL, hs->peer_id);
 	rc = smc_clc_decline(hs->smc->tcp, hs->peer_id, hs->reason, hs->out_of_sync,
-			     hs->rx.version, hs->is_parting);
+			     hs->rx.version, hs->is_declining);
 	if (!rc)
 		smc_stat_inc(hs->net, SMC_STAT_DECLINE_TX);
 	/* not sent, and still ours to send, where the peer has said something */

@@ -70,7 +70,7 @@ enum smc_hs_growth {
  * @out_of_sync: the Decline carries the S bit
  * @may_decline: a Decline may be sent now in place of a message (CLC-09)
  * @is_path_bad: the RDMA path failed, later connections shall not pay again
- * @is_parting: our Decline has ended first contact, the peer's may be under way
+ * @is_declining: our Decline has ended first contact, the peer's may be under way
  * @outcome: of the handshake, once it is over
  * @reason: why TCP
  * @err: negative errno, why not at all
@@ -120,7 +120,7 @@ struct smc_hs {
 	bool out_of_sync;
 	bool may_decline;
 	bool is_path_bad;
-	bool is_parting;
+	bool is_declining;
 	enum smc_hs_outcome outcome;
 	enum smc_decline reason;
 	int err;

@@ -127,7 +127,7 @@ void smc_hs_arm_timer(struct smc_hs *hs)
 	if (!hs->has_deadline)
 		return;
 	/* an acknowledgment is no news of TCP's, and a sockmap keeps news to itself */
-	if (hs->is_parting || hs->is_routing || hs->smc->is_eager_tcp ||
+	if (hs->is_declining || hs->is_routing || hs->smc->is_eager_tcp ||
 	    READ_ONCE(hs->smc->tcp->sk->sk_rcvlowat) > 1)
 		left = min_t(long, left, SMC_HS_SLICE);
 	smc_sock_queue_delayed(hs->smc, &hs->smc->hs_timer, max(left, 0L));
