@@ -41,6 +41,7 @@
 #include "smc_pnet.h"
 #include "smc_renew.h"
 #include "smc_rx.h"
+#include "smc_service.h"
 #include "smc_shrink.h"
 #include "smc_stats.h"
 #include "smc_sysctl.h"
@@ -223,27 +224,40 @@ static int smc_bind(struct socket *sock, struct sockaddr *addr, int addr_len)
 	return rc;
 }
 
-/*
- * Offer SMC on this SYN? Not without an RDMA device, and not to a peer whose path
- * failed lately: a Decline would cost both ends more than TCP does.
- */
-static void smc_choose_offer(struct smc_sock *smc)
+static enum smc_decline smc_why_not_offer(struct smc_sock *smc)
 {
 	const struct sockaddr *addr = (struct sockaddr *)&smc->addr;
 	enum smc_decline reason;
 	struct in6_addr peer;
 
+	if (!smc_ib_has_device())
+		return SMC_DECLINE_NOSMCRDEV;
+	if (addr->sa_family == AF_INET6)
+		peer = ((struct sockaddr_in6 *)addr)->sin6_addr;
+	else
+		ipv6_addr_set_v4mapped(((struct sockaddr_in *)addr)->sin_addr.s_addr, &peer);
+	reason = smc_peer_recall(sock_net(&smc->sk), &peer, true);
+	if (reason != SMC_DECLINE_NONE)
+		return reason;
+	return smc_service_recall(smc->tcp->sk, addr, &smc->peer_diagnosis);
+}
+
+/*
+ * Offer SMC on this SYN? Not without an RDMA device, nor to a peer whose path failed
+ * lately, nor to a service that has declined several in a row: a Decline would cost both
+ * ends more than TCP does.
+ */
+static void smc_choose_offer(struct smc_sock *smc)
+{
+	enum smc_decline reason;
+
+	smc->peer_diagnosis = 0;
 	/* of an option that was set while it listened */
 	if (smc->is_eager_tcp && smc_opt_is_why(smc->fallback)) {
 		smc_tcp_offer(smc, false);
 		return;
 	}
-	if (addr->sa_family == AF_INET6)
-		peer = ((struct sockaddr_in6 *)addr)->sin6_addr;
-	else
-		ipv6_addr_set_v4mapped(((struct sockaddr_in *)addr)->sin_addr.s_addr, &peer);
-	reason = smc_ib_has_device() ? smc_peer_recall(sock_net(&smc->sk), &peer, true) :
-				       SMC_DECLINE_NOSMCRDEV;
+	reason = smc_why_not_offer(smc);
 	smc->is_eager_tcp = reason != SMC_DECLINE_NONE;
 	smc->fallback = reason;
 	smc_tcp_offer(smc, !smc->is_eager_tcp);
@@ -261,8 +275,9 @@ static int smc_connect_start(struct smc_sock *smc, struct socket *sock, struct s
 	memset(&smc->addr, 0, sizeof(smc->addr));
 	memcpy(&smc->addr, addr, addr_len);
 	smc->addr_len = addr_len;
-	smc_choose_offer(smc);
+	/* the way there is chosen by what the inner socket is bound to */
 	smc_opt_settle(smc);
+	smc_choose_offer(smc);
 	smc_tcp_lend_file(smc, sock->file);
 	/* on loopback the peer has answered by the time this returns */
 	smc_hs_attend(smc);
@@ -1112,12 +1127,17 @@ static int __net_init smc_init_net(struct net *net)
 	rc = smc_peer_init_net(net);
 	if (rc)
 		goto out_stats;
+	rc = smc_service_init_net(net);
+	if (rc)
+		goto out_peer;
 	smc_pnet_init_net(net);
 	rc = smc_sysctl_init_net(net);
 	if (rc)
-		goto out_peer;
+		goto out_service;
 	return 0;
 
+out_service:
+	smc_service_exit_net(net);
 out_peer:
 	smc_peer_exit_net(net);
 out_stats:
@@ -1130,6 +1150,7 @@ static void __net_exit smc_exit_net(struct net *net)
 	smc_llc_end_all(net);
 	smc_lgr_end_all(net);
 	smc_sysctl_exit_net(net);
+	smc_service_exit_net(net);
 	smc_peer_exit_net(net);
 	smc_fallback_exit_net(net);
 	smc_stats_exit_net(net);

@@ -42,6 +42,7 @@
 #include "smc_net.h"
 #include "smc_peer.h"
 #include "smc_pnet.h"
+#include "smc_service.h"
 #include "smc_tcp.h"
 #include "smc_trace.h"
 #include "smc_tx.h"
@@ -709,6 +710,20 @@ static void smc_hs_cleanup(struct smc_hs *hs, enum smc_hs_outcome out)
 	smc_lgr_put(lgr);
 }
 
+/* Whether the next connection to this service should be tried. */
+static void smc_hs_note_service(struct smc_hs *hs, enum smc_hs_outcome out)
+{
+	const struct smc_sock *smc = hs->smc;
+	const struct sockaddr *addr = (const struct sockaddr *)&smc->addr;
+
+	if (hs->is_server)
+		return;
+	if (out == SMC_HS_SMC)
+		smc_service_agreed(smc->tcp->sk, addr);
+	else if (out == SMC_HS_TCP)
+		smc_service_declined(smc->tcp->sk, addr, hs->reason, smc->peer_diagnosis);
+}
+
 static void smc_hs_end(struct smc_hs *hs, enum smc_hs_outcome out)
 {
 	struct smc_sock *smc = hs->smc;
@@ -722,6 +737,7 @@ static void smc_hs_end(struct smc_hs *hs, enum smc_hs_outcome out)
 			out = SMC_HS_FAILED;
 	}
 	hs->outcome = out;
+	smc_hs_note_service(hs, out);
 	trace_smc_handshake(smc, hs->is_server, out, hs->reason, hs->err);
 	smc_hs_cleanup(hs, out);
 	/* pairs with the lock under which smc_renew_take_handshake() looks */

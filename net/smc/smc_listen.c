@@ -67,6 +67,7 @@ static void smc_listen_forget(struct smc_sock *smc)
 		return;
 	WRITE_ONCE(smc->is_eager_tcp, false);
 	smc->fallback = SMC_DECLINE_NONE;
+	smc->peer_diagnosis = 0;
 }
 
 /**

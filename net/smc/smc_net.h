@@ -63,7 +63,8 @@
 	X(RMBE_REUSE, "rmbe_reuse")	\
 	X(RMBE_CONFLICT, "rmbe_conflict") \
 	X(EYECATCHER_BAD, "eyecatcher_bad") \
-	X(PEER_REMEMBERED, "peer_remembered")
+	X(PEER_REMEMBERED, "peer_remembered") \
+	X(SERVICE_PAUSED, "service_paused")
 
 enum smc_stat {
 #define SMC_STAT_ENUM(id, ...) SMC_STAT_##id,
@@ -120,6 +121,7 @@ struct smc_net {
 	int nr_idle_lgrs;			/* smc_core.c; under its list lock */
 	struct smc_fallback_log *fallback_log;	/* smc_fallback.c; NULL at first */
 	struct smc_peer_memory *peer_memory;	/* smc_peer.c */
+	struct smc_service_memory *service_memory;	/* smc_service.c */
 	u8 peer_instance[2];		/* PID-02: new with every start */
 	spinlock_t id_lock;		/* guards the two that follow */
 	bool has_peer_id;

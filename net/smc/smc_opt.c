@@ -230,6 +230,7 @@ int smc_opt_stay_with_tcp(struct smc_sock *smc, struct socket *sock, enum smc_de
 		return -EINVAL;
 	smc_opt_settle(smc);
 	smc->fallback = reason;
+	smc->peer_diagnosis = 0;
 	/* a listener asks for itself when a SYN comes, smc_listen_offers_no_smc() */
 	WRITE_ONCE(smc->is_eager_tcp, true);
 	if (is_listening)

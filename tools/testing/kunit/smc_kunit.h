@@ -18,6 +18,9 @@
 	KUNIT_ASSERT_EQ(test, memcmp(left, right, size), 0)
 #endif
 
+/* What smc_ib_news() says. */
+extern int kunit_news;
+
 /* Without descriptions. */
 #ifndef KUNIT_ARRAY_PARAM_DESC
 #define KUNIT_ARRAY_PARAM_DESC(name, array, ...) KUNIT_ARRAY_PARAM(name, array, NULL)

@@ -8,13 +8,7 @@
 
 #define PEER_MEMORY_MS	60000
 
-static int peer_news;
 static struct in6_addr peer_a = { .s6_addr = { [10] = 0xff, 0xff, 10, 0, 0, 1 } };
-
-int smc_ib_news(void)
-{
-	return peer_news;
-}
 
 static int peer_net_init(struct net *net)
 {
@@ -109,10 +103,10 @@ static void news_of_an_rnic_and_a_group_that_is_up_end_it(struct kunit *test)
 	struct in6_addr other = peer_a;
 
 	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, false);
-	peer_news++;
+	kunit_news++;
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 	/* for good */
-	peer_news--;
+	kunit_news--;
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 
 	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOACTLINK, true);

@@ -215,7 +215,11 @@ def compare(t):
     if t.family == "smc":
         new = t.stat(t.a, "server_smc") - before["server_smc"]
         t.check(new >= 15, f"{new} connections with SMC")
+    declined = t.stat(t.b, "decline_rx")
     got["declined"] = play(t, 5320, t.family, AFAR[0])
+    if t.family == "smc":
+        new = t.stat(t.b, "decline_rx") - declined
+        t.check(new >= 12, f"{new} Declines")
     got["TCP client"] = play(t, 5330, t.family, t.a.ip, "tcp")
     if t.family == "smc":
         new = t.stat(t.a, "server_tcp") - before["server_tcp"]
@@ -230,6 +234,8 @@ def compare(t):
 
 
 def run(t):
+    # each is to be declined
+    t.set(t.b, peer_memory_ms=0)
     for vm, own, peer in ((t.a, *AFAR), (t.b, *AFAR[::-1])):
         vm.run(f"ip addr add {own}/24 dev eth0; ip route add {peer} dev eth0 src {own}")
     try:

@@ -2,16 +2,20 @@
 """No RDMA device at the server, then at the client, and SMC when it is back.
 
 A host without any does not offer SMC. Where there is one, but on no path to the
-peer, it declines. Last, the server's device goes while it waits for the Confirm: TCP,
-and nothing holds the device back.
+peer, it declines; a client that opens many connections in a row is not declined each
+time, and finds SMC when it is back. Last, the server's device goes while it waits for
+the Confirm: TCP, and nothing holds the device back.
 
 covers: DCLN-03 DCLN-08 ERR-01 ERR-05 OPT-10
 """
+import time
+
 from common import requests, serve, stream_client, stream_server
 
 PEERNOSMC, NOSMCRDEV, PEERDECL = 0x03010000, 0x03030002, 0x05000000
 ELSEWHERE = """ip link add aside type dummy && ip addr add 10.99.0.1/24 dev aside &&
     ip link set aside up && rdma link add rxe9 type rxe netdev aside"""
+MANY, IN_A_ROW, PAUSE = 40, 8, 1.0
 
 
 def gone_in_between(t, port):
@@ -72,17 +76,66 @@ def elsewhere(t, vm, other, port, n):
     t.relay.unrule(decline)
 
 
+def hold(h, port, n):
+    """N connections one after the other; returns the seconds that they took."""
+    began = time.monotonic()
+    socks = []
+    for _ in range(n):
+        socks.append(h.connect(port))
+        h.request(socks[-1])
+    took = time.monotonic() - began
+    h.mark("open")
+    h.gate("end")
+    for s in socks:
+        h.finish(s)
+    return took
+
+
+def in_a_row(t, vm, port):
+    """Some are declined, then SMC is not offered for a moment. The service goes on."""
+    s = t.half(t.a, serve, port=port)
+    s.expect("listening")
+    decline = t.relay.rule(clc=4, frm=vm.name)
+    pauses = t.stat(t.b, "service_paused")
+    c = t.half(t.b, hold, port=port, n=MANY)
+    c.expect("open")
+    for one in t.mode(t.b, "TCP", port, MANY, NOSMCRDEV if vm is t.b else PEERDECL):
+        t.equal(one["peer_diagnosis"], 0 if vm is t.b else NOSMCRDEV, "diagnosis")
+    c.gate("end")
+    t.wait_all(c)
+    seen = t.relay.hits(decline)[0]
+    # and one for each second that has gone by since
+    t.check(IN_A_ROW <= seen <= min(IN_A_ROW + 1 + c.value / PAUSE, MANY - 1),
+            f"{seen} Declines of {vm.name} in {MANY} connections, {c.value:.1f} s")
+    t.equal(t.stat(t.b, "service_paused") - pauses, seen - IN_A_ROW + 1, "pauses")
+    t.note(f"{seen} of {MANY} declined by {vm.name}")
+    t.relay.unrule(decline)
+    return s
+
+
+def offered_again(t, port, service):
+    def uses_smc():
+        before = t.stat(t.b, "client_smc")
+        t.wait_all(t.half(t.b, requests, port=port))
+        return t.stat(t.b, "client_smc") > before
+
+    t.wait(uses_smc, "SMC with the service that has declined", 20)
+    service.gate("stop")
+    t.wait_all(service)
+
+
 def run(t):
     n = t.pick(2_000_003, 400_009)
-    port = 5024
+    port = 5695
     for vm in (t.a, t.b):
         other = t.b if vm is t.a else t.a
-        port += 3
+        port += 5
         vm.run("rdma link delete rxe0")
         t.count0[other.name] = other.counters()
         without(t, vm, other, port, n)
         vm.run(ELSEWHERE)
         elsewhere(t, vm, other, port + 1, n)
+        service = in_a_row(t, vm, port + 3)
         t.not_carried(other)
         vm.run("rdma link delete rxe9; ip link delete aside; "
                "rdma link add rxe0 type rxe netdev eth0")
@@ -91,4 +144,5 @@ def run(t):
         t.both(serve, requests, port + 2, sargs={"count": 5},
                cargs={"n": 5, "back": 20000})
         t.carried(t.a, 5 * 20000)
-    gone_in_between(t, port + 3)
+        offered_again(t, port + 3, service)
+    gone_in_between(t, port + 4)

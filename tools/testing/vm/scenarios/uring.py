@@ -32,17 +32,17 @@ def compare(t, program):
     bad = []
     want = play(t, program, "tcp", near, 5260)
     for kind, host, port in kinds:
-        before = [t.stat(t.b, f"client_{k}") for k in ("smc", "tcp")]
+        before = [t.stat(t.b, k) for k in ("client_smc", "client_tcp", "decline_rx")]
         t.rdma_start()
         got = play(t, program, t.family, host, port)
-        after = [t.stat(t.b, f"client_{k}") for k in ("smc", "tcp")]
+        after = [t.stat(t.b, k) for k in ("client_smc", "client_tcp", "decline_rx")]
         if kind == "smc":
             t.carried(t.b, BULK)
         if t.family == "smc":
             # a socket that fell back and is dissolved connects as TCP's
             new = [n - m for n, m in zip(after, before)]
-            t.equal(new, [27, 0] if kind == "smc" else [0, 26],
-                    f"connections with SMC and TCP to {host}")
+            t.equal(new, [27, 0, 0] if kind == "smc" else [0, 26, 26],
+                    f"connections with SMC and TCP to {host}, and Declines")
         for side, lines, right in zip(("server", "client"), got, want):
             t.equal(len(lines), len(right), f"lines of the {side}: {lines}")
             bad += [f"{side} to {host}: TCP says {w!r}, here {g!r}"
@@ -53,6 +53,8 @@ def compare(t, program):
 
 def run(t):
     program = t.program("uring", "-luring")
+    # each is to be declined
+    t.set(t.b, peer_memory_ms=0)
     for vm, own, peer in ((t.a, *AFAR), (t.b, *AFAR[::-1])):
         vm.run(f"ip addr add {own}/24 dev eth0; ip route add {peer} dev eth0 src {own}")
     try:
