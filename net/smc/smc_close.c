@@ -9,8 +9,9 @@
  * the order it asks for.
  *
  * Ownership: while the machine is not in its final state it holds a reference
- * on the socket (is_alive), so a closed file does not end the protocol. The
- * inner TCP socket goes when both are done.
+ * on the socket (is_alive), so a closed file does not end the protocol. Our last
+ * message has one until the peer has it (is_parting), and so has our FIN until it
+ * is sent (owes_fin). The inner TCP socket goes with the last of these.
  */
 #include <net/tcp.h>
 
@@ -105,8 +106,8 @@ static void smc_close_tcp(struct smc_sock *smc, enum smc_conn_state was, u32 act
 		smc->owes_fin = true;
 		smc->is_last = was == SMC_STATE_APPCLOSEWAIT1 || was == SMC_STATE_APPCLOSEWAIT2 ||
 			       was == SMC_STATE_PEERFINCLOSEWAIT;
-		/* a RST of the peer is no news any more */
-		WRITE_ONCE(smc->tcp_phase, SMC_TCP_PARTING);
+		/* a RST of the peer is no news to the machine any more */
+		WRITE_ONCE(smc->tcp_phase, SMC_TCP_ENDING);
 	}
 }
 
@@ -156,6 +157,15 @@ static void smc_close_send_fin(struct smc_sock *smc)
 }
 
 /*
+ * Is there nothing that our FIN still has to wait for? Not where the peer has sent payload
+ * instead: that is not of SMC (AMB-54), and would take memory.
+ */
+static bool smc_close_fin_is_due(struct smc_sock *smc)
+{
+	return !smc->is_last || !smc_tcp_is_open(smc) || smc_tcp_has_payload(smc);
+}
+
+/*
  * The connection is gone, and our last word with it (CLOSE-01). Whose FIN is the first
  * keeps the port for a while (TIME_WAIT), and with TCP that is who ended first. So who
  * ended last waits for the other's FIN, which is sent as soon as our C is there. Deployed
@@ -165,7 +175,8 @@ static void smc_close_end_tcp(struct smc_sock *smc)
 {
 	if (!smc->owes_fin)
 		return;
-	if (!smc->is_last || !smc_tcp_is_open(smc)) {
+	/* a socket of the kernel's own does not hold its network namespace */
+	if (smc_close_fin_is_due(smc) || !smc->sk.sk_net_refcnt) {
 		smc_close_send_fin(smc);
 		return;
 	}
@@ -176,7 +187,7 @@ static void smc_close_end_tcp(struct smc_sock *smc)
 /* News for a socket whose TCP outlives its connection. */
 static void smc_close_go_on_fin(struct smc_sock *smc)
 {
-	if (test_bit(SMC_PENDING_TIMER, &smc->pending) || !smc_tcp_is_open(smc))
+	if (test_bit(SMC_PENDING_TIMER, &smc->pending) || smc_close_fin_is_due(smc))
 		smc_close_send_fin(smc);
 }
 
@@ -288,8 +299,12 @@ static void smc_close_go_on_parting(struct smc_sock *smc)
 {
 	struct sock *sk = &smc->sk;
 
-	if (!test_bit(SMC_PENDING_TIMER, &smc->pending) && smc_conn_owes_final(&smc->conn))
+	if (!test_bit(SMC_PENDING_TIMER, &smc->pending) && smc_conn_owes_final(&smc->conn)) {
+		/* the peer's FIN alone does not bring ours: our C is first */
+		if (smc->owes_fin && smc->tcp && smc_tcp_has_payload(smc))
+			smc_close_send_fin(smc);
 		return;
+	}
 	smc->is_parting = false;
 	sk_stop_timer(sk, &smc->close_timer);
 	smc_close_leave(smc, smc->is_peer_done);
@@ -473,7 +488,7 @@ void smc_close_work(struct work_struct *work)
 }
 
 /**
- * smc_close_timer() - a wait state has lasted too long, CLOSE-23, ABRT-07
+ * smc_close_timer() - the peer's part, or our last message, takes too long, CLOSE-23, ABRT-07
  * @timer: &smc_sock.close_timer; drops the reference taken when it was armed
  *
  * Context: Softirq.

@@ -5,8 +5,9 @@
  * Lifetime: a socket has one reference from its file (or from the listener's
  * queues before accept()), one from each work item or timer that is queued,
  * one from a handshake under way, one from each CDC message in flight, one from
- * its place in a link's queue of waiters, and one from the close machine while
- * the connection is not closed on both sides (is_alive). The object is freed
+ * its place in a link's queue of waiters, one from the close machine while
+ * the connection is not closed on both sides (is_alive), one until the peer has
+ * heard C or A (is_parting) and one until TCP has been shut down (owes_fin). It is freed
  * after an RCU grace period, so that calls which found it through
  * sock->sk and completion handlers which found it through its alert token may
  * still try to get a reference.

@@ -23,7 +23,7 @@ enum smc_tcp_phase {
 	SMC_TCP_PLAIN,		/* client: it is done, without SMC; the next call falls back */
 	SMC_TCP_HANDSHAKE,	/* CLC messages may come */
 	SMC_TCP_CARRIER,	/* on SMC: only FIN, RST and keepalives may come */
-	SMC_TCP_PARTING,	/* SMC has ended, and the peer's FIN is due before ours */
+	SMC_TCP_ENDING,	/* SMC has ended, our FIN is not sent yet */
 };
 
 struct smc_hs;
@@ -39,7 +39,7 @@ enum smc_pending {
 	SMC_PENDING_DRAINED,	/* what the end waits for may have completed: data, or C or A */
 	SMC_PENDING_DATA,	/* more data arrived after the application closed */
 	SMC_PENDING_TIMER,
-	SMC_PENDING_FIN,	/* of @owes_fin: the peer has ended TCP */
+	SMC_PENDING_FIN,	/* of @owes_fin: the peer has ended TCP, or misuses it */
 };
 
 /* Bits of smc_sock.missed: what a work item could not do, for a call has the lock. */
@@ -73,7 +73,8 @@ enum smc_missed {
  * @hs_timer: lets @hs_work see that time is up; reference as above
  * @listen_work: takes children off the inner listener; reference as above
  * @close_work: runs the close machine on @pending; reference as above
- * @close_timer: guards the wait states, TMR-16, TMR-17; reference while armed
+ * @close_timer: guards the wait states, TMR-16, TMR-17, and after them our last
+ *	       message and the peer's FIN; reference while armed
  * @keep_timer: looks for silence, KA-01; reference while armed
  * @keep_want: what is wanted of it; under conn->lock
  * @keep_idle: TCP_KEEPIDLE as the application knows it where the inner socket has

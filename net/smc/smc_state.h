@@ -48,9 +48,10 @@ enum smc_close_event {
 };
 
 /*
- * What to do, to be carried out in the order of the bits. A timer that is
- * started again begins anew. Exactly one of TCP_RST and TCP_FIN, at most once,
- * comes in the life of a connection, unless the peer reset TCP itself.
+ * What to do, to be carried out in the order of the bits; only TCP_FIN may be put off
+ * until the peer has sent its own. A timer that is started again begins anew. Exactly one
+ * of TCP_RST and TCP_FIN, at most once, comes in the life of a connection, unless the peer
+ * reset TCP itself.
  */
 enum smc_close_action {
 	SMC_CLOSE_DO_PURGE		= 1 << 0,  /* drop unread and unsent data */

@@ -237,7 +237,7 @@ static void smc_tcp_state_change(struct sock *sk)
 				smc_sock_pend(smc, SMC_PENDING_RESET);
 			}
 			break;
-		case SMC_TCP_PARTING:
+		case SMC_TCP_ENDING:
 			smc_sock_pend(smc, SMC_PENDING_FIN);
 			break;
 		default:
@@ -288,6 +288,10 @@ static void smc_tcp_data_ready(struct sock *sk)
 			/* payload here is a protocol error, AMB-54 */
 			if (smc_tcp_holds_payload(sk))
 				smc_sock_pend(smc, SMC_PENDING_FAULT);
+			break;
+		case SMC_TCP_ENDING:
+			if (smc_tcp_holds_payload(sk))
+				smc_sock_pend(smc, SMC_PENDING_FIN);
 			break;
 		default:
 			break;
