@@ -157,7 +157,7 @@ static int smc_wait_connect(struct smc_sock *smc, long *timeo)
 		return 0;
 	smc_hs_attend(smc);
 	add_wait_queue(wq, &wait);
-	/* pairs with skwq_has_sleeper() in smc_sock_wake_sleepers() */
+	/* pairs with skwq_has_sleeper() in smc_sock_wake_sleepers(), smc_sock_wake_attending() */
 	smp_mb();
 	for (smc_hs_look(smc); smc->is_connecting && smc->disconnects == disconnects &&
 	     !sock_flag(sk, SOCK_DEAD); smc_hs_look(smc)) {
@@ -298,18 +298,26 @@ static int smc_start_over(struct smc_sock *smc, struct socket *sock, int err)
 	return rc;
 }
 
-/* The outcome, told once as inet_stream_connect() tells it. */
-static int smc_connect_result(struct smc_sock *smc, struct socket *sock)
+/* An attempt that is over has come to nothing, or to what was aborted since. */
+static bool smc_connect_has_failed(const struct smc_sock *smc)
 {
-	int rc;
-
 	switch (smc->sk.sk_state) {
 	case SMC_STATE_INIT:
 	case SMC_STATE_CLOSED:
 	case SMC_STATE_PEERABORTWAIT:
 	case SMC_STATE_PROCESSABORT:
-		break;
+		return true;
 	default:
+		return false;
+	}
+}
+
+/* The outcome, told once as inet_stream_connect() tells it. */
+static int smc_connect_result(struct smc_sock *smc, struct socket *sock)
+{
+	int rc;
+
+	if (!smc_connect_has_failed(smc)) {
 		sock->state = SS_CONNECTED;
 		return 0;
 	}
@@ -529,7 +537,8 @@ static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
 		return smc_tcp_ops(sock)->getname(sock, addr, peer);
 	if (!smc->tcp)
 		rc = -EBADF;
-	else if (peer == 1 && (smc->is_connecting || smc_close_is_over(smc)))
+	else if (peer == 1 && (smc->is_connecting || smc->sk.sk_state == SMC_STATE_CLOSED ||
+			       smc_close_is_over(smc)))
 		/* TCP may be connected: before connect() has an outcome, after both ends */
 		rc = -ENOTCONN;
 	else
@@ -710,7 +719,7 @@ static void smc_shutdown_settle(const struct smc_sock *smc, struct socket *sock)
 {
 	if (sock->state != SS_CONNECTING || smc->is_connecting)
 		return;
-	sock->state = smc->is_alive ? SS_CONNECTED : SS_DISCONNECTING;
+	sock->state = smc_connect_has_failed(smc) ? SS_DISCONNECTING : SS_CONNECTED;
 }
 
 static int smc_shutdown(struct socket *sock, int how)

@@ -244,13 +244,17 @@ def outcome_by_shutdown(x, server):
     ls = x.listen() if server else x.sync()
     if server:
         x.keep(x.h.accept(ls))
+        c = x.h.accept(ls)
+        c.setsockopt(1, socket.SO_LINGER, ABORT)
+        c.close()
         x.sync()
         return
-    for what, port in (("accepted", x.port), ("refused", 9)):
+    for what, port, event in (("accepted", x.port, "OUT"), ("refused", 9, "OUT"),
+                              ("aborted", x.port, "ERR")):
         c = x.socket()
         c.setblocking(False)
         x.call(f"connect, {what}", c.connect, x.addr(port))
-        x.until(c, "OUT")
+        x.until(c, event)
         x.call(f"shutdown, {what}", c.shutdown, 1)
         x.call(f"connect again, {what}", c.connect, x.addr(x.port))
         x.poll(what, c)
