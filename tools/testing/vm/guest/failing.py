@@ -24,7 +24,7 @@ def wind(h, path):
             check_clean(h, e)
 
 
-def server(h, port):
+def server(h, port, size=0):
     """Answers requests until the gate "stop". A connection may be reset, no more."""
     bad = []
 
@@ -32,7 +32,7 @@ def server(h, port):
         if not isinstance(e, OSError) or e.errno not in CLEAN:
             bad.append(repr(e))
 
-    h.serve(port, on_break=broken)
+    h.serve(port, on_break=broken, sndbuf=size, rcvbuf=size)
     h.equal(bad, [], "ends of connections")
 
 

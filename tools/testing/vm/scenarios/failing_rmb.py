@@ -17,7 +17,7 @@ from failing import asker, bigger, server, wind  # noqa: F401, the halves
 kernels = ("debug",)
 nics = 2
 timeout = 900
-PORT, SIZE = 5345, 1 << 17
+PORT, BIG_PORT, SIZE = 5345, 5346, 1 << 17
 # calls of each on one side, at least, and those of the short run: an RMB and a send
 # area are registered for two links
 CALLS = {"fail_reg": (4, [1, 2, 3, 4]), "fail_post": (3, [1, 2, 3]),
@@ -31,6 +31,8 @@ def run(t):
         return
     from smcvm import faults
     x = faults.Bench(t, PORT)
+    big = t.half(t.a, server, port=BIG_PORT, size=SIZE)
+    big.expect("listening")
 
     def may_end(vm, path):
         """What may become of the client's connection when such a call fails on VM."""
@@ -45,7 +47,7 @@ def run(t):
         what = f"call {nth} of {path} on {vm.name} failed"
         resets, smc = x.resets, t.stat(t.b, "client_smc")
         faults.fail_at(t, vm, path, nth)
-        c = t.half(t.b, bigger, port=PORT, size=SIZE, n=1)
+        c = t.half(t.b, bigger, port=BIG_PORT, size=SIZE, n=1)
         t.wait_all(c)
         was_due = faults.enough(vm, path)
         end, = c.value
@@ -57,7 +59,7 @@ def run(t):
         t.equal(x.ask() - resets, 0, f"connections reset beside, {what}")
         # the area is known on all links, or is not there
         downs = [t.stat(m, "link_down") for m in (t.a, t.b)]
-        c = t.half(t.b, bigger, port=PORT, size=SIZE, n=3)
+        c = t.half(t.b, bigger, port=BIG_PORT, size=SIZE, n=3)
         t.wait_all(c)
         t.equal(c.value, {"good": 3}, f"connections after {what}")
         t.equal([t.stat(m, "link_down") for m in (t.a, t.b)], downs, f"links lost after {what}")
@@ -72,4 +74,6 @@ def run(t):
         for name, how in CALLS.items():
             ends = faults.each_call(t, vm, name, *how, add_rmb)
             t.note(f"{vm.name} {name} {dict(collections.Counter(ends))}")
+    big.gate("stop")
+    t.wait_all(big)
     x.stop()
