@@ -2,7 +2,8 @@
 """Every socket option on TCP and on SMC: set, get, odd lengths, in each state.
 
 The same calls run on both; what differs must stand in Documentation/options.md. Each
-option that the kernel's headers name must be in its tables, and be tried here.
+option that the kernel's headers name must be in its tables, and be tried here. With
+--long also on sockets of IPPROTO_SMC.
 
 covers: API-04 API-06 API-07 API-08 API-09
 """
@@ -16,7 +17,7 @@ import socket
 import struct
 
 import bpf
-from halves import libc
+from halves import AF_SMC, IPPROTO_SMC, libc
 
 timeout = 160
 ipv = (4, 6)
@@ -24,7 +25,7 @@ ipv = (4, 6)
 INTS = (1, 2, 77777, -1, 0)
 DOC = os.path.join(os.path.dirname(os.path.abspath(__file__)),
                    "../../../../Documentation/options.md")
-SO_DOMAIN = 39
+SO_PROTOCOL, SO_DOMAIN = 38, 39
 DATA = b"more than SO_RCVLOWAT asks for"
 
 
@@ -285,8 +286,10 @@ def sweep(s, name, level, num):
     return said
 
 
-def domain(s):
-    return s.getsockopt(socket.SOL_SOCKET, SO_DOMAIN)
+def is_smc(s):
+    """Of either family, and not fallen back."""
+    return (s.getsockopt(socket.SOL_SOCKET, SO_DOMAIN) == AF_SMC or
+            s.getsockopt(socket.SOL_SOCKET, SO_PROTOCOL) == IPPROTO_SMC)
 
 
 def set_first(s, name, level, num):
@@ -311,7 +314,7 @@ def new_listener(h, name, port):
 
 def said_by(h, s, state, results, name, level, num):
     results[state] = sweep(s, name, level, num)
-    results[state + " domain"] = domain(s)
+    results[state + " is SMC"] = is_smc(s)
 
 
 def server(h, port, levels):
@@ -333,7 +336,7 @@ def server(h, port, levels):
         c.sendall(b"L")
         child = h.accept(ls)
         res["child"] = get_all(child, name, level, num)
-        res["child domain"] = domain(child)
+        res["child is SMC"] = is_smc(child)
         h.equal(h.recv_exact(child, len(DATA)), DATA, "data on the child")
         c.sendall(b"A")
         h.equal(c.recv(1), b"D", "client's word")
@@ -385,7 +388,7 @@ def documented(t):
 
 
 def fell_back(res, state):
-    return res.get(state + " domain", 43) != 43
+    return not res.get(state + " is SMC", True)
 
 
 def is_refused(said, pairs):
@@ -403,7 +406,7 @@ def but_defaults(want, pairs):
 def differences(name, how, tcp, smc):
     """Where SMC is not as the document says; TCP and SMC of one side of a run."""
     bad = []
-    for state in (s for s in tcp if not s.endswith(" domain")):
+    for state in (s for s in tcp if not s.endswith(" is SMC")):
         want, got = tcp[state], smc[state]
         pairs = [p for p in zip(want, got) if p[0] != p[1]]
         if how == "falls back" and fell_back(smc, "new" if state == "new" else state):
@@ -508,7 +511,7 @@ def form_half(h, s):
     # options of IPv4 work, those of IPv6 are gone
     for level, num, value in ((0, 2, 77), (41, 16, 77)):
         said.append((set_raw(s, level, num, as_bytes(value)), get_raw(s, level, num, 4, False)))
-    said.append(domain(s))
+    said.append(s.getsockopt(socket.SOL_SOCKET, SO_DOMAIN))
     h.finish(s)
     return said
 
@@ -525,19 +528,23 @@ def form_client(h, port):
 
 
 def address_form(t):
-    """An IPv6 socket with an IPv4 connection becomes an IPv4 socket."""
+    """An IPv6 socket with an IPv4 connection becomes an IPv4 socket, but for SO_DOMAIN."""
+    families = ["tcp", t.family] + ["inet_smc"] * (t.long and t.family == "smc")
     said = []
-    for i, family in enumerate(("tcp", t.family)):
+    for i, family in enumerate(families):
         t.step(f"IPV6_ADDRFORM on {family}")
         s = t.half(t.a, form_server, family, port=5340 + i)
         s.expect("listening", t.left())
         c = t.half(t.b, form_client, family, port=5340 + i)
         t.wait_all(s, c)
         said.append((s.value, c.value))
-    for tcp, smc, who in zip(*said, ("server", "client")):
-        if t.family == "smc":
-            t.equal((tcp.pop(), smc.pop()), (socket.AF_INET, 43), f"families, {who}")
-        t.equal(smc, tcp, f"IPV6_ADDRFORM, {who}")
+    for sides, who in zip(zip(*said), ("server", "client")):
+        found = [side.pop() for side in sides]
+        t.equal(found[0], socket.AF_INET, f"family of TCP, {who}")
+        for family, side, domain in zip(families[1:], sides[1:], found[1:]):
+            t.equal(side, sides[0], f"IPV6_ADDRFORM on {family}, {who}")
+            t.equal(domain, AF_SMC if family == "smc" else socket.AF_INET6,
+                    f"family of {family}, {who}")
 
 
 def load_key_managers(t):
@@ -552,20 +559,16 @@ def load_key_managers(t):
     return lacking
 
 
-def run(t):
-    table = documented(t)
-    tried = {name for _, name, _, _ in options() if name != "OPT_1"}
-    t.equal(sorted(table), sorted(tried), "options of the document and of this scenario")
-    headers_agree(t)
-    lacking = load_key_managers(t)
+def compared(t, family, port, table, lacking):
+    """What sockets of FAMILY do other than those of TCP, and than they should."""
     levels = ("SOL_IPV6",) if t.ipv == 6 else ("SOL_SOCKET", "SOL_TCP", "SOL_IP", "no level")
     said = {}
-    pairings = (("tcp", "tcp"), (t.family, t.family), ("tcp", t.family), (t.family, "tcp"))
+    pairings = (("tcp", "tcp"), (family, family), ("tcp", family), (family, "tcp"))
     for i, kinds in enumerate(pairings):
         t.step(f"server on {kinds[0]}, client on {kinds[1]}")
-        s = t.half(t.a, server, kinds[0], port=5300 + 10 * i, levels=levels)
+        s = t.half(t.a, server, kinds[0], port=port + 10 * i, levels=levels)
         s.expect("listening", t.left())
-        c = t.half(t.b, client, kinds[1], port=5300 + 10 * i, levels=levels)
+        c = t.half(t.b, client, kinds[1], port=port + 10 * i, levels=levels)
         t.wait_all(s, c)
         said[kinds] = s.value, c.value
     bad = []
@@ -574,9 +577,9 @@ def run(t):
         how = table.get(name, "works")
         bad += as_listed(name, how, [said[name] for said in tcp])
         for side in (0, 1):
-            if t.family == "smc":
+            if family != "tcp":
                 bad += differences(name, how, tcp[side][name], smc[side][name])
-        if how == "falls back" and t.family == "smc":
+        if how == "falls back" and family != "tcp":
             bad += must_fall_back(name, [said[name] for said in tcp],
                                   [said[name] for said in smc], lacking)
         # once it has fallen back, a socket is TCP in every respect
@@ -588,6 +591,18 @@ def run(t):
                 bad.append(f"{name}, {state} after fallback (TCP, SMC): {pairs}")
         if not fell_back(child_fell[0][name], "child"):
             bad.append(f"{name}, child of a client without SMC: did not fall back")
+    return [f"{family}: {text}" for text in bad]
+
+
+def run(t):
+    table = documented(t)
+    tried = {name for _, name, _, _ in options() if name != "OPT_1"}
+    t.equal(sorted(table), sorted(tried), "options of the document and of this scenario")
+    headers_agree(t)
+    lacking = load_key_managers(t)
+    bad = compared(t, t.family, 5300, table, lacking)
+    if t.long and t.family == "smc":
+        bad += compared(t, "inet_smc", 5350, table, lacking)
     t.check(not bad, "\n  ".join([f"{len(bad)} differences:"] + bad))
     if t.ipv == 6:
         address_form(t)
