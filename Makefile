@@ -4,7 +4,7 @@
 # make modules OUT=dir   the same, but nothing is written outside of dir
 # make tools             the user tool and the preload library
 # make demo              two machines talk through the module; shows how fast
-# make check             every test once; what continuous integration runs
+# make check             every part, most scenarios once; what continuous integration runs
 # make check-long        every test in every variant
 # make programs          real programs over SMC; writes Documentation/programs.md
 # make bench             this module against TCP and the distribution's module

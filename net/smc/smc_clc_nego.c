@@ -313,7 +313,7 @@ bool smc_nego_match_ipv6(const struct smc_clc_proposal *prop,
  * @params: of a group that is being formed
  * @dialect: what the two CONFIRM LINK messages of its first link have come to
  *
- * Deviations 1 and 10 of linux-abi 3.8; RMB-12, AMB-35.
+ * linux-abi 3.8; RMB-12, AMB-35.
  *
  * Context: Any context. The caller serialises.
  */

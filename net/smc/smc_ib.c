@@ -12,7 +12,7 @@
  * Ownership:
  *   A struct smc_ib_dev lives from add to remove. The list holds a reference,
  *   and so does every struct smc_ib_end. Removal takes the device out of the
- *   list, wakes all watchers, who find that the device is dead, and waits until
+ *   list, wakes all watchers, who find that the device is going, and waits until
  *   the last reference is dropped: queue pairs, regions and domains are gone by
  *   then.
  *
@@ -1039,8 +1039,7 @@ static int smc_ib_add(struct ib_device *ibdev)
 
 /*
  * Nobody finds the device once it is out of the list, nobody can begin to
- * watch it once @is_going is set, and who watches already learns that it is
- * dead.
+ * watch it once @is_going is set, and who watches already learns of that.
  */
 static void smc_ib_remove(struct ib_device *ibdev, void *client_data)
 {

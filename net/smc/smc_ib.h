@@ -25,7 +25,8 @@ struct smc_ib_end;
  * @node: in the device's list, under its lock
  * @end: the end that is watched; belongs to the watcher
  * @work: the watcher's, queued when the device fails or is removed, or a port of it
- *	  fails or has other GIDs; asks smc_ib_end_is_dead() and smc_ib_end_is_up()
+ *	  fails or has other GIDs; asks smc_ib_end_is_going(), smc_ib_end_is_dead()
+ *	  and smc_ib_end_is_up()
  */
 struct smc_ib_watch {
 	struct list_head node;

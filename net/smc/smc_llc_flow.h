@@ -356,9 +356,9 @@ struct smc_llc_actions {
  * struct smc_llc_manners - what the machine may expect of a peer
  * @no_eye_catcher: CONFIRM LINK says that elements are all data
  * @must_offer: a client takes a server that offers it no second link in first
- *	contact for one that does not answer (ERR-27; not so in deviation 11)
+ *	contact for one that does not answer (ERR-27; deployed ones do not)
  * @takes_refusal: who is refused an exchange about RMBs for now asks again; others
- *	take that for a failure of the connection (deviation 15)
+ *	take that for a failure of the connection (linux-abi 3.8)
  * @declines_late: a client has something more to say of a new link that the server
  *	has deleted again: it declines it
  * @loses_in_order: a client says of a link that has failed that it is deleted in good

@@ -38,7 +38,7 @@ enum opt_kind {
 	OPT_SWITCH,	/* only TCP can do it, where the value is not zero */
 	OPT_TCP_ONLY,	/* only TCP can do it */
 	OPT_TCP_EARLY,	/* the same, and impossible once SMC was agreed on */
-	OPT_REFUSED,	/* neither set nor asked for: it would name bytes of TCP */
+	OPT_REFUSED,	/* cannot be set; asking is TCP's, or the core's */
 	OPT_BLANK,	/* asking for it would read bytes of TCP; setting is TCP's */
 };
 
