@@ -120,7 +120,7 @@ static u64 smc_service_id(const struct smc_service_memory *mem, const struct soc
 		name.port = in->sin_port;
 	}
 	/* not what connect() chooses; other bits there may be written meanwhile */
-	if (data_race(tsk->sk_userlocks) & SOCK_BINDADDR_LOCK) {
+	if (data_race(tsk->sk_userlocks & SOCK_BINDADDR_LOCK)) {
 		ipv6_addr_set_v4mapped(tsk->sk_rcv_saddr, &name.from);
 #if IS_ENABLED(CONFIG_IPV6)
 		if (tsk->sk_family == AF_INET6)

@@ -32,6 +32,7 @@ static struct pernet_operations service_net_ops = {
 static const struct sockaddr_in service_addr = {
 	.sin_family = AF_INET, .sin_port = htons(80), .sin_addr.s_addr = htonl(0x0a000001),
 };
+
 static struct inet_sock service_socket;
 
 static u64 service_id(const struct sockaddr_in *service)
