@@ -269,7 +269,7 @@ static void consider(struct smc_llc_run *run)
 		/* ERR-44 */
 		reject(run, SMC_LLC_ADD_LINK_BAD_MTU);
 	} else if (!offer->end.qpn || target == SMC_LLC_NO_LINK ||
-		   !smc_llc_pick_answer(flow, &rnic)) {
+		   run->now < flow->calm_until || !smc_llc_pick_answer(flow, &rnic)) {
 		reject(run, SMC_LLC_ADD_LINK_NO_PATH);
 	} else {
 		flow->config_target = target;
@@ -746,7 +746,7 @@ static void added(struct smc_llc_run *run, u8 link)
 
 	lnk->state = SMC_LLC_LINK_ACTIVE;
 	lnk->is_spare = false;
-	smc_llc_end_turns(flow);
+	smc_llc_rnic_has_link(flow);
 	smc_llc_config_done(run);
 	if (flow->phase != SMC_LLC_UP)
 		return;

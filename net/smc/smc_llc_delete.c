@@ -165,36 +165,50 @@ static void on_request_of_client(struct smc_llc_run *run, u8 link,
 }
 
 /*
- * May the client have brought about the end of a link, by words or by nonsense? Not where
+ * May the peer have brought about the end of a link, by words or by nonsense? Not where
  * this side decided, or its own RNIC has gone.
  */
 static bool is_of_peer(const struct smc_llc_flow *flow, const struct smc_llc_link *lnk)
 {
-	switch (lnk->why) {
-	case SMC_LLC_WHY_PEER_DELETED:
-		return true;
-	case SMC_LLC_WHY_DELETED:
-	case SMC_LLC_WHY_NO_LONGER_NEEDED:
-		return false;
-	default:
-		return smc_llc_rnic_place(flow, &lnk->local);
-	}
+	return lnk->why != SMC_LLC_WHY_DELETED && lnk->why != SMC_LLC_WHY_NO_LONGER_NEEDED &&
+	       smc_llc_rnic_place(flow, &lnk->local);
+}
+
+/* Has a link that was in use been there for longer than a moment? */
+static bool has_lasted(const struct smc_llc_run *run, const struct smc_llc_link *lnk)
+{
+	return run->now - lnk->up_since >= (u64)max(run->flow->params.timers.reply, 0);
 }
 
 /*
- * A client could have links added and ended as fast as it asks, and each that was in
- * use leaves memory in its group. After more than SMC_LLC_BRIEF_LIVES in a row that lived
- * for less than @reply ms, none is added until that time has passed since the last one
- * came up.
+ * The end of a link, if it was in use. A peer could have links added and ended as fast as
+ * it likes, and each leaves memory in its group. After more than SMC_LLC_BRIEF_LIVES in a
+ * row that did not last none is added until the last one would have lasted.
  */
-static void note_brief_life(struct smc_llc_flow *flow, u64 now, u64 lived, u64 reply)
+static void note_life(struct smc_llc_run *run, u8 link)
 {
-	if (lived >= reply)
+	struct smc_llc_flow *flow = run->flow;
+	const struct smc_llc_link *lnk = &flow->link[link];
+
+	if (lnk->is_spare)
+		return;
+	if (has_lasted(run, lnk)) {
 		flow->nr_brief = 0;
-	else if (flow->nr_brief < SMC_LLC_BRIEF_LIVES)
+		smc_llc_end_turns(flow);
+	} else if (!is_of_peer(flow, lnk)) {
+		return;
+	} else if (flow->nr_brief < SMC_LLC_BRIEF_LIVES) {
 		flow->nr_brief++;
-	else
-		flow->calm_until = now + reply - lived;
+	} else {
+		flow->calm_until = lnk->up_since + flow->params.timers.reply;
+	}
+}
+
+/* Client: both sides know that a link is gone. */
+static void destroy_agreed(struct smc_llc_run *run, u8 link)
+{
+	note_life(run, link);
+	smc_llc_link_destroy(run, link, true);
 }
 
 /* Server: a link is gone at both sides; @is_orderly: says the client, too. */
@@ -202,16 +216,14 @@ static void deleted(struct smc_llc_run *run, u8 target, bool is_orderly)
 {
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_link *lnk = &flow->link[target];
-	u64 reply = max(flow->params.timers.reply, 0);
-	u64 lived = run->now - lnk->up_since;
-	bool by_peer = is_of_peer(flow, lnk);
 	bool was_spare = lnk->is_spare;
 	/*
 	 * One that fails as soon as it is there is not tried for at once again, nor one
 	 * that somebody has just taken down.
 	 */
-	bool is_urgent = lived >= reply && lnk->reason != SMC_LLC_DELETE_OPERATOR;
+	bool is_urgent = has_lasted(run, lnk) && lnk->reason != SMC_LLC_DELETE_OPERATOR;
 
+	note_life(run, target);
 	smc_llc_link_destroy(run, target, true);
 	/* what it had accepted a deployed client declines now, and is not done before */
 	if (was_spare && !is_orderly && flow->manners->declines_late)
@@ -220,8 +232,6 @@ static void deleted(struct smc_llc_run *run, u8 target, bool is_orderly)
 		return;
 	/* with a link less the client may have a use for an RNIC that it refused */
 	flow->refused = 0;
-	if (by_peer)
-		note_brief_life(flow, run->now, lived, reply);
 	if (is_urgent)
 		smc_llc_want_link(flow);
 	else
@@ -257,7 +267,7 @@ static void on_reply_of_server(struct smc_llc_run *run, u8 link,
 	if (dl->reason != SMC_LLC_DELETE_UNKNOWN_LINK)
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 	else if (target != SMC_LLC_NO_LINK && flow->link[target].is_noticed)
-		smc_llc_link_destroy(run, target, true);
+		destroy_agreed(run, target);
 	else if (target != SMC_LLC_NO_LINK || !smc_llc_is_gone(flow, dl->link_num))
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 }
@@ -343,7 +353,7 @@ void smc_llc_delete_sent(struct smc_llc_run *run, u8 target)
 			flow->end_why = SMC_LLC_WHY_PEER_DELETED;
 		return;
 	}
-	smc_llc_link_destroy(run, target, true);
+	destroy_agreed(run, target);
 }
 
 /**
@@ -419,7 +429,7 @@ void smc_llc_delete_settle(struct smc_llc_run *run)
 		if (flow->link[i].state == SMC_LLC_LINK_DELETING &&
 		    flow->link[i].notice_link != i &&
 		    smc_llc_is_dead_end(flow, flow->link[i].notice_link))
-			smc_llc_link_destroy(run, i, true);
+			destroy_agreed(run, i);
 }
 
 /* Client: tell the server of the links that are lost here. */

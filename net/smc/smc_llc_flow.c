@@ -563,8 +563,11 @@ static void on_timer(struct smc_llc_run *run, const struct smc_llc_event *ev)
 		probe_timeout(run, ev);
 	if (run->now >= flow->add_pause)
 		flow->add_pause = SMC_LLC_NO_DEADLINE;
-	if (run->now >= flow->calm_until)
+	if (flow->calm_until && run->now >= flow->calm_until) {
 		flow->calm_until = 0;
+		/* what the client has refused meanwhile the server offers again when asked */
+		flow->wants_link |= !flow->params.is_server;
+	}
 	if (run->now >= flow->retry_deadline) {
 		/* ERR-57, TMR-13 */
 		flow->retry_deadline = SMC_LLC_NO_DEADLINE;

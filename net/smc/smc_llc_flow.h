@@ -28,7 +28,7 @@ enum smc_llc_flow_limit {
 };
 
 #define SMC_LLC_NO_DEADLINE	U64_MAX
-/* Links in a row that a client may have deleted as soon as they are there. */
+/* Links in a row that a peer may have ended as soon as they were there. */
 #define SMC_LLC_BRIEF_LIVES	4
 
 /**
@@ -583,10 +583,12 @@ struct smc_llc_remote_rkey {
  * @refused: server: own RNICs that the client had no use for, or that made no queue pair
  *	in time, by place in the list; others are offered before these
  * @next_rnic: where the search for an RNIC for a new link begins, a place in the list;
- *	after attempts that failed not its beginning
- * @has_round: client: @round is set, since the last link came or RNICs did
- * @round: the server's RNIC that was offered first then, or since @next_rnic moved
+ *	its beginning when a link has lasted or RNICs have come
+ * @nr_offered: server: attempts since a link last came up
+ * @has_round: client: @round is set
+ * @round: the server's RNIC that was offered first, or since @next_rnic moved
  * @nr_met: offers since then
+ * @nr_rounds: how often @next_rnic has moved since a link last came up
  * @wants_link: a further link is to be tried for (server), the server is to be
  *	asked for one (client)
  * @is_asked: server: the client waits for ADD LINK or for word that there is none
@@ -594,9 +596,9 @@ struct smc_llc_remote_rkey {
  * @retry_deadline: when @wants_link is set again, in ms
  * @add_pause: server: no ADD LINK before this time, in ms: the peer may still be busy
  *	with the last one; SMC_LLC_NO_DEADLINE if it is not
- * @nr_brief: server: links in a row that were lost as soon as they were up, by the
- *	client's doing perhaps; counted to SMC_LLC_BRIEF_LIVES
- * @calm_until: server: no ADD LINK before this time, in ms: there were more than
+ * @nr_brief: links in a row that were lost as soon as they were up, by the peer's doing
+ *	perhaps; counted to SMC_LLC_BRIEF_LIVES
+ * @calm_until: no link is added before this time, in ms: there were more than
  *	SMC_LLC_BRIEF_LIVES such links in a row; 0 otherwise
  * @own: RKEY exchange begun here
  * @remote: RKEY exchange begun by the peer
@@ -627,9 +629,11 @@ struct smc_llc_flow {
 	struct smc_llc_add add;
 	unsigned int refused;
 	u8 next_rnic;
+	u8 nr_offered;
 	bool has_round;
 	struct smc_llc_end round;
 	u8 nr_met;
+	u8 nr_rounds;
 	bool wants_link;
 	bool is_asked;
 	u8 asked_link;

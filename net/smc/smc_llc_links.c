@@ -206,6 +206,17 @@ static enum rnic_use rnic_use(const struct smc_llc_flow *flow, const struct smc_
 	return use;
 }
 
+/*
+ * Is it the turn of a link that shares an RNIC with the only one? When each RNIC of this
+ * side has had its turn in vain: it may be one of the other side that has no path.
+ */
+static bool is_turn_of_asymmetric(const struct smc_llc_flow *flow, unsigned int turns)
+{
+	unsigned int all = flow->rnics.count;
+
+	return turns % (all + 1) == all && smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) == 1;
+}
+
 /**
  * smc_llc_pick_offer() - RNIC to offer in ADD LINK
  * @flow: the machine of a server
@@ -216,14 +227,16 @@ static enum rnic_use rnic_use(const struct smc_llc_flow *flow, const struct smc_
  * that has two. None that the client has refused: it may be on a network that the
  * client is not on. They take turns while attempts fail: one whose path is lost, which
  * nothing tells, keeps no other from being tried. RFC 7609 3.5.1.6, 3.5.5.1.1; SL-01,
- * SL-02, ADDL-05, ADDL-07.
+ * SL-02, ADDL-05, ADDL-07, LG-12.
  *
  * Return: false if there is none, or no link may be added.
  */
 bool smc_llc_pick_offer(const struct smc_llc_flow *flow, struct smc_llc_end *end)
 {
-	enum rnic_use use, best = RNIC_SYMMETRIC + 1;
+	bool is_asymmetric_turn = is_turn_of_asymmetric(flow, flow->nr_offered);
+	unsigned int cost, best = RNIC_SYMMETRIC + 1;
 	struct smc_llc_end rnic;
+	enum rnic_use use;
 	u8 i, k;
 
 	if (!flow->has_rnics) {
@@ -242,10 +255,11 @@ bool smc_llc_pick_offer(const struct smc_llc_flow *flow, struct smc_llc_end *end
 		i = (flow->next_rnic + k) % flow->rnics.count;
 		rnic_end(&flow->rnics.rnic[i], &rnic);
 		use = rnic_use(flow, &rnic);
-		if (((flow->add.tried | flow->refused) & BIT(i)) || use >= best ||
+		cost = is_asymmetric_turn ? RNIC_SYMMETRIC - use : use;
+		if (((flow->add.tried | flow->refused) & BIT(i)) || cost >= best ||
 		    (use == RNIC_SYMMETRIC && smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) != 1))
 			continue;
-		best = use;
+		best = cost;
 		*end = rnic;
 	}
 	return best <= RNIC_SYMMETRIC;
@@ -257,12 +271,14 @@ bool smc_llc_pick_offer(const struct smc_llc_flow *flow, struct smc_llc_end *end
  * @end: receives MAC and GID
  *
  * The more symmetric the link becomes, and the less used the RNIC is, the
- * better; they take turns as those of the server. RFC 7609 3.5.1.6.1; SL-05 to SL-09.
+ * better; they take turns as those of the server. RFC 7609 3.5.1.6.1; SL-05 to SL-09,
+ * LG-12.
  *
  * Return: false if there is none.
  */
 bool smc_llc_pick_answer(const struct smc_llc_flow *flow, struct smc_llc_end *end)
 {
+	bool is_asymmetric_turn = is_turn_of_asymmetric(flow, flow->nr_rounds);
 	const struct smc_llc_end *server = &flow->add.offer.end;
 	unsigned int cost, best = UINT_MAX;
 	struct smc_llc_end rnic;
@@ -273,7 +289,8 @@ bool smc_llc_pick_answer(const struct smc_llc_flow *flow, struct smc_llc_end *en
 		rnic_end(&flow->rnics.rnic[i], &rnic);
 		if ((flow->add.tried & BIT(i)) || !smc_llc_is_allowed(flow, &rnic, server))
 			continue;
-		cost = is_asymmetric(flow, &rnic, server) * 4 + rnic_use(flow, &rnic);
+		cost = (is_asymmetric(flow, &rnic, server) != is_asymmetric_turn) * 4 +
+			rnic_use(flow, &rnic);
 		if (cost >= best)
 			continue;
 		best = cost;
@@ -366,6 +383,7 @@ void smc_llc_rnic_offered(struct smc_llc_flow *flow, const struct smc_llc_end *e
 
 	for (flow->next_rnic = 0; place; place >>= 1)
 		flow->next_rnic++;
+	flow->nr_offered++;
 }
 
 /**
@@ -375,26 +393,42 @@ void smc_llc_rnic_offered(struct smc_llc_flow *flow, const struct smc_llc_end *e
  *
  * Those of the server take turns while attempts fail. When it is the first one's
  * again, or that one must be gone, it is the turn of the next RNIC of this side: so all
- * pairs are tried.
+ * pairs are tried, those of an asymmetric link last.
  */
 void smc_llc_rnic_met(struct smc_llc_flow *flow, const struct smc_llc_end *end)
 {
 	if (flow->has_round && !smc_llc_same_rnic(&flow->round, end) &&
 	    ++flow->nr_met < SMC_LLC_RNICS)
 		return;
-	if (flow->has_round)
+	if (flow->has_round) {
 		flow->next_rnic++;
+		flow->nr_rounds++;
+	}
 	flow->has_round = true;
 	flow->round = *end;
 	flow->nr_met = 0;
 }
 
 /**
- * smc_llc_end_turns() - a link has come, or there are other RNICs
+ * smc_llc_rnic_has_link() - a link has come up
+ * @flow: the machine
+ *
+ * RNICs go on taking turns, for it may have a path for a short message only, and be lost
+ * with the first data.
+ */
+void smc_llc_rnic_has_link(struct smc_llc_flow *flow)
+{
+	flow->nr_offered = 0;
+	flow->nr_rounds = 0;
+}
+
+/**
+ * smc_llc_end_turns() - a link has lasted, or there are other RNICs
  * @flow: the machine
  */
 void smc_llc_end_turns(struct smc_llc_flow *flow)
 {
+	smc_llc_rnic_has_link(flow);
 	flow->next_rnic = 0;
 	flow->has_round = false;
 }

@@ -20,6 +20,7 @@ bool smc_llc_pick_notice(const struct smc_llc_flow *flow, struct smc_llc_end *en
 unsigned int smc_llc_rnic_place(const struct smc_llc_flow *flow, const struct smc_llc_end *end);
 void smc_llc_rnic_offered(struct smc_llc_flow *flow, const struct smc_llc_end *end);
 void smc_llc_rnic_met(struct smc_llc_flow *flow, const struct smc_llc_end *end);
+void smc_llc_rnic_has_link(struct smc_llc_flow *flow);
 void smc_llc_end_turns(struct smc_llc_flow *flow);
 void smc_llc_rnic_tried(struct smc_llc_flow *flow, const struct smc_llc_end *end);
 bool smc_llc_set_rnics(struct smc_llc_flow *flow, const struct smc_llc_rnics *rnics);

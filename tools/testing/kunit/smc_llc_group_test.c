@@ -653,6 +653,43 @@ static void links_do_not_come_as_fast_as_they_go_err_59_dell_09(struct kunit *te
 	}
 }
 
+/* The same of a server: here it is the client who refuses, and who says when no more. */
+static void nor_as_fast_as_a_server_ends_them_err_59_dell_05(struct kunit *test)
+{
+	struct world *w = up(test, 2, 2, 2, true);
+	struct w_side *client = &w->side[W_CLIENT];
+	unsigned int i, ups;
+
+	for (i = 0; i < SMC_LLC_BRIEF_LIVES; i++) {
+		w->now += 1000;
+		give_up(w, W_SERVER, 1, false);
+		w_pump(w);
+		w_event(w, W_SERVER, SMC_LLC_EV_REQ_ADD_LINK, 0);
+		expect_rest(test, w, 2);
+	}
+	ups = client->nr_link_up;
+	w->now += 1000;
+	give_up(w, W_SERVER, 1, false);
+	w_pump(w);
+	for (i = 0; i < 3; i++) {
+		w_event(w, W_SERVER, SMC_LLC_EV_REQ_ADD_LINK, 0);
+		expect_rest(test, w, 1);
+	}
+	w_wait(w, w_timers().reply - 1001);
+	KUNIT_EXPECT_EQ(test, client->nr_link_up, ups);
+	w_wait(w, 1);
+	expect_rest(test, w, 2);
+
+	/* what has lasted begins the count anew */
+	w->now += w_timers().reply;
+	for (i = 0; i < SMC_LLC_BRIEF_LIVES; i++) {
+		give_up(w, W_SERVER, 1, false);
+		w_pump(w);
+		w_event(w, W_SERVER, SMC_LLC_EV_REQ_ADD_LINK, 0);
+		expect_rest(test, w, 2);
+	}
+}
+
 /*
  * While a third link comes, the operator gives one up: the asymmetric one would have
  * been next, but is the second of two then.
@@ -1153,12 +1190,15 @@ static void rnics_take_turns(struct kunit *test, u8 rnic)
 	server = &w->side[W_SERVER];
 	w_wait(w, w_timers().add_link_retry);
 	expect_rest(test, w, 3);
-	for (i = 0; i < 2; i++)
+	/* no other one to the RNIC of the link that stays, either: that were an asymmetric one */
+	for (i = 0; i < 3; i++)
 		for (k = 0; k < W_RNICS; k++)
 			w->is_cut[i][k] = true;
 	for (i = 0; i < 3; i++)
 		if (server->qp[i].rnic < 2)
 			w_event(w, W_SERVER, SMC_LLC_EV_LINK_BROKEN, i);
+		else
+			w->is_cut[2][w->side[W_CLIENT].qp[i].rnic] = false;
 	w_wait(w, 3 * w_timers().add_link_retry);
 	KUNIT_EXPECT_EQ(test, links(w), 1);
 
@@ -1176,6 +1216,53 @@ static void rnics_take_turns_while_attempts_fail_err_56_tmr_12(struct kunit *tes
 {
 	rnics_take_turns(test, 0);
 	rnics_take_turns(test, 1);
+}
+
+/* RNIC 1 of a side has no path, and nothing says so: the other one makes the second link. */
+static void asymmetric_link_where_no_other_has_a_path(struct kunit *test, int who)
+{
+	struct world *w = up(test, 2, 2, 2, true);
+	u8 i;
+
+	expect_rest(test, w, 2);
+	for (i = 0; i < W_RNICS; i++)
+		w->is_cut[who == W_SERVER ? 1 : i][who == W_SERVER ? i : 1] = true;
+	w_wait(w, w_timers().reply);
+	for (i = 0; i < 2; i++)
+		if (w->side[who].qp[i].rnic == 1)
+			w_event(w, who, SMC_LLC_EV_LINK_BROKEN, i);
+	w_wait(w, 8 * w_timers().add_link_retry);
+	KUNIT_EXPECT_EQ(test, links(w), 2);
+	KUNIT_EXPECT_EQ(test, class(w, who), SMC_LGR_TYPE_ASYMMETRIC_LOCAL);
+	KUNIT_EXPECT_EQ(test, class(w, !who), SMC_LGR_TYPE_ASYMMETRIC_PEER);
+
+	memset(w->is_cut, 0, sizeof(w->is_cut));
+	w_wait(w, 4 * w_timers().add_link_retry);
+	expect_rest(test, w, 2);
+	KUNIT_EXPECT_EQ(test, class(w, W_SERVER), SMC_LGR_TYPE_SYMMETRIC);
+}
+
+static void one_rnic_without_a_path_lg_12_sl_07_sl_09(struct kunit *test)
+{
+	asymmetric_link_where_no_other_has_a_path(test, W_SERVER);
+	asymmetric_link_where_no_other_has_a_path(test, W_CLIENT);
+}
+
+/* Short messages get through, and data do not: the next attempt is not made there again. */
+static void a_path_that_is_lost_with_the_first_data_err_56(struct kunit *test)
+{
+	struct world *w = up(test, 3, 3, 2, true);
+	struct w_side *server = &w->side[W_SERVER];
+	unsigned int i, used = 0;
+
+	for (i = 0; i < 2; i++) {
+		expect_rest(test, w, 2);
+		used |= BIT(server->qp[1].rnic);
+		w->now += 1000;
+		w_event(w, W_SERVER, SMC_LLC_EV_LINK_BROKEN, 1);
+		w_wait(w, w_timers().add_link_retry);
+	}
+	KUNIT_EXPECT_EQ(test, used, BIT(1) | BIT(2));
 }
 
 /* A client moves on as well where the RNIC that it waits for is offered no more. */
@@ -2146,7 +2233,10 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(deployed_client_loses_a_link_in_order_dell_08_amb_69),
 	KUNIT_CASE(rnics_take_turns_while_attempts_fail_err_56_tmr_12),
 	KUNIT_CASE(a_round_ends_without_its_first_rnic_err_56),
+	KUNIT_CASE(one_rnic_without_a_path_lg_12_sl_07_sl_09),
+	KUNIT_CASE(a_path_that_is_lost_with_the_first_data_err_56),
 	KUNIT_CASE(links_do_not_come_as_fast_as_they_go_err_59_dell_09),
+	KUNIT_CASE(nor_as_fast_as_a_server_ends_them_err_59_dell_05),
 	KUNIT_CASE(asymmetric_stays_where_it_is_needed_lg_12_lg_16),
 	KUNIT_CASE(asymmetric_is_the_last_to_work_lg_12_lg_16),
 	KUNIT_CASE(add_link_crosses_notice_ser_07),
