@@ -391,7 +391,9 @@ static void on_answer(struct smc_llc_run *run, u8 link, const struct smc_llc_add
 	 * DELETE LINK first, and then declines what it had accepted. An offer that
 	 * comes to it in between is lost.
 	 */
-	if (al->is_rejected && smc_llc_is_gone(flow, al->link_num)) {
+	if (al->is_rejected &&
+	    (smc_llc_is_gone(flow, al->link_num) ||
+	     (!al->link_num && flow->add_pause != SMC_LLC_NO_DEADLINE))) {
 		flow->add_pause = SMC_LLC_NO_DEADLINE;
 		return;
 	}
@@ -400,7 +402,7 @@ static void on_answer(struct smc_llc_run *run, u8 link, const struct smc_llc_add
 		return;
 	}
 	flow->may_decline = false;
-	/* AMB-40: a rejection may leave it out */
+	/* AMB-40: a rejection may leave the number out */
 	if (al->link_num != new_link(run)->num && (al->link_num || !al->is_rejected)) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 		return;
@@ -454,7 +456,11 @@ void smc_llc_add_req(struct smc_llc_run *run, u8 link, const struct smc_llc_msg 
 		return;
 	/* as with on_notice() */
 	flow->refused = 0;
-	if (!smc_llc_is_adding(flow)) {
+	/* nothing of it has been said to the client yet, and nothing may come of it */
+	if (flow->config == SMC_LLC_CONFIG_CREATE) {
+		flow->is_asked = true;
+		flow->asked_link = link;
+	} else if (!smc_llc_is_adding(flow)) {
 		flow->is_asked = true;
 		flow->asked_link = link;
 		if (flow->max_links > 1)
@@ -568,6 +574,12 @@ void smc_llc_add_created(struct smc_llc_run *run, const struct smc_llc_event *ev
 	flow->add.is_direct = ev->created.is_direct;
 	if (!flow->params.is_server) {
 		prepare(run, &flow->add.offer.end);
+		return;
+	}
+	/* SER-05: the client is telling of an RMB, on more links than one message has room for */
+	if (flow->remote.state == SMC_LLC_REMOTE_CONFIRM_CONT) {
+		smc_llc_add_abandon(run);
+		flow->wants_link = true;
 		return;
 	}
 	flow->is_asked = false;

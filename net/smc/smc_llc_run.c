@@ -285,6 +285,9 @@ void smc_llc_link_lost(struct smc_llc_run *run, u8 link, enum smc_llc_why why, u
 	if (lnk->state == SMC_LLC_LINK_DELETING && !flow->params.is_server &&
 	    lnk->notice_link == link)
 		lnk->state = SMC_LLC_LINK_ACTIVE;
+	/* One that the client has given up in good order works no more. */
+	if (lnk->state == SMC_LLC_LINK_LOST)
+		lnk->is_orderly = false;
 	if (lnk->state != SMC_LLC_LINK_ACTIVE && lnk->state != SMC_LLC_LINK_FORMING)
 		return;
 	smc_llc_mark_lost(lnk);

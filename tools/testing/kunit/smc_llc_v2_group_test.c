@@ -189,6 +189,18 @@ static void client_asks_in_vain_addl_09(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_REQ_ADD_LINK, true), 2);
 }
 
+/* Nor while the server tries for the queue pair that it could offer. */
+static void client_asks_while_none_can_be_made_addl_09(struct kunit *test)
+{
+	struct world *w = v2_adding(test, 1);
+
+	w->side[W_SERVER].create_fails = true;
+	v2_say(w, W_SERVER, 0, SMC_LLC_REQ_ADD_LINK, false);
+	v2_expect_rest(test, w, 1);
+	/* and to the client's own, which was on its way */
+	KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_REQ_ADD_LINK, true), 2);
+}
+
 /* An offer of a queue pair without any key is taken back when it is accepted. */
 static void server_without_rmbs_on_two_links_amb_28(struct kunit *test)
 {
@@ -412,12 +424,12 @@ static void offer_waits_for_late_reject_err_58(struct kunit *test)
 	w->side[W_SERVER].prepare_fails = true;
 	v2_expect_rest(test, w, 1);
 	w->side[W_SERVER].prepare_fails = false;
-	for (k = 0; k < 2; k++) {
+	for (k = 0; k < 3; k++) {
 		offers = sent(w, W_SERVER, SMC_LLC_ADD_LINK, false);
 		w_event(w, W_SERVER, SMC_LLC_EV_REQ_ADD_LINK, 0);
 		v2_expect_rest(test, w, 1);
 		KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_ADD_LINK, false), offers);
-		if (k) {
+		if (k == 2) {
 			/* others decline nothing: only for a while */
 			w_wait(w, flow->params.timers.reply);
 			break;
@@ -526,6 +538,7 @@ static struct kunit_case v2_group_cases[] = {
 	KUNIT_CASE(gids_of_req_add_link_addl_06),
 	KUNIT_CASE(client_asks_and_gets_a_link_addl_06_err_59),
 	KUNIT_CASE(client_asks_in_vain_addl_09),
+	KUNIT_CASE(client_asks_while_none_can_be_made_addl_09),
 	KUNIT_CASE(server_without_rmbs_on_two_links_amb_28),
 	KUNIT_CASE(req_add_link_crosses_add_link_ser_07),
 	KUNIT_CASE(req_add_link_of_a_lost_link_llc_14),

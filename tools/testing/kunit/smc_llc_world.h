@@ -70,10 +70,11 @@ struct w_rmb {
 	u32 rkey[SMC_LLC_LINKS];
 };
 
-/* A key that the peer has told of, per link; 0 if not. */
+/* Keys that the peer has told of, per link, 0 if not; and the addresses with them. */
 struct w_token {
 	bool is_used;
 	u32 rkey[SMC_LLC_LINKS];
+	u64 vaddr[SMC_LLC_LINKS];
 };
 
 struct w_side {
@@ -357,6 +358,12 @@ static inline void w_post(struct world *w, int who, u8 link, const struct w_byte
 	w_job(w, who, &ev);
 }
 
+/* Where an RMB is for the peer of a link: another place on each, as with deployed peers. */
+static inline u64 w_vaddr(const struct w_side *s, u8 rmb, u8 link)
+{
+	return 0x100000ULL * (rmb + 1) + 0x1000 * s->flow.link[link].num;
+}
+
 static inline int w_find_token(const struct w_side *s, u8 link, u32 rkey)
 {
 	int i;
@@ -387,6 +394,7 @@ static inline bool w_store(struct world *w, int who, const struct smc_llc_rkeys 
 	for (i = 0; i < keys->count; i++) {
 		W_CHECK(w, s->qp[keys->rtoken[i].link_num].exists);
 		s->token[at].rkey[keys->rtoken[i].link_num] = keys->rtoken[i].rkey;
+		s->token[at].vaddr[keys->rtoken[i].link_num] = keys->rtoken[i].vaddr;
 	}
 	return true;
 }
@@ -396,8 +404,10 @@ static inline void w_store_pair(struct w_side *s, const struct smc_llc_action *a
 {
 	int at = w_find_token(s, act->link, pair->ref_rkey);
 
-	if (at >= 0)
-		s->token[at].rkey[act->target] = pair->rkey;
+	if (at < 0)
+		return;
+	s->token[at].rkey[act->target] = pair->rkey;
+	s->token[at].vaddr[act->target] = pair->vaddr;
 }
 
 static inline void w_store_pairs(struct world *w, int who, const struct smc_llc_action *act)
@@ -486,6 +496,51 @@ static inline void w_check_link(struct world *w, int who, const struct smc_llc_a
 								       SMC_LLC_REQ_ADD_LINK));
 }
 
+/* SER-02, SER-05: what changes the links crosses no talk about RMBs, but for a notice */
+static inline void w_check_alone(struct world *w, int who, const struct smc_llc_action *act)
+{
+	const struct smc_llc_flow *flow = &w->side[who].flow;
+	bool is_change = act->msg.type == SMC_LLC_ADD_LINK ||
+			 (act->msg.type == SMC_LLC_DELETE_LINK && !act->msg.delete_link.is_all);
+
+	if (who != W_SERVER || act->msg.is_reply || !is_change)
+		return;
+	W_CHECK(w, !flow->own.is_busy);
+	/* what this side works on is answered at once */
+	W_CHECK(w, flow->remote.state != SMC_LLC_REMOTE_CONFIRM_CONT);
+}
+
+/* A client's reply about it is on its way: what waits for the link ends with that. */
+static inline bool w_is_going(const struct smc_llc_flow *flow, u8 link)
+{
+	return !flow->params.is_server && flow->link[link].state == SMC_LLC_LINK_DELETING;
+}
+
+/* Who waits for the peer knows for how long. */
+static inline void w_check_deadlines(struct world *w, const struct smc_llc_flow *flow)
+{
+	const struct smc_llc_remote_rkey *remote = &flow->remote;
+
+	if (flow->phase >= SMC_LLC_TERMINATING)
+		return;
+	switch (flow->config) {
+	case SMC_LLC_CONFIG_CONFIRM:
+	case SMC_LLC_CONFIG_CONFIRMED:
+		if (w_is_going(flow, flow->config_target))
+			break;
+		fallthrough;
+	case SMC_LLC_CONFIG_ADD_LINK:
+	case SMC_LLC_CONFIG_ADD_CONT:
+	case SMC_LLC_CONFIG_DELETE_LINK:
+		W_CHECK(w, flow->config_deadline != SMC_LLC_NO_DEADLINE);
+		break;
+	default:
+		break;
+	}
+	if (remote->state == SMC_LLC_REMOTE_CONFIRM_CONT && !w_is_going(flow, remote->link))
+		W_CHECK(w, remote->deadline != SMC_LLC_NO_DEADLINE);
+}
+
 static inline enum smc_llc_form w_form(const struct w_side *s)
 {
 	return s->flow.params.has_long_add_link ? SMC_LLC_FORM_V2 : SMC_LLC_FORM_V1;
@@ -506,7 +561,7 @@ static inline void w_pair(const struct w_side *s, const struct smc_llc_action *a
 	/* One withdrawn meanwhile has no keys any more. */
 	pair->ref_rkey = s->rmb[r].rkey[act->link];
 	pair->rkey = s->rmb[r].rkey[act->target];
-	pair->vaddr = 0x1000 * r;
+	pair->vaddr = w_vaddr(s, r, act->target);
 }
 
 static inline void w_send(struct world *w, int who, const struct smc_llc_action *act)
@@ -536,10 +591,11 @@ static inline void w_send(struct world *w, int who, const struct smc_llc_action 
 		more.nr = smc_llc_flow_gids(&s->flow, &act->end, gid);
 		more.gid = gid;
 	}
-	W_TRACE("%d: send %s%s on %d (num %d)\n", who, smc_llc_type_name(msg.type),
+	W_TRACE("%d: send %u%s on %d (num %d)\n", who, msg.type,
 		msg.is_reply ? " reply" : "", act->link, s->flow.link[act->link].num);
 	s->sent[msg.is_reply][msg.type & 15]++;
 	w_check_link(w, who, act);
+	w_check_alone(w, who, act);
 	if (msg.is_reply && msg.type == SMC_LLC_DELETE_LINK && s->is_curt)
 		msg.delete_link.is_orderly = false;
 	if (!msg.is_reply && msg.type == SMC_LLC_DELETE_LINK)
@@ -575,6 +631,10 @@ static inline void w_rkey_done(struct world *w, int who, u64 cookie, int result)
 	s->rkey_result = result;
 	W_CHECK(w, rmb->state == W_RMB_ADDING || rmb->state == W_RMB_DELETING);
 	if (rmb->state == W_RMB_DELETING) {
+		/* RMB-26, RKEY-17: the peer does not know it on any link */
+		for (i = 0; i < SMC_LLC_LINKS && !result && peer->flow.phase == SMC_LLC_UP; i++)
+			if (w_peer_qp(w, who, &s->qp[i], &at))
+				W_CHECK(w, w_find_token(peer, at, rmb->rkey[i]) < 0);
 		if (result == -EAGAIN)
 			rmb->state = W_RMB_UNWANTED;
 		else
@@ -716,6 +776,7 @@ static inline void w_feed(struct world *w, int who, const struct smc_llc_event *
 	smc_llc_flow_event(&s->flow, ev, w->now, acts);
 	W_CHECK(w, acts->nr < SMC_LLC_ACTIONS);
 	s->most_acts = max(s->most_acts, acts->nr);
+	w_check_deadlines(w, &s->flow);
 	for (i = 0; i < acts->nr; i++)
 		w_perform(w, who, &acts->act[i]);
 }
@@ -781,7 +842,7 @@ static inline bool w_receive(struct world *w, int who, u8 link)
 	if (smc_llc_form_decode(w_form(s), b.raw, b.len, s->flow.dialect, &ev.msg) != SMC_LLC_OK)
 		ev.type = SMC_LLC_EV_BAD_MSG;
 	else
-		W_TRACE("%d: rx %s%s on %d\n", who, smc_llc_type_name(ev.msg.type),
+		W_TRACE("%d: rx %u%s on %d\n", who, ev.msg.type,
 			ev.msg.is_reply ? " reply" : "", link);
 	w_hear(w, who, &ev, &b);
 	return true;
@@ -868,7 +929,7 @@ static inline void w_request(struct world *w, int who)
 		W_CHECK(w, s->rmb[r].rkey[i]);
 		ev.rkey.rtoken[ev.rkey.count].link_num = i;
 		ev.rkey.rtoken[ev.rkey.count].rkey = s->rmb[r].rkey[i];
-		ev.rkey.rtoken[ev.rkey.count].vaddr = 0x1000 * r;
+		ev.rkey.rtoken[ev.rkey.count].vaddr = w_vaddr(s, r, i);
 		ev.rkey.count++;
 		if (ev.rkey.is_delete)
 			break;
@@ -1076,6 +1137,7 @@ static inline void w_init(struct world *w, const struct w_setup *set)
 		w_qp_make(w, who, 0, 0);
 		w->side[!who].token[0].is_used = true;
 		w->side[!who].token[0].rkey[0] = w->side[who].rmb[0].rkey[0];
+		w->side[!who].token[0].vaddr[0] = w_vaddr(&w->side[who], 0, 0);
 	}
 	for (who = W_CLIENT; who >= W_SERVER; who--) {
 		struct smc_llc_event ev = { .type = SMC_LLC_EV_START };
@@ -1118,6 +1180,18 @@ static inline void w_check_settled(struct world *w)
 	}
 }
 
+/* The peer knows an RMB on a link by its key and address there; the link's index is AT. */
+static inline void w_check_token(struct world *w, int who, u8 rmb, u8 link, u8 at)
+{
+	const struct w_side *s = &w->side[who], *peer = &w->side[!who];
+	int token = w_find_token(peer, at, s->rmb[rmb].rkey[link]);
+
+	W_CHECK(w, token >= 0);
+	/* that of first contact was told before the link had a number */
+	if (token >= 0 && (rmb || link))
+		W_CHECK(w, peer->token[token].vaddr[at] == w_vaddr(s, rmb, link));
+}
+
 /* Both sides have come to rest and see the same. */
 static inline void w_check_rest(struct world *w)
 {
@@ -1156,7 +1230,7 @@ static inline void w_check_rest(struct world *w)
 			W_CHECK(w, peer->flow.link[at].num == s->flow.link[i].num);
 			for (r = 0; r < W_RMBS; r++)
 				if (s->rmb[r].state == W_RMB_KNOWN)
-					W_CHECK(w, w_find_token(peer, at, s->rmb[r].rkey[i]) >= 0);
+					w_check_token(w, who, r, i, at);
 		}
 	}
 }
