@@ -188,16 +188,19 @@ static int lgr_map_on(struct smc_link *link, struct smc_buf *buf)
 	int rc;
 
 	/* its RNIC may hang in the verb, or be beyond help */
-	if (lgr_link_is_lost(link))
+	if (buf->map[link->index].mr || lgr_link_is_lost(link))
 		return 0;
 	rc = smc_buf_map(buf, &link->wr, link->index);
-	/* it came up while there was no area to tell that it should not */
+	/*
+	 * Where RNICs need copies of an area, a group has one link. This is a second one: it
+	 * came up while no area was there to show that.
+	 */
 	if (rc == -EOPNOTSUPP)
 		smc_wr_report(&link->wr, SMC_WR_FAULT_POST);
 	return rc && lgr_link_is_lost(link) ? 0 : rc;
 }
 
-static int lgr_map_all(struct smc_link_group *lgr, struct smc_buf *buf)
+static int lgr_map_links(struct smc_link_group *lgr, struct smc_buf *buf, bool is_first_turn)
 {
 	int rc = -ECONNABORTED;
 	struct smc_link *link;
@@ -207,12 +210,22 @@ static int lgr_map_all(struct smc_link_group *lgr, struct smc_buf *buf)
 		link = smc_link_enter_at(lgr, i);
 		if (!link)
 			continue;
-		rc = lgr_map_on(link, buf);
+		rc = 0;
+		if (!is_first_turn || READ_ONCE(link->state) == SMC_LINK_ACTIVE)
+			rc = lgr_map_on(link, buf);
 		smc_link_exit(link);
 		if (rc)
 			break;
 	}
 	return rc;
+}
+
+/* Links in use first: if there can be one only, it is not the one that is being added. */
+static int lgr_map_all(struct smc_link_group *lgr, struct smc_buf *buf)
+{
+	int rc = lgr_map_links(lgr, buf, true);
+
+	return rc ?: lgr_map_links(lgr, buf, false);
 }
 
 /**

@@ -1313,6 +1313,32 @@ static void rkey_02_a_link_that_needs_copies_is_no_second_one(struct kunit *test
 	smc_lgr_end_grow(lgr);
 }
 
+/* It is not the link in use that goes, though the new one has the lower index. */
+static void rkey_02_a_link_in_use_is_the_one_that_needs_no_copy(struct kunit *test)
+{
+	struct smc_link *one = core_server_up(test);
+	struct smc_link *two = core_second(test, one);
+	struct smc_link_group *lgr = one->lgr;
+	struct smc_buf_elem elem = {};
+	struct smc_buf *buf;
+
+	smc_link_destroy(one);
+	one = smc_link_create_at(lgr, &core_end, 0);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(one));
+	core_has_copies = true;
+	KUNIT_ASSERT_EQ(test, smc_lgr_begin_grow(lgr), 0);
+	buf = smc_buf_alloc(&lgr->rmbs, CORE_SIZE, core_max_pages);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, buf);
+	KUNIT_EXPECT_EQ(test, smc_lgr_add_buf(lgr, &lgr->rmbs, buf, &elem), 0);
+	KUNIT_EXPECT_FALSE(test, core_is_reported(two));
+	KUNIT_EXPECT_TRUE(test, core_is_reported(one));
+	KUNIT_EXPECT_NOT_NULL(test, buf->map[1].mr);
+	KUNIT_EXPECT_NULL(test, buf->map[0].mr);
+	core_has_copies = false;
+	smc_lgr_drop_buf(lgr, &lgr->rmbs, buf, &elem);
+	smc_lgr_end_grow(lgr);
+}
+
 /* What one link has no memory for is not announced: the peer would break that link. */
 static void rkey_02_an_area_is_known_on_every_link_that_works(struct kunit *test)
 {
@@ -2008,6 +2034,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(peer_03_the_end_of_a_group_cuts_its_connections),
 	KUNIT_CASE(abrt_13_an_element_the_peer_may_write_to_stays_unused),
 	KUNIT_CASE(rkey_02_a_link_that_needs_copies_is_no_second_one),
+	KUNIT_CASE(rkey_02_a_link_in_use_is_the_one_that_needs_no_copy),
 	KUNIT_CASE(rkey_02_an_area_is_known_on_every_link_that_works),
 	KUNIT_CASE(rkey_02_an_area_that_a_new_link_knows_is_no_obstacle),
 	KUNIT_CASE(rmb_24_a_link_takes_its_orphans_along),
