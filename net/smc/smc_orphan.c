@@ -145,11 +145,14 @@ static void smc_orphan_sweep(struct work_struct *work)
 	unsigned int nr = READ_ONCE(smc_orphan_nr);
 	unsigned int nr_seen = 0;
 	unsigned int left = max_t(unsigned int, SMC_ORPHAN_SWEPT, nr / 4);
+	unsigned int had;
 
-	while (left && nr_seen < nr) {
+	do {
+		had = nr_seen;
 		left -= min(left, smc_orphan_sweep_piece(&nr_seen));
 		cond_resched();
-	}
+		/* others let go of some meanwhile: there may be none left to see */
+	} while (left && nr_seen < nr && nr_seen != had);
 	if (READ_ONCE(smc_orphan_nr))
 		queue_delayed_work(system_unbound_wq, &smc_orphan_sweep_work, SMC_ORPHAN_SWEEP);
 }

@@ -129,6 +129,15 @@ static void what_is_dead_goes_with_the_next_sweep(struct kunit *test)
 }
 
 /* A table that others share, as that of kernel threads is. */
+/* Others let go of theirs while it looks. */
+static void a_sweep_ends_when_there_is_nothing_left_to_see(struct kunit *test)
+{
+	KUNIT_ASSERT_TRUE(test, list_empty(&smc_orphans));
+	smc_orphan_nr = 1;
+	orphan_sweep_once();
+	smc_orphan_nr = 0;
+}
+
 static void a_file_that_was_closed_meanwhile_is_not_ones_own(struct kunit *test)
 {
 	struct socket *sock;
@@ -201,6 +210,7 @@ static struct kunit_case orphan_cases[] = {
 	KUNIT_CASE(a_file_has_one_entry),
 	KUNIT_CASE(a_file_has_no_more_than_it_may),
 	KUNIT_CASE(what_is_dead_goes_with_the_next_sweep),
+	KUNIT_CASE(a_sweep_ends_when_there_is_nothing_left_to_see),
 	KUNIT_CASE(a_file_that_was_closed_meanwhile_is_not_ones_own),
 	KUNIT_CASE(o_async_that_came_late_reaches_the_heir),
 	{}
