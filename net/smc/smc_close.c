@@ -157,8 +157,8 @@ static void smc_close_send_fin(struct smc_sock *smc)
 }
 
 /*
- * Is there nothing that our FIN still has to wait for? Not where the peer has sent payload
- * instead: that is not of SMC (AMB-54), and would take memory.
+ * May our FIN go? Who ended last waits for the peer's, but not where payload has come in
+ * its place: that is not of SMC (AMB-54), and would take memory.
  */
 static bool smc_close_fin_is_due(struct smc_sock *smc)
 {
@@ -517,6 +517,7 @@ bool smc_close_is_over(const struct smc_sock *smc)
 	switch (smc->close.state) {
 	case SMC_STATE_PEERCLOSEWAIT1:
 	case SMC_STATE_PEERCLOSEWAIT2:
+	case SMC_STATE_PEERFINCLOSEWAIT:
 	case SMC_STATE_APPCLOSEWAIT2:
 	case SMC_STATE_APPFINCLOSEWAIT:
 		return READ_ONCE(smc->conn.ctl.rx_conn_flags);
