@@ -277,8 +277,12 @@ static u16 smc_cdc_newest_behind(const struct smc_cdc_ctl *ctl, u8 n)
  */
 static u32 smc_cdc_validate(struct smc_cdc_ctl *ctl, u16 seq)
 {
-	u8 n = smc_cdc_nr_due_before(ctl, seq);
+	u8 n;
 
+	/* C was the last word, and has come in its turn: nothing behind it is missed, CDC-14 */
+	if (ctl->rx_conn_flags & SMC_CDC_CLOSED)
+		return SMC_EV_VALID;
+	n = smc_cdc_nr_due_before(ctl, seq);
 	if (!smc_cdc_seq_is_newer(seq, smc_cdc_newest_behind(ctl, n))) {
 		if (n)
 			return SMC_EV_HELD;

@@ -649,6 +649,12 @@ static void cdc_14_nothing_counts_after_the_peers_close(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_STALE);
 	expect_cursor(test, ctl->rx_prod, 0, 14);
 	KUNIT_EXPECT_FALSE(test, ctl->rx_urg_is_set);
+	/* nor is any of it missed after a failover */
+	msg.prod_flags = F;
+	msg.seq = 3;
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_VALID);
+	KUNIT_EXPECT_EQ(test, ctl->rx_nr_waits, 0);
+	msg.prod_flags = 0;
 	msg.conn_flags = A;
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_ABORT);
 }
