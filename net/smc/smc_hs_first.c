@@ -179,8 +179,11 @@ enum smc_hs_outcome smc_hs_first_contact(struct smc_hs *hs)
 	hs->is_path_bad = smc_hs_is_path_bad(hs);
 	if (hs->is_declined)
 		return smc_hs_to_tcp(hs, SMC_DECLINE_PEERDECL);
-	if (hs->lgr->fail_decline == SMC_DECLINE_NONE)
+	if (hs->lgr->fail_decline == SMC_DECLINE_NONE) {
+		if (hs->lgr->fail_is_path)
+			smc_hs_note_path(hs, SMC_DECLINE_TIMEOUT_CL);
 		return smc_hs_fail(hs, -ECONNRESET);
+	}
 	hs->reason = hs->lgr->fail_decline;
 	hs->may_decline = true;
 	hs->is_declining = true;

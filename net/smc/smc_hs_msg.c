@@ -86,6 +86,23 @@ enum smc_hs_outcome smc_hs_send(struct smc_hs *hs)
 }
 
 /**
+ * smc_hs_note_path() - later connections to this peer shall not pay again, if the path failed
+ * @hs: the handshake
+ * @reason: why theirs will be TCP
+ *
+ * Context: The handshake's work item.
+ */
+void smc_hs_note_path(const struct smc_hs *hs, enum smc_decline reason)
+{
+	struct in6_addr peer;
+
+	if (!hs->is_path_bad)
+		return;
+	smc_peer_addr(hs->smc->tcp->sk, &peer);
+	smc_peer_remember(hs->net, &peer, reason, false);
+}
+
+/**
  * smc_hs_say_decline() - tell the peer that the connection goes to TCP, if it is our turn
  * @hs: the handshake, with @hs->reason
  *
@@ -97,13 +114,9 @@ enum smc_hs_outcome smc_hs_send(struct smc_hs *hs)
  */
 int smc_hs_say_decline(struct smc_hs *hs)
 {
-	struct in6_addr peer;
 	int rc;
 
-	if (hs->is_path_bad) {
-		smc_peer_addr(hs->smc->tcp->sk, &peer);
-		smc_peer_remember(hs->net, &peer, hs->reason, false);
-	}
+	smc_hs_note_path(hs, hs->reason);
 	if (!hs->may_decline)
 		return 0;
 	smc_pnet_local_id(hs->net, hs->has_end ? &hs->end : NULL, hs->peer_id);

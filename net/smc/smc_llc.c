@@ -127,6 +127,8 @@ static void llc_group_failed(struct smc_link_group *lgr, const struct smc_llc_ac
 		decline = act->diagnosis;
 	else if (act->fail == SMC_LLC_FAIL_DECLINED)
 		decline = SMC_DECLINE_PEERDECL;
+	/* before the state says that there is news */
+	lgr->fail_is_path = act->fail == SMC_LLC_FAIL_RESET && smc_llc_why_is_path(act->why);
 	llc_note_why(lgr, act->why);
 	pr_info_ratelimited("link group %08x not formed: %s\n", lgr->id,
 			    smc_llc_why_name(act->why));

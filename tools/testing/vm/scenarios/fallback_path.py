@@ -2,19 +2,46 @@
 """RoCE does not get through: all of it, one direction, or large packets only.
 
 Data must be intact over TCP, in both roles, and the next connection must not
-try and wait again. When the path is good again SMC comes back.
+try and wait again; nor where RNICs hear each other, and LLC gets no answer. When the
+path is good again SMC comes back.
 
-covers: GEN-06 DCLN-07 ERR-22
+covers: GEN-06 DCLN-07 ERR-22 ERR-28
 """
-from common import requests, serve, stream_client, stream_server
+import errno
+
+from common import ask_once, requests, serve, serve_any, stream_client, stream_server
 
 timeout = 90
+ADD_LINK = 2
 HOLES = {
     "all": {"proto": "udp", "port": 4791},
     "to the server": {"proto": "udp", "port": 4791, "frm": "b"},
     "to the client": {"proto": "udp", "port": 4791, "frm": "a"},
     "large": {"proto": "udp", "port": 4791, "longer": 700},
 }
+
+
+def mute(t, port):
+    """ADD LINK arrives as something that nobody knows: the first connection is reset."""
+    t.step(mute.__doc__)
+    t.reload(t.a, t.b, look=False)
+    t.set(t.a, llc_first_reply_ms=1500 * t.slow * t.patience)
+    rule = t.relay.rule(frm="a", llc=ADD_LINK, set="0:7f")
+    s = t.half(t.a, serve_any, port=port)
+    s.expect("listening")
+    c = t.half(t.b, ask_once, port=port)
+    t.wait_all(c)
+    t.equal(c.value, errno.ECONNRESET, "errno of the first connection")
+    seen = t.relay.hits(rule)[0]
+    t.check(seen, "no ADD LINK was sent")
+    before = [t.stat(t.b, name) for name in ("client_tcp", "client_failed")]
+    t.wait_all(t.half(t.b, requests, port=port, n=3))
+    t.equal([t.stat(t.b, name) for name in ("client_tcp", "client_failed")],
+            [before[0] + 3, before[1]], "connections after that as TCP, and failed")
+    t.equal(t.relay.hits(rule)[0], seen, "ADD LINK for later connections")
+    s.gate("stop")
+    t.wait_all(s)
+    t.relay.unrule(rule)
 
 
 def run(t):
@@ -38,6 +65,10 @@ def run(t):
                 f"{what}: connects took {took:.2f}, then {times}")
         t.note(f"{what} {took:.1f} s, then {max(times):.2f}")
         t.relay.unrule(hole)
+    if t.family == "smc":
+        mute(t, port + 4)
+        for vm in (t.a, t.b):
+            t.set(vm, rdma_ack_exponent=15)
     # the peer is not remembered for ever
     for vm in (t.a, t.b):
         t.set(vm, peer_memory_ms=1)
