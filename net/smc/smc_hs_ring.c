@@ -101,6 +101,8 @@ static int smc_hs_grow(struct smc_hs *hs, struct smc_buf_pool *pool, u32 size,
 		return rc;
 	}
 	hs->growth = SMC_HS_GROW_BEGUN;
+	/* it has an end of its own, and @hs must wait for that */
+	hs->has_deadline = false;
 	smc_sock_queue(hs->smc, &hs->smc->grow_work);
 	return -EAGAIN;
 }
@@ -146,6 +148,10 @@ static enum smc_hs_outcome smc_hs_get_ring(struct smc_hs *hs, struct smc_buf_poo
 {
 	int rc = smc_hs_try_ring(hs, pool, smc_hs_ring_size(hs, sk_buf), elem);
 
+	/* others are at it, and wait for a peer that may be out of reach; so does ours, for us */
+	if (rc == -EAGAIN && READ_ONCE(hs->growth) == SMC_HS_GROW_NONE &&
+	    smc_hs_is_late(hs, smc_hs_patience(hs) / 2))
+		return smc_hs_to_tcp(hs, SMC_DECLINE_TIMEOUT_CL);
 	if (rc == -EAGAIN)
 		return SMC_HS_WAIT;
 	if (rc)
