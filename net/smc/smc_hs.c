@@ -426,6 +426,8 @@ static enum smc_hs_outcome smc_hs_server_choose(struct smc_hs *hs)
 	reason = smc_nego_server(&hs->proposal, &local, hs->is_near, &taken);
 	if (reason != SMC_DECLINE_NONE)
 		return smc_hs_to_tcp(hs, reason);
+	/* that of a way which is not taken */
+	hs->reason = SMC_DECLINE_NONE;
 	hs->params = taken.params;
 	memcpy(hs->peer_gid, taken.peer_gid, sizeof(hs->peer_gid));
 	if (hs->params.is_routed)
@@ -691,7 +693,7 @@ static void smc_hs_cleanup(struct smc_hs *hs, enum smc_hs_outcome out)
 		return;
 	/* others may use it by now, and then nothing happens to it */
 	if (hs->is_first)
-		smc_lgr_fail(lgr, hs->reason);
+		smc_lgr_fail(lgr, out == SMC_HS_TCP ? hs->reason : SMC_DECLINE_NONE);
 	else if (smc_hs_is_out_of_sync(hs))
 		smc_hs_end_stale(hs, lgr);
 	if (hs->is_joined) {

@@ -175,8 +175,8 @@ static bool smc_peer_is_stale(const struct net *net, const struct smc_peer_slot 
 	age_ms = min(age_ms, slot->age_ms);
 	if (slot->has_worked)
 		age_ms /= SMC_PEER_HAS_WORKED_DIV;
-	return slot->news != smc_ib_news() ||
-	       time_after_eq(jiffies, slot->since + msecs_to_jiffies(age_ms));
+	/* also where it was so long ago that jiffies have wrapped */
+	return slot->news != smc_ib_news() || jiffies - slot->since >= msecs_to_jiffies(age_ms);
 }
 
 /* What is remembered of a peer, and still believed. */
