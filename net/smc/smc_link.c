@@ -606,7 +606,10 @@ bool smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn)
 		return true;
 	sock_hold(conn->sk);
 	spin_lock_bh(&link->wait_lock);
-	/* Then link_drop_waiters() or smc_link_del_waiter() may have been here. */
+	/*
+	 * Where the link is stopped, or @conn has moved away, those who wait have been taken out
+	 * for the last time, or @conn has: whoever comes later would wait for nobody.
+	 */
 	is_open = !test_bit(SMC_WR_IS_STOPPED, &link->wr.flags) &&
 		  rcu_access_pointer(conn->link) == link;
 	if (is_open) {
@@ -628,14 +631,16 @@ bool smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn)
  * @conn: the connection, on another link by now; the caller holds a reference
  *
  * A link that is lost may stay for long before its queues are stopped and its waiters
- * dropped. The caller then pushes @conn.
+ * dropped. Whoever moves @conn has it pushed afterwards.
  *
- * Context: Any context but hard interrupt. Takes link->wait_lock.
+ * Context: Any context but hard interrupt. Expects conn->lock held, so that it does not
+ *	    come back meanwhile. Takes link->wait_lock.
  */
 void smc_link_del_waiter(struct smc_link *link, struct smc_conn *conn)
 {
 	bool is_here;
 
+	lockdep_assert_held(&conn->lock);
 	spin_lock_bh(&link->wait_lock);
 	is_here = READ_ONCE(conn->wait_link) == link;
 	if (is_here) {

@@ -235,7 +235,6 @@ int smc_opt_stay_with_tcp(struct smc_sock *smc, struct socket *sock, enum smc_de
 	WRITE_ONCE(smc->is_eager_tcp, true);
 	if (is_listening)
 		return 0;
-	smc_tcp_offer(smc, false);
 	smc_fallback_graft(smc, sock);
 	return 0;
 }

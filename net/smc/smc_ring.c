@@ -106,8 +106,9 @@ void smc_ring_plan(struct smc_geom src, struct smc_cursor sent,
  * (TX-06: nothing is in flight, nothing waits), unless Nagle is disabled
  * (TX-08). Corked data waits for half a ring or for a timer (TX-07), Nagle or
  * not, as with TCP. More data than the peer has room for waits for the message in
- * flight, too, until it has room for a tenth of its ring: a reader of few bytes at a
- * time would cost a message each. Urgent data waits for nothing.
+ * flight, too, until it has room for a tenth of its ring, Nagle or not and whatever was
+ * flushed: a reader of few bytes at a time would cost a message each. Urgent data waits
+ * for nothing.
  *
  * RFC 7609 Section 4.5.2.
  *

@@ -42,8 +42,9 @@ struct smc_service_slot {
 };
 
 struct smc_service_memory {
-	spinlock_t lock;		/* guards @slot, and who writes the others */
+	spinlock_t lock;		/* guards @slot */
 	siphash_key_t key;
+	/* written under @lock and read without */
 	unsigned long last_pause;	/* jiffies; when any service last began one */
 	bool has_paused;		/* there was one */
 	struct smc_service_slot slot[SMC_SERVICE_SLOTS];
@@ -231,7 +232,7 @@ void smc_service_agreed(const struct sock *tsk, const struct sockaddr *addr)
 	struct smc_service_slot *slot = smc_service_slot(mem, id);
 
 	spin_lock_bh(&mem->lock);
-	/* where it is not yet in question, nothing is to be remembered */
+	/* of a service that has not declined lately nothing is remembered */
 	if (slot->id == id) {
 		slot->declines = 0;
 		slot->has_agreed = true;

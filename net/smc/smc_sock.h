@@ -23,7 +23,7 @@ enum smc_tcp_phase {
 	SMC_TCP_PLAIN,		/* client: it is done, without SMC; the next call falls back */
 	SMC_TCP_HANDSHAKE,	/* CLC messages may come */
 	SMC_TCP_CARRIER,	/* on SMC: only FIN, RST and keepalives may come */
-	SMC_TCP_ENDING,	/* SMC has ended, our FIN is not sent yet */
+	SMC_TCP_ENDING,		/* SMC has ended, our FIN is not sent yet */
 };
 
 struct smc_hs;
