@@ -60,6 +60,8 @@ def run(t):
         faults.aim(vm)
         for name, how in CALLS.items():
             ends = faults.each_call(t, vm, name, *how, add_link)
+            t.wait(lambda: x.regions() == x.few,
+                   f"no more memory registered than before calls of {name} failed", 20)
             t.note(f"{vm.name} {name} {len(ends)} ({sum(ends)} reset)")
     card_up(t, t.a, 1)
     x.stop()

@@ -86,9 +86,12 @@ def kind(vm):
     return found[0] if len(found) == 1 else found
 
 
-def give_up(vm, what=None):
-    """Take the link with the most connections down as an operator would, or "all"."""
-    group = next(g for g in groups(vm) if g.state == "ACTIVE")
+def give_up(vm, what=None, of=None):
+    """Take the link with the most connections down as an operator would, or "all".
+
+    In the group of the id OF, else in the first.
+    """
+    group = next(g for g in groups(vm) if g.state == "ACTIVE" and of in (None, g.id))
     links = [x for x in group.links if x.state == "ACTIVE"]
     what = what or max(links, key=lambda x: x.conns).num
     vm.run(f"echo {group.id} {what} >{OPER}")
@@ -203,6 +206,10 @@ class Streams:
         mend()
         t.wait(lambda: self.least("link_up") > was_up, f"{what}: another link to come up", 30)
         self.have(links)
+        # each side chooses for itself; away from a deployed peer's nothing is moved
+        if self.count >= 2 * links and len(self.ours) == 2:
+            t.wait(lambda: all(x.conns for vm in self.ours for x in active(vm)),
+                   f"{what}: connections on each link again", 20)
         return max(gap, self.more(" while the link came back"))
 
     def stop(self):
