@@ -33,7 +33,7 @@ def keep(s, idle=1, intvl=1, cnt=3):
 def ends(h, port, role, wants=()):
     """A connection that moves data, then waits for what the runner does to it.
 
-    Those in WANTS use keepalive. Returns the errno that recv() told, 0 for an end.
+    Those in WANTS use keepalive. Returns what told() has found.
     """
     if role == "server":
         ls = h.listen(port)
@@ -52,12 +52,24 @@ def ends(h, port, role, wants=()):
     h.mark("moved again")
     h.gate("wait")
     p = select.poll()
-    p.register(c, select.POLLIN)
+    p.register(c, select.POLLIN | select.POLLRDHUP)
     h.check(p.poll(h.left() * 1000), "nobody told the end")
-    try:
-        return len(c.recv(1))
-    except OSError as e:
-        return e.errno
+    return told(c, p.poll(0)[0][1])
+
+
+def told(c, events):
+    """What a connection that has ended says to poll(), recv() twice, send(), SO_ERROR.
+
+    Of those that fail it is the name of the errno.
+    """
+    said = [events]
+    for func, *args in ((c.recv, 1), (c.recv, 1), (c.send, b"x", socket.MSG_NOSIGNAL),
+                        (c.getsockopt, socket.SOL_SOCKET, socket.SO_ERROR)):
+        try:
+            said.append(func(*args))
+        except OSError as e:
+            said.append(errno.errorcode[e.errno])
+    return said
 
 
 def used_again(h, port):
@@ -75,10 +87,10 @@ def used_again(h, port):
     h.finish(s)
 
 
-def pair(t, port, **args):
-    s = t.half(t.a, ends, port=port, role="server", **args)
+def pair(t, port, family=None, **args):
+    s = t.half(t.a, ends, family, port=port, role="server", **args)
     s.expect("listening")
-    c = t.half(t.b, ends, port=port, role="client", **args)
+    c = t.half(t.b, ends, family, port=port, role="client", **args)
     t.expect_all("moved", s, c)
     return s, c
 
@@ -150,14 +162,14 @@ def silent(t):
     began = time.monotonic()
     t.wait_all(c)
     took = time.monotonic() - began
-    t.equal(errno.errorcode.get(c.value), "ETIMEDOUT", "errno of who wants keepalive")
+    t.equal(c.value[1], "ETIMEDOUT", "errno of who wants keepalive")
     t.check(took < SOON * t.slow * t.patience, f"the client was told after {took:.1f} s")
     t.check(t.relay.hits(tests)[0], "no TEST LINK was lost")
     t.equal(tcp_probes(t.b), tcp, "TCP keepalives")
     t.equal(t.stat(t.b, "link_down"), downs, "links that are down")
     # TCP tells the other one
     t.wait_all(s)
-    t.equal(errno.errorcode.get(s.value), "ECONNRESET", "errno of the peer")
+    t.equal(s.value[1], "ECONNRESET", "errno of the peer")
     t.relay.unrule()
     for vm in (t.a, t.b):
         t.no_sockets(vm, 5504)
@@ -166,15 +178,16 @@ def silent(t):
         t.restore(name)
 
 
-def dead(t):
+def dead(t, port, family):
     """Nobody answers any more: who wants keepalive is told."""
-    s, c = pair(t, 5502, wants=("client", "server"))
+    s, c = pair(t, port, family, wants=("client", "server"))
     go_on(t, s, c)
     t.relay.cut()
     t.wait_all(s, c)
     t.relay.uncut()
     for p in (s, c):
-        t.equal(errno.errorcode.get(p.value), "ETIMEDOUT", f"errno of {p}")
+        t.equal(p.value[1], "ETIMEDOUT", f"errno of {p}")
+    return s.value, c.value
 
 
 def reset(t, port, killer, other):
@@ -184,8 +197,8 @@ def reset(t, port, killer, other):
     killer.run(f"ss -K state established '( sport = :{port} or dport = :{port} )'")
     t.wait_all(s, c)
     mine, theirs = (s.value, c.value) if killer is t.a else (c.value, s.value)
-    t.equal(errno.errorcode.get(mine), "ECONNABORTED", "errno where TCP was destroyed")
-    t.equal(errno.errorcode.get(theirs), "ECONNRESET", "errno of the peer")
+    t.equal(mine[1], "ECONNABORTED", "errno where TCP was destroyed")
+    t.equal(theirs[1], "ECONNRESET", "errno of the peer")
     for vm in (killer, other):
         t.no_sockets(vm, port)
 
@@ -308,4 +321,5 @@ def run(t):
         t.step("dead RDMA")
         silent(t)
     t.step("dead peer")
-    dead(t)
+    t.equal(dead(t, 5502, t.family), dead(t, 5506, "tcp"),
+            "poll(), recv() twice, send(), SO_ERROR of server and client, as on TCP")

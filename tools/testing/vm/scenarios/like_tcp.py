@@ -9,6 +9,7 @@ import array
 import ctypes
 import errno
 import fcntl
+import itertools
 import os
 import select
 import signal
@@ -31,6 +32,7 @@ EVENTS = {1: "IN", 2: "PRI", 4: "OUT", 8: "ERR", 0x10: "HUP", 0x20: "NVAL", 0x20
 CLONE_NEWNET = 0x40000000
 TCP_FASTOPEN_CONNECT = 30
 F_SETSIG, F_SETOWN_EX, POLL_OUT = 10, 15, 2
+PORT = 5400
 
 
 class Script:
@@ -695,6 +697,14 @@ def all_is_closed(x, c, server):
         x.until(c, "HUP")
 
 
+def all_is_shut(x, c, server):
+    """As both_have_shut(), but the second one shuts down both directions at once."""
+    peer_has_shut(x, c, server)
+    if not server:
+        c.shutdown(2)
+    x.until(c, "HUP")
+
+
 def peer_has_reset(x, c, server):
     if server:
         c.setsockopt(1, socket.SO_LINGER, ABORT)
@@ -710,7 +720,8 @@ def was_told_of_reset(x, c, server):
 
 
 STATES = (is_still, has_unread, has_shut_write, has_shut_read, peer_has_shut, both_have_shut,
-          peer_has_closed, all_is_closed, peer_has_reset, was_told_of_reset)
+          peer_has_closed, all_is_closed, all_is_shut, peer_has_reset, was_told_of_reset)
+ENDED = (both_have_shut, all_is_closed, all_is_shut)
 
 
 def another(x, ls):
@@ -738,10 +749,42 @@ def named(x, server):
         state(x, c, server)
         x.sync()
         if c.fileno() >= 0:
-            if state in (both_have_shut, all_is_closed):
+            if state in ENDED:
                 # TCP's last acknowledgment
                 x.h.wait(lambda s=c: tcp_state(s) == 7, f"the end of all when {what}")
             x.call(f"name when {what}", lambda s=c: s.getpeername()[0] == x.addr()[0])
+        x.sync()
+
+
+def shut_in_state(x, server):
+    """shutdown() of each direction in every state of a connection."""
+    ls = x.listen() if server else x.sync()
+    for state, how in itertools.product(STATES, range(3)):
+        if (state, how) == (has_unread, 2):
+            continue    # see APART
+        what = f"{how} when {state.__name__}"
+        c = another(x, ls)
+        x.sync()
+        state(x, c, server)
+        x.sync()
+        if state in ENDED and c.fileno() >= 0:
+            x.h.wait(lambda s=c: tcp_state(s) == 7, f"the end of all when {state.__name__}")
+        x.sync()
+        if not server:
+            x.call(f"shutdown {what}", c.shutdown, how)
+            x.poll(f"shut {what}", c)
+        elif how and state in (is_still, has_unread, has_shut_read, peer_has_shut):
+            x.until(c, "HUP" if state is peer_has_shut else "RDHUP")
+            x.poll(f"peer has shut {what}", c)
+            x.call(f"recv, peer has shut {what}", c.recv, 10)
+        x.sync()
+        if not server:
+            x.call(f"recv {what}", c.recv, 10, socket.MSG_DONTWAIT)
+            x.call(f"recv again {what}", c.recv, 10, socket.MSG_DONTWAIT)
+            if how:
+                x.call(f"send {what}", c.send, b"x", MSG_NOSIGNAL | socket.MSG_DONTWAIT)
+            x.call(f"error {what}", c.getsockopt, 1, socket.SO_ERROR)
+            x.call(f"shutdown again {what}", c.shutdown, how)
         x.sync()
 
 
@@ -1119,6 +1162,35 @@ def epoll_modes(x, server):
         x.sync()
 
 
+def epoll_room(x, server):
+    """Level, edge, oneshot and exclusive, where there is room to send and where not."""
+    c = x.pair(server)
+    if server:
+        x.sync()
+        while c.recv(65536):
+            pass
+        return
+    c.setblocking(False)
+
+    def is_full():
+        while "OUT" in x.events(c):
+            c.send(bytes(2000))
+        # nothing is on its way that may make room
+        return ioctl(c, SIOCOUTQ) == ioctl(c, SIOCOUTQNSD) and "OUT" not in x.events(c)
+
+    x.h.wait(is_full, "a full window")
+    eps = [select.epoll() for _ in range(4)]
+    for ep, mode in zip(eps, (0, select.EPOLLET, select.EPOLLONESHOT, select.EPOLLEXCLUSIVE)):
+        ep.register(c, select.EPOLLOUT | mode)
+    x.say("full", [ep.poll(0) for ep in eps])
+    x.sync()
+    x.h.wait(lambda: ioctl(c, SIOCOUTQ) == 0, "all to be taken")
+    x.say("room", [[ev for _, ev in ep.poll(0)] for ep in eps])
+    # of edges there may be one for each piece that was taken
+    x.say("room again", [bool(eps[i].poll(0)) for i in (0, 2, 3)])
+    c.close()
+
+
 def passed_on(x, server):
     """The descriptor goes to another process, by exec and by SCM_RIGHTS."""
     c = x.pair(server)
@@ -1360,10 +1432,10 @@ def reset_unread(x, server):
 CASES = (no_connection, bad_addresses, refused, refused_later, outcome_by_shutdown,
          connect_twice, connect_self, reading, file_sent, signal_of_end, signal_of_room,
          half_closed, read_shut, both_close, closed_by_peer, port_kept, sent_in_vain, aborted,
-         closed_unread, named, dissolved, dissolved_in_state, dissolved_listens, attempt_ended,
-         sleepers, listener_closed, listener_killed, full_backlog, behind_plain, accept_flags,
-         owner, epoll_modes, passed_on, duplicates, forked, many_messages, shared_listener,
-         namespace)
+         closed_unread, named, shut_in_state, dissolved, dissolved_in_state, dissolved_listens,
+         attempt_ended, sleepers, listener_closed, listener_killed, full_backlog, behind_plain,
+         accept_flags, owner, epoll_modes, epoll_room, passed_on, duplicates, forked,
+         many_messages, shared_listener, namespace)
 
 
 # What they say on TCP and on SMC: that of the server, that of the client
@@ -1393,13 +1465,21 @@ def play(h, port, ctl, is_server, cases):
     return said
 
 
-def server(h, port, is_apart=False):
+def at_address(h, peer):
+    """The halves' peer has another address than the one it is known by."""
+    if peer:
+        h.config["peer4"] = peer
+
+
+def server(h, port, is_apart=False, peer=None):
+    at_address(h, peer)
     ls = socket.create_server(("", port))
     h.mark("listening")
     return play(h, port, ls.accept()[0], True, APART if is_apart else CASES)
 
 
-def client(h, port, is_apart=False):
+def client(h, port, is_apart=False, peer=None):
+    at_address(h, peer)
     ctl = socket.create_connection((h.config["peer4"], port))
     return play(h, port, ctl, False, APART if is_apart else CASES)
 
@@ -1408,7 +1488,7 @@ def apart(t):
     """What differs, and has to."""
     t.step(apart.__doc__)
     for i, family in enumerate(("tcp", t.family)):
-        port = 5650 + 10 * i
+        port = PORT + 1000 + 10 * i
         s = t.half(t.a, server, family, port=port, is_apart=True)
         s.expect("listening", t.left())
         c = t.half(t.b, client, family, port=port, is_apart=True)
@@ -1418,6 +1498,29 @@ def apart(t):
                     f"{case.__name__} on {family}")
 
 
+def both(t, number, of_server, of_client, peers=(None, None)):
+    """What the halves said, on sockets of such families."""
+    port = PORT + number * (len(CASES) + 1)
+    s = t.half(t.a, server, of_server, port=port, peer=peers[1])
+    s.expect("listening", t.left())
+    c = t.half(t.b, client, of_client, port=port, peer=peers[0])
+    t.wait_all(s, c)
+    return s.value, c.value
+
+
+def declined(t, number):
+    """Both offer SMC, and the server declines: each time."""
+    from smcvm.links import AFAR, afar
+    for vm in (t.a, t.b):
+        t.set(vm, peer_memory_ms=0)
+    before = t.stat(t.a, "decline_tx")
+    with afar(t):
+        said = both(t, number, t.family, t.family, AFAR)
+    t.check(t.stat(t.a, "decline_tx") >= before + len(CASES), "few connections were declined")
+    t.restore("peer_memory_ms")
+    return said
+
+
 def run(t):
     said = {}
     pairs = [("tcp", "tcp"), (t.family, t.family), ("tcp", t.family), (t.family, "tcp")]
@@ -1425,11 +1528,10 @@ def run(t):
         pairs += [("inet_smc", "inet_smc"), ("inet_smc", "tcp")]
     for i, kinds in enumerate(pairs):
         t.step(f"server on {kinds[0]}, client on {kinds[1]}")
-        s = t.half(t.a, server, kinds[0], port=5400 + 40 * i)
-        s.expect("listening", t.left())
-        c = t.half(t.b, client, kinds[1], port=5400 + 40 * i)
-        t.wait_all(s, c)
-        said[kinds] = s.value, c.value
+        said[kinds] = both(t, i, *kinds)
+    if t.long and t.family == "smc" and t.ipv == 4:
+        t.step("declined")
+        said["declined"] = declined(t, len(pairs))
     bad = []
     for kinds, halves in said.items():
         for side, want, got in zip(("server", "client"), said["tcp", "tcp"], halves):
