@@ -12,7 +12,7 @@ import errno
 from common import ask_once, requests, serve, serve_any, stream_client, stream_server
 
 timeout = 90
-ADD_LINK = 2
+ADD_LINK, CDC = 2, 0xfe
 HOLES = {
     "all": {"proto": "udp", "port": 4791},
     "to the server": {"proto": "udp", "port": 4791, "frm": "b"},
@@ -22,11 +22,11 @@ HOLES = {
 
 
 def mute(t, port):
-    """ADD LINK arrives as something that nobody knows: the first connection is reset."""
+    """ADD LINK arrives as a CDC message of no connection: the first connection is reset."""
     t.step(mute.__doc__)
     t.reload(t.a, t.b, look=False)
     t.set(t.a, llc_first_reply_ms=1500 * t.slow * t.patience)
-    rule = t.relay.rule(frm="a", llc=ADD_LINK, set="0:7f")
+    rule = t.relay.rule(frm="a", llc=ADD_LINK, set=f"0:{CDC:02x}")
     s = t.half(t.a, serve_any, port=port)
     s.expect("listening")
     c = t.half(t.b, ask_once, port=port)

@@ -66,7 +66,8 @@ def told(c, events):
     for func, *args in ((c.recv, 1), (c.recv, 1), (c.send, b"x", socket.MSG_NOSIGNAL),
                         (c.getsockopt, socket.SOL_SOCKET, socket.SO_ERROR)):
         try:
-            said.append(func(*args))
+            value = func(*args)
+            said.append(len(value) if isinstance(value, bytes) else value)
         except OSError as e:
             said.append(errno.errorcode[e.errno])
     return said
