@@ -18,6 +18,7 @@
  * per command: "ok ..." or "error ...".
  *
  *   port NAME SEG LOCAL REMOTE     make the socket LOCAL, send to REMOTE
+ *   greet NAME                     the machine of these ports was started, perhaps anew
  *   cut SEG FROM / uncut SEG FROM  FROM is a port name or *
  *   rule [key=value ...]           add a rule, answers its number
  *   unrule ID | unrule *           remove
@@ -884,6 +885,22 @@ static void cmd_port(struct ctl *c, char **arg)
 	say(c, "ok");
 }
 
+/*
+ * A connected socket takes frames of its peer only, and that of a machine which was
+ * started again is another one: until something is sent there, none would get through.
+ */
+static void cmd_greet(struct ctl *c, const char *name)
+{
+	int i, n = 0;
+
+	for (i = 0; i < nports; i++)
+		if (!strcmp(ports[i].name, name) &&
+		    !connect(ports[i].fd, (struct sockaddr *)&ports[i].remote,
+			     sizeof(ports[i].remote)))
+			n++;
+	say(c, n ? "ok %d" : "error nobody there", n);
+}
+
 static void cmd_cut(struct ctl *c, char **arg, bool cut)
 {
 	int seg = atoi(arg[1]), i, n = 0;
@@ -972,6 +989,8 @@ static void command(struct ctl *c, char *line)
 		return;
 	if (!strcmp(arg[0], "port") && n == 5)
 		cmd_port(c, arg);
+	else if (!strcmp(arg[0], "greet") && n == 2)
+		cmd_greet(c, arg[1]);
 	else if (!strcmp(arg[0], "cut") && n == 3)
 		cmd_cut(c, arg, true);
 	else if (!strcmp(arg[0], "uncut") && n == 3)

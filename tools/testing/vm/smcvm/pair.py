@@ -69,6 +69,8 @@ class Pair:
         for n in names:
             self.vms[n].start()
         at_once(self.wait_up, names)
+        for n in names:
+            self.relay.greet(n)
 
     def wait_up(self, name):
         self.vms[name].wait_up()

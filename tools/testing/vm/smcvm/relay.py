@@ -45,6 +45,10 @@ class Relay:
         self.cmd("port", name, seg, relay, qemu)
         return relay, qemu
 
+    def greet(self, name):
+        """The machine was started, perhaps anew: what it sends is to be heard."""
+        self.cmd("greet", name)
+
     def cut(self, seg=0, frm="*"):
         self.cmd("cut", seg, frm)
 
