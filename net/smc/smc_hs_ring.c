@@ -148,7 +148,7 @@ static enum smc_hs_outcome smc_hs_get_ring(struct smc_hs *hs, struct smc_buf_poo
 {
 	int rc = smc_hs_try_ring(hs, pool, smc_hs_ring_size(hs, sk_buf), elem);
 
-	/* others are at it, and wait for a peer that may be out of reach; so does ours, for us */
+	/* somebody else adds an area, and waits for a peer that may be out of reach */
 	if (rc == -EAGAIN && READ_ONCE(hs->growth) == SMC_HS_GROW_NONE &&
 	    smc_hs_is_late(hs, smc_hs_patience(hs) / 2))
 		return smc_hs_to_tcp(hs, SMC_DECLINE_TIMEOUT_CL);

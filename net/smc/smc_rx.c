@@ -56,7 +56,14 @@ static bool rx_has_aside(const struct smc_conn *conn)
 	return conn->ctl.rx_urg_is_aside && rx_is_inline(conn);
 }
 
-/* How far the next read goes. As with TCP, a mark ends it or is stepped over. */
+/*
+ * How far the next read goes, as with TCP. In front of a mark it ends there. At the mark
+ *   - a call that has bytes already ends;
+ *   - one that has none goes on, if the urgent byte is in line, or is so again after it
+ *     was set aside;
+ *   - else a reader has stepped over it by now (rx_step_over_mark()), and one who only
+ *     looks sees nothing.
+ */
 static void rx_look_mark(struct rx_call *call, struct rx_view *view)
 {
 	struct smc_conn *conn = &call->smc->conn;
@@ -70,7 +77,6 @@ static void rx_look_mark(struct rx_call *call, struct rx_view *view)
 	if (call->copied)
 		view->is_end = true;
 	else if (!rx_is_inline(conn) && !ctl->rx_urg_is_aside)
-		/* one who only looks sees no byte that is out of line */
 		view->len = 0;
 }
 
