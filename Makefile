@@ -53,7 +53,7 @@ shadow:
 	while read -r file; do \
 		link=$(build)/$$file; \
 		[ "$$(readlink "$$link")" = "$(top)/$$file" ] && continue; \
-		[ -n "$$changed" ] || find $(build) -name '*.o' -delete; changed=1; \
+		[ -n "$$changed" ] || find $(build)/net -name '*.o' -delete; changed=1; \
 		mkdir -p "$${link%/*}" && ln -sfn "$(top)/$$file" "$$link"; \
 	done
 	@find $(build) -xtype l -delete
@@ -78,6 +78,7 @@ install-tools: tools
 		$(if $(OUT),OUT=$(build)/tools/smc)
 
 uninstall:
+	@[ -n "$(kver)" ] || { echo "no headers of the kernel in $(KDIR): which one is it?"; exit 1; }
 	rm -f $(moddir)/smc.ko $(moddir)/smc_diag.ko
 	if [ -d $(moddir) ]; then rmdir $(moddir); fi
 	$(DEPMOD) -b $(INSTALL_MOD_PATH)/ $(kver)
@@ -86,6 +87,7 @@ uninstall:
 dkms_src := /usr/src/smc-$(VERSION)
 
 dkms:
+	@[ ! -e $(moddir)/smc.ko ] || { echo "make uninstall first: $(moddir)"; exit 1; }
 	dkms remove -m smc -v $(VERSION) --all 2>/dev/null || :
 	rm -rf $(dkms_src)
 	install -d $(dkms_src)

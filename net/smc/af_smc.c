@@ -1271,6 +1271,8 @@ module_exit(smc_exit);
 
 MODULE_DESCRIPTION("SMC-R: stream sockets over RDMA, RFC 7609");
 MODULE_LICENSE("GPL");
+/* DKMS takes a module without one for the same as the distribution's, and leaves that */
+MODULE_VERSION("0.1.0");
 MODULE_ALIAS_NETPROTO(PF_SMC);
 MODULE_ALIAS("net-pf-2-proto-256-type-1");
 MODULE_ALIAS("net-pf-10-proto-256-type-1");

@@ -328,5 +328,6 @@ module_init(smc_diag_init);
 
 MODULE_DESCRIPTION("SMC-R sockets via sock_diag");
 MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1.0");
 MODULE_ALIAS_NET_PF_PROTO_TYPE(PF_NETLINK, NETLINK_SOCK_DIAG, PF_SMC);
 MODULE_ALIAS("net-pf-16-proto-16-family-SMC_PNETID");

@@ -178,7 +178,7 @@ static void print_json(struct json *json, const struct diag_sock *sock)
 	endpoint(peer, id, id->idiag_dst, id->idiag_dport);
 	json_open(json, NULL, '{');
 	json_string(json, "state", diag_state_name(sock->msg.state));
-	json_string(json, "mode", diag_mode_name(sock->msg.mode));
+	json_string(json, "mode", mode_of(sock));
 	json_string(json, "local", local);
 	json_string(json, "peer", peer);
 	json_number(json, "uid", sock->msg.uid);
@@ -187,6 +187,7 @@ static void print_json(struct json *json, const struct diag_sock *sock)
 	json_number(json, "reason", sock->fallback.reason);
 	json_string(json, "reason_text", reason_text(sock->fallback.reason));
 	json_number(json, "peer_diagnosis", sock->fallback.peer_diagnosis);
+	json_string(json, "peer_diagnosis_text", reason_text(sock->fallback.peer_diagnosis));
 	if (sock->has_conn)
 		conn_json(json, &sock->conn);
 	if (sock->has_link)
@@ -233,7 +234,7 @@ int cmd_list(int argc, char **argv)
 	if (printer.json)
 		json_close(&json, ']');
 	if (err == -NLE_OBJ_NOTFOUND || err == -NLE_INVAL)
-		fprintf(stderr, "smc: no answer (is the module smc_diag loaded?)\n");
+		fprintf(stderr, "smc: no answer (are the modules smc and smc_diag loaded?)\n");
 	else if (err)
 		fprintf(stderr, "smc: %s\n", nl_geterror(err));
 	return err ? EXIT_FAILURE : 0;

@@ -94,7 +94,10 @@ int socket(int domain, int type, int protocol)
 	fd = next(AF_SMC, type,
 		  domain == AF_INET ? SMCPROTO_SMC : SMCPROTO_SMC6);
 	if (fd >= 0 || errno != EAFNOSUPPORT) {
-		debug("libsmc-preload: %d is SMC in place of TCP\n", fd);
+		if (fd >= 0)
+			debug("libsmc-preload: %d is SMC in place of TCP\n", fd);
+		else
+			debug("libsmc-preload: no socket\n");
 		return fd;
 	}
 	debug("libsmc-preload: this kernel has no SMC, TCP is used\n");

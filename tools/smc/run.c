@@ -12,28 +12,31 @@
 
 #define LIBRARY "libsmc-preload.so"
 
+static bool is_library(char *path, size_t size, const char *dir, const char *below)
+{
+	int n = snprintf(path, size, "%s%s/%s", dir, below, LIBRARY);
+
+	return n > 0 && (size_t)n < size && !access(path, R_OK);
+}
+
 /*
  * The library next to the tool wins, so that a tool which was only built uses
- * what was built with it.
+ * what was built with it; then that of the tool's own prefix.
  */
 static bool find_library(char *path, size_t size)
 {
 	char self[PATH_MAX];
 	ssize_t len;
-	char *slash;
-	int n;
 
 	len = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	if (len > 0) {
 		self[len] = '\0';
-		slash = strrchr(self, '/');
-		*slash = '\0';
-		n = snprintf(path, size, "%s/%s", self, LIBRARY);
-		if (n > 0 && (size_t)n < size && !access(path, R_OK))
+		*strrchr(self, '/') = '\0';
+		if (is_library(path, size, self, "") ||
+		    is_library(path, size, self, "/../lib/smc"))
 			return true;
 	}
-	n = snprintf(path, size, "%s/%s", SMC_LIBDIR, LIBRARY);
-	return n > 0 && (size_t)n < size && !access(path, R_OK);
+	return is_library(path, size, SMC_LIBDIR, "");
 }
 
 /* The dynamic loader separates by blanks and colons, and has no quoting. */
@@ -59,7 +62,7 @@ static int set_preload(const char *library)
 int cmd_run(int argc, char **argv)
 {
 	char library[PATH_MAX];
-	int opt;
+	int opt, err;
 
 	while ((opt = getopt(argc, argv, "+v")) != -1) {
 		if (opt != 'v')
@@ -76,6 +79,7 @@ int cmd_run(int argc, char **argv)
 	if (set_preload(library))
 		return EXIT_FAILURE;
 	execvp(argv[optind], argv + optind);
-	fprintf(stderr, "smc: %s: %s\n", argv[optind], strerror(errno));
-	return errno == ENOENT ? 127 : 126;
+	err = errno;
+	fprintf(stderr, "smc: %s: %s\n", argv[optind], strerror(err));
+	return err == ENOENT ? 127 : 126;
 }

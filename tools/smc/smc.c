@@ -2,6 +2,8 @@
 /*
  * smc - run programs over SMC sockets and see what became of them
  */
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,29 +37,55 @@ static void print_usage(FILE *file)
 			commands[i].args, commands[i].help);
 }
 
-int main(int argc, char **argv)
+static void print_usage_of(FILE *file, const struct command *command)
+{
+	fprintf(file, "usage: smc %s %s\n", command->name, command->args);
+}
+
+static bool is_help(const char *word)
+{
+	return !strcmp(word, "help") || !strcmp(word, "-h") || !strcmp(word, "--help");
+}
+
+static int run(const struct command *command, int argc, char **argv)
 {
 	int status;
+
+	if (argc == 2 && *argv[1] == '-' && is_help(argv[1])) {
+		print_usage_of(stdout, command);
+		return 0;
+	}
+	status = command->run(argc, argv);
+	if (status == EXIT_USAGE)
+		print_usage_of(stderr, command);
+	return status;
+}
+
+/* What could not be written is no success. */
+static int written(int status)
+{
+	if (!status && (fflush(stdout) || ferror(stdout))) {
+		perror("smc");
+		status = EXIT_FAILURE;
+	}
+	return status;
+}
+
+int main(int argc, char **argv)
+{
 	size_t i;
 
 	if (argc < 2) {
 		print_usage(stderr);
 		return EXIT_USAGE;
 	}
-	if (!strcmp(argv[1], "help") || !strcmp(argv[1], "-h") ||
-	    !strcmp(argv[1], "--help")) {
+	if (is_help(argv[1])) {
 		print_usage(stdout);
-		return 0;
+		return written(0);
 	}
-	for (i = 0; i < ARRAY_SIZE(commands); i++) {
-		if (strcmp(argv[1], commands[i].name))
-			continue;
-		status = commands[i].run(argc - 1, argv + 1);
-		if (status == EXIT_USAGE)
-			fprintf(stderr, "usage: smc %s %s\n", commands[i].name,
-				commands[i].args);
-		return status;
-	}
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(argv[1], commands[i].name))
+			return written(run(&commands[i], argc - 1, argv + 1));
 	fprintf(stderr, "smc: no command \"%s\"\n", argv[1]);
 	print_usage(stderr);
 	return EXIT_USAGE;
