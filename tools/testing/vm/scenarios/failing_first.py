@@ -34,10 +34,8 @@ def run(t):
         return
     from smcvm import faults
     x = faults.Newcomers(t, 5348)
-    for vm in (t.a, t.b) if t.long else (t.b,):
-        faults.aim(vm)
-        for name in CALLS:
-            ends = faults.each_call(t, vm, name, *CALLS[name], x.try_one)
-            t.equal(set(ends) - KINDS[name], set(), f"what became of them, {name}")
-            t.note(f"{vm.name} {name} {dict(collections.Counter(ends))}")
+    for vm, name, how in faults.kinds(t, CALLS):
+        ends = faults.each_call(t, vm, name, *how, x.try_one)
+        t.equal(set(ends) - KINDS[name], set(), f"what became of them, {name}")
+        t.note(f"{vm.name} {name} {dict(collections.Counter(ends))}")
     x.stop()

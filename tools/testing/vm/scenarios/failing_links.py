@@ -56,12 +56,10 @@ def run(t):
         t.check(resets <= most, f"{what}: {resets} connections were reset")
         return resets if was_due else None
 
-    for vm in (t.a, t.b) if t.long else (t.b,):
-        faults.aim(vm)
-        for name, how in CALLS.items():
-            ends = faults.each_call(t, vm, name, *how, add_link)
-            t.wait(lambda: x.regions() == x.few,
-                   f"no more memory registered than before calls of {name} failed", 20)
-            t.note(f"{vm.name} {name} {len(ends)} ({sum(ends)} reset)")
+    for vm, name, how in faults.kinds(t, CALLS):
+        ends = faults.each_call(t, vm, name, *how, add_link)
+        t.wait(lambda: x.regions() == x.few,
+               f"no more memory registered than before calls of {name} failed", 20)
+        t.note(f"{vm.name} {name} {len(ends)} ({sum(ends)} reset)")
     card_up(t, t.a, 1)
     x.stop()

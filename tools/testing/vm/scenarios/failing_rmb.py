@@ -69,11 +69,9 @@ def run(t):
             return None
         return end
 
-    for vm in (t.a, t.b) if t.long else (t.b,):
-        faults.aim(vm)
-        for name, how in CALLS.items():
-            ends = faults.each_call(t, vm, name, *how, add_rmb)
-            t.note(f"{vm.name} {name} {dict(collections.Counter(ends))}")
+    for vm, name, how in faults.kinds(t, CALLS):
+        ends = faults.each_call(t, vm, name, *how, add_rmb)
+        t.note(f"{vm.name} {name} {dict(collections.Counter(ends))}")
     big.gate("stop")
     t.wait_all(big)
     x.stop()

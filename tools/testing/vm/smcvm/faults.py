@@ -3,6 +3,8 @@
 
 Imported within run(): machines have no use for it.
 """
+import os
+
 from . import links
 from .machine import Failed
 from .pair import at_once
@@ -65,6 +67,23 @@ def aim(vm):
     for path in (FAILSLAB, FAIL_PAGE):
         put(vm, path, ignore_gfp_wait="N", stacktrace_depth=32, require_start=start,
             require_end=start + size)
+
+
+def kinds(t, calls):
+    """(machine, kind, how) of the CALLS that are to fail, those of the client without --long.
+
+    They take hours on a slow machine. SMC_FAULTS has the names of those that are tried:
+    "b" of a machine, "failslab fail_page_alloc" of kinds.
+    """
+    words = set(os.environ.get("SMC_FAULTS", "").split())
+    chosen = [(vm, name, how) for vm in ((t.a, t.b) if t.long else (t.b,))
+              if not words & {"a", "b"} or vm.name in words
+              for name, how in calls.items()
+              if not words - {"a", "b"} or name in words]
+    t.check(chosen and words <= {"a", "b", *calls}, f"SMC_FAULTS: {words} chooses nothing")
+    for vm, name, how in chosen:
+        aim(vm)
+        yield vm, name, how
 
 
 def each_call(t, vm, name, least, some, attempt):
