@@ -97,7 +97,7 @@ int socket(int domain, int type, int protocol)
 		if (fd >= 0)
 			debug("libsmc-preload: %d is SMC in place of TCP\n", fd);
 		else
-			debug("libsmc-preload: no socket\n");
+			debug("libsmc-preload: SMC is refused\n");
 		return fd;
 	}
 	debug("libsmc-preload: this kernel has no SMC, TCP is used\n");
