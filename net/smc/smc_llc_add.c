@@ -129,8 +129,6 @@ static struct smc_llc_action *create(struct smc_llc_run *run, const struct smc_l
 
 	new_link(run)->local = *rnic;
 	new_link(run)->is_spare = true;
-	if (run->flow->params.is_server)
-		smc_llc_rnic_offered(run->flow, rnic);
 	/* where another RNIC has failed it is CREATE already, and the time of that runs on */
 	if (run->flow->config == SMC_LLC_CONFIG_HELD)
 		work_in_time(run, SMC_LLC_CONFIG_CREATE);
@@ -265,11 +263,12 @@ static void consider(struct smc_llc_run *run)
 	struct smc_llc_end rnic;
 
 	smc_llc_rnic_met(flow, &offer->end);
+	flow->is_put_off = run->now < flow->calm_until;
 	if (!smc_nego_mtu_is_valid(offer->end.mtu)) {
 		/* ERR-44 */
 		reject(run, SMC_LLC_ADD_LINK_BAD_MTU);
 	} else if (!offer->end.qpn || target == SMC_LLC_NO_LINK ||
-		   run->now < flow->calm_until || !smc_llc_pick_answer(flow, &rnic)) {
+		   flow->is_put_off || !smc_llc_pick_answer(flow, &rnic)) {
 		reject(run, SMC_LLC_ADD_LINK_NO_PATH);
 	} else {
 		flow->config_target = target;
@@ -583,6 +582,7 @@ void smc_llc_add_created(struct smc_llc_run *run, const struct smc_llc_event *ev
 		return;
 	}
 	flow->is_asked = false;
+	smc_llc_rnic_offered(flow, &new_link(run)->local);
 	send_add_link(run, false);
 	wait_in(run, SMC_LLC_CONFIG_ADD_LINK);
 }

@@ -565,7 +565,7 @@ static void on_timer(struct smc_llc_run *run, const struct smc_llc_event *ev)
 		flow->add_pause = SMC_LLC_NO_DEADLINE;
 	if (flow->calm_until && run->now >= flow->calm_until) {
 		flow->calm_until = 0;
-		/* for what was refused meanwhile a client asks, if it has an RNIC to offer */
+		/* a client asks for what it refused meanwhile, or if it has an RNIC to offer */
 		flow->wants_link |= !flow->params.is_server;
 	}
 	if (run->now >= flow->retry_deadline) {

@@ -583,11 +583,11 @@ struct smc_llc_remote_rkey {
  * @refused: server: own RNICs that the client had no use for, or that made no queue pair
  *	in time, by place in the list; others are offered before these
  * @next_rnic: where the search for an RNIC for a new link begins, a place in the list;
- *	its beginning when a link has lasted or RNICs have come
- * @nr_offered: server: attempts since a link last came up
+ *	its beginning when one that had lasted is gone or RNICs have come
+ * @nr_offered: server: offers since a link last came up
  * @has_round: client: @round is set
  * @round: the server's RNIC that was offered first, or since @next_rnic moved
- * @nr_met: offers since then
+ * @nr_met: offers of other RNICs since then
  * @nr_rounds: how often @next_rnic has moved since a link last came up
  * @wants_link: a further link is to be tried for (server), the server is to be
  *	asked for one (client)
@@ -600,6 +600,7 @@ struct smc_llc_remote_rkey {
  *	perhaps; counted to SMC_LLC_BRIEF_LIVES
  * @calm_until: no link is added before this time, in ms: there were more than
  *	SMC_LLC_BRIEF_LIVES such links in a row; 0 otherwise
+ * @is_put_off: client: the last offer came before that time
  * @own: RKEY exchange begun here
  * @remote: RKEY exchange begun by the peer
  * @end_reason: for DELETE LINK of the whole group
@@ -641,6 +642,7 @@ struct smc_llc_flow {
 	u64 add_pause;
 	u8 nr_brief;
 	u64 calm_until;
+	bool is_put_off;
 
 	struct smc_llc_rkey own;
 	struct smc_llc_remote_rkey remote;

@@ -325,15 +325,15 @@ static bool pick_rnic(const struct smc_llc_flow *flow, enum rnic_use most,
  * @flow: the machine of a client
  * @end: receives MAC and GID
  *
- * One that no link uses, or that only the asymmetric link does. RFC 7609
- * 3.5.5.1.2; ADDL-06, MAXL-09.
+ * One that no link uses, or that only the asymmetric link does; any, where an offer was
+ * refused only for the time it came at. RFC 7609 3.5.5.1.2; ADDL-06, MAXL-09.
  *
  * Return: false if there is none, or no link may be added.
  */
 bool smc_llc_pick_notice(const struct smc_llc_flow *flow, struct smc_llc_end *end)
 {
 	return smc_llc_nr_symmetric(flow) < flow->max_links &&
-	       pick_rnic(flow, RNIC_ASYMMETRIC, end);
+	       pick_rnic(flow, flow->is_put_off ? RNIC_SYMMETRIC : RNIC_ASYMMETRIC, end);
 }
 
 /**
@@ -371,7 +371,7 @@ unsigned int smc_llc_rnic_place(const struct smc_llc_flow *flow, const struct sm
 }
 
 /**
- * smc_llc_rnic_offered() - server: a link is tried for on an RNIC
+ * smc_llc_rnic_offered() - server: a link on an RNIC is offered
  * @flow: the machine
  * @end: its MAC and GID
  *
@@ -423,7 +423,7 @@ void smc_llc_rnic_has_link(struct smc_llc_flow *flow)
 }
 
 /**
- * smc_llc_end_turns() - a link has lasted, or there are other RNICs
+ * smc_llc_end_turns() - one that had lasted is gone, or there are other RNICs
  * @flow: the machine
  */
 void smc_llc_end_turns(struct smc_llc_flow *flow)

@@ -654,9 +654,9 @@ static void links_do_not_come_as_fast_as_they_go_err_59_dell_09(struct kunit *te
 }
 
 /* The same of a server: here it is the client who refuses, and who says when no more. */
-static void nor_as_fast_as_a_server_ends_them_err_59_dell_05(struct kunit *test)
+static void nor_as_fast_as_a_server_ends_them(struct kunit *test, u8 client_rnics)
 {
-	struct world *w = up(test, 2, 2, 2, true);
+	struct world *w = up(test, 2, client_rnics, 2, true);
 	struct w_side *client = &w->side[W_CLIENT];
 	unsigned int i, ups;
 
@@ -688,6 +688,13 @@ static void nor_as_fast_as_a_server_ends_them_err_59_dell_05(struct kunit *test)
 		w_event(w, W_SERVER, SMC_LLC_EV_REQ_ADD_LINK, 0);
 		expect_rest(test, w, 2);
 	}
+}
+
+/* Who has refused a link for that asks for it afterwards, also with an RNIC in use. */
+static void nor_as_fast_as_a_server_ends_them_err_59_dell_05(struct kunit *test)
+{
+	nor_as_fast_as_a_server_ends_them(test, 2);
+	nor_as_fast_as_a_server_ends_them(test, 1);
 }
 
 /*
