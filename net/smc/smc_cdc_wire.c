@@ -426,7 +426,8 @@ u32 smc_cdc_apply(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
  */
 u32 smc_cdc_give_up(struct smc_cdc_ctl *ctl)
 {
-	if (ctl->rx_conn_flags & SMC_CDC_ABORT)
+	/* behind A and C nothing is missed */
+	if (ctl->rx_conn_flags & (SMC_CDC_ABORT | SMC_CDC_CLOSED))
 		return 0;
 	return ctl->rx_nr_waits ? SMC_EV_LOST : 0;
 }

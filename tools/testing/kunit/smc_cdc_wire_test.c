@@ -2044,6 +2044,27 @@ static void fail_10_an_abort_does_not_wait(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_give_up(&p->b.ctl), 0U);
 }
 
+/* Nor is there more to come behind C, whatever a peer says that sends it twice. */
+static void fail_10_nothing_is_missed_behind_the_last_word(struct kunit *test)
+{
+	struct pair *p = pair_new(test, rfc_geom);
+	struct smc_cdc_msg validation, first, again;
+
+	smc_cdc_set_conn_flags(&p->a.ctl, D | C);
+	first = must_push(test, &p->a);
+	validation = first;
+	validation.seq++;
+	validation.prod_flags = F;
+	validation.conn_flags = 0;
+	again = first;
+	again.seq += 2;
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &validation), (u32)SMC_EV_HELD);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &again), (u32)SMC_EV_HELD);
+	KUNIT_EXPECT_EQ(test, smc_cdc_give_up(&p->b.ctl), (u32)SMC_EV_LOST);
+	KUNIT_EXPECT_TRUE(test, smc_cdc_apply(&p->b.ctl, &first) & SMC_EV_CLOSED);
+	KUNIT_EXPECT_EQ(test, smc_cdc_give_up(&p->b.ctl), 0U);
+}
+
 /* The message SEQ, which ends with byte PROD of the stream; the events it causes. */
 static u32 apply_at(struct smc_cdc_ctl *ctl, u16 seq, u32 prod, u8 flags)
 {
@@ -3024,6 +3045,7 @@ static struct kunit_case smc_cdc_wire_cases[] = {
 	KUNIT_CASE(fail_10_loss_is_found),
 	KUNIT_CASE(fail_10_a_queue_worked_off_late_is_no_loss),
 	KUNIT_CASE(fail_10_an_abort_does_not_wait),
+	KUNIT_CASE(fail_10_nothing_is_missed_behind_the_last_word),
 	KUNIT_CASE(fail_10_two_queues_may_be_worked_off_late),
 	KUNIT_CASE(fail_10_the_second_of_two_may_be_lost),
 	KUNIT_CASE(fail_10_what_is_kept_may_be_replayed),
