@@ -152,7 +152,7 @@ struct smc_lgr_key {
  * @waitq: news about @state, @is_growing, @is_mapping, link->users, LLC requests
  * @fail_decline: how forming failed: a decline code when falling back is
  *		  still allowed, 0 when the connection must be reset
- * @fail_is_path: with @fail_decline 0: because the peer became silent
+ * @fail_is_path: with @fail_decline 0: because the peer did not answer in time
  * @llc: the engine, smc_llc.c
  * @move_work: moves connections to other links, smc_move.c
  * @is_uneven: a link has been added, under @lock: it may take connections over

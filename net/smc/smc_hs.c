@@ -233,8 +233,10 @@ static enum smc_hs_outcome smc_hs_await_group(struct smc_hs *hs, struct smc_link
 /* One failed first contact is enough for all who waited for it. */
 static bool smc_hs_awaited_in_vain(const struct smc_hs *hs)
 {
-	return hs->watched && smc_lgr_is_down(hs->watched) &&
-	       hs->watched->fail_decline != SMC_DECLINE_NONE;
+	const struct smc_link_group *lgr = hs->watched;
+
+	return lgr && smc_lgr_is_down(lgr) &&
+	       (lgr->fail_decline != SMC_DECLINE_NONE || lgr->fail_is_path);
 }
 
 static enum smc_hs_outcome smc_hs_server_first(struct smc_hs *hs)
