@@ -205,7 +205,7 @@ static bool tx_queue_up(struct smc_conn *conn, struct smc_link *link)
 /*
  * Uses @slot and further ones for @conn until nothing more is due. Where slots
  * run out, it queues up behind all others. True if the connection must be
- * looked at again on another link.
+ * looked at again, on another link or on this one once more.
  */
 static bool tx_drain(struct smc_conn *conn, struct smc_link *link, struct smc_wr_slot *slot)
 {
