@@ -110,7 +110,9 @@ class Bench:
 
     def __init__(self, t, port):
         self.t = t
-        links.several(t, peer_memory_ms=1, rmb_idle_ms=100, smcr_testlink_time=3)
+        # A client waits for so long when links that its server takes down were brief.
+        links.several(t, peer_memory_ms=1, rmb_idle_ms=100, smcr_testlink_time=3,
+                      llc_reply_ms=6000)
         self.s = t.half(t.a, "server", port=port)
         self.s.expect("listening")
         self.c = t.half(t.b, "asker", port=port)
