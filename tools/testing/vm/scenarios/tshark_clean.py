@@ -5,15 +5,8 @@ covers: OPT-01 OPT-02 OPT-03 CLC-01 PROP-01 CFRM-03 GEN-04 GEN-05 MAXL-03 LID-02
 covers: TMR-10
 """
 import os
-import subprocess
 
 from common import requests, serve, stream_client, stream_server
-
-
-def tshark(path, *args):
-    p = subprocess.run(["tshark", "-r", path, *args], stdout=subprocess.PIPE,
-                       stderr=subprocess.DEVNULL, text=True, check=True)
-    return p.stdout.splitlines()
 
 
 def check_proposal(t, msg):
@@ -27,11 +20,17 @@ def check_proposal(t, msg):
 def run(t):
     if t.family != "smc":
         return
+    from smcvm import dissect
+
+    def tshark(*args):
+        return dissect.tshark(path, *args).splitlines()
+
     t.reload(t.a, t.b)  # so that first contact is seen
     path = os.path.join(t.pair.dir, "tshark.pcap")
     n = 400_003
     t.relay.capture(path)
-    t.in_step(stream_server, stream_client, 5110, n_in=n, n_out=n)
+    # from a port that the dissector knows as another protocol's
+    t.in_step(stream_server, stream_client, 5110, n_in=n, n_out=n, cargs={"own": 44818})
     ended = t.relay.rule(llc=4)
     for vm in (t.a, t.b):
         t.set(vm, lgr_idle_ms=100)
@@ -39,11 +38,11 @@ def run(t):
     t.wait(lambda: t.relay.hits(ended)[0], "DELETE LINK of the idle link group", 20)
     t.reload(t.a, t.b)
     t.relay.capture(None)
-    smc = tshark(path, "-Y", "smc")
+    smc = tshark("-Y", "smc")
     # The dissector knows the Proposal of deployed peers only, which has a growth
     # area: it runs over the end of the 52 bytes of RFC 7609 A.2.2.
-    bad = tshark(path, "-Y", "_ws.malformed && !(smc && tcp.len == 52)")
-    short = tshark(path, "-Y", "smc && tcp.len == 52", "-T", "fields", "-e", "tcp.payload")
+    bad = tshark("-Y", "_ws.malformed && !(smc && tcp.len == 52)")
+    short = tshark("-Y", "smc && tcp.len == 52", "-T", "fields", "-e", "tcp.payload")
     for line in short:
         check_proposal(t, bytes.fromhex(line.replace(":", "")))
     t.check(not bad, "malformed:\n" + "\n".join(bad[:20]))
@@ -52,11 +51,9 @@ def run(t):
                  "Add Link", "Add Link(Resp)", "CDC Message", "Delete Link"):
         t.check(what in text, f"no {what} in the capture of {len(smc)} SMC messages:\n"
                 + "\n".join(smc[:60]))
-    options = tshark(path, "-Y", "tcp.flags.syn == 1 && tcp.options.experimental.exid"
-                                 " == 0xe2d4")
+    options = tshark("-Y", "tcp.flags.syn == 1 && tcp.options.experimental.exid == 0xe2d4")
     t.equal(len(options), 22, "SYN and SYN-ACK segments with the option")
     # no byte of the application by TCP: all TCP payload is CLC messages
-    plain = tshark(path, "-Y", "tcp.len > 0 && (tcp.port == 5110 || tcp.port == 5111)"
-                               " && !smc")
+    plain = tshark("-Y", "tcp.len > 0 && !smc && (tcp.port == 5110 || tcp.port == 5111)")
     t.check(not plain, "TCP payload that is no CLC message:\n" + "\n".join(plain[:20]))
     t.note(f"{len(smc)} SMC messages")

@@ -189,6 +189,17 @@ def value(text):
         return int.from_bytes(text.encode().ljust(32), "big")
 
 
+def tshark(path, *args):
+    """What tshark prints of a capture.
+
+    SMC is known by its messages. A port of a client may be that of some other protocol,
+    which then comes first if it is not told otherwise.
+    """
+    return subprocess.run(["tshark", "-o", "tcp.try_heuristic_first:TRUE", "-r", path, *args],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                          check=True).stdout
+
+
 def fields(layers, out):
     """All (name, text) of a message, in its order, the same name more than once."""
     for name, what in layers:
@@ -201,8 +212,7 @@ def fields(layers, out):
 
 def messages(path):
     """(number of the frame, kind and bytes for the decoder, tshark's fields, all of them?)"""
-    text = subprocess.run(["tshark", "-r", path, "-Y", "smc", "-T", "json"],
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout
+    text = tshark(path, "-Y", "smc", "-T", "json")
     for frame in json.loads(text, object_pairs_hook=list):
         layers = dict(dict(dict(frame)["_source"])["layers"])
         number = dict(layers["frame"])["frame.number"]
