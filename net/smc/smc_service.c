@@ -191,12 +191,15 @@ void smc_service_declined(const struct sock *tsk, const struct sockaddr *addr,
 			  enum smc_decline reason, u32 diagnosis)
 {
 	struct smc_service_memory *mem = smc_net(sock_net(tsk))->service_memory;
-	u64 id = smc_service_id(mem, tsk, addr);
-	struct smc_service_slot *slot = smc_service_slot(mem, id);
+	struct smc_service_slot *slot;
 	bool is_pause;
+	u64 id;
 
+	/* as where the peer does not know SMC */
 	if (!smc_service_is_lasting(reason, diagnosis))
 		return;
+	id = smc_service_id(mem, tsk, addr);
+	slot = smc_service_slot(mem, id);
 	spin_lock_bh(&mem->lock);
 	smc_service_claim(slot, id);
 	if (slot->has_agreed && smc_service_is_ago(slot->agreed, SMC_SERVICE_TRUST_MS))
