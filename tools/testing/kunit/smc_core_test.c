@@ -1275,6 +1275,17 @@ static bool core_is_reported(const struct smc_link *link)
 	return test_bit(SMC_WR_IS_REPORTED, &link->wr.flags);
 }
 
+/* An area that the group has grown by, and what it got. */
+static struct smc_buf *core_grow(struct kunit *test, struct smc_link_group *lgr,
+				 struct smc_buf_elem *elem)
+{
+	struct smc_buf *buf = smc_buf_alloc(&lgr->rmbs, CORE_SIZE, core_max_pages);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, buf);
+	KUNIT_EXPECT_EQ(test, smc_lgr_add_buf(lgr, &lgr->rmbs, buf, elem), 0);
+	return buf;
+}
+
 /*
  * Where RNICs need copies one link it is. A second one that came up while there was
  * no area goes for the first area, and comes back no more as long as there is one.
@@ -1290,9 +1301,7 @@ static void rkey_02_a_link_that_needs_copies_is_no_second_one(struct kunit *test
 	KUNIT_EXPECT_EQ(test, smc_link_map(two), 0);
 	core_has_copies = true;
 	KUNIT_ASSERT_EQ(test, smc_lgr_begin_grow(lgr), 0);
-	buf = smc_buf_alloc(&lgr->rmbs, CORE_SIZE, core_max_pages);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, buf);
-	KUNIT_EXPECT_EQ(test, smc_lgr_add_buf(lgr, &lgr->rmbs, buf, &elem), 0);
+	buf = core_grow(test, lgr, &elem);
 	KUNIT_EXPECT_TRUE(test, core_is_reported(two));
 	KUNIT_EXPECT_FALSE(test, core_is_reported(one));
 	KUNIT_EXPECT_NOT_NULL(test, buf->map[0].mr);
@@ -1305,9 +1314,7 @@ static void rkey_02_a_link_that_needs_copies_is_no_second_one(struct kunit *test
 
 	/* what is lost already is not asked */
 	smc_wr_report(&two->wr, SMC_WR_FAULT_QP);
-	buf = smc_buf_alloc(&lgr->rmbs, CORE_SIZE, core_max_pages);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, buf);
-	KUNIT_EXPECT_EQ(test, smc_lgr_add_buf(lgr, &lgr->rmbs, buf, &elem), 0);
+	buf = core_grow(test, lgr, &elem);
 	KUNIT_EXPECT_NULL(test, buf->map[1].mr);
 	smc_lgr_drop_buf(lgr, &lgr->rmbs, buf, &elem);
 	smc_lgr_end_grow(lgr);
@@ -1327,9 +1334,7 @@ static void rkey_02_a_link_in_use_is_the_one_that_needs_no_copy(struct kunit *te
 	KUNIT_ASSERT_FALSE(test, IS_ERR(one));
 	core_has_copies = true;
 	KUNIT_ASSERT_EQ(test, smc_lgr_begin_grow(lgr), 0);
-	buf = smc_buf_alloc(&lgr->rmbs, CORE_SIZE, core_max_pages);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, buf);
-	KUNIT_EXPECT_EQ(test, smc_lgr_add_buf(lgr, &lgr->rmbs, buf, &elem), 0);
+	buf = core_grow(test, lgr, &elem);
 	KUNIT_EXPECT_FALSE(test, core_is_reported(two));
 	KUNIT_EXPECT_TRUE(test, core_is_reported(one));
 	KUNIT_EXPECT_NOT_NULL(test, buf->map[1].mr);

@@ -394,18 +394,28 @@ def signal_of_end(x, server):
         x.sync()
 
 
+def fill(x, c):
+    """Send as long as there is room."""
+    while "OUT" in x.events(c):
+        c.send(bytes(2000))
+
+
+def make_room(x, c):
+    """Read to the end, once the other side has filled the window."""
+    x.sync()
+    while c.recv(65536):
+        pass
+
+
 def signal_of_room(x, server):
     """O_ASYNC: poll() has found no room to send, then there is some."""
     c = x.pair(server)
     if server:
-        x.sync()
-        while c.recv(65536):
-            pass
+        make_room(x, c)
         return
     sig = have_signal(c)
-    # none of these is refused: it is poll() that asks for the signal
-    while "OUT" in x.events(c):
-        c.send(bytes(2000))
+    # nothing is refused: it is poll() that asks for the signal
+    fill(x, c)
     x.sync()
     got = signal.sigtimedwait([sig], x.h.left() / 2)
     while got and got.si_code != POLL_OUT:
@@ -1166,15 +1176,12 @@ def epoll_room(x, server):
     """Level, edge, oneshot and exclusive, where there is room to send and where not."""
     c = x.pair(server)
     if server:
-        x.sync()
-        while c.recv(65536):
-            pass
+        make_room(x, c)
         return
     c.setblocking(False)
 
     def is_full():
-        while "OUT" in x.events(c):
-            c.send(bytes(2000))
+        fill(x, c)
         # nothing is on its way that may make room
         return ioctl(c, SIOCOUTQ) == ioctl(c, SIOCOUTQNSD) and "OUT" not in x.events(c)
 
