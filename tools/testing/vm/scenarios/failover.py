@@ -66,7 +66,7 @@ def run(t):
         return
     from smcvm.links import Streams, nimble, several
     several(t, **nimble())
-    x = Streams(t, 5300, 16 if t.long and t.kind == "stock" else 4)
+    x = Streams(t, 5300, 16 if t.long else 4)
     x.have(2)
     x.more()
     # validation messages, FAIL-08: each connection that moves begins with one
