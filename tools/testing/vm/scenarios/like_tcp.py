@@ -794,6 +794,9 @@ def shut_in_state(x, server):
             if how:
                 x.call(f"send {what}", c.send, b"x", MSG_NOSIGNAL | socket.MSG_DONTWAIT)
             x.call(f"error {what}", c.getsockopt, 1, socket.SO_ERROR)
+            if how and state in (peer_has_shut, peer_has_closed):
+                # the peer's last acknowledgment
+                x.h.wait(lambda s=c: tcp_state(s) == 7, f"the end of all, {what}")
             x.call(f"shutdown again {what}", c.shutdown, how)
         x.sync()
 
