@@ -263,12 +263,15 @@ static void consider(struct smc_llc_run *run)
 	struct smc_llc_end rnic;
 
 	smc_llc_rnic_met(flow, &offer->end);
-	flow->is_put_off = run->now < flow->calm_until;
+	flow->is_put_off = false;
 	if (!smc_nego_mtu_is_valid(offer->end.mtu)) {
 		/* ERR-44 */
 		reject(run, SMC_LLC_ADD_LINK_BAD_MTU);
 	} else if (!offer->end.qpn || target == SMC_LLC_NO_LINK ||
-		   flow->is_put_off || !smc_llc_pick_answer(flow, &rnic)) {
+		   !smc_llc_pick_answer(flow, &rnic)) {
+		reject(run, SMC_LLC_ADD_LINK_NO_PATH);
+	} else if (run->now < flow->calm_until) {
+		flow->is_put_off = true;
 		reject(run, SMC_LLC_ADD_LINK_NO_PATH);
 	} else {
 		flow->config_target = target;

@@ -600,7 +600,7 @@ struct smc_llc_remote_rkey {
  *	perhaps; counted to SMC_LLC_BRIEF_LIVES
  * @calm_until: no link is added before this time, in ms: there were more than
  *	SMC_LLC_BRIEF_LIVES such links in a row; 0 otherwise
- * @is_put_off: client: the last offer came before that time
+ * @is_put_off: client: the last offer was refused for that alone
  * @own: RKEY exchange begun here
  * @remote: RKEY exchange begun by the peer
  * @end_reason: for DELETE LINK of the whole group

@@ -1272,6 +1272,28 @@ static void a_path_that_is_lost_with_the_first_data_err_56(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, used, BIT(1) | BIT(2));
 }
 
+/* It is an RNIC's turn until it has been offered: an attempt may be given up before. */
+static void no_turn_without_an_offer_err_56(struct kunit *test)
+{
+	struct world *w = up(test, 3, 3, 2, true);
+	struct w_side *server = &w->side[W_SERVER];
+	u8 next;
+
+	w_event(w, W_SERVER, SMC_LLC_EV_LINK_BROKEN, 1);
+	w_pump(w);
+	next = server->flow.next_rnic;
+	server->create_hangs = true;
+	w_wait(w, w_timers().add_link_retry);
+	KUNIT_ASSERT_EQ(test, server->flow.config, SMC_LLC_CONFIG_CREATE);
+	KUNIT_EXPECT_EQ(test, server->flow.nr_offered, 0);
+	KUNIT_EXPECT_EQ(test, server->flow.next_rnic, next);
+	server->create_hangs = false;
+	w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK, false);
+	KUNIT_EXPECT_EQ(test, server->flow.nr_offered, 1);
+	KUNIT_EXPECT_EQ(test, server->flow.next_rnic, next + 1);
+	expect_rest(test, w, 2);
+}
+
 /* A client moves on as well where the RNIC that it waits for is offered no more. */
 static void a_round_ends_without_its_first_rnic_err_56(struct kunit *test)
 {
@@ -2239,6 +2261,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(link_given_up_comes_back_later_dell_14_err_57_tmr_12),
 	KUNIT_CASE(deployed_client_loses_a_link_in_order_dell_08_amb_69),
 	KUNIT_CASE(rnics_take_turns_while_attempts_fail_err_56_tmr_12),
+	KUNIT_CASE(no_turn_without_an_offer_err_56),
 	KUNIT_CASE(a_round_ends_without_its_first_rnic_err_56),
 	KUNIT_CASE(one_rnic_without_a_path_lg_12_sl_07_sl_09),
 	KUNIT_CASE(a_path_that_is_lost_with_the_first_data_err_56),
