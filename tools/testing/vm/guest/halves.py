@@ -250,13 +250,11 @@ class Half:
         c, _ = s.accept()
         return c
 
-    def connect(self, port, addr=None, sndbuf=0, rcvbuf=0, own=0, **kw):
-        """Connect to the other machine, from port OWN if given; a blocking socket."""
+    def connect(self, port, addr=None, sndbuf=0, rcvbuf=0, **kw):
+        """Connect to the other machine; a blocking socket."""
         s = self.socket(**kw)
         self.sized(s, sndbuf, rcvbuf)
         v6 = s.family == socket.AF_INET6
-        if own:
-            s.bind(("::" if v6 else "0.0.0.0", own))
         s.connect((addr or self.config["peer6" if v6 else "peer4"], port))
         return s
 

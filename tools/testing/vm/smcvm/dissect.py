@@ -192,8 +192,8 @@ def value(text):
 def tshark(path, *args):
     """What tshark prints of a capture.
 
-    SMC is known by its messages. A port of a client may be that of some other protocol,
-    which then comes first if it is not told otherwise.
+    SMC is known by its messages. A port may be that of some other protocol, which then
+    comes first if it is not told otherwise.
     """
     return subprocess.run(["tshark", "-o", "tcp.try_heuristic_first:TRUE", "-r", path, *args],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
