@@ -230,7 +230,7 @@ static int smc_diag_put_record(struct smc_diag_walk *w, const struct smc_fallbac
 	msg->family = PF_SMC;
 	msg->state = SMC_DIAG_ST_ACTIVE;
 	msg->mode = SMC_DIAG_MODE_FALLBACK_TCP;
-	msg->uid = rec->uid;
+	msg->uid = from_kuid_munged(w->user_ns, rec->uid);
 	msg->inode = rec->inode;
 	msg->id.idiag_sport = rec->sport;
 	msg->id.idiag_dport = rec->dport;

@@ -105,7 +105,7 @@ static void smc_fallback_fill(struct smc_fallback_record *rec, struct smc_sock *
 	rec->sport = inet->inet_sport;
 	rec->dport = inet->inet_dport;
 	rec->dif = tsk->sk_bound_dev_if;
-	rec->uid = from_kuid_munged(sock_net(tsk)->user_ns, SOCK_INODE(sock)->i_uid);
+	rec->uid = SOCK_INODE(sock)->i_uid;
 	rec->inode = SOCK_INODE(sock)->i_ino;
 	rec->reason = smc->fallback;
 	/* a listener took it from TCP, without the option */
@@ -117,14 +117,12 @@ static void smc_fallback_fill(struct smc_fallback_record *rec, struct smc_sock *
 static void smc_fallback_remember(struct smc_sock *smc, struct sock *tsk, struct socket *sock)
 {
 	struct smc_fallback_log *log = smc_fallback_log(sock_net(tsk));
-	struct smc_fallback_record rec;
 
 	/* only the operator would miss it */
 	if (!log)
 		return;
-	smc_fallback_fill(&rec, smc, tsk, sock);
 	spin_lock(&log->lock);
-	log->rec[log->next] = rec;
+	smc_fallback_fill(&log->rec[log->next], smc, tsk, sock);
 	log->next = (log->next + 1) % SMC_FALLBACK_RECORDS;
 	if (log->nr < SMC_FALLBACK_RECORDS)
 		log->nr++;

@@ -16,7 +16,7 @@ struct smc_fallback_record {
 	__be16 dport;
 	u16 family;			/* of the addresses */
 	int dif;
-	u32 uid;
+	kuid_t uid;
 	u64 inode;
 	u32 reason;			/* enum smc_decline */
 	u32 peer_diagnosis;
