@@ -5,7 +5,7 @@
  * Operation: the inner TCP socket keeps every option, since it knows what is
  * legal, what its packets shall look like, and what holds after a fallback. Our
  * sock keeps what the core reads from it (SOL_SOCKET) or what acts on SMC, too.
- * The few that differ stand in one table; all others are carried to TCP. What
+ * The few that differ are named by opt_kind(); all others are carried to TCP. What
  * an option means on SMC is told by Documentation/options.md (API-04, API-06).
  *
  * Races: an option is set under our socket lock, on the inner sock first. So a
@@ -42,52 +42,67 @@ enum opt_kind {
 	OPT_BLANK,	/* asking for it would read bytes of TCP; setting is TCP's */
 };
 
-static const struct opt_rule {
-	int level;
-	int optname;
-	enum opt_kind kind;
-} opt_rules[] = {
+static enum opt_kind opt_kind_socket(int optname)
+{
+	switch (optname) {
 	/* it would keep CLC messages from being seen in time */
-	{ SOL_SOCKET, SO_RCVLOWAT, OPT_OURS },
+	case SO_RCVLOWAT:
 	/* reading CLC messages would move it */
-	{ SOL_SOCKET, SO_PEEK_OFF, OPT_OURS },
+	case SO_PEEK_OFF:
 	/* how to end is the business of the SMC connection, CLOSE-01 */
-	{ SOL_SOCKET, SO_LINGER, OPT_OURS },
+	case SO_LINGER:
+		return OPT_OURS;
 	/* memory for packets that no payload is in */
-	{ SOL_SOCKET, SO_RESERVE_MEM, OPT_REFUSED },
+	case SO_RESERVE_MEM:
+		return OPT_REFUSED;
 	/* the sock that has the port is chosen, and the program cannot be read back */
-	{ SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, OPT_INNER },
-	{ SOL_SOCKET, SO_ATTACH_REUSEPORT_EBPF, OPT_INNER },
-	{ SOL_SOCKET, SO_DETACH_REUSEPORT_BPF, OPT_INNER },
+	case SO_ATTACH_REUSEPORT_CBPF:
+	case SO_ATTACH_REUSEPORT_EBPF:
+	case SO_DETACH_REUSEPORT_BPF:
+		return OPT_INNER;
+	default:
+		return OPT_CARRIED;
+	}
+}
+
+static enum opt_kind opt_kind_tcp(int optname)
+{
+	switch (optname) {
 	/* data in the SYN come before any agreement on SMC */
-	{ SOL_TCP, TCP_FASTOPEN, OPT_SWITCH },
-	{ SOL_TCP, TCP_FASTOPEN_CONNECT, OPT_SWITCH },
-	{ SOL_TCP, TCP_FASTOPEN_NO_COOKIE, OPT_SWITCH },
-	{ SOL_TCP, TCP_FASTOPEN_KEY, OPT_TCP_ONLY },
+	case TCP_FASTOPEN:
+	case TCP_FASTOPEN_CONNECT:
+	case TCP_FASTOPEN_NO_COOKIE:
+		return OPT_SWITCH;
+	case TCP_FASTOPEN_KEY:
 	/* they leave no room for the option of SMC, or protect TCP only */
-	{ SOL_TCP, TCP_MD5SIG, OPT_TCP_ONLY },
-	{ SOL_TCP, TCP_MD5SIG_EXT, OPT_TCP_ONLY },
-	{ SOL_TCP, TCP_AO_ADD_KEY, OPT_TCP_ONLY },
-	{ SOL_TCP, TCP_AO_INFO, OPT_TCP_ONLY },
-	/* a policy for one socket: RFC 7609 5.5 */
-	{ SOL_IP, IP_IPSEC_POLICY, OPT_TCP_EARLY },
-	{ SOL_IP, IP_XFRM_POLICY, OPT_TCP_EARLY },
-	{ SOL_IPV6, IPV6_IPSEC_POLICY, OPT_TCP_EARLY },
-	{ SOL_IPV6, IPV6_XFRM_POLICY, OPT_TCP_EARLY },
+	case TCP_MD5SIG:
+	case TCP_MD5SIG_EXT:
+	case TCP_AO_ADD_KEY:
+	case TCP_AO_INFO:
+		return OPT_TCP_ONLY;
 	/* sequence numbers and queues of TCP tell nothing about SMC */
-	{ SOL_TCP, TCP_REPAIR, OPT_TCP_EARLY },
+	case TCP_REPAIR:
+		return OPT_TCP_EARLY;
 	/* an upper protocol would take over a socket that carries no data */
-	{ SOL_TCP, TCP_ULP, OPT_REFUSED },
-	{ SOL_TCP, TCP_ZEROCOPY_RECEIVE, OPT_BLANK },
-};
+	case TCP_ULP:
+		return OPT_REFUSED;
+	case TCP_ZEROCOPY_RECEIVE:
+		return OPT_BLANK;
+	default:
+		return OPT_CARRIED;
+	}
+}
 
 static enum opt_kind opt_kind(int level, int optname)
 {
-	const struct opt_rule *rule = opt_rules;
-
-	for (; rule < opt_rules + ARRAY_SIZE(opt_rules); rule++)
-		if (rule->level == level && rule->optname == optname)
-			return rule->kind;
+	if (level == SOL_SOCKET)
+		return opt_kind_socket(optname);
+	if (level == SOL_TCP)
+		return opt_kind_tcp(optname);
+	/* a policy for one socket: RFC 7609 5.5 */
+	if ((level == SOL_IP && (optname == IP_IPSEC_POLICY || optname == IP_XFRM_POLICY)) ||
+	    (level == SOL_IPV6 && (optname == IPV6_IPSEC_POLICY || optname == IPV6_XFRM_POLICY)))
+		return OPT_TCP_EARLY;
 	return OPT_CARRIED;
 }
 

@@ -105,7 +105,7 @@ static u64 smc_service_id(const struct smc_service_memory *mem, const struct soc
 	const struct sockaddr_in *in = (const struct sockaddr_in *)addr;
 	struct smc_service_name name = {
 		.mark = READ_ONCE(tsk->sk_mark),
-		.uid = from_kuid(&init_user_ns, tsk->sk_uid),
+		.uid = __kuid_val(tsk->sk_uid),
 		.ifindex = READ_ONCE(tsk->sk_bound_dev_if),
 		.tos = READ_ONCE(inet_sk(tsk)->tos),
 	};
