@@ -193,6 +193,7 @@ static int smc_release(struct socket *sock)
 		smc_listen_stop(smc);
 	smc_close_release(smc);
 	smc_tcp_lend_file(smc, NULL);
+	smc_sock_leave_file(sk);
 	sock_orphan(sk);
 	sock->sk = NULL;
 	if (smc->is_connecting) {

@@ -270,6 +270,7 @@ void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
 	smc_stat_inc(sock_net(tsk), SMC_STAT_CLIENT_TCP);
 	trace_smc_switch_to_fallback(smc, tsk, smc->fallback);
 
+	smc_sock_leave_file(sk);
 	/* The core may have found our sock, and call TCP's set_rcvlowat() on it when
 	 * it gets the lock. That keeps to struct sock where this is set.
 	 */

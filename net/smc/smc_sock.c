@@ -12,6 +12,7 @@
  * sock->sk and completion handlers which found it through its alert token may
  * still try to get a reference.
  */
+#include <linux/bpf-cgroup.h>
 #include <linux/cgroup.h>
 #include <linux/module.h>
 #include <linux/random.h>
@@ -372,6 +373,21 @@ void smc_sock_inherit(struct sock *from, struct sock *to)
 #endif
 	to->sk_uid = from->sk_uid;
 	security_sk_clone(from, to);
+}
+
+/**
+ * smc_sock_leave_file() - a file is closed, or its socket is TCP's from now on
+ * @sk: our sock, which the file had until now
+ *
+ * BPF programs of the control group that were told when the core made it are told, as by
+ * inet_release(). The core makes none of AF_SMC; programs see the inner one of those.
+ *
+ * Context: Process context.
+ */
+void smc_sock_leave_file(struct sock *sk)
+{
+	if (sk->sk_family != PF_SMC && !sk->sk_kern_sock)
+		BPF_CGROUP_RUN_PROG_INET_SOCK_RELEASE(sk);
 }
 
 /**

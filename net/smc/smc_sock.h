@@ -243,6 +243,7 @@ void smc_sock_set_up(struct sock *sk);
 void smc_sock_offer(const struct proto_ops *ops);
 void smc_sock_withdraw(void);
 void smc_sock_inherit(struct sock *from, struct sock *to);
+void smc_sock_leave_file(struct sock *sk);
 struct smc_sock *smc_sock_enter(struct socket *sock);
 bool smc_sock_is_ours(const struct sock *sk);
 void smc_sock_hash(struct smc_sock *smc);

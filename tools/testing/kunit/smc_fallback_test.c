@@ -21,6 +21,7 @@ static void trace_smc_switch_to_fallback(struct smc_sock *smc, struct sock *tsk,
 #define smc_fallback_next fallback_next
 #define smc_fallback_graft fallback_graft
 #define smc_sock_unhash(...) ((void)0)
+#define smc_sock_leave_file(...) ((void)0)
 #define smc_ib_has_device() true
 
 #include "../../../net/smc/smc_fallback.c"

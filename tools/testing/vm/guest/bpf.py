@@ -6,15 +6,19 @@ import struct
 
 libc = ctypes.CDLL(None, use_errno=True)
 SYS_BPF = 321  # x86-64
-MAP_CREATE, MAP_UPDATE, MAP_DELETE, PROG_LOAD, PROG_ATTACH, PROG_DETACH = 0, 2, 3, 5, 8, 9
+MAP_CREATE, MAP_LOOKUP, MAP_UPDATE, MAP_DELETE = 0, 1, 2, 3
+PROG_LOAD, PROG_ATTACH, PROG_DETACH = 5, 8, 9
 # kinds of maps, programs and places to attach to, as in linux/bpf.h
-SOCKHASH = 18
+ARRAY, SOCKHASH = 2, 18
+CGROUP_SOCK = 9
+AT_SOCK_CREATE, AT_SOCK_RELEASE = 2, 34
 SOCK_OPS, SK_SKB, SK_MSG, CGROUP_SOCK_ADDR, CGROUP_SOCKOPT = 13, 14, 16, 18, 25
 AT_SOCK_OPS, AT_STREAM_VERDICT, AT_MSG_VERDICT, AT_CONNECT4 = 3, 5, 7, 10
 AT_GETSOCKOPT, AT_SETSOCKOPT = 21, 22
 # values of struct bpf_sock_ops.op
 ACTIVE_ESTABLISHED, PASSIVE_ESTABLISHED = 4, 5
-SOCK_HASH_UPDATE = 70  # helper
+MAP_LOOKUP_ELEM, SOCK_HASH_UPDATE = 1, 70  # helpers
+SOCK_PROTOCOL = 12  # in struct bpf_sock
 
 
 def bpf(cmd, attr):
@@ -50,6 +54,11 @@ def load(dst, src, off):
 def store(dst, off, src):
     """*(u32 *)(dst + off) = src"""
     return insn(0x63, dst, src, off)
+
+
+def add_to(dst, src):
+    """*(u64 *)dst += src, whoever else does the same"""
+    return insn(0xdb, dst, src)
 
 
 def jump_if(dst, imm, skip):
@@ -114,6 +123,26 @@ def has(fd, key):
     except OSError:
         return False
     return True
+
+
+def counters(n):
+    """A map of N numbers, which begin with 0."""
+    return bpf(MAP_CREATE, struct.pack("<IIII", ARRAY, 4, 8, n))
+
+
+def counter(fd, n):
+    k = ctypes.create_string_buffer(struct.pack("<I", n), 4)
+    v = ctypes.create_string_buffer(8)
+    bpf(MAP_LOOKUP, struct.pack("<IIQQQ", fd, 0, ctypes.addressof(k), ctypes.addressof(v), 0))
+    return struct.unpack("<Q", v)[0]
+
+
+def count_sockets(fd, n, protocol, where):
+    """For a control group: one more in counter N for each socket of PROTOCOL."""
+    body = (mov(2, n) + store(10, -4, 2) + copy(2, 10) + add(2, -4) + load_map(1, fd) +
+            call(MAP_LOOKUP_ELEM) + jump_if(0, 0, 2) + mov(1, 1) + add_to(0, 1))
+    head = load(2, 1, SOCK_PROTOCOL) + jump_if(2, protocol, 1) + jump(len(body) // 8)
+    return load_prog(CGROUP_SOCK, head + body + mov(0, 1) + EXIT, where)
 
 
 def take_established(fd):

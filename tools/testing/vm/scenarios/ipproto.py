@@ -2,7 +2,8 @@
 """Sockets of AF_INET and AF_INET6 with IPPROTO_SMC: the same ones under another name.
 
 What they say of themselves, that they and those of AF_SMC are each other's peers, over
-RDMA and over TCP, who keeps the module, and a control group that does not want them.
+RDMA and over TCP, who keeps the module, and a control group that counts them or does not
+want them.
 
 covers: API-01 API-02
 """
@@ -17,9 +18,7 @@ from halves import IPPROTO_SMC
 timeout = 120
 ipv = (4, 6)
 N = 200_003
-GROUP = "/sys/fs/cgroup/ipproto"
-CGROUP_SOCK, AT_SOCK_CREATE = 9, 2
-PROTOCOL = 12       # in struct bpf_sock
+GROUP, COUNTED = "/sys/fs/cgroup/ipproto", "/sys/fs/cgroup/ipproto-counted"
 SO_PROTOCOL, SO_DOMAIN = 38, 39
 
 
@@ -68,24 +67,54 @@ def client(h, port):
     s.close()
 
 
+def join(group):
+    """The directory of the control group, of which this is a member now."""
+    os.makedirs(group, exist_ok=True)
+    with open(f"{group}/cgroup.procs", "w", encoding="ascii") as f:
+        f.write(str(os.getpid()))
+    return os.open(group, os.O_DIRECTORY)
+
+
+def counted(h, port):
+    """A control group is told of each one when it is made, and when it is released."""
+    group = join(COUNTED)
+    made, gone = range(2)
+    told = bpf.counters(2)
+    for n, where in ((made, bpf.AT_SOCK_CREATE), (gone, bpf.AT_SOCK_RELEASE)):
+        bpf.attach(bpf.count_sockets(told, n, IPPROTO_SMC, where), group, where)
+
+    def counts(what, *want):
+        h.equal([bpf.counter(told, n) for n in (made, gone)], list(want), what)
+
+    s = h.socket()
+    counts("a socket", 1, 0)
+    s.close()
+    counts("closed", 1, 1)
+    s = h.connect(port)
+    counts("a connection over RDMA", 2, 1)
+    s.close()
+    counts("closed", 2, 2)
+    s = h.connect(port + 1)
+    counts("a connection over TCP, which has taken the file", 3, 3)
+    s.close()
+    counts("closed", 3, 3)
+
+
 def unwanted(h):
     """A control group keeps its members from them, and from nothing else."""
-    os.makedirs(GROUP, exist_ok=True)
-    with open(f"{GROUP}/cgroup.procs", "w", encoding="ascii") as f:
-        f.write(str(os.getpid()))
-    prog = bpf.load_prog(CGROUP_SOCK, bpf.load(2, 1, PROTOCOL) +
+    group = join(GROUP)
+    prog = bpf.load_prog(bpf.CGROUP_SOCK, bpf.load(2, 1, bpf.SOCK_PROTOCOL) +
                          bpf.jump_if(2, IPPROTO_SMC, 2) + bpf.mov(0, 1) + bpf.EXIT +
-                         bpf.mov(0, 0) + bpf.EXIT, AT_SOCK_CREATE)
+                         bpf.mov(0, 0) + bpf.EXIT, bpf.AT_SOCK_CREATE)
     inet = socket.AF_INET6 if h.v6 else socket.AF_INET
-    group = os.open(GROUP, os.O_DIRECTORY)
-    bpf.attach(prog, group, AT_SOCK_CREATE)
+    bpf.attach(prog, group, bpf.AT_SOCK_CREATE)
     for _ in range(3):
         h.raises("socket() of a member", errno.EPERM, socket.socket, inet,
                 socket.SOCK_STREAM, IPPROTO_SMC)
     h.socket(family="smc").close()
     # not the inner one either
-    none = bpf.load_prog(CGROUP_SOCK, bpf.answer(0), AT_SOCK_CREATE)
-    bpf.attach(none, group, AT_SOCK_CREATE)
+    none = bpf.load_prog(bpf.CGROUP_SOCK, bpf.answer(0), bpf.AT_SOCK_CREATE)
+    bpf.attach(none, group, bpf.AT_SOCK_CREATE)
     h.raises("socket() without TCP", errno.EPERM, socket.socket, inet, socket.SOCK_STREAM,
             IPPROTO_SMC)
 
@@ -152,7 +181,16 @@ def run(t):
     p.gate("end")
     t.wait_all(p)
 
-    t.step(unwanted.__doc__)
     t.b.run("mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup")
+    t.step(counted.__doc__)
+    servers = [t.half(t.a, stream_server, kind, port=port, n_in=0, n_out=0)
+               for kind, port in ((mine, 5640), ("tcp", 5641))]
+    t.expect_all("listening", *servers)
+    c = t.half(t.b, counted, mine, port=5640)
+    for p in (*servers, c):
+        p.gate("end")
+    t.wait_all(*servers, c)
+
+    t.step(unwanted.__doc__)
     t.wait_all(t.half(t.b, unwanted, mine))
     t.reload(t.a, t.b)
