@@ -66,7 +66,8 @@ static bool lgr_move(struct smc_link_group *lgr, enum smc_lgr_state state)
 	if (!smc_state_lgr_may_move(lgr->state, state))
 		return false;
 	lgr_set_busy(lgr);
-	WRITE_ONCE(lgr->state, state);
+	/* with what was written before; pairs with the acquire in smc_hs_first_contact() */
+	smp_store_release(&lgr->state, state);
 	return true;
 }
 

@@ -147,6 +147,7 @@ static bool smc_hs_is_path_bad(const struct smc_hs *hs)
  */
 enum smc_hs_outcome smc_hs_first_contact(struct smc_hs *hs)
 {
+	enum smc_lgr_state state;
 	enum smc_hs_outcome out;
 	int rc;
 
@@ -166,9 +167,11 @@ enum smc_hs_outcome smc_hs_first_contact(struct smc_hs *hs)
 		if (out != SMC_HS_GO_ON)
 			return out;
 	}
-	if (READ_ONCE(hs->lgr->state) == SMC_LGR_FORMING)
+	/* why it has failed, or what was agreed on, has been written before: lgr_move() */
+	state = smp_load_acquire(&hs->lgr->state);
+	if (state == SMC_LGR_FORMING)
 		return SMC_HS_WAIT;
-	if (READ_ONCE(hs->lgr->state) == SMC_LGR_ACTIVE) {
+	if (state == SMC_LGR_ACTIVE) {
 		if (!hs->is_declined && smc_hs_peer_size_fits(hs))
 			return SMC_HS_GO_ON;
 		/* there is none for the peer, or it is no peer */
