@@ -1074,6 +1074,9 @@ static void smc_event(struct smc_conn *conn, u32 events)
 		if (sock_flag(sk, SOCK_DEAD) || READ_ONCE(sk->sk_shutdown) == SHUTDOWN_MASK)
 			smc_sock_pend(smc, SMC_PENDING_DATA);
 		sk->sk_data_ready(sk);
+	} else if (events & SMC_EV_URG) {
+		/* where the byte is that had come before: a reader can step over it */
+		sk->sk_data_ready(sk);
 	}
 	/* the window opened, the peer waits for an update, the link is new: push decides */
 	if (events & (SMC_EV_SPACE | SMC_EV_UPDATE_REQ | SMC_EV_BLOCKED | SMC_EV_MOVED))
