@@ -378,8 +378,9 @@ void smc_llc_delete_timeout(struct smc_llc_run *run)
  * @run: the call
  *
  * If not, the link that carried the notice is of no use either. But the server comes to
- * that when it has added what it is adding, which has timers of its own (SER-08). RFC
- * 7609 C.7.1; ERR-31, ERR-36.
+ * that when it has added what it is adding, which has timers of its own (SER-08), and may
+ * add one after the other only for so long (smc_llc_patience_ms()). RFC 7609 C.7.1;
+ * ERR-31, ERR-36.
  */
 void smc_llc_delete_timer(struct smc_llc_run *run)
 {
@@ -390,8 +391,8 @@ void smc_llc_delete_timer(struct smc_llc_run *run)
 		if (lnk->state != SMC_LLC_LINK_LOST || !lnk->is_noticed ||
 		    run->now < lnk->deadline)
 			continue;
-		if (smc_llc_is_adding(flow)) {
-			lnk->deadline = smc_llc_after(run, flow->params.timers.delete_link);
+		if (smc_llc_is_adding(flow) && run->now < lnk->notice_end) {
+			smc_llc_await_delete(run, lnk);
 			continue;
 		}
 		lnk->deadline = SMC_LLC_NO_DEADLINE;
@@ -448,9 +449,11 @@ static void notify(struct smc_llc_run *run)
 		carrier = smc_llc_carrier(flow, i);
 		if (carrier == SMC_LLC_NO_LINK)
 			continue;
+		if (!lnk->is_noticed)
+			lnk->notice_end = run->now + smc_llc_patience_ms(&flow->params.timers);
 		lnk->is_noticed = true;
 		lnk->notice_link = carrier;
-		lnk->deadline = smc_llc_after(run, flow->params.timers.delete_link);
+		smc_llc_await_delete(run, lnk);
 		send_delete(run, carrier, i);
 	}
 }

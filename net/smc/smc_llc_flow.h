@@ -63,6 +63,23 @@ struct smc_llc_timers {
 	int add_link_retry;
 };
 
+/* So many times an exchange may be put off by others. */
+#define SMC_LLC_TURNS	5
+
+/**
+ * smc_llc_patience_ms() - how long one exchange may have to wait for others
+ * @timers: those of the group
+ *
+ * Each of them is bounded by timers of its own, but a peer may begin one after the other.
+ *
+ * Context: Any context.
+ * Return: in ms.
+ */
+static inline u64 smc_llc_patience_ms(const struct smc_llc_timers *timers)
+{
+	return (u64)SMC_LLC_TURNS * (timers->reply + timers->delete_link + timers->rkey_retry);
+}
+
 /* Why a link or the link group ends; smc_llc_why_name() has the texts. */
 enum smc_llc_why {
 	SMC_LLC_WHY_NONE,
@@ -422,6 +439,7 @@ struct smc_llc_params {
  * @is_probing: a TEST LINK reply is due at @deadline; otherwise @deadline is
  *	when to look whether a probe is needed
  * @is_noticed: client: the server has been asked to delete it
+ * @notice_end: client: when that has to have led to something, whatever goes on, in ms
  * @notice_link: client: link that carried this, or the reply to the server's
  *	DELETE LINK
  * @reason: as DELETE LINK will say, enum smc_llc_delete_link_reason
@@ -447,6 +465,7 @@ struct smc_llc_link {
 	bool is_orderly;
 	bool is_probing;
 	bool is_noticed;
+	u64 notice_end;
 	u8 notice_link;
 	u32 reason;
 	enum smc_llc_why why;

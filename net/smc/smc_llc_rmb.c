@@ -22,6 +22,9 @@
 
 #define LLC_RKEY_TRIES		5
 
+/* So often a request is patient with this side's own RNIC. */
+#define LLC_RNIC_TURNS		3
+
 /**
  * struct smc_llc_request - an RKEY exchange that a task waits for
  * @node: in llc->requests until the machine has it
@@ -264,19 +267,16 @@ void smc_llc_rmb_close(struct smc_link_group *lgr)
 		llc_finish(req, -ECONNABORTED);
 }
 
-/*
- * The machine's timers bound each exchange, but a peer that is slow in one way or
- * another may have a request wait for one exchange after the other.
- */
 static unsigned long llc_patience(const struct smc_link_group *lgr)
 {
-	const struct smc_llc_timers *timers = &lgr->llc.flow.params.timers;
-
-	return msecs_to_jiffies(LLC_RKEY_TRIES *
-				(timers->reply + timers->delete_link + timers->rkey_retry));
+	return msecs_to_jiffies(min_t(u64, smc_llc_patience_ms(&lgr->llc.flow.params.timers),
+				      UINT_MAX));
 }
 
-/* What a request waits for is this side's own RNIC, which may need a minute to fail. */
+/*
+ * What a request waits for is this side's own RNIC, which may need a minute to fail. A peer
+ * that takes back what it offers and offers the next one has it at work all the time.
+ */
 static bool llc_is_at_work(struct smc_link_group *lgr)
 {
 	enum smc_llc_config config;
@@ -294,6 +294,7 @@ static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
 	struct smc_llc *llc = &lgr->llc;
 	unsigned long flags;
 	bool is_closed;
+	int turns = 0;
 
 	req->tries = 0;
 	init_completion(&req->done);
@@ -307,7 +308,7 @@ static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
 	smc_llc_kick(lgr);
 	/* By workers, which get no signals. Not TASK_UNINTERRUPTIBLE: it may be minutes. */
 	while (wait_for_completion_interruptible_timeout(&req->done, llc_patience(lgr)) <= 0) {
-		if (llc_is_at_work(lgr))
+		if (turns++ < LLC_RNIC_TURNS && llc_is_at_work(lgr))
 			continue;
 		smc_lgr_terminate(lgr);
 		smc_llc_kick(lgr);

@@ -429,16 +429,28 @@ void smc_llc_send_confirm_link(struct smc_llc_run *run, u8 link, bool is_reply,
 	cl->no_eye_catcher = no_eye_catcher;
 }
 
+/**
+ * smc_llc_await_delete() - client: the time that the server has to delete a link begins
+ * @run: the call
+ * @lnk: the link, lost, which the server has been asked to delete
+ *
+ * It begins anew when the server had to do something else first, but not for ever: one
+ * that always has would keep the link, and the RNIC that is to go with it.
+ */
+void smc_llc_await_delete(const struct smc_llc_run *run, struct smc_llc_link *lnk)
+{
+	lnk->deadline = min(smc_llc_after(run, run->flow->params.timers.delete_link),
+			    lnk->notice_end);
+}
+
 /* Client: the links that the server was asked to delete had to wait for their turn. */
 static void restart_notices(struct smc_llc_run *run)
 {
-	struct smc_llc_flow *flow = run->flow;
-	u8 i;
+	struct smc_llc_link *lnk;
 
-	for (i = 0; i < SMC_LLC_LINKS; i++)
-		if (flow->link[i].state == SMC_LLC_LINK_LOST && flow->link[i].is_noticed)
-			flow->link[i].deadline = smc_llc_after(run,
-							       flow->params.timers.delete_link);
+	for (lnk = run->flow->link; lnk < run->flow->link + SMC_LLC_LINKS; lnk++)
+		if (lnk->state == SMC_LLC_LINK_LOST && lnk->is_noticed)
+			smc_llc_await_delete(run, lnk);
 }
 
 /**

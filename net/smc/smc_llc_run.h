@@ -31,6 +31,7 @@ struct smc_llc_action *smc_llc_ask(struct smc_llc_run *run, enum smc_llc_action_
 struct smc_llc_msg *smc_llc_ask_send(struct smc_llc_run *run, u8 link, u8 type, bool is_reply,
 				     u64 cookie);
 u64 smc_llc_after(const struct smc_llc_run *run, int ms);
+void smc_llc_await_delete(const struct smc_llc_run *run, struct smc_llc_link *lnk);
 
 /* Where things stand. */
 bool smc_llc_is_forming(const struct smc_llc_flow *flow);

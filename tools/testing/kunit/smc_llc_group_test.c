@@ -973,6 +973,35 @@ static void notice_waits_for_an_exchange_ser_08_err_36(struct kunit *test)
 	expect_rest(test, w, 3);
 }
 
+/* One that offers what is of no use instead, again and again, does not keep a lost link. */
+static void a_busy_server_keeps_no_lost_link_err_36(struct kunit *test)
+{
+	struct smc_llc_msg msg = { .type = SMC_LLC_ADD_LINK };
+	struct world *w = up(test, 2, 2, 2, false);
+	struct w_side *client = &w->side[W_CLIENT];
+	unsigned int had = client->sent[true][SMC_LLC_ADD_LINK];
+	struct smc_llc_timers timers = w_timers();
+	u64 patience = smc_llc_patience_ms(&timers);
+	u64 began = w->now;
+	u8 num = 100;
+
+	w->side[W_SERVER].is_frozen = true;
+	w_break(w, W_CLIENT, 1, true);
+	KUNIT_EXPECT_EQ(test, requests(w, W_CLIENT, SMC_LLC_DELETE_LINK), 1);
+	msg.add_link.end = client->flow.link[0].peer;
+	msg.add_link.end.mtu = SMC_MTU_4096 + 1;
+	while (!client->nr_terminated && w->now < began + 2 * patience) {
+		msg.add_link.link_num = num++;
+		client->last_rx[0] = w->now;
+		say(w, W_CLIENT, 0, &msg);
+		KUNIT_EXPECT_EQ(test, client->sent[true][SMC_LLC_ADD_LINK], ++had);
+		w_wait(w, timers.delete_link - 1);
+	}
+	KUNIT_EXPECT_EQ(test, client->nr_terminated, 1);
+	/* each of them may have been in good faith */
+	KUNIT_EXPECT_GE(test, w->now - began, patience);
+}
+
 /* TEST LINK is answered whatever goes on. */
 static void test_link_at_any_time_ser_06_ser_11_ser_16(struct kunit *test)
 {
@@ -2277,6 +2306,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(rkeys_do_not_wait_for_an_offer_ser_10_rkey_15_amb_21),
 	KUNIT_CASE(deletion_does_not_wait_for_an_offer_ser_08),
 	KUNIT_CASE(notice_waits_for_an_exchange_ser_08_err_36),
+	KUNIT_CASE(a_busy_server_keeps_no_lost_link_err_36),
 	KUNIT_CASE(test_link_at_any_time_ser_06_ser_11_ser_16),
 	KUNIT_CASE(delete_link_crosses_notice_ser_12),
 	KUNIT_CASE(delete_link_crosses_delete_link_ser_04_ser_13),
