@@ -594,16 +594,11 @@ static __poll_t smc_poll_new(const struct sock *sk)
 	return mask;
 }
 
-static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wait)
+static __poll_t smc_poll_sock(struct smc_sock *smc, struct socket *sock)
 {
-	struct smc_sock *smc = smc_sock_enter(sock);
+	struct sock *sk = &smc->sk;
 	__poll_t mask = 0;
-	struct sock *sk;
 
-	if (!smc)
-		return smc_tcp_ops(sock)->poll(file, sock, wait);
-	sk = &smc->sk;
-	sock_poll_wait(file, sock, wait);
 	if (READ_ONCE(smc->was_told))
 		smc_hs_poll(smc);
 
@@ -621,12 +616,30 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 	if ((READ_ONCE(sk->sk_err) && READ_ONCE(sk->sk_state) != SMC_STATE_LISTEN) ||
 	    !skb_queue_empty_lockless(&sk->sk_error_queue))
 		mask |= EPOLLERR;
-
-	/* pairs with smp_store_release() in smc_fallback_graft() */
-	if (smp_load_acquire(&smc->is_grafted))
-		mask = smc_tcp_ops(sock)->poll(file, sock, NULL);
-	sock_put(sk);
 	return mask;
+}
+
+static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wait)
+{
+	struct smc_sock *smc;
+	bool has_left;
+	__poll_t mask;
+
+	while ((smc = smc_sock_enter(sock))) {
+		sock_poll_wait(file, sock, wait);
+		mask = smc_poll_sock(smc, sock);
+		/*
+		 * TCP's or another of ours may have the file by now, and whoever was woken
+		 * for that was woken before we waited: smc_fallback_graft(), smc_renew().
+		 */
+		has_left = READ_ONCE(sock->sk) != &smc->sk;
+		sock_put(&smc->sk);
+		if (!has_left)
+			return mask;
+		/* it is the same wait queue */
+		wait = NULL;
+	}
+	return smc_tcp_ops(sock)->poll(file, sock, wait);
 }
 
 /* How much is in the queues; -EINVAL at a listener, as with TCP. */

@@ -44,6 +44,8 @@ static void smc_renew_move(struct smc_sock *smc, struct smc_sock *fresh, struct 
 	sk_set_socket(sk, sock);
 	write_unlock_bh(&sk->sk_callback_lock);
 	smc_sock_hash(fresh);
+	/* a reader that sleeps finds no way to it any more */
+	clear_bit(SOCKWQ_ASYNC_WAITDATA, &sock->wq.flags);
 	/* Pairs with the acquire in smc_sock_enter(). */
 	smp_store_release(&sock->sk, sk);
 }
@@ -85,6 +87,9 @@ int smc_renew(struct smc_sock *smc, struct socket *sock, int err)
 	sock->state = SS_UNCONNECTED;
 	smc_orphan_keep(smc, &fresh->sk);
 	smc_renew_move(smc, fresh, sock);
+	/* O_ASYNC is noted there by now */
+	if (err)
+		sk_error_report(&fresh->sk);
 	smc_sock_wake_all(smc);
 	sock_orphan(&smc->sk);
 	return 0;
