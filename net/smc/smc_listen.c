@@ -211,10 +211,12 @@ void smc_listen_go_on(struct smc_sock *smc)
 
 	if (smc->sk.sk_state != SMC_STATE_LISTEN || !smc_tcp_peek(smc, &is_agreed))
 		return;
-	if (!is_agreed)
-		smc->sk.sk_data_ready(&smc->sk);
-	if (is_agreed || smc_tcp_newest_is_agreed(smc))
-		smc_sock_queue(smc, &smc->listen_work.work);
+	if (is_agreed) {
+		smc_sock_queue_delayed(smc, &smc->listen_work, 0);
+		return;
+	}
+	smc->sk.sk_data_ready(&smc->sk);
+	smc_tcp_mind_others(smc);
 }
 
 /*
@@ -224,19 +226,22 @@ void smc_listen_go_on(struct smc_sock *smc)
 static void smc_listen_run(struct smc_sock *smc)
 {
 	struct sock *sk = &smc->sk;
+	bool has_some;
 	unsigned int nr = 0;
 	int rc = 0;
 
 	smc_listen_look(smc);
 	if (sk->sk_state == SMC_STATE_LISTEN)
 		nr = smc_tcp_nr_to_agreed(smc);
+	has_some = nr;
 	/*
 	 * An aborted connection is not the end of the queue. Nor is a full backlog: TCP has
 	 * let no more in than there was room for, and who is in waits for an Accept.
 	 */
 	for (; nr && (!rc || rc == -ECONNABORTED); nr--)
 		rc = smc_listen_take(smc);
-	if (sk->sk_state == SMC_STATE_LISTEN && smc_listen_has_plain(smc))
+	/* those that are left were told of when they came, unless others were in front */
+	if (has_some && sk->sk_state == SMC_STATE_LISTEN && smc_listen_has_plain(smc))
 		sk->sk_data_ready(sk);
 	if (rc && rc != -ECONNABORTED && rc != -EAGAIN)
 		smc_sock_queue_delayed(smc, &smc->listen_work,

@@ -518,7 +518,7 @@ static struct workqueue_struct *smc_sock_wq(const struct smc_sock *smc,
 /**
  * smc_sock_queue() - queue one of the socket's work items
  * @smc: the socket
- * @work: &smc_sock.hs_work, .grow_work, .listen_work.work or .close_work
+ * @work: &smc_sock.hs_work, .grow_work or .close_work
  *
  * Takes a reference that the work function drops.
  *
@@ -551,6 +551,22 @@ void smc_sock_queue_delayed(struct smc_sock *smc, struct delayed_work *work,
 	sock_hold(&smc->sk);
 	/* armed already, it has a reference */
 	if (mod_delayed_work(smc_hs_wq, work, delay_jiffies))
+		sock_put(&smc->sk);
+}
+
+/**
+ * smc_sock_queue_within() - have the socket's delayed work item run by and by
+ * @smc: the socket
+ * @work: as for smc_sock_queue_delayed()
+ * @delay_jiffies: from now; if it is armed already it stays so
+ *
+ * Context: Any context.
+ */
+void smc_sock_queue_within(struct smc_sock *smc, struct delayed_work *work,
+			   unsigned long delay_jiffies)
+{
+	sock_hold(&smc->sk);
+	if (!queue_delayed_work(smc_hs_wq, work, delay_jiffies))
 		sock_put(&smc->sk);
 }
 
@@ -905,7 +921,7 @@ static void smc_sock_release_cb(struct sock *sk)
 	if (missed & BIT(SMC_MISSED_HANDSHAKE))
 		smc_sock_queue(smc, &smc->hs_work);
 	if (missed & BIT(SMC_MISSED_LISTEN))
-		smc_sock_queue(smc, &smc->listen_work.work);
+		smc_sock_queue_delayed(smc, &smc->listen_work, 0);
 	if (missed & BIT(SMC_MISSED_CLOSE))
 		smc_sock_queue(smc, &smc->close_work);
 }

@@ -252,6 +252,8 @@ void smc_sock_unhash(struct smc_sock *smc);
 bool smc_sock_queue(struct smc_sock *smc, struct work_struct *work);
 void smc_sock_queue_delayed(struct smc_sock *smc, struct delayed_work *work,
 			    unsigned long delay_jiffies);
+void smc_sock_queue_within(struct smc_sock *smc, struct delayed_work *work,
+			   unsigned long delay_jiffies);
 void smc_sock_pend(struct smc_sock *smc, enum smc_pending what);
 
 bool smc_sock_add_handshake(struct smc_sock *listener, struct smc_sock *child);

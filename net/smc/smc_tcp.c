@@ -23,6 +23,9 @@
 #include "smc_mem.h"
 #include "smc_tcp.h"
 
+/* How long one for SMC may wait for another look at TCP's queue, in ms. */
+#define SMC_TCP_MIND_MS		20
+
 /* What a fresh TCP socket comes with; the same for all. */
 static struct {
 	const struct proto_ops *ops;
@@ -228,7 +231,7 @@ static void smc_tcp_state_change(struct sock *sk)
 			break;
 		case SMC_TCP_LISTENING:
 			if (sk->sk_state == TCP_CLOSE)
-				smc_sock_queue(smc, &smc->listen_work.work);
+				smc_sock_queue_delayed(smc, &smc->listen_work, 0);
 			break;
 		case SMC_TCP_CARRIER:
 			/* a FIN is remembered by TCP; deployed peers send it early */
@@ -254,13 +257,11 @@ static void smc_tcp_arrived(struct smc_sock *smc)
 	bool is_agreed;
 
 	if (!smc_tcp_peek(smc, &is_agreed) || is_agreed) {
-		smc_sock_queue(smc, &smc->listen_work.work);
+		smc_sock_queue_delayed(smc, &smc->listen_work, 0);
 		return;
 	}
 	smc->sk.sk_data_ready(&smc->sk);
-	/* the one that has come waits for nobody to accept() those in front of it */
-	if (smc_tcp_newest_is_agreed(smc))
-		smc_sock_queue(smc, &smc->listen_work.work);
+	smc_tcp_mind_others(smc);
 }
 
 /* An urgent byte may be all there is, and does not count as one to be read. */
@@ -453,21 +454,31 @@ static bool smc_tcp_req_is_agreed(const struct request_sock *req)
 }
 
 /**
- * smc_tcp_newest_is_agreed() - is the last connection to accept from TCP one for SMC
- * @smc: a socket that listens
+ * smc_tcp_mind_others() - who wants SMC waits for nobody to accept() those in front
+ * @smc: a socket that listens; the first connection in TCP's queue is a plain one
+ *
+ * Runs listen_work at once if the newest is one for SMC. If it is not there may still
+ * be one in between: TCP tells of each when it has queued it, and of two that come at the
+ * same time both calls may find the same to be the newest. To look at all of them for each
+ * that comes would cost too much, so that is done by and by.
  *
  * Context: Any context but hard interrupt. Takes the lock of TCP's queue.
- * Return: false if the queue is empty.
  */
-bool smc_tcp_newest_is_agreed(struct smc_sock *smc)
+void smc_tcp_mind_others(struct smc_sock *smc)
 {
 	struct request_sock_queue *queue = &inet_csk(smc->tcp->sk)->icsk_accept_queue;
-	bool is_agreed;
+	bool is_agreed = false, has_others;
 
 	spin_lock_bh(&queue->rskq_lock);
-	is_agreed = queue->rskq_accept_head && smc_tcp_req_is_agreed(queue->rskq_accept_tail);
+	has_others = queue->rskq_accept_head && queue->rskq_accept_head->dl_next;
+	if (has_others)
+		is_agreed = smc_tcp_req_is_agreed(queue->rskq_accept_tail);
 	spin_unlock_bh(&queue->rskq_lock);
-	return is_agreed;
+	if (is_agreed)
+		smc_sock_queue_delayed(smc, &smc->listen_work, 0);
+	else if (has_others)
+		smc_sock_queue_within(smc, &smc->listen_work,
+				      msecs_to_jiffies(SMC_TCP_MIND_MS));
 }
 
 /**

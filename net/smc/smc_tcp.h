@@ -18,7 +18,7 @@ void smc_tcp_restore(struct sock *sk);
 void smc_tcp_lend_file(struct smc_sock *smc, struct file *file);
 struct sock *smc_tcp_give(struct smc_sock *smc, struct socket *sock);
 bool smc_tcp_peek(struct smc_sock *smc, bool *is_agreed);
-bool smc_tcp_newest_is_agreed(struct smc_sock *smc);
+void smc_tcp_mind_others(struct smc_sock *smc);
 unsigned int smc_tcp_nr_to_agreed(struct smc_sock *smc);
 void smc_tcp_leave_children(struct smc_sock *smc);
 bool smc_tcp_is_open(const struct smc_sock *smc);

@@ -109,7 +109,7 @@ static void listen_queue_delayed(struct smc_sock *smc, struct delayed_work *work
 #define smc_sock_inherit(...) ((void)0)
 #define smc_sock_hash(...) ((void)0)
 #define smc_tcp_peek listen_tcp_peek
-#define smc_tcp_newest_is_agreed(...) false
+#define smc_tcp_mind_others(...) ((void)0)
 #define smc_tcp_nr_to_agreed(...) 1
 #define smc_tcp_set_owner(...) ((void)0)
 #define smc_tcp_watch listen_tcp_watch

@@ -24,6 +24,23 @@ bool smc_sock_queue(struct smc_sock *smc, struct work_struct *work)
 	return false;
 }
 
+static unsigned int nr_now, nr_later;
+
+void smc_sock_queue_delayed(struct smc_sock *smc, struct delayed_work *work,
+			    unsigned long delay_jiffies)
+{
+	if (delay_jiffies)
+		return;
+	nr_queued++;
+	nr_now++;
+}
+
+void smc_sock_queue_within(struct smc_sock *smc, struct delayed_work *work,
+			   unsigned long delay_jiffies)
+{
+	nr_later++;
+}
+
 void smc_sock_pend(struct smc_sock *smc, enum smc_pending what)
 {
 	if (what == SMC_PENDING_FAULT)
@@ -437,6 +454,45 @@ static void children_that_nobody_took_are_left_to_tcp(struct kunit *test)
 	c->smc->tcp = unused;
 }
 
+/* Two have come at the same time, and both calls have found the second to be the newest. */
+static void one_for_smc_between_others_is_found(struct kunit *test)
+{
+	struct tcp_case *c = test->priv;
+	struct socket *unused = c->smc->tcp;
+	struct request_sock_queue *queue;
+	static struct tcp_pair pair[3];
+	struct sock *sk;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(pair); i++)
+		tcp_pair_begin(test, &pair[i], !i);
+	sk = pair[0].listener->sk;
+	c->smc->tcp = pair[0].listener;
+	queue = &inet_csk(sk)->icsk_accept_queue;
+	nr_now = 0;
+	nr_later = 0;
+
+	tcp_pair_connect(test, &pair[0], pair[0].listener);
+	KUNIT_ASSERT_TRUE(test, tcp_wait_for(READ_ONCE(sk->sk_ack_backlog) == 1));
+	smc_tcp_mind_others(c->smc);
+	KUNIT_EXPECT_EQ(test, nr_later, 0);
+
+	for (i = 1; i < ARRAY_SIZE(pair); i++)
+		tcp_pair_connect(test, &pair[i], pair[0].listener);
+	KUNIT_ASSERT_TRUE(test, tcp_wait_for(READ_ONCE(sk->sk_ack_backlog) == 3));
+	tcp_sk(queue->rskq_accept_head->dl_next->sk)->syn_smc = 1;
+	smc_tcp_mind_others(c->smc);
+	KUNIT_EXPECT_EQ(test, nr_now, 0);
+	KUNIT_EXPECT_EQ(test, nr_later, 1);
+	KUNIT_EXPECT_EQ(test, smc_tcp_nr_to_agreed(c->smc), 2);
+
+	tcp_sk(queue->rskq_accept_tail->sk)->syn_smc = 1;
+	smc_tcp_mind_others(c->smc);
+	KUNIT_EXPECT_EQ(test, nr_now, 1);
+	KUNIT_EXPECT_EQ(test, nr_later, 1);
+	c->smc->tcp = unused;
+}
+
 static int take_file_back(void *arg)
 {
 	smc_tcp_lend_file(arg, NULL);
@@ -480,6 +536,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(close_01_a_fin_of_the_carrier_is_no_news),
 	KUNIT_CASE(amb_54_a_decline_before_the_watch_is_seen),
 	KUNIT_CASE(children_that_nobody_took_are_left_to_tcp),
+	KUNIT_CASE(one_for_smc_between_others_is_found),
 	KUNIT_CASE(the_file_is_taken_back_when_tcp_does_not_use_it),
 	{}
 };
