@@ -32,6 +32,7 @@ build := $(if $(OUT),$(abspath $(OUT)),$(top))
 kbuild = $(MAKE) -C $(KDIR) M=$(build) CONFIG_SMC=m CONFIG_SMC_DIAG=m
 kver = $(shell $(MAKE) -s --no-print-directory -C $(KDIR) kernelrelease)
 moddir = $(INSTALL_MOD_PATH)/lib/modules/$(kver)/updates/smc
+dkms_moddir = $(INSTALL_MOD_PATH)/lib/modules/$(kver)/updates/dkms
 
 all: modules
 
@@ -53,7 +54,9 @@ shadow:
 	while read -r file; do \
 		link=$(build)/$$file; \
 		[ "$$(readlink "$$link")" = "$(top)/$$file" ] && continue; \
-		[ -n "$$changed" ] || find $(build)/net -name '*.o' -delete; changed=1; \
+		[ -n "$$changed" ] || [ ! -d $(build)/net ] || \
+			find $(build)/net -name '*.o' -delete; \
+		changed=1; \
 		mkdir -p "$${link%/*}" && ln -sfn "$(top)/$$file" "$$link"; \
 	done
 	@find $(build) -xtype l -delete
@@ -68,7 +71,10 @@ check-tools:
 
 # updates/ goes before the distribution's own modules in depmod's search
 # order, so modprobe takes ours, whatever asks for it.
+# Those of DKMS go before even that.
 install-modules: modules
+	@[ -z "$(wildcard $(dkms_moddir)/smc.ko*)" ] || \
+		{ echo "dkms remove smc/$(VERSION) --all first: $(dkms_moddir)"; exit 1; }
 	install -d $(moddir)
 	install -m 644 $(build)/net/smc/smc.ko $(build)/net/smc/smc_diag.ko $(moddir)
 	$(DEPMOD) -b $(INSTALL_MOD_PATH)/ $(kver)
@@ -119,7 +125,7 @@ lint:
 	$(top)/scripts/check --lint
 
 clean: clean-modules
-	+$(MAKE) -C $(top)/tools/smc clean
+	+$(MAKE) -C $(top)/tools/smc clean $(if $(OUT),OUT=$(build)/tools/smc)
 
 clean-modules:
 	+$(if $(wildcard $(KDIR)/Makefile),$(kbuild) clean)
