@@ -175,6 +175,7 @@ static int smc_diag_put_listeninfo(struct sk_buff *skb, const struct smc_sock *s
 		.queue_max = READ_ONCE(tsk->sk_max_ack_backlog),
 		.handshakes = handshakes - min(handshakes, deferred),
 		.deferred = deferred,
+		.family = READ_ONCE(tsk->sk_family),
 	};
 
 	return nla_put(skb, SMC_DIAG_LISTENINFO, sizeof(info), &info);

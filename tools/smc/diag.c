@@ -20,7 +20,7 @@ static_assert(sizeof(struct smc_diag_msg) == 64, "answer");
 static_assert(sizeof(struct smc_diag_conninfo) == 76, "connection");
 static_assert(sizeof(struct smc_diag_lgrinfo) == 147, "link");
 static_assert(sizeof(struct smc_diag_linkinfo) == 12, "more of the link");
-static_assert(sizeof(struct smc_diag_listeninfo) == 16, "listener");
+static_assert(sizeof(struct smc_diag_listeninfo) == 20, "listener");
 static_assert(sizeof(struct smc_diag_fallback) == 8, "fallback");
 static_assert(sizeof(struct smc_diag_dmbinfo) == 56, "SMC-D");
 

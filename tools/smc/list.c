@@ -18,18 +18,22 @@ struct printer {
 
 #define ADDR_TEXT (INET6_ADDRSTRLEN + sizeof("[]:65535"))
 
-/* IPv4 addresses fill the first word only. */
-static bool is_v4(const struct inet_diag_sockid *id)
+/* IPv4 addresses fill the first word only; that any will do fills none, of either. */
+static bool is_v4(const struct diag_sock *sock)
 {
+	const struct inet_diag_sockid *id = &sock->msg.id;
+
+	if (sock->has_queue)
+		return sock->queue.family == AF_INET;
 	return !(id->idiag_src[1] | id->idiag_src[2] | id->idiag_src[3] |
 		 id->idiag_dst[1] | id->idiag_dst[2] | id->idiag_dst[3]);
 }
 
-static void endpoint(char *text, const struct inet_diag_sockid *id,
+static void endpoint(char *text, const struct diag_sock *sock,
 		     const __be32 *addr, __be16 port)
 {
 	char host[INET6_ADDRSTRLEN];
-	bool v4 = is_v4(id);
+	bool v4 = is_v4(sock);
 
 	inet_ntop(v4 ? AF_INET : AF_INET6, addr, host, sizeof(host));
 	snprintf(text, ADDR_TEXT, v4 ? "%s:%u" : "[%s]:%u", host, ntohs(port));
@@ -62,8 +66,8 @@ static void print_text(const struct diag_sock *sock, bool verbose)
 	const struct smc_diag_conninfo *conn = &sock->conn;
 	char local[ADDR_TEXT], peer[ADDR_TEXT];
 
-	endpoint(local, id, id->idiag_src, id->idiag_sport);
-	endpoint(peer, id, id->idiag_dst, id->idiag_dport);
+	endpoint(local, sock, id->idiag_src, id->idiag_sport);
+	endpoint(peer, sock, id->idiag_dst, id->idiag_dport);
 	printf("%-16s %-6s %-28s %-28s", diag_state_name(sock->msg.state),
 	       mode_of(sock), local, peer);
 	if (sock->fallback.reason)
@@ -174,8 +178,8 @@ static void print_json(struct json *json, const struct diag_sock *sock)
 	const struct inet_diag_sockid *id = &sock->msg.id;
 	char local[ADDR_TEXT], peer[ADDR_TEXT];
 
-	endpoint(local, id, id->idiag_src, id->idiag_sport);
-	endpoint(peer, id, id->idiag_dst, id->idiag_dport);
+	endpoint(local, sock, id->idiag_src, id->idiag_sport);
+	endpoint(peer, sock, id->idiag_dst, id->idiag_dport);
 	json_open(json, NULL, '{');
 	json_string(json, "state", diag_state_name(sock->msg.state));
 	json_string(json, "mode", mode_of(sock));

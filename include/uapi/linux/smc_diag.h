@@ -123,6 +123,7 @@ struct smc_diag_listeninfo {
 	__u32	queue_max;		/* the backlog of listen() */
 	__u32	handshakes;		/* of SMC under way */
 	__u32	deferred;		/* done, but for the peer's first byte */
+	__u32	family;			/* of its address, AF_INET or AF_INET6 */
 };
 
 /* Why the socket uses TCP; 8 bytes, both zero if it does not */

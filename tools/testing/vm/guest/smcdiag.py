@@ -76,7 +76,8 @@ def linkinfo(d):
 
 
 def listeninfo(d):
-    return dict(zip(("queue", "queue_max", "handshakes", "deferred"), struct.unpack("=IIII", d)))
+    return dict(zip(("queue", "queue_max", "handshakes", "deferred", "family"),
+                    struct.unpack("=IIIII", d)))
 
 
 def message(d):

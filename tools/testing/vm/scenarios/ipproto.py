@@ -129,6 +129,7 @@ def hold(h):
 def run(t):
     if t.family != "smc":
         return
+    from smcvm import kernel
     mine = "inet_smc"
     t.step("names")
     t.wait_all(t.half(t.a, names, mine, port=5600))
@@ -141,6 +142,9 @@ def run(t):
         port = 5610 + i
         s = t.half(t.a, stream_server, there, port=port, n_in=N, n_out=N)
         s.expect("listening", t.left())
+        anywhere = f"{'[::]' if t.ipv == 6 else '0.0.0.0'}:{port}"
+        listed = t.a.run([t.guest_path(kernel.user_tool("smc")), "list"]).out
+        t.check(anywhere in listed.split(), f"{anywhere} is not listed: {listed}")
         c = t.half(t.b, stream_client, here, port=port, n_in=N, n_out=N)
         t.expect_all("moved", s, c)
         for vm, family in ((t.a, there), (t.b, here)):
