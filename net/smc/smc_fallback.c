@@ -294,8 +294,7 @@ void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
 	/* the second half of that */
 	smp_mb__after_atomic();
 	WRITE_ONCE(sock->ops, ops);
-	/* pairs with the acquire in smc_poll(), which has no lock */
-	smp_store_release(&smc->is_grafted, true);
+	smc->is_grafted = true;
 
 	/* pairs with smc_hs_poll() */
 	smp_mb();

@@ -152,7 +152,7 @@ void smc_hs_look(struct smc_sock *smc)
  * it does, and wakes us. RFC 7609 3.5.1.1 (OPT-10).
  *
  * Context: Process context, may sleep. Takes the socket lock, but does not wait
- * for it. The caller looks at @smc->is_grafted afterwards.
+ * for it. The caller looks whose the file is afterwards.
  */
 void smc_hs_poll(struct smc_sock *smc)
 {
