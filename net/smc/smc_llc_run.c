@@ -435,7 +435,8 @@ void smc_llc_send_confirm_link(struct smc_llc_run *run, u8 link, bool is_reply,
  * @lnk: the link, lost, which the server has been asked to delete
  *
  * It begins anew when the server had to do something else first, but not for ever: one
- * that always has would keep the link, and the RNIC that is to go with it.
+ * that always has would keep the link, and the RNIC that is to go with it. RFC 7609 C.7.1;
+ * ERR-36, SER-08.
  */
 void smc_llc_await_delete(const struct smc_llc_run *run, struct smc_llc_link *lnk)
 {
