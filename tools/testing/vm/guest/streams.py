@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Verified streams that go on until they are told to stop: halves about links.
 
-The kinds take turns. A stream's number is the same on both sides, since its
-connections are made one after the other.
+The kinds take turns. A stream's number is the same on both sides, for it is the first
+byte of the client. accept() has connections in the order in which handshakes end.
 """
 import errno
 import fcntl
@@ -189,17 +189,30 @@ def keep_in_line(s):
     return s
 
 
+def accept_numbered(h, ls, count):
+    """The sockets of so many clients, in the order of their numbers."""
+    socks = [h.accept(ls) for _ in range(count)]
+    ls.close()
+    return [s for _, s in sorted(((h.recv_exact(s, 1)[0], s) for s in socks),
+                                 key=lambda numbered: numbered[0])]
+
+
+def connect_numbered(h, port, count):
+    socks = [keep_in_line(h.connect(port)) for _ in range(count)]
+    # the server sends when all are there
+    for number, s in enumerate(socks):
+        s.sendall(bytes([number]))
+    return socks
+
+
 def server(h, port, count=4, end="stop", **pace):
     ls = h.listen(port, mark=False)
     keep_in_line(ls)
     h.mark("listening")
-    socks = [h.accept(ls) for _ in range(count)]
-    ls.close()
-    return ends_of(h, socks, True, end, **pace)
+    return ends_of(h, accept_numbered(h, ls, count), True, end, **pace)
 
 
 def client(h, port, count=4, end="stop", **pace):
-    # the server sends when all are there
-    socks = [keep_in_line(h.connect(port)) for _ in range(count)]
+    socks = connect_numbered(h, port, count)
     h.mark("connected")
     return ends_of(h, socks, False, end, **pace)

@@ -11,7 +11,7 @@ covers: FAIL-01 LG-13 ADDL-01 DELL-02 RKEY-20 RKEY-22
 import ipaddress
 import os
 
-from streams import pump, streams
+from streams import accept_numbered, connect_numbered, pump, streams
 
 kernels = ("stock",)
 nics = 2
@@ -25,15 +25,12 @@ STREAMS = (0, 1, 3, 7)
 
 
 def server(h, port, count):
-    ls = h.listen(port)
-    socks = [h.accept(ls) for _ in range(count)]
-    ls.close()
+    socks = accept_numbered(h, h.listen(port), count)
     return pump(h, streams(h, zip(STREAMS, socks), True))
 
 
 def client(h, port, count):
-    # the server sends when all are there
-    socks = [h.connect(port) for _ in range(count)]
+    socks = connect_numbered(h, port, count)
     h.mark("connected")
     return pump(h, streams(h, zip(STREAMS, socks), False))
 
