@@ -31,7 +31,8 @@ ABORT = struct.pack("ii", 1, 0)
 EVENTS = {1: "IN", 2: "PRI", 4: "OUT", 8: "ERR", 0x10: "HUP", 0x20: "NVAL", 0x2000: "RDHUP"}
 CLONE_NEWNET = 0x40000000
 TCP_FASTOPEN_CONNECT = 30
-F_SETSIG, F_SETOWN_EX, POLL_OUT = 10, 15, 2
+F_SETSIG, F_SETOWN_EX = 10, 15
+POLL_IN, POLL_OUT, POLL_ERR = 1, 2, 4
 PORT = 5400
 
 
@@ -407,6 +408,14 @@ def make_room(x, c):
         pass
 
 
+def await_signal(x, sig, code):
+    """Wait for a signal of this kind, after others perhaps; what came of it."""
+    got = signal.sigtimedwait([sig], x.h.left() / 2)
+    while got and got.si_code != code:
+        got = signal.sigtimedwait([sig], x.h.left() / 2)
+    return got and got.si_code
+
+
 def signal_of_room(x, server):
     """O_ASYNC: poll() has found no room to send, then there is some."""
     c = x.pair(server)
@@ -417,10 +426,7 @@ def signal_of_room(x, server):
     # nothing is refused: it is poll() that asks for the signal
     fill(x, c)
     x.sync()
-    got = signal.sigtimedwait([sig], x.h.left() / 2)
-    while got and got.si_code != POLL_OUT:
-        got = signal.sigtimedwait([sig], x.h.left() / 2)
-    x.say("signal", got and got.si_code)
+    x.say("signal", await_signal(x, sig, POLL_OUT))
     c.close()
 
 
@@ -993,6 +999,56 @@ def sleepers(x, server):
         x.sync()
 
 
+def signal_anew(x, server):
+    """O_ASYNC: AF_UNSPEC and shutdown() are told, and what comes after them."""
+    ls = x.listen() if server else x.sync()
+    if server:
+        c = another(x, ls)
+        x.until(c, "ERR")
+        x.sync()
+        c = another(x, ls)
+        x.sync()
+        c.send(b"anew")
+        x.sync()
+        return
+    for how, end in (("dissolve", lambda s: raw_connect(s, bytes(16))),
+                     ("shutdown", lambda s: s.shutdown(1))):
+        s = x.socket()
+        sig = have_signal(s)
+        x.call("connect", s.connect, nobody(x))
+        forget(sig)
+        x.call(how, end, s)
+        x.say(f"signal of {how}", await_signal(x, sig, POLL_ERR))
+
+    # somebody sleeps in recv() meanwhile, which notes that the signal can wait
+    c, told = another(x, None), []
+    sig = have_signal(c)
+    c.setblocking(True)
+
+    def sleeps():
+        try:
+            told.append(c.recv(1))
+        except OSError as e:
+            told.append(errno.errorcode[e.errno])
+
+    th = threading.Thread(target=sleeps)
+    th.start()
+    x.h.wait(lambda: is_asleep(th.native_id), "a sleeper")
+    c.setblocking(False)
+    x.call("dissolve", raw_connect, c, bytes(16))
+    x.say("signal of dissolve", await_signal(x, sig, POLL_ERR))
+    th.join(20)
+    x.say("who slept", told)
+    x.sync()
+    x.call("connect anew", c.connect, x.addr())
+    x.until(c, "OUT")
+    forget(sig)
+    x.sync()
+    x.say("signal of data", await_signal(x, sig, POLL_IN))
+    x.call("recv", c.recv, 10)
+    x.sync()
+
+
 def listener_closed(x, server):
     """Nobody accepted: the peer is reset."""
     if server:
@@ -1443,9 +1499,9 @@ CASES = (no_connection, bad_addresses, refused, refused_later, outcome_by_shutdo
          connect_twice, connect_self, reading, file_sent, signal_of_end, signal_of_room,
          half_closed, read_shut, both_close, closed_by_peer, port_kept, sent_in_vain, aborted,
          closed_unread, named, shut_in_state, dissolved, dissolved_in_state, dissolved_listens,
-         attempt_ended, sleepers, listener_closed, listener_killed, full_backlog, behind_plain,
-         accept_flags, owner, epoll_modes, epoll_room, passed_on, duplicates, forked,
-         many_messages, shared_listener, namespace)
+         attempt_ended, sleepers, signal_anew, listener_closed, listener_killed, full_backlog,
+         behind_plain, accept_flags, owner, epoll_modes, epoll_room, passed_on, duplicates,
+         forked, many_messages, shared_listener, namespace)
 
 
 # What they say on TCP and on SMC: that of the server, that of the client
