@@ -41,6 +41,21 @@ static int smc_sysctl_same_host(SMC_CTL_TABLE *table, int write, void *buffer, s
 	return proc_dointvec_minmax(table, write, buffer, lenp, ppos);
 }
 
+/*
+ * An RNIC that is taken away waits for what uses it to end, and for as long as these times
+ * say. So who merely owns a namespace may shorten them, but not hold up the host.
+ */
+static int smc_sysctl_time(SMC_CTL_TABLE *table, int write, void *buffer, size_t *lenp,
+			   loff_t *ppos)
+{
+	struct ctl_table shorter = *table;
+
+	if (!write || capable(CAP_NET_ADMIN))
+		return proc_dointvec_minmax(table, write, buffer, lenp, ppos);
+	shorter.extra2 = &container_of(table->extra2, struct smc_sysctl_row, max)->initial;
+	return proc_dointvec_minmax(&shorter, write, buffer, lenp, ppos);
+}
+
 /* Returns the number of entries. */
 static unsigned int smc_sysctl_fill(struct net *net, struct ctl_table *table,
 				    struct smc_settings *set)
@@ -57,6 +72,8 @@ static unsigned int smc_sysctl_fill(struct net *net, struct ctl_table *table,
 		table[i].proc_handler = proc_dointvec_minmax;
 		if (table[i].data == &set->same_host)
 			table[i].proc_handler = smc_sysctl_same_host;
+		else if (row->max == SMC_HOUR_MS)
+			table[i].proc_handler = smc_sysctl_time;
 		table[i].extra1 = &row->min;
 		table[i].extra2 = &row->max;
 		*(int *)table[i].data = row->initial;

@@ -3,6 +3,8 @@
 
 covers: PID-04 PID-05 LG-05 LG-06 LG-19 SC-05 SC-09 RACE-01 RACE-02 RACE-04 RMB-33
 """
+import ctypes
+import errno
 import os
 import socket
 import threading
@@ -12,6 +14,9 @@ from common import (aborts, ends_first, goes_on, is_reset, parallel, serve, stre
 
 timeout = 120
 N = 300_007
+SETTINGS = "/proc/sys/net/smc"
+CLONE_NEWNET = 0x40000000
+CAP_VERSION, CAP_NET_ADMIN = 0x20080522, 12
 EID = "SMC-BENCH.SAME-HOST"
 
 
@@ -120,6 +125,31 @@ def with_eid(t, places):
                 t.ueid(vm, "--flush")
 
 
+def settle(name, value):
+    with open(f"{SETTINGS}/{name}", "w", encoding="ascii") as f:
+        f.write(str(value))
+
+
+def mere_owner(h):
+    """Who may set what a namespace has, but is not CAP_NET_ADMIN of the host."""
+    libc = ctypes.CDLL(None)
+    h.equal(libc.unshare(CLONE_NEWNET), 0, "unshare")
+    who, caps = (ctypes.c_uint32 * 2)(CAP_VERSION), (ctypes.c_uint32 * 6)()
+    h.equal(libc.capget(who, caps), 0, "capget")
+    caps[0] &= ~(1 << CAP_NET_ADMIN)
+    h.equal(libc.capset(who, caps), 0, "capset")
+    h.raises("same_host", errno.EPERM, settle, "same_host", 1)
+    for name in os.listdir(SETTINGS):
+        if not name.endswith("_ms"):
+            continue
+        with open(f"{SETTINGS}/{name}", encoding="ascii") as f:
+            default = int(f.read())
+        settle(name, default // 2)
+        settle(name, default)
+        h.raises(f"{name} beyond its default", errno.EINVAL, settle, name, default + 1)
+    settle("max_links", 2)
+
+
 def run(t):
     if t.family != "smc":
         return
@@ -159,6 +189,9 @@ def run(t):
     # the other host is one as before, and there are two groups more
     other_host(t, 5241)
     with_eid(t, places)
+
+    t.step("settings that are the host's")
+    t.wait_all(t.half(t.a, mere_owner))
 
     t.step("unloading, with groups that end at both ends at once")
     t.reload(t.a)
