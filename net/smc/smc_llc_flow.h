@@ -552,6 +552,7 @@ struct smc_llc_rkey {
  * @state: enum smc_llc_remote
  * @link: that carries it
  * @left: tokens that CONFIRM RKEY CONTINUATION has still to bring
+ * @nr_anew: how often one was begun anew since the last that was completed
  * @deadline: for these, in ms
  * @keys: what has come so far
  * @msg: the message to answer
@@ -563,6 +564,7 @@ struct smc_llc_remote_rkey {
 	enum smc_llc_remote state;
 	u8 link;
 	u8 left;
+	u8 nr_anew;
 	u64 deadline;
 	struct smc_llc_rkeys keys;
 	struct smc_llc_msg msg;

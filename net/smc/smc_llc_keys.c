@@ -125,14 +125,19 @@ static void go_on(struct smc_llc_run *run, u8 more)
 
 /*
  * The peer begins an exchange on @link. It begins anew when it loses a link, and may
- * know of that before we do: of one on another link nothing more comes.
+ * know of that before we do: of one on another link nothing more comes. It has no more
+ * links to lose than that, and meanwhile all else waits. Returns false if it may not.
  */
-static void forget_begun(struct smc_llc_remote_rkey *remote, u8 link)
+static bool forget_begun(struct smc_llc_remote_rkey *remote, u8 link)
 {
 	if (remote->state != SMC_LLC_REMOTE_CONFIRM_CONT || remote->link == link)
-		return;
+		return true;
+	if (remote->nr_anew >= SMC_LLC_LINKS)
+		return false;
+	remote->nr_anew++;
 	remote->state = SMC_LLC_REMOTE_NONE;
 	remote->deadline = SMC_LLC_NO_DEADLINE;
+	return true;
 }
 
 /* One at a time on a link. */
@@ -149,8 +154,8 @@ static void on_confirm_request(struct smc_llc_run *run, u8 link, const struct sm
 	u8 here = min_t(u8, cr->nr_rtokens, SMC_LLC_RKEY_SPECS);
 	struct smc_llc_msg *reply;
 
-	forget_begun(&flow->remote, link);
-	if (!smc_llc_is_confirmed(flow) || is_second(&flow->remote, link)) {
+	if (!forget_begun(&flow->remote, link) || !smc_llc_is_confirmed(flow) ||
+	    is_second(&flow->remote, link)) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 		return;
 	}
@@ -203,8 +208,8 @@ static void on_delete_request(struct smc_llc_run *run, u8 link, const struct smc
 {
 	struct smc_llc_remote_rkey *remote = &run->flow->remote;
 
-	forget_begun(remote, link);
-	if (!smc_llc_is_confirmed(run->flow) || is_second(remote, link) ||
+	if (!forget_begun(remote, link) || !smc_llc_is_confirmed(run->flow) ||
+	    is_second(remote, link) ||
 	    (remote->is_put_off && remote->put_off_link == link)) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 		return;
@@ -236,6 +241,7 @@ void smc_llc_keys_stored(struct smc_llc_run *run, bool ok)
 	if (remote->state != SMC_LLC_REMOTE_CONFIRM_RKEY)
 		return;
 	remote->state = SMC_LLC_REMOTE_NONE;
+	remote->nr_anew = 0;
 	if (smc_llc_is_dead_end(run->flow, remote->link))
 		return;
 	reply = answer(run, remote->link, &remote->msg);
@@ -259,6 +265,7 @@ void smc_llc_keys_deleted(struct smc_llc_run *run, u8 error_mask, u8 nr_unknown)
 	if (remote->state != SMC_LLC_REMOTE_DELETE_RKEY)
 		return;
 	remote->state = SMC_LLC_REMOTE_NONE;
+	remote->nr_anew = 0;
 	if (smc_llc_is_dead_end(run->flow, remote->link))
 		return;
 	reply = answer(run, remote->link, &remote->msg);

@@ -1186,6 +1186,30 @@ static void exchange_is_begun_anew_llc_14_fail_15_rkey_05(struct kunit *test)
 	}
 }
 
+/* All else waits for an exchange: a peer that only begins them loses its links. */
+static void nothing_but_beginnings_fail_15_rkey_05_err_50(struct kunit *test)
+{
+	struct smc_llc_msg msg = { .type = SMC_LLC_CONFIRM_RKEY };
+	struct world *w = up(test, 4, 4, 4, false);
+	struct smc_llc_link *link = w->side[W_SERVER].flow.link;
+	struct smc_llc_confirm_rkey *cr = &msg.confirm_rkey;
+	unsigned int i;
+
+	cr->nr_rtokens = 3;
+	cr->other[1].link_num = link[2].num;
+	/* once for each link that it may have lost */
+	for (i = 0; i <= SMC_LLC_LINKS; i++) {
+		cr->other[0].link_num = link[!(i % 2)].num;
+		say(w, W_SERVER, i % 2, &msg);
+		KUNIT_EXPECT_EQ(test, replies(w, W_SERVER, SMC_LLC_CONFIRM_RKEY), i + 1);
+		KUNIT_EXPECT_EQ(test, (int)link[i % 2].state, SMC_LLC_LINK_ACTIVE);
+	}
+	cr->other[0].link_num = link[!(i % 2)].num;
+	say(w, W_SERVER, i % 2, &msg);
+	KUNIT_EXPECT_EQ(test, replies(w, W_SERVER, SMC_LLC_CONFIRM_RKEY), i);
+	KUNIT_EXPECT_NE(test, (int)link[i % 2].state, SMC_LLC_LINK_ACTIVE);
+}
+
 /* Appendix C.7.1 */
 
 /* First contact goes on with one link when both know that the second is none. */
@@ -2316,6 +2340,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(confirm_rkey_crosses_delete_link_ser_19),
 	KUNIT_CASE(rkey_exchanges_of_both_sides_ser_05_ser_22_rkey_14_amb_19),
 	KUNIT_CASE(exchange_is_begun_anew_llc_14_fail_15_rkey_05),
+	KUNIT_CASE(nothing_but_beginnings_fail_15_rkey_05_err_50),
 	KUNIT_CASE(second_link_without_confirm_err_25_err_31_err_56_err_57_sl_16_sl_18),
 	KUNIT_CASE(second_link_cannot_be_confirmed_sl_16_err_19),
 	KUNIT_CASE(later_link_without_confirm_err_26_err_32_tmr_12_tmr_13),
