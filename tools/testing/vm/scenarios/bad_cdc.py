@@ -5,19 +5,22 @@ The connection they are for ends, or they are dropped and a later one makes up
 for them, as the RFC has it. Another one on the same link goes on, unless nobody can
 say whose the message was: that costs the link. The next connection works.
 
-covers: CUR-12 CDC-05 CDC-08 CDC-09 CDC-13 CDC-14
+covers: CUR-12 CDC-05 CDC-08 CDC-09 CDC-13 CDC-14 URG-05
 """
 import errno
+import fcntl
 import select
 import socket
 import struct
+import threading
 
 from common import requests, serve_any, stays
-from halves import Failure, Pattern
+from halves import Failure, Pattern, is_asleep
 
 timeout = 110
 TOLD = (errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE, errno.ETIMEDOUT)
 EOF = 0
+FIONREAD = 0x541B
 
 # name: bytes changed in one CDC from the client, how many go before it, whether
 # the client may see an ordinary end of the stream instead of an error
@@ -102,6 +105,32 @@ def unmoved(h, port):
     h.raises("recv() with nothing to read", errno.EAGAIN, s.recv, 1, socket.MSG_DONTWAIT)
     for _ in range(20):
         h.request(s, 16, 16)
+    h.finish(s)
+
+
+def told_late(h, port):
+    """A message of its own says which byte is urgent: no more can come before it is read."""
+    s = h.connect(port)
+    h.request(s, 100, 100)
+    h.mark("ready")
+    h.gate("go")
+    s.sendall(struct.pack("!II", 16, 16) + bytes(Pattern(5).at(0, 16)))
+    h.wait(lambda: struct.unpack("i", fcntl.ioctl(s, FIONREAD, bytes(4)))[0] == 16, "an answer")
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, 100)
+    told = []
+    news = select.poll()
+    news.register(s, select.POLLIN)
+    th = threading.Thread(target=lambda: told.extend(news.poll()), daemon=True)
+    th.start()
+    h.wait(lambda: is_asleep(th.native_id), "a sleeper")
+    h.gate("changed")
+    s.sendall(struct.pack("!II", 16, 16))
+    th.join(h.left())
+    h.equal([event for _, event in told], [select.POLLIN], "what poll() said")
+    h.equal(s.recv(1, socket.MSG_OOB), bytes(Pattern(6).at(15, 1)), "urgent byte")
+    h.equal(h.recv_exact(s, 15), bytes(Pattern(6).at(0, 15)), "bytes in front of it")
+    s.sendall(bytes(Pattern(5).at(0, 16)))
+    h.recv_stream(s, 16, 6)
     h.finish(s)
 
 
@@ -204,6 +233,19 @@ def run(t):
     t.wait_all(c)
     t.relay.unrule()
     beside.goes_on("reserved flags")
+    next_works(t, port)
+    t.step("U in a message of its own")
+    c = t.half(t.b, told_late, port=port)
+    first = change_one(t, c, "24:40", frm="a")
+    t.wait(lambda: t.relay.hits(first)[1] == 1, "a CDC with P", 20)
+    # B asks for a message without data
+    rules = [t.relay.rule(cdc=1, frm=frm, count=1, set=change)
+             for frm, change in (("b", "24:80"), ("a", "24:60"))]
+    c.gate("changed")
+    t.wait_all(c)
+    t.equal([t.relay.hits(r)[1] for r in rules], [1, 1], "CDC messages changed")
+    t.relay.unrule()
+    beside.goes_on("U in a message of its own")
     next_works(t, port)
     end_one(t, port, "wrong length", WRONG_LENGTH)
     beside.is_lost("wrong length")
