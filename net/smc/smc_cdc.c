@@ -210,7 +210,11 @@ static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct 
 	spin_lock_bh(&conn->lock);
 	nr_waits = conn->ctl.rx_nr_waits;
 	if (rcu_access_pointer(conn->link) && conn->ctl.rx_geom.size) {
-		events = smc_cdc_apply(&conn->ctl, msg);
+		/* one that came late over a link that was left is no move */
+		if (__test_and_set_bit(link->num, conn->rx_links))
+			events = smc_cdc_apply(&conn->ctl, msg);
+		else
+			events = smc_cdc_apply_moved(&conn->ctl, msg);
 		conn->rx_jiffies = jiffies;
 	}
 	if (conn->ctl.rx_nr_waits > nr_waits)

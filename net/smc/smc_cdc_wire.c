@@ -417,6 +417,33 @@ u32 smc_cdc_apply(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 }
 
 /**
+ * smc_cdc_apply_moved() - apply the first message that came over a link
+ * @ctl: the control block of the connection that the token named
+ * @msg: the message
+ *
+ * As smc_cdc_apply(), but a peer that moved the connection and did not say so has its
+ * message taken for a validation, too (FAIL-11): where it brings data, what was sent
+ * before it has to be here, or data are missing in front of them (FAIL-10). Deployed peers
+ * move a connection one direction of which has ended like that, and do not send again
+ * what was lost (linux-abi 7).
+ *
+ * Context: as smc_cdc_apply().
+ * Return: as smc_cdc_apply().
+ */
+u32 smc_cdc_apply_moved(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
+{
+	u16 last = msg->seq - 1;
+
+	if (!(msg->prod_flags & SMC_CDC_FAILOVER) &&
+	    !((msg->conn_flags | ctl->rx_conn_flags) & SMC_CDC_ABORT) &&
+	    smc_cdc_seq_is_newer(last, ctl->rx_seq) &&
+	    !smc_cursor_is_equal(msg->prod, ctl->rx_prod) &&
+	    smc_cdc_validate(ctl, last) & SMC_EV_LOST)
+		return SMC_EV_LOST;
+	return smc_cdc_apply(ctl, msg);
+}
+
+/**
  * smc_cdc_give_up() - what a validation found missing has not come
  * @ctl: the control block
  *

@@ -66,6 +66,7 @@ enum smc_conn_flag {
  *	  Messages of the peer may come on any link of the group, FAIL-17
  * @late_lgr: the group, once the connection has left it with writes in flight
  * @ctl: cursors, flags, sequence numbers
+ * @rx_links: numbers of the links over which messages of the peer have come
  * @peer_token: the peer's token for its CDC messages
  * @peer_rkey: of the peer's element on @link
  * @peer_addr: of the peer's element on @link
@@ -125,6 +126,7 @@ struct smc_conn {
 	struct smc_link __rcu *link;
 	struct smc_link_group *late_lgr;
 	struct smc_cdc_ctl ctl;
+	DECLARE_BITMAP(rx_links, U8_MAX + 1);
 	u32 peer_token;
 	u32 peer_rkey;
 	u64 peer_addr;

@@ -2024,6 +2024,57 @@ static void fail_10_a_queue_worked_off_late_is_no_loss(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &msg), (u32)SMC_EV_STALE);
 }
 
+/* A peer that moves without a word, as deployed ones do when one direction has ended. */
+static void fail_11_a_move_without_validation_may_be_harmless(struct kunit *test)
+{
+	struct pair *p = pair_new(test, deployed_geom);
+	struct smc_cdc_ctl *ctl = &p->b.ctl;
+	struct smc_cdc_msg msg;
+
+	prepare(&p->a, 100);
+	msg = must_push(test, &p->a);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_moved(ctl, &msg), (u32)SMC_EV_DATA);
+	/* nothing is missing */
+	prepare(&p->a, 10);
+	msg = must_push(test, &p->a);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_moved(ctl, &msg), (u32)SMC_EV_DATA);
+	KUNIT_EXPECT_FALSE(test, ctl->rx_is_replayed);
+	/* what is missing says nothing that the next one does not say, CDC-08 */
+	smc_cdc_set_conn_flags(&p->a.ctl, D);
+	msg = must_push(test, &p->a);
+	msg.seq++;
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_moved(ctl, &msg), (u32)SMC_EV_DONE);
+}
+
+/* Data are not read behind data that are missing, which may be in the queue of the old link. */
+static void fail_11_a_move_without_validation_waits(struct kunit *test)
+{
+	struct pair *p = pair_new(test, deployed_geom);
+	struct smc_cdc_ctl *ctl = &p->b.ctl;
+	struct smc_cdc_msg late, msg;
+
+	prepare(&p->a, 100);
+	late = must_push(test, &p->a);
+	prepare(&p->a, 10);
+	msg = must_push(test, &p->a);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_moved(ctl, &msg), (u32)SMC_EV_HELD);
+	KUNIT_EXPECT_EQ(test, smc_cdc_readable(ctl), 0U);
+	KUNIT_EXPECT_EQ(test, smc_cdc_give_up(ctl), (u32)SMC_EV_LOST);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &late), (u32)SMC_EV_DATA);
+	KUNIT_EXPECT_EQ(test, smc_cdc_readable(ctl), 110U);
+	KUNIT_EXPECT_EQ(test, smc_cdc_give_up(ctl), 0U);
+
+	/* a validation is one, and an abort asks for none */
+	prepare(&p->a, 10);
+	must_push(test, &p->a);
+	smc_cdc_done(&p->a.ctl, 2, 110);
+	KUNIT_ASSERT_EQ(test, smc_cdc_build_validation(&p->a.ctl, &msg), 0);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_moved(ctl, &msg), (u32)SMC_EV_VALID);
+	smc_cdc_set_conn_flags(&p->a.ctl, A);
+	msg = must_push(test, &p->a);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_moved(ctl, &msg), (u32)SMC_EV_ABORT);
+}
+
 /* A is news whatever is missing: nothing more is expected. */
 static void fail_10_an_abort_does_not_wait(struct kunit *test)
 {
@@ -3044,6 +3095,8 @@ static struct kunit_case smc_cdc_wire_cases[] = {
 	KUNIT_CASE(fail_09_nothing_is_missing),
 	KUNIT_CASE(fail_10_loss_is_found),
 	KUNIT_CASE(fail_10_a_queue_worked_off_late_is_no_loss),
+	KUNIT_CASE(fail_11_a_move_without_validation_may_be_harmless),
+	KUNIT_CASE(fail_11_a_move_without_validation_waits),
 	KUNIT_CASE(fail_10_an_abort_does_not_wait),
 	KUNIT_CASE(fail_10_nothing_is_missed_behind_the_last_word),
 	KUNIT_CASE(fail_10_two_queues_may_be_worked_off_late),
