@@ -423,8 +423,9 @@ u32 smc_cdc_apply(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
  *
  * As smc_cdc_apply(), but a peer that moved the connection and did not say so has its
  * message taken for a validation, too (FAIL-11): where it brings data, what was sent
- * before it has to be here, or data are missing in front of them (FAIL-10). Deployed peers
- * move a connection one direction of which has ended like that, and do not send again
+ * before it has to be here, or data are missing in front of them (FAIL-10, FAIL-17; RFC 7609
+ * 4.6.1). Without data nothing can be missing that it does not say itself (CDC-08). Deployed
+ * peers move a connection one direction of which has ended like that, and do not send again
  * what was lost (linux-abi 7).
  *
  * Context: as smc_cdc_apply().

@@ -882,6 +882,7 @@ void smc_lgr_set_geometry(struct smc_link_group *lgr, struct smc_conn *conn)
 
 	lockdep_assert_held(&conn->lock);
 	smc_cdc_ctl_init(&conn->ctl, rx, tx);
+	bitmap_zero(conn->rx_links, U8_MAX + 1);
 }
 
 /**
