@@ -31,7 +31,7 @@
 #define SMC_SERVICE_TRUST_MS	10000	/* after one that used RDMA */
 
 struct smc_service_slot {
-	u64 id;
+	u32 id;
 	enum smc_decline reason;
 	u32 diagnosis;
 	int news;		/* of RNICs, when it declined */
@@ -43,7 +43,7 @@ struct smc_service_slot {
 
 struct smc_service_memory {
 	spinlock_t lock;		/* guards @slot */
-	siphash_key_t key;
+	hsiphash_key_t key;
 	/* written under @lock and read without */
 	unsigned long last_pause;	/* jiffies; when any service last began one */
 	bool has_paused;		/* there was one */
@@ -98,7 +98,7 @@ void smc_service_exit_net(struct net *net)
 }
 
 /* The same for the same service, before connect() and after it, and hardly for another. */
-static u64 smc_service_id(const struct smc_service_memory *mem, const struct sock *tsk,
+static u32 smc_service_id(const struct smc_service_memory *mem, const struct sock *tsk,
 			  const struct sockaddr *addr)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
@@ -128,10 +128,10 @@ static u64 smc_service_id(const struct smc_service_memory *mem, const struct soc
 			name.from = tsk->sk_v6_rcv_saddr;
 #endif
 	}
-	return siphash(&name, sizeof(name), &mem->key);
+	return hsiphash(&name, sizeof(name), &mem->key);
 }
 
-static struct smc_service_slot *smc_service_slot(struct smc_service_memory *mem, u64 id)
+static struct smc_service_slot *smc_service_slot(struct smc_service_memory *mem, u32 id)
 {
 	return &mem->slot[id % SMC_SERVICE_SLOTS];
 }
@@ -167,7 +167,7 @@ static bool smc_service_is_older(const struct smc_service_slot *slot, unsigned i
 }
 
 /* Another one has had this slot: what it said is forgotten. */
-static void smc_service_claim(struct smc_service_slot *slot, u64 id)
+static void smc_service_claim(struct smc_service_slot *slot, u32 id)
 {
 	if (slot->id == id)
 		return;
@@ -193,7 +193,7 @@ void smc_service_declined(const struct sock *tsk, const struct sockaddr *addr,
 	struct smc_service_memory *mem = smc_net(sock_net(tsk))->service_memory;
 	struct smc_service_slot *slot;
 	bool is_pause;
-	u64 id;
+	u32 id;
 
 	/* as where the peer does not know SMC */
 	if (!smc_service_is_lasting(reason, diagnosis))
@@ -231,7 +231,7 @@ void smc_service_declined(const struct sock *tsk, const struct sockaddr *addr,
 void smc_service_agreed(const struct sock *tsk, const struct sockaddr *addr)
 {
 	struct smc_service_memory *mem = smc_net(sock_net(tsk))->service_memory;
-	u64 id = smc_service_id(mem, tsk, addr);
+	u32 id = smc_service_id(mem, tsk, addr);
 	struct smc_service_slot *slot = smc_service_slot(mem, id);
 
 	spin_lock_bh(&mem->lock);
@@ -274,7 +274,7 @@ enum smc_decline smc_service_recall(const struct sock *tsk, const struct sockadd
 	unsigned int pause_ms = smc_service_pause_ms(sock_net(tsk));
 	enum smc_decline reason = SMC_DECLINE_NONE;
 	struct smc_service_slot *slot;
-	u64 id;
+	u32 id;
 
 	if (smc_service_has_none(mem, pause_ms))
 		return SMC_DECLINE_NONE;

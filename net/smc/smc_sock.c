@@ -39,12 +39,20 @@ static struct workqueue_struct *smc_hs_wq;
 static struct workqueue_struct *smc_grow_wq;
 static struct workqueue_struct *smc_close_wq;
 
+/*
+ * The core zeroes what it takes from the cache of a protocol. A kernel that has every object
+ * zeroed when it is allocated (init_on_alloc) would do it a second time, but for a cache
+ * whose objects keep their type until a grace period is over, as TCP's do. Ours are freed
+ * after one anyway (SOCK_RCU_FREE). KASAN would look at such a cache less closely.
+ */
+#define SMC_SOCK_SLAB	(SLAB_ACCOUNT | (IS_ENABLED(CONFIG_KASAN) ? 0 : SLAB_TYPESAFE_BY_RCU))
+
 /* What all kinds have in common; a connection pays for its rings, smc_mem.c. */
 #define SMC_SOCK_PROTO						\
 	.owner		  = THIS_MODULE,			\
 	.release_cb	  = smc_sock_release_cb,		\
 	.obj_size	  = sizeof(struct smc_sock),		\
-	.slab_flags	  = SLAB_ACCOUNT,			\
+	.slab_flags	  = SMC_SOCK_SLAB,			\
 	.memory_allocated = &smc_mem_allocated,			\
 	.per_cpu_fw_alloc = &smc_mem_per_cpu_fw_alloc,		\
 	.sysctl_mem	  = smc_mem_limits,			\

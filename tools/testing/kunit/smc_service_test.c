@@ -35,7 +35,7 @@ static const struct sockaddr_in service_addr = {
 
 static struct inet_sock service_socket;
 
-static u64 service_id(const struct sockaddr_in *service)
+static u32 service_id(const struct sockaddr_in *service)
 {
 	return smc_service_id(smc_net(&init_net)->service_memory, &service_socket.sk,
 			      (const struct sockaddr *)service);
@@ -218,7 +218,7 @@ static void it_lasts_no_longer_than_what_failed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
 }
 
-static u64 service_id_for(const struct inet_sock *inet, const void *addr)
+static u32 service_id_for(const struct inet_sock *inet, const void *addr)
 {
 	return smc_service_id(smc_net(&init_net)->service_memory, &inet->sk, addr);
 }
@@ -228,7 +228,7 @@ static void a_service_is_an_address_and_a_port_seen_from_a_socket(struct kunit *
 	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = htons(80) };
 	struct sockaddr_in in = service_addr;
 	struct inet_sock *inet;
-	u64 id[12];
+	u32 id[12];
 	int i, j, n = 0;
 
 	inet = kunit_kzalloc(test, sizeof(*inet), GFP_KERNEL);
