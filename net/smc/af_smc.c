@@ -228,6 +228,7 @@ static int smc_bind(struct socket *sock, struct sockaddr *addr, int addr_len)
 static enum smc_decline smc_why_not_offer(struct smc_sock *smc)
 {
 	const struct sockaddr *addr = (struct sockaddr *)&smc->addr;
+	struct net *net = sock_net(&smc->sk);
 	enum smc_decline reason;
 	struct in6_addr peer;
 
@@ -237,16 +238,18 @@ static enum smc_decline smc_why_not_offer(struct smc_sock *smc)
 		peer = ((struct sockaddr_in6 *)addr)->sin6_addr;
 	else
 		ipv6_addr_set_v4mapped(((struct sockaddr_in *)addr)->sin_addr.s_addr, &peer);
-	reason = smc_peer_recall(sock_net(&smc->sk), &peer, true);
+	if (!smc_pnet_may_reach(net, &peer))
+		return SMC_DECLINE_NOSMCRDEV;
+	reason = smc_peer_recall(net, &peer, true);
 	if (reason != SMC_DECLINE_NONE)
 		return reason;
 	return smc_service_recall(smc->tcp->sk, addr, &smc->peer_diagnosis);
 }
 
 /*
- * Offer SMC on this SYN? Not without an RDMA device, nor to a peer whose path failed
- * lately, nor to a service that has declined several in a row: a Decline would cost both
- * ends more than TCP does.
+ * Offer SMC on this SYN? Not without an RDMA device, nor where none is on the way, nor to a
+ * peer whose path failed lately, nor to a service that has declined several in a row: a
+ * Decline would cost both ends more than TCP does.
  */
 static void smc_choose_offer(struct smc_sock *smc)
 {

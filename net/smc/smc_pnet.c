@@ -211,6 +211,31 @@ bool smc_pnet_may_be_local(const struct net *net)
 	return READ_ONCE(smc_net(net)->set.same_host);
 }
 
+/* connect() to no address is one to this host. */
+static bool smc_pnet_is_loopback(const struct in6_addr *addr)
+{
+	if (ipv6_addr_v4mapped(addr))
+		return ipv4_is_loopback(addr->s6_addr32[3]) || !addr->s6_addr32[3];
+	return ipv6_addr_loopback(addr) || ipv6_addr_any(addr);
+}
+
+/**
+ * smc_pnet_may_reach() - may there be an RNIC on the way to an address
+ * @net: the namespace
+ * @peer: the address, IPv4 mapped
+ *
+ * A route over loopback has none (smc_pnet_find()), and an address of loopback has no other
+ * route, whatever becomes of its packets. Programs of one host shall not have to tell each
+ * other by a Decline.
+ *
+ * Context: Any context.
+ * Return: false if the way leads to none for certain.
+ */
+bool smc_pnet_may_reach(const struct net *net, const struct in6_addr *peer)
+{
+	return smc_pnet_may_be_local(net) || !smc_pnet_is_loopback(peer);
+}
+
 /**
  * smc_pnet_name_host() - our address in place of the subnet of an interface
  * @tsk: the client's connected inner TCP socket

@@ -14,6 +14,7 @@ enum smc_decline smc_pnet_find(struct sock *tsk, struct smc_ib_end *end,
 			       struct smc_nego_subnets *subnets);
 bool smc_pnet_find_routed(struct sock *tsk, const u8 *peer_gid, struct smc_ib_end *end);
 bool smc_pnet_may_be_local(const struct net *net);
+bool smc_pnet_may_reach(const struct net *net, const struct in6_addr *peer);
 void smc_pnet_name_host(const struct sock *tsk, struct smc_nego_subnets *subnets);
 enum smc_decline smc_pnet_find_local(struct sock *tsk, struct smc_ib_end *end,
 				     struct smc_nego_subnets *subnets);

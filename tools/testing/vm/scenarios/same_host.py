@@ -73,6 +73,13 @@ def modes(t, port):
             if port in (s["sport"], s["dport"]) and s["state"] not in ("LISTEN", "INIT")]
 
 
+def not_offered(t, port, addr, v6):
+    """No RNIC is on the way: nobody has to decline."""
+    before = t.stat(t.a, "decline_tx")
+    stream(t, port, addr, v6, "TCP")
+    t.equal(t.stat(t.a, "decline_tx"), before, "Declines")
+
+
 def stream(t, port, addr, v6, mode, reason=None):
     n_in, n_out = t.pick(4_000_037, 1_000_003), t.pick(3_000_017, 700_001)
     t.rdma_start()
@@ -154,7 +161,11 @@ def run(t):
     if t.family != "smc":
         return
     places = (("127.0.0.1", False), (t.a.ip, False), ("::1", True), (t.a.ip6, True))
-    for i, (addr, v6) in enumerate(places[::3]):
+    for i, (addr, v6) in enumerate((("127.0.0.1", False), ("127.3.4.5", False), ("0.0.0.0", False),
+                                    ("::1", True), ("::ffff:127.0.0.1", True), ("::", True))):
+        t.step(f"off: {addr}")
+        not_offered(t, 5190 + i, addr, v6)
+    for i, (addr, v6) in enumerate(places[1::2]):
         t.step(f"off: {addr}")
         stream(t, 5200 + i, addr, v6, "TCP")
 
