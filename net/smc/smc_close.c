@@ -312,6 +312,18 @@ static void smc_close_go_on_parting(struct smc_sock *smc)
 	sock_put(sk);
 }
 
+/*
+ * The peer resets TCP, and no abort has come before it. Perhaps it has lost the links on
+ * which it would tell more, and where ours have nothing in flight they do not notice: its
+ * RNIC may have acknowledged our A just before. Nothing would come for as long as the
+ * timer runs, or until the links are tested the next time.
+ */
+static void smc_close_doubt(struct smc_sock *smc)
+{
+	if (smc->conn.lgr)
+		smc_llc_doubt(smc->conn.lgr);
+}
+
 static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
 {
 	enum smc_conn_state was = smc->close.state;
@@ -344,6 +356,8 @@ static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
 		smc_close_start_timer(smc);
 	if (step.actions & SMC_CLOSE_DO_STOP_TIMER)
 		sk_stop_timer(sk, &smc->close_timer);
+	if (event == SMC_CLOSE_RX_RST && step.actions & SMC_CLOSE_DO_START_TIMER)
+		smc_close_doubt(smc);
 	smc_close_tcp(smc, was, step.actions);
 	smc_close_wake(smc, step.actions);
 	if (step.actions & SMC_CLOSE_DO_FREE_RMBE)

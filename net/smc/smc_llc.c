@@ -816,8 +816,8 @@ void smc_llc_test_link(struct smc_link *link)
  * smc_llc_doubt() - does the peer still know the links of a group?
  * @lgr: the group; the caller holds a reference
  *
- * For what is said in the peer's name by who need not be it: each active link is
- * probed. A group that the peer has lost ends by that; any other goes on.
+ * For what is said in the peer's name by who need not be it, or beside the links: each
+ * active one is probed. A group that the peer has lost ends by that; any other goes on.
  *
  * Context: Any context. Takes lgr->llc.queue_lock.
  */

@@ -249,6 +249,8 @@ def run(t):
     next_works(t, port)
     end_one(t, port, "wrong length", WRONG_LENGTH)
     beside.is_lost("wrong length")
+    # B hears of it by TCP, and waits for an abort on a link that A has not any more
+    t.wait(lambda: not t.b.sockets(state="PEERABORTWAIT"), "B learns that the link is lost", 10)
     next_works(t, port)
     s.gate("stop")
     s.wait(t.left())
