@@ -257,7 +257,7 @@ static void smc_choose_offer(struct smc_sock *smc)
 
 	smc->peer_diagnosis = 0;
 	/* of an option that was set while it listened */
-	if (smc->is_eager_tcp && smc_opt_is_why(smc->fallback)) {
+	if (smc->is_tcp_by_option) {
 		smc_tcp_offer(smc, false);
 		return;
 	}

@@ -63,7 +63,7 @@ static bool smc_listen_offers_no_smc(const struct sock *tsk)
 static void smc_listen_forget(struct smc_sock *smc)
 {
 	/* set by an option: that stays */
-	if (smc_opt_is_why(smc->fallback))
+	if (smc->is_tcp_by_option)
 		return;
 	WRITE_ONCE(smc->is_eager_tcp, false);
 	smc->fallback = SMC_DECLINE_NONE;

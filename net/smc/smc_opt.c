@@ -248,6 +248,7 @@ int smc_opt_stay_with_tcp(struct smc_sock *smc, struct socket *sock, enum smc_de
 	smc->peer_diagnosis = 0;
 	/* a listener asks for itself when a SYN comes, smc_listen_offers_no_smc() */
 	WRITE_ONCE(smc->is_eager_tcp, true);
+	smc->is_tcp_by_option = true;
 	if (is_listening)
 		return 0;
 	smc_fallback_graft(smc, sock);
@@ -540,13 +541,20 @@ static u8 opt_tcp_state(const struct smc_sock *smc)
 		[SMC_STATE_CLOSED]		= TCP_CLOSE,
 	};
 
+	u8 now = state[smc->sk.sk_state];
+
 	/* CLC on an established TCP connection: nothing to use yet */
 	if (smc->is_connecting)
 		return TCP_SYN_SENT;
 	/* of a TCP connection nothing would be left */
 	if (smc_close_is_over(smc))
 		return TCP_CLOSE;
-	return state[smc->sk.sk_state];
+	/* our end follows what is still to be sent */
+	if (smc->sk.sk_shutdown & SEND_SHUTDOWN && now == TCP_ESTABLISHED)
+		return TCP_FIN_WAIT1;
+	if (smc->sk.sk_shutdown & SEND_SHUTDOWN && now == TCP_CLOSE_WAIT)
+		return TCP_LAST_ACK;
+	return now;
 }
 
 /* Bytes and times of the connection on SMC instead of those of CLC. */
@@ -673,6 +681,7 @@ void smc_opt_inherit(const struct smc_sock *listener, struct smc_sock *child)
 	child->conn.is_corked = tp->nonagle & TCP_NAGLE_CORK;
 	child->conn.tx_lowat = tp->notsent_lowat;
 	child->is_eager_tcp = listener->is_eager_tcp;
+	child->is_tcp_by_option = listener->is_tcp_by_option;
 	child->fallback = SMC_DECLINE_NONE;
 	if (listener->is_eager_tcp)
 		child->fallback = listener->fallback;

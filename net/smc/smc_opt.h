@@ -20,10 +20,4 @@ int smc_opt_get(struct smc_sock *smc, int level, int optname, char __user *optva
 int smc_opt_stay_with_tcp(struct smc_sock *smc, struct socket *sock, enum smc_decline reason);
 void smc_opt_inherit(const struct smc_sock *listener, struct smc_sock *child);
 
-/* Was it an option that made a socket TCP, and so will make one of each that comes of it? */
-static inline bool smc_opt_is_why(enum smc_decline fallback)
-{
-	return fallback == SMC_DECLINE_OPTUNSUPP || fallback == SMC_DECLINE_IPSEC;
-}
-
 #endif /* SMC_OPT_H */

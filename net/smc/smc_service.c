@@ -140,10 +140,11 @@ static struct smc_service_slot *smc_service_slot(struct smc_service_memory *mem,
 static bool smc_service_is_lasting(enum smc_decline reason, u32 diagnosis)
 {
 	if (reason != SMC_DECLINE_PEERDECL)
-		return reason == SMC_DECLINE_CNFERR || reason == SMC_DECLINE_NOSMCRDEV ||
-		       reason == SMC_DECLINE_DIFFPREFIX;
+		return reason == SMC_DECLINE_CNFERR || reason == SMC_DECLINE_IPSEC ||
+		       reason == SMC_DECLINE_NOSMCRDEV || reason == SMC_DECLINE_DIFFPREFIX;
 	switch (diagnosis) {
 	case SMC_DECLINE_CNFERR:
+	case SMC_DECLINE_IPSEC:
 	case SMC_DECLINE_NOSMCDEV ... SMC_DECLINE_NOUEID:
 	case SMC_DECLINE_MODEUNSUPP:
 	case SMC_DECLINE_OPTUNSUPP:

@@ -131,6 +131,7 @@ enum smc_missed {
  * @owes_fin: another one until @tcp, which outlives the connection, has been shut down
  * @is_last: of @owes_fin: the peer was the first to say that it has no more to send
  * @is_eager_tcp: do not offer SMC, the reason is in @fallback
+ * @is_tcp_by_option: of @is_eager_tcp: an option is the reason, and so it stays
  * @limits_handshakes: SMC_LIMIT_HS
  * @inet6: the IPv6 part of one of AF_INET6; last, for there older kernels look for it
  */
@@ -200,6 +201,7 @@ struct smc_sock {
 	bool is_last;
 	bool is_peer_done;
 	bool is_eager_tcp;
+	bool is_tcp_by_option;
 	bool limits_handshakes;
 	struct ipv6_pinfo inet6;
 };

@@ -204,6 +204,7 @@ TRACE_EVENT(smcr_link_down,
 		__field(u64, net_cookie)
 		__field(int, state)
 		__field(int, fault)
+		__string(name, link->wr.dev_name)
 	),
 	TP_fast_assign(
 		__entry->fault = fault;
@@ -212,10 +213,11 @@ TRACE_EVENT(smcr_link_down,
 		__entry->location = location;
 		__entry->lgr = link->lgr;
 		__entry->lnk = link;
+		smc_compat_assign_str(name, link->wr.dev_name);
 	),
-	TP_printk("lnk=%p lgr=%p state=%d fault=%d net=%llu at %pS", __entry->lnk,
-		  __entry->lgr, __entry->state, __entry->fault, __entry->net_cookie,
-		  __entry->location)
+	TP_printk("lnk=%p lgr=%p state=%d fault=%d dev=%s net=%llu at %pS", __entry->lnk,
+		  __entry->lgr, __entry->state, __entry->fault, __get_str(name),
+		  __entry->net_cookie, __entry->location)
 );
 
 #endif /* SMC_TRACE_H */

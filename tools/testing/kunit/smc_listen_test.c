@@ -185,6 +185,8 @@ static void opt_02_a_listener_offers_smc_whatever_a_connect_met(struct kunit *te
 	} rows[] = {
 		{ SMC_DECLINE_NONE, false },
 		{ SMC_DECLINE_NOSMCRDEV, false },
+		{ SMC_DECLINE_IPSEC, false },
+		/* an option is why */
 		{ SMC_DECLINE_OPTUNSUPP, true },
 		{ SMC_DECLINE_IPSEC, true },
 	};
@@ -195,6 +197,7 @@ static void opt_02_a_listener_offers_smc_whatever_a_connect_met(struct kunit *te
 
 		smc->fallback = rows[i].reason;
 		smc->is_eager_tcp = rows[i].reason != SMC_DECLINE_NONE;
+		smc->is_tcp_by_option = rows[i].stays;
 		lock_sock(&smc->sk);
 		KUNIT_EXPECT_EQ(test, smc_listen_start(smc, 1), 0);
 		KUNIT_EXPECT_EQ(test, smc->is_eager_tcp, rows[i].stays);

@@ -331,15 +331,21 @@ static const struct {
 	enum smc_conn_state state;
 	bool is_connecting;
 	u8 want;
+	u8 shutdown;
 } opt_states[] = {
 	{ "CLC goes on, on an established TCP connection",
 	  SMC_STATE_INIT, true, TCP_SYN_SENT },
 	{ "nobody has shut down anything", SMC_STATE_ACTIVE, false, TCP_ESTABLISHED },
+	{ "nobody will read", SMC_STATE_ACTIVE, false, TCP_ESTABLISHED, RCV_SHUTDOWN },
+	{ "our end follows what is still to be sent",
+	  SMC_STATE_ACTIVE, false, TCP_FIN_WAIT1, SEND_SHUTDOWN },
 	{ "our end has been sent", SMC_STATE_PEERCLOSEWAIT1, false, TCP_FIN_WAIT2 },
 	{ "our end, then the peer's; the connection has to be closed",
 	  SMC_STATE_PEERCLOSEWAIT2, false, TCP_CLOSING },
 	{ "our end, then the peer's close()", SMC_STATE_APPFINCLOSEWAIT, false, TCP_CLOSING },
 	{ "the peer's end has come", SMC_STATE_APPCLOSEWAIT1, false, TCP_CLOSE_WAIT },
+	{ "the peer's end has come, ours follows what is still to be sent",
+	  SMC_STATE_APPCLOSEWAIT1, false, TCP_LAST_ACK, SEND_SHUTDOWN },
 	{ "the peer's end, then ours", SMC_STATE_APPCLOSEWAIT2, false, TCP_LAST_ACK },
 	{ "the peer's end, then our close()", SMC_STATE_PEERFINCLOSEWAIT, false, TCP_LAST_ACK },
 	{ "we have aborted", SMC_STATE_PEERABORTWAIT, false, TCP_CLOSE },
@@ -355,6 +361,7 @@ static void api_04_tcp_info_has_the_state_of_tcp(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(opt_states); i++) {
 		smc->sk.sk_state = opt_states[i].state;
+		smc->sk.sk_shutdown = opt_states[i].shutdown;
 		smc->is_connecting = opt_states[i].is_connecting;
 		KUNIT_EXPECT_EQ_MSG(test, (int)opt_tcp_state(smc), (int)opt_states[i].want,
 				    "%s", opt_states[i].name);

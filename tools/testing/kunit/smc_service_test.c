@@ -196,6 +196,16 @@ static void what_passes_does_not_count(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERDECL);
 }
 
+static void a_policy_of_ipsec_lasts_whosever_it_is(struct kunit *test)
+{
+	service_fails(SMC_DECLINE_IPSEC, 0, SMC_SERVICE_DECLINES);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_IPSEC);
+	kunit_news++;
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+	service_says(SMC_DECLINE_IPSEC, SMC_SERVICE_DECLINES);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERDECL);
+}
+
 static void news_of_an_rnic_end_it(struct kunit *test)
 {
 	service_fails(SMC_DECLINE_NOSMCRDEV, 0, SMC_SERVICE_DECLINES);
@@ -280,6 +290,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(one_that_is_agreed_on_ends_it_and_is_trusted),
 	KUNIT_CASE(a_long_time_ago_is_not_now),
 	KUNIT_CASE(what_passes_does_not_count),
+	KUNIT_CASE(a_policy_of_ipsec_lasts_whosever_it_is),
 	KUNIT_CASE(news_of_an_rnic_end_it),
 	KUNIT_CASE(it_lasts_no_longer_than_what_failed),
 	KUNIT_CASE(a_service_is_an_address_and_a_port_seen_from_a_socket),
