@@ -6,6 +6,13 @@ covers: LG-17 LID-06 RMB-07
 import json
 import re
 
+# what scripts for deployed hosts read of a tracepoint
+TRACED = {
+    "smc_switch_to_fallback": {"sk", "clcsk", "net_cookie", "fallback_rsn"},
+    "smc_tx_sendmsg": {"smc", "net_cookie", "len", "name"},
+    "smc_rx_recvmsg": {"smc", "net_cookie", "len", "name"},
+    "smcr_link_down": {"lnk", "lgr", "net_cookie", "state", "name", "location"},
+}
 SIZES = (16384, 65536, 131072, 65536)
 
 
@@ -71,6 +78,13 @@ def keys(t, vm):
     t.equal(pds, [1 + len(mrs)], f"{vm.name}: users of protection domains")
 
 
+def traced(t):
+    for event, fields in TRACED.items():
+        text = t.a.run(f"cat /sys/kernel/tracing/events/smc/{event}/format").out
+        has = set(re.findall(r"(\w+)(?:\[\d*\])?;\s+offset:", text))
+        t.check(fields <= has, f"{event}: no {fields - has} among {has}")
+
+
 def run(t):
     t.no_groups()
     s = t.half(t.a, server, port=5800)
@@ -80,6 +94,8 @@ def run(t):
         c.gate(f"{i}")
     t.expect_all("moved", s, c)
     if t.family == "smc":
+        t.step("tracepoints")
+        traced(t)
         t.step("links")
         ids = user_ids(t)
         by_the_tool(t, ids)
