@@ -8,8 +8,8 @@
  * waits for one. Connections without the option are plain TCP: accept() takes
  * them from TCP's queue itself, at TCP's cost. But those in front of one for SMC
  * become children with it, for its handshake must not wait for accept(). All
- * together, once they are ready, are bounded by the backlog, which TCP minds
- * (smc_sock_count_child()).
+ * together, once they are ready, take places of the backlog, and TCP takes nobody
+ * in any more when it is full (smc_sock_count_child()); who was in follows.
  * What handshakes under way cost is bounded in smc_hs_admit.c.
  */
 #include <net/tcp.h>
