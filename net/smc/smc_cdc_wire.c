@@ -31,7 +31,7 @@ static bool smc_cdc_seq_is_newer(u16 seq, u16 than)
  * RFC 7609 A.4, W19 (CDC-01). Flags are as they came: smc_cdc_apply() ignores
  * reserved bits. Nor are cursors judged here: that needs the connection's
  * geometry, so smc_cdc_apply() does it. The bytes behind the flags are reserved and
- * deployed peers do not insist on them either (linux-abi 5.1), but the length
+ * deployed peers do not insist on them either (protocol.md), but the length
  * byte has to announce the whole message.
  *
  * Context: Any context.
@@ -126,7 +126,7 @@ static int smc_cdc_prod_step(const struct smc_cdc_ctl *ctl,
 	/*
 	 * A deployed peer that moved to another link starts over from its last
 	 * completed send, and a message without data may say so before the
-	 * data were written again (linux-abi 5.6). What it says is old news.
+	 * data were written again (protocol.md). What it says is old news.
 	 */
 	if (ctl->rx_is_replayed &&
 	    smc_cursor_distance(geom, prod, ctl->rx_prod) >= 0)
@@ -426,7 +426,7 @@ u32 smc_cdc_apply(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
  * before it has to be here, or data are missing in front of them (FAIL-10, FAIL-17; RFC 7609
  * 4.6.1). Without data nothing can be missing that it does not say itself (CDC-08). Deployed
  * peers move a connection one direction of which has ended like that, and do not send again
- * what was lost (linux-abi 7).
+ * what was lost (protocol.md).
  *
  * Context: as smc_cdc_apply().
  * Return: as smc_cdc_apply().
@@ -889,7 +889,7 @@ static bool smc_cdc_pass_urgent(struct smc_cdc_ctl *ctl, u32 n)
  *
  * U only in the message whose cursor moved up to the mark: a deployed receiver
  * looks at U together with new data and takes P without new data for the
- * announcement of another urgent byte (linux-abi 5.5).
+ * announcement of another urgent byte (protocol.md).
  */
 static u8 smc_cdc_prod_flags(const struct smc_cdc_ctl *ctl, bool is_urgent)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The decisions of the CLC handshake, RFC 7609 3.5.1 to 3.5.3 and C.1 to C.6,
- * and for version 2 those of deployed peers (linux-abi 3.7).
+ * and for version 2 those of deployed peers (protocol.md).
  *
  * Versions end here and in the codec: what a version means to the rest of the
  * module is in struct smc_params.
@@ -76,7 +76,7 @@ u8 smc_nego_size_code(u32 bytes, u8 max_code)
  * @size_code: from its Accept or Confirm
  * @max_code: SMC_BSIZE_RFC_MAX or SMC_BSIZE_DEPLOYED_MAX, by the dialect
  *
- * Deployed peers use codes up to 15 (linux-abi 3.8, row 10). From a peer of the
+ * Deployed peers use codes up to 15 (protocol.md). From a peer of the
  * RFC dialect more than 5 is a reserved value (AMB-35). On first contact the
  * dialect is known only after the first CONFIRM LINK, so the question is asked
  * again then.
@@ -233,7 +233,7 @@ static bool nego_name_subnets(const struct smc_nego_subnets *subnets,
  *
  * Version 2 is offered besides where there is an EID by which a server can tell
  * that the two belong together. Then the message has its layout; without, it has
- * that of the RFC. The peer ID is in both (linux-abi 3.7, hazard).
+ * that of the RFC. The peer ID is in both (protocol.md).
  *
  * Context: Any context.
  * Return: SMC_DECLINE_NONE; SMC_DECLINE_CNFERR if nothing can be offered, for
@@ -313,7 +313,7 @@ bool smc_nego_match_ipv6(const struct smc_clc_proposal *prop,
  * @params: of a group that is being formed
  * @dialect: what the two CONFIRM LINK messages of its first link have come to
  *
- * linux-abi 3.8; RMB-12, AMB-35.
+ * protocol.md; RMB-12, AMB-35.
  *
  * Context: Any context. The caller serialises.
  */
@@ -658,7 +658,7 @@ void smc_nego_build_confirm(struct smc_clc_msg *msg,
  * @out_of_sync: tell the peer to end the link group that its Accept named
  * @peer_version: of the peer's last message; 0 if there was none
  *
- * It has the form of the version that the peer has used (linux-abi 3.6).
+ * It has the form of the version that the peer has used (protocol.md).
  * RFC 7609 A.2.5, DCLN-01, AMB-33.
  *
  * Context: Any context.
@@ -729,7 +729,7 @@ static enum smc_decline nego_take_accept(const struct smc_clc_msg *msg,
  * @params: as settled by the Accept, on first contact
  * @is_direct: our route to the server's GID has no gateway
  *
- * As deployed clients have it (linux-abi 3.7): a server that comes through a
+ * As deployed clients have it (protocol.md): a server that comes through a
  * gateway must be reached through one.
  *
  * Context: Any context.

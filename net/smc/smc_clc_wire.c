@@ -230,8 +230,8 @@ static bool clc_decode_v2_ext(const u8 *buf, size_t end, const struct clc_area *
 /*
  * Deployed peers use the bits which the RFC reserves in byte 7 for the kinds of
  * SMC they offer, in a way that keeps an RFC message valid: SMC-R is 0. So the
- * bits are obeyed in every version; an RFC peer has zeros there (linux-abi 3.8,
- * rows 4 and 5).
+ * bits are obeyed in every version; an RFC peer has zeros there
+ * (protocol.md).
  */
 static enum smc_clc_verdict clc_decode_proposal(const u8 *buf, size_t len,
 						struct smc_clc_msg *msg)
@@ -622,8 +622,8 @@ static size_t clc_encode_decline(const struct smc_clc_msg *msg, u8 *buf, size_t 
  *
  * Version 1 has the layout of RFC 7609 A.2, no growth area (PROP-05), reserved
  * fields zero (CLC-03). Deployed peers accept it: zero in the bits which are
- * reserved here means SMC-R to them (linux-abi 3.8, rows 4 and 5). Version 2 has
- * the layout of deployed peers, their release 1 (linux-abi 3.2 to 3.6).
+ * reserved here means SMC-R to them (protocol.md). Version 2 has
+ * the layout of deployed peers, their release 1 (protocol.md).
  *
  * Context: Any context.
  * Return: length of the message, or 0 if @size is too small, @msg is of another

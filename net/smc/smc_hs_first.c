@@ -62,7 +62,7 @@ void smc_hs_start_llc(struct smc_hs *hs)
 /*
  * May there be a Decline while LLC forms the group? A FIN alone is none: that of a
  * deployed peer that closes at once overtakes its last LLC message, or the RNIC's
- * acknowledgment of ours, as it goes ahead of all it has to say by RDMA (linux-abi 3.8).
+ * acknowledgment of ours, as it goes ahead of all it has to say by RDMA (protocol.md).
  * A peer that went away is LLC's to notice. What our own close() shut down is news.
  */
 static bool smc_hs_may_be_declined(const struct smc_hs *hs)

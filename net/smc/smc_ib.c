@@ -439,7 +439,7 @@ int smc_ib_find(struct net *net, struct net_device *ndev, struct smc_ib_end *end
  * @end: as with smc_ib_find()
  *
  * As smc_ib_find(), but RoCE v2 GIDs of one kind only, the address of TCP before
- * others (linux-abi 6). A link-local GID must be that address.
+ * others (protocol.md). A link-local GID must be that address.
  *
  * Context: Process context, may sleep (the port may be queried).
  * Return: as smc_ib_find().

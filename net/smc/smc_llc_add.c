@@ -13,7 +13,7 @@
  *
  * Where ADD LINK is long it tells of all RMBs itself, and so does the reply:
  * what the peer has said is kept until the new link is there, and CONFIRM LINK
- * comes next. There the notice is REQ ADD LINK, and is answered (linux-abi 4.4).
+ * comes next. There the notice is REQ ADD LINK, and is answered (protocol.md).
  *
  * Ownership: the new link belongs to this exchange until it is confirmed. What
  * takes it down is its number in DELETE LINK if the peer may know of it, and
@@ -442,7 +442,7 @@ void smc_llc_add_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_msg 
  * @link: index of the link it came on
  * @msg: the message
  *
- * A server that has no further link says so (linux-abi 4.4); ADD LINK is an
+ * A server that has no further link says so (protocol.md); ADD LINK is an
  * answer, too, also one that was on its way. Who hears that there is none asks
  * again when it has an RNIC more, or by and by.
  */

@@ -492,7 +492,7 @@ static void forming_timeout(struct smc_llc_run *run)
 		break;
 	case SMC_LLC_WAIT_ADD_LINK:
 		if (!flow->manners->must_offer) {
-			/* linux-abi 3.8: such a server may send none. */
+			/* protocol.md: such a server may send none. */
 			group_up(run);
 			return;
 		}

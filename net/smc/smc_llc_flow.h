@@ -375,12 +375,12 @@ struct smc_llc_actions {
  * @must_offer: a client takes a server that offers it no second link in first
  *	contact for one that does not answer (ERR-27; deployed ones do not)
  * @takes_refusal: who is refused an exchange about RMBs for now asks again; others
- *	take that for a failure of the connection (linux-abi 3.8)
+ *	take that for a failure of the connection (protocol.md)
  * @declines_late: a client has something more to say of a new link that the server
  *	has deleted again: it declines it
  * @loses_in_order: a client says of a link that has failed that it is deleted in good
- *	order, and why (linux-abi 4.4)
- * @peer_waits_ms: for ADD LINK replies and ADD LINK CONTINUATIONs (linux-abi 4.4); 0: as
+ *	order, and why (protocol.md)
+ * @peer_waits_ms: for ADD LINK replies and ADD LINK CONTINUATIONs (protocol.md); 0: as
  *	long as this side does
  */
 struct smc_llc_manners {

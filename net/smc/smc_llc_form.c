@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * LLC messages of version 2 (linux-abi 4.1 to 4.3), and the choice between the
+ * LLC messages of version 2 (protocol.md), and the choice between the
  * two forms.
  *
  * The first 44 bytes are those of version 1 in the deployed dialect but for the
@@ -148,7 +148,7 @@ static enum smc_llc_verdict form_decode_delete_rkey(const u8 *buf, u32 len,
 /*
  * Does version 2 have this message? Nothing is continued there: all keys fit into ADD
  * LINK, and a group has no more links than CONFIRM RKEY names. Deployed peers send
- * neither more, nor a continuation in a group of version 2 (linux-abi 4.1, 4.2). What
+ * neither more, nor a continuation in a group of version 2 (protocol.md). What
  * a reply counts is of no use to anybody.
  */
 static bool form_exists_in_v2(const struct smc_llc_msg *msg)
@@ -352,7 +352,7 @@ int smc_llc_form_encode(enum smc_llc_form form, const struct smc_llc_msg *msg,
  * @form: of the link group
  *
  * If so ADD LINK tells of all RMBs itself and no CONTINUATION follows it, and a
- * client asks for a link by REQ ADD LINK (linux-abi 4.1, 4.4).
+ * client asks for a link by REQ ADD LINK (protocol.md).
  *
  * Context: Any context.
  * Return: true in version 2.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Generic netlink family SMC_GEN_NETLINK: EIDs, and whether listeners shed
- * handshakes, for the tools that deployed systems have (linux-abi 8.2).
+ * handshakes, for the tools that deployed systems have.
  *
  * There is no SMC-D here, so no system EID either: it is shown as not there,
  * and cannot be enabled.

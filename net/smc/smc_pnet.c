@@ -176,7 +176,7 @@ static void smc_pnet_own_addr(const struct sock *tsk, struct in6_addr *own)
  * As smc_pnet_find(), with a RoCE v2 GID: the connection's own address if that is
  * one. A client's is of the kind of its address: where packets of TCP go, those of
  * RoCE may, and deployed servers take an IPv4 GID for granted on an IPv4
- * connection (linux-abi 3.7). A server's is of the kind of the client's.
+ * connection (protocol.md). A server's is of the kind of the client's.
  * Connections that leave the host only.
  *
  * Context: Process context, may sleep.

@@ -159,7 +159,7 @@ static const struct smc_close_rule smc_close_rules[] = {
 	  SMC_RULE_ABORT, 0 },
 	/*
 	 * A deployed peer lets go of TCP as soon as it closes, long before our
-	 * application may have read everything (linux-abi 3.8 #23): its TCP may
+	 * application may have read everything (protocol.md): its TCP may
 	 * answer with RST later. Where C was seen nothing is left to abort.
 	 */
 	{ ST_OPEN, EV(RX_RST), 0, SEEN(C_RCVD),

@@ -179,7 +179,7 @@ enum smc_wr_flag {
  * @rx_area: pages the receives point into
  * @rx_dma: where the RNIC finds each
  * @more: a page for what a long message has behind its receive: one for all, for
- *	 a peer sends the next only when the last was answered (linux-abi 4.3)
+ *	 a peer sends the next only when the last was answered (protocol.md)
  * @more_dma: where the RNIC finds it
  * @rx_jiffies: when the last message was received, KA-02
  * @is_peer_silent: the peer's RNIC or host no longer answers, KA-05; set once

@@ -1608,7 +1608,7 @@ static void urg_13_second_mark_waits_behind_the_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p->a.x.len, 3U);
 }
 
-/* linux-abi 5.5: P without new data announces yet another urgent byte. */
+/* protocol.md: P without new data announces yet another urgent byte. */
 static void urg_02_flags_are_not_repeated_without_data(struct kunit *test)
 {
 	struct pair *p = pair_new(test, rfc_geom);
@@ -2380,7 +2380,7 @@ static void fail_13_replayed_old_numbers_are_harmless(struct kunit *test)
 }
 
 /*
- * linux-abi 5.6: a deployed peer goes back to its last completed send and uses
+ * protocol.md: a deployed peer goes back to its last completed send and uses
  * new numbers; a message without data may show that cursor.
  */
 static void fail_13_deployed_peer_steps_back_after_a_move(struct kunit *test)
@@ -2529,7 +2529,7 @@ struct sim_end {
 	bool *is_unread;
 	u64 nr_got, nr_seen_mark;
 	u32 nr_aside;
-	bool is_deployed;		/* updates by linux-abi 5.4 */
+	bool is_deployed;		/* it tells of what was read as deployed peers do */
 	u32 nr_updates;
 };
 
@@ -2664,7 +2664,7 @@ static struct sim_entry *sim_post(struct sim_end *e,
 	return q;
 }
 
-/* What a deployed reader thinks of updates, linux-abi 5.4. */
+/* When a deployed reader tells of what was read. */
 static bool sim_deployed_is_needed(const struct sim_end *e)
 {
 	const struct smc_cdc_ctl *ctl = &e->ctl;
@@ -2988,7 +2988,7 @@ static void fail_14_property_urgent_marks_survive_moves(struct kunit *test)
 }
 
 /*
- * linux-abi 3.8 #17: a deployed reader tells of less than a tenth not even a
+ * protocol.md: a deployed reader tells of less than a tenth not even a
  * blocked writer. Ours must not wait for that.
  */
 static void blk_04_property_deployed_reader_never_stalls_us(struct kunit *test)

@@ -2,7 +2,7 @@
 /*
  * Version 2 and what it agrees on with version 1, in whole handshakes: both
  * sides' decisions, with every message taken to bytes and back in between
- * (linux-abi 3.7).
+ * (protocol.md).
  */
 #include "smc_kunit.h"
 
@@ -118,7 +118,7 @@ static void v2_end(bool is_server, char gid, struct smc_nego_end *end)
 
 /*
  * A peer that knows release 0 only may leave out what release 1 has added at the end of
- * the extension of first contact (linux-abi 3.4).
+ * the extension of first contact (protocol.md).
  */
 static size_t v2_shorten(const struct smc_clc_msg *msg, u8 *buf, size_t len)
 {
@@ -633,7 +633,7 @@ static void err_17_who_contradicts_is_declined(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, out.decline, row->decline);
 }
 
-/* linux-abi 3.7, hazard: a deployed client of version 2 alone tells no name. */
+/* protocol.md: a deployed client of version 2 alone tells no name. */
 static void pid_05_client_may_name_itself_in_the_confirm(struct kunit *test)
 {
 	struct smc_clc_proposal prop = { .offers_v2 = true };
@@ -742,7 +742,7 @@ static void fc_02_route_is_found_for_what_may_be_taken(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, smc_nego_routed_gid(&prop, &server));
 }
 
-/* linux-abi 3.7: the direct flag of an Accept */
+/* protocol.md: the direct flag of an Accept */
 static void fc_06_ways_fit_to_each_other(struct kunit *test)
 {
 	struct smc_params params = {};
@@ -756,7 +756,7 @@ static void fc_06_ways_fit_to_each_other(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_nego_check_route(&params, false), SMC_DECLINE_NONE);
 }
 
-/* linux-abi 3.6: the form of the version that the peer has used */
+/* protocol.md: the form of the version that the peer has used */
 static void dcln_01_form_follows_the_peer(struct kunit *test)
 {
 	struct smc_clc_msg msg;

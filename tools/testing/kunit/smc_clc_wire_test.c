@@ -1044,7 +1044,7 @@ static void err_16_proposal_fields_are_checked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wire_decode(buf, 69, &msg), SMC_CLC_PROTO);
 }
 
-/* linux-abi 3.8, row 5: R = 0, D = 1, none = 2, both = 3 */
+/* protocol.md: R = 0, D = 1, none = 2, both = 3 */
 static void prop_02_deployed_path_types(struct kunit *test)
 {
 	static const bool offers[] = { true, false, false, true };

@@ -611,7 +611,7 @@ static void lg_06_pg_01_a_client_goes_where_the_server_says(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nr, 2);
 }
 
-/* linux-abi 3.5: what was agreed on with this peer, if it is less than our own limit */
+/* protocol.md: what was agreed on with this peer, if it is less than our own limit */
 static void lg_23_maxl_02_no_more_connections_than_the_peer_has_agreed_to(struct kunit *test)
 {
 	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * LLC messages of version 2: recorded ones, long ones laid out by hand after
- * linux-abi 4.1 to 4.3, and every way to be wrong.
+ * LLC messages of version 2: recorded ones, long ones laid out by hand,
+ * and every way to be wrong.
  *
  * A message to decode is always the last thing in its own allocation, so that
  * KASAN sees a read behind it.
@@ -408,7 +408,7 @@ static void rkey_16_delete_rkey_with_any_number_of_keys(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, form_decode(buf, 44, &back), SMC_LLC_LINK_DOWN);
 }
 
-/* linux-abi 4.2: a count in place of the mask, and no names */
+/* protocol.md: a count in place of the mask, and no names */
 static void rkey_18_unknown_keys_are_counted(struct kunit *test)
 {
 	struct smc_llc_msg back, msg = {
@@ -495,7 +495,7 @@ static void err_54_nothing_is_continued(struct kunit *test)
 			smc_llc_form_decode(SMC_LLC_FORM_V1, buf, 44, SMC_DIALECT_RFC, &msg));
 }
 
-/* linux-abi 4.2: three links at most. A reply is looked at for other things only. */
+/* protocol.md: three links at most. A reply is looked at for other things only. */
 static void rkey_08_confirm_rkey_names_two_other_links(struct kunit *test)
 {
 	static const u8 types[] = { 0x06, 0x26 };

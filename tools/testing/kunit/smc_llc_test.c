@@ -643,7 +643,7 @@ static void eng_way_desc(const struct eng_way *row, char *desc)
 
 KUNIT_ARRAY_PARAM(eng_way, eng_ways, eng_way_desc);
 
-/* Further links find their way as the first one does, linux-abi 3.8, 4.3. */
+/* Further links find their way as the first one does, protocol.md. */
 static void a_further_link_is_routed(struct kunit *test)
 {
 	struct smc_llc_msg reply, msg = { .type = SMC_LLC_ADD_LINK };

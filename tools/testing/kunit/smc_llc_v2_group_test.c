@@ -90,7 +90,7 @@ static const struct v2_row v2_rows[] = {
 	{ { 1, 1 }, 1 }, { { 1, 2 }, 2 }, { { 2, 1 }, 2 }, { { 2, 2 }, 2 }, { { 4, 3 }, 2 },
 };
 
-/* FC-12, linux-abi 4.4: with the keys in ADD LINK, CONFIRM LINK comes next */
+/* FC-12, protocol.md: with the keys in ADD LINK, CONFIRM LINK comes next */
 static void second_link_on_first_contact_sl_13_sl_15_lg_12_lg_13(struct kunit *test)
 {
 	const struct v2_row *row;
@@ -170,7 +170,7 @@ static void client_asks_and_gets_a_link_addl_06_err_59(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, w->side[W_SERVER].flow.is_asked);
 }
 
-/* linux-abi 4.4: a server without a link to offer says so, and that does no harm */
+/* protocol.md: a server without a link to offer says so, and that does no harm */
 static void client_asks_in_vain_addl_09(struct kunit *test)
 {
 	struct world *w = v2_up(test, 1, 2);

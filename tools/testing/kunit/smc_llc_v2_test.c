@@ -102,7 +102,7 @@ static struct v2_llc *v2_server_up(struct kunit *test)
 	return llc;
 }
 
-/* linux-abi 3.8, row 11: where one link was agreed on nobody waits for another */
+/* protocol.md: where one link was agreed on nobody waits for another */
 static void fc_12_server_of_one_link_offers_none(struct kunit *test)
 {
 	struct v2_llc *llc = v2_begin(test, true, true);
@@ -137,7 +137,7 @@ static void fc_12_client_of_one_link_waits_for_none(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, v2_action(llc, SMC_LLC_ACT_GROUP_UP));
 }
 
-/* linux-abi 3.8, row 2: there is no version 2 with eye catchers */
+/* protocol.md: there is no version 2 with eye catchers */
 static void ec_01_other_dialect_is_declined(struct kunit *test)
 {
 	struct v2_llc *llc = v2_begin(test, true, true);
@@ -192,7 +192,7 @@ static void v2_delete_rkey(struct kunit *test, struct v2_llc *llc)
 	v2_sent(test, llc, SMC_LLC_DELETE_RKEY);
 }
 
-/* linux-abi 4.2: the reply of version 2 has no keys in it */
+/* protocol.md: the reply of version 2 has no keys in it */
 static void rkey_16_nameless_reply_is_the_reply(struct kunit *test)
 {
 	struct v2_llc *llc = v2_server_up(test);

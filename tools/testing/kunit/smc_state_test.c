@@ -912,7 +912,7 @@ static void abrt_10_reset_of_tcp_starts_the_abort(struct kunit *test)
 	}
 }
 
-/* linux-abi 3.8 #23: its data are complete, its TCP is of no interest. */
+/* protocol.md: its data are complete, its TCP is of no interest. */
 static void abrt_10_reset_after_the_peers_c_loses_nothing(struct kunit *test)
 {
 	static const enum path from[] = { PATH_ACW1_C, PATH_ACW2_C, PATH_AFCW };

@@ -44,7 +44,7 @@ static void every_default_is_within_its_limits(struct kunit *test)
 	}
 }
 
-/* linux-abi 10.1; a testlink_time without bounds and a buf_type of 0 there are none here */
+/* Theirs; but a testlink_time without bounds and a buf_type of 0 there are none here. */
 static void names_that_deployed_hosts_know_keep_their_limits(struct kunit *test)
 {
 	static const struct row deployed[] = {

@@ -353,7 +353,7 @@ static void amb_54_an_urgent_byte_is_payload(struct kunit *test)
 
 /*
  * Bytes are, also those of a Decline: a deployed server sends one on a connection that
- * we take for established, and goes on with TCP alone (linux-abi 3.8, 21).
+ * we take for established, and goes on with TCP alone (protocol.md).
  */
 static void amb_54_a_late_decline_is_payload(struct kunit *test)
 {
