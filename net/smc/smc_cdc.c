@@ -115,7 +115,11 @@ int smc_cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, const struct s
 	}
 	/* The producer cursor has moved, whether the post succeeds or not. */
 	conn->tx_sent = smc_cursor_advance(conn->snd_geom, conn->tx_sent, xfer->len);
-	return cdc_post(conn, slot, &msg, xfer);
+	rc = cdc_post(conn, slot, &msg, xfer);
+	if (!rc)
+		/* its completion waits for conn->lock */
+		smc_conn_time_send(conn, msg.seq);
+	return rc;
 }
 
 /**

@@ -517,6 +517,45 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
 }
 
 /**
+ * smc_conn_time_send() - a message was posted, which may say how long the way is
+ * @conn: the connection
+ * @seq: its sequence number
+ *
+ * One at a time, and one in each tick at most: who asks for TCP_INFO does not need more,
+ * and looking at the clock costs.
+ *
+ * Context: Any context but hard interrupt. Expects conn->lock held.
+ */
+void smc_conn_time_send(struct smc_conn *conn, u16 seq)
+{
+	lockdep_assert_held(&conn->lock);
+	if (conn->rtt.began_ns || conn->ack_jiffies == jiffies)
+		return;
+	conn->rtt.began_ns = ktime_get_ns();
+	conn->rtt.seq = seq;
+}
+
+/* One that fails says nothing: it may have been retried for long. */
+static void conn_time_done(struct smc_conn *conn, u16 seq, bool ok)
+{
+	struct smc_conn_rtt *rtt = &conn->rtt;
+	u32 mean, us;
+
+	if (!rtt->began_ns || rtt->seq != seq)
+		return;
+	us = clamp_t(u64, div_u64(ktime_get_ns() - rtt->began_ns, NSEC_PER_USEC), 1, U32_MAX);
+	rtt->began_ns = 0;
+	if (!ok)
+		return;
+	mean = ewma_smc_rtt_read(&rtt->mean);
+	if (mean)
+		ewma_smc_rtt_var_add(&rtt->var, max(mean, us) - min(mean, us));
+	ewma_smc_rtt_add(&rtt->mean, us);
+	if (!rtt->min || us < rtt->min)
+		rtt->min = us;
+}
+
+/**
  * smc_conn_tx_done() - a CDC of the connection has completed
  * @conn: the connection; the caller holds the CDC's reference on its socket
  * @seq: its sequence number
@@ -541,6 +580,7 @@ u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok,
 	*quiet = NULL;
 	spin_lock_bh(&conn->lock);
 	conn->tx_inflight--;
+	conn_time_done(conn, seq, ok);
 	if (ok) {
 		conn->ack_jiffies = jiffies;
 		if (len)

@@ -6,6 +6,7 @@
 #ifndef SMC_CONN_H
 #define SMC_CONN_H
 
+#include <linux/average.h>
 #include <linux/spinlock.h>
 #include <linux/timer.h>
 #include <net/sock.h>
@@ -31,6 +32,26 @@ struct smc_conn_ops {
 
 enum smc_conn_flag {
 	SMC_CONN_IS_WAITING,		/* in the waiters of a link */
+};
+
+DECLARE_EWMA(smc_rtt, 3, 8)
+DECLARE_EWMA(smc_rtt_var, 3, 4)
+
+/**
+ * struct smc_conn_rtt - how long a message takes to the peer's RNIC and its
+ *			 acknowledgment back, in microseconds
+ * @began_ns: when the one that is measured was posted; 0: none is
+ * @seq: its number
+ * @min: the least so far
+ * @mean: of the last ones; 0 before the first
+ * @var: how much they differ from that
+ */
+struct smc_conn_rtt {
+	u64 began_ns;
+	u16 seq;
+	u32 min;
+	struct ewma_smc_rtt mean;
+	struct ewma_smc_rtt_var var;
 };
 
 /**
@@ -84,6 +105,7 @@ enum smc_conn_flag {
  * @tx_jiffies: when it last gave some; written under @lock
  * @ack_jiffies: when a message of ours last completed; written under @lock
  * @rx_jiffies: when a message of the peer last came; written under @lock
+ * @rtt: the round trip of messages
  * @progress_jiffies: when data to send last made progress: the first came, or
  *		      some were taken; written under @lock
  * @hold_jiffies: when what messages are kept for is given up
@@ -143,6 +165,7 @@ struct smc_conn {
 	unsigned long tx_jiffies;
 	unsigned long ack_jiffies;
 	unsigned long rx_jiffies;
+	struct smc_conn_rtt rtt;
 	unsigned long progress_jiffies;
 	unsigned long hold_jiffies;
 	u16 tx_inflight;
@@ -183,6 +206,7 @@ void smc_conn_open(struct smc_conn *conn);
 void smc_conn_adopt(struct smc_conn *conn);
 bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done);
 struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token);
+void smc_conn_time_send(struct smc_conn *conn, u16 seq);
 u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok,
 		     struct smc_link_group **quiet);
 void smc_conn_hold(struct smc_conn *conn);

@@ -573,6 +573,12 @@ static void opt_fill_conn(struct smc_conn *conn, struct tcp_info *info)
 	}
 	if (conn->ctl.rx_geom.size)
 		info->tcpi_bytes_received = conn->rx_total + smc_cdc_readable(&conn->ctl);
+	/* until a message was measured it is TCP's, which is that of a path to the same host */
+	if (conn->rtt.min) {
+		info->tcpi_rtt = ewma_smc_rtt_read(&conn->rtt.mean);
+		info->tcpi_rttvar = ewma_smc_rtt_var_read(&conn->rtt.var);
+		info->tcpi_min_rtt = conn->rtt.min;
+	}
 	spin_unlock_bh(&conn->lock);
 	info->tcpi_bytes_retrans = 0;
 	info->tcpi_last_data_sent = jiffies_to_msecs(jiffies - READ_ONCE(conn->tx_jiffies));
@@ -580,7 +586,7 @@ static void opt_fill_conn(struct smc_conn *conn, struct tcp_info *info)
 	info->tcpi_last_data_recv = jiffies_to_msecs(jiffies - READ_ONCE(conn->rx_jiffies));
 }
 
-/* Round trip, MSS and options are those of the TCP connection to the peer. */
+/* MSS and options are those of the TCP connection to the peer. */
 static int opt_get_tcp_info(struct smc_sock *smc, char __user *optval, int __user *optlen)
 {
 	struct sock *sk = &smc->sk;

@@ -1527,6 +1527,58 @@ static void fail_04_what_is_in_flight_ends_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cc->nr_moved, 1);
 }
 
+static void core_time(struct core_conn *cc, u16 seq, u64 ms)
+{
+	spin_lock_bh(&cc->conn.lock);
+	/* the tick of the last one is over */
+	cc->conn.ack_jiffies = jiffies - 1;
+	smc_conn_time_send(&cc->conn, seq);
+	cc->conn.rtt.began_ns -= ms * NSEC_PER_MSEC;
+	cc->conn.tx_inflight++;
+	spin_unlock_bh(&cc->conn.lock);
+}
+
+static void api_04_a_round_trip_is_measured_by_one_message_at_a_time(struct kunit *test)
+{
+	struct smc_link *link = core_client_up(test, 0x11);
+	struct core_conn *cc = core_join(test, link);
+	struct smc_conn_rtt *rtt = &cc->conn.rtt;
+	struct smc_link_group *quiet;
+	u64 began;
+	u32 mean;
+
+	smc_conn_open(&cc->conn);
+	core_time(cc, 1, 5000);
+	/* others meanwhile are none of it, nor what they complete */
+	began = rtt->began_ns;
+	core_time(cc, 2, 0);
+	KUNIT_EXPECT_EQ(test, rtt->began_ns, began);
+	smc_conn_tx_done(&cc->conn, 2, 0, true, &quiet);
+	KUNIT_EXPECT_EQ(test, rtt->min, 0);
+	smc_conn_tx_done(&cc->conn, 1, 0, true, &quiet);
+	mean = ewma_smc_rtt_read(&rtt->mean);
+	KUNIT_EXPECT_GE(test, mean, 5000 * USEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, rtt->min, mean);
+	/* it may have been tried again and again */
+	core_time(cc, 3, 50000);
+	smc_conn_tx_done(&cc->conn, 3, 0, false, &quiet);
+	KUNIT_EXPECT_EQ(test, ewma_smc_rtt_read(&rtt->mean), mean);
+	core_time(cc, 4, 100000);
+	smc_conn_tx_done(&cc->conn, 4, 0, true, &quiet);
+	KUNIT_EXPECT_GT(test, ewma_smc_rtt_read(&rtt->mean), mean);
+	KUNIT_EXPECT_GE(test, ewma_smc_rtt_var_read(&rtt->var), 90000 * USEC_PER_MSEC);
+	KUNIT_EXPECT_EQ(test, rtt->min, mean);
+	/* two in one tick: one is enough; the tick may end between the two lines */
+	do {
+		rtt->began_ns = 0;
+		spin_lock_bh(&cc->conn.lock);
+		cc->conn.ack_jiffies = jiffies;
+		smc_conn_time_send(&cc->conn, 5);
+		spin_unlock_bh(&cc->conn.lock);
+	} while (cc->conn.ack_jiffies != jiffies && rtt->began_ns);
+	KUNIT_EXPECT_EQ(test, rtt->began_ns, 0);
+}
+
 /* A reader that sends one window update after the other does not keep its D back. */
 static void close_08_data_alone_is_waited_for(struct kunit *test)
 {
@@ -2046,6 +2098,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(fail_01_fail_16_connections_leave_a_link_that_is_lost),
 	KUNIT_CASE(rkey_22_the_peer_may_tell_by_another_link_than_ours),
 	KUNIT_CASE(fail_04_what_is_in_flight_ends_first),
+	KUNIT_CASE(api_04_a_round_trip_is_measured_by_one_message_at_a_time),
 	KUNIT_CASE(close_08_data_alone_is_waited_for),
 	KUNIT_CASE(close_02_fail_12_the_last_word_is_owed_until_it_is_there),
 	KUNIT_CASE(rmb_30_close_02_nothing_is_owed_to_a_deleted_rmb),
