@@ -1046,7 +1046,7 @@ static void smc_event_space(struct smc_sock *smc)
 	/* pairs with the setters of the bit, who look at the ring after it */
 	smp_mb();
 	rcu_read_lock();
-	sock = READ_ONCE(smc->sk.sk_socket);
+	sock = smc_sock_socket(&smc->sk);
 	is_wanted = sock && test_bit(SOCK_NOSPACE, &sock->flags);
 	rcu_read_unlock();
 	if (is_wanted && smc_tx_is_writable(&smc->conn))
@@ -1062,7 +1062,8 @@ static void smc_event_urgent(struct smc_sock *smc)
 	struct sock *sk = &smc->sk;
 
 	read_lock_bh(&sk->sk_callback_lock);
-	sk_send_sigurg(sk);
+	if (smc_sock_socket(sk))
+		sk_send_sigurg(sk);
 	read_unlock_bh(&sk->sk_callback_lock);
 	sk->sk_data_ready(sk);
 }

@@ -303,7 +303,7 @@ void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
 	if (inet_sk(tsk)->inet_dport)
 		smc_fallback_signal(tsk);
 	rcu_read_unlock();
-	sock_orphan(sk);
+	smc_orphan_depart(smc);
 	sock_put(tsk);
 	module_put(THIS_MODULE);
 }

@@ -185,7 +185,7 @@ bool smc_orphan_may_keep(const struct smc_sock *smc)
  *	 it belongs to the list
  * @heir: which is going to have it: TCP's or ours, and nobody knows it yet
  *
- * The caller gives the file to @heir afterwards, and calls sock_orphan() on @smc.
+ * The caller gives the file to @heir afterwards, and calls smc_orphan_depart() on @smc.
  *
  * Context: Process context. Expects the socket lock of @smc held.
  */
@@ -212,6 +212,27 @@ void smc_orphan_keep(struct smc_sock *smc, struct sock *heir)
 	spin_unlock(&smc_orphan_lock);
 
 	queue_delayed_work(system_unbound_wq, &smc_orphan_sweep_work, SMC_ORPHAN_SWEEP);
+}
+
+/**
+ * smc_orphan_depart() - the file has another sock from now on
+ * @smc: the orphan
+ *
+ * As sock_orphan(), but that the way to the struct socket stays: the core goes it in
+ * calls that have found this sock before (getsockopt() and setsockopt() of SOL_SOCKET), and
+ * those hold the file. Nobody else may (smc_sock_socket()), for when the file has been closed
+ * it leads nowhere.
+ *
+ * Context: Process context. Takes sk_callback_lock.
+ */
+void smc_orphan_depart(struct smc_sock *smc)
+{
+	struct sock *sk = &smc->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	sock_set_flag(sk, SOCK_DEAD);
+	RCU_INIT_POINTER(sk->sk_wq, NULL);
+	write_unlock_bh(&sk->sk_callback_lock);
 }
 
 /* The number that the task's system call was given for a file, if it was given one. */

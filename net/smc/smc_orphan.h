@@ -7,6 +7,7 @@
 
 bool smc_orphan_may_keep(const struct smc_sock *smc);
 void smc_orphan_keep(struct smc_sock *smc, struct sock *heir);
+void smc_orphan_depart(struct smc_sock *smc);
 void smc_orphan_settle(struct smc_sock *smc, struct socket *sock);
 void smc_orphan_exit(void);
 

@@ -91,7 +91,7 @@ int smc_renew(struct smc_sock *smc, struct socket *sock, int err)
 	if (err)
 		sk_error_report(&fresh->sk);
 	smc_sock_wake_all(smc);
-	sock_orphan(&smc->sk);
+	smc_orphan_depart(smc);
 	return 0;
 }
 

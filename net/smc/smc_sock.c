@@ -1013,7 +1013,7 @@ void smc_sock_wake_writers(struct smc_sock *smc)
 
 	rcu_read_lock();
 	wq = rcu_dereference(sk->sk_wq);
-	sock = READ_ONCE(sk->sk_socket);
+	sock = smc_sock_socket(sk);
 	if (sock)
 		clear_bit(SOCK_NOSPACE, &sock->flags);
 	if (skwq_has_sleeper(wq))

@@ -213,6 +213,12 @@ static inline struct smc_sock *smc_sk(const struct sock *sk)
 	return (struct smc_sock *)sk;
 }
 
+/* Its struct socket, while it has a file (smc_orphan_depart()): under RCU or the socket lock. */
+static inline struct socket *smc_sock_socket(const struct sock *sk)
+{
+	return sock_flag(sk, SOCK_DEAD) ? NULL : READ_ONCE(sk->sk_socket);
+}
+
 /* Of either family, AF_SMC or AF_INET and AF_INET6: is its inner socket one of IPv6? */
 static inline bool smc_sock_is_v6(const struct sock *sk)
 {

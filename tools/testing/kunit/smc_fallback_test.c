@@ -117,6 +117,10 @@ static void gen_06_the_struct_socket_becomes_that_of_tcp(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, test_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags));
 	KUNIT_EXPECT_TRUE(test, smc->is_grafted);
 	KUNIT_EXPECT_TRUE(test, sock_flag(&smc->sk, SOCK_DEAD));
+	/* a getsockopt() that has just found it goes on to what it looks for there */
+	KUNIT_EXPECT_PTR_EQ(test, smc->sk.sk_socket, sock);
+	KUNIT_EXPECT_NULL(test, smc_sock_socket(&smc->sk));
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(smc->sk.sk_wq));
 	KUNIT_EXPECT_NULL(test, smc->tcp);
 	fallback_end(test, smc, sock);
 }

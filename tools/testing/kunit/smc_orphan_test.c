@@ -33,7 +33,7 @@ static void orphan_give(struct smc_sock *smc, struct smc_sock *heir)
 {
 	lock_sock(&smc->sk);
 	smc_orphan_keep(smc, &heir->sk);
-	sock_orphan(&smc->sk);
+	smc_orphan_depart(smc);
 	release_sock(&smc->sk);
 	/* the sweep is called here, and by nobody else */
 	cancel_delayed_work_sync(&smc_orphan_sweep_work);
@@ -41,7 +41,7 @@ static void orphan_give(struct smc_sock *smc, struct smc_sock *heir)
 
 static void orphan_close(struct smc_sock *smc)
 {
-	sock_orphan(&smc->sk);
+	smc_orphan_depart(smc);
 	sock_put(&smc->sk);
 }
 
