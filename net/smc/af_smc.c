@@ -400,9 +400,10 @@ static int smc_disconnect(struct smc_sock *smc, struct socket *sock)
 	if (rc)
 		return rc;
 	smc->disconnects++;
-	sock->state = SS_UNCONNECTED;
+	/* the new sock is another call's by now, and with it the state */
 	if (sock->sk != sk)
 		return 0;
+	sock->state = SS_UNCONNECTED;
 	sk->sk_shutdown = 0;
 	sk_set_peek_off(sk, -1);
 	return smc_tcp_disconnect(smc);
