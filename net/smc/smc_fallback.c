@@ -224,7 +224,10 @@ static void smc_fallback_carry(const struct sock *sk, struct sock *tsk,
 	release_sock(tsk);
 }
 
-/* The signals of a connection that TCP could not send while the file was ours. */
+/*
+ * The signals of a connection that TCP could not send while the file was ours. It has
+ * sent SIGURG: for that it asks for the file, which it was lent.
+ */
 static void smc_fallback_signal(struct sock *tsk)
 {
 	/* the application may be closing the file */
@@ -233,8 +236,6 @@ static void smc_fallback_signal(struct sock *tsk)
 	if (!skb_queue_empty_lockless(&tsk->sk_receive_queue) ||
 	    READ_ONCE(tsk->sk_shutdown) & RCV_SHUTDOWN)
 		sk_wake_async(tsk, SOCK_WAKE_WAITD, POLL_IN);
-	if (READ_ONCE(tcp_sk(tsk)->urg_data))
-		sk_send_sigurg(tsk);
 	read_unlock_bh(&tsk->sk_callback_lock);
 }
 

@@ -136,11 +136,12 @@ def met_shuts(h, c):
 
 
 def is_asked(h, s):
-    """No call at all: SIGURG."""
+    """No call at all: SIGURG, and once."""
     h.check(signal.sigtimedwait([signal.SIGURG], h.left()), "no SIGURG")
     h.equal(s.recv(1, socket.MSG_OOB), b"!", "urgent byte")
     s.setblocking(True)
     h.at_end(s)
+    h.check(signal.SIGURG not in signal.sigpending(), "a second SIGURG")
 
 
 def met_is_asked(h, c):
