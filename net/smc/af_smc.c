@@ -208,6 +208,15 @@ static int smc_release(struct socket *sock)
 	return 0;
 }
 
+/* What was changed on our sock alone counts for what TCP is about to do. */
+static void smc_settle(struct smc_sock *smc, struct socket *sock)
+{
+	smc_opt_settle(smc);
+	/* fchown() of the file */
+	if (!uid_eq(READ_ONCE(smc->sk.sk_uid), smc->tcp->sk->sk_uid))
+		smc_tcp_set_owner(smc, sock);
+}
+
 static int smc_bind(struct socket *sock, struct sockaddr *addr, int addr_len)
 {
 	struct smc_sock *smc = smc_lock(sock);
@@ -218,7 +227,7 @@ static int smc_bind(struct socket *sock, struct sockaddr *addr, int addr_len)
 	rc = -EINVAL;
 	if (smc->tcp && !smc->is_connecting && !smc->is_alive &&
 	    (smc->sk.sk_state == SMC_STATE_INIT || smc->sk.sk_state == SMC_STATE_CLOSED)) {
-		smc_opt_settle(smc);
+		smc_settle(smc, sock);
 		rc = smc->tcp->ops->bind(smc->tcp, addr, addr_len);
 	}
 	smc_unlock(smc);
@@ -280,7 +289,7 @@ static int smc_connect_start(struct smc_sock *smc, struct socket *sock, struct s
 	memcpy(&smc->addr, addr, addr_len);
 	smc->addr_len = addr_len;
 	/* the way there is chosen by what the inner socket is bound to */
-	smc_opt_settle(smc);
+	smc_settle(smc, sock);
 	smc_choose_offer(smc);
 	smc_tcp_lend_file(smc, sock->file);
 	/* on loopback the peer has answered by the time this returns */
@@ -724,7 +733,7 @@ static int smc_listen(struct socket *sock, int backlog)
 	rc = -EINVAL;
 	if (sock->state == SS_UNCONNECTED && smc->tcp && !smc->is_connecting &&
 	    (smc->sk.sk_state == SMC_STATE_INIT || smc->sk.sk_state == SMC_STATE_LISTEN)) {
-		smc_opt_settle(smc);
+		smc_settle(smc, sock);
 		smc_tcp_lend_file(smc, sock->file);
 		rc = smc_listen_start(smc, backlog);
 	}

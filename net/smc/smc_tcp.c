@@ -701,7 +701,8 @@ void smc_tcp_offer(struct smc_sock *smc, bool is_offered)
  * @smc: the socket
  * @owner: a socket of the same user
  *
- * For one that a kernel thread took from TCP, which would be root's.
+ * For one that a kernel thread took from TCP, which would be root's, or whose file has
+ * another owner since.
  *
  * Context: Process context. Takes sk_callback_lock of the inner socket.
  */

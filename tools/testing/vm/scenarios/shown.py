@@ -4,6 +4,7 @@
 covers: LG-17 LID-06 RMB-07
 """
 import json
+import os
 import re
 
 # what scripts for deployed hosts read of a tracepoint
@@ -13,6 +14,7 @@ TRACED = {
     "smc_rx_recvmsg": {"smc", "net_cookie", "len", "name"},
     "smcr_link_down": {"lnk", "lgr", "net_cookie", "state", "name", "location"},
 }
+OWNER = 1000
 SIZES = (16384, 65536, 131072, 65536)
 
 
@@ -78,6 +80,17 @@ def keys(t, vm):
     t.equal(pds, [1 + len(mrs)], f"{vm.name}: users of protection domains")
 
 
+def owned(h, port):
+    """fchown() names another owner: of the packets, too, for routes and filters."""
+    s = h.socket()
+    os.fchown(s.fileno(), OWNER, -1)
+    s.bind(("0.0.0.0", port))
+    s.listen(1)
+    with open("/proc/net/tcp", encoding="ascii") as f:
+        uids = [line.split()[7] for line in f if f":{port:04X} 00000000:0000 0A" in line]
+    h.equal(uids, [str(OWNER)], "owner of the listener on TCP")
+
+
 def traced(t):
     for event, fields in TRACED.items():
         text = t.a.run(f"cat /sys/kernel/tracing/events/smc/{event}/format").out
@@ -86,6 +99,7 @@ def traced(t):
 
 
 def run(t):
+    t.wait_all(t.half(t.a, owned, port=5801))
     t.no_groups()
     s = t.half(t.a, server, port=5800)
     c = t.half(t.b, client, port=5800)
