@@ -16,6 +16,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(
@@ -61,6 +62,21 @@ def locked(name):
     with open(os.path.join(CACHE, f".lock-vm-{name}"), "w") as f:
         fcntl.flock(f, fcntl.LOCK_EX)
         yield
+
+
+def wait_for_turn():
+    """Two pairs of machines on one host would each miss the other's deadlines.
+
+    The turn lasts until the file that is returned is closed.
+    """
+    os.makedirs(CACHE, exist_ok=True)
+    turn = open(os.path.join(CACHE, "vm.lock"), "w", encoding="ascii")
+    try:
+        fcntl.flock(turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        print("waiting for another run of machines on this host", file=sys.stderr, flush=True)
+        fcntl.flock(turn, fcntl.LOCK_EX)
+    return turn
 
 
 def script(*args):
