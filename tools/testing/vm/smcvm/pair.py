@@ -118,8 +118,9 @@ class Pair:
         gid = f"0000:0000:0000:0000:0000:ffff:0a2b:{i:02x}{vm.number:02x}"
         base = f"/sys/class/infiniband/rxe{i}/ports/1"
         vm.run(f"n=0; until grep -q ACTIVE {base}/state && "
-               f"grep -qs {gid} {base}/gids/*; do "
-               "n=$((n+1)); [ $n -lt 600 ]; sleep 0.1; done", timeout=80)
+               f"grep -qs {gid} {base}/gids/*; do n=$((n+1)); "
+               f"[ $n -lt 300 ] || {{ cat {base}/state; echo no {gid}; exit 1; }}; "
+               "sleep 0.1; done", timeout=60 * self.slow)
 
     @contextlib.contextmanager
     def router(self):
