@@ -117,7 +117,6 @@ struct rule {
 
 struct seg {
 	FILE *pcap;
-	bool cut;
 };
 
 /* What the matcher has to know about a frame, offsets in the frame. */
@@ -629,7 +628,7 @@ static void handle(int from, uint8_t *d, uint32_t len)
 
 	p->rx_frames++;
 	p->rx_bytes += len;
-	if (p->cut || segs[p->seg].cut) {
+	if (p->cut) {
 		p->dropped++;
 		return;
 	}

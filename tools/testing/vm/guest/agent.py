@@ -8,7 +8,6 @@ of scenario halves and kernel messages are sent as they come, as events.
 The agent is one thread around a selector: it can fork a scenario half at any
 time, which starts as fast as fork does, without loading an interpreter anew.
 """
-import base64
 import errno
 import fcntl
 import glob
@@ -31,7 +30,6 @@ import halves
 
 PORT_NAME = "agent"
 CHUNK = 65536
-MAX_BACKLOG = 1 << 20
 KEEP_KERNEL_THREADS = 2  # parent pid of kernel threads
 
 
@@ -88,7 +86,6 @@ class Agent:
         self.chan = Channel()
         self.sel = selectors.DefaultSelector()
         self.children = {}
-        self.base = set()
         self.kmsg = os.open("/dev/kmsg", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         self.sel.register(self.chan.fd, selectors.EVENT_READ, self.on_request)
         self.sel.register(self.kmsg, selectors.EVENT_READ, self.on_kmsg)
@@ -296,10 +293,6 @@ class Agent:
                     f.write(str(value * req["factor"]))
         return {}
 
-    def op_fetch(self, req):
-        with open(req["path"], "rb") as f:
-            return {"b64": base64.b64encode(f.read()).decode()}
-
     def op_exists(self, req):
         return {"yes": os.path.exists(req["path"])}
 
@@ -349,9 +342,6 @@ class Agent:
         """Put a line into the kernel's log."""
         with open("/dev/kmsg", "w") as f:
             f.write(f"<{req.get('level', 6)}>{req['text']}\n")
-        return {}
-
-    def op_ping(self, req):
         return {}
 
     def op_poweroff(self, req):

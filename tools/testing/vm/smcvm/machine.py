@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
 """One machine of the bench: QEMU, its agent, its processes, its kernel log."""
-import base64
 import itertools
 import json
 import os
@@ -27,11 +26,8 @@ BAD_LINE = re.compile(
     r"bad page|Bad page|slab.*(corrupt|Redzone|Poison)|memory used for lock|"
     r"still held|held lock freed|invalid opcode|divide error|double fault|"
     r"page allocation failure|Objects remaining|kernel messages lost|"
-    r"proc_dir_entry|still has|has leaked|WQ_MEM_RECLAIM|hogged CPU|"
+    r"proc_dir_entry|still has|has leaked|WQ_MEM_RECLAIM|"
     r"use-after-free|stack-protector")
-# Lines of the log that speak of the bench's slowness, not of a fault.
-SLOWNESS = re.compile(r"hrtimer: interrupt took|perf: interrupt took|"
-                      r"workqueue: .* hogged CPU for >")
 
 
 class Failed(Exception):
@@ -187,7 +183,6 @@ class Machine:
         for path in (self.agent_path, self.qmp_path):
             if os.path.exists(path):
                 os.unlink(path)
-        self.began = time.monotonic()
         self.qemu_log = open(os.path.join(self.dir, f"qemu-{self.name}.log"), "a")
         self.qemu = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL,
                                      stdout=self.qemu_log, stderr=subprocess.STDOUT,
@@ -257,7 +252,6 @@ class Machine:
     def wait_up(self, timeout=180):
         self.until(lambda: self.up, timeout, "boot of the machine",
                    lambda: self.tail(self.console))
-        self.boot_time = time.monotonic() - self.began
         self.log_base = len(self.log)  # what the boot itself said does not count
 
     def alive(self):
@@ -429,11 +423,6 @@ class Machine:
     def write(self, path, data):
         self.call("write", path=path, data=str(data))
 
-    def fetch(self, path, to):
-        """Copy a file out of the machine."""
-        with open(to, "wb") as f:
-            f.write(base64.b64decode(self.call("fetch", path=path)["b64"]))
-
     def sysctl(self, name, value=None):
         path = "/proc/sys/" + name.replace(".", "/")
         if value is None:
@@ -466,7 +455,7 @@ class Machine:
         out = []
         quiet = 0
         for i, m in enumerate(log):
-            if i >= quiet and BAD_LINE.search(m["text"]) and not SLOWNESS.search(m["text"]):
+            if i >= quiet and BAD_LINE.search(m["text"]):
                 out.append("\n".join(x["text"] for x in log[i:i + 60]))
                 quiet = i + 60
         return out

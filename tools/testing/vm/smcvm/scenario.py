@@ -28,7 +28,6 @@ DEFAULTS = {
     "family": "smc",
     "timeout": 40,              # seconds on the stock kernel
     "fresh": False,             # needs a boot of its own
-    "may_log": None,            # bad lines of the kernel's log that belong to it
 }
 
 
@@ -110,7 +109,6 @@ class Test:
         self.patience = patience
         self.outdir = outdir
         self.long = long
-        self.rebooted = set()
         self.timeout = case.scenario.timeout * pair.slow * patience
         self.end = time.monotonic() + self.timeout
         self.count0 = {}
