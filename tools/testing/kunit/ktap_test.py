@@ -138,6 +138,10 @@ SMC-KUNIT unloaded
                 "kernel BUG at lib/list_debug.c:56!",
                 "UBSAN: array-index-out-of-bounds in smc_ring.c:3:4",
                 "refcount_t: underflow; use-after-free.",
+                "BUG smc_sock (Not tainted): Right Redzone overwritten",
+                "BUG: Bad page state in process insmod  pfn:01234",
+                "proc_dir_entry 'net/smc_stats' already registered",
+                "DEBUG_LOCKS_WARN_ON(lock->magic != lock)",
                 "list_add corruption. prev->next should be next",
                 "ODEBUG: free active (active state 0) object",
                 "INFO: task kworker/0:1 blocked for more than 61 seconds.",
@@ -157,7 +161,8 @@ SMC-KUNIT unloaded
                      "kmemleak: Kernel memory leak detector initialized "
                      "(mem pool available: 31191)",
                      "debug: WQ_WATCHDOG enabled",
-                     "rcu: Preemptible hierarchical RCU implementation."):
+                     "rcu: Preemptible hierarchical RCU implementation.",
+                     "rcu: RCU callback double-/use-after-free debug is enabled."):
             with self.subTest(text):
                 self.passes(GOOD, f"[ 0.1] {text}\n{CONSOLE}")
 

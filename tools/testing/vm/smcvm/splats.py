@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the kernel says when something is wrong with it.
+
+machine.py and tools/testing/kunit/ktap.py look for it, and each knows for itself
+which of these lines mean nothing there.
+"""
+import re
+
+# The last words of a machine that ends well ("reboot: Power down") match none.
+SPLAT = re.compile("|".join([
+    r"\bWARNING:",
+    r"\bBUG[: ]",
+    r"cut here",
+    r"\bOops\b",
+    r"general protection",
+    r"Call Trace:",
+    r"Kernel panic",
+    r"invalid opcode|divide error|double fault",
+    r"Unable to handle|unable to handle (page fault|kernel)",
+    r"KASAN:|KCSAN:|UBSAN:|ODEBUG",
+    r"use-after-free",
+    r"stack guard page|stack-protector",
+    r"usercopy:",
+    r"[Bb]ad page",
+    r"slab.*(corrupt|Redzone|Poison)",
+    r"Objects remaining",
+    r"has leaked",
+    r"list_(add|del) corruption",
+    r"refcount_t:|ref_tracker:",
+    r"unregister_netdevice: waiting",
+    r"proc_dir_entry",
+    r"Out of memory:",
+    r"page allocation failure",
+    r"kmemleak: \d+ new suspected",
+    r"kmemleak: .*(pool empty|disabled|Cannot allocate)",
+    # lockdep
+    r"DEBUG_LOCKS_WARN",
+    r"INFO: (possible|trying to register|inconsistent) ",
+    r"possible (circular|recursive|irq) lock",
+    r"inconsistent lock state",
+    r"suspicious RCU",
+    r"lock held (when|at)|still held|held lock freed|still has|bad unlock balance",
+    r"memory used for lock",
+    r"sleeping function called",
+    r"scheduling while atomic",
+    # what goes on for too long
+    r"INFO: (task|rcu)",
+    r"blocked for more than",
+    r"rcu.*\bstall|detected stall|self-detected",
+    r"soft lockup|hard LOCKUP|watchdog:.*lockup|workqueue lockup",
+    r"WQ_MEM_RECLAIM",
+    # modules that do not fit
+    r"disagrees about version|Unknown symbol|module verification failed",
+    # of the agent of a machine here
+    r"kernel messages lost",
+]))
