@@ -24,6 +24,9 @@ DESTDIR ?=
 INSTALL_MOD_PATH ?= $(DESTDIR)
 DEPMOD ?= depmod
 
+# depmod and its like are there, where plain su leaves them out of PATH
+export PATH := $(PATH):/usr/sbin:/sbin
+
 top := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 build := $(if $(OUT),$(abspath $(OUT)),$(top))
 
