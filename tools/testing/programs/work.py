@@ -114,8 +114,10 @@ def made(size):
     """A file of SIZE bytes in the cache of the host: its path and SHA-256."""
     path = os.path.join(kernel.CACHE, f"programs-{size}")
     with kernel.locked("programs"):
-        if not os.path.exists(path):
-            kernel.run(["/bin/sh", "-c", f"{STREAM} | head -c {size} > {path}.new; "
+        # the status of the pipe is that of head
+        if not os.path.exists(path) or os.path.getsize(path) != size:
+            kernel.run(["/bin/sh", "-c", f"{STREAM} | head -c {size} > {path}.new && "
+                                         f"[ $(stat -c %s {path}.new) = {size} ] && "
                                          f"mv {path}.new {path}"])
         return path, kernel.run(["/bin/sh", "-c", rows.sha256(path)]).strip()
 
