@@ -2,7 +2,9 @@
 /*
  * The library behind the preload library, in tests: reports which sockets it
  * is asked for, and plays a kernel with or without SMC. SPY_SMC says what a
- * request for AF_SMC gets: "yes" a socket, or the number of an error.
+ * request for AF_SMC gets: "yes" a socket, or the number of an error. With
+ * SPY_NO_MODULE what is asked of the module is asked of one that no kernel has:
+ * the answer is the kernel's own, and no module is loaded for it.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -13,9 +15,20 @@
 
 #include <sys/socket.h>
 
+#include <linux/netlink.h>
+
+#define SMC_FAMILY	"SMC_GEN_NETLINK"
+#define NO_FAMILY	"NO1_GEN_NETLINK"
+#define STATS		"/proc/net/smc_stats"
+#define NO_STATS	"/proc/net/no1_stats"
+
 typedef int (*socket_fn)(int domain, int type, int protocol);
+typedef ssize_t (*sendmsg_fn)(int fd, const struct msghdr *msg, int flags);
+typedef FILE *(*fopen_fn)(const char *path, const char *mode);
 
 int socket(int domain, int type, int protocol);
+ssize_t sendmsg(int fd, const struct msghdr *msg, int flags);
+FILE *fopen(const char *path, const char *mode);
 
 int socket(int domain, int type, int protocol)
 {
@@ -29,4 +42,31 @@ int socket(int domain, int type, int protocol)
 		return next(protocol ? AF_INET6 : AF_INET, type, 0);
 	errno = atoi(smc);
 	return -1;
+}
+
+/* A request of netlink: for a family by its name, or for the sockets of one. */
+ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+	sendmsg_fn next = (sendmsg_fn)dlsym(RTLD_NEXT, "sendmsg");
+
+	if (getenv("SPY_NO_MODULE") && msg->msg_iovlen) {
+		size_t len = msg->msg_iov[0].iov_len;
+		char *data = msg->msg_iov[0].iov_base;
+		char *name = memmem(data, len, SMC_FAMILY, sizeof(SMC_FAMILY));
+
+		if (name)
+			memcpy(name, NO_FAMILY, sizeof(NO_FAMILY));
+		else if (len > NLMSG_HDRLEN && data[NLMSG_HDRLEN] == 43)
+			data[NLMSG_HDRLEN] = AF_ASH;
+	}
+	return next(fd, msg, flags);
+}
+
+FILE *fopen(const char *path, const char *mode)
+{
+	fopen_fn next = (fopen_fn)dlsym(RTLD_NEXT, "fopen");
+
+	if (getenv("SPY_NO_MODULE") && !strcmp(path, STATS))
+		path = NO_STATS;
+	return next(path, mode);
 }
