@@ -117,7 +117,7 @@ struct smc_diag_linkinfo {
 	__u8	pad[3];
 };
 
-/* What waits at a listener; 16 bytes */
+/* What waits at a listener; 20 bytes */
 struct smc_diag_listeninfo {
 	__u32	queue;			/* connections for accept(), as in TCP_INFO */
 	__u32	queue_max;		/* the backlog of listen() */
