@@ -1,5 +1,16 @@
+#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""The table of Documentation/programs.md."""
+"""The table of Documentation/programs.md.
+
+As a program: says where its rows are not those of rows.py; exit status 1 if it does.
+"""
+import os
+import subprocess
+import sys
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(
+    os.path.dirname(os.path.abspath(__file__)))))
+PROGRAMS = os.path.join(TOP, "Documentation/programs.md")
 BEGIN = "<!-- table: written by make programs -->"
 END = "<!-- end of table -->"
 HEAD = """| Program | What it does | Transport used | SMC | TCP | SMC : TCP |
@@ -16,12 +27,16 @@ def value(result):
     return f"{number} {unit}"
 
 
+def task(row, mode):
+    return row.what + ("; same-host SMC" if mode == "same_host" else "")
+
+
 def line(row, results, mode):
     smc, tcp = results.get(mode), results.get("tcp")
     ratio = ""
     if smc and tcp and smc[0] and tcp[0]:
         ratio = f"{smc[0] / tcp[0]:.2f}"
-    what = row.what + ("; same-host SMC" if mode == "same_host" else "")
+    what = task(row, mode)
     if smc and smc[0] is not None and smc[2]:
         what += f" ({smc[2]})"
     return f"| {row.name} | {what} | {smc[3] if smc else ''} | {value(smc)} | " \
@@ -34,6 +49,45 @@ def write(path, lines, t):
         text = f.read()
     head, rest = text.split(BEGIN)
     _, tail = rest.split(END)
+    # before the file differs from that of the commit
+    where = origin(t.pair)
     with open(path, "w", encoding="utf-8") as f:
-        f.write("\n".join([head + BEGIN, "", f"Kernel {t.pair.kernel.release}.", "", HEAD,
-                           *lines, "", END]) + tail)
+        f.write("\n".join([head + BEGIN, "", where, "", HEAD, *lines, "", END]) + tail)
+
+
+def origin(pair):
+    """Which source the rates are those of, and what it ran on."""
+    git = subprocess.run(["git", "-C", TOP, "describe", "--always", "--dirty", "--exclude=*"],
+                         stdout=subprocess.PIPE, text=True, check=False)
+    return f"Made of commit {git.stdout.strip() or 'unknown'}; kernel {pair.kernel.release}, " \
+           f"QEMU with {pair.accel}."
+
+
+def rows_of(path):
+    """The rows between the marks of the file PATH: (name, what it does)."""
+    with open(path, encoding="utf-8") as f:
+        text = f.read().split(BEGIN)[1].split(END)[0]
+    cells = [x.strip("|").split("|") for x in text.splitlines() if x.startswith("|")]
+    return [(c[0].strip(), c[1].strip()) for c in cells[2:]]
+
+
+def check(path):
+    """Texts of what is wrong with the rows of the table in the file PATH."""
+    sys.dont_write_bytecode = True
+    from rows import ROWS
+
+    want = [(row.name, task(row, mode)) for row in ROWS
+            for mode in ("smc", "same_host")[:1 + (row.fallen is None)]]
+    got = rows_of(path)
+    # a task may be followed by words of the run, in parentheses
+    wrong = [f"{w[0]}: {w[1]}: the table has {g[0]}: {g[1]}" for w, g in zip(want, got)
+             if g[0] != w[0] or g[1] != w[1] and not g[1].startswith(w[1] + " (")]
+    if len(want) != len(got):
+        wrong.append(f"{len(got)} rows in the table, {len(want)} in rows.py")
+    return wrong
+
+
+if __name__ == "__main__":
+    found = check(PROGRAMS)
+    print("\n".join(found))
+    sys.exit(bool(found))
