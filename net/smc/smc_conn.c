@@ -529,7 +529,7 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
 void smc_conn_time_send(struct smc_conn *conn, u16 seq)
 {
 	lockdep_assert_held(&conn->lock);
-	if (conn->rtt.began_ns || conn->ack_jiffies == jiffies)
+	if (conn->rtt.began_ns || !time_after(jiffies, conn->ack_jiffies))
 		return;
 	conn->rtt.began_ns = ktime_get_ns();
 	conn->rtt.seq = seq;
