@@ -345,6 +345,7 @@ class Agent:
         return {}
 
     def op_poweroff(self, req):
+        self.on_kmsg(self.kmsg)
         self.chan.send({"id": req["id"], "bye": True})
         with open("/proc/sysrq-trigger", "w") as f:
             f.write("o")
@@ -356,6 +357,7 @@ class Agent:
                 ans = getattr(self, "op_" + req["op"])(req)
             except Exception as e:
                 ans = {"error": f"{type(e).__name__}: {e}"}
+            self.on_kmsg(self.kmsg)  # what the kernel has said until now comes first
             self.chan.send(dict(ans, id=req["id"]))
 
 

@@ -156,17 +156,22 @@ class Machine:
         self.ids = itertools.count(1)
         self.qemu = None
         self.paused = False
+        self.log = []
+        self.log_base = 0       # where the log of what came after the boot begins
+        self.judged = 0         # how far judge() has looked
+        self.unjudged = []      # what it has not told yet of the boots before
 
     # Life
 
     def start(self):
         """Start QEMU; wait_up() waits for the agent."""
+        self.unjudged = self.judge()
         self.boots += 1
         self.answers = {}
         self.procs = {}
         self.log = []
+        self.log_base = self.judged = 0
         self.up = self.bye = self.gone = False
-        self.log_base = 0
         self.console = os.path.join(self.dir, f"console-{self.name}-{self.boots}.log")
         self.agent_path = os.path.join(self.dir, f"agent-{self.name}")
         self.qmp_path = os.path.join(self.dir, f"qmp-{self.name}")
@@ -242,7 +247,6 @@ class Machine:
     def wait_up(self, timeout=180):
         self.until(lambda: self.up, timeout, "boot of the machine",
                    lambda: self.tail(self.console))
-        self.log_base = len(self.log)  # what the boot itself said does not count
 
     def alive(self):
         return self.qemu is not None and self.qemu.poll() is None and not self.gone
@@ -341,6 +345,8 @@ class Machine:
         ev = m["ev"]
         if ev == "hello":
             self.up = True
+            # what the boot itself said does not count
+            self.log_base = self.judged = len(self.log)
         elif ev == "kmsg":
             self.log.append(m)
         else:
@@ -449,6 +455,14 @@ class Machine:
                 out.append("\n".join(x["text"] for x in log[i:i + 60]))
                 quiet = i + 60
         return out
+
+    def judge(self):
+        """What is bad in the log and was not when this was called last."""
+        with self.cond:
+            found = self.unjudged + [f"{self.name}: kernel log:\n{x}"
+                                     for x in self.bad_lines(self.judged)]
+            self.unjudged, self.judged = [], len(self.log)
+        return found
 
     def dmesg(self, start=0):
         with self.cond:

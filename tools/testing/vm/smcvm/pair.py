@@ -141,10 +141,10 @@ class Pair:
                        f"ip link set eth{i} mtu {self.mtu} up".replace("fd43:::", "fd43::")
                        for i in (0, 1)))
             yield vm
-            bad = vm.bad_lines()
             vm.power_off(60 * self.slow)
-            if bad:
-                raise Failed(f"{vm.name}: kernel log:\n" + "\n".join(bad))
+            wrong = vm.judge()
+            if wrong:
+                raise Failed("\n".join(wrong))
         finally:
             vm.destroy()
 
@@ -287,11 +287,10 @@ class Pair:
     def finish_one(self, name):
         vm = self.vms[name]
         if not vm.alive():
-            return [f"{name}: not running at the end of the boot"]
+            return [f"{name}: not running at the end of the boot"] + vm.judge()
         if vm.paused:
             vm.thaw()
         wrong = []
-        start = len(vm.log)
         try:
             left = self.quiesce(name)
             if left:
@@ -300,12 +299,10 @@ class Pair:
             text = self.leaks(name)
             if text:
                 wrong.append(f"{name}: kmemleak:\n{text[:6000]}")
-            wrong += [f"{name}: kernel log:\n{x}" for x in vm.bad_lines(start)]
             vm.power_off(60 * self.slow)
         except (Failed, BenchError) as e:
             wrong.append(f"{name}: {e}")
-            wrong += [f"{name}: kernel log:\n{x}" for x in vm.bad_lines(start)]
-        return wrong
+        return wrong + vm.judge()
 
     def close(self, keep_logs=None):
         """End everything at once. Logs go to the directory KEEP_LOGS."""
