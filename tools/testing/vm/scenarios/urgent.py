@@ -19,6 +19,7 @@ import termios
 import threading
 
 from common import serve
+from halves import is_asleep
 
 timeout = 60
 
@@ -102,14 +103,47 @@ class Reader:
             self.h.equal(got(), want, f"{i + 1} of {[p[1] for p in pairs]}")
 
 
+class Sleepers:
+    """Each asleep in a call of its own that waits for nothing but urgent data."""
+
+    def __init__(self, h, s):
+        self.h, self.fd, self.told = h, s.fileno(), {}
+        level, edge = select.poll(), select.epoll()
+        level.register(s, select.POLLPRI)
+        edge.register(s, select.EPOLLPRI | select.EPOLLET)
+        calls = {"poll": level.poll, "epoll": edge.poll,
+                 "select": lambda: [(fd, select.POLLPRI)
+                                    for fd in select.select([], [], [self.fd])[2]]}
+        # SIGURG would wake them: it is for the main thread
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGURG])
+        self.tasks = [threading.Thread(target=self.sleep, args=(name, call), daemon=True)
+                      for name, call in calls.items()]
+        for task in self.tasks:
+            task.start()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGURG])
+        h.wait(lambda: all(is_asleep(task.native_id) for task in self.tasks), "sleepers",
+               10)
+        self.want = {name: [(self.fd, select.POLLPRI)] for name in calls}
+
+    def sleep(self, name, call):
+        self.told[name] = call()
+
+    def awake(self):
+        for task in self.tasks:
+            task.join(self.h.within(10))
+        self.h.equal(self.told, self.want, "what the sleepers were told")
+
+
 def steps(h, port):
     """The reader. What now() says: In, Pri, Mark, bytes that FIONREAD counts."""
     r = Reader(h, port)
     recv, now = r.recv, r.now
 
     # in front of the mark, at it, behind it
+    sleepers = Sleepers(h, r.s)
     r.tell("urgent", "abc")
     r.comes("IP2")
+    sleepers.awake()
     h.wait(lambda: r.signals == 1, "SIGURG", 10)
     r.holds((lambda: recv(10), "ab"), (now, "PM0"), (lambda: recv(1, OOB | PEEK), "c"),
             (lambda: recv(1, OOB), "c"), (lambda: recv(1, OOB), "EINVAL"), (now, "M0"))
@@ -195,7 +229,9 @@ def closed_window(h, port):
     r.tell("plain", "p", 2 * ELEMENT)
     h.wait(lambda: r.ioctl(termios.FIONREAD) >= ELEMENT - 4, "a full element", 10)
     h.check("P" not in r.now(), "urgent too early")
+    sleepers = Sleepers(h, r.s)
     r.tell("urgent", "!")
+    sleepers.awake()
     r.tell("plain", "behind")
     h.wait(lambda: "P" in r.now(), "news of the urgent byte", 10)
     h.wait(lambda: r.signals == 1, "SIGURG", 10)
