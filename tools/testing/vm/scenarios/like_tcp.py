@@ -442,6 +442,36 @@ def uids(x, server):
     return found
 
 
+def accept_timed(x, server):
+    """accept() with SO_RCVTIMEO: nobody comes in time, then somebody does."""
+    if not server:
+        x.sync()
+        x.sync()
+        x.socket().connect(x.addr())
+        x.sync()
+        return
+    ls = x.listen()
+    ls.settimeout(None)
+    ls.setsockopt(1, socket.SO_RCVTIMEO, struct.pack("qq", 0, 300000))
+    began = time.monotonic()
+    x.call("nobody", ls.accept)
+    x.say("waited", 0.29 < time.monotonic() - began < 100)
+    ls.setsockopt(1, socket.SO_RCVTIMEO, struct.pack("qq", 1000, 0))
+
+    def take():
+        c = x.call("somebody", x.h.accept, ls)
+        if c:
+            x.keep(c)
+
+    th = threading.Thread(target=take, daemon=True)
+    th.start()
+    x.h.wait(lambda: is_asleep(th.native_id) or not th.is_alive(), "a sleeper")
+    x.say("asleep", th.is_alive())
+    x.sync()
+    th.join(x.h.within(20))
+    x.sync()
+
+
 def owner(x, server):
     """The user who calls accept() or connect() owns the connection."""
     ls = None
@@ -1500,8 +1530,8 @@ CASES = (no_connection, bad_addresses, refused, refused_later, outcome_by_shutdo
          half_closed, read_shut, both_close, closed_by_peer, port_kept, sent_in_vain, aborted,
          closed_unread, named, shut_in_state, dissolved, dissolved_in_state, dissolved_listens,
          attempt_ended, sleepers, signal_anew, listener_closed, listener_killed, full_backlog,
-         behind_plain, accept_flags, owner, epoll_modes, epoll_room, passed_on, duplicates,
-         forked, many_messages, shared_listener, namespace)
+         behind_plain, accept_flags, accept_timed, owner, epoll_modes, epoll_room, passed_on,
+         duplicates, forked, many_messages, shared_listener, namespace)
 
 
 # What they say on TCP and on SMC: that of the server, that of the client
