@@ -85,12 +85,15 @@ class Pattern:
 def is_asleep(tid):
     """Twice in a system call, and asleep: nothing of Python's takes that long."""
     for _ in range(2):
-        with open(f"/proc/self/task/{tid}/stat", encoding="ascii") as f:
-            if f.read().rsplit(")", 1)[1].split()[0] != "S":
-                return False
-        with open(f"/proc/self/task/{tid}/syscall", encoding="ascii") as f:
-            if f.read().split()[0] in ("running", "-1", "202"):
-                return False
+        try:
+            with open(f"/proc/self/task/{tid}/stat", encoding="ascii") as f:
+                if f.read().rsplit(")", 1)[1].split()[0] != "S":
+                    return False
+            with open(f"/proc/self/task/{tid}/syscall", encoding="ascii") as f:
+                if f.read().split()[0] in ("running", "-1", "202"):
+                    return False
+        except (FileNotFoundError, ProcessLookupError):
+            return False  # it has ended
         time.sleep(0.05)
     return True
 

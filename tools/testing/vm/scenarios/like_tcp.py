@@ -1261,6 +1261,40 @@ def epoll_modes(x, server):
         x.sync()
 
 
+def exclusive(x, server):
+    """Each thread asleep in an epoll instance of its own, all with EPOLLEXCLUSIVE."""
+    c = x.pair(server)
+    if not server:
+        x.sync()
+        c.sendall(b"one for one")
+        x.sync()
+        c.shutdown(1)
+        x.sync()
+        return
+    eps, told = [select.epoll() for _ in range(4)], []
+    for ep in eps:
+        ep.register(c, select.EPOLLIN | select.EPOLLEXCLUSIVE)
+    threads = [threading.Thread(target=lambda ep=ep: told.append([ev for _, ev in ep.poll()]),
+                                daemon=True) for ep in eps]
+    for th in threads:
+        th.start()
+
+    def still_asleep():
+        """Nobody is on the way: who is not asleep has returned; False while somebody is."""
+        alive = [th for th in threads if th.is_alive()]
+        return all(is_asleep(th.native_id) for th in alive) and len(alive) + len(told) == 4
+
+    x.h.wait(lambda: still_asleep() and not told, "sleepers")
+    x.sync()
+    x.h.wait(lambda: told and still_asleep(), "somebody to wake up")
+    x.say("woken by a message", told)
+    x.call("recv", x.h.recv_exact, c, 11)
+    x.sync()
+    x.h.wait(lambda: len(told) > 1 and still_asleep(), "somebody else to wake up")
+    x.say("woken by the end", told)
+    x.sync()
+
+
 def epoll_room(x, server):
     """Level, edge, oneshot and exclusive, where there is room to send and where not."""
     c = x.pair(server)
@@ -1530,8 +1564,8 @@ CASES = (no_connection, bad_addresses, refused, refused_later, outcome_by_shutdo
          half_closed, read_shut, both_close, closed_by_peer, port_kept, sent_in_vain, aborted,
          closed_unread, named, shut_in_state, dissolved, dissolved_in_state, dissolved_listens,
          attempt_ended, sleepers, signal_anew, listener_closed, listener_killed, full_backlog,
-         behind_plain, accept_flags, accept_timed, owner, epoll_modes, epoll_room, passed_on,
-         duplicates, forked, many_messages, shared_listener, namespace)
+         behind_plain, accept_flags, accept_timed, owner, epoll_modes, exclusive, epoll_room,
+         passed_on, duplicates, forked, many_messages, shared_listener, namespace)
 
 
 # What they say on TCP and on SMC: that of the server, that of the client
