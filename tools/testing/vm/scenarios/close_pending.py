@@ -2,13 +2,16 @@
 """close() with data under way to a peer that reads no more: that ends, too.
 
 A peer that reads in time gets all of it. How long that is has nothing to do with how
-long a peer may take to close. With SO_LINGER close() waits for it, as long as it says.
+long a peer may take to close. With SO_LINGER close() waits for it, as long as it says, unless
+a signal comes or the process ends.
 
 covers: API-04 CLOSE-08 CLOSE-23 CLOSE-24 TMR-16 ABRT-01 ABRT-08
 """
 import errno
 import fcntl
+import os
 import select
+import signal
 import socket
 import struct
 import termios
@@ -57,20 +60,43 @@ def fill(s, pat, off):
         return off
 
 
-def close(h, s, linger):
+def close(h, s, linger, end):
     """close() with SO_LINGER; returns how long it took."""
     s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, linger))
+    if end == "exit":
+        return close_by_exit(h, s)
     th = threading.Thread(target=s.close)
     began = time.monotonic()
     th.start()
     h.wait(lambda: is_asleep(th.native_id), "close() to wait")
     h.mark("closing")
-    th.join(h.left())
+    if end == "signal":
+        signal.signal(signal.SIGUSR1, lambda *_: None)
+        signal.pthread_kill(th.ident, signal.SIGUSR1)
+    th.join(h.within(20) if end == "signal" else h.left())
     h.check(not th.is_alive(), "close() does not return")
     return time.monotonic() - began
 
 
-def writer(h, port, linger=0):
+def close_by_exit(h, s):
+    """The last process that has the socket ends; returns how long that took."""
+    began = time.monotonic()
+    r, w = os.pipe()
+    pid = os.fork()
+    if not pid:
+        os.close(w)
+        os.read(r, 1)
+        # no signal is pending, which would end the wait as well
+        os._exit(0)
+    s.close()
+    os.close(r)
+    os.close(w)
+    h.wait(lambda: os.waitpid(pid, os.WNOHANG)[0], "a process to end", 20)
+    h.mark("closing")
+    return time.monotonic() - began
+
+
+def writer(h, port, linger=0, end=None):
     """Fill the peer's ring, then ours, then close; returns how much was sent."""
     s = h.connect(port, sndbuf=RING)
     s.setblocking(False)
@@ -81,15 +107,15 @@ def writer(h, port, linger=0):
     queued = struct.unpack("i", fcntl.ioctl(s, termios.TIOCOUTQ, b"\0" * 4))[0]
     h.check(0 < queued <= off, f"SIOCOUTQ says {queued} of {off}, with a full ring")
     if linger:
-        return off, close(h, s, linger)
+        return off, close(h, s, linger, end)
     s.close()
     return off
 
 
-def start(t, port, is_late, linger=0, family=None):
+def start(t, port, is_late, linger=0, end=None, family=None):
     s = t.half(t.a, reader, family, port=port, is_late=is_late)
     s.expect("listening")
-    c = t.half(t.b, writer, port=port, linger=linger)
+    c = t.half(t.b, writer, port=port, linger=linger, end=end)
     s.expect("full", t.left())
     c.gate("again")
     if linger:
@@ -100,18 +126,19 @@ def start(t, port, is_late, linger=0, family=None):
 
 
 def lingers(t, port, family=None):
-    """close() returns when the peer has room for all, or when its time is over."""
+    """close() returns when the peer has room for all, or when its time is over, or sooner."""
     t.step(f"{lingers.__doc__} The peer is {family or t.family}.")
-    for linger, is_read in ((1000, True), (1, False)):
-        s, c = start(t, port, False, linger, family)
-        if is_read:
+    for linger, end in ((1000, "read"), (1, "time"), (1000, "signal"), (1000, "exit")):
+        s, c = start(t, port, False, linger, end, family)
+        if end == "read":
             s.gate("read")
         t.wait_all(c)
         sent, took = c.value
-        if is_read:
-            t.check(took < linger / 2, f"close() took {took:.1f} s, and all was read")
-        else:
+        if end == "time":
             t.check(took > linger * 0.9, f"close() took {took:.1f} s")
+        else:
+            t.check(took < linger / 2, f"close() took {took:.1f} s, to be ended by: {end}")
+        if end != "read":
             # it goes on without the application
             s.gate("read")
         t.wait_all(s)
@@ -128,7 +155,7 @@ def run(t):
 
     if t.family != "smc":
         return
-    lingers(t, 5174, "tcp")
+    lingers(t, 5176, "tcp")
     t.set(t.b, close_timeout_ms=100, close_pending_ms=2000 * t.slow)
     s, c = start(t, 5171, True)
     began = time.monotonic()
