@@ -407,8 +407,25 @@ def step_splice_write(two):
         while off < end:
             off += os.splice(r, two.s.fileno(), end - off)
     two.holds("splice from a pipe", two.reply(), n)
-    os.close(r)
-    os.close(w)
+
+    # two pipes have the same pages: one goes into the socket, the other is read
+    r2, w2 = pipe_of(16)
+    two.start("drink", n=n)
+    off = 0
+    while off < n:
+        part = os.write(w, bytes(pat.at(off, min(9000, n - off))))
+        copied = tee(r, w2, part)
+        two.holds("tee", copied, part)
+        end = off + part
+        while off < end:
+            off += os.splice(r2, two.s.fileno(), end - off)
+        got = b""
+        while len(got) < part:
+            got += os.read(r, part - len(got))
+        two.holds("what was copied from", pat.first_difference(end - part, got), None)
+    two.holds("splice of a copy", two.reply(), n)
+    for fd in (r, w, r2, w2):
+        os.close(fd)
 
 
 def step_full(two):
