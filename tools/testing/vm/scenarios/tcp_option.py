@@ -12,12 +12,13 @@ import re
 import socket
 import struct
 
-from common import serve
+from common import serve, stays
 from rawpeer import ACK, EYE, MSS_OPTION, PSH, SMC_OPTION, SYN, RawHost
 
 timeout = 60
 PORT = 5210
 OWNER = 1234
+IPSEC = 0x03020000  # the reason that a Decline gives
 GOOD = SMC_OPTION[2:]
 # name: (bytes of the option on SYN, is it one)
 SHAPES = {
@@ -275,6 +276,39 @@ def protected(t, path):
     t.check(len(raw) > 200000, f"only {len(raw)} bytes on the wire")
 
 
+def protected_at_server(t, path):
+    """Only what the server sends is protected: the client offers, and the server declines."""
+    port = PORT + 7
+    state = (f"ip xfrm state add src {t.a.ip} dst {t.b.ip} proto esp spi 0x103 mode transport "
+             f"auth-trunc 'hmac(sha256)' 0x{'11' * 32} 128 enc ecb'(cipher_null)' ''")
+    # who has no policy takes what he can decipher
+    t.b.run(state)
+    t.a.run(f"set -e; {state}; ip xfrm policy add src {t.a.ip} dst {t.b.ip} proto tcp "
+            f"sport {port} dir out tmpl src {t.a.ip} dst {t.b.ip} proto esp mode transport")
+    t.relay.capture(path)
+    s = t.half(t.a, serve, port=port, count=1)
+    s.expect("listening")
+    t.rdma_start()
+    c = t.half(t.b, stays, port=port)
+    t.expect_all("connected", c)
+    t.mode(t.a, "TCP", port, reason=IPSEC)
+    c.gate("end")
+    t.wait_all(c, s)
+    t.relay.capture(None)
+    for vm in (t.a, t.b):
+        vm.run("ip xfrm policy flush; ip xfrm state flush")
+    t.equal(c.value, 0, "connection with IPsec one way")
+    t.not_carried(t.b)
+    with open(path, "rb") as f:
+        raw = f.read()
+    # TYPE, version and what follows differ; the length of an Accept is that of a Confirm
+    said = [raw[at + 4] for at in range(len(raw) - 28) if raw[at:at + 4] == EYE
+            and raw[at + 4] in (1, 2, 3, 4) and raw[at + 5] == 0]
+    t.equal(said, [1, 4], "types of the CLC messages, in their order")
+    decline = raw[raw.index(EYE + b"\4\0\x1c"):][:28]
+    t.equal(int.from_bytes(decline[16:20], "big"), IPSEC, f"reason in {decline.hex()}")
+
+
 def run(t):
     if t.family != "smc":
         return
@@ -308,3 +342,4 @@ def run(t):
     filtered_by_owner(t)
     t.step("IPsec")
     protected(t, os.path.join(t.pair.dir, "ipsec.pcap"))
+    protected_at_server(t, os.path.join(t.pair.dir, "ipsec.pcap"))
