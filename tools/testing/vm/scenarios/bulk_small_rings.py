@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Verified bytes through rings of the smallest and of unequal sizes.
 
-covers: RMB-08 API-07
+covers: RMB-08 RMB-18 API-07
 """
 from common import stream_client, stream_server
 

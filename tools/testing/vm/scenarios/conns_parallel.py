@@ -3,7 +3,7 @@
 
 Their link group stays when they have gone, unless there may be none.
 
-covers: LG-19 RMB-18 LGT-02
+covers: LG-19 LGT-02
 """
 from common import connect_all, requests, serve
 
