@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What SMC_GEN_NETLINK says to tools that manage EIDs, and to whom."""
+"""What SMC_GEN_NETLINK says to tools that manage EIDs and handshakes, and to whom."""
 import ctypes
 import errno
 import os
@@ -12,7 +12,9 @@ dialects = (0,)
 timeout = 30
 CLONE_NEWNET = 0x40000000
 DUMP, ADD, REMOVE, FLUSH, DUMP_SEID, ENABLE_SEID, DISABLE_SEID = range(9, 16)
+DUMP_LIMIT, ENABLE_LIMIT, DISABLE_LIMIT = range(16, 19)
 ENTRY = 1
+LIMIT = 1
 NLM_F_REQUEST, NLM_F_DUMP = 1, 0x300
 NLMSG_ERROR, NLMSG_DONE = 2, 3
 
@@ -76,13 +78,31 @@ def by_root(h, genl, f):
     h.equal(dump(genl, f, DUMP_SEID), [{}], "the system EID, which is not there")
 
 
+def limit_is(h, genl, f, want, when):
+    """Handshakes are limited, or not, by the family and by the setting."""
+    h.equal(dump(genl, f, DUMP_LIMIT), [{LIMIT: bytes([want])}], f"the limit {when}")
+    with open("/proc/sys/net/smc/limit_smc_hs", encoding="ascii") as file:
+        h.equal(int(file.read()), want, f"limit_smc_hs {when}")
+
+
+def limit_by_root(h, genl, f):
+    limit_is(h, genl, f, 0, "by default")
+    says(h, f, ENABLE_LIMIT, entry(genl, "BENCH-9"), errno.EINVAL, "enable the limit with a name")
+    limit_is(h, genl, f, 0, "after that")
+    for cmd, want in ((ENABLE_LIMIT, 1), (ENABLE_LIMIT, 1), (DISABLE_LIMIT, 0),
+                      (DISABLE_LIMIT, 0), (ENABLE_LIMIT, 1)):
+        says(h, f, cmd, b"", 0, f"command {cmd}")
+        limit_is(h, genl, f, want, f"after command {cmd}")
+
+
 def by_nobody(h, genl, f):
     had = eids(genl, f)
-    for cmd in (ADD, REMOVE, FLUSH, ENABLE_SEID, DISABLE_SEID):
+    for cmd in (ADD, REMOVE, FLUSH, ENABLE_SEID, DISABLE_SEID, ENABLE_LIMIT, DISABLE_LIMIT):
         attrs = entry(genl, "BENCH-9") if cmd in (ADD, REMOVE) else b""
         says(h, f, cmd, attrs, errno.EPERM, f"command {cmd} without rights")
     h.equal(eids(genl, f), had, "EIDs as before")
     h.equal(dump(genl, f, DUMP_SEID), [{}], "the system EID")
+    limit_is(h, genl, f, 1, "as before")
 
 
 def run_as(h, genl, uid, func):
@@ -114,12 +134,20 @@ def tool(h):
     with genl.Family("SMC_GEN_NETLINK") as f:
         f.do(FLUSH)
         by_root(h, genl, f)
+        limit_by_root(h, genl, f)
         run_as(h, genl, 65534, by_nobody)
         # EIDs are the host's, in whichever namespace somebody asks
         had = eids(genl, f)
         h.equal(ctypes.CDLL(None).unshare(CLONE_NEWNET), 0, "unshare")
         with genl.Family("SMC_GEN_NETLINK") as inside:
             h.equal(eids(genl, inside), had, "EIDs in another namespace")
+            # the limit is each namespace's own
+            limit_is(h, genl, inside, 0, "in another namespace")
+            says(h, inside, ENABLE_LIMIT, b"", 0, "enable the limit there")
+            limit_is(h, genl, inside, 1, "there")
+            says(h, f, DISABLE_LIMIT, b"", 0, "disable it in the first one")
+            limit_is(h, genl, inside, 1, "there, still")
+            h.equal(dump(genl, f, DUMP_LIMIT), [{LIMIT: b"\0"}], "the limit in the first one")
         f.do(FLUSH)
         h.equal(eids(genl, f), [], "EIDs in the end")
 
