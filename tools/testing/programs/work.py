@@ -11,6 +11,10 @@ import table
 
 MODES = ("tcp", "smc")
 PRELOAD = "/tmp/libsmc-preload.so"  # a copy that every user may read
+# of the connections within one host, this share must use RDMA in that of same-host SMC
+RDMA_SHARE = 0.5
+# but so many at once are enough: a machine's net.smc.mem is full with 883, further ones are TCP
+RDMA_ENOUGH = 800
 # Bytes that differ from block to block, the same on both machines
 STREAM = "openssl enc -aes-128-ctr -nosalt -K 00 -iv 00 -in /dev/zero 2>/dev/null"
 
@@ -144,7 +148,8 @@ def counted(t):
 def transport(row, mode, count):
     """What was used, in words; raises Failed if it is not what it should be."""
     smc = count.get("client_smc", 0)
-    tcp = count.get("client_tcp", 0) + count.get("server_tcp", 0)
+    fell = count.get("client_tcp", 0)
+    tcp = fell + count.get("server_tcp", 0)
     packets = count.get("packets", 0)
     if mode == "tcp":
         if smc:
@@ -158,9 +163,12 @@ def transport(row, mode, count):
         raise Failed(f"{smc} connections used SMC-R, want {row.conns}; {tcp} fell back")
     if row.fallen is not None and tcp > row.fallen:
         raise Failed(f"{tcp} connections fell back, {row.fallen} may; {smc} used SMC-R")
+    if row.fallen is None and smc < min((smc + fell) * RDMA_SHARE, RDMA_ENOUGH):
+        raise Failed(f"{smc} connections used SMC-R, {fell} fell back")
     if packets < 4 * smc:
         raise Failed(f"{packets} RDMA packets cannot carry {smc} connections")
-    return f"SMC-R, {smc} connection{'s' * (smc > 1)}, {packets} packets"
+    words = f"SMC-R, {smc} connection{'s' * (smc > 1)}, {packets} packets"
+    return words + f"; {fell} fell back" * (row.fallen is None)
 
 
 def same_host(t, value=None):
