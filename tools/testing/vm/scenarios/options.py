@@ -5,7 +5,7 @@ The same calls run on both; what differs must stand in Documentation/options.md.
 option that the kernel's headers name must be in its tables, and be tried here. With
 --long also on sockets of IPPROTO_SMC.
 
-covers: API-04 API-06 API-07 API-08 API-09
+covers: API-04 API-06 API-07 API-08
 """
 import ctypes
 import errno

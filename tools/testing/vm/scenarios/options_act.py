@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """What some options are for: time stamps, TCP_NOTSENT_LOWAT, SO_BUSY_POLL, MSG_ZEROCOPY, SO_REUSEPORT.
 
+And IP's own, as packets on the wire show them.
+
 The same on TCP and on SMC, but for SO_BUSY_POLL, which TCP cannot show here: it polls the
 network card. That options are stored is what the scenario options looks at.
 
-covers: API-03 API-04 API-05 API-08
+covers: API-03 API-04 API-05 API-08 API-09
 """
 import array
 import ctypes
@@ -103,6 +105,95 @@ def wire_client(h, port):
     s.connect((h.config["peer4"], port))
     h.request(s, 1000, 1000)
     return rings(s)
+
+
+# level, the option of the TOS, that of the hop limit
+IP_OPTIONS = {4: (SOL_IP, socket.IP_TOS, socket.IP_TTL),
+              6: (socket.IPPROTO_IPV6, socket.IPV6_TCLASS, socket.IPV6_UNICAST_HOPS)}
+
+
+def set_ip(s, values):
+    level, *names = IP_OPTIONS[6 if s.family == socket.AF_INET6 else 4]
+    for name, value in zip(names, values):
+        s.setsockopt(level, name, value)
+
+
+def ip_half(h, port, role, early, late):
+    """TOS and hop limit EARLY before there is a connection, LATE while it runs on SMC."""
+    s = h.socket()
+    set_ip(s, early)
+    if role == "server":
+        ls = s
+        ls.bind(("::" if h.v6 else "0.0.0.0", port))
+        ls.listen(1)
+        h.mark("listening")
+        s = h.accept(ls)
+        ls.close()
+    else:
+        s.connect((h.config["peer6" if h.v6 else "peer4"], port))
+    s.sendall(b"x")
+    h.recv_exact(s, 1)
+    set_ip(s, late)
+    h.mark("open")
+    h.gate("end")
+    h.finish(s)
+
+
+def ip_values(path):
+    """TOS and hop limit of each packet of a capture, by its number."""
+    with open(path, "rb") as f:
+        raw = f.read()
+    out, at = [], 24
+    while at + 16 <= len(raw):
+        size, = struct.unpack_from("I", raw, at + 8)
+        head = raw[at + 30:at + 16 + size]
+        if len(head) < 20:
+            out.append(None)
+        elif head[0] >> 4 == 6:
+            out.append([(head[0] & 15) << 4 | head[1] >> 4, head[7]])
+        else:
+            out.append([head[1], head[8]])
+        at += 16 + size
+    return out
+
+
+def on_packets(t, path, ipv):
+    """IP_TOS and IP_TTL, or IPv6's, are those of the packets of TCP, from SYN to FIN."""
+    from smcvm import frames as wire
+    port = 5740 + ipv
+    t.step(f"{on_packets.__doc__} IPv{ipv}")
+    asked = {t.a: ([0x28, 41], [0x48, 42]), t.b: ([0x68, 61], [0x88, 62])}
+    t.relay.capture(path)
+    s, c = halves = [None, None]
+    for i, (vm, role) in enumerate(((t.a, "server"), (t.b, "client"))):
+        early, late = asked[vm]
+        halves[i] = t.half(vm, ip_half, ipv=ipv, port=port, role=role, early=early, late=late)
+        if vm is t.a:
+            halves[i].expect("listening", t.left())
+    s, c = halves
+    t.expect_all("open", s, c)
+    for vm in (t.a, t.b):
+        t.mode(vm, "SMC-R", port)
+    fins = [t.relay.rule(proto="tcp", flags=wire.FIN, **way)
+            for way in ({"sport": port}, {"dport": port})]
+    for half in (s, c):
+        half.gate("end")
+    t.wait_all(s, c)
+    t.wait(lambda: all(t.relay.hits(fin)[0] for fin in fins), "both FINs", 20)
+    for fin in fins:
+        t.relay.unrule(fin)
+    t.relay.capture(None)
+    values = ip_values(path)
+    hs, = wire.handshakes(wire.read(path), port)
+    for vm, src, first, messages in (
+            (t.a, hs.server, hs.synack, [hs.accept]),
+            (t.b, hs.client, hs.syn, [hs.proposal, hs.confirm])):
+        early, late = asked[vm]
+        for what, frame in [("SYN", first)] + [("CLC", f) for f in messages]:
+            t.equal(values[frame.n], early, f"TOS and hop limit of {vm.name}'s {what}")
+        got = [values[f.n] for f in hs.tcp if f.src == src and f.flags & wire.FIN]
+        t.check(got and all(v == late for v in got),
+                f"TOS and hop limits of {vm.name}'s FIN: {got}, want {late}")
 
 
 def md5_key(addr):
@@ -576,6 +667,8 @@ def run(t):
         s.expect("listening", t.left())
         c = t.half(t.b, wire_client, port=5731)
         t.wait_all(s, c)
+        for ipv in (4, 6):
+            on_packets(t, os.path.join(t.pair.dir, "options.pcap"), ipv)
         t.step("what only TCP can do")
         s = t.half(t.a, signed_server, port=5716)
         s.expect("listening", t.left())
