@@ -121,6 +121,19 @@ def connect_all(h, port, n, threads, **kw):
     return socks
 
 
+def drops():
+    """How many connections were refused for want of room in a queue."""
+    with open("/proc/net/netstat", encoding="ascii") as f:
+        lines = [line.split() for line in f if line.startswith("TcpExt:")]
+    return int(dict(zip(lines[0], lines[1]))["ListenDrops"])
+
+
+def queue_info(ls):
+    """Of a listener: TCP's state, length and limit of its queue."""
+    info = ls.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 32)
+    return info[0], *struct.unpack_from("II", info, 24)
+
+
 def parallel(h, port, n, rounds, **kw):
     """N connections that are made at once, open at once and asked in turn."""
     socks = connect_all(h, port, n, n, **kw)

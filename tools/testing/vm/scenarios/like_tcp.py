@@ -20,6 +20,7 @@ import sys
 import threading
 import time
 
+from common import drops, queue_info
 from halves import is_asleep, libc
 
 timeout = 180
@@ -1135,13 +1136,6 @@ def listener_killed(x, server):
     x.sync()
 
 
-def drops():
-    """How many connections were refused for want of room in a queue."""
-    with open("/proc/net/netstat", encoding="ascii") as f:
-        lines = [line.split() for line in f if line.startswith("TcpExt:")]
-    return int(dict(zip(lines[0], lines[1]))["ListenDrops"])
-
-
 def queued(port):
     """How many connections a listener has for accept()."""
     for name in ("/proc/net/tcp", "/proc/net/tcp6"):
@@ -1151,12 +1145,6 @@ def queued(port):
                 if state == "0A" and addr.endswith(f":{port:04X}"):
                     return int(queues.split(":")[1], 16)
     return 0
-
-
-def queue_info(ls):
-    """Length and limit of a listener's queue."""
-    info = ls.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 32)
-    return info[0], *struct.unpack_from("II", info, 24)
 
 
 def full_backlog(x, server):
