@@ -386,10 +386,22 @@ static bool conn_peer_is_done(struct smc_conn *conn)
 	return conn->ctl.rx_conn_flags & SMC_CDC_FINAL;
 }
 
+/*
+ * Has the peer closed? Who has our C and deletes the element will say C, or has: its
+ * message comes over another link, and the RNIC gives no order between the two.
+ */
+static bool conn_peer_has_closed(struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	return !conn_peer_is_done(conn) &&
+	       (conn->ctl.tx_conn_sent & SMC_CDC_FINAL) == SMC_CDC_CLOSED;
+}
+
 /* Its element at the peer is gone. */
 static void conn_lose_element(struct smc_conn *conn)
 {
 	bool is_over, is_parting;
+	u32 events = 0;
 
 	conn->rtoken = -1;
 	spin_lock_bh(&conn->lock);
@@ -397,6 +409,10 @@ static void conn_lose_element(struct smc_conn *conn)
 	conn->is_dispossessed = true;
 	conn->must_validate = false;
 	conn->must_replay = false;
+	if (conn_peer_has_closed(conn)) {
+		conn->ctl.rx_conn_flags |= SMC_CDC_CLOSED;
+		events |= SMC_EV_CLOSED;
+	}
 	is_over = conn_peer_is_done(conn);
 	is_parting = conn->ctl.tx_conn_flags & SMC_CDC_FINAL;
 	spin_unlock_bh(&conn->lock);
@@ -405,7 +421,9 @@ static void conn_lose_element(struct smc_conn *conn)
 	 * element needs no more.
 	 */
 	if (is_parting)
-		conn->ops.event(conn, SMC_EV_FINAL_DONE);
+		events |= SMC_EV_FINAL_DONE;
+	if (events)
+		conn->ops.event(conn, events);
 	/* What the peer wrote before it closed may still be read. */
 	if (is_over)
 		return;
@@ -421,8 +439,9 @@ static void conn_lose_element(struct smc_conn *conn)
  * A peer does that only when no connection uses the RMB (RMB-24). So those
  * which write there are over for the peer: nothing is posted for them any more,
  * and unless the peer has closed before, they are cut off (SMC_EV_LINK_LOST) as
- * if another connection had been given their element (RMB-30). They do not
- * touch the table later, where the index may name another RMB by then.
+ * if another connection had been given their element (RMB-30). Where our C was
+ * sent, this stands for the peer's (SMC_EV_CLOSED), which may come later over another
+ * link. They do not touch the table later, where the index may name another RMB by then.
  *
  * Context: Process context. Expects lgr->lock held: once the answer is posted
  *	    the RMB may vanish, and this runs before. Takes conn->lock.

@@ -87,6 +87,7 @@ struct core_conn {
 	unsigned int nr_final;
 	unsigned int nr_moved;
 	unsigned int nr_missing;
+	unsigned int nr_closed;
 };
 
 /* What a case has taken and must give back however it ends. */
@@ -286,6 +287,8 @@ static void core_event(struct smc_conn *conn, u32 events)
 		cc->nr_moved++;
 	if (events & SMC_EV_LOST)
 		cc->nr_missing++;
+	if (events & SMC_EV_CLOSED)
+		cc->nr_closed++;
 }
 
 static void core_take_element(struct kunit *test, struct smc_buf_pool *pool,
@@ -1153,6 +1156,50 @@ static void rmb_30_who_writes_to_a_deleted_rmb_is_cut_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, other->nr_lost, 0);
 	KUNIT_EXPECT_TRUE(test, core_has_link(other));
 	KUNIT_EXPECT_FALSE(test, other->conn.is_dead);
+}
+
+/* What ours has said, and what the peer has: a deletion may overtake the peer's C. */
+static const struct {
+	u8 tx_flags;		/* to be carried */
+	u8 tx_sent;		/* posted */
+	u8 rx_flags;
+	unsigned int nr_closed;
+	unsigned int nr_lost;
+} core_deletions[] = {
+	{ SMC_CDC_CLOSED, SMC_CDC_CLOSED, 0, 1, 0 },
+	{ SMC_CDC_CLOSED | SMC_CDC_DONE, SMC_CDC_CLOSED | SMC_CDC_DONE, SMC_CDC_DONE, 1, 0 },
+	/* it is here */
+	{ SMC_CDC_CLOSED, SMC_CDC_CLOSED, SMC_CDC_CLOSED, 0, 0 },
+	{ SMC_CDC_CLOSED, SMC_CDC_CLOSED, SMC_CDC_ABORT, 0, 0 },
+	/* the peer has not heard of it */
+	{ SMC_CDC_CLOSED, 0, 0, 0, 1 },
+	{ SMC_CDC_ABORT, SMC_CDC_ABORT, 0, 0, 1 },
+	{ SMC_CDC_CLOSED | SMC_CDC_ABORT, SMC_CDC_CLOSED | SMC_CDC_ABORT, 0, 0, 1 },
+	{ SMC_CDC_DONE, SMC_CDC_DONE, 0, 0, 1 },
+};
+
+static void rmb_24_who_has_closed_takes_a_deletion_for_the_peers_close(struct kunit *test)
+{
+	struct smc_link *link = core_client_up(test, 0x11);
+	struct smc_cdc_ctl *ctl;
+	struct core_conn *cc;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(core_deletions); i++) {
+		core_know_rmb(test, link, 0x77, 0x10000);
+		cc = core_join(test, link);
+		KUNIT_ASSERT_EQ(test, core_set_peer(cc, 0x77, 0x10000, 1), 0);
+		ctl = &cc->conn.ctl;
+		ctl->tx_conn_flags = core_deletions[i].tx_flags;
+		ctl->tx_conn_sent = core_deletions[i].tx_sent;
+		ctl->rx_conn_flags = core_deletions[i].rx_flags;
+		core_delete_rmb(link, 0x77);
+		KUNIT_EXPECT_EQ_MSG(test, cc->nr_closed, core_deletions[i].nr_closed, "%d", i);
+		KUNIT_EXPECT_EQ_MSG(test, cc->nr_lost, core_deletions[i].nr_lost, "%d", i);
+		if (core_deletions[i].nr_closed)
+			KUNIT_EXPECT_TRUE(test, ctl->rx_conn_flags & SMC_CDC_CLOSED);
+		KUNIT_EXPECT_TRUE(test, cc->conn.is_dead);
+	}
 }
 
 static void rmb_29_a_deleted_rmb_takes_no_claim_along(struct kunit *test)
@@ -2085,6 +2132,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(rmb_29_sc_07_an_element_in_use_is_noticed),
 	KUNIT_CASE(rmb_30_rmb_31_the_old_connection_goes_the_new_one_proceeds),
 	KUNIT_CASE(rmb_30_who_writes_to_a_deleted_rmb_is_cut_off),
+	KUNIT_CASE(rmb_24_who_has_closed_takes_a_deletion_for_the_peers_close),
 	KUNIT_CASE(rmb_29_a_deleted_rmb_takes_no_claim_along),
 	KUNIT_CASE(rkey_24_an_rmb_never_told_of_is_out_of_sync),
 	KUNIT_CASE(an_element_that_cannot_be_is_refused),
