@@ -3,8 +3,8 @@
  * Children whose handshake is under way: let in, and thrown out.
  *
  * Memory: a listener adds up what its handshakes cost. Above SMC_HS_MAX_BYTES
- * the oldest is reset for each that comes, so that peers that say nothing are
- * replaced by those that do.
+ * and SMC_HS_MIN_NR the oldest is reset for each that comes, so that peers that say
+ * nothing are replaced by those that do.
  */
 #include <linux/tcp.h>
 
@@ -17,6 +17,8 @@
 
 /* Children under way may cost a listener so much, in bytes. */
 #define SMC_HS_MAX_BYTES	(64UL << 20)
+/* So many there may be at any cost: with large rings a few healthy ones exceed the above. */
+#define SMC_HS_MIN_NR		256
 /* Of that, the sockets of a child that has said nothing yet. */
 #define SMC_HS_CHILD_BYTES	(sizeof(struct smc_sock) + sizeof(struct tcp6_sock) +	\
 				 sizeof(struct socket_alloc) + sizeof(struct smc_hs))
@@ -45,7 +47,7 @@ void smc_hs_charge(struct smc_sock *child, unsigned long bytes)
 	struct smc_sock *oldest;
 
 	smc_sock_charge_handshake(child, bytes);
-	while ((oldest = smc_sock_evict_handshake(child, SMC_HS_MAX_BYTES))) {
+	while ((oldest = smc_sock_evict_handshake(child, SMC_HS_MAX_BYTES, SMC_HS_MIN_NR))) {
 		smc_stat_inc(sock_net(&child->sk), SMC_STAT_SERVER_DROPPED);
 		smc_hs_abandon(oldest);
 		sock_put(&oldest->sk);

@@ -817,6 +817,7 @@ void smc_sock_charge_handshake(struct smc_sock *child, unsigned long bytes)
  * smc_sock_evict_handshake() - choose who makes room for a younger handshake
  * @child: as for smc_sock_charge_handshake()
  * @max_bytes: what all handshakes of its listener may cost
+ * @min_nr: so many of them there may be whatever they cost
  *
  * As with smc_sock_next_handshake(), the list's reference stays with the
  * worker of who is chosen.
@@ -825,13 +826,14 @@ void smc_sock_charge_handshake(struct smc_sock *child, unsigned long bytes)
  * Return: the oldest child, no longer listed, with a reference for the caller;
  *	   NULL if nobody has to go or there is none but @child.
  */
-struct smc_sock *smc_sock_evict_handshake(struct smc_sock *child, unsigned long max_bytes)
+struct smc_sock *smc_sock_evict_handshake(struct smc_sock *child, unsigned long max_bytes,
+					  unsigned int min_nr)
 {
 	struct smc_sock *listener = child->listener;
 	struct smc_sock *oldest = NULL;
 
 	spin_lock(&listener->accept_lock);
-	if (listener->hs_bytes > max_bytes)
+	if (listener->hs_bytes > max_bytes && listener->nr_handshakes > min_nr)
 		oldest = list_first_entry_or_null(&listener->handshakes, struct smc_sock,
 						  queue_node);
 	if (oldest == child)

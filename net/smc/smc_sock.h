@@ -272,7 +272,8 @@ void smc_sock_stop_listening(struct smc_sock *listener);
 struct smc_sock *smc_sock_next_child(struct smc_sock *listener);
 struct smc_sock *smc_sock_next_handshake(struct smc_sock *listener);
 void smc_sock_charge_handshake(struct smc_sock *child, unsigned long bytes);
-struct smc_sock *smc_sock_evict_handshake(struct smc_sock *child, unsigned long max_bytes);
+struct smc_sock *smc_sock_evict_handshake(struct smc_sock *child, unsigned long max_bytes,
+					  unsigned int min_nr);
 
 bool smc_sock_trylock(struct smc_sock *smc, enum smc_missed what);
 bool smc_sock_is_paused(struct smc_sock *smc);
