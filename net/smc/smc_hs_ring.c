@@ -101,8 +101,6 @@ static int smc_hs_grow(struct smc_hs *hs, struct smc_buf_pool *pool, u32 size,
 		return rc;
 	}
 	hs->growth = SMC_HS_GROW_BEGUN;
-	/* it has an end of its own, and @hs must wait for that */
-	hs->has_deadline = false;
 	smc_sock_queue(hs->smc, &hs->smc->grow_work);
 	return -EAGAIN;
 }
@@ -143,17 +141,38 @@ static u32 smc_hs_ring_size(struct smc_hs *hs, int sk_buf)
 	return max_t(u64, min_t(u64, size, most), SMC_BUF_MIN_SIZE);
 }
 
+/* Take back what smc_hs_grow() has queued; false if it has begun. */
+static bool smc_hs_cancel_grow(struct smc_hs *hs)
+{
+	if (!cancel_work(&hs->smc->grow_work))
+		return false;
+	hs->growth = SMC_HS_GROW_NONE;
+	smc_llc_sweep_end_grow(hs->lgr);
+	/* that of the queue; @hs has another one */
+	sock_put(&hs->smc->sk);
+	return true;
+}
+
+/* No ring yet. Others who add areas wait for peers that may be out of reach. */
+static enum smc_hs_outcome smc_hs_await_ring(struct smc_hs *hs)
+{
+	if (!smc_hs_is_late(hs, smc_hs_patience(hs) / 2))
+		return SMC_HS_WAIT;
+	/* so may those whose items are before ours in the queue */
+	if (READ_ONCE(hs->growth) == SMC_HS_GROW_NONE || smc_hs_cancel_grow(hs))
+		return smc_hs_to_tcp(hs, SMC_DECLINE_TIMEOUT_CL);
+	/* once begun it has an end of its own, for which @hs must wait */
+	hs->has_deadline = false;
+	return SMC_HS_WAIT;
+}
+
 static enum smc_hs_outcome smc_hs_get_ring(struct smc_hs *hs, struct smc_buf_pool *pool,
 					   int sk_buf, struct smc_buf_elem *elem)
 {
 	int rc = smc_hs_try_ring(hs, pool, smc_hs_ring_size(hs, sk_buf), elem);
 
-	/* somebody else adds an area, and waits for a peer that may be out of reach */
-	if (rc == -EAGAIN && READ_ONCE(hs->growth) == SMC_HS_GROW_NONE &&
-	    smc_hs_is_late(hs, smc_hs_patience(hs) / 2))
-		return smc_hs_to_tcp(hs, SMC_DECLINE_TIMEOUT_CL);
 	if (rc == -EAGAIN)
-		return SMC_HS_WAIT;
+		return smc_hs_await_ring(hs);
 	if (rc)
 		return smc_hs_to_tcp(hs, rc == -ENOMEM || rc == -ENOSPC ? SMC_DECLINE_MEM :
 				     SMC_DECLINE_ERR_REGBUF);

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The rings of a handshake that has to wait for them. A group without an area is played
+ * here, and so are the queue of those who add one and the clock.
+ */
+#include "smc_kunit.h"
+
+#include "../../../net/smc/smc_grow.h"
+#include "../../../net/smc/smc_hs_admit.h"
+#include "../../../net/smc/smc_hs_wait.h"
+#include "../../../net/smc/smc_llc_rmb.h"
+#include "../../../net/smc/smc_llc_sweep.h"
+#include "../../../net/smc/smc_net.h"
+
+static struct proto ring_proto = {
+	.name = "smc_hs_ring_test",
+	.owner = THIS_MODULE,
+	.obj_size = sizeof(struct smc_sock),
+};
+
+static unsigned int ring_nr_queued;
+static bool ring_is_growing;
+static bool ring_is_late;
+
+static void ring_grow_work(struct work_struct *work)
+{
+	struct smc_sock *smc = container_of(work, struct smc_sock, grow_work);
+
+	sock_put(&smc->sk);
+}
+
+/* The queue has work for as long as a case likes. */
+static struct workqueue_struct *ring_wq;
+static struct completion ring_go_on;
+
+static void ring_hold_work(struct work_struct *work)
+{
+	wait_for_completion(&ring_go_on);
+}
+
+static bool ring_queue(struct smc_sock *smc, struct work_struct *work)
+{
+	ring_nr_queued++;
+	sock_hold(&smc->sk);
+	return queue_work(ring_wq, work);
+}
+
+static int ring_begin_grow(struct smc_link_group *lgr)
+{
+	if (ring_is_growing)
+		return -EBUSY;
+	ring_is_growing = true;
+	return 0;
+}
+
+static void ring_end_grow(struct smc_link_group *lgr)
+{
+	ring_is_growing = false;
+}
+
+static bool ring_late(struct smc_hs *hs, unsigned long patience)
+{
+	hs->has_deadline = true;
+	return ring_is_late;
+}
+
+#define smc_sock_queue		ring_queue
+#define smc_lgr_begin_grow	ring_begin_grow
+#define smc_llc_sweep_end_grow	ring_end_grow
+#define smc_hs_is_late		ring_late
+#define smc_hs_patience(...)	HZ
+#define smc_hs_watch(...)	((void)0)
+#define smc_hs_charge(...)	((void)0)
+#define smc_buf_get(...)	(-EAGAIN)
+#define smc_stat_inc(...)	((void)0)
+
+#include "../../../net/smc/smc_hs_ring.c"
+
+struct ring_lab {
+	struct smc_link_group lgr;
+	struct smc_hs hs;
+	struct work_struct hold;
+};
+
+static int ring_refs(const struct smc_hs *hs)
+{
+	return refcount_read(&hs->smc->sk.sk_refcnt);
+}
+
+static int ring_init(struct kunit *test)
+{
+	struct ring_lab *lab = kunit_kzalloc(test, sizeof(*lab), GFP_KERNEL);
+	struct sock *sk;
+
+	test->priv = lab;
+	ring_wq = alloc_workqueue("smc_hs_ring_test", WQ_UNBOUND, 1);
+	sk = sk_alloc(&init_net, PF_SMC, GFP_KERNEL, &ring_proto, 1);
+	if (!lab || !ring_wq || !sk)
+		return -ENOMEM;
+	sock_init_data(NULL, sk);
+	ring_nr_queued = 0;
+	ring_is_growing = false;
+	ring_is_late = false;
+	init_completion(&ring_go_on);
+	lab->lgr.max_pages = 512;
+	lab->hs.smc = smc_sk(sk);
+	lab->hs.lgr = &lab->lgr;
+	lab->hs.is_server = true;
+	INIT_WORK(&lab->hs.smc->grow_work, ring_grow_work);
+	INIT_WORK(&lab->hold, ring_hold_work);
+	return 0;
+}
+
+static void ring_exit(struct kunit *test)
+{
+	struct ring_lab *lab = test->priv;
+
+	if (!lab || !ring_wq || !lab->hs.smc)
+		return;
+	complete_all(&ring_go_on);
+	destroy_workqueue(ring_wq);
+	KUNIT_EXPECT_EQ(test, ring_refs(&lab->hs), 1);
+	sock_put(&lab->hs.smc->sk);
+}
+
+/* Whose peers let the items before ours wait are others. */
+static void who_only_stands_in_the_queue_goes_to_tcp_in_time(struct kunit *test)
+{
+	struct ring_lab *lab = test->priv;
+	struct smc_hs *hs = &lab->hs;
+
+	queue_work(ring_wq, &lab->hold);
+	KUNIT_EXPECT_EQ(test, smc_hs_get_rmbe(hs), SMC_HS_WAIT);
+	KUNIT_EXPECT_TRUE(test, ring_is_growing);
+	/* the timer wakes it */
+	KUNIT_EXPECT_TRUE(test, hs->has_deadline);
+	KUNIT_EXPECT_EQ(test, smc_hs_get_rmbe(hs), SMC_HS_WAIT);
+	KUNIT_EXPECT_EQ(test, ring_nr_queued, 1);
+	ring_is_late = true;
+	KUNIT_EXPECT_EQ(test, smc_hs_get_rmbe(hs), SMC_HS_TCP);
+	KUNIT_EXPECT_EQ(test, hs->reason, SMC_DECLINE_TIMEOUT_CL);
+	/* nothing is left of it: others may add an area */
+	KUNIT_EXPECT_EQ(test, hs->growth, SMC_HS_GROW_NONE);
+	KUNIT_EXPECT_FALSE(test, ring_is_growing);
+	KUNIT_EXPECT_EQ(test, ring_refs(hs), 1);
+}
+
+static void what_has_begun_ends_by_itself(struct kunit *test)
+{
+	struct ring_lab *lab = test->priv;
+	struct smc_hs *hs = &lab->hs;
+
+	KUNIT_EXPECT_EQ(test, smc_hs_get_rmbe(hs), SMC_HS_WAIT);
+	flush_workqueue(ring_wq);
+	ring_is_late = true;
+	KUNIT_EXPECT_EQ(test, smc_hs_get_rmbe(hs), SMC_HS_WAIT);
+	/* or the timer would run all the time */
+	KUNIT_EXPECT_FALSE(test, hs->has_deadline);
+	KUNIT_EXPECT_EQ(test, hs->growth, SMC_HS_GROW_BEGUN);
+	KUNIT_EXPECT_TRUE(test, ring_is_growing);
+	hs->grow_rc = -ENOMEM;
+	hs->growth = SMC_HS_GROW_DONE;
+	KUNIT_EXPECT_EQ(test, smc_hs_get_rmbe(hs), SMC_HS_TCP);
+	KUNIT_EXPECT_EQ(test, hs->reason, SMC_DECLINE_MEM);
+}
+
+static struct kunit_case ring_cases[] = {
+	KUNIT_CASE(who_only_stands_in_the_queue_goes_to_tcp_in_time),
+	KUNIT_CASE(what_has_begun_ends_by_itself),
+	{}
+};
+
+static struct kunit_suite ring_suite = {
+	.name = "smc_hs_ring",
+	.init = ring_init,
+	.exit = ring_exit,
+	.test_cases = ring_cases,
+};
+
+kunit_test_suite(ring_suite);
