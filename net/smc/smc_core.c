@@ -824,7 +824,7 @@ bool smc_lgr_retire(struct smc_link_group *lgr)
 
 /**
  * smc_lgr_shut() - let no further connection in
- * @lgr: the group, whose end the peer hears of
+ * @lgr: the group, whose end the peer hears of, or which takes no further link
  *
  * RFC 7609 3.5.4 (LGT-04, LGT-05).
  *

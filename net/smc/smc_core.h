@@ -22,6 +22,12 @@
 struct smc_conn;
 struct smc_link_group;
 
+/*
+ * Links that a group may keep though their queues are gone: a peer that has one added and
+ * ended after the other for months gets another group.
+ */
+#define SMC_LINKS_KEPT_MAX	1024
+
 enum smc_role { SMC_ROLE_CLIENT, SMC_ROLE_SERVER };	/* values as in diag */
 
 /**
@@ -131,6 +137,7 @@ struct smc_lgr_key {
  * @lock: links, rtokens and the LLC machine; process context
  * @links: by index, written under @lock; read there or under RCU
  * @old_links: links whose queues are gone or about to go, under @lock
+ * @nr_kept: of those the ones that stay until the group is freed, under @lock
  * @left: the peer's ends of those that were lost or given up last, under the list
  *	  lock
  * @nr_left: how many it has been given
@@ -177,6 +184,7 @@ struct smc_link_group {
 	struct mutex lock;		/* lgr->lock, see above */
 	struct smc_link *links[SMC_LINKS_MAX];
 	struct list_head old_links;
+	unsigned int nr_kept;
 	struct smc_ib_peer left[SMC_LINKS_MAX];
 	unsigned int nr_left;
 	struct smc_link *proved[SMC_LINKS_MAX];

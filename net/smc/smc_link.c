@@ -273,6 +273,17 @@ static struct smc_link *link_alloc(struct smc_link_group *lgr, unsigned int inde
 	return link;
 }
 
+/* What the group keeps is bounded, but for links that are being made or are there. */
+static bool link_may_be_kept(struct smc_link_group *lgr)
+{
+	bool may;
+
+	mutex_lock(&lgr->lock);
+	may = lgr->nr_kept < SMC_LINKS_KEPT_MAX;
+	mutex_unlock(&lgr->lock);
+	return may;
+}
+
 static int link_publish(struct smc_link *link)
 {
 	struct smc_link_group *lgr = link->lgr;
@@ -303,9 +314,9 @@ static int link_publish(struct smc_link *link)
  * smc_link_destroy().
  *
  * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
- * Return: the link; ERR_PTR(-ENOMEM); ERR_PTR(-ECONNABORTED) if the group is
- *	   down; ERR_PTR(-EBUSY) if the place is taken; or what smc_wr_create()
- *	   returns.
+ * Return: the link; ERR_PTR(-ENOMEM); ERR_PTR(-ENOSPC) if the group has had too
+ *	   many; ERR_PTR(-ECONNABORTED) if it is down; ERR_PTR(-EBUSY) if the place
+ *	   is taken; or what smc_wr_create() returns.
  */
 struct smc_link *smc_link_create_at(struct smc_link_group *lgr, const struct smc_ib_end *end,
 				    unsigned int index)
@@ -313,6 +324,8 @@ struct smc_link *smc_link_create_at(struct smc_link_group *lgr, const struct smc
 	struct smc_link *link;
 	int rc;
 
+	if (!link_may_be_kept(lgr))
+		return ERR_PTR(-ENOSPC);
 	link = link_alloc(lgr, index);
 	if (!link)
 		return ERR_PTR(-ENOMEM);
@@ -515,7 +528,11 @@ int smc_link_prepare(struct smc_link *link)
 	return rc;
 }
 
-/* Its queues are gone, and whoever found it before has marked it by now. */
+/*
+ * Its queues are gone, and whoever found it before has marked it by now. A group that
+ * takes no further link serves the connections that it has: the next ones form another.
+ * At a client that is the server's choice.
+ */
 static void link_forget(struct smc_link *link)
 {
 	struct smc_link_group *lgr = link->lgr;
@@ -525,6 +542,8 @@ static void link_forget(struct smc_link *link)
 	is_kept = READ_ONCE(link->is_kept);
 	if (!is_kept)
 		list_del(&link->node);
+	else if (++lgr->nr_kept == SMC_LINKS_KEPT_MAX && lgr->key.role == SMC_ROLE_SERVER)
+		smc_lgr_shut(lgr);
 	mutex_unlock(&lgr->lock);
 	if (!is_kept)
 		kfree(link);

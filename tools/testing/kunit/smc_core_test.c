@@ -837,6 +837,47 @@ static void err_57_attempts_that_fail_leave_nothing_behind(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, link->peer.qpn, 0x23U);
 }
 
+/* A peer names each link before it ends it, so each stays: not without end. */
+static void core_keep_too_many(struct kunit *test, struct smc_link_group *lgr)
+{
+	struct smc_ib_peer peer = core_peer(0x24);
+	struct smc_link *link;
+
+	/* honest ones are as good as ever next to the limit */
+	lgr->nr_kept = SMC_LINKS_KEPT_MAX - 1;
+	smc_link_destroy(core_attempt(test, lgr, 0x23));
+	KUNIT_EXPECT_EQ(test, core_nr_old(lgr), 0U);
+	link = core_attempt(test, lgr, 0x24);
+	KUNIT_ASSERT_PTR_EQ(test, smc_lgr_link_by_peer(lgr, &peer), link);
+	KUNIT_EXPECT_FALSE(test, lgr->is_retired);
+	smc_link_destroy(link);
+	KUNIT_EXPECT_EQ(test, core_nr_old(lgr), 1U);
+	KUNIT_EXPECT_PTR_EQ(test, smc_link_create_at(lgr, &core_end, 1), ERR_PTR(-ENOSPC));
+}
+
+static void err_59_a_group_does_not_keep_links_without_end(struct kunit *test)
+{
+	struct smc_lgr_key key = core_key(SMC_ROLE_CLIENT);
+	struct smc_link *link, *one = core_client_up(test, 0x11);
+	struct smc_link_group *fresh, *forming, *lgr = one->lgr;
+	struct smc_ib_peer peer = core_peer(0x11);
+	bool is_first = false;
+
+	/* the server says which group it is */
+	core_keep_too_many(test, lgr);
+	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve_link(&key, &peer, &link, &forming), lgr);
+	smc_lgr_unreserve(lgr);
+
+	/* and begins another one, with a first link */
+	lgr = core_server_up(test)->lgr;
+	core_keep_too_many(test, lgr);
+	key = core_key(SMC_ROLE_SERVER);
+	fresh = core_reserve(test, &key, &core_end, &is_first);
+	KUNIT_EXPECT_PTR_NE(test, fresh, lgr);
+	KUNIT_EXPECT_TRUE(test, is_first);
+	KUNIT_EXPECT_FALSE(test, IS_ERR(smc_link_create(fresh, &core_end)));
+}
+
 static void lgt_02_an_empty_group_serves_the_next(struct kunit *test)
 {
 	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
@@ -2120,6 +2161,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(rkey_02_areas_suit_the_least_of_the_rnics),
 	KUNIT_CASE(lgt_02_of_too_many_empty_groups_the_oldest_end),
 	KUNIT_CASE(err_57_attempts_that_fail_leave_nothing_behind),
+	KUNIT_CASE(err_59_a_group_does_not_keep_links_without_end),
 	KUNIT_CASE(lgt_02_an_empty_group_serves_the_next),
 	KUNIT_CASE(lgt_04_an_ending_group_takes_nobody_in),
 	KUNIT_CASE(rmb_32_a_token_names_one_connection),
