@@ -16,6 +16,12 @@
 
 #define SMC_CDC_ENDS	(SMC_CDC_DONE | SMC_CDC_FINAL)
 
+/*
+ * Numbers that may be used up and not known to have arrived: many times what a link has
+ * slots for, and far less than the 32767 between which a peer can tell the newer.
+ */
+#define SMC_CDC_AHEAD_MAX	1024
+
 /* Sequence numbers wrap; an equal one is a duplicate (CDC-06, AMB-14). */
 static bool smc_cdc_seq_is_newer(u16 seq, u16 than)
 {
@@ -1030,6 +1036,22 @@ int smc_cdc_build_validation(const struct smc_cdc_ctl *ctl,
 bool smc_cdc_is_replay_due(const struct smc_cdc_ctl *ctl)
 {
 	return ctl->tx_seq != ctl->tx_seq_done;
+}
+
+/**
+ * smc_cdc_is_far_ahead() - are too many messages not known to have arrived
+ * @ctl: the control block
+ *
+ * On a link that is dead and has not been left yet each message uses up a number, and
+ * none is in flight that would hold the next one back. The peer, which saw only the
+ * numbers before, would take that of the replay for an old one. FAIL-14, CDC-06.
+ *
+ * Context: as smc_cdc_replay().
+ * Return: true if none but a replay may be built until one has completed well.
+ */
+bool smc_cdc_is_far_ahead(const struct smc_cdc_ctl *ctl)
+{
+	return (u16)(ctl->tx_seq - ctl->tx_seq_done) >= SMC_CDC_AHEAD_MAX;
 }
 
 /**

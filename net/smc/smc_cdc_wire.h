@@ -160,6 +160,7 @@ int smc_cdc_build_validation(const struct smc_cdc_ctl *ctl,
 			     struct smc_cdc_msg *msg);
 bool smc_cdc_is_final_due(const struct smc_cdc_ctl *ctl);
 bool smc_cdc_is_replay_due(const struct smc_cdc_ctl *ctl);
+bool smc_cdc_is_far_ahead(const struct smc_cdc_ctl *ctl);
 u32 smc_cdc_replay(struct smc_cdc_ctl *ctl, struct smc_geom src,
 		   struct smc_cursor sent, struct smc_xfer *x);
 

@@ -105,7 +105,8 @@ static bool tx_plan(const struct smc_conn *conn, struct smc_xfer *x)
 	x->nr_parts = 0;
 	if (conn->must_validate || conn->must_replay)
 		return true;
-	if (!conn->is_open || conn->is_dead)
+	/* the replay has all of it, and its completion pushes again */
+	if (!conn->is_open || conn->is_dead || smc_cdc_is_far_ahead(&conn->ctl))
 		return false;
 	unsent = tx_unsent(conn);
 	is_due = smc_cdc_is_needed(&conn->ctl, unsent);

@@ -2288,6 +2288,37 @@ static void fail_14_replay_merges_what_is_not_done(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_readable(&p->b.ctl), 650U);
 }
 
+/* Each message on a dead link has a number: the peer must know the replay's for newer. */
+static void fail_14_a_dead_link_does_not_use_up_the_numbers(struct kunit *test)
+{
+	struct pair *p = pair_new(test, rfc_geom);
+	struct smc_cdc_ctl *a = &p->a.ctl;
+	struct smc_cdc_msg msg;
+	struct smc_xfer x;
+	int i;
+
+	prepare(&p->a, 100);
+	send_to(test, &p->a, &p->b);
+	smc_cdc_done(a, 1, 100);
+	prepare(&p->a, 200);
+	for (i = 0; i < 40000 && !smc_cdc_is_far_ahead(a); i++)
+		KUNIT_ASSERT_EQ(test, smc_cdc_build(a, NULL, &msg), 0);
+	/* not before a few links have each lost all that they had slots for */
+	KUNIT_EXPECT_GT(test, i, 4 * 72);
+	KUNIT_EXPECT_TRUE(test, smc_cdc_is_replay_due(a));
+
+	KUNIT_ASSERT_EQ(test, smc_cdc_build_validation(a, &msg), 0);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &msg), (u32)SMC_EV_VALID);
+	KUNIT_EXPECT_EQ(test, smc_cdc_replay(a, p->a.snd, p->a.sent, &x), 0U);
+	KUNIT_ASSERT_EQ(test, smc_cdc_build(a, NULL, &msg), 0);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &msg) & SMC_EV_STALE, 0U);
+	KUNIT_EXPECT_EQ(test, p->b.ctl.rx_seq, a->tx_seq);
+	smc_cdc_done(a, msg.seq, 0);
+	KUNIT_EXPECT_FALSE(test, smc_cdc_is_far_ahead(a));
+	KUNIT_EXPECT_EQ(test, send_to(test, &p->a, &p->b), (u32)SMC_EV_DATA);
+	KUNIT_EXPECT_EQ(test, smc_cdc_readable(&p->b.ctl), 300U);
+}
+
 static void fail_12_replay_leaves_out_what_was_acknowledged(struct kunit *test)
 {
 	struct pair *p = pair_new(test, rfc_geom);
@@ -3106,6 +3137,7 @@ static struct kunit_case smc_cdc_wire_cases[] = {
 	KUNIT_CASE(fail_10_swallowed_message_is_noticed),
 	KUNIT_CASE(cdc_15_garbage_in_a_validation_is_not_applied),
 	KUNIT_CASE(fail_14_replay_merges_what_is_not_done),
+	KUNIT_CASE(fail_14_a_dead_link_does_not_use_up_the_numbers),
 	KUNIT_CASE(fail_12_replay_leaves_out_what_was_acknowledged),
 	KUNIT_CASE(fail_12_nothing_is_written_again_after_the_end),
 	KUNIT_CASE(fail_12_replay_says_urgent_and_close_again),
