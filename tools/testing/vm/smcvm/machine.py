@@ -15,9 +15,10 @@ from . import kernel
 from .kernel import BenchError
 from .splats import SPLAT
 
-# Splats that say nothing here: the modules are not signed, and Pair.leaks() looks
-# again before it believes kmemleak.
-HARMLESS = re.compile(r"module verification failed|kmemleak: \d+ new suspected")
+# Splats that say nothing here: the modules are not signed, Pair.leaks() looks again
+# before it believes kmemleak, and scenarios make allocations fail, of a debugging aid, too.
+HARMLESS = re.compile(r"module verification failed|kmemleak: \d+ new suspected|"
+                      r"ref_tracker: memory allocation failure")
 
 
 class Failed(Exception):
