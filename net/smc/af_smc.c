@@ -5,7 +5,7 @@
  *
  * Operation: every call on a socket begins with smc_lock() or
  * smc_sock_enter(). Where they find that the connection fell back, the call
- * is TCP's and goes to smc_tcp_ops(). A call that has slept looks again when it
+ * is TCP's and goes to smc_fallback_forward(). A call that has slept looks again when it
  * wakes: the handshake may have ended in a fallback (is_grafted), or connect() to
  * AF_UNSPEC may have given the socket a new sock (smc_renew.c).
  */
@@ -94,7 +94,7 @@ static int smc_forward_connect(struct socket *sock, struct sockaddr *addr, int a
 	bool is_held = try_module_get(THIS_MODULE);
 	int rc;
 
-	rc = smc_tcp_ops(sock)->connect(sock, addr, addr_len, flags);
+	rc = smc_fallback_forward(sock)->connect(sock, addr, addr_len, flags);
 	if (is_held)
 		module_put(THIS_MODULE);
 	return rc;
@@ -105,7 +105,7 @@ static int smc_forward_sendmsg(struct socket *sock, struct msghdr *msg, size_t l
 	bool is_held = try_module_get(THIS_MODULE);
 	int rc;
 
-	rc = smc_tcp_ops(sock)->sendmsg(sock, msg, len);
+	rc = smc_fallback_forward(sock)->sendmsg(sock, msg, len);
 	if (is_held)
 		module_put(THIS_MODULE);
 	return rc;
@@ -116,7 +116,7 @@ static int smc_forward_recvmsg(struct socket *sock, struct msghdr *msg, size_t l
 	bool is_held = try_module_get(THIS_MODULE);
 	int rc;
 
-	rc = smc_tcp_ops(sock)->recvmsg(sock, msg, len, flags);
+	rc = smc_fallback_forward(sock)->recvmsg(sock, msg, len, flags);
 	if (is_held)
 		module_put(THIS_MODULE);
 	return rc;
@@ -124,7 +124,7 @@ static int smc_forward_recvmsg(struct socket *sock, struct msghdr *msg, size_t l
 
 static int smc_forward_accept SMC_ACCEPT_PARAMS
 {
-	const struct proto_ops *ops = smc_tcp_ops(sock);
+	const struct proto_ops *ops = smc_fallback_forward(sock);
 	int rc;
 
 	rc = ops->accept SMC_ACCEPT_ARGS_FOR(sock);
@@ -182,10 +182,9 @@ static int smc_release(struct socket *sock)
 	if (!smc) {
 		if (!sock->sk)
 			return 0;
-		/* The graft dropped the reference that our caller, who still
-		 * saw our operations, is about to drop.
+		/* a worker's graft left our operations in place, and what our caller
+		 * is about to drop is for those
 		 */
-		__module_get(THIS_MODULE);
 		return smc_tcp_ops(sock)->release(sock);
 	}
 	sk = &smc->sk;
@@ -223,7 +222,7 @@ static int smc_bind(struct socket *sock, struct sockaddr *addr, int addr_len)
 	int rc;
 
 	if (!smc)
-		return smc_tcp_ops(sock)->bind(sock, addr, addr_len);
+		return smc_fallback_forward(sock)->bind(sock, addr, addr_len);
 	rc = -EINVAL;
 	if (smc->tcp && !smc->is_connecting && !smc->is_alive &&
 	    (smc->sk.sk_state == SMC_STATE_INIT || smc->sk.sk_state == SMC_STATE_CLOSED)) {
@@ -487,7 +486,7 @@ again:
 		__module_get(THIS_MODULE);
 		smc_unlock(smc);
 		/* TCP is connected and tells it in its own words */
-		rc = smc_tcp_ops(sock)->connect(sock, addr, addr_len, flags);
+		rc = smc_fallback_forward(sock)->connect(sock, addr, addr_len, flags);
 		module_put(THIS_MODULE);
 		return rc;
 	}
@@ -548,7 +547,7 @@ static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
 	int rc;
 
 	if (!smc)
-		return smc_tcp_ops(sock)->getname(sock, addr, peer);
+		return smc_fallback_forward(sock)->getname(sock, addr, peer);
 	if (!smc->tcp)
 		rc = -EBADF;
 	else if (peer == 1 && (smc->is_connecting || smc->sk.sk_state == SMC_STATE_CLOSED ||
@@ -652,7 +651,7 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 		/* it is the same wait queue */
 		wait = NULL;
 	}
-	return smc_tcp_ops(sock)->poll(file, sock, wait);
+	return smc_fallback_forward(sock)->poll(file, sock, wait);
 }
 
 /* How much is in the queues; -EINVAL at a listener, as with TCP. */
@@ -690,7 +689,7 @@ static int smc_ioctl(struct socket *sock, unsigned int cmd, unsigned long arg)
 	int answ, rc;
 
 	if (!smc)
-		return smc_tcp_ops(sock)->ioctl(sock, cmd, arg);
+		return smc_fallback_forward(sock)->ioctl(sock, cmd, arg);
 	switch (cmd) {
 	case SIOCINQ:
 	case SIOCOUTQ:
@@ -729,7 +728,7 @@ static int smc_listen(struct socket *sock, int backlog)
 	int rc;
 
 	if (!smc)
-		return smc_tcp_ops(sock)->listen(sock, backlog);
+		return smc_fallback_forward(sock)->listen(sock, backlog);
 	rc = -EINVAL;
 	if (sock->state == SS_UNCONNECTED && smc->tcp && !smc->is_connecting &&
 	    (smc->sk.sk_state == SMC_STATE_INIT || smc->sk.sk_state == SMC_STATE_LISTEN)) {
@@ -757,7 +756,7 @@ static int smc_shutdown(struct socket *sock, int how)
 again:
 	smc = smc_lock(sock);
 	if (!smc)
-		return smc_tcp_ops(sock)->shutdown(sock, how);
+		return smc_fallback_forward(sock)->shutdown(sock, how);
 	rc = -EINVAL;
 	if (how < SHUT_RD || how > SHUT_RDWR)
 		goto out;
@@ -801,9 +800,11 @@ static int smc_setsockopt(struct socket *sock, int level, int optname, sockptr_t
 	int rc;
 
 	if (!smc) {
+		const struct proto_ops *ops = smc_fallback_forward(sock);
+
 		if (level == SOL_SOCKET)
 			return sock_setsockopt(sock, level, optname, optval, optlen);
-		return smc_tcp_ops(sock)->setsockopt(sock, level, optname, optval, optlen);
+		return ops->setsockopt(sock, level, optname, optval, optlen);
 	}
 	rc = smc_opt_set(smc, sock, level, optname, optval, optlen);
 	smc_hs_resume(smc);
@@ -821,7 +822,7 @@ static int smc_getsockopt(struct socket *sock, int level, int optname, char __us
 	int rc;
 
 	if (!smc)
-		return smc_tcp_ops(sock)->getsockopt(sock, level, optname, optval, optlen);
+		return smc_fallback_forward(sock)->getsockopt(sock, level, optname, optval, optlen);
 	rc = smc_opt_get(smc, level, optname, optval, optlen);
 	smc_hs_resume(smc);
 	smc_unlock(smc);
@@ -870,7 +871,7 @@ static void __maybe_unused smc_splice_eof(struct socket *sock)
 	struct smc_sock *smc = smc_lock(sock);
 
 	if (!smc) {
-		smc_compat_splice_eof(smc_tcp_ops(sock), sock);
+		smc_compat_splice_eof(smc_fallback_forward(sock), sock);
 		return;
 	}
 	if (smc->is_alive && !smc->conn.is_corked)
@@ -932,6 +933,50 @@ static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int 
 	return rc;
 }
 
+/*
+ * For TCP_ZEROCOPY_RECEIVE. Without the socket lock: who has that copies, and may take the
+ * lock of the address space, which is held here.
+ */
+static int smc_mmap(struct file *file, struct socket *sock, struct vm_area_struct *vma)
+{
+	struct smc_sock *smc = smc_sock_enter(sock);
+
+	if (!smc)
+		return smc_fallback_forward(sock)->mmap(file, sock, vma);
+	sock_put(&smc->sk);
+	return -ENODEV;
+}
+
+/*
+ * What a sockmap or another user in the kernel asks of a sock of TCP behind our operations,
+ * without a call on the file that would have replaced them (smc_fallback_forward()).
+ */
+static int smc_peek_len(struct socket *sock)
+{
+	return smc_sock_is_ours(sock->sk) ? 0 : smc_tcp_ops(sock)->peek_len(sock);
+}
+
+static int smc_read_sock(struct sock *sk, read_descriptor_t *desc, sk_read_actor_t recv_actor)
+{
+	if (smc_sock_is_ours(sk))
+		return -EOPNOTSUPP;
+	return smc_tcp_ops(sk->sk_socket)->read_sock(sk, desc, recv_actor);
+}
+
+static int smc_read_skb(struct sock *sk, skb_read_actor_t recv_actor)
+{
+	if (smc_sock_is_ours(sk))
+		return -EOPNOTSUPP;
+	return smc_tcp_ops(sk->sk_socket)->read_skb(sk, recv_actor);
+}
+
+static int smc_sendmsg_locked(struct sock *sk, struct msghdr *msg, size_t size)
+{
+	if (smc_sock_is_ours(sk))
+		return -EOPNOTSUPP;
+	return smc_tcp_ops(sk->sk_socket)->sendmsg_locked(sk, msg, size);
+}
+
 static const struct proto_ops smc_sock_ops = {
 	.owner		= THIS_MODULE,
 	.family		= PF_SMC,
@@ -956,8 +1001,13 @@ static const struct proto_ops smc_sock_ops = {
 	/* end */
 	.shutdown	= smc_shutdown,
 	.release	= smc_release,
+	/* of a sock of TCP only */
+	.mmap		= smc_mmap,
+	.peek_len	= smc_peek_len,
+	.read_sock	= smc_read_sock,
+	.read_skb	= smc_read_skb,
+	.sendmsg_locked	= smc_sendmsg_locked,
 	/* never */
-	.mmap		= sock_no_mmap,
 	.socketpair	= sock_no_socketpair,
 };
 

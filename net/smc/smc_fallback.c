@@ -6,12 +6,16 @@
  * sleepers and pollers need no forwarding; they are woken once and look again.
  *
  * Operation: smc_fallback_graft() runs under our socket lock with the file
- * open; smc_fallback_adopt() runs inside accept(), before anybody has the
- * descriptor.
+ * open, and changes the sock alone: a worker has no reference on the file, which
+ * may be about to be closed. The first call on the file that finds TCP's sock
+ * behind our operations replaces them, too (smc_fallback_forward()).
+ * smc_fallback_adopt() runs inside accept(), before anybody has the descriptor.
  *
- * Ownership: afterwards our sock is an orphan (smc_orphan.c). The module
- * reference that the struct socket held through its operations is dropped
- * here; the orphan holds one of its own through its proto until it is freed.
+ * Ownership: afterwards our sock is an orphan (smc_orphan.c), which holds a module
+ * reference of its own through its proto until it is freed. That which the struct
+ * socket holds through its operations goes with them: __sock_release() drops one for
+ * the owner it finds there, and on older kernels looks again for release() afterwards,
+ * so the two must not change while it runs.
  *
  * What an operator may still want to know of the connection is kept in a
  * bounded log of plain values, checked against TCP's tables by who reads it.
@@ -286,15 +290,6 @@ void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
 	 * forwards to TCP's operations, whichever of the two are in place.
 	 */
 	smp_store_release(&sock->sk, tsk);
-	__module_get(ops->owner);
-	/* In this order: the core may set options by itself when it finds TCP's sock,
-	 * and has to when it finds TCP's operations, which do not.
-	 */
-	smp_mb__before_atomic();
-	clear_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
-	/* the second half of that */
-	smp_mb__after_atomic();
-	WRITE_ONCE(sock->ops, ops);
 	smc->is_grafted = true;
 
 	/* pairs with smc_hs_poll() */
@@ -306,7 +301,38 @@ void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
 	rcu_read_unlock();
 	smc_orphan_depart(smc);
 	sock_put(tsk);
-	module_put(THIS_MODULE);
+}
+
+/**
+ * smc_fallback_forward() - a call finds that the socket is TCP's
+ * @sock: the application's socket, after smc_fallback_graft(); the caller came by a
+ *	  call on its file
+ *
+ * Puts TCP's operations in place if ours are there still. The module reference that
+ * the socket had for ours goes with them, so if smc_orphan_settle() may have let go of
+ * the orphan the caller holds one of its own.
+ *
+ * Context: Any context in which the file cannot be closed: not smc_release(), no worker.
+ * Return: what to go on with; never ours.
+ */
+const struct proto_ops *smc_fallback_forward(struct socket *sock)
+{
+	const struct proto_ops *had = READ_ONCE(sock->ops);
+	const struct proto_ops *ops = smc_tcp_ops(sock);
+
+	if (had->family != PF_SMC)
+		return ops;
+	/* In this order, which cmpxchg() keeps: the core may set options by itself when it
+	 * finds TCP's sock, and has to when it finds TCP's operations, which do not.
+	 */
+	clear_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
+	__module_get(ops->owner);
+	/* one of several calls gives back what was held for ours */
+	if (cmpxchg(&sock->ops, had, ops) == had)
+		module_put(THIS_MODULE);
+	else
+		module_put(ops->owner);
+	return ops;
 }
 
 /**

@@ -25,6 +25,7 @@ struct smc_fallback_record {
 void smc_fallback_exit_net(struct net *net);
 
 void smc_fallback_graft(struct smc_sock *smc, struct socket *sock);
+const struct proto_ops *smc_fallback_forward(struct socket *sock);
 void smc_fallback_accepted(struct smc_sock *listener, struct socket *sock);
 void smc_fallback_adopt(struct smc_sock *child, struct socket *sock);
 bool smc_fallback_next(struct net *net, unsigned int *pos, struct smc_fallback_record *rec);

@@ -8,6 +8,7 @@
 #include "../../../net/smc/smc_ib.h"
 #include "../../../net/smc/smc_net.h"
 #include "../../../net/smc/smc_sock.h"
+#include "../../../net/smc/smc_tcp.h"
 
 /* nobody looks */
 #define SMC_TRACE_H
@@ -17,11 +18,21 @@ static void trace_smc_switch_to_fallback(struct smc_sock *smc, struct sock *tsk,
 {
 }
 
+/* Those of the inner socket, which smc_tcp_init() has learnt elsewhere. */
+static const struct proto_ops *fallback_tcp_ops;
+
+static const struct proto_ops *fallback_ops_of(const struct socket *sock)
+{
+	return sock->ops->family == PF_SMC ? fallback_tcp_ops : sock->ops;
+}
+
 /* other suites have some of these names for what they make up */
 #define smc_fallback_next fallback_next
 #define smc_fallback_graft fallback_graft
+#define smc_fallback_forward fallback_forward
 #define smc_sock_unhash(...) ((void)0)
 #define smc_sock_leave_file(...) ((void)0)
+#define smc_tcp_ops fallback_ops_of
 #define smc_ib_has_device() true
 
 #include "../../../net/smc/smc_fallback.c"
@@ -73,7 +84,7 @@ static struct smc_sock *fallback_new(struct kunit *test, struct socket **sock)
 	struct sock *sk;
 
 	KUNIT_ASSERT_EQ(test, sock_create_lite(PF_INET, SOCK_STREAM, 0, sock), 0);
-	/* given back by the graft */
+	/* given back with the operations, or by who closes */
 	__module_get(THIS_MODULE);
 	(*sock)->ops = &fallback_ours;
 	set_bit(SOCK_CUSTOM_SOCKOPT, &(*sock)->flags);
@@ -85,7 +96,16 @@ static struct smc_sock *fallback_new(struct kunit *test, struct socket **sock)
 	smc->fallback = SMC_DECLINE_OPTUNSUPP;
 	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP,
 					       &smc->tcp), 0);
+	fallback_tcp_ops = smc->tcp->ops;
 	return smc;
+}
+
+static void fallback_do_graft(struct smc_sock *smc, struct socket *sock)
+{
+	sock_hold(&smc->sk);
+	lock_sock(&smc->sk);
+	smc_fallback_graft(smc, sock);
+	release_sock(&smc->sk);
 }
 
 /* Closes the file, and waits until nobody else has the sock that it had. */
@@ -107,12 +127,10 @@ static void gen_06_the_struct_socket_becomes_that_of_tcp(struct kunit *test)
 	const struct proto_ops *ops = smc->tcp->ops;
 	struct sock *tsk = smc->tcp->sk;
 
-	sock_hold(&smc->sk);
-	lock_sock(&smc->sk);
-	smc_fallback_graft(smc, sock);
-	release_sock(&smc->sk);
+	fallback_do_graft(smc, sock);
 	KUNIT_EXPECT_PTR_EQ(test, sock->sk, tsk);
 	KUNIT_EXPECT_PTR_EQ(test, tsk->sk_socket, sock);
+	KUNIT_EXPECT_PTR_EQ(test, smc_fallback_forward(sock), ops);
 	KUNIT_EXPECT_PTR_EQ(test, sock->ops, ops);
 	KUNIT_EXPECT_FALSE(test, test_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags));
 	KUNIT_EXPECT_TRUE(test, smc->is_grafted);
@@ -133,10 +151,8 @@ static void api_06_a_late_rcvlowat_keeps_to_the_orphan(struct kunit *test)
 	struct sock *sk = &smc->sk;
 	int rcvbuf;
 
-	sock_hold(sk);
-	lock_sock(sk);
-	smc_fallback_graft(smc, sock);
-	release_sock(sk);
+	fallback_do_graft(smc, sock);
+	smc_fallback_forward(sock);
 
 	rcvbuf = sk->sk_rcvbuf;
 	lock_sock(sk);
@@ -146,9 +162,50 @@ static void api_06_a_late_rcvlowat_keeps_to_the_orphan(struct kunit *test)
 	fallback_end(test, smc, sock);
 }
 
+/*
+ * As __sock_release() of Linux 6.1, which looks for the operations twice, with a worker's
+ * graft in between: what it drops is what was held.
+ */
+static void gen_06_a_graft_during_close_leaves_the_counts_of_modules_alone(struct kunit *test)
+{
+	struct socket *sock;
+	struct smc_sock *smc = fallback_new(test, &sock);
+	int had = module_refcount(THIS_MODULE);
+	struct module *owner = sock->ops->owner;
+
+	fallback_do_graft(smc, sock);
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had);
+	KUNIT_EXPECT_PTR_EQ(test, sock->ops->owner, owner);
+	KUNIT_EXPECT_PTR_EQ(test, sock->ops, &fallback_ours);
+
+	/* as smc_release() */
+	smc_tcp_ops(sock)->release(sock);
+	sock->ops = NULL;
+	module_put(owner);
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had - 1);
+	fallback_end(test, smc, sock);
+}
+
+static void gen_06_one_call_gives_back_what_was_held_for_our_operations(struct kunit *test)
+{
+	struct socket *sock;
+	struct smc_sock *smc = fallback_new(test, &sock);
+	const struct proto_ops *ops = smc->tcp->ops;
+	int had = module_refcount(THIS_MODULE);
+
+	fallback_do_graft(smc, sock);
+	KUNIT_EXPECT_PTR_EQ(test, smc_fallback_forward(sock), ops);
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had - 1);
+	KUNIT_EXPECT_PTR_EQ(test, smc_fallback_forward(sock), ops);
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had - 1);
+	fallback_end(test, smc, sock);
+}
+
 static struct kunit_case fallback_cases[] = {
 	KUNIT_CASE(gen_06_the_struct_socket_becomes_that_of_tcp),
 	KUNIT_CASE(api_06_a_late_rcvlowat_keeps_to_the_orphan),
+	KUNIT_CASE(gen_06_a_graft_during_close_leaves_the_counts_of_modules_alone),
+	KUNIT_CASE(gen_06_one_call_gives_back_what_was_held_for_our_operations),
 	{}
 };
 

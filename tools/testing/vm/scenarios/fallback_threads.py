@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Threads poll, send, and ask while their connection falls back to TCP.
+"""Threads poll, send, ask, and close while their connection falls back to TCP.
 
 covers: GEN-06
 """
@@ -74,14 +74,56 @@ def client(h, port, n):
         one_round(h, port)
 
 
+def closing(h, port, n):
+    """Nobody is in a call when the answer comes, but somebody may be in close()."""
+    for i in range(n):
+        s = h.socket()
+        s.setblocking(False)
+        err = s.connect_ex((h.config["peer4"], port))
+        h.check(err in (0, errno.EINPROGRESS), f"connect: {err}")
+        # earlier, later, and after the outcome, which SO_ERROR does not look for
+        for _ in range(i % 40 * 25):
+            s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        s.close()
+
+
+def until(h, port):
+    ls = h.listen(port)
+    ls.settimeout(0.2)
+    while not h.gate_open("stop"):
+        try:
+            h.accept(ls).close()
+        except (socket.timeout, ConnectionError):
+            pass
+    ls.close()
+
+
+def holders(t):
+    """How many hold the client's module."""
+    return int(t.b.run("cat /sys/module/smc/refcnt").out) if t.family == "smc" else 0
+
+
+def closes(t, n, server, before):
+    s = t.half(t.a, until, server, port=5049)
+    s.expect("listening")
+    c = t.half(t.b, closing, port=5049, n=n)
+    t.wait_all(c)
+    s.gate("stop")
+    t.wait_all(s)
+    # as at first: none too many, and none too few
+    t.wait(lambda: holders(t) == before, f"the module to be held {before} times", 20)
+
+
 def run(t):
     n = t.pick(40, 15) if t.long else t.pick(20, 6)
+    before = holders(t)
     # Decline by the server, by the client, and no option at all
     for where in (t.a, t.b, None):
         if where:
             where.run("rdma link delete rxe0")
         t.both(serve, client, 5048, sargs={"count": n}, cargs={"n": n})  \
             if where else plain(t, n)
+        closes(t, 10 * n, None if where else "tcp", before)
         if where:
             where.run("rdma link add rxe0 type rxe netdev eth0")
             t.pair.wait_gid(where, 0)
