@@ -228,6 +228,8 @@ static int smc_bind(struct socket *sock, struct sockaddr *addr, int addr_len)
 	    (smc->sk.sk_state == SMC_STATE_INIT || smc->sk.sk_state == SMC_STATE_CLOSED)) {
 		smc_settle(smc, sock);
 		rc = smc->tcp->ops->bind(smc->tcp, addr, addr_len);
+		/* the address may choose a device */
+		smc_opt_settle(smc);
 	}
 	smc_unlock(smc);
 	return rc;
@@ -1023,8 +1025,7 @@ static int smc_begin(struct smc_sock *smc, struct socket *sock, int kern)
 	set_bit(SOCK_CUSTOM_SOCKOPT, &sock->flags);
 	/* io_uring is told that the pages are free when the call has copied them */
 	set_bit(SOCK_SUPPORT_ZC, &sock->flags);
-	/* the one default of a SOL_SOCKET option that is TCP's own */
-	smc->sk.sk_txrehash = smc->tcp->sk->sk_txrehash;
+	smc_opt_begin(smc);
 	smc->limits_handshakes = READ_ONCE(smc_net(net)->set.limit_smc_hs);
 	smc_sock_hash(smc);
 	return 0;

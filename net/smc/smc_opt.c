@@ -13,7 +13,8 @@
  * and loses nothing. The copy that our own sock keeps is written afterwards,
  * since the core takes the lock by itself (smc_opt_mirror()). Where the core
  * sets SOL_SOCKET options without asking us (SMC_SETS_SOL_SOCKET), our sock
- * has them first, and the inner one before they act (smc_opt_settle()).
+ * has them first, and the inner one before they act (smc_opt_settle()); what others set
+ * on that meanwhile stays.
  */
 #include <linux/filter.h>
 #include <linux/smc.h>
@@ -410,20 +411,15 @@ void smc_opt_mirror(struct socket *sock, int optname, sockptr_t optval, unsigned
 	 BIT(SOCK_SELECT_ERR_QUEUE) | BIT(SOCK_FILTER_LOCKED) |		\
 	 BIT(SOCK_TXTIME) | BIT(SOCK_RCVMARK) | BIT(SOCK_ZEROCOPY))
 
-/* Options that are nothing but a value kept in a sock. */
+/* Options that are nothing but a value kept in a sock, and that nobody else sets. */
 static void opt_copy_kept(const struct sock *from, struct sock *to)
 {
-	to->sk_flags = (to->sk_flags & ~OPT_FLAGS) | (from->sk_flags & OPT_FLAGS);
 	to->sk_rcvtimeo = from->sk_rcvtimeo;
 	to->sk_sndtimeo = from->sk_sndtimeo;
-	to->sk_reuse = from->sk_reuse;
-	to->sk_reuseport = from->sk_reuseport;
-	to->sk_txrehash = from->sk_txrehash;
 	to->sk_no_check_tx = from->sk_no_check_tx;
 	to->sk_clockid = from->sk_clockid;
 	to->sk_txtime_deadline_mode = from->sk_txtime_deadline_mode;
 	to->sk_txtime_report_errors = from->sk_txtime_report_errors;
-	to->sk_max_pacing_rate = from->sk_max_pacing_rate;
 #ifdef CONFIG_NET_RX_BUSY_POLL
 	to->sk_ll_usec = from->sk_ll_usec;
 	to->sk_prefer_busy_poll = from->sk_prefer_busy_poll;
@@ -431,29 +427,114 @@ static void opt_copy_kept(const struct sock *from, struct sock *to)
 #endif
 }
 
+/* Options that TCP, or a BPF program of a control group, may set on the inner sock, too. */
+static void opt_copy_shared(const struct sock *from, struct sock *to)
+{
+	to->sk_flags = (to->sk_flags & ~OPT_FLAGS) | (from->sk_flags & OPT_FLAGS);
+	to->sk_reuse = from->sk_reuse;
+	to->sk_reuseport = from->sk_reuseport;
+	to->sk_txrehash = from->sk_txrehash;
+	to->sk_max_pacing_rate = from->sk_max_pacing_rate;
+	to->sk_priority = from->sk_priority;
+	to->sk_mark = from->sk_mark;
+}
+
+static void opt_note_seen(const struct sock *sk, struct smc_opt_seen *seen)
+{
+	seen->flags = sk->sk_flags;
+	seen->reuse = sk->sk_reuse;
+	seen->reuseport = sk->sk_reuseport;
+	seen->txrehash = sk->sk_txrehash;
+	seen->max_pacing_rate = sk->sk_max_pacing_rate;
+	seen->priority = sk->sk_priority;
+	seen->mark = sk->sk_mark;
+	seen->bound_dev_if = sk->sk_bound_dev_if;
+	seen->sndbuf = sk->sk_sndbuf;
+	seen->rcvbuf = sk->sk_rcvbuf;
+	seen->userlocks = sk->sk_userlocks;
+}
+
+/* What was set on ours since the last look counts, otherwise what TCP has. */
+static u64 opt_choose(u64 ours, u64 seen, u64 tcps)
+{
+	return ours == seen ? tcps : ours;
+}
+
+/* Expects the lock of @tsk held. */
+static void opt_settle_shared(struct sock *sk, struct sock *tsk, const struct smc_opt_seen *seen)
+{
+	unsigned long set = (sk->sk_flags ^ seen->flags) & OPT_FLAGS;
+	u32 mark = opt_choose(sk->sk_mark, seen->mark, tsk->sk_mark);
+
+	if (mark != tsk->sk_mark)
+		sk_dst_reset(tsk);
+	tsk->sk_mark = mark;
+	tsk->sk_flags = (tsk->sk_flags & ~set) | (sk->sk_flags & set);
+	tsk->sk_reuse = opt_choose(sk->sk_reuse, seen->reuse, tsk->sk_reuse);
+	tsk->sk_reuseport = opt_choose(sk->sk_reuseport, seen->reuseport, tsk->sk_reuseport);
+	tsk->sk_txrehash = opt_choose(sk->sk_txrehash, seen->txrehash, tsk->sk_txrehash);
+	tsk->sk_max_pacing_rate = opt_choose(sk->sk_max_pacing_rate, seen->max_pacing_rate,
+					     tsk->sk_max_pacing_rate);
+	tsk->sk_priority = opt_choose(sk->sk_priority, seen->priority, tsk->sk_priority);
+	opt_copy_shared(tsk, sk);
+}
+
+/* Sizes of our own are others, unless they were set. Expects the lock of @tsk held. */
+static void opt_settle_buffers(const struct sock *sk, struct sock *tsk,
+			       const struct smc_opt_seen *seen)
+{
+	u8 set = (sk->sk_userlocks ^ seen->userlocks) & (SOCK_SNDBUF_LOCK | SOCK_RCVBUF_LOCK);
+
+	if (sk->sk_userlocks & SOCK_SNDBUF_LOCK &&
+	    (set & SOCK_SNDBUF_LOCK || sk->sk_sndbuf != seen->sndbuf))
+		tsk->sk_sndbuf = sk->sk_sndbuf;
+	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK &&
+	    (set & SOCK_RCVBUF_LOCK || sk->sk_rcvbuf != seen->rcvbuf))
+		tsk->sk_rcvbuf = sk->sk_rcvbuf;
+	tsk->sk_userlocks = (tsk->sk_userlocks & ~set) | (sk->sk_userlocks & set);
+}
+
+/* The core hands options to us: ours has them all but for what others have set. */
+static void opt_take_back(struct sock *sk, const struct sock *tsk)
+{
+	WRITE_ONCE(sk->sk_bound_dev_if, tsk->sk_bound_dev_if);
+	WRITE_ONCE(sk->sk_mark, tsk->sk_mark);
+	WRITE_ONCE(sk->sk_priority, tsk->sk_priority);
+	/* the one default of a SOL_SOCKET option that is TCP's own */
+	WRITE_ONCE(sk->sk_txrehash, tsk->sk_txrehash);
+}
+
 /**
- * smc_opt_settle() - give the inner socket what the core has set on ours alone
+ * smc_opt_settle() - our sock and the inner one come to the same options
  * @smc: the socket, new, with an inner one
  *
  * To be called before the inner socket is bound, listens, connects or becomes
- * the application's. Nothing to do where the core hands SOL_SOCKET options to
- * us. What TCP has more than one option for (priority, buffers) is only taken
- * where this one was used; BPF filters stay behind.
+ * the application's, and after bind(). Where the core sets SOL_SOCKET options on our
+ * sock alone the inner one is given those that have changed there since the last
+ * time. Otherwise what the inner one has stays, and getsockopt() tells that: bind() to a
+ * link-local address chooses a device, a BPF program of a control group a device, a
+ * mark or a rate, as `ip vrf exec` does, IP_TOS a priority. BPF filters stay behind.
  *
  * Context: Process context, may sleep. Expects the socket lock held.
  */
 void smc_opt_settle(struct smc_sock *smc)
 {
-	const u8 locks = SOCK_SNDBUF_LOCK | SOCK_RCVBUF_LOCK;
-	const struct sock *sk = &smc->sk;
+	const struct smc_opt_seen *seen = &smc->opt_seen;
+	struct sock *sk = &smc->sk;
 	struct sock *tsk;
 	int val;
 
-	if (SMC_SETS_SOL_SOCKET || !smc->tcp)
+	if (!smc->tcp)
 		return;
 	tsk = smc->tcp->sk;
-	if (sk->sk_bound_dev_if != tsk->sk_bound_dev_if)
+	if (SMC_SETS_SOL_SOCKET) {
+		opt_take_back(sk, tsk);
+		return;
+	}
+	if (sk->sk_bound_dev_if != seen->bound_dev_if &&
+	    sk->sk_bound_dev_if != tsk->sk_bound_dev_if)
 		sock_bindtoindex(tsk, sk->sk_bound_dev_if, true);
+	sk->sk_bound_dev_if = tsk->sk_bound_dev_if;
 	/* time stamps need more than the flags */
 	if (sock_flag(sk, SOCK_RCVTSTAMP))
 		sock_enable_timestamps(tsk);
@@ -463,18 +544,22 @@ void smc_opt_settle(struct smc_sock *smc)
 				KERNEL_SOCKPTR(&val), sizeof(val));
 	lock_sock(tsk);
 	opt_copy_kept(sk, tsk);
-	if (sk->sk_priority)
-		tsk->sk_priority = sk->sk_priority;
-	if (sk->sk_mark != tsk->sk_mark) {
-		tsk->sk_mark = sk->sk_mark;
-		sk_dst_reset(tsk);
-	}
-	if (sk->sk_userlocks & SOCK_SNDBUF_LOCK)
-		tsk->sk_sndbuf = sk->sk_sndbuf;
-	if (sk->sk_userlocks & SOCK_RCVBUF_LOCK)
-		tsk->sk_rcvbuf = sk->sk_rcvbuf;
-	tsk->sk_userlocks = (tsk->sk_userlocks & ~locks) | (sk->sk_userlocks & locks);
+	opt_settle_shared(sk, tsk, seen);
+	opt_settle_buffers(sk, tsk, seen);
 	release_sock(tsk);
+	opt_note_seen(sk, &smc->opt_seen);
+}
+
+/**
+ * smc_opt_begin() - a socket has got its inner one, with the options of a new socket
+ * @smc: the socket
+ *
+ * Context: Process context, may sleep. Nobody else knows the socket.
+ */
+void smc_opt_begin(struct smc_sock *smc)
+{
+	opt_note_seen(&smc->sk, &smc->opt_seen);
+	smc_opt_settle(smc);
 }
 
 /**
@@ -652,8 +737,8 @@ static void opt_share_filter(const struct sock *from, struct sock *to)
 static void opt_inherit_carried(const struct sock *from, struct sock *to)
 {
 	opt_copy_kept(from, to);
+	opt_copy_shared(from, to);
 	opt_share_filter(from, to);
-	to->sk_mark = from->sk_mark;
 	to->sk_bound_dev_if = from->sk_bound_dev_if;
 	to->sk_userlocks = from->sk_userlocks;
 	to->sk_tsflags = from->sk_tsflags;
@@ -674,9 +759,12 @@ void smc_opt_inherit(const struct smc_sock *listener, struct smc_sock *child)
 	struct sock *to = &child->sk;
 
 	opt_inherit_carried(SMC_SETS_SOL_SOCKET ? child->tcp->sk : from, to);
-	to->sk_priority = child->tcp->sk->sk_priority;
 	to->sk_sndbuf = from->sk_sndbuf;
 	to->sk_rcvbuf = from->sk_rcvbuf;
+	/* what the listener was given since it gave that to its inner socket; the device and
+	 * the mark of a connection may be its own
+	 */
+	child->opt_seen = listener->opt_seen;
 	smc_opt_settle(child);
 	to->sk_rcvlowat = READ_ONCE(from->sk_rcvlowat);
 	to->sk_peek_off = READ_ONCE(from->sk_peek_off);

@@ -13,6 +13,7 @@ int smc_opt_set(struct smc_sock *smc, struct socket *sock, int level, int optnam
 		sockptr_t optval, unsigned int optlen);
 void smc_opt_mirror(struct socket *sock, int optname, sockptr_t optval, unsigned int optlen);
 int smc_opt_rcvlowat(struct sock *sk, int val);
+void smc_opt_begin(struct smc_sock *smc);
 void smc_opt_settle(struct smc_sock *smc);
 void smc_opt_keepalive(struct sock *sk, int is_on);
 int smc_opt_get(struct smc_sock *smc, int level, int optname, char __user *optval,

@@ -49,6 +49,21 @@ enum smc_missed {
 	SMC_MISSED_CLOSE,
 };
 
+/* Fields of struct sock by which smc_opt_settle() finds what has changed; 0 in a new one. */
+struct smc_opt_seen {
+	unsigned long flags;
+	unsigned long max_pacing_rate;
+	u32 priority;
+	u32 mark;
+	int bound_dev_if;
+	int sndbuf;
+	int rcvbuf;
+	u8 userlocks;
+	u8 reuse;
+	u8 reuseport;
+	u8 txrehash;
+};
+
 /**
  * struct smc_sock - a socket of AF_SMC, or of IPPROTO_SMC
  *
@@ -106,6 +121,7 @@ enum smc_missed {
  * @disconnects: how often connect() to AF_UNSPEC was called; who sleeps compares
  * @addr: where connect() goes, for the second look at the inner socket
  * @addr_len: length of @addr
+ * @opt_seen: SOL_SOCKET options of @sk when those of @tcp were compared last
  * @nr_attending: calls that look after connect() by themselves; also read by
  *	@tcp's callbacks
  * @was_told: all who poll were woken in SMC_TCP_PLAIN, and look again; of this connect()
@@ -181,6 +197,7 @@ struct smc_sock {
 	unsigned int disconnects;
 	struct sockaddr_storage addr;
 	int addr_len;
+	struct smc_opt_seen opt_seen;
 	unsigned int nr_attending;
 	unsigned long defer_end;
 	bool is_silent;

@@ -83,7 +83,7 @@ static struct smc_sock *new_sock(struct kunit *test)
 	smc->sk.sk_rcvlowat = 1;
 	smc->sk.sk_peek_off = -1;
 	smc->sk.sk_no_check_tx = smc->tcp->sk->sk_no_check_tx;
-	smc->sk.sk_txrehash = smc->tcp->sk->sk_txrehash;
+	smc_opt_begin(smc);
 	return smc;
 }
 
@@ -160,6 +160,74 @@ static void api_04_what_nobody_has_set_stays_that_of_tcp(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tsk->sk_rcvbuf, rcvbuf);
 	KUNIT_EXPECT_TRUE(test, sock_flag(tsk, SOCK_RCU_FREE));
 	sock_reset_flag(tsk, SOCK_RCU_FREE);
+}
+
+/* bind() to a link-local address, TCP, and BPF programs of a control group. */
+static void api_04_what_others_set_on_the_inner_socket_stays(struct kunit *test)
+{
+	struct smc_sock *smc = new_sock(test);
+	struct sock *sk = &smc->sk, *tsk = smc->tcp->sk;
+
+	tsk->sk_mark = 7;
+	tsk->sk_bound_dev_if = 1;
+	tsk->sk_priority = 6;
+	tsk->sk_max_pacing_rate = 333;
+	tsk->sk_rcvbuf = 54321;
+	tsk->sk_userlocks |= SOCK_RCVBUF_LOCK;
+	sock_set_flag(tsk, SOCK_KEEPOPEN);
+	smc_opt_settle(smc);
+	KUNIT_EXPECT_EQ(test, tsk->sk_mark, 7);
+	KUNIT_EXPECT_EQ(test, tsk->sk_bound_dev_if, 1);
+	KUNIT_EXPECT_EQ(test, tsk->sk_max_pacing_rate, 333);
+	KUNIT_EXPECT_EQ(test, tsk->sk_rcvbuf, 54321);
+	KUNIT_EXPECT_TRUE(test, tsk->sk_userlocks & SOCK_RCVBUF_LOCK);
+	KUNIT_EXPECT_TRUE(test, sock_flag(tsk, SOCK_KEEPOPEN));
+	/* as on TCP getsockopt() tells it */
+	KUNIT_EXPECT_EQ(test, sk->sk_mark, 7);
+	KUNIT_EXPECT_EQ(test, sk->sk_bound_dev_if, 1);
+	KUNIT_EXPECT_EQ(test, sk->sk_priority, 6);
+	KUNIT_EXPECT_TRUE(test, sock_flag(sk, SOCK_KEEPOPEN));
+
+	/* the application's word is the last, and about what it has set alone */
+	sk->sk_mark = 0;
+	smc_opt_settle(smc);
+	KUNIT_EXPECT_EQ(test, tsk->sk_mark, 0);
+	KUNIT_EXPECT_EQ(test, tsk->sk_bound_dev_if, 1);
+	sk->sk_bound_dev_if = 0;
+	smc_opt_settle(smc);
+	KUNIT_EXPECT_EQ(test, tsk->sk_bound_dev_if, 0);
+
+	/* until somebody sets it again */
+	tsk->sk_mark = 8;
+	smc_opt_settle(smc);
+	KUNIT_EXPECT_EQ(test, tsk->sk_mark, 8);
+	KUNIT_EXPECT_EQ(test, sk->sk_mark, 8);
+}
+
+/* TCP gives a child the mark of its SYN, or the device that a link-local address needs. */
+static void api_04_a_child_keeps_what_tcp_has_given_it(struct kunit *test)
+{
+	struct smc_sock *listener = new_sock(test), *child = new_sock(test);
+	struct sock *from = &listener->sk, *tsk = child->tcp->sk;
+
+	from->sk_mark = 3;
+	from->sk_rcvtimeo = 111;
+	smc_opt_settle(listener);
+	tsk->sk_mark = 7;
+	tsk->sk_bound_dev_if = 1;
+	smc_opt_inherit(listener, child);
+	KUNIT_EXPECT_EQ(test, tsk->sk_mark, 7);
+	KUNIT_EXPECT_EQ(test, tsk->sk_bound_dev_if, 1);
+	KUNIT_EXPECT_EQ(test, child->sk.sk_mark, 7);
+	KUNIT_EXPECT_EQ(test, child->sk.sk_bound_dev_if, 1);
+	KUNIT_EXPECT_EQ(test, tsk->sk_rcvtimeo, 111);
+
+	/* set since the listener began to listen: its inner socket does not have it yet */
+	child = new_sock(test);
+	from->sk_mark = 4;
+	smc_opt_inherit(listener, child);
+	KUNIT_EXPECT_EQ(test, child->tcp->sk->sk_mark, 4);
+	KUNIT_EXPECT_EQ(test, child->sk.sk_mark, 4);
 }
 
 /* CLC would wait for too much, lose its place, or end the wrong connection. */
@@ -376,6 +444,8 @@ static void api_04_tcp_info_has_the_state_of_tcp(struct kunit *test)
 static struct kunit_case smc_opt_cases[] = {
 	KUNIT_CASE(api_04_the_inner_socket_gets_what_the_core_has_set),
 	KUNIT_CASE(api_04_what_nobody_has_set_stays_that_of_tcp),
+	KUNIT_CASE(api_04_what_others_set_on_the_inner_socket_stays),
+	KUNIT_CASE(api_04_a_child_keeps_what_tcp_has_given_it),
 	KUNIT_CASE(api_06_what_would_disturb_clc_is_kept_from_the_inner_socket),
 	KUNIT_CASE(api_06_a_sock_of_tcp_gets_what_is_meant_for_it),
 	KUNIT_CASE(api_04_a_child_has_the_options_of_its_listener),

@@ -612,6 +612,30 @@ def port_kept(x, server):
         x.sync()
 
 
+def link_local(dev):
+    """The link-local address of a device of this machine."""
+    with open("/proc/net/if_inet6", encoding="ascii") as f:
+        for line in f:
+            addr, _, _, scope, _, name = line.split()
+            if scope == "20" and name == dev:
+                return socket.inet_ntop(socket.AF_INET6, bytes.fromhex(addr))
+    raise LookupError(f"{dev} has no link-local address")
+
+
+def device_of_address(x, server):
+    """bind() to a link-local address binds to its device, which stays so."""
+    if server or not x.h.v6:
+        return
+    index = socket.if_nametoindex("eth0")
+    s = x.socket()
+    x.call("device", s.getsockopt, socket.SOL_SOCKET, socket.SO_BINDTODEVICE, 16)
+    x.call("bind", s.bind, (link_local("eth0"), 0, 0, index))
+    x.call("device, bound", s.getsockopt, socket.SOL_SOCKET, socket.SO_BINDTODEVICE, 16)
+    x.call("listen", s.listen)
+    x.call("device, listening", s.getsockopt, socket.SOL_SOCKET, socket.SO_BINDTODEVICE, 16)
+    x.say("scope", s.getsockname()[3] == index)
+
+
 def sent_in_vain(x, server):
     """The peer has closed; what is sent after that tells both of it."""
     c = x.pair(server)
@@ -1550,7 +1574,8 @@ def reset_unread(x, server):
 CASES = (no_connection, bad_addresses, refused, refused_later, outcome_by_shutdown,
          connect_twice, connect_self, reading, file_sent, signal_of_end, signal_of_room,
          half_closed, read_shut, both_close, closed_by_peer, port_kept, sent_in_vain, aborted,
-         closed_unread, named, shut_in_state, dissolved, dissolved_in_state, dissolved_listens,
+         closed_unread, named, device_of_address, shut_in_state, dissolved,
+         dissolved_in_state, dissolved_listens,
          attempt_ended, sleepers, signal_anew, listener_closed, listener_killed, full_backlog,
          behind_plain, accept_flags, accept_timed, owner, epoll_modes, exclusive, epoll_room,
          passed_on, duplicates, forked, many_messages, shared_listener, namespace)
