@@ -18,6 +18,7 @@
  */
 #include <linux/fdtable.h>
 #include <linux/file.h>
+#include <linux/filter.h>
 #include <linux/ptrace.h>
 #include <asm/syscall.h>
 
@@ -103,6 +104,58 @@ static void smc_orphan_pass_async(const struct smc_sock *smc)
 	rcu_read_unlock();
 }
 
+/* Charged to @sk, and not for what it has itself: a filter, storage of BPF programs. */
+static int smc_orphan_stray_charge(const struct sock *sk)
+{
+	int bytes = atomic_read(&sk->sk_omem_alloc);
+	const struct sk_filter *filter;
+
+#ifdef CONFIG_BPF_SYSCALL
+	/* its part of that is not known here */
+	if (rcu_access_pointer(sk->sk_bpf_storage))
+		return 0;
+#endif
+	rcu_read_lock();
+	filter = rcu_dereference(sk->sk_filter);
+	if (filter)
+		bytes -= bpf_prog_size(filter->prog->len);
+	rcu_read_unlock();
+	return bytes;
+}
+
+/*
+ * sendmsg() charges its control data to the sock that the file has when it begins, and takes
+ * the charge from that which the file has when it ends. So what an orphan was charged, or
+ * relieved of, is the heir's. Expects that nobody is at the orphan's filter.
+ */
+static void smc_orphan_pass_charge(struct sock *sk, struct sock *heir)
+{
+	int bytes;
+
+	lockdep_assert_held(&smc_orphan_lock);
+	bytes = smc_orphan_stray_charge(sk);
+	atomic_sub(bytes, &sk->sk_omem_alloc);
+	atomic_add(bytes, &heir->sk_omem_alloc);
+}
+
+/* The same for all that the file had, some time later. */
+static void smc_orphan_pass_charges(struct smc_sock *smc)
+{
+	struct sock *heir = smc->late_heir;
+	struct sock *sk;
+
+	for (; smc; smc = smc->late_elder) {
+		sk = &smc->sk;
+		if (!atomic_read(&sk->sk_omem_alloc))
+			continue;
+		/* a setsockopt() that has found it before has the lock; there is a next time */
+		spin_lock_bh(&sk->sk_lock.slock);
+		if (!sock_owned_by_user_nocheck(sk))
+			smc_orphan_pass_charge(sk, heir);
+		spin_unlock_bh(&sk->sk_lock.slock);
+	}
+}
+
 /*
  * A piece of the list, from its head. The heir is dead as soon as the file has
  * been closed. Those that live go to the end of the list, so that many of them
@@ -127,6 +180,7 @@ static unsigned int smc_orphan_sweep_piece(unsigned int *nr_seen)
 		}
 		nr_alive++;
 		smc_orphan_pass_async(smc);
+		smc_orphan_pass_charges(smc);
 		list_move_tail(&smc->late_node, &alive);
 	}
 	list_splice_tail(&alive, &smc_orphans);
@@ -223,11 +277,21 @@ void smc_orphan_keep(struct smc_sock *smc, struct sock *heir)
  * those hold the file. Nobody else may (smc_sock_socket()), for when the file has been closed
  * it leads nowhere.
  *
- * Context: Process context. Takes sk_callback_lock.
+ * What calls under way have charged to it is the heir's.
+ *
+ * Context: Process context. Expects the socket lock held. Takes sk_callback_lock.
  */
 void smc_orphan_depart(struct smc_sock *smc)
 {
 	struct sock *sk = &smc->sk;
+
+	if (atomic_read(&sk->sk_omem_alloc)) {
+		spin_lock(&smc_orphan_lock);
+		/* not if the file has been closed, or has yet another one */
+		if (!list_empty(&smc->late_node))
+			smc_orphan_pass_charge(sk, smc->late_heir);
+		spin_unlock(&smc_orphan_lock);
+	}
 
 	write_lock_bh(&sk->sk_callback_lock);
 	sock_set_flag(sk, SOCK_DEAD);
@@ -291,8 +355,10 @@ void smc_orphan_settle(struct smc_sock *smc, struct socket *sock)
 		return;
 	spin_lock(&smc_orphan_lock);
 	/* not if somebody has settled, or the file has yet another one */
-	if (!list_empty(&smc->late_node) && smc->late_heir == sock->sk)
+	if (!list_empty(&smc->late_node) && smc->late_heir == sock->sk) {
+		smc_orphan_pass_charges(smc);
 		smc_orphan_unlist(smc, &dead);
+	}
 	spin_unlock(&smc_orphan_lock);
 	smc_orphan_drop(&dead);
 }

@@ -128,7 +128,6 @@ static void what_is_dead_goes_with_the_next_sweep(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_orphan_nr, 0);
 }
 
-/* A table that others share, as that of kernel threads is. */
 /* Others let go of theirs while it looks. */
 static void a_sweep_ends_when_there_is_nothing_left_to_see(struct kunit *test)
 {
@@ -138,6 +137,7 @@ static void a_sweep_ends_when_there_is_nothing_left_to_see(struct kunit *test)
 	smc_orphan_nr = 0;
 }
 
+/* A table that others share, as that of kernel threads is. */
 static void a_file_that_was_closed_meanwhile_is_not_ones_own(struct kunit *test)
 {
 	struct socket *sock;
@@ -206,6 +206,50 @@ static void o_async_that_came_late_reaches_the_heir(struct kunit *test)
 	sock_release(sock);
 }
 
+static int orphan_charge(const struct smc_sock *smc)
+{
+	return atomic_read(&smc->sk.sk_omem_alloc);
+}
+
+/* sendmsg() with control data began at one sock of the file, and ends at another. */
+static void what_calls_have_charged_is_the_heirs(struct kunit *test)
+{
+	struct smc_sock *smc = orphan_new(test), *heir = orphan_new(test);
+	struct smc_sock *late = orphan_new(test);
+	struct bpf_prog prog = { .len = 3 };
+	struct sk_filter filter = { .prog = &prog };
+	int size = bpf_prog_size(prog.len);
+
+	atomic_add(500 + size, &smc->sk.sk_omem_alloc);
+	rcu_assign_pointer(smc->sk.sk_filter, &filter);
+	orphan_give(smc, heir);
+	KUNIT_EXPECT_EQ(test, orphan_charge(smc), size);
+	KUNIT_EXPECT_EQ(test, orphan_charge(heir), 500);
+
+	/* found the orphan before, and charges it after */
+	atomic_add(70, &smc->sk.sk_omem_alloc);
+	orphan_give(heir, late);
+	KUNIT_EXPECT_EQ(test, orphan_charge(late), 500);
+	/* somebody is about to change the filter */
+	lock_sock(&smc->sk);
+	orphan_sweep_once();
+	KUNIT_EXPECT_EQ(test, orphan_charge(smc), size + 70);
+	release_sock(&smc->sk);
+	/* and found one in the middle when it ended */
+	atomic_sub(30, &heir->sk.sk_omem_alloc);
+	orphan_sweep_once();
+	KUNIT_EXPECT_EQ(test, orphan_charge(smc), size);
+	KUNIT_EXPECT_EQ(test, orphan_charge(heir), 0);
+	KUNIT_EXPECT_EQ(test, orphan_charge(late), 540);
+
+	RCU_INIT_POINTER(smc->sk.sk_filter, NULL);
+	atomic_set(&smc->sk.sk_omem_alloc, 0);
+	atomic_set(&late->sk.sk_omem_alloc, 0);
+	orphan_close(late);
+	orphan_sweep_once();
+	KUNIT_EXPECT_TRUE(test, list_empty(&smc_orphans));
+}
+
 static struct kunit_case orphan_cases[] = {
 	KUNIT_CASE(a_file_has_one_entry),
 	KUNIT_CASE(a_file_has_no_more_than_it_may),
@@ -213,6 +257,7 @@ static struct kunit_case orphan_cases[] = {
 	KUNIT_CASE(a_sweep_ends_when_there_is_nothing_left_to_see),
 	KUNIT_CASE(a_file_that_was_closed_meanwhile_is_not_ones_own),
 	KUNIT_CASE(o_async_that_came_late_reaches_the_heir),
+	KUNIT_CASE(what_calls_have_charged_is_the_heirs),
 	{}
 };
 

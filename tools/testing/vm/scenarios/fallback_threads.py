@@ -6,11 +6,13 @@ covers: GEN-06
 import errno
 import select
 import socket
+import struct
 import threading
 
 from common import serve
 
 vcpus = (1, 2)
+SO_MEMINFO, OPTMEM = 55, 6
 
 
 def one_round(h, port):
@@ -87,6 +89,24 @@ def closing(h, port, n):
         s.close()
 
 
+def charged(h, port, n):
+    """Control data of a sendmsg() that sleeps until TCP has the file are TCP's charge."""
+    for i in range(n):
+        s = h.socket()
+        s.setblocking(False)
+        err = s.connect_ex((h.config["peer4"], port))
+        h.check(err in (0, errno.EINPROGRESS), f"connect: {err}")
+        s.setblocking(True)
+        try:
+            # of a level that TCP does not look at
+            s.sendmsg([b"x"], [(99, 1, bytes(500))])
+        except ConnectionError:
+            pass
+        mem = struct.unpack("9I", s.getsockopt(socket.SOL_SOCKET, SO_MEMINFO, 36))
+        h.equal(mem[OPTMEM], 0, f"charge for options, connection {i}")
+        s.close()
+
+
 def until(h, port):
     ls = h.listen(port)
     ls.settimeout(0.2)
@@ -108,6 +128,7 @@ def closes(t, n, server, before):
     s.expect("listening")
     c = t.half(t.b, closing, port=5049, n=n)
     t.wait_all(c)
+    t.wait_all(t.half(t.b, charged, port=5049, n=n))
     s.gate("stop")
     t.wait_all(s)
     # as at first: none too many, and none too few
