@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The send path: when a push builds a message. There is always a slot, and what is
+ * posted goes nowhere.
+ */
+#include "smc_kunit.h"
+
+#include "../../../net/smc/smc_conn.h"
+#include "../../../net/smc/smc_link.h"
+#include "../../../net/smc/smc_net.h"
+#include "../../../net/smc/smc_sock.h"
+
+/* nobody looks */
+#define SMC_TRACE_H
+
+static bool trace_smc_tx_sendmsg_enabled(void)
+{
+	return false;
+}
+
+static void trace_smc_tx_sendmsg(const struct smc_sock *smc, size_t len, const char *name)
+{
+}
+
+#define TX_RING		(128 * 1024)
+#define TX_ELEMENT	(64 * 1024)
+
+/* What was posted, and whether the link took it. */
+static unsigned int tx_nr_built, tx_nr_validated, tx_nr_replayed;
+static int tx_post_rc;
+
+static struct smc_wr_slot tx_slot;
+
+static struct smc_wr_slot *tx_slot_get(struct smc_wr *wr, enum smc_wr_class class)
+{
+	return &tx_slot;
+}
+
+/* As smc_cdc_post(): a number is used up whether the link takes it or not. */
+static int tx_fake_post(struct smc_conn *conn, struct smc_wr_slot *slot,
+			const struct smc_xfer *xfer)
+{
+	struct smc_cdc_msg msg = {};
+	int rc = smc_cdc_build(&conn->ctl, xfer, &msg);
+
+	if (rc)
+		return rc;
+	conn->tx_sent = smc_cursor_advance(conn->snd_geom, conn->tx_sent, xfer->len);
+	tx_nr_built++;
+	return tx_post_rc;
+}
+
+static int tx_fake_validation(struct smc_conn *conn, struct smc_wr_slot *slot)
+{
+	tx_nr_validated++;
+	return 0;
+}
+
+static int tx_fake_replay(struct smc_conn *conn, struct smc_wr_slot *slot)
+{
+	struct smc_cdc_msg msg = {};
+	struct smc_xfer x;
+
+	smc_cdc_replay(&conn->ctl, conn->snd_geom, conn->tx_sent, &x);
+	tx_nr_replayed++;
+	return smc_cdc_build(&conn->ctl, NULL, &msg);
+}
+
+/* other suites have some of these names for what they make up */
+#define smc_tx_sendmsg tx_test_sendmsg
+#define smc_tx_is_writable tx_test_is_writable
+#define smc_tx_push tx_test_push
+#define smc_tx_flush tx_test_flush
+#define smc_tx_cork tx_test_cork
+#define smc_tx_signal tx_test_signal
+#define smc_wr_slot_get tx_slot_get
+#define smc_wr_slot_put(...) ((void)0)
+#define smc_cdc_post tx_fake_post
+#define smc_cdc_post_validation tx_fake_validation
+#define smc_cdc_post_replay tx_fake_replay
+
+#include "../../../net/smc/smc_tx.c"
+
+static int tx_net_init(struct net *net)
+{
+	smc_net(net)->set.autocorking_size = TX_ELEMENT;
+	return 0;
+}
+
+static struct pernet_operations tx_net_ops = {
+	.init = tx_net_init,
+	.id = &smc_net_id,
+	.size = sizeof(struct smc_net),
+};
+
+static int tx_suite_init(struct kunit_suite *suite)
+{
+	return register_pernet_subsys(&tx_net_ops);
+}
+
+static void tx_suite_exit(struct kunit_suite *suite)
+{
+	unregister_pernet_subsys(&tx_net_ops);
+}
+
+struct tx_case {
+	struct smc_sock smc;
+	struct smc_link link;
+};
+
+/* A connection on a link, with nothing to say. */
+static struct smc_conn *tx_new(struct kunit *test)
+{
+	struct smc_geom element = { .size = TX_ELEMENT };
+	struct tx_case *c = kunit_kzalloc(test, sizeof(*c), GFP_KERNEL);
+	struct smc_conn *conn;
+
+	KUNIT_ASSERT_NOT_NULL(test, c);
+	INIT_LIST_HEAD(&c->link.waiters);
+	spin_lock_init(&c->link.wait_lock);
+	conn = &c->smc.conn;
+	sock_net_set(&c->smc.sk, &init_net);
+	smc_conn_init(conn, &c->smc.sk, NULL);
+	smc_cdc_ctl_init(&conn->ctl, element, element);
+	conn->snd_geom.size = TX_RING;
+	conn->is_open = true;
+	rcu_assign_pointer(conn->link, &c->link);
+	tx_nr_built = 0;
+	tx_nr_validated = 0;
+	tx_nr_replayed = 0;
+	tx_post_rc = 0;
+	return conn;
+}
+
+/* As smc_tx_sendmsg(), with one byte. */
+static void tx_send_byte(struct smc_conn *conn)
+{
+	spin_lock_bh(&conn->lock);
+	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, 1);
+	spin_unlock_bh(&conn->lock);
+	smc_tx_push(conn);
+}
+
+static void tx_06_little_data_waits_for_what_is_in_flight(struct kunit *test)
+{
+	struct smc_conn *conn = tx_new(test);
+	int i;
+
+	for (i = 0; i < 100; i++)
+		tx_send_byte(conn);
+	KUNIT_EXPECT_EQ(test, tx_nr_built, 1);
+	conn->tx_inflight = 0;
+	smc_tx_push(conn);
+	KUNIT_EXPECT_EQ(test, tx_nr_built, 2);
+	KUNIT_EXPECT_EQ(test, smc_conn_unsent(conn), 0U);
+}
+
+/* A link that is dead takes nothing, so nothing is in flight to wait for. */
+static void fail_14_a_push_on_a_dead_link_leaves_numbers_for_the_replay(struct kunit *test)
+{
+	struct smc_conn *conn = tx_new(test);
+	u16 first = conn->ctl.tx_seq;
+	unsigned int nr;
+	int i;
+
+	tx_post_rc = -EPIPE;
+	for (i = 0; i < 40000; i++)
+		tx_send_byte(conn);
+	KUNIT_EXPECT_TRUE(test, smc_cdc_is_far_ahead(&conn->ctl));
+	/* the peer must take the number of the replay for a newer one than it has seen */
+	KUNIT_EXPECT_LT(test, tx_nr_built, 0x7fffU);
+	KUNIT_EXPECT_EQ(test, (u16)(conn->ctl.tx_seq - first), (u16)tx_nr_built);
+
+	/* on another link F and the replay go all the same, and nothing more */
+	tx_post_rc = 0;
+	nr = tx_nr_built;
+	conn->must_validate = true;
+	conn->must_replay = true;
+	smc_tx_push(conn);
+	smc_tx_push(conn);
+	KUNIT_EXPECT_EQ(test, tx_nr_validated, 1);
+	KUNIT_EXPECT_EQ(test, tx_nr_replayed, 1);
+	KUNIT_EXPECT_EQ(test, tx_nr_built, nr);
+
+	/* what was held back follows when that has arrived */
+	smc_cdc_done(&conn->ctl, conn->ctl.tx_seq, conn->ctl.tx_inflight);
+	conn->tx_inflight = 0;
+	smc_tx_push(conn);
+	KUNIT_EXPECT_GT(test, tx_nr_built, nr);
+	KUNIT_EXPECT_EQ(test, smc_conn_unsent(conn), 0U);
+}
+
+static struct kunit_case tx_cases[] = {
+	KUNIT_CASE(tx_06_little_data_waits_for_what_is_in_flight),
+	KUNIT_CASE(fail_14_a_push_on_a_dead_link_leaves_numbers_for_the_replay),
+	{}
+};
+
+static struct kunit_suite tx_suite = {
+	.name = "smc_tx",
+	.suite_init = tx_suite_init,
+	.suite_exit = tx_suite_exit,
+	.test_cases = tx_cases,
+};
+
+kunit_test_suite(tx_suite);
