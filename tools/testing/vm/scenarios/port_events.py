@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """A further link comes when its RNIC does: nobody tries again by and by.
 
-With llc_add_link_retry_ms 0 nothing else brings one. The RNIC is removed and added,
-its network interface taken down and up, and its address replaced, on either side in
-turns. The link is there within a second of the port's being active, which the kernel's
-log tells.
+With llc_add_link_retry_ms 0 nothing else brings one, and no exchange that hangs makes way
+for one: the times that end those are longer than the scenario's. The RNIC is removed and
+added, its network interface taken down and up, and its address replaced, on either side
+in turns. How long the link took, from the port's being active, is told.
 
 covers: ERR-58 ERR-59 ADDL-01 ADDL-06
 """
@@ -14,9 +14,10 @@ from streams import client, server  # noqa: F401, the halves
 
 nics = 2
 timeout = 400
+PORT = 5370
 
 
-def check_soon(t, vm, what):
+def tell_time(t, vm, what):
     """How long a link on rxe1 has taken, by the log of the machine that got the port.
 
     soft-RoCE may say twice that the port is active: the first time since the step began.
@@ -24,8 +25,7 @@ def check_soon(t, vm, what):
     log = vm.run("dmesg").out.rpartition("smc-bench: ")[2]
     port, link = (float(re.search(r"\[ *([\d.]+)\] " + line, log)[1]) for line in
                   ("infiniband rxe1: set active", "smc: link group .* is up on rxe1 "))
-    t.check(0 <= link - port < t.slow * t.patience, f"{what}: a link {link - port:.2f} s "
-            "after the port was active")
+    t.check(port <= link, f"{what}: a link {port - link:.2f} s before the port was active")
     t.note(f"{what}: {link - port:.2f} s")
 
 
@@ -40,36 +40,52 @@ def readdress(t, x, vm, old, new):
     x.more()
 
 
+def begin(t, port):
+    """Streams in a group of their own.
+
+    Links that live for less than llc_reply_ms are soon added no more for a while; a group
+    takes as many as one machine's turn has.
+    """
+    from smcvm.links import NEVER, Streams, several
+    several(t, llc_add_link_retry_ms=0, llc_reply_ms=NEVER, llc_delete_link_ms=NEVER)
+    return Streams(t, port)
+
+
+def turn(t, x, vm):
+    """All that may happen to an RNIC of machine VM."""
+    from smcvm.links import add, card_up, delete
+    x.have(2)
+    x.more()
+    t.step(f"{vm.name} loses an RNIC and gets it back")
+    delete(vm, 1)
+    x.have(1)
+    add(t, vm, 1)
+    x.have(2)
+    tell_time(t, vm, f"RNIC of {vm.name}")
+    x.more()
+    t.step(f"the same with a network interface of {vm.name}")
+    vm.run("ip link set eth1 down")
+    x.have(1)
+    card_up(t, vm, 1)
+    x.have(2)
+    tell_time(t, vm, f"interface of {vm.name}")
+    x.more()
+    t.step(f"another address for a network interface of {vm.name}")
+    readdress(t, x, vm, vm.number, 100 + vm.number)
+    readdress(t, x, vm, 100 + vm.number, vm.number)
+    x.stop()
+
+
 def run(t):
     if t.family != "smc":
         return
-    from smcvm import links
+    from smcvm.links import add, delete
     for vm in (t.a, t.b):
-        links.delete(vm, 1)
-    links.several(t, llc_add_link_retry_ms=0)
-    x = links.Streams(t, 5370)
+        delete(vm, 1)
+    x = begin(t, PORT)
     x.have(1)
     t.step("a second RNIC at both")
-    links.add(t, t.a, 1)
-    links.add(t, t.b, 1)
-    x.have(2)
-    x.more()
-    for vm in (t.a, t.b):
-        t.step(f"{vm.name} loses an RNIC and gets it back")
-        links.delete(vm, 1)
-        x.have(1)
-        links.add(t, vm, 1)
-        x.have(2)
-        check_soon(t, vm, f"RNIC of {vm.name}")
-        x.more()
-        t.step(f"the same with a network interface of {vm.name}")
-        vm.run("ip link set eth1 down")
-        x.have(1)
-        links.card_up(t, vm, 1)
-        x.have(2)
-        check_soon(t, vm, f"interface of {vm.name}")
-        x.more()
-        t.step(f"another address for a network interface of {vm.name}")
-        readdress(t, x, vm, vm.number, 100 + vm.number)
-        readdress(t, x, vm, 100 + vm.number, vm.number)
-    x.stop()
+    add(t, t.a, 1)
+    add(t, t.b, 1)
+    turn(t, x, t.a)
+    turn(t, begin(t, PORT + 1), t.b)

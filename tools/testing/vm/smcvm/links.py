@@ -10,6 +10,7 @@ from collections import namedtuple
 
 AFAR = ("10.48.0.1", "10.49.0.2")  # of A and B, in different subnets: declined
 OPER = "/sys/kernel/debug/smc/links"
+NEVER = 3600000     # ms, longer than any scenario: what waits for such a timer waits in vain
 Group = namedtuple("Group", "id role state type peer links")
 Link = namedtuple("Link", "num state device conns")
 
