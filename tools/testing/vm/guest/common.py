@@ -177,6 +177,15 @@ def is_reset(h, s):
     s.close()
 
 
+def keep(h, port):
+    """A connection that keeps the link group."""
+    s = h.connect(port)
+    h.request(s)
+    h.mark("open")
+    h.gate("end")
+    h.finish(s)
+
+
 def keep_asking(h, port, **kw):
     """One connection that asks until it breaks; returns the errno, 0 for EOF."""
     s = h.connect(port, **kw)

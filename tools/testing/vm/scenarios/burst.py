@@ -7,22 +7,13 @@ accept(). Then the queue is over-full, and as with TCP who comes now has to wait
 import errno
 import socket
 
-from common import drops, queue_info, serve
+from common import drops, keep, queue_info, serve
 from halves import AF_SMC, SO_DOMAIN
 
 timeout = 60
 PORT = 5350
 BACKLOG, MANY = 2, 8
 CONFIRM = 3
-
-
-def keep(h, port):
-    """A connection that keeps the link group."""
-    s = h.connect(port)
-    h.request(s)
-    h.mark("open")
-    h.gate("end")
-    h.finish(s)
 
 
 def server(h, port):

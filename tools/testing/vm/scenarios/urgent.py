@@ -18,7 +18,7 @@ import struct
 import termios
 import threading
 
-from common import serve
+from common import keep, serve
 from halves import is_asleep
 
 timeout = 60
@@ -299,15 +299,6 @@ def read_two_tasks(h, port):
     got = h.recv_exact(c, 2 * BOTH)
     h.equal((got.count(b"u"), got.count(b"p")), (BOTH, BOTH), "what both have written")
     h.finish(c)
-
-
-def keep(h, port):
-    """A connection that keeps the link group."""
-    s = h.connect(port)
-    h.request(s)
-    h.mark("open")
-    h.gate("end")
-    h.finish(s)
 
 
 def early(h, port):
