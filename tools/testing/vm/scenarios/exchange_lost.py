@@ -27,8 +27,8 @@ def one(t, phase):
     downs = {CONFIRM_LINK: 0, DELETE_LINK: 2}.get(phase[0], 1)
     t.wait(lambda: streams.least("link_down") - x.was_down >= downs,
            f"{x.what}: end of the link", 15)
+    gap = streams.more()
     t.relay.unrule(x.rule)
-    gap = streams.more(f", {x.what}")
     streams.have(3)
     # the first needs an RMB of its own if the exchange was not about that
     askers = x.procs[2:] + [t.half(t.b, "ask_once", port=x.other_port, size=BIG)]

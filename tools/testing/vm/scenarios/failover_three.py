@@ -4,8 +4,8 @@
 RoCE frames of a segment vanish on the wire: no event tells of it, on either side. Then
 those of a second one, so that one link is left; both come back, the first or the second
 first. The same with the RDMA devices of a segment, deleted on one machine after the
-other. Not a byte may be lost, doubled or out of place, no stream stands still for more
-than 3 s, and there are three links in the end. Without --long in one order only, silently.
+other. Not a byte may be lost, doubled or out of place, each stream goes on before anything
+comes back, and there are three links in the end. Without --long in one order only, silently.
 
 covers: FAIL-01 FAIL-02 FAIL-03 FAIL-08 FAIL-11 FAIL-17 LG-01 LG-13 LB-03 MAXL-02 ADDL-01
 covers: ERR-56 ERR-57 RKEY-22

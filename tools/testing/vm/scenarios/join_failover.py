@@ -72,14 +72,11 @@ def unharmed(t, clean):
         t.equal(t.stat(t.a, name), n, name)
 
 
-def lives_on(t, x, group, lost, held=True):
-    """The streams go on, in the group that they were in.
-
-    News that the test has HELD up on a link keep all back that is behind them.
-    """
+def lives_on(t, x, group, lost):
+    """The streams go on, in the group that they were in."""
     from smcvm.links import groups
     t.wait(lambda: x.least("link_down") > lost, "the news to arrive", 30)
-    x.more(held=held)
+    x.more()
     t.equal([g.id for g in groups(t.a) if g.state == "ACTIVE"], [group], "link groups")
 
 
@@ -107,7 +104,7 @@ def run(t):
     t.step("the path is lost that the interfaces of TCP have")
     lost, had = x.least("link_down"), ended(t)
     cut = t.relay.rule(seg=0, proto="roce", drop=1)
-    lives_on(t, x, group, lost, held=False)
+    lives_on(t, x, group, lost)
     t.both(crowd_server, crowd, PORT + 4, n=CROWD)
     t.equal(ended(t) - had, CROWD, "handshakes")
     unharmed(t, clean)

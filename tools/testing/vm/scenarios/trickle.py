@@ -2,10 +2,10 @@
 """A link is cut silently under a trickle of data.
 
 With TCP_NODELAY something is posted every few milliseconds, and the rings do not fill:
-soft-RoCE waits for an acknowledgment anew with each post, and would not find out for
-long. It is the module that sees that nothing completes. Connections go on by the other
-link within three seconds; when it was the last one they are reset within five. Two of
-them pass before it says so, whatever the host: a slow one gets more for the rest.
+soft-RoCE waits for an acknowledgment anew with each post, and would not find out before
+the rings are full, most of a minute. It is the module that sees that nothing completes:
+there is no TEST LINK, and the scenario waits for a quarter of that minute. Connections go on
+by the other link while the wire is cut; when it was the last one they are reset.
 
 covers: KA-05 FAIL-02 FAIL-03 GEN-07
 """
@@ -24,7 +24,8 @@ def run(t):
         return
     from smcvm.links import Streams, several
     # posts come faster than the RNIC's attempts, and the machines keep up with them
-    several(t, rdma_ack_exponent=t.pick(15, 17), rdma_retries=t.pick(6, 1))
+    several(t, rdma_ack_exponent=t.pick(15, 17), rdma_retries=t.pick(6, 1),
+            smcr_testlink_time=0)
     trickle = {"count": 2, "piece": 100, "pause": 0.08 * t.slow, "is_nodelay": True}
     x = Streams(t, PORT, **trickle)
     x.have(2)
@@ -44,9 +45,9 @@ def run(t):
     t.mode(t.a, "SMC-R", PORT, trickle["count"])
     began = time.monotonic()
     t.relay.rule(proto="roce", drop=1)
+    t.wait(lambda: all(p.rc is not None for p in procs), "end of the connections", 15)
     t.wait_all(*procs)
     took = time.monotonic() - began
-    t.check(took < 5 * t.slow * t.patience, f"connections were reset after {took:.1f} s")
     for p in procs:
         t.check(set(p.value) <= TOLD, f"{p} ended with {p.value}")
     t.relay.unrule()

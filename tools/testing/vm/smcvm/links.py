@@ -5,7 +5,6 @@ Imported within run(): machines have no use for it.
 """
 import contextlib
 import re
-import time
 from collections import namedtuple
 
 AFAR = ("10.48.0.1", "10.49.0.2")  # of A and B, in different subnets: declined
@@ -90,12 +89,12 @@ def kind(vm):
 def give_up(vm, what=None, of=None):
     """Take the link with the most connections down as an operator would, or "all".
 
-    In the group of the id OF, else in the first.
+    In the group of the id OF, else in the first. Returns the device of that link.
     """
     group = next(g for g in groups(vm) if g.state == "ACTIVE" and of in (None, g.id))
-    links = [x for x in group.links if x.state == "ACTIVE"]
-    what = what or max(links, key=lambda x: x.conns).num
-    vm.run(f"echo {group.id} {what} >{OPER}")
+    most = max((x for x in group.links if x.state == "ACTIVE"), key=lambda x: x.conns)
+    vm.run(f"echo {group.id} {what or most.num} >{OPER}")
+    return most.device
 
 
 def delete(vm, i):
@@ -162,19 +161,13 @@ class Streams:
         return min(self.t.stat(vm, name) - start[name]
                    for vm, start in zip(self.ours, self.start))
 
-    def more(self, why="", held=False):
-        """All streams go on on both sides; the longest time one stood still.
-
-        Never too long, unless the test itself has HELD them up.
-        """
+    def more(self):
+        """All streams go on on both sides; the longest time one stood still, to be told."""
         for p in (self.s, self.c):
             p.gate("more")
         marks = self.t.expect_all(f"more{self.steps}", self.s, self.c)
         self.steps += 1
-        gap = max(m["gap"] for m in marks)
-        self.t.check(held or gap < longest_gap(self.t),
-                     f"streams stood still for {gap:.2f} s{why}")
-        return gap
+        return max(m["gap"] for m in marks)
 
     def have(self, links, what="links", spare=0):
         """Wait until both sides have so many active links and no other queue pair.
@@ -193,17 +186,15 @@ class Streams:
     def lose(self, what, down, mend, links=2):
         """Lose a link and get it back while the streams run; how long they stood still.
 
-        LINKS are there before and after.
+        They go on before it is mended, so by what is left. LINKS are there before and after.
         """
         t = self.t
         t.step(what)
         self.more()
         was_up, was_down = self.least("link_up"), self.least("link_down")
-        began = time.monotonic()
         down()
         t.wait(lambda: self.least("link_down") > was_down, f"{what}: a link to go down", 15)
-        took = time.monotonic() - began
-        gap = self.more(f", the link was noticed to be down within {took:.2f} s")
+        gap = self.more()
         mend()
         t.wait(lambda: self.least("link_up") > was_up, f"{what}: another link to come up", 30)
         self.have(links)
@@ -211,7 +202,7 @@ class Streams:
         if self.count >= 2 * links and len(self.ours) == 2:
             t.wait(lambda: all(x.conns for vm in self.ours for x in active(vm)),
                    f"{what}: connections on each link again", 20)
-        return max(gap, self.more(" while the link came back"))
+        return max(gap, self.more())
 
     def stop(self):
         """End the streams in good order; not a byte was lost or doubled."""
