@@ -2,8 +2,8 @@
 """RoCE does not get through: all of it, one direction, or large packets only.
 
 Data must be intact over TCP, in both roles, and the next connection must not
-try and wait again; nor where RNICs hear each other, and LLC gets no answer. When the
-path is good again SMC comes back.
+try again, nor wait for a message; nor where RNICs hear each other, and LLC gets no answer.
+When the path is good again SMC comes back.
 
 covers: GEN-06 DCLN-07 ERR-22 ERR-28
 """
@@ -50,6 +50,7 @@ def mute(t, port):
 
 
 def run(t):
+    from smcvm.links import WAITS
     n = t.pick(1_000_003, 200_003)
     port = 5032
     for what, match in HOLES.items():
@@ -64,10 +65,13 @@ def run(t):
                             n_in=n, n_out=n)
         seen = t.relay.hits(hole)[0]
         t.check(seen, f"{what}: RoCE was not even tried")
+        # who waits now waits in vain
+        for vm in (t.a, t.b):
+            t.set(vm, **WAITS)
         times = t.both(serve, requests, port + 1, sargs={"count": 3}, cargs={"n": 3})[1]
+        for name in WAITS:
+            t.restore(name)
         t.equal(t.relay.hits(hole)[0], seen, f"{what}: RoCE frames for later connections")
-        t.check(max(times) < max(0.3 * t.slow * t.patience, took / 2),
-                f"{what}: connects took {took:.2f}, then {times}")
         t.note(f"{what} {took:.1f} s, then {max(times):.2f}")
         t.relay.unrule(hole)
     # the other module takes the reset for the end of the stream

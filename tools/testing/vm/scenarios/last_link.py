@@ -3,9 +3,10 @@
 
 With the RDMA devices of one side, with the wire under traffic, with the wire while
 nobody sends (TEST LINK finds out), by the operator. New connections are TCP at once,
-also while the wire is still cut. When an RNIC is there again they are SMC, and when
-a path that has worked was left alone for a while. A second path that is dead from the
-beginning is not waited for. What a peer had sent that was done with sending is read in
+also while the wire is still cut: nothing is sent over RDMA for them, and no message
+waited for. When an RNIC is there again they are SMC, and when a path that has worked was
+left alone for a while. A second path that is dead from the beginning is not waited for,
+longer than its RNIC tries. What a peer had sent that was done with sending is read in
 full, and so is its end.
 
 covers: PEER-03 GEN-07 LGT-03 ERR-41 SL-16 SL-18 ERR-57 CLOSE-17
@@ -23,7 +24,6 @@ timeout = 200
 PORT, IDLE = 5320, 5321
 CLOSED, HALF = 5330, 5331
 DELETE_LINK, ALL = 4, "3:40"
-SOON = 5        # seconds from the loss to the reset
 TOLD = {"ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT"}
 
 
@@ -108,20 +108,33 @@ def have(t, links):
     t.wait(lambda: all(len(active(vm)) == links for vm in (t.a, t.b)), f"{links} links", 30)
 
 
-def reset_soon(t, what, procs, began):
-    """All halves have been told, in time; no queue pair is left."""
+def reset(t, what, procs, began):
+    """All halves have been told, though TCP's own connection lives; no queue pair is left."""
+    t.wait(lambda: all(p.rc is not None for p in procs), f"{what}: end of connections", 20)
     t.wait_all(*procs)
     took = time.monotonic() - began
-    t.check(took < SOON * t.slow, f"{what}: connections were reset after {took:.1f} s")
     t.wait(lambda: not any(t.queue_pairs(vm) for vm in (t.a, t.b)),
            f"{what}: end of the queue pairs", 20)
     t.note(f"{what}: {took:.1f} s")
 
 
-def is_tcp(t, what):
+def rdma_packets(t):
+    """What all RNICs have sent."""
+    return sum(vm.counters(f"rxe{i}")["sent_pkts"] for vm in (t.a, t.b) for i in range(nics))
+
+
+def is_tcp(t, what, has_rnics=True):
+    from smcvm.links import WAITS
     sent = t.stat(t.a, "tx_bytes")
-    _, took = t.both(serve, requests, PORT + 2, sargs={"count": 2}, cargs={"n": 2})
-    t.check(max(took) < 1.5 * t.slow, f"{what}: connect took {max(took):.2f} s")
+    # who waits for a message of a handshake waits in vain
+    for vm in (t.a, t.b):
+        t.set(vm, **WAITS)
+    tried = rdma_packets(t) if has_rnics else 0
+    t.both(serve, requests, PORT + 2, sargs={"count": 2}, cargs={"n": 2})
+    if has_rnics:
+        t.equal(rdma_packets(t), tried, f"{what}: RDMA packets")
+    for name in WAITS:
+        t.restore(name)
     t.equal(t.stat(t.a, "tx_bytes"), sent, f"{what}: bytes over SMC")
 
 
@@ -138,12 +151,16 @@ def remember(t, ms=3600000):
 
 def no_second_path(t):
     """The second link cannot be confirmed: the first connection does not wait for long."""
+    from smcvm.links import WAITS
     t.step(no_second_path.__doc__)
     rule = t.relay.rule(seg=1, proto="roce", drop=1)
+    for vm in (t.a, t.b):
+        t.set(vm, **WAITS)
     began = time.monotonic()
     procs = both_ends(t, idle_server, idle_client, IDLE)
     took = time.monotonic() - began
-    t.check(took < 3 * t.slow, f"first contact with one path took {took:.1f} s")
+    for name in WAITS:
+        t.restore(name)
     have(t, 1)
     t.relay.unrule(rule)
     have(t, 2)
@@ -171,12 +188,12 @@ def run(t):
         goodbye = t.relay.rule(llc=DELETE_LINK, frm=vm.name, at=ALL)
         began = time.monotonic()
         delete(vm, 1)
-        reset_soon(t, what, procs, began)
+        reset(t, what, procs, began)
         t.check(t.relay.hits(goodbye)[0], f"{what}: no DELETE LINK for all")
         t.relay.unrule(goodbye)
         for p in procs:
             t.check(set(p.value) <= TOLD, f"{what}: {p} ended with {p.value}")
-        is_tcp(t, what)
+        is_tcp(t, what, has_rnics=False)
         # any of them will do
         add(t, vm, 1)
         add(t, vm, 0)
@@ -188,7 +205,7 @@ def run(t):
     remember(t)
     began = time.monotonic()
     t.relay.rule(proto="roce", drop=1)
-    reset_soon(t, "wire under traffic", procs, began)
+    reset(t, "wire under traffic", procs, began)
     is_tcp(t, "wire under traffic")
     t.relay.unrule()
     is_tcp(t, "the wire is mended, and nobody knows")
@@ -204,7 +221,7 @@ def run(t):
     have(t, 2)
     began = time.monotonic()
     t.relay.rule(proto="roce", drop=1)
-    reset_soon(t, "idle wire", procs, began)
+    reset(t, "idle wire", procs, began)
     is_tcp(t, "idle wire")
     t.relay.unrule()
     remember(t, 1)
@@ -218,7 +235,7 @@ def run(t):
         have(t, 2)
         began = time.monotonic()
         give_up(vm, "all")
-        reset_soon(t, what, procs, began)
+        reset(t, what, procs, began)
     is_smc(t)
     for vm in (t.a, t.b):
         t.no_sockets(vm, PORT)
