@@ -134,10 +134,9 @@ def lingers(t, port, family=None):
             s.gate("read")
         t.wait_all(c)
         sent, took = c.value
+        # a linger time of 1000 s is longer than the scenario
         if end == "time":
             t.check(took > linger * 0.9, f"close() took {took:.1f} s")
-        else:
-            t.check(took < linger / 2, f"close() took {took:.1f} s, to be ended by: {end}")
         if end != "read":
             # it goes on without the application
             s.gate("read")
@@ -156,13 +155,13 @@ def run(t):
     if t.family != "smc":
         return
     lingers(t, 5176, "tcp")
-    t.set(t.b, close_timeout_ms=100, close_pending_ms=2000 * t.slow)
-    s, c = start(t, 5171, True)
+    t.set(t.b, close_timeout_ms=100, close_pending_ms=3000 * t.slow)
+    # a little before close(), or a slow host would seem to give up early
     began = time.monotonic()
+    s, c = start(t, 5171, True)
     t.wait_all(s)
-    # the timer began with close(), a little earlier
     took = time.monotonic() - began
-    t.check(took > 1 * t.slow, f"the close was given up after {took:.1f} s")
+    t.check(took > 3 * t.slow, f"the close was given up after {took:.1f} s")
     t.equal(s.value[1], errno.ECONNRESET, "what a peer that is late is told")
     t.check(s.value[0] < c.value, f"{s.value[0]} bytes of {c.value} were read")
     for vm in (t.a, t.b):

@@ -104,8 +104,8 @@ def in_a_row(t, vm, port):
     c.gate("end")
     t.wait_all(c)
     seen = t.relay.hits(decline)[0]
-    # and one for each second that has gone by since
-    t.check(IN_A_ROW <= seen <= min(IN_A_ROW + 1 + c.value / PAUSE, MANY - 1),
+    # and one for each second that has gone by since, which on a slow host may be all
+    t.check(IN_A_ROW <= seen <= IN_A_ROW + 1 + c.value / PAUSE,
             f"{seen} Declines of {vm.name} in {MANY} connections, {c.value:.1f} s")
     t.equal(t.stat(t.b, "service_paused") - pauses, seen - IN_A_ROW + 1, "pauses")
     t.note(f"{seen} of {MANY} declined by {vm.name}")
