@@ -3,8 +3,9 @@
 
 A client of version 2 names a GID on the server's LAN that nobody has. The server
 asks for it, and declines when nobody has answered. The next connection of that
-client is declined at once. Where the client offers version 1 as well it gets that after
-a moment, and the next time at once.
+client is declined at once, though now an answer would be waited for without end. Where the
+client offers version 1 as well it gets that after a moment, which has nothing to do with how
+long the answer may take, and the next time at once.
 
 covers: ERR-01 DCLN-02
 """
@@ -20,6 +21,8 @@ timeout = 60
 PORT = 5098
 EID = "SMC-BENCH.SILENT"
 NO_ROUTE = 0x030e0000
+# times that the kernel asks for a neighbour, a second each
+ASKS = "net.ipv4.neigh.eth0.mcast_solicit"
 
 
 def server(h, n):
@@ -43,14 +46,16 @@ def client(h, n):
     host = RawHost(ip="10.43.0.81", mac="525400437781")
     times = []
     for _ in range(n):
+        h.gate("next")
         t0 = time.monotonic()
         c = proposal(h, host, False)
-        msg = c.recv_clc(20 * h.slow)
+        msg = c.recv_clc(h.within(20))
         times.append(time.monotonic() - t0)
         h.equal(msg[4:5], b"\x04", f"Decline ({msg.hex()})")
         h.equal(struct.unpack_from("!I", msg, 16)[0], NO_ROUTE, "diagnosis")
-        h.check(c.ended(20 * h.slow), "the server did not end its TCP connection")
+        h.check(c.ended(h.within(20)), "the server did not end its TCP connection")
         c.abort()
+        h.mark("declined")
     return times
 
 
@@ -62,7 +67,7 @@ def both_client(h, n):
         h.gate("next")
         t0 = time.monotonic()
         c = proposal(h, host, True)
-        msg = c.recv_clc(20 * h.slow)
+        msg = c.recv_clc(h.within(20))
         times.append(time.monotonic() - t0)
         h.equal(msg[4:5], b"\x02", f"Accept ({msg.hex()})")
         h.equal((msg[7] >> 4, len(msg)), (1, 68), "version and length")
@@ -72,29 +77,37 @@ def both_client(h, n):
 
 
 def run(t):
+    from smcvm.links import NEVER
     t.set(t.a, clc_timeout_ms=6000 * t.slow)
     t.ueid(t.a, EID)
+    asks = t.a.sysctl(ASKS)
     before = t.stat(t.a, "peer_remembered")
     qps = t.queue_pairs(t.a)
     try:
         s = t.half(t.a, server, n=2)
         s.expect("listening")
         c = t.half(t.b, client, n=2)
+        c.gate("next")
+        c.expect("declined", t.left())
+        t.set(t.a, clc_timeout_ms=NEVER)
+        t.a.sysctl(ASKS, NEVER)
+        c.gate("next")
         t.wait_all(c)
         t.equal(t.stat(t.a, "peer_remembered"), before + 1, "peers remembered")
         b = t.half(t.b, both_client, n=2)
         for _ in range(2):
             b.gate("next")
-            b.expect("accepted")
+            b.expect("accepted", t.left())
             # what the first one has begun is over before the next one
             t.wait(lambda: t.queue_pairs(t.a) == qps, "end of the link group")
         s.gate("stop")
         t.wait_all(s, b)
     finally:
         t.ueid(t.a, "--flush")
+        t.a.sysctl(ASKS, asks)
     first, later = c.value
     t.check(first > 2.5 * t.slow, f"nobody was waited for: {first:.1f} s")
-    t.check(later < first / 2, f"Declines took {first:.1f} s and {later:.1f} s")
     # the second one has not asked again
     t.equal(t.stat(t.a, "peer_remembered"), before + 2, "peers remembered, with a way out")
-    t.check(max(b.value) < 2.5 * t.slow, f"Accepts took {b.value} s")
+    t.note(f"Declines after {first:.1f} and {later:.1f} s, Accepts after "
+           + " and ".join(f"{x:.1f}" for x in b.value) + " s")
