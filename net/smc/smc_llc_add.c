@@ -163,6 +163,24 @@ static void prepare(struct smc_llc_run *run, const struct smc_llc_end *peer)
 	act->end.mtu = min(peer->mtu, lnk->local.mtu);
 }
 
+/*
+ * An attempt begins, and costs a queue pair on which all RMBs are mapped. A peer decides
+ * how many there are: a client by asking and refusing what it is offered, a server by
+ * offering and deleting what was accepted. After many in a row none follows for a while,
+ * whoever wants it. What is wanted meanwhile is tried for afterwards.
+ */
+static void note_attempt(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (run->now >= flow->attempts_end) {
+		flow->attempts_end = smc_llc_after(run, flow->params.timers.reply);
+		flow->nr_attempts = 0;
+	}
+	if (++flow->nr_attempts >= SMC_LLC_ATTEMPTS)
+		flow->calm_until = max(flow->calm_until, flow->attempts_end);
+}
+
 /* Server: no link for a client that has asked for one. */
 static void say_none(struct smc_llc_run *run)
 {
@@ -217,6 +235,7 @@ void smc_llc_add_begin(struct smc_llc_run *run)
 		return;
 	}
 	flow->config_link = smc_llc_carrier(flow, SMC_LLC_NO_LINK);
+	note_attempt(run);
 	begin_link(run, target);
 	if (has_rnic)
 		create(run, &rnic);
@@ -274,6 +293,7 @@ static void consider(struct smc_llc_run *run)
 		flow->is_put_off = true;
 		reject(run, SMC_LLC_ADD_LINK_NO_PATH);
 	} else {
+		note_attempt(run);
 		flow->config_target = target;
 		smc_llc_link_make(flow, target, offer->link_num);
 		create(run, &rnic);
@@ -761,6 +781,8 @@ static void added(struct smc_llc_run *run, u8 link)
 
 	lnk->state = SMC_LLC_LINK_ACTIVE;
 	lnk->is_spare = false;
+	/* how many of these there may be, their lives tell: SMC_LLC_BRIEF_LIVES */
+	flow->nr_attempts = 0;
 	smc_llc_rnic_has_link(flow);
 	smc_llc_config_done(run);
 	if (flow->phase != SMC_LLC_UP)

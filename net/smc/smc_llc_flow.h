@@ -30,6 +30,11 @@ enum smc_llc_flow_limit {
 #define SMC_LLC_NO_DEADLINE	U64_MAX
 /* Links in a row that a peer may have ended as soon as they were there. */
 #define SMC_LLC_BRIEF_LIVES	4
+/*
+ * Attempts in a row that come to nothing within the time of a reply: one for each RNIC of
+ * this side, in case the peer refuses them all, and some for what changes meanwhile.
+ */
+#define SMC_LLC_ATTEMPTS	(SMC_LLC_RNICS + SMC_LLC_BRIEF_LIVES)
 
 /**
  * struct smc_llc_timers - how long to wait, in milliseconds
@@ -619,8 +624,10 @@ struct smc_llc_remote_rkey {
  *	with the last one; SMC_LLC_NO_DEADLINE if it is not
  * @nr_brief: links in a row that were lost as soon as they were up, by the peer's doing
  *	perhaps; counted to SMC_LLC_BRIEF_LIVES
+ * @nr_attempts: attempts before @attempts_end, since a link last came up
+ * @attempts_end: when they are counted anew, in ms
  * @calm_until: no link is added before this time, in ms: there were more than
- *	SMC_LLC_BRIEF_LIVES such links in a row; 0 otherwise
+ *	SMC_LLC_BRIEF_LIVES such links in a row, or SMC_LLC_ATTEMPTS attempts; 0 otherwise
  * @is_put_off: client: the last offer was refused for that alone
  * @own: RKEY exchange begun here
  * @remote: RKEY exchange begun by the peer
@@ -662,6 +669,8 @@ struct smc_llc_flow {
 	u64 retry_deadline;
 	u64 add_pause;
 	u8 nr_brief;
+	u8 nr_attempts;
+	u64 attempts_end;
 	u64 calm_until;
 	bool is_put_off;
 

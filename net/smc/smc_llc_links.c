@@ -471,6 +471,9 @@ bool smc_llc_set_rnics(struct smc_llc_flow *flow, const struct smc_llc_rnics *rn
 				break;
 		is_new |= k == old.count;
 	}
+	/* nothing that a peer could bring about */
+	if (is_new)
+		flow->nr_attempts = 0;
 	return is_new;
 }
 

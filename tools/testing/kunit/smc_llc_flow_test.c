@@ -2508,6 +2508,104 @@ static void client_add_link_starts_an_attempt_err_59_addl_06_addl_07(struct kuni
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_created, 2);
 }
 
+/* A client that has asked for a link: if it gets an offer nothing comes of that. */
+static void lab_waste_offer(struct lab *lab, bool accepts)
+{
+	struct smc_llc_msg msg;
+	u8 num;
+
+	if (!lab->side[SERVER].nr_out)
+		return;
+	num = lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false).add_link.link_num;
+	msg = accepts ? say_add_link(7, num, SMC_MTU_1024, true) : say_reject(num);
+	lab_say(lab, SERVER, &msg);
+	if (!accepts)
+		return;
+	/* told of no RNICs, the server takes it back */
+	lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, false);
+	msg = say_delete(num, false, true);
+	lab_say(lab, SERVER, &msg);
+}
+
+/* Each offer is a queue pair: a client cannot have them made as fast as it asks. */
+static void offers_on_demand_are_limited_err_59_addl_07_sl_12(struct kunit *test)
+{
+	unsigned int i, created, offers;
+	struct smc_llc_msg notice;
+	struct lab *lab;
+	int how, round;
+
+	for (how = 0; how < 4; how++) {
+		lab = lab_up_facing(test, SERVER, how & 1);
+		notice = say_add_link(7, 0, 0, false);
+		/* that of first contact is over */
+		lab->now += lab_timers().reply;
+		for (round = 0; round < 3; round++) {
+			created = lab->side[SERVER].nr_created;
+			for (i = 0; i < 10 * SMC_LLC_ATTEMPTS; i++) {
+				lab->now++;
+				lab_say(lab, SERVER, &notice);
+				lab_waste_offer(lab, how & 2);
+			}
+			offers = lab->side[SERVER].nr_created - created;
+			KUNIT_EXPECT_LE(test, offers, SMC_LLC_ATTEMPTS);
+			/* all RNICs of a server that has many may have their turn at once */
+			KUNIT_EXPECT_GE(test, offers, SMC_LLC_RNICS);
+			lab_expect_silence(lab, SERVER);
+			/* who has asked is not forgotten */
+			lab_wait(lab, lab_timers().reply);
+			KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_out, 1);
+			lab_waste_offer(lab, how & 2);
+			lab->now += lab_timers().reply;
+		}
+		lab_expect_alive(lab, SERVER);
+		KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_dropped,
+				lab->side[SERVER].nr_created);
+	}
+}
+
+/* Nor has a server the client make them, by offers that it takes back or replaces. */
+static void answers_on_demand_are_limited_err_29_dell_05(struct kunit *test)
+{
+	struct smc_llc_msg msg;
+	unsigned int i, made;
+	struct lab *lab;
+	int how;
+	u8 num;
+
+	for (how = 0; how < 2; how++) {
+		lab = lab_up_facing(test, CLIENT, false);
+		lab_tell_rnic(lab, CLIENT);
+		lab->side[CLIENT].nr_out = 0;
+		lab->now += lab_timers().reply;
+		for (i = 0; i < 10 * SMC_LLC_ATTEMPTS; i++) {
+			num = 10 + i;
+			lab->now++;
+			msg = say_add_link(7, num, SMC_MTU_1024, false);
+			lab_say(lab, CLIENT, &msg);
+			msg = lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, true);
+			if (how || msg.add_link.is_rejected)
+				continue;
+			msg = say_delete(num, false, false);
+			lab_say(lab, CLIENT, &msg);
+			lab_hear(lab, CLIENT, SMC_LLC_DELETE_LINK, true);
+		}
+		made = lab->side[CLIENT].nr_created;
+		KUNIT_EXPECT_LE(test, made, SMC_LLC_ATTEMPTS);
+		KUNIT_EXPECT_GE(test, made, SMC_LLC_RNICS);
+		KUNIT_EXPECT_TRUE(test, msg.add_link.is_rejected);
+		lab_expect_silence(lab, CLIENT);
+		/* it says when it would take one again, and does */
+		lab_wait(lab, lab_timers().reply);
+		lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, false);
+		msg = say_add_link(7, 9, SMC_MTU_1024, false);
+		lab_say(lab, CLIENT, &msg);
+		msg = lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, true);
+		KUNIT_EXPECT_FALSE(test, msg.add_link.is_rejected);
+		lab_expect_alive(lab, CLIENT);
+	}
+}
+
 static void client_add_link_crosses_ser_07(struct kunit *test)
 {
 	struct lab *lab = lab_up_server_adding(test, false);
@@ -3210,6 +3308,8 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(client_deletes_an_unknown_link_err_48),
 	KUNIT_CASE(client_delete_waits_ser_08_ser_13_ser_19_ser_04),
 	KUNIT_CASE(client_add_link_starts_an_attempt_err_59_addl_06_addl_07),
+	KUNIT_CASE(offers_on_demand_are_limited_err_59_addl_07_sl_12),
+	KUNIT_CASE(answers_on_demand_are_limited_err_29_dell_05),
 	KUNIT_CASE(client_add_link_crosses_ser_07),
 	KUNIT_CASE(client_add_link_waits_ser_12_ser_17),
 	KUNIT_CASE(client_add_link_at_the_maximum_addl_05_addl_09_maxl_10),

@@ -532,11 +532,34 @@ static void last_link_dies_while_one_is_added(struct kunit *test)
 	}
 }
 
+/* One that asks and refuses again and again; when it has an RNIC more it gets its link. */
+static void asking_is_not_answered_without_end_addl_06_err_59(struct kunit *test)
+{
+	struct world *w = v2_up(test, 1, 1);
+	unsigned int i, offers;
+
+	w->now += w_timers().reply;
+	offers = sent(w, W_SERVER, SMC_LLC_ADD_LINK, false);
+	for (i = 0; i < 10 * SMC_LLC_ATTEMPTS; i++) {
+		w->now++;
+		v2_say(w, W_SERVER, 0, SMC_LLC_REQ_ADD_LINK, false);
+		w_pump(w);
+	}
+	offers = sent(w, W_SERVER, SMC_LLC_ADD_LINK, false) - offers;
+	KUNIT_EXPECT_LE(test, offers, SMC_LLC_ATTEMPTS);
+	KUNIT_EXPECT_GE(test, offers, SMC_LLC_RNICS);
+	w_rnic_up(w, W_CLIENT, 1);
+	w_pump(w);
+	w_wait(w, w_timers().reply);
+	v2_expect_rest(test, w, 2);
+}
+
 static struct kunit_case v2_group_cases[] = {
 	KUNIT_CASE(second_link_on_first_contact_sl_13_sl_15_lg_12_lg_13),
 	KUNIT_CASE(all_rmbs_at_once_rkey_20_rkey_21_rkey_22_addl_12),
 	KUNIT_CASE(gids_of_req_add_link_addl_06),
 	KUNIT_CASE(client_asks_and_gets_a_link_addl_06_err_59),
+	KUNIT_CASE(asking_is_not_answered_without_end_addl_06_err_59),
 	KUNIT_CASE(client_asks_in_vain_addl_09),
 	KUNIT_CASE(client_asks_while_none_can_be_made_addl_09),
 	KUNIT_CASE(server_without_rmbs_on_two_links_amb_28),
