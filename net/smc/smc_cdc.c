@@ -64,6 +64,7 @@ static int cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, struct smc_
 	struct smc_link *link = smc_link_of(slot->wr);
 	int i, rc;
 
+	smc_conn_note_post(conn);
 	msg->token = conn->peer_token;
 	smc_cdc_encode(msg, slot->msg);
 	for (i = 0; i < xfer->nr_parts; i++)

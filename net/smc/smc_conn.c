@@ -133,6 +133,8 @@ static int conn_attach(struct smc_conn *conn, struct smc_link_group *lgr, struct
 		if (lgr->is_committed)
 			smc_lgr_set_geometry(lgr, conn);
 		smc_lgr_set_link(conn, link);
+		/* nothing was said yet */
+		conn->is_heard = true;
 		rc = 0;
 	}
 	spin_unlock_bh(&conn->lock);
@@ -533,6 +535,21 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
 	is_last = smc_lgr_drop_conn(lgr);
 	conn_release_sndbuf_when_quiet(conn, lgr);
 	return is_last;
+}
+
+/**
+ * smc_conn_note_post() - there is something that the peer may not have seen
+ * @conn: the connection, which is about to post a message
+ *
+ * RFC 7609 4.6.1; FAIL-19.
+ *
+ * Context: Any context but hard interrupt. Expects conn->lock held.
+ */
+void smc_conn_note_post(struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	conn->is_heard = false;
+	conn->is_asked = false;
 }
 
 /**

@@ -114,6 +114,9 @@ struct smc_conn_rtt {
  * @tx_flush: data is to go out whatever else holds it back
  * @is_leaving: nothing is posted until what is in flight has completed; then
  *		the connection moves to another link, FAIL-04
+ * @is_heard: the peer is known to have seen all that was posted
+ * @is_asked: nothing was posted since a TEST LINK that waits to be, or was, posted
+ *	      on @link
  * @must_validate: has moved, and the peer has not been told, FAIL-07
  * @must_replay: has moved and told so; what did not complete follows, FAIL-12
  * @is_open: forming has ended: data may flow, FC-12
@@ -173,6 +176,8 @@ struct smc_conn {
 	bool tx_flush;
 	bool has_hold_timer;
 	bool is_leaving;
+	bool is_heard;
+	bool is_asked;
 	bool must_validate;
 	bool must_replay;
 	bool is_open;
@@ -206,6 +211,7 @@ void smc_conn_open(struct smc_conn *conn);
 void smc_conn_adopt(struct smc_conn *conn);
 bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done);
 struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token);
+void smc_conn_note_post(struct smc_conn *conn);
 void smc_conn_time_send(struct smc_conn *conn, u16 seq);
 u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok,
 		     struct smc_link_group **quiet);

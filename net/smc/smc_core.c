@@ -903,6 +903,8 @@ void smc_lgr_set_link(struct smc_conn *conn, struct smc_link *link)
 		atomic_inc(&link->nr_conns);
 	rcu_assign_pointer(conn->link, link);
 	conn->is_leaving = false;
+	/* that was on the old one */
+	conn->is_asked = false;
 }
 
 /*

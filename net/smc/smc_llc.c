@@ -44,6 +44,9 @@
 
 #define LLC_TEST_LINK_TRIES	3
 
+/* How often it is looked whether connections have become quiet that are to move. */
+#define LLC_BALANCE_MS		1000
+
 /* How late a changed setting of the namespace may act on a group that is silent. */
 #define LLC_LONGEST_MS		(10 * MSEC_PER_SEC)
 
@@ -92,6 +95,7 @@ static void llc_link_up(struct smc_link_group *lgr, u8 index)
 	smc_link_set_state(link, SMC_LINK_ACTIVE);
 	/* it may take connections of others, LB-04 */
 	lgr->is_uneven = true;
+	lgr->llc.balance_at = llc_now();
 	smc_move_queue(lgr);
 }
 
@@ -175,6 +179,9 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 		return false;
 	case SMC_LLC_ACT_LINK_UP:
 		llc_link_up(lgr, act->link);
+		return false;
+	case SMC_LLC_ACT_ROUND_TRIP:
+		smc_move_heard(lgr, act->link);
 		return false;
 	case SMC_LLC_ACT_KEEP_PAIRS:
 		smc_llc_msg_keep(&lgr->llc, &lgr->llc.kept);
@@ -409,6 +416,36 @@ static void llc_feed_probes(struct smc_link_group *lgr)
 	}
 }
 
+/*
+ * Connections that could move to a link that has come up may do so when the peer has
+ * seen what they said. Who has said more meanwhile is looked at again after a while: such
+ * a link is in use, and a message now and then is nothing beside that.
+ */
+static void llc_balance(struct smc_link_group *lgr)
+{
+	struct smc_llc_event ev = {};
+	struct smc_llc *llc = &lgr->llc;
+	unsigned long links = 0;
+	unsigned int i;
+
+	llc->balance_at = SMC_LLC_NO_DEADLINE;
+	if (!lgr->is_uneven)
+		return;
+	llc->balance_at = llc_now() + LLC_BALANCE_MS;
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (smc_llc_flow_may_ask(&llc->flow, i))
+			links |= BIT(i);
+	links = smc_move_ask(lgr, links);
+	for_each_set_bit(i, &links, SMC_LLC_LINKS) {
+		ev.type = SMC_LLC_EV_REQ_ROUND_TRIP;
+		ev.link = i;
+		get_random_bytes(ev.timer.user_data, sizeof(ev.timer.user_data));
+		llc_feed(lgr, &ev);
+	}
+	/* of others the last message had not completed */
+	smc_move_queue(lgr);
+}
+
 static void llc_feed_idle(struct smc_link_group *lgr)
 {
 	struct smc_llc_event ev = {
@@ -455,6 +492,7 @@ static void llc_arm_timer(struct smc_link_group *lgr)
 	if (idle_at)
 		due = min(due, idle_at);
 	due = min(due, smc_llc_sweep_due(lgr));
+	due = min(due, llc->balance_at);
 	if (due == SMC_LLC_NO_DEADLINE && !llc->swept_at)
 		return;
 	due = clamp(due, now, now + LLC_LONGEST_MS);
@@ -508,6 +546,8 @@ static void llc_run(struct smc_link_group *lgr)
 		llc_feed_timer(lgr);
 	if (READ_ONCE(llc->is_surplus) || (idle_at && llc_now() >= idle_at))
 		llc_feed_idle(lgr);
+	if (llc_now() >= llc->balance_at)
+		llc_balance(lgr);
 	smc_llc_sweep_check(lgr);
 	while (llc_feed_request(lgr))
 		;
@@ -610,6 +650,7 @@ void smc_llc_init(struct smc_link_group *lgr)
 	llc->current_req = NULL;
 	llc->nr_told = 0;
 	llc->idle_at = 0;
+	llc->balance_at = SMC_LLC_NO_DEADLINE;
 	llc->is_surplus = false;
 	llc->to_probe = 0;
 	/* pairs with smp_load_acquire() in llc_may_end() */

@@ -259,17 +259,24 @@ static void on_first_confirm_reply(struct smc_llc_run *run,
 	smc_llc_add_begin(run);
 }
 
-static void send_probe(struct smc_llc_run *run, u8 link)
+static void send_test_link(struct smc_llc_run *run, u8 link)
 {
 	struct smc_llc_link *lnk = &run->flow->link[link];
 	struct smc_llc_msg *msg;
 
-	lnk->tries++;
 	if (lnk->nr_unanswered < U8_MAX)
 		lnk->nr_unanswered++;
-	lnk->deadline = smc_llc_after(run, run->flow->params.timers.test_link);
 	msg = smc_llc_ask_send(run, link, SMC_LLC_TEST_LINK, false, SMC_LLC_SENT_OTHER);
 	memcpy(msg->test_link.user_data, lnk->probe, sizeof(msg->test_link.user_data));
+}
+
+static void send_probe(struct smc_llc_run *run, u8 link)
+{
+	struct smc_llc_link *lnk = &run->flow->link[link];
+
+	lnk->tries++;
+	lnk->deadline = smc_llc_after(run, run->flow->params.timers.test_link);
+	send_test_link(run, link);
 }
 
 static void begin_probe(struct smc_llc_run *run, u8 link, const u8 *user_data)
@@ -304,6 +311,10 @@ static void on_test_link(struct smc_llc_run *run, u8 link, const struct smc_llc_
 	lnk->nr_unanswered--;
 	if (lnk->is_probing)
 		smc_llc_arm_probe(run, link);
+	if (lnk->is_asked && !lnk->nr_unanswered) {
+		lnk->is_asked = false;
+		smc_llc_ask(run, SMC_LLC_ACT_ROUND_TRIP, link);
+	}
 }
 
 static void on_req_test_link(struct smc_llc_run *run, const struct smc_llc_event *ev)
@@ -313,6 +324,21 @@ static void on_req_test_link(struct smc_llc_run *run, const struct smc_llc_event
 	if (flow->phase == SMC_LLC_UP && flow->link[ev->link].state == SMC_LLC_LINK_ACTIVE &&
 	    !flow->link[ev->link].is_probing)
 		begin_probe(run, ev->link, ev->timer.user_data);
+}
+
+/*
+ * The peer works a link off in order: its answer says that it has come to all that was
+ * sent before. Unlike a probe this is not repeated, and no answer means nothing.
+ */
+static void on_req_round_trip(struct smc_llc_run *run, const struct smc_llc_event *ev)
+{
+	struct smc_llc_link *lnk = &run->flow->link[ev->link];
+
+	if (!smc_llc_flow_may_ask(run->flow, ev->link))
+		return;
+	memcpy(lnk->probe, ev->timer.user_data, sizeof(lnk->probe));
+	lnk->is_asked = true;
+	send_test_link(run, ev->link);
 }
 
 /*
@@ -721,6 +747,9 @@ static void dispatch(struct smc_llc_run *run, const struct smc_llc_event *ev)
 	case SMC_LLC_EV_REQ_TEST_LINK:
 		on_req_test_link(run, ev);
 		break;
+	case SMC_LLC_EV_REQ_ROUND_TRIP:
+		on_req_round_trip(run, ev);
+		break;
 	case SMC_LLC_EV_REQ_ADD_LINK:
 		flow->wants_link |= flow->phase == SMC_LLC_UP;
 		break;
@@ -804,6 +833,21 @@ u64 smc_llc_flow_deadline(const struct smc_llc_flow *flow)
 	if (flow->calm_until)
 		first = min(first, flow->calm_until);
 	return first;
+}
+
+/**
+ * smc_llc_flow_may_ask() - could the answer to a TEST LINK be told from another one?
+ * @flow: the machine
+ * @link: index of the link
+ *
+ * Context: Any context. The caller serialises.
+ * Return: true if SMC_LLC_EV_REQ_ROUND_TRIP would have one sent: the link is in use, and
+ *	   no answer is due on it.
+ */
+bool smc_llc_flow_may_ask(const struct smc_llc_flow *flow, u8 link)
+{
+	return flow->phase == SMC_LLC_UP && flow->link[link].state == SMC_LLC_LINK_ACTIVE &&
+	       !flow->link[link].nr_unanswered;
 }
 
 /**

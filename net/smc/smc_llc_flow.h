@@ -181,6 +181,9 @@ enum smc_llc_event_type {
 	SMC_LLC_EV_DECLINED,		/* Decline arrived on TCP during first contact */
 	SMC_LLC_EV_REQ_RKEY,		/* this side: announce or withdraw; @rkey */
 	SMC_LLC_EV_REQ_TEST_LINK,	/* this side: probe @link now; @timer.user_data */
+	SMC_LLC_EV_REQ_ROUND_TRIP,	/* this side: is the peer through with what was sent on
+					 * @link? @timer.user_data
+					 */
 	SMC_LLC_EV_REQ_ADD_LINK,	/* this side: try for a further link now */
 	SMC_LLC_EV_REQ_DELETE_LINK,	/* this side: give @link up; @terminate */
 	SMC_LLC_EV_REQ_TERMINATE,	/* this side: end the group; @terminate */
@@ -248,7 +251,7 @@ struct smc_llc_rkeys {
  * @rkey: with REQ_RKEY
  * @error_mask: with RTOKENS_DELETED, the keys not known, 0x80 for the first
  * @nr_unknown: the same, how many
- * @timer: with TIMER and REQ_TEST_LINK
+ * @timer: with TIMER, REQ_TEST_LINK and REQ_ROUND_TRIP
  * @timer.last_rx: when the link last received anything, KA-02
  * @timer.user_data: fresh random bytes for a probe
  * @terminate: with REQ_TERMINATE and REQ_DELETE_LINK
@@ -302,6 +305,9 @@ enum smc_llc_action_type {
 					 * LINK_PREPARED
 					 */
 	SMC_LLC_ACT_LINK_UP,		/* @link may carry data */
+	SMC_LLC_ACT_ROUND_TRIP,		/* the peer has taken from its queue all that was sent on
+					 * @link before REQ_ROUND_TRIP was fed
+					 */
 	SMC_LLC_ACT_LINK_DOWN,		/* @link is to carry no more data: @why, @is_orderly */
 	SMC_LLC_ACT_DESTROY_LINK,	/* free all of @link; report LINK_DESTROYED */
 	SMC_LLC_ACT_GROUP_UP,		/* first contact is over, data may flow */
@@ -452,6 +458,7 @@ struct smc_llc_params {
  * @deadline: of a probe, or of the server's DELETE LINK, in ms
  * @tries: how often this probe was sent
  * @nr_unanswered: TEST LINKs with @probe to which a reply may yet come
+ * @is_asked: ROUND_TRIP is due when none of them is left
  * @probe: user data of the TEST LINK on its way
  * @local_uid: own link user ID, for display
  * @peer_uid: the peer's link user ID, for display
@@ -477,6 +484,7 @@ struct smc_llc_link {
 	u64 deadline;
 	u8 tries;
 	u8 nr_unanswered;
+	bool is_asked;
 	u8 probe[SMC_LLC_USER_DATA_LEN];
 	u32 local_uid;
 	u32 peer_uid;
@@ -688,6 +696,7 @@ void smc_llc_flow_event(struct smc_llc_flow *flow, const struct smc_llc_event *e
 			u64 now, struct smc_llc_actions *out);
 u64 smc_llc_flow_deadline(const struct smc_llc_flow *flow);
 bool smc_llc_flow_may_request(const struct smc_llc_flow *flow, u64 now);
+bool smc_llc_flow_may_ask(const struct smc_llc_flow *flow, u8 link);
 
 u8 smc_llc_max_links(u8 own, u8 peer);
 u8 smc_llc_next_link_num(const struct smc_llc_flow *flow);

@@ -144,6 +144,7 @@ static_assert(SMC_LLC_LINKS == SMC_LINKS_MAX);
  * @swept_at: when @sweep_work was queued by time, in ms, or the group came up; 0
  *	before that; under lgr->lock
  * @sweep_again: some areas could not be withdrawn; under lgr->lock
+ * @balance_at: when connections are to be spread over the links, in ms; under lgr->lock
  * @is_ready: the engine can be told something; its group is known a little earlier
  * @queue_lock: spinlock, irq safe; guards @queue, @head, @nr, @nr_rx, @to_probe,
  *		@is_overrun, @is_closed, @requests, @rnics, @nr_looks and @last_look
@@ -184,6 +185,7 @@ struct smc_llc {
 	u64 swept_at;
 	bool sweep_again;
 	atomic_long_t sweep_want;
+	u64 balance_at;
 	bool is_ready;
 	spinlock_t queue_lock;	/* innermost, but for the locks of work queues */
 	struct smc_llc_item queue[SMC_LLC_QUEUED];

@@ -5,12 +5,22 @@
  * Operation:
  *   Which link a connection's sends use is this side's business alone
  *   (FAIL-03). A work item of the group looks at all its connections: one whose
- *   link is not active any more leaves it, and when a link has come up some
- *   leave those that carry more than their share. A connection that leaves
- *   posts nothing, and when its last message has completed, well or not
- *   (FAIL-04), the work item runs again and puts it on another link, with the
- *   peer's key for that one (FAIL-16). Then its sender says what it knows to
- *   have arrived and repeats the rest; smc_tx.c.
+ *   link is not active any more leaves it. It posts nothing, and when its last
+ *   message has completed, well or not (FAIL-04), the work item runs again and
+ *   puts it on another link, with the peer's key for that one (FAIL-16). Then
+ *   its sender says what it knows to have arrived and repeats the rest;
+ *   smc_tx.c.
+ *
+ *   When a link has come up, some leave those that carry more than their share:
+ *   only such as are quiet, and nothing holds them back for that. A completion
+ *   says that the peer's RNIC has a message, not that the peer has seen it. Each
+ *   link is a queue there, and what is said on the new one may be seen before
+ *   what waits in that of the old one. Ours waits for that, but deployed peers
+ *   reset a connection whose validation tells of a message they have not seen
+ *   (FAIL-10, protocol.md). So the LLC engine asks on the old link, by TEST LINK,
+ *   behind all that the connections have sent: the answer says that the peer has
+ *   come so far. Whoever has posted nothing since is quiet. While there is more to
+ *   spread the engine asks again; who is never quiet stays where it is.
  *
  *   Where no link is active a connection waits: a link may come up before the
  *   end of the group is decided, which cuts it off.
@@ -32,6 +42,7 @@ struct move_plan {
 	unsigned int nr_links;
 	unsigned int load[SMC_LINKS_MAX];
 	bool is_open[SMC_LINKS_MAX];
+	bool has_busy;		/* one would have moved, were it quiet */
 };
 
 static bool move_is_settled(const struct move_plan *plan, const struct smc_conn *conn,
@@ -141,13 +152,43 @@ static void move_to(struct smc_conn *conn, struct smc_link *link)
 	smc_stat_inc(sock_net(conn->sk), SMC_STAT_CONN_MOVED);
 }
 
-/* Has its link more than its share, or none at all? */
-static bool move_must(const struct move_plan *plan, const struct smc_conn *conn,
-		      const struct smc_link *from, const struct smc_link *to)
+/* Has its link more than its share? */
+static bool move_is_crowded(const struct move_plan *plan, const struct smc_link *from,
+			    const struct smc_link *to)
 {
-	if (!move_is_settled(plan, conn, from))
+	return plan->load[from->index] > plan->load[to->index] + 1;
+}
+
+/* Would a connection help the others by moving? */
+static bool move_is_uneven(const struct move_plan *plan)
+{
+	int i, k;
+
+	for (i = 0; i < SMC_LINKS_MAX; i++)
+		for (k = 0; k < SMC_LINKS_MAX; k++)
+			if (plan->is_open[i] && plan->is_open[k] &&
+			    plan->load[i] > plan->load[k] + 1)
+				return true;
+	return false;
+}
+
+/* Is there nothing that its first message on another link could overtake? FAIL-19 */
+static bool move_is_quiet(const struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	return conn->is_heard && !conn->tx_inflight;
+}
+
+/* May one stay whose link works? */
+static bool move_stays(struct move_plan *plan, const struct smc_conn *conn,
+		       const struct smc_link *from, const struct smc_link *to)
+{
+	if (!plan->lgr->is_uneven || !move_is_crowded(plan, from, to))
 		return true;
-	return plan->lgr->is_uneven && plan->load[from->index] > plan->load[to->index] + 1;
+	if (move_is_quiet(conn))
+		return false;
+	plan->has_busy = true;
+	return true;
 }
 
 /* One connection; returns the events it has to be told. */
@@ -170,10 +211,11 @@ static u32 move_one(struct move_plan *plan, struct smc_conn *conn)
 		}
 		goto unlock;
 	}
-	if (!move_must(plan, conn, from, to))
-		goto unlock;
-	if (move_is_settled(plan, conn, from))
+	if (move_is_settled(plan, conn, from)) {
+		if (move_stays(plan, conn, from, to))
+			goto unlock;
 		plan->load[from->index]--;
+	}
 	plan->load[to->index]++;
 	if (to == from)
 		conn->is_leaving = false;
@@ -206,7 +248,7 @@ static void smc_move_work(struct work_struct *work)
 			conn->ops.event(conn, events);
 		sock_put(conn->sk);
 	}
-	lgr->is_uneven = false;
+	lgr->is_uneven = plan.has_busy && move_is_uneven(&plan);
 	mutex_unlock(&lgr->lock);
 	smc_lgr_put(lgr);
 }
@@ -222,6 +264,80 @@ void smc_move_queue(struct smc_link_group *lgr)
 	smc_lgr_get(lgr);
 	if (!smc_core_queue(&lgr->move_work))
 		smc_lgr_put(lgr);
+}
+
+/* Would it leave its link, had the peer seen what it sent there? */
+static bool move_has_to_ask(const struct move_plan *plan, const struct smc_conn *conn,
+			    const struct smc_link *from)
+{
+	const struct smc_link *to;
+
+	if (conn->is_heard || !move_is_settled(plan, conn, from))
+		return false;
+	to = move_choose(plan, conn);
+	return to && move_is_crowded(plan, from, to);
+}
+
+/**
+ * smc_move_ask() - which links carry more than their share of connections that have spoken?
+ * @lgr: the group
+ * @links: those on which the peer can be asked now, a mask of indices
+ *
+ * The caller has the peer asked, on each link of the answer, whether it has come to what
+ * was sent there before this call, and then calls smc_move_heard(). RFC 7609 2.3, 4.6.1;
+ * FAIL-10, FAIL-19, LB-04.
+ *
+ * Context: Process context. Expects lgr->lock held. Takes conn->lock.
+ * Return: a mask of indices, of those in @links.
+ */
+unsigned long smc_move_ask(struct smc_link_group *lgr, unsigned long links)
+{
+	unsigned long token = 0, crowded = 0;
+	struct move_plan plan;
+	struct smc_link *link;
+	struct smc_conn *conn;
+
+	lockdep_assert_held(&lgr->lock);
+	move_plan_init(&plan, lgr);
+	while ((conn = smc_lgr_next_conn(lgr, &token))) {
+		spin_lock_bh(&conn->lock);
+		link = smc_conn_link(conn);
+		if (link && lgr->links[link->index] == link && links & BIT(link->index)) {
+			conn->is_asked = true;
+			if (move_has_to_ask(&plan, conn, link))
+				crowded |= BIT(link->index);
+		}
+		spin_unlock_bh(&conn->lock);
+		sock_put(conn->sk);
+	}
+	return crowded;
+}
+
+/**
+ * smc_move_heard() - the peer has come to what was sent on a link
+ * @lgr: the group
+ * @index: of the link; smc_move_ask() has named it, and the peer was asked afterwards
+ *
+ * Connections that have posted nothing since may move. RFC 7609 4.6.1; FAIL-19.
+ *
+ * Context: Process context. Expects lgr->lock held. Takes conn->lock.
+ */
+void smc_move_heard(struct smc_link_group *lgr, u8 index)
+{
+	unsigned long token = 0;
+	struct smc_link *link;
+	struct smc_conn *conn;
+
+	lockdep_assert_held(&lgr->lock);
+	while ((conn = smc_lgr_next_conn(lgr, &token))) {
+		spin_lock_bh(&conn->lock);
+		link = smc_conn_link(conn);
+		if (link && link == lgr->links[index] && conn->is_asked)
+			conn->is_heard = true;
+		spin_unlock_bh(&conn->lock);
+		sock_put(conn->sk);
+	}
+	smc_move_queue(lgr);
 }
 
 /**

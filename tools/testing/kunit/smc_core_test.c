@@ -2116,33 +2116,174 @@ static void lb_03_lb_04_links_share_the_load(struct kunit *test)
 {
 	struct smc_link *one = core_client_up(test, 0x11);
 	struct smc_link_group *lgr = one->lgr;
-	struct smc_link_group *quiet;
-	struct core_conn *cc[5];
 	struct smc_link *two;
 	int i;
 
 	for (i = 0; i < 5; i++)
-		cc[i] = core_join(test, one);
+		core_join(test, one);
 	two = core_second(test, one);
 	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_pick_link(lgr), two);
 	/* not for any news */
 	smc_move_queue(lgr);
 	flush_work(&lgr->move_work);
 	KUNIT_EXPECT_EQ(test, atomic_read(&one->nr_conns), 5);
-	/* but for a link that has come up; one with a message in flight follows */
-	cc[0]->conn.tx_inflight = 1;
+	/* but for a link that has come up */
 	mutex_lock(&lgr->lock);
 	lgr->is_uneven = true;
 	mutex_unlock(&lgr->lock);
 	smc_move_queue(lgr);
 	flush_work(&lgr->move_work);
-	KUNIT_EXPECT_EQ(test, atomic_read(&one->nr_conns) + atomic_read(&two->nr_conns), 5);
-	KUNIT_EXPECT_TRUE(test, cc[0]->conn.is_leaving);
-	smc_conn_tx_done(&cc[0]->conn, 1, 0, true, &quiet);
-	flush_work(&lgr->move_work);
+	/* who has said nothing has nothing that could be overtaken */
 	KUNIT_EXPECT_EQ(test, atomic_read(&one->nr_conns), 3);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 2);
 	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_pick_link(lgr), two);
+	KUNIT_EXPECT_FALSE(test, lgr->is_uneven);
+}
+
+/* A message is posted. */
+static void core_speak(struct core_conn *cc)
+{
+	spin_lock_bh(&cc->conn.lock);
+	smc_conn_note_post(&cc->conn);
+	cc->conn.tx_inflight++;
+	cc->conn.ctl.tx_seq++;
+	spin_unlock_bh(&cc->conn.lock);
+}
+
+/* The peer's RNIC has all of it. */
+static void core_spoken(struct core_conn *cc)
+{
+	struct smc_link_group *quiet;
+
+	while (cc->conn.tx_inflight)
+		smc_conn_tx_done(&cc->conn, cc->conn.ctl.tx_seq, 0, true, &quiet);
+}
+
+/* Four connections on one link that have all spoken, and a second link comes up. */
+static struct smc_link *core_crowd(struct kunit *test, struct core_conn *cc[4])
+{
+	struct smc_link *one = core_client_up(test, 0x11);
+	struct smc_link *two = core_second(test, one);
+	struct smc_link_group *lgr = one->lgr;
+	int i;
+
+	core_know_both(test, one, two);
+	for (i = 0; i < 4; i++) {
+		cc[i] = core_join(test, one);
+		KUNIT_ASSERT_EQ(test, core_set_peer(cc[i], 0x77, 0x10000, i + 1), 0);
+		smc_conn_open(&cc[i]->conn);
+		core_speak(cc[i]);
+		core_spoken(cc[i]);
+	}
+	mutex_lock(&lgr->lock);
+	lgr->is_uneven = true;
+	mutex_unlock(&lgr->lock);
+	smc_move_queue(lgr);
+	flush_work(&lgr->move_work);
+	return two;
+}
+
+static unsigned long core_ask(struct smc_link_group *lgr, unsigned long links)
+{
+	mutex_lock(&lgr->lock);
+	links = smc_move_ask(lgr, links);
+	mutex_unlock(&lgr->lock);
+	return links;
+}
+
+static void core_hear(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+
+	mutex_lock(&lgr->lock);
+	smc_move_heard(lgr, link->index);
+	mutex_unlock(&lgr->lock);
+	flush_work(&lgr->move_work);
+}
+
+/* What has completed is in a queue of the peer, which may come to it after the next link's. */
+static void lb_04_fail_10_fail_19_only_who_is_quiet_moves(struct kunit *test)
+{
+	struct core_conn *cc[4];
+	struct smc_link *two = core_crowd(test, cc);
+	struct smc_link_group *lgr = two->lgr;
+	struct smc_link *one = lgr->links[0];
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn.link), one);
+		/* nor is it held back for that */
+		KUNIT_EXPECT_FALSE(test, cc[i]->conn.is_leaving);
+	}
+	KUNIT_EXPECT_TRUE(test, lgr->is_uneven);
+	/* an answer to what was asked for something else says nothing */
+	core_hear(one);
+	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 0);
+
+	KUNIT_EXPECT_EQ(test, core_ask(lgr, 0), 0);
+	KUNIT_EXPECT_EQ(test, core_ask(lgr, BIT(one->index) | BIT(two->index)), BIT(one->index));
+	core_speak(cc[0]);
+	core_spoken(cc[0]);
+	core_hear(two);
+	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 0);
+	core_hear(one);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[0]->conn.link), one);
+	for (i = 1; i < 3; i++) {
+		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn.link), two);
+		KUNIT_EXPECT_TRUE(test, cc[i]->conn.must_validate);
+		KUNIT_EXPECT_EQ(test, cc[i]->nr_moved, 1);
+	}
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[3]->conn.link), one);
+	/* nobody has to be asked any more */
+	KUNIT_EXPECT_FALSE(test, lgr->is_uneven);
+	KUNIT_EXPECT_EQ(test, core_ask(lgr, BIT(one->index) | BIT(two->index)), 0);
+}
+
+/* The peer's answer may be seen before the completion of what it has answered. */
+static void lb_04_fail_04_who_was_heard_moves_when_it_has_completed(struct kunit *test)
+{
+	struct core_conn *cc[4];
+	struct smc_link *two = core_crowd(test, cc);
+	struct smc_link_group *lgr = two->lgr;
+	int i;
+
+	for (i = 0; i < 4; i++)
+		core_speak(cc[i]);
+	KUNIT_EXPECT_EQ(test, core_ask(lgr, BIT(0)), BIT(0));
+	core_hear(lgr->links[0]);
+	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 0);
+	KUNIT_EXPECT_TRUE(test, lgr->is_uneven);
+	KUNIT_EXPECT_EQ(test, core_ask(lgr, BIT(0)), 0);
+	for (i = 0; i < 4; i++)
+		core_spoken(cc[i]);
+	smc_move_queue(lgr);
+	flush_work(&lgr->move_work);
+	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 2);
+	KUNIT_EXPECT_FALSE(test, lgr->is_uneven);
+}
+
+/* Balance is a wish; a link that is lost is left by all, whoever has seen what. */
+static void fail_01_fail_04_a_lost_link_is_left_at_once(struct kunit *test)
+{
+	struct core_conn *cc[4];
+	struct smc_link *two = core_crowd(test, cc);
+	struct smc_link *one = two->lgr->links[0];
+	int i;
+
+	KUNIT_EXPECT_EQ(test, core_ask(two->lgr, BIT(0)), BIT(0));
+	core_speak(cc[0]);
+	core_lose(one);
+	KUNIT_EXPECT_TRUE(test, cc[0]->conn.is_leaving);
+	for (i = 1; i < 4; i++)
+		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn.link), two);
+	/* what was asked there counts for that link alone */
+	core_hear(two);
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_FALSE(test, cc[i]->conn.is_heard);
+	core_spoken(cc[0]);
+	flush_work(&two->lgr->move_work);
+	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 4);
+	KUNIT_EXPECT_FALSE(test, two->lgr->is_uneven);
 }
 
 static struct kunit_case cases[] = {
@@ -2206,6 +2347,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(lg_01_sc_03_a_group_is_joined_over_any_link_that_is_left),
 	KUNIT_CASE(lb_03_a_crowd_is_spread),
 	KUNIT_CASE(lb_03_lb_04_links_share_the_load),
+	KUNIT_CASE(lb_04_fail_10_fail_19_only_who_is_quiet_moves),
+	KUNIT_CASE(lb_04_fail_04_who_was_heard_moves_when_it_has_completed),
+	KUNIT_CASE(fail_01_fail_04_a_lost_link_is_left_at_once),
 	{}
 };
 

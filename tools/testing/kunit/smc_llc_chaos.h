@@ -42,7 +42,7 @@ static inline void chaos_request(struct world *w, int who, unsigned int faults)
 		w_del_rmb(w, who, chaos_roll(W_RMBS));
 		break;
 	case 4:
-		ev.type = SMC_LLC_EV_REQ_TEST_LINK;
+		ev.type = w->now & 1 ? SMC_LLC_EV_REQ_TEST_LINK : SMC_LLC_EV_REQ_ROUND_TRIP;
 		w_feed(w, who, &ev);
 		break;
 	case 5:

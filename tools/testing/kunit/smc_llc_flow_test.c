@@ -56,6 +56,7 @@ struct lab_side {
 	unsigned int nr_stored;
 	unsigned int nr_deleted;
 	unsigned int nr_rkey_done;
+	unsigned int nr_round_trips;
 	unsigned int nr_declined_late;
 	enum smc_llc_fail fail;
 	enum smc_llc_why why;
@@ -220,6 +221,9 @@ static void lab_perform(struct lab *lab, int who, const struct smc_llc_action *a
 		break;
 	case SMC_LLC_ACT_STORE_PAIRS:
 		lab_result(side, SMC_LLC_EV_PAIRS_STORED, act->target, true);
+		break;
+	case SMC_LLC_ACT_ROUND_TRIP:
+		side->nr_round_trips++;
 		break;
 	case SMC_LLC_ACT_LINK_UP:
 	case SMC_LLC_ACT_KEEP_PAIRS:
@@ -2200,6 +2204,59 @@ static void test_link_reply_with_other_data_err_52(struct kunit *test)
 	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_TEST_LINK_DATA);
 }
 
+/* The peer has come to what was sent before: its answer says so, and nothing less. */
+static void a_round_trip_tells_what_the_peer_has_seen_lb_04_fail_19(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, CLIENT, true);
+	struct smc_llc_msg msg;
+
+	KUNIT_EXPECT_TRUE(test, smc_llc_flow_may_ask(&lab->side[CLIENT].flow, 0));
+	KUNIT_EXPECT_FALSE(test, smc_llc_flow_may_ask(&lab->side[CLIENT].flow, 1));
+	lab_event(lab, CLIENT, SMC_LLC_EV_REQ_ROUND_TRIP);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_TEST_LINK, false);
+	/* of two answers none would tell whose it is */
+	KUNIT_EXPECT_FALSE(test, smc_llc_flow_may_ask(&lab->side[CLIENT].flow, 0));
+	lab_event(lab, CLIENT, SMC_LLC_EV_REQ_ROUND_TRIP);
+	lab_expect_silence(lab, CLIENT);
+	msg.is_reply = true;
+	lab_say(lab, CLIENT, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_round_trips, 1);
+
+	/* a probe, before or behind it: only the last answer is behind all */
+	lab_event(lab, CLIENT, SMC_LLC_EV_REQ_TEST_LINK);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_TEST_LINK, false);
+	lab_event(lab, CLIENT, SMC_LLC_EV_REQ_ROUND_TRIP);
+	lab_expect_silence(lab, CLIENT);
+	msg.is_reply = true;
+	lab_say(lab, CLIENT, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_round_trips, 1);
+	lab_event(lab, CLIENT, SMC_LLC_EV_REQ_ROUND_TRIP);
+	lab_event(lab, CLIENT, SMC_LLC_EV_REQ_TEST_LINK);
+	lab_hear(lab, CLIENT, SMC_LLC_TEST_LINK, false);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_TEST_LINK, false);
+	msg.is_reply = true;
+	lab_say(lab, CLIENT, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_round_trips, 1);
+	lab_say(lab, CLIENT, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_round_trips, 2);
+	lab_expect_alive(lab, CLIENT);
+}
+
+/* It is asked out of a wish only: no answer is not held against the link. */
+static void a_round_trip_need_not_end_lb_04(struct kunit *test)
+{
+	struct lab *lab = lab_up_facing(test, SERVER, true);
+	u64 due = smc_llc_flow_deadline(&lab->side[SERVER].flow);
+
+	lab_event(lab, SERVER, SMC_LLC_EV_REQ_ROUND_TRIP);
+	lab_hear(lab, SERVER, SMC_LLC_TEST_LINK, false);
+	KUNIT_EXPECT_EQ(test, smc_llc_flow_deadline(&lab->side[SERVER].flow), due);
+	lab_wait(lab, due - lab->now - 1);
+	lab_expect_silence(lab, SERVER);
+	lab_expect_alive(lab, SERVER);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_round_trips, 0);
+}
+
 /* The completion handler answers; the machine takes no notice, SER-01. */
 static void test_link_request_disturbs_nothing_ser_01(struct kunit *test)
 {
@@ -3291,6 +3348,8 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(no_test_link_reply_is_link_failure_err_41_err_42_ka_05_ka_06),
 	KUNIT_CASE(late_test_link_replies_are_answers_ka_04_ka_05),
 	KUNIT_CASE(test_link_reply_with_other_data_err_52),
+	KUNIT_CASE(a_round_trip_tells_what_the_peer_has_seen_lb_04_fail_19),
+	KUNIT_CASE(a_round_trip_need_not_end_lb_04),
 	KUNIT_CASE(test_link_request_disturbs_nothing_ser_01),
 	KUNIT_CASE(server_ends_the_group_lgt_01_lgt_04_dell_13_dell_14),
 	KUNIT_CASE(server_end_without_completion_err_37),

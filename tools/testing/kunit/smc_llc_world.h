@@ -116,6 +116,7 @@ struct w_side {
 	unsigned int nr_link_up;
 	unsigned int nr_link_down;
 	unsigned int nr_destroyed;
+	unsigned int nr_round_trips;
 	unsigned int nr_done;
 	int rkey_result;
 	enum smc_llc_fail fail;
@@ -712,6 +713,9 @@ static inline void w_perform(struct world *w, int who, const struct smc_llc_acti
 		s->nr_destroyed++;
 		ev.type = SMC_LLC_EV_LINK_DESTROYED;
 		w_job(w, who, &ev);
+		break;
+	case SMC_LLC_ACT_ROUND_TRIP:
+		s->nr_round_trips++;
 		break;
 	case SMC_LLC_ACT_GROUP_UP:
 		W_CHECK(w, s->up & BIT(0));

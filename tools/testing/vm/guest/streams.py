@@ -41,6 +41,8 @@ class Stream:
         self.last = None
         self.gap = 0
         self.stop = threading.Event()
+        self.goes_on = threading.Event()
+        self.goes_on.set()
         self.err = []
         self.threads = [threading.Thread(target=self.guard, args=(f,), daemon=True)
                         for f in (self.send, self.recv)]
@@ -62,6 +64,7 @@ class Stream:
             else:
                 self.sent = self.h.send_stream(self.s, self.piece, self.out, start=self.sent)
             self.stop.wait(self.pause)
+            self.goes_on.wait()
         self.s.shutdown(socket.SHUT_WR)
 
     def send_urgent(self):
@@ -116,7 +119,10 @@ class Stream:
 
 
 def pump(h, all_of_them):
-    """Mark how far the streams are each time the runner asks, until told to stop."""
+    """Mark how far the streams are each time the runner asks, until told to stop.
+
+    In between it may have them rest.
+    """
     def further(want):
         for x in all_of_them:
             x.check()
@@ -131,10 +137,18 @@ def pump(h, all_of_them):
             k += 1
             for x in all_of_them:
                 x.gap = 0
+        if h.gate_open("rest"):
+            for x in all_of_them:
+                x.goes_on.clear()
+            h.mark("resting")
+        if h.gate_open("go on"):
+            for x in all_of_them:
+                x.goes_on.set()
         further([])
         time.sleep(0.01)
     for x in all_of_them:
         x.stop.set()
+        x.goes_on.set()
     for x in all_of_them:
         for th in x.threads:
             th.join(h.left())

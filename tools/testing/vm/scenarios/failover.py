@@ -8,7 +8,7 @@ it urgent, peeked at, or on a connection that is closed half. The streams go on 
 link can come back, and wait for no timer: those that an exchange may wait for are longer
 than the scenario, but where acknowledgments alone are lost the one for replies, since links
 come up there again and again, and are held back then. How long the streams stood still is
-told.
+told. When they have been at rest each link carries some of them again.
 
 covers: FAIL-01 FAIL-02 FAIL-03 FAIL-08 FAIL-11 FAIL-17 LG-01 LG-13 LB-03 LB-05 LB-06 ADDL-01
 covers: ADDL-03 ADDL-06 DELL-02 DELL-08 LGT-03 FAIL-18 FAIL-19 SL-08 RKEY-02 RKEY-22 ERR-56
@@ -103,7 +103,8 @@ def lose(t, port, kind, some):
     said = {vm: t.relay.rule(frm=vm.name, cdc=1, at="24:08") for vm in (t.a, t.b)}
     gaps = [x.lose(*loss) for loss in some]
     x.stop()
-    t.check(x.least("conn_moved") >= len(gaps), f"connections moved: {x.least('conn_moved')}")
+    # all leave the link that is lost, and some go to the one that comes up in its place
+    t.check(x.least("conn_moved") >= 2 * len(gaps), f"connections moved: {x.least('conn_moved')}")
     for (vm, rule), start in zip(said.items(), x.start):
         seen, moved = t.relay.hits(rule)[0], t.stat(vm, "conn_moved") - start["conn_moved"]
         t.check(seen >= moved, f"{vm.name}: {moved} connections moved, {seen} validations")

@@ -186,6 +186,22 @@ class Streams:
                 all(0 <= t.queue_pairs(vm) - links <= spare for vm in (t.a, t.b))
         t.wait(there, f"{links} {what} on either side", 30)
 
+    def spread(self, why=""):
+        """Each link carries connections when the streams have been at rest.
+
+        A busy one may stay where it is, for its peer must have seen all that it said
+        before it may move.
+        """
+        t = self.t
+        for p in (self.s, self.c):
+            p.gate("rest")
+        t.expect_all("resting", self.s, self.c)
+        t.wait(lambda: all(x.conns for vm in self.ours for x in active(vm)),
+               f"{why}connections on each link again", 20)
+        for p in (self.s, self.c):
+            p.gate("go on")
+        self.more(held=True)
+
     def lose(self, what, down, mend, links=2):
         """Lose a link and get it back while the streams run; how long they stood still.
 
@@ -201,11 +217,11 @@ class Streams:
         mend()
         t.wait(lambda: self.least("link_up") > was_up, f"{what}: another link to come up", 30)
         self.have(links)
-        # each side chooses for itself; away from a deployed peer's nothing is moved
-        if self.count >= 2 * links and len(self.ours) == 2:
-            t.wait(lambda: all(x.conns for vm in self.ours for x in active(vm)),
-                   f"{what}: connections on each link again", 20)
-        return max(gap, self.more())
+        gap = max(gap, self.more())
+        # each side chooses for itself, and of a deployed one nothing is known
+        if self.count >= links:
+            self.spread(f"{what}: ")
+        return gap
 
     def stop(self):
         """End the streams in good order; not a byte was lost or doubled."""
