@@ -200,7 +200,7 @@ class Streams:
                f"{why}connections on each link again", 20)
         for p in (self.s, self.c):
             p.gate("go on")
-        self.more(held=True)
+        self.more()
 
     def lose(self, what, down, mend, links=2):
         """Lose a link and get it back while the streams run; how long they stood still.
