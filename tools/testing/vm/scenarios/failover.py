@@ -82,7 +82,7 @@ def losses(t):
     yield "rnic", "a link given up on B", partial(operate, t.b), partial(renew, t.b)
 
 
-def settings(kind):
+def settings(t, kind):
     """What several() is told for groups that have losses of that KIND."""
     from smcvm.links import NEVER
     yield "llc_delete_link_ms", NEVER
@@ -90,12 +90,15 @@ def settings(kind):
         yield "llc_reply_ms", NEVER
     if kind == "rnic":
         yield "llc_add_link_retry_ms", 0
+    if kind == "wire":
+        # of attempts that fail there may be a dozen in the time of a reply: a minute's
+        yield "llc_add_link_retry_ms", 5000 * t.slow * t.patience
 
 
 def lose(t, port, kind, some):
     """Streams in a group of their own that suffer SOME losses; how long they stood still."""
     from smcvm.links import Streams, nimble, several
-    several(t, **nimble(), **dict(settings(kind)))
+    several(t, **nimble(), **dict(settings(t, kind)))
     x = Streams(t, port, 16 if t.long else 4)
     x.have(2)
     x.more()

@@ -10,9 +10,10 @@ from collections import namedtuple
 AFAR = ("10.48.0.1", "10.49.0.2")  # of A and B, in different subnets: declined
 OPER = "/sys/kernel/debug/smc/links"
 NEVER = 3600000     # ms, longer than any scenario: what waits for such a timer waits in vain
-# What handshakes and first contact wait for, and what may follow it
+# What handshakes and first contact wait for. llc_reply_ms is not among them: for so long
+# no link is added when many attempts have failed, or many links have lived briefly.
 WAITS = dict.fromkeys(("clc_timeout_ms", "llc_confirm_link_ms", "llc_first_reply_ms",
-                       "llc_add_link_ms", "llc_add_link_deployed_ms", "llc_reply_ms"), NEVER)
+                       "llc_add_link_ms", "llc_add_link_deployed_ms"), NEVER)
 Group = namedtuple("Group", "id role state type peer links")
 Link = namedtuple("Link", "num state device conns")
 
