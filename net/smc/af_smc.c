@@ -666,7 +666,10 @@ static int smc_inspect(struct smc_sock *smc, unsigned int cmd, int *answ)
 	if (smc->sk.sk_state == SMC_STATE_LISTEN && cmd != SIOCATMARK)
 		return -EINVAL;
 	/* until it is connected, it is the handshake's */
-	if (!conn->lgr || smc->is_connecting)
+	if (smc->is_connecting)
+		return 0;
+	/* what is to be read may be all that is left of the connection */
+	if (!conn->lgr && cmd != SIOCINQ)
 		return 0;
 	switch (cmd) {
 	case SIOCINQ:
@@ -927,7 +930,8 @@ static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int 
 		return smc_forward_recvmsg(sock, msg, len, flags);
 	}
 	msg->msg_namelen = 0;
-	if (!rc && smc->is_alive)
+	/* or has it ended, and left something to be read? */
+	if (!rc && (smc->is_alive || smc->conn.unread_lgr))
 		rc = smc_rx_recvmsg(smc, msg, len, flags, timeo);
 	else if (!rc)
 		rc = smc_recv_closed(smc);

@@ -410,6 +410,9 @@ u32 smc_cdc_apply(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 
 	if (ctl->rx_conn_flags & SMC_CDC_ABORT)
 		return SMC_EV_STALE;
+	/* who has aborted waits for the peer's last word, and for nothing else: ABRT-04 */
+	if (ctl->tx_conn_flags & SMC_CDC_ABORT && !(msg->conn_flags & SMC_CDC_FINAL))
+		return SMC_EV_STALE;
 	if (msg->prod_flags & SMC_CDC_FAILOVER)
 		return smc_cdc_validate(ctl, msg->seq);
 	n = smc_cdc_nr_due_before(ctl, msg->seq);

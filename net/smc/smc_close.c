@@ -22,6 +22,7 @@
 #include "smc_llc_sweep.h"
 #include "smc_net.h"
 #include "smc_notice.h"
+#include "smc_rx.h"
 #include "smc_tcp.h"
 #include "smc_trace.h"
 #include "smc_tx.h"
@@ -31,6 +32,24 @@
 
 /* For the FIN of a peer that has ended first, and has our C. */
 #define SMC_CLOSE_FIN_TIME	(3 * HZ)
+
+/* Is what the application lacks taken back by an abort? RFC 7609 4.8.2, ABRT-08. */
+static bool smc_close_purges_unread(const struct smc_sock *smc)
+{
+	return READ_ONCE(smc_net(sock_net(&smc->sk))->set.abort_purges);
+}
+
+/*
+ * If TCP has been reset: was it by a peer whose A may be under way? Not by an operator of
+ * this host, nor by TCP's timers. What the peer wrote before its A comes before it.
+ */
+static bool smc_close_may_hear_abort(const struct smc_sock *smc)
+{
+	int lost_err = READ_ONCE(smc->lost_err);
+
+	return rcu_access_pointer(smc->conn.link) && (!lost_err || lost_err == ECONNRESET) &&
+	       !smc_close_purges_unread(smc);
+}
 
 static void smc_close_facts(struct smc_sock *smc, struct smc_close_facts *facts)
 {
@@ -44,16 +63,19 @@ static void smc_close_facts(struct smc_sock *smc, struct smc_close_facts *facts)
 	facts->has_inflight = smc_conn_has_inflight(conn);
 	facts->has_progress = smc_conn_has_progress(conn);
 	facts->has_links = !smc_lgr_is_down(conn->lgr);
+	facts->is_abort_due = facts->has_links && smc_close_may_hear_abort(smc);
 }
 
-/* Nothing is left to read or to send. */
-static void smc_close_purge(struct smc_conn *conn)
+/* Nothing is left to send, nor to read unless @keeps_unread. */
+static void smc_close_purge(struct smc_conn *conn, bool keeps_unread)
 {
 	spin_lock_bh(&conn->lock);
-	smc_cdc_consume(&conn->ctl, smc_cdc_readable(&conn->ctl));
+	if (!keeps_unread) {
+		smc_cdc_consume(&conn->ctl, smc_cdc_readable(&conn->ctl));
+		conn->is_purged = true;
+	}
 	smc_notice_forget(conn);
 	conn->tx_prep = conn->tx_sent;
-	conn->is_purged = true;
 	spin_unlock_bh(&conn->lock);
 }
 
@@ -261,9 +283,19 @@ static bool smc_close_is_told(const struct smc_sock *smc, enum smc_close_event c
 }
 
 /*
+ * May the application go on to read what was here before? On TCP an error is told behind
+ * that, but not the end of what the application or our own judgment of the peer ends.
+ */
+static bool smc_close_keeps_unread(const struct smc_sock *smc, enum smc_close_event cause)
+{
+	return smc_close_is_told(smc, cause) && !smc_close_purges_unread(smc);
+}
+
+/*
  * The peer has close_timeout_ms to say that it has closed. One that only reads slowly has
  * close_pending_ms, TCP's patience: giving up loses the data still to be sent, and our
- * abort also what it has not read yet.
+ * abort also what it has not read yet. One that has reset TCP has as long for its A as for
+ * the answer to a TEST LINK, which would be behind it (smc_close_doubt()).
  */
 static void smc_close_start_timer(struct smc_sock *smc)
 {
@@ -272,6 +304,8 @@ static void smc_close_start_timer(struct smc_sock *smc)
 
 	if (smc_state_is_draining(&smc->close))
 		ms = READ_ONCE(set->close_pending_ms);
+	if (smc_state_awaits_abort(&smc->close))
+		ms = READ_ONCE(set->llc.test_link);
 	/* of what it was waiting for before */
 	clear_bit(SMC_PENDING_TIMER, &smc->pending);
 	smc_conn_mark_progress(&smc->conn);
@@ -330,19 +364,23 @@ static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
 	struct sock *sk = &smc->sk;
 	struct smc_close_facts facts;
 	struct smc_close_step step;
+	bool has_missed = false;
 	int err;
 
 	smc_close_facts(smc, &facts);
 	step = smc_state_close(&smc->close, event, &facts);
 	trace_smc_close(smc, event, step.next, step.actions);
 
-	if (step.actions & SMC_CLOSE_DO_PURGE)
-		smc_close_purge(&smc->conn);
+	if (step.actions & SMC_CLOSE_DO_PURGE) {
+		bool keeps_unread = smc_close_keeps_unread(smc, step.cause);
+
+		has_missed = facts.has_unread && !keeps_unread;
+		smc_close_purge(&smc->conn, keeps_unread);
+	}
 	if (step.actions & SMC_CLOSE_DO_REPORT_ERR) {
 		err = smc_close_errno(smc, step.cause, step.sk_err);
 		if (smc_close_is_told(smc, step.cause))
-			err = smc_close_after_end(smc, was, facts.has_unread &&
-						  step.actions & SMC_CLOSE_DO_PURGE, err);
+			err = smc_close_after_end(smc, was, has_missed, err);
 		WRITE_ONCE(sk->sk_err, err);
 		/* pairs with smc_poll(): who sees the end sees how it came */
 		smp_wmb();
@@ -617,8 +655,10 @@ void smc_close_release(struct smc_sock *smc)
 {
 	struct sock *sk = &smc->sk;
 
-	if (!smc->is_alive)
+	if (!smc->is_alive) {
+		smc_rx_let_go(&smc->conn);
 		return;
+	}
 	sk->sk_shutdown = SHUTDOWN_MASK;
 	if (sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime)
 		smc_close_event(smc, SMC_CLOSE_LOCAL_ABORT);
@@ -652,7 +692,7 @@ int smc_close_dissolve(struct smc_sock *smc)
 		return err;
 	if (is_over && READ_ONCE(smc->conn.ctl.rx_conn_flags) & SMC_CDC_CLOSED) {
 		/* what was not read is nobody's, and no reason to abort */
-		smc_close_purge(&smc->conn);
+		smc_close_purge(&smc->conn, false);
 		sk->sk_shutdown = SHUTDOWN_MASK;
 		smc_close_event(smc, SMC_CLOSE_APP_CLOSE);
 		/* TCP is about to have another connection */

@@ -462,16 +462,46 @@ void smc_conn_lose_rmb(struct smc_link_group *lgr, int rtoken)
 	smc_rtoken_del(lgr->rtokens, rtoken);
 }
 
-/* Posts nothing more, applies nothing more, has nothing to read. */
-static void conn_detach(struct smc_conn *conn)
+static void conn_drop_unread(struct smc_conn *conn)
 {
+	lockdep_assert_held(&conn->lock);
+	if (conn->ctl.rx_geom.size)
+		smc_cdc_consume(&conn->ctl, smc_cdc_readable(&conn->ctl));
+}
+
+/* Is there somebody who can still read, and something to be read? */
+static bool conn_may_be_read(const struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	return conn->is_open && !sock_flag(conn->sk, SOCK_DEAD) &&
+	       smc_conn_may_read(conn) && smc_cdc_readable(&conn->ctl);
+}
+
+/* Posts nothing more, applies nothing more; true if there is something to be read yet. */
+static bool conn_detach(struct smc_conn *conn)
+{
+	bool has_unread;
+
 	spin_lock_bh(&conn->lock);
+	has_unread = conn_may_be_read(conn);
+	if (has_unread)
+		smc_lgr_keep_unread(conn);
+	else
+		conn_drop_unread(conn);
 	smc_lgr_set_link(conn, NULL);
 	conn->is_dead = true;
 	conn->is_open = false;
-	if (conn->ctl.rx_geom.size)
-		smc_cdc_consume(&conn->ctl, smc_cdc_readable(&conn->ctl));
 	spin_unlock_bh(&conn->lock);
+	return has_unread;
+}
+
+static void conn_release_rmbe(struct smc_conn *conn, struct smc_link_group *lgr)
+{
+	conn_uncharge(conn, conn->rmbe.size);
+	if (conn->is_peer_done)
+		smc_buf_put(&lgr->rmbs, &conn->rmbe);
+	else
+		smc_buf_lose(&lgr->rmbs, &conn->rmbe);
 }
 
 static void conn_release_sndbuf(struct smc_conn *conn, struct smc_link_group *lgr)
@@ -503,7 +533,8 @@ static void conn_release_sndbuf_when_quiet(struct smc_conn *conn, struct smc_lin
  * The element goes back to its pool where @is_peer_done (RMB-27, CLOSE-02);
  * otherwise nobody gets it again before its RMB has been deleted (RMB-28 and
  * CLOSE-24 would allow more, ABRT-13 does not). Waits for nobody: a send ring
- * with writes in flight follows with the last completion.
+ * with writes in flight follows with the last completion, an element with bytes
+ * that somebody may read with smc_conn_forget_unread().
  *
  * Context: Process context. Expects the socket lock held, unless the handshake
  *	    gives up a connection that was never opened. Takes lgr->lock and
@@ -515,26 +546,50 @@ static void conn_release_sndbuf_when_quiet(struct smc_conn *conn, struct smc_lin
 bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
 {
 	struct smc_link_group *lgr = conn->lgr;
-	bool is_last;
+	bool has_unread, is_last;
 
 	if (!lgr)
 		return false;
 	conn_release_tokens(conn, lgr);
 	if (conn->has_cork_timer)
 		sk_stop_timer(conn->sk, &conn->cork_timer);
-	conn_detach(conn);
+	has_unread = conn_detach(conn);
 	/* Who is detached arms it no more. */
 	if (conn->has_hold_timer)
 		sk_stop_timer(conn->sk, &conn->hold_timer);
 	conn->lgr = NULL;
-	conn_uncharge(conn, conn->rmbe.size);
-	if (is_peer_done)
-		smc_buf_put(&lgr->rmbs, &conn->rmbe);
+	conn->is_peer_done = is_peer_done;
+	if (has_unread)
+		conn->unread_lgr = smc_lgr_get(lgr);
 	else
-		smc_buf_lose(&lgr->rmbs, &conn->rmbe);
+		conn_release_rmbe(conn, lgr);
 	is_last = smc_lgr_drop_conn(lgr);
 	conn_release_sndbuf_when_quiet(conn, lgr);
 	return is_last;
+}
+
+/**
+ * smc_conn_forget_unread() - nobody reads any more what a connection has left behind
+ * @conn: the connection; has read everything, or is not going to be read
+ *
+ * Gives back the element that smc_conn_leave() has left it.
+ *
+ * Context: Process context. Expects the socket lock held. Takes conn->lock.
+ * Return: the group it was of, with a reference for the caller; NULL if there was
+ *	   nothing left behind.
+ */
+struct smc_link_group *smc_conn_forget_unread(struct smc_conn *conn)
+{
+	struct smc_link_group *lgr = conn->unread_lgr;
+
+	if (!lgr)
+		return NULL;
+	conn->unread_lgr = NULL;
+	spin_lock_bh(&conn->lock);
+	conn_drop_unread(conn);
+	spin_unlock_bh(&conn->lock);
+	conn_release_rmbe(conn, lgr);
+	return lgr;
 }
 
 /**
@@ -866,7 +921,7 @@ bool smc_conn_has_progress(struct smc_conn *conn)
 
 /**
  * smc_conn_check_eyecatcher() - is the head of the element as we left it
- * @conn: joined
+ * @conn: has its element
  *
  * Elements of the deployed dialect have none and pass. RFC 7609 4.2, 4.4.1
  * (RMB-16, RMB-17): a damaged one is logged, and the caller has the connection
@@ -877,6 +932,7 @@ bool smc_conn_has_progress(struct smc_conn *conn)
  */
 bool smc_conn_check_eyecatcher(struct smc_conn *conn)
 {
+	const struct smc_link_group *lgr;
 	struct smc_link *link;
 
 	/* The geometry is constant once data has arrived. */
@@ -891,7 +947,8 @@ bool smc_conn_check_eyecatcher(struct smc_conn *conn)
 		return true;
 
 	smc_stat_inc(sock_net(conn->sk), SMC_STAT_EYECATCHER_BAD);
+	lgr = conn->lgr ?: conn->unread_lgr;
 	pr_warn_ratelimited("connection %08x of link group %08x: eye catcher is %4phN, connection reset\n",
-			    conn->token, conn->lgr->id, conn->rmbe.cpu);
+			    conn->token, lgr->id, conn->rmbe.cpu);
 	return false;
 }

@@ -81,6 +81,9 @@ struct smc_conn_rtt {
  * @tx_nodelay: never coalesce (TCP_NODELAY), TX-08
  * @is_corked: TCP_CORK is on, under the socket lock
  * @tx_lowat: TCP_NOTSENT_LOWAT, bytes; 0 for the default of TCP
+ * @unread_lgr: the group, a reference, once the connection has left it with bytes that
+ *		somebody may read; @rmbe is there as long. Under the socket lock
+ * @is_peer_done: as smc_conn_leave() was told; same
  * @lock: spinlock, bottom halves off
  * @charged: bytes of @rmbe and @sndbuf that the socket pays for
  * @link: the link our sends use; RCU, written under @lock; NULL when lost.
@@ -145,6 +148,8 @@ struct smc_conn {
 	bool tx_nodelay;
 	bool is_corked;
 	u32 tx_lowat;
+	struct smc_link_group *unread_lgr;
+	bool is_peer_done;
 
 	spinlock_t lock;		/* conn->lock, see above */
 	u32 charged;
@@ -210,6 +215,7 @@ void smc_conn_lose_rmb(struct smc_link_group *lgr, int rtoken);
 void smc_conn_open(struct smc_conn *conn);
 void smc_conn_adopt(struct smc_conn *conn);
 bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done);
+struct smc_link_group *smc_conn_forget_unread(struct smc_conn *conn);
 struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token);
 void smc_conn_note_post(struct smc_conn *conn);
 void smc_conn_time_send(struct smc_conn *conn, u16 seq);

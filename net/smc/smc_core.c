@@ -907,14 +907,21 @@ void smc_lgr_set_link(struct smc_conn *conn, struct smc_link *link)
 	conn->is_asked = false;
 }
 
-/*
- * What a peer has written that is done with writing may be read for long, and
- * there is no link any more for whose device it could be synced then.
+/**
+ * smc_lgr_keep_unread() - a connection goes on to be read without a link
+ * @conn: the connection; nothing happens if it is on no link
+ *
+ * What the peer has written may be read for long, and there is no link any more for
+ * whose device it could be synced then.
+ *
+ * Context: Any context but hard interrupt. Expects conn->lock held.
  */
-static void lgr_keep_unread(struct smc_conn *conn, struct smc_link *link)
+void smc_lgr_keep_unread(struct smc_conn *conn)
 {
+	struct smc_link *link = smc_conn_link(conn);
+
 	lockdep_assert_held(&conn->lock);
-	if (conn->ctl.rx_conn_flags & (SMC_CDC_DONE | SMC_CDC_CLOSED))
+	if (link)
 		smc_buf_sync_for_cpu(&conn->rmbe, &link->wr, link->index, 0, conn->rmbe.size);
 }
 
@@ -936,7 +943,7 @@ void smc_lgr_cut_conn(struct smc_conn *conn)
 	had_link = smc_conn_link(conn);
 	if (had_link) {
 		conn->is_peer_silent = READ_ONCE(had_link->wr.is_peer_silent);
-		lgr_keep_unread(conn, had_link);
+		smc_lgr_keep_unread(conn);
 	}
 	smc_lgr_set_link(conn, NULL);
 	conn->is_dead = true;

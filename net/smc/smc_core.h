@@ -243,6 +243,7 @@ bool smc_lgr_set_failed(struct smc_link_group *lgr, enum smc_decline decline);
 struct smc_conn *smc_lgr_next_conn(struct smc_link_group *lgr, unsigned long *token);
 void smc_lgr_set_geometry(struct smc_link_group *lgr, struct smc_conn *conn);
 void smc_lgr_set_link(struct smc_conn *conn, struct smc_link *link);
+void smc_lgr_keep_unread(struct smc_conn *conn);
 void smc_lgr_cut_conn(struct smc_conn *conn);
 bool smc_lgr_drop_conn(struct smc_link_group *lgr);
 

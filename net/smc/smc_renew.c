@@ -17,6 +17,7 @@
 #include "smc_opt.h"
 #include "smc_orphan.h"
 #include "smc_renew.h"
+#include "smc_rx.h"
 #include "smc_tcp.h"
 
 /* What belongs to the file or to the application, not to the connection. */
@@ -75,6 +76,8 @@ int smc_renew(struct smc_sock *smc, struct socket *sock, int err)
 	fresh = smc_sock_alloc_like(smc);
 	if (!fresh)
 		return -ENOBUFS;
+	/* nobody reads on */
+	smc_rx_let_go(&smc->conn);
 	/* sock_diag looks at the inner socket of what it finds */
 	smc_sock_unhash(smc);
 	smc_tcp_unwatch(smc);

@@ -19,6 +19,7 @@
 #include <net/busy_poll.h>
 
 #include "smc_compat.h"
+#include "smc_llc_sweep.h"
 #include "smc_net.h"
 #include "smc_rx.h"
 #include "smc_trace.h"
@@ -175,10 +176,26 @@ static size_t rx_copy(struct rx_call *call, u32 len)
 	return copied;
 }
 
+/**
+ * smc_rx_let_go() - nobody reads any more what a connection has left behind
+ * @conn: the connection; nothing happens if there is nothing
+ *
+ * Context: Process context. Expects the socket lock held. Takes conn->lock.
+ */
+void smc_rx_let_go(struct smc_conn *conn)
+{
+	struct smc_link_group *lgr = smc_conn_forget_unread(conn);
+
+	if (!lgr)
+		return;
+	smc_llc_trim(lgr);
+	smc_lgr_put(lgr);
+}
+
 /* The bytes are done with: their place may be written again. TX-09 */
 static void rx_consume(struct smc_conn *conn, u32 len)
 {
-	bool is_due;
+	bool is_due, is_last;
 
 	spin_lock_bh(&conn->lock);
 	smc_cdc_consume(&conn->ctl, len);
@@ -186,7 +203,10 @@ static void rx_consume(struct smc_conn *conn, u32 len)
 		smc_cdc_urg_set_aside(&conn->ctl);
 	conn->rx_total += len;
 	is_due = smc_cdc_is_needed(&conn->ctl, 0);
+	is_last = !smc_cdc_readable(&conn->ctl);
 	spin_unlock_bh(&conn->lock);
+	if (is_last)
+		smc_rx_let_go(conn);
 	sk_peek_offset_bwd(conn->sk, len);
 	smc_stat_add(sock_net(conn->sk), SMC_STAT_RX_BYTES, len);
 	if (is_due)

@@ -40,6 +40,7 @@ enum smc_close_bit {
 	SMC_SEEN_UNSENT		= 1 << 17,
 	SMC_SEEN_BUSY		= 1 << 18,	/* unsent or not completed */
 	SMC_SEEN_PROGRESS	= 1 << 19,	/* since the timer was started */
+	SMC_SEEN_ABORT_DUE	= 1 << 20,	/* A may be under way, if TCP was reset */
 };
 
 /* Any of these, and a reset of TCP while data are unread needs no more words. */
@@ -47,7 +48,8 @@ enum smc_close_bit {
 	(SMC_SEEN_APP_CLOSED | SMC_SEEN_C_RCVD | SMC_SEEN_PATH_LOST)
 
 #define SMC_SEEN_MOMENTARY \
-	(SMC_SEEN_UNREAD | SMC_SEEN_UNSENT | SMC_SEEN_BUSY | SMC_SEEN_PROGRESS)
+	(SMC_SEEN_UNREAD | SMC_SEEN_UNSENT | SMC_SEEN_BUSY | SMC_SEEN_PROGRESS | \
+	 SMC_SEEN_ABORT_DUE)
 
 /* Rules name these two instead of a state to go to. */
 enum smc_rule_next {
@@ -77,6 +79,9 @@ struct smc_close_rule {
 /* Of these, those in which the peer's D or C has been seen, so all its data. */
 #define ST_COMPLETE (ST(APPCLOSEWAIT1) | ST(APPCLOSEWAIT2) | \
 		     ST(PEERCLOSEWAIT2) | ST(APPFINCLOSEWAIT))
+
+/* ... and those in which it has not, and the application can see what else comes. */
+#define ST_TALKING (ST(ACTIVE) | ST(PEERCLOSEWAIT1))
 
 #define DO_WAKE (DO(WAKE_READERS) | DO(WAKE_WRITERS))
 /* The application learns of an abort, and data under way are gone (2A). */
@@ -155,7 +160,13 @@ static const struct smc_close_rule smc_close_rules[] = {
 	 */
 	{ ST_COMPLETE, EV(RX_RST), SEEN(UNREAD), SEEN(APP_CLOSED) | SEEN(C_RCVD),
 	  SMC_RULE_STAY, DO(START_TIMER) },
-	{ ST_COMPLETE, EV(TIMER), SEEN(TCP_ENDED), SMC_SEEN_WHY_TCP_ENDED,
+	/*
+	 * Where the peer has not said D its last data may be under way, in front of
+	 * its A: a RST is often faster than both, and TCP would be no faster than data.
+	 */
+	{ ST_TALKING, EV(RX_RST), SEEN(ABORT_DUE), SEEN(APP_CLOSED),
+	  SMC_RULE_STAY, DO(START_TIMER) },
+	{ ST_TALKING | ST_COMPLETE, EV(TIMER), SEEN(TCP_ENDED), SMC_SEEN_WHY_TCP_ENDED,
 	  SMC_RULE_ABORT, 0 },
 	/*
 	 * A deployed peer lets go of TCP as soon as it closes, long before our
@@ -277,6 +288,8 @@ static u32 smc_state_remember(const struct smc_close_ctl *ctl,
 		seen |= SEEN(BUSY);
 	if (facts->has_progress)
 		seen |= SEEN(PROGRESS);
+	if (facts->is_abort_due)
+		seen |= SEEN(ABORT_DUE);
 	return seen;
 }
 
@@ -288,10 +301,10 @@ static u32 smc_state_note_loss(enum smc_close_event event,
 	       SEEN(PATH_LOST) : 0;
 }
 
-/* TCP was reset, all data are here, and what the peer meant is yet to be heard. */
+/* TCP was reset, and what the peer meant is yet to be heard. */
 static bool smc_state_awaits_word(u32 state, u32 seen)
 {
-	return BIT(state) & ST_COMPLETE && seen & SEEN(TCP_ENDED) &&
+	return BIT(state) & (ST_TALKING | ST_COMPLETE) && seen & SEEN(TCP_ENDED) &&
 	       !(seen & SMC_SEEN_WHY_TCP_ENDED);
 }
 
@@ -353,6 +366,20 @@ void smc_state_close_init(struct smc_close_ctl *ctl)
 }
 
 /**
+ * smc_state_awaits_abort() - is the peer's A due, behind data that may be under way
+ * @ctl: the close machine's memory
+ *
+ * RFC 7609 4.8.2 (ABRT-02, ABRT-10).
+ *
+ * Context: as for smc_state_close().
+ * Return: true if TCP was reset, and the peer has said neither D, C nor A.
+ */
+bool smc_state_awaits_abort(const struct smc_close_ctl *ctl)
+{
+	return BIT(ctl->state) & ST_TALKING && smc_state_awaits_word(ctl->state, ctl->seen);
+}
+
+/**
  * smc_state_close() - something happened to a connection
  * @ctl: the close machine's memory; the only place that changes it
  * @event: what happened
@@ -371,6 +398,7 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 				      const struct smc_close_facts *facts)
 {
 	bool has_awaited = smc_state_awaits_word(ctl->state, ctl->seen);
+	bool has_awaited_abort = smc_state_awaits_abort(ctl);
 	struct smc_close_step step = { .next = ctl->state, .cause = event };
 	const struct smc_close_rule *rule;
 	bool is_lost;
@@ -389,8 +417,9 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 	}
 	if (seen & SEEN(TCP_ENDED))
 		step.actions &= ~(DO(TCP_RST) | DO(TCP_FIN));
-	/* the word did not come, so the reset was all there is to be said */
-	if (has_awaited && event == SMC_CLOSE_TIMER)
+	/* the word did not come, or cannot: the reset was all there is to be said */
+	if ((has_awaited && event == SMC_CLOSE_TIMER) ||
+	    (has_awaited_abort && event == SMC_CLOSE_LINK_LOST))
 		step.cause = SMC_CLOSE_RX_RST;
 	if (step.actions & DO(REPORT_ERR))
 		step.sk_err = smc_close_errs[step.cause];

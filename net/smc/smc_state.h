@@ -54,7 +54,7 @@ enum smc_close_event {
  * reset TCP itself.
  */
 enum smc_close_action {
-	SMC_CLOSE_DO_PURGE		= 1 << 0,  /* drop unread and unsent data */
+	SMC_CLOSE_DO_PURGE		= 1 << 0,  /* drop unsent data, unread where due */
 	SMC_CLOSE_DO_REPORT_ERR		= 1 << 1,  /* sk_err of the step */
 	SMC_CLOSE_DO_SEND_D		= 1 << 2,
 	SMC_CLOSE_DO_SEND_C		= 1 << 3,
@@ -77,6 +77,7 @@ struct smc_close_facts {
 	bool	has_inflight;	/* RDMA WRITEs that have not completed */
 	bool	has_progress;	/* some did since START_TIMER was asked for */
 	bool	has_links;	/* the group is up, whether or not we can use its links */
+	bool	is_abort_due;	/* if TCP was reset: A may be under way */
 };
 
 /* What the machine remembers of a connection. */
@@ -105,6 +106,7 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 				      enum smc_close_event event,
 				      const struct smc_close_facts *facts);
 bool smc_state_is_draining(const struct smc_close_ctl *ctl);
+bool smc_state_awaits_abort(const struct smc_close_ctl *ctl);
 const char *smc_state_conn_name(enum smc_conn_state state);
 const char *smc_state_event_name(enum smc_close_event event);
 

@@ -34,6 +34,7 @@
 	X("max_idle_lgrs", max_idle_lgrs, 256, 0, 65535)		\
 	X("close_timeout_ms", close_timeout_ms, 60000, 100, SMC_HOUR_MS) \
 	X("close_pending_ms", close_pending_ms, 200000, 100, SMC_HOUR_MS) \
+	X("abort_purges", abort_purges, 0, 0, 1)			\
 	X("peer_memory_ms", peer_memory_ms, 60000, 0, SMC_HOUR_MS)	\
 	X("rmb_idle_ms", rmb_idle_ms, 60000, 0, SMC_HOUR_MS)		\
 	X("spare_mem", spare_mem, 32 << 20, 0, (1 << 30) - 1)		\

@@ -696,6 +696,32 @@ static void abrt_04_nothing_counts_after_the_peers_abort(struct kunit *test)
 	expect_cursor(test, ctl->rx_prod, 0, 4);
 }
 
+/* What is here stays as it is, so that it may be read; only the peer's end is heard. */
+static void abrt_04_nothing_but_the_end_counts_after_our_abort(struct kunit *test)
+{
+	static const u8 last[] = { A, C };
+	struct smc_cdc_msg msg;
+	struct smc_cdc_ctl *ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(last); i++) {
+		ctl = ctl_new(test, rfc_geom);
+		msg = plain_msg(ctl, 1);
+		msg.prod = curs(0, 104);
+		smc_cdc_apply(ctl, &msg);
+		smc_cdc_set_conn_flags(ctl, A);
+		msg = plain_msg(ctl, 2);
+		msg.prod = curs(0, 204);
+		KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_STALE);
+		KUNIT_EXPECT_EQ(test, smc_cdc_readable(ctl), 100U);
+		msg = plain_msg(ctl, 3);
+		msg.conn_flags = last[i];
+		KUNIT_EXPECT_TRUE(test, smc_cdc_apply(ctl, &msg) &
+					(last[i] == A ? SMC_EV_ABORT : SMC_EV_CLOSED));
+		KUNIT_EXPECT_EQ(test, smc_cdc_readable(ctl), 100U);
+	}
+}
+
 static void cur_01_producer_cursor_is_what_the_writer_says(struct kunit *test)
 {
 	struct pair *p = pair_new(test, rfc_geom);
@@ -3056,6 +3082,7 @@ static struct kunit_case smc_cdc_wire_cases[] = {
 	KUNIT_CASE(cdc_14_nothing_counts_after_the_peers_close),
 	KUNIT_CASE(close_26_bytes_after_done_are_refused),
 	KUNIT_CASE(abrt_04_nothing_counts_after_the_peers_abort),
+	KUNIT_CASE(abrt_04_nothing_but_the_end_counts_after_our_abort),
 	KUNIT_CASE(cur_01_producer_cursor_is_what_the_writer_says),
 	KUNIT_CASE(cur_02_consumer_cursor_is_what_the_reader_says),
 	KUNIT_CASE(cur_06_consumer_wrap_after_a_partial_read),

@@ -171,6 +171,7 @@ static void core_test_exit(struct kunit *test)
 	if (!lab)
 		return;
 	for (i = 0; i < lab->nr_conns; i++) {
+		sock_set_flag(&lab->conn[i]->sk, SOCK_DEAD);
 		smc_conn_leave(&lab->conn[i]->conn, true);
 		sock_put(&lab->conn[i]->sk);
 	}
@@ -1057,6 +1058,77 @@ static void a_ring_with_messages_in_flight_goes_with_the_last(struct kunit *test
 	KUNIT_EXPECT_EQ(test, cc->conn.charged, 0);
 	KUNIT_ASSERT_PTR_EQ(test, quiet, lgr);
 	smc_lgr_put(quiet);
+}
+
+/* A connection with 1000 bytes that nobody has read. */
+static struct core_conn *core_unread(struct kunit *test, struct smc_link *link)
+{
+	struct core_conn *cc = core_join(test, link);
+	struct smc_conn *conn = &cc->conn;
+	struct smc_cdc_msg in = { .seq = 1 };
+
+	smc_conn_open(conn);
+	in.prod = smc_cursor_advance(conn->ctl.rx_geom, conn->ctl.rx_prod, 1000);
+	in.cons = conn->ctl.tx_cons;
+	KUNIT_EXPECT_TRUE(test, smc_cdc_apply(&conn->ctl, &in) & SMC_EV_DATA);
+	return cc;
+}
+
+/* The group lets it go, and may end; the reader has the element for as long as he likes. */
+static void what_is_unread_stays_until_it_is_read(struct kunit *test)
+{
+	struct smc_link *link = core_client_up(test, 0x11);
+	struct smc_link_group *lgr = link->lgr;
+	struct core_conn *cc = core_unread(test, link);
+	unsigned long idle = lgr->rmbs.idle;
+	int nr_conns = lgr->nr_conns;
+
+	smc_conn_leave(&cc->conn, true);
+	KUNIT_EXPECT_NULL(test, cc->conn.lgr);
+	KUNIT_EXPECT_EQ(test, lgr->nr_conns, nr_conns - 1);
+	KUNIT_EXPECT_EQ(test, lgr->rmbs.idle, idle);
+	KUNIT_EXPECT_EQ(test, cc->conn.charged, CORE_SIZE);
+	KUNIT_EXPECT_EQ(test, smc_conn_readable(&cc->conn), 1000);
+	/* others get another one */
+	KUNIT_EXPECT_PTR_NE(test, core_join(test, link)->conn.rmbe.cpu, cc->conn.rmbe.cpu);
+
+	idle = lgr->rmbs.idle;
+	KUNIT_ASSERT_PTR_EQ(test, smc_conn_forget_unread(&cc->conn), lgr);
+	KUNIT_EXPECT_GT(test, lgr->rmbs.idle, idle);
+	KUNIT_EXPECT_EQ(test, cc->conn.charged, 0);
+	KUNIT_EXPECT_EQ(test, smc_conn_readable(&cc->conn), 0);
+	KUNIT_EXPECT_NULL(test, smc_conn_forget_unread(&cc->conn));
+	smc_lgr_put(lgr);
+}
+
+/* That the peer may still write to it is not forgotten meanwhile. */
+static void abrt_13_an_unread_element_that_is_lost_stays_so(struct kunit *test)
+{
+	struct smc_link *link = core_client_up(test, 0x11);
+	struct core_conn *cc = core_unread(test, link);
+	u8 *cpu = cc->conn.rmbe.cpu;
+
+	smc_conn_leave(&cc->conn, false);
+	KUNIT_ASSERT_PTR_EQ(test, smc_conn_forget_unread(&cc->conn), link->lgr);
+	smc_lgr_put(link->lgr);
+	KUNIT_EXPECT_PTR_NE(test, core_join(test, link)->conn.rmbe.cpu, cpu);
+}
+
+/* After close(), and of a handshake that gives up. */
+static void what_nobody_can_read_goes_at_once(struct kunit *test)
+{
+	struct smc_link *link = core_client_up(test, 0x11);
+	struct core_conn *cc = core_unread(test, link);
+
+	sock_set_flag(&cc->sk, SOCK_DEAD);
+	smc_conn_leave(&cc->conn, true);
+	KUNIT_EXPECT_EQ(test, cc->conn.charged, 0);
+	KUNIT_EXPECT_EQ(test, smc_conn_readable(&cc->conn), 0);
+	cc = core_unread(test, link);
+	cc->conn.is_open = false;
+	smc_conn_leave(&cc->conn, true);
+	KUNIT_EXPECT_EQ(test, cc->conn.charged, 0);
+	KUNIT_EXPECT_EQ(test, smc_conn_readable(&cc->conn), 0);
 }
 
 static void rmb_14_a_reused_element_gets_it_again(struct kunit *test)
@@ -2310,6 +2382,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(rmb_12_rmb_14_an_element_begins_with_the_eye_catcher),
 	KUNIT_CASE(rmb_15_rmb_20_its_owner_leaves_an_element_alone),
 	KUNIT_CASE(a_ring_with_messages_in_flight_goes_with_the_last),
+	KUNIT_CASE(what_is_unread_stays_until_it_is_read),
+	KUNIT_CASE(abrt_13_an_unread_element_that_is_lost_stays_so),
+	KUNIT_CASE(what_nobody_can_read_goes_at_once),
 	KUNIT_CASE(rmb_14_a_reused_element_gets_it_again),
 	KUNIT_CASE(rmb_16_each_damage_of_the_eye_catcher_shows),
 	KUNIT_CASE(rmb_29_sc_07_an_element_in_use_is_noticed),

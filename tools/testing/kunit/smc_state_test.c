@@ -912,6 +912,55 @@ static void abrt_10_reset_of_tcp_starts_the_abort(struct kunit *test)
 	}
 }
 
+/* A RST may overtake data and the A behind them, ABRT-02. */
+static void abrt_10_reset_of_tcp_waits_for_the_peers_a(struct kunit *test)
+{
+	static const struct smc_close_facts due = { .is_abort_due = true };
+	static const enum path from[] = { PATH_ACTIVE, PATH_PCW1_D };
+	struct smc_close_ctl ctl, reset;
+	struct smc_close_step step;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(from); i++) {
+		reset = come_by(test, from[i]);
+		KUNIT_EXPECT_FALSE(test, smc_state_awaits_abort(&reset));
+		expect_step(test, &reset, E(RX_RST), &due, paths[from[i]].state,
+			    DO(START_TIMER), ~0);
+		KUNIT_EXPECT_TRUE(test, smc_state_awaits_abort(&reset));
+		/* It comes: there is no TCP connection left to be reset. */
+		ctl = reset;
+		expect_step(test, &ctl, E(RX_ABORT), &unread, SMC_STATE_PROCESSABORT,
+			    BREAK | DO(SEND_A) | DO(START_TIMER), MASK | DO(START_TIMER));
+		/* It does not, and what is told is the reset. */
+		ctl = reset;
+		step = smc_state_close(&ctl, E(TIMER), &due);
+		KUNIT_EXPECT_EQ(test, step.next, SMC_STATE_PEERABORTWAIT);
+		KUNIT_EXPECT_EQ(test, step.actions & MASK, BREAK | DO(SEND_A));
+		KUNIT_EXPECT_EQ(test, step.cause, E(RX_RST));
+		KUNIT_EXPECT_EQ(test, step.sk_err, ECONNRESET);
+		/* It cannot any more. */
+		ctl = reset;
+		step = smc_state_close(&ctl, E(LINK_LOST), &due);
+		KUNIT_EXPECT_EQ(test, step.next, SMC_STATE_CLOSED);
+		KUNIT_EXPECT_EQ(test, step.cause, E(RX_RST));
+		KUNIT_EXPECT_TRUE(test, step.actions & DO(STOP_TIMER));
+		/* The peer has only closed: the end of the stream, or of the connection. */
+		ctl = reset;
+		step = smc_state_close(&ctl, E(RX_CLOSED), &idle);
+		KUNIT_EXPECT_EQ(test, step.actions & (MASK | DO(STOP_TIMER)), DO(STOP_TIMER));
+		/* Nobody waits to read. */
+		ctl = reset;
+		step = smc_state_close(&ctl, E(APP_CLOSE), &unread);
+		KUNIT_EXPECT_EQ(test, step.next, SMC_STATE_PEERABORTWAIT);
+		KUNIT_EXPECT_FALSE(test, smc_state_awaits_abort(&ctl));
+	}
+	/* Nor after close(). */
+	ctl = come_by(test, PATH_ACTIVE);
+	smc_state_close(&ctl, E(APP_CLOSE), &unsent);
+	step = smc_state_close(&ctl, E(RX_RST), &due);
+	KUNIT_EXPECT_EQ(test, step.next, SMC_STATE_PEERABORTWAIT);
+}
+
 /* protocol.md: its data are complete, its TCP is of no interest. */
 static void abrt_10_reset_after_the_peers_c_loses_nothing(struct kunit *test)
 {
@@ -1317,6 +1366,7 @@ static void happen(struct search *s, struct world *w, u32 who,
 		.has_unread = me->is_unread,
 		.has_unsent = me->is_unsent,
 		.has_inflight = me->nr_inflight > 0,
+		.is_abort_due = !me->is_lost,
 	};
 	struct smc_close_step step = smc_state_close(&me->close, event, &facts);
 
@@ -1773,6 +1823,7 @@ static struct kunit_case smc_state_cases[] = {
 	KUNIT_CASE(abrt_08_peers_abort_is_told_and_data_purged),
 	KUNIT_CASE(abrt_09_answer_with_a_then_end),
 	KUNIT_CASE(abrt_10_reset_of_tcp_starts_the_abort),
+	KUNIT_CASE(abrt_10_reset_of_tcp_waits_for_the_peers_a),
 	KUNIT_CASE(abrt_10_reset_after_the_peers_c_loses_nothing),
 	KUNIT_CASE(abrt_10_close_17_reset_keeps_what_is_complete),
 	KUNIT_CASE(abrt_11_crossing_aborts),

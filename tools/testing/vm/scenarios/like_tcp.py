@@ -658,7 +658,7 @@ def sent_in_vain(x, server):
 
 
 def aborted(x, server):
-    """SO_LINGER of 0: the peer is reset. (What it has not read is gone, ABRT-08.)"""
+    """SO_LINGER of 0: the peer is reset."""
     c = x.pair(server)
     if server:
         c.sendall(b"read")
@@ -1571,6 +1571,31 @@ def reset_unread(x, server):
     x.call("recv again", c.recv, 10)
 
 
+def answered_unread(x, server):
+    """The peer answers, and closes with bytes unread: who is reset reads the answer."""
+    for order in ("recv", "recv", "send"), ("send", "recv", "recv"), ("send", "send", "recv"):
+        c = x.pair(server)
+        if server:
+            x.until(c, "IN")
+            c.recv(1)
+            c.sendall(b"bad request")
+            c.close()
+            x.sync()
+            continue
+        c.sendall(b"request, and more of it")
+        x.sync()
+        x.until(c, "ERR")
+        x.poll("reset", c)
+        x.ioctls("reset", c)
+        for i, what in enumerate(order):
+            if what == "recv":
+                x.call(f"{i}: recv", c.recv, 20)
+            else:
+                x.call(f"{i}: send", c.send, b"x", MSG_NOSIGNAL)
+        x.call("end", c.recv, 20)
+        c.close()
+
+
 CASES = (no_connection, bad_addresses, refused, refused_later, outcome_by_shutdown,
          connect_twice, connect_self, reading, file_sent, signal_of_end, signal_of_room,
          half_closed, read_shut, both_close, closed_by_peer, port_kept, sent_in_vain, aborted,
@@ -1578,7 +1603,8 @@ CASES = (no_connection, bad_addresses, refused, refused_later, outcome_by_shutdo
          dissolved_in_state, dissolved_listens,
          attempt_ended, sleepers, signal_anew, listener_closed, listener_killed, full_backlog,
          behind_plain, accept_flags, accept_timed, owner, epoll_modes, exclusive, epoll_room,
-         passed_on, duplicates, forked, many_messages, shared_listener, namespace)
+         passed_on, duplicates, forked, many_messages, shared_listener, namespace,
+         reset_unread, answered_unread)
 
 
 # What they say on TCP and on SMC: that of the server, that of the client
@@ -1590,7 +1616,7 @@ APART = {
     },
     reset_unread: {
         "tcp": ([], ["recv: b'unread'", "recv again: ECONNRESET"]),
-        # ABRT-08
+        # ABRT-08, with abort_purges
         "smc": ([], ["recv: ECONNRESET", "recv again: b''"]),
     },
 }
@@ -1630,6 +1656,8 @@ def client(h, port, is_apart=False, peer=None):
 def apart(t):
     """What differs, and has to."""
     t.step(apart.__doc__)
+    for vm in (t.a, t.b):
+        t.set(vm, abort_purges=1)
     for i, family in enumerate(("tcp", t.family)):
         port = PORT + 1000 + 10 * i
         s = t.half(t.a, server, family, port=port, is_apart=True)
