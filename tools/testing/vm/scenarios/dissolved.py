@@ -6,17 +6,22 @@ way, elements, link groups, and what is left of them.
 
 covers: CLOSE-14 ABRT-03 ABRT-06 ABRT-13 ERR-14
 """
+import contextlib
 import errno
 import os
+import re
+import select
 import socket
 import struct
 import threading
 
-from halves import libc
+from halves import is_asleep, libc
 
 timeout = 120
 ROUNDS = 40
 N = 50_000
+SYN, ACK = 2, 16
+PREEMPT = "/sys/kernel/debug/sched/preempt"
 
 
 def dissolve(s):
@@ -102,6 +107,51 @@ def many(h, port):
     h.gate("end")
     h.finish(s)
     os.close(twin)
+
+
+def overtaken(h, port):
+    """AF_UNSPEC, and another thread connects before the call has come to its end.
+
+    It has the one processor as soon as it is woken for the new sock, where the kernel lets
+    it. It may be woken before for what happens to the old one, and sleeps on then.
+    """
+    os.sched_setaffinity(0, {0})
+    s = h.socket()
+    peer = (h.config["peer4"], port)
+    s.connect(peer)
+    h.request(s, N, N)
+    s.setblocking(False)
+    told, thread = [], []
+
+    def connects():
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+        poller = select.epoll()
+        # with the end of the stream, of which a new sock says nothing
+        poller.register(s, select.EPOLLIN | select.EPOLLRDHUP | select.EPOLLET)
+        thread.append(threading.get_native_id())
+        while poller.poll()[0][1] & select.EPOLLRDHUP:
+            pass
+        told.append(s.connect_ex(peer))
+
+    th = threading.Thread(target=connects, daemon=True)
+    th.start()
+    h.wait(lambda: thread and is_asleep(thread[0]), "a thread that waits")
+    h.mark("asleep")
+    h.gate("silent")
+    dissolve(s)
+    told.append("dissolved")
+    th.join(h.within(20))
+    h.equal(told, [errno.EINPROGRESS, "dissolved"], "what both calls said, in order")
+    # the attempt of the other thread is the only one
+    h.equal(s.connect_ex(peer), errno.EALREADY, "connect again")
+    h.mark("under way")
+    poller = select.poll()
+    poller.register(s, select.POLLOUT)
+    h.check(h.poll(poller, 30), "no end of the attempt")
+    h.equal(s.connect_ex(peer), 0, "the outcome of the attempt")
+    s.setblocking(True)
+    h.request(s, N, N)
+    h.finish(s)
 
 
 def racing(h, port):
@@ -229,10 +279,42 @@ def tolerant(h, port):
     ls.close()
 
 
+@contextlib.contextmanager
+def preemptible(vm):
+    """Meanwhile who is woken need not wait for the end of a call, as on the debug kernel."""
+    was = None
+    if vm.run(f"test -e {PREEMPT}", check=False).rc == 0:
+        was = re.search(r"\((\w+)\)", vm.read(PREEMPT))[1]
+        vm.run(f"echo full >{PREEMPT}")
+    try:
+        yield
+    finally:
+        if was:
+            vm.run(f"echo {was} >{PREEMPT}")
+
+
+def late_step(t):
+    """What is left of AF_UNSPEC when the next attempt has begun leaves that alone."""
+    s = t.half(t.a, tolerant, port=5343)
+    s.expect("listening")
+    with preemptible(t.b):
+        c = t.half(t.b, overtaken, port=5343)
+        t.expect_all("asleep", c)
+        held = t.relay.rule(proto="tcp", frm="a", port=5343, flags=SYN | ACK, drop=1)
+        c.gate("silent")
+        t.expect_all("under way", c)
+        t.relay.unrule(held)
+        t.wait_all(c)
+    s.gate("stop")
+    t.wait_all(s)
+    t.no_sockets(t.b, 5343)
+
+
 def run(t):
     if t.family != "smc":
         return
     silent_peer(t)
+    late_step(t)
     t.rdma_start()
     s = t.half(t.a, tolerant, port=5341)
     s.expect("listening")
