@@ -6,16 +6,22 @@ the RMB and of the send area of the first connection. B must answer, must not
 write there any more, and must leave everything else alone. A, which knows of
 nothing, loses the element that B may still write to, and gives its RMB back.
 
+Where B has closed, and waits for nothing but A's C, a DELETE RKEY that comes before that
+stands for it: the connection ends in good order.
+
 covers: RMB-24 RMB-30 RKEY-19 ABRT-13 CLOSE-23
 """
 import errno
 import re
+import socket
 
 from common import requests, serve
 
 timeout = 60
 TOLD = (errno.ECONNRESET, errno.ECONNABORTED, errno.EPIPE, errno.ETIMEDOUT)
 DELETE_RKEY, TEST_LINK = 9, 7
+RST = 4
+HOUR = 3600000  # ms
 
 
 def server(h, port):
@@ -53,8 +59,29 @@ def survivor(h, port):
     h.finish(s)
 
 
-def start(t, client, port):
-    s = t.half(t.a, server, port=port)
+def keeper(h, port):
+    """Reads to the end and keeps the connection; returns the errno that is pending."""
+    ls = h.listen(port)
+    c = h.accept(ls)
+    ls.close()
+    h.answer(c)
+    h.mark("at the end")
+    h.gate("close")
+    err = c.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    c.close()
+    return err
+
+
+def closer(h, port):
+    s = h.connect(port)
+    h.request(s, 3000, 3000)
+    h.mark("ready")
+    h.gate("close")
+    s.close()
+
+
+def start(t, client, port, at_a=server):
+    s = t.half(t.a, at_a, port=port)
     s.expect("listening")
     c = t.half(t.b, client, port=port)
     t.expect_all("ready", c)
@@ -67,27 +94,35 @@ def keys(t):
     return set(re.findall(r"\brkey (?:0x)?([0-9a-f]+)", text))
 
 
-def run(t):
-    if t.family != "smc":
-        return
-    t.no_groups()
-    # the probe that becomes another message is never answered
-    t.set(t.a, smcr_testlink_time=1, llc_test_link_ms=600000, close_timeout_ms=1000,
-          rmb_idle_ms=1000)
-    before = keys(t)
-    s1, c1 = start(t, victim, 5160)
+def keys_of_first(t, before):
+    """Those that A has for its first connection, beside those it had BEFORE."""
     # what was made to offer a second link is gone
     t.wait(lambda: t.queue_pairs(t.a) == 1 and len(keys(t) - before) <= 2,
            "end of the attempt at a second link", 10)
     first = sorted(keys(t) - before)
     t.equal(len(first), 2, f"memory regions of the first connection: {first}")
-    s2, c2 = start(t, survivor, 5161)
+    return first
 
+
+def delete(t, first):
+    """Make A's next probe delete the keys FIRST; the rules of the answer and of the probe."""
     words = "".join(key.rjust(8, "0") for key in first)
     # the answer becomes one of the messages that nobody has to understand
     reply = t.relay.rule(llc=DELETE_RKEY, frm="b", count=1, set="0:80")
     probe = t.relay.rule(llc=TEST_LINK, frm="a", count=1,
                          set=f"0:092c000002000000{words}00000000")
+    return reply, probe
+
+
+def while_in_use(t):
+    """A connection is cut off, another one of the group goes on."""
+    t.set(t.a, close_timeout_ms=1000)
+    before = keys(t)
+    s1, c1 = start(t, victim, 5160)
+    first = keys_of_first(t, before)
+    s2, c2 = start(t, survivor, 5161)
+
+    reply, probe = delete(t, first)
     t.wait_all(c1, s1)
     t.check(c1.value in TOLD, f"the client's connection ended with {c1.value}")
     t.check(s1.value in TOLD, f"the server's connection ended with {s1.value}")
@@ -111,3 +146,39 @@ def run(t):
     c2.gate("end")
     t.wait_all(c2, s2)
     t.equal(s2.value, 0, "the other connection")
+
+
+def before_c(t):
+    """B has closed, A's program has not; A's C comes behind the deletion."""
+    # what B waits for comes by nothing else
+    for vm in (t.a, t.b):
+        t.set(vm, close_timeout_ms=HOUR)
+    before = keys(t)
+    conflicts = t.stat(t.b, "rmbe_conflict")
+    s, c = start(t, closer, 5163, keeper)
+    first = keys_of_first(t, before)
+    resets = t.relay.rule(proto="tcp", frm="b", port=5163, flags=RST)
+    c.gate("close")
+    t.wait_all(c)
+    s.expect("at the end", t.left())
+    t.check(t.b.sockets(dport=5163, state="PEERCLOSEWAIT1"), f"B does not wait for C: {t.b.sockets()}")
+    _, probe = delete(t, first)
+    t.no_sockets(t.b, 5163)
+    t.equal(t.relay.hits(probe)[1], 1, "probes changed")
+    t.equal(t.stat(t.b, "rmbe_conflict"), conflicts, "connections that were cut off")
+    s.gate("close")
+    t.wait_all(s)
+    t.equal(s.value, 0, "the error that A was told of")
+    t.equal(t.relay.hits(resets)[0], 0, "resets of B's")
+    t.no_sockets(t.a, 5163)
+
+
+def run(t):
+    if t.family != "smc":
+        return
+    # the probe that becomes another message is never answered
+    t.set(t.a, smcr_testlink_time=1, llc_test_link_ms=600000, rmb_idle_ms=1000)
+    for part in (while_in_use, before_c):
+        t.step(part.__name__)
+        t.no_groups()
+        part(t)
