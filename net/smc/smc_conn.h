@@ -115,8 +115,9 @@ struct smc_conn_rtt {
  * @tx_inflight: CDC messages posted and not completed
  * @tx_cork: data is held back (MSG_MORE, TCP_CORK) until flushed
  * @tx_flush: data is to go out whatever else holds it back
- * @is_leaving: nothing is posted until what is in flight has completed; then
- *		the connection moves to another link, FAIL-04
+ * @is_leaving: nothing is posted until what is in flight has completed, and a link that
+ *		is given up in good order is clear; then the connection moves to another
+ *		link, FAIL-04, FAIL-19
  * @is_heard: the peer is known to have seen all that was posted
  * @is_asked: nothing was posted since a TEST LINK that waits to be, or was, posted
  *	      on @link

@@ -101,7 +101,7 @@ static void llc_link_up(struct smc_link_group *lgr, u8 index)
 
 /*
  * Its connections move. Of a link that is lost nothing more is waited for; one
- * that is given up completes what it carries.
+ * that is given up completes what it carries, and the peer may come to that.
  */
 static void llc_link_down(struct smc_link_group *lgr, const struct smc_llc_action *act)
 {
@@ -118,9 +118,20 @@ static void llc_link_down(struct smc_link_group *lgr, const struct smc_llc_actio
 	trace_smcr_link_down(link, act->why, (void *)_RET_IP_);
 	smc_link_set_state(link, act->is_orderly ? SMC_LINK_DELETING : SMC_LINK_INACTIVE);
 	lgr->type = smc_llc_flow_type(&lgr->llc.flow);
+	if (act->is_orderly) {
+		smc_move_hush(link);
+		return;
+	}
 	smc_move_queue(lgr);
-	if (!act->is_orderly)
-		smc_llc_task_do(lgr, act->link, SMC_LLC_TODO_STOP);
+	smc_llc_task_do(lgr, act->link, SMC_LLC_TODO_STOP);
+}
+
+/* Whoever is still there moves. */
+static void llc_link_clear(struct smc_link_group *lgr, u8 index)
+{
+	if (lgr->links[index])
+		smc_link_set_state(lgr->links[index], SMC_LINK_INACTIVE);
+	smc_move_queue(lgr);
 }
 
 static void llc_group_failed(struct smc_link_group *lgr, const struct smc_llc_action *act)
@@ -220,6 +231,9 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 		return false;
 	case SMC_LLC_ACT_LINK_DOWN:
 		llc_link_down(lgr, act);
+		return false;
+	case SMC_LLC_ACT_LINK_CLEAR:
+		llc_link_clear(lgr, act->link);
 		return false;
 	case SMC_LLC_ACT_TERMINATE:
 		llc_note_path(lgr, act->why);

@@ -47,6 +47,7 @@
 bool smc_llc_is_adding(const struct smc_llc_flow *flow)
 {
 	return flow->config != SMC_LLC_CONFIG_NONE &&
+	       flow->config != SMC_LLC_CONFIG_CLEAR_LINK &&
 	       flow->config != SMC_LLC_CONFIG_DELETE_LINK;
 }
 

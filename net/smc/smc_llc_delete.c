@@ -9,12 +9,17 @@
  * DELETE LINK of its own, and waits for the server's request. Only the server
  * decides: whatever a client wants ends in that request, which it cannot refuse.
  *
+ * A link that works and is to go is cleared before either side says anything of it:
+ * its connections are silent, and move when the peer has answered a TEST LINK there, or
+ * has had its time.
+ *
  * Ownership: the resources of a link stay until both sides agree: at the server
  * when the reply has come, at the client when its reply has left.
  *
  * A DELETE LINK that has left cannot be taken back, for nobody knows whether the
- * client has freed its end. If all other links fail before the reply has come, the
- * group ends, though the link that was to go may still work.
+ * client has freed its end, nor is a link used again that is being cleared. If all other
+ * links fail before the reply has come, the group ends, though the link that was to go may
+ * still work.
  *
  * Error handling: a DELETE LINK without answer means that the link which carried
  * it has failed as well; both are asked for again on a survivor. Without one
@@ -42,8 +47,8 @@ static void send_delete(struct smc_llc_run *run, u8 carrier, u8 target)
 	dl->reason = lnk->reason;
 }
 
-/* Server: the exchange about one marked link, DELL-03, DELL-04. */
-static void begin(struct smc_llc_run *run, u8 target)
+/* Server: the client is told of it, DELL-03, DELL-04. */
+static void request(struct smc_llc_run *run, u8 target)
 {
 	struct smc_llc_flow *flow = run->flow;
 	u8 carrier = smc_llc_carrier(flow, target);
@@ -54,13 +59,27 @@ static void begin(struct smc_llc_run *run, u8 target)
 	flow->config_link = carrier;
 	flow->config_target = target;
 	flow->config_deadline = smc_llc_after(run, flow->params.timers.delete_link);
-	if (target != carrier) {
-		flow->link[target].state = SMC_LLC_LINK_DELETING;
-		flow->link[target].deadline = SMC_LLC_NO_DEADLINE;
-		flow->link[target].is_probing = false;
-		smc_llc_link_retire(run, target);
-	}
 	send_delete(run, carrier, target);
+}
+
+/* Server: the exchange about one marked link; one that works is cleared first. */
+static void begin(struct smc_llc_run *run, u8 target)
+{
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_link *lnk = &flow->link[target];
+
+	if (smc_llc_carrier(flow, target) != SMC_LLC_NO_LINK) {
+		lnk->state = SMC_LLC_LINK_DELETING;
+		lnk->deadline = SMC_LLC_NO_DEADLINE;
+		lnk->is_probing = false;
+		smc_llc_link_clear(run, target, flow->params.timers.delete_link);
+	}
+	if (lnk->is_clearing) {
+		flow->config = SMC_LLC_CONFIG_CLEAR_LINK;
+		flow->config_target = target;
+	} else {
+		request(run, target);
+	}
 }
 
 static struct smc_llc_delete_link *reply(struct smc_llc_run *run, u8 link, u8 num, u32 reason,
@@ -72,6 +91,32 @@ static struct smc_llc_delete_link *reply(struct smc_llc_run *run, u8 link, u8 nu
 	dl->link_num = num;
 	dl->reason = reason;
 	return dl;
+}
+
+/* Client: it agrees that a link is to go. */
+static void agree(struct smc_llc_run *run, u8 target)
+{
+	struct smc_llc_link *lnk = &run->flow->link[target];
+
+	lnk->owes_reply = false;
+	reply(run, lnk->notice_link, lnk->num, 0,
+	      SMC_LLC_SENT_DELETE_REPLY | (u64)target << SMC_LLC_SENT_SHIFT);
+}
+
+/* Client: how long the peer may take for a link to be clear, so that the reply is in time. */
+static int clear_ms(const struct smc_llc_flow *flow)
+{
+	return (flow->manners->peer_waits_ms ?: flow->params.timers.delete_link) / 2;
+}
+
+/*
+ * Has the link failed at the peer? Then nobody there comes to what was said on it. Deployed
+ * peers say O of a link that they have taken down as well.
+ */
+static bool is_failure(const struct smc_llc_flow *flow, const struct smc_llc_delete_link *dl)
+{
+	return !dl->is_orderly ||
+	       (flow->manners->loses_in_order && dl->reason == SMC_LLC_DELETE_LOST_PATH);
 }
 
 /* The server deletes a link; a client cannot refuse, DELL-05, DELL-06. */
@@ -118,16 +163,14 @@ static void on_request_of_server(struct smc_llc_run *run, u8 link,
 	lnk->is_probing = false;
 	lnk->notice_link = link;
 	if (smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE))
-		smc_llc_link_retire(run, target);
-	reply(run, link, dl->link_num, 0,
-	      SMC_LLC_SENT_DELETE_REPLY | (u64)target << SMC_LLC_SENT_SHIFT);
-}
-
-/* Deployed clients say O of a link that they have taken down as well. */
-static bool is_failure(const struct smc_llc_flow *flow, const struct smc_llc_delete_link *dl)
-{
-	return !dl->is_orderly ||
-	       (flow->manners->loses_in_order && dl->reason == SMC_LLC_DELETE_LOST_PATH);
+		smc_llc_link_clear(run, target, clear_ms(flow));
+	/* said on the link itself: the server has no other one, so it is the end */
+	if (is_failure(flow, dl) || link == target)
+		smc_llc_link_cleared(run, target);
+	if (lnk->is_clearing)
+		lnk->owes_reply = true;
+	else
+		agree(run, target);
 }
 
 /*
@@ -152,6 +195,11 @@ static void on_request_of_client(struct smc_llc_run *run, u8 link,
 	if (flow->config == SMC_LLC_CONFIG_DELETE_LINK && flow->config_target == target)
 		return;
 	lnk = &flow->link[target];
+	if (lnk->is_clearing) {
+		if (is_failure(flow, dl))
+			smc_llc_link_cleared(run, target);
+		return;
+	}
 	if (lnk->is_spare ||
 	    (is_failure(flow, dl) && smc_llc_carrier(flow, target) != SMC_LLC_NO_LINK &&
 	     flow->phase == SMC_LLC_UP)) {
@@ -373,8 +421,19 @@ void smc_llc_delete_timeout(struct smc_llc_run *run)
 				  SMC_LLC_DELETE_LOST_PATH);
 }
 
+/* The peer has had its time to come to what was said on a link. */
+static void clear_timer(struct smc_llc_run *run)
+{
+	const struct smc_llc_link *lnk = run->flow->link;
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++, lnk++)
+		if (lnk->is_clearing && run->now >= lnk->deadline)
+			smc_llc_link_cleared(run, i);
+}
+
 /**
- * smc_llc_delete_timer() - client: does the server do what it was asked for?
+ * smc_llc_delete_timer() - is a link clear, and does the server do what it was asked for?
  * @run: the call
  *
  * If not, the link that carried the notice is of no use either. But the server comes to
@@ -387,6 +446,7 @@ void smc_llc_delete_timer(struct smc_llc_run *run)
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_link *lnk;
 
+	clear_timer(run);
 	for (lnk = flow->link; lnk < flow->link + SMC_LLC_LINKS; lnk++) {
 		if (lnk->state != SMC_LLC_LINK_LOST || !lnk->is_noticed ||
 		    run->now < lnk->deadline)
@@ -406,8 +466,24 @@ void smc_llc_delete_timer(struct smc_llc_run *run)
 	}
 }
 
+/* What was to be said of links that are clear by now. */
+static void go_on(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	u8 i;
+
+	/* a deployed client may be in the middle of what it has to say about an RMB */
+	if (flow->config == SMC_LLC_CONFIG_CLEAR_LINK &&
+	    !flow->link[flow->config_target].is_clearing &&
+	    flow->remote.state == SMC_LLC_REMOTE_NONE)
+		request(run, flow->config_target);
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (flow->link[i].owes_reply && !flow->link[i].is_clearing)
+			agree(run, i);
+}
+
 /**
- * smc_llc_delete_settle() - end what has lost its link
+ * smc_llc_delete_settle() - go on where a link is clear; end what has lost its link
  * @run: the call
  */
 void smc_llc_delete_settle(struct smc_llc_run *run)
@@ -416,6 +492,7 @@ void smc_llc_delete_settle(struct smc_llc_run *run)
 	struct smc_llc_link *lnk;
 	u8 i;
 
+	go_on(run);
 	if (flow->config == SMC_LLC_CONFIG_DELETE_LINK &&
 	    smc_llc_is_dead_end(flow, flow->config_link)) {
 		lnk = &flow->link[flow->config_target];
@@ -442,7 +519,7 @@ static void notify(struct smc_llc_run *run)
 
 	for (i = 0; i < SMC_LLC_LINKS; i++) {
 		lnk = &flow->link[i];
-		if (lnk->state != SMC_LLC_LINK_LOST ||
+		if (lnk->state != SMC_LLC_LINK_LOST || lnk->is_clearing ||
 		    (lnk->is_noticed &&
 		     flow->link[lnk->notice_link].state == SMC_LLC_LINK_ACTIVE))
 			continue;
@@ -482,7 +559,7 @@ static void give_up_doomed(struct smc_llc_run *run)
 			return;
 		}
 		smc_llc_mark_lost(lnk);
-		smc_llc_link_retire(run, i);
+		smc_llc_link_clear(run, i, flow->params.timers.delete_link);
 	}
 }
 

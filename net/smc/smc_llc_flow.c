@@ -259,24 +259,13 @@ static void on_first_confirm_reply(struct smc_llc_run *run,
 	smc_llc_add_begin(run);
 }
 
-static void send_test_link(struct smc_llc_run *run, u8 link)
-{
-	struct smc_llc_link *lnk = &run->flow->link[link];
-	struct smc_llc_msg *msg;
-
-	if (lnk->nr_unanswered < U8_MAX)
-		lnk->nr_unanswered++;
-	msg = smc_llc_ask_send(run, link, SMC_LLC_TEST_LINK, false, SMC_LLC_SENT_OTHER);
-	memcpy(msg->test_link.user_data, lnk->probe, sizeof(msg->test_link.user_data));
-}
-
 static void send_probe(struct smc_llc_run *run, u8 link)
 {
 	struct smc_llc_link *lnk = &run->flow->link[link];
 
 	lnk->tries++;
 	lnk->deadline = smc_llc_after(run, run->flow->params.timers.test_link);
-	send_test_link(run, link);
+	smc_llc_send_test_link(run, link);
 }
 
 static void begin_probe(struct smc_llc_run *run, u8 link, const u8 *user_data)
@@ -315,6 +304,8 @@ static void on_test_link(struct smc_llc_run *run, u8 link, const struct smc_llc_
 		lnk->is_asked = false;
 		smc_llc_ask(run, SMC_LLC_ACT_ROUND_TRIP, link);
 	}
+	if (!lnk->nr_unanswered)
+		smc_llc_link_cleared(run, link);
 }
 
 static void on_req_test_link(struct smc_llc_run *run, const struct smc_llc_event *ev)
@@ -338,7 +329,7 @@ static void on_req_round_trip(struct smc_llc_run *run, const struct smc_llc_even
 		return;
 	memcpy(lnk->probe, ev->timer.user_data, sizeof(lnk->probe));
 	lnk->is_asked = true;
-	send_test_link(run, ev->link);
+	smc_llc_send_test_link(run, ev->link);
 }
 
 /*
@@ -356,7 +347,8 @@ static bool is_heard(const struct smc_llc_flow *flow, u8 link, const struct smc_
 	case SMC_LLC_LINK_DELETING:
 		return msg->type == SMC_LLC_DELETE_LINK || msg->type == SMC_LLC_CONFIRM_RKEY ||
 		       msg->type == SMC_LLC_CONFIRM_RKEY_CONT ||
-		       msg->type == SMC_LLC_DELETE_RKEY;
+		       msg->type == SMC_LLC_DELETE_RKEY ||
+		       (msg->type == SMC_LLC_TEST_LINK && flow->link[link].is_clearing);
 	default:
 		return true;
 	}

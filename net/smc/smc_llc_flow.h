@@ -46,8 +46,9 @@ enum smc_llc_flow_limit {
  * @add_link: client of the RFC dialect, for ADD LINK on first contact, ERR-27
  * @add_link_deployed: same in the deployed dialect, then one link it is
  * @reply: for replies outside first contact, TMR-05, TMR-07
- * @delete_link: for the end of a single link; a deployed client answers only
- *	after its own ADD LINK exchange has timed out
+ * @delete_link: for the end of a single link, and before it for the peer to come to what
+ *	was said there; a deployed client answers only after its own ADD LINK exchange
+ *	has timed out
  * @terminate: for the end of the whole link group, ERR-36, ERR-37
  * @test_link: for the TEST LINK reply to each try, TMR-15
  * @rkey_retry: before a CONFIRM RKEY refused for a change that is not visible
@@ -309,6 +310,9 @@ enum smc_llc_action_type {
 					 * @link before REQ_ROUND_TRIP was fed
 					 */
 	SMC_LLC_ACT_LINK_DOWN,		/* @link is to carry no more data: @why, @is_orderly */
+	SMC_LLC_ACT_LINK_CLEAR,		/* who has spoken on @link, which went down in good order,
+					 * need not stay for that any longer
+					 */
 	SMC_LLC_ACT_DESTROY_LINK,	/* free all of @link; report LINK_DESTROYED */
 	SMC_LLC_ACT_GROUP_UP,		/* first contact is over, data may flow */
 	SMC_LLC_ACT_GROUP_FAILED,	/* first contact failed: @fail, @diagnosis, @why */
@@ -338,7 +342,8 @@ enum smc_llc_action_type {
  * @is_bare: with CREATE_LINK: a queue pair is enough, no RMB need be mapped; the link
  *	is never prepared
  * @has_pairs: with SEND of ADD LINK: the caller adds the pairs of all these RMBs
- * @is_orderly: with LINK_DOWN: the link works, what is under way may end
+ * @is_orderly: with LINK_DOWN: the link works, what is under way may end, and nothing more
+ *	is posted there for a connection; LINK_CLEAR follows
  * @why: reason, with GROUP_FAILED, LINK_DOWN and TERMINATE
  * @fail: with GROUP_FAILED
  * @dialect: with COMMIT_DIALECT
@@ -447,6 +452,9 @@ struct smc_llc_params {
  * @up_since: when LINK_UP was said, in ms
  * @is_doomed: to be deleted in good order, still in use until then
  * @is_orderly: as DELETE LINK will say, with @is_doomed and SMC_LLC_LINK_LOST
+ * @is_clearing: works, and carries no new data: until @deadline the peer may come to what
+ *	was said there
+ * @owes_reply: client: the server's DELETE LINK is answered when it is clear
  * @is_probing: a TEST LINK reply is due at @deadline; otherwise @deadline is
  *	when to look whether a probe is needed
  * @is_noticed: client: the server has been asked to delete it
@@ -455,7 +463,7 @@ struct smc_llc_params {
  *	DELETE LINK
  * @reason: as DELETE LINK will say, enum smc_llc_delete_link_reason
  * @why: for LINK_DOWN and TERMINATE
- * @deadline: of a probe, or of the server's DELETE LINK, in ms
+ * @deadline: of a probe, of @is_clearing, or of the server's DELETE LINK, in ms
  * @tries: how often this probe was sent
  * @nr_unanswered: TEST LINKs with @probe to which a reply may yet come
  * @is_asked: ROUND_TRIP is due when none of them is left
@@ -475,6 +483,8 @@ struct smc_llc_link {
 	u64 up_since;
 	bool is_doomed;
 	bool is_orderly;
+	bool is_clearing;
+	bool owes_reply;
 	bool is_probing;
 	bool is_noticed;
 	u64 notice_end;
@@ -494,7 +504,7 @@ struct smc_llc_link {
 
 /*
  * The one exchange under way that changes the links, SER-02: ADD LINK to
- * CONFIRM LINK at either side, DELETE LINK at the server.
+ * CONFIRM LINK at either side, DELETE LINK at the server, and what it waits for before.
  */
 enum smc_llc_config {
 	SMC_LLC_CONFIG_NONE,
@@ -506,6 +516,7 @@ enum smc_llc_config {
 	SMC_LLC_CONFIG_STORE,		/* waits for PAIRS_STORED */
 	SMC_LLC_CONFIG_CONFIRM,		/* waits for CONFIRM LINK on the new link */
 	SMC_LLC_CONFIG_CONFIRMED,	/* client: waits for its reply to be sent */
+	SMC_LLC_CONFIG_CLEAR_LINK,	/* server: waits until a link to be deleted is clear */
 	SMC_LLC_CONFIG_DELETE_LINK,	/* server: waits for the DELETE LINK reply */
 };
 

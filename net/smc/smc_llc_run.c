@@ -281,6 +281,7 @@ void smc_llc_link_lost(struct smc_llc_run *run, u8 link, enum smc_llc_why why, u
 		smc_llc_fail_local(run, why, SMC_DECLINE_ERR_RDYLNK);
 		return;
 	}
+	smc_llc_link_cleared(run, link);
 	/* The client's only link, on which it has said that it may go. */
 	if (lnk->state == SMC_LLC_LINK_DELETING && !flow->params.is_server &&
 	    lnk->notice_link == link)
@@ -316,6 +317,65 @@ void smc_llc_link_retire(struct smc_llc_run *run, u8 link)
 	act->is_orderly = lnk->is_orderly;
 }
 
+/**
+ * smc_llc_send_test_link() - ask the peer for an answer
+ * @run: the call
+ * @link: index of the link that carries it
+ */
+void smc_llc_send_test_link(struct smc_llc_run *run, u8 link)
+{
+	struct smc_llc_link *lnk = &run->flow->link[link];
+	struct smc_llc_msg *msg;
+
+	if (lnk->nr_unanswered < U8_MAX)
+		lnk->nr_unanswered++;
+	msg = smc_llc_ask_send(run, link, SMC_LLC_TEST_LINK, false, SMC_LLC_SENT_OTHER);
+	memcpy(msg->test_link.user_data, lnk->probe, sizeof(msg->test_link.user_data));
+}
+
+/**
+ * smc_llc_link_clear() - have the data taken off a link that is to go
+ * @run: the call
+ * @link: its index
+ * @ms: how long the peer may take, at most
+ *
+ * If it works, the peer may have yet to come to what was said there, and would see what
+ * the connections say on another link before that. So they are silent until it has
+ * answered a TEST LINK, which follows all that. No answer means nothing for the link.
+ * RFC 7609 4.6.1; FAIL-10, FAIL-18, FAIL-19.
+ */
+void smc_llc_link_clear(struct smc_llc_run *run, u8 link, int ms)
+{
+	struct smc_llc_link *lnk = &run->flow->link[link];
+	bool is_news = lnk->is_up && lnk->is_orderly;
+
+	smc_llc_link_retire(run, link);
+	lnk->is_clearing |= is_news;
+	if (lnk->is_clearing)
+		lnk->deadline = smc_llc_after(run, ms);
+	/* with the data of the one before, whose answer may be on its way: the last one counts */
+	if (is_news)
+		smc_llc_send_test_link(run, link);
+}
+
+/**
+ * smc_llc_link_cleared() - nothing is waited for any more that was said on a link
+ * @run: the call
+ * @link: its index
+ *
+ * What is to be said of the link follows when the event has been worked off.
+ */
+void smc_llc_link_cleared(struct smc_llc_run *run, u8 link)
+{
+	struct smc_llc_link *lnk = &run->flow->link[link];
+
+	if (!lnk->is_clearing)
+		return;
+	lnk->is_clearing = false;
+	lnk->deadline = SMC_LLC_NO_DEADLINE;
+	smc_llc_ask(run, SMC_LLC_ACT_LINK_CLEAR, link);
+}
+
 /* A token that has come for a link that goes before it could be stored. */
 static void forget_key(struct smc_llc_rkeys *keys, u8 link)
 {
@@ -338,6 +398,7 @@ void smc_llc_link_destroy(struct smc_llc_run *run, u8 link, bool is_agreed)
 	struct smc_llc_link *lnk = &run->flow->link[link];
 
 	smc_llc_link_retire(run, link);
+	smc_llc_link_cleared(run, link);
 	forget_key(&run->flow->remote.keys, link);
 	if (is_agreed)
 		smc_llc_set_gone(run->flow, lnk->num, true);

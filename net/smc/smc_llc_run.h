@@ -50,7 +50,10 @@ struct smc_llc_link *smc_llc_link_make(struct smc_llc_flow *flow, u8 link, u8 nu
 void smc_llc_mark_lost(struct smc_llc_link *lnk);
 void smc_llc_link_lost(struct smc_llc_run *run, u8 link, enum smc_llc_why why, u32 reason);
 void smc_llc_link_retire(struct smc_llc_run *run, u8 link);
+void smc_llc_link_clear(struct smc_llc_run *run, u8 link, int ms);
+void smc_llc_link_cleared(struct smc_llc_run *run, u8 link);
 void smc_llc_link_destroy(struct smc_llc_run *run, u8 link, bool is_agreed);
+void smc_llc_send_test_link(struct smc_llc_run *run, u8 link);
 void smc_llc_arm_probe(struct smc_llc_run *run, u8 link);
 void smc_llc_arm_retry(struct smc_llc_run *run, bool has_failed);
 void smc_llc_want_link(struct smc_llc_flow *flow);

@@ -22,6 +22,10 @@
  *   come so far. Whoever has posted nothing since is quiet. While there is more to
  *   spread the engine asks again; who is never quiet stays where it is.
  *
+ *   A link that is given up in good order works, and has an end. So there all are
+ *   made silent before the peer is asked, and move when it has answered, or takes too
+ *   long: then the engine says that the link is clear.
+ *
  *   Where no link is active a connection waits: a link may come up before the
  *   end of the group is decided, which cuts it off.
  *
@@ -179,6 +183,13 @@ static bool move_is_quiet(const struct smc_conn *conn)
 	return conn->is_heard && !conn->tx_inflight;
 }
 
+/* Has it to wait for the peer before it leaves a link that is given up? FAIL-19 */
+static bool move_is_held(const struct smc_conn *conn, const struct smc_link *from)
+{
+	lockdep_assert_held(&conn->lock);
+	return from->state == SMC_LINK_DELETING && !conn->is_heard;
+}
+
 /* May one stay whose link works? */
 static bool move_stays(struct move_plan *plan, const struct smc_conn *conn,
 		       const struct smc_link *from, const struct smc_link *to)
@@ -219,7 +230,7 @@ static u32 move_one(struct move_plan *plan, struct smc_conn *conn)
 	plan->load[to->index]++;
 	if (to == from)
 		conn->is_leaving = false;
-	else if (conn->tx_inflight)
+	else if (conn->tx_inflight || move_is_held(conn, from))
 		conn->is_leaving = true;
 	else
 		move_to(conn, to);
@@ -264,6 +275,33 @@ void smc_move_queue(struct smc_link_group *lgr)
 	smc_lgr_get(lgr);
 	if (!smc_core_queue(&lgr->move_work))
 		smc_lgr_put(lgr);
+}
+
+/**
+ * smc_move_hush() - connections have nothing more to say on a link that is given up
+ * @link: it works; in SMC_LINK_DELETING
+ *
+ * What is posted there after this call follows all that they have said. Who has said
+ * nothing that the peer may not have seen moves; the others do when @link has been moved
+ * to SMC_LINK_INACTIVE. RFC 7609 4.6.1; FAIL-10, FAIL-19.
+ *
+ * Context: Process context. Expects lgr->lock held. Takes conn->lock.
+ */
+void smc_move_hush(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+	unsigned long token = 0;
+	struct smc_conn *conn;
+
+	lockdep_assert_held(&lgr->lock);
+	while ((conn = smc_lgr_next_conn(lgr, &token))) {
+		spin_lock_bh(&conn->lock);
+		if (smc_conn_link(conn) == link)
+			conn->is_leaving = true;
+		spin_unlock_bh(&conn->lock);
+		sock_put(conn->sk);
+	}
+	smc_move_queue(lgr);
 }
 
 /* Would it leave its link, had the peer seen what it sent there? */

@@ -115,7 +115,7 @@ enum smc_link_state {
 	SMC_LINK_INACTIVE	= 1,	/* lost, cleared or given up; the last one */
 	SMC_LINK_ACTIVATING	= 2,
 	SMC_LINK_ACTIVE		= 3,
-	SMC_LINK_DELETING	= 4,	/* moves no new data, being torn down */
+	SMC_LINK_DELETING	= 4,	/* given up: carries no new data, and is not clear yet */
 	SMC_LINK_NR_STATES,
 };
 

@@ -2358,6 +2358,68 @@ static void fail_01_fail_04_a_lost_link_is_left_at_once(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, two->lgr->is_uneven);
 }
 
+/* A link is given up in good order: from now on nobody speaks there. */
+static void core_hush(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+
+	mutex_lock(&lgr->lock);
+	smc_link_set_state(link, SMC_LINK_DELETING);
+	smc_move_hush(link);
+	mutex_unlock(&lgr->lock);
+}
+
+static void core_clear(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+
+	mutex_lock(&lgr->lock);
+	smc_link_set_state(link, SMC_LINK_INACTIVE);
+	smc_move_queue(lgr);
+	mutex_unlock(&lgr->lock);
+	flush_work(&lgr->move_work);
+}
+
+static void fail_10_fail_19_a_link_given_up_is_left_when_it_is_clear(struct kunit *test)
+{
+	struct core_conn *cc[4];
+	struct smc_link *two = core_crowd(test, cc);
+	struct smc_link *one = two->lgr->links[0];
+	int i;
+
+	/* the first two are quiet, and the second is so no more */
+	KUNIT_EXPECT_EQ(test, core_ask(two->lgr, BIT(0)), BIT(0));
+	mutex_lock(&two->lgr->lock);
+	two->lgr->is_uneven = false;
+	mutex_unlock(&two->lgr->lock);
+	for (i = 1; i < 4; i++)
+		core_speak(cc[i]);
+	core_hear(one);
+	for (i = 1; i < 3; i++)
+		core_spoken(cc[i]);
+	core_hush(one);
+	/* at once, before anything else is posted */
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_TRUE(test, rcu_access_pointer(cc[i]->conn.link) == two ||
+				  cc[i]->conn.is_leaving);
+	flush_work(&two->lgr->move_work);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[0]->conn.link), two);
+	for (i = 1; i < 4; i++) {
+		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn.link), one);
+		KUNIT_EXPECT_TRUE(test, cc[i]->conn.is_leaving);
+	}
+	/* what is in flight is waited for as well */
+	core_clear(one);
+	for (i = 1; i < 3; i++) {
+		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn.link), two);
+		KUNIT_EXPECT_TRUE(test, cc[i]->conn.must_validate);
+	}
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[3]->conn.link), one);
+	core_spoken(cc[3]);
+	flush_work(&two->lgr->move_work);
+	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 4);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(fc_01_first_contact_where_no_group_is_usable),
 	KUNIT_CASE(pid_05_nobody_waits_for_a_stranger),
@@ -2425,6 +2487,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(lb_04_fail_10_fail_19_only_who_is_quiet_moves),
 	KUNIT_CASE(lb_04_fail_04_who_was_heard_moves_when_it_has_completed),
 	KUNIT_CASE(fail_01_fail_04_a_lost_link_is_left_at_once),
+	KUNIT_CASE(fail_10_fail_19_a_link_given_up_is_left_when_it_is_clear),
 	{}
 };
 

@@ -226,6 +226,7 @@ static void lab_perform(struct lab *lab, int who, const struct smc_llc_action *a
 		side->nr_round_trips++;
 		break;
 	case SMC_LLC_ACT_LINK_UP:
+	case SMC_LLC_ACT_LINK_CLEAR:
 	case SMC_LLC_ACT_KEEP_PAIRS:
 	case SMC_LLC_ACT_KEEP_RKEYS:
 		break;

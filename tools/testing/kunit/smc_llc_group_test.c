@@ -547,6 +547,109 @@ static void link_is_given_up_dell_07_dell_08_dell_14_lgt_03(struct kunit *test)
 	}
 }
 
+/* DELETE LINK, whether it asks, tells or answers. */
+static unsigned int said_of_end(struct world *w, int who)
+{
+	return requests(w, who, SMC_LLC_DELETE_LINK) + replies(w, who, SMC_LLC_DELETE_LINK);
+}
+
+enum clear_end { CLEAR_ANSWERED, CLEAR_LATE, CLEAR_BROKEN, CLEAR_ENDS };
+
+/*
+ * A link is given up by @giver, and @who waits for the other side to come to what was
+ * said there: until it does, for @ms, or until the link breaks.
+ */
+static void clears(struct kunit *test, bool deployed, int giver, int who, u32 ms,
+		   enum clear_end end)
+{
+	struct world *w = up(test, 2, 2, 2, deployed);
+	struct w_side *side = &w->side[who], *other = &w->side[!who];
+
+	w->now += 60000;
+	if (giver == who)
+		other->is_frozen = true;
+	give_up(w, giver, 1, true);
+	while (!side->clearing && w_step(w))
+		;
+	other->is_frozen = true;
+	w_pump(w);
+	KUNIT_EXPECT_EQ(test, side->clearing, BIT(1));
+	KUNIT_EXPECT_EQ(test, said_of_end(w, who), 0);
+	w_wait(w, ms - 1);
+	KUNIT_EXPECT_EQ(test, side->clearing, BIT(1));
+	KUNIT_EXPECT_EQ(test, said_of_end(w, who), 0);
+	switch (end) {
+	case CLEAR_ANSWERED:
+		other->is_frozen = false;
+		w_pump(w);
+		break;
+	case CLEAR_LATE:
+		w_wait(w, 1);
+		break;
+	default:
+		w_break(w, who, 1, true);
+		break;
+	}
+	KUNIT_EXPECT_EQ(test, side->clearing, 0);
+	KUNIT_EXPECT_GT(test, said_of_end(w, who), 0);
+	other->is_frozen = false;
+	w_wait(w, 60000);
+	KUNIT_EXPECT_EQ(test, side->nr_link_down, 1);
+	expect_rest(test, w, 2);
+	kunit_kfree(test, w);
+}
+
+/* Nobody says anything of the end of a link as long as its connections have to be silent. */
+static void link_is_clear_first_fail_10_fail_18_fail_19_dell_05_dell_10(struct kunit *test)
+{
+	u32 ms = w_timers().delete_link;
+	int deployed, end;
+
+	for (deployed = 0; deployed < 2; deployed++) {
+		for (end = 0; end < CLEAR_ENDS; end++) {
+			clears(test, deployed, W_SERVER, W_SERVER, ms, end);
+			clears(test, deployed, W_CLIENT, W_CLIENT, ms, end);
+			/* the client has told, and is asked by a server that is through */
+			clears(test, deployed, W_CLIENT, W_SERVER, ms, end);
+			/* a server waits for the reply meanwhile */
+			clears(test, deployed, W_SERVER, W_CLIENT,
+			       deployed ? 1000 : ms / 2, end);
+		}
+	}
+}
+
+/* Nor is one cleared that has failed at the server, whatever that says of the order. */
+static void deployed_server_loses_a_link_in_order_dell_05_amb_69(struct kunit *test)
+{
+	struct smc_llc_msg msg = { .type = SMC_LLC_DELETE_LINK };
+	struct world *w = up(test, 2, 2, 2, true);
+
+	msg.delete_link.link_num = w->side[W_CLIENT].flow.link[1].num;
+	msg.delete_link.is_orderly = true;
+	msg.delete_link.reason = SMC_LLC_DELETE_LOST_PATH;
+	say(w, W_CLIENT, 0, &msg);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_link_down, 1);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].clearing, 0);
+	KUNIT_EXPECT_EQ(test, replies(w, W_CLIENT, SMC_LLC_DELETE_LINK), 1);
+}
+
+/* A link that has failed at the client, which says so, is not waited for. */
+static void failed_link_is_not_cleared_dell_08_amb_69(struct kunit *test)
+{
+	struct world *w = up(test, 3, 3, 3, true);
+
+	w->now += 60000;
+	w->side[W_CLIENT].is_frozen = true;
+	give_up(w, W_SERVER, 2, true);
+	w_pump(w);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].clearing, BIT(2));
+	w->side[W_CLIENT].is_frozen = false;
+	w_break(w, W_CLIENT, 2, true);
+	w_pump(w);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].clearing, 0);
+	expect_rest(test, w, 2);
+}
+
 /* Server's RNICs, client's, and links: as many as may be, and asymmetric ones. */
 static const u8 late_rows[][3] = { { 2, 2, 2 }, { 3, 3, 3 }, { 2, 1, 2 }, { 1, 2, 2 } };
 
@@ -1007,7 +1110,7 @@ static void test_link_at_any_time_ser_06_ser_11_ser_16(struct kunit *test)
 {
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_TEST_LINK };
 	struct world *w[3];
-	unsigned int i;
+	unsigned int i, had;
 	int who;
 
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
@@ -1018,10 +1121,11 @@ static void test_link_at_any_time_ser_06_ser_11_ser_16(struct kunit *test)
 		w_add_rmb(w[2], W_SERVER);
 		w_pump_until(w[2], W_SERVER, SMC_LLC_CONFIRM_RKEY, false);
 		for (i = 0; i < ARRAY_SIZE(w); i++) {
+			had = requests(w[i], who, SMC_LLC_TEST_LINK);
 			w_feed(w[i], who, &ev);
+			KUNIT_EXPECT_EQ(test, requests(w[i], who, SMC_LLC_TEST_LINK), had + 1);
 			w_pump(w[i]);
 			KUNIT_EXPECT_FALSE(test, w[i]->side[who].flow.link[0].is_probing);
-			KUNIT_EXPECT_EQ(test, requests(w[i], who, SMC_LLC_TEST_LINK), 1);
 			w_check_rest(w[i]);
 			expect_no_fault(test, w[i]);
 		}
@@ -1082,25 +1186,33 @@ static void both_lose_the_same_link_ser_13_err_48(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, replies(w, W_SERVER, SMC_LLC_DELETE_LINK), 0);
 }
 
+/* Index 0 carries the RKEY exchange, 1 does not; it comes before DELETE LINK or crosses it. */
+static void delete_link_meets_confirm_rkey(struct kunit *test, bool deployed, u8 idx, bool crosses)
+{
+	struct world *w = up(test, 2, 2, 2, deployed);
+
+	give_up(w, W_SERVER, idx, true);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].clearing, BIT(idx));
+	if (crosses)
+		w_pump_until(w, W_SERVER, SMC_LLC_DELETE_LINK, false);
+	w_add_rmb(w, W_CLIENT);
+	w_request(w, W_CLIENT);
+	KUNIT_EXPECT_EQ(test, requests(w, W_CLIENT, SMC_LLC_CONFIRM_RKEY), 1);
+	w_pump(w);
+	w_wait(w, 60000);
+	expect_rest(test, w, 2);
+	KUNIT_EXPECT_EQ(test, known(w, W_CLIENT), 2);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].rkey_result, 0);
+}
+
 static void delete_link_crosses_confirm_rkey_ser_15_ser_20_amb_20(struct kunit *test)
 {
 	int deployed, idx;
 
 	for (deployed = 0; deployed < 2; deployed++) {
-		/* index 0 carries the RKEY exchange, 1 does not */
 		for (idx = 0; idx < 2; idx++) {
-			struct world *w = up(test, 2, 2, 2, deployed);
-
-			give_up(w, W_SERVER, idx, true);
-			KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 1);
-			w_add_rmb(w, W_CLIENT);
-			w_request(w, W_CLIENT);
-			KUNIT_EXPECT_EQ(test, requests(w, W_CLIENT, SMC_LLC_CONFIRM_RKEY), 1);
-			w_pump(w);
-			w_wait(w, 60000);
-			expect_rest(test, w, 2);
-			KUNIT_EXPECT_EQ(test, known(w, W_CLIENT), 2);
-			KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].rkey_result, 0);
+			delete_link_meets_confirm_rkey(test, deployed, idx, false);
+			delete_link_meets_confirm_rkey(test, deployed, idx, true);
 		}
 	}
 }
@@ -2311,6 +2423,9 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(numbers_of_lost_links_lid_03),
 	KUNIT_CASE(link_is_lost_and_replaced_dell_01_dell_03_to_dell_06_dell_10),
 	KUNIT_CASE(link_is_given_up_dell_07_dell_08_dell_14_lgt_03),
+	KUNIT_CASE(link_is_clear_first_fail_10_fail_18_fail_19_dell_05_dell_10),
+	KUNIT_CASE(deployed_server_loses_a_link_in_order_dell_05_amb_69),
+	KUNIT_CASE(failed_link_is_not_cleared_dell_08_amb_69),
 	KUNIT_CASE(link_given_up_comes_back_later_dell_14_err_57_tmr_12),
 	KUNIT_CASE(deployed_client_loses_a_link_in_order_dell_08_amb_69),
 	KUNIT_CASE(rnics_take_turns_while_attempts_fail_err_56_tmr_12),

@@ -87,6 +87,7 @@ struct w_side {
 	bool is_going[W_RNICS];		/* has it no more, but what is there still works */
 	struct w_qp qp[SMC_LLC_LINKS];
 	unsigned int up;		/* links that may carry data */
+	unsigned int clearing;		/* on which connections stand still */
 	struct w_rmb rmb[W_RMBS];
 	struct w_token token[W_RMBS];
 	u8 frozen[SMC_LLC_LINKS][W_RMBS];
@@ -290,7 +291,7 @@ static inline void w_qp_free(struct world *w, int who, u8 link)
 	struct w_side *s = &w->side[who];
 	unsigned int i;
 
-	W_CHECK(w, !(s->up & BIT(link)));
+	W_CHECK(w, !(s->up & BIT(link)) && !(s->clearing & BIT(link)));
 	memset(&s->qp[link], 0, sizeof(s->qp[link]));
 	memset(s->asked[link], 0, sizeof(s->asked[link]));
 	for (i = 0; i < W_RMBS; i++) {
@@ -511,6 +512,19 @@ static inline void w_check_alone(struct world *w, int who, const struct smc_llc_
 	W_CHECK(w, flow->remote.state != SMC_LLC_REMOTE_CONFIRM_CONT);
 }
 
+/* FAIL-19: nothing is said of a link as long as connections stand still for it */
+static inline void w_check_clear(struct world *w, int who, const struct smc_llc_action *act)
+{
+	const struct w_side *s = &w->side[who];
+	u8 i;
+
+	if (act->msg.type != SMC_LLC_DELETE_LINK || act->msg.delete_link.is_all)
+		return;
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		W_CHECK(w, !(s->clearing & BIT(i)) ||
+			s->flow.link[i].num != act->msg.delete_link.link_num);
+}
+
 /* A client's reply about it is on its way: what waits for the link ends with that. */
 static inline bool w_is_going(const struct smc_llc_flow *flow, u8 link)
 {
@@ -521,10 +535,18 @@ static inline bool w_is_going(const struct smc_llc_flow *flow, u8 link)
 static inline void w_check_deadlines(struct world *w, const struct smc_llc_flow *flow)
 {
 	const struct smc_llc_remote_rkey *remote = &flow->remote;
+	u8 i;
 
 	if (flow->phase >= SMC_LLC_TERMINATING)
 		return;
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		W_CHECK(w, !flow->link[i].is_clearing ||
+			flow->link[i].deadline != SMC_LLC_NO_DEADLINE);
 	switch (flow->config) {
+	case SMC_LLC_CONFIG_CLEAR_LINK:
+		W_CHECK(w, flow->link[flow->config_target].is_clearing ||
+			remote->state != SMC_LLC_REMOTE_NONE);
+		break;
 	case SMC_LLC_CONFIG_CONFIRM:
 	case SMC_LLC_CONFIG_CONFIRMED:
 		if (w_is_going(flow, flow->config_target))
@@ -597,6 +619,7 @@ static inline void w_send(struct world *w, int who, const struct smc_llc_action 
 	s->sent[msg.is_reply][msg.type & 15]++;
 	w_check_link(w, who, act);
 	w_check_alone(w, who, act);
+	w_check_clear(w, who, act);
 	if (msg.is_reply && msg.type == SMC_LLC_DELETE_LINK && s->is_curt)
 		msg.delete_link.is_orderly = false;
 	if (!msg.is_reply && msg.type == SMC_LLC_DELETE_LINK)
@@ -617,6 +640,7 @@ static inline void w_end(struct world *w, int who)
 	W_CHECK(w, s->flow.phase == SMC_LLC_DEAD);
 	W_CHECK(w, smc_llc_flow_deadline(&s->flow) == SMC_LLC_NO_DEADLINE);
 	s->up = 0;
+	s->clearing = 0;
 	for (i = 0; i < SMC_LLC_LINKS; i++)
 		w_qp_free(w, who, i);
 	s->nr_jobs = 0;
@@ -704,8 +728,15 @@ static inline void w_perform(struct world *w, int who, const struct smc_llc_acti
 		s->last_down_orderly = act->is_orderly;
 		/* Connections need a place to go, or it is the end. */
 		W_CHECK(w, s->up || s->flow.phase == SMC_LLC_DEAD);
-		if (!act->is_orderly)
+		if (act->is_orderly)
+			s->clearing |= BIT(act->link);
+		else
 			w_break(w, who, act->link, false);
+		break;
+	case SMC_LLC_ACT_LINK_CLEAR:
+		W_TRACE("%d: clear %d\n", who, act->link);
+		W_CHECK(w, s->clearing & BIT(act->link));
+		s->clearing &= ~BIT(act->link);
 		break;
 	case SMC_LLC_ACT_DESTROY_LINK:
 		W_TRACE("%d: destroy %d\n", who, act->link);
@@ -1179,6 +1210,7 @@ static inline void w_check_settled(struct world *w)
 		W_CHECK(w, s->flow.config == SMC_LLC_CONFIG_NONE);
 		W_CHECK(w, s->flow.remote.state == SMC_LLC_REMOTE_NONE);
 		W_CHECK(w, !s->flow.remote.is_put_off && !s->flow.own.is_busy);
+		W_CHECK(w, !s->clearing);
 		W_CHECK(w, !w_nr(s, SMC_LLC_LINK_FORMING) && !w_nr(s, SMC_LLC_LINK_LOST) &&
 			!w_nr(s, SMC_LLC_LINK_DELETING) && !w_nr(s, SMC_LLC_LINK_GOING));
 	}
