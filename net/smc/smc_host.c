@@ -9,6 +9,8 @@
  *   which the bytes of their TCP connection begin. Who finds the other uses the
  *   very RDMA port that the other has chosen. Later each side notes in the
  *   table's entry what it says in Accept or Confirm, and the other one compares.
+ *   With TCP connect() ends before accept() can: programs that do both by one event
+ *   loop may count on it. So at the end the server waits for the client.
  *
  * What a liar gains:
  *   Nothing that a peer says makes it a neighbour: peer ID, GID and MAC address
@@ -25,7 +27,7 @@
  *
  * Locks:
  *   smc_host_lock guards the table and all that changes of its pairs. It is a
- *   leaf and held for no more than a copy: nobody waits for anybody here.
+ *   leaf and held for no more than a copy. That of a pair's wait queue is another.
  */
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
@@ -47,6 +49,8 @@ static DEFINE_HASHTABLE(smc_host_table, 8);
  * @end: the client's, valid while listed
  * @peer_id: the client's, const
  * @net: cookie of the namespace, by role; the server's is 0 until it has come
+ * @is_over: the client has left
+ * @waitq: news of @is_over
  * @is_said: @said is filled, by role
  * @said: Accept of the server and Confirm of the client, by role
  */
@@ -57,6 +61,8 @@ struct smc_host_pair {
 	const struct smc_ib_end *end;
 	u8 peer_id[SMC_PEER_ID_LEN];
 	u64 net[2];
+	bool is_over;
+	wait_queue_head_t waitq;
 	bool is_said[2];
 	struct smc_clc_accept said[2];
 };
@@ -123,6 +129,7 @@ struct smc_host_pair *smc_host_offer(const struct smc_host_name *name, struct ne
 	if (!pair)
 		return NULL;
 	refcount_set(&pair->refs, 1);
+	init_waitqueue_head(&pair->waitq);
 	pair->name = *name;
 	pair->end = end;
 	memcpy(pair->peer_id, peer_id, sizeof(pair->peer_id));
@@ -179,23 +186,66 @@ struct smc_host_pair *smc_host_take(const struct smc_host_name *name, struct net
 }
 
 /**
+ * smc_host_withdraw() - nobody shall find a client's handshake any more
+ * @pair: from smc_host_offer()
+ *
+ * Its end is not borrowed any longer. A second call does nothing.
+ *
+ * Context: Process context. Takes smc_host_lock.
+ */
+void smc_host_withdraw(struct smc_host_pair *pair)
+{
+	spin_lock(&smc_host_lock);
+	hash_del(&pair->node);
+	spin_unlock(&smc_host_lock);
+}
+
+/**
  * smc_host_leave() - a handshake has no more use for its pair
  * @pair: from smc_host_offer() or smc_host_take()
  * @role: the caller's
  *
- * Once the client has left nobody finds it any more.
+ * Once the client has left nobody finds it any more; that is news for a server that waits
+ * for it (smc_host_watch()).
  *
  * Context: Process context. Takes smc_host_lock.
  */
 void smc_host_leave(struct smc_host_pair *pair, enum smc_role role)
 {
 	if (role == SMC_ROLE_CLIENT) {
-		spin_lock(&smc_host_lock);
-		hash_del(&pair->node);
-		spin_unlock(&smc_host_lock);
+		smc_host_withdraw(pair);
+		WRITE_ONCE(pair->is_over, true);
+		/* who is in the queue is told, who comes later sees it */
+		wake_up_all(&pair->waitq);
 	}
 	if (refcount_dec_and_test(&pair->refs))
 		kfree(pair);
+}
+
+/**
+ * smc_host_watch() - a server waits for the client
+ * @pair: from smc_host_take()
+ * @watch: its function is called when the client leaves
+ *
+ * Context: Process context. smc_host_unwatch() is to follow.
+ * Return: false if the client has left.
+ */
+bool smc_host_watch(struct smc_host_pair *pair, struct wait_queue_entry *watch)
+{
+	add_wait_queue(&pair->waitq, watch);
+	return !READ_ONCE(pair->is_over);
+}
+
+/**
+ * smc_host_unwatch() - undo smc_host_watch()
+ * @pair: as there
+ * @watch: as there
+ *
+ * Context: Process context.
+ */
+void smc_host_unwatch(struct smc_host_pair *pair, struct wait_queue_entry *watch)
+{
+	remove_wait_queue(&pair->waitq, watch);
 }
 
 /**

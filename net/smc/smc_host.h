@@ -29,7 +29,10 @@ struct smc_host_pair *smc_host_offer(const struct smc_host_name *name, struct ne
 				     const struct smc_ib_end *end, const u8 peer_id[8]);
 struct smc_host_pair *smc_host_take(const struct smc_host_name *name, struct net *net,
 				    const struct smc_clc_proposal *prop, struct smc_ib_end *end);
+void smc_host_withdraw(struct smc_host_pair *pair);
 void smc_host_leave(struct smc_host_pair *pair, enum smc_role role);
+bool smc_host_watch(struct smc_host_pair *pair, struct wait_queue_entry *watch);
+void smc_host_unwatch(struct smc_host_pair *pair, struct wait_queue_entry *watch);
 
 void smc_host_say(struct smc_host_pair *pair, enum smc_role role,
 		  const struct smc_clc_accept *acc);

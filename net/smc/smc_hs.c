@@ -52,18 +52,6 @@
 
 typedef enum smc_hs_outcome (*smc_hs_step)(struct smc_hs *hs);
 
-static enum smc_role smc_hs_role(const struct smc_hs *hs)
-{
-	return hs->is_server ? SMC_ROLE_SERVER : SMC_ROLE_CLIENT;
-}
-
-static void smc_hs_leave_pair(struct smc_hs *hs)
-{
-	if (hs->pair)
-		smc_host_leave(hs->pair, smc_hs_role(hs));
-	hs->pair = NULL;
-}
-
 /* Between the two ends on this host somebody has changed a message, SEC-08. */
 static enum smc_hs_outcome smc_hs_forged(struct smc_hs *hs)
 {
@@ -451,6 +439,14 @@ static enum smc_hs_outcome smc_hs_server_llc(struct smc_hs *hs)
 	return SMC_HS_GO_ON;
 }
 
+/* On this host: connect() ends first, as with TCP. Not if somebody stops it. */
+static enum smc_hs_outcome smc_hs_server_last(struct smc_hs *hs)
+{
+	if (hs->pair && smc_hs_watch_client(hs) && !smc_hs_is_late(hs, smc_hs_patience(hs) / 2))
+		return SMC_HS_WAIT;
+	return SMC_HS_GO_ON;
+}
+
 static const smc_hs_step smc_hs_server_steps[] = {
 	smc_hs_server_agreed,	/* 1. did both sides offer SMC-R? 3.5.1.1, OPT-10 */
 	smc_hs_server_proposal,	/* 2. Proposal, RDMA port ... */
@@ -465,6 +461,7 @@ static const smc_hs_step smc_hs_server_steps[] = {
 	smc_hs_take_peer,	/* 9. the client's data; first contact: connect the QP */
 	smc_hs_server_llc,	/* 10. first contact: CONFIRM LINK ... */
 	smc_hs_first_contact,	/*     and the second link; 3.5.1.5, 3.5.1.6 */
+	smc_hs_server_last,	/*     the client on this host is through */
 	smc_hs_open,
 };
 
@@ -687,7 +684,8 @@ static void smc_hs_cleanup(struct smc_hs *hs, enum smc_hs_outcome out)
 	struct smc_link_group *lgr = hs->lgr;
 
 	/* the pair borrows the end */
-	smc_hs_leave_pair(hs);
+	if (hs->pair && !hs->is_server)
+		smc_host_withdraw(hs->pair);
 	if (hs->has_end)
 		smc_ib_end_put(&hs->end);
 	smc_ib_end_put(&hs->routed);

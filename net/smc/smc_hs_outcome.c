@@ -8,6 +8,7 @@
 #include "smc_close.h"
 #include "smc_fallback.h"
 #include "smc_hs_outcome.h"
+#include "smc_hs_way.h"
 #include "smc_net.h"
 #include "smc_tcp.h"
 
@@ -77,6 +78,8 @@ static void smc_hs_free(struct smc_hs *hs)
 {
 	struct smc_sock *smc = hs->smc;
 
+	/* not earlier: a server on this host waits for a client until it is through */
+	smc_hs_leave_pair(hs);
 	smc->hs = NULL;
 	smc->has_outcome = false;
 	kfree(hs);

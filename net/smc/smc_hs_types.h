@@ -37,7 +37,8 @@ enum smc_hs_growth {
  * @has_deadline: @deadline is set; for the present step only
  * @deadline: when the present step gives up, jiffies
  * @watched: group whose news queue the work item, with a reference; or NULL
- * @watch: in its wait queue
+ * @watch: in its wait queue, or in that of @pair
+ * @watches_client: the latter
  * @has_end: @end is filled
  * @is_near: of a server: @end is on a LAN of the client's
  * @end: the local RDMA port
@@ -45,8 +46,8 @@ enum smc_hs_growth {
  * @route: that way
  * @is_routing: it is being looked for
  * @name: of the connection, should its other end be on this host
- * @pair: with the handshake at the other end, which a client may still wait for;
- *	or NULL
+ * @pair: with the handshake at the other end, which a client may still wait for, as a
+ *	server does for the end of the client's; or NULL
  * @is_local_only: @end serves nothing but such a connection, client only
  * @peer_net: namespace of the other end, once that is known to be on this host
  * @peer_id: our peer ID
@@ -90,6 +91,7 @@ struct smc_hs {
 	unsigned long deadline;
 	struct smc_link_group *watched;
 	struct wait_queue_entry watch;
+	bool watches_client;
 	bool has_end;
 	bool is_near;
 	struct smc_ib_end end;
@@ -142,6 +144,11 @@ static inline enum smc_hs_outcome smc_hs_fail(struct smc_hs *hs, int err)
 {
 	hs->err = err;
 	return SMC_HS_FAILED;
+}
+
+static inline enum smc_role smc_hs_role(const struct smc_hs *hs)
+{
+	return hs->is_server ? SMC_ROLE_SERVER : SMC_ROLE_CLIENT;
 }
 
 #endif /* SMC_HS_TYPES_H */

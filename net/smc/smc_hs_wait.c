@@ -46,7 +46,7 @@ bool smc_hs_is_late(struct smc_hs *hs, unsigned long patience)
 	return time_after_eq(jiffies, hs->deadline);
 }
 
-static int smc_hs_lgr_news(struct wait_queue_entry *watch, unsigned int mode, int sync, void *key)
+static int smc_hs_has_news(struct wait_queue_entry *watch, unsigned int mode, int sync, void *key)
 {
 	struct smc_hs *hs = container_of(watch, struct smc_hs, watch);
 
@@ -55,13 +55,16 @@ static int smc_hs_lgr_news(struct wait_queue_entry *watch, unsigned int mode, in
 }
 
 /**
- * smc_hs_unwatch() - undo smc_hs_watch()
- * @hs: the handshake, which may watch no group
+ * smc_hs_unwatch() - undo smc_hs_watch() or smc_hs_watch_client()
+ * @hs: the handshake, which may watch nobody
  *
  * Context: The handshake's work item.
  */
 void smc_hs_unwatch(struct smc_hs *hs)
 {
+	if (hs->watches_client)
+		smc_host_unwatch(hs->pair, &hs->watch);
+	hs->watches_client = false;
 	if (!hs->watched)
 		return;
 	remove_wait_queue(&hs->watched->waitq, &hs->watch);
@@ -84,8 +87,25 @@ void smc_hs_watch(struct smc_hs *hs, struct smc_link_group *lgr)
 		return;
 	smc_hs_unwatch(hs);
 	hs->watched = smc_lgr_get(lgr);
-	init_waitqueue_func_entry(&hs->watch, smc_hs_lgr_news);
+	init_waitqueue_func_entry(&hs->watch, smc_hs_has_news);
 	add_wait_queue(&lgr->waitq, &hs->watch);
+}
+
+/**
+ * smc_hs_watch_client() - run the step again when the client on this host is through
+ * @hs: the handshake of the server, with a pair; watches no group
+ *
+ * From here to the end of the step.
+ *
+ * Context: The handshake's work item.
+ * Return: false if the client is through.
+ */
+bool smc_hs_watch_client(struct smc_hs *hs)
+{
+	smc_hs_unwatch(hs);
+	init_waitqueue_func_entry(&hs->watch, smc_hs_has_news);
+	hs->watches_client = true;
+	return smc_host_watch(hs->pair, &hs->watch);
 }
 
 /**

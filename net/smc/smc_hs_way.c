@@ -23,6 +23,19 @@ static enum smc_decline smc_hs_server_port(struct smc_hs *hs)
 	return SMC_DECLINE_NONE;
 }
 
+/**
+ * smc_hs_leave_pair() - this handshake and the other end of it go separate ways
+ * @hs: the handshake, which may have no pair, or its outcome is told
+ *
+ * Context: Process context.
+ */
+void smc_hs_leave_pair(struct smc_hs *hs)
+{
+	if (hs->pair)
+		smc_host_leave(hs->pair, smc_hs_role(hs));
+	hs->pair = NULL;
+}
+
 /* The port for a way that may cross subnets, where a host can have use for it. */
 static void smc_hs_find_routed(struct smc_hs *hs)
 {

@@ -6,6 +6,7 @@
 #include "smc_hs_types.h"
 
 enum smc_hs_outcome smc_hs_find_end(struct smc_hs *hs);
+void smc_hs_leave_pair(struct smc_hs *hs);
 void smc_hs_local(struct smc_hs *hs, struct smc_nego_local *local);
 void smc_hs_go_routed(struct smc_hs *hs);
 enum smc_hs_outcome smc_hs_find_route(struct smc_hs *hs, const struct smc_ib_end *end,

@@ -187,6 +187,44 @@ static void what_a_client_said_outlives_its_handshake(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_host_check(pair, SMC_ROLE_CLIENT, &acc), 0);
 }
 
+/* connect() ends first, then accept() may. */
+static int host_nr_told;
+
+static int host_count_news(struct wait_queue_entry *watch, unsigned int mode, int sync, void *key)
+{
+	host_nr_told++;
+	return 0;
+}
+
+static void a_server_is_told_when_the_client_is_through(struct kunit *test)
+{
+	struct smc_host_pair *pair = host_offer(test);
+	struct wait_queue_entry watch;
+	struct smc_ib_end end = {};
+
+	host_nr_told = 0;
+	init_waitqueue_func_entry(&watch, host_count_news);
+	KUNIT_ASSERT_PTR_EQ(test, host_take(test, &end), pair);
+	KUNIT_EXPECT_TRUE(test, smc_host_watch(pair, &watch));
+	/* its end is given back before its outcome is told */
+	smc_host_withdraw(pair);
+	KUNIT_EXPECT_EQ(test, host_nr_told, 0);
+	kunit_release_action(test, host_leave_client, pair);
+	KUNIT_EXPECT_EQ(test, host_nr_told, 1);
+	smc_host_unwatch(pair, &watch);
+	KUNIT_EXPECT_FALSE(test, smc_host_watch(pair, &watch));
+	smc_host_unwatch(pair, &watch);
+}
+
+static void a_client_that_has_withdrawn_is_not_found(struct kunit *test)
+{
+	struct smc_host_pair *pair = host_offer(test);
+	struct smc_ib_end end = {};
+
+	smc_host_withdraw(pair);
+	KUNIT_EXPECT_NULL(test, host_take(test, &end));
+}
+
 /* What a server asks for that does not have the client at its other end. */
 struct host_stranger {
 	const char *what;
@@ -306,6 +344,8 @@ static struct kunit_case host_cases[] = {
 	KUNIT_CASE(a_name_belongs_to_the_first),
 	KUNIT_CASE(a_client_that_has_left_is_not_found),
 	KUNIT_CASE(what_a_client_said_outlives_its_handshake),
+	KUNIT_CASE(a_server_is_told_when_the_client_is_through),
+	KUNIT_CASE(a_client_that_has_withdrawn_is_not_found),
 	KUNIT_CASE_PARAM(pid_05_a_stranger_is_none_whatever_he_says, host_stranger_gen_params),
 	KUNIT_CASE(a_client_knows_whether_a_neighbour_has_found_it),
 	KUNIT_CASE_PARAM(sec_08_a_message_changed_on_its_way_is_noticed, host_change_gen_params),

@@ -6,6 +6,7 @@ covers: PID-04 PID-05 LG-05 LG-06 LG-19 SC-05 SC-09 RACE-01 RACE-02 RACE-04 RMB-
 import ctypes
 import errno
 import os
+import select
 import socket
 import threading
 
@@ -157,6 +158,24 @@ def mere_owner(h):
     settle("max_links", 2)
 
 
+def by_one_loop(h, port, n):
+    """When accept() finds a connection, connect() has ended: as with TCP, each time."""
+    ls = h.listen(port, backlog=n)
+    listens = select.poll()
+    listens.register(ls, select.POLLIN)
+    for i in range(n):
+        s = h.socket()
+        s.setblocking(False)
+        s.connect_ex(("127.0.0.1", port))
+        h.check(h.poll(listens, 10), f"connection {i}")
+        connects = select.poll()
+        connects.register(s, select.POLLOUT)
+        h.equal(connects.poll(0), [(s.fileno(), select.POLLOUT)], f"client of connection {i}")
+        c = ls.accept()[0]
+        c.close()
+        s.close()
+
+
 def run(t):
     if t.family != "smc":
         return
@@ -196,6 +215,12 @@ def run(t):
     t.wait_all(s, c)
     t.carried(t.a, n * rounds * 2000)
     t.no_sockets(t.a, 5240)
+
+    t.step(by_one_loop.__doc__)
+    before = t.stat(t.a, "client_smc")
+    t.wait_all(t.half(t.a, by_one_loop, port=5242, n=t.pick(1000, 100)))
+    t.equal(t.stat(t.a, "client_smc") - before, t.pick(1000, 100), "connections on SMC")
+    t.no_sockets(t.a, 5242)
 
     # the other host is one as before, and there are two groups more
     other_host(t, 5241)
