@@ -161,11 +161,8 @@ class RawHost:
         dst = b"\xff" * 6 if op == 1 else mac
         self.sock.send(dst + self.mac + struct.pack("!H", ETH_ARP) + body)
 
-    def resolve(self, ip, timeout=5):
-        end = time.monotonic() + timeout
+    def resolve(self, ip):
         while ip not in self.arp:
-            if time.monotonic() > end:
-                raise OSError("no answer to ARP")
             self.send_arp(1, b"\0" * 6, ip)
             self.until(lambda: ip in self.arp, 0.5)
         return self.arp[ip]
@@ -251,10 +248,11 @@ class RawHost:
 
     # Connections
 
-    def connect(self, ip, port, smc=True, timeout=20, seq=None):
+    def connect(self, ip, port, smc=True, seq=None):
         """Open a connection; with the SMC option when SMC.
 
-        SEQ is the initial sequence number; without it a random one.
+        SEQ is the initial sequence number; without it a random one. Until there is an
+        answer: nothing but the half's deadline ends that.
         """
         key = None
         while not key or key in self.conns:
@@ -263,10 +261,7 @@ class RawHost:
         conn.state = "syn"
         if seq is not None:
             conn.snd = seq
-        end = time.monotonic() + timeout
         while conn.state != "open" and not conn.reset:
-            if time.monotonic() > end:
-                raise OSError("no answer to SYN")
             conn.send_segment(SYN, options=MSS_OPTION + (SMC_OPTION if smc else b""))
             self.until(lambda: conn.state == "open" or conn.reset, 1)
         return conn

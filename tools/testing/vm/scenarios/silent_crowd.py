@@ -34,7 +34,7 @@ class Silent:
         """N clients that send MSGS and nothing more."""
         self.kinds[kind] = conns = []
         for _ in range(n):
-            c = self.host.connect(self.h.config["peer4"], self.port, timeout=self.h.left())
+            c = self.host.connect(self.h.config["peer4"], self.port)
             for msg in msgs:
                 c.send(msg)
             conns.append(c)
@@ -43,7 +43,7 @@ class Silent:
         """Each a first contact of its own."""
         self.kinds[kind] = conns = []
         for _ in range(n):
-            c = self.host.connect(self.h.config["peer4"], self.port, timeout=self.h.left())
+            c = self.host.connect(self.h.config["peer4"], self.port)
             c.send(self.proposal())
             msg = c.recv_clc(20 * self.h.slow)
             self.h.equal(msg[4:5], b"\x02", f"{kind}: Accept ({msg.hex()})")
