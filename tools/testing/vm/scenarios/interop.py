@@ -2,8 +2,10 @@
 """The distribution's module at the other end, in both roles: SMC-R version 2.1.
 
 Over soft-RoCE that module speaks version 2 only, and that if an EID was added.
-What it does otherwise than RFC 7609 has it must not cost time: no wait for a
-second link that nobody offers, none for a CLC message.
+What it does otherwise than RFC 7609 has it must not cost time: ours waits without end for
+a message of a handshake, a second link that nobody offers among them, so who waits in vain
+does not get through. Where the other one waits for a CLC message in vain connect() fails;
+how long it waits for LLC messages is not judged, for its times (2, 3 and 6 s) cannot be set.
 
 covers: CLC-05 FC-06 FC-10 SC-05 RKEY-04 RKEY-16 CLOSE-26 ABRT-05 ERR-27 TMR-15
 """
@@ -22,7 +24,6 @@ sides = ("ours", "stock")
 timeout = 120
 PORT = 5090
 TEST_LINK = 7
-STALL = 1.5  # seconds; its waits are 2, 3 and 6 s
 
 
 def half_server(h, port, first):
@@ -122,22 +123,23 @@ def no_sockets(t, port):
 
 def connections(t, ours):
     """One after the other: the first one makes the group, the others churn keys."""
-    from smcvm.links import groups
+    from smcvm.links import WAITS, groups
 
     n = 40
+    t.set(ours, **WAITS)
     s = t.half(t.a, serve, port=PORT, count=n)
     s.expect("listening")
     c = t.half(t.b, requests, port=PORT, n=n)
     t.wait_all(s, c)
     times = c.value
-    t.check(times[0] < STALL, f"first contact took {times[0]:.2f} s")
-    t.check(max(times[1:]) < STALL, f"a later connection took {max(times[1:]):.2f} s")
+    t.equal(t.stat(ours, "llc_timeout"), 0, "LLC messages that did not come in time")
     t.equal(t.stat(ours, "first_contact"), 1, "first contacts")
     t.equal(t.stat(ours, "subsequent_contact"), n - 1, "subsequent contacts")
     t.equal(t.queue_pairs(ours), 1, "queue pairs")
     # as a client it leaves its name out of the Proposal
     t.check(int(groups(ours)[0].peer, 16), "the link group tells not whose it is")
-    t.note(f"first {times[0] * 1e3:.0f} ms, then {sorted(times[1:])[n // 2] * 1e3:.0f} ms")
+    first, *later = (round(x * 1e3) for x in times)
+    t.note(f"first {first} ms, then {sorted(later)[n // 2]} ms, {max(later)} at most")
 
 
 def streams(t):
@@ -183,7 +185,7 @@ def killed(t):
         t.wait_all(pair[1 - victim])
         t.check(pair[1 - victim].value in (0, errno.ECONNRESET, errno.EPIPE,
                                            errno.ECONNABORTED), "the survivor's errno")
-        pair[victim].wait(30, check=False)
+        pair[victim].wait(t.left(), check=False)
         no_sockets(t, PORT + 5)
     t.both(serve, requests, PORT + 5, sargs={"count": 3}, cargs={"n": 3})
 
@@ -266,6 +268,8 @@ def idle(t, sides):
 
 def without_eid(t, ours):
     """Nothing in common: TCP, at once, with the bytes in order."""
+    from smcvm.links import WAITS
+    t.set(ours, **WAITS)
     t.ueid(ours, "--flush")
     t.rdma_start()
     s = t.half(t.a, stream_server, port=PORT + 7, n_in=100_003, n_out=50_001)
@@ -277,7 +281,7 @@ def without_eid(t, ours):
     for p in (s, c):
         p.gate("end")
     t.wait_all(s, c)
-    t.check(c.value < STALL, f"connect took {c.value:.2f} s")
+    t.note(f"TCP after {c.value * 1e3:.0f} ms")
 
 
 def run(t):
