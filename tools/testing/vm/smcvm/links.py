@@ -42,14 +42,6 @@ def nimble():
     return {"wmem": 16384, "rmem": 16384, "rdma_retries": 6, "rdma_ack_exponent": 14}
 
 
-def longest_gap(t):
-    """No stream stands still for longer while a link remains, seconds.
-
-    Machines that share processors of the host are not held to it.
-    """
-    return 3 * (t.slow * t.patience if t.patience > 1 or t.case.vcpus > 1 else 1)
-
-
 @contextlib.contextmanager
 def afar(t, gateway=False):
     """Meanwhile the machines have the addresses AFAR as well.
