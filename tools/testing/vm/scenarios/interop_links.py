@@ -36,5 +36,6 @@ def run(t):
                 t.wait(lambda: t.stat(ours, "llc_tx") >= sent + 2, "ADD LINK again", 20)
         t.equal(t.stat(ours, "first_contact"), 1, "first contacts")
         t.equal(t.stat(ours, "subsequent_contact"), 2 * n - 1, "subsequent contacts")
+        t.equal(t.stat(ours, "llc_timeout"), 0, "LLC messages that did not come in time")
         for vm in (t.a, t.b):
             t.no_sockets(vm, PORT)
