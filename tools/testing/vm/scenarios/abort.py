@@ -87,7 +87,7 @@ def run(t):
         # with bytes on their way a reset, else an orderly end
         t.check(other.value in (0, errno.ECONNRESET, errno.EPIPE),
                 f"the survivor got errno {other.value}")
-        pair[victim].wait(30, check=False)
+        pair[victim].wait(t.left(), check=False)
     for seconds in (0, 5):
         listener_goes(t, seconds)
     t.no_sockets(t.a, 5009)

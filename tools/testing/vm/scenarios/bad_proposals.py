@@ -139,19 +139,19 @@ def answer(h, c, msg):
     """What becomes of a connection whose client says MSG."""
     c.send(msg)
     # nothing but a CLC message or the end can come
-    h.check(c.host.until(lambda: len(c.data) >= 8 or c.fin or c.reset, 40 * h.slow),
+    h.check(c.host.until(lambda: len(c.data) >= 8 or c.fin or c.reset, h.within(40)),
             "no answer")
     if c.reset or c.fin:
         return RESET if c.reset else "the end of the stream"
-    got = c.recv_clc(20 * h.slow)
+    got = c.recv_clc(h.within(20))
     if got[4] != DECLINE:
         c.abort()
         return TAKEN
     # TCP now: a request of 0 bytes for 4
     c.send(struct.pack("!II", 0, 4))
-    h.equal(len(c.recv(4, 20 * h.slow)), 4, "bytes behind the Decline")
+    h.equal(len(c.recv(4, h.within(20))), 4, "bytes behind the Decline")
     c.close()
-    h.equal(c.ended(20 * h.slow), "fin", "end behind the Decline")
+    h.equal(c.ended(h.within(20)), "fin", "end behind the Decline")
     return struct.unpack_from("!I", got, 16)[0]
 
 

@@ -29,13 +29,13 @@ def raw_client(h, port):
         c = host.connect(h.config["peer4"], port)
         if data:
             c.send(data)
-        out[name] = c.ended(40 * h.slow)
+        out[name] = c.ended(h.within(40))
     c = host.connect(h.config["peer4"], port)
     c.send(good)
-    msg = c.recv_clc(20 * h.slow)
+    msg = c.recv_clc(h.within(20))
     h.equal(msg[4:5], b"\x02", f"Accept ({msg.hex()})")
     c.send(b"this is no confirm" * 4)
-    out["no confirm"] = c.ended(40 * h.slow)
+    out["no confirm"] = c.ended(h.within(40))
     return out
 
 

@@ -30,7 +30,7 @@ def raw_server(h, port):
     h.mark("listening")
     for case in CASES:
         c = host.accept(port, h.left())
-        msg = c.recv_clc(20 * h.slow)
+        msg = c.recv_clc(h.within(20))
         h.equal(msg[4:5], b"\x01", f"{case}: Proposal ({msg.hex()})")
         accept = host.accept_or_confirm(ACCEPT)
         if case == "half an accept":
@@ -49,10 +49,10 @@ def raw_server(h, port):
             c.close()
         elif case == "reset after accept":
             c.send(accept)
-            c.recv_clc(20 * h.slow)  # the Confirm
+            c.recv_clc(h.within(20))  # the Confirm
             c.abort()
         if "reset" not in case:
-            how = c.ended(40 * h.slow)
+            how = c.ended(h.within(40))
             h.check(how, f"{case}: the client did not end the connection")
             if case == "end":
                 continue

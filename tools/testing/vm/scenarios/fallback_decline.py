@@ -32,17 +32,17 @@ def raw_client(h, port, slot, is_gone=False):
     h.check(c.peer_offers_smc, "no option in the SYN-ACK")
     if slot == "confirm":
         c.send(host.proposal())
-        msg = c.recv_clc(20 * h.slow)
+        msg = c.recv_clc(h.within(20))
         h.equal((len(msg), msg[4:5]), (68, b"\x02"), f"Accept ({msg.hex()})")
     c.send(host.decline() + DATA)
-    h.equal(c.recv(len(DATA), 20 * h.slow), DATA, "data of the server")
+    h.equal(c.recv(len(DATA), h.within(20)), DATA, "data of the server")
     c.send(host.decline())  # is data now
-    h.equal(c.recv(28, 20 * h.slow), host.decline(), "echo")
+    h.equal(c.recv(28, h.within(20)), host.decline(), "echo")
     h.mark("on TCP")
     h.gate("end")
     c.close()
     if not is_gone:
-        h.equal(c.ended(20 * h.slow), "fin", "end")
+        h.equal(c.ended(h.within(20)), "fin", "end")
 
 
 def server(h, port, n):
@@ -67,15 +67,15 @@ def raw_server(h, port):
     h.mark("listening")
     c = host.accept(port, h.left())
     h.check(c.peer_offers_smc, "no option on the SYN")
-    msg = c.recv_clc(20 * h.slow)
+    msg = c.recv_clc(h.within(20))
     h.equal(msg[4:5], b"\x01", f"Proposal ({msg.hex()})")
     c.send(host.decline() + DATA)
-    h.equal(c.recv(len(DATA), 20 * h.slow), DATA, "data of the client")
+    h.equal(c.recv(len(DATA), h.within(20)), DATA, "data of the client")
     c.send(host.decline())
-    h.equal(c.recv(28, 20 * h.slow), host.decline(), "echo")
+    h.equal(c.recv(28, h.within(20)), host.decline(), "echo")
     h.mark("on TCP")
     h.gate("end")
-    h.equal(c.ended(20 * h.slow), "fin", "end")
+    h.equal(c.ended(h.within(20)), "fin", "end")
     c.close()
 
 

@@ -456,7 +456,7 @@ def accept_timed(x, server):
     ls.setsockopt(1, socket.SO_RCVTIMEO, struct.pack("qq", 0, 300000))
     began = time.monotonic()
     x.call("nobody", ls.accept)
-    x.say("waited", 0.29 < time.monotonic() - began < 100)
+    x.say("waited", time.monotonic() - began > 0.29)
     ls.setsockopt(1, socket.SO_RCVTIMEO, struct.pack("qq", 1000, 0))
 
     def take():
@@ -1002,7 +1002,7 @@ def attempt_ended(x, server):
         th.start()
         x.h.wait(lambda: is_trying(s), "a SYN")
         x.call(how, end, s)
-        th.join(20)
+        th.join(x.h.within(20))
         x.say(f"who waited for connect(), {how}", told)
         anew(x, f"{how} from aside", s)
     # a time limit; the attempt goes on
@@ -1049,7 +1049,7 @@ def sleepers(x, server):
         begun.wait()
         x.h.wait(lambda: is_asleep(th.native_id), "a sleeper")
         x.call(f"dissolve under {what}", raw_connect, c, bytes(16))
-        th.join(20)
+        th.join(x.h.within(20))
         x.say(f"{what} that slept", told)
         x.sync()
 
@@ -1092,7 +1092,7 @@ def signal_anew(x, server):
     c.setblocking(False)
     x.call("dissolve", raw_connect, c, bytes(16))
     x.say("signal of dissolve", await_signal(x, sig, POLL_ERR))
-    th.join(20)
+    th.join(x.h.within(20))
     x.say("who slept", told)
     x.sync()
     x.call("connect anew", c.connect, x.addr())
@@ -1146,7 +1146,7 @@ def listener_killed(x, server):
     x.h.wait(lambda: is_asleep(th.native_id), "a sleeper")
     subprocess.run(["ss", "-tK", "state", "listening", f"sport = :{x.port}"], check=True,
                    stdout=subprocess.DEVNULL)
-    th.join(20)
+    th.join(x.h.within(20))
     x.say("who slept in accept()", told)
     x.poll("killed", ls)
     x.call("error", ls.getsockopt, 1, socket.SO_ERROR)
@@ -1501,7 +1501,7 @@ def shared_listener(x, server):
         if how == "accept":
             ls.shutdown(socket.SHUT_RDWR)
         for th in threads:
-            th.join(20)
+            th.join(x.h.within(20))
         x.say(f"{how}: threads left", sum(th.is_alive() for th in threads))
         x.open += taken
         x.sync()

@@ -42,7 +42,7 @@ def late(h, host, port, sport):
     c = host.conns[key] = Late(host, key)
     c.state = "syn"
     c.send_segment(SYN, options=MSS_OPTION + SMC_OPTION)
-    h.check(host.until(lambda: c.state == "half", 20 * h.slow), "no answer to SYN")
+    h.check(host.until(lambda: c.state == "half", h.within(20)), "no answer to SYN")
     return c
 
 
@@ -68,7 +68,7 @@ def on_its_way(h, port):
     h.gate("turned")
     c.go_on()
     c.send(host.proposal())
-    msg = c.recv_clc(20 * h.slow)
+    msg = c.recv_clc(h.within(20))
     h.equal(msg[4:5], bytes([DECLINE]), f"answer to the Proposal ({msg.hex()})")
     hello(h, c)
     # who comes now is not offered anything
@@ -80,9 +80,9 @@ def on_its_way(h, port):
 
 def hello(h, c):
     c.send(b"hello")
-    h.equal(c.recv(5, 20 * h.slow), b"world", "answer of the program")
+    h.equal(c.recv(5, h.within(20)), b"world", "answer of the program")
     c.close()
-    h.equal(c.ended(20 * h.slow), "fin", "end of the connection")
+    h.equal(c.ended(h.within(20)), "fin", "end of the connection")
 
 
 def limited(h, port, defer):

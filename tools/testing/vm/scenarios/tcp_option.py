@@ -63,15 +63,15 @@ class OptionHost(RawHost):
 def echoed(h, conn, what):
     """It is a TCP connection: the server answers a request right away."""
     conn.send(struct.pack("!II", 0, 4))
-    h.equal(len(conn.recv(4, 20 * h.slow)), 4, f"{what}: answer over TCP")
+    h.equal(len(conn.recv(4, h.within(20))), 4, f"{what}: answer over TCP")
     conn.close()
-    h.equal(conn.ended(20 * h.slow), "fin", f"{what}: end")
+    h.equal(conn.ended(h.within(20)), "fin", f"{what}: end")
 
 
 def accepted(h, host, conn, what):
     """It is an SMC connection: the server answers a Proposal."""
     conn.send(host.proposal())
-    msg = conn.recv_clc(20 * h.slow)
+    msg = conn.recv_clc(h.within(20))
     h.equal(msg[4:5], b"\x02", f"{what}: Accept ({msg.hex()})")
     conn.abort()
 
@@ -108,11 +108,11 @@ def third_segment(h, port):
     h.mark("listening")
     conn = host.accept(port, h.left())
     h.check(conn.peer_offers_smc, "no option on the SYN")
-    h.equal(conn.recv_clc(20 * h.slow)[:4], EYE, "Proposal")
+    h.equal(conn.recv_clc(h.within(20))[:4], EYE, "Proposal")
     h.check(host.got, "no ACK came")
     h.equal([o for o in host.got if GOOD in o], [], "ACKs with the option")
     conn.send(host.decline())
-    conn.ended(20 * h.slow)
+    conn.ended(h.within(20))
     conn.close()
 
 
