@@ -17,10 +17,10 @@ PORT = 5350
 
 
 def one(t, phase, victim):
-    from smcvm.phases import Stand
-    x = Stand(t, phase, PORT, f"{victim.name} frozen")
+    from smcvm.phases import Stand, links_tell
+    x = Stand(t, phase, PORT, f"{victim.name} frozen", **links_tell(phase))
     survivor = t.a if victim is t.b else t.b
-    took = x.reset_soon(survivor, victim.freeze)
+    took = x.reset(survivor, victim.freeze)
     t.wait(lambda: not t.queue_pairs(survivor), f"{x.what}: end of the queue pairs", 20)
     t.relay.unrule()
     victim.thaw()

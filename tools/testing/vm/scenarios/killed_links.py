@@ -27,10 +27,10 @@ def fails_as_tcp(t, what, vm):
 
 
 def one(t, phase, victim):
-    from smcvm.phases import Stand
-    x = Stand(t, phase, PORT, f"{victim.name} killed")
+    from smcvm.phases import Stand, links_tell
+    x = Stand(t, phase, PORT, f"{victim.name} killed", **links_tell(phase))
     survivor = t.a if victim is t.b else t.b
-    took = x.reset_soon(survivor, victim.destroy)
+    took = x.reset(survivor, victim.destroy)
     base = t.pair.rdma_base[survivor.name]
     t.wait(lambda: [y for y in t.pair.rdma_objects(survivor) if y not in base] == [],
            f"{x.what}: end of all that the group had", 20)
