@@ -116,13 +116,13 @@ def outcome(h, c, msg):
         return any(packet[5:8] == name for packet in c.host.roce)
 
     h.check(c.host.until(lambda: len(c.data) >= 8 or c.fin or c.reset or is_called(),
-                         40 * h.slow), "no answer")
+                         h.within(40)), "no answer")
     if is_called():
         c.abort()
         return TAKEN
     if c.reset or c.fin:
         return RESET if c.reset else "the end of the stream"
-    got = c.recv_clc(20 * h.slow)
+    got = c.recv_clc(h.within(20))
     if got[4] != DECLINE:
         c.abort()
         return TAKEN
@@ -141,14 +141,14 @@ def lying_server(h, port):
     for what, msg, want in cases:
         for say, is_wanted in ((msg, want), (good, TAKEN)):
             c = host.accept(port, h.left())
-            h.equal(c.recv_clc(20 * h.slow)[4:5], b"\1", "Proposal")
+            h.equal(c.recv_clc(h.within(20))[4:5], b"\1", "Proposal")
             got = outcome(h, c, say)
             if got != is_wanted:
                 wrong.append((what, got, is_wanted))
             if isinstance(got, int):
                 c.send(b"over tcp")
-                h.equal(c.recv(8, 20 * h.slow), b"over tcp", "echo behind the Decline")
-                c.ended(20 * h.slow)
+                h.equal(c.recv(8, h.within(20)), b"over tcp", "echo behind the Decline")
+                c.ended(h.within(20))
                 c.close()
     return wrong
 
@@ -169,7 +169,7 @@ def lying_client(h, port):
     def begin():
         c = host.connect(h.config["peer4"], port)
         c.send(host.proposal_v2(host.gid(), EID))
-        accept = c.recv_clc(20 * h.slow)
+        accept = c.recv_clc(h.within(20))
         h.equal((accept[4], len(accept)), (ACCEPT, 160), "Accept")
         return c, accept[FCE_CONNS], accept[FCE_LINKS]
 
@@ -187,9 +187,9 @@ def lying_client(h, port):
             if isinstance(got, int):
                 # TCP now: a request of 0 bytes for 4
                 c.send(struct.pack("!II", 0, 4))
-                h.equal(len(c.recv(4, 20 * h.slow)), 4, "bytes behind the Decline")
+                h.equal(len(c.recv(4, h.within(20))), 4, "bytes behind the Decline")
                 c.close()
-                h.equal(c.ended(20 * h.slow), "fin", "end behind the Decline")
+                h.equal(c.ended(h.within(20)), "fin", "end behind the Decline")
         s = h.connect(port)
         h.request(s)
         h.finish(s)
