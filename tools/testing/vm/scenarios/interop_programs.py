@@ -30,7 +30,7 @@ def iperf3(t, env):
         t.carried(t.a if flags == "-R" else t.b, got["bytes"])
         t.note(f"{name} {got['bits_per_second'] / 1e6:.0f} Mbit/s")
     s.kill()
-    s.wait(30, check=False)
+    s.wait(t.left(), check=False)
 
 
 def redis(t, env):
@@ -48,7 +48,7 @@ def redis(t, env):
         t.check(t.rdma_packets(t.a) >= n, "too few RDMA packets")
         t.note(f"{clients} clients SET {rates['SET']} GET {rates['GET']}")
     s.kill(15)
-    s.wait(30)
+    s.wait(t.left())
 
 
 def run(t):

@@ -35,5 +35,5 @@ def run(t):
             t.carried(t.a, back2)
         t.note(f"{name} {end['sum_received']['bits_per_second'] / 1e6:.0f} Mbit/s")
     s.kill()
-    s.wait(30, check=False)
+    s.wait(t.left(), check=False)
     t.no_sockets(t.b, PORT)

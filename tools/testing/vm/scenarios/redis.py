@@ -33,5 +33,5 @@ def run(t):
                   env=env).out
     t.equal(out.split(), ["OK", "300001"], "a large value")
     s.kill(15)
-    s.wait(30)
+    s.wait(t.left())
     t.no_sockets(t.b, PORT)

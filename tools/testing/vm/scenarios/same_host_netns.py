@@ -206,19 +206,19 @@ def lies(h, port, to):
     host.listen(port)
     h.mark("listening")
     c = host.accept(port, h.left())
-    prop = kind(h, c.recv_clc(20 * h.slow), PROPOSAL, "Proposal")
+    prop = kind(h, c.recv_clc(h.within(20)), PROPOSAL, "Proposal")
     # the client's own address is all it offers to strangers
     net, bits = struct.unpack_from("!IB", prop, 40 + struct.unpack_from("!H", prop, 38)[0])
     h.equal((socket.inet_ntoa(struct.pack("!I", net)), bits), (BRIDGE["c1"], 32), "subnet")
     acc = host.accept_or_confirm(ACCEPT)
     c.send(acc[:8] + prop[8:38] + acc[38:])
-    kind(h, c.recv_clc(20 * h.slow), DECLINE, "answer to a liar's Accept")
+    kind(h, c.recv_clc(h.within(20)), DECLINE, "answer to a liar's Accept")
     c.abort()
     h.mark("declined")
 
     s = host.connect(BRIDGE["c2"], to)
     s.send(prop)
-    msg = kind(h, s.recv_clc(20 * h.slow), DECLINE, "answer to a liar's Proposal")
+    msg = kind(h, s.recv_clc(h.within(20)), DECLINE, "answer to a liar's Proposal")
     h.equal(struct.unpack_from("!I", msg, 16)[0], NODEV, "diagnosis of it")
     s.abort()
 
@@ -233,10 +233,10 @@ def relays(h, port, to, at=None):
     s = host.connect(BRIDGE["c2"], to, seq=seq)
     c = host.answer(key, s.rcv - 1 & 0xffffffff)
     for frm, dst, what in ((c, s, PROPOSAL), (s, c, ACCEPT), (c, s, CONFIRM)):
-        msg = kind(h, frm.recv_clc(20 * h.slow), what, "message to relay")
+        msg = kind(h, frm.recv_clc(h.within(20)), what, "message to relay")
         dst.send(changed(msg, at[1]) if at and at[0] == what else msg)
         if at and at[0] == what:
-            end = dst.ended(20 * h.slow)
+            end = dst.ended(h.within(20))
             frm.abort()
             return end
     h.mark("relayed")
@@ -418,7 +418,7 @@ def rnic_goes(t):
     t.step("the RNIC goes under live connections")
     switch(t, "c1", "c2")
     procs = busy(t, 5390, "c2", "c1") + busy(t, 5391, "c1", "c2")
-    t.a.run("rdma link delete rxe0", timeout=60 * t.slow)
+    t.a.run("rdma link delete rxe0", timeout=60 * t.slow * t.patience)
     t.wait_all(*procs)
     for p in procs:
         t.check(p.value in TOLD, f"{p} ended with {p.value}")

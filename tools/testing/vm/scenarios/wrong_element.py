@@ -179,7 +179,7 @@ def stale_token(t):
     t.wait_all(keep)
     t.equal(keep.value, 0, "the connection beside it")
     c.kill()
-    c.wait(30, check=False)
+    c.wait(t.left(), check=False)
     sc.next_one_works()
     sc.end()
 
