@@ -389,10 +389,14 @@ static bool tx_is_in_vain(struct smc_sock *smc)
 	       (conn_flags & SMC_CDC_FINAL) == SMC_CDC_CLOSED;
 }
 
-static int tx_lose(struct sock *sk, struct msghdr *msg, size_t len)
+/* No more than the ring would have held: who has more to send is to hear of it. */
+static int tx_lose(struct smc_sock *smc, struct msghdr *msg, size_t len)
 {
+	struct sock *sk = &smc->sk;
+
 	if (!len)
 		return 0;
+	len = min_t(size_t, len, smc->conn.snd_geom.size);
 	iov_iter_advance(&msg->msg_iter, len);
 	/* what the peer has sent may be read, and has an end all the same */
 	sock_set_flag(sk, SOCK_DONE);
@@ -657,7 +661,7 @@ static ssize_t tx_send_all(struct tx_call *call, size_t len)
  * as with TCP. With MSG_OOB the last byte is urgent (URG-01); ordinary data may
  * be sent behind it at any time and waits in the ring until the peer has passed
  * it (URG-08). The first data sent after the peer has closed is taken and lost,
- * as with TCP; what follows fails. With MSG_ZEROCOPY and SO_ZEROCOPY a notice
+ * as with TCP, a ring full at most; what follows fails. With MSG_ZEROCOPY and SO_ZEROCOPY a notice
  * says that the data was copied; what SO_TIMESTAMPING asks for follows.
  *
  * Context: Process context, sleeps unless @timeo is 0. Expects the socket lock
@@ -685,7 +689,7 @@ int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, long ti
 		rc = tx_read_control(&call);
 	if (!rc) {
 		sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
-		rc = tx_is_in_vain(smc) ? tx_lose(sk, msg, len) : tx_send_all(&call, len);
+		rc = tx_is_in_vain(smc) ? tx_lose(smc, msg, len) : tx_send_all(&call, len);
 	}
 	smc_notice_zerocopy_end(uarg, rc > 0);
 	if (rc > 0)

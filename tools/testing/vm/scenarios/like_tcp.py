@@ -26,6 +26,7 @@ from halves import is_asleep, libc
 timeout = 180
 ipv = (4, 6)
 
+MUCH = 32 << 20     # bytes, more than TCP buffers
 FIONREAD, SIOCOUTQ, SIOCOUTQNSD, SIOCATMARK = 0x541B, 0x5411, 0x894B, 0x8905
 MSG_NOSIGNAL, MSG_ERRQUEUE, MSG_TRUNC = 0x4000, 0x2000, 0x20
 ABORT = struct.pack("ii", 1, 0)
@@ -653,6 +654,25 @@ def sent_in_vain(x, server):
     x.call("shutdown", c.shutdown, 1)
     x.call("recv", c.recv, 10)
     x.call("error", c.getsockopt, socket.SOL_SOCKET, socket.SO_ERROR)
+    x.ends("told", c)
+    x.sync()
+
+
+def much_in_vain(x, server):
+    """The same with more than is taken at once: who has more to send is told."""
+    c = x.pair(server)
+    if server:
+        c.close()
+        x.sync()
+        x.sync()
+        return
+    x.until(c, "RDHUP")
+    x.sync()
+    c.setblocking(False)
+    x.say("took everything", c.send(bytes(MUCH)) == MUCH)
+    x.until(c, "ERR")
+    x.poll("reset", c)
+    x.call("the rest", c.send, b"rest", MSG_NOSIGNAL)
     x.ends("told", c)
     x.sync()
 
@@ -1598,7 +1618,8 @@ def answered_unread(x, server):
 
 CASES = (no_connection, bad_addresses, refused, refused_later, outcome_by_shutdown,
          connect_twice, connect_self, reading, file_sent, signal_of_end, signal_of_room,
-         half_closed, read_shut, both_close, closed_by_peer, port_kept, sent_in_vain, aborted,
+         half_closed, read_shut, both_close, closed_by_peer, port_kept, sent_in_vain,
+         much_in_vain, aborted,
          closed_unread, named, device_of_address, shut_in_state, dissolved,
          dissolved_in_state, dissolved_listens,
          attempt_ended, sleepers, signal_anew, listener_closed, listener_killed, full_backlog,
