@@ -641,6 +641,21 @@ static void smc_close_linger(struct smc_sock *smc)
 	remove_wait_queue(sk_sleep(sk), &wait);
 }
 
+/* The application closes a connection that is there. */
+static void smc_close_by_app(struct smc_sock *smc)
+{
+	struct sock *sk = &smc->sk;
+
+	sk->sk_shutdown = SHUTDOWN_MASK;
+	if (sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime)
+		smc_close_event(smc, SMC_CLOSE_LOCAL_ABORT);
+	if (smc->is_alive)
+		smc_close_event(smc, SMC_CLOSE_APP_CLOSE);
+	if (sk->sk_socket && sock_flag(sk, SOCK_LINGER) && sk->sk_lingertime &&
+	    !(current->flags & PF_EXITING))
+		smc_close_linger(smc);
+}
+
 /**
  * smc_close_release() - close() on a connection that runs or ran on SMC
  * @smc: the socket
@@ -653,20 +668,10 @@ static void smc_close_linger(struct smc_sock *smc)
  */
 void smc_close_release(struct smc_sock *smc)
 {
-	struct sock *sk = &smc->sk;
-
-	if (!smc->is_alive) {
-		smc_rx_let_go(&smc->conn);
-		return;
-	}
-	sk->sk_shutdown = SHUTDOWN_MASK;
-	if (sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime)
-		smc_close_event(smc, SMC_CLOSE_LOCAL_ABORT);
 	if (smc->is_alive)
-		smc_close_event(smc, SMC_CLOSE_APP_CLOSE);
-	if (sk->sk_socket && sock_flag(sk, SOCK_LINGER) && sk->sk_lingertime &&
-	    !(current->flags & PF_EXITING))
-		smc_close_linger(smc);
+		smc_close_by_app(smc);
+	/* also of a connection that has ended just now, whatever by: nobody reads on */
+	smc_rx_let_go(&smc->conn);
 }
 
 /**

@@ -572,7 +572,7 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
  * smc_conn_forget_unread() - nobody reads any more what a connection has left behind
  * @conn: the connection; has read everything, or is not going to be read
  *
- * Gives back the element that smc_conn_leave() has left it.
+ * Gives back the element that smc_conn_leave() has left it. RFC 7609 4.8.2 (ABRT-08, ABRT-13).
  *
  * Context: Process context. Expects the socket lock held. Takes conn->lock.
  * Return: the group it was of, with a reference for the caller; NULL if there was

@@ -101,7 +101,7 @@ struct smc_settings {
 	int max_idle_lgrs;		/* empty groups that are kept; beyond, the oldest ends */
 	int close_timeout_ms;		/* the peer's part of close or abort, TMR-16, TMR-17 */
 	int close_pending_ms;		/* how long data of a close may stand still, CLOSE-08 */
-	int abort_purges;		/* the peer's abort takes back what is unread, ABRT-08 */
+	int abort_purges;		/* a broken connection loses what is unread, ABRT-08 */
 	int peer_memory_ms;		/* how long a peer whose path failed gets TCP at once */
 	int rmb_idle_ms;		/* how long an unused area is kept, TMR-14 */
 	int spare_mem;			/* bytes of unused rings that are kept; more goes at once */
