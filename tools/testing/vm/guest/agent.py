@@ -8,6 +8,7 @@ of scenario halves and kernel messages are sent as they come, as events.
 The agent is one thread around a selector: it can fork a scenario half at any
 time, which starts as fast as fork does, without loading an interpreter anew.
 """
+import ctypes
 import errno
 import fcntl
 import glob
@@ -30,20 +31,19 @@ import halves
 
 PORT_NAME = "agent"
 CHUNK = 65536
+RB_AUTOBOOT = 0x01234567  # reboot(2)
 KEEP_KERNEL_THREADS = 2  # parent pid of kernel threads
 
 
 def find_port():
     """Path of the virtio serial port of the runner."""
     base = "/sys/class/virtio-ports"
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
+    while True:
         for port in os.listdir(base) if os.path.isdir(base) else ():
             with open(f"{base}/{port}/name") as f:
                 if f.read().strip() == PORT_NAME:
                     return f"/dev/{port}"
         time.sleep(0.02)
-    raise RuntimeError("no serial port of the runner")
 
 
 class Channel:
@@ -347,9 +347,8 @@ class Agent:
     def op_poweroff(self, req):
         self.on_kmsg(self.kmsg)
         self.chan.send({"id": req["id"], "bye": True})
-        with open("/proc/sysrq-trigger", "w") as f:
-            f.write("o")
-        time.sleep(60)
+        # the debug kernel has no ACPI to power off with; a reboot ends QEMU
+        ctypes.CDLL(None).reboot(RB_AUTOBOOT)
 
     def on_request(self, _fd):
         for req in self.chan.receive():

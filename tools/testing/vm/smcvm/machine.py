@@ -202,6 +202,7 @@ class Machine:
         # QEMU 7.2 leaves garbage in the flags after a cmpxchg16b that did not
         # exchange: an interrupt there is a double fault, in an allocation mostly.
         # Programs hardly ever meet that; where they need it the kernel does without.
+        # The table by which the debug kernel finds CPUs has one for each socket.
         cpu = "host" if self.accel == "kvm" else "qemu64,+rdrand,+rdseed"
         if self.cx16:
             append += " clearcpuid=cx16"
@@ -209,7 +210,7 @@ class Machine:
             cpu += ",-cx16"
         argv = ["qemu-system-x86_64", "-name", f"bench-{self.name}",
                 "-accel", self.accel + (",thread=multi" if self.accel == "tcg" else ""),
-                "-M", "q35", "-cpu", cpu, "-smp", str(self.vcpus),
+                "-M", "q35", "-cpu", cpu, "-smp", f"{self.vcpus},sockets={self.vcpus}",
                 "-m", "2048" if debug else "1024",
                 "-display", "none", "-nodefaults", "-no-reboot", "-no-user-config",
                 "-serial", f"file:{self.console}",

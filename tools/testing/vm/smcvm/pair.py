@@ -94,6 +94,7 @@ class Pair:
             # nothing may bring in the distribution's modules behind our back
             "for m in smc smc_diag; do echo install $m /bin/false; done"
             " > /etc/modprobe.d/bench.conf",
+            f"[ $(nproc) -eq {vm.vcpus} ]",
             "ip link set lo up",
             "modprobe -q crc32_generic || true; modprobe rdma_rxe",
             "sysctl -qw kernel.hung_task_timeout_secs=100 || true",
