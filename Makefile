@@ -19,6 +19,7 @@ VERSION := 0.1.0
 KVER_RUNNING := $(shell uname -r)
 KDIR ?= /lib/modules/$(KVER_RUNNING)/build
 OUT ?=
+STRICT ?=
 PREFIX ?= /usr/local
 DESTDIR ?=
 INSTALL_MOD_PATH ?= $(DESTDIR)
@@ -32,7 +33,9 @@ build := $(if $(OUT),$(abspath $(OUT)),$(top))
 
 # CONFIG_SMC decides in net/smc/Makefile what is built; a kernel whose own
 # setting does not allow a module is refused by smc_compat.h.
-kbuild = $(MAKE) -C $(KDIR) M=$(build) CONFIG_SMC=m CONFIG_SMC_DIAG=m
+# STRICT=1 makes every warning of the compiler and of sparse an error.
+kbuild = $(MAKE) -C $(KDIR) M=$(build) CONFIG_SMC=m CONFIG_SMC_DIAG=m \
+	$(if $(STRICT),W=1 KCFLAGS=-Werror C=1 CHECK='sparse -Wsparse-error')
 kver = $(shell $(MAKE) -s --no-print-directory -C $(KDIR) kernelrelease)
 moddir = $(INSTALL_MOD_PATH)/lib/modules/$(kver)/updates/smc
 dkms_moddir = $(INSTALL_MOD_PATH)/lib/modules/$(kver)/updates/dkms

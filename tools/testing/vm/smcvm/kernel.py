@@ -9,7 +9,6 @@ import contextlib
 import ctypes
 import fcntl
 import functools
-import glob
 import hashlib
 import lzma
 import os
@@ -26,12 +25,11 @@ CACHE = os.environ.get("SMC_CACHE") or os.path.expanduser("~/.cache/smc-bench")
 INITRAMFS_MODULES = ("virtio_pci", "virtio_console", "virtio_net",
                      "9pnet_virtio", "9p", "overlay")
 PROBE_TIMEOUT = 25
-# What scripts/kernel calls the image, the modules, the build directory and the
-# release of each kernel.
+# What scripts/kernel calls the image, the modules and the release of each kernel.
 KINDS = {
-    "stock": ("vmlinuz-6.12", "modules-6.12", "headers-6.12", "6.12"),
-    "debug": ("debug-vmlinuz", "debug-modules", "debug-build", "debug"),
-    "stock-6.1": ("vmlinuz-6.1", "modules-6.1", "headers-6.1", "6.1"),
+    "stock": ("vmlinuz-6.12", "modules-6.12", "6.12"),
+    "debug": ("debug-vmlinuz", "debug-modules", "debug"),
+    "stock-6.1": ("vmlinuz-6.1", "modules-6.1", "6.1"),
 }
 
 
@@ -98,12 +96,11 @@ class Kernel:
     """One kernel to boot: one of KINDS."""
 
     def __init__(self, kind):
-        image, mods, build, release = KINDS[kind]
+        image, mods, release = KINDS[kind]
         self.release = script("release", release)
         self.kind = kind
         self.image = script("path", image)
         self.modroot = script("path", mods)
-        self.build = script("path", build)
         self.moddir = os.path.join(self.modroot, "lib/modules", self.release)
         if not os.path.exists(os.path.join(self.moddir, "modules.dep")):
             raise BenchError(f"no modules.dep in {self.moddir}")
@@ -181,18 +178,11 @@ class Kernel:
     def smc_modules(self):
         """Build our modules for this kernel, once in a run; returns {name: path}.
 
-        They are built in the cache, so that the tree stays clean and builds for
-        several kernels do not meet. What is loaded is a copy: another run may
-        build again meanwhile.
+        What is loaded is a copy: another run may build again meanwhile.
         """
-        out = os.path.join(CACHE, f"vm-build-{self.kind}-{self.release}")
         copy = tempfile.mkdtemp(prefix="vm-modules-", dir=CACHE)
         atexit.register(shutil.rmtree, copy, True)
-        with locked("build-" + self.kind):
-            run(["make", "-s", f"-j{os.cpu_count()}", "-C", TOP, "modules",
-                 f"KDIR={self.build}", f"OUT={out}"])
-            for path in glob.glob(os.path.join(out, "net/smc/*.ko")):
-                shutil.copy(path, copy)
+        run([os.path.join(TOP, "scripts/modules"), self.kind, copy])
         mods = {name[:-3]: os.path.join(copy, name) for name in os.listdir(copy)}
         if "smc" not in mods:
             raise BenchError("the build made no smc.ko")
