@@ -233,16 +233,16 @@ def silent_peer(t):
     nth_silent.hits = 0
     for n in (1, 2):
         nth_silent(n)
-    c.expect("late", 60)
+    c.expect("late")
     t.set(t.b, clc_timeout_ms=500 * t.slow)
     c.gate("short")
-    c.expect("long", 60)
+    c.expect("long")
     t.set(t.b, clc_timeout_ms=60000)
     nth_silent.hits = t.relay.hits(lost)[0]
     c.gate("long")
     for n in (3, 4, 5):
         nth_silent(n)
-    c.expect("speaks", 60)
+    c.expect("speaks")
     t.relay.unrule(lost)
     c.gate("speaks")
     t.expect_all("open", c)

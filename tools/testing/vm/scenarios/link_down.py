@@ -39,7 +39,7 @@ def run(t):
         port += 10
         t.step(f"{down} on {vm.name}")
         procs = load(t, port)
-        vm.run(down, timeout=60 * t.slow * t.patience)
+        vm.run(down)
         if "ip link" in down:
             # the other side finds out by RoCE errors alone
             t.all_of([p for p in procs if p.vm is not vm], lambda p: p.rc == 0, "end")

@@ -418,7 +418,7 @@ def rnic_goes(t):
     t.step("the RNIC goes under live connections")
     switch(t, "c1", "c2")
     procs = busy(t, 5390, "c2", "c1") + busy(t, 5391, "c1", "c2")
-    t.a.run("rdma link delete rxe0", timeout=60 * t.slow * t.patience)
+    t.a.run("rdma link delete rxe0")
     t.wait_all(*procs)
     for p in procs:
         t.check(p.value in TOLD, f"{p} ended with {p.value}")

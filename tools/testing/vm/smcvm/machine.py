@@ -20,6 +20,9 @@ from .splats import SPLAT
 HARMLESS = re.compile(r"module verification failed|kmemleak: \d+ new suspected|"
                       r"ref_tracker: memory allocation failure")
 
+# Seconds after which a machine of the stock kernel on an idle host counts as hung; see Pair.
+LIMIT = 120
+
 
 class Failed(Exception):
     """A scenario, or a process of one, failed."""
@@ -69,7 +72,7 @@ class Process:
     def until(self, cond, timeout, what):
         self.vm.until(cond, timeout, f"{self}: {what}", self.explain)
 
-    def wait(self, timeout=120, check=True):
+    def wait(self, timeout=None, check=True):
         """Wait for the end. A failed process raises unless CHECK is off."""
         self.until(lambda: self.rc is not None, timeout, "end of process")
         if check and self.rc:
@@ -84,7 +87,7 @@ class Process:
                 return m["value"]
         raise Failed(f"{self}: no return value\n{self.explain()}")
 
-    def expect(self, name, timeout=120):
+    def expect(self, name, timeout=None):
         """Wait for the half's next mark NAME; returns its data."""
         def there():
             if self.rc not in (None, 0):
@@ -109,7 +112,7 @@ class Process:
             self.vm.call("stdin", key=self.key, data=name + "\n")
         except Failed as e:
             # what it said about itself comes with its end
-            self.vm.until(lambda: self.rc is not None, 5, f"gate {name}: {e}", self.explain)
+            self.vm.until(lambda: self.rc is not None, None, f"gate {name}: {e}", self.explain)
             raise Failed(f"gate {name}: {self.explain()}") from None
 
     def write(self, data):
@@ -121,7 +124,7 @@ class Process:
     def kill(self, sig=signal.SIGKILL):
         self.vm.call("kill", key=self.key, sig=int(sig))
 
-    def expect_out(self, regex, timeout=60):
+    def expect_out(self, regex, timeout=None):
         """Wait until the output matches REGEX; returns the match."""
         rx = re.compile(regex, re.M)
 
@@ -137,7 +140,7 @@ class Machine:
     """See Pair for how machines are put together."""
 
     def __init__(self, name, number, kern, relay, rundir, vcpus=1, nics=1, accel="tcg",
-                 plugin=None, cx16=False):
+                 plugin=None, cx16=False, limit=LIMIT):
         self.name = name
         self.number = number
         self.kernel = kern
@@ -148,6 +151,7 @@ class Machine:
         self.accel = accel
         self.plugin = plugin
         self.cx16 = cx16
+        self.limit = limit
         self.insns = os.path.join(rundir, f"insns-{name}")
         self.ip = f"10.43.0.{number}"
         self.ip6 = f"fd43::{number}"
@@ -195,7 +199,7 @@ class Machine:
         # dereference as Linux boots, which loaded machines do meet. All devices have MSI-X.
         append = ("console=ttyS0 loglevel=5 oops=panic panic=-1 nokaslr mitigations=off "
                   f"tsc=reliable tsc_early_khz={kernel.tsc_khz()} noapic "
-                  "random.trust_cpu=on quiet "
+                  "random.trust_cpu=on quiet reboot=t "
                   "net.ifnames=0 rcupdate.rcu_cpu_stall_timeout=60 "
                   "watchdog_thresh=60 log_buf_len=4M printk.devkmsg=on "
                   f"kmemleak=on bench.agent={agent} bench.host={self.name}")
@@ -233,7 +237,7 @@ class Machine:
         return argv
 
     def connect(self, path):
-        end = time.monotonic() + 20
+        end = time.monotonic() + self.limit
         while True:
             s = socket.socket(socket.AF_UNIX)
             try:
@@ -246,18 +250,18 @@ class Machine:
                                      + self.tail(self.qemu_log.name)) from None
                 time.sleep(0.02)
 
-    def wait_up(self, timeout=180):
-        self.until(lambda: self.up, timeout, "boot of the machine",
+    def wait_up(self):
+        self.until(lambda: self.up, None, "boot of the machine",
                    lambda: self.tail(self.console))
 
     def alive(self):
         return self.qemu is not None and self.qemu.poll() is None and not self.gone
 
-    def power_off(self, timeout=60):
+    def power_off(self):
         """Orderly end; raises when the machine does not reach it."""
-        self.call("poweroff", timeout=timeout)
+        self.call("poweroff")
         try:
-            rc = self.qemu.wait(timeout)
+            rc = self.qemu.wait(self.limit)
         except subprocess.TimeoutExpired:
             self.destroy()
             raise Failed(f"{self.name} does not power off\n"
@@ -281,7 +285,7 @@ class Machine:
 
     def qmp(self, command):
         with socket.socket(socket.AF_UNIX) as s:
-            s.settimeout(20)
+            s.settimeout(self.limit)
             s.connect(self.qmp_path)
             f = s.makefile("rw")
             f.readline()
@@ -363,7 +367,11 @@ class Machine:
                 p.rc = m["rc"]
 
     def until(self, cond, timeout, what, explain=None):
-        """Wait until COND() is true; events of this machine wake it."""
+        """Wait until COND() is true; events of this machine wake it.
+
+        Without TIMEOUT what takes longer than LIMIT counts as hung.
+        """
+        timeout = timeout or self.limit
         end = time.monotonic() + timeout
         with self.cond:
             while not cond():
@@ -378,7 +386,7 @@ class Machine:
                     raise Failed(text)
                 self.cond.wait(min(left, 1))
 
-    def call(self, op, timeout=60, **args):
+    def call(self, op, timeout=None, **args):
         n = next(self.ids)
         try:
             self.sock.sendall(json.dumps(dict(args, id=n, op=op)).encode() + b"\n")
@@ -406,7 +414,7 @@ class Machine:
             self.procs[p.key] = p
         return p
 
-    def run(self, cmd, timeout=60, check=True, env=None):
+    def run(self, cmd, timeout=None, check=True, env=None):
         return self.spawn(cmd, env).wait(timeout, check)
 
     def half(self, path, func, args, config):

@@ -11,11 +11,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 from . import kernel
 from .kernel import BenchError
-from .machine import Failed, Machine
+from .machine import LIMIT, Failed, Machine
 from .relay import Relay
 
 HOSTS = {"a": 1, "b": 2}
 ROUTER, THIRD = 3, 4
+# How many times slower than an idle host one may be before a machine counts as hung;
+# BUSY where another pair of machines runs beside.
+IDLE, BUSY = 4, 8
 LEAK_SCANS = 3      # have to report a leak, since a pointer on the move may escape one
 LEAK_AGE = 6        # kmemleak reports nothing younger than five seconds
 # Its name says what an RDMA object is; and what differs between two looks at the same one.
@@ -38,12 +41,13 @@ def at_once(func, items):
 class Pair:
     """Options: kernel (one of kernel.KINDS), vcpus, nics, mtu, cx16 (for programs).
 
+    PATIENCE is IDLE or BUSY.
     With a PLUGIN (tools/bench/insns.c) the machines are emulated and count their
     instructions.
     """
 
     def __init__(self, kind="debug", vcpus=1, nics=1, mtu=1500, names="ab", plugin=None,
-                 cx16=False):
+                 cx16=False, patience=IDLE):
         self.kernel = kernel.get(kind)
         self.kind = kind
         self.mtu = mtu
@@ -52,6 +56,9 @@ class Pair:
         self.slow = 4 if kind == "debug" else 1
         if vcpus > 1:
             self.slow *= 2
+        # limits only end what hangs, so generous ones cost nothing
+        self.patience = patience
+        self.limit = LIMIT * self.slow * patience
         self.dir = tempfile.mkdtemp(prefix="smcvm-")
         self.sides = {n: None for n in names}
         self.dialect = {n: None for n in names}
@@ -60,7 +67,8 @@ class Pair:
         self.accel = "tcg" if plugin else kernel.qemu_accel(self.kernel)
         self.relay = Relay(self.dir)
         self.vms = {n: Machine(n, HOSTS[n], self.kernel, self.relay, self.dir,
-                               vcpus, nics, self.accel, plugin, cx16) for n in names}
+                               vcpus, nics, self.accel, plugin, cx16, self.limit)
+                    for n in names}
         for n, vm in self.vms.items():
             setattr(self, n, vm)
 
@@ -97,7 +105,7 @@ class Pair:
             f"[ $(nproc) -eq {vm.vcpus} ]",
             "ip link set lo up",
             "modprobe -q crc32_generic || true; modprobe rdma_rxe",
-            "sysctl -qw kernel.hung_task_timeout_secs=100 || true",
+            "sysctl -qw kernel.hung_task_timeout_secs=240 || true",
             "sysctl -qw net.ipv6.conf.default.accept_dad=0",
             "sysctl -qw vm.overcommit_memory=1",
         ]
@@ -109,7 +117,7 @@ class Pair:
                 .replace("fd43:::", "fd43::"),
                 f"rdma link add rxe{i} type rxe netdev eth{i}",
             ]
-        vm.run("\n".join(lines), timeout=60 * self.slow)
+        vm.run("\n".join(lines))
         for i in range(self.nics):
             self.wait_gid(vm, i)
         self.rdma_base[vm.name] = self.rdma_objects(vm)
@@ -120,8 +128,8 @@ class Pair:
         base = f"/sys/class/infiniband/rxe{i}/ports/1"
         vm.run(f"n=0; until grep -q ACTIVE {base}/state && "
                f"grep -qs {gid} {base}/gids/*; do n=$((n+1)); "
-               f"[ $n -lt 300 ] || {{ cat {base}/state; echo no {gid}; exit 1; }}; "
-               "sleep 0.1; done", timeout=60 * self.slow)
+               f"[ $n -lt {10 * self.limit} ] || {{ cat {base}/state; echo no {gid}; exit 1; }}; "
+               "sleep 0.1; done")
 
     @contextlib.contextmanager
     def router(self):
@@ -131,7 +139,8 @@ class Pair:
 
         It lives as long as the context, has no RDMA and ends in good order.
         """
-        vm = Machine("r", ROUTER, self.kernel, self.relay, self.dir, 1, 2, self.accel)
+        vm = Machine("r", ROUTER, self.kernel, self.relay, self.dir, 1, 2, self.accel,
+                     limit=self.limit)
         try:
             vm.start()
             vm.wait_up()
@@ -142,7 +151,7 @@ class Pair:
                        f"ip link set eth{i} mtu {self.mtu} up".replace("fd43:::", "fd43::")
                        for i in (0, 1)))
             yield vm
-            vm.power_off(60 * self.slow)
+            vm.power_off()
             wrong = vm.judge()
             if wrong:
                 raise Failed("\n".join(wrong))
@@ -154,7 +163,7 @@ class Pair:
         """A third machine with RNIC and our module, 10.43.0.4; lives as long as the context."""
         name = "c"
         vm = Machine(name, THIRD, self.kernel, self.relay, self.dir, 1, self.nics, self.accel,
-                     cx16=self.cx16)
+                     cx16=self.cx16, limit=self.limit)
         self.vms[name] = vm
         self.sides[name] = self.dialect[name] = None
         try:
@@ -214,7 +223,7 @@ class Pair:
             # than the usual 0.13 s to acknowledge 64 KiB, and would be sent
             # the same packets again and again
             lines.append("echo 18 > rdma_ack_exponent")
-        vm.run("\n".join(lines), timeout=60 * self.slow)
+        vm.run("\n".join(lines))
         if self.slow > 1:
             # the protocol's timers grow with the slowness of the kernel
             vm.call("scale", dir=SYSCTL_DIR, factor=self.slow,
@@ -226,12 +235,12 @@ class Pair:
         if self.sides[name] in (None, "none"):
             return
         # a socket may take its time to close after its process has ended
-        n = 100 * self.slow
+        n = 100 * self.slow * self.patience
         r = vm.run("[ ! -d /sys/module/smc_diag ] || rmmod smc_diag; n=0; until err=$(rmmod "
                    f"smc 2>&1); do n=$((n+1)); [ $n -lt {n} ] || break; sleep 0.2; done; "
                    "for m in smc smc_diag; do echo install $m /bin/false; done "
                    "> /etc/modprobe.d/bench.conf; echo \"$err\"; ! [ -d /sys/module/smc ]",
-                   timeout=90 * self.slow, check=False)
+                   check=False)
         if r.rc:
             raise Failed(f"{name}: rmmod refused: {r.out}{r.err}")
         self.sides[name] = "none"
@@ -272,11 +281,11 @@ class Pair:
         if not vm.call("exists", path=path)["yes"]:
             return ""
         old = time.monotonic() + LEAK_AGE
-        vm.call("write", path=path, data="scan", timeout=240)
+        vm.call("write", path=path, data="scan")
         time.sleep(max(0, old - time.monotonic()))
         for _ in range(LEAK_SCANS):
-            vm.call("write", path=path, data="scan", timeout=240)
-            text = vm.call("read", path=path, timeout=120)["data"]
+            vm.call("write", path=path, data="scan")
+            text = vm.call("read", path=path)["data"]
             if not text:
                 return ""
         return text
@@ -300,7 +309,7 @@ class Pair:
             text = self.leaks(name)
             if text:
                 wrong.append(f"{name}: kmemleak:\n{text[:6000]}")
-            vm.power_off(60 * self.slow)
+            vm.power_off()
         except (Failed, BenchError) as e:
             wrong.append(f"{name}: {e}")
         return wrong + vm.judge()

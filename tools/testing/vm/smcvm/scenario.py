@@ -96,7 +96,7 @@ class Case:
 class Test:
     """The t of run(t)."""
 
-    def __init__(self, pair, case, outdir, long=False, patience=1):
+    def __init__(self, pair, case, outdir, long=False):
         self.pair = pair
         self.case = case
         self.a, self.b = pair.a, pair.b
@@ -106,10 +106,10 @@ class Test:
         self.ipv = case.ipv
         self.kind = case.kind
         self.slow = pair.slow
-        self.patience = patience
+        self.patience = pair.patience
         self.outdir = outdir
         self.long = long
-        self.timeout = case.scenario.timeout * pair.slow * patience
+        self.timeout = case.scenario.timeout * pair.slow * pair.patience
         self.end = time.monotonic() + self.timeout
         self.count0 = {}
         self.changed = {}
