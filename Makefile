@@ -6,6 +6,7 @@
 # make demo              two machines talk through the module; shows how fast
 # make check             every part, most scenarios once; what continuous integration runs
 # make check-long        every test in every variant
+# make check-native      the suites of pure files in user space: no root, no kernel
 # make programs          real programs over SMC; writes Documentation/programs.md
 # make bench             this module against TCP and the distribution's module
 # make lint              layers and style only
@@ -118,6 +119,9 @@ check:
 check-long:
 	$(top)/scripts/check --long
 
+check-native:
+	$(top)/tools/testing/kunit/native/run
+
 programs:
 	$(top)/scripts/setup
 	SMC_TABLE=$(top)/Documentation/programs.md SMC_SCP_MIB=$${SMC_SCP_MIB:-1024} \
@@ -137,5 +141,5 @@ clean-modules:
 	+$(if $(wildcard $(KDIR)/Makefile),$(kbuild) clean)
 
 .PHONY: all modules shadow tools install install-modules install-tools \
-	check-tools uninstall dkms demo check check-long programs bench lint clean \
-	clean-modules
+	check-tools uninstall dkms demo check check-long check-native programs bench \
+	lint clean clean-modules

@@ -8,6 +8,9 @@ is a failure, and so is anything on the console that a healthy kernel does not
 say. The exit status is 0 only for a run in which nothing of that kind is found
 and at least one case passed.
 
+A program of user space (native/) sends the same. It has no module and no leaks to tell of;
+its console is its standard error, where a healthy one says nothing.
+
 The KUnit of Linux 6.1 keeps no more than the last parameter of a case, with its
 number; the result of the case counts all of them, there, too.
 """
@@ -24,6 +27,21 @@ sys.path.insert(0, os.path.join(TESTING, "vm"))
 from smcvm.splats import SPLAT  # noqa: E402
 
 MARK = "SMC-KUNIT "
+
+# The marks that a whole run has, and what is wrong without them.
+MACHINE = {
+    "begin": "the machine never came up",
+    "loaded": "the module was not loaded",
+    "unloaded": "the module was not unloaded",
+    "leaks-watched": "kmemleak does not work",
+    "leaks-end": "no leak scan",
+    "console-end": "no kernel log",
+    "end": "no end mark",
+}
+PROGRAM = {
+    "begin": "the program never began",
+    "end": "no end mark",
+}
 
 # A splat by its words only; of the boot, which is looked at, too.
 HARMLESS = re.compile(r"use-after-free debug is enabled")
@@ -192,16 +210,7 @@ class Run:
         start, name = self.symbols[at]
         return BARE.sub(f"{name}+{address - start:#x} [smc_kunit]", line)
 
-    def judge(self, console):
-        wanted = {
-            "begin": "the machine never came up",
-            "loaded": "the module was not loaded",
-            "unloaded": "the module was not unloaded",
-            "leaks-watched": "kmemleak does not work",
-            "leaks-end": "no leak scan",
-            "console-end": "no kernel log",
-            "end": "no end mark",
-        }
+    def judge(self, console, wanted=MACHINE):
         for word, text in wanted.items():
             if word not in self.marks:
                 self.errors.append(text)
@@ -209,6 +218,9 @@ class Run:
             self.errors += suite.errors
         if not self.suites:
             self.errors.append("no suite was run")
+        if wanted is PROGRAM:
+            self.errors += [f"stderr: {line.rstrip()}" for line in console]
+            return
         splats = find_splats(console)
         splats += [s for s in find_splats(self.log) if s not in splats]
         self.errors += [f"kernel: {line}" for line in splats]
@@ -239,6 +251,8 @@ def main():
                         help="suites without a case are those filtered out")
     parser.add_argument("--last-parameter", action="store_true",
                         help="KUnit keeps the last parameter of a case only")
+    parser.add_argument("--program", action="store_true",
+                        help="of a program, not of a machine")
     parser.add_argument("results")
     parser.add_argument("console")
     args = parser.parse_args()
@@ -251,7 +265,7 @@ def main():
     if args.filtered:
         run.suites = [s for s in run.suites
                       if s.passed or s.failed or s.skipped]
-    run.judge(console)
+    run.judge(console, PROGRAM if args.program else MACHINE)
 
     for suite in run.suites:
         show(suite, args.verbose)

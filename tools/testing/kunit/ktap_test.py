@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The judge of the suites must not be too kind: what each defect leads to."""
 
+import re
 import unittest
 
 import ktap
@@ -83,6 +84,25 @@ class Judge(unittest.TestCase):
             with self.subTest(mark):
                 self.assertTrue(judge(without(f"SMC-KUNIT {mark}\n")).errors)
         self.fails(GOOD.replace("SMC-KUNIT end\n", ""), "no end mark")
+
+    def test_program(self):
+        """It has two marks and leaves its standard error empty."""
+        text = "".join(line for line in GOOD.splitlines(keepends=True)
+                       if not re.match(r"SMC-KUNIT (loaded|unloaded|leaks)|.*console|\[", line))
+        run = ktap.Run()
+        run.parse(text.splitlines())
+        run.judge([], ktap.PROGRAM)
+        self.assertEqual(run.errors, [])
+        for results, console, words in (
+                (text.replace("SMC-KUNIT begin", ""), [], "the program never began"),
+                (text.replace("SMC-KUNIT end", ""), [], "no end mark"),
+                ("SMC-KUNIT begin\nSMC-KUNIT end\n", [], "no suite was run"),
+                (text, ["a.c:1: runtime error: shift\n"], "stderr: a.c:1: runtime error")):
+            with self.subTest(words):
+                run = ktap.Run()
+                run.parse(results.splitlines())
+                run.judge(console, ktap.PROGRAM)
+                self.assertIn(words, "\n".join(run.errors))
 
     def test_failed_case(self):
         self.fails(GOOD.replace("    ok 1 cdc", "    not ok 1 cdc"),
