@@ -234,9 +234,11 @@ void smc_keep_timer(struct timer_list *timer)
 {
 	struct smc_sock *smc = smc_compat_timer_of(smc, timer, keep_timer);
 
-	if (keep_look(smc) == SMC_IDLE_DEAD) {
-		WRITE_ONCE(smc->lost_err, ETIMEDOUT);
+	/*
+	 * After a reset of TCP the peer's queue pair may be gone. Its silence is no news
+	 * then: the connection ends with the errno of the reset.
+	 */
+	if (keep_look(smc) == SMC_IDLE_DEAD && !cmpxchg(&smc->lost_err, 0, ETIMEDOUT))
 		smc_sock_pend(smc, SMC_PENDING_FAULT);
-	}
 	sock_put(&smc->sk);
 }

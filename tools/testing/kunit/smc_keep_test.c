@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Keepalive options of which TCP has other values than the application.
+ * Keepalive options of which TCP has other values than the application; a peer that
+ * does not answer.
  */
 #include "smc_kunit.h"
 
+/* Another suite plays this. */
+#define smc_sock_pend	keep_sock_pend
+
 #include "../../../net/smc/smc_keep.c"
+
+void keep_sock_pend(struct smc_sock *smc, enum smc_pending what)
+{
+	set_bit(what, &smc->pending);
+}
 
 #define LONG_SECS	1000
 
@@ -71,10 +80,60 @@ static void ka_10_what_was_long_enough_stays(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, keepalive_intvl_when(tp), 6 * HZ);
 }
 
+/* A probe was sent, and nothing has come for longer than the application allows. */
+static void keep_silent(struct smc_sock *smc, struct smc_link *link)
+{
+	unsigned long then = jiffies - LONG_SECS * HZ;
+	struct smc_conn *conn = &smc->conn;
+
+	atomic_long_set(&link->wr.rx_jiffies, then);
+	spin_lock_init(&conn->lock);
+	RCU_INIT_POINTER(conn->link, link);
+	conn->is_open = true;
+	conn->tx_jiffies = then;
+	conn->rx_jiffies = then;
+	conn->ack_jiffies = then;
+	smc->keep_want.idle = 1;
+	smc->keep_want.dead = 1;
+	smc->is_probing = true;
+	smc->probed_link = link;
+	smc->probe_jiffies = then + HZ;
+	/* the timer's reference, and the suite's */
+	refcount_set(&smc->sk.sk_refcnt, 2);
+}
+
+static void ka_06_a_silent_peer_is_given_up(struct kunit *test)
+{
+	struct smc_link *link = kunit_kzalloc(test, sizeof(*link), GFP_KERNEL);
+	struct smc_sock *smc = test->priv;
+
+	KUNIT_ASSERT_NOT_NULL(test, link);
+	keep_silent(smc, link);
+	smc_keep_timer(&smc->keep_timer);
+	KUNIT_EXPECT_EQ(test, smc->lost_err, ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, smc->pending, BIT(SMC_PENDING_FAULT));
+}
+
+/* The wait for the peer's A has a time limit of its own. */
+static void abrt_10_silence_after_a_reset_is_no_news(struct kunit *test)
+{
+	struct smc_link *link = kunit_kzalloc(test, sizeof(*link), GFP_KERNEL);
+	struct smc_sock *smc = test->priv;
+
+	KUNIT_ASSERT_NOT_NULL(test, link);
+	keep_silent(smc, link);
+	smc->lost_err = ECONNRESET;
+	smc_keep_timer(&smc->keep_timer);
+	KUNIT_EXPECT_EQ(test, smc->lost_err, ECONNRESET);
+	KUNIT_EXPECT_EQ(test, smc->pending, 0);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(ka_10_the_application_knows_its_own_values),
 	KUNIT_CASE(ka_10_tcp_gets_them_back),
 	KUNIT_CASE(ka_10_what_was_long_enough_stays),
+	KUNIT_CASE(ka_06_a_silent_peer_is_given_up),
+	KUNIT_CASE(abrt_10_silence_after_a_reset_is_no_news),
 	{}
 };
 
