@@ -226,6 +226,9 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 		ev->type = SMC_LLC_EV_RTOKENS_DELETED;
 		ev->link = act->link;
 		return true;
+	case SMC_LLC_ACT_STALE:
+		llc_count(lgr, SMC_STAT_LLC_STALE);
+		return false;
 	case SMC_LLC_ACT_RKEY_DONE:
 		smc_llc_rmb_done(lgr, act->result);
 		return false;

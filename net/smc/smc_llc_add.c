@@ -388,6 +388,7 @@ static void on_acceptance(struct smc_llc_run *run, const struct smc_llc_add_link
 	struct smc_llc_link *lnk = new_link(run);
 	bool is_sane = al->end.qpn && smc_nego_mtu_is_valid(al->end.mtu) &&
 		       !smc_llc_is_parallel(flow, &lnk->local, &al->end);
+	bool has_failed = is_sane && lnk->state != SMC_LLC_LINK_FORMING;
 
 	if (!is_sane)
 		/* ERR-45 */
@@ -402,34 +403,61 @@ static void on_acceptance(struct smc_llc_run *run, const struct smc_llc_add_link
 		/* SL-13 */
 		accepted(run, al);
 	if (lnk->state != SMC_LLC_LINK_FORMING)
-		smc_llc_arm_retry(run, is_sane);
+		smc_llc_arm_retry(run, has_failed);
+}
+
+/* The link of an offer that the client may have accepted. AMB-40: @num may be missing. */
+static u8 accepted_link(const struct smc_llc_flow *flow, u8 num)
+{
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (flow->link[i].is_spare && (!num || flow->link[i].num == num) &&
+		    !(flow->config == SMC_LLC_CONFIG_CREATE && flow->config_target == i))
+			return i;
+	return SMC_LLC_NO_LINK;
+}
+
+/*
+ * A deployed client declines in the end what it had accepted and what did not come up
+ * (protocol.md). That is its last message about the link, and it has none any more. So it
+ * stands for the DELETE LINK reply, which the client may never send.
+ */
+static void on_late_rejection(struct smc_llc_run *run, u8 link, u8 num)
+{
+	struct smc_llc_flow *flow = run->flow;
+	u8 target = accepted_link(flow, num);
+
+	if (target != SMC_LLC_NO_LINK) {
+		smc_llc_ask(run, SMC_LLC_ACT_STALE, link);
+		if (flow->config != SMC_LLC_CONFIG_NONE && flow->config_target == target)
+			smc_llc_config_done(run);
+		if (flow->link[target].state == SMC_LLC_LINK_FORMING)
+			smc_llc_arm_retry(run, true);
+		smc_llc_link_destroy(run, target, true);
+	} else if (num || flow->add_pause == SMC_LLC_NO_DEADLINE) {
+		smc_llc_stale(run, link, num);
+	}
+	flow->add_pause = SMC_LLC_NO_DEADLINE;
 }
 
 static void on_answer(struct smc_llc_run *run, u8 link, const struct smc_llc_add_link *al)
 {
 	struct smc_llc_flow *flow = run->flow;
+	/* AMB-40: a rejection may leave the number out */
+	bool is_awaited = flow->config == SMC_LLC_CONFIG_ADD_LINK && link == flow->config_link &&
+			  (al->link_num == new_link(run)->num ||
+			   (!al->link_num && al->is_rejected));
 
-	/*
-	 * A deployed client that has accepted what is of no use here answers
-	 * DELETE LINK first, and then declines what it had accepted. An offer that
-	 * comes to it in between is lost.
-	 */
-	if (al->is_rejected &&
-	    (smc_llc_is_gone(flow, al->link_num) ||
-	     (!al->link_num && flow->add_pause != SMC_LLC_NO_DEADLINE))) {
-		flow->add_pause = SMC_LLC_NO_DEADLINE;
+	if (!is_awaited && al->is_rejected) {
+		on_late_rejection(run, link, al->link_num);
 		return;
 	}
-	if (flow->config != SMC_LLC_CONFIG_ADD_LINK || link != flow->config_link) {
-		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+	if (!is_awaited) {
+		smc_llc_stale(run, link, al->link_num);
 		return;
 	}
 	flow->may_decline = false;
-	/* AMB-40: a rejection may leave the number out */
-	if (al->link_num != new_link(run)->num && (al->link_num || !al->is_rejected)) {
-		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
-		return;
-	}
 	smc_llc_config_done(run);
 	if (al->is_rejected)
 		on_rejection(run);
@@ -696,16 +724,12 @@ void smc_llc_add_cont(struct smc_llc_run *run, u8 link, const struct smc_llc_msg
 	struct smc_llc_add *add = &flow->add;
 	struct smc_llc_action *act;
 
-	/* Of a link that failed here since the peer was asked. */
-	if (msg->is_reply == flow->params.is_server && smc_llc_is_given_up(flow, cont->link_num))
-		return;
 	if (flow->config != SMC_LLC_CONFIG_ADD_CONT || link != flow->config_link ||
-	    msg->is_reply != flow->params.is_server) {
-		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+	    msg->is_reply != flow->params.is_server || cont->link_num != new_link(run)->num) {
+		smc_llc_stale(run, link, cont->link_num);
 		return;
 	}
-	if (cont->link_num != new_link(run)->num ||
-	    (add->has_peer_count && cont->nr_rtokens != add->peer_left)) {
+	if (add->has_peer_count && cont->nr_rtokens != add->peer_left) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_ADD_LINK_CONT_DATA);
 		return;
 	}

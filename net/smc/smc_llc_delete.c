@@ -47,6 +47,17 @@ static void send_delete(struct smc_llc_run *run, u8 carrier, u8 target)
 	dl->reason = lnk->reason;
 }
 
+/* Server: DELETE LINK of the exchange under way, once or as often as a client needs it. */
+static void send_request(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	flow->config_tries++;
+	flow->config_deadline = smc_llc_after(run, flow->params.timers.delete_link /
+					      flow->manners->delete_tries);
+	send_delete(run, flow->config_link, flow->config_target);
+}
+
 /* Server: the client is told of it, DELL-03, DELL-04. */
 static void request(struct smc_llc_run *run, u8 target)
 {
@@ -58,8 +69,8 @@ static void request(struct smc_llc_run *run, u8 target)
 	flow->config = SMC_LLC_CONFIG_DELETE_LINK;
 	flow->config_link = carrier;
 	flow->config_target = target;
-	flow->config_deadline = smc_llc_after(run, flow->params.timers.delete_link);
-	send_delete(run, carrier, target);
+	flow->config_tries = 0;
+	send_request(run);
 }
 
 /* Server: the exchange about one marked link; one that works is cleared first. */
@@ -294,7 +305,7 @@ static void on_reply_of_client(struct smc_llc_run *run, u8 link,
 
 	if (flow->config != SMC_LLC_CONFIG_DELETE_LINK || link != flow->config_link ||
 	    target != flow->config_target) {
-		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+		smc_llc_stale(run, link, dl->link_num);
 		return;
 	}
 	/* "Unknown link" is as good as yes. */
@@ -312,12 +323,11 @@ static void on_reply_of_server(struct smc_llc_run *run, u8 link,
 	struct smc_llc_flow *flow = run->flow;
 	u8 target = smc_llc_link_by_num(flow, dl->link_num);
 
-	if (dl->reason != SMC_LLC_DELETE_UNKNOWN_LINK)
-		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
-	else if (target != SMC_LLC_NO_LINK && flow->link[target].is_noticed)
+	if (dl->reason == SMC_LLC_DELETE_UNKNOWN_LINK && target != SMC_LLC_NO_LINK &&
+	    flow->link[target].is_noticed)
 		destroy_agreed(run, target);
-	else if (target != SMC_LLC_NO_LINK || !smc_llc_is_gone(flow, dl->link_num))
-		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+	else
+		smc_llc_stale(run, link, dl->link_num);
 }
 
 static void ask_delete_all(struct smc_llc_run *run, u8 link, u32 reason, bool is_orderly)
@@ -408,13 +418,16 @@ void smc_llc_delete_sent(struct smc_llc_run *run, u8 target)
  * smc_llc_delete_timeout() - server: the client does not answer DELETE LINK
  * @run: the call
  *
- * The link that carried it is of no use either. RFC 7609 C.7.1; ERR-25, ERR-38.
+ * The link that carried it is of no use either, unless the client may have dropped the
+ * message: then it is sent again first. RFC 7609 C.7.1; ERR-25, ERR-38.
  */
 void smc_llc_delete_timeout(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 
-	if (smc_llc_is_forming(flow))
+	if (flow->config_tries < flow->manners->delete_tries)
+		send_request(run);
+	else if (smc_llc_is_forming(flow))
 		smc_llc_fail(run, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_DELETE_LINK_TIMEOUT, 0);
 	else
 		smc_llc_link_lost(run, flow->config_link, SMC_LLC_WHY_DELETE_LINK_TIMEOUT,

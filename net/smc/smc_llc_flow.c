@@ -116,10 +116,10 @@ static bool is_other_dialect(const struct smc_llc_flow *flow,
 }
 
 static const struct smc_llc_manners llc_manners[] = {
-	[SMC_DIALECT_RFC] = { .must_offer = true, .takes_refusal = true },
+	[SMC_DIALECT_RFC] = { .must_offer = true, .takes_refusal = true, .delete_tries = 1 },
 	[SMC_DIALECT_DEPLOYED] = {
 		.no_eye_catcher = true, .declines_late = true, .loses_in_order = true,
-		.peer_waits_ms = 2000,
+		.delete_tries = 2, .peer_waits_ms = 2000,
 	},
 };
 

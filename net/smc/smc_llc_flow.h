@@ -327,6 +327,7 @@ enum smc_llc_action_type {
 	SMC_LLC_ACT_DELETE_RTOKENS,	/* @msg.delete_rkey, its keys being those kept if it
 					 * is long; report RTOKENS_DELETED
 					 */
+	SMC_LLC_ACT_STALE,		/* a message on @link was ignored: count it */
 	SMC_LLC_ACT_RKEY_DONE,		/* request @cookie ended with @result */
 	SMC_LLC_ACT_TERMINATE,		/* no link is left: end connections and group */
 };
@@ -396,6 +397,8 @@ struct smc_llc_actions {
  *	has deleted again: it declines it
  * @loses_in_order: a client says of a link that has failed that it is deleted in good
  *	order, and why (protocol.md)
+ * @delete_tries: how often DELETE LINK is sent within its time: a client drops what comes
+ *	while it is busy with a link that the server has given up (protocol.md)
  * @peer_waits_ms: for ADD LINK replies and ADD LINK CONTINUATIONs (protocol.md); 0: as
  *	long as this side does
  */
@@ -405,6 +408,7 @@ struct smc_llc_manners {
 	bool takes_refusal;
 	bool declines_late;
 	bool loses_in_order;
+	u8 delete_tries;
 	u32 peer_waits_ms;
 };
 
@@ -624,6 +628,7 @@ struct smc_llc_remote_rkey {
  * @config_link: link that carries it
  * @config_target: link it adds or deletes
  * @config_deadline: in ms
+ * @config_tries: how often DELETE LINK was sent
  * @add: particulars, while a link is added
  * @refused: server: own RNICs that the client had no use for, or that made no queue pair
  *	in time, by place in the list; others are offered before these
@@ -674,6 +679,7 @@ struct smc_llc_flow {
 	u8 config_link;
 	u8 config_target;
 	u64 config_deadline;
+	u8 config_tries;
 	struct smc_llc_add add;
 	unsigned int refused;
 	u8 next_rnic;

@@ -88,14 +88,17 @@ static bool collect(struct smc_llc_flow *flow, const struct smc_llc_rtoken *rtok
 	return true;
 }
 
-/* All tokens are there. Links without one are treated as failed, ERR-50. */
+/*
+ * All tokens are there. Links without one are treated as failed, ERR-50, but for those that
+ * the peer has asked to be deleted: it has none for a link that it has taken down.
+ */
 static void store(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 	u8 i;
 
 	for (i = 0; i < SMC_LLC_LINKS; i++)
-		if (flow->link[i].state == SMC_LLC_LINK_ACTIVE &&
+		if (flow->link[i].state == SMC_LLC_LINK_ACTIVE && !flow->link[i].is_doomed &&
 		    !has_link(&flow->remote.keys, i))
 			smc_llc_link_lost(run, i, SMC_LLC_WHY_RKEY_MISSING,
 					  SMC_LLC_DELETE_PROTOCOL);
@@ -417,7 +420,8 @@ bool smc_llc_flow_may_request(const struct smc_llc_flow *flow, u64 now)
 		    lnk->is_doomed)
 			return false;
 	return flow->phase == SMC_LLC_UP && flow->config == SMC_LLC_CONFIG_NONE &&
-	       !flow->own.is_busy && now >= flow->own.hold;
+	       flow->add_pause == SMC_LLC_NO_DEADLINE && !flow->own.is_busy &&
+	       now >= flow->own.hold;
 }
 
 static int check_request(const struct smc_llc_flow *flow, const struct smc_llc_rkeys *keys,

@@ -194,6 +194,25 @@ bool smc_llc_is_given_up(const struct smc_llc_flow *flow, u8 num)
 }
 
 /**
+ * smc_llc_stale() - a message belongs to an exchange that is not under way
+ * @run: the call
+ * @link: index of the link that carried it
+ * @num: number of the link that the exchange is about
+ *
+ * The exchange has ended here if that link has. The peer ends it later, by its own timers,
+ * and may say more about it until then. Such a message changes nothing: numbers go round
+ * (LID-03), so none of the links of today is meant. It is counted and ignored. Any other
+ * message is out of sync. ERR-46, ERR-54.
+ */
+void smc_llc_stale(struct smc_llc_run *run, u8 link, u8 num)
+{
+	if (smc_llc_is_given_up(run->flow, num))
+		smc_llc_ask(run, SMC_LLC_ACT_STALE, link);
+	else
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+}
+
+/**
  * smc_llc_carrier() - a link that can carry an exchange
  * @flow: the machine
  * @but: index of a link that is not to, or SMC_LLC_NO_LINK

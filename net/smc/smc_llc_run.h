@@ -69,6 +69,7 @@ void smc_llc_fail(struct smc_llc_run *run, enum smc_llc_fail fail, enum smc_llc_
 void smc_llc_fail_local(struct smc_llc_run *run, enum smc_llc_why why,
 			enum smc_decline diagnosis);
 void smc_llc_terminate(struct smc_llc_run *run, enum smc_llc_why why);
+void smc_llc_stale(struct smc_llc_run *run, u8 link, u8 num);
 void smc_llc_out_of_sync(struct smc_llc_run *run, u8 link, enum smc_llc_why why);
 
 #endif /* _SMC_LLC_RUN_H */

@@ -39,6 +39,7 @@
 	X(LLC_TX, "llc_tx")		\
 	X(LLC_RX, "llc_rx")		\
 	X(LLC_BAD, "llc_bad")		\
+	X(LLC_STALE, "llc_stale")	\
 	X(LLC_TIMEOUT, "llc_timeout")	\
 	X(CDC_TX, "cdc_tx")		\
 	X(CDC_RX, "cdc_rx")		\

@@ -18,6 +18,8 @@ enum chaos_fault {
 	CHAOS_ENDS	= 0x10,	/* a side ends the group */
 	CHAOS_SLOW	= 0x20,	/* timers fire early and late */
 	CHAOS_ALL	= 0x3f,
+	CHAOS_DEPLOYED	= 0x40,	/* the client is a deployed one, smc_llc_deployed.h */
+	CHAOS_PEACE	= CHAOS_REQUESTS | CHAOS_DEPLOYED,
 };
 
 static u64 chaos_state;
@@ -29,6 +31,8 @@ static inline u32 chaos_roll(u32 sides)
 	chaos_state ^= chaos_state << 17;
 	return (u32)(chaos_state >> 20) % sides;
 }
+
+#include "smc_llc_deployed.h"
 
 static inline void chaos_request(struct world *w, int who, unsigned int faults)
 {
@@ -52,7 +56,7 @@ static inline void chaos_request(struct world *w, int who, unsigned int faults)
 		/* Not the last one, nor the last two from either side. */
 		if (w->side[who].flow.phase != SMC_LLC_UP || chaos_roll(3) ||
 		    w_nr(&w->side[who], SMC_LLC_LINK_ACTIVE) < 2 ||
-		    (!(faults & ~CHAOS_REQUESTS) && who == W_SERVER))
+		    (!(faults & ~CHAOS_PEACE) && who == W_SERVER))
 			break;
 		ev.type = SMC_LLC_EV_REQ_DELETE_LINK;
 		ev.terminate.reason = SMC_LLC_DELETE_OPERATOR;
@@ -193,6 +197,12 @@ static inline void chaos_check_redundancy(struct world *w, unsigned int faults)
 		for (i = 0; i < W_RNICS; i++)
 			nr[who] += w->side[who].has_rnic[i];
 	links = smc_llc_nr_symmetric(&w->side[W_SERVER].flow);
+	if (w->script) {
+		/* it does not choose the RNIC that makes the link symmetric */
+		W_CHECK(w, w_nr(&w->side[W_SERVER], SMC_LLC_LINK_ACTIVE) ==
+			1 + (max(nr[0], nr[1]) > 1));
+		return;
+	}
 	if (min(nr[0], nr[1]) > 1) {
 		/* LG-13, LG-16: as many as may be, and no asymmetric one beside them */
 		W_CHECK(w, links == min(most, min(nr[0], nr[1])) ||
@@ -298,6 +308,11 @@ static inline bool chaos_run(struct world *w, u64 seed, unsigned int faults,
 	for (step = 0; step < 4; step++)
 		chaos_roll(2);
 	chaos_set_up(&set);
+	if (faults & CHAOS_DEPLOYED) {
+		set.script = d_event;
+		set.is_deployed[W_SERVER] = true;
+		set.max_links[W_CLIENT] = 2;
+	}
 	w_init(w, &set);
 	/* First contact without faults as often as with them. */
 	if (chaos_roll(2))
@@ -330,7 +345,7 @@ static inline bool chaos_run(struct world *w, u64 seed, unsigned int faults,
 	if (!w->fault && w->side[W_SERVER].flow.phase == SMC_LLC_UP)
 		chaos_check_redundancy(w, faults);
 	/* With nothing in the way nothing fails. */
-	if (!w->fault && !(faults & ~CHAOS_REQUESTS))
+	if (!w->fault && !(faults & ~CHAOS_PEACE))
 		W_CHECK(w, w->side[W_SERVER].flow.phase == SMC_LLC_UP);
 	return !w->fault;
 }

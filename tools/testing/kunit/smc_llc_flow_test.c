@@ -227,6 +227,7 @@ static void lab_perform(struct lab *lab, int who, const struct smc_llc_action *a
 		break;
 	case SMC_LLC_ACT_LINK_UP:
 	case SMC_LLC_ACT_LINK_CLEAR:
+	case SMC_LLC_ACT_STALE:
 	case SMC_LLC_ACT_KEEP_PAIRS:
 	case SMC_LLC_ACT_KEEP_RKEYS:
 		break;
@@ -1179,7 +1180,7 @@ static const struct sync_param {
 	{ SMC_LLC_CONFIRM_LINK, false, false, "xxxxx.xx" },
 	{ SMC_LLC_CONFIRM_LINK, true, false, ".xxxxxxx" },
 	{ SMC_LLC_ADD_LINK, false, false, "x....x.." },
-	{ SMC_LLC_ADD_LINK, true, false, "x.x.xxxx" },
+	{ SMC_LLC_ADD_LINK, true, false, "x.x..xxx" },
 	{ SMC_LLC_ADD_LINK_CONT, false, false, "xxxxxxxx" },
 	{ SMC_LLC_ADD_LINK_CONT, true, false, "xxxxxxxx" },
 	{ SMC_LLC_DELETE_LINK, false, false, "x....x.." },
@@ -1784,7 +1785,7 @@ static void rkey_reply_out_of_nowhere_err_54(struct kunit *test)
 {
 	struct smc_llc_msg msgs[] = {
 		say_confirm_rkey(5, 0, true), say_delete_rkey(5, true), say_test_link(1, true),
-		say_delete(1, false, true), say_add_link(7, 2, SMC_MTU_1024, true),
+		say_delete(1, false, true), say_add_link(7, 3, SMC_MTU_1024, true),
 	};
 	unsigned int i;
 	int who;

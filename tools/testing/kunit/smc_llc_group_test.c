@@ -1648,22 +1648,27 @@ static void delete_link_of_client_unanswered_err_36(struct kunit *test)
 
 static void delete_link_of_server_unanswered_err_38(struct kunit *test)
 {
-	u8 nr;
+	u8 nr, tries;
 
-	for (nr = 2; nr <= 4; nr++) {
-		struct world *w = up(test, nr, nr, 8, true);
+	/* a deployed client may have dropped the first one */
+	for (nr = 2; nr <= 7; nr++) {
+		struct world *w = up(test, nr / 2 + 1, nr / 2 + 1, 8, nr & 1);
 
-		expect_rest(test, w, nr);
+		expect_rest(test, w, nr / 2 + 1);
+		tries = 1 + (nr & 1);
 		w->side[W_CLIENT].is_frozen = true;
-		w_break(w, W_SERVER, nr - 1, true);
+		w_break(w, W_SERVER, nr / 2, true);
 		KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 1);
-		w_wait(w, w_timers().delete_link);
-		if (nr == 2) {
+		w_wait(w, w_timers().delete_link - 1);
+		KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), tries);
+		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_link_down, 1);
+		w_wait(w, 1);
+		if (nr / 2 + 1 == 2) {
 			expect_over(test, w, W_SERVER, SMC_LLC_WHY_DELETE_LINK_TIMEOUT);
 			continue;
 		}
 		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_link_down, 2);
-		KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 2);
+		KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), tries + 1);
 		w->side[W_CLIENT].is_frozen = false;
 		w_pump(w);
 		w_wait(w, 60000);
@@ -2361,6 +2366,173 @@ static void last_rnic_goes_while_a_link_is_added(struct kunit *test)
 	}
 }
 
+/* A client has no key for a link that it has taken down, and has said so. */
+static void no_key_for_a_link_to_be_deleted_err_50_dell_08(struct kunit *test)
+{
+	struct world *w = up(test, 2, 2, 2, true);
+	struct smc_llc_flow *flow = &w->side[W_SERVER].flow;
+	struct smc_llc_msg msg = { .type = SMC_LLC_DELETE_LINK };
+
+	/* what came on it before is still to be worked off */
+	w_break(w, W_SERVER, 0, true);
+	msg.delete_link.link_num = flow->link[1].num;
+	msg.delete_link.is_orderly = true;
+	msg.delete_link.reason = SMC_LLC_DELETE_LOST_PATH;
+	say(w, W_SERVER, 0, &msg);
+	memset(&msg, 0, sizeof(msg));
+	msg.type = SMC_LLC_CONFIRM_RKEY;
+	msg.confirm_rkey.here.rkey = 0x99;
+	say(w, W_SERVER, 0, &msg);
+	KUNIT_EXPECT_EQ(test, flow->remote.state, SMC_LLC_REMOTE_CONFIRM_RKEY);
+	KUNIT_EXPECT_EQ(test, flow->link[1].state, SMC_LLC_LINK_ACTIVE);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_terminated, 0);
+}
+
+/* A deployed client declines, with the data of the offer. */
+static void decline_late(struct world *w, u8 num)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
+	struct smc_llc_add_link *al = &ev.msg.add_link;
+
+	ev.msg.type = SMC_LLC_ADD_LINK;
+	ev.msg.is_reply = true;
+	w_rnic_end(W_SERVER, 1, &al->end);
+	al->end.qpn = w->next_qpn - 2;
+	al->link_num = num;
+	al->is_rejected = true;
+	al->reason = SMC_LLC_ADD_LINK_NO_PATH;
+	w_feed(w, W_SERVER, &ev);
+}
+
+static void answer_late(struct world *w, u8 num)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
+
+	ev.msg.type = SMC_LLC_DELETE_LINK;
+	ev.msg.is_reply = true;
+	ev.msg.delete_link.link_num = num;
+	ev.msg.delete_link.reason = SMC_LLC_DELETE_UNKNOWN_LINK;
+	w_feed(w, W_SERVER, &ev);
+}
+
+/*
+ * A client with two RNICs loses one. It accepts the next offer with the other one, which
+ * is on another network. The server deletes the new link. A deployed client, which waits
+ * for ADD LINK CONTINUATION, drops DELETE LINK and declines the offer when it gives up.
+ */
+static void late_decline_is_the_answer_ser_08_amb_40(struct kunit *test)
+{
+	unsigned int has_num, is_answered;
+
+	for (has_num = 0; has_num < 2; has_num++) {
+		for (is_answered = 0; is_answered < 2; is_answered++) {
+			struct world *w = up(test, 2, 2, 2, true);
+			struct w_side *server = &w->side[W_SERVER];
+			u8 num;
+
+			w->now += 60000;
+			w_rnic_down(w, W_CLIENT, 1, true);
+			server->prepare_fails = true;
+			w_pump_until(w, W_CLIENT, SMC_LLC_ADD_LINK, true);
+			KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 1);
+			w->side[W_CLIENT].is_frozen = true;
+			w_pump(w);
+			KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 2);
+			num = server->flow.last_num;
+			w->now += 2000;
+			decline_late(w, has_num ? num : 0);
+			KUNIT_EXPECT_EQ(test, server->flow.config, SMC_LLC_CONFIG_NONE);
+			/* a client that has put DELETE LINK off answers it now */
+			if (is_answered)
+				answer_late(w, num);
+			/* a second time nothing is due */
+			decline_late(w, num);
+			expect_no_fault(test, w);
+			KUNIT_EXPECT_EQ(test, server->nr_terminated, 0);
+			KUNIT_EXPECT_EQ(test, links(w), 1);
+			KUNIT_EXPECT_EQ(test, server->nr_stale, 2 + is_answered);
+			/* a number that no link had */
+			w->is_garbled = true;
+			decline_late(w, 99);
+			KUNIT_EXPECT_EQ(test, server->nr_terminated, 1);
+			KUNIT_EXPECT_EQ(test, server->why, SMC_LLC_WHY_OUT_OF_SYNC);
+			kunit_kfree(test, w);
+		}
+	}
+}
+
+/* The same where the group is being formed: it comes up with one link. */
+static void late_decline_in_first_contact_amb_28_amb_40(struct kunit *test)
+{
+	struct world *w = world_of(test, 2, 2, 2, true);
+	struct w_side *server = &w->side[W_SERVER];
+
+	w_pump_until(w, W_CLIENT, SMC_LLC_ADD_LINK, true);
+	w->side[W_CLIENT].is_frozen = true;
+	server->prepare_fails = true;
+	w_pump(w);
+	KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 1);
+	KUNIT_EXPECT_EQ(test, server->nr_up, 0);
+	decline_late(w, server->flow.last_num);
+	expect_no_fault(test, w);
+	KUNIT_EXPECT_EQ(test, server->nr_up, 1);
+	KUNIT_EXPECT_EQ(test, links(w), 1);
+}
+
+/* The client gives up while the server still goes on with the link. */
+static void client_declines_what_is_being_added_err_47(struct kunit *test)
+{
+	static const u8 until[] = { SMC_LLC_ADD_LINK_CONT, SMC_LLC_CONFIRM_LINK };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(until); i++) {
+		struct world *w = adding_second(test, until[i], true);
+		struct w_side *server = &w->side[W_SERVER];
+
+		w->side[W_CLIENT].is_frozen = true;
+		decline_late(w, server->flow.last_num);
+		expect_no_fault(test, w);
+		KUNIT_EXPECT_EQ(test, server->nr_terminated, 0);
+		KUNIT_EXPECT_EQ(test, links(w), 1);
+		KUNIT_EXPECT_EQ(test, w_nr(server, SMC_LLC_LINK_FORMING), 0);
+		KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 0);
+		/* another one follows, by the timer */
+		KUNIT_EXPECT_NE(test, server->flow.retry_deadline, SMC_LLC_NO_DEADLINE);
+		kunit_kfree(test, w);
+	}
+}
+
+/* Nobody has offered the link yet whose number the peer has guessed. */
+static void decline_of_no_offer_err_54(struct kunit *test)
+{
+	struct world *w = up(test, 1, 1, 2, true);
+	struct w_side *server = &w->side[W_SERVER];
+
+	server->create_hangs = true;
+	w_rnic_up(w, W_SERVER, 1);
+	w_pump(w);
+	KUNIT_ASSERT_EQ(test, server->flow.config, SMC_LLC_CONFIG_CREATE);
+	w->is_garbled = true;
+	decline_late(w, server->flow.last_num);
+	KUNIT_EXPECT_EQ(test, server->why, SMC_LLC_WHY_OUT_OF_SYNC);
+	KUNIT_EXPECT_EQ(test, server->nr_terminated, 1);
+}
+
+/* No exchange of this side's meets a client that is still busy with the last one. */
+static void rkeys_wait_for_late_decline_ser_05(struct kunit *test)
+{
+	struct world *w = adding_second(test, SMC_LLC_ADD_LINK, true);
+	struct w_side *server = &w->side[W_SERVER];
+
+	w->side[W_CLIENT].is_curt = true;
+	server->prepare_fails = true;
+	w_pump(w);
+	KUNIT_EXPECT_EQ(test, replies(w, W_CLIENT, SMC_LLC_DELETE_LINK), 1);
+	KUNIT_EXPECT_FALSE(test, smc_llc_flow_may_request(&server->flow, w->now));
+	decline_late(w, server->flow.last_num);
+	KUNIT_EXPECT_TRUE(test, smc_llc_flow_may_request(&server->flow, w->now));
+}
+
 static void chaos(struct kunit *test, u64 seed, unsigned int runs, unsigned int faults)
 {
 	struct world *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
@@ -2393,6 +2565,14 @@ static void random_breaks_and_failures(struct kunit *test)
 static void random_everything(struct kunit *test)
 {
 	chaos(test, 3000, 600, CHAOS_ALL);
+}
+
+/* A group with a deployed client does not end for what the client says too late. */
+static void random_deployed_client(struct kunit *test)
+{
+	chaos(test, 4000, 200, CHAOS_DEPLOYED | CHAOS_REQUESTS | CHAOS_FAILURES);
+	chaos(test, 4000, 200, CHAOS_DEPLOYED | CHAOS_REQUESTS | CHAOS_BREAKS);
+	chaos(test, 4000, 400, CHAOS_DEPLOYED | CHAOS_ALL);
 }
 
 static void random_nonsense_llc_11_err_54(struct kunit *test)
@@ -2489,10 +2669,17 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(last_rnic_goes_lgt_03_lgt_04),
 	KUNIT_CASE(last_rnic_goes_while_a_link_is_added),
 	KUNIT_CASE(new_link_fails_between_continuations_err_47_fail_01),
+	KUNIT_CASE(no_key_for_a_link_to_be_deleted_err_50_dell_08),
+	KUNIT_CASE(late_decline_is_the_answer_ser_08_amb_40),
+	KUNIT_CASE(late_decline_in_first_contact_amb_28_amb_40),
+	KUNIT_CASE(client_declines_what_is_being_added_err_47),
+	KUNIT_CASE(decline_of_no_offer_err_54),
+	KUNIT_CASE(rkeys_wait_for_late_decline_ser_05),
 	KUNIT_CASE(random_order_on_a_good_wire),
 	KUNIT_CASE(random_breaks),
 	KUNIT_CASE(random_breaks_and_failures),
 	KUNIT_CASE(random_everything),
+	KUNIT_CASE(random_deployed_client),
 	KUNIT_CASE(random_nonsense_llc_11_err_54),
 	{}
 };

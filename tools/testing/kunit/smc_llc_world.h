@@ -118,6 +118,7 @@ struct w_side {
 	unsigned int nr_link_down;
 	unsigned int nr_destroyed;
 	unsigned int nr_round_trips;
+	unsigned int nr_stale;
 	unsigned int nr_done;
 	int rkey_result;
 	enum smc_llc_fail fail;
@@ -128,8 +129,29 @@ struct w_side {
 	unsigned int sent[2][16];	/* requests and replies by type */
 };
 
+struct world;
+
+/* In place of the client's machine. */
+typedef void (*w_script)(struct world *w, const struct smc_llc_event *ev);
+
+/* What a script has to remember, see smc_llc_deployed.h. */
+struct w_deployed {
+	bool has_mail;
+	u8 mail_link;
+	struct smc_llc_msg mail;
+	bool is_put_off;
+	u8 put_off_link;
+	struct smc_llc_msg put_off;
+	struct w_bytes put_off_bytes;
+	u8 nr_reports;
+	u8 report[SMC_LLC_LINKS];
+	unsigned int nr_dropped;
+};
+
 struct world {
 	struct w_side side[2];
+	w_script script;
+	struct w_deployed d;
 	u64 now;
 	u32 next_qpn;
 	u32 next_rkey;
@@ -485,7 +507,7 @@ static inline void w_check_link(struct world *w, int who, const struct smc_llc_a
 	/* what a client says first is a notice and begins nothing */
 	bool begins_with_reply = who == W_CLIENT;
 
-	if (act->msg.is_reply) {
+	if (act->msg.is_reply && !(who == W_CLIENT && w->script)) {
 		W_CHECK(w, *asked > 0);
 		*asked -= *asked > 0;
 	}
@@ -785,6 +807,9 @@ static inline void w_perform(struct world *w, int who, const struct smc_llc_acti
 	case SMC_LLC_ACT_DELETE_RTOKENS:
 		w_delete_tokens(w, who, act);
 		break;
+	case SMC_LLC_ACT_STALE:
+		s->nr_stale++;
+		break;
 	case SMC_LLC_ACT_RKEY_DONE:
 		w_rkey_done(w, who, act->cookie, act->result);
 		break;
@@ -807,6 +832,10 @@ static inline void w_feed(struct world *w, int who, const struct smc_llc_event *
 	unsigned int i;
 
 	W_TRACE("%d: event %d link %d ok %d\n", who, ev->type, ev->link, ev->ok);
+	if (who == W_CLIENT && w->script) {
+		w->script(w, ev);
+		return;
+	}
 	w_note_asked(s, ev);
 	smc_llc_flow_event(&s->flow, ev, w->now, acts);
 	W_CHECK(w, acts->nr < SMC_LLC_ACTIONS);
@@ -1139,6 +1168,7 @@ struct w_setup {
 	bool is_multi;
 	bool has_v2;
 	bool is_agreed;		/* version 2.1: on max_links[W_SERVER] */
+	w_script script;
 };
 
 static inline void w_init(struct world *w, const struct w_setup *set)
@@ -1147,6 +1177,7 @@ static inline void w_init(struct world *w, const struct w_setup *set)
 	u8 i;
 
 	memset(w, 0, sizeof(*w));
+	w->script = set->script;
 	w->now = 1000000;
 	w->next_qpn = 0x100;
 	for (who = W_SERVER; who <= W_CLIENT; who++) {

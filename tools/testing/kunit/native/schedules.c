@@ -22,6 +22,9 @@ int main(int argc, char **argv)
 		{ CHAOS_BREAKS | CHAOS_FAILURES, 91 },
 		{ CHAOS_ALL & ~CHAOS_LOSSES, 71 },
 		{ CHAOS_ALL, 66 },
+		{ CHAOS_DEPLOYED | CHAOS_REQUESTS, 100 },
+		{ CHAOS_DEPLOYED | CHAOS_REQUESTS | CHAOS_BREAKS, 94 },
+		{ CHAOS_DEPLOYED | CHAOS_ALL, 72 },
 	};
 	enum { NR = ARRAY_SIZE(class), ENOUGH = 1000 };
 	unsigned long seed = strtoul(argv[1], NULL, 0), nr = strtoul(argv[2], NULL, 0);

@@ -1,0 +1,696 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A deployed client of a link group, for smc_llc_world.h: a script in place of the machine.
+ *
+ * It differs from a client of this module in what protocol.md tells of deployed peers:
+ *
+ * - One exchange of the server at a time has its attention. A message that arrives during
+ *   an exchange goes into a mailbox with room for one. One that is not what the exchange
+ *   waits for is dropped, and the exchange is given up: at once, or when its time is over.
+ * - The times are its own: 2 s for a message, 5 s for CONFIRM LINK on a new link.
+ * - When it gives up a link that it had accepted it declines the offer, with the data of
+ *   the offer. A DELETE LINK that comes in place of CONFIRM LINK is answered before that.
+ * - ADD LINK and DELETE LINK that arrive during an RKEY exchange of its own are put off,
+ *   one of them.
+ * - A link that fails is taken down at once and reported in good order.
+ * - All RNICs are one LAN to it. It never has more than three links.
+ *
+ * The state of the world's client holds what the script knows.
+ */
+#ifndef _SMC_LLC_DEPLOYED_H
+#define _SMC_LLC_DEPLOYED_H
+
+#include "smc_llc_world.h"
+#include "../../../net/smc/smc_llc_run.h"
+
+enum d_limit {
+	D_LINKS			= 3,
+	D_FIRST_MS		= 4000,
+	D_REPLY_MS		= 2000,
+	D_CONFIRM_MS		= 5000,
+	D_IDLE_MS		= 30000,
+	D_DECLINE_MS		= 1000,	/* a Decline may follow what did not come */
+};
+
+static void d_idle(struct world *w);
+
+static inline struct w_side *d_side(struct world *w)
+{
+	return &w->side[W_CLIENT];
+}
+
+static inline struct smc_llc_action d_msg(u8 link, u8 type, bool is_reply)
+{
+	struct smc_llc_action act = { .type = SMC_LLC_ACT_SEND, .link = link };
+
+	act.msg.type = type;
+	act.msg.is_reply = is_reply;
+	return act;
+}
+
+static inline void d_free(struct world *w, u8 link)
+{
+	struct w_side *s = d_side(w);
+
+	/* what was said before leaves first */
+	while (w_transmit(w, W_CLIENT, link))
+		;
+	s->up &= ~BIT(link);
+	w_qp_free(w, W_CLIENT, link);
+	memset(&s->flow.link[link], 0, sizeof(s->flow.link[link]));
+	s->flow.link[link].deadline = SMC_LLC_NO_DEADLINE;
+}
+
+/* The end of the group, for whatever reason. */
+static inline void d_die(struct world *w)
+{
+	struct w_side *s = d_side(w);
+	bool was_up = s->flow.phase >= SMC_LLC_UP;
+	u8 i;
+
+	if (s->flow.phase == SMC_LLC_DEAD)
+		return;
+	W_TRACE("%d: the client ends\n", W_CLIENT);
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (s->qp[i].exists)
+			d_free(w, i);
+	smc_llc_stop_timers(&s->flow);
+	s->flow.config = SMC_LLC_CONFIG_NONE;
+	s->flow.config_deadline = SMC_LLC_NO_DEADLINE;
+	s->flow.own.is_busy = false;
+	s->flow.phase = SMC_LLC_DEAD;
+	w_end(w, W_CLIENT);
+	s->nr_terminated = was_up;
+	s->nr_failed = !was_up;
+	s->fail = SMC_LLC_FAIL_RESET;
+}
+
+static inline void d_link_is_up(struct world *w, u8 link)
+{
+	struct w_side *s = d_side(w);
+
+	s->flow.link[link].state = SMC_LLC_LINK_ACTIVE;
+	s->flow.link[link].is_spare = false;
+	s->flow.link[link].deadline = w->now + D_IDLE_MS;
+	if (s->flow.phase == SMC_LLC_UP)
+		s->up |= BIT(link);
+}
+
+static inline void d_group_up(struct world *w)
+{
+	struct w_side *s = d_side(w);
+	u8 i;
+
+	if (s->flow.phase >= SMC_LLC_UP)
+		return;
+	s->flow.phase = SMC_LLC_UP;
+	s->flow.config_deadline = SMC_LLC_NO_DEADLINE;
+	s->nr_up++;
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (s->flow.link[i].state == SMC_LLC_LINK_ACTIVE)
+			s->up |= BIT(i);
+}
+
+/* The server's exchange is over, one way or the other. */
+static inline void d_done(struct world *w)
+{
+	struct w_side *s = d_side(w);
+
+	s->flow.config = SMC_LLC_CONFIG_NONE;
+	s->flow.config_deadline = SMC_LLC_NO_DEADLINE;
+	w->d.has_mail = false;
+	d_group_up(w);
+	d_idle(w);
+}
+
+/* A second answer to ADD LINK, made of the first. */
+static inline void d_decline(struct world *w, u8 link, const struct smc_llc_add_link *offer)
+{
+	struct smc_llc_action act = d_msg(link, SMC_LLC_ADD_LINK, true);
+
+	act.msg.add_link = *offer;
+	act.msg.add_link.nr_pairs = 0;
+	act.msg.add_link.is_rejected = true;
+	act.msg.add_link.reason = SMC_LLC_ADD_LINK_NO_PATH;
+	w_send(w, W_CLIENT, &act);
+}
+
+static inline void d_give_up(struct world *w)
+{
+	struct smc_llc_flow *flow = &d_side(w)->flow;
+
+	W_TRACE("%d: gives up link %d\n", W_CLIENT, flow->link[flow->config_target].num);
+	d_free(w, flow->config_target);
+	if (flow->link[flow->config_link].state == SMC_LLC_LINK_ACTIVE)
+		d_decline(w, flow->config_link, &flow->add.offer);
+	d_done(w);
+}
+
+/* Something else has come than what the exchange waits for. */
+static inline void d_drop(struct world *w)
+{
+	w->d.nr_dropped++;
+	if (chaos_roll(2))
+		d_give_up(w);
+}
+
+static inline void d_wait(struct world *w, enum smc_llc_config config)
+{
+	struct smc_llc_flow *flow = &d_side(w)->flow;
+
+	flow->config = config;
+	flow->config_deadline = w->now + (config == SMC_LLC_CONFIG_CONFIRM ? D_CONFIRM_MS :
+									     D_REPLY_MS);
+}
+
+/* An RNIC for a link to that of the offer, or W_RNICS. */
+static inline u8 d_pick(struct world *w, const struct smc_llc_end *offered)
+{
+	struct w_side *s = d_side(w);
+	bool is_used, is_other = true;
+	u8 rnic, i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (s->qp[i].exists && smc_llc_same_rnic(&s->flow.link[i].peer, offered))
+			is_other = false;
+	for (rnic = 0; rnic < W_RNICS; rnic++) {
+		is_used = false;
+		for (i = 0; i < SMC_LLC_LINKS; i++)
+			is_used |= s->qp[i].exists && s->qp[i].rnic == rnic;
+		if (s->has_rnic[rnic] && !is_used)
+			return rnic;
+	}
+	for (rnic = 0; rnic < W_RNICS && is_other; rnic++)
+		if (s->has_rnic[rnic])
+			return rnic;
+	return W_RNICS;
+}
+
+/* Pairs of a long offer are in its bytes. */
+static inline void d_store_pairs(struct world *w, u8 link, u8 target, const struct w_bytes *b)
+{
+	struct smc_llc_action act = { .link = link, .target = target };
+	struct w_side *s = d_side(w);
+	struct smc_llc_pair pair;
+	unsigned int i;
+
+	for (i = 0; i < s->flow.add.offer.nr_pairs; i++) {
+		smc_llc_form_pair(b->raw, i, &pair);
+		w_store_pair(s, &act, &pair);
+	}
+}
+
+static inline void d_offer(struct world *w, u8 link, const struct smc_llc_msg *msg,
+			   const struct w_bytes *b)
+{
+	struct smc_llc_action act = d_msg(link, SMC_LLC_ADD_LINK, true);
+	u8 target, rnic, i, nr = 0;
+	struct w_side *s = d_side(w);
+	struct smc_llc_link *lnk;
+
+	if (s->flow.phase == SMC_LLC_WAIT_ADD_LINK)
+		s->flow.phase = SMC_LLC_SECOND_LINK;
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		nr += s->qp[i].exists;
+	rnic = d_pick(w, &msg->add_link.end);
+	target = smc_llc_link_in(&s->flow, SMC_LLC_LINK_FREE);
+	if (rnic == W_RNICS || nr >= D_LINKS || target == SMC_LLC_NO_LINK) {
+		d_decline(w, link, &msg->add_link);
+		d_done(w);
+		return;
+	}
+	s->flow.add.offer = msg->add_link;
+	s->flow.config_link = link;
+	s->flow.config_target = target;
+	lnk = smc_llc_link_make(&s->flow, target, msg->add_link.link_num);
+	lnk->is_spare = true;
+	lnk->peer = msg->add_link.end;
+	w_qp_make(w, W_CLIENT, target, rnic)->peer_qpn = lnk->peer.qpn;
+	w_qp_end(w, W_CLIENT, target, &lnk->local);
+	s->flow.add.nr_own = w_freeze(s, target);
+	s->flow.add.next_own = 0;
+	act.target = target;
+	act.has_pairs = s->flow.params.has_long_add_link;
+	act.msg.add_link.end = lnk->local;
+	act.msg.add_link.link_num = lnk->num;
+	d_wait(w, act.has_pairs ? SMC_LLC_CONFIG_CONFIRM : SMC_LLC_CONFIG_ADD_CONT);
+	if (act.has_pairs)
+		d_store_pairs(w, link, target, b);
+	w_send(w, W_CLIENT, &act);
+}
+
+static inline void d_cont(struct world *w, const struct smc_llc_add_link_cont *cont)
+{
+	struct w_side *s = d_side(w);
+	struct smc_llc_action act = d_msg(s->flow.config_link, SMC_LLC_ADD_LINK_CONT, true);
+	u8 i, here = min_t(u8, cont->nr_rtokens, SMC_LLC_CONT_PAIRS);
+
+	act.target = s->flow.config_target;
+	for (i = 0; i < here; i++)
+		w_store_pair(s, &act, &cont->pair[i]);
+	act.first_rmb = s->flow.add.next_own;
+	act.msg.add_link_cont.link_num = cont->link_num;
+	act.msg.add_link_cont.nr_rtokens = s->flow.add.nr_own - s->flow.add.next_own;
+	s->flow.add.next_own += min_t(u8, act.msg.add_link_cont.nr_rtokens, SMC_LLC_CONT_PAIRS);
+	w_send(w, W_CLIENT, &act);
+	d_wait(w, cont->nr_rtokens > here || s->flow.add.next_own < s->flow.add.nr_own ?
+	       SMC_LLC_CONFIG_ADD_CONT : SMC_LLC_CONFIG_CONFIRM);
+}
+
+static inline void d_confirm(struct world *w, u8 link)
+{
+	struct smc_llc_action act = d_msg(link, SMC_LLC_CONFIRM_LINK, true);
+	struct w_side *s = d_side(w);
+
+	act.msg.confirm_link.end = s->flow.link[link].local;
+	act.msg.confirm_link.link_num = s->flow.link[link].num;
+	act.msg.confirm_link.link_uid = 0x5200 | link;
+	act.msg.confirm_link.max_links = 2;
+	act.msg.confirm_link.no_eye_catcher = true;
+	w_send(w, W_CLIENT, &act);
+	d_link_is_up(w, link);
+}
+
+static inline void d_delete(struct world *w, u8 link, const struct smc_llc_delete_link *dl)
+{
+	struct smc_llc_action act = d_msg(link, SMC_LLC_DELETE_LINK, true);
+	struct smc_llc_flow *flow = &d_side(w)->flow;
+	u8 target = smc_llc_link_by_num(flow, dl->link_num);
+
+	act.msg.delete_link.link_num = dl->link_num;
+	if (target == SMC_LLC_NO_LINK)
+		act.msg.delete_link.reason = SMC_LLC_DELETE_UNKNOWN_LINK;
+	w_send(w, W_CLIENT, &act);
+	/* one that is being added goes with its exchange */
+	if (target == SMC_LLC_NO_LINK || flow->link[target].is_spare)
+		return;
+	d_free(w, target);
+	if (!smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE))
+		d_die(w);
+}
+
+/* The exchange looks into the mailbox. */
+static inline void d_look(struct world *w)
+{
+	const struct smc_llc_msg *mail = &w->d.mail;
+	struct smc_llc_flow *flow = &d_side(w)->flow;
+
+	if (!w->d.has_mail || flow->config == SMC_LLC_CONFIG_NONE)
+		return;
+	w->d.has_mail = false;
+	if (flow->config == SMC_LLC_CONFIG_ADD_CONT && mail->type == SMC_LLC_ADD_LINK_CONT &&
+	    mail->add_link_cont.link_num == flow->link[flow->config_target].num) {
+		d_cont(w, &mail->add_link_cont);
+	} else if (flow->config == SMC_LLC_CONFIG_CONFIRM && mail->type == SMC_LLC_CONFIRM_LINK) {
+		d_confirm(w, flow->config_target);
+		d_done(w);
+	} else if (flow->config == SMC_LLC_CONFIG_CONFIRM && mail->type == SMC_LLC_DELETE_LINK) {
+		d_delete(w, w->d.mail_link, &mail->delete_link);
+		if (flow->phase != SMC_LLC_DEAD)
+			d_give_up(w);
+	} else {
+		d_drop(w);
+	}
+}
+
+static inline void d_into_mailbox(struct world *w, u8 link, const struct smc_llc_msg *msg)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_PAIRS_STORED, .link = link };
+
+	if (w->d.has_mail) {
+		w->d.nr_dropped++;
+		return;
+	}
+	w->d.has_mail = true;
+	w->d.mail = *msg;
+	w->d.mail_link = link;
+	/* any link will do: it is no work on one */
+	ev.link = SMC_LLC_LINKS - 1;
+	w_job(w, W_CLIENT, &ev);
+}
+
+static inline void d_rkey_done(struct world *w, int result)
+{
+	struct smc_llc_rkey *own = &d_side(w)->flow.own;
+
+	if (!own->is_busy)
+		return;
+	own->is_busy = false;
+	own->deadline = SMC_LLC_NO_DEADLINE;
+	w_rkey_done(w, W_CLIENT, own->cookie, result);
+	d_idle(w);
+}
+
+static inline void d_rkey_request(struct world *w, const struct smc_llc_event *ev)
+{
+	const struct smc_llc_rtoken *rtoken = ev->rkey.rtoken;
+	struct w_side *s = d_side(w);
+	struct smc_llc_action act = d_msg(rtoken[0].link_num, SMC_LLC_CONFIRM_RKEY, false);
+	struct smc_llc_confirm_rkey *cr = &act.msg.confirm_rkey;
+	u8 i;
+
+	s->flow.own.is_busy = true;
+	s->flow.own.cookie = ev->cookie;
+	s->flow.own.keys = ev->rkey;
+	s->flow.own.deadline = w->now + D_REPLY_MS;
+	if (ev->rkey.is_delete) {
+		act.msg.type = SMC_LLC_DELETE_RKEY;
+		act.msg.delete_rkey.count = 1;
+		act.msg.delete_rkey.rkey[0] = rtoken[0].rkey;
+	} else {
+		cr->here = rtoken[0];
+		cr->nr_rtokens = ev->rkey.count - 1;
+		for (i = 1; i < ev->rkey.count; i++) {
+			cr->other[i - 1] = rtoken[i];
+			cr->other[i - 1].link_num = s->flow.link[rtoken[i].link_num].num;
+		}
+	}
+	w_send(w, W_CLIENT, &act);
+}
+
+static inline void d_confirm_rkey(struct world *w, u8 link, const struct smc_llc_msg *msg)
+{
+	struct smc_llc_action act = d_msg(link, SMC_LLC_CONFIRM_RKEY, true);
+	const struct smc_llc_confirm_rkey *cr = &msg->confirm_rkey;
+	struct smc_llc_rkeys keys = { .count = 1 };
+	struct w_side *s = d_side(w);
+	u8 i, at;
+
+	keys.rtoken[0] = cr->here;
+	keys.rtoken[0].link_num = link;
+	for (i = 0; i < cr->nr_rtokens && i < SMC_LLC_RKEY_SPECS; i++) {
+		at = smc_llc_link_by_num(&s->flow, cr->other[i].link_num);
+		if (at == SMC_LLC_NO_LINK)
+			continue;
+		keys.rtoken[keys.count] = cr->other[i];
+		keys.rtoken[keys.count++].link_num = at;
+	}
+	act.msg = *msg;
+	act.msg.is_reply = true;
+	act.msg.confirm_rkey.is_negative = !w_store(w, W_CLIENT, &keys);
+	w_send(w, W_CLIENT, &act);
+}
+
+static inline void d_delete_rkey(struct world *w, u8 link, const struct smc_llc_msg *msg)
+{
+	struct smc_llc_action act = d_msg(link, SMC_LLC_DELETE_RKEY, true);
+	struct w_side *s = d_side(w);
+	int i, at;
+
+	act.msg = *msg;
+	act.msg.is_reply = true;
+	for (i = 0; i < msg->delete_rkey.count; i++) {
+		at = w_find_token(s, link, msg->delete_rkey.rkey[i]);
+		if (at >= 0)
+			s->token[at].is_used = false;
+		else
+			act.msg.delete_rkey.is_negative = true;
+	}
+	w_send(w, W_CLIENT, &act);
+}
+
+/* One of them waits for the end of an RKEY exchange, others are dropped. */
+static inline void d_put_off(struct world *w, u8 link, const struct smc_llc_msg *msg,
+			     const struct w_bytes *b)
+{
+	if (w->d.is_put_off) {
+		w->d.nr_dropped++;
+		return;
+	}
+	w->d.is_put_off = true;
+	w->d.put_off = *msg;
+	w->d.put_off_bytes = *b;
+	w->d.put_off_link = link;
+}
+
+static inline void d_request(struct world *w, u8 link, const struct smc_llc_msg *msg,
+			     const struct w_bytes *b)
+{
+	switch (msg->type) {
+	case SMC_LLC_ADD_LINK:
+		d_offer(w, link, msg, b);
+		break;
+	case SMC_LLC_DELETE_LINK:
+		d_delete(w, link, &msg->delete_link);
+		break;
+	case SMC_LLC_CONFIRM_RKEY:
+		d_confirm_rkey(w, link, msg);
+		break;
+	case SMC_LLC_DELETE_RKEY:
+		d_delete_rkey(w, link, msg);
+		break;
+	default:
+		w->d.nr_dropped++;
+		break;
+	}
+}
+
+/* The answer to an exchange of its own, which may have been given up. */
+static inline void d_reply(struct world *w, const struct smc_llc_msg *msg)
+{
+	const struct smc_llc_rkeys *keys = &d_side(w)->flow.own.keys;
+
+	if (msg->type == SMC_LLC_DELETE_RKEY && keys->is_delete)
+		d_rkey_done(w, 0);
+	else if (msg->type == SMC_LLC_CONFIRM_RKEY && !keys->is_delete &&
+		 msg->confirm_rkey.here.rkey == keys->rtoken[0].rkey)
+		d_rkey_done(w, msg->confirm_rkey.is_negative ? -EREMOTEIO : 0);
+}
+
+static inline void d_receive(struct world *w, u8 link, const struct smc_llc_msg *msg)
+{
+	struct w_side *s = d_side(w);
+	bool is_rkey = msg->type == SMC_LLC_CONFIRM_RKEY || msg->type == SMC_LLC_DELETE_RKEY;
+
+	if (msg->type == SMC_LLC_DELETE_LINK && !msg->is_reply && msg->delete_link.is_all) {
+		d_die(w);
+	} else if (s->flow.phase == SMC_LLC_TERMINATING) {
+		return;
+	} else if (msg->is_reply) {
+		d_reply(w, msg);
+	} else if (s->flow.phase == SMC_LLC_WAIT_CONFIRM_LINK) {
+		if (msg->type != SMC_LLC_CONFIRM_LINK)
+			return;
+		s->flow.dialect = SMC_DIALECT_DEPLOYED;
+		s->flow.max_links = 2;
+		s->flow.link[0].num = msg->confirm_link.link_num;
+		s->flow.phase = SMC_LLC_WAIT_ADD_LINK;
+		s->flow.config_deadline = w->now + D_REPLY_MS + D_DECLINE_MS;
+		d_confirm(w, 0);
+	} else if (s->flow.config != SMC_LLC_CONFIG_NONE) {
+		if (is_rkey)
+			w->d.nr_dropped++;
+		else
+			d_into_mailbox(w, link, msg);
+	} else if (s->flow.own.is_busy && !is_rkey) {
+		d_put_off(w, link, msg, s->msg);
+	} else {
+		d_request(w, link, msg, s->msg);
+	}
+}
+
+/* It works no more: it is taken down at once, and the server is told by and by. */
+static inline void d_link_down(struct world *w, u8 link)
+{
+	struct smc_llc_flow *flow = &d_side(w)->flow;
+
+	/* one that is being added is given up when CONFIRM LINK does not come */
+	if (flow->link[link].state != SMC_LLC_LINK_ACTIVE)
+		return;
+	W_TRACE("%d: link %d is down\n", W_CLIENT, link);
+	if (flow->phase != SMC_LLC_UP) {
+		if (smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) < 2)
+			d_die(w);
+		return;
+	}
+	if (w->d.nr_reports < SMC_LLC_LINKS)
+		w->d.report[w->d.nr_reports++] = flow->link[link].num;
+	d_free(w, link);
+	if (!smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE))
+		d_die(w);
+	else
+		d_idle(w);
+}
+
+static inline void d_report(struct world *w, u8 num)
+{
+	struct smc_llc_flow *flow = &d_side(w)->flow;
+	struct smc_llc_action act = d_msg(smc_llc_carrier(flow, SMC_LLC_NO_LINK),
+					  SMC_LLC_DELETE_LINK, false);
+
+	act.msg.delete_link.link_num = num;
+	act.msg.delete_link.is_orderly = true;
+	act.msg.delete_link.reason = SMC_LLC_DELETE_LOST_PATH;
+	w_send(w, W_CLIENT, &act);
+}
+
+/* There is an RNIC more. */
+static inline void d_notice(struct world *w)
+{
+	struct smc_llc_flow *flow = &d_side(w)->flow;
+	struct smc_llc_action act = d_msg(smc_llc_carrier(flow, SMC_LLC_NO_LINK),
+					  flow->params.has_long_add_link ?
+					  SMC_LLC_REQ_ADD_LINK : SMC_LLC_ADD_LINK, false);
+
+	flow->wants_link = false;
+	if (smc_llc_nr_symmetric(flow) > 1 || !flow->rnics.count)
+		return;
+	memcpy(act.end.mac, flow->rnics.rnic[0].mac, sizeof(act.end.mac));
+	memcpy(act.end.gid, flow->rnics.rnic[0].gid, sizeof(act.end.gid));
+	if (!flow->params.has_long_add_link)
+		act.msg.add_link.end = act.end;
+	w_send(w, W_CLIENT, &act);
+}
+
+/* What had to wait for an exchange to end. */
+static void d_idle(struct world *w)
+{
+	struct smc_llc_flow *flow = &d_side(w)->flow;
+	u8 i, nr = w->d.nr_reports;
+
+	if (flow->phase != SMC_LLC_UP || flow->config != SMC_LLC_CONFIG_NONE ||
+	    flow->own.is_busy)
+		return;
+	w->d.nr_reports = 0;
+	for (i = 0; i < nr; i++)
+		d_report(w, w->d.report[i]);
+	if (w->d.is_put_off) {
+		w->d.is_put_off = false;
+		if (flow->link[w->d.put_off_link].state == SMC_LLC_LINK_ACTIVE)
+			d_request(w, w->d.put_off_link, &w->d.put_off, &w->d.put_off_bytes);
+	} else if (flow->wants_link) {
+		d_notice(w);
+	}
+}
+
+static inline void d_probe(struct world *w, u8 link)
+{
+	struct smc_llc_action act = d_msg(link, SMC_LLC_TEST_LINK, false);
+	struct w_side *s = d_side(w);
+	struct smc_llc_link *lnk = &s->flow.link[link];
+
+	if (lnk->state != SMC_LLC_LINK_ACTIVE || w->now < lnk->deadline)
+		return;
+	if (lnk->is_probing && s->last_rx[link] + D_REPLY_MS < lnk->deadline) {
+		d_link_down(w, link);
+		return;
+	}
+	lnk->is_probing = false;
+	if (s->last_rx[link] + D_IDLE_MS > w->now) {
+		lnk->deadline = s->last_rx[link] + D_IDLE_MS;
+		return;
+	}
+	lnk->is_probing = true;
+	lnk->deadline = w->now + D_REPLY_MS;
+	w_send(w, W_CLIENT, &act);
+}
+
+static inline void d_timer(struct world *w)
+{
+	struct smc_llc_flow *flow = &d_side(w)->flow;
+	u8 i;
+
+	if (w->now >= flow->own.deadline)
+		d_rkey_done(w, -EREMOTEIO);
+	if (w->now >= flow->config_deadline) {
+		flow->config_deadline = SMC_LLC_NO_DEADLINE;
+		if (flow->phase == SMC_LLC_WAIT_CONFIRM_LINK) {
+			d_die(w);
+			w_event(w, W_SERVER, SMC_LLC_EV_DECLINED, 0);
+		} else if (flow->phase == SMC_LLC_TERMINATING) {
+			d_die(w);
+		} else if (flow->config != SMC_LLC_CONFIG_NONE) {
+			d_give_up(w);
+		} else {
+			d_group_up(w);
+			d_idle(w);
+		}
+	}
+	for (i = 0; i < SMC_LLC_LINKS && flow->phase == SMC_LLC_UP; i++)
+		d_probe(w, i);
+}
+
+static inline void d_end(struct world *w)
+{
+	struct smc_llc_flow *flow = &d_side(w)->flow;
+	struct smc_llc_action act = d_msg(smc_llc_carrier(flow, SMC_LLC_NO_LINK),
+					  SMC_LLC_DELETE_LINK, false);
+
+	if (flow->phase != SMC_LLC_UP)
+		return;
+	flow->config = SMC_LLC_CONFIG_NONE;
+	flow->phase = SMC_LLC_TERMINATING;
+	smc_llc_stop_timers(flow);
+	flow->config_deadline = w->now + D_REPLY_MS;
+	act.msg.delete_link.is_all = true;
+	act.msg.delete_link.is_orderly = true;
+	act.msg.delete_link.reason = SMC_LLC_DELETE_PROGRAM;
+	w_send(w, W_CLIENT, &act);
+}
+
+static inline void d_start(struct world *w, const struct smc_llc_start *start)
+{
+	struct smc_llc_flow *flow = &d_side(w)->flow;
+	struct smc_llc_link *lnk = smc_llc_link_make(flow, 0, 0);
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		flow->link[i].deadline = SMC_LLC_NO_DEADLINE;
+	lnk->local = start->local;
+	lnk->peer = start->peer;
+	flow->phase = SMC_LLC_WAIT_CONFIRM_LINK;
+	flow->config_deadline = w->now + D_FIRST_MS;
+}
+
+/* The script, see struct w_setup. */
+static void d_event(struct world *w, const struct smc_llc_event *ev)
+{
+	struct w_side *s = d_side(w);
+
+	if (s->flow.phase == SMC_LLC_DEAD)
+		return;
+	switch (ev->type) {
+	case SMC_LLC_EV_START:
+		d_start(w, &ev->start);
+		break;
+	case SMC_LLC_EV_MSG:
+		if (s->flow.link[ev->link].state != SMC_LLC_LINK_FREE)
+			d_receive(w, ev->link, &ev->msg);
+		break;
+	case SMC_LLC_EV_BAD_MSG:
+		W_CHECK(w, 0 && "the server can be understood");
+		break;
+	case SMC_LLC_EV_PAIRS_STORED:
+		d_look(w);
+		break;
+	case SMC_LLC_EV_SENT:
+		if (!ev->ok)
+			d_link_down(w, ev->link);
+		break;
+	case SMC_LLC_EV_TIMER:
+		d_timer(w);
+		break;
+	case SMC_LLC_EV_RNICS:
+		s->flow.wants_link |= smc_llc_set_rnics(&s->flow, &ev->rnics) &&
+				      s->flow.phase == SMC_LLC_UP;
+		d_idle(w);
+		break;
+	case SMC_LLC_EV_LINK_BROKEN:
+	case SMC_LLC_EV_LINK_GOING:
+		d_link_down(w, ev->link);
+		break;
+	case SMC_LLC_EV_DECLINED:
+		d_die(w);
+		break;
+	case SMC_LLC_EV_REQ_RKEY:
+		d_rkey_request(w, ev);
+		break;
+	case SMC_LLC_EV_REQ_TERMINATE:
+		d_end(w);
+		break;
+	default:
+		break;
+	}
+}
+
+#endif /* _SMC_LLC_DEPLOYED_H */
