@@ -402,11 +402,12 @@ void smc_llc_delete_sent(struct smc_llc_run *run, u8 target)
 	struct smc_llc_flow *flow = run->flow;
 
 	if (target >= SMC_LLC_LINKS || flow->link[target].state != SMC_LLC_LINK_DELETING ||
-	    flow->params.is_server)
+	    flow->params.is_server || flow->phase == SMC_LLC_TERMINATING)
 		return;
 	/* The only one: what follows is the end of the group. */
 	if (flow->link[target].notice_link == target) {
 		flow->link[target].state = SMC_LLC_LINK_LOST;
+		flow->link[target].is_orderly = false;
 		if (flow->phase == SMC_LLC_UP)
 			flow->end_why = SMC_LLC_WHY_PEER_DELETED;
 		return;
@@ -702,6 +703,23 @@ void smc_llc_delete_going(struct smc_llc_run *run, u8 link)
 	}
 }
 
+/* Does a link carry what is said of the end? One that is departing does. */
+static bool is_working(const struct smc_llc_flow *flow, u8 link)
+{
+	return flow->link[link].state == SMC_LLC_LINK_ACTIVE || smc_llc_is_departing(flow, link);
+}
+
+/* A link for the end of the group, or SMC_LLC_NO_LINK; one that is to stay comes first. */
+static u8 end_carrier(const struct smc_llc_flow *flow)
+{
+	u8 i, link = smc_llc_carrier(flow, SMC_LLC_NO_LINK);
+
+	for (i = 0; i < SMC_LLC_LINKS && link == SMC_LLC_NO_LINK; i++)
+		if (smc_llc_is_departing(flow, i))
+			link = i;
+	return link;
+}
+
 /**
  * smc_llc_end_begin() - end the group
  * @run: the call
@@ -717,8 +735,8 @@ void smc_llc_end_begin(struct smc_llc_run *run, u8 link, u32 reason, bool is_ord
 {
 	struct smc_llc_flow *flow = run->flow;
 
-	if (flow->link[link].state != SMC_LLC_LINK_ACTIVE)
-		link = smc_llc_carrier(flow, SMC_LLC_NO_LINK);
+	if (!is_working(flow, link))
+		link = end_carrier(flow);
 	flow->end_why = why;
 	if (link == SMC_LLC_NO_LINK) {
 		smc_llc_terminate(run, why);
@@ -736,6 +754,24 @@ void smc_llc_end_begin(struct smc_llc_run *run, u8 link, u32 reason, bool is_ord
 }
 
 /**
+ * smc_llc_end_over() - no link is left that is to stay
+ * @run: the call
+ *
+ * A link that the client has given up may still work. It says the end of the group, so that
+ * the server need not find out by timers. RFC 7609 3.5.4; LGT-03, LGT-05.
+ */
+void smc_llc_end_over(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	u8 link = end_carrier(flow);
+
+	if (link == SMC_LLC_NO_LINK)
+		smc_llc_terminate(run, flow->end_why);
+	else
+		smc_llc_end_begin(run, link, flow->link[link].reason, true, flow->end_why);
+}
+
+/**
  * smc_llc_end_settle() - the link that says the end of the group may be lost
  * @run: the call
  *
@@ -746,8 +782,7 @@ void smc_llc_end_settle(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 
-	if (flow->phase == SMC_LLC_TERMINATING &&
-	    flow->link[flow->end_link].state != SMC_LLC_LINK_ACTIVE)
+	if (flow->phase == SMC_LLC_TERMINATING && !is_working(flow, flow->end_link))
 		smc_llc_end_begin(run, flow->end_link, flow->end_reason, flow->end_is_orderly,
 				  flow->end_why);
 }

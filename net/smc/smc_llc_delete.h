@@ -16,6 +16,7 @@ void smc_llc_delete_going(struct smc_llc_run *run, u8 link);
 
 void smc_llc_end_begin(struct smc_llc_run *run, u8 link, u32 reason, bool is_orderly,
 		       enum smc_llc_why why);
+void smc_llc_end_over(struct smc_llc_run *run);
 void smc_llc_end_settle(struct smc_llc_run *run);
 
 #endif /* _SMC_LLC_DELETE_H */

@@ -627,7 +627,7 @@ static void settle_once(struct smc_llc_run *run)
 	struct smc_llc_flow *flow = run->flow;
 
 	if (is_over(flow)) {
-		smc_llc_terminate(run, flow->end_why);
+		smc_llc_end_over(run);
 		return;
 	}
 	if (flow->phase == SMC_LLC_TERMINATING)
@@ -741,9 +741,6 @@ static void dispatch(struct smc_llc_run *run, const struct smc_llc_event *ev)
 		break;
 	case SMC_LLC_EV_REQ_ROUND_TRIP:
 		on_req_round_trip(run, ev);
-		break;
-	case SMC_LLC_EV_REQ_ADD_LINK:
-		flow->wants_link |= flow->phase == SMC_LLC_UP;
 		break;
 	case SMC_LLC_EV_REQ_DELETE_LINK:
 		smc_llc_delete_request(run, ev);

@@ -185,7 +185,6 @@ enum smc_llc_event_type {
 	SMC_LLC_EV_REQ_ROUND_TRIP,	/* this side: is the peer through with what was sent on
 					 * @link? @timer.user_data
 					 */
-	SMC_LLC_EV_REQ_ADD_LINK,	/* this side: try for a further link now */
 	SMC_LLC_EV_REQ_DELETE_LINK,	/* this side: give @link up; @terminate */
 	SMC_LLC_EV_REQ_TERMINATE,	/* this side: end the group; @terminate */
 };

@@ -331,6 +331,8 @@ void smc_llc_link_retire(struct smc_llc_run *run, u8 link)
 	if (!lnk->is_up)
 		return;
 	lnk->is_up = false;
+	if (run->flow->phase == SMC_LLC_UP)
+		run->flow->end_why = lnk->why;
 	act = smc_llc_ask(run, SMC_LLC_ACT_LINK_DOWN, link);
 	act->why = lnk->why;
 	act->is_orderly = lnk->is_orderly;

@@ -50,7 +50,7 @@ static inline void chaos_request(struct world *w, int who, unsigned int faults)
 		w_feed(w, who, &ev);
 		break;
 	case 5:
-		w_event(w, who, SMC_LLC_EV_REQ_ADD_LINK, 0);
+		w_want_link(w, who);
 		break;
 	case 6:
 		/* Not the last one, nor the last two from either side. */

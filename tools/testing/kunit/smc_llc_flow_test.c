@@ -261,6 +261,15 @@ static void lab_event(struct lab *lab, int who, enum smc_llc_event_type type)
 	lab_feed(lab, who, &ev);
 }
 
+/* A further link is wanted, as when a timer has run out, and some event comes. */
+static void lab_want_link(struct lab *lab, int who)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_SENT, .ok = true };
+
+	lab->side[who].flow.wants_link |= lab->side[who].flow.phase == SMC_LLC_UP;
+	lab_feed(lab, who, &ev);
+}
+
 /* Its RNIC is on the LAN of the group. */
 static void lab_tell_rnic(struct lab *lab, int who)
 {
@@ -627,7 +636,7 @@ static struct lab *lab_up_server_adding(struct kunit *test, bool is_deployed)
 {
 	struct lab *lab = lab_up_facing(test, SERVER, is_deployed);
 
-	lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
+	lab_want_link(lab, SERVER);
 	lab_pump(lab);
 	lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
 	return lab;
@@ -1566,7 +1575,7 @@ static void new_offer_has_a_new_number_lid_03(struct kunit *test)
 	u8 num;
 
 	for (num = 3; num < 8; num++) {
-		lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
+		lab_want_link(lab, SERVER);
 		lab_pump(lab);
 		msg = lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
 		KUNIT_EXPECT_EQ(test, msg.add_link.link_num, num);
@@ -2031,7 +2040,7 @@ static void carrier_of_an_exchange_fails(struct kunit *test)
 			lab = lab_up_facing(test, SERVER, false);
 			flow = &lab->side[SERVER].flow;
 			flow->max_links = 3;
-			lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
+			lab_want_link(lab, SERVER);
 			if (is_created)
 				lab_pump(lab);
 			/* Index 1 is the offer, index 2 carries on. */
@@ -2688,7 +2697,7 @@ static void client_add_link_crosses_ser_07(struct kunit *test)
 	/* And while the queue pair is still being made. */
 	lab = lab_up_facing(test, SERVER, false);
 	lab->side[SERVER].keeps_results = true;
-	lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
+	lab_want_link(lab, SERVER);
 	msg = say_add_link(7, 0, 0, false);
 	lab_say(lab, SERVER, &msg);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.wants_link, false);
@@ -2728,7 +2737,7 @@ static void client_add_link_at_the_maximum_addl_05_addl_09_maxl_10(struct kunit 
 	lab_say(lab, SERVER, &msg);
 	msg = say_confirm_rkey(5, 0, true);
 	lab_say(lab, SERVER, &msg);
-	lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
+	lab_want_link(lab, SERVER);
 	lab_expect_silence(lab, SERVER);
 	KUNIT_EXPECT_EQ(test, flow->wants_link, false);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_created, 1);
@@ -2739,7 +2748,7 @@ static void client_starts_no_add_link_maxl_09_lg_08(struct kunit *test)
 {
 	struct lab *lab = lab_up_facing(test, CLIENT, true);
 
-	lab_event(lab, CLIENT, SMC_LLC_EV_REQ_ADD_LINK);
+	lab_want_link(lab, CLIENT);
 	lab_expect_silence(lab, CLIENT);
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_created, 0);
 }
@@ -2788,7 +2797,7 @@ static void later_spare_fails_and_nothing_else(struct kunit *test)
 	struct lab *lab = lab_up_facing(test, SERVER, true);
 
 	lab->side[SERVER].spare_fails = true;
-	lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
+	lab_want_link(lab, SERVER);
 	lab_pump(lab);
 	lab_expect_silence(lab, SERVER);
 	lab_expect_alive(lab, SERVER);
@@ -2808,7 +2817,7 @@ static void later_add_link_crosses_the_wire_sl_12(struct kunit *test)
 {
 	struct lab *lab = lab_up(test, false);
 
-	lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
+	lab_want_link(lab, SERVER);
 	lab_pump(lab);
 	lab_expect_alive(lab, SERVER);
 	lab_expect_alive(lab, CLIENT);
@@ -2833,7 +2842,7 @@ static void rkeys_wait_for_links_ser_02_ser_05_rkey_15(struct kunit *test)
 	lab = lab_up_facing(test, SERVER, true);
 	lab_rkey(lab, SERVER, false, 5, 1);
 	lab_hear(lab, SERVER, SMC_LLC_CONFIRM_RKEY, false);
-	lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
+	lab_want_link(lab, SERVER);
 	lab_pump(lab);
 	lab_expect_silence(lab, SERVER);
 	msg = say_confirm_rkey(5, 0, true);
@@ -2919,7 +2928,7 @@ static void confirm_rkey_crosses_add_link_ser_18(struct kunit *test)
 	struct lab *lab = lab_up(test, false);
 
 	lab_rkey(lab, CLIENT, false, 5, 1);
-	lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
+	lab_want_link(lab, SERVER);
 	lab_work(lab, SERVER);
 	lab_pump(lab);
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_rkey_done, 1);
@@ -2989,7 +2998,7 @@ static void spare_that_comes_too_late_is_dropped(struct kunit *test)
 {
 	struct lab *lab = lab_up_facing(test, SERVER, true);
 
-	lab_event(lab, SERVER, SMC_LLC_EV_REQ_ADD_LINK);
+	lab_want_link(lab, SERVER);
 	lab_event(lab, SERVER, SMC_LLC_EV_LINK_BROKEN);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_terminated, 1);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_dropped, 2);
@@ -3073,7 +3082,7 @@ static void random_step(struct lab *lab, struct rnd_state *rnd, const struct run
 		break;
 	case 11:
 		if (who == SERVER && side->nr_todo < LAB_QUEUE / 2)
-			lab_event(lab, who, SMC_LLC_EV_REQ_ADD_LINK);
+			lab_want_link(lab, who);
 		break;
 	case 12:
 		if (side->nr_out < LAB_QUEUE / 2)

@@ -7,6 +7,7 @@
 #include "smc_kunit.h"
 
 #include "../../../net/smc/smc_llc_links.h"
+#include "../../../net/smc/smc_llc_run.h"
 #include "smc_llc_chaos.h"
 
 /* A group that has come up as far as its RNICs allow. */
@@ -719,7 +720,7 @@ static void lose_by_client(struct world *w, bool by_word)
 	else
 		w_event(w, W_SERVER, SMC_LLC_EV_LINK_BROKEN, 1);
 	w_pump(w);
-	w_event(w, W_CLIENT, SMC_LLC_EV_REQ_ADD_LINK, 0);
+	w_want_link(w, W_CLIENT);
 }
 
 /* A client that wants a link and gives it up, and again: what was in use uses memory. */
@@ -767,7 +768,7 @@ static void nor_as_fast_as_a_server_ends_them(struct kunit *test, u8 client_rnic
 		w->now += 1000;
 		give_up(w, W_SERVER, 1, false);
 		w_pump(w);
-		w_event(w, W_SERVER, SMC_LLC_EV_REQ_ADD_LINK, 0);
+		w_want_link(w, W_SERVER);
 		expect_rest(test, w, 2);
 	}
 	ups = client->nr_link_up;
@@ -775,7 +776,7 @@ static void nor_as_fast_as_a_server_ends_them(struct kunit *test, u8 client_rnic
 	give_up(w, W_SERVER, 1, false);
 	w_pump(w);
 	for (i = 0; i < 3; i++) {
-		w_event(w, W_SERVER, SMC_LLC_EV_REQ_ADD_LINK, 0);
+		w_want_link(w, W_SERVER);
 		expect_rest(test, w, 1);
 	}
 	w_wait(w, w_timers().reply - 1001);
@@ -788,7 +789,7 @@ static void nor_as_fast_as_a_server_ends_them(struct kunit *test, u8 client_rnic
 	for (i = 0; i < SMC_LLC_BRIEF_LIVES; i++) {
 		give_up(w, W_SERVER, 1, false);
 		w_pump(w);
-		w_event(w, W_SERVER, SMC_LLC_EV_REQ_ADD_LINK, 0);
+		w_want_link(w, W_SERVER);
 		expect_rest(test, w, 2);
 	}
 }
@@ -1775,7 +1776,7 @@ static void parallel_link_is_deleted_err_45_lg_10(struct kunit *test)
 	give_up(w, W_SERVER, 1, true);
 	w_pump(w);
 	w->side[W_CLIENT].is_frozen = true;
-	w_event(w, W_SERVER, SMC_LLC_EV_REQ_ADD_LINK, 0);
+	w_want_link(w, W_SERVER);
 	w_pump(w);
 	if (flow->config != SMC_LLC_CONFIG_ADD_LINK) {
 		w->side[W_CLIENT].is_frozen = false;
@@ -2238,7 +2239,7 @@ static void notice_crosses_the_next_offer_ser_07_err_59(struct kunit *test)
 	w->is_apart[0][1] = true;
 	w->is_apart[1][0] = true;
 	expect_rest(test, w, 1);
-	w_event(w, W_SERVER, SMC_LLC_EV_REQ_ADD_LINK, 0);
+	w_want_link(w, W_SERVER);
 	w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK, false);
 	w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK, false);
 	w_rnic_up(w, W_CLIENT, 1);
@@ -2362,6 +2363,58 @@ static void last_rnic_goes_while_a_link_is_added(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_terminated, 1);
 			KUNIT_EXPECT_EQ(test, w->side[!who].why, SMC_LLC_WHY_PEER_DELETED);
 			expect_no_fault(test, w);
+		}
+	}
+}
+
+/*
+ * The client gives up one link while the server deletes the other one. The group ends: the
+ * link that departs says so, and the reason is not the path.
+ */
+static void both_sides_give_up_a_link_lgt_03_lgt_05(struct kunit *test)
+{
+	int deployed;
+
+	for (deployed = 0; deployed < 2; deployed++) {
+		struct world *w = up(test, 2, 2, 2, deployed);
+		struct w_side *client = &w->side[W_CLIENT];
+
+		give_up(w, W_SERVER, 1, true);
+		w_pump_until(w, W_SERVER, SMC_LLC_DELETE_LINK, false);
+		give_up(w, W_CLIENT, 0, true);
+		KUNIT_ASSERT_TRUE(test, smc_llc_is_departing(&client->flow, 0));
+		w_pump(w);
+		expect_over(test, w, W_CLIENT, SMC_LLC_WHY_DELETED);
+		expect_over(test, w, W_SERVER, SMC_LLC_WHY_PEER_DELETED);
+		KUNIT_EXPECT_EQ(test, client->down_reason, SMC_LLC_DELETE_OPERATOR);
+		KUNIT_EXPECT_EQ(test, requests(w, W_CLIENT, SMC_LLC_DELETE_LINK), 1);
+	}
+}
+
+/* The same where the other link fails, at either side, and where nobody answers the end. */
+static void last_link_fails_while_one_departs_lgt_05_err_36(struct kunit *test)
+{
+	int who, is_frozen;
+
+	for (who = W_SERVER; who <= W_CLIENT; who++) {
+		for (is_frozen = 0; is_frozen < 2; is_frozen++) {
+			struct world *w = up(test, 2, 2, 2, true);
+			struct w_side *client = &w->side[W_CLIENT];
+
+			give_up(w, W_CLIENT, 0, true);
+			KUNIT_ASSERT_TRUE(test, smc_llc_is_departing(&client->flow, 0));
+			w->side[W_SERVER].is_frozen = is_frozen;
+			w_break(w, W_CLIENT, 1, true);
+			KUNIT_EXPECT_EQ(test, client->flow.phase, SMC_LLC_TERMINATING);
+			KUNIT_EXPECT_EQ(test, client->flow.end_link, 0);
+			if (who == W_CLIENT)
+				w_break(w, W_CLIENT, 0, true);
+			w_pump(w);
+			if (is_frozen)
+				w_wait(w, w_timers().terminate);
+			expect_over(test, w, W_CLIENT, SMC_LLC_WHY_LINK_BROKEN);
+			if (!is_frozen && who == W_SERVER)
+				expect_over(test, w, W_SERVER, SMC_LLC_WHY_PEER_DELETED);
 		}
 	}
 }
@@ -2669,6 +2722,8 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(last_rnic_goes_lgt_03_lgt_04),
 	KUNIT_CASE(last_rnic_goes_while_a_link_is_added),
 	KUNIT_CASE(new_link_fails_between_continuations_err_47_fail_01),
+	KUNIT_CASE(both_sides_give_up_a_link_lgt_03_lgt_05),
+	KUNIT_CASE(last_link_fails_while_one_departs_lgt_05_err_36),
 	KUNIT_CASE(no_key_for_a_link_to_be_deleted_err_50_dell_08),
 	KUNIT_CASE(late_decline_is_the_answer_ser_08_amb_40),
 	KUNIT_CASE(late_decline_in_first_contact_amb_28_amb_40),

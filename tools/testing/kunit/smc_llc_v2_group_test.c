@@ -161,7 +161,7 @@ static void client_asks_and_gets_a_link_addl_06_err_59(struct kunit *test)
 	v2_expect_rest(test, w, 2);
 	w->side[W_SERVER].has_rnic[1] = true;
 	w_rnics(w, W_SERVER, &w->side[W_SERVER].flow.rnics);
-	w_event(w, W_CLIENT, SMC_LLC_EV_REQ_ADD_LINK, 0);
+	w_want_link(w, W_CLIENT);
 	v2_expect_rest(test, w, 2);
 	KUNIT_EXPECT_EQ(test, smc_llc_flow_type(&w->side[W_SERVER].flow),
 			SMC_LGR_TYPE_SYMMETRIC);
@@ -176,7 +176,7 @@ static void client_asks_in_vain_addl_09(struct kunit *test)
 	struct world *w = v2_up(test, 1, 2);
 
 	v2_expect_rest(test, w, 2);
-	w_event(w, W_CLIENT, SMC_LLC_EV_REQ_ADD_LINK, 0);
+	w_want_link(w, W_CLIENT);
 	v2_expect_rest(test, w, 2);
 	KUNIT_EXPECT_EQ(test, sent(w, W_CLIENT, SMC_LLC_REQ_ADD_LINK, false), 1);
 	KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_REQ_ADD_LINK, true), 1);
@@ -184,7 +184,7 @@ static void client_asks_in_vain_addl_09(struct kunit *test)
 	w->side[W_SERVER].create_fails = true;
 	w->side[W_SERVER].has_rnic[1] = true;
 	w_rnics(w, W_SERVER, &w->side[W_SERVER].flow.rnics);
-	w_event(w, W_CLIENT, SMC_LLC_EV_REQ_ADD_LINK, 0);
+	w_want_link(w, W_CLIENT);
 	v2_expect_rest(test, w, 2);
 	KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_REQ_ADD_LINK, true), 2);
 }
@@ -401,7 +401,7 @@ static void late_reject_is_no_error_lid_03(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_link_down, 0);
 	/* while another one is offered, too */
 	w->side[W_SERVER].prepare_fails = false;
-	w_event(w, W_SERVER, SMC_LLC_EV_REQ_ADD_LINK, 0);
+	w_want_link(w, W_SERVER);
 	w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK, false);
 	w_feed(w, W_SERVER, &ev);
 	v2_expect_rest(test, w, 2);
@@ -426,7 +426,7 @@ static void offer_waits_for_late_reject_err_58(struct kunit *test)
 	w->side[W_SERVER].prepare_fails = false;
 	for (k = 0; k < 3; k++) {
 		offers = sent(w, W_SERVER, SMC_LLC_ADD_LINK, false);
-		w_event(w, W_SERVER, SMC_LLC_EV_REQ_ADD_LINK, 0);
+		w_want_link(w, W_SERVER);
 		v2_expect_rest(test, w, 1);
 		KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_ADD_LINK, false), offers);
 		if (k == 2) {
@@ -460,7 +460,7 @@ static void offer_follows_at_once_err_58_fail_18(struct kunit *test)
 	v2_expect_rest(test, w, 1);
 	KUNIT_ASSERT_EQ(test, sent(w, W_CLIENT, SMC_LLC_DELETE_LINK, true), 1);
 	w->side[W_SERVER].prepare_fails = false;
-	w_event(w, W_SERVER, SMC_LLC_EV_REQ_ADD_LINK, 0);
+	w_want_link(w, W_SERVER);
 	v2_expect_rest(test, w, 2);
 	KUNIT_EXPECT_EQ(test, w->now, begin);
 }

@@ -845,6 +845,15 @@ static inline void w_feed(struct world *w, int who, const struct smc_llc_event *
 		w_perform(w, who, &acts->act[i]);
 }
 
+/* A further link is wanted, as when a timer has run out, and some event comes. */
+static inline void w_want_link(struct world *w, int who)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_SENT, .ok = true };
+
+	w->side[who].flow.wants_link |= w->side[who].flow.phase == SMC_LLC_UP;
+	w_feed(w, who, &ev);
+}
+
 /* The oldest message of a link crosses the wire, or does not. */
 static inline bool w_rnic_works(const struct w_side *s, u8 rnic)
 {
