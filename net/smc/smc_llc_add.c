@@ -707,6 +707,16 @@ void smc_llc_add_prepared(struct smc_llc_run *run, u8 link, bool ok)
 	wait_in(run, SMC_LLC_CONFIG_ADD_CONT);
 }
 
+/*
+ * Client: is this about an offer that it has not answered yet? Then a deployed server has
+ * taken the answer to its last offer, which came too late, for one to this.
+ */
+static bool is_premature(const struct smc_llc_flow *flow, u8 num)
+{
+	return !flow->params.is_server && smc_llc_is_adding(flow) &&
+	       flow->config < SMC_LLC_CONFIG_ADD_CONT && num == flow->add.offer.link_num;
+}
+
 /**
  * smc_llc_add_cont() - ADD LINK CONTINUATION came in
  * @run: the call
@@ -724,6 +734,10 @@ void smc_llc_add_cont(struct smc_llc_run *run, u8 link, const struct smc_llc_msg
 	struct smc_llc_add *add = &flow->add;
 	struct smc_llc_action *act;
 
+	if (is_premature(flow, cont->link_num)) {
+		smc_llc_ask(run, SMC_LLC_ACT_STALE, link);
+		return;
+	}
 	if (flow->config != SMC_LLC_CONFIG_ADD_CONT || link != flow->config_link ||
 	    msg->is_reply != flow->params.is_server || cont->link_num != new_link(run)->num) {
 		smc_llc_stale(run, link, cont->link_num);

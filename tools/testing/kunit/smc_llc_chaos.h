@@ -19,7 +19,8 @@ enum chaos_fault {
 	CHAOS_SLOW	= 0x20,	/* timers fire early and late */
 	CHAOS_ALL	= 0x3f,
 	CHAOS_DEPLOYED	= 0x40,	/* the client is a deployed one, smc_llc_deployed.h */
-	CHAOS_PEACE	= CHAOS_REQUESTS | CHAOS_DEPLOYED,
+	CHAOS_SERVER	= 0x80,	/* with it: the server is */
+	CHAOS_PEACE	= CHAOS_REQUESTS | CHAOS_DEPLOYED | CHAOS_SERVER,
 };
 
 static u64 chaos_state;
@@ -197,6 +198,9 @@ static inline void chaos_check_redundancy(struct world *w, unsigned int faults)
 		for (i = 0; i < W_RNICS; i++)
 			nr[who] += w->side[who].has_rnic[i];
 	links = smc_llc_nr_symmetric(&w->side[W_SERVER].flow);
+	/* a server of its kind does not try again by itself */
+	if (w->script && w->d.who == W_SERVER)
+		return;
 	if (w->script) {
 		/* it does not choose the RNIC that makes the link symmetric */
 		W_CHECK(w, w_nr(&w->side[W_SERVER], SMC_LLC_LINK_ACTIVE) ==
@@ -310,8 +314,9 @@ static inline bool chaos_run(struct world *w, u64 seed, unsigned int faults,
 	chaos_set_up(&set);
 	if (faults & CHAOS_DEPLOYED) {
 		set.script = d_event;
-		set.is_deployed[W_SERVER] = true;
-		set.max_links[W_CLIENT] = 2;
+		set.script_side = faults & CHAOS_SERVER ? W_SERVER : W_CLIENT;
+		set.is_deployed[!set.script_side] = true;
+		set.max_links[set.script_side] = 2;
 	}
 	w_init(w, &set);
 	/* First contact without faults as often as with them. */

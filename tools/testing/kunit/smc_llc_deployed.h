@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A deployed client of a link group, for smc_llc_world.h: a script in place of the machine.
+ * A deployed side of a link group, for smc_llc_world.h: a script in place of the machine.
  *
- * It differs from a client of this module in what protocol.md tells of deployed peers:
+ * It differs from a side of this module in what protocol.md says of deployed peers:
  *
- * - One exchange of the server at a time has its attention. A message that arrives during
- *   an exchange goes into a mailbox with room for one. One that is not what the exchange
- *   waits for is dropped, and the exchange is given up: at once, or when its time is over.
- * - The times are its own: 2 s for a message, 5 s for CONFIRM LINK on a new link.
- * - When it gives up a link that it had accepted it declines the offer, with the data of
- *   the offer. A DELETE LINK that comes in place of CONFIRM LINK is answered before that.
- * - ADD LINK and DELETE LINK that arrive during an RKEY exchange of its own are put off,
- *   one of them.
+ * - It has one exchange that changes links at a time. A message that arrives during the
+ *   exchange goes into a mailbox with room for one. A message that the exchange does not
+ *   wait for is dropped. The exchange is given up then, or when its time is over.
+ * - It has its own times: 2 s for a message, 5 s for CONFIRM LINK on a new link.
+ * - A client that gives up a link that it had accepted declines the offer, with the data
+ *   of the offer. It answers a DELETE LINK that arrives in place of CONFIRM LINK first.
+ * - A server that gives up a new link says DELETE LINK, or nothing. It does not compare the
+ *   link number of an ADD LINK reply.
+ * - One ADD LINK or DELETE LINK that arrives during an exchange of its own is put off.
  * - A link that fails is taken down at once and reported in good order.
- * - All RNICs are one LAN to it. It never has more than three links.
+ * - All RNICs are one LAN. There are never more than three links.
  *
- * The state of the world's client holds what the script knows.
+ * The state of the world's side holds what the script knows.
  */
 #ifndef _SMC_LLC_DEPLOYED_H
 #define _SMC_LLC_DEPLOYED_H
@@ -33,10 +34,11 @@ enum d_limit {
 };
 
 static void d_idle(struct world *w);
+static void ds_idle(struct world *w);
 
 static inline struct w_side *d_side(struct world *w)
 {
-	return &w->side[W_CLIENT];
+	return &w->side[w->d.who];
 }
 
 static inline struct smc_llc_action d_msg(u8 link, u8 type, bool is_reply)
@@ -53,10 +55,10 @@ static inline void d_free(struct world *w, u8 link)
 	struct w_side *s = d_side(w);
 
 	/* what was said before leaves first */
-	while (w_transmit(w, W_CLIENT, link))
+	while (w_transmit(w, w->d.who, link))
 		;
 	s->up &= ~BIT(link);
-	w_qp_free(w, W_CLIENT, link);
+	w_qp_free(w, w->d.who, link);
 	memset(&s->flow.link[link], 0, sizeof(s->flow.link[link]));
 	s->flow.link[link].deadline = SMC_LLC_NO_DEADLINE;
 }
@@ -70,7 +72,7 @@ static inline void d_die(struct world *w)
 
 	if (s->flow.phase == SMC_LLC_DEAD)
 		return;
-	W_TRACE("%d: the client ends\n", W_CLIENT);
+	W_TRACE("%d: the client ends\n", w->d.who);
 	for (i = 0; i < SMC_LLC_LINKS; i++)
 		if (s->qp[i].exists)
 			d_free(w, i);
@@ -79,7 +81,7 @@ static inline void d_die(struct world *w)
 	s->flow.config_deadline = SMC_LLC_NO_DEADLINE;
 	s->flow.own.is_busy = false;
 	s->flow.phase = SMC_LLC_DEAD;
-	w_end(w, W_CLIENT);
+	w_end(w, w->d.who);
 	s->nr_terminated = was_up;
 	s->nr_failed = !was_up;
 	s->fail = SMC_LLC_FAIL_RESET;
@@ -91,9 +93,10 @@ static inline void d_link_is_up(struct world *w, u8 link)
 
 	s->flow.link[link].state = SMC_LLC_LINK_ACTIVE;
 	s->flow.link[link].is_spare = false;
+	if (s->flow.phase != SMC_LLC_UP)
+		return;
 	s->flow.link[link].deadline = w->now + D_IDLE_MS;
-	if (s->flow.phase == SMC_LLC_UP)
-		s->up |= BIT(link);
+	s->up |= BIT(link);
 }
 
 static inline void d_group_up(struct world *w)
@@ -108,7 +111,7 @@ static inline void d_group_up(struct world *w)
 	s->nr_up++;
 	for (i = 0; i < SMC_LLC_LINKS; i++)
 		if (s->flow.link[i].state == SMC_LLC_LINK_ACTIVE)
-			s->up |= BIT(i);
+			d_link_is_up(w, i);
 }
 
 /* The server's exchange is over, one way or the other. */
@@ -132,14 +135,14 @@ static inline void d_decline(struct world *w, u8 link, const struct smc_llc_add_
 	act.msg.add_link.nr_pairs = 0;
 	act.msg.add_link.is_rejected = true;
 	act.msg.add_link.reason = SMC_LLC_ADD_LINK_NO_PATH;
-	w_send(w, W_CLIENT, &act);
+	w_send(w, w->d.who, &act);
 }
 
 static inline void d_give_up(struct world *w)
 {
 	struct smc_llc_flow *flow = &d_side(w)->flow;
 
-	W_TRACE("%d: gives up link %d\n", W_CLIENT, flow->link[flow->config_target].num);
+	W_TRACE("%d: gives up link %d\n", w->d.who, flow->link[flow->config_target].num);
 	d_free(w, flow->config_target);
 	if (flow->link[flow->config_link].state == SMC_LLC_LINK_ACTIVE)
 		d_decline(w, flow->config_link, &flow->add.offer);
@@ -225,8 +228,8 @@ static inline void d_offer(struct world *w, u8 link, const struct smc_llc_msg *m
 	lnk = smc_llc_link_make(&s->flow, target, msg->add_link.link_num);
 	lnk->is_spare = true;
 	lnk->peer = msg->add_link.end;
-	w_qp_make(w, W_CLIENT, target, rnic)->peer_qpn = lnk->peer.qpn;
-	w_qp_end(w, W_CLIENT, target, &lnk->local);
+	w_qp_make(w, w->d.who, target, rnic)->peer_qpn = lnk->peer.qpn;
+	w_qp_end(w, w->d.who, target, &lnk->local);
 	s->flow.add.nr_own = w_freeze(s, target);
 	s->flow.add.next_own = 0;
 	act.target = target;
@@ -236,7 +239,7 @@ static inline void d_offer(struct world *w, u8 link, const struct smc_llc_msg *m
 	d_wait(w, act.has_pairs ? SMC_LLC_CONFIG_CONFIRM : SMC_LLC_CONFIG_ADD_CONT);
 	if (act.has_pairs)
 		d_store_pairs(w, link, target, b);
-	w_send(w, W_CLIENT, &act);
+	w_send(w, w->d.who, &act);
 }
 
 static inline void d_cont(struct world *w, const struct smc_llc_add_link_cont *cont)
@@ -252,7 +255,7 @@ static inline void d_cont(struct world *w, const struct smc_llc_add_link_cont *c
 	act.msg.add_link_cont.link_num = cont->link_num;
 	act.msg.add_link_cont.nr_rtokens = s->flow.add.nr_own - s->flow.add.next_own;
 	s->flow.add.next_own += min_t(u8, act.msg.add_link_cont.nr_rtokens, SMC_LLC_CONT_PAIRS);
-	w_send(w, W_CLIENT, &act);
+	w_send(w, w->d.who, &act);
 	d_wait(w, cont->nr_rtokens > here || s->flow.add.next_own < s->flow.add.nr_own ?
 	       SMC_LLC_CONFIG_ADD_CONT : SMC_LLC_CONFIG_CONFIRM);
 }
@@ -267,7 +270,7 @@ static inline void d_confirm(struct world *w, u8 link)
 	act.msg.confirm_link.link_uid = 0x5200 | link;
 	act.msg.confirm_link.max_links = 2;
 	act.msg.confirm_link.no_eye_catcher = true;
-	w_send(w, W_CLIENT, &act);
+	w_send(w, w->d.who, &act);
 	d_link_is_up(w, link);
 }
 
@@ -280,7 +283,7 @@ static inline void d_delete(struct world *w, u8 link, const struct smc_llc_delet
 	act.msg.delete_link.link_num = dl->link_num;
 	if (target == SMC_LLC_NO_LINK)
 		act.msg.delete_link.reason = SMC_LLC_DELETE_UNKNOWN_LINK;
-	w_send(w, W_CLIENT, &act);
+	w_send(w, w->d.who, &act);
 	/* one that is being added goes with its exchange */
 	if (target == SMC_LLC_NO_LINK || flow->link[target].is_spare)
 		return;
@@ -323,10 +326,11 @@ static inline void d_into_mailbox(struct world *w, u8 link, const struct smc_llc
 	}
 	w->d.has_mail = true;
 	w->d.mail = *msg;
+	w->d.mail_bytes = *d_side(w)->msg;
 	w->d.mail_link = link;
 	/* any link will do: it is no work on one */
 	ev.link = SMC_LLC_LINKS - 1;
-	w_job(w, W_CLIENT, &ev);
+	w_job(w, w->d.who, &ev);
 }
 
 static inline void d_rkey_done(struct world *w, int result)
@@ -337,7 +341,7 @@ static inline void d_rkey_done(struct world *w, int result)
 		return;
 	own->is_busy = false;
 	own->deadline = SMC_LLC_NO_DEADLINE;
-	w_rkey_done(w, W_CLIENT, own->cookie, result);
+	w_rkey_done(w, w->d.who, own->cookie, result);
 	d_idle(w);
 }
 
@@ -365,7 +369,7 @@ static inline void d_rkey_request(struct world *w, const struct smc_llc_event *e
 			cr->other[i - 1].link_num = s->flow.link[rtoken[i].link_num].num;
 		}
 	}
-	w_send(w, W_CLIENT, &act);
+	w_send(w, w->d.who, &act);
 }
 
 static inline void d_confirm_rkey(struct world *w, u8 link, const struct smc_llc_msg *msg)
@@ -387,8 +391,8 @@ static inline void d_confirm_rkey(struct world *w, u8 link, const struct smc_llc
 	}
 	act.msg = *msg;
 	act.msg.is_reply = true;
-	act.msg.confirm_rkey.is_negative = !w_store(w, W_CLIENT, &keys);
-	w_send(w, W_CLIENT, &act);
+	act.msg.confirm_rkey.is_negative = !w_store(w, w->d.who, &keys);
+	w_send(w, w->d.who, &act);
 }
 
 static inline void d_delete_rkey(struct world *w, u8 link, const struct smc_llc_msg *msg)
@@ -406,7 +410,7 @@ static inline void d_delete_rkey(struct world *w, u8 link, const struct smc_llc_
 		else
 			act.msg.delete_rkey.is_negative = true;
 	}
-	w_send(w, W_CLIENT, &act);
+	w_send(w, w->d.who, &act);
 }
 
 /* One of them waits for the end of an RKEY exchange, others are dropped. */
@@ -497,7 +501,7 @@ static inline void d_link_down(struct world *w, u8 link)
 	/* one that is being added is given up when CONFIRM LINK does not come */
 	if (flow->link[link].state != SMC_LLC_LINK_ACTIVE)
 		return;
-	W_TRACE("%d: link %d is down\n", W_CLIENT, link);
+	W_TRACE("%d: link %d is down\n", w->d.who, link);
 	if (flow->phase != SMC_LLC_UP) {
 		if (smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) < 2)
 			d_die(w);
@@ -521,7 +525,7 @@ static inline void d_report(struct world *w, u8 num)
 	act.msg.delete_link.link_num = num;
 	act.msg.delete_link.is_orderly = true;
 	act.msg.delete_link.reason = SMC_LLC_DELETE_LOST_PATH;
-	w_send(w, W_CLIENT, &act);
+	w_send(w, w->d.who, &act);
 }
 
 /* There is an RNIC more. */
@@ -539,7 +543,7 @@ static inline void d_notice(struct world *w)
 	memcpy(act.end.gid, flow->rnics.rnic[0].gid, sizeof(act.end.gid));
 	if (!flow->params.has_long_add_link)
 		act.msg.add_link.end = act.end;
-	w_send(w, W_CLIENT, &act);
+	w_send(w, w->d.who, &act);
 }
 
 /* What had to wait for an exchange to end. */
@@ -551,6 +555,10 @@ static void d_idle(struct world *w)
 	if (flow->phase != SMC_LLC_UP || flow->config != SMC_LLC_CONFIG_NONE ||
 	    flow->own.is_busy)
 		return;
+	if (w->d.who == W_SERVER) {
+		ds_idle(w);
+		return;
+	}
 	w->d.nr_reports = 0;
 	for (i = 0; i < nr; i++)
 		d_report(w, w->d.report[i]);
@@ -560,6 +568,299 @@ static void d_idle(struct world *w)
 			d_request(w, w->d.put_off_link, &w->d.put_off, &w->d.put_off_bytes);
 	} else if (flow->wants_link) {
 		d_notice(w);
+	}
+}
+
+/* From here on: what a server does. It waits for replies as a client does for requests. */
+
+static inline void ds_delete(struct world *w, u8 num, u32 reason, bool is_orderly)
+{
+	struct smc_llc_flow *flow = &d_side(w)->flow;
+	u8 target = smc_llc_link_by_num(flow, num), link = smc_llc_carrier(flow, target);
+	struct smc_llc_action act = d_msg(link, SMC_LLC_DELETE_LINK, false);
+
+	if (link == SMC_LLC_NO_LINK) {
+		d_die(w);
+		return;
+	}
+	flow->config_link = link;
+	w->d.deleted = num;
+	act.msg.delete_link.link_num = num;
+	act.msg.delete_link.reason = reason;
+	act.msg.delete_link.is_orderly = is_orderly;
+	d_wait(w, SMC_LLC_CONFIG_DELETE_LINK);
+	w_send(w, w->d.who, &act);
+}
+
+/* There is a reply, or its time is over. */
+static inline void ds_deleted(struct world *w)
+{
+	struct smc_llc_flow *flow = &d_side(w)->flow;
+	u8 target = smc_llc_link_by_num(flow, w->d.deleted);
+
+	if (target != SMC_LLC_NO_LINK)
+		d_free(w, target);
+	flow->wants_link |= smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) == 1;
+	d_done(w);
+}
+
+static inline u8 ds_pick(struct world *w)
+{
+	struct w_side *s = d_side(w);
+	bool is_used;
+	u8 rnic, i;
+
+	for (rnic = 0; rnic < W_RNICS; rnic++) {
+		is_used = false;
+		for (i = 0; i < SMC_LLC_LINKS; i++)
+			is_used |= s->qp[i].exists && s->qp[i].rnic == rnic;
+		if (s->has_rnic[rnic] && !is_used)
+			return rnic;
+	}
+	i = smc_llc_carrier(&s->flow, SMC_LLC_NO_LINK);
+	return smc_llc_nr_in(&s->flow, SMC_LLC_LINK_ACTIVE) == 1 &&
+	       s->has_rnic[s->qp[i].rnic] ? s->qp[i].rnic : W_RNICS;
+}
+
+static inline void ds_add(struct world *w)
+{
+	struct smc_llc_action act = d_msg(0, SMC_LLC_ADD_LINK, false);
+	struct w_side *s = d_side(w);
+	struct smc_llc_flow *flow = &s->flow;
+	u8 target = smc_llc_link_in(flow, SMC_LLC_LINK_FREE), rnic = ds_pick(w), i, nr = 0;
+
+	flow->wants_link = false;
+	act.link = smc_llc_carrier(flow, SMC_LLC_NO_LINK);
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		nr += s->qp[i].exists;
+	if (rnic == W_RNICS || nr >= D_LINKS || smc_llc_nr_symmetric(flow) > 1) {
+		if (flow->is_asked) {
+			act.msg.type = SMC_LLC_REQ_ADD_LINK;
+			act.msg.is_reply = true;
+			w_send(w, w->d.who, &act);
+		}
+		flow->is_asked = false;
+		d_group_up(w);
+		return;
+	}
+	flow->is_asked = false;
+	flow->config_link = act.link;
+	flow->config_target = target;
+	flow->last_num = smc_llc_next_link_num(flow);
+	smc_llc_link_make(flow, target, flow->last_num)->is_spare = true;
+	w_qp_make(w, w->d.who, target, rnic);
+	w_qp_end(w, w->d.who, target, &flow->link[target].local);
+	flow->add.nr_own = w_freeze(s, target);
+	flow->add.next_own = 0;
+	act.target = target;
+	act.has_pairs = flow->params.has_long_add_link;
+	act.msg.add_link.end = flow->link[target].local;
+	act.msg.add_link.link_num = flow->last_num;
+	d_wait(w, SMC_LLC_CONFIG_ADD_LINK);
+	w_send(w, w->d.who, &act);
+}
+
+/* The link does not come up: the client is told, or is not. */
+static inline void ds_fail(struct world *w)
+{
+	struct smc_llc_flow *flow = &d_side(w)->flow;
+	bool is_told = flow->config != SMC_LLC_CONFIG_ADD_LINK && chaos_roll(2);
+	u8 num = flow->link[flow->config_target].num;
+
+	d_free(w, flow->config_target);
+	if (is_told)
+		ds_delete(w, num, SMC_LLC_DELETE_LOST_PATH, false);
+	else
+		d_done(w);
+}
+
+static inline void ds_send_cont(struct world *w)
+{
+	struct smc_llc_flow *flow = &d_side(w)->flow;
+	struct smc_llc_action act = d_msg(flow->config_link, SMC_LLC_ADD_LINK_CONT, false);
+	struct smc_llc_add_link_cont *cont = &act.msg.add_link_cont;
+
+	act.target = flow->config_target;
+	act.first_rmb = flow->add.next_own;
+	cont->link_num = flow->link[flow->config_target].num;
+	cont->nr_rtokens = flow->add.nr_own - flow->add.next_own;
+	flow->add.next_own += min_t(u8, cont->nr_rtokens, SMC_LLC_CONT_PAIRS);
+	d_wait(w, SMC_LLC_CONFIG_ADD_CONT);
+	w_send(w, w->d.who, &act);
+}
+
+static inline void ds_send_confirm(struct world *w, u8 link)
+{
+	struct smc_llc_action act = d_msg(link, SMC_LLC_CONFIRM_LINK, false);
+	struct smc_llc_flow *flow = &d_side(w)->flow;
+
+	act.msg.confirm_link.end = flow->link[link].local;
+	act.msg.confirm_link.link_num = flow->link[link].num;
+	act.msg.confirm_link.link_uid = 0x5100 | link;
+	act.msg.confirm_link.max_links = 2;
+	act.msg.confirm_link.no_eye_catcher = true;
+	w_send(w, w->d.who, &act);
+}
+
+static inline void ds_answer(struct world *w, const struct smc_llc_add_link *al)
+{
+	struct w_side *s = d_side(w);
+	u8 target = s->flow.config_target;
+
+	if (al->is_rejected) {
+		d_free(w, target);
+		d_done(w);
+		return;
+	}
+	s->flow.link[target].peer = al->end;
+	s->qp[target].peer_qpn = al->end.qpn;
+	if (!s->flow.params.has_long_add_link) {
+		ds_send_cont(w);
+		return;
+	}
+	s->flow.add.offer = *al;
+	d_store_pairs(w, s->flow.config_link, target, &w->d.mail_bytes);
+	ds_send_confirm(w, target);
+	d_wait(w, SMC_LLC_CONFIG_CONFIRM);
+}
+
+static inline void ds_cont(struct world *w, const struct smc_llc_add_link_cont *cont)
+{
+	struct smc_llc_flow *flow = &d_side(w)->flow;
+	struct smc_llc_action act = { .link = flow->config_link, .target = flow->config_target };
+	u8 i, here = min_t(u8, cont->nr_rtokens, SMC_LLC_CONT_PAIRS);
+
+	for (i = 0; i < here; i++)
+		w_store_pair(d_side(w), &act, &cont->pair[i]);
+	if (cont->nr_rtokens > here || flow->add.next_own < flow->add.nr_own) {
+		ds_send_cont(w);
+		return;
+	}
+	ds_send_confirm(w, flow->config_target);
+	d_wait(w, SMC_LLC_CONFIG_CONFIRM);
+}
+
+static inline void ds_added(struct world *w)
+{
+	struct smc_llc_flow *flow = &d_side(w)->flow;
+	u8 odd;
+
+	d_link_is_up(w, flow->config_target);
+	odd = smc_llc_superfluous(flow);
+	if (odd < SMC_LLC_LINKS)
+		ds_delete(w, flow->link[odd].num, SMC_LLC_DELETE_ASYMMETRIC, true);
+	else
+		d_done(w);
+}
+
+static inline void ds_look(struct world *w)
+{
+	const struct smc_llc_msg *mail = &w->d.mail;
+	struct smc_llc_flow *flow = &d_side(w)->flow;
+
+	if (!w->d.has_mail || flow->config == SMC_LLC_CONFIG_NONE)
+		return;
+	w->d.has_mail = false;
+	if (flow->config == SMC_LLC_CONFIG_ADD_LINK && mail->type == SMC_LLC_ADD_LINK)
+		ds_answer(w, &mail->add_link);
+	else if (flow->config == SMC_LLC_CONFIG_ADD_CONT && mail->type == SMC_LLC_ADD_LINK_CONT)
+		ds_cont(w, &mail->add_link_cont);
+	else if (flow->config == SMC_LLC_CONFIG_CONFIRM && mail->type == SMC_LLC_CONFIRM_LINK)
+		ds_added(w);
+	else if (flow->config == SMC_LLC_CONFIG_DELETE_LINK && mail->type == SMC_LLC_DELETE_LINK)
+		ds_deleted(w);
+	else if (flow->config != SMC_LLC_CONFIG_DELETE_LINK && chaos_roll(2))
+		ds_fail(w);
+}
+
+static inline void ds_forward(struct world *w, u8 link, const struct smc_llc_delete_link *dl)
+{
+	struct smc_llc_action act = d_msg(link, SMC_LLC_DELETE_LINK, true);
+
+	if (smc_llc_link_by_num(&d_side(w)->flow, dl->link_num) != SMC_LLC_NO_LINK) {
+		ds_delete(w, dl->link_num, dl->reason, dl->is_orderly);
+		return;
+	}
+	act.msg.delete_link.link_num = dl->link_num;
+	act.msg.delete_link.reason = SMC_LLC_DELETE_UNKNOWN_LINK;
+	w_send(w, w->d.who, &act);
+}
+
+static inline void ds_request(struct world *w, u8 link, const struct smc_llc_msg *msg)
+{
+	if (msg->type == SMC_LLC_DELETE_LINK) {
+		ds_forward(w, link, &msg->delete_link);
+		return;
+	}
+	d_side(w)->flow.is_asked = msg->type == SMC_LLC_REQ_ADD_LINK;
+	ds_add(w);
+}
+
+static inline void ds_confirmed(struct world *w)
+{
+	struct smc_llc_flow *flow = &d_side(w)->flow;
+
+	flow->dialect = SMC_DIALECT_DEPLOYED;
+	flow->max_links = 2;
+	flow->phase = SMC_LLC_SECOND_LINK;
+	flow->config_deadline = SMC_LLC_NO_DEADLINE;
+	d_link_is_up(w, 0);
+	ds_add(w);
+}
+
+static inline void ds_receive(struct world *w, u8 link, const struct smc_llc_msg *msg)
+{
+	struct w_side *s = d_side(w);
+	struct smc_llc_action act = d_msg(link, msg->type, msg->is_reply);
+
+	if (msg->type == SMC_LLC_DELETE_LINK && !msg->is_reply && msg->delete_link.is_all) {
+		act.msg = *msg;
+		w_send(w, w->d.who, &act);
+		d_die(w);
+	} else if (s->flow.phase == SMC_LLC_WAIT_CONFIRM_REPLY) {
+		if (msg->type == SMC_LLC_CONFIRM_LINK && msg->is_reply)
+			ds_confirmed(w);
+	} else if (msg->type == SMC_LLC_CONFIRM_RKEY || msg->type == SMC_LLC_DELETE_RKEY) {
+		if (msg->is_reply)
+			d_reply(w, msg);
+		else
+			d_request(w, link, msg, s->msg);
+	} else if (msg->is_reply) {
+		if (s->flow.config != SMC_LLC_CONFIG_NONE && msg->type != SMC_LLC_TEST_LINK)
+			d_into_mailbox(w, link, msg);
+	} else if (s->flow.config != SMC_LLC_CONFIG_NONE || s->flow.own.is_busy) {
+		d_put_off(w, link, msg, s->msg);
+	} else {
+		ds_request(w, link, msg);
+	}
+}
+
+static void ds_idle(struct world *w)
+{
+	struct smc_llc_flow *flow = &d_side(w)->flow;
+
+	if (w->d.nr_reports) {
+		ds_delete(w, w->d.report[--w->d.nr_reports], SMC_LLC_DELETE_LOST_PATH, true);
+	} else if (w->d.is_put_off) {
+		w->d.is_put_off = false;
+		if (flow->link[w->d.put_off_link].state == SMC_LLC_LINK_ACTIVE)
+			ds_request(w, w->d.put_off_link, &w->d.put_off);
+	} else if (flow->wants_link) {
+		ds_add(w);
+	}
+}
+
+static inline void ds_timeout(struct world *w)
+{
+	struct smc_llc_flow *flow = &d_side(w)->flow;
+
+	if (flow->phase == SMC_LLC_WAIT_CONFIRM_REPLY) {
+		d_die(w);
+		w_event(w, !w->d.who, SMC_LLC_EV_DECLINED, 0);
+	} else if (flow->config == SMC_LLC_CONFIG_DELETE_LINK) {
+		ds_deleted(w);
+	} else if (flow->config != SMC_LLC_CONFIG_NONE) {
+		ds_fail(w);
 	}
 }
 
@@ -582,7 +883,7 @@ static inline void d_probe(struct world *w, u8 link)
 	}
 	lnk->is_probing = true;
 	lnk->deadline = w->now + D_REPLY_MS;
-	w_send(w, W_CLIENT, &act);
+	w_send(w, w->d.who, &act);
 }
 
 static inline void d_timer(struct world *w)
@@ -594,7 +895,9 @@ static inline void d_timer(struct world *w)
 		d_rkey_done(w, -EREMOTEIO);
 	if (w->now >= flow->config_deadline) {
 		flow->config_deadline = SMC_LLC_NO_DEADLINE;
-		if (flow->phase == SMC_LLC_WAIT_CONFIRM_LINK) {
+		if (w->d.who == W_SERVER) {
+			ds_timeout(w);
+		} else if (flow->phase == SMC_LLC_WAIT_CONFIRM_LINK) {
 			d_die(w);
 			w_event(w, W_SERVER, SMC_LLC_EV_DECLINED, 0);
 		} else if (flow->phase == SMC_LLC_TERMINATING) {
@@ -625,7 +928,10 @@ static inline void d_end(struct world *w)
 	act.msg.delete_link.is_all = true;
 	act.msg.delete_link.is_orderly = true;
 	act.msg.delete_link.reason = SMC_LLC_DELETE_PROGRAM;
-	w_send(w, W_CLIENT, &act);
+	w_send(w, w->d.who, &act);
+	/* a server waits for no answer */
+	if (w->d.who == W_SERVER)
+		d_die(w);
 }
 
 static inline void d_start(struct world *w, const struct smc_llc_start *start)
@@ -640,6 +946,13 @@ static inline void d_start(struct world *w, const struct smc_llc_start *start)
 	lnk->peer = start->peer;
 	flow->phase = SMC_LLC_WAIT_CONFIRM_LINK;
 	flow->config_deadline = w->now + D_FIRST_MS;
+	if (w->d.who == W_CLIENT)
+		return;
+	flow->last_num = 1;
+	lnk->num = 1;
+	flow->phase = SMC_LLC_WAIT_CONFIRM_REPLY;
+	flow->config_deadline = w->now + D_REPLY_MS + D_DECLINE_MS;
+	ds_send_confirm(w, 0);
 }
 
 /* The script, see struct w_setup. */
@@ -654,14 +967,21 @@ static void d_event(struct world *w, const struct smc_llc_event *ev)
 		d_start(w, &ev->start);
 		break;
 	case SMC_LLC_EV_MSG:
-		if (s->flow.link[ev->link].state != SMC_LLC_LINK_FREE)
+		if (s->flow.link[ev->link].state == SMC_LLC_LINK_FREE)
+			break;
+		if (w->d.who == W_SERVER)
+			ds_receive(w, ev->link, &ev->msg);
+		else
 			d_receive(w, ev->link, &ev->msg);
 		break;
 	case SMC_LLC_EV_BAD_MSG:
 		W_CHECK(w, 0 && "the server can be understood");
 		break;
 	case SMC_LLC_EV_PAIRS_STORED:
-		d_look(w);
+		if (w->d.who == W_SERVER)
+			ds_look(w);
+		else
+			d_look(w);
 		break;
 	case SMC_LLC_EV_SENT:
 		if (!ev->ok)

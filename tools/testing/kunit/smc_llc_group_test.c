@@ -2620,7 +2620,36 @@ static void random_everything(struct kunit *test)
 	chaos(test, 3000, 600, CHAOS_ALL);
 }
 
-/* A group with a deployed client does not end for what the client says too late. */
+/*
+ * The answer to the first offer is late. A deployed server takes it for one to the second
+ * offer, which the client has yet to answer.
+ */
+static void continuation_before_the_answer_err_29_err_47(struct kunit *test)
+{
+	struct world *w = adding_second(test, SMC_LLC_ADD_LINK, true);
+	struct smc_llc_flow *flow = &w->side[W_CLIENT].flow;
+	struct smc_llc_msg msg = { .type = SMC_LLC_ADD_LINK_CONT };
+
+	w->side[W_CLIENT].create_hangs = true;
+	w_pump(w);
+	KUNIT_ASSERT_EQ(test, flow->config, SMC_LLC_CONFIG_CREATE);
+	msg.add_link_cont.link_num = flow->add.offer.link_num;
+	say(w, W_CLIENT, 0, &msg);
+	KUNIT_EXPECT_EQ(test, flow->config, SMC_LLC_CONFIG_CREATE);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_stale, 1);
+	/* another number is out of sync */
+	msg.add_link_cont.link_num++;
+	say(w, W_CLIENT, 0, &msg);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].why, SMC_LLC_WHY_OUT_OF_SYNC);
+}
+
+/* A group does not end for what a deployed peer says too late. */
+static void random_deployed_server(struct kunit *test)
+{
+	chaos(test, 5000, 200, CHAOS_DEPLOYED | CHAOS_SERVER | CHAOS_REQUESTS | CHAOS_BREAKS);
+	chaos(test, 5000, 400, CHAOS_DEPLOYED | CHAOS_SERVER | CHAOS_ALL);
+}
+
 static void random_deployed_client(struct kunit *test)
 {
 	chaos(test, 4000, 200, CHAOS_DEPLOYED | CHAOS_REQUESTS | CHAOS_FAILURES);
@@ -2734,7 +2763,9 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(random_breaks),
 	KUNIT_CASE(random_breaks_and_failures),
 	KUNIT_CASE(random_everything),
+	KUNIT_CASE(continuation_before_the_answer_err_29_err_47),
 	KUNIT_CASE(random_deployed_client),
+	KUNIT_CASE(random_deployed_server),
 	KUNIT_CASE(random_nonsense_llc_11_err_54),
 	{}
 };

@@ -25,6 +25,8 @@ int main(int argc, char **argv)
 		{ CHAOS_DEPLOYED | CHAOS_REQUESTS, 100 },
 		{ CHAOS_DEPLOYED | CHAOS_REQUESTS | CHAOS_BREAKS, 94 },
 		{ CHAOS_DEPLOYED | CHAOS_ALL, 72 },
+		{ CHAOS_DEPLOYED | CHAOS_SERVER | CHAOS_REQUESTS, 100 },
+		{ CHAOS_DEPLOYED | CHAOS_SERVER | CHAOS_ALL, 74 },
 	};
 	enum { NR = ARRAY_SIZE(class), ENOUGH = 1000 };
 	unsigned long seed = strtoul(argv[1], NULL, 0), nr = strtoul(argv[2], NULL, 0);
