@@ -197,10 +197,8 @@ static void on_request_of_client(struct smc_llc_run *run, u8 link,
 	struct smc_llc_link *lnk;
 
 	if (target == SMC_LLC_NO_LINK) {
-		/* ERR-48: late talk about a link that is gone, or nonsense */
-		if (!smc_llc_is_gone(flow, dl->link_num))
-			reply(run, link, dl->link_num, SMC_LLC_DELETE_UNKNOWN_LINK,
-			      SMC_LLC_SENT_OTHER);
+		/* ERR-48; a client that has deleted the link as well ignores that */
+		reply(run, link, dl->link_num, SMC_LLC_DELETE_UNKNOWN_LINK, SMC_LLC_SENT_OTHER);
 		return;
 	}
 	if (flow->config == SMC_LLC_CONFIG_DELETE_LINK && flow->config_target == target)
