@@ -53,6 +53,23 @@
 #define SMC_ACCEPT_FLAGS (flags)
 #endif
 
+#ifdef SMC_HAVE_SYN_RECV_CHILD_INIT
+#define SMC_SYN_RECV_PARAMS						\
+	(const struct sock *sk, struct sk_buff *skb,			\
+	 struct request_sock *req, struct dst_entry *dst,		\
+	 struct request_sock *req_unhash, bool *own_req,		\
+	 void (*opt_child_init)(struct sock *newsk, const struct sock *sk))
+#define SMC_SYN_RECV_ARGS						\
+	(sk, skb, req, dst, req_unhash, own_req, opt_child_init)
+#else
+#define SMC_SYN_RECV_PARAMS						\
+	(const struct sock *sk, struct sk_buff *skb,			\
+	 struct request_sock *req, struct dst_entry *dst,		\
+	 struct request_sock *req_unhash, bool *own_req)
+#define SMC_SYN_RECV_ARGS						\
+	(sk, skb, req, dst, req_unhash, own_req)
+#endif
+
 /* accept() tells io_uring that it has left the queue empty, or not. */
 #ifdef SMC_HAVE_PROTO_ACCEPT_ARG
 #define SMC_ACCEPT_SET_EMPTY(val) (arg->is_empty = (val))

@@ -171,7 +171,8 @@ static int smc_diag_put_listeninfo(struct sk_buff *skb, const struct smc_sock *s
 	u32 handshakes = READ_ONCE(smc->nr_handshakes);
 	u32 deferred = READ_ONCE(smc->nr_deferred);
 	struct smc_diag_listeninfo info = {
-		.queue = READ_ONCE(tsk->sk_ack_backlog),
+		/* in TCP's queue, and in ours */
+		.queue = READ_ONCE(tsk->sk_ack_backlog) + READ_ONCE(smc->sk.sk_ack_backlog),
 		.queue_max = READ_ONCE(tsk->sk_max_ack_backlog),
 		.handshakes = handshakes - min(handshakes, deferred),
 		.deferred = deferred,

@@ -351,7 +351,6 @@ void smc_fallback_accepted(struct smc_sock *listener, struct socket *sock)
 	const struct proto_ops *ops = READ_ONCE(listener->tcp->ops);
 	struct sock *tsk = sock->sk;
 
-	smc_tcp_restore(tsk);
 	smc_fallback_carry(&listener->sk, tsk, ops, false);
 	smc_fallback_remember(listener, tsk, sock);
 	smc_stat_inc(sock_net(tsk), SMC_STAT_SERVER_TCP);

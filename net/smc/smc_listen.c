@@ -8,8 +8,8 @@
  * waits for one. Connections without the option are plain TCP: accept() takes
  * them from TCP's queue itself, at TCP's cost. But those in front of one for SMC
  * become children with it, for its handshake must not wait for accept(). All
- * together, once they are ready, take places of the backlog, and TCP takes nobody
- * in any more when it is full (smc_sock_count_child()); who was in follows.
+ * together, once they are ready, take places of the backlog, and nobody is let in
+ * any more when it is full (smc_tcp_is_full()); who was in follows.
  * What handshakes under way cost is bounded in smc_hs_admit.c.
  */
 #include <net/tcp.h>
@@ -83,15 +83,14 @@ void smc_listen_stop(struct smc_sock *smc)
 	struct smc_sock *child;
 
 	smc_sock_stop_listening(smc);
-	smc_tcp_unwatch(smc);
 	smc_tcp_leave_children(smc);
 	/*
 	 * Not by shutdown(): where TCP does not listen any more (smc_listen_look()), all
 	 * children of another listen() would be born shut down.
 	 */
 	smc_tcp_disconnect(smc);
-	/* no SYN comes any more */
-	tcp_sk(smc->tcp->sk)->smc_hs_congested = NULL;
+	/* until then children were born, which have nothing of ours */
+	smc_tcp_unwatch(smc);
 	/* in this order: a handshake that ends moves to the accept queue */
 	smc_hs_drop_handshakes(smc);
 	while ((child = smc_sock_next_child(smc)))
@@ -100,8 +99,7 @@ void smc_listen_stop(struct smc_sock *smc)
 
 /*
  * An operator may have told TCP to listen no more (`ss -K`): so it is here, and a
- * second listen() is as good as the first. TCP has warned in the kernel's log if
- * children wait, for it counts them and does not find them in its queue.
+ * second listen() is as good as the first.
  */
 static void smc_listen_look(struct smc_sock *smc)
 {

@@ -678,7 +678,9 @@ static int opt_get_tcp_info(struct smc_sock *smc, char __user *optval, int __use
 	struct tcp_info info;
 
 	tcp_get_info(smc->tcp->sk, &info);
-	/* a listener's queue and its limit are in TCP's account, children of both kinds */
+	/* what waits for accept(): in TCP's queue, and in ours */
+	if (info.tcpi_state == TCP_LISTEN)
+		info.tcpi_unacked += READ_ONCE(sk->sk_ack_backlog);
 	if (sk->sk_state != SMC_STATE_LISTEN &&
 	    (sk->sk_state != SMC_STATE_INIT || smc->is_connecting)) {
 		info.tcpi_state = opt_tcp_state(smc);

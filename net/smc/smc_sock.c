@@ -591,34 +591,11 @@ void smc_sock_pend(struct smc_sock *smc, enum smc_pending what)
 	smc_sock_queue(smc, &smc->close_work);
 }
 
-/*
- * A child that is ready and that nobody has accepted takes a place in the
- * backlog, as it would in TCP's queue, off which it was taken: so TCP itself
- * refuses what exceeds the backlog. Handshakes under way do not count, as half
- * open connections do not with TCP: a backlog's worth of silent clients would
- * keep everybody else out. What they cost has a bound of its own,
- * smc_hs_admit.c.
- */
-static void smc_sock_count_child(struct smc_sock *listener, int n)
-{
-	struct sock *tsk;
-
-	lockdep_assert_held(&listener->accept_lock);
-	if (n < 0 && !listener->nr_counted)
-		return;
-	tsk = listener->tcp->sk;
-	spin_lock_bh(&inet_csk(tsk)->icsk_accept_queue.rskq_lock);
-	WRITE_ONCE(tsk->sk_ack_backlog, tsk->sk_ack_backlog + n);
-	spin_unlock_bh(&inet_csk(tsk)->icsk_accept_queue.rskq_lock);
-	listener->nr_counted += n;
-}
-
 /**
  * smc_sock_stop_listening() - no child is added any more
  * @listener: the listening socket
  *
- * TCP's count of its queue is TCP's own again, and stays so: a handshake that ends
- * before smc_hs_drop_handshakes() still gets into the queue, but is not counted.
+ * A handshake that ends before smc_hs_drop_handshakes() still gets into the queue.
  *
  * Context: Process context. Expects the socket lock held.
  */
@@ -626,7 +603,6 @@ void smc_sock_stop_listening(struct smc_sock *listener)
 {
 	spin_lock(&listener->accept_lock);
 	listener->sk.sk_state = SMC_STATE_INIT;
-	smc_sock_count_child(listener, -(int)listener->nr_counted);
 	spin_unlock(&listener->accept_lock);
 }
 
@@ -724,9 +700,6 @@ bool smc_sock_end_handshake(struct smc_sock *child, bool is_ready)
 	if (is_queued) {
 		list_add_tail(&child->queue_node, &listener->accept_q);
 		listener->nr_accept_q++;
-		/* TCP is about to look whether its count is its own */
-		if (listener->sk.sk_state == SMC_STATE_LISTEN)
-			smc_sock_count_child(listener, 1);
 		WRITE_ONCE(listener->sk.sk_ack_backlog, listener->nr_accept_q);
 		/* accept() may take the child and its listener from here on */
 		sock_hold(&listener->sk);
@@ -758,7 +731,6 @@ struct smc_sock *smc_sock_next_child(struct smc_sock *listener)
 		list_del_init(&child->queue_node);
 		listener->nr_accept_q--;
 		WRITE_ONCE(listener->sk.sk_ack_backlog, listener->nr_accept_q);
-		smc_sock_count_child(listener, -1);
 	}
 	spin_unlock(&listener->accept_lock);
 

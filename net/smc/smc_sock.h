@@ -105,16 +105,15 @@ struct smc_opt_seen {
  * @hs: the handshake under way, that of @hs_work alone
  * @hs_deadline: of the first CLC message, jiffies
  * @listener: of a child that has not been accepted yet; a reference
- * @accept_lock: guards the eight members that follow, and @hs_bytes and
+ * @accept_lock: guards the seven members that follow, and @hs_bytes and
  *	@is_silent of children
  * @accept_q: children ready for accept(), oldest first
  * @handshakes: children before that, oldest first, none after the listener was
  *	closed
- * @nr_accept_q: length of @accept_q
+ * @nr_accept_q: length of @accept_q, and sk_ack_backlog of @sk
  * @nr_handshakes: length of @handshakes
  * @nr_deferred: of them those that have ended, and wait for the first byte
  * @hs_bytes: what @handshakes cost, or at a child what it adds to that
- * @nr_counted: length of @accept_q, as TCP's accept queue of @tcp was told
  * @queue_node: this child in one of its listener's two lists
  * @fallback: reason code when the connection continues on TCP
  * @peer_diagnosis: what the peer's Decline said
@@ -190,7 +189,6 @@ struct smc_sock {
 	unsigned int nr_handshakes;
 	unsigned int nr_deferred;
 	unsigned long hs_bytes;
-	unsigned int nr_counted;
 	struct list_head queue_node;
 	enum smc_decline fallback;
 	u32 peer_diagnosis;

@@ -5,13 +5,17 @@
  * Its callbacks are ours while smc_tcp_watch() is in force. They only set
  * bits and queue work; what the news mean is decided there. sk_user_data
  * points to our socket and is flagged so that children of a listener do not
- * inherit it: a child runs our callbacks without a socket behind them until
- * it has been taken off the TCP accept queue, which is the same as running
- * TCP's own.
+ * inherit it.
  *
- * Meanwhile a BPF program may have put such a child in a sockmap, which wants
- * sk_user_data and perhaps sk_data_ready for itself. It keeps both: the child
- * becomes a TCP socket. A socket that is ours is refused to a sockmap (EBUSY).
+ * Children of a listener have nothing of ours from their birth on
+ * (smc_tcp_born()): TCP may move a child to another listener of the port, which
+ * need not be ours, and the child may outlive the module. So a listener keeps our
+ * functions until TCP listens no more. TCP adds no child to the queue of such a
+ * listener: a child that is copied too late to be cleaned never leaves TCP.
+ *
+ * A BPF program may put a child in a sockmap, which wants sk_user_data and
+ * perhaps sk_data_ready for itself. It keeps both: the child becomes a TCP
+ * socket. A socket that is ours is refused to a sockmap (EBUSY).
  */
 #include <linux/net.h>
 #include <linux/security.h>
@@ -34,9 +38,24 @@ static struct {
 	void (*data_ready)(struct sock *sk);
 } smc_tcp_own;
 
+/* What TCP does with IPv4 and with IPv6, and the same with our part in it for a listener. */
+static struct smc_tcp_af {
+	const struct inet_connection_sock_af_ops *own;
+	struct inet_connection_sock_af_ops listener;
+} smc_tcp_af[2];
+
+static int smc_tcp_conn_request(struct sock *sk, struct sk_buff *skb);
+static struct sock *smc_tcp_syn_recv_sock SMC_SYN_RECV_PARAMS;
+
+static struct smc_tcp_af *smc_tcp_af_of(const struct sock *sk)
+{
+	return &smc_tcp_af[sk->sk_family == AF_INET6];
+}
+
 static const struct proto_ops *smc_tcp_sample(int family)
 {
 	const struct proto_ops *ops;
+	struct smc_tcp_af *af;
 	struct socket *sock;
 
 	if (sock_create_kern(&init_net, family, SOCK_STREAM, IPPROTO_TCP, &sock))
@@ -44,6 +63,11 @@ static const struct proto_ops *smc_tcp_sample(int family)
 	ops = sock->ops;
 	smc_tcp_own.state_change = sock->sk->sk_state_change;
 	smc_tcp_own.data_ready = sock->sk->sk_data_ready;
+	af = smc_tcp_af_of(sock->sk);
+	af->own = inet_csk(sock->sk)->icsk_af_ops;
+	af->listener = *af->own;
+	af->listener.conn_request = smc_tcp_conn_request;
+	af->listener.syn_recv_sock = smc_tcp_syn_recv_sock;
 	sock_release(sock);
 	return ops;
 }
@@ -201,13 +225,80 @@ static void smc_tcp_opened(struct smc_sock *smc)
 		smc_sock_queue(smc, &smc->hs_work);
 }
 
-/* Ours, or NULL for a child that nobody has taken yet, be it in a sockmap or not. */
+/* Ours, or NULL where the sock is not watched; under RCU or the sk_callback_lock. */
 static struct smc_sock *smc_tcp_user(const struct sock *sk)
 {
 	/* that of a sockmap is flagged SK_USER_DATA_NOCOPY, too */
 	if (__locked_read_sk_user_data_with_flags(sk, SK_USER_DATA_PSOCK))
 		return NULL;
 	return __locked_read_sk_user_data_with_flags(sk, SK_USER_DATA_NOCOPY);
+}
+
+/*
+ * Children that are ready and that nobody has accepted take places of the backlog, as those
+ * in TCP's queue do, off which they were taken. Handshakes under way do not count, as half
+ * open connections do not with TCP: a backlog's worth of silent clients would keep everybody
+ * else out. What they cost has a bound of its own, smc_hs_admit.c. TCP's own count stays
+ * that of its queue: TCP checks it when the listener ends.
+ */
+static bool smc_tcp_is_full(const struct sock *sk)
+{
+	unsigned int nr = READ_ONCE(sk->sk_ack_backlog);
+	const struct smc_sock *smc;
+
+	rcu_read_lock();
+	smc = smc_tcp_user(sk);
+	if (smc)
+		nr += READ_ONCE(smc->sk.sk_ack_backlog);
+	rcu_read_unlock();
+	return nr > READ_ONCE(sk->sk_max_ack_backlog);
+}
+
+/* Told as TCP tells it. */
+static bool smc_tcp_refuses(const struct sock *sk)
+{
+	if (!smc_tcp_is_full(sk))
+		return false;
+	NET_INC_STATS(sock_net(sk), LINUX_MIB_LISTENOVERFLOWS);
+	tcp_listendrop(sk);
+	return true;
+}
+
+/* A SYN: dropped if the backlog is full, and the client tries again. */
+static int smc_tcp_conn_request(struct sock *sk, struct sk_buff *skb)
+{
+	return smc_tcp_refuses(sk) ? 0 : smc_tcp_af_of(sk)->own->conn_request(sk, skb);
+}
+
+/* A child begins as a copy of its listener. Nobody else can lock it yet. */
+static void smc_tcp_born(struct sock *child, const struct request_sock *req)
+{
+	const struct smc_tcp_af *af = smc_tcp_af_of(child);
+	struct tcp_sock *tp = tcp_sk(child);
+
+	child->sk_state_change = smc_tcp_own.state_change;
+	child->sk_data_ready = smc_tcp_own.data_ready;
+	tp->smc_hs_congested = NULL;
+	if (inet_csk(child)->icsk_af_ops == &af->listener)
+		inet_csk(child)->icsk_af_ops = af->own;
+	/* TCP has moved the request here from a listener whose SYN-ACK had no option, OPT-08 */
+	if (req->rsk_listener && !tcp_sk(req->rsk_listener)->syn_smc)
+		tp->syn_smc = 0;
+}
+
+/* The ACK of a SYN-ACK. */
+static struct sock *smc_tcp_syn_recv_sock SMC_SYN_RECV_PARAMS
+{
+	struct sock *child;
+
+	if (smc_tcp_refuses(sk)) {
+		dst_release(dst);
+		return NULL;
+	}
+	child = smc_tcp_af_of(sk)->own->syn_recv_sock SMC_SYN_RECV_ARGS;
+	if (child)
+		smc_tcp_born(child, req);
+	return child;
 }
 
 static void smc_tcp_state_change(struct sock *sk)
@@ -330,56 +421,44 @@ bool smc_tcp_watch(struct smc_sock *smc, enum smc_tcp_phase phase)
 		__rcu_assign_sk_user_data_with_flags(sk, smc, SK_USER_DATA_NOCOPY);
 		sk->sk_state_change = smc_tcp_state_change;
 		sk->sk_data_ready = smc_tcp_data_ready;
+		if (phase == SMC_TCP_LISTENING)
+			inet_csk(sk)->icsk_af_ops = &smc_tcp_af_of(sk)->listener;
 	}
 	write_unlock_bh(&sk->sk_callback_lock);
 	return is_ours;
 }
 
+/* What is in a sockmap never was ours. */
+static void smc_tcp_restore(struct sock *sk)
+{
+	const struct smc_tcp_af *af = smc_tcp_af_of(sk);
+
+	lockdep_assert_held(&sk->sk_callback_lock);
+	if (__locked_read_sk_user_data_with_flags(sk, SK_USER_DATA_PSOCK))
+		return;
+	rcu_assign_sk_user_data(sk, NULL);
+	sk->sk_state_change = smc_tcp_own.state_change;
+	sk->sk_data_ready = smc_tcp_own.data_ready;
+	tcp_sk(sk)->smc_hs_congested = NULL;
+	if (inet_csk(sk)->icsk_af_ops == &af->listener)
+		inet_csk(sk)->icsk_af_ops = af->own;
+}
+
 /**
  * smc_tcp_unwatch() - make the inner socket an ordinary one again
- * @smc: the socket
+ * @smc: the socket; TCP does not listen, or listens no more
  *
- * No callback of ours runs when this returns.
+ * No callback of ours runs when this returns. What a sockmap has put in place stays.
  *
  * Context: Process context. Takes sk_callback_lock of the inner socket.
  */
 void smc_tcp_unwatch(struct smc_sock *smc)
 {
+	struct sock *sk = smc->tcp->sk;
+
 	WRITE_ONCE(smc->tcp_phase, SMC_TCP_QUIET);
-	smc_tcp_restore(smc->tcp->sk);
-}
-
-static void smc_tcp_restore_locked(struct sock *sk)
-{
-	struct sk_psock *psock = __locked_read_sk_user_data_with_flags(sk, SK_USER_DATA_PSOCK);
-
-	lockdep_assert_held(&sk->sk_callback_lock);
-	if (!psock)
-		rcu_assign_sk_user_data(sk, NULL);
-	/* a child's copy; that of a listener may be about to be called */
-	if (sk->sk_state != TCP_LISTEN)
-		tcp_sk(sk)->smc_hs_congested = NULL;
-	sk->sk_state_change = smc_tcp_own.state_change;
-	/* what it calls behind its own, and puts back when it goes */
-	if (psock && psock->saved_data_ready)
-		WRITE_ONCE(psock->saved_data_ready, smc_tcp_own.data_ready);
-	else
-		sk->sk_data_ready = smc_tcp_own.data_ready;
-}
-
-/**
- * smc_tcp_restore() - make a TCP sock an ordinary one
- * @sk: the inner sock of a socket, or one just accepted from such
- *
- * No callback of ours runs when this returns. What a sockmap has put in place
- * stays, on top of TCP's own.
- *
- * Context: Process context. Takes sk_callback_lock.
- */
-void smc_tcp_restore(struct sock *sk)
-{
 	write_lock_bh(&sk->sk_callback_lock);
-	smc_tcp_restore_locked(sk);
+	smc_tcp_restore(sk);
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
@@ -431,7 +510,7 @@ struct sock *smc_tcp_give(struct smc_sock *smc, struct socket *sock)
 
 	WRITE_ONCE(smc->tcp_phase, SMC_TCP_QUIET);
 	write_lock_bh(&sk->sk_callback_lock);
-	smc_tcp_restore_locked(sk);
+	smc_tcp_restore(sk);
 	rcu_assign_pointer(sk->sk_wq, &sock->wq);
 	sk_set_socket(sk, sock);
 	sk->sk_uid = SOCK_INODE(sock)->i_uid;
@@ -550,11 +629,11 @@ static struct request_sock *smc_tcp_next_req(struct request_sock_queue *queue,
 }
 
 /*
- * Leaves children to TCP up to the next one that has agreed on SMC, which the caller
- * resets and puts; NULL if there is none. The lock keeps them in the queue: an operator
- * may end the listener at the same time (`ss -K`).
+ * The next child in TCP's queue that has agreed on SMC, for the caller to reset and to put;
+ * NULL if there is none. The lock keeps them in the queue: an operator may end the listener
+ * at the same time (`ss -K`).
  */
-static struct sock *smc_tcp_leave_to_agreed(struct sock *sk)
+static struct sock *smc_tcp_next_agreed(struct sock *sk)
 {
 	struct request_sock_queue *queue = &inet_csk(sk)->icsk_accept_queue;
 	struct request_sock *req = NULL;
@@ -562,9 +641,6 @@ static struct sock *smc_tcp_leave_to_agreed(struct sock *sk)
 
 	lock_sock(sk);
 	while (!found && (req = smc_tcp_next_req(queue, req))) {
-		if (!req->sk)
-			continue;
-		smc_tcp_restore(req->sk);
 		if (smc_tcp_req_is_agreed(req) && inet_sk_state_load(req->sk) != TCP_CLOSE)
 			found = req->sk;
 	}
@@ -575,13 +651,12 @@ static struct sock *smc_tcp_leave_to_agreed(struct sock *sk)
 }
 
 /**
- * smc_tcp_leave_children() - what TCP holds for accept() is TCP's alone
- * @smc: a socket that listens, but is not watched any more
+ * smc_tcp_leave_children() - what TCP holds for accept() is for another listener
+ * @smc: a socket that is about to listen no more
  *
  * Where others listen on the same port (SO_REUSEPORT) TCP may move connections to
- * them when this one is done, and they may be of programs without SMC. So nothing
- * of ours stays with a connection, and one that has agreed on SMC is reset, for what
- * its client says would be no payload.
+ * them when this one is done, and they may be of programs without SMC. So one that
+ * has agreed on SMC is reset, for what its client says would be no payload.
  *
  * Context: Process context, may sleep. Expects the socket lock held. Takes the lock
  *	    of the inner socket, and of those in its queue.
@@ -593,9 +668,7 @@ void smc_tcp_leave_children(struct smc_sock *smc)
 
 	if (!rcu_access_pointer(sk->sk_reuseport_cb))
 		return;
-	/* who began as a copy of a listener that was watched is in the queue then */
-	synchronize_rcu();
-	while ((child = smc_tcp_leave_to_agreed(sk))) {
+	while ((child = smc_tcp_next_agreed(sk))) {
 		tcp_abort(child, ECONNRESET);
 		sock_put(child);
 	}

@@ -14,7 +14,6 @@ void smc_tcp_exit(void);
 int smc_tcp_create(struct smc_sock *smc, struct net *net, int kern);
 bool smc_tcp_watch(struct smc_sock *smc, enum smc_tcp_phase phase);
 void smc_tcp_unwatch(struct smc_sock *smc);
-void smc_tcp_restore(struct sock *sk);
 void smc_tcp_lend_file(struct smc_sock *smc, struct file *file);
 struct sock *smc_tcp_give(struct smc_sock *smc, struct socket *sock);
 bool smc_tcp_peek(struct smc_sock *smc, bool *is_agreed);

@@ -66,7 +66,6 @@ static void sockmap_data_ready(struct sock *sk)
 {
 }
 
-/* As the child of a listener begins: with our callbacks and nothing behind. */
 static int tcp_test_init(struct kunit *test)
 {
 	struct tcp_case *c = kunit_kzalloc(test, sizeof(*c), GFP_KERNEL);
@@ -82,8 +81,6 @@ static int tcp_test_init(struct kunit *test)
 		return rc;
 	c->smc->sk.sk_data_ready = wake_nobody;
 	c->sk = c->smc->tcp->sk;
-	c->sk->sk_state_change = smc_tcp_state_change;
-	c->sk->sk_data_ready = smc_tcp_data_ready;
 	test->priv = c;
 	return 0;
 }
@@ -126,6 +123,8 @@ static void expect_plain(struct kunit *test, struct sock *sk)
 	KUNIT_EXPECT_NULL(test, user_data(sk));
 	KUNIT_EXPECT_PTR_EQ(test, sk->sk_state_change, smc_tcp_own.state_change);
 	KUNIT_EXPECT_PTR_EQ(test, sk->sk_data_ready, smc_tcp_own.data_ready);
+	KUNIT_EXPECT_TRUE(test, !tcp_sk(sk)->smc_hs_congested);
+	KUNIT_EXPECT_PTR_EQ(test, inet_csk(sk)->icsk_af_ops, smc_tcp_af[0].own);
 }
 
 static void a_socket_that_is_watched_is_refused_to_a_sockmap(struct kunit *test)
@@ -154,10 +153,13 @@ static void a_socket_in_a_sockmap_is_not_watched(struct kunit *test)
 }
 
 /* Its data have the place, and one flag, of ours; what is in them looks like ours here. */
-static void news_of_a_child_in_a_sockmap_are_not_for_us(struct kunit *test)
+static void news_of_a_socket_in_a_sockmap_are_not_for_us(struct kunit *test)
 {
 	struct tcp_case *c = test->priv;
 
+	/* a call that has begun before the socket was ours no more */
+	c->sk->sk_state_change = smc_tcp_state_change;
+	c->sk->sk_data_ready = smc_tcp_data_ready;
 	c->smc->tcp_phase = SMC_TCP_HANDSHAKE;
 	nr_queued = 0;
 	write_lock_bh(&c->sk->sk_callback_lock);
@@ -182,7 +184,7 @@ static void a_sockmap_stays_when_tcp_takes_over(struct kunit *test)
 	struct tcp_case *c = test->priv;
 	struct sk_psock *psock = join_sockmap(test, c->sk, false);
 
-	smc_tcp_restore(c->sk);
+	smc_tcp_unwatch(c->smc);
 	KUNIT_EXPECT_PTR_EQ(test, user_data(c->sk), (void *)psock);
 	KUNIT_EXPECT_PTR_EQ(test, c->sk->sk_data_ready, smc_tcp_own.data_ready);
 	leave_sockmap(c->sk, psock);
@@ -194,11 +196,9 @@ static void a_program_of_a_sockmap_stays_when_tcp_takes_over(struct kunit *test)
 	struct tcp_case *c = test->priv;
 	struct sk_psock *psock = join_sockmap(test, c->sk, true);
 
-	smc_tcp_restore(c->sk);
+	smc_tcp_unwatch(c->smc);
 	KUNIT_EXPECT_PTR_EQ(test, user_data(c->sk), (void *)psock);
 	KUNIT_EXPECT_PTR_EQ(test, c->sk->sk_data_ready, &sockmap_data_ready);
-	/* behind it TCP's own, for nothing of ours may be called any more */
-	KUNIT_EXPECT_PTR_EQ(test, psock->saved_data_ready, smc_tcp_own.data_ready);
 	leave_sockmap(c->sk, psock);
 	expect_plain(test, c->sk);
 }
@@ -423,8 +423,13 @@ static void amb_54_a_decline_before_the_watch_is_seen(struct kunit *test)
 	sock_release(near);
 }
 
-/* TCP may move them to a listener of somebody else on the same port. */
-static void children_that_nobody_took_are_left_to_tcp(struct kunit *test)
+static bool offers_nothing(const struct sock *sk)
+{
+	return true;
+}
+
+/* TCP may move them to a listener of somebody else on the same port, and asks nobody. */
+static void children_are_born_with_nothing_of_ours(struct kunit *test)
 {
 	struct tcp_case *c = test->priv;
 	struct socket *unused = c->smc->tcp;
@@ -436,21 +441,94 @@ static void children_that_nobody_took_are_left_to_tcp(struct kunit *test)
 	tcp_pair_begin(test, &agreed, false);
 	c->smc->tcp = plain.listener;
 	queue = &inet_csk(plain.listener->sk)->icsk_accept_queue;
+	tcp_sk(plain.listener->sk)->smc_hs_congested = offers_nothing;
 	smc_tcp_watch(c->smc, SMC_TCP_LISTENING);
 	tcp_pair_connect(test, &plain, plain.listener);
 	tcp_pair_connect(test, &agreed, plain.listener);
 	KUNIT_ASSERT_TRUE(test, tcp_wait_for(plain.listener->sk->sk_ack_backlog == 2));
 	first = queue->rskq_accept_head->sk;
 	second = queue->rskq_accept_tail->sk;
-	KUNIT_EXPECT_PTR_EQ(test, first->sk_data_ready, &smc_tcp_data_ready);
-	tcp_sk(second)->syn_smc = 1;
-
-	smc_tcp_unwatch(c->smc);
-	smc_tcp_leave_children(c->smc);
 	expect_plain(test, first);
 	expect_plain(test, second);
+	tcp_sk(second)->syn_smc = 1;
+
+	smc_tcp_leave_children(c->smc);
 	KUNIT_EXPECT_EQ(test, (int)first->sk_state, TCP_ESTABLISHED);
 	KUNIT_EXPECT_EQ(test, (int)second->sk_state, TCP_CLOSE);
+	KUNIT_EXPECT_EQ(test, smc_tcp_disconnect(c->smc), 0);
+	smc_tcp_unwatch(c->smc);
+	expect_plain(test, plain.listener->sk);
+	c->smc->tcp = unused;
+}
+
+/* It was born here, but TCP has moved its request from another listener. */
+static void opt_08_a_child_counts_what_its_client_was_offered(struct kunit *test)
+{
+	struct tcp_case *c = test->priv;
+	static struct tcp_pair pair;
+	struct request_sock *req;
+
+	tcp_pair_begin(test, &pair, true);
+	req = kunit_kzalloc(test, sizeof(struct tcp_request_sock), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, req);
+	tcp_sk(c->sk)->syn_smc = 1;
+	/* of a SYN cookie, of which TCP itself knows */
+	smc_tcp_born(c->sk, req);
+	KUNIT_EXPECT_TRUE(test, tcp_sk(c->sk)->syn_smc);
+	req->rsk_listener = pair.listener->sk;
+	tcp_sk(req->rsk_listener)->syn_smc = 1;
+	smc_tcp_born(c->sk, req);
+	KUNIT_EXPECT_TRUE(test, tcp_sk(c->sk)->syn_smc);
+	tcp_sk(req->rsk_listener)->syn_smc = 0;
+	smc_tcp_born(c->sk, req);
+	KUNIT_EXPECT_FALSE(test, tcp_sk(c->sk)->syn_smc);
+}
+
+static struct sock *acknowledge(struct sock *sk)
+{
+	void (*opt_child_init)(struct sock *newsk, const struct sock *sk) __maybe_unused = NULL;
+	struct request_sock *req = NULL, *req_unhash = NULL;
+	struct dst_entry *dst = NULL;
+	struct sk_buff *skb = NULL;
+	bool *own_req = NULL;
+	struct sock *child;
+
+	local_bh_disable();
+	child = smc_tcp_syn_recv_sock SMC_SYN_RECV_ARGS;
+	local_bh_enable();
+	return child;
+}
+
+/* A backlog of 4 has five places, as with TCP, whoever takes them. */
+static void children_that_are_ready_take_places_of_the_backlog(struct kunit *test)
+{
+	struct tcp_case *c = test->priv;
+	struct socket *unused = c->smc->tcp;
+	static struct tcp_pair pair, late;
+	struct sockaddr_in addr;
+	struct sock *sk;
+
+	tcp_pair_begin(test, &pair, true);
+	tcp_pair_begin(test, &late, false);
+	sk = pair.listener->sk;
+	c->smc->tcp = pair.listener;
+	smc_tcp_watch(c->smc, SMC_TCP_LISTENING);
+	c->smc->sk.sk_ack_backlog = 4;
+	tcp_pair_connect(test, &pair, pair.listener);
+	KUNIT_ASSERT_TRUE(test, tcp_wait_for(READ_ONCE(sk->sk_ack_backlog) == 1));
+	KUNIT_EXPECT_EQ(test, atomic_read(&sk->sk_drops), 0);
+
+	KUNIT_ASSERT_GT(test, kernel_getsockname(pair.listener, (struct sockaddr *)&addr), 0);
+	KUNIT_EXPECT_EQ(test, kernel_connect(late.far, (struct sockaddr *)&addr, sizeof(addr),
+					     O_NONBLOCK), -EINPROGRESS);
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(atomic_read(&sk->sk_drops)));
+	KUNIT_EXPECT_NULL(test, acknowledge(sk));
+	/* what TCP looks at when the listener ends */
+	KUNIT_EXPECT_EQ(test, sk->sk_ack_backlog, 1);
+	WRITE_ONCE(c->smc->sk.sk_ack_backlog, 0);
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(sk->sk_ack_backlog) == 2));
+	KUNIT_EXPECT_EQ(test, smc_tcp_disconnect(c->smc), 0);
+	smc_tcp_unwatch(c->smc);
 	c->smc->tcp = unused;
 }
 
@@ -525,7 +603,7 @@ static void the_file_is_taken_back_when_tcp_does_not_use_it(struct kunit *test)
 static struct kunit_case cases[] = {
 	KUNIT_CASE(a_socket_that_is_watched_is_refused_to_a_sockmap),
 	KUNIT_CASE(a_socket_in_a_sockmap_is_not_watched),
-	KUNIT_CASE(news_of_a_child_in_a_sockmap_are_not_for_us),
+	KUNIT_CASE(news_of_a_socket_in_a_sockmap_are_not_for_us),
 	KUNIT_CASE(a_sockmap_stays_when_tcp_takes_over),
 	KUNIT_CASE(a_program_of_a_sockmap_stays_when_tcp_takes_over),
 	KUNIT_CASE(opt_10_what_was_told_of_an_attempt_ends_with_it),
@@ -535,7 +613,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(amb_54_a_late_decline_is_payload),
 	KUNIT_CASE(close_01_a_fin_of_the_carrier_is_no_news),
 	KUNIT_CASE(amb_54_a_decline_before_the_watch_is_seen),
-	KUNIT_CASE(children_that_nobody_took_are_left_to_tcp),
+	KUNIT_CASE(children_are_born_with_nothing_of_ours),
+	KUNIT_CASE(opt_08_a_child_counts_what_its_client_was_offered),
+	KUNIT_CASE(children_that_are_ready_take_places_of_the_backlog),
 	KUNIT_CASE(one_for_smc_between_others_is_found),
 	KUNIT_CASE(the_file_is_taken_back_when_tcp_does_not_use_it),
 	{}

@@ -1180,17 +1180,6 @@ def listener_killed(x, server):
     x.sync()
 
 
-def queued(port):
-    """How many connections a listener has for accept()."""
-    for name in ("/proc/net/tcp", "/proc/net/tcp6"):
-        with open(name, encoding="ascii") as f:
-            for line in f:
-                _, addr, _, state, queues = line.split()[:5]
-                if state == "0A" and addr.endswith(f":{port:04X}"):
-                    return int(queues.split(":")[1], 16)
-    return 0
-
-
 def full_backlog(x, server):
     """A backlog of 2 takes three; the fourth waits until there is room."""
     if server:
@@ -1198,7 +1187,7 @@ def full_backlog(x, server):
         x.sync()
         # who has connected may be ahead of the server, and the fourth would get in; who has
         # not may be in TCP's queue, and out of it again for the handshake
-        x.h.wait(lambda: queued(ls.getsockname()[1]) == 3, "a full queue")
+        x.h.wait(lambda: queue_info(ls)[1] == 3, "a full queue")
         x.say("TCP_INFO of a full queue", queue_info(ls))
         before = drops()
         x.sync()
