@@ -3,6 +3,7 @@
 import errno
 import socket
 import struct
+import subprocess
 import threading
 import time
 
@@ -132,6 +133,17 @@ def queue_info(ls):
     """Of a listener: TCP's state, length and limit of its queue."""
     info = ls.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 32)
     return info[0], *struct.unpack_from("II", info, 24)
+
+
+def end_listeners(port, which=""):
+    """What an operator does by `ss -K`: end the listeners of PORT that are WHICH; how many.
+
+    The kernel looks one up by address and port: of several it may find another one, and none
+    is ended.
+    """
+    text = f"sport = :{port} {which}"
+    return len(subprocess.run(["ss", "-HtnK", "state", "listening", text], check=True,
+                              stdout=subprocess.PIPE).stdout.splitlines())
 
 
 def parallel(h, port, n, rounds, **kw):

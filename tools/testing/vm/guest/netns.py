@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Network namespaces by their names, as `ip netns` gives them."""
+"""Network namespaces: by their names, as `ip netns` gives them, and of one's own."""
 import contextlib
 import ctypes
+import fcntl
 import os
+import socket
+import struct
+import traceback
 
-CLONE_NEWNET = 0x40000000
+CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
+PR_SET_DUMPABLE = 4
+SIOCSIFFLAGS, IFF_UP = 0x8914, 1
 libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -38,3 +44,43 @@ def inside(name):
             set_to(f"/proc/self/fd/{own}")
     finally:
         os.close(own)
+
+
+def leave(uid):
+    os.setgroups([])
+    os.setgid(uid)
+    os.setuid(uid)
+    # else /proc/self stays root's
+    libc.prctl(PR_SET_DUMPABLE, 1)
+    if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET):
+        err = ctypes.get_errno()
+        raise OSError(err, f"unshare: {os.strerror(err)}")
+    for name, text in ("setgroups", "deny"), ("uid_map", f"0 {uid} 1"), ("gid_map", f"0 {uid} 1"):
+        with open(f"/proc/self/{name}", "w", encoding="ascii") as f:
+            f.write(text)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
+        fcntl.ioctl(s, SIOCSIFFLAGS, struct.pack("16sh22x", b"lo", IFF_UP))
+
+
+def apart(h, func, *args, uid=65534):
+    """FUNC(h, *ARGS) as user UID, in a user and a network namespace of its own.
+
+    There it is root, and lo is up. In a process of its own, for one with threads cannot
+    change its user namespace.
+    """
+    r, w = os.pipe()
+    pid = os.fork()
+    if not pid:
+        text = "done"
+        try:
+            leave(uid)
+            func(h, *args)
+        except BaseException:
+            text = traceback.format_exc()
+        os.write(w, text.encode())
+        os._exit(0)
+    os.close(w)
+    with os.fdopen(r, "rb") as pipe:
+        text = pipe.read().decode()
+    os.waitpid(pid, 0)
+    h.check(text == "done", text)

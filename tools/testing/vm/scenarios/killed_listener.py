@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0
+"""An operator ends a listener (`ss -K`) whose children wait for accept().
+
+They are reset, as with TCP, and TCP finds no fault with its own count of what waits: what
+the kernel's log says fails a run. Children are on SMC, or were declined, for the RNIC is not
+on their network.
+"""
+import errno
+import select
+import socket
+
+import smcdiag
+from common import end_listeners, queue_info
+from halves import AF_SMC, SO_DOMAIN
+
+timeout = 60
+nics = 2
+PORT = 5372
+CLIENTS, BACKLOG = 4, 8
+LISTEN = 10
+
+
+def is_queued(h, ls, port, n):
+    """TCP_INFO and sock_diag say that N wait."""
+    return queue_info(ls) == (LISTEN, n, BACKLOG) and (
+        h.family == "tcp" or
+        [(s["listener"]["queue"], s["listener"]["queue_max"], s["listener"]["handshakes"])
+         for s in smcdiag.sockets() if "listener" in s and s["sport"] == port] ==
+        [(n, BACKLOG, 0)])
+
+
+def server(h, port, addr, domain):
+    ls = h.listen(port, backlog=BACKLOG, addr=addr)
+    h.wait(lambda: is_queued(h, ls, port, 0), "an empty queue")
+    h.gate("connected")
+    h.wait(lambda: is_queued(h, ls, port, CLIENTS), "all in the queue")
+    h.equal(end_listeners(port), 1, "listeners that were ended")
+    h.mark("killed")
+    poller = select.poll()
+    poller.register(ls, select.POLLIN)
+    h.check(h.poll(poller, 20), "the listener was not told")
+    ls.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+    h.raises("accept()", errno.EINVAL, ls.accept)
+    ls.listen(BACKLOG)
+    h.wait(lambda: is_queued(h, ls, port, 0), "an empty queue again")
+    h.mark("listening again")
+    h.gate("connected again")
+    for i in range(CLIENTS, 0, -1):
+        h.wait(lambda n=i: is_queued(h, ls, port, n), f"{i} in the queue")
+        with h.accept(ls) as c:
+            h.equal(c.getsockopt(socket.SOL_SOCKET, SO_DOMAIN), domain, "family of a child")
+    ls.close()
+
+
+def clients(h, port, addr):
+    socks = [h.connect(port, addr=addr) for _ in range(CLIENTS)]
+    h.mark("connected")
+    for s in socks:
+        h.raises("recv() of who was never accepted", errno.ECONNRESET, s.recv, 1)
+        s.close()
+    h.gate("listening again")
+    socks = [h.connect(port, addr=addr) for _ in range(CLIENTS)]
+    h.mark("connected again")
+    for s in socks:
+        h.at_end(s)
+        s.close()
+
+
+def killed(t, port, addr, domain):
+    s = t.half(t.a, server, port=port, addr=addr, domain=domain)
+    s.expect("listening")
+    c = t.half(t.b, clients, port=port, addr=addr)
+    for who, what, whom in ((c, "connected", s), (s, "listening again", c),
+                            (c, "connected again", s)):
+        t.expect_all(what, who)
+        whom.gate(what)
+    t.wait_all(s, c)
+    for vm in (t.a, t.b):
+        t.no_sockets(vm, port)
+
+
+def run(t):
+    is_smc = t.family == "smc"
+    killed(t, PORT, "10.43.0.1", AF_SMC if is_smc else socket.AF_INET)
+    t.step("no RNIC on the network of the clients")
+    if is_smc:
+        t.a.run("rdma link delete rxe1")
+    try:
+        killed(t, PORT + 1, "10.43.1.1", socket.AF_INET)
+    finally:
+        if is_smc and t.a.alive():
+            t.a.run("rdma link add rxe1 type rxe netdev eth1")
+            t.pair.wait_gid(t.a, 1)
