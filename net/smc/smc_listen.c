@@ -8,8 +8,8 @@
  * waits for one. Connections without the option are plain TCP: accept() takes
  * them from TCP's queue itself, at TCP's cost. But those in front of one for SMC
  * become children with it, for its handshake must not wait for accept(). All
- * together, once they are ready, take places of the backlog, and nobody is let in
- * any more when it is full (smc_tcp_is_full()); who was in follows.
+ * together, once they are ready, take places of the backlog. A full backlog lets no
+ * further client in (smc_tcp_is_full()); handshakes under way still end in the queue.
  * What handshakes under way cost is bounded in smc_hs_admit.c.
  */
 #include <net/tcp.h>

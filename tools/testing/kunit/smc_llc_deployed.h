@@ -493,7 +493,7 @@ static inline void d_receive(struct world *w, u8 link, const struct smc_llc_msg 
 	}
 }
 
-/* It works no more: it is taken down at once, and the server is told by and by. */
+/* The link has failed: it is taken down at once, and reported to the server later. */
 static inline void d_link_down(struct world *w, u8 link)
 {
 	struct smc_llc_flow *flow = &d_side(w)->flow;

@@ -35,7 +35,7 @@ def ask(h, port):
 def mute(t, port):
     """ADD LINK arrives as a CDC message of no connection: the first connection is reset.
 
-    And only that: who waits for it does not try the same once more. The server's timer
+    A second connection, which waits for the first contact, is not reset. The server's timer
     for the reply is the only one that runs out, so the errno is that of its reset: a
     client in the deployed dialect would go on with one link, and with SMC's keepalive
     or RNIC it could find the server silent before it sees the reset.

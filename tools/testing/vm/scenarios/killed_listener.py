@@ -56,7 +56,7 @@ def clients(h, port, addr):
     socks = [h.connect(port, addr=addr) for _ in range(CLIENTS)]
     h.mark("connected")
     for s in socks:
-        h.raises("recv() of who was never accepted", errno.ECONNRESET, s.recv, 1)
+        h.raises("recv() of a client that was not accepted", errno.ECONNRESET, s.recv, 1)
         s.close()
     h.gate("listening again")
     socks = [h.connect(port, addr=addr) for _ in range(CLIENTS)]

@@ -2,9 +2,9 @@
 """TCP moves the children of a listener to another one, and the module goes before they do.
 
 With net.ipv4.tcp_migrate_req what waits for accept() at a listener that ends goes on at
-another of its port (SO_REUSEPORT), one of plain TCP or of SMC. Whoever ends it, and whoever
-accepts them, they are TCP's alone: they work while the module is there, they do not keep it,
-and they work when it has gone. All but unloading is done by a user without rights.
+another of its port (SO_REUSEPORT), one of plain TCP or of SMC. These connections are plain
+TCP, whatever ends the first listener: they work while the module is loaded, they do not pin
+it, and they work after it is unloaded. A user without rights does all but unload it.
 """
 import socket
 
