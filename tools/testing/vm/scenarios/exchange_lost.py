@@ -20,7 +20,7 @@ FEW = (0, 3, 9)      # phases of the short run: ADD LINK, DELETE LINK, CONFIRM R
 def one(t, phase):
     from smcvm.links import nimble
     from smcvm.phases import BIG, CONFIRM_LINK, DELETE_LINK, Stand
-    x = Stand(t, phase, PORT, "its link fails", links=3, end="stop", **nimble())
+    x = Stand(t, phase, PORT, "its link fails", links=3, end="stop", **nimble(t))
     streams = x.streams
     was_tcp = t.stat(t.b, "client_tcp")
     # one that is given up is another; what fails before it is up is not counted

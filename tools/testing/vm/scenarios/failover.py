@@ -98,7 +98,7 @@ def settings(t, kind):
 def lose(t, port, kind, some):
     """Streams in a group of their own that suffer SOME losses; how long they stood still."""
     from smcvm.links import Streams, nimble, several
-    several(t, **nimble(), **dict(settings(t, kind)))
+    several(t, **nimble(t), **dict(settings(t, kind)))
     x = Streams(t, port, 16 if t.long else 4)
     x.have(2)
     x.more()

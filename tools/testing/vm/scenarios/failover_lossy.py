@@ -44,7 +44,7 @@ def run(t):
         return
     from smcvm.links import Streams, add, delete, nimble, several
     # what is sent again and again is slow to go on, and LLC messages wait behind it
-    several(t, llc_reply_ms=20000 * t.slow, **nimble())
+    several(t, llc_reply_ms=20000 * t.slow, **nimble(t))
     x = Streams(t, 5370)
     x.have(2)
     for k, (what, rule) in enumerate(WIRES):

@@ -81,7 +81,7 @@ def run(t):
     if t.family != "smc":
         return
     from smcvm.links import Streams, nimble, several
-    several(t, links=3, **nimble())
+    several(t, links=3, **nimble(t))
     x = Streams(t, 5330, 16)
     x.have(3)
     orders = list(permutations(range(3), 2))

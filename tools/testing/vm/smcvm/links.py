@@ -32,14 +32,16 @@ def several(t, links=2, **more):
         t.set(vm, max_links=links, **more)
 
 
-def nimble():
+def nimble(t):
     """Settings with which a link that is lost is noticed soon, for several().
 
-    soft-RoCE sends all that is outstanding anew when an acknowledgment is late, and an
+    soft-RoCE sends all that is outstanding again when an acknowledgment is late, and an
     emulated machine is late with much outstanding: it would be sent again and again.
-    With small rings an attempt may be short, and seven of them stand a bad wire.
+    With small rings an attempt may be short, 67 ms on an idle host. Seven of them stand a
+    bad wire, and a host that stops a machine for a while.
     """
-    return {"wmem": 16384, "rmem": 16384, "rdma_retries": 6, "rdma_ack_exponent": 14}
+    return {"wmem": 16384, "rmem": 16384, "rdma_retries": 6,
+            "rdma_ack_exponent": 14 + t.patience.bit_length() - 1}
 
 
 @contextlib.contextmanager
