@@ -2,8 +2,11 @@
 /*
  * libsmc-preload: a program that asks for a TCP socket gets an SMC socket.
  *
- * Nothing but socket() is wrapped: an SMC socket takes every other call a TCP
- * socket takes. Where the kernel has no SMC the program gets its TCP socket.
+ * Only socket() is wrapped: an SMC socket takes every other call that a TCP socket
+ * takes. The kernel is asked for IPPROTO_SMC, and for AF_SMC if it does not know
+ * that protocol. If it refuses both, for whatever reason, the program gets its TCP
+ * socket: filters and security policies that do not know SMC break no program.
+ *
  * The next socket() in the loader's order is called, so that other preloaded
  * libraries keep working. SMC_DEBUG in the environment reports each decision
  * on standard error.
@@ -13,6 +16,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <netinet/in.h>
@@ -22,6 +26,10 @@
 
 #ifndef AF_SMC
 #define AF_SMC 43
+#endif
+
+#ifndef IPPROTO_SMC
+#define IPPROTO_SMC 256
 #endif
 
 #define TYPE_MASK 0xf	/* the rest are flags, such as SOCK_CLOEXEC */
@@ -78,6 +86,26 @@ static int is_tcp(int domain, int type, int protocol)
 	       (protocol == 0 || protocol == IPPROTO_TCP);
 }
 
+/*
+ * The kernel looks for a module each time it is asked for a protocol that it does not
+ * know. One that has AF_SMC without IPPROTO_SMC is asked once.
+ */
+static int smc_socket(socket_fn next, int domain, int type)
+{
+	static int has_family_only;
+	int fd;
+
+	if (!__atomic_load_n(&has_family_only, __ATOMIC_RELAXED)) {
+		fd = next(domain, type, IPPROTO_SMC);
+		if (fd >= 0 || (errno != EPROTONOSUPPORT && errno != EINVAL))
+			return fd;
+	}
+	fd = next(AF_SMC, type, domain == AF_INET ? SMCPROTO_SMC : SMCPROTO_SMC6);
+	if (fd >= 0)
+		__atomic_store_n(&has_family_only, 1, __ATOMIC_RELAXED);
+	return fd;
+}
+
 int socket(int domain, int type, int protocol)
 {
 	socket_fn next = next_socket();
@@ -91,16 +119,11 @@ int socket(int domain, int type, int protocol)
 	if (!is_tcp(domain, type, protocol))
 		return next(domain, type, protocol);
 
-	fd = next(AF_SMC, type,
-		  domain == AF_INET ? SMCPROTO_SMC : SMCPROTO_SMC6);
-	if (fd >= 0 || errno != EAFNOSUPPORT) {
-		if (fd >= 0)
-			debug("libsmc-preload: %d is SMC in place of TCP\n", fd);
-		else
-			debug("libsmc-preload: SMC is refused\n");
-		return fd;
-	}
-	debug("libsmc-preload: this kernel has no SMC, TCP is used\n");
+	fd = smc_socket(next, domain, type);
+	if (fd >= 0)
+		debug("libsmc-preload: %d is SMC in place of TCP\n", fd);
+	else
+		debug("libsmc-preload: no SMC socket (%s), TCP is used\n", strerror(errno));
 	errno = saved_errno;
-	return next(domain, type, protocol);
+	return fd >= 0 ? fd : next(domain, type, protocol);
 }

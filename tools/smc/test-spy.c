@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The library behind the preload library, in tests: reports which sockets it
- * is asked for, and plays a kernel with or without SMC. SPY_SMC says what a
- * request for AF_SMC gets: "yes" a socket, or the number of an error. With
+ * is asked for, and plays a kernel with or without SMC. SPY_IPPROTO and SPY_SMC say
+ * what requests for IPPROTO_SMC and for AF_SMC get: "yes" a socket, or the number of an
+ * error; unset, the kernel is asked. With
  * SPY_NO_MODULE what is asked of the module is asked of one that no kernel has:
  * the answer is the kernel's own, and no module is loaded for it.
  */
@@ -33,15 +34,22 @@ FILE *fopen(const char *path, const char *mode);
 int socket(int domain, int type, int protocol)
 {
 	socket_fn next = (socket_fn)dlsym(RTLD_NEXT, "socket");
-	const char *smc = getenv("SPY_SMC");
+	const char *answer = NULL;
 
 	dprintf(STDOUT_FILENO, "spy %d %#x %d\n", domain, type, protocol);
-	if (domain != 43 || !smc)
+	if (domain == 43)
+		answer = getenv("SPY_SMC");
+	else if (protocol == 256)
+		answer = getenv("SPY_IPPROTO");
+	if (!answer)
 		return next(domain, type, protocol);
-	if (!strcmp(smc, "yes"))
-		return next(protocol ? AF_INET6 : AF_INET, type, 0);
-	errno = atoi(smc);
-	return -1;
+	if (strcmp(answer, "yes")) {
+		errno = atoi(answer);
+		return -1;
+	}
+	if (domain == 43)
+		domain = protocol ? AF_INET6 : AF_INET;
+	return next(domain, type, 0);
 }
 
 /* A request of netlink: for a family by its name, or for the sockets of one. */

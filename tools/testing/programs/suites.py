@@ -29,7 +29,7 @@ import unittest
 STILL = 60      # seconds without a word after which a test hangs
 EVENT = "/sys/kernel/tracing/events/syscalls/sys_enter_socket"
 SOCK_STREAM, TYPE_MASK = 1, 15
-FAMILIES = {2: "tcp", 10: "tcp", 43: "smc"}
+INTERNET, AF_SMC, IPPROTO_SMC = (2, 10), 43, 256
 IPPROTO_TCP = 6
 TRIGGER = "hist:keys=family,type,protocol"
 SAME_HOST = "/proc/sys/net/smc/same_host"
@@ -204,18 +204,21 @@ def count_start():
 
 
 def count_end():
-    """Stream sockets asked for since count_start(), by family."""
+    """Stream sockets asked for since count_start(): of TCP, and of SMC."""
     with open(EVENT + "/hist", encoding="ascii") as f:
         text = f.read()
     with open(EVENT + "/trigger", "w", encoding="ascii") as f:
         f.write("!" + TRIGGER)
-    made = dict.fromkeys(FAMILIES.values(), 0)
+    made = {"tcp": 0, "smc": 0}
     for m in re.finditer(r"family:\s*(\d+), type:\s*(\d+), protocol:\s*(\d+) } "
                          r"hitcount:\s*(\d+)", text):
         family, kind, protocol, n = map(int, m.groups())
-        if family in FAMILIES and kind & TYPE_MASK == SOCK_STREAM and \
-                protocol in (0, 1, IPPROTO_TCP):
-            made[FAMILIES[family]] += n
+        if kind & TYPE_MASK != SOCK_STREAM:
+            continue
+        if family == AF_SMC or (family in INTERNET and protocol == IPPROTO_SMC):
+            made["smc"] += n
+        elif family in INTERNET and protocol in (0, IPPROTO_TCP):
+            made["tcp"] += n
     return made
 
 

@@ -3,23 +3,36 @@
 
 What they say of themselves, that they and those of AF_SMC are each other's peers, over
 RDMA and over TCP, who keeps the module, and a control group that counts them or does not
-want them.
+want them. A program under the preload library goes on with TCP where they are refused.
 
 covers: API-01 API-02
 """
+import ctypes
 import errno
 import os
 import socket
+import struct
+import subprocess
+import sys
 
 import bpf
 from common import stream_client, stream_server
-from halves import IPPROTO_SMC
+from halves import AF_SMC, IPPROTO_SMC, libc
 
 timeout = 120
 ipv = (4, 6)
 N = 200_003
 GROUP, COUNTED = "/sys/fs/cgroup/ipproto", "/sys/fs/cgroup/ipproto-counted"
 SO_PROTOCOL, SO_DOMAIN = 38, 39
+PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS, SECCOMP_MODE_FILTER = 22, 38, 2
+# a program that knows nothing of SMC
+PLAIN = """
+import socket
+with socket.create_server(("127.0.0.1", 0)) as ls, \\
+        socket.create_connection(ls.getsockname()) as c, ls.accept()[0] as s:
+    c.sendall(b"here")
+    assert s.recv(4, socket.MSG_WAITALL) == b"here"
+"""
 
 
 def who(s):
@@ -100,8 +113,34 @@ def counted(h, port):
     counts("closed", 3, 3)
 
 
-def unwanted(h):
+def no_smc():
+    """A filter of system calls: socket() of AF_SMC or IPPROTO_SMC fails with EACCES."""
+    ld, jeq, ret = 0x20, 0x15, 0x06
+    nr, domain, protocol = 0, 16, 32    # in struct seccomp_data
+    allow, refuse = 0x7fff0000, 0x50000 | errno.EACCES
+    insns = [(ld, 0, 0, nr), (jeq, 0, 4, 41), (ld, 0, 0, domain), (jeq, 3, 0, AF_SMC),
+             (ld, 0, 0, protocol), (jeq, 1, 0, IPPROTO_SMC), (ret, 0, 0, allow),
+             (ret, 0, 0, refuse)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("<HBBI", *i) for i in insns))
+    prog = struct.pack("@HP", len(insns), ctypes.addressof(code))
+    for args in ((PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), (PR_SET_SECCOMP, SECCOMP_MODE_FILTER, prog)):
+        if libc.prctl(*args):
+            raise OSError(ctypes.get_errno(), "prctl")
+
+
+def plain(h, preload, want, before=None):
+    """A program under the preload library, which reports WANT of its socket."""
+    r = subprocess.run([sys.executable, "-c", PLAIN], preexec_fn=before, text=True,
+                       capture_output=True, env={"LD_PRELOAD": preload, "SMC_DEBUG": "1"})
+    h.equal(r.returncode, 0, f"exit status, {r.stderr}")
+    if want not in r.stderr:
+        raise AssertionError(f"{want!r} is not in {r.stderr!r}")
+
+
+def unwanted(h, preload):
     """A control group keeps its members from them, and from nothing else."""
+    plain(h, preload, "is SMC in place of TCP")
+    plain(h, preload, "(Permission denied), TCP is used", no_smc)
     group = join(GROUP)
     prog = bpf.load_prog(bpf.CGROUP_SOCK, bpf.load(2, 1, bpf.SOCK_PROTOCOL) +
                          bpf.jump_if(2, IPPROTO_SMC, 2) + bpf.mov(0, 1) + bpf.EXIT +
@@ -112,6 +151,7 @@ def unwanted(h):
         h.raises("socket() of a member", errno.EPERM, socket.socket, inet,
                 socket.SOCK_STREAM, IPPROTO_SMC)
     h.socket(family="smc").close()
+    plain(h, preload, "(Operation not permitted), TCP is used")
     # not the inner one either
     none = bpf.load_prog(bpf.CGROUP_SOCK, bpf.answer(0), bpf.AT_SOCK_CREATE)
     bpf.attach(none, group, bpf.AT_SOCK_CREATE)
@@ -196,5 +236,6 @@ def run(t):
     t.wait_all(*servers, c)
 
     t.step(unwanted.__doc__)
-    t.wait_all(t.half(t.b, unwanted, mine))
+    t.wait_all(t.half(t.b, unwanted, mine,
+                      preload=t.guest_path(kernel.preload_library())))
     t.reload(t.a, t.b)
