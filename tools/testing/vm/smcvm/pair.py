@@ -59,6 +59,10 @@ class Pair:
         # limits only end what hangs, so generous ones cost nothing
         self.patience = patience
         self.limit = LIMIT * self.slow * patience
+        # A link is lost after seven attempts, which outlast a stop of the machine by its
+        # host: 4.096 us * 2^16 each, or 2^17 beside another pair. A slow kernel needs more:
+        # when it acknowledges 64 KiB late, it is sent the same packets again and again.
+        self.ack_exponent = 18 if self.slow > 1 else 14 + patience.bit_length() - 1
         self.dir = tempfile.mkdtemp(prefix="smcvm-")
         self.sides = {n: None for n in names}
         self.dialect = {n: None for n in names}
@@ -218,11 +222,7 @@ class Pair:
                     lines.append(f"[ -d /sys/module/{dep} ] || modprobe {dep}")
             lines.append(f"insmod {shlex.quote('/host' + path)}")
         lines.append(f"cd {SYSCTL_DIR}; echo {dialect} > dialect")
-        if self.slow > 1:
-            # 4.096 us * 2^18, about a second: a machine this slow takes longer
-            # than the usual 0.13 s to acknowledge 64 KiB, and would be sent
-            # the same packets again and again
-            lines.append("echo 18 > rdma_ack_exponent")
+        lines.append(f"echo {self.ack_exponent} > rdma_ack_exponent")
         vm.run("\n".join(lines))
         if self.slow > 1:
             # the protocol's timers grow with the slowness of the kernel
