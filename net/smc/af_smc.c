@@ -534,7 +534,7 @@ static int smc_accept SMC_ACCEPT_PARAMS
 		return 0;
 	}
 	lock_sock(&child->sk);
-	smc_conn_adopt(&child->conn);
+	smc_conn_adopt(child->conn);
 	sock_graft(&child->sk, newsock);
 	newsock->state = SS_CONNECTED;
 	set_bit(SOCK_CUSTOM_SOCKOPT, &newsock->flags);
@@ -564,7 +564,8 @@ static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
 
 static __poll_t smc_poll_data(struct smc_sock *smc, struct socket *sock)
 {
-	u8 peer = READ_ONCE(smc->conn.ctl.rx_conn_flags);
+	const struct smc_conn *conn = READ_ONCE(smc->conn);
+	u8 peer = conn ? READ_ONCE(conn->ctl.rx_conn_flags) : 0;
 	u8 shutdown = READ_ONCE(smc->sk.sk_shutdown);
 	struct sock *sk = &smc->sk;
 	__poll_t mask = 0;
@@ -583,7 +584,7 @@ static __poll_t smc_poll_data(struct smc_sock *smc, struct socket *sock)
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if (smc_rx_has_urgent(smc))
 		mask |= EPOLLPRI;
-	if (shutdown & SEND_SHUTDOWN || smc_tx_is_writable(&smc->conn)) {
+	if (shutdown & SEND_SHUTDOWN || smc_tx_is_writable(smc->conn)) {
 		mask |= EPOLLOUT | EPOLLWRNORM;
 	} else {
 		/* not by sk_set_bit(): without the lock the sock may lose its file */
@@ -592,7 +593,7 @@ static __poll_t smc_poll_data(struct smc_sock *smc, struct socket *sock)
 		set_bit(SOCK_NOSPACE, &sock->flags);
 		/* pairs with the completion that frees ring space, then looks */
 		smp_mb__after_atomic();
-		if (smc_tx_is_writable(&smc->conn))
+		if (smc_tx_is_writable(smc->conn))
 			mask |= EPOLLOUT | EPOLLWRNORM;
 	}
 	return mask;
@@ -659,7 +660,7 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 /* How much is in the queues; -EINVAL at a listener, as with TCP. */
 static int smc_inspect(struct smc_sock *smc, unsigned int cmd, int *answ)
 {
-	struct smc_conn *conn = &smc->conn;
+	struct smc_conn *conn = smc->conn;
 
 	sock_owned_by_me(&smc->sk);
 	*answ = 0;
@@ -669,7 +670,7 @@ static int smc_inspect(struct smc_sock *smc, unsigned int cmd, int *answ)
 	if (smc->is_connecting)
 		return 0;
 	/* what is to be read may be all that is left of the connection */
-	if (!conn->lgr && cmd != SIOCINQ)
+	if (!conn || (!conn->lgr && cmd != SIOCINQ))
 		return 0;
 	switch (cmd) {
 	case SIOCINQ:
@@ -879,8 +880,8 @@ static void __maybe_unused smc_splice_eof(struct socket *sock)
 		smc_compat_splice_eof(smc_fallback_forward(sock), sock);
 		return;
 	}
-	if (smc->is_alive && !smc->conn.is_corked)
-		smc_tx_flush(&smc->conn);
+	if (smc->is_alive && !(smc->nonagle & TCP_NAGLE_CORK))
+		smc_tx_flush(smc->conn);
 	smc_unlock(smc);
 }
 
@@ -931,7 +932,7 @@ static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int 
 	}
 	msg->msg_namelen = 0;
 	/* or has it ended, and left something to be read? */
-	if (!rc && (smc->is_alive || smc->conn.unread_lgr))
+	if (!rc && (smc->is_alive || (smc->conn && smc->conn->unread_lgr)))
 		rc = smc_rx_recvmsg(smc, msg, len, flags, timeo);
 	else if (!rc)
 		rc = smc_recv_closed(smc);
@@ -1114,7 +1115,7 @@ static void smc_event_space(struct smc_sock *smc)
 	sock = smc_sock_socket(&smc->sk);
 	is_wanted = sock && test_bit(SOCK_NOSPACE, &sock->flags);
 	rcu_read_unlock();
-	if (is_wanted && smc_tx_is_writable(&smc->conn))
+	if (is_wanted && smc_tx_is_writable(smc->conn))
 		smc_sock_wake_writers(smc);
 }
 
@@ -1145,7 +1146,7 @@ static void smc_event_deferred(struct smc_sock *smc, u32 events)
 /* The third upcall: a connection has news. Any context but hard interrupt. */
 static void smc_event(struct smc_conn *conn, u32 events)
 {
-	struct smc_sock *smc = container_of(conn, struct smc_sock, conn);
+	struct smc_sock *smc = smc_sk(conn->sk);
 	struct sock *sk = &smc->sk;
 
 	if (READ_ONCE(smc->is_deferred))

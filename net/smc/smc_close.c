@@ -47,13 +47,13 @@ static bool smc_close_may_hear_abort(const struct smc_sock *smc)
 {
 	int lost_err = READ_ONCE(smc->lost_err);
 
-	return rcu_access_pointer(smc->conn.link) && (!lost_err || lost_err == ECONNRESET) &&
+	return rcu_access_pointer(smc->conn->link) && (!lost_err || lost_err == ECONNRESET) &&
 	       !smc_close_purges_unread(smc);
 }
 
 static void smc_close_facts(struct smc_sock *smc, struct smc_close_facts *facts)
 {
-	struct smc_conn *conn = &smc->conn;
+	struct smc_conn *conn = smc->conn;
 
 	memset(facts, 0, sizeof(*facts));
 	if (!conn->lgr)
@@ -92,12 +92,12 @@ static void smc_close_purge(struct smc_conn *conn, bool keeps_unread)
  */
 void smc_close_leave(struct smc_sock *smc, bool is_peer_done)
 {
-	struct smc_link_group *lgr = smc->conn.lgr;
+	struct smc_link_group *lgr = smc->conn->lgr;
 
 	if (!lgr)
 		return;
 	smc_lgr_get(lgr);
-	if (smc_conn_leave(&smc->conn, is_peer_done))
+	if (smc_conn_leave(smc->conn, is_peer_done))
 		smc_llc_arm_idle(lgr);
 	smc_llc_trim(lgr);
 	smc_lgr_put(lgr);
@@ -116,7 +116,7 @@ static void smc_close_send(struct smc_sock *smc, u32 actions)
 		smc_stat_inc(sock_net(&smc->sk), SMC_STAT_ABORTS_TX);
 	}
 	if (flags)
-		smc_tx_signal(&smc->conn, flags);
+		smc_tx_signal(smc->conn, flags);
 }
 
 static void smc_close_tcp(struct smc_sock *smc, enum smc_conn_state was, u32 actions)
@@ -237,7 +237,7 @@ static int smc_close_errno(const struct smc_sock *smc, enum smc_close_event even
 {
 	int lost_err = READ_ONCE(smc->lost_err);
 
-	if (event == SMC_CLOSE_LINK_LOST && smc->conn.is_peer_silent)
+	if (event == SMC_CLOSE_LINK_LOST && smc->conn->is_peer_silent)
 		err = ETIMEDOUT;
 	/* the peer's abort may be its answer to the end of TCP, and be seen first */
 	if (lost_err && (event == SMC_CLOSE_RX_RST || event == SMC_CLOSE_RX_ABORT ||
@@ -256,7 +256,7 @@ static int smc_close_after_end(struct smc_sock *smc, enum smc_conn_state was,
 	bool is_writer = (was == SMC_STATE_ACTIVE || was == SMC_STATE_APPCLOSEWAIT1) &&
 			 !(smc->sk.sk_shutdown & SEND_SHUTDOWN);
 
-	if (!(READ_ONCE(smc->conn.ctl.rx_conn_flags) & (SMC_CDC_DONE | SMC_CDC_CLOSED)) ||
+	if (!(READ_ONCE(smc->conn->ctl.rx_conn_flags) & (SMC_CDC_DONE | SMC_CDC_CLOSED)) ||
 	    has_missed)
 		return err;
 	sock_set_flag(&smc->sk, SOCK_DONE);
@@ -308,7 +308,7 @@ static void smc_close_start_timer(struct smc_sock *smc)
 		ms = READ_ONCE(set->llc.test_link);
 	/* of what it was waiting for before */
 	clear_bit(SMC_PENDING_TIMER, &smc->pending);
-	smc_conn_mark_progress(&smc->conn);
+	smc_conn_mark_progress(smc->conn);
 	sk_reset_timer(&smc->sk, &smc->close_timer, jiffies + msecs_to_jiffies(ms));
 }
 
@@ -318,7 +318,7 @@ static void smc_close_start_timer(struct smc_sock *smc)
  */
 static void smc_close_part(struct smc_sock *smc, enum smc_close_event event, bool is_peer_done)
 {
-	if (event == SMC_CLOSE_TIMER || !smc_conn_owes_final(&smc->conn)) {
+	if (event == SMC_CLOSE_TIMER || !smc_conn_owes_final(smc->conn)) {
 		smc_close_leave(smc, is_peer_done);
 		return;
 	}
@@ -333,7 +333,7 @@ static void smc_close_go_on_parting(struct smc_sock *smc)
 {
 	struct sock *sk = &smc->sk;
 
-	if (!test_bit(SMC_PENDING_TIMER, &smc->pending) && smc_conn_owes_final(&smc->conn)) {
+	if (!test_bit(SMC_PENDING_TIMER, &smc->pending) && smc_conn_owes_final(smc->conn)) {
 		/* the peer's FIN alone does not bring ours: our C is first */
 		if (smc->owes_fin && smc->tcp && smc_tcp_has_payload(smc))
 			smc_close_send_fin(smc);
@@ -354,8 +354,8 @@ static void smc_close_go_on_parting(struct smc_sock *smc)
  */
 static void smc_close_doubt(struct smc_sock *smc)
 {
-	if (smc->conn.lgr)
-		smc_llc_doubt(smc->conn.lgr);
+	if (smc->conn->lgr)
+		smc_llc_doubt(smc->conn->lgr);
 }
 
 static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
@@ -375,7 +375,7 @@ static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
 		bool keeps_unread = smc_close_keeps_unread(smc, step.cause);
 
 		has_missed = facts.has_unread && !keeps_unread;
-		smc_close_purge(&smc->conn, keeps_unread);
+		smc_close_purge(smc->conn, keeps_unread);
 	}
 	if (step.actions & SMC_CLOSE_DO_REPORT_ERR) {
 		err = smc_close_errno(smc, step.cause, step.sk_err);
@@ -415,7 +415,7 @@ static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
  */
 void smc_close_event(struct smc_sock *smc, enum smc_close_event event)
 {
-	struct smc_conn *conn = &smc->conn;
+	struct smc_conn *conn = smc->conn;
 	int i;
 
 	/* what TCP_CORK or MSG_MORE holds back is not to delay the end */
@@ -464,9 +464,9 @@ static void smc_close_drained(struct smc_sock *smc)
 		return;
 	if (smc->close.state == SMC_STATE_PROCESSABORT ||
 	    smc->close.state == SMC_STATE_PEERABORTWAIT) {
-		if (!smc_conn_owes_final(&smc->conn))
+		if (!smc_conn_owes_final(smc->conn))
 			smc_close_event(smc, SMC_CLOSE_ABORT_SENT);
-	} else if (smc_state_is_draining(&smc->close) && smc_conn_is_drained(&smc->conn)) {
+	} else if (smc_state_is_draining(&smc->close) && smc_conn_is_drained(smc->conn)) {
 		smc_close_event(smc, SMC_CLOSE_TX_DRAINED);
 	}
 }
@@ -477,7 +477,7 @@ static void smc_close_drained(struct smc_sock *smc)
  */
 static void smc_close_catch_up(struct smc_sock *smc)
 {
-	u8 conn_flags = READ_ONCE(smc->conn.ctl.rx_conn_flags);
+	u8 conn_flags = READ_ONCE(smc->conn->ctl.rx_conn_flags);
 
 	if (!(READ_ONCE(smc->pending) & (BIT(SMC_PENDING_LINK_LOST) | BIT(SMC_PENDING_RESET))))
 		return;
@@ -572,7 +572,7 @@ bool smc_close_is_over(const struct smc_sock *smc)
 	case SMC_STATE_PEERFINCLOSEWAIT:
 	case SMC_STATE_APPCLOSEWAIT2:
 	case SMC_STATE_APPFINCLOSEWAIT:
-		return READ_ONCE(smc->conn.ctl.rx_conn_flags);
+		return READ_ONCE(smc->conn->ctl.rx_conn_flags);
 	case SMC_STATE_APPCLOSEWAIT1:
 		/* it was told that nobody reads what it sends */
 		return sock_flag(&smc->sk, SOCK_DONE) && smc->sk.sk_shutdown == SHUTDOWN_MASK;
@@ -671,7 +671,8 @@ void smc_close_release(struct smc_sock *smc)
 	if (smc->is_alive)
 		smc_close_by_app(smc);
 	/* also of a connection that has ended just now, whatever by: nobody reads on */
-	smc_rx_let_go(&smc->conn);
+	if (smc->conn)
+		smc_rx_let_go(smc->conn);
 }
 
 /**
@@ -695,9 +696,9 @@ int smc_close_dissolve(struct smc_sock *smc)
 
 	if (!smc->is_alive)
 		return err;
-	if (is_over && READ_ONCE(smc->conn.ctl.rx_conn_flags) & SMC_CDC_CLOSED) {
+	if (is_over && READ_ONCE(smc->conn->ctl.rx_conn_flags) & SMC_CDC_CLOSED) {
 		/* what was not read is nobody's, and no reason to abort */
-		smc_close_purge(&smc->conn, false);
+		smc_close_purge(smc->conn, false);
 		sk->sk_shutdown = SHUTDOWN_MASK;
 		smc_close_event(smc, SMC_CLOSE_APP_CLOSE);
 		/* TCP is about to have another connection */

@@ -36,22 +36,48 @@
 /* What our elements begin with in the RFC dialect, RMB-12. */
 static const u8 smc_conn_eyecatcher[SMC_EYE_CATCHER_LEN] = { 0xe2, 0xd4, 0xc3, 0xd9 };
 
+static void conn_hold_expired(struct timer_list *timer);
+
 /**
- * smc_conn_init() - a socket's connection before it has one
- * @conn: all zero
- * @sk: the socket that embeds it
+ * smc_conn_alloc() - a connection that is in no group yet
+ * @sk: its socket
  * @event: upward news
  *
- * Context: Any context.
+ * Paid for by the memory control group of @sk.
+ *
+ * Context: Process context, may sleep.
+ * Return: the connection, or NULL.
  */
-void smc_conn_init(struct smc_conn *conn, struct sock *sk,
-		   void (*event)(struct smc_conn *conn, u32 events))
+struct smc_conn *smc_conn_alloc(struct sock *sk,
+				void (*event)(struct smc_conn *conn, u32 events))
 {
+	struct smc_conn *conn = smc_mem_zalloc(sk, sizeof(*conn));
+
+	if (!conn)
+		return NULL;
 	conn->sk = sk;
 	conn->ops.event = event;
 	conn->rtoken = -1;
+	timer_setup(&conn->hold_timer, conn_hold_expired, 0);
 	spin_lock_init(&conn->lock);
 	INIT_LIST_HEAD(&conn->wait_node);
+	return conn;
+}
+
+/**
+ * smc_conn_free() - undo smc_conn_alloc()
+ * @conn: in no group, nothing of it in flight; or NULL
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_conn_free(struct smc_conn *conn)
+{
+	if (!conn)
+		return;
+	WARN_ON_ONCE(conn->lgr);
+	WARN_ON_ONCE(conn->charged);
+	kfree(conn->stamps);
+	kfree_rcu(conn, rcu);
 }
 
 /* Nobody else touches the account before the connection has joined. */
@@ -551,12 +577,11 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
 	if (!lgr)
 		return false;
 	conn_release_tokens(conn, lgr);
-	if (conn->has_cork_timer)
+	if (conn->cork_timer.function)
 		sk_stop_timer(conn->sk, &conn->cork_timer);
 	has_unread = conn_detach(conn);
 	/* Who is detached arms it no more. */
-	if (conn->has_hold_timer)
-		sk_stop_timer(conn->sk, &conn->hold_timer);
+	sk_stop_timer(conn->sk, &conn->hold_timer);
 	conn->lgr = NULL;
 	conn->is_peer_done = is_peer_done;
 	if (has_unread)
@@ -731,10 +756,6 @@ static void conn_hold_expired(struct timer_list *timer)
 void smc_conn_hold(struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	if (!conn->has_hold_timer) {
-		timer_setup(&conn->hold_timer, conn_hold_expired, 0);
-		conn->has_hold_timer = true;
-	}
 	/* It may be running, and wait for the lock. */
 	conn->hold_jiffies = jiffies + SMC_CONN_HOLD_TIME;
 	sk_reset_timer(conn->sk, &conn->hold_timer, conn->hold_jiffies);

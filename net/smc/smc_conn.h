@@ -24,7 +24,7 @@
 #define SMC_EV_FINAL_DONE	BIT(28)	/* the CDC with C or A completed */
 #define SMC_EV_MOVED		BIT(27)	/* sends use another link: look what is due */
 
-/* Upward news of a connection, set once by smc_conn_init(). */
+/* Upward news of a connection, set once by smc_conn_alloc(). */
 struct smc_conn_ops {
 	/* Called without locks but perhaps lgr->lock, in any context but hard interrupt. */
 	void (*event)(struct smc_conn *conn, u32 events);
@@ -57,7 +57,7 @@ struct smc_conn_rtt {
 /**
  * struct smc_conn - one connection
  *
- * Embedded in struct smc_sock; a reference on @sk keeps it. @lock is
+ * Goes with its socket; a reference on @sk keeps it. @lock is
  * conn->lock of the lock order: it guards what follows it, and the order of
  * CDC messages on the queue.
  *
@@ -75,12 +75,8 @@ struct smc_conn_rtt {
  * @rmbe: our element, read by us, written by the peer; const while joined
  * @sndbuf: our send ring; const from joining until all its writes completed
  * @snd_geom: its geometry, base 0
- * @cork_timer: bounds how long @tx_cork holds data back, TX-07
- * @has_cork_timer: @cork_timer was set up, under the socket lock
- * @has_hold_timer: @hold_timer was set up, under @lock
- * @tx_nodelay: never coalesce (TCP_NODELAY), TX-08
- * @is_corked: TCP_CORK is on, under the socket lock
- * @tx_lowat: TCP_NOTSENT_LOWAT, bytes; 0 for the default of TCP
+ * @rcu: who finds it without a reference looks under RCU
+ * @cork_timer: set up when it is first armed, under the socket lock; bounds how long @tx_cork holds data back, TX-07
  * @unread_lgr: the group, a reference, once the connection has left it with bytes that
  *		somebody may read; @rmbe is there as long. Under the socket lock
  * @is_peer_done: as smc_conn_leave() was told; same
@@ -143,12 +139,9 @@ struct smc_conn {
 	struct smc_buf_elem rmbe;
 	struct smc_buf_elem sndbuf;
 	struct smc_geom snd_geom;
+	struct rcu_head rcu;
 	struct timer_list cork_timer;
 	struct timer_list hold_timer;
-	bool has_cork_timer;
-	bool tx_nodelay;
-	bool is_corked;
-	u32 tx_lowat;
 	struct smc_link_group *unread_lgr;
 	bool is_peer_done;
 
@@ -180,7 +173,6 @@ struct smc_conn {
 	u16 tx_inflight;
 	bool tx_cork;
 	bool tx_flush;
-	bool has_hold_timer;
 	bool is_leaving;
 	bool is_heard;
 	bool is_asked;
@@ -206,8 +198,9 @@ static inline bool smc_conn_may_read(const struct smc_conn *conn)
 	return conn->ctl.rx_geom.size && !conn->is_purged;
 }
 
-void smc_conn_init(struct smc_conn *conn, struct sock *sk,
-		   void (*event)(struct smc_conn *conn, u32 events));
+struct smc_conn *smc_conn_alloc(struct sock *sk,
+				void (*event)(struct smc_conn *conn, u32 events));
+void smc_conn_free(struct smc_conn *conn);
 int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link);
 struct smc_link *smc_conn_told_link(struct smc_conn *conn);
 int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,

@@ -188,6 +188,7 @@ static int smc_diag_visit(struct sock *sk, void *arg)
 	struct smc_sock *smc = smc_sk(sk);
 	struct smc_diag_walk *w = arg;
 	struct smc_diag_msg *msg;
+	struct smc_conn *conn;
 	struct nlmsghdr *nlh;
 	int rc = 0;
 
@@ -205,10 +206,11 @@ static int smc_diag_visit(struct sock *sk, void *arg)
 	sock_diag_save_cookie(sk, msg->id.idiag_cookie);
 	smc_diag_fill_id(msg, smc->tcp->sk);
 
-	if (w->wanted & SMC_DIAG_WANT(SMC_DIAG_CONNINFO))
-		rc = smc_diag_put_conninfo(w->skb, &smc->conn);
-	if (!rc && w->wanted & SMC_DIAG_WANT(SMC_DIAG_LGRINFO))
-		rc = smc_diag_put_lgrinfo(w->skb, &smc->conn);
+	conn = READ_ONCE(smc->conn);
+	if (conn && w->wanted & SMC_DIAG_WANT(SMC_DIAG_CONNINFO))
+		rc = smc_diag_put_conninfo(w->skb, conn);
+	if (conn && !rc && w->wanted & SMC_DIAG_WANT(SMC_DIAG_LGRINFO))
+		rc = smc_diag_put_lgrinfo(w->skb, conn);
 	if (!rc && msg->state == SMC_DIAG_ST_LISTEN)
 		rc = smc_diag_put_listeninfo(w->skb, smc);
 	if (!rc)

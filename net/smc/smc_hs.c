@@ -85,7 +85,7 @@ static enum smc_hs_outcome smc_hs_join(struct smc_hs *hs)
 	/* others have come while areas were waited for: the choice is made now, LB-03 */
 	if (hs->is_server && !hs->is_first)
 		link = NULL;
-	rc = smc_conn_join(&hs->smc->conn, hs->lgr, link);
+	rc = smc_conn_join(hs->smc->conn, hs->lgr, link);
 	if (rc)
 		return smc_hs_to_tcp(hs, rc == -ECONNABORTED ? SMC_DECLINE_NOACTLINK :
 				     SMC_DECLINE_MEM);
@@ -119,7 +119,7 @@ static void smc_hs_own_end(struct smc_hs *hs, const struct smc_link *link,
 static void smc_hs_own_rmbe(struct smc_hs *hs, const struct smc_link *link,
 			    struct smc_nego_rmbe *rmbe)
 {
-	const struct smc_conn *conn = &hs->smc->conn;
+	const struct smc_conn *conn = hs->smc->conn;
 
 	rmbe->rkey = smc_buf_rkey(conn->rmbe.buf, link->index);
 	rmbe->addr = conn->rmbe.buf->iova;
@@ -139,7 +139,7 @@ static struct smc_link *smc_hs_own_data(struct smc_hs *hs, struct smc_nego_end *
 
 	/* keeps the keys on the link */
 	mutex_lock(&hs->lgr->lock);
-	link = smc_conn_told_link(&hs->smc->conn);
+	link = smc_conn_told_link(hs->smc->conn);
 	if (link) {
 		smc_hs_own_end(hs, link, end);
 		smc_hs_own_rmbe(hs, link, rmbe);
@@ -194,9 +194,9 @@ static void smc_hs_known(struct smc_hs *hs, const struct smc_clc_accept *acc,
 /* Data may flow. */
 static enum smc_hs_outcome smc_hs_open(struct smc_hs *hs)
 {
-	smc_conn_open(&hs->smc->conn);
+	smc_conn_open(hs->smc->conn);
 	/* the peer's first message may have asked for an answer before */
-	smc_tx_push(&hs->smc->conn);
+	smc_tx_push(hs->smc->conn);
 	return SMC_HS_SMC;
 }
 
@@ -338,7 +338,7 @@ static enum smc_hs_outcome smc_hs_take_peer(struct smc_hs *hs)
 			return smc_hs_to_tcp(hs, SMC_DECLINE_ERR_RDYLNK);
 		}
 	}
-	if (!smc_conn_set_peer(&hs->smc->conn, hs->link, acc))
+	if (!smc_conn_set_peer(hs->smc->conn, hs->link, acc))
 		return SMC_HS_GO_ON;
 	/* past Accept, a server on subsequent contact may not decline, ERR-07 */
 	if (hs->is_server && !hs->is_first)
@@ -680,7 +680,7 @@ static bool smc_hs_is_out_of_sync(const struct smc_hs *hs)
 /* Give back what an unsuccessful handshake has taken. */
 static void smc_hs_cleanup(struct smc_hs *hs, enum smc_hs_outcome out)
 {
-	struct smc_conn *conn = &hs->smc->conn;
+	struct smc_conn *conn = hs->smc->conn;
 	struct smc_link_group *lgr = hs->lgr;
 
 	/* the pair borrows the end */
@@ -701,9 +701,9 @@ static void smc_hs_cleanup(struct smc_hs *hs, enum smc_hs_outcome out)
 		smc_close_leave(hs->smc, !hs->is_told || out == SMC_HS_TCP);
 		return;
 	}
-	if (conn->rmbe.buf)
+	if (conn && conn->rmbe.buf)
 		smc_buf_put(&lgr->rmbs, &conn->rmbe);
-	if (conn->sndbuf.buf)
+	if (conn && conn->sndbuf.buf)
 		smc_buf_put(&lgr->sends, &conn->sndbuf);
 	smc_lgr_get(lgr);
 	if (smc_lgr_unreserve(lgr))

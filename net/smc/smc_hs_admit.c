@@ -19,9 +19,10 @@
 #define SMC_HS_MAX_BYTES	(64UL << 20)
 /* So many there may be at any cost: with large rings a few healthy ones exceed the above. */
 #define SMC_HS_MIN_NR		256
-/* Of that, the sockets of a child that has said nothing yet. */
-#define SMC_HS_CHILD_BYTES	(sizeof(struct smc_sock) + sizeof(struct tcp6_sock) +	\
-				 sizeof(struct socket_alloc) + sizeof(struct smc_hs))
+/* Of that, what a child costs besides rings and links. */
+#define SMC_HS_CHILD_BYTES	(sizeof(struct smc_sock) + sizeof(struct smc_conn) +	\
+				 sizeof(struct tcp6_sock) + sizeof(struct socket_alloc) + \
+				 sizeof(struct smc_hs))
 
 /*
  * Reset a child that is no longer listed; its work item finds that out and

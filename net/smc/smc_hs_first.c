@@ -45,7 +45,7 @@ enum smc_hs_outcome smc_hs_first_link(struct smc_hs *hs)
  */
 void smc_hs_start_llc(struct smc_hs *hs)
 {
-	const struct smc_conn *conn = &hs->smc->conn;
+	const struct smc_conn *conn = hs->smc->conn;
 	struct smc_llc_probe probe = {
 		.raddr = conn->peer_addr + SMC_EYE_CATCHER_LEN,
 		.rkey = conn->peer_rkey,
@@ -80,7 +80,7 @@ static bool smc_hs_peer_size_fits(const struct smc_hs *hs)
 {
 	u8 max = hs->lgr->params.max_size_code;
 
-	return hs->smc->conn.peer_size <= smc_nego_size_bytes(max);
+	return hs->smc->conn->peer_size <= smc_nego_size_bytes(max);
 }
 
 /* A Decline, or what came of it so far; the machine of LLC must hear of it. */

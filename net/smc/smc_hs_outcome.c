@@ -28,8 +28,8 @@ static void smc_hs_finish_smc(struct smc_sock *smc)
 {
 	struct sock *sk = &smc->sk;
 
-	sk->sk_sndbuf = 2 * smc->conn.sndbuf.size;
-	sk->sk_rcvbuf = 2 * smc->conn.rmbe.size;
+	sk->sk_sndbuf = 2 * smc->conn->sndbuf.size;
+	sk->sk_rcvbuf = 2 * smc->conn->rmbe.size;
 	smc_tcp_watch(smc, SMC_TCP_CARRIER);
 	smc_close_establish(smc);
 	/* what happened on TCP before the watch was set */

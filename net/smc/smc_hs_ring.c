@@ -182,7 +182,7 @@ static enum smc_hs_outcome smc_hs_get_ring(struct smc_hs *hs, struct smc_buf_poo
 }
 
 /**
- * smc_hs_get_sndbuf() - step: the send ring
+ * smc_hs_get_sndbuf() - step: the connection and its send ring
  * @hs: the handshake, with its group
  *
  * Context: The handshake's work item, may sleep.
@@ -190,8 +190,10 @@ static enum smc_hs_outcome smc_hs_get_ring(struct smc_hs *hs, struct smc_buf_poo
  */
 enum smc_hs_outcome smc_hs_get_sndbuf(struct smc_hs *hs)
 {
+	if (smc_sock_make_conn(hs->smc))
+		return smc_hs_to_tcp(hs, SMC_DECLINE_MEM);
 	return smc_hs_get_ring(hs, &hs->lgr->sends, READ_ONCE(hs->smc->sk.sk_sndbuf),
-			       &hs->smc->conn.sndbuf);
+			       &hs->smc->conn->sndbuf);
 }
 
 /**
@@ -206,5 +208,5 @@ enum smc_hs_outcome smc_hs_get_sndbuf(struct smc_hs *hs)
 enum smc_hs_outcome smc_hs_get_rmbe(struct smc_hs *hs)
 {
 	return smc_hs_get_ring(hs, &hs->lgr->rmbs, READ_ONCE(hs->smc->sk.sk_rcvbuf),
-			       &hs->smc->conn.rmbe);
+			       &hs->smc->conn->rmbe);
 }

@@ -91,10 +91,10 @@ void smc_keep_update(struct smc_sock *smc)
 		return;
 	keep_limit_tcp(smc);
 	keep_want(smc, &want);
-	spin_lock_bh(&smc->conn.lock);
+	spin_lock_bh(&smc->conn->lock);
 	smc->keep_want = want;
 	smc->is_probing = false;
-	spin_unlock_bh(&smc->conn.lock);
+	spin_unlock_bh(&smc->conn->lock);
 	if (want.idle || want.stall)
 		sk_reset_timer(&smc->sk, &smc->keep_timer, jiffies + 1);
 	else
@@ -160,9 +160,9 @@ void smc_keep_give_back(struct smc_sock *smc)
  */
 void smc_keep_stop(struct smc_sock *smc)
 {
-	spin_lock_bh(&smc->conn.lock);
+	spin_lock_bh(&smc->conn->lock);
 	memset(&smc->keep_want, 0, sizeof(smc->keep_want));
-	spin_unlock_bh(&smc->conn.lock);
+	spin_unlock_bh(&smc->conn->lock);
 	sk_stop_timer(&smc->sk, &smc->keep_timer);
 }
 
@@ -174,7 +174,7 @@ static u32 keep_ago(unsigned long then)
 static void keep_facts(const struct smc_sock *smc, struct smc_link *link,
 		       struct smc_idle_facts *facts)
 {
-	const struct smc_conn *conn = &smc->conn;
+	const struct smc_conn *conn = smc->conn;
 	u32 tx, rx, ack;
 
 	lockdep_assert_held(&conn->lock);
@@ -198,7 +198,7 @@ static void keep_facts(const struct smc_sock *smc, struct smc_link *link,
  */
 static enum smc_idle_verdict keep_look(struct smc_sock *smc)
 {
-	struct smc_conn *conn = &smc->conn;
+	struct smc_conn *conn = smc->conn;
 	struct smc_idle_step step = {};
 	struct smc_idle_facts facts;
 	struct smc_link *link;

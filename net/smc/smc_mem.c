@@ -97,6 +97,23 @@ int smc_mem_charge(struct sock *sk, u32 bytes)
 }
 
 /**
+ * smc_mem_zalloc() - memory that a socket pays for
+ * @sk: the socket; a kernel thread may ask in its place
+ * @size: bytes
+ *
+ * Context: Process context, may sleep.
+ * Return: zeroed memory for kfree(), or NULL.
+ */
+void *smc_mem_zalloc(const struct sock *sk, size_t size)
+{
+	struct mem_cgroup *was = set_active_memcg(smc_compat_sk_memcg(sk));
+	void *mem = kzalloc(size, GFP_KERNEL_ACCOUNT);
+
+	set_active_memcg(was);
+	return mem;
+}
+
+/**
  * smc_mem_uncharge() - a socket no longer has an element
  * @sk: the socket
  * @bytes: as charged

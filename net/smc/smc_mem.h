@@ -15,6 +15,7 @@ extern int smc_mem_least;
 
 void smc_mem_init(void);
 int smc_mem_charge(struct sock *sk, u32 bytes);
+void *smc_mem_zalloc(const struct sock *sk, size_t size);
 void smc_mem_uncharge(struct sock *sk, u32 bytes);
 void smc_mem_inherit(const struct sock *listener, struct sock *child);
 void smc_mem_adopt(struct sock *sk, u32 used);

@@ -277,39 +277,31 @@ static int opt_set_tcp_only(struct smc_sock *smc, struct socket *sock, enum opt_
 								   SMC_DECLINE_IPSEC);
 }
 
-/* TCP_NOTSENT_LOWAT: who waits may go on, as with TCP. */
-static void opt_note_lowat(struct smc_sock *smc)
+/* What the data path asks for, also where the inner socket cannot be asked. */
+static void opt_copy_tcp(struct smc_sock *smc)
 {
-	struct smc_conn *conn = &smc->conn;
+	const struct tcp_sock *tp = tcp_sk(smc->tcp->sk);
 
-	WRITE_ONCE(conn->tx_lowat, READ_ONCE(tcp_sk(smc->tcp->sk)->notsent_lowat));
-	if (smc->is_alive && smc_tx_is_writable(conn))
-		smc_sock_wake_writers(smc);
+	WRITE_ONCE(smc->nonagle, tp->nonagle & (TCP_NAGLE_OFF | TCP_NAGLE_CORK));
+	WRITE_ONCE(smc->tx_lowat, READ_ONCE(tp->notsent_lowat));
 }
 
 /* What an option that TCP has accepted also means for the connection on SMC. */
-static void opt_note_tcp(struct smc_sock *smc, int optname, sockptr_t optval)
+static void opt_note_tcp(struct smc_sock *smc, int optname)
 {
-	struct smc_conn *conn = &smc->conn;
-	int val;
-
-	if (optname == TCP_NOTSENT_LOWAT)
-		opt_note_lowat(smc);
+	opt_copy_tcp(smc);
 	if (optname == TCP_KEEPIDLE || optname == TCP_KEEPINTVL || optname == TCP_KEEPCNT ||
 	    optname == TCP_USER_TIMEOUT)
 		smc_keep_changed(smc, optname);
-	/* TCP has read the same four bytes */
-	if ((optname != TCP_NODELAY && optname != TCP_CORK) ||
-	    copy_from_sockptr(&val, optval, sizeof(val)))
+	if (!smc->is_alive)
 		return;
-	if (optname == TCP_CORK) {
-		smc_tx_cork(conn, !!val);
-		return;
-	}
-	WRITE_ONCE(conn->tx_nodelay, !!val);
+	/* who waits may go on, as with TCP */
+	if (optname == TCP_NOTSENT_LOWAT && smc_tx_is_writable(smc->conn))
+		smc_sock_wake_writers(smc);
 	/* TCP pushes here, too, even what TCP_CORK holds back */
-	if (val && smc->is_alive)
-		smc_tx_flush(conn);
+	if ((optname == TCP_CORK && !(smc->nonagle & TCP_NAGLE_CORK)) ||
+	    (optname == TCP_NODELAY && smc->nonagle & TCP_NAGLE_OFF))
+		smc_tx_flush(smc->conn);
 }
 
 /* The same for SOL_SOCKET; @had are the flags of SO_TIMESTAMPING before. */
@@ -320,8 +312,8 @@ static void opt_note_socket(struct smc_sock *smc, int optname, u32 had)
 
 	if (optname == SO_KEEPALIVE)
 		smc_keep_update(smc);
-	if (new & SOF_TIMESTAMPING_OPT_ID)
-		smc_notice_count_from(&smc->conn, new & SOF_TIMESTAMPING_OPT_ID_TCP);
+	if (new & SOF_TIMESTAMPING_OPT_ID && smc->is_alive)
+		smc_notice_count_from(smc->conn, new & SOF_TIMESTAMPING_OPT_ID_TCP);
 	/* the core allows these two to internet families, or to TCP, only */
 	if (optname == SO_REUSEPORT)
 		smc->sk.sk_reuseport = tsk->sk_reuseport;
@@ -338,7 +330,7 @@ static int opt_set_carried(struct smc_sock *smc, int level, int optname, sockptr
 	if (rc)
 		return rc;
 	if (level == SOL_TCP)
-		opt_note_tcp(smc, optname, optval);
+		opt_note_tcp(smc, optname);
 	if (level == SOL_SOCKET)
 		opt_note_socket(smc, optname, had);
 	return 0;
@@ -684,8 +676,8 @@ static int opt_get_tcp_info(struct smc_sock *smc, char __user *optval, int __use
 	if (sk->sk_state != SMC_STATE_LISTEN &&
 	    (sk->sk_state != SMC_STATE_INIT || smc->is_connecting)) {
 		info.tcpi_state = opt_tcp_state(smc);
-		if (smc->is_alive || smc->conn.tx_total || smc->conn.rx_total)
-			opt_fill_conn(&smc->conn, &info);
+		if (smc->conn && (smc->is_alive || smc->conn->tx_total || smc->conn->rx_total))
+			opt_fill_conn(smc->conn, &info);
 	}
 	return opt_put(&info, sizeof(info), optval, optlen);
 }
@@ -756,7 +748,6 @@ static void opt_inherit_carried(const struct sock *from, struct sock *to)
  */
 void smc_opt_inherit(const struct smc_sock *listener, struct smc_sock *child)
 {
-	const struct tcp_sock *tp = tcp_sk(child->tcp->sk);
 	const struct sock *from = &listener->sk;
 	struct sock *to = &child->sk;
 
@@ -773,9 +764,7 @@ void smc_opt_inherit(const struct smc_sock *listener, struct smc_sock *child)
 	to->sk_lingertime = READ_ONCE(from->sk_lingertime);
 	if (sock_flag(from, SOCK_LINGER))
 		sock_set_flag(to, SOCK_LINGER);
-	child->conn.tx_nodelay = tp->nonagle & TCP_NAGLE_OFF;
-	child->conn.is_corked = tp->nonagle & TCP_NAGLE_CORK;
-	child->conn.tx_lowat = tp->notsent_lowat;
+	opt_copy_tcp(child);
 	child->is_eager_tcp = listener->is_eager_tcp;
 	child->is_tcp_by_option = listener->is_tcp_by_option;
 	child->fallback = SMC_DECLINE_NONE;

@@ -77,7 +77,8 @@ int smc_renew(struct smc_sock *smc, struct socket *sock, int err)
 	if (!fresh)
 		return -ENOBUFS;
 	/* nobody reads on */
-	smc_rx_let_go(&smc->conn);
+	if (smc->conn)
+		smc_rx_let_go(smc->conn);
 	/* sock_diag looks at the inner socket of what it finds */
 	smc_sock_unhash(smc);
 	smc_tcp_unwatch(smc);

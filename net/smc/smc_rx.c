@@ -67,7 +67,7 @@ static bool rx_has_aside(const struct smc_conn *conn)
  */
 static void rx_look_mark(struct rx_call *call, struct rx_view *view)
 {
-	struct smc_conn *conn = &call->smc->conn;
+	struct smc_conn *conn = call->smc->conn;
 	struct smc_cdc_ctl *ctl = &conn->ctl;
 
 	lockdep_assert_held(&conn->lock);
@@ -83,7 +83,7 @@ static void rx_look_mark(struct rx_call *call, struct rx_view *view)
 
 static void rx_look(struct rx_call *call, struct rx_view *view)
 {
-	struct smc_conn *conn = &call->smc->conn;
+	struct smc_conn *conn = call->smc->conn;
 	u8 conn_flags;
 
 	memset(view, 0, sizeof(*view));
@@ -108,7 +108,7 @@ static void rx_look(struct rx_call *call, struct rx_view *view)
  */
 static int rx_step_over_mark(struct rx_call *call)
 {
-	struct smc_conn *conn = &call->smc->conn;
+	struct smc_conn *conn = call->smc->conn;
 	bool is_interrupted, was_set = false;
 	bool is_at_mark;
 
@@ -152,7 +152,7 @@ static void rx_sync(struct smc_conn *conn, const struct smc_seg *seg)
 /* Copies @len bytes that are there to the caller; returns how many it was. */
 static size_t rx_copy(struct rx_call *call, u32 len)
 {
-	struct smc_conn *conn = &call->smc->conn;
+	struct smc_conn *conn = call->smc->conn;
 	struct smc_seg seg[SMC_RING_SEGS];
 	struct smc_cursor from;
 	size_t copied = 0;
@@ -216,7 +216,7 @@ static void rx_consume(struct smc_conn *conn, u32 len)
 /* One round of recvmsg with data at hand: bytes delivered, or why not. */
 static ssize_t rx_take(struct rx_call *call, u32 len)
 {
-	struct smc_conn *conn = &call->smc->conn;
+	struct smc_conn *conn = call->smc->conn;
 	size_t n = len;
 
 	if (!smc_conn_check_eyecatcher(conn)) {
@@ -239,7 +239,7 @@ static ssize_t rx_take(struct rx_call *call, u32 len)
 /* Same for one urgent byte that had left the ring and is in line again. */
 static ssize_t rx_take_aside(struct rx_call *call)
 {
-	struct smc_conn *conn = &call->smc->conn;
+	struct smc_conn *conn = call->smc->conn;
 	u8 byte = READ_ONCE(conn->ctl.rx_urg_byte);
 
 	if (!(call->flags & MSG_TRUNC) && copy_to_iter(&byte, 1, &call->msg->msg_iter) != 1)
@@ -355,7 +355,7 @@ static bool rx_is_stuck(const struct smc_cdc_ctl *ctl, u32 len)
 /* Who only looks does not make room for what a call is to wait for. */
 static bool rx_has_seen_all(struct rx_call *call)
 {
-	struct smc_conn *conn = &call->smc->conn;
+	struct smc_conn *conn = call->smc->conn;
 	bool is_stuck;
 
 	if (!(call->flags & MSG_PEEK) || !call->copied)
@@ -369,7 +369,7 @@ static bool rx_has_seen_all(struct rx_call *call)
 
 static int rx_loop(struct rx_call *call, size_t len, size_t target)
 {
-	struct smc_cdc_ctl *ctl = &call->smc->conn.ctl;
+	struct smc_cdc_ctl *ctl = &call->smc->conn->ctl;
 	ssize_t rc = 0;
 
 	/* As with TCP, a call for no bytes waits for some all the same. */
@@ -410,7 +410,7 @@ static int rx_loop(struct rx_call *call, size_t len, size_t target)
 /* recv() with MSG_OOB never waits, as with TCP. */
 static int rx_recv_urgent(struct smc_sock *smc, struct msghdr *msg, size_t len, int flags)
 {
-	struct smc_conn *conn = &smc->conn;
+	struct smc_conn *conn = smc->conn;
 	bool is_eof;
 	u8 byte;
 	int rc;
@@ -475,7 +475,7 @@ static void rx_put_timestamping(struct smc_sock *smc, struct msghdr *msg, struct
 /* When the last of the data came, unless the option was set after that. */
 static void rx_put_stamps(struct smc_sock *smc, struct msghdr *msg)
 {
-	ktime_t stamp = READ_ONCE(smc->conn.rx_stamp);
+	ktime_t stamp = READ_ONCE(smc->conn->rx_stamp);
 	struct timespec64 ts = ktime_to_timespec64(stamp);
 
 	if (!stamp)
@@ -497,7 +497,7 @@ static void rx_put_extras(struct smc_sock *smc, struct msghdr *msg, int len)
 		return;
 	inq = smc_rx_inq(smc);
 	/* There is an end to be read, too. */
-	if (!inq && READ_ONCE(smc->conn.ctl.rx_conn_flags))
+	if (!inq && READ_ONCE(smc->conn->ctl.rx_conn_flags))
 		inq = 1;
 	msg->msg_inq = inq;
 	if (wants_inq)
@@ -511,7 +511,7 @@ static void rx_trace(struct smc_sock *smc, size_t len)
 	if (!trace_smc_rx_recvmsg_enabled())
 		return;
 	rcu_read_lock();
-	link = rcu_dereference(smc->conn.link);
+	link = rcu_dereference(smc->conn->link);
 	trace_smc_rx_recvmsg(smc, len, link ? link->wr.dev_name : "");
 	rcu_read_unlock();
 }
@@ -576,7 +576,7 @@ int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, int fla
  */
 bool smc_rx_is_readable(struct smc_sock *smc)
 {
-	struct smc_conn *conn = &smc->conn;
+	struct smc_conn *conn = smc->conn;
 	struct smc_cdc_ctl *ctl = &conn->ctl;
 	u32 target = sock_rcvlowat(&smc->sk, 0, INT_MAX);
 	bool is_stuck = false;
@@ -603,7 +603,7 @@ bool smc_rx_is_readable(struct smc_sock *smc)
  */
 bool smc_rx_has_urgent(const struct smc_sock *smc)
 {
-	const struct smc_cdc_ctl *ctl = &smc->conn.ctl;
+	const struct smc_cdc_ctl *ctl = &smc->conn->ctl;
 
 	return READ_ONCE(ctl->rx_urg_is_unread) || READ_ONCE(ctl->rx_urg_is_due);
 }
@@ -617,7 +617,7 @@ bool smc_rx_has_urgent(const struct smc_sock *smc)
  */
 bool smc_rx_is_at_mark(struct smc_sock *smc)
 {
-	struct smc_conn *conn = &smc->conn;
+	struct smc_conn *conn = smc->conn;
 	bool is_at_mark = false;
 
 	spin_lock_bh(&conn->lock);
@@ -638,7 +638,7 @@ bool smc_rx_is_at_mark(struct smc_sock *smc)
  */
 u32 smc_rx_inq(struct smc_sock *smc)
 {
-	struct smc_conn *conn = &smc->conn;
+	struct smc_conn *conn = smc->conn;
 	struct smc_cdc_ctl *ctl = &conn->ctl;
 	u32 len = 0;
 

@@ -218,12 +218,10 @@ static void smc_sock_destruct(struct sock *sk)
 
 	WARN_ON_ONCE(smc->tcp);
 	WARN_ON_ONCE(smc->hs);
-	WARN_ON_ONCE(smc->conn.lgr);
-	WARN_ON_ONCE(smc->conn.charged);
 	WARN_ON_ONCE(!hlist_unhashed(&smc->hash_node));
 	WARN_ON_ONCE(!list_empty(&smc->late_node));
 	__skb_queue_purge(&sk->sk_error_queue);
-	kfree(smc->conn.stamps);
+	smc_conn_free(smc->conn);
 	/* an older core takes SO_RESERVE_MEM without asking us */
 	sk_mem_reclaim_final(sk);
 	if (sk->sk_family == PF_SMC)
@@ -286,7 +284,6 @@ void smc_sock_set_up(struct sock *sk)
 
 	smc_state_close_init(&smc->close);
 	sk->sk_state = smc->close.state;
-	smc_conn_init(&smc->conn, sk, smc_works->event);
 	INIT_WORK(&smc->hs_work, smc_works->handshake);
 	INIT_WORK(&smc->grow_work, smc_works->handshake_grow);
 	INIT_DELAYED_WORK(&smc->hs_timer, smc_works->handshake_timer);
@@ -300,6 +297,27 @@ void smc_sock_set_up(struct sock *sk)
 	INIT_LIST_HEAD(&smc->queue_node);
 	INIT_HLIST_NODE(&smc->hash_node);
 	INIT_LIST_HEAD(&smc->late_node);
+}
+
+/**
+ * smc_sock_make_conn() - a handshake needs a connection
+ * @smc: the socket
+ *
+ * Context: The handshake's work item, may sleep.
+ * Return: 0, also if there is one; -ENOMEM.
+ */
+int smc_sock_make_conn(struct smc_sock *smc)
+{
+	struct smc_conn *conn;
+
+	if (smc->conn)
+		return 0;
+	conn = smc_conn_alloc(&smc->sk, smc_works->event);
+	if (!conn)
+		return -ENOMEM;
+	/* pairs with READ_ONCE() of those who look without the socket lock */
+	smp_store_release(&smc->conn, conn);
+	return 0;
 }
 
 /**

@@ -75,7 +75,10 @@ struct smc_opt_seen {
  * @tcp: the inner TCP socket; NULL once the connection was grafted onto TCP,
  *	 once a new sock has it (smc_renew()), and after the last close; also read
  *	 by the one handshake worker
- * @conn: the connection on a link group
+ * @conn: the connection on a link group; NULL until the handshake makes one. Goes with
+ *	  the socket
+ * @nonagle: TCP_NODELAY and TCP_CORK as @tcp has them, TCP_NAGLE_OFF and TCP_NAGLE_CORK
+ * @tx_lowat: TCP_NOTSENT_LOWAT, bytes; 0 for the default of TCP
  * @close: the close machine
  * @hash_node: in the list that sock_diag walks
  * @late_node: in the list of those whose file has another sock now, smc_orphan.c
@@ -156,7 +159,9 @@ struct smc_sock {
 		struct inet_sock inet;
 	};
 	struct socket *tcp;
-	struct smc_conn conn;
+	struct smc_conn *conn;
+	u8 nonagle;
+	u32 tx_lowat;
 	struct smc_close_ctl close;
 	struct hlist_node hash_node;
 	struct list_head late_node;
@@ -260,6 +265,7 @@ struct smc_sock_works {
 int smc_sock_init(const struct smc_sock_works *works);
 void smc_sock_exit(void);
 
+int smc_sock_make_conn(struct smc_sock *smc);
 struct smc_sock *smc_sock_alloc(struct net *net, struct socket *sock, int protocol, int kern);
 struct smc_sock *smc_sock_alloc_like(const struct smc_sock *like);
 void smc_sock_set_up(struct sock *sk);

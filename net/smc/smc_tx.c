@@ -41,6 +41,7 @@
  */
 #include <linux/sched/signal.h>
 #include <linux/wait.h>
+#include <net/tcp.h>
 
 #include "smc_cdc.h"
 #include "smc_compat.h"
@@ -82,7 +83,7 @@ static bool tx_is_held_back(const struct smc_conn *conn, u32 unsent)
 		.peer_ring = smc_geom_space(conn->ctl.tx_geom),
 		.is_inflight = conn->tx_inflight,
 		.is_corked = conn->tx_cork,
-		.is_nodelay = READ_ONCE(conn->tx_nodelay),
+		.is_nodelay = READ_ONCE(smc_sk(conn->sk)->nonagle) & TCP_NAGLE_OFF,
 		.is_urgent = conn->ctl.tx_urg_left,
 		.is_flushed = conn->tx_flush,
 	};
@@ -322,20 +323,6 @@ void smc_tx_flush(struct smc_conn *conn)
 }
 
 /**
- * smc_tx_cork() - TCP_CORK
- * @conn: the connection; the caller holds a reference on its socket
- * @is_on: hold back less than half a ring, for a while; otherwise send it
- *
- * Context: Process context. Expects the socket lock held. Takes conn->lock.
- */
-void smc_tx_cork(struct smc_conn *conn, bool is_on)
-{
-	conn->is_corked = is_on;
-	if (!is_on)
-		smc_tx_flush(conn);
-}
-
-/**
  * smc_tx_signal() - tell the peer that this side is done, has closed or aborts
  * @conn: the connection; the caller holds a reference on its socket
  * @conn_flags: SMC_CDC_DONE, SMC_CDC_CLOSED, SMC_CDC_ABORT
@@ -368,10 +355,8 @@ static void tx_cork_expired(struct timer_list *timer)
 /* What is held back now leaves in time. */
 static void tx_arm_cork(struct smc_conn *conn)
 {
-	if (!conn->has_cork_timer) {
+	if (!conn->cork_timer.function)
 		timer_setup(&conn->cork_timer, tx_cork_expired, 0);
-		conn->has_cork_timer = true;
-	}
 	if (!timer_pending(&conn->cork_timer))
 		sk_reset_timer(conn->sk, &conn->cork_timer, jiffies + SMC_TX_CORK_TIME);
 }
@@ -383,7 +368,7 @@ static void tx_arm_cork(struct smc_conn *conn)
  */
 static bool tx_is_in_vain(struct smc_sock *smc)
 {
-	u8 conn_flags = READ_ONCE(smc->conn.ctl.rx_conn_flags);
+	u8 conn_flags = READ_ONCE(smc->conn->ctl.rx_conn_flags);
 
 	return !smc->sk.sk_err && !(smc->sk.sk_shutdown & SEND_SHUTDOWN) &&
 	       (conn_flags & SMC_CDC_FINAL) == SMC_CDC_CLOSED;
@@ -396,7 +381,7 @@ static int tx_lose(struct smc_sock *smc, struct msghdr *msg, size_t len)
 
 	if (!len)
 		return 0;
-	len = min_t(size_t, len, smc->conn.snd_geom.size);
+	len = min_t(size_t, len, smc->conn->snd_geom.size);
 	iov_iter_advance(&msg->msg_iter, len);
 	/* what the peer has sent may be read, and has an end all the same */
 	sock_set_flag(sk, SOCK_DONE);
@@ -411,7 +396,7 @@ static int tx_lose(struct smc_sock *smc, struct msghdr *msg, size_t len)
 /* Why nothing can be sent any more; 0 if something can. */
 static int tx_check(struct smc_sock *smc)
 {
-	struct smc_conn *conn = &smc->conn;
+	struct smc_conn *conn = smc->conn;
 	struct sock *sk = &smc->sk;
 
 	if (sk->sk_err || sk->sk_shutdown & SEND_SHUTDOWN)
@@ -428,7 +413,7 @@ static int tx_check(struct smc_sock *smc)
 
 static u32 tx_lowat(const struct smc_conn *conn)
 {
-	return READ_ONCE(conn->tx_lowat) ?:
+	return READ_ONCE(smc_sk(conn->sk)->tx_lowat) ?:
 	       READ_ONCE(sock_net(conn->sk)->ipv4.sysctl_tcp_notsent_lowat);
 }
 
@@ -480,7 +465,7 @@ bool smc_tx_is_writable(struct smc_conn *conn)
 static int tx_wait(struct smc_sock *smc, long *timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	struct smc_conn *conn = &smc->conn;
+	struct smc_conn *conn = smc->conn;
 	struct sock *sk = &smc->sk;
 	wait_queue_head_t *wq = sk_sleep(sk);
 	int rc = 0;
@@ -539,8 +524,8 @@ struct tx_call {
 /* The bytes now belong to the stream. */
 static void tx_publish(struct tx_call *call, size_t len)
 {
-	struct smc_conn *conn = &call->smc->conn;
-	bool is_corked = call->msg->msg_flags & MSG_MORE || conn->is_corked;
+	struct smc_conn *conn = call->smc->conn;
+	bool is_corked = call->msg->msg_flags & MSG_MORE || call->smc->nonagle & TCP_NAGLE_CORK;
 
 	spin_lock_bh(&conn->lock);
 	conn->tx_jiffies = jiffies;
@@ -568,7 +553,7 @@ static void tx_publish(struct tx_call *call, size_t len)
 /* A send() ended early: its last byte is the urgent one, or gets the stamps. */
 static void tx_end_early(struct tx_call *call)
 {
-	struct smc_conn *conn = &call->smc->conn;
+	struct smc_conn *conn = call->smc->conn;
 
 	spin_lock_bh(&conn->lock);
 	if (call->is_urgent)
@@ -590,7 +575,7 @@ static int tx_read_control(struct tx_call *call)
 	if (call->msg->msg_controllen && sock_cmsg_send(sk, call->msg, &control))
 		return -EINVAL;
 	call->tsflags = control.tsflags;
-	smc_notice_prepare(&call->smc->conn, call->tsflags);
+	smc_notice_prepare(call->smc->conn, call->tsflags);
 	return 0;
 }
 
@@ -598,7 +583,7 @@ static int tx_read_control(struct tx_call *call)
 static ssize_t tx_send_some(struct tx_call *call)
 {
 	struct smc_sock *smc = call->smc;
-	struct smc_conn *conn = &smc->conn;
+	struct smc_conn *conn = smc->conn;
 	size_t room, n;
 	int rc;
 
@@ -625,7 +610,7 @@ static void tx_trace(struct smc_sock *smc, size_t len)
 	if (!trace_smc_tx_sendmsg_enabled())
 		return;
 	rcu_read_lock();
-	link = rcu_dereference(smc->conn.link);
+	link = rcu_dereference(smc->conn->link);
 	trace_smc_tx_sendmsg(smc, len, link ? link->wr.dev_name : "");
 	rcu_read_unlock();
 }

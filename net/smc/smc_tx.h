@@ -9,7 +9,6 @@ int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, long ti
 bool smc_tx_is_writable(struct smc_conn *conn);
 void smc_tx_push(struct smc_conn *conn);
 void smc_tx_flush(struct smc_conn *conn);
-void smc_tx_cork(struct smc_conn *conn, bool is_on);
 void smc_tx_signal(struct smc_conn *conn, u8 conn_flags);
 
 #endif /* SMC_TX_H */

@@ -79,10 +79,10 @@ void smc_wr_report(struct smc_wr *wr, enum smc_wr_fault fault)
 	set_bit(SMC_WR_IS_REPORTED, &wr->flags);
 }
 
-/* A connection inside a socket that is nothing else. */
+/* A connection of a socket that is nothing else. */
 struct core_conn {
 	struct sock sk;
-	struct smc_conn conn;
+	struct smc_conn *conn;
 	unsigned int nr_lost;
 	unsigned int nr_final;
 	unsigned int nr_moved;
@@ -172,7 +172,7 @@ static void core_test_exit(struct kunit *test)
 		return;
 	for (i = 0; i < lab->nr_conns; i++) {
 		sock_set_flag(&lab->conn[i]->sk, SOCK_DEAD);
-		smc_conn_leave(&lab->conn[i]->conn, true);
+		smc_conn_leave(lab->conn[i]->conn, true);
 		sock_put(&lab->conn[i]->sk);
 	}
 	for (i = 0; i < lab->nr_held; i++)
@@ -278,7 +278,7 @@ static struct smc_link *core_client_up(struct kunit *test, u32 qpn)
 
 static void core_event(struct smc_conn *conn, u32 events)
 {
-	struct core_conn *cc = container_of(conn, struct core_conn, conn);
+	struct core_conn *cc = container_of(conn->sk, struct core_conn, sk);
 
 	if (events & SMC_EV_LINK_LOST)
 		cc->nr_lost++;
@@ -290,6 +290,11 @@ static void core_event(struct smc_conn *conn, u32 events)
 		cc->nr_missing++;
 	if (events & SMC_EV_CLOSED)
 		cc->nr_closed++;
+}
+
+static void core_destruct(struct sock *sk)
+{
+	smc_conn_free(container_of(sk, struct core_conn, sk)->conn);
 }
 
 static void core_take_element(struct kunit *test, struct smc_buf_pool *pool,
@@ -316,11 +321,13 @@ static struct core_conn *core_new_conn(struct kunit *test, struct smc_link_group
 	sk = sk_alloc(&init_net, PF_INET, GFP_KERNEL, &core_proto, 1);
 	KUNIT_ASSERT_NOT_NULL(test, sk);
 	sock_init_data(NULL, sk);
+	sk->sk_destruct = core_destruct;
 	cc = container_of(sk, struct core_conn, sk);
 	lab->conn[lab->nr_conns++] = cc;
-	smc_conn_init(&cc->conn, sk, core_event);
-	core_take_element(test, &lgr->rmbs, &cc->conn.rmbe);
-	core_take_element(test, &lgr->sends, &cc->conn.sndbuf);
+	cc->conn = smc_conn_alloc(sk, core_event);
+	KUNIT_ASSERT_NOT_NULL(test, cc->conn);
+	core_take_element(test, &lgr->rmbs, &cc->conn->rmbe);
+	core_take_element(test, &lgr->sends, &cc->conn->sndbuf);
 	return cc;
 }
 
@@ -335,7 +342,7 @@ static struct core_conn *core_join(struct kunit *test, struct smc_link *link)
 	spin_lock_irqsave(&smc_lgr_list_lock, flags);
 	link->lgr->nr_conns++;
 	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
-	KUNIT_ASSERT_EQ(test, smc_conn_join(&cc->conn, link->lgr, link), 0);
+	KUNIT_ASSERT_EQ(test, smc_conn_join(cc->conn, link->lgr, link), 0);
 	return cc;
 }
 
@@ -355,12 +362,12 @@ static int core_set_peer(struct core_conn *cc, u32 rkey, u64 addr, u8 index)
 		.token = 0x4711,
 	};
 
-	return smc_conn_set_peer(&cc->conn, rcu_access_pointer(cc->conn.link), &acc);
+	return smc_conn_set_peer(cc->conn, rcu_access_pointer(cc->conn->link), &acc);
 }
 
 static bool core_has_link(struct core_conn *cc)
 {
-	return rcu_access_pointer(cc->conn.link);
+	return rcu_access_pointer(cc->conn->link);
 }
 
 static void fc_01_first_contact_where_no_group_is_usable(struct kunit *test)
@@ -926,11 +933,11 @@ static void rmb_32_a_token_names_one_connection(struct kunit *test)
 	for (i = 0; i < CORE_CONNS; i++)
 		cc[i] = core_join(test, link);
 	for (i = 0; i < CORE_CONNS; i++) {
-		KUNIT_EXPECT_NE(test, cc[i]->conn.token, 0);
+		KUNIT_EXPECT_NE(test, cc[i]->conn->token, 0);
 		for (j = 0; j < i; j++)
-			KUNIT_EXPECT_NE(test, cc[i]->conn.token, cc[j]->conn.token);
-		found = smc_conn_lookup(link->lgr, cc[i]->conn.token);
-		KUNIT_EXPECT_PTR_EQ(test, found, &cc[i]->conn);
+			KUNIT_EXPECT_NE(test, cc[i]->conn->token, cc[j]->conn->token);
+		found = smc_conn_lookup(link->lgr, cc[i]->conn->token);
+		KUNIT_EXPECT_PTR_EQ(test, found, cc[i]->conn);
 		if (found)
 			sock_put(found->sk);
 	}
@@ -941,18 +948,18 @@ static void rmb_33_a_stale_token_names_nobody(struct kunit *test)
 {
 	struct smc_link *link = core_server_up(test);
 	struct core_conn *old = core_join(test, link);
-	u32 token = old->conn.token;
+	u32 token = old->conn->token;
 	struct core_conn *young;
-	u8 index = old->conn.rmbe.index;
-	u8 *cpu = old->conn.rmbe.cpu;
+	u8 index = old->conn->rmbe.index;
+	u8 *cpu = old->conn->rmbe.cpu;
 
-	smc_conn_leave(&old->conn, true);
+	smc_conn_leave(old->conn, true);
 	KUNIT_EXPECT_NULL(test, smc_conn_lookup(link->lgr, token));
 	/* the same element has another token now */
 	young = core_join(test, link);
-	KUNIT_EXPECT_EQ(test, young->conn.rmbe.index, index);
-	KUNIT_EXPECT_PTR_EQ(test, young->conn.rmbe.cpu, cpu);
-	KUNIT_EXPECT_NE(test, young->conn.token, token);
+	KUNIT_EXPECT_EQ(test, young->conn->rmbe.index, index);
+	KUNIT_EXPECT_PTR_EQ(test, young->conn->rmbe.cpu, cpu);
+	KUNIT_EXPECT_NE(test, young->conn->token, token);
 	KUNIT_EXPECT_NULL(test, smc_conn_lookup(link->lgr, token));
 }
 
@@ -988,10 +995,10 @@ static void rmb_12_rmb_14_an_element_begins_with_the_eye_catcher(struct kunit *t
 			smc_link_create(lgr, &core_end);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(link));
 		cc = core_join(test, link);
-		KUNIT_EXPECT_EQ_MSG(test, !memcmp(cc->conn.rmbe.cpu, eye, sizeof(eye)),
+		KUNIT_EXPECT_EQ_MSG(test, !memcmp(cc->conn->rmbe.cpu, eye, sizeof(eye)),
 				    row->has_eye_catcher, "%s", row->what);
 		/* and everything behind it is zero */
-		KUNIT_EXPECT_NULL_MSG(test, memchr_inv(cc->conn.rmbe.cpu + sizeof(eye), 0,
+		KUNIT_EXPECT_NULL_MSG(test, memchr_inv(cc->conn->rmbe.cpu + sizeof(eye), 0,
 						       CORE_SIZE - sizeof(eye)), "%s", row->what);
 	}
 }
@@ -1002,7 +1009,7 @@ static void rmb_15_rmb_20_its_owner_leaves_an_element_alone(struct kunit *test)
 	struct smc_link *link = core_server_up(test);
 	struct core_conn *cc = core_join(test, link);
 	struct smc_cdc_msg in = {}, out = {};
-	struct smc_conn *conn = &cc->conn;
+	struct smc_conn *conn = cc->conn;
 	struct smc_link_group *quiet;
 	struct smc_xfer none = {};
 	u8 *is = kunit_kmalloc(test, CORE_SIZE, GFP_KERNEL);
@@ -1044,18 +1051,18 @@ static void a_ring_with_messages_in_flight_goes_with_the_last(struct kunit *test
 	struct smc_link_group *quiet;
 	unsigned long idle;
 
-	cc->conn.tx_inflight = 2;
+	cc->conn->tx_inflight = 2;
 	idle = lgr->sends.idle;
-	smc_conn_leave(&cc->conn, true);
+	smc_conn_leave(cc->conn, true);
 	KUNIT_EXPECT_EQ(test, lgr->sends.idle, idle);
-	KUNIT_EXPECT_EQ(test, cc->conn.charged, CORE_SIZE);
-	smc_conn_tx_done(&cc->conn, 1, 0, true, &quiet);
+	KUNIT_EXPECT_EQ(test, cc->conn->charged, CORE_SIZE);
+	smc_conn_tx_done(cc->conn, 1, 0, true, &quiet);
 	KUNIT_EXPECT_NULL(test, quiet);
 	KUNIT_EXPECT_EQ(test, lgr->sends.idle, idle);
 	/* well or not */
-	smc_conn_tx_done(&cc->conn, 2, 0, false, &quiet);
+	smc_conn_tx_done(cc->conn, 2, 0, false, &quiet);
 	KUNIT_EXPECT_GT(test, lgr->sends.idle, idle);
-	KUNIT_EXPECT_EQ(test, cc->conn.charged, 0);
+	KUNIT_EXPECT_EQ(test, cc->conn->charged, 0);
 	KUNIT_ASSERT_PTR_EQ(test, quiet, lgr);
 	smc_lgr_put(quiet);
 }
@@ -1064,7 +1071,7 @@ static void a_ring_with_messages_in_flight_goes_with_the_last(struct kunit *test
 static struct core_conn *core_unread(struct kunit *test, struct smc_link *link)
 {
 	struct core_conn *cc = core_join(test, link);
-	struct smc_conn *conn = &cc->conn;
+	struct smc_conn *conn = cc->conn;
 	struct smc_cdc_msg in = { .seq = 1 };
 
 	smc_conn_open(conn);
@@ -1083,21 +1090,21 @@ static void what_is_unread_stays_until_it_is_read(struct kunit *test)
 	unsigned long idle = lgr->rmbs.idle;
 	int nr_conns = lgr->nr_conns;
 
-	smc_conn_leave(&cc->conn, true);
-	KUNIT_EXPECT_NULL(test, cc->conn.lgr);
+	smc_conn_leave(cc->conn, true);
+	KUNIT_EXPECT_NULL(test, cc->conn->lgr);
 	KUNIT_EXPECT_EQ(test, lgr->nr_conns, nr_conns - 1);
 	KUNIT_EXPECT_EQ(test, lgr->rmbs.idle, idle);
-	KUNIT_EXPECT_EQ(test, cc->conn.charged, CORE_SIZE);
-	KUNIT_EXPECT_EQ(test, smc_conn_readable(&cc->conn), 1000);
+	KUNIT_EXPECT_EQ(test, cc->conn->charged, CORE_SIZE);
+	KUNIT_EXPECT_EQ(test, smc_conn_readable(cc->conn), 1000);
 	/* others get another one */
-	KUNIT_EXPECT_PTR_NE(test, core_join(test, link)->conn.rmbe.cpu, cc->conn.rmbe.cpu);
+	KUNIT_EXPECT_PTR_NE(test, core_join(test, link)->conn->rmbe.cpu, cc->conn->rmbe.cpu);
 
 	idle = lgr->rmbs.idle;
-	KUNIT_ASSERT_PTR_EQ(test, smc_conn_forget_unread(&cc->conn), lgr);
+	KUNIT_ASSERT_PTR_EQ(test, smc_conn_forget_unread(cc->conn), lgr);
 	KUNIT_EXPECT_GT(test, lgr->rmbs.idle, idle);
-	KUNIT_EXPECT_EQ(test, cc->conn.charged, 0);
-	KUNIT_EXPECT_EQ(test, smc_conn_readable(&cc->conn), 0);
-	KUNIT_EXPECT_NULL(test, smc_conn_forget_unread(&cc->conn));
+	KUNIT_EXPECT_EQ(test, cc->conn->charged, 0);
+	KUNIT_EXPECT_EQ(test, smc_conn_readable(cc->conn), 0);
+	KUNIT_EXPECT_NULL(test, smc_conn_forget_unread(cc->conn));
 	smc_lgr_put(lgr);
 }
 
@@ -1106,12 +1113,12 @@ static void abrt_13_an_unread_element_that_is_lost_stays_so(struct kunit *test)
 {
 	struct smc_link *link = core_client_up(test, 0x11);
 	struct core_conn *cc = core_unread(test, link);
-	u8 *cpu = cc->conn.rmbe.cpu;
+	u8 *cpu = cc->conn->rmbe.cpu;
 
-	smc_conn_leave(&cc->conn, false);
-	KUNIT_ASSERT_PTR_EQ(test, smc_conn_forget_unread(&cc->conn), link->lgr);
+	smc_conn_leave(cc->conn, false);
+	KUNIT_ASSERT_PTR_EQ(test, smc_conn_forget_unread(cc->conn), link->lgr);
 	smc_lgr_put(link->lgr);
-	KUNIT_EXPECT_PTR_NE(test, core_join(test, link)->conn.rmbe.cpu, cpu);
+	KUNIT_EXPECT_PTR_NE(test, core_join(test, link)->conn->rmbe.cpu, cpu);
 }
 
 /* After close(), and of a handshake that gives up. */
@@ -1121,14 +1128,14 @@ static void what_nobody_can_read_goes_at_once(struct kunit *test)
 	struct core_conn *cc = core_unread(test, link);
 
 	sock_set_flag(&cc->sk, SOCK_DEAD);
-	smc_conn_leave(&cc->conn, true);
-	KUNIT_EXPECT_EQ(test, cc->conn.charged, 0);
-	KUNIT_EXPECT_EQ(test, smc_conn_readable(&cc->conn), 0);
+	smc_conn_leave(cc->conn, true);
+	KUNIT_EXPECT_EQ(test, cc->conn->charged, 0);
+	KUNIT_EXPECT_EQ(test, smc_conn_readable(cc->conn), 0);
 	cc = core_unread(test, link);
-	cc->conn.is_open = false;
-	smc_conn_leave(&cc->conn, true);
-	KUNIT_EXPECT_EQ(test, cc->conn.charged, 0);
-	KUNIT_EXPECT_EQ(test, smc_conn_readable(&cc->conn), 0);
+	cc->conn->is_open = false;
+	smc_conn_leave(cc->conn, true);
+	KUNIT_EXPECT_EQ(test, cc->conn->charged, 0);
+	KUNIT_EXPECT_EQ(test, smc_conn_readable(cc->conn), 0);
 }
 
 static void rmb_14_a_reused_element_gets_it_again(struct kunit *test)
@@ -1137,13 +1144,13 @@ static void rmb_14_a_reused_element_gets_it_again(struct kunit *test)
 	struct smc_link_group *lgr = core_hold(test, smc_lgr_form(&key));
 	struct smc_link *link = core_raise(test, lgr, &core_end, 0x11, false);
 	struct core_conn *cc = core_join(test, link);
-	u8 *cpu = cc->conn.rmbe.cpu;
+	u8 *cpu = cc->conn->rmbe.cpu;
 
 	memset(cpu, 0xaa, CORE_SIZE);
-	smc_conn_leave(&cc->conn, true);
+	smc_conn_leave(cc->conn, true);
 	cc = core_join(test, link);
-	KUNIT_ASSERT_PTR_EQ(test, cc->conn.rmbe.cpu, cpu);
-	KUNIT_EXPECT_TRUE(test, smc_conn_check_eyecatcher(&cc->conn));
+	KUNIT_ASSERT_PTR_EQ(test, cc->conn->rmbe.cpu, cpu);
+	KUNIT_EXPECT_TRUE(test, smc_conn_check_eyecatcher(cc->conn));
 }
 
 static void rmb_16_each_damage_of_the_eye_catcher_shows(struct kunit *test)
@@ -1154,15 +1161,15 @@ static void rmb_16_each_damage_of_the_eye_catcher_shows(struct kunit *test)
 	struct core_conn *cc = core_join(test, link);
 	int i;
 
-	KUNIT_EXPECT_TRUE(test, smc_conn_check_eyecatcher(&cc->conn));
+	KUNIT_EXPECT_TRUE(test, smc_conn_check_eyecatcher(cc->conn));
 	for (i = 0; i < SMC_EYE_CATCHER_LEN; i++) {
-		cc->conn.rmbe.cpu[i] ^= 0x01;
-		KUNIT_EXPECT_FALSE(test, smc_conn_check_eyecatcher(&cc->conn));
-		cc->conn.rmbe.cpu[i] ^= 0x01;
+		cc->conn->rmbe.cpu[i] ^= 0x01;
+		KUNIT_EXPECT_FALSE(test, smc_conn_check_eyecatcher(cc->conn));
+		cc->conn->rmbe.cpu[i] ^= 0x01;
 	}
 	/* what follows is data */
-	cc->conn.rmbe.cpu[SMC_EYE_CATCHER_LEN] ^= 0x01;
-	KUNIT_EXPECT_TRUE(test, smc_conn_check_eyecatcher(&cc->conn));
+	cc->conn->rmbe.cpu[SMC_EYE_CATCHER_LEN] ^= 0x01;
+	KUNIT_EXPECT_TRUE(test, smc_conn_check_eyecatcher(cc->conn));
 }
 
 struct core_claim {
@@ -1198,8 +1205,8 @@ static void rmb_29_sc_07_an_element_in_use_is_noticed(struct kunit *test)
 				    core_set_peer(young, row->rkey, row->addr, row->index),
 				    "%s", row->what);
 		KUNIT_EXPECT_EQ_MSG(test, old->nr_lost, row->is_conflict, "%s", row->what);
-		smc_conn_leave(&old->conn, true);
-		smc_conn_leave(&young->conn, true);
+		smc_conn_leave(old->conn, true);
+		smc_conn_leave(young->conn, true);
 	}
 }
 
@@ -1211,25 +1218,25 @@ static void rmb_30_rmb_31_the_old_connection_goes_the_new_one_proceeds(struct ku
 	core_know_rmb(test, link, 0x77, 0x10000);
 	old = core_join(test, link);
 	KUNIT_ASSERT_EQ(test, core_set_peer(old, 0x77, 0x10000, 2), 0);
-	smc_conn_open(&old->conn);
+	smc_conn_open(old->conn);
 	young = core_join(test, link);
 	KUNIT_ASSERT_EQ(test, core_set_peer(young, 0x77, 0x10000, 2), 0);
 
 	/* told once, and it writes to nobody's element any more */
 	KUNIT_EXPECT_EQ(test, old->nr_lost, 1);
 	KUNIT_EXPECT_FALSE(test, core_has_link(old));
-	KUNIT_EXPECT_TRUE(test, old->conn.is_dead);
+	KUNIT_EXPECT_TRUE(test, old->conn->is_dead);
 	KUNIT_EXPECT_EQ(test, young->nr_lost, 0);
 	KUNIT_EXPECT_TRUE(test, core_has_link(young));
-	KUNIT_EXPECT_FALSE(test, young->conn.is_dead);
+	KUNIT_EXPECT_FALSE(test, young->conn->is_dead);
 
 	/* the element is the new one's, whatever the old one does at its end */
-	smc_conn_leave(&old->conn, true);
+	smc_conn_leave(old->conn, true);
 	third = core_join(test, link);
 	KUNIT_ASSERT_EQ(test, core_set_peer(third, 0x77, 0x10000, 2), 0);
 	KUNIT_EXPECT_EQ(test, young->nr_lost, 1);
 	/* and free once its owner has left */
-	smc_conn_leave(&third->conn, true);
+	smc_conn_leave(third->conn, true);
 	old = core_join(test, link);
 	KUNIT_ASSERT_EQ(test, core_set_peer(old, 0x77, 0x10000, 2), 0);
 	KUNIT_EXPECT_EQ(test, third->nr_lost, 0);
@@ -1258,17 +1265,17 @@ static void rmb_30_who_writes_to_a_deleted_rmb_is_cut_off(struct kunit *test)
 	other = core_join(test, link);
 	KUNIT_ASSERT_EQ(test, core_set_peer(other, 0x78, 0x90000, 2), 0);
 	/* whose peer has closed may still read what came before */
-	reader->conn.ctl.rx_conn_flags = SMC_CDC_CLOSED;
+	reader->conn->ctl.rx_conn_flags = SMC_CDC_CLOSED;
 	core_delete_rmb(link, 0x77);
 
 	KUNIT_EXPECT_EQ(test, writer->nr_lost, 1);
 	KUNIT_EXPECT_FALSE(test, core_has_link(writer));
-	KUNIT_EXPECT_TRUE(test, writer->conn.is_dead);
+	KUNIT_EXPECT_TRUE(test, writer->conn->is_dead);
 	KUNIT_EXPECT_EQ(test, reader->nr_lost, 0);
-	KUNIT_EXPECT_TRUE(test, reader->conn.is_dead);
+	KUNIT_EXPECT_TRUE(test, reader->conn->is_dead);
 	KUNIT_EXPECT_EQ(test, other->nr_lost, 0);
 	KUNIT_EXPECT_TRUE(test, core_has_link(other));
-	KUNIT_EXPECT_FALSE(test, other->conn.is_dead);
+	KUNIT_EXPECT_FALSE(test, other->conn->is_dead);
 }
 
 /* What ours has said, and what the peer has: a deletion may overtake the peer's C. */
@@ -1302,7 +1309,7 @@ static void rmb_24_who_has_closed_takes_a_deletion_for_the_peers_close(struct ku
 		core_know_rmb(test, link, 0x77, 0x10000);
 		cc = core_join(test, link);
 		KUNIT_ASSERT_EQ(test, core_set_peer(cc, 0x77, 0x10000, 1), 0);
-		ctl = &cc->conn.ctl;
+		ctl = &cc->conn->ctl;
 		ctl->tx_conn_flags = core_deletions[i].tx_flags;
 		ctl->tx_conn_sent = core_deletions[i].tx_sent;
 		ctl->rx_conn_flags = core_deletions[i].rx_flags;
@@ -1311,7 +1318,7 @@ static void rmb_24_who_has_closed_takes_a_deletion_for_the_peers_close(struct ku
 		KUNIT_EXPECT_EQ_MSG(test, cc->nr_lost, core_deletions[i].nr_lost, "%d", i);
 		if (core_deletions[i].nr_closed)
 			KUNIT_EXPECT_TRUE(test, ctl->rx_conn_flags & SMC_CDC_CLOSED);
-		KUNIT_EXPECT_TRUE(test, cc->conn.is_dead);
+		KUNIT_EXPECT_TRUE(test, cc->conn->is_dead);
 	}
 }
 
@@ -1324,15 +1331,15 @@ static void rmb_29_a_deleted_rmb_takes_no_claim_along(struct kunit *test)
 	core_know_rmb(test, link, 0x77, 0x10000);
 	old = core_join(test, link);
 	KUNIT_ASSERT_EQ(test, core_set_peer(old, 0x77, 0x10000, 2), 0);
-	place = old->conn.rtoken;
+	place = old->conn->rtoken;
 	core_delete_rmb(link, 0x77);
 
 	/* the next RMB has the same place in the table */
 	core_know_rmb(test, link, 0x78, 0x90000);
 	young = core_join(test, link);
 	KUNIT_ASSERT_EQ(test, core_set_peer(young, 0x78, 0x90000, 2), 0);
-	KUNIT_ASSERT_EQ(test, young->conn.rtoken, place);
-	smc_conn_leave(&old->conn, true);
+	KUNIT_ASSERT_EQ(test, young->conn->rtoken, place);
+	smc_conn_leave(old->conn, true);
 	third = core_join(test, link);
 	KUNIT_ASSERT_EQ(test, core_set_peer(third, 0x78, 0x90000, 2), 0);
 	KUNIT_EXPECT_EQ(test, young->nr_lost, 1);
@@ -1347,8 +1354,8 @@ static void rkey_24_an_rmb_never_told_of_is_out_of_sync(struct kunit *test)
 	core_know_rmb(test, link, 0x77, 0x10000);
 	KUNIT_EXPECT_EQ(test, core_set_peer(cc, 0x78, 0x10000, 1), -ENOKEY);
 	KUNIT_EXPECT_EQ(test, core_set_peer(cc, 0x77, 0x11000, 1), -ENOKEY);
-	KUNIT_EXPECT_EQ(test, cc->conn.peer_size, 0);
-	KUNIT_EXPECT_LT(test, cc->conn.rtoken, 0);
+	KUNIT_EXPECT_EQ(test, cc->conn->peer_size, 0);
+	KUNIT_EXPECT_LT(test, cc->conn->rtoken, 0);
 	KUNIT_EXPECT_LT(test, smc_rtoken_find_rkey(link->lgr->rtokens, link->index, 0x78), 0);
 }
 
@@ -1361,7 +1368,7 @@ static void an_element_that_cannot_be_is_refused(struct kunit *test)
 	core_know_rmb(test, link, 0x78, U64_MAX - CORE_SIZE);
 	KUNIT_EXPECT_EQ(test, core_set_peer(cc, 0x77, 0x10000, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, core_set_peer(cc, 0x78, U64_MAX - CORE_SIZE, 2), -EINVAL);
-	KUNIT_EXPECT_LT(test, cc->conn.rtoken, 0);
+	KUNIT_EXPECT_LT(test, cc->conn->rtoken, 0);
 }
 
 static void peer_03_the_end_of_a_group_cuts_its_connections(struct kunit *test)
@@ -1380,20 +1387,20 @@ static void peer_03_the_end_of_a_group_cuts_its_connections(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, one->nr_lost, 1);
 	KUNIT_EXPECT_EQ(test, two->nr_lost, 1);
 	KUNIT_EXPECT_FALSE(test, core_has_link(one));
-	KUNIT_EXPECT_EQ(test, smc_conn_join(&late->conn, lgr, link), -ECONNABORTED);
-	smc_buf_put(&lgr->rmbs, &late->conn.rmbe);
-	smc_buf_put(&lgr->sends, &late->conn.sndbuf);
+	KUNIT_EXPECT_EQ(test, smc_conn_join(late->conn, lgr, link), -ECONNABORTED);
+	smc_buf_put(&lgr->rmbs, &late->conn->rmbe);
+	smc_buf_put(&lgr->sends, &late->conn->sndbuf);
 }
 
 static void abrt_13_an_element_the_peer_may_write_to_stays_unused(struct kunit *test)
 {
 	struct smc_link *link = core_server_up(test);
 	struct core_conn *cc = core_join(test, link);
-	u8 *cpu = cc->conn.rmbe.cpu;
+	u8 *cpu = cc->conn->rmbe.cpu;
 
-	smc_conn_leave(&cc->conn, false);
+	smc_conn_leave(cc->conn, false);
 	cc = core_join(test, link);
-	KUNIT_EXPECT_PTR_NE(test, cc->conn.rmbe.cpu, cpu);
+	KUNIT_EXPECT_PTR_NE(test, cc->conn->rmbe.cpu, cpu);
 }
 
 /* A further link of a group. */
@@ -1421,11 +1428,11 @@ static struct smc_link *core_second(struct kunit *test, struct smc_link *one)
 /* What Accept or Confirm would name. */
 static struct smc_link *core_told_link(struct core_conn *cc)
 {
-	struct smc_link_group *lgr = cc->conn.lgr;
+	struct smc_link_group *lgr = cc->conn->lgr;
 	struct smc_link *link;
 
 	mutex_lock(&lgr->lock);
-	link = smc_conn_told_link(&cc->conn);
+	link = smc_conn_told_link(cc->conn);
 	mutex_unlock(&lgr->lock);
 	return link;
 }
@@ -1603,21 +1610,21 @@ static void fail_01_fail_16_connections_leave_a_link_that_is_lost(struct kunit *
 	core_know_both(test, one, two);
 	open = core_join(test, one);
 	KUNIT_ASSERT_EQ(test, core_set_peer(open, 0x77, 0x10000, 3), 0);
-	KUNIT_EXPECT_EQ(test, open->conn.peer_rkey, 0x77U);
-	KUNIT_EXPECT_EQ(test, open->conn.peer_addr, 0x10000ULL + 2 * CORE_SIZE);
-	smc_conn_open(&open->conn);
+	KUNIT_EXPECT_EQ(test, open->conn->peer_rkey, 0x77U);
+	KUNIT_EXPECT_EQ(test, open->conn->peer_addr, 0x10000ULL + 2 * CORE_SIZE);
+	smc_conn_open(open->conn);
 	fresh = core_join(test, one);
 	core_lose(one);
 
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(open->conn.link), two);
-	KUNIT_EXPECT_EQ(test, open->conn.peer_rkey, 0x88U);
-	KUNIT_EXPECT_EQ(test, open->conn.peer_addr, 0x50000ULL + 2 * CORE_SIZE);
-	KUNIT_EXPECT_TRUE(test, open->conn.must_validate);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(open->conn->link), two);
+	KUNIT_EXPECT_EQ(test, open->conn->peer_rkey, 0x88U);
+	KUNIT_EXPECT_EQ(test, open->conn->peer_addr, 0x50000ULL + 2 * CORE_SIZE);
+	KUNIT_EXPECT_TRUE(test, open->conn->must_validate);
 	KUNIT_EXPECT_EQ(test, open->nr_moved, 1);
 	KUNIT_EXPECT_EQ(test, open->nr_lost, 0);
 	/* one whose handshake is not over has said nothing yet */
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(fresh->conn.link), two);
-	KUNIT_EXPECT_FALSE(test, fresh->conn.must_validate);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(fresh->conn->link), two);
+	KUNIT_EXPECT_FALSE(test, fresh->conn->must_validate);
 	/* what the peer then tells is in terms of the link that it knows of */
 	KUNIT_EXPECT_EQ(test, atomic_read(&one->nr_conns), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 2);
@@ -1634,22 +1641,22 @@ static void rkey_22_the_peer_may_tell_by_another_link_than_ours(struct kunit *te
 
 	core_know_both(test, one, two);
 	cc = core_join(test, two);
-	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(&cc->conn, two, &acc), -ENOKEY);
-	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(&cc->conn, one, &acc), 0);
-	KUNIT_EXPECT_EQ(test, cc->conn.peer_rkey, 0x88U);
-	KUNIT_EXPECT_EQ(test, cc->conn.peer_addr, 0x50000ULL);
+	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(cc->conn, two, &acc), -ENOKEY);
+	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(cc->conn, one, &acc), 0);
+	KUNIT_EXPECT_EQ(test, cc->conn->peer_rkey, 0x88U);
+	KUNIT_EXPECT_EQ(test, cc->conn->peer_addr, 0x50000ULL);
 	/* one that is known on one link only is not what all links can reach */
 	core_know_rmb(test, one, 0x79, 0x90000);
 	acc.rkey = 0x79;
 	acc.rmb_addr = 0x90000;
 	cc = core_join(test, two);
-	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(&cc->conn, one, &acc), -ENOKEY);
+	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(cc->conn, one, &acc), -ENOKEY);
 }
 
 /* So many bytes have been written, and have not completed. */
 static void core_send(struct core_conn *cc, u32 len)
 {
-	struct smc_conn *conn = &cc->conn;
+	struct smc_conn *conn = cc->conn;
 
 	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, len);
 	conn->tx_sent = conn->tx_prep;
@@ -1666,76 +1673,76 @@ static void fail_04_what_is_in_flight_ends_first(struct kunit *test)
 	core_know_both(test, one, two);
 	cc = core_join(test, one);
 	KUNIT_ASSERT_EQ(test, core_set_peer(cc, 0x77, 0x10000, 1), 0);
-	smc_conn_open(&cc->conn);
+	smc_conn_open(cc->conn);
 	core_send(cc, 100);
-	cc->conn.tx_inflight = 2;
-	cc->conn.ctl.tx_seq = 2;
+	cc->conn->tx_inflight = 2;
+	cc->conn->ctl.tx_seq = 2;
 	core_lose(one);
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn.link), one);
-	KUNIT_EXPECT_TRUE(test, cc->conn.is_leaving);
-	smc_conn_tx_done(&cc->conn, 1, 0, true, &quiet);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), one);
+	KUNIT_EXPECT_TRUE(test, cc->conn->is_leaving);
+	smc_conn_tx_done(cc->conn, 1, 0, true, &quiet);
 	flush_work(&one->lgr->move_work);
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn.link), one);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), one);
 	/* well or not */
-	smc_conn_tx_done(&cc->conn, 2, 100, false, &quiet);
-	KUNIT_EXPECT_FALSE(test, smc_conn_is_drained(&cc->conn));
-	KUNIT_EXPECT_TRUE(test, smc_conn_has_inflight(&cc->conn));
+	smc_conn_tx_done(cc->conn, 2, 100, false, &quiet);
+	KUNIT_EXPECT_FALSE(test, smc_conn_is_drained(cc->conn));
+	KUNIT_EXPECT_TRUE(test, smc_conn_has_inflight(cc->conn));
 	flush_work(&one->lgr->move_work);
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn.link), two);
-	KUNIT_EXPECT_FALSE(test, cc->conn.is_leaving);
-	KUNIT_EXPECT_TRUE(test, cc->conn.must_validate);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), two);
+	KUNIT_EXPECT_FALSE(test, cc->conn->is_leaving);
+	KUNIT_EXPECT_TRUE(test, cc->conn->must_validate);
 	KUNIT_EXPECT_EQ(test, cc->nr_moved, 1);
 }
 
 static void core_time(struct core_conn *cc, u16 seq, u64 ms)
 {
-	spin_lock_bh(&cc->conn.lock);
+	spin_lock_bh(&cc->conn->lock);
 	/* the tick of the last one is over */
-	cc->conn.ack_jiffies = jiffies - 1;
-	smc_conn_time_send(&cc->conn, seq);
-	cc->conn.rtt.began_ns -= ms * NSEC_PER_MSEC;
-	cc->conn.tx_inflight++;
-	spin_unlock_bh(&cc->conn.lock);
+	cc->conn->ack_jiffies = jiffies - 1;
+	smc_conn_time_send(cc->conn, seq);
+	cc->conn->rtt.began_ns -= ms * NSEC_PER_MSEC;
+	cc->conn->tx_inflight++;
+	spin_unlock_bh(&cc->conn->lock);
 }
 
 static void api_04_a_round_trip_is_measured_by_one_message_at_a_time(struct kunit *test)
 {
 	struct smc_link *link = core_client_up(test, 0x11);
 	struct core_conn *cc = core_join(test, link);
-	struct smc_conn_rtt *rtt = &cc->conn.rtt;
+	struct smc_conn_rtt *rtt = &cc->conn->rtt;
 	struct smc_link_group *quiet;
 	u64 began;
 	u32 mean;
 
-	smc_conn_open(&cc->conn);
+	smc_conn_open(cc->conn);
 	core_time(cc, 1, 5000);
 	/* others meanwhile are none of it, nor what they complete */
 	began = rtt->began_ns;
 	core_time(cc, 2, 0);
 	KUNIT_EXPECT_EQ(test, rtt->began_ns, began);
-	smc_conn_tx_done(&cc->conn, 2, 0, true, &quiet);
+	smc_conn_tx_done(cc->conn, 2, 0, true, &quiet);
 	KUNIT_EXPECT_EQ(test, rtt->min, 0);
-	smc_conn_tx_done(&cc->conn, 1, 0, true, &quiet);
+	smc_conn_tx_done(cc->conn, 1, 0, true, &quiet);
 	mean = ewma_smc_rtt_read(&rtt->mean);
 	KUNIT_EXPECT_GE(test, mean, 5000 * USEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, rtt->min, mean);
 	/* it may have been tried again and again */
 	core_time(cc, 3, 50000);
-	smc_conn_tx_done(&cc->conn, 3, 0, false, &quiet);
+	smc_conn_tx_done(cc->conn, 3, 0, false, &quiet);
 	KUNIT_EXPECT_EQ(test, ewma_smc_rtt_read(&rtt->mean), mean);
 	core_time(cc, 4, 100000);
-	smc_conn_tx_done(&cc->conn, 4, 0, true, &quiet);
+	smc_conn_tx_done(cc->conn, 4, 0, true, &quiet);
 	KUNIT_EXPECT_GT(test, ewma_smc_rtt_read(&rtt->mean), mean);
 	KUNIT_EXPECT_GE(test, ewma_smc_rtt_var_read(&rtt->var), 90000 * USEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, rtt->min, mean);
 	/* two in one tick: one is enough; the tick may end between the two lines */
 	do {
 		rtt->began_ns = 0;
-		spin_lock_bh(&cc->conn.lock);
-		cc->conn.ack_jiffies = jiffies;
-		smc_conn_time_send(&cc->conn, 5);
-		spin_unlock_bh(&cc->conn.lock);
-	} while (time_after(jiffies, cc->conn.ack_jiffies) && rtt->began_ns);
+		spin_lock_bh(&cc->conn->lock);
+		cc->conn->ack_jiffies = jiffies;
+		smc_conn_time_send(cc->conn, 5);
+		spin_unlock_bh(&cc->conn->lock);
+	} while (time_after(jiffies, cc->conn->ack_jiffies) && rtt->began_ns);
 	KUNIT_EXPECT_EQ(test, rtt->began_ns, 0);
 }
 
@@ -1747,16 +1754,16 @@ static void close_08_data_alone_is_waited_for(struct kunit *test)
 	struct core_conn *cc;
 
 	cc = core_join(test, link);
-	smc_conn_open(&cc->conn);
+	smc_conn_open(cc->conn);
 	core_send(cc, 100);
-	cc->conn.tx_inflight = 2;
-	cc->conn.ctl.tx_seq = 2;
-	KUNIT_EXPECT_FALSE(test, smc_conn_is_drained(&cc->conn));
-	KUNIT_EXPECT_TRUE(test, smc_conn_has_inflight(&cc->conn));
-	smc_conn_tx_done(&cc->conn, 1, 100, true, &quiet);
-	KUNIT_EXPECT_TRUE(test, smc_conn_is_drained(&cc->conn));
-	KUNIT_EXPECT_FALSE(test, smc_conn_has_inflight(&cc->conn));
-	smc_conn_tx_done(&cc->conn, 2, 0, true, &quiet);
+	cc->conn->tx_inflight = 2;
+	cc->conn->ctl.tx_seq = 2;
+	KUNIT_EXPECT_FALSE(test, smc_conn_is_drained(cc->conn));
+	KUNIT_EXPECT_TRUE(test, smc_conn_has_inflight(cc->conn));
+	smc_conn_tx_done(cc->conn, 1, 100, true, &quiet);
+	KUNIT_EXPECT_TRUE(test, smc_conn_is_drained(cc->conn));
+	KUNIT_EXPECT_FALSE(test, smc_conn_has_inflight(cc->conn));
+	smc_conn_tx_done(cc->conn, 2, 0, true, &quiet);
 }
 
 /* Until it has completed: the link may fail before, and then another one says it. */
@@ -1766,7 +1773,7 @@ static void close_02_fail_12_the_last_word_is_owed_until_it_is_there(struct kuni
 	struct smc_link_group *quiet;
 	struct smc_conn *conn;
 
-	conn = &core_join(test, link)->conn;
+	conn = core_join(test, link)->conn;
 	smc_conn_open(conn);
 	KUNIT_EXPECT_FALSE(test, smc_conn_owes_final(conn));
 	conn->ctl.tx_conn_flags = SMC_CDC_CLOSED;
@@ -1795,19 +1802,19 @@ static void rmb_30_close_02_nothing_is_owed_to_a_deleted_rmb(struct kunit *test)
 		core_know_rmb(test, link, 0x77 + is_sent, 0x10000);
 		cc = core_join(test, link);
 		KUNIT_ASSERT_EQ(test, core_set_peer(cc, 0x77 + is_sent, 0x10000, 1), 0);
-		smc_conn_open(&cc->conn);
-		cc->conn.ctl.rx_conn_flags = SMC_CDC_CLOSED;
-		cc->conn.ctl.tx_conn_flags = SMC_CDC_CLOSED;
+		smc_conn_open(cc->conn);
+		cc->conn->ctl.rx_conn_flags = SMC_CDC_CLOSED;
+		cc->conn->ctl.tx_conn_flags = SMC_CDC_CLOSED;
 		if (is_sent) {
-			cc->conn.ctl.tx_seq = 1;
-			cc->conn.ctl.tx_seq_final = 1;
-			cc->conn.ctl.tx_conn_sent = SMC_CDC_CLOSED;
-			cc->conn.is_dead = true;
+			cc->conn->ctl.tx_seq = 1;
+			cc->conn->ctl.tx_seq_final = 1;
+			cc->conn->ctl.tx_conn_sent = SMC_CDC_CLOSED;
+			cc->conn->is_dead = true;
 		}
-		KUNIT_EXPECT_TRUE(test, smc_conn_owes_final(&cc->conn));
+		KUNIT_EXPECT_TRUE(test, smc_conn_owes_final(cc->conn));
 		KUNIT_EXPECT_EQ(test, cc->nr_final, 0);
 		core_delete_rmb(link, 0x77 + is_sent);
-		KUNIT_EXPECT_FALSE(test, smc_conn_owes_final(&cc->conn));
+		KUNIT_EXPECT_FALSE(test, smc_conn_owes_final(cc->conn));
 		/* and who waits for that hears of it */
 		KUNIT_EXPECT_EQ(test, cc->nr_final, 1);
 	}
@@ -1819,7 +1826,7 @@ static void a_stopped_link_lets_nobody_wait(struct kunit *test)
 	struct smc_link *one = core_client_up(test, 0x11);
 	struct smc_link *two = core_second(test, one);
 	struct core_conn *cc = core_join(test, one);
-	struct smc_conn *conn = &cc->conn;
+	struct smc_conn *conn = cc->conn;
 	int refs = refcount_read(&cc->sk.sk_refcnt);
 
 	rcu_read_lock();
@@ -1846,7 +1853,7 @@ static void fail_02_who_moves_waits_for_no_slot_of_the_old_link(struct kunit *te
 	struct smc_link *one = core_client_up(test, 0x11);
 	struct smc_link *two = core_second(test, one);
 	struct core_conn *cc = core_join(test, one);
-	struct smc_conn *conn = &cc->conn;
+	struct smc_conn *conn = cc->conn;
 	int refs = refcount_read(&cc->sk.sk_refcnt);
 
 	core_know_both(test, one, two);
@@ -1873,7 +1880,7 @@ static void lg_21_a_link_without_the_peers_key_is_no_way_out(struct kunit *test)
 	core_know_rmb(test, one, 0x77, 0x10000);
 	cc = core_join(test, one);
 	KUNIT_ASSERT_EQ(test, core_set_peer(cc, 0x77, 0x10000, 1), 0);
-	smc_conn_open(&cc->conn);
+	smc_conn_open(cc->conn);
 	core_lose(one);
 	KUNIT_EXPECT_EQ(test, cc->nr_lost, 1);
 	KUNIT_EXPECT_FALSE(test, core_has_link(cc));
@@ -1882,17 +1889,17 @@ static void lg_21_a_link_without_the_peers_key_is_no_way_out(struct kunit *test)
 
 static void core_hold_back(struct core_conn *cc)
 {
-	spin_lock_bh(&cc->conn.lock);
-	cc->conn.ctl.rx_nr_waits = 1;
-	smc_conn_hold(&cc->conn);
-	spin_unlock_bh(&cc->conn.lock);
+	spin_lock_bh(&cc->conn->lock);
+	cc->conn->ctl.rx_nr_waits = 1;
+	smc_conn_hold(cc->conn);
+	spin_unlock_bh(&cc->conn->lock);
 }
 
 /* The timer goes off, with the reference that it was given. */
 static void core_hold_expires(struct core_conn *cc)
 {
 	sock_hold(&cc->sk);
-	conn_hold_expired(&cc->conn.hold_timer);
+	conn_hold_expired(&cc->conn->hold_timer);
 }
 
 /* The peer's connection moves twice within the time that one message has. */
@@ -1900,7 +1907,7 @@ static void fail_10_each_message_that_is_due_has_its_time(struct kunit *test)
 {
 	struct smc_link *link = core_client_up(test, 0x11);
 	struct core_conn *cc = core_join(test, link);
-	struct smc_conn *conn = &cc->conn;
+	struct smc_conn *conn = cc->conn;
 	unsigned long then;
 
 	core_hold_back(cc);
@@ -1934,12 +1941,12 @@ static void fail_01_without_any_link_a_connection_waits(struct kunit *test)
 
 	core_lose(one);
 	KUNIT_EXPECT_EQ(test, cc->nr_lost, 0);
-	KUNIT_EXPECT_TRUE(test, cc->conn.is_leaving);
+	KUNIT_EXPECT_TRUE(test, cc->conn->is_leaving);
 	two = core_second(test, one);
 	smc_move_queue(one->lgr);
 	flush_work(&one->lgr->move_work);
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn.link), two);
-	KUNIT_EXPECT_FALSE(test, cc->conn.is_leaving);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), two);
+	KUNIT_EXPECT_FALSE(test, cc->conn->is_leaving);
 }
 
 /* Its peer was started anew, and what was lost is only the way to its former self. */
@@ -2002,10 +2009,10 @@ static void sc_05_err_13_a_link_that_is_being_left_is_still_known(struct kunit *
 
 	/* the connection goes by the other one, and says so */
 	cc = core_join(test, two);
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn.link), one);
-	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(&cc->conn, two, &acc), 0);
-	KUNIT_EXPECT_EQ(test, cc->conn.peer_rkey, 0x77U);
-	KUNIT_EXPECT_EQ(test, cc->conn.peer_addr, 0x10000ULL);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), one);
+	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(cc->conn, two, &acc), 0);
+	KUNIT_EXPECT_EQ(test, cc->conn->peer_rkey, 0x77U);
+	KUNIT_EXPECT_EQ(test, cc->conn->peer_addr, 0x10000ULL);
 	KUNIT_EXPECT_PTR_EQ(test, core_told_link(cc), one);
 }
 
@@ -2084,9 +2091,9 @@ static void err_07_sc_10_a_confirm_may_name_a_link_just_lost(struct kunit *test)
 	core_lose(two);
 	KUNIT_EXPECT_PTR_EQ(test, core_told_link(cc), one);
 	KUNIT_ASSERT_PTR_EQ(test, smc_lgr_link_by_peer(lgr, &peer), two);
-	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(&cc->conn, two, &acc), 0);
-	KUNIT_EXPECT_EQ(test, cc->conn.peer_rkey, 0x77U);
-	KUNIT_EXPECT_EQ(test, cc->conn.peer_addr, 0x10000ULL + CORE_SIZE);
+	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(cc->conn, two, &acc), 0);
+	KUNIT_EXPECT_EQ(test, cc->conn->peer_rkey, 0x77U);
+	KUNIT_EXPECT_EQ(test, cc->conn->peer_addr, 0x10000ULL + CORE_SIZE);
 
 	/* what was said of it means nothing by the link that has its place */
 	cc = core_join(test, one);
@@ -2094,7 +2101,7 @@ static void err_07_sc_10_a_confirm_may_name_a_link_just_lost(struct kunit *test)
 	core_link_at(test, lgr, 1, 0xa0);
 	core_know_rmb(test, lgr->links[1], 0x88, 0x50000);
 	acc.rmbe_index = 3;
-	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(&cc->conn, two, &acc), -ENOKEY);
+	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(cc->conn, two, &acc), -ENOKEY);
 	KUNIT_EXPECT_NULL(test, smc_lgr_link_by_peer(lgr, &peer));
 }
 
@@ -2111,12 +2118,12 @@ static void lb_02_sc_09_each_direction_has_a_link_of_its_own(struct kunit *test)
 	core_know_both(test, one, two);
 	cc = core_join(test, one);
 	KUNIT_ASSERT_PTR_EQ(test, smc_lgr_link_by_peer(one->lgr, &two->peer), two);
-	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(&cc->conn, two, &acc), 0);
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn.link), one);
-	KUNIT_EXPECT_EQ(test, cc->conn.peer_rkey, 0x77U);
+	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(cc->conn, two, &acc), 0);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), one);
+	KUNIT_EXPECT_EQ(test, cc->conn->peer_rkey, 0x77U);
 	smc_move_queue(one->lgr);
 	flush_work(&one->lgr->move_work);
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn.link), one);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), one);
 	KUNIT_EXPECT_EQ(test, cc->nr_moved, 0);
 }
 
@@ -2178,7 +2185,7 @@ static void lb_03_a_crowd_is_spread(struct kunit *test)
 		spin_lock_irqsave(&smc_lgr_list_lock, flags);
 		one->lgr->nr_conns++;
 		spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
-		KUNIT_EXPECT_EQ(test, smc_conn_join(&cc[i]->conn, one->lgr, NULL), 0);
+		KUNIT_EXPECT_EQ(test, smc_conn_join(cc[i]->conn, one->lgr, NULL), 0);
 	}
 	KUNIT_EXPECT_EQ(test, atomic_read(&one->nr_conns), 3);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 3);
@@ -2215,11 +2222,11 @@ static void lb_03_lb_04_links_share_the_load(struct kunit *test)
 /* A message is posted. */
 static void core_speak(struct core_conn *cc)
 {
-	spin_lock_bh(&cc->conn.lock);
-	smc_conn_note_post(&cc->conn);
-	cc->conn.tx_inflight++;
-	cc->conn.ctl.tx_seq++;
-	spin_unlock_bh(&cc->conn.lock);
+	spin_lock_bh(&cc->conn->lock);
+	smc_conn_note_post(cc->conn);
+	cc->conn->tx_inflight++;
+	cc->conn->ctl.tx_seq++;
+	spin_unlock_bh(&cc->conn->lock);
 }
 
 /* The peer's RNIC has all of it. */
@@ -2227,8 +2234,8 @@ static void core_spoken(struct core_conn *cc)
 {
 	struct smc_link_group *quiet;
 
-	while (cc->conn.tx_inflight)
-		smc_conn_tx_done(&cc->conn, cc->conn.ctl.tx_seq, 0, true, &quiet);
+	while (cc->conn->tx_inflight)
+		smc_conn_tx_done(cc->conn, cc->conn->ctl.tx_seq, 0, true, &quiet);
 }
 
 /* Four connections on one link that have all spoken, and a second link comes up. */
@@ -2243,7 +2250,7 @@ static struct smc_link *core_crowd(struct kunit *test, struct core_conn *cc[4])
 	for (i = 0; i < 4; i++) {
 		cc[i] = core_join(test, one);
 		KUNIT_ASSERT_EQ(test, core_set_peer(cc[i], 0x77, 0x10000, i + 1), 0);
-		smc_conn_open(&cc[i]->conn);
+		smc_conn_open(cc[i]->conn);
 		core_speak(cc[i]);
 		core_spoken(cc[i]);
 	}
@@ -2283,9 +2290,9 @@ static void lb_04_fail_10_fail_19_only_who_is_quiet_moves(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 4; i++) {
-		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn.link), one);
+		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn->link), one);
 		/* nor is it held back for that */
-		KUNIT_EXPECT_FALSE(test, cc[i]->conn.is_leaving);
+		KUNIT_EXPECT_FALSE(test, cc[i]->conn->is_leaving);
 	}
 	KUNIT_EXPECT_TRUE(test, lgr->is_uneven);
 	/* an answer to what was asked for something else says nothing */
@@ -2299,13 +2306,13 @@ static void lb_04_fail_10_fail_19_only_who_is_quiet_moves(struct kunit *test)
 	core_hear(two);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 0);
 	core_hear(one);
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[0]->conn.link), one);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[0]->conn->link), one);
 	for (i = 1; i < 3; i++) {
-		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn.link), two);
-		KUNIT_EXPECT_TRUE(test, cc[i]->conn.must_validate);
+		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn->link), two);
+		KUNIT_EXPECT_TRUE(test, cc[i]->conn->must_validate);
 		KUNIT_EXPECT_EQ(test, cc[i]->nr_moved, 1);
 	}
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[3]->conn.link), one);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[3]->conn->link), one);
 	/* nobody has to be asked any more */
 	KUNIT_EXPECT_FALSE(test, lgr->is_uneven);
 	KUNIT_EXPECT_EQ(test, core_ask(lgr, BIT(one->index) | BIT(two->index)), 0);
@@ -2345,13 +2352,13 @@ static void fail_01_fail_04_a_lost_link_is_left_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, core_ask(two->lgr, BIT(0)), BIT(0));
 	core_speak(cc[0]);
 	core_lose(one);
-	KUNIT_EXPECT_TRUE(test, cc[0]->conn.is_leaving);
+	KUNIT_EXPECT_TRUE(test, cc[0]->conn->is_leaving);
 	for (i = 1; i < 4; i++)
-		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn.link), two);
+		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn->link), two);
 	/* what was asked there counts for that link alone */
 	core_hear(two);
 	for (i = 0; i < 4; i++)
-		KUNIT_EXPECT_FALSE(test, cc[i]->conn.is_heard);
+		KUNIT_EXPECT_FALSE(test, cc[i]->conn->is_heard);
 	core_spoken(cc[0]);
 	flush_work(&two->lgr->move_work);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 4);
@@ -2400,21 +2407,21 @@ static void fail_10_fail_19_a_link_given_up_is_left_when_it_is_clear(struct kuni
 	core_hush(one);
 	/* at once, before anything else is posted */
 	for (i = 0; i < 4; i++)
-		KUNIT_EXPECT_TRUE(test, rcu_access_pointer(cc[i]->conn.link) == two ||
-				  cc[i]->conn.is_leaving);
+		KUNIT_EXPECT_TRUE(test, rcu_access_pointer(cc[i]->conn->link) == two ||
+				  cc[i]->conn->is_leaving);
 	flush_work(&two->lgr->move_work);
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[0]->conn.link), two);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[0]->conn->link), two);
 	for (i = 1; i < 4; i++) {
-		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn.link), one);
-		KUNIT_EXPECT_TRUE(test, cc[i]->conn.is_leaving);
+		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn->link), one);
+		KUNIT_EXPECT_TRUE(test, cc[i]->conn->is_leaving);
 	}
 	/* what is in flight is waited for as well */
 	core_clear(one);
 	for (i = 1; i < 3; i++) {
-		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn.link), two);
-		KUNIT_EXPECT_TRUE(test, cc[i]->conn.must_validate);
+		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn->link), two);
+		KUNIT_EXPECT_TRUE(test, cc[i]->conn->must_validate);
 	}
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[3]->conn.link), one);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[3]->conn->link), one);
 	core_spoken(cc[3]);
 	flush_work(&two->lgr->move_work);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 4);

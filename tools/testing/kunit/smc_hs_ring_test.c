@@ -73,11 +73,13 @@ static bool ring_late(struct smc_hs *hs, unsigned long patience)
 #define smc_hs_charge(...)	((void)0)
 #define smc_buf_get(...)	(-EAGAIN)
 #define smc_stat_inc(...)	((void)0)
+#define smc_sock_make_conn(...)	0
 
 #include "../../../net/smc/smc_hs_ring.c"
 
 struct ring_lab {
 	struct smc_link_group lgr;
+	struct smc_conn conn;
 	struct smc_hs hs;
 	struct work_struct hold;
 };
@@ -98,6 +100,7 @@ static int ring_init(struct kunit *test)
 	if (!lab || !ring_wq || !sk)
 		return -ENOMEM;
 	sock_init_data(NULL, sk);
+	smc_sk(sk)->conn = &lab->conn;
 	ring_nr_queued = 0;
 	ring_is_growing = false;
 	ring_is_late = false;

@@ -23,6 +23,9 @@ static int keep_test_init(struct kunit *test)
 
 	if (!smc)
 		return -ENOMEM;
+	smc->conn = kunit_kzalloc(test, sizeof(*smc->conn), GFP_KERNEL);
+	if (!smc->conn)
+		return -ENOMEM;
 	test->priv = smc;
 	return sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP, &smc->tcp);
 }
@@ -84,7 +87,7 @@ static void ka_10_what_was_long_enough_stays(struct kunit *test)
 static void keep_silent(struct smc_sock *smc, struct smc_link *link)
 {
 	unsigned long then = jiffies - LONG_SECS * HZ;
-	struct smc_conn *conn = &smc->conn;
+	struct smc_conn *conn = smc->conn;
 
 	atomic_long_set(&link->wr.rx_jiffies, then);
 	spin_lock_init(&conn->lock);

@@ -25,7 +25,12 @@ static int notice_test_init(struct kunit *test)
 		return -ENOMEM;
 	sock_init_data(NULL, sk);
 	sk->sk_tsflags = NOTICE_FLAGS;
-	conn = &smc_sk(sk)->conn;
+	conn = kunit_kzalloc(test, sizeof(*conn), GFP_KERNEL);
+	if (!conn) {
+		sock_put(sk);
+		return -ENOMEM;
+	}
+	smc_sk(sk)->conn = conn;
 	conn->sk = sk;
 	spin_lock_init(&conn->lock);
 	conn->snd_geom = (struct smc_geom){ .size = NOTICE_RING };
@@ -43,14 +48,14 @@ static void notice_test_exit(struct kunit *test)
 	if (!smc)
 		return;
 	skb_queue_purge(&smc->sk.sk_error_queue);
-	kfree(smc->conn.stamps);
+	kfree(smc->conn->stamps);
 	sock_put(&smc->sk);
 }
 
 /* A send() of @len bytes that wants stamps. */
 static void notice_send(struct smc_sock *smc, u32 len, u32 tsflags)
 {
-	struct smc_conn *conn = &smc->conn;
+	struct smc_conn *conn = smc->conn;
 
 	smc_notice_prepare(conn, tsflags);
 	spin_lock_bh(&conn->lock);
@@ -63,7 +68,7 @@ static void notice_send(struct smc_sock *smc, u32 len, u32 tsflags)
 
 static void notice_post(struct smc_sock *smc, u32 len)
 {
-	struct smc_conn *conn = &smc->conn;
+	struct smc_conn *conn = smc->conn;
 
 	conn->tx_sent = smc_cursor_advance(conn->snd_geom, conn->tx_sent, len);
 	smc_notice_tell(conn);
@@ -71,7 +76,7 @@ static void notice_post(struct smc_sock *smc, u32 len)
 
 static void notice_complete(struct smc_sock *smc, u32 len)
 {
-	struct smc_conn *conn = &smc->conn;
+	struct smc_conn *conn = smc->conn;
 
 	conn->tx_fin = smc_cursor_advance(conn->snd_geom, conn->tx_fin, len);
 	smc_notice_tell(conn);
@@ -156,7 +161,7 @@ static void only_what_is_wanted_is_told(struct kunit *test)
 	struct smc_sock *smc = test->priv;
 
 	notice_send(smc, 10, SOF_TIMESTAMPING_SOFTWARE);
-	KUNIT_EXPECT_NULL(test, smc->conn.stamps);
+	KUNIT_EXPECT_NULL(test, smc->conn->stamps);
 	notice_send(smc, 10, SOF_TIMESTAMPING_TX_ACK);
 	notice_send(smc, 10, 0);
 	notice_post(smc, 30);
@@ -226,12 +231,12 @@ static void bytes_count_from_where_it_was_asked_for(struct kunit *test)
 	notice_send(smc, 1000, 0);
 	notice_post(smc, 1000);
 	notice_complete(smc, 400);
-	smc_notice_count_from(&smc->conn, true);
+	smc_notice_count_from(smc->conn, true);
 	notice_send(smc, 10, SOF_TIMESTAMPING_TX_SOFTWARE);
 	notice_post(smc, 10);
 	notice_expect(test, SCM_TSTAMP_SND, 9);
 	/* without OPT_ID_TCP: from the first byte not acknowledged */
-	smc_notice_count_from(&smc->conn, false);
+	smc_notice_count_from(smc->conn, false);
 	notice_send(smc, 10, SOF_TIMESTAMPING_TX_SOFTWARE);
 	notice_post(smc, 10);
 	notice_expect(test, SCM_TSTAMP_SND, 600 + 10 + 10 - 1);

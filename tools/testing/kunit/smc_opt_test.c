@@ -49,10 +49,6 @@ void smc_tx_flush(struct smc_conn *conn)
 {
 }
 
-void smc_tx_cork(struct smc_conn *conn, bool is_on)
-{
-}
-
 void smc_sock_wake_writers(struct smc_sock *smc)
 {
 }

@@ -71,7 +71,6 @@ static int tx_fake_replay(struct smc_conn *conn, struct smc_wr_slot *slot)
 #define smc_tx_is_writable tx_test_is_writable
 #define smc_tx_push tx_test_push
 #define smc_tx_flush tx_test_flush
-#define smc_tx_cork tx_test_cork
 #define smc_tx_signal tx_test_signal
 #define smc_wr_slot_get tx_slot_get
 #define smc_wr_slot_put(...) ((void)0)
@@ -105,6 +104,7 @@ static void tx_suite_exit(struct kunit_suite *suite)
 
 struct tx_case {
 	struct smc_sock smc;
+	struct smc_conn conn;
 	struct smc_link link;
 };
 
@@ -118,9 +118,11 @@ static struct smc_conn *tx_new(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, c);
 	INIT_LIST_HEAD(&c->link.waiters);
 	spin_lock_init(&c->link.wait_lock);
-	conn = &c->smc.conn;
+	conn = &c->conn;
+	c->smc.conn = conn;
 	sock_net_set(&c->smc.sk, &init_net);
-	smc_conn_init(conn, &c->smc.sk, NULL);
+	conn->sk = &c->smc.sk;
+	spin_lock_init(&conn->lock);
 	smc_cdc_ctl_init(&conn->ctl, element, element);
 	conn->snd_geom.size = TX_RING;
 	conn->is_open = true;
