@@ -7,11 +7,11 @@
  *   a TCP sock, and look the same; the inner socket carries no data and has
  *   none. There are two kinds.
  *
- *   Time stamps (SO_TIMESTAMPING). A send() that asks for them is remembered by
- *   the position of its last byte in the stream. When that byte has been given
- *   to the RNIC it has left the software (SCHED, SND), when the RNIC reports
- *   completion the peer's RNIC has acknowledged it (ACK). There is no packet to
- *   show, so a notice is always without one (as with OPT_TSONLY).
+ *   Time stamps (SO_TIMESTAMPING). A send() that asks for one is remembered by
+ *   the position of its last byte in the stream. When the RNIC reports completion
+ *   the peer's RNIC has acknowledged that byte (TX_ACK). Nothing tells when it left
+ *   this host: the other stamps of TCP (TX_SCHED, TX_SOFTWARE) are not given. There is
+ *   no packet to show, so a notice is always without one (as with OPT_TSONLY).
  *
  *   MSG_ZEROCOPY. The payload is copied before send() returns, and that is what
  *   the notice says, at once: TCP does the same wherever it has to copy.
@@ -36,20 +36,11 @@
 /* So many send() calls can wait for stamps at a time; more share one, as with TCP. */
 #define NOTICE_STAMPS	32
 
-/* The stamps of one send(). */
-struct notice_stamp {
-	u64 end;	/* position behind its last byte */
-	u32 wants;	/* SOF_TIMESTAMPING_TX_* not told yet */
-};
-
 struct smc_stamps {
-	struct notice_stamp stamp[NOTICE_STAMPS];	/* oldest first */
+	u64 end[NOTICE_STAMPS];	/* position behind the last byte of each, oldest first */
 	unsigned int nr;
 	bool is_telling;	/* somebody is at smc_notice_tell() */
 };
-
-#define NOTICE_WANTS	(SOF_TIMESTAMPING_TX_SCHED | SOF_TIMESTAMPING_TX_SOFTWARE | \
-			 SOF_TIMESTAMPING_TX_ACK)
 
 /**
  * smc_notice_prepare() - a send() may want time stamps
@@ -66,7 +57,7 @@ void smc_notice_prepare(struct smc_conn *conn, u32 tsflags)
 	struct smc_stamps *stamps;
 
 	/* set under the socket lock, once */
-	if (!(tsflags & NOTICE_WANTS) || conn->stamps)
+	if (!(tsflags & SOF_TIMESTAMPING_TX_ACK) || conn->stamps)
 		return;
 	stamps = kzalloc(sizeof(*stamps), GFP_KERNEL_ACCOUNT);
 	spin_lock_bh(&conn->lock);
@@ -79,23 +70,20 @@ void smc_notice_prepare(struct smc_conn *conn, u32 tsflags)
  * @conn: the connection, prepared
  * @tsflags: as above
  *
- * smc_notice_tell() is due after @conn->lock has been released.
+ * If it may have completed, smc_notice_tell() is due after @conn->lock has been released.
  *
  * Context: Any context. Expects conn->lock held.
  */
 void smc_notice_want(struct smc_conn *conn, u32 tsflags)
 {
 	struct smc_stamps *stamps = conn->stamps;
-	struct notice_stamp *stamp;
 
 	lockdep_assert_held(&conn->lock);
-	if (!(tsflags & NOTICE_WANTS) || !stamps)
+	if (!(tsflags & SOF_TIMESTAMPING_TX_ACK) || !stamps)
 		return;
 	if (stamps->nr < NOTICE_STAMPS)
 		stamps->nr++;
-	stamp = &stamps->stamp[stamps->nr - 1];
-	stamp->end = conn->tx_total;
-	stamp->wants |= tsflags & NOTICE_WANTS;
+	stamps->end[stamps->nr - 1] = conn->tx_total;
 }
 
 /**
@@ -108,74 +96,28 @@ void smc_notice_want(struct smc_conn *conn, u32 tsflags)
  */
 void smc_notice_forget(struct smc_conn *conn)
 {
-	struct smc_stamps *stamps = conn->stamps;
-
 	lockdep_assert_held(&conn->lock);
-	if (!stamps)
-		return;
-	stamps->nr = 0;
-	memset(stamps->stamp, 0, sizeof(stamps->stamp));
+	if (conn->stamps)
+		conn->stamps->nr = 0;
 }
 
-/* What has become of the byte before @end. */
-static u32 notice_reached(const struct smc_conn *conn, u64 end)
+/* Takes the oldest out of the table if it is due, which is when all is acknowledged. */
+static bool notice_take_due(struct smc_conn *conn, u32 *key)
 {
-	u64 sent, acked;
+	struct smc_stamps *stamps = conn->stamps;
+	u64 acked;
 
 	lockdep_assert_held(&conn->lock);
-	sent = conn->tx_total - smc_cursor_distance(conn->snd_geom, conn->tx_sent, conn->tx_prep);
 	acked = conn->tx_total - smc_cursor_distance(conn->snd_geom, conn->tx_fin, conn->tx_prep);
-	if (end > sent)
-		return 0;
-	if (end > acked)
-		return SOF_TIMESTAMPING_TX_SCHED | SOF_TIMESTAMPING_TX_SOFTWARE;
-	return NOTICE_WANTS;
+	if (!stamps->nr || stamps->end[0] > acked)
+		return false;
+	*key = stamps->end[0] - 1 - conn->stamp_base;
+	stamps->nr--;
+	memmove(stamps->end, stamps->end + 1, stamps->nr * sizeof(stamps->end[0]));
+	return true;
 }
 
-/* Takes one that is due out of the table; 0 if there is none. */
-static u32 notice_take_due(struct smc_conn *conn, u32 *key)
-{
-	struct smc_stamps *stamps = conn->stamps;
-	unsigned int i;
-	u32 due;
-
-	lockdep_assert_held(&conn->lock);
-	for (i = 0; i < stamps->nr; i++) {
-		struct notice_stamp *stamp = &stamps->stamp[i];
-
-		due = stamp->wants & notice_reached(conn, stamp->end);
-		if (!due)
-			continue;
-		/* in the order in which they happen */
-		if (due & SOF_TIMESTAMPING_TX_SCHED)
-			due = SOF_TIMESTAMPING_TX_SCHED;
-		else if (due & SOF_TIMESTAMPING_TX_SOFTWARE)
-			due = SOF_TIMESTAMPING_TX_SOFTWARE;
-		*key = stamp->end - 1 - conn->stamp_base;
-		stamp->wants &= ~due;
-		if (!stamp->wants) {
-			stamps->nr--;
-			memmove(stamp, stamp + 1, (stamps->nr - i) * sizeof(*stamp));
-			stamps->stamp[stamps->nr].wants = 0;
-		}
-		return due;
-	}
-	return 0;
-}
-
-static u32 notice_kind(u32 what)
-{
-	switch (what) {
-	case SOF_TIMESTAMPING_TX_SCHED:
-		return SCM_TSTAMP_SCHED;
-	case SOF_TIMESTAMPING_TX_SOFTWARE:
-		return SCM_TSTAMP_SND;
-	default:
-		return SCM_TSTAMP_ACK;
-	}
-}
-
-static void notice_queue_stamp(struct sock *sk, u32 what, u32 key)
+static void notice_queue_stamp(struct sock *sk, u32 key)
 {
 	struct sock_exterr_skb *serr;
 	struct sk_buff *skb;
@@ -188,7 +130,7 @@ static void notice_queue_stamp(struct sock *sk, u32 what, u32 key)
 	memset(serr, 0, sizeof(*serr));
 	serr->ee.ee_errno = ENOMSG;
 	serr->ee.ee_origin = SO_EE_ORIGIN_TIMESTAMPING;
-	serr->ee.ee_info = notice_kind(what);
+	serr->ee.ee_info = SCM_TSTAMP_ACK;
 	if (READ_ONCE(sk->sk_tsflags) & SOF_TIMESTAMPING_OPT_ID)
 		serr->ee.ee_data = key;
 	/* as much as fits SO_RCVBUF */
@@ -200,24 +142,23 @@ static void notice_queue_stamp(struct sock *sk, u32 what, u32 key)
  * smc_notice_tell() - queue the time stamps that have become due
  * @conn: the connection; the caller holds a reference on its socket
  *
- * To be called after data was posted, after it has completed, and after
- * smc_notice_want().
+ * To be called after data has completed, and after smc_notice_want().
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
  */
 void smc_notice_tell(struct smc_conn *conn)
 {
-	u32 what, key;
+	u32 key;
 
 	if (!READ_ONCE(conn->stamps))
 		return;
 	spin_lock_bh(&conn->lock);
 	/* who is at it sees what has become due meanwhile; two would mix the order */
 	if (!conn->stamps->is_telling) {
-		while ((what = notice_take_due(conn, &key))) {
+		while (notice_take_due(conn, &key)) {
 			conn->stamps->is_telling = true;
 			spin_unlock_bh(&conn->lock);
-			notice_queue_stamp(conn->sk, what, key);
+			notice_queue_stamp(conn->sk, key);
 			spin_lock_bh(&conn->lock);
 		}
 		conn->stamps->is_telling = false;

@@ -187,8 +187,6 @@ static enum tx_outcome tx_post(struct smc_conn *conn, struct smc_link *link,
 	spin_unlock_bh(&conn->lock);
 	if (outcome == TX_IDLE || outcome == TX_MOVED)
 		smc_wr_slot_put(slot);
-	else
-		smc_notice_tell(conn);
 	return outcome;
 }
 
@@ -550,7 +548,7 @@ static void tx_publish(struct tx_call *call, size_t len)
 	smc_tx_push(conn);
 }
 
-/* A send() ended early: its last byte is the urgent one, or gets the stamps. */
+/* A send() ended early: its last byte is the urgent one, or gets the stamp. */
 static void tx_end_early(struct tx_call *call)
 {
 	struct smc_conn *conn = call->smc->conn;

@@ -7,7 +7,10 @@
 #include "../../../net/smc/smc_notice.c"
 
 #define NOTICE_RING	16384
-#define NOTICE_FLAGS	(NOTICE_WANTS | SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_OPT_ID)
+#define NOTICE_FLAGS	(SOF_TIMESTAMPING_TX_ACK | SOF_TIMESTAMPING_SOFTWARE | \
+			 SOF_TIMESTAMPING_OPT_ID)
+#define NOTICE_OTHERS	(SOF_TIMESTAMPING_TX_SCHED | SOF_TIMESTAMPING_TX_SOFTWARE | \
+			 SOF_TIMESTAMPING_TX_HARDWARE)
 
 static struct proto notice_proto = {
 	.name = "smc_notice_test",
@@ -52,7 +55,7 @@ static void notice_test_exit(struct kunit *test)
 	sock_put(&smc->sk);
 }
 
-/* A send() of @len bytes that wants stamps. */
+/* A send() of @len bytes that wants a stamp. */
 static void notice_send(struct smc_sock *smc, u32 len, u32 tsflags)
 {
 	struct smc_conn *conn = smc->conn;
@@ -66,14 +69,6 @@ static void notice_send(struct smc_sock *smc, u32 len, u32 tsflags)
 	smc_notice_tell(conn);
 }
 
-static void notice_post(struct smc_sock *smc, u32 len)
-{
-	struct smc_conn *conn = smc->conn;
-
-	conn->tx_sent = smc_cursor_advance(conn->snd_geom, conn->tx_sent, len);
-	smc_notice_tell(conn);
-}
-
 static void notice_complete(struct smc_sock *smc, u32 len)
 {
 	struct smc_conn *conn = smc->conn;
@@ -82,8 +77,8 @@ static void notice_complete(struct smc_sock *smc, u32 len)
 	smc_notice_tell(conn);
 }
 
-/* The next notice is of this kind and for this byte. */
-static void notice_expect(struct kunit *test, u32 kind, u32 byte)
+/* The next notice is for this byte. */
+static void notice_expect(struct kunit *test, u32 byte)
 {
 	struct smc_sock *smc = test->priv;
 	struct sk_buff *skb = sock_dequeue_err_skb(&smc->sk);
@@ -93,7 +88,7 @@ static void notice_expect(struct kunit *test, u32 kind, u32 byte)
 	serr = SKB_EXT_ERR(skb);
 	KUNIT_EXPECT_EQ(test, serr->ee.ee_errno, ENOMSG);
 	KUNIT_EXPECT_EQ(test, serr->ee.ee_origin, SO_EE_ORIGIN_TIMESTAMPING);
-	KUNIT_EXPECT_EQ(test, serr->ee.ee_info, kind);
+	KUNIT_EXPECT_EQ(test, serr->ee.ee_info, SCM_TSTAMP_ACK);
 	KUNIT_EXPECT_EQ(test, serr->ee.ee_data, byte);
 	KUNIT_EXPECT_NE(test, skb->tstamp, 0);
 	KUNIT_EXPECT_EQ(test, skb->len, 0);
@@ -107,22 +102,17 @@ static void notice_expect_none(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, skb_queue_len(&smc->sk.sk_error_queue), 0);
 }
 
-static void each_stamp_comes_when_it_is_due(struct kunit *test)
+static void a_stamp_comes_when_it_is_due(struct kunit *test)
 {
 	struct smc_sock *smc = test->priv;
 
 	notice_send(smc, 1000, NOTICE_FLAGS);
 	notice_expect_none(test);
 	/* all but the last byte */
-	notice_post(smc, 999);
 	notice_complete(smc, 999);
 	notice_expect_none(test);
-	notice_post(smc, 1);
-	notice_expect(test, SCM_TSTAMP_SCHED, 999);
-	notice_expect(test, SCM_TSTAMP_SND, 999);
-	notice_expect_none(test);
 	notice_complete(smc, 1);
-	notice_expect(test, SCM_TSTAMP_ACK, 999);
+	notice_expect(test, 999);
 	notice_complete(smc, 0);
 	notice_expect_none(test);
 }
@@ -135,7 +125,7 @@ static void notice_interrupts(struct sock *sk)
 
 	if (was > 1)
 		return;
-	notice_complete(smc, 1000);
+	notice_complete(smc, 500);
 	/* the one who is at it tells that */
 	if (skb_queue_len(&sk->sk_error_queue) != was)
 		sk->sk_err = EBUSY;
@@ -147,12 +137,12 @@ static void stamps_are_told_by_one_at_a_time(struct kunit *test)
 
 	smc->sk.sk_error_report = notice_interrupts;
 	notice_send(smc, 1000, NOTICE_FLAGS);
-	notice_post(smc, 1000);
+	notice_send(smc, 500, NOTICE_FLAGS);
+	notice_complete(smc, 1000);
 	KUNIT_EXPECT_EQ(test, smc->sk.sk_err, 0);
-	KUNIT_EXPECT_EQ(test, skb_queue_len(&smc->sk.sk_error_queue), 3);
-	notice_expect(test, SCM_TSTAMP_SCHED, 999);
-	notice_expect(test, SCM_TSTAMP_SND, 999);
-	notice_expect(test, SCM_TSTAMP_ACK, 999);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&smc->sk.sk_error_queue), 2);
+	notice_expect(test, 999);
+	notice_expect(test, 1499);
 	notice_expect_none(test);
 }
 
@@ -160,27 +150,12 @@ static void only_what_is_wanted_is_told(struct kunit *test)
 {
 	struct smc_sock *smc = test->priv;
 
-	notice_send(smc, 10, SOF_TIMESTAMPING_SOFTWARE);
+	notice_send(smc, 10, SOF_TIMESTAMPING_SOFTWARE | NOTICE_OTHERS);
 	KUNIT_EXPECT_NULL(test, smc->conn->stamps);
 	notice_send(smc, 10, SOF_TIMESTAMPING_TX_ACK);
-	notice_send(smc, 10, 0);
-	notice_post(smc, 30);
-	notice_expect_none(test);
+	notice_send(smc, 10, NOTICE_OTHERS);
 	notice_complete(smc, 30);
-	notice_expect(test, SCM_TSTAMP_ACK, 19);
-	notice_expect_none(test);
-}
-
-static void a_later_send_does_not_wait_for_an_earlier_one(struct kunit *test)
-{
-	struct smc_sock *smc = test->priv;
-
-	notice_send(smc, 10, SOF_TIMESTAMPING_TX_ACK);
-	notice_send(smc, 10, SOF_TIMESTAMPING_TX_SOFTWARE);
-	notice_post(smc, 20);
-	notice_expect(test, SCM_TSTAMP_SND, 19);
-	notice_complete(smc, 20);
-	notice_expect(test, SCM_TSTAMP_ACK, 9);
+	notice_expect(test, 19);
 	notice_expect_none(test);
 }
 
@@ -191,17 +166,23 @@ static void those_that_find_no_place_share_the_last_one(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < NOTICE_STAMPS + 10; i++)
-		notice_send(smc, 2, i & 1 ? SOF_TIMESTAMPING_TX_ACK :
-					    SOF_TIMESTAMPING_TX_SOFTWARE);
-	notice_post(smc, 2 * i);
+		notice_send(smc, 2, SOF_TIMESTAMPING_TX_ACK);
 	notice_complete(smc, 2 * i);
-	/* when it was posted, then when it was complete */
-	for (i = 0; i < NOTICE_STAMPS - 1; i += 2)
-		notice_expect(test, SCM_TSTAMP_SND, 2 * i + 1);
-	notice_expect(test, SCM_TSTAMP_SND, 2 * (NOTICE_STAMPS + 10) - 1);
-	for (i = 1; i < NOTICE_STAMPS - 1; i += 2)
-		notice_expect(test, SCM_TSTAMP_ACK, 2 * i + 1);
-	notice_expect(test, SCM_TSTAMP_ACK, 2 * (NOTICE_STAMPS + 10) - 1);
+	for (i = 0; i < NOTICE_STAMPS - 1; i++)
+		notice_expect(test, 2 * i + 1);
+	notice_expect(test, 2 * (NOTICE_STAMPS + 10) - 1);
+	notice_expect_none(test);
+}
+
+static void what_is_thrown_away_is_not_told(struct kunit *test)
+{
+	struct smc_sock *smc = test->priv;
+
+	notice_send(smc, 10, SOF_TIMESTAMPING_TX_ACK);
+	spin_lock_bh(&smc->conn->lock);
+	smc_notice_forget(smc->conn);
+	spin_unlock_bh(&smc->conn->lock);
+	notice_complete(smc, 10);
 	notice_expect_none(test);
 }
 
@@ -216,11 +197,10 @@ static void stamps_go_round_the_ring(struct kunit *test)
 
 		byte += len;
 		notice_send(smc, len, SOF_TIMESTAMPING_TX_ACK);
-		notice_post(smc, len);
 		notice_complete(smc, len - 1);
 		notice_expect_none(test);
 		notice_complete(smc, 1);
-		notice_expect(test, SCM_TSTAMP_ACK, byte);
+		notice_expect(test, byte);
 	}
 }
 
@@ -229,22 +209,22 @@ static void bytes_count_from_where_it_was_asked_for(struct kunit *test)
 	struct smc_sock *smc = test->priv;
 
 	notice_send(smc, 1000, 0);
-	notice_post(smc, 1000);
 	notice_complete(smc, 400);
 	smc_notice_count_from(smc->conn, true);
-	notice_send(smc, 10, SOF_TIMESTAMPING_TX_SOFTWARE);
-	notice_post(smc, 10);
-	notice_expect(test, SCM_TSTAMP_SND, 9);
+	notice_send(smc, 10, SOF_TIMESTAMPING_TX_ACK);
+	notice_complete(smc, 610);
+	notice_expect(test, 9);
 	/* without OPT_ID_TCP: from the first byte not acknowledged */
+	notice_send(smc, 600, 0);
 	smc_notice_count_from(smc->conn, false);
-	notice_send(smc, 10, SOF_TIMESTAMPING_TX_SOFTWARE);
-	notice_post(smc, 10);
-	notice_expect(test, SCM_TSTAMP_SND, 600 + 10 + 10 - 1);
+	notice_send(smc, 10, SOF_TIMESTAMPING_TX_ACK);
+	notice_complete(smc, 610);
+	notice_expect(test, 600 + 10 - 1);
 	/* without OPT_ID nobody counts */
 	smc->sk.sk_tsflags &= ~SOF_TIMESTAMPING_OPT_ID;
-	notice_send(smc, 10, SOF_TIMESTAMPING_TX_SOFTWARE);
-	notice_post(smc, 10);
-	notice_expect(test, SCM_TSTAMP_SND, 0);
+	notice_send(smc, 10, SOF_TIMESTAMPING_TX_ACK);
+	notice_complete(smc, 10);
+	notice_expect(test, 0);
 }
 
 static void what_nobody_reads_is_bounded(struct kunit *test)
@@ -255,7 +235,6 @@ static void what_nobody_reads_is_bounded(struct kunit *test)
 	smc->sk.sk_rcvbuf = SOCK_MIN_RCVBUF;
 	for (i = 0; i < 1000; i++) {
 		notice_send(smc, 1, SOF_TIMESTAMPING_TX_ACK);
-		notice_post(smc, 1);
 		notice_complete(smc, 1);
 	}
 	KUNIT_EXPECT_GT(test, skb_queue_len(&smc->sk.sk_error_queue), 0);
@@ -312,7 +291,6 @@ static void nothing_to_read_is_eagain(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, smc_notice_recv(smc, &msg), -EAGAIN);
 	notice_send(smc, 10, SOF_TIMESTAMPING_TX_ACK);
-	notice_post(smc, 10);
 	notice_complete(smc, 10);
 	KUNIT_EXPECT_EQ(test, smc_notice_recv(smc, &msg), 0);
 	/* there was no room for it */
@@ -321,11 +299,11 @@ static void nothing_to_read_is_eagain(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(each_stamp_comes_when_it_is_due),
+	KUNIT_CASE(a_stamp_comes_when_it_is_due),
 	KUNIT_CASE(stamps_are_told_by_one_at_a_time),
 	KUNIT_CASE(only_what_is_wanted_is_told),
-	KUNIT_CASE(a_later_send_does_not_wait_for_an_earlier_one),
 	KUNIT_CASE(those_that_find_no_place_share_the_last_one),
+	KUNIT_CASE(what_is_thrown_away_is_not_told),
 	KUNIT_CASE(stamps_go_round_the_ring),
 	KUNIT_CASE(bytes_count_from_where_it_was_asked_for),
 	KUNIT_CASE(what_nobody_reads_is_bounded),
