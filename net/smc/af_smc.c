@@ -80,7 +80,7 @@ static struct smc_sock *smc_lock(struct socket *sock)
 		smc_unlock(smc);
 	}
 	/* what the peer has said counts for this call, as what TCP has in its backlog */
-	if (smc && READ_ONCE(smc->pending))
+	if (smc && smc_close_has_news(smc))
 		smc_close_run(smc);
 	return smc;
 }
@@ -199,7 +199,7 @@ static int smc_release(struct socket *sock)
 		/* the handshake worker finds the socket dead and cleans up */
 		smc_tcp_shutdown(smc, SHUT_RDWR);
 		smc_sock_queue(smc, &smc->hs_work);
-	} else if (!smc->is_alive) {
+	} else if (!smc_state_is_alive(&smc->close)) {
 		smc_close_let_go(smc);
 	}
 	smc_unlock(smc);
@@ -224,7 +224,7 @@ static int smc_bind(struct socket *sock, struct sockaddr *addr, int addr_len)
 	if (!smc)
 		return smc_fallback_forward(sock)->bind(sock, addr, addr_len);
 	rc = -EINVAL;
-	if (smc->tcp && !smc->is_connecting && !smc->is_alive &&
+	if (smc->tcp && !smc->is_connecting &&
 	    (smc->sk.sk_state == SMC_STATE_INIT || smc->sk.sk_state == SMC_STATE_CLOSED)) {
 		smc_settle(smc, sock);
 		rc = smc->tcp->ops->bind(smc->tcp, addr, addr_len);
@@ -577,7 +577,7 @@ static __poll_t smc_poll_data(struct smc_sock *smc, struct socket *sock)
 		mask |= EPOLLHUP;
 	if (shutdown & RCV_SHUTDOWN)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
-	if (!smc->is_alive)
+	if (!smc_state_is_usable(&smc->close))
 		return mask | (shutdown & SEND_SHUTDOWN ? EPOLLOUT | EPOLLWRNORM : 0);
 
 	if (smc_rx_is_readable(smc))
@@ -860,7 +860,7 @@ static int smc_sendmsg(struct socket *sock, struct msghdr *msg, size_t len)
 		smc_unlock(smc);
 		return smc_forward_sendmsg(sock, msg, len);
 	}
-	if (!rc && smc->is_alive)
+	if (!rc && smc_state_is_usable(&smc->close))
 		rc = smc_tx_sendmsg(smc, msg, len, timeo);
 	else if (!rc)
 		rc = sk_stream_error(sk, msg->msg_flags, -EPIPE);
@@ -880,7 +880,7 @@ static void __maybe_unused smc_splice_eof(struct socket *sock)
 		smc_compat_splice_eof(smc_fallback_forward(sock), sock);
 		return;
 	}
-	if (smc->is_alive && !(smc->nonagle & TCP_NAGLE_CORK))
+	if (smc_state_is_usable(&smc->close) && !(smc->nonagle & TCP_NAGLE_CORK))
 		smc_tx_flush(smc->conn);
 	smc_unlock(smc);
 }
@@ -918,7 +918,7 @@ static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int 
 		return rc;
 	}
 	/* as on TCP: without a connection there is no such byte, whatever the state */
-	if (flags & MSG_OOB && !smc->is_alive) {
+	if (flags & MSG_OOB && !smc_state_is_usable(&smc->close)) {
 		msg->msg_namelen = 0;
 		rc = sk->sk_state == SMC_STATE_LISTEN ? -ENOTCONN : -EINVAL;
 		smc_unlock(smc);
@@ -932,7 +932,7 @@ static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int 
 	}
 	msg->msg_namelen = 0;
 	/* or has it ended, and left something to be read? */
-	if (!rc && (smc->is_alive || (smc->conn && smc->conn->unread_lgr)))
+	if (!rc && (smc_state_is_usable(&smc->close) || (smc->conn && smc->conn->unread_lgr)))
 		rc = smc_rx_recvmsg(smc, msg, len, flags, timeo);
 	else if (!rc)
 		rc = smc_recv_closed(smc);
@@ -1086,18 +1086,16 @@ static const struct net_proto_family smc_family = {
 /* News of a connection that the close machine must hear. */
 static void smc_event_close(struct smc_sock *smc, u32 events)
 {
-	if (events & SMC_EV_DONE)
-		smc_sock_pend(smc, SMC_PENDING_DONE);
-	if (events & SMC_EV_CLOSED)
-		smc_sock_pend(smc, SMC_PENDING_CLOSED);
-	if (events & SMC_EV_ABORT) {
+	if (events & SMC_EV_ABORT)
 		smc_stat_inc(sock_net(&smc->sk), SMC_STAT_ABORTS_RX);
-		smc_sock_pend(smc, SMC_PENDING_ABORT);
-	}
 	if (events & (SMC_EV_INVALID | SMC_EV_LOST))
 		smc_sock_pend(smc, SMC_PENDING_FAULT);
 	if (events & SMC_EV_LINK_LOST)
 		smc_sock_pend(smc, SMC_PENDING_LINK_LOST);
+	/* it finds in the connection what they tell of */
+	if (events & (SMC_EV_DONE | SMC_EV_CLOSED | SMC_EV_ABORT | SMC_EV_FINAL_DONE) ||
+	    (events & SMC_EV_TX_DONE && smc_state_is_draining(&smc->close)))
+		smc_sock_queue(smc, &smc->close_work);
 }
 
 /*
@@ -1155,7 +1153,7 @@ static void smc_event(struct smc_conn *conn, u32 events)
 		smc_event_urgent(smc);
 	if (events & SMC_EV_DATA) {
 		if (sock_flag(sk, SOCK_DEAD) || READ_ONCE(sk->sk_shutdown) == SHUTDOWN_MASK)
-			smc_sock_pend(smc, SMC_PENDING_DATA);
+			smc_sock_queue(smc, &smc->close_work);
 		sk->sk_data_ready(sk);
 	} else if (events & SMC_EV_URG) {
 		/* where the byte is that had come before: a reader can step over it */
@@ -1164,13 +1162,8 @@ static void smc_event(struct smc_conn *conn, u32 events)
 	/* the window opened, the peer waits for an update, the link is new: push decides */
 	if (events & (SMC_EV_SPACE | SMC_EV_UPDATE_REQ | SMC_EV_BLOCKED | SMC_EV_MOVED))
 		smc_tx_push(conn);
-	if (events & SMC_EV_TX_DONE) {
+	if (events & SMC_EV_TX_DONE)
 		smc_event_space(smc);
-		if (smc_state_is_draining(&smc->close))
-			smc_sock_pend(smc, SMC_PENDING_DRAINED);
-	}
-	if (events & SMC_EV_FINAL_DONE)
-		smc_sock_pend(smc, SMC_PENDING_DRAINED);
 	smc_event_close(smc, events);
 	if (!(events & (SMC_EV_DONE | SMC_EV_CLOSED)))
 		return;

@@ -138,12 +138,12 @@ void smc_child_drop(struct smc_sock *child)
 	lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
 	sock_set_flag(sk, SOCK_DEAD);
 	/* as TCP does to connections that nobody accepted */
-	if (child->is_alive)
-		smc_close_event(child, SMC_CLOSE_LOCAL_ABORT);
+	if (smc_state_is_alive(&child->close))
+		smc_close_event(child, SMC_CLOSE_APP_ABORT);
 	else
 		smc_tcp_reset(child);
 	smc_close_release(child);
-	if (!child->is_alive)
+	if (!smc_state_is_alive(&child->close))
 		smc_close_let_go(child);
 	release_sock(sk);
 	sock_put(sk);

@@ -4,14 +4,14 @@
  *
  * Operation: everything that ends a connection becomes an event for the pure
  * close machine (smc_state.c). Calls of the application run it directly, news
- * from the peer, from a link or from the timer set a bit and queue
- * close_work, which runs it. What the machine answers is carried out here, in
- * the order it asks for.
+ * from the peer, from a link or from the timer queue close_work, which runs it.
+ * What the peer has said is in the control block; what is nowhere else is a bit of
+ * smc_sock.pending. What the machine answers is carried out here, in the order it
+ * asks for.
  *
- * Ownership: while the machine is not in its final state it holds a reference
- * on the socket (is_alive), so a closed file does not end the protocol. Our last
- * message has one until the peer has it (is_parting), and so has our FIN until it
- * is sent (owes_fin). The inner TCP socket goes with the last of these.
+ * Ownership: from establishment to its final state the machine holds one reference
+ * on the socket, so a closed file does not end the protocol. The inner TCP socket
+ * goes with the later of the two.
  */
 #include <net/tcp.h>
 
@@ -30,9 +30,6 @@
 /* Room for a chain of events that follow from one another. */
 #define SMC_CLOSE_CHAIN	8
 
-/* For the FIN of a peer that has ended first, and has our C. */
-#define SMC_CLOSE_FIN_TIME	(3 * HZ)
-
 /* Is what the application lacks taken back by an abort? RFC 7609 4.8.2, ABRT-08. */
 static bool smc_close_purges_unread(const struct smc_sock *smc)
 {
@@ -45,9 +42,9 @@ static bool smc_close_purges_unread(const struct smc_sock *smc)
  */
 static bool smc_close_may_hear_abort(const struct smc_sock *smc)
 {
-	int lost_err = READ_ONCE(smc->lost_err);
+	int tcp_err = smc_tcp_end_errno(smc);
 
-	return rcu_access_pointer(smc->conn->link) && (!lost_err || lost_err == ECONNRESET) &&
+	return rcu_access_pointer(smc->conn->link) && (!tcp_err || tcp_err == ECONNRESET) &&
 	       !smc_close_purges_unread(smc);
 }
 
@@ -94,6 +91,7 @@ void smc_close_leave(struct smc_sock *smc, bool is_peer_done)
 {
 	struct smc_link_group *lgr = smc->conn->lgr;
 
+	lockdep_assert(!smc_state_is_alive(&smc->close) || lockdep_sock_is_held(&smc->sk));
 	if (!lgr)
 		return;
 	smc_lgr_get(lgr);
@@ -119,18 +117,16 @@ static void smc_close_send(struct smc_sock *smc, u32 actions)
 		smc_tx_signal(smc->conn, flags);
 }
 
-static void smc_close_tcp(struct smc_sock *smc, enum smc_conn_state was, u32 actions)
+/* SMC has ended, and TCP follows (CLOSE-01): what it has to say is no news any more. */
+static void smc_close_tcp(struct smc_sock *smc, u32 actions)
 {
+	if (!smc->tcp || !(actions & (SMC_CLOSE_DO_TCP_RST | SMC_CLOSE_DO_TCP_FIN)))
+		return;
+	WRITE_ONCE(smc->tcp_phase, SMC_TCP_QUIET);
 	if (actions & SMC_CLOSE_DO_TCP_RST)
 		smc_tcp_reset(smc);
-	if (actions & SMC_CLOSE_DO_TCP_FIN && smc->tcp) {
-		sock_hold(&smc->sk);
-		smc->owes_fin = true;
-		smc->is_last = was == SMC_STATE_APPCLOSEWAIT1 || was == SMC_STATE_APPCLOSEWAIT2 ||
-			       was == SMC_STATE_PEERFINCLOSEWAIT;
-		/* a RST of the peer is no news to the machine any more */
-		WRITE_ONCE(smc->tcp_phase, SMC_TCP_ENDING);
-	}
+	else
+		smc_tcp_shutdown(smc, SHUT_RDWR);
 }
 
 static void smc_close_wake(struct smc_sock *smc, u32 actions)
@@ -147,102 +143,39 @@ static void smc_close_wake(struct smc_sock *smc, u32 actions)
  * smc_close_let_go() - the application and the machine are done with a socket
  * @smc: the socket; it may be closed, or released, by now
  *
- * The inner socket is closed, or will be as soon as TCP has said what is still due. Unhashed
- * first: sock_diag looks at the inner socket of what it finds.
+ * The inner socket is closed. Unhashed first: sock_diag looks at the inner socket of
+ * what it finds.
  *
  * Context: Process context, may sleep. Expects the socket lock held.
  */
 void smc_close_let_go(struct smc_sock *smc)
 {
+	sock_owned_by_me(&smc->sk);
 	smc_sock_unhash(smc);
-	if (!smc->owes_fin)
-		smc_tcp_release(smc);
+	smc_tcp_release(smc);
 }
 
-/* The end of TCP, if it is still due. */
-static void smc_close_send_fin(struct smc_sock *smc)
-{
-	struct sock *sk = &smc->sk;
-
-	if (!smc->owes_fin)
-		return;
-	smc->owes_fin = false;
-	/* of a connection that is parting it is the time limit yet */
-	if (!smc->is_parting)
-		sk_stop_timer(sk, &smc->close_timer);
-	if (smc->tcp)
-		WRITE_ONCE(smc->tcp_phase, SMC_TCP_QUIET);
-	smc_tcp_shutdown(smc, SHUT_RDWR);
-	if (sock_flag(sk, SOCK_DEAD))
-		smc_close_let_go(smc);
-	sock_put(sk);
-}
-
-/*
- * May our FIN go? Who ended last waits for the peer's, but not where payload has come in
- * its place: that is not of SMC (AMB-54), and would take memory.
- */
-static bool smc_close_fin_is_due(struct smc_sock *smc)
-{
-	return !smc->is_last || !smc_tcp_is_open(smc) || smc_tcp_has_payload(smc);
-}
-
-/*
- * The connection is gone, and our last word with it (CLOSE-01). Whose FIN is the first
- * keeps the port for a while (TIME_WAIT), and with TCP that is who ended first. So who
- * ended last waits for the other's FIN, which is sent as soon as our C is there. Deployed
- * peers have sent theirs by then. Not for long: who knows what the peer does.
- */
-static void smc_close_end_tcp(struct smc_sock *smc)
-{
-	if (!smc->owes_fin)
-		return;
-	/* a socket of the kernel's own does not hold its network namespace */
-	if (smc_close_fin_is_due(smc) || !smc->sk.sk_net_refcnt) {
-		smc_close_send_fin(smc);
-		return;
-	}
-	clear_bit(SMC_PENDING_TIMER, &smc->pending);
-	sk_reset_timer(&smc->sk, &smc->close_timer, jiffies + SMC_CLOSE_FIN_TIME);
-}
-
-/* News for a socket whose TCP outlives its connection. */
-static void smc_close_go_on_fin(struct smc_sock *smc)
-{
-	if (test_bit(SMC_PENDING_TIMER, &smc->pending) || smc_close_fin_is_due(smc))
-		smc_close_send_fin(smc);
-}
-
-/* The machine is done with this connection, and so is the application. */
+/* The machine is done with this connection, and perhaps so is the application. */
 static void smc_close_finish(struct smc_sock *smc)
 {
 	struct sock *sk = &smc->sk;
 
-	if (smc->close.state != SMC_STATE_CLOSED || !smc->is_alive)
-		return;
-	smc->is_alive = false;
 	smc_keep_stop(smc);
-	if (!smc->is_parting) {
-		sk_stop_timer(sk, &smc->close_timer);
-		smc_close_leave(smc, false);
-		smc_close_end_tcp(smc);
-	}
 	if (sock_flag(sk, SOCK_DEAD))
 		smc_close_let_go(smc);
+	/* that of smc_close_establish() */
 	sock_put(sk);
 }
 
 /* What TCP would say of the same end, where that is known better here. */
-static int smc_close_errno(const struct smc_sock *smc, enum smc_close_event event, int err)
+static int smc_close_errno(const struct smc_sock *smc, enum smc_close_event cause, int err)
 {
-	int lost_err = READ_ONCE(smc->lost_err);
-
-	if (event == SMC_CLOSE_LINK_LOST && smc->conn->is_peer_silent)
-		err = ETIMEDOUT;
+	if (cause == SMC_CLOSE_LINK_LOST)
+		return smc->conn->is_peer_silent ? ETIMEDOUT : err;
 	/* the peer's abort may be its answer to the end of TCP, and be seen first */
-	if (lost_err && (event == SMC_CLOSE_RX_RST || event == SMC_CLOSE_RX_ABORT ||
-			 event == SMC_CLOSE_LOCAL_ABORT))
-		err = lost_err;
+	if (cause == SMC_CLOSE_RX_RST || cause == SMC_CLOSE_RX_ABORT ||
+	    cause == SMC_CLOSE_FAULT)
+		return smc_tcp_end_errno(smc) ?: err;
 	return err;
 }
 
@@ -265,21 +198,12 @@ static int smc_close_after_end(struct smc_sock *smc, enum smc_conn_state was,
 	return is_writer && err == ECONNRESET ? EPIPE : err;
 }
 
-/* May it be news to a reader? Not what the own application began. */
-static bool smc_close_is_told(const struct smc_sock *smc, enum smc_close_event cause)
+/* May it be news to a reader? Not what the own application began, or a peer that damages. */
+static bool smc_close_is_told(enum smc_close_event cause)
 {
-	switch (cause) {
-	case SMC_CLOSE_RX_CLOSED:
-	case SMC_CLOSE_RX_ABORT:
-	case SMC_CLOSE_RX_RST:
-	case SMC_CLOSE_LINK_LOST:
-		return true;
-	case SMC_CLOSE_LOCAL_ABORT:
-		/* the time that data or keepalive probes have */
-		return READ_ONCE(smc->lost_err) == ETIMEDOUT;
-	default:
-		return false;
-	}
+	return BIT(cause) & (BIT(SMC_CLOSE_RX_CLOSED) | BIT(SMC_CLOSE_RX_ABORT) |
+			     BIT(SMC_CLOSE_RX_RST) | BIT(SMC_CLOSE_SILENCE) |
+			     BIT(SMC_CLOSE_LINK_LOST));
 }
 
 /*
@@ -288,7 +212,7 @@ static bool smc_close_is_told(const struct smc_sock *smc, enum smc_close_event c
  */
 static bool smc_close_keeps_unread(const struct smc_sock *smc, enum smc_close_event cause)
 {
-	return smc_close_is_told(smc, cause) && !smc_close_purges_unread(smc);
+	return smc_close_is_told(cause) && !smc_close_purges_unread(smc);
 }
 
 /*
@@ -310,40 +234,6 @@ static void smc_close_start_timer(struct smc_sock *smc)
 	clear_bit(SMC_PENDING_TIMER, &smc->pending);
 	smc_conn_mark_progress(smc->conn);
 	sk_reset_timer(&smc->sk, &smc->close_timer, jiffies + msecs_to_jiffies(ms));
-}
-
-/*
- * The connection ends here, and leaves its group as soon as the peer has heard of it:
- * the last word may have to wait for a slot, or for another link. Not for ever.
- */
-static void smc_close_part(struct smc_sock *smc, enum smc_close_event event, bool is_peer_done)
-{
-	if (event == SMC_CLOSE_TIMER || !smc_conn_owes_final(smc->conn)) {
-		smc_close_leave(smc, is_peer_done);
-		return;
-	}
-	sock_hold(&smc->sk);
-	smc->is_parting = true;
-	smc->is_peer_done = is_peer_done;
-	smc_close_start_timer(smc);
-}
-
-/* News for a connection that is parting. */
-static void smc_close_go_on_parting(struct smc_sock *smc)
-{
-	struct sock *sk = &smc->sk;
-
-	if (!test_bit(SMC_PENDING_TIMER, &smc->pending) && smc_conn_owes_final(smc->conn)) {
-		/* the peer's FIN alone does not bring ours: our C is first */
-		if (smc->owes_fin && smc->tcp && smc_tcp_has_payload(smc))
-			smc_close_send_fin(smc);
-		return;
-	}
-	smc->is_parting = false;
-	sk_stop_timer(sk, &smc->close_timer);
-	smc_close_leave(smc, smc->is_peer_done);
-	smc_close_end_tcp(smc);
-	sock_put(sk);
 }
 
 /*
@@ -379,14 +269,14 @@ static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
 	}
 	if (step.actions & SMC_CLOSE_DO_REPORT_ERR) {
 		err = smc_close_errno(smc, step.cause, step.sk_err);
-		if (smc_close_is_told(smc, step.cause))
+		if (smc_close_is_told(step.cause))
 			err = smc_close_after_end(smc, was, has_missed, err);
 		WRITE_ONCE(sk->sk_err, err);
 		/* pairs with smc_poll(): who sees the end sees how it came */
 		smp_wmb();
 		WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	}
-	WRITE_ONCE(sk->sk_state, step.next);
+	WRITE_ONCE(sk->sk_state, smc_state_shown(step.next));
 	if (step.actions & SMC_CLOSE_DO_REPORT_ERR)
 		sk_error_report(sk);
 	smc_close_send(smc, step.actions);
@@ -396,10 +286,10 @@ static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
 		sk_stop_timer(sk, &smc->close_timer);
 	if (event == SMC_CLOSE_RX_RST && step.actions & SMC_CLOSE_DO_START_TIMER)
 		smc_close_doubt(smc);
-	smc_close_tcp(smc, was, step.actions);
+	smc_close_tcp(smc, step.actions);
 	smc_close_wake(smc, step.actions);
 	if (step.actions & SMC_CLOSE_DO_FREE_RMBE)
-		smc_close_part(smc, event, step.is_peer_done);
+		smc_close_leave(smc, step.is_peer_done);
 	return step.actions;
 }
 
@@ -408,30 +298,33 @@ static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
  * @smc: the socket
  * @event: what happened
  *
- * Follow-up events that are true already (nothing left to drain, the abort is
- * out) are run at once.
+ * Follow-up events that are true already (nothing left to drain, the last message
+ * is there) are run at once. With the final state the machine's reference goes.
  *
  * Context: Process context, may sleep. Expects the socket lock held.
  */
 void smc_close_event(struct smc_sock *smc, enum smc_close_event event)
 {
+	bool was_over = smc->close.state == SMC_STATE_CLOSED;
 	struct smc_conn *conn = smc->conn;
 	int i;
 
+	sock_owned_by_me(&smc->sk);
 	/* what TCP_CORK or MSG_MORE holds back is not to delay the end */
 	if (event == SMC_CLOSE_APP_CLOSE || event == SMC_CLOSE_APP_SHUT_WR)
 		smc_tx_flush(conn);
 	for (i = 0; i < SMC_CLOSE_CHAIN; i++) {
 		u32 actions = smc_close_step(smc, event);
 
-		if (actions & SMC_CLOSE_DO_SEND_A && !smc_conn_owes_final(conn))
-			event = SMC_CLOSE_ABORT_SENT;
+		if (smc_state_awaits_final(&smc->close) && !smc_conn_owes_final(conn))
+			event = SMC_CLOSE_FINAL_DONE;
 		else if (actions & SMC_CLOSE_DO_WAIT_DRAIN && smc_conn_is_drained(conn))
 			event = SMC_CLOSE_TX_DRAINED;
 		else
 			break;
 	}
-	smc_close_finish(smc);
+	if (!was_over && smc->close.state == SMC_STATE_CLOSED)
+		smc_close_finish(smc);
 }
 
 /**
@@ -442,49 +335,64 @@ void smc_close_event(struct smc_sock *smc, enum smc_close_event event)
  */
 void smc_close_establish(struct smc_sock *smc)
 {
+	sock_owned_by_me(&smc->sk);
+	/* until smc_close_finish() */
 	sock_hold(&smc->sk);
-	smc->is_alive = true;
 	smc_close_event(smc, SMC_CLOSE_ESTABLISHED);
 	smc_keep_update(smc);
 	/* what the peer was quick to say */
-	if (READ_ONCE(smc->pending))
+	if (smc_close_has_news(smc))
 		smc_sock_queue(smc, &smc->close_work);
 }
 
-/* What others have told of is an event of the machine's. */
-static void smc_close_feed(struct smc_sock *smc, enum smc_pending bit, enum smc_close_event event)
+/* Has what a close or the end waits for completed? */
+static void smc_close_look(struct smc_sock *smc)
 {
-	if (test_and_clear_bit(bit, &smc->pending))
-		smc_close_event(smc, event);
-}
+	struct smc_conn *conn = smc->conn;
 
-static void smc_close_drained(struct smc_sock *smc)
-{
-	if (!test_and_clear_bit(SMC_PENDING_DRAINED, &smc->pending))
-		return;
-	if (smc->close.state == SMC_STATE_PROCESSABORT ||
-	    smc->close.state == SMC_STATE_PEERABORTWAIT) {
-		if (!smc_conn_owes_final(smc->conn))
-			smc_close_event(smc, SMC_CLOSE_ABORT_SENT);
-	} else if (smc_state_is_draining(&smc->close) && smc_conn_is_drained(smc->conn)) {
+	if (smc_state_has_seen(&smc->close, SMC_CLOSE_APP_CLOSE) && smc_conn_readable(conn))
+		smc_close_event(smc, SMC_CLOSE_RX_DATA);
+	if (smc_state_is_draining(&smc->close) && smc_conn_is_drained(conn))
 		smc_close_event(smc, SMC_CLOSE_TX_DRAINED);
-	}
+	if (smc_state_awaits_final(&smc->close) && !smc_conn_owes_final(conn))
+		smc_close_event(smc, SMC_CLOSE_FINAL_DONE);
 }
 
-/*
- * D and C were told by another task than the loss of the link or the reset of TCP, who
- * may be late. What the last message said is in the control block before that.
- */
-static void smc_close_catch_up(struct smc_sock *smc)
+/* What the peer has said, and the machine has not heard yet, in the order of meaning. */
+static void smc_close_hear(struct smc_sock *smc)
 {
-	u8 conn_flags = READ_ONCE(smc->conn->ctl.rx_conn_flags);
+	static const struct {
+		u8 flag;
+		enum smc_close_event event;
+	} words[] = {
+		{ SMC_CDC_DONE, SMC_CLOSE_RX_DONE },
+		{ SMC_CDC_CLOSED, SMC_CLOSE_RX_CLOSED },
+		{ SMC_CDC_ABORT, SMC_CLOSE_RX_ABORT },
+	};
+	u8 said = READ_ONCE(smc->conn->ctl.rx_conn_flags);
+	int i;
 
-	if (!(READ_ONCE(smc->pending) & (BIT(SMC_PENDING_LINK_LOST) | BIT(SMC_PENDING_RESET))))
-		return;
-	if (conn_flags & SMC_CDC_DONE)
-		set_bit(SMC_PENDING_DONE, &smc->pending);
-	if (conn_flags & SMC_CDC_CLOSED)
-		set_bit(SMC_PENDING_CLOSED, &smc->pending);
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		if (said & words[i].flag && !smc_state_has_seen(&smc->close, words[i].event))
+			smc_close_event(smc, words[i].event);
+}
+
+/* What others have told of is an event of the machine's. */
+static void smc_close_feed(struct smc_sock *smc, unsigned long news)
+{
+	static const enum smc_close_event events[] = {
+		[SMC_PENDING_FAULT]	= SMC_CLOSE_FAULT,
+		[SMC_PENDING_RESET]	= SMC_CLOSE_RX_RST,
+		[SMC_PENDING_SILENCE]	= SMC_CLOSE_SILENCE,
+		[SMC_PENDING_LINK_LOST]	= SMC_CLOSE_LINK_LOST,
+		[SMC_PENDING_TIMER]	= SMC_CLOSE_TIMER,
+	};
+	unsigned int bit;
+
+	/* START_TIMER takes back what was told before */
+	for_each_set_bit(bit, &news, ARRAY_SIZE(events))
+		if (test_and_clear_bit(bit, &smc->pending))
+			smc_close_event(smc, events[bit]);
 }
 
 /**
@@ -497,25 +405,20 @@ static void smc_close_catch_up(struct smc_sock *smc)
  */
 void smc_close_run(struct smc_sock *smc)
 {
+	unsigned long news = READ_ONCE(smc->pending);
+
+	sock_owned_by_me(&smc->sk);
 	/* before rendezvous is complete the news wait, see smc_close_establish() */
-	if (!smc->is_alive) {
-		if (smc->is_parting)
-			smc_close_go_on_parting(smc);
-		else if (smc->owes_fin)
-			smc_close_go_on_fin(smc);
+	if (!smc_state_is_alive(&smc->close))
 		return;
-	}
-	smc_close_catch_up(smc);
-	/* what a message carries together is handled in the order of meaning */
-	smc_close_feed(smc, SMC_PENDING_DATA, SMC_CLOSE_RX_DATA);
-	smc_close_drained(smc);
-	smc_close_feed(smc, SMC_PENDING_DONE, SMC_CLOSE_RX_DONE);
-	smc_close_feed(smc, SMC_PENDING_CLOSED, SMC_CLOSE_RX_CLOSED);
-	smc_close_feed(smc, SMC_PENDING_ABORT, SMC_CLOSE_RX_ABORT);
-	smc_close_feed(smc, SMC_PENDING_FAULT, SMC_CLOSE_LOCAL_ABORT);
-	smc_close_feed(smc, SMC_PENDING_RESET, SMC_CLOSE_RX_RST);
-	smc_close_feed(smc, SMC_PENDING_LINK_LOST, SMC_CLOSE_LINK_LOST);
-	smc_close_feed(smc, SMC_PENDING_TIMER, SMC_CLOSE_TIMER);
+	/*
+	 * The loss of the link or the reset of TCP may be told by another task than D and
+	 * C. What the last message said is in the control block before that.
+	 */
+	smp_rmb();
+	smc_close_look(smc);
+	smc_close_hear(smc);
+	smc_close_feed(smc, news);
 	/* nobody accepts what ended before it said anything */
 	if (READ_ONCE(smc->is_deferred))
 		smc_sock_queue(smc, &smc->hs_work);
@@ -557,22 +460,21 @@ void smc_close_timer(struct timer_list *timer)
  * smc_close_is_over() - are both sides done with a connection
  * @smc: the socket
  *
- * Judged by what a reader may have seen already, which may be ahead of the machine. The
- * connection may be there yet, for the peer to be told; TCP's would have ended. RFC 7609
- * 4.8.1 (CLOSE-03, CLOSE-09).
+ * The connection may be there yet, for the peer to be told; TCP's would have ended. RFC
+ * 7609 4.8.1 (CLOSE-03, CLOSE-09).
  *
  * Context: Process context. Expects the socket lock held.
  * Return: true if they are.
  */
 bool smc_close_is_over(const struct smc_sock *smc)
 {
+	sock_owned_by_me(&smc->sk);
 	switch (smc->close.state) {
-	case SMC_STATE_PEERCLOSEWAIT1:
 	case SMC_STATE_PEERCLOSEWAIT2:
 	case SMC_STATE_PEERFINCLOSEWAIT:
 	case SMC_STATE_APPCLOSEWAIT2:
 	case SMC_STATE_APPFINCLOSEWAIT:
-		return READ_ONCE(smc->conn->ctl.rx_conn_flags);
+		return true;
 	case SMC_STATE_APPCLOSEWAIT1:
 		/* it was told that nobody reads what it sends */
 		return sock_flag(&smc->sk, SOCK_DONE) && smc->sk.sk_shutdown == SHUTDOWN_MASK;
@@ -598,10 +500,12 @@ int smc_close_shutdown(struct smc_sock *smc, int how)
 	bool is_over = smc_close_is_over(smc);
 	struct sock *sk = &smc->sk;
 
+	sock_owned_by_me(sk);
 	switch (smc->close.state) {
 	case SMC_STATE_INIT:
 	case SMC_STATE_LISTEN:
 	case SMC_STATE_CLOSED:
+	case SMC_STATE_LASTWORD:
 	case SMC_STATE_PEERABORTWAIT:
 	case SMC_STATE_PROCESSABORT:
 		return -ENOTCONN;
@@ -635,8 +539,7 @@ static void smc_close_linger(struct smc_sock *smc)
 	long timeo = sk->sk_lingertime;
 
 	add_wait_queue(sk_sleep(sk), &wait);
-	while (timeo && smc->is_alive && smc_state_is_draining(&smc->close) &&
-	       !signal_pending(current))
+	while (timeo && smc_state_is_draining(&smc->close) && !signal_pending(current))
 		sk_wait_event(sk, &timeo, !smc_state_is_draining(&smc->close), &wait);
 	remove_wait_queue(sk_sleep(sk), &wait);
 }
@@ -648,9 +551,8 @@ static void smc_close_by_app(struct smc_sock *smc)
 
 	sk->sk_shutdown = SHUTDOWN_MASK;
 	if (sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime)
-		smc_close_event(smc, SMC_CLOSE_LOCAL_ABORT);
-	if (smc->is_alive)
-		smc_close_event(smc, SMC_CLOSE_APP_CLOSE);
+		smc_close_event(smc, SMC_CLOSE_APP_ABORT);
+	smc_close_event(smc, SMC_CLOSE_APP_CLOSE);
 	if (sk->sk_socket && sock_flag(sk, SOCK_LINGER) && sk->sk_lingertime &&
 	    !(current->flags & PF_EXITING))
 		smc_close_linger(smc);
@@ -668,7 +570,8 @@ static void smc_close_by_app(struct smc_sock *smc)
  */
 void smc_close_release(struct smc_sock *smc)
 {
-	if (smc->is_alive)
+	sock_owned_by_me(&smc->sk);
+	if (smc_state_is_alive(&smc->close))
 		smc_close_by_app(smc);
 	/* also of a connection that has ended just now, whatever by: nobody reads on */
 	if (smc->conn)
@@ -694,18 +597,16 @@ int smc_close_dissolve(struct smc_sock *smc)
 	struct sock *sk = &smc->sk;
 	int err = sk->sk_err;
 
-	if (!smc->is_alive)
+	sock_owned_by_me(sk);
+	if (!smc_state_is_alive(&smc->close))
 		return err;
-	if (is_over && READ_ONCE(smc->conn->ctl.rx_conn_flags) & SMC_CDC_CLOSED) {
+	if (is_over && smc_state_has_seen(&smc->close, SMC_CLOSE_RX_CLOSED)) {
 		/* what was not read is nobody's, and no reason to abort */
 		smc_close_purge(smc->conn, false);
 		sk->sk_shutdown = SHUTDOWN_MASK;
 		smc_close_event(smc, SMC_CLOSE_APP_CLOSE);
-		/* TCP is about to have another connection */
-		smc_close_send_fin(smc);
 		return err;
 	}
-	WRITE_ONCE(smc->lost_err, ECONNRESET);
-	smc_close_event(smc, SMC_CLOSE_LOCAL_ABORT);
+	smc_close_event(smc, SMC_CLOSE_APP_ABORT);
 	return is_over ? err : sk->sk_err;
 }

@@ -5,6 +5,14 @@
 
 #include "smc_sock.h"
 
+/* May the machine have something to hear? What the peer said is in the control block. */
+static inline bool smc_close_has_news(const struct smc_sock *smc)
+{
+	const struct smc_conn *conn = READ_ONCE(smc->conn);
+
+	return READ_ONCE(smc->pending) || (conn && READ_ONCE(conn->ctl.rx_conn_flags));
+}
+
 void smc_close_establish(struct smc_sock *smc);
 void smc_close_event(struct smc_sock *smc, enum smc_close_event event);
 bool smc_close_is_over(const struct smc_sock *smc);

@@ -17,7 +17,7 @@ static void smc_hs_finish_failed(struct smc_sock *smc, int err)
 	const struct smc_close_facts none = {};
 
 	/* there was never a connection, so of its actions none is due */
-	smc_state_close(&smc->close, SMC_CLOSE_LOCAL_ABORT, &none);
+	smc_state_close(&smc->close, SMC_CLOSE_FAULT, &none);
 	smc->sk.sk_state = smc->close.state;
 	smc->sk.sk_shutdown = SHUTDOWN_MASK;
 	smc_tcp_reset(smc);

@@ -87,7 +87,7 @@ void smc_keep_update(struct smc_sock *smc)
 {
 	struct smc_idle_want want;
 
-	if (!smc->is_alive || !smc->tcp)
+	if (!smc_state_is_usable(&smc->close) || !smc->tcp)
 		return;
 	keep_limit_tcp(smc);
 	keep_want(smc, &want);
@@ -234,11 +234,7 @@ void smc_keep_timer(struct timer_list *timer)
 {
 	struct smc_sock *smc = smc_compat_timer_of(smc, timer, keep_timer);
 
-	/*
-	 * After a reset of TCP the peer's queue pair may be gone. Its silence is no news
-	 * then: the connection ends with the errno of the reset.
-	 */
-	if (keep_look(smc) == SMC_IDLE_DEAD && !cmpxchg(&smc->lost_err, 0, ETIMEDOUT))
-		smc_sock_pend(smc, SMC_PENDING_FAULT);
+	if (keep_look(smc) == SMC_IDLE_DEAD)
+		smc_sock_pend(smc, SMC_PENDING_SILENCE);
 	sock_put(&smc->sk);
 }

@@ -190,7 +190,7 @@ int smc_opt_rcvlowat(struct sock *sk, int val)
 	val = min(val < 0 ? INT_MAX : val, cap >> 1);
 	WRITE_ONCE(sk->sk_rcvlowat, val ? : 1);
 	/* what is there may be enough now */
-	if (smc->is_alive)
+	if (smc_state_is_usable(&smc->close))
 		sk->sk_data_ready(sk);
 	return 0;
 }
@@ -293,7 +293,7 @@ static void opt_note_tcp(struct smc_sock *smc, int optname)
 	if (optname == TCP_KEEPIDLE || optname == TCP_KEEPINTVL || optname == TCP_KEEPCNT ||
 	    optname == TCP_USER_TIMEOUT)
 		smc_keep_changed(smc, optname);
-	if (!smc->is_alive)
+	if (!smc_state_is_usable(&smc->close))
 		return;
 	/* who waits may go on, as with TCP */
 	if (optname == TCP_NOTSENT_LOWAT && smc_tx_is_writable(smc->conn))
@@ -312,7 +312,7 @@ static void opt_note_socket(struct smc_sock *smc, int optname, u32 had)
 
 	if (optname == SO_KEEPALIVE)
 		smc_keep_update(smc);
-	if (new & SOF_TIMESTAMPING_OPT_ID && smc->is_alive)
+	if (new & SOF_TIMESTAMPING_OPT_ID && smc_state_is_usable(&smc->close))
 		smc_notice_count_from(smc->conn, new & SOF_TIMESTAMPING_OPT_ID_TCP);
 	/* the core allows these two to internet families, or to TCP, only */
 	if (optname == SO_REUSEPORT)
@@ -676,7 +676,8 @@ static int opt_get_tcp_info(struct smc_sock *smc, char __user *optval, int __use
 	if (sk->sk_state != SMC_STATE_LISTEN &&
 	    (sk->sk_state != SMC_STATE_INIT || smc->is_connecting)) {
 		info.tcpi_state = opt_tcp_state(smc);
-		if (smc->conn && (smc->is_alive || smc->conn->tx_total || smc->conn->rx_total))
+		if (smc->conn && (smc_state_is_usable(&smc->close) || smc->conn->tx_total ||
+				  smc->conn->rx_total))
 			opt_fill_conn(smc->conn, &info);
 	}
 	return opt_put(&info, sizeof(info), optval, optlen);

@@ -5,12 +5,10 @@
  * Lifetime: a socket has one reference from its file (or from the listener's
  * queues before accept()), one from each work item or timer that is queued,
  * one from a handshake under way, one from each CDC message in flight, one from
- * its place in a link's queue of waiters, one from the close machine while
- * the connection is not closed on both sides (is_alive), one until the peer has
- * heard C or A (is_parting) and one until TCP has been shut down (owes_fin). It is freed
- * after an RCU grace period, so that calls which found it through
- * sock->sk and completion handlers which found it through its alert token may
- * still try to get a reference.
+ * its place in a link's queue of waiters, and one from the close machine while there
+ * is a connection to be ended (smc_state_is_alive()). It is freed after an RCU grace
+ * period, so that calls which found it through sock->sk and completion handlers which
+ * found it through its alert token may still try to get a reference.
  */
 #include <linux/bpf-cgroup.h>
 #include <linux/cgroup.h>
@@ -605,6 +603,8 @@ void smc_sock_queue_within(struct smc_sock *smc, struct delayed_work *work,
  */
 void smc_sock_pend(struct smc_sock *smc, enum smc_pending what)
 {
+	/* pairs with smp_rmb() in smc_close_run(): what the peer said before is seen with it */
+	smp_mb__before_atomic();
 	set_bit(what, &smc->pending);
 	smc_sock_queue(smc, &smc->close_work);
 }

@@ -23,23 +23,17 @@ enum smc_tcp_phase {
 	SMC_TCP_PLAIN,		/* client: it is done, without SMC; the next call falls back */
 	SMC_TCP_HANDSHAKE,	/* CLC messages may come */
 	SMC_TCP_CARRIER,	/* on SMC: only FIN, RST and keepalives may come */
-	SMC_TCP_ENDING,		/* SMC has ended, our FIN is not sent yet */
 };
 
 struct smc_hs;
 
-/* Bits of smc_sock.pending, news for the close machine. */
+/* Bits of smc_sock.pending: news for the close machine that are nowhere else, in its order. */
 enum smc_pending {
-	SMC_PENDING_DONE,	/* D */
-	SMC_PENDING_CLOSED,	/* C */
-	SMC_PENDING_ABORT,	/* A */
-	SMC_PENDING_RESET,	/* the TCP connection was reset */
 	SMC_PENDING_FAULT,	/* this side must abort: cursors, loss, eye catcher */
+	SMC_PENDING_RESET,	/* the TCP connection was reset */
+	SMC_PENDING_SILENCE,	/* the peer was silent for longer than is allowed */
 	SMC_PENDING_LINK_LOST,
-	SMC_PENDING_DRAINED,	/* what the end waits for may have completed: data, or C or A */
-	SMC_PENDING_DATA,	/* more data arrived after the application closed */
 	SMC_PENDING_TIMER,
-	SMC_PENDING_FIN,	/* of @owes_fin: the peer has ended TCP, or misuses it */
 };
 
 /* Bits of smc_sock.missed: what a work item could not do, for a call has the lock. */
@@ -68,7 +62,7 @@ struct smc_opt_seen {
  * struct smc_sock - a socket of AF_SMC, or of IPPROTO_SMC
  *
  * Guarded by the socket lock unless a member says otherwise. sk_state follows
- * @close.state.
+ * @close.state, see smc_state_shown().
  *
  * @sk: the generic part
  * @inet: the same with TCP/IP's members; first, so that it can be one of AF_INET
@@ -79,7 +73,7 @@ struct smc_opt_seen {
  *	  the socket
  * @nonagle: TCP_NODELAY and TCP_CORK as @tcp has them, TCP_NAGLE_OFF and TCP_NAGLE_CORK
  * @tx_lowat: TCP_NOTSENT_LOWAT, bytes; 0 for the default of TCP
- * @close: the close machine
+ * @close: the close machine; it has a reference while smc_state_is_alive()
  * @hash_node: in the list that sock_diag walks
  * @late_node: in the list of those whose file has another sock now, smc_orphan.c
  * @late_heir: the sock that has the file now, a reference, while listed
@@ -91,8 +85,8 @@ struct smc_opt_seen {
  * @hs_timer: lets @hs_work see that time is up; reference as above
  * @listen_work: takes children off the inner listener; reference as above
  * @close_work: runs the close machine on @pending; reference as above
- * @close_timer: guards the wait states, TMR-16, TMR-17, and after them our last
- *	       message and the peer's FIN; reference while armed
+ * @close_timer: bounds each wait of the close machine, TMR-16, TMR-17; reference
+ *	       while armed
  * @keep_timer: looks for silence, KA-01; reference while armed
  * @keep_want: what is wanted of it; under conn->lock
  * @keep_idle: TCP_KEEPIDLE as the application knows it where the inner socket has
@@ -101,8 +95,6 @@ struct smc_opt_seen {
  * @is_probing: it has asked for a probe that is not answered; under conn->lock
  * @probe_jiffies: when; under conn->lock
  * @probed_link: on which, to be compared only; under conn->lock
- * @lost_err: positive errno that says better than the close machine why the
- *	      connection ends; 0 for none
  * @pending: enum smc_pending, atomic bits
  * @missed: enum smc_missed; changed under the spinlock of the socket lock
  * @hs: the handshake under way, that of @hs_work alone
@@ -142,12 +134,6 @@ struct smc_opt_seen {
  *	       @tcp until it is released
  * @is_abandoned: of @is_connecting: its outcome is nobody's any more, and @tcp
  *		 is not touched by @hs_work, which has yet to end it
- * @is_alive: a reference is held until the close machine is done
- * @is_parting: another one until the peer has heard C or A; the connection is in its
- *	group until then
- * @is_peer_done: of @is_parting: as for smc_conn_leave()
- * @owes_fin: another one until @tcp, which outlives the connection, has been shut down
- * @is_last: of @owes_fin: the peer was the first to say that it has no more to send
  * @is_eager_tcp: do not offer SMC, the reason is in @fallback
  * @is_tcp_by_option: of @is_eager_tcp: an option is the reason, and so it stays
  * @limits_handshakes: SMC_LIMIT_HS
@@ -181,7 +167,6 @@ struct smc_sock {
 	bool is_probing;
 	unsigned long probe_jiffies;
 	const struct smc_link *probed_link;
-	int lost_err;
 	unsigned long pending;
 	unsigned int missed;
 	struct smc_hs *hs;
@@ -215,11 +200,6 @@ struct smc_sock {
 	bool has_outcome;
 	bool is_paused;
 	bool is_abandoned;
-	bool is_alive;
-	bool is_parting;
-	bool owes_fin;
-	bool is_last;
-	bool is_peer_done;
 	bool is_eager_tcp;
 	bool is_tcp_by_option;
 	bool limits_handshakes;

@@ -14,6 +14,11 @@
  * descriptor, how long that takes is its business; after close() the timer runs
  * (CLOSE-23). It begins anew as long as data gets through: a peer that reads
  * slowly is to get its data, one that reads no more must not keep them for ever.
+ *
+ * The last message may have to wait for a slot or for another link. LASTWORD (C) and
+ * PROCESSABORT (A, or C where the connection broke after it) wait for its completion.
+ * Only then the connection leaves its group, and TCP gets our FIN (CLOSE-01). In every
+ * state that waits for the peer and not for the application, the timer runs.
  */
 #include <linux/array_size.h>
 #include <linux/bits.h>
@@ -29,12 +34,11 @@ enum smc_close_bit {
 	SMC_SEEN_WANT_C		= 1 << 2,
 	SMC_SEEN_D_SENT		= 1 << 3,
 	SMC_SEEN_C_SENT		= 1 << 4,
-	SMC_SEEN_A_DONE		= 1 << 5,	/* our A has completed */
-	SMC_SEEN_D_RCVD		= 1 << 6,
-	SMC_SEEN_C_RCVD		= 1 << 7,
-	SMC_SEEN_A_RCVD		= 1 << 8,
-	SMC_SEEN_TCP_ENDED	= 1 << 9,	/* reset by the peer */
-	SMC_SEEN_PATH_LOST	= 1 << 10,	/* no link, and not the end */
+	SMC_SEEN_D_RCVD		= 1 << 5,
+	SMC_SEEN_C_RCVD		= 1 << 6,
+	SMC_SEEN_A_RCVD		= 1 << 7,
+	SMC_SEEN_TCP_ENDED	= 1 << 8,	/* reset by the peer */
+	SMC_SEEN_PATH_LOST	= 1 << 9,	/* no link, and not the end */
 	/* ... or true at the moment only. */
 	SMC_SEEN_UNREAD		= 1 << 16,
 	SMC_SEEN_UNSENT		= 1 << 17,
@@ -83,12 +87,15 @@ struct smc_close_rule {
 /* ... and those in which it has not, and the application can see what else comes. */
 #define ST_TALKING (ST(ACTIVE) | ST(PEERCLOSEWAIT1))
 
+/* On this side something else than the peer ends it. */
+#define EV_ABORT (EV(APP_ABORT) | EV(FAULT) | EV(SILENCE))
+
 #define DO_WAKE (DO(WAKE_READERS) | DO(WAKE_WRITERS))
 /* The application learns of an abort, and data under way are gone (2A). */
 #define DO_BREAK (DO(PURGE) | DO(REPORT_ERR) | DO_WAKE)
 #define DO_ABORT (DO_BREAK | DO(SEND_A) | DO(TCP_RST) | DO(START_TIMER))
-#define DO_RESET (DO_BREAK | DO(TCP_RST) | DO(STOP_TIMER) | DO(FREE_RMBE))
-#define DO_FINISH (DO(TCP_FIN) | DO(STOP_TIMER) | DO(FREE_RMBE) | DO_WAKE)
+#define DO_LEAVE (DO(STOP_TIMER) | DO(FREE_RMBE))
+#define DO_RESET (DO_BREAK | DO(TCP_RST) | DO_LEAVE)
 
 static const struct smc_close_rule smc_close_rules[] = {
 	/* The way up (2). What the peer said meanwhile takes effect now. */
@@ -103,8 +110,7 @@ static const struct smc_close_rule smc_close_rules[] = {
 	/* It never came to a connection: there is nobody to send a CDC to. */
 	{ ST(INIT), EV(APP_CLOSE), 0, 0,
 	  SMC_STATE_CLOSED, DO_RESET & ~DO(REPORT_ERR) },
-	{ ST(INIT), EV(LOCAL_ABORT) | EV(RX_RST) | EV(TIMER) | EV(LINK_LOST),
-	  0, 0,
+	{ ST(INIT), EV_ABORT | EV(RX_RST) | EV(TIMER) | EV(LINK_LOST), 0, 0,
 	  SMC_STATE_CLOSED, DO_RESET },
 
 	/*
@@ -122,35 +128,35 @@ static const struct smc_close_rule smc_close_rules[] = {
 	/* After that no message is posted: PEER-03 without a hurry. */
 	{ ST_OPEN, EV(APP_CLOSE), SEEN(PATH_LOST), 0,
 	  SMC_STATE_CLOSED, DO_RESET & ~DO(REPORT_ERR) },
-	{ ST_OPEN, EV(LOCAL_ABORT), SEEN(PATH_LOST), 0,
+	{ ST_OPEN, EV_ABORT, SEEN(PATH_LOST), 0,
 	  SMC_STATE_CLOSED, DO_RESET },
-	{ ST_OPEN, EV(APP_SHUT_WR) | EV(TX_DRAINED),
-	  SEEN(PATH_LOST) | SEEN(WANT_D), 0,
+	{ ST_OPEN, EV(APP_SHUT_WR), SEEN(PATH_LOST) | SEEN(WANT_D), 0,
 	  SMC_RULE_STAY, DO(WAKE_WRITERS) },
 	/* The peer's own end of it, or news from before the loss. */
 	{ ST_OPEN, EV(RX_RST) | EV(RX_ABORT) | EV(RX_CLOSED), SEEN(PATH_LOST), 0,
 	  SMC_RULE_STAY, DO_WAKE },
-	/* The end of an abort (1B, 2B) ... */
-	{ ST(PEERABORTWAIT), EV(RX_ABORT), SEEN(A_DONE), 0,
-	  SMC_STATE_CLOSED, DO(STOP_TIMER) | DO(FREE_RMBE) },
-	/* ... by a peer that closed before it saw our A and so sends none. */
-	{ ST(PEERABORTWAIT), EV(RX_CLOSED), SEEN(A_DONE), 0,
-	  SMC_STATE_CLOSED, DO(STOP_TIMER) | DO(FREE_RMBE) },
-	/* Crossing: the peer's promise is here, ours not yet there. */
+	/*
+	 * The end of an abort (1B, 2B). A peer that closed before it saw our A sends
+	 * none. Its promise is here, and ours may have yet to get there.
+	 */
 	{ ST(PEERABORTWAIT), EV(RX_ABORT) | EV(RX_CLOSED), 0, 0,
 	  SMC_STATE_PROCESSABORT, 0 },
-	{ ST(PROCESSABORT), EV(ABORT_SENT), 0, 0,
-	  SMC_STATE_CLOSED, DO(STOP_TIMER) | DO(FREE_RMBE) },
+	{ ST(PROCESSABORT), EV(FINAL_DONE), 0, 0,
+	  SMC_STATE_CLOSED, DO_LEAVE },
 	{ ST_ABORTING, EV(TIMER) | EV(LINK_LOST), 0, 0,
-	  SMC_STATE_CLOSED, DO(STOP_TIMER) | DO(FREE_RMBE) },
+	  SMC_STATE_CLOSED, DO_LEAVE },
+	/* The end of a close: our C is there, or nobody waits for it any longer. */
+	{ ST(LASTWORD), EV(FINAL_DONE) | EV(TIMER) | EV(LINK_LOST), 0, 0,
+	  SMC_STATE_CLOSED, DO(TCP_FIN) | DO_LEAVE },
+	/* TCP has payload (AMB-54), or the application does not want a FIN. */
+	{ ST(LASTWORD), EV(FAULT) | EV(APP_ABORT), 0, 0,
+	  SMC_STATE_PROCESSABORT, DO(TCP_RST) },
 
-	/* The peer aborts (2A): answer, unless our C was the last word. */
-	{ ST_OPEN, EV(RX_ABORT), 0, SEEN(C_SENT),
-	  SMC_STATE_PROCESSABORT, DO_ABORT },
-	{ ST_OPEN, EV(RX_ABORT), SEEN(C_SENT), 0,
-	  SMC_STATE_CLOSED, DO_RESET },
-	/* We abort (1A). */
-	{ ST_OPEN, EV(LOCAL_ABORT), 0, 0,
+	/* After a reset of TCP the peer's queue pair may be gone: no news. */
+	{ ST_OPEN, EV(SILENCE), SEEN(TCP_ENDED), 0,
+	  SMC_RULE_STAY, 0 },
+	/* We abort (1A), or the peer does (2A): answer, unless our C was the last word. */
+	{ ST_OPEN, EV_ABORT | EV(RX_ABORT), 0, 0,
 	  SMC_RULE_ABORT, 0 },
 	/*
 	 * What was written before a D is all here, and TCP would let it be read. By
@@ -178,6 +184,9 @@ static const struct smc_close_rule smc_close_rules[] = {
 	/* A pending close is given time as long as there is progress. */
 	{ ST_OPEN, EV(TIMER), SEEN(WANT_C) | SEEN(PROGRESS), 0,
 	  SMC_RULE_STAY, DO(START_TIMER) },
+	/* The peer had the time to close after our C, and has not (CLOSE-24). */
+	{ ST_OPEN, EV(TIMER), SEEN(APP_CLOSED) | SEEN(C_SENT), 0,
+	  SMC_STATE_CLOSED, DO_RESET },
 	{ ST_OPEN, EV(TIMER), SEEN(APP_CLOSED), 0,
 	  SMC_RULE_ABORT, 0 },
 	/*
@@ -199,13 +208,10 @@ static const struct smc_close_rule smc_close_rules[] = {
 	{ ST(PEERCLOSEWAIT1) | ST(PEERCLOSEWAIT2),
 	  EV(APP_CLOSE) | EV(TX_DRAINED), SEEN(WANT_C), SEEN(BUSY),
 	  SMC_RULE_STAY, DO(SEND_C) | DO(START_TIMER) | DO_WAKE },
-	{ ST(APPFINCLOSEWAIT), EV(APP_CLOSE) | EV(TX_DRAINED),
-	  SEEN(WANT_C), SEEN(BUSY),
-	  SMC_STATE_CLOSED, DO(SEND_C) | DO_FINISH },
-	{ ST(APPCLOSEWAIT1) | ST(APPCLOSEWAIT2),
+	{ ST(APPFINCLOSEWAIT) | ST(APPCLOSEWAIT1) | ST(APPCLOSEWAIT2),
 	  EV(APP_CLOSE) | EV(TX_DRAINED),
 	  SEEN(WANT_C) | SEEN(C_RCVD), SEEN(BUSY),
-	  SMC_STATE_CLOSED, DO(SEND_C) | DO_FINISH },
+	  SMC_STATE_LASTWORD, DO(SEND_C) | DO(START_TIMER) | DO_WAKE },
 	{ ST(APPCLOSEWAIT1) | ST(APPCLOSEWAIT2),
 	  EV(APP_CLOSE) | EV(TX_DRAINED), SEEN(WANT_C), SEEN(BUSY),
 	  SMC_STATE_PEERFINCLOSEWAIT, DO(SEND_C) | DO(START_TIMER) | DO_WAKE },
@@ -236,13 +242,11 @@ static const struct smc_close_rule smc_close_rules[] = {
 	  SMC_STATE_APPCLOSEWAIT1, DO_WAKE },
 	{ ST(APPCLOSEWAIT1) | ST(APPCLOSEWAIT2), EV(RX_CLOSED), 0, 0,
 	  SMC_RULE_STAY, DO_WAKE },
-	{ ST(PEERCLOSEWAIT1) | ST(PEERCLOSEWAIT2), EV(RX_CLOSED),
-	  SEEN(C_SENT), 0,
-	  SMC_STATE_CLOSED, DO_FINISH },
+	{ ST(PEERCLOSEWAIT1) | ST(PEERCLOSEWAIT2) | ST(PEERFINCLOSEWAIT),
+	  EV(RX_CLOSED), SEEN(C_SENT), 0,
+	  SMC_STATE_LASTWORD, DO_WAKE },
 	{ ST(PEERCLOSEWAIT1) | ST(PEERCLOSEWAIT2), EV(RX_CLOSED), 0, 0,
 	  SMC_STATE_APPFINCLOSEWAIT, DO_WAKE },
-	{ ST(PEERFINCLOSEWAIT), EV(RX_CLOSED), 0, 0,
-	  SMC_STATE_CLOSED, DO_FINISH },
 };
 
 /* What the application is told when an event breaks its connection. */
@@ -253,7 +257,9 @@ static const int smc_close_errs[SMC_CLOSE_NR_EVENTS] = {
 	[SMC_CLOSE_RX_CLOSED]	= ECONNRESET,
 	[SMC_CLOSE_RX_ABORT]	= ECONNRESET,
 	[SMC_CLOSE_RX_RST]	= ECONNRESET,
-	[SMC_CLOSE_LOCAL_ABORT]	= ECONNABORTED,
+	[SMC_CLOSE_APP_ABORT]	= ECONNRESET,
+	[SMC_CLOSE_FAULT]	= ECONNABORTED,
+	[SMC_CLOSE_SILENCE]	= ETIMEDOUT,
 	[SMC_CLOSE_LINK_LOST]	= ECONNABORTED,
 	[SMC_CLOSE_TIMER]	= ETIMEDOUT,
 };
@@ -265,7 +271,6 @@ static const u32 smc_close_adds[SMC_CLOSE_NR_EVENTS] = {
 	[SMC_CLOSE_RX_CLOSED]	= SEEN(C_RCVD),
 	[SMC_CLOSE_RX_ABORT]	= SEEN(A_RCVD),
 	[SMC_CLOSE_RX_RST]	= SEEN(TCP_ENDED),
-	[SMC_CLOSE_ABORT_SENT]	= SEEN(A_DONE),
 };
 
 static u32 smc_state_remember(const struct smc_close_ctl *ctl,
@@ -323,20 +328,13 @@ smc_state_find_rule(enum smc_conn_state state, enum smc_close_event event,
 }
 
 /*
- * Three ways to abort. After our C no message may follow, so that only TCP
- * tells the peer (AMB-44). A peer that has sent C sends no A, so that only our
- * own A is waited for. Otherwise the peer's A is waited for (1A).
+ * A peer that has said C or A, or has our C (AMB-44), sends no A that would be the answer
+ * to ours: only our own last message is waited for. Otherwise the peer's A is (1A).
  */
-static void smc_state_abort(u32 seen, struct smc_close_step *step)
+static enum smc_conn_state smc_state_abort(u32 seen)
 {
-	if (seen & SEEN(C_SENT)) {
-		step->next = SMC_STATE_CLOSED;
-		step->actions = DO_RESET;
-		return;
-	}
-	step->next = seen & SEEN(C_RCVD) ? SMC_STATE_PROCESSABORT :
-					   SMC_STATE_PEERABORTWAIT;
-	step->actions = DO_ABORT;
+	return seen & (SEEN(C_SENT) | SEEN(C_RCVD) | SEEN(A_RCVD)) ? SMC_STATE_PROCESSABORT :
+								     SMC_STATE_PEERABORTWAIT;
 }
 
 /* What the actions of a step add to what is remembered. */
@@ -346,7 +344,7 @@ static u32 smc_state_note_actions(u32 seen, u32 actions)
 		seen = (seen & ~SEEN(WANT_D)) | SEEN(D_SENT);
 	if (actions & DO(SEND_C))
 		seen = (seen & ~SEEN(WANT_C)) | SEEN(C_SENT);
-	if (actions & DO(PURGE))
+	if (actions & DO(PURGE) || seen & SEEN(PATH_LOST))
 		seen &= ~(SEEN(WANT_D) | SEEN(WANT_C));
 	return seen;
 }
@@ -409,12 +407,16 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 	seen = smc_state_remember(ctl, event, facts);
 	rule = smc_state_find_rule(ctl->state, event, seen);
 	if (rule && rule->next == SMC_RULE_ABORT) {
-		smc_state_abort(seen, &step);
+		step.next = smc_state_abort(seen);
+		step.actions = DO_ABORT;
 	} else if (rule) {
 		step.actions = rule->actions;
 		if (rule->next != SMC_RULE_STAY)
 			step.next = rule->next;
 	}
+	/* after our C nothing is sent, AMB-44 */
+	if (seen & SEEN(C_SENT))
+		step.actions &= ~DO(SEND_A);
 	if (seen & SEEN(TCP_ENDED))
 		step.actions &= ~(DO(TCP_RST) | DO(TCP_FIN));
 	/* the word did not come, or cannot: the reset was all there is to be said */
@@ -434,8 +436,79 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 	step.moved = step.next != ctl->state;
 	seen = smc_state_note_actions(seen, step.actions);
 	WRITE_ONCE(ctl->seen, seen & ~SMC_SEEN_MOMENTARY);
-	ctl->state = step.next;
+	WRITE_ONCE(ctl->state, step.next);
 	return step;
+}
+
+/**
+ * smc_state_is_alive() - has a connection begun, and its end not come
+ * @ctl: the close machine's memory
+ *
+ * So long the owner keeps it; each such state ends by itself, or by the application.
+ *
+ * Context: Any context.
+ * Return: true if so.
+ */
+bool smc_state_is_alive(const struct smc_close_ctl *ctl)
+{
+	return BIT(READ_ONCE(ctl->state)) & (ST_OPEN | ST_ABORTING | ST(LASTWORD));
+}
+
+/**
+ * smc_state_is_usable() - is there a connection for the application
+ * @ctl: the close machine's memory
+ *
+ * One that was aborted is one as long as the peer may have to be told.
+ *
+ * Context: Any context.
+ * Return: true if so.
+ */
+bool smc_state_is_usable(const struct smc_close_ctl *ctl)
+{
+	return BIT(READ_ONCE(ctl->state)) & (ST_OPEN | ST_ABORTING);
+}
+
+/**
+ * smc_state_awaits_final() - is nothing left to be done but for our last message
+ * @ctl: the close machine's memory
+ *
+ * Then the owner reports SMC_CLOSE_FINAL_DONE as soon as it has completed, or cannot any
+ * more. RFC 7609 4.8.1, 4.8.2 (CLOSE-02, ABRT-09).
+ *
+ * Context: as for smc_state_close().
+ * Return: true if so.
+ */
+bool smc_state_awaits_final(const struct smc_close_ctl *ctl)
+{
+	return BIT(ctl->state) & (ST(LASTWORD) | ST(PROCESSABORT));
+}
+
+/**
+ * smc_state_has_seen() - was the machine told of an event before
+ * @ctl: the close machine's memory
+ * @event: APP_CLOSE, RX_DONE, RX_CLOSED, RX_ABORT or RX_RST
+ *
+ * Context: as for smc_state_close().
+ * Return: true if so.
+ */
+bool smc_state_has_seen(const struct smc_close_ctl *ctl, enum smc_close_event event)
+{
+	return ctl->seen & smc_close_adds[event];
+}
+
+/**
+ * smc_state_shown() - the state that user space is told
+ * @state: any
+ *
+ * For the application a connection is over when both sides have closed, whatever its
+ * last message does.
+ *
+ * Context: Any context.
+ * Return: the same, or one that user space knows instead.
+ */
+enum smc_conn_state smc_state_shown(enum smc_conn_state state)
+{
+	return state == SMC_STATE_LASTWORD ? SMC_STATE_CLOSED : state;
 }
 
 /**
@@ -470,6 +543,7 @@ static const char * const smc_conn_names[] = {
 	[SMC_STATE_PEERFINCLOSEWAIT]	= "PEERFINCLOSEWAIT",
 	[SMC_STATE_PEERABORTWAIT]	= "PEERABORTWAIT",
 	[SMC_STATE_PROCESSABORT]	= "PROCESSABORT",
+	[SMC_STATE_LASTWORD]		= "LASTWORD",
 };
 
 static const char * const smc_event_names[SMC_CLOSE_NR_EVENTS] = {
@@ -483,10 +557,12 @@ static const char * const smc_event_names[SMC_CLOSE_NR_EVENTS] = {
 	[SMC_CLOSE_RX_CLOSED]	= "RX_CLOSED",
 	[SMC_CLOSE_RX_ABORT]	= "RX_ABORT",
 	[SMC_CLOSE_RX_RST]	= "RX_RST",
-	[SMC_CLOSE_LOCAL_ABORT]	= "LOCAL_ABORT",
+	[SMC_CLOSE_APP_ABORT]	= "APP_ABORT",
+	[SMC_CLOSE_FAULT]	= "FAULT",
+	[SMC_CLOSE_SILENCE]	= "SILENCE",
 	[SMC_CLOSE_LINK_LOST]	= "LINK_LOST",
 	[SMC_CLOSE_TIMER]	= "TIMER",
-	[SMC_CLOSE_ABORT_SENT]	= "ABORT_SENT",
+	[SMC_CLOSE_FINAL_DONE]	= "FINAL_DONE",
 };
 
 static const char * const smc_link_names[SMC_LINK_NR_STATES] = {

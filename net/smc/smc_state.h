@@ -3,7 +3,7 @@
  * The states of connections, links and link groups, and their legal moves.
  *
  * A connection's states are those of RFC 7609 Section 4.8 with the numbers
- * that user space knows from smc_diag.
+ * that user space knows from smc_diag, and one more, see smc_state_shown().
  */
 #ifndef _SMC_STATE_H
 #define _SMC_STATE_H
@@ -26,6 +26,8 @@ enum smc_conn_state {
 	/* Abort. */
 	SMC_STATE_PEERABORTWAIT		= 26,
 	SMC_STATE_PROCESSABORT		= 27,
+	/* Both sides have closed; the peer's RNIC has not acknowledged our C yet. */
+	SMC_STATE_LASTWORD		= 28,
 };
 
 /* What happened to a connection. */
@@ -40,25 +42,26 @@ enum smc_close_event {
 	SMC_CLOSE_RX_CLOSED,	/* C */
 	SMC_CLOSE_RX_ABORT,	/* A */
 	SMC_CLOSE_RX_RST,	/* the TCP connection was reset by the peer */
-	SMC_CLOSE_LOCAL_ABORT,	/* linger 0, overrun, bad cursor, loss */
+	SMC_CLOSE_APP_ABORT,	/* linger 0, connect() to AF_UNSPEC, never accepted */
+	SMC_CLOSE_FAULT,	/* overrun, bad cursor, loss, payload on TCP */
+	SMC_CLOSE_SILENCE,	/* keepalive or TCP_USER_TIMEOUT gives the peer up */
 	SMC_CLOSE_LINK_LOST,	/* no link reaches the peer any more */
 	SMC_CLOSE_TIMER,	/* what START_TIMER started has run out */
-	SMC_CLOSE_ABORT_SENT,	/* the CDC with A completed, well or not */
+	SMC_CLOSE_FINAL_DONE,	/* the CDC with C or A completed, well or not, or never will */
 	SMC_CLOSE_NR_EVENTS,
 };
 
 /*
- * What to do, to be carried out in the order of the bits; only TCP_FIN may be put off
- * until the peer has sent its own. A timer that is started again begins anew. Exactly one
- * of TCP_RST and TCP_FIN, at most once, comes in the life of a connection, unless the peer
- * reset TCP itself.
+ * What to do, to be carried out in the order of the bits. A timer that is started again
+ * begins anew. Exactly one of TCP_RST and TCP_FIN, at most once, comes in the life of a
+ * connection, unless the peer reset TCP itself.
  */
 enum smc_close_action {
 	SMC_CLOSE_DO_PURGE		= 1 << 0,  /* drop unsent data, unread where due */
 	SMC_CLOSE_DO_REPORT_ERR		= 1 << 1,  /* sk_err of the step */
 	SMC_CLOSE_DO_SEND_D		= 1 << 2,
 	SMC_CLOSE_DO_SEND_C		= 1 << 3,
-	SMC_CLOSE_DO_SEND_A		= 1 << 4,  /* then report ABORT_SENT */
+	SMC_CLOSE_DO_SEND_A		= 1 << 4,
 	SMC_CLOSE_DO_WAIT_DRAIN		= 1 << 5,  /* then report TX_DRAINED */
 	SMC_CLOSE_DO_START_TIMER	= 1 << 6,
 	SMC_CLOSE_DO_STOP_TIMER		= 1 << 7,
@@ -66,8 +69,7 @@ enum smc_close_action {
 	SMC_CLOSE_DO_TCP_FIN		= 1 << 9,
 	SMC_CLOSE_DO_WAKE_READERS	= 1 << 10,
 	SMC_CLOSE_DO_WAKE_WRITERS	= 1 << 11,
-	/* Our element may go, once any message above has reached the peer. */
-	SMC_CLOSE_DO_FREE_RMBE		= 1 << 12,
+	SMC_CLOSE_DO_FREE_RMBE		= 1 << 12,  /* and leave the group */
 };
 
 /* What only the data path knows when an event happens. */
@@ -105,8 +107,13 @@ void smc_state_close_init(struct smc_close_ctl *ctl);
 struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 				      enum smc_close_event event,
 				      const struct smc_close_facts *facts);
+bool smc_state_is_alive(const struct smc_close_ctl *ctl);
+bool smc_state_is_usable(const struct smc_close_ctl *ctl);
 bool smc_state_is_draining(const struct smc_close_ctl *ctl);
 bool smc_state_awaits_abort(const struct smc_close_ctl *ctl);
+bool smc_state_awaits_final(const struct smc_close_ctl *ctl);
+bool smc_state_has_seen(const struct smc_close_ctl *ctl, enum smc_close_event event);
+enum smc_conn_state smc_state_shown(enum smc_conn_state state);
 const char *smc_state_conn_name(enum smc_conn_state state);
 const char *smc_state_event_name(enum smc_close_event event);
 

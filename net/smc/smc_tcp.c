@@ -141,14 +141,23 @@ int smc_tcp_create(struct smc_sock *smc, struct net *net, int kern)
 	return rc;
 }
 
-/*
- * TCP knows whether it was reset, or nobody answered its keepalives. What it
- * says to the writer of data, who has none here, is not passed on.
+/**
+ * smc_tcp_end_errno() - how the inner connection has ended
+ * @smc: the socket
+ *
+ * TCP knows whether it was reset, or nobody answered its keepalives. What it says to the
+ * writer of data, who has none here, is not passed on.
+ *
+ * Context: Process context. Expects the socket lock held.
+ * Return: positive errno; 0 if it has not ended, or not by an error.
  */
-static void smc_tcp_note_end(struct smc_sock *smc, int err)
+int smc_tcp_end_errno(const struct smc_sock *smc)
 {
-	if (err && err != EPIPE)
-		WRITE_ONCE(smc->lost_err, err);
+	int err = 0;
+
+	if (smc->tcp && inet_sk_state_load(smc->tcp->sk) == TCP_CLOSE)
+		err = READ_ONCE(smc->tcp->sk->sk_err);
+	return err == EPIPE ? 0 : err;
 }
 
 /* Connected to its own address and port: TCP's simultaneous open, with itself. */
@@ -326,13 +335,8 @@ static void smc_tcp_state_change(struct sock *sk)
 			break;
 		case SMC_TCP_CARRIER:
 			/* a FIN is remembered by TCP; deployed peers send it early */
-			if (sk->sk_state == TCP_CLOSE) {
-				smc_tcp_note_end(smc, READ_ONCE(sk->sk_err));
+			if (sk->sk_state == TCP_CLOSE)
 				smc_sock_pend(smc, SMC_PENDING_RESET);
-			}
-			break;
-		case SMC_TCP_ENDING:
-			smc_sock_pend(smc, SMC_PENDING_FIN);
 			break;
 		default:
 			break;
@@ -380,10 +384,6 @@ static void smc_tcp_data_ready(struct sock *sk)
 			/* payload here is a protocol error, AMB-54 */
 			if (smc_tcp_holds_payload(sk))
 				smc_sock_pend(smc, SMC_PENDING_FAULT);
-			break;
-		case SMC_TCP_ENDING:
-			if (smc_tcp_holds_payload(sk))
-				smc_sock_pend(smc, SMC_PENDING_FIN);
 			break;
 		default:
 			break;
@@ -672,18 +672,6 @@ void smc_tcp_leave_children(struct smc_sock *smc)
 		tcp_abort(child, ECONNRESET);
 		sock_put(child);
 	}
-}
-
-/**
- * smc_tcp_is_open() - has neither side ended the inner connection
- * @smc: the socket
- *
- * Context: Any context but hard interrupt. Expects the socket lock held.
- * Return: true if so; false also where there is no inner socket.
- */
-bool smc_tcp_is_open(const struct smc_sock *smc)
-{
-	return smc->tcp && inet_sk_state_load(smc->tcp->sk) == TCP_ESTABLISHED;
 }
 
 /**

@@ -20,7 +20,7 @@ bool smc_tcp_peek(struct smc_sock *smc, bool *is_agreed);
 void smc_tcp_mind_others(struct smc_sock *smc);
 unsigned int smc_tcp_nr_to_agreed(struct smc_sock *smc);
 void smc_tcp_leave_children(struct smc_sock *smc);
-bool smc_tcp_is_open(const struct smc_sock *smc);
+int smc_tcp_end_errno(const struct smc_sock *smc);
 void smc_tcp_release(struct smc_sock *smc);
 void smc_tcp_shutdown(struct smc_sock *smc, int how);
 void smc_tcp_reset(struct smc_sock *smc);

@@ -54,8 +54,10 @@ enum path {
 	PATH_AFCW,
 	PATH_PFCW,
 	PATH_PAW,
-	PATH_PAW_OUT,
 	PATH_PA,
+	PATH_PA_C,
+	PATH_LW,
+	PATH_LW_LATE,
 	/* No link is left, and the application has yet to read. */
 	PATH_PCW2_LOST,
 	PATH_ACW1_D_LOST,
@@ -96,11 +98,17 @@ static const struct {
 	[PATH_PFCW]	= { SMC_STATE_PEERFINCLOSEWAIT, 3,
 			    { E(ESTABLISHED), E(RX_DONE), E(APP_CLOSE) } },
 	[PATH_PAW]	= { SMC_STATE_PEERABORTWAIT, 2,
-			    { E(ESTABLISHED), E(LOCAL_ABORT) } },
-	[PATH_PAW_OUT]	= { SMC_STATE_PEERABORTWAIT, 3,
-			    { E(ESTABLISHED), E(LOCAL_ABORT), E(ABORT_SENT) } },
+			    { E(ESTABLISHED), E(FAULT) } },
 	[PATH_PA]	= { SMC_STATE_PROCESSABORT, 2,
 			    { E(ESTABLISHED), E(RX_ABORT) } },
+	/* Broken after our C. */
+	[PATH_PA_C]	= { SMC_STATE_PROCESSABORT, 3,
+			    { E(ESTABLISHED), E(APP_CLOSE), E(RX_ABORT) } },
+	/* Our C was first, or the peer's. */
+	[PATH_LW]	= { SMC_STATE_LASTWORD, 3,
+			    { E(ESTABLISHED), E(APP_CLOSE), E(RX_CLOSED) } },
+	[PATH_LW_LATE]	= { SMC_STATE_LASTWORD, 3,
+			    { E(ESTABLISHED), E(RX_CLOSED), E(APP_CLOSE) } },
 	[PATH_PCW2_LOST] = { SMC_STATE_PEERCLOSEWAIT2, 4,
 			    { E(ESTABLISHED), E(APP_SHUT_WR), E(RX_DONE),
 			      E(LINK_LOST) } },
@@ -114,8 +122,9 @@ static const struct {
 	[PATH_AFCW_LOST] = { SMC_STATE_APPFINCLOSEWAIT, 4,
 			    { E(ESTABLISHED), E(APP_SHUT_WR), E(RX_CLOSED),
 			      E(LINK_LOST) } },
-	[PATH_CLOSED]	= { SMC_STATE_CLOSED, 3,
-			    { E(ESTABLISHED), E(APP_CLOSE), E(RX_CLOSED) } },
+	[PATH_CLOSED]	= { SMC_STATE_CLOSED, 4,
+			    { E(ESTABLISHED), E(APP_CLOSE), E(RX_CLOSED),
+			      E(FINAL_DONE) } },
 };
 
 /* The states before our C or A, in which an abort is announced. */
@@ -317,7 +326,7 @@ static void close_08_an_abort_ends_the_wish(struct kunit *test)
 
 	smc_state_close(&ctl, E(APP_SHUT_WR), &unsent);
 	KUNIT_EXPECT_TRUE(test, smc_state_is_draining(&ctl));
-	smc_state_close(&ctl, E(LOCAL_ABORT), &unsent);
+	smc_state_close(&ctl, E(FAULT), &unsent);
 	KUNIT_EXPECT_FALSE(test, smc_state_is_draining(&ctl));
 	ctl = come_by(test, PATH_ACTIVE);
 	smc_state_close(&ctl, E(APP_CLOSE), &unsent);
@@ -340,8 +349,8 @@ static void close_08_pending_close_follows_the_peers_flags(struct kunit *test)
 	smc_state_close(&ctl, E(APP_CLOSE), &inflight);
 	expect_step(test, &ctl, E(RX_CLOSED), &inflight,
 		    SMC_STATE_APPCLOSEWAIT1, 0, MASK);
-	expect_step(test, &ctl, E(TX_DRAINED), &idle, SMC_STATE_CLOSED,
-		    DO(SEND_C) | DO(TCP_FIN) | DO(FREE_RMBE), MASK);
+	expect_step(test, &ctl, E(TX_DRAINED), &idle, SMC_STATE_LASTWORD,
+		    DO(SEND_C), MASK);
 	/* Shutdown pending. */
 	ctl = come_by(test, PATH_ACTIVE);
 	smc_state_close(&ctl, E(APP_SHUT_WR), &inflight);
@@ -353,8 +362,8 @@ static void close_08_pending_close_follows_the_peers_flags(struct kunit *test)
 	smc_state_close(&ctl, E(APP_CLOSE), &inflight);
 	expect_step(test, &ctl, E(RX_CLOSED), &inflight,
 		    SMC_STATE_APPFINCLOSEWAIT, 0, MASK);
-	expect_step(test, &ctl, E(TX_DRAINED), &idle, SMC_STATE_CLOSED,
-		    DO(SEND_C) | DO(TCP_FIN) | DO(FREE_RMBE), MASK);
+	expect_step(test, &ctl, E(TX_DRAINED), &idle, SMC_STATE_LASTWORD,
+		    DO(SEND_C), MASK);
 }
 
 /* CLOSE-03: shutdown(both) is the same event as close(). */
@@ -426,10 +435,67 @@ static void close_12_both_closed_is_the_end(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(from); i++) {
 		ctl = come_by(test, from[i]);
-		expect_step(test, &ctl, E(RX_CLOSED), &idle, SMC_STATE_CLOSED,
-			    DO(TCP_FIN) | DO(STOP_TIMER) | DO(FREE_RMBE),
-			    MASK | DO(STOP_TIMER));
+		/* The wait for the peer goes on as that for its RNIC. */
+		expect_step(test, &ctl, E(RX_CLOSED), &idle, SMC_STATE_LASTWORD, 0,
+			    MASK | DO(START_TIMER) | DO(STOP_TIMER));
+		expect_step(test, &ctl, E(FINAL_DONE), &idle, SMC_STATE_CLOSED,
+			    DO(TCP_FIN) | DO(STOP_TIMER) | DO(FREE_RMBE), ~0);
 	}
+}
+
+/* C is to be there before TCP ends and the group may end. */
+static void close_01_close_02_last_word_before_fin(struct kunit *test)
+{
+	static const enum path from[] = { PATH_LW, PATH_LW_LATE };
+	static const enum smc_close_event ignored[] = {
+		E(ESTABLISHED), E(APP_CLOSE), E(APP_SHUT_WR), E(APP_SHUT_RD), E(TX_DRAINED),
+		E(RX_DATA), E(RX_DONE), E(RX_CLOSED), E(RX_ABORT), E(SILENCE),
+	};
+	static const enum smc_close_event ends[] = { E(FINAL_DONE), E(TIMER), E(LINK_LOST) };
+	struct smc_close_step step;
+	struct smc_close_ctl ctl;
+	u32 i, k;
+
+	for (i = 0; i < ARRAY_SIZE(from); i++) {
+		ctl = come_by(test, from[i]);
+		KUNIT_EXPECT_TRUE(test, smc_state_awaits_final(&ctl));
+		for (k = 0; k < ARRAY_SIZE(ignored); k++)
+			expect_step(test, &ctl, ignored[k], &idle, SMC_STATE_LASTWORD, 0, ~0);
+		/* For the application it is over. */
+		KUNIT_EXPECT_TRUE(test, smc_state_is_alive(&ctl));
+		KUNIT_EXPECT_FALSE(test, smc_state_is_usable(&ctl));
+		KUNIT_EXPECT_EQ(test, smc_state_shown(ctl.state), SMC_STATE_CLOSED);
+		for (k = 0; k < ARRAY_SIZE(ends); k++) {
+			ctl = come_by(test, from[i]);
+			step = smc_state_close(&ctl, ends[k], &idle);
+			KUNIT_EXPECT_EQ(test, step.next, SMC_STATE_CLOSED);
+			KUNIT_EXPECT_EQ(test, step.actions,
+					DO(TCP_FIN) | DO(STOP_TIMER) | DO(FREE_RMBE));
+			KUNIT_EXPECT_TRUE(test, step.is_peer_done);
+			KUNIT_EXPECT_FALSE(test, smc_state_is_alive(&ctl));
+		}
+	}
+}
+
+/* AMB-54: payload in place of the peer's FIN, or an application that wants none. */
+static void amb_54_last_word_without_fin(struct kunit *test)
+{
+	static const enum smc_close_event events[] = { E(FAULT), E(APP_ABORT) };
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
+		ctl = come_by(test, PATH_LW);
+		expect_step(test, &ctl, events[i], &idle, SMC_STATE_PROCESSABORT,
+			    DO(TCP_RST), ~0);
+		expect_step(test, &ctl, E(FINAL_DONE), &idle, SMC_STATE_CLOSED,
+			    DO(STOP_TIMER) | DO(FREE_RMBE), ~0);
+	}
+	/* A deployed peer's TCP may be gone by then. */
+	ctl = come_by(test, PATH_LW_LATE);
+	expect_step(test, &ctl, E(RX_RST), &idle, SMC_STATE_LASTWORD, 0, ~0);
+	expect_step(test, &ctl, E(FINAL_DONE), &idle, SMC_STATE_CLOSED,
+		    DO(STOP_TIMER) | DO(FREE_RMBE), ~0);
 }
 
 static void close_13_peer_closed_and_we_have_not(struct kunit *test)
@@ -449,8 +515,8 @@ static void close_14_late_close_says_c_and_ends(struct kunit *test)
 {
 	struct smc_close_ctl ctl = come_by(test, PATH_AFCW);
 
-	expect_step(test, &ctl, E(APP_CLOSE), &idle, SMC_STATE_CLOSED,
-		    DO(SEND_C) | DO(TCP_FIN) | DO(FREE_RMBE), MASK);
+	expect_step(test, &ctl, E(APP_CLOSE), &idle, SMC_STATE_LASTWORD,
+		    DO(SEND_C) | DO(START_TIMER), MASK | DO(START_TIMER));
 }
 
 /* Whoever sleeps in a call has to find out. */
@@ -478,7 +544,9 @@ static void close_11_who_is_woken(struct kunit *test)
 		{ PATH_PCW1_C, E(RX_CLOSED), DO_WAKE },
 		{ PATH_PFCW, E(RX_CLOSED), DO_WAKE },
 		{ PATH_ACTIVE, E(RX_ABORT), DO_WAKE },
-		{ PATH_ACTIVE, E(LOCAL_ABORT), DO_WAKE },
+		{ PATH_ACTIVE, E(APP_ABORT), DO_WAKE },
+		{ PATH_ACTIVE, E(FAULT), DO_WAKE },
+		{ PATH_ACTIVE, E(SILENCE), DO_WAKE },
 		{ PATH_ACTIVE, E(LINK_LOST), DO_WAKE },
 		{ PATH_PCW1_C, E(TIMER), DO_WAKE },
 	};
@@ -507,20 +575,16 @@ static void close_15_rmb_27_element_is_free_when_the_peer_is_done(struct kunit
 		enum smc_close_event event;
 		bool is_peer_done;
 	} rows[] = {
-		{ PATH_PCW1_C, E(RX_CLOSED), true },
-		{ PATH_PFCW, E(RX_CLOSED), true },
-		{ PATH_AFCW, E(APP_CLOSE), true },
-		{ PATH_ACW1_C, E(APP_CLOSE), true },
-		{ PATH_PAW_OUT, E(RX_ABORT), true },
-		{ PATH_PA, E(ABORT_SENT), true },
-		{ PATH_PCW1_C, E(RX_ABORT), true },
+		{ PATH_LW, E(FINAL_DONE), true },
+		{ PATH_LW_LATE, E(FINAL_DONE), true },
+		{ PATH_PA, E(FINAL_DONE), true },
+		{ PATH_PA_C, E(FINAL_DONE), true },
 		{ PATH_ACTIVE, E(LINK_LOST), true },
 		/* RMB-28: freed without the peer's word. */
 		{ PATH_PCW1_C, E(TIMER), false },
 		{ PATH_PCW2_C, E(TIMER), false },
 		{ PATH_PFCW, E(TIMER), false },
 		{ PATH_PAW, E(TIMER), false },
-		{ PATH_PCW1_C, E(LOCAL_ABORT), false },
 	};
 	struct smc_close_step step;
 	struct smc_close_ctl ctl;
@@ -593,15 +657,15 @@ static void close_20_passive_close_after_the_peers_c(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(from); i++) {
 		ctl = come_by(test, from[i]);
-		expect_step(test, &ctl, E(APP_CLOSE), &idle, SMC_STATE_CLOSED,
-			    DO(SEND_C) | DO(TCP_FIN) | DO(FREE_RMBE), MASK);
+		expect_step(test, &ctl, E(APP_CLOSE), &idle, SMC_STATE_LASTWORD,
+			    DO(SEND_C) | DO(START_TIMER), MASK | DO(START_TIMER));
 	}
 	/* C came after D. */
 	ctl = come_by(test, PATH_ACW2_D);
 	expect_step(test, &ctl, E(RX_CLOSED), &idle, SMC_STATE_APPCLOSEWAIT2,
 		    0, MASK);
-	expect_step(test, &ctl, E(APP_CLOSE), &idle, SMC_STATE_CLOSED,
-		    DO(SEND_C) | DO(TCP_FIN) | DO(FREE_RMBE), MASK);
+	expect_step(test, &ctl, E(APP_CLOSE), &idle, SMC_STATE_LASTWORD,
+		    DO(SEND_C), MASK);
 }
 
 static void close_21_passive_close_after_the_peers_d(struct kunit *test)
@@ -623,7 +687,8 @@ static void close_22_peers_c_ends_the_last_wait(struct kunit *test)
 {
 	struct smc_close_ctl ctl = come_by(test, PATH_PFCW);
 
-	expect_step(test, &ctl, E(RX_CLOSED), &idle, SMC_STATE_CLOSED,
+	expect_step(test, &ctl, E(RX_CLOSED), &idle, SMC_STATE_LASTWORD, 0, MASK);
+	expect_step(test, &ctl, E(FINAL_DONE), &idle, SMC_STATE_CLOSED,
 		    DO(TCP_FIN) | DO(FREE_RMBE), MASK);
 }
 
@@ -710,10 +775,8 @@ static void close_25_crossing_closes_both_take_path_3(struct kunit *test)
 
 	smc_state_close(&a, E(APP_CLOSE), &idle);
 	smc_state_close(&b, E(APP_CLOSE), &idle);
-	expect_step(test, &a, E(RX_CLOSED), &idle, SMC_STATE_CLOSED,
-		    DO(TCP_FIN) | DO(FREE_RMBE), MASK);
-	expect_step(test, &b, E(RX_CLOSED), &idle, SMC_STATE_CLOSED,
-		    DO(TCP_FIN) | DO(FREE_RMBE), MASK);
+	expect_step(test, &a, E(RX_CLOSED), &idle, SMC_STATE_LASTWORD, 0, MASK);
+	expect_step(test, &b, E(RX_CLOSED), &idle, SMC_STATE_LASTWORD, 0, MASK);
 }
 
 static void close_26_data_after_our_d_are_welcome(struct kunit *test)
@@ -734,8 +797,10 @@ static void close_24_data_after_our_c_reset_without_a_message(struct kunit
 
 	for (i = 0; i < ARRAY_SIZE(after_c); i++) {
 		ctl = come_by(test, after_c[i]);
-		expect_step(test, &ctl, E(RX_DATA), &unread, SMC_STATE_CLOSED,
-			    BREAK | DO(TCP_RST) | DO(FREE_RMBE), MASK);
+		expect_step(test, &ctl, E(RX_DATA), &unread, SMC_STATE_PROCESSABORT,
+			    BREAK | DO(TCP_RST), MASK);
+		expect_step(test, &ctl, E(FINAL_DONE), &idle, SMC_STATE_CLOSED,
+			    DO(FREE_RMBE), MASK);
 	}
 	/* News of data that were read before the close are no reason. */
 	ctl = come_by(test, PATH_PCW1_C);
@@ -755,8 +820,7 @@ static void close_09_close_after_shutdown_write_says_c(struct kunit *test)
 
 	expect_step(test, &ctl, E(APP_CLOSE), &idle, SMC_STATE_PEERCLOSEWAIT1,
 		    DO(SEND_C), MASK);
-	expect_step(test, &ctl, E(RX_CLOSED), &idle, SMC_STATE_CLOSED,
-		    DO(TCP_FIN) | DO(FREE_RMBE), MASK);
+	expect_step(test, &ctl, E(RX_CLOSED), &idle, SMC_STATE_LASTWORD, 0, MASK);
 	ctl = come_by(test, PATH_PCW2_D);
 	expect_step(test, &ctl, E(APP_CLOSE), &idle, SMC_STATE_PEERCLOSEWAIT2,
 		    DO(SEND_C), MASK);
@@ -766,12 +830,13 @@ static void close_09_close_after_shutdown_write_says_c(struct kunit *test)
 
 static void abrt_03_local_abort_before_c_sends_a(struct kunit *test)
 {
+	static const enum smc_close_event why[] = { E(APP_ABORT), E(FAULT), E(SILENCE) };
 	struct smc_close_ctl ctl;
 	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(before_c); i++) {
-		ctl = come_by(test, before_c[i]);
-		expect_step(test, &ctl, E(LOCAL_ABORT), &unsent,
+	for (i = 0; i < ARRAY_SIZE(before_c) * ARRAY_SIZE(why); i++) {
+		ctl = come_by(test, before_c[i / ARRAY_SIZE(why)]);
+		expect_step(test, &ctl, why[i % ARRAY_SIZE(why)], &unsent,
 			    ctl.seen & SEEN(C_RCVD) ? SMC_STATE_PROCESSABORT :
 						      SMC_STATE_PEERABORTWAIT,
 			    BREAK | DO(SEND_A) | DO(TCP_RST) | DO(START_TIMER),
@@ -784,12 +849,12 @@ static void abrt_02_reset_goes_with_the_abort(struct kunit *test)
 	struct smc_close_ctl ctl = come_by(test, PATH_ACTIVE);
 	struct smc_close_step step;
 
-	step = smc_state_close(&ctl, E(LOCAL_ABORT), &idle);
+	step = smc_state_close(&ctl, E(APP_ABORT), &idle);
 	KUNIT_EXPECT_TRUE(test, step.actions & DO(TCP_RST));
 	KUNIT_EXPECT_TRUE(test, step.actions & DO(SEND_A));
 	/* Once is enough. */
-	smc_state_close(&ctl, E(ABORT_SENT), &idle);
-	step = smc_state_close(&ctl, E(RX_ABORT), &idle);
+	expect_step(test, &ctl, E(RX_ABORT), &idle, SMC_STATE_PROCESSABORT, 0, ~0);
+	step = smc_state_close(&ctl, E(FINAL_DONE), &idle);
 	KUNIT_EXPECT_EQ(test, step.next, SMC_STATE_CLOSED);
 	KUNIT_EXPECT_FALSE(test, step.actions & (DO(TCP_RST) | DO(TCP_FIN)));
 }
@@ -799,7 +864,7 @@ static void abrt_04_aborting_side_ignores_all_but_the_end(struct kunit *test)
 	static const enum smc_close_event ignored[] = {
 		E(ESTABLISHED), E(APP_CLOSE), E(APP_SHUT_WR), E(APP_SHUT_RD),
 		E(TX_DRAINED), E(RX_DATA), E(RX_DONE), E(RX_RST),
-		E(LOCAL_ABORT),
+		E(APP_ABORT), E(FAULT), E(SILENCE),
 	};
 	struct smc_close_ctl ctl;
 	u32 i;
@@ -820,7 +885,9 @@ static void abrt_05_each_abort_has_its_error(struct kunit *test)
 		enum smc_close_event event;
 		int sk_err;
 	} rows[] = {
-		{ E(LOCAL_ABORT), ECONNABORTED },
+		{ E(APP_ABORT), ECONNRESET },
+		{ E(FAULT), ECONNABORTED },
+		{ E(SILENCE), ETIMEDOUT },
 		{ E(LINK_LOST), ECONNABORTED },
 		{ E(RX_ABORT), ECONNRESET },
 		{ E(RX_RST), ECONNRESET },
@@ -841,19 +908,26 @@ static void abrt_05_each_abort_has_its_error(struct kunit *test)
 
 static void abrt_06_peers_a_ends_the_wait(struct kunit *test)
 {
-	struct smc_close_ctl ctl = come_by(test, PATH_PAW_OUT);
-
-	expect_step(test, &ctl, E(RX_ABORT), &idle, SMC_STATE_CLOSED,
-		    DO(FREE_RMBE) | DO(STOP_TIMER), ~0);
 	/* Its C too: it was sent before our A was seen. */
-	ctl = come_by(test, PATH_PAW_OUT);
-	expect_step(test, &ctl, E(RX_CLOSED), &idle, SMC_STATE_CLOSED,
-		    DO(FREE_RMBE) | DO(STOP_TIMER), ~0);
+	static const enum smc_close_event words[] = { E(RX_ABORT), E(RX_CLOSED) };
+	struct smc_close_ctl ctl;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(words); i++) {
+		ctl = come_by(test, PATH_PAW);
+		/* That our own A is there is not enough. */
+		KUNIT_EXPECT_FALSE(test, smc_state_awaits_final(&ctl));
+		expect_step(test, &ctl, E(FINAL_DONE), &idle, SMC_STATE_PEERABORTWAIT, 0, ~0);
+		expect_step(test, &ctl, words[i], &idle, SMC_STATE_PROCESSABORT, 0, ~0);
+		KUNIT_EXPECT_TRUE(test, smc_state_awaits_final(&ctl));
+		expect_step(test, &ctl, E(FINAL_DONE), &idle, SMC_STATE_CLOSED,
+			    DO(FREE_RMBE) | DO(STOP_TIMER), ~0);
+	}
 }
 
 static void abrt_07_tmr_17_wait_for_a_is_bounded(struct kunit *test)
 {
-	static const enum path from[] = { PATH_PAW, PATH_PAW_OUT, PATH_PA };
+	static const enum path from[] = { PATH_PAW, PATH_PA, PATH_PA_C };
 	struct smc_close_ctl ctl;
 	u32 i;
 
@@ -887,7 +961,7 @@ static void abrt_09_answer_with_a_then_end(struct kunit *test)
 	expect_step(test, &ctl, E(RX_ABORT), &idle, SMC_STATE_PROCESSABORT,
 		    BREAK | DO(SEND_A) | DO(TCP_RST), MASK);
 	/* AMB-47: the caller reports any completion the same way. */
-	expect_step(test, &ctl, E(ABORT_SENT), &idle, SMC_STATE_CLOSED,
+	expect_step(test, &ctl, E(FINAL_DONE), &idle, SMC_STATE_CLOSED,
 		    DO(FREE_RMBE) | DO(STOP_TIMER), ~0);
 }
 
@@ -907,8 +981,8 @@ static void abrt_10_reset_of_tcp_starts_the_abort(struct kunit *test)
 	}
 	for (i = 0; i < ARRAY_SIZE(after_c); i++) {
 		ctl = come_by(test, after_c[i]);
-		expect_step(test, &ctl, E(RX_RST), &idle, SMC_STATE_CLOSED,
-			    BREAK | DO(FREE_RMBE), MASK);
+		expect_step(test, &ctl, E(RX_RST), &idle, SMC_STATE_PROCESSABORT,
+			    BREAK, MASK);
 	}
 }
 
@@ -927,6 +1001,9 @@ static void abrt_10_reset_of_tcp_waits_for_the_peers_a(struct kunit *test)
 		expect_step(test, &reset, E(RX_RST), &due, paths[from[i]].state,
 			    DO(START_TIMER), ~0);
 		KUNIT_EXPECT_TRUE(test, smc_state_awaits_abort(&reset));
+		/* The peer's queue pair may be gone, too: silence is no news. */
+		ctl = reset;
+		expect_step(test, &ctl, E(SILENCE), &due, paths[from[i]].state, 0, ~0);
 		/* It comes: there is no TCP connection left to be reset. */
 		ctl = reset;
 		expect_step(test, &ctl, E(RX_ABORT), &unread, SMC_STATE_PROCESSABORT,
@@ -973,8 +1050,10 @@ static void abrt_10_reset_after_the_peers_c_loses_nothing(struct kunit *test)
 		expect_step(test, &ctl, E(RX_RST), &unread, paths[from[i]].state,
 			    0, ~0);
 		/* There is no TCP connection left to close. */
-		expect_step(test, &ctl, E(APP_CLOSE), &idle, SMC_STATE_CLOSED,
-			    DO(SEND_C) | DO(FREE_RMBE), MASK);
+		expect_step(test, &ctl, E(APP_CLOSE), &idle, SMC_STATE_LASTWORD,
+			    DO(SEND_C), MASK);
+		expect_step(test, &ctl, E(FINAL_DONE), &idle, SMC_STATE_CLOSED,
+			    DO(FREE_RMBE), MASK);
 	}
 }
 
@@ -1018,13 +1097,11 @@ static void abrt_10_close_17_reset_keeps_what_is_complete(struct kunit *test)
 
 static void abrt_11_crossing_aborts(struct kunit *test)
 {
-	struct smc_close_ctl ctl = come_by(test, PATH_PAW);
+	struct smc_close_ctl a = come_by(test, PATH_PAW);
+	struct smc_close_ctl b = come_by(test, PATH_PAW);
 
-	/* The peer's A first, then our own completes. */
-	expect_step(test, &ctl, E(RX_ABORT), &idle, SMC_STATE_PROCESSABORT, 0,
-		    ~0);
-	expect_step(test, &ctl, E(ABORT_SENT), &idle, SMC_STATE_CLOSED,
-		    DO(FREE_RMBE) | DO(STOP_TIMER), ~0);
+	expect_step(test, &a, E(RX_ABORT), &idle, SMC_STATE_PROCESSABORT, 0, ~0);
+	expect_step(test, &b, E(RX_ABORT), &idle, SMC_STATE_PROCESSABORT, 0, ~0);
 }
 
 static void abrt_12_nothing_is_sent_after_c(struct kunit *test)
@@ -1034,12 +1111,11 @@ static void abrt_12_nothing_is_sent_after_c(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(after_c); i++) {
 		ctl = come_by(test, after_c[i]);
-		expect_step(test, &ctl, E(LOCAL_ABORT), &idle,
-			    SMC_STATE_CLOSED,
-			    BREAK | DO(TCP_RST) | DO(FREE_RMBE), MASK);
+		expect_step(test, &ctl, E(FAULT), &idle, SMC_STATE_PROCESSABORT,
+			    BREAK | DO(TCP_RST), MASK);
 		ctl = come_by(test, after_c[i]);
-		expect_step(test, &ctl, E(RX_ABORT), &idle, SMC_STATE_CLOSED,
-			    BREAK | DO(TCP_RST) | DO(FREE_RMBE), MASK);
+		expect_step(test, &ctl, E(RX_ABORT), &idle, SMC_STATE_PROCESSABORT,
+			    BREAK | DO(TCP_RST), MASK);
 	}
 }
 
@@ -1149,8 +1225,13 @@ static void peer_03_no_link_left_and_then_a_shutdown(struct kunit *test)
 
 	expect_step(test, &ctl, E(APP_SHUT_WR), &unsent, SMC_STATE_APPCLOSEWAIT1,
 		    0, MASK);
-	expect_step(test, &ctl, E(TX_DRAINED), &idle, SMC_STATE_APPCLOSEWAIT1, 0,
-		    MASK);
+	KUNIT_EXPECT_FALSE(test, smc_state_is_draining(&ctl));
+	expect_step(test, &ctl, E(TX_DRAINED), &idle, SMC_STATE_APPCLOSEWAIT1, 0, ~0);
+	/* nor does one that was under way when the link was lost */
+	ctl = come_by(test, PATH_ACW1_D);
+	smc_state_close(&ctl, E(APP_SHUT_WR), &unsent);
+	smc_state_close(&ctl, E(LINK_LOST), &unsent);
+	KUNIT_EXPECT_FALSE(test, smc_state_is_draining(&ctl));
 	expect_step(test, &ctl, E(APP_CLOSE), &unsent, SMC_STATE_CLOSED,
 		    DO(PURGE) | DO(TCP_RST) | DO(FREE_RMBE), MASK);
 }
@@ -1158,7 +1239,7 @@ static void peer_03_no_link_left_and_then_a_shutdown(struct kunit *test)
 static void close_05_unfinished_rendezvous_just_ends(struct kunit *test)
 {
 	static const enum smc_close_event events[] = {
-		E(APP_CLOSE), E(LOCAL_ABORT), E(RX_RST), E(TIMER),
+		E(APP_CLOSE), E(APP_ABORT), E(FAULT), E(RX_RST), E(TIMER),
 	};
 	struct smc_close_ctl ctl;
 	u32 i;
@@ -1178,15 +1259,17 @@ static const struct {
 } legal[] = {
 	{ SMC_STATE_INIT, ST(ACTIVE) | ST(APPCLOSEWAIT1) },
 	{ SMC_STATE_ACTIVE, ST(PEERCLOSEWAIT1) | ST(APPCLOSEWAIT1) },
-	{ SMC_STATE_PEERCLOSEWAIT1, ST(PEERCLOSEWAIT2) | ST(APPFINCLOSEWAIT) },
-	{ SMC_STATE_PEERCLOSEWAIT2, ST(APPFINCLOSEWAIT) },
+	{ SMC_STATE_PEERCLOSEWAIT1,
+	  ST(PEERCLOSEWAIT2) | ST(APPFINCLOSEWAIT) | ST(LASTWORD) },
+	{ SMC_STATE_PEERCLOSEWAIT2, ST(APPFINCLOSEWAIT) | ST(LASTWORD) },
 	{ SMC_STATE_APPCLOSEWAIT1,
-	  ST(APPCLOSEWAIT2) | ST(PEERFINCLOSEWAIT) },
-	{ SMC_STATE_APPCLOSEWAIT2, ST(PEERFINCLOSEWAIT) },
-	{ SMC_STATE_APPFINCLOSEWAIT, 0 },
-	{ SMC_STATE_PEERFINCLOSEWAIT, 0 },
+	  ST(APPCLOSEWAIT2) | ST(PEERFINCLOSEWAIT) | ST(LASTWORD) },
+	{ SMC_STATE_APPCLOSEWAIT2, ST(PEERFINCLOSEWAIT) | ST(LASTWORD) },
+	{ SMC_STATE_APPFINCLOSEWAIT, ST(LASTWORD) },
+	{ SMC_STATE_PEERFINCLOSEWAIT, ST(LASTWORD) },
 	{ SMC_STATE_PEERABORTWAIT, ST(PROCESSABORT) },
 	{ SMC_STATE_PROCESSABORT, 0 },
+	{ SMC_STATE_LASTWORD, ST(PROCESSABORT) },
 };
 
 static bool is_legal(enum smc_conn_state from, enum smc_conn_state to)
@@ -1199,7 +1282,8 @@ static bool is_legal(enum smc_conn_state from, enum smc_conn_state to)
 		if (legal[i].from == from && (legal[i].to & BIT(to)))
 			return true;
 	return to == SMC_STATE_PROCESSABORT ||
-	       (to == SMC_STATE_PEERABORTWAIT && from != SMC_STATE_INIT);
+	       (to == SMC_STATE_PEERABORTWAIT && from != SMC_STATE_INIT &&
+		from != SMC_STATE_LASTWORD);
 }
 
 /* From every path, on every event, with all facts: what must always hold. */
@@ -1215,7 +1299,7 @@ static void check_step(struct kunit *test, enum path path,
 	struct smc_close_ctl ctl = come_by(test, path);
 	enum smc_conn_state from = ctl.state;
 	bool sent = (ctl.seen & (SEEN(C_SENT) | SEEN(PATH_LOST))) ||
-		    (BIT(from) & ST_ABORTING);
+		    (BIT(from) & (ST_ABORTING | ST(LASTWORD)));
 	struct smc_close_step step = smc_state_close(&ctl, event, &facts);
 	u32 acts = step.actions;
 	bool ok = true;
@@ -1232,8 +1316,9 @@ static void check_step(struct kunit *test, enum path path,
 	/* CLOSE-08: nothing normal is said while data is under way. */
 	ok &= !(mask & 6) || !(acts & (DO(SEND_D) | DO(SEND_C)));
 	ok &= !((acts & DO(TCP_RST)) && (acts & DO(TCP_FIN)));
-	/* CLOSE-01: FIN comes last. */
-	ok &= !(acts & DO(TCP_FIN)) || step.next == SMC_STATE_CLOSED;
+	/* CLOSE-01: FIN comes last, when our C has been said and is there. */
+	ok &= !(acts & DO(TCP_FIN)) ||
+	      (step.next == SMC_STATE_CLOSED && from == SMC_STATE_LASTWORD);
 	ok &= !((acts & DO(START_TIMER)) && (acts & DO(STOP_TIMER)));
 	ok &= from != SMC_STATE_CLOSED || (!acts && !step.moved);
 	KUNIT_EXPECT_TRUE_MSG(test, ok, "path %d %s facts %x: %s actions %x",
@@ -1281,8 +1366,8 @@ struct side {
 	u8 may_shut;
 	u8 may_close;
 	u8 may_abort;
-	u8 is_abort_out;	/* A posted, not completed */
 	u8 is_final;		/* C or A was posted */
+	u8 is_final_out;	/* and has not completed */
 	u8 is_rst_sent;		/* on its way to the peer */
 	u8 nr_tcp_ends;
 	u8 has_timer;
@@ -1320,6 +1405,8 @@ static void wire_post(struct search *s, struct side *me, enum wire_msg msg)
 		blame(s, "a message after C or A");
 	if (me->is_lost)
 		blame(s, "a message without a link");
+	if (msg == WIRE_C || msg == WIRE_A)
+		me->is_final_out = 1;
 	if (me->is_deaf)
 		return;
 	if (me->nr_wire == WIRE_LEN) {
@@ -1382,12 +1469,12 @@ static void happen(struct search *s, struct world *w, u32 who,
 		wire_post(s, me, WIRE_D);
 	if (step.actions & DO(SEND_C))
 		wire_post(s, me, WIRE_C);
-	if (step.actions & DO(SEND_A)) {
+	if (step.actions & DO(SEND_A))
 		wire_post(s, me, WIRE_A);
-		me->is_abort_out = 1;
-	}
 	if (step.actions & DO(TCP_RST))
 		me->is_rst_sent = 1;
+	if (step.actions & DO(TCP_FIN) && me->is_final_out)
+		blame(s, "FIN before our C is there");
 	if (step.actions & (DO(TCP_RST) | DO(TCP_FIN)))
 		if (++me->nr_tcp_ends > 1)
 			blame(s, "TCP ended twice");
@@ -1399,6 +1486,8 @@ static void happen(struct search *s, struct world *w, u32 who,
 		me->has_timer = 0;
 	if (is_bound_to_end(&me->close) != me->has_timer)
 		blame(s, "a wait without a timer, or a timer without a wait");
+	if (smc_state_awaits_final(&me->close) && !me->is_final_out)
+		happen(s, w, who, E(FINAL_DONE));
 }
 
 static void deliver(struct search *s, struct world *w, u32 who)
@@ -1428,6 +1517,7 @@ static void lose(struct search *s, struct world *w, u32 who)
 	u32 i;
 
 	w->side[who].is_lost = 1;
+	w->side[who].is_final_out = 0;
 	for (i = 0; i < 2; i++) {
 		w->side[i].is_deaf = 1;
 		w->side[i].nr_wire = 0;
@@ -1437,7 +1527,7 @@ static void lose(struct search *s, struct world *w, u32 who)
 }
 
 enum choice {
-	CHOOSE_SEND, CHOOSE_WRITE, CHOOSE_COMPLETE, CHOOSE_ABORT_SENT,
+	CHOOSE_SEND, CHOOSE_WRITE, CHOOSE_COMPLETE, CHOOSE_FINAL,
 	CHOOSE_READ, CHOOSE_SHUT, CHOOSE_CLOSE, CHOOSE_ABORT, CHOOSE_DELIVER,
 	CHOOSE_LOSE, CHOOSE_RST, NR_CHOICES,
 };
@@ -1456,8 +1546,8 @@ static bool may_choose(const struct world *w, u32 who, enum choice choice)
 		       !(me->close.seen & SEEN(C_RCVD));
 	case CHOOSE_COMPLETE:
 		return me->nr_inflight;
-	case CHOOSE_ABORT_SENT:
-		return me->is_abort_out;
+	case CHOOSE_FINAL:
+		return me->is_final_out && !me->is_deaf;
 	case CHOOSE_READ:
 		return me->is_unread && me->may_close;
 	case CHOOSE_SHUT:
@@ -1498,9 +1588,10 @@ static void choose(struct search *s, struct world *w, u32 who,
 		    smc_state_is_draining(&me->close))
 			happen(s, w, who, E(TX_DRAINED));
 		break;
-	case CHOOSE_ABORT_SENT:
-		me->is_abort_out = 0;
-		happen(s, w, who, E(ABORT_SENT));
+	case CHOOSE_FINAL:
+		me->is_final_out = 0;
+		if (smc_state_awaits_final(&me->close))
+			happen(s, w, who, E(FINAL_DONE));
 		break;
 	case CHOOSE_READ:
 		me->is_unread = 0;
@@ -1517,7 +1608,7 @@ static void choose(struct search *s, struct world *w, u32 who,
 		break;
 	case CHOOSE_ABORT:
 		me->may_abort = 0;
-		happen(s, w, who, E(LOCAL_ABORT));
+		happen(s, w, who, E(APP_ABORT));
 		break;
 	case CHOOSE_DELIVER:
 		deliver(s, w, who);
@@ -1704,7 +1795,7 @@ static void names_are_those_of_the_abi(struct kunit *test)
 			   "PROCESSABORT");
 	KUNIT_EXPECT_STREQ(test, smc_state_conn_name(0), "?");
 	KUNIT_EXPECT_STREQ(test, smc_state_conn_name(3), "?");
-	KUNIT_EXPECT_STREQ(test, smc_state_conn_name(28), "?");
+	KUNIT_EXPECT_STREQ(test, smc_state_conn_name(29), "?");
 	KUNIT_EXPECT_STREQ(test, smc_state_event_name(E(RX_ABORT)),
 			   "RX_ABORT");
 	KUNIT_EXPECT_STREQ(test, smc_state_event_name(SMC_CLOSE_NR_EVENTS),
@@ -1720,6 +1811,9 @@ static void every_event_and_state_has_a_name(struct kunit *test)
 	for (i = 0; i < NR_PATHS; i++)
 		KUNIT_EXPECT_NE(test, smc_state_conn_name(paths[i].state)[0],
 				'?');
+	/* user space knows no number beyond those of the ABI */
+	for (i = 0; i < NR_PATHS; i++)
+		KUNIT_EXPECT_LE(test, smc_state_shown(paths[i].state), SMC_STATE_PROCESSABORT);
 	for (i = 0; i < SMC_LINK_NR_STATES; i++)
 		KUNIT_EXPECT_NE(test, smc_state_link_name(i)[0], '?');
 	for (i = 0; i < SMC_LGR_NR_STATES; i++)
@@ -1798,6 +1892,8 @@ static struct kunit_case smc_state_cases[] = {
 	KUNIT_CASE(close_11_close_17_readers_wake_and_see_the_end),
 	KUNIT_CASE(close_11_who_is_woken),
 	KUNIT_CASE(close_12_both_closed_is_the_end),
+	KUNIT_CASE(close_01_close_02_last_word_before_fin),
+	KUNIT_CASE(amb_54_last_word_without_fin),
 	KUNIT_CASE(close_13_peer_closed_and_we_have_not),
 	KUNIT_CASE(close_14_late_close_says_c_and_ends),
 	KUNIT_CASE(close_15_rmb_27_element_is_free_when_the_peer_is_done),

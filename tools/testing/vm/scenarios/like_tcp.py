@@ -571,48 +571,6 @@ def closed_by_peer(x, server):
     x.sync()
 
 
-def states_of(port):
-    """TCP's states of the connections from a port and to it."""
-    states = []
-    for name in ("/proc/net/tcp", "/proc/net/tcp6"):
-        with open(name, encoding="ascii") as f:
-            for line in list(f)[1:]:
-                _, *ends, state = line.split()[:4]
-                if state != "0A" and any(end.endswith(f":{port:04X}") for end in ends):
-                    states.append(state)
-    return sorted(states)
-
-
-def bind_anew(x):
-    with x.h.socket() as s:
-        s.bind(x.any(x.port))
-
-
-def port_kept(x, server):
-    """Who ends first keeps the port for a while. Who ends last may have it at once."""
-    for first in ("client", "server", "client's writing"):
-        c = x.pair(server)
-        if server == (first == "server"):
-            if first == "client's writing":
-                c.shutdown(1)
-            else:
-                c.close()
-            x.sync()
-        else:
-            x.sync()
-            x.call("end", c.recv, 1)
-            c.close()
-        x.sync()
-        if first == "client's writing" and not server:
-            x.call("end of the answer", c.recv, 1)
-            c.close()
-        x.h.wait(lambda: set(states_of(x.port)) <= {"06"}, f"end of TCP, {first} first")
-        x.sync()
-        x.say(f"{first} first", states_of(x.port))
-        x.call("bind", bind_anew, x)
-        x.sync()
-
-
 def link_local(dev):
     """The link-local address of a device of this machine."""
     with open("/proc/net/if_inet6", encoding="ascii") as f:
@@ -1607,9 +1565,8 @@ def answered_unread(x, server):
 
 CASES = (no_connection, bad_addresses, refused, refused_later, outcome_by_shutdown,
          connect_twice, connect_self, reading, file_sent, signal_of_end, signal_of_room,
-         half_closed, read_shut, both_close, closed_by_peer, port_kept, sent_in_vain,
-         much_in_vain, aborted,
-         closed_unread, named, device_of_address, shut_in_state, dissolved,
+         half_closed, read_shut, both_close, closed_by_peer, sent_in_vain, much_in_vain,
+         aborted, closed_unread, named, device_of_address, shut_in_state, dissolved,
          dissolved_in_state, dissolved_listens,
          attempt_ended, sleepers, signal_anew, listener_closed, listener_killed, full_backlog,
          behind_plain, accept_flags, accept_timed, owner, epoll_modes, exclusive, epoll_room,

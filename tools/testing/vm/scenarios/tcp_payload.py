@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Bytes on the TCP connection of a socket that runs on SMC are not of SMC: it is reset.
 
-Whoever can send into a TCP connection could end it as well. A side that waits for the
-peer's FIN waits no longer then, and keeps none of the bytes.
+Whoever can send into a TCP connection could end it as well. A side that has closed, and
+waits for its last message to be heard, keeps none of the bytes.
 
 covers: CLOSE-01 ABRT-01
 """
@@ -134,7 +134,6 @@ def run(t):
         t.wait(lambda rule=held: t.relay.hits(rule)[0], "FIN of the client", 20)
         began = time.monotonic()
         inject(t.a)
-        # heard, it would come after three seconds in any case, so how soon is told
         t.wait(lambda rule=reset: t.relay.hits(rule)[0], "RST of the server", 20)
         t.note(f"reset after {time.monotonic() - began:.2f} s")
         t.relay.unrule()
