@@ -173,8 +173,7 @@ static int smc_close_errno(const struct smc_sock *smc, enum smc_close_event caus
 	if (cause == SMC_CLOSE_LINK_LOST)
 		return smc->conn->is_peer_silent ? ETIMEDOUT : err;
 	/* the peer's abort may be its answer to the end of TCP, and be seen first */
-	if (cause == SMC_CLOSE_RX_RST || cause == SMC_CLOSE_RX_ABORT ||
-	    cause == SMC_CLOSE_FAULT)
+	if (cause == SMC_CLOSE_RX_RST || cause == SMC_CLOSE_RX_ABORT)
 		return smc_tcp_end_errno(smc) ?: err;
 	return err;
 }
@@ -193,8 +192,6 @@ static int smc_close_after_end(struct smc_sock *smc, enum smc_conn_state was,
 	    has_missed)
 		return err;
 	sock_set_flag(&smc->sk, SOCK_DONE);
-	/* who has sent in vain was told already */
-	is_writer |= smc->sk.sk_err == EPIPE;
 	return is_writer && err == ECONNRESET ? EPIPE : err;
 }
 
@@ -219,7 +216,7 @@ static bool smc_close_keeps_unread(const struct smc_sock *smc, enum smc_close_ev
  * The peer has close_timeout_ms to say that it has closed. One that only reads slowly has
  * close_pending_ms, TCP's patience: giving up loses the data still to be sent, and our
  * abort also what it has not read yet. One that has reset TCP has as long for its A as for
- * the answer to a TEST LINK, which would be behind it (smc_close_doubt()).
+ * the answer to a TEST LINK, which would be behind it (smc_llc_doubt()).
  */
 static void smc_close_start_timer(struct smc_sock *smc)
 {
@@ -234,18 +231,6 @@ static void smc_close_start_timer(struct smc_sock *smc)
 	clear_bit(SMC_PENDING_TIMER, &smc->pending);
 	smc_conn_mark_progress(smc->conn);
 	sk_reset_timer(&smc->sk, &smc->close_timer, jiffies + msecs_to_jiffies(ms));
-}
-
-/*
- * The peer resets TCP, and no abort has come before it. Perhaps it has lost the links on
- * which it would tell more, and where ours have nothing in flight they do not notice: its
- * RNIC may have acknowledged our A just before. Nothing would come for as long as the
- * timer runs, or until the links are tested the next time.
- */
-static void smc_close_doubt(struct smc_sock *smc)
-{
-	if (smc->conn->lgr)
-		smc_llc_doubt(smc->conn->lgr);
 }
 
 static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
@@ -284,8 +269,14 @@ static u32 smc_close_step(struct smc_sock *smc, enum smc_close_event event)
 		smc_close_start_timer(smc);
 	if (step.actions & SMC_CLOSE_DO_STOP_TIMER)
 		sk_stop_timer(sk, &smc->close_timer);
+	/*
+	 * No abort has come before the reset. Perhaps the peer has lost the links on which
+	 * it would tell more, and where ours have nothing in flight they do not notice: its
+	 * RNIC may have acknowledged our A just before. Nothing would come for as long as
+	 * the timer runs, or until the links are tested the next time.
+	 */
 	if (event == SMC_CLOSE_RX_RST && step.actions & SMC_CLOSE_DO_START_TIMER)
-		smc_close_doubt(smc);
+		smc_llc_doubt(smc->conn->lgr);
 	smc_close_tcp(smc, step.actions);
 	smc_close_wake(smc, step.actions);
 	if (step.actions & SMC_CLOSE_DO_FREE_RMBE)
@@ -582,11 +573,8 @@ void smc_close_release(struct smc_sock *smc)
  * smc_close_dissolve() - connect() to AF_UNSPEC ends what there is
  * @smc: the socket, attached to its file, not connecting
  *
- * TCP resets a connection, and says so, unless both sides have closed before:
- * then there is none any more. On SMC there is something to be told to the peer
- * all the same. One that has closed is told the same (CLOSE-14); one that has
- * only shut down its writing would wait for it to go on, so it is reset
- * (ABRT-02).
+ * TCP resets a connection, and says so, unless both sides have closed before: then
+ * there is none any more. On SMC the peer has to be told all the same (ABRT-02).
  *
  * Context: Process context, may sleep. Expects the socket lock held.
  * Return: positive errno that is pending afterwards; 0 if there is none.
@@ -598,15 +586,7 @@ int smc_close_dissolve(struct smc_sock *smc)
 	int err = sk->sk_err;
 
 	sock_owned_by_me(sk);
-	if (!smc_state_is_alive(&smc->close))
-		return err;
-	if (is_over && smc_state_has_seen(&smc->close, SMC_CLOSE_RX_CLOSED)) {
-		/* what was not read is nobody's, and no reason to abort */
-		smc_close_purge(smc->conn, false);
-		sk->sk_shutdown = SHUTDOWN_MASK;
-		smc_close_event(smc, SMC_CLOSE_APP_CLOSE);
-		return err;
-	}
-	smc_close_event(smc, SMC_CLOSE_APP_ABORT);
+	if (smc_state_is_alive(&smc->close))
+		smc_close_event(smc, SMC_CLOSE_APP_ABORT);
 	return is_over ? err : sk->sk_err;
 }

@@ -4,7 +4,7 @@
 What it says is compared with TCP in like_tcp; here is what TCP has not: CLC under
 way, elements, link groups, and what is left of them.
 
-covers: CLOSE-14 ABRT-03 ABRT-06 ABRT-13 ERR-14
+covers: ABRT-03 ABRT-06 ABRT-13 ERR-14
 """
 import contextlib
 import errno
