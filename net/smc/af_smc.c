@@ -1132,23 +1132,16 @@ static void smc_event_urgent(struct smc_sock *smc)
 	sk->sk_data_ready(sk);
 }
 
-/* The peer of a child that accept() is kept from for the moment. */
-static void smc_event_deferred(struct smc_sock *smc, u32 events)
-{
-	if (!(events & (SMC_EV_DATA | SMC_EV_URG_PENDING | SMC_EV_DONE | SMC_EV_CLOSED)))
-		return;
-	WRITE_ONCE(smc->has_spoken, true);
-	smc_sock_queue(smc, &smc->hs_work);
-}
-
 /* The third upcall: a connection has news. Any context but hard interrupt. */
 static void smc_event(struct smc_conn *conn, u32 events)
 {
 	struct smc_sock *smc = smc_sk(conn->sk);
 	struct sock *sk = &smc->sk;
 
-	if (READ_ONCE(smc->is_deferred))
-		smc_event_deferred(smc, events);
+	/* accept() may wait for it */
+	if (READ_ONCE(smc->child) &&
+	    events & (SMC_EV_DATA | SMC_EV_URG_PENDING | SMC_EV_DONE | SMC_EV_CLOSED))
+		smc_sock_queue(smc, &smc->hs_work);
 	if (events & SMC_EV_URG_PENDING)
 		smc_event_urgent(smc);
 	if (events & SMC_EV_DATA) {
@@ -1193,7 +1186,6 @@ static const struct smc_sock_works smc_works = {
 	.handshake	 = smc_hs_work,
 	.handshake_grow	 = smc_hs_grow_work,
 	.handshake_timer = smc_hs_timer,
-	.listen		 = smc_listen_work,
 	.close		 = smc_close_work,
 	.close_timer	 = smc_close_timer,
 	.keep_timer	 = smc_keep_timer,

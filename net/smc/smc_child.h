@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Children of a listener between their handshake and accept(). */
+/* Children of a listener until accept() has them. */
 #ifndef SMC_CHILD_H
 #define SMC_CHILD_H
 
 #include "smc_sock.h"
 
-void smc_child_prepare(struct smc_sock *listener, struct smc_sock *child);
-void smc_child_done(struct smc_sock *child, bool is_good);
-void smc_child_look(struct smc_sock *child);
-void smc_child_drop(struct smc_sock *child);
+void smc_child_charge(struct smc_sock *smc, unsigned long bytes);
+void smc_child_done(struct smc_sock *smc, bool is_good);
+void smc_child_look(struct smc_sock *smc);
+void smc_child_drop(struct smc_sock *smc);
+void smc_child_drop_all(struct smc_listener *listener);
 
 #endif /* SMC_CHILD_H */

@@ -411,7 +411,7 @@ void smc_close_run(struct smc_sock *smc)
 	smc_close_hear(smc);
 	smc_close_feed(smc, news);
 	/* nobody accepts what ended before it said anything */
-	if (READ_ONCE(smc->is_deferred))
+	if (READ_ONCE(smc->child))
 		smc_sock_queue(smc, &smc->hs_work);
 }
 

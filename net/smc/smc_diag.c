@@ -168,14 +168,13 @@ static int smc_diag_put_tail(struct sk_buff *skb, u8 shutdown, u32 reason, u32 p
 static int smc_diag_put_listeninfo(struct sk_buff *skb, const struct smc_sock *smc)
 {
 	const struct sock *tsk = smc->tcp->sk;
-	u32 handshakes = READ_ONCE(smc->nr_handshakes);
-	u32 deferred = READ_ONCE(smc->nr_deferred);
 	struct smc_diag_listeninfo info = {
 		/* in TCP's queue, and in ours */
-		.queue = READ_ONCE(tsk->sk_ack_backlog) + READ_ONCE(smc->sk.sk_ack_backlog),
+		.queue = READ_ONCE(tsk->sk_ack_backlog) +
+			 smc_sock_nr_children(smc, SMC_CHILD_READY),
 		.queue_max = READ_ONCE(tsk->sk_max_ack_backlog),
-		.handshakes = handshakes - min(handshakes, deferred),
-		.deferred = deferred,
+		.handshakes = smc_sock_nr_children(smc, SMC_CHILD_HANDSHAKE),
+		.deferred = smc_sock_nr_children(smc, SMC_CHILD_DEFERRED),
 		.family = READ_ONCE(tsk->sk_family),
 	};
 

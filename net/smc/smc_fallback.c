@@ -36,12 +36,6 @@
 
 #define SMC_FALLBACK_RECORDS	1024
 
-/* What TCP's set_rcvlowat() reads of an orphan (smc_fallback_graft()) is in it. */
-static_assert(sizeof(struct smc_sock) >= offsetofend(struct tcp_sock, rcv_nxt) &&
-	      sizeof(struct smc_sock) >= offsetofend(struct tcp_sock, copied_seq) &&
-	      sizeof(struct smc_sock) >= offsetofend(struct tcp_sock, rcv_wup) &&
-	      sizeof(struct smc_sock) >= offsetofend(struct tcp_sock, rcv_wnd));
-
 struct smc_fallback_log {
 	spinlock_t lock;		/* guards all that follows */
 	unsigned int next;		/* slot that is written next */

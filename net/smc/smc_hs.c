@@ -27,7 +27,6 @@
 #include "smc_child.h"
 #include "smc_close.h"
 #include "smc_hs.h"
-#include "smc_hs_admit.h"
 #include "smc_hs_connect.h"
 #include "smc_hs_first.h"
 #include "smc_hs_msg.h"
@@ -47,6 +46,10 @@
 #include "smc_trace.h"
 #include "smc_tx.h"
 
+/* What a child costs besides rings and links. */
+#define SMC_HS_CHILD_BYTES	(sizeof(struct smc_sock) + sizeof(struct smc_conn) +	\
+				 sizeof(struct tcp6_sock) + sizeof(struct socket_alloc) + \
+				 sizeof(struct smc_child) + sizeof(struct smc_hs))
 /* What the first link of a group costs: queues, receives, tables; on soft-RoCE. */
 #define SMC_HS_LINK_BYTES	(128UL << 10)
 
@@ -232,8 +235,8 @@ static enum smc_hs_outcome smc_hs_server_first(struct smc_hs *hs)
 	enum smc_hs_outcome out = smc_hs_first_link(hs);
 
 	if (out == SMC_HS_GO_ON)
-		smc_hs_charge(hs->smc, sizeof(*hs->lgr) + sizeof(*hs->lgr->rtokens) +
-			      SMC_HS_LINK_BYTES);
+		smc_child_charge(hs->smc, sizeof(*hs->lgr) + sizeof(*hs->lgr->rtokens) +
+				 SMC_HS_LINK_BYTES);
 	return out;
 }
 
@@ -358,8 +361,7 @@ static enum smc_hs_outcome smc_hs_server_proposal(struct smc_hs *hs)
 {
 	enum smc_hs_outcome out;
 
-	/* its time began with the connection */
-	hs->deadline = hs->smc->hs_deadline;
+	/* the deadline was set when the connection came */
 	hs->has_deadline = true;
 	out = smc_hs_recv(hs, SMC_CLC_PROPOSAL);
 	if (out != SMC_HS_GO_ON)
@@ -792,6 +794,39 @@ static void smc_hs_start(struct smc_sock *smc, bool is_server)
 }
 
 /**
+ * smc_hs_begin_server() - a child was taken off the TCP accept queue
+ * @smc: the child, with its inner socket and &smc_sock.child
+ *
+ * The time for the Proposal begins here.
+ *
+ * Context: Process context, may sleep. Expects the socket lock of the listener held. Takes
+ * that of @smc and those of other children.
+ */
+void smc_hs_begin_server(struct smc_sock *smc)
+{
+	unsigned long patience;
+
+	sock_hold(&smc->sk);
+	smc_hs_start(smc, true);
+	patience = smc_hs_patience(smc->hs);
+	smc->hs->deadline = jiffies + patience;
+	smc_child_charge(smc, SMC_HS_CHILD_BYTES);
+	/* for so long it cannot end, and with it the inner socket */
+	lock_sock_nested(&smc->sk, SINGLE_DEPTH_NESTING);
+	/* armed first: the worker, which may run as soon as we watch, cancels it */
+	smc_sock_queue_delayed(smc, &smc->hs_timer, patience);
+	if (!smc_tcp_watch(smc, SMC_TCP_HANDSHAKE)) {
+		smc->is_eager_tcp = true;
+		smc->fallback = SMC_DECLINE_OPTUNSUPP;
+	}
+	/* without the option there is nothing to wait for */
+	if (!smc_tcp_is_agreed(smc) || smc->is_eager_tcp || smc_hs_tcp_has_news(smc->tcp->sk))
+		smc_sock_queue(smc, &smc->hs_work);
+	release_sock(&smc->sk);
+	sock_put(&smc->sk);
+}
+
+/**
  * smc_hs_pause() - keep the work item off the inner socket of a handshake
  * @smc: the socket
  *
@@ -839,19 +874,15 @@ void smc_hs_work(struct work_struct *work)
 
 	if (smc_sock_is_paused(smc))
 		goto out;
-	if (smc->is_child && !smc->is_hs_begun) {
-		smc->is_hs_begun = true;
-		smc_hs_start(smc, true);
-	} else if (!smc->is_child && !smc->hs && !smc_hs_connect_step(smc)) {
+	if (!smc->hs && READ_ONCE(smc->is_connecting) && !smc_hs_connect_step(smc))
 		smc_hs_start(smc, false);
-	}
 	if (smc->has_outcome)
 		smc_hs_finish(smc->hs);
 	else if (smc->hs && READ_ONCE(smc->is_abandoned))
 		smc_hs_abort(smc->hs);
 	else if (smc->hs)
 		smc_hs_run(smc->hs);
-	else if (smc->is_deferred)
+	else if (smc->child)
 		smc_child_look(smc);
 out:
 	sock_put(&smc->sk);

@@ -9,8 +9,8 @@
  *
  * Ownership: while that is under way, its work item owns what it needs of the handshake.
  */
+#include "smc_child.h"
 #include "smc_grow.h"
-#include "smc_hs_admit.h"
 #include "smc_hs_ring.h"
 #include "smc_hs_wait.h"
 #include "smc_llc_rmb.h"
@@ -177,7 +177,7 @@ static enum smc_hs_outcome smc_hs_get_ring(struct smc_hs *hs, struct smc_buf_poo
 		return smc_hs_to_tcp(hs, rc == -ENOMEM || rc == -ENOSPC ? SMC_DECLINE_MEM :
 				     SMC_DECLINE_ERR_REGBUF);
 	if (hs->is_server)
-		smc_hs_charge(hs->smc, elem->size);
+		smc_child_charge(hs->smc, elem->size);
 	return SMC_HS_GO_ON;
 }
 

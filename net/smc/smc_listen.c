@@ -10,15 +10,16 @@
  * become children with it, for its handshake must not wait for accept(). All
  * together, once they are ready, take places of the backlog. A full backlog lets no
  * further client in (smc_tcp_is_full()); handshakes under way still end in the queue.
- * What handshakes under way cost is bounded in smc_hs_admit.c.
+ * What handshakes under way cost is bounded in smc_listener.c.
  */
 #include <net/tcp.h>
 
 #include "smc_child.h"
 #include "smc_compat.h"
-#include "smc_hs_admit.h"
+#include "smc_hs.h"
 #include "smc_ib.h"
 #include "smc_listen.h"
+#include "smc_listener.h"
 #include "smc_mem.h"
 #include "smc_net.h"
 #include "smc_opt.h"
@@ -33,9 +34,8 @@
 /* Children that only wait for the first byte of their peer cost no work. */
 static bool smc_listen_is_congested(const struct smc_sock *smc)
 {
-	int under_way = READ_ONCE(smc->nr_handshakes) - READ_ONCE(smc->nr_deferred);
-
-	return READ_ONCE(smc->limits_handshakes) && under_way > SMC_LISTEN_CONGESTED;
+	return READ_ONCE(smc->limits_handshakes) &&
+	       smc_sock_nr_children(smc, SMC_CHILD_HANDSHAKE) > SMC_LISTEN_CONGESTED;
 }
 
 /*
@@ -70,6 +70,19 @@ static void smc_listen_forget(struct smc_sock *smc)
 	smc->peer_diagnosis = 0;
 }
 
+/* TCP does not listen. The children are closed that nobody has accepted. */
+static void smc_listen_end(struct smc_sock *smc)
+{
+	struct smc_listener *listener = smc_sock_listener(smc);
+
+	smc_tcp_unwatch(smc);
+	smc->sk.sk_state = SMC_STATE_INIT;
+	rcu_assign_pointer(smc->listener, NULL);
+	smc_listener_end(listener);
+	smc_child_drop_all(listener);
+	smc_listener_put(listener);
+}
+
 /**
  * smc_listen_stop() - the socket listens no more
  * @smc: the socket, listening
@@ -80,9 +93,6 @@ static void smc_listen_forget(struct smc_sock *smc)
  */
 void smc_listen_stop(struct smc_sock *smc)
 {
-	struct smc_sock *child;
-
-	smc_sock_stop_listening(smc);
 	smc_tcp_leave_children(smc);
 	/*
 	 * Not by shutdown(): where TCP does not listen any more (smc_listen_look()), all
@@ -90,11 +100,7 @@ void smc_listen_stop(struct smc_sock *smc)
 	 */
 	smc_tcp_disconnect(smc);
 	/* until then children were born, which have nothing of ours */
-	smc_tcp_unwatch(smc);
-	/* in this order: a handshake that ends moves to the accept queue */
-	smc_hs_drop_handshakes(smc);
-	while ((child = smc_sock_next_child(smc)))
-		smc_child_drop(child);
+	smc_listen_end(smc);
 }
 
 /*
@@ -115,63 +121,51 @@ static void smc_listen_look(struct smc_sock *smc)
 	smc_sock_wake_all(smc);
 }
 
-/**
- * smc_listen_start() - listen()
- * @smc: the socket, not connected; or listening already, then only the
- *	 backlog changes
- * @backlog: as given to listen()
- *
- * Context: Process context, may sleep. Expects the socket lock held.
- * Return: 0 or the negative errno of TCP's listen().
- */
-int smc_listen_start(struct smc_sock *smc, int backlog)
+/* TCP_DEFER_ACCEPT, in jiffies: its value counts so many of TCP's own timeouts. */
+static unsigned long smc_listen_patience(const struct sock *tsk)
 {
-	struct sock *sk = &smc->sk;
-	bool is_first;
-	int rc;
+	u8 timeouts = READ_ONCE(inet_csk(tsk)->icsk_accept_queue.rskq_defer_accept);
+	unsigned long timeout = TCP_TIMEOUT_INIT, patience = 0;
 
-	smc_listen_look(smc);
-	is_first = sk->sk_state != SMC_STATE_LISTEN;
-	if (is_first) {
-		smc_listen_forget(smc);
-		smc_tcp_offer(smc, true);
-		tcp_sk(smc->tcp->sk)->smc_hs_congested = smc_listen_offers_no_smc;
-		/* a child may come before kernel_listen() returns */
-		smc_tcp_watch(smc, SMC_TCP_LISTENING);
-		sk->sk_state = SMC_STATE_LISTEN;
+	while (timeouts--) {
+		patience += timeout;
+		timeout = min_t(unsigned long, 2 * timeout, TCP_RTO_MAX);
 	}
-	WRITE_ONCE(sk->sk_max_ack_backlog, backlog);
-	rc = kernel_listen(smc->tcp, backlog);
-	if (rc && is_first) {
-		sk->sk_state = SMC_STATE_INIT;
-		smc_tcp_unwatch(smc);
-	}
-	return rc;
+	return patience;
 }
 
 /* Take one connection from TCP. Negative errno when there is none to take. */
 static int smc_listen_take(struct smc_sock *smc)
 {
 	struct smc_sock *child;
-	int rc;
+	int rc = -ENOMEM;
 
 	/* first, for TCP's queue does not take a connection back */
 	child = smc_sock_alloc_like(smc);
 	if (!child)
-		return -ENOMEM;
-	rc = kernel_accept(smc->tcp, &child->tcp, O_NONBLOCK);
-	if (rc) {
-		sock_put(&child->sk);
 		return rc;
-	}
+	child->child = smc_listener_add(smc_sock_listener(smc), &child->sk,
+					jiffies + smc_listen_patience(smc->tcp->sk));
+	if (!child->child)
+		goto out_sock;
+	rc = kernel_accept(smc->tcp, &child->tcp, O_NONBLOCK);
+	if (rc)
+		goto out_child;
 	/* its user till somebody accepts it */
 	smc_sock_inherit(&smc->sk, &child->sk);
 	smc_tcp_set_owner(child, smc->tcp);
 	smc_mem_inherit(&smc->sk, &child->sk);
 	smc_opt_inherit(smc, child);
 	smc_sock_hash(child);
-	smc_hs_begin_server(smc, child);
+	smc_hs_begin_server(child);
 	return 0;
+
+out_child:
+	smc_listener_finish(child->child, false);
+	child->child = NULL;
+out_sock:
+	sock_put(&child->sk);
+	return rc;
 }
 
 /* Is the next connection in TCP's queue one that has nothing to do with SMC? */
@@ -191,7 +185,7 @@ static bool smc_listen_has_plain(struct smc_sock *smc)
  */
 bool smc_listen_is_ready(struct smc_sock *smc)
 {
-	return READ_ONCE(smc->nr_accept_q) || smc_listen_has_plain(smc);
+	return smc_sock_nr_children(smc, SMC_CHILD_READY) || smc_listen_has_plain(smc);
 }
 
 /**
@@ -210,7 +204,7 @@ void smc_listen_go_on(struct smc_sock *smc)
 	if (smc->sk.sk_state != SMC_STATE_LISTEN || !smc_tcp_peek(smc, &is_agreed))
 		return;
 	if (is_agreed) {
-		smc_sock_queue_delayed(smc, &smc->listen_work, 0);
+		smc_sock_queue_listen(smc, 0);
 		return;
 	}
 	smc->sk.sk_data_ready(&smc->sk);
@@ -242,26 +236,60 @@ static void smc_listen_run(struct smc_sock *smc)
 	if (has_some && sk->sk_state == SMC_STATE_LISTEN && smc_listen_has_plain(smc))
 		sk->sk_data_ready(sk);
 	if (rc && rc != -ECONNABORTED && rc != -EAGAIN)
-		smc_sock_queue_delayed(smc, &smc->listen_work,
-				       msecs_to_jiffies(SMC_LISTEN_RETRY_MS));
+		smc_sock_queue_listen(smc, msecs_to_jiffies(SMC_LISTEN_RETRY_MS));
+}
+
+/*
+ * Make children of what has agreed on SMC. Takes the socket lock, but does not wait for it;
+ * drops the reference taken when it was queued.
+ */
+static void smc_listen_work(struct work_struct *work)
+{
+	struct smc_listener *listener = container_of(to_delayed_work(work), struct smc_listener,
+						     work);
+	struct sock *sk = smc_listener_sock(listener);
+
+	if (sk && smc_sock_trylock(smc_sk(sk), SMC_MISSED_LISTEN)) {
+		smc_listen_run(smc_sk(sk));
+		release_sock(sk);
+	}
+	if (sk)
+		sock_put(sk);
+	smc_listener_put(listener);
 }
 
 /**
- * smc_listen_work() - make children of what has agreed on SMC
- * @work: &smc_sock.listen_work; drops the reference taken when it was queued
+ * smc_listen_start() - listen()
+ * @smc: the socket, not connected; or listening already, then only the
+ *	 backlog changes
+ * @backlog: as given to listen()
  *
- * Context: Process context (work item). Takes the socket lock, but does not wait for
- * it.
+ * Context: Process context, may sleep. Expects the socket lock held.
+ * Return: 0; -ENOBUFS without memory, or the negative errno of TCP's listen().
  */
-void smc_listen_work(struct work_struct *work)
+int smc_listen_start(struct smc_sock *smc, int backlog)
 {
-	struct smc_sock *smc = container_of(work, struct smc_sock, listen_work.work);
+	struct smc_listener *listener;
+	struct sock *sk = &smc->sk;
+	int rc;
 
-	if (smc_sock_trylock(smc, SMC_MISSED_LISTEN)) {
-		smc_listen_run(smc);
-		release_sock(&smc->sk);
-	}
-	sock_put(&smc->sk);
+	smc_listen_look(smc);
+	if (sk->sk_state == SMC_STATE_LISTEN)
+		return kernel_listen(smc->tcp, backlog);
+	listener = smc_listener_new(sk, smc_listen_work);
+	if (!listener)
+		return -ENOBUFS;
+	rcu_assign_pointer(smc->listener, listener);
+	smc_listen_forget(smc);
+	smc_tcp_offer(smc, true);
+	tcp_sk(smc->tcp->sk)->smc_hs_congested = smc_listen_offers_no_smc;
+	/* a child may come before kernel_listen() returns */
+	smc_tcp_watch(smc, SMC_TCP_LISTENING);
+	sk->sk_state = SMC_STATE_LISTEN;
+	rc = kernel_listen(smc->tcp, backlog);
+	if (rc)
+		smc_listen_end(smc);
+	return rc;
 }
 
 /**
@@ -279,8 +307,7 @@ struct smc_sock *smc_listen_wait(struct smc_sock *smc, long timeo, int *err)
 {
 	/* that of the struct socket, which outlives our sock in it */
 	wait_queue_head_t *wq = sk_sleep(&smc->sk);
-	struct smc_sock *child = NULL;
-	struct sock *sk = &smc->sk;
+	struct sock *sk = &smc->sk, *child = NULL;
 	DEFINE_WAIT(wait);
 
 	for (;;) {
@@ -289,7 +316,7 @@ struct smc_sock *smc_listen_wait(struct smc_sock *smc, long timeo, int *err)
 		*err = -EINVAL;
 		if (sk->sk_state != SMC_STATE_LISTEN)
 			break;
-		child = smc_sock_next_child(smc);
+		child = smc_listener_next(smc_sock_listener(smc));
 		*err = 0;
 		if (!child && smc_listen_has_plain(smc))
 			break;
@@ -309,5 +336,5 @@ struct smc_sock *smc_listen_wait(struct smc_sock *smc, long timeo, int *err)
 	/* there is room now for what TCP holds back; or the wake-up was not for us */
 	if (child || *err)
 		smc_listen_go_on(smc);
-	return child;
+	return child ? smc_sk(child) : NULL;
 }

@@ -7,7 +7,6 @@
 
 int smc_listen_start(struct smc_sock *smc, int backlog);
 void smc_listen_stop(struct smc_sock *smc);
-void smc_listen_work(struct work_struct *work);
 bool smc_listen_is_ready(struct smc_sock *smc);
 void smc_listen_go_on(struct smc_sock *smc);
 struct smc_sock *smc_listen_wait(struct smc_sock *smc, long timeo, int *err);

@@ -672,7 +672,7 @@ static int opt_get_tcp_info(struct smc_sock *smc, char __user *optval, int __use
 	tcp_get_info(smc->tcp->sk, &info);
 	/* what waits for accept(): in TCP's queue, and in ours */
 	if (info.tcpi_state == TCP_LISTEN)
-		info.tcpi_unacked += READ_ONCE(sk->sk_ack_backlog);
+		info.tcpi_unacked += smc_sock_nr_children(smc, SMC_CHILD_READY);
 	if (sk->sk_state != SMC_STATE_LISTEN &&
 	    (sk->sk_state != SMC_STATE_INIT || smc->is_connecting)) {
 		info.tcpi_state = opt_tcp_state(smc);

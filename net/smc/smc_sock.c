@@ -3,7 +3,7 @@
  * Socket objects: of AF_SMC, and of AF_INET and AF_INET6 with IPPROTO_SMC.
  *
  * Lifetime: a socket has one reference from its file (or from the listener's
- * queues before accept()), one from each work item or timer that is queued,
+ * lists before accept()), one from each work item or timer that is queued,
  * one from a handshake under way, one from each CDC message in flight, one from
  * its place in a link's queue of waiters, and one from the close machine while there
  * is a connection to be ended (smc_state_is_alive()). It is freed after an RCU grace
@@ -45,11 +45,18 @@ static struct workqueue_struct *smc_close_wq;
  */
 #define SMC_SOCK_SLAB	(SLAB_ACCOUNT | (IS_ENABLED(CONFIG_KASAN) ? 0 : SLAB_TYPESAFE_BY_RCU))
 
+/*
+ * TCP's set_rcvlowat() reads members of struct tcp_sock also of an orphan of ours
+ * (smc_fallback_graft()). Older kernels have the IPv6 part at the end.
+ */
+#define SMC_SOCK_SIZE	(sizeof(struct smc_sock) > sizeof(struct tcp_sock) ?	\
+			 sizeof(struct smc_sock) : sizeof(struct tcp_sock))
+
 /* What all kinds have in common; a connection pays for its rings, smc_mem.c. */
 #define SMC_SOCK_PROTO						\
 	.owner		  = THIS_MODULE,			\
 	.release_cb	  = smc_sock_release_cb,		\
-	.obj_size	  = sizeof(struct smc_sock),		\
+	.obj_size	  = SMC_SOCK_SIZE,			\
 	.slab_flags	  = SMC_SOCK_SLAB,			\
 	.memory_allocated = &smc_mem_allocated,			\
 	.per_cpu_fw_alloc = &smc_mem_per_cpu_fw_alloc,		\
@@ -216,6 +223,8 @@ static void smc_sock_destruct(struct sock *sk)
 
 	WARN_ON_ONCE(smc->tcp);
 	WARN_ON_ONCE(smc->hs);
+	WARN_ON_ONCE(rcu_access_pointer(smc->listener));
+	WARN_ON_ONCE(smc->child);
 	WARN_ON_ONCE(!hlist_unhashed(&smc->hash_node));
 	WARN_ON_ONCE(!list_empty(&smc->late_node));
 	__skb_queue_purge(&sk->sk_error_queue);
@@ -285,14 +294,9 @@ void smc_sock_set_up(struct sock *sk)
 	INIT_WORK(&smc->hs_work, smc_works->handshake);
 	INIT_WORK(&smc->grow_work, smc_works->handshake_grow);
 	INIT_DELAYED_WORK(&smc->hs_timer, smc_works->handshake_timer);
-	INIT_DELAYED_WORK(&smc->listen_work, smc_works->listen);
 	INIT_WORK(&smc->close_work, smc_works->close);
 	timer_setup(&smc->close_timer, smc_works->close_timer, 0);
 	timer_setup(&smc->keep_timer, smc_works->keep_timer, 0);
-	spin_lock_init(&smc->accept_lock);
-	INIT_LIST_HEAD(&smc->accept_q);
-	INIT_LIST_HEAD(&smc->handshakes);
-	INIT_LIST_HEAD(&smc->queue_node);
 	INIT_HLIST_NODE(&smc->hash_node);
 	INIT_LIST_HEAD(&smc->late_node);
 }
@@ -561,7 +565,7 @@ bool smc_sock_queue(struct smc_sock *smc, struct work_struct *work)
 /**
  * smc_sock_queue_delayed() - arm the socket's delayed work item, or arm it anew
  * @smc: the socket
- * @work: &smc_sock.hs_timer or .listen_work
+ * @work: &smc_sock.hs_timer
  * @delay_jiffies: from now
  *
  * Holds a reference while it is armed, which the work function drops, or who
@@ -579,19 +583,22 @@ void smc_sock_queue_delayed(struct smc_sock *smc, struct delayed_work *work,
 }
 
 /**
- * smc_sock_queue_within() - have the socket's delayed work item run by and by
- * @smc: the socket
- * @work: as for smc_sock_queue_delayed()
- * @delay_jiffies: from now; if it is armed already it stays so
+ * smc_sock_queue_listen() - have children taken off TCP
+ * @smc: a socket that listens; nothing happens if it does no more
+ * @delay_jiffies: from now, see smc_listener_queue()
  *
- * Context: Any context.
+ * Context: Any context. Expects the socket lock or the sk_callback_lock of the inner
+ * socket held, either of which keeps the listener.
  */
-void smc_sock_queue_within(struct smc_sock *smc, struct delayed_work *work,
-			   unsigned long delay_jiffies)
+void smc_sock_queue_listen(struct smc_sock *smc, unsigned long delay_jiffies)
 {
-	sock_hold(&smc->sk);
-	if (!queue_delayed_work(smc_hs_wq, work, delay_jiffies))
-		sock_put(&smc->sk);
+	struct smc_listener *listener;
+
+	rcu_read_lock();
+	listener = rcu_dereference(smc->listener);
+	if (listener)
+		smc_listener_queue(listener, smc_hs_wq, delay_jiffies);
+	rcu_read_unlock();
 }
 
 /**
@@ -607,233 +614,6 @@ void smc_sock_pend(struct smc_sock *smc, enum smc_pending what)
 	smp_mb__before_atomic();
 	set_bit(what, &smc->pending);
 	smc_sock_queue(smc, &smc->close_work);
-}
-
-/**
- * smc_sock_stop_listening() - no child is added any more
- * @listener: the listening socket
- *
- * A handshake that ends before smc_hs_drop_handshakes() still gets into the queue.
- *
- * Context: Process context. Expects the socket lock held.
- */
-void smc_sock_stop_listening(struct smc_sock *listener)
-{
-	spin_lock(&listener->accept_lock);
-	listener->sk.sk_state = SMC_STATE_INIT;
-	spin_unlock(&listener->accept_lock);
-}
-
-/**
- * smc_sock_add_handshake() - a child begins its handshake
- * @listener: the listening socket
- * @child: new; its reference now belongs to the listener's list
- *
- * Context: Process context.
- * Return: false when the listener has been closed; nothing was done then.
- */
-bool smc_sock_add_handshake(struct smc_sock *listener, struct smc_sock *child)
-{
-	bool is_open;
-
-	spin_lock(&listener->accept_lock);
-	is_open = listener->sk.sk_state == SMC_STATE_LISTEN;
-	if (is_open) {
-		sock_hold(&listener->sk);
-		child->listener = listener;
-		list_add_tail(&child->queue_node, &listener->handshakes);
-		listener->nr_handshakes++;
-	}
-	spin_unlock(&listener->accept_lock);
-	return is_open;
-}
-
-/* Out of the handshakes; false if it was taken out before. */
-static bool smc_sock_unlist(struct smc_sock *listener, struct smc_sock *child)
-{
-	lockdep_assert_held(&listener->accept_lock);
-	if (list_empty(&child->queue_node))
-		return false;
-	list_del_init(&child->queue_node);
-	listener->nr_handshakes--;
-	listener->nr_deferred -= child->is_silent;
-	listener->hs_bytes -= child->hs_bytes;
-	child->is_silent = false;
-	return true;
-}
-
-/**
- * smc_sock_defer_child() - a handshake has ended, but the child keeps its place
- * @child: between smc_sock_add_handshake() and smc_sock_end_handshake()
- *
- * Context: Process context.
- */
-void smc_sock_defer_child(struct smc_sock *child)
-{
-	struct smc_sock *listener = child->listener;
-
-	spin_lock(&listener->accept_lock);
-	if (!list_empty(&child->queue_node)) {
-		listener->nr_deferred += !child->is_silent;
-		child->is_silent = true;
-	}
-	spin_unlock(&listener->accept_lock);
-}
-
-/**
- * smc_sock_is_handshaking() - does a child's listener still want it
- * @child: its handshake began and was not told to have ended
- *
- * Context: Process context.
- * Return: false if the listener was closed, or has chosen this child to go.
- */
-bool smc_sock_is_handshaking(struct smc_sock *child)
-{
-	struct smc_sock *listener = child->listener;
-	bool is_listed;
-
-	spin_lock(&listener->accept_lock);
-	is_listed = !list_empty(&child->queue_node);
-	spin_unlock(&listener->accept_lock);
-	return is_listed;
-}
-
-/**
- * smc_sock_end_handshake() - a child is ready for accept(), or has failed
- * @child: in the handshake list of its listener, unless the listener closed
- * @is_ready: it shall go to the accept queue
- *
- * Context: Process context. Expects no lock held.
- * Return: true when the accept queue has taken the child and the list's
- * reference on it; false when both are the caller's and the child must go.
- */
-bool smc_sock_end_handshake(struct smc_sock *child, bool is_ready)
-{
-	struct smc_sock *listener = child->listener;
-	bool is_queued = false;
-
-	spin_lock(&listener->accept_lock);
-	if (smc_sock_unlist(listener, child))
-		is_queued = is_ready;
-	if (is_queued) {
-		list_add_tail(&child->queue_node, &listener->accept_q);
-		listener->nr_accept_q++;
-		WRITE_ONCE(listener->sk.sk_ack_backlog, listener->nr_accept_q);
-		/* accept() may take the child and its listener from here on */
-		sock_hold(&listener->sk);
-	} else {
-		child->listener = NULL;
-	}
-	spin_unlock(&listener->accept_lock);
-
-	if (is_queued)
-		listener->sk.sk_data_ready(&listener->sk);
-	sock_put(&listener->sk);
-	return is_queued;
-}
-
-/**
- * smc_sock_next_child() - take the oldest child off the accept queue
- * @listener: the listening socket, locked or being closed
- *
- * Context: Process context.
- * Return: the child with the queue's reference, or NULL.
- */
-struct smc_sock *smc_sock_next_child(struct smc_sock *listener)
-{
-	struct smc_sock *child;
-
-	spin_lock(&listener->accept_lock);
-	child = list_first_entry_or_null(&listener->accept_q, struct smc_sock, queue_node);
-	if (child) {
-		list_del_init(&child->queue_node);
-		listener->nr_accept_q--;
-		WRITE_ONCE(listener->sk.sk_ack_backlog, listener->nr_accept_q);
-	}
-	spin_unlock(&listener->accept_lock);
-
-	if (child) {
-		child->listener = NULL;
-		sock_put(&listener->sk);
-	}
-	return child;
-}
-
-/**
- * smc_sock_next_handshake() - take a child out of the list of handshakes
- * @listener: the listening socket, being closed: its state is no longer LISTEN
- *
- * The list's reference stays with the child's worker, which will find the
- * child unlisted in smc_sock_end_handshake().
- *
- * Context: Process context.
- * Return: a child with a reference for the caller, or NULL.
- */
-struct smc_sock *smc_sock_next_handshake(struct smc_sock *listener)
-{
-	struct smc_sock *child;
-
-	spin_lock(&listener->accept_lock);
-	child = list_first_entry_or_null(&listener->handshakes, struct smc_sock, queue_node);
-	if (child) {
-		sock_hold(&child->sk);
-		smc_sock_unlist(listener, child);
-	}
-	spin_unlock(&listener->accept_lock);
-	return child;
-}
-
-/**
- * smc_sock_charge_handshake() - a child's handshake costs its listener memory
- * @child: between smc_sock_add_handshake() and smc_sock_end_handshake(), which
- *	   takes all charges back
- * @bytes: so much more
- *
- * Context: Process context.
- */
-void smc_sock_charge_handshake(struct smc_sock *child, unsigned long bytes)
-{
-	struct smc_sock *listener = child->listener;
-
-	spin_lock(&listener->accept_lock);
-	if (!list_empty(&child->queue_node)) {
-		child->hs_bytes += bytes;
-		listener->hs_bytes += bytes;
-	}
-	spin_unlock(&listener->accept_lock);
-}
-
-/**
- * smc_sock_evict_handshake() - choose who makes room for a younger handshake
- * @child: as for smc_sock_charge_handshake()
- * @max_bytes: what all handshakes of its listener may cost
- * @min_nr: so many of them there may be whatever they cost
- *
- * As with smc_sock_next_handshake(), the list's reference stays with the
- * worker of who is chosen.
- *
- * Context: Process context.
- * Return: the oldest child, no longer listed, with a reference for the caller;
- *	   NULL if nobody has to go or there is none but @child.
- */
-struct smc_sock *smc_sock_evict_handshake(struct smc_sock *child, unsigned long max_bytes,
-					  unsigned int min_nr)
-{
-	struct smc_sock *listener = child->listener;
-	struct smc_sock *oldest = NULL;
-
-	spin_lock(&listener->accept_lock);
-	if (listener->hs_bytes > max_bytes && listener->nr_handshakes > min_nr)
-		oldest = list_first_entry_or_null(&listener->handshakes, struct smc_sock,
-						  queue_node);
-	if (oldest == child)
-		oldest = NULL;
-	if (oldest) {
-		sock_hold(&oldest->sk);
-		smc_sock_unlist(listener, oldest);
-	}
-	spin_unlock(&listener->accept_lock);
-	return oldest;
 }
 
 /**
@@ -921,7 +701,7 @@ static void smc_sock_release_cb(struct sock *sk)
 	if (missed & BIT(SMC_MISSED_HANDSHAKE))
 		smc_sock_queue(smc, &smc->hs_work);
 	if (missed & BIT(SMC_MISSED_LISTEN))
-		smc_sock_queue_delayed(smc, &smc->listen_work, 0);
+		smc_sock_queue_listen(smc, 0);
 	if (missed & BIT(SMC_MISSED_CLOSE))
 		smc_sock_queue(smc, &smc->close_work);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The socket object: allocation, references, accept queue, sleeping and
- * waking. What a socket does lives on the floors above.
+ * The socket object: allocation, references, sleeping and waking. What a socket
+ * does lives on the floors above.
  */
 #ifndef SMC_SOCK_H
 #define SMC_SOCK_H
@@ -13,6 +13,7 @@
 
 #include "smc_conn.h"
 #include "smc_idle.h"
+#include "smc_listener.h"
 #include "smc_state.h"
 
 /* What the callbacks of the inner TCP socket mean at the moment. */
@@ -83,7 +84,6 @@ struct smc_opt_seen {
  * @hs_work: the handshake of either role; holds a reference while queued
  * @grow_work: the part of it that may wait for the peer for long; as above
  * @hs_timer: lets @hs_work see that time is up; reference as above
- * @listen_work: takes children off the inner listener; reference as above
  * @close_work: runs the close machine on @pending; reference as above
  * @close_timer: bounds each wait of the close machine, TMR-16, TMR-17; reference
  *	       while armed
@@ -98,18 +98,10 @@ struct smc_opt_seen {
  * @pending: enum smc_pending, atomic bits
  * @missed: enum smc_missed; changed under the spinlock of the socket lock
  * @hs: the handshake under way, that of @hs_work alone
- * @hs_deadline: of the first CLC message, jiffies
- * @listener: of a child that has not been accepted yet; a reference
- * @accept_lock: guards the seven members that follow, and @hs_bytes and
- *	@is_silent of children
- * @accept_q: children ready for accept(), oldest first
- * @handshakes: children before that, oldest first, none after the listener was
- *	closed
- * @nr_accept_q: length of @accept_q, and sk_ack_backlog of @sk
- * @nr_handshakes: length of @handshakes
- * @nr_deferred: of them those that have ended, and wait for the first byte
- * @hs_bytes: what @handshakes cost, or at a child what it adds to that
- * @queue_node: this child in one of its listener's two lists
+ * @listener: while it listens; written under the socket lock, with a reference; read under
+ *	      that or RCU
+ * @child: until accept() may have it; written by the one handshake worker, others may ask
+ *	   whether there is one
  * @fallback: reason code when the connection continues on TCP
  * @peer_diagnosis: what the peer's Decline said
  * @disconnects: how often connect() to AF_UNSPEC was called; who sleeps compares
@@ -120,12 +112,6 @@ struct smc_opt_seen {
  *	@tcp's callbacks
  * @was_told: all who poll were woken in SMC_TCP_PLAIN, and look again; of this connect()
  * @has_missed: one of those found the lock taken: who falls back has to wake it
- * @defer_end: when @is_deferred ends, jiffies; const once the handshake may begin
- * @is_silent: counted in @nr_deferred of @listener; under its @accept_lock
- * @is_deferred: accept() is to wait for the peer's first byte; cleared by @hs_work
- * @has_spoken: of a child with @is_deferred: data came, or their end
- * @is_child: made by a listener; const once its handshake may begin
- * @is_hs_begun: its handshake has begun, and perhaps ended; that of @hs_work
  * @is_connecting: the handshake owns the outcome
  * @is_grafted: the file belongs to TCP now; every call is forwarded
  * @has_outcome: the handshake is over; of @is_connecting, it has yet to become that of
@@ -157,7 +143,6 @@ struct smc_sock {
 	struct work_struct hs_work;
 	struct work_struct grow_work;
 	struct delayed_work hs_timer;
-	struct delayed_work listen_work;
 	struct work_struct close_work;
 	struct timer_list close_timer;
 	struct timer_list keep_timer;
@@ -170,16 +155,8 @@ struct smc_sock {
 	unsigned long pending;
 	unsigned int missed;
 	struct smc_hs *hs;
-	unsigned long hs_deadline;
-	struct smc_sock *listener;
-	spinlock_t accept_lock;		/* see above */
-	struct list_head accept_q;
-	struct list_head handshakes;
-	unsigned int nr_accept_q;
-	unsigned int nr_handshakes;
-	unsigned int nr_deferred;
-	unsigned long hs_bytes;
-	struct list_head queue_node;
+	struct smc_listener __rcu *listener;
+	struct smc_child *child;
 	enum smc_decline fallback;
 	u32 peer_diagnosis;
 	unsigned int disconnects;
@@ -187,12 +164,6 @@ struct smc_sock {
 	int addr_len;
 	struct smc_opt_seen opt_seen;
 	unsigned int nr_attending;
-	unsigned long defer_end;
-	bool is_silent;
-	bool is_deferred;
-	bool has_spoken;
-	bool is_child;
-	bool is_hs_begun;
 	bool is_connecting;
 	bool is_grafted;
 	bool was_told;
@@ -226,12 +197,31 @@ static inline bool smc_sock_is_v6(const struct sock *sk)
 					 sk->sk_family == PF_INET6;
 }
 
+/* Under the socket lock: NULL if it does not listen. */
+static inline struct smc_listener *smc_sock_listener(const struct smc_sock *smc)
+{
+	return rcu_dereference_protected(smc->listener, lockdep_sock_is_held(&smc->sk));
+}
+
+/* How many children of a listener are in a state; 0 where it listens no more. */
+static inline unsigned int smc_sock_nr_children(const struct smc_sock *smc,
+						enum smc_child_state state)
+{
+	const struct smc_listener *listener;
+	unsigned int nr;
+
+	rcu_read_lock();
+	listener = rcu_dereference(smc->listener);
+	nr = listener ? READ_ONCE(listener->nr[state]) : 0;
+	rcu_read_unlock();
+	return nr;
+}
+
 /* The work functions of a socket, given once by the floor that has them. */
 struct smc_sock_works {
 	work_func_t handshake;
 	work_func_t handshake_grow;
 	work_func_t handshake_timer;
-	work_func_t listen;
 	work_func_t close;
 	void (*close_timer)(struct timer_list *timer);
 	void (*keep_timer)(struct timer_list *timer);
@@ -261,20 +251,8 @@ void smc_sock_unhash(struct smc_sock *smc);
 bool smc_sock_queue(struct smc_sock *smc, struct work_struct *work);
 void smc_sock_queue_delayed(struct smc_sock *smc, struct delayed_work *work,
 			    unsigned long delay_jiffies);
-void smc_sock_queue_within(struct smc_sock *smc, struct delayed_work *work,
-			   unsigned long delay_jiffies);
+void smc_sock_queue_listen(struct smc_sock *smc, unsigned long delay_jiffies);
 void smc_sock_pend(struct smc_sock *smc, enum smc_pending what);
-
-bool smc_sock_add_handshake(struct smc_sock *listener, struct smc_sock *child);
-void smc_sock_defer_child(struct smc_sock *child);
-bool smc_sock_is_handshaking(struct smc_sock *child);
-bool smc_sock_end_handshake(struct smc_sock *child, bool is_ready);
-void smc_sock_stop_listening(struct smc_sock *listener);
-struct smc_sock *smc_sock_next_child(struct smc_sock *listener);
-struct smc_sock *smc_sock_next_handshake(struct smc_sock *listener);
-void smc_sock_charge_handshake(struct smc_sock *child, unsigned long bytes);
-struct smc_sock *smc_sock_evict_handshake(struct smc_sock *child, unsigned long max_bytes,
-					  unsigned int min_nr);
 
 bool smc_sock_trylock(struct smc_sock *smc, enum smc_missed what);
 bool smc_sock_is_paused(struct smc_sock *smc);

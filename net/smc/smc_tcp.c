@@ -200,7 +200,7 @@ bool smc_tcp_is_agreed(struct smc_sock *smc)
 {
 	const struct tcp_sock *tp = tcp_sk(smc->tcp->sk);
 
-	return tp->syn_smc && (smc->is_child || tp->rx_opt.smc_ok) &&
+	return tp->syn_smc && (smc->child || tp->rx_opt.smc_ok) &&
 	       !smc_tcp_is_self(smc->tcp->sk);
 }
 
@@ -247,7 +247,7 @@ static struct smc_sock *smc_tcp_user(const struct sock *sk)
  * Children that are ready and that nobody has accepted take places of the backlog, as those
  * in TCP's queue do, off which they were taken. Handshakes under way do not count, as half
  * open connections do not with TCP: a backlog's worth of silent clients would keep everybody
- * else out. What they cost has a bound of its own, smc_hs_admit.c. TCP's own count stays
+ * else out. What they cost has a bound of its own, smc_listener.c. TCP's own count stays
  * that of its queue: TCP checks it when the listener ends.
  */
 static bool smc_tcp_is_full(const struct sock *sk)
@@ -258,7 +258,7 @@ static bool smc_tcp_is_full(const struct sock *sk)
 	rcu_read_lock();
 	smc = smc_tcp_user(sk);
 	if (smc)
-		nr += READ_ONCE(smc->sk.sk_ack_backlog);
+		nr += smc_sock_nr_children(smc, SMC_CHILD_READY);
 	rcu_read_unlock();
 	return nr > READ_ONCE(sk->sk_max_ack_backlog);
 }
@@ -331,7 +331,7 @@ static void smc_tcp_state_change(struct sock *sk)
 			break;
 		case SMC_TCP_LISTENING:
 			if (sk->sk_state == TCP_CLOSE)
-				smc_sock_queue_delayed(smc, &smc->listen_work, 0);
+				smc_sock_queue_listen(smc, 0);
 			break;
 		case SMC_TCP_CARRIER:
 			/* a FIN is remembered by TCP; deployed peers send it early */
@@ -352,7 +352,7 @@ static void smc_tcp_arrived(struct smc_sock *smc)
 	bool is_agreed;
 
 	if (!smc_tcp_peek(smc, &is_agreed) || is_agreed) {
-		smc_sock_queue_delayed(smc, &smc->listen_work, 0);
+		smc_sock_queue_listen(smc, 0);
 		return;
 	}
 	smc->sk.sk_data_ready(&smc->sk);
@@ -536,7 +536,7 @@ static bool smc_tcp_req_is_agreed(const struct request_sock *req)
  * smc_tcp_mind_others() - who wants SMC waits for nobody to accept() those in front
  * @smc: a socket that listens; the first connection in TCP's queue is a plain one
  *
- * Runs listen_work at once if the newest is one for SMC. If it is not there may still
+ * Has it taken at once if the newest is one for SMC. If it is not there may still
  * be one in between: TCP tells of each when it has queued it, and of two that come at the
  * same time both calls may find the same to be the newest. To look at all of them for each
  * that comes would cost too much, so that is done by and by.
@@ -554,10 +554,9 @@ void smc_tcp_mind_others(struct smc_sock *smc)
 		is_agreed = smc_tcp_req_is_agreed(queue->rskq_accept_tail);
 	spin_unlock_bh(&queue->rskq_lock);
 	if (is_agreed)
-		smc_sock_queue_delayed(smc, &smc->listen_work, 0);
+		smc_sock_queue_listen(smc, 0);
 	else if (has_others)
-		smc_sock_queue_within(smc, &smc->listen_work,
-				      msecs_to_jiffies(SMC_TCP_MIND_MS));
+		smc_sock_queue_listen(smc, msecs_to_jiffies(SMC_TCP_MIND_MS));
 }
 
 /**

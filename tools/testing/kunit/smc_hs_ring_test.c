@@ -5,8 +5,8 @@
  */
 #include "smc_kunit.h"
 
+#include "../../../net/smc/smc_child.h"
 #include "../../../net/smc/smc_grow.h"
-#include "../../../net/smc/smc_hs_admit.h"
 #include "../../../net/smc/smc_hs_wait.h"
 #include "../../../net/smc/smc_llc_rmb.h"
 #include "../../../net/smc/smc_llc_sweep.h"
@@ -70,7 +70,7 @@ static bool ring_late(struct smc_hs *hs, unsigned long patience)
 #define smc_hs_is_late		ring_late
 #define smc_hs_patience(...)	HZ
 #define smc_hs_watch(...)	((void)0)
-#define smc_hs_charge(...)	((void)0)
+#define smc_child_charge(...)	((void)0)
 #define smc_buf_get(...)	(-EAGAIN)
 #define smc_stat_inc(...)	((void)0)
 #define smc_sock_make_conn(...)	0

@@ -5,8 +5,9 @@
 #include "smc_kunit.h"
 
 #include "../../../net/smc/smc_child.h"
-#include "../../../net/smc/smc_hs_admit.h"
+#include "../../../net/smc/smc_hs.h"
 #include "../../../net/smc/smc_ib.h"
+#include "../../../net/smc/smc_listener.h"
 #include "../../../net/smc/smc_mem.h"
 #include "../../../net/smc/smc_opt.h"
 #include "../../../net/smc/smc_tcp.h"
@@ -18,13 +19,16 @@ static struct proto listen_proto = {
 };
 
 /* The floors below. What other tasks do while accept() sleeps is done in one of them. */
-static void (*listen_meanwhile)(struct smc_sock *smc);
+static struct smc_sock *listen_leaves;
 
-static struct smc_sock *listen_next_child(struct smc_sock *smc)
+static struct sock *listen_next_child(struct smc_listener *listener);
+
+/* listen() has no memory. */
+static bool listen_has_none;
+
+static struct smc_listener *listen_new_listener(struct sock *sk, work_func_t take)
 {
-	if (listen_meanwhile)
-		listen_meanwhile(smc);
-	return NULL;
+	return listen_has_none ? NULL : smc_listener_new(sk, take);
 }
 
 static bool listen_tcp_peek(struct smc_sock *smc, bool *is_agreed)
@@ -40,11 +44,6 @@ static bool listen_tcp_watch(struct smc_sock *smc, enum smc_tcp_phase phase)
 
 static void listen_tcp_nothing(struct smc_sock *smc)
 {
-}
-
-static void listen_stopped(struct smc_sock *smc)
-{
-	smc->sk.sk_state = SMC_STATE_INIT;
 }
 
 static void listen_set_err(struct smc_sock *smc, int err)
@@ -92,20 +91,20 @@ static bool listen_trylock(struct smc_sock *smc, enum smc_missed what)
 
 static unsigned int listen_nr_later;
 
-static void listen_queue_delayed(struct smc_sock *smc, struct delayed_work *work,
-				 unsigned long delay)
+static void listen_queue(struct smc_sock *smc, unsigned long delay)
 {
-	listen_nr_later += work == &smc->listen_work && delay;
+	listen_nr_later += delay > 0;
 }
 
 #define kernel_accept listen_kernel_accept
-#define smc_sock_queue_delayed listen_queue_delayed
+#define smc_sock_queue_listen listen_queue
 #define smc_sock_trylock listen_trylock
-#define smc_sock_next_child listen_next_child
-#define smc_sock_stop_listening listen_stopped
+#define smc_listener_next listen_next_child
+#define smc_listener_new listen_new_listener
 #define smc_sock_set_err listen_set_err
 #define smc_sock_wake_all listen_tcp_nothing
 #define smc_sock_alloc_like listen_sock_alloc
+#define smc_child_drop_all(...) ((void)0)
 #define smc_sock_inherit(...) ((void)0)
 #define smc_sock_hash(...) ((void)0)
 #define smc_tcp_peek listen_tcp_peek
@@ -121,8 +120,6 @@ static void listen_queue_delayed(struct smc_sock *smc, struct delayed_work *work
 #define smc_mem_inherit(...) ((void)0)
 #define smc_opt_inherit(...) ((void)0)
 #define smc_hs_begin_server(...) ((void)0)
-#define smc_hs_drop_handshakes listen_tcp_nothing
-#define smc_child_drop listen_tcp_nothing
 
 #include "../../../net/smc/smc_listen.c"
 
@@ -147,17 +144,42 @@ static struct smc_sock *listen_new(struct kunit *test)
 	return smc;
 }
 
+/* listen() was called. */
+static struct smc_listener *listen_begin(struct kunit *test, struct smc_sock *smc)
+{
+	struct smc_listener *listener = smc_listener_new(&smc->sk, smc_listen_work);
+
+	KUNIT_ASSERT_NOT_NULL(test, listener);
+	RCU_INIT_POINTER(smc->listener, listener);
+	smc->sk.sk_state = SMC_STATE_LISTEN;
+	return listener;
+}
+
+/* The work item runs, which was queued. */
+static void listen_run(struct smc_listener *listener)
+{
+	refcount_inc(&listener->refs);
+	smc_listen_work(&listener->work.work);
+}
+
 static void listen_free(struct smc_sock *smc)
 {
+	struct smc_listener *listener = rcu_access_pointer(smc->listener);
+
+	if (listener) {
+		smc_listener_end(listener);
+		smc_listener_put(listener);
+	}
 	sock_release(smc->tcp);
 	sock_put(&smc->sk);
 }
 
 /* connect() to AF_UNSPEC, and then an option that only TCP has. */
-static void leave_the_file(struct smc_sock *smc)
+static struct sock *listen_next_child(struct smc_listener *listener)
 {
-	smc->sk.sk_state = SMC_STATE_INIT;
-	sock_orphan(&smc->sk);
+	listen_leaves->sk.sk_state = SMC_STATE_INIT;
+	sock_orphan(&listen_leaves->sk);
+	return NULL;
 }
 
 static void accept_sleeps_on_when_its_sock_leaves_the_file(struct kunit *test)
@@ -165,12 +187,11 @@ static void accept_sleeps_on_when_its_sock_leaves_the_file(struct kunit *test)
 	struct smc_sock *smc = listen_new(test);
 	int err = 0;
 
-	smc->sk.sk_state = SMC_STATE_LISTEN;
-	listen_meanwhile = leave_the_file;
+	listen_begin(test, smc);
+	listen_leaves = smc;
 	lock_sock(&smc->sk);
 	/* woken by the clock, which leaves it in the queue */
 	KUNIT_EXPECT_NULL(test, smc_listen_wait(smc, 1, &err));
-	listen_meanwhile = NULL;
 	KUNIT_EXPECT_EQ(test, err, -EINVAL);
 	KUNIT_EXPECT_FALSE(test, wq_has_sleeper(&smc->tcp->wq.wait));
 	release_sock(&smc->sk);
@@ -229,21 +250,19 @@ static void what_there_is_no_memory_for_is_not_left_in_the_queue(struct kunit *t
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct smc_sock *smc = listen_new(test);
+		struct smc_listener *listener = listen_begin(test, smc);
 
 		listen_nr_children = rows[i].nr_children;
 		listen_accept_rc = rows[i].rc;
 		listen_nr_accepts = 0;
 		listen_nr_later = 0;
-		smc->sk.sk_state = SMC_STATE_LISTEN;
 		KUNIT_EXPECT_EQ(test, kernel_listen(smc->tcp, 1), 0);
-		sock_hold(&smc->sk);
-		smc_listen_work(&smc->listen_work.work);
+		listen_run(listener);
 		KUNIT_EXPECT_EQ(test, listen_nr_accepts, rows[i].nr_accepts);
 		KUNIT_EXPECT_EQ(test, listen_nr_later, rows[i].nr_later);
 		/* it listens no more, so nobody waits */
 		smc->sk.sk_state = SMC_STATE_INIT;
-		sock_hold(&smc->sk);
-		smc_listen_work(&smc->listen_work.work);
+		listen_run(listener);
 		KUNIT_EXPECT_EQ(test, listen_nr_accepts, rows[i].nr_accepts);
 		KUNIT_EXPECT_EQ(test, listen_nr_later, rows[i].nr_later);
 		KUNIT_EXPECT_EQ(test, listen_nr_children, 0);
@@ -255,6 +274,7 @@ static void what_there_is_no_memory_for_is_not_left_in_the_queue(struct kunit *t
 static void a_listener_that_tcp_has_ended_listens_again(struct kunit *test)
 {
 	struct smc_sock *smc = listen_new(test);
+	struct smc_listener *listener;
 	struct sock *sk = &smc->sk;
 	int round;
 
@@ -265,8 +285,15 @@ static void a_listener_that_tcp_has_ended_listens_again(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, smc->tcp->sk->sk_state, TCP_LISTEN);
 		release_sock(sk);
 		KUNIT_EXPECT_EQ(test, tcp_abort(smc->tcp->sk, ECONNABORTED), 0);
-		sock_hold(sk);
-		smc_listen_work(&smc->listen_work.work);
+		listener = rcu_access_pointer(smc->listener);
+		KUNIT_ASSERT_NOT_NULL(test, listener);
+		refcount_inc(&listener->refs);
+		listen_run(listener);
+		KUNIT_EXPECT_NULL(test, rcu_access_pointer(smc->listener));
+		/* queued while it ended, it finds no socket, whose next listener is another */
+		listen_run(listener);
+		KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1);
+		smc_listener_put(listener);
 		KUNIT_EXPECT_EQ(test, sk->sk_state, SMC_STATE_INIT);
 		KUNIT_EXPECT_EQ(test, sk->sk_shutdown, SHUTDOWN_MASK);
 		KUNIT_EXPECT_EQ(test, sock_error(sk), -ECONNABORTED);
@@ -274,7 +301,32 @@ static void a_listener_that_tcp_has_ended_listens_again(struct kunit *test)
 	listen_free(smc);
 }
 
+static void listen_that_fails_leaves_no_listener(struct kunit *test)
+{
+	struct smc_sock *smc = listen_new(test);
+	struct socket *tcp = smc->tcp;
+	struct sock *sk = &smc->sk;
+
+	lock_sock(sk);
+	listen_has_none = true;
+	KUNIT_EXPECT_EQ(test, smc_listen_start(smc, 1), -ENOBUFS);
+	listen_has_none = false;
+	KUNIT_EXPECT_EQ(test, sk->sk_state, SMC_STATE_INIT);
+	KUNIT_EXPECT_EQ(test, tcp->sk->sk_state, TCP_CLOSE);
+	/* TCP refuses */
+	tcp->state = SS_CONNECTED;
+	KUNIT_EXPECT_EQ(test, smc_listen_start(smc, 1), -EINVAL);
+	KUNIT_EXPECT_EQ(test, sk->sk_state, SMC_STATE_INIT);
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(smc->listener));
+	tcp->state = SS_UNCONNECTED;
+	KUNIT_EXPECT_EQ(test, smc_listen_start(smc, 1), 0);
+	KUNIT_EXPECT_NOT_NULL(test, rcu_access_pointer(smc->listener));
+	release_sock(sk);
+	listen_free(smc);
+}
+
 static struct kunit_case listen_cases[] = {
+	KUNIT_CASE(listen_that_fails_leaves_no_listener),
 	KUNIT_CASE(a_listener_that_tcp_has_ended_listens_again),
 	KUNIT_CASE(what_there_is_no_memory_for_is_not_left_in_the_queue),
 	KUNIT_CASE(opt_02_a_listener_offers_smc_whatever_a_connect_met),

@@ -26,19 +26,14 @@ bool smc_sock_queue(struct smc_sock *smc, struct work_struct *work)
 
 static unsigned int nr_now, nr_later;
 
-void smc_sock_queue_delayed(struct smc_sock *smc, struct delayed_work *work,
-			    unsigned long delay_jiffies)
+void smc_sock_queue_listen(struct smc_sock *smc, unsigned long delay_jiffies)
 {
-	if (delay_jiffies)
+	if (delay_jiffies) {
+		nr_later++;
 		return;
+	}
 	nr_queued++;
 	nr_now++;
-}
-
-void smc_sock_queue_within(struct smc_sock *smc, struct delayed_work *work,
-			   unsigned long delay_jiffies)
-{
-	nr_later++;
 }
 
 void smc_sock_pend(struct smc_sock *smc, enum smc_pending what)
@@ -312,6 +307,7 @@ static void opt_08_a_client_counts_what_the_peer_has_offered(struct kunit *test)
 {
 	struct tcp_case *c = test->priv;
 	struct tcp_sock *tp = tcp_sk(c->sk);
+	struct smc_child child;
 
 	inet_sk(c->sk)->inet_dport = htons(1);
 	tp->syn_smc = 1;
@@ -323,7 +319,7 @@ static void opt_08_a_client_counts_what_the_peer_has_offered(struct kunit *test)
 	/* at a server the SYN's option is the request's, and TCP has looked at it */
 	tp->syn_smc = 1;
 	tp->rx_opt.smc_ok = 0;
-	c->smc->is_child = true;
+	c->smc->child = &child;
 	KUNIT_EXPECT_TRUE(test, smc_tcp_is_agreed(c->smc));
 	inet_sk(c->sk)->inet_dport = 0;
 }
@@ -505,15 +501,20 @@ static void children_that_are_ready_take_places_of_the_backlog(struct kunit *tes
 	struct tcp_case *c = test->priv;
 	struct socket *unused = c->smc->tcp;
 	static struct tcp_pair pair, late;
+	struct smc_listener *listener;
 	struct sockaddr_in addr;
 	struct sock *sk;
+
+	listener = kunit_kzalloc(test, sizeof(*listener), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, listener);
+	listener->nr[SMC_CHILD_READY] = 4;
+	RCU_INIT_POINTER(c->smc->listener, listener);
 
 	tcp_pair_begin(test, &pair, true);
 	tcp_pair_begin(test, &late, false);
 	sk = pair.listener->sk;
 	c->smc->tcp = pair.listener;
 	smc_tcp_watch(c->smc, SMC_TCP_LISTENING);
-	c->smc->sk.sk_ack_backlog = 4;
 	tcp_pair_connect(test, &pair, pair.listener);
 	KUNIT_ASSERT_TRUE(test, tcp_wait_for(READ_ONCE(sk->sk_ack_backlog) == 1));
 	KUNIT_EXPECT_EQ(test, atomic_read(&sk->sk_drops), 0);
@@ -525,7 +526,7 @@ static void children_that_are_ready_take_places_of_the_backlog(struct kunit *tes
 	KUNIT_EXPECT_NULL(test, acknowledge(sk));
 	/* what TCP looks at when the listener ends */
 	KUNIT_EXPECT_EQ(test, sk->sk_ack_backlog, 1);
-	WRITE_ONCE(c->smc->sk.sk_ack_backlog, 0);
+	WRITE_ONCE(listener->nr[SMC_CHILD_READY], 0);
 	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(sk->sk_ack_backlog) == 2));
 	KUNIT_EXPECT_EQ(test, smc_tcp_disconnect(c->smc), 0);
 	smc_tcp_unwatch(c->smc);

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Listeners: what their children go through, and what is left when the socket has gone.
+ */
+#include "smc_kunit.h"
+
+#include "../../../net/smc/smc_listener.c"
+
+static struct proto listener_proto = {
+	.name = "smc_listener_test",
+	.owner = THIS_MODULE,
+	.obj_size = sizeof(struct sock),
+};
+
+static unsigned int listener_nr_woken;
+static unsigned int listener_nr_freed;
+
+static void listener_wake(struct sock *sk)
+{
+	listener_nr_woken++;
+}
+
+static void listener_freed(struct sock *sk)
+{
+	listener_nr_freed++;
+}
+
+static void listener_take(struct work_struct *work)
+{
+	smc_listener_put(container_of(to_delayed_work(work), struct smc_listener, work));
+}
+
+static struct sock *listener_new_sock(struct kunit *test)
+{
+	struct sock *sk = sk_alloc(&init_net, PF_SMC, GFP_KERNEL, &listener_proto, 1);
+
+	KUNIT_ASSERT_NOT_NULL(test, sk);
+	sock_init_data(NULL, sk);
+	sk->sk_data_ready = listener_wake;
+	sk->sk_destruct = listener_freed;
+	return sk;
+}
+
+/* A listener with its socket; the case has a second reference on it. */
+static struct smc_listener *listener_begin(struct kunit *test)
+{
+	struct smc_listener *listener;
+
+	listener_nr_woken = 0;
+	listener_nr_freed = 0;
+	listener = smc_listener_new(listener_new_sock(test), listener_take);
+	KUNIT_ASSERT_NOT_NULL(test, listener);
+	refcount_inc(&listener->refs);
+	return listener;
+}
+
+/* close() of the socket */
+static void listener_close(struct smc_listener *listener)
+{
+	struct sock *sk = listener->sk;
+
+	smc_listener_end(listener);
+	smc_listener_put(listener);
+	sock_put(sk);
+}
+
+static struct smc_child *listener_add(struct kunit *test, struct smc_listener *listener)
+{
+	struct smc_child *child = smc_listener_add(listener, listener_new_sock(test), jiffies);
+
+	KUNIT_ASSERT_NOT_NULL(test, child);
+	return child;
+}
+
+static void expect_nr(struct kunit *test, const struct smc_listener *listener,
+		      unsigned int handshake, unsigned int deferred, unsigned int ready)
+{
+	KUNIT_EXPECT_EQ(test, listener->nr[SMC_CHILD_HANDSHAKE], handshake);
+	KUNIT_EXPECT_EQ(test, listener->nr[SMC_CHILD_DEFERRED], deferred);
+	KUNIT_EXPECT_EQ(test, listener->nr[SMC_CHILD_READY], ready);
+}
+
+static void accept_has_children_in_the_order_in_which_they_are_ready(struct kunit *test)
+{
+	struct smc_listener *listener = listener_begin(test);
+	struct smc_child *child[3];
+	struct sock *sk[3];
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		child[i] = listener_add(test, listener);
+		sk[i] = child[i]->sk;
+		smc_listener_charge(child[i], 1000);
+	}
+	expect_nr(test, listener, 3, 0, 0);
+	KUNIT_EXPECT_EQ(test, listener->bytes, 3000);
+	KUNIT_EXPECT_NULL(test, smc_listener_next(listener));
+
+	/* one that waits for its first byte costs what it did */
+	KUNIT_EXPECT_TRUE(test, smc_listener_defer(child[0]));
+	expect_nr(test, listener, 2, 1, 0);
+	KUNIT_EXPECT_EQ(test, listener->bytes, 3000);
+
+	KUNIT_EXPECT_TRUE(test, smc_listener_finish(child[2], true));
+	KUNIT_EXPECT_TRUE(test, smc_listener_finish(child[0], true));
+	expect_nr(test, listener, 1, 0, 2);
+	KUNIT_EXPECT_EQ(test, listener->bytes, 1000);
+	KUNIT_EXPECT_EQ(test, listener_nr_woken, 2);
+
+	KUNIT_EXPECT_FALSE(test, smc_listener_finish(child[1], false));
+	expect_nr(test, listener, 0, 0, 2);
+	KUNIT_EXPECT_EQ(test, listener->bytes, 0);
+	KUNIT_EXPECT_EQ(test, listener_nr_woken, 2);
+
+	KUNIT_EXPECT_PTR_EQ(test, smc_listener_next(listener), sk[2]);
+	KUNIT_EXPECT_PTR_EQ(test, smc_listener_next(listener), sk[0]);
+	KUNIT_EXPECT_NULL(test, smc_listener_next(listener));
+	expect_nr(test, listener, 0, 0, 0);
+	for (i = 0; i < 3; i++)
+		sock_put(sk[i]);
+	listener_close(listener);
+	KUNIT_EXPECT_EQ(test, listener_nr_freed, 4);
+	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1);
+	smc_listener_put(listener);
+}
+
+static void a_listener_outlives_its_socket_while_children_are_under_way(struct kunit *test)
+{
+	struct smc_listener *listener = listener_begin(test);
+	struct smc_child *child[3];
+	struct sock *sk[3];
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		child[i] = listener_add(test, listener);
+		sk[i] = child[i]->sk;
+	}
+	KUNIT_EXPECT_TRUE(test, smc_listener_defer(child[2]));
+	KUNIT_EXPECT_PTR_EQ(test, smc_listener_sock(listener), listener->sk);
+	sock_put(listener->sk);
+	listener_close(listener);
+	/* no child keeps it */
+	KUNIT_EXPECT_EQ(test, listener_nr_freed, 1);
+	KUNIT_EXPECT_NULL(test, smc_listener_sock(listener));
+	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1 + 3);
+
+	/* they go on, and no accept() is told of them, whoever comes first */
+	smc_listener_charge(child[0], 1000);
+	KUNIT_EXPECT_FALSE(test, smc_listener_finish(child[0], true));
+	for (i = 1; i < 3; i++) {
+		KUNIT_EXPECT_PTR_EQ(test, smc_listener_evict(listener, NULL), sk[i]);
+		sock_put(sk[i]);
+	}
+	KUNIT_EXPECT_NULL(test, smc_listener_evict(listener, NULL));
+	expect_nr(test, listener, 0, 0, 0);
+	smc_listener_charge(child[1], 1000);
+	KUNIT_EXPECT_EQ(test, listener->bytes, 0);
+	KUNIT_EXPECT_FALSE(test, smc_listener_defer(child[1]));
+	KUNIT_EXPECT_FALSE(test, smc_listener_finish(child[1], true));
+	KUNIT_EXPECT_FALSE(test, smc_listener_finish(child[2], true));
+	KUNIT_EXPECT_NULL(test, smc_listener_next(listener));
+	KUNIT_EXPECT_EQ(test, listener_nr_woken, 0);
+	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1);
+	smc_listener_put(listener);
+	for (i = 0; i < 3; i++)
+		sock_put(sk[i]);
+	KUNIT_EXPECT_EQ(test, listener_nr_freed, 4);
+}
+
+/* A queue that begins nothing until it is told to. */
+static struct completion listener_go_on;
+
+static void listener_hold_up(struct work_struct *work)
+{
+	wait_for_completion(&listener_go_on);
+}
+
+static DECLARE_WORK(listener_holder, listener_hold_up);
+
+static void a_work_item_that_is_queued_has_one_reference(struct kunit *test)
+{
+	struct workqueue_struct *wq = alloc_ordered_workqueue("smc_listener_test", 0);
+	struct smc_listener *listener;
+
+	KUNIT_ASSERT_NOT_NULL(test, wq);
+	init_completion(&listener_go_on);
+	queue_work(wq, &listener_holder);
+	listener = listener_begin(test);
+	smc_listener_queue(listener, wq, HZ * 1000);
+	smc_listener_queue(listener, wq, HZ * 2000);
+	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 3);
+	KUNIT_EXPECT_TRUE(test, timer_pending(&listener->work.timer));
+	/* at once goes before later, and not the other way round */
+	smc_listener_queue(listener, wq, 0);
+	smc_listener_queue(listener, wq, HZ * 1000);
+	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 3);
+	KUNIT_EXPECT_FALSE(test, timer_pending(&listener->work.timer));
+	complete(&listener_go_on);
+	destroy_workqueue(wq);
+	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 2);
+	/* one that is due later does not come any more */
+	smc_listener_queue(listener, system_wq, HZ * 1000);
+	listener_close(listener);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&listener->work));
+	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1);
+	smc_listener_put(listener);
+}
+
+static const struct {
+	unsigned int nr;
+	unsigned long bytes;
+	unsigned int nr_left;
+} room_rows[] = {
+	/* a burst, whatever its rings */
+	{ 150, 1UL << 20, 150 },
+	{ 256, 64UL << 20, 256 },
+	/* more than that replace one another */
+	{ 600, 1UL << 20, 256 },
+	/* small ones have their bound in bytes: 64 MiB */
+	{ 655, 100UL << 10, 655 },
+	{ 700, 100UL << 10, 655 },
+};
+
+static void large_rings_leave_room_for_a_burst(struct kunit *test)
+{
+	unsigned int i, k, nr, nr_evicted, nr_wrong;
+	struct smc_listener *listener;
+	struct smc_child **child;
+	struct sock *sk;
+
+	child = kunit_kcalloc(test, 700, sizeof(*child), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, child);
+	for (i = 0; i < ARRAY_SIZE(room_rows); i++) {
+		nr = room_rows[i].nr;
+		nr_evicted = 0;
+		nr_wrong = 0;
+		listener = listener_begin(test);
+		for (k = 0; k < nr; k++) {
+			child[k] = listener_add(test, listener);
+			smc_listener_charge(child[k], room_rows[i].bytes);
+			/* those that wait for their first byte are the same */
+			if (k % 2)
+				smc_listener_defer(child[k]);
+			while ((sk = smc_listener_evict(listener, child[k]))) {
+				nr_evicted++;
+				sock_put(sk);
+			}
+		}
+		KUNIT_EXPECT_EQ_MSG(test, nr_evicted, nr - room_rows[i].nr_left, "%u", i);
+		for (k = 0; k < nr; k++) {
+			/* the oldest have gone */
+			nr_wrong += (child[k]->state == SMC_CHILD_GONE) !=
+				    (k < nr - room_rows[i].nr_left);
+			sk = child[k]->sk;
+			smc_listener_finish(child[k], false);
+			sock_put(sk);
+		}
+		KUNIT_EXPECT_EQ_MSG(test, nr_wrong, 0, "%u", i);
+		KUNIT_EXPECT_EQ(test, listener->bytes, 0);
+		expect_nr(test, listener, 0, 0, 0);
+		listener_close(listener);
+		KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1);
+		smc_listener_put(listener);
+	}
+}
+
+static void one_that_is_larger_than_the_room_stays(struct kunit *test)
+{
+	struct smc_listener *listener = listener_begin(test);
+	struct smc_child *child = listener_add(test, listener);
+	struct sock *sk = child->sk;
+
+	/* as if there were many */
+	listener->nr[SMC_CHILD_HANDSHAKE] += 300;
+	smc_listener_charge(child, 65UL << 20);
+	KUNIT_EXPECT_NULL(test, smc_listener_evict(listener, child));
+	KUNIT_EXPECT_PTR_EQ(test, smc_listener_evict(listener, NULL), sk);
+	sock_put(sk);
+	KUNIT_EXPECT_FALSE(test, smc_listener_finish(child, true));
+	sock_put(sk);
+	listener_close(listener);
+	smc_listener_put(listener);
+}
+
+static struct kunit_case listener_cases[] = {
+	KUNIT_CASE(accept_has_children_in_the_order_in_which_they_are_ready),
+	KUNIT_CASE(a_listener_outlives_its_socket_while_children_are_under_way),
+	KUNIT_CASE(a_work_item_that_is_queued_has_one_reference),
+	KUNIT_CASE(large_rings_leave_room_for_a_burst),
+	KUNIT_CASE(one_that_is_larger_than_the_room_stays),
+	{}
+};
+
+static struct kunit_suite listener_suite = {
+	.name = "smc_listener",
+	.test_cases = listener_cases,
+};
+
+kunit_test_suite(listener_suite);
