@@ -8,6 +8,7 @@
  * in the same hold of the connection's lock, and treats a failure to post as
  * the loss of the link, after which smc_cdc_replay() makes up for it.
  */
+#include <linux/bits.h>
 #include <linux/errno.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -153,19 +154,51 @@ static int smc_cdc_cons_step(const struct smc_cdc_ctl *ctl,
 	return smc_cursor_distance(geom, ctl->tx_cons, cons);
 }
 
+/* Bit n of entry m: state m may be followed by state n. */
+static const u8 smc_cdc_urg_moves[SMC_URG_NR_STATES] = {
+	[SMC_URG_NONE]			= BIT(SMC_URG_IN_STREAM),
+	[SMC_URG_IN_STREAM]		= BIT(SMC_URG_IN_STREAM_UNREAD) |
+					  BIT(SMC_URG_OUT_OF_LINE) | BIT(SMC_URG_NONE),
+	[SMC_URG_IN_STREAM_UNREAD]	= BIT(SMC_URG_IN_STREAM) |
+					  BIT(SMC_URG_OUT_OF_LINE_UNREAD) | BIT(SMC_URG_NONE),
+	[SMC_URG_OUT_OF_LINE]		= BIT(SMC_URG_OUT_OF_LINE_UNREAD) |
+					  BIT(SMC_URG_IN_STREAM) | BIT(SMC_URG_NONE),
+	[SMC_URG_OUT_OF_LINE_UNREAD]	= BIT(SMC_URG_OUT_OF_LINE) |
+					  BIT(SMC_URG_IN_STREAM) | BIT(SMC_URG_NONE),
+};
+
+/**
+ * smc_cdc_urg_move() - change the state of the urgent byte that was received
+ * @ctl: the control block
+ * @to: the state it is to enter
+ *
+ * A mark comes into the stream, also behind one that was not read (AMB-52). Its byte is
+ * then remembered for MSG_OOB, may leave the stream, and is passed by the reader.
+ *
+ * Context: the connection's lock is held.
+ * Return: true if it moved; false if that is no legal move, then nothing changed.
+ */
+bool smc_cdc_urg_move(struct smc_cdc_ctl *ctl, enum smc_urg_state to)
+{
+	if (to >= SMC_URG_NR_STATES || !(smc_cdc_urg_moves[ctl->rx_urg] & BIT(to)))
+		return false;
+	ctl->rx_urg = to;
+	return true;
+}
+
 /*
- * U: the byte in front of the producer cursor is urgent (URG-05). The same mark told
- * twice is no news.
+ * U: the byte in front of the producer cursor is urgent (URG-05). A repeated mark is no
+ * news.
  */
 static u32 smc_cdc_take_mark(struct smc_cdc_ctl *ctl)
 {
 	struct smc_cursor mark;
 
 	mark = smc_cursor_retreat(ctl->rx_geom, ctl->rx_prod, 1);
-	if (ctl->rx_urg_is_set && smc_cursor_is_equal(mark, ctl->rx_urg_mark))
+	if (smc_urg_is_in_stream(ctl->rx_urg) && smc_cursor_is_equal(mark, ctl->rx_urg_mark))
 		return 0;
 	ctl->rx_urg_mark = mark;
-	ctl->rx_urg_is_set = true;
+	smc_cdc_urg_move(ctl, SMC_URG_IN_STREAM);
 	return SMC_EV_URG;
 }
 
@@ -176,23 +209,22 @@ static u32 smc_cdc_take_mark(struct smc_cdc_ctl *ctl)
 static u32 smc_cdc_take_urgent(struct smc_cdc_ctl *ctl,
 			       const struct smc_cdc_msg *msg)
 {
-	bool is_present = msg->prod_flags & SMC_CDC_URG_PRESENT;
+	bool was_pending = smc_cdc_urg_is_pending(ctl->rx_prod_flags);
+	bool is_pending = smc_cdc_urg_is_pending(msg->prod_flags);
 	/* A mark on a cursor that is old news would be in the wrong place. */
-	bool has_mark = is_present && smc_cursor_is_equal(ctl->rx_prod, msg->prod);
+	bool has_mark = msg->prod_flags & SMC_CDC_URG_PRESENT &&
+			smc_cursor_is_equal(ctl->rx_prod, msg->prod);
 	bool is_read = has_mark && smc_cdc_readable(ctl) == 0;
-	bool was_due = ctl->rx_urg_is_due;
 	u32 events = 0;
 
-	ctl->rx_urg_is_due = !is_present &&
-			     (msg->prod_flags & SMC_CDC_URG_PENDING);
 	if (has_mark && !is_read)
 		events = smc_cdc_take_mark(ctl);
-	if (!was_due && (events || ctl->rx_urg_is_due))
+	if (!was_pending && (events || is_pending))
 		events |= SMC_EV_URG_PENDING;
 	if (!is_read)
 		return events;
-	/* There is no mark to keep, but the peer waits to be told (URG-06). */
-	ctl->rx_is_forced = true;
+	/* There is no mark to keep, but the peer waits for an update (URG-06). */
+	ctl->rx_owes_update = true;
 	return events | SMC_EV_UPDATE_REQ;
 }
 
@@ -207,14 +239,15 @@ static u32 smc_cdc_take_prod(struct smc_cdc_ctl *ctl,
 	}
 	if (smc_cursor_is_equal(ctl->rx_prod, msg->prod))
 		ctl->rx_is_replayed = false;
-	ctl->rx_prod_flags = msg->prod_flags;
 	if (msg->prod_flags & SMC_CDC_BLOCKED)
 		events |= SMC_EV_BLOCKED;
 	if (msg->prod_flags & SMC_CDC_UPDATE_REQ) {
-		ctl->rx_is_requested = true;
+		ctl->rx_owes_update = true;
 		events |= SMC_EV_UPDATE_REQ;
 	}
-	return events | smc_cdc_take_urgent(ctl, msg);
+	events |= smc_cdc_take_urgent(ctl, msg);
+	ctl->rx_prod_flags = msg->prod_flags;
+	return events;
 }
 
 static u32 smc_cdc_take_cons(struct smc_cdc_ctl *ctl, struct smc_cursor cons,
@@ -502,17 +535,14 @@ u32 smc_cdc_readable(const struct smc_cdc_ctl *ctl)
 int smc_cdc_consume(struct smc_cdc_ctl *ctl, u32 n)
 {
 	int mark = smc_cdc_urg_distance(ctl);
+	bool is_mark_passed = mark >= 0 && n > mark;
 
 	if (n > smc_cdc_readable(ctl))
 		return -ERANGE;
 	ctl->rx_cons = smc_cursor_advance(ctl->rx_geom, ctl->rx_cons, n);
-	if (n && ctl->rx_urg_is_aside)
-		smc_cdc_urg_take_back(ctl);
-	if (mark >= 0 && n > mark) {
-		ctl->rx_urg_is_set = false;
-		ctl->rx_urg_is_unread = false;
-		ctl->rx_is_forced = true;
-	}
+	if (is_mark_passed || (n && smc_urg_is_out_of_line(ctl->rx_urg)))
+		smc_cdc_urg_pass(ctl);
+	ctl->rx_owes_update |= is_mark_passed;
 	return 0;
 }
 
@@ -528,7 +558,7 @@ int smc_cdc_consume(struct smc_cdc_ctl *ctl, u32 n)
  */
 int smc_cdc_urg_distance(const struct smc_cdc_ctl *ctl)
 {
-	if (!ctl->rx_urg_is_set)
+	if (!smc_urg_is_in_stream(ctl->rx_urg))
 		return -ENODATA;
 	return smc_cursor_distance(ctl->rx_geom, ctl->rx_cons,
 				   ctl->rx_urg_mark);
@@ -547,7 +577,7 @@ int smc_cdc_urg_distance(const struct smc_cdc_ctl *ctl)
  */
 bool smc_cdc_is_at_mark(const struct smc_cdc_ctl *ctl, u32 seen)
 {
-	if (ctl->rx_urg_is_aside && !seen)
+	if (smc_urg_is_out_of_line(ctl->rx_urg) && !seen)
 		return true;
 	return smc_cdc_urg_distance(ctl) == (int)seen;
 }
@@ -558,8 +588,8 @@ bool smc_cdc_is_at_mark(const struct smc_cdc_ctl *ctl, u32 seen)
  * @seen: bytes from rx_cons on that the reader has looked at and left there
  *
  * A read ends in front of the urgent byte; one that begins there goes on. The
- * caller has set the byte aside (smc_cdc_urg_set_aside()) if it is to be out
- * of line.
+ * caller has taken the byte out (smc_cdc_urg_take_out()) if it is to be out of
+ * line.
  *
  * Context: as smc_cdc_readable().
  * Return: bytes behind those seen.
@@ -590,48 +620,47 @@ u32 smc_cdc_read_limit(const struct smc_cdc_ctl *ctl, u32 seen)
  */
 void smc_cdc_urg_store(struct smc_cdc_ctl *ctl, u8 byte, bool is_inline)
 {
+	if (!smc_cdc_urg_move(ctl, SMC_URG_IN_STREAM_UNREAD))
+		return;
 	ctl->rx_urg_byte = byte;
-	ctl->rx_urg_is_unread = true;
-	ctl->rx_urg_is_aside = false;
 	if (!is_inline)
-		smc_cdc_urg_set_aside(ctl);
+		smc_cdc_urg_take_out(ctl);
 }
 
 /**
- * smc_cdc_urg_set_aside() - take the urgent byte out of the stream
+ * smc_cdc_urg_take_out() - take the urgent byte out of the stream
  * @ctl: the control block
  *
  * For a reader that has come up to it and wants it out of line. The byte was
- * remembered, so it counts as processed (URG-06). Nothing happens elsewhere.
+ * remembered, so it counts as processed (URG-06). Nothing happens where the
+ * reader is not at the mark.
  *
  * Context: the connection's lock is held. Afterwards the caller asks
  * smc_cdc_is_needed().
  * Return: true if the byte left the stream.
  */
-bool smc_cdc_urg_set_aside(struct smc_cdc_ctl *ctl)
+bool smc_cdc_urg_take_out(struct smc_cdc_ctl *ctl)
 {
 	if (smc_cdc_urg_distance(ctl) != 0)
 		return false;
 	ctl->rx_cons = smc_cursor_advance(ctl->rx_geom, ctl->rx_cons, 1);
-	ctl->rx_urg_is_set = false;
-	ctl->rx_urg_is_aside = true;
-	ctl->rx_is_forced = true;
-	return true;
+	ctl->rx_owes_update = true;
+	return smc_cdc_urg_move(ctl, smc_urg_is_unread(ctl->rx_urg) ?
+				     SMC_URG_OUT_OF_LINE_UNREAD : SMC_URG_OUT_OF_LINE);
 }
 
 /**
- * smc_cdc_urg_take_back() - the reader has passed the place of a byte set aside
+ * smc_cdc_urg_pass() - the reader has passed the urgent byte
  * @ctl: the control block
  *
- * By reading behind it, or by reading it in line after all (SO_OOBINLINE was
- * set since).
+ * It has read behind it, or read it in line although it was taken out of the
+ * stream (SO_OOBINLINE was set since). MSG_OOB no longer returns it.
  *
  * Context: the connection's lock is held.
  */
-void smc_cdc_urg_take_back(struct smc_cdc_ctl *ctl)
+void smc_cdc_urg_pass(struct smc_cdc_ctl *ctl)
 {
-	ctl->rx_urg_is_aside = false;
-	ctl->rx_urg_is_unread = false;
+	smc_cdc_urg_move(ctl, SMC_URG_NONE);
 }
 
 /**
@@ -645,9 +674,11 @@ void smc_cdc_urg_take_back(struct smc_cdc_ctl *ctl)
  */
 int smc_cdc_urg_read(struct smc_cdc_ctl *ctl, bool is_peek)
 {
-	if (!ctl->rx_urg_is_unread)
-		return ctl->rx_urg_is_due ? -EAGAIN : -EINVAL;
-	ctl->rx_urg_is_unread = is_peek;
+	if (!smc_urg_is_unread(ctl->rx_urg))
+		return smc_cdc_urg_is_pending(ctl->rx_prod_flags) ? -EAGAIN : -EINVAL;
+	if (!is_peek)
+		smc_cdc_urg_move(ctl, smc_urg_is_in_stream(ctl->rx_urg) ?
+				      SMC_URG_IN_STREAM : SMC_URG_OUT_OF_LINE);
 	return ctl->rx_urg_byte;
 }
 
@@ -659,7 +690,8 @@ int smc_cdc_urg_read(struct smc_cdc_ctl *ctl, bool is_peek)
  */
 void smc_cdc_urg_unread(struct smc_cdc_ctl *ctl)
 {
-	ctl->rx_urg_is_unread = true;
+	smc_cdc_urg_move(ctl, smc_urg_is_in_stream(ctl->rx_urg) ?
+			      SMC_URG_IN_STREAM_UNREAD : SMC_URG_OUT_OF_LINE_UNREAD);
 }
 
 /**
@@ -754,10 +786,8 @@ static bool smc_cdc_is_update_due(const struct smc_cdc_ctl *ctl)
 		.prod = ctl->rx_prod,
 		.cons = ctl->rx_cons,
 		.cons_sent = ctl->rx_cons_sent,
-		.is_writer_blocked = ctl->rx_prod_flags & SMC_CDC_BLOCKED,
-		.is_requested = ctl->rx_is_requested ||
-				(ctl->rx_prod_flags & SMC_CDC_UPDATE_REQ),
-		.is_forced = ctl->rx_is_forced,
+		.is_awaited = ctl->rx_owes_update ||
+			      (ctl->rx_prod_flags & (SMC_CDC_BLOCKED | SMC_CDC_UPDATE_REQ)),
 	};
 
 	/* A peer that has closed or aborted writes no more. */
@@ -949,8 +979,7 @@ int smc_cdc_build(struct smc_cdc_ctl *ctl, const struct smc_xfer *x,
 	if (smc_cdc_is_final(ctl))
 		ctl->tx_seq_final = ctl->tx_seq;
 	ctl->rx_cons_sent = ctl->rx_cons;
-	ctl->rx_is_requested = false;
-	ctl->rx_is_forced = false;
+	ctl->rx_owes_update = false;
 	ctl->tx_is_replaying = false;
 
 	msg->seq = ctl->tx_seq;

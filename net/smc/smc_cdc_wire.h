@@ -74,6 +74,40 @@ struct smc_cdc_wait {
 	struct smc_cdc_msg	held[SMC_CDC_HELD_MAX];
 };
 
+/*
+ * Where the urgent byte is that the peer has marked, and whether MSG_OOB still returns
+ * it. That one is on its way is no state: see smc_cdc_urg_is_pending().
+ */
+enum smc_urg_state {
+	SMC_URG_NONE,			/* no mark, or the reader has passed it */
+	SMC_URG_IN_STREAM,		/* at rx_urg_mark, not read past */
+	SMC_URG_IN_STREAM_UNREAD,	/* same, and MSG_OOB returns it */
+	SMC_URG_OUT_OF_LINE,		/* was in front of rx_cons, nothing read since */
+	SMC_URG_OUT_OF_LINE_UNREAD,	/* same, and MSG_OOB returns it */
+	SMC_URG_NR_STATES
+};
+
+static inline bool smc_urg_is_in_stream(enum smc_urg_state state)
+{
+	return state == SMC_URG_IN_STREAM || state == SMC_URG_IN_STREAM_UNREAD;
+}
+
+static inline bool smc_urg_is_out_of_line(enum smc_urg_state state)
+{
+	return state == SMC_URG_OUT_OF_LINE || state == SMC_URG_OUT_OF_LINE_UNREAD;
+}
+
+static inline bool smc_urg_is_unread(enum smc_urg_state state)
+{
+	return state == SMC_URG_IN_STREAM_UNREAD || state == SMC_URG_OUT_OF_LINE_UNREAD;
+}
+
+/* P without U: an urgent byte is announced and not here yet, URG-04. */
+static inline bool smc_cdc_urg_is_pending(u8 prod_flags)
+{
+	return (prod_flags & (SMC_CDC_URG_PENDING | SMC_CDC_URG_PRESENT)) == SMC_CDC_URG_PENDING;
+}
+
 struct smc_cdc_ctl {
 	struct smc_geom		rx_geom;	/* our element */
 	struct smc_geom		tx_geom;	/* the peer's element */
@@ -86,13 +120,9 @@ struct smc_cdc_ctl {
 	u16			rx_seq;		/* SR: last one processed */
 	u8			rx_prod_flags;	/* of the last one processed */
 	u8			rx_conn_flags;	/* D, C, A, if ever seen */
-	u8			rx_urg_byte;	/* what stood there */
-	bool			rx_urg_is_set;	/* rx_urg_mark not yet read past */
-	bool			rx_urg_is_due;	/* P without U: under way */
-	bool			rx_urg_is_unread;	/* rx_urg_byte not yet asked for */
-	bool			rx_urg_is_aside;	/* out of line, nothing read since */
-	bool			rx_is_requested;	/* R not yet answered */
-	bool			rx_is_forced;	/* urgent byte passed, not told */
+	enum smc_urg_state	rx_urg;		/* moved by smc_cdc_urg_move() */
+	u8			rx_urg_byte;	/* what stood at rx_urg_mark */
+	bool			rx_owes_update;	/* R, or urgent byte passed, no CDC since */
 	bool			rx_is_replayed;	/* F seen: prod may step back */
 
 	/* From the peer, over a link that followed another one: in the order of sending. */
@@ -130,12 +160,13 @@ u32 smc_cdc_readable(const struct smc_cdc_ctl *ctl);
 int smc_cdc_consume(struct smc_cdc_ctl *ctl, u32 n);
 
 /* The control block: the urgent byte that was received. */
+bool smc_cdc_urg_move(struct smc_cdc_ctl *ctl, enum smc_urg_state to);
 int smc_cdc_urg_distance(const struct smc_cdc_ctl *ctl);
 bool smc_cdc_is_at_mark(const struct smc_cdc_ctl *ctl, u32 seen);
 u32 smc_cdc_read_limit(const struct smc_cdc_ctl *ctl, u32 seen);
 void smc_cdc_urg_store(struct smc_cdc_ctl *ctl, u8 byte, bool is_inline);
-bool smc_cdc_urg_set_aside(struct smc_cdc_ctl *ctl);
-void smc_cdc_urg_take_back(struct smc_cdc_ctl *ctl);
+bool smc_cdc_urg_take_out(struct smc_cdc_ctl *ctl);
+void smc_cdc_urg_pass(struct smc_cdc_ctl *ctl);
 int smc_cdc_urg_read(struct smc_cdc_ctl *ctl, bool is_peek);
 void smc_cdc_urg_unread(struct smc_cdc_ctl *ctl);
 

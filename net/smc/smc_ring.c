@@ -153,7 +153,7 @@ bool smc_ring_is_update_due(const struct smc_ring_update *u)
 
 	if (gain <= 0)
 		return false;
-	if (u->is_writer_blocked || u->is_requested || u->is_forced)
+	if (u->is_awaited)
 		return true;
 	window = smc_ring_window(u->geom, u->prod, u->cons_sent);
 	return window < u->geom.size / 2 && gain >= u->geom.size / 10;

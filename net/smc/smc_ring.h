@@ -40,9 +40,7 @@ struct smc_ring_update {
 	struct smc_cursor	prod;
 	struct smc_cursor	cons;
 	struct smc_cursor	cons_sent;	/* as the writer knows it */
-	bool			is_writer_blocked;	/* peer's last B */
-	bool			is_requested;		/* peer's R */
-	bool			is_forced;		/* urgent byte passed */
+	bool			is_awaited;	/* peer's B or R, or urgent byte passed */
 };
 
 /* What a sender weighs before it sends what little it has. */

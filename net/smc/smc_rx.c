@@ -54,7 +54,7 @@ static bool rx_is_inline(const struct smc_conn *conn)
 static bool rx_has_aside(const struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	return conn->ctl.rx_urg_is_aside && rx_is_inline(conn);
+	return smc_urg_is_out_of_line(conn->ctl.rx_urg) && rx_is_inline(conn);
 }
 
 /*
@@ -77,7 +77,7 @@ static void rx_look_mark(struct rx_call *call, struct rx_view *view)
 		return;
 	if (call->copied)
 		view->is_end = true;
-	else if (!rx_is_inline(conn) && !ctl->rx_urg_is_aside)
+	else if (!rx_is_inline(conn) && !smc_urg_is_out_of_line(ctl->rx_urg))
 		view->len = 0;
 }
 
@@ -118,8 +118,8 @@ static int rx_step_over_mark(struct rx_call *call)
 	is_at_mark = smc_cdc_is_at_mark(&conn->ctl, 0);
 	is_interrupted = is_at_mark && signal_pending(current);
 	if (is_at_mark && !is_interrupted) {
-		was_set = smc_cdc_urg_set_aside(&conn->ctl);
-		smc_cdc_urg_take_back(&conn->ctl);
+		was_set = smc_cdc_urg_take_out(&conn->ctl);
+		smc_cdc_urg_pass(&conn->ctl);
 	}
 	spin_unlock_bh(&conn->lock);
 	if (was_set)
@@ -200,7 +200,7 @@ static void rx_consume(struct smc_conn *conn, u32 len)
 	spin_lock_bh(&conn->lock);
 	smc_cdc_consume(&conn->ctl, len);
 	if (!rx_is_inline(conn))
-		smc_cdc_urg_set_aside(&conn->ctl);
+		smc_cdc_urg_take_out(&conn->ctl);
 	conn->rx_total += len;
 	is_due = smc_cdc_is_needed(&conn->ctl, 0);
 	is_last = !smc_cdc_readable(&conn->ctl);
@@ -249,7 +249,7 @@ static ssize_t rx_take_aside(struct rx_call *call)
 		return 1;
 	}
 	spin_lock_bh(&conn->lock);
-	smc_cdc_urg_take_back(&conn->ctl);
+	smc_cdc_urg_pass(&conn->ctl);
 	spin_unlock_bh(&conn->lock);
 	return 1;
 }
@@ -348,7 +348,7 @@ static bool rx_is_stuck(const struct smc_cdc_ctl *ctl, u32 len)
 	u32 window = smc_ring_window(ctl->rx_geom, ctl->rx_prod, ctl->rx_cons_sent);
 	u32 space = smc_geom_space(ctl->rx_geom);
 
-	return ctl->rx_urg_is_set || len >= space ||
+	return smc_urg_is_in_stream(ctl->rx_urg) || len >= space ||
 	       (ctl->rx_prod_flags & SMC_CDC_BLOCKED && window < space / 10);
 }
 
@@ -376,7 +376,7 @@ static int rx_loop(struct rx_call *call, size_t len, size_t target)
 	for (;;) {
 		struct rx_view view;
 
-		if (READ_ONCE(ctl->rx_urg_is_set) || READ_ONCE(ctl->rx_urg_is_aside))
+		if (READ_ONCE(ctl->rx_urg) != SMC_URG_NONE)
 			rc = rx_step_over_mark(call);
 		if (rc)
 			break;
@@ -605,7 +605,8 @@ bool smc_rx_has_urgent(const struct smc_sock *smc)
 {
 	const struct smc_cdc_ctl *ctl = &smc->conn->ctl;
 
-	return READ_ONCE(ctl->rx_urg_is_unread) || READ_ONCE(ctl->rx_urg_is_due);
+	return smc_urg_is_unread(READ_ONCE(ctl->rx_urg)) ||
+	       smc_cdc_urg_is_pending(READ_ONCE(ctl->rx_prod_flags));
 }
 
 /**
@@ -645,7 +646,7 @@ u32 smc_rx_inq(struct smc_sock *smc)
 	spin_lock_bh(&conn->lock);
 	if (smc_conn_may_read(conn)) {
 		if (rx_is_inline(conn))
-			len = smc_cdc_readable(ctl) + ctl->rx_urg_is_aside;
+			len = smc_cdc_readable(ctl) + rx_has_aside(conn);
 		else if (!smc_cdc_is_at_mark(ctl, 0))
 			len = smc_cdc_read_limit(ctl, 0);
 	}

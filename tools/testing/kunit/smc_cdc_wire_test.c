@@ -648,7 +648,7 @@ static void cdc_14_nothing_counts_after_the_peers_close(struct kunit *test)
 	msg.prod = curs(7, 0xffffffff);
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_STALE);
 	expect_cursor(test, ctl->rx_prod, 0, 14);
-	KUNIT_EXPECT_FALSE(test, ctl->rx_urg_is_set);
+	KUNIT_EXPECT_EQ(test, ctl->rx_urg, SMC_URG_NONE);
 	/* nor is any of it missed after a failover */
 	msg.prod_flags = F;
 	msg.seq = 3;
@@ -1679,7 +1679,7 @@ static void urg_04_each_urgent_byte_is_news_once(struct kunit *test)
 		msg.prod_flags = rows[i].flags;
 		KUNIT_EXPECT_EQ_MSG(test, smc_cdc_apply(ctl, &msg),
 				    rows[i].events, "%s", rows[i].what);
-		KUNIT_EXPECT_EQ_MSG(test, ctl->rx_urg_is_due,
+		KUNIT_EXPECT_EQ_MSG(test, smc_cdc_urg_is_pending(ctl->rx_prod_flags),
 				    rows[i].flags == P, "%s", rows[i].what);
 	}
 }
@@ -1749,10 +1749,10 @@ static void api_11_a_read_ends_in_front_of_the_mark(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_read_limit(ctl, 0), 11U);
 	KUNIT_ASSERT_EQ(test, smc_cdc_consume(ctl, 1), 0);
 	KUNIT_EXPECT_FALSE(test, smc_cdc_is_at_mark(ctl, 0));
-	KUNIT_EXPECT_FALSE(test, ctl->rx_urg_is_unread);
+	KUNIT_EXPECT_EQ(test, ctl->rx_urg, SMC_URG_NONE);
 }
 
-static void urg_06_byte_set_aside_makes_room_at_once(struct kunit *test)
+static void urg_06_byte_out_of_line_makes_room_at_once(struct kunit *test)
 {
 	struct smc_cdc_ctl *ctl = urgent_new(test, 0, false);
 
@@ -1775,22 +1775,70 @@ static void api_11_byte_not_asked_for_is_missed(struct kunit *test)
 {
 	struct smc_cdc_ctl *ctl = urgent_new(test, 2, false);
 
-	KUNIT_EXPECT_FALSE(test, smc_cdc_urg_set_aside(ctl));
+	KUNIT_EXPECT_FALSE(test, smc_cdc_urg_take_out(ctl));
 	KUNIT_ASSERT_EQ(test, smc_cdc_consume(ctl, 2), 0);
-	KUNIT_EXPECT_TRUE(test, smc_cdc_urg_set_aside(ctl));
-	KUNIT_EXPECT_FALSE(test, smc_cdc_urg_set_aside(ctl));
-	KUNIT_EXPECT_TRUE(test, ctl->rx_urg_is_unread);
+	KUNIT_EXPECT_TRUE(test, smc_cdc_urg_take_out(ctl));
+	KUNIT_EXPECT_FALSE(test, smc_cdc_urg_take_out(ctl));
+	KUNIT_EXPECT_EQ(test, ctl->rx_urg, SMC_URG_OUT_OF_LINE_UNREAD);
 	add_bytes(test, ctl, 1);
 	KUNIT_ASSERT_EQ(test, smc_cdc_consume(ctl, 1), 0);
 	KUNIT_EXPECT_EQ(test, smc_cdc_urg_read(ctl, false), -EINVAL);
 }
 
-static void api_11_byte_set_aside_can_be_taken_back_in_line(struct kunit *test)
+static void api_11_byte_out_of_line_can_be_read_in_line(struct kunit *test)
 {
 	struct smc_cdc_ctl *ctl = urgent_new(test, 0, false);
 
-	smc_cdc_urg_take_back(ctl);
+	smc_cdc_urg_pass(ctl);
 	KUNIT_EXPECT_FALSE(test, smc_cdc_is_at_mark(ctl, 0));
+	KUNIT_EXPECT_EQ(test, smc_cdc_urg_read(ctl, false), -EINVAL);
+}
+
+/* Row m, column n: state m may be followed by state n. */
+static void urg_05_illegal_moves_are_refused(struct kunit *test)
+{
+	static const char * const rows[SMC_URG_NR_STATES] = {
+		[SMC_URG_NONE]			= " x   ",
+		[SMC_URG_IN_STREAM]		= "x xx ",
+		[SMC_URG_IN_STREAM_UNREAD]	= "xx  x",
+		[SMC_URG_OUT_OF_LINE]		= "xx  x",
+		[SMC_URG_OUT_OF_LINE_UNREAD]	= "xx x ",
+	};
+	struct smc_cdc_ctl *ctl = ctl_new(test, rfc_geom);
+	int from, to;
+
+	KUNIT_EXPECT_EQ(test, ctl->rx_urg, SMC_URG_NONE);
+	for (from = 0; from < SMC_URG_NR_STATES; from++) {
+		for (to = 0; to <= SMC_URG_NR_STATES; to++) {
+			bool is_legal = rows[from][to] == 'x';
+
+			ctl->rx_urg = from;
+			KUNIT_EXPECT_EQ_MSG(test, smc_cdc_urg_move(ctl, to), is_legal,
+					    "%d to %d", from, to);
+			KUNIT_EXPECT_EQ_MSG(test, (int)ctl->rx_urg, is_legal ? to : from,
+					    "%d to %d", from, to);
+		}
+	}
+}
+
+/* A byte without a mark is not remembered; one of a newer mark is, in its own place. */
+static void api_11_newer_mark_replaces_a_byte_out_of_line(struct kunit *test)
+{
+	struct smc_cdc_ctl *ctl = urgent_new(test, 0, false);
+	struct smc_cdc_msg msg = plain_msg(ctl, 2);
+
+	msg.prod.off += 3;
+	msg.prod_flags = P | U;
+	KUNIT_ASSERT_TRUE(test, smc_cdc_apply(ctl, &msg) & SMC_EV_URG);
+	smc_cdc_urg_store(ctl, 'v', false);
+	KUNIT_EXPECT_EQ(test, ctl->rx_urg, SMC_URG_IN_STREAM_UNREAD);
+	KUNIT_EXPECT_FALSE(test, smc_cdc_is_at_mark(ctl, 0));
+	KUNIT_EXPECT_EQ(test, smc_cdc_urg_distance(ctl), 2);
+	KUNIT_EXPECT_EQ(test, smc_cdc_urg_read(ctl, false), 'v');
+	KUNIT_EXPECT_EQ(test, smc_cdc_urg_distance(ctl), 2);
+	KUNIT_ASSERT_EQ(test, smc_cdc_consume(ctl, 3), 0);
+	KUNIT_EXPECT_EQ(test, ctl->rx_urg, SMC_URG_NONE);
+	smc_cdc_urg_store(ctl, 'w', true);
 	KUNIT_EXPECT_EQ(test, smc_cdc_urg_read(ctl, false), -EINVAL);
 }
 
@@ -2547,7 +2595,7 @@ static void cur_12_noise_never_breaks_the_rings(struct kunit *test)
 		if (r & 1)
 			smc_cdc_consume(ctl, smc_cdc_read_limit(ctl, 0) / 2);
 		if (r & 8)
-			smc_cdc_urg_set_aside(ctl);
+			smc_cdc_urg_take_out(ctl);
 		if (r & 2)
 			smc_cdc_build(ctl, &x, &msg);
 	}
@@ -2849,7 +2897,7 @@ static bool sim_read(struct sim *s, u32 who, u32 n)
 	KUNIT_ASSERT_EQ(s->test, smc_cdc_consume(&e->ctl, n), 0);
 	KUNIT_ASSERT_TRUE(s->test, smc_cursor_is_equal(c, e->ctl.rx_cons));
 	e->nr_got += n;
-	if (s->is_out_of_line && smc_cdc_urg_set_aside(&e->ctl))
+	if (s->is_out_of_line && smc_cdc_urg_take_out(&e->ctl))
 		sim_note_aside(s, e);
 	return n;
 }
@@ -3138,9 +3186,11 @@ static struct kunit_case smc_cdc_wire_cases[] = {
 	KUNIT_CASE(api_11_out_of_line_byte_is_read_once),
 	KUNIT_CASE(api_11_no_urgent_byte_is_einval_one_due_is_eagain),
 	KUNIT_CASE(api_11_a_read_ends_in_front_of_the_mark),
-	KUNIT_CASE(urg_06_byte_set_aside_makes_room_at_once),
+	KUNIT_CASE(urg_06_byte_out_of_line_makes_room_at_once),
+	KUNIT_CASE(urg_05_illegal_moves_are_refused),
+	KUNIT_CASE(api_11_newer_mark_replaces_a_byte_out_of_line),
 	KUNIT_CASE(api_11_byte_not_asked_for_is_missed),
-	KUNIT_CASE(api_11_byte_set_aside_can_be_taken_back_in_line),
+	KUNIT_CASE(api_11_byte_out_of_line_can_be_read_in_line),
 	KUNIT_CASE(urg_16_open_mark_moves_and_holds_one_byte),
 	KUNIT_CASE(urg_16_open_mark_that_ends_early_is_the_last_byte),
 	KUNIT_CASE(urg_01_single_open_byte_is_announced),

@@ -277,33 +277,23 @@ static void win_06_scenario_3_is_due(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, smc_ring_is_update_due(&u));
 }
 
-static void win_08_blocked_writer_hears_of_any_byte(struct kunit *test)
+static void win_08_any_byte_is_due_if_awaited(struct kunit *test)
 {
 	struct smc_ring_update u = example(0, 1);
 
 	KUNIT_EXPECT_FALSE(test, smc_ring_is_update_due(&u));
-	u.is_writer_blocked = true;
+	u.is_awaited = true;
 	KUNIT_EXPECT_TRUE(test, smc_ring_is_update_due(&u));
 	u.cons = u.cons_sent;
 	KUNIT_EXPECT_FALSE(test, smc_ring_is_update_due(&u));
 }
 
-static void win_09_request_overrides_the_rule(struct kunit *test)
+static void win_08_win_09_urg_06_awaited_overrides_the_rule(struct kunit *test)
 {
 	struct smc_ring_update u = example(60000, 60001);
 
 	KUNIT_EXPECT_FALSE(test, smc_ring_is_update_due(&u));
-	u.is_requested = true;
-	KUNIT_EXPECT_TRUE(test, smc_ring_is_update_due(&u));
-	u.cons = u.cons_sent;
-	KUNIT_EXPECT_FALSE(test, smc_ring_is_update_due(&u));
-}
-
-static void urg_06_urgent_overrides_the_rule(struct kunit *test)
-{
-	struct smc_ring_update u = example(60000, 60001);
-
-	u.is_forced = true;
+	u.is_awaited = true;
 	KUNIT_EXPECT_TRUE(test, smc_ring_is_update_due(&u));
 	u.cons = u.cons_sent;
 	KUNIT_EXPECT_FALSE(test, smc_ring_is_update_due(&u));
@@ -581,9 +571,8 @@ static struct kunit_case smc_ring_cases[] = {
 	KUNIT_CASE(win_05_large_gain_below_half_is_due),
 	KUNIT_CASE(win_02_boundaries_of_half_and_tenth),
 	KUNIT_CASE(win_06_scenario_3_is_due),
-	KUNIT_CASE(win_08_blocked_writer_hears_of_any_byte),
-	KUNIT_CASE(win_09_request_overrides_the_rule),
-	KUNIT_CASE(urg_06_urgent_overrides_the_rule),
+	KUNIT_CASE(win_08_any_byte_is_due_if_awaited),
+	KUNIT_CASE(win_08_win_09_urg_06_awaited_overrides_the_rule),
 	KUNIT_CASE(tx_05_tx_06_property_bytes_survive_any_plan),
 	{}
 };
