@@ -381,7 +381,7 @@ static void llc_feed_timer(struct smc_link_group *lgr)
 	u8 i;
 
 	for (i = 0; i < SMC_LLC_LINKS; i++) {
-		if (i && lgr->llc.flow.link[i].state != SMC_LLC_LINK_ACTIVE)
+		if (i && !smc_llc_is_in_use(&lgr->llc.flow.link[i]))
 			continue;
 		ev.type = SMC_LLC_EV_TIMER;
 		ev.link = i;

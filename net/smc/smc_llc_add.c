@@ -562,7 +562,7 @@ static void not_created(struct smc_llc_run *run)
 		create_bare(run);
 		return;
 	}
-	lnk->state = SMC_LLC_LINK_FREE;
+	smc_llc_link_move(lnk, SMC_LLC_LINK_FREE);
 	lnk->is_spare = false;
 	if (!flow->params.is_server) {
 		reject(run, SMC_LLC_ADD_LINK_NO_PATH);
@@ -818,18 +818,15 @@ static void added(struct smc_llc_run *run, u8 link)
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_link *lnk = &flow->link[link];
 
-	lnk->state = SMC_LLC_LINK_ACTIVE;
+	if (!smc_llc_link_move(lnk, SMC_LLC_LINK_ACTIVE))
+		return;
 	lnk->is_spare = false;
 	/* how many of these there may be, their lives tell: SMC_LLC_BRIEF_LIVES */
 	flow->nr_attempts = 0;
 	smc_llc_rnic_has_link(flow);
 	smc_llc_config_done(run);
-	if (flow->phase != SMC_LLC_UP)
-		return;
-	lnk->is_up = true;
-	lnk->up_since = run->now;
-	smc_llc_arm_probe(run, link);
-	smc_llc_ask(run, SMC_LLC_ACT_LINK_UP, link);
+	if (flow->phase == SMC_LLC_UP)
+		smc_llc_link_up(run, link);
 }
 
 /**
@@ -1011,7 +1008,7 @@ void smc_llc_add_wish(struct smc_llc_run *run)
 	struct smc_llc_end rnic;
 
 	if (!flow->wants_link || flow->phase != SMC_LLC_UP || !smc_llc_may_begin(flow) ||
-	    smc_llc_nr_in(flow, SMC_LLC_LINK_LOST) || smc_llc_nr_in(flow, SMC_LLC_LINK_DELETING))
+	    smc_llc_is_any_ending(flow))
 		return;
 	if (flow->add_pause != SMC_LLC_NO_DEADLINE || flow->calm_until)
 		return;

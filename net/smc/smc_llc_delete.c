@@ -3,7 +3,7 @@
  * The exchange that deletes a link, and the end of the whole group, RFC 7609
  * 3.5.4, 3.5.5.1.3, 3.5.5.1.4 and C.7.1.
  *
- * Operation: a link that is to go is marked, LOST if it works no more, doomed
+ * Operation: a link that is to go is marked, LOST if it works no more, LEAVING
  * if it does. The server deletes the marked ones one by one, each by a DELETE
  * LINK exchange over another link. A client tells the server of its own by a
  * DELETE LINK of its own, and waits for the server's request. Only the server
@@ -80,12 +80,10 @@ static void begin(struct smc_llc_run *run, u8 target)
 	struct smc_llc_link *lnk = &flow->link[target];
 
 	if (smc_llc_carrier(flow, target) != SMC_LLC_NO_LINK) {
-		lnk->state = SMC_LLC_LINK_DELETING;
-		lnk->deadline = SMC_LLC_NO_DEADLINE;
-		lnk->is_probing = false;
+		smc_llc_link_move(lnk, SMC_LLC_LINK_DELETING);
 		smc_llc_link_clear(run, target, flow->params.timers.delete_link);
 	}
-	if (lnk->is_clearing) {
+	if (lnk->data == SMC_LLC_DATA_CLEARING) {
 		flow->config = SMC_LLC_CONFIG_CLEAR_LINK;
 		flow->config_target = target;
 	} else {
@@ -109,7 +107,7 @@ static void agree(struct smc_llc_run *run, u8 target)
 {
 	struct smc_llc_link *lnk = &run->flow->link[target];
 
-	lnk->owes_reply = false;
+	smc_llc_link_move(lnk, SMC_LLC_LINK_AGREED);
 	reply(run, lnk->notice_link, lnk->num, 0,
 	      SMC_LLC_SENT_DELETE_REPLY | (u64)target << SMC_LLC_SENT_SHIFT);
 }
@@ -163,25 +161,32 @@ static void on_request_of_server(struct smc_llc_run *run, u8 link,
 		smc_llc_fail(run, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_PEER_DELETED, 0);
 		return;
 	}
-	if (lnk->state == SMC_LLC_LINK_DELETING && lnk->notice_link == link)
+	if ((lnk->state == SMC_LLC_LINK_DELETING || lnk->state == SMC_LLC_LINK_AGREED) &&
+	    lnk->notice_link == link)
 		return;
-	if (lnk->state == SMC_LLC_LINK_ACTIVE) {
+	if (smc_llc_is_in_use(lnk)) {
 		lnk->why = SMC_LLC_WHY_PEER_DELETED;
 		lnk->is_orderly = dl->is_orderly;
 	}
-	lnk->state = SMC_LLC_LINK_DELETING;
-	lnk->deadline = SMC_LLC_NO_DEADLINE;
-	lnk->is_probing = false;
+	smc_llc_link_move(lnk, SMC_LLC_LINK_DELETING);
 	lnk->notice_link = link;
-	if (smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE))
+	if (smc_llc_nr_in_use(flow))
 		smc_llc_link_clear(run, target, clear_ms(flow));
 	/* said on the link itself: the server has no other one, so it is the end */
 	if (is_failure(flow, dl) || link == target)
 		smc_llc_link_cleared(run, target);
-	if (lnk->is_clearing)
-		lnk->owes_reply = true;
-	else
+	/* otherwise when it is clear, see go_on() */
+	if (lnk->data != SMC_LLC_DATA_CLEARING)
 		agree(run, target);
+}
+
+/* A link that works is to be deleted. It stays in use until then; a later reason counts. */
+static void leave(struct smc_llc_link *lnk, bool is_orderly, u32 reason, enum smc_llc_why why)
+{
+	smc_llc_link_move(lnk, SMC_LLC_LINK_LEAVING);
+	lnk->is_orderly = is_orderly;
+	lnk->reason = reason;
+	lnk->why = why;
 }
 
 /*
@@ -204,7 +209,7 @@ static void on_request_of_client(struct smc_llc_run *run, u8 link,
 	if (flow->config == SMC_LLC_CONFIG_DELETE_LINK && flow->config_target == target)
 		return;
 	lnk = &flow->link[target];
-	if (lnk->is_clearing) {
+	if (lnk->data == SMC_LLC_DATA_CLEARING) {
 		if (is_failure(flow, dl))
 			smc_llc_link_cleared(run, target);
 		return;
@@ -213,11 +218,8 @@ static void on_request_of_client(struct smc_llc_run *run, u8 link,
 	    (is_failure(flow, dl) && smc_llc_carrier(flow, target) != SMC_LLC_NO_LINK &&
 	     flow->phase == SMC_LLC_UP)) {
 		smc_llc_link_lost(run, target, SMC_LLC_WHY_PEER_DELETED, dl->reason);
-	} else if (lnk->state == SMC_LLC_LINK_ACTIVE) {
-		lnk->is_doomed = true;
-		lnk->is_orderly = dl->is_orderly;
-		lnk->reason = dl->reason;
-		lnk->why = SMC_LLC_WHY_PEER_DELETED;
+	} else if (smc_llc_is_in_use(lnk)) {
+		leave(lnk, dl->is_orderly, dl->reason, SMC_LLC_WHY_PEER_DELETED);
 	}
 }
 
@@ -322,7 +324,7 @@ static void on_reply_of_server(struct smc_llc_run *run, u8 link,
 	u8 target = smc_llc_link_by_num(flow, dl->link_num);
 
 	if (dl->reason == SMC_LLC_DELETE_UNKNOWN_LINK && target != SMC_LLC_NO_LINK &&
-	    flow->link[target].is_noticed)
+	    flow->link[target].state == SMC_LLC_LINK_REPORTED)
 		destroy_agreed(run, target);
 	else
 		smc_llc_stale(run, link, dl->link_num);
@@ -399,12 +401,12 @@ void smc_llc_delete_sent(struct smc_llc_run *run, u8 target)
 {
 	struct smc_llc_flow *flow = run->flow;
 
-	if (target >= SMC_LLC_LINKS || flow->link[target].state != SMC_LLC_LINK_DELETING ||
-	    flow->params.is_server || flow->phase == SMC_LLC_TERMINATING)
+	if (target >= SMC_LLC_LINKS || flow->link[target].state != SMC_LLC_LINK_AGREED ||
+	    flow->phase == SMC_LLC_TERMINATING)
 		return;
 	/* The only one: what follows is the end of the group. */
 	if (flow->link[target].notice_link == target) {
-		flow->link[target].state = SMC_LLC_LINK_LOST;
+		smc_llc_link_move(&flow->link[target], SMC_LLC_LINK_LOST);
 		flow->link[target].is_orderly = false;
 		if (flow->phase == SMC_LLC_UP)
 			flow->end_why = SMC_LLC_WHY_PEER_DELETED;
@@ -440,7 +442,7 @@ static void clear_timer(struct smc_llc_run *run)
 	u8 i;
 
 	for (i = 0; i < SMC_LLC_LINKS; i++, lnk++)
-		if (lnk->is_clearing && run->now >= lnk->deadline)
+		if (lnk->data == SMC_LLC_DATA_CLEARING && run->now >= lnk->deadline)
 			smc_llc_link_cleared(run, i);
 }
 
@@ -460,8 +462,7 @@ void smc_llc_delete_timer(struct smc_llc_run *run)
 
 	clear_timer(run);
 	for (lnk = flow->link; lnk < flow->link + SMC_LLC_LINKS; lnk++) {
-		if (lnk->state != SMC_LLC_LINK_LOST || !lnk->is_noticed ||
-		    run->now < lnk->deadline)
+		if (lnk->state != SMC_LLC_LINK_REPORTED || run->now < lnk->deadline)
 			continue;
 		if (smc_llc_is_adding(flow) && run->now < lnk->notice_end) {
 			smc_llc_await_delete(run, lnk);
@@ -486,11 +487,12 @@ static void go_on(struct smc_llc_run *run)
 
 	/* a deployed client may be in the middle of what it has to say about an RMB */
 	if (flow->config == SMC_LLC_CONFIG_CLEAR_LINK &&
-	    !flow->link[flow->config_target].is_clearing &&
+	    flow->link[flow->config_target].data != SMC_LLC_DATA_CLEARING &&
 	    flow->remote.state == SMC_LLC_REMOTE_NONE)
 		request(run, flow->config_target);
-	for (i = 0; i < SMC_LLC_LINKS; i++)
-		if (flow->link[i].owes_reply && !flow->link[i].is_clearing)
+	for (i = 0; i < SMC_LLC_LINKS && !flow->params.is_server; i++)
+		if (flow->link[i].state == SMC_LLC_LINK_DELETING &&
+		    flow->link[i].data != SMC_LLC_DATA_CLEARING)
 			agree(run, i);
 }
 
@@ -509,16 +511,15 @@ void smc_llc_delete_settle(struct smc_llc_run *run)
 	    smc_llc_is_dead_end(flow, flow->config_link)) {
 		lnk = &flow->link[flow->config_target];
 		if (lnk->state == SMC_LLC_LINK_DELETING)
-			lnk->state = SMC_LLC_LINK_LOST;
+			smc_llc_link_move(lnk, SMC_LLC_LINK_LOST);
 		smc_llc_config_done(run);
 	}
 	if (flow->params.is_server)
 		return;
 	/* Nobody will say whether a reply has left on a link that is lost. */
-	for (i = 0; i < SMC_LLC_LINKS; i++)
-		if (flow->link[i].state == SMC_LLC_LINK_DELETING &&
-		    flow->link[i].notice_link != i &&
-		    smc_llc_is_dead_end(flow, flow->link[i].notice_link))
+	for (i = 0, lnk = flow->link; i < SMC_LLC_LINKS; i++, lnk++)
+		if ((lnk->state == SMC_LLC_LINK_DELETING || lnk->state == SMC_LLC_LINK_AGREED) &&
+		    lnk->notice_link != i && smc_llc_is_dead_end(flow, lnk->notice_link))
 			destroy_agreed(run, i);
 }
 
@@ -531,23 +532,22 @@ static void notify(struct smc_llc_run *run)
 
 	for (i = 0; i < SMC_LLC_LINKS; i++) {
 		lnk = &flow->link[i];
-		if (lnk->state != SMC_LLC_LINK_LOST || lnk->is_clearing ||
-		    (lnk->is_noticed &&
-		     flow->link[lnk->notice_link].state == SMC_LLC_LINK_ACTIVE))
+		if (!smc_llc_is_lost(lnk) || lnk->data == SMC_LLC_DATA_CLEARING ||
+		    (lnk->state == SMC_LLC_LINK_REPORTED &&
+		     smc_llc_is_in_use(&flow->link[lnk->notice_link])))
 			continue;
 		carrier = smc_llc_carrier(flow, i);
 		if (carrier == SMC_LLC_NO_LINK)
 			continue;
-		if (!lnk->is_noticed)
+		if (smc_llc_link_move(lnk, SMC_LLC_LINK_REPORTED))
 			lnk->notice_end = run->now + smc_llc_patience_ms(&flow->params.timers);
-		lnk->is_noticed = true;
 		lnk->notice_link = carrier;
 		smc_llc_await_delete(run, lnk);
 		send_delete(run, carrier, i);
 	}
 }
 
-static bool is_in_use(const struct smc_llc_flow *flow, u8 link)
+static bool has_exchange(const struct smc_llc_flow *flow, u8 link)
 {
 	return (flow->config != SMC_LLC_CONFIG_NONE && flow->config_link == link) ||
 	       (flow->own.is_busy && flow->own.link == link) ||
@@ -555,7 +555,7 @@ static bool is_in_use(const struct smc_llc_flow *flow, u8 link)
 }
 
 /* Client: what works and is to go, goes when nothing needs it any more. */
-static void give_up_doomed(struct smc_llc_run *run)
+static void give_up_leaving(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_link *lnk;
@@ -563,31 +563,20 @@ static void give_up_doomed(struct smc_llc_run *run)
 
 	for (i = 0; i < SMC_LLC_LINKS; i++) {
 		lnk = &flow->link[i];
-		if (lnk->state != SMC_LLC_LINK_ACTIVE || !lnk->is_doomed || is_in_use(flow, i))
+		if (lnk->state != SMC_LLC_LINK_LEAVING || has_exchange(flow, i))
 			continue;
-		if (smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) < 2) {
+		if (smc_llc_nr_in_use(flow) < 2) {
 			/* LGT-03: it has become the last one. */
 			smc_llc_end_begin(run, i, lnk->reason, lnk->is_orderly, lnk->why);
 			return;
 		}
-		smc_llc_mark_lost(lnk);
+		smc_llc_link_move(lnk, SMC_LLC_LINK_LOST);
 		smc_llc_link_clear(run, i, flow->params.timers.delete_link);
 	}
 }
 
-/* Index of a link that works and is to go, or SMC_LLC_NO_LINK. */
-static u8 doomed_link(const struct smc_llc_flow *flow)
-{
-	u8 i;
-
-	for (i = 0; i < SMC_LLC_LINKS; i++)
-		if (flow->link[i].state == SMC_LLC_LINK_ACTIVE && flow->link[i].is_doomed)
-			return i;
-	return SMC_LLC_NO_LINK;
-}
-
 /*
- * Server: links marked lost or doomed do not wait for an RNIC that is slow to create the
+ * Server: links marked LOST or LEAVING do not wait for an RNIC that is slow to create the
  * queue pair to be offered: the client has not heard of that link yet. The attempt is
  * given up, and begun anew afterwards.
  */
@@ -596,7 +585,8 @@ static void make_way(struct smc_llc_run *run)
 	struct smc_llc_flow *flow = run->flow;
 
 	if (flow->phase != SMC_LLC_UP || flow->config != SMC_LLC_CONFIG_CREATE ||
-	    (!smc_llc_nr_in(flow, SMC_LLC_LINK_LOST) && doomed_link(flow) == SMC_LLC_NO_LINK))
+	    (!smc_llc_nr_in(flow, SMC_LLC_LINK_LOST) &&
+	     !smc_llc_nr_in(flow, SMC_LLC_LINK_LEAVING)))
 		return;
 	smc_llc_add_abandon(run);
 	flow->wants_link = true;
@@ -613,7 +603,7 @@ void smc_llc_delete_wish(struct smc_llc_run *run)
 
 	if (!flow->params.is_server) {
 		if (flow->phase == SMC_LLC_UP)
-			give_up_doomed(run);
+			give_up_leaving(run);
 		if (flow->phase == SMC_LLC_UP || flow->phase == SMC_LLC_SECOND_LINK)
 			notify(run);
 		return;
@@ -629,7 +619,7 @@ void smc_llc_delete_wish(struct smc_llc_run *run)
 	}
 	if (flow->phase != SMC_LLC_UP)
 		return;
-	i = doomed_link(flow);
+	i = smc_llc_link_in(flow, SMC_LLC_LINK_LEAVING);
 	if (i == SMC_LLC_NO_LINK) {
 		/* LG-16; not before its turn, for until then it may be needed again */
 		i = smc_llc_superfluous(flow);
@@ -658,16 +648,13 @@ void smc_llc_delete_request(struct smc_llc_run *run, const struct smc_llc_event 
 	if (lnk->state == SMC_LLC_LINK_FORMING || !ev->terminate.is_orderly ||
 	    smc_llc_is_forming(flow)) {
 		smc_llc_link_lost(run, ev->link, SMC_LLC_WHY_DELETED, ev->terminate.reason);
-	} else if (lnk->state != SMC_LLC_LINK_ACTIVE || flow->phase != SMC_LLC_UP) {
+	} else if (!smc_llc_is_in_use(lnk) || flow->phase != SMC_LLC_UP) {
 		return;
-	} else if (smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) < 2 && !smc_llc_add_has_hope(flow)) {
+	} else if (smc_llc_nr_in_use(flow) < 2 && !smc_llc_add_has_hope(flow)) {
 		smc_llc_end_begin(run, ev->link, ev->terminate.reason, true,
 				  SMC_LLC_WHY_DELETED);
 	} else {
-		lnk->is_doomed = true;
-		lnk->is_orderly = true;
-		lnk->reason = ev->terminate.reason;
-		lnk->why = SMC_LLC_WHY_DELETED;
+		leave(lnk, true, ev->terminate.reason, SMC_LLC_WHY_DELETED);
 	}
 }
 
@@ -687,14 +674,10 @@ void smc_llc_delete_going(struct smc_llc_run *run, u8 link)
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_link *lnk = &flow->link[link];
 
-	if (flow->phase != SMC_LLC_UP || lnk->state != SMC_LLC_LINK_ACTIVE ||
-	    smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) > 1) {
+	if (flow->phase != SMC_LLC_UP || !smc_llc_is_in_use(lnk) || smc_llc_nr_in_use(flow) > 1) {
 		smc_llc_link_lost(run, link, SMC_LLC_WHY_LINK_BROKEN, SMC_LLC_DELETE_LOST_PATH);
 	} else if (smc_llc_add_has_hope(flow)) {
-		lnk->is_doomed = true;
-		lnk->is_orderly = false;
-		lnk->reason = SMC_LLC_DELETE_LOST_PATH;
-		lnk->why = SMC_LLC_WHY_LINK_BROKEN;
+		leave(lnk, false, SMC_LLC_DELETE_LOST_PATH, SMC_LLC_WHY_LINK_BROKEN);
 	} else {
 		smc_llc_end_begin(run, link, SMC_LLC_DELETE_LOST_PATH, false,
 				  SMC_LLC_WHY_LINK_BROKEN);
@@ -704,7 +687,7 @@ void smc_llc_delete_going(struct smc_llc_run *run, u8 link)
 /* Does a link carry what is said of the end? One that is departing does. */
 static bool is_working(const struct smc_llc_flow *flow, u8 link)
 {
-	return flow->link[link].state == SMC_LLC_LINK_ACTIVE || smc_llc_is_departing(flow, link);
+	return smc_llc_is_in_use(&flow->link[link]) || smc_llc_is_departing(flow, link);
 }
 
 /* A link for the end of the group, or SMC_LLC_NO_LINK; one that is to stay comes first. */

@@ -13,7 +13,7 @@
  * (config), one RKEY exchange of this side (own) and one of the peer (remote).
  * The two RKEY directions may overlap, everything else excludes each other (RFC
  * 7609 3.5.5.3). What comes at the wrong time is noted as a wish: a link marked
- * LOST or doomed, wants_link, a DELETE RKEY put off. After each event settle()
+ * LOST or LEAVING, wants_link, a DELETE RKEY put off. After each event settle()
  * ends the exchanges that have lost their link and grants the wishes whose time
  * has come, those of greater weight first.
  *
@@ -92,14 +92,9 @@ static void group_up(struct smc_llc_run *run)
 	flow->phase = SMC_LLC_UP;
 	flow->may_decline = false;
 	smc_llc_config_done(run);
-	for (i = 0; i < SMC_LLC_LINKS; i++) {
-		if (flow->link[i].state != SMC_LLC_LINK_ACTIVE)
-			continue;
-		flow->link[i].is_up = true;
-		flow->link[i].up_since = run->now;
-		smc_llc_arm_probe(run, i);
-		smc_llc_ask(run, SMC_LLC_ACT_LINK_UP, i);
-	}
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (smc_llc_is_in_use(&flow->link[i]))
+			smc_llc_link_up(run, i);
 	smc_llc_ask(run, SMC_LLC_ACT_GROUP_UP, 0);
 }
 
@@ -183,7 +178,7 @@ static void on_first_prepared(struct smc_llc_run *run, bool ok)
 	}
 	/* The reply lets the server send, so cursors have to be right before. */
 	commit_dialect(run);
-	flow->link[0].state = SMC_LLC_LINK_ACTIVE;
+	smc_llc_link_move(&flow->link[0], SMC_LLC_LINK_ACTIVE);
 	smc_llc_send_confirm_link(run, 0, true, flow->manners->no_eye_catcher, flow->max_links);
 	if (flow->max_links == 1) {
 		flow->phase = SMC_LLC_WAIT_CONFIRM_SENT;
@@ -246,7 +241,7 @@ static void on_first_confirm_reply(struct smc_llc_run *run,
 		return;
 	}
 	flow->is_confirmed = true;
-	flow->link[0].state = SMC_LLC_LINK_ACTIVE;
+	smc_llc_link_move(&flow->link[0], SMC_LLC_LINK_ACTIVE);
 	flow->config_deadline = SMC_LLC_NO_DEADLINE;
 	negotiate(flow, cl);
 	/* The client may send once it has ADD LINK, or now if it gets none. */
@@ -275,8 +270,6 @@ static void begin_probe(struct smc_llc_run *run, u8 link, const u8 *user_data)
 	/* A reply to an earlier one may be on its way: this asks for the same. */
 	if (!lnk->nr_unanswered)
 		memcpy(lnk->probe, user_data, sizeof(lnk->probe));
-	lnk->is_probing = true;
-	lnk->tries = 0;
 	send_probe(run, link);
 }
 
@@ -298,7 +291,7 @@ static void on_test_link(struct smc_llc_run *run, u8 link, const struct smc_llc_
 		return;
 	}
 	lnk->nr_unanswered--;
-	if (lnk->is_probing)
+	if (lnk->tries)
 		smc_llc_arm_probe(run, link);
 	if (lnk->is_asked && !lnk->nr_unanswered) {
 		lnk->is_asked = false;
@@ -310,10 +303,9 @@ static void on_test_link(struct smc_llc_run *run, u8 link, const struct smc_llc_
 
 static void on_req_test_link(struct smc_llc_run *run, const struct smc_llc_event *ev)
 {
-	struct smc_llc_flow *flow = run->flow;
+	const struct smc_llc_link *lnk = &run->flow->link[ev->link];
 
-	if (flow->phase == SMC_LLC_UP && flow->link[ev->link].state == SMC_LLC_LINK_ACTIVE &&
-	    !flow->link[ev->link].is_probing)
+	if (run->flow->phase == SMC_LLC_UP && smc_llc_is_in_use(lnk) && !lnk->tries)
 		begin_probe(run, ev->link, ev->timer.user_data);
 }
 
@@ -341,14 +333,17 @@ static bool is_heard(const struct smc_llc_flow *flow, u8 link, const struct smc_
 {
 	switch (flow->link[link].state) {
 	case SMC_LLC_LINK_LOST:
+	case SMC_LLC_LINK_REPORTED:
 		return smc_llc_is_departing(flow, link) ||
 		       (msg->type == SMC_LLC_DELETE_LINK && !msg->is_reply &&
 			(flow->params.is_server || msg->delete_link.is_all));
 	case SMC_LLC_LINK_DELETING:
+	case SMC_LLC_LINK_AGREED:
 		return msg->type == SMC_LLC_DELETE_LINK || msg->type == SMC_LLC_CONFIRM_RKEY ||
 		       msg->type == SMC_LLC_CONFIRM_RKEY_CONT ||
 		       msg->type == SMC_LLC_DELETE_RKEY ||
-		       (msg->type == SMC_LLC_TEST_LINK && flow->link[link].is_clearing);
+		       (msg->type == SMC_LLC_TEST_LINK &&
+			flow->link[link].data == SMC_LLC_DATA_CLEARING);
 	default:
 		return true;
 	}
@@ -555,9 +550,9 @@ static void probe_timeout(struct smc_llc_run *run, const struct smc_llc_event *e
 	struct smc_llc_link *lnk = &flow->link[ev->link];
 	u32 idle = flow->params.test_link_idle_ms;
 
-	if (lnk->is_probing && lnk->tries < flow->params.test_link_tries)
+	if (lnk->tries && lnk->tries < flow->params.test_link_tries)
 		send_probe(run, ev->link);
-	else if (lnk->is_probing)
+	else if (lnk->tries)
 		smc_llc_link_lost(run, ev->link, SMC_LLC_WHY_TEST_LINK_TIMEOUT,
 				  SMC_LLC_DELETE_LOST_PATH);
 	else if (ev->timer.last_rx + idle > run->now)
@@ -576,7 +571,7 @@ static void on_timer(struct smc_llc_run *run, const struct smc_llc_event *ev)
 		return;
 	smc_llc_keys_timer(run);
 	smc_llc_delete_timer(run);
-	if (flow->phase == SMC_LLC_UP && flow->link[ev->link].state == SMC_LLC_LINK_ACTIVE &&
+	if (flow->phase == SMC_LLC_UP && smc_llc_is_in_use(&flow->link[ev->link]) &&
 	    run->now >= flow->link[ev->link].deadline)
 		probe_timeout(run, ev);
 	if (run->now >= flow->add_pause)
@@ -598,13 +593,11 @@ static bool is_over(const struct smc_llc_flow *flow)
 {
 	u8 i;
 
-	if (flow->phase != SMC_LLC_UP || smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) ||
-	    smc_llc_add_has_hope(flow))
+	if (flow->phase != SMC_LLC_UP || smc_llc_nr_in_use(flow) || smc_llc_add_has_hope(flow))
 		return false;
 	/* The client's reply about its only link has to leave first. */
 	for (i = 0; i < SMC_LLC_LINKS; i++)
-		if (flow->link[i].state == SMC_LLC_LINK_DELETING && !flow->params.is_server &&
-		    flow->link[i].notice_link == i)
+		if (flow->link[i].state == SMC_LLC_LINK_AGREED && flow->link[i].notice_link == i)
 			return false;
 	return true;
 }
@@ -615,10 +608,10 @@ static void retire_lost(struct smc_llc_run *run)
 	struct smc_llc_flow *flow = run->flow;
 	u8 i;
 
-	if (!smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE))
+	if (!smc_llc_nr_in_use(flow))
 		return;
 	for (i = 0; i < SMC_LLC_LINKS; i++)
-		if (flow->link[i].state == SMC_LLC_LINK_LOST)
+		if (smc_llc_is_lost(&flow->link[i]))
 			smc_llc_link_retire(run, i);
 }
 
@@ -643,7 +636,8 @@ static void settle_once(struct smc_llc_run *run)
 	smc_llc_keys_put_off(run);
 	smc_llc_delete_wish(run);
 	if (flow->phase == SMC_LLC_SECOND_LINK && flow->config == SMC_LLC_CONFIG_NONE &&
-	    !smc_llc_nr_in(flow, SMC_LLC_LINK_LOST))
+	    !smc_llc_nr_in(flow, SMC_LLC_LINK_LOST) &&
+	    !smc_llc_nr_in(flow, SMC_LLC_LINK_REPORTED))
 		group_up(run);
 	smc_llc_add_wish(run);
 }
@@ -712,7 +706,7 @@ static void dispatch(struct smc_llc_run *run, const struct smc_llc_event *ev)
 		break;
 	case SMC_LLC_EV_LINK_DESTROYED:
 		if (flow->link[ev->link].state == SMC_LLC_LINK_GOING)
-			flow->link[ev->link].state = SMC_LLC_LINK_FREE;
+			smc_llc_link_move(&flow->link[ev->link], SMC_LLC_LINK_FREE);
 		break;
 	case SMC_LLC_EV_PAIRS_STORED:
 		smc_llc_add_stored(run, ev->link, ev->ok);
@@ -835,7 +829,7 @@ u64 smc_llc_flow_deadline(const struct smc_llc_flow *flow)
  */
 bool smc_llc_flow_may_ask(const struct smc_llc_flow *flow, u8 link)
 {
-	return flow->phase == SMC_LLC_UP && flow->link[link].state == SMC_LLC_LINK_ACTIVE &&
+	return flow->phase == SMC_LLC_UP && smc_llc_is_in_use(&flow->link[link]) &&
 	       !flow->link[link].nr_unanswered;
 }
 

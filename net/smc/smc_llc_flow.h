@@ -141,14 +141,26 @@ enum smc_llc_phase {
 	SMC_LLC_DEAD,			/* nothing more comes out */
 };
 
-/* A link as the machine sees it. */
+/* A link as the machine sees it; smc_llc_link_move() has the legal moves. */
 enum smc_llc_link_state {
 	SMC_LLC_LINK_FREE,
 	SMC_LLC_LINK_FORMING,		/* carries nothing but CONFIRM LINK */
 	SMC_LLC_LINK_ACTIVE,
+	SMC_LLC_LINK_LEAVING,		/* in use like ACTIVE until it is its turn to be deleted */
 	SMC_LLC_LINK_LOST,		/* lost or given up; the peer is to agree */
+	SMC_LLC_LINK_REPORTED,		/* client: same, and the server is asked to delete it */
 	SMC_LLC_LINK_DELETING,		/* DELETE LINK exchange about it is under way */
+	SMC_LLC_LINK_AGREED,		/* client: same, and its reply is being sent */
 	SMC_LLC_LINK_GOING,		/* until LINK_DESTROYED */
+	SMC_LLC_LINK_NR_STATES
+};
+
+/* What connections do on a link; smc_llc_data_move() has the legal moves. */
+enum smc_llc_data {
+	SMC_LLC_DATA_NONE,		/* nothing */
+	SMC_LLC_DATA_UP,		/* from LINK_UP to LINK_DOWN */
+	SMC_LLC_DATA_CLEARING,		/* from LINK_DOWN in good order to LINK_CLEAR */
+	SMC_LLC_DATA_NR_STATES
 };
 
 /* What a completed send was; goes out as the cookie of an action. */
@@ -451,23 +463,17 @@ struct smc_llc_params {
  * @age: links added before this one, for the class of each
  * @is_spare: being added, it was never confirmed
  * @is_bare: server: there to be offered, and taken back if that is accepted
- * @is_up: LINK_UP was said and LINK_DOWN was not
- * @up_since: when LINK_UP was said, in ms
- * @is_doomed: to be deleted in good order, still in use until then
- * @is_orderly: as DELETE LINK will say, with @is_doomed and SMC_LLC_LINK_LOST
- * @is_clearing: works, and carries no new data: until @deadline the peer may come to what
- *	was said there
- * @owes_reply: client: the server's DELETE LINK is answered when it is clear
- * @is_probing: a TEST LINK reply is due at @deadline; otherwise @deadline is
- *	when to look whether a probe is needed
- * @is_noticed: client: the server has been asked to delete it
- * @notice_end: client: when that has to have led to something, whatever goes on, in ms
+ * @data: enum smc_llc_data; CLEARING ends at @deadline
+ * @up_since: time of LINK_UP, in ms
+ * @is_orderly: the O flag of DELETE LINK, from SMC_LLC_LINK_LEAVING on. The link works
+ * @notice_end: client: when SMC_LLC_LINK_REPORTED ends, whatever goes on, in ms
  * @notice_link: client: link that carried this, or the reply to the server's
  *	DELETE LINK
  * @reason: as DELETE LINK will say, enum smc_llc_delete_link_reason
  * @why: for LINK_DOWN and TERMINATE
- * @deadline: of a probe, of @is_clearing, or of the server's DELETE LINK, in ms
- * @tries: how often this probe was sent
+ * @deadline: of a probe, of SMC_LLC_DATA_CLEARING, or of the server's DELETE LINK, in ms
+ * @tries: how often the probe under way was sent; a reply is due at @deadline. 0: none is
+ *	under way, and at @deadline the link may need one
  * @nr_unanswered: TEST LINKs with @probe to which a reply may yet come
  * @is_asked: ROUND_TRIP is due when none of them is left
  * @probe: user data of the TEST LINK on its way
@@ -482,14 +488,9 @@ struct smc_llc_link {
 	u32 age;
 	bool is_spare;
 	bool is_bare;
-	bool is_up;
+	enum smc_llc_data data;
 	u64 up_since;
-	bool is_doomed;
 	bool is_orderly;
-	bool is_clearing;
-	bool owes_reply;
-	bool is_probing;
-	bool is_noticed;
 	u64 notice_end;
 	u8 notice_link;
 	u32 reason;
@@ -504,6 +505,18 @@ struct smc_llc_link {
 	struct smc_llc_end local;
 	struct smc_llc_end peer;
 };
+
+/* True if a link carries data and exchanges. */
+static inline bool smc_llc_is_in_use(const struct smc_llc_link *lnk)
+{
+	return lnk->state == SMC_LLC_LINK_ACTIVE || lnk->state == SMC_LLC_LINK_LEAVING;
+}
+
+/* True if a link is to end and the DELETE LINK exchange about it has not begun. */
+static inline bool smc_llc_is_lost(const struct smc_llc_link *lnk)
+{
+	return lnk->state == SMC_LLC_LINK_LOST || lnk->state == SMC_LLC_LINK_REPORTED;
+}
 
 /*
  * The one exchange under way that changes the links, SER-02: ADD LINK to

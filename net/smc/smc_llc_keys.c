@@ -98,7 +98,7 @@ static void store(struct smc_llc_run *run)
 	u8 i;
 
 	for (i = 0; i < SMC_LLC_LINKS; i++)
-		if (flow->link[i].state == SMC_LLC_LINK_ACTIVE && !flow->link[i].is_doomed &&
+		if (flow->link[i].state == SMC_LLC_LINK_ACTIVE &&
 		    !has_link(&flow->remote.keys, i))
 			smc_llc_link_lost(run, i, SMC_LLC_WHY_RKEY_MISSING,
 					  SMC_LLC_DELETE_PROTOCOL);
@@ -413,13 +413,8 @@ void smc_llc_keys_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_msg
  */
 bool smc_llc_flow_may_request(const struct smc_llc_flow *flow, u64 now)
 {
-	const struct smc_llc_link *lnk;
-
-	for (lnk = flow->link; lnk < flow->link + SMC_LLC_LINKS; lnk++)
-		if (lnk->state == SMC_LLC_LINK_LOST || lnk->state == SMC_LLC_LINK_DELETING ||
-		    lnk->is_doomed)
-			return false;
 	return flow->phase == SMC_LLC_UP && flow->config == SMC_LLC_CONFIG_NONE &&
+	       !smc_llc_is_any_ending(flow) && !smc_llc_nr_in(flow, SMC_LLC_LINK_LEAVING) &&
 	       flow->add_pause == SMC_LLC_NO_DEADLINE && !flow->own.is_busy &&
 	       now >= flow->own.hold;
 }
@@ -439,14 +434,14 @@ static int check_request(const struct smc_llc_flow *flow, const struct smc_llc_r
 	for (i = 0; i < keys->count; i++) {
 		if (keys->rtoken[i].link_num >= SMC_LLC_LINKS)
 			return -EINVAL;
-		if (flow->link[keys->rtoken[i].link_num].state != SMC_LLC_LINK_ACTIVE)
+		if (!smc_llc_is_in_use(&flow->link[keys->rtoken[i].link_num]))
 			return -EAGAIN;
 		if (!keys->is_delete && (seen & BIT(keys->rtoken[i].link_num)))
 			return -EINVAL;
 		seen |= BIT(keys->rtoken[i].link_num);
 	}
 	/* RKEY-03, RKEY-04: on every link, or not at all */
-	if (!keys->is_delete && keys->count != smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE))
+	if (!keys->is_delete && keys->count != smc_llc_nr_in_use(flow))
 		return -EAGAIN;
 	return 0;
 }

@@ -58,7 +58,7 @@ static u8 oldest_but(const struct smc_llc_flow *flow, unsigned int done)
 	u8 i, oldest = SMC_LLC_LINKS;
 
 	for (i = 0; i < SMC_LLC_LINKS; i++)
-		if (flow->link[i].state == SMC_LLC_LINK_ACTIVE && !(done & BIT(i)) &&
+		if (smc_llc_is_in_use(&flow->link[i]) && !(done & BIT(i)) &&
 		    (oldest == SMC_LLC_LINKS ||
 		     (s32)(flow->link[i].age - flow->link[oldest].age) < 0))
 			oldest = i;
@@ -86,7 +86,7 @@ static u8 asymmetric_link(const struct smc_llc_flow *flow)
 	u8 i, found = SMC_LLC_LINKS;
 
 	for (i = 0; i < SMC_LLC_LINKS; i++)
-		if (flow->link[i].state == SMC_LLC_LINK_ACTIVE && !(symmetric & BIT(i)) &&
+		if (smc_llc_is_in_use(&flow->link[i]) && !(symmetric & BIT(i)) &&
 		    (found == SMC_LLC_LINKS ||
 		     (s32)(flow->link[i].age - flow->link[found].age) > 0))
 			found = i;
@@ -107,6 +107,18 @@ unsigned int smc_llc_nr_in(const struct smc_llc_flow *flow, enum smc_llc_link_st
 	for (i = 0; i < SMC_LLC_LINKS; i++)
 		nr += flow->link[i].state == state;
 	return nr;
+}
+
+/**
+ * smc_llc_nr_in_use() - count the links that carry data and exchanges
+ * @flow: the machine
+ *
+ * Return: the number.
+ */
+unsigned int smc_llc_nr_in_use(const struct smc_llc_flow *flow)
+{
+	return smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) +
+	       smc_llc_nr_in(flow, SMC_LLC_LINK_LEAVING);
 }
 
 /**
@@ -155,7 +167,7 @@ bool smc_llc_is_parallel(const struct smc_llc_flow *flow, const struct smc_llc_e
 	const struct smc_llc_link *lnk;
 
 	for (lnk = flow->link; lnk < flow->link + SMC_LLC_LINKS; lnk++)
-		if (lnk->state == SMC_LLC_LINK_ACTIVE && smc_llc_same_rnic(&lnk->local, local) &&
+		if (smc_llc_is_in_use(lnk) && smc_llc_same_rnic(&lnk->local, local) &&
 		    smc_llc_same_rnic(&lnk->peer, peer))
 			return true;
 	return false;
@@ -186,7 +198,7 @@ bool smc_llc_is_allowed(const struct smc_llc_flow *flow, const struct smc_llc_en
 	if (smc_llc_is_parallel(flow, local, peer))
 		return false;
 	if (is_asymmetric(flow, local, peer))
-		return smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) == 1;
+		return smc_llc_nr_in_use(flow) == 1;
 	return smc_llc_nr_symmetric(flow) < flow->max_links;
 }
 
@@ -196,7 +208,7 @@ static enum rnic_use rnic_use(const struct smc_llc_flow *flow, const struct smc_
 	enum rnic_use use = RNIC_UNUSED;
 
 	for (i = 0; i < SMC_LLC_LINKS; i++) {
-		if (flow->link[i].state != SMC_LLC_LINK_ACTIVE ||
+		if (!smc_llc_is_in_use(&flow->link[i]) ||
 		    !smc_llc_same_rnic(&flow->link[i].local, rnic))
 			continue;
 		if (symmetric & BIT(i))
@@ -214,7 +226,7 @@ static bool is_turn_of_asymmetric(const struct smc_llc_flow *flow, unsigned int 
 {
 	unsigned int all = flow->rnics.count;
 
-	return turns % (all + 1) == all && smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) == 1;
+	return turns % (all + 1) == all && smc_llc_nr_in_use(flow) == 1;
 }
 
 /**
@@ -241,10 +253,10 @@ bool smc_llc_pick_offer(const struct smc_llc_flow *flow, struct smc_llc_end *end
 
 	if (!flow->has_rnics) {
 		for (i = 0; i < SMC_LLC_LINKS; i++)
-			if (flow->link[i].state == SMC_LLC_LINK_ACTIVE)
+			if (smc_llc_is_in_use(&flow->link[i]))
 				break;
 		if (i == SMC_LLC_LINKS || flow->add.tried ||
-		    smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) >= flow->max_links)
+		    smc_llc_nr_in_use(flow) >= flow->max_links)
 			return false;
 		*end = flow->link[i].local;
 		return true;
@@ -257,7 +269,7 @@ bool smc_llc_pick_offer(const struct smc_llc_flow *flow, struct smc_llc_end *end
 		use = rnic_use(flow, &rnic);
 		cost = is_asymmetric_turn ? RNIC_SYMMETRIC - use : use;
 		if (((flow->add.tried | flow->refused) & BIT(i)) || cost >= best ||
-		    (use == RNIC_SYMMETRIC && smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) != 1))
+		    (use == RNIC_SYMMETRIC && smc_llc_nr_in_use(flow) != 1))
 			continue;
 		best = cost;
 		*end = rnic;
@@ -576,14 +588,14 @@ enum smc_lgr_type smc_llc_flow_type(const struct smc_llc_flow *flow)
 {
 	u8 i, odd = asymmetric_link(flow);
 
-	if (!smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE))
+	if (!smc_llc_nr_in_use(flow))
 		return SMC_LGR_TYPE_NONE;
-	if (smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) == 1)
+	if (smc_llc_nr_in_use(flow) == 1)
 		return SMC_LGR_TYPE_SINGLE;
 	if (smc_llc_nr_symmetric(flow) > 1 || odd == SMC_LLC_LINKS)
 		return SMC_LGR_TYPE_SYMMETRIC;
 	for (i = 0; i < SMC_LLC_LINKS; i++)
-		if (i != odd && flow->link[i].state == SMC_LLC_LINK_ACTIVE &&
+		if (i != odd && smc_llc_is_in_use(&flow->link[i]) &&
 		    smc_llc_same_rnic(&flow->link[i].local, &flow->link[odd].local))
 			return SMC_LGR_TYPE_ASYMMETRIC_LOCAL;
 	return SMC_LGR_TYPE_ASYMMETRIC_PEER;

@@ -11,6 +11,7 @@ bool smc_llc_is_parallel(const struct smc_llc_flow *flow, const struct smc_llc_e
 bool smc_llc_is_allowed(const struct smc_llc_flow *flow, const struct smc_llc_end *local,
 			const struct smc_llc_end *peer);
 unsigned int smc_llc_nr_in(const struct smc_llc_flow *flow, enum smc_llc_link_state state);
+unsigned int smc_llc_nr_in_use(const struct smc_llc_flow *flow);
 unsigned int smc_llc_nr_symmetric(const struct smc_llc_flow *flow);
 u8 smc_llc_superfluous(const struct smc_llc_flow *flow);
 bool smc_llc_pick_offer(const struct smc_llc_flow *flow, struct smc_llc_end *end);

@@ -60,7 +60,7 @@ static unsigned int llc_active_links(const struct smc_llc *llc)
 	u8 i;
 
 	for (i = 0; i < SMC_LLC_LINKS; i++)
-		if (llc->flow.link[i].state == SMC_LLC_LINK_ACTIVE)
+		if (smc_llc_is_in_use(&llc->flow.link[i]))
 			mask |= BIT(i);
 	return mask;
 }
@@ -184,7 +184,7 @@ static int llc_build(struct smc_link_group *lgr, struct smc_llc_request *req,
 	rkey->count = 0;
 	req->links = llc_active_links(&lgr->llc);
 	for (i = 0; i < SMC_LLC_LINKS; i++) {
-		if (flow->link[i].state != SMC_LLC_LINK_ACTIVE)
+		if (!smc_llc_is_in_use(&flow->link[i]))
 			continue;
 		for (n = 0; n < req->nr_bufs; n++) {
 			rtoken = &rkey->rtoken[rkey->count++];

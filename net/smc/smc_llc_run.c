@@ -104,7 +104,7 @@ bool smc_llc_is_confirmed(const struct smc_llc_flow *flow)
  */
 bool smc_llc_is_departing(const struct smc_llc_flow *flow, u8 link)
 {
-	return !flow->params.is_server && flow->link[link].state == SMC_LLC_LINK_LOST &&
+	return !flow->params.is_server && smc_llc_is_lost(&flow->link[link]) &&
 	       flow->link[link].is_orderly;
 }
 
@@ -117,10 +117,10 @@ bool smc_llc_is_departing(const struct smc_llc_flow *flow, u8 link)
  */
 bool smc_llc_is_dead_end(const struct smc_llc_flow *flow, u8 link)
 {
-	enum smc_llc_link_state state = flow->link[link].state;
+	const struct smc_llc_link *lnk = &flow->link[link];
 
-	return state == SMC_LLC_LINK_FREE || state == SMC_LLC_LINK_GOING ||
-	       (state == SMC_LLC_LINK_LOST && !smc_llc_is_departing(flow, link));
+	return lnk->state == SMC_LLC_LINK_FREE || lnk->state == SMC_LLC_LINK_GOING ||
+	       (smc_llc_is_lost(lnk) && !smc_llc_is_departing(flow, link));
 }
 
 /**
@@ -137,6 +137,23 @@ bool smc_llc_may_begin(const struct smc_llc_flow *flow)
 	return (flow->phase == SMC_LLC_UP || flow->phase == SMC_LLC_SECOND_LINK) &&
 	       flow->config == SMC_LLC_CONFIG_NONE && !flow->own.is_busy &&
 	       flow->remote.state == SMC_LLC_REMOTE_NONE;
+}
+
+/**
+ * smc_llc_is_any_ending() - the sides have still to agree on the end of a link
+ * @flow: the machine
+ *
+ * Return: true if a link is lost, or DELETE LINK about one is under way.
+ */
+bool smc_llc_is_any_ending(const struct smc_llc_flow *flow)
+{
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (flow->link[i].state >= SMC_LLC_LINK_LOST &&
+		    flow->link[i].state <= SMC_LLC_LINK_AGREED)
+			return true;
+	return false;
 }
 
 /**
@@ -190,7 +207,7 @@ bool smc_llc_is_given_up(const struct smc_llc_flow *flow, u8 num)
 	if (link == SMC_LLC_NO_LINK)
 		return smc_llc_is_gone(flow, num);
 	return flow->link[link].state != SMC_LLC_LINK_FORMING &&
-	       flow->link[link].state != SMC_LLC_LINK_ACTIVE;
+	       !smc_llc_is_in_use(&flow->link[link]);
 }
 
 /**
@@ -226,11 +243,12 @@ u8 smc_llc_carrier(const struct smc_llc_flow *flow, u8 but)
 	u8 i, second = SMC_LLC_NO_LINK;
 
 	for (i = 0; i < SMC_LLC_LINKS; i++) {
-		if (i == but || flow->link[i].state != SMC_LLC_LINK_ACTIVE)
+		if (i == but)
 			continue;
-		if (!flow->link[i].is_doomed)
+		if (flow->link[i].state == SMC_LLC_LINK_ACTIVE)
 			return i;
-		second = i;
+		if (flow->link[i].state == SMC_LLC_LINK_LEAVING)
+			second = i;
 	}
 	return second;
 }
@@ -247,6 +265,70 @@ bool smc_llc_end_equals(const struct smc_llc_end *a, const struct smc_llc_end *b
 	return a->qpn == b->qpn && smc_llc_same_rnic(a, b);
 }
 
+/* Bit n of entry m: state m may be followed by state n. The end of the group frees all. */
+static const u16 llc_link_moves[SMC_LLC_LINK_NR_STATES] = {
+	[SMC_LLC_LINK_FREE]	= BIT(SMC_LLC_LINK_FORMING),
+	[SMC_LLC_LINK_FORMING]	= BIT(SMC_LLC_LINK_ACTIVE) | BIT(SMC_LLC_LINK_LOST) |
+				  BIT(SMC_LLC_LINK_GOING) | BIT(SMC_LLC_LINK_FREE),
+	[SMC_LLC_LINK_ACTIVE]	= BIT(SMC_LLC_LINK_LEAVING) | BIT(SMC_LLC_LINK_LOST) |
+				  BIT(SMC_LLC_LINK_DELETING) | BIT(SMC_LLC_LINK_FREE),
+	[SMC_LLC_LINK_LEAVING]	= BIT(SMC_LLC_LINK_LOST) | BIT(SMC_LLC_LINK_DELETING) |
+				  BIT(SMC_LLC_LINK_FREE),
+	[SMC_LLC_LINK_LOST]	= BIT(SMC_LLC_LINK_REPORTED) | BIT(SMC_LLC_LINK_DELETING) |
+				  BIT(SMC_LLC_LINK_GOING) | BIT(SMC_LLC_LINK_FREE),
+	[SMC_LLC_LINK_REPORTED]	= BIT(SMC_LLC_LINK_DELETING) | BIT(SMC_LLC_LINK_GOING) |
+				  BIT(SMC_LLC_LINK_FREE),
+	[SMC_LLC_LINK_DELETING]	= BIT(SMC_LLC_LINK_LOST) | BIT(SMC_LLC_LINK_AGREED) |
+				  BIT(SMC_LLC_LINK_GOING) | BIT(SMC_LLC_LINK_FREE),
+	[SMC_LLC_LINK_AGREED]	= BIT(SMC_LLC_LINK_LOST) | BIT(SMC_LLC_LINK_DELETING) |
+				  BIT(SMC_LLC_LINK_GOING) | BIT(SMC_LLC_LINK_FREE),
+	[SMC_LLC_LINK_GOING]	= BIT(SMC_LLC_LINK_FREE),
+};
+
+static const u8 llc_data_moves[SMC_LLC_DATA_NR_STATES] = {
+	[SMC_LLC_DATA_NONE]	= BIT(SMC_LLC_DATA_UP),
+	[SMC_LLC_DATA_UP]	= BIT(SMC_LLC_DATA_CLEARING) | BIT(SMC_LLC_DATA_NONE),
+	[SMC_LLC_DATA_CLEARING]	= BIT(SMC_LLC_DATA_NONE),
+};
+
+/**
+ * smc_llc_link_move() - change the state of a link
+ * @lnk: the link
+ * @to: the state it is to enter
+ *
+ * A link that leaves use is not probed any more, and waits for nothing yet.
+ *
+ * Return: true if it moved; false if that is no legal move, then nothing changed.
+ */
+bool smc_llc_link_move(struct smc_llc_link *lnk, enum smc_llc_link_state to)
+{
+	if (to >= SMC_LLC_LINK_NR_STATES || !(llc_link_moves[lnk->state] & BIT(to)))
+		return false;
+	lnk->state = to;
+	if (!smc_llc_is_in_use(lnk)) {
+		lnk->tries = 0;
+		lnk->deadline = SMC_LLC_NO_DEADLINE;
+	}
+	return true;
+}
+
+/**
+ * smc_llc_data_move() - change what connections do on a link
+ * @lnk: the link
+ * @to: the state it is to enter
+ *
+ * A link that is being cleared is not used again.
+ *
+ * Return: true if it moved; false if that is no legal move, then nothing changed.
+ */
+bool smc_llc_data_move(struct smc_llc_link *lnk, enum smc_llc_data to)
+{
+	if (to >= SMC_LLC_DATA_NR_STATES || !(llc_data_moves[lnk->data] & BIT(to)))
+		return false;
+	lnk->data = to;
+	return true;
+}
+
 /**
  * smc_llc_link_make() - begin the life of a link
  * @flow: the machine
@@ -260,25 +342,11 @@ struct smc_llc_link *smc_llc_link_make(struct smc_llc_flow *flow, u8 link, u8 nu
 	struct smc_llc_link *lnk = &flow->link[link];
 
 	memset(lnk, 0, sizeof(*lnk));
-	lnk->state = SMC_LLC_LINK_FORMING;
+	smc_llc_link_move(lnk, SMC_LLC_LINK_FORMING);
 	lnk->num = num;
 	lnk->age = flow->next_age++;
-	lnk->deadline = SMC_LLC_NO_DEADLINE;
 	smc_llc_set_gone(flow, num, false);
 	return lnk;
-}
-
-/**
- * smc_llc_mark_lost() - whatever a link was about to do, it is lost
- * @lnk: the link; why, and whether in good order, is the caller's to say
- */
-void smc_llc_mark_lost(struct smc_llc_link *lnk)
-{
-	lnk->state = SMC_LLC_LINK_LOST;
-	lnk->is_doomed = false;
-	lnk->is_probing = false;
-	lnk->is_noticed = false;
-	lnk->deadline = SMC_LLC_NO_DEADLINE;
 }
 
 /**
@@ -295,27 +363,58 @@ void smc_llc_link_lost(struct smc_llc_run *run, u8 link, enum smc_llc_why why, u
 {
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_link *lnk = &flow->link[link];
+	bool is_last;
 
 	if (smc_llc_is_forming(flow) && !link) {
 		smc_llc_fail_local(run, why, SMC_DECLINE_ERR_RDYLNK);
 		return;
 	}
 	smc_llc_link_cleared(run, link);
-	/* The client's only link, on which it has said that it may go. */
-	if (lnk->state == SMC_LLC_LINK_DELETING && !flow->params.is_server &&
-	    lnk->notice_link == link)
-		lnk->state = SMC_LLC_LINK_ACTIVE;
+	/* The client's only link, which carries the reply about itself. */
+	is_last = lnk->state == SMC_LLC_LINK_AGREED && lnk->notice_link == link;
 	/* One that the client has given up in good order works no more. */
-	if (lnk->state == SMC_LLC_LINK_LOST)
+	if (smc_llc_is_lost(lnk))
 		lnk->is_orderly = false;
-	if (lnk->state != SMC_LLC_LINK_ACTIVE && lnk->state != SMC_LLC_LINK_FORMING)
+	if (!smc_llc_is_in_use(lnk) && lnk->state != SMC_LLC_LINK_FORMING && !is_last)
 		return;
-	smc_llc_mark_lost(lnk);
+	smc_llc_link_move(lnk, SMC_LLC_LINK_LOST);
 	lnk->why = why;
 	lnk->reason = reason;
 	lnk->is_orderly = false;
 	if (flow->phase == SMC_LLC_UP)
 		flow->end_why = why;
+}
+
+/**
+ * smc_llc_link_up() - have the data put on a link
+ * @run: the call
+ * @link: its index
+ */
+void smc_llc_link_up(struct smc_llc_run *run, u8 link)
+{
+	struct smc_llc_link *lnk = &run->flow->link[link];
+
+	if (!smc_llc_data_move(lnk, SMC_LLC_DATA_UP))
+		return;
+	lnk->up_since = run->now;
+	smc_llc_arm_probe(run, link);
+	smc_llc_ask(run, SMC_LLC_ACT_LINK_UP, link);
+}
+
+/* Take the data off a link. Returns false if there is none. */
+static bool take_off(struct smc_llc_run *run, u8 link, enum smc_llc_data to)
+{
+	struct smc_llc_link *lnk = &run->flow->link[link];
+	struct smc_llc_action *act;
+
+	if (lnk->data != SMC_LLC_DATA_UP || !smc_llc_data_move(lnk, to))
+		return false;
+	if (run->flow->phase == SMC_LLC_UP)
+		run->flow->end_why = lnk->why;
+	act = smc_llc_ask(run, SMC_LLC_ACT_LINK_DOWN, link);
+	act->why = lnk->why;
+	act->is_orderly = lnk->is_orderly;
+	return true;
 }
 
 /**
@@ -325,17 +424,7 @@ void smc_llc_link_lost(struct smc_llc_run *run, u8 link, enum smc_llc_why why, u
  */
 void smc_llc_link_retire(struct smc_llc_run *run, u8 link)
 {
-	struct smc_llc_link *lnk = &run->flow->link[link];
-	struct smc_llc_action *act;
-
-	if (!lnk->is_up)
-		return;
-	lnk->is_up = false;
-	if (run->flow->phase == SMC_LLC_UP)
-		run->flow->end_why = lnk->why;
-	act = smc_llc_ask(run, SMC_LLC_ACT_LINK_DOWN, link);
-	act->why = lnk->why;
-	act->is_orderly = lnk->is_orderly;
+	take_off(run, link, SMC_LLC_DATA_NONE);
 }
 
 /**
@@ -368,14 +457,15 @@ void smc_llc_send_test_link(struct smc_llc_run *run, u8 link)
 void smc_llc_link_clear(struct smc_llc_run *run, u8 link, int ms)
 {
 	struct smc_llc_link *lnk = &run->flow->link[link];
-	bool is_news = lnk->is_up && lnk->is_orderly;
+	bool is_down;
 
-	smc_llc_link_retire(run, link);
-	lnk->is_clearing |= is_news;
-	if (lnk->is_clearing)
-		lnk->deadline = smc_llc_after(run, ms);
+	is_down = take_off(run, link, lnk->is_orderly ? SMC_LLC_DATA_CLEARING :
+							 SMC_LLC_DATA_NONE);
+	if (lnk->data != SMC_LLC_DATA_CLEARING)
+		return;
+	lnk->deadline = smc_llc_after(run, ms);
 	/* with the data of the one before, whose answer may be on its way: the last one counts */
-	if (is_news)
+	if (is_down)
 		smc_llc_send_test_link(run, link);
 }
 
@@ -390,9 +480,9 @@ void smc_llc_link_cleared(struct smc_llc_run *run, u8 link)
 {
 	struct smc_llc_link *lnk = &run->flow->link[link];
 
-	if (!lnk->is_clearing)
+	if (lnk->data != SMC_LLC_DATA_CLEARING)
 		return;
-	lnk->is_clearing = false;
+	smc_llc_data_move(lnk, SMC_LLC_DATA_NONE);
 	lnk->deadline = SMC_LLC_NO_DEADLINE;
 	smc_llc_ask(run, SMC_LLC_ACT_LINK_CLEAR, link);
 }
@@ -418,14 +508,16 @@ void smc_llc_link_destroy(struct smc_llc_run *run, u8 link, bool is_agreed)
 {
 	struct smc_llc_link *lnk = &run->flow->link[link];
 
+	if (!smc_llc_link_move(lnk, SMC_LLC_LINK_GOING))
+		return;
 	smc_llc_link_retire(run, link);
 	smc_llc_link_cleared(run, link);
 	forget_key(&run->flow->remote.keys, link);
 	if (is_agreed)
 		smc_llc_set_gone(run->flow, lnk->num, true);
-	memset(lnk, 0, sizeof(*lnk));
-	lnk->state = SMC_LLC_LINK_GOING;
-	lnk->deadline = SMC_LLC_NO_DEADLINE;
+	*lnk = (struct smc_llc_link){
+		.state = SMC_LLC_LINK_GOING, .deadline = SMC_LLC_NO_DEADLINE,
+	};
 	smc_llc_ask(run, SMC_LLC_ACT_DESTROY_LINK, link);
 }
 
@@ -439,7 +531,7 @@ void smc_llc_arm_probe(struct smc_llc_run *run, u8 link)
 	struct smc_llc_link *lnk = &run->flow->link[link];
 	u32 idle = run->flow->params.test_link_idle_ms;
 
-	lnk->is_probing = false;
+	lnk->tries = 0;
 	lnk->deadline = idle ? run->now + idle : SMC_LLC_NO_DEADLINE;
 }
 
@@ -465,7 +557,7 @@ void smc_llc_arm_retry(struct smc_llc_run *run, bool has_failed)
 	if (has_failed && smc_llc_nr_symmetric(flow) < flow->max_links)
 		has_use = true;
 	else if (flow->params.is_server)
-		has_use = smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) < 2;
+		has_use = smc_llc_nr_in_use(flow) < 2;
 	else
 		has_use = smc_llc_unused_rnic(flow);
 	if (ms > 0 && has_use)
@@ -514,7 +606,7 @@ void smc_llc_send_confirm_link(struct smc_llc_run *run, u8 link, bool is_reply,
 /**
  * smc_llc_await_delete() - client: the time that the server has to delete a link begins
  * @run: the call
- * @lnk: the link, lost, which the server has been asked to delete
+ * @lnk: the link, SMC_LLC_LINK_REPORTED
  *
  * It begins anew when the server had to do something else first, but not for ever: one
  * that always has would keep the link, and the RNIC that is to go with it. RFC 7609 C.7.1;
@@ -532,7 +624,7 @@ static void restart_notices(struct smc_llc_run *run)
 	struct smc_llc_link *lnk;
 
 	for (lnk = run->flow->link; lnk < run->flow->link + SMC_LLC_LINKS; lnk++)
-		if (lnk->state == SMC_LLC_LINK_LOST && lnk->is_noticed)
+		if (lnk->state == SMC_LLC_LINK_REPORTED)
 			smc_llc_await_delete(run, lnk);
 }
 
@@ -600,7 +692,7 @@ static void become_dead(struct smc_llc_run *run, enum smc_llc_why why)
 		/* The owner takes down what was up, and forgets a link on its way. */
 		if (flow->link[i].is_spare)
 			smc_llc_link_destroy(run, i, false);
-		flow->link[i].state = SMC_LLC_LINK_FREE;
+		smc_llc_link_move(&flow->link[i], SMC_LLC_LINK_FREE);
 	}
 	smc_llc_config_done(run);
 	smc_llc_stop_timers(flow);

@@ -39,6 +39,7 @@ bool smc_llc_is_confirmed(const struct smc_llc_flow *flow);
 bool smc_llc_is_departing(const struct smc_llc_flow *flow, u8 link);
 bool smc_llc_is_dead_end(const struct smc_llc_flow *flow, u8 link);
 bool smc_llc_may_begin(const struct smc_llc_flow *flow);
+bool smc_llc_is_any_ending(const struct smc_llc_flow *flow);
 u8 smc_llc_link_in(const struct smc_llc_flow *flow, enum smc_llc_link_state state);
 u8 smc_llc_link_by_num(const struct smc_llc_flow *flow, u8 num);
 bool smc_llc_is_given_up(const struct smc_llc_flow *flow, u8 num);
@@ -47,8 +48,10 @@ bool smc_llc_end_equals(const struct smc_llc_end *a, const struct smc_llc_end *b
 
 /* Links. */
 struct smc_llc_link *smc_llc_link_make(struct smc_llc_flow *flow, u8 link, u8 num);
-void smc_llc_mark_lost(struct smc_llc_link *lnk);
+bool smc_llc_link_move(struct smc_llc_link *lnk, enum smc_llc_link_state to);
+bool smc_llc_data_move(struct smc_llc_link *lnk, enum smc_llc_data to);
 void smc_llc_link_lost(struct smc_llc_run *run, u8 link, enum smc_llc_why why, u32 reason);
+void smc_llc_link_up(struct smc_llc_run *run, u8 link);
 void smc_llc_link_retire(struct smc_llc_run *run, u8 link);
 void smc_llc_link_clear(struct smc_llc_run *run, u8 link, int ms);
 void smc_llc_link_cleared(struct smc_llc_run *run, u8 link);

@@ -56,7 +56,7 @@ static inline void chaos_request(struct world *w, int who, unsigned int faults)
 	case 6:
 		/* Not the last one, nor the last two from either side. */
 		if (w->side[who].flow.phase != SMC_LLC_UP || chaos_roll(3) ||
-		    w_nr(&w->side[who], SMC_LLC_LINK_ACTIVE) < 2 ||
+		    smc_llc_nr_in_use(&w->side[who].flow) < 2 ||
 		    (!(faults & ~CHAOS_PEACE) && who == W_SERVER))
 			break;
 		ev.type = SMC_LLC_EV_REQ_DELETE_LINK;

@@ -872,16 +872,16 @@ static inline void d_probe(struct world *w, u8 link)
 
 	if (lnk->state != SMC_LLC_LINK_ACTIVE || w->now < lnk->deadline)
 		return;
-	if (lnk->is_probing && s->last_rx[link] + D_REPLY_MS < lnk->deadline) {
+	if (lnk->tries && s->last_rx[link] + D_REPLY_MS < lnk->deadline) {
 		d_link_down(w, link);
 		return;
 	}
-	lnk->is_probing = false;
+	lnk->tries = 0;
 	if (s->last_rx[link] + D_IDLE_MS > w->now) {
 		lnk->deadline = s->last_rx[link] + D_IDLE_MS;
 		return;
 	}
-	lnk->is_probing = true;
+	lnk->tries = 1;
 	lnk->deadline = w->now + D_REPLY_MS;
 	w_send(w, w->d.who, &act);
 }

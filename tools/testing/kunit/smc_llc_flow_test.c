@@ -481,7 +481,7 @@ static void lab_rkey(struct lab *lab, int who, bool is_delete, u32 rkey, u64 coo
 	ev.rkey.rtoken[0].vaddr = 0x100000;
 	ev.rkey.count = 1;
 	for (i = 1; i < SMC_LLC_LINKS && !is_delete; i++) {
-		if (lab->side[who].flow.link[i].state != SMC_LLC_LINK_ACTIVE)
+		if (!smc_llc_is_in_use(&lab->side[who].flow.link[i]))
 			continue;
 		ev.rkey.rtoken[ev.rkey.count].link_num = i;
 		ev.rkey.rtoken[ev.rkey.count].rkey = rkey + i;
@@ -1120,6 +1120,66 @@ static void waits_that_ran_out_are_known_by_their_reason(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_llc_why_fault(SMC_LLC_WHY_ADD_LINK_CONT_DATA),
 			SMC_LLC_FAULT_BAD);
 	KUNIT_EXPECT_EQ(test, smc_llc_why_fault(SMC_LLC_WHY_NR), SMC_LLC_FAULT_OTHER);
+}
+
+/* Row m, column n: state m may be followed by state n. */
+static void illegal_moves_of_a_link_are_refused(struct kunit *test)
+{
+	static const char * const rows[SMC_LLC_LINK_NR_STATES] = {
+		[SMC_LLC_LINK_FREE]	= " x       ",
+		[SMC_LLC_LINK_FORMING]	= "x x x   x",
+		[SMC_LLC_LINK_ACTIVE]	= "x  xx x  ",
+		[SMC_LLC_LINK_LEAVING]	= "x   x x  ",
+		[SMC_LLC_LINK_LOST]	= "x    xx x",
+		[SMC_LLC_LINK_REPORTED]	= "x     x x",
+		[SMC_LLC_LINK_DELETING]	= "x   x  xx",
+		[SMC_LLC_LINK_AGREED]	= "x   x x x",
+		[SMC_LLC_LINK_GOING]	= "x        ",
+	};
+	struct smc_llc_link lnk;
+	int from, to;
+
+	for (from = 0; from < SMC_LLC_LINK_NR_STATES; from++) {
+		for (to = 0; to <= SMC_LLC_LINK_NR_STATES; to++) {
+			bool is_legal = rows[from][to] == 'x';
+			bool stays_in_use = !is_legal || to == SMC_LLC_LINK_ACTIVE ||
+					    to == SMC_LLC_LINK_LEAVING;
+
+			lnk = (struct smc_llc_link){ .state = from, .tries = 3, .deadline = 5 };
+			KUNIT_EXPECT_EQ_MSG(test, smc_llc_link_move(&lnk, to), is_legal,
+					    "%d to %d", from, to);
+			KUNIT_EXPECT_EQ_MSG(test, (int)lnk.state, is_legal ? to : from,
+					    "%d to %d", from, to);
+			/* only a link in use is probed */
+			KUNIT_EXPECT_EQ(test, lnk.tries, stays_in_use ? 3 : 0);
+			KUNIT_EXPECT_EQ(test, lnk.deadline,
+					stays_in_use ? 5 : SMC_LLC_NO_DEADLINE);
+		}
+	}
+}
+
+/* A link that is being cleared carries no data again, nor one that carries none is cleared. */
+static void illegal_moves_of_data_are_refused(struct kunit *test)
+{
+	static const char * const rows[SMC_LLC_DATA_NR_STATES] = {
+		[SMC_LLC_DATA_NONE]	= " x ",
+		[SMC_LLC_DATA_UP]	= "x x",
+		[SMC_LLC_DATA_CLEARING]	= "x  ",
+	};
+	struct smc_llc_link lnk;
+	int from, to;
+
+	for (from = 0; from < SMC_LLC_DATA_NR_STATES; from++) {
+		for (to = 0; to <= SMC_LLC_DATA_NR_STATES; to++) {
+			bool is_legal = rows[from][to] == 'x';
+
+			lnk = (struct smc_llc_link){ .data = from };
+			KUNIT_EXPECT_EQ_MSG(test, smc_llc_data_move(&lnk, to), is_legal,
+					    "%d to %d", from, to);
+			KUNIT_EXPECT_EQ_MSG(test, (int)lnk.data, is_legal ? to : from,
+					    "%d to %d", from, to);
+		}
+	}
 }
 
 static void bringing_up_a_link_takes_its_time(struct kunit *test)
@@ -1926,7 +1986,7 @@ static void missing_key_fails_that_link_err_50(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 1);
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].why, SMC_LLC_WHY_RKEY_MISSING);
 	KUNIT_EXPECT_EQ(test, flow->link[0].state, SMC_LLC_LINK_ACTIVE);
-	KUNIT_EXPECT_EQ(test, flow->link[1].state, SMC_LLC_LINK_LOST);
+	KUNIT_EXPECT_EQ(test, flow->link[1].state, SMC_LLC_LINK_REPORTED);
 	KUNIT_EXPECT_EQ(test, flow->link[2].state, SMC_LLC_LINK_ACTIVE);
 	msg = lab_hear(lab, CLIENT, SMC_LLC_DELETE_LINK, false);
 	KUNIT_EXPECT_EQ(test, msg.delete_link.link_num, 2);
@@ -1956,7 +2016,7 @@ static void one_of_two_links_fails_llc_14(struct kunit *test)
 		lab_feed(lab, CLIENT, &ev);
 
 		KUNIT_EXPECT_EQ(test, flow->phase, SMC_LLC_UP);
-		KUNIT_EXPECT_EQ(test, flow->link[dead].state, SMC_LLC_LINK_LOST);
+		KUNIT_EXPECT_EQ(test, flow->link[dead].state, SMC_LLC_LINK_REPORTED);
 		KUNIT_EXPECT_EQ(test, flow->link[!dead].state, SMC_LLC_LINK_ACTIVE);
 		KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 1);
 		lab_hear(lab, CLIENT, SMC_LLC_DELETE_LINK, false);
@@ -2486,7 +2546,7 @@ static void client_deletes_the_only_link_dell_08_dell_09_dell_10(struct kunit *t
 	KUNIT_EXPECT_EQ(test, msg.delete_link.link_num, 1);
 	KUNIT_EXPECT_EQ(test, msg.delete_link.reason, SMC_LLC_DELETE_OPERATOR);
 	KUNIT_EXPECT_TRUE(test, msg.delete_link.is_orderly);
-	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.link[0].state, SMC_LLC_LINK_ACTIVE);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.link[0].state, SMC_LLC_LINK_LEAVING);
 	lab_expect_alive(lab, SERVER);
 	msg = say_delete(1, false, true);
 	lab_say(lab, SERVER, &msg);
@@ -3122,7 +3182,7 @@ static void answer_probes(struct lab *lab, int who)
 	struct smc_llc_link *lnk = &lab->side[who].flow.link[0];
 	struct smc_llc_msg msg;
 
-	if (!lnk->is_probing || lab->side[!who].flow.phase == SMC_LLC_DEAD)
+	if (!lnk->tries || lab->side[!who].flow.phase == SMC_LLC_DEAD)
 		return;
 	msg = say_test_link(0, true);
 	memcpy(msg.test_link.user_data, lnk->probe, sizeof(lnk->probe));
@@ -3311,6 +3371,8 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(client_point_of_no_return_err_11_err_12),
 	KUNIT_CASE(peer_03_a_lost_path_is_told_from_other_ends),
 	KUNIT_CASE(waits_that_ran_out_are_known_by_their_reason),
+	KUNIT_CASE(illegal_moves_of_a_link_are_refused),
+	KUNIT_CASE(illegal_moves_of_data_are_refused),
 	KUNIT_CASE(bringing_up_a_link_takes_its_time),
 	KUNIT_CASE_PARAM(every_message_at_every_time_err_54_llc_12_ser_03, sync_gen_params),
 	KUNIT_CASE(nonsense_during_first_contact_err_54),

@@ -1126,7 +1126,7 @@ static void test_link_at_any_time_ser_06_ser_11_ser_16(struct kunit *test)
 			w_feed(w[i], who, &ev);
 			KUNIT_EXPECT_EQ(test, requests(w[i], who, SMC_LLC_TEST_LINK), had + 1);
 			w_pump(w[i]);
-			KUNIT_EXPECT_FALSE(test, w[i]->side[who].flow.link[0].is_probing);
+			KUNIT_EXPECT_EQ(test, w[i]->side[who].flow.link[0].tries, 0);
 			w_check_rest(w[i]);
 			expect_no_fault(test, w[i]);
 		}
@@ -1864,7 +1864,7 @@ static void confirm_rkey_with_wrong_links_err_50_err_54(struct kunit *test)
 	msg.confirm_rkey.here.rkey = 0x99;
 	say(w, W_CLIENT, 0, &msg);
 	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].why, SMC_LLC_WHY_RKEY_MISSING);
-	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].flow.link[1].state, SMC_LLC_LINK_LOST);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].flow.link[1].state, SMC_LLC_LINK_REPORTED);
 
 	w = up(test, 3, 3, 3, true);
 	msg.confirm_rkey.nr_rtokens = 2;
@@ -1872,7 +1872,7 @@ static void confirm_rkey_with_wrong_links_err_50_err_54(struct kunit *test)
 	msg.confirm_rkey.other[1].link_num = w->side[W_CLIENT].flow.link[1].num;
 	say(w, W_CLIENT, 0, &msg);
 	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].why, SMC_LLC_WHY_OUT_OF_SYNC);
-	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].flow.link[0].state, SMC_LLC_LINK_LOST);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].flow.link[0].state, SMC_LLC_LINK_REPORTED);
 }
 
 /* The most that one event can ask for: eight links lost, and the server told. */
@@ -1891,7 +1891,7 @@ static void actions_are_bounded_err_50(struct kunit *test)
 	ev.msg.type = SMC_LLC_CONFIRM_RKEY;
 	ev.msg.confirm_rkey.here.rkey = 0x99;
 	smc_llc_flow_event(flow, &ev, w->now, &client->acts);
-	KUNIT_EXPECT_EQ(test, w_nr(client, SMC_LLC_LINK_LOST), SMC_LLC_LINKS - 1);
+	KUNIT_EXPECT_EQ(test, w_nr(client, SMC_LLC_LINK_REPORTED), SMC_LLC_LINKS - 1);
 	KUNIT_EXPECT_EQ(test, client->acts.nr, 2 * (SMC_LLC_LINKS - 1) + 1);
 	KUNIT_EXPECT_LT(test, client->acts.nr, SMC_LLC_ACTIONS);
 }
@@ -2437,7 +2437,7 @@ static void no_key_for_a_link_to_be_deleted_err_50_dell_08(struct kunit *test)
 	msg.confirm_rkey.here.rkey = 0x99;
 	say(w, W_SERVER, 0, &msg);
 	KUNIT_EXPECT_EQ(test, flow->remote.state, SMC_LLC_REMOTE_CONFIRM_RKEY);
-	KUNIT_EXPECT_EQ(test, flow->link[1].state, SMC_LLC_LINK_ACTIVE);
+	KUNIT_EXPECT_EQ(test, flow->link[1].state, SMC_LLC_LINK_LEAVING);
 	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_terminated, 0);
 }
 

@@ -561,7 +561,8 @@ static inline void w_check_clear(struct world *w, int who, const struct smc_llc_
 /* A client's reply about it is on its way: what waits for the link ends with that. */
 static inline bool w_is_going(const struct smc_llc_flow *flow, u8 link)
 {
-	return !flow->params.is_server && flow->link[link].state == SMC_LLC_LINK_DELETING;
+	return !flow->params.is_server && (flow->link[link].state == SMC_LLC_LINK_DELETING ||
+					   flow->link[link].state == SMC_LLC_LINK_AGREED);
 }
 
 /* Who waits for the peer knows for how long. */
@@ -573,11 +574,11 @@ static inline void w_check_deadlines(struct world *w, const struct smc_llc_flow 
 	if (flow->phase >= SMC_LLC_TERMINATING)
 		return;
 	for (i = 0; i < SMC_LLC_LINKS; i++)
-		W_CHECK(w, !flow->link[i].is_clearing ||
+		W_CHECK(w, flow->link[i].data != SMC_LLC_DATA_CLEARING ||
 			flow->link[i].deadline != SMC_LLC_NO_DEADLINE);
 	switch (flow->config) {
 	case SMC_LLC_CONFIG_CLEAR_LINK:
-		W_CHECK(w, flow->link[flow->config_target].is_clearing ||
+		W_CHECK(w, flow->link[flow->config_target].data == SMC_LLC_DATA_CLEARING ||
 			remote->state != SMC_LLC_REMOTE_NONE);
 		break;
 	case SMC_LLC_CONFIG_CONFIRM:
@@ -1008,7 +1009,7 @@ static inline void w_request(struct world *w, int who)
 	ev.cookie = r;
 	ev.rkey.is_delete = s->rmb[r].state == W_RMB_UNWANTED;
 	for (i = 0; i < SMC_LLC_LINKS; i++) {
-		if (s->flow.link[i].state != SMC_LLC_LINK_ACTIVE)
+		if (!smc_llc_is_in_use(&s->flow.link[i]))
 			continue;
 		W_CHECK(w, s->rmb[r].rkey[i]);
 		ev.rkey.rtoken[ev.rkey.count].link_num = i;
@@ -1052,7 +1053,7 @@ static inline void w_tick(struct world *w, int who)
 	u8 i;
 
 	for (i = 0; i < SMC_LLC_LINKS; i++) {
-		if (i && s->flow.link[i].state != SMC_LLC_LINK_ACTIVE)
+		if (i && !smc_llc_is_in_use(&s->flow.link[i]))
 			continue;
 		ev.link = i;
 		ev.timer.last_rx = s->last_rx[i];
@@ -1264,8 +1265,8 @@ static inline void w_check_settled(struct world *w)
 		W_CHECK(w, s->flow.remote.state == SMC_LLC_REMOTE_NONE);
 		W_CHECK(w, !s->flow.remote.is_put_off && !s->flow.own.is_busy);
 		W_CHECK(w, !s->clearing);
-		W_CHECK(w, !w_nr(s, SMC_LLC_LINK_FORMING) && !w_nr(s, SMC_LLC_LINK_LOST) &&
-			!w_nr(s, SMC_LLC_LINK_DELETING) && !w_nr(s, SMC_LLC_LINK_GOING));
+		W_CHECK(w, w_nr(s, SMC_LLC_LINK_FREE) + w_nr(s, SMC_LLC_LINK_ACTIVE) ==
+			   SMC_LLC_LINKS);
 	}
 }
 
