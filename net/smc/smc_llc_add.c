@@ -94,7 +94,7 @@ static void work_in(struct smc_llc_run *run, enum smc_llc_config config)
  */
 static void work_in_time(struct smc_llc_run *run, enum smc_llc_config config)
 {
-	u32 ms = patience(run->flow), most = run->flow->manners->peer_waits_ms;
+	u32 ms = patience(run->flow), most = run->flow->quirks->peer_waits_ms;
 
 	if (most)
 		ms = min(ms, most);
@@ -115,7 +115,7 @@ static void create_in_time(struct smc_llc_run *run)
 	u32 ms;
 
 	if (smc_llc_is_forming(flow)) {
-		ms = flow->manners->must_offer ? timers->add_link : timers->add_link_deployed;
+		ms = flow->quirks->must_offer ? timers->add_link : timers->add_link_deployed;
 		ms /= new_link(run)->is_bare ? 4 : 2;
 	} else {
 		ms = patience(flow) / 4 * 3;
@@ -179,7 +179,7 @@ static void note_attempt(struct smc_llc_run *run)
 		flow->nr_attempts = 0;
 	}
 	if (++flow->nr_attempts >= SMC_LLC_ATTEMPTS)
-		flow->calm_until = max(flow->calm_until, flow->attempts_end);
+		flow->backoff_end = max(flow->backoff_end, flow->attempts_end);
 }
 
 /* Server: no link for a client that has asked for one. */
@@ -255,7 +255,7 @@ static void reject(struct smc_llc_run *run, u8 reason)
 	al->link_num = flow->add.offer.link_num;
 	al->is_rejected = true;
 	al->reason = reason;
-	flow->may_decline = false;
+	smc_llc_commit(flow, SMC_LLC_COMMIT_FINAL);
 	smc_llc_config_done(run);
 	smc_llc_keys_wait(run);
 }
@@ -282,7 +282,7 @@ static void consider(struct smc_llc_run *run)
 	u8 target = smc_llc_link_in(flow, SMC_LLC_LINK_FREE);
 	struct smc_llc_end rnic;
 
-	smc_llc_rnic_met(flow, &offer->end);
+	smc_llc_rnic_of_peer(flow, &offer->end);
 	flow->is_put_off = false;
 	if (!smc_nego_mtu_is_valid(offer->end.mtu)) {
 		/* ERR-44 */
@@ -290,7 +290,7 @@ static void consider(struct smc_llc_run *run)
 	} else if (!offer->end.qpn || target == SMC_LLC_NO_LINK ||
 		   !smc_llc_pick_answer(flow, &rnic)) {
 		reject(run, SMC_LLC_ADD_LINK_NO_PATH);
-	} else if (run->now < flow->calm_until) {
+	} else if (run->now < flow->backoff_end) {
 		flow->is_put_off = true;
 		reject(run, SMC_LLC_ADD_LINK_NO_PATH);
 	} else {
@@ -457,7 +457,7 @@ static void on_answer(struct smc_llc_run *run, u8 link, const struct smc_llc_add
 		smc_llc_stale(run, link, al->link_num);
 		return;
 	}
-	flow->may_decline = false;
+	smc_llc_commit(flow, SMC_LLC_COMMIT_FINAL);
 	smc_llc_config_done(run);
 	if (al->is_rejected)
 		on_rejection(run);
@@ -540,7 +540,7 @@ static void send_add_link(struct smc_llc_run *run, bool is_reply)
 /* Server: nothing to offer. A client that relies on an offer waits in vain, AMB-28. */
 static void no_offer(struct smc_llc_run *run)
 {
-	if (smc_llc_is_forming(run->flow) && run->flow->manners->must_offer)
+	if (smc_llc_is_forming(run->flow) && run->flow->quirks->must_offer)
 		smc_llc_fail_local(run, SMC_LLC_WHY_NO_SPARE, SMC_DECLINE_MEM);
 	else
 		smc_llc_arm_retry(run, true);
@@ -807,7 +807,7 @@ void smc_llc_add_stored(struct smc_llc_run *run, u8 link, bool ok)
 	else if (!is_long && go_on_telling(run))
 		return;
 	if (flow->params.is_server)
-		smc_llc_send_confirm_link(run, link, false, flow->manners->no_eye_catcher,
+		smc_llc_send_confirm_link(run, link, false, flow->quirks->no_eye_catcher,
 					  flow->max_links);
 	wait_in(run, SMC_LLC_CONFIG_CONFIRM);
 }
@@ -848,7 +848,7 @@ void smc_llc_add_confirm(struct smc_llc_run *run, u8 link, const struct smc_llc_
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 		return;
 	}
-	flow->may_decline = false;
+	smc_llc_commit(flow, SMC_LLC_COMMIT_FINAL);
 	if (!smc_llc_end_equals(&cl->end, &lnk->peer) || cl->link_num != lnk->num) {
 		smc_llc_link_lost(run, link, SMC_LLC_WHY_CONFIRM_LINK_DATA,
 				  SMC_LLC_DELETE_PROTOCOL);
@@ -862,7 +862,7 @@ void smc_llc_add_confirm(struct smc_llc_run *run, u8 link, const struct smc_llc_
 			smc_llc_want_link(flow);
 		return;
 	}
-	smc_llc_send_confirm_link(run, link, true, flow->manners->no_eye_catcher, flow->max_links);
+	smc_llc_send_confirm_link(run, link, true, flow->quirks->no_eye_catcher, flow->max_links);
 	added(run, link);
 	/* SL-16, SL-17: data waits until this has left. */
 	if (flow->phase != SMC_LLC_UP)
@@ -1010,7 +1010,7 @@ void smc_llc_add_wish(struct smc_llc_run *run)
 	if (!flow->wants_link || flow->phase != SMC_LLC_UP || !smc_llc_may_begin(flow) ||
 	    smc_llc_is_any_ending(flow))
 		return;
-	if (flow->add_pause != SMC_LLC_NO_DEADLINE || flow->calm_until)
+	if (flow->add_pause != SMC_LLC_NO_DEADLINE || flow->backoff_end)
 		return;
 	/* Until the last one's place is free. */
 	if (smc_llc_nr_in(flow, SMC_LLC_LINK_GOING) &&

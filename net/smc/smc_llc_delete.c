@@ -54,7 +54,7 @@ static void send_request(struct smc_llc_run *run)
 
 	flow->config_tries++;
 	flow->config_deadline = smc_llc_after(run, flow->params.timers.delete_link /
-					      flow->manners->delete_tries);
+					      flow->quirks->delete_tries);
 	send_delete(run, flow->config_link, flow->config_target);
 }
 
@@ -115,7 +115,7 @@ static void agree(struct smc_llc_run *run, u8 target)
 /* Client: how long the peer may take for a link to be clear, so that the reply is in time. */
 static int clear_ms(const struct smc_llc_flow *flow)
 {
-	return (flow->manners->peer_waits_ms ?: flow->params.timers.delete_link) / 2;
+	return (flow->quirks->peer_waits_ms ?: flow->params.timers.delete_link) / 2;
 }
 
 /*
@@ -125,7 +125,7 @@ static int clear_ms(const struct smc_llc_flow *flow)
 static bool is_failure(const struct smc_llc_flow *flow, const struct smc_llc_delete_link *dl)
 {
 	return !dl->is_orderly ||
-	       (flow->manners->loses_in_order && dl->reason == SMC_LLC_DELETE_LOST_PATH);
+	       (flow->quirks->loses_in_order && dl->reason == SMC_LLC_DELETE_LOST_PATH);
 }
 
 /* The server deletes a link; a client cannot refuse, DELL-05, DELL-06. */
@@ -149,7 +149,7 @@ static void on_request_of_server(struct smc_llc_run *run, u8 link,
 		 * a deployed client, this one has nothing more to say about it.
 		 */
 		reply(run, link, dl->link_num, 0, SMC_LLC_SENT_OTHER)->is_orderly =
-			flow->manners->declines_late;
+			flow->quirks->declines_late;
 		smc_llc_link_destroy(run, target, true);
 		return;
 	}
@@ -259,7 +259,7 @@ static void note_life(struct smc_llc_run *run, u8 link)
 	} else if (flow->nr_brief < SMC_LLC_BRIEF_LIVES) {
 		flow->nr_brief++;
 	} else {
-		flow->calm_until = lnk->up_since + flow->params.timers.reply;
+		flow->backoff_end = lnk->up_since + flow->params.timers.reply;
 	}
 }
 
@@ -285,7 +285,7 @@ static void deleted(struct smc_llc_run *run, u8 target, bool is_orderly)
 	note_life(run, target);
 	smc_llc_link_destroy(run, target, true);
 	/* what it had accepted a deployed client declines now, and is not done before */
-	if (was_spare && !is_orderly && flow->manners->declines_late)
+	if (was_spare && !is_orderly && flow->quirks->declines_late)
 		flow->add_pause = smc_llc_after(run, flow->params.timers.reply);
 	if (was_spare || !flow->has_rnics)
 		return;
@@ -426,7 +426,7 @@ void smc_llc_delete_timeout(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 
-	if (flow->config_tries < flow->manners->delete_tries)
+	if (flow->config_tries < flow->quirks->delete_tries)
 		send_request(run);
 	else if (smc_llc_is_forming(flow))
 		smc_llc_fail(run, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_DELETE_LINK_TIMEOUT, 0);

@@ -90,7 +90,7 @@ static void group_up(struct smc_llc_run *run)
 	u8 i;
 
 	flow->phase = SMC_LLC_UP;
-	flow->may_decline = false;
+	smc_llc_commit(flow, SMC_LLC_COMMIT_FINAL);
 	smc_llc_config_done(run);
 	for (i = 0; i < SMC_LLC_LINKS; i++)
 		if (smc_llc_is_in_use(&flow->link[i]))
@@ -110,7 +110,7 @@ static bool is_other_dialect(const struct smc_llc_flow *flow,
 	return flow->params.dialect_is_fixed && !cl->no_eye_catcher;
 }
 
-static const struct smc_llc_manners llc_manners[] = {
+static const struct smc_llc_quirks llc_quirks[] = {
 	[SMC_DIALECT_RFC] = { .must_offer = true, .takes_refusal = true, .delete_tries = 1 },
 	[SMC_DIALECT_DEPLOYED] = {
 		.no_eye_catcher = true, .declines_late = true, .loses_in_order = true,
@@ -122,7 +122,7 @@ static const struct smc_llc_manners llc_manners[] = {
 static void set_dialect(struct smc_llc_flow *flow, enum smc_dialect dialect)
 {
 	flow->dialect = dialect;
-	flow->manners = &llc_manners[dialect];
+	flow->quirks = &llc_quirks[dialect];
 }
 
 static void negotiate(struct smc_llc_flow *flow, const struct smc_llc_confirm_link *cl)
@@ -179,13 +179,13 @@ static void on_first_prepared(struct smc_llc_run *run, bool ok)
 	/* The reply lets the server send, so cursors have to be right before. */
 	commit_dialect(run);
 	smc_llc_link_move(&flow->link[0], SMC_LLC_LINK_ACTIVE);
-	smc_llc_send_confirm_link(run, 0, true, flow->manners->no_eye_catcher, flow->max_links);
+	smc_llc_send_confirm_link(run, 0, true, flow->quirks->no_eye_catcher, flow->max_links);
 	if (flow->max_links == 1) {
 		flow->phase = SMC_LLC_WAIT_CONFIRM_SENT;
 		flow->config_deadline = smc_llc_after(run, timers->first_reply);
 	} else {
 		flow->phase = SMC_LLC_WAIT_ADD_LINK;
-		flow->config_deadline = smc_llc_after(run, flow->manners->must_offer ?
+		flow->config_deadline = smc_llc_after(run, flow->quirks->must_offer ?
 						      timers->add_link :
 						      timers->add_link_deployed);
 	}
@@ -240,7 +240,7 @@ static void on_first_confirm_reply(struct smc_llc_run *run,
 		smc_llc_fail_local(run, SMC_LLC_WHY_CONFIRM_LINK_DATA, SMC_DECLINE_RMBE_EC);
 		return;
 	}
-	flow->is_confirmed = true;
+	smc_llc_commit(flow, SMC_LLC_COMMIT_CONFIRM_LINK);
 	smc_llc_link_move(&flow->link[0], SMC_LLC_LINK_ACTIVE);
 	flow->config_deadline = SMC_LLC_NO_DEADLINE;
 	negotiate(flow, cl);
@@ -434,14 +434,15 @@ static void on_sent(struct smc_llc_run *run, const struct smc_llc_event *ev)
 			smc_llc_add_confirm_sent(run, ev->link);
 			break;
 		}
-		flow->is_confirmed = ev->ok;
+		if (ev->ok)
+			smc_llc_commit(flow, SMC_LLC_COMMIT_CONFIRM_LINK);
 		if (ev->ok && flow->phase == SMC_LLC_WAIT_CONFIRM_SENT)
 			group_up(run);
 		break;
 	case SMC_LLC_SENT_ADD_LINK:
 		/* Points of no return, ERR-10, ERR-11. */
 		if (ev->ok)
-			flow->may_decline = false;
+			smc_llc_commit(flow, SMC_LLC_COMMIT_FINAL);
 		break;
 	case SMC_LLC_SENT_DELETE_REPLY:
 		smc_llc_delete_sent(run, ev->cookie >> SMC_LLC_SENT_SHIFT);
@@ -474,8 +475,8 @@ static void on_declined(struct smc_llc_run *run)
 	if (!smc_llc_is_forming(flow))
 		return;
 	/* Both sides stop heeding Declines where they stop sending, AMB-04. */
-	smc_llc_fail(run, flow->may_decline ? SMC_LLC_FAIL_DECLINED : SMC_LLC_FAIL_RESET,
-		     SMC_LLC_WHY_PEER_DECLINED, 0);
+	smc_llc_fail(run, flow->commitment < SMC_LLC_COMMIT_FINAL ?
+		     SMC_LLC_FAIL_DECLINED : SMC_LLC_FAIL_RESET, SMC_LLC_WHY_PEER_DECLINED, 0);
 }
 
 static void on_req_terminate(struct smc_llc_run *run, u32 reason, bool is_orderly)
@@ -504,7 +505,7 @@ static void forming_timeout(struct smc_llc_run *run)
 		why = SMC_LLC_WHY_CONFIRM_LINK_REPLY_TIMEOUT;
 		break;
 	case SMC_LLC_WAIT_ADD_LINK:
-		if (!flow->manners->must_offer) {
+		if (!flow->quirks->must_offer) {
 			/* protocol.md: such a server may send none. */
 			group_up(run);
 			return;
@@ -576,8 +577,8 @@ static void on_timer(struct smc_llc_run *run, const struct smc_llc_event *ev)
 		probe_timeout(run, ev);
 	if (run->now >= flow->add_pause)
 		flow->add_pause = SMC_LLC_NO_DEADLINE;
-	if (flow->calm_until && run->now >= flow->calm_until) {
-		flow->calm_until = 0;
+	if (flow->backoff_end && run->now >= flow->backoff_end) {
+		flow->backoff_end = 0;
 		/* a client asks for what it refused meanwhile, or if it has an RNIC to offer */
 		flow->wants_link |= !flow->params.is_server;
 	}
@@ -790,7 +791,6 @@ void smc_llc_flow_init(struct smc_llc_flow *flow, const struct smc_llc_params *p
 	flow->max_links = flow->params.max_links;
 	flow->phase = SMC_LLC_IDLE;
 	set_dialect(flow, SMC_DIALECT_RFC);
-	flow->may_decline = true;
 	flow->config_deadline = SMC_LLC_NO_DEADLINE;
 	smc_llc_stop_timers(flow);
 }
@@ -813,8 +813,8 @@ u64 smc_llc_flow_deadline(const struct smc_llc_flow *flow)
 		first = min(first, flow->link[i].deadline);
 	if (flow->own.hold)
 		first = min(first, flow->own.hold);
-	if (flow->calm_until)
-		first = min(first, flow->calm_until);
+	if (flow->backoff_end)
+		first = min(first, flow->backoff_end);
 	return first;
 }
 

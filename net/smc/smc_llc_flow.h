@@ -141,6 +141,13 @@ enum smc_llc_phase {
 	SMC_LLC_DEAD,			/* nothing more comes out */
 };
 
+/* How a failure ends first contact, C.3; smc_llc_commit() moves on, never back. */
+enum smc_llc_commitment {
+	SMC_LLC_COMMIT_NONE,		/* a failure ends in a Decline */
+	SMC_LLC_COMMIT_CONFIRM_LINK,	/* CONFIRM LINK left: nonsense ends in a reset, AMB-04 */
+	SMC_LLC_COMMIT_FINAL,		/* point of no return: every failure does */
+};
+
 /* A link as the machine sees it; smc_llc_link_move() has the legal moves. */
 enum smc_llc_link_state {
 	SMC_LLC_LINK_FREE,
@@ -398,7 +405,7 @@ struct smc_llc_actions {
 };
 
 /**
- * struct smc_llc_manners - what the machine may expect of a peer
+ * struct smc_llc_quirks - how the peers of a dialect behave
  * @no_eye_catcher: CONFIRM LINK says that elements are all data
  * @must_offer: a client takes a server that offers it no second link in first
  *	contact for one that does not answer (ERR-27; deployed ones do not)
@@ -413,7 +420,7 @@ struct smc_llc_actions {
  * @peer_waits_ms: for ADD LINK replies and ADD LINK CONTINUATIONs (protocol.md); 0: as
  *	long as this side does
  */
-struct smc_llc_manners {
+struct smc_llc_quirks {
 	bool no_eye_catcher;
 	bool must_offer;
 	bool takes_refusal;
@@ -622,13 +629,12 @@ struct smc_llc_remote_rkey {
  * @params: const after init
  * @phase: see there
  * @dialect: RFC until first contact has decided
- * @manners: what comes of that
+ * @quirks: what comes of that
  * @max_links: negotiated, MAXL-08
- * @may_decline: point of no return not reached: the server's is the good
+ * @commitment: enum smc_llc_commitment. The server's point of no return is the good
  *	completion of its ADD LINK or the reply to it, the client's its negative
  *	reply, the good completion of a positive one, or CONFIRM LINK on the
  *	second link; C.3, ERR-10, ERR-11
- * @is_confirmed: own CONFIRM LINK left with good completion, AMB-04
  * @has_rnics: SMC_LLC_EV_RNICS has come; without it there is one link only
  * @rnics: as told last
  * @last_num: last link number handed out, LID-03
@@ -647,9 +653,8 @@ struct smc_llc_remote_rkey {
  * @next_rnic: where the search for an RNIC for a new link begins, a place in the list;
  *	its beginning when one that had lasted is gone or RNICs have come
  * @nr_offered: server: offers since a link last came up
- * @has_round: client: @round is set
- * @round: the server's RNIC that was offered first, or since @next_rnic moved
- * @nr_met: offers of other RNICs since then
+ * @nr_round: client: offers of the server since @next_rnic moved, 0 before the first one
+ * @round: the server's RNIC in the first of these
  * @nr_rounds: how often @next_rnic has moved since a link last came up
  * @wants_link: a further link is to be tried for (server), the server is to be
  *	asked for one (client)
@@ -662,7 +667,7 @@ struct smc_llc_remote_rkey {
  *	perhaps; counted to SMC_LLC_BRIEF_LIVES
  * @nr_attempts: attempts before @attempts_end, since a link last came up
  * @attempts_end: when they are counted anew, in ms
- * @calm_until: no link is added before this time, in ms: there were more than
+ * @backoff_end: no link is added before this time, in ms: there were more than
  *	SMC_LLC_BRIEF_LIVES such links in a row, or SMC_LLC_ATTEMPTS attempts; 0 otherwise
  * @is_put_off: client: the last offer was refused for that alone
  * @own: RKEY exchange begun here
@@ -676,10 +681,9 @@ struct smc_llc_flow {
 	struct smc_llc_params params;
 	enum smc_llc_phase phase;
 	enum smc_dialect dialect;
-	const struct smc_llc_manners *manners;
+	const struct smc_llc_quirks *quirks;
 	u8 max_links;
-	bool may_decline;
-	bool is_confirmed;
+	enum smc_llc_commitment commitment;
 	bool has_rnics;
 	struct smc_llc_rnics rnics;
 	u8 last_num;
@@ -696,9 +700,8 @@ struct smc_llc_flow {
 	unsigned int refused;
 	u8 next_rnic;
 	u8 nr_offered;
-	bool has_round;
+	u8 nr_round;
 	struct smc_llc_end round;
-	u8 nr_met;
 	u8 nr_rounds;
 	bool wants_link;
 	bool is_asked;
@@ -708,7 +711,7 @@ struct smc_llc_flow {
 	u8 nr_brief;
 	u8 nr_attempts;
 	u64 attempts_end;
-	u64 calm_until;
+	u64 backoff_end;
 	bool is_put_off;
 
 	struct smc_llc_rkey own;

@@ -33,7 +33,7 @@ static bool is_changing(const struct smc_llc_flow *flow)
 
 static bool is_refused(const struct smc_llc_flow *flow)
 {
-	return flow->params.is_server && is_changing(flow) && flow->manners->takes_refusal;
+	return flow->params.is_server && is_changing(flow) && flow->quirks->takes_refusal;
 }
 
 static struct smc_llc_msg *answer(struct smc_llc_run *run, u8 link,

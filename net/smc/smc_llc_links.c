@@ -399,7 +399,7 @@ void smc_llc_rnic_offered(struct smc_llc_flow *flow, const struct smc_llc_end *e
 }
 
 /**
- * smc_llc_rnic_met() - client: the server offers a link to an RNIC of its own
+ * smc_llc_rnic_of_peer() - client: the server offers a link to an RNIC of its own
  * @flow: the machine
  * @end: its MAC and GID
  *
@@ -407,18 +407,19 @@ void smc_llc_rnic_offered(struct smc_llc_flow *flow, const struct smc_llc_end *e
  * again, or that one must be gone, it is the turn of the next RNIC of this side: so all
  * pairs are tried, those of an asymmetric link last.
  */
-void smc_llc_rnic_met(struct smc_llc_flow *flow, const struct smc_llc_end *end)
+void smc_llc_rnic_of_peer(struct smc_llc_flow *flow, const struct smc_llc_end *end)
 {
-	if (flow->has_round && !smc_llc_same_rnic(&flow->round, end) &&
-	    ++flow->nr_met < SMC_LLC_RNICS)
+	if (flow->nr_round && flow->nr_round < SMC_LLC_RNICS &&
+	    !smc_llc_same_rnic(&flow->round, end)) {
+		flow->nr_round++;
 		return;
-	if (flow->has_round) {
+	}
+	if (flow->nr_round) {
 		flow->next_rnic++;
 		flow->nr_rounds++;
 	}
-	flow->has_round = true;
 	flow->round = *end;
-	flow->nr_met = 0;
+	flow->nr_round = 1;
 }
 
 /**
@@ -442,7 +443,7 @@ void smc_llc_end_turns(struct smc_llc_flow *flow)
 {
 	smc_llc_rnic_has_link(flow);
 	flow->next_rnic = 0;
-	flow->has_round = false;
+	flow->nr_round = 0;
 }
 
 /**

@@ -20,7 +20,7 @@ bool smc_llc_unused_rnic(const struct smc_llc_flow *flow);
 bool smc_llc_pick_notice(const struct smc_llc_flow *flow, struct smc_llc_end *end);
 unsigned int smc_llc_rnic_place(const struct smc_llc_flow *flow, const struct smc_llc_end *end);
 void smc_llc_rnic_offered(struct smc_llc_flow *flow, const struct smc_llc_end *end);
-void smc_llc_rnic_met(struct smc_llc_flow *flow, const struct smc_llc_end *end);
+void smc_llc_rnic_of_peer(struct smc_llc_flow *flow, const struct smc_llc_end *end);
 void smc_llc_rnic_has_link(struct smc_llc_flow *flow);
 void smc_llc_end_turns(struct smc_llc_flow *flow);
 void smc_llc_rnic_tried(struct smc_llc_flow *flow, const struct smc_llc_end *end);

@@ -672,7 +672,7 @@ void smc_llc_stop_timers(struct smc_llc_flow *flow)
 	flow->remote.deadline = SMC_LLC_NO_DEADLINE;
 	flow->retry_deadline = SMC_LLC_NO_DEADLINE;
 	flow->add_pause = SMC_LLC_NO_DEADLINE;
-	flow->calm_until = 0;
+	flow->backoff_end = 0;
 	for (i = 0; i < SMC_LLC_LINKS; i++)
 		flow->link[i].deadline = SMC_LLC_NO_DEADLINE;
 }
@@ -699,8 +699,25 @@ static void become_dead(struct smc_llc_run *run, enum smc_llc_why why)
 	flow->remote.state = SMC_LLC_REMOTE_NONE;
 	flow->remote.is_put_off = false;
 	flow->wants_link = false;
-	flow->may_decline = false;
+	smc_llc_commit(flow, SMC_LLC_COMMIT_FINAL);
 	flow->phase = SMC_LLC_DEAD;
+}
+
+/**
+ * smc_llc_commit() - first contact has come further
+ * @flow: the machine
+ * @to: how far
+ *
+ * RFC 7609 C.3; ERR-10, ERR-11, AMB-04.
+ *
+ * Return: true if it moved; false if it was as far before, then nothing changed.
+ */
+bool smc_llc_commit(struct smc_llc_flow *flow, enum smc_llc_commitment to)
+{
+	if (to <= flow->commitment)
+		return false;
+	flow->commitment = to;
+	return true;
 }
 
 /**
@@ -736,8 +753,8 @@ void smc_llc_fail(struct smc_llc_run *run, enum smc_llc_fail fail, enum smc_llc_
 void smc_llc_fail_local(struct smc_llc_run *run, enum smc_llc_why why,
 			enum smc_decline diagnosis)
 {
-	smc_llc_fail(run, run->flow->may_decline ? SMC_LLC_FAIL_DECLINE : SMC_LLC_FAIL_RESET,
-		     why, diagnosis);
+	smc_llc_fail(run, run->flow->commitment < SMC_LLC_COMMIT_FINAL ?
+		     SMC_LLC_FAIL_DECLINE : SMC_LLC_FAIL_RESET, why, diagnosis);
 }
 
 /**
@@ -768,8 +785,8 @@ void smc_llc_out_of_sync(struct smc_llc_run *run, u8 link, enum smc_llc_why why)
 	struct smc_llc_flow *flow = run->flow;
 
 	if (smc_llc_is_forming(flow) && !link)
-		smc_llc_fail(run, flow->is_confirmed || !flow->may_decline ?
-			     SMC_LLC_FAIL_RESET : SMC_LLC_FAIL_DECLINE, why,
+		smc_llc_fail(run, flow->commitment == SMC_LLC_COMMIT_NONE ?
+			     SMC_LLC_FAIL_DECLINE : SMC_LLC_FAIL_RESET, why,
 			     SMC_DECLINE_ERR_RDYLNK);
 	else
 		smc_llc_link_lost(run, link, why, SMC_LLC_DELETE_PROTOCOL);

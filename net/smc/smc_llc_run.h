@@ -64,6 +64,7 @@ void smc_llc_send_confirm_link(struct smc_llc_run *run, u8 link, bool is_reply,
 			       bool no_eye_catcher, u8 max_links);
 
 /* Ends of exchanges and of the group. */
+bool smc_llc_commit(struct smc_llc_flow *flow, enum smc_llc_commitment to);
 void smc_llc_stop_timers(struct smc_llc_flow *flow);
 void smc_llc_config_done(struct smc_llc_run *run);
 void smc_llc_rkey_done(struct smc_llc_run *run, int result);

@@ -438,7 +438,7 @@ static void lab_expect_dead(struct lab *lab, int who)
 	KUNIT_EXPECT_EQ(lab->test, side->flow.phase, SMC_LLC_DEAD);
 	KUNIT_EXPECT_EQ(lab->test, side->nr_created, side->nr_dropped);
 	KUNIT_EXPECT_EQ(lab->test, smc_llc_flow_deadline(&side->flow), SMC_LLC_NO_DEADLINE);
-	KUNIT_EXPECT_FALSE(lab->test, side->flow.may_decline);
+	KUNIT_EXPECT_EQ(lab->test, side->flow.commitment, SMC_LLC_COMMIT_FINAL);
 	KUNIT_EXPECT_EQ(lab->test, side->flow.remote.state, SMC_LLC_REMOTE_NONE);
 }
 
@@ -694,7 +694,7 @@ static void first_contact_fc_10_fc_11_sl_01_sl_02_sl_12(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, side->flow.link[0].num, 1);
 		KUNIT_EXPECT_EQ(test, side->flow.link[0].local_uid, LAB_LINK_UID | 1);
 		KUNIT_EXPECT_EQ(test, side->flow.link[0].peer_uid, LAB_LINK_UID | 1);
-		KUNIT_EXPECT_FALSE(test, side->flow.may_decline);
+		KUNIT_EXPECT_EQ(test, side->flow.commitment, SMC_LLC_COMMIT_FINAL);
 		KUNIT_EXPECT_EQ(test, smc_llc_nr_in(&side->flow, SMC_LLC_LINK_ACTIVE), 1);
 	}
 	/* The second link was tried with a queue pair, and given up. */
@@ -1049,9 +1049,9 @@ static void server_point_of_no_return_err_10_err_12(struct kunit *test)
 	lab_feed(lab, SERVER, &ev);
 	lab_work(lab, SERVER);
 	KUNIT_ASSERT_EQ(test, server->flow.config, SMC_LLC_CONFIG_ADD_LINK);
-	KUNIT_EXPECT_TRUE(test, server->flow.may_decline);
+	KUNIT_EXPECT_EQ(test, server->flow.commitment, SMC_LLC_COMMIT_CONFIRM_LINK);
 	lab_work(lab, SERVER);
-	KUNIT_EXPECT_FALSE(test, server->flow.may_decline);
+	KUNIT_EXPECT_EQ(test, server->flow.commitment, SMC_LLC_COMMIT_FINAL);
 
 	/* The reply may be faster than the completion. */
 	lab = lab_server_waits_confirm(test, true);
@@ -1060,9 +1060,9 @@ static void server_point_of_no_return_err_10_err_12(struct kunit *test)
 	lab_work(lab, SERVER);
 	msg = say_add_link(7, 2, SMC_MTU_1024, true);
 	ev.msg = msg;
-	KUNIT_EXPECT_TRUE(test, server->flow.may_decline);
+	KUNIT_EXPECT_EQ(test, server->flow.commitment, SMC_LLC_COMMIT_CONFIRM_LINK);
 	lab_feed(lab, SERVER, &ev);
-	KUNIT_EXPECT_FALSE(test, server->flow.may_decline);
+	KUNIT_EXPECT_EQ(test, server->flow.commitment, SMC_LLC_COMMIT_FINAL);
 	/* Now even a Decline of the client ends in RST. */
 	lab_event(lab, SERVER, SMC_LLC_EV_DECLINED);
 	lab_expect_failed(lab, SERVER, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_PEER_DECLINED);
@@ -1073,7 +1073,7 @@ static void client_point_of_no_return_err_11_err_12(struct kunit *test)
 	struct lab *lab = lab_client_waits_add(test, true);
 	struct smc_llc_msg msg = say_add_link(1, 2, SMC_MTU_1024, false);
 
-	KUNIT_EXPECT_TRUE(test, lab->side[CLIENT].flow.may_decline);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].flow.commitment, SMC_LLC_COMMIT_CONFIRM_LINK);
 	lab_event(lab, CLIENT, SMC_LLC_EV_LINK_BROKEN);
 	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_DECLINE, SMC_LLC_WHY_LINK_BROKEN);
 
@@ -1081,7 +1081,7 @@ static void client_point_of_no_return_err_11_err_12(struct kunit *test)
 	lab = lab_client_waits_add(test, true);
 	lab->side[CLIENT].keeps_results = true;
 	lab_say(lab, CLIENT, &msg);
-	KUNIT_EXPECT_FALSE(test, lab->side[CLIENT].flow.may_decline);
+	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].flow.commitment, SMC_LLC_COMMIT_FINAL);
 	lab_event(lab, CLIENT, SMC_LLC_EV_LINK_BROKEN);
 	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_LINK_BROKEN);
 }
@@ -1182,6 +1182,20 @@ static void illegal_moves_of_data_are_refused(struct kunit *test)
 	}
 }
 
+static void no_way_back_once_committed_err_10_err_11_amb_04(struct kunit *test)
+{
+	struct smc_llc_flow flow = {};
+
+	KUNIT_EXPECT_FALSE(test, smc_llc_commit(&flow, SMC_LLC_COMMIT_NONE));
+	KUNIT_EXPECT_TRUE(test, smc_llc_commit(&flow, SMC_LLC_COMMIT_CONFIRM_LINK));
+	KUNIT_EXPECT_FALSE(test, smc_llc_commit(&flow, SMC_LLC_COMMIT_CONFIRM_LINK));
+	KUNIT_EXPECT_FALSE(test, smc_llc_commit(&flow, SMC_LLC_COMMIT_NONE));
+	KUNIT_EXPECT_EQ(test, flow.commitment, SMC_LLC_COMMIT_CONFIRM_LINK);
+	KUNIT_EXPECT_TRUE(test, smc_llc_commit(&flow, SMC_LLC_COMMIT_FINAL));
+	KUNIT_EXPECT_FALSE(test, smc_llc_commit(&flow, SMC_LLC_COMMIT_CONFIRM_LINK));
+	KUNIT_EXPECT_EQ(test, flow.commitment, SMC_LLC_COMMIT_FINAL);
+}
+
 static void bringing_up_a_link_takes_its_time(struct kunit *test)
 {
 	struct lab *lab = lab_client_waits_confirm(test, true);
@@ -1199,12 +1213,12 @@ static void bringing_up_a_link_takes_its_time(struct kunit *test)
 	lab_wait(lab, 60000);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_failed, 0);
 	/* The reply says as well as a completion that the request has left. */
-	lab->side[SERVER].flow.is_confirmed = false;
+	lab->side[SERVER].flow.commitment = SMC_LLC_COMMIT_NONE;
 	lab = lab_new(test, true, true);
 	lab->is_played[CLIENT] = true;
 	lab_start_side(lab, SERVER);
 	lab_work(lab, SERVER);
-	KUNIT_EXPECT_FALSE(test, lab->side[SERVER].flow.is_confirmed);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.commitment, SMC_LLC_COMMIT_NONE);
 	lab->side[SERVER].keeps_results = true;
 	lab_say(lab, SERVER, &msg);
 	lab_event(lab, SERVER, SMC_LLC_EV_BAD_MSG);
@@ -3373,6 +3387,7 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(waits_that_ran_out_are_known_by_their_reason),
 	KUNIT_CASE(illegal_moves_of_a_link_are_refused),
 	KUNIT_CASE(illegal_moves_of_data_are_refused),
+	KUNIT_CASE(no_way_back_once_committed_err_10_err_11_amb_04),
 	KUNIT_CASE(bringing_up_a_link_takes_its_time),
 	KUNIT_CASE_PARAM(every_message_at_every_time_err_54_llc_12_ser_03, sync_gen_params),
 	KUNIT_CASE(nonsense_during_first_contact_err_54),

@@ -252,7 +252,7 @@ static void data_waits_fc_12_sl_13_sl_14_sl_15_sl_17_addl_16(struct kunit *test)
 	w_pump_until(w, W_CLIENT, SMC_LLC_CONFIRM_LINK, true);
 	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_up, 0);
 	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_up, 0);
-	KUNIT_EXPECT_FALSE(test, w->side[W_CLIENT].flow.may_decline);
+	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].flow.commitment, SMC_LLC_COMMIT_FINAL);
 	expect_rest(test, w, 2);
 	KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_ADD_LINK_CONT), 1);
 	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_up, 1);
@@ -1468,14 +1468,14 @@ static void a_round_ends_without_its_first_rnic_err_56(struct kunit *test)
 	unsigned int i;
 
 	KUNIT_ASSERT_NOT_NULL(test, flow);
-	smc_llc_rnic_met(flow, &end[0]);
+	smc_llc_rnic_of_peer(flow, &end[0]);
 	for (i = 1; i < SMC_LLC_RNICS; i++)
-		smc_llc_rnic_met(flow, &end[1]);
+		smc_llc_rnic_of_peer(flow, &end[1]);
 	KUNIT_EXPECT_EQ(test, flow->next_rnic, 0);
-	smc_llc_rnic_met(flow, &end[1]);
+	smc_llc_rnic_of_peer(flow, &end[1]);
 	KUNIT_EXPECT_EQ(test, flow->next_rnic, 1);
 	/* from now on it is this one's */
-	smc_llc_rnic_met(flow, &end[1]);
+	smc_llc_rnic_of_peer(flow, &end[1]);
 	KUNIT_EXPECT_EQ(test, flow->next_rnic, 2);
 }
 
