@@ -161,8 +161,7 @@ static const u8 smc_cdc_urg_moves[SMC_URG_NR_STATES] = {
 					  BIT(SMC_URG_OUT_OF_LINE) | BIT(SMC_URG_NONE),
 	[SMC_URG_IN_STREAM_UNREAD]	= BIT(SMC_URG_IN_STREAM) |
 					  BIT(SMC_URG_OUT_OF_LINE_UNREAD) | BIT(SMC_URG_NONE),
-	[SMC_URG_OUT_OF_LINE]		= BIT(SMC_URG_OUT_OF_LINE_UNREAD) |
-					  BIT(SMC_URG_IN_STREAM) | BIT(SMC_URG_NONE),
+	[SMC_URG_OUT_OF_LINE]		= BIT(SMC_URG_IN_STREAM) | BIT(SMC_URG_NONE),
 	[SMC_URG_OUT_OF_LINE_UNREAD]	= BIT(SMC_URG_OUT_OF_LINE) |
 					  BIT(SMC_URG_IN_STREAM) | BIT(SMC_URG_NONE),
 };
@@ -668,6 +667,8 @@ void smc_cdc_urg_pass(struct smc_cdc_ctl *ctl)
  * @ctl: the control block
  * @is_peek: leave it there
  *
+ * A caller that cannot hand the byte on has lost it, as with TCP.
+ *
  * Context: the connection's lock is held.
  * Return: the byte; -EAGAIN if it is announced and not here yet (URG-04);
  * -EINVAL if there is none, or it was read (API-11).
@@ -680,18 +681,6 @@ int smc_cdc_urg_read(struct smc_cdc_ctl *ctl, bool is_peek)
 		smc_cdc_urg_move(ctl, smc_urg_is_in_stream(ctl->rx_urg) ?
 				      SMC_URG_IN_STREAM : SMC_URG_OUT_OF_LINE);
 	return ctl->rx_urg_byte;
-}
-
-/**
- * smc_cdc_urg_unread() - smc_cdc_urg_read() gave the byte to nobody
- * @ctl: the control block
- *
- * Context: the connection's lock is held, and the reader has not moved since.
- */
-void smc_cdc_urg_unread(struct smc_cdc_ctl *ctl)
-{
-	smc_cdc_urg_move(ctl, smc_urg_is_in_stream(ctl->rx_urg) ?
-			      SMC_URG_IN_STREAM_UNREAD : SMC_URG_OUT_OF_LINE_UNREAD);
 }
 
 /**

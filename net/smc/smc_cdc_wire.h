@@ -75,14 +75,14 @@ struct smc_cdc_wait {
 };
 
 /*
- * Where the urgent byte is that the peer has marked, and whether MSG_OOB still returns
- * it. That one is on its way is no state: see smc_cdc_urg_is_pending().
+ * Where the marked urgent byte is, and whether MSG_OOB still returns it. A byte that is
+ * announced and not here yet has no state of its own, see smc_cdc_urg_is_pending().
  */
 enum smc_urg_state {
 	SMC_URG_NONE,			/* no mark, or the reader has passed it */
 	SMC_URG_IN_STREAM,		/* at rx_urg_mark, not read past */
 	SMC_URG_IN_STREAM_UNREAD,	/* same, and MSG_OOB returns it */
-	SMC_URG_OUT_OF_LINE,		/* was in front of rx_cons, nothing read since */
+	SMC_URG_OUT_OF_LINE,		/* taken out before rx_cons, nothing read since */
 	SMC_URG_OUT_OF_LINE_UNREAD,	/* same, and MSG_OOB returns it */
 	SMC_URG_NR_STATES
 };
@@ -168,7 +168,6 @@ void smc_cdc_urg_store(struct smc_cdc_ctl *ctl, u8 byte, bool is_inline);
 bool smc_cdc_urg_take_out(struct smc_cdc_ctl *ctl);
 void smc_cdc_urg_pass(struct smc_cdc_ctl *ctl);
 int smc_cdc_urg_read(struct smc_cdc_ctl *ctl, bool is_peek);
-void smc_cdc_urg_unread(struct smc_cdc_ctl *ctl);
 
 /* The control block: sending. */
 u32 smc_cdc_window(const struct smc_cdc_ctl *ctl);

@@ -432,9 +432,6 @@ static int rx_recv_urgent(struct smc_sock *smc, struct msghdr *msg, size_t len, 
 		msg->msg_flags |= MSG_TRUNC;
 	if (!len || flags & MSG_TRUNC || copy_to_iter(&byte, 1, &msg->msg_iter) == 1)
 		return !!len;
-	spin_lock_bh(&conn->lock);
-	smc_cdc_urg_unread(&conn->ctl);
-	spin_unlock_bh(&conn->lock);
 	return -EFAULT;
 }
 
