@@ -1184,16 +1184,17 @@ static void illegal_moves_of_data_are_refused(struct kunit *test)
 
 static void no_way_back_once_committed_err_10_err_11_amb_04(struct kunit *test)
 {
-	struct smc_llc_flow flow = {};
+	struct smc_llc_flow *flow = kunit_kzalloc(test, sizeof(*flow), GFP_KERNEL);
 
-	KUNIT_EXPECT_FALSE(test, smc_llc_commit(&flow, SMC_LLC_COMMIT_NONE));
-	KUNIT_EXPECT_TRUE(test, smc_llc_commit(&flow, SMC_LLC_COMMIT_CONFIRM_LINK));
-	KUNIT_EXPECT_FALSE(test, smc_llc_commit(&flow, SMC_LLC_COMMIT_CONFIRM_LINK));
-	KUNIT_EXPECT_FALSE(test, smc_llc_commit(&flow, SMC_LLC_COMMIT_NONE));
-	KUNIT_EXPECT_EQ(test, flow.commitment, SMC_LLC_COMMIT_CONFIRM_LINK);
-	KUNIT_EXPECT_TRUE(test, smc_llc_commit(&flow, SMC_LLC_COMMIT_FINAL));
-	KUNIT_EXPECT_FALSE(test, smc_llc_commit(&flow, SMC_LLC_COMMIT_CONFIRM_LINK));
-	KUNIT_EXPECT_EQ(test, flow.commitment, SMC_LLC_COMMIT_FINAL);
+	KUNIT_ASSERT_NOT_NULL(test, flow);
+	KUNIT_EXPECT_FALSE(test, smc_llc_commit(flow, SMC_LLC_COMMIT_NONE));
+	KUNIT_EXPECT_TRUE(test, smc_llc_commit(flow, SMC_LLC_COMMIT_CONFIRM_LINK));
+	KUNIT_EXPECT_FALSE(test, smc_llc_commit(flow, SMC_LLC_COMMIT_CONFIRM_LINK));
+	KUNIT_EXPECT_FALSE(test, smc_llc_commit(flow, SMC_LLC_COMMIT_NONE));
+	KUNIT_EXPECT_EQ(test, flow->commitment, SMC_LLC_COMMIT_CONFIRM_LINK);
+	KUNIT_EXPECT_TRUE(test, smc_llc_commit(flow, SMC_LLC_COMMIT_FINAL));
+	KUNIT_EXPECT_FALSE(test, smc_llc_commit(flow, SMC_LLC_COMMIT_CONFIRM_LINK));
+	KUNIT_EXPECT_EQ(test, flow->commitment, SMC_LLC_COMMIT_FINAL);
 }
 
 static void bringing_up_a_link_takes_its_time(struct kunit *test)
