@@ -76,7 +76,8 @@ struct smc_conn_rtt {
  * @sndbuf: our send ring; const from joining until all its writes completed
  * @snd_geom: its geometry, base 0
  * @rcu: who finds it without a reference looks under RCU
- * @cork_timer: set up when it is first armed, under the socket lock; bounds how long @tx_cork holds data back, TX-07
+ * @cork_timer: bounds how long @tx_cork holds data back, TX-07; set up when it is first
+ *		armed, under the socket lock
  * @unread_lgr: the group, a reference, once the connection has left it with bytes that
  *		somebody may read; @rmbe is there as long. Under the socket lock
  * @is_peer_done: as smc_conn_leave() was told; same

@@ -123,7 +123,7 @@ int socket(int domain, int type, int protocol)
 	if (fd >= 0)
 		debug("libsmc-preload: %d is SMC in place of TCP\n", fd);
 	else
-		debug("libsmc-preload: no SMC socket (%s), TCP is used\n", strerror(errno));
+		debug("libsmc-preload: SMC is refused (%s), TCP is used\n", strerror(errno));
 	errno = saved_errno;
 	return fd >= 0 ? fd : next(domain, type, protocol);
 }
