@@ -31,6 +31,7 @@
 #include "smc_listen.h"
 #include "smc_llc.h"
 #include "smc_llc_msg.h"
+#include "smc_llc_sweep.h"
 #include "smc_net.h"
 #include "smc_netlink.h"
 #include "smc_notice.h"
@@ -562,9 +563,8 @@ static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
 	return rc;
 }
 
-static __poll_t smc_poll_data(struct smc_sock *smc, struct socket *sock)
+static __poll_t smc_poll_data(struct smc_sock *smc, struct smc_conn *conn, struct socket *sock)
 {
-	const struct smc_conn *conn = READ_ONCE(smc->conn);
 	u8 peer = conn ? READ_ONCE(conn->ctl.rx_conn_flags) : 0;
 	u8 shutdown = READ_ONCE(smc->sk.sk_shutdown);
 	struct sock *sk = &smc->sk;
@@ -577,14 +577,14 @@ static __poll_t smc_poll_data(struct smc_sock *smc, struct socket *sock)
 		mask |= EPOLLHUP;
 	if (shutdown & RCV_SHUTDOWN)
 		mask |= EPOLLIN | EPOLLRDNORM | EPOLLRDHUP;
-	if (!smc_state_is_usable(&smc->close))
+	if (!smc_state_is_usable(&smc->close) || !conn)
 		return mask | (shutdown & SEND_SHUTDOWN ? EPOLLOUT | EPOLLWRNORM : 0);
 
-	if (smc_rx_is_readable(smc))
+	if (smc_rx_is_readable(conn))
 		mask |= EPOLLIN | EPOLLRDNORM;
-	if (smc_rx_has_urgent(smc))
+	if (smc_rx_has_urgent(conn))
 		mask |= EPOLLPRI;
-	if (shutdown & SEND_SHUTDOWN || smc_tx_is_writable(smc->conn)) {
+	if (shutdown & SEND_SHUTDOWN || smc_tx_is_writable(conn)) {
 		mask |= EPOLLOUT | EPOLLWRNORM;
 	} else {
 		/* not by sk_set_bit(): without the lock the sock may lose its file */
@@ -593,7 +593,7 @@ static __poll_t smc_poll_data(struct smc_sock *smc, struct socket *sock)
 		set_bit(SOCK_NOSPACE, &sock->flags);
 		/* pairs with the completion that frees ring space, then looks */
 		smp_mb__after_atomic();
-		if (smc_tx_is_writable(smc->conn))
+		if (smc_tx_is_writable(conn))
 			mask |= EPOLLOUT | EPOLLWRNORM;
 	}
 	return mask;
@@ -618,14 +618,17 @@ static __poll_t smc_poll_sock(struct smc_sock *smc, struct socket *sock)
 		smc_hs_poll(smc);
 
 	/* pairs with smp_store_release() where it ends */
-	if (smp_load_acquire(&smc->is_connecting))
+	if (smp_load_acquire(&smc->is_connecting)) {
 		;
-	else if (READ_ONCE(sk->sk_state) == SMC_STATE_LISTEN)
+	} else if (READ_ONCE(sk->sk_state) == SMC_STATE_LISTEN) {
 		mask |= smc_listen_is_ready(smc) ? EPOLLIN | EPOLLRDNORM : 0;
-	else if (READ_ONCE(sk->sk_state) == SMC_STATE_INIT)
+	} else if (READ_ONCE(sk->sk_state) == SMC_STATE_INIT) {
 		mask |= smc_poll_new(sk);
-	else
-		mask |= smc_poll_data(smc, sock);
+	} else {
+		rcu_read_lock();
+		mask |= smc_poll_data(smc, READ_ONCE(smc->conn), sock);
+		rcu_read_unlock();
+	}
 	/* last, as tcp_poll() does it: the error is there before the state that it led to */
 	smp_rmb();
 	if ((READ_ONCE(sk->sk_err) && READ_ONCE(sk->sk_state) != SMC_STATE_LISTEN) ||
@@ -670,7 +673,7 @@ static int smc_inspect(struct smc_sock *smc, unsigned int cmd, int *answ)
 	if (smc->is_connecting)
 		return 0;
 	/* what is to be read may be all that is left of the connection */
-	if (!conn || (!conn->lgr && cmd != SIOCINQ))
+	if (!conn || (!conn->token && cmd != SIOCINQ))
 		return 0;
 	switch (cmd) {
 	case SIOCINQ:
@@ -932,7 +935,7 @@ static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int 
 	}
 	msg->msg_namelen = 0;
 	/* or has it ended, and left something to be read? */
-	if (!rc && (smc_state_is_usable(&smc->close) || (smc->conn && smc->conn->unread_lgr)))
+	if (!rc && (smc_state_is_usable(&smc->close) || (smc->conn && smc->conn->is_unread)))
 		rc = smc_rx_recvmsg(smc, msg, len, flags, timeo);
 	else if (!rc)
 		rc = smc_recv_closed(smc);
@@ -1138,6 +1141,11 @@ static void smc_event(struct smc_conn *conn, u32 events)
 	struct smc_sock *smc = smc_sk(conn->sk);
 	struct sock *sk = &smc->sk;
 
+	if (events & SMC_EV_RINGS_FREE)
+		smc_llc_trim(conn->lgr);
+	/* a socket that has dropped it hears nothing of it; the peer is to be told what is due */
+	if (READ_ONCE(smc->conn) != conn)
+		events &= SMC_EV_SPACE | SMC_EV_UPDATE_REQ | SMC_EV_BLOCKED | SMC_EV_MOVED;
 	/* accept() may wait for it */
 	if (READ_ONCE(smc->child) &&
 	    events & (SMC_EV_DATA | SMC_EV_URG_PENDING | SMC_EV_DONE | SMC_EV_CLOSED))

@@ -9,7 +9,7 @@
  *   between its arrival and the wake-up of a reader (CDC-02, CDC-11).
  *
  * Ownership:
- *   A posted message holds a reference on its connection's socket; the done
+ *   A posted message holds a reference on its connection; the done
  *   function in its slot, which the sender put there, drops it.
  *
  * Error handling:
@@ -20,6 +20,7 @@
  */
 #include "smc_cdc.h"
 #include "smc_compat.h"
+#include "smc_member.h"
 #include "smc_net.h"
 #include "smc_trace.h"
 
@@ -75,11 +76,11 @@ static int cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, struct smc_
 	slot->tag.seq = msg->seq;
 	trace_smc_cdc_tx(link, slot->msg, SMC_CDC_LEN);
 
-	sock_hold(conn->sk);
+	smc_conn_get(conn);
 	rc = smc_wr_post(slot);
 	if (rc)
 		/* The caller has one of its own. */
-		__sock_put(conn->sk);
+		smc_conn_put(conn);
 	else
 		cdc_count(conn, xfer);
 	return rc;
@@ -94,7 +95,7 @@ static int cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, struct smc_
  *	  is 0 for a message without data
  *
  * Takes the next sequence number and posts under that one hold, which keeps
- * CDC order equal to queue order. On success a reference on the socket travels
+ * CDC order equal to queue order. On success a reference on @conn travels
  * with the message: slot->tag.owner is @conn, and the done function drops it.
  * RFC 7609 4.7.1, A.4 (CDC-01, CDC-03, CDC-08, CDC-10, TX-01).
  *
@@ -279,5 +280,5 @@ void smc_cdc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
 		smc_stat_inc(net, SMC_STAT_CDC_BAD);
 	if (events)
 		conn->ops.event(conn, events);
-	sock_put(conn->sk);
+	smc_conn_put(conn);
 }

@@ -78,7 +78,7 @@ static bool smc_child_has_spoken(struct smc_sock *smc)
 	const struct sock *tsk = smc->tcp->sk;
 
 	if (smc->fallback == SMC_DECLINE_NONE)
-		return smc_conn_readable(smc->conn) || smc_rx_has_urgent(smc) ||
+		return smc_conn_readable(smc->conn) || smc_rx_has_urgent(smc->conn) ||
 		       READ_ONCE(smc->conn->ctl.rx_conn_flags) & (SMC_CDC_DONE | SMC_CDC_CLOSED);
 	return !skb_queue_empty_lockless(&tsk->sk_receive_queue) ||
 	       (READ_ONCE(tsk->sk_shutdown) & RCV_SHUTDOWN && !smc_child_is_broken(smc));

@@ -19,10 +19,8 @@
 #include "smc_close.h"
 #include "smc_keep.h"
 #include "smc_llc.h"
-#include "smc_llc_sweep.h"
 #include "smc_net.h"
 #include "smc_notice.h"
-#include "smc_rx.h"
 #include "smc_tcp.h"
 #include "smc_trace.h"
 #include "smc_tx.h"
@@ -53,7 +51,7 @@ static void smc_close_facts(struct smc_sock *smc, struct smc_close_facts *facts)
 	struct smc_conn *conn = smc->conn;
 
 	memset(facts, 0, sizeof(*facts));
-	if (!conn->lgr)
+	if (!conn->token)
 		return;
 	facts->has_unread = smc_conn_readable(conn) > 0;
 	facts->has_unsent = smc_conn_unsent(conn) > 0;
@@ -92,12 +90,11 @@ void smc_close_leave(struct smc_sock *smc, bool is_peer_done)
 	struct smc_link_group *lgr = smc->conn->lgr;
 
 	lockdep_assert(!smc_state_is_alive(&smc->close) || lockdep_sock_is_held(&smc->sk));
-	if (!lgr)
+	if (!smc->conn->token)
 		return;
 	smc_lgr_get(lgr);
 	if (smc_conn_leave(smc->conn, is_peer_done))
 		smc_llc_arm_idle(lgr);
-	smc_llc_trim(lgr);
 	smc_lgr_put(lgr);
 }
 
@@ -564,9 +561,12 @@ void smc_close_release(struct smc_sock *smc)
 	sock_owned_by_me(&smc->sk);
 	if (smc_state_is_alive(&smc->close))
 		smc_close_by_app(smc);
-	/* also of a connection that has ended just now, whatever by: nobody reads on */
-	if (smc->conn)
-		smc_rx_let_go(smc->conn);
+	/*
+	 * Also of a connection that has ended just now, whatever by: nobody reads on. One
+	 * under handshake is the handshake's.
+	 */
+	if (smc->conn && !smc->is_connecting)
+		smc_conn_forget_unread(smc->conn);
 }
 
 /**

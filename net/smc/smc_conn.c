@@ -9,17 +9,13 @@
  *
  * Ownership:
  *   Joined, it owns a membership in the group with a reference, its element
- *   and its send ring. Each posted CDC holds a reference on the socket. The
- *   send ring goes back only when no write from it is in flight: where there
- *   are some, the last completion gives it back, and with it the reference on
- *   the group. The socket pays for both from joining until they go back.
+ *   and its send ring, for which the socket pays. They go back when nobody uses the
+ *   connection any more, smc_member.c: not before the last write has completed.
  *
  * Locks:
  *   Until the connection is opened, it belongs to the handshake, which holds no
  *   socket lock; socket calls keep away from it (is_connecting, or no file yet)
- *   but for what conn->lock guards. Afterwards lgr, rmbe and sndbuf change
- *   under the socket lock only, but for a sndbuf left behind with writes in
- *   flight, which the last completion clears. What conn->lock guards is listed
+ *   but for what conn->lock guards. What conn->lock guards is listed
  *   with struct smc_conn; tx_prep is written under both.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -27,6 +23,7 @@
 #include "smc_compat.h"
 #include "smc_conn.h"
 #include "smc_mem.h"
+#include "smc_member.h"
 #include "smc_move.h"
 #include "smc_net.h"
 
@@ -43,10 +40,11 @@ static void conn_hold_expired(struct timer_list *timer);
  * @sk: its socket
  * @event: upward news
  *
- * Paid for by the memory control group of @sk.
+ * Paid for by the memory control group of @sk. The first user is the handshake, and
+ * after smc_conn_join() the membership.
  *
  * Context: Process context, may sleep.
- * Return: the connection, or NULL.
+ * Return: the connection, held by the socket (smc_conn_drop()); or NULL.
  */
 struct smc_conn *smc_conn_alloc(struct sock *sk,
 				void (*event)(struct smc_conn *conn, u32 events))
@@ -55,6 +53,9 @@ struct smc_conn *smc_conn_alloc(struct sock *sk,
 
 	if (!conn)
 		return NULL;
+	refcount_set(&conn->users, 1);
+	refcount_set(&conn->holders, 2);
+	sock_hold(sk);
 	conn->sk = sk;
 	conn->ops.event = event;
 	conn->rtoken = -1;
@@ -62,43 +63,6 @@ struct smc_conn *smc_conn_alloc(struct sock *sk,
 	spin_lock_init(&conn->lock);
 	INIT_LIST_HEAD(&conn->wait_node);
 	return conn;
-}
-
-/**
- * smc_conn_free() - undo smc_conn_alloc()
- * @conn: in no group, nothing of it in flight; or NULL
- *
- * Context: Any context but hard interrupt.
- */
-void smc_conn_free(struct smc_conn *conn)
-{
-	if (!conn)
-		return;
-	WARN_ON_ONCE(conn->lgr);
-	WARN_ON_ONCE(conn->charged);
-	kfree(conn->stamps);
-	kfree_rcu(conn, rcu);
-}
-
-/* Nobody else touches the account before the connection has joined. */
-static int conn_charge(struct smc_conn *conn)
-{
-	u32 bytes = conn->rmbe.size + conn->sndbuf.size;
-	int rc;
-
-	rc = smc_mem_charge(conn->sk, bytes);
-	if (!rc)
-		conn->charged = bytes;
-	return rc;
-}
-
-static void conn_uncharge(struct smc_conn *conn, u32 bytes)
-{
-	/* the last completion may run while the socket is accepted or closed */
-	spin_lock_bh(&conn->lock);
-	conn->charged -= bytes;
-	smc_mem_uncharge(conn->sk, bytes);
-	spin_unlock_bh(&conn->lock);
 }
 
 /* Takes a token that no connection of the group has or had lately, RMB-33. */
@@ -188,6 +152,7 @@ static int conn_attach(struct smc_conn *conn, struct smc_link_group *lgr, struct
  */
 int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link)
 {
+	u32 bytes = conn->rmbe.size + conn->sndbuf.size;
 	int rc;
 
 	conn->lgr = lgr;
@@ -196,7 +161,7 @@ int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_
 	conn->tx_sent = conn->tx_prep;
 	conn->tx_fin = conn->tx_prep;
 	conn->tx_mark = conn->tx_prep;
-	rc = conn_charge(conn);
+	rc = smc_mem_charge(conn->sk, bytes);
 	if (rc)
 		goto out;
 	rc = conn_take_token(conn, lgr);
@@ -215,7 +180,7 @@ int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_
 	xa_erase(&lgr->conns, conn->token);
 	conn->token = 0;
 uncharge:
-	conn_uncharge(conn, conn->charged);
+	smc_mem_uncharge(conn->sk, bytes);
 out:
 	conn->lgr = NULL;
 	return rc;
@@ -254,7 +219,7 @@ static struct smc_conn *conn_find_rival(struct smc_conn *conn, int rtoken, u8 in
 	while ((other = smc_lgr_next_conn(conn->lgr, &token))) {
 		if (other != conn && other->rtoken == rtoken && other->peer_index == index)
 			return other;
-		sock_put(other->sk);
+		smc_conn_put(other);
 	}
 	return NULL;
 }
@@ -357,7 +322,7 @@ int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
 	}
 	mutex_unlock(&lgr->lock);
 	if (rival)
-		sock_put(rival->sk);
+		smc_conn_put(rival);
 	return rc;
 }
 
@@ -392,7 +357,7 @@ void smc_conn_open(struct smc_conn *conn)
 void smc_conn_adopt(struct smc_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
-	smc_mem_adopt(conn->sk, conn->charged);
+	smc_mem_adopt(conn->sk, conn->rmbe.size + conn->sndbuf.size);
 	spin_unlock_bh(&conn->lock);
 }
 
@@ -401,6 +366,7 @@ static void conn_release_tokens(struct smc_conn *conn, struct smc_link_group *lg
 {
 	mutex_lock(&lgr->lock);
 	xa_erase(&lgr->conns, conn->token);
+	WRITE_ONCE(conn->token, 0);
 	if (conn->rtoken >= 0)
 		__clear_bit(conn->peer_index, lgr->rtokens->tok[conn->rtoken].in_use);
 	conn->rtoken = -1;
@@ -483,7 +449,7 @@ void smc_conn_lose_rmb(struct smc_link_group *lgr, int rtoken)
 	while ((conn = smc_lgr_next_conn(lgr, &token))) {
 		if (conn->rtoken == rtoken)
 			conn_lose_element(conn);
-		sock_put(conn->sk);
+		smc_conn_put(conn);
 	}
 	smc_rtoken_del(lgr->rtokens, rtoken);
 }
@@ -521,46 +487,16 @@ static bool conn_detach(struct smc_conn *conn)
 	return has_unread;
 }
 
-static void conn_release_rmbe(struct smc_conn *conn, struct smc_link_group *lgr)
-{
-	conn_uncharge(conn, conn->rmbe.size);
-	if (conn->is_peer_done)
-		smc_buf_put(&lgr->rmbs, &conn->rmbe);
-	else
-		smc_buf_lose(&lgr->rmbs, &conn->rmbe);
-}
-
-static void conn_release_sndbuf(struct smc_conn *conn, struct smc_link_group *lgr)
-{
-	conn_uncharge(conn, conn->sndbuf.size);
-	smc_buf_put(&lgr->sends, &conn->sndbuf);
-}
-
-static void conn_release_sndbuf_when_quiet(struct smc_conn *conn, struct smc_link_group *lgr)
-{
-	bool is_quiet;
-
-	spin_lock_bh(&conn->lock);
-	is_quiet = !conn->tx_inflight;
-	if (!is_quiet)
-		conn->late_lgr = lgr;
-	spin_unlock_bh(&conn->lock);
-	if (!is_quiet)
-		return;
-	conn_release_sndbuf(conn, lgr);
-	smc_lgr_put(lgr);
-}
-
 /**
- * smc_conn_leave() - give everything back that belongs to the group
+ * smc_conn_leave() - a connection is no member of its group any more
  * @conn: the connection; nothing happens if it is in no group
  * @is_peer_done: the peer has said that it writes no more, or cannot
  *
  * The element goes back to its pool where @is_peer_done (RMB-27, CLOSE-02);
  * otherwise nobody gets it again before its RMB has been deleted (RMB-28 and
- * CLOSE-24 would allow more, ABRT-13 does not). Waits for nobody: a send ring
- * with writes in flight follows with the last completion, an element with bytes
- * that somebody may read with smc_conn_forget_unread().
+ * CLOSE-24 would allow more, ABRT-13 does not). Waits for nobody: the rings stay
+ * as long as a write is in flight, and where there are bytes that somebody may
+ * read until smc_conn_forget_unread().
  *
  * Context: Process context. Expects the socket lock held, unless the handshake
  *	    gives up a connection that was never opened. Takes lgr->lock and
@@ -572,24 +508,21 @@ static void conn_release_sndbuf_when_quiet(struct smc_conn *conn, struct smc_lin
 bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
 {
 	struct smc_link_group *lgr = conn->lgr;
-	bool has_unread, is_last;
+	bool is_last;
 
-	if (!lgr)
+	if (!conn->token)
 		return false;
 	conn_release_tokens(conn, lgr);
 	if (conn->cork_timer.function)
-		sk_stop_timer(conn->sk, &conn->cork_timer);
-	has_unread = conn_detach(conn);
-	/* Who is detached arms it no more. */
-	sk_stop_timer(conn->sk, &conn->hold_timer);
-	conn->lgr = NULL;
+		smc_conn_disarm(conn, &conn->cork_timer);
 	conn->is_peer_done = is_peer_done;
-	if (has_unread)
-		conn->unread_lgr = smc_lgr_get(lgr);
-	else
-		conn_release_rmbe(conn, lgr);
+	conn->is_unread = conn_detach(conn);
+	/* Who is detached arms it no more. */
+	smc_conn_disarm(conn, &conn->hold_timer);
 	is_last = smc_lgr_drop_conn(lgr);
-	conn_release_sndbuf_when_quiet(conn, lgr);
+	/* a reader takes the place of the membership */
+	if (!conn->is_unread)
+		smc_conn_put(conn);
 	return is_last;
 }
 
@@ -597,24 +530,20 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
  * smc_conn_forget_unread() - nobody reads any more what a connection has left behind
  * @conn: the connection; has read everything, or is not going to be read
  *
- * Gives back the element that smc_conn_leave() has left it. RFC 7609 4.8.2 (ABRT-08, ABRT-13).
+ * Of one that smc_conn_leave() has left with its reader; nothing happens to any other.
+ * RFC 7609 4.8.2 (ABRT-08, ABRT-13).
  *
  * Context: Process context. Expects the socket lock held. Takes conn->lock.
- * Return: the group it was of, with a reference for the caller; NULL if there was
- *	   nothing left behind.
  */
-struct smc_link_group *smc_conn_forget_unread(struct smc_conn *conn)
+void smc_conn_forget_unread(struct smc_conn *conn)
 {
-	struct smc_link_group *lgr = conn->unread_lgr;
-
-	if (!lgr)
-		return NULL;
-	conn->unread_lgr = NULL;
+	if (!conn->is_unread)
+		return;
+	conn->is_unread = false;
 	spin_lock_bh(&conn->lock);
 	conn_drop_unread(conn);
 	spin_unlock_bh(&conn->lock);
-	conn_release_rmbe(conn, lgr);
-	return lgr;
+	smc_conn_put(conn);
 }
 
 /**
@@ -673,13 +602,10 @@ static void conn_time_done(struct smc_conn *conn, u16 seq, bool ok)
 
 /**
  * smc_conn_tx_done() - a CDC of the connection has completed
- * @conn: the connection; the caller holds the CDC's reference on its socket
+ * @conn: the connection; the caller holds the CDC's reference
  * @seq: its sequence number
  * @len: bytes it announced
  * @ok: it reached the peer
- * @quiet: receives the group that the connection has left before, if this was its
- *	   last message in flight and so its send ring has gone back now, with a
- *	   reference for the caller; otherwise NULL
  *
  * The bytes' place in the send ring is free (TX-04); what did not reach the
  * peer keeps it and is written again. RFC 7609 4.6.1.
@@ -687,13 +613,11 @@ static void conn_time_done(struct smc_conn *conn, u16 seq, bool ok)
  * Context: Any context but hard interrupt. Takes conn->lock.
  * Return: SMC_EV_TX_DONE, with SMC_EV_FINAL_DONE if it said C or A.
  */
-u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok,
-		     struct smc_link_group **quiet)
+u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok)
 {
-	struct smc_link_group *left = NULL;
 	u32 events = SMC_EV_TX_DONE;
+	bool has_left;
 
-	*quiet = NULL;
 	spin_lock_bh(&conn->lock);
 	conn->tx_inflight--;
 	conn_time_done(conn, seq, ok);
@@ -707,19 +631,10 @@ u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok,
 	if (ok && conn->ctl.tx_conn_sent & SMC_CDC_FINAL &&
 	    seq == conn->ctl.tx_seq_final)
 		events |= SMC_EV_FINAL_DONE;
-	if (!conn->tx_inflight) {
-		swap(*quiet, conn->late_lgr);
-		/* A connection on a link is in its group. */
-		if (conn->is_leaving)
-			left = smc_lgr_get(conn->lgr);
-	}
+	has_left = !conn->tx_inflight && conn->is_leaving;
 	spin_unlock_bh(&conn->lock);
-	if (left) {
-		smc_move_queue(left);
-		smc_lgr_put(left);
-	}
-	if (*quiet)
-		conn_release_sndbuf(conn, *quiet);
+	if (has_left)
+		smc_move_queue(conn->lgr);
 	return events;
 }
 
@@ -738,7 +653,7 @@ static void conn_hold_expired(struct timer_list *timer)
 		smc_stat_inc(sock_net(conn->sk), SMC_STAT_CDC_BAD);
 		conn->ops.event(conn, events);
 	}
-	sock_put(conn->sk);
+	smc_conn_put(conn);
 }
 
 /**
@@ -758,31 +673,7 @@ void smc_conn_hold(struct smc_conn *conn)
 	lockdep_assert_held(&conn->lock);
 	/* It may be running, and wait for the lock. */
 	conn->hold_jiffies = jiffies + SMC_CONN_HOLD_TIME;
-	sk_reset_timer(conn->sk, &conn->hold_timer, conn->hold_jiffies);
-}
-
-/**
- * smc_conn_lookup() - the connection that an alert token names
- * @lgr: the group
- * @token: from a CDC message
- *
- * RFC 7609 1.2, A.4 (CDC-09, RMB-33).
- *
- * Context: Any context but hard interrupt.
- * Return: the connection with a reference on its socket for the caller; NULL
- *	   if there is none.
- */
-struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token)
-{
-	struct smc_conn *conn;
-
-	/* Sockets are freed after a grace period. */
-	rcu_read_lock();
-	conn = xa_load(&lgr->conns, token);
-	if (conn && !refcount_inc_not_zero(&conn->sk->sk_refcnt))
-		conn = NULL;
-	rcu_read_unlock();
-	return conn;
+	smc_conn_arm(conn, &conn->hold_timer, conn->hold_jiffies);
 }
 
 /**
@@ -953,7 +844,6 @@ bool smc_conn_has_progress(struct smc_conn *conn)
  */
 bool smc_conn_check_eyecatcher(struct smc_conn *conn)
 {
-	const struct smc_link_group *lgr;
 	struct smc_link *link;
 
 	/* The geometry is constant once data has arrived. */
@@ -968,8 +858,7 @@ bool smc_conn_check_eyecatcher(struct smc_conn *conn)
 		return true;
 
 	smc_stat_inc(sock_net(conn->sk), SMC_STAT_EYECATCHER_BAD);
-	lgr = conn->lgr ?: conn->unread_lgr;
 	pr_warn_ratelimited("connection %08x of link group %08x: eye catcher is %4phN, connection reset\n",
-			    conn->token, lgr->id, conn->rmbe.cpu);
+			    conn->token, conn->lgr->id, conn->rmbe.cpu);
 	return false;
 }

@@ -7,6 +7,7 @@
 #define SMC_CONN_H
 
 #include <linux/average.h>
+#include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/timer.h>
 #include <net/sock.h>
@@ -23,6 +24,7 @@
 #define SMC_EV_TX_DONE		BIT(29)	/* a send completed: ring space, maybe drained */
 #define SMC_EV_FINAL_DONE	BIT(28)	/* the CDC with C or A completed */
 #define SMC_EV_MOVED		BIT(27)	/* sends use another link: look what is due */
+#define SMC_EV_RINGS_FREE	BIT(26)	/* both rings have gone back to conn->lgr */
 
 /* Upward news of a connection, set once by smc_conn_alloc(). */
 struct smc_conn_ops {
@@ -57,35 +59,36 @@ struct smc_conn_rtt {
 /**
  * struct smc_conn - one connection
  *
- * Goes with its socket; a reference on @sk keeps it. @lock is
+ * smc_member.c says how long it lives. @lock is
  * conn->lock of the lock order: it guards what follows it, and the order of
  * CDC messages on the queue.
  *
- * @sk: the socket
+ * @users: who uses @sk, @lgr and the rings
+ * @holders: who has a pointer to it: its socket, and all users together
+ * @sk: the socket; a reference as long as there is a user
  * @ops: upward news; set once
- * @lgr: the group; set on joining, cleared on leaving, by the handshake or
- *	 under the socket lock
- * @token: our alert token; 0 is none
+ * @lgr: the group, once it has joined; a reference as long as there is a user
+ * @token: our alert token; 0 while it is in no group. Set and cleared by the handshake or
+ *	   under the socket lock
  * @flags: bits of &enum smc_conn_flag
  * @wait_node: in link->waiters, under link->wait_lock
  * @wait_link: that link, written under its wait_lock; NULL if in none
  * @hold_timer: bounds how long messages are kept, FAIL-10
  * @rtoken: index in lgr->rtokens, -1 for none; under lgr->lock
  * @peer_index: element there
- * @rmbe: our element, read by us, written by the peer; const while joined
- * @sndbuf: our send ring; const from joining until all its writes completed
+ * @rmbe: our element, read by us, written by the peer; const as long as there is a user
+ * @sndbuf: our send ring; same
  * @snd_geom: its geometry, base 0
- * @rcu: who finds it without a reference looks under RCU
+ * @rcu: who finds it by its token, or by the socket without the lock of that, looks
+ *	 under RCU
  * @cork_timer: bounds how long @tx_cork holds data back, TX-07; set up when it is first
  *		armed, under the socket lock
- * @unread_lgr: the group, a reference, once the connection has left it with bytes that
- *		somebody may read; @rmbe is there as long. Under the socket lock
+ * @is_unread: it has left the group with bytes that somebody may read, who is a user.
+ *	       Under the socket lock
  * @is_peer_done: as smc_conn_leave() was told; same
  * @lock: spinlock, bottom halves off
- * @charged: bytes of @rmbe and @sndbuf that the socket pays for
  * @link: the link our sends use; RCU, written under @lock; NULL when lost.
  *	  Messages of the peer may come on any link of the group, FAIL-17
- * @late_lgr: the group, once the connection has left it with writes in flight
  * @ctl: cursors, flags, sequence numbers
  * @rx_links: numbers of the links over which messages of the peer have come
  * @peer_token: the peer's token for its CDC messages
@@ -128,6 +131,8 @@ struct smc_conn_rtt {
  *	       read as if nothing were missing, ABRT-04
  */
 struct smc_conn {
+	refcount_t users;
+	refcount_t holders;
 	struct sock *sk;
 	struct smc_conn_ops ops;
 	struct smc_link_group *lgr;
@@ -143,13 +148,11 @@ struct smc_conn {
 	struct rcu_head rcu;
 	struct timer_list cork_timer;
 	struct timer_list hold_timer;
-	struct smc_link_group *unread_lgr;
+	bool is_unread;
 	bool is_peer_done;
 
 	spinlock_t lock;		/* conn->lock, see above */
-	u32 charged;
 	struct smc_link __rcu *link;
-	struct smc_link_group *late_lgr;
 	struct smc_cdc_ctl ctl;
 	DECLARE_BITMAP(rx_links, U8_MAX + 1);
 	u32 peer_token;
@@ -201,7 +204,6 @@ static inline bool smc_conn_may_read(const struct smc_conn *conn)
 
 struct smc_conn *smc_conn_alloc(struct sock *sk,
 				void (*event)(struct smc_conn *conn, u32 events));
-void smc_conn_free(struct smc_conn *conn);
 int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link);
 struct smc_link *smc_conn_told_link(struct smc_conn *conn);
 int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
@@ -210,12 +212,10 @@ void smc_conn_lose_rmb(struct smc_link_group *lgr, int rtoken);
 void smc_conn_open(struct smc_conn *conn);
 void smc_conn_adopt(struct smc_conn *conn);
 bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done);
-struct smc_link_group *smc_conn_forget_unread(struct smc_conn *conn);
-struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token);
+void smc_conn_forget_unread(struct smc_conn *conn);
 void smc_conn_note_post(struct smc_conn *conn);
 void smc_conn_time_send(struct smc_conn *conn, u16 seq);
-u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok,
-		     struct smc_link_group **quiet);
+u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok);
 void smc_conn_hold(struct smc_conn *conn);
 
 u32 smc_conn_readable(struct smc_conn *conn);

@@ -234,17 +234,10 @@ void smc_lgr_put(struct smc_link_group *lgr);
 /* State. */
 bool smc_lgr_is_down(const struct smc_link_group *lgr);
 bool smc_lgr_has_successor(const struct smc_link_group *lgr);
-void smc_lgr_commit_dialect(struct smc_link_group *lgr, enum smc_dialect dialect);
 bool smc_lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
 		       enum smc_lgr_state *was);
 bool smc_lgr_set_failed(struct smc_link_group *lgr, enum smc_decline decline);
 
-/* Connections of a group: for smc_conn.c, smc_move.c and smc_life.c. */
-struct smc_conn *smc_lgr_next_conn(struct smc_link_group *lgr, unsigned long *token);
-void smc_lgr_set_geometry(struct smc_link_group *lgr, struct smc_conn *conn);
-void smc_lgr_set_link(struct smc_conn *conn, struct smc_link *link);
-void smc_lgr_keep_unread(struct smc_conn *conn);
-void smc_lgr_cut_conn(struct smc_conn *conn);
 bool smc_lgr_drop_conn(struct smc_link_group *lgr);
 
 /* Links, found by who has a reference on the group. */

@@ -205,11 +205,14 @@ static int smc_diag_visit(struct sock *sk, void *arg)
 	sock_diag_save_cookie(sk, msg->id.idiag_cookie);
 	smc_diag_fill_id(msg, smc->tcp->sk);
 
-	conn = READ_ONCE(smc->conn);
+	rcu_read_lock();
+	/* pairs with smp_store_release() in smc_sock_make_conn() */
+	conn = smp_load_acquire(&smc->conn);
 	if (conn && w->wanted & SMC_DIAG_WANT(SMC_DIAG_CONNINFO))
 		rc = smc_diag_put_conninfo(w->skb, conn);
 	if (conn && !rc && w->wanted & SMC_DIAG_WANT(SMC_DIAG_LGRINFO))
 		rc = smc_diag_put_lgrinfo(w->skb, conn);
+	rcu_read_unlock();
 	if (!rc && msg->state == SMC_DIAG_ST_LISTEN)
 		rc = smc_diag_put_listeninfo(w->skb, smc);
 	if (!rc)

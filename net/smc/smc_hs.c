@@ -38,6 +38,7 @@
 #include "smc_link.h"
 #include "smc_llc.h"
 #include "smc_llc_sweep.h"
+#include "smc_member.h"
 #include "smc_net.h"
 #include "smc_peer.h"
 #include "smc_pnet.h"
@@ -701,12 +702,18 @@ static void smc_hs_cleanup(struct smc_hs *hs, enum smc_hs_outcome out)
 	if (hs->is_joined) {
 		/* who declines does not write */
 		smc_close_leave(hs->smc, !hs->is_told || out == SMC_HS_TCP);
+		smc_conn_forget_unread(conn);
+		smc_sock_drop_conn(hs->smc);
 		return;
 	}
-	if (conn && conn->rmbe.buf)
-		smc_buf_put(&lgr->rmbs, &conn->rmbe);
-	if (conn && conn->sndbuf.buf)
-		smc_buf_put(&lgr->sends, &conn->sndbuf);
+	if (conn) {
+		if (conn->rmbe.buf)
+			smc_buf_put(&lgr->rmbs, &conn->rmbe);
+		if (conn->sndbuf.buf)
+			smc_buf_put(&lgr->sends, &conn->sndbuf);
+		smc_conn_put(conn);
+		smc_sock_drop_conn(hs->smc);
+	}
 	smc_lgr_get(lgr);
 	if (smc_lgr_unreserve(lgr))
 		smc_llc_arm_idle(lgr);

@@ -9,9 +9,9 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include "smc_conn.h"
 #include "smc_life.h"
 #include "smc_link.h"
+#include "smc_member.h"
 #include "smc_net.h"
 
 /**
@@ -46,7 +46,7 @@ static void lgr_cut_conns(struct smc_link_group *lgr)
 
 	while ((conn = smc_lgr_next_conn(lgr, &token))) {
 		smc_lgr_cut_conn(conn);
-		sock_put(conn->sk);
+		smc_conn_put(conn);
 	}
 }
 

@@ -18,8 +18,8 @@
 #include <linux/slab.h>
 
 #include "smc_compat.h"
-#include "smc_conn.h"
 #include "smc_link.h"
+#include "smc_member.h"
 #include "smc_net.h"
 
 static const struct smc_wr_ops *smc_link_ops;
@@ -90,7 +90,7 @@ static void link_drop_waiters(struct smc_link *link)
 
 	while ((conn = smc_link_pop_waiter(link))) {
 		conn->ops.event(conn, SMC_EV_MOVED);
-		sock_put(conn->sk);
+		smc_conn_put(conn);
 	}
 }
 
@@ -604,7 +604,7 @@ static void link_end_wait(struct smc_conn *conn)
 /**
  * smc_link_add_waiter() - a connection waits for a free slot
  * @link: the link
- * @conn: the connection; the queue takes a reference on its socket
+ * @conn: the connection; the queue takes a reference
  *
  * Nothing happens if it waits already: whoever serves the queue will look at
  * what it has to send after it was taken out. After this the caller must try
@@ -623,7 +623,7 @@ bool smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn)
 	/* Fully ordered; pairs with link_end_wait(). */
 	if (test_and_set_bit(SMC_CONN_IS_WAITING, &conn->flags))
 		return true;
-	sock_hold(conn->sk);
+	smc_conn_get(conn);
 	spin_lock_bh(&link->wait_lock);
 	/*
 	 * Where the link is stopped, or @conn has moved away, those who wait have been taken out
@@ -639,7 +639,7 @@ bool smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn)
 	if (!is_open) {
 		/* and before the caller looks where the connection is */
 		link_end_wait(conn);
-		__sock_put(conn->sk);
+		smc_conn_put(conn);
 	}
 	return is_open;
 }
@@ -669,7 +669,7 @@ void smc_link_del_waiter(struct smc_link *link, struct smc_conn *conn)
 	spin_unlock_bh(&link->wait_lock);
 	if (is_here) {
 		link_end_wait(conn);
-		__sock_put(conn->sk);
+		smc_conn_put(conn);
 	}
 }
 
@@ -678,8 +678,8 @@ void smc_link_del_waiter(struct smc_link *link, struct smc_conn *conn)
  * @link: the link
  *
  * Context: Any context but hard interrupt. Takes link->wait_lock.
- * Return: the connection, no longer waiting, with the queue's reference on its
- *	   socket; NULL if nobody waits.
+ * Return: the connection, no longer waiting, with the queue's reference;
+ *	   NULL if nobody waits.
  */
 struct smc_conn *smc_link_pop_waiter(struct smc_link *link)
 {

@@ -26,6 +26,7 @@
 
 #include "smc_life.h"
 #include "smc_link.h"
+#include "smc_member.h"
 #include "smc_llc.h"
 #include "smc_llc_form.h"
 #include "smc_llc_msg.h"

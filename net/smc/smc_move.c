@@ -35,8 +35,8 @@
  * Locks:
  *   lgr->lock for links and the peer's keys, inside it conn->lock.
  */
-#include "smc_conn.h"
 #include "smc_link.h"
+#include "smc_member.h"
 #include "smc_move.h"
 #include "smc_net.h"
 
@@ -77,7 +77,7 @@ static void move_plan_init(struct move_plan *plan, struct smc_link_group *lgr)
 		if (link && move_is_settled(plan, conn, link))
 			plan->load[link->index]++;
 		spin_unlock_bh(&conn->lock);
-		sock_put(conn->sk);
+		smc_conn_put(conn);
 	}
 }
 
@@ -257,7 +257,7 @@ static void smc_move_work(struct work_struct *work)
 			smc_lgr_cut_conn(conn);
 		else if (events)
 			conn->ops.event(conn, events);
-		sock_put(conn->sk);
+		smc_conn_put(conn);
 	}
 	lgr->is_uneven = plan.has_busy && move_is_uneven(&plan);
 	mutex_unlock(&lgr->lock);
@@ -299,7 +299,7 @@ void smc_move_hush(struct smc_link *link)
 		if (smc_conn_link(conn) == link)
 			conn->is_leaving = true;
 		spin_unlock_bh(&conn->lock);
-		sock_put(conn->sk);
+		smc_conn_put(conn);
 	}
 	smc_move_queue(lgr);
 }
@@ -346,7 +346,7 @@ unsigned long smc_move_ask(struct smc_link_group *lgr, unsigned long links)
 				crowded |= BIT(link->index);
 		}
 		spin_unlock_bh(&conn->lock);
-		sock_put(conn->sk);
+		smc_conn_put(conn);
 	}
 	return crowded;
 }
@@ -373,7 +373,7 @@ void smc_move_heard(struct smc_link_group *lgr, u8 index)
 		if (link && link == lgr->links[index] && conn->is_asked)
 			conn->is_heard = true;
 		spin_unlock_bh(&conn->lock);
-		sock_put(conn->sk);
+		smc_conn_put(conn);
 	}
 	smc_move_queue(lgr);
 }

@@ -140,7 +140,7 @@ static void notice_queue_stamp(struct sock *sk, u32 key)
 
 /**
  * smc_notice_tell() - queue the time stamps that have become due
- * @conn: the connection; the caller holds a reference on its socket
+ * @conn: the connection; the caller holds a reference
  *
  * To be called after data has completed, and after smc_notice_want().
  *

@@ -676,8 +676,7 @@ static int opt_get_tcp_info(struct smc_sock *smc, char __user *optval, int __use
 	if (sk->sk_state != SMC_STATE_LISTEN &&
 	    (sk->sk_state != SMC_STATE_INIT || smc->is_connecting)) {
 		info.tcpi_state = opt_tcp_state(smc);
-		if (smc->conn && (smc_state_is_usable(&smc->close) || smc->conn->tx_total ||
-				  smc->conn->rx_total))
+		if (!smc->is_connecting && smc->conn)
 			opt_fill_conn(smc->conn, &info);
 	}
 	return opt_put(&info, sizeof(info), optval, optlen);

@@ -17,7 +17,6 @@
 #include "smc_opt.h"
 #include "smc_orphan.h"
 #include "smc_renew.h"
-#include "smc_rx.h"
 #include "smc_tcp.h"
 
 /* What belongs to the file or to the application, not to the connection. */
@@ -77,8 +76,8 @@ int smc_renew(struct smc_sock *smc, struct socket *sock, int err)
 	if (!fresh)
 		return -ENOBUFS;
 	/* nobody reads on */
-	if (smc->conn)
-		smc_rx_let_go(smc->conn);
+	if (smc->conn && !smc->is_connecting)
+		smc_conn_forget_unread(smc->conn);
 	/* sock_diag looks at the inner socket of what it finds */
 	smc_sock_unhash(smc);
 	smc_tcp_unwatch(smc);

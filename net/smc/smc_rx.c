@@ -19,7 +19,6 @@
 #include <net/busy_poll.h>
 
 #include "smc_compat.h"
-#include "smc_llc_sweep.h"
 #include "smc_net.h"
 #include "smc_rx.h"
 #include "smc_trace.h"
@@ -97,7 +96,7 @@ static void rx_look(struct rx_call *call, struct rx_view *view)
 	 * An abort is no end of the data: the close machine makes it an error,
 	 * perhaps a little later, and that is what the reader is to be told.
 	 */
-	view->is_eof = !conn->lgr || (!(conn_flags & SMC_CDC_ABORT) &&
+	view->is_eof = !conn->token || (!(conn_flags & SMC_CDC_ABORT) &&
 				      conn_flags & (SMC_CDC_DONE | SMC_CDC_CLOSED));
 }
 
@@ -176,22 +175,6 @@ static size_t rx_copy(struct rx_call *call, u32 len)
 	return copied;
 }
 
-/**
- * smc_rx_let_go() - nobody reads any more what a connection has left behind
- * @conn: the connection; nothing happens if there is nothing
- *
- * Context: Process context. Expects the socket lock held. Takes conn->lock.
- */
-void smc_rx_let_go(struct smc_conn *conn)
-{
-	struct smc_link_group *lgr = smc_conn_forget_unread(conn);
-
-	if (!lgr)
-		return;
-	smc_llc_trim(lgr);
-	smc_lgr_put(lgr);
-}
-
 /* The bytes are done with: their place may be written again. TX-09 */
 static void rx_consume(struct smc_conn *conn, u32 len)
 {
@@ -206,7 +189,7 @@ static void rx_consume(struct smc_conn *conn, u32 len)
 	is_last = !smc_cdc_readable(&conn->ctl);
 	spin_unlock_bh(&conn->lock);
 	if (is_last)
-		smc_rx_let_go(conn);
+		smc_conn_forget_unread(conn);
 	sk_peek_offset_bwd(conn->sk, len);
 	smc_stat_add(sock_net(conn->sk), SMC_STAT_RX_BYTES, len);
 	if (is_due)
@@ -563,7 +546,7 @@ int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, int fla
 
 /**
  * smc_rx_is_readable() - would poll() say that there is data
- * @smc: the socket; its connection is or was open
+ * @conn: the connection; it is or was open; the caller holds a reference on its socket
  *
  * At least SO_RCVLOWAT bytes, or fewer where no more can come before some are
  * read.
@@ -571,11 +554,10 @@ int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, int fla
  * Context: Any context but hard interrupt. Takes conn->lock.
  * Return: true if it would.
  */
-bool smc_rx_is_readable(struct smc_sock *smc)
+bool smc_rx_is_readable(struct smc_conn *conn)
 {
-	struct smc_conn *conn = smc->conn;
 	struct smc_cdc_ctl *ctl = &conn->ctl;
-	u32 target = sock_rcvlowat(&smc->sk, 0, INT_MAX);
+	u32 target = sock_rcvlowat(conn->sk, 0, INT_MAX);
 	bool is_stuck = false;
 	u32 len = 0;
 
@@ -590,7 +572,7 @@ bool smc_rx_is_readable(struct smc_sock *smc)
 
 /**
  * smc_rx_has_urgent() - would poll() speak of urgent data
- * @smc: the socket
+ * @conn: the connection
  *
  * It does from when the peer has announced the byte until it was read or
  * passed. RFC 7609 4.7.5 (URG-04).
@@ -598,9 +580,9 @@ bool smc_rx_is_readable(struct smc_sock *smc)
  * Context: Any context.
  * Return: true if it would.
  */
-bool smc_rx_has_urgent(const struct smc_sock *smc)
+bool smc_rx_has_urgent(const struct smc_conn *conn)
 {
-	const struct smc_cdc_ctl *ctl = &smc->conn->ctl;
+	const struct smc_cdc_ctl *ctl = &conn->ctl;
 
 	return smc_urg_is_unread(READ_ONCE(ctl->rx_urg)) ||
 	       smc_cdc_urg_is_pending(READ_ONCE(ctl->rx_prod_flags));

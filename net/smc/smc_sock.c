@@ -4,11 +4,11 @@
  *
  * Lifetime: a socket has one reference from its file (or from the listener's
  * lists before accept()), one from each work item or timer that is queued,
- * one from a handshake under way, one from each CDC message in flight, one from
- * its place in a link's queue of waiters, and one from the close machine while there
+ * one from a handshake under way, one from its connection as long as somebody uses
+ * that (smc_member.c), and one from the close machine while there
  * is a connection to be ended (smc_state_is_alive()). It is freed after an RCU grace
- * period, so that calls which found it through sock->sk and completion handlers which
- * found it through its alert token may still try to get a reference.
+ * period, so that calls which found it through sock->sk may still try to get a
+ * reference.
  */
 #include <linux/bpf-cgroup.h>
 #include <linux/cgroup.h>
@@ -21,6 +21,7 @@
 
 #include "smc_compat.h"
 #include "smc_mem.h"
+#include "smc_member.h"
 #include "smc_net.h"
 #include "smc_sock.h"
 
@@ -228,7 +229,8 @@ static void smc_sock_destruct(struct sock *sk)
 	WARN_ON_ONCE(!hlist_unhashed(&smc->hash_node));
 	WARN_ON_ONCE(!list_empty(&smc->late_node));
 	__skb_queue_purge(&sk->sk_error_queue);
-	smc_conn_free(smc->conn);
+	if (smc->conn)
+		smc_conn_drop(smc->conn);
 	/* an older core takes SO_RESERVE_MEM without asking us */
 	sk_mem_reclaim_final(sk);
 	if (sk->sk_family == PF_SMC)
@@ -320,6 +322,24 @@ int smc_sock_make_conn(struct smc_sock *smc)
 	/* pairs with READ_ONCE() of those who look without the socket lock */
 	smp_store_release(&smc->conn, conn);
 	return 0;
+}
+
+/**
+ * smc_sock_drop_conn() - a socket goes on without its connection
+ * @smc: the socket; nothing happens if it has none
+ *
+ * Who has found it before looks under RCU. It lives on as long as it has users.
+ *
+ * Context: Process context. Expects the socket lock held, or is the handshake.
+ */
+void smc_sock_drop_conn(struct smc_sock *smc)
+{
+	struct smc_conn *conn = smc->conn;
+
+	if (!conn)
+		return;
+	WRITE_ONCE(smc->conn, NULL);
+	smc_conn_drop(conn);
 }
 
 /**

@@ -70,8 +70,8 @@ struct smc_opt_seen {
  * @tcp: the inner TCP socket; NULL once the connection was grafted onto TCP,
  *	 once a new sock has it (smc_renew()), and after the last close; also read
  *	 by the one handshake worker
- * @conn: the connection on a link group; NULL until the handshake makes one. Goes with
- *	  the socket
+ * @conn: the connection on a link group; NULL unless a handshake has made one, and has
+ *	  not failed. Const while there is one; without the socket lock read under RCU
  * @nonagle: TCP_NODELAY and TCP_CORK as @tcp has them, TCP_NAGLE_OFF and TCP_NAGLE_CORK
  * @tx_lowat: TCP_NOTSENT_LOWAT, bytes; 0 for the default of TCP
  * @close: the close machine; it has a reference while smc_state_is_alive()
@@ -236,6 +236,7 @@ int smc_sock_init(const struct smc_sock_works *works);
 void smc_sock_exit(void);
 
 int smc_sock_make_conn(struct smc_sock *smc);
+void smc_sock_drop_conn(struct smc_sock *smc);
 struct smc_sock *smc_sock_alloc(struct net *net, struct socket *sock, int protocol, int kern);
 struct smc_sock *smc_sock_alloc_like(const struct smc_sock *like);
 void smc_sock_set_up(struct sock *sk);

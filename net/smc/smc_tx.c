@@ -46,7 +46,7 @@
 #include "smc_cdc.h"
 #include "smc_compat.h"
 #include "smc_link.h"
-#include "smc_llc_sweep.h"
+#include "smc_member.h"
 #include "smc_net.h"
 #include "smc_notice.h"
 #include "smc_trace.h"
@@ -243,13 +243,13 @@ static void tx_serve(struct smc_link *link)
 		}
 		if (tx_drain(conn, link, slot))
 			smc_tx_push(conn);
-		sock_put(conn->sk);
+		smc_conn_put(conn);
 	}
 }
 
 /**
  * smc_tx_push() - make the peer's view of a connection current
- * @conn: the connection; the caller holds a reference on its socket
+ * @conn: the connection; the caller holds a reference
  *
  * Posts what has become due: data that fits the window, a window update, a
  * flag. Does nothing where nothing is due; may be called at any time. Where
@@ -284,14 +284,9 @@ static void smc_tx_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok
 {
 	struct smc_link *link = smc_link_of(wr);
 	struct smc_conn *conn = tag->owner;
-	struct smc_link_group *quiet;
 	u32 events;
 
-	events = smc_conn_tx_done(conn, tag->seq, tag->len, ok, &quiet);
-	if (quiet) {
-		smc_llc_trim(quiet);
-		smc_lgr_put(quiet);
-	}
+	events = smc_conn_tx_done(conn, tag->seq, tag->len, ok);
 	if (ok) {
 		smc_notice_tell(conn);
 		conn->ops.event(conn, events);
@@ -300,12 +295,12 @@ static void smc_tx_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok
 		tx_serve(link);
 		rcu_read_unlock();
 	}
-	sock_put(conn->sk);
+	smc_conn_put(conn);
 }
 
 /**
  * smc_tx_flush() - send what was held back
- * @conn: the connection; the caller holds a reference on its socket
+ * @conn: the connection; the caller holds a reference
  *
  * For the end of TCP_CORK and of a file, for TCP_NODELAY, and before closing.
  *
@@ -322,7 +317,7 @@ void smc_tx_flush(struct smc_conn *conn)
 
 /**
  * smc_tx_signal() - tell the peer that this side is done, has closed or aborts
- * @conn: the connection; the caller holds a reference on its socket
+ * @conn: the connection; the caller holds a reference
  * @conn_flags: SMC_CDC_DONE, SMC_CDC_CLOSED, SMC_CDC_ABORT
  *
  * The caller has seen to it that what the flag ends has drained, or means to
@@ -347,7 +342,7 @@ static void tx_cork_expired(struct timer_list *timer)
 	struct smc_conn *conn = smc_compat_timer_of(conn, timer, cork_timer);
 
 	smc_tx_flush(conn);
-	sock_put(conn->sk);
+	smc_conn_put(conn);
 }
 
 /* What is held back now leaves in time. */
@@ -356,7 +351,7 @@ static void tx_arm_cork(struct smc_conn *conn)
 	if (!conn->cork_timer.function)
 		timer_setup(&conn->cork_timer, tx_cork_expired, 0);
 	if (!timer_pending(&conn->cork_timer))
-		sk_reset_timer(conn->sk, &conn->cork_timer, jiffies + SMC_TX_CORK_TIME);
+		smc_conn_arm(conn, &conn->cork_timer, jiffies + SMC_TX_CORK_TIME);
 }
 
 /*
@@ -404,7 +399,7 @@ static int tx_check(struct smc_sock *smc)
 	 * is no link or no element any more, the close machine is about to tell: until then
 	 * there is a connection, as there is for TCP before the RST is worked off.
 	 */
-	if (!conn->lgr || READ_ONCE(conn->ctl.rx_conn_flags) & SMC_CDC_CLOSED)
+	if (!conn->token || READ_ONCE(conn->ctl.rx_conn_flags) & SMC_CDC_CLOSED)
 		return -EPIPE;
 	return 0;
 }

@@ -14,14 +14,27 @@ static void core_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link
 #define smc_buf_map	core_map
 #define smc_buf_unmap	core_unmap
 
+/* The real ones; here it is noted who pays for what. */
+static int core_charge(struct sock *sk, u32 bytes);
+static void core_uncharge(struct sock *sk, u32 bytes);
+
+#define smc_mem_charge	core_charge
+#define smc_mem_uncharge core_uncharge
+
 #include "../../../net/smc/smc_net.c"
 #include "../../../net/smc/smc_core.c"
+#include "../../../net/smc/smc_member.c"
 #include "../../../net/smc/smc_link.c"
 #include "../../../net/smc/smc_grow.c"
 #include "../../../net/smc/smc_move.c"
 #include "../../../net/smc/smc_life.c"
 #include "../../../net/smc/smc_conn.c"
 #include "../../../net/smc/smc_mem.h"
+
+#undef smc_mem_charge
+#undef smc_mem_uncharge
+int smc_mem_charge(struct sock *sk, u32 bytes);
+void smc_mem_uncharge(struct sock *sk, u32 bytes);
 
 #define CORE_SIZE	SMC_BUF_MIN_SIZE
 #define CORE_CONNS	8
@@ -83,12 +96,29 @@ void smc_wr_report(struct smc_wr *wr, enum smc_wr_fault fault)
 struct core_conn {
 	struct sock sk;
 	struct smc_conn *conn;
+	u32 charged;
 	unsigned int nr_lost;
 	unsigned int nr_final;
 	unsigned int nr_moved;
 	unsigned int nr_missing;
 	unsigned int nr_closed;
+	unsigned int nr_free;
 };
+
+static int core_charge(struct sock *sk, u32 bytes)
+{
+	int rc = smc_mem_charge(sk, bytes);
+
+	if (!rc)
+		container_of(sk, struct core_conn, sk)->charged += bytes;
+	return rc;
+}
+
+static void core_uncharge(struct sock *sk, u32 bytes)
+{
+	container_of(sk, struct core_conn, sk)->charged -= bytes;
+	smc_mem_uncharge(sk, bytes);
+}
 
 /* What a case has taken and must give back however it ends. */
 struct core_lab {
@@ -172,7 +202,13 @@ static void core_test_exit(struct kunit *test)
 		return;
 	for (i = 0; i < lab->nr_conns; i++) {
 		sock_set_flag(&lab->conn[i]->sk, SOCK_DEAD);
-		smc_conn_leave(lab->conn[i]->conn, true);
+		if (lab->conn[i]->conn) {
+			smc_conn_leave(lab->conn[i]->conn, true);
+			smc_conn_forget_unread(lab->conn[i]->conn);
+		}
+		/* nothing of it is used any more */
+		KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn[i]->sk.sk_refcnt), 1);
+		KUNIT_EXPECT_EQ(test, lab->conn[i]->charged, 0U);
 		sock_put(&lab->conn[i]->sk);
 	}
 	for (i = 0; i < lab->nr_held; i++)
@@ -290,11 +326,29 @@ static void core_event(struct smc_conn *conn, u32 events)
 		cc->nr_missing++;
 	if (events & SMC_EV_CLOSED)
 		cc->nr_closed++;
+	if (events & SMC_EV_RINGS_FREE)
+		cc->nr_free++;
+}
+
+/* As a message that is posted, and its completion. */
+static void core_post(struct core_conn *cc)
+{
+	smc_conn_get(cc->conn);
+	cc->conn->tx_inflight++;
+}
+
+static void core_complete(struct smc_conn *conn, u16 seq, bool ok)
+{
+	smc_conn_tx_done(conn, seq, 0, ok);
+	smc_conn_put(conn);
 }
 
 static void core_destruct(struct sock *sk)
 {
-	smc_conn_free(container_of(sk, struct core_conn, sk)->conn);
+	struct smc_conn *conn = container_of(sk, struct core_conn, sk)->conn;
+
+	if (conn)
+		smc_conn_drop(conn);
 }
 
 static void core_take_element(struct kunit *test, struct smc_buf_pool *pool,
@@ -939,7 +993,7 @@ static void rmb_32_a_token_names_one_connection(struct kunit *test)
 		found = smc_conn_lookup(link->lgr, cc[i]->conn->token);
 		KUNIT_EXPECT_PTR_EQ(test, found, cc[i]->conn);
 		if (found)
-			sock_put(found->sk);
+			smc_conn_put(found);
 	}
 	KUNIT_EXPECT_NULL(test, smc_conn_lookup(link->lgr, 0));
 }
@@ -1010,7 +1064,6 @@ static void rmb_15_rmb_20_its_owner_leaves_an_element_alone(struct kunit *test)
 	struct core_conn *cc = core_join(test, link);
 	struct smc_cdc_msg in = {}, out = {};
 	struct smc_conn *conn = cc->conn;
-	struct smc_link_group *quiet;
 	struct smc_xfer none = {};
 	u8 *is = kunit_kmalloc(test, CORE_SIZE, GFP_KERNEL);
 
@@ -1037,7 +1090,7 @@ static void rmb_15_rmb_20_its_owner_leaves_an_element_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_build(&conn->ctl, &none, &out), 0);
 	KUNIT_EXPECT_EQ(test, out.cons.off, conn->ctl.rx_cons.off);
 	conn->tx_inflight = 1;
-	smc_conn_tx_done(conn, out.seq, 0, true, &quiet);
+	smc_conn_tx_done(conn, out.seq, 0, true);
 
 	KUNIT_EXPECT_EQ(test, memcmp(conn->rmbe.cpu, is, CORE_SIZE), 0);
 }
@@ -1048,23 +1101,83 @@ static void a_ring_with_messages_in_flight_goes_with_the_last(struct kunit *test
 	struct smc_link *link = core_client_up(test, 0x11);
 	struct smc_link_group *lgr = link->lgr;
 	struct core_conn *cc = core_join(test, link);
-	struct smc_link_group *quiet;
 	unsigned long idle;
 
-	cc->conn->tx_inflight = 2;
+	core_post(cc);
+	core_post(cc);
 	idle = lgr->sends.idle;
 	smc_conn_leave(cc->conn, true);
 	KUNIT_EXPECT_EQ(test, lgr->sends.idle, idle);
-	KUNIT_EXPECT_EQ(test, cc->conn->charged, CORE_SIZE);
-	smc_conn_tx_done(cc->conn, 1, 0, true, &quiet);
-	KUNIT_EXPECT_NULL(test, quiet);
+	KUNIT_EXPECT_EQ(test, cc->charged, 2 * CORE_SIZE);
+	core_complete(cc->conn, 1, true);
 	KUNIT_EXPECT_EQ(test, lgr->sends.idle, idle);
+	KUNIT_EXPECT_EQ(test, cc->nr_free, 0);
 	/* well or not */
-	smc_conn_tx_done(cc->conn, 2, 0, false, &quiet);
+	core_complete(cc->conn, 2, false);
 	KUNIT_EXPECT_GT(test, lgr->sends.idle, idle);
-	KUNIT_EXPECT_EQ(test, cc->conn->charged, 0);
-	KUNIT_ASSERT_PTR_EQ(test, quiet, lgr);
-	smc_lgr_put(quiet);
+	KUNIT_EXPECT_EQ(test, cc->charged, 0);
+	KUNIT_EXPECT_EQ(test, cc->nr_free, 1);
+}
+
+/*
+ * A socket may have another connection while something of the old one is under way, or
+ * be closed: it pays for the old one until that has come back.
+ */
+static void a_connection_outlives_its_socket(struct kunit *test)
+{
+	struct smc_link *link = core_client_up(test, 0x11);
+	struct core_conn *cc = core_join(test, link);
+	unsigned long idle = link->lgr->sends.idle;
+	struct smc_conn *conn = cc->conn;
+	int refs;
+
+	refs = refcount_read(&link->lgr->refs);
+	core_post(cc);
+	cc->conn = NULL;
+	smc_conn_drop(conn);
+	/* a member, and found by its token */
+	KUNIT_EXPECT_PTR_EQ(test, smc_conn_lookup(link->lgr, conn->token), conn);
+	smc_conn_put(conn);
+	smc_conn_leave(conn, true);
+	KUNIT_EXPECT_EQ(test, link->lgr->sends.idle, idle);
+	KUNIT_EXPECT_EQ(test, cc->charged, 2 * CORE_SIZE);
+	KUNIT_EXPECT_EQ(test, refcount_read(&cc->sk.sk_refcnt), 2);
+	KUNIT_EXPECT_EQ(test, refcount_read(&link->lgr->refs), refs);
+	/* it is freed with its last message */
+	core_complete(conn, 1, true);
+	KUNIT_EXPECT_GT(test, link->lgr->sends.idle, idle);
+	KUNIT_EXPECT_EQ(test, cc->charged, 0);
+	KUNIT_EXPECT_EQ(test, refcount_read(&cc->sk.sk_refcnt), 1);
+	KUNIT_EXPECT_EQ(test, refcount_read(&link->lgr->refs), refs - 1);
+}
+
+/* No circle: the socket alone keeps what has no user, and goes when the file does. */
+static void a_socket_is_not_kept_by_what_it_keeps(struct kunit *test)
+{
+	struct smc_link *link = core_client_up(test, 0x11);
+	struct core_conn *cc = core_join(test, link);
+
+	KUNIT_EXPECT_EQ(test, refcount_read(&cc->sk.sk_refcnt), 2);
+	smc_conn_leave(cc->conn, true);
+	KUNIT_EXPECT_EQ(test, refcount_read(&cc->sk.sk_refcnt), 1);
+	KUNIT_EXPECT_NULL(test, cc->conn->lgr);
+	KUNIT_EXPECT_EQ(test, refcount_read(&cc->conn->holders), 1);
+}
+
+/* One that is armed keeps all that it may look at. */
+static void a_timer_has_a_reference(struct kunit *test)
+{
+	struct smc_link *link = core_client_up(test, 0x11);
+	struct core_conn *cc = core_join(test, link);
+	struct smc_conn *conn = cc->conn;
+	int users = refcount_read(&conn->users);
+
+	smc_conn_arm(conn, &conn->hold_timer, jiffies + CORE_LONG);
+	smc_conn_arm(conn, &conn->hold_timer, jiffies + 2 * CORE_LONG);
+	KUNIT_EXPECT_EQ(test, refcount_read(&conn->users), users + 1);
+	smc_conn_disarm(conn, &conn->hold_timer);
+	smc_conn_disarm(conn, &conn->hold_timer);
+	KUNIT_EXPECT_EQ(test, refcount_read(&conn->users), users);
 }
 
 /* A connection with 1000 bytes that nobody has read. */
@@ -1091,21 +1204,21 @@ static void what_is_unread_stays_until_it_is_read(struct kunit *test)
 	int nr_conns = lgr->nr_conns;
 
 	smc_conn_leave(cc->conn, true);
-	KUNIT_EXPECT_NULL(test, cc->conn->lgr);
+	KUNIT_EXPECT_EQ(test, cc->conn->token, 0);
 	KUNIT_EXPECT_EQ(test, lgr->nr_conns, nr_conns - 1);
 	KUNIT_EXPECT_EQ(test, lgr->rmbs.idle, idle);
-	KUNIT_EXPECT_EQ(test, cc->conn->charged, CORE_SIZE);
+	KUNIT_EXPECT_EQ(test, cc->charged, 2 * CORE_SIZE);
 	KUNIT_EXPECT_EQ(test, smc_conn_readable(cc->conn), 1000);
 	/* others get another one */
 	KUNIT_EXPECT_PTR_NE(test, core_join(test, link)->conn->rmbe.cpu, cc->conn->rmbe.cpu);
 
 	idle = lgr->rmbs.idle;
-	KUNIT_ASSERT_PTR_EQ(test, smc_conn_forget_unread(cc->conn), lgr);
+	smc_conn_forget_unread(cc->conn);
 	KUNIT_EXPECT_GT(test, lgr->rmbs.idle, idle);
-	KUNIT_EXPECT_EQ(test, cc->conn->charged, 0);
+	KUNIT_EXPECT_EQ(test, cc->charged, 0);
 	KUNIT_EXPECT_EQ(test, smc_conn_readable(cc->conn), 0);
-	KUNIT_EXPECT_NULL(test, smc_conn_forget_unread(cc->conn));
-	smc_lgr_put(lgr);
+	/* once */
+	smc_conn_forget_unread(cc->conn);
 }
 
 /* That the peer may still write to it is not forgotten meanwhile. */
@@ -1116,8 +1229,7 @@ static void abrt_13_an_unread_element_that_is_lost_stays_so(struct kunit *test)
 	u8 *cpu = cc->conn->rmbe.cpu;
 
 	smc_conn_leave(cc->conn, false);
-	KUNIT_ASSERT_PTR_EQ(test, smc_conn_forget_unread(cc->conn), link->lgr);
-	smc_lgr_put(link->lgr);
+	smc_conn_forget_unread(cc->conn);
 	KUNIT_EXPECT_PTR_NE(test, core_join(test, link)->conn->rmbe.cpu, cpu);
 }
 
@@ -1129,12 +1241,12 @@ static void what_nobody_can_read_goes_at_once(struct kunit *test)
 
 	sock_set_flag(&cc->sk, SOCK_DEAD);
 	smc_conn_leave(cc->conn, true);
-	KUNIT_EXPECT_EQ(test, cc->conn->charged, 0);
+	KUNIT_EXPECT_EQ(test, cc->charged, 0);
 	KUNIT_EXPECT_EQ(test, smc_conn_readable(cc->conn), 0);
 	cc = core_unread(test, link);
 	cc->conn->is_open = false;
 	smc_conn_leave(cc->conn, true);
-	KUNIT_EXPECT_EQ(test, cc->conn->charged, 0);
+	KUNIT_EXPECT_EQ(test, cc->charged, 0);
 	KUNIT_EXPECT_EQ(test, smc_conn_readable(cc->conn), 0);
 }
 
@@ -1390,6 +1502,7 @@ static void peer_03_the_end_of_a_group_cuts_its_connections(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_conn_join(late->conn, lgr, link), -ECONNABORTED);
 	smc_buf_put(&lgr->rmbs, &late->conn->rmbe);
 	smc_buf_put(&lgr->sends, &late->conn->sndbuf);
+	smc_conn_put(late->conn);
 }
 
 static void abrt_13_an_element_the_peer_may_write_to_stays_unused(struct kunit *test)
@@ -1667,7 +1780,6 @@ static void fail_04_what_is_in_flight_ends_first(struct kunit *test)
 {
 	struct smc_link *one = core_client_up(test, 0x11);
 	struct smc_link *two = core_second(test, one);
-	struct smc_link_group *quiet;
 	struct core_conn *cc;
 
 	core_know_both(test, one, two);
@@ -1680,11 +1792,11 @@ static void fail_04_what_is_in_flight_ends_first(struct kunit *test)
 	core_lose(one);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), one);
 	KUNIT_EXPECT_TRUE(test, cc->conn->is_leaving);
-	smc_conn_tx_done(cc->conn, 1, 0, true, &quiet);
+	smc_conn_tx_done(cc->conn, 1, 0, true);
 	flush_work(&one->lgr->move_work);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), one);
 	/* well or not */
-	smc_conn_tx_done(cc->conn, 2, 100, false, &quiet);
+	smc_conn_tx_done(cc->conn, 2, 100, false);
 	KUNIT_EXPECT_FALSE(test, smc_conn_is_drained(cc->conn));
 	KUNIT_EXPECT_TRUE(test, smc_conn_has_inflight(cc->conn));
 	flush_work(&one->lgr->move_work);
@@ -1710,7 +1822,6 @@ static void api_04_a_round_trip_is_measured_by_one_message_at_a_time(struct kuni
 	struct smc_link *link = core_client_up(test, 0x11);
 	struct core_conn *cc = core_join(test, link);
 	struct smc_conn_rtt *rtt = &cc->conn->rtt;
-	struct smc_link_group *quiet;
 	u64 began;
 	u32 mean;
 
@@ -1720,18 +1831,18 @@ static void api_04_a_round_trip_is_measured_by_one_message_at_a_time(struct kuni
 	began = rtt->began_ns;
 	core_time(cc, 2, 0);
 	KUNIT_EXPECT_EQ(test, rtt->began_ns, began);
-	smc_conn_tx_done(cc->conn, 2, 0, true, &quiet);
+	smc_conn_tx_done(cc->conn, 2, 0, true);
 	KUNIT_EXPECT_EQ(test, rtt->min, 0);
-	smc_conn_tx_done(cc->conn, 1, 0, true, &quiet);
+	smc_conn_tx_done(cc->conn, 1, 0, true);
 	mean = ewma_smc_rtt_read(&rtt->mean);
 	KUNIT_EXPECT_GE(test, mean, 5000 * USEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, rtt->min, mean);
 	/* it may have been tried again and again */
 	core_time(cc, 3, 50000);
-	smc_conn_tx_done(cc->conn, 3, 0, false, &quiet);
+	smc_conn_tx_done(cc->conn, 3, 0, false);
 	KUNIT_EXPECT_EQ(test, ewma_smc_rtt_read(&rtt->mean), mean);
 	core_time(cc, 4, 100000);
-	smc_conn_tx_done(cc->conn, 4, 0, true, &quiet);
+	smc_conn_tx_done(cc->conn, 4, 0, true);
 	KUNIT_EXPECT_GT(test, ewma_smc_rtt_read(&rtt->mean), mean);
 	KUNIT_EXPECT_GE(test, ewma_smc_rtt_var_read(&rtt->var), 90000 * USEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, rtt->min, mean);
@@ -1750,7 +1861,6 @@ static void api_04_a_round_trip_is_measured_by_one_message_at_a_time(struct kuni
 static void close_08_data_alone_is_waited_for(struct kunit *test)
 {
 	struct smc_link *link = core_client_up(test, 0x11);
-	struct smc_link_group *quiet;
 	struct core_conn *cc;
 
 	cc = core_join(test, link);
@@ -1760,17 +1870,16 @@ static void close_08_data_alone_is_waited_for(struct kunit *test)
 	cc->conn->ctl.tx_seq = 2;
 	KUNIT_EXPECT_FALSE(test, smc_conn_is_drained(cc->conn));
 	KUNIT_EXPECT_TRUE(test, smc_conn_has_inflight(cc->conn));
-	smc_conn_tx_done(cc->conn, 1, 100, true, &quiet);
+	smc_conn_tx_done(cc->conn, 1, 100, true);
 	KUNIT_EXPECT_TRUE(test, smc_conn_is_drained(cc->conn));
 	KUNIT_EXPECT_FALSE(test, smc_conn_has_inflight(cc->conn));
-	smc_conn_tx_done(cc->conn, 2, 0, true, &quiet);
+	smc_conn_tx_done(cc->conn, 2, 0, true);
 }
 
 /* Until it has completed: the link may fail before, and then another one says it. */
 static void close_02_fail_12_the_last_word_is_owed_until_it_is_there(struct kunit *test)
 {
 	struct smc_link *link = core_client_up(test, 0x11);
-	struct smc_link_group *quiet;
 	struct smc_conn *conn;
 
 	conn = core_join(test, link)->conn;
@@ -1784,7 +1893,7 @@ static void close_02_fail_12_the_last_word_is_owed_until_it_is_there(struct kuni
 	conn->tx_inflight = 1;
 	conn->is_dead = true;
 	KUNIT_EXPECT_TRUE(test, smc_conn_owes_final(conn));
-	smc_conn_tx_done(conn, 1, 0, true, &quiet);
+	smc_conn_tx_done(conn, 1, 0, true);
 	KUNIT_EXPECT_FALSE(test, smc_conn_owes_final(conn));
 	/* who was cut off says nothing */
 	conn->ctl.tx_conn_sent = 0;
@@ -1827,23 +1936,23 @@ static void a_stopped_link_lets_nobody_wait(struct kunit *test)
 	struct smc_link *two = core_second(test, one);
 	struct core_conn *cc = core_join(test, one);
 	struct smc_conn *conn = cc->conn;
-	int refs = refcount_read(&cc->sk.sk_refcnt);
+	int refs = refcount_read(&conn->users);
 
 	rcu_read_lock();
 	KUNIT_EXPECT_TRUE(test, smc_link_add_waiter(one, conn));
 	KUNIT_EXPECT_TRUE(test, smc_link_add_waiter(one, conn));
 	/* on another link it is taken for waiting: who takes it out looks where it is */
 	KUNIT_EXPECT_TRUE(test, smc_link_add_waiter(two, conn));
-	KUNIT_EXPECT_EQ(test, refcount_read(&cc->sk.sk_refcnt), refs + 1);
+	KUNIT_EXPECT_EQ(test, refcount_read(&conn->users), refs + 1);
 	KUNIT_EXPECT_NULL(test, smc_link_pop_waiter(two));
 	KUNIT_EXPECT_PTR_EQ(test, smc_link_pop_waiter(one), conn);
-	sock_put(&cc->sk);
+	smc_conn_put(conn);
 	/* once that is done it is not taken in where it is not */
 	KUNIT_EXPECT_FALSE(test, smc_link_add_waiter(two, conn));
 
 	smc_wr_stop(&one->wr);
 	KUNIT_EXPECT_FALSE(test, smc_link_add_waiter(one, conn));
-	KUNIT_EXPECT_EQ(test, refcount_read(&cc->sk.sk_refcnt), refs);
+	KUNIT_EXPECT_EQ(test, refcount_read(&conn->users), refs);
 	rcu_read_unlock();
 }
 
@@ -1854,7 +1963,7 @@ static void fail_02_who_moves_waits_for_no_slot_of_the_old_link(struct kunit *te
 	struct smc_link *two = core_second(test, one);
 	struct core_conn *cc = core_join(test, one);
 	struct smc_conn *conn = cc->conn;
-	int refs = refcount_read(&cc->sk.sk_refcnt);
+	int refs = refcount_read(&conn->users);
 
 	core_know_both(test, one, two);
 	rcu_read_lock();
@@ -1862,13 +1971,13 @@ static void fail_02_who_moves_waits_for_no_slot_of_the_old_link(struct kunit *te
 	rcu_read_unlock();
 	core_lose(one);
 	KUNIT_ASSERT_PTR_EQ(test, rcu_access_pointer(conn->link), two);
-	KUNIT_EXPECT_EQ(test, refcount_read(&cc->sk.sk_refcnt), refs);
+	KUNIT_EXPECT_EQ(test, refcount_read(&conn->users), refs);
 	rcu_read_lock();
 	KUNIT_EXPECT_NULL(test, smc_link_pop_waiter(one));
 	KUNIT_EXPECT_TRUE(test, smc_link_add_waiter(two, conn));
 	KUNIT_EXPECT_PTR_EQ(test, smc_link_pop_waiter(two), conn);
 	rcu_read_unlock();
-	sock_put(&cc->sk);
+	smc_conn_put(conn);
 }
 
 static void lg_21_a_link_without_the_peers_key_is_no_way_out(struct kunit *test)
@@ -1898,7 +2007,7 @@ static void core_hold_back(struct core_conn *cc)
 /* The timer goes off, with the reference that it was given. */
 static void core_hold_expires(struct core_conn *cc)
 {
-	sock_hold(&cc->sk);
+	smc_conn_get(cc->conn);
 	conn_hold_expired(&cc->conn->hold_timer);
 }
 
@@ -2232,10 +2341,9 @@ static void core_speak(struct core_conn *cc)
 /* The peer's RNIC has all of it. */
 static void core_spoken(struct core_conn *cc)
 {
-	struct smc_link_group *quiet;
 
 	while (cc->conn->tx_inflight)
-		smc_conn_tx_done(cc->conn, cc->conn->ctl.tx_seq, 0, true, &quiet);
+		smc_conn_tx_done(cc->conn, cc->conn->ctl.tx_seq, 0, true);
 }
 
 /* Four connections on one link that have all spoken, and a second link comes up. */
@@ -2451,6 +2559,9 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(rmb_12_rmb_14_an_element_begins_with_the_eye_catcher),
 	KUNIT_CASE(rmb_15_rmb_20_its_owner_leaves_an_element_alone),
 	KUNIT_CASE(a_ring_with_messages_in_flight_goes_with_the_last),
+	KUNIT_CASE(a_connection_outlives_its_socket),
+	KUNIT_CASE(a_socket_is_not_kept_by_what_it_keeps),
+	KUNIT_CASE(a_timer_has_a_reference),
 	KUNIT_CASE(what_is_unread_stays_until_it_is_read),
 	KUNIT_CASE(abrt_13_an_unread_element_that_is_lost_stays_so),
 	KUNIT_CASE(what_nobody_can_read_goes_at_once),
