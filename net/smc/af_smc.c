@@ -935,7 +935,8 @@ static int smc_recvmsg(struct socket *sock, struct msghdr *msg, size_t len, int 
 	}
 	msg->msg_namelen = 0;
 	/* or has it ended, and left something to be read? */
-	if (!rc && (smc_state_is_usable(&smc->close) || (smc->conn && smc->conn->is_unread)))
+	if (!rc && (smc_state_is_usable(&smc->close) ||
+		    (smc->conn && smc->conn->phase == SMC_CONN_UNREAD)))
 		rc = smc_rx_recvmsg(smc, msg, len, flags, timeo);
 	else if (!rc)
 		rc = smc_recv_closed(smc);

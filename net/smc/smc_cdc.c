@@ -145,7 +145,7 @@ int smc_cdc_post_validation(struct smc_conn *conn, struct smc_wr_slot *slot)
 	lockdep_assert_held(&conn->lock);
 	rc = smc_cdc_build_validation(&conn->ctl, &msg);
 	if (rc) {
-		conn->must_validate = false;
+		smc_conn_set_phase(conn, SMC_CONN_FINAL);
 		smc_wr_slot_put(slot);
 		return rc;
 	}

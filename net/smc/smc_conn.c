@@ -97,11 +97,17 @@ static void conn_show_rmbe(struct smc_conn *conn, struct smc_link *link)
 					conn->rmbe.size);
 }
 
+static bool conn_link_is_left(const struct smc_link *link)
+{
+	enum smc_link_state state = READ_ONCE(link->state);
+
+	return state == SMC_LINK_INACTIVE || state == SMC_LINK_DELETING;
+}
+
 /* A link that is being left would not be left once more. */
 static bool conn_may_use(const struct smc_link *link)
 {
-	return link->lgr->links[link->index] == link && link->state != SMC_LINK_INACTIVE &&
-	       link->state != SMC_LINK_DELETING;
+	return link->lgr->links[link->index] == link && !conn_link_is_left(link);
 }
 
 /* The link wanted, or where there is none or it is being left another one. */
@@ -124,7 +130,7 @@ static int conn_attach(struct smc_conn *conn, struct smc_link_group *lgr, struct
 			smc_lgr_set_geometry(lgr, conn);
 		smc_lgr_set_link(conn, link);
 		/* nothing was said yet */
-		conn->is_heard = true;
+		conn->heard = SMC_CONN_HEARD;
 		rc = 0;
 	}
 	spin_unlock_bh(&conn->lock);
@@ -316,7 +322,8 @@ int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
 	/* in the same hold: who moves connections must not take it to another link */
 	if (rival) {
 		/* the peer may have our last word before its completion comes */
-		if (!READ_ONCE(rival->is_dead))
+		if (READ_ONCE(rival->phase) != SMC_CONN_DEAD &&
+		    !(READ_ONCE(rival->ctl.tx_conn_sent) & SMC_CDC_FINAL))
 			smc_stat_inc(sock_net(conn->sk), SMC_STAT_RMBE_CONFLICT);
 		smc_lgr_cut_conn(rival);
 	}
@@ -336,8 +343,13 @@ int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
  */
 void smc_conn_open(struct smc_conn *conn)
 {
+	struct smc_link *link;
+
 	spin_lock_bh(&conn->lock);
-	conn->is_open = true;
+	link = smc_conn_link(conn);
+	/* who makes all others leave a link has passed by one in set-up, or is yet to come */
+	if (smc_conn_set_phase(conn, SMC_CONN_OPEN) && link && conn_link_is_left(link))
+		smc_conn_set_phase(conn, SMC_CONN_LEAVING);
 	conn->tx_jiffies = jiffies;
 	conn->ack_jiffies = jiffies;
 	conn->rx_jiffies = jiffies;
@@ -399,10 +411,7 @@ static void conn_lose_element(struct smc_conn *conn)
 
 	conn->rtoken = -1;
 	spin_lock_bh(&conn->lock);
-	conn->is_dead = true;
-	conn->is_dispossessed = true;
-	conn->must_validate = false;
-	conn->must_replay = false;
+	smc_conn_set_phase(conn, SMC_CONN_DEAD);
 	if (conn_peer_has_closed(conn)) {
 		conn->ctl.rx_conn_flags |= SMC_CDC_CLOSED;
 		events |= SMC_EV_CLOSED;
@@ -465,7 +474,7 @@ static void conn_drop_unread(struct smc_conn *conn)
 static bool conn_may_be_read(const struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	return conn->is_open && !sock_flag(conn->sk, SOCK_DEAD) &&
+	return conn->phase != SMC_CONN_SETUP && !sock_flag(conn->sk, SOCK_DEAD) &&
 	       smc_conn_may_read(conn) && smc_cdc_readable(&conn->ctl);
 }
 
@@ -481,8 +490,7 @@ static bool conn_detach(struct smc_conn *conn)
 	else
 		conn_drop_unread(conn);
 	smc_lgr_set_link(conn, NULL);
-	conn->is_dead = true;
-	conn->is_open = false;
+	smc_conn_set_phase(conn, has_unread ? SMC_CONN_UNREAD : SMC_CONN_LEFT);
 	spin_unlock_bh(&conn->lock);
 	return has_unread;
 }
@@ -508,7 +516,7 @@ static bool conn_detach(struct smc_conn *conn)
 bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
 {
 	struct smc_link_group *lgr = conn->lgr;
-	bool is_last;
+	bool has_unread, is_last;
 
 	if (!conn->token)
 		return false;
@@ -516,12 +524,12 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
 	if (conn->cork_timer.function)
 		smc_conn_disarm(conn, &conn->cork_timer);
 	conn->is_peer_done = is_peer_done;
-	conn->is_unread = conn_detach(conn);
+	has_unread = conn_detach(conn);
 	/* Who is detached arms it no more. */
 	smc_conn_disarm(conn, &conn->hold_timer);
 	is_last = smc_lgr_drop_conn(lgr);
 	/* a reader takes the place of the membership */
-	if (!conn->is_unread)
+	if (!has_unread)
 		smc_conn_put(conn);
 	return is_last;
 }
@@ -537,13 +545,17 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
  */
 void smc_conn_forget_unread(struct smc_conn *conn)
 {
-	if (!conn->is_unread)
-		return;
-	conn->is_unread = false;
+	bool has_unread;
+
 	spin_lock_bh(&conn->lock);
-	conn_drop_unread(conn);
+	has_unread = conn->phase == SMC_CONN_UNREAD;
+	if (has_unread) {
+		smc_conn_set_phase(conn, SMC_CONN_LEFT);
+		conn_drop_unread(conn);
+	}
 	spin_unlock_bh(&conn->lock);
-	smc_conn_put(conn);
+	if (has_unread)
+		smc_conn_put(conn);
 }
 
 /**
@@ -557,8 +569,7 @@ void smc_conn_forget_unread(struct smc_conn *conn)
 void smc_conn_note_post(struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	conn->is_heard = false;
-	conn->is_asked = false;
+	conn->heard = SMC_CONN_SPOKE;
 }
 
 /**
@@ -631,7 +642,7 @@ u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok)
 	if (ok && conn->ctl.tx_conn_sent & SMC_CDC_FINAL &&
 	    seq == conn->ctl.tx_seq_final)
 		events |= SMC_EV_FINAL_DONE;
-	has_left = !conn->tx_inflight && conn->is_leaving;
+	has_left = !conn->tx_inflight && conn->phase == SMC_CONN_LEAVING;
 	spin_unlock_bh(&conn->lock);
 	if (has_left)
 		smc_move_queue(conn->lgr);
@@ -793,10 +804,8 @@ bool smc_conn_owes_final(struct smc_conn *conn)
 	bool is_owed;
 
 	spin_lock_bh(&conn->lock);
-	/* dead by what it has sent, or by other things */
 	is_owed = rcu_access_pointer(conn->link) && smc_cdc_is_final_due(&conn->ctl) &&
-		  !conn->is_dispossessed &&
-		  (!conn->is_dead || conn->ctl.tx_conn_sent & SMC_CDC_FINAL);
+		  conn->phase != SMC_CONN_DEAD;
 	spin_unlock_bh(&conn->lock);
 	return is_owed;
 }

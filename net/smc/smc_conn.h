@@ -32,6 +32,47 @@ struct smc_conn_ops {
 	void (*event)(struct smc_conn *conn, u32 events);
 };
 
+/**
+ * enum smc_conn_phase - what a connection may do; moved by smc_conn_set_phase()
+ * @SMC_CONN_SETUP: it is the handshake's: nothing is posted
+ * @SMC_CONN_OPEN: forming has ended: data may flow, FC-12
+ * @SMC_CONN_LEAVING: nothing is posted until what is in flight has completed, and a link
+ *		      that is given up in good order is clear; then it moves to another
+ *		      link, FAIL-04, FAIL-19
+ * @SMC_CONN_VALIDATING: it has moved, and the peer has not been told, FAIL-07
+ * @SMC_CONN_REPLAYING: the peer was told; what did not complete follows, FAIL-12
+ * @SMC_CONN_FINAL: C or A was posted; nothing follows, unless it moves before that has
+ *		    completed
+ * @SMC_CONN_DEAD: the link is lost, or its element at the peer: never posts again
+ * @SMC_CONN_UNREAD: it has left its group, with bytes that somebody may read
+ * @SMC_CONN_LEFT: it has left its group
+ * @SMC_CONN_NR_PHASES: how many there are
+ */
+enum smc_conn_phase {
+	SMC_CONN_SETUP,
+	SMC_CONN_OPEN,
+	SMC_CONN_LEAVING,
+	SMC_CONN_VALIDATING,
+	SMC_CONN_REPLAYING,
+	SMC_CONN_FINAL,
+	SMC_CONN_DEAD,
+	SMC_CONN_UNREAD,
+	SMC_CONN_LEFT,
+	SMC_CONN_NR_PHASES
+};
+
+/**
+ * enum smc_conn_heard - has the peer come to what was posted on the present link? FAIL-19
+ * @SMC_CONN_SPOKE: that is not known
+ * @SMC_CONN_ASKED: a TEST LINK waits to be, or was, posted there behind all of it
+ * @SMC_CONN_HEARD: it has
+ */
+enum smc_conn_heard {
+	SMC_CONN_SPOKE,
+	SMC_CONN_ASKED,
+	SMC_CONN_HEARD,
+};
+
 enum smc_conn_flag {
 	SMC_CONN_IS_WAITING,		/* in the waiters of a link */
 };
@@ -83,9 +124,7 @@ struct smc_conn_rtt {
  *	 under RCU
  * @cork_timer: bounds how long @tx_cork holds data back, TX-07; set up when it is first
  *		armed, under the socket lock
- * @is_unread: it has left the group with bytes that somebody may read, who is a user.
- *	       Under the socket lock
- * @is_peer_done: as smc_conn_leave() was told; same
+ * @is_peer_done: as smc_conn_leave() was told
  * @lock: spinlock, bottom halves off
  * @link: the link our sends use; RCU, written under @lock; NULL when lost.
  *	  Messages of the peer may come on any link of the group, FAIL-17
@@ -115,17 +154,8 @@ struct smc_conn_rtt {
  * @tx_inflight: CDC messages posted and not completed
  * @tx_cork: data is held back (MSG_MORE, TCP_CORK) until flushed
  * @tx_flush: data is to go out whatever else holds it back
- * @is_leaving: nothing is posted until what is in flight has completed, and a link that
- *		is given up in good order is clear; then the connection moves to another
- *		link, FAIL-04, FAIL-19
- * @is_heard: the peer is known to have seen all that was posted
- * @is_asked: nothing was posted since a TEST LINK that waits to be, or was, posted
- *	      on @link
- * @must_validate: has moved, and the peer has not been told, FAIL-07
- * @must_replay: has moved and told so; what did not complete follows, FAIL-12
- * @is_open: forming has ended: data may flow, FC-12
- * @is_dispossessed: its element at the peer is gone, nothing can be said any more
- * @is_dead: after C or A, or link lost: never posts again
+ * @phase: what it may do
+ * @heard: has the peer seen what was posted
  * @is_peer_silent: the link was lost because nobody answered
  * @is_purged: an abort threw unread data away: what comes later must not be
  *	       read as if nothing were missing, ABRT-04
@@ -148,7 +178,6 @@ struct smc_conn {
 	struct rcu_head rcu;
 	struct timer_list cork_timer;
 	struct timer_list hold_timer;
-	bool is_unread;
 	bool is_peer_done;
 
 	spinlock_t lock;		/* conn->lock, see above */
@@ -177,14 +206,8 @@ struct smc_conn {
 	u16 tx_inflight;
 	bool tx_cork;
 	bool tx_flush;
-	bool is_leaving;
-	bool is_heard;
-	bool is_asked;
-	bool must_validate;
-	bool must_replay;
-	bool is_open;
-	bool is_dispossessed;
-	bool is_dead;
+	enum smc_conn_phase phase;
+	enum smc_conn_heard heard;
 	bool is_purged;
 	bool is_peer_silent;
 };

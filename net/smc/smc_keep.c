@@ -205,7 +205,7 @@ static enum smc_idle_verdict keep_look(struct smc_sock *smc)
 
 	spin_lock_bh(&conn->lock);
 	link = smc_conn_link(conn);
-	if (link && conn->is_open) {
+	if (link && conn->phase != SMC_CONN_SETUP) {
 		keep_facts(smc, link, &facts);
 		step = smc_idle_look(&smc->keep_want, &facts);
 		smc->is_probing = step.is_probing;

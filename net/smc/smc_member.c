@@ -23,24 +23,61 @@
 #include "smc_mem.h"
 #include "smc_net.h"
 
-static void conn_unhold(struct smc_conn *conn)
+#define CONN_ENDS	(BIT(SMC_CONN_DEAD) | BIT(SMC_CONN_UNREAD) | BIT(SMC_CONN_LEFT))
+#define CONN_SETTLES	(BIT(SMC_CONN_OPEN) | BIT(SMC_CONN_FINAL))
+
+/* Bit n of entry m: phase m may be followed by phase n. */
+static const u16 conn_moves[SMC_CONN_NR_PHASES] = {
+	/* it has said nothing that would have to be validated */
+	[SMC_CONN_SETUP]	= BIT(SMC_CONN_OPEN) | BIT(SMC_CONN_DEAD) | BIT(SMC_CONN_LEFT),
+	[SMC_CONN_OPEN]		= BIT(SMC_CONN_LEAVING) | BIT(SMC_CONN_VALIDATING) |
+				  BIT(SMC_CONN_FINAL) | CONN_ENDS,
+	[SMC_CONN_LEAVING]	= BIT(SMC_CONN_VALIDATING) | CONN_ENDS,
+	[SMC_CONN_VALIDATING]	= BIT(SMC_CONN_LEAVING) | BIT(SMC_CONN_REPLAYING) |
+				  CONN_SETTLES | CONN_ENDS,
+	[SMC_CONN_REPLAYING]	= BIT(SMC_CONN_LEAVING) | BIT(SMC_CONN_VALIDATING) |
+				  CONN_SETTLES | CONN_ENDS,
+	[SMC_CONN_FINAL]	= BIT(SMC_CONN_LEAVING) | BIT(SMC_CONN_VALIDATING) | CONN_ENDS,
+	[SMC_CONN_DEAD]		= BIT(SMC_CONN_UNREAD) | BIT(SMC_CONN_LEFT),
+	[SMC_CONN_UNREAD]	= BIT(SMC_CONN_LEFT),
+	[SMC_CONN_LEFT]		= 0,
+};
+
+/**
+ * smc_conn_set_phase() - the one way to change what a connection may do
+ * @conn: the connection
+ * @phase: what it enters
+ *
+ * One in set-up has nothing to leave its link for, and one that is dead nothing to say on
+ * another: both only change it.
+ *
+ * Context: Any context but hard interrupt. Expects conn->lock held.
+ * Return: false if it is in @phase, or may not enter it: nothing has changed.
+ */
+bool smc_conn_set_phase(struct smc_conn *conn, enum smc_conn_phase phase)
 {
-	if (!refcount_dec_and_test(&conn->holders))
-		return;
-	WARN_ON_ONCE(conn->rmbe.buf || conn->sndbuf.buf);
-	kfree(conn->stamps);
-	kfree_rcu(conn, rcu);
+	lockdep_assert_held(&conn->lock);
+	if (!(conn_moves[conn->phase] & BIT(phase)))
+		return false;
+	WRITE_ONCE(conn->phase, phase);
+	return true;
 }
 
 /**
  * smc_conn_drop() - a socket has no use for its connection any more
  * @conn: the connection, to which the socket does not point any more
  *
+ * The last user drops it, too.
+ *
  * Context: Any context but hard interrupt.
  */
 void smc_conn_drop(struct smc_conn *conn)
 {
-	conn_unhold(conn);
+	if (!refcount_dec_and_test(&conn->holders))
+		return;
+	WARN_ON_ONCE(conn->rmbe.buf || conn->sndbuf.buf);
+	kfree(conn->stamps);
+	kfree_rcu(conn, rcu);
 }
 
 /* The rings go back: to the account, and to their pools. */
@@ -76,7 +113,7 @@ void smc_conn_release(struct smc_conn *conn)
 		smc_lgr_put(lgr);
 	}
 	sock_put(conn->sk);
-	conn_unhold(conn);
+	smc_conn_drop(conn);
 }
 
 /**
@@ -189,9 +226,9 @@ void smc_lgr_set_link(struct smc_conn *conn, struct smc_link *link)
 	if (link)
 		atomic_inc(&link->nr_conns);
 	rcu_assign_pointer(conn->link, link);
-	conn->is_leaving = false;
 	/* that was on the old one */
-	conn->is_asked = false;
+	if (conn->heard == SMC_CONN_ASKED)
+		conn->heard = SMC_CONN_SPOKE;
 }
 
 /**
@@ -233,7 +270,7 @@ void smc_lgr_cut_conn(struct smc_conn *conn)
 		smc_lgr_keep_unread(conn);
 	}
 	smc_lgr_set_link(conn, NULL);
-	conn->is_dead = true;
+	smc_conn_set_phase(conn, SMC_CONN_DEAD);
 	spin_unlock_bh(&conn->lock);
 	if (had_link)
 		conn->ops.event(conn, SMC_EV_LINK_LOST);

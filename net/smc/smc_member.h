@@ -20,6 +20,7 @@ static inline void smc_conn_put(struct smc_conn *conn)
 		smc_conn_release(conn);
 }
 
+bool smc_conn_set_phase(struct smc_conn *conn, enum smc_conn_phase phase);
 void smc_conn_arm(struct smc_conn *conn, struct timer_list *timer, unsigned long expires);
 void smc_conn_disarm(struct smc_conn *conn, struct timer_list *timer);
 struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token);

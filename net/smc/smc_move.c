@@ -53,7 +53,7 @@ static bool move_is_settled(const struct move_plan *plan, const struct smc_conn 
 			    const struct smc_link *link)
 {
 	lockdep_assert_held(&conn->lock);
-	return !conn->is_leaving && plan->is_open[link->index] &&
+	return conn->phase != SMC_CONN_LEAVING && plan->is_open[link->index] &&
 	       plan->lgr->links[link->index] == link;
 }
 
@@ -139,10 +139,7 @@ int smc_move_aim(struct smc_conn *conn)
 	return rc;
 }
 
-/*
- * Nothing is in flight. Who has said nothing yet has nothing to validate, and
- * who has lost its element at the peer has nothing to say.
- */
+/* Nothing is in flight. */
 static void move_to(struct smc_conn *conn, struct smc_link *link)
 {
 	struct smc_link *from = smc_conn_link(conn);
@@ -151,8 +148,7 @@ static void move_to(struct smc_conn *conn, struct smc_link *link)
 	smc_lgr_set_link(conn, link);
 	smc_link_del_waiter(from, conn);
 	move_aim(conn, link);
-	conn->must_validate = conn->is_open && conn->rtoken >= 0;
-	conn->must_replay = false;
+	smc_conn_set_phase(conn, SMC_CONN_VALIDATING);
 	smc_stat_inc(sock_net(conn->sk), SMC_STAT_CONN_MOVED);
 }
 
@@ -180,14 +176,14 @@ static bool move_is_uneven(const struct move_plan *plan)
 static bool move_is_quiet(const struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	return conn->is_heard && !conn->tx_inflight;
+	return conn->heard == SMC_CONN_HEARD && !conn->tx_inflight;
 }
 
 /* Has it to wait for the peer before it leaves a link that is given up? FAIL-19 */
 static bool move_is_held(const struct smc_conn *conn, const struct smc_link *from)
 {
 	lockdep_assert_held(&conn->lock);
-	return from->state == SMC_LINK_DELETING && !conn->is_heard;
+	return from->state == SMC_LINK_DELETING && conn->heard != SMC_CONN_HEARD;
 }
 
 /* May one stay whose link works? */
@@ -214,7 +210,7 @@ static u32 move_one(struct move_plan *plan, struct smc_conn *conn)
 		goto unlock;
 	to = move_choose(plan, conn);
 	if (!to) {
-		conn->is_leaving = true;
+		smc_conn_set_phase(conn, SMC_CONN_LEAVING);
 		/* There are links, but none of them leads to its element. */
 		if (plan->nr_links) {
 			conn->rtoken = -1;
@@ -228,13 +224,12 @@ static u32 move_one(struct move_plan *plan, struct smc_conn *conn)
 		plan->load[from->index]--;
 	}
 	plan->load[to->index]++;
-	if (to == from)
-		conn->is_leaving = false;
-	else if (conn->tx_inflight || move_is_held(conn, from))
-		conn->is_leaving = true;
-	else
+	/* one that could be stayed on has not been left: no link comes back */
+	if (to != from && (conn->tx_inflight || move_is_held(conn, from)))
+		smc_conn_set_phase(conn, SMC_CONN_LEAVING);
+	else if (to != from)
 		move_to(conn, to);
-	if (!conn->is_leaving)
+	if (conn->phase != SMC_CONN_LEAVING)
 		events = SMC_EV_MOVED;
 unlock:
 	spin_unlock_bh(&conn->lock);
@@ -297,7 +292,7 @@ void smc_move_hush(struct smc_link *link)
 	while ((conn = smc_lgr_next_conn(lgr, &token))) {
 		spin_lock_bh(&conn->lock);
 		if (smc_conn_link(conn) == link)
-			conn->is_leaving = true;
+			smc_conn_set_phase(conn, SMC_CONN_LEAVING);
 		spin_unlock_bh(&conn->lock);
 		smc_conn_put(conn);
 	}
@@ -310,7 +305,7 @@ static bool move_has_to_ask(const struct move_plan *plan, const struct smc_conn 
 {
 	const struct smc_link *to;
 
-	if (conn->is_heard || !move_is_settled(plan, conn, from))
+	if (conn->heard == SMC_CONN_HEARD || !move_is_settled(plan, conn, from))
 		return false;
 	to = move_choose(plan, conn);
 	return to && move_is_crowded(plan, from, to);
@@ -341,7 +336,8 @@ unsigned long smc_move_ask(struct smc_link_group *lgr, unsigned long links)
 		spin_lock_bh(&conn->lock);
 		link = smc_conn_link(conn);
 		if (link && lgr->links[link->index] == link && links & BIT(link->index)) {
-			conn->is_asked = true;
+			if (conn->heard == SMC_CONN_SPOKE)
+				conn->heard = SMC_CONN_ASKED;
 			if (move_has_to_ask(&plan, conn, link))
 				crowded |= BIT(link->index);
 		}
@@ -370,8 +366,8 @@ void smc_move_heard(struct smc_link_group *lgr, u8 index)
 	while ((conn = smc_lgr_next_conn(lgr, &token))) {
 		spin_lock_bh(&conn->lock);
 		link = smc_conn_link(conn);
-		if (link && link == lgr->links[index] && conn->is_asked)
-			conn->is_heard = true;
+		if (link && link == lgr->links[index] && conn->heard == SMC_CONN_ASKED)
+			conn->heard = SMC_CONN_HEARD;
 		spin_unlock_bh(&conn->lock);
 		smc_conn_put(conn);
 	}

@@ -104,10 +104,10 @@ static bool tx_plan(const struct smc_conn *conn, struct smc_xfer *x)
 	lockdep_assert_held(&conn->lock);
 	x->len = 0;
 	x->nr_parts = 0;
-	if (conn->must_validate || conn->must_replay)
+	if (conn->phase == SMC_CONN_VALIDATING || conn->phase == SMC_CONN_REPLAYING)
 		return true;
 	/* the replay has all of it, and its completion pushes again */
-	if (!conn->is_open || conn->is_dead || smc_cdc_is_far_ahead(&conn->ctl))
+	if (conn->phase != SMC_CONN_OPEN || smc_cdc_is_far_ahead(&conn->ctl))
 		return false;
 	unsent = tx_unsent(conn);
 	is_due = smc_cdc_is_needed(&conn->ctl, unsent);
@@ -117,12 +117,19 @@ static bool tx_plan(const struct smc_conn *conn, struct smc_xfer *x)
 	return x->len || is_due;
 }
 
+/* Nothing is owed to the peer because of a move: data may flow, or all has been said. */
+static void tx_settle(struct smc_conn *conn)
+{
+	bool is_final = conn->ctl.tx_conn_sent & SMC_CDC_FINAL;
+
+	smc_conn_set_phase(conn, is_final ? SMC_CONN_FINAL : SMC_CONN_OPEN);
+}
+
 static void tx_account(struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 	conn->tx_inflight++;
-	if (conn->ctl.tx_conn_sent & SMC_CDC_FINAL)
-		conn->is_dead = true;
+	tx_settle(conn);
 	if (!tx_unsent(conn))
 		conn->tx_flush = false;
 }
@@ -134,25 +141,30 @@ static void tx_account(struct smc_conn *conn)
  */
 static bool tx_resume(struct smc_conn *conn, struct smc_wr_slot *slot)
 {
+	bool is_posted;
+
 	lockdep_assert_held(&conn->lock);
-	if (conn->must_validate) {
+	if (conn->phase == SMC_CONN_VALIDATING) {
 		if (smc_cdc_post_validation(conn, slot))
 			return false;
-		conn->must_validate = false;
-		conn->must_replay = smc_cdc_is_replay_due(&conn->ctl);
 		conn->tx_inflight++;
+		if (smc_cdc_is_replay_due(&conn->ctl))
+			smc_conn_set_phase(conn, SMC_CONN_REPLAYING);
+		else
+			tx_settle(conn);
 		return true;
 	}
-	conn->must_replay = false;
-	if (smc_cdc_post_replay(conn, slot))
-		return false;
-	tx_account(conn);
-	return true;
+	is_posted = !smc_cdc_post_replay(conn, slot);
+	if (is_posted)
+		tx_account(conn);
+	else
+		tx_settle(conn);
+	return is_posted;
 }
 
 static bool tx_post_one(struct smc_conn *conn, struct smc_wr_slot *slot, struct smc_xfer *x)
 {
-	if (conn->must_validate || conn->must_replay)
+	if (conn->phase != SMC_CONN_OPEN)
 		return tx_resume(conn, slot);
 	if (smc_cdc_post(conn, slot, x))
 		return false;
@@ -179,7 +191,7 @@ static enum tx_outcome tx_post(struct smc_conn *conn, struct smc_link *link,
 	spin_lock_bh(&conn->lock);
 	if (rcu_access_pointer(conn->link) != link) {
 		outcome = TX_MOVED;
-	} else if (!conn->is_leaving && tx_plan(conn, &x)) {
+	} else if (tx_plan(conn, &x)) {
 		outcome = TX_SENT;
 		if (tx_post_one(conn, slot, &x) && tx_plan(conn, &x))
 			outcome = TX_MORE;

@@ -7,6 +7,7 @@
 
 #include "smc_kunit.h"
 #include "../../../net/smc/smc_buf.h"
+#include "../../../net/smc/smc_mem.h"
 
 static int core_map(struct smc_buf *buf, struct smc_wr *wr, unsigned int link);
 static void core_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link);
@@ -29,12 +30,9 @@ static void core_uncharge(struct sock *sk, u32 bytes);
 #include "../../../net/smc/smc_move.c"
 #include "../../../net/smc/smc_life.c"
 #include "../../../net/smc/smc_conn.c"
-#include "../../../net/smc/smc_mem.h"
 
 #undef smc_mem_charge
 #undef smc_mem_uncharge
-int smc_mem_charge(struct sock *sk, u32 bytes);
-void smc_mem_uncharge(struct sock *sk, u32 bytes);
 
 #define CORE_SIZE	SMC_BUF_MIN_SIZE
 #define CORE_CONNS	8
@@ -1244,7 +1242,7 @@ static void what_nobody_can_read_goes_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cc->charged, 0);
 	KUNIT_EXPECT_EQ(test, smc_conn_readable(cc->conn), 0);
 	cc = core_unread(test, link);
-	cc->conn->is_open = false;
+	cc->conn->phase = SMC_CONN_SETUP;
 	smc_conn_leave(cc->conn, true);
 	KUNIT_EXPECT_EQ(test, cc->charged, 0);
 	KUNIT_EXPECT_EQ(test, smc_conn_readable(cc->conn), 0);
@@ -1337,10 +1335,10 @@ static void rmb_30_rmb_31_the_old_connection_goes_the_new_one_proceeds(struct ku
 	/* told once, and it writes to nobody's element any more */
 	KUNIT_EXPECT_EQ(test, old->nr_lost, 1);
 	KUNIT_EXPECT_FALSE(test, core_has_link(old));
-	KUNIT_EXPECT_TRUE(test, old->conn->is_dead);
+	KUNIT_EXPECT_EQ(test, old->conn->phase, SMC_CONN_DEAD);
 	KUNIT_EXPECT_EQ(test, young->nr_lost, 0);
 	KUNIT_EXPECT_TRUE(test, core_has_link(young));
-	KUNIT_EXPECT_FALSE(test, young->conn->is_dead);
+	KUNIT_EXPECT_NE(test, young->conn->phase, SMC_CONN_DEAD);
 
 	/* the element is the new one's, whatever the old one does at its end */
 	smc_conn_leave(old->conn, true);
@@ -1382,12 +1380,12 @@ static void rmb_30_who_writes_to_a_deleted_rmb_is_cut_off(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, writer->nr_lost, 1);
 	KUNIT_EXPECT_FALSE(test, core_has_link(writer));
-	KUNIT_EXPECT_TRUE(test, writer->conn->is_dead);
+	KUNIT_EXPECT_EQ(test, writer->conn->phase, SMC_CONN_DEAD);
 	KUNIT_EXPECT_EQ(test, reader->nr_lost, 0);
-	KUNIT_EXPECT_TRUE(test, reader->conn->is_dead);
+	KUNIT_EXPECT_EQ(test, reader->conn->phase, SMC_CONN_DEAD);
 	KUNIT_EXPECT_EQ(test, other->nr_lost, 0);
 	KUNIT_EXPECT_TRUE(test, core_has_link(other));
-	KUNIT_EXPECT_FALSE(test, other->conn->is_dead);
+	KUNIT_EXPECT_NE(test, other->conn->phase, SMC_CONN_DEAD);
 }
 
 /* What ours has said, and what the peer has: a deletion may overtake the peer's C. */
@@ -1430,7 +1428,7 @@ static void rmb_24_who_has_closed_takes_a_deletion_for_the_peers_close(struct ku
 		KUNIT_EXPECT_EQ_MSG(test, cc->nr_lost, core_deletions[i].nr_lost, "%d", i);
 		if (core_deletions[i].nr_closed)
 			KUNIT_EXPECT_TRUE(test, ctl->rx_conn_flags & SMC_CDC_CLOSED);
-		KUNIT_EXPECT_TRUE(test, cc->conn->is_dead);
+		KUNIT_EXPECT_EQ(test, cc->conn->phase, SMC_CONN_DEAD);
 	}
 }
 
@@ -1732,12 +1730,12 @@ static void fail_01_fail_16_connections_leave_a_link_that_is_lost(struct kunit *
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(open->conn->link), two);
 	KUNIT_EXPECT_EQ(test, open->conn->peer_rkey, 0x88U);
 	KUNIT_EXPECT_EQ(test, open->conn->peer_addr, 0x50000ULL + 2 * CORE_SIZE);
-	KUNIT_EXPECT_TRUE(test, open->conn->must_validate);
+	KUNIT_EXPECT_EQ(test, open->conn->phase, SMC_CONN_VALIDATING);
 	KUNIT_EXPECT_EQ(test, open->nr_moved, 1);
 	KUNIT_EXPECT_EQ(test, open->nr_lost, 0);
 	/* one whose handshake is not over has said nothing yet */
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(fresh->conn->link), two);
-	KUNIT_EXPECT_FALSE(test, fresh->conn->must_validate);
+	KUNIT_EXPECT_NE(test, fresh->conn->phase, SMC_CONN_VALIDATING);
 	/* what the peer then tells is in terms of the link that it knows of */
 	KUNIT_EXPECT_EQ(test, atomic_read(&one->nr_conns), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 2);
@@ -1791,7 +1789,7 @@ static void fail_04_what_is_in_flight_ends_first(struct kunit *test)
 	cc->conn->ctl.tx_seq = 2;
 	core_lose(one);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), one);
-	KUNIT_EXPECT_TRUE(test, cc->conn->is_leaving);
+	KUNIT_EXPECT_EQ(test, cc->conn->phase, SMC_CONN_LEAVING);
 	smc_conn_tx_done(cc->conn, 1, 0, true);
 	flush_work(&one->lgr->move_work);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), one);
@@ -1801,8 +1799,8 @@ static void fail_04_what_is_in_flight_ends_first(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, smc_conn_has_inflight(cc->conn));
 	flush_work(&one->lgr->move_work);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), two);
-	KUNIT_EXPECT_FALSE(test, cc->conn->is_leaving);
-	KUNIT_EXPECT_TRUE(test, cc->conn->must_validate);
+	KUNIT_EXPECT_NE(test, cc->conn->phase, SMC_CONN_LEAVING);
+	KUNIT_EXPECT_EQ(test, cc->conn->phase, SMC_CONN_VALIDATING);
 	KUNIT_EXPECT_EQ(test, cc->nr_moved, 1);
 }
 
@@ -1891,12 +1889,14 @@ static void close_02_fail_12_the_last_word_is_owed_until_it_is_there(struct kuni
 	conn->ctl.tx_seq_final = 1;
 	conn->ctl.tx_conn_sent = SMC_CDC_CLOSED;
 	conn->tx_inflight = 1;
-	conn->is_dead = true;
+	conn->phase = SMC_CONN_FINAL;
 	KUNIT_EXPECT_TRUE(test, smc_conn_owes_final(conn));
 	smc_conn_tx_done(conn, 1, 0, true);
 	KUNIT_EXPECT_FALSE(test, smc_conn_owes_final(conn));
 	/* who was cut off says nothing */
 	conn->ctl.tx_conn_sent = 0;
+	smc_lgr_cut_conn(conn);
+	KUNIT_EXPECT_EQ(test, conn->phase, SMC_CONN_DEAD);
 	KUNIT_EXPECT_FALSE(test, smc_conn_owes_final(conn));
 }
 
@@ -1918,7 +1918,7 @@ static void rmb_30_close_02_nothing_is_owed_to_a_deleted_rmb(struct kunit *test)
 			cc->conn->ctl.tx_seq = 1;
 			cc->conn->ctl.tx_seq_final = 1;
 			cc->conn->ctl.tx_conn_sent = SMC_CDC_CLOSED;
-			cc->conn->is_dead = true;
+			cc->conn->phase = SMC_CONN_FINAL;
 		}
 		KUNIT_EXPECT_TRUE(test, smc_conn_owes_final(cc->conn));
 		KUNIT_EXPECT_EQ(test, cc->nr_final, 0);
@@ -2048,14 +2048,15 @@ static void fail_01_without_any_link_a_connection_waits(struct kunit *test)
 	struct smc_link *two;
 	struct core_conn *cc = core_join(test, one);
 
+	smc_conn_open(cc->conn);
 	core_lose(one);
 	KUNIT_EXPECT_EQ(test, cc->nr_lost, 0);
-	KUNIT_EXPECT_TRUE(test, cc->conn->is_leaving);
+	KUNIT_EXPECT_EQ(test, cc->conn->phase, SMC_CONN_LEAVING);
 	two = core_second(test, one);
 	smc_move_queue(one->lgr);
 	flush_work(&one->lgr->move_work);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), two);
-	KUNIT_EXPECT_FALSE(test, cc->conn->is_leaving);
+	KUNIT_EXPECT_NE(test, cc->conn->phase, SMC_CONN_LEAVING);
 }
 
 /* Its peer was started anew, and what was lost is only the way to its former self. */
@@ -2341,7 +2342,6 @@ static void core_speak(struct core_conn *cc)
 /* The peer's RNIC has all of it. */
 static void core_spoken(struct core_conn *cc)
 {
-
 	while (cc->conn->tx_inflight)
 		smc_conn_tx_done(cc->conn, cc->conn->ctl.tx_seq, 0, true);
 }
@@ -2400,7 +2400,7 @@ static void lb_04_fail_10_fail_19_only_who_is_quiet_moves(struct kunit *test)
 	for (i = 0; i < 4; i++) {
 		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn->link), one);
 		/* nor is it held back for that */
-		KUNIT_EXPECT_FALSE(test, cc[i]->conn->is_leaving);
+		KUNIT_EXPECT_NE(test, cc[i]->conn->phase, SMC_CONN_LEAVING);
 	}
 	KUNIT_EXPECT_TRUE(test, lgr->is_uneven);
 	/* an answer to what was asked for something else says nothing */
@@ -2417,7 +2417,7 @@ static void lb_04_fail_10_fail_19_only_who_is_quiet_moves(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[0]->conn->link), one);
 	for (i = 1; i < 3; i++) {
 		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn->link), two);
-		KUNIT_EXPECT_TRUE(test, cc[i]->conn->must_validate);
+		KUNIT_EXPECT_EQ(test, cc[i]->conn->phase, SMC_CONN_VALIDATING);
 		KUNIT_EXPECT_EQ(test, cc[i]->nr_moved, 1);
 	}
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[3]->conn->link), one);
@@ -2460,13 +2460,13 @@ static void fail_01_fail_04_a_lost_link_is_left_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, core_ask(two->lgr, BIT(0)), BIT(0));
 	core_speak(cc[0]);
 	core_lose(one);
-	KUNIT_EXPECT_TRUE(test, cc[0]->conn->is_leaving);
+	KUNIT_EXPECT_EQ(test, cc[0]->conn->phase, SMC_CONN_LEAVING);
 	for (i = 1; i < 4; i++)
 		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn->link), two);
 	/* what was asked there counts for that link alone */
 	core_hear(two);
 	for (i = 0; i < 4; i++)
-		KUNIT_EXPECT_FALSE(test, cc[i]->conn->is_heard);
+		KUNIT_EXPECT_NE(test, cc[i]->conn->heard, SMC_CONN_HEARD);
 	core_spoken(cc[0]);
 	flush_work(&two->lgr->move_work);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 4);
@@ -2495,6 +2495,65 @@ static void core_clear(struct smc_link *link)
 	flush_work(&lgr->move_work);
 }
 
+/* Made silent while it was in set-up: when it is opened nothing may overtake the TEST LINK. */
+static void fc_12_fail_19_who_is_opened_speaks_on_no_link_that_is_left(struct kunit *test)
+{
+	struct smc_link *one = core_client_up(test, 0x11);
+	struct core_conn *cc = core_join(test, one);
+	struct smc_link *two;
+
+	core_hush(one);
+	flush_work(&one->lgr->move_work);
+	KUNIT_EXPECT_EQ(test, cc->conn->phase, SMC_CONN_SETUP);
+	smc_conn_open(cc->conn);
+	KUNIT_EXPECT_EQ(test, cc->conn->phase, SMC_CONN_LEAVING);
+	two = core_second(test, one);
+	smc_move_queue(two->lgr);
+	flush_work(&two->lgr->move_work);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), two);
+	KUNIT_EXPECT_EQ(test, cc->conn->phase, SMC_CONN_VALIDATING);
+}
+
+/* The moves that must not be: whoever tries one changes nothing. */
+static void a_phase_is_followed_by_legal_ones_only(struct kunit *test)
+{
+	static const u16 illegal[SMC_CONN_NR_PHASES] = {
+		/* nothing was posted: it moves at once, and has nothing to validate there */
+		[SMC_CONN_SETUP] = BIT(SMC_CONN_LEAVING) | BIT(SMC_CONN_VALIDATING) |
+				   BIT(SMC_CONN_REPLAYING) | BIT(SMC_CONN_FINAL) |
+				   BIT(SMC_CONN_UNREAD),
+		[SMC_CONN_OPEN] = BIT(SMC_CONN_SETUP) | BIT(SMC_CONN_REPLAYING),
+		/* nothing but F may come first on another link */
+		[SMC_CONN_LEAVING] = BIT(SMC_CONN_SETUP) | BIT(SMC_CONN_OPEN) |
+				     BIT(SMC_CONN_REPLAYING) | BIT(SMC_CONN_FINAL),
+		[SMC_CONN_VALIDATING] = BIT(SMC_CONN_SETUP),
+		[SMC_CONN_REPLAYING] = BIT(SMC_CONN_SETUP),
+		[SMC_CONN_FINAL] = BIT(SMC_CONN_SETUP) | BIT(SMC_CONN_OPEN) |
+				   BIT(SMC_CONN_REPLAYING),
+		/* never posts again */
+		[SMC_CONN_DEAD] = BIT(SMC_CONN_DEAD) - 1,
+		[SMC_CONN_UNREAD] = BIT(SMC_CONN_UNREAD) - 1,
+		[SMC_CONN_LEFT] = BIT(SMC_CONN_LEFT) - 1,
+	};
+	struct core_conn *cc = core_join(test, core_client_up(test, 0x11));
+	struct smc_conn *conn = cc->conn;
+	unsigned int from, to;
+
+	spin_lock_bh(&conn->lock);
+	for (from = 0; from < SMC_CONN_NR_PHASES; from++) {
+		for (to = 0; to < SMC_CONN_NR_PHASES; to++) {
+			bool may = from != to && !(illegal[from] & BIT(to));
+
+			conn->phase = from;
+			KUNIT_EXPECT_EQ_MSG(test, smc_conn_set_phase(conn, to), may,
+					    "from %u to %u", from, to);
+			KUNIT_EXPECT_EQ(test, conn->phase, may ? to : from);
+		}
+	}
+	conn->phase = SMC_CONN_SETUP;
+	spin_unlock_bh(&conn->lock);
+}
+
 static void fail_10_fail_19_a_link_given_up_is_left_when_it_is_clear(struct kunit *test)
 {
 	struct core_conn *cc[4];
@@ -2516,18 +2575,18 @@ static void fail_10_fail_19_a_link_given_up_is_left_when_it_is_clear(struct kuni
 	/* at once, before anything else is posted */
 	for (i = 0; i < 4; i++)
 		KUNIT_EXPECT_TRUE(test, rcu_access_pointer(cc[i]->conn->link) == two ||
-				  cc[i]->conn->is_leaving);
+				  cc[i]->conn->phase == SMC_CONN_LEAVING);
 	flush_work(&two->lgr->move_work);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[0]->conn->link), two);
 	for (i = 1; i < 4; i++) {
 		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn->link), one);
-		KUNIT_EXPECT_TRUE(test, cc[i]->conn->is_leaving);
+		KUNIT_EXPECT_EQ(test, cc[i]->conn->phase, SMC_CONN_LEAVING);
 	}
 	/* what is in flight is waited for as well */
 	core_clear(one);
 	for (i = 1; i < 3; i++) {
 		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn->link), two);
-		KUNIT_EXPECT_TRUE(test, cc[i]->conn->must_validate);
+		KUNIT_EXPECT_EQ(test, cc[i]->conn->phase, SMC_CONN_VALIDATING);
 	}
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[3]->conn->link), one);
 	core_spoken(cc[3]);
@@ -2606,6 +2665,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(lb_04_fail_04_who_was_heard_moves_when_it_has_completed),
 	KUNIT_CASE(fail_01_fail_04_a_lost_link_is_left_at_once),
 	KUNIT_CASE(fail_10_fail_19_a_link_given_up_is_left_when_it_is_clear),
+	KUNIT_CASE(fc_12_fail_19_who_is_opened_speaks_on_no_link_that_is_left),
+	KUNIT_CASE(a_phase_is_followed_by_legal_ones_only),
 	{}
 };
 

@@ -92,7 +92,7 @@ static void keep_silent(struct smc_sock *smc, struct smc_link *link)
 	atomic_long_set(&link->wr.rx_jiffies, then);
 	spin_lock_init(&conn->lock);
 	RCU_INIT_POINTER(conn->link, link);
-	conn->is_open = true;
+	conn->phase = SMC_CONN_OPEN;
 	conn->tx_jiffies = then;
 	conn->rx_jiffies = then;
 	conn->ack_jiffies = then;

@@ -125,7 +125,7 @@ static struct smc_conn *tx_new(struct kunit *test)
 	spin_lock_init(&conn->lock);
 	smc_cdc_ctl_init(&conn->ctl, element, element);
 	conn->snd_geom.size = TX_RING;
-	conn->is_open = true;
+	conn->phase = SMC_CONN_OPEN;
 	rcu_assign_pointer(conn->link, &c->link);
 	tx_nr_built = 0;
 	tx_nr_validated = 0;
@@ -176,8 +176,7 @@ static void fail_14_a_push_on_a_dead_link_leaves_numbers_for_the_replay(struct k
 	/* on another link F and the replay go all the same, and nothing more */
 	tx_post_rc = 0;
 	nr = tx_nr_built;
-	conn->must_validate = true;
-	conn->must_replay = true;
+	conn->phase = SMC_CONN_VALIDATING;
 	smc_tx_push(conn);
 	smc_tx_push(conn);
 	KUNIT_EXPECT_EQ(test, tx_nr_validated, 1);

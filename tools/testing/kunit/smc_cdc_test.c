@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CDC messages on a link: who has a reference on the connection, and how long. What is
+ * posted goes nowhere.
+ */
+#include "smc_kunit.h"
+
+#include "../../../net/smc/smc_member.h"
+#include "../../../net/smc/smc_net.h"
+
+/* nobody looks, and nobody counts */
+#define SMC_TRACE_H
+#define trace_smc_cdc_tx(...)	((void)0)
+#define trace_smc_cdc_rx(...)	((void)0)
+#define smc_stat_inc(net, ...)	((void)(net))
+#define smc_stat_add(net, ...)	((void)(net))
+
+/* Does the link take what is posted? */
+static int cdc_post_rc;
+
+#define smc_wr_post(...)	cdc_post_rc
+#define smc_wr_slot_put(...)	((void)0)
+#define smc_wr_report(...)	((void)0)
+
+#include "../../../net/smc/smc_cdc.c"
+
+#define CDC_ELEMENT	SMC_BUF_MIN_SIZE
+
+static struct proto cdc_proto = {
+	.name = "smc_cdc_test",
+	.owner = THIS_MODULE,
+	.obj_size = sizeof(struct sock),
+};
+
+struct cdc_lab {
+	struct smc_link_group lgr;
+	struct smc_link link;
+	struct smc_conn *conn;
+	struct sock *sk;
+	u8 wire[SMC_CDC_LEN];
+};
+
+static u32 cdc_told;
+
+static void cdc_event(struct smc_conn *conn, u32 events)
+{
+	cdc_told |= events;
+}
+
+/* A connection on a link, open, with nothing to say. */
+static int cdc_init(struct kunit *test)
+{
+	struct smc_geom element = { .size = CDC_ELEMENT };
+	struct cdc_lab *lab = kunit_kzalloc(test, sizeof(*lab), GFP_KERNEL);
+
+	test->priv = lab;
+	if (!lab)
+		return -ENOMEM;
+	xa_init_flags(&lab->lgr.conns, XA_FLAGS_ALLOC1);
+	lab->link.lgr = &lab->lgr;
+	lab->sk = sk_alloc(&init_net, PF_INET, GFP_KERNEL, &cdc_proto, 1);
+	if (!lab->sk)
+		return -ENOMEM;
+	sock_init_data(NULL, lab->sk);
+	lab->conn = smc_conn_alloc(lab->sk, cdc_event);
+	if (!lab->conn)
+		return -ENOMEM;
+	smc_cdc_ctl_init(&lab->conn->ctl, element, element);
+	lab->conn->snd_geom.size = CDC_ELEMENT;
+	lab->conn->phase = SMC_CONN_OPEN;
+	rcu_assign_pointer(lab->conn->link, &lab->link);
+	cdc_told = 0;
+	cdc_post_rc = 0;
+	return xa_err(xa_store(&lab->lgr.conns, 7, lab->conn, GFP_KERNEL));
+}
+
+static void cdc_exit(struct kunit *test)
+{
+	struct cdc_lab *lab = test->priv;
+
+	if (!lab || !lab->sk)
+		return;
+	xa_destroy(&lab->lgr.conns);
+	if (lab->conn) {
+		smc_conn_put(lab->conn);
+		smc_conn_drop(lab->conn);
+	}
+	KUNIT_EXPECT_EQ(test, refcount_read(&lab->sk->sk_refcnt), 1);
+	sock_put(lab->sk);
+}
+
+static int cdc_send(struct cdc_lab *lab, struct smc_wr_slot *slot)
+{
+	struct smc_xfer none = {};
+	int rc;
+
+	slot->wr = &lab->link.wr;
+	slot->msg = lab->wire;
+	spin_lock_bh(&lab->conn->lock);
+	rc = smc_cdc_post(lab->conn, slot, &none);
+	spin_unlock_bh(&lab->conn->lock);
+	return rc;
+}
+
+/* Its completion finds the connection, whatever the socket and the group do meanwhile. */
+static void a_posted_message_has_a_reference(struct kunit *test)
+{
+	struct smc_wr_slot *slot = kunit_kzalloc(test, sizeof(*slot), GFP_KERNEL);
+	struct cdc_lab *lab = test->priv;
+
+	KUNIT_ASSERT_NOT_NULL(test, slot);
+	KUNIT_ASSERT_EQ(test, cdc_send(lab, slot), 0);
+	KUNIT_EXPECT_PTR_EQ(test, slot->tag.owner, lab->conn);
+	KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn->users), 2);
+	smc_conn_put(lab->conn);
+	/* the link does not take it: there will be no completion */
+	cdc_post_rc = -EPIPE;
+	KUNIT_EXPECT_EQ(test, cdc_send(lab, slot), -EPIPE);
+	KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn->users), 1);
+}
+
+static void cdc_receive(struct cdc_lab *lab, u32 token)
+{
+	struct smc_cdc_msg msg = { .token = token, .seq = 1, .conn_flags = SMC_CDC_DONE };
+	u8 wire[SMC_CDC_LEN];
+
+	msg.prod = lab->conn->ctl.rx_prod;
+	msg.cons = lab->conn->ctl.tx_cons;
+	smc_cdc_encode(&msg, wire);
+	smc_cdc_rx(&lab->link.wr, wire, sizeof(wire));
+}
+
+static void cdc_09_a_message_has_one_while_it_is_applied(struct kunit *test)
+{
+	struct cdc_lab *lab = test->priv;
+
+	cdc_receive(lab, 8);
+	KUNIT_EXPECT_EQ(test, cdc_told, 0U);
+	cdc_receive(lab, 7);
+	KUNIT_EXPECT_TRUE(test, cdc_told & SMC_EV_DONE);
+	KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn->users), 1);
+}
+
+static struct kunit_case cases[] = {
+	KUNIT_CASE(a_posted_message_has_a_reference),
+	KUNIT_CASE(cdc_09_a_message_has_one_while_it_is_applied),
+	{}
+};
+
+static struct kunit_suite suite = {
+	.name = "smc_cdc",
+	.init = cdc_init,
+	.exit = cdc_exit,
+	.test_cases = cases,
+};
+
+kunit_test_suite(suite);
