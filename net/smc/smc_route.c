@@ -56,6 +56,7 @@ static int smc_route_take(const struct smc_ib_end *end, struct dst_entry *dst, c
 {
 	struct net_device *ndev;
 	bool is_ours;
+	int rc;
 
 	rcu_read_lock();
 	ndev = smc_compat_dst_dev(dst);
@@ -66,9 +67,12 @@ static int smc_route_take(const struct smc_ib_end *end, struct dst_entry *dst, c
 	if (!is_ours)
 		return -EHOSTUNREACH;
 	memset(route, 0, sizeof(*route));
+	rc = smc_route_next_hop(dst, daddr, route->mac);
+	if (rc)
+		return rc;
 	route->is_direct = is_direct;
 	route->hop_limit = is_direct ? 1 : SMC_ROUTE_HOP_LIMIT;
-	return smc_route_next_hop(dst, daddr, route->mac);
+	return 0;
 }
 
 /* With an interface but without a route IP takes everybody for a neighbour. */
@@ -193,7 +197,7 @@ void smc_route_like(struct sock *tsk, struct smc_route_like *like)
  * @like: how the TCP connection goes
  * @end: our end, with a RoCE v2 GID
  * @gid: the peer's; checked
- * @route: filled on success
+ * @route: filled on success; otherwise its hop_limit is 0, or what it was
  *
  * Call again after a while where it says -EAGAIN: the next hop has been asked
  * for its MAC address. The route must lead through the network device that our

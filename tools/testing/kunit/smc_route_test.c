@@ -565,6 +565,7 @@ static void route_expect_question(struct kunit *test, const char *own, const cha
 	atomic_set(&route_nr_asked, 0);
 	route_addr(test, peer, &route_asked_for);
 	KUNIT_EXPECT_EQ_MSG(test, route_find(test, own, peer, &route), -EAGAIN, "%s", peer);
+	KUNIT_EXPECT_EQ_MSG(test, route.hop_limit, 0, "%s", peer);
 	for (i = 0; i < 100 && !atomic_read(&route_nr_asked); i++)
 		msleep(20);
 	KUNIT_EXPECT_GT_MSG(test, atomic_read(&route_nr_asked), 0, "%s", peer);
