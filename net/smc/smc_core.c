@@ -65,7 +65,7 @@ static bool lgr_move(struct smc_link_group *lgr, enum smc_lgr_state state)
 	if (!smc_state_lgr_may_move(lgr->state, state))
 		return false;
 	lgr_set_busy(lgr);
-	/* with what was written before; pairs with the acquire in smc_hs_first_contact() */
+	/* with what was written before; pairs with the acquire in hs_first_contact() */
 	smp_store_release(&lgr->state, state);
 	return true;
 }

@@ -206,7 +206,7 @@ void smc_host_withdraw(struct smc_host_pair *pair)
  * @role: the caller's
  *
  * Once the client has left nobody finds it any more; that is news for a server that waits
- * for it (smc_host_watch()).
+ * for it (smc_host_waitq()).
  *
  * Context: Process context. Takes smc_host_lock.
  */
@@ -223,29 +223,27 @@ void smc_host_leave(struct smc_host_pair *pair, enum smc_role role)
 }
 
 /**
- * smc_host_watch() - a server waits for the client
+ * smc_host_waitq() - where a server waits for the client
  * @pair: from smc_host_take()
- * @watch: its function is called when the client leaves
  *
- * Context: Process context. smc_host_unwatch() is to follow.
- * Return: false if the client has left.
+ * Context: Any context.
+ * Return: the wait queue that smc_host_leave() of the client wakes.
  */
-bool smc_host_watch(struct smc_host_pair *pair, struct wait_queue_entry *watch)
+wait_queue_head_t *smc_host_waitq(struct smc_host_pair *pair)
 {
-	add_wait_queue(&pair->waitq, watch);
-	return !READ_ONCE(pair->is_over);
+	return &pair->waitq;
 }
 
 /**
- * smc_host_unwatch() - undo smc_host_watch()
- * @pair: as there
- * @watch: as there
+ * smc_host_is_over() - the client has left
+ * @pair: from smc_host_take()
  *
- * Context: Process context.
+ * Context: Any context.
+ * Return: true if the client has called smc_host_leave().
  */
-void smc_host_unwatch(struct smc_host_pair *pair, struct wait_queue_entry *watch)
+bool smc_host_is_over(const struct smc_host_pair *pair)
 {
-	remove_wait_queue(&pair->waitq, watch);
+	return READ_ONCE(pair->is_over);
 }
 
 /**

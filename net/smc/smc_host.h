@@ -31,8 +31,8 @@ struct smc_host_pair *smc_host_take(const struct smc_host_name *name, struct net
 				    const struct smc_clc_proposal *prop, struct smc_ib_end *end);
 void smc_host_withdraw(struct smc_host_pair *pair);
 void smc_host_leave(struct smc_host_pair *pair, enum smc_role role);
-bool smc_host_watch(struct smc_host_pair *pair, struct wait_queue_entry *watch);
-void smc_host_unwatch(struct smc_host_pair *pair, struct wait_queue_entry *watch);
+wait_queue_head_t *smc_host_waitq(struct smc_host_pair *pair);
+bool smc_host_is_over(const struct smc_host_pair *pair);
 
 void smc_host_say(struct smc_host_pair *pair, enum smc_role role,
 		  const struct smc_clc_accept *acc);

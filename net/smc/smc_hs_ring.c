@@ -7,15 +7,38 @@
  * element of a new RMB can be used. That is the one wait inside a step; it has a work
  * item and a queue of its own.
  *
- * Ownership: while that is under way, its work item owns what it needs of the handshake.
+ * Ownership: while that is in progress, its work item owns what it needs of the handshake.
  */
 #include "smc_child.h"
 #include "smc_grow.h"
 #include "smc_hs_ring.h"
-#include "smc_hs_wait.h"
 #include "smc_llc_rmb.h"
 #include "smc_llc_sweep.h"
 #include "smc_net.h"
+
+static struct smc_buf_elem *smc_hs_ring(struct smc_hs *hs, const struct smc_buf_pool *pool)
+{
+	struct smc_conn *conn = hs->smc->conn;
+
+	return pool->kind == SMC_BUF_RMB ? &conn->rmbe : &conn->sndbuf;
+}
+
+/* The wish of the application as an element size this group may use, RMB-09. */
+static u32 smc_hs_ring_size(struct smc_hs *hs, const struct smc_buf_pool *pool)
+{
+	u64 most = (u64)rounddown_pow_of_two(READ_ONCE(hs->lgr->max_pages)) << PAGE_SHIFT;
+	const struct sock *sk = &hs->smc->sk;
+	u8 max_code = SMC_BSIZE_RFC_MAX;
+	int bytes;
+	u32 size;
+
+	bytes = pool->kind == SMC_BUF_RMB ? READ_ONCE(sk->sk_rcvbuf) : READ_ONCE(sk->sk_sndbuf);
+	if (!hs->is_first)
+		max_code = hs->lgr->params.max_size_code;
+	size = smc_nego_size_bytes(smc_nego_size_code(bytes / 2, max_code));
+	/* what an RNIC cannot register in one piece is clamped */
+	return max_t(u64, min_t(u64, size, most), SMC_BUF_MIN_SIZE);
+}
 
 /* Make an area known to our RNIC and (an RMB) to the peer. */
 static int smc_hs_publish_area(struct smc_hs *hs, struct smc_buf *buf)
@@ -39,15 +62,15 @@ static int smc_hs_add_area(struct smc_hs *hs)
 	struct smc_buf *buf;
 	int rc;
 
-	buf = smc_buf_alloc(pool, hs->grow_size, READ_ONCE(lgr->max_pages));
+	buf = smc_buf_alloc(pool, smc_hs_ring_size(hs, pool), READ_ONCE(lgr->max_pages));
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
-	rc = smc_lgr_add_buf(lgr, pool, buf, hs->grow_elem);
+	rc = smc_lgr_add_buf(lgr, pool, buf, smc_hs_ring(hs, pool));
 	if (rc)
 		return rc;
 	rc = smc_hs_publish_area(hs, buf);
 	if (rc) {
-		smc_lgr_drop_buf(lgr, pool, buf, hs->grow_elem);
+		smc_lgr_drop_buf(lgr, pool, buf, smc_hs_ring(hs, pool));
 		return rc;
 	}
 	/* nobody else finds a forming group, so this is not too early there */
@@ -72,28 +95,26 @@ void smc_hs_grow_work(struct work_struct *work)
 {
 	struct smc_sock *smc = container_of(work, struct smc_sock, grow_work);
 	struct smc_hs *hs = smc->hs;
+	int rc = smc_hs_add_area(hs);
 
-	hs->grow_rc = smc_hs_add_area(hs);
 	smc_llc_sweep_end_grow(hs->lgr);
+	/* no other handshake wakes this one to try again */
+	if (rc == -EAGAIN)
+		rc = -EIO;
 	/* pairs with smp_load_acquire() in smc_hs_try_ring(); hs may go then */
-	smp_store_release(&hs->growth, SMC_HS_GROW_DONE);
+	smp_store_release(&hs->growth, rc ?: SMC_HS_GROW_DONE);
 	smc_sock_queue(smc, &smc->hs_work);
 	sock_put(&smc->sk);
 }
 
 /* One adds an area, the others look again when it has; 0, -EAGAIN or failed. */
-static int smc_hs_grow(struct smc_hs *hs, struct smc_buf_pool *pool, u32 size,
-		       struct smc_buf_elem *elem)
+static int smc_hs_grow(struct smc_hs *hs, struct smc_buf_pool *pool)
 {
-	int rc;
+	int rc = smc_lgr_begin_grow(hs->lgr);
 
-	smc_hs_watch(hs, hs->lgr);
-	rc = smc_lgr_begin_grow(hs->lgr);
 	if (rc)
 		return rc == -EBUSY ? -EAGAIN : rc;
 	hs->grow_pool = pool;
-	hs->grow_elem = elem;
-	hs->grow_size = size;
 	if (hs->is_first) {
 		/* known to nobody, and the peer is told with the link */
 		rc = smc_hs_add_area(hs);
@@ -105,40 +126,60 @@ static int smc_hs_grow(struct smc_hs *hs, struct smc_buf_pool *pool, u32 size,
 	return -EAGAIN;
 }
 
-static int smc_hs_try_ring(struct smc_hs *hs, struct smc_buf_pool *pool, u32 size,
-			   struct smc_buf_elem *elem)
+static int smc_hs_try_ring(struct smc_hs *hs, struct smc_buf_pool *pool)
 {
-	int rc;
-
 	/* pairs with smp_store_release() in smc_hs_grow_work() */
-	switch (smp_load_acquire(&hs->growth)) {
-	case SMC_HS_GROW_BEGUN:
+	int rc = smp_load_acquire(&hs->growth);
+
+	if (rc == SMC_HS_GROW_BEGUN)
 		return -EAGAIN;
-	case SMC_HS_GROW_DONE:
-		hs->growth = SMC_HS_GROW_NONE;
-		/* nobody would wake us again */
-		return hs->grow_rc == -EAGAIN ? -EIO : hs->grow_rc;
-	default:
-		break;
-	}
-	rc = smc_buf_get(pool, size, elem);
+	hs->growth = SMC_HS_GROW_NONE;
+	if (rc != SMC_HS_GROW_NONE)
+		return rc == SMC_HS_GROW_DONE ? 0 : rc;
+	rc = smc_buf_get(pool, smc_hs_ring_size(hs, pool), smc_hs_ring(hs, pool));
 	if (!rc && pool->kind == SMC_BUF_RMB)
 		smc_stat_inc(hs->net, SMC_STAT_RMBE_REUSE);
-	return rc == -EAGAIN ? smc_hs_grow(hs, pool, size, elem) : rc;
+	return rc == -EAGAIN ? smc_hs_grow(hs, pool) : rc;
 }
 
-/* The wish of the application as an element size this group may use, RMB-09. */
-static u32 smc_hs_ring_size(struct smc_hs *hs, int sk_buf)
+static enum smc_hs_outcome smc_hs_get_ring(struct smc_hs *hs, struct smc_buf_pool *pool)
 {
-	u64 most = (u64)rounddown_pow_of_two(READ_ONCE(hs->lgr->max_pages)) << PAGE_SHIFT;
-	u8 max_code = SMC_BSIZE_RFC_MAX;
-	u32 size;
+	int rc = smc_hs_try_ring(hs, pool);
 
-	if (!hs->is_first)
-		max_code = hs->lgr->params.max_size_code;
-	size = smc_nego_size_bytes(smc_nego_size_code(sk_buf / 2, max_code));
-	/* what an RNIC cannot register in one piece is clamped */
-	return max_t(u64, min_t(u64, size, most), SMC_BUF_MIN_SIZE);
+	if (rc == -EAGAIN)
+		return SMC_HS_WAIT;
+	if (rc)
+		return smc_hs_decline(hs, rc == -ENOMEM || rc == -ENOSPC ? SMC_DECLINE_MEM :
+				      SMC_DECLINE_ERR_REGBUF);
+	if (hs->role == SMC_ROLE_SERVER)
+		smc_child_charge(hs->smc, smc_hs_ring(hs, pool)->size);
+	return SMC_HS_GO_ON;
+}
+
+/**
+ * smc_hs_get_sndbuf() - step: the send ring
+ * @hs: the handshake, with its group
+ *
+ * Context: The handshake's work item, may sleep.
+ * Return: SMC_HS_GO_ON; SMC_HS_WAIT while an area is added; SMC_HS_DECLINE.
+ */
+enum smc_hs_outcome smc_hs_get_sndbuf(struct smc_hs *hs)
+{
+	return smc_hs_get_ring(hs, &hs->lgr->sends);
+}
+
+/**
+ * smc_hs_get_rmbe() - step: the element
+ * @hs: the handshake, with its group
+ *
+ * Known to the peer's RNIC when this is through: ACPT-04, SC-04, SC-08.
+ *
+ * Context: The handshake's work item, may sleep.
+ * Return: SMC_HS_GO_ON; SMC_HS_WAIT while an area is added; SMC_HS_DECLINE.
+ */
+enum smc_hs_outcome smc_hs_get_rmbe(struct smc_hs *hs)
+{
+	return smc_hs_get_ring(hs, &hs->lgr->rmbs);
 }
 
 /* Take back what smc_hs_grow() has queued; false if it has begun. */
@@ -153,60 +194,20 @@ static bool smc_hs_cancel_grow(struct smc_hs *hs)
 	return true;
 }
 
-/* No ring yet. Others who add areas wait for peers that may be out of reach. */
-static enum smc_hs_outcome smc_hs_await_ring(struct smc_hs *hs)
+/**
+ * smc_hs_late_ring() - late: no ring in time
+ * @hs: the handshake
+ *
+ * Others that add areas wait for peers that may be out of reach. So may those whose
+ * items are before ours in the queue. Once ours has begun, it has an end of its own, for
+ * which the handshake must wait.
+ *
+ * Context: The handshake's work item.
+ * Return: SMC_HS_DECLINE or SMC_HS_WAIT.
+ */
+enum smc_hs_outcome smc_hs_late_ring(struct smc_hs *hs)
 {
-	if (!smc_hs_is_late(hs, smc_hs_patience(hs) / 2))
-		return SMC_HS_WAIT;
-	/* so may those whose items are before ours in the queue */
 	if (READ_ONCE(hs->growth) == SMC_HS_GROW_NONE || smc_hs_cancel_grow(hs))
-		return smc_hs_to_tcp(hs, SMC_DECLINE_TIMEOUT_CL);
-	/* once begun it has an end of its own, for which @hs must wait */
-	hs->has_deadline = false;
+		return smc_hs_decline(hs, SMC_DECLINE_TIMEOUT_CL);
 	return SMC_HS_WAIT;
-}
-
-static enum smc_hs_outcome smc_hs_get_ring(struct smc_hs *hs, struct smc_buf_pool *pool,
-					   int sk_buf, struct smc_buf_elem *elem)
-{
-	int rc = smc_hs_try_ring(hs, pool, smc_hs_ring_size(hs, sk_buf), elem);
-
-	if (rc == -EAGAIN)
-		return smc_hs_await_ring(hs);
-	if (rc)
-		return smc_hs_to_tcp(hs, rc == -ENOMEM || rc == -ENOSPC ? SMC_DECLINE_MEM :
-				     SMC_DECLINE_ERR_REGBUF);
-	if (hs->is_server)
-		smc_child_charge(hs->smc, elem->size);
-	return SMC_HS_GO_ON;
-}
-
-/**
- * smc_hs_get_sndbuf() - step: the connection and its send ring
- * @hs: the handshake, with its group
- *
- * Context: The handshake's work item, may sleep.
- * Return: SMC_HS_GO_ON; SMC_HS_WAIT while an area is added; SMC_HS_TCP.
- */
-enum smc_hs_outcome smc_hs_get_sndbuf(struct smc_hs *hs)
-{
-	if (smc_sock_make_conn(hs->smc))
-		return smc_hs_to_tcp(hs, SMC_DECLINE_MEM);
-	return smc_hs_get_ring(hs, &hs->lgr->sends, READ_ONCE(hs->smc->sk.sk_sndbuf),
-			       &hs->smc->conn->sndbuf);
-}
-
-/**
- * smc_hs_get_rmbe() - step: the element
- * @hs: the handshake, with its group
- *
- * Known to the peer's RNIC when this is through: ACPT-04, SC-04, SC-08.
- *
- * Context: The handshake's work item, may sleep.
- * Return: SMC_HS_GO_ON; SMC_HS_WAIT while an area is added; SMC_HS_TCP.
- */
-enum smc_hs_outcome smc_hs_get_rmbe(struct smc_hs *hs)
-{
-	return smc_hs_get_ring(hs, &hs->lgr->rmbs, READ_ONCE(hs->smc->sk.sk_rcvbuf),
-			       &hs->smc->conn->rmbe);
 }

@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * By which RDMA port, and over which route, a connection could go.
+ * The RDMA port of a connection, and its route.
+ *
+ * Operation: a routed path takes part in the choice if it leads to the peer. The next hop
+ * may have to be asked for its MAC address, and nobody reports the answer. The peer waits
+ * for a message meanwhile, so the rows that look for a route have a short patience.
  */
 #include "smc_eid.h"
-#include "smc_hs_wait.h"
 #include "smc_hs_way.h"
 #include "smc_net.h"
 #include "smc_peer.h"
 #include "smc_pnet.h"
 
-/* A client may be a neighbour: then it has chosen the port for both. */
-static enum smc_decline smc_hs_server_port(struct smc_hs *hs)
+/**
+ * smc_hs_note_path() - later connections to this peer are TCP at once: its path failed
+ * @hs: the handshake
+ * @reason: why they will be TCP
+ *
+ * Context: The handshake's work item.
+ */
+void smc_hs_note_path(const struct smc_hs *hs, enum smc_decline reason)
 {
-	if (smc_pnet_may_be_local(hs->net))
-		hs->pair = smc_host_take(&hs->name, hs->net, &hs->proposal, &hs->end);
-	if (!hs->pair)
-		return smc_pnet_find_server(hs->smc->tcp->sk, &hs->proposal, &hs->end,
-					    &hs->is_near);
-	/* a neighbour is nearer than any subnet */
-	hs->is_near = true;
-	hs->peer_net = smc_host_net(hs->pair, SMC_ROLE_CLIENT);
-	return SMC_DECLINE_NONE;
+	struct in6_addr peer;
+
+	smc_peer_addr(hs->smc->tcp->sk, &peer);
+	smc_peer_remember(hs->net, &peer, reason, false);
 }
 
 /**
@@ -32,39 +36,70 @@ static enum smc_decline smc_hs_server_port(struct smc_hs *hs)
 void smc_hs_leave_pair(struct smc_hs *hs)
 {
 	if (hs->pair)
-		smc_host_leave(hs->pair, smc_hs_role(hs));
+		smc_host_leave(hs->pair, hs->role);
 	hs->pair = NULL;
 }
 
-/* The port for a way that may cross subnets, where a host can have use for it. */
-static void smc_hs_find_routed(struct smc_hs *hs)
+/**
+ * smc_hs_put_port() - undo: the ports go back, and no server finds this client any more
+ * @hs: the handshake, which may have no port
+ *
+ * Context: Process context.
+ */
+void smc_hs_put_port(struct smc_hs *hs)
 {
-	const u8 *peer_gid = hs->is_server ? hs->proposal.v2.gid : NULL;
+	/* the pair borrows the end */
+	if (hs->pair && hs->role == SMC_ROLE_CLIENT)
+		smc_host_withdraw(hs->pair);
+	smc_ib_end_put(&hs->end);
+	smc_ib_end_put(&hs->routed);
+}
 
-	if (hs->pair || (hs->is_server && !hs->proposal.offers_v2) ||
-	    !smc_eid_any(READ_ONCE(smc_net(hs->net)->set.default_eid)) ||
+/* The port for a path that may cross subnets, where a host can have use for it. */
+static void smc_hs_find_routed(struct smc_hs *hs, const u8 *peer_gid)
+{
+	if (!smc_eid_any(READ_ONCE(smc_net(hs->net)->set.default_eid)) ||
 	    !smc_pnet_find_routed(hs->smc->tcp->sk, peer_gid, &hs->routed))
 		hs->routed.dev = NULL;
 }
 
+/* A client on this host has chosen the port for both. */
+static enum smc_decline smc_hs_server_port(struct smc_hs *hs)
+{
+	enum smc_decline reason;
+
+	if (smc_pnet_may_be_local(hs->net))
+		hs->pair = smc_host_take(&hs->name, hs->net, &hs->proposal, &hs->end);
+	if (hs->pair) {
+		/* no LAN is nearer than this host */
+		hs->is_near = true;
+		return SMC_DECLINE_NONE;
+	}
+	reason = smc_pnet_find_server(hs->smc->tcp->sk, &hs->proposal, &hs->end, &hs->is_near);
+	if (reason == SMC_DECLINE_NONE && hs->proposal.offers_v2)
+		smc_hs_find_routed(hs, hs->proposal.v2.gid);
+	return reason;
+}
+
 /*
- * The port of the route, which needs no subnet where the way does not; without
- * one, any for a server that is a neighbour.
+ * The port of the route, which needs no subnet where the path does not; without
+ * one, any for a server on this host.
  */
-static enum smc_decline smc_hs_client_port(struct smc_hs *hs)
+static enum smc_decline smc_hs_client_port(struct smc_hs *hs, struct smc_nego_subnets *subnets)
 {
 	struct sock *tsk = hs->smc->tcp->sk;
 	enum smc_decline reason;
 
-	reason = smc_pnet_find(tsk, &hs->end, &hs->subnets);
+	smc_hs_find_routed(hs, NULL);
+	reason = smc_pnet_find(tsk, &hs->end, subnets);
 	if (reason == SMC_DECLINE_CNFERR && hs->routed.dev) {
 		smc_ib_end_copy(&hs->end, &hs->routed);
 		if (smc_pnet_may_be_local(hs->net))
-			smc_pnet_name_host(tsk, &hs->subnets);
+			smc_pnet_name_host(tsk, subnets);
 		return SMC_DECLINE_NONE;
 	}
 	if (reason == SMC_DECLINE_NONE || !smc_pnet_may_be_local(hs->net) ||
-	    smc_pnet_find_local(tsk, &hs->end, &hs->subnets) != SMC_DECLINE_NONE)
+	    smc_pnet_find_local(tsk, &hs->end, subnets) != SMC_DECLINE_NONE)
 		return reason;
 	smc_ib_end_put(&hs->routed);
 	hs->is_local_only = true;
@@ -72,41 +107,36 @@ static enum smc_decline smc_hs_client_port(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_find_end() - which RDMA port, and may this connection use RDMA at all?
- * @hs: the handshake; of a server with the Proposal. Receives @hs->end, or a pair with
- *	the other end on this host, and @hs->routed if a way may cross subnets
+ * smc_hs_find_port() - the RDMA port, if this connection may use RDMA at all
+ * @hs: the handshake; of a server with the Proposal. Receives @hs->end, @hs->routed if a
+ *	path may cross subnets, and at a server a pair with a client on this host
+ * @subnets: receives what a client proposes; NULL at a server
  *
  * Context: The handshake's work item, may sleep.
- * Return: SMC_HS_GO_ON or SMC_HS_TCP.
+ * Return: SMC_HS_GO_ON or SMC_HS_DECLINE.
  */
-enum smc_hs_outcome smc_hs_find_end(struct smc_hs *hs)
+enum smc_hs_outcome smc_hs_find_port(struct smc_hs *hs, struct smc_nego_subnets *subnets)
 {
 	struct sock *tsk = hs->smc->tcp->sk;
 	enum smc_decline reason;
 	struct in6_addr peer;
 
 	if (smc_pnet_needs_ipsec(tsk))
-		return smc_hs_to_tcp(hs, SMC_DECLINE_IPSEC);
+		return smc_hs_decline(hs, SMC_DECLINE_IPSEC);
 	smc_peer_addr(tsk, &peer);
-	reason = smc_peer_recall(hs->net, &peer, !hs->is_server);
+	reason = smc_peer_recall(hs->net, &peer, subnets);
+	if (reason == SMC_DECLINE_NONE)
+		reason = subnets ? smc_hs_client_port(hs, subnets) : smc_hs_server_port(hs);
 	if (reason != SMC_DECLINE_NONE)
-		return smc_hs_to_tcp(hs, reason);
-	if (!hs->is_server)
-		smc_hs_find_routed(hs);
-	reason = hs->is_server ? smc_hs_server_port(hs) : smc_hs_client_port(hs);
-	if (reason != SMC_DECLINE_NONE)
-		return smc_hs_to_tcp(hs, reason);
-	hs->has_end = true;
-	if (hs->is_server)
-		smc_hs_find_routed(hs);
+		return smc_hs_decline(hs, reason);
 	smc_pnet_local_id(hs->net, &hs->end, hs->peer_id);
 	return SMC_HS_GO_ON;
 }
 
 /**
  * smc_hs_local() - what this side has to offer
- * @hs: the handshake, after smc_hs_find_end()
- * @local: receives it
+ * @hs: the handshake, with its ports
+ * @local: receives it, without subnets
  *
  * Context: Process context.
  */
@@ -117,7 +147,6 @@ void smc_hs_local(struct smc_hs *hs, struct smc_nego_local *local)
 	int conns, links;
 
 	memset(local, 0, sizeof(*local));
-	local->subnets = hs->subnets;
 	memcpy(local->peer_id, hs->peer_id, sizeof(local->peer_id));
 	memcpy(local->gid, hs->end.gid.raw, sizeof(local->gid));
 	memcpy(local->mac, hs->end.mac, sizeof(local->mac));
@@ -135,44 +164,147 @@ void smc_hs_local(struct smc_hs *hs, struct smc_nego_local *local)
 }
 
 /**
- * smc_hs_go_routed() - from here on the connection belongs to the port of the routed way
- * @hs: the handshake; nothing happens if it does already
+ * smc_hs_go_routed() - from here on the connection belongs to the port of the routed path
+ * @hs: the handshake, with @hs->routed
  *
  * Context: Process context.
  */
 void smc_hs_go_routed(struct smc_hs *hs)
 {
-	if (!hs->routed.dev)
-		return;
 	smc_ib_end_put(&hs->end);
 	hs->end = hs->routed;
 	hs->routed.dev = NULL;
 }
 
-/**
- * smc_hs_find_route() - the way to a GID of the peer's
- * @hs: the handshake; @hs->route receives it
- * @end: our port
- * @gid: the peer's
- * @patience: how long to wait for the next hop, in jiffies
- *
- * That may have to be asked for; the peer waits for a message meanwhile, so not for long.
- *
- * Context: The handshake's work item, may sleep.
- * Return: SMC_HS_GO_ON; SMC_HS_WAIT; SMC_HS_TCP if there is none.
- */
-enum smc_hs_outcome smc_hs_find_route(struct smc_hs *hs, const struct smc_ib_end *end,
-				      const u8 *gid, unsigned long patience)
+/* As smc_route_find(), from our port for routed paths. */
+static int smc_hs_find_route(struct smc_hs *hs, const u8 *gid)
 {
 	struct smc_route_like like;
-	int rc;
 
 	smc_route_like(hs->smc->tcp->sk, &like);
-	rc = smc_route_find(hs->net, &like, end, gid, &hs->route);
-	hs->is_routing = rc == -EAGAIN && !smc_hs_is_late(hs, patience);
-	if (hs->is_routing)
+	return smc_route_find(hs->net, &like, &hs->routed, gid, &hs->route);
+}
+
+/* Without a route to the client the routed path is no candidate. */
+static enum smc_hs_outcome smc_hs_try_routed(struct smc_hs *hs)
+{
+	struct smc_nego_local local;
+	const u8 *gid;
+
+	smc_hs_local(hs, &local);
+	gid = smc_nego_routed_gid(&hs->proposal, &local);
+	return gid && smc_hs_find_route(hs, gid) == -EAGAIN ? SMC_HS_WAIT : SMC_HS_GO_ON;
+}
+
+/**
+ * smc_hs_find_detour() - step: a route to the client, which can do without
+ * @hs: the handshake, with its ports
+ *
+ * Context: The handshake's work item, may sleep.
+ * Return: SMC_HS_GO_ON or SMC_HS_WAIT.
+ */
+enum smc_hs_outcome smc_hs_find_detour(struct smc_hs *hs)
+{
+	struct in6_addr peer;
+
+	if (!smc_nego_has_other_way(&hs->proposal, hs->is_near))
+		return SMC_HS_GO_ON;
+	smc_peer_addr(hs->smc->tcp->sk, &peer);
+	if (smc_peer_recall_routed(hs->net, &peer))
+		return SMC_HS_GO_ON;
+	return smc_hs_try_routed(hs);
+}
+
+/**
+ * smc_hs_late_detour() - late: no answer from the next hop; the other path is as good as ever
+ * @hs: the handshake
+ *
+ * Context: The handshake's work item.
+ * Return: SMC_HS_GO_ON.
+ */
+enum smc_hs_outcome smc_hs_late_detour(struct smc_hs *hs)
+{
+	struct in6_addr peer;
+
+	smc_peer_addr(hs->smc->tcp->sk, &peer);
+	smc_peer_remember_routed(hs->net, &peer);
+	return SMC_HS_GO_ON;
+}
+
+/**
+ * smc_hs_server_route() - step: a route to the client, if there is no other path
+ * @hs: the handshake, with its ports
+ *
+ * Context: The handshake's work item, may sleep.
+ * Return: SMC_HS_GO_ON or SMC_HS_WAIT.
+ */
+enum smc_hs_outcome smc_hs_server_route(struct smc_hs *hs)
+{
+	if (smc_nego_has_other_way(&hs->proposal, hs->is_near))
+		return SMC_HS_GO_ON;
+	return smc_hs_try_routed(hs);
+}
+
+/**
+ * smc_hs_late_route() - late: no answer from the next hop of the only path
+ * @hs: the handshake
+ *
+ * Later connections do not wait for it again.
+ *
+ * Context: The handshake's work item.
+ * Return: SMC_HS_DECLINE.
+ */
+enum smc_hs_outcome smc_hs_late_route(struct smc_hs *hs)
+{
+	smc_hs_note_path(hs, SMC_DECLINE_NOROUTE);
+	return smc_hs_decline(hs, SMC_DECLINE_NOROUTE);
+}
+
+/**
+ * smc_hs_take_offer() - step: which of the client's offers to take
+ * @hs: the handshake; receives @hs->params and @hs->peer_gid
+ *
+ * Context: Process context.
+ * Return: SMC_HS_GO_ON or SMC_HS_DECLINE.
+ */
+enum smc_hs_outcome smc_hs_take_offer(struct smc_hs *hs)
+{
+	struct smc_nego_local local;
+	struct smc_nego_taken taken;
+	enum smc_decline reason;
+
+	smc_hs_local(hs, &local);
+	local.has_v2 = hs->route.hop_limit;
+	reason = smc_nego_server(&hs->proposal, &local, hs->is_near, &taken);
+	if (reason != SMC_DECLINE_NONE)
+		return smc_hs_decline(hs, reason);
+	hs->params = taken.params;
+	memcpy(hs->peer_gid, taken.peer_gid, sizeof(hs->peer_gid));
+	if (hs->params.is_routed)
+		smc_hs_go_routed(hs);
+	else
+		memset(&hs->route, 0, sizeof(hs->route));
+	return SMC_HS_GO_ON;
+}
+
+/**
+ * smc_hs_client_route() - step: a route to the server, before first contact
+ * @hs: the handshake, with the Accept
+ *
+ * Context: The handshake's work item, may sleep.
+ * Return: SMC_HS_GO_ON, SMC_HS_WAIT or SMC_HS_DECLINE.
+ */
+enum smc_hs_outcome smc_hs_client_route(struct smc_hs *hs)
+{
+	enum smc_decline reason = SMC_DECLINE_NOROUTE;
+	int rc;
+
+	if (hs->lgr || !hs->params.is_routed)
+		return SMC_HS_GO_ON;
+	rc = smc_hs_find_route(hs, hs->rx.accept.gid);
+	if (rc == -EAGAIN)
 		return SMC_HS_WAIT;
-	/* nobody answers there: connections that follow shall not wait for that again */
-	hs->is_path_bad = rc == -EAGAIN;
-	return rc ? smc_hs_to_tcp(hs, SMC_DECLINE_NOROUTE) : SMC_HS_GO_ON;
+	if (!rc)
+		reason = smc_nego_check_route(&hs->params, hs->route.is_direct);
+	return reason == SMC_DECLINE_NONE ? SMC_HS_GO_ON : smc_hs_decline(hs, reason);
 }

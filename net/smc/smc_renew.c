@@ -13,6 +13,7 @@
  */
 
 #include "smc_compat.h"
+#include "smc_hs_types.h"
 #include "smc_keep.h"
 #include "smc_opt.h"
 #include "smc_orphan.h"
@@ -121,7 +122,7 @@ bool smc_renew_take_handshake(struct smc_sock *smc, struct socket *sock)
 		flush_work(&smc->hs_work);
 		lock_sock(sk);
 		/* and if another call had that then, it tries again */
-	} while (smc->is_connecting && sock->sk == sk && READ_ONCE(smc->has_outcome));
+	} while (smc->is_connecting && sock->sk == sk && smc_hs_is_over(smc));
 	if (!smc->is_connecting || sock->sk != sk)
 		return false;
 	smc_sock_queue(smc, &smc->hs_work);

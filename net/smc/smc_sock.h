@@ -114,8 +114,6 @@ struct smc_opt_seen {
  * @has_missed: one of those found the lock taken: who falls back has to wake it
  * @is_connecting: the handshake owns the outcome
  * @is_grafted: the file belongs to TCP now; every call is forwarded
- * @has_outcome: the handshake is over; of @is_connecting, it has yet to become that of
- *		connect()
  * @is_paused: of @is_connecting: a call has the socket lock, and @hs_work does not touch
  *	       @tcp until it is released
  * @is_abandoned: of @is_connecting: its outcome is nobody's any more, and @tcp
@@ -168,7 +166,6 @@ struct smc_sock {
 	bool is_grafted;
 	bool was_told;
 	bool has_missed;
-	bool has_outcome;
 	bool is_paused;
 	bool is_abandoned;
 	bool is_eager_tcp;

@@ -205,15 +205,15 @@ static void a_server_is_told_when_the_client_is_through(struct kunit *test)
 	host_nr_told = 0;
 	init_waitqueue_func_entry(&watch, host_count_news);
 	KUNIT_ASSERT_PTR_EQ(test, host_take(test, &end), pair);
-	KUNIT_EXPECT_TRUE(test, smc_host_watch(pair, &watch));
+	add_wait_queue(smc_host_waitq(pair), &watch);
+	KUNIT_EXPECT_FALSE(test, smc_host_is_over(pair));
 	/* its end is given back before its outcome is told */
 	smc_host_withdraw(pair);
 	KUNIT_EXPECT_EQ(test, host_nr_told, 0);
 	kunit_release_action(test, host_leave_client, pair);
 	KUNIT_EXPECT_EQ(test, host_nr_told, 1);
-	smc_host_unwatch(pair, &watch);
-	KUNIT_EXPECT_FALSE(test, smc_host_watch(pair, &watch));
-	smc_host_unwatch(pair, &watch);
+	KUNIT_EXPECT_TRUE(test, smc_host_is_over(pair));
+	remove_wait_queue(smc_host_waitq(pair), &watch);
 }
 
 static void a_client_that_has_withdrawn_is_not_found(struct kunit *test)

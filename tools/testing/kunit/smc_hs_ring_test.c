@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The rings of a handshake that has to wait for them. A group without an area is played
- * here, and so are the queue of those who add one and the clock.
+ * here, and so is the queue of those who add one.
  */
 #include "smc_kunit.h"
 
 #include "../../../net/smc/smc_child.h"
 #include "../../../net/smc/smc_grow.h"
-#include "../../../net/smc/smc_hs_wait.h"
 #include "../../../net/smc/smc_llc_rmb.h"
 #include "../../../net/smc/smc_llc_sweep.h"
 #include "../../../net/smc/smc_net.h"
@@ -20,7 +19,6 @@ static struct proto ring_proto = {
 
 static unsigned int ring_nr_queued;
 static bool ring_is_growing;
-static bool ring_is_late;
 
 static void ring_grow_work(struct work_struct *work)
 {
@@ -58,18 +56,9 @@ static void ring_end_grow(struct smc_link_group *lgr)
 	ring_is_growing = false;
 }
 
-static bool ring_late(struct smc_hs *hs, unsigned long patience)
-{
-	hs->has_deadline = true;
-	return ring_is_late;
-}
-
 #define smc_sock_queue		ring_queue
 #define smc_lgr_begin_grow	ring_begin_grow
 #define smc_llc_sweep_end_grow	ring_end_grow
-#define smc_hs_is_late		ring_late
-#define smc_hs_patience(...)	HZ
-#define smc_hs_watch(...)	((void)0)
 #define smc_child_charge(...)	((void)0)
 #define smc_buf_get(...)	(-EAGAIN)
 #define smc_stat_inc(...)	((void)0)
@@ -103,12 +92,11 @@ static int ring_init(struct kunit *test)
 	smc_sk(sk)->conn = &lab->conn;
 	ring_nr_queued = 0;
 	ring_is_growing = false;
-	ring_is_late = false;
 	init_completion(&ring_go_on);
 	lab->lgr.max_pages = 512;
 	lab->hs.smc = smc_sk(sk);
 	lab->hs.lgr = &lab->lgr;
-	lab->hs.is_server = true;
+	lab->hs.role = SMC_ROLE_SERVER;
 	INIT_WORK(&lab->hs.smc->grow_work, ring_grow_work);
 	INIT_WORK(&lab->hold, ring_hold_work);
 	return 0;
@@ -135,12 +123,9 @@ static void who_only_stands_in_the_queue_goes_to_tcp_in_time(struct kunit *test)
 	queue_work(ring_wq, &lab->hold);
 	KUNIT_EXPECT_EQ(test, smc_hs_get_rmbe(hs), SMC_HS_WAIT);
 	KUNIT_EXPECT_TRUE(test, ring_is_growing);
-	/* the timer wakes it */
-	KUNIT_EXPECT_TRUE(test, hs->has_deadline);
 	KUNIT_EXPECT_EQ(test, smc_hs_get_rmbe(hs), SMC_HS_WAIT);
 	KUNIT_EXPECT_EQ(test, ring_nr_queued, 1);
-	ring_is_late = true;
-	KUNIT_EXPECT_EQ(test, smc_hs_get_rmbe(hs), SMC_HS_TCP);
+	KUNIT_EXPECT_EQ(test, smc_hs_late_ring(hs), SMC_HS_DECLINE);
 	KUNIT_EXPECT_EQ(test, hs->reason, SMC_DECLINE_TIMEOUT_CL);
 	/* nothing is left of it: others may add an area */
 	KUNIT_EXPECT_EQ(test, hs->growth, SMC_HS_GROW_NONE);
@@ -155,16 +140,13 @@ static void what_has_begun_ends_by_itself(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, smc_hs_get_rmbe(hs), SMC_HS_WAIT);
 	flush_workqueue(ring_wq);
-	ring_is_late = true;
-	KUNIT_EXPECT_EQ(test, smc_hs_get_rmbe(hs), SMC_HS_WAIT);
-	/* or the timer would run all the time */
-	KUNIT_EXPECT_FALSE(test, hs->has_deadline);
+	KUNIT_EXPECT_EQ(test, smc_hs_late_ring(hs), SMC_HS_WAIT);
 	KUNIT_EXPECT_EQ(test, hs->growth, SMC_HS_GROW_BEGUN);
 	KUNIT_EXPECT_TRUE(test, ring_is_growing);
-	hs->grow_rc = -ENOMEM;
-	hs->growth = SMC_HS_GROW_DONE;
-	KUNIT_EXPECT_EQ(test, smc_hs_get_rmbe(hs), SMC_HS_TCP);
+	hs->growth = -ENOMEM;
+	KUNIT_EXPECT_EQ(test, smc_hs_get_rmbe(hs), SMC_HS_DECLINE);
 	KUNIT_EXPECT_EQ(test, hs->reason, SMC_DECLINE_MEM);
+	KUNIT_EXPECT_EQ(test, hs->growth, SMC_HS_GROW_NONE);
 }
 
 static struct kunit_case ring_cases[] = {

@@ -1,0 +1,846 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The tables of the handshake: what each row undoes, where a Decline may be sent, what
+ * waits for how long. All floors below are played: they record what is called.
+ */
+#include "smc_kunit.h"
+
+#include <net/tcp.h>
+
+#include "../../../net/smc/smc_child.h"
+#include "../../../net/smc/smc_close.h"
+#include "../../../net/smc/smc_hs.h"
+#include "../../../net/smc/smc_hs_connect.h"
+#include "../../../net/smc/smc_hs_ring.h"
+#include "../../../net/smc/smc_hs_way.h"
+#include "../../../net/smc/smc_life.h"
+#include "../../../net/smc/smc_link.h"
+#include "../../../net/smc/smc_llc.h"
+#include "../../../net/smc/smc_llc_msg.h"
+#include "../../../net/smc/smc_llc_sweep.h"
+#include "../../../net/smc/smc_member.h"
+#include "../../../net/smc/smc_net.h"
+#include "../../../net/smc/smc_peer.h"
+#include "../../../net/smc/smc_pnet.h"
+#include "../../../net/smc/smc_service.h"
+#include "../../../net/smc/smc_tcp.h"
+#include "../../../net/smc/smc_tx.h"
+
+/* nobody looks */
+#define SMC_TRACE_H
+
+/* Time of a CLC message; it does not pass while a case runs. */
+#define TABLE_MS	1000000
+/* The timer is not armed. */
+#define TABLE_UNARMED	ULONG_MAX
+
+static struct smc_net table_net;
+
+/* What was undone, in order; the Declines sent, and what the peer says. */
+static char table_log[128];
+static unsigned int table_nr_declines, table_nr_steps, table_nr_queued, table_nr_late;
+static bool table_if_quiet, table_has_payload, table_is_acked, table_is_over;
+static int table_decline_rc, table_recv_rc, table_take_rc;
+static enum smc_clc_type table_recv_type;
+static enum smc_hs_outcome table_step_out, table_late_out;
+static unsigned long table_delay;	/* of the timer, jiffies */
+static wait_queue_head_t table_waitq;
+static struct smc_link_group *table_forming;
+
+static void table_note(const char *what)
+{
+	strlcat(table_log, what, sizeof(table_log));
+	strlcat(table_log, " ", sizeof(table_log));
+}
+
+static enum smc_hs_outcome table_step(struct smc_hs *hs)
+{
+	table_nr_steps++;
+	return table_step_out;
+}
+
+static enum smc_hs_outcome table_late(struct smc_hs *hs)
+{
+	table_nr_late++;
+	return table_late_out;
+}
+
+static void table_put_port(struct smc_hs *hs)
+{
+	table_note("port");
+}
+
+static void table_buf_put(struct smc_buf_pool *pool, struct smc_buf_elem *elem)
+{
+	if (elem->buf)
+		table_note(pool->kind == SMC_BUF_RMB ? "rmbe" : "sndbuf");
+	elem->buf = NULL;
+}
+
+static void table_lgr_fail(struct smc_link_group *lgr, enum smc_decline decline)
+{
+	table_note("fail");
+}
+
+static void table_doubt(struct smc_link_group *lgr)
+{
+	table_note("doubt");
+}
+
+static void table_terminate(struct smc_link_group *lgr)
+{
+	table_note("terminate");
+}
+
+static bool table_unreserve(struct smc_link_group *lgr)
+{
+	table_note("unreserve");
+	return false;
+}
+
+static void table_leave(struct smc_sock *smc, bool is_peer_done)
+{
+	table_note(is_peer_done ? "leave" : "leave-element");
+	smc->conn->lgr = NULL;
+	smc->conn->rmbe.buf = NULL;
+	smc->conn->sndbuf.buf = NULL;
+	smc->conn->phase = SMC_CONN_UNREAD;
+}
+
+static void table_conn_put(struct smc_conn *conn)
+{
+	table_note("put");
+}
+
+static void table_forget_unread(struct smc_conn *conn)
+{
+	if (conn->phase == SMC_CONN_UNREAD)
+		table_note("unread");
+}
+
+static void table_drop_conn(struct smc_sock *smc)
+{
+	table_note("conn");
+	smc->conn = NULL;
+}
+
+static int table_decline(struct socket *tcp, const u8 *peer_id, enum smc_decline code,
+			 bool out_of_sync, u8 peer_version, bool if_quiet)
+{
+	table_nr_declines++;
+	table_if_quiet = if_quiet;
+	return table_decline_rc;
+}
+
+static int table_recv(struct socket *tcp, struct smc_clc_rx *rx, struct smc_clc_msg *msg,
+		      u8 expected, enum smc_decline *refused)
+{
+	if (!table_recv_rc)
+		msg->type = table_recv_type;
+	return table_recv_rc;
+}
+
+static int table_take_decline(struct socket *tcp, struct smc_clc_rx *rx, const u8 *peer_id)
+{
+	return table_take_rc;
+}
+
+static struct smc_link_group *table_reserve(const struct smc_lgr_key *key,
+					    const struct smc_ib_end *end, bool *is_first,
+					    struct smc_link_group **forming)
+{
+	*forming = smc_lgr_get(table_forming);
+	return ERR_PTR(-EAGAIN);
+}
+
+static struct smc_link_group *table_reserve_link(const struct smc_lgr_key *key,
+						 const struct smc_ib_peer *peer,
+						 struct smc_link **link,
+						 struct smc_link_group **forming)
+{
+	return table_reserve(key, NULL, NULL, forming);
+}
+
+static void table_llc_declined(struct smc_link_group *lgr)
+{
+	table_note("declined");
+}
+
+static bool table_queue(struct smc_sock *smc, struct work_struct *work)
+{
+	table_nr_queued++;
+	return true;
+}
+
+static void table_queue_delayed(struct smc_sock *smc, struct delayed_work *work,
+				unsigned long delay_jiffies)
+{
+	table_delay = delay_jiffies;
+}
+
+static void table_finish(struct smc_hs *hs)
+{
+}
+
+static int table_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link)
+{
+	return 0;
+}
+
+static void table_set_probe(struct smc_link_group *lgr, const struct smc_llc_probe *probe)
+{
+}
+
+static void table_agreed(const struct sock *tsk, const struct sockaddr *addr)
+{
+}
+
+static void table_peer_addr(const struct sock *tsk, struct in6_addr *peer)
+{
+	memset(peer, 0, sizeof(*peer));
+}
+
+#define trace_smc_clc_error(...)	((void)0)
+#define trace_smc_clc_rx(...)		((void)0)
+#define trace_smc_clc_tx(...)		((void)0)
+#define trace_smc_handshake(...)	((void)0)
+
+/* Rows of other files. */
+#define smc_hs_find_detour		table_step
+#define smc_hs_server_route		table_step
+#define smc_hs_take_offer		table_step
+#define smc_hs_client_route		table_step
+#define smc_hs_get_sndbuf		table_step
+#define smc_hs_get_rmbe			table_step
+#define smc_hs_late_detour		table_late
+#define smc_hs_late_route		table_late
+#define smc_hs_late_ring		table_late
+#define smc_hs_put_port			table_put_port
+
+/* What they call. */
+#define smc_buf_put			table_buf_put
+#define smc_child_charge(...)		((void)0)
+#define smc_child_look(...)		((void)0)
+#define smc_clc_decline			table_decline
+#define smc_clc_is_acked(...)		table_is_acked
+#define smc_clc_recv			table_recv
+#define smc_clc_send(...)		0
+#define smc_clc_take_decline		table_take_decline
+#define smc_close_leave			table_leave
+#define smc_conn_forget_unread		table_forget_unread
+#define smc_conn_join			table_join
+#define smc_conn_open(...)		((void)0)
+#define smc_conn_put			table_conn_put
+#define smc_conn_set_peer(...)		0
+#define smc_conn_told_link(...)		NULL
+#define smc_host_is_over(...)		table_is_over
+#define smc_host_waitq(...)		(&table_waitq)
+#define smc_hs_find_port(...)		smc_hs_decline(hs, SMC_DECLINE_NOSMCRDEV)
+#define smc_hs_connect_step(...)	(-EALREADY)
+#define smc_hs_finish			table_finish
+#define smc_hs_go_routed(...)		((void)0)
+#define smc_hs_leave_pair(...)		((void)0)
+#define smc_hs_local(...)		((void)0)
+#define smc_hs_note_path(...)		((void)0)
+#define smc_ib_end_follow(...)		0
+#define smc_lgr_fail			table_lgr_fail
+#define smc_lgr_form(...)		ERR_PTR(-ENOMEM)
+#define smc_lgr_reserve			table_reserve
+#define smc_lgr_reserve_link		table_reserve_link
+#define smc_lgr_terminate		table_terminate
+#define smc_lgr_unreserve		table_unreserve
+#define smc_link_connect(...)		0
+#define smc_link_create(...)		ERR_PTR(-ENOMEM)
+#define smc_llc_arm_idle(...)		((void)0)
+#define smc_llc_declined		table_llc_declined
+#define smc_llc_doubt			table_doubt
+#define smc_llc_init(...)		((void)0)
+#define smc_llc_set_probe		table_set_probe
+#define smc_llc_start(...)		((void)0)
+#define smc_llc_trim(...)		((void)0)
+#define smc_net(...)			(&table_net)
+#define smc_peer_addr			table_peer_addr
+#define smc_pnet_local_id(...)		((void)0)
+#define smc_pnet_may_be_local(...)	false
+#define smc_rtoken_find(...)		(-1)
+#define smc_service_agreed		table_agreed
+#define smc_service_declined(...)	((void)0)
+#define smc_sock_drop_conn		table_drop_conn
+#define smc_sock_is_paused(...)		false
+#define smc_sock_make_conn(...)		0
+#define smc_sock_queue			table_queue
+#define smc_sock_queue_delayed		table_queue_delayed
+#define smc_stat_inc(...)		((void)0)
+#define smc_tcp_has_payload(...)	table_has_payload
+#define smc_tcp_is_agreed(...)		true
+#define smc_tcp_watch(...)		true
+#define smc_tx_push(...)		((void)0)
+
+#include "../../../net/smc/smc_hs.c"
+
+/**
+ * struct table_row - what a row has to be, subsequent contact and first contact apart
+ * @step: in words
+ * @declines: a Decline may be sent on subsequent contact
+ * @declines_first: and on first contact
+ * @undone: by a handshake that goes to TCP from there on first contact
+ */
+struct table_row {
+	const char *step;
+	bool declines;
+	bool declines_first;
+	const char *undone;
+};
+
+static const struct table_row table_server[] = {
+	{ "agreed",		false, false, "" },
+	{ "Proposal",		true,  true,  "" },
+	{ "port",		true,  true,  "port " },
+	{ "detour",		true,  true,  "port " },
+	{ "route",		true,  true,  "port " },
+	{ "offer",		true,  true,  "port " },
+	{ "group",		true,  true,  "fail unreserve port " },
+	{ "link",		true,  true,  "fail unreserve port " },
+	{ "connection",		true,  true,  "put conn fail unreserve port " },
+	{ "sndbuf",		true,  true,  "sndbuf put conn fail unreserve port " },
+	{ "rmbe",		true,  true,  "rmbe sndbuf put conn fail unreserve port " },
+	{ "join",		true,  true,  "fail leave unread conn port " },
+	{ "Accept",		true,  true,  "fail leave unread conn port " },
+	{ "Confirm",		false, true,  "fail leave unread conn port " },
+	{ "check",		false, true,  "fail leave unread conn port " },
+	{ "peer",		false, true,  "fail leave unread conn port " },
+	{ "llc",		false, false, "fail leave unread conn port " },
+	{ "first contact",	false, false, "fail leave unread conn port " },
+	{ "back out",		true,  true,  "fail leave unread conn port " },
+	{ "cross",		false, false, "fail leave unread conn port " },
+	{ "last",		false, false, "fail leave unread conn port " },
+	{ "open",		false, false, "fail leave unread conn port " },
+};
+
+static const struct table_row table_client[] = {
+	{ "Proposal",		true,  true,  "port " },
+	{ "Accept",		true,  true,  "port " },
+	{ "group",		true,  true,  "port " },
+	{ "route",		true,  true,  "port " },
+	{ "form",		true,  true,  "fail unreserve port " },
+	{ "link",		true,  true,  "fail unreserve port " },
+	{ "connection",		true,  true,  "put conn fail unreserve port " },
+	{ "sndbuf",		true,  true,  "sndbuf put conn fail unreserve port " },
+	{ "rmbe",		true,  true,  "rmbe sndbuf put conn fail unreserve port " },
+	{ "join",		true,  true,  "fail leave unread conn port " },
+	{ "peer",		true,  true,  "fail leave unread conn port " },
+	{ "llc",		true,  true,  "fail leave unread conn port " },
+	{ "Confirm",		true,  true,  "fail leave unread conn port " },
+	{ "first contact",	false, false, "fail leave unread conn port " },
+	{ "back out",		true,  true,  "fail leave unread conn port " },
+	{ "cross",		false, false, "fail leave unread conn port " },
+	{ "open",		false, false, "fail leave unread conn port " },
+};
+
+/* Numbers of rows. */
+enum {
+	SERVER_AGREED = 0,
+	SERVER_PROPOSAL = 1,
+	SERVER_DETOUR = 3,
+	SERVER_GROUP = 6,
+	SERVER_CONN = 8,
+	SERVER_SNDBUF = 9,
+	SERVER_JOIN = 11,
+	SERVER_ACCEPT = 12,
+	SERVER_CONFIRM = 13,
+	SERVER_FIRST = 17,
+	SERVER_BACK_OUT = 18,
+	SERVER_CROSS = 19,
+	SERVER_LAST = 20,
+	SERVER_OPEN = 21,
+	CLIENT_ACCEPT = 1,
+	CLIENT_GROUP = 2,
+	CLIENT_FORM = 4,
+	CLIENT_CONN = 6,
+	CLIENT_SNDBUF = 7,
+	CLIENT_JOIN = 9,
+	CLIENT_CONFIRM = 12,
+};
+
+struct table_lab {
+	struct smc_hs hs;
+	struct smc_sock smc;
+	struct socket tcp;
+	struct tcp_sock tp;
+	struct smc_link_group lgr;
+	struct smc_conn conn;
+};
+
+/* A handshake that has come to a row, with all that the rows before it take. */
+static struct smc_hs *table_reach(struct kunit *test, enum smc_role role, unsigned int step,
+				  bool is_first)
+{
+	bool is_server = role == SMC_ROLE_SERVER;
+	/* never looked into */
+	struct smc_buf *buf = (void *)test;
+	struct table_lab *lab = test->priv;
+	struct smc_hs *hs = &lab->hs;
+	unsigned int group = is_server ? SERVER_GROUP : is_first ? CLIENT_FORM : CLIENT_GROUP;
+
+	memset(hs, 0, sizeof(*hs));
+	hs->smc = &lab->smc;
+	hs->net = &init_net;
+	hs->role = role;
+	hs->step = step;
+	hs->since = jiffies;
+	hs->is_first = is_first;
+	if (step >= group)
+		hs->lgr = &lab->lgr;
+	lab->smc.conn = step >= (is_server ? SERVER_CONN : CLIENT_CONN) ? &lab->conn : NULL;
+	lab->conn.phase = SMC_CONN_SETUP;
+	lab->conn.lgr = step >= (is_server ? SERVER_JOIN : CLIENT_JOIN) ? &lab->lgr : NULL;
+	lab->conn.sndbuf.buf = step >= (is_server ? SERVER_SNDBUF : CLIENT_SNDBUF) ? buf : NULL;
+	lab->conn.rmbe.buf = step > (is_server ? SERVER_SNDBUF : CLIENT_SNDBUF) ? buf : NULL;
+	hs->rx.type = is_server ? SMC_CLC_CONFIRM : SMC_CLC_ACCEPT;
+	table_log[0] = '\0';
+	table_nr_declines = 0;
+	table_nr_steps = 0;
+	table_nr_queued = 0;
+	table_nr_late = 0;
+	table_delay = TABLE_UNARMED;
+	return hs;
+}
+
+static int table_init(struct kunit *test)
+{
+	struct table_lab *lab = kunit_kzalloc(test, sizeof(*lab), GFP_KERNEL);
+
+	if (!lab)
+		return -ENOMEM;
+	test->priv = lab;
+	lab->smc.tcp = &lab->tcp;
+	lab->lgr.rmbs.kind = SMC_BUF_RMB;
+	lab->lgr.sends.kind = SMC_BUF_SEND;
+	lab->tcp.sk = (struct sock *)&lab->tp;
+	skb_queue_head_init(&lab->tcp.sk->sk_receive_queue);
+	INIT_DELAYED_WORK(&lab->smc.hs_timer, smc_hs_timer);
+	init_waitqueue_head(&lab->lgr.waitq);
+	init_waitqueue_head(&table_waitq);
+	refcount_set(&lab->lgr.refs, 1);
+	table_forming = &lab->lgr;
+	table_net.set.clc_timeout_ms = TABLE_MS;
+	table_decline_rc = 0;
+	table_recv_rc = -EAGAIN;
+	table_take_rc = -ENODATA;
+	table_has_payload = false;
+	table_is_acked = false;
+	table_is_over = false;
+	table_step_out = SMC_HS_WAIT;
+	table_late_out = SMC_HS_GO_ON;
+	return 0;
+}
+
+static const struct table_row *table_rows(enum smc_role role, unsigned int *nr)
+{
+	static_assert(ARRAY_SIZE(table_server) == ARRAY_SIZE(hs_server));
+	static_assert(ARRAY_SIZE(table_client) == ARRAY_SIZE(hs_client));
+	*nr = role == SMC_ROLE_SERVER ? ARRAY_SIZE(table_server) : ARRAY_SIZE(table_client);
+	return role == SMC_ROLE_SERVER ? table_server : table_client;
+}
+
+/* Without the words that only first contact has. */
+static void table_strip(char *to, const char *from, size_t size)
+{
+	const char *at = strstr(from, "fail ");
+
+	strscpy(to, from, size);
+	if (at)
+		strscpy(to + (at - from), at + strlen("fail "), size - (at - from));
+}
+
+static void each_row_undoes_what_was_done_the_last_first(struct kunit *test)
+{
+	const struct table_row *row;
+	char undone[64];
+	unsigned int nr, i;
+	int role;
+
+	for (role = SMC_ROLE_CLIENT; role <= SMC_ROLE_SERVER; role++) {
+		row = table_rows(role, &nr);
+		for (i = 0; i < nr; i++) {
+			hs_end(table_reach(test, role, i, true), SMC_HS_TCP);
+			KUNIT_EXPECT_STREQ_MSG(test, table_log, row[i].undone, "%d: %s", role,
+					       row[i].step);
+			/* the client's group is another row's then */
+			if (role == SMC_ROLE_CLIENT && (i == CLIENT_GROUP || i == CLIENT_FORM - 1))
+				continue;
+			table_strip(undone, row[i].undone, sizeof(undone));
+			hs_end(table_reach(test, role, i, false), SMC_HS_TCP);
+			KUNIT_EXPECT_STREQ_MSG(test, table_log, undone, "%d: %s", role,
+					       row[i].step);
+		}
+	}
+	hs_end(table_reach(test, SMC_ROLE_CLIENT, CLIENT_GROUP, false), SMC_HS_TCP);
+	KUNIT_EXPECT_STREQ(test, table_log, "unreserve port ");
+}
+
+/* RMB-28: once the peer has the element it may write to it, unless it goes to TCP. */
+static void an_element_that_was_announced_is_lost_with_a_reset(struct kunit *test)
+{
+	hs_end(table_reach(test, SMC_ROLE_SERVER, SERVER_JOIN, false), SMC_HS_FAILED);
+	KUNIT_EXPECT_STREQ(test, table_log, "leave unread conn port ");
+	hs_end(table_reach(test, SMC_ROLE_SERVER, SERVER_ACCEPT, false), SMC_HS_FAILED);
+	KUNIT_EXPECT_STREQ(test, table_log, "leave-element unread conn port ");
+	hs_end(table_reach(test, SMC_ROLE_SERVER, SERVER_LAST, true), SMC_HS_FAILED);
+	KUNIT_EXPECT_STREQ(test, table_log, "fail leave-element unread conn port ");
+	hs_end(table_reach(test, SMC_ROLE_CLIENT, CLIENT_CONFIRM - 1, false), SMC_HS_FAILED);
+	KUNIT_EXPECT_STREQ(test, table_log, "leave unread conn port ");
+	hs_end(table_reach(test, SMC_ROLE_CLIENT, CLIENT_CONFIRM, false), SMC_HS_FAILED);
+	KUNIT_EXPECT_STREQ(test, table_log, "leave-element unread conn port ");
+}
+
+static void a_connection_that_could_not_join_has_a_reservation(struct kunit *test)
+{
+	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_JOIN, false);
+
+	hs->smc->conn->lgr = NULL;
+	hs_end(hs, SMC_HS_DECLINE);
+	KUNIT_EXPECT_STREQ(test, table_log, "rmbe sndbuf put conn unreserve port ");
+	KUNIT_EXPECT_EQ(test, table_nr_declines, 1);
+}
+
+static void without_memory_there_is_no_connection_to_drop(struct kunit *test)
+{
+	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_CONN, false);
+
+	hs->smc->conn = NULL;
+	hs_end(hs, SMC_HS_DECLINE);
+	KUNIT_EXPECT_STREQ(test, table_log, "unreserve port ");
+}
+
+static void an_open_connection_keeps_its_group(struct kunit *test)
+{
+	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_OPEN, true);
+
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_SMC);
+	KUNIT_EXPECT_STREQ(test, table_log, "port ");
+	KUNIT_EXPECT_NOT_NULL(test, hs->smc->conn->lgr);
+}
+
+/* DCLN-04, AMB-33 */
+static void a_decline_with_s_bit_ends_the_group_that_is_there(struct kunit *test)
+{
+	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_CONFIRM, false);
+
+	hs->rx.type = SMC_CLC_DECLINE;
+	hs->rx.decline.out_of_sync = true;
+	hs_end(hs, SMC_HS_TCP);
+	KUNIT_EXPECT_STREQ(test, table_log, "terminate leave unread conn port ");
+	/* somebody else's word */
+	hs = table_reach(test, SMC_ROLE_SERVER, SERVER_CONFIRM, false);
+	hs->rx.type = SMC_CLC_DECLINE;
+	hs->rx.decline.out_of_sync = true;
+	hs->lgr->key.peer_addr.s6_addr[15] = 1;
+	hs_end(hs, SMC_HS_TCP);
+	KUNIT_EXPECT_STREQ(test, table_log, "doubt leave unread conn port ");
+}
+
+/* CLC-09, ERR-07, ERR-08 */
+static void a_decline_is_sent_where_the_row_allows_it(struct kunit *test)
+{
+	const struct table_row *row;
+	unsigned int nr, i, is_first;
+	struct smc_hs *hs;
+	bool may;
+	int role;
+
+	for (role = SMC_ROLE_CLIENT; role <= SMC_ROLE_SERVER; role++) {
+		row = table_rows(role, &nr);
+		for (i = 0; i < nr; i++) {
+			for (is_first = 0; is_first < 2; is_first++) {
+				may = is_first ? row[i].declines_first : row[i].declines;
+				hs = table_reach(test, role, i, is_first);
+				hs_end(hs, smc_hs_decline(hs, SMC_DECLINE_MEM));
+				KUNIT_EXPECT_EQ_MSG(test, table_nr_declines, may, "%d: %s", role,
+						    row[i].step);
+				KUNIT_EXPECT_EQ_MSG(test, hs->outcome,
+						    may ? SMC_HS_TCP : SMC_HS_FAILED, "%d: %s",
+						    role, row[i].step);
+				KUNIT_EXPECT_EQ(test, hs->err, may ? 0 : -ECONNRESET);
+				/* without one nothing is ever sent */
+				hs_end(table_reach(test, role, i, is_first), SMC_HS_TCP);
+				KUNIT_EXPECT_EQ(test, table_nr_declines, 0);
+			}
+		}
+	}
+}
+
+static void a_row_that_waits_says_what_for(struct kunit *test)
+{
+	const struct hs_row *row;
+	unsigned int nr, i;
+	int role;
+
+	for (role = SMC_ROLE_CLIENT; role <= SMC_ROLE_SERVER; role++) {
+		row = role == SMC_ROLE_SERVER ? hs_server : hs_client;
+		table_rows(role, &nr);
+		for (i = 0; i < nr; i++) {
+			KUNIT_EXPECT_EQ_MSG(test, !row[i].patience, !row[i].late, "%d: %u", role,
+					    i);
+			KUNIT_EXPECT_TRUE_MSG(test, row[i].news || !row[i].patience, "%d: %u", role,
+					      i);
+			/* the timers of LLC are the only ones beside the row's */
+			KUNIT_EXPECT_TRUE_MSG(test, row[i].patience || !row[i].news ||
+					      row[i].step == hs_first_contact, "%d: %u", role, i);
+		}
+	}
+}
+
+/* TMR-01, ERR-14: the timer runs for what is left of the time of a message. */
+static void a_message_has_its_time(struct kunit *test)
+{
+	struct smc_hs *hs = table_reach(test, SMC_ROLE_CLIENT, CLIENT_ACCEPT, false);
+	unsigned long full = msecs_to_jiffies(TABLE_MS);
+
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_GO_ON);
+	KUNIT_EXPECT_GT(test, table_delay, 0);
+	KUNIT_EXPECT_LE(test, table_delay, full);
+	hs->since -= full;
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_FAILED);
+	KUNIT_EXPECT_EQ(test, hs->err, -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, table_nr_declines, 0);
+}
+
+/* Also where the server comes to it late: the time began with the connection. */
+static void a_proposal_has_its_time(struct kunit *test)
+{
+	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_AGREED, false);
+
+	hs->since -= msecs_to_jiffies(TABLE_MS);
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->step, SERVER_PROPOSAL);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_FAILED);
+	KUNIT_EXPECT_EQ(test, hs->err, -ETIMEDOUT);
+}
+
+/* The time of the next row begins when this one ends; nothing reports a neighbour. */
+static void a_step_that_is_late_may_go_on(struct kunit *test)
+{
+	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_DETOUR, false);
+
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->step, SERVER_DETOUR);
+	KUNIT_EXPECT_LE(test, table_delay, SMC_HS_SLICE);
+	hs->since -= msecs_to_jiffies(TABLE_MS);
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, table_nr_late, 1);
+	KUNIT_EXPECT_EQ(test, hs->step, SERVER_DETOUR + 1);
+}
+
+/* What has begun ends by itself, and the timer does not run until then. */
+static void a_step_that_is_late_may_wait_on(struct kunit *test)
+{
+	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_SNDBUF, false);
+
+	table_late_out = SMC_HS_WAIT;
+	hs->since -= msecs_to_jiffies(TABLE_MS);
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_GO_ON);
+	KUNIT_EXPECT_EQ(test, table_delay, TABLE_UNARMED);
+	hs_unwatch(hs);
+}
+
+/* Otherwise news between the look and the watch would be missed. */
+static void a_step_looks_again_once_its_news_is_watched(struct kunit *test)
+{
+	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_SNDBUF, false);
+
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, table_nr_steps, 2);
+	wake_up_all(&hs->lgr->waitq);
+	KUNIT_EXPECT_EQ(test, table_nr_queued, 1);
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, table_nr_steps, 3);
+	hs_unwatch(hs);
+	wake_up_all(&hs->lgr->waitq);
+	KUNIT_EXPECT_EQ(test, table_nr_queued, 1);
+}
+
+static void a_server_waits_for_the_client_on_this_host(struct kunit *test)
+{
+	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_LAST, false);
+
+	hs->pair = (void *)hs;
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_GO_ON);
+	table_is_over = true;
+	wake_up_all(&table_waitq);
+	KUNIT_EXPECT_EQ(test, table_nr_queued, 1);
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_SMC);
+	/* nobody else looks at it */
+	KUNIT_EXPECT_FALSE(test, waitqueue_active(&table_waitq));
+}
+
+/* AMB-60 */
+static void the_first_contact_of_another_is_awaited(struct kunit *test)
+{
+	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_GROUP, false);
+
+	hs->lgr = NULL;
+	table_forming->state = SMC_LGR_FORMING;
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_GO_ON);
+	wake_up_all(&table_forming->waitq);
+	KUNIT_EXPECT_EQ(test, table_nr_queued, 1);
+	hs->since -= msecs_to_jiffies(TABLE_MS) / 2;
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_TCP);
+	KUNIT_EXPECT_EQ(test, hs->reason, SMC_DECLINE_TIMEOUT_CL);
+	KUNIT_EXPECT_EQ(test, table_nr_declines, 1);
+	KUNIT_EXPECT_EQ(test, refcount_read(&table_forming->refs), 1);
+}
+
+/* First contact, with the group in a state. */
+static struct smc_hs *table_first(struct kunit *test, enum smc_lgr_state state,
+				  enum smc_decline reason)
+{
+	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_FIRST, true);
+
+	hs->lgr->state = state;
+	hs->lgr->fail_decline = reason;
+	return hs;
+}
+
+/* ERR-21, ERR-22 */
+static void first_contact_that_fails_is_declined(struct kunit *test)
+{
+	struct smc_hs *hs = table_first(test, SMC_LGR_TERMINATING, SMC_DECLINE_TIMEOUT_AL);
+
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, table_nr_declines, 1);
+	KUNIT_EXPECT_TRUE(test, table_if_quiet);
+	/* the peer's may be under way */
+	KUNIT_EXPECT_EQ(test, hs->step, SERVER_CROSS);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_GO_ON);
+	KUNIT_EXPECT_LE(test, table_delay, SMC_HS_SLICE);
+	table_is_acked = true;
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_TCP);
+	KUNIT_EXPECT_EQ(test, hs->reason, SMC_DECLINE_TIMEOUT_AL);
+	KUNIT_EXPECT_EQ(test, table_nr_declines, 1);
+}
+
+static void a_peer_that_was_faster_is_not_declined(struct kunit *test)
+{
+	struct smc_hs *hs = table_first(test, SMC_LGR_TERMINATING, SMC_DECLINE_TIMEOUT_AL);
+
+	table_decline_rc = -EEXIST;
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->step, SERVER_BACK_OUT);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_GO_ON);
+	table_recv_rc = 0;
+	table_recv_type = SMC_CLC_DECLINE;
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_TCP);
+	KUNIT_EXPECT_EQ(test, hs->reason, SMC_DECLINE_PEERDECL);
+	/* what it says is a Decline or nothing */
+	hs = table_first(test, SMC_LGR_TERMINATING, SMC_DECLINE_TIMEOUT_AL);
+	table_recv_rc = -EPROTO;
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_FAILED);
+	KUNIT_EXPECT_EQ(test, hs->err, -ECONNRESET);
+}
+
+/* A Decline of which a part was read is not answered in the middle. */
+static void the_rest_of_a_decline_is_awaited(struct kunit *test)
+{
+	struct smc_hs *hs = table_first(test, SMC_LGR_TERMINATING, SMC_DECLINE_TIMEOUT_AL);
+
+	hs->half.done = 4;
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, table_nr_declines, 0);
+	KUNIT_EXPECT_EQ(test, hs->step, SERVER_BACK_OUT);
+	hs->since -= msecs_to_jiffies(TABLE_MS);
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_FAILED);
+	KUNIT_EXPECT_EQ(test, hs->err, -ETIMEDOUT);
+}
+
+/* DCLN-06, ERR-23 */
+static void llc_is_told_of_a_decline(struct kunit *test)
+{
+	struct smc_hs *hs = table_first(test, SMC_LGR_FORMING, SMC_DECLINE_NONE);
+
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_GO_ON);
+	hs->smc->tcp->sk->sk_shutdown = RCV_SHUTDOWN;
+	/* its FIN alone is none */
+	hs_run(hs);
+	KUNIT_EXPECT_STREQ(test, table_log, "");
+	table_has_payload = true;
+	table_recv_rc = 0;
+	table_recv_type = SMC_CLC_DECLINE;
+	hs_run(hs);
+	KUNIT_EXPECT_STREQ(test, table_log, "declined ");
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_GO_ON);
+	hs->lgr->state = SMC_LGR_TERMINATING;
+	hs->lgr->fail_decline = SMC_DECLINE_PEERDECL;
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_TCP);
+	KUNIT_EXPECT_EQ(test, table_nr_declines, 0);
+}
+
+/* ERR-12: past the point of no return */
+static void what_may_not_be_declined_is_reset(struct kunit *test)
+{
+	struct smc_hs *hs = table_first(test, SMC_LGR_TERMINATING, SMC_DECLINE_NONE);
+
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_FAILED);
+	KUNIT_EXPECT_EQ(test, table_nr_declines, 0);
+	/* a Decline that came too late */
+	hs = table_first(test, SMC_LGR_ACTIVE, SMC_DECLINE_NONE);
+	hs->rx.type = SMC_CLC_DECLINE;
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_FAILED);
+	KUNIT_EXPECT_STREQ(test, table_log, "terminate fail leave-element unread conn port ");
+	/* nor is part of one left in the stream */
+	hs = table_first(test, SMC_LGR_ACTIVE, SMC_DECLINE_NONE);
+	hs->half.done = 1;
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_FAILED);
+	hs = table_first(test, SMC_LGR_ACTIVE, SMC_DECLINE_NONE);
+	hs_run(hs);
+	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_SMC);
+}
+
+static struct kunit_case table_cases[] = {
+	KUNIT_CASE(each_row_undoes_what_was_done_the_last_first),
+	KUNIT_CASE(an_element_that_was_announced_is_lost_with_a_reset),
+	KUNIT_CASE(a_connection_that_could_not_join_has_a_reservation),
+	KUNIT_CASE(without_memory_there_is_no_connection_to_drop),
+	KUNIT_CASE(an_open_connection_keeps_its_group),
+	KUNIT_CASE(a_decline_with_s_bit_ends_the_group_that_is_there),
+	KUNIT_CASE(a_decline_is_sent_where_the_row_allows_it),
+	KUNIT_CASE(a_row_that_waits_says_what_for),
+	KUNIT_CASE(a_message_has_its_time),
+	KUNIT_CASE(a_proposal_has_its_time),
+	KUNIT_CASE(a_step_that_is_late_may_go_on),
+	KUNIT_CASE(a_step_that_is_late_may_wait_on),
+	KUNIT_CASE(a_step_looks_again_once_its_news_is_watched),
+	KUNIT_CASE(a_server_waits_for_the_client_on_this_host),
+	KUNIT_CASE(the_first_contact_of_another_is_awaited),
+	KUNIT_CASE(first_contact_that_fails_is_declined),
+	KUNIT_CASE(a_peer_that_was_faster_is_not_declined),
+	KUNIT_CASE(the_rest_of_a_decline_is_awaited),
+	KUNIT_CASE(llc_is_told_of_a_decline),
+	KUNIT_CASE(what_may_not_be_declined_is_reset),
+	{}
+};
+
+static struct kunit_suite table_suite = {
+	.name = "smc_hs",
+	.init = table_init,
+	.test_cases = table_cases,
+};
+
+kunit_test_suite(table_suite);
