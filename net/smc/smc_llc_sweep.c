@@ -219,8 +219,9 @@ unsigned long smc_llc_reclaim(struct smc_link_group *lgr, unsigned long want)
  * smc_llc_trim() - a connection has given rings back to a group
  * @lgr: the group
  *
- * Of those that give back at the same time, only the last may see an area idle. Where more rings are unused than may be
- * (net.smc.spare_mem), those of this group go, as far as their areas are idle.
+ * Of those that give back at the same time, only the last may see an area idle. Where
+ * more rings are unused than may be (net.smc.spare_mem), those of this group go, as far
+ * as their areas are idle.
  *
  * Context: Any context.
  */
