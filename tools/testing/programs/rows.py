@@ -76,7 +76,8 @@ def nginx(w, vm, port):
 def wrk(w, url, *flags, conns=8):
     out = w.client(f"wrk -t1 -c{conns} -d{w.seconds}s {' '.join(flags)} {url}")
     need("Socket errors" not in out and "Non-2xx" not in out, out)
-    need(number(r"(\d+) requests in", out) > 20, out)
+    # how many there are in that time is for the host to decide
+    need(number(r"(\d+) requests in", out) > 0, out)
     return number(r"^Requests/sec:\s*([\d.]+)", out), "requests/s"
 
 
