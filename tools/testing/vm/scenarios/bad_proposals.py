@@ -180,9 +180,11 @@ def liar(h, port):
 def run(t):
     if t.family != "smc":
         return
-    t.set(t.a, clc_timeout_ms=1500 * t.slow)
     for vm in (t.a, t.b):
+        # an idle group of another version would be a second one in the end
+        t.reload(vm)
         t.ueid(vm, EID)
+    t.set(t.a, clc_timeout_ms=1500 * t.slow)
     try:
         before = {k: t.stat(t.a, k) for k in ("peer_remembered", "server_smc")}
         s = t.half(t.a, serve, port=PORT)
