@@ -865,7 +865,7 @@ static bool smc_rtoken_has(const struct smc_rtoken *tok, unsigned int link)
  * @link: index of the link the key is for
  * @rkey: the key
  *
- * Context: Any context. Expects lgr->lock held.
+ * Context: Any context. The caller serialises; the table of a group is under lgr->lock.
  * Return: index in the table, or -ENOENT.
  */
 int smc_rtoken_find_rkey(const struct smc_rtokens *rt, unsigned int link,
@@ -887,7 +887,7 @@ int smc_rtoken_find_rkey(const struct smc_rtokens *rt, unsigned int link,
  * @rkey: the key
  * @vaddr: the address
  *
- * Context: Any context. Expects lgr->lock held.
+ * Context: Any context. The caller serialises; the table of a group is under lgr->lock.
  * Return: index in the table, or -ENOENT. SC-07, RKEY-24.
  */
 int smc_rtoken_find(const struct smc_rtokens *rt, unsigned int link, u32 rkey,
@@ -906,7 +906,7 @@ int smc_rtoken_find(const struct smc_rtokens *rt, unsigned int link, u32 rkey,
  * @rkey: the key
  * @vaddr: the address
  *
- * Context: Any context. Expects lgr->lock held.
+ * Context: Any context. The caller serialises; the table of a group is under lgr->lock.
  * Return: 0, also if they are known already; -EEXIST if the key names another
  *	   RMB on that link, or the RMB has another token there. RKEY-22.
  */
@@ -937,7 +937,7 @@ int smc_rtoken_set(struct smc_rtokens *rt, unsigned int idx, unsigned int link,
  * Told again, the same token has the same index. Its tokens for other links
  * are added with smc_rtoken_set().
  *
- * Context: Any context. Expects lgr->lock held.
+ * Context: Any context. The caller serialises; the table of a group is under lgr->lock.
  * Return: index in the table; -EEXIST if the key is in use with another
  *	   address; -ENOSPC if the peer has SMC_BUF_MAX_AREAS RMBs (RMB-01).
  */
@@ -966,7 +966,7 @@ int smc_rtoken_add(struct smc_rtokens *rt, unsigned int link, u32 rkey,
  * @idx: the RMB
  * @link: the link's index
  *
- * Context: Any context. Expects lgr->lock held.
+ * Context: Any context. The caller serialises; the table of a group is under lgr->lock.
  * Return: true if it may be written to there.
  */
 bool smc_rtoken_is_known(const struct smc_rtokens *rt, unsigned int idx, unsigned int link)
@@ -979,7 +979,7 @@ bool smc_rtoken_is_known(const struct smc_rtokens *rt, unsigned int idx, unsigne
  * @rt: the table
  * @idx: the RMB; free afterwards, on all links
  *
- * Context: Any context. Expects lgr->lock held.
+ * Context: Any context. The caller serialises; the table of a group is under lgr->lock.
  */
 void smc_rtoken_del(struct smc_rtokens *rt, unsigned int idx)
 {
@@ -993,7 +993,7 @@ void smc_rtoken_del(struct smc_rtokens *rt, unsigned int idx)
  *
  * An RMB without a token on any link is forgotten.
  *
- * Context: Any context. Expects lgr->lock held.
+ * Context: Any context. The caller serialises; the table of a group is under lgr->lock.
  */
 void smc_rtoken_del_link(struct smc_rtokens *rt, unsigned int link)
 {

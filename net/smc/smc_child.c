@@ -30,19 +30,35 @@
 #include "smc_rx.h"
 #include "smc_tcp.h"
 
-/*
- * Reset a child that is pending no more; its work item finds that out and closes it. The
- * lock keeps the inner socket from going with it meanwhile. Consumes a reference.
- */
+/* Reset a child that is pending no more; its work item closes it. Consumes a reference. */
 static void smc_child_abandon(struct sock *sk)
 {
-	struct smc_sock *smc = smc_sk(sk);
+	struct smc_sock *smc;
 
-	lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
-	smc_tcp_reset(smc);
-	release_sock(sk);
-	smc_sock_queue(smc, &smc->hs_work);
+	tcp_abort(sk, ECONNRESET);
+	rcu_read_lock();
+	smc = smc_sk(sk);
+	if (smc)
+		smc_sock_queue(smc, &smc->hs_work);
+	rcu_read_unlock();
 	sock_put(sk);
+}
+
+/**
+ * smc_child_make_room() - the oldest children go if those under handshake cost too much
+ * @listener: their listener; the caller has a reference
+ * @except: one that stays; or NULL
+ *
+ * Context: Process context, may sleep. Takes the socket locks of children.
+ */
+void smc_child_make_room(struct smc_listener *listener, const struct smc_child *except)
+{
+	struct sock *oldest;
+
+	while ((oldest = smc_listener_evict(listener, except))) {
+		smc_stat_inc(sock_net(oldest), SMC_STAT_SERVER_DROPPED);
+		smc_child_abandon(oldest);
+	}
 }
 
 /**
@@ -50,52 +66,56 @@ static void smc_child_abandon(struct sock *sk)
  * @smc: the child, its handshake is under way
  * @bytes: how much more
  *
- * Context: Process context, may sleep. Takes the socket locks of other children.
+ * Context: The child's handshake work item, may sleep. Takes the socket locks of other
+ * children.
  */
 void smc_child_charge(struct smc_sock *smc, unsigned long bytes)
 {
-	struct smc_child *child = smc->child;
-	struct sock *oldest;
-
-	smc_listener_charge(child, bytes);
-	while ((oldest = smc_listener_evict(child->listener, child))) {
-		smc_stat_inc(sock_net(&smc->sk), SMC_STAT_SERVER_DROPPED);
-		smc_child_abandon(oldest);
-	}
+	smc_listener_charge(smc->child, bytes);
+	smc_child_make_room(smc->child->listener, smc->child);
 }
 
 /* Has the connection ended without a word? */
 static bool smc_child_is_broken(const struct smc_sock *smc)
 {
-	if (smc->fallback != SMC_DECLINE_NONE)
-		return READ_ONCE(smc->tcp->sk->sk_state) == TCP_CLOSE;
-	return READ_ONCE(smc->sk.sk_err) || READ_ONCE(smc->sk.sk_state) == SMC_STATE_CLOSED;
+	if (smc->phase != SMC_PHASE_SMC)
+		return inet_sk_state_load(smc->sk) == TCP_CLOSE;
+	return smc->err || READ_ONCE(smc->conn->close.state) == SMC_STATE_CLOSED;
 }
 
 /* Data, or the end of them; what came before a reset counts, as with TCP. */
 static bool smc_child_has_spoken(struct smc_sock *smc)
 {
-	const struct sock *tsk = smc->tcp->sk;
+	const struct sock *sk = smc->sk;
 
-	if (smc->fallback == SMC_DECLINE_NONE)
+	if (smc->phase == SMC_PHASE_SMC)
 		return smc_conn_readable(smc->conn) || smc_rx_has_urgent(smc->conn) ||
 		       READ_ONCE(smc->conn->ctl.rx_conn_flags) & (SMC_CDC_DONE | SMC_CDC_CLOSED);
-	return !skb_queue_empty_lockless(&tsk->sk_receive_queue) ||
-	       (READ_ONCE(tsk->sk_shutdown) & RCV_SHUTDOWN && !smc_child_is_broken(smc));
+	return !skb_queue_empty_lockless(&sk->sk_receive_queue) ||
+	       (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN && !smc_child_is_broken(smc));
 }
 
+/* The child goes to accept(), or away. Its work item has nothing to do any more. */
 static void smc_child_finish(struct smc_sock *smc, bool is_good)
 {
 	struct smc_child *child = smc->child;
+	struct sock *sk = smc->sk;
 
 	if (cancel_delayed_work(&smc->hs_timer))
-		sock_put(&smc->sk);
-	if (smc->fallback != SMC_DECLINE_NONE)
-		smc_tcp_unwatch(smc);
+		smc_sock_put(smc);
+	lock_sock(sk);
+	if (smc->phase != SMC_PHASE_SMC && is_good) {
+		child->fallback = smc->fallback;
+		child->peer_diagnosis = smc->peer_diagnosis;
+		smc_tcp_become(smc, smc->fallback);
+	} else if (smc->phase != SMC_PHASE_SMC) {
+		smc_sock_set_phase(smc, SMC_PHASE_IDLE);
+	}
 	/* news have nothing to queue us for any more */
 	WRITE_ONCE(smc->child, NULL);
+	release_sock(sk);
 	if (!smc_listener_finish(child, is_good))
-		smc_child_drop(smc);
+		smc_child_drop(sk);
 }
 
 /**
@@ -120,7 +140,7 @@ void smc_child_look(struct smc_sock *smc)
 
 /**
  * smc_child_done() - a child's handshake has ended
- * @smc: the child, with SMC, or on TCP with its inner socket still watched
+ * @smc: the child, with SMC, or in the phase of a handshake with the reason why it is TCP
  * @is_good: it has a connection
  *
  * The child goes to accept(), at once or by and by, or away.
@@ -138,29 +158,28 @@ void smc_child_done(struct smc_sock *smc, bool is_good)
 
 /**
  * smc_child_drop() - close a child that no accept() will take
- * @smc: the child, off all lists of its listener
+ * @sk: the child, off all lists of its listener
  *
- * Consumes the caller's reference.
+ * As TCP does it to connections that nobody accepted. Consumes the caller's reference.
  *
- * Context: Process context, may sleep. Takes the child's socket lock, perhaps
- * inside the listener's.
+ * Context: Process context, may sleep. Takes the child's socket lock.
  */
-void smc_child_drop(struct smc_sock *smc)
+void smc_child_drop(struct sock *sk)
 {
-	struct sock *sk = &smc->sk;
+	struct smc_sock *smc;
 
-	lock_sock_nested(sk, SINGLE_DEPTH_NESTING);
-	sock_set_flag(sk, SOCK_DEAD);
-	/* as TCP does to connections that nobody accepted */
-	if (smc_state_is_alive(&smc->close))
-		smc_close_event(smc, SMC_CLOSE_APP_ABORT);
-	else
-		smc_tcp_reset(smc);
-	smc_close_release(smc);
-	if (!smc_state_is_alive(&smc->close))
-		smc_close_let_go(smc);
+	lock_sock(sk);
+	smc = smc_sk(sk);
+	if (smc && smc->phase == SMC_PHASE_SMC) {
+		if (smc_state_is_alive(&smc->conn->close))
+			smc_close_event(smc->conn, SMC_CLOSE_APP_ABORT);
+		smc_close_release(smc);
+		smc_close_unlock(smc);
+		return;
+	}
 	release_sock(sk);
-	sock_put(sk);
+	tcp_abort(sk, ECONNRESET);
+	tcp_close(sk, 0);
 }
 
 /**
@@ -170,15 +189,16 @@ void smc_child_drop(struct smc_sock *smc)
  * Those that are ready are closed here. The work item of each other one finds itself
  * unwanted and closes it.
  *
- * Context: Process context, may sleep. Takes the children's socket locks, perhaps inside
- * that of the socket that has listened.
+ * Context: Process context, may sleep. Takes the children's socket locks.
  */
 void smc_child_drop_all(struct smc_listener *listener)
 {
+	enum smc_decline fallback;
+	u32 peer_diagnosis;
 	struct sock *sk;
 
 	while ((sk = smc_listener_evict(listener, NULL)))
 		smc_child_abandon(sk);
-	while ((sk = smc_listener_next(listener)))
-		smc_child_drop(smc_sk(sk));
+	while ((sk = smc_listener_next(listener, &fallback, &peer_diagnosis)))
+		smc_child_drop(sk);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CLC messages over the inner TCP socket, RFC 7609 3.2 and Appendix A.2.
+ * CLC messages over TCP's sock, RFC 7609 3.2 and Appendix A.2.
  *
  * Operation: all reads and writes are non-blocking. A message is gathered from
  * whatever has arrived, in as many calls as that takes; waiting, and giving up,
@@ -24,6 +24,7 @@
 #include <net/tcp.h>
 
 #include "smc_clc.h"
+#include "smc_tcp.h"
 
 /* The longest message we build: a Proposal with all its IPv6 prefixes and EIDs. */
 #define CLC_SEND_MAX_LEN (SMC_CLC_PROPOSAL_MIN_LEN +			\
@@ -48,13 +49,26 @@ static long clc_left(unsigned long deadline)
 	return max(left, 0L);
 }
 
-static int clc_read_some(struct socket *tcp, u8 *buf, size_t len)
+static int clc_recv(struct sock *sk, u8 *buf, size_t len, int flags)
 {
-	struct msghdr msg = { .msg_flags = MSG_DONTWAIT };
+	int peek_off = READ_ONCE(sk->sk_peek_off), addr_len = 0, ret;
 	struct kvec vec = { .iov_base = buf, .iov_len = len };
-	int ret;
+	struct msghdr msg = {};
 
-	ret = kernel_recvmsg(tcp, &msg, &vec, 1, len, MSG_DONTWAIT);
+	iov_iter_kvec(&msg.msg_iter, ITER_DEST, &vec, 1, len);
+	/* the application counts bytes of its own; what it sets meanwhile stays */
+	if (peek_off >= 0)
+		WRITE_ONCE(sk->sk_peek_off, -1);
+	ret = smc_tcp_prot(sk)->recvmsg(sk, &msg, len, flags | MSG_DONTWAIT, &addr_len);
+	if (peek_off >= 0)
+		cmpxchg(&sk->sk_peek_off, -1, peek_off);
+	return ret;
+}
+
+static int clc_read_some(struct sock *sk, u8 *buf, size_t len)
+{
+	int ret = clc_recv(sk, buf, len, 0);
+
 	/* The end of the stream, and a socket that was reset before. */
 	if (!ret || ret == -ENOTCONN)
 		return -ECONNRESET;
@@ -62,12 +76,12 @@ static int clc_read_some(struct socket *tcp, u8 *buf, size_t len)
 }
 
 /* Gathers bytes until @end of them are there, never more. */
-static int clc_read(struct socket *tcp, struct smc_clc_rx *rx, u16 end)
+static int clc_read(struct sock *sk, struct smc_clc_rx *rx, u16 end)
 {
 	int ret;
 
 	while (rx->done < end) {
-		ret = clc_read_some(tcp, rx->bytes + rx->done, end - rx->done);
+		ret = clc_read_some(sk, rx->bytes + rx->done, end - rx->done);
 		if (ret < 0)
 			return ret;
 		rx->done += ret;
@@ -77,7 +91,7 @@ static int clc_read(struct socket *tcp, struct smc_clc_rx *rx, u16 end)
 
 /**
  * smc_clc_recv() - gather one CLC message
- * @tcp: the inner TCP socket, connected
+ * @sk: TCP's sock, connected
  * @rx: what has come of the message so far, with @rx->done 0 before its first
  *	byte, and again when the message is complete
  * @msg: out: the message, where 0 is returned
@@ -90,13 +104,13 @@ static int clc_read(struct socket *tcp, struct smc_clc_rx *rx, u16 end)
  * (CLC-11). Anything that cannot be the beginning of an expected message is
  * refused at once (CLC-07, ERR-15, ERR-16). RFC 7609 3.2, C.5, C.6.
  *
- * Context: Process context. Takes the lock of @tcp's sock; waits for no peer.
+ * Context: Process context. Takes the lock of @sk; waits for no peer.
  * Return: 0; -EAGAIN while bytes are missing; -ECONNRESET if the peer closed or
  * reset the connection or we shut it down; -EPROTO for a malformed or
  * unexpected message or other data; or what TCP reports as the end of the
  * connection, such as -EHOSTUNREACH or -ECONNABORTED.
  */
-int smc_clc_recv(struct socket *tcp, struct smc_clc_rx *rx,
+int smc_clc_recv(struct sock *sk, struct smc_clc_rx *rx,
 		 struct smc_clc_msg *msg, u8 expected,
 		 enum smc_decline *refused)
 {
@@ -105,13 +119,13 @@ int smc_clc_recv(struct socket *tcp, struct smc_clc_rx *rx,
 	int ret;
 
 	*refused = SMC_DECLINE_NONE;
-	ret = clc_read(tcp, rx, SMC_CLC_HDR_LEN);
+	ret = clc_read(sk, rx, SMC_CLC_HDR_LEN);
 	if (ret)
 		return ret;
 	if (smc_clc_peek(rx->bytes, &len, &type) != SMC_CLC_OK ||
 	    !(expected & SMC_CLC_EXPECT(type)))
 		return -EPROTO;
-	ret = clc_read(tcp, rx, len);
+	ret = clc_read(sk, rx, len);
 	if (ret)
 		return ret;
 	rx->done = 0;
@@ -129,6 +143,12 @@ int smc_clc_recv(struct socket *tcp, struct smc_clc_rx *rx,
 }
 
 /*
+ * TCP notes in the struct socket that it lacks memory. A child that nobody has accepted has
+ * none, nor has a socket whose file was closed: then this one takes the note.
+ */
+static struct socket_alloc clc_no_file;
+
+/*
  * A message must leave now, whatever Nagle's algorithm or a cork set by the
  * application would do to it: the peer waits for it, and nothing follows that
  * would push it out. TCP decides at the end of the call, under the lock that
@@ -140,6 +160,7 @@ static int clc_write_some(struct sock *sk, const u8 *buf, size_t len, bool if_qu
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 	struct kvec vec = { .iov_base = (u8 *)buf, .iov_len = len };
 	struct tcp_sock *tp = tcp_sk(sk);
+	struct socket *sock;
 	u32 tsflags;
 	u8 nonagle;
 	int ret;
@@ -151,6 +172,9 @@ static int clc_write_some(struct sock *sk, const u8 *buf, size_t len, bool if_qu
 		release_sock(sk);
 		return -EEXIST;
 	}
+	sock = sk->sk_socket;
+	if (!sock)
+		WRITE_ONCE(sk->sk_socket, &clc_no_file.socket);
 	nonagle = tp->nonagle;
 	tsflags = sk->sk_tsflags;
 	tp->nonagle = TCP_NAGLE_OFF | TCP_NAGLE_PUSH;
@@ -158,11 +182,12 @@ static int clc_write_some(struct sock *sk, const u8 *buf, size_t len, bool if_qu
 	ret = tcp_sendmsg_locked(sk, &msg, len);
 	WRITE_ONCE(sk->sk_tsflags, tsflags);
 	tp->nonagle = nonagle;
+	WRITE_ONCE(sk->sk_socket, sock);
 	release_sock(sk);
 	return ret;
 }
 
-static int clc_send(struct socket *tcp, const struct smc_clc_msg *msg, bool if_quiet)
+static int clc_send(struct sock *sk, const struct smc_clc_msg *msg, bool if_quiet)
 {
 	unsigned long deadline = jiffies + CLC_SEND_WAIT;
 	u8 buf[CLC_SEND_MAX_LEN];
@@ -174,7 +199,7 @@ static int clc_send(struct socket *tcp, const struct smc_clc_msg *msg, bool if_q
 	if (!len)
 		return -EINVAL;
 	while (done < len) {
-		ret = clc_write_some(tcp->sk, buf + done, len - done, if_quiet && !done);
+		ret = clc_write_some(sk, buf + done, len - done, if_quiet && !done);
 		if (ret > 0) {
 			done += ret;
 			continue;
@@ -192,26 +217,26 @@ static int clc_send(struct socket *tcp, const struct smc_clc_msg *msg, bool if_q
 
 /**
  * smc_clc_send() - write one CLC message
- * @tcp: the inner TCP socket, connected
+ * @sk: TCP's sock, connected
  * @msg: the message, of version 1 or 2
  *
  * Returns when TCP has taken the whole message, which normally is at once, and
  * has tried to transmit it. RFC 7609 3.2.
  *
  * Context: Process context, may sleep for up to two seconds where TCP lacks
- * memory. Takes the lock of @tcp's sock.
+ * memory. Takes the lock of @sk.
  * Return: 0; -EINVAL if @msg cannot be encoded; -ENOBUFS if TCP does not take
  * it; -EINTR if the task is being killed; -EPIPE, -ECONNRESET or another error
  * of TCP if the connection is gone.
  */
-int smc_clc_send(struct socket *tcp, const struct smc_clc_msg *msg)
+int smc_clc_send(struct sock *sk, const struct smc_clc_msg *msg)
 {
-	return clc_send(tcp, msg, false);
+	return clc_send(sk, msg, false);
 }
 
 /**
  * smc_clc_decline() - tell the peer that the connection stays with TCP
- * @tcp: the inner TCP socket, connected
+ * @sk: TCP's sock, connected
  * @peer_id: this host
  * @code: why, not SMC_DECLINE_NONE
  * @out_of_sync: the peer shall end the link group its Accept named
@@ -225,57 +250,55 @@ int smc_clc_send(struct socket *tcp, const struct smc_clc_msg *msg)
  * Return: 0; -EEXIST if the peer was not quiet; or an error as from
  * smc_clc_send().
  */
-int smc_clc_decline(struct socket *tcp, const u8 peer_id[SMC_PEER_ID_LEN],
+int smc_clc_decline(struct sock *sk, const u8 peer_id[SMC_PEER_ID_LEN],
 		    enum smc_decline code, bool out_of_sync, u8 peer_version,
 		    bool if_quiet)
 {
 	struct smc_clc_msg msg;
 
 	smc_nego_build_decline(&msg, peer_id, code, out_of_sync, peer_version);
-	return clc_send(tcp, &msg, if_quiet);
+	return clc_send(sk, &msg, if_quiet);
 }
 
 /**
  * smc_clc_is_acked() - has the peer acknowledged all that we have sent
- * @tcp: the inner TCP socket
+ * @sk: TCP's sock
  *
  * What the peer sent before its acknowledgment is in the receive queue then.
  *
  * Context: Any context.
  * Return: true if nothing is under way.
  */
-bool smc_clc_is_acked(struct socket *tcp)
+bool smc_clc_is_acked(struct sock *sk)
 {
-	const struct tcp_sock *tp = tcp_sk(tcp->sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
 
 	return READ_ONCE(tp->snd_una) == READ_ONCE(tp->write_seq);
 }
 
 /**
  * smc_clc_take_decline() - take a Decline off the stream, and nothing else
- * @tcp: the inner TCP socket
+ * @sk: TCP's sock
  * @rx: with nothing in it; its buffer is used
  * @peer_id: who must have sent it
  *
  * For a time when what comes may be the application's already.
  *
- * Context: Process context. Takes the lock of @tcp's sock; waits for no peer.
+ * Context: Process context. Takes the lock of @sk; waits for no peer.
  * Return: 0 if a Decline was taken; -ENODATA if nothing has come; -EAGAIN if
  * what has come may be the beginning of one; -ENOMSG if it is something else,
  * an end of the stream or an error of it.
  */
-int smc_clc_take_decline(struct socket *tcp, struct smc_clc_rx *rx,
+int smc_clc_take_decline(struct sock *sk, struct smc_clc_rx *rx,
 			 const u8 peer_id[SMC_PEER_ID_LEN])
 {
 	const __be32 eye_catcher = cpu_to_be32(SMC_EYE_SMCR);
-	struct kvec vec = { .iov_base = rx->bytes, .iov_len = sizeof(rx->bytes) };
-	struct msghdr head = {};
 	struct smc_clc_msg msg;
 	enum smc_clc_type type;
 	u16 len;
 	int n;
 
-	n = kernel_recvmsg(tcp, &head, &vec, 1, sizeof(rx->bytes), MSG_DONTWAIT | MSG_PEEK);
+	n = clc_recv(sk, rx->bytes, sizeof(rx->bytes), MSG_PEEK);
 	if (n <= 0)
 		return n == -EAGAIN ? -ENODATA : -ENOMSG;
 	if (memcmp(rx->bytes, &eye_catcher, min_t(size_t, n, sizeof(eye_catcher))))
@@ -289,7 +312,7 @@ int smc_clc_take_decline(struct socket *tcp, struct smc_clc_rx *rx,
 	if (smc_clc_decode(rx->bytes, len, &msg) != SMC_CLC_OK ||
 	    memcmp(msg.decline.peer_id, peer_id, SMC_PEER_ID_LEN))
 		return -ENOMSG;
-	n = clc_read(tcp, rx, len);
+	n = clc_read(sk, rx, len);
 	rx->done = 0;
 	return n ? -ENOMSG : 0;
 }

@@ -25,15 +25,15 @@ struct smc_clc_rx {
 	u8 bytes[SMC_CLC_MSG_MAX_LEN];
 };
 
-int smc_clc_recv(struct socket *tcp, struct smc_clc_rx *rx,
+int smc_clc_recv(struct sock *sk, struct smc_clc_rx *rx,
 		 struct smc_clc_msg *msg, u8 expected,
 		 enum smc_decline *refused);
-int smc_clc_send(struct socket *tcp, const struct smc_clc_msg *msg);
-int smc_clc_decline(struct socket *tcp, const u8 peer_id[SMC_PEER_ID_LEN],
+int smc_clc_send(struct sock *sk, const struct smc_clc_msg *msg);
+int smc_clc_decline(struct sock *sk, const u8 peer_id[SMC_PEER_ID_LEN],
 		    enum smc_decline code, bool out_of_sync, u8 peer_version,
 		    bool if_quiet);
-bool smc_clc_is_acked(struct socket *tcp);
-int smc_clc_take_decline(struct socket *tcp, struct smc_clc_rx *rx,
+bool smc_clc_is_acked(struct sock *sk);
+int smc_clc_take_decline(struct sock *sk, struct smc_clc_rx *rx,
 			 const u8 peer_id[SMC_PEER_ID_LEN]);
 
 #endif /* _SMC_CLC_H */

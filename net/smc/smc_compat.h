@@ -38,37 +38,35 @@
  * Functions whose parameters differ. A definition is written
  *	static int smc_accept SMC_ACCEPT_PARAMS
  * with the parameters named as here, and hands them on with
- *	ops->accept SMC_ACCEPT_ARGS_FOR(sock)
+ *	ops->accept SMC_ACCEPT_ARGS
  */
 #ifdef SMC_HAVE_PROTO_ACCEPT_ARG
 #define SMC_ACCEPT_PARAMS						\
 	(struct socket *sock, struct socket *newsock,			\
 	 struct proto_accept_arg *arg)
-#define SMC_ACCEPT_ARGS_FOR(sock) (sock, newsock, arg)
+#define SMC_ACCEPT_ARGS (sock, newsock, arg)
 #define SMC_ACCEPT_FLAGS (arg->flags)
 #else
 #define SMC_ACCEPT_PARAMS						\
 	(struct socket *sock, struct socket *newsock, int flags, bool kern)
-#define SMC_ACCEPT_ARGS_FOR(sock) (sock, newsock, flags, kern)
+#define SMC_ACCEPT_ARGS (sock, newsock, flags, kern)
 #define SMC_ACCEPT_FLAGS (flags)
 #endif
 
-#ifdef SMC_HAVE_SYN_RECV_CHILD_INIT
-#define SMC_SYN_RECV_PARAMS						\
-	(const struct sock *sk, struct sk_buff *skb,			\
-	 struct request_sock *req, struct dst_entry *dst,		\
-	 struct request_sock *req_unhash, bool *own_req,		\
-	 void (*opt_child_init)(struct sock *newsk, const struct sock *sk))
-#define SMC_SYN_RECV_ARGS						\
-	(sk, skb, req, dst, req_unhash, own_req, opt_child_init)
+/* accept() of TCP, without its struct socket; NULL with a negative errno. */
+static inline struct sock *smc_compat_csk_accept(const struct proto *prot, struct sock *sk,
+						 int flags, int *err)
+{
+#ifdef SMC_HAVE_PROTO_ACCEPT_ARG
+	struct proto_accept_arg arg = { .flags = flags };
+	struct sock *child = prot->accept(sk, &arg);
+
+	*err = arg.err;
+	return child;
 #else
-#define SMC_SYN_RECV_PARAMS						\
-	(const struct sock *sk, struct sk_buff *skb,			\
-	 struct request_sock *req, struct dst_entry *dst,		\
-	 struct request_sock *req_unhash, bool *own_req)
-#define SMC_SYN_RECV_ARGS						\
-	(sk, skb, req, dst, req_unhash, own_req)
+	return prot->accept(sk, flags, err, false);
 #endif
+}
 
 /* accept() tells io_uring that it has left the queue empty, or not. */
 #ifdef SMC_HAVE_PROTO_ACCEPT_ARG
@@ -77,46 +75,35 @@
 #define SMC_ACCEPT_SET_EMPTY(val) ((void)(val))
 #endif
 
-/* How io_uring asks a struct proto for its ioctls; older kernels do not ask. */
-static inline void smc_compat_proto_set_ioctl(struct proto *proto,
-					      int (*ioctl)(struct sock *sk,
-							   int cmd, int *answ))
-{
+/* ioctl() of a struct proto: newer kernels copy the answer to the application themselves. */
 #ifdef SMC_HAVE_PROTO_IOCTL_INT
-	proto->ioctl = ioctl;
+#define SMC_IOCTL_PARAMS (struct sock *sk, int cmd, int *answ)
+#define SMC_IOCTL_ARGS (sk, cmd, answ)
+#define SMC_IOCTL_ANSWER(val) (*answ = (val), 0)
+#else
+#define SMC_IOCTL_PARAMS (struct sock *sk, int cmd, unsigned long arg)
+#define SMC_IOCTL_ARGS (sk, cmd, arg)
+#define SMC_IOCTL_ANSWER(val) put_user(val, (int __user *)arg)
+#endif
+
+/* sendfile() says that no more comes; older kernels do not. */
+static inline void smc_compat_set_splice_eof(struct proto *prot, void (*func)(struct socket *sock))
+{
+#ifdef SMC_HAVE_PROTO_SPLICE_EOF
+	prot->splice_eof = func;
 #endif
 }
 
-/*
- * sendfile() says that no more comes; older kernels do not. Initialiser of struct
- * proto_ops, and a call of what another one has there.
- */
-#ifdef SMC_HAVE_PROTO_SPLICE_EOF
-#define SMC_PROTO_SPLICE_EOF(func) .splice_eof = (func),
-#else
-#define SMC_PROTO_SPLICE_EOF(...)
-#endif
-
-static inline void smc_compat_splice_eof(const struct proto_ops *ops,
-					 struct socket *sock)
+static inline void smc_compat_splice_eof(const struct proto *prot, struct socket *sock)
 {
 #ifdef SMC_HAVE_PROTO_SPLICE_EOF
-	if (ops->splice_eof)
-		ops->splice_eof(sock);
+	prot->splice_eof(sock);
 #endif
 }
 
 /* Known to older kernels by its number alone. */
 #ifndef IPPROTO_SMC
 #define IPPROTO_SMC 256
-#endif
-
-/* Initialiser of struct proto: where in @type its struct ipv6_pinfo lies. */
-#ifdef SMC_HAVE_PROTO_IPV6_PINFO_OFFSET
-#define SMC_PROTO_IPV6_PINFO(type, member)				\
-	.ipv6_pinfo_offset = offsetof(type, member),
-#else
-#define SMC_PROTO_IPV6_PINFO(...)
 #endif
 
 static inline kuid_t smc_compat_sk_uid(struct sock *sk)
@@ -226,17 +213,6 @@ static inline struct net_device *smc_compat_dst_dev(struct dst_entry *dst)
 	return READ_ONCE(dst->dev);
 #endif
 }
-
-/*
- * Bit of socket.flags that sends SOL_SOCKET options to the family. A core
- * without it does not look at this bit, and sets them on our sock by itself.
- */
-#ifdef SMC_HAVE_CUSTOM_SOCKOPT
-#define SMC_SETS_SOL_SOCKET true
-#else
-#define SMC_SETS_SOL_SOCKET false
-#define SOCK_CUSTOM_SOCKOPT (BITS_PER_LONG - 1)
-#endif
 
 /* Options that older headers do not know; their TCP refuses them. */
 #ifndef TCP_AO_ADD_KEY

@@ -38,18 +38,19 @@ static void conn_hold_expired(struct timer_list *timer);
 /**
  * smc_conn_alloc() - a connection that is in no group yet
  * @sk: its socket
+ * @payer: the socket whose control group pays for it
  * @event: upward news
  *
- * Paid for by the memory control group of @sk. The first user is the handshake, and
+ * The first user is the handshake, and
  * after smc_conn_join() the membership.
  *
  * Context: Process context, may sleep.
  * Return: the connection, held by the socket (smc_conn_drop()); or NULL.
  */
-struct smc_conn *smc_conn_alloc(struct sock *sk,
+struct smc_conn *smc_conn_alloc(struct sock *sk, const struct sock *payer,
 				void (*event)(struct smc_conn *conn, u32 events))
 {
-	struct smc_conn *conn = smc_mem_zalloc(sk, sizeof(*conn));
+	struct smc_conn *conn = smc_mem_zalloc(payer, sizeof(*conn));
 
 	if (!conn)
 		return NULL;
@@ -57,6 +58,7 @@ struct smc_conn *smc_conn_alloc(struct sock *sk,
 	refcount_set(&conn->holders, 2);
 	sock_hold(sk);
 	conn->sk = sk;
+	smc_mem_open(&conn->account, payer);
 	conn->ops.event = event;
 	conn->rtoken = -1;
 	timer_setup(&conn->hold_timer, conn_hold_expired, 0);
@@ -167,7 +169,7 @@ int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_
 	conn->tx_sent = conn->tx_prep;
 	conn->tx_fin = conn->tx_prep;
 	conn->tx_mark = conn->tx_prep;
-	rc = smc_mem_charge(conn->sk, bytes);
+	rc = smc_mem_charge(&conn->account, bytes);
 	if (rc)
 		goto out;
 	rc = conn_take_token(conn, lgr);
@@ -186,7 +188,7 @@ int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_
 	xa_erase(&lgr->conns, conn->token);
 	conn->token = 0;
 uncharge:
-	smc_mem_uncharge(conn->sk, bytes);
+	smc_mem_uncharge(&conn->account, bytes);
 out:
 	conn->lgr = NULL;
 	return rc;
@@ -369,7 +371,7 @@ void smc_conn_open(struct smc_conn *conn)
 void smc_conn_adopt(struct smc_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
-	smc_mem_adopt(conn->sk, conn->rmbe.size + conn->sndbuf.size);
+	smc_mem_adopt(&conn->account.sk, conn->rmbe.size + conn->sndbuf.size);
 	spin_unlock_bh(&conn->lock);
 }
 
@@ -470,11 +472,11 @@ static void conn_drop_unread(struct smc_conn *conn)
 		smc_cdc_consume(&conn->ctl, smc_cdc_readable(&conn->ctl));
 }
 
-/* Is there somebody who can still read, and something to be read? */
+/* Is there something that may still be read? */
 static bool conn_may_be_read(const struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	return conn->phase != SMC_CONN_SETUP && !sock_flag(conn->sk, SOCK_DEAD) &&
+	return conn->phase != SMC_CONN_SETUP &&
 	       smc_conn_may_read(conn) && smc_cdc_readable(&conn->ctl);
 }
 
@@ -541,7 +543,7 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
  * Of one that smc_conn_leave() has left with its reader; nothing happens to any other.
  * RFC 7609 4.8.2 (ABRT-08, ABRT-13).
  *
- * Context: Process context. Expects the socket lock held. Takes conn->lock.
+ * Context: Process context. Is the socket's, or the handshake's, alone. Takes conn->lock.
  */
 void smc_conn_forget_unread(struct smc_conn *conn)
 {
@@ -855,6 +857,7 @@ bool smc_conn_check_eyecatcher(struct smc_conn *conn)
 {
 	struct smc_link *link;
 
+	sock_owned_by_me(conn->sk);
 	/* The geometry is constant once data has arrived. */
 	if (conn->ctl.rx_geom.base != SMC_EYE_CATCHER_LEN)
 		return true;

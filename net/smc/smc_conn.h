@@ -10,11 +10,15 @@
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/timer.h>
+#include <linux/workqueue.h>
 #include <net/sock.h>
 
 #include "smc_cdc_wire.h"
 #include "smc_core.h"
+#include "smc_idle.h"
+#include "smc_mem.h"
 #include "smc_ring.h"
+#include "smc_state.h"
 
 /* Events beyond those of smc_cdc_apply(), from the same number space. */
 #define SMC_EV_LINK_LOST	BIT(30)	/* nothing can be sent any more: the group is
@@ -73,6 +77,15 @@ enum smc_conn_heard {
 	SMC_CONN_HEARD,
 };
 
+/* Bits of smc_conn.pending: news for the close machine that are nowhere else, in its order. */
+enum smc_pending {
+	SMC_PENDING_FAULT,	/* this side must abort: cursors, loss, eye catcher */
+	SMC_PENDING_RESET,	/* the TCP connection was reset */
+	SMC_PENDING_SILENCE,	/* the peer was silent for longer than is allowed */
+	SMC_PENDING_LINK_LOST,
+	SMC_PENDING_TIMER,
+};
+
 enum smc_conn_flag {
 	SMC_CONN_IS_WAITING,		/* in the waiters of a link */
 };
@@ -125,10 +138,25 @@ struct smc_conn_rtt {
  * @cork_timer: bounds how long @tx_cork holds data back, TX-07; set up when it is first
  *		armed, under the socket lock
  * @is_peer_done: as smc_conn_leave() was told
+ * @close: the close machine; a user while smc_state_is_alive(). This and what belongs to it
+ *	   is under the socket lock
+ * @close_work: runs it on @pending; a user while queued
+ * @missed_node: in a socket's list of those for which @close_work found the lock taken
+ * @close_timer: bounds each wait of the close machine, TMR-16, TMR-17; a user while armed
+ * @pending: enum smc_pending, atomic bits
+ * @keep_idle: TCP_KEEPIDLE as the application knows it where TCP has been given a longer
+ *	       time, KA-10, seconds; otherwise 0
+ * @keep_intvl: same for TCP_KEEPINTVL
+ * @keep_timer: looks for silence, KA-01; a user while armed
+ * @account: what the rings are charged to; under @lock
  * @lock: spinlock, bottom halves off
  * @link: the link our sends use; RCU, written under @lock; NULL when lost.
  *	  Messages of the peer may come on any link of the group, FAIL-17
  * @ctl: cursors, flags, sequence numbers
+ * @keep_want: what is wanted of @keep_timer
+ * @is_probing: it has asked for a probe that is not answered
+ * @probe_jiffies: when
+ * @probed_link: on which, to be compared only
  * @rx_links: numbers of the links over which messages of the peer have come
  * @peer_token: the peer's token for its CDC messages
  * @peer_rkey: of the peer's element on @link
@@ -179,10 +207,23 @@ struct smc_conn {
 	struct timer_list cork_timer;
 	struct timer_list hold_timer;
 	bool is_peer_done;
+	struct smc_close_ctl close;
+	struct work_struct close_work;
+	struct hlist_node missed_node;
+	struct timer_list close_timer;
+	unsigned long pending;
+	int keep_idle;
+	int keep_intvl;
+	struct timer_list keep_timer;
 
 	spinlock_t lock;		/* conn->lock, see above */
+	struct smc_account account;
 	struct smc_link __rcu *link;
 	struct smc_cdc_ctl ctl;
+	struct smc_idle_want keep_want;
+	bool is_probing;
+	unsigned long probe_jiffies;
+	const struct smc_link *probed_link;
 	DECLARE_BITMAP(rx_links, U8_MAX + 1);
 	u32 peer_token;
 	u32 peer_rkey;
@@ -225,7 +266,7 @@ static inline bool smc_conn_may_read(const struct smc_conn *conn)
 	return conn->ctl.rx_geom.size && !conn->is_purged;
 }
 
-struct smc_conn *smc_conn_alloc(struct sock *sk,
+struct smc_conn *smc_conn_alloc(struct sock *sk, const struct sock *payer,
 				void (*event)(struct smc_conn *conn, u32 events));
 int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link);
 struct smc_link *smc_conn_told_link(struct smc_conn *conn);

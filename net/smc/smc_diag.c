@@ -46,7 +46,7 @@ static struct nlmsghdr *smc_diag_begin(struct smc_diag_walk *w, struct smc_diag_
 	return nlh;
 }
 
-/* Addresses are those of the inner TCP socket, API-02. */
+/* Addresses are those of TCP, API-02. */
 static void smc_diag_fill_id(struct smc_diag_msg *msg, const struct sock *tsk)
 {
 	const struct inet_sock *inet = inet_sk(tsk);
@@ -167,57 +167,65 @@ static int smc_diag_put_tail(struct sk_buff *skb, u8 shutdown, u32 reason, u32 p
 
 static int smc_diag_put_listeninfo(struct sk_buff *skb, const struct smc_sock *smc)
 {
-	const struct sock *tsk = smc->tcp->sk;
-	struct smc_diag_listeninfo info = {
-		/* in TCP's queue, and in ours */
-		.queue = READ_ONCE(tsk->sk_ack_backlog) +
-			 smc_sock_nr_children(smc, SMC_CHILD_READY),
-		.queue_max = READ_ONCE(tsk->sk_max_ack_backlog),
-		.handshakes = smc_sock_nr_children(smc, SMC_CHILD_HANDSHAKE),
-		.deferred = smc_sock_nr_children(smc, SMC_CHILD_DEFERRED),
-		.family = READ_ONCE(tsk->sk_family),
-	};
+	const struct smc_listener *listener = rcu_dereference(smc->listener);
+	const struct sock *sk = smc->sk;
+	struct smc_diag_listeninfo info;
 
+	if (!listener)
+		return 0;
+	info = (struct smc_diag_listeninfo){
+		/* in TCP's queue, and in ours */
+		.queue = READ_ONCE(sk->sk_ack_backlog) + READ_ONCE(listener->nr[SMC_CHILD_READY]),
+		.queue_max = READ_ONCE(sk->sk_max_ack_backlog),
+		.handshakes = READ_ONCE(listener->nr[SMC_CHILD_HANDSHAKE]),
+		.deferred = READ_ONCE(listener->nr[SMC_CHILD_DEFERRED]),
+		.family = READ_ONCE(sk->sk_family),
+	};
 	return nla_put(skb, SMC_DIAG_LISTENINFO, sizeof(info), &info);
 }
 
-/* Called with the list's lock held: the socket and its inner one stay. */
-static int smc_diag_visit(struct sock *sk, void *arg)
+static int smc_diag_put_more(struct smc_diag_walk *w, struct smc_sock *smc, u8 state)
 {
-	struct smc_sock *smc = smc_sk(sk);
-	struct smc_diag_walk *w = arg;
-	struct smc_diag_msg *msg;
-	struct smc_conn *conn;
-	struct nlmsghdr *nlh;
+	/* pairs with smp_store_release() in smc_sock_make_conn() */
+	struct smc_conn *conn = smp_load_acquire(&smc->conn);
 	int rc = 0;
 
-	if (smc_sock_is_v6(sk) ? w->protocol != SMCPROTO_SMC6 : w->protocol != SMCPROTO_SMC)
+	if (conn && w->wanted & SMC_DIAG_WANT(SMC_DIAG_CONNINFO))
+		rc = smc_diag_put_conninfo(w->skb, conn);
+	if (conn && !rc && w->wanted & SMC_DIAG_WANT(SMC_DIAG_LGRINFO))
+		rc = smc_diag_put_lgrinfo(w->skb, conn);
+	if (!rc && state == SMC_DIAG_ST_LISTEN)
+		rc = smc_diag_put_listeninfo(w->skb, smc);
+	return rc ?: smc_diag_put_tail(w->skb, READ_ONCE(smc->shutdown), smc->fallback,
+				       smc->peer_diagnosis);
+}
+
+/* Called with the list's lock held: the socket stays. */
+static int smc_diag_visit(struct smc_sock *smc, void *arg)
+{
+	struct smc_diag_walk *w = arg;
+	struct sock *sk = smc->sk;
+	struct smc_diag_msg *msg;
+	struct nlmsghdr *nlh;
+	int rc;
+
+	if (w->protocol != (sk->sk_family == AF_INET6 ? SMCPROTO_SMC6 : SMCPROTO_SMC))
 		return 0;
 	nlh = smc_diag_begin(w, &msg);
 	if (!nlh)
 		return -EMSGSIZE;
-	msg->family = sk->sk_family;
-	msg->state = READ_ONCE(sk->sk_state);
+	msg->family = PF_SMC;
 	msg->mode = smc->fallback != SMC_DECLINE_NONE ? SMC_DIAG_MODE_FALLBACK_TCP :
 							SMC_DIAG_MODE_SMCR;
 	msg->uid = from_kuid_munged(w->user_ns, smc_compat_sk_uid(sk));
 	msg->inode = sock_i_ino(sk);
 	sock_diag_save_cookie(sk, msg->id.idiag_cookie);
-	smc_diag_fill_id(msg, smc->tcp->sk);
+	smc_diag_fill_id(msg, sk);
 
 	rcu_read_lock();
-	/* pairs with smp_store_release() in smc_sock_make_conn() */
-	conn = smp_load_acquire(&smc->conn);
-	if (conn && w->wanted & SMC_DIAG_WANT(SMC_DIAG_CONNINFO))
-		rc = smc_diag_put_conninfo(w->skb, conn);
-	if (conn && !rc && w->wanted & SMC_DIAG_WANT(SMC_DIAG_LGRINFO))
-		rc = smc_diag_put_lgrinfo(w->skb, conn);
+	msg->state = smc_sock_shown_state(smc);
+	rc = smc_diag_put_more(w, smc, msg->state);
 	rcu_read_unlock();
-	if (!rc && msg->state == SMC_DIAG_ST_LISTEN)
-		rc = smc_diag_put_listeninfo(w->skb, smc);
-	if (!rc)
-		rc = smc_diag_put_tail(w->skb, READ_ONCE(sk->sk_shutdown) & SHUTDOWN_MASK,
-				       smc->fallback, smc->peer_diagnosis);
 	if (rc)
 		nlmsg_cancel(w->skb, nlh);
 	else

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Hand a connection to TCP so that it costs and behaves like TCP.
+ * What remains known of connections that are TCP.
  */
 #ifndef SMC_FALLBACK_H
 #define SMC_FALLBACK_H
 
-#include "smc_sock.h"
+#include <net/sock.h>
 
-/* What remains known of a connection that fell back. No reference to it. */
+#include "smc_clc_nego.h"
+
+/* One of them. No reference to it. */
 struct smc_fallback_record {
 	u64 cookie;			/* of the TCP socket */
 	struct in6_addr saddr;		/* IPv4 in the first word */
@@ -23,11 +25,8 @@ struct smc_fallback_record {
 };
 
 void smc_fallback_exit_net(struct net *net);
-
-void smc_fallback_graft(struct smc_sock *smc, struct socket *sock);
-const struct proto_ops *smc_fallback_forward(struct socket *sock);
-void smc_fallback_accepted(struct smc_sock *listener, struct socket *sock);
-void smc_fallback_adopt(struct smc_sock *child, struct socket *sock);
+void smc_fallback_prepare(struct net *net);
+void smc_fallback_remember(struct sock *sk, enum smc_decline reason, u32 peer_diagnosis);
 bool smc_fallback_next(struct net *net, unsigned int *pos, struct smc_fallback_record *rec);
 
 #endif /* SMC_FALLBACK_H */

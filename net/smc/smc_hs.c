@@ -27,7 +27,7 @@
 #include "smc_child.h"
 #include "smc_close.h"
 #include "smc_hs.h"
-#include "smc_hs_connect.h"
+#include "smc_hs_outcome.h"
 #include "smc_hs_ring.h"
 #include "smc_hs_way.h"
 #include "smc_life.h"
@@ -46,7 +46,7 @@
 
 /* What a child costs besides rings and links. */
 #define SMC_HS_CHILD_BYTES	(sizeof(struct smc_sock) + sizeof(struct smc_conn) +	\
-				 sizeof(struct tcp6_sock) + sizeof(struct socket_alloc) + \
+				 sizeof(struct tcp6_sock) +				\
 				 sizeof(struct smc_child) + sizeof(struct smc_hs))
 /* What the first link of a group costs: queues, receives, tables; on soft-RoCE. */
 #define SMC_HS_LINK_BYTES	(128UL << 10)
@@ -178,7 +178,7 @@ static enum smc_hs_outcome hs_recv(struct smc_hs *hs, enum smc_clc_type type)
 	enum smc_decline refused = SMC_DECLINE_NONE;
 	int rc;
 
-	rc = smc_clc_recv(hs->smc->tcp, &hs->half, &hs->rx,
+	rc = smc_clc_recv(hs->smc->sk, &hs->half, &hs->rx,
 			  SMC_CLC_EXPECT(type) | SMC_CLC_EXPECT(SMC_CLC_DECLINE), &refused);
 	if (rc == -EAGAIN)
 		return SMC_HS_WAIT;
@@ -203,7 +203,7 @@ static enum smc_hs_outcome hs_late_message(struct smc_hs *hs)
 
 static enum smc_hs_outcome hs_send(struct smc_hs *hs, const struct smc_clc_msg *msg)
 {
-	int rc = smc_clc_send(hs->smc->tcp, msg);
+	int rc = smc_clc_send(hs->smc->sk, msg);
 
 	if (rc)
 		return smc_hs_fail(hs, rc);
@@ -224,7 +224,7 @@ static int hs_say_decline(struct smc_hs *hs)
 	if (turn == HS_NO || (turn == HS_FIRST && !hs->is_first))
 		return -ECONNRESET;
 	smc_pnet_local_id(hs->net, hs->end.dev ? &hs->end : NULL, hs->peer_id);
-	rc = smc_clc_decline(hs->smc->tcp, hs->peer_id, hs->reason, hs->out_of_sync,
+	rc = smc_clc_decline(hs->smc->sk, hs->peer_id, hs->reason, hs->out_of_sync,
 			     hs->rx.version, turn == HS_QUIET);
 	if (!rc)
 		smc_stat_inc(hs->net, SMC_STAT_DECLINE_TX);
@@ -253,7 +253,7 @@ static void hs_key(struct smc_hs *hs, struct smc_lgr_key *key, u8 version, const
 	memcpy(key->peer_id, peer_id, sizeof(key->peer_id));
 	memcpy(key->peer_gid, peer_gid, sizeof(key->peer_gid));
 	memcpy(key->peer_mac, peer_mac, sizeof(key->peer_mac));
-	smc_peer_addr(hs->smc->tcp->sk, &key->peer_addr);
+	smc_peer_addr(hs->smc->sk, &key->peer_addr);
 	if (hs->role == SMC_ROLE_CLIENT)
 		return;
 	memcpy(key->hop_mac, hs->route.mac, sizeof(key->hop_mac));
@@ -351,7 +351,7 @@ static void hs_end_stale(struct smc_hs *hs, struct smc_link_group *lgr)
 {
 	struct in6_addr peer;
 
-	smc_peer_addr(hs->smc->tcp->sk, &peer);
+	smc_peer_addr(hs->smc->sk, &peer);
 	if (ipv6_addr_equal(&peer, &lgr->key.peer_addr))
 		smc_lgr_terminate(lgr);
 	else
@@ -392,7 +392,7 @@ static void hs_leave_group(struct smc_hs *hs, bool is_peer_done)
 		return;
 	hs_fail_group(hs);
 	hs->lgr = NULL;
-	smc_close_leave(hs->smc, is_peer_done);
+	smc_close_leave(hs->smc->conn, is_peer_done);
 }
 
 static void hs_undo_join(struct smc_hs *hs)
@@ -421,7 +421,7 @@ static enum smc_hs_outcome hs_await_group(struct smc_hs *hs, struct smc_link_gro
 	}
 	if (READ_ONCE(lgr->state) != SMC_LGR_FORMING)
 		return SMC_HS_GO_ON;
-	if (smc_hs_is_left(hs->smc->tcp->sk))
+	if (smc_hs_is_left(hs->smc->sk))
 		return smc_hs_fail(hs, -ECONNRESET);
 	return SMC_HS_WAIT;
 }
@@ -581,12 +581,12 @@ static enum smc_hs_outcome hs_announce(struct smc_hs *hs)
  */
 static bool hs_may_be_declined(const struct smc_hs *hs)
 {
-	const struct sock *tsk = hs->smc->tcp->sk;
+	const struct sock *tsk = hs->smc->sk;
 
 	if (!smc_hs_tcp_has_news(tsk))
 		return false;
-	return READ_ONCE(tsk->sk_err) || smc_tcp_has_payload(hs->smc) ||
-	       sock_flag(&hs->smc->sk, SOCK_DEAD);
+	return READ_ONCE(tsk->sk_err) || smc_tcp_holds_payload(hs->smc->sk) ||
+	       READ_ONCE(hs->smc->is_released);
 }
 
 static bool hs_is_declined(const struct smc_hs *hs)
@@ -648,7 +648,7 @@ static enum smc_hs_outcome hs_first_contact(struct smc_hs *hs)
 
 	if (!hs->is_first)
 		return SMC_HS_GO_ON;
-	if (!hs->left_after && smc_hs_is_left(hs->smc->tcp->sk))
+	if (!hs->left_after && smc_hs_is_left(hs->smc->sk))
 		hs->left_after = max(jiffies - hs->since, 1UL);
 	if (!hs_is_declined(hs) && READ_ONCE(hs->lgr->state) == SMC_LGR_FORMING &&
 	    hs_may_be_declined(hs)) {
@@ -693,9 +693,9 @@ static enum smc_hs_outcome hs_cross(struct smc_hs *hs)
 
 	if (hs->reason == SMC_DECLINE_NONE)
 		return SMC_HS_GO_ON;
-	is_acked = smc_clc_is_acked(hs->smc->tcp);
+	is_acked = smc_clc_is_acked(hs->smc->sk);
 	/* the last message was its Accept or Confirm */
-	rc = smc_clc_take_decline(hs->smc->tcp, &hs->half, hs->rx.accept.peer_id);
+	rc = smc_clc_take_decline(hs->smc->sk, &hs->half, hs->rx.accept.peer_id);
 	if (rc == -EAGAIN || (rc == -ENODATA && !is_acked))
 		return SMC_HS_WAIT;
 	if (!rc)
@@ -718,14 +718,6 @@ static enum smc_hs_outcome hs_open(struct smc_hs *hs)
 	return SMC_HS_SMC;
 }
 
-static enum smc_hs_outcome hs_server_agreed(struct smc_hs *hs)
-{
-	if (smc_tcp_is_agreed(hs->smc))
-		return SMC_HS_GO_ON;
-	return smc_hs_to_tcp(hs, hs->smc->is_eager_tcp ? hs->smc->fallback :
-				 SMC_DECLINE_PEERNOSMC);
-}
-
 static enum smc_hs_outcome hs_server_proposal(struct smc_hs *hs)
 {
 	return hs_recv(hs, SMC_CLC_PROPOSAL);
@@ -734,7 +726,7 @@ static enum smc_hs_outcome hs_server_proposal(struct smc_hs *hs)
 static enum smc_hs_outcome hs_server_port(struct smc_hs *hs)
 {
 	/* an option excludes SMC, and TCP has agreed on it all the same */
-	if (hs->smc->is_eager_tcp)
+	if (hs->smc->fallback != SMC_DECLINE_NONE)
 		return smc_hs_decline(hs, hs->smc->fallback);
 	hs->proposal = hs->rx.proposal;
 	return smc_hs_find_port(hs, NULL);
@@ -961,8 +953,7 @@ static enum smc_hs_outcome hs_client_form(struct smc_hs *hs)
 
 static const struct hs_row hs_server[] = {
 	/* step		       Decline	 undo		    waits:   time     and then */
-	/* 1. did both sides offer SMC-R? 3.5.1.1, OPT-10 */
-	{ hs_server_agreed,    HS_NO },
+	/* 1. did both sides offer SMC-R? TCP says it when the child is born, 3.5.1.1, OPT-10 */
 	/* 2. Proposal; RDMA port; common subnet, or a route; 3.5.1.2 */
 	{ hs_server_proposal,  HS_YES,   NULL,              HS_PEER, HS_FULL, hs_late_message },
 	{ hs_server_port,      HS_YES,   smc_hs_put_port },
@@ -997,7 +988,7 @@ static const struct hs_row hs_server[] = {
 	{ hs_open,             HS_NO },
 };
 
-/* Step 1 is smc_hs_client_agreed(), smc_hs_connect.c. */
+/* Step 1 is smc_tcp_opened(), smc_tcp.c. */
 static const struct hs_row hs_client[] = {
 	/* step		       Decline	 undo		    waits:   time     and then */
 	/* 2. RDMA port, Proposal; 3.5.1.2 */
@@ -1047,14 +1038,14 @@ static void hs_unwind(struct smc_hs *hs)
 static void hs_note_service(struct smc_hs *hs)
 {
 	const struct smc_sock *smc = hs->smc;
-	const struct sockaddr *addr = (const struct sockaddr *)&smc->addr;
+	const struct sockaddr *addr = (const struct sockaddr *)&hs->server;
 
 	if (hs->role == SMC_ROLE_SERVER)
 		return;
 	if (hs->outcome == SMC_HS_SMC)
-		smc_service_agreed(smc->tcp->sk, addr);
+		smc_service_agreed(smc->sk, addr);
 	else if (hs->outcome == SMC_HS_TCP)
-		smc_service_declined(smc->tcp->sk, addr, hs->reason, smc->peer_diagnosis);
+		smc_service_declined(smc->sk, addr, hs->reason, smc->peer_diagnosis);
 }
 
 static void hs_end(struct smc_hs *hs, enum smc_hs_outcome out)
@@ -1063,12 +1054,11 @@ static void hs_end(struct smc_hs *hs, enum smc_hs_outcome out)
 
 	hs_unwatch(hs);
 	if (cancel_delayed_work(&smc->hs_timer))
-		sock_put(&smc->sk);
+		smc_sock_put(smc);
 	if (out == SMC_HS_DECLINE) {
 		hs->err = hs_say_decline(hs);
 		out = hs->err ? SMC_HS_FAILED : SMC_HS_TCP;
 	}
-	/* pairs with the lock under which smc_renew_take_handshake() looks */
 	WRITE_ONCE(hs->outcome, out);
 	hs_note_service(hs);
 	trace_smc_handshake(smc, hs->role == SMC_ROLE_SERVER, out, hs->reason, hs->err);
@@ -1102,8 +1092,7 @@ static long hs_time_left(const struct smc_hs *hs)
 /* Run the present step again when its time is over, or before. */
 static void hs_arm_timer(struct smc_hs *hs, long left)
 {
-	if (hs_row(hs)->news == HS_POLL || hs->smc->is_eager_tcp ||
-	    READ_ONCE(hs->smc->tcp->sk->sk_rcvlowat) > 1)
+	if (hs_row(hs)->news == HS_POLL || READ_ONCE(hs->smc->sk->sk_rcvlowat) > 1)
 		left = min_t(long, left, SMC_HS_SLICE);
 	smc_sock_queue_delayed(hs->smc, &hs->smc->hs_timer, left);
 }
@@ -1152,74 +1141,54 @@ static void hs_start(struct smc_sock *smc, enum smc_role role)
 	/* small, and without it the connection could not even be refused */
 	hs = kzalloc(sizeof(*hs), GFP_KERNEL | __GFP_NOFAIL);
 	hs->smc = smc;
-	hs->net = sock_net(&smc->sk);
+	hs->net = sock_net(smc->sk);
 	hs->role = role;
 	hs->since = jiffies;
-	smc_host_name(smc->tcp->sk, role, &hs->name);
-	sock_hold(&smc->sk);
+	smc_tcp_peer(smc->sk, &hs->server);
+	smc_host_name(smc->sk, role, &hs->name);
+	smc_sock_get(smc);
 	smc->hs = hs;
 }
 
 /**
  * smc_hs_begin_server() - a child was taken off the TCP accept queue
- * @smc: the child, with its inner socket and &smc_sock.child
+ * @smc: the child, with &smc_sock.child
  *
  * The time for the Proposal begins here.
  *
- * Context: Process context, may sleep. Expects the socket lock of the listener held. Takes
- * that of @smc and those of other children.
+ * Context: Process context, may sleep. Expects the socket lock held, and releases it.
  */
 void smc_hs_begin_server(struct smc_sock *smc)
 {
-	sock_hold(&smc->sk);
+	struct sock *sk = smc->sk;
+
+	sock_owned_by_me(sk);
+	/* the worker may run as soon as the lock is released, and end all */
+	smc_sock_get(smc);
 	hs_start(smc, SMC_ROLE_SERVER);
-	smc_child_charge(smc, SMC_HS_CHILD_BYTES);
-	/* for so long it cannot end, and with it the inner socket */
-	lock_sock_nested(&smc->sk, SINGLE_DEPTH_NESTING);
-	/* armed first: the worker, which may run as soon as we watch, cancels it */
 	smc_sock_queue_delayed(smc, &smc->hs_timer, hs_patience(smc->hs, HS_FULL));
-	if (!smc_tcp_watch(smc, SMC_TCP_HANDSHAKE)) {
-		smc->is_eager_tcp = true;
-		smc->fallback = SMC_DECLINE_OPTUNSUPP;
-	}
-	/* without the option there is nothing to wait for */
-	if (!smc_tcp_is_agreed(smc) || smc->is_eager_tcp || smc_hs_tcp_has_news(smc->tcp->sk))
+	if (smc_hs_tcp_has_news(sk))
 		smc_sock_queue(smc, &smc->hs_work);
-	release_sock(&smc->sk);
-	sock_put(&smc->sk);
+	smc_listener_charge(smc->child, SMC_HS_CHILD_BYTES);
+	release_sock(sk);
+	smc_sock_put(smc);
 }
 
-/**
- * smc_hs_pause() - keep the work item off the inner socket of a handshake
- * @smc: the socket
- *
- * For a call in which TCP copies from or to the application with the inner socket's lock
- * held: a step of the handshake takes that lock as it comes, and would wait for as long
- * as the owner of the page likes.
- *
- * Context: Process context, sleeps as long as a step takes, which waits for no peer.
- * Expects the socket lock held. smc_hs_resume() ends it.
- */
-void smc_hs_pause(struct smc_sock *smc)
+/* Does the application want an outcome? */
+static bool hs_is_wanted(const struct smc_sock *smc)
 {
-	if (!smc->is_connecting)
-		return;
-	WRITE_ONCE(smc->is_paused, true);
-	/* one that did not see that; it does not wait for the socket lock */
-	flush_work(&smc->hs_work);
+	return READ_ONCE(smc->phase) == SMC_PHASE_HANDSHAKE && !READ_ONCE(smc->is_released);
 }
 
-/**
- * smc_hs_resume() - undo smc_hs_pause()
- * @smc: the socket
- *
- * What the work item has missed follows when the socket lock is released.
- *
- * Context: Process context. Expects the socket lock held since smc_hs_pause().
- */
-void smc_hs_resume(struct smc_sock *smc)
+/* Who has called connect() is not there any more, and nothing has begun. */
+static void hs_forget(struct smc_sock *smc)
 {
-	WRITE_ONCE(smc->is_paused, false);
+	struct sock *sk = smc->sk;
+
+	lock_sock(sk);
+	if (smc->phase == SMC_PHASE_HANDSHAKE || smc->phase == SMC_PHASE_STOPPING)
+		smc_hs_back_to_idle(smc);
+	smc_close_unlock(smc);
 }
 
 /**
@@ -1229,26 +1198,32 @@ void smc_hs_resume(struct smc_sock *smc)
  * Queued by late news, it finds nothing to do.
  *
  * Context: Process context (work item). Takes the socket lock, but does not wait for
- * it.
+ * a call that has it.
  */
 void smc_hs_work(struct work_struct *work)
 {
 	struct smc_sock *smc = container_of(work, struct smc_sock, hs_work);
+	struct sock *sk = smc->sk;
 
-	if (smc_sock_is_paused(smc))
+	/* a step takes the lock as it comes */
+	if (!smc_sock_lock_work(sk, SMC_MISSED_HANDSHAKE))
 		goto out;
-	if (!smc->hs && READ_ONCE(smc->is_connecting) && !smc_hs_connect_step(smc))
+	if (!smc->hs && !smc->child && smc_sk(sk) == smc && hs_is_wanted(smc))
 		hs_start(smc, SMC_ROLE_CLIENT);
+	release_sock(sk);
 	if (smc->hs && smc->hs->outcome)
 		smc_hs_finish(smc->hs);
-	else if (smc->hs && READ_ONCE(smc->is_abandoned))
+	else if (smc->hs && !hs_is_wanted(smc))
 		hs_abort(smc->hs);
 	else if (smc->hs)
 		hs_run(smc->hs);
 	else if (smc->child)
 		smc_child_look(smc);
+	else if (READ_ONCE(smc->phase) == SMC_PHASE_HANDSHAKE ||
+		 READ_ONCE(smc->phase) == SMC_PHASE_STOPPING)
+		hs_forget(smc);
 out:
-	sock_put(&smc->sk);
+	smc_sock_put(smc);
 }
 
 /**
@@ -1262,5 +1237,5 @@ void smc_hs_timer(struct work_struct *work)
 	struct smc_sock *smc = container_of(to_delayed_work(work), struct smc_sock, hs_timer);
 
 	smc_sock_queue(smc, &smc->hs_work);
-	sock_put(&smc->sk);
+	smc_sock_put(smc);
 }

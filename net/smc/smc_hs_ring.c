@@ -23,19 +23,29 @@ static struct smc_buf_elem *smc_hs_ring(struct smc_hs *hs, const struct smc_buf_
 	return pool->kind == SMC_BUF_RMB ? &conn->rmbe : &conn->sndbuf;
 }
 
+/* SO_SNDBUF and SO_RCVBUF count twice what was asked for; others are TCP's own affair. */
+static int smc_hs_ring_wish(struct smc_hs *hs, const struct smc_buf_pool *pool)
+{
+	const struct smc_settings *set = &smc_net(hs->net)->set;
+	const struct sock *sk = hs->smc->sk;
+
+	if (pool->kind == SMC_BUF_RMB)
+		return sk->sk_userlocks & SOCK_RCVBUF_LOCK ? READ_ONCE(sk->sk_rcvbuf) / 2 :
+							     READ_ONCE(set->rmem);
+	return sk->sk_userlocks & SOCK_SNDBUF_LOCK ? READ_ONCE(sk->sk_sndbuf) / 2 :
+						     READ_ONCE(set->wmem);
+}
+
 /* The wish of the application as an element size this group may use, RMB-09. */
 static u32 smc_hs_ring_size(struct smc_hs *hs, const struct smc_buf_pool *pool)
 {
 	u64 most = (u64)rounddown_pow_of_two(READ_ONCE(hs->lgr->max_pages)) << PAGE_SHIFT;
-	const struct sock *sk = &hs->smc->sk;
 	u8 max_code = SMC_BSIZE_RFC_MAX;
-	int bytes;
 	u32 size;
 
-	bytes = pool->kind == SMC_BUF_RMB ? READ_ONCE(sk->sk_rcvbuf) : READ_ONCE(sk->sk_sndbuf);
 	if (!hs->is_first)
 		max_code = hs->lgr->params.max_size_code;
-	size = smc_nego_size_bytes(smc_nego_size_code(bytes / 2, max_code));
+	size = smc_nego_size_bytes(smc_nego_size_code(smc_hs_ring_wish(hs, pool), max_code));
 	/* what an RNIC cannot register in one piece is clamped */
 	return max_t(u64, min_t(u64, size, most), SMC_BUF_MIN_SIZE);
 }
@@ -104,7 +114,7 @@ void smc_hs_grow_work(struct work_struct *work)
 	/* pairs with smp_load_acquire() in smc_hs_try_ring(); hs may go then */
 	smp_store_release(&hs->growth, rc ?: SMC_HS_GROW_DONE);
 	smc_sock_queue(smc, &smc->hs_work);
-	sock_put(&smc->sk);
+	smc_sock_put(smc);
 }
 
 /* One adds an area, the others look again when it has; 0, -EAGAIN or failed. */
@@ -190,7 +200,7 @@ static bool smc_hs_cancel_grow(struct smc_hs *hs)
 	hs->growth = SMC_HS_GROW_NONE;
 	smc_llc_sweep_end_grow(hs->lgr);
 	/* that of the queue; @hs has another one */
-	sock_put(&hs->smc->sk);
+	smc_sock_put(hs->smc);
 	return true;
 }
 

@@ -9,18 +9,16 @@
 #include "smc_host.h"
 #include "smc_route.h"
 #include "smc_sock.h"
+#include "smc_trace.h"
 
 enum smc_hs_outcome {
 	SMC_HS_GO_ON,
-	SMC_HS_SMC,
-	SMC_HS_TCP,		/* hs->reason says why; no Decline, or no further one */
-	SMC_HS_FAILED,		/* hs->err says how */
+	SMC_HS_SMC = SMC_TRACE_SMC,
+	SMC_HS_TCP = SMC_TRACE_TCP,	/* hs->reason says why; no Decline, or no further one */
+	SMC_HS_FAILED = SMC_TRACE_FAILED,	/* hs->err says how */
 	SMC_HS_WAIT,		/* run the step again when there is news */
 	SMC_HS_DECLINE,		/* SMC_HS_TCP after a Decline, where the row allows one */
 };
-
-/* smc_trace.h shows these numbers as text */
-static_assert(SMC_HS_SMC == 1 && SMC_HS_TCP == 2 && SMC_HS_FAILED == 3);
 
 /* Values of smc_hs.growth; a negative errno says how the growth failed. */
 enum smc_hs_growth {
@@ -47,6 +45,7 @@ enum smc_hs_growth {
  * @route: that path; hop_limit is 0 until it is found
  * @is_near: of a server: @end is on a LAN of the client's
  * @is_local_only: of a client: @end can only reach a server on this host
+ * @server: where a client has connected to
  * @name: of the connection, should its other end be on this host
  * @pair: with the handshake at the other end, which a client may still wait for, as a
  *	server does for the end of the client's; or NULL
@@ -84,6 +83,7 @@ struct smc_hs {
 	struct smc_route route;
 	bool is_near;
 	bool is_local_only;
+	struct sockaddr_storage server;
 	struct smc_host_name name;
 	struct smc_host_pair *pair;
 	u8 peer_id[SMC_PEER_ID_LEN];
@@ -120,12 +120,6 @@ static inline enum smc_hs_outcome smc_hs_fail(struct smc_hs *hs, int err)
 {
 	hs->err = err;
 	return SMC_HS_FAILED;
-}
-
-/* Its outcome has yet to become that of connect(). Expects the socket lock held. */
-static inline bool smc_hs_is_over(const struct smc_sock *smc)
-{
-	return smc->hs && READ_ONCE(smc->hs->outcome);
 }
 
 /* Has the peer closed or reset TCP, or this side shut it down? Its Decline may be unread. */

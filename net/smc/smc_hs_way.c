@@ -23,7 +23,7 @@ void smc_hs_note_path(const struct smc_hs *hs, enum smc_decline reason)
 {
 	struct in6_addr peer;
 
-	smc_peer_addr(hs->smc->tcp->sk, &peer);
+	smc_peer_addr(hs->smc->sk, &peer);
 	smc_peer_remember(hs->net, &peer, reason, false);
 }
 
@@ -59,7 +59,7 @@ void smc_hs_put_port(struct smc_hs *hs)
 static void smc_hs_find_routed(struct smc_hs *hs, const u8 *peer_gid)
 {
 	if (!smc_eid_any(READ_ONCE(smc_net(hs->net)->set.default_eid)) ||
-	    !smc_pnet_find_routed(hs->smc->tcp->sk, peer_gid, &hs->routed))
+	    !smc_pnet_find_routed(hs->smc->sk, peer_gid, &hs->routed))
 		hs->routed.dev = NULL;
 }
 
@@ -75,7 +75,7 @@ static enum smc_decline smc_hs_server_port(struct smc_hs *hs)
 		hs->is_near = true;
 		return SMC_DECLINE_NONE;
 	}
-	reason = smc_pnet_find_server(hs->smc->tcp->sk, &hs->proposal, &hs->end, &hs->is_near);
+	reason = smc_pnet_find_server(hs->smc->sk, &hs->proposal, &hs->end, &hs->is_near);
 	if (reason == SMC_DECLINE_NONE && hs->proposal.offers_v2)
 		smc_hs_find_routed(hs, hs->proposal.v2.gid);
 	return reason;
@@ -87,7 +87,7 @@ static enum smc_decline smc_hs_server_port(struct smc_hs *hs)
  */
 static enum smc_decline smc_hs_client_port(struct smc_hs *hs, struct smc_nego_subnets *subnets)
 {
-	struct sock *tsk = hs->smc->tcp->sk;
+	struct sock *tsk = hs->smc->sk;
 	enum smc_decline reason;
 
 	smc_hs_find_routed(hs, NULL);
@@ -117,7 +117,7 @@ static enum smc_decline smc_hs_client_port(struct smc_hs *hs, struct smc_nego_su
  */
 enum smc_hs_outcome smc_hs_find_port(struct smc_hs *hs, struct smc_nego_subnets *subnets)
 {
-	struct sock *tsk = hs->smc->tcp->sk;
+	struct sock *tsk = hs->smc->sk;
 	enum smc_decline reason;
 	struct in6_addr peer;
 
@@ -181,7 +181,7 @@ static int smc_hs_find_route(struct smc_hs *hs, const u8 *gid)
 {
 	struct smc_route_like like;
 
-	smc_route_like(hs->smc->tcp->sk, &like);
+	smc_route_like(hs->smc->sk, &like);
 	return smc_route_find(hs->net, &like, &hs->routed, gid, &hs->route);
 }
 
@@ -209,7 +209,7 @@ enum smc_hs_outcome smc_hs_find_detour(struct smc_hs *hs)
 
 	if (!smc_nego_has_other_way(&hs->proposal, hs->is_near))
 		return SMC_HS_GO_ON;
-	smc_peer_addr(hs->smc->tcp->sk, &peer);
+	smc_peer_addr(hs->smc->sk, &peer);
 	if (smc_peer_recall_routed(hs->net, &peer))
 		return SMC_HS_GO_ON;
 	return smc_hs_try_routed(hs);
@@ -226,7 +226,7 @@ enum smc_hs_outcome smc_hs_late_detour(struct smc_hs *hs)
 {
 	struct in6_addr peer;
 
-	smc_peer_addr(hs->smc->tcp->sk, &peer);
+	smc_peer_addr(hs->smc->sk, &peer);
 	smc_peer_remember_routed(hs->net, &peer);
 	return SMC_HS_GO_ON;
 }

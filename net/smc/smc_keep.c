@@ -8,10 +8,9 @@
  * link, and its absence ends the link (smc_llc_flow.c) and with it all of them.
  * A connection that wants to know sooner than the link's own timer ends alone.
  *
- * TCP's keepalives are TCP's: the inner socket has the same options and sends
- * its own (KA-08), which load balancers may want to see. An operator may want
- * fewer of them: net.smc.tcp_keepalive_min (KA-10) makes the times of the inner
- * socket longer, while the application and the SMC level keep those it has set.
+ * TCP sends its own keepalives (KA-08), which load balancers may want to see. An operator
+ * may want fewer of them: net.smc.tcp_keepalive_min (KA-10) makes TCP's times longer, while
+ * the application and the SMC level keep those it has set.
  */
 #include <linux/tcp.h>
 #include <net/tcp.h>
@@ -20,7 +19,9 @@
 #include "smc_idle.h"
 #include "smc_keep.h"
 #include "smc_llc.h"
+#include "smc_member.h"
 #include "smc_net.h"
+#include "smc_sock.h"
 
 static u32 keep_ms(unsigned long j)
 {
@@ -33,45 +34,44 @@ static u32 keep_secs_ms(int secs)
 }
 
 /* Seconds, as the application knows them. */
-static int keep_idle(const struct smc_sock *smc)
+static int keep_idle(const struct smc_conn *conn)
 {
-	return smc->keep_idle ?: keepalive_time_when(tcp_sk(smc->tcp->sk)) / HZ;
+	return conn->keep_idle ?: keepalive_time_when(tcp_sk(conn->sk)) / HZ;
 }
 
-static int keep_intvl(const struct smc_sock *smc)
+static int keep_intvl(const struct smc_conn *conn)
 {
-	return smc->keep_intvl ?: keepalive_intvl_when(tcp_sk(smc->tcp->sk)) / HZ;
+	return conn->keep_intvl ?: keepalive_intvl_when(tcp_sk(conn->sk)) / HZ;
 }
 
-/* KA-10 */
-static void keep_limit_tcp(struct smc_sock *smc)
+/* KA-10. TCP's timer looks for itself what time it has to wait. */
+static void keep_limit_tcp(struct smc_conn *conn)
 {
-	int min = READ_ONCE(smc_net(sock_net(&smc->sk))->set.tcp_keepalive_min);
-	struct sock *tsk = smc->tcp->sk;
+	int min = READ_ONCE(smc_net(sock_net(conn->sk))->set.tcp_keepalive_min);
+	struct tcp_sock *tp = tcp_sk(conn->sk);
 
-	if (!smc->keep_idle && keep_idle(smc) < min) {
-		smc->keep_idle = keep_idle(smc);
-		tcp_sock_set_keepidle(tsk, min);
+	if (!conn->keep_idle && keep_idle(conn) < min) {
+		conn->keep_idle = keep_idle(conn);
+		WRITE_ONCE(tp->keepalive_time, min * HZ);
 	}
-	if (!smc->keep_intvl && keep_intvl(smc) < min) {
-		smc->keep_intvl = keep_intvl(smc);
-		tcp_sock_set_keepintvl(tsk, min);
+	if (!conn->keep_intvl && keep_intvl(conn) < min) {
+		conn->keep_intvl = keep_intvl(conn);
+		WRITE_ONCE(tp->keepalive_intvl, min * HZ);
 	}
 }
 
 /* What the application has set. */
-static void keep_want(const struct smc_sock *smc, struct smc_idle_want *want)
+static void keep_want(const struct smc_conn *conn, struct smc_idle_want *want)
 {
-	struct sock *tsk = smc->tcp->sk;
-	struct tcp_sock *tp = tcp_sk(tsk);
-	u32 intvl = keep_secs_ms(keep_intvl(smc));
+	u32 intvl = keep_secs_ms(keep_intvl(conn));
+	struct sock *sk = conn->sk;
 
 	memset(want, 0, sizeof(*want));
-	want->stall = READ_ONCE(inet_csk(tsk)->icsk_user_timeout);
-	if (!sock_flag(tsk, SOCK_KEEPOPEN))
+	want->stall = READ_ONCE(inet_csk(sk)->icsk_user_timeout);
+	if (!sock_flag(sk, SOCK_KEEPOPEN))
 		return;
-	want->idle = keep_secs_ms(keep_idle(smc));
-	want->dead = min_t(u64, (u64)intvl * keepalive_probes(tp), INT_MAX);
+	want->idle = keep_secs_ms(keep_idle(conn));
+	want->dead = min_t(u64, (u64)intvl * keepalive_probes(tcp_sk(sk)), INT_MAX);
 	/* TCP_USER_TIMEOUT replaces the number of probes, as with TCP */
 	if (want->stall)
 		want->dead = max_t(int, intvl, want->stall - want->idle);
@@ -79,91 +79,97 @@ static void keep_want(const struct smc_sock *smc, struct smc_idle_want *want)
 
 /**
  * smc_keep_update() - the connection is established, or an option has changed
- * @smc: the socket
+ * @conn: the connection
  *
  * Context: Process context. Expects the socket lock held.
  */
-void smc_keep_update(struct smc_sock *smc)
+void smc_keep_update(struct smc_conn *conn)
 {
 	struct smc_idle_want want;
 
-	if (!smc_state_is_usable(&smc->close) || !smc->tcp)
+	sock_owned_by_me(conn->sk);
+	if (!smc_state_is_usable(&conn->close))
 		return;
-	keep_limit_tcp(smc);
-	keep_want(smc, &want);
-	spin_lock_bh(&smc->conn->lock);
-	smc->keep_want = want;
-	smc->is_probing = false;
-	spin_unlock_bh(&smc->conn->lock);
+	keep_limit_tcp(conn);
+	keep_want(conn, &want);
+	spin_lock_bh(&conn->lock);
+	conn->keep_want = want;
+	conn->is_probing = false;
+	spin_unlock_bh(&conn->lock);
 	if (want.idle || want.stall)
-		sk_reset_timer(&smc->sk, &smc->keep_timer, jiffies + 1);
+		smc_conn_arm(conn, &conn->keep_timer, jiffies + 1);
 	else
-		sk_stop_timer(&smc->sk, &smc->keep_timer);
+		smc_conn_disarm(conn, &conn->keep_timer);
 }
 
 /**
  * smc_keep_changed() - the application has set an option of keepalive
- * @smc: the socket; its inner one has the new value
+ * @conn: the connection; TCP has the new value
  * @optname: TCP_KEEPIDLE, TCP_KEEPINTVL or another one
  *
  * Context: Process context. Expects the socket lock held.
  */
-void smc_keep_changed(struct smc_sock *smc, int optname)
+void smc_keep_changed(struct smc_conn *conn, int optname)
 {
+	sock_owned_by_me(conn->sk);
 	if (optname == TCP_KEEPIDLE)
-		smc->keep_idle = 0;
+		conn->keep_idle = 0;
 	if (optname == TCP_KEEPINTVL)
-		smc->keep_intvl = 0;
-	smc_keep_update(smc);
+		conn->keep_intvl = 0;
+	smc_keep_update(conn);
 }
 
 /**
  * smc_keep_own() - an option of keepalive that TCP has another value of
- * @smc: the socket
+ * @conn: the connection
  * @optname: of SOL_TCP, any
  *
  * Context: Process context. Expects the socket lock held.
  * Return: seconds; 0 if TCP has the right answer.
  */
-int smc_keep_own(const struct smc_sock *smc, int optname)
+int smc_keep_own(const struct smc_conn *conn, int optname)
 {
+	sock_owned_by_me(conn->sk);
 	if (optname == TCP_KEEPIDLE)
-		return smc->keep_idle;
-	return optname == TCP_KEEPINTVL ? smc->keep_intvl : 0;
+		return conn->keep_idle;
+	return optname == TCP_KEEPINTVL ? conn->keep_intvl : 0;
 }
 
 /**
- * smc_keep_give_back() - the inner socket goes on without this connection
- * @smc: the socket
+ * smc_keep_give_back() - TCP's sock goes on without this connection
+ * @conn: the connection
  *
  * It gets the times that the application has set, whatever comes: TCP, a listener
  * whose children inherit them, or SMC again, where KA-10 begins anew.
  *
- * Context: Process context, may sleep. Expects the socket lock held. Takes the inner
- * socket's lock.
+ * Context: Process context. Expects the socket lock held.
  */
-void smc_keep_give_back(struct smc_sock *smc)
+void smc_keep_give_back(struct smc_conn *conn)
 {
-	if (smc->keep_idle)
-		tcp_sock_set_keepidle(smc->tcp->sk, smc->keep_idle);
-	if (smc->keep_intvl)
-		tcp_sock_set_keepintvl(smc->tcp->sk, smc->keep_intvl);
-	smc->keep_idle = 0;
-	smc->keep_intvl = 0;
+	struct tcp_sock *tp = tcp_sk(conn->sk);
+
+	sock_owned_by_me(conn->sk);
+	if (conn->keep_idle)
+		WRITE_ONCE(tp->keepalive_time, conn->keep_idle * HZ);
+	if (conn->keep_intvl)
+		WRITE_ONCE(tp->keepalive_intvl, conn->keep_intvl * HZ);
+	conn->keep_idle = 0;
+	conn->keep_intvl = 0;
 }
 
 /**
  * smc_keep_stop() - the connection has ended
- * @smc: the socket
+ * @conn: the connection
  *
  * Context: Process context. Expects the socket lock held.
  */
-void smc_keep_stop(struct smc_sock *smc)
+void smc_keep_stop(struct smc_conn *conn)
 {
-	spin_lock_bh(&smc->conn->lock);
-	memset(&smc->keep_want, 0, sizeof(smc->keep_want));
-	spin_unlock_bh(&smc->conn->lock);
-	sk_stop_timer(&smc->sk, &smc->keep_timer);
+	sock_owned_by_me(conn->sk);
+	spin_lock_bh(&conn->lock);
+	memset(&conn->keep_want, 0, sizeof(conn->keep_want));
+	spin_unlock_bh(&conn->lock);
+	smc_conn_disarm(conn, &conn->keep_timer);
 }
 
 static u32 keep_ago(unsigned long then)
@@ -171,10 +177,9 @@ static u32 keep_ago(unsigned long then)
 	return keep_ms(max_t(long, jiffies - then, 0));
 }
 
-static void keep_facts(const struct smc_sock *smc, struct smc_link *link,
+static void keep_facts(const struct smc_conn *conn, struct smc_link *link,
 		       struct smc_idle_facts *facts)
 {
-	const struct smc_conn *conn = smc->conn;
 	u32 tx, rx, ack;
 
 	lockdep_assert_held(&conn->lock);
@@ -187,8 +192,8 @@ static void keep_facts(const struct smc_sock *smc, struct smc_link *link,
 	facts->progress = keep_ago(conn->progress_jiffies);
 	facts->has_data = smc_cursor_distance(conn->snd_geom, conn->tx_fin, conn->tx_prep) > 0;
 	/* on another link nobody has been asked */
-	facts->is_probing = smc->is_probing && smc->probed_link == link;
-	facts->probed = keep_ago(smc->probe_jiffies);
+	facts->is_probing = conn->is_probing && conn->probed_link == link;
+	facts->probed = keep_ago(conn->probe_jiffies);
 }
 
 /*
@@ -196,9 +201,8 @@ static void keep_facts(const struct smc_sock *smc, struct smc_link *link,
  * connection is about to end anyway. The timer is armed in the same hold as it
  * was decided: what is wanted instead by then, or nothing any more, comes later.
  */
-static enum smc_idle_verdict keep_look(struct smc_sock *smc)
+static enum smc_idle_verdict keep_look(struct smc_conn *conn)
 {
-	struct smc_conn *conn = smc->conn;
 	struct smc_idle_step step = {};
 	struct smc_idle_facts facts;
 	struct smc_link *link;
@@ -206,25 +210,25 @@ static enum smc_idle_verdict keep_look(struct smc_sock *smc)
 	spin_lock_bh(&conn->lock);
 	link = smc_conn_link(conn);
 	if (link && conn->phase != SMC_CONN_SETUP) {
-		keep_facts(smc, link, &facts);
-		step = smc_idle_look(&smc->keep_want, &facts);
-		smc->is_probing = step.is_probing;
+		keep_facts(conn, link, &facts);
+		step = smc_idle_look(&conn->keep_want, &facts);
+		conn->is_probing = step.is_probing;
 	}
 	if (step.verdict == SMC_IDLE_PROBE) {
-		smc->probe_jiffies = jiffies;
-		smc->probed_link = link;
+		conn->probe_jiffies = jiffies;
+		conn->probed_link = link;
 		smc_llc_test_link(link);
 	}
 	if (step.wait && step.verdict != SMC_IDLE_DEAD)
-		sk_reset_timer(&smc->sk, &smc->keep_timer,
-			       jiffies + max(msecs_to_jiffies(step.wait), 1UL));
+		smc_conn_arm(conn, &conn->keep_timer,
+			     jiffies + max(msecs_to_jiffies(step.wait), 1UL));
 	spin_unlock_bh(&conn->lock);
 	return step.verdict;
 }
 
 /**
  * smc_keep_timer() - look at a connection that may be silent
- * @timer: &smc_sock.keep_timer; drops the reference taken when it was armed
+ * @timer: &smc_conn.keep_timer; drops the reference taken when it was armed
  *
  * KA-01, KA-03, TMR-15.
  *
@@ -232,9 +236,9 @@ static enum smc_idle_verdict keep_look(struct smc_sock *smc)
  */
 void smc_keep_timer(struct timer_list *timer)
 {
-	struct smc_sock *smc = smc_compat_timer_of(smc, timer, keep_timer);
+	struct smc_conn *conn = smc_compat_timer_of(conn, timer, keep_timer);
 
-	if (keep_look(smc) == SMC_IDLE_DEAD)
-		smc_sock_pend(smc, SMC_PENDING_SILENCE);
-	sock_put(&smc->sk);
+	if (keep_look(conn) == SMC_IDLE_DEAD)
+		smc_sock_pend(conn, SMC_PENDING_SILENCE);
+	smc_conn_put(conn);
 }

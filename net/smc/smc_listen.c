@@ -2,15 +2,14 @@
 /*
  * Listening sockets.
  *
- * Operation: the inner socket listens. Each connection that TCP has completed
- * and that agreed on SMC becomes a child at once and runs its handshake on its
- * own; accept() only ever takes children whose handshake has ended, so it never
- * waits for one. Connections without the option are plain TCP: accept() takes
- * them from TCP's queue itself, at TCP's cost. But those in front of one for SMC
- * become children with it, for its handshake must not wait for accept(). All
- * together, once they are ready, take places of the backlog. A full backlog lets no
- * further client in (smc_tcp_is_full()); handshakes under way still end in the queue.
- * What handshakes under way cost is bounded in smc_listener.c.
+ * Operation: TCP listens. Each connection that TCP has completed and that agreed on SMC
+ * is taken from TCP's queue at once and runs its handshake on its own; accept() only ever
+ * gets those whose handshake has ended, so it never waits for one. Connections without the
+ * option are plain TCP since their birth (smc_tcp.c): accept() takes them from TCP's queue
+ * itself. But those in front of one for SMC are taken out with it, for its handshake must
+ * not wait for accept(). How many in TCP's queue are for SMC is counted at their birth, so
+ * nobody has to look into the queue. All together, once they are ready, take places of the
+ * backlog (smc_listener.c).
  */
 #include <net/tcp.h>
 
@@ -19,23 +18,19 @@
 #include "smc_hs.h"
 #include "smc_ib.h"
 #include "smc_listen.h"
-#include "smc_listener.h"
 #include "smc_mem.h"
-#include "smc_net.h"
-#include "smc_opt.h"
 #include "smc_tcp.h"
-
-/* Memory was short: when to look again for the connections that still wait, ms. */
-#define SMC_LISTEN_RETRY_MS	50
+#include "smc_wake.h"
 
 /* Handshakes of one listener at a time above which SMC is not offered. */
 #define SMC_LISTEN_CONGESTED	128
 
 /* Children that only wait for the first byte of their peer cost no work. */
-static bool smc_listen_is_congested(const struct smc_sock *smc)
+static bool smc_listen_is_congested(const struct smc_sock *smc,
+				    const struct smc_listener *listener)
 {
 	return READ_ONCE(smc->limits_handshakes) &&
-	       smc_sock_nr_children(smc, SMC_CHILD_HANDSHAKE) > SMC_LISTEN_CONGESTED;
+	       READ_ONCE(listener->nr[SMC_CHILD_HANDSHAKE]) > SMC_LISTEN_CONGESTED;
 }
 
 /*
@@ -45,86 +40,27 @@ static bool smc_listen_is_congested(const struct smc_sock *smc)
  * socket listens: who was offered SMC sends a CLC message, whatever has changed
  * meanwhile. OPT-08.
  */
-static bool smc_listen_offers_no_smc(const struct sock *tsk)
+static bool smc_listen_offers_no_smc(const struct sock *sk)
 {
+	const struct smc_listener *listener = NULL;
 	const struct smc_sock *smc;
 	bool offers_none;
 
 	rcu_read_lock();
-	smc = rcu_dereference_sk_user_data(tsk);
+	smc = smc_sk(sk);
+	if (smc)
+		listener = rcu_dereference(smc->listener);
 	/* without one it has just ceased to listen */
-	offers_none = !smc || READ_ONCE(smc->is_eager_tcp) || !smc_ib_has_device() ||
-		      smc_listen_is_congested(smc);
+	offers_none = !listener || READ_ONCE(smc->fallback) != SMC_DECLINE_NONE ||
+		      !smc_ib_has_device() || smc_listen_is_congested(smc, listener);
 	rcu_read_unlock();
 	return offers_none;
 }
 
-/* Why an earlier connect(), which TCP refused, did not offer SMC does not count any more. */
-static void smc_listen_forget(struct smc_sock *smc)
-{
-	/* set by an option: that stays */
-	if (smc->is_tcp_by_option)
-		return;
-	WRITE_ONCE(smc->is_eager_tcp, false);
-	smc->fallback = SMC_DECLINE_NONE;
-	smc->peer_diagnosis = 0;
-}
-
-/* TCP does not listen. The children are closed that nobody has accepted. */
-static void smc_listen_end(struct smc_sock *smc)
-{
-	struct smc_listener *listener = smc_sock_listener(smc);
-
-	smc_tcp_unwatch(smc);
-	smc->sk.sk_state = SMC_STATE_INIT;
-	rcu_assign_pointer(smc->listener, NULL);
-	smc_listener_end(listener);
-	smc_child_drop_all(listener);
-	smc_listener_put(listener);
-}
-
-/**
- * smc_listen_stop() - the socket listens no more
- * @smc: the socket, listening
- *
- * Children that nobody accepted are closed, handshakes ended.
- *
- * Context: Process context, may sleep. Expects the socket lock held.
- */
-void smc_listen_stop(struct smc_sock *smc)
-{
-	smc_tcp_leave_children(smc);
-	/*
-	 * Not by shutdown(): where TCP does not listen any more (smc_listen_look()), all
-	 * children of another listen() would be born shut down.
-	 */
-	smc_tcp_disconnect(smc);
-	/* until then children were born, which have nothing of ours */
-	smc_listen_end(smc);
-}
-
-/*
- * An operator may have told TCP to listen no more (`ss -K`): so it is here, and a
- * second listen() is as good as the first.
- */
-static void smc_listen_look(struct smc_sock *smc)
-{
-	int err;
-
-	if (smc->sk.sk_state != SMC_STATE_LISTEN ||
-	    inet_sk_state_load(smc->tcp->sk) != TCP_CLOSE)
-		return;
-	err = -sock_error(smc->tcp->sk);
-	smc_listen_stop(smc);
-	smc->sk.sk_shutdown = SHUTDOWN_MASK;
-	smc_sock_set_err(smc, err ?: ECONNABORTED);
-	smc_sock_wake_all(smc);
-}
-
 /* TCP_DEFER_ACCEPT, in jiffies: its value counts so many of TCP's own timeouts. */
-static unsigned long smc_listen_patience(const struct sock *tsk)
+static unsigned long smc_listen_patience(const struct sock *sk)
 {
-	u8 timeouts = READ_ONCE(inet_csk(tsk)->icsk_accept_queue.rskq_defer_accept);
+	u8 timeouts = READ_ONCE(inet_csk(sk)->icsk_accept_queue.rskq_defer_accept);
 	unsigned long timeout = TCP_TIMEOUT_INIT, patience = 0;
 
 	while (timeouts--) {
@@ -134,207 +70,297 @@ static unsigned long smc_listen_patience(const struct sock *tsk)
 	return patience;
 }
 
-/* Take one connection from TCP. Negative errno when there is none to take. */
-static int smc_listen_take(struct smc_sock *smc)
+/* A child off TCP's queue that has agreed on SMC. Consumes the reference. */
+static void smc_listen_begin_child(struct smc_listener *listener, struct sock *lsk,
+				   struct sock *sk)
 {
-	struct smc_sock *child;
-	int rc = -ENOMEM;
+	unsigned long defer_end = jiffies + smc_listen_patience(lsk);
+	struct smc_sock *smc = NULL;
+	struct smc_child *child;
 
-	/* first, for TCP's queue does not take a connection back */
-	child = smc_sock_alloc_like(smc);
-	if (!child)
-		return rc;
-	child->child = smc_listener_add(smc_sock_listener(smc), &child->sk,
-					jiffies + smc_listen_patience(smc->tcp->sk));
-	if (!child->child)
-		goto out_sock;
-	rc = kernel_accept(smc->tcp, &child->tcp, O_NONBLOCK);
-	if (rc)
-		goto out_child;
-	/* its user till somebody accepts it */
-	smc_sock_inherit(&smc->sk, &child->sk);
-	smc_tcp_set_owner(child, smc->tcp);
-	smc_mem_inherit(&smc->sk, &child->sk);
-	smc_opt_inherit(smc, child);
-	smc_sock_hash(child);
-	smc_hs_begin_server(child);
-	return 0;
-
-out_child:
-	smc_listener_finish(child->child, false);
-	child->child = NULL;
-out_sock:
-	sock_put(&child->sk);
-	return rc;
-}
-
-/* Is the next connection in TCP's queue one that has nothing to do with SMC? */
-static bool smc_listen_has_plain(struct smc_sock *smc)
-{
-	bool is_agreed;
-
-	return smc_tcp_peek(smc, &is_agreed) && !is_agreed;
-}
-
-/**
- * smc_listen_is_ready() - would accept() find a connection
- * @smc: a socket that listens, with a file
- *
- * Context: Any context but hard interrupt.
- * Return: true if a child is ready, or the next of TCP's is a connection without SMC.
- */
-bool smc_listen_is_ready(struct smc_sock *smc)
-{
-	return smc_sock_nr_children(smc, SMC_CHILD_READY) || smc_listen_has_plain(smc);
-}
-
-/**
- * smc_listen_go_on() - accept() has taken one, what about the next
- * @smc: the listening socket
- *
- * The next of TCP's is for another accept(), or for the worker that makes a
- * child of it.
- *
- * Context: Process context. Expects the socket lock held.
- */
-void smc_listen_go_on(struct smc_sock *smc)
-{
-	bool is_agreed;
-
-	if (smc->sk.sk_state != SMC_STATE_LISTEN || !smc_tcp_peek(smc, &is_agreed))
-		return;
-	if (is_agreed) {
-		smc_sock_queue_listen(smc, 0);
+	lock_sock(sk);
+	child = smc_listener_add(listener, sk, defer_end);
+	if (child)
+		smc = smc_tcp_adopt_child(sk);
+	if (!smc) {
+		release_sock(sk);
+		if (child)
+			smc_listener_finish(child, false);
+		smc_child_drop(sk);
 		return;
 	}
-	smc->sk.sk_data_ready(&smc->sk);
-	smc_tcp_mind_others(smc);
+	smc->child = child;
+	rcu_read_lock();
+	/* of an option that has excluded SMC while the listener had offered it */
+	if (smc_sk(lsk))
+		smc->fallback = smc_sk(lsk)->fallback;
+	rcu_read_unlock();
+	smc_hs_begin_server(smc);
+	smc_child_make_room(listener, NULL);
 }
 
-/*
- * Makes children of what has agreed on SMC. What there is no memory for stays in TCP's
- * queue, and is asked for again: another connection, or an accept(), need not come.
- */
-static void smc_listen_run(struct smc_sock *smc)
+/* Take one from TCP's queue; NULL with an errno if there is none. */
+static struct sock *smc_listen_pop(struct sock *lsk, int *err)
 {
-	struct sock *sk = &smc->sk;
-	bool has_some;
-	unsigned int nr = 0;
-	int rc = 0;
-
-	smc_listen_look(smc);
-	if (sk->sk_state == SMC_STATE_LISTEN)
-		nr = smc_tcp_nr_to_agreed(smc);
-	has_some = nr;
-	/*
-	 * An aborted connection is not the end of the queue. Nor is a full backlog: TCP has
-	 * let no more in than there was room for, and who is in waits for an Accept.
-	 */
-	for (; nr && (!rc || rc == -ECONNABORTED); nr--)
-		rc = smc_listen_take(smc);
-	/* those that are left were told of when they came, unless others were in front */
-	if (has_some && sk->sk_state == SMC_STATE_LISTEN && smc_listen_has_plain(smc))
-		sk->sk_data_ready(sk);
-	if (rc && rc != -ECONNABORTED && rc != -EAGAIN)
-		smc_sock_queue_listen(smc, msecs_to_jiffies(SMC_LISTEN_RETRY_MS));
+	return smc_compat_csk_accept(smc_tcp_prot(lsk), lsk, O_NONBLOCK, err);
 }
 
 /*
- * Make children of what has agreed on SMC. Takes the socket lock, but does not wait for it;
- * drops the reference taken when it was queued.
+ * Makes children of what has agreed on SMC. What comes later tells of itself. An aborted
+ * connection is not the end of the queue.
  */
+static void smc_listen_run(struct smc_listener *listener, struct sock *lsk)
+{
+	struct sock *sk;
+	int err;
+
+	while (smc_listener_has_agreed(listener)) {
+		sk = smc_listen_pop(lsk, &err);
+		if (!sk)
+			return;
+		if (smc_tcp_child_is_agreed(sk))
+			smc_listen_begin_child(listener, lsk, sk);
+		else if (!smc_listener_add_plain(listener, sk))
+			smc_child_drop(sk);
+	}
+}
+
+/* TCP does not listen. The work item closes the children that nobody has accepted. */
+static void smc_listen_end(struct smc_sock *smc)
+{
+	struct smc_listener *listener = smc_sock_listener(smc);
+
+	tcp_sk(smc->sk)->smc_hs_congested = NULL;
+	smc_tcp_mind_backlog(smc->sk, false);
+	smc_listener_end(listener);
+	smc_sock_queue_listen(smc);
+	rcu_assign_pointer(smc->listener, NULL);
+	smc_listener_put(listener);
+}
+
+/*
+ * Where others listen on the same port (SO_REUSEPORT) TCP may move connections to them when
+ * this one is done, and they may be of programs without SMC. So one that has agreed on
+ * SMC is reset, for what its client says would be no payload. The lock is released
+ * meanwhile.
+ */
+static void smc_listen_leave_children(struct smc_sock *smc, struct smc_listener *listener)
+{
+	struct sock *lsk = smc->sk, *sk;
+	int err;
+
+	if (!rcu_access_pointer(lsk->sk_reuseport_cb))
+		return;
+	release_sock(lsk);
+	while (smc_listener_has_agreed(listener)) {
+		sk = smc_listen_pop(lsk, &err);
+		if (!sk)
+			break;
+		smc_child_drop(sk);
+	}
+	lock_sock(lsk);
+}
+
+/**
+ * smc_listen_stop() - the socket listens no more
+ * @smc: the socket, listening
+ *
+ * Children that nobody accepted are closed, handshakes ended.
+ *
+ * Context: Process context, may sleep. Expects the socket lock held, which may be released
+ * meanwhile.
+ */
+void smc_listen_stop(struct smc_sock *smc)
+{
+	struct smc_listener *listener = smc_sock_listener(smc);
+
+	sock_owned_by_me(smc->sk);
+	smc_listen_leave_children(smc, listener);
+	if (smc_sock_listener(smc) != listener)
+		return;
+	if (smc->sk->sk_state == TCP_LISTEN)
+		smc_tcp_disconnect(smc->sk);
+	smc_listen_end(smc);
+}
+
+/* The listener's work item; drops the reference taken when it was queued. */
 static void smc_listen_work(struct work_struct *work)
 {
-	struct smc_listener *listener = container_of(to_delayed_work(work), struct smc_listener,
-						     work);
+	struct smc_listener *listener = container_of(work, struct smc_listener, work);
 	struct sock *sk = smc_listener_sock(listener);
+	struct smc_sock *smc;
 
-	if (sk && smc_sock_trylock(smc_sk(sk), SMC_MISSED_LISTEN)) {
-		smc_listen_run(smc_sk(sk));
-		release_sock(sk);
+	if (!sk) {
+		smc_child_drop_all(listener);
+		goto out;
 	}
-	if (sk)
-		sock_put(sk);
+	if (smc_sock_lock_work(sk, SMC_MISSED_LISTEN)) {
+		smc = smc_sk(sk);
+		/* an operator may have told TCP to listen no more (`ss -K`) */
+		if (smc && smc_sock_listener(smc) == listener && sk->sk_state == TCP_CLOSE)
+			smc_listen_end(smc);
+		release_sock(sk);
+		smc_listen_run(listener, sk);
+	}
+	sock_put(sk);
+out:
 	smc_listener_put(listener);
 }
 
 /**
- * smc_listen_start() - listen()
- * @smc: the socket, not connected; or listening already, then only the
- *	 backlog changes
- * @backlog: as given to listen()
+ * smc_listen_begin() - listen() is about to be TCP's
+ * @smc: the socket, not connected; or listening already
  *
- * Context: Process context, may sleep. Expects the socket lock held.
- * Return: 0; -ENOBUFS without memory, or the negative errno of TCP's listen().
+ * Children may be born as soon as TCP listens.
+ *
+ * Context: Process context, may sleep. Expects the socket lock held. smc_listen_begun()
+ * follows.
+ * Return: 0; -ENOBUFS without memory.
  */
-int smc_listen_start(struct smc_sock *smc, int backlog)
+int smc_listen_begin(struct smc_sock *smc)
 {
-	struct smc_listener *listener;
-	struct sock *sk = &smc->sk;
-	int rc;
+	struct smc_listener *listener = smc_sock_listener(smc);
+	struct sock *sk = smc->sk;
 
-	smc_listen_look(smc);
-	if (sk->sk_state == SMC_STATE_LISTEN)
-		return kernel_listen(smc->tcp, backlog);
+	sock_owned_by_me(smc->sk);
+	if (listener && sk->sk_state == TCP_CLOSE)
+		smc_listen_end(smc);
+	else if (listener)
+		return 0;
 	listener = smc_listener_new(sk, smc_listen_work);
 	if (!listener)
 		return -ENOBUFS;
+	/* why an earlier connect(), which TCP refused, did not offer SMC does not count */
+	if (smc->fallback != SMC_DECLINE_OPTUNSUPP)
+		smc->fallback = SMC_DECLINE_NONE;
+	smc->peer_diagnosis = 0;
+	tcp_sk(sk)->syn_smc = 1;
+	tcp_sk(sk)->smc_hs_congested = smc_listen_offers_no_smc;
+	smc_tcp_mind_backlog(sk, true);
+	/* of one that was ended by an operator: all children would be born shut down */
+	WRITE_ONCE(sk->sk_shutdown, 0);
 	rcu_assign_pointer(smc->listener, listener);
-	smc_listen_forget(smc);
-	smc_tcp_offer(smc, true);
-	tcp_sk(smc->tcp->sk)->smc_hs_congested = smc_listen_offers_no_smc;
-	/* a child may come before kernel_listen() returns */
-	smc_tcp_watch(smc, SMC_TCP_LISTENING);
-	sk->sk_state = SMC_STATE_LISTEN;
-	rc = kernel_listen(smc->tcp, backlog);
-	if (rc)
-		smc_listen_end(smc);
-	return rc;
+	return 0;
 }
 
 /**
- * smc_listen_wait() - the next child for accept()
- * @smc: the listening socket
- * @timeo: how long to sleep, jiffies
- * @err: filled when NULL is returned: 0 if the next connection is a plain one
- *	 in TCP's queue; -EAGAIN, -EINVAL (not listening), or what a signal means
+ * smc_listen_begun() - TCP listens, or has refused to
+ * @smc: the socket
  *
- * Context: Process context, may sleep. Expects the socket lock held; it is
- * released while sleeping.
- * Return: a child with a reference for the caller, or NULL.
+ * Context: Process context, may sleep. Expects the socket lock held.
  */
-struct smc_sock *smc_listen_wait(struct smc_sock *smc, long timeo, int *err)
+void smc_listen_begun(struct smc_sock *smc)
 {
-	/* that of the struct socket, which outlives our sock in it */
-	wait_queue_head_t *wq = sk_sleep(&smc->sk);
-	struct sock *sk = &smc->sk, *child = NULL;
+	struct smc_listener *listener = smc_sock_listener(smc);
+	struct sock *sk = smc->sk;
+
+	sock_owned_by_me(smc->sk);
+	if (!listener)
+		return;
+	if (sk->sk_state != TCP_LISTEN)
+		smc_listen_end(smc);
+}
+
+/**
+ * smc_listen_is_ready() - would accept() find a connection
+ * @listener: the listener, kept by RCU or a reference
+ * @sk: its sock
+ *
+ * Context: Any context.
+ * Return: true if a child is ready, or there is one of TCP's without SMC.
+ */
+bool smc_listen_is_ready(const struct smc_listener *listener, const struct sock *sk)
+{
+	return READ_ONCE(listener->nr[SMC_CHILD_READY]) || smc_listener_has_plain(listener, sk);
+}
+
+/* A child for accept(), without waiting. */
+static bool smc_listen_next(struct smc_listener *listener, struct sock *lsk,
+			    struct smc_accepted *child)
+{
+	struct sock *sk;
+	int err;
+
+	if (READ_ONCE(listener->nr[SMC_CHILD_READY])) {
+		child->sk = smc_listener_next(listener, &child->fallback,
+					      &child->peer_diagnosis);
+		if (child->sk)
+			return true;
+	}
+	while (READ_ONCE(lsk->sk_ack_backlog)) {
+		sk = smc_listen_pop(lsk, &err);
+		if (!sk)
+			return false;
+		if (!smc_tcp_child_is_agreed(sk)) {
+			child->sk = sk;
+			child->fallback = smc_ib_has_device() ? SMC_DECLINE_PEERNOSMC :
+								SMC_DECLINE_NOSMCRDEV;
+			child->peer_diagnosis = 0;
+			return true;
+		}
+		smc_listen_begin_child(listener, lsk, sk);
+	}
+	return false;
+}
+
+static int smc_listen_wait(struct socket *sock, struct smc_listener *listener,
+			   long *timeo)
+{
+	wait_queue_head_t *wq = &sock->wq.wait;
+	struct sock *sk = sock->sk;
 	DEFINE_WAIT(wait);
+	int rc = 0;
 
 	for (;;) {
 		/* one connection wakes one accept() */
 		prepare_to_wait_exclusive(wq, &wait, TASK_INTERRUPTIBLE);
-		*err = -EINVAL;
-		if (sk->sk_state != SMC_STATE_LISTEN)
+		if (!READ_ONCE(listener->sk) || inet_sk_state_load(sk) != TCP_LISTEN)
+			rc = -EINVAL;
+		else if (smc_listen_is_ready(listener, sk))
 			break;
-		child = smc_listener_next(smc_sock_listener(smc));
-		*err = 0;
-		if (!child && smc_listen_has_plain(smc))
+		else if (!*timeo)
+			rc = -EAGAIN;
+		else if (signal_pending(current))
+			rc = sock_intr_errno(*timeo);
+		if (rc)
 			break;
-		*err = -EAGAIN;
-		if (child || !timeo)
-			break;
-		*err = sock_intr_errno(timeo);
-		if (signal_pending(current))
-			break;
-		release_sock(sk);
-		timeo = schedule_timeout(timeo);
-		/* the lock may sleep, which a task on its way to sleep must not */
-		finish_wait(wq, &wait);
-		lock_sock(sk);
+		*timeo = schedule_timeout(*timeo);
 	}
 	finish_wait(wq, &wait);
-	/* there is room now for what TCP holds back; or the wake-up was not for us */
-	if (child || *err)
-		smc_listen_go_on(smc);
-	return child ? smc_sk(child) : NULL;
+	return rc;
+}
+
+/**
+ * smc_listen_accept() - the next child for accept()
+ * @sock: the listening socket
+ * @flags: O_NONBLOCK
+ * @child: receives it
+ *
+ * Context: Process context, may sleep.
+ * Return: 0; -EAGAIN, -EINVAL (not listening), or what a signal means.
+ */
+int smc_listen_accept(struct socket *sock, int flags, struct smc_accepted *child)
+{
+	struct sock *sk = sock->sk;
+	long timeo = sock_rcvtimeo(sk, flags & O_NONBLOCK);
+	struct smc_listener *listener;
+	struct smc_sock *smc;
+	int rc = 0;
+
+	rcu_read_lock();
+	smc = smc_sk(sk);
+	listener = smc ? rcu_dereference(smc->listener) : NULL;
+	if (listener && !refcount_inc_not_zero(&listener->refs))
+		listener = NULL;
+	rcu_read_unlock();
+	if (!listener)
+		return -EINVAL;
+	while (!rc && !smc_listen_next(listener, sk, child))
+		rc = smc_listen_wait(sock, listener, &timeo);
+	child->is_last = !smc_listen_is_ready(listener, sk);
+	/* the wake-up was not for us */
+	if (rc && !child->is_last)
+		smc_wake_readers(sk);
+	smc_listener_put(listener);
+	return rc;
 }

@@ -9,9 +9,11 @@
  * Lifetime: listen() makes the object, and it ends when the socket listens no more.
  * Children under way keep it by a reference. They find then that nobody wants them.
  */
+#include <linux/module.h>
 #include <linux/slab.h>
 
 #include "smc_listener.h"
+#include "smc_wake.h"
 
 /* Pending children may cost a listener so much, in bytes. */
 #define SMC_LISTENER_MAX_BYTES	(64UL << 20)
@@ -32,20 +34,27 @@ struct smc_listener *smc_listener_new(struct sock *sk, work_func_t take)
 
 	if (!listener)
 		return NULL;
+	__module_get(THIS_MODULE);
 	refcount_set(&listener->refs, 1);
 	spin_lock_init(&listener->lock);
 	listener->sk = sk;
 	INIT_LIST_HEAD(&listener->pending);
 	INIT_LIST_HEAD(&listener->ready);
-	INIT_DELAYED_WORK(&listener->work, take);
+	INIT_WORK(&listener->work, take);
 	return listener;
+}
+
+static void smc_listener_free(struct rcu_head *rcu)
+{
+	kfree(container_of(rcu, struct smc_listener, rcu));
+	module_put(THIS_MODULE);
 }
 
 /**
  * smc_listener_put() - drop a reference
  * @listener: the listener; freed after a grace period if this was the last one
  *
- * Context: Any context.
+ * Context: Any context but hard interrupt.
  */
 void smc_listener_put(struct smc_listener *listener)
 {
@@ -53,30 +62,49 @@ void smc_listener_put(struct smc_listener *listener)
 		return;
 	WARN_ON_ONCE(listener->sk);
 	WARN_ON_ONCE(!list_empty(&listener->pending) || !list_empty(&listener->ready));
-	WARN_ON_ONCE(listener->bytes);
-	kfree_rcu(listener, rcu);
+	WARN_ON_ONCE(listener->bytes || atomic_read(&listener->nr_agreed));
+	call_rcu(&listener->rcu, smc_listener_free);
+}
+
+/**
+ * smc_listener_expect() - a child is born that has agreed on SMC
+ * @listener: its listener, or NULL
+ *
+ * Context: Any context but hard interrupt. Expects an RCU read section.
+ * Return: true if the child has a reference now, which smc_listener_forget() drops;
+ *	   false if nobody listens any more.
+ */
+bool smc_listener_expect(struct smc_listener *listener)
+{
+	if (!listener || !refcount_inc_not_zero(&listener->refs))
+		return false;
+	atomic_inc(&listener->nr_agreed);
+	return true;
+}
+
+/**
+ * smc_listener_forget() - such a child was taken from TCP's queue, or has gone
+ * @listener: its listener
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_listener_forget(struct smc_listener *listener)
+{
+	atomic_dec(&listener->nr_agreed);
+	smc_listener_put(listener);
 }
 
 /**
  * smc_listener_queue() - have children taken off TCP
  * @listener: a listener that has not ended
  * @wq: the queue
- * @delay_jiffies: from now; if it is not 0 and the work item is queued already, that
- *		   stays as it is
  *
  * Context: Any context.
  */
-void smc_listener_queue(struct smc_listener *listener, struct workqueue_struct *wq,
-			unsigned long delay_jiffies)
+void smc_listener_queue(struct smc_listener *listener, struct workqueue_struct *wq)
 {
-	bool had_ref;
-
 	refcount_inc(&listener->refs);
-	if (delay_jiffies)
-		had_ref = !queue_delayed_work(wq, &listener->work, delay_jiffies);
-	else
-		had_ref = mod_delayed_work(wq, &listener->work, 0);
-	if (had_ref)
+	if (!queue_work(wq, &listener->work))
 		smc_listener_put(listener);
 }
 
@@ -101,9 +129,9 @@ struct sock *smc_listener_sock(struct smc_listener *listener)
 
 /**
  * smc_listener_end() - the socket listens no more
- * @listener: the listener; nobody queues its work item any more
+ * @listener: the listener
  *
- * No child becomes ready after that. Those that are in the lists are for the caller to
+ * No child becomes ready after that. Those that are in the lists are for the work item to
  * take out. Consumes no reference of the caller.
  *
  * Context: Process context.
@@ -111,10 +139,8 @@ struct sock *smc_listener_sock(struct smc_listener *listener)
 void smc_listener_end(struct smc_listener *listener)
 {
 	spin_lock(&listener->lock);
-	listener->sk = NULL;
+	WRITE_ONCE(listener->sk, NULL);
 	spin_unlock(&listener->lock);
-	if (cancel_delayed_work(&listener->work))
-		smc_listener_put(listener);
 }
 
 /* The one owner of a child's state, which only goes forward. Returns whether it has moved. */
@@ -165,6 +191,24 @@ struct smc_child *smc_listener_add(struct smc_listener *listener, struct sock *s
 	WRITE_ONCE(listener->nr[SMC_CHILD_HANDSHAKE], listener->nr[SMC_CHILD_HANDSHAKE] + 1);
 	spin_unlock(&listener->lock);
 	return child;
+}
+
+/**
+ * smc_listener_add_plain() - a connection that never meant to be SMC waits for accept()
+ * @listener: its listener
+ * @sk: TCP's sock, in front of one for SMC in TCP's queue; a reference is consumed
+ *
+ * Context: Process context, may sleep.
+ * Return: false without memory, or if nobody listens any more; then nothing was done.
+ */
+bool smc_listener_add_plain(struct smc_listener *listener, struct sock *sk)
+{
+	struct smc_child *child = smc_listener_add(listener, sk, 0);
+
+	if (!child)
+		return false;
+	child->fallback = SMC_DECLINE_PEERNOSMC;
+	return smc_listener_finish(child, true);
 }
 
 static void smc_listener_free_child(struct smc_child *child)
@@ -240,7 +284,7 @@ bool smc_listener_finish(struct smc_child *child, bool is_ready)
 		smc_listener_free_child(child);
 		return false;
 	}
-	sk->sk_data_ready(sk);
+	smc_wake_readers(sk);
 	sock_put(sk);
 	return true;
 }
@@ -278,11 +322,14 @@ struct sock *smc_listener_evict(struct smc_listener *listener, const struct smc_
 /**
  * smc_listener_next() - take the oldest child that is ready
  * @listener: the listener
+ * @fallback: receives why it is TCP; SMC_DECLINE_NONE: it is on SMC
+ * @peer_diagnosis: receives what the peer's Decline said
  *
  * Context: Process context.
- * Return: the child's socket with the queue's reference, or NULL.
+ * Return: the child's sock with the queue's reference, or NULL.
  */
-struct sock *smc_listener_next(struct smc_listener *listener)
+struct sock *smc_listener_next(struct smc_listener *listener, enum smc_decline *fallback,
+			       u32 *peer_diagnosis)
 {
 	struct smc_child *child;
 	struct sock *sk;
@@ -295,6 +342,8 @@ struct sock *smc_listener_next(struct smc_listener *listener)
 	if (!child)
 		return NULL;
 	sk = child->sk;
+	*fallback = child->fallback;
+	*peer_diagnosis = child->peer_diagnosis;
 	smc_listener_free_child(child);
 	return sk;
 }

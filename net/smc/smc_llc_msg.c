@@ -274,7 +274,7 @@ free:
  * smc_llc_msg_free_long() - no long message is kept, built or sent any more
  * @llc: the engine, whose machine is dead
  *
- * Context: The worker of the group. Expects lgr->lock held.
+ * Context: The worker of the group, which has lgr->lock.
  */
 void smc_llc_msg_free_long(struct smc_llc *llc)
 {

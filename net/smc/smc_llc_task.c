@@ -61,6 +61,7 @@ void smc_llc_task_create(struct smc_link_group *lgr, const struct smc_llc_action
 	const struct smc_llc_flow *flow = &lgr->llc.flow;
 	const struct smc_link *carrier = lgr->links[flow->config_link];
 
+	lockdep_assert_held(&lgr->lock);
 	order->end = act->end;
 	order->is_bare = act->is_bare;
 	order->must_reach = !flow->params.is_server;
@@ -81,6 +82,7 @@ void smc_llc_task_create(struct smc_link_group *lgr, const struct smc_llc_action
  */
 void smc_llc_task_prepare(struct smc_link_group *lgr, const struct smc_llc_action *act)
 {
+	lockdep_assert_held(&lgr->lock);
 	lgr->llc.task[act->link].order.end = act->end;
 	smc_llc_task_do(lgr, act->link, SMC_LLC_TODO_PREPARE);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What sockets pay for: the protocol's memory and their cgroup's. */
+/* What connections pay for: the memory of SMC, and that of a control group. */
 #ifndef SMC_MEM_H
 #define SMC_MEM_H
 
@@ -7,17 +7,24 @@
 #include <linux/percpu.h>
 #include <net/sock.h>
 
-/* For struct proto. */
-extern atomic_long_t smc_mem_allocated;
-DECLARE_PER_CPU(int, smc_mem_per_cpu_fw_alloc);
-extern long smc_mem_limits[3];
-extern int smc_mem_least;
+/**
+ * struct smc_account - what a connection pays for
+ * @sk: the bookkeeping of the socket core is on a sock; of this one nothing else is used
+ */
+struct smc_account {
+	struct sock sk;
+};
 
-void smc_mem_init(void);
-int smc_mem_charge(struct sock *sk, u32 bytes);
+int smc_mem_init(void);
+void smc_mem_exit(void);
+void smc_mem_open(struct smc_account *account, const struct sock *sk);
+void smc_mem_close(struct smc_account *account);
+int smc_mem_charge(struct smc_account *account, u32 bytes);
 void *smc_mem_zalloc(const struct sock *sk, size_t size);
-void smc_mem_uncharge(struct sock *sk, u32 bytes);
-void smc_mem_inherit(const struct sock *listener, struct sock *child);
+void smc_mem_uncharge(struct smc_account *account, u32 bytes);
 void smc_mem_adopt(struct sock *sk, u32 used);
+
+/* In pages, for all sockets: net.smc.mem. */
+extern long smc_mem_limits[3];
 
 #endif /* SMC_MEM_H */

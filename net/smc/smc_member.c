@@ -84,7 +84,7 @@ void smc_conn_drop(struct smc_conn *conn)
 static void conn_release_rings(struct smc_conn *conn, struct smc_link_group *lgr)
 {
 	spin_lock_bh(&conn->lock);
-	smc_mem_uncharge(conn->sk, conn->rmbe.size + conn->sndbuf.size);
+	smc_mem_uncharge(&conn->account, conn->rmbe.size + conn->sndbuf.size);
 	/* nothing is charged from here on */
 	if (conn->is_peer_done)
 		smc_buf_put(&lgr->rmbs, &conn->rmbe);
@@ -112,6 +112,7 @@ void smc_conn_release(struct smc_conn *conn)
 		conn->lgr = NULL;
 		smc_lgr_put(lgr);
 	}
+	smc_mem_close(&conn->account);
 	sock_put(conn->sk);
 	smc_conn_drop(conn);
 }
@@ -220,6 +221,7 @@ void smc_lgr_set_link(struct smc_conn *conn, struct smc_link *link)
 {
 	struct smc_link *had;
 
+	lockdep_assert_held(&conn->lock);
 	had = smc_conn_link(conn);
 	if (had)
 		atomic_dec(&had->nr_conns);

@@ -3,9 +3,8 @@
  * What a socket is told about the data it has sent.
  *
  * Operation:
- *   Notices wait in the error queue of our sock, as those of TCP do in that of
- *   a TCP sock, and look the same; the inner socket carries no data and has
- *   none. There are two kinds.
+ *   Notices wait in the error queue of TCP's sock, as those of TCP do, and look the same, so
+ *   TCP hands them out. TCP itself carries no data and has none. There are two kinds.
  *
  *   Time stamps (SO_TIMESTAMPING). A send() that asks for one is remembered by
  *   the position of its last byte in the stream. When the RNIC reports completion
@@ -24,11 +23,8 @@
  *   Where memory is short, or nobody reads the notices, they are lost.
  */
 #include <linux/errqueue.h>
-#include <linux/in6.h>
 #include <linux/net_tstamp.h>
 #include <linux/skbuff.h>
-#include <linux/smc.h>
-#include <linux/socket.h>
 
 #include "smc_compat.h"
 #include "smc_notice.h"
@@ -40,6 +36,7 @@ struct smc_stamps {
 	u64 end[NOTICE_STAMPS];	/* position behind the last byte of each, oldest first */
 	unsigned int nr;
 	bool is_telling;	/* somebody is at smc_notice_tell() */
+	bool has_id;		/* SOF_TIMESTAMPING_OPT_ID, at the last send() */
 };
 
 /**
@@ -56,12 +53,21 @@ void smc_notice_prepare(struct smc_conn *conn, u32 tsflags)
 {
 	struct smc_stamps *stamps;
 
-	/* set under the socket lock, once */
-	if (!(tsflags & SOF_TIMESTAMPING_TX_ACK) || conn->stamps)
+	sock_owned_by_me(conn->sk);
+	bool wants_id = tsflags & SOF_TIMESTAMPING_OPT_ID;
+
+	if (!(tsflags & SOF_TIMESTAMPING_TX_ACK))
 		return;
-	stamps = kzalloc(sizeof(*stamps), GFP_KERNEL_ACCOUNT);
+	/* set under the socket lock, once */
+	stamps = conn->stamps ?: kzalloc(sizeof(*stamps), GFP_KERNEL_ACCOUNT);
+	if (!stamps)
+		return;
 	spin_lock_bh(&conn->lock);
 	conn->stamps = stamps;
+	/* nobody tells when the option was set: it counts from the next byte that is sent */
+	if (wants_id && !stamps->has_id)
+		conn->stamp_base = conn->tx_total;
+	stamps->has_id = wants_id;
 	spin_unlock_bh(&conn->lock);
 }
 
@@ -167,25 +173,6 @@ void smc_notice_tell(struct smc_conn *conn)
 }
 
 /**
- * smc_notice_count_from() - bytes in notices count anew (SOF_TIMESTAMPING_OPT_ID)
- * @conn: the connection, perhaps not open yet
- * @is_next: from the next byte that is sent; else from the first one not yet
- *	     acknowledged
- *
- * Context: Process context. Expects the socket lock held. Takes conn->lock.
- */
-void smc_notice_count_from(struct smc_conn *conn, bool is_next)
-{
-	u32 waits = 0;
-
-	spin_lock_bh(&conn->lock);
-	if (!is_next && conn->snd_geom.size)
-		waits = smc_cursor_distance(conn->snd_geom, conn->tx_fin, conn->tx_prep);
-	conn->stamp_base = conn->tx_total - waits;
-	spin_unlock_bh(&conn->lock);
-}
-
-/**
  * smc_notice_zerocopy_begin() - number a send() with MSG_ZEROCOPY
  * @sk: our sock
  * @msg: what is sent
@@ -199,6 +186,7 @@ void smc_notice_count_from(struct smc_conn *conn, bool is_next)
 int smc_notice_zerocopy_begin(struct sock *sk, const struct msghdr *msg, size_t len,
 			      struct ubuf_info **uarg)
 {
+	sock_owned_by_me(sk);
 	*uarg = NULL;
 	/* who has a notice of his own (io_uring) completes it himself */
 	if (!(msg->msg_flags & MSG_ZEROCOPY) || !len || msg->msg_ubuf ||
@@ -214,7 +202,7 @@ int smc_notice_zerocopy_begin(struct sock *sk, const struct msghdr *msg, size_t 
  * @uarg: from smc_notice_zerocopy_begin(); may be NULL; gone afterwards
  * @was_sent: some of it has become part of the stream; else its number is free
  *
- * Context: Process context. Expects the socket lock held.
+ * Context: Process context, under the lock of smc_notice_zerocopy_begin().
  */
 void smc_notice_zerocopy_end(struct ubuf_info *uarg, bool was_sent)
 {
@@ -226,48 +214,4 @@ void smc_notice_zerocopy_end(struct ubuf_info *uarg, bool was_sent)
 	}
 	uarg_to_msgzc(uarg)->zerocopy = 0;
 	net_zcopy_put(uarg);
-}
-
-/* The form is TCP's; nobody has offended. */
-static void notice_put_error(const struct smc_sock *smc, struct msghdr *msg,
-			     const struct sock_extended_err *ee)
-{
-	struct {
-		struct sock_extended_err ee;
-		struct sockaddr_in offender;
-	} head4 = { .ee = *ee };
-	struct {
-		struct sock_extended_err ee;
-		struct sockaddr_in6 offender;
-	} head6 = { .ee = *ee };
-
-	if (smc_sock_is_v6(&smc->sk))
-		put_cmsg(msg, SOL_IPV6, IPV6_RECVERR, sizeof(head6), &head6);
-	else
-		put_cmsg(msg, SOL_IP, IP_RECVERR, sizeof(head4), &head4);
-}
-
-/**
- * smc_notice_recv() - recv() with MSG_ERRQUEUE
- * @smc: the socket
- * @msg: gets the notice as control messages
- *
- * Never waits, as with TCP. No notice has payload.
- *
- * Context: Process context. Expects the socket lock held.
- * Return: 0; -EAGAIN if there is none.
- */
-int smc_notice_recv(struct smc_sock *smc, struct msghdr *msg)
-{
-	struct sk_buff *skb = sock_dequeue_err_skb(&smc->sk);
-	struct sock_extended_err ee;
-
-	if (!skb)
-		return -EAGAIN;
-	ee = SKB_EXT_ERR(skb)->ee;
-	sock_recv_timestamp(msg, &smc->sk, skb);
-	notice_put_error(smc, msg, &ee);
-	msg->msg_flags |= MSG_ERRQUEUE;
-	consume_skb(skb);
-	return 0;
 }

@@ -3,18 +3,15 @@
 #ifndef SMC_NOTICE_H
 #define SMC_NOTICE_H
 
-#include "smc_sock.h"
+#include "smc_conn.h"
 
 void smc_notice_prepare(struct smc_conn *conn, u32 tsflags);
 void smc_notice_want(struct smc_conn *conn, u32 tsflags);
 void smc_notice_forget(struct smc_conn *conn);
 void smc_notice_tell(struct smc_conn *conn);
-void smc_notice_count_from(struct smc_conn *conn, bool is_next);
 
 int smc_notice_zerocopy_begin(struct sock *sk, const struct msghdr *msg, size_t len,
 			      struct ubuf_info **uarg);
 void smc_notice_zerocopy_end(struct ubuf_info *uarg, bool was_sent);
-
-int smc_notice_recv(struct smc_sock *smc, struct msghdr *msg);
 
 #endif /* SMC_NOTICE_H */

@@ -19,6 +19,7 @@
 #include <net/busy_poll.h>
 
 #include "smc_compat.h"
+#include "smc_member.h"
 #include "smc_net.h"
 #include "smc_rx.h"
 #include "smc_trace.h"
@@ -27,6 +28,7 @@
 /* One receive call on its way. */
 struct rx_call {
 	struct smc_sock *smc;
+	struct smc_conn *conn;
 	struct msghdr *msg;
 	int flags;
 	long timeo;
@@ -34,6 +36,7 @@ struct rx_call {
 	u32 peeked;	/* bytes looked at and left where they are */
 	bool saw_aside;	/* same, of a byte set aside */
 	bool has_spun;	/* the time of SO_BUSY_POLL is over */
+	bool is_held;	/* it has slept, and has references on @smc and @conn */
 };
 
 /* What a receive call finds. */
@@ -66,7 +69,7 @@ static bool rx_has_aside(const struct smc_conn *conn)
  */
 static void rx_look_mark(struct rx_call *call, struct rx_view *view)
 {
-	struct smc_conn *conn = call->smc->conn;
+	struct smc_conn *conn = call->conn;
 	struct smc_cdc_ctl *ctl = &conn->ctl;
 
 	lockdep_assert_held(&conn->lock);
@@ -82,7 +85,7 @@ static void rx_look_mark(struct rx_call *call, struct rx_view *view)
 
 static void rx_look(struct rx_call *call, struct rx_view *view)
 {
-	struct smc_conn *conn = call->smc->conn;
+	struct smc_conn *conn = call->conn;
 	u8 conn_flags;
 
 	memset(view, 0, sizeof(*view));
@@ -107,7 +110,7 @@ static void rx_look(struct rx_call *call, struct rx_view *view)
  */
 static int rx_step_over_mark(struct rx_call *call)
 {
-	struct smc_conn *conn = call->smc->conn;
+	struct smc_conn *conn = call->conn;
 	bool is_interrupted, was_set = false;
 	bool is_at_mark;
 
@@ -151,7 +154,7 @@ static void rx_sync(struct smc_conn *conn, const struct smc_seg *seg)
 /* Copies @len bytes that are there to the caller; returns how many it was. */
 static size_t rx_copy(struct rx_call *call, u32 len)
 {
-	struct smc_conn *conn = call->smc->conn;
+	struct smc_conn *conn = call->conn;
 	struct smc_seg seg[SMC_RING_SEGS];
 	struct smc_cursor from;
 	size_t copied = 0;
@@ -199,7 +202,7 @@ static void rx_consume(struct smc_conn *conn, u32 len)
 /* One round of recvmsg with data at hand: bytes delivered, or why not. */
 static ssize_t rx_take(struct rx_call *call, u32 len)
 {
-	struct smc_conn *conn = call->smc->conn;
+	struct smc_conn *conn = call->conn;
 	size_t n = len;
 
 	if (!smc_conn_check_eyecatcher(conn)) {
@@ -222,7 +225,7 @@ static ssize_t rx_take(struct rx_call *call, u32 len)
 /* Same for one urgent byte that had left the ring and is in line again. */
 static ssize_t rx_take_aside(struct rx_call *call)
 {
-	struct smc_conn *conn = call->smc->conn;
+	struct smc_conn *conn = call->conn;
 	u8 byte = READ_ONCE(conn->ctl.rx_urg_byte);
 
 	if (!(call->flags & MSG_TRUNC) && copy_to_iter(&byte, 1, &call->msg->msg_iter) != 1)
@@ -240,10 +243,8 @@ static ssize_t rx_take_aside(struct rx_call *call)
 /* Has the connection ended, or is there something to look at? */
 static bool rx_is_over(struct rx_call *call)
 {
-	const struct sock *sk = &call->smc->sk;
-
-	return READ_ONCE(sk->sk_err) || READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN ||
-	       rx_has_news(call);
+	return READ_ONCE(call->smc->sk->sk_err) ||
+	       READ_ONCE(call->smc->shutdown) & RCV_SHUTDOWN || rx_has_news(call);
 }
 
 /*
@@ -254,7 +255,7 @@ static bool rx_is_over(struct rx_call *call)
  */
 static bool rx_spin(struct rx_call *call)
 {
-	struct sock *sk = &call->smc->sk;
+	struct sock *sk = call->smc->sk;
 	unsigned long start;
 	bool is_over;
 
@@ -272,7 +273,31 @@ static bool rx_spin(struct rx_call *call)
 	return is_over;
 }
 
-/* connect() to AF_UNSPEC has left the file to another sock: what the call ends with. */
+/* The call is about to sleep: others may end the connection, and drop it. */
+static void rx_hold(struct rx_call *call)
+{
+	if (call->is_held)
+		return;
+	call->is_held = true;
+	smc_sock_get(call->smc);
+	refcount_inc(&call->conn->holders);
+}
+
+static void rx_unhold(struct rx_call *call)
+{
+	if (!call->is_held)
+		return;
+	smc_conn_drop(call->conn);
+	smc_sock_put(call->smc);
+}
+
+/* Has connect() to AF_UNSPEC dissolved the connection meanwhile? */
+static bool rx_is_left(const struct rx_call *call)
+{
+	return smc_conn_sock(call->conn) != call->smc;
+}
+
+/* What a call ends with whose connection was dissolved. */
 static int rx_leave(const struct rx_call *call)
 {
 	return call->copied ? 1 : -EPIPE;
@@ -285,28 +310,25 @@ static int rx_leave(const struct rx_call *call)
 static int rx_wait(struct rx_call *call, bool is_eof)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	struct sock *sk = &call->smc->sk;
+	struct sock *sk = call->smc->sk;
 	wait_queue_head_t *wq = sk_sleep(sk);
 	bool has_some = call->copied;
 	bool is_over;
 
 	/* an abort that came behind the end */
-	if (sock_flag(sk, SOCK_DONE))
+	if (call->smc->is_done)
 		return 1;
 	if (sk->sk_err)
-		return has_some ? 1 : sock_error(sk);
-	if (is_eof || sk->sk_shutdown & RCV_SHUTDOWN)
+		return has_some ? 1 : smc_sock_take_err(call->smc);
+	if (is_eof || call->smc->shutdown & RCV_SHUTDOWN)
 		return 1;
 	if (!call->timeo)
 		return has_some ? 1 : -EAGAIN;
 	if (signal_pending(current))
 		return has_some ? 1 : sock_intr_errno(call->timeo);
+	rx_hold(call);
 	is_over = rx_spin(call);
-	/*
-	 * A dead sock has no file any more: sk_set_bit() must not look for its wait
-	 * queue, though fcntl() may have set SOCK_FASYNC.
-	 */
-	if (sock_flag(sk, SOCK_DEAD))
+	if (rx_is_left(call))
 		return rx_leave(call);
 	if (is_over)
 		return 0;
@@ -315,10 +337,8 @@ static int rx_wait(struct rx_call *call, bool is_eof)
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	sk_wait_event(sk, &call->timeo, rx_is_over(call), &wait);
 	remove_wait_queue(wq, &wait);
-	if (sock_flag(sk, SOCK_DEAD))
-		return rx_leave(call);
 	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
-	return 0;
+	return rx_is_left(call) ? rx_leave(call) : 0;
 }
 
 /*
@@ -338,7 +358,7 @@ static bool rx_is_stuck(const struct smc_cdc_ctl *ctl, u32 len)
 /* Who only looks does not make room for what a call is to wait for. */
 static bool rx_has_seen_all(struct rx_call *call)
 {
-	struct smc_conn *conn = call->smc->conn;
+	struct smc_conn *conn = call->conn;
 	bool is_stuck;
 
 	if (!(call->flags & MSG_PEEK) || !call->copied)
@@ -352,7 +372,7 @@ static bool rx_has_seen_all(struct rx_call *call)
 
 static int rx_loop(struct rx_call *call, size_t len, size_t target)
 {
-	struct smc_cdc_ctl *ctl = &call->smc->conn->ctl;
+	struct smc_cdc_ctl *ctl = &call->conn->ctl;
 	ssize_t rc = 0;
 
 	/* As with TCP, a call for no bytes waits for some all the same. */
@@ -402,7 +422,7 @@ static int rx_recv_urgent(struct smc_sock *smc, struct msghdr *msg, size_t len, 
 		return -EINVAL;
 	spin_lock_bh(&conn->lock);
 	rc = smc_cdc_urg_read(&conn->ctl, flags & MSG_PEEK);
-	is_eof = conn->ctl.rx_conn_flags || smc->sk.sk_shutdown & RCV_SHUTDOWN;
+	is_eof = conn->ctl.rx_conn_flags || smc->shutdown & RCV_SHUTDOWN;
 	spin_unlock_bh(&conn->lock);
 	if (rc == -EAGAIN && is_eof)
 		return 0;
@@ -419,17 +439,17 @@ static int rx_recv_urgent(struct smc_sock *smc, struct msghdr *msg, size_t len, 
 }
 
 /* SO_TIMESTAMP and SO_TIMESTAMPNS. */
-static void rx_put_stamp(struct smc_sock *smc, struct msghdr *msg, struct timespec64 ts)
+static void rx_put_stamp(const struct sock *sk, struct msghdr *msg, struct timespec64 ts)
 {
-	bool is_new = sock_flag(&smc->sk, SOCK_TSTAMP_NEW);
+	bool is_new = sock_flag(sk, SOCK_TSTAMP_NEW);
 	struct __kernel_sock_timeval tv = { ts.tv_sec, ts.tv_nsec / NSEC_PER_USEC };
 	struct __kernel_old_timeval old_tv = { tv.tv_sec, tv.tv_usec };
 	struct __kernel_old_timespec old_ts = { ts.tv_sec, ts.tv_nsec };
 	struct __kernel_timespec new_ts = { ts.tv_sec, ts.tv_nsec };
 
-	if (!sock_flag(&smc->sk, SOCK_RCVTSTAMPNS) && is_new)
+	if (!sock_flag(sk, SOCK_RCVTSTAMPNS) && is_new)
 		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMP_NEW, sizeof(tv), &tv);
-	else if (!sock_flag(&smc->sk, SOCK_RCVTSTAMPNS))
+	else if (!sock_flag(sk, SOCK_RCVTSTAMPNS))
 		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMP_OLD, sizeof(old_tv), &old_tv);
 	else if (is_new)
 		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMPNS_NEW, sizeof(new_ts), &new_ts);
@@ -438,61 +458,62 @@ static void rx_put_stamp(struct smc_sock *smc, struct msghdr *msg, struct timesp
 }
 
 /* SO_TIMESTAMPING: as TCP, which lets RX_SOFTWARE be left out. */
-static void rx_put_timestamping(struct smc_sock *smc, struct msghdr *msg, struct timespec64 ts)
+static void rx_put_timestamping(const struct sock *sk, struct msghdr *msg,
+				struct timespec64 ts)
 {
 	struct scm_timestamping_internal tss = { .ts[0] = ts };
-	u32 flags = READ_ONCE(smc->sk.sk_tsflags);
+	u32 flags = READ_ONCE(sk->sk_tsflags);
 
 	if (!(flags & SOF_TIMESTAMPING_SOFTWARE) ||
 	    (flags & SOF_TIMESTAMPING_OPT_RX_FILTER && !(flags & SOF_TIMESTAMPING_RX_SOFTWARE)))
 		return;
-	if (sock_flag(&smc->sk, SOCK_TSTAMP_NEW))
+	if (sock_flag(sk, SOCK_TSTAMP_NEW))
 		put_cmsg_scm_timestamping64(msg, &tss);
 	else
 		put_cmsg_scm_timestamping(msg, &tss);
 }
 
 /* When the last of the data came, unless the option was set after that. */
-static void rx_put_stamps(struct smc_sock *smc, struct msghdr *msg)
+static void rx_put_stamps(const struct smc_conn *conn, struct msghdr *msg)
 {
-	ktime_t stamp = READ_ONCE(smc->conn->rx_stamp);
+	ktime_t stamp = READ_ONCE(conn->rx_stamp);
 	struct timespec64 ts = ktime_to_timespec64(stamp);
 
 	if (!stamp)
 		return;
-	if (sock_flag(&smc->sk, SOCK_RCVTSTAMP))
-		rx_put_stamp(smc, msg, ts);
-	rx_put_timestamping(smc, msg, ts);
+	if (sock_flag(conn->sk, SOCK_RCVTSTAMP))
+		rx_put_stamp(conn->sk, msg, ts);
+	rx_put_timestamping(conn->sk, msg, ts);
 }
 
 /* What comes along with @len bytes, for those who asked for it. */
-static void rx_put_extras(struct smc_sock *smc, struct msghdr *msg, int len)
+static void rx_put_extras(struct smc_conn *conn, struct msghdr *msg, int len)
 {
-	bool wants_inq = smc->tcp && tcp_sk(smc->tcp->sk)->recvmsg_inq;
+	bool wants_inq = tcp_sk(conn->sk)->recvmsg_inq;
 	int inq;
 
 	if (len)
-		rx_put_stamps(smc, msg);
+		rx_put_stamps(conn, msg);
 	if (!wants_inq && !msg->msg_get_inq)
 		return;
-	inq = smc_rx_inq(smc);
+	inq = smc_rx_inq(conn);
 	/* There is an end to be read, too. */
-	if (!inq && READ_ONCE(smc->conn->ctl.rx_conn_flags))
+	if (!inq && READ_ONCE(conn->ctl.rx_conn_flags))
 		inq = 1;
 	msg->msg_inq = inq;
 	if (wants_inq)
 		put_cmsg(msg, SOL_TCP, TCP_CM_INQ, sizeof(inq), &inq);
 }
 
-static void rx_trace(struct smc_sock *smc, size_t len)
+static void rx_trace(const struct smc_conn *conn, size_t len)
 {
 	struct smc_link *link;
 
 	if (!trace_smc_rx_recvmsg_enabled())
 		return;
 	rcu_read_lock();
-	link = rcu_dereference(smc->conn->link);
-	trace_smc_rx_recvmsg(smc, len, link ? link->wr.dev_name : "");
+	link = rcu_dereference(conn->link);
+	trace_smc_rx_recvmsg(conn->sk, len, link ? link->wr.dev_name : "");
 	rcu_read_unlock();
 }
 
@@ -524,9 +545,10 @@ static void rx_trace(struct smc_sock *smc, size_t len)
  */
 int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, int flags, long timeo)
 {
-	struct sock *sk = &smc->sk;
+	struct sock *sk = smc->sk;
 	struct rx_call call = {
 		.smc = smc,
+		.conn = smc->conn,
 		.msg = msg,
 		.flags = flags,
 		.timeo = timeo,
@@ -534,13 +556,15 @@ int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, int fla
 	};
 	int rc;
 
+	sock_owned_by_me(smc->sk);
 	if (flags & MSG_OOB)
 		return rx_recv_urgent(smc, msg, len, flags);
 	rc = rx_loop(&call, len, sock_rcvlowat(sk, flags & MSG_WAITALL, len));
 	if (rc > 0)
-		rx_trace(smc, rc);
+		rx_trace(call.conn, rc);
 	if (rc >= 0)
-		rx_put_extras(smc, msg, rc);
+		rx_put_extras(call.conn, msg, rc);
+	rx_unhold(&call);
 	return rc;
 }
 
@@ -590,14 +614,13 @@ bool smc_rx_has_urgent(const struct smc_conn *conn)
 
 /**
  * smc_rx_is_at_mark() - SIOCATMARK
- * @smc: the socket
+ * @conn: the connection
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
  * Return: true if the reader stands at the urgent byte, or where it was.
  */
-bool smc_rx_is_at_mark(struct smc_sock *smc)
+bool smc_rx_is_at_mark(struct smc_conn *conn)
 {
-	struct smc_conn *conn = smc->conn;
 	bool is_at_mark = false;
 
 	spin_lock_bh(&conn->lock);
@@ -609,16 +632,15 @@ bool smc_rx_is_at_mark(struct smc_sock *smc)
 
 /**
  * smc_rx_inq() - SIOCINQ, alias FIONREAD
- * @smc: the socket
+ * @conn: the connection
  *
  * As with TCP, an urgent byte out of line ends the count.
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
  * Return: bytes.
  */
-u32 smc_rx_inq(struct smc_sock *smc)
+u32 smc_rx_inq(struct smc_conn *conn)
 {
-	struct smc_conn *conn = smc->conn;
 	struct smc_cdc_ctl *ctl = &conn->ctl;
 	u32 len = 0;
 

@@ -11,7 +11,7 @@
 int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, int flags, long timeo);
 bool smc_rx_is_readable(struct smc_conn *conn);
 bool smc_rx_has_urgent(const struct smc_conn *conn);
-bool smc_rx_is_at_mark(struct smc_sock *smc);
-u32 smc_rx_inq(struct smc_sock *smc);
+bool smc_rx_is_at_mark(struct smc_conn *conn);
+u32 smc_rx_inq(struct smc_conn *conn);
 
 #endif /* SMC_RX_H */

@@ -1,31 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Socket objects: of AF_SMC, and of AF_INET and AF_INET6 with IPPROTO_SMC.
+ * The state of a socket, on a sock that is TCP's.
  *
- * Lifetime: a socket has one reference from its file (or from the listener's
- * lists before accept()), one from each work item or timer that is queued,
- * one from a handshake under way, one from its connection as long as somebody uses
- * that (smc_member.c), and one from the close machine while there
- * is a connection to be ended (smc_state_is_alive()). It is freed after an RCU grace
- * period, so that calls which found it through sock->sk may still try to get a
- * reference.
+ * Lifetime: the sock has one reference, from its creation until it is TCP's alone or is
+ * destroyed. Each work item or timer that is queued has another one, so has the handshake,
+ * and so has a call that sleeps. The state is freed after an RCU grace period, and with it
+ * goes the module reference that the sock has held: code of the module may have found the
+ * state under RCU, and has returned by then.
  */
-#include <linux/bpf-cgroup.h>
-#include <linux/cgroup.h>
 #include <linux/module.h>
-#include <linux/random.h>
-#include <linux/security.h>
-#include <net/protocol.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 
 #include "smc_compat.h"
-#include "smc_mem.h"
 #include "smc_member.h"
 #include "smc_net.h"
 #include "smc_sock.h"
 
 #define SMC_SOCK_BUCKETS	64
+
+/*
+ * The core gives back a module reference of who owns them: that is the state's, so they have
+ * no owner. What TCP calls is put there by smc_tcp.c.
+ */
+struct tcp_ulp_ops smc_ulp_sock = { .name = "smc" };
+struct tcp_ulp_ops smc_ulp_child = { .name = "smc" };
 
 struct smc_sock_bucket {
 	spinlock_t lock;		/* guards @head and what it lists */
@@ -38,287 +37,258 @@ static struct workqueue_struct *smc_hs_wq;
 static struct workqueue_struct *smc_grow_wq;
 static struct workqueue_struct *smc_close_wq;
 
-/*
- * The core zeroes what it takes from the cache of a protocol. A kernel that has every object
- * zeroed when it is allocated (init_on_alloc) would do it a second time, but for a cache
- * whose objects keep their type until a grace period is over, as TCP's do. Ours are freed
- * after one anyway (SOCK_RCU_FREE). KASAN would look at such a cache less closely.
- */
-#define SMC_SOCK_SLAB	(SLAB_ACCOUNT | (IS_ENABLED(CONFIG_KASAN) ? 0 : SLAB_TYPESAFE_BY_RCU))
-
-/*
- * TCP's set_rcvlowat() reads members of struct tcp_sock also of an orphan of ours
- * (smc_fallback_graft()). Older kernels have the IPv6 part at the end.
- */
-#define SMC_SOCK_SIZE	(sizeof(struct smc_sock) > sizeof(struct tcp_sock) ?	\
-			 sizeof(struct smc_sock) : sizeof(struct tcp_sock))
-
-/* What all kinds have in common; a connection pays for its rings, smc_mem.c. */
-#define SMC_SOCK_PROTO						\
-	.owner		  = THIS_MODULE,			\
-	.release_cb	  = smc_sock_release_cb,		\
-	.obj_size	  = SMC_SOCK_SIZE,			\
-	.slab_flags	  = SMC_SOCK_SLAB,			\
-	.memory_allocated = &smc_mem_allocated,			\
-	.per_cpu_fw_alloc = &smc_mem_per_cpu_fw_alloc,		\
-	.sysctl_mem	  = smc_mem_limits,			\
-	.sysctl_rmem	  = &smc_mem_least,			\
-	.sysctl_wmem	  = &smc_mem_least,
-
-static void smc_sock_release_cb(struct sock *sk);
-static void smc_sock_proto_unhash(struct sock *sk);
-
-/* What socket() may be asked for, as /proc/net/protocols names it. */
-enum smc_sock_kind {
-	SMC_SOCK_SMC,
-	SMC_SOCK_SMC6,
-	SMC_SOCK_INET,
-	SMC_SOCK_INET6,
-	SMC_SOCK_KINDS
-};
-
-/* The core makes those of AF_INET and AF_INET6, and gives them up, by our functions. */
-static struct proto smc_protos[SMC_SOCK_KINDS] = {
-	[SMC_SOCK_SMC] = {
-		.name		= "SMC",
-		SMC_SOCK_PROTO
-	},
-	[SMC_SOCK_SMC6] = {
-		.name		= "SMC6",
-		SMC_SOCK_PROTO
-	},
-	[SMC_SOCK_INET] = {
-		.name		= "INET_SMC",
-		.unhash		= smc_sock_proto_unhash,
-		SMC_SOCK_PROTO
-	},
-	[SMC_SOCK_INET6] = {
-		.name		= "INET6_SMC",
-		.unhash		= smc_sock_proto_unhash,
-		SMC_SOCK_PROTO
-		SMC_PROTO_IPV6_PINFO(struct smc_sock, inet6)
-	},
-};
-
-/* What the core gives its own socks of AF_INET and of AF_INET6 as destructor. */
-static void (*smc_sock_core_destruct[2])(struct sock *sk);
-
-static struct inet_protosw smc_protosw[] = {
-	{ .type = SOCK_STREAM, .protocol = IPPROTO_SMC, .prot = &smc_protos[SMC_SOCK_INET] },
-	{ .type = SOCK_STREAM, .protocol = IPPROTO_SMC, .prot = &smc_protos[SMC_SOCK_INET6] },
-};
-
 /**
- * smc_sock_init() - register the socket objects
- * @works: what the work items and callbacks of each socket run; kept
+ * smc_sock_init() - prepare for sockets
+ * @works: what the work items of each socket run; kept
  *
  * Context: Process context, module load.
- * Return: 0 or a negative errno of proto_register() or alloc_workqueue().
+ * Return: 0, or -ENOMEM.
  */
 int smc_sock_init(const struct smc_sock_works *works)
 {
-	int i, rc;
+	int i;
 
 	smc_works = works;
-	for (i = 0; i < SMC_SOCK_KINDS; i++) {
-		smc_protos[i].keepalive = works->keepalive;
-		smc_compat_proto_set_ioctl(&smc_protos[i], works->ioctl);
-		if (i < SMC_SOCK_INET)
-			continue;
-		smc_protos[i].init = works->init;
-		smc_protos[i].destroy = works->destroy;
-	}
-	smc_mem_init();
 	for (i = 0; i < SMC_SOCK_BUCKETS; i++)
 		spin_lock_init(&smc_sock_buckets[i].lock);
 
 	smc_hs_wq = alloc_workqueue("smc_hs", WQ_UNBOUND, WQ_MAX_ACTIVE);
-	if (!smc_hs_wq)
-		return -ENOMEM;
 	/* one that waits for an answer of its peer must not hold up the others */
 	smc_grow_wq = alloc_workqueue("smc_grow", WQ_UNBOUND, WQ_MAX_ACTIVE);
-	rc = -ENOMEM;
-	if (!smc_grow_wq)
-		goto out_hs_wq;
 	smc_close_wq = alloc_workqueue("smc_close", WQ_UNBOUND, WQ_MAX_ACTIVE);
-	if (!smc_close_wq)
-		goto out_grow_wq;
-	for (i = 0; i < SMC_SOCK_KINDS; i++) {
-		rc = proto_register(&smc_protos[i], 1);
-		if (rc)
-			goto out_protos;
-	}
-	return 0;
+	if (smc_hs_wq && smc_grow_wq && smc_close_wq)
+		return 0;
+	smc_sock_exit();
+	return -ENOMEM;
+}
 
-out_protos:
-	while (i--)
-		proto_unregister(&smc_protos[i]);
-	destroy_workqueue(smc_close_wq);
-out_grow_wq:
-	destroy_workqueue(smc_grow_wq);
-out_hs_wq:
-	destroy_workqueue(smc_hs_wq);
-	return rc;
+static void smc_sock_destroy_wq(struct workqueue_struct **wq)
+{
+	if (*wq)
+		destroy_workqueue(*wq);
+	*wq = NULL;
 }
 
 /**
  * smc_sock_exit() - undo smc_sock_init()
  *
- * No socket is left: each holds a module reference.
+ * No state is left: each holds a module reference.
  *
  * Context: Process context, module unload.
  */
 void smc_sock_exit(void)
 {
-	int i;
-
-	destroy_workqueue(smc_close_wq);
-	destroy_workqueue(smc_grow_wq);
-	destroy_workqueue(smc_hs_wq);
-	/* objects are freed by RCU callbacks */
+	smc_sock_destroy_wq(&smc_close_wq);
+	smc_sock_destroy_wq(&smc_grow_wq);
+	smc_sock_destroy_wq(&smc_hs_wq);
+	/* the last of those that free a state may not have returned */
 	rcu_barrier();
-	for (i = SMC_SOCK_KINDS - 1; i >= 0; i--)
-		proto_unregister(&smc_protos[i]);
+}
+
+static struct smc_sock_bucket *smc_sock_bucket(const struct smc_sock *smc)
+{
+	return &smc_sock_buckets[hash_ptr(smc, ilog2(SMC_SOCK_BUCKETS))];
+}
+
+/* From here on sock_diag sees it. */
+static void smc_sock_hash(struct smc_sock *smc)
+{
+	struct smc_sock_bucket *b = smc_sock_bucket(smc);
+
+	spin_lock_bh(&b->lock);
+	hlist_add_head(&smc->hash_node, &b->head);
+	spin_unlock_bh(&b->lock);
+}
+
+static void smc_sock_unhash(struct smc_sock *smc)
+{
+	struct smc_sock_bucket *b = smc_sock_bucket(smc);
+
+	spin_lock_bh(&b->lock);
+	hlist_del_init(&smc->hash_node);
+	spin_unlock_bh(&b->lock);
 }
 
 /**
- * smc_sock_offer() - let AF_INET and AF_INET6 make sockets of IPPROTO_SMC
- * @ops: their operations; kept
- *
- * Where the kernel has no IPv6 there are those of IPv4 only.
- *
- * Context: Process context, module load.
- */
-void smc_sock_offer(const struct proto_ops *ops)
-{
-	smc_protosw[0].ops = ops;
-	smc_protosw[1].ops = ops;
-	inet_register_protosw(&smc_protosw[0]);
-#if IS_ENABLED(CONFIG_IPV6)
-	inet6_register_protosw(&smc_protosw[1]);
-#endif
-}
-
-/**
- * smc_sock_withdraw() - undo smc_sock_offer()
- *
- * Nobody begins to make one any more when this returns. A task that has found the
- * protocol before may still be at it: it finds the module going, but the core asks for
- * that only when it has allocated from the protocol's cache (inet_create()). So it is
- * with every protocol in a module, and there is nothing here to wait for.
- *
- * Context: Process context, module unload, sleeps.
- */
-void smc_sock_withdraw(void)
-{
-#if IS_ENABLED(CONFIG_IPV6)
-	inet6_unregister_protosw(&smc_protosw[1]);
-#endif
-	inet_unregister_protosw(&smc_protosw[0]);
-}
-
-static void smc_sock_destruct(struct sock *sk)
-{
-	struct smc_sock *smc = smc_sk(sk);
-	void (*core_destruct)(struct sock *sk);
-
-	WARN_ON_ONCE(smc->tcp);
-	WARN_ON_ONCE(smc->hs);
-	WARN_ON_ONCE(rcu_access_pointer(smc->listener));
-	WARN_ON_ONCE(smc->child);
-	WARN_ON_ONCE(!hlist_unhashed(&smc->hash_node));
-	WARN_ON_ONCE(!list_empty(&smc->late_node));
-	__skb_queue_purge(&sk->sk_error_queue);
-	if (smc->conn)
-		smc_conn_drop(smc->conn);
-	/* an older core takes SO_RESERVE_MEM without asking us */
-	sk_mem_reclaim_final(sk);
-	if (sk->sk_family == PF_SMC)
-		return;
-	/* what the core's own would complain about: a child never had a file */
-	sock_set_flag(sk, SOCK_DEAD);
-	sk->sk_state = TCP_CLOSE;
-	core_destruct = READ_ONCE(smc_sock_core_destruct[smc_sock_is_v6(sk)]);
-	core_destruct(sk);
-}
-
-/**
- * smc_sock_is_ours() - is this one of our sockets
- * @sk: any socket, alive at least until the end of the RCU read section
- *
- * Context: Any context.
- * Return: true if so, of whichever family.
- */
-bool smc_sock_is_ours(const struct sock *sk)
-{
-	return sk->sk_destruct == smc_sock_destruct;
-}
-
-/*
- * Its lock is held while that of its inner socket is taken, which is of the same
- * family: lockdep has to know them apart.
- */
-static void smc_sock_set_lock_class(struct sock *sk)
-{
-	static struct lock_class_key slock_key, lock_key, callback_key;
-
-	sock_lock_init_class_and_name(sk, "slock-INET_SMC", &slock_key,
-				      "sk_lock-INET_SMC", &lock_key);
-	lockdep_set_class_and_name(&sk->sk_callback_lock, &callback_key, "clock-INET_SMC");
-}
-
-/**
- * smc_sock_set_up() - what a new sock is besides what the core made it
- * @sk: new, of one of our protocols, its family and protocol set
- *
- * One that AF_INET or AF_INET6 has made still has their destructor.
+ * smc_sock_attach() - give a sock its state
+ * @sk: TCP's, with a module reference for the state; nobody else knows it, or its lock is held
+ * @gfp: how to allocate
  *
  * Context: Process context.
+ * Return: the state; NULL without memory.
  */
-void smc_sock_set_up(struct sock *sk)
+struct smc_sock *smc_sock_attach(struct sock *sk, gfp_t gfp)
 {
-	struct smc_net *sn = smc_net(sock_net(sk));
-	struct smc_sock *smc = smc_sk(sk);
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	struct smc_sock *smc = kzalloc(sizeof(*smc), gfp);
 
-	if (sk->sk_family != PF_SMC) {
-		/* the same each time */
-		WRITE_ONCE(smc_sock_core_destruct[smc_sock_is_v6(sk)], sk->sk_destruct);
-		smc_sock_set_lock_class(sk);
-	}
-	sk->sk_type = SOCK_STREAM;
-	sk->sk_destruct = smc_sock_destruct;
-	sk->sk_sndbuf = 2 * READ_ONCE(sn->set.wmem);
-	sk->sk_rcvbuf = 2 * READ_ONCE(sn->set.rmem);
-	sock_set_flag(sk, SOCK_RCU_FREE);
-
-	smc_state_close_init(&smc->close);
-	sk->sk_state = smc->close.state;
+	if (!smc)
+		return NULL;
+	smc->sk = sk;
+	refcount_set(&smc->refs, 1);
 	INIT_WORK(&smc->hs_work, smc_works->handshake);
 	INIT_WORK(&smc->grow_work, smc_works->handshake_grow);
 	INIT_DELAYED_WORK(&smc->hs_timer, smc_works->handshake_timer);
-	INIT_WORK(&smc->close_work, smc_works->close);
-	timer_setup(&smc->close_timer, smc_works->close_timer, 0);
-	timer_setup(&smc->keep_timer, smc_works->keep_timer, 0);
-	INIT_HLIST_NODE(&smc->hash_node);
-	INIT_LIST_HEAD(&smc->late_node);
+	smc->limits_handshakes = READ_ONCE(smc_net(sock_net(sk))->set.limit_smc_hs);
+	rcu_assign_pointer(icsk->icsk_ulp_data, smc);
+	/* pairs with smc_sk() */
+	smp_store_release(&icsk->icsk_ulp_ops, &smc_ulp_sock);
+	smc_sock_hash(smc);
+	return smc;
+}
+
+/* The list's references become those of the queue. */
+static void smc_sock_requeue_conns(struct smc_sock *smc)
+{
+	struct smc_conn *conn;
+	struct hlist_node *tmp;
+
+	hlist_for_each_entry_safe(conn, tmp, &smc->missed_conns, missed_node) {
+		hlist_del_init(&conn->missed_node);
+		if (!queue_work(smc_close_wq, &conn->close_work))
+			smc_conn_put(conn);
+	}
+}
+
+static void smc_sock_free(struct rcu_head *rcu)
+{
+	struct smc_sock *smc = container_of(rcu, struct smc_sock, rcu);
+
+	/* who would have released the lock has found TCP's sock alone */
+	smc_sock_requeue_conns(smc);
+	kfree(smc);
+	module_put(THIS_MODULE);
+}
+
+static void smc_sock_drop(struct smc_sock *smc)
+{
+	if (!refcount_dec_and_test(&smc->refs))
+		return;
+	WARN_ON_ONCE(smc->hs || smc->child || smc->conn);
+	WARN_ON_ONCE(rcu_access_pointer(smc->listener));
+	call_rcu(&smc->rcu, smc_sock_free);
 }
 
 /**
- * smc_sock_make_conn() - a handshake needs a connection
+ * smc_sock_detach() - a sock forgets its state
+ * @sk: a sock with one; it is about to be TCP's alone, or to be destroyed
+ *
+ * Context: Any context but hard interrupt. Expects the socket lock held, or that nobody
+ * has the sock any more.
+ */
+void smc_sock_detach(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	struct smc_sock *smc = rcu_dereference_protected(icsk->icsk_ulp_data, true);
+
+	smc_sock_unhash(smc);
+	if (smc->conn)
+		smc_sock_drop_conn(smc);
+	WRITE_ONCE(icsk->icsk_ulp_ops, NULL);
+	/* pairs with smc_sk(): the slot may be another's from here on */
+	smp_wmb();
+	rcu_assign_pointer(icsk->icsk_ulp_data, NULL);
+	smc_sock_drop(smc);
+}
+
+/**
+ * smc_sock_get() - use the state, and its sock, for longer
+ * @smc: the state, found under the socket lock, or used already
+ *
+ * Context: Any context.
+ */
+void smc_sock_get(struct smc_sock *smc)
+{
+	sock_hold(smc->sk);
+	refcount_inc(&smc->refs);
+}
+
+/**
+ * smc_sock_put() - undo smc_sock_get()
+ * @smc: the state
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_sock_put(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+
+	smc_sock_drop(smc);
+	sock_put(sk);
+}
+
+/* Bit n of entry m: phase m may be followed by phase n. */
+static const u8 smc_phase_moves[SMC_PHASES] = {
+	[SMC_PHASE_IDLE]	= BIT(SMC_PHASE_HANDSHAKE) | BIT(SMC_PHASE_TCP),
+	[SMC_PHASE_HANDSHAKE]	= BIT(SMC_PHASE_IDLE) | BIT(SMC_PHASE_STOPPING) |
+				  BIT(SMC_PHASE_SMC) | BIT(SMC_PHASE_TCP),
+	[SMC_PHASE_STOPPING]	= BIT(SMC_PHASE_IDLE),
+	[SMC_PHASE_SMC]		= BIT(SMC_PHASE_IDLE),
+	[SMC_PHASE_TCP]		= 0,
+};
+
+/**
+ * smc_sock_set_phase() - the one way to change what a socket is
  * @smc: the socket
+ * @phase: what it becomes
+ *
+ * Context: Any context but hard interrupt. Expects the socket lock held.
+ * Return: false if it may not become that: nothing has changed.
+ */
+bool smc_sock_set_phase(struct smc_sock *smc, enum smc_phase phase)
+{
+	lockdep_assert(lockdep_sock_is_held(smc->sk));
+	if (WARN_ON_ONCE(!(smc_phase_moves[smc->phase] & BIT(phase))))
+		return false;
+	/* pairs with the acquire in smc_poll(): who sees the phase sees what it is made of */
+	smp_store_release(&smc->phase, phase);
+	return true;
+}
+
+/**
+ * smc_sock_shown_state() - the state that sock_diag shows
+ * @smc: the socket
+ *
+ * Context: Any context. Expects an RCU read section, or the socket lock held.
+ * Return: enum smc_conn_state as deployed tools know it.
+ */
+u8 smc_sock_shown_state(const struct smc_sock *smc)
+{
+	const struct smc_conn *conn = READ_ONCE(smc->conn);
+
+	if (READ_ONCE(smc->phase) == SMC_PHASE_SMC && conn)
+		return smc_state_shown(READ_ONCE(conn->close.state));
+	return rcu_access_pointer(smc->listener) ? SMC_STATE_LISTEN : SMC_STATE_INIT;
+}
+EXPORT_SYMBOL_GPL(smc_sock_shown_state);
+
+/**
+ * smc_sock_make_conn() - a handshake needs a connection
+ * @smc: the socket; for a child its listener pays until accept()
  *
  * Context: The handshake's work item, may sleep.
  * Return: 0, also if there is one; -ENOMEM.
  */
 int smc_sock_make_conn(struct smc_sock *smc)
 {
-	struct smc_conn *conn;
+	struct smc_conn *conn = NULL;
+	struct sock *payer = smc->sk;
 
 	if (smc->conn)
 		return 0;
-	conn = smc_conn_alloc(&smc->sk, smc_works->event);
+	/* NULL if it listens no more: then nobody wants the child */
+	if (smc->child)
+		payer = smc_listener_sock(smc->child->listener);
+	if (payer)
+		conn = smc_conn_alloc(smc->sk, payer, smc_works->event);
+	if (payer && smc->child)
+		sock_put(payer);
 	if (!conn)
 		return -ENOMEM;
+	smc_state_close_init(&conn->close);
+	INIT_WORK(&conn->close_work, smc_works->close);
+	timer_setup(&conn->close_timer, smc_works->close_timer, 0);
+	timer_setup(&conn->keep_timer, smc_works->keep_timer, 0);
 	/* pairs with READ_ONCE() of those who look without the socket lock */
 	smp_store_release(&smc->conn, conn);
 	return 0;
@@ -330,7 +300,8 @@ int smc_sock_make_conn(struct smc_sock *smc)
  *
  * Who has found it before looks under RCU. It lives on as long as it has users.
  *
- * Context: Process context. Expects the socket lock held, or is the handshake.
+ * Context: Any context but hard interrupt. Expects the socket lock held, or is the
+ * handshake.
  */
 void smc_sock_drop_conn(struct smc_sock *smc)
 {
@@ -340,177 +311,6 @@ void smc_sock_drop_conn(struct smc_sock *smc)
 		return;
 	WRITE_ONCE(smc->conn, NULL);
 	smc_conn_drop(conn);
-}
-
-/**
- * smc_sock_alloc() - make a socket object of AF_SMC
- * @net: its namespace
- * @sock: the application's socket
- * @protocol: SMCPROTO_SMC or SMCPROTO_SMC6
- * @kern: as for sk_alloc()
- *
- * The inner TCP socket is the caller's business.
- *
- * Context: Process context, may sleep.
- * Return: the object with one reference for the caller, or NULL.
- */
-struct smc_sock *smc_sock_alloc(struct net *net, struct socket *sock, int protocol, int kern)
-{
-	enum smc_sock_kind kind = protocol == SMCPROTO_SMC6 ? SMC_SOCK_SMC6 : SMC_SOCK_SMC;
-	struct sock *sk = sk_alloc(net, PF_SMC, GFP_KERNEL, &smc_protos[kind], kern);
-
-	if (!sk)
-		return NULL;
-	sock_init_data(sock, sk);
-	sk->sk_protocol = protocol;
-	smc_sock_set_up(sk);
-	return smc_sk(sk);
-}
-
-/**
- * smc_sock_alloc_like() - make a socket object of the kind of another
- * @like: the listener of a child, or the one whose file it will have
- *
- * It has no file, and the inner TCP socket is the caller's business.
- *
- * Context: Process context, may sleep.
- * Return: the object with one reference for the caller, or NULL.
- */
-struct smc_sock *smc_sock_alloc_like(const struct smc_sock *like)
-{
-	const struct sock *from = &like->sk;
-	struct sock *sk = sk_alloc(sock_net(from), from->sk_family, GFP_KERNEL,
-				   from->sk_prot_creator, !from->sk_net_refcnt);
-
-	if (!sk)
-		return NULL;
-	sock_init_data(NULL, sk);
-	sk->sk_protocol = from->sk_protocol;
-	if (sk->sk_family != PF_SMC)
-		sk->sk_destruct = READ_ONCE(smc_sock_core_destruct[smc_sock_is_v6(sk)]);
-#if IS_ENABLED(CONFIG_IPV6)
-	if (sk->sk_family == PF_INET6)
-		inet_sk(sk)->pinet6 = &smc_sk(sk)->inet6;
-#endif
-	smc_sock_set_up(sk);
-	return smc_sk(sk);
-}
-
-/**
- * smc_sock_inherit() - a sock that is made for the owner of another
- * @from: the sock of a listener, or the one that @to replaces
- * @to: new, nobody knows it
- *
- * Its user, its label, and its control groups: their BPF programs look at what is
- * called on it. Who happens to make it, a kernel thread or another process, does not count.
- *
- * Context: Process context.
- */
-void smc_sock_inherit(struct sock *from, struct sock *to)
-{
-#ifdef CONFIG_SOCK_CGROUP_DATA
-	struct cgroup *theirs = sock_cgroup_ptr(&from->sk_cgrp_data);
-	struct cgroup *had = sock_cgroup_ptr(&to->sk_cgrp_data);
-
-	/* as the core does when it clones a sock, or frees one */
-	cgroup_get(theirs);
-	cgroup_bpf_get(theirs);
-	to->sk_cgrp_data = from->sk_cgrp_data;
-	cgroup_bpf_put(had);
-	cgroup_put(had);
-#endif
-	to->sk_uid = from->sk_uid;
-	security_sk_clone(from, to);
-}
-
-/**
- * smc_sock_leave_file() - a file is closed, or its socket is TCP's from now on
- * @sk: our sock, which the file had until now
- *
- * BPF programs of the control group that were told when the core made it are told, as by
- * inet_release(). The core makes none of AF_SMC; programs see the inner one of those.
- *
- * Context: Process context.
- */
-void smc_sock_leave_file(struct sock *sk)
-{
-	if (sk->sk_family != PF_SMC && !sk->sk_kern_sock)
-		BPF_CGROUP_RUN_PROG_INET_SOCK_RELEASE(sk);
-}
-
-/**
- * smc_sock_enter() - begin a socket call
- * @sock: the application's socket, held by its file
- *
- * A connection that fell back has its struct socket handed over to TCP while
- * calls may be under way (smc_fallback_graft()). Each of our operations
- * begins here and forwards to TCP when this returns NULL.
- *
- * Context: Any context.
- * Return: our socket with a reference for the caller, or NULL when @sock is
- * TCP's by now.
- */
-struct smc_sock *smc_sock_enter(struct socket *sock)
-{
-	struct sock *sk;
-
-	rcu_read_lock();
-	do {
-		/* pairs with smp_store_release() in smc_fallback_graft() */
-		sk = smp_load_acquire(&sock->sk);
-		if (!sk || !smc_sock_is_ours(sk)) {
-			sk = NULL;
-			break;
-		}
-	} while (!refcount_inc_not_zero(&sk->sk_refcnt));
-	rcu_read_unlock();
-	return sk ? smc_sk(sk) : NULL;
-}
-
-static struct smc_sock_bucket *smc_sock_bucket(const struct smc_sock *smc)
-{
-	return &smc_sock_buckets[hash_ptr(smc, ilog2(SMC_SOCK_BUCKETS))];
-}
-
-/**
- * smc_sock_hash() - make a socket visible to sock_diag
- * @smc: the socket
- *
- * Context: Process context.
- */
-void smc_sock_hash(struct smc_sock *smc)
-{
-	struct smc_sock_bucket *b = smc_sock_bucket(smc);
-
-	spin_lock(&b->lock);
-	if (hlist_unhashed(&smc->hash_node)) {
-		hlist_add_head(&smc->hash_node, &b->head);
-		sock_prot_inuse_add(sock_net(&smc->sk), smc->sk.sk_prot, 1);
-	}
-	spin_unlock(&b->lock);
-}
-
-/**
- * smc_sock_unhash() - undo smc_sock_hash(), which need not have happened
- * @smc: the socket
- *
- * Context: Process context.
- */
-void smc_sock_unhash(struct smc_sock *smc)
-{
-	struct smc_sock_bucket *b = smc_sock_bucket(smc);
-
-	spin_lock(&b->lock);
-	if (!hlist_unhashed(&smc->hash_node)) {
-		hlist_del_init(&smc->hash_node);
-		sock_prot_inuse_add(sock_net(&smc->sk), smc->sk.sk_prot, -1);
-	}
-	spin_unlock(&b->lock);
-}
-
-/* The core calls it for what it gives up, behind destroy(), which has done it. */
-static void smc_sock_proto_unhash(struct sock *sk)
-{
 }
 
 /**
@@ -537,17 +337,17 @@ int smc_sock_for_each(struct net *net, unsigned int *bucket, unsigned int *skip,
 		unsigned int n = 0;
 		struct smc_sock *smc;
 
-		spin_lock(&b->lock);
+		spin_lock_bh(&b->lock);
 		hlist_for_each_entry(smc, &b->head, hash_node) {
-			if (n++ < *skip || !net_eq(sock_net(&smc->sk), net))
+			if (n++ < *skip || !net_eq(sock_net(smc->sk), net))
 				continue;
-			rc = visit(&smc->sk, arg);
+			rc = visit(smc, arg);
 			if (rc) {
 				*skip = n - 1;
 				break;
 			}
 		}
-		spin_unlock(&b->lock);
+		spin_unlock_bh(&b->lock);
 		if (rc)
 			return rc;
 	}
@@ -555,18 +355,10 @@ int smc_sock_for_each(struct net *net, unsigned int *bucket, unsigned int *skip,
 }
 EXPORT_SYMBOL_GPL(smc_sock_for_each);
 
-static struct workqueue_struct *smc_sock_wq(const struct smc_sock *smc,
-					    const struct work_struct *work)
-{
-	if (work == &smc->close_work)
-		return smc_close_wq;
-	return work == &smc->grow_work ? smc_grow_wq : smc_hs_wq;
-}
-
 /**
  * smc_sock_queue() - queue one of the socket's work items
  * @smc: the socket
- * @work: &smc_sock.hs_work, .grow_work or .close_work
+ * @work: &smc_sock.hs_work or .grow_work
  *
  * Takes a reference that the work function drops.
  *
@@ -575,11 +367,43 @@ static struct workqueue_struct *smc_sock_wq(const struct smc_sock *smc,
  */
 bool smc_sock_queue(struct smc_sock *smc, struct work_struct *work)
 {
-	sock_hold(&smc->sk);
-	if (queue_work(smc_sock_wq(smc, work), work))
+	smc_sock_get(smc);
+	if (queue_work(work == &smc->grow_work ? smc_grow_wq : smc_hs_wq, work))
 		return true;
-	sock_put(&smc->sk);
+	smc_sock_put(smc);
 	return false;
+}
+
+/**
+ * smc_sock_queue_close() - the close machine of a connection has news
+ * @conn: the connection, kept by its socket or by a user; nothing happens if it has no
+ *	  user any more, for then its machine has ended
+ *
+ * Takes a reference that the work function drops.
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_sock_queue_close(struct smc_conn *conn)
+{
+	if (!refcount_inc_not_zero(&conn->users))
+		return;
+	if (!queue_work(smc_close_wq, &conn->close_work))
+		smc_conn_put(conn);
+}
+
+/**
+ * smc_sock_pend() - tell the close machine something
+ * @conn: the connection, as above
+ * @what: the news; several of the same kind count once
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_sock_pend(struct smc_conn *conn, enum smc_pending what)
+{
+	/* pairs with smp_rmb() in smc_close_run(): what the peer said before is seen with it */
+	smp_mb__before_atomic();
+	set_bit(what, &conn->pending);
+	smc_sock_queue_close(conn);
 }
 
 /**
@@ -596,221 +420,137 @@ bool smc_sock_queue(struct smc_sock *smc, struct work_struct *work)
 void smc_sock_queue_delayed(struct smc_sock *smc, struct delayed_work *work,
 			    unsigned long delay_jiffies)
 {
-	sock_hold(&smc->sk);
+	smc_sock_get(smc);
 	/* armed already, it has a reference */
 	if (mod_delayed_work(smc_hs_wq, work, delay_jiffies))
-		sock_put(&smc->sk);
+		smc_sock_put(smc);
 }
 
 /**
  * smc_sock_queue_listen() - have children taken off TCP
  * @smc: a socket that listens; nothing happens if it does no more
- * @delay_jiffies: from now, see smc_listener_queue()
  *
- * Context: Any context. Expects the socket lock or the sk_callback_lock of the inner
- * socket held, either of which keeps the listener.
+ * Context: Any context.
  */
-void smc_sock_queue_listen(struct smc_sock *smc, unsigned long delay_jiffies)
+void smc_sock_queue_listen(struct smc_sock *smc)
 {
 	struct smc_listener *listener;
 
 	rcu_read_lock();
 	listener = rcu_dereference(smc->listener);
 	if (listener)
-		smc_listener_queue(listener, smc_hs_wq, delay_jiffies);
+		smc_listener_queue(listener, smc_hs_wq);
 	rcu_read_unlock();
 }
 
-/**
- * smc_sock_pend() - tell the close machine something
- * @smc: the socket
- * @what: the news; several of the same kind count once
- *
- * Context: Any context.
- */
-void smc_sock_pend(struct smc_sock *smc, enum smc_pending what)
+/* Under the spinlock of the socket lock: the state, if a call has the lock. */
+static struct smc_sock *smc_sock_busy(struct sock *sk)
 {
-	/* pairs with smp_rmb() in smc_close_run(): what the peer said before is seen with it */
-	smp_mb__before_atomic();
-	set_bit(what, &smc->pending);
-	smc_sock_queue(smc, &smc->close_work);
+	return sock_owned_by_user_nocheck(sk) ? smc_sk(sk) : NULL;
 }
 
 /**
- * smc_sock_trylock() - take the socket lock if nobody has it
- * @smc: the socket
- * @what: the caller is there for; otherwise who has the lock sees to it
+ * smc_sock_lock_work() - a work item takes the socket lock, unless a call has it
+ * @sk: the sock
+ * @what: the work item
  *
- * For those who must not wait for a call that holds the lock over a page fault, which
- * can take as long as the owner of the page likes: work items, of which a queue runs a
- * limited number at a time for all sockets, and poll(), which looks at many. What was
- * missed is done by the work item, which is queued when the lock is released, unless
- * the call has done it before (smc_sock_take_missed()).
+ * A call may hold the lock over a page fault, which can take as long as the owner of the
+ * page likes, and a queue runs a limited number of work items for all sockets. So, as
+ * TCP's timers, it leaves a mark, and is queued when the lock is released.
  *
- * Context: Process context.
- * Return: true if it was taken; release_sock() gives it back.
+ * Context: Process context, may sleep.
+ * Return: true if the lock was taken.
  */
-bool smc_sock_trylock(struct smc_sock *smc, enum smc_missed what)
+bool smc_sock_lock_work(struct sock *sk, enum smc_missed what)
 {
-	struct sock *sk = &smc->sk;
-	bool is_free;
+	struct smc_sock *smc;
 
 	spin_lock_bh(&sk->sk_lock.slock);
-	is_free = !sock_owned_by_user_nocheck(sk);
-	if (is_free)
-		sk->sk_lock.owned = 1;
-	else
-		WRITE_ONCE(smc->missed, smc->missed | BIT(what));
+	smc = smc_sock_busy(sk);
+	if (smc)
+		smc->missed |= BIT(what);
 	spin_unlock_bh(&sk->sk_lock.slock);
-	if (is_free)
-		mutex_acquire(&sk->sk_lock.dep_map, 0, 1, _RET_IP_);
-	return is_free;
+	if (!smc)
+		lock_sock(sk);
+	return !smc;
 }
 
 /**
- * smc_sock_is_paused() - may a work item of the handshake go on
- * @smc: the socket
+ * smc_sock_lock_close() - the close machine's work item takes the socket lock, as above
+ * @conn: the connection, which its socket may have dropped; the caller has a reference
  *
- * Context: Process context.
- * Return: true if a call keeps it from the inner socket; it is queued when that call
- *	   releases the socket lock.
+ * Context: Process context, may sleep.
+ * Return: true if the lock was taken.
  */
-bool smc_sock_is_paused(struct smc_sock *smc)
+bool smc_sock_lock_close(struct smc_conn *conn)
 {
-	struct sock *sk = &smc->sk;
-	bool is_paused;
+	struct sock *sk = conn->sk;
+	struct smc_sock *smc;
 
 	spin_lock_bh(&sk->sk_lock.slock);
-	is_paused = READ_ONCE(smc->is_paused);
-	if (is_paused)
-		WRITE_ONCE(smc->missed, smc->missed | BIT(SMC_MISSED_HANDSHAKE));
+	smc = smc_sock_busy(sk);
+	if (smc && hlist_unhashed(&conn->missed_node)) {
+		smc_conn_get(conn);
+		hlist_add_head(&conn->missed_node, &smc->missed_conns);
+	}
 	spin_unlock_bh(&sk->sk_lock.slock);
-	return is_paused;
+	if (!smc)
+		lock_sock(sk);
+	return !smc;
 }
 
 /**
- * smc_sock_take_missed() - has a work item not had the lock meanwhile
- * @smc: the socket
- * @what: it was there for
+ * smc_sock_release_missed() - the socket lock is about to be released
+ * @sk: the sock
  *
- * Calls that follow each other closely would keep it from the lock for ever. So who is
- * about to release that does the work in its place.
+ * What was missed meanwhile is queued. For release_cb() of struct proto.
  *
- * Context: Process context. Expects the socket lock held.
- * Return: true if so, and it is the caller's work now.
+ * Context: Process context. Expects the spinlock of the socket lock held.
  */
-bool smc_sock_take_missed(struct smc_sock *smc, enum smc_missed what)
-{
-	if (likely(!(READ_ONCE(smc->missed) & BIT(what))))
-		return false;
-	spin_lock_bh(&smc->sk.sk_lock.slock);
-	WRITE_ONCE(smc->missed, smc->missed & ~BIT(what));
-	spin_unlock_bh(&smc->sk.sk_lock.slock);
-	return true;
-}
-
-/* The socket lock is about to be released: what was missed is queued again. */
-static void smc_sock_release_cb(struct sock *sk)
+void smc_sock_release_missed(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sk(sk);
-	unsigned int missed = smc->missed;
+	unsigned int missed;
 
+	if (!smc)
+		return;
+	smc_sock_requeue_conns(smc);
+	missed = smc->missed;
 	if (likely(!missed))
 		return;
-	WRITE_ONCE(smc->missed, 0);
+	smc->missed = 0;
 	if (missed & BIT(SMC_MISSED_HANDSHAKE))
 		smc_sock_queue(smc, &smc->hs_work);
 	if (missed & BIT(SMC_MISSED_LISTEN))
-		smc_sock_queue_listen(smc, 0);
-	if (missed & BIT(SMC_MISSED_CLOSE))
-		smc_sock_queue(smc, &smc->close_work);
+		smc_sock_queue_listen(smc);
 }
 
 /**
- * smc_sock_set_err() - report an asynchronous error to the application
+ * smc_sock_set_err() - an asynchronous error is pending for the application
  * @smc: the socket
  * @err: positive errno
  *
- * Context: Any context.
+ * Nobody is told yet: smc_wake_error().
+ *
+ * Context: Any context but hard interrupt. Expects the socket lock held.
  */
 void smc_sock_set_err(struct smc_sock *smc, int err)
 {
-	WRITE_ONCE(smc->sk.sk_err, err);
-	sk_error_report(&smc->sk);
+	lockdep_assert(lockdep_sock_is_held(smc->sk));
+	smc->err = err;
+	WRITE_ONCE(smc->sk->sk_err, err);
 }
 
 /**
- * smc_sock_wake_sleepers() - let calls that wait look again
+ * smc_sock_take_err() - tell the application the pending error
  * @smc: the socket
  *
- * No signal is sent: that there is anything to do is not known yet.
- *
- * Context: Any context.
+ * Context: Process context. Expects the socket lock held.
+ * Return: negative errno; 0 if there is none.
  */
-void smc_sock_wake_sleepers(struct smc_sock *smc)
+int smc_sock_take_err(struct smc_sock *smc)
 {
-	struct socket_wq *wq;
-
-	rcu_read_lock();
-	wq = rcu_dereference(smc->sk.sk_wq);
-	if (skwq_has_sleeper(wq))
-		wake_up_interruptible_all(&wq->wait);
-	rcu_read_unlock();
-}
-
-/**
- * smc_sock_wake_attending() - let calls that wait for connect() look again
- * @smc: the socket
- *
- * But not who polls, for whom there is nothing yet: a poll that is woken for nothing makes
- * io_uring call connect() once more.
- *
- * Context: Any context.
- */
-void smc_sock_wake_attending(struct smc_sock *smc)
-{
-	struct socket_wq *wq;
-
-	rcu_read_lock();
-	wq = rcu_dereference(smc->sk.sk_wq);
-	/* an event for which nobody polls; calls that wait do not look at it */
-	if (skwq_has_sleeper(wq))
-		__wake_up(&wq->wait, TASK_INTERRUPTIBLE, 0, poll_to_key(EPOLLMSG));
-	rcu_read_unlock();
-}
-
-/**
- * smc_sock_wake_all() - let every sleeper and poller look again
- * @smc: the socket
- *
- * Context: Any context.
- */
-void smc_sock_wake_all(struct smc_sock *smc)
-{
-	smc_sock_wake_sleepers(smc);
-	sk_wake_async(&smc->sk, SOCK_WAKE_WAITD, POLL_IN);
-}
-
-/**
- * smc_sock_wake_writers() - the send ring has room
- * @smc: the socket
- *
- * Context: Any context.
- */
-void smc_sock_wake_writers(struct smc_sock *smc)
-{
-	struct sock *sk = &smc->sk;
-	struct socket *sock;
-	struct socket_wq *wq;
-
-	rcu_read_lock();
-	wq = rcu_dereference(sk->sk_wq);
-	sock = smc_sock_socket(sk);
-	if (sock)
-		clear_bit(SOCK_NOSPACE, &sock->flags);
-	if (skwq_has_sleeper(wq))
-		wake_up_interruptible_poll(&wq->wait, EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND);
-	if (wq && wq->fasync_list && !(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN))
-		sock_wake_async(wq, SOCK_WAKE_SPACE, POLL_OUT);
-	rcu_read_unlock();
+	sock_owned_by_me(smc->sk);
+	smc->err = 0;
+	return sock_error(smc->sk);
 }

@@ -1,36 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The inner TCP socket: made, watched, and let go. It carries the three-way
- * handshake with the SMC option, the CLC messages, and in the end FIN or RST.
+ * What TCP does for a socket that may use SMC, and what it tells.
  */
 #ifndef SMC_TCP_H
 #define SMC_TCP_H
 
 #include "smc_sock.h"
 
-int smc_tcp_init(void);
-void smc_tcp_exit(void);
+/* What is called for a socket that may use SMC: copies of TCP's with functions of ours. */
+struct smc_tcp_calls {
+	struct proto prot;
+	struct proto_ops ops;
+};
 
-int smc_tcp_create(struct smc_sock *smc, struct net *net, int kern);
-bool smc_tcp_watch(struct smc_sock *smc, enum smc_tcp_phase phase);
-void smc_tcp_unwatch(struct smc_sock *smc);
-void smc_tcp_lend_file(struct smc_sock *smc, struct file *file);
-struct sock *smc_tcp_give(struct smc_sock *smc, struct socket *sock);
-bool smc_tcp_peek(struct smc_sock *smc, bool *is_agreed);
-void smc_tcp_mind_others(struct smc_sock *smc);
-unsigned int smc_tcp_nr_to_agreed(struct smc_sock *smc);
-void smc_tcp_leave_children(struct smc_sock *smc);
-int smc_tcp_end_errno(const struct smc_sock *smc);
-void smc_tcp_release(struct smc_sock *smc);
-void smc_tcp_shutdown(struct smc_sock *smc, int how);
-void smc_tcp_reset(struct smc_sock *smc);
-int smc_tcp_disconnect(struct smc_sock *smc);
-void smc_tcp_offer(struct smc_sock *smc, bool is_offered);
-void smc_tcp_set_owner(struct smc_sock *smc, struct socket *owner);
-void smc_tcp_adopt(struct smc_sock *smc, struct socket *sock);
-bool smc_tcp_is_connected(const struct smc_sock *smc);
-bool smc_tcp_is_agreed(struct smc_sock *smc);
-bool smc_tcp_has_payload(struct smc_sock *smc);
+int smc_tcp_init(void (*take_over)(struct smc_tcp_calls *calls));
+void smc_tcp_exit(void);
+void smc_tcp_offer_sockets(void);
+void smc_tcp_withdraw_sockets(void);
+
+int smc_tcp_begin(struct sock *sk);
+const struct proto *smc_tcp_prot(const struct sock *sk);
 const struct proto_ops *smc_tcp_ops(const struct socket *sock);
+bool smc_tcp_is_ours(const struct socket *sock);
+void smc_tcp_become(struct smc_sock *smc, enum smc_decline reason);
+
+bool smc_tcp_is_connecting(const struct sock *sk);
+bool smc_tcp_is_agreed(const struct smc_sock *smc);
+bool smc_tcp_holds_payload(struct sock *sk);
+void smc_tcp_peer(const struct sock *sk, struct sockaddr_storage *addr);
+void smc_tcp_take_err(struct smc_sock *smc);
+
+bool smc_tcp_child_is_agreed(const struct sock *sk);
+struct smc_sock *smc_tcp_adopt_child(struct sock *sk);
+void smc_tcp_watch(struct sock *sk);
+void smc_tcp_mind_backlog(struct sock *sk, bool is_listening);
+void smc_tcp_shutdown(struct sock *sk, int how);
+int smc_tcp_disconnect(struct sock *sk);
 
 #endif /* SMC_TCP_H */

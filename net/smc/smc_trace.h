@@ -28,7 +28,7 @@ DECLARE_EVENT_CLASS(smc_clc,
 		__field(bool, flag)
 	),
 	TP_fast_assign(
-		__entry->sk = smc;
+		__entry->sk = smc->sk;
 		__entry->type = msg->type;
 		__entry->version = msg->version;
 		__entry->qpn = 0;
@@ -68,7 +68,7 @@ TRACE_EVENT(smc_clc_error,
 		__field(int, err)
 	),
 	TP_fast_assign(
-		__entry->sk = smc;
+		__entry->sk = smc->sk;
 		__entry->err = err;
 	),
 	TP_printk("sk=%p err=%d", __entry->sk, __entry->err)
@@ -106,8 +106,8 @@ SMC_DEFINE_MSG_EVENT(smc_cdc_rx);
 SMC_DEFINE_MSG_EVENT(smc_cdc_tx);
 
 TRACE_EVENT(smc_close,
-	TP_PROTO(const struct smc_sock *smc, int event, int state, u32 actions),
-	TP_ARGS(smc, event, state, actions),
+	TP_PROTO(const struct sock *sk, int event, int state, u32 actions),
+	TP_ARGS(sk, event, state, actions),
 	TP_STRUCT__entry(
 		__field(const void *, sk)
 		__string(event, smc_state_event_name(event))
@@ -115,7 +115,7 @@ TRACE_EVENT(smc_close,
 		__field(u32, actions)
 	),
 	TP_fast_assign(
-		__entry->sk = smc;
+		__entry->sk = sk;
 		smc_compat_assign_str(event, smc_state_event_name(event));
 		smc_compat_assign_str(state, smc_state_conn_name(state));
 		__entry->actions = actions;
@@ -135,7 +135,7 @@ TRACE_EVENT(smc_handshake,
 		__field(int, err)
 	),
 	TP_fast_assign(
-		__entry->sk = smc;
+		__entry->sk = smc->sk;
 		__entry->is_server = is_server;
 		__entry->outcome = outcome;
 		__entry->reason = reason;
@@ -143,7 +143,8 @@ TRACE_EVENT(smc_handshake,
 	),
 	TP_printk("sk=%p %s %s reason=%#x err=%d", __entry->sk,
 		  __entry->is_server ? "server" : "client",
-		  __print_symbolic(__entry->outcome, { 1, "smc" }, { 2, "tcp" }, { 3, "failed" }),
+		  __print_symbolic(__entry->outcome, { SMC_TRACE_SMC, "smc" },
+				   { SMC_TRACE_TCP, "tcp" }, { SMC_TRACE_FAILED, "failed" }),
 		  __entry->reason, __entry->err)
 );
 
@@ -160,7 +161,7 @@ TRACE_EVENT(smc_switch_to_fallback,
 	TP_fast_assign(
 		__entry->net_cookie = sock_net(tsk)->net_cookie;
 		__entry->clcsk = tsk;
-		__entry->sk = &smc->sk;
+		__entry->sk = smc->sk;
 		__entry->fallback_rsn = reason;
 	),
 	TP_printk("fallback_rsn=%#x clcsk=%p sk=%p net=%llu", __entry->fallback_rsn,
@@ -168,8 +169,8 @@ TRACE_EVENT(smc_switch_to_fallback,
 );
 
 DECLARE_EVENT_CLASS(smc_data,
-	TP_PROTO(const struct smc_sock *smc, size_t len, const char *device),
-	TP_ARGS(smc, len, device),
+	TP_PROTO(const struct sock *sk, size_t len, const char *device),
+	TP_ARGS(sk, len, device),
 	TP_STRUCT__entry(
 		__field(size_t, len)
 		__field(u64, net_cookie)
@@ -177,8 +178,8 @@ DECLARE_EVENT_CLASS(smc_data,
 		__string(name, device)
 	),
 	TP_fast_assign(
-		__entry->smc = smc;
-		__entry->net_cookie = sock_net(&smc->sk)->net_cookie;
+		__entry->smc = sk;
+		__entry->net_cookie = sock_net(sk)->net_cookie;
 		smc_compat_assign_str(name, device);
 		__entry->len = len;
 	),
@@ -187,12 +188,12 @@ DECLARE_EVENT_CLASS(smc_data,
 );
 
 DEFINE_EVENT(smc_data, smc_tx_sendmsg,
-	TP_PROTO(const struct smc_sock *smc, size_t len, const char *device),
-	TP_ARGS(smc, len, device));
+	TP_PROTO(const struct sock *sk, size_t len, const char *device),
+	TP_ARGS(sk, len, device));
 
 DEFINE_EVENT(smc_data, smc_rx_recvmsg,
-	TP_PROTO(const struct smc_sock *smc, size_t len, const char *device),
-	TP_ARGS(smc, len, device));
+	TP_PROTO(const struct sock *sk, size_t len, const char *device),
+	TP_ARGS(sk, len, device));
 
 TRACE_EVENT(smcr_link_down,
 	TP_PROTO(const struct smc_link *link, int fault, const void *location),

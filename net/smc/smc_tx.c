@@ -49,8 +49,10 @@
 #include "smc_member.h"
 #include "smc_net.h"
 #include "smc_notice.h"
+#include "smc_sock.h"
 #include "smc_trace.h"
 #include "smc_tx.h"
+#include "smc_wake.h"
 
 /* How long MSG_MORE and TCP_CORK may hold data back, as with TCP. */
 #define SMC_TX_CORK_TIME	(HZ / 5)
@@ -83,7 +85,7 @@ static bool tx_is_held_back(const struct smc_conn *conn, u32 unsent)
 		.peer_ring = smc_geom_space(conn->ctl.tx_geom),
 		.is_inflight = conn->tx_inflight,
 		.is_corked = conn->tx_cork,
-		.is_nodelay = READ_ONCE(smc_sk(conn->sk)->nonagle) & TCP_NAGLE_OFF,
+		.is_nodelay = tcp_sk(conn->sk)->nonagle & TCP_NAGLE_OFF,
 		.is_urgent = conn->ctl.tx_urg_left,
 		.is_flushed = conn->tx_flush,
 	};
@@ -366,59 +368,70 @@ static void tx_arm_cork(struct smc_conn *conn)
 		smc_conn_arm(conn, &conn->cork_timer, jiffies + SMC_TX_CORK_TIME);
 }
 
+/* One send call on its way. */
+struct tx_call {
+	struct smc_sock *smc;
+	struct smc_conn *conn;
+	struct msghdr *msg;
+	long timeo;
+	bool is_urgent;
+	bool is_held;	/* it has slept, and has references on @smc and @conn */
+	u32 tsflags;	/* of SO_TIMESTAMPING */
+};
+
 /*
  * The peer has closed, and we have not sent since. TCP would take this data, and learn
  * from the RST that it provokes that nobody reads it; so it is taken and dropped. Later
  * sends fail, AMB-43.
  */
-static bool tx_is_in_vain(struct smc_sock *smc)
+static bool tx_is_in_vain(const struct smc_sock *smc)
 {
 	u8 conn_flags = READ_ONCE(smc->conn->ctl.rx_conn_flags);
 
-	return !smc->sk.sk_err && !(smc->sk.sk_shutdown & SEND_SHUTDOWN) &&
+	return !smc->sk->sk_err && !(smc->shutdown & SEND_SHUTDOWN) &&
 	       (conn_flags & SMC_CDC_FINAL) == SMC_CDC_CLOSED;
 }
 
 /* No more than the ring would have held: who has more to send is to hear of it. */
 static int tx_lose(struct smc_sock *smc, struct msghdr *msg, size_t len)
 {
-	struct sock *sk = &smc->sk;
-
 	if (!len)
 		return 0;
 	len = min_t(size_t, len, smc->conn->snd_geom.size);
 	iov_iter_advance(&msg->msg_iter, len);
 	/* what the peer has sent may be read, and has an end all the same */
-	sock_set_flag(sk, SOCK_DONE);
-	WRITE_ONCE(sk->sk_err, EPIPE);
+	smc->is_done = true;
+	smc_sock_set_err(smc, EPIPE);
 	/* pairs with smc_poll(): who sees the end sees how it came */
 	smp_wmb();
-	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
-	sk_error_report(sk);
+	WRITE_ONCE(smc->shutdown, SHUTDOWN_MASK);
+	smc_wake_error(smc->sk);
 	return len;
 }
 
 /* Why nothing can be sent any more; 0 if something can. */
-static int tx_check(struct smc_sock *smc)
+static int tx_check(const struct tx_call *call)
 {
-	struct smc_conn *conn = smc->conn;
-	struct sock *sk = &smc->sk;
+	const struct smc_sock *smc = call->smc;
+	const struct smc_conn *conn = call->conn;
 
-	if (sk->sk_err || sk->sk_shutdown & SEND_SHUTDOWN)
+	if (READ_ONCE(smc->sk->sk_err) || READ_ONCE(smc->shutdown) & SEND_SHUTDOWN)
 		return -EPIPE;
 	/*
 	 * The peer has closed: nobody will read this. AMB-43. Of an abort, or that there
 	 * is no link or no element any more, the close machine is about to tell: until then
-	 * there is a connection, as there is for TCP before the RST is worked off.
+	 * there is a connection, as there is for TCP before the RST is worked off. Or has
+	 * connect() to AF_UNSPEC dissolved it?
 	 */
-	if (!conn->token || READ_ONCE(conn->ctl.rx_conn_flags) & SMC_CDC_CLOSED)
+	if (!conn->token || READ_ONCE(smc->conn) != conn ||
+	    READ_ONCE(conn->ctl.rx_conn_flags) & SMC_CDC_CLOSED)
 		return -EPIPE;
 	return 0;
 }
 
 static u32 tx_lowat(const struct smc_conn *conn)
 {
-	return READ_ONCE(smc_sk(conn->sk)->tx_lowat) ?:
+	return READ_ONCE(tcp_sk(conn->sk)->notsent_lowat) ?:
 	       READ_ONCE(sock_net(conn->sk)->ipv4.sysctl_tcp_notsent_lowat);
 }
 
@@ -467,31 +480,35 @@ bool smc_tx_is_writable(struct smc_conn *conn)
  * Waits until the send ring has room, nothing can be sent any more, or time is
  * up. A completion that finds SOCK_NOSPACE set wakes whoever polls.
  */
-static int tx_wait(struct smc_sock *smc, long *timeo)
+static int tx_wait(struct tx_call *call)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
-	struct smc_conn *conn = smc->conn;
-	struct sock *sk = &smc->sk;
+	struct smc_conn *conn = call->conn;
+	struct sock *sk = call->smc->sk;
 	wait_queue_head_t *wq = sk_sleep(sk);
 	int rc = 0;
 
+	if (!call->is_held) {
+		call->is_held = true;
+		smc_sock_get(call->smc);
+		refcount_inc(&conn->holders);
+	}
 	smc_stat_inc(sock_net(sk), SMC_STAT_TX_BLOCKED);
 	add_wait_queue(wq, &wait);
-	/* dead: connect() to AF_UNSPEC has left the file to another sock */
-	while (!rc && !sock_flag(sk, SOCK_DEAD)) {
+	while (!rc) {
 		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 		if (sk->sk_socket)
 			set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
 		/* Pairs with the lock under which a completion frees space. */
 		smp_mb__after_atomic();
-		if (tx_room(conn) || tx_check(smc))
+		if (tx_check(call) || tx_room(conn))
 			break;
-		if (!*timeo)
+		if (!call->timeo)
 			rc = -EAGAIN;
 		else if (signal_pending(current))
-			rc = sock_intr_errno(*timeo);
+			rc = sock_intr_errno(call->timeo);
 		else
-			sk_wait_event(sk, timeo, tx_room(conn) || tx_check(smc), &wait);
+			sk_wait_event(sk, &call->timeo, tx_check(call) || tx_room(conn), &wait);
 	}
 	remove_wait_queue(wq, &wait);
 	return rc;
@@ -517,20 +534,12 @@ static size_t tx_copy(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	return copied;
 }
 
-/* One send call on its way. */
-struct tx_call {
-	struct smc_sock *smc;
-	struct msghdr *msg;
-	long timeo;
-	bool is_urgent;
-	u32 tsflags;	/* of SO_TIMESTAMPING */
-};
-
 /* The bytes now belong to the stream. */
 static void tx_publish(struct tx_call *call, size_t len)
 {
-	struct smc_conn *conn = call->smc->conn;
-	bool is_corked = call->msg->msg_flags & MSG_MORE || call->smc->nonagle & TCP_NAGLE_CORK;
+	struct smc_conn *conn = call->conn;
+	bool is_corked = call->msg->msg_flags & MSG_MORE ||
+			 tcp_sk(conn->sk)->nonagle & TCP_NAGLE_CORK;
 
 	spin_lock_bh(&conn->lock);
 	conn->tx_jiffies = jiffies;
@@ -558,7 +567,7 @@ static void tx_publish(struct tx_call *call, size_t len)
 /* A send() ended early: its last byte is the urgent one, or gets the stamp. */
 static void tx_end_early(struct tx_call *call)
 {
-	struct smc_conn *conn = call->smc->conn;
+	struct smc_conn *conn = call->conn;
 
 	spin_lock_bh(&conn->lock);
 	if (call->is_urgent)
@@ -573,33 +582,32 @@ static void tx_end_early(struct tx_call *call)
 /* Control messages are those of TCP. */
 static int tx_read_control(struct tx_call *call)
 {
-	struct sock *sk = &call->smc->sk;
+	struct sock *sk = call->smc->sk;
 	struct sockcm_cookie control;
 
 	sockcm_init(&control, sk);
 	if (call->msg->msg_controllen && sock_cmsg_send(sk, call->msg, &control))
 		return -EINVAL;
 	call->tsflags = control.tsflags;
-	smc_notice_prepare(call->smc->conn, call->tsflags);
+	smc_notice_prepare(call->conn, call->tsflags);
 	return 0;
 }
 
 /* One round of sendmsg: bytes taken, or why there are none. */
 static ssize_t tx_send_some(struct tx_call *call)
 {
-	struct smc_sock *smc = call->smc;
-	struct smc_conn *conn = smc->conn;
+	struct smc_conn *conn = call->conn;
 	size_t room, n;
 	int rc;
 
-	rc = tx_check(smc);
+	rc = tx_check(call);
 	if (rc)
 		return rc;
 	room = tx_room(conn);
 	if (!room) {
 		/* What is held back makes room once it is sent. */
 		smc_tx_flush(conn);
-		return tx_wait(smc, &call->timeo);
+		return tx_wait(call);
 	}
 	n = tx_copy(conn, call->msg, min(room, msg_data_left(call->msg)));
 	if (!n)
@@ -608,15 +616,15 @@ static ssize_t tx_send_some(struct tx_call *call)
 	return n;
 }
 
-static void tx_trace(struct smc_sock *smc, size_t len)
+static void tx_trace(const struct smc_conn *conn, size_t len)
 {
 	struct smc_link *link;
 
 	if (!trace_smc_tx_sendmsg_enabled())
 		return;
 	rcu_read_lock();
-	link = rcu_dereference(smc->conn->link);
-	trace_smc_tx_sendmsg(smc, len, link ? link->wr.dev_name : "");
+	link = rcu_dereference(conn->link);
+	trace_smc_tx_sendmsg(conn->sk, len, link ? link->wr.dev_name : "");
 	rcu_read_unlock();
 }
 
@@ -627,7 +635,7 @@ static ssize_t tx_send_all(struct tx_call *call, size_t len)
 	ssize_t rc = 0;
 
 	if (!len)
-		rc = tx_check(call->smc);
+		rc = tx_check(call);
 	while (copied < len) {
 		rc = tx_send_some(call);
 		if (rc < 0)
@@ -666,14 +674,16 @@ int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, long ti
 {
 	struct tx_call call = {
 		.smc = smc,
+		.conn = smc->conn,
 		.msg = msg,
 		.timeo = timeo,
 		.is_urgent = msg->msg_flags & MSG_OOB,
 	};
-	struct sock *sk = &smc->sk;
+	struct sock *sk = smc->sk;
 	struct ubuf_info *uarg;
 	ssize_t rc;
 
+	sock_owned_by_me(smc->sk);
 	rc = smc_notice_zerocopy_begin(sk, msg, len, &uarg);
 	if (!rc)
 		rc = tx_read_control(&call);
@@ -683,6 +693,14 @@ int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, long ti
 	}
 	smc_notice_zerocopy_end(uarg, rc > 0);
 	if (rc > 0)
-		tx_trace(smc, rc);
-	return rc < 0 ? sk_stream_error(sk, msg->msg_flags, rc) : rc;
+		tx_trace(call.conn, rc);
+	if (rc < 0) {
+		rc = sk_stream_error(sk, msg->msg_flags, rc);
+		smc->err = sk->sk_err;
+	}
+	if (call.is_held) {
+		smc_conn_drop(call.conn);
+		smc_sock_put(smc);
+	}
+	return rc;
 }

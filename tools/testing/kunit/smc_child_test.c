@@ -4,32 +4,48 @@
  * below them.
  */
 #include "smc_kunit.h"
+#include "smc_kunit_sock.h"
 
 #include "../../../net/smc/smc_close.h"
 #include "../../../net/smc/smc_listener.h"
 #include "../../../net/smc/smc_net.h"
 #include "../../../net/smc/smc_rx.h"
 #include "../../../net/smc/smc_tcp.h"
+#include "../../../net/smc/smc_wake.h"
 
-static struct proto child_proto = {
-	.name = "smc_child_test",
-	.owner = THIS_MODULE,
-	.obj_size = sizeof(struct smc_sock),
-};
+static struct proto child_proto = SMC_KUNIT_PROTO("smc_child_test");
 
 static unsigned int child_nr_resets, child_nr_released, child_nr_queued, child_nr_armed;
-static unsigned int child_nr_dropped, child_nr_woken;
+static unsigned int child_nr_dropped, child_nr_woken, child_nr_become;
 static u32 child_readable;
 static bool child_has_urgent;
 
-static void child_reset(struct smc_sock *smc)
+static int child_abort(struct sock *sk, int err)
 {
 	child_nr_resets++;
+	return 0;
 }
 
-static void child_release(struct smc_sock *smc)
+static void child_close(struct sock *sk, long timeout)
 {
 	child_nr_released++;
+	sock_put(sk);
+}
+
+/* The close machine has come to its end at once. */
+static void child_unlock(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+
+	release_sock(sk);
+	child_close(sk, 0);
+}
+
+static void child_become(struct smc_sock *smc, enum smc_decline reason)
+{
+	child_nr_become++;
+	smc->phase = SMC_PHASE_TCP;
+	smc_kunit_take_off(smc->sk);
 }
 
 static bool child_queue(struct smc_sock *smc, struct work_struct *work)
@@ -49,29 +65,17 @@ static void child_stat(const struct net *net, enum smc_stat what)
 	child_nr_dropped += what == SMC_STAT_SERVER_DROPPED;
 }
 
-static struct smc_sock *child_new_sock(void)
-{
-	struct sock *sk = sk_alloc(&init_net, PF_SMC, GFP_KERNEL, &child_proto, 1);
-
-	if (!sk)
-		return NULL;
-	sock_init_data(NULL, sk);
-	smc_state_close_init(&smc_sk(sk)->close);
-	sk->sk_state = SMC_STATE_ACTIVE;
-	INIT_DELAYED_WORK(&smc_sk(sk)->hs_timer, NULL);
-	return smc_sk(sk);
-}
-
 #define smc_sock_queue			child_queue
 #define smc_sock_queue_delayed		child_queue_delayed
 #define smc_conn_readable(...)		child_readable
 #define smc_rx_has_urgent(...)		child_has_urgent
-#define smc_tcp_reset			child_reset
-#define smc_tcp_unwatch(...)		((void)0)
+#define smc_tcp_become			child_become
 #define smc_close_event(...)		((void)0)
-#define smc_close_release		child_release
-#define smc_close_let_go(...)		((void)0)
+#define smc_close_release(...)		((void)0)
+#define smc_close_unlock		child_unlock
 #define smc_stat_inc			child_stat
+#define tcp_abort			child_abort
+#define tcp_close			child_close
 
 #include "../../../net/smc/smc_child.c"
 
@@ -88,7 +92,6 @@ static void child_take(struct work_struct *work)
 struct child_lab {
 	struct smc_sock *smc;
 	struct smc_listener *listener;
-	struct socket *tcp;
 	struct smc_conn conn;		/* of any child */
 };
 
@@ -97,9 +100,7 @@ static void child_lab_free(void *ctx)
 	struct child_lab *lab = ctx;
 
 	if (lab->smc)
-		sock_put(&lab->smc->sk);
-	if (lab->tcp)
-		sock_release(lab->tcp);
+		smc_kunit_free(lab->smc);
 }
 
 /* The case has a second reference on the listener. */
@@ -109,88 +110,166 @@ static struct child_lab *child_begin(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, lab);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, child_lab_free, lab), 0);
-	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP,
-					       &lab->tcp), 0);
-	lab->smc = child_new_sock();
+	lab->smc = smc_kunit_new(&child_proto);
 	KUNIT_ASSERT_NOT_NULL(test, lab->smc);
-	lab->smc->sk.sk_data_ready = child_wake;
-	lab->listener = smc_listener_new(&lab->smc->sk, child_take);
+	lab->smc->sk->sk_data_ready = child_wake;
+	smc_wake_learn(lab->smc->sk);
+	lab->listener = smc_listener_new(lab->smc->sk, child_take);
 	KUNIT_ASSERT_NOT_NULL(test, lab->listener);
 	refcount_inc(&lab->listener->refs);
+	smc_state_close_init(&lab->conn.close);
+	lab->conn.close.state = SMC_STATE_ACTIVE;
 	child_nr_resets = 0;
 	child_nr_released = 0;
 	child_nr_queued = 0;
 	child_nr_armed = 0;
 	child_nr_dropped = 0;
 	child_nr_woken = 0;
+	child_nr_become = 0;
 	child_readable = 0;
 	child_has_urgent = false;
 	return lab;
 }
 
 /*
- * Its handshake is under way, and then accept() waits for so long. The case has a second
- * reference.
+ * Its handshake is under way, or has just come to SMC, and then accept() waits for so
+ * long. The case has a second reference.
  */
 static struct smc_sock *child_add(struct kunit *test, struct child_lab *lab,
-				  unsigned long patience)
+				  enum smc_phase phase, unsigned long patience)
 {
-	struct smc_sock *smc = child_new_sock();
+	struct smc_sock *smc = smc_kunit_new(&child_proto);
 
 	KUNIT_ASSERT_NOT_NULL(test, smc);
-	smc->tcp = lab->tcp;
-	smc->conn = &lab->conn;
-	smc->child = smc_listener_add(lab->listener, &smc->sk, jiffies + patience);
+	INIT_DELAYED_WORK(&smc->hs_timer, NULL);
+	smc->sk->sk_state = TCP_ESTABLISHED;
+	smc->phase = phase;
+	if (phase == SMC_PHASE_SMC)
+		smc->conn = &lab->conn;
+	smc->child = smc_listener_add(lab->listener, smc->sk, jiffies + patience);
 	KUNIT_ASSERT_NOT_NULL(test, smc->child);
-	sock_hold(&smc->sk);
+	sock_hold(smc->sk);
 	return smc;
 }
 
-/* As smc_listen_stop() does. */
+/* As smc_listen_stop() does, and then the work item. */
 static void child_stop_listening(struct child_lab *lab)
 {
-	lock_sock(&lab->smc->sk);
 	smc_listener_end(lab->listener);
 	smc_child_drop_all(lab->listener);
 	smc_listener_put(lab->listener);
-	release_sock(&lab->smc->sk);
+}
+
+static struct sock *child_next(struct child_lab *lab)
+{
+	enum smc_decline fallback;
+	u32 peer_diagnosis;
+
+	return smc_listener_next(lab->listener, &fallback, &peer_diagnosis);
 }
 
 static void child_expect_accepted(struct kunit *test, struct child_lab *lab,
 				  struct smc_sock *smc)
 {
-	KUNIT_EXPECT_PTR_EQ(test, smc_listener_next(lab->listener), &smc->sk);
+	KUNIT_EXPECT_PTR_EQ(test, child_next(lab), smc->sk);
 	KUNIT_EXPECT_NULL(test, smc->child);
 	KUNIT_EXPECT_EQ(test, child_nr_released, 0);
-	sock_put(&smc->sk);
+	sock_put(smc->sk);
+}
+
+/* Nobody has it any more but the case. */
+static void child_expect_alone(struct kunit *test, struct smc_sock *smc)
+{
+	KUNIT_EXPECT_NULL(test, smc->child);
+	KUNIT_EXPECT_EQ(test, refcount_read(&smc->sk->sk_refcnt), 1);
+	smc_kunit_free(smc);
 }
 
 static void a_child_that_does_not_wait_is_ready_at_once(struct kunit *test)
 {
 	struct child_lab *lab = child_begin(test);
-	struct smc_sock *smc = child_add(test, lab, 0);
+	struct smc_sock *smc = child_add(test, lab, SMC_PHASE_SMC, 0);
 
 	/* it is for the application to find that out */
-	smc->sk.sk_err = ECONNRESET;
+	smc->err = ECONNRESET;
 	smc_child_done(smc, true);
 	KUNIT_EXPECT_EQ(test, child_nr_armed, 0);
 	KUNIT_EXPECT_EQ(test, child_nr_woken, 1);
 	child_expect_accepted(test, lab, smc);
-	sock_put(&smc->sk);
+	child_expect_alone(test, smc);
 
-	smc = child_add(test, lab, 0);
+	smc = child_add(test, lab, SMC_PHASE_SMC, 0);
 	smc_child_done(smc, false);
-	KUNIT_EXPECT_NULL(test, smc_listener_next(lab->listener));
-	KUNIT_EXPECT_NULL(test, smc->child);
+	KUNIT_EXPECT_NULL(test, child_next(lab));
 	KUNIT_EXPECT_EQ(test, child_nr_released, 1);
-	KUNIT_EXPECT_EQ(test, refcount_read(&smc->sk.sk_refcnt), 1);
-	sock_put(&smc->sk);
+	child_expect_alone(test, smc);
 	child_stop_listening(lab);
 	KUNIT_EXPECT_EQ(test, refcount_read(&lab->listener->refs), 1);
 	smc_listener_put(lab->listener);
 }
 
+/* It is a sock of TCP when accept() has it, which hears why. */
+static void a_child_that_has_fallen_back_is_tcps(struct kunit *test)
+{
+	struct child_lab *lab = child_begin(test);
+	struct smc_sock *smc = child_add(test, lab, SMC_PHASE_HANDSHAKE, 0);
+	enum smc_decline fallback = SMC_DECLINE_NONE;
+	u32 peer_diagnosis = 0;
+
+	smc->fallback = SMC_DECLINE_PEERDECL;
+	smc->peer_diagnosis = SMC_DECLINE_MEM;
+	smc_child_done(smc, true);
+	KUNIT_EXPECT_EQ(test, child_nr_become, 1);
+	KUNIT_EXPECT_EQ(test, child_nr_woken, 1);
+	KUNIT_EXPECT_PTR_EQ(test, smc_listener_next(lab->listener, &fallback, &peer_diagnosis),
+			    smc->sk);
+	KUNIT_EXPECT_EQ(test, (u32)fallback, (u32)SMC_DECLINE_PEERDECL);
+	KUNIT_EXPECT_EQ(test, peer_diagnosis, (u32)SMC_DECLINE_MEM);
+	sock_put(smc->sk);
+	child_expect_alone(test, smc);
+
+	/* one that has failed is nobody's */
+	smc = child_add(test, lab, SMC_PHASE_HANDSHAKE, 0);
+	smc_child_done(smc, false);
+	KUNIT_EXPECT_EQ(test, child_nr_become, 1);
+	KUNIT_EXPECT_EQ(test, child_nr_resets, 1);
+	KUNIT_EXPECT_EQ(test, child_nr_released, 1);
+	KUNIT_EXPECT_NULL(test, child_next(lab));
+	child_expect_alone(test, smc);
+
+	/* nor one whose listener has gone meanwhile */
+	smc = child_add(test, lab, SMC_PHASE_HANDSHAKE, 0);
+	child_stop_listening(lab);
+	smc_child_done(smc, true);
+	KUNIT_EXPECT_EQ(test, child_nr_resets, 3);
+	KUNIT_EXPECT_EQ(test, child_nr_released, 2);
+	child_expect_alone(test, smc);
+	KUNIT_EXPECT_EQ(test, refcount_read(&lab->listener->refs), 1);
+	smc_listener_put(lab->listener);
+}
+
 enum child_fate { CHILD_WAITS, CHILD_IS_READY, CHILD_GOES };
+
+/* The child waits for its first byte; then it is looked at, and then the listener ends. */
+static void child_look(struct kunit *test, struct child_lab *lab, struct smc_sock *smc,
+		       bool is_late, enum child_fate fate, int row)
+{
+	if (is_late)
+		smc->child->defer_end = jiffies;
+	smc_child_look(smc);
+	KUNIT_EXPECT_EQ_MSG(test, child_nr_armed, 1 + (fate == CHILD_WAITS), "%d", row);
+	KUNIT_EXPECT_EQ_MSG(test, child_nr_woken, fate == CHILD_IS_READY, "%d", row);
+	KUNIT_EXPECT_EQ_MSG(test, child_nr_released, fate == CHILD_GOES, "%d", row);
+	KUNIT_EXPECT_EQ_MSG(test, !smc->child, fate != CHILD_WAITS, "%d", row);
+
+	child_stop_listening(lab);
+	if (smc->child)
+		smc_child_look(smc);
+	KUNIT_EXPECT_EQ(test, child_nr_released, 1);
+	KUNIT_EXPECT_EQ(test, refcount_read(&lab->listener->refs), 1);
+	smc_listener_put(lab->listener);
+	child_expect_alone(test, smc);
+}
 
 static const struct {
 	u32 readable;
@@ -221,7 +300,7 @@ static void accept_waits_for_the_first_byte(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(word_rows); i++) {
 		struct child_lab *lab = child_begin(test);
-		struct smc_sock *smc = child_add(test, lab, 1000 * HZ);
+		struct smc_sock *smc = child_add(test, lab, SMC_PHASE_SMC, 1000 * HZ);
 
 		smc_child_done(smc, true);
 		KUNIT_EXPECT_EQ(test, child_nr_armed, 1);
@@ -229,29 +308,57 @@ static void accept_waits_for_the_first_byte(struct kunit *test)
 
 		child_readable = word_rows[i].readable;
 		child_has_urgent = word_rows[i].has_urgent;
-		smc->conn->ctl.rx_conn_flags = word_rows[i].conn_flags;
-		smc->sk.sk_err = word_rows[i].err;
+		lab->conn.ctl.rx_conn_flags = word_rows[i].conn_flags;
+		smc->err = word_rows[i].err;
 		if (word_rows[i].state)
-			smc->sk.sk_state = word_rows[i].state;
-		if (word_rows[i].is_late)
-			smc->child->defer_end = jiffies;
-		smc_child_look(smc);
-		KUNIT_EXPECT_EQ_MSG(test, child_nr_armed,
-				    1 + (word_rows[i].fate == CHILD_WAITS), "%d", i);
-		KUNIT_EXPECT_EQ_MSG(test, child_nr_woken, word_rows[i].fate == CHILD_IS_READY,
-				    "%d", i);
-		KUNIT_EXPECT_EQ_MSG(test, child_nr_released, word_rows[i].fate == CHILD_GOES,
-				    "%d", i);
-		KUNIT_EXPECT_EQ_MSG(test, !smc->child, word_rows[i].fate != CHILD_WAITS, "%d", i);
+			lab->conn.close.state = word_rows[i].state;
+		child_look(test, lab, smc, word_rows[i].is_late, word_rows[i].fate, i);
+	}
+}
 
-		child_stop_listening(lab);
-		if (smc->child)
-			smc_child_look(smc);
-		KUNIT_EXPECT_EQ(test, child_nr_released, 1);
-		KUNIT_EXPECT_EQ(test, refcount_read(&smc->sk.sk_refcnt), 1);
-		KUNIT_EXPECT_EQ(test, refcount_read(&lab->listener->refs), 1);
-		smc_listener_put(lab->listener);
-		sock_put(&smc->sk);
+static const struct {
+	bool has_data;
+	u8 shutdown;
+	u8 state;
+	bool is_late;
+	enum child_fate fate;
+} tcp_rows[] = {
+	{ .fate = CHILD_WAITS },
+	{ .has_data = true, .fate = CHILD_IS_READY },
+	{ .shutdown = RCV_SHUTDOWN, .fate = CHILD_IS_READY },
+	/* a reset shuts down, too, and is no word */
+	{ .shutdown = SHUTDOWN_MASK, .state = TCP_CLOSE, .fate = CHILD_GOES },
+	/* what came before that counts */
+	{ .has_data = true, .state = TCP_CLOSE, .fate = CHILD_IS_READY },
+	{ .is_late = true, .fate = CHILD_IS_READY },
+	{ .is_late = true, .state = TCP_CLOSE, .fate = CHILD_GOES },
+};
+
+/* TCP's own wait has ended with the message of CLC. */
+static void accept_waits_for_the_first_byte_after_a_fallback(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(tcp_rows); i++) {
+		struct child_lab *lab = child_begin(test);
+		struct smc_sock *smc = child_add(test, lab, SMC_PHASE_HANDSHAKE, 1000 * HZ);
+
+		smc_child_done(smc, true);
+		KUNIT_EXPECT_EQ(test, child_nr_armed, 1);
+		KUNIT_EXPECT_EQ(test, child_nr_become, 0);
+
+		if (tcp_rows[i].has_data) {
+			struct sk_buff *skb = alloc_skb(0, GFP_KERNEL);
+
+			KUNIT_ASSERT_NOT_NULL(test, skb);
+			__skb_queue_tail(&smc->sk->sk_receive_queue, skb);
+		}
+		smc->sk->sk_shutdown = tcp_rows[i].shutdown;
+		if (tcp_rows[i].state)
+			smc->sk->sk_state = tcp_rows[i].state;
+		child_look(test, lab, smc, tcp_rows[i].is_late, tcp_rows[i].fate, i);
+		KUNIT_EXPECT_EQ_MSG(test, child_nr_become, tcp_rows[i].fate == CHILD_IS_READY,
+				    "%d", i);
 	}
 }
 
@@ -260,9 +367,9 @@ static void children_are_dropped_with_their_listener(struct kunit *test)
 	struct child_lab *lab = child_begin(test);
 	struct smc_sock *under_way, *waits, *ready;
 
-	ready = child_add(test, lab, 1000 * HZ);
-	waits = child_add(test, lab, 1000 * HZ);
-	under_way = child_add(test, lab, 1000 * HZ);
+	ready = child_add(test, lab, SMC_PHASE_SMC, 1000 * HZ);
+	waits = child_add(test, lab, SMC_PHASE_SMC, 1000 * HZ);
+	under_way = child_add(test, lab, SMC_PHASE_HANDSHAKE, 1000 * HZ);
 	child_readable = 1;
 	smc_child_done(ready, true);
 	child_readable = 0;
@@ -272,26 +379,24 @@ static void children_are_dropped_with_their_listener(struct kunit *test)
 	child_stop_listening(lab);
 	/* one is closed, two are reset, and their work items see to the rest */
 	KUNIT_EXPECT_EQ(test, child_nr_released, 1);
-	KUNIT_EXPECT_EQ(test, refcount_read(&ready->sk.sk_refcnt), 1);
+	KUNIT_EXPECT_EQ(test, child_nr_resets, 2);
 	KUNIT_EXPECT_EQ(test, child_nr_queued, 2);
 	KUNIT_EXPECT_EQ(test, refcount_read(&lab->listener->refs), 1 + 2);
 	KUNIT_EXPECT_EQ(test, child_nr_dropped, 0);
+	child_expect_alone(test, ready);
 
 	/* its handshake has ended well all the same */
+	under_way->phase = SMC_PHASE_SMC;
+	under_way->conn = &lab->conn;
 	child_readable = 1;
 	smc_child_done(under_way, true);
 	smc_child_look(waits);
 	KUNIT_EXPECT_EQ(test, child_nr_released, 3);
 	KUNIT_EXPECT_EQ(test, child_nr_woken, 1);
-	KUNIT_EXPECT_NULL(test, under_way->child);
-	KUNIT_EXPECT_NULL(test, waits->child);
-	KUNIT_EXPECT_EQ(test, refcount_read(&under_way->sk.sk_refcnt), 1);
-	KUNIT_EXPECT_EQ(test, refcount_read(&waits->sk.sk_refcnt), 1);
 	KUNIT_EXPECT_EQ(test, refcount_read(&lab->listener->refs), 1);
 	smc_listener_put(lab->listener);
-	sock_put(&under_way->sk);
-	sock_put(&waits->sk);
-	sock_put(&ready->sk);
+	child_expect_alone(test, under_way);
+	child_expect_alone(test, waits);
 }
 
 static void the_oldest_child_makes_room_for_a_charge(struct kunit *test)
@@ -303,7 +408,7 @@ static void the_oldest_child_makes_room_for_a_charge(struct kunit *test)
 	child = kunit_kcalloc(test, 300, sizeof(*child), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, child);
 	for (k = 0; k < 300; k++) {
-		child[k] = child_add(test, lab, 0);
+		child[k] = child_add(test, lab, SMC_PHASE_SMC, 0);
 		smc_child_charge(child[k], 1UL << 20);
 	}
 	KUNIT_EXPECT_EQ(test, child_nr_resets, 300 - 256);
@@ -311,20 +416,23 @@ static void the_oldest_child_makes_room_for_a_charge(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, child_nr_dropped, 300 - 256);
 	for (k = 0; k < 300; k++) {
 		smc_child_done(child[k], true);
-		KUNIT_EXPECT_EQ(test, refcount_read(&child[k]->sk.sk_refcnt),
+		KUNIT_EXPECT_EQ(test, refcount_read(&child[k]->sk->sk_refcnt),
 				k < 300 - 256 ? 1 : 2);
-		sock_put(&child[k]->sk);
 	}
 	KUNIT_EXPECT_EQ(test, child_nr_released, 300 - 256);
 	child_stop_listening(lab);
 	KUNIT_EXPECT_EQ(test, child_nr_released, 300);
 	KUNIT_EXPECT_EQ(test, refcount_read(&lab->listener->refs), 1);
 	smc_listener_put(lab->listener);
+	for (k = 0; k < 300; k++)
+		child_expect_alone(test, child[k]);
 }
 
 static struct kunit_case child_cases[] = {
 	KUNIT_CASE(a_child_that_does_not_wait_is_ready_at_once),
+	KUNIT_CASE(a_child_that_has_fallen_back_is_tcps),
 	KUNIT_CASE(accept_waits_for_the_first_byte),
+	KUNIT_CASE(accept_waits_for_the_first_byte_after_a_fallback),
 	KUNIT_CASE(children_are_dropped_with_their_listener),
 	KUNIT_CASE(the_oldest_child_makes_room_for_a_charge),
 	{}

@@ -56,7 +56,7 @@ static int clc_recv_until(struct clc_pair *pair, struct smc_clc_rx *rx,
 
 	add_wait_queue(wq, &wait);
 	for (;;) {
-		ret = smc_clc_recv(pair->near, rx, msg, expected, refused);
+		ret = smc_clc_recv(pair->near->sk, rx, msg, expected, refused);
 		if (ret != -EAGAIN || rx->done >= enough || !timeout)
 			break;
 		timeout = wait_woken(&wait, TASK_INTERRUPTIBLE, timeout);
@@ -105,6 +105,16 @@ static int clc_read_all(struct socket *sock, void *bytes, size_t len)
 
 	sock->sk->sk_rcvtimeo = 5 * HZ;
 	return kernel_recvmsg(sock, &msg, &vec, 1, len, MSG_WAITALL);
+}
+
+/* What is sent over loopback comes before long; who waits for so long has failed. */
+static bool clc_has_come(struct sock *sk, int len)
+{
+	unsigned long end = jiffies + CLC_LONG;
+
+	while (tcp_inq(sk) < len && time_before(jiffies, end))
+		schedule_timeout_uninterruptible(1);
+	return tcp_inq(sk) >= len;
 }
 
 static int clc_loopback_up(void)
@@ -289,7 +299,7 @@ static void err_14_silent_peer_keeps_nobody(struct kunit *test)
 	struct smc_clc_msg msg;
 
 	KUNIT_EXPECT_EQ(test, -EAGAIN,
-			smc_clc_recv(pair->near, &rx, &msg, CLC_ANY, &refused));
+			smc_clc_recv(pair->near->sk, &rx, &msg, CLC_ANY, &refused));
 	KUNIT_EXPECT_EQ(test, 0, rx.done);
 }
 
@@ -343,8 +353,37 @@ static void clc_02_receive_low_water_mark_does_not_matter(struct kunit *test)
 			clc_recv_soon(pair, &rx, &msg, CLC_ANY, &refused));
 	pair->near->sk->sk_rcvlowat = 1000;
 	KUNIT_EXPECT_EQ(test, 0,
-			smc_clc_recv(pair->near, &rx, &msg, CLC_ANY, &refused));
+			smc_clc_recv(pair->near->sk, &rx, &msg, CLC_ANY, &refused));
 	KUNIT_EXPECT_EQ(test, pair->near->sk->sk_rcvlowat, 1000);
+}
+
+/* It counts bytes of the application, which has not read any yet. */
+static void clc_02_an_offset_for_peeking_does_not_matter(struct kunit *test)
+{
+	static const int offsets[] = { 0, 5 };
+	struct clc_pair *pair = test->priv;
+	static struct smc_clc_rx rx;	/* too large for a stack */
+	struct sock *sk = pair->near->sk;
+	enum smc_decline refused;
+	struct smc_clc_msg msg;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(offsets); i++) {
+		sk->sk_peek_off = offsets[i];
+		KUNIT_ASSERT_EQ(test, 28, clc_far_send(pair, clc_decline_bytes, 28));
+		KUNIT_EXPECT_EQ(test, 0, clc_recv_soon(pair, &rx, &msg, CLC_ANY, &refused));
+		KUNIT_EXPECT_EQ(test, sk->sk_peek_off, offsets[i]);
+
+		KUNIT_ASSERT_EQ(test, 28, clc_far_send(pair, clc_decline_bytes, 28));
+		KUNIT_ASSERT_EQ(test, 8, clc_far_send(pair, "payload", 8));
+		KUNIT_EXPECT_TRUE(test, clc_has_come(sk, 28 + 8));
+		KUNIT_EXPECT_EQ(test, 0, smc_clc_take_decline(sk, &rx, clc_peer_id));
+		KUNIT_EXPECT_EQ(test, sk->sk_peek_off, offsets[i]);
+		KUNIT_EXPECT_EQ(test, -ENOMSG, smc_clc_take_decline(sk, &rx, clc_peer_id));
+		KUNIT_EXPECT_EQ(test, sk->sk_peek_off, offsets[i]);
+		sk->sk_peek_off = -1;
+		KUNIT_ASSERT_EQ(test, 8, clc_read_all(pair->near, rx.bytes, 8));
+	}
 }
 
 static void clc_13_peer_closes(struct kunit *test)
@@ -393,7 +432,7 @@ static void clc_13_closed_here(struct kunit *test)
 
 	kernel_sock_shutdown(pair->near, SHUT_RDWR);
 	KUNIT_EXPECT_EQ(test, -ECONNRESET,
-			smc_clc_recv(pair->near, &rx, &msg, CLC_ANY, &refused));
+			smc_clc_recv(pair->near->sk, &rx, &msg, CLC_ANY, &refused));
 }
 
 static void dcln_01_decline_arrives(struct kunit *test)
@@ -401,7 +440,7 @@ static void dcln_01_decline_arrives(struct kunit *test)
 	struct clc_pair *pair = test->priv;
 	u8 bytes[28];
 
-	KUNIT_ASSERT_EQ(test, 0, smc_clc_decline(pair->near, clc_peer_id,
+	KUNIT_ASSERT_EQ(test, 0, smc_clc_decline(pair->near->sk, clc_peer_id,
 						 SMC_DECLINE_SYNCERR, true, 1, false));
 	KUNIT_ASSERT_EQ(test, 28, clc_read_all(pair->far, bytes, 28));
 	KUNIT_EXPECT_MEMEQ(test, bytes, clc_decline_bytes, 28);
@@ -413,17 +452,17 @@ static void dcln_03_declines_cross(struct kunit *test)
 	static struct smc_clc_rx rx;	/* too large for a stack */
 	u8 bytes[8];
 
-	KUNIT_EXPECT_EQ(test, -ENODATA, smc_clc_take_decline(pair->near, &rx, clc_peer_id));
+	KUNIT_EXPECT_EQ(test, -ENODATA, smc_clc_take_decline(pair->near->sk, &rx, clc_peer_id));
 	KUNIT_ASSERT_EQ(test, 10, clc_far_send(pair, clc_decline_bytes, 10));
-	KUNIT_EXPECT_EQ(test, -EEXIST, smc_clc_decline(pair->near, clc_peer_id,
+	KUNIT_EXPECT_EQ(test, -EEXIST, smc_clc_decline(pair->near->sk, clc_peer_id,
 						       SMC_DECLINE_SYNCERR, false, 1, true));
-	KUNIT_EXPECT_TRUE(test, smc_clc_is_acked(pair->near));
-	KUNIT_EXPECT_EQ(test, -EAGAIN, smc_clc_take_decline(pair->near, &rx, clc_peer_id));
+	KUNIT_EXPECT_TRUE(test, smc_clc_is_acked(pair->near->sk));
+	KUNIT_EXPECT_EQ(test, -EAGAIN, smc_clc_take_decline(pair->near->sk, &rx, clc_peer_id));
 	KUNIT_ASSERT_EQ(test, 18, clc_far_send(pair, clc_decline_bytes + 10, 18));
 	KUNIT_ASSERT_EQ(test, 8, clc_far_send(pair, "payload", 8));
-	KUNIT_EXPECT_EQ(test, 0, smc_clc_take_decline(pair->near, &rx, clc_peer_id));
+	KUNIT_EXPECT_EQ(test, 0, smc_clc_take_decline(pair->near->sk, &rx, clc_peer_id));
 	KUNIT_EXPECT_EQ(test, 0, rx.done);
-	KUNIT_EXPECT_EQ(test, -ENOMSG, smc_clc_take_decline(pair->near, &rx, clc_peer_id));
+	KUNIT_EXPECT_EQ(test, -ENOMSG, smc_clc_take_decline(pair->near->sk, &rx, clc_peer_id));
 	KUNIT_ASSERT_EQ(test, 8, clc_read_all(pair->near, bytes, 8));
 	KUNIT_EXPECT_MEMEQ(test, bytes, "payload", 8);
 }
@@ -436,7 +475,7 @@ static void dcln_03_data_like_a_decline_stays(struct kunit *test)
 	u8 bytes[28];
 
 	KUNIT_ASSERT_EQ(test, 28, clc_far_send(pair, clc_decline_bytes, 28));
-	KUNIT_EXPECT_EQ(test, -ENOMSG, smc_clc_take_decline(pair->near, &rx, other));
+	KUNIT_EXPECT_EQ(test, -ENOMSG, smc_clc_take_decline(pair->near->sk, &rx, other));
 	KUNIT_ASSERT_EQ(test, 28, clc_read_all(pair->near, bytes, 28));
 	KUNIT_EXPECT_MEMEQ(test, bytes, clc_decline_bytes, 28);
 }
@@ -448,7 +487,7 @@ static void prop_04_longest_message_is_sent(struct kunit *test)
 	u8 bytes[188];
 
 	msg.proposal.nr_prefixes = 8;
-	KUNIT_ASSERT_EQ(test, 0, smc_clc_send(pair->near, &msg));
+	KUNIT_ASSERT_EQ(test, 0, smc_clc_send(pair->near->sk, &msg));
 	KUNIT_ASSERT_EQ(test, 188, clc_read_all(pair->far, bytes, 188));
 	KUNIT_EXPECT_EQ(test, bytes[47], 8);
 }
@@ -466,7 +505,7 @@ static void dcln_03_message_leaves_at_once(struct kunit *test)
 	/* The second finds the first one not yet acknowledged. */
 	for (i = 0; i < 2; i++) {
 		KUNIT_ASSERT_EQ(test, 0,
-				smc_clc_decline(pair->near, clc_peer_id,
+				smc_clc_decline(pair->near->sk, clc_peer_id,
 						SMC_DECLINE_SYNCERR, true, 1, false));
 		KUNIT_EXPECT_EQ(test, tp->snd_nxt, tp->write_seq);
 		KUNIT_EXPECT_EQ(test, tp->nonagle + 0, TCP_NAGLE_CORK);
@@ -480,9 +519,29 @@ static void clc_05_message_of_another_version_is_not_sent(struct kunit *test)
 	struct smc_clc_msg msg = { .type = SMC_CLC_DECLINE, .version = 3 };
 	struct clc_pair *pair = test->priv;
 
-	KUNIT_EXPECT_EQ(test, -EINVAL, smc_clc_send(pair->near, &msg));
+	KUNIT_EXPECT_EQ(test, -EINVAL, smc_clc_send(pair->near->sk, &msg));
 	KUNIT_EXPECT_EQ(test, tcp_sk(pair->near->sk)->snd_nxt,
 			tcp_sk(pair->near->sk)->write_seq);
+}
+
+/* TCP notes that in a struct socket, which a child that nobody has accepted has not. */
+static void clc_13_no_memory_and_no_file(struct kunit *test)
+{
+	struct clc_pair *pair = test->priv;
+	struct sock *sk = pair->near->sk;
+	int sndbuf = sk->sk_sndbuf;
+	u8 got[28];
+
+	WRITE_ONCE(sk->sk_socket, NULL);
+	WRITE_ONCE(sk->sk_sndbuf, 0);
+	KUNIT_EXPECT_EQ(test, -ENOBUFS, smc_clc_decline(sk, clc_peer_id, SMC_DECLINE_SYNCERR,
+							false, 0, false));
+	WRITE_ONCE(sk->sk_sndbuf, sndbuf);
+	KUNIT_EXPECT_EQ(test, 0, smc_clc_decline(sk, clc_peer_id, SMC_DECLINE_SYNCERR, false, 0,
+						 false));
+	KUNIT_EXPECT_NULL(test, sk->sk_socket);
+	WRITE_ONCE(sk->sk_socket, pair->near);
+	KUNIT_EXPECT_EQ(test, 28, clc_read_all(pair->far, got, sizeof(got)));
 }
 
 static void clc_13_send_after_shutdown_fails(struct kunit *test)
@@ -491,7 +550,7 @@ static void clc_13_send_after_shutdown_fails(struct kunit *test)
 
 	kernel_sock_shutdown(pair->near, SHUT_RDWR);
 	KUNIT_EXPECT_EQ(test, -EPIPE,
-			smc_clc_decline(pair->near, clc_peer_id,
+			smc_clc_decline(pair->near->sk, clc_peer_id,
 					SMC_DECLINE_MEM, false, 1, false));
 }
 
@@ -506,6 +565,7 @@ static struct kunit_case smc_clc_cases[] = {
 	KUNIT_CASE(clc_02_message_in_pieces),
 	KUNIT_CASE(clc_02_second_message_after_the_first),
 	KUNIT_CASE(clc_02_receive_low_water_mark_does_not_matter),
+	KUNIT_CASE(clc_02_an_offset_for_peeking_does_not_matter),
 	KUNIT_CASE(clc_13_peer_closes),
 	KUNIT_CASE(clc_13_peer_closes_within_a_message),
 	KUNIT_CASE(clc_13_peer_resets),
@@ -516,6 +576,7 @@ static struct kunit_case smc_clc_cases[] = {
 	KUNIT_CASE(dcln_03_declines_cross),
 	KUNIT_CASE(dcln_03_data_like_a_decline_stays),
 	KUNIT_CASE(clc_05_message_of_another_version_is_not_sent),
+	KUNIT_CASE(clc_13_no_memory_and_no_file),
 	KUNIT_CASE(clc_13_send_after_shutdown_fails),
 	{}
 };

@@ -1,37 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The socket's side of the close machine: the order in which it hears news, and what it
- * does when. The functions below it return what a case wants, and count their calls.
+ * The socket's side of the close machine: the order in which it hears news, what it does
+ * when, and what becomes of TCP. The machine and its timer are real, and so is the sock. The
+ * functions below them return what a case wants, and count their calls.
  */
 #include "smc_kunit.h"
-#include <net/tcp.h>
-
-/* another suite replaces this one */
-#define smc_close_is_over	close_test_is_over
+#include "smc_kunit_sock.h"
 
 #include "../../../net/smc/smc_close.h"
 #include "../../../net/smc/smc_compat.h"
 #include "../../../net/smc/smc_keep.h"
 #include "../../../net/smc/smc_llc.h"
+#include "../../../net/smc/smc_member.h"
 #include "../../../net/smc/smc_net.h"
 #include "../../../net/smc/smc_notice.h"
 #include "../../../net/smc/smc_tcp.h"
 #include "../../../net/smc/smc_tx.h"
+#include "../../../net/smc/smc_wake.h"
 
-/* nobody looks */
+/* nobody looks, and nobody counts */
 #define SMC_TRACE_H
+#define trace_smc_close(...)	((void)0)
+#define smc_stat_inc(...)	((void)0)
 
-static void trace_smc_close(struct smc_sock *smc, enum smc_close_event event,
-			    enum smc_conn_state next, u32 actions)
-{
-}
+/* Waits are long. */
+static struct smc_net close_net = {
+	.set.close_timeout_ms = 3600 * 1000,
+	.set.close_pending_ms = 3600 * 1000,
+	.set.llc.test_link = 3600 * 1000,
+};
 
 /* What the functions below return, and what they were told. */
 static struct {
 	bool owes_final;
 	bool is_busy;
 	u32 unread;
-	int tcp_err;
 	unsigned long told_meanwhile;	/* bits that are set while the machine looks */
 
 	u8 flags;			/* of control blocks, sent */
@@ -39,14 +42,17 @@ static struct {
 	unsigned int nr_forgotten;
 	bool is_peer_done;
 	unsigned int nr_fins;
-	unsigned int nr_rsts;
-	unsigned int nr_released;
+	unsigned int nr_aborted;
+	unsigned int nr_closed;
+	unsigned int nr_disconnected;
 	unsigned int nr_woken;
+	unsigned int nr_errors;
+	unsigned int nr_hs;
 } now;
 
 static u32 close_readable(struct smc_conn *conn)
 {
-	smc_sk(conn->sk)->pending |= now.told_meanwhile;
+	conn->pending |= now.told_meanwhile;
 	return now.unread;
 }
 
@@ -63,203 +69,212 @@ static void close_signal(struct smc_conn *conn, u8 flags)
 	now.flags |= flags;
 }
 
-static void close_shutdown(struct smc_sock *smc, int how)
+static void close_shutdown(struct sock *sk, int how)
 {
 	/* CLOSE-01: nothing of ours is under way, and the group was not left before */
 	now.nr_fins += !now.owes_final && !now.nr_left;
 }
 
-static void close_pend(struct smc_sock *smc, enum smc_pending what)
+static int close_abort(struct sock *sk, int err)
 {
-	set_bit(what, &smc->pending);
+	now.nr_aborted++;
+	return 0;
 }
 
-#define smc_conn_readable	close_readable
-#define smc_conn_leave		close_leave
+static void close_tcp(struct sock *sk, long timeout)
+{
+	now.nr_closed++;
+}
+
+static int close_disconnect(struct sock *sk)
+{
+	now.nr_disconnected++;
+	return 0;
+}
+
+static bool close_queue(struct smc_sock *smc, struct work_struct *work)
+{
+	now.nr_hs += work == &smc->hs_work;
+	return true;
+}
+
 #define smc_conn_forget_unread(...)	((void)now.nr_forgotten++)
-#define smc_conn_unsent(...)	(0)
 #define smc_conn_has_inflight(...)	(now.is_busy)
 #define smc_conn_has_progress(...)	(false)
+#define smc_conn_is_drained(conn)	((conn) && !now.is_busy)
+#define smc_conn_leave			close_leave
 #define smc_conn_mark_progress(...)	((void)0)
 #define smc_conn_owes_final(conn)	((conn) && now.owes_final)
-#define smc_conn_is_drained(conn)	((conn) && !now.is_busy)
-#define smc_notice_forget(...)	((void)0)
-#define smc_lgr_get(lgr)	((void)(lgr))
-#define smc_lgr_put(lgr)	((void)(lgr))
-#define smc_lgr_is_down(...)	(false)
-#define smc_llc_arm_idle(...)	((void)0)
-#define smc_llc_doubt(...)	((void)0)
-#define smc_tx_signal		close_signal
-#define smc_tx_flush(...)	((void)0)
-#define smc_keep_stop(...)	((void)0)
-#define smc_keep_update(...)	((void)0)
-#define smc_tcp_end_errno(...)	(now.tcp_err)
-#define smc_tcp_reset(...)	((void)now.nr_rsts++)
-#define smc_tcp_shutdown	close_shutdown
-#define smc_tcp_release(...)	((void)now.nr_released++)
-#define smc_sock_unhash(...)	((void)0)
-#define smc_sock_trylock(...)	(false)
-#define smc_sock_queue(...)	((void)0)
-#define smc_sock_pend		close_pend
-#define smc_sock_wake_writers(...)	((void)0)
+#define smc_conn_readable		close_readable
+#define smc_conn_unsent(...)		(0)
+#define smc_keep_give_back(...)		((void)0)
+#define smc_keep_stop(...)		((void)0)
+#define smc_keep_update(...)		((void)0)
+#define smc_lgr_get(lgr)		((void)(lgr))
+#define smc_lgr_is_down(...)		(false)
+#define smc_lgr_put(lgr)		((void)(lgr))
+#define smc_llc_arm_idle(...)		((void)0)
+#define smc_llc_doubt(...)		((void)0)
+#define smc_net(...)			(&close_net)
+#define smc_notice_forget(...)		((void)0)
+#define smc_sock_queue			close_queue
+#define smc_sock_queue_close(...)	((void)0)
+#define smc_tcp_disconnect		close_disconnect
+#define smc_tcp_shutdown		close_shutdown
+#define smc_tx_flush(...)		((void)0)
+#define smc_tx_signal			close_signal
+#define smc_wake_error(...)		((void)now.nr_errors++)
+#define smc_wake_state(...)		((void)now.nr_woken++)
+#define smc_wake_writers(...)		((void)0)
+#define tcp_abort			close_abort
+#define tcp_close			close_tcp
 
 #include "../../../net/smc/smc_close.c"
 
-static int close_net_init(struct net *net)
-{
-	struct smc_net *sn = smc_net(net);
-
-	sn->set.close_timeout_ms = 3600 * 1000;
-	sn->set.close_pending_ms = 3600 * 1000;
-	sn->set.llc.test_link = 3600 * 1000;
-	sn->stats = alloc_percpu(struct smc_stats_cpu);
-	return sn->stats ? 0 : -ENOMEM;
-}
-
-static void close_net_exit(struct net *net)
-{
-	free_percpu(smc_net(net)->stats);
-}
-
-static struct pernet_operations close_net_ops = {
-	.init = close_net_init,
-	.exit = close_net_exit,
-	.id = &smc_net_id,
-	.size = sizeof(struct smc_net),
+struct close_lab {
+	struct smc_sock smc;
+	struct smc_conn conn;
+	struct socket *sock;
 };
 
-static int close_suite_init(struct kunit_suite *suite)
-{
-	return register_pernet_subsys(&close_net_ops);
-}
-
-static void close_suite_exit(struct kunit_suite *suite)
-{
-	unregister_pernet_subsys(&close_net_ops);
-}
-
-static struct proto close_proto = {
-	.name = "smc_close_test",
-	.owner = THIS_MODULE,
-	.obj_size = sizeof(struct smc_sock),
-};
-
-static void close_woken(struct sock *sk)
-{
-	now.nr_woken++;
-}
-
-/* A connection that is established. */
+/* A connection that is established, on a socket with a file. */
 static int close_test_init(struct kunit *test)
 {
-	struct smc_conn *conn = kunit_kzalloc(test, sizeof(*conn), GFP_KERNEL);
-	struct smc_sock *smc;
-	struct sock *sk;
+	struct close_lab *lab = kunit_kzalloc(test, sizeof(*lab), GFP_KERNEL);
+	struct smc_conn *conn;
+	int rc;
 
 	memset(&now, 0, sizeof(now));
-	if (!conn)
+	if (!lab)
 		return -ENOMEM;
-	sk = sk_alloc(&init_net, PF_SMC, GFP_KERNEL, &close_proto, 1);
-	if (!sk)
-		return -ENOMEM;
-	sock_init_data(NULL, sk);
-	sk->sk_state_change = close_woken;
-	smc = smc_sk(sk);
-	/* only the functions above look at it */
-	smc->tcp = kunit_kzalloc(test, sizeof(*smc->tcp), GFP_KERNEL);
-	conn->sk = sk;
-	conn->lgr = kunit_kzalloc(test, sizeof(*conn->lgr), GFP_KERNEL);
+	rc = sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP, &lab->sock);
+	if (rc)
+		return rc;
+	smc_kunit_hang(&lab->smc, lab->sock->sk);
+	conn = &lab->conn;
+	conn->sk = lab->smc.sk;
 	conn->token = 1;
 	conn->rtoken = -1;
 	conn->ctl.rx_geom.size = 4096;
 	conn->snd_geom.size = 4096;
 	spin_lock_init(&conn->lock);
-	smc->conn = conn;
-	timer_setup(&smc->close_timer, smc_close_timer, 0);
-	smc_state_close_init(&smc->close);
-	test->priv = smc;
-	if (!smc->tcp || !conn->lgr)
-		return -ENOMEM;
-	lock_sock(sk);
-	smc_close_establish(smc);
-	release_sock(sk);
+	/* the suite's, and the socket's pointer */
+	refcount_set(&conn->users, 1);
+	refcount_set(&conn->holders, 2);
+	timer_setup(&conn->close_timer, smc_close_timer, 0);
+	smc_state_close_init(&conn->close);
+	lab->smc.conn = conn;
+	lab->smc.phase = SMC_PHASE_SMC;
+	test->priv = lab;
+	lock_sock(conn->sk);
+	smc_close_establish(conn);
+	release_sock(conn->sk);
 	now.nr_woken = 0;
 	return 0;
 }
 
 static void close_test_exit(struct kunit *test)
 {
-	struct smc_sock *smc = test->priv;
+	struct close_lab *lab = test->priv;
 
-	if (!smc)
+	if (!lab)
 		return;
-	sk_stop_timer(&smc->sk, &smc->close_timer);
-	sock_put(&smc->sk);
+	smc_conn_disarm(&lab->conn, &lab->conn.close_timer);
+	KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn.users),
+			1 + smc_state_is_alive(&lab->conn.close));
+	smc_kunit_take_off(lab->smc.sk);
+	/* as it was before a case took its file away */
+	if (!lab->smc.sk->sk_socket) {
+		lab->sock->sk = NULL;
+		sock_graft(lab->smc.sk, lab->sock);
+	}
+	sock_release(lab->sock);
+}
+
+/* The next row of a case begins with another connection. */
+static struct close_lab *close_renew(struct kunit *test)
+{
+	close_test_exit(test);
+	test->priv = NULL;
+	KUNIT_ASSERT_EQ(test, close_test_init(test), 0);
+	return test->priv;
 }
 
 static struct smc_sock *close_lock(struct kunit *test)
 {
-	struct smc_sock *smc = test->priv;
+	struct close_lab *lab = test->priv;
 
-	lock_sock(&smc->sk);
-	return smc;
+	lock_sock(lab->smc.sk);
+	return &lab->smc;
+}
+
+/* close() of the file */
+static void close_file(struct smc_sock *smc)
+{
+	smc_close_by_app(smc, 0);
+	smc_close_release(smc);
 }
 
 static void expect_state(struct kunit *test, enum smc_conn_state state)
 {
-	struct smc_sock *smc = test->priv;
+	struct close_lab *lab = test->priv;
 
-	KUNIT_EXPECT_STREQ(test, smc_state_conn_name(smc->close.state),
+	KUNIT_EXPECT_STREQ(test, smc_state_conn_name(lab->conn.close.state),
 			   smc_state_conn_name(state));
-	KUNIT_EXPECT_EQ(test, smc->sk.sk_state, smc_state_shown(state));
+	KUNIT_EXPECT_EQ(test, smc_sock_shown_state(&lab->smc), smc_state_shown(state));
 }
 
 /* References: the suite's, the machine's while the connection lives, the timer's. */
 static void expect_alive(struct kunit *test, bool is_alive, bool has_timer)
 {
-	struct smc_sock *smc = test->priv;
+	struct close_lab *lab = test->priv;
+	struct smc_conn *conn = &lab->conn;
 
-	KUNIT_EXPECT_EQ(test, smc_state_is_alive(&smc->close), is_alive);
-	KUNIT_EXPECT_EQ(test, timer_pending(&smc->close_timer), has_timer);
-	KUNIT_EXPECT_EQ(test, refcount_read(&smc->sk.sk_refcnt), 1 + is_alive + has_timer);
+	KUNIT_EXPECT_EQ(test, smc_state_is_alive(&conn->close), is_alive);
+	KUNIT_EXPECT_EQ(test, timer_pending(&conn->close_timer), has_timer);
+	KUNIT_EXPECT_EQ(test, refcount_read(&conn->users), 1 + is_alive + has_timer);
 	KUNIT_EXPECT_EQ(test, now.nr_left, is_alive ? 0 : 1);
 }
 
 static void close_says(struct kunit *test, u8 flags)
 {
-	struct smc_sock *smc = test->priv;
+	struct close_lab *lab = test->priv;
 
-	smc->conn->ctl.rx_conn_flags |= flags;
-	smc_close_run(smc);
+	lab->conn.ctl.rx_conn_flags |= flags;
+	smc_close_run(&lab->conn);
 }
 
 static void close_01_close_02_fin_follows_the_last_word(struct kunit *test)
 {
 	struct smc_sock *smc = close_lock(test);
+	struct smc_conn *conn = smc->conn;
 
 	expect_alive(test, true, false);
 	now.owes_final = true;
-	smc_close_release(smc);
-	sock_set_flag(&smc->sk, SOCK_DEAD);
+	close_file(smc);
 	KUNIT_EXPECT_EQ(test, now.flags, SMC_CDC_CLOSED);
 	expect_state(test, SMC_STATE_PEERCLOSEWAIT1);
 	close_says(test, SMC_CDC_CLOSED);
 	expect_state(test, SMC_STATE_LASTWORD);
 	expect_alive(test, true, true);
 	/* nothing new */
-	smc_close_run(smc);
-	KUNIT_EXPECT_EQ(test, now.nr_fins + now.nr_rsts + now.nr_released, 0);
+	smc_close_run(conn);
+	KUNIT_EXPECT_EQ(test, (int)smc->tcp_end, SMC_TCP_UP);
+	smc_close_unlock(smc);
+	KUNIT_EXPECT_EQ(test, now.nr_fins + now.nr_aborted + now.nr_closed, 0);
+	close_lock(test);
 	now.owes_final = false;
-	smc_close_run(smc);
+	smc_close_run(conn);
 	expect_state(test, SMC_STATE_CLOSED);
 	expect_alive(test, false, false);
 	KUNIT_EXPECT_TRUE(test, now.is_peer_done);
 	KUNIT_EXPECT_EQ(test, now.nr_fins, 1);
-	KUNIT_EXPECT_EQ(test, now.nr_rsts, 0);
-	KUNIT_EXPECT_EQ(test, now.nr_released, 1);
-	smc_close_run(smc);
+	KUNIT_EXPECT_EQ(test, (int)smc->tcp_end, SMC_TCP_ENDED);
+	smc_close_run(conn);
 	expect_alive(test, false, false);
-	release_sock(&smc->sk);
+	smc_close_unlock(smc);
+	KUNIT_EXPECT_EQ(test, now.nr_aborted, 0);
+	KUNIT_EXPECT_EQ(test, now.nr_closed, 1);
 }
 
 static void close_20_a_word_that_is_heard_at_once_waits_for_nothing(struct kunit *test)
@@ -268,18 +283,21 @@ static void close_20_a_word_that_is_heard_at_once_waits_for_nothing(struct kunit
 
 	close_says(test, SMC_CDC_CLOSED);
 	expect_state(test, SMC_STATE_APPCLOSEWAIT1);
-	smc_close_release(smc);
+	smc_close_by_app(smc, 0);
 	expect_state(test, SMC_STATE_CLOSED);
 	expect_alive(test, false, false);
 	KUNIT_EXPECT_EQ(test, now.nr_fins, 1);
 	/* the file is there yet */
-	KUNIT_EXPECT_EQ(test, now.nr_released, 0);
+	KUNIT_EXPECT_EQ(test, now.nr_forgotten, 0);
 	/* but nobody reads on; what is under handshake is not ours */
-	KUNIT_EXPECT_EQ(test, now.nr_forgotten, 1);
-	smc->is_connecting = true;
 	smc_close_release(smc);
 	KUNIT_EXPECT_EQ(test, now.nr_forgotten, 1);
-	release_sock(&smc->sk);
+	smc->phase = SMC_PHASE_HANDSHAKE;
+	smc_close_release(smc);
+	KUNIT_EXPECT_EQ(test, now.nr_forgotten, 1);
+	smc->phase = SMC_PHASE_SMC;
+	smc_close_unlock(smc);
+	KUNIT_EXPECT_EQ(test, now.nr_closed, 1);
 }
 
 static void close_23_the_last_word_has_its_time(struct kunit *test)
@@ -288,14 +306,14 @@ static void close_23_the_last_word_has_its_time(struct kunit *test)
 
 	now.owes_final = true;
 	close_says(test, SMC_CDC_DONE | SMC_CDC_CLOSED);
-	smc_close_release(smc);
+	close_file(smc);
 	expect_state(test, SMC_STATE_LASTWORD);
 	expect_alive(test, true, true);
-	set_bit(SMC_PENDING_TIMER, &smc->pending);
-	smc_close_run(smc);
+	set_bit(SMC_PENDING_TIMER, &smc->conn->pending);
+	smc_close_run(smc->conn);
 	expect_state(test, SMC_STATE_CLOSED);
 	expect_alive(test, false, false);
-	release_sock(&smc->sk);
+	smc_close_unlock(smc);
 }
 
 static void amb_54_payload_makes_a_reset_of_the_fin(struct kunit *test)
@@ -304,18 +322,22 @@ static void amb_54_payload_makes_a_reset_of_the_fin(struct kunit *test)
 
 	now.owes_final = true;
 	close_says(test, SMC_CDC_CLOSED);
-	smc_close_release(smc);
-	set_bit(SMC_PENDING_FAULT, &smc->pending);
-	smc_close_run(smc);
-	KUNIT_EXPECT_EQ(test, now.nr_rsts, 1);
+	close_file(smc);
+	set_bit(SMC_PENDING_FAULT, &smc->conn->pending);
+	smc_close_run(smc->conn);
+	KUNIT_EXPECT_EQ(test, (int)smc->tcp_end, SMC_TCP_RESET_DUE);
 	expect_alive(test, true, true);
+	smc_close_unlock(smc);
+	KUNIT_EXPECT_EQ(test, now.nr_aborted, 1);
+	close_lock(test);
 	now.owes_final = false;
-	smc_close_run(smc);
+	smc_close_run(smc->conn);
 	expect_alive(test, false, false);
 	KUNIT_EXPECT_EQ(test, now.nr_fins, 0);
-	KUNIT_EXPECT_EQ(test, now.nr_rsts, 1);
-	KUNIT_EXPECT_EQ(test, smc->sk.sk_err, 0);
-	release_sock(&smc->sk);
+	KUNIT_EXPECT_EQ(test, smc->sk->sk_err, 0);
+	smc_close_unlock(smc);
+	KUNIT_EXPECT_EQ(test, now.nr_aborted, 1);
+	KUNIT_EXPECT_EQ(test, now.nr_closed, 1);
 }
 
 /* D is in the control block before the loss is told, by whichever task. */
@@ -325,14 +347,14 @@ static void close_17_what_was_said_before_the_loss_counts(struct kunit *test)
 
 	now.unread = 1;
 	smc->conn->ctl.rx_conn_flags = SMC_CDC_DONE;
-	set_bit(SMC_PENDING_LINK_LOST, &smc->pending);
-	smc_close_run(smc);
+	set_bit(SMC_PENDING_LINK_LOST, &smc->conn->pending);
+	smc_close_run(smc->conn);
 	expect_state(test, SMC_STATE_APPCLOSEWAIT1);
 	KUNIT_EXPECT_FALSE(test, smc->conn->is_purged);
 	expect_alive(test, true, false);
 	now.unread = 0;
-	smc_close_release(smc);
-	release_sock(&smc->sk);
+	close_file(smc);
+	smc_close_unlock(smc);
 }
 
 /* D may have come with a loss that is told while the machine looks. */
@@ -340,18 +362,18 @@ static void close_17_a_loss_in_between_waits_for_the_next_look(struct kunit *tes
 {
 	struct smc_sock *smc = close_lock(test);
 
-	smc_close_event(smc, SMC_CLOSE_APP_SHUT_WR);
+	smc_close_event(smc->conn, SMC_CLOSE_APP_SHUT_WR);
 	close_says(test, SMC_CDC_DONE);
-	smc_close_event(smc, SMC_CLOSE_APP_CLOSE);
+	smc_close_event(smc->conn, SMC_CLOSE_APP_CLOSE);
 	expect_state(test, SMC_STATE_PEERCLOSEWAIT2);
 	now.told_meanwhile = BIT(SMC_PENDING_LINK_LOST);
-	smc_close_run(smc);
+	smc_close_run(smc->conn);
 	now.told_meanwhile = 0;
 	expect_state(test, SMC_STATE_PEERCLOSEWAIT2);
-	KUNIT_EXPECT_EQ(test, smc->pending, BIT(SMC_PENDING_LINK_LOST));
-	smc_close_run(smc);
+	KUNIT_EXPECT_EQ(test, smc->conn->pending, BIT(SMC_PENDING_LINK_LOST));
+	smc_close_run(smc->conn);
 	expect_state(test, SMC_STATE_CLOSED);
-	release_sock(&smc->sk);
+	smc_close_unlock(smc);
 }
 
 /* The timer that has run out is that of the wait which has just ended. */
@@ -359,18 +381,18 @@ static void tmr_17_a_wait_begins_with_all_its_time(struct kunit *test)
 {
 	struct smc_sock *smc = close_lock(test);
 
-	smc_close_event(smc, SMC_CLOSE_APP_CLOSE);
+	smc_close_event(smc->conn, SMC_CLOSE_APP_CLOSE);
 	expect_alive(test, true, true);
 	now.owes_final = true;
 	smc->conn->ctl.rx_conn_flags = SMC_CDC_ABORT;
-	set_bit(SMC_PENDING_TIMER, &smc->pending);
-	smc_close_run(smc);
+	set_bit(SMC_PENDING_TIMER, &smc->conn->pending);
+	smc_close_run(smc->conn);
 	expect_state(test, SMC_STATE_PROCESSABORT);
 	expect_alive(test, true, true);
 	now.owes_final = false;
-	smc_close_run(smc);
+	smc_close_run(smc->conn);
 	expect_state(test, SMC_STATE_CLOSED);
-	release_sock(&smc->sk);
+	smc_close_unlock(smc);
 }
 
 /* By whichever look the completion is found. */
@@ -379,18 +401,18 @@ static void close_08_a_close_follows_its_data(struct kunit *test)
 	struct smc_sock *smc = close_lock(test);
 
 	now.is_busy = true;
-	smc_close_release(smc);
-	smc_close_run(smc);
+	close_file(smc);
+	smc_close_run(smc->conn);
 	KUNIT_EXPECT_EQ(test, now.flags, 0);
 	expect_state(test, SMC_STATE_ACTIVE);
 	expect_alive(test, true, true);
 	now.is_busy = false;
-	smc_close_run(smc);
+	smc_close_run(smc->conn);
 	KUNIT_EXPECT_EQ(test, now.flags, SMC_CDC_CLOSED);
 	expect_state(test, SMC_STATE_PEERCLOSEWAIT1);
 	close_says(test, SMC_CDC_CLOSED);
 	expect_alive(test, false, false);
-	release_sock(&smc->sk);
+	smc_close_unlock(smc);
 }
 
 static void close_11_a_word_is_told_once(struct kunit *test)
@@ -399,43 +421,300 @@ static void close_11_a_word_is_told_once(struct kunit *test)
 
 	close_says(test, SMC_CDC_CLOSED);
 	KUNIT_EXPECT_EQ(test, now.nr_woken, 1);
-	smc_close_run(smc);
+	smc_close_run(smc->conn);
 	KUNIT_EXPECT_EQ(test, now.nr_woken, 1);
-	smc_close_release(smc);
-	release_sock(&smc->sk);
+	close_file(smc);
+	smc_close_unlock(smc);
 }
 
 static void abrt_05_the_error_is_that_of_tcp(struct kunit *test)
 {
 	struct smc_sock *smc = close_lock(test);
 
-	now.tcp_err = EHOSTUNREACH;
-	set_bit(SMC_PENDING_RESET, &smc->pending);
-	smc_close_run(smc);
+	smc->tcp_err = EHOSTUNREACH;
+	set_bit(SMC_PENDING_RESET, &smc->conn->pending);
+	smc_close_run(smc->conn);
 	expect_state(test, SMC_STATE_PEERABORTWAIT);
-	KUNIT_EXPECT_EQ(test, smc->sk.sk_err, EHOSTUNREACH);
+	KUNIT_EXPECT_EQ(test, smc->sk->sk_err, EHOSTUNREACH);
 	KUNIT_EXPECT_EQ(test, now.flags, SMC_CDC_ABORT);
 	close_says(test, SMC_CDC_ABORT);
 	expect_alive(test, false, false);
 	KUNIT_EXPECT_TRUE(test, now.is_peer_done);
-	release_sock(&smc->sk);
+	smc_close_unlock(smc);
 }
 
 static void abrt_05_silence_is_a_timeout(struct kunit *test)
 {
 	struct smc_sock *smc = close_lock(test);
 
-	set_bit(SMC_PENDING_SILENCE, &smc->pending);
-	smc_close_run(smc);
-	KUNIT_EXPECT_EQ(test, smc->sk.sk_err, ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, now.nr_rsts, 1);
-	set_bit(SMC_PENDING_LINK_LOST, &smc->pending);
-	smc_close_run(smc);
+	set_bit(SMC_PENDING_SILENCE, &smc->conn->pending);
+	smc_close_run(smc->conn);
+	KUNIT_EXPECT_EQ(test, smc->sk->sk_err, ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, (int)smc->tcp_end, SMC_TCP_RESET_DUE);
+	set_bit(SMC_PENDING_LINK_LOST, &smc->conn->pending);
+	smc_close_run(smc->conn);
 	expect_alive(test, false, false);
-	release_sock(&smc->sk);
+	smc_close_unlock(smc);
+	KUNIT_EXPECT_EQ(test, now.nr_aborted, 1);
 }
 
-static struct kunit_case cases[] = {
+static const struct {
+	enum smc_phase phase;
+	enum smc_conn_state state;
+	enum smc_tcp_end tcp_end;
+	bool is_released;
+	unsigned int nr_aborted;
+	unsigned int nr_closed;
+} unlock_rows[] = {
+	{ SMC_PHASE_SMC, SMC_STATE_ACTIVE, SMC_TCP_UP, false, 0, 0 },
+	{ SMC_PHASE_SMC, SMC_STATE_ACTIVE, SMC_TCP_RESET_DUE, false, 1, 0 },
+	{ SMC_PHASE_SMC, SMC_STATE_CLOSED, SMC_TCP_ENDED, false, 0, 0 },
+	/* close() does not end the protocol */
+	{ SMC_PHASE_SMC, SMC_STATE_PEERCLOSEWAIT1, SMC_TCP_UP, true, 0, 0 },
+	{ SMC_PHASE_SMC, SMC_STATE_LASTWORD, SMC_TCP_RESET_DUE, true, 1, 0 },
+	/* who brings the machine to its end closes TCP */
+	{ SMC_PHASE_SMC, SMC_STATE_CLOSED, SMC_TCP_ENDED, true, 0, 1 },
+	{ SMC_PHASE_SMC, SMC_STATE_CLOSED, SMC_TCP_RESET_DUE, true, 1, 1 },
+	/* the handshake does, when it has ended */
+	{ SMC_PHASE_HANDSHAKE, SMC_STATE_INIT, SMC_TCP_UP, true, 0, 0 },
+	{ SMC_PHASE_STOPPING, SMC_STATE_INIT, SMC_TCP_UP, true, 0, 0 },
+	{ SMC_PHASE_IDLE, SMC_STATE_INIT, SMC_TCP_UP, true, 0, 1 },
+};
+
+static void close_01_tcp_ends_when_the_lock_is_released(struct kunit *test)
+{
+	struct close_lab *lab = test->priv;
+	int i, round;
+
+	for (i = 0; i < ARRAY_SIZE(unlock_rows); i++) {
+		lab->smc.phase = unlock_rows[i].phase;
+		lab->conn.close.state = unlock_rows[i].state;
+		lab->smc.tcp_end = unlock_rows[i].tcp_end;
+		lab->smc.is_released = unlock_rows[i].is_released;
+		now.nr_aborted = 0;
+		now.nr_closed = 0;
+		/* once */
+		for (round = 0; round < 2; round++) {
+			lock_sock(lab->smc.sk);
+			smc_close_unlock(&lab->smc);
+			KUNIT_EXPECT_EQ_MSG(test, now.nr_aborted, unlock_rows[i].nr_aborted,
+					    "%d", i);
+			KUNIT_EXPECT_EQ_MSG(test, now.nr_closed, unlock_rows[i].nr_closed,
+					    "%d", i);
+			KUNIT_EXPECT_FALSE(test, sock_owned_by_user_nocheck(lab->smc.sk));
+		}
+	}
+	lab->conn.close.state = SMC_STATE_ACTIVE;
+}
+
+enum close_owner { CLOSE_OPEN, CLOSE_RELEASED, CLOSE_DROPPED };
+
+/* What the peer has written may be read for as long as there is somebody to read it. */
+static void abrt_08_unread_bytes_stay_for_a_reader(struct kunit *test)
+{
+	enum close_owner owner;
+
+	for (owner = CLOSE_OPEN; owner <= CLOSE_DROPPED; owner++) {
+		struct close_lab *lab = close_renew(test);
+
+		now.unread = 1000;
+		lab->smc.is_released = owner == CLOSE_RELEASED;
+		if (owner == CLOSE_DROPPED)
+			lab->smc.conn = NULL;
+		lock_sock(lab->smc.sk);
+		smc_close_event(&lab->conn, SMC_CLOSE_LINK_LOST);
+		KUNIT_EXPECT_EQ(test, now.nr_left, 1);
+		KUNIT_EXPECT_EQ_MSG(test, now.nr_forgotten, owner != CLOSE_OPEN, "%d", owner);
+		KUNIT_EXPECT_EQ(test, (int)lab->conn.close.state, SMC_STATE_CLOSED);
+		/* that of the machine has gone */
+		KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn.users), 1);
+		/* a socket that has another connection hears nothing of this one */
+		KUNIT_EXPECT_EQ_MSG(test, now.nr_errors, owner != CLOSE_DROPPED, "%d", owner);
+		KUNIT_EXPECT_EQ(test, !lab->smc.sk->sk_err, owner == CLOSE_DROPPED);
+		KUNIT_EXPECT_EQ(test, lab->smc.shutdown,
+				owner == CLOSE_DROPPED ? 0 : SHUTDOWN_MASK);
+		KUNIT_EXPECT_EQ(test, (int)lab->smc.tcp_end,
+				owner == CLOSE_DROPPED ? SMC_TCP_UP : SMC_TCP_RESET_DUE);
+		lab->smc.sk->sk_err = 0;
+		release_sock(lab->smc.sk);
+	}
+}
+
+static const struct {
+	int tcp_err;
+	int err;
+} rst_rows[] = {
+	{ 0, ECONNRESET },
+	{ ECONNRESET, ECONNRESET },
+	/* nobody has answered TCP's keepalives, or an operator has ended it */
+	{ ETIMEDOUT, ETIMEDOUT },
+	{ ECONNABORTED, ECONNABORTED },
+	/* what TCP says to a writer, who has none here */
+	{ EPIPE, ECONNRESET },
+};
+
+static void the_end_of_tcp_says_how_it_came(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(rst_rows); i++) {
+		struct close_lab *lab = close_renew(test);
+
+		lab->smc.tcp_err = rst_rows[i].tcp_err;
+		set_bit(SMC_PENDING_RESET, &lab->conn.pending);
+		lock_sock(lab->smc.sk);
+		smc_close_run(&lab->conn);
+		KUNIT_EXPECT_EQ_MSG(test, lab->smc.sk->sk_err, rst_rows[i].err, "%d", i);
+		KUNIT_EXPECT_EQ(test, lab->smc.err, rst_rows[i].err);
+		lab->smc.sk->sk_err = 0;
+		release_sock(lab->smc.sk);
+	}
+}
+
+/* It is not dead as far as TCP is concerned, which would keep its data for nobody. */
+static void a_closed_file_leaves_a_sock_that_goes_on(struct kunit *test)
+{
+	struct smc_sock *smc = close_lock(test);
+	struct sock *sk = smc->sk;
+
+	close_file(smc);
+	KUNIT_EXPECT_NULL(test, sk->sk_socket);
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(sk->sk_wq));
+	KUNIT_EXPECT_FALSE(test, sock_flag(sk, SOCK_DEAD));
+	KUNIT_EXPECT_TRUE(test, smc->is_released);
+	KUNIT_EXPECT_EQ(test, now.nr_forgotten, 1);
+	KUNIT_EXPECT_EQ(test, smc->shutdown, SHUTDOWN_MASK);
+	expect_alive(test, true, true);
+	smc_close_unlock(smc);
+	KUNIT_EXPECT_EQ(test, now.nr_closed, 0);
+}
+
+/* ABRT-02: connect() to AF_UNSPEC. What is to be told to the peer is told all the same. */
+static void a_socket_begins_anew_while_its_connection_ends(struct kunit *test)
+{
+	struct close_lab *lab = test->priv;
+	struct smc_sock *smc = &lab->smc;
+	struct sock *sk = smc->sk;
+
+	now.owes_final = true;
+	smc->tcp_err = EPIPE;
+	smc->is_done = true;
+	smc->shutdown = RCV_SHUTDOWN;
+	lock_sock(sk);
+	KUNIT_EXPECT_EQ(test, smc_close_dissolve(smc), 0);
+	KUNIT_EXPECT_EQ(test, now.flags, SMC_CDC_ABORT);
+	KUNIT_EXPECT_NULL(test, smc->conn);
+	KUNIT_EXPECT_EQ(test, now.nr_disconnected, 1);
+	KUNIT_EXPECT_EQ(test, (int)smc->phase, SMC_PHASE_IDLE);
+	KUNIT_EXPECT_EQ(test, (int)smc->tcp_end, SMC_TCP_UP);
+	KUNIT_EXPECT_EQ(test, smc->err, 0);
+	KUNIT_EXPECT_EQ(test, smc->tcp_err, 0);
+	KUNIT_EXPECT_FALSE(test, smc->is_done);
+	KUNIT_EXPECT_EQ(test, smc->shutdown, 0);
+	/* TCP says that it was reset */
+	KUNIT_EXPECT_EQ(test, sk->sk_err, ECONNRESET);
+	sk->sk_err = 0;
+
+	/* the machine goes on, and no socket hears of it */
+	KUNIT_EXPECT_TRUE(test, smc_state_is_alive(&lab->conn.close));
+	now.nr_errors = 0;
+	set_bit(SMC_PENDING_TIMER, &lab->conn.pending);
+	smc_close_run(&lab->conn);
+	KUNIT_EXPECT_EQ(test, (int)lab->conn.close.state, SMC_STATE_CLOSED);
+	KUNIT_EXPECT_EQ(test, now.nr_errors, 0);
+	KUNIT_EXPECT_EQ(test, sk->sk_err, 0);
+	KUNIT_EXPECT_EQ(test, (int)smc->tcp_end, SMC_TCP_UP);
+	smc_close_unlock(smc);
+	KUNIT_EXPECT_EQ(test, now.nr_aborted, 0);
+}
+
+static const struct smc_sock_works close_works = { .close = smc_close_work };
+
+/* A call has the lock of the sock, which has another connection by now, or none. */
+static void news_of_a_connection_without_a_socket_are_not_missed(struct kunit *test)
+{
+	struct close_lab *lab = test->priv;
+	unsigned long end = jiffies + 20 * HZ;
+	struct smc_conn *conn = &lab->conn;
+	struct sock *sk = lab->smc.sk;
+	struct proto *tcp = sk->sk_prot;
+	static struct proto prot;
+
+	KUNIT_ASSERT_EQ(test, smc_sock_init(&close_works), 0);
+	prot = *tcp;
+	prot.release_cb = smc_sock_release_missed;
+	sk->sk_prot = &prot;
+	INIT_WORK(&conn->close_work, smc_close_work);
+	lab->smc.conn = NULL;
+	lock_sock(sk);
+	smc_sock_pend(conn, SMC_PENDING_LINK_LOST);
+	/* it has seen that, or waits */
+	while (hlist_empty(&lab->smc.missed_conns) && !wq_has_sleeper(&sk->sk_lock.wq) &&
+	       time_before(jiffies, end))
+		schedule_timeout_uninterruptible(1);
+	release_sock(sk);
+	/* what is queued runs */
+	smc_sock_exit();
+	sk->sk_prot = tcp;
+	KUNIT_EXPECT_EQ(test, (int)conn->close.state, SMC_STATE_CLOSED);
+}
+
+/* Nobody accepts what ended before it said anything. */
+static void a_child_hears_of_the_end(struct kunit *test)
+{
+	struct close_lab *lab = test->priv;
+	struct smc_child child;
+
+	lock_sock(lab->smc.sk);
+	smc_close_run(&lab->conn);
+	KUNIT_EXPECT_EQ(test, now.nr_hs, 0);
+	lab->smc.child = &child;
+	lab->conn.ctl.rx_conn_flags = SMC_CDC_ABORT;
+	smc_close_run(&lab->conn);
+	KUNIT_EXPECT_EQ(test, now.nr_hs, 1);
+	lab->smc.sk->sk_err = 0;
+	release_sock(lab->smc.sk);
+}
+
+static const struct {
+	enum smc_conn_state state;
+	u8 shutdown;
+	bool is_done;
+	bool is_over;
+} over_rows[] = {
+	{ SMC_STATE_ACTIVE, SHUTDOWN_MASK, false, false },
+	{ SMC_STATE_PEERCLOSEWAIT1, SHUTDOWN_MASK, false, false },
+	{ SMC_STATE_PEERCLOSEWAIT2, 0, false, true },
+	{ SMC_STATE_PEERFINCLOSEWAIT, 0, false, true },
+	{ SMC_STATE_APPCLOSEWAIT2, 0, false, true },
+	{ SMC_STATE_APPFINCLOSEWAIT, 0, false, true },
+	{ SMC_STATE_APPCLOSEWAIT1, 0, false, false },
+	{ SMC_STATE_APPCLOSEWAIT1, SHUTDOWN_MASK, false, false },
+	{ SMC_STATE_APPCLOSEWAIT1, SHUTDOWN_MASK, true, true },
+	{ SMC_STATE_CLOSED, SHUTDOWN_MASK, true, false },
+};
+
+static void close_03_it_is_over_when_both_sides_are_done(struct kunit *test)
+{
+	struct close_lab *lab = test->priv;
+	int i;
+
+	lock_sock(lab->smc.sk);
+	for (i = 0; i < ARRAY_SIZE(over_rows); i++) {
+		lab->conn.close.state = over_rows[i].state;
+		lab->smc.shutdown = over_rows[i].shutdown;
+		lab->smc.is_done = over_rows[i].is_done;
+		KUNIT_EXPECT_EQ_MSG(test, smc_close_is_over(&lab->smc), over_rows[i].is_over,
+				    "%d", i);
+	}
+	/* what has ended cannot be shut down */
+	KUNIT_EXPECT_EQ(test, smc_close_shutdown(&lab->smc, SHUTDOWN_MASK), -ENOTCONN);
+	KUNIT_EXPECT_EQ(test, now.nr_woken, 0);
+	lab->conn.close.state = SMC_STATE_ACTIVE;
+	release_sock(lab->smc.sk);
+}
+
+static struct kunit_case close_cases[] = {
 	KUNIT_CASE(close_01_close_02_fin_follows_the_last_word),
 	KUNIT_CASE(close_20_a_word_that_is_heard_at_once_waits_for_nothing),
 	KUNIT_CASE(close_23_the_last_word_has_its_time),
@@ -447,16 +726,22 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(close_11_a_word_is_told_once),
 	KUNIT_CASE(abrt_05_the_error_is_that_of_tcp),
 	KUNIT_CASE(abrt_05_silence_is_a_timeout),
+	KUNIT_CASE(close_01_tcp_ends_when_the_lock_is_released),
+	KUNIT_CASE(abrt_08_unread_bytes_stay_for_a_reader),
+	KUNIT_CASE(the_end_of_tcp_says_how_it_came),
+	KUNIT_CASE(a_closed_file_leaves_a_sock_that_goes_on),
+	KUNIT_CASE(a_socket_begins_anew_while_its_connection_ends),
+	KUNIT_CASE(news_of_a_connection_without_a_socket_are_not_missed),
+	KUNIT_CASE(a_child_hears_of_the_end),
+	KUNIT_CASE(close_03_it_is_over_when_both_sides_are_done),
 	{}
 };
 
-static struct kunit_suite suite = {
+static struct kunit_suite close_suite = {
 	.name = "smc_close",
-	.suite_init = close_suite_init,
-	.suite_exit = close_suite_exit,
 	.init = close_test_init,
 	.exit = close_test_exit,
-	.test_cases = cases,
+	.test_cases = close_cases,
 };
 
-kunit_test_suite(suite);
+kunit_test_suite(close_suite);

@@ -16,8 +16,8 @@ static void core_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link
 #define smc_buf_unmap	core_unmap
 
 /* The real ones; here it is noted who pays for what. */
-static int core_charge(struct sock *sk, u32 bytes);
-static void core_uncharge(struct sock *sk, u32 bytes);
+static int core_charge(struct smc_account *account, u32 bytes);
+static void core_uncharge(struct smc_account *account, u32 bytes);
 
 #define smc_mem_charge	core_charge
 #define smc_mem_uncharge core_uncharge
@@ -103,19 +103,26 @@ struct core_conn {
 	unsigned int nr_free;
 };
 
-static int core_charge(struct sock *sk, u32 bytes)
+static struct core_conn *core_who_pays(struct smc_account *account)
 {
-	int rc = smc_mem_charge(sk, bytes);
+	struct smc_conn *conn = container_of(account, struct smc_conn, account);
+
+	return container_of(conn->sk, struct core_conn, sk);
+}
+
+static int core_charge(struct smc_account *account, u32 bytes)
+{
+	int rc = smc_mem_charge(account, bytes);
 
 	if (!rc)
-		container_of(sk, struct core_conn, sk)->charged += bytes;
+		core_who_pays(account)->charged += bytes;
 	return rc;
 }
 
-static void core_uncharge(struct sock *sk, u32 bytes)
+static void core_uncharge(struct smc_account *account, u32 bytes)
 {
-	container_of(sk, struct core_conn, sk)->charged -= bytes;
-	smc_mem_uncharge(sk, bytes);
+	core_who_pays(account)->charged -= bytes;
+	smc_mem_uncharge(account, bytes);
 }
 
 /* What a case has taken and must give back however it ends. */
@@ -130,11 +137,6 @@ static struct proto core_proto = {
 	.name = "smc_core_test",
 	.owner = THIS_MODULE,
 	.obj_size = sizeof(struct core_conn),
-	.memory_allocated = &smc_mem_allocated,
-	.per_cpu_fw_alloc = &smc_mem_per_cpu_fw_alloc,
-	.sysctl_mem = smc_mem_limits,
-	.sysctl_rmem = &smc_mem_least,
-	.sysctl_wmem = &smc_mem_least,
 };
 
 static struct smc_ib_dev core_dev[2];
@@ -172,16 +174,22 @@ static int core_suite_init(struct kunit_suite *suite)
 	if (rc)
 		return rc;
 	smc_link_init(&core_ops);
-	smc_mem_init();
-	rc = smc_core_init();
+	rc = smc_mem_init();
 	if (rc)
-		unregister_pernet_subsys(&core_net_ops);
+		goto out_net;
+	rc = smc_core_init();
+	if (!rc)
+		return 0;
+	smc_mem_exit();
+out_net:
+	unregister_pernet_subsys(&core_net_ops);
 	return rc;
 }
 
 static void core_suite_exit(struct kunit_suite *suite)
 {
 	smc_core_exit();
+	smc_mem_exit();
 	unregister_pernet_subsys(&core_net_ops);
 }
 
@@ -199,7 +207,6 @@ static void core_test_exit(struct kunit *test)
 	if (!lab)
 		return;
 	for (i = 0; i < lab->nr_conns; i++) {
-		sock_set_flag(&lab->conn[i]->sk, SOCK_DEAD);
 		if (lab->conn[i]->conn) {
 			smc_conn_leave(lab->conn[i]->conn, true);
 			smc_conn_forget_unread(lab->conn[i]->conn);
@@ -376,7 +383,7 @@ static struct core_conn *core_new_conn(struct kunit *test, struct smc_link_group
 	sk->sk_destruct = core_destruct;
 	cc = container_of(sk, struct core_conn, sk);
 	lab->conn[lab->nr_conns++] = cc;
-	cc->conn = smc_conn_alloc(sk, core_event);
+	cc->conn = smc_conn_alloc(sk, sk, core_event);
 	KUNIT_ASSERT_NOT_NULL(test, cc->conn);
 	core_take_element(test, &lgr->rmbs, &cc->conn->rmbe);
 	core_take_element(test, &lgr->sends, &cc->conn->sndbuf);
@@ -1231,21 +1238,26 @@ static void abrt_13_an_unread_element_that_is_lost_stays_so(struct kunit *test)
 	KUNIT_EXPECT_PTR_NE(test, core_join(test, link)->conn->rmbe.cpu, cpu);
 }
 
-/* After close(), and of a handshake that gives up. */
+/* Of a handshake that gives up; after close() it is forgotten, smc_close.c. */
 static void what_nobody_can_read_goes_at_once(struct kunit *test)
 {
 	struct smc_link *link = core_client_up(test, 0x11);
 	struct core_conn *cc = core_unread(test, link);
 
-	sock_set_flag(&cc->sk, SOCK_DEAD);
-	smc_conn_leave(cc->conn, true);
-	KUNIT_EXPECT_EQ(test, cc->charged, 0);
-	KUNIT_EXPECT_EQ(test, smc_conn_readable(cc->conn), 0);
-	cc = core_unread(test, link);
 	cc->conn->phase = SMC_CONN_SETUP;
 	smc_conn_leave(cc->conn, true);
 	KUNIT_EXPECT_EQ(test, cc->charged, 0);
 	KUNIT_EXPECT_EQ(test, smc_conn_readable(cc->conn), 0);
+}
+
+static bool core_check_eyecatcher(struct core_conn *cc)
+{
+	bool is_there;
+
+	lock_sock(&cc->sk);
+	is_there = smc_conn_check_eyecatcher(cc->conn);
+	release_sock(&cc->sk);
+	return is_there;
 }
 
 static void rmb_14_a_reused_element_gets_it_again(struct kunit *test)
@@ -1260,7 +1272,7 @@ static void rmb_14_a_reused_element_gets_it_again(struct kunit *test)
 	smc_conn_leave(cc->conn, true);
 	cc = core_join(test, link);
 	KUNIT_ASSERT_PTR_EQ(test, cc->conn->rmbe.cpu, cpu);
-	KUNIT_EXPECT_TRUE(test, smc_conn_check_eyecatcher(cc->conn));
+	KUNIT_EXPECT_TRUE(test, core_check_eyecatcher(cc));
 }
 
 static void rmb_16_each_damage_of_the_eye_catcher_shows(struct kunit *test)
@@ -1271,15 +1283,15 @@ static void rmb_16_each_damage_of_the_eye_catcher_shows(struct kunit *test)
 	struct core_conn *cc = core_join(test, link);
 	int i;
 
-	KUNIT_EXPECT_TRUE(test, smc_conn_check_eyecatcher(cc->conn));
+	KUNIT_EXPECT_TRUE(test, core_check_eyecatcher(cc));
 	for (i = 0; i < SMC_EYE_CATCHER_LEN; i++) {
 		cc->conn->rmbe.cpu[i] ^= 0x01;
-		KUNIT_EXPECT_FALSE(test, smc_conn_check_eyecatcher(cc->conn));
+		KUNIT_EXPECT_FALSE(test, core_check_eyecatcher(cc));
 		cc->conn->rmbe.cpu[i] ^= 0x01;
 	}
 	/* what follows is data */
 	cc->conn->rmbe.cpu[SMC_EYE_CATCHER_LEN] ^= 0x01;
-	KUNIT_EXPECT_TRUE(test, smc_conn_check_eyecatcher(cc->conn));
+	KUNIT_EXPECT_TRUE(test, core_check_eyecatcher(cc));
 }
 
 struct core_claim {

@@ -25,17 +25,6 @@
 
 #include "../../../net/smc/smc_diag.c"
 
-int smc_sock_for_each(struct net *net, unsigned int *bucket, unsigned int *skip,
-		      int (*fn)(struct sock *sk, void *arg), void *arg)
-{
-	return 0;
-}
-
-bool smc_fallback_next(struct net *net, unsigned int *pos, struct smc_fallback_record *rec)
-{
-	return false;
-}
-
 struct diag_lab {
 	struct smc_link_group lgr;
 	struct smc_link link;

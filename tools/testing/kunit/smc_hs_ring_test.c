@@ -4,6 +4,7 @@
  * here, and so is the queue of those who add one.
  */
 #include "smc_kunit.h"
+#include "smc_kunit_sock.h"
 
 #include "../../../net/smc/smc_child.h"
 #include "../../../net/smc/smc_grow.h"
@@ -11,11 +12,7 @@
 #include "../../../net/smc/smc_llc_sweep.h"
 #include "../../../net/smc/smc_net.h"
 
-static struct proto ring_proto = {
-	.name = "smc_hs_ring_test",
-	.owner = THIS_MODULE,
-	.obj_size = sizeof(struct smc_sock),
-};
+static struct proto ring_proto = SMC_KUNIT_PROTO("smc_hs_ring_test");
 
 static unsigned int ring_nr_queued;
 static bool ring_is_growing;
@@ -24,7 +21,7 @@ static void ring_grow_work(struct work_struct *work)
 {
 	struct smc_sock *smc = container_of(work, struct smc_sock, grow_work);
 
-	sock_put(&smc->sk);
+	smc_sock_put(smc);
 }
 
 /* The queue has work for as long as a case likes. */
@@ -39,7 +36,7 @@ static void ring_hold_work(struct work_struct *work)
 static bool ring_queue(struct smc_sock *smc, struct work_struct *work)
 {
 	ring_nr_queued++;
-	sock_hold(&smc->sk);
+	smc_sock_get(smc);
 	return queue_work(ring_wq, work);
 }
 
@@ -75,26 +72,25 @@ struct ring_lab {
 
 static int ring_refs(const struct smc_hs *hs)
 {
-	return refcount_read(&hs->smc->sk.sk_refcnt);
+	return refcount_read(&hs->smc->refs);
 }
 
 static int ring_init(struct kunit *test)
 {
 	struct ring_lab *lab = kunit_kzalloc(test, sizeof(*lab), GFP_KERNEL);
-	struct sock *sk;
+	struct smc_sock *smc;
 
 	test->priv = lab;
 	ring_wq = alloc_workqueue("smc_hs_ring_test", WQ_UNBOUND, 1);
-	sk = sk_alloc(&init_net, PF_SMC, GFP_KERNEL, &ring_proto, 1);
-	if (!lab || !ring_wq || !sk)
+	smc = smc_kunit_new(&ring_proto);
+	if (!lab || !ring_wq || !smc)
 		return -ENOMEM;
-	sock_init_data(NULL, sk);
-	smc_sk(sk)->conn = &lab->conn;
+	smc->conn = &lab->conn;
 	ring_nr_queued = 0;
 	ring_is_growing = false;
 	init_completion(&ring_go_on);
 	lab->lgr.max_pages = 512;
-	lab->hs.smc = smc_sk(sk);
+	lab->hs.smc = smc;
 	lab->hs.lgr = &lab->lgr;
 	lab->hs.role = SMC_ROLE_SERVER;
 	INIT_WORK(&lab->hs.smc->grow_work, ring_grow_work);
@@ -111,7 +107,7 @@ static void ring_exit(struct kunit *test)
 	complete_all(&ring_go_on);
 	destroy_workqueue(ring_wq);
 	KUNIT_EXPECT_EQ(test, ring_refs(&lab->hs), 1);
-	sock_put(&lab->hs.smc->sk);
+	smc_kunit_free(lab->hs.smc);
 }
 
 /* Whose peers let the items before ours wait are others. */

@@ -10,7 +10,7 @@
 #include "../../../net/smc/smc_child.h"
 #include "../../../net/smc/smc_close.h"
 #include "../../../net/smc/smc_hs.h"
-#include "../../../net/smc/smc_hs_connect.h"
+#include "../../../net/smc/smc_hs_outcome.h"
 #include "../../../net/smc/smc_hs_ring.h"
 #include "../../../net/smc/smc_hs_way.h"
 #include "../../../net/smc/smc_life.h"
@@ -98,13 +98,13 @@ static bool table_unreserve(struct smc_link_group *lgr)
 	return false;
 }
 
-static void table_leave(struct smc_sock *smc, bool is_peer_done)
+static void table_leave(struct smc_conn *conn, bool is_peer_done)
 {
 	table_note(is_peer_done ? "leave" : "leave-element");
-	smc->conn->lgr = NULL;
-	smc->conn->rmbe.buf = NULL;
-	smc->conn->sndbuf.buf = NULL;
-	smc->conn->phase = SMC_CONN_UNREAD;
+	conn->lgr = NULL;
+	conn->rmbe.buf = NULL;
+	conn->sndbuf.buf = NULL;
+	conn->phase = SMC_CONN_UNREAD;
 }
 
 static void table_conn_put(struct smc_conn *conn)
@@ -124,7 +124,7 @@ static void table_drop_conn(struct smc_sock *smc)
 	smc->conn = NULL;
 }
 
-static int table_decline(struct socket *tcp, const u8 *peer_id, enum smc_decline code,
+static int table_decline(struct sock *sk, const u8 *peer_id, enum smc_decline code,
 			 bool out_of_sync, u8 peer_version, bool if_quiet)
 {
 	table_nr_declines++;
@@ -132,7 +132,7 @@ static int table_decline(struct socket *tcp, const u8 *peer_id, enum smc_decline
 	return table_decline_rc;
 }
 
-static int table_recv(struct socket *tcp, struct smc_clc_rx *rx, struct smc_clc_msg *msg,
+static int table_recv(struct sock *sk, struct smc_clc_rx *rx, struct smc_clc_msg *msg,
 		      u8 expected, enum smc_decline *refused)
 {
 	if (!table_recv_rc)
@@ -140,7 +140,7 @@ static int table_recv(struct socket *tcp, struct smc_clc_rx *rx, struct smc_clc_
 	return table_recv_rc;
 }
 
-static int table_take_decline(struct socket *tcp, struct smc_clc_rx *rx, const u8 *peer_id)
+static int table_take_decline(struct sock *sk, struct smc_clc_rx *rx, const u8 *peer_id)
 {
 	return table_take_rc;
 }
@@ -191,11 +191,11 @@ static void table_set_probe(struct smc_link_group *lgr, const struct smc_llc_pro
 {
 }
 
-static void table_agreed(const struct sock *tsk, const struct sockaddr *addr)
+static void table_agreed(const struct sock *sk, const struct sockaddr *addr)
 {
 }
 
-static void table_peer_addr(const struct sock *tsk, struct in6_addr *peer)
+static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 {
 	memset(peer, 0, sizeof(*peer));
 }
@@ -227,6 +227,7 @@ static void table_peer_addr(const struct sock *tsk, struct in6_addr *peer)
 #define smc_clc_send(...)		0
 #define smc_clc_take_decline		table_take_decline
 #define smc_close_leave			table_leave
+#define smc_close_unlock(...)		((void)0)
 #define smc_conn_forget_unread		table_forget_unread
 #define smc_conn_join			table_join
 #define smc_conn_open(...)		((void)0)
@@ -236,7 +237,7 @@ static void table_peer_addr(const struct sock *tsk, struct in6_addr *peer)
 #define smc_host_is_over(...)		table_is_over
 #define smc_host_waitq(...)		(&table_waitq)
 #define smc_hs_find_port(...)		smc_hs_decline(hs, SMC_DECLINE_NOSMCRDEV)
-#define smc_hs_connect_step(...)	(-EALREADY)
+#define smc_hs_back_to_idle(...)	((void)0)
 #define smc_hs_finish			table_finish
 #define smc_hs_go_routed(...)		((void)0)
 #define smc_hs_leave_pair(...)		((void)0)
@@ -266,14 +267,11 @@ static void table_peer_addr(const struct sock *tsk, struct in6_addr *peer)
 #define smc_service_agreed		table_agreed
 #define smc_service_declined(...)	((void)0)
 #define smc_sock_drop_conn		table_drop_conn
-#define smc_sock_is_paused(...)		false
 #define smc_sock_make_conn(...)		0
 #define smc_sock_queue			table_queue
 #define smc_sock_queue_delayed		table_queue_delayed
 #define smc_stat_inc(...)		((void)0)
-#define smc_tcp_has_payload(...)	table_has_payload
-#define smc_tcp_is_agreed(...)		true
-#define smc_tcp_watch(...)		true
+#define smc_tcp_holds_payload(...)	table_has_payload
 #define smc_tx_push(...)		((void)0)
 
 #include "../../../net/smc/smc_hs.c"
@@ -293,7 +291,6 @@ struct table_row {
 };
 
 static const struct table_row table_server[] = {
-	{ "agreed",		false, false, "" },
 	{ "Proposal",		true,  true,  "" },
 	{ "port",		true,  true,  "port " },
 	{ "detour",		true,  true,  "port " },
@@ -339,20 +336,19 @@ static const struct table_row table_client[] = {
 
 /* Numbers of rows. */
 enum {
-	SERVER_AGREED = 0,
-	SERVER_PROPOSAL = 1,
-	SERVER_DETOUR = 3,
-	SERVER_GROUP = 6,
-	SERVER_CONN = 8,
-	SERVER_SNDBUF = 9,
-	SERVER_JOIN = 11,
-	SERVER_ACCEPT = 12,
-	SERVER_CONFIRM = 13,
-	SERVER_FIRST = 17,
-	SERVER_BACK_OUT = 18,
-	SERVER_CROSS = 19,
-	SERVER_LAST = 20,
-	SERVER_OPEN = 21,
+	SERVER_PROPOSAL = 0,
+	SERVER_DETOUR = 2,
+	SERVER_GROUP = 5,
+	SERVER_CONN = 7,
+	SERVER_SNDBUF = 8,
+	SERVER_JOIN = 10,
+	SERVER_ACCEPT = 11,
+	SERVER_CONFIRM = 12,
+	SERVER_FIRST = 16,
+	SERVER_BACK_OUT = 17,
+	SERVER_CROSS = 18,
+	SERVER_LAST = 19,
+	SERVER_OPEN = 20,
 	CLIENT_ACCEPT = 1,
 	CLIENT_GROUP = 2,
 	CLIENT_FORM = 4,
@@ -365,7 +361,6 @@ enum {
 struct table_lab {
 	struct smc_hs hs;
 	struct smc_sock smc;
-	struct socket tcp;
 	struct tcp_sock tp;
 	struct smc_link_group lgr;
 	struct smc_conn conn;
@@ -413,11 +408,10 @@ static int table_init(struct kunit *test)
 	if (!lab)
 		return -ENOMEM;
 	test->priv = lab;
-	lab->smc.tcp = &lab->tcp;
+	lab->smc.sk = (struct sock *)&lab->tp;
 	lab->lgr.rmbs.kind = SMC_BUF_RMB;
 	lab->lgr.sends.kind = SMC_BUF_SEND;
-	lab->tcp.sk = (struct sock *)&lab->tp;
-	skb_queue_head_init(&lab->tcp.sk->sk_receive_queue);
+	skb_queue_head_init(&lab->smc.sk->sk_receive_queue);
 	INIT_DELAYED_WORK(&lab->smc.hs_timer, smc_hs_timer);
 	init_waitqueue_head(&lab->lgr.waitq);
 	init_waitqueue_head(&table_waitq);
@@ -612,7 +606,7 @@ static void a_message_has_its_time(struct kunit *test)
 /* Also where the server comes to it late: the time began with the connection. */
 static void a_proposal_has_its_time(struct kunit *test)
 {
-	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_AGREED, false);
+	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_PROPOSAL, false);
 
 	hs->since -= msecs_to_jiffies(TABLE_MS);
 	hs_run(hs);
@@ -772,7 +766,7 @@ static void llc_is_told_of_a_decline(struct kunit *test)
 
 	hs_run(hs);
 	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_GO_ON);
-	hs->smc->tcp->sk->sk_shutdown = RCV_SHUTDOWN;
+	hs->smc->sk->sk_shutdown = RCV_SHUTDOWN;
 	/* its FIN alone is none */
 	hs_run(hs);
 	KUNIT_EXPECT_STREQ(test, table_log, "");

@@ -5,127 +5,249 @@
  */
 #include "smc_kunit.h"
 
-/* Another suite plays this. */
+#include "../../../net/smc/smc_sock.h"
+
+static void keep_sock_pend(struct smc_conn *conn, enum smc_pending what)
+{
+	set_bit(what, &conn->pending);
+}
+
 #define smc_sock_pend	keep_sock_pend
 
 #include "../../../net/smc/smc_keep.c"
 
-void keep_sock_pend(struct smc_sock *smc, enum smc_pending what)
-{
-	set_bit(what, &smc->pending);
-}
-
 #define LONG_SECS	1000
 
+static int keep_net_init(struct net *net)
+{
+	smc_net(net)->set.tcp_keepalive_min = 2 * LONG_SECS;
+	return 0;
+}
+
+static struct pernet_operations keep_net_ops = {
+	.init = keep_net_init,
+	.id = &smc_net_id,
+	.size = sizeof(struct smc_net),
+};
+
+static int keep_suite_init(struct kunit_suite *suite)
+{
+	return register_pernet_subsys(&keep_net_ops);
+}
+
+static void keep_suite_exit(struct kunit_suite *suite)
+{
+	unregister_pernet_subsys(&keep_net_ops);
+}
+
+static unsigned int keep_nr_fired;
+
+static void keep_fire(struct timer_list *timer)
+{
+	struct smc_conn *conn = smc_compat_timer_of(conn, timer, keep_timer);
+
+	WRITE_ONCE(keep_nr_fired, keep_nr_fired + 1);
+	smc_conn_put(conn);
+}
+
+/* It looks soon, or has looked already. */
+static bool keep_is_armed(struct smc_conn *conn)
+{
+	return timer_pending(&conn->keep_timer) || READ_ONCE(keep_nr_fired);
+}
+
+struct keep_lab {
+	struct smc_conn conn;
+	struct socket *sock;
+};
+
+/* A connection on SMC, and TCP's sock under it. */
 static int keep_test_init(struct kunit *test)
 {
-	struct smc_sock *smc = kunit_kzalloc(test, sizeof(*smc), GFP_KERNEL);
+	struct keep_lab *lab = kunit_kzalloc(test, sizeof(*lab), GFP_KERNEL);
+	int rc;
 
-	if (!smc)
+	if (!lab)
 		return -ENOMEM;
-	smc->conn = kunit_kzalloc(test, sizeof(*smc->conn), GFP_KERNEL);
-	if (!smc->conn)
-		return -ENOMEM;
-	test->priv = smc;
-	return sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP, &smc->tcp);
+	rc = sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP, &lab->sock);
+	if (rc)
+		return rc;
+	lab->conn.sk = lab->sock->sk;
+	spin_lock_init(&lab->conn.lock);
+	timer_setup(&lab->conn.keep_timer, keep_fire, 0);
+	/* the suite's; an armed timer has another one */
+	refcount_set(&lab->conn.users, 1);
+	smc_state_close_init(&lab->conn.close);
+	lab->conn.close.state = SMC_STATE_ACTIVE;
+	keep_nr_fired = 0;
+	test->priv = lab;
+	return 0;
 }
 
 static void keep_test_exit(struct kunit *test)
 {
-	struct smc_sock *smc = test->priv;
+	struct keep_lab *lab = test->priv;
 
-	if (smc && smc->tcp)
-		sock_release(smc->tcp);
+	if (!lab)
+		return;
+	lock_sock(lab->conn.sk);
+	smc_keep_stop(&lab->conn);
+	release_sock(lab->conn.sk);
+	timer_delete_sync(&lab->conn.keep_timer);
+	KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn.users), 1);
+	sock_release(lab->sock);
+}
+
+/* The connection, with the socket lock, which the case releases. */
+static struct smc_conn *keep_lock(struct kunit *test)
+{
+	struct keep_lab *lab = test->priv;
+
+	lock_sock(lab->conn.sk);
+	return &lab->conn;
 }
 
 /* As keep_limit_tcp() leaves it. */
-static void keep_limit(struct smc_sock *smc, int idle, int intvl)
+static void keep_limit(struct smc_conn *conn, int idle, int intvl)
 {
-	struct sock *tsk = smc->tcp->sk;
+	struct tcp_sock *tp = tcp_sk(conn->sk);
 
-	smc->keep_idle = idle;
-	smc->keep_intvl = intvl;
-	tcp_sock_set_keepidle(tsk, idle ? LONG_SECS : 2 * LONG_SECS);
-	tcp_sock_set_keepintvl(tsk, intvl ? LONG_SECS : 2 * LONG_SECS);
+	conn->keep_idle = idle;
+	conn->keep_intvl = intvl;
+	tp->keepalive_time = (idle ? LONG_SECS : 2 * LONG_SECS) * HZ;
+	tp->keepalive_intvl = (intvl ? LONG_SECS : 2 * LONG_SECS) * HZ;
 }
 
 static void ka_10_the_application_knows_its_own_values(struct kunit *test)
 {
-	struct smc_sock *smc = test->priv;
+	struct smc_conn *conn = keep_lock(test);
 
-	keep_limit(smc, 5, 6);
-	KUNIT_EXPECT_EQ(test, smc_keep_own(smc, TCP_KEEPIDLE), 5);
-	KUNIT_EXPECT_EQ(test, smc_keep_own(smc, TCP_KEEPINTVL), 6);
-	KUNIT_EXPECT_EQ(test, smc_keep_own(smc, TCP_KEEPCNT), 0);
+	keep_limit(conn, 5, 6);
+	KUNIT_EXPECT_EQ(test, smc_keep_own(conn, TCP_KEEPIDLE), 5);
+	KUNIT_EXPECT_EQ(test, smc_keep_own(conn, TCP_KEEPINTVL), 6);
+	KUNIT_EXPECT_EQ(test, smc_keep_own(conn, TCP_KEEPCNT), 0);
+	release_sock(conn->sk);
 }
 
 static void ka_10_tcp_gets_them_back(struct kunit *test)
 {
-	struct smc_sock *smc = test->priv;
-	struct tcp_sock *tp = tcp_sk(smc->tcp->sk);
+	struct smc_conn *conn = keep_lock(test);
+	struct tcp_sock *tp = tcp_sk(conn->sk);
 
-	keep_limit(smc, 5, 6);
-	smc_keep_give_back(smc);
+	keep_limit(conn, 5, 6);
+	smc_keep_give_back(conn);
 	KUNIT_EXPECT_EQ(test, keepalive_time_when(tp), 5 * HZ);
 	KUNIT_EXPECT_EQ(test, keepalive_intvl_when(tp), 6 * HZ);
-	KUNIT_EXPECT_EQ(test, smc_keep_own(smc, TCP_KEEPIDLE), 0);
-	KUNIT_EXPECT_EQ(test, smc_keep_own(smc, TCP_KEEPINTVL), 0);
+	KUNIT_EXPECT_EQ(test, smc_keep_own(conn, TCP_KEEPIDLE), 0);
+	KUNIT_EXPECT_EQ(test, smc_keep_own(conn, TCP_KEEPINTVL), 0);
+	release_sock(conn->sk);
 }
 
 static void ka_10_what_was_long_enough_stays(struct kunit *test)
 {
-	struct smc_sock *smc = test->priv;
-	struct tcp_sock *tp = tcp_sk(smc->tcp->sk);
+	struct smc_conn *conn = keep_lock(test);
+	struct tcp_sock *tp = tcp_sk(conn->sk);
 
-	keep_limit(smc, 0, 6);
-	smc_keep_give_back(smc);
+	keep_limit(conn, 0, 6);
+	smc_keep_give_back(conn);
 	KUNIT_EXPECT_EQ(test, keepalive_time_when(tp), 2 * LONG_SECS * HZ);
 	KUNIT_EXPECT_EQ(test, keepalive_intvl_when(tp), 6 * HZ);
+	release_sock(conn->sk);
+}
+
+/* The connection that TCP's sock gets, and what the application sets later. */
+static void ka_10_tcp_has_longer_times_than_the_application(struct kunit *test)
+{
+	struct smc_conn *conn = keep_lock(test);
+	struct tcp_sock *tp = tcp_sk(conn->sk);
+
+	tp->keepalive_time = 5 * HZ;
+	tp->keepalive_intvl = 3 * LONG_SECS * HZ;
+	sock_set_flag(conn->sk, SOCK_KEEPOPEN);
+	smc_keep_update(conn);
+	KUNIT_EXPECT_EQ(test, keepalive_time_when(tp), 2 * LONG_SECS * HZ);
+	KUNIT_EXPECT_EQ(test, keepalive_intvl_when(tp), 3 * LONG_SECS * HZ);
+	KUNIT_EXPECT_EQ(test, smc_keep_own(conn, TCP_KEEPIDLE), 5);
+	KUNIT_EXPECT_EQ(test, smc_keep_own(conn, TCP_KEEPINTVL), 0);
+	KUNIT_EXPECT_EQ(test, conn->keep_want.idle, 5U * MSEC_PER_SEC);
+	KUNIT_EXPECT_TRUE(test, keep_is_armed(conn));
+
+	tp->keepalive_time = 7 * HZ;
+	smc_keep_changed(conn, TCP_KEEPIDLE);
+	KUNIT_EXPECT_EQ(test, keepalive_time_when(tp), 2 * LONG_SECS * HZ);
+	KUNIT_EXPECT_EQ(test, smc_keep_own(conn, TCP_KEEPIDLE), 7);
+	KUNIT_EXPECT_EQ(test, conn->keep_want.idle, 7U * MSEC_PER_SEC);
+
+	sock_reset_flag(conn->sk, SOCK_KEEPOPEN);
+	smc_keep_update(conn);
+	KUNIT_EXPECT_EQ(test, conn->keep_want.idle, 0U);
+	KUNIT_EXPECT_FALSE(test, timer_pending(&conn->keep_timer));
+	release_sock(conn->sk);
+}
+
+static void ka_01_a_connection_that_has_ended_wants_nothing(struct kunit *test)
+{
+	struct smc_conn *conn = keep_lock(test);
+
+	sock_set_flag(conn->sk, SOCK_KEEPOPEN);
+	smc_keep_update(conn);
+	KUNIT_EXPECT_TRUE(test, keep_is_armed(conn));
+	conn->close.state = SMC_STATE_CLOSED;
+	smc_keep_stop(conn);
+	KUNIT_EXPECT_FALSE(test, timer_pending(&conn->keep_timer));
+	smc_keep_update(conn);
+	KUNIT_EXPECT_FALSE(test, timer_pending(&conn->keep_timer));
+	KUNIT_EXPECT_EQ(test, conn->keep_want.idle, 0U);
+	release_sock(conn->sk);
 }
 
 /* A probe was sent, and nothing has come for longer than the application allows. */
-static void keep_silent(struct smc_sock *smc, struct smc_link *link)
+static void keep_silent(struct smc_conn *conn, struct smc_link *link)
 {
 	unsigned long then = jiffies - LONG_SECS * HZ;
-	struct smc_conn *conn = smc->conn;
 
 	atomic_long_set(&link->wr.rx_jiffies, then);
-	spin_lock_init(&conn->lock);
 	RCU_INIT_POINTER(conn->link, link);
 	conn->phase = SMC_CONN_OPEN;
 	conn->tx_jiffies = then;
 	conn->rx_jiffies = then;
 	conn->ack_jiffies = then;
-	smc->keep_want.idle = 1;
-	smc->keep_want.dead = 1;
-	smc->is_probing = true;
-	smc->probed_link = link;
-	smc->probe_jiffies = then + HZ;
-	/* the timer's reference, and the suite's */
-	refcount_set(&smc->sk.sk_refcnt, 2);
+	conn->keep_want.idle = 1;
+	conn->keep_want.dead = 1;
+	conn->is_probing = true;
+	conn->probed_link = link;
+	conn->probe_jiffies = then + HZ;
+	/* the timer's */
+	refcount_inc(&conn->users);
 }
 
 static void ka_06_a_silent_peer_is_given_up(struct kunit *test)
 {
 	struct smc_link *link = kunit_kzalloc(test, sizeof(*link), GFP_KERNEL);
-	struct smc_sock *smc = test->priv;
+	struct smc_conn *conn;
 
 	KUNIT_ASSERT_NOT_NULL(test, link);
-	keep_silent(smc, link);
-	smc_keep_timer(&smc->keep_timer);
-	KUNIT_EXPECT_EQ(test, smc->pending, BIT(SMC_PENDING_SILENCE));
+	conn = keep_lock(test);
+	keep_silent(conn, link);
+	smc_keep_timer(&conn->keep_timer);
+	KUNIT_EXPECT_EQ(test, conn->pending, BIT(SMC_PENDING_SILENCE));
+	release_sock(conn->sk);
 }
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(ka_10_the_application_knows_its_own_values),
 	KUNIT_CASE(ka_10_tcp_gets_them_back),
 	KUNIT_CASE(ka_10_what_was_long_enough_stays),
+	KUNIT_CASE(ka_10_tcp_has_longer_times_than_the_application),
+	KUNIT_CASE(ka_01_a_connection_that_has_ended_wants_nothing),
 	KUNIT_CASE(ka_06_a_silent_peer_is_given_up),
 	{}
 };
 
 static struct kunit_suite suite = {
 	.name = "smc_keep",
+	.suite_init = keep_suite_init,
+	.suite_exit = keep_suite_exit,
 	.init = keep_test_init,
 	.exit = keep_test_exit,
 	.test_cases = cases,

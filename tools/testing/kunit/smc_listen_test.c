@@ -1,201 +1,342 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Listening sockets, with nothing below them but a list of what was called.
+ * Listening sockets of TCP, with a queue of TCP that is played here, and nothing else
+ * below them.
  */
 #include "smc_kunit.h"
+#include "smc_kunit_sock.h"
 
 #include "../../../net/smc/smc_child.h"
+#include "../../../net/smc/smc_compat.h"
 #include "../../../net/smc/smc_hs.h"
 #include "../../../net/smc/smc_ib.h"
+#include "../../../net/smc/smc_listen.h"
 #include "../../../net/smc/smc_listener.h"
-#include "../../../net/smc/smc_mem.h"
-#include "../../../net/smc/smc_opt.h"
 #include "../../../net/smc/smc_tcp.h"
+#include "../../../net/smc/smc_wake.h"
 
-static struct proto listen_proto = {
-	.name = "smc_listen_test",
-	.owner = THIS_MODULE,
-	.obj_size = sizeof(struct smc_sock),
-};
+static struct proto listen_proto = SMC_KUNIT_PROTO("smc_listen_test");
 
-/* The floors below. What other tasks do while accept() sleeps is done in one of them. */
-static struct smc_sock *listen_leaves;
-
-static struct sock *listen_next_child(struct smc_listener *listener);
-
-/* listen() has no memory. */
-static bool listen_has_none;
+/* listen() has no memory, or a child has none. */
+static bool listen_has_none, listen_child_has_none;
 
 static struct smc_listener *listen_new_listener(struct sock *sk, work_func_t take)
 {
 	return listen_has_none ? NULL : smc_listener_new(sk, take);
 }
 
-static bool listen_tcp_peek(struct smc_sock *smc, bool *is_agreed)
+/* TCP's queue, oldest first. Its socks are of another struct proto than TCP's. */
+#define LISTEN_QUEUE	8
+
+static struct sock *listen_queued[LISTEN_QUEUE];
+static unsigned int listen_nr_queued;
+static int listen_pop_rc;
+
+static struct sock *listen_pop(const struct proto *prot, struct sock *lsk, int flags, int *err)
 {
-	return false;
-}
+	struct sock *sk = listen_queued[0];
 
-static bool listen_tcp_watch(struct smc_sock *smc, enum smc_tcp_phase phase)
-{
-	smc->tcp_phase = phase;
-	return true;
-}
-
-static void listen_tcp_nothing(struct smc_sock *smc)
-{
-}
-
-static void listen_set_err(struct smc_sock *smc, int err)
-{
-	smc->sk.sk_err = err;
-}
-
-static void listen_tcp_offer(struct smc_sock *smc, bool is_offered)
-{
-}
-
-/* What TCP's queue has to say of the one connection in it, and how often it was asked. */
-static int listen_accept_rc;
-static unsigned int listen_nr_accepts;
-
-static int listen_kernel_accept(struct socket *sock, struct socket **newsock, int flags)
-{
-	listen_nr_accepts++;
-	return listen_accept_rc;
-}
-
-/* There is memory for so many children. */
-static unsigned int listen_nr_children;
-
-static struct smc_sock *listen_sock_alloc(const struct smc_sock *like)
-{
-	struct sock *sk;
-
-	if (!listen_nr_children)
+	*err = listen_pop_rc;
+	if (*err || !listen_nr_queued)
 		return NULL;
-	sk = sk_alloc(sock_net(&like->sk), PF_SMC, GFP_KERNEL, &listen_proto, 1);
-	if (!sk)
-		return NULL;
-	listen_nr_children--;
-	sock_init_data(NULL, sk);
-	return smc_sk(sk);
+	listen_nr_queued--;
+	memmove(listen_queued, listen_queued + 1, listen_nr_queued * sizeof(sk));
+	sk_acceptq_removed(lsk);
+	return sk;
 }
 
-/* Nobody else has it. */
-static bool listen_trylock(struct smc_sock *smc, enum smc_missed what)
+static struct smc_sock *listen_adopt(struct sock *sk)
 {
-	lock_sock(&smc->sk);
-	return what == SMC_MISSED_LISTEN;
-}
-
-static unsigned int listen_nr_later;
-
-static void listen_queue(struct smc_sock *smc, unsigned long delay)
-{
-	listen_nr_later += delay > 0;
-}
-
-#define kernel_accept listen_kernel_accept
-#define smc_sock_queue_listen listen_queue
-#define smc_sock_trylock listen_trylock
-#define smc_listener_next listen_next_child
-#define smc_listener_new listen_new_listener
-#define smc_sock_set_err listen_set_err
-#define smc_sock_wake_all listen_tcp_nothing
-#define smc_sock_alloc_like listen_sock_alloc
-#define smc_child_drop_all(...) ((void)0)
-#define smc_sock_inherit(...) ((void)0)
-#define smc_sock_hash(...) ((void)0)
-#define smc_tcp_peek listen_tcp_peek
-#define smc_tcp_mind_others(...) ((void)0)
-#define smc_tcp_nr_to_agreed(...) 1
-#define smc_tcp_set_owner(...) ((void)0)
-#define smc_tcp_watch listen_tcp_watch
-#define smc_tcp_unwatch listen_tcp_nothing
-#define smc_tcp_leave_children listen_tcp_nothing
-#define smc_tcp_offer listen_tcp_offer
-#define smc_tcp_disconnect listen_tcp_nothing
-#define smc_ib_has_device() true
-#define smc_mem_inherit(...) ((void)0)
-#define smc_opt_inherit(...) ((void)0)
-#define smc_hs_begin_server(...) ((void)0)
-
-#include "../../../net/smc/smc_listen.c"
-
-static struct smc_sock *listen_new(struct kunit *test)
-{
+	struct smc_listener *listener = rcu_access_pointer(inet_csk(sk)->icsk_ulp_data);
 	struct smc_sock *smc;
-	struct socket *tcp;
-	struct sock *sk;
 
-	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP,
-					       &tcp), 0);
-	sk = sk_alloc(&init_net, PF_SMC, GFP_KERNEL, &listen_proto, 1);
-	if (!sk)
-		sock_release(tcp);
-	KUNIT_ASSERT_NOT_NULL(test, sk);
-	/* the file's own wait queue is as good as any other */
-	sock_init_data(NULL, sk);
-	RCU_INIT_POINTER(sk->sk_wq, &tcp->wq);
-	smc = smc_sk(sk);
-	smc->tcp = tcp;
-	sk->sk_state = SMC_STATE_INIT;
+	if (listen_child_has_none)
+		return NULL;
+	smc = kzalloc(sizeof(*smc), GFP_KERNEL);
+	if (!smc)
+		return NULL;
+	smc_listener_forget(listener);
+	smc_kunit_hang(smc, sk);
 	return smc;
 }
 
-/* listen() was called. */
-static struct smc_listener *listen_begin(struct kunit *test, struct smc_sock *smc)
-{
-	struct smc_listener *listener = smc_listener_new(&smc->sk, smc_listen_work);
+/* What has become of them: the socks, in the order in which they were given away. */
+static struct sock *listen_begun[LISTEN_QUEUE], *listen_dropped[LISTEN_QUEUE];
+static unsigned int listen_nr_begun, listen_nr_dropped;
+static enum smc_decline listen_begun_fallback;
 
-	KUNIT_ASSERT_NOT_NULL(test, listener);
-	RCU_INIT_POINTER(smc->listener, listener);
-	smc->sk.sk_state = SMC_STATE_LISTEN;
-	return listener;
+static void listen_begin_server(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+
+	listen_begun[listen_nr_begun++] = sk;
+	listen_begun_fallback = smc->fallback;
+	release_sock(sk);
+}
+
+/* As TCP does it: what was expected is not any more. */
+static void listen_drop(struct sock *sk)
+{
+	listen_dropped[listen_nr_dropped++] = sk;
+	if (smc_tcp_child_is_agreed(sk))
+		smc_listener_forget(rcu_access_pointer(inet_csk(sk)->icsk_ulp_data));
+	smc_kunit_take_off(sk);
+	sock_put(sk);
+}
+
+static unsigned int listen_nr_looked, listen_nr_room;
+
+/* TCP's backlog is minded. */
+static bool listen_minds;
+
+static void listen_mind_backlog(struct sock *sk, bool is_listening)
+{
+	listen_minds = is_listening;
+}
+
+static void listen_queue(struct smc_sock *smc)
+{
+	listen_nr_looked++;
+}
+
+/* Nobody else has it. */
+static bool listen_lock(struct sock *sk, enum smc_missed what)
+{
+	lock_sock(sk);
+	return what == SMC_MISSED_LISTEN;
+}
+
+static bool listen_has_rnic;
+
+#define smc_child_drop listen_drop
+#define smc_child_drop_all(...) ((void)0)
+#define smc_child_make_room(...) ((void)listen_nr_room++)
+#define smc_compat_csk_accept listen_pop
+#define smc_hs_begin_server listen_begin_server
+#define smc_ib_has_device() listen_has_rnic
+#define smc_listener_new listen_new_listener
+#define smc_sock_lock_work listen_lock
+#define smc_sock_queue_listen listen_queue
+#define smc_tcp_adopt_child listen_adopt
+#define smc_tcp_mind_backlog listen_mind_backlog
+
+#include "../../../net/smc/smc_listen.c"
+
+/* TCP lets nobody listen who cannot say what becomes of children. */
+static void listen_clone(const struct request_sock *req, struct sock *sk, const gfp_t priority)
+{
+}
+
+static int listen_suite_init(struct kunit_suite *suite)
+{
+	smc_ulp_sock.clone = listen_clone;
+	return 0;
+}
+
+static void listen_suite_exit(struct kunit_suite *suite)
+{
+	smc_ulp_sock.clone = NULL;
+}
+
+/* A socket of TCP with a state. */
+struct listen_lab {
+	struct smc_sock smc;
+	struct socket *sock;
+	struct sock *children[LISTEN_QUEUE];
+	unsigned int nr_children;
+};
+
+static int listen_init(struct kunit *test)
+{
+	struct listen_lab *lab = kunit_kzalloc(test, sizeof(*lab), GFP_KERNEL);
+	int rc;
+
+	if (!lab)
+		return -ENOMEM;
+	rc = sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP, &lab->sock);
+	if (rc)
+		return rc;
+	smc_kunit_hang(&lab->smc, lab->sock->sk);
+	smc_wake_learn(lab->smc.sk);
+	listen_has_none = false;
+	listen_child_has_none = false;
+	listen_nr_queued = 0;
+	listen_pop_rc = 0;
+	listen_nr_begun = 0;
+	listen_nr_dropped = 0;
+	listen_nr_looked = 0;
+	listen_nr_room = 0;
+	listen_has_rnic = true;
+	listen_minds = false;
+	test->priv = lab;
+	return 0;
+}
+
+/* What is left in the lists is given back as those do who are played here. */
+static void listen_exit(struct kunit *test)
+{
+	struct listen_lab *lab = test->priv;
+	struct smc_listener *listener;
+	unsigned int i;
+
+	if (!lab)
+		return;
+	listener = rcu_access_pointer(lab->smc.listener);
+	if (listener) {
+		smc_listener_end(listener);
+		smc_listener_put(listener);
+	}
+	smc_kunit_take_off(lab->smc.sk);
+	sock_release(lab->sock);
+	for (i = 0; i < lab->nr_children; i++) {
+		KUNIT_EXPECT_EQ(test, refcount_read(&lab->children[i]->sk_refcnt), 1);
+		sock_put(lab->children[i]);
+	}
+}
+
+static void listen_start(struct kunit *test, struct listen_lab *lab, int backlog)
+{
+	lock_sock(lab->smc.sk);
+	KUNIT_EXPECT_EQ(test, smc_listen_begin(&lab->smc), 0);
+	release_sock(lab->smc.sk);
+	KUNIT_EXPECT_EQ(test, kernel_listen(lab->sock, backlog), 0);
+	lock_sock(lab->smc.sk);
+	smc_listen_begun(&lab->smc);
+	release_sock(lab->smc.sk);
+	KUNIT_ASSERT_NOT_NULL(test, rcu_access_pointer(lab->smc.listener));
+	KUNIT_EXPECT_TRUE(test, listen_minds);
+}
+
+/* A connection comes to TCP's queue; the case has another reference on it. */
+static struct sock *listen_come(struct kunit *test, bool is_agreed)
+{
+	struct listen_lab *lab = test->priv;
+	struct smc_listener *listener = rcu_access_pointer(lab->smc.listener);
+	struct sock *sk = sk_alloc(&init_net, PF_INET, GFP_KERNEL, &listen_proto, 1);
+
+	KUNIT_ASSERT_NOT_NULL(test, sk);
+	sock_init_data(NULL, sk);
+	sock_hold(sk);
+	lab->children[lab->nr_children++] = sk;
+	if (is_agreed) {
+		rcu_read_lock();
+		KUNIT_EXPECT_TRUE(test, smc_listener_expect(listener));
+		rcu_read_unlock();
+		rcu_assign_pointer(inet_csk(sk)->icsk_ulp_data, listener);
+		inet_csk(sk)->icsk_ulp_ops = &smc_ulp_child;
+	}
+	listen_queued[listen_nr_queued++] = sk;
+	sk_acceptq_added(lab->smc.sk);
+	return sk;
+}
+
+/* The handshake of one that has begun has ended well, and it is ready; or it has failed. */
+static void listen_end_child(struct kunit *test, struct sock *sk, bool is_ready)
+{
+	struct smc_child *child;
+	struct smc_sock *smc;
+
+	lock_sock(sk);
+	smc = smc_sk(sk);
+	child = smc->child;
+	smc_kunit_take_off(sk);
+	release_sock(sk);
+	kfree(smc);
+	KUNIT_EXPECT_EQ(test, smc_listener_finish(child, is_ready), is_ready);
+	if (!is_ready)
+		sock_put(sk);
 }
 
 /* The work item runs, which was queued. */
 static void listen_run(struct smc_listener *listener)
 {
 	refcount_inc(&listener->refs);
-	smc_listen_work(&listener->work.work);
+	smc_listen_work(&listener->work);
 }
 
-static void listen_free(struct smc_sock *smc)
+/* accept() that does not wait. */
+static int listen_accept(struct listen_lab *lab, struct smc_accepted *child)
 {
-	struct smc_listener *listener = rcu_access_pointer(smc->listener);
+	memset(child, 0, sizeof(*child));
+	return smc_listen_accept(lab->sock, O_NONBLOCK, child);
+}
 
-	if (listener) {
-		smc_listener_end(listener);
+static void listen_that_fails_leaves_no_listener(struct kunit *test)
+{
+	struct listen_lab *lab = test->priv;
+	struct smc_sock *smc = &lab->smc;
+
+	lock_sock(smc->sk);
+	listen_has_none = true;
+	KUNIT_EXPECT_EQ(test, smc_listen_begin(smc), -ENOBUFS);
+	listen_has_none = false;
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(smc->listener));
+	/* TCP refuses */
+	KUNIT_EXPECT_EQ(test, smc_listen_begin(smc), 0);
+	KUNIT_EXPECT_NOT_NULL(test, rcu_access_pointer(smc->listener));
+	smc_listen_begun(smc);
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(smc->listener));
+	KUNIT_EXPECT_TRUE(test, !tcp_sk(smc->sk)->smc_hs_congested);
+	KUNIT_EXPECT_FALSE(test, listen_minds);
+	release_sock(smc->sk);
+	listen_start(test, lab, 1);
+}
+
+/* listen() once more changes TCP's backlog, and nothing of ours. */
+static void a_listener_stays_when_it_listens_once_more(struct kunit *test)
+{
+	struct listen_lab *lab = test->priv;
+	struct smc_listener *listener;
+
+	listen_start(test, lab, 5);
+	listener = rcu_access_pointer(lab->smc.listener);
+	lab->smc.fallback = SMC_DECLINE_OPTUNSUPP;
+	listen_start(test, lab, 9);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(lab->smc.listener), listener);
+	KUNIT_EXPECT_EQ(test, lab->smc.sk->sk_max_ack_backlog, 9U);
+	/* nor is an option forgotten that only TCP knows */
+	KUNIT_EXPECT_EQ(test, (u32)lab->smc.fallback, (u32)SMC_DECLINE_OPTUNSUPP);
+}
+
+/* Nothing of ours was asked before: an operator did it. */
+static void a_listener_that_tcp_has_ended_listens_again(struct kunit *test)
+{
+	struct listen_lab *lab = test->priv;
+	struct sock *sk = lab->smc.sk;
+	struct smc_listener *listener;
+	int round;
+
+	for (round = 0; round < 2; round++) {
+		listen_start(test, lab, 1);
+		KUNIT_EXPECT_EQ(test, sk->sk_state, TCP_LISTEN);
+		/* or children would be born shut down */
+		KUNIT_EXPECT_EQ(test, sk->sk_shutdown, 0);
+		KUNIT_EXPECT_EQ(test, tcp_abort(sk, ECONNABORTED), 0);
+		listener = rcu_access_pointer(lab->smc.listener);
+		refcount_inc(&listener->refs);
+		listen_run(listener);
+		KUNIT_EXPECT_NULL(test, rcu_access_pointer(lab->smc.listener));
+		KUNIT_EXPECT_TRUE(test, !tcp_sk(sk)->smc_hs_congested);
+		KUNIT_EXPECT_FALSE(test, listen_minds);
+		/* queued while it ended, it finds no socket, whose next listener is another */
+		listen_run(listener);
+		KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1);
 		smc_listener_put(listener);
+		KUNIT_EXPECT_EQ(test, sk->sk_state, TCP_CLOSE);
+		KUNIT_EXPECT_EQ(test, sk->sk_shutdown, SHUTDOWN_MASK);
 	}
-	sock_release(smc->tcp);
-	sock_put(&smc->sk);
-}
-
-/* connect() to AF_UNSPEC, and then an option that only TCP has. */
-static struct sock *listen_next_child(struct smc_listener *listener)
-{
-	listen_leaves->sk.sk_state = SMC_STATE_INIT;
-	sock_orphan(&listen_leaves->sk);
-	return NULL;
-}
-
-static void accept_sleeps_on_when_its_sock_leaves_the_file(struct kunit *test)
-{
-	struct smc_sock *smc = listen_new(test);
-	int err = 0;
-
-	listen_begin(test, smc);
-	listen_leaves = smc;
-	lock_sock(&smc->sk);
-	/* woken by the clock, which leaves it in the queue */
-	KUNIT_EXPECT_NULL(test, smc_listen_wait(smc, 1, &err));
-	KUNIT_EXPECT_EQ(test, err, -EINVAL);
-	KUNIT_EXPECT_FALSE(test, wq_has_sleeper(&smc->tcp->wq.wait));
-	release_sock(&smc->sk);
-	listen_free(smc);
+	/* or listen() comes before the work item */
+	listen_start(test, lab, 1);
+	listener = rcu_access_pointer(lab->smc.listener);
+	refcount_inc(&listener->refs);
+	KUNIT_EXPECT_EQ(test, tcp_abort(sk, ECONNABORTED), 0);
+	listen_start(test, lab, 1);
+	KUNIT_EXPECT_PTR_NE(test, rcu_access_pointer(lab->smc.listener), listener);
+	KUNIT_EXPECT_EQ(test, sk->sk_state, TCP_LISTEN);
+	listen_run(listener);
+	KUNIT_EXPECT_NOT_NULL(test, rcu_access_pointer(lab->smc.listener));
+	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1);
+	smc_listener_put(listener);
 }
 
 static void opt_02_a_listener_offers_smc_whatever_a_connect_met(struct kunit *test)
@@ -204,138 +345,223 @@ static void opt_02_a_listener_offers_smc_whatever_a_connect_met(struct kunit *te
 		enum smc_decline reason;
 		bool stays;
 	} rows[] = {
-		{ SMC_DECLINE_NONE, false },
-		{ SMC_DECLINE_NOSMCRDEV, false },
-		{ SMC_DECLINE_IPSEC, false },
-		/* an option is why */
+		{ SMC_DECLINE_NONE }, { SMC_DECLINE_NOSMCRDEV }, { SMC_DECLINE_IPSEC },
+		/* an option that was set while it listened before */
 		{ SMC_DECLINE_OPTUNSUPP, true },
-		{ SMC_DECLINE_IPSEC, true },
 	};
+	struct listen_lab *lab = test->priv;
+	struct smc_sock *smc = &lab->smc;
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct smc_sock *smc = listen_new(test);
-
 		smc->fallback = rows[i].reason;
-		smc->is_eager_tcp = rows[i].reason != SMC_DECLINE_NONE;
-		smc->is_tcp_by_option = rows[i].stays;
-		lock_sock(&smc->sk);
-		KUNIT_EXPECT_EQ(test, smc_listen_start(smc, 1), 0);
-		KUNIT_EXPECT_EQ(test, smc->is_eager_tcp, rows[i].stays);
-		KUNIT_EXPECT_EQ(test, smc->fallback, rows[i].stays ? rows[i].reason :
-								     SMC_DECLINE_NONE);
-		release_sock(&smc->sk);
-		listen_free(smc);
+		smc->peer_diagnosis = 1;
+		tcp_sk(smc->sk)->syn_smc = 0;
+		lock_sock(smc->sk);
+		KUNIT_EXPECT_EQ(test, smc_listen_begin(smc), 0);
+		KUNIT_EXPECT_TRUE(test, tcp_sk(smc->sk)->syn_smc);
+		KUNIT_EXPECT_EQ(test, smc_listen_offers_no_smc(smc->sk), rows[i].stays);
+		KUNIT_EXPECT_EQ(test, smc->fallback != SMC_DECLINE_NONE, rows[i].stays);
+		KUNIT_EXPECT_EQ(test, smc->peer_diagnosis, 0U);
+		smc_listen_begun(smc);
+		release_sock(smc->sk);
 	}
 }
 
-/* Nothing else may come that has it looked for again. */
+/* Each reason alone is enough, and TCP asks for every SYN. */
+static void opt_08_smc_is_offered_as_long_as_there_is_no_reason_not_to(struct kunit *test)
+{
+	struct listen_lab *lab = test->priv;
+	struct smc_sock *smc = &lab->smc;
+	struct smc_listener *listener;
+	struct sock *sk = smc->sk;
+
+	/* before it listens */
+	KUNIT_EXPECT_TRUE(test, smc_listen_offers_no_smc(sk));
+	listen_start(test, lab, 1);
+	KUNIT_EXPECT_PTR_EQ(test, tcp_sk(sk)->smc_hs_congested, &smc_listen_offers_no_smc);
+	KUNIT_EXPECT_FALSE(test, smc_listen_offers_no_smc(sk));
+	listen_has_rnic = false;
+	KUNIT_EXPECT_TRUE(test, smc_listen_offers_no_smc(sk));
+	listen_has_rnic = true;
+	/* of an option that only TCP knows */
+	smc->fallback = SMC_DECLINE_OPTUNSUPP;
+	KUNIT_EXPECT_TRUE(test, smc_listen_offers_no_smc(sk));
+	smc->fallback = SMC_DECLINE_NONE;
+
+	listener = rcu_access_pointer(smc->listener);
+	listener->nr[SMC_CHILD_HANDSHAKE] = SMC_LISTEN_CONGESTED + 1;
+	KUNIT_EXPECT_FALSE(test, smc_listen_offers_no_smc(sk));
+	smc->limits_handshakes = true;
+	KUNIT_EXPECT_TRUE(test, smc_listen_offers_no_smc(sk));
+	listener->nr[SMC_CHILD_HANDSHAKE]--;
+	KUNIT_EXPECT_FALSE(test, smc_listen_offers_no_smc(sk));
+	listener->nr[SMC_CHILD_HANDSHAKE] = 0;
+}
+
+/* accept() is not asked for what begins a handshake, and has the others in their order. */
+static void one_for_smc_between_others_is_taken_at_once(struct kunit *test)
+{
+	struct listen_lab *lab = test->priv;
+	struct smc_listener *listener;
+	struct sock *sk[4];
+	struct smc_accepted child;
+	int i;
+
+	listen_start(test, lab, 8);
+	listener = rcu_access_pointer(lab->smc.listener);
+	for (i = 0; i < ARRAY_SIZE(sk); i++)
+		sk[i] = listen_come(test, i == 1 || i == 2);
+	lab->smc.fallback = SMC_DECLINE_OPTUNSUPP;
+	listen_run(listener);
+	KUNIT_EXPECT_EQ(test, listen_nr_begun, 2U);
+	KUNIT_EXPECT_EQ(test, listen_nr_room, 2U);
+	KUNIT_EXPECT_PTR_EQ(test, listen_begun[0], sk[1]);
+	KUNIT_EXPECT_PTR_EQ(test, listen_begun[1], sk[2]);
+	/* who was offered SMC hears of what has changed since */
+	KUNIT_EXPECT_EQ(test, (u32)listen_begun_fallback, (u32)SMC_DECLINE_OPTUNSUPP);
+	/* the last one is for accept() to take */
+	KUNIT_EXPECT_EQ(test, listen_nr_queued, 1U);
+	KUNIT_EXPECT_FALSE(test, smc_listener_has_agreed(listener));
+
+	KUNIT_EXPECT_EQ(test, listen_accept(lab, &child), 0);
+	KUNIT_EXPECT_PTR_EQ(test, child.sk, sk[0]);
+	KUNIT_EXPECT_EQ(test, (u32)child.fallback, (u32)SMC_DECLINE_PEERNOSMC);
+	KUNIT_EXPECT_FALSE(test, child.is_last);
+	sock_put(child.sk);
+	listen_end_child(test, sk[2], true);
+	listen_end_child(test, sk[1], false);
+	KUNIT_EXPECT_EQ(test, listen_accept(lab, &child), 0);
+	KUNIT_EXPECT_PTR_EQ(test, child.sk, sk[2]);
+	KUNIT_EXPECT_EQ(test, (u32)child.fallback, (u32)SMC_DECLINE_NONE);
+	KUNIT_EXPECT_FALSE(test, child.is_last);
+	sock_put(child.sk);
+	KUNIT_EXPECT_EQ(test, listen_accept(lab, &child), 0);
+	KUNIT_EXPECT_PTR_EQ(test, child.sk, sk[3]);
+	KUNIT_EXPECT_EQ(test, (u32)child.fallback, (u32)SMC_DECLINE_PEERNOSMC);
+	KUNIT_EXPECT_TRUE(test, child.is_last);
+	sock_put(child.sk);
+	KUNIT_EXPECT_EQ(test, listen_accept(lab, &child), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, listen_nr_dropped, 0U);
+}
+
+/* The work item may come later than accept(). */
+static void accept_begins_a_handshake_that_it_finds(struct kunit *test)
+{
+	struct listen_lab *lab = test->priv;
+	struct smc_accepted child;
+	struct sock *agreed, *plain;
+
+	listen_start(test, lab, 8);
+	agreed = listen_come(test, true);
+	plain = listen_come(test, false);
+	listen_has_rnic = false;
+	KUNIT_EXPECT_EQ(test, listen_accept(lab, &child), 0);
+	KUNIT_EXPECT_PTR_EQ(test, child.sk, plain);
+	KUNIT_EXPECT_EQ(test, (u32)child.fallback, (u32)SMC_DECLINE_NOSMCRDEV);
+	KUNIT_EXPECT_EQ(test, listen_nr_begun, 1U);
+	sock_put(child.sk);
+	listen_end_child(test, agreed, false);
+}
+
+/* Its client hears of it at once, instead of waiting for an answer to its Proposal. */
 static void what_there_is_no_memory_for_is_not_left_in_the_queue(struct kunit *test)
 {
-	static const struct {
-		unsigned int nr_children;
-		int rc;
-		unsigned int nr_accepts;
-		unsigned int nr_later;
-	} rows[] = {
-		{ 1, -ENOMEM, 1, 1 },
-		{ 1, -ENFILE, 1, 1 },
-		/* it stays where it is */
-		{ 0, 0, 0, 1 },
-		/* another task was first; it has gone */
-		{ 1, -EAGAIN, 1, 0 },
-		{ 1, -ECONNABORTED, 1, 0 },
-	};
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct smc_sock *smc = listen_new(test);
-		struct smc_listener *listener = listen_begin(test, smc);
-
-		listen_nr_children = rows[i].nr_children;
-		listen_accept_rc = rows[i].rc;
-		listen_nr_accepts = 0;
-		listen_nr_later = 0;
-		KUNIT_EXPECT_EQ(test, kernel_listen(smc->tcp, 1), 0);
-		listen_run(listener);
-		KUNIT_EXPECT_EQ(test, listen_nr_accepts, rows[i].nr_accepts);
-		KUNIT_EXPECT_EQ(test, listen_nr_later, rows[i].nr_later);
-		/* it listens no more, so nobody waits */
-		smc->sk.sk_state = SMC_STATE_INIT;
-		listen_run(listener);
-		KUNIT_EXPECT_EQ(test, listen_nr_accepts, rows[i].nr_accepts);
-		KUNIT_EXPECT_EQ(test, listen_nr_later, rows[i].nr_later);
-		KUNIT_EXPECT_EQ(test, listen_nr_children, 0);
-		listen_free(smc);
-	}
-}
-
-/* Nothing of ours was asked before: an operator did it. */
-static void a_listener_that_tcp_has_ended_listens_again(struct kunit *test)
-{
-	struct smc_sock *smc = listen_new(test);
+	struct listen_lab *lab = test->priv;
 	struct smc_listener *listener;
-	struct sock *sk = &smc->sk;
-	int round;
+	struct sock *sk;
 
-	for (round = 0; round < 2; round++) {
-		lock_sock(sk);
-		KUNIT_EXPECT_EQ(test, smc_listen_start(smc, 1), 0);
-		KUNIT_EXPECT_EQ(test, sk->sk_state, SMC_STATE_LISTEN);
-		KUNIT_EXPECT_EQ(test, smc->tcp->sk->sk_state, TCP_LISTEN);
-		release_sock(sk);
-		KUNIT_EXPECT_EQ(test, tcp_abort(smc->tcp->sk, ECONNABORTED), 0);
-		listener = rcu_access_pointer(smc->listener);
-		KUNIT_ASSERT_NOT_NULL(test, listener);
-		refcount_inc(&listener->refs);
-		listen_run(listener);
-		KUNIT_EXPECT_NULL(test, rcu_access_pointer(smc->listener));
-		/* queued while it ended, it finds no socket, whose next listener is another */
-		listen_run(listener);
-		KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1);
-		smc_listener_put(listener);
-		KUNIT_EXPECT_EQ(test, sk->sk_state, SMC_STATE_INIT);
-		KUNIT_EXPECT_EQ(test, sk->sk_shutdown, SHUTDOWN_MASK);
-		KUNIT_EXPECT_EQ(test, sock_error(sk), -ECONNABORTED);
-	}
-	listen_free(smc);
+	listen_start(test, lab, 1);
+	listener = rcu_access_pointer(lab->smc.listener);
+	sk = listen_come(test, true);
+	listen_child_has_none = true;
+	listen_run(listener);
+	KUNIT_EXPECT_EQ(test, listen_nr_queued, 0U);
+	KUNIT_EXPECT_EQ(test, listen_nr_dropped, 1U);
+	KUNIT_EXPECT_PTR_EQ(test, listen_dropped[0], sk);
+	KUNIT_EXPECT_FALSE(test, smc_listener_has_agreed(listener));
+	KUNIT_EXPECT_EQ(test, listener->nr[SMC_CHILD_HANDSHAKE], 0U);
+	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1);
+	/* another task was first */
+	sk = listen_come(test, true);
+	listen_pop_rc = -EAGAIN;
+	listen_run(listener);
+	KUNIT_EXPECT_EQ(test, listen_nr_dropped, 1U);
+	listen_pop_rc = 0;
+	listen_run(listener);
+	KUNIT_EXPECT_EQ(test, listen_nr_dropped, 2U);
 }
 
-static void listen_that_fails_leaves_no_listener(struct kunit *test)
+/* TCP may move them to a listener of somebody else on the same port, and asks nobody. */
+static void nobody_else_gets_a_child_that_has_agreed(struct kunit *test)
 {
-	struct smc_sock *smc = listen_new(test);
-	struct socket *tcp = smc->tcp;
-	struct sock *sk = &smc->sk;
+	struct listen_lab *lab = test->priv;
+	struct smc_sock *smc = &lab->smc;
+	struct sock *plain, *agreed;
 
-	lock_sock(sk);
-	listen_has_none = true;
-	KUNIT_EXPECT_EQ(test, smc_listen_start(smc, 1), -ENOBUFS);
-	listen_has_none = false;
-	KUNIT_EXPECT_EQ(test, sk->sk_state, SMC_STATE_INIT);
-	KUNIT_EXPECT_EQ(test, tcp->sk->sk_state, TCP_CLOSE);
-	/* TCP refuses */
-	tcp->state = SS_CONNECTED;
-	KUNIT_EXPECT_EQ(test, smc_listen_start(smc, 1), -EINVAL);
-	KUNIT_EXPECT_EQ(test, sk->sk_state, SMC_STATE_INIT);
+	lab->sock->sk->sk_reuseport = 1;
+	listen_start(test, lab, 4);
+	KUNIT_ASSERT_NOT_NULL(test, rcu_access_pointer(smc->sk->sk_reuseport_cb));
+	agreed = listen_come(test, true);
+	plain = listen_come(test, false);
+	/* TCP's own queue is empty, and TCP looks when it ends */
+	sk_acceptq_removed(smc->sk);
+	lock_sock(smc->sk);
+	smc_listen_stop(smc);
+	release_sock(smc->sk);
 	KUNIT_EXPECT_NULL(test, rcu_access_pointer(smc->listener));
-	tcp->state = SS_UNCONNECTED;
-	KUNIT_EXPECT_EQ(test, smc_listen_start(smc, 1), 0);
-	KUNIT_EXPECT_NOT_NULL(test, rcu_access_pointer(smc->listener));
-	release_sock(sk);
-	listen_free(smc);
+	KUNIT_EXPECT_EQ(test, (int)smc->sk->sk_state, TCP_CLOSE);
+	KUNIT_EXPECT_EQ(test, listen_nr_looked, 1U);
+	KUNIT_EXPECT_EQ(test, listen_nr_dropped, 1U);
+	KUNIT_EXPECT_PTR_EQ(test, listen_dropped[0], agreed);
+	KUNIT_EXPECT_EQ(test, listen_nr_queued, 1U);
+	KUNIT_EXPECT_PTR_EQ(test, listen_queued[0], plain);
+	sock_put(plain);
+}
+
+/* Another task has ended it, and there may be another listener by now. */
+static void accept_ends_with_its_listener(struct kunit *test)
+{
+	struct listen_lab *lab = test->priv;
+	struct smc_listener *listener;
+	struct smc_accepted child;
+	long timeo = MAX_SCHEDULE_TIMEOUT;
+
+	KUNIT_EXPECT_EQ(test, listen_accept(lab, &child), -EINVAL);
+	listen_start(test, lab, 4);
+	listener = rcu_access_pointer(lab->smc.listener);
+	refcount_inc(&listener->refs);
+	lock_sock(lab->smc.sk);
+	smc_listen_stop(&lab->smc);
+	release_sock(lab->smc.sk);
+	listen_start(test, lab, 4);
+	KUNIT_EXPECT_EQ(test, smc_listen_wait(lab->sock, listener, &timeo), -EINVAL);
+	KUNIT_EXPECT_FALSE(test, wq_has_sleeper(&lab->sock->wq.wait));
+	listen_run(listener);
+	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1);
+	smc_listener_put(listener);
 }
 
 static struct kunit_case listen_cases[] = {
 	KUNIT_CASE(listen_that_fails_leaves_no_listener),
+	KUNIT_CASE(a_listener_stays_when_it_listens_once_more),
 	KUNIT_CASE(a_listener_that_tcp_has_ended_listens_again),
-	KUNIT_CASE(what_there_is_no_memory_for_is_not_left_in_the_queue),
 	KUNIT_CASE(opt_02_a_listener_offers_smc_whatever_a_connect_met),
-	KUNIT_CASE(accept_sleeps_on_when_its_sock_leaves_the_file),
+	KUNIT_CASE(opt_08_smc_is_offered_as_long_as_there_is_no_reason_not_to),
+	KUNIT_CASE(one_for_smc_between_others_is_taken_at_once),
+	KUNIT_CASE(accept_begins_a_handshake_that_it_finds),
+	KUNIT_CASE(what_there_is_no_memory_for_is_not_left_in_the_queue),
+	KUNIT_CASE(nobody_else_gets_a_child_that_has_agreed),
+	KUNIT_CASE(accept_ends_with_its_listener),
 	{}
 };
 
 static struct kunit_suite listen_suite = {
 	.name = "smc_listen",
+	.suite_init = listen_suite_init,
+	.suite_exit = listen_suite_exit,
+	.init = listen_init,
+	.exit = listen_exit,
 	.test_cases = listen_cases,
 };
 

@@ -27,7 +27,7 @@ static void listener_freed(struct sock *sk)
 
 static void listener_take(struct work_struct *work)
 {
-	smc_listener_put(container_of(to_delayed_work(work), struct smc_listener, work));
+	smc_listener_put(container_of(work, struct smc_listener, work));
 }
 
 static struct sock *listener_new_sock(struct kunit *test)
@@ -36,19 +36,24 @@ static struct sock *listener_new_sock(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, sk);
 	sock_init_data(NULL, sk);
-	sk->sk_data_ready = listener_wake;
 	sk->sk_destruct = listener_freed;
 	return sk;
 }
 
+#define LISTENER_BACKLOG	3
+
 /* A listener with its socket; the case has a second reference on it. */
 static struct smc_listener *listener_begin(struct kunit *test)
 {
+	struct sock *sk = listener_new_sock(test);
 	struct smc_listener *listener;
 
+	sk->sk_max_ack_backlog = LISTENER_BACKLOG;
+	sk->sk_data_ready = listener_wake;
+	smc_wake_learn(sk);
 	listener_nr_woken = 0;
 	listener_nr_freed = 0;
-	listener = smc_listener_new(listener_new_sock(test), listener_take);
+	listener = smc_listener_new(sk, listener_take);
 	KUNIT_ASSERT_NOT_NULL(test, listener);
 	refcount_inc(&listener->refs);
 	return listener;
@@ -70,6 +75,14 @@ static struct smc_child *listener_add(struct kunit *test, struct smc_listener *l
 
 	KUNIT_ASSERT_NOT_NULL(test, child);
 	return child;
+}
+
+static struct sock *listener_next(struct smc_listener *listener)
+{
+	enum smc_decline fallback;
+	u32 peer_diagnosis;
+
+	return smc_listener_next(listener, &fallback, &peer_diagnosis);
 }
 
 static void expect_nr(struct kunit *test, const struct smc_listener *listener,
@@ -94,7 +107,7 @@ static void accept_has_children_in_the_order_in_which_they_are_ready(struct kuni
 	}
 	expect_nr(test, listener, 3, 0, 0);
 	KUNIT_EXPECT_EQ(test, listener->bytes, 3000);
-	KUNIT_EXPECT_NULL(test, smc_listener_next(listener));
+	KUNIT_EXPECT_NULL(test, listener_next(listener));
 
 	/* one that waits for its first byte costs what it did */
 	KUNIT_EXPECT_TRUE(test, smc_listener_defer(child[0]));
@@ -112,9 +125,9 @@ static void accept_has_children_in_the_order_in_which_they_are_ready(struct kuni
 	KUNIT_EXPECT_EQ(test, listener->bytes, 0);
 	KUNIT_EXPECT_EQ(test, listener_nr_woken, 2);
 
-	KUNIT_EXPECT_PTR_EQ(test, smc_listener_next(listener), sk[2]);
-	KUNIT_EXPECT_PTR_EQ(test, smc_listener_next(listener), sk[0]);
-	KUNIT_EXPECT_NULL(test, smc_listener_next(listener));
+	KUNIT_EXPECT_PTR_EQ(test, listener_next(listener), sk[2]);
+	KUNIT_EXPECT_PTR_EQ(test, listener_next(listener), sk[0]);
+	KUNIT_EXPECT_NULL(test, listener_next(listener));
 	expect_nr(test, listener, 0, 0, 0);
 	for (i = 0; i < 3; i++)
 		sock_put(sk[i]);
@@ -158,7 +171,7 @@ static void a_listener_outlives_its_socket_while_children_are_under_way(struct k
 	KUNIT_EXPECT_FALSE(test, smc_listener_defer(child[1]));
 	KUNIT_EXPECT_FALSE(test, smc_listener_finish(child[1], true));
 	KUNIT_EXPECT_FALSE(test, smc_listener_finish(child[2], true));
-	KUNIT_EXPECT_NULL(test, smc_listener_next(listener));
+	KUNIT_EXPECT_NULL(test, listener_next(listener));
 	KUNIT_EXPECT_EQ(test, listener_nr_woken, 0);
 	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1);
 	smc_listener_put(listener);
@@ -186,23 +199,13 @@ static void a_work_item_that_is_queued_has_one_reference(struct kunit *test)
 	init_completion(&listener_go_on);
 	queue_work(wq, &listener_holder);
 	listener = listener_begin(test);
-	smc_listener_queue(listener, wq, HZ * 1000);
-	smc_listener_queue(listener, wq, HZ * 2000);
+	smc_listener_queue(listener, wq);
+	smc_listener_queue(listener, wq);
 	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 3);
-	KUNIT_EXPECT_TRUE(test, timer_pending(&listener->work.timer));
-	/* at once goes before later, and not the other way round */
-	smc_listener_queue(listener, wq, 0);
-	smc_listener_queue(listener, wq, HZ * 1000);
-	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 3);
-	KUNIT_EXPECT_FALSE(test, timer_pending(&listener->work.timer));
 	complete(&listener_go_on);
 	destroy_workqueue(wq);
 	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 2);
-	/* one that is due later does not come any more */
-	smc_listener_queue(listener, system_wq, HZ * 1000);
 	listener_close(listener);
-	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&listener->work));
-	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1);
 	smc_listener_put(listener);
 }
 
@@ -282,12 +285,138 @@ static void one_that_is_larger_than_the_room_stays(struct kunit *test)
 	smc_listener_put(listener);
 }
 
+/* As smc_tcp_born() and those that take from TCP's queue do. */
+static void a_child_in_tcps_queue_keeps_its_listener(struct kunit *test)
+{
+	struct smc_listener *listener = listener_begin(test);
+	struct sock *sk = listener->sk;
+
+	KUNIT_EXPECT_FALSE(test, smc_listener_expect(NULL));
+	KUNIT_EXPECT_FALSE(test, smc_listener_has_agreed(listener));
+	KUNIT_EXPECT_TRUE(test, smc_listener_expect(listener));
+	KUNIT_EXPECT_TRUE(test, smc_listener_expect(listener));
+	KUNIT_EXPECT_TRUE(test, smc_listener_has_agreed(listener));
+	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 2 + 2);
+
+	/* one of them is about to be put there, and one without SMC has come */
+	sk->sk_ack_backlog = 2;
+	KUNIT_EXPECT_FALSE(test, smc_listener_has_plain(listener, sk));
+	sk->sk_ack_backlog = 3;
+	KUNIT_EXPECT_TRUE(test, smc_listener_has_plain(listener, sk));
+
+	smc_listener_forget(listener);
+	KUNIT_EXPECT_TRUE(test, smc_listener_has_agreed(listener));
+	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 2 + 1);
+	listener_close(listener);
+	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1 + 1);
+	smc_listener_forget(listener);
+	KUNIT_EXPECT_FALSE(test, smc_listener_has_agreed(listener));
+	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1);
+	smc_listener_put(listener);
+}
+
+static void nobody_is_born_to_a_listener_that_has_gone(struct kunit *test)
+{
+	struct smc_listener *listener = listener_begin(test);
+
+	listener_close(listener);
+	/* who looks under RCU finds it until the grace period is over */
+	rcu_read_lock();
+	smc_listener_put(listener);
+	KUNIT_EXPECT_FALSE(test, smc_listener_expect(listener));
+	KUNIT_EXPECT_FALSE(test, smc_listener_has_agreed(listener));
+	rcu_read_unlock();
+}
+
+static void a_listener_keeps_the_module_until_it_is_freed(struct kunit *test)
+{
+	struct smc_listener *listener;
+	int had;
+
+	/* those of other cases */
+	rcu_barrier();
+	had = module_refcount(THIS_MODULE);
+	listener = listener_begin(test);
+	listener_close(listener);
+	rcu_barrier();
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had + 1);
+	smc_listener_put(listener);
+	rcu_barrier();
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had);
+}
+
+/* A backlog of 3 has four places, as with TCP, whoever takes them. */
+static void children_that_are_ready_take_places_of_the_backlog(struct kunit *test)
+{
+	struct smc_listener *listener = listener_begin(test);
+	struct smc_child *child[LISTENER_BACKLOG + 1];
+	struct sock *sk = listener->sk, *next;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(child); i++)
+		child[i] = listener_add(test, listener);
+	/* those under handshake, and those that wait for their first byte, take none */
+	smc_listener_defer(child[0]);
+	for (i = 0; i < ARRAY_SIZE(child); i++) {
+		KUNIT_EXPECT_FALSE(test, smc_listener_is_full(listener, sk));
+		KUNIT_EXPECT_TRUE(test, smc_listener_finish(child[i], true));
+	}
+	KUNIT_EXPECT_TRUE(test, smc_listener_is_full(listener, sk));
+	/* listen() once more */
+	sk->sk_max_ack_backlog++;
+	KUNIT_EXPECT_FALSE(test, smc_listener_is_full(listener, sk));
+	/* one in TCP's queue */
+	sk->sk_ack_backlog = 1;
+	KUNIT_EXPECT_TRUE(test, smc_listener_is_full(listener, sk));
+	while ((next = listener_next(listener))) {
+		sock_put(next);
+		KUNIT_EXPECT_FALSE(test, smc_listener_is_full(listener, sk));
+	}
+	listener_close(listener);
+	smc_listener_put(listener);
+}
+
+/* They stand in front of one for SMC, and accept() is to have them in their order. */
+static void one_without_smc_is_ready_at_once(struct kunit *test)
+{
+	struct smc_listener *listener = listener_begin(test);
+	struct smc_child *child = listener_add(test, listener);
+	struct sock *plain = listener_new_sock(test), *sk = child->sk;
+	enum smc_decline fallback;
+	u32 peer_diagnosis = 1;
+
+	child->fallback = SMC_DECLINE_PEERDECL;
+	child->peer_diagnosis = SMC_DECLINE_MEM;
+	KUNIT_EXPECT_TRUE(test, smc_listener_add_plain(listener, plain));
+	KUNIT_EXPECT_EQ(test, listener_nr_woken, 1);
+	KUNIT_EXPECT_TRUE(test, smc_listener_finish(child, true));
+	expect_nr(test, listener, 0, 0, 2);
+	KUNIT_EXPECT_PTR_EQ(test, smc_listener_next(listener, &fallback, &peer_diagnosis), plain);
+	KUNIT_EXPECT_EQ(test, (u32)fallback, (u32)SMC_DECLINE_PEERNOSMC);
+	KUNIT_EXPECT_EQ(test, peer_diagnosis, 0U);
+	KUNIT_EXPECT_PTR_EQ(test, smc_listener_next(listener, &fallback, &peer_diagnosis), sk);
+	KUNIT_EXPECT_EQ(test, (u32)fallback, (u32)SMC_DECLINE_PEERDECL);
+	KUNIT_EXPECT_EQ(test, peer_diagnosis, (u32)SMC_DECLINE_MEM);
+	sock_put(sk);
+
+	listener_close(listener);
+	KUNIT_EXPECT_FALSE(test, smc_listener_add_plain(listener, plain));
+	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1);
+	smc_listener_put(listener);
+	sock_put(plain);
+}
+
 static struct kunit_case listener_cases[] = {
 	KUNIT_CASE(accept_has_children_in_the_order_in_which_they_are_ready),
 	KUNIT_CASE(a_listener_outlives_its_socket_while_children_are_under_way),
 	KUNIT_CASE(a_work_item_that_is_queued_has_one_reference),
 	KUNIT_CASE(large_rings_leave_room_for_a_burst),
 	KUNIT_CASE(one_that_is_larger_than_the_room_stays),
+	KUNIT_CASE(a_child_in_tcps_queue_keeps_its_listener),
+	KUNIT_CASE(nobody_is_born_to_a_listener_that_has_gone),
+	KUNIT_CASE(a_listener_keeps_the_module_until_it_is_freed),
+	KUNIT_CASE(children_that_are_ready_take_places_of_the_backlog),
+	KUNIT_CASE(one_without_smc_is_ready_at_once),
 	{}
 };
 

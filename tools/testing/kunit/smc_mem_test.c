@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What sockets pay for, with the accounts of the real socket core. Memory
+ * What connections pay for, with the accounts of the real socket core. Memory
  * control groups need tasks in them; tools/testing/vm has these.
  */
 #include "smc_kunit.h"
@@ -36,101 +36,169 @@ static long mem_total(void)
 	return pages << PAGE_SHIFT;
 }
 
+struct mem_case {
+	struct sock *sk;	/* TCP's */
+	struct smc_account account;
+};
+
+/* What SMC counts, in pages. */
+static long mem_smc_pages(void)
+{
+	long pages = atomic_long_read(&smc_mem_allocated);
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		pages += per_cpu(smc_mem_per_cpu_fw_alloc, cpu);
+	return pages;
+}
+
 static int mem_test_init(struct kunit *test)
 {
-	struct sock *sk;
+	struct mem_case *c = kunit_kzalloc(test, sizeof(*c), GFP_KERNEL);
 
+	if (!c)
+		return -ENOMEM;
 	mem_limits[0] = LONG_MAX / 4;
 	mem_limits[1] = LONG_MAX / 4;
 	mem_limits[2] = LONG_MAX / 4;
-	sk = sk_alloc(&init_net, PF_INET, GFP_KERNEL, &mem_proto, 1);
-	if (!sk)
+	c->sk = sk_alloc(&init_net, PF_INET, GFP_KERNEL, &mem_proto, 1);
+	if (!c->sk)
 		return -ENOMEM;
-	sock_init_data(NULL, sk);
-	test->priv = sk;
+	sock_init_data(NULL, c->sk);
+	smc_mem_open(&c->account, c->sk);
+	c->account.sk.sk_prot = &mem_proto;
+	test->priv = c;
 	return 0;
 }
 
 static void mem_test_exit(struct kunit *test)
 {
-	struct sock *sk = test->priv;
+	struct mem_case *c = test->priv;
 
-	if (sk)
-		sock_put(sk);
+	if (!c)
+		return;
+	smc_mem_close(&c->account);
+	/* nothing of it is TCP's */
+	KUNIT_EXPECT_EQ(test, c->sk->sk_forward_alloc, 0);
+	sock_put(c->sk);
+}
+
+static struct smc_account *mem_account(struct kunit *test)
+{
+	struct mem_case *c = test->priv;
+
+	return &c->account;
 }
 
 static void an_element_is_charged_and_given_back(struct kunit *test)
 {
-	struct sock *sk = test->priv;
+	struct smc_account *account = mem_account(test);
 	long before = mem_total();
 
-	KUNIT_ASSERT_EQ(test, smc_mem_charge(sk, MEM_ELEM), 0);
+	KUNIT_ASSERT_EQ(test, smc_mem_charge(account, MEM_ELEM), 0);
 	KUNIT_EXPECT_EQ(test, mem_total() - before, PAGE_ALIGN(MEM_ELEM));
-	KUNIT_ASSERT_EQ(test, smc_mem_charge(sk, 2 * MEM_ELEM), 0);
+	KUNIT_ASSERT_EQ(test, smc_mem_charge(account, 2 * MEM_ELEM), 0);
 	KUNIT_EXPECT_EQ(test, mem_total() - before, PAGE_ALIGN(3 * MEM_ELEM));
 
-	smc_mem_uncharge(sk, MEM_ELEM);
+	smc_mem_uncharge(account, MEM_ELEM);
 	KUNIT_EXPECT_EQ(test, mem_total() - before, PAGE_ALIGN(2 * MEM_ELEM));
-	smc_mem_uncharge(sk, 2 * MEM_ELEM);
+	smc_mem_uncharge(account, 2 * MEM_ELEM);
 	KUNIT_EXPECT_EQ(test, mem_total(), before);
-	KUNIT_EXPECT_EQ(test, sk->sk_forward_alloc, 0);
+	KUNIT_EXPECT_EQ(test, account->sk.sk_forward_alloc, 0);
 }
 
 static void parts_of_a_page_add_up(struct kunit *test)
 {
-	struct sock *sk = test->priv;
+	struct smc_account *account = mem_account(test);
 	long before = mem_total();
 	int i;
 
 	for (i = 0; i < 8; i++)
-		KUNIT_ASSERT_EQ(test, smc_mem_charge(sk, PAGE_SIZE / 4), 0);
+		KUNIT_ASSERT_EQ(test, smc_mem_charge(account, PAGE_SIZE / 4), 0);
 	KUNIT_EXPECT_EQ(test, mem_total() - before, 2 * PAGE_SIZE);
 	for (i = 0; i < 8; i++)
-		smc_mem_uncharge(sk, PAGE_SIZE / 4);
+		smc_mem_uncharge(account, PAGE_SIZE / 4);
 	KUNIT_EXPECT_EQ(test, mem_total(), before);
-	KUNIT_EXPECT_EQ(test, sk->sk_forward_alloc, 0);
+	KUNIT_EXPECT_EQ(test, account->sk.sk_forward_alloc, 0);
 }
 
 static void the_largest_rings_do_not_overflow(struct kunit *test)
 {
-	struct sock *sk = test->priv;
+	struct smc_account *account = mem_account(test);
 	long before = mem_total();
 
 	/* both of size code 15 */
-	KUNIT_ASSERT_EQ(test, smc_mem_charge(sk, 1U << 30), 0);
+	KUNIT_ASSERT_EQ(test, smc_mem_charge(account, 1U << 30), 0);
 	KUNIT_EXPECT_EQ(test, mem_total() - before, 1L << 30);
-	smc_mem_uncharge(sk, 1U << 30);
+	smc_mem_uncharge(account, 1U << 30);
 	KUNIT_EXPECT_EQ(test, mem_total(), before);
 }
 
 static void above_the_limit_nothing_is_charged(struct kunit *test)
 {
 	long limit = (mem_total() + 4 * MEM_ELEM) >> PAGE_SHIFT;
-	struct sock *sk = test->priv;
+	struct smc_account *account = mem_account(test);
 	long before = mem_total();
-	int sndbuf = sk->sk_sndbuf;
 	int n;
 
 	/* short of memory, but not at the end */
 	mem_limits[0] = 0;
 	mem_limits[1] = 0;
 	mem_limits[2] = limit;
-	for (n = 0; n < 64 && !smc_mem_charge(sk, MEM_ELEM); n++)
+	for (n = 0; n < 64 && !smc_mem_charge(account, MEM_ELEM); n++)
 		;
 	/* what a CPU keeps to itself blurs it, by at most its reserve */
 	KUNIT_EXPECT_GE(test, n, 4);
 	KUNIT_EXPECT_LT(test, n, 64);
-	KUNIT_EXPECT_EQ(test, smc_mem_charge(sk, 64 * MEM_ELEM), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, smc_mem_charge(account, 64 * MEM_ELEM), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, mem_total() - before, n * MEM_ELEM);
-	KUNIT_EXPECT_EQ(test, sk->sk_forward_alloc, 0);
-	KUNIT_EXPECT_EQ(test, sk->sk_sndbuf, sndbuf);
-	smc_mem_uncharge(sk, n * MEM_ELEM);
+	KUNIT_EXPECT_EQ(test, account->sk.sk_forward_alloc, 0);
+	smc_mem_uncharge(account, n * MEM_ELEM);
+	KUNIT_EXPECT_EQ(test, mem_total(), before);
+}
+
+/* Whose group pays is TCP's sock's; what is charged to it is not. */
+static void an_account_is_one_of_smc(struct kunit *test)
+{
+	struct mem_case *c = test->priv;
+	struct smc_account *account;
+	long before = mem_total();
+
+	account = kunit_kzalloc(test, sizeof(*account), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, account);
+	KUNIT_ASSERT_EQ(test, smc_mem_init(), 0);
+	smc_mem_open(account, c->sk);
+	KUNIT_EXPECT_PTR_EQ(test, account->sk.sk_prot, &smc_mem_proto);
+	KUNIT_EXPECT_PTR_EQ(test, smc_compat_sk_memcg(&account->sk), smc_compat_sk_memcg(c->sk));
+	KUNIT_EXPECT_EQ(test, smc_mem_charge(account, MEM_ELEM), 0);
+	KUNIT_EXPECT_GE(test, mem_smc_pages(), (long)PAGE_ALIGN(MEM_ELEM) >> PAGE_SHIFT);
+	KUNIT_EXPECT_EQ(test, mem_total(), before);
+	smc_mem_uncharge(account, MEM_ELEM);
+	smc_mem_close(account);
+	smc_mem_exit();
+}
+
+/* Accepted where there are no control groups. */
+static void what_is_charged_stays_when_an_account_changes_hands(struct kunit *test)
+{
+	struct smc_account *account = mem_account(test);
+	struct mem_case *c = test->priv;
+	long before = mem_total();
+
+	KUNIT_ASSERT_EQ(test, smc_mem_charge(account, MEM_ELEM), 0);
+	local_bh_disable();
+	smc_mem_adopt(&account->sk, MEM_ELEM);
+	local_bh_enable();
+	KUNIT_EXPECT_PTR_EQ(test, smc_compat_sk_memcg(&account->sk), smc_compat_sk_memcg(c->sk));
+	KUNIT_EXPECT_EQ(test, mem_total() - before, PAGE_ALIGN(MEM_ELEM));
+	smc_mem_uncharge(account, MEM_ELEM);
 	KUNIT_EXPECT_EQ(test, mem_total(), before);
 }
 
 static void limits_are_in_order_and_leave_most_of_the_memory(struct kunit *test)
 {
-	smc_mem_init();
+	KUNIT_ASSERT_EQ(test, smc_mem_init(), 0);
+	smc_mem_exit();
 	KUNIT_EXPECT_GT(test, smc_mem_limits[0], 0);
 	KUNIT_EXPECT_LT(test, smc_mem_limits[0], smc_mem_limits[1]);
 	KUNIT_EXPECT_LT(test, smc_mem_limits[1], smc_mem_limits[2]);
@@ -142,6 +210,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(parts_of_a_page_add_up),
 	KUNIT_CASE(the_largest_rings_do_not_overflow),
 	KUNIT_CASE(above_the_limit_nothing_is_charged),
+	KUNIT_CASE(an_account_is_one_of_smc),
+	KUNIT_CASE(what_is_charged_stays_when_an_account_changes_hands),
 	KUNIT_CASE(limits_are_in_order_and_leave_most_of_the_memory),
 	{}
 };

@@ -15,7 +15,7 @@
 static struct proto notice_proto = {
 	.name = "smc_notice_test",
 	.owner = THIS_MODULE,
-	.obj_size = sizeof(struct smc_sock),
+	.obj_size = sizeof(struct sock),
 };
 
 static int notice_test_init(struct kunit *test)
@@ -33,33 +33,31 @@ static int notice_test_init(struct kunit *test)
 		sock_put(sk);
 		return -ENOMEM;
 	}
-	smc_sk(sk)->conn = conn;
 	conn->sk = sk;
 	spin_lock_init(&conn->lock);
 	conn->snd_geom = (struct smc_geom){ .size = NOTICE_RING };
 	conn->tx_prep = smc_cursor_start(conn->snd_geom);
 	conn->tx_sent = conn->tx_prep;
 	conn->tx_fin = conn->tx_prep;
-	test->priv = smc_sk(sk);
+	test->priv = conn;
 	return 0;
 }
 
 static void notice_test_exit(struct kunit *test)
 {
-	struct smc_sock *smc = test->priv;
+	struct smc_conn *conn = test->priv;
 
-	if (!smc)
+	if (!conn)
 		return;
-	skb_queue_purge(&smc->sk.sk_error_queue);
-	kfree(smc->conn->stamps);
-	sock_put(&smc->sk);
+	skb_queue_purge(&conn->sk->sk_error_queue);
+	kfree(conn->stamps);
+	sock_put(conn->sk);
 }
 
 /* A send() of @len bytes that wants a stamp. */
-static void notice_send(struct smc_sock *smc, u32 len, u32 tsflags)
+static void notice_send(struct smc_conn *conn, u32 len, u32 tsflags)
 {
-	struct smc_conn *conn = smc->conn;
-
+	lock_sock(conn->sk);
 	smc_notice_prepare(conn, tsflags);
 	spin_lock_bh(&conn->lock);
 	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, len);
@@ -67,12 +65,11 @@ static void notice_send(struct smc_sock *smc, u32 len, u32 tsflags)
 	smc_notice_want(conn, tsflags);
 	spin_unlock_bh(&conn->lock);
 	smc_notice_tell(conn);
+	release_sock(conn->sk);
 }
 
-static void notice_complete(struct smc_sock *smc, u32 len)
+static void notice_complete(struct smc_conn *conn, u32 len)
 {
-	struct smc_conn *conn = smc->conn;
-
 	conn->tx_fin = smc_cursor_advance(conn->snd_geom, conn->tx_fin, len);
 	smc_notice_tell(conn);
 }
@@ -80,8 +77,8 @@ static void notice_complete(struct smc_sock *smc, u32 len)
 /* The next notice is for this byte. */
 static void notice_expect(struct kunit *test, u32 byte)
 {
-	struct smc_sock *smc = test->priv;
-	struct sk_buff *skb = sock_dequeue_err_skb(&smc->sk);
+	struct smc_conn *conn = test->priv;
+	struct sk_buff *skb = sock_dequeue_err_skb(conn->sk);
 	struct sock_exterr_skb *serr;
 
 	KUNIT_ASSERT_NOT_NULL(test, skb);
@@ -97,35 +94,37 @@ static void notice_expect(struct kunit *test, u32 byte)
 
 static void notice_expect_none(struct kunit *test)
 {
-	struct smc_sock *smc = test->priv;
+	struct smc_conn *conn = test->priv;
 
-	KUNIT_EXPECT_EQ(test, skb_queue_len(&smc->sk.sk_error_queue), 0);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&conn->sk->sk_error_queue), 0);
 }
 
 static void a_stamp_comes_when_it_is_due(struct kunit *test)
 {
-	struct smc_sock *smc = test->priv;
+	struct smc_conn *conn = test->priv;
 
-	notice_send(smc, 1000, NOTICE_FLAGS);
+	notice_send(conn, 1000, NOTICE_FLAGS);
 	notice_expect_none(test);
 	/* all but the last byte */
-	notice_complete(smc, 999);
+	notice_complete(conn, 999);
 	notice_expect_none(test);
-	notice_complete(smc, 1);
+	notice_complete(conn, 1);
 	notice_expect(test, 999);
-	notice_complete(smc, 0);
+	notice_complete(conn, 0);
 	notice_expect_none(test);
 }
+
+static struct smc_conn *notice_interrupted;
 
 /* The rest happens, and is to be told, while the first notice is queued. */
 static void notice_interrupts(struct sock *sk)
 {
-	struct smc_sock *smc = smc_sk(sk);
+	struct smc_conn *conn = notice_interrupted;
 	u32 was = skb_queue_len(&sk->sk_error_queue);
 
 	if (was > 1)
 		return;
-	notice_complete(smc, 500);
+	notice_complete(conn, 500);
 	/* the one who is at it tells that */
 	if (skb_queue_len(&sk->sk_error_queue) != was)
 		sk->sk_err = EBUSY;
@@ -133,14 +132,15 @@ static void notice_interrupts(struct sock *sk)
 
 static void stamps_are_told_by_one_at_a_time(struct kunit *test)
 {
-	struct smc_sock *smc = test->priv;
+	struct smc_conn *conn = test->priv;
 
-	smc->sk.sk_error_report = notice_interrupts;
-	notice_send(smc, 1000, NOTICE_FLAGS);
-	notice_send(smc, 500, NOTICE_FLAGS);
-	notice_complete(smc, 1000);
-	KUNIT_EXPECT_EQ(test, smc->sk.sk_err, 0);
-	KUNIT_EXPECT_EQ(test, skb_queue_len(&smc->sk.sk_error_queue), 2);
+	notice_interrupted = conn;
+	conn->sk->sk_error_report = notice_interrupts;
+	notice_send(conn, 1000, NOTICE_FLAGS);
+	notice_send(conn, 500, NOTICE_FLAGS);
+	notice_complete(conn, 1000);
+	KUNIT_EXPECT_EQ(test, conn->sk->sk_err, 0);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&conn->sk->sk_error_queue), 2);
 	notice_expect(test, 999);
 	notice_expect(test, 1499);
 	notice_expect_none(test);
@@ -148,13 +148,13 @@ static void stamps_are_told_by_one_at_a_time(struct kunit *test)
 
 static void only_what_is_wanted_is_told(struct kunit *test)
 {
-	struct smc_sock *smc = test->priv;
+	struct smc_conn *conn = test->priv;
 
-	notice_send(smc, 10, SOF_TIMESTAMPING_SOFTWARE | NOTICE_OTHERS);
-	KUNIT_EXPECT_NULL(test, smc->conn->stamps);
-	notice_send(smc, 10, SOF_TIMESTAMPING_TX_ACK);
-	notice_send(smc, 10, NOTICE_OTHERS);
-	notice_complete(smc, 30);
+	notice_send(conn, 10, SOF_TIMESTAMPING_SOFTWARE | NOTICE_OTHERS);
+	KUNIT_EXPECT_NULL(test, conn->stamps);
+	notice_send(conn, 10, SOF_TIMESTAMPING_TX_ACK);
+	notice_send(conn, 10, NOTICE_OTHERS);
+	notice_complete(conn, 30);
 	notice_expect(test, 19);
 	notice_expect_none(test);
 }
@@ -162,12 +162,12 @@ static void only_what_is_wanted_is_told(struct kunit *test)
 /* As on TCP, where they are in one packet. */
 static void those_that_find_no_place_share_the_last_one(struct kunit *test)
 {
-	struct smc_sock *smc = test->priv;
+	struct smc_conn *conn = test->priv;
 	u32 i;
 
 	for (i = 0; i < NOTICE_STAMPS + 10; i++)
-		notice_send(smc, 2, SOF_TIMESTAMPING_TX_ACK);
-	notice_complete(smc, 2 * i);
+		notice_send(conn, 2, SOF_TIMESTAMPING_TX_ACK);
+	notice_complete(conn, 2 * i);
 	for (i = 0; i < NOTICE_STAMPS - 1; i++)
 		notice_expect(test, 2 * i + 1);
 	notice_expect(test, 2 * (NOTICE_STAMPS + 10) - 1);
@@ -176,19 +176,19 @@ static void those_that_find_no_place_share_the_last_one(struct kunit *test)
 
 static void what_is_thrown_away_is_not_told(struct kunit *test)
 {
-	struct smc_sock *smc = test->priv;
+	struct smc_conn *conn = test->priv;
 
-	notice_send(smc, 10, SOF_TIMESTAMPING_TX_ACK);
-	spin_lock_bh(&smc->conn->lock);
-	smc_notice_forget(smc->conn);
-	spin_unlock_bh(&smc->conn->lock);
-	notice_complete(smc, 10);
+	notice_send(conn, 10, SOF_TIMESTAMPING_TX_ACK);
+	spin_lock_bh(&conn->lock);
+	smc_notice_forget(conn);
+	spin_unlock_bh(&conn->lock);
+	notice_complete(conn, 10);
 	notice_expect_none(test);
 }
 
 static void stamps_go_round_the_ring(struct kunit *test)
 {
-	struct smc_sock *smc = test->priv;
+	struct smc_conn *conn = test->priv;
 	u32 byte = U32_MAX;
 	int i;
 
@@ -196,83 +196,89 @@ static void stamps_go_round_the_ring(struct kunit *test)
 		u32 len = i % 2 ? NOTICE_RING : 777;
 
 		byte += len;
-		notice_send(smc, len, SOF_TIMESTAMPING_TX_ACK);
-		notice_complete(smc, len - 1);
+		notice_send(conn, len, SOF_TIMESTAMPING_TX_ACK);
+		notice_complete(conn, len - 1);
 		notice_expect_none(test);
-		notice_complete(smc, 1);
+		notice_complete(conn, 1);
 		notice_expect(test, byte);
 	}
 }
 
+/* TCP has the option, and tells nobody when it was set: the next send() sees it. */
 static void bytes_count_from_where_it_was_asked_for(struct kunit *test)
 {
-	struct smc_sock *smc = test->priv;
+	struct smc_conn *conn = test->priv;
 
-	notice_send(smc, 1000, 0);
-	notice_complete(smc, 400);
-	smc_notice_count_from(smc->conn, true);
-	notice_send(smc, 10, SOF_TIMESTAMPING_TX_ACK);
-	notice_complete(smc, 610);
+	notice_send(conn, 1000, 0);
+	notice_complete(conn, 400);
+	notice_send(conn, 10, NOTICE_FLAGS);
+	notice_complete(conn, 610);
 	notice_expect(test, 9);
-	/* without OPT_ID_TCP: from the first byte not acknowledged */
-	notice_send(smc, 600, 0);
-	smc_notice_count_from(smc->conn, false);
-	notice_send(smc, 10, SOF_TIMESTAMPING_TX_ACK);
-	notice_complete(smc, 610);
-	notice_expect(test, 600 + 10 - 1);
+	/* as long as it is set, whether or not each send() wants a stamp */
+	notice_send(conn, 600, 0);
+	notice_send(conn, 10, NOTICE_FLAGS);
+	notice_complete(conn, 610);
+	notice_expect(test, 10 + 600 + 10 - 1);
 	/* without OPT_ID nobody counts */
-	smc->sk.sk_tsflags &= ~SOF_TIMESTAMPING_OPT_ID;
-	notice_send(smc, 10, SOF_TIMESTAMPING_TX_ACK);
-	notice_complete(smc, 10);
+	conn->sk->sk_tsflags &= ~SOF_TIMESTAMPING_OPT_ID;
+	notice_send(conn, 10, SOF_TIMESTAMPING_TX_ACK);
+	notice_complete(conn, 10);
 	notice_expect(test, 0);
+	/* and when it is set again it counts anew */
+	conn->sk->sk_tsflags |= SOF_TIMESTAMPING_OPT_ID;
+	notice_send(conn, 5, NOTICE_FLAGS);
+	notice_complete(conn, 5);
+	notice_expect(test, 4);
 }
 
 static void what_nobody_reads_is_bounded(struct kunit *test)
 {
-	struct smc_sock *smc = test->priv;
+	struct smc_conn *conn = test->priv;
 	int i;
 
-	smc->sk.sk_rcvbuf = SOCK_MIN_RCVBUF;
+	conn->sk->sk_rcvbuf = SOCK_MIN_RCVBUF;
 	for (i = 0; i < 1000; i++) {
-		notice_send(smc, 1, SOF_TIMESTAMPING_TX_ACK);
-		notice_complete(smc, 1);
+		notice_send(conn, 1, SOF_TIMESTAMPING_TX_ACK);
+		notice_complete(conn, 1);
 	}
-	KUNIT_EXPECT_GT(test, skb_queue_len(&smc->sk.sk_error_queue), 0);
-	KUNIT_EXPECT_LT(test, skb_queue_len(&smc->sk.sk_error_queue), 100);
-	KUNIT_EXPECT_LT(test, atomic_read(&smc->sk.sk_rmem_alloc), SOCK_MIN_RCVBUF);
+	KUNIT_EXPECT_GT(test, skb_queue_len(&conn->sk->sk_error_queue), 0);
+	KUNIT_EXPECT_LT(test, skb_queue_len(&conn->sk->sk_error_queue), 100);
+	KUNIT_EXPECT_LT(test, atomic_read(&conn->sk->sk_rmem_alloc), SOCK_MIN_RCVBUF);
 }
 
 /* One send() with MSG_ZEROCOPY, which took something or nothing. */
-static int notice_zerocopy(struct smc_sock *smc, size_t len, bool was_sent)
+static int notice_zerocopy(struct smc_conn *conn, size_t len, bool was_sent)
 {
 	struct msghdr msg = { .msg_flags = MSG_ZEROCOPY };
 	struct ubuf_info *uarg;
 	int rc;
 
-	rc = smc_notice_zerocopy_begin(&smc->sk, &msg, len, &uarg);
+	lock_sock(conn->sk);
+	rc = smc_notice_zerocopy_begin(conn->sk, &msg, len, &uarg);
 	if (!rc)
 		smc_notice_zerocopy_end(uarg, was_sent);
+	release_sock(conn->sk);
 	return rc;
 }
 
 static void copies_are_told_and_numbered(struct kunit *test)
 {
-	struct smc_sock *smc = test->priv;
+	struct smc_conn *conn = test->priv;
 	struct sock_exterr_skb *serr;
 	struct sk_buff *skb;
 
 	/* nobody has asked for them */
-	KUNIT_EXPECT_EQ(test, notice_zerocopy(smc, 100, true), 0);
+	KUNIT_EXPECT_EQ(test, notice_zerocopy(conn, 100, true), 0);
 	notice_expect_none(test);
-	sock_set_flag(&smc->sk, SOCK_ZEROCOPY);
-	KUNIT_EXPECT_EQ(test, notice_zerocopy(smc, 0, true), 0);
+	sock_set_flag(conn->sk, SOCK_ZEROCOPY);
+	KUNIT_EXPECT_EQ(test, notice_zerocopy(conn, 0, true), 0);
 	notice_expect_none(test);
 
-	KUNIT_EXPECT_EQ(test, notice_zerocopy(smc, 100, true), 0);
-	KUNIT_EXPECT_EQ(test, notice_zerocopy(smc, 100, false), 0);
-	KUNIT_EXPECT_EQ(test, notice_zerocopy(smc, 100, true), 0);
+	KUNIT_EXPECT_EQ(test, notice_zerocopy(conn, 100, true), 0);
+	KUNIT_EXPECT_EQ(test, notice_zerocopy(conn, 100, false), 0);
+	KUNIT_EXPECT_EQ(test, notice_zerocopy(conn, 100, true), 0);
 	/* one notice for a range; what took nothing has no number */
-	skb = sock_dequeue_err_skb(&smc->sk);
+	skb = sock_dequeue_err_skb(conn->sk);
 	KUNIT_ASSERT_NOT_NULL(test, skb);
 	serr = SKB_EXT_ERR(skb);
 	KUNIT_EXPECT_EQ(test, serr->ee.ee_errno, 0);
@@ -282,20 +288,6 @@ static void copies_are_told_and_numbered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, serr->ee.ee_data, 1);
 	kfree_skb(skb);
 	notice_expect_none(test);
-}
-
-static void nothing_to_read_is_eagain(struct kunit *test)
-{
-	struct smc_sock *smc = test->priv;
-	struct msghdr msg = {};
-
-	KUNIT_EXPECT_EQ(test, smc_notice_recv(smc, &msg), -EAGAIN);
-	notice_send(smc, 10, SOF_TIMESTAMPING_TX_ACK);
-	notice_complete(smc, 10);
-	KUNIT_EXPECT_EQ(test, smc_notice_recv(smc, &msg), 0);
-	/* there was no room for it */
-	KUNIT_EXPECT_EQ(test, msg.msg_flags, MSG_ERRQUEUE | MSG_CTRUNC);
-	KUNIT_EXPECT_EQ(test, smc_notice_recv(smc, &msg), -EAGAIN);
 }
 
 static struct kunit_case cases[] = {
@@ -308,7 +300,6 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(bytes_count_from_where_it_was_asked_for),
 	KUNIT_CASE(what_nobody_reads_is_bounded),
 	KUNIT_CASE(copies_are_told_and_numbered),
-	KUNIT_CASE(nothing_to_read_is_eagain),
 	{}
 };
 

@@ -1,45 +1,85 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Socket options where the core sets those of SOL_SOCKET by itself, as that of
- * Linux 6.1 does, on whatever kernel the suite runs: how they reach the inner
- * socket, and which never do.
+ * Socket options of which more is to be said than TCP does. The floors around record what
+ * is called, and where a case says so TCP is played, too.
  */
 #include "smc_kunit.h"
+#include "smc_kunit_sock.h"
 
+#include "../../../net/smc/smc_close.h"
 #include "../../../net/smc/smc_compat.h"
 #include "../../../net/smc/smc_keep.h"
-#include "../../../net/smc/smc_sock.h"
+#include "../../../net/smc/smc_tcp.h"
+#include "../../../net/smc/smc_tx.h"
+#include "../../../net/smc/smc_wake.h"
 
-#undef SMC_SETS_SOL_SOCKET
-#define SMC_SETS_SOL_SOCKET false
-
-#define smc_sock_is_ours(sk) ((sk)->sk_family == PF_SMC)
+static unsigned int opt_nr_updated, opt_nr_changed, opt_nr_become, opt_nr_flushed;
+static unsigned int opt_nr_readers, opt_nr_writers;
+static enum smc_decline opt_become_reason;
+static bool opt_is_writable;
 
 /* What the floors around would do; there are none here. */
-static void opt_keep_update(struct smc_sock *smc)
+static void opt_keep_update(struct smc_conn *conn)
 {
+	opt_nr_updated++;
 }
 
-static void opt_keep_changed(struct smc_sock *smc, int optname)
+static void opt_keep_changed(struct smc_conn *conn, int optname)
 {
+	opt_nr_changed++;
 }
 
-static int opt_keep_own(const struct smc_sock *smc, int optname)
+static int opt_keep_own(const struct smc_conn *conn, int optname)
 {
 	return 0;
 }
 
+static void opt_become(struct smc_sock *smc, enum smc_decline reason)
+{
+	opt_nr_become++;
+	opt_become_reason = reason;
+}
+
+static void opt_flush(struct smc_conn *conn)
+{
+	opt_nr_flushed++;
+}
+
+static void opt_wake_readers(struct sock *sk)
+{
+	opt_nr_readers++;
+}
+
+static void opt_wake_writers(struct sock *sk)
+{
+	opt_nr_writers++;
+}
+
+/* TCP, or who is in its place. */
+static const struct proto *opt_fake_prot;
+
+static const struct proto *opt_tcp_prot(const struct sock *sk)
+{
+	return opt_fake_prot ?: READ_ONCE(sk->sk_prot);
+}
+
+#define smc_close_is_over(...) false
 #define smc_keep_update opt_keep_update
 #define smc_keep_changed opt_keep_changed
 #define smc_keep_own opt_keep_own
+#define smc_tcp_become opt_become
+#define smc_tcp_prot opt_tcp_prot
+#define smc_tx_flush opt_flush
+#define smc_tx_is_writable(...) opt_is_writable
+#define smc_wake_readers opt_wake_readers
+#define smc_wake_writers opt_wake_writers
 
 #include "../../../net/smc/smc_opt.c"
 
-bool smc_close_is_over(const struct smc_sock *smc)
-{
-	return false;
-}
+#undef smc_tx_flush
+#undef smc_tx_is_writable
 
+/* For those suites that do without. */
 bool smc_tx_is_writable(struct smc_conn *conn)
 {
 	return false;
@@ -49,280 +89,86 @@ void smc_tx_flush(struct smc_conn *conn)
 {
 }
 
-void smc_sock_wake_writers(struct smc_sock *smc)
+/* A socket of TCP with a state, and a connection for when it is on SMC. */
+struct opt_lab {
+	struct smc_sock smc;
+	struct smc_conn conn;
+	struct smc_listener listener;	/* never looked into */
+	struct socket *sock;
+};
+
+static void opt_free(void *ctx)
 {
+	struct opt_lab *lab = ctx;
+
+	lab->sock->sk->sk_state = TCP_CLOSE;
+	smc_kunit_take_off(lab->sock->sk);
+	sock_release(lab->sock);
 }
 
-static int opt_nr_grafted;
-
-void smc_fallback_graft(struct smc_sock *smc, struct socket *sock)
+static struct opt_lab *opt_begin(struct kunit *test)
 {
-	opt_nr_grafted++;
-}
+	struct opt_lab *lab = kunit_kzalloc(test, sizeof(*lab), GFP_KERNEL);
 
-static void release_tcp(void *tcp)
-{
-	sock_release(tcp);
-}
-
-/* As smc_create() leaves one, as far as options go. */
-static struct smc_sock *new_sock(struct kunit *test)
-{
-	struct smc_sock *smc = kunit_kzalloc(test, sizeof(*smc), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, smc);
+	KUNIT_ASSERT_NOT_NULL(test, lab);
 	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP,
-					       &smc->tcp), 0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, release_tcp, smc->tcp), 0);
-	smc->sk.sk_family = PF_SMC;
-	smc->sk.sk_state = SMC_STATE_INIT;
-	smc->sk.sk_rcvlowat = 1;
-	smc->sk.sk_peek_off = -1;
-	smc->sk.sk_no_check_tx = smc->tcp->sk->sk_no_check_tx;
-	smc_opt_begin(smc);
-	return smc;
+					       &lab->sock), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, opt_free, lab), 0);
+	smc_kunit_hang(&lab->smc, lab->sock->sk);
+	lab->conn.sk = lab->smc.sk;
+	smc_state_close_init(&lab->conn.close);
+	opt_nr_updated = 0;
+	opt_nr_changed = 0;
+	opt_nr_become = 0;
+	opt_nr_flushed = 0;
+	opt_nr_readers = 0;
+	opt_nr_writers = 0;
+	opt_is_writable = false;
+	opt_fake_prot = NULL;
+	return lab;
 }
 
-static void api_04_the_inner_socket_gets_what_the_core_has_set(struct kunit *test)
+/* The connection is on SMC. */
+static struct opt_lab *opt_begin_smc(struct kunit *test)
 {
-	struct smc_sock *smc = new_sock(test);
-	struct sock *sk = &smc->sk, *tsk = smc->tcp->sk;
-	int rcvbuf = tsk->sk_rcvbuf;
+	struct opt_lab *lab = opt_begin(test);
 
-	sk->sk_bound_dev_if = 1;
-	sk->sk_mark = 7;
-	sk->sk_priority = 5;
-	sk->sk_reuse = SK_CAN_REUSE;
-	sk->sk_reuseport = 1;
-	sk->sk_rcvtimeo = 111;
-	sk->sk_sndtimeo = 222;
-	sk->sk_max_pacing_rate = 333;
-	sk->sk_tsflags = SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_RX_SOFTWARE;
-	sk->sk_sndbuf = 54321;
-	sk->sk_userlocks = SOCK_SNDBUF_LOCK;
-	sock_set_flag(sk, SOCK_KEEPOPEN);
-	sock_set_flag(sk, SOCK_RCVTSTAMP);
-	sock_set_flag(sk, SOCK_URGINLINE);
-	smc_opt_settle(smc);
-
-	KUNIT_EXPECT_EQ(test, tsk->sk_bound_dev_if, 1);
-	KUNIT_EXPECT_EQ(test, tsk->sk_mark, 7);
-	KUNIT_EXPECT_EQ(test, tsk->sk_priority, 5);
-	KUNIT_EXPECT_EQ(test, (int)tsk->sk_reuse, SK_CAN_REUSE);
-	KUNIT_EXPECT_TRUE(test, tsk->sk_reuseport);
-	KUNIT_EXPECT_EQ(test, tsk->sk_rcvtimeo, 111);
-	KUNIT_EXPECT_EQ(test, tsk->sk_sndtimeo, 222);
-	KUNIT_EXPECT_EQ(test, tsk->sk_max_pacing_rate, 333);
-	KUNIT_EXPECT_EQ(test, tsk->sk_tsflags, sk->sk_tsflags);
-	KUNIT_EXPECT_EQ(test, tsk->sk_sndbuf, 54321);
-	KUNIT_EXPECT_EQ(test, tsk->sk_rcvbuf, rcvbuf);
-	KUNIT_EXPECT_EQ(test, tsk->sk_userlocks & (SOCK_SNDBUF_LOCK | SOCK_RCVBUF_LOCK),
-			SOCK_SNDBUF_LOCK);
-	KUNIT_EXPECT_TRUE(test, sock_flag(tsk, SOCK_KEEPOPEN));
-	KUNIT_EXPECT_TRUE(test, sock_flag(tsk, SOCK_RCVTSTAMP));
-	KUNIT_EXPECT_TRUE(test, sock_flag(tsk, SOCK_TIMESTAMP));
-	KUNIT_EXPECT_TRUE(test, sock_flag(tsk, SOCK_URGINLINE));
-
-	/* And again, when they are taken back. */
-	sk->sk_bound_dev_if = 0;
-	sk->sk_mark = 0;
-	sk->sk_reuse = 0;
-	sk->sk_tsflags = 0;
-	sk->sk_userlocks = 0;
-	sock_reset_flag(sk, SOCK_URGINLINE);
-	smc_opt_settle(smc);
-	KUNIT_EXPECT_EQ(test, tsk->sk_bound_dev_if, 0);
-	KUNIT_EXPECT_EQ(test, tsk->sk_mark, 0);
-	KUNIT_EXPECT_EQ(test, (int)tsk->sk_reuse, 0);
-	KUNIT_EXPECT_EQ(test, tsk->sk_tsflags, 0);
-	KUNIT_EXPECT_FALSE(test, tsk->sk_userlocks & SOCK_SNDBUF_LOCK);
-	KUNIT_EXPECT_FALSE(test, sock_flag(tsk, SOCK_URGINLINE));
+	lab->smc.phase = SMC_PHASE_SMC;
+	lab->smc.conn = &lab->conn;
+	lab->conn.close.state = SMC_STATE_ACTIVE;
+	lab->smc.sk->sk_state = TCP_ESTABLISHED;
+	return lab;
 }
 
-/* TCP has more than one option for these, or none of SOL_SOCKET. */
-static void api_04_what_nobody_has_set_stays_that_of_tcp(struct kunit *test)
+static int opt_set_int(struct opt_lab *lab, int level, int optname, int val)
 {
-	struct smc_sock *smc = new_sock(test);
-	struct sock *tsk = smc->tcp->sk;
-	int sndbuf = tsk->sk_sndbuf, rcvbuf = tsk->sk_rcvbuf;
-
-	tsk->sk_priority = 6;	/* IP_TOS */
-	smc->sk.sk_sndbuf = 1000;
-	smc->sk.sk_rcvbuf = 1000;
-	sock_set_flag(tsk, SOCK_RCU_FREE);
-	smc_opt_settle(smc);
-	KUNIT_EXPECT_EQ(test, tsk->sk_priority, 6);
-	KUNIT_EXPECT_EQ(test, tsk->sk_sndbuf, sndbuf);
-	KUNIT_EXPECT_EQ(test, tsk->sk_rcvbuf, rcvbuf);
-	KUNIT_EXPECT_TRUE(test, sock_flag(tsk, SOCK_RCU_FREE));
-	sock_reset_flag(tsk, SOCK_RCU_FREE);
-}
-
-/* bind() to a link-local address, TCP, and BPF programs of a control group. */
-static void api_04_what_others_set_on_the_inner_socket_stays(struct kunit *test)
-{
-	struct smc_sock *smc = new_sock(test);
-	struct sock *sk = &smc->sk, *tsk = smc->tcp->sk;
-
-	tsk->sk_mark = 7;
-	tsk->sk_bound_dev_if = 1;
-	tsk->sk_priority = 6;
-	tsk->sk_max_pacing_rate = 333;
-	tsk->sk_rcvbuf = 54321;
-	tsk->sk_userlocks |= SOCK_RCVBUF_LOCK;
-	sock_set_flag(tsk, SOCK_KEEPOPEN);
-	smc_opt_settle(smc);
-	KUNIT_EXPECT_EQ(test, tsk->sk_mark, 7);
-	KUNIT_EXPECT_EQ(test, tsk->sk_bound_dev_if, 1);
-	KUNIT_EXPECT_EQ(test, tsk->sk_max_pacing_rate, 333);
-	KUNIT_EXPECT_EQ(test, tsk->sk_rcvbuf, 54321);
-	KUNIT_EXPECT_TRUE(test, tsk->sk_userlocks & SOCK_RCVBUF_LOCK);
-	KUNIT_EXPECT_TRUE(test, sock_flag(tsk, SOCK_KEEPOPEN));
-	/* as on TCP getsockopt() tells it */
-	KUNIT_EXPECT_EQ(test, sk->sk_mark, 7);
-	KUNIT_EXPECT_EQ(test, sk->sk_bound_dev_if, 1);
-	KUNIT_EXPECT_EQ(test, sk->sk_priority, 6);
-	KUNIT_EXPECT_TRUE(test, sock_flag(sk, SOCK_KEEPOPEN));
-
-	/* the application's word is the last, and about what it has set alone */
-	sk->sk_mark = 0;
-	smc_opt_settle(smc);
-	KUNIT_EXPECT_EQ(test, tsk->sk_mark, 0);
-	KUNIT_EXPECT_EQ(test, tsk->sk_bound_dev_if, 1);
-	sk->sk_bound_dev_if = 0;
-	smc_opt_settle(smc);
-	KUNIT_EXPECT_EQ(test, tsk->sk_bound_dev_if, 0);
-
-	/* until somebody sets it again */
-	tsk->sk_mark = 8;
-	smc_opt_settle(smc);
-	KUNIT_EXPECT_EQ(test, tsk->sk_mark, 8);
-	KUNIT_EXPECT_EQ(test, sk->sk_mark, 8);
-}
-
-/* TCP gives a child the mark of its SYN, or the device that a link-local address needs. */
-static void api_04_a_child_keeps_what_tcp_has_given_it(struct kunit *test)
-{
-	struct smc_sock *listener = new_sock(test), *child = new_sock(test);
-	struct sock *from = &listener->sk, *tsk = child->tcp->sk;
-
-	from->sk_mark = 3;
-	from->sk_rcvtimeo = 111;
-	smc_opt_settle(listener);
-	tsk->sk_mark = 7;
-	tsk->sk_bound_dev_if = 1;
-	smc_opt_inherit(listener, child);
-	KUNIT_EXPECT_EQ(test, tsk->sk_mark, 7);
-	KUNIT_EXPECT_EQ(test, tsk->sk_bound_dev_if, 1);
-	KUNIT_EXPECT_EQ(test, child->sk.sk_mark, 7);
-	KUNIT_EXPECT_EQ(test, child->sk.sk_bound_dev_if, 1);
-	KUNIT_EXPECT_EQ(test, tsk->sk_rcvtimeo, 111);
-
-	/* set since the listener began to listen: its inner socket does not have it yet */
-	child = new_sock(test);
-	from->sk_mark = 4;
-	smc_opt_inherit(listener, child);
-	KUNIT_EXPECT_EQ(test, child->tcp->sk->sk_mark, 4);
-	KUNIT_EXPECT_EQ(test, child->sk.sk_mark, 4);
-}
-
-/* CLC would wait for too much, lose its place, or end the wrong connection. */
-static void api_06_what_would_disturb_clc_is_kept_from_the_inner_socket(struct kunit *test)
-{
-	struct linger linger = { .l_onoff = 1, .l_linger = 3 };
-	struct smc_sock *smc = new_sock(test);
-	struct sock *sk = &smc->sk, *tsk = smc->tcp->sk;
-	int val = 99, rc;
-
-	KUNIT_EXPECT_EQ(test, smc_opt_set(smc, NULL, SOL_SOCKET, SO_RCVLOWAT,
-					  KERNEL_SOCKPTR(&val), sizeof(val)), 0);
-	KUNIT_EXPECT_EQ(test, smc_opt_set(smc, NULL, SOL_SOCKET, SO_LINGER,
-					  KERNEL_SOCKPTR(&linger), sizeof(linger)), 0);
-	/* The TCP of some kernels does not have it. */
-	rc = smc->tcp->ops->set_peek_off ? 0 : -EOPNOTSUPP;
-	KUNIT_EXPECT_EQ(test, smc_opt_set(smc, NULL, SOL_SOCKET, SO_PEEK_OFF,
-					  KERNEL_SOCKPTR(&val), sizeof(val)), rc);
-	KUNIT_EXPECT_EQ(test, smc_opt_set(smc, NULL, SOL_SOCKET, SO_PEEK_OFF,
-					  KERNEL_SOCKPTR(&val), sizeof(val) - 1), -EINVAL);
-	sk->sk_peek_off = 99;
-	smc_opt_settle(smc);
-
-	KUNIT_EXPECT_EQ(test, sk->sk_rcvlowat, 99);
-	KUNIT_EXPECT_EQ(test, tsk->sk_rcvlowat, 1);
-	KUNIT_EXPECT_TRUE(test, sock_flag(sk, SOCK_LINGER));
-	KUNIT_EXPECT_FALSE(test, sock_flag(tsk, SOCK_LINGER));
-	KUNIT_EXPECT_EQ(test, tsk->sk_peek_off, -1);
-}
-
-/* It has just taken the file over, and the core has read our operations before. */
-static void api_06_a_sock_of_tcp_gets_what_is_meant_for_it(struct kunit *test)
-{
-	struct smc_sock *smc = new_sock(test);
-	struct sock *tsk = smc->tcp->sk;
-
-	lock_sock(tsk);
-	KUNIT_EXPECT_EQ(test, smc_opt_rcvlowat(tsk, 99), 0);
-	release_sock(tsk);
-	KUNIT_EXPECT_EQ(test, tsk->sk_rcvlowat, 99);
-	KUNIT_EXPECT_EQ(test, smc->sk.sk_rcvlowat, 1);
-}
-
-static void api_04_a_child_has_the_options_of_its_listener(struct kunit *test)
-{
-	struct smc_sock *listener = new_sock(test), *child = new_sock(test);
-	struct sock *from = &listener->sk, *to = &child->sk;
-
-	from->sk_rcvtimeo = 111;
-	from->sk_rcvlowat = 9;
-	from->sk_peek_off = 6;
-	from->sk_lingertime = 5 * HZ;
-	from->sk_sndbuf = 54321;
-	from->sk_userlocks = SOCK_SNDBUF_LOCK;
-	sock_set_flag(from, SOCK_LINGER);
-	sock_set_flag(from, SOCK_KEEPOPEN);
-	sock_set_flag(from, SOCK_DEAD);
-	smc_opt_inherit(listener, child);
-
-	KUNIT_EXPECT_EQ(test, to->sk_rcvtimeo, 111);
-	KUNIT_EXPECT_EQ(test, to->sk_rcvlowat, 9);
-	KUNIT_EXPECT_EQ(test, to->sk_peek_off, 6);
-	KUNIT_EXPECT_EQ(test, to->sk_lingertime, 5 * HZ);
-	KUNIT_EXPECT_EQ(test, to->sk_sndbuf, 54321);
-	KUNIT_EXPECT_TRUE(test, sock_flag(to, SOCK_LINGER));
-	KUNIT_EXPECT_TRUE(test, sock_flag(to, SOCK_KEEPOPEN));
-	KUNIT_EXPECT_FALSE(test, sock_flag(to, SOCK_DEAD));
-	/* What its inner socket has to know it knows. */
-	KUNIT_EXPECT_TRUE(test, sock_flag(child->tcp->sk, SOCK_KEEPOPEN));
-	KUNIT_EXPECT_EQ(test, child->tcp->sk->sk_sndbuf, 54321);
-	KUNIT_EXPECT_EQ(test, child->tcp->sk->sk_peek_off, -1);
+	return smc_opt_set(lab->smc.sk, level, optname, KERNEL_SOCKPTR(&val), sizeof(val));
 }
 
 static int opt_fake_answer, opt_nr_asked;
 
-static int fake_setsockopt(struct socket *sock, int level, int optname, sockptr_t optval,
+static int fake_setsockopt(struct sock *sk, int level, int optname, sockptr_t optval,
 			   unsigned int optlen)
 {
 	opt_nr_asked++;
 	return opt_fake_answer;
 }
 
-static const struct proto_ops opt_fake_ops = {
-	.family		= PF_INET,
+static const struct proto opt_fake = {
 	.setsockopt	= fake_setsockopt,
 };
 
-/* What SMC says when TCP answers ANSWER to a value of 1. */
-static int set_one(struct kunit *test, struct smc_sock *smc, int level, int optname, int answer)
+/* What SMC says when TCP answers ANSWER to a value. */
+static int set_val(struct opt_lab *lab, int level, int optname, int val, int answer)
 {
-	const struct proto_ops *ops = smc->tcp->ops;
-	int val = 1, rc;
+	int rc;
 
-	opt_nr_grafted = 0;
+	opt_nr_become = 0;
 	opt_nr_asked = 0;
 	opt_fake_answer = answer;
-	smc->tcp->ops = &opt_fake_ops;
-	rc = smc_opt_set(smc, NULL, level, optname, KERNEL_SOCKPTR(&val), sizeof(val));
-	smc->tcp->ops = ops;
+	opt_fake_prot = &opt_fake;
+	rc = opt_set_int(lab, level, optname, val);
+	opt_fake_prot = NULL;
 	return rc;
 }
 
@@ -331,11 +177,14 @@ static const struct {
 	int level;
 	int optname;
 	bool is_early;		/* refused to a connection on SMC, TCP not asked */
+	bool is_switch;		/* only where it is switched on */
 } opt_of_tcp[] = {
-	{ "TCP_FASTOPEN", SOL_TCP, TCP_FASTOPEN },
-	{ "TCP_FASTOPEN_CONNECT", SOL_TCP, TCP_FASTOPEN_CONNECT },
+	{ "TCP_FASTOPEN", SOL_TCP, TCP_FASTOPEN, .is_switch = true },
+	{ "TCP_FASTOPEN_CONNECT", SOL_TCP, TCP_FASTOPEN_CONNECT,
+	  .is_switch = true },
 	{ "TCP_FASTOPEN_KEY", SOL_TCP, TCP_FASTOPEN_KEY },
-	{ "TCP_FASTOPEN_NO_COOKIE", SOL_TCP, TCP_FASTOPEN_NO_COOKIE },
+	{ "TCP_FASTOPEN_NO_COOKIE", SOL_TCP, TCP_FASTOPEN_NO_COOKIE,
+	  .is_switch = true },
 	{ "TCP_MD5SIG", SOL_TCP, TCP_MD5SIG },
 	{ "TCP_MD5SIG_EXT", SOL_TCP, TCP_MD5SIG_EXT },
 	{ "TCP_AO_ADD_KEY", SOL_TCP, TCP_AO_ADD_KEY },
@@ -350,85 +199,126 @@ static const struct {
 /* On kernels that were built without them, too: no scenario can set these there. */
 static void api_04_what_only_tcp_can_do_makes_it_tcp(struct kunit *test)
 {
-	struct smc_sock *smc;
 	int i, level, optname;
+	struct opt_lab *lab;
 
 	for (i = 0; i < ARRAY_SIZE(opt_of_tcp); i++) {
 		level = opt_of_tcp[i].level;
 		optname = opt_of_tcp[i].optname;
 
-		smc = new_sock(test);
-		KUNIT_EXPECT_EQ_MSG(test, set_one(test, smc, level, optname, -EINVAL), -EINVAL,
+		lab = opt_begin(test);
+		KUNIT_EXPECT_EQ_MSG(test, set_val(lab, level, optname, 1, -EINVAL), -EINVAL,
 				    "%s, TCP refuses it", opt_of_tcp[i].name);
-		KUNIT_EXPECT_EQ_MSG(test, opt_nr_grafted, 0, "%s", opt_of_tcp[i].name);
-		KUNIT_EXPECT_FALSE(test, smc->is_eager_tcp);
-		KUNIT_EXPECT_EQ_MSG(test, set_one(test, smc, level, optname, 0), 0,
+		KUNIT_EXPECT_EQ_MSG(test, opt_nr_become, 0, "%s", opt_of_tcp[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, set_val(lab, level, optname, 0, 0), 0,
+				    "%s, off", opt_of_tcp[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, opt_nr_become, !opt_of_tcp[i].is_switch, "%s",
+				    opt_of_tcp[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, set_val(lab, level, optname, 1, 0), 0,
 				    "%s, new", opt_of_tcp[i].name);
-		KUNIT_EXPECT_EQ_MSG(test, opt_nr_grafted, 1, "%s", opt_of_tcp[i].name);
-		KUNIT_EXPECT_EQ_MSG(test, (u32)smc->fallback,
-				    (u32)(level == SOL_TCP ? SMC_DECLINE_OPTUNSUPP :
-							     SMC_DECLINE_IPSEC),
+		KUNIT_EXPECT_EQ_MSG(test, opt_nr_become, 1, "%s", opt_of_tcp[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, (u32)opt_become_reason, (u32)SMC_DECLINE_OPTUNSUPP,
 				    "%s", opt_of_tcp[i].name);
 
-		smc = new_sock(test);
-		smc->sk.sk_state = SMC_STATE_LISTEN;
-		KUNIT_EXPECT_EQ_MSG(test, set_one(test, smc, level, optname, 0), 0,
+		lab = opt_begin(test);
+		lab->smc.sk->sk_state = TCP_LISTEN;
+		RCU_INIT_POINTER(lab->smc.listener, &lab->listener);
+		KUNIT_EXPECT_EQ_MSG(test, set_val(lab, level, optname, 1, 0), 0,
 				    "%s, listening", opt_of_tcp[i].name);
-		KUNIT_EXPECT_EQ_MSG(test, opt_nr_grafted, 0, "%s", opt_of_tcp[i].name);
-		KUNIT_EXPECT_TRUE_MSG(test, smc->is_eager_tcp, "%s", opt_of_tcp[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, opt_nr_become, 0, "%s", opt_of_tcp[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, (u32)lab->smc.fallback, (u32)SMC_DECLINE_OPTUNSUPP,
+				    "%s", opt_of_tcp[i].name);
 
-		smc = new_sock(test);
-		smc->sk.sk_state = SMC_STATE_ACTIVE;
-		KUNIT_EXPECT_EQ_MSG(test, set_one(test, smc, level, optname, 0),
+		lab = opt_begin_smc(test);
+		KUNIT_EXPECT_EQ_MSG(test, set_val(lab, level, optname, 1, 0),
 				    opt_of_tcp[i].is_early ? -EOPNOTSUPP : 0,
 				    "%s, connected", opt_of_tcp[i].name);
 		KUNIT_EXPECT_EQ_MSG(test, opt_nr_asked, (int)!opt_of_tcp[i].is_early,
 				    "%s", opt_of_tcp[i].name);
-		KUNIT_EXPECT_EQ_MSG(test, opt_nr_grafted, 0, "%s", opt_of_tcp[i].name);
-		KUNIT_EXPECT_FALSE(test, smc->is_eager_tcp);
+		KUNIT_EXPECT_EQ_MSG(test, opt_nr_become, 0, "%s", opt_of_tcp[i].name);
+		KUNIT_EXPECT_EQ(test, (u32)lab->smc.fallback, (u32)SMC_DECLINE_NONE);
+
+		/* connect() is under way */
+		lab = opt_begin(test);
+		lab->smc.sk->sk_state = TCP_SYN_SENT;
+		KUNIT_EXPECT_EQ_MSG(test, set_val(lab, level, optname, 1, 0),
+				    opt_of_tcp[i].is_early ? -EOPNOTSUPP : 0,
+				    "%s, connecting", opt_of_tcp[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, opt_nr_become, 0, "%s", opt_of_tcp[i].name);
+
+		/* it is TCP's alone, and so is the option */
+		lab = opt_begin(test);
+		smc_kunit_take_off(lab->smc.sk);
+		KUNIT_EXPECT_EQ_MSG(test, set_val(lab, level, optname, 1, 0), 0,
+				    "%s, TCP", opt_of_tcp[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, opt_nr_asked, 1, "%s", opt_of_tcp[i].name);
+		KUNIT_EXPECT_EQ_MSG(test, opt_nr_become, 0, "%s", opt_of_tcp[i].name);
 	}
+}
+
+/* kTLS would send on TCP what is meant for SMC. */
+static void api_04_an_upper_protocol_is_refused_until_it_is_tcp(struct kunit *test)
+{
+	struct opt_lab *lab = opt_begin(test);
+
+	KUNIT_EXPECT_EQ(test, set_val(lab, SOL_TCP, TCP_ULP, 1, 0), -EOPNOTSUPP);
+	lab->smc.sk->sk_state = TCP_SYN_SENT;
+	KUNIT_EXPECT_EQ(test, set_val(lab, SOL_TCP, TCP_ULP, 1, 0), -EOPNOTSUPP);
+	lab = opt_begin_smc(test);
+	KUNIT_EXPECT_EQ(test, set_val(lab, SOL_TCP, TCP_ULP, 1, 0), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, opt_nr_asked + opt_nr_become, 0);
+	smc_kunit_take_off(lab->smc.sk);
+	KUNIT_EXPECT_EQ(test, set_val(lab, SOL_TCP, TCP_ULP, 1, 0), 0);
+	KUNIT_EXPECT_EQ(test, opt_nr_asked, 1);
 }
 
 /* What TCP_INFO calls a state: that of TCP where the same has happened. */
 static const struct {
 	const char *name;
 	enum smc_conn_state state;
-	bool is_connecting;
+	enum smc_phase phase;
 	u8 want;
 	u8 shutdown;
 } opt_states[] = {
 	{ "CLC goes on, on an established TCP connection",
-	  SMC_STATE_INIT, true, TCP_SYN_SENT },
-	{ "nobody has shut down anything", SMC_STATE_ACTIVE, false, TCP_ESTABLISHED },
-	{ "nobody will read", SMC_STATE_ACTIVE, false, TCP_ESTABLISHED, RCV_SHUTDOWN },
+	  SMC_STATE_INIT, SMC_PHASE_HANDSHAKE, TCP_SYN_SENT },
+	{ "and nobody wants its outcome any more",
+	  SMC_STATE_INIT, SMC_PHASE_STOPPING, TCP_SYN_SENT },
+	{ "nobody has shut down anything", SMC_STATE_ACTIVE, SMC_PHASE_SMC, TCP_ESTABLISHED },
+	{ "nobody will read", SMC_STATE_ACTIVE, SMC_PHASE_SMC, TCP_ESTABLISHED, RCV_SHUTDOWN },
 	{ "our end follows what is still to be sent",
-	  SMC_STATE_ACTIVE, false, TCP_FIN_WAIT1, SEND_SHUTDOWN },
-	{ "our end has been sent", SMC_STATE_PEERCLOSEWAIT1, false, TCP_FIN_WAIT2 },
+	  SMC_STATE_ACTIVE, SMC_PHASE_SMC, TCP_FIN_WAIT1, SEND_SHUTDOWN },
+	{ "our end has been sent", SMC_STATE_PEERCLOSEWAIT1, SMC_PHASE_SMC, TCP_FIN_WAIT2 },
 	{ "our end, then the peer's; the connection has to be closed",
-	  SMC_STATE_PEERCLOSEWAIT2, false, TCP_CLOSING },
-	{ "our end, then the peer's close()", SMC_STATE_APPFINCLOSEWAIT, false, TCP_CLOSING },
-	{ "the peer's end has come", SMC_STATE_APPCLOSEWAIT1, false, TCP_CLOSE_WAIT },
+	  SMC_STATE_PEERCLOSEWAIT2, SMC_PHASE_SMC, TCP_CLOSING },
+	{ "our end, then the peer's close()",
+	  SMC_STATE_APPFINCLOSEWAIT, SMC_PHASE_SMC, TCP_CLOSING },
+	{ "the peer's end has come", SMC_STATE_APPCLOSEWAIT1, SMC_PHASE_SMC, TCP_CLOSE_WAIT },
 	{ "the peer's end has come, ours follows what is still to be sent",
-	  SMC_STATE_APPCLOSEWAIT1, false, TCP_LAST_ACK, SEND_SHUTDOWN },
-	{ "the peer's end, then ours", SMC_STATE_APPCLOSEWAIT2, false, TCP_LAST_ACK },
-	{ "the peer's end, then our close()", SMC_STATE_PEERFINCLOSEWAIT, false, TCP_LAST_ACK },
-	{ "we have aborted", SMC_STATE_PEERABORTWAIT, false, TCP_CLOSE },
-	{ "the peer has aborted", SMC_STATE_PROCESSABORT, false, TCP_CLOSE },
-	{ "it is over", SMC_STATE_CLOSED, false, TCP_CLOSE },
+	  SMC_STATE_APPCLOSEWAIT1, SMC_PHASE_SMC, TCP_LAST_ACK, SEND_SHUTDOWN },
+	{ "the peer's end, then ours", SMC_STATE_APPCLOSEWAIT2, SMC_PHASE_SMC, TCP_LAST_ACK },
+	{ "the peer's end, then our close()",
+	  SMC_STATE_PEERFINCLOSEWAIT, SMC_PHASE_SMC, TCP_LAST_ACK },
+	{ "we have aborted", SMC_STATE_PEERABORTWAIT, SMC_PHASE_SMC, TCP_CLOSE },
+	{ "the peer has aborted", SMC_STATE_PROCESSABORT, SMC_PHASE_SMC, TCP_CLOSE },
+	{ "it is over", SMC_STATE_CLOSED, SMC_PHASE_SMC, TCP_CLOSE },
 };
 
 static void api_04_tcp_info_has_the_state_of_tcp(struct kunit *test)
 {
 	unsigned long seen = BIT(SMC_STATE_LISTEN);	/* asks TCP itself */
-	struct smc_sock *smc = new_sock(test);
+	struct opt_lab *lab = opt_begin_smc(test);
+	struct smc_sock *smc = &lab->smc;
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(opt_states); i++) {
-		smc->sk.sk_state = opt_states[i].state;
-		smc->sk.sk_shutdown = opt_states[i].shutdown;
-		smc->is_connecting = opt_states[i].is_connecting;
+		lab->conn.close.state = opt_states[i].state;
+		smc->shutdown = opt_states[i].shutdown;
+		smc->phase = opt_states[i].phase;
+		lock_sock(smc->sk);
 		KUNIT_EXPECT_EQ_MSG(test, (int)opt_tcp_state(smc), (int)opt_states[i].want,
 				    "%s", opt_states[i].name);
+		release_sock(smc->sk);
 		seen |= BIT(opt_states[i].state);
 	}
 	for (i = 1; i < BITS_PER_LONG; i++)
@@ -439,16 +329,107 @@ static void api_04_tcp_info_has_the_state_of_tcp(struct kunit *test)
 					      smc_state_conn_name(i));
 }
 
+/* The sock is TCP's: it knows by itself what it is told, and SMC does what follows. */
+static void api_06_what_tcp_has_taken_acts_on_smc(struct kunit *test)
+{
+	struct opt_lab *lab = opt_begin_smc(test);
+	struct tcp_sock *tp = tcp_sk(lab->smc.sk);
+
+	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_TCP, TCP_KEEPIDLE, 7), 0);
+	KUNIT_EXPECT_EQ(test, tp->keepalive_time, 7 * HZ);
+	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_TCP, TCP_KEEPINTVL, 8), 0);
+	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_TCP, TCP_KEEPCNT, 3), 0);
+	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_TCP, TCP_USER_TIMEOUT, 9), 0);
+	KUNIT_EXPECT_EQ(test, opt_nr_changed, 4);
+	/* what TCP refuses is no news */
+	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_TCP, TCP_KEEPIDLE, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, opt_nr_changed, 4);
+
+	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_TCP, TCP_CORK, 1), 0);
+	KUNIT_EXPECT_EQ(test, opt_nr_flushed, 0);
+	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_TCP, TCP_CORK, 0), 0);
+	KUNIT_EXPECT_EQ(test, opt_nr_flushed, 1);
+	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_TCP, TCP_NODELAY, 0), 0);
+	KUNIT_EXPECT_EQ(test, opt_nr_flushed, 1);
+	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_TCP, TCP_NODELAY, 1), 0);
+	KUNIT_EXPECT_EQ(test, opt_nr_flushed, 2);
+
+	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_TCP, TCP_NOTSENT_LOWAT, 1000), 0);
+	KUNIT_EXPECT_EQ(test, opt_nr_writers, 0);
+	opt_is_writable = true;
+	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_TCP, TCP_NOTSENT_LOWAT, 2000), 0);
+	KUNIT_EXPECT_EQ(test, opt_nr_writers, 1);
+
+	lock_sock(lab->smc.sk);
+	smc_opt_keepalive(lab->smc.sk, 1);
+	KUNIT_EXPECT_TRUE(test, sock_flag(lab->smc.sk, SOCK_KEEPOPEN));
+	KUNIT_EXPECT_EQ(test, opt_nr_updated, 1);
+	release_sock(lab->smc.sk);
+}
+
+static void api_06_without_a_connection_it_is_tcps_alone(struct kunit *test)
+{
+	struct opt_lab *lab = opt_begin(test);
+
+	opt_is_writable = true;
+	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_TCP, TCP_KEEPIDLE, 7), 0);
+	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_TCP, TCP_NODELAY, 1), 0);
+	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_TCP, TCP_NOTSENT_LOWAT, 2000), 0);
+	lock_sock(lab->smc.sk);
+	smc_opt_keepalive(lab->smc.sk, 1);
+	release_sock(lab->smc.sk);
+	/* one that has ended is none */
+	lab = opt_begin_smc(test);
+	lab->conn.close.state = SMC_STATE_CLOSED;
+	opt_is_writable = true;
+	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_TCP, TCP_KEEPIDLE, 7), 0);
+	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_TCP, TCP_NODELAY, 1), 0);
+	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_TCP, TCP_NOTSENT_LOWAT, 2000), 0);
+	KUNIT_EXPECT_EQ(test, opt_nr_changed + opt_nr_flushed + opt_nr_writers + opt_nr_updated,
+			0);
+}
+
+static void api_06_what_is_there_may_be_enough_now(struct kunit *test)
+{
+	struct opt_lab *lab = opt_begin_smc(test);
+	struct sock *sk = lab->smc.sk;
+
+	lock_sock(sk);
+	KUNIT_EXPECT_EQ(test, smc_opt_rcvlowat(sk, 99), 0);
+	KUNIT_EXPECT_EQ(test, sk->sk_rcvlowat, 99);
+	KUNIT_EXPECT_EQ(test, opt_nr_readers, 1);
+	/* it is TCP's alone, and the core has found our operations before */
+	smc_kunit_take_off(sk);
+	KUNIT_EXPECT_EQ(test, smc_opt_rcvlowat(sk, 98), 0);
+	KUNIT_EXPECT_EQ(test, sk->sk_rcvlowat, 98);
+	KUNIT_EXPECT_EQ(test, opt_nr_readers, 1);
+	release_sock(sk);
+}
+
+static void handshakes_of_a_listener_may_be_limited(struct kunit *test)
+{
+	struct opt_lab *lab = opt_begin(test);
+	char val = 1;
+
+	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_SMC, SMC_LIMIT_HS, 2), 0);
+	KUNIT_EXPECT_TRUE(test, lab->smc.limits_handshakes);
+	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_SMC, SMC_LIMIT_HS, 0), 0);
+	KUNIT_EXPECT_FALSE(test, lab->smc.limits_handshakes);
+	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_SMC, SMC_LIMIT_HS + 1, 1), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, smc_opt_set(lab->smc.sk, SOL_SMC, SMC_LIMIT_HS,
+					  KERNEL_SOCKPTR(&val), sizeof(val)), -EINVAL);
+	smc_kunit_take_off(lab->smc.sk);
+	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_SMC, SMC_LIMIT_HS, 1), -EOPNOTSUPP);
+}
+
 static struct kunit_case smc_opt_cases[] = {
-	KUNIT_CASE(api_04_the_inner_socket_gets_what_the_core_has_set),
-	KUNIT_CASE(api_04_what_nobody_has_set_stays_that_of_tcp),
-	KUNIT_CASE(api_04_what_others_set_on_the_inner_socket_stays),
-	KUNIT_CASE(api_04_a_child_keeps_what_tcp_has_given_it),
-	KUNIT_CASE(api_06_what_would_disturb_clc_is_kept_from_the_inner_socket),
-	KUNIT_CASE(api_06_a_sock_of_tcp_gets_what_is_meant_for_it),
-	KUNIT_CASE(api_04_a_child_has_the_options_of_its_listener),
 	KUNIT_CASE(api_04_what_only_tcp_can_do_makes_it_tcp),
+	KUNIT_CASE(api_04_an_upper_protocol_is_refused_until_it_is_tcp),
 	KUNIT_CASE(api_04_tcp_info_has_the_state_of_tcp),
+	KUNIT_CASE(api_06_what_tcp_has_taken_acts_on_smc),
+	KUNIT_CASE(api_06_without_a_connection_it_is_tcps_alone),
+	KUNIT_CASE(api_06_what_is_there_may_be_enough_now),
+	KUNIT_CASE(handshakes_of_a_listener_may_be_limited),
 	{}
 };
 

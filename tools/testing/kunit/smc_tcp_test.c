@@ -1,42 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whose the callbacks of an inner TCP socket are: ours, a sockmap's, TCP's.
+ * Socks of TCP that may use SMC, as socket() makes them and as TCP gives birth to them over
+ * loopback: what they are made of, what TCP's news mean, and what is left when they are TCP's
+ * alone. What the floors around would do with news is counted.
  */
 #include "smc_kunit.h"
-#include <linux/kthread.h>
+
+#include <linux/module.h>
 #include <linux/rtnetlink.h>
+#include <linux/skmsg.h>
+#include <net/tcp.h>
 
-#include "../../../net/smc/smc_tcp.c"
+#include "../../../net/smc/smc_compat.h"
+#include "../../../net/smc/smc_fallback.h"
+#include "../../../net/smc/smc_listener.h"
+#include "../../../net/smc/smc_net.h"
+#include "../../../net/smc/smc_sock.h"
+#include "../../../net/smc/smc_wake.h"
 
-struct tcp_case {
-	struct smc_sock *smc;
-	struct sock *sk;
-};
+/* nobody looks */
+#define SMC_TRACE_H
+#define trace_smc_switch_to_fallback(...)	((void)0)
+#define trace_smc_handshake(...)		((void)0)
 
-static unsigned int nr_queued;
-static unsigned long nr_faults;
-static unsigned long nr_resets;
+static unsigned int nr_queued, nr_listen, nr_told, nr_remembered;
+static unsigned long nr_faults, nr_resets;
+static enum smc_decline remembered;
 
-/* What the floors around would do with news; they are counted here. */
-bool smc_sock_queue(struct smc_sock *smc, struct work_struct *work)
+static bool tcp_queue(struct smc_sock *smc, struct work_struct *work)
 {
-	nr_queued++;
+	WRITE_ONCE(nr_queued, nr_queued + 1);
 	return false;
 }
 
-static unsigned int nr_now, nr_later;
-
-void smc_sock_queue_listen(struct smc_sock *smc, unsigned long delay_jiffies)
+static void tcp_queue_listen(struct smc_sock *smc)
 {
-	if (delay_jiffies) {
-		nr_later++;
-		return;
-	}
-	nr_queued++;
-	nr_now++;
+	WRITE_ONCE(nr_listen, nr_listen + 1);
 }
 
-void smc_sock_pend(struct smc_sock *smc, enum smc_pending what)
+static void tcp_pend(struct smc_conn *conn, enum smc_pending what)
 {
 	if (what == SMC_PENDING_FAULT)
 		WRITE_ONCE(nr_faults, nr_faults + 1);
@@ -44,238 +46,171 @@ void smc_sock_pend(struct smc_sock *smc, enum smc_pending what)
 		WRITE_ONCE(nr_resets, nr_resets + 1);
 }
 
-void smc_sock_wake_sleepers(struct smc_sock *smc)
+static void tcp_remember(struct sock *sk, enum smc_decline reason, u32 peer_diagnosis)
+{
+	nr_remembered++;
+	remembered = reason;
+}
+
+static void tcp_wake_state(struct sock *sk)
+{
+	WRITE_ONCE(nr_told, nr_told + 1);
+	smc_wake_state(sk);
+}
+
+static void tcp_wake_readers(struct sock *sk)
+{
+	WRITE_ONCE(nr_told, nr_told + 1);
+	smc_wake_readers(sk);
+}
+
+static void tcp_wake_error(struct sock *sk)
+{
+	WRITE_ONCE(nr_told, nr_told + 1);
+	smc_wake_error(sk);
+}
+
+#define smc_fallback_prepare(...)	((void)0)
+#define smc_fallback_remember		tcp_remember
+#define smc_sock_pend			tcp_pend
+#define smc_sock_queue			tcp_queue
+#define smc_sock_queue_listen		tcp_queue_listen
+#define smc_stat_inc(...)		((void)0)
+#define smc_wake_error			tcp_wake_error
+#define smc_wake_readers		tcp_wake_readers
+#define smc_wake_state			tcp_wake_state
+
+#include "../../../net/smc/smc_tcp.c"
+
+static void tcp_no_work(struct work_struct *work)
 {
 }
 
-void smc_sock_wake_attending(struct smc_sock *smc)
+static const struct smc_sock_works tcp_works = {
+	.handshake = tcp_no_work,
+	.handshake_grow = tcp_no_work,
+	.handshake_timer = tcp_no_work,
+	.close = tcp_no_work,
+};
+
+static int tcp_net_init(struct net *net)
+{
+	smc_net(net)->set.limit_smc_hs = 1;
+	return 0;
+}
+
+static struct pernet_operations tcp_net_ops = {
+	.init = tcp_net_init,
+	.id = &smc_net_id,
+	.size = sizeof(struct smc_net),
+};
+
+/* The operations of the module; here they stay TCP's. */
+static void tcp_take_over(struct smc_tcp_calls *calls)
 {
 }
 
-/* Of our own sock, which nobody waits at. */
-static void wake_nobody(struct sock *sk)
+static int tcp_suite_init(struct kunit_suite *suite)
 {
+	int rc;
+
+	rtnl_lock();
+	rc = dev_change_flags(init_net.loopback_dev, init_net.loopback_dev->flags | IFF_UP, NULL);
+	rtnl_unlock();
+	if (rc)
+		return rc;
+	rc = register_pernet_subsys(&tcp_net_ops);
+	if (rc)
+		return rc;
+	rc = smc_sock_init(&tcp_works);
+	if (rc)
+		goto out_net;
+	rc = smc_tcp_init(tcp_take_over);
+	if (rc)
+		goto out_sock;
+	smc_tcp_offer_sockets();
+	return 0;
+
+out_sock:
+	smc_sock_exit();
+out_net:
+	unregister_pernet_subsys(&tcp_net_ops);
+	return rc;
 }
 
-static void sockmap_data_ready(struct sock *sk)
+static void tcp_suite_exit(struct kunit_suite *suite)
 {
+	smc_tcp_withdraw_sockets();
+	smc_tcp_exit();
+	smc_sock_exit();
+	unregister_pernet_subsys(&tcp_net_ops);
 }
+
+/* Every socket that a case has made. */
+struct tcp_lab {
+	struct socket *sock[16];
+	unsigned int nr_socks;
+};
 
 static int tcp_test_init(struct kunit *test)
 {
-	struct tcp_case *c = kunit_kzalloc(test, sizeof(*c), GFP_KERNEL);
-	int rc;
-
-	if (!c)
+	test->priv = kunit_kzalloc(test, sizeof(struct tcp_lab), GFP_KERNEL);
+	if (!test->priv)
 		return -ENOMEM;
-	c->smc = kunit_kzalloc(test, sizeof(*c->smc), GFP_KERNEL);
-	if (!c->smc || !smc_tcp_sample(PF_INET))
-		return -ENOMEM;
-	rc = sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP, &c->smc->tcp);
-	if (rc)
-		return rc;
-	c->smc->sk.sk_data_ready = wake_nobody;
-	c->sk = c->smc->tcp->sk;
-	test->priv = c;
+	nr_queued = 0;
+	nr_listen = 0;
+	nr_told = 0;
+	nr_remembered = 0;
+	nr_faults = 0;
+	nr_resets = 0;
+	remembered = SMC_DECLINE_NONE;
 	return 0;
+}
+
+static struct smc_sock *state_of(const struct socket *sock)
+{
+	struct smc_sock *smc;
+
+	rcu_read_lock();
+	smc = smc_sk(sock->sk);
+	rcu_read_unlock();
+	return smc;
 }
 
 static void tcp_test_exit(struct kunit *test)
 {
-	struct tcp_case *c = test->priv;
+	struct tcp_lab *lab = test->priv;
+	struct smc_sock *smc;
+	unsigned int i;
 
-	if (c)
-		sock_release(c->smc->tcp);
-}
-
-static struct sk_psock *join_sockmap(struct kunit *test, struct sock *sk, bool has_program)
-{
-	struct sk_psock *psock = sk_psock_init(sk, NUMA_NO_NODE);
-
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, psock);
-	if (has_program) {
-		psock->saved_data_ready = sk->sk_data_ready;
-		sk->sk_data_ready = sockmap_data_ready;
+	/* clients first: a listener may have their other ends in its queue */
+	for (i = lab ? lab->nr_socks : 0; i--;) {
+		smc = state_of(lab->sock[i]);
+		if (smc)
+			smc->conn = NULL;
+		/* nothing of it lingers */
+		tcp_abort(lab->sock[i]->sk, ECONNRESET);
+		sock_release(lab->sock[i]);
 	}
-	return psock;
 }
 
-/* Takes its callback back as sockmaps do. */
-static void leave_sockmap(struct sock *sk, struct sk_psock *psock)
+static struct socket *tcp_keep(struct kunit *test, struct socket *sock)
 {
-	if (psock->saved_data_ready)
-		sk->sk_data_ready = psock->saved_data_ready;
-	sk_psock_put(sk, psock);
+	struct tcp_lab *lab = test->priv;
+
+	KUNIT_ASSERT_LT(test, lab->nr_socks, (unsigned int)ARRAY_SIZE(lab->sock));
+	lab->sock[lab->nr_socks++] = sock;
+	return sock;
 }
 
-static void *user_data(struct sock *sk)
+/* What TCP or SMC makes for socket(). */
+static struct socket *tcp_new(struct kunit *test, int protocol)
 {
-	return (void *)((uintptr_t)sk->sk_user_data & SK_USER_DATA_PTRMASK);
-}
+	struct socket *sock;
 
-static void expect_plain(struct kunit *test, struct sock *sk)
-{
-	KUNIT_EXPECT_NULL(test, user_data(sk));
-	KUNIT_EXPECT_PTR_EQ(test, sk->sk_state_change, smc_tcp_own.state_change);
-	KUNIT_EXPECT_PTR_EQ(test, sk->sk_data_ready, smc_tcp_own.data_ready);
-	KUNIT_EXPECT_TRUE(test, !tcp_sk(sk)->smc_hs_congested);
-	KUNIT_EXPECT_PTR_EQ(test, inet_csk(sk)->icsk_af_ops, smc_tcp_af[0].own);
-}
-
-static void a_socket_that_is_watched_is_refused_to_a_sockmap(struct kunit *test)
-{
-	struct tcp_case *c = test->priv;
-
-	KUNIT_EXPECT_TRUE(test, smc_tcp_watch(c->smc, SMC_TCP_HANDSHAKE));
-	KUNIT_EXPECT_PTR_EQ(test, user_data(c->sk), (void *)c->smc);
-	KUNIT_EXPECT_EQ(test, PTR_ERR(sk_psock_init(c->sk, NUMA_NO_NODE)), -EBUSY);
-	KUNIT_EXPECT_TRUE(test, smc_tcp_watch(c->smc, SMC_TCP_CARRIER));
-	smc_tcp_unwatch(c->smc);
-	expect_plain(test, c->sk);
-}
-
-static void a_socket_in_a_sockmap_is_not_watched(struct kunit *test)
-{
-	struct tcp_case *c = test->priv;
-	struct sk_psock *psock = join_sockmap(test, c->sk, true);
-
-	KUNIT_EXPECT_FALSE(test, smc_tcp_watch(c->smc, SMC_TCP_HANDSHAKE));
-	KUNIT_EXPECT_PTR_EQ(test, user_data(c->sk), (void *)psock);
-	KUNIT_EXPECT_PTR_EQ(test, c->sk->sk_data_ready, &sockmap_data_ready);
-	smc_tcp_unwatch(c->smc);
-	leave_sockmap(c->sk, psock);
-	expect_plain(test, c->sk);
-}
-
-/* Its data have the place, and one flag, of ours; what is in them looks like ours here. */
-static void news_of_a_socket_in_a_sockmap_are_not_for_us(struct kunit *test)
-{
-	struct tcp_case *c = test->priv;
-
-	/* a call that has begun before the socket was ours no more */
-	c->sk->sk_state_change = smc_tcp_state_change;
-	c->sk->sk_data_ready = smc_tcp_data_ready;
-	c->smc->tcp_phase = SMC_TCP_HANDSHAKE;
-	nr_queued = 0;
-	write_lock_bh(&c->sk->sk_callback_lock);
-	__rcu_assign_sk_user_data_with_flags(c->sk, c->smc,
-					     SK_USER_DATA_NOCOPY | SK_USER_DATA_PSOCK);
-	write_unlock_bh(&c->sk->sk_callback_lock);
-	c->sk->sk_state_change(c->sk);
-	c->sk->sk_data_ready(c->sk);
-	KUNIT_EXPECT_EQ(test, nr_queued, 0);
-
-	write_lock_bh(&c->sk->sk_callback_lock);
-	__rcu_assign_sk_user_data_with_flags(c->sk, c->smc, SK_USER_DATA_NOCOPY);
-	write_unlock_bh(&c->sk->sk_callback_lock);
-	c->sk->sk_state_change(c->sk);
-	c->sk->sk_data_ready(c->sk);
-	KUNIT_EXPECT_EQ(test, nr_queued, 2);
-	smc_tcp_unwatch(c->smc);
-}
-
-static void a_sockmap_stays_when_tcp_takes_over(struct kunit *test)
-{
-	struct tcp_case *c = test->priv;
-	struct sk_psock *psock = join_sockmap(test, c->sk, false);
-
-	smc_tcp_unwatch(c->smc);
-	KUNIT_EXPECT_PTR_EQ(test, user_data(c->sk), (void *)psock);
-	KUNIT_EXPECT_PTR_EQ(test, c->sk->sk_data_ready, smc_tcp_own.data_ready);
-	leave_sockmap(c->sk, psock);
-	expect_plain(test, c->sk);
-}
-
-static void a_program_of_a_sockmap_stays_when_tcp_takes_over(struct kunit *test)
-{
-	struct tcp_case *c = test->priv;
-	struct sk_psock *psock = join_sockmap(test, c->sk, true);
-
-	smc_tcp_unwatch(c->smc);
-	KUNIT_EXPECT_PTR_EQ(test, user_data(c->sk), (void *)psock);
-	KUNIT_EXPECT_PTR_EQ(test, c->sk->sk_data_ready, &sockmap_data_ready);
-	leave_sockmap(c->sk, psock);
-	expect_plain(test, c->sk);
-}
-
-/* Who falls back wakes nobody who was. */
-static void opt_10_what_was_told_of_an_attempt_ends_with_it(struct kunit *test)
-{
-	struct tcp_case *c = test->priv;
-
-	c->smc->was_told = true;
-	c->smc->has_missed = true;
-	smc_tcp_watch(c->smc, SMC_TCP_CONNECTING);
-	KUNIT_EXPECT_FALSE(test, c->smc->was_told);
-	KUNIT_EXPECT_FALSE(test, c->smc->has_missed);
-	/* the handshake goes on with what the same connect() has told */
-	c->smc->was_told = true;
-	smc_tcp_watch(c->smc, SMC_TCP_HANDSHAKE);
-	KUNIT_EXPECT_TRUE(test, c->smc->was_told);
-	smc_tcp_unwatch(c->smc);
-}
-
-/* poll() has seen a listener, and since then the file is TCP's. */
-static void a_listener_that_has_gone_has_nothing_to_accept(struct kunit *test)
-{
-	struct tcp_case *c = test->priv;
-	struct socket *tcp = c->smc->tcp;
-	bool is_agreed;
-
-	KUNIT_EXPECT_FALSE(test, smc_tcp_peek(c->smc, &is_agreed));
-	tcp->sk = NULL;
-	KUNIT_EXPECT_FALSE(test, smc_tcp_peek(c->smc, &is_agreed));
-	tcp->sk = c->sk;
-	c->smc->tcp = NULL;
-	KUNIT_EXPECT_FALSE(test, smc_tcp_peek(c->smc, &is_agreed));
-	c->smc->tcp = tcp;
-}
-
-/* TCP over loopback: @listener listens, and @far is to be connected. */
-struct tcp_pair {
-	struct socket *listener;
-	struct socket *far;
-};
-
-static void tcp_pair_free(void *ctx)
-{
-	struct tcp_pair *pair = ctx;
-
-	if (pair->far)
-		sock_release(pair->far);
-	if (pair->listener)
-		sock_release(pair->listener);
-}
-
-static void tcp_pair_begin(struct kunit *test, struct tcp_pair *pair, bool is_shared)
-{
-	struct sockaddr_in addr = {
-		.sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
-
-	memset(pair, 0, sizeof(*pair));
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, tcp_pair_free, pair), 0);
-	rtnl_lock();
-	dev_change_flags(init_net.loopback_dev, init_net.loopback_dev->flags | IFF_UP, NULL);
-	rtnl_unlock();
-	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP,
-					       &pair->listener), 0);
-	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP,
-					       &pair->far), 0);
-	pair->listener->sk->sk_reuseport = is_shared;
-	KUNIT_ASSERT_EQ(test, kernel_bind(pair->listener, (struct sockaddr *)&addr,
-					  sizeof(addr)), 0);
-	KUNIT_ASSERT_EQ(test, kernel_listen(pair->listener, 4), 0);
-}
-
-static void tcp_pair_connect(struct kunit *test, struct tcp_pair *pair, struct socket *to)
-{
-	struct sockaddr_in addr;
-
-	KUNIT_ASSERT_GT(test, kernel_getsockname(to, (struct sockaddr *)&addr), 0);
-	KUNIT_ASSERT_EQ(test, kernel_connect(pair->far, (struct sockaddr *)&addr,
-					     sizeof(addr), 0), 0);
+	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, PF_INET, SOCK_STREAM, protocol, &sock),
+			0);
+	return tcp_keep(test, sock);
 }
 
 /* What loopback carries comes before long; who waits for so long has failed. */
@@ -288,63 +223,600 @@ static void tcp_pair_connect(struct kunit *test, struct tcp_pair *pair, struct s
 	is_met;								\
 })
 
-/* A connection that carries an SMC one, before anybody looks at it. */
-static struct socket *carrier_begin(struct kunit *test, struct tcp_pair *pair)
+static struct socket *tcp_listen(struct kunit *test, int protocol)
 {
-	struct tcp_case *c = test->priv;
-	struct socket *near;
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	struct socket *sock = tcp_new(test, protocol);
 
-	tcp_pair_begin(test, pair, false);
-	tcp_pair_connect(test, pair, pair->listener);
-	KUNIT_ASSERT_EQ(test, kernel_accept(pair->listener, &near, 0), 0);
-	c->smc->tcp = near;
+	KUNIT_ASSERT_EQ(test, kernel_bind(sock, (struct sockaddr *)&addr, sizeof(addr)), 0);
+	KUNIT_ASSERT_EQ(test, kernel_listen(sock, 4), 0);
+	return sock;
+}
+
+/* Where both have SMC nobody is told that TCP is connected, so it does not wait for that. */
+static struct socket *tcp_begin(struct kunit *test, struct socket *to, int protocol)
+{
+	struct socket *sock = tcp_new(test, protocol);
+	struct sockaddr_in addr;
+	int rc;
+
+	KUNIT_ASSERT_GT(test, kernel_getsockname(to, (struct sockaddr *)&addr), 0);
+	rc = kernel_connect(sock, (struct sockaddr *)&addr, sizeof(addr), O_NONBLOCK);
+	KUNIT_ASSERT_TRUE(test, !rc || rc == -EINPROGRESS);
+	KUNIT_ASSERT_TRUE(test, tcp_wait_for(inet_sk_state_load(sock->sk) == TCP_ESTABLISHED));
+	return sock;
+}
+
+static void expect_plain(struct kunit *test, struct sock *sk)
+{
+	struct socket *like = tcp_new(test, IPPROTO_TCP);
+
+	KUNIT_EXPECT_PTR_EQ(test, READ_ONCE(sk->sk_prot), like->sk->sk_prot);
+	KUNIT_EXPECT_PTR_EQ(test, sk->sk_prot_creator, like->sk->sk_prot);
+	KUNIT_EXPECT_PTR_EQ(test, sk->sk_state_change, like->sk->sk_state_change);
+	KUNIT_EXPECT_PTR_EQ(test, sk->sk_data_ready, like->sk->sk_data_ready);
+	KUNIT_EXPECT_PTR_EQ(test, sk->sk_error_report, like->sk->sk_error_report);
+	KUNIT_EXPECT_PTR_EQ(test, sk->sk_write_space, like->sk->sk_write_space);
+	KUNIT_EXPECT_TRUE(test, !tcp_sk(sk)->smc_hs_congested);
+	KUNIT_EXPECT_NULL(test, inet_csk(sk)->icsk_ulp_ops);
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(inet_csk(sk)->icsk_ulp_data));
+	KUNIT_EXPECT_FALSE(test, tcp_sk(sk)->syn_smc);
+}
+
+static void a_new_sock_is_tcps_and_has_a_state(struct kunit *test)
+{
+	struct socket *sock, *plain = tcp_new(test, IPPROTO_TCP);
+	struct smc_sock *smc;
+	struct sock *sk;
+	int had;
+
+	/* states of other cases */
+	rcu_barrier();
+	had = module_refcount(THIS_MODULE);
+	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_SMC,
+					       &sock), 0);
+	sk = sock->sk;
+	smc = state_of(sock);
+	KUNIT_ASSERT_NOT_NULL(test, smc);
+	KUNIT_EXPECT_PTR_EQ(test, smc->sk, sk);
+	KUNIT_EXPECT_TRUE(test, smc->limits_handshakes);
+	KUNIT_EXPECT_TRUE(test, tcp_sk(sk)->syn_smc);
+	/* what everybody else sees */
+	KUNIT_EXPECT_EQ(test, sk->sk_protocol, IPPROTO_TCP);
+	KUNIT_EXPECT_EQ(test, sk->sk_family, AF_INET);
+	KUNIT_EXPECT_PTR_EQ(test, sk->sk_prot_creator, plain->sk->sk_prot);
+	/* who does TCP's work where ours is done */
+	KUNIT_EXPECT_PTR_NE(test, sk->sk_prot, plain->sk->sk_prot);
+	KUNIT_EXPECT_PTR_EQ(test, smc_tcp_prot(sk), plain->sk->sk_prot);
+	KUNIT_EXPECT_PTR_EQ(test, smc_tcp_prot(plain->sk), plain->sk->sk_prot);
+	KUNIT_EXPECT_TRUE(test, smc_tcp_is_ours(sock));
+	KUNIT_EXPECT_FALSE(test, smc_tcp_is_ours(plain));
+	KUNIT_EXPECT_PTR_EQ(test, smc_tcp_ops(sock), plain->ops);
+	KUNIT_EXPECT_PTR_EQ(test, smc_tcp_ops(plain), plain->ops);
+	/* one for the operations, one for the state */
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had + 2);
+	sock_release(sock);
+	rcu_barrier();
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had);
+}
+
+static void gen_06_nothing_of_ours_is_left_on_a_sock_of_tcp(struct kunit *test)
+{
+	struct socket *sock = tcp_new(test, IPPROTO_SMC);
+	struct smc_sock *smc = state_of(sock);
+	struct sock *sk = sock->sk;
+	int had;
+
+	rcu_barrier();
+	had = module_refcount(THIS_MODULE);
+	lock_sock(sk);
+	smc_sock_get(smc);
+	smc_tcp_become(smc, SMC_DECLINE_OPTUNSUPP);
+	release_sock(sk);
+	KUNIT_EXPECT_EQ(test, (int)smc->phase, SMC_PHASE_TCP);
+	KUNIT_EXPECT_EQ(test, (u32)smc->fallback, (u32)SMC_DECLINE_OPTUNSUPP);
+	KUNIT_EXPECT_EQ(test, nr_remembered, 1U);
+	KUNIT_EXPECT_EQ(test, (u32)remembered, (u32)SMC_DECLINE_OPTUNSUPP);
+	smc_sock_put(smc);
+	expect_plain(test, sk);
+	KUNIT_EXPECT_NULL(test, state_of(sock));
+	/* the file's operations are ours until a call finds that out */
+	KUNIT_EXPECT_TRUE(test, smc_tcp_is_ours(sock));
+	rcu_barrier();
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had - 1);
+}
+
+/* accept() does that, which has a file to show. */
+static void gen_06_a_child_is_remembered_later(struct kunit *test)
+{
+	struct socket *sock = tcp_new(test, IPPROTO_SMC);
+	struct smc_sock *smc = state_of(sock);
+	struct smc_child child;
+
+	lock_sock(sock->sk);
+	smc_sock_get(smc);
+	smc->child = &child;
+	smc_tcp_become(smc, SMC_DECLINE_PEERDECL);
+	smc->child = NULL;
+	release_sock(sock->sk);
+	smc_sock_put(smc);
+	KUNIT_EXPECT_EQ(test, nr_remembered, 0U);
+	expect_plain(test, sock->sk);
+}
+
+/* It would put callbacks of its own in place. */
+static void a_socket_that_may_use_smc_is_refused_to_a_sockmap(struct kunit *test)
+{
+	struct socket *sock = tcp_new(test, IPPROTO_SMC);
+	struct smc_sock *smc = state_of(sock);
+	struct sock *sk = sock->sk;
+	struct sk_psock *psock;
+
+#ifdef CONFIG_BPF_SYSCALL
+	KUNIT_EXPECT_TRUE(test, !sk->sk_prot->psock_update_sk_prot);
+#endif
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(sk_psock_init(sk, NUMA_NO_NODE)), -EINVAL);
+	lock_sock(sk);
+	smc_tcp_become(smc, SMC_DECLINE_OPTUNSUPP);
+	release_sock(sk);
+	psock = sk_psock_init(sk, NUMA_NO_NODE);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, psock);
+	sk_psock_put(sk, psock);
+	expect_plain(test, sk);
+}
+
+enum { TOLD = 1, QUEUED = 2, RESET = 4, FAULT = 8 };
+
+static const struct {
+	enum smc_phase phase;
+	u8 state;
+	enum smc_tcp_end tcp_end;
+	unsigned int on_state;
+	unsigned int on_data;
+	unsigned int on_error;
+} news_rows[] = {
+	{ SMC_PHASE_IDLE, TCP_CLOSE, SMC_TCP_UP, TOLD, TOLD, TOLD },
+	{ SMC_PHASE_IDLE, TCP_SYN_SENT, SMC_TCP_UP, TOLD, TOLD, TOLD },
+	{ SMC_PHASE_HANDSHAKE, TCP_ESTABLISHED, SMC_TCP_UP, QUEUED, QUEUED, QUEUED },
+	{ SMC_PHASE_HANDSHAKE, TCP_CLOSE, SMC_TCP_UP, QUEUED, QUEUED, QUEUED },
+	{ SMC_PHASE_STOPPING, TCP_ESTABLISHED, SMC_TCP_UP, QUEUED, QUEUED, QUEUED },
+	{ SMC_PHASE_SMC, TCP_ESTABLISHED, SMC_TCP_UP, 0, 0, 0 },
+	{ SMC_PHASE_SMC, TCP_CLOSE_WAIT, SMC_TCP_UP, 0, 0, 0 },
+	{ SMC_PHASE_SMC, TCP_CLOSE, SMC_TCP_UP, RESET, 0, 0 },
+	/* the close machine has seen to it */
+	{ SMC_PHASE_SMC, TCP_CLOSE, SMC_TCP_RESET_DUE, 0, 0, 0 },
+	{ SMC_PHASE_SMC, TCP_CLOSE, SMC_TCP_ENDED, 0, 0, 0 },
+};
+
+static unsigned int what_came(void)
+{
+	unsigned int came = (nr_told ? TOLD : 0) | (nr_queued ? QUEUED : 0) |
+			    (nr_resets ? RESET : 0) | (nr_faults ? FAULT : 0);
+
+	nr_told = 0;
+	nr_queued = 0;
+	nr_resets = 0;
 	nr_faults = 0;
-	return near;
+	return came;
+}
+
+static void what_tcp_tells_is_for_whom_the_phase_says(struct kunit *test)
+{
+	struct socket *sock = tcp_new(test, IPPROTO_SMC);
+	struct smc_sock *smc = state_of(sock);
+	struct sock *sk = sock->sk;
+	int i;
+
+	lock_sock(sk);
+	for (i = 0; i < ARRAY_SIZE(news_rows); i++) {
+		smc->phase = news_rows[i].phase;
+		smc->tcp_end = news_rows[i].tcp_end;
+		sk->sk_state = news_rows[i].state;
+		sk->sk_state_change(sk);
+		KUNIT_EXPECT_EQ_MSG(test, what_came(), news_rows[i].on_state, "state, %d", i);
+		sk->sk_data_ready(sk);
+		KUNIT_EXPECT_EQ_MSG(test, what_came(), news_rows[i].on_data, "data, %d", i);
+		sk->sk_error_report(sk);
+		KUNIT_EXPECT_EQ_MSG(test, what_came(), news_rows[i].on_error, "error, %d", i);
+	}
+	sk->sk_state = TCP_CLOSE;
+	smc->phase = SMC_PHASE_IDLE;
+	/* a call that has begun before the sock was TCP's alone */
+	smc_tcp_become(smc, SMC_DECLINE_OPTUNSUPP);
+	smc_tcp_state_change(sk);
+	KUNIT_EXPECT_EQ(test, what_came(), (unsigned int)TOLD);
+	smc_tcp_data_ready(sk);
+	KUNIT_EXPECT_EQ(test, what_came(), (unsigned int)TOLD);
+	smc_tcp_error_report(sk);
+	KUNIT_EXPECT_EQ(test, what_came(), (unsigned int)TOLD);
+	release_sock(sk);
+}
+
+/* Notices of SMC wait in the queue of TCP's sock. */
+static void who_waits_for_notices_is_told_of_them(struct kunit *test)
+{
+	struct socket *sock = tcp_new(test, IPPROTO_SMC);
+	struct smc_sock *smc = state_of(sock);
+	struct sk_buff *skb = alloc_skb(0, GFP_KERNEL);
+	struct sock *sk = sock->sk;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	smc->phase = SMC_PHASE_SMC;
+	sk->sk_state = TCP_ESTABLISHED;
+	KUNIT_EXPECT_EQ(test, sock_queue_err_skb(sk, skb), 0);
+	KUNIT_EXPECT_EQ(test, what_came(), (unsigned int)TOLD);
+	sk->sk_state = TCP_CLOSE;
+	smc->phase = SMC_PHASE_IDLE;
+	skb_queue_purge(&sk->sk_error_queue);
+}
+
+static const struct {
+	int pending;		/* in the sock */
+	int err;		/* of SMC, that is pending there, or was */
+	int want_pending;
+	int want_tcp_err;
+} err_rows[] = {
+	{ 0, 0, 0, 0 },
+	/* TCP's end is no news of SMC */
+	{ ECONNRESET, 0, 0, ECONNRESET },
+	{ EPIPE, 0, 0, EPIPE },
+	/* what is SMC's stays, also where TCP has overwritten it */
+	{ ECONNABORTED, ECONNABORTED, ECONNABORTED, 0 },
+	{ ECONNRESET, ECONNABORTED, ECONNABORTED, ECONNRESET },
+};
+
+static void an_error_of_tcp_is_none_of_smc(struct kunit *test)
+{
+	struct socket *sock = tcp_new(test, IPPROTO_SMC);
+	struct smc_sock *smc = state_of(sock);
+	int i;
+
+	lock_sock(sock->sk);
+	for (i = 0; i < ARRAY_SIZE(err_rows); i++) {
+		smc->err = err_rows[i].err;
+		smc->tcp_err = 0;
+		sock->sk->sk_err = err_rows[i].pending;
+		smc_tcp_take_err(smc);
+		KUNIT_EXPECT_EQ_MSG(test, sock->sk->sk_err, err_rows[i].want_pending, "%d", i);
+		KUNIT_EXPECT_EQ_MSG(test, smc->tcp_err, err_rows[i].want_tcp_err, "%d", i);
+	}
+	sock->sk->sk_err = 0;
+	release_sock(sock->sk);
 }
 
 /* TCP does not look at the option where SYNs cross. */
 static void opt_08_a_client_counts_what_the_peer_has_offered(struct kunit *test)
 {
-	struct tcp_case *c = test->priv;
-	struct tcp_sock *tp = tcp_sk(c->sk);
-	struct smc_child child;
+	struct socket *sock = tcp_new(test, IPPROTO_SMC);
+	struct smc_sock *smc = state_of(sock);
+	struct tcp_sock *tp = tcp_sk(sock->sk);
 
-	inet_sk(c->sk)->inet_dport = htons(1);
-	tp->syn_smc = 1;
-	KUNIT_EXPECT_FALSE(test, smc_tcp_is_agreed(c->smc));
+	inet_sk(sock->sk)->inet_dport = htons(1);
+	KUNIT_EXPECT_FALSE(test, smc_tcp_is_agreed(smc));
 	tp->rx_opt.smc_ok = 1;
-	KUNIT_EXPECT_TRUE(test, smc_tcp_is_agreed(c->smc));
+	KUNIT_EXPECT_TRUE(test, smc_tcp_is_agreed(smc));
 	tp->syn_smc = 0;
-	KUNIT_EXPECT_FALSE(test, smc_tcp_is_agreed(c->smc));
-	/* at a server the SYN's option is the request's, and TCP has looked at it */
+	KUNIT_EXPECT_FALSE(test, smc_tcp_is_agreed(smc));
 	tp->syn_smc = 1;
-	tp->rx_opt.smc_ok = 0;
-	c->smc->child = &child;
-	KUNIT_EXPECT_TRUE(test, smc_tcp_is_agreed(c->smc));
-	inet_sk(c->sk)->inet_dport = 0;
+	/* a client without a server */
+	inet_sk(sock->sk)->inet_sport = htons(1);
+	KUNIT_EXPECT_FALSE(test, smc_tcp_is_agreed(smc));
+	sock->sk->sk_daddr = htonl(INADDR_LOOPBACK);
+	KUNIT_EXPECT_TRUE(test, smc_tcp_is_agreed(smc));
+	sock->sk->sk_daddr = 0;
+	inet_sk(sock->sk)->inet_sport = 0;
+	inet_sk(sock->sk)->inet_dport = 0;
+}
+
+static void opt_08_a_client_is_tcps_where_the_server_has_no_smc(struct kunit *test)
+{
+	struct socket *server = tcp_listen(test, IPPROTO_TCP), *client;
+
+	client = tcp_begin(test, server, IPPROTO_SMC);
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(!state_of(client)));
+	expect_plain(test, client->sk);
+	KUNIT_EXPECT_EQ(test, (u32)remembered, (u32)SMC_DECLINE_PEERNOSMC);
+	KUNIT_EXPECT_EQ(test, nr_queued, 0U);
+	KUNIT_EXPECT_GT(test, nr_told, 0U);
+}
+
+static void opt_08_a_client_that_offers_nothing_knows_why(struct kunit *test)
+{
+	struct socket *server = tcp_listen(test, IPPROTO_TCP), *client;
+	struct sockaddr_in addr;
+
+	client = tcp_new(test, IPPROTO_SMC);
+	tcp_sk(client->sk)->syn_smc = 0;
+	state_of(client)->fallback = SMC_DECLINE_NOSMCRDEV;
+	KUNIT_ASSERT_GT(test, kernel_getsockname(server, (struct sockaddr *)&addr), 0);
+	/* TCP wakes who waits */
+	KUNIT_EXPECT_EQ(test, kernel_connect(client, (struct sockaddr *)&addr, sizeof(addr), 0),
+			0);
+	expect_plain(test, client->sk);
+	KUNIT_EXPECT_EQ(test, (u32)remembered, (u32)SMC_DECLINE_NOSMCRDEV);
+}
+
+static void tcp_take(struct work_struct *work)
+{
+}
+
+/* What listen() has for the children of a socket; the case has a second reference. */
+static struct smc_listener *listener_of(struct kunit *test, struct socket *sock)
+{
+	struct smc_listener *listener = smc_listener_new(sock->sk, tcp_take);
+
+	KUNIT_ASSERT_NOT_NULL(test, listener);
+	refcount_inc(&listener->refs);
+	rcu_assign_pointer(state_of(sock)->listener, listener);
+	return listener;
+}
+
+static void listener_end(struct kunit *test, struct socket *sock, struct smc_listener *listener)
+{
+	smc_listener_end(listener);
+	RCU_INIT_POINTER(state_of(sock)->listener, NULL);
+	smc_listener_put(listener);
+}
+
+static struct sock *listener_pop(struct kunit *test, struct socket *sock)
+{
+	struct sock *sk;
+	int err;
+
+	sk = smc_compat_csk_accept(smc_tcp_prot(sock->sk), sock->sk, O_NONBLOCK, &err);
+	KUNIT_ASSERT_NOT_NULL(test, sk);
+	return sk;
+}
+
+static void opt_08_a_child_that_has_agreed_is_adopted(struct kunit *test)
+{
+	struct socket *server = tcp_listen(test, IPPROTO_SMC), *client;
+	struct smc_listener *listener = listener_of(test, server);
+	struct smc_sock *smc;
+	struct sock *sk;
+	int had;
+
+	client = tcp_begin(test, server, IPPROTO_SMC);
+	KUNIT_ASSERT_TRUE(test, tcp_wait_for(READ_ONCE(server->sk->sk_ack_backlog) == 1));
+	rcu_barrier();
+	had = module_refcount(THIS_MODULE);
+	/* the application hears of neither: the handshake and the work item do */
+	KUNIT_EXPECT_EQ(test, (int)state_of(client)->phase, SMC_PHASE_HANDSHAKE);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(nr_queued), 1U);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(nr_listen), 1U);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(nr_told), 0U);
+	KUNIT_EXPECT_TRUE(test, smc_listener_has_agreed(listener));
+	KUNIT_EXPECT_FALSE(test, smc_listener_has_plain(listener, server->sk));
+	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 2 + 1);
+
+	sk = listener_pop(test, server);
+	KUNIT_EXPECT_TRUE(test, smc_tcp_child_is_agreed(sk));
+	/* nobody has to be told of anything yet */
+	KUNIT_EXPECT_PTR_NE(test, sk->sk_state_change, server->sk->sk_state_change);
+	lock_sock(sk);
+	KUNIT_EXPECT_NULL(test, smc_sk(sk));
+	smc = smc_tcp_adopt_child(sk);
+	KUNIT_ASSERT_NOT_NULL(test, smc);
+	KUNIT_EXPECT_PTR_EQ(test, smc_sk(sk), smc);
+	release_sock(sk);
+	KUNIT_EXPECT_EQ(test, (int)smc->phase, SMC_PHASE_HANDSHAKE);
+	KUNIT_EXPECT_PTR_EQ(test, sk->sk_state_change, server->sk->sk_state_change);
+	KUNIT_EXPECT_FALSE(test, smc_listener_has_agreed(listener));
+	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 2);
+
+	/* as smc_child_drop() ends it */
+	tcp_abort(sk, ECONNRESET);
+	tcp_close(sk, 0);
+	rcu_barrier();
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had - 1);
+	listener_end(test, server, listener);
+	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1);
+	smc_listener_put(listener);
+}
+
+static void a_child_that_nobody_takes_is_forgotten(struct kunit *test)
+{
+	struct socket *server = tcp_listen(test, IPPROTO_SMC);
+	struct smc_listener *listener = listener_of(test, server);
+	int had;
+
+	rcu_barrier();
+	had = module_refcount(THIS_MODULE);
+	tcp_begin(test, server, IPPROTO_SMC);
+	KUNIT_ASSERT_TRUE(test, tcp_wait_for(READ_ONCE(server->sk->sk_ack_backlog) == 1));
+	/* the client's operations and state, and the child */
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had + 3);
+	listener_end(test, server, listener);
+	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1 + 1);
+	/* TCP listens no more */
+	lock_sock(server->sk);
+	KUNIT_EXPECT_EQ(test, smc_tcp_disconnect(server->sk), 0);
+	release_sock(server->sk);
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(refcount_read(&listener->refs) == 1));
+	KUNIT_EXPECT_FALSE(test, smc_listener_has_agreed(listener));
+	rcu_barrier();
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had + 2);
+	smc_listener_put(listener);
+}
+
+/* TCP may move them to a listener of somebody else on the same port, and asks nobody. */
+static void children_without_smc_are_born_with_nothing_of_ours(struct kunit *test)
+{
+	struct socket *server = tcp_listen(test, IPPROTO_SMC);
+	struct smc_listener *listener = listener_of(test, server);
+	struct sock *sk;
+	int had;
+
+	rcu_barrier();
+	had = module_refcount(THIS_MODULE);
+	tcp_begin(test, server, IPPROTO_TCP);
+	KUNIT_ASSERT_TRUE(test, tcp_wait_for(READ_ONCE(server->sk->sk_ack_backlog) == 1));
+	KUNIT_EXPECT_FALSE(test, smc_listener_has_agreed(listener));
+	KUNIT_EXPECT_TRUE(test, smc_listener_has_plain(listener, server->sk));
+	KUNIT_EXPECT_EQ(test, READ_ONCE(nr_listen), 0U);
+	/* accept() is told */
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(nr_told)));
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had);
+	sk = listener_pop(test, server);
+	KUNIT_EXPECT_FALSE(test, smc_tcp_child_is_agreed(sk));
+	expect_plain(test, sk);
+	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 2);
+	tcp_abort(sk, ECONNRESET);
+	tcp_close(sk, 0);
+	listener_end(test, server, listener);
+	smc_listener_put(listener);
+}
+
+static void a_child_of_one_that_listens_no_more_is_tcps(struct kunit *test)
+{
+	struct socket *server = tcp_listen(test, IPPROTO_SMC);
+	struct sock *sk;
+
+	tcp_begin(test, server, IPPROTO_SMC);
+	KUNIT_ASSERT_TRUE(test, tcp_wait_for(READ_ONCE(server->sk->sk_ack_backlog) == 1));
+	sk = listener_pop(test, server);
+	expect_plain(test, sk);
+	tcp_abort(sk, ECONNRESET);
+	tcp_close(sk, 0);
+}
+
+/* accept() has the others, and they are counted right however they come. */
+static void one_for_smc_between_others_is_counted(struct kunit *test)
+{
+	static const int protocols[] = { IPPROTO_TCP, IPPROTO_SMC, IPPROTO_TCP };
+	struct socket *server = tcp_listen(test, IPPROTO_SMC);
+	struct smc_listener *listener = listener_of(test, server);
+	struct sock *sk;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(protocols); i++) {
+		tcp_begin(test, server, protocols[i]);
+		KUNIT_ASSERT_TRUE(test, tcp_wait_for(READ_ONCE(server->sk->sk_ack_backlog) ==
+						     i + 1));
+	}
+	KUNIT_EXPECT_EQ(test, atomic_read(&listener->nr_agreed), 1);
+	for (i = 0; i < ARRAY_SIZE(protocols); i++) {
+		sk = listener_pop(test, server);
+		KUNIT_EXPECT_EQ(test, smc_tcp_child_is_agreed(sk), protocols[i] == IPPROTO_SMC);
+		tcp_abort(sk, ECONNRESET);
+		tcp_close(sk, 0);
+	}
+	KUNIT_EXPECT_FALSE(test, smc_listener_has_agreed(listener));
+	listener_end(test, server, listener);
+	smc_listener_put(listener);
+}
+
+/* A backlog of 4 has five places, as with TCP, whoever takes them. */
+static void children_that_are_ready_take_places_of_the_backlog(struct kunit *test)
+{
+	struct socket *server = tcp_listen(test, IPPROTO_SMC), *late;
+	struct smc_listener *listener = listener_of(test, server);
+	const struct inet_connection_sock_af_ops *af;
+	struct sock *sk = server->sk, *child;
+	struct sockaddr_in addr;
+
+	af = inet_csk(sk)->icsk_af_ops;
+	lock_sock(sk);
+	smc_tcp_mind_backlog(sk, true);
+	release_sock(sk);
+	listener->nr[SMC_CHILD_READY] = 4;
+	tcp_begin(test, server, IPPROTO_TCP);
+	KUNIT_ASSERT_TRUE(test, tcp_wait_for(READ_ONCE(sk->sk_ack_backlog) == 1));
+	KUNIT_EXPECT_EQ(test, atomic_read(&sk->sk_drops), 0);
+
+	late = tcp_new(test, IPPROTO_TCP);
+	KUNIT_ASSERT_GT(test, kernel_getsockname(server, (struct sockaddr *)&addr), 0);
+	KUNIT_EXPECT_EQ(test, kernel_connect(late, (struct sockaddr *)&addr, sizeof(addr),
+					     O_NONBLOCK), -EINPROGRESS);
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(atomic_read(&sk->sk_drops)));
+	KUNIT_EXPECT_EQ(test, sk->sk_ack_backlog, 1U);
+	/* it tries again */
+	WRITE_ONCE(listener->nr[SMC_CHILD_READY], 0);
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(sk->sk_ack_backlog) == 2));
+	/* a child knows nothing of it */
+	child = listener_pop(test, server);
+	KUNIT_EXPECT_PTR_EQ(test, inet_csk(child)->icsk_af_ops, af);
+	tcp_abort(child, ECONNRESET);
+	tcp_close(child, 0);
+	listener_end(test, server, listener);
+	lock_sock(sk);
+	smc_tcp_mind_backlog(sk, false);
+	release_sock(sk);
+	KUNIT_EXPECT_PTR_EQ(test, inet_csk(sk)->icsk_af_ops, af);
+	smc_listener_put(listener);
+}
+
+/* It was born here, but TCP has moved its request from another listener. */
+static void opt_08_a_child_counts_what_its_client_was_offered(struct kunit *test)
+{
+	struct socket *other = tcp_new(test, IPPROTO_TCP);
+	struct request_sock *req;
+
+	req = kunit_kzalloc(test, sizeof(struct tcp_request_sock), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, req);
+	KUNIT_EXPECT_FALSE(test, smc_tcp_request_is_agreed(req));
+	inet_rsk(req)->smc_ok = 1;
+	/* of a SYN cookie, of which TCP itself knows */
+	KUNIT_EXPECT_TRUE(test, smc_tcp_request_is_agreed(req));
+	req->rsk_listener = other->sk;
+	KUNIT_EXPECT_FALSE(test, smc_tcp_request_is_agreed(req));
+	tcp_sk(other->sk)->syn_smc = 1;
+	KUNIT_EXPECT_TRUE(test, smc_tcp_request_is_agreed(req));
+}
+
+/* A connection of TCP that carries one of SMC, and its other end. */
+struct carrier {
+	struct socket *near;
+	struct socket *far;
+	struct smc_sock *smc;
+};
+
+static void carrier_begin(struct kunit *test, struct carrier *c)
+{
+	struct socket *server = tcp_listen(test, IPPROTO_TCP);
+
+	c->far = tcp_begin(test, server, IPPROTO_TCP);
+	KUNIT_ASSERT_EQ(test, kernel_accept(server, &c->near, 0), 0);
+	tcp_keep(test, c->near);
+	__module_get(THIS_MODULE);
+	lock_sock(c->near->sk);
+	c->smc = smc_sock_attach(c->near->sk, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, c->smc);
+	c->smc->phase = SMC_PHASE_SMC;
+	release_sock(c->near->sk);
+}
+
+static void carrier_watch(struct carrier *c)
+{
+	lock_sock(c->near->sk);
+	smc_tcp_watch(c->near->sk);
+	release_sock(c->near->sk);
+}
+
+static int carrier_far_says(struct carrier *c, const void *bytes, size_t len, int flags)
+{
+	struct msghdr msg = { .msg_flags = flags | MSG_NOSIGNAL };
+	struct kvec vec = { .iov_base = (void *)bytes, .iov_len = len };
+
+	return kernel_sendmsg(c->far, &msg, &vec, 1, len);
 }
 
 static void amb_54_an_urgent_byte_is_payload(struct kunit *test)
 {
-	struct tcp_case *c = test->priv;
-	struct msghdr msg = { .msg_flags = MSG_OOB | MSG_NOSIGNAL };
-	struct kvec vec = { .iov_base = "!", .iov_len = 1 };
-	struct socket *unused = c->smc->tcp;
-	static struct tcp_pair pair;
-	struct socket *near;
+	struct carrier c;
 
-	near = carrier_begin(test, &pair);
-	smc_tcp_watch(c->smc, SMC_TCP_CARRIER);
-	KUNIT_EXPECT_FALSE(test, smc_tcp_has_payload(c->smc));
-	KUNIT_EXPECT_EQ(test, kernel_sendmsg(pair.far, &msg, &vec, 1, 1), 1);
-	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(tcp_sk(near->sk)->urg_data) &
+	carrier_begin(test, &c);
+	carrier_watch(&c);
+	KUNIT_EXPECT_FALSE(test, smc_tcp_holds_payload(c.near->sk));
+	KUNIT_EXPECT_EQ(test, carrier_far_says(&c, "!", 1, MSG_OOB), 1);
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(tcp_sk(c.near->sk)->urg_data) &
 					     TCP_URG_VALID));
-	/* TCP tells of it before it lets go of its lock */
-	KUNIT_EXPECT_TRUE(test, smc_tcp_has_payload(c->smc));
-	KUNIT_EXPECT_GT(test, READ_ONCE(nr_faults), 0);
-	smc_tcp_unwatch(c->smc);
-	c->smc->tcp = unused;
-	sock_release(near);
+	KUNIT_EXPECT_TRUE(test, smc_tcp_holds_payload(c.near->sk));
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(nr_faults)));
+	KUNIT_EXPECT_EQ(test, nr_told, 0U);
 }
 
 /*
@@ -353,277 +825,102 @@ static void amb_54_an_urgent_byte_is_payload(struct kunit *test)
  */
 static void amb_54_a_late_decline_is_payload(struct kunit *test)
 {
-	static u8 decline[28] = { 0xe2, 0xd4, 0xc3, 0xd9, 4, 0, 28, 0x10 };
-	struct tcp_case *c = test->priv;
-	struct msghdr msg = { .msg_flags = MSG_NOSIGNAL };
-	struct kvec vec = { .iov_base = decline, .iov_len = sizeof(decline) };
-	struct socket *unused = c->smc->tcp;
-	static struct tcp_pair pair;
-	struct socket *near;
+	static const u8 decline[28] = { 0xe2, 0xd4, 0xc3, 0xd9, 4, 0, 28, 0x10 };
+	struct carrier c;
 
-	near = carrier_begin(test, &pair);
-	smc_tcp_watch(c->smc, SMC_TCP_CARRIER);
-	KUNIT_EXPECT_FALSE(test, smc_tcp_has_payload(c->smc));
-	KUNIT_EXPECT_EQ(test, nr_faults, 0);
-	KUNIT_EXPECT_EQ(test, kernel_sendmsg(pair.far, &msg, &vec, 1, sizeof(decline)),
+	carrier_begin(test, &c);
+	carrier_watch(&c);
+	KUNIT_EXPECT_FALSE(test, smc_tcp_holds_payload(c.near->sk));
+	KUNIT_EXPECT_EQ(test, nr_faults, 0UL);
+	KUNIT_EXPECT_EQ(test, carrier_far_says(&c, decline, sizeof(decline), 0),
 			sizeof(decline));
 	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(nr_faults)));
-	KUNIT_EXPECT_TRUE(test, smc_tcp_has_payload(c->smc));
-	smc_tcp_unwatch(c->smc);
-	c->smc->tcp = unused;
-	sock_release(near);
-}
-
-/* Deployed peers send theirs as soon as they close, while SMC data is under way. */
-static void close_01_a_fin_of_the_carrier_is_no_news(struct kunit *test)
-{
-	struct tcp_case *c = test->priv;
-	struct socket *unused = c->smc->tcp;
-	static struct tcp_pair pair;
-	struct socket *near;
-
-	near = carrier_begin(test, &pair);
-	nr_resets = 0;
-	smc_tcp_watch(c->smc, SMC_TCP_CARRIER);
-	KUNIT_EXPECT_EQ(test, kernel_sock_shutdown(pair.far, SHUT_WR), 0);
-	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(near->sk->sk_state) == TCP_CLOSE_WAIT));
-	KUNIT_EXPECT_FALSE(test, smc_tcp_has_payload(c->smc));
-	KUNIT_EXPECT_EQ(test, nr_faults + nr_resets, 0);
-	/* a reset is */
-	tcp_abort(pair.far->sk, ECONNRESET);
-	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(nr_resets)));
-	KUNIT_EXPECT_EQ(test, nr_faults, 0);
-	smc_tcp_unwatch(c->smc);
-	c->smc->tcp = unused;
-	sock_release(near);
+	KUNIT_EXPECT_TRUE(test, smc_tcp_holds_payload(c.near->sk));
+	KUNIT_EXPECT_EQ(test, nr_told, 0U);
 }
 
 /* Nobody is told of what came before there was a watch: whoever sets it looks himself. */
 static void amb_54_a_decline_before_the_watch_is_seen(struct kunit *test)
 {
-	struct tcp_case *c = test->priv;
-	struct msghdr msg = { .msg_flags = MSG_NOSIGNAL };
-	struct kvec vec = { .iov_base = "\xe2", .iov_len = 1 };
-	struct socket *unused = c->smc->tcp;
-	static struct tcp_pair pair;
-	struct socket *near;
+	struct carrier c;
 
-	near = carrier_begin(test, &pair);
-	KUNIT_EXPECT_EQ(test, kernel_sendmsg(pair.far, &msg, &vec, 1, 1), 1);
-	KUNIT_EXPECT_TRUE(test, tcp_wait_for(tcp_inq(near->sk) == 1));
-	smc_tcp_watch(c->smc, SMC_TCP_CARRIER);
-	KUNIT_EXPECT_TRUE(test, smc_tcp_has_payload(c->smc));
-	KUNIT_EXPECT_EQ(test, nr_faults, 0);
-	smc_tcp_unwatch(c->smc);
-	c->smc->tcp = unused;
-	sock_release(near);
+	carrier_begin(test, &c);
+	KUNIT_EXPECT_EQ(test, carrier_far_says(&c, "\xe2", 1, 0), 1);
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(tcp_inq(c.near->sk) == 1));
+	carrier_watch(&c);
+	KUNIT_EXPECT_TRUE(test, smc_tcp_holds_payload(c.near->sk));
+	KUNIT_EXPECT_EQ(test, nr_faults, 0UL);
 }
 
-static bool offers_nothing(const struct sock *sk)
+/* What comes when the close machine has ended TCP is nobody's. */
+static void amb_54_what_comes_behind_the_end_is_no_payload(struct kunit *test)
 {
-	return true;
+	struct carrier c;
+
+	carrier_begin(test, &c);
+	carrier_watch(&c);
+	c.smc->tcp_end = SMC_TCP_ENDED;
+	KUNIT_EXPECT_EQ(test, carrier_far_says(&c, "\xe2", 1, 0), 1);
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(tcp_inq(c.near->sk) == 1));
+	/* until the call that has brought it has returned */
+	lock_sock(c.near->sk);
+	release_sock(c.near->sk);
+	KUNIT_EXPECT_EQ(test, nr_faults, 0UL);
+	KUNIT_EXPECT_EQ(test, nr_told, 0U);
 }
 
-/* TCP may move them to a listener of somebody else on the same port, and asks nobody. */
-static void children_are_born_with_nothing_of_ours(struct kunit *test)
+/* Deployed peers send theirs as soon as they close, while SMC data is under way. */
+static void close_01_a_fin_of_the_carrier_is_no_news(struct kunit *test)
 {
-	struct tcp_case *c = test->priv;
-	struct socket *unused = c->smc->tcp;
-	static struct tcp_pair plain, agreed;
-	struct request_sock_queue *queue;
-	struct sock *first, *second;
+	struct carrier c;
 
-	tcp_pair_begin(test, &plain, true);
-	tcp_pair_begin(test, &agreed, false);
-	c->smc->tcp = plain.listener;
-	queue = &inet_csk(plain.listener->sk)->icsk_accept_queue;
-	tcp_sk(plain.listener->sk)->smc_hs_congested = offers_nothing;
-	smc_tcp_watch(c->smc, SMC_TCP_LISTENING);
-	tcp_pair_connect(test, &plain, plain.listener);
-	tcp_pair_connect(test, &agreed, plain.listener);
-	KUNIT_ASSERT_TRUE(test, tcp_wait_for(plain.listener->sk->sk_ack_backlog == 2));
-	first = queue->rskq_accept_head->sk;
-	second = queue->rskq_accept_tail->sk;
-	expect_plain(test, first);
-	expect_plain(test, second);
-	tcp_sk(second)->syn_smc = 1;
-
-	smc_tcp_leave_children(c->smc);
-	KUNIT_EXPECT_EQ(test, (int)first->sk_state, TCP_ESTABLISHED);
-	KUNIT_EXPECT_EQ(test, (int)second->sk_state, TCP_CLOSE);
-	KUNIT_EXPECT_EQ(test, smc_tcp_disconnect(c->smc), 0);
-	smc_tcp_unwatch(c->smc);
-	expect_plain(test, plain.listener->sk);
-	c->smc->tcp = unused;
-}
-
-/* It was born here, but TCP has moved its request from another listener. */
-static void opt_08_a_child_counts_what_its_client_was_offered(struct kunit *test)
-{
-	struct tcp_case *c = test->priv;
-	static struct tcp_pair pair;
-	struct request_sock *req;
-
-	tcp_pair_begin(test, &pair, true);
-	req = kunit_kzalloc(test, sizeof(struct tcp_request_sock), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, req);
-	tcp_sk(c->sk)->syn_smc = 1;
-	/* of a SYN cookie, of which TCP itself knows */
-	smc_tcp_born(c->sk, req);
-	KUNIT_EXPECT_TRUE(test, tcp_sk(c->sk)->syn_smc);
-	req->rsk_listener = pair.listener->sk;
-	tcp_sk(req->rsk_listener)->syn_smc = 1;
-	smc_tcp_born(c->sk, req);
-	KUNIT_EXPECT_TRUE(test, tcp_sk(c->sk)->syn_smc);
-	tcp_sk(req->rsk_listener)->syn_smc = 0;
-	smc_tcp_born(c->sk, req);
-	KUNIT_EXPECT_FALSE(test, tcp_sk(c->sk)->syn_smc);
-}
-
-static struct sock *acknowledge(struct sock *sk)
-{
-	void (*opt_child_init)(struct sock *newsk, const struct sock *sk) __maybe_unused = NULL;
-	struct request_sock *req = NULL, *req_unhash = NULL;
-	struct dst_entry *dst = NULL;
-	struct sk_buff *skb = NULL;
-	bool *own_req = NULL;
-	struct sock *child;
-
-	local_bh_disable();
-	child = smc_tcp_syn_recv_sock SMC_SYN_RECV_ARGS;
-	local_bh_enable();
-	return child;
-}
-
-/* A backlog of 4 has five places, as with TCP, whoever takes them. */
-static void children_that_are_ready_take_places_of_the_backlog(struct kunit *test)
-{
-	struct tcp_case *c = test->priv;
-	struct socket *unused = c->smc->tcp;
-	static struct tcp_pair pair, late;
-	struct smc_listener *listener;
-	struct sockaddr_in addr;
-	struct sock *sk;
-
-	listener = kunit_kzalloc(test, sizeof(*listener), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, listener);
-	listener->nr[SMC_CHILD_READY] = 4;
-	RCU_INIT_POINTER(c->smc->listener, listener);
-
-	tcp_pair_begin(test, &pair, true);
-	tcp_pair_begin(test, &late, false);
-	sk = pair.listener->sk;
-	c->smc->tcp = pair.listener;
-	smc_tcp_watch(c->smc, SMC_TCP_LISTENING);
-	tcp_pair_connect(test, &pair, pair.listener);
-	KUNIT_ASSERT_TRUE(test, tcp_wait_for(READ_ONCE(sk->sk_ack_backlog) == 1));
-	KUNIT_EXPECT_EQ(test, atomic_read(&sk->sk_drops), 0);
-
-	KUNIT_ASSERT_GT(test, kernel_getsockname(pair.listener, (struct sockaddr *)&addr), 0);
-	KUNIT_EXPECT_EQ(test, kernel_connect(late.far, (struct sockaddr *)&addr, sizeof(addr),
-					     O_NONBLOCK), -EINPROGRESS);
-	KUNIT_EXPECT_TRUE(test, tcp_wait_for(atomic_read(&sk->sk_drops)));
-	KUNIT_EXPECT_NULL(test, acknowledge(sk));
-	/* what TCP looks at when the listener ends */
-	KUNIT_EXPECT_EQ(test, sk->sk_ack_backlog, 1);
-	WRITE_ONCE(listener->nr[SMC_CHILD_READY], 0);
-	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(sk->sk_ack_backlog) == 2));
-	KUNIT_EXPECT_EQ(test, smc_tcp_disconnect(c->smc), 0);
-	smc_tcp_unwatch(c->smc);
-	c->smc->tcp = unused;
-}
-
-/* Two have come at the same time, and both calls have found the second to be the newest. */
-static void one_for_smc_between_others_is_found(struct kunit *test)
-{
-	struct tcp_case *c = test->priv;
-	struct socket *unused = c->smc->tcp;
-	struct request_sock_queue *queue;
-	static struct tcp_pair pair[3];
-	struct sock *sk;
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(pair); i++)
-		tcp_pair_begin(test, &pair[i], !i);
-	sk = pair[0].listener->sk;
-	c->smc->tcp = pair[0].listener;
-	queue = &inet_csk(sk)->icsk_accept_queue;
-	nr_now = 0;
-	nr_later = 0;
-
-	tcp_pair_connect(test, &pair[0], pair[0].listener);
-	KUNIT_ASSERT_TRUE(test, tcp_wait_for(READ_ONCE(sk->sk_ack_backlog) == 1));
-	smc_tcp_mind_others(c->smc);
-	KUNIT_EXPECT_EQ(test, nr_later, 0);
-
-	for (i = 1; i < ARRAY_SIZE(pair); i++)
-		tcp_pair_connect(test, &pair[i], pair[0].listener);
-	KUNIT_ASSERT_TRUE(test, tcp_wait_for(READ_ONCE(sk->sk_ack_backlog) == 3));
-	tcp_sk(queue->rskq_accept_head->dl_next->sk)->syn_smc = 1;
-	smc_tcp_mind_others(c->smc);
-	KUNIT_EXPECT_EQ(test, nr_now, 0);
-	KUNIT_EXPECT_EQ(test, nr_later, 1);
-	KUNIT_EXPECT_EQ(test, smc_tcp_nr_to_agreed(c->smc), 2);
-
-	tcp_sk(queue->rskq_accept_tail->sk)->syn_smc = 1;
-	smc_tcp_mind_others(c->smc);
-	KUNIT_EXPECT_EQ(test, nr_now, 1);
-	KUNIT_EXPECT_EQ(test, nr_later, 1);
-	c->smc->tcp = unused;
-}
-
-static int take_file_back(void *arg)
-{
-	smc_tcp_lend_file(arg, NULL);
-	return 0;
-}
-
-/* TCP finds the owner of SIGURG through it, under the lock of its socket. */
-static void the_file_is_taken_back_when_tcp_does_not_use_it(struct kunit *test)
-{
-	struct tcp_case *c = test->priv;
-	struct task_struct *task;
-	struct file file;
-
-	smc_tcp_lend_file(c->smc, &file);
-	KUNIT_EXPECT_PTR_EQ(test, c->smc->tcp->file, &file);
-	lock_sock(c->sk);
-	task = kthread_create(take_file_back, c->smc, "smc_tcp_test");
-	KUNIT_ASSERT_FALSE(test, IS_ERR(task));
-	get_task_struct(task);
-	wake_up_process(task);
-	KUNIT_EXPECT_TRUE(test, tcp_wait_for(wq_has_sleeper(&c->sk->sk_lock.wq) ||
-					     !READ_ONCE(c->smc->tcp->file)));
-	KUNIT_EXPECT_PTR_EQ(test, READ_ONCE(c->smc->tcp->file), &file);
-	release_sock(c->sk);
-	KUNIT_EXPECT_TRUE(test, tcp_wait_for(!READ_ONCE(c->smc->tcp->file)));
-	kthread_stop(task);
-	put_task_struct(task);
+	carrier_begin(test, &c);
+	carrier_watch(&c);
+	KUNIT_EXPECT_EQ(test, kernel_sock_shutdown(c.far, SHUT_WR), 0);
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(c.near->sk->sk_state) == TCP_CLOSE_WAIT));
+	KUNIT_EXPECT_FALSE(test, smc_tcp_holds_payload(c.near->sk));
+	KUNIT_EXPECT_EQ(test, nr_faults + nr_resets, 0UL);
+	/* a reset is, and no error of the application's */
+	tcp_abort(c.far->sk, ECONNRESET);
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(nr_resets)));
+	KUNIT_EXPECT_EQ(test, nr_faults, 0UL);
+	lock_sock(c.near->sk);
+	KUNIT_EXPECT_NE(test, c.smc->tcp_err, 0);
+	KUNIT_EXPECT_EQ(test, c.near->sk->sk_err, 0);
+	release_sock(c.near->sk);
+	KUNIT_EXPECT_EQ(test, nr_told, 0U);
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(a_socket_that_is_watched_is_refused_to_a_sockmap),
-	KUNIT_CASE(a_socket_in_a_sockmap_is_not_watched),
-	KUNIT_CASE(news_of_a_socket_in_a_sockmap_are_not_for_us),
-	KUNIT_CASE(a_sockmap_stays_when_tcp_takes_over),
-	KUNIT_CASE(a_program_of_a_sockmap_stays_when_tcp_takes_over),
-	KUNIT_CASE(opt_10_what_was_told_of_an_attempt_ends_with_it),
-	KUNIT_CASE(a_listener_that_has_gone_has_nothing_to_accept),
+	KUNIT_CASE(a_new_sock_is_tcps_and_has_a_state),
+	KUNIT_CASE(gen_06_nothing_of_ours_is_left_on_a_sock_of_tcp),
+	KUNIT_CASE(gen_06_a_child_is_remembered_later),
+	KUNIT_CASE(a_socket_that_may_use_smc_is_refused_to_a_sockmap),
+	KUNIT_CASE(what_tcp_tells_is_for_whom_the_phase_says),
+	KUNIT_CASE(who_waits_for_notices_is_told_of_them),
+	KUNIT_CASE(an_error_of_tcp_is_none_of_smc),
 	KUNIT_CASE(opt_08_a_client_counts_what_the_peer_has_offered),
+	KUNIT_CASE(opt_08_a_client_is_tcps_where_the_server_has_no_smc),
+	KUNIT_CASE(opt_08_a_client_that_offers_nothing_knows_why),
+	KUNIT_CASE(opt_08_a_child_that_has_agreed_is_adopted),
+	KUNIT_CASE(a_child_that_nobody_takes_is_forgotten),
+	KUNIT_CASE(children_without_smc_are_born_with_nothing_of_ours),
+	KUNIT_CASE(a_child_of_one_that_listens_no_more_is_tcps),
+	KUNIT_CASE(one_for_smc_between_others_is_counted),
+	KUNIT_CASE(children_that_are_ready_take_places_of_the_backlog),
+	KUNIT_CASE(opt_08_a_child_counts_what_its_client_was_offered),
 	KUNIT_CASE(amb_54_an_urgent_byte_is_payload),
 	KUNIT_CASE(amb_54_a_late_decline_is_payload),
-	KUNIT_CASE(close_01_a_fin_of_the_carrier_is_no_news),
 	KUNIT_CASE(amb_54_a_decline_before_the_watch_is_seen),
-	KUNIT_CASE(children_are_born_with_nothing_of_ours),
-	KUNIT_CASE(opt_08_a_child_counts_what_its_client_was_offered),
-	KUNIT_CASE(children_that_are_ready_take_places_of_the_backlog),
-	KUNIT_CASE(one_for_smc_between_others_is_found),
-	KUNIT_CASE(the_file_is_taken_back_when_tcp_does_not_use_it),
+	KUNIT_CASE(amb_54_what_comes_behind_the_end_is_no_payload),
+	KUNIT_CASE(close_01_a_fin_of_the_carrier_is_no_news),
 	{}
 };
 
 static struct kunit_suite suite = {
 	.name = "smc_tcp",
+	.suite_init = tcp_suite_init,
+	.suite_exit = tcp_suite_exit,
 	.init = tcp_test_init,
 	.exit = tcp_test_exit,
 	.test_cases = cases,

@@ -5,6 +5,8 @@
  */
 #include "smc_kunit.h"
 
+#include <linux/tcp.h>
+
 #include "../../../net/smc/smc_conn.h"
 #include "../../../net/smc/smc_link.h"
 #include "../../../net/smc/smc_net.h"
@@ -18,7 +20,7 @@ static bool trace_smc_tx_sendmsg_enabled(void)
 	return false;
 }
 
-static void trace_smc_tx_sendmsg(const struct smc_sock *smc, size_t len, const char *name)
+static void trace_smc_tx_sendmsg(const struct sock *sk, size_t len, const char *name)
 {
 }
 
@@ -103,7 +105,7 @@ static void tx_suite_exit(struct kunit_suite *suite)
 }
 
 struct tx_case {
-	struct smc_sock smc;
+	struct tcp_sock tp;
 	struct smc_conn conn;
 	struct smc_link link;
 };
@@ -119,9 +121,8 @@ static struct smc_conn *tx_new(struct kunit *test)
 	INIT_LIST_HEAD(&c->link.waiters);
 	spin_lock_init(&c->link.wait_lock);
 	conn = &c->conn;
-	c->smc.conn = conn;
-	sock_net_set(&c->smc.sk, &init_net);
-	conn->sk = &c->smc.sk;
+	conn->sk = (struct sock *)&c->tp;
+	sock_net_set(conn->sk, &init_net);
 	spin_lock_init(&conn->lock);
 	smc_cdc_ctl_init(&conn->ctl, element, element);
 	conn->snd_geom.size = TX_RING;

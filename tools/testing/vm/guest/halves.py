@@ -34,7 +34,17 @@ SMCPROTO_SMC, SMCPROTO_SMC6 = 0, 1
 SO_DOMAIN, SIOCOUTQNSD = 39, 0x894b
 PATTERN_LEN = 65521  # a prime: no period shared with any ring or page size
 
+SOL_SMC, SMC_LIMIT_HS = 286, 1
+
 libc = ctypes.CDLL(None, use_errno=True)
+
+
+def is_smc(s):
+    """Is SMC in question for socket S yet? TCP has no option of this level."""
+    try:
+        return s.getsockopt(SOL_SMC, SMC_LIMIT_HS) >= 0
+    except OSError:
+        return False
 
 
 @functools.lru_cache(maxsize=64)
@@ -309,8 +319,7 @@ class Half:
         As long as something is under way, more may fit: the peer may only be slow. TCP may
         send for ever what the peer has no room for: there silence has to do.
         """
-        is_smc = s.getsockopt(socket.SOL_SOCKET, SO_DOMAIN) == AF_SMC
-        silence = 0.7 if is_smc else self.within(0.7)
+        silence = 0.7 if is_smc(s) else self.within(0.7)
         quiet = 0
         while quiet < 2:
             try:

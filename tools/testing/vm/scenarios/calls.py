@@ -20,14 +20,14 @@ import termios
 import threading
 import time
 
-from halves import Pattern
+from halves import Pattern, is_smc
 
 timeout = 60
 
 PEEK, DONTWAIT, WAITALL, TRUNC, MORE, NOSIGNAL, ERRQUEUE = (
     socket.MSG_PEEK, socket.MSG_DONTWAIT, socket.MSG_WAITALL, socket.MSG_TRUNC,
     socket.MSG_MORE, socket.MSG_NOSIGNAL, socket.MSG_ERRQUEUE)
-SO_PEEK_OFF, SO_TIMESTAMP, SO_TIMESTAMPNS, SO_DOMAIN, TCP_INQ = 42, 29, 35, 39, 36
+SO_PEEK_OFF, SO_TIMESTAMP, SO_TIMESTAMPNS, TCP_INQ = 42, 29, 35, 36
 PAGE = 4096
 F_SETPIPE_SZ = 1031
 
@@ -392,7 +392,7 @@ def step_splice_write(two):
     while off < n:
         off += os.sendfile(two.s.fileno(), fd, off, min(70000, n - off))
     # TCP sends what stands there later
-    if two.s.getsockopt(socket.SOL_SOCKET, SO_DOMAIN) == 43:
+    if is_smc(two.s):
         os.pwrite(fd, b"\xff" * 65536, n - 65536)
     two.holds("sendfile", two.reply(), n)
     os.close(fd)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Sockets of AF_INET and AF_INET6 with IPPROTO_SMC: the same ones under another name.
+"""Sockets of AF_INET and AF_INET6 with IPPROTO_SMC: TCP's, as those of AF_SMC are.
 
 What they say of themselves, that they and those of AF_SMC are each other's peers, over
 RDMA and over TCP, who keeps the module, and a control group that counts them or does not
-want them. A program under the preload library goes on with TCP where they are refused.
+want them; Landlock's rules for TCP. A program under the preload library goes on with TCP where they are refused.
 
 covers: API-01 API-02
 """
@@ -44,7 +44,7 @@ def who(s):
 def names(h, port):
     """Of a socket, a listener, and both ends of a connection within the machine."""
     inet = socket.AF_INET6 if h.v6 else socket.AF_INET
-    mine = (inet, socket.SOCK_STREAM, IPPROTO_SMC)
+    mine = (inet, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     said = [who(h.socket())]
     ls = h.listen(port, mark=False)
     said.append(who(ls))
@@ -94,7 +94,7 @@ def counted(h, port):
     made, gone = range(2)
     told = bpf.counters(2)
     for n, where in ((made, bpf.AT_SOCK_CREATE), (gone, bpf.AT_SOCK_RELEASE)):
-        bpf.attach(bpf.count_sockets(told, n, IPPROTO_SMC, where), group, where)
+        bpf.attach(bpf.count_sockets(told, n, socket.IPPROTO_TCP, where), group, where)
 
     def counts(what, *want):
         h.equal([bpf.counter(told, n) for n in (made, gone)], list(want), what)
@@ -108,7 +108,7 @@ def counted(h, port):
     s.close()
     counts("closed", 2, 2)
     s = h.connect(port + 1)
-    counts("a connection over TCP, which has taken the file", 3, 3)
+    counts("a connection over TCP", 3, 2)
     s.close()
     counts("closed", 3, 3)
 
@@ -138,25 +138,50 @@ def plain(h, preload, want, before=None):
 
 
 def unwanted(h, preload):
-    """A control group keeps its members from them, and from nothing else."""
+    """The preload library goes on with TCP; a control group keeps its members from all."""
     plain(h, preload, "is SMC in place of TCP")
     plain(h, preload, "(Permission denied), TCP is used", no_smc)
     group = join(GROUP)
-    prog = bpf.load_prog(bpf.CGROUP_SOCK, bpf.load(2, 1, bpf.SOCK_PROTOCOL) +
-                         bpf.jump_if(2, IPPROTO_SMC, 2) + bpf.mov(0, 1) + bpf.EXIT +
-                         bpf.mov(0, 0) + bpf.EXIT, bpf.AT_SOCK_CREATE)
     inet = socket.AF_INET6 if h.v6 else socket.AF_INET
-    bpf.attach(prog, group, bpf.AT_SOCK_CREATE)
-    for _ in range(3):
-        h.raises("socket() of a member", errno.EPERM, socket.socket, inet,
-                socket.SOCK_STREAM, IPPROTO_SMC)
-    h.socket(family="smc").close()
-    plain(h, preload, "(Operation not permitted), TCP is used")
-    # not the inner one either
     none = bpf.load_prog(bpf.CGROUP_SOCK, bpf.answer(0), bpf.AT_SOCK_CREATE)
     bpf.attach(none, group, bpf.AT_SOCK_CREATE)
     h.raises("socket() without TCP", errno.EPERM, socket.socket, inet, socket.SOCK_STREAM,
             IPPROTO_SMC)
+    h.raises("socket() of AF_SMC without TCP", errno.EPERM, lambda: h.socket(family="smc"))
+
+
+def restrict(port):
+    """Landlock: of TCP's ports this process may use PORT alone."""
+    create_ruleset, add_rule, restrict_self = 444, 445, 446
+    rule_net_port, bind_and_connect = 2, 1 | 2
+
+    def call(nr, *args):
+        got = libc.syscall(nr, *args)
+        if got < 0:
+            raise OSError(ctypes.get_errno(), f"system call {nr}")
+        return got
+
+    handled = struct.pack("=QQ", 0, bind_and_connect)
+    rules = call(create_ruleset, handled, len(handled), 0)
+    call(add_rule, rules, rule_net_port, struct.pack("=QQ", bind_and_connect, port), 0)
+    if libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0):
+        raise OSError(ctypes.get_errno(), "prctl")
+    call(restrict_self, rules, 0)
+    os.close(rules)
+
+
+def landlocked(h, port):
+    """Landlock's rules for TCP hold for sockets of SMC."""
+    addr = "::1" if h.v6 else "127.0.0.1"
+    other = h.listen(port + 1, mark=False)
+    restrict(port)
+    with h.socket() as s:
+        h.raises("bind() to a port that is not allowed", errno.EACCES, s.bind, (addr, port + 2))
+        h.raises("connect() to such a port", errno.EACCES, s.connect, (addr, port + 1))
+    with h.listen(port, mark=False) as ls, h.connect(port, addr=addr) as c, h.accept(ls) as s:
+        c.sendall(b"here")
+        h.equal(s.recv(4, socket.MSG_WAITALL), b"here", "bytes")
+    other.close()
 
 
 def hold(h):
@@ -173,8 +198,6 @@ def run(t):
     mine = "inet_smc"
     t.step("names")
     t.wait_all(t.half(t.a, names, mine, port=5600))
-    for name in ("INET_SMC", "INET6_SMC"):
-        t.check(name in t.a.run("cat /proc/net/protocols").out.split(), f"{name} is not there")
 
     for i, (there, here) in enumerate(((mine, mine), (mine, "smc"), ("smc", mine))):
         t.step(f"server {there}, client {here}")
@@ -189,8 +212,7 @@ def run(t):
         t.expect_all("moved", s, c)
         for vm, family in ((t.a, there), (t.b, here)):
             one, = t.mode(vm, "SMC-R", port)
-            want = 43 if family == "smc" else 10 if t.ipv == 6 else 2
-            t.equal(one["family"], want, "family by sock_diag")
+            t.equal(one["family"], 43, f"family of {family} by sock_diag")
         for p in (s, c):
             p.gate("end")
         t.wait_all(s, c)
@@ -215,6 +237,10 @@ def run(t):
     for p in (s, c):
         p.gate("end")
     t.wait_all(s, c)
+
+    t.step(landlocked.__doc__)
+    for kind, port in (("tcp", 5650), (mine, 5660), ("smc", 5670)):
+        t.wait_all(t.half(t.a, landlocked, kind, port=port))
 
     t.step("who keeps the module")
     p = t.half(t.a, hold, mine)

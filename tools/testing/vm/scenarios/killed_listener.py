@@ -3,15 +3,16 @@
 
 They are reset, as with TCP, and TCP finds no fault with its own count of what waits: what
 the kernel's log says fails a run. Children are on SMC, or were declined, for the RNIC is not
-on their network.
+on their network. A user without rights does the same in namespaces of his own.
 """
 import errno
 import select
 import socket
 
+import netns
 import smcdiag
 from common import end_listeners, queue_info
-from halves import AF_SMC, SO_DOMAIN
+from halves import is_smc
 
 timeout = 60
 nics = 2
@@ -29,7 +30,7 @@ def is_queued(h, ls, port, n):
         [(n, BACKLOG, 0)])
 
 
-def server(h, port, addr, domain):
+def server(h, port, addr, wants_smc):
     ls = h.listen(port, backlog=BACKLOG, addr=addr)
     h.wait(lambda: is_queued(h, ls, port, 0), "an empty queue")
     h.gate("connected")
@@ -48,7 +49,7 @@ def server(h, port, addr, domain):
     for i in range(CLIENTS, 0, -1):
         h.wait(lambda n=i: is_queued(h, ls, port, n), f"{i} in the queue")
         with h.accept(ls) as c:
-            h.equal(c.getsockopt(socket.SOL_SOCKET, SO_DOMAIN), domain, "family of a child")
+            h.equal(is_smc(c), wants_smc, "whether a child is SMC")
     ls.close()
 
 
@@ -66,8 +67,29 @@ def clients(h, port, addr):
         s.close()
 
 
-def killed(t, port, addr, domain):
-    s = t.half(t.a, server, port=port, addr=addr, domain=domain)
+def alone(h, port):
+    """All on one host, which this user rules."""
+    for addr in "127.0.0.1", "::1":
+        ls = h.listen(port, backlog=BACKLOG, addr=addr, v6=":" in addr, mark=False)
+        for _ in range(2):
+            socks = [h.connect(port, addr=addr, v6=":" in addr) for _ in range(CLIENTS)]
+            h.wait(lambda: is_queued(h, ls, port, CLIENTS), "all in the queue")
+            h.equal(end_listeners(port), 1, "listeners that were ended")
+            for s in socks:
+                h.raises("recv() of a client", errno.ECONNRESET, s.recv, 1)
+                s.close()
+            h.raises("accept()", errno.EINVAL, ls.accept)
+            ls.listen(BACKLOG)
+        ls.close()
+        port += 1
+
+
+def apart(h, port):
+    netns.apart(h, alone, port)
+
+
+def killed(t, port, addr, wants_smc):
+    s = t.half(t.a, server, port=port, addr=addr, wants_smc=wants_smc)
     s.expect("listening")
     c = t.half(t.b, clients, port=port, addr=addr)
     for who, what, whom in ((c, "connected", s), (s, "listening again", c),
@@ -80,14 +102,16 @@ def killed(t, port, addr, domain):
 
 
 def run(t):
-    is_smc = t.family == "smc"
-    killed(t, PORT, "10.43.0.1", AF_SMC if is_smc else socket.AF_INET)
+    has_smc = t.family == "smc"
+    killed(t, PORT, "10.43.0.1", has_smc)
     t.step("no RNIC on the network of the clients")
-    if is_smc:
+    if has_smc:
         t.a.run("rdma link delete rxe1")
     try:
-        killed(t, PORT + 1, "10.43.1.1", socket.AF_INET)
+        killed(t, PORT + 1, "10.43.1.1", False)
     finally:
-        if is_smc and t.a.alive():
+        if has_smc and t.a.alive():
             t.a.run("rdma link add rxe1 type rxe netdev eth1")
             t.pair.wait_gid(t.a, 1)
+    t.step("a user without rights")
+    t.wait_all(t.half(t.a, apart, port=PORT + 2))

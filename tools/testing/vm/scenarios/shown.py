@@ -98,7 +98,50 @@ def traced(t):
         t.check(fields <= has, f"{event}: no {fields - has} among {has}")
 
 
+def held(h, port):
+    """A listener and a connection of one process, whose number is told."""
+    ls = h.listen(port, mark=False)
+    h.mark("listening", pid=os.getpid())
+    c = h.accept(ls)
+    h.gate("end")
+    h.finish(c)
+    ls.close()
+
+
+def connected(h, port):
+    s = h.connect(port)
+    h.mark("connected", pid=os.getpid())
+    h.gate("end")
+    h.finish(s)
+
+
+def named(t, port):
+    """Tools that know of TCP only say whose a listener and a connection are."""
+    s = t.half(t.a, held, port=port)
+    server_pid = s.expect("listening", t.left())["pid"]
+    c = t.half(t.b, connected, port=port)
+    client_pid = c.expect("connected", t.left())["pid"]
+    t.mode(t.a, "SMC-R", port)
+    for vm, pid, where in ((t.a, server_pid, f"sport = :{port}"),
+                           (t.b, client_pid, f"dport = :{port}")):
+        for flags in ("-tnpH", "-tnlpH") if vm is t.a else ("-tnpH",):
+            said = vm.run(f"ss {flags} '{where}'").out
+            t.check(f"pid={pid}," in said, f"ss {flags} of process {pid}: {said!r}")
+        if t.family == "smc":
+            said = vm.run(f"ss -tniH '{where}'").out
+            t.check("tcp-ulp-smc" in said, f"ss -ti: {said!r}")
+        said = vm.run(f"lsof -nP -a -p {pid} -iTCP:{port} -Fp").out
+        t.equal(said.split()[:1], [f"p{pid}"], "lsof -i")
+    said = t.a.run(f"fuser -n tcp {port} 2>/dev/null").out
+    t.check(str(server_pid) in said.split(), f"fuser: {said!r}")
+    for half in (s, c):
+        half.gate("end")
+    t.wait_all(s, c)
+
+
 def run(t):
+    t.step(named.__doc__)
+    named(t, 5802)
     t.wait_all(t.half(t.a, owned, port=5801))
     t.no_groups()
     s = t.half(t.a, server, port=5800)

@@ -65,11 +65,6 @@ class Trap:
     def recv(self, s, i):
         self.call("recv", s.fileno(), ctypes.c_void_p(self.at + i * PAGE), len(WORD), 0)
 
-    def nodelay(self, s, i):
-        """setsockopt(TCP_NODELAY) with a value that is not there."""
-        self.call("setsockopt", s.fileno(), socket.IPPROTO_TCP, socket.TCP_NODELAY,
-                  ctypes.c_void_p(self.at + i * PAGE), 4)
-
     def ip_options(self, s, i):
         """setsockopt(IP_OPTIONS), whose value TCP copies with its own lock held.
 
@@ -154,8 +149,8 @@ def other_client(h, port):
 def held_listener(h, port, backlog=128):
     """A listener with a call that is stuck until the gate opens."""
     ls = h.listen(port, backlog=backlog, mark=False)
-    trap = Trap(1)
-    trap.nodelay(ls, 0)
+    trap = Trap(2, every=2)
+    trap.ip_options(ls, 0)
     trap.wait()
     h.mark("listening")
     h.gate("go")
@@ -190,8 +185,8 @@ def late_client(h, port):
     h.gate("stick")
     if h.family == "smc":  # TCP is connected, but connect() has no outcome yet
         h.raises("the peer's name", errno.ENOTCONN, s.getpeername)
-    trap = Trap(1)
-    trap.nodelay(s, 0)
+    trap = Trap(2, every=2)
+    trap.ip_options(s, 0)
     trap.wait()
     h.mark("stuck")
     h.gate("look")
@@ -202,7 +197,6 @@ def late_client(h, port):
     h.equal(trap.let_go(h), [0], "setsockopt() during connect()")
     h.equal([ev for _, ev in p.poll(1000 * h.left())], [select.POLLOUT], "events at last")
     s.setblocking(True)
-    h.equal(s.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY), 0, "TCP_NODELAY")
     h.equal(s.getpeername()[:2], (h.config["peer4"], port), "the peer's name")
     hello(h, s)
 

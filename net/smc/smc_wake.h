@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Wake who waits on a socket, as TCP does it. */
+#ifndef SMC_WAKE_H
+#define SMC_WAKE_H
+
+#include <net/sock.h>
+
+void smc_wake_learn(const struct sock *sk);
+void smc_wake_restore(struct sock *sk);
+void smc_wake_readers(struct sock *sk);
+void smc_wake_state(struct sock *sk);
+void smc_wake_error(struct sock *sk);
+void smc_wake_everybody(struct sock *sk);
+void smc_wake_writers(struct sock *sk);
+
+#endif /* SMC_WAKE_H */

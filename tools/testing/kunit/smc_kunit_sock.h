@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * States of sockets that are put there by hand, for suites that play what sees to it
+ * otherwise: on a sock of TCP, or on one that nothing is behind.
+ */
+#ifndef SMC_KUNIT_SOCK_H
+#define SMC_KUNIT_SOCK_H
+
+#include <linux/slab.h>
+#include <net/tcp.h>
+
+#include "../../../net/smc/smc_sock.h"
+
+/* Of a sock that nothing is behind. */
+#define SMC_KUNIT_PROTO(suite) {			\
+	.name = suite,					\
+	.owner = THIS_MODULE,				\
+	.obj_size = sizeof(struct tcp_sock),		\
+}
+
+/* Who has made both takes it off before the sock goes. */
+static inline void smc_kunit_hang(struct smc_sock *smc, struct sock *sk)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+
+	smc->sk = sk;
+	refcount_set(&smc->refs, 1);
+	rcu_assign_pointer(icsk->icsk_ulp_data, smc);
+	icsk->icsk_ulp_ops = &smc_ulp_sock;
+}
+
+static inline void smc_kunit_take_off(struct sock *sk)
+{
+	inet_csk(sk)->icsk_ulp_ops = NULL;
+	RCU_INIT_POINTER(inet_csk(sk)->icsk_ulp_data, NULL);
+}
+
+/* Both new; NULL without memory. */
+static inline struct smc_sock *smc_kunit_new(struct proto *prot)
+{
+	struct sock *sk = sk_alloc(&init_net, PF_INET, GFP_KERNEL, prot, 1);
+	struct smc_sock *smc = kzalloc(sizeof(*smc), GFP_KERNEL);
+
+	if (!sk || !smc) {
+		kfree(smc);
+		if (sk)
+			sk_free(sk);
+		return NULL;
+	}
+	sock_init_data(NULL, sk);
+	smc_kunit_hang(smc, sk);
+	return smc;
+}
+
+/* Nobody else uses the state. */
+static inline void smc_kunit_free(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+
+	WARN_ON(refcount_read(&smc->refs) != 1);
+	smc_kunit_take_off(sk);
+	skb_queue_purge(&sk->sk_receive_queue);
+	sock_put(sk);
+	kfree(smc);
+}
+
+#endif /* SMC_KUNIT_SOCK_H */

@@ -1,0 +1,536 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The state of a socket: how long it lives, what it may become, who queues what for it. The
+ * sock has nothing behind it; queues and connections are real.
+ */
+#include "smc_kunit.h"
+#include "smc_kunit_sock.h"
+
+#include <linux/module.h>
+
+#include "../../../net/smc/smc_compat.h"
+#include "../../../net/smc/smc_member.h"
+#include "../../../net/smc/smc_net.h"
+
+/* A case may want to see one. */
+static unsigned int sock_nr_warned;
+
+static bool sock_warned(bool cond)
+{
+	sock_nr_warned += cond;
+	return cond;
+}
+
+#undef WARN_ON_ONCE
+#define WARN_ON_ONCE(cond) sock_warned(!!(cond))
+
+#include "../../../net/smc/smc_sock.c"
+#include "../../../net/smc/smc_wake.c"
+
+static struct proto sock_proto = SMC_KUNIT_PROTO("smc_sock_test");
+
+/* A work item runs until it may end. */
+static struct completion sock_begun, sock_go_on;
+static unsigned int sock_nr_hs, sock_nr_grow, sock_nr_timer, sock_nr_close;
+
+static void sock_hs_work(struct work_struct *work)
+{
+	struct smc_sock *smc = container_of(work, struct smc_sock, hs_work);
+
+	WRITE_ONCE(sock_nr_hs, sock_nr_hs + 1);
+	complete(&sock_begun);
+	wait_for_completion(&sock_go_on);
+	smc_sock_put(smc);
+}
+
+static void sock_grow_work(struct work_struct *work)
+{
+	WRITE_ONCE(sock_nr_grow, sock_nr_grow + 1);
+	smc_sock_put(container_of(work, struct smc_sock, grow_work));
+}
+
+static void sock_hs_timer(struct work_struct *work)
+{
+	WRITE_ONCE(sock_nr_timer, sock_nr_timer + 1);
+	smc_sock_put(container_of(to_delayed_work(work), struct smc_sock, hs_timer));
+}
+
+static void sock_close_work(struct work_struct *work)
+{
+	WRITE_ONCE(sock_nr_close, sock_nr_close + 1);
+	smc_conn_put(container_of(work, struct smc_conn, close_work));
+}
+
+static void sock_event(struct smc_conn *conn, u32 events)
+{
+}
+
+static const struct smc_sock_works sock_works = {
+	.handshake = sock_hs_work,
+	.handshake_grow = sock_grow_work,
+	.handshake_timer = sock_hs_timer,
+	.close = sock_close_work,
+	.event = sock_event,
+};
+
+static struct pernet_operations sock_net_ops = {
+	.id = &smc_net_id,
+	.size = sizeof(struct smc_net),
+};
+
+static int sock_suite_init(struct kunit_suite *suite)
+{
+	int rc;
+
+	rc = register_pernet_subsys(&sock_net_ops);
+	if (rc)
+		return rc;
+	rc = smc_sock_init(&sock_works);
+	if (rc)
+		unregister_pernet_subsys(&sock_net_ops);
+	return rc;
+}
+
+static void sock_suite_exit(struct kunit_suite *suite)
+{
+	smc_sock_exit();
+	unregister_pernet_subsys(&sock_net_ops);
+}
+
+static void sock_flush(void)
+{
+	complete_all(&sock_go_on);
+	flush_workqueue(smc_hs_wq);
+	flush_workqueue(smc_grow_wq);
+	flush_workqueue(smc_close_wq);
+}
+
+static struct smc_sock *sock_attach(struct sock *sk)
+{
+	struct smc_sock *smc;
+
+	__module_get(THIS_MODULE);
+	smc = smc_sock_attach(sk, GFP_KERNEL);
+	if (!smc)
+		module_put(THIS_MODULE);
+	return smc;
+}
+
+/* The sock of a case. */
+static int sock_init(struct kunit *test)
+{
+	struct sock *sk = sk_alloc(&init_net, PF_INET, GFP_KERNEL, &sock_proto, 1);
+
+	test->priv = sk;
+	if (!sk)
+		return -ENOMEM;
+	sock_init_data(NULL, sk);
+	init_completion(&sock_begun);
+	init_completion(&sock_go_on);
+	sock_nr_hs = 0;
+	sock_nr_grow = 0;
+	sock_nr_timer = 0;
+	sock_nr_close = 0;
+	sock_nr_warned = 0;
+	return sock_attach(sk) ? 0 : -ENOMEM;
+}
+
+static void sock_exit(struct kunit *test)
+{
+	struct sock *sk = test->priv;
+
+	if (!sk)
+		return;
+	sock_flush();
+	if (inet_csk(sk)->icsk_ulp_ops)
+		smc_sock_detach(sk);
+	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_refcnt), 1);
+	sock_put(sk);
+	KUNIT_EXPECT_EQ(test, sock_nr_warned, 0U);
+}
+
+static struct smc_sock *sock_state(struct kunit *test)
+{
+	struct sock *sk = test->priv;
+	struct smc_sock *smc;
+
+	rcu_read_lock();
+	smc = smc_sk(sk);
+	rcu_read_unlock();
+	return smc;
+}
+
+static void a_state_is_found_by_its_tag(struct kunit *test)
+{
+	struct smc_sock *smc = sock_state(test);
+	struct sock *sk = test->priv;
+
+	KUNIT_ASSERT_NOT_NULL(test, smc);
+	KUNIT_EXPECT_PTR_EQ(test, smc->sk, sk);
+	KUNIT_EXPECT_EQ(test, (int)smc->phase, SMC_PHASE_IDLE);
+	/* what a child has until it gets one is none, nor is what is somebody else's */
+	inet_csk(sk)->icsk_ulp_ops = &smc_ulp_child;
+	KUNIT_EXPECT_NULL(test, sock_state(test));
+	inet_csk(sk)->icsk_ulp_ops = NULL;
+	KUNIT_EXPECT_NULL(test, sock_state(test));
+	inet_csk(sk)->icsk_ulp_ops = &smc_ulp_sock;
+}
+
+static void a_state_lives_as_long_as_it_is_used(struct kunit *test)
+{
+	struct smc_sock *smc = sock_state(test);
+	struct sock *sk = test->priv;
+	int had;
+
+	rcu_barrier();
+	had = module_refcount(THIS_MODULE);
+	smc_sock_get(smc);
+	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_refcnt), 2);
+	smc_sock_detach(sk);
+	KUNIT_EXPECT_NULL(test, sock_state(test));
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(inet_csk(sk)->icsk_ulp_data));
+	rcu_barrier();
+	KUNIT_EXPECT_EQ(test, refcount_read(&smc->refs), 1);
+	KUNIT_EXPECT_PTR_EQ(test, smc->sk, sk);
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had);
+	smc_sock_put(smc);
+	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_refcnt), 1);
+	/* and the module as long as somebody may look at it */
+	rcu_barrier();
+	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had - 1);
+	/* the slot is free for another one */
+	KUNIT_EXPECT_NOT_NULL(test, sock_attach(sk));
+}
+
+static const struct {
+	enum smc_phase from;
+	enum smc_phase to;
+} sock_moves[] = {
+	{ SMC_PHASE_IDLE, SMC_PHASE_HANDSHAKE },
+	{ SMC_PHASE_IDLE, SMC_PHASE_TCP },
+	{ SMC_PHASE_HANDSHAKE, SMC_PHASE_IDLE },
+	{ SMC_PHASE_HANDSHAKE, SMC_PHASE_STOPPING },
+	{ SMC_PHASE_HANDSHAKE, SMC_PHASE_SMC },
+	{ SMC_PHASE_HANDSHAKE, SMC_PHASE_TCP },
+	/* connect() to AF_UNSPEC, or shutdown(), waits for it */
+	{ SMC_PHASE_STOPPING, SMC_PHASE_IDLE },
+	/* connect() to AF_UNSPEC: it was SMC, and bytes of it are not TCP's */
+	{ SMC_PHASE_SMC, SMC_PHASE_IDLE },
+};
+
+static void a_socket_becomes_what_it_may(struct kunit *test)
+{
+	struct smc_sock *smc = sock_state(test);
+	unsigned int from, to, i, nr_refused = 0;
+	bool may;
+
+	lock_sock(smc->sk);
+	for (from = 0; from < SMC_PHASES; from++) {
+		for (to = 0; to < SMC_PHASES; to++) {
+			may = false;
+			for (i = 0; i < ARRAY_SIZE(sock_moves); i++)
+				may |= sock_moves[i].from == from && sock_moves[i].to == to;
+			smc->phase = from;
+			KUNIT_EXPECT_EQ_MSG(test, smc_sock_set_phase(smc, to), may, "%u to %u",
+					    from, to);
+			KUNIT_EXPECT_EQ_MSG(test, (unsigned int)smc->phase, may ? to : from,
+					    "%u to %u", from, to);
+			nr_refused += !may;
+		}
+	}
+	/* who tries is told so */
+	KUNIT_EXPECT_EQ(test, sock_nr_warned, nr_refused);
+	sock_nr_warned = 0;
+	smc->phase = SMC_PHASE_IDLE;
+	release_sock(smc->sk);
+}
+
+/* Stops at the nth. */
+static int sock_visit(struct smc_sock *smc, void *arg)
+{
+	unsigned int *left = arg;
+
+	return !(*left)--;
+}
+
+static unsigned int sock_count(unsigned int *bucket, unsigned int *skip, unsigned int most)
+{
+	unsigned int left = most;
+
+	return smc_sock_for_each(&init_net, bucket, skip, sock_visit, &left) ? most : most - left;
+}
+
+static void sock_diag_sees_each_socket_once(struct kunit *test)
+{
+	unsigned int bucket = 0, skip = 0, before, i;
+	struct smc_sock *smc[100];
+
+	before = sock_count(&bucket, &skip, 1000);
+	KUNIT_EXPECT_GE(test, before, 1U);
+	for (i = 0; i < ARRAY_SIZE(smc); i++) {
+		struct sock *sk = sk_alloc(&init_net, PF_INET, GFP_KERNEL, &sock_proto, 1);
+
+		KUNIT_ASSERT_NOT_NULL(test, sk);
+		sock_init_data(NULL, sk);
+		smc[i] = sock_attach(sk);
+		KUNIT_ASSERT_NOT_NULL(test, smc[i]);
+	}
+	/* a dump goes on where there was no more room */
+	bucket = 0;
+	skip = 0;
+	for (i = 0; i < before + ARRAY_SIZE(smc); i++)
+		KUNIT_EXPECT_EQ(test, sock_count(&bucket, &skip, 1), 1U);
+	KUNIT_EXPECT_EQ(test, sock_count(&bucket, &skip, 1), 0U);
+	for (i = 0; i < ARRAY_SIZE(smc); i++) {
+		struct sock *sk = smc[i]->sk;
+
+		smc_sock_detach(sk);
+		sock_put(sk);
+	}
+	bucket = 0;
+	skip = 0;
+	KUNIT_EXPECT_EQ(test, sock_count(&bucket, &skip, 1000), before);
+}
+
+static void a_work_item_that_is_queued_keeps_state_and_sock(struct kunit *test)
+{
+	struct smc_sock *smc = sock_state(test);
+	struct sock *sk = test->priv;
+
+	KUNIT_EXPECT_TRUE(test, smc_sock_queue(smc, &smc->hs_work));
+	wait_for_completion(&sock_begun);
+	KUNIT_EXPECT_TRUE(test, smc_sock_queue(smc, &smc->hs_work));
+	KUNIT_EXPECT_FALSE(test, smc_sock_queue(smc, &smc->hs_work));
+	/* one runs, and one is queued */
+	KUNIT_EXPECT_EQ(test, refcount_read(&smc->refs), 1 + 2);
+	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_refcnt), 1 + 2);
+	/* one that waits for its peer holds up no handshake, nor the other way round */
+	KUNIT_EXPECT_TRUE(test, smc_sock_queue(smc, &smc->grow_work));
+	flush_workqueue(smc_grow_wq);
+	KUNIT_EXPECT_EQ(test, sock_nr_grow, 1U);
+	KUNIT_EXPECT_EQ(test, sock_nr_hs, 1U);
+
+	smc_sock_queue_delayed(smc, &smc->hs_timer, 1000 * HZ);
+	smc_sock_queue_delayed(smc, &smc->hs_timer, 2000 * HZ);
+	KUNIT_EXPECT_EQ(test, refcount_read(&smc->refs), 1 + 3);
+	smc_sock_queue_delayed(smc, &smc->hs_timer, 0);
+	sock_flush();
+	KUNIT_EXPECT_EQ(test, sock_nr_hs, 2U);
+	KUNIT_EXPECT_EQ(test, sock_nr_timer, 1U);
+	KUNIT_EXPECT_EQ(test, refcount_read(&smc->refs), 1);
+	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_refcnt), 1);
+}
+
+/* A call may hold the lock for as long as it likes. */
+static void a_work_item_does_not_wait_for_a_call(struct kunit *test)
+{
+	struct smc_sock *smc = sock_state(test);
+	struct sock *sk = smc->sk;
+
+	complete_all(&sock_go_on);
+	KUNIT_EXPECT_TRUE(test, smc_sock_lock_work(sk, SMC_MISSED_HANDSHAKE));
+	KUNIT_EXPECT_TRUE(test, sock_owned_by_user_nocheck(sk));
+	KUNIT_EXPECT_EQ(test, smc->missed, 0U);
+	/* that was a call now */
+	KUNIT_EXPECT_FALSE(test, smc_sock_lock_work(sk, SMC_MISSED_HANDSHAKE));
+	KUNIT_ASSERT_EQ(test, smc_sock_make_conn(smc), 0);
+	KUNIT_EXPECT_FALSE(test, smc_sock_lock_close(smc->conn));
+	KUNIT_EXPECT_FALSE(test, smc_sock_lock_close(smc->conn));
+	KUNIT_EXPECT_EQ(test, sock_nr_hs, 0U);
+	KUNIT_EXPECT_EQ(test, sock_nr_close, 0U);
+	/* as release_sock() does */
+	spin_lock_bh(&sk->sk_lock.slock);
+	smc_sock_release_missed(sk);
+	spin_unlock_bh(&sk->sk_lock.slock);
+	KUNIT_EXPECT_EQ(test, smc->missed, 0U);
+	KUNIT_EXPECT_TRUE(test, hlist_empty(&smc->missed_conns));
+	release_sock(sk);
+	sock_flush();
+	KUNIT_EXPECT_EQ(test, sock_nr_hs, 1U);
+	KUNIT_EXPECT_EQ(test, sock_nr_close, 1U);
+	/* that of the handshake */
+	smc_conn_put(smc->conn);
+}
+
+static void news_of_a_dropped_connection_outlive_the_state(struct kunit *test)
+{
+	struct smc_sock *smc = sock_state(test);
+	struct smc_conn *conn;
+
+	lock_sock(smc->sk);
+	KUNIT_ASSERT_EQ(test, smc_sock_make_conn(smc), 0);
+	conn = smc->conn;
+	smc_sock_drop_conn(smc);
+	KUNIT_EXPECT_FALSE(test, smc_sock_lock_close(conn));
+	smc_sock_detach(smc->sk);
+	release_sock(test->priv);
+	rcu_barrier();
+	sock_flush();
+	KUNIT_EXPECT_EQ(test, sock_nr_close, 1U);
+	/* that of the handshake */
+	smc_conn_put(conn);
+}
+
+static void a_connection_goes_on_without_its_socket(struct kunit *test)
+{
+	struct smc_sock *smc = sock_state(test);
+	struct sock *sk = smc->sk;
+	struct smc_conn *conn;
+
+	complete_all(&sock_go_on);
+	KUNIT_ASSERT_EQ(test, smc_sock_make_conn(smc), 0);
+	conn = smc->conn;
+	KUNIT_EXPECT_EQ(test, smc_sock_make_conn(smc), 0);
+	KUNIT_EXPECT_PTR_EQ(test, smc->conn, conn);
+	KUNIT_EXPECT_PTR_EQ(test, conn->sk, sk);
+	KUNIT_EXPECT_FALSE(test, smc_state_is_alive(&conn->close));
+	rcu_read_lock();
+	KUNIT_EXPECT_PTR_EQ(test, smc_conn_sock(conn), smc);
+	rcu_read_unlock();
+
+	smc_sock_drop_conn(smc);
+	smc_sock_drop_conn(smc);
+	KUNIT_EXPECT_NULL(test, smc->conn);
+	rcu_read_lock();
+	KUNIT_EXPECT_NULL(test, smc_conn_sock(conn));
+	rcu_read_unlock();
+	/* its machine hears what there is to hear */
+	smc_sock_pend(conn, SMC_PENDING_TIMER);
+	flush_workqueue(smc_close_wq);
+	KUNIT_EXPECT_EQ(test, sock_nr_close, 1U);
+	KUNIT_EXPECT_EQ(test, conn->pending, BIT(SMC_PENDING_TIMER));
+	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_refcnt), 2);
+	smc_conn_put(conn);
+	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_refcnt), 1);
+}
+
+/* The socket has it yet, for what it tells of it. */
+static void a_connection_that_nobody_uses_has_no_machine(struct kunit *test)
+{
+	struct smc_sock *smc = sock_state(test);
+
+	KUNIT_ASSERT_EQ(test, smc_sock_make_conn(smc), 0);
+	smc_conn_put(smc->conn);
+	smc_sock_queue_close(smc->conn);
+	flush_workqueue(smc_close_wq);
+	KUNIT_EXPECT_EQ(test, sock_nr_close, 0U);
+	/* and it goes with the state */
+	smc_sock_detach(smc->sk);
+}
+
+/* Its listener pays for it until accept(), so there must be one. */
+static void a_child_that_nobody_wants_gets_no_connection(struct kunit *test)
+{
+	struct smc_sock *smc = sock_state(test);
+	struct smc_listener listener = {};
+	struct smc_child child = { .listener = &listener };
+
+	spin_lock_init(&listener.lock);
+	smc->child = &child;
+	KUNIT_EXPECT_EQ(test, smc_sock_make_conn(smc), -ENOMEM);
+	KUNIT_EXPECT_NULL(test, smc->conn);
+	listener.sk = smc->sk;
+	KUNIT_EXPECT_EQ(test, smc_sock_make_conn(smc), 0);
+	smc->child = NULL;
+	/* of the case, and of the connection */
+	KUNIT_EXPECT_EQ(test, refcount_read(&smc->sk->sk_refcnt), 2);
+	smc_conn_put(smc->conn);
+}
+
+static void sock_diag_shows_what_deployed_tools_know(struct kunit *test)
+{
+	struct smc_sock *smc = sock_state(test);
+	struct smc_listener listener;
+
+	rcu_read_lock();
+	KUNIT_EXPECT_EQ(test, smc_sock_shown_state(smc), SMC_STATE_INIT);
+	RCU_INIT_POINTER(smc->listener, &listener);
+	KUNIT_EXPECT_EQ(test, smc_sock_shown_state(smc), SMC_STATE_LISTEN);
+	RCU_INIT_POINTER(smc->listener, NULL);
+	rcu_read_unlock();
+
+	KUNIT_ASSERT_EQ(test, smc_sock_make_conn(smc), 0);
+	smc->conn->close.state = SMC_STATE_APPCLOSEWAIT1;
+	rcu_read_lock();
+	/* nothing is established before the handshake says so */
+	smc->phase = SMC_PHASE_HANDSHAKE;
+	KUNIT_EXPECT_EQ(test, smc_sock_shown_state(smc), SMC_STATE_INIT);
+	smc->phase = SMC_PHASE_SMC;
+	KUNIT_EXPECT_EQ(test, smc_sock_shown_state(smc), SMC_STATE_APPCLOSEWAIT1);
+	rcu_read_unlock();
+	smc_conn_put(smc->conn);
+}
+
+static void an_error_is_told_once(struct kunit *test)
+{
+	struct smc_sock *smc = sock_state(test);
+
+	lock_sock(smc->sk);
+	smc_sock_set_err(smc, ECONNRESET);
+	KUNIT_EXPECT_EQ(test, smc->sk->sk_err, ECONNRESET);
+	KUNIT_EXPECT_EQ(test, smc_sock_take_err(smc), -ECONNRESET);
+	KUNIT_EXPECT_EQ(test, smc->err, 0);
+	KUNIT_EXPECT_EQ(test, smc_sock_take_err(smc), 0);
+	release_sock(smc->sk);
+}
+
+static unsigned int sock_nr_state_changes;
+
+static void sock_state_change(struct sock *sk)
+{
+	sock_nr_state_changes++;
+}
+
+/* The callbacks of a sock say what TCP's news mean; what SMC has to tell goes past them. */
+static void smc_wakes_as_tcp_does(struct kunit *test)
+{
+	struct sock *sk = test->priv;
+	void (*tcps)(struct sock *sk) = sk->sk_state_change;
+	struct socket *sock;
+
+	smc_wake_learn(sk);
+	sk->sk_state_change = sock_state_change;
+	smc_wake_state(sk);
+	KUNIT_EXPECT_EQ(test, sock_nr_state_changes, 0U);
+	smc_wake_restore(sk);
+	KUNIT_EXPECT_PTR_EQ(test, sk->sk_state_change, tcps);
+
+	/* who has found no room is told of some once */
+	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP,
+					       &sock), 0);
+	set_bit(SOCK_NOSPACE, &sock->flags);
+	smc_wake_writers(sock->sk);
+	KUNIT_EXPECT_FALSE(test, test_bit(SOCK_NOSPACE, &sock->flags));
+	/* without a file there is nobody to wake */
+	smc_wake_writers(sk);
+	smc_wake_everybody(sk);
+	sock_release(sock);
+}
+
+static struct kunit_case sock_cases[] = {
+	KUNIT_CASE(a_state_is_found_by_its_tag),
+	KUNIT_CASE(a_state_lives_as_long_as_it_is_used),
+	KUNIT_CASE(a_socket_becomes_what_it_may),
+	KUNIT_CASE(sock_diag_sees_each_socket_once),
+	KUNIT_CASE(a_work_item_that_is_queued_keeps_state_and_sock),
+	KUNIT_CASE(a_work_item_does_not_wait_for_a_call),
+	KUNIT_CASE(news_of_a_dropped_connection_outlive_the_state),
+	KUNIT_CASE(a_connection_goes_on_without_its_socket),
+	KUNIT_CASE(a_connection_that_nobody_uses_has_no_machine),
+	KUNIT_CASE(a_child_that_nobody_wants_gets_no_connection),
+	KUNIT_CASE(sock_diag_shows_what_deployed_tools_know),
+	KUNIT_CASE(an_error_is_told_once),
+	KUNIT_CASE(smc_wakes_as_tcp_does),
+	{}
+};
+
+static struct kunit_suite sock_suite = {
+	.name = "smc_sock",
+	.suite_init = sock_suite_init,
+	.suite_exit = sock_suite_exit,
+	.init = sock_init,
+	.exit = sock_exit,
+	.test_cases = sock_cases,
+};
+
+kunit_test_suite(sock_suite);
