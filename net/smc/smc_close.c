@@ -41,7 +41,7 @@ static bool smc_close_purges_unread(const struct smc_conn *conn)
 
 /*
  * How the TCP connection has ended: was it reset, or did nobody answer its keepalives? What
- * TCP says to the writer of data, who has none here, is not passed on.
+ * TCP says to a writer is not passed on: nobody writes data on TCP here.
  */
 static int smc_close_tcp_errno(const struct smc_conn *conn)
 {

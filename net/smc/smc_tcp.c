@@ -192,7 +192,7 @@ int smc_tcp_begin(struct sock *sk)
 }
 
 /**
- * smc_tcp_prot() - what TCP, or who has taken its place, does with a sock
+ * smc_tcp_prot() - the struct proto of TCP, or of what has taken its place
  * @sk: a sock that may be TCP's alone by now
  *
  * Context: Any context.
@@ -280,7 +280,7 @@ bool smc_tcp_is_agreed(const struct smc_sock *smc)
 }
 
 /**
- * smc_tcp_peer() - who is at the other end
+ * smc_tcp_peer() - the address of the peer
  * @sk: the sock, connected or connecting
  * @addr: receives address and port
  *

@@ -107,7 +107,7 @@ static int clc_read_all(struct socket *sock, void *bytes, size_t len)
 	return kernel_recvmsg(sock, &msg, &vec, 1, len, MSG_WAITALL);
 }
 
-/* What is sent over loopback comes before long; who waits for so long has failed. */
+/* What is sent over loopback comes soon; a longer wait is a failure. */
 static bool clc_has_come(struct sock *sk, int len)
 {
 	unsigned long end = jiffies + CLC_LONG;

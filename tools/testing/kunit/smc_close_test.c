@@ -549,7 +549,7 @@ static const struct {
 	/* nobody has answered TCP's keepalives, or an operator has ended it */
 	{ ETIMEDOUT, ETIMEDOUT },
 	{ ECONNABORTED, ECONNABORTED },
-	/* what TCP says to a writer, who has none here */
+	/* what TCP says to a writer */
 	{ EPIPE, ECONNRESET },
 };
 
@@ -590,7 +590,7 @@ static void a_closed_file_leaves_a_sock_that_goes_on(struct kunit *test)
 }
 
 /* ABRT-02: connect() to AF_UNSPEC. What is to be told to the peer is told all the same. */
-static void a_socket_begins_anew_while_its_connection_ends(struct kunit *test)
+static void a_socket_connects_again_while_its_connection_ends(struct kunit *test)
 {
 	struct close_lab *lab = test->priv;
 	struct smc_sock *smc = &lab->smc;
@@ -730,7 +730,7 @@ static struct kunit_case close_cases[] = {
 	KUNIT_CASE(abrt_08_unread_bytes_stay_for_a_reader),
 	KUNIT_CASE(the_end_of_tcp_says_how_it_came),
 	KUNIT_CASE(a_closed_file_leaves_a_sock_that_goes_on),
-	KUNIT_CASE(a_socket_begins_anew_while_its_connection_ends),
+	KUNIT_CASE(a_socket_connects_again_while_its_connection_ends),
 	KUNIT_CASE(news_of_a_connection_without_a_socket_are_not_missed),
 	KUNIT_CASE(a_child_hears_of_the_end),
 	KUNIT_CASE(close_03_it_is_over_when_both_sides_are_done),

@@ -224,7 +224,7 @@ static void bytes_count_from_where_it_was_asked_for(struct kunit *test)
 	notice_send(conn, 10, SOF_TIMESTAMPING_TX_ACK);
 	notice_complete(conn, 10);
 	notice_expect(test, 0);
-	/* and when it is set again it counts anew */
+	/* set again, it counts from the start */
 	conn->sk->sk_tsflags |= SOF_TIMESTAMPING_OPT_ID;
 	notice_send(conn, 5, NOTICE_FLAGS);
 	notice_complete(conn, 5);

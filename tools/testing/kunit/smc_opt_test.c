@@ -55,7 +55,7 @@ static void opt_wake_writers(struct sock *sk)
 	opt_nr_writers++;
 }
 
-/* TCP, or who is in its place. */
+/* TCP, or what is in its place. */
 static const struct proto *opt_fake_prot;
 
 static const struct proto *opt_tcp_prot(const struct sock *sk)

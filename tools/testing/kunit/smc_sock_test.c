@@ -495,7 +495,7 @@ static void smc_wakes_as_tcp_does(struct kunit *test)
 	smc_wake_restore(sk);
 	KUNIT_EXPECT_PTR_EQ(test, sk->sk_state_change, tcps);
 
-	/* who has found no room is told of some once */
+	/* a writer without room is told of it once */
 	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP,
 					       &sock), 0);
 	set_bit(SOCK_NOSPACE, &sock->flags);

@@ -213,7 +213,7 @@ static struct socket *tcp_new(struct kunit *test, int protocol)
 	return tcp_keep(test, sock);
 }
 
-/* What loopback carries comes before long; who waits for so long has failed. */
+/* What loopback carries comes soon; a longer wait is a failure. */
 #define tcp_wait_for(cond) ({						\
 	unsigned long end = jiffies + 20 * HZ;				\
 	bool is_met;							\
