@@ -143,10 +143,28 @@ int smc_clc_recv(struct sock *sk, struct smc_clc_rx *rx,
 }
 
 /*
- * TCP notes in the struct socket that it lacks memory. A child that nobody has accepted has
- * none, nor has a socket whose file was closed: then this one takes the note.
+ * Where it lacks memory TCP notes that in the struct socket, and joins the queue of those who
+ * wait there, if only to leave it at once. A child that nobody has accepted has no struct
+ * socket, nor has a socket whose file was closed: it is lent this one for the call.
  */
-static struct socket_alloc clc_no_file;
+static struct socket_alloc clc_no_file = {
+	.socket.wq.wait = __WAIT_QUEUE_HEAD_INITIALIZER(clc_no_file.socket.wq.wait),
+};
+
+static bool clc_lend_file(struct sock *sk)
+{
+	if (sk->sk_socket)
+		return false;
+	WRITE_ONCE(sk->sk_socket, &clc_no_file.socket);
+	rcu_assign_pointer(sk->sk_wq, &clc_no_file.socket.wq);
+	return true;
+}
+
+static void clc_take_file_back(struct sock *sk)
+{
+	RCU_INIT_POINTER(sk->sk_wq, NULL);
+	WRITE_ONCE(sk->sk_socket, NULL);
+}
 
 /*
  * A message must leave now, whatever Nagle's algorithm or a cork set by the
@@ -160,8 +178,8 @@ static int clc_write_some(struct sock *sk, const u8 *buf, size_t len, bool if_qu
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 	struct kvec vec = { .iov_base = (u8 *)buf, .iov_len = len };
 	struct tcp_sock *tp = tcp_sk(sk);
-	struct socket *sock;
 	u32 tsflags;
+	bool is_lent;
 	u8 nonagle;
 	int ret;
 
@@ -172,9 +190,7 @@ static int clc_write_some(struct sock *sk, const u8 *buf, size_t len, bool if_qu
 		release_sock(sk);
 		return -EEXIST;
 	}
-	sock = sk->sk_socket;
-	if (!sock)
-		WRITE_ONCE(sk->sk_socket, &clc_no_file.socket);
+	is_lent = clc_lend_file(sk);
 	nonagle = tp->nonagle;
 	tsflags = sk->sk_tsflags;
 	tp->nonagle = TCP_NAGLE_OFF | TCP_NAGLE_PUSH;
@@ -182,7 +198,8 @@ static int clc_write_some(struct sock *sk, const u8 *buf, size_t len, bool if_qu
 	ret = tcp_sendmsg_locked(sk, &msg, len);
 	WRITE_ONCE(sk->sk_tsflags, tsflags);
 	tp->nonagle = nonagle;
-	WRITE_ONCE(sk->sk_socket, sock);
+	if (is_lent)
+		clc_take_file_back(sk);
 	release_sock(sk);
 	return ret;
 }

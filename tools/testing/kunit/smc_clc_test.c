@@ -533,6 +533,7 @@ static void clc_13_no_memory_and_no_file(struct kunit *test)
 	u8 got[28];
 
 	WRITE_ONCE(sk->sk_socket, NULL);
+	RCU_INIT_POINTER(sk->sk_wq, NULL);
 	WRITE_ONCE(sk->sk_sndbuf, 0);
 	KUNIT_EXPECT_EQ(test, -ENOBUFS, smc_clc_decline(sk, clc_peer_id, SMC_DECLINE_SYNCERR,
 							false, 0, false));
@@ -540,6 +541,7 @@ static void clc_13_no_memory_and_no_file(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, smc_clc_decline(sk, clc_peer_id, SMC_DECLINE_SYNCERR, false, 0,
 						 false));
 	KUNIT_EXPECT_NULL(test, sk->sk_socket);
+	rcu_assign_pointer(sk->sk_wq, &pair->near->wq);
 	WRITE_ONCE(sk->sk_socket, pair->near);
 	KUNIT_EXPECT_EQ(test, 28, clc_read_all(pair->far, got, sizeof(got)));
 }
