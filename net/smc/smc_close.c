@@ -205,8 +205,10 @@ void smc_close_unlock(struct smc_sock *smc)
 	is_over = smc->is_released && smc_close_is_settled(smc);
 	if (is_due)
 		smc->tcp_end = SMC_TCP_ENDED;
-	if (is_over)
+	if (is_over) {
 		smc->is_released = false;
+		smc_tcp_leave(smc);
+	}
 	release_sock(sk);
 	if (is_due)
 		tcp_abort(sk, ECONNRESET);

@@ -350,6 +350,24 @@ void smc_tcp_become(struct smc_sock *smc, enum smc_decline reason)
 }
 
 /**
+ * smc_tcp_leave() - a socket without a file has no part of SMC left, and TCP ends it
+ * @smc: the socket; gone for the caller, unless he has a reference
+ *
+ * TCP may need long for its own end, or for ever where it had no memory for a FIN. That is
+ * to keep no module.
+ *
+ * Context: Process context. Expects the socket lock held.
+ */
+void smc_tcp_leave(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+
+	sock_owned_by_me(sk);
+	smc_tcp_unwatch(sk);
+	smc_sock_detach(sk);
+}
+
+/**
  * smc_tcp_take_err() - an error of TCP is not that of a connection on SMC
  * @smc: the socket, on SMC
  *
