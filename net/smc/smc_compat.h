@@ -16,6 +16,7 @@
 #include <linux/netdevice.h>
 #include <linux/shrinker.h>
 #include <linux/slab.h>
+#include <linux/spinlock.h>
 #include <linux/sysctl.h>
 #include <linux/tcp.h>
 #include <linux/timer.h>
@@ -231,6 +232,23 @@ static inline struct net_device *smc_compat_dst_dev(struct dst_entry *dst)
 #ifndef SMC_HAVE_ITER_DEST
 #define ITER_DEST READ
 #define ITER_SOURCE WRITE
+#endif
+
+/* guard(spinlock_bh)(lock) */
+#ifndef SMC_HAVE_SPINLOCK_BH_GUARD
+DEFINE_LOCK_GUARD_1(spinlock_bh, spinlock_t, spin_lock_bh(_T->lock), spin_unlock_bh(_T->lock))
+#endif
+
+/*
+ * sparse sees the lock of a guard and not the unlock at the end of the scope, which the
+ * compiler adds. To sparse a guard does nothing.
+ */
+#ifdef __CHECKER__
+#undef guard
+#define guard(...) smc_compat_guard
+#define smc_compat_guard(...) do { } while (0)
+#undef scoped_guard
+#define scoped_guard(...) for (bool done = false; !done; done = true)
 #endif
 
 /*
