@@ -153,12 +153,10 @@ int smc_ib_news(void)
 static void smc_ib_wake_watchers(struct smc_ib_dev *dev)
 {
 	struct smc_ib_watch *watch;
-	unsigned long flags;
 
-	spin_lock_irqsave(&dev->lock, flags);
+	guard(spinlock_irqsave)(&dev->lock);
 	list_for_each_entry(watch, &dev->watches, node)
 		schedule_work(&watch->work);
-	spin_unlock_irqrestore(&dev->lock, flags);
 }
 
 /* Any context. */
@@ -203,17 +201,13 @@ static void smc_ib_event(struct ib_event_handler *handler,
 int smc_ib_watch(struct smc_ib_watch *watch)
 {
 	struct smc_ib_dev *dev = watch->end->dev;
-	unsigned long flags;
-	int rc = -ENODEV;
 
-	spin_lock_irqsave(&dev->lock, flags);
-	if (!dev->is_going) {
-		list_add_tail(&watch->node, &dev->watches);
-		schedule_work(&watch->work);
-		rc = 0;
-	}
-	spin_unlock_irqrestore(&dev->lock, flags);
-	return rc;
+	guard(spinlock_irqsave)(&dev->lock);
+	if (dev->is_going)
+		return -ENODEV;
+	list_add_tail(&watch->node, &dev->watches);
+	schedule_work(&watch->work);
+	return 0;
 }
 
 /**
@@ -345,6 +339,12 @@ static int smc_ib_try_port(struct smc_ib_dev *dev, u8 port,
 	return smc_ib_choose_gid(ibdev, wish, end);
 }
 
+/* The device works, and RDMA shares it with @net. */
+static bool smc_ib_may_use(const struct smc_ib_dev *dev, const struct net *net)
+{
+	return !READ_ONCE(dev->is_dead) && rdma_dev_access_netns(dev->ibdev, net);
+}
+
 /* -ENODEV yields to a more telling error of an earlier port. */
 static int smc_ib_worse(int old, int rc)
 {
@@ -361,8 +361,7 @@ static int smc_ib_try_devices(struct net *net, const struct smc_ib_wish *wish,
 
 	lockdep_assert_held(&smc_ib_devices_lock);
 	list_for_each_entry(dev, &smc_ib_devices, list) {
-		if (READ_ONCE(dev->is_dead) ||
-		    !rdma_dev_access_netns(dev->ibdev, net))
+		if (!smc_ib_may_use(dev, net))
 			continue;
 		for (port = 1; port <= dev->nr_ports; port++) {
 			err = smc_ib_try_port(dev, port, wish, end);
@@ -499,21 +498,17 @@ static int smc_ib_try_own_ports(struct smc_ib_dev *dev, struct smc_ib_end *end)
 int smc_ib_find_any(struct net *net, struct smc_ib_end *end)
 {
 	struct smc_ib_dev *dev;
-	int rc = -ENODEV;
 
 	memset(end, 0, sizeof(*end));
-	down_read(&smc_ib_devices_lock);
+	guard(rwsem_read)(&smc_ib_devices_lock);
 	list_for_each_entry(dev, &smc_ib_devices, list) {
-		if (READ_ONCE(dev->is_dead) || !rdma_dev_access_netns(dev->ibdev, net) ||
-		    smc_ib_try_own_ports(dev, end))
+		if (!smc_ib_may_use(dev, net) || smc_ib_try_own_ports(dev, end))
 			continue;
 		refcount_inc(&dev->refs);
 		end->dev = dev;
-		rc = 0;
-		break;
+		return 0;
 	}
-	up_read(&smc_ib_devices_lock);
-	return rc;
+	return -ENODEV;
 }
 
 /* The GID @end was found with, as it stands in the port's table now. */
@@ -653,9 +648,8 @@ bool smc_ib_end_is_at(const struct smc_ib_end *end, const struct net_device *nde
 
 	if (!own)
 		return false;
-	rcu_read_lock();
-	is_at = own == ndev || smc_ib_rests_on((struct net_device *)ndev, own);
-	rcu_read_unlock();
+	scoped_guard(rcu)
+		is_at = own == ndev || smc_ib_rests_on((struct net_device *)ndev, own);
 	dev_put(own);
 	return is_at;
 }
@@ -707,7 +701,7 @@ bool smc_ib_end_is_up(const struct smc_ib_end *end)
  */
 bool smc_ib_end_serves(const struct smc_ib_end *end, const struct net *net)
 {
-	return !smc_ib_end_is_dead(end) && rdma_dev_access_netns(end->dev->ibdev, net);
+	return smc_ib_may_use(end->dev, net);
 }
 
 /**
@@ -740,27 +734,17 @@ bool smc_ib_end_is_going(const struct smc_ib_end *end)
 /* Has @ndev an IPv6 address with the prefix of this one, which is not link-local? */
 static bool smc_ib_has_prefix_of(struct net_device *ndev, const struct in6_addr *addr)
 {
-	bool is_found = false;
-#if IS_ENABLED(CONFIG_IPV6)
 	const struct inet6_ifaddr *ifa;
 	struct inet6_dev *idev;
 
-	rcu_read_lock();
+	guard(rcu)();
 	idev = __in6_dev_get(ndev);
 	if (!idev)
-		goto out;
-	read_lock_bh(&idev->lock);
-	list_for_each_entry(ifa, &idev->addr_list, if_list) {
-		is_found = ifa->prefix_len &&
-			   ipv6_prefix_equal(&ifa->addr, addr, ifa->prefix_len);
-		if (is_found)
-			break;
-	}
-	read_unlock_bh(&idev->lock);
-out:
-	rcu_read_unlock();
-#endif
-	return is_found;
+		return false;
+	list_for_each_entry_rcu(ifa, &idev->addr_list, if_list)
+		if (ifa->prefix_len && ipv6_prefix_equal(&ifa->addr, addr, ifa->prefix_len))
+			return true;
+	return false;
 }
 
 /* Finds an address of @ndev whose subnet has @addr, or any where that is 0. */
@@ -768,22 +752,19 @@ static bool smc_ib_find_subnet(struct net_device *ndev, __be32 addr, __be32 *sub
 {
 	const struct in_ifaddr *ifa;
 	struct in_device *in_dev;
-	bool is_found = false;
 
-	rcu_read_lock();
+	guard(rcu)();
 	in_dev = __in_dev_get_rcu(ndev);
-	if (in_dev) {
-		in_dev_for_each_ifa_rcu(ifa, in_dev) {
-			if (addr && !inet_ifa_match(addr, ifa))
-				continue;
-			*mask = ifa->ifa_mask;
-			*subnet = ifa->ifa_address & ifa->ifa_mask;
-			is_found = true;
-			break;
-		}
+	if (!in_dev)
+		return false;
+	in_dev_for_each_ifa_rcu(ifa, in_dev) {
+		if (addr && !inet_ifa_match(addr, ifa))
+			continue;
+		*mask = ifa->ifa_mask;
+		*subnet = ifa->ifa_address & ifa->ifa_mask;
+		return true;
 	}
-	rcu_read_unlock();
-	return is_found;
+	return false;
 }
 
 /**
@@ -871,11 +852,10 @@ static struct net_device *smc_ib_vlan_ndev(struct net_device *own, u16 vlan)
 {
 	struct net_device *ndev = own;
 
-	rcu_read_lock();
+	guard(rcu)();
 	if (own && vlan)
 		ndev = __vlan_find_dev_deep_rcu(own, htons(ETH_P_8021Q), vlan);
 	dev_hold(ndev);
-	rcu_read_unlock();
 	return ndev;
 }
 
@@ -927,9 +907,9 @@ unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
 	struct smc_ib_dev *dev;
 	u8 port;
 
-	down_read(&smc_ib_devices_lock);
+	guard(rwsem_read)(&smc_ib_devices_lock);
 	list_for_each_entry(dev, &smc_ib_devices, list) {
-		if (READ_ONCE(dev->is_dead) || !rdma_dev_access_netns(dev->ibdev, net))
+		if (!smc_ib_may_use(dev, net))
 			continue;
 		for (port = 1; port <= dev->nr_ports && nr < max; port++) {
 			if (smc_ib_try_lan(net, dev, port, lan, &end))
@@ -944,7 +924,6 @@ unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
 			nr++;
 		}
 	}
-	up_read(&smc_ib_devices_lock);
 	return nr;
 }
 
@@ -981,14 +960,13 @@ int smc_ib_local_mac(u8 mac[ETH_ALEN])
 	int rc = -ENODEV;
 	u8 port;
 
-	down_read(&smc_ib_devices_lock);
+	guard(rwsem_read)(&smc_ib_devices_lock);
 	list_for_each_entry(dev, &smc_ib_devices, list) {
 		for (port = 1; rc && port <= dev->nr_ports; port++)
 			rc = smc_ib_port_mac(dev, port, mac);
 		if (!rc)
 			break;
 	}
-	up_read(&smc_ib_devices_lock);
 	return rc;
 }
 

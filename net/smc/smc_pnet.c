@@ -68,10 +68,10 @@ static bool smc_pnet_ipv4_subnet(struct sock *tsk, struct net_device *ndev,
 	struct in_device *in_dev;
 	bool found = false;
 
-	rcu_read_lock();
+	guard(rcu)();
 	in_dev = __in_dev_get_rcu(ndev);
 	if (!in_dev)
-		goto out;
+		return false;
 	in_dev_for_each_ifa_rcu(ifa, in_dev) {
 		if (!inet_ifa_match(inet_sk(tsk)->inet_saddr, ifa))
 			continue;
@@ -82,8 +82,6 @@ static bool smc_pnet_ipv4_subnet(struct sock *tsk, struct net_device *ndev,
 		if (ifa->ifa_local == inet_sk(tsk)->inet_saddr)
 			break;
 	}
-out:
-	rcu_read_unlock();
 	return found;
 }
 
@@ -95,16 +93,12 @@ static bool smc_pnet_ipv6_prefixes(const struct sock *tsk, struct net_device *nd
 	struct inet6_dev *idev;
 
 	memcpy(subnets->own, &tsk->sk_v6_rcv_saddr, sizeof(subnets->own));
-	rcu_read_lock();
+	guard(rcu)();
 	idev = __in6_dev_get(ndev);
 	if (!idev)
-		goto out;
-	read_lock_bh(&idev->lock);
-	list_for_each_entry(ifa, &idev->addr_list, if_list)
+		return false;
+	list_for_each_entry_rcu(ifa, &idev->addr_list, if_list)
 		smc_nego_add_prefix(subnets, ifa->addr.s6_addr, ifa->prefix_len);
-	read_unlock_bh(&idev->lock);
-out:
-	rcu_read_unlock();
 #endif
 	return subnets->nr_prefixes > 0;
 }
@@ -280,44 +274,30 @@ static bool smc_pnet_match_ipv4(struct net_device *ndev, const struct smc_clc_pr
 {
 	const struct in_ifaddr *ifa;
 	struct in_device *in_dev;
-	bool found = false;
 
-	rcu_read_lock();
+	guard(rcu)();
 	in_dev = __in_dev_get_rcu(ndev);
 	if (!in_dev)
-		goto out;
-	in_dev_for_each_ifa_rcu(ifa, in_dev) {
-		found = smc_nego_match_ipv4(prop, ntohl(ifa->ifa_local), ifa->ifa_prefixlen);
-		if (found)
-			break;
-	}
-out:
-	rcu_read_unlock();
-	return found;
+		return false;
+	in_dev_for_each_ifa_rcu(ifa, in_dev)
+		if (smc_nego_match_ipv4(prop, ntohl(ifa->ifa_local), ifa->ifa_prefixlen))
+			return true;
+	return false;
 }
 
 static bool smc_pnet_match_ipv6(struct net_device *ndev, const struct smc_clc_proposal *prop)
 {
-	bool found = false;
-#if IS_ENABLED(CONFIG_IPV6)
 	const struct inet6_ifaddr *ifa;
 	struct inet6_dev *idev;
 
-	rcu_read_lock();
+	guard(rcu)();
 	idev = __in6_dev_get(ndev);
 	if (!idev)
-		goto out;
-	read_lock_bh(&idev->lock);
-	list_for_each_entry(ifa, &idev->addr_list, if_list) {
-		found = smc_nego_match_ipv6(prop, ifa->addr.s6_addr, ifa->prefix_len);
-		if (found)
-			break;
-	}
-	read_unlock_bh(&idev->lock);
-out:
-	rcu_read_unlock();
-#endif
-	return found;
+		return false;
+	list_for_each_entry_rcu(ifa, &idev->addr_list, if_list)
+		if (smc_nego_match_ipv6(prop, ifa->addr.s6_addr, ifa->prefix_len))
+			return true;
+	return false;
 }
 
 static bool smc_pnet_match(struct net_device *ndev, const struct smc_clc_proposal *prop)
@@ -333,7 +313,7 @@ static unsigned int smc_pnet_neighbours(struct net *net, const struct smc_clc_pr
 	struct net_device *ndev;
 	unsigned int nr = 0;
 
-	rcu_read_lock();
+	guard(rcu)();
 	for_each_netdev_rcu(net, ndev) {
 		if (nr == SMC_PNET_MAX_LANS)
 			break;
@@ -343,7 +323,6 @@ static unsigned int smc_pnet_neighbours(struct net *net, const struct smc_clc_pr
 		dev_hold(ndev);
 		found[nr++] = ndev;
 	}
-	rcu_read_unlock();
 	return nr;
 }
 
@@ -444,12 +423,11 @@ void smc_pnet_local_id(struct net *net, const struct smc_ib_end *end, u8 peer_id
 		ether_addr_copy(mac, end->mac);
 		has_mac = true;
 	}
-	spin_lock(&sn->id_lock);
+	guard(spinlock)(&sn->id_lock);
 	if (!sn->has_peer_id) {
 		smc_nego_peer_id(sn->peer_id, sn->peer_instance[0] << 8 | sn->peer_instance[1],
 				 mac);
 		sn->has_peer_id = has_mac;
 	}
 	memcpy(peer_id, sn->peer_id, sizeof(sn->peer_id));
-	spin_unlock(&sn->id_lock);
 }
