@@ -32,6 +32,7 @@
 #include <linux/vmalloc.h>
 
 #include "smc_buf.h"
+#include "smc_compat.h"
 
 /* Above what fits 32 bits, far from where addresses could overflow. */
 #define SMC_BUF_IOVA_BASE	BIT_ULL(40)
@@ -309,10 +310,9 @@ static u64 smc_buf_next_iova(struct smc_buf_pool *pool, unsigned int nr_pages)
 {
 	u64 iova;
 
-	spin_lock_bh(&pool->lock);
+	guard(spinlock_bh)(&pool->lock);
 	iova = pool->next_iova;
 	pool->next_iova += ((u64)nr_pages + 1) << PAGE_SHIFT;
-	spin_unlock_bh(&pool->lock);
 	return iova;
 }
 
@@ -605,21 +605,17 @@ void smc_buf_pool_unmap(struct smc_buf_pool *pool, struct smc_wr *wr,
 int smc_buf_add(struct smc_buf_pool *pool, struct smc_buf *buf,
 		struct smc_buf_elem *elem)
 {
-	int rc = -ENOSPC;
-
-	spin_lock_bh(&pool->lock);
-	if (pool->nr_areas < SMC_BUF_MAX_AREAS) {
-		list_add_tail(&buf->node, &pool->areas);
-		pool->nr_areas++;
-		buf->idle_since = jiffies;
-		smc_buf_count_spare(pool, smc_buf_size(buf));
-		smc_buf_count_idle(pool, smc_buf_size(buf));
-		if (elem)
-			smc_buf_take(pool, buf, elem);
-		rc = 0;
-	}
-	spin_unlock_bh(&pool->lock);
-	return rc;
+	guard(spinlock_bh)(&pool->lock);
+	if (pool->nr_areas == SMC_BUF_MAX_AREAS)
+		return -ENOSPC;
+	list_add_tail(&buf->node, &pool->areas);
+	pool->nr_areas++;
+	buf->idle_since = jiffies;
+	smc_buf_count_spare(pool, smc_buf_size(buf));
+	smc_buf_count_idle(pool, smc_buf_size(buf));
+	if (elem)
+		smc_buf_take(pool, buf, elem);
+	return 0;
 }
 
 /**
@@ -631,9 +627,8 @@ int smc_buf_add(struct smc_buf_pool *pool, struct smc_buf *buf,
  */
 void smc_buf_set_ready(struct smc_buf_pool *pool, struct smc_buf *buf)
 {
-	spin_lock_bh(&pool->lock);
+	guard(spinlock_bh)(&pool->lock);
 	buf->is_ready = true;
-	spin_unlock_bh(&pool->lock);
 }
 
 /* Before it is taken from the list: what is free in it is nobody's any more. */
@@ -658,10 +653,9 @@ void smc_buf_remove(struct smc_buf_pool *pool, struct smc_buf *buf, struct smc_b
 {
 	if (elem)
 		smc_buf_put(pool, elem);
-	spin_lock_bh(&pool->lock);
+	guard(spinlock_bh)(&pool->lock);
 	smc_buf_delist(pool, buf);
 	list_del_init(&buf->node);
-	spin_unlock_bh(&pool->lock);
 }
 
 /**
@@ -676,12 +670,9 @@ struct smc_buf *smc_buf_next(struct smc_buf_pool *pool, const struct smc_buf *bu
 {
 	const struct list_head *next;
 
-	spin_lock_bh(&pool->lock);
+	guard(spinlock_bh)(&pool->lock);
 	next = buf ? buf->node.next : pool->areas.next;
-	if (next == &pool->areas)
-		next = NULL;
-	spin_unlock_bh(&pool->lock);
-	return next ? list_entry(next, struct smc_buf, node) : NULL;
+	return next == &pool->areas ? NULL : list_entry(next, struct smc_buf, node);
 }
 
 /**
@@ -706,7 +697,7 @@ unsigned long smc_buf_take_idle(struct smc_buf_pool *pool, unsigned long age_jif
 	struct smc_buf *buf, *next;
 	unsigned long taken = 0;
 
-	spin_lock_bh(&pool->lock);
+	guard(spinlock_bh)(&pool->lock);
 	list_for_each_entry_safe_reverse(buf, next, &pool->areas, node) {
 		if (taken >= want)
 			break;
@@ -717,7 +708,6 @@ unsigned long smc_buf_take_idle(struct smc_buf_pool *pool, unsigned long age_jif
 		smc_buf_delist(pool, buf);
 		list_move_tail(&buf->node, idle);
 	}
-	spin_unlock_bh(&pool->lock);
 	return taken;
 }
 

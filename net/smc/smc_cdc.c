@@ -213,7 +213,7 @@ static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct 
 	u32 events = SMC_EV_STALE;
 	u8 nr_waits;
 
-	spin_lock_bh(&conn->lock);
+	guard(spinlock_bh)(&conn->lock);
 	nr_waits = conn->ctl.rx_nr_waits;
 	if (rcu_access_pointer(conn->link) && conn->ctl.rx_geom.size) {
 		/* one that came late over a link that was left is no move */
@@ -230,7 +230,6 @@ static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct 
 	/* Data of a connection that was cut off is nobody's. */
 	if (events & SMC_EV_URG && !conn->is_purged)
 		events |= cdc_keep_urgent(conn, link, events);
-	spin_unlock_bh(&conn->lock);
 	return events;
 }
 

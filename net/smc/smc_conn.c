@@ -122,21 +122,17 @@ static struct smc_link *conn_choose(struct smc_link_group *lgr, struct smc_link 
 /* Fails if the group's connections were cut off, or are about to be. */
 static int conn_attach(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link)
 {
-	int rc = -ECONNABORTED;
-
 	lockdep_assert_held(&lgr->lock);
-	spin_lock_bh(&conn->lock);
+	guard(spinlock_bh)(&conn->lock);
 	/* Either this sees the end of the group, or its end sees @conn. */
-	if (!smc_lgr_is_down(lgr) && link) {
-		if (lgr->is_committed)
-			smc_lgr_set_geometry(lgr, conn);
-		smc_lgr_set_link(conn, link);
-		/* nothing was said yet */
-		conn->heard = SMC_CONN_HEARD;
-		rc = 0;
-	}
-	spin_unlock_bh(&conn->lock);
-	return rc;
+	if (smc_lgr_is_down(lgr) || !link)
+		return -ECONNABORTED;
+	if (lgr->is_committed)
+		smc_lgr_set_geometry(lgr, conn);
+	smc_lgr_set_link(conn, link);
+	/* nothing was said yet */
+	conn->heard = SMC_CONN_HEARD;
+	return 0;
 }
 
 /**
@@ -208,13 +204,9 @@ out:
  */
 struct smc_link *smc_conn_told_link(struct smc_conn *conn)
 {
-	struct smc_link *link;
-
 	lockdep_assert_held(&conn->lgr->lock);
-	spin_lock_bh(&conn->lock);
-	link = smc_conn_link(conn);
-	spin_unlock_bh(&conn->lock);
-	return conn_choose(conn->lgr, link);
+	guard(spinlock_bh)(&conn->lock);
+	return conn_choose(conn->lgr, smc_conn_link(conn));
 }
 
 /* Another connection that writes to the same element of the peer, or NULL. */
@@ -270,13 +262,12 @@ static int conn_find_rmb(struct smc_conn *conn, struct smc_link *link,
 
 static void conn_store_peer(struct smc_conn *conn, const struct smc_clc_accept *peer, u32 size)
 {
-	spin_lock_bh(&conn->lock);
+	guard(spinlock_bh)(&conn->lock);
 	conn->peer_size = size;
 	conn->peer_token = peer->token;
 	/* Cursors have started already where the dialect is known. */
 	if (conn->ctl.tx_geom.size)
 		conn->ctl.tx_geom.size = size;
-	spin_unlock_bh(&conn->lock);
 }
 
 /**
@@ -347,7 +338,7 @@ void smc_conn_open(struct smc_conn *conn)
 {
 	struct smc_link *link;
 
-	spin_lock_bh(&conn->lock);
+	guard(spinlock_bh)(&conn->lock);
 	link = smc_conn_link(conn);
 	/* who makes all others leave a link has passed by one in set-up, or is yet to come */
 	if (smc_conn_set_phase(conn, SMC_CONN_OPEN) && link && conn_link_is_left(link))
@@ -356,7 +347,6 @@ void smc_conn_open(struct smc_conn *conn)
 	conn->ack_jiffies = jiffies;
 	conn->rx_jiffies = jiffies;
 	conn->progress_jiffies = jiffies;
-	spin_unlock_bh(&conn->lock);
 }
 
 /**
@@ -370,21 +360,19 @@ void smc_conn_open(struct smc_conn *conn)
  */
 void smc_conn_adopt(struct smc_conn *conn)
 {
-	spin_lock_bh(&conn->lock);
+	guard(spinlock_bh)(&conn->lock);
 	smc_mem_adopt(&conn->account.sk, conn->rmbe.size + conn->sndbuf.size);
-	spin_unlock_bh(&conn->lock);
 }
 
 /* In one hold: who claims the element of a connection must find it, or nobody. */
 static void conn_release_tokens(struct smc_conn *conn, struct smc_link_group *lgr)
 {
-	mutex_lock(&lgr->lock);
+	guard(mutex)(&lgr->lock);
 	xa_erase(&lgr->conns, conn->token);
 	WRITE_ONCE(conn->token, 0);
 	if (conn->rtoken >= 0)
 		__clear_bit(conn->peer_index, lgr->rtokens->tok[conn->rtoken].in_use);
 	conn->rtoken = -1;
-	mutex_unlock(&lgr->lock);
 }
 
 /* Has the peer promised to write no more? CLOSE-15, ABRT-12 */
@@ -485,7 +473,7 @@ static bool conn_detach(struct smc_conn *conn)
 {
 	bool has_unread;
 
-	spin_lock_bh(&conn->lock);
+	guard(spinlock_bh)(&conn->lock);
 	has_unread = conn_may_be_read(conn);
 	if (has_unread)
 		smc_lgr_keep_unread(conn);
@@ -493,7 +481,6 @@ static bool conn_detach(struct smc_conn *conn)
 		conn_drop_unread(conn);
 	smc_lgr_set_link(conn, NULL);
 	smc_conn_set_phase(conn, has_unread ? SMC_CONN_UNREAD : SMC_CONN_LEFT);
-	spin_unlock_bh(&conn->lock);
 	return has_unread;
 }
 
@@ -698,23 +685,16 @@ void smc_conn_hold(struct smc_conn *conn)
  */
 u32 smc_conn_readable(struct smc_conn *conn)
 {
-	u32 len = 0;
-
-	spin_lock_bh(&conn->lock);
-	if (smc_conn_may_read(conn))
-		len = smc_cdc_readable(&conn->ctl);
-	spin_unlock_bh(&conn->lock);
-	return len;
+	guard(spinlock_bh)(&conn->lock);
+	return smc_conn_may_read(conn) ? smc_cdc_readable(&conn->ctl) : 0;
 }
 
 static u32 conn_snd_distance(const struct smc_conn *conn, struct smc_cursor from)
 {
-	int len = 0;
-
 	lockdep_assert_held(&conn->lock);
-	if (conn->snd_geom.size)
-		len = smc_cursor_distance(conn->snd_geom, from, conn->tx_prep);
-	return max(len, 0);
+	if (!conn->snd_geom.size)
+		return 0;
+	return max(smc_cursor_distance(conn->snd_geom, from, conn->tx_prep), 0);
 }
 
 /**
@@ -726,12 +706,8 @@ static u32 conn_snd_distance(const struct smc_conn *conn, struct smc_cursor from
  */
 u32 smc_conn_writable(struct smc_conn *conn)
 {
-	u32 len;
-
-	spin_lock_bh(&conn->lock);
-	len = smc_geom_space(conn->snd_geom) - conn_snd_distance(conn, conn->tx_fin);
-	spin_unlock_bh(&conn->lock);
-	return len;
+	guard(spinlock_bh)(&conn->lock);
+	return smc_geom_space(conn->snd_geom) - conn_snd_distance(conn, conn->tx_fin);
 }
 
 /**
@@ -743,12 +719,8 @@ u32 smc_conn_writable(struct smc_conn *conn)
  */
 u32 smc_conn_unsent(struct smc_conn *conn)
 {
-	u32 len;
-
-	spin_lock_bh(&conn->lock);
-	len = conn_snd_distance(conn, conn->tx_sent);
-	spin_unlock_bh(&conn->lock);
-	return len;
+	guard(spinlock_bh)(&conn->lock);
+	return conn_snd_distance(conn, conn->tx_sent);
 }
 
 /**
@@ -763,12 +735,8 @@ u32 smc_conn_unsent(struct smc_conn *conn)
  */
 bool smc_conn_is_drained(struct smc_conn *conn)
 {
-	bool is_drained;
-
-	spin_lock_bh(&conn->lock);
-	is_drained = !conn_snd_distance(conn, conn->tx_fin);
-	spin_unlock_bh(&conn->lock);
-	return is_drained;
+	guard(spinlock_bh)(&conn->lock);
+	return !conn_snd_distance(conn, conn->tx_fin);
 }
 
 /**
@@ -782,12 +750,8 @@ bool smc_conn_is_drained(struct smc_conn *conn)
  */
 bool smc_conn_has_inflight(struct smc_conn *conn)
 {
-	bool has_inflight;
-
-	spin_lock_bh(&conn->lock);
-	has_inflight = conn->ctl.tx_inflight;
-	spin_unlock_bh(&conn->lock);
-	return has_inflight;
+	guard(spinlock_bh)(&conn->lock);
+	return conn->ctl.tx_inflight;
 }
 
 /**
@@ -803,13 +767,9 @@ bool smc_conn_has_inflight(struct smc_conn *conn)
  */
 bool smc_conn_owes_final(struct smc_conn *conn)
 {
-	bool is_owed;
-
-	spin_lock_bh(&conn->lock);
-	is_owed = rcu_access_pointer(conn->link) && smc_cdc_is_final_due(&conn->ctl) &&
-		  conn->phase != SMC_CONN_DEAD;
-	spin_unlock_bh(&conn->lock);
-	return is_owed;
+	guard(spinlock_bh)(&conn->lock);
+	return rcu_access_pointer(conn->link) && smc_cdc_is_final_due(&conn->ctl) &&
+	       conn->phase != SMC_CONN_DEAD;
 }
 
 /**
@@ -820,9 +780,8 @@ bool smc_conn_owes_final(struct smc_conn *conn)
  */
 void smc_conn_mark_progress(struct smc_conn *conn)
 {
-	spin_lock_bh(&conn->lock);
+	guard(spinlock_bh)(&conn->lock);
 	conn->tx_mark = conn->tx_fin;
-	spin_unlock_bh(&conn->lock);
 }
 
 /**
@@ -834,12 +793,8 @@ void smc_conn_mark_progress(struct smc_conn *conn)
  */
 bool smc_conn_has_progress(struct smc_conn *conn)
 {
-	bool has_progress;
-
-	spin_lock_bh(&conn->lock);
-	has_progress = !smc_cursor_is_equal(conn->tx_mark, conn->tx_fin);
-	spin_unlock_bh(&conn->lock);
-	return has_progress;
+	guard(spinlock_bh)(&conn->lock);
+	return !smc_cursor_is_equal(conn->tx_mark, conn->tx_fin);
 }
 
 /**

@@ -82,15 +82,10 @@ static bool lgr_move(struct smc_link_group *lgr, enum smc_lgr_state state)
 bool smc_lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
 		       enum smc_lgr_state *was)
 {
-	unsigned long flags;
-	bool has_moved;
-
-	spin_lock_irqsave(&smc_lgr_list_lock, flags);
+	guard(spinlock_irqsave)(&smc_lgr_list_lock);
 	if (was)
 		*was = lgr->state;
-	has_moved = lgr_move(lgr, state);
-	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
-	return has_moved;
+	return lgr_move(lgr, state);
 }
 
 /**
@@ -106,17 +101,11 @@ bool smc_lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
  */
 bool smc_lgr_set_failed(struct smc_link_group *lgr, enum smc_decline decline)
 {
-	unsigned long flags;
-	bool was_forming;
-
-	spin_lock_irqsave(&smc_lgr_list_lock, flags);
-	was_forming = lgr->state == SMC_LGR_FORMING;
-	if (was_forming) {
-		lgr->fail_decline = decline;
-		lgr_move(lgr, SMC_LGR_TERMINATING);
-	}
-	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
-	return was_forming;
+	guard(spinlock_irqsave)(&smc_lgr_list_lock);
+	if (lgr->state != SMC_LGR_FORMING)
+		return false;
+	lgr->fail_decline = decline;
+	return lgr_move(lgr, SMC_LGR_TERMINATING);
 }
 
 /**
@@ -129,14 +118,9 @@ bool smc_lgr_set_failed(struct smc_link_group *lgr, enum smc_decline decline)
  */
 bool smc_lgr_is_down(const struct smc_link_group *lgr)
 {
-	unsigned long flags;
-	bool is_down;
-
 	/* The lock orders this read behind what its caller published. */
-	spin_lock_irqsave(&smc_lgr_list_lock, flags);
-	is_down = lgr->state == SMC_LGR_TERMINATING || lgr->state == SMC_LGR_DEAD;
-	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
-	return is_down;
+	guard(spinlock_irqsave)(&smc_lgr_list_lock);
+	return lgr->state == SMC_LGR_TERMINATING || lgr->state == SMC_LGR_DEAD;
 }
 
 /* One reference for being up and one for the caller's reservation. */
@@ -270,22 +254,21 @@ static bool lgr_has_ends(const struct smc_link_group *lgr, const struct smc_ib_e
 			 const struct smc_lgr_key *key)
 {
 	const struct smc_link *link;
-	bool has = false;
 	int i;
 
-	rcu_read_lock();
-	for (i = 0; i < SMC_LINKS_MAX && !has; i++) {
+	guard(rcu)();
+	for (i = 0; i < SMC_LINKS_MAX; i++) {
 		/* pairs with smp_store_release() in link_publish() */
 		link = smp_load_acquire(&lgr->links[i]);
 		/* pairs with smp_store_release() in smc_link_set_state() */
-		has = link && smp_load_acquire(&link->state) == SMC_LINK_ACTIVE &&
-		      link->wr.end.dev == end->dev && link->wr.end.port == end->port &&
-		      lgr_link_goes(link, end, key) &&
-		      smc_nego_same_rnic(link->peer.gid, link->peer.mac,
-					 key->peer_gid, key->peer_mac);
+		if (link && smp_load_acquire(&link->state) == SMC_LINK_ACTIVE &&
+		    link->wr.end.dev == end->dev && link->wr.end.port == end->port &&
+		    lgr_link_goes(link, end, key) &&
+		    smc_nego_same_rnic(link->peer.gid, link->peer.mac,
+				       key->peer_gid, key->peer_mac))
+			return true;
 	}
-	rcu_read_unlock();
-	return has;
+	return false;
 }
 
 static bool link_has_same_ends(const struct smc_link *link, const struct smc_ib_end *end,
@@ -369,15 +352,13 @@ static bool lgr_is_same_peer(const struct smc_ib_peer *one, const struct smc_ib_
 void smc_lgr_note_left(struct smc_link *link)
 {
 	struct smc_link_group *lgr = link->lgr;
-	unsigned long flags;
 
 	lockdep_assert_held(&lgr->lock);
 	/* one that was never connected is not known to the peer */
 	if (!link->peer.qpn)
 		return;
-	spin_lock_irqsave(&smc_lgr_list_lock, flags);
+	guard(spinlock_irqsave)(&smc_lgr_list_lock);
 	lgr->left[lgr->nr_left++ % SMC_LINKS_MAX] = link->peer;
-	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
 }
 
 /**
@@ -402,7 +383,7 @@ struct smc_link *smc_lgr_link_by_peer(struct smc_link_group *lgr,
 	int i;
 
 	/* pairs with the grace period in smc_link_take_down() */
-	rcu_read_lock();
+	guard(rcu)();
 	for (i = 0; i < SMC_LINKS_MAX && !is_used; i++) {
 		/* pairs with smp_store_release() in link_publish() */
 		link = smp_load_acquire(&lgr->links[i]);
@@ -417,7 +398,6 @@ struct smc_link *smc_lgr_link_by_peer(struct smc_link_group *lgr,
 	}
 	if (found)
 		WRITE_ONCE(found->is_kept, true);
-	rcu_read_unlock();
 	return found;
 }
 
@@ -515,10 +495,9 @@ static struct smc_link_group *lgr_reserve(struct lgr_search *s, struct smc_link_
 					  bool *is_forming)
 {
 	struct smc_link_group *lgr;
-	unsigned long flags;
 
 	*is_forming = false;
-	spin_lock_irqsave(&smc_lgr_list_lock, flags);
+	guard(spinlock_irqsave)(&smc_lgr_list_lock);
 	lgr = lgr_search(s);
 	if (lgr) {
 		/* Not freed before its state has left FORMING and ACTIVE. */
@@ -532,7 +511,6 @@ static struct smc_link_group *lgr_reserve(struct lgr_search *s, struct smc_link_
 		lgr_enlist(fresh);
 		lgr = fresh;
 	}
-	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
 	return lgr;
 }
 
@@ -595,25 +573,21 @@ struct smc_link_group *smc_lgr_form(const struct smc_lgr_key *key)
 
 	if (!lgr)
 		return ERR_PTR(-ENOMEM);
-	spin_lock_irq(&smc_lgr_list_lock);
+	guard(spinlock_irq)(&smc_lgr_list_lock);
 	lgr_enlist(lgr);
-	spin_unlock_irq(&smc_lgr_list_lock);
 	return lgr;
 }
 
 static bool lgr_any_had_link(const struct lgr_search *s)
 {
 	struct smc_link_group *lgr;
-	unsigned long flags;
-	bool had = false;
 
-	spin_lock_irqsave(&smc_lgr_list_lock, flags);
+	guard(spinlock_irqsave)(&smc_lgr_list_lock);
 	list_for_each_entry(lgr, &smc_lgr_list, node)
 		if (lgr->state == SMC_LGR_ACTIVE && !lgr->is_retired &&
 		    lgr_key_matches(lgr, s->key) && lgr_had_link(lgr, s->peer))
-			had = true;
-	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
-	return had;
+			return true;
+	return false;
 }
 
 /**
@@ -675,11 +649,10 @@ struct smc_link_group *smc_lgr_find_link(const struct smc_lgr_key *key,
 	struct lgr_search s = { .key = key, .peer = peer };
 	struct smc_link_group *lgr;
 
-	spin_lock_irq(&smc_lgr_list_lock);
+	guard(spinlock_irq)(&smc_lgr_list_lock);
 	lgr = lgr_search(&s);
 	if (lgr)
 		refcount_inc(&lgr->refs);
-	spin_unlock_irq(&smc_lgr_list_lock);
 	return lgr;
 }
 
@@ -713,17 +686,15 @@ static bool lgr_is_successor(const struct smc_link_group *other, const struct sm
 bool smc_lgr_has_successor(const struct smc_link_group *lgr)
 {
 	const struct smc_link_group *other;
-	unsigned long flags;
 	bool has = false;
 
-	spin_lock_irqsave(&smc_lgr_list_lock, flags);
+	guard(spinlock_irqsave)(&smc_lgr_list_lock);
 	/* in the order in which they were formed */
 	list_for_each_entry(other, &smc_lgr_list, node)
 		if (other == lgr)
 			has = false;
 		else if (lgr_is_successor(other, lgr))
 			has = true;
-	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
 	return has;
 }
 
@@ -737,14 +708,12 @@ bool smc_lgr_has_successor(const struct smc_link_group *lgr)
  */
 bool smc_lgr_drop_conn(struct smc_link_group *lgr)
 {
-	unsigned long flags;
 	bool is_idle;
 
-	spin_lock_irqsave(&smc_lgr_list_lock, flags);
+	guard(spinlock_irqsave)(&smc_lgr_list_lock);
 	is_idle = !--lgr->nr_conns && lgr->state == SMC_LGR_ACTIVE;
 	if (is_idle && !lgr->is_retired)
 		lgr_set_idle(lgr);
-	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
 	return is_idle;
 }
 
@@ -778,23 +747,20 @@ bool smc_lgr_unreserve(struct smc_link_group *lgr)
  */
 struct smc_link_group *smc_lgr_surplus(const struct net *net)
 {
-	struct smc_link_group *lgr, *oldest = NULL;
-	unsigned long flags;
+	struct smc_link_group *lgr;
 
-	spin_lock_irqsave(&smc_lgr_list_lock, flags);
+	guard(spinlock_irqsave)(&smc_lgr_list_lock);
 	if (smc_net(net)->nr_idle_lgrs <= READ_ONCE(smc_net(net)->set.max_idle_lgrs))
-		goto unlock;
-	list_for_each_entry(lgr, &smc_lgr_idle, idle_node)
-		if (net_eq(lgr->key.net, net)) {
-			oldest = lgr;
-			break;
-		}
-	/* idle is active, so there is a reference */
-	refcount_inc(&oldest->refs);
-	lgr_set_busy(oldest);
-unlock:
-	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
-	return oldest;
+		return NULL;
+	list_for_each_entry(lgr, &smc_lgr_idle, idle_node) {
+		if (!net_eq(lgr->key.net, net))
+			continue;
+		/* idle is active, so there is a reference */
+		refcount_inc(&lgr->refs);
+		lgr_set_busy(lgr);
+		return lgr;
+	}
+	return NULL;
 }
 
 /**
@@ -808,17 +774,12 @@ unlock:
  */
 bool smc_lgr_retire(struct smc_link_group *lgr)
 {
-	unsigned long flags;
-	bool may_end;
-
-	spin_lock_irqsave(&smc_lgr_list_lock, flags);
-	may_end = !lgr->nr_conns && lgr->state == SMC_LGR_ACTIVE;
-	if (may_end) {
-		lgr_set_busy(lgr);
-		lgr->is_retired = true;
-	}
-	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
-	return may_end;
+	guard(spinlock_irqsave)(&smc_lgr_list_lock);
+	if (lgr->nr_conns || lgr->state != SMC_LGR_ACTIVE)
+		return false;
+	lgr_set_busy(lgr);
+	lgr->is_retired = true;
+	return true;
 }
 
 /**
@@ -831,12 +792,9 @@ bool smc_lgr_retire(struct smc_link_group *lgr)
  */
 void smc_lgr_shut(struct smc_link_group *lgr)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&smc_lgr_list_lock, flags);
+	guard(spinlock_irqsave)(&smc_lgr_list_lock);
 	lgr_set_busy(lgr);
 	lgr->is_retired = true;
-	spin_unlock_irqrestore(&smc_lgr_list_lock, flags);
 }
 
 /**
@@ -854,7 +812,7 @@ struct smc_link *smc_lgr_pick_link(struct smc_link_group *lgr)
 	int i;
 
 	/* one that is active is kept, but not any other that is looked at */
-	rcu_read_lock();
+	guard(rcu)();
 	for (i = 0; i < SMC_LINKS_MAX; i++) {
 		/* pairs with smp_store_release() in link_publish() */
 		struct smc_link *link = smp_load_acquire(&lgr->links[i]);
@@ -863,7 +821,6 @@ struct smc_link *smc_lgr_pick_link(struct smc_link_group *lgr)
 		    (!best || atomic_read(&link->nr_conns) < atomic_read(&best->nr_conns)))
 			best = link;
 	}
-	rcu_read_unlock();
 	return best;
 }
 
@@ -898,14 +855,12 @@ void smc_lgr_for_each(void (*fn)(struct smc_link_group *lgr, void *arg), void *a
 static bool lgr_none_in(const struct net *net)
 {
 	struct smc_link_group *lgr;
-	bool is_none = true;
 
-	spin_lock_irq(&smc_lgr_list_lock);
+	guard(spinlock_irq)(&smc_lgr_list_lock);
 	list_for_each_entry(lgr, &smc_lgr_list, node)
 		if (!net || net_eq(lgr->key.net, net))
-			is_none = false;
-	spin_unlock_irq(&smc_lgr_list_lock);
-	return is_none;
+			return false;
+	return true;
 }
 
 /**

@@ -10,6 +10,7 @@
 #include <linux/string.h>
 
 #include "smc_clc_wire.h"
+#include "smc_compat.h"
 #include "smc_eid.h"
 
 static DEFINE_SPINLOCK(smc_eid_lock);	/* guards the two that follow */
@@ -46,21 +47,16 @@ static bool smc_eid_has_gap(const u8 eid[SMC_EID_LEN])
  */
 int smc_eid_add(const u8 eid[SMC_EID_LEN])
 {
-	int rc = 0;
-
 	if (!smc_clc_eid_is_valid(eid) || smc_eid_has_gap(eid))
 		return -EINVAL;
-	spin_lock(&smc_eid_lock);
+	guard(spinlock)(&smc_eid_lock);
 	if (smc_eid_find(eid) >= 0)
-		rc = -EEXIST;
-	else if (smc_nr_eids == SMC_EIDS_USER_MAX)
-		rc = -ERANGE;
-	else
-		memcpy(smc_eids[smc_nr_eids], eid, SMC_EID_LEN);
-	if (!rc)
-		WRITE_ONCE(smc_nr_eids, smc_nr_eids + 1);
-	spin_unlock(&smc_eid_lock);
-	return rc;
+		return -EEXIST;
+	if (smc_nr_eids == SMC_EIDS_USER_MAX)
+		return -ERANGE;
+	memcpy(smc_eids[smc_nr_eids], eid, SMC_EID_LEN);
+	WRITE_ONCE(smc_nr_eids, smc_nr_eids + 1);
+	return 0;
 }
 
 /**
@@ -76,14 +72,13 @@ int smc_eid_remove(const u8 eid[SMC_EID_LEN])
 {
 	int i;
 
-	spin_lock(&smc_eid_lock);
+	guard(spinlock)(&smc_eid_lock);
 	i = smc_eid_find(eid);
-	if (i >= 0) {
-		WRITE_ONCE(smc_nr_eids, smc_nr_eids - 1);
-		memmove(smc_eids[i], smc_eids[i + 1], (smc_nr_eids - i) * SMC_EID_LEN);
-	}
-	spin_unlock(&smc_eid_lock);
-	return min(i, 0);
+	if (i < 0)
+		return i;
+	WRITE_ONCE(smc_nr_eids, smc_nr_eids - 1);
+	memmove(smc_eids[i], smc_eids[i + 1], (smc_nr_eids - i) * SMC_EID_LEN);
+	return 0;
 }
 
 /**
@@ -93,9 +88,8 @@ int smc_eid_remove(const u8 eid[SMC_EID_LEN])
  */
 void smc_eid_flush(void)
 {
-	spin_lock(&smc_eid_lock);
+	guard(spinlock)(&smc_eid_lock);
 	WRITE_ONCE(smc_nr_eids, 0);
-	spin_unlock(&smc_eid_lock);
 }
 
 /**
@@ -120,14 +114,11 @@ bool smc_eid_any(bool has_default)
  */
 bool smc_eid_get(unsigned int i, u8 eid[SMC_EID_LEN])
 {
-	bool is_there;
-
-	spin_lock(&smc_eid_lock);
-	is_there = i < smc_nr_eids;
-	if (is_there)
-		memcpy(eid, smc_eids[i], SMC_EID_LEN);
-	spin_unlock(&smc_eid_lock);
-	return is_there;
+	guard(spinlock)(&smc_eid_lock);
+	if (i >= smc_nr_eids)
+		return false;
+	memcpy(eid, smc_eids[i], SMC_EID_LEN);
+	return true;
 }
 
 /**
@@ -142,11 +133,10 @@ unsigned int smc_eid_list(bool has_default, u8 eid[SMC_CLC_EIDS_MAX][SMC_EID_LEN
 {
 	unsigned int nr;
 
-	spin_lock(&smc_eid_lock);
+	guard(spinlock)(&smc_eid_lock);
 	nr = smc_nr_eids;
 	memcpy(eid, smc_eids, nr * SMC_EID_LEN);
 	if (has_default && smc_eid_find(SMC_EID_DEFAULT) < 0)
 		memcpy(eid[nr++], SMC_EID_DEFAULT, SMC_EID_LEN);
-	spin_unlock(&smc_eid_lock);
 	return nr;
 }

@@ -13,6 +13,7 @@
  *   area is in a list of its group from before it is mapped until after it was
  *   unmapped.
  */
+#include "smc_compat.h"
 #include "smc_grow.h"
 #include "smc_link.h"
 
@@ -29,17 +30,13 @@
  */
 int smc_lgr_begin_grow(struct smc_link_group *lgr)
 {
-	int rc = 0;
-
-	mutex_lock(&lgr->lock);
+	guard(mutex)(&lgr->lock);
 	if (smc_lgr_is_down(lgr))
-		rc = -ECONNABORTED;
-	else if (lgr->is_growing)
-		rc = -EBUSY;
-	else
-		lgr->is_growing = true;
-	mutex_unlock(&lgr->lock);
-	return rc;
+		return -ECONNABORTED;
+	if (lgr->is_growing)
+		return -EBUSY;
+	lgr->is_growing = true;
+	return 0;
 }
 
 /**

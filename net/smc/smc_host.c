@@ -123,7 +123,6 @@ struct smc_host_pair *smc_host_offer(const struct smc_host_name *name, struct ne
 				     const struct smc_ib_end *end, const u8 peer_id[8])
 {
 	struct smc_host_pair *pair;
-	bool is_listed;
 
 	pair = kzalloc(sizeof(*pair), GFP_KERNEL);
 	if (!pair)
@@ -135,15 +134,13 @@ struct smc_host_pair *smc_host_offer(const struct smc_host_name *name, struct ne
 	memcpy(pair->peer_id, peer_id, sizeof(pair->peer_id));
 	pair->net[SMC_ROLE_CLIENT] = net->net_cookie;
 
-	spin_lock(&smc_host_lock);
-	is_listed = !host_find(name);
-	if (is_listed)
-		hash_add(smc_host_table, &pair->node, host_hash(name));
-	spin_unlock(&smc_host_lock);
-	if (is_listed)
-		return pair;
-	kfree(pair);
-	return NULL;
+	guard(spinlock)(&smc_host_lock);
+	if (host_find(name)) {
+		kfree(pair);
+		return NULL;
+	}
+	hash_add(smc_host_table, &pair->node, host_hash(name));
+	return pair;
 }
 
 /* What the Proposal says of its sender is what the sender is. */
@@ -171,17 +168,14 @@ struct smc_host_pair *smc_host_take(const struct smc_host_name *name, struct net
 {
 	struct smc_host_pair *pair;
 
-	spin_lock(&smc_host_lock);
+	guard(spinlock)(&smc_host_lock);
 	pair = host_find(name);
-	if (pair && !pair->net[SMC_ROLE_SERVER] && host_is_proposed(pair, prop) &&
-	    smc_ib_end_serves(pair->end, net)) {
-		pair->net[SMC_ROLE_SERVER] = net->net_cookie;
-		refcount_inc(&pair->refs);
-		smc_ib_end_copy(end, pair->end);
-	} else {
-		pair = NULL;
-	}
-	spin_unlock(&smc_host_lock);
+	if (!pair || pair->net[SMC_ROLE_SERVER] || !host_is_proposed(pair, prop) ||
+	    !smc_ib_end_serves(pair->end, net))
+		return NULL;
+	pair->net[SMC_ROLE_SERVER] = net->net_cookie;
+	refcount_inc(&pair->refs);
+	smc_ib_end_copy(end, pair->end);
 	return pair;
 }
 
@@ -195,9 +189,8 @@ struct smc_host_pair *smc_host_take(const struct smc_host_name *name, struct net
  */
 void smc_host_withdraw(struct smc_host_pair *pair)
 {
-	spin_lock(&smc_host_lock);
+	guard(spinlock)(&smc_host_lock);
 	hash_del(&pair->node);
-	spin_unlock(&smc_host_lock);
 }
 
 /**
@@ -257,10 +250,9 @@ bool smc_host_is_over(const struct smc_host_pair *pair)
 void smc_host_say(struct smc_host_pair *pair, enum smc_role role,
 		  const struct smc_clc_accept *acc)
 {
-	spin_lock(&smc_host_lock);
+	guard(spinlock)(&smc_host_lock);
 	pair->said[role] = *acc;
 	pair->is_said[role] = true;
-	spin_unlock(&smc_host_lock);
 }
 
 static bool host_is_same(const struct smc_clc_accept *a, const struct smc_clc_accept *b)
@@ -286,15 +278,10 @@ static bool host_is_same(const struct smc_clc_accept *a, const struct smc_clc_ac
 int smc_host_check(struct smc_host_pair *pair, enum smc_role role,
 		   const struct smc_clc_accept *acc)
 {
-	int rc = -EBADMSG;
-
-	spin_lock(&smc_host_lock);
+	guard(spinlock)(&smc_host_lock);
 	if (!pair->net[role])
-		rc = -ENOENT;
-	else if (pair->is_said[role] && host_is_same(&pair->said[role], acc))
-		rc = 0;
-	spin_unlock(&smc_host_lock);
-	return rc;
+		return -ENOENT;
+	return pair->is_said[role] && host_is_same(&pair->said[role], acc) ? 0 : -EBADMSG;
 }
 
 /**

@@ -35,15 +35,11 @@ static bool link_may_be_used(const struct smc_link *link)
 /* Keeps the queues of a link from being taken down: -ECONNABORTED if too late. */
 static int link_enter(struct smc_link *link)
 {
-	int rc = -ECONNABORTED;
-
-	mutex_lock(&link->lgr->lock);
-	if (link_may_be_used(link)) {
-		link->users++;
-		rc = 0;
-	}
-	mutex_unlock(&link->lgr->lock);
-	return rc;
+	guard(mutex)(&link->lgr->lock);
+	if (!link_may_be_used(link))
+		return -ECONNABORTED;
+	link->users++;
+	return 0;
 }
 
 /**
@@ -58,11 +54,10 @@ struct smc_link *smc_link_enter_at(struct smc_link_group *lgr, unsigned int inde
 {
 	struct smc_link *link;
 
-	mutex_lock(&lgr->lock);
+	guard(mutex)(&lgr->lock);
 	link = lgr->links[index];
 	if (link)
 		link->users++;
-	mutex_unlock(&lgr->lock);
 	return link;
 }
 
@@ -76,9 +71,8 @@ void smc_link_exit(struct smc_link *link)
 {
 	struct smc_link_group *lgr = link->lgr;
 
-	mutex_lock(&lgr->lock);
-	WRITE_ONCE(link->users, link->users - 1);
-	mutex_unlock(&lgr->lock);
+	scoped_guard(mutex, &lgr->lock)
+		WRITE_ONCE(link->users, link->users - 1);
 	/* the link may be gone by now */
 	wake_up_all(&lgr->waitq);
 }
@@ -98,17 +92,13 @@ static void link_drop_waiters(struct smc_link *link)
 static struct smc_buf *link_next_mapped(struct smc_link *link, const struct list_head *list)
 {
 	struct smc_link_group *lgr = link->lgr;
-	struct smc_buf *buf, *found = NULL;
+	struct smc_buf *buf;
 
-	mutex_lock(&lgr->lock);
-	list_for_each_entry(buf, list, node) {
-		if (buf->map[link->index].mr) {
-			found = buf;
-			break;
-		}
-	}
-	mutex_unlock(&lgr->lock);
-	return found;
+	guard(mutex)(&lgr->lock);
+	list_for_each_entry(buf, list, node)
+		if (buf->map[link->index].mr)
+			return buf;
+	return NULL;
 }
 
 static void link_unmap_list(struct smc_link *link, const struct list_head *list)
@@ -136,24 +126,21 @@ static void link_free_orphans(struct smc_link_group *lgr)
 	struct smc_buf *buf, *next;
 	LIST_HEAD(unmapped);
 
-	mutex_lock(&lgr->lock);
-	list_for_each_entry_safe(buf, next, &lgr->orphans, node)
-		if (!link_is_mapped(buf))
-			list_move(&buf->node, &unmapped);
-	mutex_unlock(&lgr->lock);
+	scoped_guard(mutex, &lgr->lock)
+		list_for_each_entry_safe(buf, next, &lgr->orphans, node)
+			if (!link_is_mapped(buf))
+				list_move(&buf->node, &unmapped);
 	list_for_each_entry_safe(buf, next, &unmapped, node)
 		smc_buf_free(buf);
 }
 
 static bool link_try_map(struct smc_link_group *lgr)
 {
-	bool is_mine;
-
-	mutex_lock(&lgr->lock);
-	is_mine = !lgr->is_mapping;
+	guard(mutex)(&lgr->lock);
+	if (lgr->is_mapping)
+		return false;
 	WRITE_ONCE(lgr->is_mapping, true);
-	mutex_unlock(&lgr->lock);
-	return is_mine;
+	return true;
 }
 
 /**
@@ -181,10 +168,10 @@ void smc_link_begin_map(struct smc_link_group *lgr)
  */
 void smc_link_end_map(struct smc_link_group *lgr)
 {
-	mutex_lock(&lgr->lock);
-	WARN_ON_ONCE(!lgr->is_mapping);
-	WRITE_ONCE(lgr->is_mapping, false);
-	mutex_unlock(&lgr->lock);
+	scoped_guard(mutex, &lgr->lock) {
+		WARN_ON_ONCE(!lgr->is_mapping);
+		WRITE_ONCE(lgr->is_mapping, false);
+	}
 	wake_up_all(&lgr->waitq);
 }
 
@@ -276,31 +263,23 @@ static struct smc_link *link_alloc(struct smc_link_group *lgr, unsigned int inde
 /* What the group keeps is bounded, but for links that are being made or are there. */
 static bool link_may_be_kept(struct smc_link_group *lgr)
 {
-	bool may;
-
-	mutex_lock(&lgr->lock);
-	may = lgr->nr_kept < SMC_LINKS_KEPT_MAX;
-	mutex_unlock(&lgr->lock);
-	return may;
+	guard(mutex)(&lgr->lock);
+	return lgr->nr_kept < SMC_LINKS_KEPT_MAX;
 }
 
 static int link_publish(struct smc_link *link)
 {
 	struct smc_link_group *lgr = link->lgr;
-	int rc = 0;
 
-	mutex_lock(&lgr->lock);
-	if (smc_lgr_is_down(lgr)) {
-		rc = -ECONNABORTED;
-	} else if (lgr->links[link->index]) {
-		rc = -EBUSY;
-	} else {
-		WRITE_ONCE(lgr->max_pages, min_not_zero(lgr->max_pages, link->wr.max_pages));
-		/* pairs with smp_load_acquire() where the array is read */
-		smp_store_release(&lgr->links[link->index], link);
-	}
-	mutex_unlock(&lgr->lock);
-	return rc;
+	guard(mutex)(&lgr->lock);
+	if (smc_lgr_is_down(lgr))
+		return -ECONNABORTED;
+	if (lgr->links[link->index])
+		return -EBUSY;
+	WRITE_ONCE(lgr->max_pages, min_not_zero(lgr->max_pages, link->wr.max_pages));
+	/* pairs with smp_load_acquire() where the array is read */
+	smp_store_release(&lgr->links[link->index], link);
+	return 0;
 }
 
 /**
@@ -385,12 +364,11 @@ int smc_link_connect(struct smc_link *link, const struct smc_ib_peer *peer)
 		return rc;
 	rc = smc_wr_connect(&link->wr, peer);
 	if (!rc) {
-		mutex_lock(&lgr->lock);
+		guard(mutex)(&lgr->lock);
 		/* const afterwards, also where it has been given up meanwhile */
 		if (link->state == SMC_LINK_UNUSED)
 			link->peer = *peer;
 		smc_link_set_state(link, SMC_LINK_ACTIVATING);
-		mutex_unlock(&lgr->lock);
 	}
 	smc_link_exit(link);
 	return rc;
@@ -415,17 +393,16 @@ static int link_map_pool(struct smc_link *link, struct smc_buf_pool *pool)
 /* RMBs that the peer is to forget; it has not yet. */
 static int link_map_leaving(struct smc_link *link)
 {
-	struct smc_link_group *lgr = link->lgr;
 	struct smc_buf *buf;
-	int rc = 0;
+	int rc;
 
 	/* Who lists them or takes them away maps as well. */
-	list_for_each_entry(buf, &lgr->leaving, node) {
+	list_for_each_entry(buf, &link->lgr->leaving, node) {
 		rc = link_map_buf(link, buf);
 		if (rc)
-			break;
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 /**
@@ -562,13 +539,10 @@ static void link_forget(struct smc_link *link)
 void smc_link_destroy(struct smc_link *link)
 {
 	struct smc_link_group *lgr = link->lgr;
-	bool is_mine;
 
-	mutex_lock(&lgr->lock);
-	is_mine = smc_link_unpublish(link);
-	mutex_unlock(&lgr->lock);
-	if (!is_mine)
-		return;
+	scoped_guard(mutex, &lgr->lock)
+		if (!smc_link_unpublish(link))
+			return;
 	smc_link_take_down(link);
 	link_forget(link);
 }

@@ -24,6 +24,7 @@
 #include <linux/random.h>
 #include <linux/string.h>
 
+#include "smc_compat.h"
 #include "smc_life.h"
 #include "smc_link.h"
 #include "smc_member.h"
@@ -396,16 +397,13 @@ static void llc_feed_timer(struct smc_link_group *lgr)
 static void llc_feed_overrun(struct smc_link_group *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
-	unsigned long flags;
-	bool is_overrun;
 	u8 i;
 
-	spin_lock_irqsave(&llc->queue_lock, flags);
-	is_overrun = llc->is_overrun;
-	llc->is_overrun = false;
-	spin_unlock_irqrestore(&llc->queue_lock, flags);
-	if (!is_overrun)
-		return;
+	scoped_guard(spinlock_irqsave, &llc->queue_lock) {
+		if (!llc->is_overrun)
+			return;
+		llc->is_overrun = false;
+	}
 	for (i = 0; i < SMC_LLC_LINKS; i++)
 		if (llc->flow.link[i].state != SMC_LLC_LINK_FREE)
 			llc_feed_plain(lgr, SMC_LLC_EV_BAD_MSG, i);
@@ -419,13 +417,13 @@ static void llc_feed_probes(struct smc_link_group *lgr)
 {
 	struct smc_llc_event ev = {};
 	struct smc_llc *llc = &lgr->llc;
-	unsigned long flags, links;
+	unsigned long links;
 	unsigned int i;
 
-	spin_lock_irqsave(&llc->queue_lock, flags);
-	links = llc->to_probe;
-	llc->to_probe = 0;
-	spin_unlock_irqrestore(&llc->queue_lock, flags);
+	scoped_guard(spinlock_irqsave, &llc->queue_lock) {
+		links = llc->to_probe;
+		llc->to_probe = 0;
+	}
 	for_each_set_bit(i, &links, SMC_LLC_LINKS) {
 		ev.type = SMC_LLC_EV_REQ_TEST_LINK;
 		ev.link = i;
@@ -847,14 +845,12 @@ void smc_llc_arm_idle(struct smc_link_group *lgr)
 static void llc_probe(struct smc_link_group *lgr, unsigned long links)
 {
 	struct smc_llc *llc = &lgr->llc;
-	unsigned long flags;
 
-	spin_lock_irqsave(&llc->queue_lock, flags);
-	if (!llc->is_closed) {
-		llc->to_probe |= links;
-		smc_llc_kick(lgr);
-	}
-	spin_unlock_irqrestore(&llc->queue_lock, flags);
+	guard(spinlock_irqsave)(&llc->queue_lock);
+	if (llc->is_closed)
+		return;
+	llc->to_probe |= links;
+	smc_llc_kick(lgr);
 }
 
 /**

@@ -7,6 +7,7 @@
  */
 #include <linux/string.h>
 
+#include "smc_compat.h"
 #include "smc_ib.h"
 #include "smc_llc_ports.h"
 #include "smc_llc_queue.h"
@@ -53,11 +54,10 @@ unsigned int smc_llc_ports_of(struct smc_link_group *lgr, struct smc_ib_end *end
 
 	nr = smc_ib_lan_ends(lgr->key.net, &lgr->llc.lan, ends, SMC_LLC_RNICS);
 	found = nr;
-	mutex_lock(&lgr->lock);
-	for (i = 0; i < SMC_LINKS_MAX; i++)
-		if (lgr->links[i])
-			nr = llc_list_port(&lgr->links[i]->wr.end, ends, nr);
-	mutex_unlock(&lgr->lock);
+	scoped_guard(mutex, &lgr->lock)
+		for (i = 0; i < SMC_LINKS_MAX; i++)
+			if (lgr->links[i])
+				nr = llc_list_port(&lgr->links[i]->wr.end, ends, nr);
 	/* A link that has failed may outlive its port. */
 	for (k = found; k < nr; ) {
 		if (!smc_ib_end_is_dead(&ends[k]) && smc_ib_end_is_up(&ends[k])) {
@@ -80,27 +80,24 @@ static bool llc_look_around(struct smc_link_group *lgr)
 	struct smc_ib_end ends[SMC_LLC_RNICS];
 	struct smc_llc *llc = &lgr->llc;
 	struct smc_llc_rnics rnics = {};
-	unsigned long flags;
-	bool is_new = false;
+	bool is_new;
 	u32 turn;
 	u8 i;
 
-	spin_lock_irqsave(&llc->queue_lock, flags);
-	turn = ++llc->nr_looks;
-	spin_unlock_irqrestore(&llc->queue_lock, flags);
+	scoped_guard(spinlock_irqsave, &llc->queue_lock)
+		turn = ++llc->nr_looks;
 	rnics.count = smc_llc_ports_of(lgr, ends);
 	for (i = 0; i < rnics.count; i++) {
 		memcpy(rnics.rnic[i].mac, ends[i].mac, sizeof(rnics.rnic[i].mac));
 		memcpy(rnics.rnic[i].gid, ends[i].gid.raw, sizeof(rnics.rnic[i].gid));
 		smc_ib_end_put(&ends[i]);
 	}
-	spin_lock_irqsave(&llc->queue_lock, flags);
-	if ((s32)(turn - llc->last_look) > 0) {
-		is_new = memcmp(&llc->rnics, &rnics, sizeof(rnics));
-		llc->rnics = rnics;
-		llc->last_look = turn;
-	}
-	spin_unlock_irqrestore(&llc->queue_lock, flags);
+	guard(spinlock_irqsave)(&llc->queue_lock);
+	if ((s32)(turn - llc->last_look) <= 0)
+		return false;
+	is_new = memcmp(&llc->rnics, &rnics, sizeof(rnics));
+	llc->rnics = rnics;
+	llc->last_look = turn;
 	return is_new;
 }
 
@@ -113,11 +110,8 @@ static bool llc_look_around(struct smc_link_group *lgr)
  */
 void smc_llc_ports_copy(struct smc_llc *llc, struct smc_llc_rnics *rnics)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&llc->queue_lock, flags);
+	guard(spinlock_irqsave)(&llc->queue_lock);
 	*rnics = llc->rnics;
-	spin_unlock_irqrestore(&llc->queue_lock, flags);
 }
 
 /**

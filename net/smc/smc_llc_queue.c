@@ -15,6 +15,7 @@
  */
 #include <linux/slab.h>
 
+#include "smc_compat.h"
 #include "smc_llc_queue.h"
 
 static struct workqueue_struct *llc_wq;
@@ -70,12 +71,11 @@ void smc_llc_queue_push(struct smc_link_group *lgr, const struct smc_llc_item *i
 {
 	bool is_rx = item->type == SMC_LLC_EV_MSG;
 	struct smc_llc *llc = &lgr->llc;
-	unsigned long flags;
 
-	spin_lock_irqsave(&llc->queue_lock, flags);
+	guard(spinlock_irqsave)(&llc->queue_lock);
 	if (llc->is_closed) {
 		kfree(item->more);
-		goto unlock;
+		return;
 	}
 	if (llc->nr == SMC_LLC_QUEUED || (is_rx && llc->nr_rx == SMC_LLC_RX_QUEUED)) {
 		llc->is_overrun = true;
@@ -86,8 +86,6 @@ void smc_llc_queue_push(struct smc_link_group *lgr, const struct smc_llc_item *i
 		llc->nr_rx += is_rx;
 	}
 	smc_llc_kick(lgr);
-unlock:
-	spin_unlock_irqrestore(&llc->queue_lock, flags);
 }
 
 /**
@@ -100,19 +98,14 @@ unlock:
  */
 bool smc_llc_queue_pop(struct smc_llc *llc, struct smc_llc_item *item)
 {
-	unsigned long flags;
-	bool has_item;
-
-	spin_lock_irqsave(&llc->queue_lock, flags);
-	has_item = llc->nr;
-	if (has_item) {
-		*item = llc->queue[llc->head];
-		llc->head = (llc->head + 1) % SMC_LLC_QUEUED;
-		llc->nr--;
-		llc->nr_rx -= item->type == SMC_LLC_EV_MSG;
-	}
-	spin_unlock_irqrestore(&llc->queue_lock, flags);
-	return has_item;
+	guard(spinlock_irqsave)(&llc->queue_lock);
+	if (!llc->nr)
+		return false;
+	*item = llc->queue[llc->head];
+	llc->head = (llc->head + 1) % SMC_LLC_QUEUED;
+	llc->nr--;
+	llc->nr_rx -= item->type == SMC_LLC_EV_MSG;
+	return true;
 }
 
 /**
@@ -166,11 +159,9 @@ void smc_llc_queue_close(struct smc_link_group *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
 	struct smc_llc_item item;
-	unsigned long flags;
 
-	spin_lock_irqsave(&llc->queue_lock, flags);
-	llc->is_closed = true;
-	spin_unlock_irqrestore(&llc->queue_lock, flags);
+	scoped_guard(spinlock_irqsave, &llc->queue_lock)
+		llc->is_closed = true;
 	while (smc_llc_queue_pop(llc, &item))
 		kfree(item.more);
 	if (cancel_delayed_work(&llc->timer))

@@ -16,6 +16,7 @@
 #include <linux/completion.h>
 #include <linux/jiffies.h>
 
+#include "smc_compat.h"
 #include "smc_life.h"
 #include "smc_llc_queue.h"
 #include "smc_llc_rmb.h"
@@ -96,8 +97,6 @@ void smc_llc_rmb_done(struct smc_link_group *lgr, int result)
 {
 	struct smc_llc *llc = &lgr->llc;
 	struct smc_llc_request *req = llc->current_req;
-	bool is_queued = false;
-	unsigned long flags;
 
 	lockdep_assert_held(&lgr->lock);
 	llc->current_req = NULL;
@@ -108,16 +107,14 @@ void smc_llc_rmb_done(struct smc_link_group *lgr, int result)
 	if (result == -EAGAIN && req->links == llc_active_links(llc))
 		req->tries++;
 	if (result == -EAGAIN && req->tries < LLC_RKEY_TRIES) {
-		spin_lock_irqsave(&llc->queue_lock, flags);
+		guard(spinlock_irqsave)(&llc->queue_lock);
 		if (!llc->is_closed) {
 			list_add(&req->node, &llc->requests);
-			is_queued = true;
+			return;
 		}
-		spin_unlock_irqrestore(&llc->queue_lock, flags);
 		result = -ECONNABORTED;
 	}
-	if (!is_queued)
-		llc_finish(req, result);
+	llc_finish(req, result);
 }
 
 static void llc_tell_pool(struct smc_llc *llc, struct smc_buf_pool *pool)
@@ -204,13 +201,11 @@ static int llc_build(struct smc_link_group *lgr, struct smc_llc_request *req,
 static struct smc_llc_request *llc_first_request(struct smc_llc *llc)
 {
 	struct smc_llc_request *req;
-	unsigned long flags;
 
-	spin_lock_irqsave(&llc->queue_lock, flags);
+	guard(spinlock_irqsave)(&llc->queue_lock);
 	req = list_first_entry_or_null(&llc->requests, struct smc_llc_request, node);
 	if (req)
 		list_del_init(&req->node);
-	spin_unlock_irqrestore(&llc->queue_lock, flags);
 	return req;
 }
 
@@ -255,13 +250,11 @@ void smc_llc_rmb_close(struct smc_link_group *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
 	struct smc_llc_request *req, *next;
-	unsigned long flags;
 	LIST_HEAD(left);
 
 	lockdep_assert_held(&lgr->lock);
-	spin_lock_irqsave(&llc->queue_lock, flags);
-	list_splice_init(&llc->requests, &left);
-	spin_unlock_irqrestore(&llc->queue_lock, flags);
+	scoped_guard(spinlock_irqsave, &llc->queue_lock)
+		list_splice_init(&llc->requests, &left);
 	smc_llc_rmb_done(lgr, -ECONNABORTED);
 	list_for_each_entry_safe(req, next, &left, node)
 		llc_finish(req, -ECONNABORTED);
@@ -281,9 +274,8 @@ static bool llc_is_at_work(struct smc_link_group *lgr)
 {
 	enum smc_llc_config config;
 
-	mutex_lock(&lgr->lock);
+	guard(mutex)(&lgr->lock);
 	config = lgr->llc.flow.config;
-	mutex_unlock(&lgr->lock);
 	return config == SMC_LLC_CONFIG_CREATE || config == SMC_LLC_CONFIG_PREPARE ||
 	       config == SMC_LLC_CONFIG_STORE;
 }
@@ -292,19 +284,15 @@ static bool llc_is_at_work(struct smc_link_group *lgr)
 static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
 {
 	struct smc_llc *llc = &lgr->llc;
-	unsigned long flags;
-	bool is_closed;
 	int turns = 0;
 
 	req->tries = 0;
 	init_completion(&req->done);
-	spin_lock_irqsave(&llc->queue_lock, flags);
-	is_closed = llc->is_closed;
-	if (!is_closed)
+	scoped_guard(spinlock_irqsave, &llc->queue_lock) {
+		if (llc->is_closed)
+			return -ECONNABORTED;
 		list_add_tail(&req->node, &llc->requests);
-	spin_unlock_irqrestore(&llc->queue_lock, flags);
-	if (is_closed)
-		return -ECONNABORTED;
+	}
 	smc_llc_kick(lgr);
 	/* By workers, which get no signals. Not TASK_UNINTERRUPTIBLE: it may be minutes. */
 	while (wait_for_completion_interruptible_timeout(&req->done, llc_patience(lgr)) <= 0) {

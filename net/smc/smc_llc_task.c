@@ -13,6 +13,7 @@
 #include <linux/delay.h>
 #include <linux/string.h>
 
+#include "smc_compat.h"
 #include "smc_fault.h"
 #include "smc_link.h"
 #include "smc_llc_msg.h"
@@ -113,15 +114,11 @@ static int llc_find_end(struct smc_link_group *lgr, const struct smc_llc_end *wa
  */
 static int llc_first_end(struct smc_link_group *lgr, struct smc_ib_end *end)
 {
-	int rc = -ECONNABORTED;
-
-	mutex_lock(&lgr->lock);
-	if (lgr->links[0]) {
-		smc_ib_end_copy(end, &lgr->links[0]->wr.end);
-		rc = 0;
-	}
-	mutex_unlock(&lgr->lock);
-	return rc;
+	guard(mutex)(&lgr->lock);
+	if (!lgr->links[0])
+		return -ECONNABORTED;
+	smc_ib_end_copy(end, &lgr->links[0]->wr.end);
+	return 0;
 }
 
 static int llc_map_areas(struct smc_link *link)
@@ -193,17 +190,6 @@ static int llc_create_link(struct smc_link_group *lgr, u8 index,
 	return rc;
 }
 
-static struct smc_link *llc_link_at(struct smc_link_group *lgr, u8 index)
-{
-	struct smc_link *link;
-
-	mutex_lock(&lgr->lock);
-	link = lgr->links[index];
-	mutex_unlock(&lgr->lock);
-	/* The work item of this index alone destroys it. */
-	return link;
-}
-
 /* The first link was connected by the handshake. */
 static int llc_connect_link(struct smc_link *link, const struct smc_llc_end *end)
 {
@@ -252,7 +238,8 @@ static void llc_stop_link(struct smc_link_group *lgr, u8 index)
 
 static void llc_destroy_link(struct smc_link_group *lgr, u8 index)
 {
-	struct smc_link *link = llc_link_at(lgr, index);
+	/* The work item of this index alone destroys it. */
+	struct smc_link *link = READ_ONCE(lgr->links[index]);
 
 	if (!link)
 		return;
@@ -271,10 +258,10 @@ static void llc_task_work(struct work_struct *work)
 	struct smc_llc_order want;
 	u8 index = task->index;
 
-	mutex_lock(&lgr->lock);
-	want = task->order;
-	task->order.todo = 0;
-	mutex_unlock(&lgr->lock);
+	scoped_guard(mutex, &lgr->lock) {
+		want = task->order;
+		task->order.todo = 0;
+	}
 	if (want.todo & SMC_LLC_TODO_DESTROY) {
 		llc_destroy_link(lgr, index);
 		smc_llc_report(lgr, SMC_LLC_EV_LINK_DESTROYED, index, true, 0);

@@ -83,7 +83,7 @@ void smc_conn_drop(struct smc_conn *conn)
 /* The rings go back: to the account, and to their pools. */
 static void conn_release_rings(struct smc_conn *conn, struct smc_link_group *lgr)
 {
-	spin_lock_bh(&conn->lock);
+	guard(spinlock_bh)(&conn->lock);
 	smc_mem_uncharge(&conn->account, conn->rmbe.size + conn->sndbuf.size);
 	/* nothing is charged from here on */
 	if (conn->is_peer_done)
@@ -91,7 +91,6 @@ static void conn_release_rings(struct smc_conn *conn, struct smc_link_group *lgr
 	else
 		smc_buf_lose(&lgr->rmbs, &conn->rmbe);
 	smc_buf_put(&lgr->sends, &conn->sndbuf);
-	spin_unlock_bh(&conn->lock);
 }
 
 /**
@@ -158,11 +157,10 @@ struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token)
 {
 	struct smc_conn *conn;
 
-	rcu_read_lock();
+	guard(rcu)();
 	conn = xa_load(&lgr->conns, token);
 	if (conn && !refcount_inc_not_zero(&conn->users))
 		conn = NULL;
-	rcu_read_unlock();
 	return conn;
 }
 
@@ -180,11 +178,10 @@ struct smc_conn *smc_lgr_next_conn(struct smc_link_group *lgr, unsigned long *to
 {
 	struct smc_conn *conn;
 
-	rcu_read_lock();
+	guard(rcu)();
 	do {
 		conn = xa_find_after(&lgr->conns, token, ULONG_MAX, XA_PRESENT);
 	} while (conn && !refcount_inc_not_zero(&conn->users));
-	rcu_read_unlock();
 	return conn;
 }
 

@@ -35,6 +35,7 @@
  * Locks:
  *   lgr->lock for links and the peer's keys, inside it conn->lock.
  */
+#include "smc_compat.h"
 #include "smc_link.h"
 #include "smc_member.h"
 #include "smc_move.h"
@@ -72,11 +73,11 @@ static void move_plan_init(struct move_plan *plan, struct smc_link_group *lgr)
 		plan->nr_links += plan->is_open[i];
 	}
 	while ((conn = smc_lgr_next_conn(lgr, &token))) {
-		spin_lock_bh(&conn->lock);
-		link = smc_conn_link(conn);
-		if (link && move_is_settled(plan, conn, link))
-			plan->load[link->index]++;
-		spin_unlock_bh(&conn->lock);
+		scoped_guard(spinlock_bh, &conn->lock) {
+			link = smc_conn_link(conn);
+			if (link && move_is_settled(plan, conn, link))
+				plan->load[link->index]++;
+		}
 		smc_conn_put(conn);
 	}
 }
@@ -124,19 +125,16 @@ static void move_aim(struct smc_conn *conn, const struct smc_link *link)
 int smc_move_aim(struct smc_conn *conn)
 {
 	struct smc_link *link;
-	int rc = 0;
 
 	lockdep_assert_held(&conn->lgr->lock);
-	spin_lock_bh(&conn->lock);
+	guard(spinlock_bh)(&conn->lock);
 	link = smc_conn_link(conn);
 	if (!link)
-		rc = -ECONNABORTED;
-	else if (!move_reaches(conn, link->index))
-		rc = -ENOKEY;
-	else
-		move_aim(conn, link);
-	spin_unlock_bh(&conn->lock);
-	return rc;
+		return -ECONNABORTED;
+	if (!move_reaches(conn, link->index))
+		return -ENOKEY;
+	move_aim(conn, link);
+	return 0;
 }
 
 /* Nothing is in flight. */
@@ -202,25 +200,23 @@ static bool move_stays(struct move_plan *plan, const struct smc_conn *conn,
 static u32 move_one(struct move_plan *plan, struct smc_conn *conn)
 {
 	struct smc_link *from, *to;
-	u32 events = 0;
 
-	spin_lock_bh(&conn->lock);
+	guard(spinlock_bh)(&conn->lock);
 	from = smc_conn_link(conn);
 	if (!from)
-		goto unlock;
+		return 0;
 	to = move_choose(plan, conn);
 	if (!to) {
 		smc_conn_set_phase(conn, SMC_CONN_LEAVING);
+		if (!plan->nr_links)
+			return 0;
 		/* There are links, but none of them leads to its element. */
-		if (plan->nr_links) {
-			conn->rtoken = -1;
-			events = SMC_EV_LINK_LOST;
-		}
-		goto unlock;
+		conn->rtoken = -1;
+		return SMC_EV_LINK_LOST;
 	}
 	if (move_is_settled(plan, conn, from)) {
 		if (move_stays(plan, conn, from, to))
-			goto unlock;
+			return 0;
 		plan->load[from->index]--;
 	}
 	plan->load[to->index]++;
@@ -229,11 +225,7 @@ static u32 move_one(struct move_plan *plan, struct smc_conn *conn)
 		smc_conn_set_phase(conn, SMC_CONN_LEAVING);
 	else if (to != from)
 		move_to(conn, to);
-	if (conn->phase != SMC_CONN_LEAVING)
-		events = SMC_EV_MOVED;
-unlock:
-	spin_unlock_bh(&conn->lock);
-	return events;
+	return conn->phase == SMC_CONN_LEAVING ? 0 : SMC_EV_MOVED;
 }
 
 static void smc_move_work(struct work_struct *work)

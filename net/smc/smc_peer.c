@@ -161,10 +161,9 @@ void smc_peer_forget(struct net *net, const struct in6_addr *peer, bool is_route
 
 	if (READ_ONCE(slot->reason) == SMC_DECLINE_NONE)
 		return;
-	spin_lock_bh(&mem->lock);
+	guard(spinlock_bh)(&mem->lock);
 	if (ipv6_addr_equal(&slot->addr, peer) && (is_routed || !slot->is_routed_way))
 		WRITE_ONCE(slot->reason, SMC_DECLINE_NONE);
-	spin_unlock_bh(&mem->lock);
 }
 
 /* A shorter time holds for what is remembered already, a longer one revives nothing. */

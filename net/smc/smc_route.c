@@ -80,12 +80,9 @@ static bool smc_route_exists_ipv4(struct net *net, const struct flowi4 *wanted)
 {
 	struct flowi4 fl4 = *wanted;
 	struct fib_result res;
-	bool exists;
 
-	rcu_read_lock();
-	exists = !fib_lookup(net, &fl4, &res, 0);
-	rcu_read_unlock();
-	return exists;
+	guard(rcu)();
+	return !fib_lookup(net, &fl4, &res, 0);
 }
 
 static int smc_route_find_ipv4(struct net *net, const struct smc_route_like *like,

@@ -17,6 +17,7 @@
 #include <net/inet_sock.h>
 #include <net/ipv6.h>
 
+#include "smc_compat.h"
 #include "smc_ib.h"
 #include "smc_net.h"
 #include "smc_service.h"
@@ -235,14 +236,13 @@ void smc_service_agreed(const struct sock *tsk, const struct sockaddr *addr)
 	u32 id = smc_service_id(mem, tsk, addr);
 	struct smc_service_slot *slot = smc_service_slot(mem, id);
 
-	spin_lock_bh(&mem->lock);
+	guard(spinlock_bh)(&mem->lock);
 	/* of a service that has not declined lately nothing is remembered */
 	if (slot->id == id) {
 		slot->declines = 0;
 		slot->has_agreed = true;
 		slot->agreed = jiffies;
 	}
-	spin_unlock_bh(&mem->lock);
 }
 
 /* The time in which an offer is in vain. */
@@ -281,12 +281,11 @@ enum smc_decline smc_service_recall(const struct sock *tsk, const struct sockadd
 		return SMC_DECLINE_NONE;
 	id = smc_service_id(mem, tsk, addr);
 	slot = smc_service_slot(mem, id);
-	spin_lock_bh(&mem->lock);
+	guard(spinlock_bh)(&mem->lock);
 	if (slot->id == id && slot->declines >= SMC_SERVICE_DECLINES &&
 	    !smc_service_is_older(slot, pause_ms)) {
 		reason = slot->reason;
 		*diagnosis = slot->diagnosis;
 	}
-	spin_unlock_bh(&mem->lock);
 	return reason;
 }

@@ -12,6 +12,7 @@
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
 
+#include "smc_compat.h"
 #include "smc_stack.h"
 
 static struct smc_stack_level *smc_stack_find(struct smc_stack *stack,
@@ -105,7 +106,7 @@ void smc_stack_get(struct smc_stack *stack, struct net_device *top)
 {
 	stack->nr = 0;
 	stack->is_cut = false;
-	rcu_read_lock();
+	guard(rcu)();
 	smc_stack_push(stack, top, 0, true);
 	while (!smc_stack_walk(stack))
 		;
@@ -114,7 +115,6 @@ void smc_stack_get(struct smc_stack *stack, struct net_device *top)
 		while (!smc_stack_walk(stack))
 			;
 	}
-	rcu_read_unlock();
 }
 
 /**
@@ -150,7 +150,7 @@ bool smc_stack_is_below(const struct net *net, const struct net_device *lower, u
 	/* the usual answer, and a host may have thousands of devices */
 	if (!vlan && net_eq(dev_net(lower), net))
 		return true;
-	rcu_read_lock();
+	guard(rcu)();
 	for_each_netdev_rcu(net, ndev) {
 		smc_stack_get(&stack, ndev);
 		level = smc_stack_find(&stack, lower);
@@ -159,6 +159,5 @@ bool smc_stack_is_below(const struct net *net, const struct net_device *lower, u
 		if (is_below)
 			break;
 	}
-	rcu_read_unlock();
 	return is_below;
 }

@@ -87,10 +87,9 @@ struct smc_wr_reg {
 void smc_wr_report(struct smc_wr *wr, enum smc_wr_fault fault)
 {
 	/* Pairs with synchronize_rcu() in smc_wr_stop(). */
-	rcu_read_lock();
+	guard(rcu)();
 	if (!test_and_set_bit(SMC_WR_IS_REPORTED, &wr->flags))
 		wr->ops->broken(wr, fault);
-	rcu_read_unlock();
 }
 
 /* Connections that are cut off say ETIMEDOUT if the peer had become silent (is_peer_silent). */
@@ -259,11 +258,10 @@ void smc_wr_slot_put(struct smc_wr_slot *slot)
 	if (unlikely(slot->more))
 		smc_wr_slot_shorten(slot);
 	/* Last in, first out: its cache lines are warm. */
-	spin_lock_bh(&wr->lock);
+	guard(spinlock_bh)(&wr->lock);
 	WRITE_ONCE(slot->is_posted, false);
 	list_add(&slot->node, &wr->free[slot->class]);
 	wr->nr_free[slot->class]++;
-	spin_unlock_bh(&wr->lock);
 }
 
 /* A posted slot has come back: free it, then tell its poster. */
@@ -582,11 +580,10 @@ static struct smc_wr_reg *smc_wr_reg_take(struct smc_wr *wr)
 {
 	struct smc_wr_reg *reg;
 
-	spin_lock_bh(&wr->lock);
+	guard(spinlock_bh)(&wr->lock);
 	reg = list_first_entry_or_null(&wr->regs, struct smc_wr_reg, node);
 	if (reg)
 		list_del_init(&reg->node);
-	spin_unlock_bh(&wr->lock);
 	return reg;
 }
 
@@ -611,9 +608,8 @@ static struct smc_wr_reg *smc_wr_reg_new(struct smc_wr *wr)
 	reg->wr = wr;
 	refcount_set(&reg->refs, 2);
 	init_completion(&reg->done);
-	spin_lock_bh(&wr->lock);
+	guard(spinlock_bh)(&wr->lock);
 	list_add_tail(&reg->node, &wr->regs);
-	spin_unlock_bh(&wr->lock);
 	return reg;
 }
 
@@ -630,15 +626,12 @@ static int smc_wr_post_reg(struct smc_wr *wr, struct smc_wr_reg *reg,
 		.key = mr->rkey,
 		.access = access,
 	};
-	int rc = -EPIPE;
 
 	/* Pairs with synchronize_rcu() in smc_wr_stop(). */
-	rcu_read_lock();
-	if (test_bit(SMC_WR_IS_OPEN, &wr->flags))
-		rc = smc_fault_is_due(SMC_FAULT_REG) ? -ENOMEM :
-						       ib_post_send(wr->qp, &rwr.wr, NULL);
-	rcu_read_unlock();
-	return rc;
+	guard(rcu)();
+	if (!test_bit(SMC_WR_IS_OPEN, &wr->flags))
+		return -EPIPE;
+	return smc_fault_is_due(SMC_FAULT_REG) ? -ENOMEM : ib_post_send(wr->qp, &rwr.wr, NULL);
 }
 
 /**
