@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The bytes of SMC-R: TCP option, CLC, LLC and CDC messages.
+ * The bytes of SMC-R: CLC, LLC and CDC messages. The TCP option is TCP's.
  *
  * Every struct here ends in _wire and is laid over received or outgoing bytes
  * at any alignment: all are packed, all integers are big-endian types, 24-bit
@@ -10,6 +10,7 @@
  *
  * Layouts are those of RFC 7609 Appendix A. Where deployed peers use another
  * one, the struct has "deployed" in its name; what came with version 2 has "v2".
+ * Sizes are checked here, offsets by the suites of the codecs.
  */
 #ifndef _SMC_WIRE_H
 #define _SMC_WIRE_H
@@ -20,8 +21,6 @@
 
 #define SMC_WIRE_SIZE(type, size) \
 	static_assert(sizeof(struct type) == (size))
-#define SMC_WIRE_AT(type, member, offset) \
-	static_assert(offsetof(struct type, member) == (offset))
 
 /* "SMCR" and "SMCD" in EBCDIC (IBM-1047). */
 #define SMC_EYE_SMCR		0xe2d4c3d9U
@@ -64,27 +63,12 @@ enum smc_wire_limit {
 /* The first bytes of a message received on a link tell LLC from CDC. */
 #define SMC_CDC_TYPE		0xfe
 
-/* W1 TCP option, A.1 */
-enum smc_tcp_opt {
-	SMC_TCP_OPT_KIND	= 254,
-	SMC_TCP_OPT_LEN		= 6,
-};
-
-struct smc_tcp_opt_wire {
-	u8	kind;
-	u8	length;
-	__be32	exid;
-} __packed;
-SMC_WIRE_SIZE(smc_tcp_opt_wire, 6);
-SMC_WIRE_AT(smc_tcp_opt_wire, exid, 2);
-
 /* W2 Peer ID, A.2.1 */
 struct smc_peer_id_wire {
 	u8	instance[2];
 	u8	mac[SMC_MAC_LEN];
 } __packed;
 SMC_WIRE_SIZE(smc_peer_id_wire, SMC_PEER_ID_LEN);
-SMC_WIRE_AT(smc_peer_id_wire, mac, 2);
 
 /* Masks of one byte are enums; a field's shift is that of its lowest bit. */
 enum smc_clc_type {
@@ -150,9 +134,6 @@ struct smc_clc_hdr_wire {
 	u8	flags;
 } __packed;
 SMC_WIRE_SIZE(smc_clc_hdr_wire, SMC_CLC_HDR_LEN);
-SMC_WIRE_AT(smc_clc_hdr_wire, type, 4);
-SMC_WIRE_AT(smc_clc_hdr_wire, length, 5);
-SMC_WIRE_AT(smc_clc_hdr_wire, flags, 7);
 
 struct smc_clc_trl_wire {
 	__be32	eye;
@@ -171,10 +152,6 @@ struct smc_clc_proposal_wire {
 	__be16			ip_area_offset;
 } __packed;
 SMC_WIRE_SIZE(smc_clc_proposal_wire, 40);
-SMC_WIRE_AT(smc_clc_proposal_wire, peer_id, 8);
-SMC_WIRE_AT(smc_clc_proposal_wire, gid, 16);
-SMC_WIRE_AT(smc_clc_proposal_wire, mac, 32);
-SMC_WIRE_AT(smc_clc_proposal_wire, ip_area_offset, 38);
 
 /* What deployed peers put into the growth area, always 40 bytes. */
 struct smc_clc_growth_deployed_wire {
@@ -186,11 +163,6 @@ struct smc_clc_growth_deployed_wire {
 	u8	rsvd[20];
 } __packed;
 SMC_WIRE_SIZE(smc_clc_growth_deployed_wire, 40);
-SMC_WIRE_AT(smc_clc_growth_deployed_wire, ism_chid, 8);
-SMC_WIRE_AT(smc_clc_growth_deployed_wire, v2_offset, 10);
-SMC_WIRE_AT(smc_clc_growth_deployed_wire, vendor_oui, 12);
-SMC_WIRE_AT(smc_clc_growth_deployed_wire, vendor_options, 15);
-SMC_WIRE_AT(smc_clc_growth_deployed_wire, rsvd, 20);
 
 struct smc_clc_ip_area_wire {
 	__be32	subnet;
@@ -199,9 +171,6 @@ struct smc_clc_ip_area_wire {
 	u8	nr_prefixes;
 } __packed;
 SMC_WIRE_SIZE(smc_clc_ip_area_wire, 8);
-SMC_WIRE_AT(smc_clc_ip_area_wire, mask_len, 4);
-SMC_WIRE_AT(smc_clc_ip_area_wire, rsvd, 5);
-SMC_WIRE_AT(smc_clc_ip_area_wire, nr_prefixes, 7);
 
 /* W4 IPv6 prefix element, Figure 27 */
 struct smc_clc_prefix_wire {
@@ -209,7 +178,6 @@ struct smc_clc_prefix_wire {
 	u8	len;
 } __packed;
 SMC_WIRE_SIZE(smc_clc_prefix_wire, 17);
-SMC_WIRE_AT(smc_clc_prefix_wire, len, 16);
 
 /* W5 Accept and W6 Confirm, A.2.3 and A.2.4: one layout. */
 struct smc_clc_accept_wire {
@@ -229,19 +197,6 @@ struct smc_clc_accept_wire {
 	struct smc_clc_trl_wire	trl;
 } __packed;
 SMC_WIRE_SIZE(smc_clc_accept_wire, SMC_CLC_ACCEPT_LEN);
-SMC_WIRE_AT(smc_clc_accept_wire, peer_id, 8);
-SMC_WIRE_AT(smc_clc_accept_wire, gid, 16);
-SMC_WIRE_AT(smc_clc_accept_wire, mac, 32);
-SMC_WIRE_AT(smc_clc_accept_wire, qpn, 38);
-SMC_WIRE_AT(smc_clc_accept_wire, rkey, 41);
-SMC_WIRE_AT(smc_clc_accept_wire, rmbe_index, 45);
-SMC_WIRE_AT(smc_clc_accept_wire, token, 46);
-SMC_WIRE_AT(smc_clc_accept_wire, size_mtu, 50);
-SMC_WIRE_AT(smc_clc_accept_wire, rsvd1, 51);
-SMC_WIRE_AT(smc_clc_accept_wire, rmb_addr, 52);
-SMC_WIRE_AT(smc_clc_accept_wire, rsvd2, 60);
-SMC_WIRE_AT(smc_clc_accept_wire, psn, 61);
-SMC_WIRE_AT(smc_clc_accept_wire, trl, 64);
 
 /* W7 Decline, A.2.5 */
 struct smc_clc_decline_wire {
@@ -252,10 +207,6 @@ struct smc_clc_decline_wire {
 	struct smc_clc_trl_wire	trl;
 } __packed;
 SMC_WIRE_SIZE(smc_clc_decline_wire, SMC_CLC_DECLINE_LEN);
-SMC_WIRE_AT(smc_clc_decline_wire, peer_id, 8);
-SMC_WIRE_AT(smc_clc_decline_wire, diagnosis, 16);
-SMC_WIRE_AT(smc_clc_decline_wire, rsvd, 20);
-SMC_WIRE_AT(smc_clc_decline_wire, trl, 24);
 
 /*
  * The Decline of header version 2: deployed servers answer with it to every
@@ -271,9 +222,6 @@ struct smc_clc_decline_v2_wire {
 	struct smc_clc_trl_wire	trl;
 } __packed;
 SMC_WIRE_SIZE(smc_clc_decline_v2_wire, SMC_CLC_DECLINE_V2_LEN);
-SMC_WIRE_AT(smc_clc_decline_v2_wire, os, 20);
-SMC_WIRE_AT(smc_clc_decline_v2_wire, more_diagnosis, 24);
-SMC_WIRE_AT(smc_clc_decline_v2_wire, trl, 40);
 
 /* Byte 3 of the version 2 extension of a Proposal. */
 enum smc_clc_v2_flag {
@@ -297,13 +245,6 @@ struct smc_clc_v2_ext_wire {
 	u8	rsvd3[12];
 } __packed;
 SMC_WIRE_SIZE(smc_clc_v2_ext_wire, 40);
-SMC_WIRE_AT(smc_clc_v2_ext_wire, nr_ism_gids, 1);
-SMC_WIRE_AT(smc_clc_v2_ext_wire, flags, 3);
-SMC_WIRE_AT(smc_clc_v2_ext_wire, ism_offset, 6);
-SMC_WIRE_AT(smc_clc_v2_ext_wire, gid, 8);
-SMC_WIRE_AT(smc_clc_v2_ext_wire, max_conns, 24);
-SMC_WIRE_AT(smc_clc_v2_ext_wire, max_links, 25);
-SMC_WIRE_AT(smc_clc_v2_ext_wire, features, 26);
 
 /* What only SMC-D needs, not decoded: this, then the GIDs. */
 struct smc_clc_ism_ext_wire {
@@ -350,12 +291,6 @@ struct smc_clc_fce_wire {
 	u8	rsvd2[8];
 } __packed;
 SMC_WIRE_SIZE(smc_clc_fce_wire, 52);
-SMC_WIRE_AT(smc_clc_fce_wire, os_release, 1);
-SMC_WIRE_AT(smc_clc_fce_wire, host, 4);
-SMC_WIRE_AT(smc_clc_fce_wire, max_conns, 36);
-SMC_WIRE_AT(smc_clc_fce_wire, max_links, 37);
-SMC_WIRE_AT(smc_clc_fce_wire, features, 38);
-SMC_WIRE_AT(smc_clc_fce_wire, vendor, 40);
 
 /* Behind that in a Confirm: the GIDs that the client could use. */
 struct smc_clc_gid_list_wire {
@@ -412,9 +347,6 @@ struct smc_llc_hdr_wire {
 	u8	flags;
 } __packed;
 SMC_WIRE_SIZE(smc_llc_hdr_wire, 4);
-SMC_WIRE_AT(smc_llc_hdr_wire, length, 1);
-SMC_WIRE_AT(smc_llc_hdr_wire, reason, 2);
-SMC_WIRE_AT(smc_llc_hdr_wire, flags, 3);
 
 /* W9 CONFIRM LINK, A.3.1 */
 struct smc_llc_confirm_link_wire {
@@ -429,14 +361,6 @@ struct smc_llc_confirm_link_wire {
 	u8			rsvd[8];
 } __packed;
 SMC_WIRE_SIZE(smc_llc_confirm_link_wire, SMC_LLC_LEN);
-SMC_WIRE_AT(smc_llc_confirm_link_wire, mac, 4);
-SMC_WIRE_AT(smc_llc_confirm_link_wire, gid, 10);
-SMC_WIRE_AT(smc_llc_confirm_link_wire, qpn, 26);
-SMC_WIRE_AT(smc_llc_confirm_link_wire, link_num, 29);
-SMC_WIRE_AT(smc_llc_confirm_link_wire, link_user_id, 30);
-SMC_WIRE_AT(smc_llc_confirm_link_wire, max_links, 34);
-SMC_WIRE_AT(smc_llc_confirm_link_wire, max_conns, 35);
-SMC_WIRE_AT(smc_llc_confirm_link_wire, rsvd, 36);
 
 /* W10 ADD LINK, A.3.2 */
 enum smc_llc_add_link_reason {
@@ -460,13 +384,6 @@ struct smc_llc_add_link_wire {
 	u8			rsvd[10];
 } __packed;
 SMC_WIRE_SIZE(smc_llc_add_link_wire, SMC_LLC_LEN);
-SMC_WIRE_AT(smc_llc_add_link_wire, mac, 4);
-SMC_WIRE_AT(smc_llc_add_link_wire, gid, 10);
-SMC_WIRE_AT(smc_llc_add_link_wire, qpn, 26);
-SMC_WIRE_AT(smc_llc_add_link_wire, link_num, 29);
-SMC_WIRE_AT(smc_llc_add_link_wire, mtu, 30);
-SMC_WIRE_AT(smc_llc_add_link_wire, psn, 31);
-SMC_WIRE_AT(smc_llc_add_link_wire, rsvd, 34);
 
 /* Deployed peers have two more bytes behind the MAC. */
 struct smc_llc_add_link_deployed_wire {
@@ -481,13 +398,6 @@ struct smc_llc_add_link_deployed_wire {
 	u8			rsvd[8];
 } __packed;
 SMC_WIRE_SIZE(smc_llc_add_link_deployed_wire, SMC_LLC_LEN);
-SMC_WIRE_AT(smc_llc_add_link_deployed_wire, pad, 10);
-SMC_WIRE_AT(smc_llc_add_link_deployed_wire, gid, 12);
-SMC_WIRE_AT(smc_llc_add_link_deployed_wire, qpn, 28);
-SMC_WIRE_AT(smc_llc_add_link_deployed_wire, link_num, 31);
-SMC_WIRE_AT(smc_llc_add_link_deployed_wire, mtu, 32);
-SMC_WIRE_AT(smc_llc_add_link_deployed_wire, psn, 33);
-SMC_WIRE_AT(smc_llc_add_link_deployed_wire, rsvd, 36);
 
 /* W12 RKey/RToken pair, Figure 34 */
 struct smc_llc_rtoken_pair_wire {
@@ -496,8 +406,6 @@ struct smc_llc_rtoken_pair_wire {
 	__be64	addr;
 } __packed;
 SMC_WIRE_SIZE(smc_llc_rtoken_pair_wire, 16);
-SMC_WIRE_AT(smc_llc_rtoken_pair_wire, rkey, 4);
-SMC_WIRE_AT(smc_llc_rtoken_pair_wire, addr, 8);
 
 /* W11 ADD LINK CONTINUATION, A.3.3 */
 struct smc_llc_add_link_cont_wire {
@@ -509,11 +417,6 @@ struct smc_llc_add_link_cont_wire {
 	u8				rsvd2[4];
 } __packed;
 SMC_WIRE_SIZE(smc_llc_add_link_cont_wire, SMC_LLC_LEN);
-SMC_WIRE_AT(smc_llc_add_link_cont_wire, link_num, 4);
-SMC_WIRE_AT(smc_llc_add_link_cont_wire, nr_rtokens, 5);
-SMC_WIRE_AT(smc_llc_add_link_cont_wire, rsvd1, 6);
-SMC_WIRE_AT(smc_llc_add_link_cont_wire, pair, 8);
-SMC_WIRE_AT(smc_llc_add_link_cont_wire, rsvd2, 40);
 
 /*
  * ADD LINK of version 2: behind the deployed form the sender's GID again and,
@@ -533,9 +436,6 @@ struct smc_llc_add_link_v2_wire {
 	struct smc_llc_rtoken_pair_wire		pair[];
 } __packed;
 SMC_WIRE_SIZE(smc_llc_add_link_v2_wire, 72);
-SMC_WIRE_AT(smc_llc_add_link_v2_wire, flags, 44);
-SMC_WIRE_AT(smc_llc_add_link_v2_wire, gid, 46);
-SMC_WIRE_AT(smc_llc_add_link_v2_wire, nr_rtokens, 70);
 
 /* REQ ADD LINK, version 2 only: a client's wish for another link. */
 struct smc_llc_req_add_link_wire {
@@ -548,8 +448,6 @@ struct smc_llc_req_add_link_wire {
 	u8	gid[][SMC_GID_LEN];
 } __packed;
 SMC_WIRE_SIZE(smc_llc_req_add_link_wire, 28);
-SMC_WIRE_AT(smc_llc_req_add_link_wire, flags, 3);
-SMC_WIRE_AT(smc_llc_req_add_link_wire, nr_gids, 24);
 
 /* W13 DELETE LINK, A.3.4 */
 enum smc_llc_delete_link_reason {
@@ -568,9 +466,6 @@ struct smc_llc_delete_link_wire {
 	u8			rsvd[35];
 } __packed;
 SMC_WIRE_SIZE(smc_llc_delete_link_wire, SMC_LLC_LEN);
-SMC_WIRE_AT(smc_llc_delete_link_wire, link_num, 4);
-SMC_WIRE_AT(smc_llc_delete_link_wire, reason, 5);
-SMC_WIRE_AT(smc_llc_delete_link_wire, rsvd, 9);
 
 /* W15 Link number/RKey spec, Figure 37 */
 struct smc_llc_rkey_spec_wire {
@@ -579,8 +474,6 @@ struct smc_llc_rkey_spec_wire {
 	__be64	addr;
 } __packed;
 SMC_WIRE_SIZE(smc_llc_rkey_spec_wire, 13);
-SMC_WIRE_AT(smc_llc_rkey_spec_wire, rkey, 1);
-SMC_WIRE_AT(smc_llc_rkey_spec_wire, addr, 5);
 
 /* W14 CONFIRM RKEY, A.3.5 */
 struct smc_llc_confirm_rkey_wire {
@@ -592,11 +485,6 @@ struct smc_llc_confirm_rkey_wire {
 	u8				rsvd;
 } __packed;
 SMC_WIRE_SIZE(smc_llc_confirm_rkey_wire, SMC_LLC_LEN);
-SMC_WIRE_AT(smc_llc_confirm_rkey_wire, nr_rtokens, 4);
-SMC_WIRE_AT(smc_llc_confirm_rkey_wire, rkey, 5);
-SMC_WIRE_AT(smc_llc_confirm_rkey_wire, addr, 9);
-SMC_WIRE_AT(smc_llc_confirm_rkey_wire, spec, 17);
-SMC_WIRE_AT(smc_llc_confirm_rkey_wire, rsvd, 43);
 
 /* W16 CONFIRM RKEY CONTINUATION, A.3.6 (AMB-02) */
 struct smc_llc_confirm_rkey_cont_wire {
@@ -605,8 +493,6 @@ struct smc_llc_confirm_rkey_cont_wire {
 	struct smc_llc_rkey_spec_wire	spec[SMC_LLC_RKEY_CONT_SPECS];
 } __packed;
 SMC_WIRE_SIZE(smc_llc_confirm_rkey_cont_wire, SMC_LLC_LEN);
-SMC_WIRE_AT(smc_llc_confirm_rkey_cont_wire, nr_left, 4);
-SMC_WIRE_AT(smc_llc_confirm_rkey_cont_wire, spec, 5);
 
 /* W17 DELETE RKEY, A.3.7; error mask: 0x80 is the first key */
 struct smc_llc_delete_rkey_wire {
@@ -618,11 +504,6 @@ struct smc_llc_delete_rkey_wire {
 	u8			rsvd2[4];
 } __packed;
 SMC_WIRE_SIZE(smc_llc_delete_rkey_wire, SMC_LLC_LEN);
-SMC_WIRE_AT(smc_llc_delete_rkey_wire, count, 4);
-SMC_WIRE_AT(smc_llc_delete_rkey_wire, error_mask, 5);
-SMC_WIRE_AT(smc_llc_delete_rkey_wire, rsvd1, 6);
-SMC_WIRE_AT(smc_llc_delete_rkey_wire, rkey, 8);
-SMC_WIRE_AT(smc_llc_delete_rkey_wire, rsvd2, 40);
 
 /* W18 TEST LINK, A.3.8 */
 struct smc_llc_test_link_wire {
@@ -631,8 +512,6 @@ struct smc_llc_test_link_wire {
 	u8			rsvd[24];
 } __packed;
 SMC_WIRE_SIZE(smc_llc_test_link_wire, SMC_LLC_LEN);
-SMC_WIRE_AT(smc_llc_test_link_wire, user_data, 4);
-SMC_WIRE_AT(smc_llc_test_link_wire, rsvd, 20);
 
 /* W19 CDC, A.4 */
 enum smc_cdc_prod_flag {
@@ -656,8 +535,6 @@ struct smc_cursor_wire {
 	__be32	off;
 } __packed;
 SMC_WIRE_SIZE(smc_cursor_wire, 8);
-SMC_WIRE_AT(smc_cursor_wire, wrap, 2);
-SMC_WIRE_AT(smc_cursor_wire, off, 4);
 
 struct smc_cdc_wire {
 	u8			type;
@@ -671,18 +548,6 @@ struct smc_cdc_wire {
 	u8			rsvd[18];
 } __packed;
 SMC_WIRE_SIZE(smc_cdc_wire, SMC_CDC_LEN);
-SMC_WIRE_AT(smc_cdc_wire, length, 1);
-SMC_WIRE_AT(smc_cdc_wire, seq, 2);
-SMC_WIRE_AT(smc_cdc_wire, token, 4);
-SMC_WIRE_AT(smc_cdc_wire, prod, 8);
-SMC_WIRE_AT(smc_cdc_wire, prod.wrap, 10);
-SMC_WIRE_AT(smc_cdc_wire, prod.off, 12);
-SMC_WIRE_AT(smc_cdc_wire, cons, 16);
-SMC_WIRE_AT(smc_cdc_wire, cons.wrap, 18);
-SMC_WIRE_AT(smc_cdc_wire, cons.off, 20);
-SMC_WIRE_AT(smc_cdc_wire, prod_flags, 24);
-SMC_WIRE_AT(smc_cdc_wire, conn_flags, 25);
-SMC_WIRE_AT(smc_cdc_wire, rsvd, 26);
 
 /* 24-bit numbers: QP numbers and packet sequence numbers. */
 static inline u32 smc_wire_get24(const u8 p[3])

@@ -9,6 +9,22 @@
 
 #include "../../../net/smc/smc_cdc_wire.c"
 
+/* The offsets of RFC 7609 Appendix A, and of what deployed peers send. */
+SMC_WIRE_AT(smc_cursor_wire, wrap, 2);
+SMC_WIRE_AT(smc_cursor_wire, off, 4);
+SMC_WIRE_AT(smc_cdc_wire, length, 1);
+SMC_WIRE_AT(smc_cdc_wire, seq, 2);
+SMC_WIRE_AT(smc_cdc_wire, token, 4);
+SMC_WIRE_AT(smc_cdc_wire, prod, 8);
+SMC_WIRE_AT(smc_cdc_wire, prod.wrap, 10);
+SMC_WIRE_AT(smc_cdc_wire, prod.off, 12);
+SMC_WIRE_AT(smc_cdc_wire, cons, 16);
+SMC_WIRE_AT(smc_cdc_wire, cons.wrap, 18);
+SMC_WIRE_AT(smc_cdc_wire, cons.off, 20);
+SMC_WIRE_AT(smc_cdc_wire, prod_flags, 24);
+SMC_WIRE_AT(smc_cdc_wire, conn_flags, 25);
+SMC_WIRE_AT(smc_cdc_wire, rsvd, 26);
+
 static const struct smc_geom rfc_geom = { .size = 10000, .base = 4 };
 static const struct smc_geom deployed_geom = { .size = 65536, .base = 0 };
 

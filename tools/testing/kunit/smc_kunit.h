@@ -18,6 +18,10 @@
 	KUNIT_ASSERT_EQ(test, memcmp(left, right, size), 0)
 #endif
 
+/* Where the members of the structs in smc_wire.h are. */
+#define SMC_WIRE_AT(type, member, offset) \
+	static_assert(offsetof(struct type, member) == (offset))
+
 /* What smc_ib_news() says. */
 extern int kunit_news;
 

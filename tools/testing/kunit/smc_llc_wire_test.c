@@ -12,6 +12,64 @@
 
 #include "../../../net/smc/smc_llc_wire.c"
 
+/* The offsets of RFC 7609 Appendix A, and of what deployed peers send. */
+SMC_WIRE_AT(smc_llc_hdr_wire, length, 1);
+SMC_WIRE_AT(smc_llc_hdr_wire, reason, 2);
+SMC_WIRE_AT(smc_llc_hdr_wire, flags, 3);
+SMC_WIRE_AT(smc_llc_confirm_link_wire, mac, 4);
+SMC_WIRE_AT(smc_llc_confirm_link_wire, gid, 10);
+SMC_WIRE_AT(smc_llc_confirm_link_wire, qpn, 26);
+SMC_WIRE_AT(smc_llc_confirm_link_wire, link_num, 29);
+SMC_WIRE_AT(smc_llc_confirm_link_wire, link_user_id, 30);
+SMC_WIRE_AT(smc_llc_confirm_link_wire, max_links, 34);
+SMC_WIRE_AT(smc_llc_confirm_link_wire, max_conns, 35);
+SMC_WIRE_AT(smc_llc_confirm_link_wire, rsvd, 36);
+SMC_WIRE_AT(smc_llc_add_link_wire, mac, 4);
+SMC_WIRE_AT(smc_llc_add_link_wire, gid, 10);
+SMC_WIRE_AT(smc_llc_add_link_wire, qpn, 26);
+SMC_WIRE_AT(smc_llc_add_link_wire, link_num, 29);
+SMC_WIRE_AT(smc_llc_add_link_wire, mtu, 30);
+SMC_WIRE_AT(smc_llc_add_link_wire, psn, 31);
+SMC_WIRE_AT(smc_llc_add_link_wire, rsvd, 34);
+SMC_WIRE_AT(smc_llc_add_link_deployed_wire, pad, 10);
+SMC_WIRE_AT(smc_llc_add_link_deployed_wire, gid, 12);
+SMC_WIRE_AT(smc_llc_add_link_deployed_wire, qpn, 28);
+SMC_WIRE_AT(smc_llc_add_link_deployed_wire, link_num, 31);
+SMC_WIRE_AT(smc_llc_add_link_deployed_wire, mtu, 32);
+SMC_WIRE_AT(smc_llc_add_link_deployed_wire, psn, 33);
+SMC_WIRE_AT(smc_llc_add_link_deployed_wire, rsvd, 36);
+SMC_WIRE_AT(smc_llc_rtoken_pair_wire, rkey, 4);
+SMC_WIRE_AT(smc_llc_rtoken_pair_wire, addr, 8);
+SMC_WIRE_AT(smc_llc_add_link_cont_wire, link_num, 4);
+SMC_WIRE_AT(smc_llc_add_link_cont_wire, nr_rtokens, 5);
+SMC_WIRE_AT(smc_llc_add_link_cont_wire, rsvd1, 6);
+SMC_WIRE_AT(smc_llc_add_link_cont_wire, pair, 8);
+SMC_WIRE_AT(smc_llc_add_link_cont_wire, rsvd2, 40);
+SMC_WIRE_AT(smc_llc_add_link_v2_wire, flags, 44);
+SMC_WIRE_AT(smc_llc_add_link_v2_wire, gid, 46);
+SMC_WIRE_AT(smc_llc_add_link_v2_wire, nr_rtokens, 70);
+SMC_WIRE_AT(smc_llc_req_add_link_wire, flags, 3);
+SMC_WIRE_AT(smc_llc_req_add_link_wire, nr_gids, 24);
+SMC_WIRE_AT(smc_llc_delete_link_wire, link_num, 4);
+SMC_WIRE_AT(smc_llc_delete_link_wire, reason, 5);
+SMC_WIRE_AT(smc_llc_delete_link_wire, rsvd, 9);
+SMC_WIRE_AT(smc_llc_rkey_spec_wire, rkey, 1);
+SMC_WIRE_AT(smc_llc_rkey_spec_wire, addr, 5);
+SMC_WIRE_AT(smc_llc_confirm_rkey_wire, nr_rtokens, 4);
+SMC_WIRE_AT(smc_llc_confirm_rkey_wire, rkey, 5);
+SMC_WIRE_AT(smc_llc_confirm_rkey_wire, addr, 9);
+SMC_WIRE_AT(smc_llc_confirm_rkey_wire, spec, 17);
+SMC_WIRE_AT(smc_llc_confirm_rkey_wire, rsvd, 43);
+SMC_WIRE_AT(smc_llc_confirm_rkey_cont_wire, nr_left, 4);
+SMC_WIRE_AT(smc_llc_confirm_rkey_cont_wire, spec, 5);
+SMC_WIRE_AT(smc_llc_delete_rkey_wire, count, 4);
+SMC_WIRE_AT(smc_llc_delete_rkey_wire, error_mask, 5);
+SMC_WIRE_AT(smc_llc_delete_rkey_wire, rsvd1, 6);
+SMC_WIRE_AT(smc_llc_delete_rkey_wire, rkey, 8);
+SMC_WIRE_AT(smc_llc_delete_rkey_wire, rsvd2, 40);
+SMC_WIRE_AT(smc_llc_test_link_wire, user_data, 4);
+SMC_WIRE_AT(smc_llc_test_link_wire, rsvd, 20);
+
 /* Every different LLC message of two recorded links. */
 static const struct llc_record {
 	const char *name;
