@@ -114,7 +114,6 @@ static enum smc_llc_verdict form_decode_req_add_link(const u8 *buf, u32 len,
 	if (!wire->nr_gids || wire->nr_gids > SMC_LLC_LONG_GIDS ||
 	    len != form_req_add_link_len(wire->nr_gids))
 		return SMC_LLC_LINK_DOWN;
-	msg->req_add_link.nr_gids = wire->nr_gids;
 	return SMC_LLC_OK;
 }
 
@@ -404,38 +403,9 @@ void smc_llc_form_pair(const u8 *buf, unsigned int i, struct smc_llc_pair *pair)
 }
 
 /**
- * smc_llc_form_gid() - one of the GIDs in a REQ ADD LINK
- * @buf: a message that smc_llc_form_decode() has found good
- * @i: less than its nr_gids
- * @gid: receives the GID
- *
- * Context: Any context.
- */
-void smc_llc_form_gid(const u8 *buf, unsigned int i, u8 gid[SMC_GID_LEN])
-{
-	const struct smc_llc_req_add_link_wire *wire = (const void *)buf;
-
-	memcpy(gid, wire->gid[i], SMC_GID_LEN);
-}
-
-/**
- * smc_llc_form_nr_rkeys() - how many keys a DELETE RKEY has
- * @buf: a message that smc_llc_form_decode() has found good
- *
- * Context: Any context.
- * Return: 1 to SMC_LLC_LONG_KEYS.
- */
-unsigned int smc_llc_form_nr_rkeys(const u8 *buf)
-{
-	const struct smc_llc_delete_rkey_wire *wire = (const void *)buf;
-
-	return wire->count;
-}
-
-/**
  * smc_llc_form_rkey() - one of the keys in a DELETE RKEY request
  * @buf: a message that smc_llc_form_decode() has found good
- * @i: less than smc_llc_form_nr_rkeys()
+ * @i: less than its count
  *
  * Context: Any context.
  * Return: the key.

@@ -37,8 +37,6 @@ bool smc_llc_form_has_long(enum smc_llc_form form);
 bool smc_llc_form_answer_test_link(enum smc_llc_form form, const u8 *buf, u32 len, u8 *reply);
 
 void smc_llc_form_pair(const u8 *buf, unsigned int i, struct smc_llc_pair *pair);
-void smc_llc_form_gid(const u8 *buf, unsigned int i, u8 gid[SMC_GID_LEN]);
-unsigned int smc_llc_form_nr_rkeys(const u8 *buf);
 u32 smc_llc_form_rkey(const u8 *buf, unsigned int i);
 
 #endif /* _SMC_LLC_FORM_H */

@@ -100,11 +100,6 @@ struct smc_llc_delete_link {
 	u32 reason;		/* enum smc_llc_delete_link_reason */
 };
 
-/* Version 2: a client would have another link. */
-struct smc_llc_req_add_link {
-	u8 nr_gids;		/* that it could use */
-};
-
 /* W14, A.3.5 */
 struct smc_llc_confirm_rkey {
 	bool is_negative;	/* Z; replies only */
@@ -139,13 +134,13 @@ struct smc_llc_test_link {
 
 /**
  * struct smc_llc_msg - any LLC message
- * @type: enum smc_llc_type; tells which member of the union holds
+ * @type: enum smc_llc_type; tells which member of the union holds, none for
+ *	  SMC_LLC_REQ_ADD_LINK
  * @is_reply: the R flag
  * @confirm_link: SMC_LLC_CONFIRM_LINK
  * @add_link: SMC_LLC_ADD_LINK
  * @add_link_cont: SMC_LLC_ADD_LINK_CONT
  * @delete_link: SMC_LLC_DELETE_LINK
- * @req_add_link: SMC_LLC_REQ_ADD_LINK
  * @confirm_rkey: SMC_LLC_CONFIRM_RKEY
  * @confirm_rkey_cont: SMC_LLC_CONFIRM_RKEY_CONT
  * @delete_rkey: SMC_LLC_DELETE_RKEY
@@ -159,7 +154,6 @@ struct smc_llc_msg {
 		struct smc_llc_add_link add_link;
 		struct smc_llc_add_link_cont add_link_cont;
 		struct smc_llc_delete_link delete_link;
-		struct smc_llc_req_add_link req_add_link;
 		struct smc_llc_confirm_rkey confirm_rkey;
 		struct smc_llc_confirm_rkey_cont confirm_rkey_cont;
 		struct smc_llc_delete_rkey delete_rkey;

@@ -173,7 +173,7 @@ static void addl_06_req_add_link_is_answered(struct kunit *test)
 {
 	struct v2_llc *llc = v2_server_up(test);
 
-	v2_msg(llc, SMC_LLC_REQ_ADD_LINK, false)->req_add_link.nr_gids = 2;
+	v2_msg(llc, SMC_LLC_REQ_ADD_LINK, false);
 	v2_feed(llc, SMC_LLC_EV_MSG);
 	KUNIT_EXPECT_TRUE(test, v2_sent(test, llc, SMC_LLC_REQ_ADD_LINK)->is_reply);
 	KUNIT_EXPECT_NULL(test, v2_action(llc, SMC_LLC_ACT_LINK_DOWN));

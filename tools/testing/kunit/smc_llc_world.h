@@ -483,8 +483,6 @@ static inline void w_delete_tokens(struct world *w, int who, const struct smc_ll
 	struct w_side *s = &w->side[who];
 	int i, at;
 
-	if (dr->is_long)
-		W_CHECK(w, smc_llc_form_nr_rkeys(s->kept_rkeys.raw) == dr->count);
 	for (i = 0; i < dr->count; i++) {
 		at = w_find_token(s, act->link, dr->is_long ?
 				  smc_llc_form_rkey(s->kept_rkeys.raw, i) : dr->rkey[i]);
