@@ -115,9 +115,8 @@ void smc_lgr_drop_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool, str
 		      struct smc_buf_elem *elem)
 {
 	WARN_ON_ONCE(!READ_ONCE(lgr->is_growing));
-	smc_link_begin_map(lgr);
+	guard(smc_link_map)(lgr);
 	lgr_discard_buf(lgr, pool, buf, elem);
-	smc_link_end_map(lgr);
 }
 
 /**
@@ -135,15 +134,10 @@ void smc_lgr_drop_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool, str
 unsigned long smc_lgr_take_idle(struct smc_link_group *lgr, struct smc_buf_pool *pool,
 				unsigned long age_jiffies, unsigned long want)
 {
-	unsigned long taken;
-
 	WARN_ON_ONCE(!READ_ONCE(lgr->is_growing));
-	smc_link_begin_map(lgr);
-	mutex_lock(&lgr->lock);
-	taken = smc_buf_take_idle(pool, age_jiffies, want, &lgr->leaving);
-	mutex_unlock(&lgr->lock);
-	smc_link_end_map(lgr);
-	return taken;
+	guard(smc_link_map)(lgr);
+	guard(mutex)(&lgr->lock);
+	return smc_buf_take_idle(pool, age_jiffies, want, &lgr->leaving);
 }
 
 /**
@@ -160,7 +154,7 @@ unsigned int smc_lgr_drop_leaving(struct smc_link_group *lgr, enum smc_buf_kind 
 	unsigned int nr = 0;
 
 	WARN_ON_ONCE(!READ_ONCE(lgr->is_growing));
-	smc_link_begin_map(lgr);
+	guard(smc_link_map)(lgr);
 	/* Nobody else adds to the list, or takes from it. */
 	list_for_each_entry_safe(buf, next, &lgr->leaving, node) {
 		if (buf->kind != kind)
@@ -168,7 +162,6 @@ unsigned int smc_lgr_drop_leaving(struct smc_link_group *lgr, enum smc_buf_kind 
 		lgr_free_buf(lgr, buf);
 		nr++;
 	}
-	smc_link_end_map(lgr);
 	return nr;
 }
 
@@ -246,17 +239,15 @@ int smc_lgr_add_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool, struc
 	int rc;
 
 	WARN_ON_ONCE(!READ_ONCE(lgr->is_growing));
-	smc_link_begin_map(lgr);
+	guard(smc_link_map)(lgr);
 	rc = smc_buf_add(pool, buf, elem);
 	if (rc) {
 		smc_buf_free(buf);
-		goto end;
+		return rc;
 	}
 	rc = lgr_map_all(lgr, buf);
 	if (rc)
 		lgr_discard_buf(lgr, pool, buf, elem);
-end:
-	smc_link_end_map(lgr);
 	return rc;
 }
 

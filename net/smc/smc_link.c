@@ -207,13 +207,13 @@ void smc_link_take_down(struct smc_link *link)
 
 	wait_event(lgr->waitq, !READ_ONCE(link->users));
 	smc_link_stop(link);
-	smc_link_begin_map(lgr);
-	smc_buf_pool_unmap(&lgr->rmbs, &link->wr, link->index);
-	smc_buf_pool_unmap(&lgr->sends, &link->wr, link->index);
-	link_unmap_list(link, &lgr->leaving);
-	link_unmap_list(link, &lgr->orphans);
-	link_free_orphans(lgr);
-	smc_link_end_map(lgr);
+	scoped_guard(smc_link_map, lgr) {
+		smc_buf_pool_unmap(&lgr->rmbs, &link->wr, link->index);
+		smc_buf_pool_unmap(&lgr->sends, &link->wr, link->index);
+		link_unmap_list(link, &lgr->leaving);
+		link_unmap_list(link, &lgr->orphans);
+		link_free_orphans(lgr);
+	}
 	smc_wr_destroy(&link->wr);
 }
 
@@ -374,35 +374,49 @@ int smc_link_connect(struct smc_link *link, const struct smc_ib_peer *peer)
 	return rc;
 }
 
+/* Maps an area on a link, or registers it there. */
+typedef int (*link_area_fn)(struct smc_link *link, struct smc_buf *buf);
+
 /* Whoever was adding an area may have met the link, and mapped it there already. */
 static int link_map_buf(struct smc_link *link, struct smc_buf *buf)
 {
 	return buf->map[link->index].mr ? 0 : smc_buf_map(buf, &link->wr, link->index);
 }
 
-static int link_map_pool(struct smc_link *link, struct smc_buf_pool *pool)
+static int link_register_buf(struct smc_link *link, struct smc_buf *buf)
+{
+	return buf->map[link->index].mr ? smc_buf_register(buf, &link->wr, link->index) : 0;
+}
+
+static int link_each_in_pool(struct smc_link *link, struct smc_buf_pool *pool, link_area_fn fn)
 {
 	struct smc_buf *buf = NULL;
 	int rc = 0;
 
 	while (!rc && (buf = smc_buf_next(pool, buf)))
-		rc = link_map_buf(link, buf);
+		rc = fn(link, buf);
 	return rc;
 }
 
-/* RMBs that the peer is to forget; it has not yet. */
-static int link_map_leaving(struct smc_link *link)
+/*
+ * All areas of the group, those included that are leaving: the peer has not forgotten
+ * them yet, is told of them as well, and may write to them (AMB-21).
+ */
+static int link_each_area(struct smc_link *link, link_area_fn fn)
 {
+	struct smc_link_group *lgr = link->lgr;
 	struct smc_buf *buf;
 	int rc;
 
+	guard(smc_link_map)(lgr);
+	rc = link_each_in_pool(link, &lgr->rmbs, fn) ?: link_each_in_pool(link, &lgr->sends, fn);
 	/* Who lists them or takes them away maps as well. */
-	list_for_each_entry(buf, &link->lgr->leaving, node) {
-		rc = link_map_buf(link, buf);
+	list_for_each_entry(buf, &lgr->leaving, node) {
 		if (rc)
-			return rc;
+			break;
+		rc = fn(link, buf);
 	}
-	return 0;
+	return rc;
 }
 
 /**
@@ -418,62 +432,12 @@ static int link_map_leaving(struct smc_link *link)
  */
 int smc_link_map(struct smc_link *link)
 {
-	struct smc_link_group *lgr = link->lgr;
-	int rc;
+	int rc = link_enter(link);
 
-	rc = link_enter(link);
 	if (rc)
 		return rc;
-	smc_link_begin_map(lgr);
-	rc = link_map_pool(link, &lgr->rmbs);
-	if (!rc)
-		rc = link_map_pool(link, &lgr->sends);
-	if (!rc)
-		rc = link_map_leaving(link);
-	smc_link_end_map(lgr);
+	rc = link_each_area(link, link_map_buf);
 	smc_link_exit(link);
-	return rc;
-}
-
-static int link_register_pool(struct smc_link *link, struct smc_buf_pool *pool)
-{
-	struct smc_buf *buf = NULL;
-	int rc = 0;
-
-	while (!rc && (buf = smc_buf_next(pool, buf)))
-		if (buf->map[link->index].mr)
-			rc = smc_buf_register(buf, &link->wr, link->index);
-	return rc;
-}
-
-/* What leaves is told to the peer as well, and may be written to: AMB-21. */
-static int link_register_leaving(struct smc_link *link)
-{
-	struct smc_buf *buf;
-	int rc = 0;
-
-	/* as in link_map_leaving() */
-	list_for_each_entry(buf, &link->lgr->leaving, node) {
-		if (buf->map[link->index].mr)
-			rc = smc_buf_register(buf, &link->wr, link->index);
-		if (rc)
-			break;
-	}
-	return rc;
-}
-
-static int link_register_all(struct smc_link *link)
-{
-	struct smc_link_group *lgr = link->lgr;
-	int rc;
-
-	smc_link_begin_map(lgr);
-	rc = link_register_pool(link, &lgr->rmbs);
-	if (!rc)
-		rc = link_register_pool(link, &lgr->sends);
-	if (!rc)
-		rc = link_register_leaving(link);
-	smc_link_end_map(lgr);
 	return rc;
 }
 
@@ -500,7 +464,7 @@ int smc_link_prepare(struct smc_link *link)
 	rc = smc_wr_activate(&link->wr, link->psn, READ_ONCE(set->rdma_timeout),
 			     READ_ONCE(set->rdma_retries));
 	if (!rc)
-		rc = link_register_all(link);
+		rc = link_each_area(link, link_register_buf);
 	smc_link_exit(link);
 	return rc;
 }

@@ -5,6 +5,8 @@
 #ifndef SMC_LINK_H
 #define SMC_LINK_H
 
+#include <linux/cleanup.h>
+
 #include "smc_core.h"
 
 void smc_link_init(const struct smc_wr_ops *ops);
@@ -30,6 +32,7 @@ void smc_link_exit(struct smc_link *link);
 /* Mapping areas, one at a time. */
 void smc_link_begin_map(struct smc_link_group *lgr);
 void smc_link_end_map(struct smc_link_group *lgr);
+DEFINE_GUARD(smc_link_map, struct smc_link_group *, smc_link_begin_map(_T), smc_link_end_map(_T))
 
 /* Connections in line for a slot. */
 bool smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn);
