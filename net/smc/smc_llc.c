@@ -409,27 +409,35 @@ static void llc_feed_overrun(struct smc_link_group *lgr)
 			llc_feed_plain(lgr, SMC_LLC_EV_BAD_MSG, i);
 }
 
+/* A request for TEST LINK on each of some links, with other random bytes on each. */
+static void llc_feed_tests(struct smc_link_group *lgr, enum smc_llc_event_type type,
+			   unsigned long links)
+{
+	struct smc_llc_event ev = {};
+	unsigned int i;
+
+	for_each_set_bit(i, &links, SMC_LLC_LINKS) {
+		ev.type = type;
+		ev.link = i;
+		get_random_bytes(ev.timer.user_data, sizeof(ev.timer.user_data));
+		llc_feed(lgr, &ev);
+	}
+}
+
 /*
  * One probe for each link, however often it was asked for. The machine ignores those that
  * it has no use for.
  */
 static void llc_feed_probes(struct smc_link_group *lgr)
 {
-	struct smc_llc_event ev = {};
 	struct smc_llc *llc = &lgr->llc;
 	unsigned long links;
-	unsigned int i;
 
 	scoped_guard(spinlock_irqsave, &llc->queue_lock) {
 		links = llc->to_probe;
 		llc->to_probe = 0;
 	}
-	for_each_set_bit(i, &links, SMC_LLC_LINKS) {
-		ev.type = SMC_LLC_EV_REQ_TEST_LINK;
-		ev.link = i;
-		get_random_bytes(ev.timer.user_data, sizeof(ev.timer.user_data));
-		llc_feed(lgr, &ev);
-	}
+	llc_feed_tests(lgr, SMC_LLC_EV_REQ_TEST_LINK, links);
 }
 
 /*
@@ -439,7 +447,6 @@ static void llc_feed_probes(struct smc_link_group *lgr)
  */
 static void llc_balance(struct smc_link_group *lgr)
 {
-	struct smc_llc_event ev = {};
 	struct smc_llc *llc = &lgr->llc;
 	unsigned long links = 0;
 	unsigned int i;
@@ -451,13 +458,7 @@ static void llc_balance(struct smc_link_group *lgr)
 	for (i = 0; i < SMC_LLC_LINKS; i++)
 		if (smc_llc_flow_may_ask(&llc->flow, i))
 			links |= BIT(i);
-	links = smc_move_ask(lgr, links);
-	for_each_set_bit(i, &links, SMC_LLC_LINKS) {
-		ev.type = SMC_LLC_EV_REQ_ROUND_TRIP;
-		ev.link = i;
-		get_random_bytes(ev.timer.user_data, sizeof(ev.timer.user_data));
-		llc_feed(lgr, &ev);
-	}
+	llc_feed_tests(lgr, SMC_LLC_EV_REQ_ROUND_TRIP, smc_move_ask(lgr, links));
 	/* of others the last message had not completed */
 	smc_move_queue(lgr);
 }
@@ -663,12 +664,7 @@ void smc_llc_init(struct smc_link_group *lgr)
 	smc_llc_sweep_init(lgr);
 	smc_llc_queue_open(lgr);
 	INIT_LIST_HEAD(&llc->requests);
-	llc->current_req = NULL;
-	llc->nr_told = 0;
-	llc->idle_at = 0;
 	llc->balance_at = SMC_LLC_NO_DEADLINE;
-	llc->is_surplus = false;
-	llc->to_probe = 0;
 	/* pairs with smp_load_acquire() in llc_may_end() */
 	smp_store_release(&llc->is_ready, true);
 }

@@ -140,11 +140,6 @@ void smc_llc_queue_open(struct smc_link_group *lgr)
 
 	INIT_DELAYED_WORK(&llc->timer, llc_timer);
 	spin_lock_init(&llc->queue_lock);
-	llc->head = 0;
-	llc->nr = 0;
-	llc->nr_rx = 0;
-	llc->is_overrun = false;
-	llc->is_closed = false;
 }
 
 /**

@@ -10,6 +10,7 @@
  */
 #include <linux/jiffies.h>
 
+#include "smc_compat.h"
 #include "smc_grow.h"
 #include "smc_llc_queue.h"
 #include "smc_llc_rmb.h"
@@ -110,9 +111,8 @@ static void llc_give_rmbs_back(struct smc_link_group *lgr)
 		llc_drop_leaving(lgr, SMC_BUF_RMB);
 		return;
 	}
-	mutex_lock(&lgr->lock);
-	llc_arm_sweep(lgr, true);
-	mutex_unlock(&lgr->lock);
+	scoped_guard(mutex, &lgr->lock)
+		llc_arm_sweep(lgr, true);
 	smc_llc_kick(lgr);
 }
 
@@ -151,12 +151,7 @@ put:
  */
 void smc_llc_sweep_init(struct smc_link_group *lgr)
 {
-	struct smc_llc *llc = &lgr->llc;
-
-	INIT_WORK(&llc->sweep_work, llc_sweep_work);
-	llc->swept_at = 0;
-	llc->sweep_again = false;
-	atomic_long_set(&llc->sweep_want, 0);
+	INIT_WORK(&lgr->llc.sweep_work, llc_sweep_work);
 }
 
 /**
