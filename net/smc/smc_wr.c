@@ -41,7 +41,7 @@
 
 #define SMC_WR_TX_STRIDE	48	/* of messages in the message area, behind ... */
 #define SMC_WR_TX_LONG		(SMC_WR_CTRL_SLOTS * SMC_WR_LONG_LEN) /* ... long ones */
-#define SMC_WR_RECV_SGE		2	/* a receive, and wr->more */
+#define SMC_WR_RECV_SGE		2	/* a receive, and SMC_WR_PAGE_MORE */
 #define SMC_WR_MSG_SGE		2	/* a slot's message, and slot->more */
 #define SMC_WR_MIN_DATA_SLOTS	4
 #define SMC_WR_PER_SLOT		(SMC_WR_MAX_WRITES + 1)
@@ -136,9 +136,8 @@ static void smc_wr_look_for_stall(struct work_struct *work)
 	unsigned int nr_done = READ_ONCE(wr->nr_done);
 	bool is_idle;
 
-	spin_lock_bh(&wr->lock);
-	is_idle = wr->nr_free[SMC_WR_DATA] + wr->nr_free[SMC_WR_CTRL] == wr->nr_slots;
-	spin_unlock_bh(&wr->lock);
+	scoped_guard(spinlock_bh, &wr->lock)
+		is_idle = wr->nr_free[SMC_WR_DATA] + wr->nr_free[SMC_WR_CTRL] == wr->nr_slots;
 	if (is_idle || nr_done != wr->stall.nr_done)
 		wr->stall.nr_looks = 0;
 	wr->stall.nr_done = nr_done;
@@ -186,16 +185,13 @@ struct smc_wr_slot *smc_wr_slot_get(struct smc_wr *wr, enum smc_wr_class class)
 	if (test_bit(SMC_WR_IS_STOPPED, &wr->flags))
 		return NULL;
 
-	spin_lock_bh(&wr->lock);
-	slot = list_first_entry_or_null(&wr->free[class], struct smc_wr_slot, node);
-	if (slot) {
+	scoped_guard(spinlock_bh, &wr->lock) {
+		slot = list_first_entry_or_null(&wr->free[class], struct smc_wr_slot, node);
+		if (!slot)
+			return NULL;
 		list_del(&slot->node);
 		wr->nr_free[class]--;
 	}
-	spin_unlock_bh(&wr->lock);
-	if (!slot)
-		return NULL;
-
 	memset(slot->msg, 0, SMC_WR_MSG_LEN);
 	slot->len = SMC_WR_MSG_LEN;
 	memset(&slot->tag, 0, sizeof(slot->tag));
@@ -308,7 +304,7 @@ static int smc_wr_post_recv(struct smc_wr *wr, struct smc_wr_recv *recv)
 			.length = SMC_WR_RECV_LEN,
 			.lkey = wr->pd->local_dma_lkey,
 		}, {
-			.addr = wr->more_dma,
+			.addr = wr->page[SMC_WR_PAGE_MORE].dma,
 			.length = SMC_WR_RECV_MAX - SMC_WR_RECV_LEN,
 			.lkey = wr->pd->local_dma_lkey,
 		},
@@ -326,31 +322,26 @@ static int smc_wr_post_recv(struct smc_wr *wr, struct smc_wr_recv *recv)
 
 static void smc_wr_repost(struct smc_wr *wr, struct smc_wr_recv *recv)
 {
-	int rc = 0;
-
 	/* Pairs with synchronize_rcu() in smc_wr_stop(). */
-	rcu_read_lock();
-	if (!test_bit(SMC_WR_IS_STOPPED, &wr->flags))
-		rc = smc_wr_post_recv(wr, recv);
-	rcu_read_unlock();
-	if (rc)
+	guard(rcu)();
+	if (!test_bit(SMC_WR_IS_STOPPED, &wr->flags) && smc_wr_post_recv(wr, recv))
 		smc_wr_report(wr, SMC_WR_FAULT_POST);
 }
 
 /* The two parts of a long message in one; who has no memory has lost it. */
 static void smc_wr_deliver_long(struct smc_wr *wr, struct smc_wr_recv *recv, u32 len)
 {
+	const struct smc_wr_page *more = &wr->page[SMC_WR_PAGE_MORE];
 	u8 *msg = kmalloc(len, GFP_ATOMIC);
 
 	if (!msg) {
 		smc_wr_report(wr, SMC_WR_FAULT_RECV);
 		return;
 	}
-	ib_dma_sync_single_for_cpu(wr->end.dev->ibdev, wr->more_dma, PAGE_SIZE, DMA_FROM_DEVICE);
+	ib_dma_sync_single_for_cpu(wr->end.dev->ibdev, more->dma, PAGE_SIZE, DMA_FROM_DEVICE);
 	memcpy(msg, recv->msg, SMC_WR_RECV_LEN);
-	memcpy(msg + SMC_WR_RECV_LEN, wr->more, len - SMC_WR_RECV_LEN);
-	ib_dma_sync_single_for_device(wr->end.dev->ibdev, wr->more_dma, PAGE_SIZE,
-				      DMA_FROM_DEVICE);
+	memcpy(msg + SMC_WR_RECV_LEN, more->cpu, len - SMC_WR_RECV_LEN);
+	ib_dma_sync_single_for_device(wr->end.dev->ibdev, more->dma, PAGE_SIZE, DMA_FROM_DEVICE);
 	wr->ops->rx_llc(wr, msg, len);
 	kfree(msg);
 }
@@ -564,15 +555,12 @@ static void smc_wr_reg_complete(struct smc_wr_reg *reg, enum ib_wc_status status
 /* Its completion, its poster after a failed post, and smc_wr_reap() may meet here. */
 static void smc_wr_reg_finish(struct smc_wr_reg *reg, enum ib_wc_status status)
 {
-	struct smc_wr *wr = reg->wr;
-	bool is_listed;
-
-	spin_lock_bh(&wr->lock);
-	is_listed = !list_empty(&reg->node);
-	list_del_init(&reg->node);
-	spin_unlock_bh(&wr->lock);
-	if (is_listed)
-		smc_wr_reg_complete(reg, status);
+	scoped_guard(spinlock_bh, &reg->wr->lock) {
+		if (list_empty(&reg->node))
+			return;
+		list_del_init(&reg->node);
+	}
+	smc_wr_reg_complete(reg, status);
 }
 
 /* The oldest that nobody has finished, off the list. */
@@ -707,13 +695,11 @@ static int smc_wr_alloc(struct smc_wr *wr)
 
 	wr->slots = kvcalloc(wr->nr_slots, sizeof(*wr->slots), GFP_KERNEL);
 	wr->recvs = kvcalloc(wr->nr_recvs, sizeof(*wr->recvs), GFP_KERNEL);
-	wr->tx_area = (u8 *)get_zeroed_page(GFP_KERNEL);
-	wr->more = (u8 *)get_zeroed_page(GFP_KERNEL);
-	if (!wr->slots || !wr->recvs || !wr->tx_area || !wr->more)
+	if (!wr->slots || !wr->recvs)
 		return -ENOMEM;
-	for (i = 0; i < SMC_WR_RECV_PAGES; i++) {
-		wr->rx_area[i] = (u8 *)get_zeroed_page(GFP_KERNEL);
-		if (!wr->rx_area[i])
+	for (i = 0; i < SMC_WR_PAGES; i++) {
+		wr->page[i].cpu = (u8 *)get_zeroed_page(GFP_KERNEL);
+		if (!wr->page[i].cpu)
 			return -ENOMEM;
 	}
 	return 0;
@@ -724,19 +710,24 @@ static void smc_wr_free(struct smc_wr *wr)
 {
 	unsigned int i;
 
-	for (i = 0; i < SMC_WR_RECV_PAGES; i++)
-		free_page((unsigned long)wr->rx_area[i]);
-	free_page((unsigned long)wr->more);
-	free_page((unsigned long)wr->tx_area);
+	for (i = 0; i < SMC_WR_PAGES; i++)
+		free_page((unsigned long)wr->page[i].cpu);
 	kvfree(wr->recvs);
 	kvfree(wr->slots);
 }
 
-static void smc_wr_unmap_rx(struct smc_wr *wr, unsigned int n)
+static enum dma_data_direction smc_wr_page_dir(unsigned int page)
 {
-	while (n--)
-		ib_dma_unmap_single(wr->end.dev->ibdev, wr->rx_dma[n],
-				    PAGE_SIZE, DMA_FROM_DEVICE);
+	return page == SMC_WR_PAGE_TX ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
+}
+
+static void smc_wr_unmap(struct smc_wr *wr, unsigned int nr_pages)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_pages; i++)
+		ib_dma_unmap_single(wr->end.dev->ibdev, wr->page[i].dma, PAGE_SIZE,
+				    smc_wr_page_dir(i));
 }
 
 static int smc_wr_map(struct smc_wr *wr)
@@ -744,35 +735,15 @@ static int smc_wr_map(struct smc_wr *wr)
 	struct ib_device *ibdev = wr->end.dev->ibdev;
 	unsigned int i;
 
-	for (i = 0; i < SMC_WR_RECV_PAGES; i++) {
-		wr->rx_dma[i] = ib_dma_map_single(ibdev, wr->rx_area[i],
-						  PAGE_SIZE, DMA_FROM_DEVICE);
-		if (ib_dma_mapping_error(ibdev, wr->rx_dma[i]))
-			goto unmap;
+	for (i = 0; i < SMC_WR_PAGES; i++) {
+		wr->page[i].dma = ib_dma_map_single(ibdev, wr->page[i].cpu, PAGE_SIZE,
+						    smc_wr_page_dir(i));
+		if (ib_dma_mapping_error(ibdev, wr->page[i].dma)) {
+			smc_wr_unmap(wr, i);
+			return -ENOMEM;
+		}
 	}
-	wr->tx_dma = ib_dma_map_single(ibdev, wr->tx_area, PAGE_SIZE,
-				       DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(ibdev, wr->tx_dma))
-		goto unmap;
-	wr->more_dma = ib_dma_map_single(ibdev, wr->more, PAGE_SIZE, DMA_FROM_DEVICE);
-	if (ib_dma_mapping_error(ibdev, wr->more_dma))
-		goto unmap_tx;
 	return 0;
-
-unmap_tx:
-	ib_dma_unmap_single(ibdev, wr->tx_dma, PAGE_SIZE, DMA_TO_DEVICE);
-unmap:
-	smc_wr_unmap_rx(wr, i);
-	return -ENOMEM;
-}
-
-static void smc_wr_unmap(struct smc_wr *wr)
-{
-	ib_dma_unmap_single(wr->end.dev->ibdev, wr->more_dma, PAGE_SIZE,
-			    DMA_FROM_DEVICE);
-	ib_dma_unmap_single(wr->end.dev->ibdev, wr->tx_dma, PAGE_SIZE,
-			    DMA_TO_DEVICE);
-	smc_wr_unmap_rx(wr, SMC_WR_RECV_PAGES);
 }
 
 static void smc_wr_lay_out(struct smc_wr *wr)
@@ -794,8 +765,8 @@ static void smc_wr_lay_out(struct smc_wr *wr)
 		slot->write_cqe.done = smc_wr_write_done;
 		slot->wr = wr;
 		slot->class = i < SMC_WR_CTRL_SLOTS ? SMC_WR_CTRL : SMC_WR_DATA;
-		slot->msg = wr->tx_area + off;
-		slot->msg_dma = wr->tx_dma + off;
+		slot->msg = wr->page[SMC_WR_PAGE_TX].cpu + off;
+		slot->msg_dma = wr->page[SMC_WR_PAGE_TX].dma + off;
 		list_add_tail(&slot->node, &wr->free[slot->class]);
 		wr->nr_free[slot->class]++;
 	}
@@ -805,8 +776,8 @@ static void smc_wr_lay_out(struct smc_wr *wr)
 
 		recv->cqe.done = smc_wr_recv_done;
 		recv->wr = wr;
-		recv->msg = wr->rx_area[i / per_page] + off;
-		recv->dma = wr->rx_dma[i / per_page] + off;
+		recv->msg = wr->page[i / per_page].cpu + off;
+		recv->dma = wr->page[i / per_page].dma + off;
 	}
 }
 
@@ -971,7 +942,7 @@ free_cqs:
 dealloc_pd:
 	ib_dealloc_pd(wr->pd);
 unmap:
-	smc_wr_unmap(wr);
+	smc_wr_unmap(wr, SMC_WR_PAGES);
 free_mem:
 	smc_wr_free(wr);
 put_end:
@@ -1123,7 +1094,7 @@ void smc_wr_destroy(struct smc_wr *wr)
 		wr->qp = NULL;
 	}
 	ib_dealloc_pd(wr->pd);
-	smc_wr_unmap(wr);
+	smc_wr_unmap(wr, SMC_WR_PAGES);
 	smc_wr_free(wr);
 	smc_ib_end_put(&wr->end);
 }

@@ -24,8 +24,11 @@
 #define SMC_WR_SLOTS		(SMC_WR_DATA_SLOTS + SMC_WR_CTRL_SLOTS)
 #define SMC_WR_RECVS		256
 #define SMC_WR_REGS		4	/* registrations in flight */
-#define SMC_WR_RECV_LEN		64	/* of what is longer the rest is in wr->more */
+#define SMC_WR_RECV_LEN		64	/* of longer ones the rest is in SMC_WR_PAGE_MORE */
 #define SMC_WR_RECV_PAGES	DIV_ROUND_UP(SMC_WR_RECVS, PAGE_SIZE / SMC_WR_RECV_LEN)
+#define SMC_WR_PAGE_MORE	SMC_WR_RECV_PAGES	/* those before it are of receives */
+#define SMC_WR_PAGE_TX		(SMC_WR_PAGE_MORE + 1)
+#define SMC_WR_PAGES		(SMC_WR_PAGE_TX + 1)
 
 struct smc_wr;
 
@@ -127,6 +130,12 @@ struct smc_wr_recv {
 	u64 dma;
 };
 
+/* A page of messages, and where the RNIC finds it. */
+struct smc_wr_page {
+	u8 *cpu;
+	u64 dma;
+};
+
 /**
  * struct smc_wr_stall - how long nothing has completed
  * @work: looks while something is posted
@@ -174,13 +183,9 @@ enum smc_wr_flag {
  * @nr_slots: their number, less than SMC_WR_SLOTS on a small device
  * @recvs: all receives
  * @nr_recvs: their number
- * @tx_area: the slots' messages
- * @tx_dma: where the RNIC finds @tx_area
- * @rx_area: pages the receives point into
- * @rx_dma: where the RNIC finds each
- * @more: a page for what a long message has behind its receive: one for all, for
- *	 a peer sends the next only when the last was answered (protocol.md)
- * @more_dma: where the RNIC finds it
+ * @page: what the receives point into, then SMC_WR_PAGE_MORE for what a long message has
+ *	  behind its receive: one for all, for a peer sends the next only when the last was
+ *	  answered (protocol.md); and SMC_WR_PAGE_TX, the slots' messages
  * @rx_jiffies: when the last message was received, KA-02
  * @is_peer_silent: the peer's RNIC or host no longer answers, KA-05; set once
  *
@@ -211,12 +216,7 @@ struct smc_wr {
 	unsigned int nr_slots;
 	struct smc_wr_recv *recvs;
 	unsigned int nr_recvs;
-	u8 *tx_area;
-	u64 tx_dma;
-	u8 *rx_area[SMC_WR_RECV_PAGES];
-	u64 rx_dma[SMC_WR_RECV_PAGES];
-	u8 *more;
-	u64 more_dma;
+	struct smc_wr_page page[SMC_WR_PAGES];
 	atomic_long_t rx_jiffies;
 	bool is_peer_silent;
 };
