@@ -196,24 +196,35 @@ static bool is_first(const struct smc_llc_flow *flow, u8 link)
 	return smc_llc_is_forming(flow) && !link;
 }
 
+/* Is it due in @phase, which one of the roles has, and about the first link? ERR-43, AMB-57 */
+static bool check_first_confirm(struct smc_llc_run *run, const struct smc_llc_confirm_link *cl,
+				enum smc_llc_phase phase)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (flow->phase != phase) {
+		smc_llc_out_of_sync(run, 0, SMC_LLC_WHY_OUT_OF_SYNC);
+		return false;
+	}
+	if (!smc_llc_end_equals(&cl->end, &flow->link[0].peer) ||
+	    (flow->params.is_server && cl->link_num != flow->link[0].num)) {
+		smc_llc_fail_local(run, SMC_LLC_WHY_CONFIRM_LINK_DATA, SMC_DECLINE_ERR_RDYLNK);
+		return false;
+	}
+	if (is_other_dialect(flow, cl)) {
+		smc_llc_fail_local(run, SMC_LLC_WHY_CONFIRM_LINK_DATA, SMC_DECLINE_RMBE_EC);
+		return false;
+	}
+	return true;
+}
+
 static void on_first_confirm_request(struct smc_llc_run *run,
 				     const struct smc_llc_confirm_link *cl)
 {
 	struct smc_llc_flow *flow = run->flow;
 
-	if (flow->params.is_server || flow->phase != SMC_LLC_WAIT_CONFIRM_LINK) {
-		smc_llc_out_of_sync(run, 0, SMC_LLC_WHY_OUT_OF_SYNC);
+	if (!check_first_confirm(run, cl, SMC_LLC_WAIT_CONFIRM_LINK))
 		return;
-	}
-	if (!smc_llc_end_equals(&cl->end, &flow->link[0].peer)) {
-		/* ERR-43 */
-		smc_llc_fail_local(run, SMC_LLC_WHY_CONFIRM_LINK_DATA, SMC_DECLINE_ERR_RDYLNK);
-		return;
-	}
-	if (is_other_dialect(flow, cl)) {
-		smc_llc_fail_local(run, SMC_LLC_WHY_CONFIRM_LINK_DATA, SMC_DECLINE_RMBE_EC);
-		return;
-	}
 	flow->link[0].num = cl->link_num;
 	negotiate(flow, cl);
 	flow->phase = SMC_LLC_PREPARING;
@@ -226,20 +237,8 @@ static void on_first_confirm_reply(struct smc_llc_run *run,
 {
 	struct smc_llc_flow *flow = run->flow;
 
-	if (!flow->params.is_server || flow->phase != SMC_LLC_WAIT_CONFIRM_REPLY) {
-		smc_llc_out_of_sync(run, 0, SMC_LLC_WHY_OUT_OF_SYNC);
+	if (!check_first_confirm(run, cl, SMC_LLC_WAIT_CONFIRM_REPLY))
 		return;
-	}
-	if (!smc_llc_end_equals(&cl->end, &flow->link[0].peer) ||
-	    cl->link_num != flow->link[0].num) {
-		/* AMB-57 */
-		smc_llc_fail_local(run, SMC_LLC_WHY_CONFIRM_LINK_DATA, SMC_DECLINE_ERR_RDYLNK);
-		return;
-	}
-	if (is_other_dialect(flow, cl)) {
-		smc_llc_fail_local(run, SMC_LLC_WHY_CONFIRM_LINK_DATA, SMC_DECLINE_RMBE_EC);
-		return;
-	}
 	smc_llc_commit(flow, SMC_LLC_COMMIT_CONFIRM_LINK);
 	smc_llc_link_move(&flow->link[0], SMC_LLC_LINK_ACTIVE);
 	flow->config_deadline = SMC_LLC_NO_DEADLINE;

@@ -231,6 +231,20 @@ static void on_delete_request(struct smc_llc_run *run, u8 link, const struct smc
 	}
 }
 
+/* The owner is done: the answer to the peer, or NULL where that is waited for no more. */
+static struct smc_llc_msg *end_remote(struct smc_llc_run *run, enum smc_llc_remote state)
+{
+	struct smc_llc_remote_rkey *remote = &run->flow->remote;
+
+	if (remote->state != state)
+		return NULL;
+	remote->state = SMC_LLC_REMOTE_NONE;
+	remote->nr_anew = 0;
+	if (smc_llc_is_dead_end(run->flow, remote->link))
+		return NULL;
+	return answer(run, remote->link, &remote->msg);
+}
+
 /**
  * smc_llc_keys_stored() - the tokens of a new RMB are in the table, or not
  * @run: the call
@@ -238,16 +252,10 @@ static void on_delete_request(struct smc_llc_run *run, u8 link, const struct smc
  */
 void smc_llc_keys_stored(struct smc_llc_run *run, bool ok)
 {
-	struct smc_llc_remote_rkey *remote = &run->flow->remote;
-	struct smc_llc_msg *reply;
+	struct smc_llc_msg *reply = end_remote(run, SMC_LLC_REMOTE_CONFIRM_RKEY);
 
-	if (remote->state != SMC_LLC_REMOTE_CONFIRM_RKEY)
+	if (!reply)
 		return;
-	remote->state = SMC_LLC_REMOTE_NONE;
-	remote->nr_anew = 0;
-	if (smc_llc_is_dead_end(run->flow, remote->link))
-		return;
-	reply = answer(run, remote->link, &remote->msg);
 	if (reply->type == SMC_LLC_CONFIRM_RKEY)
 		reply->confirm_rkey.is_negative = !ok;
 	else
@@ -262,16 +270,10 @@ void smc_llc_keys_stored(struct smc_llc_run *run, bool ok)
  */
 void smc_llc_keys_deleted(struct smc_llc_run *run, u8 error_mask, u8 nr_unknown)
 {
-	struct smc_llc_remote_rkey *remote = &run->flow->remote;
-	struct smc_llc_msg *reply;
+	struct smc_llc_msg *reply = end_remote(run, SMC_LLC_REMOTE_DELETE_RKEY);
 
-	if (remote->state != SMC_LLC_REMOTE_DELETE_RKEY)
+	if (!reply)
 		return;
-	remote->state = SMC_LLC_REMOTE_NONE;
-	remote->nr_anew = 0;
-	if (smc_llc_is_dead_end(run->flow, remote->link))
-		return;
-	reply = answer(run, remote->link, &remote->msg);
 	reply->delete_rkey.is_negative = error_mask || nr_unknown;
 	reply->delete_rkey.error_mask = error_mask;
 	reply->delete_rkey.nr_unknown = nr_unknown;
