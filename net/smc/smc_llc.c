@@ -751,11 +751,6 @@ void smc_llc_delete_link(struct smc_link_group *lgr, u8 index)
 	smc_llc_report(lgr, SMC_LLC_EV_REQ_DELETE_LINK, index, true, SMC_LLC_DELETE_OPERATOR);
 }
 
-static bool llc_is_of(const struct smc_link_group *lgr, const struct net *net)
-{
-	return !net || lgr->key.net == net;
-}
-
 /* Who takes leave of which groups, and until when, in jiffies. */
 struct llc_leave {
 	const struct net *net;
@@ -765,8 +760,10 @@ struct llc_leave {
 /* One that a handshake has just enlisted has no engine yet, nor a link to speak on. */
 static bool llc_may_end(const struct smc_link_group *lgr, const struct llc_leave *leave)
 {
+	if (leave->net && lgr->key.net != leave->net)
+		return false;
 	/* pairs with smp_store_release() in smc_llc_init() */
-	return llc_is_of(lgr, leave->net) && smp_load_acquire(&lgr->llc.is_ready);
+	return smp_load_acquire(&lgr->llc.is_ready);
 }
 
 static void llc_end_one(struct smc_link_group *lgr, void *arg)

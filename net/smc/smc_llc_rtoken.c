@@ -7,12 +7,6 @@
 #include "smc_llc_msg.h"
 #include "smc_llc_rtoken.h"
 
-static void llc_forget_keys(struct smc_link_group *lgr, int idx, bool is_new)
-{
-	if (is_new)
-		smc_rtoken_del(lgr->rtokens, idx);
-}
-
 /**
  * smc_llc_rtoken_store() - the peer has a new RMB
  * @lgr: the group
@@ -40,7 +34,8 @@ bool smc_llc_rtoken_store(struct smc_link_group *lgr, const struct smc_llc_rkeys
 		const struct smc_llc_rtoken *tok = &keys->rtoken[i];
 
 		if (smc_rtoken_set(rt, idx, tok->link_num, tok->rkey, tok->vaddr)) {
-			llc_forget_keys(lgr, idx, is_new);
+			if (is_new)
+				smc_rtoken_del(rt, idx);
 			return false;
 		}
 	}
