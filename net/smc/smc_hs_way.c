@@ -24,7 +24,7 @@ void smc_hs_note_path(const struct smc_hs *hs, enum smc_decline reason)
 	struct in6_addr peer;
 
 	smc_peer_addr(hs->smc->sk, &peer);
-	smc_peer_remember(hs->net, &peer, reason, false);
+	smc_peer_remember(hs->net, &peer, reason, SMC_PEER_FIRST_CONTACT);
 }
 
 /**
@@ -227,7 +227,7 @@ enum smc_hs_outcome smc_hs_late_detour(struct smc_hs *hs)
 	struct in6_addr peer;
 
 	smc_peer_addr(hs->smc->sk, &peer);
-	smc_peer_remember_routed(hs->net, &peer);
+	smc_peer_remember(hs->net, &peer, SMC_DECLINE_NOROUTE, SMC_PEER_ROUTED_WAY);
 	return SMC_HS_GO_ON;
 }
 

@@ -163,7 +163,7 @@ static void llc_note_path(struct smc_link_group *lgr, enum smc_llc_why why)
 	if (READ_ONCE(lgr->state) == SMC_LGR_ACTIVE && smc_llc_why_is_path(why) &&
 	    !smc_lgr_has_successor(lgr))
 		smc_peer_remember(lgr->key.net, &lgr->key.peer_addr, SMC_DECLINE_NOACTLINK,
-				  true);
+				  SMC_PEER_HAS_WORKED);
 }
 
 /*

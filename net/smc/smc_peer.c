@@ -36,8 +36,7 @@ struct smc_peer_slot {
 	int news;			/* of RNICs, when it failed */
 	unsigned long since;		/* jiffies */
 	unsigned int age_ms;		/* peer_memory_ms of then */
-	bool has_worked;		/* before it failed */
-	bool is_routed_way;		/* only that has failed */
+	enum smc_peer_failure failure;
 };
 
 struct smc_peer_memory {
@@ -87,63 +86,34 @@ static struct smc_peer_slot *smc_peer_slot(struct smc_peer_memory *mem,
 	return &mem->slot[hash % SMC_PEER_SLOTS];
 }
 
-static void smc_peer_note(struct net *net, const struct smc_peer_slot *what)
-{
-	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
-	struct smc_peer_slot *slot = smc_peer_slot(mem, &what->addr);
-	unsigned int age_ms = READ_ONCE(smc_net(net)->set.peer_memory_ms);
-
-	if (!age_ms)
-		return;
-	spin_lock_bh(&mem->lock);
-	slot->addr = what->addr;
-	slot->age_ms = age_ms;
-	slot->has_worked = what->has_worked;
-	slot->is_routed_way = what->is_routed_way;
-	slot->news = smc_ib_news();
-	WRITE_ONCE(slot->reason, what->reason);
-	slot->since = jiffies;
-	spin_unlock_bh(&mem->lock);
-	smc_stat_inc(net, SMC_STAT_PEER_REMEMBERED);
-}
-
 /**
  * smc_peer_remember() - the RDMA path to a peer failed
  * @net: the namespace
  * @peer: its IP address, IPv4 mapped
  * @reason: what will be the fallback reason of the connections that follow
- * @has_worked: a link group was up; otherwise first contact has failed
+ * @failure: what has failed
  *
  * The memory is bounded: a newer peer may push an older one out.
  *
  * Context: Any context but hard interrupt.
  */
 void smc_peer_remember(struct net *net, const struct in6_addr *peer, enum smc_decline reason,
-		       bool has_worked)
+		       enum smc_peer_failure failure)
 {
-	const struct smc_peer_slot what = {
-		.addr = *peer, .reason = reason, .has_worked = has_worked,
-	};
+	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
+	struct smc_peer_slot *slot = smc_peer_slot(mem, peer);
+	unsigned int age_ms = READ_ONCE(smc_net(net)->set.peer_memory_ms);
 
-	smc_peer_note(net, &what);
-}
-
-/**
- * smc_peer_remember_routed() - nobody answers on the routed way to a peer
- * @net: the namespace
- * @peer: its IP address, IPv4 mapped
- *
- * There is another way, which is being taken. As smc_peer_remember().
- *
- * Context: Any context but hard interrupt.
- */
-void smc_peer_remember_routed(struct net *net, const struct in6_addr *peer)
-{
-	const struct smc_peer_slot what = {
-		.addr = *peer, .reason = SMC_DECLINE_NOROUTE, .is_routed_way = true,
-	};
-
-	smc_peer_note(net, &what);
+	if (!age_ms)
+		return;
+	smc_stat_inc(net, SMC_STAT_PEER_REMEMBERED);
+	guard(spinlock_bh)(&mem->lock);
+	slot->addr = *peer;
+	slot->age_ms = age_ms;
+	slot->failure = failure;
+	slot->news = smc_ib_news();
+	WRITE_ONCE(slot->reason, reason);
+	slot->since = jiffies;
 }
 
 /**
@@ -162,7 +132,8 @@ void smc_peer_forget(struct net *net, const struct in6_addr *peer, bool is_route
 	if (READ_ONCE(slot->reason) == SMC_DECLINE_NONE)
 		return;
 	guard(spinlock_bh)(&mem->lock);
-	if (ipv6_addr_equal(&slot->addr, peer) && (is_routed || !slot->is_routed_way))
+	if (ipv6_addr_equal(&slot->addr, peer) &&
+	    (is_routed || slot->failure != SMC_PEER_ROUTED_WAY))
 		WRITE_ONCE(slot->reason, SMC_DECLINE_NONE);
 }
 
@@ -172,7 +143,7 @@ static bool smc_peer_is_stale(const struct net *net, const struct smc_peer_slot 
 	unsigned int age_ms = READ_ONCE(smc_net(net)->set.peer_memory_ms);
 
 	age_ms = min(age_ms, slot->age_ms);
-	if (slot->has_worked)
+	if (slot->failure == SMC_PEER_HAS_WORKED)
 		age_ms /= SMC_PEER_HAS_WORKED_DIV;
 	/* also where it was so long ago that jiffies have wrapped */
 	return slot->news != smc_ib_news() || jiffies - slot->since >= msecs_to_jiffies(age_ms);
@@ -188,11 +159,10 @@ static bool smc_peer_look_up(struct net *net, const struct in6_addr *peer,
 	/* that of nearly everybody, for every connection */
 	if (READ_ONCE(slot->reason) == SMC_DECLINE_NONE)
 		return false;
-	spin_lock_bh(&mem->lock);
+	guard(spinlock_bh)(&mem->lock);
 	if (slot->reason != SMC_DECLINE_NONE && smc_peer_is_stale(net, slot))
 		WRITE_ONCE(slot->reason, SMC_DECLINE_NONE);
 	*copy = *slot;
-	spin_unlock_bh(&mem->lock);
 	return copy->reason != SMC_DECLINE_NONE && ipv6_addr_equal(&copy->addr, peer);
 }
 
@@ -210,8 +180,8 @@ enum smc_decline smc_peer_recall(struct net *net, const struct in6_addr *peer, b
 {
 	struct smc_peer_slot slot;
 
-	if (!smc_peer_look_up(net, peer, &slot) || slot.is_routed_way ||
-	    (slot.has_worked && !is_client))
+	if (!smc_peer_look_up(net, peer, &slot) || slot.failure == SMC_PEER_ROUTED_WAY ||
+	    (slot.failure == SMC_PEER_HAS_WORKED && !is_client))
 		return SMC_DECLINE_NONE;
 	return slot.reason;
 }
@@ -228,7 +198,7 @@ bool smc_peer_recall_routed(struct net *net, const struct in6_addr *peer)
 {
 	struct smc_peer_slot slot;
 
-	return smc_peer_look_up(net, peer, &slot) && slot.is_routed_way;
+	return smc_peer_look_up(net, peer, &slot) && slot.failure == SMC_PEER_ROUTED_WAY;
 }
 
 /**

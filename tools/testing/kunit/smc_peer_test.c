@@ -69,7 +69,7 @@ static void a_path_that_never_worked_is_not_tried_by_either_side(struct kunit *t
 	struct in6_addr other = peer_a;
 
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, false);
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_TIMEOUT_CL);
 	KUNIT_EXPECT_EQ(test, peer_recall(false), SMC_DECLINE_TIMEOUT_CL);
 	other.s6_addr[15]++;
@@ -83,7 +83,7 @@ static void a_path_that_never_worked_is_not_tried_by_either_side(struct kunit *t
 /* A peer that was started anew, or has another RNIC, knows better. */
 static void a_path_that_has_worked_is_tried_when_the_peer_wants_and_sooner(struct kunit *test)
 {
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOACTLINK, true);
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOACTLINK, SMC_PEER_HAS_WORKED);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NOACTLINK);
 	KUNIT_EXPECT_EQ(test, peer_recall(false), SMC_DECLINE_NONE);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NOACTLINK);
@@ -93,8 +93,8 @@ static void a_path_that_has_worked_is_tried_when_the_peer_wants_and_sooner(struc
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 
 	/* then first contact failed, too */
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOACTLINK, true);
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, false);
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOACTLINK, SMC_PEER_HAS_WORKED);
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	KUNIT_EXPECT_EQ(test, peer_recall(false), SMC_DECLINE_TIMEOUT_CL);
 }
 
@@ -102,14 +102,14 @@ static void news_of_an_rnic_and_a_group_that_is_up_end_it(struct kunit *test)
 {
 	struct in6_addr other = peer_a;
 
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, false);
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	kunit_news++;
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 	/* for good */
 	kunit_news--;
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOACTLINK, true);
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOACTLINK, SMC_PEER_HAS_WORKED);
 	other.s6_addr[15]++;
 	smc_peer_forget(&init_net, &other, true);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NOACTLINK);
@@ -124,7 +124,7 @@ static void a_routed_way_is_remembered_by_itself(struct kunit *test)
 
 	other.s6_addr[15]++;
 	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &peer_a));
-	smc_peer_remember_routed(&init_net, &peer_a);
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOROUTE, SMC_PEER_ROUTED_WAY);
 	KUNIT_EXPECT_TRUE(test, smc_peer_recall_routed(&init_net, &peer_a));
 	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &other));
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
@@ -136,15 +136,15 @@ static void a_routed_way_is_remembered_by_itself(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &peer_a));
 
 	/* it is forgotten like others */
-	smc_peer_remember_routed(&init_net, &peer_a);
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOROUTE, SMC_PEER_ROUTED_WAY);
 	peer_age(PEER_MEMORY_MS - 1000);
 	KUNIT_EXPECT_TRUE(test, smc_peer_recall_routed(&init_net, &peer_a));
 	peer_age(1000);
 	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &peer_a));
 
 	/* and what is known of the whole peer takes its place */
-	smc_peer_remember_routed(&init_net, &peer_a);
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, false);
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOROUTE, SMC_PEER_ROUTED_WAY);
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &peer_a));
 	KUNIT_EXPECT_EQ(test, peer_recall(false), SMC_DECLINE_TIMEOUT_CL);
 }
@@ -152,18 +152,18 @@ static void a_routed_way_is_remembered_by_itself(struct kunit *test)
 static void with_0_nothing_is_remembered(struct kunit *test)
 {
 	smc_net(&init_net)->set.peer_memory_ms = 0;
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, false);
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 }
 
 static void a_shorter_time_holds_at_once_and_a_longer_one_for_what_follows(struct kunit *test)
 {
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, false);
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	smc_net(&init_net)->set.peer_memory_ms = 10 * PEER_MEMORY_MS;
 	peer_age(PEER_MEMORY_MS);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, false);
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	smc_net(&init_net)->set.peer_memory_ms = PEER_MEMORY_MS;
 	peer_age(PEER_MEMORY_MS - 1000);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_TIMEOUT_CL);
