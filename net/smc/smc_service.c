@@ -45,9 +45,6 @@ struct smc_service_slot {
 struct smc_service_memory {
 	spinlock_t lock;		/* guards @slot */
 	hsiphash_key_t key;
-	/* written under @lock and read without */
-	unsigned long last_pause;	/* jiffies; when any service last began one */
-	bool has_paused;		/* there was one */
 	struct smc_service_slot slot[SMC_SERVICE_SLOTS];
 };
 
@@ -194,7 +191,6 @@ void smc_service_declined(const struct sock *tsk, const struct sockaddr *addr,
 {
 	struct smc_service_memory *mem = smc_net(sock_net(tsk))->service_memory;
 	struct smc_service_slot *slot;
-	bool is_pause;
 	u32 id;
 
 	/* as where the peer does not know SMC */
@@ -202,7 +198,7 @@ void smc_service_declined(const struct sock *tsk, const struct sockaddr *addr,
 		return;
 	id = smc_service_id(mem, tsk, addr);
 	slot = smc_service_slot(mem, id);
-	spin_lock_bh(&mem->lock);
+	guard(spinlock_bh)(&mem->lock);
 	smc_service_claim(slot, id);
 	if (slot->has_agreed && smc_service_is_ago(slot->agreed, SMC_SERVICE_TRUST_MS))
 		slot->has_agreed = false;
@@ -213,13 +209,7 @@ void smc_service_declined(const struct sock *tsk, const struct sockaddr *addr,
 	slot->news = smc_ib_news();
 	slot->since = jiffies;
 	slot->declines = min(slot->declines + 1, SMC_SERVICE_DECLINES);
-	is_pause = slot->declines == SMC_SERVICE_DECLINES;
-	if (is_pause) {
-		WRITE_ONCE(mem->last_pause, jiffies);
-		WRITE_ONCE(mem->has_paused, true);
-	}
-	spin_unlock_bh(&mem->lock);
-	if (is_pause)
+	if (slot->declines == SMC_SERVICE_DECLINES)
 		smc_stat_inc(sock_net(tsk), SMC_STAT_SERVICE_PAUSED);
 }
 
@@ -252,13 +242,6 @@ static unsigned int smc_service_pause_ms(const struct net *net)
 		     SMC_SERVICE_PAUSE_MS);
 }
 
-/* That of nearly everybody, for every connection: which service it is does not matter. */
-static bool smc_service_has_none(const struct smc_service_memory *mem, unsigned int pause_ms)
-{
-	return !READ_ONCE(mem->has_paused) ||
-	       smc_service_is_ago(READ_ONCE(mem->last_pause), pause_ms);
-}
-
 /**
  * smc_service_recall() - is an offer to a service in vain at the moment?
  * @tsk: TCP socket that is to be connected, with what it is bound to
@@ -273,19 +256,16 @@ enum smc_decline smc_service_recall(const struct sock *tsk, const struct sockadd
 {
 	struct smc_service_memory *mem = smc_net(sock_net(tsk))->service_memory;
 	unsigned int pause_ms = smc_service_pause_ms(sock_net(tsk));
-	enum smc_decline reason = SMC_DECLINE_NONE;
-	struct smc_service_slot *slot;
-	u32 id;
+	u32 id = smc_service_id(mem, tsk, addr);
+	const struct smc_service_slot *slot = smc_service_slot(mem, id);
 
-	if (smc_service_has_none(mem, pause_ms))
+	/* those of nearly all services, for every connection */
+	if (data_race(slot->declines) < SMC_SERVICE_DECLINES)
 		return SMC_DECLINE_NONE;
-	id = smc_service_id(mem, tsk, addr);
-	slot = smc_service_slot(mem, id);
 	guard(spinlock_bh)(&mem->lock);
-	if (slot->id == id && slot->declines >= SMC_SERVICE_DECLINES &&
-	    !smc_service_is_older(slot, pause_ms)) {
-		reason = slot->reason;
-		*diagnosis = slot->diagnosis;
-	}
-	return reason;
+	if (slot->id != id || slot->declines < SMC_SERVICE_DECLINES ||
+	    smc_service_is_older(slot, pause_ms))
+		return SMC_DECLINE_NONE;
+	*diagnosis = slot->diagnosis;
+	return slot->reason;
 }
