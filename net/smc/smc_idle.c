@@ -16,14 +16,6 @@
 #define IDLE_STALL_LOOKS	4
 #define IDLE_STALL_LOOK_MIN	10
 
-/* The earlier of two times, of which 0 is never. */
-static u32 idle_sooner(u32 a, u32 b)
-{
-	if (!a || !b)
-		return a ? : b;
-	return min(a, b);
-}
-
 static void idle_stall(const struct smc_idle_want *want, const struct smc_idle_facts *facts,
 		       struct smc_idle_step *step)
 {
@@ -52,13 +44,13 @@ static void idle_keepalive(const struct smc_idle_want *want, const struct smc_id
 	if (step->is_probing && facts->probed >= want->dead) {
 		step->verdict = SMC_IDLE_DEAD;
 	} else if (step->is_probing) {
-		step->wait = idle_sooner(step->wait, want->dead - facts->probed);
+		step->wait = min_not_zero(step->wait, want->dead - facts->probed);
 	} else if (quiet >= want->idle) {
 		step->verdict = SMC_IDLE_PROBE;
 		step->is_probing = true;
-		step->wait = idle_sooner(step->wait, want->dead);
+		step->wait = min_not_zero(step->wait, want->dead);
 	} else {
-		step->wait = idle_sooner(step->wait, want->idle - quiet);
+		step->wait = min_not_zero(step->wait, want->idle - quiet);
 	}
 }
 

@@ -8,6 +8,8 @@
 
 #define min(a, b)	min_t(typeof((a) + (b)), a, b)
 #define max(a, b)	max_t(typeof((a) + (b)), a, b)
+#define min_not_zero(a, b)	({ typeof(a) _x = (a); typeof(b) _y = (b);		\
+				   !_x ? _y : !_y ? _x : min(_x, _y); })
 #define min3(a, b, c)	min(min(a, b), c)
 #define max3(a, b, c)	max(max(a, b), c)
 #define swap(a, b)	do { typeof(a) _swap = (a); (a) = (b); (b) = _swap; } while (0)
