@@ -16,6 +16,7 @@
 
 #include "smc_compat.h"
 #include "smc_net.h"
+#include "smc_peer.h"
 #include "smc_pnet.h"
 
 #define SMC_PNET_MAX_LANS	8	/* interfaces tried that the route does not lead to */
@@ -37,11 +38,22 @@ void smc_pnet_init_net(struct net *net)
 /* Are the segments of this connection IPv4, PROP-09? */
 static bool smc_pnet_is_ipv4(const struct sock *tsk)
 {
+	struct in6_addr peer;
+
+	smc_peer_addr(tsk, &peer);
+	return ipv6_addr_v4mapped(&peer);
+}
+
+/* Our address of the connection, IPv4 mapped. */
+static void smc_pnet_own_addr(const struct sock *tsk, struct in6_addr *own)
+{
 #if IS_ENABLED(CONFIG_IPV6)
-	if (tsk->sk_family == AF_INET6)
-		return ipv6_addr_v4mapped(&tsk->sk_v6_daddr);
+	if (!smc_pnet_is_ipv4(tsk)) {
+		*own = tsk->sk_v6_rcv_saddr;
+		return;
+	}
 #endif
-	return true;
+	ipv6_addr_set_v4mapped(inet_sk(tsk)->inet_saddr, own);
 }
 
 /* The device this connection sends through, with a reference, or NULL. */
@@ -88,18 +100,18 @@ static bool smc_pnet_ipv4_subnet(struct sock *tsk, struct net_device *ndev,
 static bool smc_pnet_ipv6_prefixes(const struct sock *tsk, struct net_device *ndev,
 				   struct smc_nego_subnets *subnets)
 {
-#if IS_ENABLED(CONFIG_IPV6)
 	const struct inet6_ifaddr *ifa;
 	struct inet6_dev *idev;
+	struct in6_addr own;
 
-	memcpy(subnets->own, &tsk->sk_v6_rcv_saddr, sizeof(subnets->own));
+	smc_pnet_own_addr(tsk, &own);
+	memcpy(subnets->own, &own, sizeof(subnets->own));
 	guard(rcu)();
 	idev = __in6_dev_get(ndev);
 	if (!idev)
 		return false;
 	list_for_each_entry_rcu(ifa, &idev->addr_list, if_list)
 		smc_nego_add_prefix(subnets, ifa->addr.s6_addr, ifa->prefix_len);
-#endif
 	return subnets->nr_prefixes > 0;
 }
 
@@ -147,18 +159,6 @@ enum smc_decline smc_pnet_find(struct sock *tsk, struct smc_ib_end *end,
 out:
 	dev_put(ndev);
 	return reason;
-}
-
-/* Our address of the connection, IPv4 mapped. */
-static void smc_pnet_own_addr(const struct sock *tsk, struct in6_addr *own)
-{
-#if IS_ENABLED(CONFIG_IPV6)
-	if (!smc_pnet_is_ipv4(tsk)) {
-		*own = tsk->sk_v6_rcv_saddr;
-		return;
-	}
-#endif
-	ipv6_addr_set_v4mapped(inet_sk(tsk)->inet_saddr, own);
 }
 
 /**

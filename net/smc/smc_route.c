@@ -114,7 +114,6 @@ static int smc_route_find_ipv4(struct net *net, const struct smc_route_like *lik
 	return rc;
 }
 
-#if IS_ENABLED(CONFIG_IPV6)
 /* 64 zero bits: no address, loopback, or an IPv4 address in another form. */
 static bool smc_route_is_host(const struct in6_addr *addr)
 {
@@ -134,7 +133,7 @@ static int smc_route_find_ipv6(struct net *net, const struct smc_route_like *lik
 	struct dst_entry *dst;
 	int rc = -EHOSTUNREACH;
 
-	if (!smc_route_is_host(peer))
+	if (!IS_ENABLED(CONFIG_IPV6) || !smc_route_is_host(peer))
 		return rc;
 	/* every LAN has the same link-local prefix */
 	if (smc_gid_kind(end->gid.raw) == SMC_GID_LINK_LOCAL) {
@@ -155,14 +154,6 @@ out:
 	dst_release(dst);
 	return rc;
 }
-#else
-static int smc_route_find_ipv6(struct net *net, const struct smc_route_like *like,
-			       const struct smc_ib_end *end, const struct in6_addr *own,
-			       const struct in6_addr *peer, struct smc_route *route)
-{
-	return -EHOSTUNREACH;
-}
-#endif
 
 /**
  * smc_route_like() - by which rules a TCP connection finds its way
@@ -182,9 +173,8 @@ void smc_route_like(struct sock *tsk, struct smc_route_like *like)
 		like->bound = tsk;
 	if (!dst)
 		return;
-	rcu_read_lock();
-	like->oif = smc_compat_dst_dev(dst)->ifindex;
-	rcu_read_unlock();
+	scoped_guard(rcu)
+		like->oif = smc_compat_dst_dev(dst)->ifindex;
 	dst_release(dst);
 }
 
