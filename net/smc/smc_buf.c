@@ -182,17 +182,15 @@ static bool smc_buf_take(struct smc_buf_pool *pool, struct smc_buf *buf,
  */
 int smc_buf_get(struct smc_buf_pool *pool, u32 size, struct smc_buf_elem *elem)
 {
-	bool is_dirty = false;
 	struct smc_buf *buf;
+	bool is_dirty;
 
-	spin_lock_bh(&pool->lock);
-	buf = smc_buf_best_fit(pool, size);
-	if (buf)
+	scoped_guard(spinlock_bh, &pool->lock) {
+		buf = smc_buf_best_fit(pool, size);
+		if (!buf)
+			return -EAGAIN;
 		is_dirty = smc_buf_take(pool, buf, elem);
-	spin_unlock_bh(&pool->lock);
-	if (!buf)
-		return -EAGAIN;
-
+	}
 	if (is_dirty && buf->kind == SMC_BUF_RMB)
 		memset(elem->cpu, 0, elem->size);
 	return 0;
@@ -222,13 +220,12 @@ void smc_buf_put(struct smc_buf_pool *pool, struct smc_buf_elem *elem)
 
 	if (!buf)
 		return;
-	spin_lock_bh(&pool->lock);
+	guard(spinlock_bh)(&pool->lock);
 	if (!WARN_ON_ONCE(!__test_and_clear_bit(elem->index - 1, buf->used))) {
 		smc_buf_count_spare(pool, buf->elem_size);
 		buf->nr_used--;
 		smc_buf_note_idle(pool, buf);
 	}
-	spin_unlock_bh(&pool->lock);
 	memset(elem, 0, sizeof(*elem));
 }
 
@@ -252,12 +249,11 @@ void smc_buf_lose(struct smc_buf_pool *pool, struct smc_buf_elem *elem)
 
 	if (!buf)
 		return;
-	spin_lock_bh(&pool->lock);
+	guard(spinlock_bh)(&pool->lock);
 	/* Its bit in @used stays set. */
 	buf->nr_lost++;
 	smc_buf_count_spare(pool, buf->elem_size);
 	smc_buf_note_idle(pool, buf);
-	spin_unlock_bh(&pool->lock);
 	memset(elem, 0, sizeof(*elem));
 }
 
@@ -278,11 +274,10 @@ static unsigned int smc_buf_next_count(struct smc_buf_pool *pool, u32 elem_size,
 	unsigned int count = 1;
 	struct smc_buf *buf;
 
-	spin_lock_bh(&pool->lock);
-	list_for_each_entry(buf, &pool->areas, node)
-		if (buf->elem_size == elem_size)
-			count = max(count, buf->nr_elems * 2);
-	spin_unlock_bh(&pool->lock);
+	scoped_guard(spinlock_bh, &pool->lock)
+		list_for_each_entry(buf, &pool->areas, node)
+			if (buf->elem_size == elem_size)
+				count = max(count, buf->nr_elems * 2);
 	limit = min_t(u64, limit, 1 + smc_buf_may_spare(pool, elem_size));
 	return min_t(u64, count, limit);
 }

@@ -534,17 +534,13 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
  */
 void smc_conn_forget_unread(struct smc_conn *conn)
 {
-	bool has_unread;
-
-	spin_lock_bh(&conn->lock);
-	has_unread = conn->phase == SMC_CONN_UNREAD;
-	if (has_unread) {
+	scoped_guard(spinlock_bh, &conn->lock) {
+		if (conn->phase != SMC_CONN_UNREAD)
+			return;
 		smc_conn_set_phase(conn, SMC_CONN_LEFT);
 		conn_drop_unread(conn);
 	}
-	spin_unlock_bh(&conn->lock);
-	if (has_unread)
-		smc_conn_put(conn);
+	smc_conn_put(conn);
 }
 
 /**

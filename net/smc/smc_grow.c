@@ -47,10 +47,10 @@ int smc_lgr_begin_grow(struct smc_link_group *lgr)
  */
 void smc_lgr_end_grow(struct smc_link_group *lgr)
 {
-	mutex_lock(&lgr->lock);
-	WARN_ON_ONCE(!lgr->is_growing);
-	WRITE_ONCE(lgr->is_growing, false);
-	mutex_unlock(&lgr->lock);
+	scoped_guard(mutex, &lgr->lock) {
+		WARN_ON_ONCE(!lgr->is_growing);
+		WRITE_ONCE(lgr->is_growing, false);
+	}
 	wake_up_all(&lgr->waitq);
 }
 
@@ -80,11 +80,11 @@ static void lgr_free_buf(struct smc_link_group *lgr, struct smc_buf *buf)
 {
 	bool is_unmapped = lgr_unmap_buf(lgr, buf);
 
-	mutex_lock(&lgr->lock);
-	list_del_init(&buf->node);
-	if (!is_unmapped)
-		list_add(&buf->node, &lgr->orphans);
-	mutex_unlock(&lgr->lock);
+	scoped_guard(mutex, &lgr->lock) {
+		list_del_init(&buf->node);
+		if (!is_unmapped)
+			list_add(&buf->node, &lgr->orphans);
+	}
 	if (is_unmapped)
 		smc_buf_free(buf);
 }
@@ -93,9 +93,8 @@ static void lgr_free_buf(struct smc_link_group *lgr, struct smc_buf *buf)
 static void lgr_discard_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool,
 			    struct smc_buf *buf, struct smc_buf_elem *elem)
 {
-	mutex_lock(&lgr->lock);
-	smc_buf_remove(pool, buf, elem);
-	mutex_unlock(&lgr->lock);
+	scoped_guard(mutex, &lgr->lock)
+		smc_buf_remove(pool, buf, elem);
 	lgr_free_buf(lgr, buf);
 }
 
@@ -277,7 +276,7 @@ int smc_lgr_register_buf(struct smc_link_group *lgr, struct smc_buf *buf)
 	bool is_ready, has_one = false;
 	int i;
 
-	smc_link_begin_map(lgr);
+	guard(smc_link_map)(lgr);
 	for (i = 0; i < SMC_LINKS_MAX; i++) {
 		link = smc_link_enter_at(lgr, i);
 		if (!link)
@@ -292,7 +291,6 @@ int smc_lgr_register_buf(struct smc_link_group *lgr, struct smc_buf *buf)
 		}
 		smc_link_exit(link);
 	}
-	smc_link_end_map(lgr);
 	/*
 	 * On some link: fails only if another link that still works lacks it. On none: the
 	 * last error, or that there is no link.

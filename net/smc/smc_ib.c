@@ -957,17 +957,14 @@ static int smc_ib_port_mac(struct smc_ib_dev *dev, u8 port, u8 mac[ETH_ALEN])
 int smc_ib_local_mac(u8 mac[ETH_ALEN])
 {
 	struct smc_ib_dev *dev;
-	int rc = -ENODEV;
 	u8 port;
 
 	guard(rwsem_read)(&smc_ib_devices_lock);
-	list_for_each_entry(dev, &smc_ib_devices, list) {
-		for (port = 1; rc && port <= dev->nr_ports; port++)
-			rc = smc_ib_port_mac(dev, port, mac);
-		if (!rc)
-			break;
-	}
-	return rc;
+	list_for_each_entry(dev, &smc_ib_devices, list)
+		for (port = 1; port <= dev->nr_ports; port++)
+			if (!smc_ib_port_mac(dev, port, mac))
+				return 0;
+	return -ENODEV;
 }
 
 static bool smc_ib_is_usable(struct ib_device *ibdev, u8 nr_ports)

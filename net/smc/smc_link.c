@@ -477,17 +477,14 @@ int smc_link_prepare(struct smc_link *link)
 static void link_forget(struct smc_link *link)
 {
 	struct smc_link_group *lgr = link->lgr;
-	bool is_kept;
 
-	mutex_lock(&lgr->lock);
-	is_kept = READ_ONCE(link->is_kept);
-	if (!is_kept)
+	guard(mutex)(&lgr->lock);
+	if (!READ_ONCE(link->is_kept)) {
 		list_del(&link->node);
-	else if (++lgr->nr_kept == SMC_LINKS_KEPT_MAX && lgr->key.role == SMC_ROLE_SERVER)
-		smc_lgr_shut(lgr);
-	mutex_unlock(&lgr->lock);
-	if (!is_kept)
 		kfree(link);
+	} else if (++lgr->nr_kept == SMC_LINKS_KEPT_MAX && lgr->key.role == SMC_ROLE_SERVER) {
+		smc_lgr_shut(lgr);
+	}
 }
 
 /**
@@ -556,30 +553,26 @@ static void link_end_wait(struct smc_conn *conn)
  */
 bool smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn)
 {
-	bool is_open;
-
 	/* Fully ordered; pairs with link_end_wait(). */
 	if (test_and_set_bit(SMC_CONN_IS_WAITING, &conn->flags))
 		return true;
 	smc_conn_get(conn);
-	spin_lock_bh(&link->wait_lock);
 	/*
 	 * Where the link is stopped, or @conn has moved away, those who wait have been taken out
 	 * for the last time, or @conn has: whoever comes later would wait for nobody.
 	 */
-	is_open = !test_bit(SMC_WR_IS_STOPPED, &link->wr.flags) &&
-		  rcu_access_pointer(conn->link) == link;
-	if (is_open) {
-		list_add_tail(&conn->wait_node, &link->waiters);
-		WRITE_ONCE(conn->wait_link, link);
+	scoped_guard(spinlock_bh, &link->wait_lock) {
+		if (!test_bit(SMC_WR_IS_STOPPED, &link->wr.flags) &&
+		    rcu_access_pointer(conn->link) == link) {
+			list_add_tail(&conn->wait_node, &link->waiters);
+			WRITE_ONCE(conn->wait_link, link);
+			return true;
+		}
 	}
-	spin_unlock_bh(&link->wait_lock);
-	if (!is_open) {
-		/* and before the caller looks where the connection is */
-		link_end_wait(conn);
-		smc_conn_put(conn);
-	}
-	return is_open;
+	/* before the caller looks where the connection is */
+	link_end_wait(conn);
+	smc_conn_put(conn);
+	return false;
 }
 
 /**
@@ -595,20 +588,15 @@ bool smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn)
  */
 void smc_link_del_waiter(struct smc_link *link, struct smc_conn *conn)
 {
-	bool is_here;
-
 	lockdep_assert_held(&conn->lock);
-	spin_lock_bh(&link->wait_lock);
-	is_here = READ_ONCE(conn->wait_link) == link;
-	if (is_here) {
+	scoped_guard(spinlock_bh, &link->wait_lock) {
+		if (READ_ONCE(conn->wait_link) != link)
+			return;
 		list_del_init(&conn->wait_node);
 		WRITE_ONCE(conn->wait_link, NULL);
 	}
-	spin_unlock_bh(&link->wait_lock);
-	if (is_here) {
-		link_end_wait(conn);
-		smc_conn_put(conn);
-	}
+	link_end_wait(conn);
+	smc_conn_put(conn);
 }
 
 /**
@@ -623,15 +611,14 @@ struct smc_conn *smc_link_pop_waiter(struct smc_link *link)
 {
 	struct smc_conn *conn;
 
-	spin_lock_bh(&link->wait_lock);
-	conn = list_first_entry_or_null(&link->waiters, struct smc_conn, wait_node);
-	if (conn) {
+	scoped_guard(spinlock_bh, &link->wait_lock) {
+		conn = list_first_entry_or_null(&link->waiters, struct smc_conn, wait_node);
+		if (!conn)
+			return NULL;
 		list_del_init(&conn->wait_node);
 		WRITE_ONCE(conn->wait_link, NULL);
 	}
-	spin_unlock_bh(&link->wait_lock);
-	if (conn)
-		link_end_wait(conn);
+	link_end_wait(conn);
 	return conn;
 }
 

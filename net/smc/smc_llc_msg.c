@@ -18,6 +18,7 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
+#include "smc_compat.h"
 #include "smc_llc_form.h"
 #include "smc_llc_msg.h"
 #include "smc_llc_queue.h"
@@ -246,25 +247,21 @@ int smc_llc_msg_prepare_long(struct smc_link_group *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
 	struct smc_llc_long *buf;
-	int rc = -ECONNABORTED;
+	int rc = -ENOMEM;
 	u8 *page;
 
 	if (!llc->flow.params.has_long_add_link)
 		return 0;
 	buf = kvmalloc(sizeof(*buf), GFP_KERNEL);
 	page = (u8 *)get_zeroed_page(GFP_KERNEL);
-	if (!buf || !page) {
-		rc = -ENOMEM;
-		goto free;
+	if (buf && page) {
+		guard(mutex)(&lgr->lock);
+		rc = llc->flow.phase == SMC_LLC_DEAD ? -ECONNABORTED : 0;
+		if (!rc) {
+			swap(llc->long_buf, buf);
+			swap(llc->long_page, page);
+		}
 	}
-	mutex_lock(&lgr->lock);
-	if (llc->flow.phase != SMC_LLC_DEAD) {
-		swap(llc->long_buf, buf);
-		swap(llc->long_page, page);
-		rc = 0;
-	}
-	mutex_unlock(&lgr->lock);
-free:
 	kvfree(buf);
 	free_page((unsigned long)page);
 	return rc;

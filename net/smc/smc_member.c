@@ -262,15 +262,15 @@ void smc_lgr_cut_conn(struct smc_conn *conn)
 {
 	struct smc_link *had_link;
 
-	spin_lock_bh(&conn->lock);
-	had_link = smc_conn_link(conn);
-	if (had_link) {
-		conn->is_peer_silent = READ_ONCE(had_link->wr.is_peer_silent);
-		smc_lgr_keep_unread(conn);
+	scoped_guard(spinlock_bh, &conn->lock) {
+		had_link = smc_conn_link(conn);
+		if (had_link) {
+			conn->is_peer_silent = READ_ONCE(had_link->wr.is_peer_silent);
+			smc_lgr_keep_unread(conn);
+		}
+		smc_lgr_set_link(conn, NULL);
+		smc_conn_set_phase(conn, SMC_CONN_DEAD);
 	}
-	smc_lgr_set_link(conn, NULL);
-	smc_conn_set_phase(conn, SMC_CONN_DEAD);
-	spin_unlock_bh(&conn->lock);
 	if (had_link)
 		conn->ops.event(conn, SMC_EV_LINK_LOST);
 }
@@ -296,9 +296,8 @@ void smc_lgr_commit_dialect(struct smc_link_group *lgr, enum smc_dialect dialect
 	smc_nego_settle_dialect(&lgr->params, dialect);
 	lgr->is_committed = true;
 	while ((conn = smc_lgr_next_conn(lgr, &token))) {
-		spin_lock_bh(&conn->lock);
-		smc_lgr_set_geometry(lgr, conn);
-		spin_unlock_bh(&conn->lock);
+		scoped_guard(spinlock_bh, &conn->lock)
+			smc_lgr_set_geometry(lgr, conn);
 		smc_conn_put(conn);
 	}
 }

@@ -282,10 +282,9 @@ void smc_move_hush(struct smc_link *link)
 
 	lockdep_assert_held(&lgr->lock);
 	while ((conn = smc_lgr_next_conn(lgr, &token))) {
-		spin_lock_bh(&conn->lock);
-		if (smc_conn_link(conn) == link)
-			smc_conn_set_phase(conn, SMC_CONN_LEAVING);
-		spin_unlock_bh(&conn->lock);
+		scoped_guard(spinlock_bh, &conn->lock)
+			if (smc_conn_link(conn) == link)
+				smc_conn_set_phase(conn, SMC_CONN_LEAVING);
 		smc_conn_put(conn);
 	}
 	smc_move_queue(lgr);
@@ -356,11 +355,11 @@ void smc_move_heard(struct smc_link_group *lgr, u8 index)
 
 	lockdep_assert_held(&lgr->lock);
 	while ((conn = smc_lgr_next_conn(lgr, &token))) {
-		spin_lock_bh(&conn->lock);
-		link = smc_conn_link(conn);
-		if (link && link == lgr->links[index] && conn->heard == SMC_CONN_ASKED)
-			conn->heard = SMC_CONN_HEARD;
-		spin_unlock_bh(&conn->lock);
+		scoped_guard(spinlock_bh, &conn->lock) {
+			link = smc_conn_link(conn);
+			if (link && link == lgr->links[index] && conn->heard == SMC_CONN_ASKED)
+				conn->heard = SMC_CONN_HEARD;
+		}
 		smc_conn_put(conn);
 	}
 	smc_move_queue(lgr);
