@@ -874,32 +874,40 @@ void smc_lgr_wait_none(struct net *net)
 	wait_event(smc_lgr_list_waitq, lgr_none_in(net));
 }
 
+static void lgr_queue(struct workqueue_struct *wq, struct smc_link_group *lgr,
+		      struct work_struct *work)
+{
+	smc_lgr_get(lgr);
+	if (!queue_work(wq, work))
+		smc_lgr_put(lgr);
+}
+
 /**
  * smc_core_queue() - run a work item of a group
+ * @lgr: the group; the caller has a reference
  * @work: what may wait for another such item of the group, but neither for another
- *	  group nor for the peer
+ *	  group nor for the peer; it drops a reference, which is taken here
  *
  * Context: Any context.
- * Return: false if it was queued already.
  */
-bool smc_core_queue(struct work_struct *work)
+void smc_core_queue(struct smc_link_group *lgr, struct work_struct *work)
 {
-	return queue_work(smc_core_wq, work);
+	lgr_queue(smc_core_wq, lgr, work);
 }
 
 /**
  * smc_core_queue_patient() - run a work item of a group that waits for the peer
- * @work: what may wait for the group's LLC engine
+ * @lgr: the group; the caller has a reference
+ * @work: what may wait for the group's LLC engine; it drops a reference, which is taken here
  *
  * There may be as many peers that let one wait as a queue runs items, and the engines
  * need the other queue to go on.
  *
  * Context: Any context.
- * Return: false if it was queued already.
  */
-bool smc_core_queue_patient(struct work_struct *work)
+void smc_core_queue_patient(struct smc_link_group *lgr, struct work_struct *work)
 {
-	return queue_work(smc_patient_wq, work);
+	lgr_queue(smc_patient_wq, lgr, work);
 }
 
 /**

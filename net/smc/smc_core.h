@@ -210,8 +210,8 @@ struct smc_link_group {
 
 int smc_core_init(void);
 void smc_core_exit(void);
-bool smc_core_queue(struct work_struct *work);
-bool smc_core_queue_patient(struct work_struct *work);
+void smc_core_queue(struct smc_link_group *lgr, struct work_struct *work);
+void smc_core_queue_patient(struct smc_link_group *lgr, struct work_struct *work);
 
 /* Finding and forming; see the kernel-doc for what each returns. */
 struct smc_link_group *smc_lgr_reserve(const struct smc_lgr_key *key,

@@ -82,12 +82,13 @@ static void smc_lgr_terminate_work(struct work_struct *work)
 	smc_lgr_put(lgr);
 }
 
-/* Once, as the state has moved. The reference for being up goes with the work item. */
+/* Once, as the state has moved. The reference for being up goes, too. */
 static void lgr_begin_end(struct smc_link_group *lgr)
 {
 	wake_up_all(&lgr->waitq);
 	INIT_WORK(&lgr->terminate_work, smc_lgr_terminate_work);
-	smc_core_queue(&lgr->terminate_work);
+	smc_core_queue(lgr, &lgr->terminate_work);
+	smc_lgr_put(lgr);
 }
 
 /**

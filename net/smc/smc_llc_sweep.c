@@ -19,13 +19,6 @@
 /* How long to wait before RMBs whose withdrawal failed are withdrawn again. */
 #define LLC_SWEEP_AGAIN_MS	1000
 
-static void llc_queue_sweep(struct smc_link_group *lgr)
-{
-	smc_lgr_get(lgr);
-	if (!smc_core_queue_patient(&lgr->llc.sweep_work))
-		smc_lgr_put(lgr);
-}
-
 static void llc_arm_sweep(struct smc_link_group *lgr, bool again)
 {
 	lgr->llc.swept_at = llc_now();
@@ -76,7 +69,7 @@ void smc_llc_sweep_check(struct smc_link_group *lgr)
 	lockdep_assert_held(&lgr->lock);
 	if (llc_now() >= smc_llc_sweep_due(lgr)) {
 		llc_arm_sweep(lgr, false);
-		llc_queue_sweep(lgr);
+		smc_core_queue_patient(lgr, &lgr->llc.sweep_work);
 	}
 }
 
@@ -167,7 +160,7 @@ void smc_llc_sweep_end_grow(struct smc_link_group *lgr)
 	smc_lgr_end_grow(lgr);
 	/* The sweep that came in vain has left its wish, before it was refused. */
 	if (atomic_long_read(&lgr->llc.sweep_want) || !list_empty(&lgr->leaving))
-		llc_queue_sweep(lgr);
+		smc_core_queue_patient(lgr, &lgr->llc.sweep_work);
 }
 
 /**
@@ -206,7 +199,7 @@ unsigned long smc_llc_reclaim(struct smc_link_group *lgr, unsigned long want)
 	if (!want)
 		return 0;
 	atomic_long_add(want, &lgr->llc.sweep_want);
-	llc_queue_sweep(lgr);
+	smc_core_queue_patient(lgr, &lgr->llc.sweep_work);
 	return want;
 }
 

@@ -41,10 +41,7 @@ void smc_llc_task_do(struct smc_link_group *lgr, u8 index, enum smc_llc_todo tod
 
 	lockdep_assert_held(&lgr->lock);
 	task->order.todo |= todo;
-	/* The reference is dropped by the work item. */
-	smc_lgr_get(lgr);
-	if (!smc_core_queue(&task->work))
-		smc_lgr_put(lgr);
+	smc_core_queue(lgr, &task->work);
 }
 
 /**

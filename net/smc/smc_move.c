@@ -259,9 +259,7 @@ static void smc_move_work(struct work_struct *work)
  */
 void smc_move_queue(struct smc_link_group *lgr)
 {
-	smc_lgr_get(lgr);
-	if (!smc_core_queue(&lgr->move_work))
-		smc_lgr_put(lgr);
+	smc_core_queue(lgr, &lgr->move_work);
 }
 
 /**
