@@ -29,12 +29,6 @@ static int smc_eid_find(const u8 eid[SMC_EID_LEN])
 	return -ENOENT;
 }
 
-/* Tools of deployed hosts let nobody have such a name. What a peer sends is taken. */
-static bool smc_eid_has_gap(const u8 eid[SMC_EID_LEN])
-{
-	return strnstr((const char *)eid, "..", SMC_EID_LEN);
-}
-
 /**
  * smc_eid_add() - the host joins a group of hosts
  * @eid: its name, blank padded, without two dots side by side
@@ -47,7 +41,8 @@ static bool smc_eid_has_gap(const u8 eid[SMC_EID_LEN])
  */
 int smc_eid_add(const u8 eid[SMC_EID_LEN])
 {
-	if (!smc_clc_eid_is_valid(eid) || smc_eid_has_gap(eid))
+	/* Tools of deployed hosts let nobody have two dots. What a peer sends is taken. */
+	if (!smc_clc_eid_is_valid(eid) || strnstr((const char *)eid, "..", SMC_EID_LEN))
 		return -EINVAL;
 	guard(spinlock)(&smc_eid_lock);
 	if (smc_eid_find(eid) >= 0)

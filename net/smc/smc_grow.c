@@ -209,14 +209,6 @@ static int lgr_map_links(struct smc_link_group *lgr, struct smc_buf *buf, bool i
 	return rc;
 }
 
-/* Links in use first: if there can be one only, it is not the one that is being added. */
-static int lgr_map_all(struct smc_link_group *lgr, struct smc_buf *buf)
-{
-	int rc = lgr_map_links(lgr, buf, true);
-
-	return rc ?: lgr_map_links(lgr, buf, false);
-}
-
 /**
  * smc_lgr_add_buf() - put a new area into its pool, known on all links
  * @lgr: the group, the caller being the one who grows it
@@ -244,7 +236,8 @@ int smc_lgr_add_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool, struc
 		smc_buf_free(buf);
 		return rc;
 	}
-	rc = lgr_map_all(lgr, buf);
+	/* Links in use first: if there can be one only, it is not the one that is being added. */
+	rc = lgr_map_links(lgr, buf, true) ?: lgr_map_links(lgr, buf, false);
 	if (rc)
 		lgr_discard_buf(lgr, pool, buf, elem);
 	return rc;

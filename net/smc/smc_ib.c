@@ -471,16 +471,6 @@ static int smc_ib_try_own(struct smc_ib_dev *dev, u8 port, struct smc_ib_end *en
 	return rc;
 }
 
-static int smc_ib_try_own_ports(struct smc_ib_dev *dev, struct smc_ib_end *end)
-{
-	int rc = -ENODEV;
-	u8 port;
-
-	for (port = 1; rc && port <= dev->nr_ports; port++)
-		rc = smc_ib_try_own(dev, port, end);
-	return rc;
-}
-
 /**
  * smc_ib_find_any() - an RDMA port whose own loopback serves this host
  * @net: the namespace that wants to use it
@@ -498,15 +488,18 @@ static int smc_ib_try_own_ports(struct smc_ib_dev *dev, struct smc_ib_end *end)
 int smc_ib_find_any(struct net *net, struct smc_ib_end *end)
 {
 	struct smc_ib_dev *dev;
+	u8 port;
 
 	memset(end, 0, sizeof(*end));
 	guard(rwsem_read)(&smc_ib_devices_lock);
 	list_for_each_entry(dev, &smc_ib_devices, list) {
-		if (!smc_ib_may_use(dev, net) || smc_ib_try_own_ports(dev, end))
-			continue;
-		refcount_inc(&dev->refs);
-		end->dev = dev;
-		return 0;
+		for (port = 1; port <= dev->nr_ports && smc_ib_may_use(dev, net); port++) {
+			if (smc_ib_try_own(dev, port, end))
+				continue;
+			refcount_inc(&dev->refs);
+			end->dev = dev;
+			return 0;
+		}
 	}
 	return -ENODEV;
 }

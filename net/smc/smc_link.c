@@ -24,19 +24,13 @@
 
 static const struct smc_wr_ops *smc_link_ops;
 
-static bool link_may_be_used(const struct smc_link *link)
-{
-	struct smc_link_group *lgr = link->lgr;
-
-	lockdep_assert_held(&lgr->lock);
-	return lgr->links[link->index] == link && !smc_lgr_is_down(lgr);
-}
-
 /* Keeps the queues of a link from being taken down: -ECONNABORTED if too late. */
 static int link_enter(struct smc_link *link)
 {
-	guard(mutex)(&link->lgr->lock);
-	if (!link_may_be_used(link))
+	struct smc_link_group *lgr = link->lgr;
+
+	guard(mutex)(&lgr->lock);
+	if (lgr->links[link->index] != link || smc_lgr_is_down(lgr))
 		return -ECONNABORTED;
 	link->users++;
 	return 0;

@@ -70,16 +70,12 @@ static void llc_show_link(struct smc_link_group *lgr, u8 index)
 
 static void llc_note_why(struct smc_link_group *lgr, enum smc_llc_why why)
 {
-	switch (smc_llc_why_fault(why)) {
-	case SMC_LLC_FAULT_TIMEOUT:
+	enum smc_llc_fault fault = smc_llc_why_fault(why);
+
+	if (fault == SMC_LLC_FAULT_TIMEOUT)
 		llc_count(lgr, SMC_STAT_LLC_TIMEOUT);
-		break;
-	case SMC_LLC_FAULT_BAD:
+	else if (fault == SMC_LLC_FAULT_BAD)
 		llc_count(lgr, SMC_STAT_LLC_BAD);
-		break;
-	default:
-		break;
-	}
 }
 
 static void llc_link_up(struct smc_link_group *lgr, u8 index)

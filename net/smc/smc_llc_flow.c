@@ -810,11 +810,8 @@ u64 smc_llc_flow_deadline(const struct smc_llc_flow *flow)
 	first = min(first, flow->add_pause);
 	for (i = 0; i < SMC_LLC_LINKS; i++)
 		first = min(first, flow->link[i].deadline);
-	if (flow->own.hold)
-		first = min(first, flow->own.hold);
-	if (flow->backoff_end)
-		first = min(first, flow->backoff_end);
-	return first;
+	first = min(first, flow->own.hold ?: SMC_LLC_NO_DEADLINE);
+	return min(first, flow->backoff_end ?: SMC_LLC_NO_DEADLINE);
 }
 
 /**

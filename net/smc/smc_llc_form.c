@@ -208,12 +208,6 @@ enum smc_llc_verdict smc_llc_form_decode(enum smc_llc_form form, const u8 *buf, 
 	return verdict != SMC_LLC_OK || form_exists_in_v2(msg) ? verdict : SMC_LLC_LINK_DOWN;
 }
 
-static void form_put_header(const struct smc_llc_msg *msg, u8 *buf, u32 len)
-{
-	buf[0] = msg->type | SMC_LLC_V2_TYPE;
-	form_put16(buf + 1, len);
-}
-
 static int form_encode_add_link(const struct smc_llc_msg *msg, const struct smc_llc_more *more,
 				u8 *buf, u32 size)
 {
@@ -341,8 +335,10 @@ int smc_llc_form_encode(enum smc_llc_form form, const struct smc_llc_msg *msg,
 	if (form == SMC_LLC_FORM_V1)
 		return more ? -EINVAL : smc_llc_encode(msg, dialect, buf, size);
 	len = form_encode_v2(msg, more, buf, size);
-	if (len > 0)
-		form_put_header(msg, buf, len);
+	if (len > 0) {
+		buf[0] = msg->type | SMC_LLC_V2_TYPE;
+		form_put16(buf + 1, len);
+	}
 	return len;
 }
 

@@ -191,16 +191,11 @@ u8 smc_llc_link_by_num(const struct smc_llc_flow *flow, u8 num)
 	return SMC_LLC_NO_LINK;
 }
 
-/**
- * smc_llc_is_given_up() - is this the number of a link that has ended here?
- * @flow: the machine
- * @num: link number
- *
- * The peer may not know yet, and go on with the exchange that was to add it.
- *
- * Return: true if the link is lost or being deleted, or both sides have deleted it.
+/*
+ * Has the link with this number ended here: is it lost or being deleted, or have both sides
+ * deleted it? The peer may not know yet, and go on with the exchange that was to add it.
  */
-bool smc_llc_is_given_up(const struct smc_llc_flow *flow, u8 num)
+static bool is_given_up(const struct smc_llc_flow *flow, u8 num)
 {
 	u8 link = smc_llc_link_by_num(flow, num);
 
@@ -223,7 +218,7 @@ bool smc_llc_is_given_up(const struct smc_llc_flow *flow, u8 num)
  */
 void smc_llc_stale(struct smc_llc_run *run, u8 link, u8 num)
 {
-	if (smc_llc_is_given_up(run->flow, num))
+	if (is_given_up(run->flow, num))
 		smc_llc_ask(run, SMC_LLC_ACT_STALE, link);
 	else
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);

@@ -42,7 +42,6 @@ bool smc_llc_may_begin(const struct smc_llc_flow *flow);
 bool smc_llc_is_any_ending(const struct smc_llc_flow *flow);
 u8 smc_llc_link_in(const struct smc_llc_flow *flow, enum smc_llc_link_state state);
 u8 smc_llc_link_by_num(const struct smc_llc_flow *flow, u8 num);
-bool smc_llc_is_given_up(const struct smc_llc_flow *flow, u8 num);
 u8 smc_llc_carrier(const struct smc_llc_flow *flow, u8 but);
 bool smc_llc_end_equals(const struct smc_llc_end *a, const struct smc_llc_end *b);
 

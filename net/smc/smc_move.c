@@ -170,13 +170,6 @@ static bool move_is_uneven(const struct move_plan *plan)
 	return false;
 }
 
-/* Is there nothing that its first message on another link could overtake? FAIL-19 */
-static bool move_is_quiet(const struct smc_conn *conn)
-{
-	lockdep_assert_held(&conn->lock);
-	return conn->heard == SMC_CONN_HEARD && !conn->tx_inflight;
-}
-
 /* Has it to wait for the peer before it leaves a link that is given up? FAIL-19 */
 static bool move_is_held(const struct smc_conn *conn, const struct smc_link *from)
 {
@@ -190,7 +183,8 @@ static bool move_stays(struct move_plan *plan, const struct smc_conn *conn,
 {
 	if (!plan->lgr->is_uneven || !move_is_crowded(plan, from, to))
 		return true;
-	if (move_is_quiet(conn))
+	/* is there nothing that its first message on another link could overtake? FAIL-19 */
+	if (conn->heard == SMC_CONN_HEARD && !conn->tx_inflight)
 		return false;
 	plan->has_busy = true;
 	return true;

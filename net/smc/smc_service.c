@@ -235,13 +235,6 @@ void smc_service_agreed(const struct sock *tsk, const struct sockaddr *addr)
 	}
 }
 
-/* The time in which an offer is in vain. */
-static unsigned int smc_service_pause_ms(const struct net *net)
-{
-	return min_t(unsigned int, READ_ONCE(smc_net(net)->set.peer_memory_ms),
-		     SMC_SERVICE_PAUSE_MS);
-}
-
 /**
  * smc_service_recall() - is an offer to a service in vain at the moment?
  * @tsk: TCP socket that is to be connected, with what it is bound to
@@ -254,8 +247,11 @@ static unsigned int smc_service_pause_ms(const struct net *net)
 enum smc_decline smc_service_recall(const struct sock *tsk, const struct sockaddr *addr,
 				    u32 *diagnosis)
 {
-	struct smc_service_memory *mem = smc_net(sock_net(tsk))->service_memory;
-	unsigned int pause_ms = smc_service_pause_ms(sock_net(tsk));
+	const struct smc_net *sn = smc_net(sock_net(tsk));
+	struct smc_service_memory *mem = sn->service_memory;
+	/* the time in which an offer is in vain */
+	unsigned int pause_ms = min_t(unsigned int, READ_ONCE(sn->set.peer_memory_ms),
+				      SMC_SERVICE_PAUSE_MS);
 	u32 id = smc_service_id(mem, tsk, addr);
 	const struct smc_service_slot *slot = smc_service_slot(mem, id);
 
