@@ -72,24 +72,6 @@ u8 smc_nego_size_code(u32 bytes, u8 max_code)
 }
 
 /**
- * smc_nego_size_is_valid() - may a peer announce an element of this size
- * @size_code: from its Accept or Confirm
- * @max_code: SMC_BSIZE_RFC_MAX or SMC_BSIZE_DEPLOYED_MAX, by the dialect
- *
- * Deployed peers use codes up to 15 (protocol.md). From a peer of the
- * RFC dialect more than 5 is a reserved value (AMB-35). On first contact the
- * dialect is known only after the first CONFIRM LINK, so the question is asked
- * again then.
- *
- * Context: Any context.
- * Return: true if the size is legal.
- */
-bool smc_nego_size_is_valid(u8 size_code, u8 max_code)
-{
-	return size_code <= max_code;
-}
-
-/**
  * smc_nego_mtu_is_valid() - is this one of the five path MTUs
  * @mtu: as received
  *
@@ -748,7 +730,7 @@ enum smc_decline smc_nego_check_route(const struct smc_params *params, bool is_d
  * @offer: what we have proposed
  * @known: what we know about the link it names
  * @own_mtu: path MTU of our RNIC, &enum smc_mtu
- * @result: out: the decision
+ * @result: out: what was settled
  *
  * The server decides by its F flag whether there is to be a new link group; an
  * Accept without it that names no link of ours shows that the two sides are out
@@ -759,40 +741,31 @@ enum smc_decline smc_nego_check_route(const struct smc_params *params, bool is_d
  * 3.5.1.3, 3.5.2.2, C.4; FC-06, SC-05, SC-06, PG-03, AMB-05, AMB-06, AMB-33.
  *
  * Context: Any context.
+ * Return: SMC_DECLINE_NONE: a new link group or the link named, as the Accept says.
+ * Otherwise the code of the Decline.
  */
-void smc_nego_classify_accept(const struct smc_clc_msg *msg,
-			      const struct smc_clc_proposal *offer,
-			      const struct smc_nego_known *known, u8 own_mtu,
-			      struct smc_nego_accepted *result)
+enum smc_decline smc_nego_classify_accept(const struct smc_clc_msg *msg,
+					  const struct smc_clc_proposal *offer,
+					  const struct smc_nego_known *known, u8 own_mtu,
+					  struct smc_nego_accepted *result)
 {
 	const struct smc_clc_accept *acc = &msg->accept;
+	enum smc_decline reason;
 
 	memset(result, 0, sizeof(*result));
-	result->contact = SMC_CONTACT_DECLINE;
-
-	result->decline = nego_take_accept(msg, offer, &result->params);
-	if (result->decline != SMC_DECLINE_NONE)
-		return;
+	reason = nego_take_accept(msg, offer, &result->params);
+	if (reason != SMC_DECLINE_NONE)
+		return reason;
 	if (acc->first_contact) {
-		if (!smc_nego_mtu_is_valid(acc->mtu)) {
-			result->decline = SMC_DECLINE_MODEUNSUPP;
-			return;
-		}
-		result->contact = known->has_link ? SMC_CONTACT_FIRST_STALE :
-						    SMC_CONTACT_FIRST;
 		result->params.mtu = min(own_mtu, acc->mtu);
-		return;
+		return smc_nego_mtu_is_valid(acc->mtu) ? SMC_DECLINE_NONE :
+							 SMC_DECLINE_MODEUNSUPP;
 	}
 	if (!known->has_link || !known->has_rtoken) {
-		result->decline = SMC_DECLINE_SYNCERR;
 		result->out_of_sync = !known->is_left;
-		return;
+		return SMC_DECLINE_SYNCERR;
 	}
-	if (!smc_nego_size_is_valid(acc->size_code, known->max_size_code)) {
-		result->decline = SMC_DECLINE_MODEUNSUPP;
-		return;
-	}
-	result->contact = SMC_CONTACT_SUBSEQUENT;
+	return acc->size_code <= known->max_size_code ? SMC_DECLINE_NONE : SMC_DECLINE_MODEUNSUPP;
 }
 
 /* The client must repeat what was agreed, and may know fewer features. */
@@ -858,7 +831,7 @@ static bool nego_is_same_client(const struct smc_clc_accept *acc,
  * @known: what we know about the link it names, which may be another active
  *	link than the Accept named (SC-09); NULL on first contact
  * @own_mtu: path MTU of our RNIC, &enum smc_mtu
- * @result: out: the decision
+ * @result: out: what was settled
  *
  * On subsequent contact a Decline is no longer possible after the Accept
  * (ERR-07), so whatever does not fit ends the TCP connection (AMB-56, AMB-35,
@@ -869,41 +842,33 @@ static bool nego_is_same_client(const struct smc_clc_accept *acc,
  * RFC 7609 3.5.2.3, A.2.4, C.1, C.6; SC-10, CFRM-04, ERR-17.
  *
  * Context: Any context.
+ * Return: SMC_DECLINE_NONE if it fits. Otherwise the reason, and @result->must_reset
+ * tells a Decline from an end of the TCP connection.
  */
-void smc_nego_check_confirm(const struct smc_clc_msg *msg,
-			    const struct smc_clc_proposal *prop,
-			    const struct smc_params *params,
-			    const struct smc_nego_known *known, u8 own_mtu,
-			    struct smc_nego_confirmed *result)
+enum smc_decline smc_nego_check_confirm(const struct smc_clc_msg *msg,
+					const struct smc_clc_proposal *prop,
+					const struct smc_params *params,
+					const struct smc_nego_known *known, u8 own_mtu,
+					struct smc_nego_confirmed *result)
 {
 	const struct smc_clc_accept *acc = &msg->accept;
+	enum smc_decline reason;
 
-	memset(result, 0, sizeof(*result));
-	result->verdict = known ? SMC_CONFIRM_RESET : SMC_CONFIRM_DECLINE;
+	result->must_reset = known;
 	result->params = *params;
-
-	result->decline = nego_take_confirm(msg, prop, !known, &result->params);
-	if (result->decline != SMC_DECLINE_NONE)
-		return;
+	reason = nego_take_confirm(msg, prop, !known, &result->params);
+	if (reason != SMC_DECLINE_NONE)
+		return reason;
 	if (!nego_is_same_client(acc, prop, known)) {
-		result->verdict = SMC_CONFIRM_RESET;
-		result->decline = SMC_DECLINE_SYNCERR;
-		return;
+		result->must_reset = true;
+		return SMC_DECLINE_SYNCERR;
 	}
-	if (!known && !smc_nego_mtu_is_valid(acc->mtu)) {
-		result->decline = SMC_DECLINE_MODEUNSUPP;
-		return;
-	}
-	if (known && (!known->has_link || !known->has_rtoken)) {
-		result->decline = SMC_DECLINE_SYNCERR;
-		return;
-	}
-	if (known &&
-	    !smc_nego_size_is_valid(acc->size_code, known->max_size_code)) {
-		result->decline = SMC_DECLINE_MODEUNSUPP;
-		return;
-	}
-	result->verdict = SMC_CONFIRM_OK;
-	if (!known)
+	if (!known) {
 		result->params.mtu = min(own_mtu, acc->mtu);
+		return smc_nego_mtu_is_valid(acc->mtu) ? SMC_DECLINE_NONE :
+							 SMC_DECLINE_MODEUNSUPP;
+	}
+	if (!known->has_link || !known->has_rtoken)
+		return SMC_DECLINE_SYNCERR;
+	return acc->size_code <= known->max_size_code ? SMC_DECLINE_NONE : SMC_DECLINE_MODEUNSUPP;
 }

@@ -223,55 +223,23 @@ struct smc_nego_taken {
 };
 
 /**
- * enum smc_nego_contact - what an Accept means to the client
- * @SMC_CONTACT_FIRST: build a link group
- * @SMC_CONTACT_FIRST_STALE: the server has lost the link it names: end the
- *	group which holds it, then build a new one (AMB-06)
- * @SMC_CONTACT_SUBSEQUENT: use the link it names
- * @SMC_CONTACT_DECLINE: send a Decline and fall back
- */
-enum smc_nego_contact {
-	SMC_CONTACT_FIRST,
-	SMC_CONTACT_FIRST_STALE,
-	SMC_CONTACT_SUBSEQUENT,
-	SMC_CONTACT_DECLINE,
-};
-
-/**
- * struct smc_nego_accepted - the client's decision about an Accept
- * @contact: what to do
- * @decline: SMC_CONTACT_DECLINE: the code to send
- * @out_of_sync: SMC_CONTACT_DECLINE: set the Decline's S bit (AMB-33)
+ * struct smc_nego_accepted - what the client has made of an Accept
+ * @out_of_sync: set the S bit of the Decline (AMB-33)
  * @params: settled values; on subsequent contact what the Confirm needs of them
  */
 struct smc_nego_accepted {
-	enum smc_nego_contact contact;
-	enum smc_decline decline;
 	bool out_of_sync;
 	struct smc_params params;
 };
 
 /**
- * enum smc_nego_verdict - what a Confirm means to the server
- * @SMC_CONFIRM_OK: it fits; store the client's data
- * @SMC_CONFIRM_DECLINE: first contact only: send a Decline and fall back
- * @SMC_CONFIRM_RESET: terminate the TCP connection, keep the link group
- */
-enum smc_nego_verdict {
-	SMC_CONFIRM_OK,
-	SMC_CONFIRM_DECLINE,
-	SMC_CONFIRM_RESET,
-};
-
-/**
- * struct smc_nego_confirmed - the server's decision about a Confirm
- * @verdict: what to do
- * @decline: the reason where @verdict is not SMC_CONFIRM_OK
+ * struct smc_nego_confirmed - what the server has made of a Confirm
+ * @must_reset: one that does not fit ends the TCP connection, and the link group stays;
+ *	otherwise a Decline is possible
  * @params: first contact only: settled values
  */
 struct smc_nego_confirmed {
-	enum smc_nego_verdict verdict;
-	enum smc_decline decline;
+	bool must_reset;
 	struct smc_params params;
 };
 
@@ -281,7 +249,6 @@ void smc_nego_peer_id(u8 peer_id[SMC_PEER_ID_LEN], u16 instance,
 
 u32 smc_nego_size_bytes(u8 size_code);
 u8 smc_nego_size_code(u32 bytes, u8 max_code);
-bool smc_nego_size_is_valid(u8 size_code, u8 max_code);
 bool smc_nego_mtu_is_valid(u8 mtu);
 u32 smc_nego_mtu_bytes(u8 mtu);
 
@@ -321,14 +288,14 @@ void smc_nego_build_decline(struct smc_clc_msg *msg,
 			    enum smc_decline code, bool out_of_sync, u8 peer_version);
 
 enum smc_decline smc_nego_check_route(const struct smc_params *params, bool is_direct);
-void smc_nego_classify_accept(const struct smc_clc_msg *msg,
-			      const struct smc_clc_proposal *offer,
-			      const struct smc_nego_known *known, u8 own_mtu,
-			      struct smc_nego_accepted *result);
-void smc_nego_check_confirm(const struct smc_clc_msg *msg,
-			    const struct smc_clc_proposal *prop,
-			    const struct smc_params *params,
-			    const struct smc_nego_known *known, u8 own_mtu,
-			    struct smc_nego_confirmed *result);
+enum smc_decline smc_nego_classify_accept(const struct smc_clc_msg *msg,
+					  const struct smc_clc_proposal *offer,
+					  const struct smc_nego_known *known, u8 own_mtu,
+					  struct smc_nego_accepted *result);
+enum smc_decline smc_nego_check_confirm(const struct smc_clc_msg *msg,
+					const struct smc_clc_proposal *prop,
+					const struct smc_params *params,
+					const struct smc_nego_known *known, u8 own_mtu,
+					struct smc_nego_confirmed *result);
 
 #endif /* _SMC_CLC_NEGO_H */

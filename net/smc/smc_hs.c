@@ -231,8 +231,11 @@ static int hs_say_decline(struct smc_hs *hs)
 	return rc;
 }
 
-/* Between the two ends on this host somebody has changed a message, SEC-08. */
-static enum smc_hs_outcome hs_forged(struct smc_hs *hs)
+/*
+ * A message that no honest peer sends: it does not fit, or somebody has changed it between
+ * the two ends on this host, SEC-08.
+ */
+static enum smc_hs_outcome hs_bad_message(struct smc_hs *hs)
 {
 	smc_stat_inc(hs->net, SMC_STAT_CLC_BAD);
 	return smc_hs_fail(hs, -ECONNRESET);
@@ -770,11 +773,12 @@ static enum smc_hs_outcome hs_server_check(struct smc_hs *hs)
 {
 	struct smc_nego_confirmed decision;
 	struct smc_nego_known known;
+	enum smc_decline reason;
 	struct smc_ib_peer peer;
 	struct smc_link *link;
 
 	if (hs->pair && smc_host_check(hs->pair, SMC_ROLE_CLIENT, &hs->rx.accept))
-		return hs_forged(hs);
+		return hs_bad_message(hs);
 	/*
 	 * The client may name any active link of the group, SC-09, also one that has
 	 * been lost since: where its data goes is found by that one's keys (ERR-07).
@@ -785,17 +789,10 @@ static enum smc_hs_outcome hs_server_check(struct smc_hs *hs)
 		hs->link = link;
 	hs_known(hs, &hs->rx.accept, &known);
 	known.has_link = link;
-	smc_nego_check_confirm(&hs->rx, &hs->proposal, &hs->params,
-			       hs->is_first ? NULL : &known, hs->end.mtu, &decision);
-	switch (decision.verdict) {
-	case SMC_CONFIRM_OK:
-		break;
-	case SMC_CONFIRM_DECLINE:
-		return smc_hs_decline(hs, decision.decline);
-	default:
-		smc_stat_inc(hs->net, SMC_STAT_CLC_BAD);
-		return smc_hs_fail(hs, -ECONNRESET);
-	}
+	reason = smc_nego_check_confirm(&hs->rx, &hs->proposal, &hs->params,
+					hs->is_first ? NULL : &known, hs->end.mtu, &decision);
+	if (reason != SMC_DECLINE_NONE)
+		return decision.must_reset ? hs_bad_message(hs) : smc_hs_decline(hs, reason);
 	if (hs->is_first) {
 		hs->lgr->params = decision.params;
 		/* clients that offer version 2 alone tell it here for the first time */
@@ -852,7 +849,7 @@ static enum smc_hs_outcome hs_client_meet(struct smc_hs *hs)
 	if (!rc)
 		return SMC_HS_GO_ON;
 	if (rc == -EBADMSG)
-		return hs_forged(hs);
+		return hs_bad_message(hs);
 	if (hs->is_local_only)
 		return smc_hs_decline(hs, SMC_DECLINE_DIFFPREFIX);
 	smc_hs_leave_pair(hs);
@@ -906,6 +903,7 @@ static enum smc_hs_outcome hs_client_group(struct smc_hs *hs)
 	const struct smc_clc_accept *acc = &hs->rx.accept;
 	struct smc_nego_accepted decision;
 	struct smc_nego_known known;
+	enum smc_decline reason;
 	enum smc_hs_outcome out;
 	struct smc_lgr_key key;
 	struct smc_ib_peer peer;
@@ -919,11 +917,10 @@ static enum smc_hs_outcome hs_client_group(struct smc_hs *hs)
 	}
 	hs_known(hs, acc, &known);
 	known.is_left |= is_stale;
-	smc_nego_classify_accept(&hs->rx, &hs->proposal, &known, hs->end.mtu, &decision);
+	reason = smc_nego_classify_accept(&hs->rx, &hs->proposal, &known, hs->end.mtu, &decision);
 	hs->params = decision.params;
 	hs->out_of_sync = decision.out_of_sync;
-	return decision.contact == SMC_CONTACT_DECLINE ?
-	       smc_hs_decline(hs, decision.decline) : SMC_HS_GO_ON;
+	return reason == SMC_DECLINE_NONE ? SMC_HS_GO_ON : smc_hs_decline(hs, reason);
 }
 
 /* First contact: a new group, in place of one whose link the server has lost (AMB-06). */

@@ -191,12 +191,10 @@ static void v2_shake(struct kunit *test, const struct v2_side *c, const struct v
 	v2_carry(test, &msg, twist->is_short);
 
 	out->at = 3;
-	smc_nego_classify_accept(&msg, &offer, &nothing, SMC_MTU_1024, &accepted);
+	out->decline = smc_nego_classify_accept(&msg, &offer, &nothing, SMC_MTU_1024, &accepted);
 	out->client = accepted.params;
-	out->decline = accepted.decline;
-	if (accepted.contact == SMC_CONTACT_DECLINE)
+	if (out->decline != SMC_DECLINE_NONE)
 		return;
-	KUNIT_ASSERT_EQ(test, accepted.contact, SMC_CONTACT_FIRST);
 	v2_end(false, c->gid, &end);
 	smc_nego_build_confirm(&msg, &end, &v2_rmbe, accepted.params.mtu, &out->client, true);
 	if (twist->confirm)
@@ -204,9 +202,9 @@ static void v2_shake(struct kunit *test, const struct v2_side *c, const struct v
 	v2_carry(test, &msg, twist->is_short);
 
 	out->at = 4;
-	smc_nego_check_confirm(&msg, &offer, &out->server, NULL, SMC_MTU_4096, &confirmed);
-	out->decline = confirmed.decline;
-	if (confirmed.verdict != SMC_CONFIRM_OK)
+	out->decline = smc_nego_check_confirm(&msg, &offer, &out->server, NULL, SMC_MTU_4096,
+					      &confirmed);
+	if (out->decline != SMC_DECLINE_NONE)
 		return;
 	out->server = confirmed.params;
 	out->at = 0;
@@ -640,22 +638,25 @@ static void pid_05_client_may_name_itself_in_the_confirm(struct kunit *test)
 	struct smc_params params = { .version = SMC_CLC_V2, .release = 1,
 				     .max_conns = 255, .max_links = 2 };
 	struct smc_nego_confirmed result;
+	enum smc_decline decline;
 	struct smc_nego_end end;
 	struct smc_clc_msg msg;
 
 	memcpy(prop.v2.gid, v2_client_gid, sizeof(prop.v2.gid));
 	v2_end(false, 0, &end);
 	smc_nego_build_confirm(&msg, &end, &v2_rmbe, SMC_MTU_4096, &params, true);
-	smc_nego_check_confirm(&msg, &prop, &params, NULL, SMC_MTU_4096, &result);
-	KUNIT_EXPECT_EQ(test, result.verdict, SMC_CONFIRM_OK);
+	decline = smc_nego_check_confirm(&msg, &prop, &params, NULL, SMC_MTU_4096, &result);
+	KUNIT_EXPECT_EQ(test, decline, SMC_DECLINE_NONE);
 	/* but who has told one keeps to it */
 	prop.peer_id[7] = 1;
-	smc_nego_check_confirm(&msg, &prop, &params, NULL, SMC_MTU_4096, &result);
-	KUNIT_EXPECT_EQ(test, result.verdict, SMC_CONFIRM_RESET);
+	decline = smc_nego_check_confirm(&msg, &prop, &params, NULL, SMC_MTU_4096, &result);
+	KUNIT_EXPECT_EQ(test, decline, SMC_DECLINE_SYNCERR);
+	KUNIT_EXPECT_TRUE(test, result.must_reset);
 	prop.peer_id[7] = 0;
 	prop.offers_v1 = true;
-	smc_nego_check_confirm(&msg, &prop, &params, NULL, SMC_MTU_4096, &result);
-	KUNIT_EXPECT_EQ(test, result.verdict, SMC_CONFIRM_RESET);
+	decline = smc_nego_check_confirm(&msg, &prop, &params, NULL, SMC_MTU_4096, &result);
+	KUNIT_EXPECT_EQ(test, decline, SMC_DECLINE_SYNCERR);
+	KUNIT_EXPECT_TRUE(test, result.must_reset);
 }
 
 /* And is who it was when the group was formed, if it has said so then. */
@@ -667,6 +668,7 @@ static void pid_05_who_tells_no_name_is_who_formed_the_group(struct kunit *test)
 				     .max_conns = 255, .max_links = 2 };
 	struct smc_clc_proposal prop = { .offers_v2 = true };
 	struct smc_nego_confirmed result;
+	enum smc_decline decline;
 	struct smc_nego_end end;
 	struct smc_clc_msg msg;
 
@@ -674,16 +676,16 @@ static void pid_05_who_tells_no_name_is_who_formed_the_group(struct kunit *test)
 	memcpy(known.peer_id, v2_client_id, sizeof(known.peer_id));
 	v2_end(false, 0, &end);
 	smc_nego_build_confirm(&msg, &end, &v2_rmbe, SMC_MTU_4096, &params, false);
-	smc_nego_check_confirm(&msg, &prop, &params, &known, SMC_MTU_4096, &result);
-	KUNIT_EXPECT_EQ(test, result.verdict, SMC_CONFIRM_OK);
+	decline = smc_nego_check_confirm(&msg, &prop, &params, &known, SMC_MTU_4096, &result);
+	KUNIT_EXPECT_EQ(test, decline, SMC_DECLINE_NONE);
 	msg.accept.peer_id[1] ^= 1;
-	smc_nego_check_confirm(&msg, &prop, &params, &known, SMC_MTU_4096, &result);
-	KUNIT_EXPECT_EQ(test, result.verdict, SMC_CONFIRM_RESET);
-	KUNIT_EXPECT_EQ(test, result.decline, SMC_DECLINE_SYNCERR);
+	decline = smc_nego_check_confirm(&msg, &prop, &params, &known, SMC_MTU_4096, &result);
+	KUNIT_EXPECT_TRUE(test, result.must_reset);
+	KUNIT_EXPECT_EQ(test, decline, SMC_DECLINE_SYNCERR);
 	/* a deployed client may not have had one then */
 	memset(known.peer_id, 0, sizeof(known.peer_id));
-	smc_nego_check_confirm(&msg, &prop, &params, &known, SMC_MTU_4096, &result);
-	KUNIT_EXPECT_EQ(test, result.verdict, SMC_CONFIRM_OK);
+	decline = smc_nego_check_confirm(&msg, &prop, &params, &known, SMC_MTU_4096, &result);
+	KUNIT_EXPECT_EQ(test, decline, SMC_DECLINE_NONE);
 }
 
 static void sc_02_subsequent_contact_of_version_2(struct kunit *test)
@@ -693,6 +695,7 @@ static void sc_02_subsequent_contact_of_version_2(struct kunit *test)
 	struct smc_clc_proposal offer = { .offers_v2 = true };
 	struct smc_params params = { .version = SMC_CLC_V2, .eid = { V2_EID_A } };
 	struct smc_nego_accepted accepted;
+	enum smc_decline decline;
 	struct smc_nego_confirmed result;
 	struct smc_nego_end end;
 	struct smc_clc_msg msg;
@@ -703,19 +706,19 @@ static void sc_02_subsequent_contact_of_version_2(struct kunit *test)
 	v2_end(true, 0, &end);
 	smc_nego_build_accept(&msg, &end, &v2_rmbe, SMC_MTU_4096, &params, false);
 	v2_carry(test, &msg, false);
-	smc_nego_classify_accept(&msg, &offer, &known, SMC_MTU_4096, &accepted);
-	KUNIT_ASSERT_EQ(test, accepted.contact, SMC_CONTACT_SUBSEQUENT);
+	decline = smc_nego_classify_accept(&msg, &offer, &known, SMC_MTU_4096, &accepted);
+	KUNIT_ASSERT_EQ(test, decline, SMC_DECLINE_NONE);
 	v2_end(false, 0, &end);
 	smc_nego_build_confirm(&msg, &end, &v2_rmbe, SMC_MTU_4096, &accepted.params, false);
 	v2_carry(test, &msg, false);
 	KUNIT_EXPECT_FALSE(test, msg.accept.first_contact);
-	smc_nego_check_confirm(&msg, &offer, &params, &known, SMC_MTU_4096, &result);
-	KUNIT_EXPECT_EQ(test, result.verdict, SMC_CONFIRM_OK);
+	decline = smc_nego_check_confirm(&msg, &offer, &params, &known, SMC_MTU_4096, &result);
+	KUNIT_EXPECT_EQ(test, decline, SMC_DECLINE_NONE);
 	/* after the Accept nothing is declined any more, ERR-07 */
 	msg.version = SMC_CLC_V1;
-	smc_nego_check_confirm(&msg, &offer, &params, &known, SMC_MTU_4096, &result);
-	KUNIT_EXPECT_EQ(test, result.verdict, SMC_CONFIRM_RESET);
-	KUNIT_EXPECT_EQ(test, result.decline, SMC_DECLINE_VERSMISMAT);
+	decline = smc_nego_check_confirm(&msg, &offer, &params, &known, SMC_MTU_4096, &result);
+	KUNIT_EXPECT_TRUE(test, result.must_reset);
+	KUNIT_EXPECT_EQ(test, decline, SMC_DECLINE_VERSMISMAT);
 }
 
 static void fc_02_route_is_found_for_what_may_be_taken(struct kunit *test)
