@@ -347,7 +347,6 @@ static void nego_settle_release(struct smc_params *params, u8 release, u8 max_co
 static void nego_note_peer(struct smc_params *params, const struct smc_clc_fce *fce)
 {
 	params->peer_is_direct = fce->is_direct;
-	params->peer_os = fce->os;
 	memcpy(params->peer_host, fce->host, sizeof(params->peer_host));
 }
 
@@ -425,27 +424,14 @@ const u8 *smc_nego_routed_gid(const struct smc_clc_proposal *prop,
 }
 
 /**
- * smc_nego_has_other_way() - may an offer be taken that needs no route
- * @prop: the client's Proposal
- * @shares_subnet: as of smc_nego_server()
- *
- * A link of version 1 is in one subnet. RFC 7609 3.5.1.2; LG-22.
- *
- * Context: Any context.
- * Return: true if the client has made one.
- */
-bool smc_nego_has_other_way(const struct smc_clc_proposal *prop, bool shares_subnet)
-{
-	return prop->offers_v1 && shares_subnet;
-}
-
-/**
  * smc_nego_server() - which of the client's offers to take, if any
  * @prop: the client's Proposal
  * @local: this host; what it would agree to in version 2
  * @shares_subnet: smc_nego_match_ipv4() or smc_nego_match_ipv6() is true for
  *	an address of the interface that the connection uses
- * @taken: out: the offer taken, where SMC_DECLINE_NONE is returned
+ * @peer_gid: out: GID of the client's RNIC for the offer taken
+ * @params: out: settled so far: all but what the Confirm brings; both are valid where
+ *	SMC_DECLINE_NONE is returned
  *
  * Version 2 goes before version 1, and where it is not possible version 1 may
  * be. What has to do with this host only (policy, device, memory) is the
@@ -459,15 +445,13 @@ bool smc_nego_has_other_way(const struct smc_clc_proposal *prop, bool shares_sub
  */
 enum smc_decline smc_nego_server(const struct smc_clc_proposal *prop,
 				 const struct smc_nego_local *local, bool shares_subnet,
-				 struct smc_nego_taken *taken)
+				 u8 peer_gid[SMC_GID_LEN], struct smc_params *params)
 {
 	enum smc_decline reason = SMC_DECLINE_PEERNOSMC;
 
-	memset(taken, 0, sizeof(*taken));
-	memcpy(taken->peer_mac, prop->mac, sizeof(taken->peer_mac));
 	if (prop->offers_v2) {
-		memcpy(taken->peer_gid, prop->v2.gid, sizeof(taken->peer_gid));
-		reason = nego_take_v2(&prop->v2, local, &taken->params);
+		memcpy(peer_gid, prop->v2.gid, SMC_GID_LEN);
+		reason = nego_take_v2(&prop->v2, local, params);
 		if (reason == SMC_DECLINE_NONE)
 			return reason;
 	}
@@ -475,8 +459,8 @@ enum smc_decline smc_nego_server(const struct smc_clc_proposal *prop,
 		return reason;
 	if (!shares_subnet)
 		return SMC_DECLINE_DIFFPREFIX;
-	memcpy(taken->peer_gid, prop->gid, sizeof(taken->peer_gid));
-	nego_settle_v1(&taken->params);
+	memcpy(peer_gid, prop->gid, SMC_GID_LEN);
+	nego_settle_v1(params);
 	return SMC_DECLINE_NONE;
 }
 
@@ -548,14 +532,33 @@ static void nego_build_fce(struct smc_clc_fce *fce, const struct smc_nego_end *e
 	fce->features = params->features;
 }
 
-static void nego_build_link_data(struct smc_clc_msg *msg,
-				 const struct smc_nego_end *end,
-				 const struct smc_nego_rmbe *rmbe, u8 mtu,
-				 const struct smc_params *params, bool first_contact)
+/**
+ * smc_nego_build_data() - build the server's Accept or the client's Confirm
+ * @msg: out: the message
+ * @type: SMC_CLC_ACCEPT or SMC_CLC_CONFIRM
+ * @end: our end of the link, new or chosen from the link group
+ * @rmbe: where we receive; must be ready for data (ACPT-04)
+ * @mtu: our own path MTU, &enum smc_mtu; in the Confirm of first contact that in
+ *	&struct smc_params
+ * @params: of the offer taken, or as settled by the Accept
+ * @first_contact: the connection creates a link group, a parallel one included
+ *	(ACPT-02, PG-02)
+ *
+ * The data is complete on subsequent contact too (CLC-08). RFC 7609 A.2.3, A.2.4,
+ * CFRM-01, CFRM-02. The flag that deployed clients set on first contact is reserved in
+ * a Confirm of version 1, so there it stays zero (CLC-03), and no server looks at it.
+ * In version 2 it says that the extension is there.
+ *
+ * Context: Any context.
+ */
+void smc_nego_build_data(struct smc_clc_msg *msg, enum smc_clc_type type,
+			 const struct smc_nego_end *end, const struct smc_nego_rmbe *rmbe, u8 mtu,
+			 const struct smc_params *params, bool first_contact)
 {
 	struct smc_clc_accept *acc = &msg->accept;
 
 	memset(msg, 0, sizeof(*msg));
+	msg->type = type;
 	msg->version = params->version;
 	memcpy(acc->peer_id, end->peer_id, sizeof(acc->peer_id));
 	memcpy(acc->gid, end->gid, sizeof(acc->gid));
@@ -568,65 +571,16 @@ static void nego_build_link_data(struct smc_clc_msg *msg,
 	acc->size_code = rmbe->size_code;
 	acc->mtu = mtu;
 	acc->psn = end->psn;
+	acc->first_contact = first_contact &&
+			     (type == SMC_CLC_ACCEPT || params->version != SMC_CLC_V1);
 	if (params->version == SMC_CLC_V1)
 		return;
 	memcpy(acc->eid, params->eid, sizeof(acc->eid));
-	if (first_contact)
-		nego_build_fce(&acc->fce, end, params);
-}
-
-/**
- * smc_nego_build_accept() - build the server's Accept
- * @msg: out: the message
- * @end: our end of the link, new or chosen from the link group
- * @rmbe: where we receive; must be ready for data (ACPT-04)
- * @mtu: our own path MTU, &enum smc_mtu
- * @params: of the offer taken
- * @first_contact: the connection creates a link group, a parallel one included
- *	(ACPT-02, PG-02)
- *
- * The data is complete on subsequent contact too (CLC-08). RFC 7609 A.2.3.
- *
- * Context: Any context.
- */
-void smc_nego_build_accept(struct smc_clc_msg *msg,
-			   const struct smc_nego_end *end,
-			   const struct smc_nego_rmbe *rmbe, u8 mtu,
-			   const struct smc_params *params, bool first_contact)
-{
-	nego_build_link_data(msg, end, rmbe, mtu, params, first_contact);
-	msg->type = SMC_CLC_ACCEPT;
-	msg->accept.first_contact = first_contact;
-}
-
-/**
- * smc_nego_build_confirm() - build the client's Confirm
- * @msg: out: the message
- * @end: our end of the link
- * @rmbe: where we receive
- * @mtu: on first contact the MTU in &struct smc_params, else our own
- * @params: as settled by the Accept
- * @first_contact: the Accept says so
- *
- * RFC 7609 A.2.4, CFRM-01, CFRM-02. The flag that deployed clients set on first
- * contact is reserved in a Confirm of version 1, so there it stays zero
- * (CLC-03), and no server looks at it. In version 2 it says that the extension
- * is there.
- *
- * Context: Any context.
- */
-void smc_nego_build_confirm(struct smc_clc_msg *msg,
-			    const struct smc_nego_end *end,
-			    const struct smc_nego_rmbe *rmbe, u8 mtu,
-			    const struct smc_params *params, bool first_contact)
-{
-	struct smc_clc_accept *acc = &msg->accept;
-
-	nego_build_link_data(msg, end, rmbe, mtu, params, first_contact);
-	msg->type = SMC_CLC_CONFIRM;
-	if (params->version == SMC_CLC_V1 || !first_contact)
+	if (!first_contact)
 		return;
-	acc->first_contact = true;
+	nego_build_fce(&acc->fce, end, params);
+	if (type == SMC_CLC_ACCEPT)
+		return;
 	/* the one that we use is the one that we have */
 	acc->nr_gids = 1;
 	memcpy(acc->gids[0], end->gid, sizeof(acc->gids[0]));

@@ -26,13 +26,8 @@ enum smc_decline {
 	SMC_DECLINE_PEERNOSMC	= 0x03010000,
 	SMC_DECLINE_IPSEC	= 0x03020000,
 	SMC_DECLINE_NOSMCDEV	= 0x03030000,
-	SMC_DECLINE_NOSMCDDEV	= 0x03030001,
 	SMC_DECLINE_NOSMCRDEV	= 0x03030002,
-	SMC_DECLINE_NOISM2SUPP	= 0x03030003,
 	SMC_DECLINE_NOV2EXT	= 0x03030004,
-	SMC_DECLINE_NOV2DEXT	= 0x03030005,
-	SMC_DECLINE_NOSEID	= 0x03030006,
-	SMC_DECLINE_NOSMCD2DEV	= 0x03030007,
 	SMC_DECLINE_NOUEID	= 0x03030008,
 	SMC_DECLINE_RELEASEERR	= 0x03030009,
 	SMC_DECLINE_MAXCONNERR	= 0x0303000a,
@@ -41,12 +36,8 @@ enum smc_decline {
 	SMC_DECLINE_RMBE_EC	= 0x03050000,
 	SMC_DECLINE_OPTUNSUPP	= 0x03060000,
 	SMC_DECLINE_DIFFPREFIX	= 0x03070000,
-	SMC_DECLINE_GETVLANERR	= 0x03080000,
-	SMC_DECLINE_ISMVLANERR	= 0x03090000,
 	SMC_DECLINE_NOACTLINK	= 0x030a0000,
-	SMC_DECLINE_NOSRVLINK	= 0x030b0000,
 	SMC_DECLINE_VERSMISMAT	= 0x030c0000,
-	SMC_DECLINE_MAX_DMB	= 0x030d0000,
 	SMC_DECLINE_NOROUTE	= 0x030e0000,
 	SMC_DECLINE_NOINDIRECT	= 0x030f0000,
 	SMC_DECLINE_SYNCERR	= 0x04000000,
@@ -163,7 +154,6 @@ struct smc_nego_rmbe {
  * @features: mask both sides know
  * @eid: by which the two belong together; zero in version 1
  * @peer_is_direct: the peer says that its route to us has no gateway
- * @peer_os: its operating system, 0 where not told
  * @peer_host: its name, blank padded as received; zero where not told
  *
  * Written by the functions below, const for everybody else.
@@ -185,7 +175,6 @@ struct smc_params {
 	u16 features;
 	u8 eid[SMC_EID_LEN];
 	bool peer_is_direct;
-	u8 peer_os;
 	u8 peer_host[SMC_CLC_HOST_LEN];
 };
 
@@ -208,18 +197,6 @@ struct smc_nego_known {
 	bool is_left;
 	u8 max_size_code;
 	u8 peer_id[SMC_PEER_ID_LEN];
-};
-
-/**
- * struct smc_nego_taken - the offer that the server takes
- * @peer_gid: GID of the client's RNIC
- * @peer_mac: its MAC address; zero where the client does not tell
- * @params: settled so far: all but what the Confirm brings
- */
-struct smc_nego_taken {
-	u8 peer_gid[SMC_GID_LEN];
-	u8 peer_mac[SMC_MAC_LEN];
-	struct smc_params params;
 };
 
 /**
@@ -263,10 +240,9 @@ bool smc_nego_match_ipv6(const struct smc_clc_proposal *prop,
 			 const u8 addr[16], u8 len);
 const u8 *smc_nego_routed_gid(const struct smc_clc_proposal *prop,
 			      const struct smc_nego_local *local);
-bool smc_nego_has_other_way(const struct smc_clc_proposal *prop, bool shares_subnet);
 enum smc_decline smc_nego_server(const struct smc_clc_proposal *prop,
 				 const struct smc_nego_local *local, bool shares_subnet,
-				 struct smc_nego_taken *taken);
+				 u8 peer_gid[SMC_GID_LEN], struct smc_params *params);
 
 bool smc_nego_same_peer(const u8 id_a[SMC_PEER_ID_LEN],
 			const u8 gid_a[SMC_GID_LEN],
@@ -275,14 +251,9 @@ bool smc_nego_same_peer(const u8 id_a[SMC_PEER_ID_LEN],
 bool smc_nego_same_rnic(const u8 gid_a[SMC_GID_LEN], const u8 mac_a[SMC_MAC_LEN],
 			const u8 gid_b[SMC_GID_LEN], const u8 mac_b[SMC_MAC_LEN]);
 
-void smc_nego_build_accept(struct smc_clc_msg *msg,
-			   const struct smc_nego_end *end,
-			   const struct smc_nego_rmbe *rmbe, u8 mtu,
-			   const struct smc_params *params, bool first_contact);
-void smc_nego_build_confirm(struct smc_clc_msg *msg,
-			    const struct smc_nego_end *end,
-			    const struct smc_nego_rmbe *rmbe, u8 mtu,
-			    const struct smc_params *params, bool first_contact);
+void smc_nego_build_data(struct smc_clc_msg *msg, enum smc_clc_type type,
+			 const struct smc_nego_end *end, const struct smc_nego_rmbe *rmbe, u8 mtu,
+			 const struct smc_params *params, bool first_contact);
 void smc_nego_build_decline(struct smc_clc_msg *msg,
 			    const u8 peer_id[SMC_PEER_ID_LEN],
 			    enum smc_decline code, bool out_of_sync, u8 peer_version);

@@ -564,13 +564,10 @@ static enum smc_hs_outcome hs_announce(struct smc_hs *hs)
 	if (!link)
 		return smc_hs_decline(hs, SMC_DECLINE_NOACTLINK);
 	mtu = link->wr.end.mtu;
-	if (hs->role == SMC_ROLE_SERVER) {
-		smc_nego_build_accept(&msg, &end, &rmbe, mtu, &hs->params, hs->is_first);
-	} else {
-		if (hs->is_first)
-			mtu = min_t(u8, mtu, link->peer.mtu);
-		smc_nego_build_confirm(&msg, &end, &rmbe, mtu, &hs->params, hs->is_first);
-	}
+	if (hs->role == SMC_ROLE_CLIENT && hs->is_first)
+		mtu = min_t(u8, mtu, link->peer.mtu);
+	smc_nego_build_data(&msg, hs->role == SMC_ROLE_SERVER ? SMC_CLC_ACCEPT : SMC_CLC_CONFIRM,
+			    &end, &rmbe, mtu, &hs->params, hs->is_first);
 	if (hs->pair)
 		smc_host_say(hs->pair, hs->role, &msg.accept);
 	return hs_send(hs, &msg);

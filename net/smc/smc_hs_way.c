@@ -185,6 +185,12 @@ static int smc_hs_find_route(struct smc_hs *hs, const u8 *gid)
 	return smc_route_find(hs->net, &like, &hs->routed, gid, &hs->route);
 }
 
+/* May an offer be taken that needs no route? A link of version 1 is in one subnet; LG-22. */
+static bool smc_hs_has_other_way(const struct smc_hs *hs)
+{
+	return hs->proposal.offers_v1 && hs->is_near;
+}
+
 /* Without a route to the client the routed path is no candidate. */
 static enum smc_hs_outcome smc_hs_try_routed(struct smc_hs *hs)
 {
@@ -207,7 +213,7 @@ enum smc_hs_outcome smc_hs_find_detour(struct smc_hs *hs)
 {
 	struct in6_addr peer;
 
-	if (!smc_nego_has_other_way(&hs->proposal, hs->is_near))
+	if (!smc_hs_has_other_way(hs))
 		return SMC_HS_GO_ON;
 	smc_peer_addr(hs->smc->sk, &peer);
 	if (smc_peer_recall_routed(hs->net, &peer))
@@ -240,7 +246,7 @@ enum smc_hs_outcome smc_hs_late_detour(struct smc_hs *hs)
  */
 enum smc_hs_outcome smc_hs_server_route(struct smc_hs *hs)
 {
-	if (smc_nego_has_other_way(&hs->proposal, hs->is_near))
+	if (smc_hs_has_other_way(hs))
 		return SMC_HS_GO_ON;
 	return smc_hs_try_routed(hs);
 }
@@ -270,16 +276,13 @@ enum smc_hs_outcome smc_hs_late_route(struct smc_hs *hs)
 enum smc_hs_outcome smc_hs_take_offer(struct smc_hs *hs)
 {
 	struct smc_nego_local local;
-	struct smc_nego_taken taken;
 	enum smc_decline reason;
 
 	smc_hs_local(hs, &local);
 	local.has_v2 = hs->route.hop_limit;
-	reason = smc_nego_server(&hs->proposal, &local, hs->is_near, &taken);
+	reason = smc_nego_server(&hs->proposal, &local, hs->is_near, hs->peer_gid, &hs->params);
 	if (reason != SMC_DECLINE_NONE)
 		return smc_hs_decline(hs, reason);
-	hs->params = taken.params;
-	memcpy(hs->peer_gid, taken.peer_gid, sizeof(hs->peer_gid));
 	if (hs->params.is_routed)
 		smc_hs_go_routed(hs);
 	else

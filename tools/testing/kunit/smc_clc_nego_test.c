@@ -426,16 +426,17 @@ static void dcln_08_server_declines_with_the_reason_err_04(struct kunit *test)
 {
 	struct smc_clc_proposal prop = { .offers_v1 = true, .gid = NEGO_GID, .mac = NEGO_MAC };
 	static const struct smc_nego_local local;
-	struct smc_nego_taken taken;
+	u8 peer_gid[SMC_GID_LEN];
+	struct smc_params params;
 
-	KUNIT_EXPECT_EQ(test, smc_nego_server(&prop, &local, true, &taken), SMC_DECLINE_NONE);
-	KUNIT_EXPECT_EQ(test, taken.params.version, SMC_CLC_V1);
-	KUNIT_EXPECT_MEMEQ(test, taken.peer_gid, prop.gid, sizeof(prop.gid));
-	KUNIT_EXPECT_MEMEQ(test, taken.peer_mac, prop.mac, sizeof(prop.mac));
-	KUNIT_EXPECT_EQ(test, smc_nego_server(&prop, &local, false, &taken),
+	KUNIT_EXPECT_EQ(test, smc_nego_server(&prop, &local, true, peer_gid, &params),
+			SMC_DECLINE_NONE);
+	KUNIT_EXPECT_EQ(test, params.version, SMC_CLC_V1);
+	KUNIT_EXPECT_MEMEQ(test, peer_gid, prop.gid, sizeof(prop.gid));
+	KUNIT_EXPECT_EQ(test, smc_nego_server(&prop, &local, false, peer_gid, &params),
 			SMC_DECLINE_DIFFPREFIX);
 	prop.offers_v1 = false;
-	KUNIT_EXPECT_EQ(test, smc_nego_server(&prop, &local, true, &taken),
+	KUNIT_EXPECT_EQ(test, smc_nego_server(&prop, &local, true, peer_gid, &params),
 			SMC_DECLINE_PEERNOSMC);
 }
 
@@ -530,8 +531,8 @@ static void acpt_02_accept_says_first_contact(struct kunit *test)
 	struct smc_clc_msg msg;
 	u8 buf[68];
 
-	smc_nego_build_accept(&msg, &nego_end, &nego_rmbe, SMC_MTU_2048,
-			      &nego_v1, true);
+	smc_nego_build_data(&msg, SMC_CLC_ACCEPT, &nego_end, &nego_rmbe, SMC_MTU_2048, &nego_v1,
+			    true);
 	KUNIT_EXPECT_EQ(test, msg.type, SMC_CLC_ACCEPT);
 	KUNIT_EXPECT_TRUE(test, msg.accept.first_contact);
 	nego_expect_link_data(test, &msg);
@@ -544,8 +545,8 @@ static void sc_02_accept_is_complete_on_subsequent_contact(struct kunit *test)
 	struct smc_clc_msg msg;
 	u8 buf[68];
 
-	smc_nego_build_accept(&msg, &nego_end, &nego_rmbe, SMC_MTU_2048,
-			      &nego_v1, false);
+	smc_nego_build_data(&msg, SMC_CLC_ACCEPT, &nego_end, &nego_rmbe, SMC_MTU_2048, &nego_v1,
+			    false);
 	KUNIT_EXPECT_FALSE(test, msg.accept.first_contact);
 	nego_expect_link_data(test, &msg);
 	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 68);
@@ -558,14 +559,14 @@ static void clc_08_first_and_subsequent_contact_look_alike(struct kunit *test)
 	u8 first[68], next[68], confirm[68];
 	struct smc_clc_msg msg;
 
-	smc_nego_build_accept(&msg, &nego_end, &nego_rmbe, SMC_MTU_2048,
-			      &nego_v1, true);
+	smc_nego_build_data(&msg, SMC_CLC_ACCEPT, &nego_end, &nego_rmbe, SMC_MTU_2048, &nego_v1,
+			    true);
 	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, first, sizeof(first)), 68);
-	smc_nego_build_accept(&msg, &nego_end, &nego_rmbe, SMC_MTU_2048,
-			      &nego_v1, false);
+	smc_nego_build_data(&msg, SMC_CLC_ACCEPT, &nego_end, &nego_rmbe, SMC_MTU_2048, &nego_v1,
+			    false);
 	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, next, sizeof(next)), 68);
-	smc_nego_build_confirm(&msg, &nego_end, &nego_rmbe, SMC_MTU_2048,
-			       &nego_v1, true);
+	smc_nego_build_data(&msg, SMC_CLC_CONFIRM, &nego_end, &nego_rmbe, SMC_MTU_2048, &nego_v1,
+			    true);
 	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, confirm, sizeof(confirm)), 68);
 	KUNIT_EXPECT_EQ(test, first[7] ^ next[7], 0x08);
 	KUNIT_EXPECT_MEMEQ(test, first + 8, next + 8, 60);
@@ -588,8 +589,8 @@ static void acpt_01_golden_bytes(struct kunit *test)
 	struct smc_clc_msg msg;
 	u8 buf[68];
 
-	smc_nego_build_accept(&msg, &nego_end, &nego_rmbe, SMC_MTU_2048,
-			      &nego_v1, true);
+	smc_nego_build_data(&msg, SMC_CLC_ACCEPT, &nego_end, &nego_rmbe, SMC_MTU_2048, &nego_v1,
+			    true);
 	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 68);
 	KUNIT_EXPECT_MEMEQ(test, buf, want, sizeof(want));
 }
@@ -599,8 +600,8 @@ static void cfrm_01_cfrm_02_confirm_has_data_but_no_flag(struct kunit *test)
 	struct smc_clc_msg msg;
 	u8 buf[68];
 
-	smc_nego_build_confirm(&msg, &nego_end, &nego_rmbe, SMC_MTU_2048,
-			       &nego_v1, true);
+	smc_nego_build_data(&msg, SMC_CLC_CONFIRM, &nego_end, &nego_rmbe, SMC_MTU_2048, &nego_v1,
+			    true);
 	KUNIT_EXPECT_EQ(test, msg.type, SMC_CLC_CONFIRM);
 	KUNIT_EXPECT_FALSE(test, msg.accept.first_contact);
 	nego_expect_link_data(test, &msg);

@@ -165,7 +165,7 @@ static void v2_shake(struct kunit *test, const struct v2_side *c, const struct v
 	static struct smc_nego_accepted accepted;
 	static struct smc_clc_proposal offer;
 	static struct smc_nego_local local;
-	static struct smc_nego_taken taken;
+	static u8 peer_gid[SMC_GID_LEN];
 	static struct smc_nego_end end;
 	static struct smc_clc_msg msg;
 
@@ -180,12 +180,11 @@ static void v2_shake(struct kunit *test, const struct v2_side *c, const struct v
 
 	out->at = 2;
 	v2_local(s, true, &local);
-	out->decline = smc_nego_server(&msg.proposal, &local, s->v1, &taken);
+	out->decline = smc_nego_server(&msg.proposal, &local, s->v1, peer_gid, &out->server);
 	if (out->decline != SMC_DECLINE_NONE)
 		return;
-	out->server = taken.params;
 	v2_end(true, s->gid, &end);
-	smc_nego_build_accept(&msg, &end, &v2_rmbe, SMC_MTU_4096, &out->server, true);
+	smc_nego_build_data(&msg, SMC_CLC_ACCEPT, &end, &v2_rmbe, SMC_MTU_4096, &out->server, true);
 	if (twist->accept)
 		twist->accept(&msg);
 	v2_carry(test, &msg, twist->is_short);
@@ -196,7 +195,8 @@ static void v2_shake(struct kunit *test, const struct v2_side *c, const struct v
 	if (out->decline != SMC_DECLINE_NONE)
 		return;
 	v2_end(false, c->gid, &end);
-	smc_nego_build_confirm(&msg, &end, &v2_rmbe, accepted.params.mtu, &out->client, true);
+	smc_nego_build_data(&msg, SMC_CLC_CONFIRM, &end, &v2_rmbe,
+			    accepted.params.mtu, &out->client, true);
 	if (twist->confirm)
 		twist->confirm(&msg);
 	v2_carry(test, &msg, twist->is_short);
@@ -377,7 +377,6 @@ static void clc_05_versions_meet(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, out.server.features, row->release ? 2 : 0);
 	KUNIT_EXPECT_MEMEQ(test, out.server.eid,
 			   row->eid ? (const u8 *)v2_eid_of(row->eid) : none, SMC_EID_LEN);
-	KUNIT_EXPECT_EQ(test, out.client.peer_os, row->version == 2 ? 2 : 0);
 	KUNIT_EXPECT_EQ(test, out.server.peer_is_direct, row->version == 2);
 	KUNIT_EXPECT_MEMEQ(test, out.server.peer_host, row->version == 2 ? v2_host : none,
 			   sizeof(v2_host));
@@ -644,7 +643,7 @@ static void pid_05_client_may_name_itself_in_the_confirm(struct kunit *test)
 
 	memcpy(prop.v2.gid, v2_client_gid, sizeof(prop.v2.gid));
 	v2_end(false, 0, &end);
-	smc_nego_build_confirm(&msg, &end, &v2_rmbe, SMC_MTU_4096, &params, true);
+	smc_nego_build_data(&msg, SMC_CLC_CONFIRM, &end, &v2_rmbe, SMC_MTU_4096, &params, true);
 	decline = smc_nego_check_confirm(&msg, &prop, &params, NULL, SMC_MTU_4096, &result);
 	KUNIT_EXPECT_EQ(test, decline, SMC_DECLINE_NONE);
 	/* but who has told one keeps to it */
@@ -675,7 +674,7 @@ static void pid_05_who_tells_no_name_is_who_formed_the_group(struct kunit *test)
 	memcpy(prop.v2.gid, v2_client_gid, sizeof(prop.v2.gid));
 	memcpy(known.peer_id, v2_client_id, sizeof(known.peer_id));
 	v2_end(false, 0, &end);
-	smc_nego_build_confirm(&msg, &end, &v2_rmbe, SMC_MTU_4096, &params, false);
+	smc_nego_build_data(&msg, SMC_CLC_CONFIRM, &end, &v2_rmbe, SMC_MTU_4096, &params, false);
 	decline = smc_nego_check_confirm(&msg, &prop, &params, &known, SMC_MTU_4096, &result);
 	KUNIT_EXPECT_EQ(test, decline, SMC_DECLINE_NONE);
 	msg.accept.peer_id[1] ^= 1;
@@ -704,12 +703,13 @@ static void sc_02_subsequent_contact_of_version_2(struct kunit *test)
 	memcpy(offer.v2.eid[0], V2_EID_A, SMC_EID_LEN);
 	offer.v2.nr_eids = 1;
 	v2_end(true, 0, &end);
-	smc_nego_build_accept(&msg, &end, &v2_rmbe, SMC_MTU_4096, &params, false);
+	smc_nego_build_data(&msg, SMC_CLC_ACCEPT, &end, &v2_rmbe, SMC_MTU_4096, &params, false);
 	v2_carry(test, &msg, false);
 	decline = smc_nego_classify_accept(&msg, &offer, &known, SMC_MTU_4096, &accepted);
 	KUNIT_ASSERT_EQ(test, decline, SMC_DECLINE_NONE);
 	v2_end(false, 0, &end);
-	smc_nego_build_confirm(&msg, &end, &v2_rmbe, SMC_MTU_4096, &accepted.params, false);
+	smc_nego_build_data(&msg, SMC_CLC_CONFIRM, &end, &v2_rmbe, SMC_MTU_4096,
+			    &accepted.params, false);
 	v2_carry(test, &msg, false);
 	KUNIT_EXPECT_FALSE(test, msg.accept.first_contact);
 	decline = smc_nego_check_confirm(&msg, &offer, &params, &known, SMC_MTU_4096, &result);
