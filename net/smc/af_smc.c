@@ -161,7 +161,7 @@ static void smc_close(struct sock *sk, long timeout)
 	} else {
 		/* the handshake's work item finds that nobody wants its outcome */
 		smc_tcp_shutdown(sk, SHUTDOWN_MASK);
-		smc_sock_queue(smc, &smc->hs_work);
+		smc_sock_queue(smc);
 	}
 	smc_close_release(smc);
 	smc_unlock(smc);
@@ -220,7 +220,7 @@ static bool smc_stop_handshake(struct smc_sock *smc)
 
 	if (smc->phase == SMC_PHASE_HANDSHAKE)
 		smc_sock_set_phase(smc, SMC_PHASE_STOPPING);
-	smc_sock_queue(smc, &smc->hs_work);
+	smc_sock_queue(smc);
 	smc_sock_get(smc);
 	add_wait_queue(wq, &wait);
 	while (smc->phase == SMC_PHASE_STOPPING) {
@@ -884,7 +884,7 @@ static void smc_event_app(struct smc_sock *smc, struct smc_conn *conn, u32 event
 	/* accept() may wait for it */
 	if (READ_ONCE(smc->child) &&
 	    events & (SMC_EV_DATA | SMC_EV_URG_PENDING | SMC_EV_DONE | SMC_EV_CLOSED))
-		smc_sock_queue(smc, &smc->hs_work);
+		smc_sock_queue(smc);
 	if (events & SMC_EV_URG_PENDING)
 		smc_event_urgent(sk);
 	if (events & SMC_EV_DATA) {
@@ -942,7 +942,6 @@ static const struct smc_wr_ops smc_link_ops = {
 static const struct smc_sock_works smc_works = {
 	.handshake	 = smc_hs_work,
 	.handshake_grow	 = smc_hs_grow_work,
-	.handshake_timer = smc_hs_timer,
 	.close		 = smc_close_work,
 	.close_timer	 = smc_close_timer,
 	.keep_timer	 = smc_keep_timer,

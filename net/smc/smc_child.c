@@ -18,7 +18,7 @@
  * costs: it takes no place in the backlog, as TCP's does not, it ends with the
  * listener, and it is the first to go where memory is short. struct smc_child
  * belongs to the handshake's work item, which has nothing else to do any more;
- * news of the connection or of TCP queue it, and so does the timer.
+ * news of the connection or of TCP queue it, and it comes when the time is over.
  */
 #include <net/tcp.h>
 
@@ -39,7 +39,7 @@ static void smc_child_abandon(struct sock *sk)
 	rcu_read_lock();
 	smc = smc_sk(sk);
 	if (smc)
-		smc_sock_queue(smc, &smc->hs_work);
+		smc_sock_queue(smc);
 	rcu_read_unlock();
 	sock_put(sk);
 }
@@ -101,8 +101,6 @@ static void smc_child_finish(struct smc_sock *smc, bool is_good)
 	struct smc_child *child = smc->child;
 	struct sock *sk = smc->sk;
 
-	if (cancel_delayed_work(&smc->hs_timer))
-		smc_sock_put(smc);
 	lock_sock(sk);
 	if (smc->phase != SMC_PHASE_SMC && is_good) {
 		child->fallback = smc->fallback;
@@ -135,7 +133,7 @@ void smc_child_look(struct smc_sock *smc)
 	else if (left <= 0)
 		smc_child_finish(smc, true);
 	else
-		smc_sock_queue_delayed(smc, &smc->hs_timer, left);
+		smc_sock_queue_delayed(smc, left);
 }
 
 /**

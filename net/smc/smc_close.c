@@ -472,7 +472,7 @@ void smc_close_run(struct smc_conn *conn)
 	/* nobody accepts what ended before it said anything */
 	smc = smc_conn_sock(conn);
 	if (smc && READ_ONCE(smc->child))
-		smc_sock_queue(smc, &smc->hs_work);
+		smc_sock_queue(smc);
 }
 
 /**

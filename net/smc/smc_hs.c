@@ -124,7 +124,7 @@ static int hs_has_news(struct wait_queue_entry *watch, unsigned int mode, int sy
 {
 	struct smc_hs *hs = container_of(watch, struct smc_hs, watch);
 
-	smc_sock_queue(hs->smc, &hs->smc->hs_work);
+	smc_sock_queue(hs->smc);
 	return 0;
 }
 
@@ -1047,8 +1047,6 @@ static void hs_end(struct smc_hs *hs, enum smc_hs_outcome out)
 	struct smc_sock *smc = hs->smc;
 
 	hs_unwatch(hs);
-	if (cancel_delayed_work(&smc->hs_timer))
-		smc_sock_put(smc);
 	if (out == SMC_HS_DECLINE) {
 		hs->err = hs_say_decline(hs);
 		out = hs->err ? SMC_HS_FAILED : SMC_HS_TCP;
@@ -1083,12 +1081,12 @@ static long hs_time_left(const struct smc_hs *hs)
 	return max_t(long, hs->since + patience - jiffies, 0);
 }
 
-/* Run the present step again when its time is over, or before. */
+/* Run the present step again when its time is over (ERR-14), or before. */
 static void hs_arm_timer(struct smc_hs *hs, long left)
 {
 	if (hs_row(hs)->news == HS_POLL || READ_ONCE(hs->smc->sk->sk_rcvlowat) > 1)
 		left = min_t(long, left, SMC_HS_SLICE);
-	smc_sock_queue_delayed(hs->smc, &hs->smc->hs_timer, left);
+	smc_sock_queue_delayed(hs->smc, left);
 }
 
 static enum smc_hs_outcome hs_run_step(struct smc_hs *hs)
@@ -1160,9 +1158,9 @@ void smc_hs_begin_server(struct smc_sock *smc)
 	/* the worker may run as soon as the lock is released, and end all */
 	smc_sock_get(smc);
 	hs_start(smc, SMC_ROLE_SERVER);
-	smc_sock_queue_delayed(smc, &smc->hs_timer, hs_patience(smc->hs, HS_FULL));
+	smc_sock_queue_delayed(smc, hs_patience(smc->hs, HS_FULL));
 	if (smc_hs_tcp_has_news(sk))
-		smc_sock_queue(smc, &smc->hs_work);
+		smc_sock_queue(smc);
 	smc_listener_charge(smc->child, SMC_HS_CHILD_BYTES);
 	release_sock(sk);
 	smc_sock_put(smc);
@@ -1196,7 +1194,7 @@ static void hs_forget(struct smc_sock *smc)
  */
 void smc_hs_work(struct work_struct *work)
 {
-	struct smc_sock *smc = container_of(work, struct smc_sock, hs_work);
+	struct smc_sock *smc = container_of(to_delayed_work(work), struct smc_sock, hs_work);
 	struct sock *sk = smc->sk;
 
 	/* a step takes the lock as it comes */
@@ -1217,19 +1215,5 @@ void smc_hs_work(struct work_struct *work)
 		 READ_ONCE(smc->phase) == SMC_PHASE_STOPPING)
 		hs_forget(smc);
 out:
-	smc_sock_put(smc);
-}
-
-/**
- * smc_hs_timer() - a step has waited long enough (ERR-14)
- * @work: &smc_sock.hs_timer; drops the reference taken when it was queued
- *
- * Context: Process context (work item).
- */
-void smc_hs_timer(struct work_struct *work)
-{
-	struct smc_sock *smc = container_of(to_delayed_work(work), struct smc_sock, hs_timer);
-
-	smc_sock_queue(smc, &smc->hs_work);
 	smc_sock_put(smc);
 }

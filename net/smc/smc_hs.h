@@ -7,7 +7,6 @@
 
 void smc_hs_begin_server(struct smc_sock *smc);
 void smc_hs_work(struct work_struct *work);
-void smc_hs_timer(struct work_struct *work);
 void smc_hs_pause(struct smc_sock *smc);
 void smc_hs_resume(struct smc_sock *smc);
 

@@ -113,7 +113,7 @@ void smc_hs_grow_work(struct work_struct *work)
 		rc = -EIO;
 	/* pairs with smp_load_acquire() in smc_hs_try_ring(); hs may go then */
 	smp_store_release(&hs->growth, rc ?: SMC_HS_GROW_DONE);
-	smc_sock_queue(smc, &smc->hs_work);
+	smc_sock_queue(smc);
 	smc_sock_put(smc);
 }
 
@@ -132,7 +132,7 @@ static int smc_hs_grow(struct smc_hs *hs, struct smc_buf_pool *pool)
 		return rc;
 	}
 	hs->growth = SMC_HS_GROW_BEGUN;
-	smc_sock_queue(hs->smc, &hs->smc->grow_work);
+	smc_sock_queue_grow(hs->smc);
 	return -EAGAIN;
 }
 

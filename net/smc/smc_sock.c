@@ -126,9 +126,8 @@ struct smc_sock *smc_sock_attach(struct sock *sk, gfp_t gfp)
 		return NULL;
 	smc->sk = sk;
 	refcount_set(&smc->refs, 1);
-	INIT_WORK(&smc->hs_work, smc_works->handshake);
+	INIT_DELAYED_WORK(&smc->hs_work, smc_works->handshake);
 	INIT_WORK(&smc->grow_work, smc_works->handshake_grow);
-	INIT_DELAYED_WORK(&smc->hs_timer, smc_works->handshake_timer);
 	smc->limits_handshakes = READ_ONCE(smc_net(sock_net(sk))->set.limit_smc_hs);
 	rcu_assign_pointer(icsk->icsk_ulp_data, smc);
 	/* pairs with smc_sk() */
@@ -356,22 +355,51 @@ int smc_sock_for_each(struct net *net, unsigned int *bucket, unsigned int *skip,
 EXPORT_SYMBOL_GPL(smc_sock_for_each);
 
 /**
- * smc_sock_queue() - queue one of the socket's work items
+ * smc_sock_queue() - the handshake has news: queue its work item now
  * @smc: the socket
- * @work: &smc_sock.hs_work or .grow_work
  *
  * Takes a reference that the work function drops.
  *
  * Context: Any context.
- * Return: false when it was queued already.
  */
-bool smc_sock_queue(struct smc_sock *smc, struct work_struct *work)
+void smc_sock_queue(struct smc_sock *smc)
 {
 	smc_sock_get(smc);
-	if (queue_work(work == &smc->grow_work ? smc_grow_wq : smc_hs_wq, work))
-		return true;
-	smc_sock_put(smc);
-	return false;
+	/* one that waits for its time, or is queued, has a reference */
+	if (mod_delayed_work(smc_hs_wq, &smc->hs_work, 0))
+		smc_sock_put(smc);
+}
+
+/**
+ * smc_sock_queue_delayed() - queue the work item of the handshake for later
+ * @smc: the socket
+ * @delay_jiffies: from now
+ *
+ * Nothing happens if it is queued already: news that have come meanwhile are not put
+ * off. Takes a reference that the work function drops.
+ *
+ * Context: Any context.
+ */
+void smc_sock_queue_delayed(struct smc_sock *smc, unsigned long delay_jiffies)
+{
+	smc_sock_get(smc);
+	if (!queue_delayed_work(smc_hs_wq, &smc->hs_work, delay_jiffies))
+		smc_sock_put(smc);
+}
+
+/**
+ * smc_sock_queue_grow() - queue &smc_sock.grow_work, which is not queued
+ * @smc: the socket
+ *
+ * Takes a reference that the work function drops, or who cancels it.
+ *
+ * Context: Any context.
+ */
+void smc_sock_queue_grow(struct smc_sock *smc)
+{
+	smc_sock_get(smc);
+	if (!queue_work(smc_grow_wq, &smc->grow_work))
+		smc_sock_put(smc);
 }
 
 /**
@@ -404,26 +432,6 @@ void smc_sock_pend(struct smc_conn *conn, enum smc_pending what)
 	smp_mb__before_atomic();
 	set_bit(what, &conn->pending);
 	smc_sock_queue_close(conn);
-}
-
-/**
- * smc_sock_queue_delayed() - arm the socket's delayed work item, or arm it anew
- * @smc: the socket
- * @work: &smc_sock.hs_timer
- * @delay_jiffies: from now
- *
- * Holds a reference while it is armed, which the work function drops, or who
- * cancels it.
- *
- * Context: Any context.
- */
-void smc_sock_queue_delayed(struct smc_sock *smc, struct delayed_work *work,
-			    unsigned long delay_jiffies)
-{
-	smc_sock_get(smc);
-	/* armed already, it has a reference */
-	if (mod_delayed_work(smc_hs_wq, work, delay_jiffies))
-		smc_sock_put(smc);
 }
 
 /**
@@ -520,7 +528,7 @@ void smc_sock_release_missed(struct sock *sk)
 		return;
 	smc->missed = 0;
 	if (missed & BIT(SMC_MISSED_HANDSHAKE))
-		smc_sock_queue(smc, &smc->hs_work);
+		smc_sock_queue(smc);
 	if (missed & BIT(SMC_MISSED_LISTEN))
 		smc_sock_queue_listen(smc);
 }

@@ -67,9 +67,9 @@ enum smc_missed {
  * @is_released: no file has the socket any more; who ends SMC's part closes TCP's
  * @limits_handshakes: SMC_LIMIT_HS
  * @hash_node: in the list that sock_diag walks
- * @hs_work: the handshake of either role; holds a reference while queued
+ * @hs_work: the handshake of either role, now or when a step has waited long enough; holds
+ *	     a reference while queued
  * @grow_work: the part of it that may wait for the peer for long; as above
- * @hs_timer: lets @hs_work see that time is up; as above
  * @missed: enum smc_missed; changed under the spinlock of the socket lock
  * @missed_conns: connections whose close machine has news; each a user, same
  * @hs: the handshake under way; set and cleared under the socket lock, its content is that
@@ -96,9 +96,8 @@ struct smc_sock {
 	bool is_released;
 	bool limits_handshakes;
 	struct hlist_node hash_node;
-	struct work_struct hs_work;
+	struct delayed_work hs_work;
 	struct work_struct grow_work;
-	struct delayed_work hs_timer;
 	unsigned int missed;
 	struct hlist_head missed_conns;
 	struct smc_hs *hs;
@@ -154,7 +153,6 @@ static inline struct smc_listener *smc_sock_listener(const struct smc_sock *smc)
 struct smc_sock_works {
 	work_func_t handshake;
 	work_func_t handshake_grow;
-	work_func_t handshake_timer;
 	work_func_t close;
 	void (*close_timer)(struct timer_list *timer);
 	void (*keep_timer)(struct timer_list *timer);
@@ -174,9 +172,9 @@ u8 smc_sock_shown_state(const struct smc_sock *smc);
 int smc_sock_make_conn(struct smc_sock *smc);
 void smc_sock_drop_conn(struct smc_sock *smc);
 
-bool smc_sock_queue(struct smc_sock *smc, struct work_struct *work);
-void smc_sock_queue_delayed(struct smc_sock *smc, struct delayed_work *work,
-			    unsigned long delay_jiffies);
+void smc_sock_queue(struct smc_sock *smc);
+void smc_sock_queue_delayed(struct smc_sock *smc, unsigned long delay_jiffies);
+void smc_sock_queue_grow(struct smc_sock *smc);
 void smc_sock_queue_listen(struct smc_sock *smc);
 void smc_sock_queue_close(struct smc_conn *conn);
 void smc_sock_pend(struct smc_conn *conn, enum smc_pending what);

@@ -408,7 +408,7 @@ static bool smc_tcp_opened(struct smc_sock *smc)
 		smc->tcp_end = SMC_TCP_UP;
 		smc->err = 0;
 		smc_sock_set_phase(smc, SMC_PHASE_HANDSHAKE);
-		smc_sock_queue(smc, &smc->hs_work);
+		smc_sock_queue(smc);
 		return false;
 	}
 	/* or did we not offer it? */
@@ -440,7 +440,7 @@ static bool smc_tcp_has_moved(struct smc_sock *smc)
 		return true;
 	case SMC_PHASE_HANDSHAKE:
 	case SMC_PHASE_STOPPING:
-		smc_sock_queue(smc, &smc->hs_work);
+		smc_sock_queue(smc);
 		return false;
 	case SMC_PHASE_SMC:
 		smc_tcp_take_err(smc);
@@ -482,7 +482,7 @@ static bool smc_tcp_has_data(struct smc_sock *smc)
 		return smc_listener_has_plain(listener, smc->sk);
 	case SMC_PHASE_HANDSHAKE:
 	case SMC_PHASE_STOPPING:
-		smc_sock_queue(smc, &smc->hs_work);
+		smc_sock_queue(smc);
 		return false;
 	case SMC_PHASE_SMC:
 		/* payload here is a protocol error, AMB-54 */
@@ -520,7 +520,7 @@ static void smc_tcp_error_report(struct sock *sk)
 		if (smc->phase == SMC_PHASE_SMC)
 			smc_tcp_take_err(smc);
 		else
-			smc_sock_queue(smc, &smc->hs_work);
+			smc_sock_queue(smc);
 	}
 	rcu_read_unlock();
 	if (is_told)

@@ -48,16 +48,14 @@ static void child_become(struct smc_sock *smc, enum smc_decline reason)
 	smc_kunit_take_off(smc->sk);
 }
 
-static bool child_queue(struct smc_sock *smc, struct work_struct *work)
+static void child_queue(struct smc_sock *smc)
 {
-	child_nr_queued += work == &smc->hs_work;
-	return true;
+	child_nr_queued++;
 }
 
-static void child_queue_delayed(struct smc_sock *smc, struct delayed_work *work,
-				unsigned long delay)
+static void child_queue_delayed(struct smc_sock *smc, unsigned long delay)
 {
-	child_nr_armed += work == &smc->hs_timer && delay;
+	child_nr_armed += delay > 0;
 }
 
 static void child_stat(const struct net *net, enum smc_stat what)
@@ -141,7 +139,7 @@ static struct smc_sock *child_add(struct kunit *test, struct child_lab *lab,
 	struct smc_sock *smc = smc_kunit_new(&child_proto);
 
 	KUNIT_ASSERT_NOT_NULL(test, smc);
-	INIT_DELAYED_WORK(&smc->hs_timer, NULL);
+	INIT_DELAYED_WORK(&smc->hs_work, NULL);
 	smc->sk->sk_state = TCP_ESTABLISHED;
 	smc->phase = phase;
 	if (phase == SMC_PHASE_SMC)

@@ -92,10 +92,9 @@ static int close_disconnect(struct sock *sk)
 	return 0;
 }
 
-static bool close_queue(struct smc_sock *smc, struct work_struct *work)
+static void close_queue(struct smc_sock *smc)
 {
-	now.nr_hs += work == &smc->hs_work;
-	return true;
+	now.nr_hs++;
 }
 
 #define smc_conn_forget_unread(...)	((void)now.nr_forgotten++)

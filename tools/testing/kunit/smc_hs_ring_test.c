@@ -33,11 +33,18 @@ static void ring_hold_work(struct work_struct *work)
 	wait_for_completion(&ring_go_on);
 }
 
-static bool ring_queue(struct smc_sock *smc, struct work_struct *work)
+static void ring_queue(struct smc_sock *smc)
 {
 	ring_nr_queued++;
 	smc_sock_get(smc);
-	return queue_work(ring_wq, work);
+	queue_delayed_work(ring_wq, &smc->hs_work, 0);
+}
+
+static void ring_queue_grow(struct smc_sock *smc)
+{
+	ring_nr_queued++;
+	smc_sock_get(smc);
+	queue_work(ring_wq, &smc->grow_work);
 }
 
 static int ring_begin_grow(struct smc_link_group *lgr)
@@ -54,6 +61,7 @@ static void ring_end_grow(struct smc_link_group *lgr)
 }
 
 #define smc_sock_queue		ring_queue
+#define smc_sock_queue_grow	ring_queue_grow
 #define smc_lgr_begin_grow	ring_begin_grow
 #define smc_llc_sweep_end_grow	ring_end_grow
 #define smc_child_charge(...)	((void)0)

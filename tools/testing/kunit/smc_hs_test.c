@@ -166,14 +166,12 @@ static void table_llc_declined(struct smc_link_group *lgr)
 	table_note("declined");
 }
 
-static bool table_queue(struct smc_sock *smc, struct work_struct *work)
+static void table_queue(struct smc_sock *smc)
 {
 	table_nr_queued++;
-	return true;
 }
 
-static void table_queue_delayed(struct smc_sock *smc, struct delayed_work *work,
-				unsigned long delay_jiffies)
+static void table_queue_delayed(struct smc_sock *smc, unsigned long delay_jiffies)
 {
 	table_delay = delay_jiffies;
 }
@@ -412,7 +410,7 @@ static int table_init(struct kunit *test)
 	lab->lgr.rmbs.kind = SMC_BUF_RMB;
 	lab->lgr.sends.kind = SMC_BUF_SEND;
 	skb_queue_head_init(&lab->smc.sk->sk_receive_queue);
-	INIT_DELAYED_WORK(&lab->smc.hs_timer, smc_hs_timer);
+	INIT_DELAYED_WORK(&lab->smc.hs_work, smc_hs_work);
 	init_waitqueue_head(&lab->lgr.waitq);
 	init_waitqueue_head(&table_waitq);
 	refcount_set(&lab->lgr.refs, 1);

@@ -31,11 +31,11 @@ static struct proto sock_proto = SMC_KUNIT_PROTO("smc_sock_test");
 
 /* A work item runs until it may end. */
 static struct completion sock_begun, sock_go_on;
-static unsigned int sock_nr_hs, sock_nr_grow, sock_nr_timer, sock_nr_close;
+static unsigned int sock_nr_hs, sock_nr_grow, sock_nr_close;
 
 static void sock_hs_work(struct work_struct *work)
 {
-	struct smc_sock *smc = container_of(work, struct smc_sock, hs_work);
+	struct smc_sock *smc = container_of(to_delayed_work(work), struct smc_sock, hs_work);
 
 	WRITE_ONCE(sock_nr_hs, sock_nr_hs + 1);
 	complete(&sock_begun);
@@ -47,12 +47,6 @@ static void sock_grow_work(struct work_struct *work)
 {
 	WRITE_ONCE(sock_nr_grow, sock_nr_grow + 1);
 	smc_sock_put(container_of(work, struct smc_sock, grow_work));
-}
-
-static void sock_hs_timer(struct work_struct *work)
-{
-	WRITE_ONCE(sock_nr_timer, sock_nr_timer + 1);
-	smc_sock_put(container_of(to_delayed_work(work), struct smc_sock, hs_timer));
 }
 
 static void sock_close_work(struct work_struct *work)
@@ -68,7 +62,6 @@ static void sock_event(struct smc_conn *conn, u32 events)
 static const struct smc_sock_works sock_works = {
 	.handshake = sock_hs_work,
 	.handshake_grow = sock_grow_work,
-	.handshake_timer = sock_hs_timer,
 	.close = sock_close_work,
 	.event = sock_event,
 };
@@ -129,7 +122,6 @@ static int sock_init(struct kunit *test)
 	init_completion(&sock_go_on);
 	sock_nr_hs = 0;
 	sock_nr_grow = 0;
-	sock_nr_timer = 0;
 	sock_nr_close = 0;
 	sock_nr_warned = 0;
 	return sock_attach(sk) ? 0 : -ENOMEM;
@@ -297,26 +289,33 @@ static void a_work_item_that_is_queued_keeps_state_and_sock(struct kunit *test)
 	struct smc_sock *smc = sock_state(test);
 	struct sock *sk = test->priv;
 
-	KUNIT_EXPECT_TRUE(test, smc_sock_queue(smc, &smc->hs_work));
+	smc_sock_queue(smc);
 	wait_for_completion(&sock_begun);
-	KUNIT_EXPECT_TRUE(test, smc_sock_queue(smc, &smc->hs_work));
-	KUNIT_EXPECT_FALSE(test, smc_sock_queue(smc, &smc->hs_work));
+	smc_sock_queue(smc);
+	smc_sock_queue(smc);
 	/* one runs, and one is queued */
 	KUNIT_EXPECT_EQ(test, refcount_read(&smc->refs), 1 + 2);
 	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_refcnt), 1 + 2);
 	/* one that waits for its peer holds up no handshake, nor the other way round */
-	KUNIT_EXPECT_TRUE(test, smc_sock_queue(smc, &smc->grow_work));
+	smc_sock_queue_grow(smc);
 	flush_workqueue(smc_grow_wq);
 	KUNIT_EXPECT_EQ(test, sock_nr_grow, 1U);
 	KUNIT_EXPECT_EQ(test, sock_nr_hs, 1U);
 
-	smc_sock_queue_delayed(smc, &smc->hs_timer, 1000 * HZ);
-	smc_sock_queue_delayed(smc, &smc->hs_timer, 2000 * HZ);
-	KUNIT_EXPECT_EQ(test, refcount_read(&smc->refs), 1 + 3);
-	smc_sock_queue_delayed(smc, &smc->hs_timer, 0);
+	/* news are not put off */
+	smc_sock_queue_delayed(smc, 1000 * HZ);
+	KUNIT_EXPECT_EQ(test, refcount_read(&smc->refs), 1 + 2);
 	sock_flush();
 	KUNIT_EXPECT_EQ(test, sock_nr_hs, 2U);
-	KUNIT_EXPECT_EQ(test, sock_nr_timer, 1U);
+	KUNIT_EXPECT_EQ(test, refcount_read(&smc->refs), 1);
+
+	/* and cut a wait short */
+	smc_sock_queue_delayed(smc, 1000 * HZ);
+	smc_sock_queue_delayed(smc, 2000 * HZ);
+	KUNIT_EXPECT_EQ(test, refcount_read(&smc->refs), 1 + 1);
+	smc_sock_queue(smc);
+	sock_flush();
+	KUNIT_EXPECT_EQ(test, sock_nr_hs, 3U);
 	KUNIT_EXPECT_EQ(test, refcount_read(&smc->refs), 1);
 	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_refcnt), 1);
 }

@@ -27,10 +27,9 @@ static unsigned int nr_queued, nr_listen, nr_told, nr_remembered;
 static unsigned long nr_faults, nr_resets;
 static enum smc_decline remembered;
 
-static bool tcp_queue(struct smc_sock *smc, struct work_struct *work)
+static void tcp_queue(struct smc_sock *smc)
 {
 	WRITE_ONCE(nr_queued, nr_queued + 1);
-	return false;
 }
 
 static void tcp_queue_listen(struct smc_sock *smc)
@@ -89,7 +88,6 @@ static void tcp_no_work(struct work_struct *work)
 static const struct smc_sock_works tcp_works = {
 	.handshake = tcp_no_work,
 	.handshake_grow = tcp_no_work,
-	.handshake_timer = tcp_no_work,
 	.close = tcp_no_work,
 };
 
