@@ -89,7 +89,7 @@ static void llc_link_up(struct smc_link_group *lgr, u8 index)
 	if (!link)
 		return;
 	pr_info_ratelimited("link group %08x, link %u is up on %s (%s)\n", lgr->id, link->num,
-			    link->wr.dev_name, smc_state_lgr_type_name(lgr->type));
+			    link->wr.dev_name, smc_state_lgr_type_names[lgr->type]);
 	smc_link_set_state(link, SMC_LINK_ACTIVE);
 	/* it may take connections of others, LB-04 */
 	lgr->is_uneven = true;

@@ -29,7 +29,7 @@ static struct dentry *smc_oper_dir;
 static void oper_show_link(struct seq_file *m, const struct smc_link *link)
 {
 	seq_printf(m, "  link %u %s %s port %u gid %pI6 peer gid %pI6 uid %08x peer uid %08x connections %d\n",
-		   link->num, smc_state_link_name(link->state), link->wr.dev_name,
+		   link->num, smc_state_link_names[link->state], link->wr.dev_name,
 		   link->wr.end.port, link->wr.end.gid.raw, link->peer.gid, link->uid,
 		   link->peer_uid, atomic_read(&link->nr_conns));
 }
@@ -42,7 +42,7 @@ static void oper_show_group(struct smc_link_group *lgr, void *arg)
 	mutex_lock(&lgr->lock);
 	seq_printf(m, "group %08x %s %s %s peer %8phN connections %u\n", lgr->id,
 		   lgr->key.role == SMC_ROLE_SERVER ? "server" : "client",
-		   smc_state_lgr_name(READ_ONCE(lgr->state)), smc_state_lgr_type_name(lgr->type),
+		   smc_state_lgr_names[READ_ONCE(lgr->state)], smc_state_lgr_type_names[lgr->type],
 		   lgr->peer_name, READ_ONCE(lgr->nr_conns));
 	for (i = 0; i < SMC_LINKS_MAX; i++)
 		if (lgr->links[i])

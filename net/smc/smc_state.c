@@ -249,15 +249,8 @@ static const struct smc_close_rule smc_close_rules[] = {
 	  SMC_STATE_APPFINCLOSEWAIT, DO_WAKE },
 };
 
-/* What the application is told when an event breaks its connection. */
+/* What the application is told when an event breaks its connection; 0: ECONNRESET. */
 static const int smc_close_errs[SMC_CLOSE_NR_EVENTS] = {
-	[SMC_CLOSE_ESTABLISHED]	= ECONNRESET,
-	[SMC_CLOSE_APP_CLOSE]	= ECONNRESET,
-	[SMC_CLOSE_RX_DATA]	= ECONNRESET,
-	[SMC_CLOSE_RX_CLOSED]	= ECONNRESET,
-	[SMC_CLOSE_RX_ABORT]	= ECONNRESET,
-	[SMC_CLOSE_RX_RST]	= ECONNRESET,
-	[SMC_CLOSE_APP_ABORT]	= ECONNRESET,
 	[SMC_CLOSE_FAULT]	= ECONNABORTED,
 	[SMC_CLOSE_SILENCE]	= ETIMEDOUT,
 	[SMC_CLOSE_LINK_LOST]	= ECONNABORTED,
@@ -389,7 +382,7 @@ bool smc_state_awaits_abort(const struct smc_close_ctl *ctl)
  *
  * Context: the connection's owner serialises all calls for one @ctl and
  * carries the actions out in the order of their bits.
- * Return: the step; no actions and not moved if there is nothing to do.
+ * Return: the step; no actions and the same state if there is nothing to do.
  */
 struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 				      enum smc_close_event event,
@@ -424,7 +417,7 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 	    (has_awaited_abort && event == SMC_CLOSE_LINK_LOST))
 		step.cause = SMC_CLOSE_RX_RST;
 	if (step.actions & DO(REPORT_ERR))
-		step.sk_err = smc_close_errs[step.cause];
+		step.sk_err = smc_close_errs[step.cause] ?: ECONNRESET;
 	seen |= smc_state_note_loss(event, &step);
 	/* where no link leads to its element, one may still lead to ours */
 	is_lost = event == SMC_CLOSE_LINK_LOST || seen & SEEN(PATH_LOST);
@@ -433,7 +426,6 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 	if (has_awaited && !smc_state_awaits_word(step.next, seen) &&
 	    !(step.actions & DO(START_TIMER)))
 		step.actions |= DO(STOP_TIMER);
-	step.moved = step.next != ctl->state;
 	seen = smc_state_note_actions(seen, step.actions);
 	WRITE_ONCE(ctl->seen, seen & ~SMC_SEEN_MOMENTARY);
 	WRITE_ONCE(ctl->state, step.next);
@@ -565,7 +557,7 @@ static const char * const smc_event_names[SMC_CLOSE_NR_EVENTS] = {
 	[SMC_CLOSE_FINAL_DONE]	= "FINAL_DONE",
 };
 
-static const char * const smc_link_names[SMC_LINK_NR_STATES] = {
+const char * const smc_state_link_names[SMC_LINK_NR_STATES] = {
 	[SMC_LINK_UNUSED]	= "UNUSED",
 	[SMC_LINK_INACTIVE]	= "INACTIVE",
 	[SMC_LINK_ACTIVATING]	= "ACTIVATING",
@@ -573,14 +565,14 @@ static const char * const smc_link_names[SMC_LINK_NR_STATES] = {
 	[SMC_LINK_DELETING]	= "DELETING",
 };
 
-static const char * const smc_lgr_names[SMC_LGR_NR_STATES] = {
+const char * const smc_state_lgr_names[SMC_LGR_NR_STATES] = {
 	[SMC_LGR_FORMING]	= "FORMING",
 	[SMC_LGR_ACTIVE]	= "ACTIVE",
 	[SMC_LGR_TERMINATING]	= "TERMINATING",
 	[SMC_LGR_DEAD]		= "DEAD",
 };
 
-static const char * const smc_lgr_type_names[SMC_LGR_NR_TYPES] = {
+const char * const smc_state_lgr_type_names[SMC_LGR_NR_TYPES] = {
 	[SMC_LGR_TYPE_NONE]		= "NONE",
 	[SMC_LGR_TYPE_SINGLE]		= "SINGLE",
 	[SMC_LGR_TYPE_SYMMETRIC]	= "SYMMETRIC",
@@ -668,40 +660,4 @@ bool smc_state_lgr_may_move(enum smc_lgr_state from, enum smc_lgr_state to)
 {
 	return from < SMC_LGR_NR_STATES && to < SMC_LGR_NR_STATES &&
 	       (smc_lgr_moves[from] & BIT(to));
-}
-
-/**
- * smc_state_link_name() - the name of a link state
- * @state: any value
- *
- * Context: Any context.
- * Return: a string, "?" for a value that is no state.
- */
-const char *smc_state_link_name(enum smc_link_state state)
-{
-	return smc_state_name(smc_link_names, SMC_LINK_NR_STATES, state);
-}
-
-/**
- * smc_state_lgr_name() - the name of a link group state
- * @state: any value
- *
- * Context: Any context.
- * Return: a string, "?" for a value that is no state.
- */
-const char *smc_state_lgr_name(enum smc_lgr_state state)
-{
-	return smc_state_name(smc_lgr_names, SMC_LGR_NR_STATES, state);
-}
-
-/**
- * smc_state_lgr_type_name() - the name of a link group type
- * @type: any value
- *
- * Context: Any context.
- * Return: a string, "?" for a value that is no type.
- */
-const char *smc_state_lgr_type_name(enum smc_lgr_type type)
-{
-	return smc_state_name(smc_lgr_type_names, SMC_LGR_NR_TYPES, type);
 }

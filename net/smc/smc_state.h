@@ -93,7 +93,6 @@ struct smc_close_step {
 	u32			actions;
 	enum smc_close_event	cause;		/* the event, or what it stands for */
 	int			sk_err;		/* positive, with REPORT_ERR */
-	bool			moved;
 	/*
 	 * With FREE_RMBE: the peer has said that it writes no more, or no link
 	 * is left on which it could. Otherwise the element is freed on the
@@ -145,8 +144,10 @@ enum smc_lgr_type {
 
 bool smc_state_link_may_move(enum smc_link_state from, enum smc_link_state to);
 bool smc_state_lgr_may_move(enum smc_lgr_state from, enum smc_lgr_state to);
-const char *smc_state_link_name(enum smc_link_state state);
-const char *smc_state_lgr_name(enum smc_lgr_state state);
-const char *smc_state_lgr_type_name(enum smc_lgr_type type);
+
+/* As operators see them. */
+extern const char * const smc_state_link_names[SMC_LINK_NR_STATES];
+extern const char * const smc_state_lgr_names[SMC_LGR_NR_STATES];
+extern const char * const smc_state_lgr_type_names[SMC_LGR_NR_TYPES];
 
 #endif /* _SMC_STATE_H */
