@@ -11,15 +11,6 @@
 #include "smc_sock.h"
 #include "smc_trace.h"
 
-enum smc_hs_outcome {
-	SMC_HS_GO_ON,
-	SMC_HS_SMC = SMC_TRACE_SMC,
-	SMC_HS_TCP = SMC_TRACE_TCP,	/* hs->reason says why; no Decline, or no further one */
-	SMC_HS_FAILED = SMC_TRACE_FAILED,	/* hs->err says how */
-	SMC_HS_WAIT,		/* run the step again when there is news */
-	SMC_HS_DECLINE,		/* SMC_HS_TCP after a Decline, where the row allows one */
-};
-
 /* Values of smc_hs.growth; a negative errno says how the growth failed. */
 enum smc_hs_growth {
 	SMC_HS_GROW_NONE,

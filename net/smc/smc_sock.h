@@ -24,11 +24,14 @@ enum smc_phase {
 	SMC_PHASES
 };
 
-/* Outcomes of a handshake as the tracepoint tells them. */
-enum smc_trace_outcome {
-	SMC_TRACE_SMC = 1,
-	SMC_TRACE_TCP = 2,
-	SMC_TRACE_FAILED = 3,
+/* How a step of a handshake ends; the tracepoint tells the three that end it. */
+enum smc_hs_outcome {
+	SMC_HS_GO_ON,
+	SMC_HS_SMC,
+	SMC_HS_TCP,		/* hs->reason says why; no Decline, or no further one */
+	SMC_HS_FAILED,		/* hs->err says how */
+	SMC_HS_WAIT,		/* run the step again when there is news */
+	SMC_HS_DECLINE,		/* SMC_HS_TCP after a Decline, where the row allows one */
 };
 
 /* TCP's connection under one on SMC. */

@@ -415,7 +415,7 @@ static bool smc_tcp_opened(struct smc_sock *smc)
 	if (smc->fallback != SMC_DECLINE_NONE)
 		reason = smc->fallback;
 	smc_stat_inc(sock_net(smc->sk), SMC_STAT_CLIENT_TCP);
-	trace_smc_handshake(smc, false, SMC_TRACE_TCP, reason, 0);
+	trace_smc_handshake(smc, false, SMC_HS_TCP, reason, 0);
 	smc_tcp_become(smc, reason);
 	return true;
 }

@@ -143,8 +143,8 @@ TRACE_EVENT(smc_handshake,
 	),
 	TP_printk("sk=%p %s %s reason=%#x err=%d", __entry->sk,
 		  __entry->is_server ? "server" : "client",
-		  __print_symbolic(__entry->outcome, { SMC_TRACE_SMC, "smc" },
-				   { SMC_TRACE_TCP, "tcp" }, { SMC_TRACE_FAILED, "failed" }),
+		  __print_symbolic(__entry->outcome, { SMC_HS_SMC, "smc" },
+				   { SMC_HS_TCP, "tcp" }, { SMC_HS_FAILED, "failed" }),
 		  __entry->reason, __entry->err)
 );
 
