@@ -92,28 +92,10 @@ static int smc_netlink_flush_ueid(struct sk_buff *skb, struct genl_info *info)
 	return 0;
 }
 
-/* Exactly one message, which says nothing. */
-static int smc_netlink_dump_seid(struct sk_buff *skb, struct netlink_callback *cb)
+/* Exactly one message; that about the system EID says nothing. */
+static int smc_netlink_dump_one(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	void *head;
-
-	if (cb->args[0])
-		return skb->len;
-	head = smc_netlink_begin(skb, cb);
-	if (!head)
-		return -EMSGSIZE;
-	genlmsg_end(skb, head);
-	cb->args[0] = 1;
-	return skb->len;
-}
-
-static int smc_netlink_set_seid(struct sk_buff *skb, struct genl_info *info)
-{
-	return -EOPNOTSUPP;
-}
-
-static int smc_netlink_dump_limit(struct sk_buff *skb, struct netlink_callback *cb)
-{
+	struct genlmsghdr *req = nlmsg_data(cb->nlh);
 	struct net *net = sock_net(skb->sk);
 	void *head;
 
@@ -122,7 +104,8 @@ static int smc_netlink_dump_limit(struct sk_buff *skb, struct netlink_callback *
 	head = smc_netlink_begin(skb, cb);
 	if (!head)
 		return -EMSGSIZE;
-	if (nla_put_u8(skb, SMC_NLA_HS_LIMITATION_ENABLED,
+	if (req->cmd == SMC_NETLINK_DUMP_HS_LIMITATION &&
+	    nla_put_u8(skb, SMC_NLA_HS_LIMITATION_ENABLED,
 		       READ_ONCE(smc_net(net)->set.limit_smc_hs))) {
 		genlmsg_cancel(skb, head);
 		return -EMSGSIZE;
@@ -130,6 +113,11 @@ static int smc_netlink_dump_limit(struct sk_buff *skb, struct netlink_callback *
 	genlmsg_end(skb, head);
 	cb->args[0] = 1;
 	return skb->len;
+}
+
+static int smc_netlink_set_seid(struct sk_buff *skb, struct genl_info *info)
+{
+	return -EOPNOTSUPP;
 }
 
 static int smc_netlink_set_limit(struct sk_buff *skb, struct genl_info *info)
@@ -153,10 +141,10 @@ static const struct genl_ops smc_netlink_ops[] = {
 	SMC_NETLINK_DO(SMC_NETLINK_ADD_UEID, smc_netlink_add_ueid, smc_netlink_eid_policy),
 	SMC_NETLINK_DO(SMC_NETLINK_REMOVE_UEID, smc_netlink_remove_ueid, smc_netlink_eid_policy),
 	SMC_NETLINK_DO(SMC_NETLINK_FLUSH_UEID, smc_netlink_flush_ueid, smc_netlink_no_policy),
-	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_SEID, smc_netlink_dump_seid),
+	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_SEID, smc_netlink_dump_one),
 	SMC_NETLINK_DO(SMC_NETLINK_ENABLE_SEID, smc_netlink_set_seid, smc_netlink_no_policy),
 	SMC_NETLINK_DO(SMC_NETLINK_DISABLE_SEID, smc_netlink_set_seid, smc_netlink_no_policy),
-	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_HS_LIMITATION, smc_netlink_dump_limit),
+	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_HS_LIMITATION, smc_netlink_dump_one),
 	SMC_NETLINK_DO(SMC_NETLINK_ENABLE_HS_LIMITATION, smc_netlink_set_limit,
 		       smc_netlink_no_policy),
 	SMC_NETLINK_DO(SMC_NETLINK_DISABLE_HS_LIMITATION, smc_netlink_set_limit,

@@ -9,13 +9,10 @@
 #include "smc_net.h"
 #include "smc_stats.h"
 
-static const struct {
-	enum smc_stat id;
-	const char *name;
-} smc_stat_rows[] = {
-#define SMC_STAT_ROW(id, name) { SMC_STAT_##id, name },
-	SMC_STATS(SMC_STAT_ROW)
-#undef SMC_STAT_ROW
+static const char * const smc_stat_names[SMC_STAT_NR] = {
+#define SMC_STAT_NAME(id, name) [SMC_STAT_##id] = name,
+	SMC_STATS(SMC_STAT_NAME)
+#undef SMC_STAT_NAME
 };
 
 static int smc_stats_show(struct seq_file *seq, void *v)
@@ -23,12 +20,12 @@ static int smc_stats_show(struct seq_file *seq, void *v)
 	struct smc_net *sn = smc_net(seq_file_single_net(seq));
 	int cpu, i;
 
-	for (i = 0; i < ARRAY_SIZE(smc_stat_rows); i++) {
+	for (i = 0; i < SMC_STAT_NR; i++) {
 		u64 sum = 0;
 
 		for_each_possible_cpu(cpu)
-			sum += per_cpu_ptr(sn->stats, cpu)->value[smc_stat_rows[i].id];
-		seq_printf(seq, "%s %llu\n", smc_stat_rows[i].name, sum);
+			sum += per_cpu_ptr(sn->stats, cpu)->value[i];
+		seq_printf(seq, "%s %llu\n", smc_stat_names[i], sum);
 	}
 	return 0;
 }
