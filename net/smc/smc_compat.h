@@ -38,20 +38,20 @@
 /*
  * Functions whose parameters differ. A definition is written
  *	static int smc_accept SMC_ACCEPT_PARAMS
- * with the parameters named as here, and hands them on with
- *	ops->accept SMC_ACCEPT_ARGS
+ * with the parameters named as here. accept() tells io_uring that it has left the queue
+ * empty, or not.
  */
 #ifdef SMC_HAVE_PROTO_ACCEPT_ARG
 #define SMC_ACCEPT_PARAMS						\
 	(struct socket *sock, struct socket *newsock,			\
 	 struct proto_accept_arg *arg)
-#define SMC_ACCEPT_ARGS (sock, newsock, arg)
 #define SMC_ACCEPT_FLAGS (arg->flags)
+#define SMC_ACCEPT_SET_EMPTY(val) (arg->is_empty = (val))
 #else
 #define SMC_ACCEPT_PARAMS						\
 	(struct socket *sock, struct socket *newsock, int flags, bool kern)
-#define SMC_ACCEPT_ARGS (sock, newsock, flags, kern)
 #define SMC_ACCEPT_FLAGS (flags)
+#define SMC_ACCEPT_SET_EMPTY(val) ((void)(val))
 #endif
 
 /* accept() of TCP, without its struct socket; NULL with a negative errno. */
@@ -68,13 +68,6 @@ static inline struct sock *smc_compat_csk_accept(const struct proto *prot, struc
 	return prot->accept(sk, flags, err, false);
 #endif
 }
-
-/* accept() tells io_uring that it has left the queue empty, or not. */
-#ifdef SMC_HAVE_PROTO_ACCEPT_ARG
-#define SMC_ACCEPT_SET_EMPTY(val) (arg->is_empty = (val))
-#else
-#define SMC_ACCEPT_SET_EMPTY(val) ((void)(val))
-#endif
 
 /* ioctl() of a struct proto: newer kernels copy the answer to the application themselves. */
 #ifdef SMC_HAVE_PROTO_IOCTL_INT
@@ -172,11 +165,6 @@ static inline struct mem_cgroup *smc_compat_sk_memcg_get(const struct sock *sk)
 	return sk->sk_memcg;
 }
 
-static inline void smc_compat_memcg_put(struct mem_cgroup *memcg)
-{
-	if (memcg)
-		css_put(&memcg->css);
-}
 #else
 #define SMC_MEMCG_BATCH		0
 
@@ -200,9 +188,6 @@ static inline struct mem_cgroup *smc_compat_sk_memcg_get(const struct sock *sk)
 	return NULL;
 }
 
-static inline void smc_compat_memcg_put(struct mem_cgroup *memcg)
-{
-}
 #endif
 
 /* The outgoing device of a route; the caller is in an RCU read section. */

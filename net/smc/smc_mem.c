@@ -107,7 +107,7 @@ void smc_mem_open(struct smc_account *account, const struct sock *sk)
 void smc_mem_close(struct smc_account *account)
 {
 	sk_mem_reclaim_final(&account->sk);
-	smc_compat_memcg_put(smc_compat_sk_memcg(&account->sk));
+	mem_cgroup_put(smc_compat_sk_memcg(&account->sk));
 }
 
 /**
@@ -210,5 +210,5 @@ void smc_mem_adopt(struct sock *sk, u32 used)
 	/* for its own reference */
 	to = from;
 put:
-	smc_compat_memcg_put(to);
+	mem_cgroup_put(to);
 }
