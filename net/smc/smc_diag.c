@@ -7,12 +7,10 @@
  * own lock for its cursors and changes nothing.
  */
 #include <linux/module.h>
-#include <linux/smc_diag.h>
 #include <linux/sock_diag.h>
 #include <net/inet_sock.h>
 #include <net/netlink.h>
 
-#include "smc_compat.h"
 #include "smc_fallback.h"
 #include "smc_sock.h"
 
@@ -46,23 +44,11 @@ static struct nlmsghdr *smc_diag_begin(struct smc_diag_walk *w, struct smc_diag_
 	return nlh;
 }
 
-/* Addresses are those of TCP, API-02. */
-static void smc_diag_fill_id(struct smc_diag_msg *msg, const struct sock *tsk)
+/* To the asker it is a socket of this family, and somebody of its own namespace's. */
+static void smc_diag_translate(const struct smc_diag_walk *w, struct smc_diag_msg *msg)
 {
-	const struct inet_sock *inet = inet_sk(tsk);
-
-	msg->id.idiag_sport = inet->inet_sport;
-	msg->id.idiag_dport = inet->inet_dport;
-	msg->id.idiag_if = tsk->sk_bound_dev_if;
-#if IS_ENABLED(CONFIG_IPV6)
-	if (tsk->sk_family == AF_INET6 && !ipv6_addr_v4mapped(&tsk->sk_v6_daddr)) {
-		memcpy(msg->id.idiag_src, &tsk->sk_v6_rcv_saddr, sizeof(msg->id.idiag_src));
-		memcpy(msg->id.idiag_dst, &tsk->sk_v6_daddr, sizeof(msg->id.idiag_dst));
-		return;
-	}
-#endif
-	msg->id.idiag_src[0] = inet->inet_rcv_saddr;
-	msg->id.idiag_dst[0] = inet->inet_daddr;
+	msg->family = PF_SMC;
+	msg->uid = from_kuid_munged(w->user_ns, KUIDT_INIT(msg->uid));
 }
 
 static struct smc_diag_cursor smc_diag_cursor(struct smc_cursor c)
@@ -214,13 +200,10 @@ static int smc_diag_visit(struct smc_sock *smc, void *arg)
 	nlh = smc_diag_begin(w, &msg);
 	if (!nlh)
 		return -EMSGSIZE;
-	msg->family = PF_SMC;
+	smc_fallback_describe(sk, msg);
+	smc_diag_translate(w, msg);
 	msg->mode = smc->fallback != SMC_DECLINE_NONE ? SMC_DIAG_MODE_FALLBACK_TCP :
 							SMC_DIAG_MODE_SMCR;
-	msg->uid = from_kuid_munged(w->user_ns, smc_compat_sk_uid(sk));
-	msg->inode = sock_i_ino(sk);
-	sock_diag_save_cookie(sk, msg->id.idiag_cookie);
-	smc_diag_fill_id(msg, sk);
 
 	rcu_read_lock();
 	msg->state = smc_sock_shown_state(smc);
@@ -241,18 +224,10 @@ static int smc_diag_put_record(struct smc_diag_walk *w, const struct smc_fallbac
 	nlh = smc_diag_begin(w, &msg);
 	if (!nlh)
 		return -EMSGSIZE;
-	msg->family = PF_SMC;
+	*msg = rec->msg;
+	smc_diag_translate(w, msg);
 	msg->state = SMC_DIAG_ST_ACTIVE;
 	msg->mode = SMC_DIAG_MODE_FALLBACK_TCP;
-	msg->uid = from_kuid_munged(w->user_ns, rec->uid);
-	msg->inode = rec->inode;
-	msg->id.idiag_sport = rec->sport;
-	msg->id.idiag_dport = rec->dport;
-	msg->id.idiag_if = rec->dif;
-	msg->id.idiag_cookie[0] = (u32)rec->cookie;
-	msg->id.idiag_cookie[1] = (u32)(rec->cookie >> 32);
-	memcpy(msg->id.idiag_src, &rec->saddr, sizeof(msg->id.idiag_src));
-	memcpy(msg->id.idiag_dst, &rec->daddr, sizeof(msg->id.idiag_dst));
 	if (smc_diag_put_tail(w->skb, 0, rec->reason, rec->peer_diagnosis)) {
 		nlmsg_cancel(w->skb, nlh);
 		return -EMSGSIZE;

@@ -62,32 +62,39 @@ void smc_fallback_exit_net(struct net *net)
 	kvfree(smc_net(net)->fallback_log);
 }
 
-static void smc_fallback_fill(struct smc_fallback_record *rec, struct sock *sk)
+/**
+ * smc_fallback_describe() - what sock_diag shows of a socket, whatever it carries
+ * @sk: the sock
+ * @msg: zeroed; receives addresses, cookie, inode, the family of the addresses and the
+ *	 owner, as a kuid_t
+ *
+ * Also for smc_diag.ko. Addresses are those of TCP, API-02.
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_fallback_describe(struct sock *sk, struct smc_diag_msg *msg)
 {
 	const struct inet_sock *inet = inet_sk(sk);
-	u32 cookie[2];
 
-	memset(rec, 0, sizeof(*rec));
-	sock_diag_save_cookie(sk, cookie);
-	rec->cookie = (u64)cookie[1] << 32 | cookie[0];
-	rec->family = AF_INET;
+	sock_diag_save_cookie(sk, msg->id.idiag_cookie);
+	msg->uid = __kuid_val(smc_compat_sk_uid(sk));
+	msg->inode = sock_i_ino(sk);
+	msg->id.idiag_sport = inet->inet_sport;
+	msg->id.idiag_dport = inet->inet_dport;
+	msg->id.idiag_if = sk->sk_bound_dev_if;
 #if IS_ENABLED(CONFIG_IPV6)
 	if (sk->sk_family == AF_INET6 && !ipv6_addr_v4mapped(&sk->sk_v6_daddr)) {
-		rec->family = AF_INET6;
-		rec->saddr = sk->sk_v6_rcv_saddr;
-		rec->daddr = sk->sk_v6_daddr;
+		msg->family = AF_INET6;
+		memcpy(msg->id.idiag_src, &sk->sk_v6_rcv_saddr, sizeof(msg->id.idiag_src));
+		memcpy(msg->id.idiag_dst, &sk->sk_v6_daddr, sizeof(msg->id.idiag_dst));
+		return;
 	}
 #endif
-	if (rec->family == AF_INET) {
-		rec->saddr.s6_addr32[0] = inet->inet_rcv_saddr;
-		rec->daddr.s6_addr32[0] = inet->inet_daddr;
-	}
-	rec->sport = inet->inet_sport;
-	rec->dport = inet->inet_dport;
-	rec->dif = sk->sk_bound_dev_if;
-	rec->uid = smc_compat_sk_uid(sk);
-	rec->inode = sock_i_ino(sk);
+	msg->family = AF_INET;
+	msg->id.idiag_src[0] = inet->inet_rcv_saddr;
+	msg->id.idiag_dst[0] = inet->inet_daddr;
 }
+EXPORT_SYMBOL_GPL(smc_fallback_describe);
 
 /**
  * smc_fallback_remember() - a connection is TCP from here on
@@ -108,7 +115,8 @@ void smc_fallback_remember(struct sock *sk, enum smc_decline reason, u32 peer_di
 		return;
 	spin_lock_bh(&log->lock);
 	rec = &log->rec[log->next];
-	smc_fallback_fill(rec, sk);
+	memset(rec, 0, sizeof(*rec));
+	smc_fallback_describe(sk, &rec->msg);
 	rec->reason = reason;
 	rec->peer_diagnosis = peer_diagnosis;
 	log->next = (log->next + 1) % SMC_FALLBACK_RECORDS;
@@ -121,23 +129,25 @@ void smc_fallback_remember(struct sock *sk, enum smc_decline reason, u32 peer_di
 static bool smc_fallback_lives(struct net *net, const struct smc_fallback_record *rec)
 {
 	struct inet_hashinfo *tcp_tables = net->ipv4.tcp_death_row.hashinfo;
+	const struct inet_diag_sockid *id = &rec->msg.id;
 	struct sock *sk = NULL;
 	bool lives;
 
-	if (rec->family == AF_INET)
-		sk = __inet_lookup_established(net, tcp_tables,
-					       rec->daddr.s6_addr32[0], rec->dport,
-					       rec->saddr.s6_addr32[0], ntohs(rec->sport),
-					       rec->dif, 0);
+	if (rec->msg.family == AF_INET)
+		sk = __inet_lookup_established(net, tcp_tables, id->idiag_dst[0], id->idiag_dport,
+					       id->idiag_src[0], ntohs(id->idiag_sport),
+					       id->idiag_if, 0);
 #if IS_ENABLED(CONFIG_IPV6)
 	else
 		sk = __inet6_lookup_established(net, tcp_tables,
-						&rec->daddr, rec->dport,
-						&rec->saddr, ntohs(rec->sport), rec->dif, 0);
+						(const struct in6_addr *)id->idiag_dst,
+						id->idiag_dport,
+						(const struct in6_addr *)id->idiag_src,
+						ntohs(id->idiag_sport), id->idiag_if, 0);
 #endif
 	if (!sk)
 		return false;
-	lives = sk_fullsock(sk) && atomic64_read(&sk->sk_cookie) == rec->cookie &&
+	lives = sk_fullsock(sk) && !sock_diag_check_cookie(sk, id->idiag_cookie) &&
 		!sock_flag(sk, SOCK_DEAD);
 	sock_gen_put(sk);
 	return lives;
