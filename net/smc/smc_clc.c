@@ -41,14 +41,6 @@
 #define CLC_SEND_WAIT	(2 * HZ)
 #define CLC_SEND_SLICE	max(HZ / 50, 1)
 
-/* Time left until @deadline, 0 when it has passed. */
-static long clc_left(unsigned long deadline)
-{
-	long left = deadline - jiffies;
-
-	return max(left, 0L);
-}
-
 static int clc_recv(struct sock *sk, u8 *buf, size_t len, int flags)
 {
 	int peek_off = READ_ONCE(sk->sk_peek_off), addr_len = 0, ret;
@@ -65,23 +57,16 @@ static int clc_recv(struct sock *sk, u8 *buf, size_t len, int flags)
 	return ret;
 }
 
-static int clc_read_some(struct sock *sk, u8 *buf, size_t len)
-{
-	int ret = clc_recv(sk, buf, len, 0);
-
-	/* The end of the stream, and a socket that was reset before. */
-	if (!ret || ret == -ENOTCONN)
-		return -ECONNRESET;
-	return ret;
-}
-
 /* Gathers bytes until @end of them are there, never more. */
 static int clc_read(struct sock *sk, struct smc_clc_rx *rx, u16 end)
 {
 	int ret;
 
 	while (rx->done < end) {
-		ret = clc_read_some(sk, rx->bytes + rx->done, end - rx->done);
+		ret = clc_recv(sk, rx->bytes + rx->done, end - rx->done, 0);
+		/* The end of the stream, and a socket that was reset before. */
+		if (!ret || ret == -ENOTCONN)
+			return -ECONNRESET;
 		if (ret < 0)
 			return ret;
 		rx->done += ret;
@@ -204,7 +189,24 @@ static int clc_write_some(struct sock *sk, const u8 *buf, size_t len, bool if_qu
 	return ret;
 }
 
-static int clc_send(struct sock *sk, const struct smc_clc_msg *msg, bool if_quiet)
+/**
+ * smc_clc_send() - write one CLC message
+ * @sk: TCP's sock, connected
+ * @msg: the message, of version 1 or 2
+ * @if_quiet: send nothing if the peer has sent something
+ *
+ * Returns when TCP has taken the whole message, which normally is at once, and
+ * has tried to transmit it. RFC 7609 3.2. A Decline is to be sent only in place
+ * of a message that is due (CLC-09). Nothing answers it; application data may
+ * follow at once (DCLN-03). RFC 7609 A.2.5, C.1.
+ *
+ * Context: Process context, may sleep for up to two seconds where TCP lacks
+ * memory. Takes the lock of @sk.
+ * Return: 0; -EINVAL if @msg cannot be encoded; -EEXIST if the peer was not quiet;
+ * -ENOBUFS if TCP does not take it; -EINTR if the task is being killed; -EPIPE,
+ * -ECONNRESET or another error of TCP if the connection is gone.
+ */
+int smc_clc_send(struct sock *sk, const struct smc_clc_msg *msg, bool if_quiet)
 {
 	unsigned long deadline = jiffies + CLC_SEND_WAIT;
 	u8 buf[CLC_SEND_MAX_LEN];
@@ -225,56 +227,11 @@ static int clc_send(struct sock *sk, const struct smc_clc_msg *msg, bool if_quie
 			return ret;
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		if (!clc_left(deadline))
+		if (time_after_eq(jiffies, deadline))
 			return -ENOBUFS;
 		schedule_timeout_killable(CLC_SEND_SLICE);
 	}
 	return 0;
-}
-
-/**
- * smc_clc_send() - write one CLC message
- * @sk: TCP's sock, connected
- * @msg: the message, of version 1 or 2
- *
- * Returns when TCP has taken the whole message, which normally is at once, and
- * has tried to transmit it. RFC 7609 3.2.
- *
- * Context: Process context, may sleep for up to two seconds where TCP lacks
- * memory. Takes the lock of @sk.
- * Return: 0; -EINVAL if @msg cannot be encoded; -ENOBUFS if TCP does not take
- * it; -EINTR if the task is being killed; -EPIPE, -ECONNRESET or another error
- * of TCP if the connection is gone.
- */
-int smc_clc_send(struct sock *sk, const struct smc_clc_msg *msg)
-{
-	return clc_send(sk, msg, false);
-}
-
-/**
- * smc_clc_decline() - tell the peer that the connection stays with TCP
- * @sk: TCP's sock, connected
- * @peer_id: this host
- * @code: why, not SMC_DECLINE_NONE
- * @out_of_sync: the peer shall end the link group its Accept named
- * @peer_version: of the peer's last message; 0 if there was none
- * @if_quiet: send nothing if the peer has sent something
- *
- * To be sent only in place of a message that is due (CLC-09). Nothing answers
- * it; application data may follow at once (DCLN-03). RFC 7609 A.2.5, C.1.
- *
- * Context: Process context, may sleep as smc_clc_send() does.
- * Return: 0; -EEXIST if the peer was not quiet; or an error as from
- * smc_clc_send().
- */
-int smc_clc_decline(struct sock *sk, const u8 peer_id[SMC_PEER_ID_LEN],
-		    enum smc_decline code, bool out_of_sync, u8 peer_version,
-		    bool if_quiet)
-{
-	struct smc_clc_msg msg;
-
-	smc_nego_build_decline(&msg, peer_id, code, out_of_sync, peer_version);
-	return clc_send(sk, &msg, if_quiet);
 }
 
 /**

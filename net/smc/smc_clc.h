@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * CLC messages over the inner TCP socket.
+ * CLC messages over TCP's sock.
  */
 #ifndef _SMC_CLC_H
 #define _SMC_CLC_H
@@ -28,10 +28,7 @@ struct smc_clc_rx {
 int smc_clc_recv(struct sock *sk, struct smc_clc_rx *rx,
 		 struct smc_clc_msg *msg, u8 expected,
 		 enum smc_decline *refused);
-int smc_clc_send(struct sock *sk, const struct smc_clc_msg *msg);
-int smc_clc_decline(struct sock *sk, const u8 peer_id[SMC_PEER_ID_LEN],
-		    enum smc_decline code, bool out_of_sync, u8 peer_version,
-		    bool if_quiet);
+int smc_clc_send(struct sock *sk, const struct smc_clc_msg *msg, bool if_quiet);
 bool smc_clc_is_acked(struct sock *sk);
 int smc_clc_take_decline(struct sock *sk, struct smc_clc_rx *rx,
 			 const u8 peer_id[SMC_PEER_ID_LEN]);

@@ -203,7 +203,7 @@ static enum smc_hs_outcome hs_late_message(struct smc_hs *hs)
 
 static enum smc_hs_outcome hs_send(struct smc_hs *hs, const struct smc_clc_msg *msg)
 {
-	int rc = smc_clc_send(hs->smc->sk, msg);
+	int rc = smc_clc_send(hs->smc->sk, msg, false);
 
 	if (rc)
 		return smc_hs_fail(hs, rc);
@@ -219,13 +219,14 @@ static enum smc_hs_outcome hs_send(struct smc_hs *hs, const struct smc_clc_msg *
 static int hs_say_decline(struct smc_hs *hs)
 {
 	enum hs_turn turn = hs_row(hs)->decline;
+	struct smc_clc_msg msg;
 	int rc;
 
 	if (turn == HS_NO || (turn == HS_FIRST && !hs->is_first))
 		return -ECONNRESET;
 	smc_pnet_local_id(hs->net, hs->end.dev ? &hs->end : NULL, hs->peer_id);
-	rc = smc_clc_decline(hs->smc->sk, hs->peer_id, hs->reason, hs->out_of_sync,
-			     hs->rx.version, turn == HS_QUIET);
+	smc_nego_build_decline(&msg, hs->peer_id, hs->reason, hs->out_of_sync, hs->rx.version);
+	rc = smc_clc_send(hs->smc->sk, &msg, turn == HS_QUIET);
 	if (!rc)
 		smc_stat_inc(hs->net, SMC_STAT_DECLINE_TX);
 	return rc;

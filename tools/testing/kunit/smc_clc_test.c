@@ -435,13 +435,20 @@ static void clc_13_closed_here(struct kunit *test)
 			smc_clc_recv(pair->near->sk, &rx, &msg, CLC_ANY, &refused));
 }
 
+static int clc_decline(struct sock *sk, enum smc_decline code, bool if_quiet)
+{
+	struct smc_clc_msg msg;
+
+	smc_nego_build_decline(&msg, clc_peer_id, code, code == SMC_DECLINE_SYNCERR, SMC_CLC_V1);
+	return smc_clc_send(sk, &msg, if_quiet);
+}
+
 static void dcln_01_decline_arrives(struct kunit *test)
 {
 	struct clc_pair *pair = test->priv;
 	u8 bytes[28];
 
-	KUNIT_ASSERT_EQ(test, 0, smc_clc_decline(pair->near->sk, clc_peer_id,
-						 SMC_DECLINE_SYNCERR, true, 1, false));
+	KUNIT_ASSERT_EQ(test, 0, clc_decline(pair->near->sk, SMC_DECLINE_SYNCERR, false));
 	KUNIT_ASSERT_EQ(test, 28, clc_read_all(pair->far, bytes, 28));
 	KUNIT_EXPECT_MEMEQ(test, bytes, clc_decline_bytes, 28);
 }
@@ -454,8 +461,7 @@ static void dcln_03_declines_cross(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, -ENODATA, smc_clc_take_decline(pair->near->sk, &rx, clc_peer_id));
 	KUNIT_ASSERT_EQ(test, 10, clc_far_send(pair, clc_decline_bytes, 10));
-	KUNIT_EXPECT_EQ(test, -EEXIST, smc_clc_decline(pair->near->sk, clc_peer_id,
-						       SMC_DECLINE_SYNCERR, false, 1, true));
+	KUNIT_EXPECT_EQ(test, -EEXIST, clc_decline(pair->near->sk, SMC_DECLINE_SYNCERR, true));
 	KUNIT_EXPECT_TRUE(test, smc_clc_is_acked(pair->near->sk));
 	KUNIT_EXPECT_EQ(test, -EAGAIN, smc_clc_take_decline(pair->near->sk, &rx, clc_peer_id));
 	KUNIT_ASSERT_EQ(test, 18, clc_far_send(pair, clc_decline_bytes + 10, 18));
@@ -487,7 +493,7 @@ static void prop_04_longest_message_is_sent(struct kunit *test)
 	u8 bytes[188];
 
 	msg.proposal.nr_prefixes = 8;
-	KUNIT_ASSERT_EQ(test, 0, smc_clc_send(pair->near->sk, &msg));
+	KUNIT_ASSERT_EQ(test, 0, smc_clc_send(pair->near->sk, &msg, false));
 	KUNIT_ASSERT_EQ(test, 188, clc_read_all(pair->far, bytes, 188));
 	KUNIT_EXPECT_EQ(test, bytes[47], 8);
 }
@@ -505,8 +511,7 @@ static void dcln_03_message_leaves_at_once(struct kunit *test)
 	/* The second finds the first one not yet acknowledged. */
 	for (i = 0; i < 2; i++) {
 		KUNIT_ASSERT_EQ(test, 0,
-				smc_clc_decline(pair->near->sk, clc_peer_id,
-						SMC_DECLINE_SYNCERR, true, 1, false));
+				clc_decline(pair->near->sk, SMC_DECLINE_SYNCERR, false));
 		KUNIT_EXPECT_EQ(test, tp->snd_nxt, tp->write_seq);
 		KUNIT_EXPECT_EQ(test, tp->nonagle + 0, TCP_NAGLE_CORK);
 	}
@@ -519,7 +524,7 @@ static void clc_05_message_of_another_version_is_not_sent(struct kunit *test)
 	struct smc_clc_msg msg = { .type = SMC_CLC_DECLINE, .version = 3 };
 	struct clc_pair *pair = test->priv;
 
-	KUNIT_EXPECT_EQ(test, -EINVAL, smc_clc_send(pair->near->sk, &msg));
+	KUNIT_EXPECT_EQ(test, -EINVAL, smc_clc_send(pair->near->sk, &msg, false));
 	KUNIT_EXPECT_EQ(test, tcp_sk(pair->near->sk)->snd_nxt,
 			tcp_sk(pair->near->sk)->write_seq);
 }
@@ -535,11 +540,9 @@ static void clc_13_no_memory_and_no_file(struct kunit *test)
 	WRITE_ONCE(sk->sk_socket, NULL);
 	RCU_INIT_POINTER(sk->sk_wq, NULL);
 	WRITE_ONCE(sk->sk_sndbuf, 0);
-	KUNIT_EXPECT_EQ(test, -ENOBUFS, smc_clc_decline(sk, clc_peer_id, SMC_DECLINE_SYNCERR,
-							false, 0, false));
+	KUNIT_EXPECT_EQ(test, -ENOBUFS, clc_decline(sk, SMC_DECLINE_SYNCERR, false));
 	WRITE_ONCE(sk->sk_sndbuf, sndbuf);
-	KUNIT_EXPECT_EQ(test, 0, smc_clc_decline(sk, clc_peer_id, SMC_DECLINE_SYNCERR, false, 0,
-						 false));
+	KUNIT_EXPECT_EQ(test, 0, clc_decline(sk, SMC_DECLINE_SYNCERR, false));
 	KUNIT_EXPECT_NULL(test, sk->sk_socket);
 	rcu_assign_pointer(sk->sk_wq, &pair->near->wq);
 	WRITE_ONCE(sk->sk_socket, pair->near);
@@ -552,8 +555,7 @@ static void clc_13_send_after_shutdown_fails(struct kunit *test)
 
 	kernel_sock_shutdown(pair->near, SHUT_RDWR);
 	KUNIT_EXPECT_EQ(test, -EPIPE,
-			smc_clc_decline(pair->near->sk, clc_peer_id,
-					SMC_DECLINE_MEM, false, 1, false));
+			clc_decline(pair->near->sk, SMC_DECLINE_MEM, false));
 }
 
 static struct kunit_case smc_clc_cases[] = {

@@ -124,9 +124,10 @@ static void table_drop_conn(struct smc_sock *smc)
 	smc->conn = NULL;
 }
 
-static int table_decline(struct sock *sk, const u8 *peer_id, enum smc_decline code,
-			 bool out_of_sync, u8 peer_version, bool if_quiet)
+static int table_send(struct sock *sk, const struct smc_clc_msg *msg, bool if_quiet)
 {
+	if (msg->type != SMC_CLC_DECLINE)
+		return 0;
 	table_nr_declines++;
 	table_if_quiet = if_quiet;
 	return table_decline_rc;
@@ -219,10 +220,9 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_buf_put			table_buf_put
 #define smc_child_charge(...)		((void)0)
 #define smc_child_look(...)		((void)0)
-#define smc_clc_decline			table_decline
 #define smc_clc_is_acked(...)		table_is_acked
 #define smc_clc_recv			table_recv
-#define smc_clc_send(...)		0
+#define smc_clc_send			table_send
 #define smc_clc_take_decline		table_take_decline
 #define smc_close_leave			table_leave
 #define smc_close_unlock(...)		((void)0)
