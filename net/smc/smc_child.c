@@ -191,12 +191,11 @@ void smc_child_drop(struct sock *sk)
  */
 void smc_child_drop_all(struct smc_listener *listener)
 {
-	enum smc_decline fallback;
-	u32 peer_diagnosis;
+	struct smc_accepted child;
 	struct sock *sk;
 
 	while ((sk = smc_listener_evict(listener, NULL)))
 		smc_child_abandon(sk);
-	while ((sk = smc_listener_next(listener, &fallback, &peer_diagnosis)))
-		smc_child_drop(sk);
+	while (smc_listener_next(listener, &child))
+		smc_child_drop(child.sk);
 }

@@ -54,18 +54,17 @@
 #define SMC_ACCEPT_SET_EMPTY(val) ((void)(val))
 #endif
 
-/* accept() of TCP, without its struct socket; NULL with a negative errno. */
-static inline struct sock *smc_compat_csk_accept(const struct proto *prot, struct sock *sk,
-						 int flags, int *err)
+/* accept() of TCP, without its struct socket and without waiting; NULL if there is none. */
+static inline struct sock *smc_compat_csk_accept(const struct proto *prot, struct sock *sk)
 {
 #ifdef SMC_HAVE_PROTO_ACCEPT_ARG
-	struct proto_accept_arg arg = { .flags = flags };
-	struct sock *child = prot->accept(sk, &arg);
+	struct proto_accept_arg arg = { .flags = O_NONBLOCK };
 
-	*err = arg.err;
-	return child;
+	return prot->accept(sk, &arg);
 #else
-	return prot->accept(sk, flags, err, false);
+	int err;
+
+	return prot->accept(sk, O_NONBLOCK, &err, false);
 #endif
 }
 

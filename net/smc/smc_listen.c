@@ -99,10 +99,10 @@ static void smc_listen_begin_child(struct smc_listener *listener, struct sock *l
 	smc_child_make_room(listener, NULL);
 }
 
-/* Take one from TCP's queue; NULL with an errno if there is none. */
-static struct sock *smc_listen_pop(struct sock *lsk, int *err)
+/* Take one from TCP's queue; NULL if there is none. */
+static struct sock *smc_listen_pop(struct sock *lsk)
 {
-	return smc_compat_csk_accept(smc_tcp_prot(lsk), lsk, O_NONBLOCK, err);
+	return smc_compat_csk_accept(smc_tcp_prot(lsk), lsk);
 }
 
 /*
@@ -112,10 +112,9 @@ static struct sock *smc_listen_pop(struct sock *lsk, int *err)
 static void smc_listen_run(struct smc_listener *listener, struct sock *lsk)
 {
 	struct sock *sk;
-	int err;
 
 	while (smc_listener_has_agreed(listener)) {
-		sk = smc_listen_pop(lsk, &err);
+		sk = smc_listen_pop(lsk);
 		if (!sk)
 			return;
 		if (smc_tcp_child_is_agreed(sk))
@@ -147,13 +146,12 @@ static void smc_listen_end(struct smc_sock *smc)
 static void smc_listen_leave_children(struct smc_sock *smc, struct smc_listener *listener)
 {
 	struct sock *lsk = smc->sk, *sk;
-	int err;
 
 	if (!rcu_access_pointer(lsk->sk_reuseport_cb))
 		return;
 	release_sock(lsk);
 	while (smc_listener_has_agreed(listener)) {
-		sk = smc_listen_pop(lsk, &err);
+		sk = smc_listen_pop(lsk);
 		if (!sk)
 			break;
 		smc_child_drop(sk);
@@ -279,16 +277,11 @@ static bool smc_listen_next(struct smc_listener *listener, struct sock *lsk,
 			    struct smc_accepted *child)
 {
 	struct sock *sk;
-	int err;
 
-	if (READ_ONCE(listener->nr[SMC_CHILD_READY])) {
-		child->sk = smc_listener_next(listener, &child->fallback,
-					      &child->peer_diagnosis);
-		if (child->sk)
-			return true;
-	}
+	if (READ_ONCE(listener->nr[SMC_CHILD_READY]) && smc_listener_next(listener, child))
+		return true;
 	while (READ_ONCE(lsk->sk_ack_backlog)) {
-		sk = smc_listen_pop(lsk, &err);
+		sk = smc_listen_pop(lsk);
 		if (!sk)
 			return false;
 		if (!smc_tcp_child_is_agreed(sk)) {

@@ -5,14 +5,6 @@
 
 #include "smc_sock.h"
 
-/* What accept() takes: a sock with a reference, and why it is TCP, if it is. */
-struct smc_accepted {
-	struct sock *sk;
-	enum smc_decline fallback;
-	u32 peer_diagnosis;
-	bool is_last;		/* no other one is there to be taken */
-};
-
 int smc_listen_begin(struct smc_sock *smc);
 void smc_listen_begun(struct smc_sock *smc);
 void smc_listen_stop(struct smc_sock *smc);

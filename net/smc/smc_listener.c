@@ -322,28 +322,25 @@ struct sock *smc_listener_evict(struct smc_listener *listener, const struct smc_
 /**
  * smc_listener_next() - take the oldest child that is ready
  * @listener: the listener
- * @fallback: receives why it is TCP; SMC_DECLINE_NONE: it is on SMC
- * @peer_diagnosis: receives what the peer's Decline said
+ * @child: receives it, with the queue's reference, but for @child->is_last
  *
  * Context: Process context.
- * Return: the child's sock with the queue's reference, or NULL.
+ * Return: false if there is none.
  */
-struct sock *smc_listener_next(struct smc_listener *listener, enum smc_decline *fallback,
-			       u32 *peer_diagnosis)
+bool smc_listener_next(struct smc_listener *listener, struct smc_accepted *child)
 {
-	struct smc_child *child;
-	struct sock *sk;
+	struct smc_child *oldest;
 
 	spin_lock(&listener->lock);
-	child = list_first_entry_or_null(&listener->ready, struct smc_child, node);
-	if (child)
-		smc_listener_move(child, SMC_CHILD_GONE);
+	oldest = list_first_entry_or_null(&listener->ready, struct smc_child, node);
+	if (oldest)
+		smc_listener_move(oldest, SMC_CHILD_GONE);
 	spin_unlock(&listener->lock);
-	if (!child)
-		return NULL;
-	sk = child->sk;
-	*fallback = child->fallback;
-	*peer_diagnosis = child->peer_diagnosis;
-	smc_listener_free_child(child);
-	return sk;
+	if (!oldest)
+		return false;
+	child->sk = oldest->sk;
+	child->fallback = oldest->fallback;
+	child->peer_diagnosis = oldest->peer_diagnosis;
+	smc_listener_free_child(oldest);
+	return true;
 }

@@ -79,6 +79,14 @@ struct smc_child {
 	u32 peer_diagnosis;
 };
 
+/* What accept() takes: a sock with a reference, and why it is TCP, if it is. */
+struct smc_accepted {
+	struct sock *sk;
+	enum smc_decline fallback;
+	u32 peer_diagnosis;
+	bool is_last;		/* no other one is there to be taken */
+};
+
 /* Is there one in TCP's queue, or about to be, that is for SMC? */
 static inline bool smc_listener_has_agreed(const struct smc_listener *listener)
 {
@@ -122,7 +130,6 @@ bool smc_listener_defer(struct smc_child *child);
 bool smc_listener_finish(struct smc_child *child, bool is_ready);
 bool smc_listener_add_plain(struct smc_listener *listener, struct sock *sk);
 struct sock *smc_listener_evict(struct smc_listener *listener, const struct smc_child *except);
-struct sock *smc_listener_next(struct smc_listener *listener, enum smc_decline *fallback,
-			       u32 *peer_diagnosis);
+bool smc_listener_next(struct smc_listener *listener, struct smc_accepted *child);
 
 #endif /* SMC_LISTENER_H */

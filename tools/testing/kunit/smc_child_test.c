@@ -160,10 +160,9 @@ static void child_stop_listening(struct child_lab *lab)
 
 static struct sock *child_next(struct child_lab *lab)
 {
-	enum smc_decline fallback;
-	u32 peer_diagnosis;
+	struct smc_accepted child;
 
-	return smc_listener_next(lab->listener, &fallback, &peer_diagnosis);
+	return smc_listener_next(lab->listener, &child) ? child.sk : NULL;
 }
 
 static void child_expect_accepted(struct kunit *test, struct child_lab *lab,
@@ -211,18 +210,17 @@ static void a_child_that_has_fallen_back_is_tcps(struct kunit *test)
 {
 	struct child_lab *lab = child_begin(test);
 	struct smc_sock *smc = child_add(test, lab, SMC_PHASE_HANDSHAKE, 0);
-	enum smc_decline fallback = SMC_DECLINE_NONE;
-	u32 peer_diagnosis = 0;
+	struct smc_accepted child = {};
 
 	smc->fallback = SMC_DECLINE_PEERDECL;
 	smc->peer_diagnosis = SMC_DECLINE_MEM;
 	smc_child_done(smc, true);
 	KUNIT_EXPECT_EQ(test, child_nr_become, 1);
 	KUNIT_EXPECT_EQ(test, child_nr_woken, 1);
-	KUNIT_EXPECT_PTR_EQ(test, smc_listener_next(lab->listener, &fallback, &peer_diagnosis),
-			    smc->sk);
-	KUNIT_EXPECT_EQ(test, (u32)fallback, (u32)SMC_DECLINE_PEERDECL);
-	KUNIT_EXPECT_EQ(test, peer_diagnosis, (u32)SMC_DECLINE_MEM);
+	KUNIT_EXPECT_TRUE(test, smc_listener_next(lab->listener, &child));
+	KUNIT_EXPECT_PTR_EQ(test, child.sk, smc->sk);
+	KUNIT_EXPECT_EQ(test, (u32)child.fallback, (u32)SMC_DECLINE_PEERDECL);
+	KUNIT_EXPECT_EQ(test, child.peer_diagnosis, (u32)SMC_DECLINE_MEM);
 	sock_put(smc->sk);
 	child_expect_alone(test, smc);
 

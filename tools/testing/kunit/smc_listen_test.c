@@ -32,12 +32,11 @@ static struct sock *listen_queued[LISTEN_QUEUE];
 static unsigned int listen_nr_queued;
 static int listen_pop_rc;
 
-static struct sock *listen_pop(const struct proto *prot, struct sock *lsk, int flags, int *err)
+static struct sock *listen_pop(const struct proto *prot, struct sock *lsk)
 {
 	struct sock *sk = listen_queued[0];
 
-	*err = listen_pop_rc;
-	if (*err || !listen_nr_queued)
+	if (listen_pop_rc || !listen_nr_queued)
 		return NULL;
 	listen_nr_queued--;
 	memmove(listen_queued, listen_queued + 1, listen_nr_queued * sizeof(sk));

@@ -79,10 +79,9 @@ static struct smc_child *listener_add(struct kunit *test, struct smc_listener *l
 
 static struct sock *listener_next(struct smc_listener *listener)
 {
-	enum smc_decline fallback;
-	u32 peer_diagnosis;
+	struct smc_accepted child;
 
-	return smc_listener_next(listener, &fallback, &peer_diagnosis);
+	return smc_listener_next(listener, &child) ? child.sk : NULL;
 }
 
 static void expect_nr(struct kunit *test, const struct smc_listener *listener,
@@ -382,8 +381,7 @@ static void one_without_smc_is_ready_at_once(struct kunit *test)
 	struct smc_listener *listener = listener_begin(test);
 	struct smc_child *child = listener_add(test, listener);
 	struct sock *plain = listener_new_sock(test), *sk = child->sk;
-	enum smc_decline fallback;
-	u32 peer_diagnosis = 1;
+	struct smc_accepted next = { .peer_diagnosis = 1 };
 
 	child->fallback = SMC_DECLINE_PEERDECL;
 	child->peer_diagnosis = SMC_DECLINE_MEM;
@@ -391,12 +389,14 @@ static void one_without_smc_is_ready_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, listener_nr_woken, 1);
 	KUNIT_EXPECT_TRUE(test, smc_listener_finish(child, true));
 	expect_nr(test, listener, 0, 0, 2);
-	KUNIT_EXPECT_PTR_EQ(test, smc_listener_next(listener, &fallback, &peer_diagnosis), plain);
-	KUNIT_EXPECT_EQ(test, (u32)fallback, (u32)SMC_DECLINE_PEERNOSMC);
-	KUNIT_EXPECT_EQ(test, peer_diagnosis, 0U);
-	KUNIT_EXPECT_PTR_EQ(test, smc_listener_next(listener, &fallback, &peer_diagnosis), sk);
-	KUNIT_EXPECT_EQ(test, (u32)fallback, (u32)SMC_DECLINE_PEERDECL);
-	KUNIT_EXPECT_EQ(test, peer_diagnosis, (u32)SMC_DECLINE_MEM);
+	KUNIT_EXPECT_TRUE(test, smc_listener_next(listener, &next));
+	KUNIT_EXPECT_PTR_EQ(test, next.sk, plain);
+	KUNIT_EXPECT_EQ(test, (u32)next.fallback, (u32)SMC_DECLINE_PEERNOSMC);
+	KUNIT_EXPECT_EQ(test, next.peer_diagnosis, 0U);
+	KUNIT_EXPECT_TRUE(test, smc_listener_next(listener, &next));
+	KUNIT_EXPECT_PTR_EQ(test, next.sk, sk);
+	KUNIT_EXPECT_EQ(test, (u32)next.fallback, (u32)SMC_DECLINE_PEERDECL);
+	KUNIT_EXPECT_EQ(test, next.peer_diagnosis, (u32)SMC_DECLINE_MEM);
 	sock_put(sk);
 
 	listener_close(listener);

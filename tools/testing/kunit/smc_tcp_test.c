@@ -561,10 +561,8 @@ static void listener_end(struct kunit *test, struct socket *sock, struct smc_lis
 
 static struct sock *listener_pop(struct kunit *test, struct socket *sock)
 {
-	struct sock *sk;
-	int err;
+	struct sock *sk = smc_compat_csk_accept(smc_tcp_prot(sock->sk), sock->sk);
 
-	sk = smc_compat_csk_accept(smc_tcp_prot(sock->sk), sock->sk, O_NONBLOCK, &err);
 	KUNIT_ASSERT_NOT_NULL(test, sk);
 	return sk;
 }
