@@ -206,9 +206,6 @@ static inline struct net_device *smc_compat_dst_dev(struct dst_entry *dst)
 #endif
 
 /* Flags of SO_TIMESTAMPING that older kernels do not know, and refuse. */
-#ifndef SMC_HAVE_OPT_RX_FILTER
-#define SOF_TIMESTAMPING_OPT_RX_FILTER 0
-#endif
 #ifndef SMC_HAVE_OPT_ID_TCP
 #define SOF_TIMESTAMPING_OPT_ID_TCP 0
 #endif

@@ -438,52 +438,23 @@ static int rx_recv_urgent(struct smc_sock *smc, struct msghdr *msg, size_t len, 
 	return -EFAULT;
 }
 
-/* SO_TIMESTAMP and SO_TIMESTAMPNS. */
-static void rx_put_stamp(const struct sock *sk, struct msghdr *msg, struct timespec64 ts)
-{
-	bool is_new = sock_flag(sk, SOCK_TSTAMP_NEW);
-	struct __kernel_sock_timeval tv = { ts.tv_sec, ts.tv_nsec / NSEC_PER_USEC };
-	struct __kernel_old_timeval old_tv = { tv.tv_sec, tv.tv_usec };
-	struct __kernel_old_timespec old_ts = { ts.tv_sec, ts.tv_nsec };
-	struct __kernel_timespec new_ts = { ts.tv_sec, ts.tv_nsec };
-
-	if (!sock_flag(sk, SOCK_RCVTSTAMPNS) && is_new)
-		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMP_NEW, sizeof(tv), &tv);
-	else if (!sock_flag(sk, SOCK_RCVTSTAMPNS))
-		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMP_OLD, sizeof(old_tv), &old_tv);
-	else if (is_new)
-		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMPNS_NEW, sizeof(new_ts), &new_ts);
-	else
-		put_cmsg(msg, SOL_SOCKET, SO_TIMESTAMPNS_OLD, sizeof(old_ts), &old_ts);
-}
-
-/* SO_TIMESTAMPING: as TCP, which lets RX_SOFTWARE be left out. */
-static void rx_put_timestamping(const struct sock *sk, struct msghdr *msg,
-				struct timespec64 ts)
-{
-	struct scm_timestamping_internal tss = { .ts[0] = ts };
-	u32 flags = READ_ONCE(sk->sk_tsflags);
-
-	if (!(flags & SOF_TIMESTAMPING_SOFTWARE) ||
-	    (flags & SOF_TIMESTAMPING_OPT_RX_FILTER && !(flags & SOF_TIMESTAMPING_RX_SOFTWARE)))
-		return;
-	if (sock_flag(sk, SOCK_TSTAMP_NEW))
-		put_cmsg_scm_timestamping64(msg, &tss);
-	else
-		put_cmsg_scm_timestamping(msg, &tss);
-}
-
-/* When the last of the data came, unless the option was set after that. */
+/*
+ * When the last of the data came, unless the option was set after that. The core puts
+ * stamps of packets; without memory for one there is no stamp.
+ */
 static void rx_put_stamps(const struct smc_conn *conn, struct msghdr *msg)
 {
 	ktime_t stamp = READ_ONCE(conn->rx_stamp);
-	struct timespec64 ts = ktime_to_timespec64(stamp);
+	struct sk_buff *skb;
 
 	if (!stamp)
 		return;
-	if (sock_flag(conn->sk, SOCK_RCVTSTAMP))
-		rx_put_stamp(conn->sk, msg, ts);
-	rx_put_timestamping(conn->sk, msg, ts);
+	skb = alloc_skb(0, GFP_KERNEL);
+	if (!skb)
+		return;
+	skb->tstamp = stamp;
+	__sock_recv_timestamp(msg, conn->sk, skb);
+	kfree_skb(skb);
 }
 
 /* What comes along with @len bytes, for those who asked for it. */
