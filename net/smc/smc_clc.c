@@ -26,14 +26,6 @@
 #include "smc_clc.h"
 #include "smc_tcp.h"
 
-/* The longest message we build: a Proposal with all its IPv6 prefixes and EIDs. */
-#define CLC_SEND_MAX_LEN (SMC_CLC_PROPOSAL_MIN_LEN +			\
-			  sizeof(struct smc_clc_growth_deployed_wire) +	\
-			  SMC_CLC_PREFIXES_MAX *			\
-			  sizeof(struct smc_clc_prefix_wire) +		\
-			  sizeof(struct smc_clc_v2_ext_wire) +		\
-			  SMC_CLC_EIDS_MAX * SMC_EID_LEN)
-
 /*
  * A fresh connection takes a message at once; only want of memory makes it
  * wait, and memory coming back wakes nobody, hence the slices.
@@ -209,12 +201,12 @@ static int clc_write_some(struct sock *sk, const u8 *buf, size_t len, bool if_qu
 int smc_clc_send(struct sock *sk, const struct smc_clc_msg *msg, bool if_quiet)
 {
 	unsigned long deadline = jiffies + CLC_SEND_WAIT;
-	u8 buf[CLC_SEND_MAX_LEN];
+	u8 buf[SMC_CLC_MSG_MAX_LEN];
 	size_t done = 0;
 	size_t len;
 	int ret;
 
-	len = smc_clc_encode(msg, buf, sizeof(buf));
+	len = smc_clc_encode(msg, buf);
 	if (!len)
 		return -EINVAL;
 	while (done < len) {

@@ -461,42 +461,20 @@ static size_t clc_put_v2_ext(const struct smc_clc_v2_offer *offer, u8 *buf)
 	return sizeof(*ext) + offer->nr_eids * SMC_EID_LEN;
 }
 
-static size_t clc_proposal_len(const struct smc_clc_msg *msg)
-{
-	const struct smc_clc_proposal *prop = &msg->proposal;
-	size_t len = sizeof(struct smc_clc_proposal_wire) + SMC_CLC_TRL_LEN;
-
-	if (msg->version == SMC_CLC_V2)
-		len += sizeof(struct smc_clc_growth_deployed_wire);
-	if (msg->version == SMC_CLC_V1 || prop->offers_v1)
-		len += sizeof(struct smc_clc_ip_area_wire) +
-		       prop->nr_prefixes * sizeof(struct smc_clc_prefix_wire);
-	if (msg->version == SMC_CLC_V2 && prop->offers_v2)
-		len += sizeof(struct smc_clc_v2_ext_wire) + prop->v2.nr_eids * SMC_EID_LEN;
-	return len;
-}
-
-static size_t clc_encode_proposal(const struct smc_clc_msg *msg, u8 *buf, size_t size)
+static size_t clc_encode_proposal(const struct smc_clc_msg *msg, u8 *buf)
 {
 	const struct smc_clc_proposal *prop = &msg->proposal;
 	struct smc_clc_proposal_wire *wire = (void *)buf;
 	struct smc_clc_growth_deployed_wire *growth = (void *)(wire + 1);
-	size_t len, at = sizeof(*wire);
+	size_t at = sizeof(*wire);
 
 	if (prop->nr_prefixes > SMC_CLC_PREFIXES_MAX || prop->v2.nr_eids > SMC_CLC_EIDS_MAX)
 		return 0;
-	len = clc_proposal_len(msg);
-	if (size < len)
-		return 0;
-
-	memset(buf, 0, len);
 	memcpy(&wire->peer_id, prop->peer_id, sizeof(wire->peer_id));
 	memcpy(wire->gid, prop->gid, sizeof(wire->gid));
 	memcpy(wire->mac, prop->mac, sizeof(wire->mac));
-	if (msg->version == SMC_CLC_V1) {
-		clc_put_subnets(prop, buf + at);
-		return len;
-	}
+	if (msg->version == SMC_CLC_V1)
+		return at + clc_put_subnets(prop, buf + at) + SMC_CLC_TRL_LEN;
 
 	at += sizeof(*growth);
 	if (prop->offers_v1) {
@@ -508,27 +486,11 @@ static size_t clc_encode_proposal(const struct smc_clc_msg *msg, u8 *buf, size_t
 	if (prop->offers_v2) {
 		growth->v2_offset = cpu_to_be16(at - sizeof(*wire) -
 						offsetofend(typeof(*growth), v2_offset));
-		clc_put_v2_ext(&prop->v2, buf + at);
+		at += clc_put_v2_ext(&prop->v2, buf + at);
 	} else {
 		wire->hdr.flags |= SMC_CLC_PATH_NONE << SMC_CLC_TYPEV2_SHIFT;
 	}
-	return len;
-}
-
-static size_t clc_accept_len(const struct smc_clc_msg *msg)
-{
-	const struct smc_clc_accept *acc = &msg->accept;
-	size_t len = SMC_CLC_ACCEPT_LEN;
-
-	if (msg->version == SMC_CLC_V1)
-		return len;
-	len += sizeof(struct smc_clc_v2_tail_wire);
-	if (!acc->first_contact)
-		return len;
-	len += sizeof(struct smc_clc_fce_wire);
-	if (msg->type == SMC_CLC_CONFIRM)
-		len += sizeof(struct smc_clc_gid_list_wire) + acc->nr_gids * SMC_GID_LEN;
-	return len;
+	return at + SMC_CLC_TRL_LEN;
 }
 
 static void clc_put_fce(const struct smc_clc_fce *fce, struct smc_clc_fce_wire *wire)
@@ -543,37 +505,32 @@ static void clc_put_fce(const struct smc_clc_fce *fce, struct smc_clc_fce_wire *
 	wire->features = cpu_to_be16(fce->features);
 }
 
-static void clc_put_accept_v2(const struct smc_clc_msg *msg, u8 *buf)
+/* Returns how many bytes were written to @buf. */
+static size_t clc_put_accept_v2(const struct smc_clc_msg *msg, u8 *buf)
 {
-	size_t at = offsetof(struct smc_clc_accept_wire, trl);
-	struct smc_clc_v2_tail_wire *tail = (void *)(buf + at);
+	struct smc_clc_v2_tail_wire *tail = (void *)buf;
 	struct smc_clc_fce_wire *fce = (void *)(tail + 1);
 	struct smc_clc_gid_list_wire *list = (void *)(fce + 1);
 	const struct smc_clc_accept *acc = &msg->accept;
 
 	memcpy(tail->eid, acc->eid, sizeof(tail->eid));
 	if (!acc->first_contact)
-		return;
+		return sizeof(*tail);
 	clc_put_fce(&acc->fce, fce);
 	if (msg->type != SMC_CLC_CONFIRM)
-		return;
+		return sizeof(*tail) + sizeof(*fce);
 	list->count = acc->nr_gids;
 	memcpy(list->gid, acc->gids, acc->nr_gids * SMC_GID_LEN);
+	return sizeof(*tail) + sizeof(*fce) + sizeof(*list) + acc->nr_gids * SMC_GID_LEN;
 }
 
-static size_t clc_encode_accept(const struct smc_clc_msg *msg, u8 *buf, size_t size)
+static size_t clc_encode_accept(const struct smc_clc_msg *msg, u8 *buf)
 {
 	const struct smc_clc_accept *acc = &msg->accept;
 	struct smc_clc_accept_wire *wire = (void *)buf;
-	size_t len;
 
 	if (acc->nr_gids > SMC_CLC_GIDS_MAX)
 		return 0;
-	len = clc_accept_len(msg);
-	if (size < len)
-		return 0;
-
-	memset(buf, 0, len);
 	if (acc->first_contact)
 		wire->hdr.flags |= SMC_CLC_FIRST_CONTACT;
 	memcpy(&wire->peer_id, acc->peer_id, sizeof(wire->peer_id));
@@ -587,38 +544,32 @@ static size_t clc_encode_accept(const struct smc_clc_msg *msg, u8 *buf, size_t s
 			 (acc->mtu & SMC_CLC_MTU_MASK);
 	wire->rmb_addr = cpu_to_be64(acc->rmb_addr);
 	smc_wire_put24(wire->psn, acc->psn);
-	if (msg->version == SMC_CLC_V2)
-		clc_put_accept_v2(msg, buf);
-	return len;
+	if (msg->version == SMC_CLC_V1)
+		return SMC_CLC_ACCEPT_LEN;
+	return SMC_CLC_ACCEPT_LEN +
+	       clc_put_accept_v2(msg, buf + offsetof(struct smc_clc_accept_wire, trl));
 }
 
-static size_t clc_encode_decline(const struct smc_clc_msg *msg, u8 *buf, size_t size)
+static size_t clc_encode_decline(const struct smc_clc_msg *msg, u8 *buf)
 {
 	const struct smc_clc_decline *decl = &msg->decline;
 	struct smc_clc_decline_v2_wire *wire_v2 = (void *)buf;
 	struct smc_clc_decline_wire *wire = (void *)buf;
-	size_t len = SMC_CLC_DECLINE_LEN;
 
-	if (msg->version == SMC_CLC_V2)
-		len = SMC_CLC_DECLINE_V2_LEN;
-	if (size < len)
-		return 0;
-
-	memset(buf, 0, len);
 	if (decl->out_of_sync)
 		wire->hdr.flags |= SMC_CLC_OUT_OF_SYNC;
 	memcpy(&wire->peer_id, decl->peer_id, sizeof(wire->peer_id));
 	wire->diagnosis = cpu_to_be32(decl->diagnosis);
-	if (msg->version == SMC_CLC_V2)
-		wire_v2->os = decl->os << SMC_CLC_FCE_OS_SHIFT;
-	return len;
+	if (msg->version == SMC_CLC_V1)
+		return SMC_CLC_DECLINE_LEN;
+	wire_v2->os = decl->os << SMC_CLC_FCE_OS_SHIFT;
+	return SMC_CLC_DECLINE_V2_LEN;
 }
 
 /**
  * smc_clc_encode() - the bytes of a CLC message
  * @msg: the message; its version must be SMC_CLC_V1 or SMC_CLC_V2
- * @buf: where to put them
- * @size: room in @buf; SMC_CLC_MSG_MAX_LEN is always enough
+ * @buf: where to put them; what is behind them is zeroed
  *
  * Version 1 has the layout of RFC 7609 A.2, no growth area (PROP-05), reserved
  * fields zero (CLC-03). Deployed peers accept it: zero in the bits which are
@@ -626,10 +577,10 @@ static size_t clc_encode_decline(const struct smc_clc_msg *msg, u8 *buf, size_t 
  * the layout of deployed peers, their release 1 (protocol.md).
  *
  * Context: Any context.
- * Return: length of the message, or 0 if @size is too small, @msg is of another
- * version, or has more than 8 prefixes, EIDs or GIDs.
+ * Return: length of the message, or 0 if @msg is of another version, or has more
+ * than 8 prefixes, EIDs or GIDs.
  */
-size_t smc_clc_encode(const struct smc_clc_msg *msg, u8 *buf, size_t size)
+size_t smc_clc_encode(const struct smc_clc_msg *msg, u8 buf[SMC_CLC_MSG_MAX_LEN])
 {
 	struct smc_clc_hdr_wire *hdr = (void *)buf;
 	struct smc_clc_trl_wire *trl;
@@ -637,16 +588,17 @@ size_t smc_clc_encode(const struct smc_clc_msg *msg, u8 *buf, size_t size)
 
 	if (msg->version != SMC_CLC_V1 && msg->version != SMC_CLC_V2)
 		return 0;
+	memset(buf, 0, SMC_CLC_MSG_MAX_LEN);
 	switch (msg->type) {
 	case SMC_CLC_PROPOSAL:
-		len = clc_encode_proposal(msg, buf, size);
+		len = clc_encode_proposal(msg, buf);
 		break;
 	case SMC_CLC_ACCEPT:
 	case SMC_CLC_CONFIRM:
-		len = clc_encode_accept(msg, buf, size);
+		len = clc_encode_accept(msg, buf);
 		break;
 	case SMC_CLC_DECLINE:
-		len = clc_encode_decline(msg, buf, size);
+		len = clc_encode_decline(msg, buf);
 		break;
 	}
 	if (!len)

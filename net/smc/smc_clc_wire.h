@@ -185,6 +185,6 @@ enum smc_clc_verdict smc_clc_peek(const u8 hdr[SMC_CLC_HDR_LEN], u16 *len,
 enum smc_clc_verdict smc_clc_decode(const u8 *buf, size_t len,
 				    struct smc_clc_msg *msg);
 bool smc_clc_eid_is_valid(const u8 eid[SMC_EID_LEN]);
-size_t smc_clc_encode(const struct smc_clc_msg *msg, u8 *buf, size_t size);
+size_t smc_clc_encode(const struct smc_clc_msg *msg, u8 buf[SMC_CLC_MSG_MAX_LEN]);
 
 #endif /* _SMC_CLC_WIRE_H */

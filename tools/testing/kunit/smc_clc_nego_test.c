@@ -5,6 +5,7 @@
 #include "smc_kunit.h"
 
 #include "../../../net/smc/smc_clc_nego.c"
+#include "smc_kunit_clc.h"
 
 #define NEGO_PEER	{ 0x12, 0x34, 0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc }
 #define NEGO_MAC	{ 0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc }
@@ -265,7 +266,7 @@ static void prop_03_golden_bytes(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, smc_nego_propose(&nego_client, &msg),
 			SMC_DECLINE_NONE);
-	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)),
+	KUNIT_ASSERT_EQ(test, smc_kunit_clc_encode(&msg, buf, sizeof(buf)),
 			sizeof(want));
 	KUNIT_EXPECT_MEMEQ(test, buf, want, sizeof(want));
 }
@@ -287,7 +288,7 @@ static void prop_04_ipv6_form_has_no_subnet(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, msg.proposal.nr_prefixes, 2);
 	KUNIT_EXPECT_EQ(test, msg.proposal.prefix[0].len, 64);
 	KUNIT_EXPECT_EQ(test, msg.proposal.prefix[1].len, 48);
-	KUNIT_EXPECT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 86);
+	KUNIT_EXPECT_EQ(test, smc_kunit_clc_encode(&msg, buf, sizeof(buf)), 86);
 }
 
 /* The form follows the segments, whatever else the interface has. */
@@ -536,7 +537,7 @@ static void acpt_02_accept_says_first_contact(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, msg.type, SMC_CLC_ACCEPT);
 	KUNIT_EXPECT_TRUE(test, msg.accept.first_contact);
 	nego_expect_link_data(test, &msg);
-	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 68);
+	KUNIT_ASSERT_EQ(test, smc_kunit_clc_encode(&msg, buf, sizeof(buf)), 68);
 	KUNIT_EXPECT_EQ(test, buf[7], 0x18);
 }
 
@@ -549,7 +550,7 @@ static void sc_02_accept_is_complete_on_subsequent_contact(struct kunit *test)
 			    false);
 	KUNIT_EXPECT_FALSE(test, msg.accept.first_contact);
 	nego_expect_link_data(test, &msg);
-	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 68);
+	KUNIT_ASSERT_EQ(test, smc_kunit_clc_encode(&msg, buf, sizeof(buf)), 68);
 	KUNIT_EXPECT_EQ(test, buf[7], 0x10);
 }
 
@@ -561,13 +562,13 @@ static void clc_08_first_and_subsequent_contact_look_alike(struct kunit *test)
 
 	smc_nego_build_data(&msg, SMC_CLC_ACCEPT, &nego_end, &nego_rmbe, SMC_MTU_2048, &nego_v1,
 			    true);
-	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, first, sizeof(first)), 68);
+	KUNIT_ASSERT_EQ(test, smc_kunit_clc_encode(&msg, first, sizeof(first)), 68);
 	smc_nego_build_data(&msg, SMC_CLC_ACCEPT, &nego_end, &nego_rmbe, SMC_MTU_2048, &nego_v1,
 			    false);
-	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, next, sizeof(next)), 68);
+	KUNIT_ASSERT_EQ(test, smc_kunit_clc_encode(&msg, next, sizeof(next)), 68);
 	smc_nego_build_data(&msg, SMC_CLC_CONFIRM, &nego_end, &nego_rmbe, SMC_MTU_2048, &nego_v1,
 			    true);
-	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, confirm, sizeof(confirm)), 68);
+	KUNIT_ASSERT_EQ(test, smc_kunit_clc_encode(&msg, confirm, sizeof(confirm)), 68);
 	KUNIT_EXPECT_EQ(test, first[7] ^ next[7], 0x08);
 	KUNIT_EXPECT_MEMEQ(test, first + 8, next + 8, 60);
 	KUNIT_EXPECT_MEMEQ(test, confirm + 8, next + 8, 60);
@@ -591,7 +592,7 @@ static void acpt_01_golden_bytes(struct kunit *test)
 
 	smc_nego_build_data(&msg, SMC_CLC_ACCEPT, &nego_end, &nego_rmbe, SMC_MTU_2048, &nego_v1,
 			    true);
-	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 68);
+	KUNIT_ASSERT_EQ(test, smc_kunit_clc_encode(&msg, buf, sizeof(buf)), 68);
 	KUNIT_EXPECT_MEMEQ(test, buf, want, sizeof(want));
 }
 
@@ -605,7 +606,7 @@ static void cfrm_01_cfrm_02_confirm_has_data_but_no_flag(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, msg.type, SMC_CLC_CONFIRM);
 	KUNIT_EXPECT_FALSE(test, msg.accept.first_contact);
 	nego_expect_link_data(test, &msg);
-	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 68);
+	KUNIT_ASSERT_EQ(test, smc_kunit_clc_encode(&msg, buf, sizeof(buf)), 68);
 	KUNIT_EXPECT_EQ(test, buf[4], 3);
 	KUNIT_EXPECT_EQ(test, buf[7], 0x10);
 }
@@ -623,10 +624,10 @@ static void dcln_01_golden_bytes(struct kunit *test)
 	u8 buf[28];
 
 	smc_nego_build_decline(&msg, peer_id, SMC_DECLINE_SYNCERR, true, 1);
-	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 28);
+	KUNIT_ASSERT_EQ(test, smc_kunit_clc_encode(&msg, buf, sizeof(buf)), 28);
 	KUNIT_EXPECT_MEMEQ(test, buf, want, sizeof(want));
 	smc_nego_build_decline(&msg, peer_id, SMC_DECLINE_MEM, false, 1);
-	KUNIT_ASSERT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)), 28);
+	KUNIT_ASSERT_EQ(test, smc_kunit_clc_encode(&msg, buf, sizeof(buf)), 28);
 	KUNIT_EXPECT_EQ(test, buf[7], 0x10);
 	KUNIT_EXPECT_EQ(test, buf[17], 0x01);
 }

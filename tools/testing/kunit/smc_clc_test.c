@@ -9,6 +9,7 @@
 #include <net/net_namespace.h>
 
 #include "../../../net/smc/smc_clc.c"
+#include "smc_kunit_clc.h"
 
 /* Longer than anything here takes; a case that waits so long has failed. */
 #define CLC_LONG	(20 * HZ)
@@ -281,7 +282,7 @@ static void err_17_unknown_version_is_a_reason_not_an_error(struct kunit *test)
 	msg.accept.gid[0] = 0xfe;
 	msg.accept.mac[0] = 0x52;
 	msg.accept.rmbe_index = 1;
-	KUNIT_ASSERT_EQ(test, 68, smc_clc_encode(&msg, bytes, sizeof(bytes)));
+	KUNIT_ASSERT_EQ(test, 68, smc_kunit_clc_encode(&msg, bytes, sizeof(bytes)));
 	bytes[7] = 0;
 	KUNIT_ASSERT_EQ(test, 68, clc_far_send(pair, bytes, 68));
 	KUNIT_EXPECT_EQ(test, 0,

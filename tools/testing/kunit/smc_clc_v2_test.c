@@ -7,6 +7,7 @@
 #include "smc_kunit.h"
 
 #include "../../../net/smc/smc_clc_nego.h"
+#include "smc_kunit_clc.h"
 
 #define V2_EID_A	"EID-A                           "
 #define V2_EID_B	"EID.B                           "
@@ -141,7 +142,7 @@ static void v2_carry(struct kunit *test, struct smc_clc_msg *msg, bool is_short)
 	u8 version = msg->version;
 	size_t len;
 
-	len = smc_clc_encode(msg, buf, sizeof(buf));
+	len = smc_kunit_clc_encode(msg, buf, sizeof(buf));
 	KUNIT_ASSERT_GT(test, len, 0);
 	if (is_short)
 		len = v2_shorten(msg, buf, len);
@@ -768,7 +769,7 @@ static void dcln_01_form_follows_the_peer(struct kunit *test)
 
 	for (version = 0; version < 16; version++) {
 		smc_nego_build_decline(&msg, v2_server_id, SMC_DECLINE_NOUEID, false, version);
-		KUNIT_EXPECT_EQ(test, smc_clc_encode(&msg, buf, sizeof(buf)),
+		KUNIT_EXPECT_EQ(test, smc_kunit_clc_encode(&msg, buf, sizeof(buf)),
 				version >= 2 ? 44 : 28);
 		KUNIT_EXPECT_EQ(test, buf[7], version >= 2 ? 0x20 : 0x10);
 		if (version >= 2)

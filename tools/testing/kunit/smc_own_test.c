@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 
 #include "smc_kunit.h"
+#include "smc_kunit_clc.h"
 
 #include "../../../net/smc/smc_cdc_wire.h"
 #include "../../../net/smc/smc_clc_wire.h"
@@ -88,7 +89,7 @@ static int own_encode(struct kunit *test, const struct own_message *msg, u8 *buf
 
 	switch (msg->codec) {
 	case OWN_CLC:
-		return smc_clc_encode(&msg->says.clc, buf, size);
+		return smc_kunit_clc_encode(&msg->says.clc, buf, size);
 	case OWN_LLC:
 		return smc_llc_form_encode(ex->form, &msg->says.llc, more.nr ? &more : NULL,
 					   ex->dialect, buf, size);
