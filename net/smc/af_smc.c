@@ -97,7 +97,7 @@ static bool smc_is_connecting(const struct smc_sock *smc)
 {
 	switch (smc->phase) {
 	case SMC_PHASE_IDLE:
-		return smc_tcp_is_connecting(smc->sk);
+		return (1 << inet_sk_state_load(smc->sk)) & (TCPF_SYN_SENT | TCPF_SYN_RECV);
 	case SMC_PHASE_HANDSHAKE:
 	case SMC_PHASE_STOPPING:
 		return true;

@@ -72,12 +72,6 @@ static bool opt_is_early(const struct smc_sock *smc)
 	       (1 << smc->sk->sk_state) & (TCPF_CLOSE | TCPF_LISTEN);
 }
 
-static int opt_set_tcps(struct sock *sk, int level, int optname, sockptr_t optval,
-			unsigned int optlen)
-{
-	return smc_tcp_prot(sk)->setsockopt(sk, level, optname, optval, optlen);
-}
-
 static int opt_set_smc(struct sock *sk, int optname, sockptr_t optval, unsigned int optlen)
 {
 	struct smc_sock *smc;
@@ -143,7 +137,7 @@ static int opt_set_tcp_only(struct sock *sk, enum opt_kind kind, int level, int 
 
 	if (!opt_may_be_tcps(sk, kind, &is_early))
 		return -EOPNOTSUPP;
-	rc = opt_set_tcps(sk, level, optname, optval, optlen);
+	rc = smc_tcp_prot(sk)->setsockopt(sk, level, optname, optval, optlen);
 	if (rc || !is_early)
 		return rc;
 	if (kind == OPT_SWITCH && copy_from_sockptr(&val, optval, sizeof(val)))
@@ -203,7 +197,7 @@ int smc_opt_set(struct sock *sk, int level, int optname, sockptr_t optval, unsig
 		return opt_set_smc(sk, optname, optval, optlen);
 	if (kind != OPT_PLAIN)
 		return opt_set_tcp_only(sk, kind, level, optname, optval, optlen);
-	rc = opt_set_tcps(sk, level, optname, optval, optlen);
+	rc = smc_tcp_prot(sk)->setsockopt(sk, level, optname, optval, optlen);
 	if (!rc && level == SOL_TCP)
 		opt_note(sk, optname);
 	return rc;

@@ -250,18 +250,6 @@ static bool smc_tcp_is_self(const struct sock *sk)
 }
 
 /**
- * smc_tcp_is_connecting() - is TCP's handshake of a client under way
- * @sk: the sock
- *
- * Context: Any context.
- * Return: true if so.
- */
-bool smc_tcp_is_connecting(const struct sock *sk)
-{
-	return (1 << inet_sk_state_load(sk)) & (TCPF_SYN_SENT | TCPF_SYN_RECV);
-}
-
-/**
  * smc_tcp_is_agreed() - did both sides send the option, OPT-08
  * @smc: the socket of a client, three-way handshake completed
  *

@@ -25,7 +25,6 @@ bool smc_tcp_is_ours(const struct socket *sock);
 void smc_tcp_become(struct smc_sock *smc, enum smc_decline reason);
 void smc_tcp_leave(struct smc_sock *smc);
 
-bool smc_tcp_is_connecting(const struct sock *sk);
 bool smc_tcp_is_agreed(const struct smc_sock *smc);
 bool smc_tcp_holds_payload(struct sock *sk);
 void smc_tcp_peer(const struct sock *sk, struct sockaddr_storage *addr);
