@@ -85,18 +85,6 @@ bool smc_nego_mtu_is_valid(u8 mtu)
 	return mtu >= SMC_MTU_256 && mtu <= SMC_MTU_4096;
 }
 
-/**
- * smc_nego_mtu_bytes() - a path MTU in bytes
- * @mtu: &enum smc_mtu
- *
- * Context: Any context.
- * Return: 256 to 4096, 0 if @mtu is not one of the five.
- */
-u32 smc_nego_mtu_bytes(u8 mtu)
-{
-	return smc_nego_mtu_is_valid(mtu) ? 128U << mtu : 0;
-}
-
 /* Link-local prefixes are the same everywhere and prove nothing (AMB-63). */
 static bool nego_is_link_local(const u8 addr[16])
 {
@@ -342,12 +330,6 @@ static void nego_settle_release(struct smc_params *params, u8 release, u8 max_co
 	params->max_links = max_links;
 	params->max_links_is_fixed = true;
 	params->features = features;
-}
-
-static void nego_note_peer(struct smc_params *params, const struct smc_clc_fce *fce)
-{
-	params->peer_is_direct = fce->is_direct;
-	memcpy(params->peer_host, fce->host, sizeof(params->peer_host));
 }
 
 static bool nego_has_eid(const struct smc_clc_v2_offer *offer, const u8 eid[SMC_EID_LEN])
@@ -619,7 +601,7 @@ static enum smc_decline nego_take_accept_fce(const struct smc_clc_fce *fce,
 {
 	enum smc_decline reason;
 
-	nego_note_peer(params, fce);
+	params->peer_is_direct = fce->is_direct;
 	if (fce->release > offer->release)
 		return SMC_DECLINE_RELEASEERR;
 	if (!fce->release)
@@ -726,7 +708,7 @@ enum smc_decline smc_nego_classify_accept(const struct smc_clc_msg *msg,
 static enum smc_decline nego_take_confirm_fce(const struct smc_clc_fce *fce,
 					      struct smc_params *params)
 {
-	nego_note_peer(params, fce);
+	params->peer_is_direct = fce->is_direct;
 	if (fce->release != params->release)
 		return SMC_DECLINE_RELEASEERR;
 	if (!params->release)

@@ -154,7 +154,6 @@ struct smc_nego_rmbe {
  * @features: mask both sides know
  * @eid: by which the two belong together; zero in version 1
  * @peer_is_direct: the peer says that its route to us has no gateway
- * @peer_host: its name, blank padded as received; zero where not told
  *
  * Written by the functions below, const for everybody else.
  */
@@ -175,7 +174,6 @@ struct smc_params {
 	u16 features;
 	u8 eid[SMC_EID_LEN];
 	bool peer_is_direct;
-	u8 peer_host[SMC_CLC_HOST_LEN];
 };
 
 /**
@@ -227,7 +225,6 @@ void smc_nego_peer_id(u8 peer_id[SMC_PEER_ID_LEN], u16 instance,
 u32 smc_nego_size_bytes(u8 size_code);
 u8 smc_nego_size_code(u32 bytes, u8 max_code);
 bool smc_nego_mtu_is_valid(u8 mtu);
-u32 smc_nego_mtu_bytes(u8 mtu);
 
 void smc_nego_add_prefix(struct smc_nego_subnets *subnets, const u8 addr[16],
 			 u8 len);

@@ -545,7 +545,7 @@ static enum smc_hs_outcome hs_start_llc(struct smc_hs *hs)
 		.rkey = conn->peer_rkey,
 		.laddr = smc_buf_elem_iova(&conn->sndbuf),
 		.lkey = smc_buf_lkey(conn->sndbuf.buf, hs->link->index),
-		.len = smc_nego_mtu_bytes(min(hs->link->wr.end.mtu, hs->link->peer.mtu)),
+		.len = ib_mtu_enum_to_int(min(hs->link->wr.end.mtu, hs->link->peer.mtu)),
 	};
 	smc_llc_set_probe(hs->lgr, &probe);
 	smc_llc_start(hs->lgr, hs->link);

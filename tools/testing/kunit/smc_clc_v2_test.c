@@ -379,8 +379,6 @@ static void clc_05_versions_meet(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, out.server.eid,
 			   row->eid ? (const u8 *)v2_eid_of(row->eid) : none, SMC_EID_LEN);
 	KUNIT_EXPECT_EQ(test, out.server.peer_is_direct, row->version == 2);
-	KUNIT_EXPECT_MEMEQ(test, out.server.peer_host, row->version == 2 ? v2_host : none,
-			   sizeof(v2_host));
 }
 
 static bool v2_share_eid(const struct v2_side *c, const struct v2_side *s)
