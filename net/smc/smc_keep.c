@@ -23,11 +23,6 @@
 #include "smc_net.h"
 #include "smc_sock.h"
 
-static u32 keep_ms(unsigned long j)
-{
-	return min_t(unsigned long, jiffies_to_msecs(j), INT_MAX);
-}
-
 static u32 keep_secs_ms(int secs)
 {
 	return min_t(u64, (u64)secs * MSEC_PER_SEC, INT_MAX);
@@ -174,20 +169,16 @@ void smc_keep_stop(struct smc_conn *conn)
 
 static u32 keep_ago(unsigned long then)
 {
-	return keep_ms(max_t(long, jiffies - then, 0));
+	return min_t(u32, jiffies_to_msecs(max_t(long, jiffies - then, 0)), INT_MAX);
 }
 
 static void keep_facts(const struct smc_conn *conn, struct smc_link *link,
 		       struct smc_idle_facts *facts)
 {
-	u32 tx, rx, ack;
-
 	lockdep_assert_held(&conn->lock);
 	memset(facts, 0, sizeof(*facts));
-	tx = keep_ago(conn->tx_jiffies);
-	rx = keep_ago(conn->rx_jiffies);
-	ack = keep_ago(conn->ack_jiffies);
-	facts->conn_active = min3(tx, rx, ack);
+	facts->conn_active = min3(keep_ago(conn->tx_jiffies), keep_ago(conn->rx_jiffies),
+				  keep_ago(conn->ack_jiffies));
 	facts->link_active = keep_ago(atomic_long_read(&link->wr.rx_jiffies));
 	facts->progress = keep_ago(conn->progress_jiffies);
 	facts->has_data = smc_cursor_distance(conn->snd_geom, conn->tx_fin, conn->tx_prep) > 0;

@@ -62,28 +62,16 @@ static int smc_netlink_dump_ueid(struct sk_buff *skb, struct netlink_callback *c
 	return skb->len;
 }
 
-/* NULL unless the attribute is as long as an EID and its final NUL. */
-static const u8 *smc_netlink_eid(const struct genl_info *info)
+/* The attribute has to be as long as an EID and its final NUL. */
+static int smc_netlink_change_ueid(struct sk_buff *skb, struct genl_info *info)
 {
 	const struct nlattr *attr = info->attrs[SMC_NLA_EID_TABLE_ENTRY];
 
 	if (!attr || nla_len(attr) != SMC_EID_LEN + 1)
-		return NULL;
-	return nla_data(attr);
-}
-
-static int smc_netlink_add_ueid(struct sk_buff *skb, struct genl_info *info)
-{
-	const u8 *eid = smc_netlink_eid(info);
-
-	return eid ? smc_eid_add(eid) : -EINVAL;
-}
-
-static int smc_netlink_remove_ueid(struct sk_buff *skb, struct genl_info *info)
-{
-	const u8 *eid = smc_netlink_eid(info);
-
-	return eid ? smc_eid_remove(eid) : -EINVAL;
+		return -EINVAL;
+	if (info->genlhdr->cmd == SMC_NETLINK_ADD_UEID)
+		return smc_eid_add(nla_data(attr));
+	return smc_eid_remove(nla_data(attr));
 }
 
 static int smc_netlink_flush_ueid(struct sk_buff *skb, struct genl_info *info)
@@ -138,8 +126,8 @@ static int smc_netlink_set_limit(struct sk_buff *skb, struct genl_info *info)
 
 static const struct genl_ops smc_netlink_ops[] = {
 	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_UEID, smc_netlink_dump_ueid),
-	SMC_NETLINK_DO(SMC_NETLINK_ADD_UEID, smc_netlink_add_ueid, smc_netlink_eid_policy),
-	SMC_NETLINK_DO(SMC_NETLINK_REMOVE_UEID, smc_netlink_remove_ueid, smc_netlink_eid_policy),
+	SMC_NETLINK_DO(SMC_NETLINK_ADD_UEID, smc_netlink_change_ueid, smc_netlink_eid_policy),
+	SMC_NETLINK_DO(SMC_NETLINK_REMOVE_UEID, smc_netlink_change_ueid, smc_netlink_eid_policy),
 	SMC_NETLINK_DO(SMC_NETLINK_FLUSH_UEID, smc_netlink_flush_ueid, smc_netlink_no_policy),
 	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_SEID, smc_netlink_dump_one),
 	SMC_NETLINK_DO(SMC_NETLINK_ENABLE_SEID, smc_netlink_set_seid, smc_netlink_no_policy),
