@@ -589,11 +589,8 @@ static void smc_close_linger(struct smc_sock *smc, long timeo)
 	wait_queue_head_t *wq = sk_sleep(sk);
 
 	add_wait_queue(wq, &wait);
-	while (timeo && smc_state_is_draining(&conn->close) && !signal_pending(current)) {
-		release_sock(sk);
-		timeo = wait_woken(&wait, TASK_INTERRUPTIBLE, timeo);
-		lock_sock(sk);
-	}
+	while (timeo && smc_state_is_draining(&conn->close) && !signal_pending(current))
+		sk_wait_event(sk, &timeo, !smc_state_is_draining(&conn->close), &wait);
 	remove_wait_queue(wq, &wait);
 }
 
