@@ -64,9 +64,18 @@ static struct smc_sock *smc_lock(struct sock *sk)
 	return smc;
 }
 
-/* What the close machine could not do meanwhile is done by who had the lock. */
-static void smc_unlock(struct smc_sock *smc)
+/*
+ * What the close machine could not do meanwhile is done by who had the lock. A call that
+ * has slept may find another state, or none.
+ */
+static void smc_unlock(struct sock *sk)
 {
+	struct smc_sock *smc = smc_sk(sk);
+
+	if (!smc) {
+		release_sock(sk);
+		return;
+	}
 	if (unlikely(!hlist_empty(&smc->missed_conns)) && smc->phase == SMC_PHASE_SMC)
 		smc_close_run(smc->conn);
 	smc_close_unlock(smc);
@@ -164,7 +173,7 @@ static void smc_close(struct sock *sk, long timeout)
 		smc_sock_queue(smc);
 	}
 	smc_close_release(smc);
-	smc_unlock(smc);
+	smc_unlock(sk);
 }
 
 static enum smc_decline smc_why_not_offer(struct smc_sock *smc, const struct sockaddr *addr,
@@ -351,7 +360,7 @@ again:
 	if (!rc && smc->phase == SMC_PHASE_SMC)
 		rc = smc_connect_result(smc, sock);
 out:
-	smc_unlock(smc);
+	smc_unlock(sk);
 	return rc;
 }
 
@@ -403,14 +412,14 @@ static int smc_listen(struct socket *sock, int backlog)
 	if (smc->phase == SMC_PHASE_IDLE && sock->state == SS_UNCONNECTED &&
 	    (1 << sk->sk_state) & (TCPF_CLOSE | TCPF_LISTEN))
 		rc = smc_listen_begin(smc);
-	smc_unlock(smc);
+	smc_unlock(sk);
 	if (rc)
 		return rc;
 	rc = smc_tcp_ops(sock)->listen(sock, backlog);
 	smc = smc_lock(sk);
 	if (smc) {
 		smc_listen_begun(smc);
-		smc_unlock(smc);
+		smc_unlock(sk);
 	}
 	return rc;
 }
@@ -428,7 +437,7 @@ static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
 			   smc->conn->close.state != SMC_STATE_CLOSED;
 	else if (smc->phase != SMC_PHASE_IDLE)
 		has_peer = false;
-	smc_unlock(smc);
+	smc_unlock(sock->sk);
 	if (peer == 1 && !has_peer)
 		return -ENOTCONN;
 	return smc_tcp_ops(sock)->getname(sock, addr, peer);
@@ -558,13 +567,13 @@ static int smc_ioctl SMC_IOCTL_PARAMS
 	if (!smc)
 		return smc_tcp_prot(sk)->ioctl SMC_IOCTL_ARGS;
 	if (smc->phase == SMC_PHASE_IDLE) {
-		smc_unlock(smc);
+		smc_unlock(sk);
 		return smc_tcp_prot(sk)->ioctl SMC_IOCTL_ARGS;
 	}
 	/* until it is connected, it is the handshake's */
 	if (smc->phase == SMC_PHASE_SMC)
 		val = smc_inspect(smc->conn, cmd);
-	smc_unlock(smc);
+	smc_unlock(sk);
 	return SMC_IOCTL_ANSWER(val);
 }
 
@@ -590,7 +599,7 @@ again:
 		break;
 	case SMC_PHASE_IDLE:
 		if (!smc_sock_listener(smc) || how == SHUT_WR) {
-			smc_unlock(smc);
+			smc_unlock(sk);
 			return smc_tcp_ops(sock)->shutdown(sock, how);
 		}
 		smc_listen_stop(smc);
@@ -603,7 +612,7 @@ again:
 		}
 		sock->state = SS_UNCONNECTED;
 	}
-	smc_unlock(smc);
+	smc_unlock(sk);
 	return rc;
 }
 
@@ -662,14 +671,8 @@ static int smc_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 		smc->err = 0;
 		rc = sk_stream_error(sk, msg->msg_flags, -EPIPE);
 	}
-	/* a call that has slept may find another state, or none */
-	smc = smc_sk(sk);
-	if (!smc) {
-		release_sock(sk);
-		return rc;
-	}
 out:
-	smc_unlock(smc);
+	smc_unlock(sk);
 	return rc;
 }
 
@@ -685,11 +688,11 @@ static void __maybe_unused smc_splice_eof(struct socket *sock)
 	if (smc && smc_sock_is_usable(smc)) {
 		if (!(tcp_sk(sk)->nonagle & TCP_NAGLE_CORK))
 			smc_tx_flush(smc->conn);
-		smc_unlock(smc);
+		smc_unlock(sk);
 		return;
 	}
 	if (smc)
-		smc_unlock(smc);
+		smc_unlock(sk);
 	smc_compat_splice_eof(smc_tcp_prot(sk), sock);
 }
 
@@ -754,14 +757,8 @@ static int smc_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flag
 	}
 	if (!rc)
 		rc = smc_recv_smc(smc, msg, len, flags, timeo);
-	/* a call that has slept may find another state, or none */
-	smc = smc_sk(sk);
-	if (!smc) {
-		release_sock(sk);
-		return rc;
-	}
 out:
-	smc_unlock(smc);
+	smc_unlock(sk);
 	return rc;
 }
 
