@@ -205,11 +205,6 @@ static inline struct net_device *smc_compat_dst_dev(struct dst_entry *dst)
 #define TCP_AO_INFO 40
 #endif
 
-/* Flags of SO_TIMESTAMPING that older kernels do not know, and refuse. */
-#ifndef SMC_HAVE_OPT_ID_TCP
-#define SOF_TIMESTAMPING_OPT_ID_TCP 0
-#endif
-
 #ifndef SMC_HAVE_ITER_DEST
 #define ITER_DEST READ
 #define ITER_SOURCE WRITE
