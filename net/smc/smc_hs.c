@@ -1045,8 +1045,6 @@ static void hs_note_service(struct smc_hs *hs)
 
 static void hs_end(struct smc_hs *hs, enum smc_hs_outcome out)
 {
-	struct smc_sock *smc = hs->smc;
-
 	hs_unwatch(hs);
 	if (out == SMC_HS_DECLINE) {
 		hs->err = hs_say_decline(hs);
@@ -1054,7 +1052,7 @@ static void hs_end(struct smc_hs *hs, enum smc_hs_outcome out)
 	}
 	WRITE_ONCE(hs->outcome, out);
 	hs_note_service(hs);
-	trace_smc_handshake(smc, hs->role == SMC_ROLE_SERVER, out, hs->reason, hs->err);
+	trace_smc_handshake(hs->smc, hs->role == SMC_ROLE_SERVER, out, hs->reason, hs->err);
 	hs_unwind(hs);
 	smc_hs_finish(hs);
 }
