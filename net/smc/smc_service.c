@@ -249,7 +249,7 @@ enum smc_decline smc_service_recall(const struct sock *tsk, const struct sockadd
 {
 	const struct smc_net *sn = smc_net(sock_net(tsk));
 	struct smc_service_memory *mem = sn->service_memory;
-	/* the time in which an offer is in vain */
+	/* the time in which an offer would be declined */
 	unsigned int pause_ms = min_t(unsigned int, READ_ONCE(sn->set.peer_memory_ms),
 				      SMC_SERVICE_PAUSE_MS);
 	u32 id = smc_service_id(mem, tsk, addr);

@@ -10,7 +10,8 @@
 #include "smc_stats.h"
 
 static const char * const smc_stat_names[SMC_STAT_NR] = {
-#define SMC_STAT_NAME(id, name) [SMC_STAT_##id] = name,
+#define SMC_STAT_NAME(id, name) \
+	[SMC_STAT_##id] = name,
 	SMC_STATS(SMC_STAT_NAME)
 #undef SMC_STAT_NAME
 };
