@@ -43,7 +43,7 @@ static struct {
 	bool is_peer_done;
 	unsigned int nr_fins;
 	unsigned int nr_aborted;
-	unsigned int nr_closed, nr_left;
+	unsigned int nr_closed, nr_given_up;
 	unsigned int nr_disconnected;
 	unsigned int nr_woken;
 	unsigned int nr_errors;
@@ -119,7 +119,7 @@ static void close_queue(struct smc_sock *smc)
 #define smc_sock_queue			close_queue
 #define smc_sock_queue_close(...)	((void)0)
 #define smc_tcp_disconnect		close_disconnect
-#define smc_tcp_leave(...)		((void)now.nr_left++)
+#define smc_tcp_leave(...)		((void)now.nr_given_up++)
 #define smc_tcp_shutdown		close_shutdown
 #define smc_tx_flush(...)		((void)0)
 #define smc_tx_signal			close_signal
@@ -275,7 +275,7 @@ static void close_01_close_02_fin_follows_the_last_word(struct kunit *test)
 	smc_close_unlock(smc);
 	KUNIT_EXPECT_EQ(test, now.nr_aborted, 0);
 	KUNIT_EXPECT_EQ(test, now.nr_closed, 1);
-	KUNIT_EXPECT_EQ(test, now.nr_left, 1);
+	KUNIT_EXPECT_EQ(test, now.nr_given_up, 1);
 }
 
 static void close_20_a_word_that_is_heard_at_once_waits_for_nothing(struct kunit *test)
@@ -299,7 +299,7 @@ static void close_20_a_word_that_is_heard_at_once_waits_for_nothing(struct kunit
 	smc->phase = SMC_PHASE_SMC;
 	smc_close_unlock(smc);
 	KUNIT_EXPECT_EQ(test, now.nr_closed, 1);
-	KUNIT_EXPECT_EQ(test, now.nr_left, 1);
+	KUNIT_EXPECT_EQ(test, now.nr_given_up, 1);
 }
 
 static void close_23_the_last_word_has_its_time(struct kunit *test)
@@ -340,7 +340,7 @@ static void amb_54_payload_makes_a_reset_of_the_fin(struct kunit *test)
 	smc_close_unlock(smc);
 	KUNIT_EXPECT_EQ(test, now.nr_aborted, 1);
 	KUNIT_EXPECT_EQ(test, now.nr_closed, 1);
-	KUNIT_EXPECT_EQ(test, now.nr_left, 1);
+	KUNIT_EXPECT_EQ(test, now.nr_given_up, 1);
 }
 
 /* D is in the control block before the loss is told, by whichever task. */
@@ -590,7 +590,7 @@ static void a_closed_file_leaves_a_sock_that_goes_on(struct kunit *test)
 	expect_alive(test, true, true);
 	smc_close_unlock(smc);
 	KUNIT_EXPECT_EQ(test, now.nr_closed, 0);
-	KUNIT_EXPECT_EQ(test, now.nr_left, 0);
+	KUNIT_EXPECT_EQ(test, now.nr_given_up, 0);
 }
 
 /* ABRT-02: connect() to AF_UNSPEC. What is to be told to the peer is told all the same. */
