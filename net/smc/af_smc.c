@@ -65,8 +65,8 @@ static struct smc_sock *smc_lock(struct sock *sk)
 }
 
 /*
- * What the close machine could not do meanwhile is done by who had the lock. A call that
- * has slept may find another state, or none.
+ * A call that held the lock does the close machine's work before it releases the lock. If
+ * it has slept, the sock may have another state by now, or none.
  */
 static void smc_unlock(struct sock *sk)
 {
@@ -517,7 +517,7 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 	__poll_t mask = 0;
 	bool is_tcps;
 
-	/* first, for whoever is woken when the sock becomes TCP's is woken once */
+	/* first: a sock that becomes TCP's wakes only those already in the queue */
 	sock_poll_wait(file, sock, wait);
 	rcu_read_lock();
 	smc = smc_sk(sock->sk);

@@ -1171,7 +1171,7 @@ static bool hs_is_wanted(const struct smc_sock *smc)
 	return READ_ONCE(smc->phase) == SMC_PHASE_HANDSHAKE && !READ_ONCE(smc->is_released);
 }
 
-/* Who has called connect() is not there any more, and nothing has begun. */
+/* The application gave up before the handshake began. */
 static void hs_forget(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;

@@ -288,7 +288,7 @@ int smc_sock_make_conn(struct smc_sock *smc)
 	INIT_WORK(&conn->close_work, smc_works->close);
 	timer_setup(&conn->close_timer, smc_works->close_timer, 0);
 	timer_setup(&conn->keep_timer, smc_works->keep_timer, 0);
-	/* pairs with READ_ONCE() of those who look without the socket lock */
+	/* pairs with READ_ONCE() of readers without the socket lock */
 	smp_store_release(&smc->conn, conn);
 	return 0;
 }
@@ -297,7 +297,7 @@ int smc_sock_make_conn(struct smc_sock *smc)
  * smc_sock_drop_conn() - a socket goes on without its connection
  * @smc: the socket; nothing happens if it has none
  *
- * Who has found it before looks under RCU. It lives on as long as it has users.
+ * Readers without the lock may still use it under RCU. It lives as long as it has users.
  *
  * Context: Any context but hard interrupt. Expects the socket lock held, or is the
  * handshake.

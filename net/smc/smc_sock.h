@@ -67,7 +67,7 @@ enum smc_missed {
  * @tcp_err: with what error TCP has ended under a connection on SMC
  * @shutdown: RCV_SHUTDOWN and SEND_SHUTDOWN of a connection on SMC; those in @sk are TCP's
  * @is_done: the end of what the peer has sent was told, and stays told
- * @is_released: no file has the socket any more; who ends SMC's part closes TCP's
+ * @is_released: no file has the socket any more; TCP is closed when SMC's part has ended
  * @limits_handshakes: SMC_LIMIT_HS
  * @hash_node: in the list that sock_diag walks
  * @hs_work: the handshake of either role, now or when a step has waited long enough; holds

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Wake who waits on a socket, as TCP does it.
+ * Wake-ups of a socket, by TCP's own callbacks.
  *
  * The callbacks of a sock say what TCP's news mean (smc_tcp.c). What SMC has to tell goes to
  * those that TCP's socks come with.
@@ -76,7 +76,7 @@ void smc_wake_error(struct sock *sk)
 }
 
 /**
- * smc_wake_everybody() - the same for who does not heed signals, too
+ * smc_wake_everybody() - the same, and also for uninterruptible sleepers
  * @sk: the sock
  *
  * Context: Any context but hard interrupt.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Wake who waits on a socket, as TCP does it. */
+/* Wake-ups of a socket, by TCP's own callbacks. */
 #ifndef SMC_WAKE_H
 #define SMC_WAKE_H
 
