@@ -149,7 +149,7 @@ SMC-KUNIT unloaded
 
     def test_splats(self):
         for text in (
-                "WARNING: CPU: 0 PID: 83 at net/smc/smc_ring.c:8 f+0x0/0x10",
+                "WARNING: CPU: 0 PID: 83 at net/smc/proto/smc_ring.c:8 f+0x0/0x10",
                 "WARNING: possible circular locking dependency detected",
                 "WARNING: suspicious RCU usage",
                 "BUG: KASAN: slab-out-of-bounds in f+0x33/0x50",

@@ -41,7 +41,7 @@ static phys_addr_t said_phys(struct iommu_domain *domain, dma_addr_t addr)
 #define iommu_get_domain_for_dev	said_domain
 #define iommu_iova_to_phys		said_phys
 
-#include "../../../net/smc/smc_buf.c"
+#include "../../../net/smc/rdma/smc_buf.c"
 
 #define KIB		1024
 #define PAGES(bytes)	DIV_ROUND_UP(bytes, PAGE_SIZE)

@@ -5,8 +5,8 @@
  */
 #include "smc_kunit.h"
 
-#include "../../../net/smc/smc_member.h"
-#include "../../../net/smc/smc_net.h"
+#include "../../../net/smc/group/smc_member.h"
+#include "../../../net/smc/rdma/smc_net.h"
 
 /* nobody looks, and nobody counts */
 #define SMC_TRACE_H
@@ -22,7 +22,7 @@ static int cdc_post_rc;
 #define smc_wr_slot_put(...)	((void)0)
 #define smc_wr_report(...)	((void)0)
 
-#include "../../../net/smc/smc_cdc.c"
+#include "../../../net/smc/group/smc_cdc.c"
 
 #define CDC_ELEMENT	SMC_BUF_MIN_SIZE
 

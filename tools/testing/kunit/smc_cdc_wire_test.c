@@ -7,7 +7,7 @@
 #include "smc_kunit.h"
 #include <linux/prandom.h>
 
-#include "../../../net/smc/smc_cdc_wire.c"
+#include "../../../net/smc/proto/smc_cdc_wire.c"
 
 /* The offsets of RFC 7609 Appendix A, and of what deployed peers send. */
 SMC_WIRE_AT(smc_cursor_wire, wrap, 2);

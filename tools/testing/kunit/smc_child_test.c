@@ -6,12 +6,12 @@
 #include "smc_kunit.h"
 #include "smc_kunit_sock.h"
 
-#include "../../../net/smc/smc_close.h"
-#include "../../../net/smc/smc_listener.h"
-#include "../../../net/smc/smc_net.h"
-#include "../../../net/smc/smc_rx.h"
-#include "../../../net/smc/smc_tcp.h"
-#include "../../../net/smc/smc_wake.h"
+#include "../../../net/smc/sock/smc_close.h"
+#include "../../../net/smc/sock/smc_listener.h"
+#include "../../../net/smc/rdma/smc_net.h"
+#include "../../../net/smc/sock/smc_rx.h"
+#include "../../../net/smc/sock/smc_tcp.h"
+#include "../../../net/smc/sock/smc_wake.h"
 
 static struct proto child_proto = SMC_KUNIT_PROTO("smc_child_test");
 
@@ -75,7 +75,7 @@ static void child_stat(const struct net *net, enum smc_stat what)
 #define tcp_abort			child_abort
 #define tcp_close			child_close
 
-#include "../../../net/smc/smc_child.c"
+#include "../../../net/smc/sock/smc_child.c"
 
 static void child_wake(struct sock *sk)
 {

@@ -4,7 +4,7 @@
  */
 #include "smc_kunit.h"
 
-#include "../../../net/smc/smc_clc_nego.c"
+#include "../../../net/smc/proto/smc_clc_nego.c"
 #include "smc_kunit_clc.h"
 
 #define NEGO_PEER	{ 0x12, 0x34, 0x52, 0x54, 0x00, 0xaa, 0xbb, 0xcc }

@@ -8,7 +8,7 @@
 #include <linux/rtnetlink.h>
 #include <net/net_namespace.h>
 
-#include "../../../net/smc/smc_clc.c"
+#include "../../../net/smc/sock/smc_clc.c"
 #include "smc_kunit_clc.h"
 
 /* Longer than anything here takes; a case that waits so long has failed. */

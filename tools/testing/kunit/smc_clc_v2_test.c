@@ -6,7 +6,7 @@
  */
 #include "smc_kunit.h"
 
-#include "../../../net/smc/smc_clc_nego.h"
+#include "../../../net/smc/proto/smc_clc_nego.h"
 #include "smc_kunit_clc.h"
 
 #define V2_EID_A	"EID-A                           "

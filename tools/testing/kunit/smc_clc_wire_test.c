@@ -10,7 +10,7 @@
 #include <linux/prandom.h>
 #include <linux/slab.h>
 
-#include "../../../net/smc/smc_clc_wire.c"
+#include "../../../net/smc/proto/smc_clc_wire.c"
 #include "smc_kunit_clc.h"
 
 /* The offsets of RFC 7609 Appendix A, and of what deployed peers send. */

@@ -7,16 +7,16 @@
 #include "smc_kunit.h"
 #include "smc_kunit_sock.h"
 
-#include "../../../net/smc/smc_close.h"
+#include "../../../net/smc/sock/smc_close.h"
 #include "../../../net/smc/smc_compat.h"
-#include "../../../net/smc/smc_keep.h"
-#include "../../../net/smc/smc_llc.h"
-#include "../../../net/smc/smc_member.h"
-#include "../../../net/smc/smc_net.h"
-#include "../../../net/smc/smc_notice.h"
-#include "../../../net/smc/smc_tcp.h"
-#include "../../../net/smc/smc_tx.h"
-#include "../../../net/smc/smc_wake.h"
+#include "../../../net/smc/sock/smc_keep.h"
+#include "../../../net/smc/group/smc_llc.h"
+#include "../../../net/smc/group/smc_member.h"
+#include "../../../net/smc/rdma/smc_net.h"
+#include "../../../net/smc/sock/smc_notice.h"
+#include "../../../net/smc/sock/smc_tcp.h"
+#include "../../../net/smc/sock/smc_tx.h"
+#include "../../../net/smc/sock/smc_wake.h"
 
 /* nobody looks, and nobody counts */
 #define SMC_TRACE_H
@@ -129,7 +129,7 @@ static void close_queue(struct smc_sock *smc)
 #define tcp_abort			close_abort
 #define tcp_close			close_tcp
 
-#include "../../../net/smc/smc_close.c"
+#include "../../../net/smc/sock/smc_close.c"
 
 struct close_lab {
 	struct smc_sock smc;

@@ -6,8 +6,8 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include "smc_kunit.h"
-#include "../../../net/smc/smc_buf.h"
-#include "../../../net/smc/smc_mem.h"
+#include "../../../net/smc/rdma/smc_buf.h"
+#include "../../../net/smc/group/smc_mem.h"
 
 static int core_map(struct smc_buf *buf, struct smc_wr *wr, unsigned int link);
 static void core_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link);
@@ -22,14 +22,14 @@ static void core_uncharge(struct smc_account *account, u32 bytes);
 #define smc_mem_charge	core_charge
 #define smc_mem_uncharge core_uncharge
 
-#include "../../../net/smc/smc_net.c"
-#include "../../../net/smc/smc_core.c"
-#include "../../../net/smc/smc_member.c"
-#include "../../../net/smc/smc_link.c"
-#include "../../../net/smc/smc_grow.c"
-#include "../../../net/smc/smc_move.c"
-#include "../../../net/smc/smc_life.c"
-#include "../../../net/smc/smc_conn.c"
+#include "../../../net/smc/rdma/smc_net.c"
+#include "../../../net/smc/group/smc_core.c"
+#include "../../../net/smc/group/smc_member.c"
+#include "../../../net/smc/group/smc_link.c"
+#include "../../../net/smc/group/smc_grow.c"
+#include "../../../net/smc/group/smc_move.c"
+#include "../../../net/smc/group/smc_life.c"
+#include "../../../net/smc/group/smc_conn.c"
 
 #undef smc_mem_charge
 #undef smc_mem_uncharge

@@ -6,7 +6,7 @@
 #include "smc_kunit.h"
 #include <linux/prandom.h>
 
-#include "smc_cursor.h"
+#include "proto/smc_cursor.h"
 
 static const struct smc_geom rfc_geom = { .size = 10000, .base = 4 };
 static const struct smc_geom deployed_geom = { .size = 16384, .base = 0 };

@@ -4,7 +4,7 @@
  */
 #include "smc_kunit.h"
 
-#include "../../../net/smc/smc_eid.c"
+#include "../../../net/smc/rdma/smc_eid.c"
 
 #define EID_A	"A                               "
 #define EID_B	"B.B-9                           "

@@ -6,7 +6,7 @@
 #include "smc_kunit.h"
 #include <linux/rtnetlink.h>
 
-#include "../../../net/smc/smc_fallback.c"
+#include "../../../net/smc/sock/smc_fallback.c"
 
 static struct pernet_operations fallback_net_ops = {
 	.exit = smc_fallback_exit_net,

@@ -6,7 +6,7 @@
  */
 #include "smc_kunit.h"
 
-#include "../../../net/smc/smc_gid.c"
+#include "../../../net/smc/proto/smc_gid.c"
 
 /* A port of the network device "own"; the route may lead to a device above it. */
 enum {

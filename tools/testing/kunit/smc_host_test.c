@@ -5,7 +5,7 @@
  */
 #include "smc_kunit.h"
 
-#include "../../../net/smc/smc_host.c"
+#include "../../../net/smc/sock/smc_host.c"
 
 static const struct net *host_excluded;
 static unsigned int host_nr_ends;

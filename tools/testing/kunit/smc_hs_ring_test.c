@@ -6,11 +6,11 @@
 #include "smc_kunit.h"
 #include "smc_kunit_sock.h"
 
-#include "../../../net/smc/smc_child.h"
-#include "../../../net/smc/smc_grow.h"
-#include "../../../net/smc/smc_llc_rmb.h"
-#include "../../../net/smc/smc_llc_sweep.h"
-#include "../../../net/smc/smc_net.h"
+#include "../../../net/smc/sock/smc_child.h"
+#include "../../../net/smc/group/smc_grow.h"
+#include "../../../net/smc/group/smc_llc_rmb.h"
+#include "../../../net/smc/group/smc_llc_sweep.h"
+#include "../../../net/smc/rdma/smc_net.h"
 
 static struct proto ring_proto = SMC_KUNIT_PROTO("smc_hs_ring_test");
 
@@ -69,7 +69,7 @@ static void ring_end_grow(struct smc_link_group *lgr)
 #define smc_stat_inc(...)	((void)0)
 #define smc_sock_make_conn(...)	0
 
-#include "../../../net/smc/smc_hs_ring.c"
+#include "../../../net/smc/sock/smc_hs_ring.c"
 
 struct ring_lab {
 	struct smc_link_group lgr;

@@ -7,24 +7,24 @@
 
 #include <net/tcp.h>
 
-#include "../../../net/smc/smc_child.h"
-#include "../../../net/smc/smc_close.h"
-#include "../../../net/smc/smc_hs.h"
-#include "../../../net/smc/smc_hs_outcome.h"
-#include "../../../net/smc/smc_hs_ring.h"
-#include "../../../net/smc/smc_hs_way.h"
-#include "../../../net/smc/smc_life.h"
-#include "../../../net/smc/smc_link.h"
-#include "../../../net/smc/smc_llc.h"
-#include "../../../net/smc/smc_llc_msg.h"
-#include "../../../net/smc/smc_llc_sweep.h"
-#include "../../../net/smc/smc_member.h"
-#include "../../../net/smc/smc_net.h"
-#include "../../../net/smc/smc_peer.h"
-#include "../../../net/smc/smc_pnet.h"
-#include "../../../net/smc/smc_service.h"
-#include "../../../net/smc/smc_tcp.h"
-#include "../../../net/smc/smc_tx.h"
+#include "../../../net/smc/sock/smc_child.h"
+#include "../../../net/smc/sock/smc_close.h"
+#include "../../../net/smc/sock/smc_hs.h"
+#include "../../../net/smc/sock/smc_hs_outcome.h"
+#include "../../../net/smc/sock/smc_hs_ring.h"
+#include "../../../net/smc/sock/smc_hs_way.h"
+#include "../../../net/smc/group/smc_life.h"
+#include "../../../net/smc/group/smc_link.h"
+#include "../../../net/smc/group/smc_llc.h"
+#include "../../../net/smc/group/smc_llc_msg.h"
+#include "../../../net/smc/group/smc_llc_sweep.h"
+#include "../../../net/smc/group/smc_member.h"
+#include "../../../net/smc/rdma/smc_net.h"
+#include "../../../net/smc/rdma/smc_peer.h"
+#include "../../../net/smc/rdma/smc_pnet.h"
+#include "../../../net/smc/rdma/smc_service.h"
+#include "../../../net/smc/sock/smc_tcp.h"
+#include "../../../net/smc/sock/smc_tx.h"
 
 /* nobody looks */
 #define SMC_TRACE_H
@@ -272,7 +272,7 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_tcp_holds_payload(...)	table_has_payload
 #define smc_tx_push(...)		((void)0)
 
-#include "../../../net/smc/smc_hs.c"
+#include "../../../net/smc/sock/smc_hs.c"
 
 /**
  * struct table_row - what a row has to be, subsequent contact and first contact apart

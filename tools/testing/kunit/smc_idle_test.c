@@ -6,7 +6,7 @@
  */
 #include "smc_kunit.h"
 
-#include "../../../net/smc/smc_idle.c"
+#include "../../../net/smc/proto/smc_idle.c"
 
 struct idle_case {
 	const char *what;

@@ -5,7 +5,7 @@
  */
 #include "smc_kunit.h"
 
-#include "../../../net/smc/smc_sock.h"
+#include "../../../net/smc/sock/smc_sock.h"
 
 static void keep_sock_pend(struct smc_conn *conn, enum smc_pending what)
 {
@@ -14,7 +14,7 @@ static void keep_sock_pend(struct smc_conn *conn, enum smc_pending what)
 
 #define smc_sock_pend	keep_sock_pend
 
-#include "../../../net/smc/smc_keep.c"
+#include "../../../net/smc/sock/smc_keep.c"
 
 #define LONG_SECS	1000
 

@@ -3,7 +3,7 @@
 #ifndef SMC_KUNIT_CLC_H
 #define SMC_KUNIT_CLC_H
 
-#include "../../../net/smc/smc_clc_wire.h"
+#include "../../../net/smc/proto/smc_clc_wire.h"
 
 /* As smc_clc_encode(); also 0 if the message does not fit into @buf. */
 static inline size_t smc_kunit_clc_encode(const struct smc_clc_msg *msg, u8 *buf, size_t size)

@@ -5,7 +5,7 @@
  */
 #include <linux/module.h>
 
-#include "smc_ib.h"
+#include "rdma/smc_ib.h"
 #include "smc_kunit.h"
 
 int kunit_news;

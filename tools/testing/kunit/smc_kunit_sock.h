@@ -9,7 +9,7 @@
 #include <linux/slab.h>
 #include <net/tcp.h>
 
-#include "../../../net/smc/smc_sock.h"
+#include "../../../net/smc/sock/smc_sock.h"
 
 /* Of a sock that nothing is behind. */
 #define SMC_KUNIT_PROTO(suite) {			\

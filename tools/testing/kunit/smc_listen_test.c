@@ -6,14 +6,14 @@
 #include "smc_kunit.h"
 #include "smc_kunit_sock.h"
 
-#include "../../../net/smc/smc_child.h"
+#include "../../../net/smc/sock/smc_child.h"
 #include "../../../net/smc/smc_compat.h"
-#include "../../../net/smc/smc_hs.h"
-#include "../../../net/smc/smc_ib.h"
-#include "../../../net/smc/smc_listen.h"
-#include "../../../net/smc/smc_listener.h"
-#include "../../../net/smc/smc_tcp.h"
-#include "../../../net/smc/smc_wake.h"
+#include "../../../net/smc/sock/smc_hs.h"
+#include "../../../net/smc/rdma/smc_ib.h"
+#include "../../../net/smc/sock/smc_listen.h"
+#include "../../../net/smc/sock/smc_listener.h"
+#include "../../../net/smc/sock/smc_tcp.h"
+#include "../../../net/smc/sock/smc_wake.h"
 
 static struct proto listen_proto = SMC_KUNIT_PROTO("smc_listen_test");
 
@@ -119,7 +119,7 @@ static bool listen_has_rnic;
 #define smc_tcp_adopt_child listen_adopt
 #define smc_tcp_mind_backlog listen_mind_backlog
 
-#include "../../../net/smc/smc_listen.c"
+#include "../../../net/smc/sock/smc_listen.c"
 
 /* TCP lets nobody listen who cannot say what becomes of children. */
 static void listen_clone(const struct request_sock *req, struct sock *sk, const gfp_t priority)

@@ -4,7 +4,7 @@
  */
 #include "smc_kunit.h"
 
-#include "../../../net/smc/smc_listener.c"
+#include "../../../net/smc/sock/smc_listener.c"
 
 static struct proto listener_proto = {
 	.name = "smc_listener_test",

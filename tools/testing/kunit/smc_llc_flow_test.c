@@ -10,7 +10,7 @@
 #include "smc_kunit.h"
 #include <linux/prandom.h>
 
-#include "../../../net/smc/smc_llc_flow.c"
+#include "../../../net/smc/proto/smc_llc_flow.c"
 
 enum { SERVER, CLIENT };
 

@@ -6,8 +6,8 @@
  */
 #include "smc_kunit.h"
 
-#include "../../../net/smc/smc_llc_links.h"
-#include "../../../net/smc/smc_llc_run.h"
+#include "../../../net/smc/proto/smc_llc_links.h"
+#include "../../../net/smc/proto/smc_llc_run.h"
 #include "smc_llc_chaos.h"
 
 /* A group that has come up as far as its RNICs allow. */

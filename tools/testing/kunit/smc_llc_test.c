@@ -15,7 +15,7 @@
 #define smc_route_find eng_route_find
 #define smc_ib_end_ifindex eng_end_ifindex
 
-#include "smc_core.h"
+#include "group/smc_core.h"
 
 /* nobody looks */
 #define SMC_TRACE_H
@@ -32,14 +32,14 @@ static void trace_smcr_link_down(struct smc_link *link, enum smc_llc_why why, vo
 {
 }
 
-#include "../../../net/smc/smc_llc_queue.c"
-#include "../../../net/smc/smc_llc_msg.c"
-#include "../../../net/smc/smc_llc_rtoken.c"
-#include "../../../net/smc/smc_llc_rmb.c"
-#include "../../../net/smc/smc_llc_sweep.c"
-#include "../../../net/smc/smc_llc_ports.c"
-#include "../../../net/smc/smc_llc_task.c"
-#include "../../../net/smc/smc_llc.c"
+#include "../../../net/smc/group/smc_llc_queue.c"
+#include "../../../net/smc/group/smc_llc_msg.c"
+#include "../../../net/smc/group/smc_llc_rtoken.c"
+#include "../../../net/smc/group/smc_llc_rmb.c"
+#include "../../../net/smc/group/smc_llc_sweep.c"
+#include "../../../net/smc/group/smc_llc_ports.c"
+#include "../../../net/smc/group/smc_llc_task.c"
+#include "../../../net/smc/group/smc_llc.c"
 
 #define ENG_RKEY	0x1000
 #define ENG_VADDR	0x7f0000000000ULL

@@ -5,8 +5,8 @@
  */
 #include "smc_kunit.h"
 
-#include "../../../net/smc/smc_clc_nego.h"
-#include "../../../net/smc/smc_llc_flow.h"
+#include "../../../net/smc/proto/smc_clc_nego.h"
+#include "../../../net/smc/proto/smc_llc_flow.h"
 
 struct v2_llc {
 	struct smc_llc_flow flow;

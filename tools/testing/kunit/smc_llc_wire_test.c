@@ -10,7 +10,7 @@
 #include <linux/prandom.h>
 #include <linux/slab.h>
 
-#include "../../../net/smc/smc_llc_wire.c"
+#include "../../../net/smc/proto/smc_llc_wire.c"
 
 /* The offsets of RFC 7609 Appendix A, and of what deployed peers send. */
 SMC_WIRE_AT(smc_llc_hdr_wire, length, 1);

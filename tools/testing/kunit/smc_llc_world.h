@@ -17,9 +17,9 @@
 #include <linux/errno.h>
 #include <linux/string.h>
 
-#include "../../../net/smc/smc_llc_flow.h"
-#include "../../../net/smc/smc_llc_form.h"
-#include "../../../net/smc/smc_llc_links.h"
+#include "../../../net/smc/proto/smc_llc_flow.h"
+#include "../../../net/smc/proto/smc_llc_form.h"
+#include "../../../net/smc/proto/smc_llc_links.h"
 
 #define W_QUEUE		24
 #define W_RNICS		SMC_LLC_RNICS

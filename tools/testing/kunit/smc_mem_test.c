@@ -5,7 +5,7 @@
  */
 #include "smc_kunit.h"
 
-#include "../../../net/smc/smc_mem.c"
+#include "../../../net/smc/group/smc_mem.c"
 
 #define MEM_ELEM	(64 * 1024)
 

@@ -4,7 +4,7 @@
  */
 #include "smc_kunit.h"
 
-#include "../../../net/smc/smc_notice.c"
+#include "../../../net/smc/sock/smc_notice.c"
 
 #define NOTICE_RING	16384
 #define NOTICE_FLAGS	(SOF_TIMESTAMPING_TX_ACK | SOF_TIMESTAMPING_SOFTWARE | \

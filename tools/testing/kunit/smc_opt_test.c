@@ -6,12 +6,12 @@
 #include "smc_kunit.h"
 #include "smc_kunit_sock.h"
 
-#include "../../../net/smc/smc_close.h"
+#include "../../../net/smc/sock/smc_close.h"
 #include "../../../net/smc/smc_compat.h"
-#include "../../../net/smc/smc_keep.h"
-#include "../../../net/smc/smc_tcp.h"
-#include "../../../net/smc/smc_tx.h"
-#include "../../../net/smc/smc_wake.h"
+#include "../../../net/smc/sock/smc_keep.h"
+#include "../../../net/smc/sock/smc_tcp.h"
+#include "../../../net/smc/sock/smc_tx.h"
+#include "../../../net/smc/sock/smc_wake.h"
 
 static unsigned int opt_nr_updated, opt_nr_changed, opt_nr_become, opt_nr_flushed;
 static unsigned int opt_nr_readers, opt_nr_writers;
@@ -74,7 +74,7 @@ static const struct proto *opt_tcp_prot(const struct sock *sk)
 #define smc_wake_readers opt_wake_readers
 #define smc_wake_writers opt_wake_writers
 
-#include "../../../net/smc/smc_opt.c"
+#include "../../../net/smc/sock/smc_opt.c"
 
 #undef smc_tx_flush
 #undef smc_tx_is_writable

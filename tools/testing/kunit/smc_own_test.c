@@ -10,9 +10,9 @@
 #include "smc_kunit.h"
 #include "smc_kunit_clc.h"
 
-#include "../../../net/smc/smc_cdc_wire.h"
-#include "../../../net/smc/smc_clc_wire.h"
-#include "../../../net/smc/smc_llc_form.h"
+#include "../../../net/smc/proto/smc_cdc_wire.h"
+#include "../../../net/smc/proto/smc_clc_wire.h"
+#include "../../../net/smc/proto/smc_llc_form.h"
 
 enum own_codec { OWN_CLC, OWN_LLC, OWN_CDC };
 

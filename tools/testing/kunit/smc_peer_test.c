@@ -4,7 +4,7 @@
  */
 #include "smc_kunit.h"
 
-#include "../../../net/smc/smc_peer.c"
+#include "../../../net/smc/rdma/smc_peer.c"
 
 #define PEER_MEMORY_MS	60000
 

@@ -6,7 +6,7 @@
 #include "smc_kunit.h"
 #include <linux/prandom.h>
 
-#include "../../../net/smc/smc_ring.c"
+#include "../../../net/smc/proto/smc_ring.c"
 
 static const struct smc_geom rfc_geom = { .size = 10000, .base = 4 };
 

@@ -18,7 +18,7 @@
 
 #include "smc_kunit.h"
 
-#include "../../../net/smc/smc_route.c"
+#include "../../../net/smc/rdma/smc_route.c"
 
 /**
  * struct route_world - what a case has

@@ -4,7 +4,7 @@
  */
 #include "smc_kunit.h"
 
-#include "../../../net/smc/smc_service.c"
+#include "../../../net/smc/rdma/smc_service.c"
 
 #define PEER_MEMORY_MS	60000
 #define SERVICE		((const struct sockaddr *)&service_addr)

@@ -9,8 +9,8 @@
 #include <linux/module.h>
 
 #include "../../../net/smc/smc_compat.h"
-#include "../../../net/smc/smc_member.h"
-#include "../../../net/smc/smc_net.h"
+#include "../../../net/smc/group/smc_member.h"
+#include "../../../net/smc/rdma/smc_net.h"
 
 /* A case may want to see one. */
 static unsigned int sock_nr_warned;
@@ -24,8 +24,8 @@ static bool sock_warned(bool cond)
 #undef WARN_ON_ONCE
 #define WARN_ON_ONCE(cond) sock_warned(!!(cond))
 
-#include "../../../net/smc/smc_sock.c"
-#include "../../../net/smc/smc_wake.c"
+#include "../../../net/smc/sock/smc_sock.c"
+#include "../../../net/smc/sock/smc_wake.c"
 
 static struct proto sock_proto = SMC_KUNIT_PROTO("smc_sock_test");
 

@@ -9,7 +9,7 @@
 
 #include "smc_kunit.h"
 
-#include "../../../net/smc/smc_stack.c"
+#include "../../../net/smc/rdma/smc_stack.c"
 
 #define STACK_DEVS	12
 

@@ -7,7 +7,7 @@
 #include "smc_kunit.h"
 #include <linux/vmalloc.h>
 
-#include "../../../net/smc/smc_state.c"
+#include "../../../net/smc/proto/smc_state.c"
 
 /*
  * What a state means: the rest of the module has the same from elsewhere (sk_shutdown,

@@ -5,7 +5,7 @@
 #include "smc_kunit.h"
 #include <linux/time64.h>
 
-#include "../../../net/smc/smc_sysctl.h"
+#include "../../../net/smc/observe/smc_sysctl.h"
 
 struct row {
 	const char *file;

@@ -12,11 +12,11 @@
 #include <net/tcp.h>
 
 #include "../../../net/smc/smc_compat.h"
-#include "../../../net/smc/smc_fallback.h"
-#include "../../../net/smc/smc_listener.h"
-#include "../../../net/smc/smc_net.h"
-#include "../../../net/smc/smc_sock.h"
-#include "../../../net/smc/smc_wake.h"
+#include "../../../net/smc/sock/smc_fallback.h"
+#include "../../../net/smc/sock/smc_listener.h"
+#include "../../../net/smc/rdma/smc_net.h"
+#include "../../../net/smc/sock/smc_sock.h"
+#include "../../../net/smc/sock/smc_wake.h"
 
 /* nobody looks */
 #define SMC_TRACE_H
@@ -79,7 +79,7 @@ static void tcp_wake_error(struct sock *sk)
 #define smc_wake_readers		tcp_wake_readers
 #define smc_wake_state			tcp_wake_state
 
-#include "../../../net/smc/smc_tcp.c"
+#include "../../../net/smc/sock/smc_tcp.c"
 
 static void tcp_no_work(struct work_struct *work)
 {

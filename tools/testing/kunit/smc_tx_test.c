@@ -7,10 +7,10 @@
 
 #include <linux/tcp.h>
 
-#include "../../../net/smc/smc_conn.h"
-#include "../../../net/smc/smc_link.h"
-#include "../../../net/smc/smc_net.h"
-#include "../../../net/smc/smc_sock.h"
+#include "../../../net/smc/group/smc_conn.h"
+#include "../../../net/smc/group/smc_link.h"
+#include "../../../net/smc/rdma/smc_net.h"
+#include "../../../net/smc/sock/smc_sock.h"
 
 /* nobody looks */
 #define SMC_TRACE_H
@@ -80,7 +80,7 @@ static int tx_fake_replay(struct smc_conn *conn, struct smc_wr_slot *slot)
 #define smc_cdc_post_validation tx_fake_validation
 #define smc_cdc_post_replay tx_fake_replay
 
-#include "../../../net/smc/smc_tx.c"
+#include "../../../net/smc/sock/smc_tx.c"
 
 static int tx_net_init(struct net *net)
 {

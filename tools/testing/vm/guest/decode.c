@@ -54,10 +54,10 @@ static long long min3(long long a, long long b, long long c)
 	return min(a, min(b, c));
 }
 
-#include "smc_ring.c"
-#include "smc_cdc_wire.c"
-#include "smc_clc_wire.c"
-#include "smc_llc_wire.c"
+#include "proto/smc_ring.c"
+#include "proto/smc_cdc_wire.c"
+#include "proto/smc_clc_wire.c"
+#include "proto/smc_llc_wire.c"
 
 enum { MAX_LEN = 8192 };
 

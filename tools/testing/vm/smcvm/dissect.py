@@ -164,9 +164,10 @@ NOT_OURS = re.compile(r"""smc\.(length|reserved|clc_msg|llc_msg
 def decoder():
     """The module's decoders as a program; compiled anew when they change."""
     mark = hashlib.sha256()
-    for name in sorted(os.listdir(CODEC)):
+    proto = os.path.join(CODEC, "proto")
+    for name in sorted(os.listdir(proto)):
         if name.startswith(SOURCES) or name in ("smc_wire.h", "smc_cursor.h"):
-            with open(os.path.join(CODEC, name), "rb") as f:
+            with open(os.path.join(proto, name), "rb") as f:
                 mark.update(f.read())
     guest = os.path.join(kernel.VM, "guest")
     return kernel.compile_c(os.path.join(guest, "decode.c"), "-Wno-sign-compare",

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CDC messages on a link.
+ *
+ * Operation:
+ *   A message leaves as the tail of the RDMA WRITEs that it announces, in one
+ *   chain on one queue pair: the peer sees it after the data (CDC-10). One
+ *   that arrives is applied in the completion handler, so nothing stands
+ *   between its arrival and the wake-up of a reader (CDC-02, CDC-11).
+ *
+ * Ownership:
+ *   A posted message holds a reference on its connection; the done
+ *   function in its slot, which the sender put there, drops it.
+ *
+ * Error handling:
+ *   A message that cannot be read costs the link, for nobody knows whose it was
+ *   (ERR-54). One that is late or names nobody is counted and dropped. What a
+ *   connection has to be aborted for is an event for its socket. A chain that
+ *   cannot be posted means a broken link, which smc_wr.c has reported already.
+ */
+#include "group/smc_cdc.h"
+#include "smc_compat.h"
+#include "group/smc_member.h"
+#include "rdma/smc_net.h"
+#include "observe/smc_trace.h"
+
+/* One RDMA WRITE into the peer's element out of the send ring. */
+static void cdc_fill_write(struct smc_conn *conn, struct smc_link *link,
+			   const struct smc_xfer_part *part, struct smc_wr_write *write)
+{
+	const struct smc_buf_elem *ring = &conn->sndbuf;
+	u64 iova = smc_buf_elem_iova(ring);
+	int i;
+
+	write->raddr = conn->peer_addr + part->off;
+	write->rkey = conn->peer_rkey;
+	write->nr_sge = part->nr_src;
+	for (i = 0; i < part->nr_src; i++) {
+		const struct smc_seg *src = &part->src[i];
+
+		write->sge[i].addr = iova + src->off;
+		write->sge[i].length = src->len;
+		write->sge[i].lkey = smc_buf_lkey(ring->buf, link->index);
+		smc_buf_sync_for_device(ring, &link->wr, link->index, src->off, src->len);
+	}
+}
+
+static void cdc_count(const struct smc_conn *conn, const struct smc_xfer *xfer)
+{
+	const struct net *net = sock_net(conn->sk);
+
+	smc_stat_inc(net, SMC_STAT_CDC_TX);
+	if (!xfer->len) {
+		smc_stat_inc(net, SMC_STAT_WINDOW_UPDATES);
+		return;
+	}
+	smc_stat_add(net, SMC_STAT_RDMA_WRITES, xfer->nr_parts);
+	smc_stat_add(net, SMC_STAT_TX_BYTES, xfer->len);
+}
+
+/* Encodes and posts a message that has been built, with what it announces. */
+static int cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, struct smc_cdc_msg *msg,
+		    const struct smc_xfer *xfer)
+{
+	struct smc_link *link = smc_link_of(slot->wr);
+	int i, rc;
+
+	smc_conn_note_post(conn);
+	msg->token = conn->peer_token;
+	smc_cdc_encode(msg, slot->msg);
+	for (i = 0; i < xfer->nr_parts; i++)
+		cdc_fill_write(conn, link, &xfer->part[i], &slot->write[i]);
+	slot->nr_writes = xfer->nr_parts;
+	slot->tag.owner = conn;
+	slot->tag.len = xfer->len;
+	slot->tag.seq = msg->seq;
+	trace_smc_cdc_tx(link, slot->msg, SMC_CDC_LEN);
+
+	smc_conn_get(conn);
+	rc = smc_wr_post(slot);
+	if (rc)
+		/* The caller has one of its own. */
+		smc_conn_put(conn);
+	else
+		cdc_count(conn, xfer);
+	return rc;
+}
+
+/**
+ * smc_cdc_post() - write data to the peer and announce it, or just tell news
+ * @conn: open; its link is the one that @slot belongs to
+ * @slot: a free slot with its done function set; gone afterwards, whatever the
+ *	  result
+ * @xfer: what to write, planned under the same hold of conn->lock; its length
+ *	  is 0 for a message without data
+ *
+ * Takes the next sequence number and posts under that one hold, which keeps
+ * CDC order equal to queue order. On success a reference on @conn travels
+ * with the message: slot->tag.owner is @conn, and the done function drops it.
+ * RFC 7609 4.7.1, A.4 (CDC-01, CDC-03, CDC-08, CDC-10, TX-01).
+ *
+ * Context: Any context but hard interrupt. Expects conn->lock held, and an RCU
+ *	    read section that began before the slot was taken.
+ * Return: 0; -EPIPE if C or A was sent before, or the link is stopped; -ERANGE
+ *	   if @xfer is more than may be written; or what smc_wr_post() returns.
+ */
+int smc_cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, const struct smc_xfer *xfer)
+{
+	struct smc_cdc_msg msg = {};
+	int rc;
+
+	lockdep_assert_held(&conn->lock);
+	rc = smc_cdc_build(&conn->ctl, xfer, &msg);
+	if (rc) {
+		smc_wr_slot_put(slot);
+		return rc;
+	}
+	/* The producer cursor has moved, whether the post succeeds or not. */
+	conn->tx_sent = smc_cursor_advance(conn->snd_geom, conn->tx_sent, xfer->len);
+	rc = cdc_post(conn, slot, &msg, xfer);
+	if (!rc)
+		/* its completion waits for conn->lock */
+		smc_conn_time_send(conn, msg.seq);
+	return rc;
+}
+
+/**
+ * smc_cdc_post_validation() - the first message on a new link
+ * @conn: has moved to the link that @slot belongs to, and posted nothing there
+ * @slot: as with smc_cdc_post()
+ *
+ * F and the number of the last message that is known to have arrived. RFC 7609
+ * 4.6.1 (FAIL-07, FAIL-11).
+ *
+ * Context: as smc_cdc_post().
+ * Return: 0; -EPIPE if nothing more is to be said, or the link is stopped; or
+ *	   what smc_wr_post() returns.
+ */
+int smc_cdc_post_validation(struct smc_conn *conn, struct smc_wr_slot *slot)
+{
+	struct smc_xfer none = {};
+	struct smc_cdc_msg msg;
+	int rc;
+
+	lockdep_assert_held(&conn->lock);
+	rc = smc_cdc_build_validation(&conn->ctl, &msg);
+	if (rc) {
+		smc_conn_set_phase(conn, SMC_CONN_FINAL);
+		smc_wr_slot_put(slot);
+		return rc;
+	}
+	return cdc_post(conn, slot, &msg, &none);
+}
+
+/**
+ * smc_cdc_post_replay() - write again what did not complete on the old link
+ * @conn: has posted the validation message and nothing else
+ * @slot: as with smc_cdc_post()
+ *
+ * One message with a new number stands for all of them. RFC 7609 4.6.2 (FAIL-12,
+ * FAIL-14).
+ *
+ * Context: as smc_cdc_post().
+ * Return: as smc_cdc_post().
+ */
+int smc_cdc_post_replay(struct smc_conn *conn, struct smc_wr_slot *slot)
+{
+	struct smc_cdc_msg msg = {};
+	struct smc_xfer x;
+	u32 len;
+	int rc;
+
+	lockdep_assert_held(&conn->lock);
+	len = smc_cdc_replay(&conn->ctl, conn->snd_geom, conn->tx_sent, &x);
+	/* What is not written again has arrived, for it was read. */
+	conn->tx_fin = smc_cursor_retreat(conn->snd_geom, conn->tx_sent, len);
+	rc = smc_cdc_build(&conn->ctl, NULL, &msg);
+	if (rc) {
+		smc_wr_slot_put(slot);
+		return rc;
+	}
+	return cdc_post(conn, slot, &msg, &x);
+}
+
+/*
+ * The urgent byte is remembered before the reader comes to it. Out of line it
+ * may be done with at once; then the peer is told. Not if it was there before
+ * the mark was: the reader may be copying it.
+ */
+static u32 cdc_keep_urgent(struct smc_conn *conn, struct smc_link *link, u32 events)
+{
+	bool stays = sock_flag(conn->sk, SOCK_URGINLINE) || !(events & SMC_EV_DATA);
+	const struct smc_buf_elem *rmbe = &conn->rmbe;
+	u32 off = conn->ctl.rx_urg_mark.off;
+	const u8 *at = rmbe->cpu + off;
+
+	lockdep_assert_held(&conn->lock);
+	smc_buf_sync_for_cpu(rmbe, &link->wr, link->index, off, 1);
+	smc_cdc_urg_store(&conn->ctl, READ_ONCE(*at), stays);
+	return smc_cdc_is_needed(&conn->ctl, 0) ? SMC_EV_UPDATE_REQ : 0;
+}
+
+/* Does anybody want to know when data comes? */
+static bool cdc_is_stamped(const struct sock *sk)
+{
+	return sock_flag(sk, SOCK_RCVTSTAMP) ||
+	       READ_ONCE(sk->sk_tsflags) & SOF_TIMESTAMPING_RX_SOFTWARE;
+}
+
+/* Applies a message; a connection that is cut off or not set up drops it. */
+static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct smc_cdc_msg *msg)
+{
+	u32 events = SMC_EV_STALE;
+	u8 nr_waits;
+
+	guard(spinlock_bh)(&conn->lock);
+	nr_waits = conn->ctl.rx_nr_waits;
+	if (rcu_access_pointer(conn->link) && conn->ctl.rx_geom.size) {
+		/* one that came late over a link that was left is no move */
+		if (__test_and_set_bit(link->num, conn->rx_links))
+			events = smc_cdc_apply(&conn->ctl, msg);
+		else
+			events = smc_cdc_apply_moved(&conn->ctl, msg);
+		conn->rx_jiffies = jiffies;
+	}
+	if (conn->ctl.rx_nr_waits > nr_waits)
+		smc_conn_hold(conn);
+	if (events & SMC_EV_DATA)
+		conn->rx_stamp = cdc_is_stamped(conn->sk) ? ktime_get_real() : 0;
+	/* Data of a connection that was cut off is nobody's. */
+	if (events & SMC_EV_URG && !conn->is_purged)
+		events |= cdc_keep_urgent(conn, link, events);
+	return events;
+}
+
+/**
+ * smc_cdc_rx() - a message of type CDC has arrived
+ * @wr: the queues of the link
+ * @msg: the message
+ * @len: its length, any
+ *
+ * For smc_wr_ops.rx_cdc. Finds the connection, applies the message and tells
+ * the socket what was new. RFC 7609 A.4 (CDC-02, CDC-05, CDC-09, CDC-11,
+ * CDC-12, CUR-12, RMB-33).
+ *
+ * Context: Completion context (softirq). Takes conn->lock.
+ */
+void smc_cdc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
+{
+	struct smc_link *link = smc_link_of(wr);
+	const struct net *net = link->lgr->key.net;
+	struct smc_cdc_msg cdc;
+	struct smc_conn *conn;
+	u32 events;
+
+	trace_smc_cdc_rx(link, msg, len);
+	if (smc_cdc_decode(msg, len, &cdc)) {
+		/*
+		 * What it announced is lost, and for whom nobody can say: the
+		 * peer is out of sync as with an LLC message (ERR-54), and a
+		 * connection must not hang.
+		 */
+		smc_stat_inc(net, SMC_STAT_CDC_BAD);
+		smc_wr_report(wr, SMC_WR_FAULT_PROTOCOL);
+		return;
+	}
+	smc_stat_inc(net, SMC_STAT_CDC_RX);
+	conn = smc_conn_lookup(link->lgr, cdc.token);
+	if (!conn) {
+		smc_stat_inc(net, SMC_STAT_CDC_NO_CONN);
+		return;
+	}
+	events = cdc_apply(conn, link, &cdc);
+	if (events & SMC_EV_STALE)
+		smc_stat_inc(net, SMC_STAT_CDC_STALE);
+	if (events & SMC_EV_HELD)
+		smc_stat_inc(net, SMC_STAT_CDC_HELD);
+	if (events & (SMC_EV_INVALID | SMC_EV_LOST))
+		smc_stat_inc(net, SMC_STAT_CDC_BAD);
+	if (events)
+		conn->ops.event(conn, events);
+	smc_conn_put(conn);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * CDC messages: posted at the tail of the writes they announce, and taken to
+ * their connection when they arrive.
+ */
+#ifndef SMC_CDC_H
+#define SMC_CDC_H
+
+#include "group/smc_conn.h"
+
+int smc_cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, const struct smc_xfer *xfer);
+int smc_cdc_post_validation(struct smc_conn *conn, struct smc_wr_slot *slot);
+int smc_cdc_post_replay(struct smc_conn *conn, struct smc_wr_slot *slot);
+void smc_cdc_rx(struct smc_wr *wr, const u8 *msg, u32 len);
+
+#endif /* SMC_CDC_H */

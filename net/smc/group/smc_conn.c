@@ -1,0 +1,827 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One connection on a link group.
+ *
+ * Operation:
+ *   A socket's connection joins a group with the rings it was given, learns
+ *   the peer's element from Accept or Confirm, is opened when data may flow,
+ *   and leaves. In between completion handlers find it by its alert token.
+ *
+ * Ownership:
+ *   Joined, it owns a membership in the group with a reference, its element
+ *   and its send ring, for which the socket pays. They go back when nobody uses the
+ *   connection any more, smc_member.c: not before the last write has completed.
+ *
+ * Locks:
+ *   Until the connection is opened, it belongs to the handshake, which holds no
+ *   socket lock; socket calls keep away from it (is_connecting, or no file yet)
+ *   but for what conn->lock guards. What conn->lock guards is listed
+ *   with struct smc_conn; tx_prep is written under both.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "smc_compat.h"
+#include "group/smc_conn.h"
+#include "group/smc_mem.h"
+#include "group/smc_member.h"
+#include "group/smc_move.h"
+#include "rdma/smc_net.h"
+
+/* Long for work that waits in the queue of a link that is up. */
+#define SMC_CONN_HOLD_TIME	(2 * HZ)
+
+/* What our elements begin with in the RFC dialect, RMB-12. */
+static const u8 smc_conn_eyecatcher[SMC_EYE_CATCHER_LEN] = { 0xe2, 0xd4, 0xc3, 0xd9 };
+
+static void conn_hold_expired(struct timer_list *timer);
+
+/**
+ * smc_conn_alloc() - a connection that is in no group yet
+ * @sk: its socket
+ * @payer: the socket whose control group pays for it
+ * @event: upward news
+ *
+ * The first user is the handshake, and
+ * after smc_conn_join() the membership.
+ *
+ * Context: Process context, may sleep.
+ * Return: the connection, held by the socket (smc_conn_drop()); or NULL.
+ */
+struct smc_conn *smc_conn_alloc(struct sock *sk, const struct sock *payer,
+				void (*event)(struct smc_conn *conn, u32 events))
+{
+	struct smc_conn *conn = smc_mem_zalloc(payer, sizeof(*conn));
+
+	if (!conn)
+		return NULL;
+	refcount_set(&conn->users, 1);
+	refcount_set(&conn->holders, 2);
+	sock_hold(sk);
+	conn->sk = sk;
+	smc_mem_open(&conn->account, payer);
+	conn->ops.event = event;
+	conn->rtoken = -1;
+	timer_setup(&conn->hold_timer, conn_hold_expired, 0);
+	spin_lock_init(&conn->lock);
+	INIT_LIST_HEAD(&conn->wait_node);
+	return conn;
+}
+
+/* Takes a token that no connection of the group has or had lately, RMB-33. */
+static int conn_take_token(struct smc_conn *conn, struct smc_link_group *lgr)
+{
+	u32 token;
+	int rc;
+
+	rc = xa_alloc_cyclic(&lgr->conns, &token, conn, XA_LIMIT(1, U32_MAX),
+			     &lgr->next_token, GFP_KERNEL);
+	if (rc < 0)
+		return rc;
+	conn->token = token;
+	return 0;
+}
+
+/*
+ * The element begins with the eye catcher until it is known that the peer
+ * expects none; data overwrites it then. RMB-14. Zeroes and eye catcher are in
+ * memory before the peer is told of the element: where the device does not see the
+ * caches, what is still in them then would overwrite what it writes.
+ */
+static void conn_show_rmbe(struct smc_conn *conn, struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+
+	lockdep_assert_held(&lgr->lock);
+	if (!lgr->is_committed || lgr->params.elem_base)
+		memcpy(conn->rmbe.cpu, smc_conn_eyecatcher, SMC_EYE_CATCHER_LEN);
+	if (conn->rmbe.buf->map[link->index].mr)
+		smc_buf_sync_for_device(&conn->rmbe, &link->wr, link->index, 0,
+					conn->rmbe.size);
+}
+
+static bool conn_link_is_left(const struct smc_link *link)
+{
+	enum smc_link_state state = READ_ONCE(link->state);
+
+	return state == SMC_LINK_INACTIVE || state == SMC_LINK_DELETING;
+}
+
+/* A link that is being left would not be left once more. */
+static bool conn_may_use(const struct smc_link *link)
+{
+	return link->lgr->links[link->index] == link && !conn_link_is_left(link);
+}
+
+/* The link wanted, or where there is none or it is being left another one. */
+static struct smc_link *conn_choose(struct smc_link_group *lgr, struct smc_link *link)
+{
+	lockdep_assert_held(&lgr->lock);
+	return link && conn_may_use(link) ? link : smc_lgr_pick_link(lgr);
+}
+
+/* Fails if the group's connections were cut off, or are about to be. */
+static int conn_attach(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link)
+{
+	lockdep_assert_held(&lgr->lock);
+	guard(spinlock_bh)(&conn->lock);
+	/* Either this sees the end of the group, or its end sees @conn. */
+	if (smc_lgr_is_down(lgr) || !link)
+		return -ECONNABORTED;
+	if (lgr->is_committed)
+		smc_lgr_set_geometry(lgr, conn);
+	smc_lgr_set_link(conn, link);
+	/* nothing was said yet */
+	conn->heard = SMC_CONN_HEARD;
+	return 0;
+}
+
+/**
+ * smc_conn_join() - turn a reservation into a connection
+ * @conn: its rmbe and sndbuf are elements of @lgr's pools
+ * @lgr: reserved; reservation and reference belong to @conn afterwards
+ * @link: the link that is to carry it; NULL for the one that carries the fewest
+ *	  (LB-03), which is also taken in place of one that is being left
+ *
+ * Charges both rings to the socket and its memory control group, takes an alert
+ * token, writes the eye catcher where there may be one and shows the RMBE to the
+ * RNIC. From here on messages for the token reach the connection, once the dialect is
+ * committed. RFC 7609 4.4.1 (RMB-08, RMB-14, RMB-32, RMB-33).
+ *
+ * Context: Process context, may sleep. Called by the handshake, to which the
+ *	    connection belongs until it is opened, without the socket lock. Takes
+ *	    lgr->lock and conn->lock.
+ * Return: 0; -ENOMEM, also if the socket must not have more memory; -EBUSY if
+ *	   tokens have run out; -ECONNABORTED if the group is going down or has
+ *	   no active link. On failure the reservation stays the caller's.
+ */
+int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link)
+{
+	u32 bytes = conn->rmbe.size + conn->sndbuf.size;
+	int rc;
+
+	conn->lgr = lgr;
+	conn->snd_geom = (struct smc_geom){ .size = conn->sndbuf.size };
+	conn->tx_prep = smc_cursor_start(conn->snd_geom);
+	conn->tx_sent = conn->tx_prep;
+	conn->tx_fin = conn->tx_prep;
+	conn->tx_mark = conn->tx_prep;
+	rc = smc_mem_charge(&conn->account, bytes);
+	if (rc)
+		goto out;
+	rc = conn_take_token(conn, lgr);
+	if (rc)
+		goto uncharge;
+
+	mutex_lock(&lgr->lock);
+	/* chosen and counted in one go: who joins next sees it */
+	link = conn_choose(lgr, link);
+	rc = conn_attach(conn, lgr, link);
+	if (!rc)
+		conn_show_rmbe(conn, link);
+	mutex_unlock(&lgr->lock);
+	if (!rc)
+		return 0;
+	xa_erase(&lgr->conns, conn->token);
+	conn->token = 0;
+uncharge:
+	smc_mem_uncharge(&conn->account, bytes);
+out:
+	conn->lgr = NULL;
+	return rc;
+}
+
+/**
+ * smc_conn_told_link() - the link to tell the peer of
+ * @conn: joined
+ *
+ * The one that its sends use. Where that is being left, the peer knows so or will
+ * soon, hence another one: either side may name any active link, RFC 7609 3.5.2.3
+ * (SC-09).
+ *
+ * Context: Process context. Expects lgr->lock held, with which the link stays
+ *	    published. Takes conn->lock.
+ * Return: the link; NULL if the group has none any more.
+ */
+struct smc_link *smc_conn_told_link(struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lgr->lock);
+	guard(spinlock_bh)(&conn->lock);
+	return conn_choose(conn->lgr, smc_conn_link(conn));
+}
+
+/* Another connection that writes to the same element of the peer, or NULL. */
+static struct smc_conn *conn_find_rival(struct smc_conn *conn, int rtoken, u8 index)
+{
+	unsigned long token = 0;
+	struct smc_conn *other;
+
+	lockdep_assert_held(&conn->lgr->lock);
+	while ((other = smc_lgr_next_conn(conn->lgr, &token))) {
+		if (other != conn && other->rtoken == rtoken && other->peer_index == index)
+			return other;
+		smc_conn_put(other);
+	}
+	return NULL;
+}
+
+/*
+ * Takes possession of an element of the peer. Who had it before is returned
+ * with a reference, dispossessed.
+ */
+static struct smc_conn *conn_claim(struct smc_conn *conn, int rtoken, u8 index)
+{
+	unsigned long *in_use = conn->lgr->rtokens->tok[rtoken].in_use;
+	struct smc_conn *rival = NULL;
+
+	lockdep_assert_held(&conn->lgr->lock);
+	if (__test_and_set_bit(index, in_use))
+		rival = conn_find_rival(conn, rtoken, index);
+	if (rival)
+		rival->rtoken = -1;
+	conn->rtoken = rtoken;
+	conn->peer_index = index;
+	return rival;
+}
+
+/* The peer's RMB: new with first contact, otherwise known, RKEY-24. */
+static int conn_find_rmb(struct smc_conn *conn, struct smc_link *link,
+			 const struct smc_clc_accept *peer)
+{
+	struct smc_link_group *lgr = conn->lgr;
+	int rtoken;
+
+	lockdep_assert_held(&lgr->lock);
+	if (READ_ONCE(lgr->state) == SMC_LGR_FORMING)
+		return smc_rtoken_add(lgr->rtokens, link->index, peer->rkey, peer->rmb_addr);
+	/* The peer's keys go with the link, and its place may be another one's. */
+	if (lgr->links[link->index] != link)
+		return -ENOKEY;
+	rtoken = smc_rtoken_find(lgr->rtokens, link->index, peer->rkey, peer->rmb_addr);
+	return rtoken < 0 ? -ENOKEY : rtoken;
+}
+
+static void conn_store_peer(struct smc_conn *conn, const struct smc_clc_accept *peer, u32 size)
+{
+	guard(spinlock_bh)(&conn->lock);
+	conn->peer_size = size;
+	conn->peer_token = peer->token;
+	/* Cursors have started already where the dialect is known. */
+	if (conn->ctl.tx_geom.size)
+		conn->ctl.tx_geom.size = size;
+}
+
+/**
+ * smc_conn_set_peer() - where the connection's data goes at the peer
+ * @conn: joined
+ * @link: the link that @peer names, whatever link our sends use (LB-02); it may be
+ *	  being left
+ * @peer: Accept or Confirm, decoded
+ *
+ * On first contact the RMB is added to those known, later it must be known: on
+ * @link, and on the one that our sends use by now. Another connection believed to
+ * use the element is cut off (SMC_EV_LINK_LOST) and this one proceeds. RFC 7609 2.1
+ * (AMB-09), 4.4.2 (RMB-29 to RMB-31), RKEY-22, RKEY-24.
+ *
+ * Context: Process context, may sleep. Called by the handshake, as
+ *	    smc_conn_join(). Takes lgr->lock and conn->lock.
+ * Return: 0; -ENOKEY if the RMB is not known (out of sync), or @link is gone;
+ *	   -EEXIST if its key is known with another address; -ENOSPC if the peer has
+ *	   too many;
+ *	   -EINVAL if index, size or address are impossible; -ECONNABORTED if
+ *	   the link is lost.
+ */
+int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
+		      const struct smc_clc_accept *peer)
+{
+	struct smc_link_group *lgr = conn->lgr;
+	u32 size = smc_nego_size_bytes(peer->size_code);
+	struct smc_conn *rival = NULL;
+	u64 addr, end;
+	int rc;
+
+	if (!peer->rmbe_index || size < SMC_BUF_MIN_SIZE || size > SMC_GEOM_SIZE_MAX ||
+	    check_add_overflow(peer->rmb_addr, (u64)(peer->rmbe_index - 1) * size, &addr) ||
+	    check_add_overflow(addr, (u64)size, &end))
+		return -EINVAL;
+
+	mutex_lock(&lgr->lock);
+	rc = conn_find_rmb(conn, link, peer);
+	if (rc >= 0) {
+		rival = conn_claim(conn, rc, peer->rmbe_index);
+		conn_store_peer(conn, peer, size);
+		/* Meanwhile it may have moved away from @link, or lost all. */
+		rc = smc_move_aim(conn);
+	}
+	/* in the same hold: who moves connections must not take it to another link */
+	if (rival) {
+		/* the peer may have our last word before its completion comes */
+		if (READ_ONCE(rival->phase) != SMC_CONN_DEAD &&
+		    !(READ_ONCE(rival->ctl.tx_conn_sent) & SMC_CDC_FINAL))
+			smc_stat_inc(sock_net(conn->sk), SMC_STAT_RMBE_CONFLICT);
+		smc_lgr_cut_conn(rival);
+	}
+	mutex_unlock(&lgr->lock);
+	if (rival)
+		smc_conn_put(rival);
+	return rc;
+}
+
+/**
+ * smc_conn_open() - data may flow from here on
+ * @conn: its peer is known and its group is up
+ *
+ * RFC 7609 3.5.1.6 (FC-12), 4.8.1 (CLOSE-06).
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ */
+void smc_conn_open(struct smc_conn *conn)
+{
+	struct smc_link *link;
+
+	guard(spinlock_bh)(&conn->lock);
+	link = smc_conn_link(conn);
+	/* who makes all others leave a link has passed by one in set-up, or is yet to come */
+	if (smc_conn_set_phase(conn, SMC_CONN_OPEN) && link && conn_link_is_left(link))
+		smc_conn_set_phase(conn, SMC_CONN_LEAVING);
+	conn->tx_jiffies = jiffies;
+	conn->ack_jiffies = jiffies;
+	conn->rx_jiffies = jiffies;
+	conn->progress_jiffies = jiffies;
+}
+
+/**
+ * smc_conn_adopt() - accept() takes the connection of a child
+ * @conn: of a child that was made by a kernel thread
+ *
+ * Its memory counts for the control group of the caller from here on, not for
+ * that of the listener.
+ *
+ * Context: Task that accepts. Takes conn->lock.
+ */
+void smc_conn_adopt(struct smc_conn *conn)
+{
+	guard(spinlock_bh)(&conn->lock);
+	smc_mem_adopt(&conn->account.sk, conn->rmbe.size + conn->sndbuf.size);
+}
+
+/* In one hold: who claims the element of a connection must find it, or nobody. */
+static void conn_release_tokens(struct smc_conn *conn, struct smc_link_group *lgr)
+{
+	guard(mutex)(&lgr->lock);
+	xa_erase(&lgr->conns, conn->token);
+	WRITE_ONCE(conn->token, 0);
+	if (conn->rtoken >= 0)
+		__clear_bit(conn->peer_index, lgr->rtokens->tok[conn->rtoken].in_use);
+	conn->rtoken = -1;
+}
+
+/* Has the peer promised to write no more? CLOSE-15, ABRT-12 */
+static bool conn_peer_is_done(struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	return conn->ctl.rx_conn_flags & SMC_CDC_FINAL;
+}
+
+/*
+ * Has the peer closed? Who has our C and deletes the element will say C, or has: its
+ * message comes over another link, and the RNIC gives no order between the two.
+ */
+static bool conn_peer_has_closed(struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	return !conn_peer_is_done(conn) &&
+	       (conn->ctl.tx_conn_sent & SMC_CDC_FINAL) == SMC_CDC_CLOSED;
+}
+
+/* Its element at the peer is gone. */
+static void conn_lose_element(struct smc_conn *conn)
+{
+	bool is_over, is_parting;
+	u32 events = 0;
+
+	conn->rtoken = -1;
+	spin_lock_bh(&conn->lock);
+	smc_conn_set_phase(conn, SMC_CONN_DEAD);
+	if (conn_peer_has_closed(conn)) {
+		conn->ctl.rx_conn_flags |= SMC_CDC_CLOSED;
+		events |= SMC_EV_CLOSED;
+	}
+	is_over = conn_peer_is_done(conn);
+	is_parting = conn->ctl.tx_conn_flags & SMC_CDC_FINAL;
+	spin_unlock_bh(&conn->lock);
+	/*
+	 * It may be waiting for its C or A to arrive, which a peer that has deleted the
+	 * element needs no more.
+	 */
+	if (is_parting)
+		events |= SMC_EV_FINAL_DONE;
+	if (events)
+		conn->ops.event(conn, events);
+	/* What the peer wrote before it closed may still be read. */
+	if (is_over)
+		return;
+	smc_stat_inc(sock_net(conn->sk), SMC_STAT_RMBE_CONFLICT);
+	smc_lgr_cut_conn(conn);
+}
+
+/**
+ * smc_conn_lose_rmb() - the peer has deleted an RMB
+ * @lgr: the group
+ * @rtoken: index of the RMB in lgr->rtokens; free afterwards
+ *
+ * A peer does that only when no connection uses the RMB (RMB-24). So those
+ * which write there are over for the peer: nothing is posted for them any more,
+ * and unless the peer has closed before, they are cut off (SMC_EV_LINK_LOST) as
+ * if another connection had been given their element (RMB-30). Where our C was
+ * sent, this stands for the peer's (SMC_EV_CLOSED), which may come later over another
+ * link. They do not touch the table later, where the index may name another RMB by then.
+ *
+ * Context: Process context. Expects lgr->lock held: once the answer is posted
+ *	    the RMB may vanish, and this runs before. Takes conn->lock.
+ */
+void smc_conn_lose_rmb(struct smc_link_group *lgr, int rtoken)
+{
+	unsigned long token = 0;
+	struct smc_conn *conn;
+
+	lockdep_assert_held(&lgr->lock);
+	while ((conn = smc_lgr_next_conn(lgr, &token))) {
+		if (conn->rtoken == rtoken)
+			conn_lose_element(conn);
+		smc_conn_put(conn);
+	}
+	smc_rtoken_del(lgr->rtokens, rtoken);
+}
+
+static void conn_drop_unread(struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	if (conn->ctl.rx_geom.size)
+		smc_cdc_consume(&conn->ctl, smc_cdc_readable(&conn->ctl));
+}
+
+/* Is there something that may still be read? */
+static bool conn_may_be_read(const struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	return conn->phase != SMC_CONN_SETUP &&
+	       smc_conn_may_read(conn) && smc_cdc_readable(&conn->ctl);
+}
+
+/* Posts nothing more, applies nothing more; true if there is something to be read yet. */
+static bool conn_detach(struct smc_conn *conn)
+{
+	bool has_unread;
+
+	guard(spinlock_bh)(&conn->lock);
+	has_unread = conn_may_be_read(conn);
+	if (has_unread)
+		smc_lgr_keep_unread(conn);
+	else
+		conn_drop_unread(conn);
+	smc_lgr_set_link(conn, NULL);
+	smc_conn_set_phase(conn, has_unread ? SMC_CONN_UNREAD : SMC_CONN_LEFT);
+	return has_unread;
+}
+
+/**
+ * smc_conn_leave() - a connection is no member of its group any more
+ * @conn: the connection; nothing happens if it is in no group
+ * @is_peer_done: the peer has said that it writes no more, or cannot
+ *
+ * The element goes back to its pool where @is_peer_done (RMB-27, CLOSE-02);
+ * otherwise nobody gets it again before its RMB has been deleted (RMB-28 and
+ * CLOSE-24 would allow more, ABRT-13 does not). Waits for nobody: the rings stay
+ * as long as a write is in flight, and where there are bytes that somebody may
+ * read until smc_conn_forget_unread().
+ *
+ * Context: Process context. Expects the socket lock held, unless the handshake
+ *	    gives up a connection that was never opened. Takes lgr->lock and
+ *	    conn->lock.
+ * Return: true if this was the last connection of a group that is up: its idle
+ *	   time begins. Who wants to act on that holds a reference on the group
+ *	   of its own.
+ */
+bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
+{
+	struct smc_link_group *lgr = conn->lgr;
+	bool has_unread, is_last;
+
+	if (!conn->token)
+		return false;
+	conn_release_tokens(conn, lgr);
+	if (conn->cork_timer.function)
+		smc_conn_disarm(conn, &conn->cork_timer);
+	conn->is_peer_done = is_peer_done;
+	has_unread = conn_detach(conn);
+	/* Who is detached arms it no more. */
+	smc_conn_disarm(conn, &conn->hold_timer);
+	is_last = smc_lgr_drop_conn(lgr);
+	/* a reader takes the place of the membership */
+	if (!has_unread)
+		smc_conn_put(conn);
+	return is_last;
+}
+
+/**
+ * smc_conn_forget_unread() - nobody reads any more what a connection has left behind
+ * @conn: the connection; has read everything, or is not going to be read
+ *
+ * Of one that smc_conn_leave() has left with its reader; nothing happens to any other.
+ * RFC 7609 4.8.2 (ABRT-08, ABRT-13).
+ *
+ * Context: Process context. Is the socket's, or the handshake's, alone. Takes conn->lock.
+ */
+void smc_conn_forget_unread(struct smc_conn *conn)
+{
+	scoped_guard(spinlock_bh, &conn->lock) {
+		if (conn->phase != SMC_CONN_UNREAD)
+			return;
+		smc_conn_set_phase(conn, SMC_CONN_LEFT);
+		conn_drop_unread(conn);
+	}
+	smc_conn_put(conn);
+}
+
+/**
+ * smc_conn_note_post() - there is something that the peer may not have seen
+ * @conn: the connection, which is about to post a message
+ *
+ * RFC 7609 4.6.1; FAIL-19.
+ *
+ * Context: Any context but hard interrupt. Expects conn->lock held.
+ */
+void smc_conn_note_post(struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	conn->heard = SMC_CONN_SPOKE;
+}
+
+/**
+ * smc_conn_time_send() - a message was posted, which may say how long the way is
+ * @conn: the connection
+ * @seq: its sequence number
+ *
+ * One at a time, and one in each tick at most: who asks for TCP_INFO does not need more,
+ * and looking at the clock costs.
+ *
+ * Context: Any context but hard interrupt. Expects conn->lock held.
+ */
+void smc_conn_time_send(struct smc_conn *conn, u16 seq)
+{
+	lockdep_assert_held(&conn->lock);
+	if (conn->rtt.began_ns || !time_after(jiffies, conn->ack_jiffies))
+		return;
+	conn->rtt.began_ns = ktime_get_ns();
+	conn->rtt.seq = seq;
+}
+
+/* One that fails says nothing: it may have been retried for long. */
+static void conn_time_done(struct smc_conn *conn, u16 seq, bool ok)
+{
+	struct smc_conn_rtt *rtt = &conn->rtt;
+	u32 mean, us;
+
+	if (!rtt->began_ns || rtt->seq != seq)
+		return;
+	us = clamp_t(u64, div_u64(ktime_get_ns() - rtt->began_ns, NSEC_PER_USEC), 1, U32_MAX);
+	rtt->began_ns = 0;
+	if (!ok)
+		return;
+	mean = ewma_smc_rtt_read(&rtt->mean);
+	if (mean)
+		ewma_smc_rtt_var_add(&rtt->var, max(mean, us) - min(mean, us));
+	ewma_smc_rtt_add(&rtt->mean, us);
+	if (!rtt->min || us < rtt->min)
+		rtt->min = us;
+}
+
+/**
+ * smc_conn_tx_done() - a CDC of the connection has completed
+ * @conn: the connection; the caller holds the CDC's reference
+ * @seq: its sequence number
+ * @len: bytes it announced
+ * @ok: it reached the peer
+ *
+ * The bytes' place in the send ring is free (TX-04); what did not reach the
+ * peer keeps it and is written again. RFC 7609 4.6.1.
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ * Return: SMC_EV_TX_DONE, with SMC_EV_FINAL_DONE if it said C or A.
+ */
+u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok)
+{
+	u32 events = SMC_EV_TX_DONE;
+	bool has_left;
+
+	spin_lock_bh(&conn->lock);
+	conn->tx_inflight--;
+	conn_time_done(conn, seq, ok);
+	if (ok) {
+		conn->ack_jiffies = jiffies;
+		if (len)
+			conn->progress_jiffies = jiffies;
+		smc_cdc_done(&conn->ctl, seq, len);
+		conn->tx_fin = smc_cursor_advance(conn->snd_geom, conn->tx_fin, len);
+	}
+	if (ok && conn->ctl.tx_conn_sent & SMC_CDC_FINAL &&
+	    seq == conn->ctl.tx_seq_final)
+		events |= SMC_EV_FINAL_DONE;
+	has_left = !conn->tx_inflight && conn->phase == SMC_CONN_LEAVING;
+	spin_unlock_bh(&conn->lock);
+	if (has_left)
+		smc_move_queue(conn->lgr);
+	return events;
+}
+
+/* What a validation found missing should be here by now. */
+static void conn_hold_expired(struct timer_list *timer)
+{
+	struct smc_conn *conn = smc_compat_timer_of(conn, timer, hold_timer);
+	u32 events = 0;
+
+	spin_lock_bh(&conn->lock);
+	/* It came, and something else is due: the timer was set anew for that. */
+	if (rcu_access_pointer(conn->link) && time_after_eq(jiffies, conn->hold_jiffies))
+		events = smc_cdc_give_up(&conn->ctl);
+	spin_unlock_bh(&conn->lock);
+	if (events) {
+		smc_stat_inc(sock_net(conn->sk), SMC_STAT_CDC_BAD);
+		conn->ops.event(conn, events);
+	}
+	smc_conn_put(conn);
+}
+
+/**
+ * smc_conn_hold() - begin the time limit for a message that is due
+ * @conn: the connection, on a link
+ *
+ * The peer's RNIC says that ours has the message, so it is in the receive queue of
+ * another link and will be found there soon. If not, it was lost between RNIC and
+ * memory, and the connection is told so (SMC_EV_LOST). Each message that is due has the
+ * whole time: what an earlier one had left of its own is forgotten. RFC 7609 4.6.1
+ * (FAIL-10).
+ *
+ * Context: Any context but hard interrupt. Expects conn->lock held.
+ */
+void smc_conn_hold(struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	/* It may be running, and wait for the lock. */
+	conn->hold_jiffies = jiffies + SMC_CONN_HOLD_TIME;
+	smc_conn_arm(conn, &conn->hold_timer, conn->hold_jiffies);
+}
+
+/**
+ * smc_conn_readable() - how many bytes wait in the connection's element
+ * @conn: the connection
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ * Return: bytes; 0 without an element.
+ */
+u32 smc_conn_readable(struct smc_conn *conn)
+{
+	guard(spinlock_bh)(&conn->lock);
+	return smc_conn_may_read(conn) ? smc_cdc_readable(&conn->ctl) : 0;
+}
+
+static u32 conn_snd_distance(const struct smc_conn *conn, struct smc_cursor from)
+{
+	lockdep_assert_held(&conn->lock);
+	if (!conn->snd_geom.size)
+		return 0;
+	return max(smc_cursor_distance(conn->snd_geom, from, conn->tx_prep), 0);
+}
+
+/**
+ * smc_conn_writable() - how many bytes the send ring has room for
+ * @conn: the connection
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ * Return: bytes; 0 without a ring.
+ */
+u32 smc_conn_writable(struct smc_conn *conn)
+{
+	guard(spinlock_bh)(&conn->lock);
+	return smc_geom_space(conn->snd_geom) - conn_snd_distance(conn, conn->tx_fin);
+}
+
+/**
+ * smc_conn_unsent() - how many bytes of the send ring are not yet written
+ * @conn: the connection
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ * Return: bytes.
+ */
+u32 smc_conn_unsent(struct smc_conn *conn)
+{
+	guard(spinlock_bh)(&conn->lock);
+	return conn_snd_distance(conn, conn->tx_sent);
+}
+
+/**
+ * smc_conn_is_drained() - has all that was to be sent been completed
+ * @conn: the connection
+ *
+ * RFC 7609 4.8.1 (CLOSE-08).
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ * Return: true if the message behind the last byte has completed. Those that carry
+ *	   no data do not count: a reader may have others of them sent all the time.
+ */
+bool smc_conn_is_drained(struct smc_conn *conn)
+{
+	guard(spinlock_bh)(&conn->lock);
+	return !conn_snd_distance(conn, conn->tx_fin);
+}
+
+/**
+ * smc_conn_has_inflight() - is data under way that the peer may not have
+ * @conn: the connection
+ *
+ * RFC 7609 4.8.1 (CLOSE-08).
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ * Return: true if a message with data has not completed well.
+ */
+bool smc_conn_has_inflight(struct smc_conn *conn)
+{
+	guard(spinlock_bh)(&conn->lock);
+	return conn->ctl.tx_inflight;
+}
+
+/**
+ * smc_conn_owes_final() - is the peer still to be told C or A, and can it be
+ * @conn: the connection
+ *
+ * It may wait for a slot of its link, for another link, or for its completion. A
+ * peer that is not told keeps its end: a deployed one for as long as the group lives.
+ * RFC 7609 4.8.1 (CLOSE-02).
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ * Return: true until it has reached the peer, or never can.
+ */
+bool smc_conn_owes_final(struct smc_conn *conn)
+{
+	guard(spinlock_bh)(&conn->lock);
+	return rcu_access_pointer(conn->link) && smc_cdc_is_final_due(&conn->ctl) &&
+	       conn->phase != SMC_CONN_DEAD;
+}
+
+/**
+ * smc_conn_mark_progress() - remember how far the peer has got
+ * @conn: the connection
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ */
+void smc_conn_mark_progress(struct smc_conn *conn)
+{
+	guard(spinlock_bh)(&conn->lock);
+	conn->tx_mark = conn->tx_fin;
+}
+
+/**
+ * smc_conn_has_progress() - has data got through since it was last marked
+ * @conn: the connection
+ *
+ * Context: Any context but hard interrupt. Takes conn->lock.
+ * Return: true if a write has completed.
+ */
+bool smc_conn_has_progress(struct smc_conn *conn)
+{
+	guard(spinlock_bh)(&conn->lock);
+	return !smc_cursor_is_equal(conn->tx_mark, conn->tx_fin);
+}
+
+/**
+ * smc_conn_check_eyecatcher() - is the head of the element as we left it
+ * @conn: has its element
+ *
+ * Elements of the deployed dialect have none and pass. RFC 7609 4.2, 4.4.1
+ * (RMB-16, RMB-17): a damaged one is logged, and the caller has the connection
+ * reset.
+ *
+ * Context: Process context. Expects the socket lock held.
+ * Return: false if somebody wrote over it.
+ */
+bool smc_conn_check_eyecatcher(struct smc_conn *conn)
+{
+	struct smc_link *link;
+
+	sock_owned_by_me(conn->sk);
+	/* The geometry is constant once data has arrived. */
+	if (conn->ctl.rx_geom.base != SMC_EYE_CATCHER_LEN)
+		return true;
+	rcu_read_lock();
+	link = rcu_dereference(conn->link);
+	if (link)
+		smc_buf_sync_for_cpu(&conn->rmbe, &link->wr, link->index, 0, SMC_EYE_CATCHER_LEN);
+	rcu_read_unlock();
+	if (likely(!memcmp(conn->rmbe.cpu, smc_conn_eyecatcher, SMC_EYE_CATCHER_LEN)))
+		return true;
+
+	smc_stat_inc(sock_net(conn->sk), SMC_STAT_EYECATCHER_BAD);
+	pr_warn_ratelimited("connection %08x of link group %08x: eye catcher is %4phN, connection reset\n",
+			    conn->token, conn->lgr->id, conn->rmbe.cpu);
+	return false;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One connection on a link group: its control block, its rings, and the
+ * lock around both.
+ */
+#ifndef SMC_CONN_H
+#define SMC_CONN_H
+
+#include <linux/average.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/timer.h>
+#include <linux/workqueue.h>
+#include <net/sock.h>
+
+#include "proto/smc_cdc_wire.h"
+#include "group/smc_core.h"
+#include "proto/smc_idle.h"
+#include "group/smc_mem.h"
+#include "proto/smc_ring.h"
+#include "proto/smc_state.h"
+
+/* Events beyond those of smc_cdc_apply(), from the same number space. */
+#define SMC_EV_LINK_LOST	BIT(30)	/* nothing can be sent any more: the group is
+					 * gone, or the peer gave its element to another
+					 * connection or deleted it (RMB-30)
+					 */
+#define SMC_EV_TX_DONE		BIT(29)	/* a send completed: ring space, maybe drained */
+#define SMC_EV_FINAL_DONE	BIT(28)	/* the CDC with C or A completed */
+#define SMC_EV_MOVED		BIT(27)	/* sends use another link: look what is due */
+#define SMC_EV_RINGS_FREE	BIT(26)	/* both rings have gone back to conn->lgr */
+
+/* Upward news of a connection, set once by smc_conn_alloc(). */
+struct smc_conn_ops {
+	/* Called without locks but perhaps lgr->lock, in any context but hard interrupt. */
+	void (*event)(struct smc_conn *conn, u32 events);
+};
+
+/**
+ * enum smc_conn_phase - what a connection may do; moved by smc_conn_set_phase()
+ * @SMC_CONN_SETUP: it is the handshake's: nothing is posted
+ * @SMC_CONN_OPEN: forming has ended: data may flow, FC-12
+ * @SMC_CONN_LEAVING: nothing is posted until what is in flight has completed, and a link
+ *		      that is given up in good order is clear; then it moves to another
+ *		      link, FAIL-04, FAIL-19
+ * @SMC_CONN_VALIDATING: it has moved, and the peer has not been told, FAIL-07
+ * @SMC_CONN_REPLAYING: the peer was told; what did not complete follows, FAIL-12
+ * @SMC_CONN_FINAL: C or A was posted; nothing follows, unless it moves before that has
+ *		    completed
+ * @SMC_CONN_DEAD: the link is lost, or its element at the peer: never posts again
+ * @SMC_CONN_UNREAD: it has left its group, with bytes that somebody may read
+ * @SMC_CONN_LEFT: it has left its group
+ * @SMC_CONN_NR_PHASES: how many there are
+ */
+enum smc_conn_phase {
+	SMC_CONN_SETUP,
+	SMC_CONN_OPEN,
+	SMC_CONN_LEAVING,
+	SMC_CONN_VALIDATING,
+	SMC_CONN_REPLAYING,
+	SMC_CONN_FINAL,
+	SMC_CONN_DEAD,
+	SMC_CONN_UNREAD,
+	SMC_CONN_LEFT,
+	SMC_CONN_NR_PHASES
+};
+
+/**
+ * enum smc_conn_heard - has the peer come to what was posted on the present link? FAIL-19
+ * @SMC_CONN_SPOKE: that is not known
+ * @SMC_CONN_ASKED: a TEST LINK waits to be, or was, posted there behind all of it
+ * @SMC_CONN_HEARD: it has
+ */
+enum smc_conn_heard {
+	SMC_CONN_SPOKE,
+	SMC_CONN_ASKED,
+	SMC_CONN_HEARD,
+};
+
+/* Bits of smc_conn.pending: news for the close machine that are nowhere else, in its order. */
+enum smc_pending {
+	SMC_PENDING_FAULT,	/* this side must abort: cursors, loss, eye catcher */
+	SMC_PENDING_RESET,	/* the TCP connection was reset */
+	SMC_PENDING_SILENCE,	/* the peer was silent for longer than is allowed */
+	SMC_PENDING_LINK_LOST,
+	SMC_PENDING_TIMER,
+};
+
+enum smc_conn_flag {
+	SMC_CONN_IS_WAITING,		/* in the waiters of a link */
+};
+
+DECLARE_EWMA(smc_rtt, 3, 8)
+DECLARE_EWMA(smc_rtt_var, 3, 4)
+
+/**
+ * struct smc_conn_rtt - how long a message takes to the peer's RNIC and its
+ *			 acknowledgment back, in microseconds
+ * @began_ns: when the one that is measured was posted; 0: none is
+ * @seq: its number
+ * @min: the least so far
+ * @mean: of the last ones; 0 before the first
+ * @var: how much they differ from that
+ */
+struct smc_conn_rtt {
+	u64 began_ns;
+	u16 seq;
+	u32 min;
+	struct ewma_smc_rtt mean;
+	struct ewma_smc_rtt_var var;
+};
+
+/**
+ * struct smc_conn - one connection
+ *
+ * smc_member.c says how long it lives. @lock is
+ * conn->lock of the lock order: it guards what follows it, and the order of
+ * CDC messages on the queue.
+ *
+ * @users: who uses @sk, @lgr and the rings
+ * @holders: who has a pointer to it: its socket, and all users together
+ * @sk: the socket; a reference as long as there is a user
+ * @ops: upward news; set once
+ * @lgr: the group, once it has joined; a reference as long as there is a user
+ * @token: our alert token; 0 while it is in no group. Set and cleared by the handshake or
+ *	   under the socket lock
+ * @flags: bits of &enum smc_conn_flag
+ * @wait_node: in link->waiters, under link->wait_lock
+ * @wait_link: that link, written under its wait_lock; NULL if in none
+ * @hold_timer: bounds how long messages are kept, FAIL-10
+ * @rtoken: index in lgr->rtokens, -1 for none; under lgr->lock
+ * @peer_index: element there
+ * @rmbe: our element, read by us, written by the peer; const as long as there is a user
+ * @sndbuf: our send ring; same
+ * @snd_geom: its geometry, base 0
+ * @rcu: who finds it by its token, or by the socket without the lock of that, looks
+ *	 under RCU
+ * @cork_timer: bounds how long @tx_cork holds data back, TX-07; set up when it is first
+ *		armed, under the socket lock
+ * @is_peer_done: as smc_conn_leave() was told
+ * @close: the close machine; a user while smc_state_is_alive(). This and what belongs to it
+ *	   is under the socket lock
+ * @close_work: runs it on @pending; a user while queued
+ * @missed_node: in a socket's list of those for which @close_work found the lock taken
+ * @close_timer: bounds each wait of the close machine, TMR-16, TMR-17; a user while armed
+ * @pending: enum smc_pending, atomic bits
+ * @keep_idle: TCP_KEEPIDLE as the application knows it where TCP has been given a longer
+ *	       time, KA-10, seconds; otherwise 0
+ * @keep_intvl: same for TCP_KEEPINTVL
+ * @keep_timer: looks for silence, KA-01; a user while armed
+ * @account: what the rings are charged to; under @lock
+ * @lock: spinlock, bottom halves off
+ * @link: the link our sends use; RCU, written under @lock; NULL when lost.
+ *	  Messages of the peer may come on any link of the group, FAIL-17
+ * @ctl: cursors, flags, sequence numbers
+ * @keep_want: what is wanted of @keep_timer
+ * @is_probing: it has asked for a probe that is not answered
+ * @probe_jiffies: when
+ * @probed_link: on which, to be compared only
+ * @rx_links: numbers of the links over which messages of the peer have come
+ * @peer_token: the peer's token for its CDC messages
+ * @peer_rkey: of the peer's element on @link
+ * @peer_addr: of the peer's element on @link
+ * @peer_size: bytes of the peer's element
+ * @tx_prep: next free byte
+ * @tx_sent: next byte to write to the peer
+ * @tx_fin: everything before it has completed
+ * @tx_mark: where @tx_fin was when the close timer was started
+ * @rx_stamp: when the last data came, kept while SO_TIMESTAMP is set or
+ *	      SO_TIMESTAMPING asks for it
+ * @stamps: time stamps that sent data is to get, smc_notice.c; NULL at first
+ * @stamp_base: byte of the stream from which SO_TIMESTAMPING counts
+ * @tx_total: bytes taken from the application so far
+ * @rx_total: bytes given to the application so far
+ * @tx_jiffies: when it last gave some; written under @lock
+ * @ack_jiffies: when a message of ours last completed; written under @lock
+ * @rx_jiffies: when a message of the peer last came; written under @lock
+ * @rtt: the round trip of messages
+ * @progress_jiffies: when data to send last made progress: the first came, or
+ *		      some were taken; written under @lock
+ * @hold_jiffies: when what messages are kept for is given up
+ * @tx_inflight: CDC messages posted and not completed
+ * @tx_cork: data is held back (MSG_MORE, TCP_CORK) until flushed
+ * @tx_flush: data is to go out whatever else holds it back
+ * @phase: what it may do
+ * @heard: has the peer seen what was posted
+ * @is_peer_silent: the link was lost because nobody answered
+ * @is_purged: an abort threw unread data away: what comes later must not be
+ *	       read as if nothing were missing, ABRT-04
+ */
+struct smc_conn {
+	refcount_t users;
+	refcount_t holders;
+	struct sock *sk;
+	struct smc_conn_ops ops;
+	struct smc_link_group *lgr;
+	u32 token;
+	unsigned long flags;
+	struct list_head wait_node;
+	struct smc_link *wait_link;
+	int rtoken;
+	u8 peer_index;
+	struct smc_buf_elem rmbe;
+	struct smc_buf_elem sndbuf;
+	struct smc_geom snd_geom;
+	struct rcu_head rcu;
+	struct timer_list cork_timer;
+	struct timer_list hold_timer;
+	bool is_peer_done;
+	struct smc_close_ctl close;
+	struct work_struct close_work;
+	struct hlist_node missed_node;
+	struct timer_list close_timer;
+	unsigned long pending;
+	int keep_idle;
+	int keep_intvl;
+	struct timer_list keep_timer;
+
+	spinlock_t lock;		/* conn->lock, see above */
+	struct smc_account account;
+	struct smc_link __rcu *link;
+	struct smc_cdc_ctl ctl;
+	struct smc_idle_want keep_want;
+	bool is_probing;
+	unsigned long probe_jiffies;
+	const struct smc_link *probed_link;
+	DECLARE_BITMAP(rx_links, U8_MAX + 1);
+	u32 peer_token;
+	u32 peer_rkey;
+	u64 peer_addr;
+	u32 peer_size;
+	struct smc_cursor tx_prep;
+	struct smc_cursor tx_sent;
+	struct smc_cursor tx_fin;
+	struct smc_cursor tx_mark;
+	ktime_t rx_stamp;
+	struct smc_stamps *stamps;
+	u64 stamp_base;
+	u64 tx_total;
+	u64 rx_total;
+	unsigned long tx_jiffies;
+	unsigned long ack_jiffies;
+	unsigned long rx_jiffies;
+	struct smc_conn_rtt rtt;
+	unsigned long progress_jiffies;
+	unsigned long hold_jiffies;
+	u16 tx_inflight;
+	bool tx_cork;
+	bool tx_flush;
+	enum smc_conn_phase phase;
+	enum smc_conn_heard heard;
+	bool is_purged;
+	bool is_peer_silent;
+};
+
+/* The link that a connection uses, NULL without one; it keeps its group meanwhile. */
+static inline struct smc_link *smc_conn_link(const struct smc_conn *conn)
+{
+	return rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
+}
+
+/* May a reader look into the element: is there one, and was nothing thrown away? */
+static inline bool smc_conn_may_read(const struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	return conn->ctl.rx_geom.size && !conn->is_purged;
+}
+
+struct smc_conn *smc_conn_alloc(struct sock *sk, const struct sock *payer,
+				void (*event)(struct smc_conn *conn, u32 events));
+int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link);
+struct smc_link *smc_conn_told_link(struct smc_conn *conn);
+int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
+		      const struct smc_clc_accept *peer);
+void smc_conn_lose_rmb(struct smc_link_group *lgr, int rtoken);
+void smc_conn_open(struct smc_conn *conn);
+void smc_conn_adopt(struct smc_conn *conn);
+bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done);
+void smc_conn_forget_unread(struct smc_conn *conn);
+void smc_conn_note_post(struct smc_conn *conn);
+void smc_conn_time_send(struct smc_conn *conn, u16 seq);
+u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok);
+void smc_conn_hold(struct smc_conn *conn);
+
+u32 smc_conn_readable(struct smc_conn *conn);
+u32 smc_conn_writable(struct smc_conn *conn);
+u32 smc_conn_unsent(struct smc_conn *conn);
+bool smc_conn_is_drained(struct smc_conn *conn);
+bool smc_conn_has_inflight(struct smc_conn *conn);
+bool smc_conn_owes_final(struct smc_conn *conn);
+void smc_conn_mark_progress(struct smc_conn *conn);
+bool smc_conn_has_progress(struct smc_conn *conn);
+bool smc_conn_check_eyecatcher(struct smc_conn *conn);
+
+#endif /* SMC_CONN_H */

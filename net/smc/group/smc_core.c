@@ -1,0 +1,943 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Link groups: found or formed by peer, with their connections.
+ *
+ * Operation:
+ *   A handshake reserves a place in a group, or forms a new one; other
+ *   handshakes with the same key are told of the FORMING group, whose wait
+ *   queue has the news of it. A reservation becomes a connection
+ *   (smc_conn_join()) or is given back.
+ *
+ * Ownership:
+ *   A group is freed when its last reference goes, by a work item, so that
+ *   references may be dropped in any context. It stays in the list of groups
+ *   until then: module and namespace exit wait for the list.
+ *
+ * Locks:
+ *   smc_lgr_list_lock may be taken with lgr->lock or conn->lock held. Nothing
+ *   is taken inside: who waits for a group is woken after it was released.
+ */
+#include <linux/etherdevice.h>
+#include <linux/random.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+#include <net/ipv6.h>
+
+#include "smc_compat.h"
+#include "group/smc_core.h"
+#include "rdma/smc_net.h"
+
+/* Group ids count in steps that leave room for a link number, LID-05. */
+#define SMC_LGR_ID_STEP	256
+
+static LIST_HEAD(smc_lgr_list);
+static LIST_HEAD(smc_lgr_idle);	/* those without connections, the oldest first */
+static DEFINE_SPINLOCK(smc_lgr_list_lock);
+static DECLARE_WAIT_QUEUE_HEAD(smc_lgr_list_waitq);
+static struct workqueue_struct *smc_core_wq;
+static struct workqueue_struct *smc_patient_wq;
+static u32 smc_lgr_last_id;	/* under smc_lgr_list_lock */
+
+static void smc_lgr_free_work(struct work_struct *work);
+
+/* It waits for its next connection. */
+static void lgr_set_idle(struct smc_link_group *lgr)
+{
+	lockdep_assert_held(&smc_lgr_list_lock);
+	list_add_tail(&lgr->idle_node, &smc_lgr_idle);
+	smc_net(lgr->key.net)->nr_idle_lgrs++;
+}
+
+/* It has one, or will have none any more. */
+static void lgr_set_busy(struct smc_link_group *lgr)
+{
+	lockdep_assert_held(&smc_lgr_list_lock);
+	if (list_empty(&lgr->idle_node))
+		return;
+	list_del_init(&lgr->idle_node);
+	smc_net(lgr->key.net)->nr_idle_lgrs--;
+}
+
+/* The one place where the state of a group changes. */
+static bool lgr_move(struct smc_link_group *lgr, enum smc_lgr_state state)
+{
+	lockdep_assert_held(&smc_lgr_list_lock);
+	if (!smc_state_lgr_may_move(lgr->state, state))
+		return false;
+	lgr_set_busy(lgr);
+	/* with what was written before; pairs with the acquire in hs_first_contact() */
+	smp_store_release(&lgr->state, state);
+	return true;
+}
+
+/**
+ * smc_lgr_set_state() - move a group to another state
+ * @lgr: the group
+ * @state: the new state
+ * @was: receives the state it had; may be NULL
+ *
+ * Context: Any context.
+ * Return: true if it moved; false if that is no legal move.
+ */
+bool smc_lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
+		       enum smc_lgr_state *was)
+{
+	guard(spinlock_irqsave)(&smc_lgr_list_lock);
+	if (was)
+		*was = lgr->state;
+	return lgr_move(lgr, state);
+}
+
+/**
+ * smc_lgr_set_failed() - a group that is FORMING becomes TERMINATING
+ * @lgr: the group
+ * @decline: why, if its connection may still fall back to TCP; 0 if it must be
+ *	     reset
+ *
+ * Nothing happens to a group that is not FORMING any more.
+ *
+ * Context: Any context.
+ * Return: true if it was.
+ */
+bool smc_lgr_set_failed(struct smc_link_group *lgr, enum smc_decline decline)
+{
+	guard(spinlock_irqsave)(&smc_lgr_list_lock);
+	if (lgr->state != SMC_LGR_FORMING)
+		return false;
+	lgr->fail_decline = decline;
+	return lgr_move(lgr, SMC_LGR_TERMINATING);
+}
+
+/**
+ * smc_lgr_is_down() - has the end of a group begun
+ * @lgr: the group
+ *
+ * Context: Any context. The answer "no" lasts only while conn->lock or
+ *	    lgr->lock keeps the teardown from passing by.
+ * Return: true from the moment it takes no more connections and links.
+ */
+bool smc_lgr_is_down(const struct smc_link_group *lgr)
+{
+	/* The lock orders this read behind what its caller published. */
+	guard(spinlock_irqsave)(&smc_lgr_list_lock);
+	return lgr->state == SMC_LGR_TERMINATING || lgr->state == SMC_LGR_DEAD;
+}
+
+/* One reference for being up and one for the caller's reservation. */
+static struct smc_link_group *lgr_alloc(const struct smc_lgr_key *key)
+{
+	struct smc_link_group *lgr;
+
+	lgr = kvzalloc(sizeof(*lgr), GFP_KERNEL);
+	if (!lgr)
+		return NULL;
+	lgr->rtokens = kvzalloc(sizeof(*lgr->rtokens), GFP_KERNEL);
+	if (!lgr->rtokens) {
+		kvfree(lgr);
+		return NULL;
+	}
+	INIT_LIST_HEAD(&lgr->node);
+	INIT_LIST_HEAD(&lgr->idle_node);
+	INIT_LIST_HEAD(&lgr->old_links);
+	INIT_LIST_HEAD(&lgr->orphans);
+	INIT_LIST_HEAD(&lgr->leaving);
+	refcount_set(&lgr->refs, 2);
+	lgr->key = *key;
+	memcpy(lgr->peer_name, key->peer_id, sizeof(lgr->peer_name));
+	lgr->nr_conns = 1;
+	lgr->state = SMC_LGR_FORMING;
+	lgr->next_token = get_random_u32();
+	xa_init_flags(&lgr->conns, XA_FLAGS_ALLOC1);
+	mutex_init(&lgr->lock);
+	smc_buf_pool_init(&lgr->rmbs, SMC_BUF_RMB, &smc_net(key->net)->spare);
+	smc_buf_pool_init(&lgr->sends, SMC_BUF_SEND, &smc_net(key->net)->spare);
+	init_waitqueue_head(&lgr->waitq);
+	INIT_WORK(&lgr->free_work, smc_lgr_free_work);
+	return lgr;
+}
+
+/* Nobody has seen it yet, or nobody sees it any more. */
+static void lgr_free(struct smc_link_group *lgr)
+{
+	struct smc_link *link, *next_link;
+	struct smc_buf *buf, *next_buf;
+
+	list_for_each_entry_safe(link, next_link, &lgr->old_links, node)
+		kfree(link);
+	list_for_each_entry_safe(buf, next_buf, &lgr->orphans, node)
+		smc_buf_free(buf);
+	list_for_each_entry_safe(buf, next_buf, &lgr->leaving, node)
+		smc_buf_free(buf);
+	smc_buf_pool_free(&lgr->sends);
+	smc_buf_pool_free(&lgr->rmbs);
+	xa_destroy(&lgr->conns);
+	mutex_destroy(&lgr->lock);
+	kvfree(lgr->rtokens);
+	kvfree(lgr);
+}
+
+static void smc_lgr_free_work(struct work_struct *work)
+{
+	struct smc_link_group *lgr = container_of(work, struct smc_link_group, free_work);
+
+	/* Completion handlers and pushes have let go of links and group. */
+	synchronize_rcu();
+	/* Counted in the namespace, which may end when it has no group left. */
+	smc_buf_pool_free(&lgr->sends);
+	smc_buf_pool_free(&lgr->rmbs);
+	spin_lock_irq(&smc_lgr_list_lock);
+	list_del(&lgr->node);
+	spin_unlock_irq(&smc_lgr_list_lock);
+	lgr_free(lgr);
+	wake_up_all(&smc_lgr_list_waitq);
+}
+
+/**
+ * smc_lgr_get() - take a reference on a group
+ * @lgr: the group; the caller holds a reference already
+ *
+ * Context: Any context.
+ * Return: @lgr.
+ */
+struct smc_link_group *smc_lgr_get(struct smc_link_group *lgr)
+{
+	refcount_inc(&lgr->refs);
+	return lgr;
+}
+
+/**
+ * smc_lgr_put() - drop a reference on a group
+ * @lgr: the group
+ *
+ * Context: Any context.
+ */
+void smc_lgr_put(struct smc_link_group *lgr)
+{
+	if (refcount_dec_and_test(&lgr->refs))
+		queue_work(smc_core_wq, &lgr->free_work);
+}
+
+static bool lgr_key_matches(const struct smc_link_group *lgr, const struct smc_lgr_key *key)
+{
+	const struct smc_lgr_key *own = &lgr->key;
+
+	return net_eq(own->net, key->net) && own->role == key->role &&
+	       own->vlan == key->vlan && own->version == key->version &&
+	       own->peer_net == key->peer_net &&
+	       smc_nego_same_peer(own->peer_id, own->peer_gid, key->peer_id, key->peer_gid);
+}
+
+/*
+ * Does this link take the way that was found for the new connection? An RNIC keeps the
+ * next hop it was given, whatever becomes of routes and neighbours, and a link dies with
+ * the address that is its GID: so the GIDs must be equal, too. Where the interface is in
+ * another namespace no route was looked up (hop_limit 0): that link is direct.
+ */
+static bool lgr_link_goes(const struct smc_link *link, const struct smc_ib_end *end,
+			  const struct smc_lgr_key *key)
+{
+	if (!key->hop_limit)
+		return true;
+	if (memcmp(&link->wr.end.gid, &end->gid, sizeof(end->gid)))
+		return false;
+	if (!link->peer.hop_limit)
+		return key->hop_limit == 1;
+	return link->peer.hop_limit == key->hop_limit &&
+	       !memcmp(link->peer.hop_mac, key->hop_mac, sizeof(key->hop_mac));
+}
+
+/*
+ * Does one of its active links join the port that serves the new connection
+ * with the RNIC that the client named?
+ */
+static bool lgr_has_ends(const struct smc_link_group *lgr, const struct smc_ib_end *end,
+			 const struct smc_lgr_key *key)
+{
+	const struct smc_link *link;
+	int i;
+
+	guard(rcu)();
+	for (i = 0; i < SMC_LINKS_MAX; i++) {
+		/* pairs with smp_store_release() in link_publish() */
+		link = smp_load_acquire(&lgr->links[i]);
+		/* pairs with smp_store_release() in smc_link_set_state() */
+		if (link && smp_load_acquire(&link->state) == SMC_LINK_ACTIVE &&
+		    link->wr.end.dev == end->dev && link->wr.end.port == end->port &&
+		    lgr_link_goes(link, end, key) &&
+		    smc_nego_same_rnic(link->peer.gid, link->peer.mac,
+				       key->peer_gid, key->peer_mac))
+			return true;
+	}
+	return false;
+}
+
+static bool link_has_same_ends(const struct smc_link *link, const struct smc_ib_end *end,
+			       const u8 *peer_gid, const u8 *peer_mac)
+{
+	/* not the device: it may be gone, and another one have its place */
+	return link->wr.end.port == end->port &&
+	       !memcmp(&link->wr.end.gid, &end->gid, sizeof(end->gid)) &&
+	       !memcmp(link->wr.end.mac, end->mac, sizeof(end->mac)) &&
+	       smc_nego_same_rnic(link->peer.gid, link->peer.mac, peer_gid, peer_mac);
+}
+
+/* Did a link join these ends before? It may be lost by now, as long as another is active. */
+static bool lgr_had_ends(struct smc_link_group *lgr, const struct smc_ib_end *end,
+			 const struct smc_lgr_key *key)
+{
+	const struct smc_link *link;
+	int i;
+
+	for (i = 0; i < SMC_LINKS_MAX; i++) {
+		/* pairs with smp_store_release() in smc_lgr_note_ends() */
+		link = smp_load_acquire(&lgr->proved[i]);
+		if (link && lgr_link_goes(link, end, key) &&
+		    link_has_same_ends(link, end, key->peer_gid, key->peer_mac))
+			return smc_lgr_pick_link(lgr);
+	}
+	return false;
+}
+
+/**
+ * smc_lgr_note_ends() - a link has become active: RDMA works between its ends
+ * @link: the link
+ *
+ * Context: Process context. Expects lgr->lock held.
+ */
+void smc_lgr_note_ends(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+	struct smc_link *had;
+	int i;
+
+	lockdep_assert_held(&lgr->lock);
+	for (i = 0; i < SMC_LINKS_MAX; i++) {
+		had = lgr->proved[i];
+		if (had && link_has_same_ends(had, &link->wr.end, link->peer.gid,
+					      link->peer.mac))
+			return;
+	}
+	/* pairs with smp_load_acquire() in lgr_had_ends(); the oldest makes room */
+	smp_store_release(&lgr->proved[lgr->nr_proved++ % SMC_LINKS_MAX], link);
+}
+
+/* Is it formed by a client that the new one may wait for? */
+static bool lgr_has_same_client(const struct smc_link_group *lgr, const struct smc_lgr_key *key)
+{
+	const struct smc_lgr_key *own = &lgr->key;
+
+	return smc_nego_same_rnic(own->peer_gid, own->peer_mac, key->peer_gid, key->peer_mac) &&
+	       !memcmp(&own->peer_addr, &key->peer_addr, sizeof(own->peer_addr));
+}
+
+static bool link_is_used_in(enum smc_link_state state)
+{
+	return state == SMC_LINK_ACTIVE || state == SMC_LINK_ACTIVATING;
+}
+
+static bool lgr_is_same_peer(const struct smc_ib_peer *one, const struct smc_ib_peer *two)
+{
+	return one->qpn == two->qpn && !memcmp(one->gid, two->gid, sizeof(one->gid)) &&
+	       !memcmp(one->mac, two->mac, sizeof(one->mac));
+}
+
+/**
+ * smc_lgr_note_left() - a link is taken out of its group
+ * @link: the link
+ *
+ * What the peer says of it may still be on its way. Of many the last are known.
+ *
+ * Context: Process context. Expects lgr->lock held.
+ */
+void smc_lgr_note_left(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+
+	lockdep_assert_held(&lgr->lock);
+	/* one that was never connected is not known to the peer */
+	if (!link->peer.qpn)
+		return;
+	guard(spinlock_irqsave)(&smc_lgr_list_lock);
+	lgr->left[lgr->nr_left++ % SMC_LINKS_MAX] = link->peer;
+}
+
+/**
+ * smc_lgr_link_by_peer() - the link to a peer's end
+ * @lgr: the group; the caller holds a reference
+ * @peer: the peer's end, as in Accept or Confirm: QP number, GID and MAC count
+ *
+ * One in use goes before one that is being left, of which the peer may not know
+ * that yet: what it has said in terms of that link still has a meaning. RFC 7609
+ * 3.5.2.2, 3.5.2.3 (SC-05, SC-09).
+ *
+ * Context: Any context.
+ * Return: the link, valid as long as the reference, which smc_link_is_used() or is
+ *	   being left; NULL if there is none.
+ */
+struct smc_link *smc_lgr_link_by_peer(struct smc_link_group *lgr,
+				      const struct smc_ib_peer *peer)
+{
+	struct smc_link *link, *found = NULL;
+	enum smc_link_state state;
+	bool is_used = false;
+	int i;
+
+	/* pairs with the grace period in smc_link_take_down() */
+	guard(rcu)();
+	for (i = 0; i < SMC_LINKS_MAX && !is_used; i++) {
+		/* pairs with smp_store_release() in link_publish() */
+		link = smp_load_acquire(&lgr->links[i]);
+		if (!link)
+			continue;
+		/* pairs with smp_store_release() in smc_link_set_state() */
+		state = smp_load_acquire(&link->state);
+		if (state == SMC_LINK_UNUSED || !lgr_is_same_peer(&link->peer, peer))
+			continue;
+		is_used = link_is_used_in(state);
+		found = link;
+	}
+	if (found)
+		WRITE_ONCE(found->is_kept, true);
+	return found;
+}
+
+/**
+ * smc_link_is_used() - is a link in use, or about to be
+ * @link: the link
+ *
+ * Context: Any context. It may be lost at any time.
+ * Return: false if it was never connected, is being left, or gone.
+ */
+bool smc_link_is_used(const struct smc_link *link)
+{
+	return link_is_used_in(READ_ONCE(link->state));
+}
+
+/* Has the group given up a link to that end lately? Of many it knows the last. */
+static bool lgr_had_link(const struct smc_link_group *lgr, const struct smc_ib_peer *peer)
+{
+	int i;
+
+	lockdep_assert_held(&smc_lgr_list_lock);
+	for (i = 0; i < SMC_LINKS_MAX; i++)
+		if (lgr->left[i].qpn && lgr_is_same_peer(&lgr->left[i], peer))
+			return true;
+	return false;
+}
+
+/* Our own limit, and what the peer has agreed to. */
+static unsigned int lgr_max_conns(const struct smc_link_group *lgr)
+{
+	int own = READ_ONCE(smc_net(lgr->key.net)->set.max_conns_per_lgr);
+
+	return min_not_zero(clamp(own, 1, SMC_NEGO_MAX_CONNS), (int)lgr->params.max_conns);
+}
+
+/*
+ * What a search looks for: a group with room on @end (server), or the one with
+ * a link to @peer, whose room is the server's business (client, LG-06).
+ */
+struct lgr_search {
+	const struct smc_lgr_key *key;
+	const struct smc_ib_end *end;
+	const struct smc_ib_peer *peer;
+	bool may_be_left;		/* the link, not only one in use */
+	struct smc_link *link;		/* found with @peer */
+};
+
+static bool lgr_fits(struct smc_link_group *lgr, struct lgr_search *s)
+{
+	if (s->peer) {
+		s->link = smc_lgr_link_by_peer(lgr, s->peer);
+		return s->link && (s->may_be_left || smc_link_is_used(s->link));
+	}
+	if (lgr->state == SMC_LGR_FORMING)
+		return lgr_has_same_client(lgr, s->key);
+	/* LG-03, SC-03, PID-05 */
+	return lgr->nr_conns < lgr_max_conns(lgr) &&
+	       (lgr_has_ends(lgr, s->end, s->key) || lgr_had_ends(lgr, s->end, s->key));
+}
+
+/*
+ * An ACTIVE group that fits, or a FORMING one that may come to fit. No
+ * reference is taken.
+ */
+static struct smc_link_group *lgr_search(struct lgr_search *s)
+{
+	struct smc_link_group *lgr, *forming = NULL;
+
+	lockdep_assert_held(&smc_lgr_list_lock);
+	list_for_each_entry(lgr, &smc_lgr_list, node) {
+		if (lgr->is_retired || !lgr_key_matches(lgr, s->key))
+			continue;
+		if (lgr->state == SMC_LGR_ACTIVE && lgr_fits(lgr, s))
+			return lgr;
+		if (lgr->state == SMC_LGR_FORMING && !forming && lgr_fits(lgr, s))
+			forming = lgr;
+	}
+	return forming;
+}
+
+static void lgr_enlist(struct smc_link_group *lgr)
+{
+	lockdep_assert_held(&smc_lgr_list_lock);
+	smc_lgr_last_id += SMC_LGR_ID_STEP;
+	lgr->id = smc_lgr_last_id;
+	list_add_tail(&lgr->node, &smc_lgr_list);
+}
+
+/*
+ * Finds a group and reserves a place in it. One that is FORMING is returned
+ * with a reference and no reservation. Where none is found, @fresh (may be
+ * NULL) is put in the list.
+ */
+static struct smc_link_group *lgr_reserve(struct lgr_search *s, struct smc_link_group *fresh,
+					  bool *is_forming)
+{
+	struct smc_link_group *lgr;
+
+	*is_forming = false;
+	guard(spinlock_irqsave)(&smc_lgr_list_lock);
+	lgr = lgr_search(s);
+	if (lgr) {
+		/* Not freed before its state has left FORMING and ACTIVE. */
+		refcount_inc(&lgr->refs);
+		*is_forming = lgr->state == SMC_LGR_FORMING;
+		if (!*is_forming) {
+			lgr_set_busy(lgr);
+			lgr->nr_conns++;
+		}
+	} else if (fresh) {
+		lgr_enlist(fresh);
+		lgr = fresh;
+	}
+	return lgr;
+}
+
+/**
+ * smc_lgr_reserve() - a place for a connection that a client proposes
+ * @key: the peer, with role server
+ * @end: the port that serves the connection
+ * @is_first: set if a group was formed: this is first contact
+ * @forming: receives, with -EAGAIN only, the group to wait for and a reference
+ *
+ * Finds an active group of that peer with room and a link between the two RNICs; it
+ * may be lost, where others are left. Where there is none, nor one that is being
+ * formed for the same client, or where all are full, forms a (parallel) group;
+ * everybody else with this key then waits for the caller, who ends that with
+ * smc_lgr_activate() or smc_lgr_fail(). RFC 7609 3.5.1, 3.5.2.1 (LG-05, LG-06, RMB-19, PID-05,
+ * AMB-60).
+ *
+ * Context: Process context, may sleep, but waits for nobody. Expects no lock
+ *	    held.
+ * Return: the group, with a reservation that includes a reference, for
+ *	   smc_conn_join() or smc_lgr_unreserve(); ERR_PTR(-EAGAIN) to call again
+ *	   when @forming, whose waitq tells, is formed no more; ERR_PTR(-ENOMEM).
+ */
+struct smc_link_group *smc_lgr_reserve(const struct smc_lgr_key *key,
+				       const struct smc_ib_end *end, bool *is_first,
+				       struct smc_link_group **forming)
+{
+	struct lgr_search s = { .key = key, .end = end };
+	struct smc_link_group *lgr, *fresh = NULL;
+	bool is_forming;
+
+	lgr = lgr_reserve(&s, NULL, &is_forming);
+	if (!lgr) {
+		fresh = lgr_alloc(key);
+		if (!fresh)
+			return ERR_PTR(-ENOMEM);
+		lgr = lgr_reserve(&s, fresh, &is_forming);
+	}
+	*is_first = lgr == fresh;
+	if (fresh && lgr != fresh)
+		lgr_free(fresh);
+	if (!is_forming)
+		return lgr;
+	*forming = lgr;
+	return ERR_PTR(-EAGAIN);
+}
+
+/**
+ * smc_lgr_form() - form a group on the word of a server
+ * @key: the peer, with role client
+ *
+ * For a client whose Accept says first contact. RFC 7609 3.5.1.3.
+ *
+ * Context: Process context, may sleep.
+ * Return: the FORMING group as with smc_lgr_reserve(), or ERR_PTR(-ENOMEM).
+ */
+struct smc_link_group *smc_lgr_form(const struct smc_lgr_key *key)
+{
+	struct smc_link_group *lgr = lgr_alloc(key);
+
+	if (!lgr)
+		return ERR_PTR(-ENOMEM);
+	guard(spinlock_irq)(&smc_lgr_list_lock);
+	lgr_enlist(lgr);
+	return lgr;
+}
+
+static bool lgr_any_had_link(const struct lgr_search *s)
+{
+	struct smc_link_group *lgr;
+
+	guard(spinlock_irqsave)(&smc_lgr_list_lock);
+	list_for_each_entry(lgr, &smc_lgr_list, node)
+		if (lgr->state == SMC_LGR_ACTIVE && !lgr->is_retired &&
+		    lgr_key_matches(lgr, s->key) && lgr_had_link(lgr, s->peer))
+			return true;
+	return false;
+}
+
+/**
+ * smc_lgr_reserve_link() - a place on the link that a server has named
+ * @key: the peer, with role client
+ * @peer: the server's end of the link
+ * @link: receives the link
+ * @forming: as with smc_lgr_reserve()
+ *
+ * The group with that link may still be being formed: the server may be done
+ * with first contact before we are. And the link may have been lost here when the
+ * server, who does not know yet, chose it: the group is the right one all the same,
+ * and smc_conn_join() finds another link. RFC 7609 3.5.2.2 (SC-05, FAIL-02).
+ *
+ * Context: Process context.
+ * Return: the group as with smc_lgr_reserve(); ERR_PTR(-EAGAIN) as there;
+ *	   ERR_PTR(-ESTALE) if an active group had that link until lately, and
+ *	   what the server says of it cannot be understood any more;
+ *	   ERR_PTR(-ENOENT) if there is no such link (out of sync).
+ */
+struct smc_link_group *smc_lgr_reserve_link(const struct smc_lgr_key *key,
+					    const struct smc_ib_peer *peer,
+					    struct smc_link **link,
+					    struct smc_link_group **forming)
+{
+	struct lgr_search s = { .key = key, .peer = peer };
+	struct smc_link_group *lgr;
+	bool is_forming;
+
+	lgr = lgr_reserve(&s, NULL, &is_forming);
+	if (!lgr) {
+		s.may_be_left = true;
+		lgr = lgr_reserve(&s, NULL, &is_forming);
+	}
+	if (!lgr)
+		return ERR_PTR(lgr_any_had_link(&s) ? -ESTALE : -ENOENT);
+	if (is_forming) {
+		*forming = lgr;
+		return ERR_PTR(-EAGAIN);
+	}
+	*link = s.link;
+	return lgr;
+}
+
+/**
+ * smc_lgr_find_link() - the group that has a link to a peer's end
+ * @key: the peer and our role
+ * @peer: the peer's end of the link
+ *
+ * For a group that a first contact shows to be stale (AMB-06). A link that is being
+ * left shows nothing: its number may be that of a new queue pair by now.
+ *
+ * Context: Process context.
+ * Return: the group with a reference, but no reservation; NULL if none.
+ */
+struct smc_link_group *smc_lgr_find_link(const struct smc_lgr_key *key,
+					 const struct smc_ib_peer *peer)
+{
+	struct lgr_search s = { .key = key, .peer = peer };
+	struct smc_link_group *lgr;
+
+	guard(spinlock_irq)(&smc_lgr_list_lock);
+	lgr = lgr_search(&s);
+	if (lgr)
+		refcount_inc(&lgr->refs);
+	return lgr;
+}
+
+/* Is @other with the same peer, started anew, or with whoever has the peer's address now? */
+static bool lgr_is_successor(const struct smc_link_group *other, const struct smc_link_group *lgr)
+{
+	const struct smc_lgr_key *key = &lgr->key;
+
+	if (other->state != SMC_LGR_ACTIVE || !net_eq(other->key.net, key->net))
+		return false;
+	if (ipv6_addr_equal(&other->key.peer_addr, &key->peer_addr))
+		return true;
+	/*
+	 * A host has another peer ID after each start, its RNIC the MAC address of before.
+	 * So have containers that share an RNIC, each with addresses of its own: only by
+	 * the other family's may it be the same host.
+	 */
+	return ipv6_addr_v4mapped(&other->key.peer_addr) != ipv6_addr_v4mapped(&key->peer_addr) &&
+	       ether_addr_equal(other->key.peer_mac, key->peer_mac) &&
+	       memcmp(other->key.peer_id, key->peer_id, sizeof(key->peer_id));
+}
+
+/**
+ * smc_lgr_has_successor() - is a younger group up with the same host?
+ * @lgr: the group; the caller holds a reference
+ *
+ * Context: Any context.
+ * Return: true if so: one with the peer, with a later start of it at an address of the
+ *	   other family, or with whoever has its address now.
+ */
+bool smc_lgr_has_successor(const struct smc_link_group *lgr)
+{
+	const struct smc_link_group *other;
+	bool has = false;
+
+	guard(spinlock_irqsave)(&smc_lgr_list_lock);
+	/* in the order in which they were formed */
+	list_for_each_entry(other, &smc_lgr_list, node)
+		if (other == lgr)
+			has = false;
+		else if (lgr_is_successor(other, lgr))
+			has = true;
+	return has;
+}
+
+/**
+ * smc_lgr_drop_conn() - one connection or reservation less
+ * @lgr: the group; the reference of the reservation stays with the caller
+ *
+ * Context: Any context.
+ * Return: true if that was the last one and the group is up: its idle time
+ *	   begins (TMR-10).
+ */
+bool smc_lgr_drop_conn(struct smc_link_group *lgr)
+{
+	bool is_idle;
+
+	guard(spinlock_irqsave)(&smc_lgr_list_lock);
+	is_idle = !--lgr->nr_conns && lgr->state == SMC_LGR_ACTIVE;
+	if (is_idle && !lgr->is_retired)
+		lgr_set_idle(lgr);
+	return is_idle;
+}
+
+/**
+ * smc_lgr_unreserve() - give a reservation back that did not become a connection
+ * @lgr: the group; the reference of the reservation is dropped
+ *
+ * Context: Any context.
+ * Return: as smc_lgr_drop_conn(). A caller that acts on it needs a reference
+ *	   of its own.
+ */
+bool smc_lgr_unreserve(struct smc_link_group *lgr)
+{
+	bool is_idle = smc_lgr_drop_conn(lgr);
+
+	smc_lgr_put(lgr);
+	return is_idle;
+}
+
+/**
+ * smc_lgr_surplus() - an idle group more than there may be
+ * @net: whose groups
+ *
+ * An idle group costs a queue pair, receives and tables for net.smc.lgr_idle_ms, and
+ * who may connect may have any number of them: each with a peer ID of its own. Above
+ * net.smc.max_idle_lgrs the one that is idle for longest does not count any more
+ * and is for the caller to end. LGT-02.
+ *
+ * Context: Any context.
+ * Return: the group with a reference; NULL if there are no more than may be.
+ */
+struct smc_link_group *smc_lgr_surplus(const struct net *net)
+{
+	struct smc_link_group *lgr;
+
+	guard(spinlock_irqsave)(&smc_lgr_list_lock);
+	if (smc_net(net)->nr_idle_lgrs <= READ_ONCE(smc_net(net)->set.max_idle_lgrs))
+		return NULL;
+	list_for_each_entry(lgr, &smc_lgr_idle, idle_node) {
+		if (!net_eq(lgr->key.net, net))
+			continue;
+		/* idle is active, so there is a reference */
+		refcount_inc(&lgr->refs);
+		lgr_set_busy(lgr);
+		return lgr;
+	}
+	return NULL;
+}
+
+/**
+ * smc_lgr_retire() - let no further connection in, if there is none
+ * @lgr: the group
+ *
+ * Its owner is about to end an idle group and must not cross a handshake.
+ *
+ * Context: Any context.
+ * Return: true if the group is active, empty, and will stay so.
+ */
+bool smc_lgr_retire(struct smc_link_group *lgr)
+{
+	guard(spinlock_irqsave)(&smc_lgr_list_lock);
+	if (lgr->nr_conns || lgr->state != SMC_LGR_ACTIVE)
+		return false;
+	lgr_set_busy(lgr);
+	lgr->is_retired = true;
+	return true;
+}
+
+/**
+ * smc_lgr_shut() - let no further connection in
+ * @lgr: the group, whose end the peer hears of, or which takes no further link
+ *
+ * RFC 7609 3.5.4 (LGT-04, LGT-05).
+ *
+ * Context: Any context.
+ */
+void smc_lgr_shut(struct smc_link_group *lgr)
+{
+	guard(spinlock_irqsave)(&smc_lgr_list_lock);
+	lgr_set_busy(lgr);
+	lgr->is_retired = true;
+}
+
+/**
+ * smc_lgr_pick_link() - the link for a further connection
+ * @lgr: the group; the caller holds a reference
+ *
+ * The active link that carries the fewest, LB-03.
+ *
+ * Context: Any context.
+ * Return: the link, valid as long as the reference; NULL if none is active.
+ */
+struct smc_link *smc_lgr_pick_link(struct smc_link_group *lgr)
+{
+	struct smc_link *best = NULL;
+	int i;
+
+	/* one that is active is kept, but not any other that is looked at */
+	guard(rcu)();
+	for (i = 0; i < SMC_LINKS_MAX; i++) {
+		/* pairs with smp_store_release() in link_publish() */
+		struct smc_link *link = smp_load_acquire(&lgr->links[i]);
+
+		if (link && READ_ONCE(link->state) == SMC_LINK_ACTIVE &&
+		    (!best || atomic_read(&link->nr_conns) < atomic_read(&best->nr_conns)))
+			best = link;
+	}
+	return best;
+}
+
+/**
+ * smc_lgr_for_each() - show all groups to an observer
+ * @fn: called for each group; no lock is held, it may sleep
+ * @arg: passed on
+ *
+ * Context: Process context.
+ */
+void smc_lgr_for_each(void (*fn)(struct smc_link_group *lgr, void *arg), void *arg)
+{
+	struct smc_link_group *lgr, *prev = NULL;
+
+	do {
+		/* A group with a reference keeps its place in the list. */
+		spin_lock_irq(&smc_lgr_list_lock);
+		lgr = list_prepare_entry(prev, &smc_lgr_list, node);
+		list_for_each_entry_continue(lgr, &smc_lgr_list, node)
+			if (refcount_inc_not_zero(&lgr->refs))
+				break;
+		spin_unlock_irq(&smc_lgr_list_lock);
+		if (prev)
+			smc_lgr_put(prev);
+		prev = list_entry_is_head(lgr, &smc_lgr_list, node) ? NULL : lgr;
+		if (prev)
+			fn(prev, arg);
+	} while (prev);
+}
+
+/* Is no group left in @net, or anywhere where @net is NULL? */
+static bool lgr_none_in(const struct net *net)
+{
+	struct smc_link_group *lgr;
+
+	guard(spinlock_irq)(&smc_lgr_list_lock);
+	list_for_each_entry(lgr, &smc_lgr_list, node)
+		if (!net || net_eq(lgr->key.net, net))
+			return false;
+	return true;
+}
+
+/**
+ * smc_lgr_wait_none() - wait until groups are gone
+ * @net: the namespace whose groups, NULL for all; they have been terminated
+ *
+ * Context: Process context, sleeps.
+ */
+void smc_lgr_wait_none(struct net *net)
+{
+	wait_event(smc_lgr_list_waitq, lgr_none_in(net));
+}
+
+static void lgr_queue(struct workqueue_struct *wq, struct smc_link_group *lgr,
+		      struct work_struct *work)
+{
+	smc_lgr_get(lgr);
+	if (!queue_work(wq, work))
+		smc_lgr_put(lgr);
+}
+
+/**
+ * smc_core_queue() - run a work item of a group
+ * @lgr: the group; the caller has a reference
+ * @work: what may wait for another such item of the group, but neither for another
+ *	  group nor for the peer; it drops a reference, which is taken here
+ *
+ * Context: Any context.
+ */
+void smc_core_queue(struct smc_link_group *lgr, struct work_struct *work)
+{
+	lgr_queue(smc_core_wq, lgr, work);
+}
+
+/**
+ * smc_core_queue_patient() - run a work item of a group that waits for the peer
+ * @lgr: the group; the caller has a reference
+ * @work: what may wait for the group's LLC engine; it drops a reference, which is taken here
+ *
+ * There may be as many peers that let one wait as a queue runs items, and the engines
+ * need the other queue to go on.
+ *
+ * Context: Any context.
+ */
+void smc_core_queue_patient(struct smc_link_group *lgr, struct work_struct *work)
+{
+	lgr_queue(smc_patient_wq, lgr, work);
+}
+
+/**
+ * smc_core_init() - get ready for link groups
+ *
+ * Context: Process context, module load.
+ * Return: 0 or -ENOMEM.
+ */
+int smc_core_init(void)
+{
+	smc_lgr_last_id = get_random_u32() & ~(SMC_LGR_ID_STEP - 1);
+	/* Taking one group down must not wait for another. */
+	smc_core_wq = alloc_workqueue("smc_core", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	if (!smc_core_wq)
+		return -ENOMEM;
+	smc_patient_wq = alloc_workqueue("smc_patient", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	if (smc_patient_wq)
+		return 0;
+	destroy_workqueue(smc_core_wq);
+	return -ENOMEM;
+}
+
+/**
+ * smc_core_exit() - the counterpart of smc_core_init()
+ *
+ * Context: Process context, module unload; no group is left.
+ */
+void smc_core_exit(void)
+{
+	/* in this order: what is patient may have the last reference on a group */
+	destroy_workqueue(smc_patient_wq);
+	destroy_workqueue(smc_core_wq);
+}

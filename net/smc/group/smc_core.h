@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Link groups and links: what they are. Groups: found or formed by peer, joined
+ * by connections.
+ */
+#ifndef SMC_CORE_H
+#define SMC_CORE_H
+
+#include <linux/in6.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+
+#include "rdma/smc_buf.h"
+#include "proto/smc_clc_nego.h"
+#include "group/smc_llc_types.h"
+#include "proto/smc_state.h"
+#include "rdma/smc_wr.h"
+
+struct smc_conn;
+struct smc_link_group;
+
+/*
+ * Links that a group may keep though their queues are gone: a peer that has one added and
+ * ended after the other for months gets another group.
+ */
+#define SMC_LINKS_KEPT_MAX	1024
+
+enum smc_role { SMC_ROLE_CLIENT, SMC_ROLE_SERVER };	/* values as in diag */
+
+/**
+ * struct smc_link - one RC queue pair between two RNICs
+ * @wr: its queues; completion handlers come back with a pointer to this
+ * @lgr: the group, which outlives its links
+ * @index: place in lgr->links and in every per-link array
+ * @num: link number on the wire, 0 until the LLC machine has told it, which
+ *	 numbers links; this and the two that follow are for display, LID-06
+ * @uid: our link user ID
+ * @peer_uid: the peer's, LID-04
+ * @state: under lgr->lock, moved by smc_link_set_state(); released after
+ *	   @peer, so that a reader of the state may read the peer
+ * @peer: the peer's end, const once the state has left SMC_LINK_UNUSED
+ * @is_direct: as ADD LINK says of a link that is not the first; set before the LLC
+ *	       machine hears of the link
+ * @psn: our initial packet sequence number
+ * @users: tasks that work on the queues without a lock, under lgr->lock
+ * @wait_lock: guards @waiters
+ * @waiters: connections (conn->wait_node) that found no free slot, in order;
+ *	     each holds a reference on its connection
+ * @nr_conns: connections whose sends use it
+ * @is_kept: it is active, or has been, or somebody was given a pointer to it
+ * @node: in lgr->old_links once the queues are gone
+ *
+ * A link that is kept lives as long as its group, whether its queues still exist
+ * or not: who holds a reference on the group may keep a pointer to it. Any other
+ * goes with its queues, a grace period after it was taken out of lgr->links.
+ */
+struct smc_link {
+	struct smc_wr wr;
+	struct smc_link_group *lgr;
+	u8 index;
+	u8 num;
+	u32 uid;
+	u32 peer_uid;
+	enum smc_link_state state;
+	struct smc_ib_peer peer;
+	bool is_direct;
+	u32 psn;
+	unsigned int users;
+	spinlock_t wait_lock;		/* see above */
+	struct list_head waiters;
+	atomic_t nr_conns;
+	bool is_kept;
+	struct list_head node;
+};
+
+static inline struct smc_link *smc_link_of(struct smc_wr *wr)
+{
+	return container_of(wr, struct smc_link, wr);
+}
+
+/**
+ * struct smc_lgr_key - what makes two handshakes belong to the same group
+ * @net: namespace
+ * @role: ours
+ * @vlan: VLAN id, 0 for none
+ * @version: of SMC-R, by which the two speak
+ * @peer_net: cookie of the peer's namespace where it is on this host, which this
+ *	      kernel knows for itself; 0 for another host
+ * @peer_id: who the peer says it is
+ * @peer_gid: GID of its RNIC, as in its first message
+ * @peer_mac: MAC address of that RNIC
+ * @peer_addr: its address on TCP, IPv4 mapped
+ * @hop_mac: at a server, where packets to that RNIC go first
+ * @hop_limit: and how far; 0 where no route was looked for, and only for that
+ *
+ * Anybody may claim a peer ID. So a server does not let a client into a group
+ * that never had a link to the RNIC which that client named, nor make it wait for
+ * the first contact of another address. No claim leads into a group with a
+ * namespace of this host.
+ */
+struct smc_lgr_key {
+	struct net *net;
+	enum smc_role role;
+	u16 vlan;
+	u8 version;
+	u64 peer_net;
+	u8 peer_id[8];
+	u8 peer_gid[16];
+	u8 peer_mac[6];
+	struct in6_addr peer_addr;
+	u8 hop_mac[6];
+	u8 hop_limit;
+};
+
+/**
+ * struct smc_link_group - all links between two peers with one role
+ * @node: in the list of groups, until the group is freed
+ * @idle_node: in the list of idle groups while it is active without connections
+ * @refs: one for being up, dropped by @terminate_work; one per reservation or
+ *	  connection, per send ring still in flight, work item and handshake
+ * @key: what it was formed for, const after init
+ * @params: what was negotiated; the dialect part is committed once, before
+ *	    the peer may send (smc_lgr_commit_dialect())
+ * @peer_name: the peer ID for operators: that in @key, or if the peer's first message
+ *	has none, that of the next; written while FORMING
+ * @id: local number for operators, LG-09; its low byte is 0
+ * @state: under the list lock, moved by lgr_move()
+ * @type: single, symmetric..., for operators
+ * @is_committed: the dialect has been settled, under @lock
+ * @is_retired: takes no further connection, under the list lock
+ * @nr_conns: connections and reservations, under the list lock
+ * @conns: token to &struct smc_conn, read under RCU by completion handlers
+ * @next_token: where the search for a free token starts
+ * @lock: links, rtokens and the LLC machine; process context
+ * @links: by index, written under @lock; read there or under RCU
+ * @old_links: links whose queues are gone or about to go, under @lock
+ * @nr_kept: of those the ones that stay until the group is freed, under @lock
+ * @left: the peer's ends of those that were lost or given up last, under the list
+ *	  lock
+ * @nr_left: how many it has been given
+ * @proved: links that are active or have been, each with other ends than the others;
+ *	    written under @lock
+ * @nr_proved: how many it has been given
+ * @orphans: areas that nobody uses any more, still mapped on a failed link, with
+ *	     which they go; under @lock
+ * @leaving: RMBs that the peer is to forget, mapped as before, under @lock
+ * @rtokens: the peer's RMBs, under @lock
+ * @rmbs: our RMBs
+ * @sends: our send areas
+ * @max_pages: what every RNIC that has had a link can register in one piece; goes down
+ *	       only, under @lock
+ * @is_growing: somebody is adding or giving back areas, under @lock; may wait for
+ *		the peer
+ * @is_mapping: somebody maps areas on links, or undoes it, under @lock; waits for
+ *		nothing but verbs
+ * @waitq: news about @state, @is_growing, @is_mapping, link->users, LLC requests
+ * @fail_decline: how forming failed: a decline code when falling back is
+ *		  still allowed, 0 when the connection must be reset
+ * @fail_is_path: with @fail_decline 0: because the peer did not answer in time
+ * @llc: the engine, smc_llc.c
+ * @move_work: moves connections to other links, smc_move.c
+ * @is_uneven: a link has been added, under @lock: it may take connections over, and
+ *	       not all that it could were quiet so far
+ * @terminate_work: takes links down and releases the devices
+ * @free_work: releases the memory when the last reference is gone
+ */
+struct smc_link_group {
+	struct list_head node;
+	struct list_head idle_node;
+	refcount_t refs;
+	struct smc_lgr_key key;
+	struct smc_params params;
+	u8 peer_name[8];
+	u32 id;
+	enum smc_lgr_state state;
+	enum smc_lgr_type type;
+	bool is_committed;
+	bool is_retired;
+	unsigned int nr_conns;
+	struct xarray conns;
+	u32 next_token;
+	struct mutex lock;		/* lgr->lock, see above */
+	struct smc_link *links[SMC_LINKS_MAX];
+	struct list_head old_links;
+	unsigned int nr_kept;
+	struct smc_ib_peer left[SMC_LINKS_MAX];
+	unsigned int nr_left;
+	struct smc_link *proved[SMC_LINKS_MAX];
+	unsigned int nr_proved;
+	struct list_head orphans;
+	struct list_head leaving;
+	struct smc_rtokens *rtokens;
+	struct smc_buf_pool rmbs;
+	struct smc_buf_pool sends;
+	u32 max_pages;
+	bool is_growing;
+	bool is_mapping;
+	wait_queue_head_t waitq;
+	enum smc_decline fail_decline;
+	bool fail_is_path;
+	struct smc_llc llc;
+	struct work_struct move_work;
+	bool is_uneven;
+	struct work_struct terminate_work;
+	struct work_struct free_work;
+};
+
+int smc_core_init(void);
+void smc_core_exit(void);
+void smc_core_queue(struct smc_link_group *lgr, struct work_struct *work);
+void smc_core_queue_patient(struct smc_link_group *lgr, struct work_struct *work);
+
+/* Finding and forming; see the kernel-doc for what each returns. */
+struct smc_link_group *smc_lgr_reserve(const struct smc_lgr_key *key,
+				       const struct smc_ib_end *end, bool *is_first,
+				       struct smc_link_group **forming);
+struct smc_link_group *smc_lgr_form(const struct smc_lgr_key *key);
+struct smc_link_group *smc_lgr_reserve_link(const struct smc_lgr_key *key,
+					    const struct smc_ib_peer *peer,
+					    struct smc_link **link,
+					    struct smc_link_group **forming);
+struct smc_link_group *smc_lgr_find_link(const struct smc_lgr_key *key,
+					 const struct smc_ib_peer *peer);
+bool smc_lgr_unreserve(struct smc_link_group *lgr);
+bool smc_lgr_retire(struct smc_link_group *lgr);
+struct smc_link_group *smc_lgr_surplus(const struct net *net);
+void smc_lgr_shut(struct smc_link_group *lgr);
+struct smc_link_group *smc_lgr_get(struct smc_link_group *lgr);
+void smc_lgr_put(struct smc_link_group *lgr);
+
+/* State. */
+bool smc_lgr_is_down(const struct smc_link_group *lgr);
+bool smc_lgr_has_successor(const struct smc_link_group *lgr);
+bool smc_lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
+		       enum smc_lgr_state *was);
+bool smc_lgr_set_failed(struct smc_link_group *lgr, enum smc_decline decline);
+
+bool smc_lgr_drop_conn(struct smc_link_group *lgr);
+
+/* Links, found by who has a reference on the group. */
+struct smc_link *smc_lgr_pick_link(struct smc_link_group *lgr);
+struct smc_link *smc_lgr_link_by_peer(struct smc_link_group *lgr, const struct smc_ib_peer *peer);
+bool smc_link_is_used(const struct smc_link *link);
+void smc_lgr_note_ends(struct smc_link *link);
+void smc_lgr_note_left(struct smc_link *link);
+
+/* All groups. */
+void smc_lgr_for_each(void (*fn)(struct smc_link_group *lgr, void *arg), void *arg);
+void smc_lgr_wait_none(struct net *net);
+
+#endif /* SMC_CORE_H */

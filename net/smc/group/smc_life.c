@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The life of a link group: it comes up, fails, or ends.
+ *
+ * Operation:
+ *   Whoever sees that a group has to end says so, in any context. One work item
+ *   takes it down, whatever the reason was: connections are cut off, links are
+ *   taken out and their queues ended. The memory goes with the last reference.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "group/smc_life.h"
+#include "group/smc_link.h"
+#include "group/smc_member.h"
+#include "rdma/smc_net.h"
+
+/**
+ * smc_lgr_activate() - first contact has succeeded
+ * @lgr: the group, FORMING; otherwise nothing happens
+ *
+ * Its first link becomes active, who waits for the group goes on.
+ *
+ * Context: Process context. Expects lgr->lock held.
+ */
+void smc_lgr_activate(struct smc_link_group *lgr)
+{
+	lockdep_assert_held(&lgr->lock);
+	if (lgr->links[0])
+		smc_link_set_state(lgr->links[0], SMC_LINK_ACTIVE);
+	if (lgr->type == SMC_LGR_TYPE_NONE)
+		lgr->type = SMC_LGR_TYPE_SINGLE;
+	if (!smc_lgr_set_state(lgr, SMC_LGR_ACTIVE, NULL))
+		return;
+	smc_stat_inc(lgr->key.net, SMC_STAT_LGR_NEW);
+	pr_info_ratelimited("link group %08x with peer %8phN is up (%s, %s dialect)\n",
+			    lgr->id, lgr->peer_name,
+			    lgr->key.role == SMC_ROLE_SERVER ? "server" : "client",
+			    smc_llc_dialect_name(lgr->params.dialect));
+	wake_up_all(&lgr->waitq);
+}
+
+static void lgr_cut_conns(struct smc_link_group *lgr)
+{
+	unsigned long token = 0;
+	struct smc_conn *conn;
+
+	while ((conn = smc_lgr_next_conn(lgr, &token))) {
+		smc_lgr_cut_conn(conn);
+		smc_conn_put(conn);
+	}
+}
+
+/*
+ * All that can keep it waiting ends soon: users of a link are in one verb, and
+ * who adds an area waits for an answer that the LLC engine bounds.
+ */
+static void smc_lgr_terminate_work(struct work_struct *work)
+{
+	struct smc_link_group *lgr = container_of(work, struct smc_link_group, terminate_work);
+	struct smc_link *links[SMC_LINKS_MAX];
+	int i;
+
+	/* After the change of state no connection joins unseen. */
+	lgr_cut_conns(lgr);
+
+	mutex_lock(&lgr->lock);
+	for (i = 0; i < SMC_LINKS_MAX; i++) {
+		links[i] = lgr->links[i];
+		/* So the LLC engine hears of an end that it did not decide. */
+		if (links[i])
+			smc_wr_report(&links[i]->wr, SMC_WR_FAULT_PROTOCOL);
+		if (links[i])
+			smc_link_unpublish(links[i]);
+	}
+	mutex_unlock(&lgr->lock);
+
+	for (i = 0; i < SMC_LINKS_MAX; i++)
+		if (links[i])
+			smc_link_take_down(links[i]);
+	smc_lgr_set_state(lgr, SMC_LGR_DEAD, NULL);
+	wake_up_all(&lgr->waitq);
+	smc_lgr_put(lgr);
+}
+
+/* Once, as the state has moved. The reference for being up goes, too. */
+static void lgr_begin_end(struct smc_link_group *lgr)
+{
+	wake_up_all(&lgr->waitq);
+	INIT_WORK(&lgr->terminate_work, smc_lgr_terminate_work);
+	smc_core_queue(lgr, &lgr->terminate_work);
+	smc_lgr_put(lgr);
+}
+
+/**
+ * smc_lgr_terminate() - end a group
+ * @lgr: the group, in any state; the second call does nothing
+ *
+ * From here on nobody finds it. A work item tells its connections that their
+ * link is lost, takes the queues down and releases the devices; the memory
+ * goes with the last reference. RFC 7609 3.5.4, 4.8.3 (PEER-03).
+ *
+ * Context: Any context.
+ */
+void smc_lgr_terminate(struct smc_link_group *lgr)
+{
+	enum smc_lgr_state old;
+
+	if (!smc_lgr_set_state(lgr, SMC_LGR_TERMINATING, &old))
+		return;
+	if (old == SMC_LGR_ACTIVE) {
+		smc_stat_inc(lgr->key.net, SMC_STAT_LGR_END);
+		pr_info_ratelimited("link group %08x with peer %8phN is gone\n",
+				    lgr->id, lgr->peer_name);
+	}
+	lgr_begin_end(lgr);
+}
+
+/**
+ * smc_lgr_fail() - first contact has failed
+ * @lgr: the group
+ * @decline: why, if its connection may still fall back to TCP; 0 if it must be
+ *	     reset
+ *
+ * The first reason counts. A group that is up is that of others, too, whatever
+ * becomes of the connection that formed it: nothing happens to it. Otherwise as
+ * smc_lgr_terminate().
+ *
+ * Context: Any context.
+ */
+void smc_lgr_fail(struct smc_link_group *lgr, enum smc_decline decline)
+{
+	if (smc_lgr_set_failed(lgr, decline))
+		lgr_begin_end(lgr);
+}
+
+static void lgr_terminate_in(struct smc_link_group *lgr, void *net)
+{
+	if (!net || net_eq(lgr->key.net, net))
+		smc_lgr_terminate(lgr);
+}
+
+/**
+ * smc_lgr_end_all() - end groups and wait until they are gone
+ * @net: the namespace whose groups, without sockets; NULL for all
+ *
+ * Context: Process context, sleeps.
+ */
+void smc_lgr_end_all(struct net *net)
+{
+	smc_lgr_for_each(lgr_terminate_in, net);
+	smc_lgr_wait_none(net);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * How a link group comes up and how it ends.
+ */
+#ifndef SMC_LIFE_H
+#define SMC_LIFE_H
+
+#include "group/smc_core.h"
+
+void smc_lgr_activate(struct smc_link_group *lgr);
+void smc_lgr_fail(struct smc_link_group *lgr, enum smc_decline decline);
+void smc_lgr_terminate(struct smc_link_group *lgr);
+void smc_lgr_end_all(struct net *net);
+
+#endif /* SMC_LIFE_H */

@@ -1,0 +1,628 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Links of a group: one queue pair each, made, connected, used, taken down.
+ *
+ * Ownership:
+ *   A link that was ever in use is freed with its group, its queues earlier: a
+ *   pointer to it is good for as long as its holder has a reference on the group.
+ *   One that was given up before is freed with its queues (link->is_kept).
+ *
+ * Locks:
+ *   lgr->lock (a mutex) is never held while waiting, nor across verbs: a task
+ *   that works on the queues of a link counts itself in link->users, and the
+ *   teardown waits for that count on lgr->waitq after it took the link out of
+ *   lgr->links, where no further user finds it.
+ */
+#include <linux/random.h>
+#include <linux/rcupdate.h>
+#include <linux/slab.h>
+
+#include "smc_compat.h"
+#include "group/smc_link.h"
+#include "group/smc_member.h"
+#include "rdma/smc_net.h"
+
+static const struct smc_wr_ops *smc_link_ops;
+
+/* Keeps the queues of a link from being taken down: -ECONNABORTED if too late. */
+static int link_enter(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+
+	guard(mutex)(&lgr->lock);
+	if (lgr->links[link->index] != link || smc_lgr_is_down(lgr))
+		return -ECONNABORTED;
+	link->users++;
+	return 0;
+}
+
+/**
+ * smc_link_enter_at() - keep the queues of a link from being taken down
+ * @lgr: the group
+ * @index: place in lgr->links
+ *
+ * Context: Process context. Expects no lock held. Takes lgr->lock.
+ * Return: the link, smc_link_exit() is due; NULL if there is none.
+ */
+struct smc_link *smc_link_enter_at(struct smc_link_group *lgr, unsigned int index)
+{
+	struct smc_link *link;
+
+	guard(mutex)(&lgr->lock);
+	link = lgr->links[index];
+	if (link)
+		link->users++;
+	return link;
+}
+
+/**
+ * smc_link_exit() - the counterpart of smc_link_enter_at()
+ * @link: the link
+ *
+ * Context: Process context. Expects no lock held. Takes lgr->lock.
+ */
+void smc_link_exit(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+
+	scoped_guard(mutex, &lgr->lock)
+		WRITE_ONCE(link->users, link->users - 1);
+	/* the link may be gone by now */
+	wake_up_all(&lgr->waitq);
+}
+
+/* They may have moved meanwhile: there they look for a slot again. */
+static void link_drop_waiters(struct smc_link *link)
+{
+	struct smc_conn *conn;
+
+	while ((conn = smc_link_pop_waiter(link))) {
+		conn->ops.event(conn, SMC_EV_MOVED);
+		smc_conn_put(conn);
+	}
+}
+
+/* An area of a list that is still mapped on a link, or NULL. */
+static struct smc_buf *link_next_mapped(struct smc_link *link, const struct list_head *list)
+{
+	struct smc_link_group *lgr = link->lgr;
+	struct smc_buf *buf;
+
+	guard(mutex)(&lgr->lock);
+	list_for_each_entry(buf, list, node)
+		if (buf->map[link->index].mr)
+			return buf;
+	return NULL;
+}
+
+static void link_unmap_list(struct smc_link *link, const struct list_head *list)
+{
+	struct smc_buf *buf;
+
+	/* Nobody takes them away while this is the one who maps. */
+	while ((buf = link_next_mapped(link, list)))
+		smc_buf_unmap(buf, &link->wr, link->index);
+}
+
+static bool link_is_mapped(const struct smc_buf *buf)
+{
+	int i;
+
+	for (i = 0; i < SMC_LINKS_MAX; i++)
+		if (buf->map[i].mr)
+			return true;
+	return false;
+}
+
+/* This link may have been the last one on which an orphan was mapped. */
+static void link_free_orphans(struct smc_link_group *lgr)
+{
+	struct smc_buf *buf, *next;
+	LIST_HEAD(unmapped);
+
+	scoped_guard(mutex, &lgr->lock)
+		list_for_each_entry_safe(buf, next, &lgr->orphans, node)
+			if (!link_is_mapped(buf))
+				list_move(&buf->node, &unmapped);
+	list_for_each_entry_safe(buf, next, &unmapped, node)
+		smc_buf_free(buf);
+}
+
+static bool link_try_map(struct smc_link_group *lgr)
+{
+	guard(mutex)(&lgr->lock);
+	if (lgr->is_mapping)
+		return false;
+	WRITE_ONCE(lgr->is_mapping, true);
+	return true;
+}
+
+/**
+ * smc_link_begin_map() - be the one who maps areas on links, or undoes it
+ * @lgr: the group; the caller holds a reference
+ *
+ * Areas and links come and go by different hands. Until smc_link_end_map() no
+ * listed area is mapped, unmapped or freed by anybody else. The caller waits for
+ * nothing but verbs meanwhile, so this does not take long.
+ *
+ * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock.
+ */
+void smc_link_begin_map(struct smc_link_group *lgr)
+{
+	/* taking the mutex is no condition to wait for: it may sleep itself */
+	while (!link_try_map(lgr))
+		wait_event(lgr->waitq, !READ_ONCE(lgr->is_mapping));
+}
+
+/**
+ * smc_link_end_map() - the counterpart of smc_link_begin_map()
+ * @lgr: the group
+ *
+ * Context: Process context. Expects no lock held. Takes lgr->lock.
+ */
+void smc_link_end_map(struct smc_link_group *lgr)
+{
+	scoped_guard(mutex, &lgr->lock) {
+		WARN_ON_ONCE(!lgr->is_mapping);
+		WRITE_ONCE(lgr->is_mapping, false);
+	}
+	wake_up_all(&lgr->waitq);
+}
+
+/**
+ * smc_link_stop() - the queues of a link are of no more use
+ * @link: smc_link_enter_at() keeps it
+ *
+ * What is posted comes back, so that connections can leave. Everything else
+ * stays until smc_link_take_down(). A second call does nothing.
+ *
+ * Context: Process context, sleeps. Expects no lock held, and that nobody
+ *	    prepares the link or stops it at the same time.
+ */
+void smc_link_stop(struct smc_link *link)
+{
+	smc_wr_stop(&link->wr);
+	/* Whoever found the link under RCU has given its slot back. */
+	synchronize_rcu();
+	link_drop_waiters(link);
+}
+
+/**
+ * smc_link_take_down() - end the queues of a link
+ * @link: no longer in lgr->links; no connection uses it, or all have been cut
+ *
+ * Its users are in one verb, and so is who maps areas: this ends soon.
+ *
+ * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock.
+ */
+void smc_link_take_down(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+
+	wait_event(lgr->waitq, !READ_ONCE(link->users));
+	smc_link_stop(link);
+	scoped_guard(smc_link_map, lgr) {
+		smc_buf_pool_unmap(&lgr->rmbs, &link->wr, link->index);
+		smc_buf_pool_unmap(&lgr->sends, &link->wr, link->index);
+		link_unmap_list(link, &lgr->leaving);
+		link_unmap_list(link, &lgr->orphans);
+		link_free_orphans(lgr);
+	}
+	smc_wr_destroy(&link->wr);
+}
+
+/**
+ * smc_link_unpublish() - take a link out of its group
+ * @link: the link
+ *
+ * Context: Process context. Expects lgr->lock held.
+ * Return: true if smc_link_take_down() is now the caller's duty; false if
+ *	   somebody else has taken it out.
+ */
+bool smc_link_unpublish(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+
+	lockdep_assert_held(&lgr->lock);
+	if (lgr->links[link->index] != link)
+		return false;
+	/* The LLC engine may have said so before. */
+	if (link->state != SMC_LINK_INACTIVE)
+		WARN_ON_ONCE(!smc_link_set_state(link, SMC_LINK_INACTIVE));
+	WRITE_ONCE(lgr->links[link->index], NULL);
+	smc_rtoken_del_link(lgr->rtokens, link->index);
+	list_add(&link->node, &lgr->old_links);
+	smc_lgr_note_left(link);
+	return true;
+}
+
+static struct smc_link *link_alloc(struct smc_link_group *lgr, unsigned int index)
+{
+	struct smc_link *link;
+
+	link = kzalloc(sizeof(*link), GFP_KERNEL);
+	if (!link)
+		return NULL;
+	link->lgr = lgr;
+	/* News of the queues may come before the link is in its place. */
+	link->index = index;
+	link->state = SMC_LINK_UNUSED;
+	link->psn = get_random_u32() & 0xffffff;
+	spin_lock_init(&link->wait_lock);
+	INIT_LIST_HEAD(&link->waiters);
+	INIT_LIST_HEAD(&link->node);
+	return link;
+}
+
+/* What the group keeps is bounded, but for links that are being made or are there. */
+static bool link_may_be_kept(struct smc_link_group *lgr)
+{
+	guard(mutex)(&lgr->lock);
+	return lgr->nr_kept < SMC_LINKS_KEPT_MAX;
+}
+
+static int link_publish(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+
+	guard(mutex)(&lgr->lock);
+	if (smc_lgr_is_down(lgr))
+		return -ECONNABORTED;
+	if (lgr->links[link->index])
+		return -EBUSY;
+	WRITE_ONCE(lgr->max_pages, min_not_zero(lgr->max_pages, link->wr.max_pages));
+	/* pairs with smp_load_acquire() where the array is read */
+	smp_store_release(&lgr->links[link->index], link);
+	return 0;
+}
+
+/**
+ * smc_link_create_at() - make the queues of a link in a given place
+ * @lgr: the group; the caller holds a reference
+ * @end: local end; the link takes a reference of its own
+ * @index: a free place in lgr->links, less than SMC_LINKS_MAX
+ *
+ * The queue pair is in INIT, the link is SMC_LINK_UNUSED and has no number yet:
+ * the LLC machine gives it one. It is taken down with its group, or by
+ * smc_link_destroy().
+ *
+ * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
+ * Return: the link; ERR_PTR(-ENOMEM); ERR_PTR(-ENOSPC) if the group has had too
+ *	   many; ERR_PTR(-ECONNABORTED) if it is down; ERR_PTR(-EBUSY) if the place
+ *	   is taken; or what smc_wr_create() returns.
+ */
+struct smc_link *smc_link_create_at(struct smc_link_group *lgr, const struct smc_ib_end *end,
+				    unsigned int index)
+{
+	struct smc_link *link;
+	int rc;
+
+	if (!link_may_be_kept(lgr))
+		return ERR_PTR(-ENOSPC);
+	link = link_alloc(lgr, index);
+	if (!link)
+		return ERR_PTR(-ENOMEM);
+	rc = smc_wr_create(&link->wr, end, smc_link_ops);
+	if (rc)
+		goto free;
+	rc = link_publish(link);
+	if (rc)
+		goto destroy;
+	return link;
+
+destroy:
+	smc_wr_stop(&link->wr);
+	smc_wr_destroy(&link->wr);
+free:
+	kfree(link);
+	return ERR_PTR(rc);
+}
+
+/**
+ * smc_link_create() - make the queues of a group's first link
+ * @lgr: the group, FORMING
+ * @end: local end; the link takes a reference of its own
+ *
+ * Context: Process context, may sleep. Expects no lock held.
+ * Return: as smc_link_create_at().
+ */
+struct smc_link *smc_link_create(struct smc_link_group *lgr, const struct smc_ib_end *end)
+{
+	struct smc_link *link = smc_link_create_at(lgr, end, 0);
+
+	/* the handshake has it from here on */
+	if (!IS_ERR(link))
+		WRITE_ONCE(link->is_kept, true);
+	return link;
+}
+
+/**
+ * smc_link_connect() - bind a link to the peer's end
+ * @link: new
+ * @peer: the peer's end, as received
+ *
+ * The queue pair goes to RTR, the link to SMC_LINK_ACTIVATING. RFC 7609
+ * 3.5.1.3, 3.5.1.4.
+ *
+ * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
+ * Return: 0; -ECONNABORTED if the link is being taken down; or what
+ *	   smc_wr_connect() returns.
+ */
+int smc_link_connect(struct smc_link *link, const struct smc_ib_peer *peer)
+{
+	struct smc_link_group *lgr = link->lgr;
+	int rc;
+
+	rc = link_enter(link);
+	if (rc)
+		return rc;
+	rc = smc_wr_connect(&link->wr, peer);
+	if (!rc) {
+		guard(mutex)(&lgr->lock);
+		/* const afterwards, also where it has been given up meanwhile */
+		if (link->state == SMC_LINK_UNUSED)
+			link->peer = *peer;
+		smc_link_set_state(link, SMC_LINK_ACTIVATING);
+	}
+	smc_link_exit(link);
+	return rc;
+}
+
+/* Maps an area on a link, or registers it there. */
+typedef int (*link_area_fn)(struct smc_link *link, struct smc_buf *buf);
+
+/* Whoever was adding an area may have met the link, and mapped it there already. */
+static int link_map_buf(struct smc_link *link, struct smc_buf *buf)
+{
+	return buf->map[link->index].mr ? 0 : smc_buf_map(buf, &link->wr, link->index);
+}
+
+static int link_register_buf(struct smc_link *link, struct smc_buf *buf)
+{
+	return buf->map[link->index].mr ? smc_buf_register(buf, &link->wr, link->index) : 0;
+}
+
+static int link_each_in_pool(struct smc_link *link, struct smc_buf_pool *pool, link_area_fn fn)
+{
+	struct smc_buf *buf = NULL;
+	int rc = 0;
+
+	while (!rc && (buf = smc_buf_next(pool, buf)))
+		rc = fn(link, buf);
+	return rc;
+}
+
+/*
+ * All areas of the group, those included that are leaving: the peer has not forgotten
+ * them yet, is told of them as well, and may write to them (AMB-21).
+ */
+static int link_each_area(struct smc_link *link, link_area_fn fn)
+{
+	struct smc_link_group *lgr = link->lgr;
+	struct smc_buf *buf;
+	int rc;
+
+	guard(smc_link_map)(lgr);
+	rc = link_each_in_pool(link, &lgr->rmbs, fn) ?: link_each_in_pool(link, &lgr->sends, fn);
+	/* Who lists them or takes them away maps as well. */
+	list_for_each_entry(buf, &lgr->leaving, node) {
+		if (rc)
+			break;
+		rc = fn(link, buf);
+	}
+	return rc;
+}
+
+/**
+ * smc_link_map() - make the areas of the group known on a further link
+ * @link: new; only areas that were added meanwhile are mapped there
+ *
+ * So that each has a key there. On failure the link is to be destroyed. RFC 7609
+ * 3.5.5.2.3 (LG-21, RKEY-02, RKEY-20).
+ *
+ * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
+ * Return: 0; -ECONNABORTED if the link is being taken down; or what
+ *	   smc_buf_map() returns.
+ */
+int smc_link_map(struct smc_link *link)
+{
+	int rc = link_enter(link);
+
+	if (rc)
+		return rc;
+	rc = link_each_area(link, link_map_buf);
+	smc_link_exit(link);
+	return rc;
+}
+
+/**
+ * smc_link_prepare() - a link may send, its areas are known to its RNIC
+ * @link: connected
+ *
+ * The queue pair goes to RTS; what is mapped on the link is registered (REG_MR
+ * needs RTS).
+ *
+ * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock.
+ * Return: 0; -ECONNABORTED if the link is being taken down; or what
+ *	   smc_wr_activate() or smc_buf_register() return.
+ */
+int smc_link_prepare(struct smc_link *link)
+{
+	const struct smc_settings *set = &smc_net(link->lgr->key.net)->set;
+	int rc;
+
+	rc = link_enter(link);
+	if (rc)
+		return rc;
+	/* before it keeps others from mapping: an RNIC that hangs there hangs alone */
+	rc = smc_wr_activate(&link->wr, link->psn, READ_ONCE(set->rdma_timeout),
+			     READ_ONCE(set->rdma_retries));
+	if (!rc)
+		rc = link_each_area(link, link_register_buf);
+	smc_link_exit(link);
+	return rc;
+}
+
+/*
+ * Its queues are gone, and whoever found it before has marked it by now. A group that
+ * takes no further link serves the connections that it has: the next ones form another.
+ * At a client that is the server's choice.
+ */
+static void link_forget(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+
+	guard(mutex)(&lgr->lock);
+	if (!READ_ONCE(link->is_kept)) {
+		list_del(&link->node);
+		kfree(link);
+	} else if (++lgr->nr_kept == SMC_LINKS_KEPT_MAX && lgr->key.role == SMC_ROLE_SERVER) {
+		smc_lgr_shut(lgr);
+	}
+}
+
+/**
+ * smc_link_destroy() - take one link down, its group goes on
+ * @link: no connection sends on it any more
+ *
+ * Harmless if the end of the group has been faster. A link that was never in use is
+ * freed: of those that fail one after the other none is left.
+ *
+ * Context: Process context, sleeps. Expects no lock held, and no other work on this
+ *	    link. Takes lgr->lock. The caller holds a reference on the group.
+ */
+void smc_link_destroy(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+
+	scoped_guard(mutex, &lgr->lock)
+		if (!smc_link_unpublish(link))
+			return;
+	smc_link_take_down(link);
+	link_forget(link);
+}
+
+/**
+ * smc_link_set_state() - move a link to another state
+ * @link: the link
+ * @state: the new state
+ *
+ * Context: Process context. Expects lgr->lock held.
+ * Return: true if it moved; false if that is no legal move.
+ */
+bool smc_link_set_state(struct smc_link *link, enum smc_link_state state)
+{
+	lockdep_assert_held(&link->lgr->lock);
+	if (!smc_state_link_may_move(link->state, state))
+		return false;
+	/* pairs with smp_load_acquire() in smc_lgr_link_by_peer() */
+	smp_store_release(&link->state, state);
+	if (state == SMC_LINK_ACTIVE) {
+		WRITE_ONCE(link->is_kept, true);
+		smc_lgr_note_ends(link);
+	}
+	return true;
+}
+
+/* Fully ordered: what was wanted by whoever still saw the bit is seen after this. */
+static void link_end_wait(struct smc_conn *conn)
+{
+	test_and_clear_bit(SMC_CONN_IS_WAITING, &conn->flags);
+}
+
+/**
+ * smc_link_add_waiter() - a connection waits for a free slot
+ * @link: the link
+ * @conn: the connection; the queue takes a reference
+ *
+ * Nothing happens if it waits already: whoever serves the queue will look at
+ * what it has to send after it was taken out. After this the caller must try
+ * once more to get a slot for the first in the queue, since the last one may
+ * have come back before @conn was seen there.
+ *
+ * Context: Any context but hard interrupt. Takes link->wait_lock. Expects an
+ *	    RCU read section in which @link was found.
+ * Return: false if the link is stopped and takes nobody in, or @conn has moved away
+ *	   from it. Then a push on its new link may have taken it for waiting.
+ */
+bool smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn)
+{
+	/* Fully ordered; pairs with link_end_wait(). */
+	if (test_and_set_bit(SMC_CONN_IS_WAITING, &conn->flags))
+		return true;
+	smc_conn_get(conn);
+	/*
+	 * Where the link is stopped, or @conn has moved away, those who wait have been taken out
+	 * for the last time, or @conn has: whoever comes later would wait for nobody.
+	 */
+	scoped_guard(spinlock_bh, &link->wait_lock) {
+		if (!test_bit(SMC_WR_IS_STOPPED, &link->wr.flags) &&
+		    rcu_access_pointer(conn->link) == link) {
+			list_add_tail(&conn->wait_node, &link->waiters);
+			WRITE_ONCE(conn->wait_link, link);
+			return true;
+		}
+	}
+	/* before the caller looks where the connection is */
+	link_end_wait(conn);
+	smc_conn_put(conn);
+	return false;
+}
+
+/**
+ * smc_link_del_waiter() - a connection that has moved waits here no longer
+ * @link: the link that it has left
+ * @conn: the connection, on another link by now; the caller holds a reference
+ *
+ * A link that is lost may stay for long before its queues are stopped and its waiters
+ * dropped. Whoever moves @conn has it pushed afterwards.
+ *
+ * Context: Any context but hard interrupt. Expects conn->lock held, so that it does not
+ *	    come back meanwhile. Takes link->wait_lock.
+ */
+void smc_link_del_waiter(struct smc_link *link, struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	scoped_guard(spinlock_bh, &link->wait_lock) {
+		if (READ_ONCE(conn->wait_link) != link)
+			return;
+		list_del_init(&conn->wait_node);
+		WRITE_ONCE(conn->wait_link, NULL);
+	}
+	link_end_wait(conn);
+	smc_conn_put(conn);
+}
+
+/**
+ * smc_link_pop_waiter() - the connection that has waited longest
+ * @link: the link
+ *
+ * Context: Any context but hard interrupt. Takes link->wait_lock.
+ * Return: the connection, no longer waiting, with the queue's reference;
+ *	   NULL if nobody waits.
+ */
+struct smc_conn *smc_link_pop_waiter(struct smc_link *link)
+{
+	struct smc_conn *conn;
+
+	scoped_guard(spinlock_bh, &link->wait_lock) {
+		conn = list_first_entry_or_null(&link->waiters, struct smc_conn, wait_node);
+		if (!conn)
+			return NULL;
+		list_del_init(&conn->wait_node);
+		WRITE_ONCE(conn->wait_link, NULL);
+	}
+	link_end_wait(conn);
+	return conn;
+}
+
+/**
+ * smc_link_init() - get ready for links
+ * @ops: what links' queues report; kept
+ *
+ * Context: Process context, module load.
+ */
+void smc_link_init(const struct smc_wr_ops *ops)
+{
+	smc_link_ops = ops;
+}

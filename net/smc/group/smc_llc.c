@@ -1,0 +1,886 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The LLC engine: runs the machine of smc_llc_flow.c for each link group.
+ *
+ * Operation: whatever happens (a message, the completion of a send, a lost
+ * queue pair, a wish of this side) is queued in the group's ring and the
+ * group's work item is kicked (smc_llc_queue.c). The work item takes lgr->lock, feeds
+ * the events to the machine one by one and carries out what it asks for: it posts
+ * messages (smc_llc_msg.c), notes the peer's keys (smc_llc_rtoken.c), tells who waits
+ * for the peer to know an RMB (smc_llc_rmb.c), tells the group that it is up or at its
+ * end, sees to it that connections move, and has work items create, bring up, stop or
+ * destroy links (smc_llc_task.c). Which ports could carry links is news, too
+ * (smc_llc_ports.c). When areas have been idle for long the work item has them given
+ * back (smc_llc_sweep.c).
+ *
+ * Error handling: a peer that sends faster than it is answered, or what makes no sense,
+ * loses the link. Once the machine is dead the ring is closed and all requests end with
+ * -ECONNABORTED. A group that is taken down from below reports its links broken, and the
+ * machine dies of that.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/jiffies.h>
+#include <linux/random.h>
+#include <linux/string.h>
+
+#include "smc_compat.h"
+#include "group/smc_life.h"
+#include "group/smc_link.h"
+#include "group/smc_member.h"
+#include "group/smc_llc.h"
+#include "proto/smc_llc_form.h"
+#include "group/smc_llc_msg.h"
+#include "group/smc_llc_ports.h"
+#include "group/smc_llc_queue.h"
+#include "group/smc_llc_rmb.h"
+#include "group/smc_llc_rtoken.h"
+#include "group/smc_llc_sweep.h"
+#include "group/smc_llc_task.h"
+#include "group/smc_move.h"
+#include "rdma/smc_peer.h"
+#include "observe/smc_trace.h"
+
+/* The client's side lives a little longer: ending is the server's job. */
+#define LLC_CLIENT_IDLE_MS	10000
+
+#define LLC_TEST_LINK_TRIES	3
+
+/* How often it is looked whether connections have become quiet that are to move. */
+#define LLC_BALANCE_MS		1000
+
+/* How late a changed setting of the namespace may act on a group that is silent. */
+#define LLC_LONGEST_MS		(10 * MSEC_PER_SEC)
+
+/* Peers that do not answer hold up the end of a namespace, or a reboot, no longer. */
+#define LLC_LEAVE_MS		3000
+
+/* Numbers are the machine's alone; observers read them in the link. */
+static void llc_show_link(struct smc_link_group *lgr, u8 index)
+{
+	const struct smc_llc_link *from = &lgr->llc.flow.link[index];
+	struct smc_link *to = lgr->links[index];
+
+	if (!to || from->state == SMC_LLC_LINK_FREE)
+		return;
+	WRITE_ONCE(to->num, from->num);
+	WRITE_ONCE(to->uid, from->local_uid);
+	WRITE_ONCE(to->peer_uid, from->peer_uid);
+}
+
+static void llc_note_why(struct smc_link_group *lgr, enum smc_llc_why why)
+{
+	enum smc_llc_fault fault = smc_llc_why_fault(why);
+
+	if (fault == SMC_LLC_FAULT_TIMEOUT)
+		llc_count(lgr, SMC_STAT_LLC_TIMEOUT);
+	else if (fault == SMC_LLC_FAULT_BAD)
+		llc_count(lgr, SMC_STAT_LLC_BAD);
+}
+
+static void llc_link_up(struct smc_link_group *lgr, u8 index)
+{
+	struct smc_link *link = lgr->links[index];
+
+	lgr->type = smc_llc_flow_type(&lgr->llc.flow);
+	llc_count(lgr, SMC_STAT_LINK_UP);
+	llc_show_link(lgr, index);
+	lgr->llc.nr_told = 0;
+	if (!link)
+		return;
+	pr_info_ratelimited("link group %08x, link %u is up on %s (%s)\n", lgr->id, link->num,
+			    link->wr.dev_name, smc_state_lgr_type_names[lgr->type]);
+	smc_link_set_state(link, SMC_LINK_ACTIVE);
+	/* it may take connections of others, LB-04 */
+	lgr->is_uneven = true;
+	lgr->llc.balance_at = llc_now();
+	smc_move_queue(lgr);
+}
+
+/*
+ * Its connections move. Of a link that is lost nothing more is waited for; one
+ * that is given up completes what it carries, and the peer may come to that.
+ */
+static void llc_link_down(struct smc_link_group *lgr, const struct smc_llc_action *act)
+{
+	struct smc_link *link = lgr->links[act->link];
+
+	llc_count(lgr, SMC_STAT_LINK_DOWN);
+	llc_note_why(lgr, act->why);
+	pr_info_ratelimited("link group %08x, link %u is down: %s\n", lgr->id,
+			    lgr->llc.flow.link[act->link].num, smc_llc_why_name(act->why));
+	if (!link)
+		return;
+	if (act->why == SMC_LLC_WHY_TEST_LINK_TIMEOUT)
+		WRITE_ONCE(link->wr.is_peer_silent, true);
+	trace_smcr_link_down(link, act->why, (void *)_RET_IP_);
+	smc_link_set_state(link, act->is_orderly ? SMC_LINK_DELETING : SMC_LINK_INACTIVE);
+	lgr->type = smc_llc_flow_type(&lgr->llc.flow);
+	if (act->is_orderly) {
+		smc_move_hush(link);
+		return;
+	}
+	smc_move_queue(lgr);
+	smc_llc_task_do(lgr, act->link, SMC_LLC_TODO_STOP);
+}
+
+/* Whoever is still there moves. */
+static void llc_link_clear(struct smc_link_group *lgr, u8 index)
+{
+	if (lgr->links[index])
+		smc_link_set_state(lgr->links[index], SMC_LINK_INACTIVE);
+	smc_move_queue(lgr);
+}
+
+static void llc_group_failed(struct smc_link_group *lgr, const struct smc_llc_action *act)
+{
+	enum smc_decline decline = SMC_DECLINE_NONE;
+
+	if (act->fail == SMC_LLC_FAIL_DECLINE)
+		decline = act->diagnosis;
+	else if (act->fail == SMC_LLC_FAIL_DECLINED)
+		decline = SMC_DECLINE_PEERDECL;
+	/* before the state says that there is news */
+	lgr->fail_is_path = act->fail == SMC_LLC_FAIL_RESET && smc_llc_why_is_path(act->why);
+	llc_note_why(lgr, act->why);
+	pr_info_ratelimited("link group %08x not formed: %s\n", lgr->id,
+			    smc_llc_why_name(act->why));
+	if (lgr->links[0])
+		trace_smcr_link_down(lgr->links[0], act->why, (void *)_RET_IP_);
+	smc_lgr_fail(lgr, decline);
+}
+
+/*
+ * The last path to the peer is lost: who connects now need not find that out anew.
+ * Unless it is only this group that has none, whose peer was started anew meanwhile.
+ */
+static void llc_note_path(struct smc_link_group *lgr, enum smc_llc_why why)
+{
+	if (READ_ONCE(lgr->state) == SMC_LGR_ACTIVE && smc_llc_why_is_path(why) &&
+	    !smc_lgr_has_successor(lgr))
+		smc_peer_remember(lgr->key.net, &lgr->key.peer_addr, SMC_DECLINE_NOACTLINK,
+				  SMC_PEER_HAS_WORKED);
+}
+
+/*
+ * Carry out one action. Returns true if its outcome is known at once: then
+ * @ev holds the event to feed next.
+ */
+static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
+			struct smc_llc_event *ev)
+{
+	switch (act->type) {
+	case SMC_LLC_ACT_SEND:
+		llc_show_link(lgr, act->link);
+		smc_llc_msg_send(lgr, act);
+		return false;
+	case SMC_LLC_ACT_COMMIT_DIALECT:
+		smc_lgr_commit_dialect(lgr, act->dialect);
+		return false;
+	case SMC_LLC_ACT_CREATE_LINK:
+		smc_llc_task_create(lgr, act);
+		return false;
+	case SMC_LLC_ACT_PREPARE_LINK:
+		smc_llc_task_prepare(lgr, act);
+		return false;
+	case SMC_LLC_ACT_DESTROY_LINK:
+		smc_llc_task_do(lgr, act->link, SMC_LLC_TODO_DESTROY);
+		return false;
+	case SMC_LLC_ACT_LINK_UP:
+		llc_link_up(lgr, act->link);
+		return false;
+	case SMC_LLC_ACT_ROUND_TRIP:
+		smc_move_heard(lgr, act->link);
+		return false;
+	case SMC_LLC_ACT_KEEP_PAIRS:
+		smc_llc_msg_keep(&lgr->llc, &lgr->llc.kept);
+		return false;
+	case SMC_LLC_ACT_KEEP_RKEYS:
+		smc_llc_msg_keep(&lgr->llc, &lgr->llc.kept_rkeys);
+		return false;
+	case SMC_LLC_ACT_STORE_PAIRS:
+		ev->ok = smc_llc_rtoken_store_pairs(lgr, act);
+		ev->type = SMC_LLC_EV_PAIRS_STORED;
+		ev->link = act->target;
+		return true;
+	case SMC_LLC_ACT_GROUP_UP:
+		/* the message that it should go with was not due: the element is for data now */
+		lgr->llc.probe.len = 0;
+		smc_peer_forget(lgr->key.net, &lgr->key.peer_addr, lgr->params.is_routed);
+		smc_llc_rmb_start(lgr);
+		smc_llc_sweep_start(lgr);
+		smc_lgr_activate(lgr);
+		return false;
+	case SMC_LLC_ACT_GROUP_FAILED:
+		llc_group_failed(lgr, act);
+		return false;
+	case SMC_LLC_ACT_STORE_RTOKEN:
+		ev->ok = smc_llc_rtoken_store(lgr, act->rkeys);
+		ev->type = SMC_LLC_EV_RTOKEN_STORED;
+		ev->link = act->link;
+		return true;
+	case SMC_LLC_ACT_DELETE_RTOKENS:
+		smc_llc_rtoken_delete(lgr, act, ev);
+		ev->type = SMC_LLC_EV_RTOKENS_DELETED;
+		ev->link = act->link;
+		return true;
+	case SMC_LLC_ACT_STALE:
+		llc_count(lgr, SMC_STAT_LLC_STALE);
+		return false;
+	case SMC_LLC_ACT_RKEY_DONE:
+		smc_llc_rmb_done(lgr, act->result);
+		return false;
+	case SMC_LLC_ACT_LINK_DOWN:
+		llc_link_down(lgr, act);
+		return false;
+	case SMC_LLC_ACT_LINK_CLEAR:
+		llc_link_clear(lgr, act->link);
+		return false;
+	case SMC_LLC_ACT_TERMINATE:
+		llc_note_path(lgr, act->why);
+		smc_lgr_terminate(lgr);
+		return false;
+	}
+	return false;
+}
+
+/* Feed one event and all that follow from it at once. */
+static void llc_feed(struct smc_link_group *lgr, struct smc_llc_event *ev)
+{
+	struct smc_llc *llc = &lgr->llc;
+	bool is_more;
+	unsigned int i;
+
+	lockdep_assert_held(&lgr->lock);
+	do {
+		smc_llc_flow_event(&llc->flow, ev, llc_now(), &llc->actions);
+		is_more = false;
+		for (i = 0; i < llc->actions.nr; i++)
+			is_more |= llc_perform(lgr, &llc->actions.act[i], ev);
+	} while (is_more);
+	/* Who joined now would be reset. */
+	if (llc->flow.phase == SMC_LLC_TERMINATING)
+		smc_lgr_shut(lgr);
+}
+
+static void llc_feed_plain(struct smc_link_group *lgr, enum smc_llc_event_type type, u8 link)
+{
+	struct smc_llc_event ev = { .type = type, .link = link };
+
+	llc_feed(lgr, &ev);
+}
+
+static void llc_end_of(const struct smc_link *link, struct smc_llc_end *end)
+{
+	memcpy(end->mac, link->wr.end.mac, sizeof(end->mac));
+	memcpy(end->gid, link->wr.end.gid.raw, sizeof(end->gid));
+	end->qpn = link->wr.qpn;
+	end->psn = link->psn;
+	end->mtu = link->wr.end.mtu;
+}
+
+/* News of a link that was given up meanwhile is ignored, for the next attempt may have begun. */
+static void llc_created(struct smc_link_group *lgr, struct smc_llc_event *ev)
+{
+	struct smc_link *link = lgr->links[ev->link];
+	struct smc_llc *llc = &lgr->llc;
+
+	lockdep_assert_held(&lgr->lock);
+	if (llc->flow.config != SMC_LLC_CONFIG_CREATE || llc->flow.config_target != ev->link)
+		return;
+	if (!link || !link->wr.qp)
+		ev->ok = false;
+	if (!ev->ok)
+		return;
+	llc->nr_told = 0;
+	llc_end_of(link, &ev->created.end);
+	ev->created.is_direct = link->is_direct;
+	ev->created.nr_rmbs = 0;
+	/* Of a bare link there is nothing to tell. */
+	if (llc->flow.link[ev->link].is_bare)
+		return;
+	ev->created.nr_rmbs = smc_llc_rmb_tell(lgr);
+}
+
+/*
+ * Was it the path: a completion in error or none at all, or an event of the queue pair?
+ * Otherwise it was our own port or device, or something out of sync.
+ */
+static bool llc_is_of_path(enum smc_wr_fault fault)
+{
+	return fault == SMC_WR_FAULT_SEND || fault == SMC_WR_FAULT_RECV ||
+	       fault == SMC_WR_FAULT_QP;
+}
+
+/* Returns false if there is nothing to tell the machine. */
+static bool llc_event_of(struct smc_link_group *lgr, const struct smc_llc_item *item,
+			 struct smc_llc_event *ev)
+{
+	memset(ev, 0, sizeof(*ev));
+	ev->type = item->type;
+	ev->link = item->link;
+	ev->ok = item->ok;
+	ev->cookie = item->cookie;
+
+	switch (item->type) {
+	case SMC_LLC_EV_START:
+		/*
+		 * A client that waits for no ADD LINK sends data right behind
+		 * its CONFIRM LINK reply, which may overtake this worker.
+		 */
+		if (lgr->params.has_dialect)
+			smc_lgr_commit_dialect(lgr, SMC_DIALECT_DEPLOYED);
+		ev->start = lgr->llc.start;
+		return true;
+	case SMC_LLC_EV_MSG:
+		switch (smc_llc_form_decode(lgr->params.llc_form, item->more ?: item->raw,
+					    item->len, lgr->llc.flow.dialect, &ev->msg)) {
+		case SMC_LLC_OK:
+			return true;
+		case SMC_LLC_IGNORE:
+			return false;
+		case SMC_LLC_LINK_DOWN:
+			break;
+		}
+		ev->type = SMC_LLC_EV_BAD_MSG;
+		return true;
+	case SMC_LLC_EV_REQ_TERMINATE:
+	case SMC_LLC_EV_REQ_DELETE_LINK:
+		ev->terminate.reason = item->cookie;
+		ev->terminate.is_orderly = item->ok;
+		return true;
+	case SMC_LLC_EV_LINK_BROKEN:
+		if (item->cookie == SMC_WR_FAULT_GOING)
+			ev->type = SMC_LLC_EV_LINK_GOING;
+		ev->ok = llc_is_of_path(item->cookie);
+		return true;
+	case SMC_LLC_EV_RNICS:
+		smc_llc_ports_copy(&lgr->llc, &ev->rnics);
+		return true;
+	case SMC_LLC_EV_LINK_CREATED:
+		llc_created(lgr, ev);
+		return true;
+	default:
+		return true;
+	}
+}
+
+static u64 llc_last_rx(struct smc_link *link, u64 now)
+{
+	unsigned long ago = jiffies - atomic_long_read(&link->wr.rx_jiffies);
+
+	return now - min_t(u64, now, jiffies_to_msecs(ago));
+}
+
+static void llc_feed_timer(struct smc_link_group *lgr)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_TIMER };
+	u64 now = llc_now();
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++) {
+		if (i && !smc_llc_is_in_use(&lgr->llc.flow.link[i]))
+			continue;
+		ev.type = SMC_LLC_EV_TIMER;
+		ev.link = i;
+		ev.timer.last_rx = lgr->links[i] ? llc_last_rx(lgr->links[i], now) : now;
+		get_random_bytes(ev.timer.user_data, sizeof(ev.timer.user_data));
+		llc_feed(lgr, &ev);
+	}
+}
+
+/* More came in than the ring holds: every link is out of sync. */
+static void llc_feed_overrun(struct smc_link_group *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+	u8 i;
+
+	scoped_guard(spinlock_irqsave, &llc->queue_lock) {
+		if (!llc->is_overrun)
+			return;
+		llc->is_overrun = false;
+	}
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (llc->flow.link[i].state != SMC_LLC_LINK_FREE)
+			llc_feed_plain(lgr, SMC_LLC_EV_BAD_MSG, i);
+}
+
+/* A request for TEST LINK on each of some links, with other random bytes on each. */
+static void llc_feed_tests(struct smc_link_group *lgr, enum smc_llc_event_type type,
+			   unsigned long links)
+{
+	struct smc_llc_event ev = {};
+	unsigned int i;
+
+	for_each_set_bit(i, &links, SMC_LLC_LINKS) {
+		ev.type = type;
+		ev.link = i;
+		get_random_bytes(ev.timer.user_data, sizeof(ev.timer.user_data));
+		llc_feed(lgr, &ev);
+	}
+}
+
+/*
+ * One probe for each link, however often it was asked for. The machine ignores those that
+ * it has no use for.
+ */
+static void llc_feed_probes(struct smc_link_group *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+	unsigned long links;
+
+	scoped_guard(spinlock_irqsave, &llc->queue_lock) {
+		links = llc->to_probe;
+		llc->to_probe = 0;
+	}
+	llc_feed_tests(lgr, SMC_LLC_EV_REQ_TEST_LINK, links);
+}
+
+/*
+ * Connections that could move to a link that has come up may do so when the peer has
+ * seen what they said. Who has said more meanwhile is looked at again after a while: such
+ * a link is in use, and a message now and then is nothing beside that.
+ */
+static void llc_balance(struct smc_link_group *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+	unsigned long links = 0;
+	unsigned int i;
+
+	llc->balance_at = SMC_LLC_NO_DEADLINE;
+	if (!lgr->is_uneven)
+		return;
+	llc->balance_at = llc_now() + LLC_BALANCE_MS;
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (smc_llc_flow_may_ask(&llc->flow, i))
+			links |= BIT(i);
+	llc_feed_tests(lgr, SMC_LLC_EV_REQ_ROUND_TRIP, smc_move_ask(lgr, links));
+	/* of others the last message had not completed */
+	smc_move_queue(lgr);
+}
+
+static void llc_feed_idle(struct smc_link_group *lgr)
+{
+	struct smc_llc_event ev = {
+		.type = SMC_LLC_EV_REQ_TERMINATE,
+		.terminate.reason = SMC_LLC_DELETE_PROGRAM,
+		.terminate.is_orderly = true,
+	};
+
+	WRITE_ONCE(lgr->llc.idle_at, 0);
+	WRITE_ONCE(lgr->llc.is_surplus, false);
+	if (smc_lgr_retire(lgr))
+		llc_feed(lgr, &ev);
+}
+
+/* Give the machine the next request. */
+static bool llc_feed_request(struct smc_link_group *lgr)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_RKEY };
+
+	if (!smc_llc_rmb_next(lgr, &ev.rkey))
+		return false;
+	llc_feed(lgr, &ev);
+	return true;
+}
+
+/* The machine is dead: nothing is taken any more, nobody waits any more. */
+static void llc_close(struct smc_link_group *lgr)
+{
+	smc_llc_queue_close(lgr);
+	smc_llc_msg_free_long(&lgr->llc);
+	smc_llc_rmb_close(lgr);
+}
+
+static void llc_arm_timer(struct smc_link_group *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+	u64 idle_at = READ_ONCE(llc->idle_at);
+	u64 now = llc_now();
+	u64 due;
+
+	if (llc->flow.phase == SMC_LLC_DEAD)
+		return;
+	due = smc_llc_flow_deadline(&llc->flow);
+	if (idle_at)
+		due = min(due, idle_at);
+	due = min(due, smc_llc_sweep_due(lgr));
+	due = min(due, llc->balance_at);
+	if (due == SMC_LLC_NO_DEADLINE && !llc->swept_at)
+		return;
+	due = clamp(due, now, now + LLC_LONGEST_MS);
+	smc_llc_kick_in(lgr, msecs_to_jiffies(due - now) + 1);
+}
+
+static void llc_feed_rnics(struct smc_link_group *lgr)
+{
+	struct smc_llc_event ev = { .type = SMC_LLC_EV_RNICS };
+
+	if (!lgr->llc.wants_links)
+		return;
+	smc_llc_ports_copy(&lgr->llc, &ev.rnics);
+	llc_feed(lgr, &ev);
+}
+
+/*
+ * What broke before the machine was started was not news to it, and is reported
+ * only once. The bit is set before the report is queued: if that came before
+ * the start, the bit is seen here.
+ */
+static void llc_feed_missed(struct smc_link_group *lgr, u8 index)
+{
+	struct smc_link *link = lgr->links[index];
+
+	if (link && test_bit(SMC_WR_IS_REPORTED, &link->wr.flags))
+		llc_feed_plain(lgr, SMC_LLC_EV_LINK_BROKEN, index);
+}
+
+static void llc_run(struct smc_link_group *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+	u64 idle_at = READ_ONCE(llc->idle_at);
+	struct smc_llc_event ev;
+	struct smc_llc_item item;
+
+	lockdep_assert_held(&lgr->lock);
+	while (smc_llc_queue_pop(llc, &item)) {
+		llc->msg = item.more;
+		if (llc_event_of(lgr, &item, &ev))
+			llc_feed(lgr, &ev);
+		smc_llc_msg_drop(&llc->msg);
+		if (item.type == SMC_LLC_EV_START) {
+			llc_feed_rnics(lgr);
+			llc_feed_missed(lgr, item.link);
+		}
+	}
+	llc_feed_overrun(lgr);
+	llc_feed_probes(lgr);
+	if (llc_now() >= smc_llc_flow_deadline(&llc->flow))
+		llc_feed_timer(lgr);
+	if (READ_ONCE(llc->is_surplus) || (idle_at && llc_now() >= idle_at))
+		llc_feed_idle(lgr);
+	if (llc_now() >= llc->balance_at)
+		llc_balance(lgr);
+	smc_llc_sweep_check(lgr);
+	while (llc_feed_request(lgr))
+		;
+}
+
+static void llc_follow_down(struct smc_link_group *lgr)
+{
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		llc_feed_plain(lgr, SMC_LLC_EV_LINK_BROKEN, i);
+}
+
+static void llc_work(struct work_struct *work)
+{
+	struct smc_llc *llc = container_of(work, struct smc_llc, work);
+	struct smc_link_group *lgr = lgr_of(llc);
+
+	mutex_lock(&lgr->lock);
+	llc_run(lgr);
+	/* Taken down before it was started, or by one of the actions above. */
+	if (llc->flow.phase != SMC_LLC_DEAD && smc_lgr_is_down(lgr))
+		llc_follow_down(lgr);
+	if (llc->flow.phase == SMC_LLC_DEAD)
+		llc_close(lgr);
+	llc_arm_timer(lgr);
+	mutex_unlock(&lgr->lock);
+	smc_lgr_put(lgr);
+}
+
+/**
+ * smc_llc_init_module() - what all engines share
+ *
+ * Context: Process context, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int smc_llc_init_module(void)
+{
+	int rc = smc_llc_queue_init();
+
+	if (rc)
+		return rc;
+	smc_llc_ports_init();
+	return 0;
+}
+
+/**
+ * smc_llc_exit_module() - undo smc_llc_init_module()
+ *
+ * Every link group is gone; work items that let go of one may still run.
+ *
+ * Context: Process context, sleeps.
+ */
+void smc_llc_exit_module(void)
+{
+	smc_llc_ports_exit();
+	smc_llc_queue_exit();
+}
+
+/* Agreed on with the peer, or what this side would have. */
+static u8 llc_max_links(const struct smc_link_group *lgr)
+{
+	u8 most = lgr->params.max_links;
+
+	return lgr->params.max_links_is_fixed ? most :
+	       min_t(u8, READ_ONCE(llc_settings(lgr)->max_links), most);
+}
+
+/**
+ * smc_llc_init() - prepare the engine of a group that is being formed
+ * @lgr: the group; its key, id and params are set, and it is not started
+ *
+ * Context: Process context.
+ */
+void smc_llc_init(struct smc_link_group *lgr)
+{
+	const struct smc_settings *set = llc_settings(lgr);
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_llc_params params = {
+		.is_server = lgr->key.role == SMC_ROLE_SERVER,
+		.wants_deployed = lgr->params.has_dialect || !READ_ONCE(set->dialect),
+		.dialect_is_fixed = lgr->params.has_dialect,
+		.max_links_is_fixed = lgr->params.max_links_is_fixed,
+		.max_links = llc_max_links(lgr),
+		.has_long_add_link = smc_llc_form_has_long(lgr->params.llc_form),
+		.max_conns = lgr->params.told_max_conns,
+		.link_uid_base = lgr->id,
+		.test_link_idle_ms = READ_ONCE(set->testlink_time) * MSEC_PER_SEC,
+		.test_link_tries = LLC_TEST_LINK_TRIES,
+		.timers = set->llc,
+	};
+
+	smc_llc_flow_init(&llc->flow, &params);
+	INIT_WORK(&llc->work, llc_work);
+	smc_llc_task_init(lgr);
+	smc_move_init(lgr);
+	smc_llc_sweep_init(lgr);
+	smc_llc_queue_open(lgr);
+	INIT_LIST_HEAD(&llc->requests);
+	llc->balance_at = SMC_LLC_NO_DEADLINE;
+	/* pairs with smp_load_acquire() in llc_may_end() */
+	smp_store_release(&llc->is_ready, true);
+}
+
+/**
+ * smc_llc_start() - begin first contact
+ * @lgr: the group, after smc_llc_init()
+ * @link: its first link, index 0, connected to the peer named in @link->peer
+ *
+ * A client calls this right before it sends Confirm, for CONFIRM LINK may
+ * arrive before the send returns; a server when it has checked the Confirm.
+ * What comes of it is the state in which the group leaves FORMING. RFC 7609
+ * 3.5.1.3, 3.5.1.5; FC-08, FC-10, TMR-03.
+ *
+ * Context: Process context. Expects no lock held. Takes lgr->lock and
+ * lgr->llc.queue_lock.
+ */
+void smc_llc_start(struct smc_link_group *lgr, struct smc_link *link)
+{
+	struct smc_llc_start *start = &lgr->llc.start;
+
+	llc_end_of(link, &start->local);
+	memcpy(start->peer.mac, link->peer.mac, sizeof(start->peer.mac));
+	memcpy(start->peer.gid, link->peer.gid, sizeof(start->peer.gid));
+	start->peer.qpn = link->peer.qpn;
+	start->peer.psn = link->peer.psn;
+	start->peer.mtu = link->peer.mtu;
+	/* An RNIC that talks to itself is the only one inside this host. */
+	if (llc_max_links(lgr) > 1 &&
+	    memcmp(start->local.gid, start->peer.gid, sizeof(start->peer.gid)) &&
+	    smc_link_enter_at(lgr, link->index)) {
+		smc_llc_ports_follow(link, start->peer.gid);
+		smc_link_exit(link);
+	}
+	smc_llc_report(lgr, SMC_LLC_EV_START, link->index, true, 0);
+}
+
+/**
+ * smc_llc_declined() - a Decline arrived on TCP while the group is formed
+ * @lgr: the group
+ *
+ * Before the point of no return the group fails with SMC_DECLINE_PEERDECL,
+ * after it with none: the TCP connection is to be reset. RFC 7609 C.2, C.3;
+ * DCLN-06, ERR-23.
+ *
+ * Context: Any context. Takes lgr->llc.queue_lock.
+ */
+void smc_llc_declined(struct smc_link_group *lgr)
+{
+	smc_llc_report(lgr, SMC_LLC_EV_DECLINED, 0, true, 0);
+}
+
+/**
+ * smc_llc_end() - end a group by agreement with the peer
+ * @lgr: the group
+ * @reason: enum smc_llc_delete_link_reason
+ * @is_orderly: operator or program wants it, rather than an error
+ *
+ * DELETE LINK for the whole group is sent; the group is taken down when that
+ * has left (server), or when the server has answered (client), or by a timer.
+ * A group that is still being formed fails. RFC 7609 3.5.4; LGT-01 to LGT-06,
+ * DELL-14.
+ *
+ * Context: Any context. Takes lgr->llc.queue_lock.
+ */
+void smc_llc_end(struct smc_link_group *lgr, u32 reason, bool is_orderly)
+{
+	smc_llc_report(lgr, SMC_LLC_EV_REQ_TERMINATE, 0, is_orderly, reason);
+}
+
+/**
+ * smc_llc_delete_link() - give one link of a group up
+ * @lgr: the group; the caller holds a reference
+ * @index: link index
+ *
+ * On the word of the operator: the peer is told (a client asks the server to do it),
+ * and its connections move. What is on its way when the client has answered is sent
+ * again on another link. RFC 7609 3.5.5.1.3, 3.5.5.1.4; LGT-03, DELL-01, DELL-14.
+ *
+ * Context: Any context. Takes lgr->llc.queue_lock.
+ */
+void smc_llc_delete_link(struct smc_link_group *lgr, u8 index)
+{
+	smc_llc_report(lgr, SMC_LLC_EV_REQ_DELETE_LINK, index, true, SMC_LLC_DELETE_OPERATOR);
+}
+
+/* Who takes leave of which groups, and until when, in jiffies. */
+struct llc_leave {
+	const struct net *net;
+	unsigned long until;
+};
+
+/* One that a handshake has just enlisted has no engine yet, nor a link to speak on. */
+static bool llc_may_end(const struct smc_link_group *lgr, const struct llc_leave *leave)
+{
+	if (leave->net && lgr->key.net != leave->net)
+		return false;
+	/* pairs with smp_store_release() in smc_llc_init() */
+	return smp_load_acquire(&lgr->llc.is_ready);
+}
+
+static void llc_end_one(struct smc_link_group *lgr, void *arg)
+{
+	const struct llc_leave *leave = arg;
+
+	if (llc_may_end(lgr, leave))
+		smc_llc_end(lgr, SMC_LLC_DELETE_OPERATOR, true);
+}
+
+static void llc_wait_one(struct smc_link_group *lgr, void *arg)
+{
+	const struct llc_leave *leave = arg;
+	long left = leave->until - jiffies;
+
+	if (llc_may_end(lgr, leave) && left > 0)
+		wait_event_timeout(lgr->waitq, smc_lgr_is_down(lgr), left);
+}
+
+/**
+ * smc_llc_end_all() - take leave of all peers
+ * @net: groups of this namespace, NULL for all
+ *
+ * For a namespace or a module that goes away: peers learn it from DELETE LINK
+ * rather than from a link that is silent. Waits until that has left, together
+ * three seconds at most: what a namespace has set for its machines does not
+ * count, for everybody waits. RFC 7609 4.8.3; PEER-01.
+ *
+ * Context: Process context, sleeps. Expects no lock held.
+ */
+void smc_llc_end_all(struct net *net)
+{
+	struct llc_leave leave = { .net = net };
+
+	smc_lgr_for_each(llc_end_one, &leave);
+	leave.until = jiffies + msecs_to_jiffies(LLC_LEAVE_MS);
+	smc_lgr_for_each(llc_wait_one, &leave);
+}
+
+/**
+ * smc_llc_arm_idle() - the last connection has left a group
+ * @lgr: the group
+ *
+ * If no other one has joined when the linger time is over, the group ends. Where
+ * more are idle than may be, the one that has been so for longest ends now, also if
+ * who was the last to leave that one has yet to come by here. RFC 7609 3.5.4; LGT-01,
+ * LGT-02, TMR-10.
+ *
+ * Context: Process context. Takes smc_lgr_list_lock.
+ */
+void smc_llc_arm_idle(struct smc_link_group *lgr)
+{
+	u64 idle_ms = max(READ_ONCE(llc_settings(lgr)->lgr_idle_ms), 0);
+	struct smc_link_group *surplus;
+
+	if (lgr->key.role == SMC_ROLE_CLIENT)
+		idle_ms += LLC_CLIENT_IDLE_MS;
+	WRITE_ONCE(lgr->llc.idle_at, llc_now() + idle_ms);
+	smc_llc_kick(lgr);
+	surplus = smc_lgr_surplus(lgr->key.net);
+	if (surplus) {
+		WRITE_ONCE(surplus->llc.is_surplus, true);
+		smc_llc_kick(surplus);
+		smc_lgr_put(surplus);
+	}
+}
+
+/*
+ * Not by the queue: neither strangers nor the timers of all connections of a link,
+ * which may go off at once, shall fill it.
+ */
+static void llc_probe(struct smc_link_group *lgr, unsigned long links)
+{
+	struct smc_llc *llc = &lgr->llc;
+
+	guard(spinlock_irqsave)(&llc->queue_lock);
+	if (llc->is_closed)
+		return;
+	llc->to_probe |= links;
+	smc_llc_kick(lgr);
+}
+
+/**
+ * smc_llc_test_link() - probe a link now
+ * @link: the link; the caller holds a reference on its group
+ *
+ * For keepalive: no answer, or a wrong one, takes the link down. Does nothing
+ * while a probe is on its way. RFC 7609 4.5.3; KA-03 to KA-06.
+ *
+ * Context: Any context. Takes lgr->llc.queue_lock.
+ */
+void smc_llc_test_link(struct smc_link *link)
+{
+	llc_probe(link->lgr, BIT(link->index));
+}
+
+/**
+ * smc_llc_doubt() - does the peer still know the links of a group?
+ * @lgr: the group; the caller holds a reference
+ *
+ * For what is said in the peer's name by who need not be it, or beside the links: each
+ * active one is probed. A group that the peer has lost ends by that; any other goes on.
+ *
+ * Context: Any context. Takes lgr->llc.queue_lock.
+ */
+void smc_llc_doubt(struct smc_link_group *lgr)
+{
+	llc_probe(lgr, BIT(SMC_LLC_LINKS) - 1);
+}
+
+/**
+ * smc_llc_broken() - the queues of a link are of no more use
+ * @wr: the queues
+ * @fault: why
+ *
+ * Context: Any context, with any lock held but lgr->llc.queue_lock, which it
+ * takes.
+ */
+void smc_llc_broken(struct smc_wr *wr, enum smc_wr_fault fault)
+{
+	struct smc_link *link = smc_link_of(wr);
+
+	smc_llc_report(link->lgr, SMC_LLC_EV_LINK_BROKEN, link->index, false, fault);
+}

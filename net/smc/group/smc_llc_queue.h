@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The queue of a group's LLC worker, and what else all files of the engine need.
+ */
+#ifndef _SMC_LLC_QUEUE_H
+#define _SMC_LLC_QUEUE_H
+
+#include <linux/jiffies.h>
+
+#include "group/smc_core.h"
+#include "rdma/smc_net.h"
+
+int smc_llc_queue_init(void);
+void smc_llc_queue_exit(void);
+void smc_llc_queue_open(struct smc_link_group *lgr);
+void smc_llc_queue_close(struct smc_link_group *lgr);
+
+void smc_llc_queue_push(struct smc_link_group *lgr, const struct smc_llc_item *item);
+bool smc_llc_queue_pop(struct smc_llc *llc, struct smc_llc_item *item);
+void smc_llc_report(struct smc_link_group *lgr, enum smc_llc_event_type type, u8 link, bool ok,
+		    u64 cookie);
+void smc_llc_kick(struct smc_link_group *lgr);
+void smc_llc_kick_in(struct smc_link_group *lgr, unsigned long delay_jiffies);
+
+static inline struct smc_link_group *lgr_of(struct smc_llc *llc)
+{
+	return container_of(llc, struct smc_link_group, llc);
+}
+
+/* The time of the machine, in ms. */
+static inline u64 llc_now(void)
+{
+	return jiffies64_to_msecs(get_jiffies_64());
+}
+
+static inline struct smc_settings *llc_settings(const struct smc_link_group *lgr)
+{
+	return &smc_net(lgr->key.net)->set;
+}
+
+static inline void llc_count(const struct smc_link_group *lgr, enum smc_stat id)
+{
+	smc_stat_inc(lgr->key.net, id);
+}
+
+#endif /* _SMC_LLC_QUEUE_H */

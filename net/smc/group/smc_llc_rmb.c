@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the peer knows of our RMBs: it is told of new ones and of those that go.
+ *
+ * Operation: who has a new RMB, or wants to be rid of some, stands in line with a request
+ * and sleeps. The worker of the group takes one at a time to the machine, which holds
+ * the RKEY exchange with the peer, and hears what came of it. For a link that is added
+ * the peer is told of all that it knows once more.
+ *
+ * Ownership: a request lives on the stack of the task that waits for it and is
+ * completed exactly once; the machine's timers bound the wait.
+ *
+ * Error handling: a request that is refused because links change is made again, with
+ * the links of then. When the machine is dead all end with -ECONNABORTED.
+ */
+#include <linux/completion.h>
+#include <linux/jiffies.h>
+
+#include "smc_compat.h"
+#include "group/smc_life.h"
+#include "group/smc_llc_queue.h"
+#include "group/smc_llc_rmb.h"
+
+#define LLC_RKEY_TRIES		5
+
+/* So often a request is patient with this side's own RNIC. */
+#define LLC_RNIC_TURNS		3
+
+/**
+ * struct smc_llc_request - an RKEY exchange that a task waits for
+ * @node: in llc->requests until the machine has it
+ * @is_delete: DELETE RKEY of @bufs, otherwise CONFIRM RKEY of @bufs[0]
+ * @nr_bufs: length of @bufs
+ * @bufs: RMBs concerned; borrowed
+ * @links: links it named, a mask, under lgr->lock
+ * @tries: attempts so far that failed for no change of the links
+ * @result: outcome, valid once @done is complete
+ * @done: completes exactly once
+ */
+struct smc_llc_request {
+	struct list_head node;
+	bool is_delete;
+	unsigned int nr_bufs;
+	struct smc_buf *bufs[SMC_LLC_DELETE_RKEYS];
+	unsigned int links;
+	unsigned int tries;
+	int result;
+	struct completion done;
+};
+
+static void llc_finish(struct smc_llc_request *req, int result)
+{
+	req->result = result;
+	/* The waiter's stack may be gone after this. */
+	complete(&req->done);
+}
+
+static unsigned int llc_active_links(const struct smc_llc *llc)
+{
+	unsigned int mask = 0;
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (smc_llc_is_in_use(&llc->flow.link[i]))
+			mask |= BIT(i);
+	return mask;
+}
+
+/*
+ * The peer knows these RMBs now, or has forgotten them: so they are among those
+ * that it is told of when a link is added, or not.
+ */
+static void llc_note_told(struct smc_llc *llc, const struct smc_llc_request *req)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < req->nr_bufs; i++) {
+		req->bufs[i]->is_told = !req->is_delete;
+		/* Deployed peers agree to a deletion while they add a link. */
+		for (k = 0; k < llc->nr_told && req->is_delete; k++)
+			if (llc->told[k] == req->bufs[i])
+				llc->told[k] = NULL;
+	}
+}
+
+/**
+ * smc_llc_rmb_done() - the exchange that the current request asked for is over
+ * @lgr: the group; nothing happens if there is none
+ * @result: as with SMC_LLC_ACT_RKEY_DONE
+ *
+ * A request that was refused for now goes back to the head of the line: each
+ * time that the links have changed, and a few times besides.
+ *
+ * Context: The worker of @lgr. Expects lgr->lock held. Takes lgr->llc.queue_lock.
+ */
+void smc_llc_rmb_done(struct smc_link_group *lgr, int result)
+{
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_llc_request *req = llc->current_req;
+
+	lockdep_assert_held(&lgr->lock);
+	llc->current_req = NULL;
+	if (!req)
+		return;
+	if (!result)
+		llc_note_told(llc, req);
+	if (result == -EAGAIN && req->links == llc_active_links(llc))
+		req->tries++;
+	if (result == -EAGAIN && req->tries < LLC_RKEY_TRIES) {
+		guard(spinlock_irqsave)(&llc->queue_lock);
+		if (!llc->is_closed) {
+			list_add(&req->node, &llc->requests);
+			return;
+		}
+		result = -ECONNABORTED;
+	}
+	llc_finish(req, result);
+}
+
+static void llc_tell_pool(struct smc_llc *llc, struct smc_buf_pool *pool)
+{
+	struct smc_buf *buf = NULL;
+
+	while ((buf = smc_buf_next(pool, buf)))
+		if ((buf->is_told || buf->is_ready) && llc->nr_told < ARRAY_SIZE(llc->told))
+			llc->told[llc->nr_told++] = buf;
+}
+
+/**
+ * smc_llc_rmb_start() - first contact is over
+ * @lgr: the group
+ *
+ * What RMBs there are the peer knows from Accept or Confirm, and until it has agreed that
+ * they go. RFC 7609 3.5.5.2 (RKEY-02, AMB-21).
+ *
+ * Context: The worker of @lgr. Expects lgr->lock held.
+ */
+void smc_llc_rmb_start(struct smc_link_group *lgr)
+{
+	struct smc_buf *buf = NULL;
+
+	lockdep_assert_held(&lgr->lock);
+	while ((buf = smc_buf_next(&lgr->rmbs, buf)))
+		buf->is_told = true;
+}
+
+/**
+ * smc_llc_rmb_tell() - which RMBs the peer is to be told of for a new link
+ * @lgr: the group; they go into @lgr->llc.told
+ *
+ * They are those that it knows. No CONFIRM RKEY changes that before the link is up or
+ * given up (RKEY-15). A DELETE RKEY that was under way may: llc_note_told() sees to
+ * that. So they are counted once.
+ *
+ * Context: Expects lgr->lock held.
+ * Return: how many.
+ */
+unsigned int smc_llc_rmb_tell(struct smc_link_group *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_buf *buf;
+
+	lockdep_assert_held(&lgr->lock);
+	llc_tell_pool(llc, &lgr->rmbs);
+	list_for_each_entry(buf, &lgr->leaving, node)
+		if (buf->kind == SMC_BUF_RMB && buf->is_told &&
+		    llc->nr_told < ARRAY_SIZE(llc->told))
+			llc->told[llc->nr_told++] = buf;
+	return llc->nr_told;
+}
+
+static int llc_build(struct smc_link_group *lgr, struct smc_llc_request *req,
+		     struct smc_llc_rkeys *rkey)
+{
+	const struct smc_llc_flow *flow = &lgr->llc.flow;
+	struct smc_llc_rtoken *rtoken;
+	unsigned int n;
+	u8 i;
+
+	rkey->is_delete = req->is_delete;
+	rkey->count = 0;
+	req->links = llc_active_links(&lgr->llc);
+	for (i = 0; i < SMC_LLC_LINKS; i++) {
+		if (!smc_llc_is_in_use(&flow->link[i]))
+			continue;
+		for (n = 0; n < req->nr_bufs; n++) {
+			rtoken = &rkey->rtoken[rkey->count++];
+			rtoken->link_num = i;
+			rtoken->rkey = smc_buf_rkey(req->bufs[n], i);
+			rtoken->vaddr = req->bufs[n]->iova;
+			if (!rtoken->rkey)
+				return -ECONNABORTED;
+		}
+		/* Keys to delete are named as on one link only, RKEY-16. */
+		if (req->is_delete)
+			break;
+	}
+	return rkey->count ? 0 : -ECONNABORTED;
+}
+
+static struct smc_llc_request *llc_first_request(struct smc_llc *llc)
+{
+	struct smc_llc_request *req;
+
+	guard(spinlock_irqsave)(&llc->queue_lock);
+	req = list_first_entry_or_null(&llc->requests, struct smc_llc_request, node);
+	if (req)
+		list_del_init(&req->node);
+	return req;
+}
+
+/**
+ * smc_llc_rmb_next() - the next request, where the machine would take one
+ * @lgr: the group
+ * @rkey: receives it, built from the links there are now
+ *
+ * Ends those that cannot be built.
+ *
+ * Context: The worker of @lgr. Expects lgr->lock held. Takes lgr->llc.queue_lock.
+ * Return: true if @rkey is to be fed to the machine; smc_llc_rmb_done() tells what came
+ * of it.
+ */
+bool smc_llc_rmb_next(struct smc_link_group *lgr, struct smc_llc_rkeys *rkey)
+{
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_llc_request *req;
+	int rc;
+
+	lockdep_assert_held(&lgr->lock);
+	if (llc->current_req || !smc_llc_flow_may_request(&llc->flow, llc_now()))
+		return false;
+	while ((req = llc_first_request(llc))) {
+		rc = llc_build(lgr, req, rkey);
+		if (!rc) {
+			llc->current_req = req;
+			return true;
+		}
+		llc_finish(req, rc);
+	}
+	return false;
+}
+
+/**
+ * smc_llc_rmb_close() - nobody waits for the peer any more
+ * @lgr: the group; its queue is closed, so that none can follow
+ *
+ * Context: The worker of @lgr. Expects lgr->lock held. Takes lgr->llc.queue_lock.
+ */
+void smc_llc_rmb_close(struct smc_link_group *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_llc_request *req, *next;
+	LIST_HEAD(left);
+
+	lockdep_assert_held(&lgr->lock);
+	scoped_guard(spinlock_irqsave, &llc->queue_lock)
+		list_splice_init(&llc->requests, &left);
+	smc_llc_rmb_done(lgr, -ECONNABORTED);
+	list_for_each_entry_safe(req, next, &left, node)
+		llc_finish(req, -ECONNABORTED);
+}
+
+static unsigned long llc_patience(const struct smc_link_group *lgr)
+{
+	return msecs_to_jiffies(min_t(u64, smc_llc_patience_ms(&lgr->llc.flow.params.timers),
+				      UINT_MAX));
+}
+
+/*
+ * What a request waits for is this side's own RNIC, which may need a minute to fail. A peer
+ * that takes back what it offers and offers the next one has it at work all the time.
+ */
+static bool llc_is_at_work(struct smc_link_group *lgr)
+{
+	enum smc_llc_config config;
+
+	guard(mutex)(&lgr->lock);
+	config = lgr->llc.flow.config;
+	return config == SMC_LLC_CONFIG_CREATE || config == SMC_LLC_CONFIG_PREPARE ||
+	       config == SMC_LLC_CONFIG_STORE;
+}
+
+/* Stand in line and wait. A peer that lets everything wait is none to be linked with. */
+static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
+{
+	struct smc_llc *llc = &lgr->llc;
+	int turns = 0;
+
+	req->tries = 0;
+	init_completion(&req->done);
+	scoped_guard(spinlock_irqsave, &llc->queue_lock) {
+		if (llc->is_closed)
+			return -ECONNABORTED;
+		list_add_tail(&req->node, &llc->requests);
+	}
+	smc_llc_kick(lgr);
+	/* By workers, which get no signals. Not TASK_UNINTERRUPTIBLE: it may be minutes. */
+	while (wait_for_completion_interruptible_timeout(&req->done, llc_patience(lgr)) <= 0) {
+		if (turns++ < LLC_RNIC_TURNS && llc_is_at_work(lgr))
+			continue;
+		smc_lgr_terminate(lgr);
+		smc_llc_kick(lgr);
+		wait_for_completion_state(&req->done, TASK_IDLE);
+		break;
+	}
+	return req->result;
+}
+
+/**
+ * smc_llc_rmb_announce() - tell the peer of a new RMB and wait for its answer
+ * @lgr: the group, up
+ * @buf: the RMB, mapped and registered on every active link; borrowed
+ *
+ * One CONFIRM RKEY exchange for all links. A peer that refuses because its
+ * links are changing is asked again, with the links of then. RFC 7609
+ * 3.5.5.2.1, A.3.5; RKEY-04 to RKEY-13.
+ *
+ * Context: Process context, sleeps; expects no lock held. Ends by the
+ * machine's timers.
+ * Return: 0 once the peer knows it; -EREMOTEIO if the peer refuses;
+ * -ECONNABORTED if the group has ended meanwhile, or no link can carry it.
+ */
+int smc_llc_rmb_announce(struct smc_link_group *lgr, struct smc_buf *buf)
+{
+	struct smc_llc_request req = { .nr_bufs = 1, .bufs = { buf } };
+	int rc = llc_request(lgr, &req);
+
+	return rc == -EAGAIN ? -EREMOTEIO : rc;
+}
+
+/**
+ * smc_llc_rmb_withdraw() - tell the peer of RMBs that will go, and wait for its answer
+ * @lgr: the group
+ * @bufs: the RMBs; the peer does not use them any more when this has succeeded
+ *
+ * DELETE RKEY exchanges of up to eight RMBs each, ended by the machine's timers. Keys
+ * unknown to the peer do no harm. RFC 7609 3.5.5.2.2, A.3.7; RMB-24, RMB-26, RKEY-16,
+ * RKEY-19.
+ *
+ * Context: Process context, sleeps; expects no lock held.
+ * Return: 0; -ECONNABORTED if the group has ended meanwhile, or the link that was to say
+ * it; -EAGAIN if links change all the time.
+ */
+int smc_llc_rmb_withdraw(struct smc_link_group *lgr, const struct list_head *bufs)
+{
+	struct smc_llc_request req = { .is_delete = true };
+	struct smc_buf *buf;
+	int rc = 0;
+
+	list_for_each_entry(buf, bufs, node) {
+		req.bufs[req.nr_bufs++] = buf;
+		if (req.nr_bufs < ARRAY_SIZE(req.bufs) && !list_is_last(&buf->node, bufs))
+			continue;
+		rc = llc_request(lgr, &req);
+		if (rc)
+			break;
+		req.nr_bufs = 0;
+	}
+	return rc;
+}

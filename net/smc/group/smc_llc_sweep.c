@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Areas that nobody uses leave their group: after a while, or when memory is wanted.
+ *
+ * Operation: the worker of a group has a work item give idle areas back when their
+ * time has come, and so has who wants memory. It waits for the peer, which has to forget
+ * an RMB before that goes; hence it is none of the worker's own.
+ *
+ * Error handling: RMBs that the peer could not be told of stay, and it is tried again.
+ */
+#include <linux/jiffies.h>
+
+#include "smc_compat.h"
+#include "group/smc_grow.h"
+#include "group/smc_llc_queue.h"
+#include "group/smc_llc_rmb.h"
+#include "group/smc_llc_sweep.h"
+
+/* How long to wait before RMBs whose withdrawal failed are withdrawn again. */
+#define LLC_SWEEP_AGAIN_MS	1000
+
+static void llc_arm_sweep(struct smc_link_group *lgr, bool again)
+{
+	lgr->llc.swept_at = llc_now();
+	lgr->llc.sweep_again = again;
+}
+
+/**
+ * smc_llc_sweep_start() - a group is up: look after its areas from now on
+ * @lgr: the group
+ *
+ * Context: Expects lgr->lock held.
+ */
+void smc_llc_sweep_start(struct smc_link_group *lgr)
+{
+	lockdep_assert_held(&lgr->lock);
+	llc_arm_sweep(lgr, false);
+}
+
+/**
+ * smc_llc_sweep_due() - when the worker has to call smc_llc_sweep_check() at the latest
+ * @lgr: the group
+ *
+ * The setting is looked up anew each time: it may be changed while a group lives.
+ *
+ * Context: Expects lgr->lock held.
+ * Return: in ms, or SMC_LLC_NO_DEADLINE.
+ */
+u64 smc_llc_sweep_due(struct smc_link_group *lgr)
+{
+	int idle_ms = READ_ONCE(llc_settings(lgr)->rmb_idle_ms);
+
+	lockdep_assert_held(&lgr->lock);
+	if (lgr->llc.sweep_again)
+		return lgr->llc.swept_at + LLC_SWEEP_AGAIN_MS;
+	if (!lgr->llc.swept_at || idle_ms <= 0)
+		return SMC_LLC_NO_DEADLINE;
+	return lgr->llc.swept_at + idle_ms;
+}
+
+/**
+ * smc_llc_sweep_check() - have idle areas given back if it is time
+ * @lgr: the group
+ *
+ * Context: The worker of @lgr. Expects lgr->lock held.
+ */
+void smc_llc_sweep_check(struct smc_link_group *lgr)
+{
+	lockdep_assert_held(&lgr->lock);
+	if (llc_now() >= smc_llc_sweep_due(lgr)) {
+		llc_arm_sweep(lgr, false);
+		smc_core_queue_patient(lgr, &lgr->llc.sweep_work);
+	}
+}
+
+/* What is old enough goes, and more of the rest until @want bytes are gone. */
+static unsigned long llc_take_idle(struct smc_link_group *lgr, struct smc_buf_pool *pool,
+				   unsigned long want)
+{
+	int idle_ms = READ_ONCE(llc_settings(lgr)->rmb_idle_ms);
+	unsigned long taken = 0;
+
+	if (idle_ms > 0)
+		taken = smc_lgr_take_idle(lgr, pool, msecs_to_jiffies(idle_ms), ULONG_MAX);
+	if (taken < want)
+		taken += smc_lgr_take_idle(lgr, pool, 0, want - taken);
+	return taken;
+}
+
+static void llc_drop_leaving(struct smc_link_group *lgr, enum smc_buf_kind kind)
+{
+	smc_stat_add(lgr->key.net, SMC_STAT_AREA_BACK, smc_lgr_drop_leaving(lgr, kind));
+}
+
+/*
+ * What the peer could not be told of it may still write to: so it stays until that has
+ * been done. If the group ends instead, so do its RMBs.
+ */
+static void llc_give_rmbs_back(struct smc_link_group *lgr)
+{
+	int rc = smc_llc_rmb_withdraw(lgr, &lgr->leaving);
+
+	if (!rc || smc_lgr_is_down(lgr)) {
+		llc_drop_leaving(lgr, SMC_BUF_RMB);
+		return;
+	}
+	scoped_guard(mutex, &lgr->lock)
+		llc_arm_sweep(lgr, true);
+	smc_llc_kick(lgr);
+}
+
+/*
+ * Give areas back that nobody has used for a while, or whose memory is wanted:
+ * send areas at once, RMBs after the peer has said that it forgets them.
+ * Handshakes that want to add an area wait meanwhile. RFC 7609 3.5.5.2.2;
+ * RMB-24 to RMB-26, TMR-14.
+ */
+static void llc_sweep_work(struct work_struct *work)
+{
+	struct smc_llc *llc = container_of(work, struct smc_llc, sweep_work);
+	struct smc_link_group *lgr = lgr_of(llc);
+	unsigned long want, taken;
+
+	/* Who adds an area now has this run once more: smc_llc_sweep_end_grow() */
+	if (smc_lgr_begin_grow(lgr))
+		goto put;
+	want = atomic_long_xchg(&llc->sweep_want, 0);
+	taken = llc_take_idle(lgr, &lgr->sends, want);
+	llc_drop_leaving(lgr, SMC_BUF_SEND);
+	llc_take_idle(lgr, &lgr->rmbs, want - min(want, taken));
+	/* Those that could not be withdrawn the last time are among them. */
+	if (!list_empty(&lgr->leaving))
+		llc_give_rmbs_back(lgr);
+	smc_lgr_end_grow(lgr);
+put:
+	smc_lgr_put(lgr);
+}
+
+/**
+ * smc_llc_sweep_init() - prepare a group that is being formed
+ * @lgr: the group
+ *
+ * Context: Process context.
+ */
+void smc_llc_sweep_init(struct smc_link_group *lgr)
+{
+	INIT_WORK(&lgr->llc.sweep_work, llc_sweep_work);
+}
+
+/**
+ * smc_llc_sweep_end_grow() - smc_lgr_end_grow() for who has added an area
+ * @lgr: the group
+ *
+ * What was asked of the group meanwhile (smc_llc_reclaim()) is seen to now.
+ *
+ * Context: Process context. Expects no lock held. Takes lgr->lock.
+ */
+void smc_llc_sweep_end_grow(struct smc_link_group *lgr)
+{
+	smc_lgr_end_grow(lgr);
+	/* The sweep that came in vain has left its wish, before it was refused. */
+	if (atomic_long_read(&lgr->llc.sweep_want) || !list_empty(&lgr->leaving))
+		smc_core_queue_patient(lgr, &lgr->llc.sweep_work);
+}
+
+/**
+ * smc_llc_idle_mem() - how much memory a group could give back
+ * @lgr: the group
+ *
+ * Context: Any context.
+ * Return: bytes in areas without a connection, less what is on its way.
+ */
+unsigned long smc_llc_idle_mem(const struct smc_link_group *lgr)
+{
+	unsigned long idle = READ_ONCE(lgr->rmbs.idle) + READ_ONCE(lgr->sends.idle);
+	unsigned long wanted;
+
+	/* A group that forms has nothing idle, and one that ends gives all. */
+	if (READ_ONCE(lgr->state) != SMC_LGR_ACTIVE)
+		return 0;
+	wanted = atomic_long_read(&lgr->llc.sweep_want);
+	return idle - min(idle, wanted);
+}
+
+/**
+ * smc_llc_reclaim() - have a group give memory back
+ * @lgr: the group
+ * @want: bytes, at least; less if there is no more
+ *
+ * A work item does it, since the peer has to forget an RMB before it goes
+ * (RMB-24, RMB-26). Nothing is waited for, nothing allocated.
+ *
+ * Context: Any context.
+ * Return: bytes that will follow, 0 if there is nothing that is not on its way.
+ */
+unsigned long smc_llc_reclaim(struct smc_link_group *lgr, unsigned long want)
+{
+	want = min(want, smc_llc_idle_mem(lgr));
+	if (!want)
+		return 0;
+	atomic_long_add(want, &lgr->llc.sweep_want);
+	smc_core_queue_patient(lgr, &lgr->llc.sweep_work);
+	return want;
+}
+
+/**
+ * smc_llc_trim() - a connection has given rings back to a group
+ * @lgr: the group
+ *
+ * Of those that give back at the same time, only the last may see an area idle. Where
+ * more rings are unused than may be (net.smc.spare_mem), those of this group go, as far
+ * as their areas are idle.
+ *
+ * Context: Any context.
+ */
+void smc_llc_trim(struct smc_link_group *lgr)
+{
+	unsigned long excess = smc_buf_excess(&smc_net(lgr->key.net)->spare);
+
+	if (excess)
+		smc_llc_reclaim(lgr, excess);
+}

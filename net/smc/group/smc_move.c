@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connections change their link, RFC 7609 2.3 and 4.6.
+ *
+ * Operation:
+ *   Which link a connection's sends use is this side's business alone
+ *   (FAIL-03). A work item of the group looks at all its connections: one whose
+ *   link is not active any more leaves it. It posts nothing, and when its last
+ *   message has completed, well or not (FAIL-04), the work item runs again and
+ *   puts it on another link, with the peer's key for that one (FAIL-16). Then
+ *   its sender says what it knows to have arrived and repeats the rest;
+ *   smc_tx.c.
+ *
+ *   When a link has come up, some leave those that carry more than their share:
+ *   only such as are quiet, and nothing holds them back for that. A completion
+ *   says that the peer's RNIC has a message, not that the peer has seen it. Each
+ *   link is a queue there, and what is said on the new one may be seen before
+ *   what waits in that of the old one. Ours waits for that, but deployed peers
+ *   reset a connection whose validation tells of a message they have not seen
+ *   (FAIL-10, protocol.md). So the LLC engine asks on the old link, by TEST LINK,
+ *   behind all that the connections have sent: the answer says that the peer has
+ *   come so far. Whoever has posted nothing since is quiet. While there is more to
+ *   spread the engine asks again; who is never quiet stays where it is.
+ *
+ *   A link that is given up in good order works, and has an end. So there all are
+ *   made silent before the peer is asked, and move when it has answered, or takes too
+ *   long: then the engine says that the link is clear.
+ *
+ *   Where no link is active a connection waits: a link may come up before the
+ *   end of the group is decided, which cuts it off.
+ *
+ * Ownership:
+ *   The queued or running work item holds a reference on the group.
+ *
+ * Locks:
+ *   lgr->lock for links and the peer's keys, inside it conn->lock.
+ */
+#include "smc_compat.h"
+#include "group/smc_link.h"
+#include "group/smc_member.h"
+#include "group/smc_move.h"
+#include "rdma/smc_net.h"
+
+/* Connections by link index, as they will be when all have moved. */
+struct move_plan {
+	struct smc_link_group *lgr;
+	unsigned int nr_links;
+	unsigned int load[SMC_LINKS_MAX];
+	bool is_open[SMC_LINKS_MAX];
+	bool has_busy;		/* one would have moved, were it quiet */
+};
+
+static bool move_is_settled(const struct move_plan *plan, const struct smc_conn *conn,
+			    const struct smc_link *link)
+{
+	lockdep_assert_held(&conn->lock);
+	return conn->phase != SMC_CONN_LEAVING && plan->is_open[link->index] &&
+	       plan->lgr->links[link->index] == link;
+}
+
+static void move_plan_init(struct move_plan *plan, struct smc_link_group *lgr)
+{
+	unsigned long token = 0;
+	struct smc_link *link;
+	struct smc_conn *conn;
+	int i;
+
+	memset(plan, 0, sizeof(*plan));
+	plan->lgr = lgr;
+	for (i = 0; i < SMC_LINKS_MAX; i++) {
+		link = lgr->links[i];
+		plan->is_open[i] = link && link->state == SMC_LINK_ACTIVE;
+		plan->nr_links += plan->is_open[i];
+	}
+	while ((conn = smc_lgr_next_conn(lgr, &token))) {
+		scoped_guard(spinlock_bh, &conn->lock) {
+			link = smc_conn_link(conn);
+			if (link && move_is_settled(plan, conn, link))
+				plan->load[link->index]++;
+		}
+		smc_conn_put(conn);
+	}
+}
+
+/* An RMB that the peer did not tell of on a link cannot be reached there. */
+static bool move_reaches(const struct smc_conn *conn, int index)
+{
+	return conn->rtoken < 0 ||
+	       smc_rtoken_is_known(conn->lgr->rtokens, conn->rtoken, index);
+}
+
+/* The link that carries the fewest and reaches the peer's element, or NULL. */
+static struct smc_link *move_choose(const struct move_plan *plan, const struct smc_conn *conn)
+{
+	int i, best = -1;
+
+	for (i = 0; i < SMC_LINKS_MAX; i++)
+		if (plan->is_open[i] && move_reaches(conn, i) &&
+		    (best < 0 || plan->load[i] < plan->load[best]))
+			best = i;
+	return best < 0 ? NULL : plan->lgr->links[best];
+}
+
+/* Where its data goes at the peer, on the link it is on. */
+static void move_aim(struct smc_conn *conn, const struct smc_link *link)
+{
+	const struct smc_rtoken *tok;
+
+	lockdep_assert_held(&conn->lock);
+	if (conn->rtoken < 0)
+		return;
+	tok = &link->lgr->rtokens->tok[conn->rtoken];
+	conn->peer_rkey = tok->rkey[link->index];
+	conn->peer_addr = tok->vaddr[link->index] + (u64)(conn->peer_index - 1) * conn->peer_size;
+}
+
+/**
+ * smc_move_aim() - where a connection's data goes at the peer
+ * @conn: in a group; its rtoken, index and size are known
+ *
+ * Context: Process context. Expects lgr->lock held. Takes conn->lock.
+ * Return: 0; -ECONNABORTED if it is on no link; -ENOKEY if the peer did not
+ *	   tell of the RMB there.
+ */
+int smc_move_aim(struct smc_conn *conn)
+{
+	struct smc_link *link;
+
+	lockdep_assert_held(&conn->lgr->lock);
+	guard(spinlock_bh)(&conn->lock);
+	link = smc_conn_link(conn);
+	if (!link)
+		return -ECONNABORTED;
+	if (!move_reaches(conn, link->index))
+		return -ENOKEY;
+	move_aim(conn, link);
+	return 0;
+}
+
+/* Nothing is in flight. */
+static void move_to(struct smc_conn *conn, struct smc_link *link)
+{
+	struct smc_link *from = smc_conn_link(conn);
+
+	lockdep_assert_held(&conn->lock);
+	smc_lgr_set_link(conn, link);
+	smc_link_del_waiter(from, conn);
+	move_aim(conn, link);
+	smc_conn_set_phase(conn, SMC_CONN_VALIDATING);
+	smc_stat_inc(sock_net(conn->sk), SMC_STAT_CONN_MOVED);
+}
+
+/* Has its link more than its share? */
+static bool move_is_crowded(const struct move_plan *plan, const struct smc_link *from,
+			    const struct smc_link *to)
+{
+	return plan->load[from->index] > plan->load[to->index] + 1;
+}
+
+/* Would a connection help the others by moving? */
+static bool move_is_uneven(const struct move_plan *plan)
+{
+	int i, k;
+
+	for (i = 0; i < SMC_LINKS_MAX; i++)
+		for (k = 0; k < SMC_LINKS_MAX; k++)
+			if (plan->is_open[i] && plan->is_open[k] &&
+			    plan->load[i] > plan->load[k] + 1)
+				return true;
+	return false;
+}
+
+/* Has it to wait for the peer before it leaves a link that is given up? FAIL-19 */
+static bool move_is_held(const struct smc_conn *conn, const struct smc_link *from)
+{
+	lockdep_assert_held(&conn->lock);
+	return from->state == SMC_LINK_DELETING && conn->heard != SMC_CONN_HEARD;
+}
+
+/* May one stay whose link works? */
+static bool move_stays(struct move_plan *plan, const struct smc_conn *conn,
+		       const struct smc_link *from, const struct smc_link *to)
+{
+	if (!plan->lgr->is_uneven || !move_is_crowded(plan, from, to))
+		return true;
+	/* is there nothing that its first message on another link could overtake? FAIL-19 */
+	if (conn->heard == SMC_CONN_HEARD && !conn->tx_inflight)
+		return false;
+	plan->has_busy = true;
+	return true;
+}
+
+/* One connection; returns the events it has to be told. */
+static u32 move_one(struct move_plan *plan, struct smc_conn *conn)
+{
+	struct smc_link *from, *to;
+
+	guard(spinlock_bh)(&conn->lock);
+	from = smc_conn_link(conn);
+	if (!from)
+		return 0;
+	to = move_choose(plan, conn);
+	if (!to) {
+		smc_conn_set_phase(conn, SMC_CONN_LEAVING);
+		if (!plan->nr_links)
+			return 0;
+		/* There are links, but none of them leads to its element. */
+		conn->rtoken = -1;
+		return SMC_EV_LINK_LOST;
+	}
+	if (move_is_settled(plan, conn, from)) {
+		if (move_stays(plan, conn, from, to))
+			return 0;
+		plan->load[from->index]--;
+	}
+	plan->load[to->index]++;
+	/* one that could be stayed on has not been left: no link comes back */
+	if (to != from && (conn->tx_inflight || move_is_held(conn, from)))
+		smc_conn_set_phase(conn, SMC_CONN_LEAVING);
+	else if (to != from)
+		move_to(conn, to);
+	return conn->phase == SMC_CONN_LEAVING ? 0 : SMC_EV_MOVED;
+}
+
+static void smc_move_work(struct work_struct *work)
+{
+	struct smc_link_group *lgr = container_of(work, struct smc_link_group, move_work);
+	unsigned long token = 0;
+	struct move_plan plan;
+	struct smc_conn *conn;
+	u32 events;
+
+	mutex_lock(&lgr->lock);
+	move_plan_init(&plan, lgr);
+	while ((conn = smc_lgr_next_conn(lgr, &token))) {
+		events = move_one(&plan, conn);
+		if (events & SMC_EV_LINK_LOST)
+			smc_lgr_cut_conn(conn);
+		else if (events)
+			conn->ops.event(conn, events);
+		smc_conn_put(conn);
+	}
+	lgr->is_uneven = plan.has_busy && move_is_uneven(&plan);
+	mutex_unlock(&lgr->lock);
+	smc_lgr_put(lgr);
+}
+
+/**
+ * smc_move_queue() - links have come or gone, or a connection may leave its own
+ * @lgr: the group, active; the caller holds a reference
+ *
+ * Context: Any context.
+ */
+void smc_move_queue(struct smc_link_group *lgr)
+{
+	smc_core_queue(lgr, &lgr->move_work);
+}
+
+/**
+ * smc_move_hush() - connections have nothing more to say on a link that is given up
+ * @link: it works; in SMC_LINK_DELETING
+ *
+ * What is posted there after this call follows all that they have said. Who has said
+ * nothing that the peer may not have seen moves; the others do when @link has been moved
+ * to SMC_LINK_INACTIVE. RFC 7609 4.6.1; FAIL-10, FAIL-19.
+ *
+ * Context: Process context. Expects lgr->lock held. Takes conn->lock.
+ */
+void smc_move_hush(struct smc_link *link)
+{
+	struct smc_link_group *lgr = link->lgr;
+	unsigned long token = 0;
+	struct smc_conn *conn;
+
+	lockdep_assert_held(&lgr->lock);
+	while ((conn = smc_lgr_next_conn(lgr, &token))) {
+		scoped_guard(spinlock_bh, &conn->lock)
+			if (smc_conn_link(conn) == link)
+				smc_conn_set_phase(conn, SMC_CONN_LEAVING);
+		smc_conn_put(conn);
+	}
+	smc_move_queue(lgr);
+}
+
+/* Would it leave its link, had the peer seen what it sent there? */
+static bool move_has_to_ask(const struct move_plan *plan, const struct smc_conn *conn,
+			    const struct smc_link *from)
+{
+	const struct smc_link *to;
+
+	if (conn->heard == SMC_CONN_HEARD || !move_is_settled(plan, conn, from))
+		return false;
+	to = move_choose(plan, conn);
+	return to && move_is_crowded(plan, from, to);
+}
+
+/**
+ * smc_move_ask() - which links carry more than their share of connections that have spoken?
+ * @lgr: the group
+ * @links: those on which the peer can be asked now, a mask of indices
+ *
+ * The caller has the peer asked, on each link of the answer, whether it has come to what
+ * was sent there before this call, and then calls smc_move_heard(). RFC 7609 2.3, 4.6.1;
+ * FAIL-10, FAIL-19, LB-04.
+ *
+ * Context: Process context. Expects lgr->lock held. Takes conn->lock.
+ * Return: a mask of indices, of those in @links.
+ */
+unsigned long smc_move_ask(struct smc_link_group *lgr, unsigned long links)
+{
+	unsigned long token = 0, crowded = 0;
+	struct move_plan plan;
+	struct smc_link *link;
+	struct smc_conn *conn;
+
+	lockdep_assert_held(&lgr->lock);
+	move_plan_init(&plan, lgr);
+	while ((conn = smc_lgr_next_conn(lgr, &token))) {
+		spin_lock_bh(&conn->lock);
+		link = smc_conn_link(conn);
+		if (link && lgr->links[link->index] == link && links & BIT(link->index)) {
+			if (conn->heard == SMC_CONN_SPOKE)
+				conn->heard = SMC_CONN_ASKED;
+			if (move_has_to_ask(&plan, conn, link))
+				crowded |= BIT(link->index);
+		}
+		spin_unlock_bh(&conn->lock);
+		smc_conn_put(conn);
+	}
+	return crowded;
+}
+
+/**
+ * smc_move_heard() - the peer has come to what was sent on a link
+ * @lgr: the group
+ * @index: of the link; smc_move_ask() has named it, and the peer was asked afterwards
+ *
+ * Connections that have posted nothing since may move. RFC 7609 4.6.1; FAIL-19.
+ *
+ * Context: Process context. Expects lgr->lock held. Takes conn->lock.
+ */
+void smc_move_heard(struct smc_link_group *lgr, u8 index)
+{
+	unsigned long token = 0;
+	struct smc_link *link;
+	struct smc_conn *conn;
+
+	lockdep_assert_held(&lgr->lock);
+	while ((conn = smc_lgr_next_conn(lgr, &token))) {
+		scoped_guard(spinlock_bh, &conn->lock) {
+			link = smc_conn_link(conn);
+			if (link && link == lgr->links[index] && conn->heard == SMC_CONN_ASKED)
+				conn->heard = SMC_CONN_HEARD;
+		}
+		smc_conn_put(conn);
+	}
+	smc_move_queue(lgr);
+}
+
+/**
+ * smc_move_init() - get ready
+ * @lgr: the group, before its first link is active
+ *
+ * Context: Any context.
+ */
+void smc_move_init(struct smc_link_group *lgr)
+{
+	INIT_WORK(&lgr->move_work, smc_move_work);
+}

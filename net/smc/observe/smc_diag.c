@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sock_diag for family 43: every socket of the asker's namespace, and the
+ * connections that fell back to TCP as long as TCP has them.
+ *
+ * An observer: it walks the lists that smc.ko keeps, takes each connection's
+ * own lock for its cursors and changes nothing.
+ */
+#include <linux/module.h>
+#include <linux/sock_diag.h>
+#include <net/inet_sock.h>
+#include <net/netlink.h>
+
+#include "sock/smc_fallback.h"
+#include "sock/smc_sock.h"
+
+/* Where a dump goes on: netlink_callback.args. */
+enum smc_diag_arg {
+	SMC_DIAG_ARG_PASS,	/* 0, 1: protocols; 2: connections on TCP */
+	SMC_DIAG_ARG_BUCKET,
+	SMC_DIAG_ARG_SKIP,
+};
+
+#define SMC_DIAG_PASS_TCP	2
+
+struct smc_diag_walk {
+	struct sk_buff *skb;
+	struct netlink_callback *cb;
+	struct user_namespace *user_ns;
+	u8 wanted;
+	int protocol;
+};
+
+static struct nlmsghdr *smc_diag_begin(struct smc_diag_walk *w, struct smc_diag_msg **msg)
+{
+	struct nlmsghdr *nlh;
+
+	nlh = nlmsg_put(w->skb, NETLINK_CB(w->cb->skb).portid, w->cb->nlh->nlmsg_seq,
+			w->cb->nlh->nlmsg_type, sizeof(**msg), NLM_F_MULTI);
+	if (!nlh)
+		return NULL;
+	*msg = nlmsg_data(nlh);
+	memset(*msg, 0, sizeof(**msg));
+	return nlh;
+}
+
+/* To the asker it is a socket of this family, and somebody of its own namespace's. */
+static void smc_diag_translate(const struct smc_diag_walk *w, struct smc_diag_msg *msg)
+{
+	msg->family = PF_SMC;
+	msg->uid = from_kuid_munged(w->user_ns, KUIDT_INIT(msg->uid));
+}
+
+static struct smc_diag_cursor smc_diag_cursor(struct smc_cursor c)
+{
+	return (struct smc_diag_cursor){ .wrap = c.wrap, .count = c.off };
+}
+
+static int smc_diag_put_conninfo(struct sk_buff *skb, struct smc_conn *conn)
+{
+	struct smc_diag_conninfo info;
+
+	memset(&info, 0, sizeof(info));
+	spin_lock_bh(&conn->lock);
+	info.token = conn->token;
+	info.sndbuf_size = conn->sndbuf.size;
+	info.rmbe_size = conn->rmbe.size;
+	info.peer_rmbe_size = conn->peer_size;
+	info.rx_prod = smc_diag_cursor(conn->ctl.rx_prod);
+	info.rx_cons = smc_diag_cursor(conn->ctl.rx_cons);
+	info.tx_prod = smc_diag_cursor(conn->ctl.tx_prod);
+	info.tx_cons = smc_diag_cursor(conn->ctl.tx_cons);
+	info.rx_flags.prod = conn->ctl.rx_prod_flags;
+	info.rx_flags.conn_state = conn->ctl.rx_conn_flags;
+	info.tx_flags.prod = conn->ctl.tx_prod_flags;
+	info.tx_flags.conn_state = conn->ctl.tx_conn_sent;
+	info.tx_prep = smc_diag_cursor(conn->tx_prep);
+	info.tx_sent = smc_diag_cursor(conn->tx_sent);
+	info.tx_fin = smc_diag_cursor(conn->tx_fin);
+	spin_unlock_bh(&conn->lock);
+	if (!info.token)
+		return 0;
+	return nla_put(skb, SMC_DIAG_CONNINFO, sizeof(info), &info);
+}
+
+/* The group is kept by who calls, a link by RCU. */
+static u8 smc_diag_count_links(const struct smc_link_group *lgr)
+{
+	u8 nr = 0;
+	int i;
+
+	rcu_read_lock();
+	for (i = 0; i < SMC_LINKS_MAX; i++) {
+		const struct smc_link *link = READ_ONCE(lgr->links[i]);
+
+		nr += link && READ_ONCE(link->state) == SMC_LINK_ACTIVE;
+	}
+	rcu_read_unlock();
+	return nr;
+}
+
+/*
+ * A link that is set keeps its group while conn->lock is held. All in one hold, for it
+ * may be another one the next time. LID-06, LG-17
+ */
+static bool smc_diag_fill_link(struct smc_diag_lgrinfo *info, struct smc_diag_linkinfo *more,
+			       struct smc_conn *conn)
+{
+	const struct smc_link *link;
+
+	memset(info, 0, sizeof(*info));
+	memset(more, 0, sizeof(*more));
+	spin_lock_bh(&conn->lock);
+	link = smc_conn_link(conn);
+	if (link) {
+		info->link_id = link->num;
+		info->ibport = link->wr.end.port;
+		info->role = link->lgr->key.role;
+		strscpy(info->ibname, link->wr.dev_name, sizeof(info->ibname));
+		snprintf(info->gid, sizeof(info->gid), "%pI6", link->wr.end.gid.raw);
+		snprintf(info->peer_gid, sizeof(info->peer_gid), "%pI6", link->peer.gid);
+		more->user_id = link->uid;
+		more->peer_user_id = link->peer_uid;
+		more->nr_links = smc_diag_count_links(link->lgr);
+	}
+	spin_unlock_bh(&conn->lock);
+	return link;
+}
+
+static int smc_diag_put_lgrinfo(struct sk_buff *skb, struct smc_conn *conn)
+{
+	struct smc_diag_linkinfo more;
+	struct smc_diag_lgrinfo info;
+
+	if (!smc_diag_fill_link(&info, &more, conn))
+		return 0;
+	if (nla_put(skb, SMC_DIAG_LGRINFO, sizeof(info), &info))
+		return -EMSGSIZE;
+	return nla_put(skb, SMC_DIAG_LINKINFO, sizeof(more), &more);
+}
+
+static int smc_diag_put_tail(struct sk_buff *skb, u8 shutdown, u32 reason, u32 peer_diagnosis)
+{
+	struct smc_diag_fallback fallback = {
+		.reason = reason,
+		.peer_diagnosis = peer_diagnosis,
+	};
+
+	if (nla_put_u8(skb, SMC_DIAG_SHUTDOWN, shutdown))
+		return -EMSGSIZE;
+	return nla_put(skb, SMC_DIAG_FALLBACK, sizeof(fallback), &fallback);
+}
+
+static int smc_diag_put_listeninfo(struct sk_buff *skb, const struct smc_sock *smc)
+{
+	const struct smc_listener *listener = rcu_dereference(smc->listener);
+	const struct sock *sk = smc->sk;
+	struct smc_diag_listeninfo info;
+
+	if (!listener)
+		return 0;
+	info = (struct smc_diag_listeninfo){
+		/* in TCP's queue, and in ours */
+		.queue = READ_ONCE(sk->sk_ack_backlog) + READ_ONCE(listener->nr[SMC_CHILD_READY]),
+		.queue_max = READ_ONCE(sk->sk_max_ack_backlog),
+		.handshakes = READ_ONCE(listener->nr[SMC_CHILD_HANDSHAKE]),
+		.deferred = READ_ONCE(listener->nr[SMC_CHILD_DEFERRED]),
+		.family = READ_ONCE(sk->sk_family),
+	};
+	return nla_put(skb, SMC_DIAG_LISTENINFO, sizeof(info), &info);
+}
+
+static int smc_diag_put_more(struct smc_diag_walk *w, struct smc_sock *smc, u8 state)
+{
+	/* pairs with smp_store_release() in smc_sock_make_conn() */
+	struct smc_conn *conn = smp_load_acquire(&smc->conn);
+	int rc = 0;
+
+	if (conn && w->wanted & SMC_DIAG_WANT(SMC_DIAG_CONNINFO))
+		rc = smc_diag_put_conninfo(w->skb, conn);
+	if (conn && !rc && w->wanted & SMC_DIAG_WANT(SMC_DIAG_LGRINFO))
+		rc = smc_diag_put_lgrinfo(w->skb, conn);
+	if (!rc && state == SMC_DIAG_ST_LISTEN)
+		rc = smc_diag_put_listeninfo(w->skb, smc);
+	return rc ?: smc_diag_put_tail(w->skb, READ_ONCE(smc->shutdown), smc->fallback,
+				       smc->peer_diagnosis);
+}
+
+/* Called with the list's lock held: the socket stays. */
+static int smc_diag_visit(struct smc_sock *smc, void *arg)
+{
+	struct smc_diag_walk *w = arg;
+	struct sock *sk = smc->sk;
+	struct smc_diag_msg *msg;
+	struct nlmsghdr *nlh;
+	int rc;
+
+	if (w->protocol != (sk->sk_family == AF_INET6 ? SMCPROTO_SMC6 : SMCPROTO_SMC))
+		return 0;
+	nlh = smc_diag_begin(w, &msg);
+	if (!nlh)
+		return -EMSGSIZE;
+	smc_fallback_describe(sk, msg);
+	smc_diag_translate(w, msg);
+	msg->mode = smc->fallback != SMC_DECLINE_NONE ? SMC_DIAG_MODE_FALLBACK_TCP :
+							SMC_DIAG_MODE_SMCR;
+
+	rcu_read_lock();
+	msg->state = smc_sock_shown_state(smc);
+	rc = smc_diag_put_more(w, smc, msg->state);
+	rcu_read_unlock();
+	if (rc)
+		nlmsg_cancel(w->skb, nlh);
+	else
+		nlmsg_end(w->skb, nlh);
+	return rc;
+}
+
+static int smc_diag_put_record(struct smc_diag_walk *w, const struct smc_fallback_record *rec)
+{
+	struct smc_diag_msg *msg;
+	struct nlmsghdr *nlh;
+
+	nlh = smc_diag_begin(w, &msg);
+	if (!nlh)
+		return -EMSGSIZE;
+	*msg = rec->msg;
+	smc_diag_translate(w, msg);
+	msg->state = SMC_DIAG_ST_ACTIVE;
+	msg->mode = SMC_DIAG_MODE_FALLBACK_TCP;
+	if (smc_diag_put_tail(w->skb, 0, rec->reason, rec->peer_diagnosis)) {
+		nlmsg_cancel(w->skb, nlh);
+		return -EMSGSIZE;
+	}
+	nlmsg_end(w->skb, nlh);
+	return 0;
+}
+
+static int smc_diag_dump_tcp(struct smc_diag_walk *w, struct net *net, unsigned int *pos)
+{
+	struct smc_fallback_record rec;
+	unsigned int next = *pos;
+
+	while (smc_fallback_next(net, &next, &rec)) {
+		if (smc_diag_put_record(w, &rec))
+			return -EMSGSIZE;
+		*pos = next;
+	}
+	return 0;
+}
+
+static int smc_diag_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	const struct smc_diag_req *req = nlmsg_data(cb->nlh);
+	unsigned int bucket = cb->args[SMC_DIAG_ARG_BUCKET];
+	unsigned int skip = cb->args[SMC_DIAG_ARG_SKIP];
+	struct net *net = sock_net(skb->sk);
+	int rc = 0;
+	struct smc_diag_walk w = {
+		.skb = skb,
+		.cb = cb,
+		.user_ns = sk_user_ns(NETLINK_CB(cb->skb).sk),
+		.wanted = req->ext,
+		.protocol = cb->args[SMC_DIAG_ARG_PASS],
+	};
+
+	while (!rc && w.protocol < SMC_DIAG_PASS_TCP) {
+		rc = smc_sock_for_each(net, &bucket, &skip, smc_diag_visit, &w);
+		if (!rc) {
+			w.protocol++;
+			bucket = 0;
+			skip = 0;
+		}
+	}
+	if (!rc && w.protocol == SMC_DIAG_PASS_TCP) {
+		rc = smc_diag_dump_tcp(&w, net, &skip);
+		if (!rc)
+			w.protocol++;
+	}
+	cb->args[SMC_DIAG_ARG_PASS] = w.protocol;
+	cb->args[SMC_DIAG_ARG_BUCKET] = bucket;
+	cb->args[SMC_DIAG_ARG_SKIP] = skip;
+	return skb->len;
+}
+
+static int smc_diag_request(struct sk_buff *skb, struct nlmsghdr *nlh)
+{
+	struct netlink_dump_control control = {
+		.dump = smc_diag_dump,
+	};
+
+	if (nlmsg_len(nlh) < (int)sizeof(struct smc_diag_req))
+		return -EINVAL;
+	/* user tools set one of the dump bits only; anything else asks nothing */
+	if (!(nlh->nlmsg_flags & NLM_F_DUMP))
+		return 0;
+	return netlink_dump_start(sock_net(skb->sk)->diag_nlsk, skb, nlh, &control);
+}
+
+static const struct sock_diag_handler smc_diag_handler = {
+	.family	= PF_SMC,
+	.dump	= smc_diag_request,
+	.owner	= THIS_MODULE,
+};
+
+static void __exit smc_diag_exit(void)
+{
+	sock_diag_unregister(&smc_diag_handler);
+}
+module_exit(smc_diag_exit);
+
+static int __init smc_diag_init(void)
+{
+	return sock_diag_register(&smc_diag_handler);
+}
+module_init(smc_diag_init);
+
+MODULE_DESCRIPTION("SMC-R sockets via sock_diag");
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1.0");
+MODULE_ALIAS_NET_PF_PROTO_TYPE(PF_NETLINK, NETLINK_SOCK_DIAG, PF_SMC);
+MODULE_ALIAS("net-pf-16-proto-16-family-SMC_PNETID");

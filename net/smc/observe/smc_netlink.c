@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Generic netlink family SMC_GEN_NETLINK: EIDs, and whether listeners shed
+ * handshakes, for the tools that deployed systems have.
+ *
+ * There is no SMC-D here, so no system EID either: it is shown as not there,
+ * and cannot be enabled.
+ */
+#include <linux/module.h>
+#include <linux/smc.h>
+#include <net/genetlink.h>
+
+#include "smc_compat.h"
+#include "rdma/smc_eid.h"
+#include "rdma/smc_net.h"
+#include "observe/smc_netlink.h"
+
+/* Commands without attributes: what a tool sends all the same is refused. */
+static const struct nla_policy smc_netlink_no_policy[SMC_NLA_EID_TABLE_MAX + 1] = {
+	[SMC_NLA_EID_TABLE_ENTRY] = { .type = NLA_REJECT },
+};
+
+/* A string, of any length: to tools ERANGE, as a limit here would say, is a full table. */
+static const struct nla_policy smc_netlink_eid_policy[SMC_NLA_EID_TABLE_MAX + 1] = {
+	[SMC_NLA_EID_TABLE_ENTRY] = { .type = NLA_BINARY },
+};
+
+static struct genl_family smc_netlink_family;
+
+static void *smc_netlink_begin(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	u8 cmd = ((const struct genlmsghdr *)nlmsg_data(cb->nlh))->cmd;
+
+	return genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq,
+			   &smc_netlink_family, NLM_F_MULTI, cmd);
+}
+
+static int smc_netlink_put_eid(struct sk_buff *skb, struct netlink_callback *cb,
+			       const u8 eid[SMC_EID_LEN])
+{
+	char text[SMC_EID_LEN + 1] = {};
+	void *head = smc_netlink_begin(skb, cb);
+
+	if (!head)
+		return -EMSGSIZE;
+	memcpy(text, eid, SMC_EID_LEN);
+	if (nla_put_string(skb, SMC_NLA_EID_TABLE_ENTRY, text)) {
+		genlmsg_cancel(skb, head);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, head);
+	return 0;
+}
+
+/* One message for each; args[0] is the next one. */
+static int smc_netlink_dump_ueid(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	u8 eid[SMC_EID_LEN];
+
+	while (smc_eid_get(cb->args[0], eid) && !smc_netlink_put_eid(skb, cb, eid))
+		cb->args[0]++;
+	return skb->len;
+}
+
+/* The attribute has to be as long as an EID and its final NUL. */
+static int smc_netlink_change_ueid(struct sk_buff *skb, struct genl_info *info)
+{
+	const struct nlattr *attr = info->attrs[SMC_NLA_EID_TABLE_ENTRY];
+
+	if (!attr || nla_len(attr) != SMC_EID_LEN + 1)
+		return -EINVAL;
+	if (info->genlhdr->cmd == SMC_NETLINK_ADD_UEID)
+		return smc_eid_add(nla_data(attr));
+	return smc_eid_remove(nla_data(attr));
+}
+
+static int smc_netlink_flush_ueid(struct sk_buff *skb, struct genl_info *info)
+{
+	smc_eid_flush();
+	return 0;
+}
+
+/* Exactly one message; that about the system EID says nothing. */
+static int smc_netlink_dump_one(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct genlmsghdr *req = nlmsg_data(cb->nlh);
+	struct net *net = sock_net(skb->sk);
+	void *head;
+
+	if (cb->args[0])
+		return skb->len;
+	head = smc_netlink_begin(skb, cb);
+	if (!head)
+		return -EMSGSIZE;
+	if (req->cmd == SMC_NETLINK_DUMP_HS_LIMITATION &&
+	    nla_put_u8(skb, SMC_NLA_HS_LIMITATION_ENABLED,
+		       READ_ONCE(smc_net(net)->set.limit_smc_hs))) {
+		genlmsg_cancel(skb, head);
+		return -EMSGSIZE;
+	}
+	genlmsg_end(skb, head);
+	cb->args[0] = 1;
+	return skb->len;
+}
+
+static int smc_netlink_set_seid(struct sk_buff *skb, struct genl_info *info)
+{
+	return -EOPNOTSUPP;
+}
+
+static int smc_netlink_set_limit(struct sk_buff *skb, struct genl_info *info)
+{
+	bool is_wanted = info->genlhdr->cmd == SMC_NETLINK_ENABLE_HS_LIMITATION;
+
+	WRITE_ONCE(smc_net(genl_info_net(info))->set.limit_smc_hs, is_wanted);
+	return 0;
+}
+
+#define SMC_NETLINK_DUMP(_cmd, _dump) {				\
+	.cmd = _cmd, .dumpit = _dump,				\
+	.policy = smc_netlink_no_policy,			\
+	.maxattr = SMC_NLA_EID_TABLE_MAX }
+#define SMC_NETLINK_DO(_cmd, _do, _policy) {			\
+	.cmd = _cmd, .doit = _do, .flags = GENL_ADMIN_PERM,	\
+	.policy = _policy, .maxattr = SMC_NLA_EID_TABLE_MAX }
+
+static const struct genl_ops smc_netlink_ops[] = {
+	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_UEID, smc_netlink_dump_ueid),
+	SMC_NETLINK_DO(SMC_NETLINK_ADD_UEID, smc_netlink_change_ueid, smc_netlink_eid_policy),
+	SMC_NETLINK_DO(SMC_NETLINK_REMOVE_UEID, smc_netlink_change_ueid, smc_netlink_eid_policy),
+	SMC_NETLINK_DO(SMC_NETLINK_FLUSH_UEID, smc_netlink_flush_ueid, smc_netlink_no_policy),
+	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_SEID, smc_netlink_dump_one),
+	SMC_NETLINK_DO(SMC_NETLINK_ENABLE_SEID, smc_netlink_set_seid, smc_netlink_no_policy),
+	SMC_NETLINK_DO(SMC_NETLINK_DISABLE_SEID, smc_netlink_set_seid, smc_netlink_no_policy),
+	SMC_NETLINK_DUMP(SMC_NETLINK_DUMP_HS_LIMITATION, smc_netlink_dump_one),
+	SMC_NETLINK_DO(SMC_NETLINK_ENABLE_HS_LIMITATION, smc_netlink_set_limit,
+		       smc_netlink_no_policy),
+	SMC_NETLINK_DO(SMC_NETLINK_DISABLE_HS_LIMITATION, smc_netlink_set_limit,
+		       smc_netlink_no_policy),
+};
+
+static struct genl_family smc_netlink_family = {
+	.name		= SMC_GENL_FAMILY_NAME,
+	.version	= SMC_GENL_FAMILY_VERSION,
+	.module		= THIS_MODULE,
+	.netnsok	= true,
+	.ops		= smc_netlink_ops,
+	.n_ops		= ARRAY_SIZE(smc_netlink_ops),
+	.resv_start_op	= SMC_NETLINK_DISABLE_HS_LIMITATION + 1,
+};
+
+/**
+ * smc_netlink_init() - be there for the tools
+ *
+ * Context: Process context, module load.
+ * Return: 0, or what genl_register_family() returns.
+ */
+int smc_netlink_init(void)
+{
+	return genl_register_family(&smc_netlink_family);
+}
+
+/**
+ * smc_netlink_exit() - undo smc_netlink_init()
+ *
+ * Context: Process context, may sleep.
+ */
+void smc_netlink_exit(void)
+{
+	genl_unregister_family(&smc_netlink_family);
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The operator's hand on link groups and links: debugfs, smc/links.
+ *
+ * Reading lists all link groups with their links. Writing "GROUP LINK", the
+ * numbers as listed, gives one link up in good order: the peer is told, and its
+ * connections move to others. They are not waited for: a client stops the queue
+ * when its answer to DELETE LINK has left, and what was on its way then is sent
+ * again on another link, so that nothing is lost. If it is the last link they are
+ * reset. "GROUP all" ends the group with its connections. RFC 7609 3.5.4,
+ * 3.5.5.1.3, 3.5.5.1.4 (LGT-03, DELL-01).
+ *
+ * Where the kernel has no debugfs there is no such file, and nothing else is
+ * missing.
+ */
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+#include <linux/uaccess.h>
+
+#include "rdma/smc_fault.h"
+#include "group/smc_link.h"
+#include "group/smc_llc.h"
+#include "observe/smc_oper.h"
+
+#define SMC_OPER_LINE	64
+
+static struct dentry *smc_oper_dir;
+
+static void oper_show_link(struct seq_file *m, const struct smc_link *link)
+{
+	seq_printf(m, "  link %u %s %s port %u gid %pI6 peer gid %pI6 uid %08x peer uid %08x connections %d\n",
+		   link->num, smc_state_link_names[link->state], link->wr.dev_name,
+		   link->wr.end.port, link->wr.end.gid.raw, link->peer.gid, link->uid,
+		   link->peer_uid, atomic_read(&link->nr_conns));
+}
+
+static void oper_show_group(struct smc_link_group *lgr, void *arg)
+{
+	struct seq_file *m = arg;
+	int i;
+
+	mutex_lock(&lgr->lock);
+	seq_printf(m, "group %08x %s %s %s peer %8phN connections %u\n", lgr->id,
+		   lgr->key.role == SMC_ROLE_SERVER ? "server" : "client",
+		   smc_state_lgr_names[READ_ONCE(lgr->state)], smc_state_lgr_type_names[lgr->type],
+		   lgr->peer_name, READ_ONCE(lgr->nr_conns));
+	for (i = 0; i < SMC_LINKS_MAX; i++)
+		if (lgr->links[i])
+			oper_show_link(m, lgr->links[i]);
+	mutex_unlock(&lgr->lock);
+}
+
+static int oper_show(struct seq_file *m, void *unused)
+{
+	smc_lgr_for_each(oper_show_group, m);
+	return 0;
+}
+
+/* What was written; @is_found is set where something was done about it. */
+struct oper_order {
+	u32 id;
+	bool is_all;
+	u8 num;
+	bool is_found;
+};
+
+static void oper_carry_out(struct smc_link_group *lgr, void *arg)
+{
+	struct oper_order *order = arg;
+	int i;
+
+	if (lgr->id != order->id || READ_ONCE(lgr->state) != SMC_LGR_ACTIVE)
+		return;
+	if (order->is_all) {
+		order->is_found = true;
+		smc_llc_end(lgr, SMC_LLC_DELETE_OPERATOR, true);
+		return;
+	}
+	mutex_lock(&lgr->lock);
+	for (i = 0; i < SMC_LINKS_MAX; i++) {
+		if (!lgr->links[i] || lgr->links[i]->num != order->num ||
+		    lgr->links[i]->state != SMC_LINK_ACTIVE)
+			continue;
+		order->is_found = true;
+		smc_llc_delete_link(lgr, i);
+	}
+	mutex_unlock(&lgr->lock);
+}
+
+static int oper_parse(char *line, struct oper_order *order)
+{
+	char *id = strsep(&line, " ");
+
+	if (!line || kstrtou32(id, 16, &order->id))
+		return -EINVAL;
+	line = strim(line);
+	order->is_all = !strcmp(line, "all");
+	if (!order->is_all && kstrtou8(line, 10, &order->num))
+		return -EINVAL;
+	return 0;
+}
+
+static ssize_t oper_write(struct file *file, const char __user *from, size_t len, loff_t *pos)
+{
+	struct oper_order order = {};
+	char line[SMC_OPER_LINE];
+	int rc;
+
+	if (len >= sizeof(line))
+		return -EINVAL;
+	if (copy_from_user(line, from, len))
+		return -EFAULT;
+	line[len] = '\0';
+	rc = oper_parse(line, &order);
+	if (rc)
+		return rc;
+	smc_lgr_for_each(oper_carry_out, &order);
+	return order.is_found ? len : -ENOENT;
+}
+
+static int oper_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, oper_show, NULL);
+}
+
+static const struct file_operations oper_fops = {
+	.owner		= THIS_MODULE,
+	.open		= oper_open,
+	.read		= seq_read,
+	.write		= oper_write,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};
+
+/**
+ * smc_oper_init() - the operator may look and take links down
+ *
+ * Context: Process context, module load; link groups can be looked at.
+ */
+void smc_oper_init(void)
+{
+	smc_oper_dir = debugfs_create_dir("smc", NULL);
+	debugfs_create_file("links", 0600, smc_oper_dir, NULL, &oper_fops);
+	smc_fault_init(smc_oper_dir);
+}
+
+/**
+ * smc_oper_exit() - the counterpart of smc_oper_init()
+ *
+ * Nobody looks any more when this returns.
+ *
+ * Context: Process context, module unload.
+ */
+void smc_oper_exit(void)
+{
+	debugfs_remove_recursive(smc_oper_dir);
+}

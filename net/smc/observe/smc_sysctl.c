@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * net.smc: the settings of struct smc_settings as files, from the table of
+ * smc_sysctl.h.
+ */
+#include <linux/capability.h>
+#include <linux/sysctl.h>
+
+#include "smc_compat.h"
+#include "group/smc_mem.h"
+#include "rdma/smc_net.h"
+#include "observe/smc_sysctl.h"
+
+struct smc_sysctl_row {
+	const char *name;
+	size_t offset;
+	int initial;
+	int min;
+	int max;
+};
+
+static struct smc_sysctl_row smc_sysctl_rows[] = {
+#define SMC_SYSCTL_ROW(file, member, initial, min, max) \
+	{ file, offsetof(struct smc_settings, member), initial, min, max },
+	SMC_SYSCTLS(SMC_SYSCTL_ROW)
+#undef SMC_SYSCTL_ROW
+};
+
+/* Two are not of this form, one of which only the first namespace has. */
+#define SMC_SYSCTL_NR	(ARRAY_SIZE(smc_sysctl_rows) + 2)
+
+/*
+ * An RNIC belongs to the host: who merely owns a namespace, as everybody may
+ * with one for users, does not open it to himself.
+ */
+static int smc_sysctl_same_host(SMC_CTL_TABLE *table, int write, void *buffer, size_t *lenp,
+				loff_t *ppos)
+{
+	if (write && !capable(CAP_NET_ADMIN))
+		return -EPERM;
+	return proc_dointvec_minmax(table, write, buffer, lenp, ppos);
+}
+
+/*
+ * An RNIC that is taken away waits for what uses it to end, and for as long as these times
+ * say. So who merely owns a namespace may shorten them, but not hold up the host.
+ */
+static int smc_sysctl_time(SMC_CTL_TABLE *table, int write, void *buffer, size_t *lenp,
+			   loff_t *ppos)
+{
+	struct ctl_table shorter = *table;
+
+	if (!write || capable(CAP_NET_ADMIN))
+		return proc_dointvec_minmax(table, write, buffer, lenp, ppos);
+	shorter.extra2 = &container_of(table->extra2, struct smc_sysctl_row, max)->initial;
+	return proc_dointvec_minmax(&shorter, write, buffer, lenp, ppos);
+}
+
+/* Returns the number of entries. */
+static unsigned int smc_sysctl_fill(struct net *net, struct ctl_table *table,
+				    struct smc_settings *set)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(smc_sysctl_rows); i++) {
+		struct smc_sysctl_row *row = &smc_sysctl_rows[i];
+
+		table[i].procname = row->name;
+		table[i].data = (void *)set + row->offset;
+		table[i].maxlen = sizeof(int);
+		table[i].mode = 0644;
+		table[i].proc_handler = proc_dointvec_minmax;
+		if (table[i].data == &set->same_host)
+			table[i].proc_handler = smc_sysctl_same_host;
+		else if (row->max == SMC_HOUR_MS)
+			table[i].proc_handler = smc_sysctl_time;
+		table[i].extra1 = &row->min;
+		table[i].extra2 = &row->max;
+		*(int *)table[i].data = row->initial;
+	}
+	set->autocorking_size = 65536;
+	table[i].procname = "autocorking_size";
+	table[i].data = &set->autocorking_size;
+	table[i].maxlen = sizeof(set->autocorking_size);
+	table[i].mode = 0644;
+	table[i].proc_handler = proc_douintvec;
+	i++;
+	if (!net_eq(net, &init_net))
+		return i;
+	table[i].procname = "mem";
+	table[i].data = smc_mem_limits;
+	table[i].maxlen = sizeof(smc_mem_limits);
+	table[i].mode = 0644;
+	table[i].proc_handler = proc_doulongvec_minmax;
+	return i + 1;
+}
+
+/**
+ * smc_sysctl_init_net() - default settings of a namespace, and their files
+ * @net: the namespace
+ *
+ * Context: Process context, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int smc_sysctl_init_net(struct net *net)
+{
+	struct smc_net *sn = smc_net(net);
+	unsigned int nr;
+
+	/* one more stays zero, which older kernels take for the end */
+	sn->table = kcalloc(SMC_SYSCTL_NR + 1, sizeof(*sn->table), GFP_KERNEL);
+	if (!sn->table)
+		return -ENOMEM;
+	nr = smc_sysctl_fill(net, sn->table, &sn->set);
+	sn->sysctl = smc_compat_register_net_sysctl(net, "net/smc", sn->table, nr);
+	if (!sn->sysctl) {
+		kfree(sn->table);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/**
+ * smc_sysctl_exit_net() - undo smc_sysctl_init_net()
+ * @net: the namespace
+ *
+ * Context: Process context, may sleep.
+ */
+void smc_sysctl_exit_net(struct net *net)
+{
+	struct smc_net *sn = smc_net(net);
+
+	unregister_net_sysctl_table(sn->sysctl);
+	kfree(sn->table);
+}

@@ -1,0 +1,810 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The decisions of the CLC handshake, RFC 7609 3.5.1 to 3.5.3 and C.1 to C.6,
+ * and for version 2 those of deployed peers (protocol.md).
+ *
+ * Versions end here and in the codec: what a version means to the rest of the
+ * module is in struct smc_params.
+ *
+ * Nothing here looks for a link group or a device: callers state what they
+ * found, these functions say what follows from it.
+ */
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "proto/smc_clc_nego.h"
+#include "proto/smc_gid.h"
+
+/**
+ * smc_nego_peer_id() - make the name of this host
+ * @peer_id: out: the peer ID
+ * @instance: changes whenever the module starts again (PID-02)
+ * @mac: MAC address of one of the RNICs, unique in the network
+ *
+ * RFC 7609 A.2.1, PID-01.
+ *
+ * Context: Any context.
+ */
+void smc_nego_peer_id(u8 peer_id[SMC_PEER_ID_LEN], u16 instance,
+		      const u8 mac[SMC_MAC_LEN])
+{
+	peer_id[0] = instance >> 8;
+	peer_id[1] = instance;
+	memcpy(peer_id + 2, mac, SMC_MAC_LEN);
+}
+
+/**
+ * smc_nego_size_bytes() - length of an element from its code
+ * @size_code: 0 to 15
+ *
+ * RFC 7609 A.2.3, ACPT-06. The length is that of the whole element, an eye
+ * catcher included (AMB-08).
+ *
+ * Context: Any context.
+ * Return: 16 KiB for 0, twice as much for each step, 512 MiB for 15.
+ */
+u32 smc_nego_size_bytes(u8 size_code)
+{
+	return 1U << (min_t(u8, size_code, SMC_BSIZE_DEPLOYED_MAX) +
+		      SMC_BSIZE_LOG2_BASE);
+}
+
+/**
+ * smc_nego_size_code() - the smallest element that holds so many bytes
+ * @bytes: wanted length of the element
+ * @max_code: largest code that may be used
+ *
+ * In the RFC dialect the four bytes of the eye catcher come out of @bytes: a
+ * receive buffer may so be 4 bytes smaller than asked for, rather than an
+ * element twice as long (RMB-09, AMB-08).
+ *
+ * Context: Any context.
+ * Return: the code, @max_code where none is large enough.
+ */
+u8 smc_nego_size_code(u32 bytes, u8 max_code)
+{
+	u8 code = SMC_BSIZE_MIN;
+
+	while (code < max_code && smc_nego_size_bytes(code) < bytes)
+		code++;
+	return code;
+}
+
+/**
+ * smc_nego_mtu_is_valid() - is this one of the five path MTUs
+ * @mtu: as received
+ *
+ * RFC 7609 A.2.3, ACPT-07.
+ *
+ * Context: Any context.
+ * Return: true for 1 to 5.
+ */
+bool smc_nego_mtu_is_valid(u8 mtu)
+{
+	return mtu >= SMC_MTU_256 && mtu <= SMC_MTU_4096;
+}
+
+/* Link-local prefixes are the same everywhere and prove nothing (AMB-63). */
+static bool nego_is_link_local(const u8 addr[16])
+{
+	return smc_gid_kind(addr) == SMC_GID_LINK_LOCAL;
+}
+
+static u32 nego_mask_ipv4(u8 len)
+{
+	return len ? ~0U << (32 - len) : 0;
+}
+
+static bool nego_same_bits(const u8 *a, const u8 *b, u8 len)
+{
+	u8 mask = 0xff00 >> (len & 7);
+
+	if (memcmp(a, b, len / 8))
+		return false;
+	return !(len & 7) || !((a[len / 8] ^ b[len / 8]) & mask);
+}
+
+/**
+ * smc_nego_add_prefix() - list one more IPv6 prefix of the interface
+ * @subnets: of the interface
+ * @addr: an address of the interface, network order
+ * @len: its prefix length
+ *
+ * To be called for every address of the interface. Leaves out what must not or
+ * need not be proposed: link-local addresses (AMB-63), prefixes listed before,
+ * and what goes beyond the eight that a Proposal holds (PROP-06). What @subnets->own
+ * is in comes first, and so is never left out: the server is most likely in it, too.
+ *
+ * Context: Any context.
+ */
+void smc_nego_add_prefix(struct smc_nego_subnets *subnets, const u8 addr[16],
+			 u8 len)
+{
+	unsigned int i, nr = min_t(u8, subnets->nr_prefixes, SMC_CLC_PREFIXES_MAX - 1);
+	struct smc_clc_prefix *prefix;
+	bool is_own;
+
+	if (!len || len > SMC_CLC_PREFIX_BITS_MAX || nego_is_link_local(addr))
+		return;
+	is_own = nego_same_bits(subnets->own, addr, len);
+	if (subnets->nr_prefixes >= SMC_CLC_PREFIXES_MAX && !is_own)
+		return;
+	for (i = 0; i < subnets->nr_prefixes; i++) {
+		prefix = &subnets->prefix[i];
+		if (prefix->len == len &&
+		    nego_same_bits(prefix->addr, addr, len))
+			return;
+	}
+
+	prefix = &subnets->prefix[is_own ? 0 : nr];
+	if (is_own)
+		subnets->prefix[nr] = *prefix;
+	subnets->nr_prefixes = nr + 1;
+	memset(prefix, 0, sizeof(*prefix));
+	memcpy(prefix->addr, addr, len / 8);
+	if (len & 7)
+		prefix->addr[len / 8] = addr[len / 8] & (0xff00 >> (len & 7));
+	prefix->len = len;
+}
+
+/**
+ * smc_nego_add_host() - name a local address in place of an interface's subnet
+ * @subnets: empty but for is_ipv6
+ * @addr: the address that the connection uses, network order; an IPv4 address
+ *	in the last four bytes
+ *
+ * For connections that do not leave the host: whatever address they use, there
+ * is a subnet to name, of which a server of this host makes no use. Link-local
+ * addresses serve, too.
+ *
+ * Context: Any context.
+ */
+void smc_nego_add_host(struct smc_nego_subnets *subnets, const u8 addr[16])
+{
+	struct smc_clc_prefix *prefix = &subnets->prefix[0];
+
+	if (!subnets->is_ipv6) {
+		subnets->ipv4 = (u32)addr[12] << 24 | addr[13] << 16 | addr[14] << 8 | addr[15];
+		subnets->ipv4_len = SMC_CLC_MASK_BITS_MAX;
+		return;
+	}
+	memcpy(prefix->addr, addr, sizeof(prefix->addr));
+	prefix->len = SMC_CLC_PREFIX_BITS_MAX;
+	subnets->nr_prefixes = 1;
+}
+
+/* The subnets go into the message; false if there is none to name. */
+static bool nego_name_subnets(const struct smc_nego_subnets *subnets,
+			      struct smc_clc_proposal *prop)
+{
+	if (subnets->is_ipv6) {
+		prop->nr_prefixes = min_t(u8, subnets->nr_prefixes,
+					  SMC_CLC_PREFIXES_MAX);
+		memcpy(prop->prefix, subnets->prefix,
+		       prop->nr_prefixes * sizeof(prop->prefix[0]));
+		return prop->nr_prefixes;
+	}
+	if (!subnets->ipv4_len || subnets->ipv4_len > SMC_CLC_MASK_BITS_MAX)
+		return false;
+	prop->subnet = subnets->ipv4 & nego_mask_ipv4(subnets->ipv4_len);
+	prop->subnet_len = subnets->ipv4_len;
+	return true;
+}
+
+/**
+ * smc_nego_propose() - build the client's Proposal
+ * @local: this host, the RNIC it suggests, the subnets of the interface
+ * @msg: out: the Proposal
+ *
+ * The same for first and subsequent contact (PROP-01). An IPv4 connection names
+ * the interface's network number and prefix length (AMB-07), an IPv6 connection
+ * its prefixes. RFC 7609 3.5.1.2, A.2.2, PROP-02 to PROP-04.
+ *
+ * Version 2 is offered besides where there is an EID by which a server can tell
+ * that the two belong together. Then the message has its layout; without, it has
+ * that of the RFC. The peer ID is in both (protocol.md).
+ *
+ * Context: Any context.
+ * Return: SMC_DECLINE_NONE; SMC_DECLINE_CNFERR if nothing can be offered, for
+ * the interface has no subnet to name, and @msg is not to be sent.
+ */
+enum smc_decline smc_nego_propose(const struct smc_nego_local *local,
+				  struct smc_clc_msg *msg)
+{
+	struct smc_clc_proposal *prop = &msg->proposal;
+
+	memset(msg, 0, sizeof(*msg));
+	msg->type = SMC_CLC_PROPOSAL;
+	msg->version = SMC_CLC_V1;
+	memcpy(prop->peer_id, local->peer_id, sizeof(prop->peer_id));
+	memcpy(prop->gid, local->gid, sizeof(prop->gid));
+	memcpy(prop->mac, local->mac, sizeof(prop->mac));
+	prop->offers_v1 = nego_name_subnets(&local->subnets, prop);
+	prop->has_subnets = prop->offers_v1;
+	if (local->has_v2 && local->v2.nr_eids) {
+		msg->version = SMC_CLC_V2;
+		prop->offers_v2 = true;
+		prop->v2 = local->v2;
+	}
+	return prop->offers_v1 || prop->offers_v2 ? SMC_DECLINE_NONE : SMC_DECLINE_CNFERR;
+}
+
+/**
+ * smc_nego_match_ipv4() - is this address in the client's IPv4 subnet
+ * @prop: the client's Proposal
+ * @addr: an address of the server's interface, host order
+ * @len: its prefix length
+ *
+ * RFC 7609 3.5.1.2, FC-03, AMB-07: same length and same network number.
+ *
+ * Context: Any context.
+ * Return: true if client and address share a subnet; always false for the
+ * Proposal of an IPv6 connection.
+ */
+bool smc_nego_match_ipv4(const struct smc_clc_proposal *prop, u32 addr, u8 len)
+{
+	if (!prop->has_subnets || prop->nr_prefixes)
+		return false;
+	if (!len || len > SMC_CLC_MASK_BITS_MAX || len != prop->subnet_len)
+		return false;
+	return !((addr ^ prop->subnet) & nego_mask_ipv4(len));
+}
+
+/**
+ * smc_nego_match_ipv6() - is this address in one of the client's IPv6 subnets
+ * @prop: the client's Proposal
+ * @addr: an address of the server's interface, network order
+ * @len: its prefix length
+ *
+ * RFC 7609 3.5.1.2, FC-04, AMB-63: same length and same significant bits as any
+ * prefix listed; link-local addresses never match.
+ *
+ * Context: Any context.
+ * Return: true if client and address share a subnet; always false for the
+ * Proposal of an IPv4 connection.
+ */
+bool smc_nego_match_ipv6(const struct smc_clc_proposal *prop,
+			 const u8 addr[16], u8 len)
+{
+	unsigned int i;
+
+	if (!len || len > SMC_CLC_PREFIX_BITS_MAX || nego_is_link_local(addr))
+		return false;
+	for (i = 0; i < prop->nr_prefixes; i++)
+		if (prop->prefix[i].len == len &&
+		    nego_same_bits(prop->prefix[i].addr, addr, len))
+			return true;
+	return false;
+}
+
+/**
+ * smc_nego_settle_dialect() - what elements look like
+ * @params: of a group that is being formed
+ * @dialect: what the two CONFIRM LINK messages of its first link have come to
+ *
+ * protocol.md; RMB-12, AMB-35.
+ *
+ * Context: Any context. The caller serialises.
+ */
+void smc_nego_settle_dialect(struct smc_params *params, enum smc_dialect dialect)
+{
+	bool is_rfc = dialect == SMC_DIALECT_RFC;
+
+	params->dialect = dialect;
+	params->elem_base = is_rfc ? SMC_EYE_CATCHER_LEN : 0;
+	params->max_size_code = is_rfc ? SMC_BSIZE_RFC_MAX : SMC_BSIZE_DEPLOYED_MAX;
+}
+
+static void nego_settle_v1(struct smc_params *params)
+{
+	memset(params, 0, sizeof(*params));
+	params->version = SMC_CLC_V1;
+	params->max_links = SMC_NEGO_MAX_LINKS;
+	params->max_conns = SMC_NEGO_MAX_CONNS;
+	params->llc_form = SMC_LLC_FORM_V1;
+	smc_nego_settle_dialect(params, SMC_DIALECT_RFC);
+}
+
+/*
+ * Version 2 with what release 0 has. Elements stay small until the dialect is
+ * committed, as in version 1, though there is no doubt about it.
+ */
+static void nego_settle_v2(struct smc_params *params, const u8 eid[SMC_EID_LEN])
+{
+	nego_settle_v1(params);
+	params->version = SMC_CLC_V2;
+	params->is_routed = true;
+	params->has_dialect = true;
+	params->llc_form = SMC_LLC_FORM_V2;
+	params->max_links = SMC_NEGO_V21_MAX_LINKS;
+	memcpy(params->eid, eid, sizeof(params->eid));
+}
+
+static void nego_settle_release(struct smc_params *params, u8 release, u8 max_conns,
+				u8 max_links, u16 features)
+{
+	params->release = release;
+	params->max_conns = max_conns;
+	params->told_max_conns = max_conns;
+	params->max_links = max_links;
+	params->max_links_is_fixed = true;
+	params->features = features;
+}
+
+static bool nego_has_eid(const struct smc_clc_v2_offer *offer, const u8 eid[SMC_EID_LEN])
+{
+	unsigned int i;
+
+	for (i = 0; i < offer->nr_eids; i++)
+		if (!memcmp(offer->eid[i], eid, SMC_EID_LEN))
+			return true;
+	return false;
+}
+
+/* The first of the client's EIDs that we have, too, or NULL. */
+static const u8 *nego_common_eid(const struct smc_clc_v2_offer *theirs,
+				 const struct smc_clc_v2_offer *ours)
+{
+	unsigned int i;
+
+	for (i = 0; i < theirs->nr_eids; i++)
+		if (nego_has_eid(ours, theirs->eid[i]))
+			return theirs->eid[i];
+	return NULL;
+}
+
+static enum smc_decline nego_limits(u8 max_conns, u8 max_links)
+{
+	if (max_conns < SMC_NEGO_V21_MIN_CONNS)
+		return SMC_DECLINE_MAXCONNERR;
+	if (max_links < SMC_NEGO_V21_MIN_LINKS)
+		return SMC_DECLINE_MAXLINKERR;
+	return SMC_DECLINE_NONE;
+}
+
+static enum smc_decline nego_take_v2(const struct smc_clc_v2_offer *theirs,
+				     const struct smc_nego_local *local,
+				     struct smc_params *params)
+{
+	const struct smc_clc_v2_offer *ours = &local->v2;
+	const u8 *eid = nego_common_eid(theirs, ours);
+	u8 release = min(theirs->release, ours->release);
+	u8 max_conns = min(theirs->max_conns, ours->max_conns);
+	u8 max_links = min(theirs->max_links, ours->max_links);
+	enum smc_decline reason;
+
+	if (!eid)
+		return SMC_DECLINE_NOUEID;
+	if (!local->has_v2 || !smc_gid_is_routable_to(ours->gid, theirs->gid))
+		return SMC_DECLINE_NOROUTE;
+	nego_settle_v2(params, eid);
+	if (!release)
+		return SMC_DECLINE_NONE;
+	reason = nego_limits(max_conns, max_links);
+	/* the client answers with what both know, so this is ours alone */
+	nego_settle_release(params, release, max_conns, max_links, ours->features);
+	return reason;
+}
+
+/**
+ * smc_nego_routed_gid() - the GID to find a way to before the offer is taken
+ * @prop: the client's Proposal
+ * @local: this host
+ *
+ * Context: Any context.
+ * Return: a GID of @prop's; NULL if none of the offers that can be taken needs
+ * a route.
+ */
+const u8 *smc_nego_routed_gid(const struct smc_clc_proposal *prop,
+			      const struct smc_nego_local *local)
+{
+	if (!local->has_v2 || !prop->offers_v2 || !nego_common_eid(&prop->v2, &local->v2) ||
+	    !smc_gid_is_routable_to(local->v2.gid, prop->v2.gid))
+		return NULL;
+	return prop->v2.gid;
+}
+
+/**
+ * smc_nego_server() - which of the client's offers to take, if any
+ * @prop: the client's Proposal
+ * @local: this host; what it would agree to in version 2
+ * @shares_subnet: smc_nego_match_ipv4() or smc_nego_match_ipv6() is true for
+ *	an address of the interface that the connection uses
+ * @peer_gid: out: GID of the client's RNIC for the offer taken
+ * @params: out: settled so far: all but what the Confirm brings; both are valid where
+ *	SMC_DECLINE_NONE is returned
+ *
+ * Version 2 goes before version 1, and where it is not possible version 1 may
+ * be. What has to do with this host only (policy, device, memory) is the
+ * caller's. RFC 7609 3.5.1.2, C.1, DCLN-08, ERR-04.
+ *
+ * Context: Any context.
+ * Return: SMC_DECLINE_NONE to accept. Otherwise, if version 1 was offered,
+ * SMC_DECLINE_DIFFPREFIX; if version 2 alone was, SMC_DECLINE_NOUEID without a
+ * common EID, SMC_DECLINE_NOROUTE, SMC_DECLINE_MAXCONNERR or
+ * SMC_DECLINE_MAXLINKERR; SMC_DECLINE_PEERNOSMC if neither was.
+ */
+enum smc_decline smc_nego_server(const struct smc_clc_proposal *prop,
+				 const struct smc_nego_local *local, bool shares_subnet,
+				 u8 peer_gid[SMC_GID_LEN], struct smc_params *params)
+{
+	enum smc_decline reason = SMC_DECLINE_PEERNOSMC;
+
+	if (prop->offers_v2) {
+		memcpy(peer_gid, prop->v2.gid, SMC_GID_LEN);
+		reason = nego_take_v2(&prop->v2, local, params);
+		if (reason == SMC_DECLINE_NONE)
+			return reason;
+	}
+	if (!prop->offers_v1)
+		return reason;
+	if (!shares_subnet)
+		return SMC_DECLINE_DIFFPREFIX;
+	memcpy(peer_gid, prop->gid, SMC_GID_LEN);
+	nego_settle_v1(params);
+	return SMC_DECLINE_NONE;
+}
+
+/**
+ * smc_nego_same_peer() - is it the same instance of the same host
+ * @id_a: a peer ID
+ * @gid_a: and the GID which that peer named
+ * @id_b: another peer ID
+ * @gid_b: and its GID
+ *
+ * The peer ID alone tells, instance number included, and neither IP address nor
+ * GID (PID-05, PID-06). Only deployed clients that offer nothing of version 1
+ * leave it zero; then the GID has to do. RFC 7609 2.2.4, 3.5.1.2, FC-02.
+ *
+ * Context: Any context.
+ * Return: true if it is.
+ */
+bool smc_nego_same_peer(const u8 id_a[SMC_PEER_ID_LEN],
+			const u8 gid_a[SMC_GID_LEN],
+			const u8 id_b[SMC_PEER_ID_LEN],
+			const u8 gid_b[SMC_GID_LEN])
+{
+	static const u8 none[SMC_PEER_ID_LEN];
+
+	if (memcmp(id_a, id_b, SMC_PEER_ID_LEN))
+		return false;
+	return memcmp(id_a, none, SMC_PEER_ID_LEN) ||
+	       !memcmp(gid_a, gid_b, SMC_GID_LEN);
+}
+
+/**
+ * smc_nego_same_rnic() - do two messages name the same RNIC
+ * @gid_a: a GID
+ * @mac_a: the MAC address that came with it
+ * @gid_b: another GID
+ * @mac_b: and its MAC address
+ *
+ * Not enough to tell who a peer is (PID-05), but who names another RNIC than
+ * the one at the end of a link has no use for that link: either its RNIC was
+ * replaced or added, or the peer ID is not its own. SC-03, FC-02. Deployed
+ * clients that offer version 2 alone tell no MAC address; a RoCE v2 GID is not
+ * a link-local one, and does without.
+ *
+ * Context: Any context.
+ * Return: true if both are equal, where both are told.
+ */
+bool smc_nego_same_rnic(const u8 gid_a[SMC_GID_LEN], const u8 mac_a[SMC_MAC_LEN],
+			const u8 gid_b[SMC_GID_LEN], const u8 mac_b[SMC_MAC_LEN])
+{
+	static const u8 none[SMC_MAC_LEN];
+
+	if (memcmp(gid_a, gid_b, SMC_GID_LEN))
+		return false;
+	return !memcmp(mac_a, mac_b, SMC_MAC_LEN) ||
+	       !memcmp(mac_a, none, SMC_MAC_LEN) || !memcmp(mac_b, none, SMC_MAC_LEN);
+}
+
+static void nego_build_fce(struct smc_clc_fce *fce, const struct smc_nego_end *end,
+			   const struct smc_params *params)
+{
+	fce->is_direct = end->is_direct;
+	fce->os = SMC_CLC_OS_LINUX;
+	fce->release = params->release;
+	memcpy(fce->host, end->host, sizeof(fce->host));
+	if (!params->release)
+		return;
+	fce->max_conns = params->max_conns;
+	fce->max_links = params->max_links;
+	fce->features = params->features;
+}
+
+/**
+ * smc_nego_build_data() - build the server's Accept or the client's Confirm
+ * @msg: out: the message
+ * @type: SMC_CLC_ACCEPT or SMC_CLC_CONFIRM
+ * @end: our end of the link, new or chosen from the link group
+ * @rmbe: where we receive; must be ready for data (ACPT-04)
+ * @mtu: our own path MTU, &enum smc_mtu; in the Confirm of first contact that in
+ *	&struct smc_params
+ * @params: of the offer taken, or as settled by the Accept
+ * @first_contact: the connection creates a link group, a parallel one included
+ *	(ACPT-02, PG-02)
+ *
+ * The data is complete on subsequent contact too (CLC-08). RFC 7609 A.2.3, A.2.4,
+ * CFRM-01, CFRM-02. The flag that deployed clients set on first contact is reserved in
+ * a Confirm of version 1, so there it stays zero (CLC-03), and no server looks at it.
+ * In version 2 it says that the extension is there.
+ *
+ * Context: Any context.
+ */
+void smc_nego_build_data(struct smc_clc_msg *msg, enum smc_clc_type type,
+			 const struct smc_nego_end *end, const struct smc_nego_rmbe *rmbe, u8 mtu,
+			 const struct smc_params *params, bool first_contact)
+{
+	struct smc_clc_accept *acc = &msg->accept;
+
+	memset(msg, 0, sizeof(*msg));
+	msg->type = type;
+	msg->version = params->version;
+	memcpy(acc->peer_id, end->peer_id, sizeof(acc->peer_id));
+	memcpy(acc->gid, end->gid, sizeof(acc->gid));
+	memcpy(acc->mac, end->mac, sizeof(acc->mac));
+	acc->qpn = end->qpn;
+	acc->rkey = rmbe->rkey;
+	acc->rmb_addr = rmbe->addr;
+	acc->rmbe_index = rmbe->index;
+	acc->token = rmbe->token;
+	acc->size_code = rmbe->size_code;
+	acc->mtu = mtu;
+	acc->psn = end->psn;
+	acc->first_contact = first_contact &&
+			     (type == SMC_CLC_ACCEPT || params->version != SMC_CLC_V1);
+	if (params->version == SMC_CLC_V1)
+		return;
+	memcpy(acc->eid, params->eid, sizeof(acc->eid));
+	if (!first_contact)
+		return;
+	nego_build_fce(&acc->fce, end, params);
+	if (type == SMC_CLC_ACCEPT)
+		return;
+	/* the one that we use is the one that we have */
+	acc->nr_gids = 1;
+	memcpy(acc->gids[0], end->gid, sizeof(acc->gids[0]));
+}
+
+/**
+ * smc_nego_build_decline() - build a Decline
+ * @msg: out: the message
+ * @peer_id: this host
+ * @code: why
+ * @out_of_sync: tell the peer to end the link group that its Accept named
+ * @peer_version: of the peer's last message; 0 if there was none
+ *
+ * It has the form of the version that the peer has used (protocol.md).
+ * RFC 7609 A.2.5, DCLN-01, AMB-33.
+ *
+ * Context: Any context.
+ */
+void smc_nego_build_decline(struct smc_clc_msg *msg,
+			    const u8 peer_id[SMC_PEER_ID_LEN],
+			    enum smc_decline code, bool out_of_sync, u8 peer_version)
+{
+	memset(msg, 0, sizeof(*msg));
+	msg->type = SMC_CLC_DECLINE;
+	msg->version = clamp_t(u8, peer_version, SMC_CLC_V1, SMC_CLC_V2);
+	memcpy(msg->decline.peer_id, peer_id, SMC_PEER_ID_LEN);
+	msg->decline.diagnosis = code;
+	msg->decline.out_of_sync = out_of_sync;
+	msg->decline.os = SMC_CLC_OS_LINUX;
+}
+
+/* The server may have lowered what we offered, and no more. */
+static enum smc_decline nego_take_accept_fce(const struct smc_clc_fce *fce,
+					     const struct smc_clc_v2_offer *offer,
+					     struct smc_params *params)
+{
+	enum smc_decline reason;
+
+	params->peer_is_direct = fce->is_direct;
+	if (fce->release > offer->release)
+		return SMC_DECLINE_RELEASEERR;
+	if (!fce->release)
+		return SMC_DECLINE_NONE;
+	reason = nego_limits(fce->max_conns, fce->max_links);
+	if (reason != SMC_DECLINE_NONE)
+		return reason;
+	if (fce->max_conns > offer->max_conns)
+		return SMC_DECLINE_MAXCONNERR;
+	if (fce->max_links > offer->max_links)
+		return SMC_DECLINE_MAXLINKERR;
+	nego_settle_release(params, fce->release, fce->max_conns, fce->max_links,
+			    fce->features & offer->features);
+	return SMC_DECLINE_NONE;
+}
+
+/* Is it one of our offers that was accepted? */
+static enum smc_decline nego_take_accept(const struct smc_clc_msg *msg,
+					 const struct smc_clc_proposal *offer,
+					 struct smc_params *params)
+{
+	const struct smc_clc_accept *acc = &msg->accept;
+
+	if (msg->version == SMC_CLC_V1) {
+		nego_settle_v1(params);
+		return offer->offers_v1 ? SMC_DECLINE_NONE : SMC_DECLINE_MODEUNSUPP;
+	}
+	nego_settle_v2(params, acc->eid);
+	if (!offer->offers_v2)
+		return SMC_DECLINE_MODEUNSUPP;
+	if (!nego_has_eid(&offer->v2, acc->eid))
+		return SMC_DECLINE_NOUEID;
+	if (!acc->first_contact)
+		return SMC_DECLINE_NONE;
+	/* it may have taken ours for an address of the kind that it knows */
+	if (!smc_gid_is_routable_to(offer->v2.gid, acc->gid))
+		return SMC_DECLINE_NOROUTE;
+	return nego_take_accept_fce(&acc->fce, &offer->v2, params);
+}
+
+/**
+ * smc_nego_check_route() - does our way to the server fit to its way to us
+ * @params: as settled by the Accept, on first contact
+ * @is_direct: our route to the server's GID has no gateway
+ *
+ * As deployed clients have it (protocol.md): a server that comes through a
+ * gateway must be reached through one.
+ *
+ * Context: Any context.
+ * Return: SMC_DECLINE_NONE or SMC_DECLINE_NOINDIRECT.
+ */
+enum smc_decline smc_nego_check_route(const struct smc_params *params, bool is_direct)
+{
+	if (params->is_routed && !params->peer_is_direct && is_direct)
+		return SMC_DECLINE_NOINDIRECT;
+	return SMC_DECLINE_NONE;
+}
+
+/**
+ * smc_nego_classify_accept() - what the server's Accept asks of the client
+ * @msg: an Accept
+ * @offer: what we have proposed
+ * @known: what we know about the link it names
+ * @own_mtu: path MTU of our RNIC, &enum smc_mtu
+ * @result: out: what was settled
+ *
+ * The server decides by its F flag whether there is to be a new link group; an
+ * Accept without it that names no link of ours shows that the two sides are out
+ * of sync (ERR-13). So does an RMB we were never told of (RKEY-24), which alone
+ * never makes a first contact (RKEY-23). Then the server ends its group, with all
+ * connections. Where the link is just being lost that is not called for: this
+ * connection alone goes to TCP, the server hears of the link by LLC. RFC 7609
+ * 3.5.1.3, 3.5.2.2, C.4; FC-06, SC-05, SC-06, PG-03, AMB-05, AMB-06, AMB-33.
+ *
+ * Context: Any context.
+ * Return: SMC_DECLINE_NONE: a new link group or the link named, as the Accept says.
+ * Otherwise the code of the Decline.
+ */
+enum smc_decline smc_nego_classify_accept(const struct smc_clc_msg *msg,
+					  const struct smc_clc_proposal *offer,
+					  const struct smc_nego_known *known, u8 own_mtu,
+					  struct smc_nego_accepted *result)
+{
+	const struct smc_clc_accept *acc = &msg->accept;
+	enum smc_decline reason;
+
+	memset(result, 0, sizeof(*result));
+	reason = nego_take_accept(msg, offer, &result->params);
+	if (reason != SMC_DECLINE_NONE)
+		return reason;
+	if (acc->first_contact) {
+		result->params.mtu = min(own_mtu, acc->mtu);
+		return smc_nego_mtu_is_valid(acc->mtu) ? SMC_DECLINE_NONE :
+							 SMC_DECLINE_MODEUNSUPP;
+	}
+	if (!known->has_link || !known->has_rtoken) {
+		result->out_of_sync = !known->is_left;
+		return SMC_DECLINE_SYNCERR;
+	}
+	return acc->size_code <= known->max_size_code ? SMC_DECLINE_NONE : SMC_DECLINE_MODEUNSUPP;
+}
+
+/* The client must repeat what was agreed, and may know fewer features. */
+static enum smc_decline nego_take_confirm_fce(const struct smc_clc_fce *fce,
+					      struct smc_params *params)
+{
+	params->peer_is_direct = fce->is_direct;
+	if (fce->release != params->release)
+		return SMC_DECLINE_RELEASEERR;
+	if (!params->release)
+		return SMC_DECLINE_NONE;
+	if (fce->max_conns != params->max_conns)
+		return SMC_DECLINE_MAXCONNERR;
+	if (fce->max_links != params->max_links)
+		return SMC_DECLINE_MAXLINKERR;
+	params->features &= fce->features;
+	return SMC_DECLINE_NONE;
+}
+
+static enum smc_decline nego_take_confirm(const struct smc_clc_msg *msg,
+					  const struct smc_clc_proposal *prop, bool is_first,
+					  struct smc_params *params)
+{
+	const struct smc_clc_accept *acc = &msg->accept;
+
+	if (msg->version != params->version)
+		return SMC_DECLINE_VERSMISMAT;
+	if (msg->version == SMC_CLC_V1)
+		return SMC_DECLINE_NONE;
+	if (memcmp(acc->eid, params->eid, sizeof(acc->eid)))
+		return SMC_DECLINE_NOUEID;
+	if (!is_first)
+		return SMC_DECLINE_NONE;
+	if (!acc->first_contact)
+		return SMC_DECLINE_NOV2EXT;
+	/* the way has been found to that one */
+	if (memcmp(acc->gid, prop->v2.gid, sizeof(acc->gid)))
+		return SMC_DECLINE_NOROUTE;
+	return nego_take_confirm_fce(&acc->fce, params);
+}
+
+/*
+ * Deployed clients that offer version 2 alone leave the peer ID out of the Proposal.
+ * Then the Confirm must come from the peer that formed the group.
+ */
+static bool nego_is_same_client(const struct smc_clc_accept *acc,
+				const struct smc_clc_proposal *prop,
+				const struct smc_nego_known *known)
+{
+	static const u8 none[SMC_PEER_ID_LEN];
+
+	if (prop->offers_v1 || memcmp(prop->peer_id, none, sizeof(none)))
+		return !memcmp(acc->peer_id, prop->peer_id, sizeof(acc->peer_id));
+	return !known || !memcmp(known->peer_id, none, sizeof(none)) ||
+	       !memcmp(acc->peer_id, known->peer_id, sizeof(acc->peer_id));
+}
+
+/**
+ * smc_nego_check_confirm() - does the client's Confirm fit
+ * @msg: a Confirm
+ * @prop: the Proposal of the same client
+ * @params: what the Accept has said
+ * @known: what we know about the link it names, which may be another active
+ *	link than the Accept named (SC-09); NULL on first contact
+ * @own_mtu: path MTU of our RNIC, &enum smc_mtu
+ * @result: out: what was settled
+ *
+ * On subsequent contact a Decline is no longer possible after the Accept
+ * (ERR-07), so whatever does not fit ends the TCP connection (AMB-56, AMB-35,
+ * RKEY-24). The link group stays: it is the message that is wrong. A peer ID
+ * other than that of the Proposal, or of who has formed the group where the
+ * Proposal has none, is never a matter of capabilities. Whether
+ * the element is in use already (RMB-29) is the caller's to check.
+ * RFC 7609 3.5.2.3, A.2.4, C.1, C.6; SC-10, CFRM-04, ERR-17.
+ *
+ * Context: Any context.
+ * Return: SMC_DECLINE_NONE if it fits. Otherwise the reason, and @result->must_reset
+ * tells a Decline from an end of the TCP connection.
+ */
+enum smc_decline smc_nego_check_confirm(const struct smc_clc_msg *msg,
+					const struct smc_clc_proposal *prop,
+					const struct smc_params *params,
+					const struct smc_nego_known *known, u8 own_mtu,
+					struct smc_nego_confirmed *result)
+{
+	const struct smc_clc_accept *acc = &msg->accept;
+	enum smc_decline reason;
+
+	result->must_reset = known;
+	result->params = *params;
+	reason = nego_take_confirm(msg, prop, !known, &result->params);
+	if (reason != SMC_DECLINE_NONE)
+		return reason;
+	if (!nego_is_same_client(acc, prop, known)) {
+		result->must_reset = true;
+		return SMC_DECLINE_SYNCERR;
+	}
+	if (!known) {
+		result->params.mtu = min(own_mtu, acc->mtu);
+		return smc_nego_mtu_is_valid(acc->mtu) ? SMC_DECLINE_NONE :
+							 SMC_DECLINE_MODEUNSUPP;
+	}
+	if (!known->has_link || !known->has_rtoken)
+		return SMC_DECLINE_SYNCERR;
+	return acc->size_code <= known->max_size_code ? SMC_DECLINE_NONE : SMC_DECLINE_MODEUNSUPP;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * GIDs of RoCE ports as addresses: of which kind one is, which two can talk to
+ * each other, and which one serves a connection best.
+ */
+#ifndef SMC_GID_H
+#define SMC_GID_H
+
+#include <linux/types.h>
+
+#include "proto/smc_wire.h"
+
+/**
+ * enum smc_gid_kind - what a GID is as an IP address
+ * @SMC_GID_LINK_LOCAL: an IPv6 address of one LAN
+ * @SMC_GID_IPV6: any other IPv6 address
+ * @SMC_GID_IPV4: an IPv4 address, in its mapped form
+ */
+enum smc_gid_kind {
+	SMC_GID_LINK_LOCAL,
+	SMC_GID_IPV6,
+	SMC_GID_IPV4,
+};
+
+/* Sets of kinds: those that a packet of one IP version can carry, and all. */
+#define SMC_GID_ONE(kind)	(1U << (kind))
+#define SMC_GID_ANY_IPV6	(SMC_GID_ONE(SMC_GID_LINK_LOCAL) | SMC_GID_ONE(SMC_GID_IPV6))
+#define SMC_GID_ANY		(SMC_GID_ANY_IPV6 | SMC_GID_ONE(SMC_GID_IPV4))
+
+/**
+ * struct smc_gid_wish - what a GID has to be
+ * @kinds: set of kinds that will do for RoCE v2
+ * @v2_only: no RoCE v1
+ * @named_only: no other than @gid, on the network device of the route
+ * @gid: this one before all others; zero for none
+ */
+struct smc_gid_wish {
+	u8 kinds;
+	bool v2_only;
+	bool named_only;
+	u8 gid[SMC_GID_LEN];
+};
+
+/**
+ * struct smc_gid_facts - what an entry of a port's table is
+ * @gid: the GID
+ * @is_v1: for RoCE v1, else for v2
+ * @is_theirs: of the network device of the route, else of one that this rests on
+ */
+struct smc_gid_facts {
+	const u8 *gid;
+	bool is_v1;
+	bool is_theirs;
+};
+
+enum smc_gid_kind smc_gid_kind(const u8 gid[SMC_GID_LEN]);
+unsigned int smc_gid_kinds_like(const u8 gid[SMC_GID_LEN]);
+bool smc_gid_is_routable_to(const u8 own[SMC_GID_LEN], const u8 peer[SMC_GID_LEN]);
+unsigned int smc_gid_rank(const struct smc_gid_facts *facts, const struct smc_gid_wish *wish);
+
+#endif /* SMC_GID_H */

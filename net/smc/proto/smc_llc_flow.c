@@ -1,0 +1,869 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The LLC machine of a link group, RFC 7609 3.5.1.5, 3.5.1.6, 3.5.4, 3.5.5
+ * and Appendix C.
+ *
+ * Operation: an event comes in with the time and changes the state; what has
+ * to be done about it is appended to a list of actions. Nothing here waits,
+ * allocates or knows a queue pair. The caller carries out all actions in
+ * order before it feeds the next event, and answers those actions which ask
+ * for an outcome by an event.
+ *
+ * Exchanges: a link group has at most one exchange that changes its links
+ * (config), one RKEY exchange of this side (own) and one of the peer (remote).
+ * The two RKEY directions may overlap, everything else excludes each other (RFC
+ * 7609 3.5.5.3). What comes at the wrong time is noted as a wish: a link marked
+ * LOST or LEAVING, wants_link, a DELETE RKEY put off. After each event settle()
+ * ends the exchanges that have lost their link and grants the wishes whose time
+ * has come, those of greater weight first.
+ *
+ * Here are first contact, probes, the end of the group, and the way of each
+ * event to the file that knows what it means; smc_llc_run.h names these.
+ *
+ * Links: as long as the owner has not told of its RNICs there is one link. The
+ * server offers a second one, as it must, and takes it back should the peer
+ * accept; a client declines the offer.
+ *
+ * Error handling: first contact ends in GROUP_UP or GROUP_FAILED, a link group
+ * that was up ends in TERMINATE, each exactly once; nothing comes after that.
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "proto/smc_llc_add.h"
+#include "proto/smc_llc_delete.h"
+#include "proto/smc_llc_keys.h"
+#include "proto/smc_llc_links.h"
+
+/* What operators are told of each reason, and what it is. */
+static const struct {
+	const char		*name;
+	enum smc_llc_fault	fault;
+} llc_whys[SMC_LLC_WHY_NR] = {
+	[SMC_LLC_WHY_NONE] = { "none" },
+	[SMC_LLC_WHY_CONFIRM_LINK_TIMEOUT] = { "no CONFIRM LINK in time", SMC_LLC_FAULT_TIMEOUT },
+	[SMC_LLC_WHY_CONFIRM_LINK_REPLY_TIMEOUT] = {
+		"no CONFIRM LINK reply in time", SMC_LLC_FAULT_TIMEOUT
+	},
+	[SMC_LLC_WHY_CONFIRM_LINK_SEND] = {
+		"CONFIRM LINK could not be sent", SMC_LLC_FAULT_UNREACHED
+	},
+	[SMC_LLC_WHY_CONFIRM_LINK_DATA] = { "CONFIRM LINK names another link", SMC_LLC_FAULT_BAD },
+	[SMC_LLC_WHY_ADD_LINK_TIMEOUT] = { "no ADD LINK in time", SMC_LLC_FAULT_TIMEOUT },
+	[SMC_LLC_WHY_ADD_LINK_REPLY_TIMEOUT] = {
+		"no ADD LINK reply in time", SMC_LLC_FAULT_TIMEOUT
+	},
+	[SMC_LLC_WHY_ADD_LINK_SEND] = { "ADD LINK could not be sent", SMC_LLC_FAULT_UNREACHED },
+	[SMC_LLC_WHY_ADD_LINK_CONT_TIMEOUT] = {
+		"no ADD LINK CONTINUATION in time", SMC_LLC_FAULT_TIMEOUT
+	},
+	[SMC_LLC_WHY_ADD_LINK_CONT_DATA] = {
+		"ADD LINK CONTINUATION does not go on where it was", SMC_LLC_FAULT_BAD
+	},
+	[SMC_LLC_WHY_ADD_LINK_KEYS] = { "keys for the new link cannot be stored" },
+	[SMC_LLC_WHY_NO_LONGER_NEEDED] = { "link no longer needed" },
+	[SMC_LLC_WHY_DELETE_LINK_TIMEOUT] = {
+		"no answer to DELETE LINK in time", SMC_LLC_FAULT_TIMEOUT
+	},
+	[SMC_LLC_WHY_RKEY_TIMEOUT] = { "no RKEY reply in time", SMC_LLC_FAULT_TIMEOUT },
+	[SMC_LLC_WHY_TEST_LINK_TIMEOUT] = { "no TEST LINK reply in time", SMC_LLC_FAULT_TIMEOUT },
+	[SMC_LLC_WHY_TEST_LINK_DATA] = { "TEST LINK reply has other data", SMC_LLC_FAULT_BAD },
+	[SMC_LLC_WHY_RKEY_MISSING] = {
+		"CONFIRM RKEY without a key for the link", SMC_LLC_FAULT_BAD
+	},
+	[SMC_LLC_WHY_OUT_OF_SYNC] = { "LLC message out of sync", SMC_LLC_FAULT_BAD },
+	[SMC_LLC_WHY_SEND_FAILED] = { "LLC message could not be sent", SMC_LLC_FAULT_UNREACHED },
+	[SMC_LLC_WHY_LINK_BROKEN] = { "link broken" },
+	[SMC_LLC_WHY_PATH] = { "no way to the peer", SMC_LLC_FAULT_UNREACHED },
+	[SMC_LLC_WHY_NOT_PREPARED] = { "link could not be brought up" },
+	[SMC_LLC_WHY_NO_SPARE] = { "no queue pair for the second link" },
+	[SMC_LLC_WHY_PEER_DECLINED] = { "peer declined" },
+	[SMC_LLC_WHY_PEER_DELETED] = { "deleted by the peer" },
+	[SMC_LLC_WHY_DELETED] = { "deleted by this side" },
+};
+
+/* Data may flow: the second link was tried and is settled, FC-12. */
+static void group_up(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	u8 i;
+
+	flow->phase = SMC_LLC_UP;
+	smc_llc_commit(flow, SMC_LLC_COMMIT_FINAL);
+	smc_llc_config_done(run);
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (smc_llc_is_in_use(&flow->link[i]))
+			smc_llc_link_up(run, i);
+	smc_llc_ask(run, SMC_LLC_ACT_GROUP_UP, 0);
+}
+
+static void commit_dialect(struct smc_llc_run *run)
+{
+	smc_llc_ask(run, SMC_LLC_ACT_COMMIT_DIALECT, 0)->dialect = run->flow->dialect;
+}
+
+/* An eye catcher where there is none: this side could not read what is sent. */
+static bool is_other_dialect(const struct smc_llc_flow *flow,
+			     const struct smc_llc_confirm_link *cl)
+{
+	return flow->params.dialect_is_fixed && !cl->no_eye_catcher;
+}
+
+static const struct smc_llc_quirks llc_quirks[] = {
+	[SMC_DIALECT_RFC] = { .must_offer = true, .takes_refusal = true, .delete_tries = 1 },
+	[SMC_DIALECT_DEPLOYED] = {
+		.no_eye_catcher = true, .declines_late = true, .loses_in_order = true,
+		.delete_tries = 2, .peer_waits_ms = 2000,
+	},
+};
+
+/* The only place where the dialect makes a difference to the machine. */
+static void set_dialect(struct smc_llc_flow *flow, enum smc_dialect dialect)
+{
+	flow->dialect = dialect;
+	flow->quirks = &llc_quirks[dialect];
+}
+
+static void negotiate(struct smc_llc_flow *flow, const struct smc_llc_confirm_link *cl)
+{
+	if (!flow->params.max_links_is_fixed)
+		flow->max_links = smc_llc_max_links(flow->params.max_links, cl->max_links);
+	if (flow->params.wants_deployed && cl->no_eye_catcher)
+		set_dialect(flow, SMC_DIALECT_DEPLOYED);
+	else
+		set_dialect(flow, SMC_DIALECT_RFC);
+	flow->link[0].peer_uid = cl->link_uid;
+}
+
+static void on_start(struct smc_llc_run *run, const struct smc_llc_start *start)
+{
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_link *lnk;
+
+	if (flow->phase != SMC_LLC_IDLE)
+		return;
+	if (flow->params.is_server)
+		flow->last_num = smc_llc_next_link_num(flow);
+	lnk = smc_llc_link_make(flow, 0, flow->last_num);
+	lnk->local = start->local;
+	lnk->peer = start->peer;
+	if (flow->params.is_server) {
+		flow->phase = SMC_LLC_PREPARING;
+		smc_llc_ask(run, SMC_LLC_ACT_PREPARE_LINK, 0)->end = lnk->peer;
+	} else {
+		flow->phase = SMC_LLC_WAIT_CONFIRM_LINK;
+		flow->config_deadline = smc_llc_after(run, flow->params.timers.confirm_link);
+	}
+}
+
+/* The first link is connected, or cannot be. */
+static void on_first_prepared(struct smc_llc_run *run, bool ok)
+{
+	struct smc_llc_flow *flow = run->flow;
+	const struct smc_llc_timers *timers = &flow->params.timers;
+
+	if (flow->phase != SMC_LLC_PREPARING)
+		return;
+	if (!ok) {
+		smc_llc_fail_local(run, SMC_LLC_WHY_NOT_PREPARED, SMC_DECLINE_ERR_RDYLNK);
+		return;
+	}
+	if (flow->params.is_server) {
+		smc_llc_send_confirm_link(run, 0, false, flow->params.wants_deployed,
+					  flow->params.max_links);
+		flow->phase = SMC_LLC_WAIT_CONFIRM_REPLY;
+		flow->config_deadline = smc_llc_after(run, timers->first_reply);
+		return;
+	}
+	/* The reply lets the server send, so cursors have to be right before. */
+	commit_dialect(run);
+	smc_llc_link_move(&flow->link[0], SMC_LLC_LINK_ACTIVE);
+	smc_llc_send_confirm_link(run, 0, true, flow->quirks->no_eye_catcher, flow->max_links);
+	if (flow->max_links == 1) {
+		flow->phase = SMC_LLC_WAIT_CONFIRM_SENT;
+		flow->config_deadline = smc_llc_after(run, timers->first_reply);
+	} else {
+		flow->phase = SMC_LLC_WAIT_ADD_LINK;
+		flow->config_deadline = smc_llc_after(run, flow->quirks->must_offer ?
+						      timers->add_link :
+						      timers->add_link_deployed);
+	}
+}
+
+static bool is_first(const struct smc_llc_flow *flow, u8 link)
+{
+	return smc_llc_is_forming(flow) && !link;
+}
+
+/* Is it due in @phase, which one of the roles has, and about the first link? ERR-43, AMB-57 */
+static bool check_first_confirm(struct smc_llc_run *run, const struct smc_llc_confirm_link *cl,
+				enum smc_llc_phase phase)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (flow->phase != phase) {
+		smc_llc_out_of_sync(run, 0, SMC_LLC_WHY_OUT_OF_SYNC);
+		return false;
+	}
+	if (!smc_llc_end_equals(&cl->end, &flow->link[0].peer) ||
+	    (flow->params.is_server && cl->link_num != flow->link[0].num)) {
+		smc_llc_fail_local(run, SMC_LLC_WHY_CONFIRM_LINK_DATA, SMC_DECLINE_ERR_RDYLNK);
+		return false;
+	}
+	if (is_other_dialect(flow, cl)) {
+		smc_llc_fail_local(run, SMC_LLC_WHY_CONFIRM_LINK_DATA, SMC_DECLINE_RMBE_EC);
+		return false;
+	}
+	return true;
+}
+
+static void on_first_confirm_request(struct smc_llc_run *run,
+				     const struct smc_llc_confirm_link *cl)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (!check_first_confirm(run, cl, SMC_LLC_WAIT_CONFIRM_LINK))
+		return;
+	flow->link[0].num = cl->link_num;
+	negotiate(flow, cl);
+	flow->phase = SMC_LLC_PREPARING;
+	flow->config_deadline = SMC_LLC_NO_DEADLINE;
+	smc_llc_ask(run, SMC_LLC_ACT_PREPARE_LINK, 0)->end = flow->link[0].peer;
+}
+
+static void on_first_confirm_reply(struct smc_llc_run *run,
+				   const struct smc_llc_confirm_link *cl)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (!check_first_confirm(run, cl, SMC_LLC_WAIT_CONFIRM_REPLY))
+		return;
+	smc_llc_commit(flow, SMC_LLC_COMMIT_CONFIRM_LINK);
+	smc_llc_link_move(&flow->link[0], SMC_LLC_LINK_ACTIVE);
+	flow->config_deadline = SMC_LLC_NO_DEADLINE;
+	negotiate(flow, cl);
+	/* The client may send once it has ADD LINK, or now if it gets none. */
+	commit_dialect(run);
+	if (flow->max_links == 1) {
+		group_up(run);
+		return;
+	}
+	flow->phase = SMC_LLC_SECOND_LINK;
+	smc_llc_add_begin(run);
+}
+
+static void send_probe(struct smc_llc_run *run, u8 link)
+{
+	struct smc_llc_link *lnk = &run->flow->link[link];
+
+	lnk->tries++;
+	lnk->deadline = smc_llc_after(run, run->flow->params.timers.test_link);
+	smc_llc_send_test_link(run, link);
+}
+
+static void begin_probe(struct smc_llc_run *run, u8 link, const u8 *user_data)
+{
+	struct smc_llc_link *lnk = &run->flow->link[link];
+
+	/* A reply to an earlier one may be on its way: this asks for the same. */
+	if (!lnk->nr_unanswered)
+		memcpy(lnk->probe, user_data, sizeof(lnk->probe));
+	send_probe(run, link);
+}
+
+static void on_test_link(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
+{
+	struct smc_llc_link *lnk = &run->flow->link[link];
+
+	/* Requests are answered where they arrive, smc_llc_answer_test_link(). */
+	if (!msg->is_reply)
+		return;
+	if (!lnk->nr_unanswered) {
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+		return;
+	}
+	if (memcmp(lnk->probe, msg->test_link.user_data, sizeof(lnk->probe))) {
+		/* ERR-52 */
+		smc_llc_link_lost(run, link, SMC_LLC_WHY_TEST_LINK_DATA,
+				  SMC_LLC_DELETE_PROTOCOL);
+		return;
+	}
+	lnk->nr_unanswered--;
+	if (lnk->tries)
+		smc_llc_arm_probe(run, link);
+	if (lnk->is_asked && !lnk->nr_unanswered) {
+		lnk->is_asked = false;
+		smc_llc_ask(run, SMC_LLC_ACT_ROUND_TRIP, link);
+	}
+	if (!lnk->nr_unanswered)
+		smc_llc_link_cleared(run, link);
+}
+
+static void on_req_test_link(struct smc_llc_run *run, const struct smc_llc_event *ev)
+{
+	const struct smc_llc_link *lnk = &run->flow->link[ev->link];
+
+	if (run->flow->phase == SMC_LLC_UP && smc_llc_is_in_use(lnk) && !lnk->tries)
+		begin_probe(run, ev->link, ev->timer.user_data);
+}
+
+/*
+ * The peer works a link off in order: its answer says that it has come to all that was
+ * sent before. Unlike a probe this is not repeated, and no answer means nothing.
+ */
+static void on_req_round_trip(struct smc_llc_run *run, const struct smc_llc_event *ev)
+{
+	struct smc_llc_link *lnk = &run->flow->link[ev->link];
+
+	if (!smc_llc_flow_may_ask(run->flow, ev->link))
+		return;
+	memcpy(lnk->probe, ev->timer.user_data, sizeof(lnk->probe));
+	lnk->is_asked = true;
+	smc_llc_send_test_link(run, ev->link);
+}
+
+/*
+ * Is a message of any interest on this link? A link that is lost here carries
+ * nothing that counts but requests to delete links (ERR-46); one that is about to
+ * go still brings what was under way; a new one brings CONFIRM LINK.
+ */
+static bool is_heard(const struct smc_llc_flow *flow, u8 link, const struct smc_llc_msg *msg)
+{
+	switch (flow->link[link].state) {
+	case SMC_LLC_LINK_LOST:
+	case SMC_LLC_LINK_REPORTED:
+		return smc_llc_is_departing(flow, link) ||
+		       (msg->type == SMC_LLC_DELETE_LINK && !msg->is_reply &&
+			(flow->params.is_server || msg->delete_link.is_all));
+	case SMC_LLC_LINK_DELETING:
+	case SMC_LLC_LINK_AGREED:
+		return msg->type == SMC_LLC_DELETE_LINK || msg->type == SMC_LLC_CONFIRM_RKEY ||
+		       msg->type == SMC_LLC_CONFIRM_RKEY_CONT ||
+		       msg->type == SMC_LLC_DELETE_RKEY ||
+		       (msg->type == SMC_LLC_TEST_LINK &&
+			flow->link[link].data == SMC_LLC_DATA_CLEARING);
+	default:
+		return true;
+	}
+}
+
+/* Before a link is connected nothing that comes on it is from the peer. */
+static bool is_connected(const struct smc_llc_flow *flow, u8 link)
+{
+	return !flow->link[link].is_spare || flow->config == SMC_LLC_CONFIG_CONFIRM;
+}
+
+static void on_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (!is_heard(flow, link, msg))
+		return;
+	if (flow->phase == SMC_LLC_TERMINATING && msg->type != SMC_LLC_DELETE_LINK)
+		return;
+	if (flow->link[link].is_spare && msg->type != SMC_LLC_CONFIRM_LINK) {
+		if (is_connected(flow, link))
+			smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+		return;
+	}
+	switch (msg->type) {
+	case SMC_LLC_CONFIRM_LINK:
+		if (!is_first(flow, link))
+			smc_llc_add_confirm(run, link, msg);
+		else if (msg->is_reply)
+			on_first_confirm_reply(run, &msg->confirm_link);
+		else
+			on_first_confirm_request(run, &msg->confirm_link);
+		break;
+	case SMC_LLC_ADD_LINK:
+		smc_llc_add_msg(run, link, msg);
+		break;
+	case SMC_LLC_REQ_ADD_LINK:
+		smc_llc_add_req(run, link, msg);
+		break;
+	case SMC_LLC_ADD_LINK_CONT:
+		smc_llc_add_cont(run, link, msg);
+		break;
+	case SMC_LLC_DELETE_LINK:
+		smc_llc_delete_msg(run, link, msg);
+		break;
+	case SMC_LLC_CONFIRM_RKEY:
+	case SMC_LLC_CONFIRM_RKEY_CONT:
+	case SMC_LLC_DELETE_RKEY:
+		smc_llc_keys_msg(run, link, msg);
+		break;
+	case SMC_LLC_TEST_LINK:
+		on_test_link(run, link, msg);
+		break;
+	default:
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+		break;
+	}
+}
+
+static void on_sent_badly(struct smc_llc_run *run, u8 link, enum smc_llc_sent sent)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	/* A failed send is handled like its timeout, ERR-19. */
+	if (!is_first(flow, link))
+		smc_llc_link_lost(run, link, sent == SMC_LLC_SENT_CONFIRM_LINK ?
+				  SMC_LLC_WHY_CONFIRM_LINK_SEND : SMC_LLC_WHY_SEND_FAILED,
+				  SMC_LLC_DELETE_LOST_PATH);
+	else if (sent == SMC_LLC_SENT_CONFIRM_LINK)
+		/* ERR-21, ERR-22 */
+		smc_llc_fail_local(run, SMC_LLC_WHY_CONFIRM_LINK_SEND, SMC_DECLINE_TIMEOUT_CL);
+	else if (sent == SMC_LLC_SENT_ADD_LINK)
+		smc_llc_fail_local(run, SMC_LLC_WHY_ADD_LINK_SEND, SMC_DECLINE_TIMEOUT_AL);
+	else
+		smc_llc_fail_local(run, SMC_LLC_WHY_SEND_FAILED, SMC_DECLINE_ERR_RDYLNK);
+}
+
+static void on_sent(struct smc_llc_run *run, const struct smc_llc_event *ev)
+{
+	enum smc_llc_sent sent = ev->cookie & (BIT(SMC_LLC_SENT_SHIFT) - 1);
+	struct smc_llc_flow *flow = run->flow;
+
+	if (!ev->ok)
+		on_sent_badly(run, ev->link, sent);
+	switch (sent) {
+	case SMC_LLC_SENT_CONFIRM_LINK:
+		if (!is_first(flow, ev->link)) {
+			smc_llc_add_confirm_sent(run, ev->link);
+			break;
+		}
+		if (ev->ok)
+			smc_llc_commit(flow, SMC_LLC_COMMIT_CONFIRM_LINK);
+		if (ev->ok && flow->phase == SMC_LLC_WAIT_CONFIRM_SENT)
+			group_up(run);
+		break;
+	case SMC_LLC_SENT_ADD_LINK:
+		/* Points of no return, ERR-10, ERR-11. */
+		if (ev->ok)
+			smc_llc_commit(flow, SMC_LLC_COMMIT_FINAL);
+		break;
+	case SMC_LLC_SENT_DELETE_REPLY:
+		smc_llc_delete_sent(run, ev->cookie >> SMC_LLC_SENT_SHIFT);
+		break;
+	case SMC_LLC_SENT_DELETE_ALL:
+		/* The server is done now, LGT-04; a client waits for its answer. */
+		if (ev->ok && flow->phase == SMC_LLC_TERMINATING && flow->params.is_server)
+			smc_llc_terminate(run, flow->end_why);
+		break;
+	default:
+		break;
+	}
+}
+
+static void on_rnics(struct smc_llc_run *run, const struct smc_llc_rnics *rnics)
+{
+	struct smc_llc_flow *flow = run->flow;
+	bool is_new = smc_llc_set_rnics(flow, rnics);
+
+	/* First contact tries for a second link anyway; ERR-58, ADDL-06 */
+	if (is_new && (flow->has_rnics || flow->phase == SMC_LLC_UP))
+		smc_llc_want_link(flow);
+	flow->has_rnics = true;
+}
+
+static void on_declined(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (!smc_llc_is_forming(flow))
+		return;
+	/* Both sides stop heeding Declines where they stop sending, AMB-04. */
+	smc_llc_fail(run, flow->commitment < SMC_LLC_COMMIT_FINAL ?
+		     SMC_LLC_FAIL_DECLINED : SMC_LLC_FAIL_RESET, SMC_LLC_WHY_PEER_DECLINED, 0);
+}
+
+static void on_req_terminate(struct smc_llc_run *run, u32 reason, bool is_orderly)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (smc_llc_is_forming(flow))
+		smc_llc_fail_local(run, SMC_LLC_WHY_DELETED, SMC_DECLINE_INTERR);
+	else if (flow->phase == SMC_LLC_IDLE)
+		smc_llc_terminate(run, SMC_LLC_WHY_DELETED);
+	else if (flow->phase == SMC_LLC_UP)
+		smc_llc_end_begin(run, 0, reason, is_orderly, SMC_LLC_WHY_DELETED);
+}
+
+/* Nobody answered on the first link, ERR-20, 24, 27. */
+static void forming_timeout(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	enum smc_llc_why why;
+
+	switch (flow->phase) {
+	case SMC_LLC_WAIT_CONFIRM_LINK:
+		why = SMC_LLC_WHY_CONFIRM_LINK_TIMEOUT;
+		break;
+	case SMC_LLC_WAIT_CONFIRM_REPLY:
+		why = SMC_LLC_WHY_CONFIRM_LINK_REPLY_TIMEOUT;
+		break;
+	case SMC_LLC_WAIT_ADD_LINK:
+		if (!flow->quirks->must_offer) {
+			/* protocol.md: such a server may send none. */
+			group_up(run);
+			return;
+		}
+		why = SMC_LLC_WHY_ADD_LINK_TIMEOUT;
+		break;
+	default:
+		why = SMC_LLC_WHY_SEND_FAILED;
+		break;
+	}
+	smc_llc_fail(run, SMC_LLC_FAIL_RESET, why, 0);
+}
+
+static void config_timeout(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	flow->config_deadline = SMC_LLC_NO_DEADLINE;
+	if (flow->phase == SMC_LLC_TERMINATING && flow->params.is_server)
+		/* ERR-37 */
+		smc_llc_terminate(run, flow->end_why);
+	else if (flow->phase == SMC_LLC_TERMINATING)
+		/* ERR-36 */
+		smc_llc_link_lost(run, flow->end_link, flow->end_why, 0);
+	else if (smc_llc_is_adding(flow))
+		smc_llc_add_timeout(run);
+	else if (flow->config == SMC_LLC_CONFIG_DELETE_LINK)
+		smc_llc_delete_timeout(run);
+	else
+		forming_timeout(run);
+}
+
+/*
+ * Silence on a link, or no answer to a probe; KA-03, ERR-41, ERR-42. One missing
+ * answer does not show that the link is lost (KA-05): the peer's RNIC takes a probe
+ * even while the host behind it stands still, or has no slot for the reply. So the
+ * probe is repeated. RNICs that cannot reach each other notice that themselves, and
+ * sooner.
+ */
+static void probe_timeout(struct smc_llc_run *run, const struct smc_llc_event *ev)
+{
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_link *lnk = &flow->link[ev->link];
+	u32 idle = flow->params.test_link_idle_ms;
+
+	if (lnk->tries && lnk->tries < flow->params.test_link_tries)
+		send_probe(run, ev->link);
+	else if (lnk->tries)
+		smc_llc_link_lost(run, ev->link, SMC_LLC_WHY_TEST_LINK_TIMEOUT,
+				  SMC_LLC_DELETE_LOST_PATH);
+	else if (ev->timer.last_rx + idle > run->now)
+		lnk->deadline = ev->timer.last_rx + idle;
+	else
+		begin_probe(run, ev->link, ev->timer.user_data);
+}
+
+static void on_timer(struct smc_llc_run *run, const struct smc_llc_event *ev)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (run->now >= flow->config_deadline)
+		config_timeout(run);
+	if (flow->phase >= SMC_LLC_TERMINATING)
+		return;
+	smc_llc_keys_timer(run);
+	smc_llc_delete_timer(run);
+	if (flow->phase == SMC_LLC_UP && smc_llc_is_in_use(&flow->link[ev->link]) &&
+	    run->now >= flow->link[ev->link].deadline)
+		probe_timeout(run, ev);
+	if (run->now >= flow->add_pause)
+		flow->add_pause = SMC_LLC_NO_DEADLINE;
+	if (flow->backoff_end && run->now >= flow->backoff_end) {
+		flow->backoff_end = 0;
+		/* a client asks for what it refused meanwhile, or if it has an RNIC to offer */
+		flow->wants_link |= !flow->params.is_server;
+	}
+	if (run->now >= flow->retry_deadline) {
+		/* ERR-57, TMR-13 */
+		flow->retry_deadline = SMC_LLC_NO_DEADLINE;
+		flow->wants_link = true;
+	}
+}
+
+/* Is no link left, and none to come? */
+static bool is_over(const struct smc_llc_flow *flow)
+{
+	u8 i;
+
+	if (flow->phase != SMC_LLC_UP || smc_llc_nr_in_use(flow) || smc_llc_add_has_hope(flow))
+		return false;
+	/* The client's reply about its only link has to leave first. */
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (flow->link[i].state == SMC_LLC_LINK_AGREED && flow->link[i].notice_link == i)
+			return false;
+	return true;
+}
+
+/* Data leaves a lost link when there is another one to take it. */
+static void retire_lost(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	u8 i;
+
+	if (!smc_llc_nr_in_use(flow))
+		return;
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (smc_llc_is_lost(&flow->link[i]))
+			smc_llc_link_retire(run, i);
+}
+
+static void settle_once(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (is_over(flow)) {
+		smc_llc_end_over(run);
+		return;
+	}
+	if (flow->phase == SMC_LLC_TERMINATING)
+		smc_llc_end_settle(run);
+	if (flow->phase != SMC_LLC_UP && flow->phase != SMC_LLC_SECOND_LINK)
+		return;
+	retire_lost(run);
+	smc_llc_keys_settle(run);
+	smc_llc_delete_settle(run);
+	smc_llc_add_settle(run);
+	if (flow->phase == SMC_LLC_DEAD)
+		return;
+	smc_llc_keys_put_off(run);
+	smc_llc_delete_wish(run);
+	if (flow->phase == SMC_LLC_SECOND_LINK && flow->config == SMC_LLC_CONFIG_NONE &&
+	    !smc_llc_nr_in(flow, SMC_LLC_LINK_LOST) &&
+	    !smc_llc_nr_in(flow, SMC_LLC_LINK_REPORTED))
+		group_up(run);
+	smc_llc_add_wish(run);
+}
+
+static void settle(struct smc_llc_run *run)
+{
+	enum smc_llc_phase phase;
+	unsigned int nr;
+
+	do {
+		phase = run->flow->phase;
+		nr = run->out->nr;
+		settle_once(run);
+	} while (run->flow->phase != SMC_LLC_DEAD &&
+		 (run->out->nr != nr || run->flow->phase != phase));
+}
+
+/* Late news of a link that was given up, or of one that is not in use yet. */
+static bool is_stray(const struct smc_llc_flow *flow, const struct smc_llc_event *ev)
+{
+	switch (ev->type) {
+	case SMC_LLC_EV_MSG:
+	case SMC_LLC_EV_BAD_MSG:
+	case SMC_LLC_EV_LINK_BROKEN:
+	case SMC_LLC_EV_LINK_GOING:
+	case SMC_LLC_EV_REQ_DELETE_LINK:
+		return flow->link[ev->link].state == SMC_LLC_LINK_FREE ||
+		       flow->link[ev->link].state == SMC_LLC_LINK_GOING;
+	default:
+		return false;
+	}
+}
+
+static void dispatch(struct smc_llc_run *run, const struct smc_llc_event *ev)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	switch (ev->type) {
+	case SMC_LLC_EV_START:
+		on_start(run, &ev->start);
+		break;
+	case SMC_LLC_EV_MSG:
+		on_msg(run, ev->link, &ev->msg);
+		break;
+	case SMC_LLC_EV_BAD_MSG:
+		if (flow->phase != SMC_LLC_TERMINATING && is_connected(flow, ev->link))
+			smc_llc_out_of_sync(run, ev->link, SMC_LLC_WHY_OUT_OF_SYNC);
+		break;
+	case SMC_LLC_EV_SENT:
+		on_sent(run, ev);
+		break;
+	case SMC_LLC_EV_TIMER:
+		on_timer(run, ev);
+		break;
+	case SMC_LLC_EV_RNICS:
+		on_rnics(run, &ev->rnics);
+		break;
+	case SMC_LLC_EV_LINK_CREATED:
+		smc_llc_add_created(run, ev);
+		break;
+	case SMC_LLC_EV_LINK_PREPARED:
+		if (is_first(flow, ev->link))
+			on_first_prepared(run, ev->ok);
+		else
+			smc_llc_add_prepared(run, ev->link, ev->ok);
+		break;
+	case SMC_LLC_EV_LINK_DESTROYED:
+		if (flow->link[ev->link].state == SMC_LLC_LINK_GOING)
+			smc_llc_link_move(&flow->link[ev->link], SMC_LLC_LINK_FREE);
+		break;
+	case SMC_LLC_EV_PAIRS_STORED:
+		smc_llc_add_stored(run, ev->link, ev->ok);
+		break;
+	case SMC_LLC_EV_RTOKEN_STORED:
+		smc_llc_keys_stored(run, ev->ok);
+		break;
+	case SMC_LLC_EV_RTOKENS_DELETED:
+		smc_llc_keys_deleted(run, ev->error_mask, ev->nr_unknown);
+		break;
+	case SMC_LLC_EV_LINK_BROKEN:
+		smc_llc_link_lost(run, ev->link, ev->ok ? SMC_LLC_WHY_PATH :
+				  SMC_LLC_WHY_LINK_BROKEN, SMC_LLC_DELETE_LOST_PATH);
+		break;
+	case SMC_LLC_EV_LINK_GOING:
+		smc_llc_delete_going(run, ev->link);
+		break;
+	case SMC_LLC_EV_DECLINED:
+		on_declined(run);
+		break;
+	case SMC_LLC_EV_REQ_RKEY:
+		smc_llc_keys_request(run, ev);
+		break;
+	case SMC_LLC_EV_REQ_TEST_LINK:
+		on_req_test_link(run, ev);
+		break;
+	case SMC_LLC_EV_REQ_ROUND_TRIP:
+		on_req_round_trip(run, ev);
+		break;
+	case SMC_LLC_EV_REQ_DELETE_LINK:
+		smc_llc_delete_request(run, ev);
+		break;
+	case SMC_LLC_EV_REQ_TERMINATE:
+		on_req_terminate(run, ev->terminate.reason, ev->terminate.is_orderly);
+		break;
+	}
+}
+
+/**
+ * smc_llc_flow_event() - something happened
+ * @flow: the machine
+ * @ev: what; only read during the call. TIMER is given once for each active
+ *	link, with the time of the last message on it
+ * @now: in ms, of any clock that never goes back
+ * @out: emptied, then filled with what the caller has to do, in order, before
+ *	the next event; at most SMC_LLC_ACTIONS entries
+ *
+ * RFC 7609 3.5.1.5, 3.5.1.6, 3.5.4, 3.5.5, Appendix C. Events that come after
+ * the end are ignored, but for a request, which is told that.
+ *
+ * Context: Any context. The caller serialises.
+ */
+void smc_llc_flow_event(struct smc_llc_flow *flow, const struct smc_llc_event *ev, u64 now,
+			struct smc_llc_actions *out)
+{
+	struct smc_llc_run run = { .flow = flow, .out = out, .now = now };
+
+	out->nr = 0;
+	if (ev->link >= SMC_LLC_LINKS || is_stray(flow, ev))
+		return;
+	if (flow->phase == SMC_LLC_DEAD && ev->type != SMC_LLC_EV_REQ_RKEY)
+		return;
+	dispatch(&run, ev);
+	settle(&run);
+}
+
+/**
+ * smc_llc_flow_init() - a machine that has seen nothing yet
+ * @flow: written as a whole
+ * @params: copied
+ *
+ * Context: Any context.
+ */
+void smc_llc_flow_init(struct smc_llc_flow *flow, const struct smc_llc_params *params)
+{
+	memset(flow, 0, sizeof(*flow));
+	flow->params = *params;
+	if (!params->max_links_is_fixed)
+		flow->params.max_links = clamp_t(u8, params->max_links, SMC_LLC_MAX_LINKS_MIN,
+						 SMC_LLC_MAX_LINKS_MAX);
+	flow->max_links = flow->params.max_links;
+	flow->phase = SMC_LLC_IDLE;
+	set_dialect(flow, SMC_DIALECT_RFC);
+	flow->config_deadline = SMC_LLC_NO_DEADLINE;
+	smc_llc_stop_timers(flow);
+}
+
+/**
+ * smc_llc_flow_deadline() - when to come back with SMC_LLC_EV_TIMER
+ * @flow: the machine
+ *
+ * Context: Any context. The caller serialises.
+ * Return: time in ms on the caller's clock, or SMC_LLC_NO_DEADLINE.
+ */
+u64 smc_llc_flow_deadline(const struct smc_llc_flow *flow)
+{
+	u64 first = min(flow->config_deadline, flow->retry_deadline);
+	unsigned int i;
+
+	first = min(first, min(flow->own.deadline, flow->remote.deadline));
+	first = min(first, flow->add_pause);
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		first = min(first, flow->link[i].deadline);
+	first = min(first, flow->own.hold ?: SMC_LLC_NO_DEADLINE);
+	return min(first, flow->backoff_end ?: SMC_LLC_NO_DEADLINE);
+}
+
+/**
+ * smc_llc_flow_may_ask() - could the answer to a TEST LINK be told from another one?
+ * @flow: the machine
+ * @link: index of the link
+ *
+ * Context: Any context. The caller serialises.
+ * Return: true if SMC_LLC_EV_REQ_ROUND_TRIP would have one sent: the link is in use, and
+ *	   no answer is due on it.
+ */
+bool smc_llc_flow_may_ask(const struct smc_llc_flow *flow, u8 link)
+{
+	return flow->phase == SMC_LLC_UP && smc_llc_is_in_use(&flow->link[link]) &&
+	       !flow->link[link].nr_unanswered;
+}
+
+/**
+ * smc_llc_why_name() - text of a reason
+ * @why: any value
+ *
+ * Context: Any context.
+ * Return: a constant string, never NULL.
+ */
+const char *smc_llc_why_name(enum smc_llc_why why)
+{
+	return why < ARRAY_SIZE(llc_whys) ? llc_whys[why].name : "unknown";
+}
+
+/**
+ * smc_llc_why_fault() - whose fault is it?
+ * @why: any value
+ *
+ * Context: Any context.
+ * Return: the kind of a reason.
+ */
+enum smc_llc_fault smc_llc_why_fault(enum smc_llc_why why)
+{
+	return why < ARRAY_SIZE(llc_whys) ? llc_whys[why].fault : SMC_LLC_FAULT_OTHER;
+}
+
+/**
+ * smc_llc_why_is_path() - has the peer become silent?
+ * @why: any value
+ *
+ * Context: Any context.
+ * Return: true if what the peer did not get, or did not answer, is the reason;
+ *	   false if one of the sides has decided so, or lacks something itself.
+ */
+bool smc_llc_why_is_path(enum smc_llc_why why)
+{
+	enum smc_llc_fault fault = smc_llc_why_fault(why);
+
+	return fault == SMC_LLC_FAULT_TIMEOUT || fault == SMC_LLC_FAULT_UNREACHED;
+}

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * LLC messages of version 2 (protocol.md), and the choice between the
+ * two forms.
+ *
+ * The first 44 bytes are those of version 1 in the deployed dialect but for the
+ * header, so the codec of version 1 does the work. A message with a list of its
+ * own goes on behind them.
+ *
+ * Byte order: deployed peers write the two 16-bit numbers of version 2, the
+ * length and the count of keys, as their processor has them. Those that exist
+ * are little endian, so that is what is sent, on any processor. On receipt either
+ * order is taken: the number of bytes that came tells which one was meant.
+ */
+#include <linux/errno.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+
+#include "proto/smc_llc_form.h"
+
+static u16 form_get16(const u8 *p, bool is_big_endian)
+{
+	return is_big_endian ? p[0] << 8 | p[1] : p[1] << 8 | p[0];
+}
+
+/* Does a 16-bit number of either byte order say @want? */
+static bool form_says(const u8 *p, u32 want)
+{
+	return form_get16(p, false) == want || form_get16(p, true) == want;
+}
+
+static void form_put16(u8 *p, u16 value)
+{
+	p[0] = value;
+	p[1] = value >> 8;
+}
+
+static bool form_is_v2(const u8 *buf)
+{
+	return (buf[0] & SMC_LLC_V2_TYPE_MASK) == SMC_LLC_V2_TYPE;
+}
+
+/* The length of an ADD LINK with so many keys, REQ ADD LINK with GIDs, ... */
+static u32 form_add_link_len(unsigned int nr)
+{
+	return sizeof(struct smc_llc_add_link_v2_wire) +
+	       nr * sizeof(struct smc_llc_rtoken_pair_wire);
+}
+
+static u32 form_req_add_link_len(unsigned int nr)
+{
+	u32 len = sizeof(struct smc_llc_req_add_link_wire) + nr * SMC_GID_LEN;
+
+	return max_t(u32, len, SMC_LLC_LEN);
+}
+
+/* Up to SMC_LLC_SHORT_RKEYS of them make no message longer than others are. */
+static_assert(offsetof(struct smc_llc_delete_rkey_wire, rkey) +
+	      SMC_LLC_SHORT_RKEYS * sizeof(__be32) == SMC_LLC_LEN);
+
+static u32 form_delete_rkey_len(unsigned int nr)
+{
+	u32 len = offsetof(struct smc_llc_delete_rkey_wire, rkey) + nr * sizeof(__be32);
+
+	return max_t(u32, len, SMC_LLC_LEN);
+}
+
+/* The first 44 bytes as version 1 has them. */
+static enum smc_llc_verdict form_decode_head(const u8 *buf, struct smc_llc_msg *msg)
+{
+	struct smc_llc_hdr_wire *hdr;
+	u8 head[SMC_LLC_LEN];
+
+	memcpy(head, buf, sizeof(head));
+	hdr = (void *)head;
+	hdr->type &= ~SMC_LLC_V2_TYPE_MASK;
+	hdr->length = SMC_LLC_LEN;
+	/* here the length has its second byte, and the reason no place */
+	hdr->reason = 0;
+	return smc_llc_decode(head, sizeof(head), SMC_DIALECT_DEPLOYED, msg);
+}
+
+static enum smc_llc_verdict form_decode_add_link(const u8 *buf, u32 len, struct smc_llc_msg *msg)
+{
+	const struct smc_llc_add_link_v2_wire *wire = (const void *)buf;
+	enum smc_llc_verdict verdict = form_decode_head(buf, msg);
+	u32 nr;
+
+	if (verdict != SMC_LLC_OK)
+		return verdict;
+	if (msg->add_link.is_rejected)
+		return len == SMC_LLC_LEN ? SMC_LLC_OK : SMC_LLC_LINK_DOWN;
+	if (len < sizeof(*wire))
+		return SMC_LLC_LINK_DOWN;
+	nr = (len - sizeof(*wire)) / sizeof(struct smc_llc_rtoken_pair_wire);
+	if (nr > SMC_LLC_LONG_KEYS || len != form_add_link_len(nr) ||
+	    !form_says(wire->nr_rtokens, nr))
+		return SMC_LLC_LINK_DOWN;
+	msg->add_link.nr_pairs = nr;
+	msg->add_link.is_direct = wire->flags & SMC_LLC_ADD_LINK_DIRECT;
+	return SMC_LLC_OK;
+}
+
+static enum smc_llc_verdict form_decode_req_add_link(const u8 *buf, u32 len,
+						     struct smc_llc_msg *msg)
+{
+	const struct smc_llc_req_add_link_wire *wire = (const void *)buf;
+
+	memset(msg, 0, sizeof(*msg));
+	msg->type = SMC_LLC_REQ_ADD_LINK;
+	msg->is_reply = wire->flags & SMC_LLC_REPLY;
+	if (msg->is_reply)
+		return len == SMC_LLC_LEN ? SMC_LLC_OK : SMC_LLC_LINK_DOWN;
+	if (!wire->nr_gids || wire->nr_gids > SMC_LLC_LONG_GIDS ||
+	    len != form_req_add_link_len(wire->nr_gids))
+		return SMC_LLC_LINK_DOWN;
+	return SMC_LLC_OK;
+}
+
+static enum smc_llc_verdict form_decode_delete_rkey(const u8 *buf, u32 len,
+						    struct smc_llc_msg *msg)
+{
+	const struct smc_llc_delete_rkey_wire *wire = (const void *)buf;
+	struct smc_llc_delete_rkey *dr = &msg->delete_rkey;
+	bool is_reply = wire->hdr.flags & SMC_LLC_REPLY;
+	unsigned int i;
+
+	/* a reply counts keys, and does not name them */
+	if (!wire->count || len != (is_reply ? SMC_LLC_LEN : form_delete_rkey_len(wire->count)))
+		return SMC_LLC_LINK_DOWN;
+	memset(msg, 0, sizeof(*msg));
+	msg->type = SMC_LLC_DELETE_RKEY;
+	msg->is_reply = is_reply;
+	dr->count = wire->count;
+	if (is_reply) {
+		dr->is_nameless = true;
+		dr->is_negative = wire->hdr.flags & SMC_LLC_RKEY_NEGATIVE;
+		dr->nr_unknown = wire->error_mask;
+		return SMC_LLC_OK;
+	}
+	dr->is_long = len > SMC_LLC_LEN;
+	for (i = 0; i < dr->count && !dr->is_long; i++)
+		dr->rkey[i] = smc_llc_form_rkey(buf, i);
+	return SMC_LLC_OK;
+}
+
+/*
+ * Does version 2 have this message? Nothing is continued there: all keys fit into ADD
+ * LINK, and a group has no more links than CONFIRM RKEY names. Deployed peers send
+ * neither more, nor a continuation in a group of version 2 (protocol.md). What
+ * a reply counts is of no use to anybody.
+ */
+static bool form_exists_in_v2(const struct smc_llc_msg *msg)
+{
+	switch (msg->type) {
+	case SMC_LLC_ADD_LINK_CONT:
+	case SMC_LLC_CONFIRM_RKEY_CONT:
+		return false;
+	case SMC_LLC_CONFIRM_RKEY:
+		return msg->is_reply || msg->confirm_rkey.nr_rtokens <= SMC_LLC_RKEY_SPECS;
+	default:
+		return true;
+	}
+}
+
+static enum smc_llc_verdict form_decode_v2(const u8 *buf, u32 len, struct smc_llc_msg *msg)
+{
+	if (len < SMC_LLC_LEN || !form_says(buf + 1, len))
+		return SMC_LLC_LINK_DOWN;
+	switch (buf[0] & ~SMC_LLC_V2_TYPE_MASK) {
+	case SMC_LLC_ADD_LINK:
+		return form_decode_add_link(buf, len, msg);
+	case SMC_LLC_REQ_ADD_LINK:
+		return form_decode_req_add_link(buf, len, msg);
+	case SMC_LLC_DELETE_RKEY:
+		return form_decode_delete_rkey(buf, len, msg);
+	default:
+		return len == SMC_LLC_LEN ? form_decode_head(buf, msg) : SMC_LLC_LINK_DOWN;
+	}
+}
+
+/**
+ * smc_llc_form_decode() - make a message of received bytes
+ * @form: of the link group
+ * @buf: what arrived, any alignment
+ * @len: how much of it
+ * @dialect: of the link group; counts in version 1 only
+ * @msg: filled on SMC_LLC_OK, undefined otherwise
+ *
+ * As smc_llc_decode(). A group of version 2 takes messages of version 1, too:
+ * deployed peers do. But it takes none that version 2 does without: nobody
+ * sends them there, and they could not be answered. The list of a long message
+ * stays in @buf, counted and within its bounds; smc_llc_form_pair() and the
+ * like read it.
+ *
+ * Context: Any context.
+ * Return: as smc_llc_decode().
+ */
+enum smc_llc_verdict smc_llc_form_decode(enum smc_llc_form form, const u8 *buf, u32 len,
+					 enum smc_dialect dialect, struct smc_llc_msg *msg)
+{
+	enum smc_llc_verdict verdict;
+
+	if (form == SMC_LLC_FORM_V1)
+		return smc_llc_decode(buf, len, dialect, msg);
+	verdict = len && form_is_v2(buf) ? form_decode_v2(buf, len, msg) :
+					   smc_llc_decode(buf, len, dialect, msg);
+	return verdict != SMC_LLC_OK || form_exists_in_v2(msg) ? verdict : SMC_LLC_LINK_DOWN;
+}
+
+static int form_encode_add_link(const struct smc_llc_msg *msg, const struct smc_llc_more *more,
+				u8 *buf, u32 size)
+{
+	struct smc_llc_add_link_v2_wire *wire = (void *)buf;
+	unsigned int i, nr = more ? more->nr : 0;
+	u32 len = form_add_link_len(nr);
+
+	if (nr > SMC_LLC_LONG_KEYS)
+		return -EINVAL;
+	if (size < len)
+		return -EMSGSIZE;
+	memset(buf + SMC_LLC_LEN, 0, len - SMC_LLC_LEN);
+	if (msg->add_link.is_direct)
+		wire->flags = SMC_LLC_ADD_LINK_DIRECT;
+	memcpy(wire->gid, msg->add_link.end.gid, sizeof(wire->gid));
+	form_put16(wire->nr_rtokens, nr);
+	for (i = 0; i < nr; i++) {
+		wire->pair[i].ref_rkey = cpu_to_be32(more->pair[i].ref_rkey);
+		wire->pair[i].rkey = cpu_to_be32(more->pair[i].rkey);
+		wire->pair[i].addr = cpu_to_be64(more->pair[i].vaddr);
+	}
+	return len;
+}
+
+static int form_encode_req_add_link(const struct smc_llc_msg *msg,
+				    const struct smc_llc_more *more, u8 *buf, u32 size)
+{
+	struct smc_llc_req_add_link_wire *wire = (void *)buf;
+	unsigned int nr = more ? more->nr : 0;
+	u32 len = form_req_add_link_len(nr);
+
+	if (msg->is_reply ? nr : !nr || nr > SMC_LLC_LONG_GIDS)
+		return -EINVAL;
+	if (size < len)
+		return -EMSGSIZE;
+	memset(buf, 0, len);
+	if (msg->is_reply)
+		wire->flags = SMC_LLC_REPLY;
+	wire->nr_gids = nr;
+	if (nr)
+		memcpy(wire->gid, more->gid, nr * SMC_GID_LEN);
+	return len;
+}
+
+static int form_encode_rkeys(const struct smc_llc_more *more, u8 *buf, u32 size)
+{
+	struct smc_llc_delete_rkey_wire *wire = (void *)buf;
+	u32 len = form_delete_rkey_len(more->nr);
+	__be32 rkey;
+	unsigned int i;
+
+	if (!more->nr || more->nr > SMC_LLC_LONG_KEYS)
+		return -EINVAL;
+	if (size < len)
+		return -EMSGSIZE;
+	memset(buf, 0, len);
+	wire->count = more->nr;
+	for (i = 0; i < more->nr; i++) {
+		rkey = cpu_to_be32(more->rkey[i]);
+		memcpy(buf + offsetof(struct smc_llc_delete_rkey_wire, rkey) + i * sizeof(rkey),
+		       &rkey, sizeof(rkey));
+	}
+	return len;
+}
+
+/* Names are left out of the reply; how many of them are unknown is counted. */
+static int form_encode_delete_reply(const struct smc_llc_delete_rkey *dr, u8 *buf, u32 size)
+{
+	struct smc_llc_delete_rkey_wire *wire = (void *)buf;
+
+	if (!dr->count)
+		return -EINVAL;
+	if (size < sizeof(*wire))
+		return -EMSGSIZE;
+	memset(wire, 0, sizeof(*wire));
+	wire->hdr.flags = SMC_LLC_REPLY;
+	if (dr->is_negative)
+		wire->hdr.flags |= SMC_LLC_RKEY_NEGATIVE;
+	wire->count = dr->count;
+	wire->error_mask = dr->nr_unknown;
+	return sizeof(*wire);
+}
+
+static int form_encode_v2(const struct smc_llc_msg *msg, const struct smc_llc_more *more, u8 *buf,
+			  u32 size)
+{
+	int len;
+
+	if (msg->type == SMC_LLC_REQ_ADD_LINK)
+		return form_encode_req_add_link(msg, more, buf, size);
+	if (!form_exists_in_v2(msg))
+		return -EINVAL;
+	if (msg->type == SMC_LLC_DELETE_RKEY && msg->is_reply)
+		return more ? -EINVAL : form_encode_delete_reply(&msg->delete_rkey, buf, size);
+	if (msg->type == SMC_LLC_DELETE_RKEY && more)
+		return form_encode_rkeys(more, buf, size);
+	len = smc_llc_encode(msg, SMC_DIALECT_DEPLOYED, buf, size);
+	if (len < 0)
+		return len;
+	if (msg->type == SMC_LLC_ADD_LINK && !msg->add_link.is_rejected)
+		return form_encode_add_link(msg, more, buf, size);
+	return len;
+}
+
+/**
+ * smc_llc_form_encode() - make bytes of a message
+ * @form: of the link group
+ * @msg: what to say
+ * @more: the list of a long message; NULL where there is none
+ * @dialect: of the link group; counts in version 1 only
+ * @buf: receives the bytes, any alignment
+ * @size: room there
+ *
+ * Context: Any context.
+ * Return: length of the message in bytes; -EMSGSIZE if @size is too small;
+ * -EINVAL if the form has no such message, as version 1 has no list, or as
+ * smc_llc_encode() says. On error @buf is undefined.
+ */
+int smc_llc_form_encode(enum smc_llc_form form, const struct smc_llc_msg *msg,
+			const struct smc_llc_more *more, enum smc_dialect dialect, u8 *buf,
+			u32 size)
+{
+	int len;
+
+	if (form == SMC_LLC_FORM_V1)
+		return more ? -EINVAL : smc_llc_encode(msg, dialect, buf, size);
+	len = form_encode_v2(msg, more, buf, size);
+	if (len > 0) {
+		buf[0] = msg->type | SMC_LLC_V2_TYPE;
+		form_put16(buf + 1, len);
+	}
+	return len;
+}
+
+/**
+ * smc_llc_form_has_long() - are there long messages?
+ * @form: of the link group
+ *
+ * If so ADD LINK tells of all RMBs itself and no CONTINUATION follows it, and a
+ * client asks for a link by REQ ADD LINK (protocol.md).
+ *
+ * Context: Any context.
+ * Return: true in version 2.
+ */
+bool smc_llc_form_has_long(enum smc_llc_form form)
+{
+	return form == SMC_LLC_FORM_V2;
+}
+
+/**
+ * smc_llc_form_answer_test_link() - answer a TEST LINK request without delay
+ * @form: of the link group
+ * @buf: what arrived
+ * @len: how much of it
+ * @reply: receives SMC_LLC_LEN bytes, in the form of the request
+ *
+ * Context: Any context.
+ * Return: as smc_llc_answer_test_link().
+ */
+bool smc_llc_form_answer_test_link(enum smc_llc_form form, const u8 *buf, u32 len, u8 *reply)
+{
+	struct smc_llc_msg msg;
+
+	if (form != SMC_LLC_FORM_V2 || !len || !form_is_v2(buf))
+		return smc_llc_answer_test_link(buf, len, reply);
+	if (buf[0] != (SMC_LLC_TEST_LINK | SMC_LLC_V2_TYPE) ||
+	    form_decode_v2(buf, len, &msg) != SMC_LLC_OK || msg.is_reply)
+		return false;
+	msg.is_reply = true;
+	return smc_llc_form_encode(form, &msg, NULL, SMC_DIALECT_DEPLOYED, reply,
+				   SMC_LLC_LEN) == SMC_LLC_LEN;
+}
+
+/**
+ * smc_llc_form_pair() - one of the keys in a long ADD LINK
+ * @buf: a message that smc_llc_form_decode() has found good
+ * @i: less than its nr_pairs
+ * @pair: receives the key
+ *
+ * Context: Any context.
+ */
+void smc_llc_form_pair(const u8 *buf, unsigned int i, struct smc_llc_pair *pair)
+{
+	const struct smc_llc_add_link_v2_wire *wire = (const void *)buf;
+
+	pair->ref_rkey = be32_to_cpu(wire->pair[i].ref_rkey);
+	pair->rkey = be32_to_cpu(wire->pair[i].rkey);
+	pair->vaddr = be64_to_cpu(wire->pair[i].addr);
+}
+
+/**
+ * smc_llc_form_rkey() - one of the keys in a DELETE RKEY request
+ * @buf: a message that smc_llc_form_decode() has found good
+ * @i: less than its count
+ *
+ * Context: Any context.
+ * Return: the key.
+ */
+u32 smc_llc_form_rkey(const u8 *buf, unsigned int i)
+{
+	__be32 rkey;
+
+	memcpy(&rkey, buf + offsetof(struct smc_llc_delete_rkey_wire, rkey) + i * sizeof(rkey),
+	       sizeof(rkey));
+	return be32_to_cpu(rkey);
+}

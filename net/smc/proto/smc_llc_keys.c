@@ -1,0 +1,572 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The RKEY exchanges of the LLC machine, RFC 7609 3.5.5.2, 3.5.5.3, A.3.5 to
+ * A.3.7.
+ *
+ * Operation: one exchange of this side and one of the peer may be under way at
+ * a time, each on a link of its own choice. A CONFIRM RKEY whose tokens do not
+ * fit into one message goes on in CONTINUATIONs, one at a time, each echoed;
+ * its tokens are stored all together when the last one is there (AMB-39).
+ *
+ * While the server changes links it refuses CONFIRM RKEY, and the client starts
+ * over with the links of then. A change begins with the first message about it: what
+ * the client has said before it tells of once more for the new link. A client does
+ * not refuse: whatever the server says, it knows the state of the links.
+ *
+ * Error handling: a message without answer fails the link that carried it. An
+ * exchange whose link is lost is not replayed; who began it is told to begin
+ * anew (LLC-14).
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "proto/smc_llc_keys.h"
+#include "proto/smc_llc_links.h"
+
+/* While the server has a queue pair made to offer, nothing is under way for the client. */
+static bool is_changing(const struct smc_llc_flow *flow)
+{
+	return flow->config != SMC_LLC_CONFIG_NONE &&
+	       !(flow->params.is_server && flow->config == SMC_LLC_CONFIG_CREATE);
+}
+
+static bool is_refused(const struct smc_llc_flow *flow)
+{
+	return flow->params.is_server && is_changing(flow) && flow->quirks->takes_refusal;
+}
+
+static struct smc_llc_msg *answer(struct smc_llc_run *run, u8 link,
+				  const struct smc_llc_msg *msg)
+{
+	struct smc_llc_msg *reply;
+
+	reply = smc_llc_ask_send(run, link, msg->type, true, SMC_LLC_SENT_OTHER);
+	*reply = *msg;
+	reply->is_reply = true;
+	return reply;
+}
+
+static bool has_link(const struct smc_llc_rkeys *keys, u8 link)
+{
+	u8 i;
+
+	for (i = 0; i < keys->count; i++)
+		if (keys->rtoken[i].link_num == link)
+			return true;
+	return false;
+}
+
+/*
+ * Take in tokens that name links by number. Each names another link of the
+ * group, once; one that the peer has not yet seen go does no harm, nor does one
+ * that a deployed peer counts in while it is being added.
+ */
+static bool collect(struct smc_llc_flow *flow, const struct smc_llc_rtoken *rtoken, u8 count)
+{
+	struct smc_llc_rkeys *keys = &flow->remote.keys;
+	u8 i, link;
+
+	for (i = 0; i < count; i++) {
+		link = smc_llc_link_by_num(flow, rtoken[i].link_num);
+		if (link == SMC_LLC_NO_LINK) {
+			if (!smc_llc_is_gone(flow, rtoken[i].link_num))
+				return false;
+			continue;
+		}
+		if (has_link(keys, link))
+			return false;
+		/* A link that is not there yet, or never came into use. */
+		if (flow->link[link].is_spare &&
+		    (flow->link[link].state != SMC_LLC_LINK_FORMING ||
+		     flow->config == SMC_LLC_CONFIG_CREATE))
+			continue;
+		keys->rtoken[keys->count] = rtoken[i];
+		keys->rtoken[keys->count].link_num = link;
+		keys->count++;
+	}
+	return true;
+}
+
+/*
+ * All tokens are there. Links without one are treated as failed, ERR-50, but for those that
+ * the peer has asked to be deleted: it has none for a link that it has taken down.
+ */
+static void store(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (flow->link[i].state == SMC_LLC_LINK_ACTIVE &&
+		    !has_link(&flow->remote.keys, i))
+			smc_llc_link_lost(run, i, SMC_LLC_WHY_RKEY_MISSING,
+					  SMC_LLC_DELETE_PROTOCOL);
+	/* First contact ends with its only link. */
+	if (flow->phase == SMC_LLC_DEAD)
+		return;
+	flow->remote.state = SMC_LLC_REMOTE_CONFIRM_RKEY;
+	flow->remote.deadline = SMC_LLC_NO_DEADLINE;
+	smc_llc_ask(run, SMC_LLC_ACT_STORE_RTOKEN, flow->remote.link)->rkeys =
+		&flow->remote.keys;
+}
+
+/* @more tokens follow: echo and wait, or store what has come. */
+static void go_on(struct smc_llc_run *run, u8 more)
+{
+	struct smc_llc_remote_rkey *remote = &run->flow->remote;
+
+	remote->left = more;
+	if (!more) {
+		store(run);
+		return;
+	}
+	answer(run, remote->link, &remote->msg);
+	remote->state = SMC_LLC_REMOTE_CONFIRM_CONT;
+	remote->deadline = smc_llc_after(run, run->flow->params.timers.reply);
+}
+
+/*
+ * The peer begins an exchange on @link. It begins anew when it loses a link, and may
+ * know of that before we do: of one on another link nothing more comes. It has no more
+ * links to lose than that, and meanwhile all else waits. Returns false if it may not.
+ */
+static bool forget_begun(struct smc_llc_remote_rkey *remote, u8 link)
+{
+	if (remote->state != SMC_LLC_REMOTE_CONFIRM_CONT || remote->link == link)
+		return true;
+	if (remote->nr_anew >= SMC_LLC_LINKS)
+		return false;
+	remote->nr_anew++;
+	remote->state = SMC_LLC_REMOTE_NONE;
+	remote->deadline = SMC_LLC_NO_DEADLINE;
+	return true;
+}
+
+/* One at a time on a link. */
+static bool is_second(const struct smc_llc_remote_rkey *remote, u8 link)
+{
+	return remote->state != SMC_LLC_REMOTE_NONE && remote->link == link;
+}
+
+static void on_confirm_request(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
+{
+	const struct smc_llc_confirm_rkey *cr = &msg->confirm_rkey;
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_rkeys *keys = &flow->remote.keys;
+	u8 here = min_t(u8, cr->nr_rtokens, SMC_LLC_RKEY_SPECS);
+	struct smc_llc_msg *reply;
+
+	if (!forget_begun(&flow->remote, link) || !smc_llc_is_confirmed(flow) ||
+	    is_second(&flow->remote, link)) {
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+		return;
+	}
+	if (is_refused(flow) || flow->remote.state != SMC_LLC_REMOTE_NONE) {
+		/* SER-10, SER-15: the peer starts over afterwards */
+		reply = answer(run, link, msg);
+		reply->confirm_rkey.is_negative = true;
+		reply->confirm_rkey.may_retry = true;
+		return;
+	}
+	memset(keys, 0, sizeof(*keys));
+	keys->rtoken[0] = cr->here;
+	keys->rtoken[0].link_num = link;
+	keys->count = 1;
+	if (cr->nr_rtokens >= SMC_LLC_LINKS || !collect(flow, cr->other, here)) {
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+		return;
+	}
+	flow->remote.link = link;
+	flow->remote.msg = *msg;
+	go_on(run, cr->nr_rtokens - here);
+}
+
+static void on_cont_request(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
+{
+	const struct smc_llc_confirm_rkey_cont *cont = &msg->confirm_rkey_cont;
+	struct smc_llc_remote_rkey *remote = &run->flow->remote;
+	u8 here = min_t(u8, cont->nr_left, SMC_LLC_RKEY_CONT_SPECS);
+
+	if (remote->state != SMC_LLC_REMOTE_CONFIRM_CONT || remote->link != link ||
+	    remote->left != cont->nr_left || !collect(run->flow, cont->other, here)) {
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+		return;
+	}
+	remote->msg = *msg;
+	go_on(run, cont->nr_left - here);
+}
+
+static void begin_delete(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
+{
+	struct smc_llc_remote_rkey *remote = &run->flow->remote;
+
+	remote->state = SMC_LLC_REMOTE_DELETE_RKEY;
+	remote->link = link;
+	remote->msg = *msg;
+	smc_llc_ask(run, SMC_LLC_ACT_DELETE_RTOKENS, link)->msg = *msg;
+}
+
+static void on_delete_request(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
+{
+	struct smc_llc_remote_rkey *remote = &run->flow->remote;
+
+	if (!forget_begun(remote, link) || !smc_llc_is_confirmed(run->flow) ||
+	    is_second(remote, link) ||
+	    (remote->is_put_off && remote->put_off_link == link)) {
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+		return;
+	}
+	/* the one that was put off on another link has been begun anew here */
+	remote->is_put_off = false;
+	if (msg->delete_rkey.is_long)
+		smc_llc_ask(run, SMC_LLC_ACT_KEEP_RKEYS, link);
+	if (is_refused(run->flow) || remote->state != SMC_LLC_REMOTE_NONE) {
+		/* This message has no way to refuse: it waits, AMB-21. */
+		remote->is_put_off = true;
+		remote->put_off = *msg;
+		remote->put_off_link = link;
+	} else {
+		begin_delete(run, link, msg);
+	}
+}
+
+/* The owner is done: the answer to the peer, or NULL where that is waited for no more. */
+static struct smc_llc_msg *end_remote(struct smc_llc_run *run, enum smc_llc_remote state)
+{
+	struct smc_llc_remote_rkey *remote = &run->flow->remote;
+
+	if (remote->state != state)
+		return NULL;
+	remote->state = SMC_LLC_REMOTE_NONE;
+	remote->nr_anew = 0;
+	if (smc_llc_is_dead_end(run->flow, remote->link))
+		return NULL;
+	return answer(run, remote->link, &remote->msg);
+}
+
+/**
+ * smc_llc_keys_stored() - the tokens of a new RMB are in the table, or not
+ * @run: the call
+ * @ok: which
+ */
+void smc_llc_keys_stored(struct smc_llc_run *run, bool ok)
+{
+	struct smc_llc_msg *reply = end_remote(run, SMC_LLC_REMOTE_CONFIRM_RKEY);
+
+	if (!reply)
+		return;
+	if (reply->type == SMC_LLC_CONFIRM_RKEY)
+		reply->confirm_rkey.is_negative = !ok;
+	else
+		reply->confirm_rkey_cont.is_negative = !ok;
+}
+
+/**
+ * smc_llc_keys_deleted() - RMBs are out of the table
+ * @run: the call
+ * @error_mask: those that were not in it, ERR-51, RKEY-18
+ * @nr_unknown: how many
+ */
+void smc_llc_keys_deleted(struct smc_llc_run *run, u8 error_mask, u8 nr_unknown)
+{
+	struct smc_llc_msg *reply = end_remote(run, SMC_LLC_REMOTE_DELETE_RKEY);
+
+	if (!reply)
+		return;
+	reply->delete_rkey.is_negative = error_mask || nr_unknown;
+	reply->delete_rkey.error_mask = error_mask;
+	reply->delete_rkey.nr_unknown = nr_unknown;
+}
+
+static bool is_due(const struct smc_llc_flow *flow, u8 link, u8 type)
+{
+	return flow->own.is_busy && flow->own.link == link && flow->own.msg.type == type;
+}
+
+/* The next message of our own CONFIRM RKEY, RKEY-08, RKEY-09, AMB-01. */
+static void send_confirm(struct smc_llc_run *run)
+{
+	struct smc_llc_rkey *own = &run->flow->own;
+	const struct smc_llc_rtoken *rtoken = own->keys.rtoken;
+	u8 left = own->keys.count - max_t(u8, own->next, 1);
+	struct smc_llc_rtoken *other;
+	struct smc_llc_msg *msg;
+	u8 room;
+
+	if (!own->next) {
+		msg = smc_llc_ask_send(run, own->link, SMC_LLC_CONFIRM_RKEY, false,
+				       SMC_LLC_SENT_OTHER);
+		msg->confirm_rkey.nr_rtokens = left;
+		msg->confirm_rkey.here.rkey = rtoken[0].rkey;
+		msg->confirm_rkey.here.vaddr = rtoken[0].vaddr;
+		other = msg->confirm_rkey.other;
+		room = SMC_LLC_RKEY_SPECS;
+		own->next = 1;
+	} else {
+		msg = smc_llc_ask_send(run, own->link, SMC_LLC_CONFIRM_RKEY_CONT, false,
+				       SMC_LLC_SENT_OTHER);
+		msg->confirm_rkey_cont.nr_left = left;
+		other = msg->confirm_rkey_cont.other;
+		room = SMC_LLC_RKEY_CONT_SPECS;
+	}
+	for (; room && own->next < own->keys.count; room--, own->next++, other++)
+		*other = rtoken[own->next];
+	own->msg = *msg;
+	own->deadline = smc_llc_after(run, run->flow->params.timers.reply);
+}
+
+static void was_answered(struct smc_llc_run *run)
+{
+	if (run->flow->own.next < run->flow->own.keys.count)
+		send_confirm(run);
+	else
+		smc_llc_rkey_done(run, 0);
+}
+
+static void on_confirm_reply(struct smc_llc_run *run, u8 link,
+			     const struct smc_llc_confirm_rkey *cr)
+{
+	struct smc_llc_rkey *own = &run->flow->own;
+
+	if (!is_due(run->flow, link, SMC_LLC_CONFIRM_RKEY)) {
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+	} else if (!cr->is_negative && cr->here.rkey == own->msg.confirm_rkey.here.rkey) {
+		was_answered(run);
+	} else if (!cr->is_negative) {
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+	} else if (cr->may_retry) {
+		/* RKEY-12; a change that we do not see gets time to pass */
+		own->hold = smc_llc_after(run, run->flow->params.timers.rkey_retry);
+		smc_llc_rkey_done(run, -EAGAIN);
+	} else {
+		smc_llc_rkey_done(run, -EREMOTEIO);
+	}
+}
+
+static void on_cont_reply(struct smc_llc_run *run, u8 link,
+			  const struct smc_llc_confirm_rkey_cont *cont)
+{
+	const struct smc_llc_confirm_rkey_cont *sent = &run->flow->own.msg.confirm_rkey_cont;
+
+	if (!is_due(run->flow, link, SMC_LLC_CONFIRM_RKEY_CONT))
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+	else if (cont->is_negative)
+		/* The whole exchange is void, AMB-39. */
+		smc_llc_rkey_done(run, -EREMOTEIO);
+	else if (cont->nr_left != sent->nr_left || cont->other[0].rkey != sent->other[0].rkey)
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+	else
+		was_answered(run);
+}
+
+static void on_delete_reply(struct smc_llc_run *run, u8 link,
+			    const struct smc_llc_delete_rkey *dr)
+{
+	const struct smc_llc_delete_rkey *sent = &run->flow->own.msg.delete_rkey;
+
+	if (!is_due(run->flow, link, SMC_LLC_DELETE_RKEY))
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+	else if (dr->is_negative)
+		/* Keys that the peer does not know are as deleted, RKEY-19. */
+		smc_llc_rkey_done(run, 0);
+	else if (dr->count != sent->count ||
+		 (!dr->is_nameless && memcmp(dr->rkey, sent->rkey, sizeof(dr->rkey))))
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+	else
+		smc_llc_rkey_done(run, 0);
+}
+
+/**
+ * smc_llc_keys_msg() - CONFIRM RKEY, its CONTINUATION or DELETE RKEY came in
+ * @run: the call
+ * @link: index of the link it came on
+ * @msg: the message
+ */
+void smc_llc_keys_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
+{
+	if (msg->type == SMC_LLC_CONFIRM_RKEY) {
+		if (msg->is_reply)
+			on_confirm_reply(run, link, &msg->confirm_rkey);
+		else
+			on_confirm_request(run, link, msg);
+	} else if (msg->type == SMC_LLC_CONFIRM_RKEY_CONT) {
+		if (msg->is_reply)
+			on_cont_reply(run, link, &msg->confirm_rkey_cont);
+		else
+			on_cont_request(run, link, msg);
+	} else if (msg->is_reply) {
+		on_delete_reply(run, link, &msg->delete_rkey);
+	} else {
+		on_delete_request(run, link, msg);
+	}
+}
+
+/**
+ * smc_llc_flow_may_request() - is there room for an RKEY exchange of this side?
+ * @flow: the machine
+ * @now: in ms
+ *
+ * One at a time, none while links change or have to (SER-02, SER-05), and none
+ * for a moment after the peer refused one (RKEY-12).
+ *
+ * Context: Any context. The caller serialises.
+ * Return: true if SMC_LLC_EV_REQ_RKEY would be taken.
+ */
+bool smc_llc_flow_may_request(const struct smc_llc_flow *flow, u64 now)
+{
+	return flow->phase == SMC_LLC_UP && flow->config == SMC_LLC_CONFIG_NONE &&
+	       !smc_llc_is_any_ending(flow) && !smc_llc_nr_in(flow, SMC_LLC_LINK_LEAVING) &&
+	       flow->add_pause == SMC_LLC_NO_DEADLINE && !flow->own.is_busy &&
+	       now >= flow->own.hold;
+}
+
+static int check_request(const struct smc_llc_flow *flow, const struct smc_llc_rkeys *keys,
+			 u64 now)
+{
+	unsigned int max = keys->is_delete ? SMC_LLC_DELETE_RKEYS : SMC_LLC_LINKS;
+	unsigned int i, seen = 0;
+
+	if (flow->phase >= SMC_LLC_TERMINATING)
+		return -ECONNABORTED;
+	if (!smc_llc_flow_may_request(flow, now))
+		return -EBUSY;
+	if (!keys->count || keys->count > max)
+		return -EINVAL;
+	for (i = 0; i < keys->count; i++) {
+		if (keys->rtoken[i].link_num >= SMC_LLC_LINKS)
+			return -EINVAL;
+		if (!smc_llc_is_in_use(&flow->link[keys->rtoken[i].link_num]))
+			return -EAGAIN;
+		if (!keys->is_delete && (seen & BIT(keys->rtoken[i].link_num)))
+			return -EINVAL;
+		seen |= BIT(keys->rtoken[i].link_num);
+	}
+	/* RKEY-03, RKEY-04: on every link, or not at all */
+	if (!keys->is_delete && keys->count != smc_llc_nr_in_use(flow))
+		return -EAGAIN;
+	return 0;
+}
+
+/**
+ * smc_llc_keys_request() - this side has a new RMB, or RMBs that it gives up
+ * @run: the call
+ * @ev: SMC_LLC_EV_REQ_RKEY
+ *
+ * RFC 7609 3.5.5.2; RKEY-04, RKEY-06, RKEY-16.
+ */
+void smc_llc_keys_request(struct smc_llc_run *run, const struct smc_llc_event *ev)
+{
+	struct smc_llc_rkey *own = &run->flow->own;
+	struct smc_llc_action *act;
+	struct smc_llc_msg *msg;
+	unsigned int i;
+	int rc;
+
+	rc = check_request(run->flow, &ev->rkey, run->now);
+	if (rc) {
+		act = smc_llc_ask(run, SMC_LLC_ACT_RKEY_DONE, 0);
+		act->cookie = ev->cookie;
+		act->result = rc;
+		return;
+	}
+	own->is_busy = true;
+	own->cookie = ev->cookie;
+	own->keys = ev->rkey;
+	own->link = own->keys.rtoken[0].link_num;
+	own->next = 0;
+	/* By number: a link may go before all is said. */
+	for (i = 0; i < own->keys.count; i++)
+		own->keys.rtoken[i].link_num =
+			run->flow->link[own->keys.rtoken[i].link_num].num;
+	if (!own->keys.is_delete) {
+		send_confirm(run);
+		return;
+	}
+	msg = smc_llc_ask_send(run, own->link, SMC_LLC_DELETE_RKEY, false, SMC_LLC_SENT_OTHER);
+	msg->delete_rkey.count = own->keys.count;
+	for (i = 0; i < own->keys.count; i++)
+		msg->delete_rkey.rkey[i] = own->keys.rtoken[i].rkey;
+	own->msg = *msg;
+	own->deadline = smc_llc_after(run, run->flow->params.timers.reply);
+}
+
+/**
+ * smc_llc_keys_wait() - the server is busy with its links
+ * @run: the call
+ *
+ * Our DELETE RKEY is answered only afterwards, AMB-21.
+ */
+void smc_llc_keys_wait(struct smc_llc_run *run)
+{
+	struct smc_llc_rkey *own = &run->flow->own;
+
+	if (own->is_busy && own->keys.is_delete)
+		own->deadline = smc_llc_after(run, run->flow->params.timers.reply);
+}
+
+/**
+ * smc_llc_keys_timer() - has an answer been waited for too long?
+ * @run: the call
+ *
+ * The carrying link has failed. RFC 7609 C.7.1; ERR-39, ERR-40, AMB-58.
+ */
+void smc_llc_keys_timer(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (run->now >= flow->own.hold)
+		flow->own.hold = 0;
+	if (run->now >= flow->own.deadline) {
+		flow->own.deadline = SMC_LLC_NO_DEADLINE;
+		/* What it waits for is an exchange that has its own timers. */
+		if (flow->own.keys.is_delete && !flow->params.is_server &&
+		    flow->config != SMC_LLC_CONFIG_NONE)
+			smc_llc_keys_wait(run);
+		else
+			smc_llc_link_lost(run, flow->own.link, SMC_LLC_WHY_RKEY_TIMEOUT,
+					  SMC_LLC_DELETE_LOST_PATH);
+	}
+	if (run->now >= flow->remote.deadline) {
+		flow->remote.deadline = SMC_LLC_NO_DEADLINE;
+		smc_llc_link_lost(run, flow->remote.link, SMC_LLC_WHY_RKEY_TIMEOUT,
+				  SMC_LLC_DELETE_LOST_PATH);
+	}
+}
+
+/**
+ * smc_llc_keys_settle() - end what has lost its link
+ * @run: the call
+ *
+ * What the owner of the machine works on now stays until it reports.
+ */
+void smc_llc_keys_settle(struct smc_llc_run *run)
+{
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_remote_rkey *remote = &flow->remote;
+
+	if (flow->own.is_busy && smc_llc_is_dead_end(flow, flow->own.link))
+		smc_llc_rkey_done(run, -EAGAIN);
+	if (remote->state == SMC_LLC_REMOTE_CONFIRM_CONT &&
+	    smc_llc_is_dead_end(flow, remote->link)) {
+		remote->state = SMC_LLC_REMOTE_NONE;
+		remote->deadline = SMC_LLC_NO_DEADLINE;
+	}
+	if (remote->is_put_off && smc_llc_is_dead_end(flow, remote->put_off_link))
+		remote->is_put_off = false;
+}
+
+/**
+ * smc_llc_keys_put_off() - do what had to wait for the links to settle
+ * @run: the call
+ */
+void smc_llc_keys_put_off(struct smc_llc_run *run)
+{
+	struct smc_llc_remote_rkey *remote = &run->flow->remote;
+
+	if (!remote->is_put_off || remote->state != SMC_LLC_REMOTE_NONE ||
+	    is_changing(run->flow))
+		return;
+	remote->is_put_off = false;
+	begin_delete(run, remote->put_off_link, &remote->put_off);
+}

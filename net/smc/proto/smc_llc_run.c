@@ -1,0 +1,788 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the files of the LLC machine share.
+ *
+ * A link that is lost is only marked here: exchanges that ran on it, the peer
+ * who has to be told, and the group if no other link is left, are seen to at
+ * the end of the event, in smc_llc_flow.c. So anything may lose a link at any
+ * moment.
+ */
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/string.h>
+
+#include "proto/smc_llc_links.h"
+#include "proto/smc_llc_run.h"
+
+/**
+ * smc_llc_ask() - append an action
+ * @run: the call
+ * @type: what to do
+ * @link: link index it concerns
+ *
+ * Return: the action, zero but for what is given here.
+ */
+struct smc_llc_action *smc_llc_ask(struct smc_llc_run *run, enum smc_llc_action_type type,
+				   u8 link)
+{
+	struct smc_llc_action *act;
+
+	/* No event asks for so much; stay inside all the same. */
+	act = &run->out->act[min_t(unsigned int, run->out->nr, SMC_LLC_ACTIONS - 1)];
+	run->out->nr = min_t(unsigned int, run->out->nr + 1, SMC_LLC_ACTIONS);
+	memset(act, 0, sizeof(*act));
+	act->type = type;
+	act->link = link;
+	return act;
+}
+
+/**
+ * smc_llc_ask_send() - have a message sent
+ * @run: the call
+ * @link: index of the link that carries it
+ * @type: enum smc_llc_type
+ * @is_reply: the R flag
+ * @cookie: comes back with SMC_LLC_EV_SENT
+ *
+ * Return: the message, zero but for type and flag.
+ */
+struct smc_llc_msg *smc_llc_ask_send(struct smc_llc_run *run, u8 link, u8 type, bool is_reply,
+				     u64 cookie)
+{
+	struct smc_llc_action *act = smc_llc_ask(run, SMC_LLC_ACT_SEND, link);
+
+	act->cookie = cookie;
+	act->msg.type = type;
+	act->msg.is_reply = is_reply;
+	return &act->msg;
+}
+
+/**
+ * smc_llc_after() - the time in a while
+ * @run: the call
+ * @ms: how long
+ *
+ * Return: in ms.
+ */
+u64 smc_llc_after(const struct smc_llc_run *run, int ms)
+{
+	return run->now + max(ms, 0);
+}
+
+/**
+ * smc_llc_is_forming() - is it first contact?
+ * @flow: the machine
+ *
+ * Return: true from START until the group is up or has failed.
+ */
+bool smc_llc_is_forming(const struct smc_llc_flow *flow)
+{
+	return flow->phase >= SMC_LLC_WAIT_CONFIRM_LINK && flow->phase < SMC_LLC_UP;
+}
+
+/**
+ * smc_llc_is_confirmed() - may the peer talk about RMBs and links?
+ * @flow: the machine
+ *
+ * Return: true from the CONFIRM LINK reply on the first link until the end of the group
+ * begins.
+ */
+bool smc_llc_is_confirmed(const struct smc_llc_flow *flow)
+{
+	return flow->phase == SMC_LLC_WAIT_ADD_LINK || flow->phase == SMC_LLC_SECOND_LINK ||
+	       flow->phase == SMC_LLC_WAIT_CONFIRM_SENT || flow->phase == SMC_LLC_UP;
+}
+
+/**
+ * smc_llc_is_departing() - is this a link that works, and that the client wants to go?
+ * @flow: the machine
+ * @link: index of the link
+ *
+ * The server may not know yet, and what it has begun there comes first (SER-08, SER-19).
+ *
+ * Return: true if so; false at a server, always.
+ */
+bool smc_llc_is_departing(const struct smc_llc_flow *flow, u8 link)
+{
+	return !flow->params.is_server && smc_llc_is_lost(&flow->link[link]) &&
+	       flow->link[link].is_orderly;
+}
+
+/**
+ * smc_llc_is_dead_end() - has an exchange lost its link?
+ * @flow: the machine
+ * @link: index of the link that carried it
+ *
+ * Return: true if the link is gone, or lost and not just departing.
+ */
+bool smc_llc_is_dead_end(const struct smc_llc_flow *flow, u8 link)
+{
+	const struct smc_llc_link *lnk = &flow->link[link];
+
+	return lnk->state == SMC_LLC_LINK_FREE || lnk->state == SMC_LLC_LINK_GOING ||
+	       (smc_llc_is_lost(lnk) && !smc_llc_is_departing(flow, link));
+}
+
+/**
+ * smc_llc_may_begin() - is there room for an exchange that changes the links?
+ * @flow: the machine
+ *
+ * RFC 7609 3.5.5.3; SER-02, SER-05.
+ *
+ * Return: true if the group is up, or tries for its second link, and no exchange is under
+ * way.
+ */
+bool smc_llc_may_begin(const struct smc_llc_flow *flow)
+{
+	return (flow->phase == SMC_LLC_UP || flow->phase == SMC_LLC_SECOND_LINK) &&
+	       flow->config == SMC_LLC_CONFIG_NONE && !flow->own.is_busy &&
+	       flow->remote.state == SMC_LLC_REMOTE_NONE;
+}
+
+/**
+ * smc_llc_is_any_ending() - the sides have still to agree on the end of a link
+ * @flow: the machine
+ *
+ * Return: true if a link is lost, or DELETE LINK about one is under way.
+ */
+bool smc_llc_is_any_ending(const struct smc_llc_flow *flow)
+{
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (flow->link[i].state >= SMC_LLC_LINK_LOST &&
+		    flow->link[i].state <= SMC_LLC_LINK_AGREED)
+			return true;
+	return false;
+}
+
+/**
+ * smc_llc_link_in() - a link in a state
+ * @flow: the machine
+ * @state: which
+ *
+ * Return: index of the first, or SMC_LLC_NO_LINK.
+ */
+u8 smc_llc_link_in(const struct smc_llc_flow *flow, enum smc_llc_link_state state)
+{
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (flow->link[i].state == state)
+			return i;
+	return SMC_LLC_NO_LINK;
+}
+
+/**
+ * smc_llc_link_by_num() - the link with a number
+ * @flow: the machine
+ * @num: link number
+ *
+ * Return: its index, or SMC_LLC_NO_LINK.
+ */
+u8 smc_llc_link_by_num(const struct smc_llc_flow *flow, u8 num)
+{
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (flow->link[i].state != SMC_LLC_LINK_FREE &&
+		    flow->link[i].state != SMC_LLC_LINK_GOING && flow->link[i].num == num)
+			return i;
+	return SMC_LLC_NO_LINK;
+}
+
+/*
+ * Has the link with this number ended here: is it lost or being deleted, or have both sides
+ * deleted it? The peer may not know yet, and go on with the exchange that was to add it.
+ */
+static bool is_given_up(const struct smc_llc_flow *flow, u8 num)
+{
+	u8 link = smc_llc_link_by_num(flow, num);
+
+	if (link == SMC_LLC_NO_LINK)
+		return smc_llc_is_gone(flow, num);
+	return flow->link[link].state != SMC_LLC_LINK_FORMING &&
+	       !smc_llc_is_in_use(&flow->link[link]);
+}
+
+/**
+ * smc_llc_stale() - a message belongs to an exchange that is not under way
+ * @run: the call
+ * @link: index of the link that carried it
+ * @num: number of the link that the exchange is about
+ *
+ * The exchange has ended here if that link has. The peer ends it later, by its own timers,
+ * and may say more about it until then. Such a message changes nothing: numbers go round
+ * (LID-03), so none of the links of today is meant. It is counted and ignored. Any other
+ * message is out of sync. ERR-46, ERR-54.
+ */
+void smc_llc_stale(struct smc_llc_run *run, u8 link, u8 num)
+{
+	if (is_given_up(run->flow, num))
+		smc_llc_ask(run, SMC_LLC_ACT_STALE, link);
+	else
+		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
+}
+
+/**
+ * smc_llc_carrier() - a link that can carry an exchange
+ * @flow: the machine
+ * @but: index of a link that is not to, or SMC_LLC_NO_LINK
+ *
+ * One that will stay is preferred to one that is about to go. LLC-06.
+ *
+ * Return: its index, or SMC_LLC_NO_LINK.
+ */
+u8 smc_llc_carrier(const struct smc_llc_flow *flow, u8 but)
+{
+	u8 i, second = SMC_LLC_NO_LINK;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++) {
+		if (i == but)
+			continue;
+		if (flow->link[i].state == SMC_LLC_LINK_ACTIVE)
+			return i;
+		if (flow->link[i].state == SMC_LLC_LINK_LEAVING)
+			second = i;
+	}
+	return second;
+}
+
+/**
+ * smc_llc_end_equals() - do two messages name the same end of a link?
+ * @a: one
+ * @b: other
+ *
+ * Return: true if queue pair, MAC and GID are the same.
+ */
+bool smc_llc_end_equals(const struct smc_llc_end *a, const struct smc_llc_end *b)
+{
+	return a->qpn == b->qpn && smc_llc_same_rnic(a, b);
+}
+
+/* Bit n of entry m: state m may be followed by state n. The end of the group frees all. */
+static const u16 llc_link_moves[SMC_LLC_LINK_NR_STATES] = {
+	[SMC_LLC_LINK_FREE]	= BIT(SMC_LLC_LINK_FORMING),
+	[SMC_LLC_LINK_FORMING]	= BIT(SMC_LLC_LINK_ACTIVE) | BIT(SMC_LLC_LINK_LOST) |
+				  BIT(SMC_LLC_LINK_GOING) | BIT(SMC_LLC_LINK_FREE),
+	[SMC_LLC_LINK_ACTIVE]	= BIT(SMC_LLC_LINK_LEAVING) | BIT(SMC_LLC_LINK_LOST) |
+				  BIT(SMC_LLC_LINK_DELETING) | BIT(SMC_LLC_LINK_FREE),
+	[SMC_LLC_LINK_LEAVING]	= BIT(SMC_LLC_LINK_LOST) | BIT(SMC_LLC_LINK_DELETING) |
+				  BIT(SMC_LLC_LINK_FREE),
+	[SMC_LLC_LINK_LOST]	= BIT(SMC_LLC_LINK_REPORTED) | BIT(SMC_LLC_LINK_DELETING) |
+				  BIT(SMC_LLC_LINK_GOING) | BIT(SMC_LLC_LINK_FREE),
+	[SMC_LLC_LINK_REPORTED]	= BIT(SMC_LLC_LINK_DELETING) | BIT(SMC_LLC_LINK_GOING) |
+				  BIT(SMC_LLC_LINK_FREE),
+	[SMC_LLC_LINK_DELETING]	= BIT(SMC_LLC_LINK_LOST) | BIT(SMC_LLC_LINK_AGREED) |
+				  BIT(SMC_LLC_LINK_GOING) | BIT(SMC_LLC_LINK_FREE),
+	[SMC_LLC_LINK_AGREED]	= BIT(SMC_LLC_LINK_LOST) | BIT(SMC_LLC_LINK_DELETING) |
+				  BIT(SMC_LLC_LINK_GOING) | BIT(SMC_LLC_LINK_FREE),
+	[SMC_LLC_LINK_GOING]	= BIT(SMC_LLC_LINK_FREE),
+};
+
+static const u8 llc_data_moves[SMC_LLC_DATA_NR_STATES] = {
+	[SMC_LLC_DATA_NONE]	= BIT(SMC_LLC_DATA_UP),
+	[SMC_LLC_DATA_UP]	= BIT(SMC_LLC_DATA_CLEARING) | BIT(SMC_LLC_DATA_NONE),
+	[SMC_LLC_DATA_CLEARING]	= BIT(SMC_LLC_DATA_NONE),
+};
+
+/**
+ * smc_llc_link_move() - change the state of a link
+ * @lnk: the link
+ * @to: the state it is to enter
+ *
+ * A link that leaves use is not probed any more, and waits for nothing yet.
+ *
+ * Return: true if it moved; false if that is no legal move, then nothing changed.
+ */
+bool smc_llc_link_move(struct smc_llc_link *lnk, enum smc_llc_link_state to)
+{
+	if (to >= SMC_LLC_LINK_NR_STATES || !(llc_link_moves[lnk->state] & BIT(to)))
+		return false;
+	lnk->state = to;
+	if (!smc_llc_is_in_use(lnk)) {
+		lnk->tries = 0;
+		lnk->deadline = SMC_LLC_NO_DEADLINE;
+	}
+	return true;
+}
+
+/**
+ * smc_llc_data_move() - change what connections do on a link
+ * @lnk: the link
+ * @to: the state it is to enter
+ *
+ * A link that is being cleared is not used again.
+ *
+ * Return: true if it moved; false if that is no legal move, then nothing changed.
+ */
+bool smc_llc_data_move(struct smc_llc_link *lnk, enum smc_llc_data to)
+{
+	if (to >= SMC_LLC_DATA_NR_STATES || !(llc_data_moves[lnk->data] & BIT(to)))
+		return false;
+	lnk->data = to;
+	return true;
+}
+
+/**
+ * smc_llc_link_make() - begin the life of a link
+ * @flow: the machine
+ * @link: a free index
+ * @num: its number, 0 if not known yet
+ *
+ * Return: the link, SMC_LLC_LINK_FORMING.
+ */
+struct smc_llc_link *smc_llc_link_make(struct smc_llc_flow *flow, u8 link, u8 num)
+{
+	struct smc_llc_link *lnk = &flow->link[link];
+
+	memset(lnk, 0, sizeof(*lnk));
+	smc_llc_link_move(lnk, SMC_LLC_LINK_FORMING);
+	lnk->num = num;
+	lnk->age = flow->next_age++;
+	smc_llc_set_gone(flow, num, false);
+	return lnk;
+}
+
+/**
+ * smc_llc_link_lost() - a link is of no more use
+ * @run: the call
+ * @link: its index
+ * @why: for the owner
+ * @reason: for the peer, enum smc_llc_delete_link_reason
+ *
+ * The only link of first contact takes the group along; any other is marked,
+ * see above. RFC 7609 2.3, C.7.1.
+ */
+void smc_llc_link_lost(struct smc_llc_run *run, u8 link, enum smc_llc_why why, u32 reason)
+{
+	struct smc_llc_flow *flow = run->flow;
+	struct smc_llc_link *lnk = &flow->link[link];
+	bool is_last;
+
+	if (smc_llc_is_forming(flow) && !link) {
+		smc_llc_fail_local(run, why, SMC_DECLINE_ERR_RDYLNK);
+		return;
+	}
+	smc_llc_link_cleared(run, link);
+	/* The client's only link, which carries the reply about itself. */
+	is_last = lnk->state == SMC_LLC_LINK_AGREED && lnk->notice_link == link;
+	/* One that the client has given up in good order works no more. */
+	if (smc_llc_is_lost(lnk))
+		lnk->is_orderly = false;
+	if (!smc_llc_is_in_use(lnk) && lnk->state != SMC_LLC_LINK_FORMING && !is_last)
+		return;
+	smc_llc_link_move(lnk, SMC_LLC_LINK_LOST);
+	lnk->why = why;
+	lnk->reason = reason;
+	lnk->is_orderly = false;
+	if (flow->phase == SMC_LLC_UP)
+		flow->end_why = why;
+}
+
+/**
+ * smc_llc_link_up() - have the data put on a link
+ * @run: the call
+ * @link: its index
+ */
+void smc_llc_link_up(struct smc_llc_run *run, u8 link)
+{
+	struct smc_llc_link *lnk = &run->flow->link[link];
+
+	if (!smc_llc_data_move(lnk, SMC_LLC_DATA_UP))
+		return;
+	lnk->up_since = run->now;
+	smc_llc_arm_probe(run, link);
+	smc_llc_ask(run, SMC_LLC_ACT_LINK_UP, link);
+}
+
+/* Take the data off a link. Returns false if there is none. */
+static bool take_off(struct smc_llc_run *run, u8 link, enum smc_llc_data to)
+{
+	struct smc_llc_link *lnk = &run->flow->link[link];
+	struct smc_llc_action *act;
+
+	if (lnk->data != SMC_LLC_DATA_UP || !smc_llc_data_move(lnk, to))
+		return false;
+	if (run->flow->phase == SMC_LLC_UP)
+		run->flow->end_why = lnk->why;
+	act = smc_llc_ask(run, SMC_LLC_ACT_LINK_DOWN, link);
+	act->why = lnk->why;
+	act->is_orderly = lnk->is_orderly;
+	return true;
+}
+
+/**
+ * smc_llc_link_retire() - have the data taken off a link
+ * @run: the call
+ * @link: its index
+ */
+void smc_llc_link_retire(struct smc_llc_run *run, u8 link)
+{
+	take_off(run, link, SMC_LLC_DATA_NONE);
+}
+
+/**
+ * smc_llc_send_test_link() - ask the peer for an answer
+ * @run: the call
+ * @link: index of the link that carries it
+ */
+void smc_llc_send_test_link(struct smc_llc_run *run, u8 link)
+{
+	struct smc_llc_link *lnk = &run->flow->link[link];
+	struct smc_llc_msg *msg;
+
+	if (lnk->nr_unanswered < U8_MAX)
+		lnk->nr_unanswered++;
+	msg = smc_llc_ask_send(run, link, SMC_LLC_TEST_LINK, false, SMC_LLC_SENT_OTHER);
+	memcpy(msg->test_link.user_data, lnk->probe, sizeof(msg->test_link.user_data));
+}
+
+/**
+ * smc_llc_link_clear() - have the data taken off a link that is to go
+ * @run: the call
+ * @link: its index
+ * @ms: how long the peer may take, at most
+ *
+ * If it works, the peer may have yet to come to what was said there, and would see what
+ * the connections say on another link before that. So they are silent until it has
+ * answered a TEST LINK, which follows all that. No answer means nothing for the link.
+ * RFC 7609 4.6.1; FAIL-10, FAIL-18, FAIL-19.
+ */
+void smc_llc_link_clear(struct smc_llc_run *run, u8 link, int ms)
+{
+	struct smc_llc_link *lnk = &run->flow->link[link];
+	bool is_down;
+
+	is_down = take_off(run, link, lnk->is_orderly ? SMC_LLC_DATA_CLEARING :
+							 SMC_LLC_DATA_NONE);
+	if (lnk->data != SMC_LLC_DATA_CLEARING)
+		return;
+	lnk->deadline = smc_llc_after(run, ms);
+	/* with the data of the one before, whose answer may be on its way: the last one counts */
+	if (is_down)
+		smc_llc_send_test_link(run, link);
+}
+
+/**
+ * smc_llc_link_cleared() - nothing is waited for any more that was said on a link
+ * @run: the call
+ * @link: its index
+ *
+ * What is to be said of the link follows when the event has been worked off.
+ */
+void smc_llc_link_cleared(struct smc_llc_run *run, u8 link)
+{
+	struct smc_llc_link *lnk = &run->flow->link[link];
+
+	if (lnk->data != SMC_LLC_DATA_CLEARING)
+		return;
+	smc_llc_data_move(lnk, SMC_LLC_DATA_NONE);
+	lnk->deadline = SMC_LLC_NO_DEADLINE;
+	smc_llc_ask(run, SMC_LLC_ACT_LINK_CLEAR, link);
+}
+
+/* A token that has come for a link that goes before it could be stored. */
+static void forget_key(struct smc_llc_rkeys *keys, u8 link)
+{
+	u8 i, nr = 0;
+
+	for (i = 0; i < keys->count; i++)
+		if (keys->rtoken[i].link_num != link)
+			keys->rtoken[nr++] = keys->rtoken[i];
+	keys->count = nr;
+}
+
+/**
+ * smc_llc_link_destroy() - have a link's resources freed
+ * @run: the call
+ * @link: its index, in use again after LINK_DESTROYED
+ * @is_agreed: the peer knows that the link is gone
+ */
+void smc_llc_link_destroy(struct smc_llc_run *run, u8 link, bool is_agreed)
+{
+	struct smc_llc_link *lnk = &run->flow->link[link];
+
+	if (!smc_llc_link_move(lnk, SMC_LLC_LINK_GOING))
+		return;
+	smc_llc_link_retire(run, link);
+	smc_llc_link_cleared(run, link);
+	forget_key(&run->flow->remote.keys, link);
+	if (is_agreed)
+		smc_llc_set_gone(run->flow, lnk->num, true);
+	*lnk = (struct smc_llc_link){
+		.state = SMC_LLC_LINK_GOING, .deadline = SMC_LLC_NO_DEADLINE,
+	};
+	smc_llc_ask(run, SMC_LLC_ACT_DESTROY_LINK, link);
+}
+
+/**
+ * smc_llc_arm_probe() - look after a while whether a link is silent
+ * @run: the call
+ * @link: its index
+ */
+void smc_llc_arm_probe(struct smc_llc_run *run, u8 link)
+{
+	struct smc_llc_link *lnk = &run->flow->link[link];
+	u32 idle = run->flow->params.test_link_idle_ms;
+
+	lnk->tries = 0;
+	lnk->deadline = idle ? run->now + idle : SMC_LLC_NO_DEADLINE;
+}
+
+/**
+ * smc_llc_arm_retry() - a link could not be added: try again later
+ * @run: the call
+ * @has_failed: something went wrong here; otherwise the peer does not want to
+ *
+ * What has failed is tried again while there are fewer symmetric links than may
+ * be, for nothing else brings them: what was there before the failure is no news. A
+ * peer that has no path is asked again by a server that has one link only, and
+ * by a client that has an RNIC to offer. A server that was told of no RNICs would take
+ * any link back. RFC 7609 C.8; ERR-56, TMR-12, TMR-13.
+ */
+void smc_llc_arm_retry(struct smc_llc_run *run, bool has_failed)
+{
+	struct smc_llc_flow *flow = run->flow;
+	int ms = flow->params.timers.add_link_retry;
+	bool has_use;
+
+	if (flow->params.is_server && !flow->has_rnics)
+		return;
+	if (has_failed && smc_llc_nr_symmetric(flow) < flow->max_links)
+		has_use = true;
+	else if (flow->params.is_server)
+		has_use = smc_llc_nr_in_use(flow) < 2;
+	else
+		has_use = smc_llc_unused_rnic(flow);
+	if (ms > 0 && has_use)
+		flow->retry_deadline = smc_llc_after(run, ms);
+}
+
+/**
+ * smc_llc_want_link() - links or RNICs have changed: try for a further link
+ * @flow: the machine
+ *
+ * RNICs that the client refused may be of use now. RFC 7609 C.8; ERR-58.
+ */
+void smc_llc_want_link(struct smc_llc_flow *flow)
+{
+	flow->wants_link = true;
+	flow->refused = 0;
+}
+
+/**
+ * smc_llc_send_confirm_link() - say or answer CONFIRM LINK
+ * @run: the call
+ * @link: index of the link that is confirmed and carries it
+ * @is_reply: the R flag
+ * @no_eye_catcher: as offered or agreed
+ * @max_links: the same
+ *
+ * RFC 7609 A.3.1; LID-01, LID-02, LID-04, LID-05, LLC-05.
+ */
+void smc_llc_send_confirm_link(struct smc_llc_run *run, u8 link, bool is_reply,
+			       bool no_eye_catcher, u8 max_links)
+{
+	struct smc_llc_link *lnk = &run->flow->link[link];
+	struct smc_llc_confirm_link *cl;
+
+	cl = &smc_llc_ask_send(run, link, SMC_LLC_CONFIRM_LINK, is_reply,
+			       SMC_LLC_SENT_CONFIRM_LINK)->confirm_link;
+	lnk->local_uid = run->flow->params.link_uid_base | lnk->num;
+	cl->end = lnk->local;
+	cl->link_uid = lnk->local_uid;
+	cl->link_num = lnk->num;
+	cl->max_links = max_links;
+	cl->max_conns = run->flow->params.max_conns;
+	cl->no_eye_catcher = no_eye_catcher;
+}
+
+/**
+ * smc_llc_await_delete() - client: the time that the server has to delete a link begins
+ * @run: the call
+ * @lnk: the link, SMC_LLC_LINK_REPORTED
+ *
+ * It begins anew when the server had to do something else first, but not for ever: one
+ * that always has would keep the link, and the RNIC that is to go with it. RFC 7609 C.7.1;
+ * ERR-36, SER-08.
+ */
+void smc_llc_await_delete(const struct smc_llc_run *run, struct smc_llc_link *lnk)
+{
+	lnk->deadline = min(smc_llc_after(run, run->flow->params.timers.delete_link),
+			    lnk->notice_end);
+}
+
+/* Client: the links that the server was asked to delete had to wait for their turn. */
+static void restart_notices(struct smc_llc_run *run)
+{
+	struct smc_llc_link *lnk;
+
+	for (lnk = run->flow->link; lnk < run->flow->link + SMC_LLC_LINKS; lnk++)
+		if (lnk->state == SMC_LLC_LINK_REPORTED)
+			smc_llc_await_delete(run, lnk);
+}
+
+/**
+ * smc_llc_config_done() - the exchange that changes the links is over
+ * @run: the call
+ */
+void smc_llc_config_done(struct smc_llc_run *run)
+{
+	if (run->flow->config != SMC_LLC_CONFIG_NONE)
+		restart_notices(run);
+	run->flow->config = SMC_LLC_CONFIG_NONE;
+	run->flow->config_deadline = SMC_LLC_NO_DEADLINE;
+}
+
+/**
+ * smc_llc_rkey_done() - the RKEY exchange of this side is over
+ * @run: the call
+ * @result: see struct smc_llc_action
+ */
+void smc_llc_rkey_done(struct smc_llc_run *run, int result)
+{
+	struct smc_llc_rkey *own = &run->flow->own;
+	struct smc_llc_action *act;
+
+	act = smc_llc_ask(run, SMC_LLC_ACT_RKEY_DONE, own->link);
+	act->cookie = own->cookie;
+	act->result = result;
+	own->is_busy = false;
+	own->deadline = SMC_LLC_NO_DEADLINE;
+}
+
+/**
+ * smc_llc_stop_timers() - nothing is waited for any more
+ * @flow: the machine
+ *
+ * But for what @flow->config waits, which smc_llc_config_done() ends.
+ */
+void smc_llc_stop_timers(struct smc_llc_flow *flow)
+{
+	u8 i;
+
+	flow->own.deadline = SMC_LLC_NO_DEADLINE;
+	flow->own.hold = 0;
+	flow->remote.deadline = SMC_LLC_NO_DEADLINE;
+	flow->retry_deadline = SMC_LLC_NO_DEADLINE;
+	flow->add_pause = SMC_LLC_NO_DEADLINE;
+	flow->backoff_end = 0;
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		flow->link[i].deadline = SMC_LLC_NO_DEADLINE;
+}
+
+static void become_dead(struct smc_llc_run *run, enum smc_llc_why why)
+{
+	struct smc_llc_flow *flow = run->flow;
+	u8 i;
+
+	if (flow->own.is_busy)
+		smc_llc_rkey_done(run, -ECONNABORTED);
+	for (i = 0; i < SMC_LLC_LINKS; i++) {
+		/* a link that was lost or given up before keeps its own reason */
+		if (flow->link[i].why == SMC_LLC_WHY_NONE)
+			flow->link[i].why = why;
+		smc_llc_link_retire(run, i);
+		/* The owner takes down what was up, and forgets a link on its way. */
+		if (flow->link[i].is_spare)
+			smc_llc_link_destroy(run, i, false);
+		smc_llc_link_move(&flow->link[i], SMC_LLC_LINK_FREE);
+	}
+	smc_llc_config_done(run);
+	smc_llc_stop_timers(flow);
+	flow->remote.state = SMC_LLC_REMOTE_NONE;
+	flow->remote.is_put_off = false;
+	flow->wants_link = false;
+	smc_llc_commit(flow, SMC_LLC_COMMIT_FINAL);
+	flow->phase = SMC_LLC_DEAD;
+}
+
+/**
+ * smc_llc_commit() - first contact has come further
+ * @flow: the machine
+ * @to: how far
+ *
+ * RFC 7609 C.3; ERR-10, ERR-11, AMB-04.
+ *
+ * Return: true if it moved; false if it was as far before, then nothing changed.
+ */
+bool smc_llc_commit(struct smc_llc_flow *flow, enum smc_llc_commitment to)
+{
+	if (to <= flow->commitment)
+		return false;
+	flow->commitment = to;
+	return true;
+}
+
+/**
+ * smc_llc_fail() - first contact has failed
+ * @run: the call
+ * @fail: what becomes of the TCP connection
+ * @why: for the owner
+ * @diagnosis: for the Decline, if there is one
+ */
+void smc_llc_fail(struct smc_llc_run *run, enum smc_llc_fail fail, enum smc_llc_why why,
+		  enum smc_decline diagnosis)
+{
+	struct smc_llc_action *act;
+
+	if (run->flow->phase == SMC_LLC_DEAD)
+		return;
+	become_dead(run, why);
+	act = smc_llc_ask(run, SMC_LLC_ACT_GROUP_FAILED, 0);
+	act->fail = fail;
+	act->why = why;
+	if (fail == SMC_LLC_FAIL_DECLINE)
+		act->diagnosis = diagnosis;
+}
+
+/**
+ * smc_llc_fail_local() - a send or our own resources failed first contact
+ * @run: the call
+ * @why: for the owner
+ * @diagnosis: for the Decline
+ *
+ * Decline up to the point of no return. RFC 7609 C.2, C.3; ERR-09 to ERR-12.
+ */
+void smc_llc_fail_local(struct smc_llc_run *run, enum smc_llc_why why,
+			enum smc_decline diagnosis)
+{
+	smc_llc_fail(run, run->flow->commitment < SMC_LLC_COMMIT_FINAL ?
+		     SMC_LLC_FAIL_DECLINE : SMC_LLC_FAIL_RESET, why, diagnosis);
+}
+
+/**
+ * smc_llc_terminate() - no link is left
+ * @run: the call
+ * @why: for the owner
+ */
+void smc_llc_terminate(struct smc_llc_run *run, enum smc_llc_why why)
+{
+	if (run->flow->phase == SMC_LLC_DEAD)
+		return;
+	become_dead(run, why);
+	smc_llc_ask(run, SMC_LLC_ACT_TERMINATE, 0)->why = why;
+}
+
+/**
+ * smc_llc_out_of_sync() - the peer said what makes no sense now
+ * @run: the call
+ * @link: index of the link it was said on
+ * @why: for the owner
+ *
+ * The link is treated as down. On first contact, while this side has not told
+ * the peer that the link works, it may still go back to TCP. RFC 7609 C.7.1;
+ * ERR-47, ERR-54, AMB-04.
+ */
+void smc_llc_out_of_sync(struct smc_llc_run *run, u8 link, enum smc_llc_why why)
+{
+	struct smc_llc_flow *flow = run->flow;
+
+	if (smc_llc_is_forming(flow) && !link)
+		smc_llc_fail(run, flow->commitment == SMC_LLC_COMMIT_NONE ?
+			     SMC_LLC_FAIL_DECLINE : SMC_LLC_FAIL_RESET, why,
+			     SMC_DECLINE_ERR_RDYLNK);
+	else
+		smc_llc_link_lost(run, link, why, SMC_LLC_DELETE_PROTOCOL);
+}

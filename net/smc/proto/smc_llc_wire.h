@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Link layer control messages in host form, and their way from and to bytes.
+ *
+ * One struct serves requests, replies and every version of the protocol; only
+ * the functions declared here know how a message lies on the wire.
+ */
+#ifndef _SMC_LLC_WIRE_H
+#define _SMC_LLC_WIRE_H
+
+#include <linux/types.h>
+
+#include "proto/smc_wire.h"
+
+/* How the two peers of a link group lay out elements and ADD LINK. */
+enum smc_dialect {
+	SMC_DIALECT_RFC,	/* eye catcher, cursors from 4 */
+	SMC_DIALECT_DEPLOYED,	/* element is all data, cursors from 0 */
+};
+
+/* What becomes of received bytes. */
+enum smc_llc_verdict {
+	SMC_LLC_OK,		/* decoded */
+	SMC_LLC_IGNORE,		/* optional and not known here, ERR-53 */
+	SMC_LLC_LINK_DOWN,	/* out of sync, ERR-54, ERR-55 */
+};
+
+/**
+ * struct smc_llc_end - one side of a link, as LLC messages name it
+ * @mac: MAC address of the RNIC
+ * @gid: GID of the RNIC
+ * @qpn: queue pair number, 24 bits
+ * @psn: first packet sequence number, 24 bits; ADD LINK only
+ * @mtu: enum smc_mtu, not checked by the codec; ADD LINK only
+ */
+struct smc_llc_end {
+	u8 mac[SMC_MAC_LEN];
+	u8 gid[SMC_GID_LEN];
+	u32 qpn;
+	u32 psn;
+	u8 mtu;
+};
+
+/**
+ * struct smc_llc_rtoken - an RMB as one link reaches it
+ * @link_num: number of that link; 0 where the message implies the link
+ * @rkey: its key there
+ * @vaddr: its address there
+ */
+struct smc_llc_rtoken {
+	u8 link_num;
+	u32 rkey;
+	u64 vaddr;
+};
+
+/**
+ * struct smc_llc_pair - an RMB on the link being added
+ * @ref_rkey: its key on the link that carries the message
+ * @rkey: its key on the new link
+ * @vaddr: its address on the new link
+ */
+struct smc_llc_pair {
+	u32 ref_rkey;
+	u32 rkey;
+	u64 vaddr;
+};
+
+/* W9, A.3.1 */
+struct smc_llc_confirm_link {
+	struct smc_llc_end end;
+	u32 link_uid;		/* for display only, LID-04 */
+	u8 link_num;
+	u8 max_links;		/* 0: not supplied, AMB-26 */
+	u8 max_conns;		/* version 2.1; 0 in version 1 */
+	bool no_eye_catcher;	/* speaks the deployed dialect */
+};
+
+/* W10, A.3.2 */
+struct smc_llc_add_link {
+	struct smc_llc_end end;
+	u8 link_num;
+	bool is_rejected;	/* Z; replies only */
+	u8 reason;		/* enum smc_llc_add_link_reason, with Z */
+	bool is_direct;		/* version 2: the route has no gateway */
+	u8 nr_pairs;		/* version 2: keys that came with it */
+};
+
+/* W11, A.3.3 */
+struct smc_llc_add_link_cont {
+	u8 link_num;
+	u8 nr_rtokens;		/* still to come, these included */
+	struct smc_llc_pair pair[SMC_LLC_CONT_PAIRS];
+};
+
+/* W13, A.3.4 */
+struct smc_llc_delete_link {
+	u8 link_num;		/* 0 with is_all */
+	bool is_all;
+	bool is_orderly;
+	u32 reason;		/* enum smc_llc_delete_link_reason */
+};
+
+/* W14, A.3.5 */
+struct smc_llc_confirm_rkey {
+	bool is_negative;	/* Z; replies only */
+	bool may_retry;		/* C; replies only */
+	u8 nr_rtokens;		/* other links in the whole exchange, AMB-01 */
+	struct smc_llc_rtoken here;	/* on the carrying link */
+	struct smc_llc_rtoken other[SMC_LLC_RKEY_SPECS];
+};
+
+/* W16, A.3.6 */
+struct smc_llc_confirm_rkey_cont {
+	bool is_negative;
+	u8 nr_left;		/* still to come, these included */
+	struct smc_llc_rtoken other[SMC_LLC_RKEY_CONT_SPECS];
+};
+
+/* W17, A.3.7 */
+struct smc_llc_delete_rkey {
+	bool is_negative;
+	u8 count;		/* 1..SMC_LLC_DELETE_RKEYS, or more if @is_long */
+	u8 error_mask;		/* 0x80 stands for rkey[0]; replies only */
+	u8 nr_unknown;		/* version 2, in place of it */
+	bool is_nameless;	/* version 2: the reply does not say which */
+	bool is_long;		/* version 2: they are in the message, which is longer */
+	u32 rkey[SMC_LLC_SHORT_RKEYS];
+};
+
+/* W18, A.3.8 */
+struct smc_llc_test_link {
+	u8 user_data[SMC_LLC_USER_DATA_LEN];
+};
+
+/**
+ * struct smc_llc_msg - any LLC message
+ * @type: enum smc_llc_type; tells which member of the union holds, none for
+ *	  SMC_LLC_REQ_ADD_LINK
+ * @is_reply: the R flag
+ * @confirm_link: SMC_LLC_CONFIRM_LINK
+ * @add_link: SMC_LLC_ADD_LINK
+ * @add_link_cont: SMC_LLC_ADD_LINK_CONT
+ * @delete_link: SMC_LLC_DELETE_LINK
+ * @confirm_rkey: SMC_LLC_CONFIRM_RKEY
+ * @confirm_rkey_cont: SMC_LLC_CONFIRM_RKEY_CONT
+ * @delete_rkey: SMC_LLC_DELETE_RKEY
+ * @test_link: SMC_LLC_TEST_LINK
+ */
+struct smc_llc_msg {
+	u8 type;
+	bool is_reply;
+	union {
+		struct smc_llc_confirm_link confirm_link;
+		struct smc_llc_add_link add_link;
+		struct smc_llc_add_link_cont add_link_cont;
+		struct smc_llc_delete_link delete_link;
+		struct smc_llc_confirm_rkey confirm_rkey;
+		struct smc_llc_confirm_rkey_cont confirm_rkey_cont;
+		struct smc_llc_delete_rkey delete_rkey;
+		struct smc_llc_test_link test_link;
+	};
+};
+
+enum smc_llc_verdict smc_llc_decode(const u8 *buf, u32 len, enum smc_dialect dialect,
+				    struct smc_llc_msg *msg);
+int smc_llc_encode(const struct smc_llc_msg *msg, enum smc_dialect dialect, u8 *buf,
+		   u32 size);
+bool smc_llc_answer_test_link(const u8 *buf, u32 len, u8 *reply);
+const char *smc_llc_dialect_name(enum smc_dialect dialect);
+
+#endif /* _SMC_LLC_WIRE_H */

@@ -1,0 +1,663 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The close machine of RFC 7609 Section 4.8 as one table, and the legal moves
+ * of links and link groups.
+ *
+ * Operation: an event is first remembered, then the first rule that fits the
+ * state, the event, and what is known decides. No rule means that nothing has
+ * to be done. D, C and A are PeerDoneWriting, PeerConnectionClosed and
+ * PeerConnAbort (AMB-46).
+ *
+ * A close or shutdown that finds data not yet written and completed is kept as
+ * a wish (pending close, CLOSE-08) in whatever state the connection is, and is
+ * granted by the event that all is drained. While the application has its
+ * descriptor, how long that takes is its business; after close() the timer runs
+ * (CLOSE-23). It begins anew as long as data gets through: a peer that reads
+ * slowly is to get its data, one that reads no more must not keep them for ever.
+ *
+ * The last message may have to wait for a slot or for another link. LASTWORD (C) and
+ * PROCESSABORT (A, or C where the connection broke after it) wait for its completion.
+ * Only then the connection leaves its group, and TCP gets our FIN (CLOSE-01). In every
+ * state that waits for the peer and not for the application, the timer runs.
+ */
+#include <linux/array_size.h>
+#include <linux/bits.h>
+#include <linux/errno.h>
+#include <linux/types.h>
+
+#include "proto/smc_state.h"
+
+/* What is known: remembered in struct smc_close_ctl ... */
+enum smc_close_bit {
+	SMC_SEEN_APP_CLOSED	= 1 << 0,
+	SMC_SEEN_WANT_D		= 1 << 1,
+	SMC_SEEN_WANT_C		= 1 << 2,
+	SMC_SEEN_D_SENT		= 1 << 3,
+	SMC_SEEN_C_SENT		= 1 << 4,
+	SMC_SEEN_D_RCVD		= 1 << 5,
+	SMC_SEEN_C_RCVD		= 1 << 6,
+	SMC_SEEN_A_RCVD		= 1 << 7,
+	SMC_SEEN_TCP_ENDED	= 1 << 8,	/* reset by the peer */
+	SMC_SEEN_PATH_LOST	= 1 << 9,	/* no link, and not the end */
+	/* ... or true at the moment only. */
+	SMC_SEEN_UNREAD		= 1 << 16,
+	SMC_SEEN_UNSENT		= 1 << 17,
+	SMC_SEEN_BUSY		= 1 << 18,	/* unsent or not completed */
+	SMC_SEEN_PROGRESS	= 1 << 19,	/* since the timer was started */
+	SMC_SEEN_ABORT_DUE	= 1 << 20,	/* A may be under way, if TCP was reset */
+};
+
+/* Any of these, and a reset of TCP while data are unread needs no more words. */
+#define SMC_SEEN_WHY_TCP_ENDED \
+	(SMC_SEEN_APP_CLOSED | SMC_SEEN_C_RCVD | SMC_SEEN_PATH_LOST)
+
+#define SMC_SEEN_MOMENTARY \
+	(SMC_SEEN_UNREAD | SMC_SEEN_UNSENT | SMC_SEEN_BUSY | SMC_SEEN_PROGRESS | \
+	 SMC_SEEN_ABORT_DUE)
+
+/* Rules name these two instead of a state to go to. */
+enum smc_rule_next {
+	SMC_RULE_STAY	= 0,
+	SMC_RULE_ABORT	= 31,	/* see smc_state_abort() */
+};
+
+struct smc_close_rule {
+	u32	states;		/* in any of these states, */
+	u32	events;		/* on any of these events, */
+	u32	set;		/* if all of this is known */
+	u32	clear;		/* and none of this: */
+	u32	next;
+	u32	actions;
+};
+
+#define ST(state)	BIT(SMC_STATE_##state)
+#define EV(event)	BIT(SMC_CLOSE_##event)
+#define DO(action)	SMC_CLOSE_DO_##action
+#define SEEN(bit)	SMC_SEEN_##bit
+
+/* States in which the connection exists and nobody has aborted it. */
+#define ST_OPEN (ST(ACTIVE) | ST(APPCLOSEWAIT1) | ST(APPCLOSEWAIT2) | \
+		 ST(PEERCLOSEWAIT1) | ST(PEERCLOSEWAIT2) | \
+		 ST(APPFINCLOSEWAIT) | ST(PEERFINCLOSEWAIT))
+#define ST_ABORTING (ST(PEERABORTWAIT) | ST(PROCESSABORT))
+/* Of these, those in which the peer's D or C has been seen, so all its data. */
+#define ST_COMPLETE (ST(APPCLOSEWAIT1) | ST(APPCLOSEWAIT2) | \
+		     ST(PEERCLOSEWAIT2) | ST(APPFINCLOSEWAIT))
+
+/* ... and those in which it has not, and the application can see what else comes. */
+#define ST_TALKING (ST(ACTIVE) | ST(PEERCLOSEWAIT1))
+
+/* On this side something else than the peer ends it. */
+#define EV_ABORT (EV(APP_ABORT) | EV(FAULT) | EV(SILENCE))
+
+#define DO_WAKE (DO(WAKE_READERS) | DO(WAKE_WRITERS))
+/* The application learns of an abort, and data under way are gone (2A). */
+#define DO_BREAK (DO(PURGE) | DO(REPORT_ERR) | DO_WAKE)
+#define DO_ABORT (DO_BREAK | DO(SEND_A) | DO(TCP_RST) | DO(START_TIMER))
+#define DO_LEAVE (DO(STOP_TIMER) | DO(FREE_RMBE))
+#define DO_RESET (DO_BREAK | DO(TCP_RST) | DO_LEAVE)
+
+static const struct smc_close_rule smc_close_rules[] = {
+	/* The way up (2). What the peer said meanwhile takes effect now. */
+	{ ST(INIT), EV(ESTABLISHED), SEEN(A_RCVD), 0,
+	  SMC_STATE_PROCESSABORT, DO_ABORT },
+	{ ST(INIT), EV(ESTABLISHED), SEEN(C_RCVD), 0,
+	  SMC_STATE_APPCLOSEWAIT1, DO_WAKE },
+	{ ST(INIT), EV(ESTABLISHED), SEEN(D_RCVD), 0,
+	  SMC_STATE_APPCLOSEWAIT1, DO_WAKE },
+	{ ST(INIT), EV(ESTABLISHED), 0, 0,
+	  SMC_STATE_ACTIVE, DO_WAKE },
+	/* It never came to a connection: there is nobody to send a CDC to. */
+	{ ST(INIT), EV(APP_CLOSE), 0, 0,
+	  SMC_STATE_CLOSED, DO_RESET & ~DO(REPORT_ERR) },
+	{ ST(INIT), EV_ABORT | EV(RX_RST) | EV(TIMER) | EV(LINK_LOST), 0, 0,
+	  SMC_STATE_CLOSED, DO_RESET },
+
+	/*
+	 * No path to the peer is left: nothing can be written by anyone. What
+	 * the peer wrote before its D or C is all here: the application reads
+	 * it and its end, as with TCP, in its own time (CLOSE-17). It is told
+	 * of the loss where it could have gone on sending.
+	 */
+	{ ST(APPCLOSEWAIT1), EV(LINK_LOST), 0, SEEN(APP_CLOSED) | SEEN(C_RCVD),
+	  SMC_RULE_STAY, DO(REPORT_ERR) | DO_WAKE },
+	{ ST_COMPLETE, EV(LINK_LOST), 0, SEEN(APP_CLOSED),
+	  SMC_RULE_STAY, DO_WAKE },
+	{ ST_OPEN, EV(LINK_LOST), 0, 0,
+	  SMC_STATE_CLOSED, DO_RESET },
+	/* After that no message is posted: PEER-03 without a hurry. */
+	{ ST_OPEN, EV(APP_CLOSE), SEEN(PATH_LOST), 0,
+	  SMC_STATE_CLOSED, DO_RESET & ~DO(REPORT_ERR) },
+	{ ST_OPEN, EV_ABORT, SEEN(PATH_LOST), 0,
+	  SMC_STATE_CLOSED, DO_RESET },
+	{ ST_OPEN, EV(APP_SHUT_WR), SEEN(PATH_LOST) | SEEN(WANT_D), 0,
+	  SMC_RULE_STAY, DO(WAKE_WRITERS) },
+	/* The peer's own end of it, or news from before the loss. */
+	{ ST_OPEN, EV(RX_RST) | EV(RX_ABORT) | EV(RX_CLOSED), SEEN(PATH_LOST), 0,
+	  SMC_RULE_STAY, DO_WAKE },
+	/*
+	 * The end of an abort (1B, 2B). A peer that closed before it saw our A sends
+	 * none. Its promise is here, and ours may have yet to get there.
+	 */
+	{ ST(PEERABORTWAIT), EV(RX_ABORT) | EV(RX_CLOSED), 0, 0,
+	  SMC_STATE_PROCESSABORT, 0 },
+	{ ST(PROCESSABORT), EV(FINAL_DONE), 0, 0,
+	  SMC_STATE_CLOSED, DO_LEAVE },
+	{ ST_ABORTING, EV(TIMER) | EV(LINK_LOST), 0, 0,
+	  SMC_STATE_CLOSED, DO_LEAVE },
+	/* The end of a close: our C is there, or nobody waits for it any longer. */
+	{ ST(LASTWORD), EV(FINAL_DONE) | EV(TIMER) | EV(LINK_LOST), 0, 0,
+	  SMC_STATE_CLOSED, DO(TCP_FIN) | DO_LEAVE },
+	/* TCP has payload (AMB-54), or the application does not want a FIN. */
+	{ ST(LASTWORD), EV(FAULT) | EV(APP_ABORT), 0, 0,
+	  SMC_STATE_PROCESSABORT, DO(TCP_RST) },
+
+	/* After a reset of TCP the peer's queue pair may be gone: no news. */
+	{ ST_OPEN, EV(SILENCE), SEEN(TCP_ENDED), 0,
+	  SMC_RULE_STAY, 0 },
+	/* We abort (1A), or the peer does (2A): answer, unless our C was the last word. */
+	{ ST_OPEN, EV_ABORT | EV(RX_ABORT), 0, 0,
+	  SMC_RULE_ABORT, 0 },
+	/*
+	 * What was written before a D is all here, and TCP would let it be read. By
+	 * its reset the peer may mean an abort, which A tells, or the loss of its
+	 * links, of which we hear soon: TCP is only another, sometimes shorter way.
+	 * If neither comes it is we who abort (ABRT-10).
+	 */
+	{ ST_COMPLETE, EV(RX_RST), SEEN(UNREAD), SEEN(APP_CLOSED) | SEEN(C_RCVD),
+	  SMC_RULE_STAY, DO(START_TIMER) },
+	/*
+	 * Where the peer has not said D its last data may be under way, in front of
+	 * its A: a RST is often faster than both, and TCP would be no faster than data.
+	 */
+	{ ST_TALKING, EV(RX_RST), SEEN(ABORT_DUE), SEEN(APP_CLOSED),
+	  SMC_RULE_STAY, DO(START_TIMER) },
+	{ ST_TALKING | ST_COMPLETE, EV(TIMER), SEEN(TCP_ENDED), SMC_SEEN_WHY_TCP_ENDED,
+	  SMC_RULE_ABORT, 0 },
+	/*
+	 * A deployed peer lets go of TCP as soon as it closes, long before our
+	 * application may have read everything (protocol.md): its TCP may
+	 * answer with RST later. Where C was seen nothing is left to abort.
+	 */
+	{ ST_OPEN, EV(RX_RST), 0, SEEN(C_RCVD),
+	  SMC_RULE_ABORT, 0 },
+	/* A pending close is given time as long as there is progress. */
+	{ ST_OPEN, EV(TIMER), SEEN(WANT_C) | SEEN(PROGRESS), 0,
+	  SMC_RULE_STAY, DO(START_TIMER) },
+	/* The peer had the time to close after our C, and has not (CLOSE-24). */
+	{ ST_OPEN, EV(TIMER), SEEN(APP_CLOSED) | SEEN(C_SENT), 0,
+	  SMC_STATE_CLOSED, DO_RESET },
+	{ ST_OPEN, EV(TIMER), SEEN(APP_CLOSED), 0,
+	  SMC_RULE_ABORT, 0 },
+	/*
+	 * Nobody will read what is there or still comes (3A, AMB-45). News of
+	 * data may be late: the application may have read them and then closed.
+	 */
+	{ ST_OPEN, EV(APP_CLOSE), SEEN(UNREAD), SEEN(C_SENT),
+	  SMC_RULE_ABORT, 0 },
+	{ ST_OPEN, EV(RX_DATA), SEEN(UNREAD) | SEEN(APP_CLOSED), 0,
+	  SMC_RULE_ABORT, 0 },
+	/* The peer has closed and will not read what we have (4A, AMB-43). */
+	{ ST_OPEN, EV(RX_CLOSED), SEEN(UNSENT), 0,
+	  SMC_RULE_ABORT, 0 },
+
+	/* The application closes, and all is drained (3A, 3D, 4C, AMB-42). */
+	{ ST(ACTIVE), EV(APP_CLOSE) | EV(TX_DRAINED),
+	  SEEN(WANT_C), SEEN(BUSY),
+	  SMC_STATE_PEERCLOSEWAIT1, DO(SEND_C) | DO(START_TIMER) | DO_WAKE },
+	{ ST(PEERCLOSEWAIT1) | ST(PEERCLOSEWAIT2),
+	  EV(APP_CLOSE) | EV(TX_DRAINED), SEEN(WANT_C), SEEN(BUSY),
+	  SMC_RULE_STAY, DO(SEND_C) | DO(START_TIMER) | DO_WAKE },
+	{ ST(APPFINCLOSEWAIT) | ST(APPCLOSEWAIT1) | ST(APPCLOSEWAIT2),
+	  EV(APP_CLOSE) | EV(TX_DRAINED),
+	  SEEN(WANT_C) | SEEN(C_RCVD), SEEN(BUSY),
+	  SMC_STATE_LASTWORD, DO(SEND_C) | DO(START_TIMER) | DO_WAKE },
+	{ ST(APPCLOSEWAIT1) | ST(APPCLOSEWAIT2),
+	  EV(APP_CLOSE) | EV(TX_DRAINED), SEEN(WANT_C), SEEN(BUSY),
+	  SMC_STATE_PEERFINCLOSEWAIT, DO(SEND_C) | DO(START_TIMER) | DO_WAKE },
+	/* It closes, and data is under way: pending close (3A). */
+	{ ST_OPEN, EV(APP_CLOSE) | EV(TX_DRAINED), SEEN(WANT_C), 0,
+	  SMC_RULE_STAY, DO(WAIT_DRAIN) | DO(START_TIMER) | DO_WAKE },
+
+	/* It shuts down its writing (3A, 4B). */
+	{ ST(ACTIVE), EV(APP_SHUT_WR) | EV(TX_DRAINED),
+	  SEEN(WANT_D), SEEN(BUSY),
+	  SMC_STATE_PEERCLOSEWAIT1, DO(SEND_D) | DO(WAKE_WRITERS) },
+	{ ST(APPCLOSEWAIT1), EV(APP_SHUT_WR) | EV(TX_DRAINED),
+	  SEEN(WANT_D), SEEN(BUSY),
+	  SMC_STATE_APPCLOSEWAIT2, DO(SEND_D) | DO(WAKE_WRITERS) },
+	{ ST_OPEN, EV(APP_SHUT_WR) | EV(TX_DRAINED), SEEN(WANT_D), 0,
+	  SMC_RULE_STAY, DO(WAIT_DRAIN) | DO(WAKE_WRITERS) },
+	/* Its reading: the peer is not told (CLOSE-04). */
+	{ ST_OPEN, EV(APP_SHUT_RD), 0, 0,
+	  SMC_RULE_STAY, DO(WAKE_READERS) },
+
+	/* The peer is done with its writing (3B, 4A) ... */
+	{ ST(ACTIVE), EV(RX_DONE), 0, 0,
+	  SMC_STATE_APPCLOSEWAIT1, DO(WAKE_READERS) },
+	{ ST(PEERCLOSEWAIT1), EV(RX_DONE), 0, 0,
+	  SMC_STATE_PEERCLOSEWAIT2, DO(WAKE_READERS) },
+	/* ... or has closed (3C, 4A, 4D). */
+	{ ST(ACTIVE), EV(RX_CLOSED), 0, 0,
+	  SMC_STATE_APPCLOSEWAIT1, DO_WAKE },
+	{ ST(APPCLOSEWAIT1) | ST(APPCLOSEWAIT2), EV(RX_CLOSED), 0, 0,
+	  SMC_RULE_STAY, DO_WAKE },
+	{ ST(PEERCLOSEWAIT1) | ST(PEERCLOSEWAIT2) | ST(PEERFINCLOSEWAIT),
+	  EV(RX_CLOSED), SEEN(C_SENT), 0,
+	  SMC_STATE_LASTWORD, DO_WAKE },
+	{ ST(PEERCLOSEWAIT1) | ST(PEERCLOSEWAIT2), EV(RX_CLOSED), 0, 0,
+	  SMC_STATE_APPFINCLOSEWAIT, DO_WAKE },
+};
+
+/* What the application is told when an event breaks its connection; 0: ECONNRESET. */
+static const int smc_close_errs[SMC_CLOSE_NR_EVENTS] = {
+	[SMC_CLOSE_FAULT]	= ECONNABORTED,
+	[SMC_CLOSE_SILENCE]	= ETIMEDOUT,
+	[SMC_CLOSE_LINK_LOST]	= ECONNABORTED,
+	[SMC_CLOSE_TIMER]	= ETIMEDOUT,
+};
+
+/* What an event adds to what is remembered. */
+static const u32 smc_close_adds[SMC_CLOSE_NR_EVENTS] = {
+	[SMC_CLOSE_APP_CLOSE]	= SEEN(APP_CLOSED),
+	[SMC_CLOSE_RX_DONE]	= SEEN(D_RCVD),
+	[SMC_CLOSE_RX_CLOSED]	= SEEN(C_RCVD),
+	[SMC_CLOSE_RX_ABORT]	= SEEN(A_RCVD),
+	[SMC_CLOSE_RX_RST]	= SEEN(TCP_ENDED),
+};
+
+static u32 smc_state_remember(const struct smc_close_ctl *ctl,
+			      enum smc_close_event event,
+			      const struct smc_close_facts *facts)
+{
+	bool is_open = BIT(ctl->state) & ST_OPEN;
+	u32 seen = ctl->seen | smc_close_adds[event];
+
+	if (is_open && event == SMC_CLOSE_APP_CLOSE && !(seen & SEEN(C_SENT)))
+		seen = (seen & ~SEEN(WANT_D)) | SEEN(WANT_C);
+	if (is_open && event == SMC_CLOSE_APP_SHUT_WR &&
+	    !(seen & (SEEN(D_SENT) | SEEN(APP_CLOSED))))
+		seen |= SEEN(WANT_D);
+	if (facts->has_unread)
+		seen |= SEEN(UNREAD);
+	if (facts->has_unsent)
+		seen |= SEEN(UNSENT) | SEEN(BUSY);
+	if (facts->has_inflight)
+		seen |= SEEN(BUSY);
+	if (facts->has_progress)
+		seen |= SEEN(PROGRESS);
+	if (facts->is_abort_due)
+		seen |= SEEN(ABORT_DUE);
+	return seen;
+}
+
+/* Lost, but something is left to be read: the rules above. */
+static u32 smc_state_note_loss(enum smc_close_event event,
+			       const struct smc_close_step *step)
+{
+	return event == SMC_CLOSE_LINK_LOST && (BIT(step->next) & ST_COMPLETE) ?
+	       SEEN(PATH_LOST) : 0;
+}
+
+/* TCP was reset, and what the peer meant is yet to be heard. */
+static bool smc_state_awaits_word(u32 state, u32 seen)
+{
+	return BIT(state) & (ST_TALKING | ST_COMPLETE) && seen & SEEN(TCP_ENDED) &&
+	       !(seen & SMC_SEEN_WHY_TCP_ENDED);
+}
+
+static const struct smc_close_rule *
+smc_state_find_rule(enum smc_conn_state state, enum smc_close_event event,
+		    u32 seen)
+{
+	const struct smc_close_rule *rule = smc_close_rules;
+
+	for (; rule < smc_close_rules + ARRAY_SIZE(smc_close_rules); rule++)
+		if ((rule->states & BIT(state)) &&
+		    (rule->events & BIT(event)) &&
+		    (seen & rule->set) == rule->set && !(seen & rule->clear))
+			return rule;
+	return NULL;
+}
+
+/*
+ * A peer that has said C or A, or has our C (AMB-44), sends no A that would be the answer
+ * to ours: only our own last message is waited for. Otherwise the peer's A is (1A).
+ */
+static enum smc_conn_state smc_state_abort(u32 seen)
+{
+	return seen & (SEEN(C_SENT) | SEEN(C_RCVD) | SEEN(A_RCVD)) ? SMC_STATE_PROCESSABORT :
+								     SMC_STATE_PEERABORTWAIT;
+}
+
+/* What the actions of a step add to what is remembered. */
+static u32 smc_state_note_actions(u32 seen, u32 actions)
+{
+	if (actions & DO(SEND_D))
+		seen = (seen & ~SEEN(WANT_D)) | SEEN(D_SENT);
+	if (actions & DO(SEND_C))
+		seen = (seen & ~SEEN(WANT_C)) | SEEN(C_SENT);
+	if (actions & DO(PURGE) || seen & SEEN(PATH_LOST))
+		seen &= ~(SEEN(WANT_D) | SEEN(WANT_C));
+	return seen;
+}
+
+/**
+ * smc_state_close_init() - a connection whose rendezvous is under way
+ * @ctl: the close machine's memory
+ *
+ * RFC 7609 Section 4.8.1 (CLOSE-05, CLOSE-06).
+ *
+ * Context: Any context.
+ */
+void smc_state_close_init(struct smc_close_ctl *ctl)
+{
+	ctl->state = SMC_STATE_INIT;
+	ctl->seen = 0;
+}
+
+/**
+ * smc_state_awaits_abort() - is the peer's A due, behind data that may be under way
+ * @ctl: the close machine's memory
+ *
+ * RFC 7609 4.8.2 (ABRT-02, ABRT-10).
+ *
+ * Context: as for smc_state_close().
+ * Return: true if TCP was reset, and the peer has said neither D, C nor A.
+ */
+bool smc_state_awaits_abort(const struct smc_close_ctl *ctl)
+{
+	return BIT(ctl->state) & ST_TALKING && smc_state_awaits_word(ctl->state, ctl->seen);
+}
+
+/**
+ * smc_state_close() - something happened to a connection
+ * @ctl: the close machine's memory; the only place that changes it
+ * @event: what happened
+ * @facts: what the data path knows at this moment
+ *
+ * RFC 7609 Sections 4.8.1 and 4.8.2, Figures 22 and 23 (CLOSE-01 to CLOSE-26,
+ * ABRT-01 to ABRT-13, AMB-41 to AMB-47). A CDC that carries several flags is
+ * several events: data first, then D, C, A.
+ *
+ * Context: the connection's owner serialises all calls for one @ctl and
+ * carries the actions out in the order of their bits.
+ * Return: the step; no actions and the same state if there is nothing to do.
+ */
+struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
+				      enum smc_close_event event,
+				      const struct smc_close_facts *facts)
+{
+	bool has_awaited = smc_state_awaits_word(ctl->state, ctl->seen);
+	bool has_awaited_abort = smc_state_awaits_abort(ctl);
+	struct smc_close_step step = { .next = ctl->state, .cause = event };
+	const struct smc_close_rule *rule;
+	bool is_lost;
+	u32 seen;
+
+	if (event >= SMC_CLOSE_NR_EVENTS)
+		return step;
+	seen = smc_state_remember(ctl, event, facts);
+	rule = smc_state_find_rule(ctl->state, event, seen);
+	if (rule && rule->next == SMC_RULE_ABORT) {
+		step.next = smc_state_abort(seen);
+		step.actions = DO_ABORT;
+	} else if (rule) {
+		step.actions = rule->actions;
+		if (rule->next != SMC_RULE_STAY)
+			step.next = rule->next;
+	}
+	/* after our C nothing is sent, AMB-44 */
+	if (seen & SEEN(C_SENT))
+		step.actions &= ~DO(SEND_A);
+	if (seen & SEEN(TCP_ENDED))
+		step.actions &= ~(DO(TCP_RST) | DO(TCP_FIN));
+	/* the word did not come, or cannot: the reset was all there is to be said */
+	if ((has_awaited && event == SMC_CLOSE_TIMER) ||
+	    (has_awaited_abort && event == SMC_CLOSE_LINK_LOST))
+		step.cause = SMC_CLOSE_RX_RST;
+	if (step.actions & DO(REPORT_ERR))
+		step.sk_err = smc_close_errs[step.cause] ?: ECONNRESET;
+	seen |= smc_state_note_loss(event, &step);
+	/* where no link leads to its element, one may still lead to ours */
+	is_lost = event == SMC_CLOSE_LINK_LOST || seen & SEEN(PATH_LOST);
+	step.is_peer_done = seen & (SEEN(C_RCVD) | SEEN(A_RCVD)) ||
+			    (is_lost && !facts->has_links);
+	if (has_awaited && !smc_state_awaits_word(step.next, seen) &&
+	    !(step.actions & DO(START_TIMER)))
+		step.actions |= DO(STOP_TIMER);
+	seen = smc_state_note_actions(seen, step.actions);
+	WRITE_ONCE(ctl->seen, seen & ~SMC_SEEN_MOMENTARY);
+	WRITE_ONCE(ctl->state, step.next);
+	return step;
+}
+
+/**
+ * smc_state_is_alive() - has a connection begun, and its end not come
+ * @ctl: the close machine's memory
+ *
+ * So long the owner keeps it; each such state ends by itself, or by the application.
+ *
+ * Context: Any context.
+ * Return: true if so.
+ */
+bool smc_state_is_alive(const struct smc_close_ctl *ctl)
+{
+	return BIT(READ_ONCE(ctl->state)) & (ST_OPEN | ST_ABORTING | ST(LASTWORD));
+}
+
+/**
+ * smc_state_is_usable() - is there a connection for the application
+ * @ctl: the close machine's memory
+ *
+ * One that was aborted is one as long as the peer may have to be told.
+ *
+ * Context: Any context.
+ * Return: true if so.
+ */
+bool smc_state_is_usable(const struct smc_close_ctl *ctl)
+{
+	return BIT(READ_ONCE(ctl->state)) & (ST_OPEN | ST_ABORTING);
+}
+
+/**
+ * smc_state_awaits_final() - is nothing left to be done but for our last message
+ * @ctl: the close machine's memory
+ *
+ * Then the owner reports SMC_CLOSE_FINAL_DONE as soon as it has completed, or cannot any
+ * more. RFC 7609 4.8.1, 4.8.2 (CLOSE-02, ABRT-09).
+ *
+ * Context: as for smc_state_close().
+ * Return: true if so.
+ */
+bool smc_state_awaits_final(const struct smc_close_ctl *ctl)
+{
+	return BIT(ctl->state) & (ST(LASTWORD) | ST(PROCESSABORT));
+}
+
+/**
+ * smc_state_has_seen() - was the machine told of an event before
+ * @ctl: the close machine's memory
+ * @event: APP_CLOSE, RX_DONE, RX_CLOSED, RX_ABORT or RX_RST
+ *
+ * Context: as for smc_state_close().
+ * Return: true if so.
+ */
+bool smc_state_has_seen(const struct smc_close_ctl *ctl, enum smc_close_event event)
+{
+	return ctl->seen & smc_close_adds[event];
+}
+
+/**
+ * smc_state_shown() - the state that user space is told
+ * @state: any
+ *
+ * For the application a connection is over when both sides have closed, whatever its
+ * last message does.
+ *
+ * Context: Any context.
+ * Return: the same, or one that user space knows instead.
+ */
+enum smc_conn_state smc_state_shown(enum smc_conn_state state)
+{
+	return state == SMC_STATE_LASTWORD ? SMC_STATE_CLOSED : state;
+}
+
+/**
+ * smc_state_is_draining() - does a close or shutdown wait for data to complete
+ * @ctl: the close machine's memory
+ *
+ * While it does, the owner reports SMC_CLOSE_TX_DRAINED as soon as nothing is
+ * unsent or in flight (CLOSE-08).
+ *
+ * Context: Any context. Where the caller does not serialise with
+ *	    smc_state_close(), it has held conn->lock since the completion: either
+ *	    it sees the wish, or smc_conn_is_drained(), which is asked after the wish
+ *	    was set, sees the completion.
+ * Return: true if it does.
+ */
+bool smc_state_is_draining(const struct smc_close_ctl *ctl)
+{
+	return READ_ONCE(ctl->seen) & (SEEN(WANT_D) | SEEN(WANT_C));
+}
+
+/* Same order as the enums they print. */
+static const char * const smc_conn_names[] = {
+	[SMC_STATE_ACTIVE]		= "ACTIVE",
+	[SMC_STATE_INIT]		= "INIT",
+	[SMC_STATE_CLOSED]		= "CLOSED",
+	[SMC_STATE_LISTEN]		= "LISTEN",
+	[SMC_STATE_PEERCLOSEWAIT1]	= "PEERCLOSEWAIT1",
+	[SMC_STATE_PEERCLOSEWAIT2]	= "PEERCLOSEWAIT2",
+	[SMC_STATE_APPCLOSEWAIT1]	= "APPCLOSEWAIT1",
+	[SMC_STATE_APPCLOSEWAIT2]	= "APPCLOSEWAIT2",
+	[SMC_STATE_APPFINCLOSEWAIT]	= "APPFINCLOSEWAIT",
+	[SMC_STATE_PEERFINCLOSEWAIT]	= "PEERFINCLOSEWAIT",
+	[SMC_STATE_PEERABORTWAIT]	= "PEERABORTWAIT",
+	[SMC_STATE_PROCESSABORT]	= "PROCESSABORT",
+	[SMC_STATE_LASTWORD]		= "LASTWORD",
+};
+
+static const char * const smc_event_names[SMC_CLOSE_NR_EVENTS] = {
+	[SMC_CLOSE_ESTABLISHED]	= "ESTABLISHED",
+	[SMC_CLOSE_APP_CLOSE]	= "APP_CLOSE",
+	[SMC_CLOSE_APP_SHUT_WR]	= "APP_SHUT_WR",
+	[SMC_CLOSE_APP_SHUT_RD]	= "APP_SHUT_RD",
+	[SMC_CLOSE_TX_DRAINED]	= "TX_DRAINED",
+	[SMC_CLOSE_RX_DATA]	= "RX_DATA",
+	[SMC_CLOSE_RX_DONE]	= "RX_DONE",
+	[SMC_CLOSE_RX_CLOSED]	= "RX_CLOSED",
+	[SMC_CLOSE_RX_ABORT]	= "RX_ABORT",
+	[SMC_CLOSE_RX_RST]	= "RX_RST",
+	[SMC_CLOSE_APP_ABORT]	= "APP_ABORT",
+	[SMC_CLOSE_FAULT]	= "FAULT",
+	[SMC_CLOSE_SILENCE]	= "SILENCE",
+	[SMC_CLOSE_LINK_LOST]	= "LINK_LOST",
+	[SMC_CLOSE_TIMER]	= "TIMER",
+	[SMC_CLOSE_FINAL_DONE]	= "FINAL_DONE",
+};
+
+const char * const smc_state_link_names[SMC_LINK_NR_STATES] = {
+	[SMC_LINK_UNUSED]	= "UNUSED",
+	[SMC_LINK_INACTIVE]	= "INACTIVE",
+	[SMC_LINK_ACTIVATING]	= "ACTIVATING",
+	[SMC_LINK_ACTIVE]	= "ACTIVE",
+	[SMC_LINK_DELETING]	= "DELETING",
+};
+
+const char * const smc_state_lgr_names[SMC_LGR_NR_STATES] = {
+	[SMC_LGR_FORMING]	= "FORMING",
+	[SMC_LGR_ACTIVE]	= "ACTIVE",
+	[SMC_LGR_TERMINATING]	= "TERMINATING",
+	[SMC_LGR_DEAD]		= "DEAD",
+};
+
+const char * const smc_state_lgr_type_names[SMC_LGR_NR_TYPES] = {
+	[SMC_LGR_TYPE_NONE]		= "NONE",
+	[SMC_LGR_TYPE_SINGLE]		= "SINGLE",
+	[SMC_LGR_TYPE_SYMMETRIC]	= "SYMMETRIC",
+	[SMC_LGR_TYPE_ASYMMETRIC_PEER]	= "ASYMMETRIC_PEER",
+	[SMC_LGR_TYPE_ASYMMETRIC_LOCAL]	= "ASYMMETRIC_LOCAL",
+};
+
+static const char *smc_state_name(const char * const *names, u32 nr, u32 value)
+{
+	return value < nr && names[value] ? names[value] : "?";
+}
+
+/**
+ * smc_state_conn_name() - the name of a connection state
+ * @state: any value
+ *
+ * Context: Any context.
+ * Return: a string, "?" for a value that is no state.
+ */
+const char *smc_state_conn_name(enum smc_conn_state state)
+{
+	return smc_state_name(smc_conn_names, ARRAY_SIZE(smc_conn_names),
+			      state);
+}
+
+/**
+ * smc_state_event_name() - the name of an event of the close machine
+ * @event: any value
+ *
+ * Context: Any context.
+ * Return: a string, "?" for a value that is no event.
+ */
+const char *smc_state_event_name(enum smc_close_event event)
+{
+	return smc_state_name(smc_event_names, ARRAY_SIZE(smc_event_names),
+			      event);
+}
+
+/* Bit n of entry m: state m may be followed by state n. */
+static const u8 smc_link_moves[SMC_LINK_NR_STATES] = {
+	[SMC_LINK_UNUSED]	= BIT(SMC_LINK_ACTIVATING) |
+				  BIT(SMC_LINK_INACTIVE),
+	[SMC_LINK_ACTIVATING]	= BIT(SMC_LINK_ACTIVE) | BIT(SMC_LINK_INACTIVE),
+	[SMC_LINK_ACTIVE]	= BIT(SMC_LINK_DELETING) |
+				  BIT(SMC_LINK_INACTIVE),
+	[SMC_LINK_DELETING]	= BIT(SMC_LINK_INACTIVE),
+	[SMC_LINK_INACTIVE]	= 0,
+};
+
+static const u8 smc_lgr_moves[SMC_LGR_NR_STATES] = {
+	[SMC_LGR_FORMING]	= BIT(SMC_LGR_ACTIVE) |
+				  BIT(SMC_LGR_TERMINATING) | BIT(SMC_LGR_DEAD),
+	[SMC_LGR_ACTIVE]	= BIT(SMC_LGR_TERMINATING),
+	[SMC_LGR_TERMINATING]	= BIT(SMC_LGR_DEAD),
+	[SMC_LGR_DEAD]		= 0,
+};
+
+/**
+ * smc_state_link_may_move() - is a move between two link states legal
+ * @from: the state the link is in
+ * @to: the state it is to enter
+ *
+ * A link may be given up at any time, even before it was connected, and never
+ * comes back to life: its place is used anew by another link, with a new queue
+ * pair (LID-03).
+ *
+ * Context: Any context.
+ * Return: true if it is.
+ */
+bool smc_state_link_may_move(enum smc_link_state from, enum smc_link_state to)
+{
+	return from < SMC_LINK_NR_STATES && to < SMC_LINK_NR_STATES &&
+	       (smc_link_moves[from] & BIT(to));
+}
+
+/**
+ * smc_state_lgr_may_move() - is a move between two link group states legal
+ * @from: the state the link group is in
+ * @to: the state it is to enter
+ *
+ * Context: Any context.
+ * Return: true if it is.
+ */
+bool smc_state_lgr_may_move(enum smc_lgr_state from, enum smc_lgr_state to)
+{
+	return from < SMC_LGR_NR_STATES && to < SMC_LGR_NR_STATES &&
+	       (smc_lgr_moves[from] & BIT(to));
+}

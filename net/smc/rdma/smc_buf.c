@@ -1,0 +1,998 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory for rings, and the table of the peer's.
+ *
+ * Operation:
+ *   smc_buf_get() hands out an element of an area that is known to the peer
+ *   already: this costs neither a registration nor a message. Where it finds
+ *   none, the caller makes an area: smc_buf_alloc(), smc_buf_add() which gives
+ *   the caller the first element, then smc_buf_map() and smc_buf_register() for
+ *   each link, and once the peer has confirmed, smc_buf_set_ready() which opens
+ *   it to everybody. Each new area of a size has twice the elements of
+ *   the last: few connections cost little, many cost few registrations. What
+ *   is bought ahead so is bounded: all pools of a namespace together keep no
+ *   more than a setting says.
+ *
+ * Ownership:
+ *   From smc_buf_add() on an area is the pool's, until smc_buf_take_idle() gives
+ *   it back. Elements in use keep it in the pool. The maps of an area are changed
+ *   by whoever adds and removes links and areas, one at a time; the data path
+ *   reads keys and addresses of a map only while its link is up.
+ *
+ * Addresses:
+ *   An area appears to RNICs at an address this file makes up: page aligned,
+ *   begun at random, with an unmapped page between areas. It tells the peer
+ *   nothing about kernel memory, and is the same on every link.
+ */
+#include <linux/dma-map-ops.h>
+#include <linux/iommu.h>
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "rdma/smc_buf.h"
+#include "smc_compat.h"
+
+/* Above what fits 32 bits, far from where addresses could overflow. */
+#define SMC_BUF_IOVA_BASE	BIT_ULL(40)
+
+static u64 smc_buf_size(const struct smc_buf *buf)
+{
+	return (u64)buf->elem_size * buf->nr_elems;
+}
+
+/* Nobody has them; lost elements are of no use either. */
+static unsigned long smc_buf_unused(const struct smc_buf *buf)
+{
+	return (unsigned long)(buf->nr_elems - buf->nr_used + buf->nr_lost) * buf->elem_size;
+}
+
+static bool smc_buf_is_idle(const struct smc_buf *buf)
+{
+	return buf->nr_used == buf->nr_lost;
+}
+
+/* Elements of a listed area find a user (negative), or have none any more. */
+static void smc_buf_count_spare(struct smc_buf_pool *pool, long bytes)
+{
+	atomic_long_add(bytes, &pool->spare->bytes);
+}
+
+/* A listed area becomes idle, or (negative) is no longer. */
+static void smc_buf_count_idle(struct smc_buf_pool *pool, long bytes)
+{
+	lockdep_assert_held(&pool->lock);
+	WRITE_ONCE(pool->idle, pool->idle + bytes);
+}
+
+/**
+ * smc_buf_excess() - how much more is unused than may be
+ * @spare: the account
+ *
+ * Context: Any context.
+ * Return: bytes, 0 if it is within bounds.
+ */
+unsigned long smc_buf_excess(const struct smc_buf_spare *spare)
+{
+	long over = atomic_long_read(&spare->bytes) - READ_ONCE(*spare->max);
+
+	return max(over, 0L);
+}
+
+/**
+ * smc_buf_pool_init() - a pool without areas
+ * @pool: filled
+ * @kind: what its areas are for
+ * @spare: where elements without a user are counted; outlives the pool
+ *
+ * Context: Any context.
+ */
+void smc_buf_pool_init(struct smc_buf_pool *pool, enum smc_buf_kind kind,
+		       struct smc_buf_spare *spare)
+{
+	spin_lock_init(&pool->lock);
+	INIT_LIST_HEAD(&pool->areas);
+	pool->nr_areas = 0;
+	pool->idle = 0;
+	pool->spare = spare;
+	pool->next_iova = SMC_BUF_IOVA_BASE +
+			  ((u64)get_random_u32() << PAGE_SHIFT);
+	pool->kind = kind;
+}
+
+/**
+ * smc_buf_pool_free() - free all areas of a pool
+ * @pool: nobody uses it any more; its areas are unmapped on all links
+ *
+ * Context: Process context, may sleep.
+ */
+void smc_buf_pool_free(struct smc_buf_pool *pool)
+{
+	struct smc_buf *buf, *next;
+
+	list_for_each_entry_safe(buf, next, &pool->areas, node) {
+		smc_buf_count_spare(pool, -smc_buf_unused(buf));
+		smc_buf_free(buf);
+	}
+	INIT_LIST_HEAD(&pool->areas);
+	pool->nr_areas = 0;
+	pool->idle = 0;
+}
+
+/*
+ * An area that has lost half its elements hands out no more, so that it falls
+ * idle and is replaced.
+ */
+static bool smc_buf_may_serve(const struct smc_buf *buf)
+{
+	return buf->is_ready && buf->nr_used < buf->nr_elems &&
+	       buf->nr_lost * 2 < buf->nr_elems;
+}
+
+/* Among equal sizes the oldest area, so that the younger ones fall idle. */
+static struct smc_buf *smc_buf_best_fit(const struct smc_buf_pool *pool,
+					u32 size)
+{
+	struct smc_buf *best = NULL;
+	struct smc_buf *buf;
+
+	lockdep_assert_held(&pool->lock);
+	list_for_each_entry(buf, &pool->areas, node) {
+		if (!smc_buf_may_serve(buf) ||
+		    buf->elem_size < size || buf->elem_size / 2 > size)
+			continue;
+		if (!best || buf->elem_size < best->elem_size)
+			best = buf;
+	}
+	return best;
+}
+
+/* Returns whether the element may hold data of an earlier connection. */
+static bool smc_buf_take(struct smc_buf_pool *pool, struct smc_buf *buf,
+			 struct smc_buf_elem *elem)
+{
+	unsigned int i = find_first_zero_bit(buf->used, buf->nr_elems);
+
+	if (smc_buf_is_idle(buf))
+		smc_buf_count_idle(pool, -smc_buf_size(buf));
+	smc_buf_count_spare(pool, -(long)buf->elem_size);
+	__set_bit(i, buf->used);
+	buf->nr_used++;
+	elem->buf = buf;
+	elem->cpu = buf->cpu + (size_t)i * buf->elem_size;
+	elem->size = buf->elem_size;
+	elem->index = i + 1;
+	return __test_and_set_bit(i, buf->touched);
+}
+
+/**
+ * smc_buf_get() - take a free element
+ * @pool: where to look
+ * @size: bytes wanted, at least SMC_BUF_MIN_SIZE
+ * @elem: filled on success; smc_buf_put() gives it back
+ *
+ * The smallest element that is large enough, and at most twice as large as
+ * wanted, of the areas that are ready. An RMBE is all zero (RMB-13); where the
+ * area needs syncing, smc_conn_join() makes the zeroes visible to the RNIC. RMB-08,
+ * RMB-10.
+ *
+ * Context: Any context but hard interrupt. Takes pool->lock.
+ * Return: 0, or -EAGAIN if an area has to be added first.
+ */
+int smc_buf_get(struct smc_buf_pool *pool, u32 size, struct smc_buf_elem *elem)
+{
+	struct smc_buf *buf;
+	bool is_dirty;
+
+	scoped_guard(spinlock_bh, &pool->lock) {
+		buf = smc_buf_best_fit(pool, size);
+		if (!buf)
+			return -EAGAIN;
+		is_dirty = smc_buf_take(pool, buf, elem);
+	}
+	if (is_dirty && buf->kind == SMC_BUF_RMB)
+		memset(elem->cpu, 0, elem->size);
+	return 0;
+}
+
+static void smc_buf_note_idle(struct smc_buf_pool *pool, struct smc_buf *buf)
+{
+	if (!smc_buf_is_idle(buf))
+		return;
+	smc_buf_count_idle(pool, smc_buf_size(buf));
+	buf->idle_since = jiffies;
+}
+
+/**
+ * smc_buf_put() - give an element back
+ * @pool: where it came from
+ * @elem: empty afterwards; may be empty already
+ *
+ * Both peers are done with it, RMB-27, or the link group is at its end. Where
+ * the peer may not be done, smc_buf_lose() is for it.
+ *
+ * Context: Any context but hard interrupt. Takes pool->lock.
+ */
+void smc_buf_put(struct smc_buf_pool *pool, struct smc_buf_elem *elem)
+{
+	struct smc_buf *buf = elem->buf;
+
+	if (!buf)
+		return;
+	guard(spinlock_bh)(&pool->lock);
+	if (!WARN_ON_ONCE(!__test_and_clear_bit(elem->index - 1, buf->used))) {
+		smc_buf_count_spare(pool, buf->elem_size);
+		buf->nr_used--;
+		smc_buf_note_idle(pool, buf);
+	}
+	memset(elem, 0, sizeof(*elem));
+}
+
+/**
+ * smc_buf_lose() - an element that the peer may still write to
+ * @pool: where it came from
+ * @elem: empty afterwards; may be empty already
+ *
+ * It is never handed out again. RMB-28 would allow that, but the connection
+ * that had it next would read what was meant for the last one (ABRT-13). Only
+ * with the registration of its area the peer's access ends, so its memory comes
+ * back with the area: when no element of that is in use any more,
+ * smc_buf_take_idle() takes it as if none were lost. Meanwhile it counts as what
+ * nobody uses (smc_buf_excess()), or those who abort would pile up memory.
+ *
+ * Context: Any context but hard interrupt. Takes pool->lock.
+ */
+void smc_buf_lose(struct smc_buf_pool *pool, struct smc_buf_elem *elem)
+{
+	struct smc_buf *buf = elem->buf;
+
+	if (!buf)
+		return;
+	guard(spinlock_bh)(&pool->lock);
+	/* Its bit in @used stays set. */
+	buf->nr_lost++;
+	smc_buf_count_spare(pool, buf->elem_size);
+	smc_buf_note_idle(pool, buf);
+	memset(elem, 0, sizeof(*elem));
+}
+
+/* How many elements of a size may be bought ahead of their use. */
+static unsigned long smc_buf_may_spare(const struct smc_buf_pool *pool, u32 elem_size)
+{
+	long room = READ_ONCE(*pool->spare->max) - atomic_long_read(&pool->spare->bytes);
+
+	return max(room, 0L) / elem_size;
+}
+
+/* How many elements the next area of a size gets; one of them has a user. */
+static unsigned int smc_buf_next_count(struct smc_buf_pool *pool, u32 elem_size,
+				       u32 max_pages)
+{
+	u64 limit = min_t(u64, div_u64((u64)max_pages << PAGE_SHIFT, elem_size),
+			  SMC_BUF_MAX_ELEMS);
+	unsigned int count = 1;
+	struct smc_buf *buf;
+
+	scoped_guard(spinlock_bh, &pool->lock)
+		list_for_each_entry(buf, &pool->areas, node)
+			if (buf->elem_size == elem_size)
+				count = max(count, buf->nr_elems * 2);
+	limit = min_t(u64, limit, 1 + smc_buf_may_spare(pool, elem_size));
+	return min_t(u64, count, limit);
+}
+
+/* Pages one by one: vmalloc needs no order but 0. */
+static void *smc_buf_get_memory(size_t size)
+{
+	return __vmalloc(size, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
+}
+
+static struct page **smc_buf_list_pages(void *cpu, unsigned int n)
+{
+	struct page **pages;
+	unsigned int i;
+
+	pages = kvmalloc_array(n, sizeof(*pages), GFP_KERNEL | __GFP_NOWARN);
+	if (!pages)
+		return NULL;
+	for (i = 0; i < n; i++)
+		pages[i] = vmalloc_to_page(cpu + (size_t)i * PAGE_SIZE);
+	return pages;
+}
+
+static u64 smc_buf_next_iova(struct smc_buf_pool *pool, unsigned int nr_pages)
+{
+	u64 iova;
+
+	guard(spinlock_bh)(&pool->lock);
+	iova = pool->next_iova;
+	pool->next_iova += ((u64)nr_pages + 1) << PAGE_SHIFT;
+	return iova;
+}
+
+/**
+ * smc_buf_alloc() - make an area for a pool, not yet in it
+ * @pool: where it will go
+ * @elem_size: bytes of an element, 2^(code + 14)
+ * @max_pages: the least max_pages of the links it has to be mapped on
+ *
+ * Zeroed. It has 1, 2, 4, 8 ... elements, twice as many as the largest area of
+ * that size in the pool; as many as one registration can cover, at most 255;
+ * and fewer when memory is short, or much is unused already. RMB-02, RMB-03.
+ *
+ * Context: Process context, may sleep. Takes pool->lock.
+ * Return: the area, owned by the caller until smc_buf_add() or smc_buf_free();
+ *	   ERR_PTR(-EINVAL) if a single element is too large for one
+ *	   registration or @elem_size is not a size; ERR_PTR(-ENOMEM).
+ */
+struct smc_buf *smc_buf_alloc(struct smc_buf_pool *pool, u32 elem_size,
+			      u32 max_pages)
+{
+	struct smc_buf *buf;
+	unsigned int count;
+
+	if (elem_size < SMC_BUF_MIN_SIZE || !is_power_of_2(elem_size))
+		return ERR_PTR(-EINVAL);
+	count = smc_buf_next_count(pool, elem_size, max_pages);
+	if (!count)
+		return ERR_PTR(-EINVAL);
+	buf = kzalloc(sizeof(*buf), GFP_KERNEL);
+	if (!buf)
+		return ERR_PTR(-ENOMEM);
+
+	buf->kind = pool->kind;
+	buf->elem_size = elem_size;
+	for (buf->nr_elems = count; buf->nr_elems; buf->nr_elems /= 2) {
+		buf->cpu = smc_buf_get_memory(smc_buf_size(buf));
+		if (buf->cpu)
+			break;
+	}
+	if (!buf->cpu)
+		goto free_buf;
+	buf->nr_pages = DIV_ROUND_UP_ULL(smc_buf_size(buf), PAGE_SIZE);
+	buf->pages = smc_buf_list_pages(buf->cpu, buf->nr_pages);
+	if (!buf->pages)
+		goto free_memory;
+	buf->iova = smc_buf_next_iova(pool, buf->nr_pages);
+	INIT_LIST_HEAD(&buf->node);
+	return buf;
+
+free_memory:
+	vfree(buf->cpu);
+free_buf:
+	kfree(buf);
+	return ERR_PTR(-ENOMEM);
+}
+
+/*
+ * Behind an IOMMU some kernels say "perhaps" of every address, and that would keep a
+ * group from having a second link, smc_buf_is_split(). Then it is asked where the
+ * address leads: to the page itself, or to a copy of it.
+ */
+static bool smc_buf_page_needs_sync(struct device *dev, dma_addr_t addr, struct page *page)
+{
+	struct iommu_domain *domain;
+
+	if (!dma_need_sync(dev, addr))
+		return false;
+	if (!dev_is_dma_coherent(dev))
+		return true;
+	domain = iommu_get_domain_for_dev(dev);
+	return !domain || iommu_iova_to_phys(domain, addr) != page_to_phys(page);
+}
+
+static bool smc_buf_needs_sync(const struct smc_buf *buf, struct ib_device *ibdev,
+			       struct sg_table *sgt)
+{
+	struct scatterlist *sg;
+	unsigned int page = 0;
+	u32 off;
+	int i;
+
+	if (ib_uses_virt_dma(ibdev))
+		return false;
+	for_each_sgtable_dma_sg(sgt, sg, i)
+		for (off = 0; off < sg_dma_len(sg); off += PAGE_SIZE)
+			if (smc_buf_page_needs_sync(ibdev->dma_device, sg_dma_address(sg) + off,
+						    buf->pages[page++]))
+				return true;
+	return false;
+}
+
+/* Lays the device's page list of @mr over the area. */
+static int smc_buf_fill_mr(struct smc_buf *buf, struct ib_mr *mr,
+			   struct sg_table *sgt)
+{
+	int n;
+
+	n = ib_map_mr_sg(mr, sgt->sgl, sgt->nents, NULL, PAGE_SIZE);
+	if (n < 0)
+		return n;
+	if (n != sgt->nents || mr->length != smc_buf_size(buf))
+		return -EMSGSIZE;
+	mr->iova = buf->iova;
+	return 0;
+}
+
+/*
+ * Where a device does not see what the CPU sees, each link has a copy of its
+ * own, and nobody can say which of two is the newer. Then one link it is.
+ */
+static bool smc_buf_is_split(const struct smc_buf *buf, unsigned int link)
+{
+	unsigned int i;
+
+	for (i = 0; i < SMC_LINKS_MAX; i++)
+		if (i != link && buf->map[i].mr &&
+		    (buf->map[i].needs_sync || buf->map[link].needs_sync))
+			return true;
+	return false;
+}
+
+/**
+ * smc_buf_map() - make an area known to a link's device
+ * @buf: the area
+ * @wr: the link's queues
+ * @link: the link's index, less than SMC_LINKS_MAX; not mapped there yet
+ *
+ * Allocates the keys, so that they can be told to the peer; they work once
+ * smc_buf_register() has succeeded. RMB-04, RMB-07, RKEY-02.
+ *
+ * Context: Process context, may sleep. The caller sees to it that nobody else
+ *	    maps or unmaps @buf.
+ * Return: 0; -EEXIST if it is mapped there; -ENOMEM; -EMSGSIZE if the device
+ *	   cannot cover the area; -EOPNOTSUPP if it is mapped on another link and
+ *	   the devices need copies of it; or what the verbs return.
+ */
+int smc_buf_map(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
+{
+	struct ib_device *ibdev = wr->end.dev->ibdev;
+	struct smc_buf_map *map = &buf->map[link];
+	struct ib_mr *mr;
+	int rc;
+
+	if (map->mr)
+		return -EEXIST;
+	mr = ib_alloc_mr(wr->pd, IB_MR_TYPE_MEM_REG, buf->nr_pages);
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
+	rc = sg_alloc_table_from_pages(&map->sgt, buf->pages, buf->nr_pages, 0,
+				       smc_buf_size(buf), GFP_KERNEL);
+	if (rc)
+		goto dereg;
+	/* Both ways: the CPU zeroes what the peer writes to. */
+	rc = ib_dma_map_sgtable_attrs(ibdev, &map->sgt, DMA_BIDIRECTIONAL, 0);
+	if (rc)
+		goto free_table;
+	rc = smc_buf_fill_mr(buf, mr, &map->sgt);
+	if (rc)
+		goto unmap;
+
+	map->needs_sync = smc_buf_needs_sync(buf, ibdev, &map->sgt);
+	if (smc_buf_is_split(buf, link)) {
+		rc = -EOPNOTSUPP;
+		goto unmap;
+	}
+	/* for smc_buf_lkey() and smc_buf_rkey(); unmapped only where no link asks any more */
+	WRITE_ONCE(map->lkey, mr->lkey);
+	WRITE_ONCE(map->rkey, mr->rkey);
+	map->is_registered = false;
+	map->mr = mr;
+	return 0;
+
+unmap:
+	ib_dma_unmap_sgtable_attrs(ibdev, &map->sgt, DMA_BIDIRECTIONAL, 0);
+free_table:
+	sg_free_table(&map->sgt);
+dereg:
+	ib_dereg_mr(mr);
+	/* what is not mapped needs no sync either */
+	memset(map, 0, sizeof(*map));
+	return rc;
+}
+
+/**
+ * smc_buf_register() - make an area usable on a link
+ * @buf: mapped there
+ * @wr: the link's queues, active
+ * @link: the link's index
+ *
+ * The peer may write to an RMB and do nothing else with it; a send area is for
+ * the local device only. Does nothing if the area is registered already.
+ *
+ * Context: Process context, sleeps up to ten seconds; expects no lock held.
+ *	    The caller sees to it that nobody else maps or unmaps @buf.
+ * Return: 0; -EINVAL if it is not mapped there; otherwise as
+ *	   smc_wr_register(): the link is at its end then, unless nothing was
+ *	   posted.
+ */
+int smc_buf_register(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
+{
+	struct smc_buf_map *map = &buf->map[link];
+	int access = IB_ACCESS_LOCAL_WRITE;
+	int rc;
+
+	if (!map->mr)
+		return -EINVAL;
+	if (map->is_registered)
+		return 0;
+	if (buf->kind == SMC_BUF_RMB)
+		access |= IB_ACCESS_REMOTE_WRITE;
+	rc = smc_wr_register(wr, map->mr, access);
+	if (!rc)
+		map->is_registered = true;
+	return rc;
+}
+
+static void smc_buf_map_free(struct smc_buf_map *map, struct smc_wr *wr)
+{
+	ib_dereg_mr(map->mr);
+	ib_dma_unmap_sgtable_attrs(wr->end.dev->ibdev, &map->sgt,
+				   DMA_BIDIRECTIONAL, 0);
+	sg_free_table(&map->sgt);
+}
+
+/**
+ * smc_buf_unmap() - undo smc_buf_map() and smc_buf_register()
+ * @buf: need not be mapped
+ * @wr: the link's queues; stopped, or no work request names the area any more
+ * @link: the link's index
+ *
+ * The peer can no longer reach the area over this link when it returns.
+ *
+ * Context: Process context, may sleep. The caller sees to it that nobody else
+ *	    maps, unmaps or syncs @buf there.
+ */
+void smc_buf_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
+{
+	struct smc_buf_map map = buf->map[link];
+
+	if (!map.mr)
+		return;
+	memset(&buf->map[link], 0, sizeof(map));
+	smc_buf_map_free(&map, wr);
+}
+
+/**
+ * smc_buf_pool_unmap() - smc_buf_unmap() for all areas of a pool
+ * @pool: the pool
+ * @wr: the link's queues, stopped
+ * @link: the link's index
+ *
+ * Context: Process context, may sleep. Takes pool->lock. Areas may come, go
+ *	    and change on other links meanwhile.
+ */
+void smc_buf_pool_unmap(struct smc_buf_pool *pool, struct smc_wr *wr,
+			unsigned int link)
+{
+	struct smc_buf_map map;
+	struct smc_buf *buf;
+
+	do {
+		map.mr = NULL;
+		spin_lock_bh(&pool->lock);
+		list_for_each_entry(buf, &pool->areas, node) {
+			if (!buf->map[link].mr)
+				continue;
+			map = buf->map[link];
+			memset(&buf->map[link], 0, sizeof(map));
+			break;
+		}
+		spin_unlock_bh(&pool->lock);
+		if (map.mr)
+			smc_buf_map_free(&map, wr);
+	} while (map.mr);
+}
+
+/**
+ * smc_buf_add() - put a new area into its pool
+ * @pool: takes it over on success
+ * @buf: from smc_buf_alloc() for this pool
+ * @elem: filled on success with the first element, which is the caller's. May
+ *	  be NULL: then all are free.
+ *
+ * Nobody else gets an element before smc_buf_set_ready(): RKEY-05.
+ *
+ * Context: Any context but hard interrupt. Takes pool->lock.
+ * Return: 0, or -ENOSPC if there are SMC_BUF_MAX_AREAS already (RMB-01).
+ */
+int smc_buf_add(struct smc_buf_pool *pool, struct smc_buf *buf,
+		struct smc_buf_elem *elem)
+{
+	guard(spinlock_bh)(&pool->lock);
+	if (pool->nr_areas == SMC_BUF_MAX_AREAS)
+		return -ENOSPC;
+	list_add_tail(&buf->node, &pool->areas);
+	pool->nr_areas++;
+	buf->idle_since = jiffies;
+	smc_buf_count_spare(pool, smc_buf_size(buf));
+	smc_buf_count_idle(pool, smc_buf_size(buf));
+	if (elem)
+		smc_buf_take(pool, buf, elem);
+	return 0;
+}
+
+/**
+ * smc_buf_set_ready() - the peer knows the area on every link
+ * @pool: its pool
+ * @buf: added
+ *
+ * Context: Any context but hard interrupt. Takes pool->lock.
+ */
+void smc_buf_set_ready(struct smc_buf_pool *pool, struct smc_buf *buf)
+{
+	guard(spinlock_bh)(&pool->lock);
+	buf->is_ready = true;
+}
+
+/* Before it is taken from the list: what is free in it is nobody's any more. */
+static void smc_buf_delist(struct smc_buf_pool *pool, struct smc_buf *buf)
+{
+	lockdep_assert_held(&pool->lock);
+	smc_buf_count_spare(pool, -smc_buf_unused(buf));
+	if (smc_buf_is_idle(buf))
+		smc_buf_count_idle(pool, -smc_buf_size(buf));
+	pool->nr_areas--;
+}
+
+/**
+ * smc_buf_remove() - take an area out of its pool that could not be made ready
+ * @pool: its pool
+ * @buf: added, not ready; the caller's afterwards
+ * @elem: what smc_buf_add() filled, empty afterwards; may be NULL
+ *
+ * Context: Any context but hard interrupt. Takes pool->lock.
+ */
+void smc_buf_remove(struct smc_buf_pool *pool, struct smc_buf *buf, struct smc_buf_elem *elem)
+{
+	if (elem)
+		smc_buf_put(pool, elem);
+	guard(spinlock_bh)(&pool->lock);
+	smc_buf_delist(pool, buf);
+	list_del_init(&buf->node);
+}
+
+/**
+ * smc_buf_next() - walk the areas of a pool
+ * @pool: the pool, of which nobody takes areas away meanwhile
+ * @buf: where to go on, NULL for the first
+ *
+ * Context: Any context but hard interrupt. Takes pool->lock.
+ * Return: the area behind @buf; NULL after the last one.
+ */
+struct smc_buf *smc_buf_next(struct smc_buf_pool *pool, const struct smc_buf *buf)
+{
+	const struct list_head *next;
+
+	guard(spinlock_bh)(&pool->lock);
+	next = buf ? buf->node.next : pool->areas.next;
+	return next == &pool->areas ? NULL : list_entry(next, struct smc_buf, node);
+}
+
+/**
+ * smc_buf_take_idle() - take unused areas out of a pool
+ * @pool: the pool
+ * @age_jiffies: how long an area must have been unused, 0 for any
+ * @want: bytes that are enough; the youngest areas, which are the largest, go
+ *	  first
+ * @idle: they are moved here, linked by node, and are the caller's; what is in
+ *	  the list stays
+ *
+ * Only areas that are ready; lost elements do not hold them. For RMBs the
+ * caller tells the peer (DELETE RKEY) and waits for its answer before it unmaps
+ * and frees them. RMB-24..RMB-26.
+ *
+ * Context: Any context but hard interrupt. Takes pool->lock.
+ * Return: how many bytes were moved.
+ */
+unsigned long smc_buf_take_idle(struct smc_buf_pool *pool, unsigned long age_jiffies,
+				unsigned long want, struct list_head *idle)
+{
+	struct smc_buf *buf, *next;
+	unsigned long taken = 0;
+
+	guard(spinlock_bh)(&pool->lock);
+	list_for_each_entry_safe_reverse(buf, next, &pool->areas, node) {
+		if (taken >= want)
+			break;
+		if (!buf->is_ready || !smc_buf_is_idle(buf) ||
+		    time_before(jiffies, buf->idle_since + age_jiffies))
+			continue;
+		taken += smc_buf_size(buf);
+		smc_buf_delist(pool, buf);
+		list_move_tail(&buf->node, idle);
+	}
+	return taken;
+}
+
+/**
+ * smc_buf_free() - free an area
+ * @buf: in no pool, mapped on no link; NULL does nothing
+ *
+ * Context: Process context, may sleep.
+ */
+void smc_buf_free(struct smc_buf *buf)
+{
+	unsigned int link;
+
+	if (!buf)
+		return;
+	/* Better lost than reachable by the device when reused. */
+	for (link = 0; link < SMC_LINKS_MAX; link++)
+		if (WARN_ON_ONCE(buf->map[link].mr))
+			return;
+	kvfree(buf->pages);
+	vfree(buf->cpu);
+	kfree(buf);
+}
+
+/**
+ * smc_buf_rkey() - what the peer names an area by on a link
+ * @buf: the area
+ * @link: the link's index
+ *
+ * Context: Any context.
+ * Return: the key, 0 if the area is not mapped there.
+ */
+u32 smc_buf_rkey(const struct smc_buf *buf, unsigned int link)
+{
+	return READ_ONCE(buf->map[link].rkey);
+}
+
+/**
+ * smc_buf_lkey() - what a local work request names an area by on a link
+ * @buf: the area
+ * @link: the link's index
+ *
+ * Context: Any context.
+ * Return: the key, 0 if the area is not mapped there.
+ */
+u32 smc_buf_lkey(const struct smc_buf *buf, unsigned int link)
+{
+	return READ_ONCE(buf->map[link].lkey);
+}
+
+/**
+ * smc_buf_elem_iova() - where RNICs find an element
+ * @elem: the element
+ *
+ * Context: Any context.
+ * Return: the address for local work requests (with smc_buf_lkey()). The peer
+ *	   is told the area's address, @elem->buf->iova, and the index.
+ */
+u64 smc_buf_elem_iova(const struct smc_buf_elem *elem)
+{
+	return elem->buf->iova + (u64)(elem->index - 1) * elem->size;
+}
+
+/* A function that syncs one contiguous piece. */
+typedef void (*smc_buf_sync_fn)(struct ib_device *ibdev, u64 addr, size_t size,
+				enum dma_data_direction dir);
+
+static void smc_buf_sync(const struct smc_buf_elem *elem, struct smc_wr *wr,
+			 unsigned int link, u32 off, u32 len,
+			 smc_buf_sync_fn sync)
+{
+	const struct smc_buf *buf = elem->buf;
+	const struct smc_buf_map *map = &buf->map[link];
+	struct scatterlist *sg;
+	u64 begin, end;
+	u64 at = 0;
+	int i;
+
+	begin = (u64)(elem->index - 1) * elem->size + off;
+	end = begin + len;
+	for_each_sgtable_dma_sg(&map->sgt, sg, i) {
+		u64 from = max(begin, at);
+		u64 to = min(end, at + sg_dma_len(sg));
+
+		if (from < to)
+			sync(wr->end.dev->ibdev, sg_dma_address(sg) + from - at,
+			     to - from, DMA_BIDIRECTIONAL);
+		at += sg_dma_len(sg);
+		if (at >= end)
+			break;
+	}
+}
+
+/**
+ * smc_buf_sync_for_cpu() - before the CPU reads what the device wrote
+ * @elem: the element
+ * @wr: queues of the link it was written over
+ * @link: the link's index
+ * @off: first byte in the element
+ * @len: bytes; @off + @len is at most @elem->size
+ *
+ * Free on machines and devices that see the same bytes anyway.
+ *
+ * Context: Any context. The link is up or the caller keeps it from being
+ *	    unmapped.
+ */
+void smc_buf_sync_for_cpu(const struct smc_buf_elem *elem, struct smc_wr *wr,
+			  unsigned int link, u32 off, u32 len)
+{
+	if (unlikely(elem->buf->map[link].needs_sync))
+		smc_buf_sync(elem, wr, link, off, len,
+			     ib_dma_sync_single_for_cpu);
+}
+
+/**
+ * smc_buf_sync_for_device() - before the device reads what the CPU wrote
+ * @elem: the element
+ * @wr: queues of the link it will be read over
+ * @link: the link's index
+ * @off: first byte in the element
+ * @len: bytes; @off + @len is at most @elem->size
+ *
+ * Also after zeroing an RMBE, and before the device may write where the CPU
+ * has read. Free on machines and devices that see the same bytes anyway.
+ *
+ * Context: Any context. The link is up or the caller keeps it from being
+ *	    unmapped.
+ */
+void smc_buf_sync_for_device(const struct smc_buf_elem *elem, struct smc_wr *wr,
+			     unsigned int link, u32 off, u32 len)
+{
+	if (unlikely(elem->buf->map[link].needs_sync))
+		smc_buf_sync(elem, wr, link, off, len,
+			     ib_dma_sync_single_for_device);
+}
+
+static bool smc_rtoken_has(const struct smc_rtoken *tok, unsigned int link)
+{
+	return tok->links & BIT(link);
+}
+
+/**
+ * smc_rtoken_find_rkey() - the peer's RMB that a key names
+ * @rt: the table
+ * @link: index of the link the key is for
+ * @rkey: the key
+ *
+ * Context: Any context. The caller serialises; the table of a group is under lgr->lock.
+ * Return: index in the table, or -ENOENT.
+ */
+int smc_rtoken_find_rkey(const struct smc_rtokens *rt, unsigned int link,
+			 u32 rkey)
+{
+	unsigned int i;
+
+	for (i = 0; i < SMC_BUF_MAX_AREAS; i++)
+		if (smc_rtoken_has(&rt->tok[i], link) &&
+		    rt->tok[i].rkey[link] == rkey)
+			return i;
+	return -ENOENT;
+}
+
+/**
+ * smc_rtoken_find() - the peer's RMB that a key and an address name
+ * @rt: the table
+ * @link: index of the link they are for
+ * @rkey: the key
+ * @vaddr: the address
+ *
+ * Context: Any context. The caller serialises; the table of a group is under lgr->lock.
+ * Return: index in the table, or -ENOENT. SC-07, RKEY-24.
+ */
+int smc_rtoken_find(const struct smc_rtokens *rt, unsigned int link, u32 rkey,
+		    u64 vaddr)
+{
+	int i = smc_rtoken_find_rkey(rt, link, rkey);
+
+	return i < 0 || rt->tok[i].vaddr[link] == vaddr ? i : -ENOENT;
+}
+
+/**
+ * smc_rtoken_set() - the key and address of a known RMB on a link
+ * @rt: the table
+ * @idx: the RMB, from smc_rtoken_add() or a find function
+ * @link: index of the link they are for
+ * @rkey: the key
+ * @vaddr: the address
+ *
+ * Context: Any context. The caller serialises; the table of a group is under lgr->lock.
+ * Return: 0, also if they are known already; -EEXIST if the key names another
+ *	   RMB on that link, or the RMB has another token there. RKEY-22.
+ */
+int smc_rtoken_set(struct smc_rtokens *rt, unsigned int idx, unsigned int link,
+		   u32 rkey, u64 vaddr)
+{
+	struct smc_rtoken *tok = &rt->tok[idx];
+	int known;
+
+	known = smc_rtoken_find_rkey(rt, link, rkey);
+	if (known >= 0)
+		return known == idx && tok->vaddr[link] == vaddr ? 0 : -EEXIST;
+	if (smc_rtoken_has(tok, link))
+		return -EEXIST;
+	tok->rkey[link] = rkey;
+	tok->vaddr[link] = vaddr;
+	tok->links |= BIT(link);
+	return 0;
+}
+
+/**
+ * smc_rtoken_add() - an RMB the peer tells of
+ * @rt: the table
+ * @link: index of the link the token is for
+ * @rkey: its key there
+ * @vaddr: its address there
+ *
+ * Told again, the same token has the same index. Its tokens for other links
+ * are added with smc_rtoken_set().
+ *
+ * Context: Any context. The caller serialises; the table of a group is under lgr->lock.
+ * Return: index in the table; -EEXIST if the key is in use with another
+ *	   address; -ENOSPC if the peer has SMC_BUF_MAX_AREAS RMBs (RMB-01).
+ */
+int smc_rtoken_add(struct smc_rtokens *rt, unsigned int link, u32 rkey,
+		   u64 vaddr)
+{
+	unsigned int i;
+	int known;
+	int rc;
+
+	known = smc_rtoken_find_rkey(rt, link, rkey);
+	if (known >= 0)
+		return rt->tok[known].vaddr[link] == vaddr ? known : -EEXIST;
+	for (i = 0; i < SMC_BUF_MAX_AREAS; i++) {
+		if (rt->tok[i].links)
+			continue;
+		rc = smc_rtoken_set(rt, i, link, rkey, vaddr);
+		return rc ? rc : i;
+	}
+	return -ENOSPC;
+}
+
+/**
+ * smc_rtoken_is_known() - has the peer told of an RMB on a link
+ * @rt: the table
+ * @idx: the RMB
+ * @link: the link's index
+ *
+ * Context: Any context. The caller serialises; the table of a group is under lgr->lock.
+ * Return: true if it may be written to there.
+ */
+bool smc_rtoken_is_known(const struct smc_rtokens *rt, unsigned int idx, unsigned int link)
+{
+	return smc_rtoken_has(&rt->tok[idx], link);
+}
+
+/**
+ * smc_rtoken_del() - the peer has deleted an RMB
+ * @rt: the table
+ * @idx: the RMB; free afterwards, on all links
+ *
+ * Context: Any context. The caller serialises; the table of a group is under lgr->lock.
+ */
+void smc_rtoken_del(struct smc_rtokens *rt, unsigned int idx)
+{
+	memset(&rt->tok[idx], 0, sizeof(rt->tok[idx]));
+}
+
+/**
+ * smc_rtoken_del_link() - a link is gone, and all tokens for it
+ * @rt: the table
+ * @link: the link's index
+ *
+ * An RMB without a token on any link is forgotten.
+ *
+ * Context: Any context. The caller serialises; the table of a group is under lgr->lock.
+ */
+void smc_rtoken_del_link(struct smc_rtokens *rt, unsigned int link)
+{
+	unsigned int i;
+
+	for (i = 0; i < SMC_BUF_MAX_AREAS; i++) {
+		struct smc_rtoken *tok = &rt->tok[i];
+
+		if (!smc_rtoken_has(tok, link))
+			continue;
+		tok->links &= ~BIT(link);
+		tok->rkey[link] = 0;
+		tok->vaddr[link] = 0;
+		if (!tok->links)
+			smc_rtoken_del(rt, i);
+	}
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Memory for rings. An area is a run of equal elements in one registered
+ * piece of memory: an RMB (its elements are RMBEs, written by the peer) or a
+ * send area (its elements are send rings). Areas are pooled per link group.
+ */
+#ifndef SMC_BUF_H
+#define SMC_BUF_H
+
+#include <linux/atomic.h>
+#include <linux/bitmap.h>
+#include <linux/list.h>
+#include <linux/scatterlist.h>
+#include <linux/spinlock.h>
+#include <rdma/ib_verbs.h>
+
+#include "rdma/smc_wr.h"
+
+#define SMC_LINKS_MAX		9	/* eight symmetric and one asymmetric, AMB-61 */
+#define SMC_BUF_MAX_ELEMS	255	/* RMB-02 */
+#define SMC_BUF_MAX_AREAS	255	/* RMB-01 */
+#define SMC_BUF_MIN_SIZE	16384	/* size code 0 */
+
+enum smc_buf_kind { SMC_BUF_RMB, SMC_BUF_SEND };
+
+/**
+ * struct smc_buf_map - an area as one link's RNIC knows it
+ * @mr: NULL when not mapped on this link
+ * @sgt: the area's pages as the device sees them
+ * @lkey: local key of @mr
+ * @rkey: remote key of @mr
+ * @needs_sync: the CPU and the device do not see the same bytes by themselves
+ * @is_registered: REG_MR has completed
+ */
+struct smc_buf_map {
+	struct ib_mr *mr;
+	struct sg_table sgt;
+	u32 lkey;
+	u32 rkey;
+	bool needs_sync;
+	bool is_registered;
+};
+
+/**
+ * struct smc_buf - one area
+ * @node: in its pool, under the pool's lock
+ * @kind: RMB or send area
+ * @cpu: the area as the CPU sees it, contiguous
+ * @pages: its pages; no allocation above order 0 is needed
+ * @iova: address told to the peer and used on every link: chosen by us, page
+ *	  aligned, says nothing of where the memory is
+ * @nr_pages: length of @pages
+ * @elem_size: bytes of an element, 2^(code + 14), RMB-03
+ * @nr_elems: 1..SMC_BUF_MAX_ELEMS
+ * @nr_used: elements handed out, lost ones included
+ * @nr_lost: of them those that the peer may still write to, smc_buf_lose()
+ * @used: bit i for element index i + 1
+ * @touched: elements that were in use before and may hold old data
+ * @is_ready: known to the peer on every link: elements may be handed out
+ * @is_told: the peer knows it, by its own word or from first contact; under lgr->lock
+ * @idle_since: jiffies when the last element in use was given back or lost
+ * @map: by link index
+ */
+struct smc_buf {
+	struct list_head node;
+	enum smc_buf_kind kind;
+	void *cpu;
+	struct page **pages;
+	u64 iova;
+	unsigned int nr_pages;
+	u32 elem_size;
+	unsigned int nr_elems;
+	unsigned int nr_used;
+	unsigned int nr_lost;
+	DECLARE_BITMAP(used, SMC_BUF_MAX_ELEMS);
+	DECLARE_BITMAP(touched, SMC_BUF_MAX_ELEMS);
+	bool is_ready;
+	bool is_told;
+	unsigned long idle_since;
+	struct smc_buf_map map[SMC_LINKS_MAX];
+};
+
+/* One element in use. @buf is NULL when there is none. */
+struct smc_buf_elem {
+	struct smc_buf *buf;
+	u8 *cpu;
+	u32 size;
+	u8 index;			/* 1-based, as on the wire */
+};
+
+/**
+ * struct smc_buf_spare - elements that nobody uses, free or lost, of all pools that
+ *			  share it
+ * @bytes: how much they are
+ * @max: how much they may be before areas go back early; a setting
+ */
+struct smc_buf_spare {
+	atomic_long_t bytes;
+	const int *max;
+};
+
+/**
+ * struct smc_buf_pool - the areas of one kind in a link group
+ * @lock: guards @areas, the bitmaps and counts of each area, @idle, @next_iova
+ * @areas: all areas
+ * @nr_areas: length of @areas, at most SMC_BUF_MAX_AREAS
+ * @idle: bytes of areas without an element in use; read without the lock, too
+ * @spare: shared with other pools; elements of this one without a user are counted
+ *	   there
+ * @next_iova: where the next area will appear to RNICs
+ * @kind: RMB or send area
+ */
+struct smc_buf_pool {
+	spinlock_t lock;		/* areas, their bitmaps and counts */
+	struct list_head areas;
+	unsigned int nr_areas;
+	unsigned long idle;
+	struct smc_buf_spare *spare;
+	u64 next_iova;
+	enum smc_buf_kind kind;
+};
+
+/* The peer's RMBs: for each, its key and address on each link, RKEY-22. */
+struct smc_rtoken {
+	u64 vaddr[SMC_LINKS_MAX];
+	u32 rkey[SMC_LINKS_MAX];
+	u16 links;			/* bit per link index with a valid pair */
+	DECLARE_BITMAP(in_use, SMC_BUF_MAX_ELEMS + 1);	/* by element index */
+};
+
+struct smc_rtokens {
+	struct smc_rtoken tok[SMC_BUF_MAX_AREAS];
+};
+
+/* Documentation/operations.md says so. */
+static_assert(sizeof(struct smc_rtokens) < 40 << 10);
+
+void smc_buf_pool_init(struct smc_buf_pool *pool, enum smc_buf_kind kind,
+		       struct smc_buf_spare *spare);
+void smc_buf_pool_free(struct smc_buf_pool *pool);
+
+int smc_buf_get(struct smc_buf_pool *pool, u32 size, struct smc_buf_elem *elem);
+void smc_buf_put(struct smc_buf_pool *pool, struct smc_buf_elem *elem);
+void smc_buf_lose(struct smc_buf_pool *pool, struct smc_buf_elem *elem);
+
+/* ERR_PTR() on failure, never NULL. */
+struct smc_buf *smc_buf_alloc(struct smc_buf_pool *pool, u32 elem_size, u32 max_pages);
+int smc_buf_map(struct smc_buf *buf, struct smc_wr *wr, unsigned int link);
+int smc_buf_register(struct smc_buf *buf, struct smc_wr *wr, unsigned int link);
+void smc_buf_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link);
+int smc_buf_add(struct smc_buf_pool *pool, struct smc_buf *buf, struct smc_buf_elem *elem);
+void smc_buf_set_ready(struct smc_buf_pool *pool, struct smc_buf *buf);
+void smc_buf_remove(struct smc_buf_pool *pool, struct smc_buf *buf, struct smc_buf_elem *elem);
+struct smc_buf *smc_buf_next(struct smc_buf_pool *pool, const struct smc_buf *buf);
+void smc_buf_free(struct smc_buf *buf);
+void smc_buf_pool_unmap(struct smc_buf_pool *pool, struct smc_wr *wr, unsigned int link);
+unsigned long smc_buf_take_idle(struct smc_buf_pool *pool, unsigned long age_jiffies,
+				unsigned long want, struct list_head *idle);
+unsigned long smc_buf_excess(const struct smc_buf_spare *spare);
+
+u32 smc_buf_rkey(const struct smc_buf *buf, unsigned int link);
+u32 smc_buf_lkey(const struct smc_buf *buf, unsigned int link);
+u64 smc_buf_elem_iova(const struct smc_buf_elem *elem);
+void smc_buf_sync_for_cpu(const struct smc_buf_elem *elem, struct smc_wr *wr,
+			  unsigned int link, u32 off, u32 len);
+void smc_buf_sync_for_device(const struct smc_buf_elem *elem, struct smc_wr *wr,
+			     unsigned int link, u32 off, u32 len);
+
+int smc_rtoken_add(struct smc_rtokens *rt, unsigned int link, u32 rkey, u64 vaddr);
+int smc_rtoken_set(struct smc_rtokens *rt, unsigned int idx, unsigned int link,
+		   u32 rkey, u64 vaddr);
+int smc_rtoken_find(const struct smc_rtokens *rt, unsigned int link, u32 rkey, u64 vaddr);
+int smc_rtoken_find_rkey(const struct smc_rtokens *rt, unsigned int link, u32 rkey);
+bool smc_rtoken_is_known(const struct smc_rtokens *rt, unsigned int idx, unsigned int link);
+void smc_rtoken_del(struct smc_rtokens *rt, unsigned int idx);
+void smc_rtoken_del_link(struct smc_rtokens *rt, unsigned int link);
+
+#endif /* SMC_BUF_H */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The EIDs of this host: names of the groups of hosts it belongs to. Two hosts
+ * speak SMC-R version 2 if they have one in common.
+ */
+#ifndef SMC_EID_H
+#define SMC_EID_H
+
+#include <linux/types.h>
+
+#include "proto/smc_wire.h"
+
+/* What deployed kernels hold; the default one comes besides. */
+#define SMC_EIDS_USER_MAX	4
+
+/* Added by net.smc.default_eid; blank padded, as all of them. */
+#define SMC_EID_DEFAULT		"SMC-R.DEFAULT-EID               "
+
+static_assert(sizeof(SMC_EID_DEFAULT) - 1 == SMC_EID_LEN);
+
+int smc_eid_add(const u8 eid[SMC_EID_LEN]);
+int smc_eid_remove(const u8 eid[SMC_EID_LEN]);
+void smc_eid_flush(void);
+bool smc_eid_any(bool has_default);
+bool smc_eid_get(unsigned int i, u8 eid[SMC_EID_LEN]);
+unsigned int smc_eid_list(bool has_default, u8 eid[SMC_CLC_EIDS_MAX][SMC_EID_LEN]);
+
+#endif /* SMC_EID_H */

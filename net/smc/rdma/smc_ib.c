@@ -1,0 +1,1203 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * RDMA devices as the links see them.
+ *
+ * Operation:
+ *   Every RoCE device that can register memory by work request is entered in
+ *   a list when the RDMA core tells of it. A handshake asks smc_ib_find() for
+ *   the port and GID that serve the network device of its route; a link then
+ *   brings its queue pair up with the functions at the end of this file. Where
+ *   the route does not leave the host, smc_ib_find_any() takes its place.
+ *
+ * Ownership:
+ *   A struct smc_ib_dev lives from add to remove. The list holds a reference,
+ *   and so does every struct smc_ib_end. Removal takes the device out of the
+ *   list, wakes all watchers, who find that the device is going, and waits until
+ *   the last reference is dropped: queue pairs, regions and domains are gone by
+ *   then.
+ *
+ * Ports:
+ *   What a port is like is asked of the device once and kept until an event of
+ *   a device or a network device's new MTU says that it may have changed: some
+ *   devices ask their firmware, soft-RoCE takes the lock of all network
+ *   configuration, and no handshake should wait for that.
+ *
+ * Events:
+ *   A device event names at most a port, and its handler may run in any
+ *   context. So where an end may have gone (the device or a port failed, GIDs
+ *   changed) it only queues the work items of those who watch the device, and
+ *   each looks at the present state of its own port and GID: an event that is
+ *   merged with another one costs nothing. One more work item is queued for news
+ *   of any device, those that come included: for who looks for more ports.
+ */
+#include <linux/etherdevice.h>
+#include <linux/if_vlan.h>
+#include <linux/inetdevice.h>
+#include <linux/rwsem.h>
+#include <linux/slab.h>
+#include <net/addrconf.h>
+#include <net/if_inet6.h>
+#include <net/ipv6.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
+
+#include "smc_compat.h"
+#include "rdma/smc_ib.h"
+#include "rdma/smc_stack.h"
+
+#define SMC_IB_NO_VLAN		0xffff	/* as rdma_read_gid_l2_fields() says it */
+#define SMC_IB_MAX_RETRIES	6	/* 7 is "for ever" to soft-RoCE */
+#define SMC_IB_RNR_RETRIES	7	/* for ever: a slow receiver is no fault */
+#define SMC_IB_RNR_TIMER	5	/* 0.06 ms */
+#define SMC_IB_HOP_LIMIT	1	/* does not leave the subnet */
+
+/*
+ * Readers are handshakes: they do not wait for one another, only for a device
+ * that comes or goes.
+ */
+static DECLARE_RWSEM(smc_ib_devices_lock);
+static LIST_HEAD(smc_ib_devices);
+
+static struct work_struct *smc_ib_listener;
+
+/* Events so far, of all devices: what is known of ports is as old as this. */
+static atomic_t smc_ib_nr_events = ATOMIC_INIT(0);
+
+/* Of them those that may make a path where there was none. */
+static atomic_t smc_ib_nr_news = ATOMIC_INIT(0);
+
+static void smc_ib_put(struct smc_ib_dev *dev)
+{
+	if (refcount_dec_and_test(&dev->refs))
+		complete(&dev->released);
+}
+
+/*
+ * The number of the event is taken before the port is asked: an answer that an
+ * event has overtaken is not kept as one that came after it.
+ */
+static bool smc_ib_port_is_active(struct smc_ib_dev *dev, u8 port, enum ib_mtu *mtu)
+{
+	struct smc_ib_port *cache = &dev->ports[port - 1];
+	/* pairs with atomic_inc_return_release() where it changes */
+	int event = atomic_read_acquire(&smc_ib_nr_events);
+	struct ib_port_attr attr;
+	unsigned long flags;
+	bool is_active;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	if (cache->is_known && cache->event == event)
+		goto known;
+	spin_unlock_irqrestore(&dev->lock, flags);
+
+	if (ib_query_port(dev->ibdev, port, &attr))
+		return false;
+	spin_lock_irqsave(&dev->lock, flags);
+	cache->event = event;
+	cache->is_known = true;
+	cache->is_active = attr.state == IB_PORT_ACTIVE;
+	cache->mtu = attr.active_mtu;
+known:
+	is_active = cache->is_active;
+	if (mtu)
+		*mtu = cache->mtu;
+	spin_unlock_irqrestore(&dev->lock, flags);
+	return is_active;
+}
+
+/* Any context. */
+static void smc_ib_tell_listener(void)
+{
+	struct work_struct *work = READ_ONCE(smc_ib_listener);
+
+	if (work)
+		schedule_work(work);
+}
+
+/**
+ * smc_ib_listen() - whom to tell that ports may have come or gone
+ * @work: queued after each event of any device, and when one comes or goes; NULL
+ *	  for nobody any more, with smc_ib_init() not yet called or smc_ib_exit()
+ *	  done
+ *
+ * Context: Process context.
+ */
+void smc_ib_listen(struct work_struct *work)
+{
+	WRITE_ONCE(smc_ib_listener, work);
+}
+
+/**
+ * smc_ib_has_device() - could anybody here use RDMA?
+ *
+ * Context: Any context. Takes no lock: a device may come or go at any time.
+ * Return: false as long as the machine has no RoCE device at all.
+ */
+bool smc_ib_has_device(void)
+{
+	return !list_empty(&smc_ib_devices);
+}
+
+/**
+ * smc_ib_news() - count of events that may have opened a path (an RNIC, a port, an address)
+ *
+ * Context: Any context.
+ * Return: the count; there was such an event if an earlier one differs.
+ */
+int smc_ib_news(void)
+{
+	return atomic_read(&smc_ib_nr_news);
+}
+
+/* Any context. */
+static void smc_ib_wake_watchers(struct smc_ib_dev *dev)
+{
+	struct smc_ib_watch *watch;
+
+	guard(spinlock_irqsave)(&dev->lock);
+	list_for_each_entry(watch, &dev->watches, node)
+		schedule_work(&watch->work);
+}
+
+/* Any context. */
+static void smc_ib_event(struct ib_event_handler *handler,
+			 struct ib_event *event)
+{
+	struct smc_ib_dev *dev;
+
+	dev = container_of(handler, struct smc_ib_dev, handler);
+	/* what is known of the ports is of yesterday */
+	atomic_inc_return_release(&smc_ib_nr_events);
+	switch (event->event) {
+	case IB_EVENT_DEVICE_FATAL:
+		WRITE_ONCE(dev->is_dead, true);
+		fallthrough;
+	case IB_EVENT_PORT_ERR:
+		smc_ib_wake_watchers(dev);
+		break;
+	case IB_EVENT_GID_CHANGE:
+		atomic_inc(&smc_ib_nr_news);
+		smc_ib_wake_watchers(dev);
+		break;
+	case IB_EVENT_PORT_ACTIVE:
+		atomic_inc(&smc_ib_nr_news);
+		break;
+	default:
+		break;
+	}
+	smc_ib_tell_listener();
+}
+
+/**
+ * smc_ib_watch() - have a look at a local end whenever it may have gone
+ * @watch: @watch->end and @watch->work are set; stays with the caller
+ *
+ * The work item is queued at once, too, so that a change between smc_ib_find()
+ * and this call is not lost.
+ *
+ * Context: Process context. Takes the device's lock.
+ * Return: 0, or -ENODEV if the device is being removed.
+ */
+int smc_ib_watch(struct smc_ib_watch *watch)
+{
+	struct smc_ib_dev *dev = watch->end->dev;
+
+	guard(spinlock_irqsave)(&dev->lock);
+	if (dev->is_going)
+		return -ENODEV;
+	list_add_tail(&watch->node, &dev->watches);
+	schedule_work(&watch->work);
+	return 0;
+}
+
+/**
+ * smc_ib_unwatch() - undo smc_ib_watch()
+ * @watch: was entered with smc_ib_watch()
+ *
+ * The work item is not running and will not be queued after this returns.
+ *
+ * Context: Process context, sleeps until the work item has ended; must not be
+ *	    called from it. Takes the device's lock.
+ */
+void smc_ib_unwatch(struct smc_ib_watch *watch)
+{
+	struct smc_ib_dev *dev = watch->end->dev;
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->lock, flags);
+	list_del(&watch->node);
+	spin_unlock_irqrestore(&dev->lock, flags);
+	cancel_work_sync(&watch->work);
+}
+
+/**
+ * smc_ib_next_vector() - completion vector for the next link's queues
+ * @end: local end of the link
+ *
+ * Context: Any context.
+ * Return: the device's vectors in turn.
+ */
+unsigned int smc_ib_next_vector(const struct smc_ib_end *end)
+{
+	unsigned int n = atomic_inc_return(&end->dev->next_vector);
+
+	return n % max(end->dev->ibdev->num_comp_vectors, 1);
+}
+
+/* What a GID has to be to serve as local end of a link. */
+struct smc_ib_wish {
+	const struct net_device *ndev;	/* where the route leads */
+	struct net_device *own;		/* the port's network device */
+	u16 vlan;
+	struct smc_gid_wish gid;
+};
+
+static bool smc_ib_gid_is_v2(const struct ib_gid_attr *attr)
+{
+	return attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP;
+}
+
+/* How well does a GID suit? 0 is not at all. */
+static unsigned int smc_ib_gid_rank(const struct ib_gid_attr *attr,
+				    const struct smc_ib_wish *wish,
+				    u8 mac[ETH_ALEN])
+{
+	struct smc_gid_facts facts = {
+		.gid = attr->gid.raw, .is_v1 = attr->gid_type == IB_GID_TYPE_ROCE,
+	};
+	u16 vlan = SMC_IB_NO_VLAN;
+	struct net_device *ndev;
+	bool is_own;
+
+	if (!facts.is_v1 && !smc_ib_gid_is_v2(attr))
+		return 0;
+	if (rdma_read_gid_l2_fields(attr, &vlan, mac))
+		return 0;
+	if (vlan == SMC_IB_NO_VLAN ? wish->vlan : vlan != wish->vlan)
+		return 0;
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	facts.is_theirs = ndev == wish->ndev;
+	is_own = ndev == wish->own ||
+		 (!IS_ERR(ndev) && wish->vlan && is_vlan_dev(ndev));
+	rcu_read_unlock();
+	return facts.is_theirs || is_own ? smc_gid_rank(&facts, &wish->gid) : 0;
+}
+
+/*
+ * Fills GID, index, MAC, VLAN and type of @end from the best GID of its port. Among
+ * equals the lowest index wins, so that the choice is the same each time.
+ */
+static int smc_ib_choose_gid(struct ib_device *ibdev,
+			     const struct smc_ib_wish *wish,
+			     struct smc_ib_end *end)
+{
+	int n = min(ibdev->port_data[end->port].immutable.gid_tbl_len, 256);
+	unsigned int best = 0;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		const struct ib_gid_attr *attr;
+		unsigned int rank;
+		u8 mac[ETH_ALEN];
+
+		attr = rdma_get_gid_attr(ibdev, end->port, i);
+		if (IS_ERR(attr))
+			continue;
+		rank = smc_ib_gid_rank(attr, wish, mac);
+		if (rank > best) {
+			best = rank;
+			end->gid = attr->gid;
+			end->sgid_index = i;
+			end->is_v2 = smc_ib_gid_is_v2(attr);
+			end->vlan = wish->vlan;
+			ether_addr_copy(end->mac, mac);
+		}
+		rdma_put_gid_attr(attr);
+	}
+	return best ? 0 : -ENODEV;
+}
+
+/* Does @port of @dev belong to @own, is it up, and has it a GID that serves? */
+static int smc_ib_try_port(struct smc_ib_dev *dev, u8 port,
+			   const struct smc_ib_wish *wish,
+			   struct smc_ib_end *end)
+{
+	struct ib_device *ibdev = dev->ibdev;
+	struct net_device *ndev;
+
+	if (!rdma_protocol_roce(ibdev, port))
+		return -ENODEV;
+	ndev = smc_compat_ib_netdev(ibdev, port);
+	dev_put(ndev);
+	if (ndev != wish->own)
+		return -ENODEV;
+	end->port = port;
+	if (!smc_ib_port_is_active(dev, port, &end->mtu))
+		return -ENETDOWN;
+	return smc_ib_choose_gid(ibdev, wish, end);
+}
+
+/* The device works, and RDMA shares it with @net. */
+static bool smc_ib_may_use(const struct smc_ib_dev *dev, const struct net *net)
+{
+	return !READ_ONCE(dev->is_dead) && rdma_dev_access_netns(dev->ibdev, net);
+}
+
+/* -ENODEV yields to a more telling error of an earlier port. */
+static int smc_ib_worse(int old, int rc)
+{
+	return rc == -ENODEV ? old : rc;
+}
+
+static int smc_ib_try_devices(struct net *net, const struct smc_ib_wish *wish,
+			      struct smc_ib_end *end)
+{
+	struct smc_ib_dev *dev;
+	int rc = -ENODEV;
+	int err;
+	u8 port;
+
+	lockdep_assert_held(&smc_ib_devices_lock);
+	list_for_each_entry(dev, &smc_ib_devices, list) {
+		if (!smc_ib_may_use(dev, net))
+			continue;
+		for (port = 1; port <= dev->nr_ports; port++) {
+			err = smc_ib_try_port(dev, port, wish, end);
+			if (!err) {
+				refcount_inc(&dev->refs);
+				end->dev = dev;
+				return 0;
+			}
+			rc = smc_ib_worse(rc, err);
+		}
+	}
+	return rc;
+}
+
+/* The port that suits @wish best, for @ndev or a device below it. */
+static int smc_ib_find_below(struct net *net, struct net_device *ndev, struct smc_ib_wish *wish,
+			     struct smc_ib_end *end)
+{
+	struct smc_stack stack;
+	int rc = -ENODEV;
+	unsigned int i;
+	int err;
+
+	wish->ndev = ndev;
+	memset(end, 0, sizeof(*end));
+	smc_stack_get(&stack, ndev);
+	down_read(&smc_ib_devices_lock);
+	for (i = 0; i < stack.nr; i++) {
+		if (!stack.level[i].is_usable)
+			continue;
+		wish->own = stack.level[i].ndev;
+		wish->vlan = stack.level[i].vlan;
+		err = smc_ib_try_devices(net, wish, end);
+		rc = err ? smc_ib_worse(rc, err) : 0;
+		if (!err)
+			break;
+	}
+	up_read(&smc_ib_devices_lock);
+	smc_stack_put(&stack);
+	return rc;
+}
+
+/**
+ * smc_ib_find() - the RDMA port and GID that serve a network device
+ * @net: the namespace that wants to use it
+ * @ndev: where the route leads; the caller holds a reference
+ * @end: filled on success, with a reference that smc_ib_end_put() drops;
+ *	 undefined otherwise
+ *
+ * Looks for a port whose own network device is @ndev or one below it in the
+ * device stack, the nearest first. The port must be active, its device
+ * accessible from @net, and it must have a GID on @ndev or on the
+ * port's device, in the VLAN in which @ndev's packets leave that (SEC-01). RoCE v1
+ * GIDs go before RoCE v2 ones, and among the latter IPv4 before IPv6;
+ * smc_ib_end_follow() changes that to what a peer uses. RFC 7609 3.5.1.1, LG-04.
+ *
+ * Context: Process context, may sleep (the port may be queried).
+ * Return: 0, -ENODEV if nothing serves @ndev, -ENETDOWN if only a port that is
+ *	   not active does.
+ */
+int smc_ib_find(struct net *net, struct net_device *ndev, struct smc_ib_end *end)
+{
+	struct smc_ib_wish wish = { .gid.kinds = SMC_GID_ANY };
+
+	return smc_ib_find_below(net, ndev, &wish, end);
+}
+
+/**
+ * smc_ib_find_routed() - the RDMA port and GID for a way across subnets
+ * @net: the namespace that wants to use it
+ * @ndev: where the route leads; the caller holds a reference
+ * @own: our address on TCP, as a GID would have it
+ * @kind: of the GID
+ * @end: as with smc_ib_find()
+ *
+ * As smc_ib_find(), but RoCE v2 GIDs of one kind only, the address of TCP before
+ * others (protocol.md). A link-local GID must be that address.
+ *
+ * Context: Process context, may sleep (the port may be queried).
+ * Return: as smc_ib_find().
+ */
+int smc_ib_find_routed(struct net *net, struct net_device *ndev, const u8 own[16],
+		       enum smc_gid_kind kind, struct smc_ib_end *end)
+{
+	struct smc_ib_wish wish = {
+		.gid.v2_only = true, .gid.kinds = SMC_GID_ONE(kind),
+		.gid.named_only = kind == SMC_GID_LINK_LOCAL,
+	};
+
+	memcpy(wish.gid.gid, own, sizeof(wish.gid.gid));
+	return smc_ib_find_below(net, ndev, &wish, end);
+}
+
+static int smc_ib_try_own(struct smc_ib_dev *dev, u8 port, struct smc_ib_end *end)
+{
+	struct smc_ib_wish wish = { .gid.kinds = SMC_GID_ANY };
+	struct net_device *ndev;
+	int rc = -ENODEV;
+
+	ndev = smc_compat_ib_netdev(dev->ibdev, port);
+	if (!ndev)
+		return rc;
+	wish.ndev = ndev;
+	wish.own = ndev;
+	rc = smc_ib_try_port(dev, port, &wish, end);
+	dev_put(ndev);
+	return rc;
+}
+
+/**
+ * smc_ib_find_any() - an RDMA port whose own loopback serves this host
+ * @net: the namespace that wants to use it
+ * @end: as with smc_ib_find()
+ *
+ * The first active port, in the order in which devices came, that has a GID
+ * without VLAN on its own network device, whichever namespace that is in. The
+ * client of a connection chooses it, and the server uses the same one: an RNIC
+ * reaches itself by its own MAC address, but no switch sends a frame back to
+ * where it came from.
+ *
+ * Context: Process context, may sleep (ports are queried).
+ * Return: 0, or -ENODEV if there is none.
+ */
+int smc_ib_find_any(struct net *net, struct smc_ib_end *end)
+{
+	struct smc_ib_dev *dev;
+	u8 port;
+
+	memset(end, 0, sizeof(*end));
+	guard(rwsem_read)(&smc_ib_devices_lock);
+	list_for_each_entry(dev, &smc_ib_devices, list) {
+		for (port = 1; port <= dev->nr_ports && smc_ib_may_use(dev, net); port++) {
+			if (smc_ib_try_own(dev, port, end))
+				continue;
+			refcount_inc(&dev->refs);
+			end->dev = dev;
+			return 0;
+		}
+	}
+	return -ENODEV;
+}
+
+/* The GID @end was found with, as it stands in the port's table now. */
+static const struct ib_gid_attr *smc_ib_end_attr(const struct smc_ib_end *end)
+{
+	const struct ib_gid_attr *attr;
+
+	attr = rdma_get_gid_attr(end->dev->ibdev, end->port, end->sgid_index);
+	if (IS_ERR(attr))
+		return attr;
+	if (!memcmp(&attr->gid, &end->gid, sizeof(end->gid)) &&
+	    end->is_v2 == smc_ib_gid_is_v2(attr))
+		return attr;
+	rdma_put_gid_attr(attr);
+	return ERR_PTR(-EADDRNOTAVAIL);
+}
+
+/* The network device of a GID, with a reference, or NULL. */
+static struct net_device *smc_ib_end_ndev(const struct smc_ib_end *end)
+{
+	const struct ib_gid_attr *attr = smc_ib_end_attr(end);
+	struct net_device *ndev;
+
+	if (IS_ERR(attr))
+		return NULL;
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	if (IS_ERR(ndev))
+		ndev = NULL;
+	dev_hold(ndev);
+	rcu_read_unlock();
+	rdma_put_gid_attr(attr);
+	return ndev;
+}
+
+static int smc_ib_is_lower(struct net_device *ndev, struct netdev_nested_priv *priv)
+{
+	return ndev == priv->data;
+}
+
+/* The caller is in an RCU read section. */
+static bool smc_ib_rests_on(struct net_device *ndev, struct net_device *lower)
+{
+	struct netdev_nested_priv priv = { .data = lower };
+
+	return netdev_walk_all_lower_dev_rcu(ndev, smc_ib_is_lower, &priv);
+}
+
+/* Can the two talk? A RoCE v2 packet is either IPv4 or IPv6. */
+static bool smc_ib_gids_match(const struct smc_ib_end *end, const u8 peer_gid[16])
+{
+	return !end->is_v2 ||
+	       smc_gid_kinds_like(end->gid.raw) & SMC_GID_ONE(smc_gid_kind(peer_gid));
+}
+
+/**
+ * smc_ib_end_follow() - choose the GID of an end to fit the peer's
+ * @end: local end; on success perhaps with another GID, else unchanged
+ * @peer_gid: the GID the peer has chosen
+ *
+ * A RoCE v2 packet has one IP version, so both ends must have GIDs of the same
+ * kind. Who learns the other's GID before it tells its own (the server, from
+ * the Proposal) adapts.
+ *
+ * Context: Process context, may sleep.
+ * Return: 0 if the two GIDs fit, -EADDRNOTAVAIL if the port has none that does
+ *	   or has lost the present one.
+ */
+int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16])
+{
+	struct smc_ib_wish wish = {
+		.vlan = end->vlan,
+		.gid.v2_only = true, .gid.kinds = smc_gid_kinds_like(peer_gid),
+	};
+	struct smc_ib_end other = *end;
+	struct net_device *ndev;
+	int rc;
+
+	if (smc_ib_gids_match(end, peer_gid))
+		return 0;
+
+	ndev = smc_ib_end_ndev(end);
+	if (!ndev)
+		return -EADDRNOTAVAIL;
+	wish.ndev = ndev;
+	wish.own = ndev;
+	rc = smc_ib_choose_gid(end->dev->ibdev, &wish, &other);
+	dev_put(ndev);
+	if (rc)
+		return -EADDRNOTAVAIL;
+	*end = other;
+	return 0;
+}
+
+/**
+ * smc_ib_end_put() - drop the reference of a local end
+ * @end: from smc_ib_find() or smc_ib_end_copy(); empty afterwards. May be
+ *	 empty already (all zero).
+ *
+ * Context: Any context.
+ */
+void smc_ib_end_put(struct smc_ib_end *end)
+{
+	struct smc_ib_dev *dev = end->dev;
+
+	end->dev = NULL;
+	if (dev)
+		smc_ib_put(dev);
+}
+
+/**
+ * smc_ib_end_copy() - a second end like the first
+ * @to: overwritten; has a reference of its own afterwards
+ * @from: stays as it is
+ *
+ * Context: Any context.
+ */
+void smc_ib_end_copy(struct smc_ib_end *to, const struct smc_ib_end *from)
+{
+	*to = *from;
+	if (to->dev)
+		refcount_inc(&to->dev->refs);
+}
+
+/**
+ * smc_ib_end_is_at() - is this the network device of a local end?
+ * @end: holds its reference
+ * @ndev: the network device
+ *
+ * Context: Process context, may sleep.
+ * Return: true if the end's GID is one of @ndev's, or of a device @ndev rests on.
+ */
+bool smc_ib_end_is_at(const struct smc_ib_end *end, const struct net_device *ndev)
+{
+	struct net_device *own = smc_ib_end_ndev(end);
+	bool is_at;
+
+	if (!own)
+		return false;
+	scoped_guard(rcu)
+		is_at = own == ndev || smc_ib_rests_on((struct net_device *)ndev, own);
+	dev_put(own);
+	return is_at;
+}
+
+/**
+ * smc_ib_end_ifindex() - number of the network device of a local end's GID
+ * @end: holds its reference
+ * @net: in which namespace
+ *
+ * Context: Process context, may sleep.
+ * Return: the interface index, 0 if the GID is gone or the device is not in @net.
+ */
+int smc_ib_end_ifindex(const struct smc_ib_end *end, const struct net *net)
+{
+	struct net_device *ndev = smc_ib_end_ndev(end);
+	int ifindex = ndev && net_eq(dev_net(ndev), net) ? ndev->ifindex : 0;
+
+	dev_put(ndev);
+	return ifindex;
+}
+
+/**
+ * smc_ib_end_is_up() - does a local end still work?
+ * @end: holds its reference
+ *
+ * Context: Process context, may sleep (the port may be queried).
+ * Return: true if the port is active and still has the GID.
+ */
+bool smc_ib_end_is_up(const struct smc_ib_end *end)
+{
+	const struct ib_gid_attr *attr;
+
+	if (!smc_ib_port_is_active(end->dev, end->port, NULL))
+		return false;
+	attr = smc_ib_end_attr(end);
+	if (IS_ERR(attr))
+		return false;
+	rdma_put_gid_attr(attr);
+	return true;
+}
+
+/**
+ * smc_ib_end_serves() - may a namespace use a local end that another one found?
+ * @end: holds its reference
+ * @net: the namespace
+ *
+ * Context: Any context.
+ * Return: true if the device works and RDMA shares it with @net.
+ */
+bool smc_ib_end_serves(const struct smc_ib_end *end, const struct net *net)
+{
+	return smc_ib_may_use(end->dev, net);
+}
+
+/**
+ * smc_ib_end_is_dead() - has the device of a local end failed or gone?
+ * @end: holds its reference
+ *
+ * Context: Any context.
+ * Return: true if the device reported a fatal error or is being removed.
+ */
+bool smc_ib_end_is_dead(const struct smc_ib_end *end)
+{
+	return READ_ONCE(end->dev->is_dead);
+}
+
+/**
+ * smc_ib_end_is_going() - is the device of a local end being removed?
+ * @end: holds its reference
+ *
+ * Until the last reference is gone it works, unless it was pulled out. RFC 7609
+ * 3.5.4 (LGT-04): so the peer can still be told.
+ *
+ * Context: Any context.
+ * Return: true if its driver or the operator takes it away.
+ */
+bool smc_ib_end_is_going(const struct smc_ib_end *end)
+{
+	return READ_ONCE(end->dev->is_going);
+}
+
+/* Has @ndev an IPv6 address with the prefix of this one, which is not link-local? */
+static bool smc_ib_has_prefix_of(struct net_device *ndev, const struct in6_addr *addr)
+{
+	const struct inet6_ifaddr *ifa;
+	struct inet6_dev *idev;
+
+	guard(rcu)();
+	idev = __in6_dev_get(ndev);
+	if (!idev)
+		return false;
+	list_for_each_entry_rcu(ifa, &idev->addr_list, if_list)
+		if (ifa->prefix_len && ipv6_prefix_equal(&ifa->addr, addr, ifa->prefix_len))
+			return true;
+	return false;
+}
+
+/* Finds an address of @ndev whose subnet has @addr, or any where that is 0. */
+static bool smc_ib_find_subnet(struct net_device *ndev, __be32 addr, __be32 *subnet, __be32 *mask)
+{
+	const struct in_ifaddr *ifa;
+	struct in_device *in_dev;
+
+	guard(rcu)();
+	in_dev = __in_dev_get_rcu(ndev);
+	if (!in_dev)
+		return false;
+	in_dev_for_each_ifa_rcu(ifa, in_dev) {
+		if (addr && !inet_ifa_match(addr, ifa))
+			continue;
+		*mask = ifa->ifa_mask;
+		*subnet = ifa->ifa_address & ifa->ifa_mask;
+		return true;
+	}
+	return false;
+}
+
+/**
+ * smc_ib_end_reaches() - can a peer be on the LAN of a local end
+ * @end: local end; holds its reference
+ * @peer_gid: the peer's GID
+ *
+ * The peer's GID has to be in a subnet of the port: a link of version 1 is not routed
+ * (LG-22). GIDs of RoCE v1, and link-local ones, say nothing.
+ *
+ * Context: Process context.
+ * Return: false if it cannot.
+ */
+bool smc_ib_end_reaches(const struct smc_ib_end *end, const u8 peer_gid[16])
+{
+	enum smc_gid_kind kind = smc_gid_kind(peer_gid);
+	struct net_device *ndev;
+	__be32 subnet, mask;
+	struct in6_addr peer;
+	bool is_there;
+
+	if (!smc_ib_gids_match(end, peer_gid))
+		return false;
+	if (!end->is_v2 || kind == SMC_GID_LINK_LOCAL)
+		return true;
+	ndev = smc_ib_end_ndev(end);
+	if (!ndev)
+		return false;
+	memcpy(&peer, peer_gid, sizeof(peer));
+	if (kind == SMC_GID_IPV4)
+		is_there = smc_ib_find_subnet(ndev, peer.s6_addr32[3], &subnet, &mask);
+	else
+		is_there = smc_ib_has_prefix_of(ndev, &peer);
+	dev_put(ndev);
+	return is_there;
+}
+
+/* An address that tells its subnet goes with others that do. */
+static unsigned int smc_ib_lan_kinds(const u8 gid[16])
+{
+	enum smc_gid_kind kind = smc_gid_kind(gid);
+
+	return kind == SMC_GID_LINK_LOCAL ? SMC_GID_ANY_IPV6 : SMC_GID_ONE(kind);
+}
+
+/**
+ * smc_ib_lan_of() - what further ports of a group have to be like
+ * @end: local end of its first link; holds its reference
+ * @peer_gid: the peer's end of that
+ * @lan: filled
+ *
+ * Context: Process context.
+ */
+void smc_ib_lan_of(const struct smc_ib_end *end, const u8 peer_gid[16], struct smc_ib_lan *lan)
+{
+	struct net_device *ndev = smc_ib_end_ndev(end);
+
+	memset(lan, 0, sizeof(*lan));
+	lan->vlan = end->vlan;
+	lan->is_v2 = end->is_v2;
+	lan->kinds = smc_ib_lan_kinds(end->gid.raw);
+	memcpy(lan->peer_gid, peer_gid, sizeof(lan->peer_gid));
+	if (ndev)
+		smc_ib_find_subnet(ndev, 0, &lan->subnet, &lan->mask);
+	dev_put(ndev);
+}
+
+/*
+ * A RoCE v2 GID that is not link-local tells the peer whether it has a port in the
+ * same subnet. Others do not: there the two ports of this host have to share one,
+ * as those of CLC do (3.5.1.2).
+ */
+static bool smc_ib_is_on_lan(const struct smc_ib_lan *lan, struct net_device *ndev)
+{
+	__be32 subnet, mask;
+
+	if (lan->is_v2 && !(lan->kinds & SMC_GID_ONE(SMC_GID_LINK_LOCAL)))
+		return true;
+	return lan->mask && smc_ib_find_subnet(ndev, lan->subnet, &subnet, &mask) &&
+	       subnet == lan->subnet && mask == lan->mask;
+}
+
+/* The device of a VLAN of a port, or the port's own, with a reference; or NULL. */
+static struct net_device *smc_ib_vlan_ndev(struct net_device *own, u16 vlan)
+{
+	struct net_device *ndev = own;
+
+	guard(rcu)();
+	if (own && vlan)
+		ndev = __vlan_find_dev_deep_rcu(own, htons(ETH_P_8021Q), vlan);
+	dev_hold(ndev);
+	return ndev;
+}
+
+/*
+ * RDMA lets a namespace use all devices of the host, or those it was given. Neither
+ * says that the namespace is in the network of a port: an interface above it does, as
+ * with the port that CLC has found below the route's.
+ */
+static int smc_ib_try_lan(struct net *net, struct smc_ib_dev *dev, u8 port,
+			  const struct smc_ib_lan *lan, struct smc_ib_end *end)
+{
+	struct smc_ib_wish wish = {
+		.vlan = lan->vlan, .gid.v2_only = lan->is_v2, .gid.kinds = lan->kinds,
+	};
+	struct net_device *ndev;
+	int rc = -ENODEV;
+
+	memset(end, 0, sizeof(*end));
+	wish.own = smc_compat_ib_netdev(dev->ibdev, port);
+	ndev = smc_ib_vlan_ndev(wish.own, lan->vlan);
+	wish.ndev = ndev;
+	if (ndev && smc_ib_is_on_lan(lan, ndev) &&
+	    smc_stack_is_below(net, wish.own, lan->vlan))
+		rc = smc_ib_try_port(dev, port, &wish, end);
+	dev_put(ndev);
+	dev_put(wish.own);
+	return rc || end->is_v2 == lan->is_v2 ? rc : -ENODEV;
+}
+
+/**
+ * smc_ib_lan_ends() - the ports that may carry links of a group
+ * @net: the namespace of the group
+ * @lan: what they have to be like
+ * @ends: filled with a reference each
+ * @max: room in @ends
+ *
+ * @net has a network interface above each of them, in the VLAN. Those that reach
+ * the peer's RNIC of the first link come first. RFC 7609 3.5.5.1.1, 5.1 (ADDL-02,
+ * SL-01, SL-02, SEC-01).
+ *
+ * Context: Process context, may sleep (ports are queried).
+ * Return: how many there are in @ends.
+ */
+unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
+			     struct smc_ib_end *ends, unsigned int max)
+{
+	unsigned int nr = 0, near = 0;
+	struct smc_ib_end end;
+	struct smc_ib_dev *dev;
+	u8 port;
+
+	guard(rwsem_read)(&smc_ib_devices_lock);
+	list_for_each_entry(dev, &smc_ib_devices, list) {
+		if (!smc_ib_may_use(dev, net))
+			continue;
+		for (port = 1; port <= dev->nr_ports && nr < max; port++) {
+			if (smc_ib_try_lan(net, dev, port, lan, &end))
+				continue;
+			refcount_inc(&dev->refs);
+			end.dev = dev;
+			ends[nr] = end;
+			if (smc_ib_end_reaches(&end, lan->peer_gid)) {
+				swap(ends[near], ends[nr]);
+				near++;
+			}
+			nr++;
+		}
+	}
+	return nr;
+}
+
+static int smc_ib_port_mac(struct smc_ib_dev *dev, u8 port, u8 mac[ETH_ALEN])
+{
+	struct ib_device *ibdev = dev->ibdev;
+	const struct ib_gid_attr *attr;
+	int rc;
+
+	if (!rdma_protocol_roce(ibdev, port) ||
+	    !smc_ib_port_is_active(dev, port, NULL))
+		return -ENODEV;
+	attr = rdma_get_gid_attr(ibdev, port, 0);
+	if (IS_ERR(attr))
+		return -ENODEV;
+	rc = rdma_read_gid_l2_fields(attr, NULL, mac);
+	rdma_put_gid_attr(attr);
+	return rc ? -ENODEV : 0;
+}
+
+/**
+ * smc_ib_local_mac() - the MAC address for the local peer ID
+ * @mac: filled on success with that of the first active port (its GID 0)
+ *
+ * The answer changes with the devices; who needs a peer ID that stays the same
+ * (PID-04) keeps the first one.
+ *
+ * Context: Process context, may sleep (ports may be queried).
+ * Return: 0, or -ENODEV if no port is active.
+ */
+int smc_ib_local_mac(u8 mac[ETH_ALEN])
+{
+	struct smc_ib_dev *dev;
+	u8 port;
+
+	guard(rwsem_read)(&smc_ib_devices_lock);
+	list_for_each_entry(dev, &smc_ib_devices, list)
+		for (port = 1; port <= dev->nr_ports; port++)
+			if (!smc_ib_port_mac(dev, port, mac))
+				return 0;
+	return -ENODEV;
+}
+
+static bool smc_ib_is_usable(struct ib_device *ibdev, u8 nr_ports)
+{
+	u8 port;
+
+	if (ibdev->node_type != RDMA_NODE_IB_CA ||
+	    !(ibdev->attrs.device_cap_flags & IB_DEVICE_MEM_MGT_EXTENSIONS))
+		return false;
+	for (port = 1; port <= nr_ports; port++)
+		if (rdma_protocol_roce(ibdev, port))
+			return true;
+	return false;
+}
+
+static struct ib_client smc_ib_client;
+
+static int smc_ib_add(struct ib_device *ibdev)
+{
+	u8 nr_ports = min_t(u32, ibdev->phys_port_cnt, SMC_IB_MAX_PORTS);
+	struct smc_ib_dev *dev;
+
+	if (!smc_ib_is_usable(ibdev, nr_ports))
+		return -EOPNOTSUPP;
+	/* small, and nobody would tell us of the device again */
+	dev = kzalloc(sizeof(*dev), GFP_KERNEL | __GFP_NOFAIL);
+
+	dev->ibdev = ibdev;
+	dev->nr_ports = nr_ports;
+	refcount_set(&dev->refs, 1);
+	init_completion(&dev->released);
+	spin_lock_init(&dev->lock);
+	INIT_LIST_HEAD(&dev->watches);
+	atomic_set(&dev->next_vector, -1);
+	ib_set_client_data(ibdev, &smc_ib_client, dev);
+
+	INIT_IB_EVENT_HANDLER(&dev->handler, ibdev, smc_ib_event);
+	ib_register_event_handler(&dev->handler);
+
+	down_write(&smc_ib_devices_lock);
+	list_add_tail(&dev->list, &smc_ib_devices);
+	up_write(&smc_ib_devices_lock);
+	atomic_inc(&smc_ib_nr_news);
+	smc_ib_tell_listener();
+	return 0;
+}
+
+/*
+ * Nobody finds the device once it is out of the list, nobody can begin to
+ * watch it once @is_going is set, and who watches already learns of that.
+ */
+static void smc_ib_remove(struct ib_device *ibdev, void *client_data)
+{
+	struct smc_ib_dev *dev = client_data;
+
+	down_write(&smc_ib_devices_lock);
+	list_del(&dev->list);
+	up_write(&smc_ib_devices_lock);
+	ib_unregister_event_handler(&dev->handler);
+
+	spin_lock_irq(&dev->lock);
+	WRITE_ONCE(dev->is_going, true);
+	spin_unlock_irq(&dev->lock);
+	WRITE_ONCE(dev->is_dead, true);
+	smc_ib_wake_watchers(dev);
+	smc_ib_tell_listener();
+
+	smc_ib_put(dev);
+	wait_for_completion(&dev->released);
+	kfree(dev);
+}
+
+static struct ib_client smc_ib_client = {
+	.name = "smc",
+	.add = smc_ib_add,
+	.remove = smc_ib_remove,
+};
+
+/* A port's path MTU follows its network device's without an event. */
+static int smc_ib_netdev_event(struct notifier_block *nb, unsigned long event, void *info)
+{
+	if (event == NETDEV_CHANGEMTU)
+		atomic_inc_return_release(&smc_ib_nr_events);
+	return NOTIFY_DONE;
+}
+
+/* Called last: the RDMA devices have taken notice. */
+static struct notifier_block smc_ib_netdev_notifier = {
+	.notifier_call = smc_ib_netdev_event,
+	.priority = INT_MIN,
+};
+
+/**
+ * smc_ib_init() - begin to follow the RDMA devices
+ *
+ * Context: Process context, module init.
+ * Return: 0, -ENOMEM, or what register_netdevice_notifier() or
+ *	   ib_register_client() return.
+ */
+int smc_ib_init(void)
+{
+	int rc;
+
+	rc = register_netdevice_notifier(&smc_ib_netdev_notifier);
+	if (rc)
+		return rc;
+	rc = ib_register_client(&smc_ib_client);
+	if (rc)
+		unregister_netdevice_notifier(&smc_ib_netdev_notifier);
+	return rc;
+}
+
+/**
+ * smc_ib_exit() - undo smc_ib_init()
+ *
+ * Waits until the last struct smc_ib_end is put.
+ *
+ * Context: Process context, module exit.
+ */
+void smc_ib_exit(void)
+{
+	ib_unregister_client(&smc_ib_client);
+	unregister_netdevice_notifier(&smc_ib_netdev_notifier);
+}
+
+/**
+ * smc_ib_qp_init() - queue pair from RESET to INIT
+ * @qp: the queue pair
+ * @end: local end of the link
+ *
+ * The peer may write, but neither read nor use atomics. RMB-04, FC-05.
+ *
+ * Context: Process context, may sleep.
+ * Return: 0, or what ib_modify_qp() returns.
+ */
+int smc_ib_qp_init(struct ib_qp *qp, const struct smc_ib_end *end)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_INIT,
+		.pkey_index = 0,
+		.port_num = end->port,
+		.qp_access_flags = IB_ACCESS_LOCAL_WRITE |
+				   IB_ACCESS_REMOTE_WRITE,
+	};
+
+	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
+				       IB_QP_PORT | IB_QP_ACCESS_FLAGS);
+}
+
+/* What a peer told of itself: nothing of it may reach a device unchecked. */
+static bool smc_ib_peer_is_valid(const struct smc_ib_peer *peer)
+{
+	const struct in6_addr *gid = (const struct in6_addr *)peer->gid;
+
+	return is_valid_ether_addr(peer->mac) &&
+	       !ipv6_addr_any(gid) && !ipv6_addr_is_multicast(gid) &&
+	       peer->qpn && peer->qpn <= 0xffffff &&
+	       peer->mtu >= IB_MTU_256 && peer->mtu <= IB_MTU_4096;
+}
+
+/**
+ * smc_ib_qp_rtr() - queue pair from INIT to RTR: bound to the peer's
+ * @qp: the queue pair
+ * @end: local end of the link
+ * @peer: the peer's end, as received
+ *
+ * The path is addressed from what @peer holds alone, no neighbour is
+ * resolved here (CLC-12); soft-RoCE hands its packets to the IP stack, which
+ * does so by itself. Unless @peer says otherwise, a hop limit of 1 keeps the link
+ * inside the subnet with RoCE v2, too. The path MTU is the smaller of both.
+ * FC-07.
+ *
+ * Context: Process context, may sleep.
+ * Return: 0; -EINVAL if @peer holds values no peer can have; -ENETUNREACH if
+ *	   the two GIDs cannot talk to each other; -EADDRNOTAVAIL or another
+ *	   error if the local GID is gone; what ib_modify_qp() returns.
+ */
+int smc_ib_qp_rtr(struct ib_qp *qp, const struct smc_ib_end *end,
+		  const struct smc_ib_peer *peer)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_RTR,
+		.path_mtu = min(end->mtu, peer->mtu),
+		.dest_qp_num = peer->qpn,
+		.rq_psn = peer->psn & 0xffffff,
+		.max_dest_rd_atomic = 1,
+		.min_rnr_timer = SMC_IB_RNR_TIMER,
+	};
+	const struct ib_gid_attr *sgid_attr;
+	union ib_gid dgid;
+	int rc;
+
+	memcpy(dgid.raw, peer->gid, sizeof(dgid.raw));
+	if (!smc_ib_peer_is_valid(peer))
+		return -EINVAL;
+	if (!smc_ib_gids_match(end, peer->gid))
+		return -ENETUNREACH;
+
+	sgid_attr = smc_ib_end_attr(end);
+	if (IS_ERR(sgid_attr))
+		return PTR_ERR(sgid_attr);
+	attr.ah_attr.type = rdma_ah_find_type(qp->device, end->port);
+	rdma_ah_set_port_num(&attr.ah_attr, end->port);
+	/* From here on the reference on sgid_attr belongs to ah_attr. */
+	rdma_move_grh_sgid_attr(&attr.ah_attr, &dgid, 0,
+				peer->hop_limit ?: SMC_IB_HOP_LIMIT, 0, sgid_attr);
+	ether_addr_copy(attr.ah_attr.roce.dmac,
+			is_zero_ether_addr(peer->hop_mac) ? peer->mac : peer->hop_mac);
+
+	rc = ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_AV |
+				     IB_QP_PATH_MTU | IB_QP_DEST_QPN |
+				     IB_QP_RQ_PSN | IB_QP_MAX_DEST_RD_ATOMIC |
+				     IB_QP_MIN_RNR_TIMER);
+	rdma_destroy_ah_attr(&attr.ah_attr);
+	return rc;
+}
+
+/**
+ * smc_ib_qp_rts() - queue pair from RTR to RTS: it can send
+ * @qp: the queue pair
+ * @psn: the first packet sequence number, as told to the peer
+ * @timeout: local ACK timeout, 4.096 us * 2^timeout
+ * @retries: transport retries, at most 6: 7 would mean "for ever" on soft-RoCE,
+ *	     where a cut link would never be noticed
+ *
+ * Context: Process context, may sleep.
+ * Return: 0, or what ib_modify_qp() returns.
+ */
+int smc_ib_qp_rts(struct ib_qp *qp, u32 psn, u8 timeout, u8 retries)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_RTS,
+		.timeout = min_t(u8, timeout, 31),
+		.retry_cnt = min_t(u8, retries, SMC_IB_MAX_RETRIES),
+		.rnr_retry = SMC_IB_RNR_RETRIES,
+		.sq_psn = psn & 0xffffff,
+		.max_rd_atomic = 1,
+	};
+
+	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_TIMEOUT |
+				       IB_QP_RETRY_CNT | IB_QP_RNR_RETRY |
+				       IB_QP_SQ_PSN | IB_QP_MAX_QP_RD_ATOMIC);
+}

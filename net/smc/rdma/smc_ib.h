@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * RDMA devices as the links see them: which ports are up, which GID serves a
+ * network device, and the state changes of an RC queue pair.
+ */
+#ifndef SMC_IB_H
+#define SMC_IB_H
+
+#include <linux/completion.h>
+#include <linux/if_ether.h>
+#include <linux/list.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+
+#include "proto/smc_gid.h"
+
+#define SMC_IB_MAX_PORTS 2
+
+struct smc_ib_end;
+
+/**
+ * struct smc_ib_watch - who wants to look again when an end may have gone
+ * @node: in the device's list, under its lock
+ * @end: the end that is watched; belongs to the watcher
+ * @work: the watcher's, queued when the device fails or is removed, or a port of it
+ *	  fails or has other GIDs; asks smc_ib_end_is_going(), smc_ib_end_is_dead()
+ *	  and smc_ib_end_is_up()
+ */
+struct smc_ib_watch {
+	struct list_head node;
+	const struct smc_ib_end *end;
+	struct work_struct work;
+};
+
+/**
+ * struct smc_ib_port - what a port was like when it was last asked
+ * @is_known: it has been asked
+ * @is_active: its state was active
+ * @mtu: its active path MTU
+ * @event: number of events before it was asked
+ */
+struct smc_ib_port {
+	bool is_known;
+	bool is_active;
+	enum ib_mtu mtu;
+	int event;
+};
+
+/**
+ * struct smc_ib_dev - an RDMA device that can carry links
+ * @list: in the list of devices, under the list's lock
+ * @ibdev: the device; valid while a reference is held
+ * @handler: registered for port and device events
+ * @refs: one for the list, one per &struct smc_ib_end
+ * @released: completes when @refs is gone; removal waits for it
+ * @lock: guards @watches, @is_going and @ports; taken with interrupts off
+ * @watches: of the ends living on this device
+ * @is_going: removal has begun, no new watchers
+ * @is_dead: the device reported a fatal error or is being removed; set once
+ * @ports: answers of the device, by port number less one
+ * @nr_ports: ports considered, at most SMC_IB_MAX_PORTS
+ * @next_vector: completion vectors are handed out in turn
+ */
+struct smc_ib_dev {
+	struct list_head list;
+	struct ib_device *ibdev;
+	struct ib_event_handler handler;
+	refcount_t refs;
+	struct completion released;
+	spinlock_t lock;		/* @watches, @is_going, @ports */
+	struct list_head watches;
+	bool is_going;
+	bool is_dead;
+	struct smc_ib_port ports[SMC_IB_MAX_PORTS];
+	u8 nr_ports;
+	atomic_t next_vector;
+};
+
+/**
+ * struct smc_ib_end - the local end of a link: a port with one of its GIDs
+ * @dev: the device; this struct holds a reference, smc_ib_end_put() drops it
+ * @gid: the GID told to the peer
+ * @mac: the MAC address behind it
+ * @port: port number
+ * @sgid_index: where @gid is in the port's table
+ * @mtu: active path MTU of the port
+ * @vlan: VLAN id, 0 for none
+ * @is_v2: the GID is of type RoCE v2 (UDP)
+ */
+struct smc_ib_end {
+	struct smc_ib_dev *dev;
+	union ib_gid gid;
+	u8 mac[ETH_ALEN];
+	u8 port;
+	u8 sgid_index;
+	enum ib_mtu mtu;
+	u16 vlan;
+	bool is_v2;
+};
+
+/**
+ * struct smc_ib_peer - the peer's end of a link, from Accept, Confirm or ADD LINK
+ * @gid: its GID
+ * @mac: its MAC address
+ * @qpn: its queue pair number, 24 bits
+ * @psn: the first packet sequence number it will send with, 24 bits
+ * @mtu: the largest path MTU it can use
+ * @hop_mac: where packets to it go, if not to @mac; zero: to @mac
+ * @hop_limit: of packets to it; 0: they do not leave the subnet
+ */
+struct smc_ib_peer {
+	u8 gid[16];
+	u8 mac[ETH_ALEN];
+	u32 qpn;
+	u32 psn;
+	enum ib_mtu mtu;
+	u8 hop_mac[ETH_ALEN];
+	u8 hop_limit;
+};
+
+/**
+ * struct smc_ib_lan - what ports have to be like to carry links of one group
+ * @vlan: VLAN id, 0 for none
+ * @is_v2: GIDs are of type RoCE v2
+ * @kinds: set of &enum smc_gid_kind that GIDs of RoCE v2 may be
+ * @subnet: an IPv4 subnet of the first link's network device
+ * @mask: its mask, 0 if there is none
+ * @peer_gid: the peer's GID of the first link
+ */
+struct smc_ib_lan {
+	u16 vlan;
+	bool is_v2;
+	u8 kinds;
+	__be32 subnet;
+	__be32 mask;
+	u8 peer_gid[16];
+};
+
+int smc_ib_init(void);
+void smc_ib_exit(void);
+
+int smc_ib_find(struct net *net, struct net_device *ndev, struct smc_ib_end *end);
+int smc_ib_find_routed(struct net *net, struct net_device *ndev, const u8 own[16],
+		       enum smc_gid_kind kind, struct smc_ib_end *end);
+int smc_ib_find_any(struct net *net, struct smc_ib_end *end);
+void smc_ib_end_put(struct smc_ib_end *end);
+void smc_ib_end_copy(struct smc_ib_end *to, const struct smc_ib_end *from);
+int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16]);
+int smc_ib_local_mac(u8 mac[ETH_ALEN]);
+bool smc_ib_end_is_at(const struct smc_ib_end *end, const struct net_device *ndev);
+int smc_ib_end_ifindex(const struct smc_ib_end *end, const struct net *net);
+bool smc_ib_end_is_up(const struct smc_ib_end *end);
+bool smc_ib_end_serves(const struct smc_ib_end *end, const struct net *net);
+bool smc_ib_end_is_dead(const struct smc_ib_end *end);
+bool smc_ib_end_is_going(const struct smc_ib_end *end);
+bool smc_ib_end_reaches(const struct smc_ib_end *end, const u8 peer_gid[16]);
+
+/* Further ports for a group of links. */
+void smc_ib_lan_of(const struct smc_ib_end *end, const u8 peer_gid[16], struct smc_ib_lan *lan);
+unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
+			     struct smc_ib_end *ends, unsigned int max);
+void smc_ib_listen(struct work_struct *work);
+bool smc_ib_has_device(void);
+int smc_ib_news(void);
+
+int smc_ib_watch(struct smc_ib_watch *watch);
+void smc_ib_unwatch(struct smc_ib_watch *watch);
+unsigned int smc_ib_next_vector(const struct smc_ib_end *end);
+
+int smc_ib_qp_init(struct ib_qp *qp, const struct smc_ib_end *end);
+int smc_ib_qp_rtr(struct ib_qp *qp, const struct smc_ib_end *end,
+		  const struct smc_ib_peer *peer);
+int smc_ib_qp_rts(struct ib_qp *qp, u32 psn, u8 timeout, u8 retries);
+
+#endif /* SMC_IB_H */

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The key under which a namespace keeps its struct smc_net. */
+#include <linux/cache.h>
+
+#include "rdma/smc_net.h"
+
+unsigned int smc_net_id __read_mostly;

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From a TCP connection to the RDMA port that serves its route, and the
+ * subnets by which both ends find out that they share a LAN.
+ *
+ * Where the operator allows it (net.smc.same_host), a connection whose route has
+ * no such port may find its other end on this very host (smc_host.c). Then any
+ * port will do: an RNIC reaches itself.
+ */
+#include <linux/etherdevice.h>
+#include <linux/inetdevice.h>
+#include <net/addrconf.h>
+#include <net/dst.h>
+#include <net/if_inet6.h>
+#include <net/xfrm.h>
+
+#include "smc_compat.h"
+#include "rdma/smc_net.h"
+#include "rdma/smc_peer.h"
+#include "rdma/smc_pnet.h"
+
+#define SMC_PNET_MAX_LANS	8	/* interfaces tried that the route does not lead to */
+
+/**
+ * smc_pnet_init_net() - draw what makes this instance of the namespace unique
+ * @net: the namespace
+ *
+ * Context: Process context.
+ */
+void smc_pnet_init_net(struct net *net)
+{
+	struct smc_net *sn = smc_net(net);
+
+	spin_lock_init(&sn->id_lock);
+	get_random_bytes(sn->peer_instance, sizeof(sn->peer_instance));
+}
+
+/* Are the segments of this connection IPv4, PROP-09? */
+static bool smc_pnet_is_ipv4(const struct sock *tsk)
+{
+	struct in6_addr peer;
+
+	smc_peer_addr(tsk, &peer);
+	return ipv6_addr_v4mapped(&peer);
+}
+
+/* Our address of the connection, IPv4 mapped. */
+static void smc_pnet_own_addr(const struct sock *tsk, struct in6_addr *own)
+{
+#if IS_ENABLED(CONFIG_IPV6)
+	if (!smc_pnet_is_ipv4(tsk)) {
+		*own = tsk->sk_v6_rcv_saddr;
+		return;
+	}
+#endif
+	ipv6_addr_set_v4mapped(inet_sk(tsk)->inet_saddr, own);
+}
+
+/* The device this connection sends through, with a reference, or NULL. */
+static struct net_device *smc_pnet_route_dev(struct sock *tsk)
+{
+	struct dst_entry *dst = sk_dst_get(tsk);
+	struct net_device *ndev;
+
+	if (!dst)
+		return NULL;
+	rcu_read_lock();
+	ndev = smc_compat_dst_dev(dst);
+	if (ndev)
+		dev_hold(ndev);
+	rcu_read_unlock();
+	dst_release(dst);
+	return ndev;
+}
+
+static bool smc_pnet_ipv4_subnet(struct sock *tsk, struct net_device *ndev,
+				 struct smc_nego_subnets *subnets)
+{
+	const struct in_ifaddr *ifa;
+	struct in_device *in_dev;
+	bool found = false;
+
+	guard(rcu)();
+	in_dev = __in_dev_get_rcu(ndev);
+	if (!in_dev)
+		return false;
+	in_dev_for_each_ifa_rcu(ifa, in_dev) {
+		if (!inet_ifa_match(inet_sk(tsk)->inet_saddr, ifa))
+			continue;
+		subnets->ipv4 = ntohl(ifa->ifa_local);
+		subnets->ipv4_len = ifa->ifa_prefixlen;
+		found = true;
+		/* the address itself is a better witness than its subnet */
+		if (ifa->ifa_local == inet_sk(tsk)->inet_saddr)
+			break;
+	}
+	return found;
+}
+
+static bool smc_pnet_ipv6_prefixes(const struct sock *tsk, struct net_device *ndev,
+				   struct smc_nego_subnets *subnets)
+{
+	const struct inet6_ifaddr *ifa;
+	struct inet6_dev *idev;
+	struct in6_addr own;
+
+	smc_pnet_own_addr(tsk, &own);
+	memcpy(subnets->own, &own, sizeof(subnets->own));
+	guard(rcu)();
+	idev = __in6_dev_get(ndev);
+	if (!idev)
+		return false;
+	list_for_each_entry_rcu(ifa, &idev->addr_list, if_list)
+		smc_nego_add_prefix(subnets, ifa->addr.s6_addr, ifa->prefix_len);
+	return subnets->nr_prefixes > 0;
+}
+
+/**
+ * smc_pnet_find() - the RDMA port and subnets for a connection
+ * @tsk: the connected inner TCP socket
+ * @end: filled on success; ends with smc_ib_end_put()
+ * @subnets: filled with what a client proposes, or NULL
+ *
+ * The port is the one under the device of the route, with its VLAN: no list
+ * is configured (GEN-01, GEN-09, AMB-68, SEC-01). A route over loopback has
+ * none.
+ *
+ * Context: Process context, may sleep.
+ * Return: SMC_DECLINE_NONE, SMC_DECLINE_NOSMCRDEV (no device, or not up),
+ * SMC_DECLINE_CNFERR (no usable subnet on the interface).
+ */
+enum smc_decline smc_pnet_find(struct sock *tsk, struct smc_ib_end *end,
+			       struct smc_nego_subnets *subnets)
+{
+	enum smc_decline reason = SMC_DECLINE_NOSMCRDEV;
+	struct net_device *ndev = smc_pnet_route_dev(tsk);
+	bool found = true;
+
+	if (!ndev)
+		return reason;
+	if (ndev->flags & IFF_LOOPBACK)
+		goto out;
+	if (smc_ib_find(sock_net(tsk), ndev, end))
+		goto out;
+
+	reason = SMC_DECLINE_NONE;
+	if (subnets) {
+		memset(subnets, 0, sizeof(*subnets));
+		subnets->is_ipv6 = !smc_pnet_is_ipv4(tsk);
+		if (subnets->is_ipv6)
+			found = smc_pnet_ipv6_prefixes(tsk, ndev, subnets);
+		else
+			found = smc_pnet_ipv4_subnet(tsk, ndev, subnets);
+	}
+	if (!found) {
+		smc_ib_end_put(end);
+		reason = SMC_DECLINE_CNFERR;
+	}
+out:
+	dev_put(ndev);
+	return reason;
+}
+
+/**
+ * smc_pnet_find_routed() - the RDMA port for a way that may cross subnets
+ * @tsk: the connected inner TCP socket
+ * @peer_gid: at a server, where the way shall lead; NULL at a client
+ * @end: filled on success; ends with smc_ib_end_put()
+ *
+ * As smc_pnet_find(), with a RoCE v2 GID: the connection's own address if that is
+ * one. A client's is of the kind of its address: where packets of TCP go, those of
+ * RoCE may, and deployed servers take an IPv4 GID for granted on an IPv4
+ * connection (protocol.md). A server's is of the kind of the client's.
+ * Connections that leave the host only.
+ *
+ * Context: Process context, may sleep.
+ * Return: false if there is none.
+ */
+bool smc_pnet_find_routed(struct sock *tsk, const u8 *peer_gid, struct smc_ib_end *end)
+{
+	struct net_device *ndev = smc_pnet_route_dev(tsk);
+	enum smc_gid_kind kind;
+	struct in6_addr own;
+	bool found = false;
+
+	if (!ndev)
+		return false;
+	smc_pnet_own_addr(tsk, &own);
+	kind = smc_gid_kind(peer_gid ?: own.s6_addr);
+	if (!(ndev->flags & IFF_LOOPBACK))
+		found = !smc_ib_find_routed(sock_net(tsk), ndev, own.s6_addr, kind, end);
+	dev_put(ndev);
+	return found;
+}
+
+/**
+ * smc_pnet_may_be_local() - may SMC serve connections inside this host
+ * @net: the namespace
+ *
+ * Context: Any context.
+ * Return: true if the namespace allows it; the other end must as well.
+ */
+bool smc_pnet_may_be_local(const struct net *net)
+{
+	return READ_ONCE(smc_net(net)->set.same_host);
+}
+
+/* connect() to no address is one to this host. */
+static bool smc_pnet_is_loopback(const struct in6_addr *addr)
+{
+	if (ipv6_addr_v4mapped(addr))
+		return ipv4_is_loopback(addr->s6_addr32[3]) || !addr->s6_addr32[3];
+	return ipv6_addr_loopback(addr) || ipv6_addr_any(addr);
+}
+
+/**
+ * smc_pnet_may_reach() - may there be an RNIC on the way to an address
+ * @net: the namespace
+ * @peer: the address, IPv4 mapped
+ *
+ * A route over loopback has none (smc_pnet_find()), and an address of loopback has no other
+ * route, whatever becomes of its packets. Programs of one host shall not have to tell each
+ * other by a Decline.
+ *
+ * Context: Any context.
+ * Return: false if the way leads to none for certain.
+ */
+bool smc_pnet_may_reach(const struct net *net, const struct in6_addr *peer)
+{
+	return smc_pnet_may_be_local(net) || !smc_pnet_is_loopback(peer);
+}
+
+/**
+ * smc_pnet_name_host() - our address in place of the subnet of an interface
+ * @tsk: the client's connected inner TCP socket
+ * @subnets: filled with what the client proposes
+ *
+ * No server on another host has an interface there, so none accepts what only
+ * serves this host.
+ *
+ * Context: Any context.
+ */
+void smc_pnet_name_host(const struct sock *tsk, struct smc_nego_subnets *subnets)
+{
+	struct in6_addr own;
+
+	memset(subnets, 0, sizeof(*subnets));
+	subnets->is_ipv6 = !smc_pnet_is_ipv4(tsk);
+	smc_pnet_own_addr(tsk, &own);
+	smc_nego_add_host(subnets, own.s6_addr);
+}
+
+/**
+ * smc_pnet_find_local() - an RDMA port for a connection that stays in this host
+ * @tsk: the client's connected inner TCP socket
+ * @end: filled on success; ends with smc_ib_end_put()
+ * @subnets: filled with what the client proposes
+ *
+ * What it proposes is smc_pnet_name_host().
+ *
+ * Context: Process context, may sleep.
+ * Return: SMC_DECLINE_NONE; SMC_DECLINE_NOSMCRDEV if there is no port.
+ */
+enum smc_decline smc_pnet_find_local(struct sock *tsk, struct smc_ib_end *end,
+				     struct smc_nego_subnets *subnets)
+{
+	if (smc_ib_find_any(sock_net(tsk), end))
+		return SMC_DECLINE_NOSMCRDEV;
+	smc_pnet_name_host(tsk, subnets);
+	return SMC_DECLINE_NONE;
+}
+
+static bool smc_pnet_match_ipv4(struct net_device *ndev, const struct smc_clc_proposal *prop)
+{
+	const struct in_ifaddr *ifa;
+	struct in_device *in_dev;
+
+	guard(rcu)();
+	in_dev = __in_dev_get_rcu(ndev);
+	if (!in_dev)
+		return false;
+	in_dev_for_each_ifa_rcu(ifa, in_dev)
+		if (smc_nego_match_ipv4(prop, ntohl(ifa->ifa_local), ifa->ifa_prefixlen))
+			return true;
+	return false;
+}
+
+static bool smc_pnet_match_ipv6(struct net_device *ndev, const struct smc_clc_proposal *prop)
+{
+	const struct inet6_ifaddr *ifa;
+	struct inet6_dev *idev;
+
+	guard(rcu)();
+	idev = __in6_dev_get(ndev);
+	if (!idev)
+		return false;
+	list_for_each_entry_rcu(ifa, &idev->addr_list, if_list)
+		if (smc_nego_match_ipv6(prop, ifa->addr.s6_addr, ifa->prefix_len))
+			return true;
+	return false;
+}
+
+static bool smc_pnet_match(struct net_device *ndev, const struct smc_clc_proposal *prop)
+{
+	return prop->nr_prefixes ? smc_pnet_match_ipv6(ndev, prop) :
+				   smc_pnet_match_ipv4(ndev, prop);
+}
+
+/* Interfaces of the namespace that are on a LAN of the client's, with references. */
+static unsigned int smc_pnet_neighbours(struct net *net, const struct smc_clc_proposal *prop,
+					struct net_device *found[SMC_PNET_MAX_LANS])
+{
+	struct net_device *ndev;
+	unsigned int nr = 0;
+
+	guard(rcu)();
+	for_each_netdev_rcu(net, ndev) {
+		if (nr == SMC_PNET_MAX_LANS)
+			break;
+		if (!netif_running(ndev) || ndev->flags & IFF_LOOPBACK ||
+		    !smc_pnet_match(ndev, prop))
+			continue;
+		dev_hold(ndev);
+		found[nr++] = ndev;
+	}
+	return nr;
+}
+
+static bool smc_pnet_find_neighbour(struct net *net, const struct smc_clc_proposal *prop,
+				    struct smc_ib_end *end)
+{
+	struct net_device *ndev[SMC_PNET_MAX_LANS];
+	unsigned int i, nr = smc_pnet_neighbours(net, prop, ndev);
+	bool found = false;
+
+	for (i = 0; i < nr; i++) {
+		found = found || !smc_ib_find(net, ndev[i], end);
+		dev_put(ndev[i]);
+	}
+	return found;
+}
+
+/**
+ * smc_pnet_find_server() - the RDMA port that a client can be answered with
+ * @tsk: the server's connected inner TCP socket
+ * @prop: what the client says of its interface
+ * @end: filled on success; ends with smc_ib_end_put()
+ * @is_near: filled on success: the port is on a LAN of the client's, FC-03, FC-04
+ *
+ * That of the route, as smc_pnet_find() says; but where packets go back to the
+ * client by another interface than the one that is on its LAN, the latter's
+ * (ACPT-03). A socket that is bound to an interface keeps to it.
+ *
+ * Context: Process context, may sleep.
+ * Return: as smc_pnet_find().
+ */
+enum smc_decline smc_pnet_find_server(struct sock *tsk, const struct smc_clc_proposal *prop,
+				      struct smc_ib_end *end, bool *is_near)
+{
+	enum smc_decline reason = smc_pnet_find(tsk, end, NULL);
+	struct net_device *ndev = smc_pnet_route_dev(tsk);
+	struct smc_ib_end other;
+
+	*is_near = ndev && smc_pnet_match(ndev, prop);
+	/* connections inside the host are looked at elsewhere */
+	if (*is_near || !ndev || ndev->flags & IFF_LOOPBACK || tsk->sk_bound_dev_if)
+		goto out;
+	if (!smc_pnet_find_neighbour(sock_net(tsk), prop, &other))
+		goto out;
+	if (reason == SMC_DECLINE_NONE)
+		smc_ib_end_put(end);
+	*end = other;
+	*is_near = true;
+	reason = SMC_DECLINE_NONE;
+out:
+	dev_put(ndev);
+	return reason;
+}
+
+/**
+ * smc_pnet_needs_ipsec() - must the connection's packets be protected
+ * @tsk: the connected inner TCP socket
+ *
+ * Data on RDMA would bypass IPsec, so such connections stay with TCP, SEC-06.
+ *
+ * Context: Process context.
+ * Return: true if the socket has a policy of its own, or its route leads through IPsec.
+ */
+bool smc_pnet_needs_ipsec(struct sock *tsk)
+{
+#ifdef CONFIG_XFRM
+	struct dst_entry *dst = sk_dst_get(tsk);
+	bool needs;
+
+	needs = rcu_access_pointer(tsk->sk_policy[0]) ||
+		rcu_access_pointer(tsk->sk_policy[1]) ||
+		(dst && dst_xfrm(dst));
+	dst_release(dst);
+	return needs;
+#else
+	return false;
+#endif
+}
+
+/**
+ * smc_pnet_local_id() - this host's peer ID
+ * @net: the namespace; each is a stack of its own (AMB-55)
+ * @end: a local RNIC port, or NULL for any
+ * @peer_id: filled; the same for the life of the module (PID-04)
+ *
+ * Two bytes drawn at start, then the MAC of a RoCE port (PID-01, PID-02).
+ *
+ * Context: Process context.
+ */
+void smc_pnet_local_id(struct net *net, const struct smc_ib_end *end, u8 peer_id[8])
+{
+	struct smc_net *sn = smc_net(net);
+	u8 mac[ETH_ALEN] = {};
+	bool has_mac;
+
+	has_mac = !smc_ib_local_mac(mac);
+	if (!has_mac && end) {
+		ether_addr_copy(mac, end->mac);
+		has_mac = true;
+	}
+	guard(spinlock)(&sn->id_lock);
+	if (!sn->has_peer_id) {
+		smc_nego_peer_id(sn->peer_id, sn->peer_instance[0] << 8 | sn->peer_instance[1],
+				 mac);
+		sn->has_peer_id = has_mac;
+	}
+	memcpy(peer_id, sn->peer_id, sizeof(sn->peer_id));
+}

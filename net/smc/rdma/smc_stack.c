@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Network devices below one another: a route may lead to a VLAN, a bond, a
+ * bridge or a macvlan, and the RDMA port is that of some device underneath.
+ *
+ * RoCE frames have to be tagged as the IP packets of the route are, or they are
+ * in a network that the route's user may have no right to be in (SEC-01). So
+ * each device comes with the VLAN that lies between it and the top. Where that
+ * is not one of 802.1Q (a tag in a tag, one of 802.1ad, or two ways with different
+ * tags) there is no answer, and the device serves nobody.
+ */
+#include <linux/if_vlan.h>
+#include <linux/netdevice.h>
+
+#include "smc_compat.h"
+#include "rdma/smc_stack.h"
+
+static struct smc_stack_level *smc_stack_find(struct smc_stack *stack,
+					      const struct net_device *ndev)
+{
+	unsigned int i;
+
+	for (i = 0; i < stack->nr; i++)
+		if (stack->level[i].ndev == ndev)
+			return &stack->level[i];
+	return NULL;
+}
+
+/*
+ * @ndev is reached from a device whose frames are in @vlan. Returns false if it had
+ * been taken for usable and is not.
+ */
+static bool smc_stack_push(struct smc_stack *stack, struct net_device *ndev, u16 vlan,
+			   bool is_usable)
+{
+	u16 own = is_vlan_dev(ndev) ? vlan_dev_vlan_id(ndev) : 0;
+	struct smc_stack_level *level;
+	bool was_usable;
+
+	/* RoCE has one tag, and of one kind */
+	if (own && (vlan || vlan_dev_vlan_proto(ndev) != htons(ETH_P_8021Q)))
+		is_usable = false;
+	if (own)
+		vlan = own;
+	level = smc_stack_find(stack, ndev);
+	if (level) {
+		was_usable = level->is_usable;
+		level->is_usable = was_usable && is_usable && level->vlan == vlan;
+		return level->is_usable == was_usable;
+	}
+	if (stack->nr == SMC_STACK_MAX) {
+		stack->is_cut |= !list_empty(&ndev->adj_list.lower);
+		return true;
+	}
+	dev_hold(ndev);
+	stack->level[stack->nr++] = (struct smc_stack_level){
+		.ndev = ndev, .vlan = vlan, .is_usable = is_usable,
+	};
+	return true;
+}
+
+/* Looks below each device; returns false if one turned out to be unusable after all. */
+static bool smc_stack_walk(struct smc_stack *stack)
+{
+	const struct smc_stack_level *upper;
+	struct net_device *ndev;
+	struct list_head *iter;
+	bool is_settled = true;
+	unsigned int i;
+
+	for (i = 0; i < stack->nr; i++) {
+		upper = &stack->level[i];
+		iter = &upper->ndev->adj_list.lower;
+		while ((ndev = netdev_next_lower_dev_rcu(upper->ndev, &iter)))
+			is_settled &= smc_stack_push(stack, ndev, upper->vlan, upper->is_usable);
+	}
+	return is_settled;
+}
+
+/* A way that nobody looked at may lead to each device that has others above it, too. */
+static void smc_stack_doubt(struct smc_stack *stack)
+{
+	struct net_device *ndev;
+	struct list_head *iter;
+	unsigned int i;
+
+	for (i = 1; i < stack->nr; i++)
+		netdev_for_each_upper_dev_rcu(stack->level[i].ndev, ndev, iter)
+			if (!smc_stack_find(stack, ndev))
+				stack->level[i].is_usable = false;
+}
+
+/**
+ * smc_stack_get() - look at a network device and all below it
+ * @stack: filled; smc_stack_put() drops its references
+ * @top: the device, with a reference of the caller's
+ *
+ * Those nearer to the top come first. That need not be the order of one above the
+ * other (a bridge may have a bond and a VLAN of that bond), so what is said of a device
+ * may change when those below it have been looked at. Then all are looked at again, once
+ * for each device at most. RFC 7609 3.5.1.1, 5.1 (LG-04, SEC-01).
+ *
+ * Context: Any context.
+ */
+void smc_stack_get(struct smc_stack *stack, struct net_device *top)
+{
+	stack->nr = 0;
+	stack->is_cut = false;
+	guard(rcu)();
+	smc_stack_push(stack, top, 0, true);
+	while (!smc_stack_walk(stack))
+		;
+	if (stack->is_cut) {
+		smc_stack_doubt(stack);
+		while (!smc_stack_walk(stack))
+			;
+	}
+}
+
+/**
+ * smc_stack_put() - drop the references of a stack
+ * @stack: from smc_stack_get(); empty afterwards
+ *
+ * Context: Any context.
+ */
+void smc_stack_put(struct smc_stack *stack)
+{
+	while (stack->nr)
+		dev_put(stack->level[--stack->nr].ndev);
+}
+
+/**
+ * smc_stack_is_below() - has a namespace a network interface above a device?
+ * @net: the namespace
+ * @lower: the device, of any namespace
+ * @vlan: VLAN in which frames of that interface have to leave @lower, 0 for none
+ *
+ * The device itself will do, where no VLAN is asked for. RFC 7609 5.1 (SEC-01).
+ *
+ * Context: Any context.
+ * Return: false if nobody in @net has to do with that device and VLAN.
+ */
+bool smc_stack_is_below(const struct net *net, const struct net_device *lower, u16 vlan)
+{
+	const struct smc_stack_level *level;
+	struct smc_stack stack;
+	struct net_device *ndev;
+	bool is_below = false;
+
+	/* the usual answer, and a host may have thousands of devices */
+	if (!vlan && net_eq(dev_net(lower), net))
+		return true;
+	guard(rcu)();
+	for_each_netdev_rcu(net, ndev) {
+		smc_stack_get(&stack, ndev);
+		level = smc_stack_find(&stack, lower);
+		is_below = level && level->is_usable && level->vlan == vlan;
+		smc_stack_put(&stack);
+		if (is_below)
+			break;
+	}
+	return is_below;
+}

@@ -1,0 +1,1100 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The queues of one link.
+ *
+ * Operation:
+ *   A poster takes a slot, writes a message and up to two RDMA WRITEs into
+ *   it and posts it: one chain, one doorbell, of which only the SEND at the
+ *   end is signalled. Its completion vouches for the WRITEs before it, gives
+ *   the slot back and calls the poster's done function. Receives are posted
+ *   before the queue pair can receive and again as soon as their message has
+ *   been looked at.
+ *
+ * Ownership:
+ *   Between smc_wr_slot_get() and smc_wr_post() a slot is the poster's, then
+ *   the queue's. Whatever an unfinished work request may still name (slot,
+ *   receive, registration) lives until smc_wr_stop() has returned.
+ *
+ * Error handling:
+ *   The first error of any kind calls ops->broken, once. A work request in
+ *   error takes the queue pair down, so that all later ones are flushed: each
+ *   posted slot comes back through its completion. Of a failed completion only
+ *   wr_cqe and status are read. Where nothing completes, neither well nor badly,
+ *   the stall is an error of our own.
+ *
+ * Order:
+ *   Posting and stopping meet in RCU: a poster looks at SMC_WR_IS_OPEN and
+ *   posts inside one read section, and smc_wr_stop() clears the bit and waits
+ *   for a grace period before it drains. So two posters do not wait for each
+ *   other here; who needs an order of messages holds a lock of its own.
+ */
+#include <linux/refcount.h>
+#include <linux/slab.h>
+
+#include "smc_compat.h"
+#include "rdma/smc_fault.h"
+#include "proto/smc_wire.h"
+#include "rdma/smc_wr.h"
+
+/* Where completions are worked off; one place to change when measuring. */
+#define SMC_WR_POLL		IB_POLL_SOFTIRQ
+
+#define SMC_WR_TX_STRIDE	48	/* of messages in the message area, behind ... */
+#define SMC_WR_TX_LONG		(SMC_WR_CTRL_SLOTS * SMC_WR_LONG_LEN) /* ... long ones */
+#define SMC_WR_RECV_SGE		2	/* a receive, and SMC_WR_PAGE_MORE */
+#define SMC_WR_MSG_SGE		2	/* a slot's message, and slot->more */
+#define SMC_WR_MIN_DATA_SLOTS	4
+#define SMC_WR_PER_SLOT		(SMC_WR_MAX_WRITES + 1)
+#define SMC_WR_DRAIN		1	/* work request by which a queue is drained */
+#define SMC_WR_REG_TIMEOUT	(5 * HZ)
+#define SMC_WR_STALL_MIN	(2 * HZ)	/* a host may be busy with something else */
+#define SMC_WR_STALL_LOOKS	8
+#define SMC_WR_STALL_BYTES	32768	/* a path of so much from look to look is only slow */
+
+static_assert(SMC_WR_TX_STRIDE >= SMC_WR_MSG_LEN);
+static_assert(SMC_WR_TX_LONG + SMC_WR_DATA_SLOTS * SMC_WR_TX_STRIDE <= PAGE_SIZE);
+static_assert(SMC_WR_RECV_MAX - SMC_WR_RECV_LEN <= PAGE_SIZE);
+static_assert(SMC_WR_MSG_SGE <= SMC_WR_MAX_SGE);
+static_assert(SMC_WR_MSG_LEN == SMC_LLC_LEN && SMC_WR_MSG_LEN == SMC_CDC_LEN);
+static_assert(sizeof(struct smc_llc_add_link_v2_wire) +
+	      SMC_LLC_LONG_KEYS * sizeof(struct smc_llc_rtoken_pair_wire) <= SMC_WR_RECV_MAX);
+
+/*
+ * A memory registration in flight. It has a life of its own because the one
+ * who waits may give up before the device answers: one reference is the
+ * waiter's, one the work request's.
+ */
+struct smc_wr_reg {
+	struct ib_cqe cqe;
+	struct smc_wr *wr;
+	struct list_head node;		/* in wr->regs, under wr->lock */
+	refcount_t refs;
+	struct completion done;
+	enum ib_wc_status status;
+};
+
+/**
+ * smc_wr_report() - the queues of a link are no longer usable
+ * @wr: the queues
+ * @fault: why
+ *
+ * The first report, and none after smc_wr_stop() has begun, is passed on to
+ * ops->broken.
+ *
+ * Context: Any context, any lock of upper floors held that ops->broken does
+ *	    not take.
+ */
+void smc_wr_report(struct smc_wr *wr, enum smc_wr_fault fault)
+{
+	/* Pairs with synchronize_rcu() in smc_wr_stop(). */
+	guard(rcu)();
+	if (!test_and_set_bit(SMC_WR_IS_REPORTED, &wr->flags))
+		wr->ops->broken(wr, fault);
+}
+
+/* Connections that are cut off say ETIMEDOUT if the peer had become silent (is_peer_silent). */
+static void smc_wr_send_failed(struct smc_wr *wr, enum ib_wc_status status)
+{
+	if (status == IB_WC_RETRY_EXC_ERR)
+		WRITE_ONCE(wr->is_peer_silent, true);
+	smc_wr_report(wr, SMC_WR_FAULT_SEND);
+}
+
+/* The device had news: does the local end still work? */
+static void smc_wr_look(struct work_struct *work)
+{
+	struct smc_wr *wr = container_of(work, struct smc_wr, watch.work);
+
+	if (smc_ib_end_is_going(&wr->end))
+		smc_wr_report(wr, SMC_WR_FAULT_GOING);
+	else if (smc_ib_end_is_dead(&wr->end))
+		smc_wr_report(wr, SMC_WR_FAULT_DEVICE);
+	else if (!smc_ib_end_is_up(&wr->end))
+		smc_wr_report(wr, SMC_WR_FAULT_PORT);
+}
+
+/* How many looks may find no progress: in that time the longest chain gets to its SEND. */
+static unsigned int smc_wr_stall_looks(const struct smc_wr *wr)
+{
+	u32 most = 0;
+	unsigned int i;
+
+	for (i = 0; i < wr->nr_slots; i++)
+		if (READ_ONCE(wr->slots[i].is_posted))
+			most = max(most, READ_ONCE(wr->slots[i].nr_bytes));
+	return SMC_WR_STALL_LOOKS + most / SMC_WR_STALL_BYTES;
+}
+
+/*
+ * Something is posted, and nothing completes. By then the RNIC should have given up by
+ * itself. soft-RoCE does not: it starts the time of an attempt anew with each post, so
+ * a trickle of data would keep a dead link alive until a ring is full.
+ */
+static void smc_wr_look_for_stall(struct work_struct *work)
+{
+	struct smc_wr *wr = container_of(work, struct smc_wr, stall.work.work);
+	unsigned int nr_done = READ_ONCE(wr->nr_done);
+	bool is_idle;
+
+	scoped_guard(spinlock_bh, &wr->lock)
+		is_idle = wr->nr_free[SMC_WR_DATA] + wr->nr_free[SMC_WR_CTRL] == wr->nr_slots;
+	if (is_idle || nr_done != wr->stall.nr_done)
+		wr->stall.nr_looks = 0;
+	wr->stall.nr_done = nr_done;
+	/* the next post brings us back */
+	if (is_idle)
+		return;
+	if (wr->stall.nr_looks++ < smc_wr_stall_looks(wr))
+		schedule_delayed_work(&wr->stall.work, wr->stall.pace);
+	else
+		smc_wr_send_failed(wr, IB_WC_RETRY_EXC_ERR);
+}
+
+/* Any context. */
+static void smc_wr_qp_event(struct ib_event *event, void *context)
+{
+	switch (event->event) {
+	case IB_EVENT_QP_FATAL:
+	case IB_EVENT_QP_REQ_ERR:
+	case IB_EVENT_QP_ACCESS_ERR:
+		smc_wr_report(context, SMC_WR_FAULT_QP);
+		break;
+	default:
+		break;
+	}
+}
+
+/**
+ * smc_wr_slot_get() - take room for one message
+ * @wr: the queues
+ * @class: SMC_WR_DATA or SMC_WR_CTRL; connections queue up for data slots, and no
+ *	   completion but that of a CDC serves the queue, so others must not take all
+ *	   of these
+ *
+ * The first 44 bytes of the message are zeroed, there are no WRITEs and no done
+ * function.
+ *
+ * Context: Any context but hard interrupt. Takes wr->lock.
+ * Return: the slot, to be given to smc_wr_post() or smc_wr_slot_put(); NULL if
+ *	   there is none or the queues are stopped.
+ */
+struct smc_wr_slot *smc_wr_slot_get(struct smc_wr *wr, enum smc_wr_class class)
+{
+	struct smc_wr_slot *slot;
+
+	if (test_bit(SMC_WR_IS_STOPPED, &wr->flags))
+		return NULL;
+
+	scoped_guard(spinlock_bh, &wr->lock) {
+		slot = list_first_entry_or_null(&wr->free[class], struct smc_wr_slot, node);
+		if (!slot)
+			return NULL;
+		list_del(&slot->node);
+		wr->nr_free[class]--;
+	}
+	memset(slot->msg, 0, SMC_WR_MSG_LEN);
+	slot->len = SMC_WR_MSG_LEN;
+	memset(&slot->tag, 0, sizeof(slot->tag));
+	slot->nr_writes = 0;
+	return slot;
+}
+
+/**
+ * smc_wr_slot_fill() - the message of a slot, which may be longer than its room
+ * @slot: from smc_wr_slot_get()
+ * @msg: copied
+ * @len: its length
+ * @page: from get_zeroed_page(), for what does not fit; NULL afterwards if it is
+ *	  taken, and freed when the SEND has completed or the slot is given back
+ *
+ * Context: Any context but hard interrupt.
+ * Return: 0; -EMSGSIZE if it is too long; -ENOMEM if @page cannot be mapped.
+ */
+int smc_wr_slot_fill(struct smc_wr_slot *slot, const u8 *msg, u32 len, u8 **page)
+{
+	struct ib_device *ibdev = slot->wr->end.dev->ibdev;
+	u32 here = min(len, slot->room);
+	u64 dma;
+
+	if (len > slot->room) {
+		if (!*page || len - here > PAGE_SIZE)
+			return -EMSGSIZE;
+		memcpy(*page, msg + here, len - here);
+		dma = ib_dma_map_single(ibdev, *page, PAGE_SIZE, DMA_TO_DEVICE);
+		if (ib_dma_mapping_error(ibdev, dma))
+			return -ENOMEM;
+		slot->more = *page;
+		slot->more_dma = dma;
+		*page = NULL;
+	}
+	memcpy(slot->msg, msg, here);
+	slot->len = len;
+	return 0;
+}
+
+static void smc_wr_slot_shorten(struct smc_wr_slot *slot)
+{
+	ib_dma_unmap_single(slot->wr->end.dev->ibdev, slot->more_dma, PAGE_SIZE, DMA_TO_DEVICE);
+	free_page((unsigned long)slot->more);
+	slot->more = NULL;
+}
+
+/**
+ * smc_wr_slot_put() - give a slot back that was not posted
+ * @slot: from smc_wr_slot_get(); gone afterwards
+ *
+ * Its done function is not called.
+ *
+ * Context: Any context but hard interrupt. Takes wr->lock.
+ */
+void smc_wr_slot_put(struct smc_wr_slot *slot)
+{
+	struct smc_wr *wr = slot->wr;
+
+	if (unlikely(slot->more))
+		smc_wr_slot_shorten(slot);
+	/* Last in, first out: its cache lines are warm. */
+	guard(spinlock_bh)(&wr->lock);
+	WRITE_ONCE(slot->is_posted, false);
+	list_add(&slot->node, &wr->free[slot->class]);
+	wr->nr_free[slot->class]++;
+}
+
+/* A posted slot has come back: free it, then tell its poster. */
+static void smc_wr_slot_finish(struct smc_wr_slot *slot, bool ok)
+{
+	struct smc_wr_tag tag = slot->tag;
+	struct smc_wr *wr = slot->wr;
+
+	smc_wr_slot_put(slot);
+	if (tag.done)
+		tag.done(wr, &tag, ok);
+}
+
+static void smc_wr_send_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct smc_wr_slot *slot;
+
+	slot = container_of(wc->wr_cqe, struct smc_wr_slot, cqe);
+	/* completions of a queue are worked off one after the other */
+	WRITE_ONCE(slot->wr->nr_done, slot->wr->nr_done + 1);
+	if (likely(wc->status == IB_WC_SUCCESS)) {
+		smc_wr_slot_finish(slot, true);
+		return;
+	}
+	smc_wr_send_failed(slot->wr, wc->status);
+	smc_wr_slot_finish(slot, false);
+}
+
+/* WRITEs are not signalled; some devices complete them when flushed. */
+static void smc_wr_write_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct smc_wr_slot *slot;
+
+	slot = container_of(wc->wr_cqe, struct smc_wr_slot, write_cqe);
+	if (wc->status != IB_WC_SUCCESS)
+		smc_wr_send_failed(slot->wr, wc->status);
+}
+
+static int smc_wr_post_recv(struct smc_wr *wr, struct smc_wr_recv *recv)
+{
+	struct ib_sge sge[] = {
+		{
+			.addr = recv->dma,
+			.length = SMC_WR_RECV_LEN,
+			.lkey = wr->pd->local_dma_lkey,
+		}, {
+			.addr = wr->page[SMC_WR_PAGE_MORE].dma,
+			.length = SMC_WR_RECV_MAX - SMC_WR_RECV_LEN,
+			.lkey = wr->pd->local_dma_lkey,
+		},
+	};
+	struct ib_recv_wr rwr = {
+		.wr_cqe = &recv->cqe,
+		.sg_list = sge,
+		.num_sge = ARRAY_SIZE(sge),
+	};
+
+	ib_dma_sync_single_for_device(wr->end.dev->ibdev, recv->dma,
+				      SMC_WR_RECV_LEN, DMA_FROM_DEVICE);
+	return ib_post_recv(wr->qp, &rwr, NULL);
+}
+
+static void smc_wr_repost(struct smc_wr *wr, struct smc_wr_recv *recv)
+{
+	/* Pairs with synchronize_rcu() in smc_wr_stop(). */
+	guard(rcu)();
+	if (!test_bit(SMC_WR_IS_STOPPED, &wr->flags) && smc_wr_post_recv(wr, recv))
+		smc_wr_report(wr, SMC_WR_FAULT_POST);
+}
+
+/* The two parts of a long message in one; who has no memory has lost it. */
+static void smc_wr_deliver_long(struct smc_wr *wr, struct smc_wr_recv *recv, u32 len)
+{
+	const struct smc_wr_page *more = &wr->page[SMC_WR_PAGE_MORE];
+	u8 *msg = kmalloc(len, GFP_ATOMIC);
+
+	if (!msg) {
+		smc_wr_report(wr, SMC_WR_FAULT_RECV);
+		return;
+	}
+	ib_dma_sync_single_for_cpu(wr->end.dev->ibdev, more->dma, PAGE_SIZE, DMA_FROM_DEVICE);
+	memcpy(msg, recv->msg, SMC_WR_RECV_LEN);
+	memcpy(msg + SMC_WR_RECV_LEN, more->cpu, len - SMC_WR_RECV_LEN);
+	ib_dma_sync_single_for_device(wr->end.dev->ibdev, more->dma, PAGE_SIZE, DMA_FROM_DEVICE);
+	wr->ops->rx_llc(wr, msg, len);
+	kfree(msg);
+}
+
+static void smc_wr_deliver(struct smc_wr *wr, struct smc_wr_recv *recv, u32 len)
+{
+	ib_dma_sync_single_for_cpu(wr->end.dev->ibdev, recv->dma,
+				   SMC_WR_RECV_LEN, DMA_FROM_DEVICE);
+	atomic_long_set(&wr->rx_jiffies, jiffies);
+	if (len && recv->msg[0] == SMC_CDC_TYPE)
+		wr->ops->rx_cdc(wr, recv->msg, min_t(u32, len, SMC_WR_RECV_LEN));
+	else if (unlikely(len > SMC_WR_RECV_LEN))
+		smc_wr_deliver_long(wr, recv, len);
+	else
+		wr->ops->rx_llc(wr, recv->msg, len);
+}
+
+static void smc_wr_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct smc_wr_recv *recv;
+	struct smc_wr *wr;
+
+	recv = container_of(wc->wr_cqe, struct smc_wr_recv, cqe);
+	wr = recv->wr;
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		smc_wr_report(wr, SMC_WR_FAULT_RECV);
+		return;
+	}
+	/* The peer made the device drop one of our keys: no RMB is safe now. */
+	if (unlikely(wc->wc_flags & IB_WC_WITH_INVALIDATE)) {
+		smc_wr_report(wr, SMC_WR_FAULT_PROTOCOL);
+		return;
+	}
+	/* A WRITE with immediate data uses up a receive, no more: AMB-16. */
+	if (likely(wc->opcode == IB_WC_RECV))
+		smc_wr_deliver(wr, recv, min_t(u32, wc->byte_len, SMC_WR_RECV_MAX));
+	smc_wr_repost(wr, recv);
+}
+
+/* The chain of one slot, in the form the verbs want. */
+struct smc_wr_chain {
+	struct ib_rdma_wr write[SMC_WR_MAX_WRITES];
+	struct ib_send_wr send;
+	struct ib_sge sge[SMC_WR_MSG_SGE];
+};
+
+static void smc_wr_add_more(struct smc_wr_chain *chain, const struct smc_wr_slot *slot)
+{
+	chain->sge[0].length = slot->room;
+	chain->sge[1].addr = slot->more_dma;
+	chain->sge[1].length = slot->len - slot->room;
+	chain->sge[1].lkey = slot->wr->pd->local_dma_lkey;
+	chain->send.num_sge = 2;
+}
+
+static const struct ib_send_wr *smc_wr_build(struct smc_wr_chain *chain,
+					     struct smc_wr_slot *slot)
+{
+	struct ib_send_wr *next = &chain->send;
+	struct smc_wr *wr = slot->wr;
+	int i;
+
+	chain->sge[0].length = slot->len;
+	memset(next, 0, sizeof(*next));
+	next->wr_cqe = &slot->cqe;
+	next->sg_list = chain->sge;
+	next->num_sge = 1;
+	next->opcode = IB_WR_SEND;
+	next->send_flags = IB_SEND_SIGNALED | IB_SEND_SOLICITED;
+	if (slot->len <= wr->max_inline && likely(!slot->more)) {
+		/* Copied while posting, so this is the CPU's address. */
+		next->send_flags |= IB_SEND_INLINE;
+		chain->sge[0].addr = (uintptr_t)slot->msg;
+		chain->sge[0].lkey = 0;
+	} else {
+		if (unlikely(slot->more))
+			smc_wr_add_more(chain, slot);
+		chain->sge[0].addr = slot->msg_dma;
+		chain->sge[0].lkey = wr->pd->local_dma_lkey;
+		ib_dma_sync_single_for_device(wr->end.dev->ibdev,
+					      slot->msg_dma, chain->sge[0].length,
+					      DMA_TO_DEVICE);
+	}
+
+	for (i = slot->nr_writes - 1; i >= 0; i--) {
+		struct smc_wr_write *write = &slot->write[i];
+		struct ib_rdma_wr *rdma = &chain->write[i];
+
+		memset(rdma, 0, sizeof(*rdma));
+		rdma->wr.next = next;
+		rdma->wr.wr_cqe = &slot->write_cqe;
+		rdma->wr.sg_list = write->sge;
+		rdma->wr.num_sge = write->nr_sge;
+		rdma->wr.opcode = IB_WR_RDMA_WRITE;
+		rdma->remote_addr = write->raddr;
+		rdma->rkey = write->rkey;
+		next = &rdma->wr;
+	}
+	return next;
+}
+
+/* Posts as if the device refused the last one, where a test wants that. */
+static int smc_wr_post_chain(struct smc_wr *wr, struct smc_wr_chain *chain,
+			     const struct ib_send_wr *first, unsigned int nr_writes,
+			     const struct ib_send_wr **bad)
+{
+	int rc;
+
+	if (likely(!smc_fault_is_due(SMC_FAULT_POST)))
+		return ib_post_send(wr->qp, first, bad);
+	*bad = first;
+	if (!nr_writes)
+		return -ENOMEM;
+	chain->write[nr_writes - 1].wr.next = NULL;
+	rc = ib_post_send(wr->qp, first, bad);
+	if (rc)
+		return rc;
+	*bad = &chain->send;
+	return -ENOMEM;
+}
+
+static u32 smc_wr_nr_bytes(const struct smc_wr_slot *slot)
+{
+	u32 n = 0;
+	int i, k;
+
+	for (i = 0; i < slot->nr_writes; i++)
+		for (k = 0; k < slot->write[i].nr_sge; k++)
+			n += slot->write[i].sge[k].length;
+	return n;
+}
+
+/**
+ * smc_wr_post() - send a slot's message behind the WRITEs it announces
+ * @slot: filled: @slot->msg, the first @slot->nr_writes of @slot->write, and
+ *	  @slot->tag. Gone afterwards, whatever the result.
+ *
+ * The WRITEs take place at the peer before it sees the message (one queue
+ * pair keeps their order). On success @slot->tag.done is called exactly once,
+ * perhaps before this returns. It counts as success, too, if the device has taken only
+ * the WRITEs: they still read the slot's memory, so done is called when the queues are
+ * drained. On failure done is never called and the slot has been given back. Unless the
+ * queues were not open, the link has then been reported broken: ops->broken runs with
+ * what the caller holds. RFC 7609 4.7.1 (TX-01), 2.3.
+ *
+ * Context: Any context but hard interrupt. Takes wr->lock.
+ * Return: 0; -EPIPE if smc_wr_activate() was not yet or smc_wr_stop() already
+ *	   called, or a post has failed before; or what ib_post_send() returns.
+ */
+int smc_wr_post(struct smc_wr_slot *slot)
+{
+	unsigned int nr_writes = slot->nr_writes;
+	const struct ib_send_wr *first, *bad;
+	struct smc_wr *wr = slot->wr;
+	struct smc_wr_chain chain;
+	int rc;
+
+	first = smc_wr_build(&chain, slot);
+	bad = first;
+
+	/* Pairs with synchronize_rcu() in smc_wr_stop(). */
+	rcu_read_lock();
+	if (unlikely(!test_bit(SMC_WR_IS_OPEN, &wr->flags))) {
+		rcu_read_unlock();
+		smc_wr_slot_put(slot);
+		return -EPIPE;
+	}
+	WRITE_ONCE(slot->nr_bytes, smc_wr_nr_bytes(slot));
+	WRITE_ONCE(slot->is_posted, true);
+	rc = smc_wr_post_chain(wr, &chain, first, nr_writes, &bad);
+	if (likely(!rc)) {
+		if (wr->stall.pace && unlikely(!delayed_work_pending(&wr->stall.work)))
+			schedule_delayed_work(&wr->stall.work, wr->stall.pace);
+		rcu_read_unlock();
+		return 0;
+	}
+
+	/*
+	 * The SEND is last, so it was not accepted. WRITEs before it may have been:
+	 * then the slot stays with smc_wr_stop().
+	 *
+	 * A later message must not arrive in place of this one: it would announce
+	 * bytes that were never written. The caller's lock keeps the next post of
+	 * this connection behind this.
+	 */
+	clear_bit(SMC_WR_IS_OPEN, &wr->flags);
+	if (bad != first)
+		rc = 0;
+	else
+		smc_wr_slot_put(slot);
+	rcu_read_unlock();
+	smc_wr_report(wr, SMC_WR_FAULT_POST);
+	return rc;
+}
+
+static void smc_wr_reg_put(struct smc_wr_reg *reg)
+{
+	if (refcount_dec_and_test(&reg->refs))
+		kfree(reg);
+}
+
+/* By who has taken it off the list. */
+static void smc_wr_reg_complete(struct smc_wr_reg *reg, enum ib_wc_status status)
+{
+	reg->status = status;
+	up(&reg->wr->reg_room);
+	complete(&reg->done);
+	smc_wr_reg_put(reg);
+}
+
+/* Its completion, its poster after a failed post, and smc_wr_reap() may meet here. */
+static void smc_wr_reg_finish(struct smc_wr_reg *reg, enum ib_wc_status status)
+{
+	scoped_guard(spinlock_bh, &reg->wr->lock) {
+		if (list_empty(&reg->node))
+			return;
+		list_del_init(&reg->node);
+	}
+	smc_wr_reg_complete(reg, status);
+}
+
+/* The oldest that nobody has finished, off the list. */
+static struct smc_wr_reg *smc_wr_reg_take(struct smc_wr *wr)
+{
+	struct smc_wr_reg *reg;
+
+	guard(spinlock_bh)(&wr->lock);
+	reg = list_first_entry_or_null(&wr->regs, struct smc_wr_reg, node);
+	if (reg)
+		list_del_init(&reg->node);
+	return reg;
+}
+
+static void smc_wr_reg_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct smc_wr_reg *reg;
+
+	reg = container_of(wc->wr_cqe, struct smc_wr_reg, cqe);
+	if (wc->status != IB_WC_SUCCESS)
+		smc_wr_report(reg->wr, SMC_WR_FAULT_SEND);
+	smc_wr_reg_finish(reg, wc->status);
+}
+
+static struct smc_wr_reg *smc_wr_reg_new(struct smc_wr *wr)
+{
+	struct smc_wr_reg *reg;
+
+	reg = kzalloc(sizeof(*reg), GFP_KERNEL);
+	if (!reg)
+		return NULL;
+	reg->cqe.done = smc_wr_reg_done;
+	reg->wr = wr;
+	refcount_set(&reg->refs, 2);
+	init_completion(&reg->done);
+	guard(spinlock_bh)(&wr->lock);
+	list_add_tail(&reg->node, &wr->regs);
+	return reg;
+}
+
+static int smc_wr_post_reg(struct smc_wr *wr, struct smc_wr_reg *reg,
+			   struct ib_mr *mr, int access)
+{
+	struct ib_reg_wr rwr = {
+		.wr = {
+			.wr_cqe = &reg->cqe,
+			.opcode = IB_WR_REG_MR,
+			.send_flags = IB_SEND_SIGNALED,
+		},
+		.mr = mr,
+		.key = mr->rkey,
+		.access = access,
+	};
+
+	/* Pairs with synchronize_rcu() in smc_wr_stop(). */
+	guard(rcu)();
+	if (!test_bit(SMC_WR_IS_OPEN, &wr->flags))
+		return -EPIPE;
+	return smc_fault_is_due(SMC_FAULT_REG) ? -ENOMEM : ib_post_send(wr->qp, &rwr.wr, NULL);
+}
+
+/**
+ * smc_wr_register() - make a memory region usable on a link
+ * @wr: the queues, active
+ * @mr: mapped with ib_map_mr_sg(), of this link's protection domain. After
+ *	-ETIMEDOUT the device may still be at work on it: it must not be
+ *	deregistered before smc_wr_stop().
+ * @access: IB_ACCESS_* flags
+ *
+ * Posts REG_MR and waits up to five seconds for its completion. Several
+ * callers may wait at a time; more than SMC_WR_REGS take turns, for which they
+ * wait as long. An error takes the queue pair down and is reported as any other;
+ * not so where nothing was posted, for want of memory or because the turn did not
+ * come (-ETIMEDOUT, too). RMB-04.
+ *
+ * Context: Process context, sleeps; expects no lock held. The caller keeps @wr
+ *	    from being destroyed.
+ * Return: 0; -EPIPE if the queues are not active; -ENOMEM; -ETIMEDOUT; -EIO if
+ *	   the device refused or the link failed meanwhile; or what
+ *	   ib_post_send() returns.
+ */
+int smc_wr_register(struct smc_wr *wr, struct ib_mr *mr, int access)
+{
+	struct smc_wr_reg *reg;
+	int rc;
+
+	might_sleep();
+	if (down_timeout(&wr->reg_room, SMC_WR_REG_TIMEOUT))
+		return -ETIMEDOUT;
+	reg = smc_wr_reg_new(wr);
+	if (!reg) {
+		up(&wr->reg_room);
+		return -ENOMEM;
+	}
+
+	rc = smc_wr_post_reg(wr, reg, mr, access);
+	if (rc) {
+		smc_wr_reg_finish(reg, IB_WC_GENERAL_ERR);
+		if (rc != -EPIPE)
+			smc_wr_report(wr, SMC_WR_FAULT_POST);
+	} else if (!wait_for_completion_timeout(&reg->done,
+						SMC_WR_REG_TIMEOUT)) {
+		smc_wr_report(wr, SMC_WR_FAULT_SEND);
+		rc = -ETIMEDOUT;
+	} else if (reg->status != IB_WC_SUCCESS) {
+		rc = -EIO;
+	}
+	smc_wr_reg_put(reg);
+	return rc;
+}
+
+/* How many of each the device can take. */
+static int smc_wr_size(struct smc_wr *wr, const struct ib_device_attr *attrs)
+{
+	int room = min(attrs->max_qp_wr, attrs->max_cqe) - SMC_WR_DRAIN;
+	int slots = (room - SMC_WR_REGS) / SMC_WR_PER_SLOT;
+
+	if (attrs->max_send_sge < SMC_WR_MAX_SGE ||
+	    attrs->max_recv_sge < SMC_WR_RECV_SGE ||
+	    !attrs->max_fast_reg_page_list_len ||
+	    slots < SMC_WR_CTRL_SLOTS + SMC_WR_MIN_DATA_SLOTS)
+		return -EOPNOTSUPP;
+	wr->nr_slots = min(slots, SMC_WR_SLOTS);
+	wr->nr_recvs = min(room, SMC_WR_RECVS);
+	wr->max_pages = attrs->max_fast_reg_page_list_len;
+	return 0;
+}
+
+static int smc_wr_alloc(struct smc_wr *wr)
+{
+	unsigned int i;
+
+	wr->slots = kvcalloc(wr->nr_slots, sizeof(*wr->slots), GFP_KERNEL);
+	wr->recvs = kvcalloc(wr->nr_recvs, sizeof(*wr->recvs), GFP_KERNEL);
+	if (!wr->slots || !wr->recvs)
+		return -ENOMEM;
+	for (i = 0; i < SMC_WR_PAGES; i++) {
+		wr->page[i].cpu = (u8 *)get_zeroed_page(GFP_KERNEL);
+		if (!wr->page[i].cpu)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Also after smc_wr_alloc() has failed half way. */
+static void smc_wr_free(struct smc_wr *wr)
+{
+	unsigned int i;
+
+	for (i = 0; i < SMC_WR_PAGES; i++)
+		free_page((unsigned long)wr->page[i].cpu);
+	kvfree(wr->recvs);
+	kvfree(wr->slots);
+}
+
+static enum dma_data_direction smc_wr_page_dir(unsigned int page)
+{
+	return page == SMC_WR_PAGE_TX ? DMA_TO_DEVICE : DMA_FROM_DEVICE;
+}
+
+static void smc_wr_unmap(struct smc_wr *wr, unsigned int nr_pages)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_pages; i++)
+		ib_dma_unmap_single(wr->end.dev->ibdev, wr->page[i].dma, PAGE_SIZE,
+				    smc_wr_page_dir(i));
+}
+
+static int smc_wr_map(struct smc_wr *wr)
+{
+	struct ib_device *ibdev = wr->end.dev->ibdev;
+	unsigned int i;
+
+	for (i = 0; i < SMC_WR_PAGES; i++) {
+		wr->page[i].dma = ib_dma_map_single(ibdev, wr->page[i].cpu, PAGE_SIZE,
+						    smc_wr_page_dir(i));
+		if (ib_dma_mapping_error(ibdev, wr->page[i].dma)) {
+			smc_wr_unmap(wr, i);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+static void smc_wr_lay_out(struct smc_wr *wr)
+{
+	unsigned int per_page = PAGE_SIZE / SMC_WR_RECV_LEN;
+	unsigned int i;
+
+	for (i = 0; i < wr->nr_slots; i++) {
+		struct smc_wr_slot *slot = &wr->slots[i];
+		unsigned int off = i * SMC_WR_LONG_LEN;
+
+		slot->room = SMC_WR_LONG_LEN;
+		if (i >= SMC_WR_CTRL_SLOTS) {
+			off = SMC_WR_TX_LONG + (i - SMC_WR_CTRL_SLOTS) * SMC_WR_TX_STRIDE;
+			slot->room = SMC_WR_MSG_LEN;
+		}
+
+		slot->cqe.done = smc_wr_send_done;
+		slot->write_cqe.done = smc_wr_write_done;
+		slot->wr = wr;
+		slot->class = i < SMC_WR_CTRL_SLOTS ? SMC_WR_CTRL : SMC_WR_DATA;
+		slot->msg = wr->page[SMC_WR_PAGE_TX].cpu + off;
+		slot->msg_dma = wr->page[SMC_WR_PAGE_TX].dma + off;
+		list_add_tail(&slot->node, &wr->free[slot->class]);
+		wr->nr_free[slot->class]++;
+	}
+	for (i = 0; i < wr->nr_recvs; i++) {
+		struct smc_wr_recv *recv = &wr->recvs[i];
+		unsigned int off = i % per_page * SMC_WR_RECV_LEN;
+
+		recv->cqe.done = smc_wr_recv_done;
+		recv->wr = wr;
+		recv->msg = wr->page[i / per_page].cpu + off;
+		recv->dma = wr->page[i / per_page].dma + off;
+	}
+}
+
+static u32 smc_wr_send_depth(const struct smc_wr *wr)
+{
+	return wr->nr_slots * SMC_WR_PER_SLOT + SMC_WR_REGS + SMC_WR_DRAIN;
+}
+
+/*
+ * As deep as the queues they serve: a flushed queue pair may complete even
+ * what was not signalled. Both on one vector, since one CPU then runs what
+ * belongs together.
+ */
+static int smc_wr_create_cqs(struct smc_wr *wr)
+{
+	struct ib_device *ibdev = wr->end.dev->ibdev;
+	int vector = smc_ib_next_vector(&wr->end);
+
+	wr->send_cq = ib_alloc_cq(ibdev, wr, smc_wr_send_depth(wr), vector,
+				  SMC_WR_POLL);
+	if (IS_ERR(wr->send_cq))
+		return PTR_ERR(wr->send_cq);
+	wr->recv_cq = ib_alloc_cq(ibdev, wr, wr->nr_recvs + SMC_WR_DRAIN,
+				  vector, SMC_WR_POLL);
+	if (IS_ERR(wr->recv_cq)) {
+		ib_free_cq(wr->send_cq);
+		return PTR_ERR(wr->recv_cq);
+	}
+	return 0;
+}
+
+static void smc_wr_free_cqs(struct smc_wr *wr)
+{
+	ib_free_cq(wr->recv_cq);
+	ib_free_cq(wr->send_cq);
+}
+
+static int smc_wr_try_qp(struct smc_wr *wr, u32 max_inline)
+{
+	struct ib_qp_init_attr attr = {
+		.event_handler = smc_wr_qp_event,
+		.qp_context = wr,
+		.send_cq = wr->send_cq,
+		.recv_cq = wr->recv_cq,
+		.cap = {
+			.max_send_wr = smc_wr_send_depth(wr),
+			.max_recv_wr = wr->nr_recvs + SMC_WR_DRAIN,
+			.max_send_sge = SMC_WR_MAX_SGE,
+			.max_recv_sge = SMC_WR_RECV_SGE,
+			.max_inline_data = max_inline,
+		},
+		.sq_sig_type = IB_SIGNAL_REQ_WR,
+		.qp_type = IB_QPT_RC,
+	};
+
+	wr->qp = ib_create_qp(wr->pd, &attr);
+	if (IS_ERR(wr->qp))
+		return PTR_ERR(wr->qp);
+	wr->qpn = wr->qp->qp_num;
+	wr->max_inline = attr.cap.max_inline_data;
+	if (wr->max_inline < SMC_WR_MSG_LEN)
+		wr->max_inline = 0;
+	return 0;
+}
+
+static int smc_wr_create_qp(struct smc_wr *wr)
+{
+	int rc;
+
+	rc = smc_wr_try_qp(wr, SMC_WR_MSG_LEN);
+	if (rc && rc != -ENOMEM)
+		rc = smc_wr_try_qp(wr, 0);
+	return rc;
+}
+
+static int smc_wr_post_recvs(struct smc_wr *wr)
+{
+	unsigned int i;
+	int rc = 0;
+
+	for (i = 0; i < wr->nr_recvs && !rc; i++)
+		rc = smc_wr_post_recv(wr, &wr->recvs[i]);
+	return rc;
+}
+
+/**
+ * smc_wr_create() - make the queues of a link
+ * @wr: filled; its former content does not matter
+ * @end: local end; @wr takes a reference of its own
+ * @ops: upward news; ops->broken may be called at once
+ *
+ * The queue pair is in INIT and has its receives posted, so that nothing a
+ * peer sends from RTR on is lost. It has a protection domain of its own
+ * (RMB-06). RFC 7609 3.5.1.2, FC-05.
+ *
+ * Context: Process context, may sleep.
+ * Return: 0, then smc_wr_stop() and smc_wr_destroy() are due; -ENOMEM;
+ *	   -EOPNOTSUPP if the device is too small; -ENODEV if it is being
+ *	   removed; or what the verbs return.
+ */
+int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
+		  const struct smc_wr_ops *ops)
+{
+	int rc;
+
+	memset(wr, 0, sizeof(*wr));
+	wr->ops = ops;
+	wr->watch.end = &wr->end;
+	INIT_WORK(&wr->watch.work, smc_wr_look);
+	INIT_DELAYED_WORK(&wr->stall.work, smc_wr_look_for_stall);
+	spin_lock_init(&wr->lock);
+	INIT_LIST_HEAD(&wr->free[SMC_WR_DATA]);
+	INIT_LIST_HEAD(&wr->free[SMC_WR_CTRL]);
+	INIT_LIST_HEAD(&wr->regs);
+	sema_init(&wr->reg_room, SMC_WR_REGS);
+	atomic_long_set(&wr->rx_jiffies, jiffies);
+	smc_ib_end_copy(&wr->end, end);
+	strscpy(wr->dev_name, end->dev->ibdev->name, sizeof(wr->dev_name));
+
+	rc = smc_wr_size(wr, &end->dev->ibdev->attrs);
+	if (rc)
+		goto put_end;
+	rc = smc_wr_alloc(wr);
+	if (rc)
+		goto free_mem;
+	rc = smc_wr_map(wr);
+	if (rc)
+		goto free_mem;
+	smc_wr_lay_out(wr);
+
+	wr->pd = ib_alloc_pd(end->dev->ibdev, 0);
+	if (IS_ERR(wr->pd)) {
+		rc = PTR_ERR(wr->pd);
+		goto unmap;
+	}
+	rc = smc_wr_create_cqs(wr);
+	if (rc)
+		goto dealloc_pd;
+	rc = smc_fault_is_due(SMC_FAULT_QP) ? -ENOMEM : smc_wr_create_qp(wr);
+	if (rc)
+		goto free_cqs;
+	rc = smc_ib_qp_init(wr->qp, end);
+	if (rc)
+		goto destroy_qp;
+	rc = smc_ib_watch(&wr->watch);
+	if (rc)
+		goto destroy_qp;
+	rc = smc_wr_post_recvs(wr);
+	if (rc)
+		goto stop;
+	return 0;
+
+stop:
+	/* Some receives are posted: they have to be flushed. */
+	smc_wr_stop(wr);
+	smc_wr_destroy(wr);
+	return rc;
+destroy_qp:
+	ib_destroy_qp(wr->qp);
+free_cqs:
+	smc_wr_free_cqs(wr);
+dealloc_pd:
+	ib_dealloc_pd(wr->pd);
+unmap:
+	smc_wr_unmap(wr, SMC_WR_PAGES);
+free_mem:
+	smc_wr_free(wr);
+put_end:
+	smc_ib_end_put(&wr->end);
+	return rc;
+}
+
+/**
+ * smc_wr_connect() - bind the queues to the peer's: it may send to us
+ * @wr: from smc_wr_create()
+ * @peer: the peer's end, as received; checked here
+ *
+ * Context: Process context, may sleep.
+ * Return: 0; -EINVAL, -ENETUNREACH, -EADDRNOTAVAIL as smc_ib_qp_rtr(); or what
+ *	   ib_modify_qp() returns.
+ */
+int smc_wr_connect(struct smc_wr *wr, const struct smc_ib_peer *peer)
+{
+	int rc;
+
+	if (smc_fault_is_due(SMC_FAULT_MODIFY))
+		return -EIO;
+	rc = smc_ib_qp_rtr(wr->qp, &wr->end, peer);
+	if (rc)
+		set_bit(SMC_WR_IS_IN_DOUBT, &wr->flags);
+	return rc;
+}
+
+/*
+ * How often to look, so that a stall is noticed after twice the time of all attempts.
+ * 0 on adapters: they give up by themselves, perhaps after four times as long, and never
+ * (on purpose) where the peer's adapter is up and its host has posted no receives.
+ */
+static unsigned long smc_wr_stall_pace(const struct smc_wr *wr, u8 timeout, u8 retries)
+{
+	unsigned long patience = nsecs_to_jiffies64((4096ULL << timeout) * (retries + 1)) * 2;
+
+	if (!ib_uses_virt_dma(wr->end.dev->ibdev))
+		return 0;
+	return max_t(unsigned long, patience, SMC_WR_STALL_MIN) / SMC_WR_STALL_LOOKS;
+}
+
+/**
+ * smc_wr_activate() - the queues may send from here on
+ * @wr: connected
+ * @psn: the packet sequence number told to the peer
+ * @timeout: local ACK timeout, 4.096 us * 2^timeout
+ * @retries: transport retries, 0..6
+ *
+ * From here on they are broken, too, where on soft-RoCE nothing completes for twice the
+ * time that @timeout and @retries grant, and for two seconds at least (KA-05).
+ *
+ * Context: Process context, may sleep.
+ * Return: 0; -EPIPE if they were stopped already; or what ib_modify_qp()
+ *	   returns.
+ */
+int smc_wr_activate(struct smc_wr *wr, u32 psn, u8 timeout, u8 retries)
+{
+	int rc;
+
+	if (test_bit(SMC_WR_IS_STOPPED, &wr->flags))
+		return -EPIPE;
+	if (smc_fault_is_due(SMC_FAULT_MODIFY))
+		return -EIO;
+	wr->stall.pace = smc_wr_stall_pace(wr, timeout, retries);
+	rc = smc_ib_qp_rts(wr->qp, psn, timeout, retries);
+	set_bit(rc ? SMC_WR_IS_IN_DOUBT : SMC_WR_IS_OPEN, &wr->flags);
+	return rc;
+}
+
+/* The device no longer obeys: nothing completes after the queues are gone. */
+static void smc_wr_reap(struct smc_wr *wr)
+{
+	struct smc_wr_reg *reg;
+
+	ib_destroy_qp(wr->qp);
+	smc_wr_free_cqs(wr);
+	wr->qp = NULL;
+
+	while ((reg = smc_wr_reg_take(wr)))
+		smc_wr_reg_complete(reg, IB_WC_WR_FLUSH_ERR);
+}
+
+/* What will not complete any more, or never could: its SEND was not taken. */
+static void smc_wr_finish_slots(struct smc_wr *wr)
+{
+	unsigned int i;
+
+	for (i = 0; i < wr->nr_slots; i++)
+		if (wr->slots[i].is_posted)
+			smc_wr_slot_finish(&wr->slots[i], false);
+}
+
+/**
+ * smc_wr_stop() - no more posts, no more callbacks
+ * @wr: from smc_wr_create(), in any state
+ *
+ * Flushes what is posted: each done function of a posted slot is called with
+ * ok = false before this returns, and none of the callbacks runs afterwards.
+ * ops->broken is not called for what happens here. A second call does nothing.
+ *
+ * Context: Process context, sleeps: queues are drained. Expects no lock held
+ *	    that a callback or a poster takes, and that neither a second
+ *	    smc_wr_stop() nor smc_wr_activate() runs at the same time.
+ */
+void smc_wr_stop(struct smc_wr *wr)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	might_sleep();
+	if (test_and_set_bit(SMC_WR_IS_STOPPED, &wr->flags))
+		return;
+	clear_bit(SMC_WR_IS_OPEN, &wr->flags);
+	set_bit(SMC_WR_IS_REPORTED, &wr->flags);
+	smc_ib_unwatch(&wr->watch);
+	/*
+	 * Whoever saw the bits as they were has posted, or has returned from
+	 * ops->broken, when the grace period ends.
+	 */
+	synchronize_rcu();
+	cancel_delayed_work_sync(&wr->stall.work);
+
+	/* soft-RoCE, once out of memory there, flushes no receives any more */
+	if (test_bit(SMC_WR_IS_IN_DOUBT, &wr->flags) ||
+	    ib_modify_qp(wr->qp, &attr, IB_QP_STATE))
+		smc_wr_reap(wr);
+	else
+		ib_drain_qp(wr->qp);
+	smc_wr_finish_slots(wr);
+}
+
+/**
+ * smc_wr_destroy() - free the queues
+ * @wr: stopped; all regions of its protection domain are deregistered, all
+ *	slots given back, nobody is in smc_wr_register()
+ *
+ * What a link is called stays readable: @wr->qpn, @wr->dev_name and what
+ * @wr->end holds but the device.
+ *
+ * Context: Process context, may sleep. Expects no lock held.
+ */
+void smc_wr_destroy(struct smc_wr *wr)
+{
+	WARN_ON_ONCE(wr->nr_free[SMC_WR_DATA] + wr->nr_free[SMC_WR_CTRL] !=
+		     wr->nr_slots);
+	if (wr->qp) {
+		ib_destroy_qp(wr->qp);
+		smc_wr_free_cqs(wr);
+		wr->qp = NULL;
+	}
+	ib_dealloc_pd(wr->pd);
+	smc_wr_unmap(wr, SMC_WR_PAGES);
+	smc_wr_free(wr);
+	smc_ib_end_put(&wr->end);
+}

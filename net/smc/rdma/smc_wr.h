@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The queues of one link: send slots, receive refill, the completion queues
+ * and the RC queue pair itself. Knows bytes and work requests, not messages.
+ */
+#ifndef SMC_WR_H
+#define SMC_WR_H
+
+#include <linux/list.h>
+#include <linux/semaphore.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+
+#include "rdma/smc_ib.h"
+
+#define SMC_WR_MSG_LEN		44	/* every CDC and LLC message, LLC-01; but ... */
+#define SMC_WR_LONG_LEN		128	/* ... those of version 2 in LLC's slots ... */
+#define SMC_WR_RECV_MAX		4160	/* ... and this with a page for the rest */
+#define SMC_WR_MAX_WRITES	2	/* destination ring wraps once */
+#define SMC_WR_MAX_SGE		2	/* source ring wraps once */
+#define SMC_WR_DATA_SLOTS	64	/* for CDC */
+#define SMC_WR_CTRL_SLOTS	8	/* for LLC */
+#define SMC_WR_SLOTS		(SMC_WR_DATA_SLOTS + SMC_WR_CTRL_SLOTS)
+#define SMC_WR_RECVS		256
+#define SMC_WR_REGS		4	/* registrations in flight */
+#define SMC_WR_RECV_LEN		64	/* of longer ones the rest is in SMC_WR_PAGE_MORE */
+#define SMC_WR_RECV_PAGES	DIV_ROUND_UP(SMC_WR_RECVS, PAGE_SIZE / SMC_WR_RECV_LEN)
+#define SMC_WR_PAGE_MORE	SMC_WR_RECV_PAGES	/* those before it are of receives */
+#define SMC_WR_PAGE_TX		(SMC_WR_PAGE_MORE + 1)
+#define SMC_WR_PAGES		(SMC_WR_PAGE_TX + 1)
+
+struct smc_wr;
+
+enum smc_wr_class { SMC_WR_DATA, SMC_WR_CTRL };
+
+enum smc_wr_fault {		/* why a link is reported broken */
+	SMC_WR_FAULT_SEND,	/* a send or write completed in error, or not at all */
+	SMC_WR_FAULT_RECV,	/* a receive completed in error */
+	SMC_WR_FAULT_POST,	/* a work request could not be posted */
+	SMC_WR_FAULT_QP,	/* the device reported a QP event */
+	SMC_WR_FAULT_PORT,	/* the port went down or lost its GID */
+	SMC_WR_FAULT_DEVICE,	/* the device died */
+	SMC_WR_FAULT_GOING,	/* the device is being removed, and may still work */
+	SMC_WR_FAULT_PROTOCOL,	/* an engine saw something out of sync (ERR-54) */
+};
+
+/**
+ * struct smc_wr_ops - upward news of a link's queues, set once by af_smc.c
+ * @rx_cdc: a message with type 0xFE arrived; any length, not checked
+ * @rx_llc: any other message arrived
+ * @broken: the queues are no longer usable; called at most once per @wr
+ *
+ * @rx_cdc and @rx_llc are called in completion context (softirq) with no lock
+ * held. @broken is called from any context, hard interrupt included, and with
+ * whatever the caller of smc_wr_post() or smc_wr_report() holds: it takes no
+ * lock of a connection and does no more than queue work. None may sleep.
+ */
+struct smc_wr_ops {
+	void (*rx_cdc)(struct smc_wr *wr, const u8 *msg, u32 len);
+	void (*rx_llc)(struct smc_wr *wr, const u8 *msg, u32 len);
+	void (*broken)(struct smc_wr *wr, enum smc_wr_fault fault);
+};
+
+/*
+ * What a poster wants back when its SEND has completed. @done runs in
+ * completion context, or in smc_wr_stop(), with no lock held and must not
+ * sleep; the tag it is given is a copy that lasts for the call.
+ */
+struct smc_wr_tag {
+	void (*done)(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok);
+	void *owner;		/* the poster's; a reference travels with it if needed */
+	u64 cookie;
+	u32 len;		/* payload bytes the message announced */
+	u16 seq;
+};
+
+struct smc_wr_write {		/* one RDMA WRITE of a chain */
+	u64 raddr;
+	u32 rkey;
+	u8 nr_sge;
+	struct ib_sge sge[SMC_WR_MAX_SGE];
+};
+
+/**
+ * struct smc_wr_slot - room for one message and the writes it announces
+ * @cqe: completion of the SEND; the only signalled request of the chain
+ * @write_cqe: named by the WRITEs, which complete only in error; the SEND
+ *	       behind them is flushed then and gives the slot back
+ * @wr: the queues it belongs to
+ * @class: which pool it came from
+ * @tag: handed to @tag.done after the slot has been given back
+ * @msg: the message, inside the DMA-mapped message area; the first 44 bytes are
+ *	 zeroed by smc_wr_slot_get()
+ * @len: its length; 44 unless the poster says otherwise
+ * @room: what it may be at most
+ * @msg_dma: where the RNIC finds @msg
+ * @more: a page with what a message has behind @room bytes; NULL where it fits
+ * @more_dma: where the RNIC finds it
+ * @write: fill the first @nr_writes before smc_wr_post()
+ * @nr_writes: RDMA WRITEs ahead of the SEND
+ * @nr_bytes: of the WRITEs; of @is_posted
+ * @is_posted: its SEND has not completed
+ * @node: in the free list of its class
+ */
+struct smc_wr_slot {
+	struct ib_cqe cqe;
+	struct ib_cqe write_cqe;
+	struct smc_wr *wr;
+	enum smc_wr_class class;
+	struct smc_wr_tag tag;
+	u8 *msg;
+	u32 len;
+	u32 room;
+	u64 msg_dma;
+	u8 *more;
+	u64 more_dma;
+	struct smc_wr_write write[SMC_WR_MAX_WRITES];
+	u8 nr_writes;
+	u32 nr_bytes;
+	bool is_posted;
+	struct list_head node;
+};
+
+/* One posted receive. */
+struct smc_wr_recv {
+	struct ib_cqe cqe;
+	struct smc_wr *wr;
+	u8 *msg;
+	u64 dma;
+};
+
+/* A page of messages, and where the RNIC finds it. */
+struct smc_wr_page {
+	u8 *cpu;
+	u64 dma;
+};
+
+/**
+ * struct smc_wr_stall - how long nothing has completed
+ * @work: looks while something is posted
+ * @pace: how often, jiffies; 0 for never; from smc_wr_activate()
+ * @nr_looks: so often in a row it has found the same
+ * @nr_done: completions at the last one
+ */
+struct smc_wr_stall {
+	struct delayed_work work;
+	unsigned long pace;
+	unsigned int nr_looks;
+	unsigned int nr_done;
+};
+
+enum smc_wr_flag {
+	SMC_WR_IS_OPEN,			/* posting is allowed: RTS, none failed, not stopped */
+	SMC_WR_IS_STOPPED,		/* smc_wr_stop() was called */
+	SMC_WR_IS_REPORTED,		/* ops->broken was called, or never shall be */
+	SMC_WR_IS_IN_DOUBT,		/* the device has refused a change of state */
+};
+
+/**
+ * struct smc_wr - the queues of one link
+ * @ops: upward news
+ * @end: local end, with a device reference until smc_wr_destroy()
+ * @qpn: number of the queue pair; stays when that is gone, for who only tells it
+ * @dev_name: of the device, as it was when the queues were made; stays as well
+ * @watch: looks at the end's port and device after an event
+ * @stall: looks for sends that do not complete
+ * @nr_done: SENDs that have completed, well or not; written in completion context
+ * @pd: one per link, RMB-06, AMB-18
+ * @send_cq: completions of sends, writes and registrations
+ * @recv_cq: completions of receives
+ * @qp: the RC queue pair; NULL once it is gone, by smc_wr_destroy() or because
+ *	smc_wr_stop() had to destroy it
+ * @max_inline: bytes the device takes inline, 0 or at least SMC_WR_MSG_LEN
+ * @max_pages: of one fast registration
+ * @lock: wr->lock of the lock order, innermost: @free, @nr_free, @regs
+ * @free: slots by &enum smc_wr_class
+ * @nr_free: their numbers
+ * @regs: registrations in flight
+ * @reg_room: counts down from SMC_WR_REGS
+ * @flags: bits of &enum smc_wr_flag
+ * @slots: all slots
+ * @nr_slots: their number, less than SMC_WR_SLOTS on a small device
+ * @recvs: all receives
+ * @nr_recvs: their number
+ * @page: what the receives point into, then SMC_WR_PAGE_MORE for what a long message has
+ *	  behind its receive: one for all, for a peer sends the next only when the last was
+ *	  answered (protocol.md); and SMC_WR_PAGE_TX, the slots' messages
+ * @rx_jiffies: when the last message was received, KA-02
+ * @is_peer_silent: the peer's RNIC or host no longer answers, KA-05; set once
+ *
+ * Created by smc_wr_create(), torn down by smc_wr_stop() and
+ * smc_wr_destroy(). What names no lock is constant in between.
+ */
+struct smc_wr {
+	const struct smc_wr_ops *ops;
+	struct smc_ib_end end;
+	u32 qpn;
+	char dev_name[IB_DEVICE_NAME_MAX];
+	struct smc_ib_watch watch;
+	struct smc_wr_stall stall;
+	unsigned int nr_done;
+	struct ib_pd *pd;
+	struct ib_cq *send_cq;
+	struct ib_cq *recv_cq;
+	struct ib_qp *qp;
+	u32 max_inline;
+	u32 max_pages;
+	spinlock_t lock;		/* @free, @nr_free, @regs */
+	struct list_head free[2];
+	unsigned int nr_free[2];
+	struct list_head regs;
+	struct semaphore reg_room;
+	unsigned long flags;
+	struct smc_wr_slot *slots;
+	unsigned int nr_slots;
+	struct smc_wr_recv *recvs;
+	unsigned int nr_recvs;
+	struct smc_wr_page page[SMC_WR_PAGES];
+	atomic_long_t rx_jiffies;
+	bool is_peer_silent;
+};
+
+int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
+		  const struct smc_wr_ops *ops);
+int smc_wr_connect(struct smc_wr *wr, const struct smc_ib_peer *peer);
+int smc_wr_activate(struct smc_wr *wr, u32 psn, u8 timeout, u8 retries);
+void smc_wr_stop(struct smc_wr *wr);
+void smc_wr_destroy(struct smc_wr *wr);
+
+struct smc_wr_slot *smc_wr_slot_get(struct smc_wr *wr, enum smc_wr_class class);
+int smc_wr_slot_fill(struct smc_wr_slot *slot, const u8 *msg, u32 len, u8 **page);
+void smc_wr_slot_put(struct smc_wr_slot *slot);
+int smc_wr_post(struct smc_wr_slot *slot);
+int smc_wr_register(struct smc_wr *wr, struct ib_mr *mr, int access);
+void smc_wr_report(struct smc_wr *wr, enum smc_wr_fault fault);
+
+#endif /* SMC_WR_H */

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Children of a listener until accept() has them.
+ *
+ * Operation: a child whose handshake has ended goes to the accept queue, or
+ * away. With TCP_DEFER_ACCEPT it waits for the first byte of its peer, or for
+ * the end of its stream, before that. TCP waits for the same, but takes the
+ * client's CLC message for it, so on SMC, and after a fallback, the wait is
+ * here. It has the time that the option grants, then the child is accepted
+ * anyway, as TCP accepts a client that has acknowledged the connection. One that
+ * breaks meanwhile is never seen by the application.
+ *
+ * Memory: a listener adds up what its pending children cost. Above a bound the
+ * oldest is reset for each that comes, so that peers that say nothing are replaced
+ * by those that do.
+ *
+ * Ownership: a child that waits for its first byte stays pending, with what it
+ * costs: it takes no place in the backlog, as TCP's does not, it ends with the
+ * listener, and it is the first to go where memory is short. struct smc_child
+ * belongs to the handshake's work item, which has nothing else to do any more;
+ * news of the connection or of TCP queue it, and it comes when the time is over.
+ */
+#include <net/tcp.h>
+
+#include "sock/smc_child.h"
+#include "sock/smc_close.h"
+#include "smc_compat.h"
+#include "sock/smc_listener.h"
+#include "rdma/smc_net.h"
+#include "sock/smc_rx.h"
+#include "sock/smc_tcp.h"
+
+/* Reset a child that is pending no more; its work item closes it. Consumes a reference. */
+static void smc_child_abandon(struct sock *sk)
+{
+	struct smc_sock *smc;
+
+	tcp_abort(sk, ECONNRESET);
+	rcu_read_lock();
+	smc = smc_sk(sk);
+	if (smc)
+		smc_sock_queue(smc);
+	rcu_read_unlock();
+	sock_put(sk);
+}
+
+/**
+ * smc_child_make_room() - the oldest children go if those under handshake cost too much
+ * @listener: their listener; the caller has a reference
+ * @except: one that stays; or NULL
+ *
+ * Context: Process context, may sleep. Takes the socket locks of children.
+ */
+void smc_child_make_room(struct smc_listener *listener, const struct smc_child *except)
+{
+	struct sock *oldest;
+
+	while ((oldest = smc_listener_evict(listener, except))) {
+		smc_stat_inc(sock_net(oldest), SMC_STAT_SERVER_DROPPED);
+		smc_child_abandon(oldest);
+	}
+}
+
+/**
+ * smc_child_charge() - a child costs its listener memory, and others make room if need be
+ * @smc: the child, its handshake is under way
+ * @bytes: how much more
+ *
+ * Context: The child's handshake work item, may sleep. Takes the socket locks of other
+ * children.
+ */
+void smc_child_charge(struct smc_sock *smc, unsigned long bytes)
+{
+	smc_listener_charge(smc->child, bytes);
+	smc_child_make_room(smc->child->listener, smc->child);
+}
+
+/* Has the connection ended without a word? */
+static bool smc_child_is_broken(const struct smc_sock *smc)
+{
+	if (smc->phase != SMC_PHASE_SMC)
+		return inet_sk_state_load(smc->sk) == TCP_CLOSE;
+	return smc->err || READ_ONCE(smc->conn->close.state) == SMC_STATE_CLOSED;
+}
+
+/* Data, or the end of them; what came before a reset counts, as with TCP. */
+static bool smc_child_has_spoken(struct smc_sock *smc)
+{
+	const struct sock *sk = smc->sk;
+
+	if (smc->phase == SMC_PHASE_SMC)
+		return smc_conn_readable(smc->conn) || smc_rx_has_urgent(smc->conn) ||
+		       READ_ONCE(smc->conn->ctl.rx_conn_flags) & (SMC_CDC_DONE | SMC_CDC_CLOSED);
+	return !skb_queue_empty_lockless(&sk->sk_receive_queue) ||
+	       (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN && !smc_child_is_broken(smc));
+}
+
+/* The child goes to accept(), or away. Its work item has nothing to do any more. */
+static void smc_child_finish(struct smc_sock *smc, bool is_good)
+{
+	struct smc_child *child = smc->child;
+	struct sock *sk = smc->sk;
+
+	lock_sock(sk);
+	if (smc->phase != SMC_PHASE_SMC && is_good) {
+		child->fallback = smc->fallback;
+		child->peer_diagnosis = smc->peer_diagnosis;
+		smc_tcp_become(smc, smc->fallback);
+	} else if (smc->phase != SMC_PHASE_SMC) {
+		smc_sock_set_phase(smc, SMC_PHASE_IDLE);
+	}
+	/* news have nothing to queue us for any more */
+	WRITE_ONCE(smc->child, NULL);
+	release_sock(sk);
+	if (!smc_listener_finish(child, is_good))
+		smc_child_drop(sk);
+}
+
+/**
+ * smc_child_look() - is it time for a child that waits for its first byte
+ * @smc: the child, its handshake has ended well
+ *
+ * Context: The child's handshake work item, may sleep.
+ */
+void smc_child_look(struct smc_sock *smc)
+{
+	long left = smc->child->defer_end - jiffies;
+
+	if (smc_child_has_spoken(smc))
+		smc_child_finish(smc, true);
+	else if (READ_ONCE(smc->child->state) == SMC_CHILD_GONE || smc_child_is_broken(smc))
+		smc_child_finish(smc, false);
+	else if (left <= 0)
+		smc_child_finish(smc, true);
+	else
+		smc_sock_queue_delayed(smc, left);
+}
+
+/**
+ * smc_child_done() - a child's handshake has ended
+ * @smc: the child, with SMC, or in the phase of a handshake with the reason why it is TCP
+ * @is_good: it has a connection
+ *
+ * The child goes to accept(), at once or by and by, or away.
+ *
+ * Context: The child's handshake work item, may sleep.
+ */
+void smc_child_done(struct smc_sock *smc, bool is_good)
+{
+	if (is_good && time_before(jiffies, smc->child->defer_end) &&
+	    smc_listener_defer(smc->child))
+		smc_child_look(smc);
+	else
+		smc_child_finish(smc, is_good);
+}
+
+/**
+ * smc_child_drop() - close a child that no accept() will take
+ * @sk: the child, off all lists of its listener
+ *
+ * As TCP does it to connections that nobody accepted. Consumes the caller's reference.
+ *
+ * Context: Process context, may sleep. Takes the child's socket lock.
+ */
+void smc_child_drop(struct sock *sk)
+{
+	struct smc_sock *smc;
+
+	lock_sock(sk);
+	smc = smc_sk(sk);
+	if (smc && smc->phase == SMC_PHASE_SMC) {
+		if (smc_state_is_alive(&smc->conn->close))
+			smc_close_event(smc->conn, SMC_CLOSE_APP_ABORT);
+		smc_close_release(smc);
+		smc_close_unlock(smc);
+		return;
+	}
+	release_sock(sk);
+	tcp_abort(sk, ECONNRESET);
+	tcp_close(sk, 0);
+}
+
+/**
+ * smc_child_drop_all() - the children of a listener that has ended
+ * @listener: the listener, after smc_listener_end()
+ *
+ * Those that are ready are closed here. The work item of each other one finds itself
+ * unwanted and closes it.
+ *
+ * Context: Process context, may sleep. Takes the children's socket locks.
+ */
+void smc_child_drop_all(struct smc_listener *listener)
+{
+	struct smc_accepted child;
+	struct sock *sk;
+
+	while ((sk = smc_listener_evict(listener, NULL)))
+		smc_child_abandon(sk);
+	while (smc_listener_next(listener, &child))
+		smc_child_drop(child.sk);
+}

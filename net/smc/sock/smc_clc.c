@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CLC messages over TCP's sock, RFC 7609 3.2 and Appendix A.2.
+ *
+ * Operation: all reads and writes are non-blocking. A message is gathered from
+ * whatever has arrived, in as many calls as that takes; waiting, and giving up,
+ * is the caller's business. So no peer keeps a task here, and no option of the
+ * socket is touched or obeyed.
+ *
+ * Ownership: the socket, the half-read message and the message are the
+ * caller's. While these functions run nobody else may read from the socket.
+ *
+ * Error handling: an errno other than -EAGAIN means that the TCP connection
+ * cannot be used any further, neither for CLC nor for fallback, since part of a
+ * message may have been read or written; the caller ends it (RFC 7609 C.5,
+ * C.6). A message that deserves a Decline is not an error and comes back as a
+ * reason.
+ */
+#include <linux/jiffies.h>
+#include <linux/sched/signal.h>
+#include <linux/tcp.h>
+#include <linux/uio.h>
+#include <net/sock.h>
+#include <net/tcp.h>
+
+#include "sock/smc_clc.h"
+#include "sock/smc_tcp.h"
+
+/*
+ * A fresh connection takes a message at once; only want of memory makes it
+ * wait, and memory coming back wakes nobody, hence the slices.
+ */
+#define CLC_SEND_WAIT	(2 * HZ)
+#define CLC_SEND_SLICE	max(HZ / 50, 1)
+
+static int clc_recv(struct sock *sk, u8 *buf, size_t len, int flags)
+{
+	int peek_off = READ_ONCE(sk->sk_peek_off), addr_len = 0, ret;
+	struct kvec vec = { .iov_base = buf, .iov_len = len };
+	struct msghdr msg = {};
+
+	iov_iter_kvec(&msg.msg_iter, ITER_DEST, &vec, 1, len);
+	/* the application counts bytes of its own; what it sets meanwhile stays */
+	if (peek_off >= 0)
+		WRITE_ONCE(sk->sk_peek_off, -1);
+	ret = smc_tcp_prot(sk)->recvmsg(sk, &msg, len, flags | MSG_DONTWAIT, &addr_len);
+	if (peek_off >= 0)
+		cmpxchg(&sk->sk_peek_off, -1, peek_off);
+	return ret;
+}
+
+/* Gathers bytes until @end of them are there, never more. */
+static int clc_read(struct sock *sk, struct smc_clc_rx *rx, u16 end)
+{
+	int ret;
+
+	while (rx->done < end) {
+		ret = clc_recv(sk, rx->bytes + rx->done, end - rx->done, 0);
+		/* The end of the stream, and a socket that was reset before. */
+		if (!ret || ret == -ENOTCONN)
+			return -ECONNRESET;
+		if (ret < 0)
+			return ret;
+		rx->done += ret;
+	}
+	return 0;
+}
+
+/**
+ * smc_clc_recv() - gather one CLC message
+ * @sk: TCP's sock, connected
+ * @rx: what has come of the message so far, with @rx->done 0 before its first
+ *	byte, and again when the message is complete
+ * @msg: out: the message, where 0 is returned
+ * @expected: the types that may come now, SMC_CLC_EXPECT() of each or-ed; with
+ *	SMC_CLC_DECLINE among them wherever the peer may decline (DCLN-02)
+ * @refused: out: SMC_DECLINE_NONE, or why the message must be answered with a
+ *	Decline (ERR-17); then only its type is to be used
+ *
+ * Takes exactly the bytes of the message; what follows is the application's
+ * (CLC-11). Anything that cannot be the beginning of an expected message is
+ * refused at once (CLC-07, ERR-15, ERR-16). RFC 7609 3.2, C.5, C.6.
+ *
+ * Context: Process context. Takes the lock of @sk; waits for no peer.
+ * Return: 0; -EAGAIN while bytes are missing; -ECONNRESET if the peer closed or
+ * reset the connection or we shut it down; -EPROTO for a malformed or
+ * unexpected message or other data; or what TCP reports as the end of the
+ * connection, such as -EHOSTUNREACH or -ECONNABORTED.
+ */
+int smc_clc_recv(struct sock *sk, struct smc_clc_rx *rx,
+		 struct smc_clc_msg *msg, u8 expected,
+		 enum smc_decline *refused)
+{
+	enum smc_clc_type type;
+	u16 len;
+	int ret;
+
+	*refused = SMC_DECLINE_NONE;
+	ret = clc_read(sk, rx, SMC_CLC_HDR_LEN);
+	if (ret)
+		return ret;
+	if (smc_clc_peek(rx->bytes, &len, &type) != SMC_CLC_OK ||
+	    !(expected & SMC_CLC_EXPECT(type)))
+		return -EPROTO;
+	ret = clc_read(sk, rx, len);
+	if (ret)
+		return ret;
+	rx->done = 0;
+
+	switch (smc_clc_decode(rx->bytes, len, msg)) {
+	case SMC_CLC_OK:
+		return 0;
+	case SMC_CLC_ENUM:
+		/* The one value the codec can see to be unknown (AMB-34). */
+		*refused = SMC_DECLINE_VERSMISMAT;
+		return 0;
+	default:
+		return -EPROTO;
+	}
+}
+
+/*
+ * Where it lacks memory TCP notes that in the struct socket, and joins the queue of those who
+ * wait there, if only to leave it at once. A child that nobody has accepted has no struct
+ * socket, nor has a socket whose file was closed: it is lent this one for the call.
+ */
+static struct socket_alloc clc_no_file = {
+	.socket.wq.wait = __WAIT_QUEUE_HEAD_INITIALIZER(clc_no_file.socket.wq.wait),
+};
+
+static bool clc_lend_file(struct sock *sk)
+{
+	if (sk->sk_socket)
+		return false;
+	WRITE_ONCE(sk->sk_socket, &clc_no_file.socket);
+	rcu_assign_pointer(sk->sk_wq, &clc_no_file.socket.wq);
+	return true;
+}
+
+static void clc_take_file_back(struct sock *sk)
+{
+	RCU_INIT_POINTER(sk->sk_wq, NULL);
+	WRITE_ONCE(sk->sk_socket, NULL);
+}
+
+/*
+ * A message must leave now, whatever Nagle's algorithm or a cork set by the
+ * application would do to it: the peer waits for it, and nothing follows that
+ * would push it out. TCP decides at the end of the call, under the lock that
+ * options are set under, so nobody ever sees the borrowed value. The same goes
+ * for SO_TIMESTAMPING: a stamp would show the message, and stay in TCP's queue.
+ */
+static int clc_write_some(struct sock *sk, const u8 *buf, size_t len, bool if_quiet)
+{
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	struct kvec vec = { .iov_base = (u8 *)buf, .iov_len = len };
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 tsflags;
+	bool is_lent;
+	u8 nonagle;
+	int ret;
+
+	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, len);
+	lock_sock(sk);
+	/* what comes while the lock is held is acknowledged behind our bytes */
+	if (if_quiet && !skb_queue_empty(&sk->sk_receive_queue)) {
+		release_sock(sk);
+		return -EEXIST;
+	}
+	is_lent = clc_lend_file(sk);
+	nonagle = tp->nonagle;
+	tsflags = sk->sk_tsflags;
+	tp->nonagle = TCP_NAGLE_OFF | TCP_NAGLE_PUSH;
+	WRITE_ONCE(sk->sk_tsflags, tsflags & ~SOF_TIMESTAMPING_TX_RECORD_MASK);
+	ret = tcp_sendmsg_locked(sk, &msg, len);
+	WRITE_ONCE(sk->sk_tsflags, tsflags);
+	tp->nonagle = nonagle;
+	if (is_lent)
+		clc_take_file_back(sk);
+	release_sock(sk);
+	return ret;
+}
+
+/**
+ * smc_clc_send() - write one CLC message
+ * @sk: TCP's sock, connected
+ * @msg: the message, of version 1 or 2
+ * @if_quiet: send nothing if the peer has sent something
+ *
+ * Returns when TCP has taken the whole message, which normally is at once, and
+ * has tried to transmit it. RFC 7609 3.2. A Decline is to be sent only in place
+ * of a message that is due (CLC-09). Nothing answers it; application data may
+ * follow at once (DCLN-03). RFC 7609 A.2.5, C.1.
+ *
+ * Context: Process context, may sleep for up to two seconds where TCP lacks
+ * memory. Takes the lock of @sk.
+ * Return: 0; -EINVAL if @msg cannot be encoded; -EEXIST if the peer was not quiet;
+ * -ENOBUFS if TCP does not take it; -EINTR if the task is being killed; -EPIPE,
+ * -ECONNRESET or another error of TCP if the connection is gone.
+ */
+int smc_clc_send(struct sock *sk, const struct smc_clc_msg *msg, bool if_quiet)
+{
+	unsigned long deadline = jiffies + CLC_SEND_WAIT;
+	u8 buf[SMC_CLC_MSG_MAX_LEN];
+	size_t done = 0;
+	size_t len;
+	int ret;
+
+	len = smc_clc_encode(msg, buf);
+	if (!len)
+		return -EINVAL;
+	while (done < len) {
+		ret = clc_write_some(sk, buf + done, len - done, if_quiet && !done);
+		if (ret > 0) {
+			done += ret;
+			continue;
+		}
+		if (ret && ret != -EAGAIN)
+			return ret;
+		if (fatal_signal_pending(current))
+			return -EINTR;
+		if (time_after_eq(jiffies, deadline))
+			return -ENOBUFS;
+		schedule_timeout_killable(CLC_SEND_SLICE);
+	}
+	return 0;
+}
+
+/**
+ * smc_clc_is_acked() - has the peer acknowledged all that we have sent
+ * @sk: TCP's sock
+ *
+ * What the peer sent before its acknowledgment is in the receive queue then.
+ *
+ * Context: Any context.
+ * Return: true if nothing is under way.
+ */
+bool smc_clc_is_acked(struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return READ_ONCE(tp->snd_una) == READ_ONCE(tp->write_seq);
+}
+
+/**
+ * smc_clc_take_decline() - take a Decline off the stream, and nothing else
+ * @sk: TCP's sock
+ * @rx: with nothing in it; its buffer is used
+ * @peer_id: who must have sent it
+ *
+ * For a time when what comes may be the application's already.
+ *
+ * Context: Process context. Takes the lock of @sk; waits for no peer.
+ * Return: 0 if a Decline was taken; -ENODATA if nothing has come; -EAGAIN if
+ * what has come may be the beginning of one; -ENOMSG if it is something else,
+ * an end of the stream or an error of it.
+ */
+int smc_clc_take_decline(struct sock *sk, struct smc_clc_rx *rx,
+			 const u8 peer_id[SMC_PEER_ID_LEN])
+{
+	const __be32 eye_catcher = cpu_to_be32(SMC_EYE_SMCR);
+	struct smc_clc_msg msg;
+	enum smc_clc_type type;
+	u16 len;
+	int n;
+
+	n = clc_recv(sk, rx->bytes, sizeof(rx->bytes), MSG_PEEK);
+	if (n <= 0)
+		return n == -EAGAIN ? -ENODATA : -ENOMSG;
+	if (memcmp(rx->bytes, &eye_catcher, min_t(size_t, n, sizeof(eye_catcher))))
+		return -ENOMSG;
+	if (n < SMC_CLC_HDR_LEN)
+		return -EAGAIN;
+	if (smc_clc_peek(rx->bytes, &len, &type) != SMC_CLC_OK || type != SMC_CLC_DECLINE)
+		return -ENOMSG;
+	if (n < len)
+		return -EAGAIN;
+	if (smc_clc_decode(rx->bytes, len, &msg) != SMC_CLC_OK ||
+	    memcmp(msg.decline.peer_id, peer_id, SMC_PEER_ID_LEN))
+		return -ENOMSG;
+	n = clc_read(sk, rx, len);
+	rx->done = 0;
+	return n ? -ENOMSG : 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * CLC messages over TCP's sock.
+ */
+#ifndef _SMC_CLC_H
+#define _SMC_CLC_H
+
+#include <linux/bits.h>
+#include <linux/net.h>
+#include <linux/types.h>
+
+#include "proto/smc_clc_nego.h"
+#include "proto/smc_clc_wire.h"
+
+/* Sets of message types, for smc_clc_recv(). */
+#define SMC_CLC_EXPECT(type)	BIT(type)
+
+/**
+ * struct smc_clc_rx - a message that has not come completely
+ * @done: bytes of it that have come; 0 between messages
+ * @bytes: those bytes
+ */
+struct smc_clc_rx {
+	u16 done;
+	u8 bytes[SMC_CLC_MSG_MAX_LEN];
+};
+
+int smc_clc_recv(struct sock *sk, struct smc_clc_rx *rx,
+		 struct smc_clc_msg *msg, u8 expected,
+		 enum smc_decline *refused);
+int smc_clc_send(struct sock *sk, const struct smc_clc_msg *msg, bool if_quiet);
+bool smc_clc_is_acked(struct sock *sk);
+int smc_clc_take_decline(struct sock *sk, struct smc_clc_rx *rx,
+			 const u8 peer_id[SMC_PEER_ID_LEN]);
+
+#endif /* _SMC_CLC_H */

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Carries out what the close machine decides. */
+#ifndef SMC_CLOSE_H
+#define SMC_CLOSE_H
+
+#include "sock/smc_sock.h"
+
+/* May the machine have something to hear? What the peer said is in the control block. */
+static inline bool smc_close_has_news(const struct smc_conn *conn)
+{
+	return READ_ONCE(conn->pending) || READ_ONCE(conn->ctl.rx_conn_flags);
+}
+
+void smc_close_establish(struct smc_conn *conn);
+void smc_close_event(struct smc_conn *conn, enum smc_close_event event);
+void smc_close_run(struct smc_conn *conn);
+void smc_close_work(struct work_struct *work);
+void smc_close_timer(struct timer_list *timer);
+void smc_close_leave(struct smc_conn *conn, bool is_peer_done);
+
+bool smc_close_is_over(const struct smc_sock *smc);
+int smc_close_shutdown(struct smc_sock *smc, int how);
+void smc_close_by_app(struct smc_sock *smc, long timeo);
+void smc_close_release(struct smc_sock *smc);
+int smc_close_dissolve(struct smc_sock *smc);
+void smc_close_unlock(struct smc_sock *smc);
+
+#endif /* SMC_CLOSE_H */

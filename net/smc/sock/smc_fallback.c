@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connections that are TCP: what an operator may want to know of them.
+ *
+ * A bounded log of plain values for each namespace, checked against TCP's tables by who
+ * reads it. The sock has nothing of ours any more.
+ */
+#include <linux/sock_diag.h>
+#include <net/inet_hashtables.h>
+#include <net/inet6_hashtables.h>
+#include <net/tcp.h>
+
+#include "smc_compat.h"
+#include "sock/smc_fallback.h"
+#include "rdma/smc_ib.h"
+#include "rdma/smc_net.h"
+
+#define SMC_FALLBACK_RECORDS	1024
+
+struct smc_fallback_log {
+	spinlock_t lock;		/* guards all that follows */
+	unsigned int next;		/* slot that is written next */
+	unsigned int nr;		/* slots in use */
+	struct smc_fallback_record rec[SMC_FALLBACK_RECORDS];
+};
+
+/* Documentation/operations.md says so. */
+static_assert(sizeof(struct smc_fallback_log) < 80 << 10);
+
+/**
+ * smc_fallback_prepare() - a namespace has a socket that may become TCP
+ * @net: the namespace
+ *
+ * Makes its log. Without memory it has none, which only an operator would miss.
+ *
+ * Context: Process context, may sleep.
+ */
+void smc_fallback_prepare(struct net *net)
+{
+	struct smc_net *sn = smc_net(net);
+	struct smc_fallback_log *log;
+
+	if (READ_ONCE(sn->fallback_log))
+		return;
+	log = kvzalloc(sizeof(*log), GFP_KERNEL);
+	if (!log)
+		return;
+	spin_lock_init(&log->lock);
+	/* pairs with smp_load_acquire() of who uses it */
+	if (cmpxchg(&sn->fallback_log, NULL, log))
+		kvfree(log);
+}
+
+/**
+ * smc_fallback_exit_net() - free the log of a namespace
+ * @net: the namespace; no socket is left in it
+ *
+ * Context: Process context, may sleep.
+ */
+void smc_fallback_exit_net(struct net *net)
+{
+	kvfree(smc_net(net)->fallback_log);
+}
+
+/**
+ * smc_fallback_describe() - what sock_diag shows of a socket, whatever it carries
+ * @sk: the sock
+ * @msg: zeroed; receives addresses, cookie, inode, the family of the addresses and the
+ *	 owner, as a kuid_t
+ *
+ * Also for smc_diag.ko. Addresses are those of TCP, API-02.
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_fallback_describe(struct sock *sk, struct smc_diag_msg *msg)
+{
+	const struct inet_sock *inet = inet_sk(sk);
+
+	sock_diag_save_cookie(sk, msg->id.idiag_cookie);
+	msg->uid = __kuid_val(smc_compat_sk_uid(sk));
+	msg->inode = sock_i_ino(sk);
+	msg->id.idiag_sport = inet->inet_sport;
+	msg->id.idiag_dport = inet->inet_dport;
+	msg->id.idiag_if = sk->sk_bound_dev_if;
+#if IS_ENABLED(CONFIG_IPV6)
+	if (sk->sk_family == AF_INET6 && !ipv6_addr_v4mapped(&sk->sk_v6_daddr)) {
+		msg->family = AF_INET6;
+		memcpy(msg->id.idiag_src, &sk->sk_v6_rcv_saddr, sizeof(msg->id.idiag_src));
+		memcpy(msg->id.idiag_dst, &sk->sk_v6_daddr, sizeof(msg->id.idiag_dst));
+		return;
+	}
+#endif
+	msg->family = AF_INET;
+	msg->id.idiag_src[0] = inet->inet_rcv_saddr;
+	msg->id.idiag_dst[0] = inet->inet_daddr;
+}
+EXPORT_SYMBOL_GPL(smc_fallback_describe);
+
+/**
+ * smc_fallback_remember() - a connection is TCP from here on
+ * @sk: the sock; nothing happens if it has no connection
+ * @reason: why
+ * @peer_diagnosis: what the peer's Decline said
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_fallback_remember(struct sock *sk, enum smc_decline reason, u32 peer_diagnosis)
+{
+	struct smc_fallback_record *rec;
+	struct smc_fallback_log *log;
+
+	/* pairs with cmpxchg() in smc_fallback_prepare() */
+	log = smp_load_acquire(&smc_net(sock_net(sk))->fallback_log);
+	if (!log || !inet_sk(sk)->inet_dport)
+		return;
+	spin_lock_bh(&log->lock);
+	rec = &log->rec[log->next];
+	memset(rec, 0, sizeof(*rec));
+	smc_fallback_describe(sk, &rec->msg);
+	rec->reason = reason;
+	rec->peer_diagnosis = peer_diagnosis;
+	log->next = (log->next + 1) % SMC_FALLBACK_RECORDS;
+	if (log->nr < SMC_FALLBACK_RECORDS)
+		log->nr++;
+	spin_unlock_bh(&log->lock);
+}
+
+/* Is the connection of this record still there, the same one, and somebody's? */
+static bool smc_fallback_lives(struct net *net, const struct smc_fallback_record *rec)
+{
+	struct inet_hashinfo *tcp_tables = net->ipv4.tcp_death_row.hashinfo;
+	const struct inet_diag_sockid *id = &rec->msg.id;
+	struct sock *sk = NULL;
+	bool lives;
+
+	if (rec->msg.family == AF_INET)
+		sk = __inet_lookup_established(net, tcp_tables, id->idiag_dst[0], id->idiag_dport,
+					       id->idiag_src[0], ntohs(id->idiag_sport),
+					       id->idiag_if, 0);
+#if IS_ENABLED(CONFIG_IPV6)
+	else
+		sk = __inet6_lookup_established(net, tcp_tables,
+						(const struct in6_addr *)id->idiag_dst,
+						id->idiag_dport,
+						(const struct in6_addr *)id->idiag_src,
+						ntohs(id->idiag_sport), id->idiag_if, 0);
+#endif
+	if (!sk)
+		return false;
+	lives = sk_fullsock(sk) && !sock_diag_check_cookie(sk, id->idiag_cookie) &&
+		!sock_flag(sk, SOCK_DEAD);
+	sock_gen_put(sk);
+	return lives;
+}
+
+/**
+ * smc_fallback_next() - read the log
+ * @net: the namespace
+ * @pos: where to go on, 0 at first; updated
+ * @rec: filled with a record whose connection is still there
+ *
+ * For smc_diag.ko. Connections that ended are passed over, and those of which
+ * only TCP still knows: their file has been closed.
+ *
+ * Context: Process context.
+ * Return: false at the end.
+ */
+bool smc_fallback_next(struct net *net, unsigned int *pos, struct smc_fallback_record *rec)
+{
+	struct smc_fallback_log *log;
+	bool found;
+
+	/* pairs with cmpxchg() in smc_fallback_prepare() */
+	log = smp_load_acquire(&smc_net(net)->fallback_log);
+	if (!log)
+		return false;
+	do {
+		spin_lock_bh(&log->lock);
+		found = *pos < log->nr;
+		if (found)
+			*rec = log->rec[(*pos)++];
+		spin_unlock_bh(&log->lock);
+		if (!found)
+			return false;
+		local_bh_disable();
+		found = smc_fallback_lives(net, rec);
+		local_bh_enable();
+	} while (!found);
+	return true;
+}
+EXPORT_SYMBOL_GPL(smc_fallback_next);

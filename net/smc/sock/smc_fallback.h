@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What remains known of connections that are TCP.
+ */
+#ifndef SMC_FALLBACK_H
+#define SMC_FALLBACK_H
+
+#include <linux/smc_diag.h>
+#include <net/sock.h>
+
+#include "proto/smc_clc_nego.h"
+
+/* One of them. No reference to it. */
+struct smc_fallback_record {
+	struct smc_diag_msg msg;	/* see smc_fallback_describe() */
+	u32 reason;			/* enum smc_decline */
+	u32 peer_diagnosis;
+};
+
+void smc_fallback_describe(struct sock *sk, struct smc_diag_msg *msg);
+void smc_fallback_exit_net(struct net *net);
+void smc_fallback_prepare(struct net *net);
+void smc_fallback_remember(struct sock *sk, enum smc_decline reason, u32 peer_diagnosis);
+bool smc_fallback_next(struct net *net, unsigned int *pos, struct smc_fallback_record *rec);
+
+#endif /* SMC_FALLBACK_H */

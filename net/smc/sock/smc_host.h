@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Handshakes of this host that look for their other end on this host.
+ */
+#ifndef SMC_HOST_H
+#define SMC_HOST_H
+
+#include "group/smc_core.h"
+
+struct smc_host_pair;
+
+/**
+ * struct smc_host_name - what both ends of a TCP connection call it
+ * @client_seq: number of the first byte that the client sends
+ * @server_seq: number of the first byte that the server sends
+ *
+ * Addresses may be translated on the way, and may be used more than once on a
+ * host with several namespaces. These numbers are drawn from the kernel's
+ * secrets, one at each end, and nobody but the two ends and the path between
+ * them knows both.
+ */
+struct smc_host_name {
+	u32 client_seq;
+	u32 server_seq;
+};
+
+void smc_host_name(const struct sock *tsk, enum smc_role role, struct smc_host_name *name);
+struct smc_host_pair *smc_host_offer(const struct smc_host_name *name, struct net *net,
+				     const struct smc_ib_end *end, const u8 peer_id[8]);
+struct smc_host_pair *smc_host_take(const struct smc_host_name *name, struct net *net,
+				    const struct smc_clc_proposal *prop, struct smc_ib_end *end);
+void smc_host_withdraw(struct smc_host_pair *pair);
+void smc_host_leave(struct smc_host_pair *pair, enum smc_role role);
+wait_queue_head_t *smc_host_waitq(struct smc_host_pair *pair);
+bool smc_host_is_over(const struct smc_host_pair *pair);
+
+void smc_host_say(struct smc_host_pair *pair, enum smc_role role,
+		  const struct smc_clc_accept *acc);
+int smc_host_check(struct smc_host_pair *pair, enum smc_role role,
+		   const struct smc_clc_accept *acc);
+u64 smc_host_net(const struct smc_host_pair *pair, enum smc_role role);
+
+#endif /* SMC_HOST_H */

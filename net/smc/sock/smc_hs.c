@@ -1,0 +1,1218 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The rendezvous, RFC 7609 section 3.5.1 and 3.5.2.
+ *
+ * Operation: hs_server and hs_client are tables of the RFC's steps in order. A row
+ * says what the step waits for and for how long, what happens when that time is over,
+ * whether the step may answer the peer with a Decline, and what undoes it. A step that
+ * cannot go on returns SMC_HS_WAIT. News (bytes on TCP, a change of a link group, the
+ * timer) queue the handshake's work item, which runs the same step again. So waiting
+ * occupies no worker, and a peer that falls silent at any step delays nobody else.
+ *
+ * Outcome: a handshake ends on SMC, on TCP with a reason, or with an errno. Then
+ * hs_unwind() walks the table back from the row that was reached. The connection
+ * keeps what the last step has handed over to it.
+ *
+ * Same host: where both ends are sockets of this host, they find each other by
+ * smc_host.c and use one RDMA port, whatever their routes and namespaces.
+ *
+ * Ownership: struct smc_hs belongs to the work item, which never runs twice at
+ * a time. It holds a reference on the socket, and it owns the RDMA ports and the
+ * reservation in the link group. A connection that joined the group has a reference of
+ * its own.
+ */
+#include <linux/utsname.h>
+#include <net/tcp.h>
+
+#include "sock/smc_child.h"
+#include "sock/smc_close.h"
+#include "sock/smc_hs.h"
+#include "sock/smc_hs_outcome.h"
+#include "sock/smc_hs_ring.h"
+#include "sock/smc_hs_way.h"
+#include "group/smc_life.h"
+#include "group/smc_link.h"
+#include "group/smc_llc.h"
+#include "group/smc_llc_msg.h"
+#include "group/smc_llc_sweep.h"
+#include "group/smc_member.h"
+#include "rdma/smc_net.h"
+#include "rdma/smc_peer.h"
+#include "rdma/smc_pnet.h"
+#include "rdma/smc_service.h"
+#include "sock/smc_tcp.h"
+#include "observe/smc_trace.h"
+#include "sock/smc_tx.h"
+
+/* What a child costs besides rings and links. */
+#define SMC_HS_CHILD_BYTES	(sizeof(struct smc_sock) + sizeof(struct smc_conn) +	\
+				 sizeof(struct tcp6_sock) +				\
+				 sizeof(struct smc_child) + sizeof(struct smc_hs))
+/* What the first link of a group costs: queues, receives, tables; on soft-RoCE. */
+#define SMC_HS_LINK_BYTES	(128UL << 10)
+
+/*
+ * How often to look where nothing reports news: a neighbour's answer, TCP's
+ * acknowledgment, and bytes where a sockmap or SO_RCVLOWAT silences TCP.
+ */
+#define SMC_HS_SLICE		max(HZ / 50, 1)
+
+/* What a step waits for. TCP's callbacks queue the work item in any case. */
+enum hs_news {
+	HS_NONE,	/* it does not wait */
+	HS_PEER,	/* a message on TCP */
+	HS_LGR,		/* its link group, or the one that another handshake forms */
+	HS_PAIR,	/* the handshake of the client on this host */
+	HS_POLL,	/* nothing reports it: look again */
+};
+
+/* How long a step waits. */
+enum hs_patience {
+	HS_UNTIMED,	/* not at all, or until the timers of LLC end it */
+	HS_FULL,	/* the time of a CLC message, TMR-01 */
+	HS_HALF,	/* half of it: the peer waits for our message as long */
+	HS_BRIEF,	/* for a neighbour, where the handshake can do without */
+};
+
+/* May a step answer the peer with a Decline? Where it may not, it resets TCP. */
+enum hs_turn {
+	HS_NO,		/* CLC-09, ERR-08 */
+	HS_YES,		/* in place of our message, ERR-02 to ERR-06 */
+	HS_FIRST,	/* on first contact only, ERR-07 */
+	HS_QUIET,	/* LLC has failed: if the peer has not said anything, ERR-21, ERR-22 */
+};
+
+/**
+ * struct hs_row - one step of a handshake
+ * @step: does it; runs again after SMC_HS_WAIT
+ * @decline: whether SMC_HS_DECLINE sends a Decline
+ * @undo: gives back what the step has taken; harmless if that is nothing
+ * @news: what it waits for
+ * @patience: how long
+ * @late: what to do then
+ */
+struct hs_row {
+	enum smc_hs_outcome (*step)(struct smc_hs *hs);
+	enum hs_turn decline;
+	void (*undo)(struct smc_hs *hs);
+	enum hs_news news;
+	enum hs_patience patience;
+	enum smc_hs_outcome (*late)(struct smc_hs *hs);
+};
+
+static const struct hs_row *hs_row(const struct smc_hs *hs);
+
+/* How long the present step may wait, in jiffies; 0 where nothing limits it. */
+static unsigned long hs_patience(const struct smc_hs *hs, enum hs_patience patience)
+{
+	unsigned long full;
+
+	full = msecs_to_jiffies(READ_ONCE(smc_net(hs->net)->set.clc_timeout_ms));
+	switch (patience) {
+	case HS_FULL:
+		return full;
+	case HS_HALF:
+		return full / 2;
+	case HS_BRIEF:
+		return min(full / 2, msecs_to_jiffies(SMC_ROUTE_NEIGHBOUR_MS));
+	default:
+		return 0;
+	}
+}
+
+static int hs_has_news(struct wait_queue_entry *watch, unsigned int mode, int sync, void *key)
+{
+	struct smc_hs *hs = container_of(watch, struct smc_hs, watch);
+
+	smc_sock_queue(hs->smc);
+	return 0;
+}
+
+static void hs_unwatch(struct smc_hs *hs)
+{
+	if (hs->waitq)
+		remove_wait_queue(hs->waitq, &hs->watch);
+	hs->waitq = NULL;
+	if (hs->watched)
+		smc_lgr_put(hs->watched);
+	hs->watched = NULL;
+}
+
+/* Run the step again whenever @waitq is woken, until the step ends. */
+static void hs_watch(struct smc_hs *hs, wait_queue_head_t *waitq)
+{
+	hs->waitq = waitq;
+	init_waitqueue_func_entry(&hs->watch, hs_has_news);
+	add_wait_queue(waitq, &hs->watch);
+}
+
+/* Watch what a step waits for; false if that is watched already, or reports itself. */
+static bool hs_begin_watch(struct smc_hs *hs, enum hs_news news)
+{
+	if (hs->waitq)
+		return false;
+	if (news == HS_LGR)
+		hs_watch(hs, &hs->lgr->waitq);
+	else if (news == HS_PAIR)
+		hs_watch(hs, smc_host_waitq(hs->pair));
+	return hs->waitq;
+}
+
+static void hs_count_rx(struct smc_hs *hs, int rc)
+{
+	if (!rc) {
+		smc_stat_inc(hs->net, SMC_STAT_CLC_RX);
+		trace_smc_clc_rx(hs->smc, &hs->rx);
+	} else if (rc == -EPROTO) {
+		smc_stat_inc(hs->net, SMC_STAT_CLC_BAD);
+	} else if (rc == -ETIMEDOUT) {
+		smc_stat_inc(hs->net, SMC_STAT_CLC_TIMEOUT);
+	}
+	if (rc)
+		trace_smc_clc_error(hs->smc, rc);
+}
+
+/* The message due now, or a Decline in its place into @hs->rx; DCLN-02, ERR-01. */
+static enum smc_hs_outcome hs_recv(struct smc_hs *hs, enum smc_clc_type type)
+{
+	enum smc_decline refused = SMC_DECLINE_NONE;
+	int rc;
+
+	rc = smc_clc_recv(hs->smc->sk, &hs->half, &hs->rx,
+			  SMC_CLC_EXPECT(type) | SMC_CLC_EXPECT(SMC_CLC_DECLINE), &refused);
+	if (rc == -EAGAIN)
+		return SMC_HS_WAIT;
+	hs_count_rx(hs, rc);
+	/* to the application nonsense looks as if the peer had reset, SEC-08 */
+	if (rc)
+		return smc_hs_fail(hs, rc == -EPROTO ? -ECONNRESET : rc);
+	if (hs->rx.type == SMC_CLC_DECLINE) {
+		smc_stat_inc(hs->net, SMC_STAT_DECLINE_RX);
+		hs->smc->peer_diagnosis = hs->rx.decline.diagnosis;
+		return smc_hs_to_tcp(hs, SMC_DECLINE_PEERDECL);
+	}
+	return refused == SMC_DECLINE_NONE ? SMC_HS_GO_ON : smc_hs_decline(hs, refused);
+}
+
+/* One deadline for the message as a whole, TMR-01, ERR-14. */
+static enum smc_hs_outcome hs_late_message(struct smc_hs *hs)
+{
+	hs_count_rx(hs, -ETIMEDOUT);
+	return smc_hs_fail(hs, -ETIMEDOUT);
+}
+
+static enum smc_hs_outcome hs_send(struct smc_hs *hs, const struct smc_clc_msg *msg)
+{
+	int rc = smc_clc_send(hs->smc->sk, msg, false);
+
+	if (rc)
+		return smc_hs_fail(hs, rc);
+	smc_stat_inc(hs->net, SMC_STAT_CLC_TX);
+	trace_smc_clc_tx(hs->smc, msg);
+	return SMC_HS_GO_ON;
+}
+
+/*
+ * Tell the peer that the connection goes to TCP. -ECONNRESET where the row allows no
+ * Decline; -EEXIST if the peer was not quiet; another errno if TCP cannot be used any more.
+ */
+static int hs_say_decline(struct smc_hs *hs)
+{
+	enum hs_turn turn = hs_row(hs)->decline;
+	struct smc_clc_msg msg;
+	int rc;
+
+	if (turn == HS_NO || (turn == HS_FIRST && !hs->is_first))
+		return -ECONNRESET;
+	smc_pnet_local_id(hs->net, hs->end.dev ? &hs->end : NULL, hs->peer_id);
+	smc_nego_build_decline(&msg, hs->peer_id, hs->reason, hs->out_of_sync, hs->rx.version);
+	rc = smc_clc_send(hs->smc->sk, &msg, turn == HS_QUIET);
+	if (!rc)
+		smc_stat_inc(hs->net, SMC_STAT_DECLINE_TX);
+	return rc;
+}
+
+/*
+ * A message that no honest peer sends: it does not fit, or somebody has changed it between
+ * the two ends on this host, SEC-08.
+ */
+static enum smc_hs_outcome hs_bad_message(struct smc_hs *hs)
+{
+	smc_stat_inc(hs->net, SMC_STAT_CLC_BAD);
+	return smc_hs_fail(hs, -ECONNRESET);
+}
+
+static void hs_key(struct smc_hs *hs, struct smc_lgr_key *key, u8 version, const u8 *peer_id,
+		   const u8 *peer_gid, const u8 *peer_mac)
+{
+	memset(key, 0, sizeof(*key));
+	key->net = hs->net;
+	key->role = hs->role;
+	key->vlan = hs->end.vlan;
+	key->version = version;
+	/* 0 unless the other end is on this host */
+	if (hs->pair)
+		key->peer_net = smc_host_net(hs->pair, hs->role == SMC_ROLE_SERVER ?
+					     SMC_ROLE_CLIENT : SMC_ROLE_SERVER);
+	memcpy(key->peer_id, peer_id, sizeof(key->peer_id));
+	memcpy(key->peer_gid, peer_gid, sizeof(key->peer_gid));
+	memcpy(key->peer_mac, peer_mac, sizeof(key->peer_mac));
+	smc_peer_addr(hs->smc->sk, &key->peer_addr);
+	if (hs->role == SMC_ROLE_CLIENT)
+		return;
+	memcpy(key->hop_mac, hs->route.mac, sizeof(key->hop_mac));
+	key->hop_limit = hs->route.hop_limit;
+}
+
+/* The name of this host as CLC has it: blank padded. */
+static void hs_host(u8 host[SMC_CLC_HOST_LEN])
+{
+	const char *name = init_utsname()->nodename;
+
+	memset(host, ' ', SMC_CLC_HOST_LEN);
+	memcpy(host, name, strnlen(name, SMC_CLC_HOST_LEN));
+}
+
+/*
+ * What Accept or Confirm tells of us, by a link that works at this moment; that of
+ * joining may have been lost. Returns the link, or NULL if the group has none.
+ */
+static struct smc_link *hs_own_data(struct smc_hs *hs, struct smc_nego_end *end,
+				    struct smc_nego_rmbe *rmbe)
+{
+	const struct smc_conn *conn = hs->smc->conn;
+	struct smc_link *link;
+
+	memcpy(end->peer_id, hs->peer_id, sizeof(end->peer_id));
+	end->is_direct = hs->route.is_direct;
+	hs_host(end->host);
+	rmbe->addr = conn->rmbe.buf->iova;
+	rmbe->token = conn->token;
+	rmbe->index = conn->rmbe.index;
+	rmbe->size_code = smc_nego_size_code(conn->rmbe.size, SMC_BSIZE_DEPLOYED_MAX);
+	/* keeps the keys on the link */
+	mutex_lock(&hs->lgr->lock);
+	link = smc_conn_told_link(hs->smc->conn);
+	if (link) {
+		memcpy(end->gid, link->wr.end.gid.raw, sizeof(end->gid));
+		memcpy(end->mac, link->wr.end.mac, sizeof(end->mac));
+		end->qpn = link->wr.qpn;
+		end->psn = link->psn;
+		rmbe->rkey = smc_buf_rkey(conn->rmbe.buf, link->index);
+	}
+	mutex_unlock(&hs->lgr->lock);
+	return link;
+}
+
+static void hs_peer_end(const struct smc_hs *hs, const struct smc_clc_accept *acc,
+			struct smc_ib_peer *peer)
+{
+	/* zeros where no route was looked for: packets go to peer->mac and stay in the subnet */
+	memcpy(peer->hop_mac, hs->route.mac, sizeof(peer->hop_mac));
+	peer->hop_limit = hs->route.hop_limit;
+	memcpy(peer->gid, acc->gid, sizeof(peer->gid));
+	memcpy(peer->mac, acc->mac, sizeof(peer->mac));
+	peer->qpn = acc->qpn;
+	peer->psn = acc->psn;
+	peer->mtu = acc->mtu;
+}
+
+static bool hs_knows_rtoken(struct smc_hs *hs, const struct smc_clc_accept *acc)
+{
+	bool knows;
+
+	mutex_lock(&hs->lgr->lock);
+	/* with the link its keys are gone, and its place may be another one's */
+	knows = hs->lgr->links[hs->link->index] == hs->link &&
+		smc_rtoken_find(hs->lgr->rtokens, hs->link->index, acc->rkey,
+				acc->rmb_addr) >= 0;
+	mutex_unlock(&hs->lgr->lock);
+	return knows;
+}
+
+static void hs_known(struct smc_hs *hs, const struct smc_clc_accept *acc,
+		     struct smc_nego_known *known)
+{
+	memset(known, 0, sizeof(*known));
+	known->max_size_code = SMC_BSIZE_RFC_MAX;
+	if (!hs->lgr || hs->is_first)
+		return;
+	known->has_link = true;
+	known->has_rtoken = hs_knows_rtoken(hs, acc);
+	/* behind that, for it may go meanwhile */
+	known->is_left = !smc_link_is_used(hs->link);
+	known->max_size_code = hs->lgr->params.max_size_code;
+	/* written before the group became active */
+	memcpy(known->peer_id, hs->lgr->peer_name, sizeof(known->peer_id));
+}
+
+/*
+ * The peer says that it has lost this group. At the group's own address it is
+ * believed; at another one anybody could say so who has heard of the peer's RNIC,
+ * and then the links have to tell.
+ */
+static void hs_end_stale(struct smc_hs *hs, struct smc_link_group *lgr)
+{
+	struct in6_addr peer;
+
+	smc_peer_addr(hs->smc->sk, &peer);
+	if (ipv6_addr_equal(&peer, &lgr->key.peer_addr))
+		smc_lgr_terminate(lgr);
+	else
+		smc_llc_doubt(lgr);
+}
+
+/*
+ * What a failed handshake means to its group. Before the connection leaves it: a group
+ * that LLC has made active meanwhile has its idle time.
+ */
+static void hs_fail_group(struct smc_hs *hs)
+{
+	if (hs->is_first)
+		smc_lgr_fail(hs->lgr, hs->outcome == SMC_HS_TCP ? hs->reason : SMC_DECLINE_NONE);
+	else if (hs->rx.type == SMC_CLC_DECLINE && hs->rx.decline.out_of_sync)
+		hs_end_stale(hs, hs->lgr);		/* AMB-33, DCLN-04 */
+}
+
+static void hs_undo_group(struct smc_hs *hs)
+{
+	struct smc_link_group *lgr = hs->lgr;
+
+	if (!lgr)
+		return;
+	hs_fail_group(hs);
+	hs->lgr = NULL;
+	smc_lgr_get(lgr);
+	if (smc_lgr_unreserve(lgr))
+		smc_llc_arm_idle(lgr);
+	smc_llc_trim(lgr);
+	smc_lgr_put(lgr);
+}
+
+/* The connection has joined the group, and rings and reservation are its own. */
+static void hs_leave_group(struct smc_hs *hs, bool is_peer_done)
+{
+	if (!hs->lgr || !hs->smc->conn->lgr)
+		return;
+	hs_fail_group(hs);
+	hs->lgr = NULL;
+	smc_close_leave(hs->smc->conn, is_peer_done);
+}
+
+static void hs_undo_join(struct smc_hs *hs)
+{
+	hs_leave_group(hs, true);
+}
+
+/* The peer has our element in Accept or Confirm. It does not write if it is on TCP. */
+static void hs_undo_announce(struct smc_hs *hs)
+{
+	hs_leave_group(hs, hs->outcome == SMC_HS_TCP);
+}
+
+/*
+ * The first contact of another handshake decides where this connection belongs. Consumes
+ * the reference on the group. SMC_HS_GO_ON: it has been settled, look again.
+ */
+static enum smc_hs_outcome hs_await_group(struct smc_hs *hs, struct smc_link_group *lgr)
+{
+	if (hs->watched == lgr) {
+		smc_lgr_put(lgr);
+	} else {
+		hs_unwatch(hs);
+		hs->watched = lgr;
+		hs_watch(hs, &lgr->waitq);
+	}
+	if (READ_ONCE(lgr->state) != SMC_LGR_FORMING)
+		return SMC_HS_GO_ON;
+	if (smc_hs_is_left(hs->smc->sk))
+		return smc_hs_fail(hs, -ECONNRESET);
+	return SMC_HS_WAIT;
+}
+
+static enum smc_hs_outcome hs_late_group(struct smc_hs *hs)
+{
+	return smc_hs_decline(hs, SMC_DECLINE_TIMEOUT_CL);
+}
+
+/* One failed first contact is enough for all that waited for it. */
+static bool hs_awaited_in_vain(const struct smc_hs *hs)
+{
+	const struct smc_link_group *lgr = hs->watched;
+
+	return lgr && smc_lgr_is_down(lgr) &&
+	       (lgr->fail_decline != SMC_DECLINE_NONE || lgr->fail_is_path);
+}
+
+/* A link of the group: the first one on first contact, or one that Accept can name. */
+static enum smc_hs_outcome hs_get_link(struct smc_hs *hs)
+{
+	struct smc_link *link;
+
+	if (!hs->is_first) {
+		if (!hs->link)
+			hs->link = smc_lgr_pick_link(hs->lgr);
+		return hs->link ? SMC_HS_GO_ON : smc_hs_decline(hs, SMC_DECLINE_NOACTLINK);
+	}
+	hs->lgr->params = hs->params;
+	smc_llc_init(hs->lgr);
+	link = smc_link_create(hs->lgr, &hs->end);
+	if (IS_ERR(link))
+		return smc_hs_decline(hs, SMC_DECLINE_MEM);
+	hs->link = link;
+	if (hs->role == SMC_ROLE_SERVER)
+		smc_child_charge(hs->smc, sizeof(*hs->lgr) + sizeof(*hs->lgr->rtokens) +
+				 SMC_HS_LINK_BYTES);
+	return SMC_HS_GO_ON;
+}
+
+static enum smc_hs_outcome hs_make_conn(struct smc_hs *hs)
+{
+	return smc_sock_make_conn(hs->smc) ? smc_hs_decline(hs, SMC_DECLINE_MEM) : SMC_HS_GO_ON;
+}
+
+/* After it has left its group, or given back the rings with which it would have joined. */
+static void hs_undo_conn(struct smc_hs *hs)
+{
+	struct smc_conn *conn = hs->smc->conn;
+
+	if (!conn || hs->outcome == SMC_HS_SMC)
+		return;
+	/* the handshake's reference; the membership's has gone with that */
+	if (conn->phase == SMC_CONN_SETUP)
+		smc_conn_put(conn);
+	smc_conn_forget_unread(conn);
+	smc_sock_drop_conn(hs->smc);
+}
+
+static void hs_undo_sndbuf(struct smc_hs *hs)
+{
+	if (hs->lgr)
+		smc_buf_put(&hs->lgr->sends, &hs->smc->conn->sndbuf);
+}
+
+static void hs_undo_rmbe(struct smc_hs *hs)
+{
+	if (hs->lgr)
+		smc_buf_put(&hs->lgr->rmbs, &hs->smc->conn->rmbe);
+}
+
+/* From here on completion handlers know the connection by its token. */
+static enum smc_hs_outcome hs_join(struct smc_hs *hs)
+{
+	struct smc_link *link = hs->link;
+	int rc;
+
+	/* others have come while areas were waited for: the choice is made now, LB-03 */
+	if (hs->role == SMC_ROLE_SERVER && !hs->is_first)
+		link = NULL;
+	rc = smc_conn_join(hs->smc->conn, hs->lgr, link);
+	if (rc)
+		return smc_hs_decline(hs, rc == -ECONNABORTED ? SMC_DECLINE_NOACTLINK :
+				      SMC_DECLINE_MEM);
+	smc_stat_inc(hs->net, hs->is_first ? SMC_STAT_FIRST_CONTACT :
+		     SMC_STAT_SUBSEQUENT_CONTACT);
+	return SMC_HS_GO_ON;
+}
+
+/* The peer's data goes into the link and the connection. */
+static enum smc_hs_outcome hs_take_peer(struct smc_hs *hs)
+{
+	const struct smc_clc_accept *acc = &hs->rx.accept;
+	struct smc_ib_peer peer;
+
+	if (hs->is_first) {
+		hs_peer_end(hs, acc, &peer);
+		if (smc_link_connect(hs->link, &peer)) {
+			smc_hs_note_path(hs, SMC_DECLINE_ERR_RDYLNK);
+			return smc_hs_decline(hs, SMC_DECLINE_ERR_RDYLNK);
+		}
+	}
+	return smc_conn_set_peer(hs->smc->conn, hs->link, acc) ?
+	       smc_hs_decline(hs, SMC_DECLINE_ERR_RTOK) : SMC_HS_GO_ON;
+}
+
+/* First contact: LLC proves the path where data will go. It may be faster than the Confirm. */
+static enum smc_hs_outcome hs_start_llc(struct smc_hs *hs)
+{
+	const struct smc_conn *conn = hs->smc->conn;
+	struct smc_llc_probe probe;
+
+	if (!hs->is_first)
+		return SMC_HS_GO_ON;
+	probe = (struct smc_llc_probe){
+		.raddr = conn->peer_addr + SMC_EYE_CATCHER_LEN,
+		.rkey = conn->peer_rkey,
+		.laddr = smc_buf_elem_iova(&conn->sndbuf),
+		.lkey = smc_buf_lkey(conn->sndbuf.buf, hs->link->index),
+		.len = ib_mtu_enum_to_int(min(hs->link->wr.end.mtu, hs->link->peer.mtu)),
+	};
+	smc_llc_set_probe(hs->lgr, &probe);
+	smc_llc_start(hs->lgr, hs->link);
+	return SMC_HS_GO_ON;
+}
+
+/* Accept or Confirm: from here on the peer knows our element. */
+static enum smc_hs_outcome hs_announce(struct smc_hs *hs)
+{
+	struct smc_nego_rmbe rmbe;
+	struct smc_nego_end end;
+	const struct smc_link *link;
+	struct smc_clc_msg msg;
+	u8 mtu;
+
+	link = hs_own_data(hs, &end, &rmbe);
+	if (!link)
+		return smc_hs_decline(hs, SMC_DECLINE_NOACTLINK);
+	mtu = link->wr.end.mtu;
+	if (hs->role == SMC_ROLE_CLIENT && hs->is_first)
+		mtu = min_t(u8, mtu, link->peer.mtu);
+	smc_nego_build_data(&msg, hs->role == SMC_ROLE_SERVER ? SMC_CLC_ACCEPT : SMC_CLC_CONFIRM,
+			    &end, &rmbe, mtu, &hs->params, hs->is_first);
+	if (hs->pair)
+		smc_host_say(hs->pair, hs->role, &msg.accept);
+	return hs_send(hs, &msg);
+}
+
+/*
+ * May there be a Decline while LLC forms the group? A FIN alone is none: that of a
+ * deployed peer that closes at once overtakes its last LLC message, or the RNIC's
+ * acknowledgment of ours, as it goes ahead of all it has to say by RDMA (protocol.md).
+ * A peer that went away is LLC's to notice. What our own close() shut down is news.
+ */
+static bool hs_may_be_declined(const struct smc_hs *hs)
+{
+	const struct sock *tsk = hs->smc->sk;
+
+	if (!smc_hs_tcp_has_news(tsk))
+		return false;
+	return READ_ONCE(tsk->sk_err) || smc_tcp_holds_payload(hs->smc->sk) ||
+	       READ_ONCE(hs->smc->is_released);
+}
+
+static bool hs_is_declined(const struct smc_hs *hs)
+{
+	return hs->rx.type == SMC_CLC_DECLINE;
+}
+
+static enum smc_hs_outcome hs_first_active(struct smc_hs *hs)
+{
+	u8 max = hs->lgr->params.max_size_code;
+
+	/* only now the dialect is known, and with it the largest element, AMB-35 */
+	if (!hs_is_declined(hs) && !hs->half.done &&
+	    hs->smc->conn->peer_size <= smc_nego_size_bytes(max))
+		return SMC_HS_GO_ON;
+	/* the peer has no such group, or breaks its rules */
+	smc_lgr_terminate(hs->lgr);
+	return smc_hs_fail(hs, -ECONNRESET);
+}
+
+/*
+ * Want of memory, here or at the peer, says nothing of the path, and may soon be over; nor
+ * does silence of a peer that has ended its connection early, for its queue pair has gone
+ * with it. Late, that is because it has waited without success, too.
+ */
+static bool hs_is_path_bad(const struct smc_hs *hs)
+{
+	if (hs_is_declined(hs))
+		return hs->smc->peer_diagnosis != SMC_DECLINE_MEM;
+	if (hs->left_after && hs->left_after < (jiffies - hs->since) / 4)
+		return false;
+	return hs->lgr->fail_decline != SMC_DECLINE_MEM;
+}
+
+/* SMC_HS_GO_ON: with hs->reason, to be declined. */
+static enum smc_hs_outcome hs_first_failed(struct smc_hs *hs)
+{
+	enum smc_decline reason = hs->lgr->fail_decline;
+
+	if (hs_is_declined(hs))
+		reason = SMC_DECLINE_PEERDECL;
+	if ((reason != SMC_DECLINE_NONE || hs->lgr->fail_is_path) && hs_is_path_bad(hs))
+		smc_hs_note_path(hs, reason ?: SMC_DECLINE_TIMEOUT_CL);
+	if (hs_is_declined(hs))
+		return smc_hs_to_tcp(hs, reason);
+	if (reason == SMC_DECLINE_NONE)
+		return smc_hs_fail(hs, -ECONNRESET);
+	hs->reason = reason;
+	return SMC_HS_GO_ON;
+}
+
+/*
+ * LLC confirms the link and tries for a second one, and its timers bound that. Meanwhile a
+ * Decline may arrive on TCP (DCLN-06, ERR-23), and nothing else may.
+ */
+static enum smc_hs_outcome hs_first_contact(struct smc_hs *hs)
+{
+	enum smc_hs_outcome out;
+
+	if (!hs->is_first)
+		return SMC_HS_GO_ON;
+	if (!hs->left_after && smc_hs_is_left(hs->smc->sk))
+		hs->left_after = max(jiffies - hs->since, 1UL);
+	if (!hs_is_declined(hs) && READ_ONCE(hs->lgr->state) == SMC_LGR_FORMING &&
+	    hs_may_be_declined(hs)) {
+		out = hs_recv(hs, SMC_CLC_DECLINE);
+		if (out != SMC_HS_TCP)
+			return out;
+		smc_llc_declined(hs->lgr);
+	}
+	/* why it has failed, or what was agreed on, has been written before: lgr_move() */
+	switch (smp_load_acquire(&hs->lgr->state)) {
+	case SMC_LGR_FORMING:
+		return SMC_HS_WAIT;
+	case SMC_LGR_ACTIVE:
+		return hs_first_active(hs);
+	default:
+		return hs_first_failed(hs);
+	}
+}
+
+/* If first contact has failed: our Decline, unless the peer was faster. */
+static enum smc_hs_outcome hs_back_out(struct smc_hs *hs)
+{
+	int rc;
+
+	if (hs->reason == SMC_DECLINE_NONE)
+		return SMC_HS_GO_ON;
+	rc = hs->half.done ? -EEXIST : hs_say_decline(hs);
+	if (!rc)
+		return SMC_HS_GO_ON;
+	return rc == -EEXIST ? hs_recv(hs, SMC_CLC_DECLINE) : smc_hs_fail(hs, rc);
+}
+
+/*
+ * Both sides find out that a path is bad, perhaps at the same time, and then Declines
+ * cross: the peer's must not reach the application. The peer sends none once it has
+ * ours, so there is one before its acknowledgment or never.
+ */
+static enum smc_hs_outcome hs_cross(struct smc_hs *hs)
+{
+	bool is_acked;
+	int rc;
+
+	if (hs->reason == SMC_DECLINE_NONE)
+		return SMC_HS_GO_ON;
+	is_acked = smc_clc_is_acked(hs->smc->sk);
+	/* the last message was its Accept or Confirm */
+	rc = smc_clc_take_decline(hs->smc->sk, &hs->half, hs->rx.accept.peer_id);
+	if (rc == -EAGAIN || (rc == -ENODATA && !is_acked))
+		return SMC_HS_WAIT;
+	if (!rc)
+		smc_stat_inc(hs->net, SMC_STAT_DECLINE_RX);
+	return smc_hs_to_tcp(hs, hs->reason);
+}
+
+static enum smc_hs_outcome hs_late_cross(struct smc_hs *hs)
+{
+	return smc_hs_to_tcp(hs, hs->reason);
+}
+
+/* Data may flow. The group is the connection's from here on. */
+static enum smc_hs_outcome hs_open(struct smc_hs *hs)
+{
+	smc_conn_open(hs->smc->conn);
+	/* the peer's first message may have asked for an answer before */
+	smc_tx_push(hs->smc->conn);
+	hs->lgr = NULL;
+	return SMC_HS_SMC;
+}
+
+static enum smc_hs_outcome hs_server_proposal(struct smc_hs *hs)
+{
+	return hs_recv(hs, SMC_CLC_PROPOSAL);
+}
+
+static enum smc_hs_outcome hs_server_port(struct smc_hs *hs)
+{
+	/* an option excludes SMC, and TCP has agreed on it all the same */
+	if (hs->smc->fallback != SMC_DECLINE_NONE)
+		return smc_hs_decline(hs, hs->smc->fallback);
+	hs->proposal = hs->rx.proposal;
+	return smc_hs_find_port(hs, NULL);
+}
+
+/* The group that the server wants this connection in; FC-02, LG-06. */
+static enum smc_hs_outcome hs_server_group(struct smc_hs *hs)
+{
+	struct smc_link_group *lgr, *forming;
+	enum smc_hs_outcome out;
+	struct smc_lgr_key key;
+
+	/* a RoCE v2 packet has one IP version: follow the client's choice */
+	if (smc_ib_end_follow(&hs->end, hs->peer_gid))
+		return smc_hs_decline(hs, SMC_DECLINE_NOSMCRDEV);
+	hs_key(hs, &key, hs->params.version, hs->proposal.peer_id, hs->peer_gid,
+	       hs->proposal.mac);
+	for (;;) {
+		if (hs_awaited_in_vain(hs))
+			return smc_hs_decline(hs, SMC_DECLINE_TIMEOUT_CL);
+		lgr = smc_lgr_reserve(&key, &hs->end, &hs->is_first, &forming);
+		if (PTR_ERR(lgr) != -EAGAIN)
+			break;
+		out = hs_await_group(hs, forming);
+		if (out != SMC_HS_GO_ON)
+			return out;
+	}
+	if (IS_ERR(lgr))
+		return smc_hs_decline(hs, SMC_DECLINE_MEM);
+	hs->lgr = lgr;
+	return SMC_HS_GO_ON;
+}
+
+static enum smc_hs_outcome hs_server_confirm(struct smc_hs *hs)
+{
+	return hs_recv(hs, SMC_CLC_CONFIRM);
+}
+
+/* Does the Confirm fit? SC-10, SC-11, ERR-17, AMB-56. */
+static enum smc_hs_outcome hs_server_check(struct smc_hs *hs)
+{
+	struct smc_nego_confirmed decision;
+	struct smc_nego_known known;
+	enum smc_decline reason;
+	struct smc_ib_peer peer;
+	struct smc_link *link;
+
+	if (hs->pair && smc_host_check(hs->pair, SMC_ROLE_CLIENT, &hs->rx.accept))
+		return hs_bad_message(hs);
+	/*
+	 * The client may name any active link of the group, SC-09, also one that has
+	 * been lost since: where its data goes is found by that one's keys (ERR-07).
+	 */
+	hs_peer_end(hs, &hs->rx.accept, &peer);
+	link = hs->is_first ? NULL : smc_lgr_link_by_peer(hs->lgr, &peer);
+	if (link)
+		hs->link = link;
+	hs_known(hs, &hs->rx.accept, &known);
+	known.has_link = link;
+	reason = smc_nego_check_confirm(&hs->rx, &hs->proposal, &hs->params,
+					hs->is_first ? NULL : &known, hs->end.mtu, &decision);
+	if (reason != SMC_DECLINE_NONE)
+		return decision.must_reset ? hs_bad_message(hs) : smc_hs_decline(hs, reason);
+	if (hs->is_first) {
+		hs->lgr->params = decision.params;
+		/* clients that offer version 2 alone tell it here for the first time */
+		memcpy(hs->lgr->peer_name, hs->rx.accept.peer_id, sizeof(hs->lgr->peer_name));
+	}
+	return SMC_HS_GO_ON;
+}
+
+/* On this host: connect() ends first, as with TCP. */
+static enum smc_hs_outcome hs_server_last(struct smc_hs *hs)
+{
+	return hs->pair && !smc_host_is_over(hs->pair) ? SMC_HS_WAIT : SMC_HS_GO_ON;
+}
+
+/* Nobody has to run the client. */
+static enum smc_hs_outcome hs_late_last(struct smc_hs *hs)
+{
+	return SMC_HS_GO_ON;
+}
+
+static enum smc_hs_outcome hs_client_propose(struct smc_hs *hs)
+{
+	struct smc_nego_subnets subnets;
+	struct smc_nego_local local;
+	enum smc_decline reason;
+	enum smc_hs_outcome out;
+	struct smc_clc_msg msg;
+
+	out = smc_hs_find_port(hs, &subnets);
+	if (out != SMC_HS_GO_ON)
+		return out;
+	smc_hs_local(hs, &local);
+	local.subnets = subnets;
+	reason = smc_nego_propose(&local, &msg);
+	if (reason != SMC_DECLINE_NONE)
+		return smc_hs_decline(hs, reason);
+	hs->proposal = msg.proposal;
+	/* before the server can ask for it */
+	if (smc_pnet_may_be_local(hs->net))
+		hs->pair = smc_host_offer(&hs->name, hs->net, &hs->end, hs->peer_id);
+	if (hs->is_local_only && !hs->pair)
+		return smc_hs_decline(hs, SMC_DECLINE_MEM);
+	return hs_send(hs, &msg);
+}
+
+/*
+ * Has a server of this host found us, and is this its Accept? Otherwise it is
+ * another host, which has no use for a port that only serves this one.
+ */
+static enum smc_hs_outcome hs_client_meet(struct smc_hs *hs)
+{
+	int rc = smc_host_check(hs->pair, SMC_ROLE_SERVER, &hs->rx.accept);
+
+	if (!rc)
+		return SMC_HS_GO_ON;
+	if (rc == -EBADMSG)
+		return hs_bad_message(hs);
+	if (hs->is_local_only)
+		return smc_hs_decline(hs, SMC_DECLINE_DIFFPREFIX);
+	smc_hs_leave_pair(hs);
+	return SMC_HS_GO_ON;
+}
+
+static enum smc_hs_outcome hs_client_accept(struct smc_hs *hs)
+{
+	enum smc_hs_outcome out = hs_recv(hs, SMC_CLC_ACCEPT);
+
+	if (out != SMC_HS_GO_ON || !hs->pair)
+		return out;
+	return hs_client_meet(hs);
+}
+
+/*
+ * Reserve a place in the group that has the link named, if there is one. Accepts may
+ * overtake each other: the group may still be forming.
+ */
+static enum smc_hs_outcome hs_client_reserve(struct smc_hs *hs, const struct smc_lgr_key *key,
+					     const struct smc_ib_peer *peer, bool *is_stale)
+{
+	struct smc_link_group *lgr, *forming;
+	enum smc_hs_outcome out;
+
+	for (;;) {
+		lgr = smc_lgr_reserve_link(key, peer, &hs->link, &forming);
+		if (PTR_ERR(lgr) != -EAGAIN)
+			break;
+		out = hs_await_group(hs, forming);
+		if (out != SMC_HS_GO_ON)
+			return out;
+	}
+	if (!IS_ERR(lgr))
+		hs->lgr = lgr;
+	*is_stale = PTR_ERR(lgr) == -ESTALE;
+	return SMC_HS_GO_ON;
+}
+
+static void hs_client_key(struct smc_hs *hs, struct smc_lgr_key *key, struct smc_ib_peer *peer)
+{
+	const struct smc_clc_accept *acc = &hs->rx.accept;
+
+	hs_key(hs, key, hs->rx.version, acc->peer_id, acc->gid, acc->mac);
+	hs_peer_end(hs, acc, peer);
+}
+
+/* First contact, for which there is no group yet, or subsequent; FC-06, SC-05, ERR-13. */
+static enum smc_hs_outcome hs_client_group(struct smc_hs *hs)
+{
+	const struct smc_clc_accept *acc = &hs->rx.accept;
+	struct smc_nego_accepted decision;
+	struct smc_nego_known known;
+	enum smc_decline reason;
+	enum smc_hs_outcome out;
+	struct smc_lgr_key key;
+	struct smc_ib_peer peer;
+	bool is_stale = false;
+
+	if (!acc->first_contact) {
+		hs_client_key(hs, &key, &peer);
+		out = hs_client_reserve(hs, &key, &peer, &is_stale);
+		if (out != SMC_HS_GO_ON)
+			return out;
+	}
+	hs_known(hs, acc, &known);
+	known.is_left |= is_stale;
+	reason = smc_nego_classify_accept(&hs->rx, &hs->proposal, &known, hs->end.mtu, &decision);
+	hs->params = decision.params;
+	hs->out_of_sync = decision.out_of_sync;
+	return reason == SMC_DECLINE_NONE ? SMC_HS_GO_ON : smc_hs_decline(hs, reason);
+}
+
+/* First contact: a new group, in place of one whose link the server has lost (AMB-06). */
+static enum smc_hs_outcome hs_client_form(struct smc_hs *hs)
+{
+	struct smc_link_group *lgr;
+	struct smc_lgr_key key;
+	struct smc_ib_peer peer;
+
+	if (hs->lgr)
+		return SMC_HS_GO_ON;
+	hs_client_key(hs, &key, &peer);
+	lgr = smc_lgr_find_link(&key, &peer);
+	if (lgr) {
+		hs_end_stale(hs, lgr);
+		smc_lgr_put(lgr);
+	}
+	lgr = smc_lgr_form(&key);
+	if (IS_ERR(lgr))
+		return smc_hs_decline(hs, SMC_DECLINE_MEM);
+	hs->lgr = lgr;
+	hs->is_first = true;
+	if (hs->params.is_routed)
+		smc_hs_go_routed(hs);
+	return SMC_HS_GO_ON;
+}
+
+static const struct hs_row hs_server[] = {
+	/* step		       Decline	 undo		    waits:   time     and then */
+	/* 1. did both sides offer SMC-R? TCP says it when the child is born, 3.5.1.1, OPT-10 */
+	/* 2. Proposal; RDMA port; common subnet, or a route; 3.5.1.2 */
+	{ hs_server_proposal,  HS_YES,   NULL,              HS_PEER, HS_FULL, hs_late_message },
+	{ hs_server_port,      HS_YES,   smc_hs_put_port },
+	{ smc_hs_find_detour,  HS_YES,   NULL,              HS_POLL, HS_BRIEF, smc_hs_late_detour },
+	{ smc_hs_server_route, HS_YES,   NULL,              HS_POLL, HS_HALF, smc_hs_late_route },
+	{ smc_hs_take_offer,   HS_YES },
+	/* 3. a link group, or first contact; 3.5.1.2, 3.5.2.1 */
+	{ hs_server_group,     HS_YES,   hs_undo_group,     HS_LGR,  HS_HALF, hs_late_group },
+	{ hs_get_link,         HS_YES },
+	/* 4. the connection, and its rings, ready before the Accept says so, ACPT-04 */
+	{ hs_make_conn,        HS_YES,   hs_undo_conn },
+	{ smc_hs_get_sndbuf,   HS_YES,   hs_undo_sndbuf,    HS_LGR,  HS_HALF, smc_hs_late_ring },
+	{ smc_hs_get_rmbe,     HS_YES,   hs_undo_rmbe,      HS_LGR,  HS_HALF, smc_hs_late_ring },
+	/* 5. alert token */
+	{ hs_join,             HS_YES,   hs_undo_join },
+	/* 6. Accept */
+	{ hs_announce,         HS_YES,   hs_undo_announce },
+	/* 7. Confirm; 3.5.1.3, 3.5.2.3 */
+	{ hs_server_confirm,   HS_FIRST, NULL,              HS_PEER, HS_FULL, hs_late_message },
+	/* 8. does it fit? SC-10, SC-11 */
+	{ hs_server_check,     HS_FIRST },
+	/* 9. the client's data; first contact: queue pair to RTR */
+	{ hs_take_peer,        HS_FIRST },
+	/* 10. first contact: CONFIRM LINK and the second link; 3.5.1.5, 3.5.1.6 */
+	{ hs_start_llc,        HS_NO },
+	{ hs_first_contact,    HS_NO,    NULL,              HS_LGR },
+	/* if that fails: Declines, which may cross */
+	{ hs_back_out,         HS_QUIET, NULL,              HS_PEER, HS_FULL, hs_late_message },
+	{ hs_cross,            HS_NO,    NULL,              HS_POLL, HS_FULL, hs_late_cross },
+	/* 11. on this host connect() ends first */
+	{ hs_server_last,      HS_NO,    NULL,              HS_PAIR, HS_HALF, hs_late_last },
+	{ hs_open,             HS_NO },
+};
+
+/* Step 1 is smc_tcp_opened(), smc_tcp.c. */
+static const struct hs_row hs_client[] = {
+	/* step		       Decline	 undo		    waits:   time     and then */
+	/* 2. RDMA port, Proposal; 3.5.1.2 */
+	{ hs_client_propose,   HS_YES,   smc_hs_put_port },
+	/* 3. Accept; 3.5.1.3 */
+	{ hs_client_accept,    HS_YES,   NULL,              HS_PEER, HS_FULL, hs_late_message },
+	/* 4. the link group it names; first contact: a route, and a new one */
+	{ hs_client_group,     HS_YES,   hs_undo_group,     HS_LGR,  HS_FULL, hs_late_group },
+	{ smc_hs_client_route, HS_YES,   NULL,              HS_POLL, HS_HALF, smc_hs_late_route },
+	{ hs_client_form,      HS_YES,   hs_undo_group },
+	{ hs_get_link,         HS_YES },
+	/* 5. the connection, rings (SC-08), alert token */
+	{ hs_make_conn,        HS_YES,   hs_undo_conn },
+	{ smc_hs_get_sndbuf,   HS_YES,   hs_undo_sndbuf,    HS_LGR,  HS_HALF, smc_hs_late_ring },
+	{ smc_hs_get_rmbe,     HS_YES,   hs_undo_rmbe,      HS_LGR,  HS_HALF, smc_hs_late_ring },
+	{ hs_join,             HS_YES,   hs_undo_join },
+	/* 6. the server's data; first contact: queue pair to RTR */
+	{ hs_take_peer,        HS_YES },
+	/* 7. Confirm, before any data; CFRM-03, RACE-02 */
+	{ hs_start_llc,        HS_YES },
+	{ hs_announce,         HS_YES,   hs_undo_announce },
+	/* 8. first contact: CONFIRM LINK and what follows; 3.5.1.5 */
+	{ hs_first_contact,    HS_NO,    NULL,              HS_LGR },
+	/* if that fails: Declines, which may cross */
+	{ hs_back_out,         HS_QUIET, NULL,              HS_PEER, HS_FULL, hs_late_message },
+	{ hs_cross,            HS_NO,    NULL,              HS_POLL, HS_FULL, hs_late_cross },
+	{ hs_open,             HS_NO },
+};
+
+static const struct hs_row *hs_row(const struct smc_hs *hs)
+{
+	return &(hs->role == SMC_ROLE_SERVER ? hs_server : hs_client)[hs->step];
+}
+
+/* Undo what the rows up to the present one have done, the last one first. */
+static void hs_unwind(struct smc_hs *hs)
+{
+	const struct hs_row *row = hs_row(hs);
+	unsigned int nr = hs->step + 1;
+
+	for (; nr; nr--, row--)
+		if (row->undo)
+			row->undo(hs);
+}
+
+/* Whether the next connection to this service should be tried. */
+static void hs_note_service(struct smc_hs *hs)
+{
+	const struct smc_sock *smc = hs->smc;
+	const struct sockaddr *addr = (const struct sockaddr *)&hs->server;
+
+	if (hs->role == SMC_ROLE_SERVER)
+		return;
+	if (hs->outcome == SMC_HS_SMC)
+		smc_service_agreed(smc->sk, addr);
+	else if (hs->outcome == SMC_HS_TCP)
+		smc_service_declined(smc->sk, addr, hs->reason, smc->peer_diagnosis);
+}
+
+static void hs_end(struct smc_hs *hs, enum smc_hs_outcome out)
+{
+	hs_unwatch(hs);
+	if (out == SMC_HS_DECLINE) {
+		hs->err = hs_say_decline(hs);
+		out = hs->err ? SMC_HS_FAILED : SMC_HS_TCP;
+	}
+	WRITE_ONCE(hs->outcome, out);
+	hs_note_service(hs);
+	trace_smc_handshake(hs->smc, hs->role == SMC_ROLE_SERVER, out, hs->reason, hs->err);
+	hs_unwind(hs);
+	smc_hs_finish(hs);
+}
+
+/*
+ * The application wants no outcome any more. What grow_work does for it ends
+ * first, and queues the work item.
+ */
+static void hs_abort(struct smc_hs *hs)
+{
+	/* pairs with smp_store_release() in smc_hs_grow_work() */
+	if (smp_load_acquire(&hs->growth) == SMC_HS_GROW_BEGUN)
+		return;
+	hs->err = -ECONNRESET;
+	hs_end(hs, SMC_HS_FAILED);
+}
+
+/* Jiffies until the present step is late, 0 if it is; LONG_MAX if it never is. */
+static long hs_time_left(const struct smc_hs *hs)
+{
+	unsigned long patience = hs_patience(hs, hs_row(hs)->patience);
+
+	if (!patience)
+		return LONG_MAX;
+	return max_t(long, hs->since + patience - jiffies, 0);
+}
+
+/* Run the present step again when its time is over (ERR-14), or before. */
+static void hs_arm_timer(struct smc_hs *hs, long left)
+{
+	if (hs_row(hs)->news == HS_POLL || READ_ONCE(hs->smc->sk->sk_rcvlowat) > 1)
+		left = min_t(long, left, SMC_HS_SLICE);
+	smc_sock_queue_delayed(hs->smc, left);
+}
+
+static enum smc_hs_outcome hs_run_step(struct smc_hs *hs)
+{
+	const struct hs_row *row = hs_row(hs);
+	enum smc_hs_outcome out = row->step(hs);
+
+	/* the news may have come before it was watched for */
+	if (out == SMC_HS_WAIT && hs_begin_watch(hs, row->news))
+		out = row->step(hs);
+	WARN_ON_ONCE(out == SMC_HS_WAIT && row->news == HS_NONE);
+	return out;
+}
+
+/* Go as far as there is something to do. */
+static void hs_run(struct smc_hs *hs)
+{
+	enum smc_hs_outcome out;
+	long left;
+
+	for (;;) {
+		out = hs_run_step(hs);
+		left = hs_time_left(hs);
+		if (out == SMC_HS_WAIT && !left)
+			out = hs_row(hs)->late(hs);
+		if (out != SMC_HS_GO_ON)
+			break;
+		hs_unwatch(hs);
+		/* so that the time of a Proposal begins with the connection */
+		if (hs_row(hs)->news)
+			hs->since = jiffies;
+		hs->step++;
+	}
+	if (out != SMC_HS_WAIT)
+		hs_end(hs, out);
+	else if (left && left < LONG_MAX)
+		hs_arm_timer(hs, left);
+}
+
+static void hs_start(struct smc_sock *smc, enum smc_role role)
+{
+	struct smc_hs *hs;
+
+	/* small, and without it the connection could not even be refused */
+	hs = kzalloc(sizeof(*hs), GFP_KERNEL | __GFP_NOFAIL);
+	hs->smc = smc;
+	hs->net = sock_net(smc->sk);
+	hs->role = role;
+	hs->since = jiffies;
+	smc_tcp_peer(smc->sk, &hs->server);
+	smc_host_name(smc->sk, role, &hs->name);
+	smc_sock_get(smc);
+	smc->hs = hs;
+}
+
+/**
+ * smc_hs_begin_server() - a child was taken off the TCP accept queue
+ * @smc: the child, with &smc_sock.child
+ *
+ * The time for the Proposal begins here.
+ *
+ * Context: Process context, may sleep. Expects the socket lock held, and releases it.
+ */
+void smc_hs_begin_server(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+
+	sock_owned_by_me(sk);
+	/* the worker may run as soon as the lock is released, and end all */
+	smc_sock_get(smc);
+	hs_start(smc, SMC_ROLE_SERVER);
+	smc_sock_queue_delayed(smc, hs_patience(smc->hs, HS_FULL));
+	if (smc_hs_tcp_has_news(sk))
+		smc_sock_queue(smc);
+	smc_listener_charge(smc->child, SMC_HS_CHILD_BYTES);
+	release_sock(sk);
+	smc_sock_put(smc);
+}
+
+/* Does the application want an outcome? */
+static bool hs_is_wanted(const struct smc_sock *smc)
+{
+	return READ_ONCE(smc->phase) == SMC_PHASE_HANDSHAKE && !READ_ONCE(smc->is_released);
+}
+
+/* The application gave up before the handshake began. */
+static void hs_forget(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+
+	lock_sock(sk);
+	if (smc->phase == SMC_PHASE_HANDSHAKE || smc->phase == SMC_PHASE_STOPPING)
+		smc_hs_back_to_idle(smc);
+	smc_close_unlock(smc);
+}
+
+/**
+ * smc_hs_work() - go on with the handshake of a socket
+ * @work: &smc_sock.hs_work; drops the reference taken when it was queued
+ *
+ * Queued by late news, it finds nothing to do.
+ *
+ * Context: Process context (work item). Takes the socket lock, but does not wait for
+ * a call that has it.
+ */
+void smc_hs_work(struct work_struct *work)
+{
+	struct smc_sock *smc = container_of(to_delayed_work(work), struct smc_sock, hs_work);
+	struct sock *sk = smc->sk;
+
+	/* a step takes the lock as it comes */
+	if (!smc_sock_lock_work(sk, SMC_MISSED_HANDSHAKE))
+		goto out;
+	if (!smc->hs && !smc->child && smc_sk(sk) == smc && hs_is_wanted(smc))
+		hs_start(smc, SMC_ROLE_CLIENT);
+	release_sock(sk);
+	if (smc->hs && smc->hs->outcome)
+		smc_hs_finish(smc->hs);
+	else if (smc->hs && !hs_is_wanted(smc))
+		hs_abort(smc->hs);
+	else if (smc->hs)
+		hs_run(smc->hs);
+	else if (smc->child)
+		smc_child_look(smc);
+	else if (READ_ONCE(smc->phase) == SMC_PHASE_HANDSHAKE ||
+		 READ_ONCE(smc->phase) == SMC_PHASE_STOPPING)
+		hs_forget(smc);
+out:
+	smc_sock_put(smc);
+}

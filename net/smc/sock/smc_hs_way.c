@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The RDMA port of a connection, and its route.
+ *
+ * Operation: a routed path takes part in the choice if it leads to the peer. The next hop
+ * may have to be asked for its MAC address, and nobody reports the answer. The peer waits
+ * for a message meanwhile, so the rows that look for a route have a short patience.
+ */
+#include "rdma/smc_eid.h"
+#include "sock/smc_hs_way.h"
+#include "rdma/smc_net.h"
+#include "rdma/smc_peer.h"
+#include "rdma/smc_pnet.h"
+
+/**
+ * smc_hs_note_path() - later connections to this peer are TCP at once: its path failed
+ * @hs: the handshake
+ * @reason: why they will be TCP
+ *
+ * Context: The handshake's work item.
+ */
+void smc_hs_note_path(const struct smc_hs *hs, enum smc_decline reason)
+{
+	struct in6_addr peer;
+
+	smc_peer_addr(hs->smc->sk, &peer);
+	smc_peer_remember(hs->net, &peer, reason, SMC_PEER_FIRST_CONTACT);
+}
+
+/**
+ * smc_hs_leave_pair() - this handshake and the other end of it go separate ways
+ * @hs: the handshake, which may have no pair, or its outcome is told
+ *
+ * Context: Process context.
+ */
+void smc_hs_leave_pair(struct smc_hs *hs)
+{
+	if (hs->pair)
+		smc_host_leave(hs->pair, hs->role);
+	hs->pair = NULL;
+}
+
+/**
+ * smc_hs_put_port() - undo: the ports go back, and no server finds this client any more
+ * @hs: the handshake, which may have no port
+ *
+ * Context: Process context.
+ */
+void smc_hs_put_port(struct smc_hs *hs)
+{
+	/* the pair borrows the end */
+	if (hs->pair && hs->role == SMC_ROLE_CLIENT)
+		smc_host_withdraw(hs->pair);
+	smc_ib_end_put(&hs->end);
+	smc_ib_end_put(&hs->routed);
+}
+
+/* The port for a path that may cross subnets, where a host can have use for it. */
+static void smc_hs_find_routed(struct smc_hs *hs, const u8 *peer_gid)
+{
+	if (!smc_eid_any(READ_ONCE(smc_net(hs->net)->set.default_eid)) ||
+	    !smc_pnet_find_routed(hs->smc->sk, peer_gid, &hs->routed))
+		hs->routed.dev = NULL;
+}
+
+/* A client on this host has chosen the port for both. */
+static enum smc_decline smc_hs_server_port(struct smc_hs *hs)
+{
+	enum smc_decline reason;
+
+	if (smc_pnet_may_be_local(hs->net))
+		hs->pair = smc_host_take(&hs->name, hs->net, &hs->proposal, &hs->end);
+	if (hs->pair) {
+		/* no LAN is nearer than this host */
+		hs->is_near = true;
+		return SMC_DECLINE_NONE;
+	}
+	reason = smc_pnet_find_server(hs->smc->sk, &hs->proposal, &hs->end, &hs->is_near);
+	if (reason == SMC_DECLINE_NONE && hs->proposal.offers_v2)
+		smc_hs_find_routed(hs, hs->proposal.v2.gid);
+	return reason;
+}
+
+/*
+ * The port of the route, which needs no subnet where the path does not; without
+ * one, any for a server on this host.
+ */
+static enum smc_decline smc_hs_client_port(struct smc_hs *hs, struct smc_nego_subnets *subnets)
+{
+	struct sock *tsk = hs->smc->sk;
+	enum smc_decline reason;
+
+	smc_hs_find_routed(hs, NULL);
+	reason = smc_pnet_find(tsk, &hs->end, subnets);
+	if (reason == SMC_DECLINE_CNFERR && hs->routed.dev) {
+		smc_ib_end_copy(&hs->end, &hs->routed);
+		if (smc_pnet_may_be_local(hs->net))
+			smc_pnet_name_host(tsk, subnets);
+		return SMC_DECLINE_NONE;
+	}
+	if (reason == SMC_DECLINE_NONE || !smc_pnet_may_be_local(hs->net) ||
+	    smc_pnet_find_local(tsk, &hs->end, subnets) != SMC_DECLINE_NONE)
+		return reason;
+	smc_ib_end_put(&hs->routed);
+	hs->is_local_only = true;
+	return SMC_DECLINE_NONE;
+}
+
+/**
+ * smc_hs_find_port() - the RDMA port, if this connection may use RDMA at all
+ * @hs: the handshake; of a server with the Proposal. Receives @hs->end, @hs->routed if a
+ *	path may cross subnets, and at a server a pair with a client on this host
+ * @subnets: receives what a client proposes; NULL at a server
+ *
+ * Context: The handshake's work item, may sleep.
+ * Return: SMC_HS_GO_ON or SMC_HS_DECLINE.
+ */
+enum smc_hs_outcome smc_hs_find_port(struct smc_hs *hs, struct smc_nego_subnets *subnets)
+{
+	struct sock *tsk = hs->smc->sk;
+	enum smc_decline reason;
+	struct in6_addr peer;
+
+	if (smc_pnet_needs_ipsec(tsk))
+		return smc_hs_decline(hs, SMC_DECLINE_IPSEC);
+	smc_peer_addr(tsk, &peer);
+	reason = smc_peer_recall(hs->net, &peer, subnets);
+	if (reason == SMC_DECLINE_NONE)
+		reason = subnets ? smc_hs_client_port(hs, subnets) : smc_hs_server_port(hs);
+	if (reason != SMC_DECLINE_NONE)
+		return smc_hs_decline(hs, reason);
+	smc_pnet_local_id(hs->net, &hs->end, hs->peer_id);
+	return SMC_HS_GO_ON;
+}
+
+/**
+ * smc_hs_local() - what this side has to offer
+ * @hs: the handshake, with its ports
+ * @local: receives it, without subnets
+ *
+ * Context: Process context.
+ */
+void smc_hs_local(struct smc_hs *hs, struct smc_nego_local *local)
+{
+	const struct smc_settings *set = &smc_net(hs->net)->set;
+	struct smc_clc_v2_offer *v2 = &local->v2;
+	int conns, links;
+
+	memset(local, 0, sizeof(*local));
+	memcpy(local->peer_id, hs->peer_id, sizeof(local->peer_id));
+	memcpy(local->gid, hs->end.gid.raw, sizeof(local->gid));
+	memcpy(local->mac, hs->end.mac, sizeof(local->mac));
+	local->has_v2 = hs->routed.dev;
+	if (!local->has_v2)
+		return;
+	memcpy(v2->gid, hs->routed.gid.raw, sizeof(v2->gid));
+	v2->release = SMC_NEGO_RELEASE;
+	conns = min(READ_ONCE(set->max_conns_per_lgr), READ_ONCE(set->v21_max_conns));
+	v2->max_conns = max(conns, SMC_NEGO_V21_MIN_CONNS);
+	/* with one there is nothing to wait for on first contact */
+	links = min(READ_ONCE(set->max_links), READ_ONCE(set->v21_max_links));
+	v2->max_links = min(links, SMC_NEGO_V21_MAX_LINKS);
+	v2->nr_eids = smc_eid_list(READ_ONCE(set->default_eid), v2->eid);
+}
+
+/**
+ * smc_hs_go_routed() - from here on the connection belongs to the port of the routed path
+ * @hs: the handshake, with @hs->routed
+ *
+ * Context: Process context.
+ */
+void smc_hs_go_routed(struct smc_hs *hs)
+{
+	smc_ib_end_put(&hs->end);
+	hs->end = hs->routed;
+	hs->routed.dev = NULL;
+}
+
+/* As smc_route_find(), from our port for routed paths. */
+static int smc_hs_find_route(struct smc_hs *hs, const u8 *gid)
+{
+	struct smc_route_like like;
+
+	smc_route_like(hs->smc->sk, &like);
+	return smc_route_find(hs->net, &like, &hs->routed, gid, &hs->route);
+}
+
+/* May an offer be taken that needs no route? A link of version 1 is in one subnet; LG-22. */
+static bool smc_hs_has_other_way(const struct smc_hs *hs)
+{
+	return hs->proposal.offers_v1 && hs->is_near;
+}
+
+/* Without a route to the client the routed path is no candidate. */
+static enum smc_hs_outcome smc_hs_try_routed(struct smc_hs *hs)
+{
+	struct smc_nego_local local;
+	const u8 *gid;
+
+	smc_hs_local(hs, &local);
+	gid = smc_nego_routed_gid(&hs->proposal, &local);
+	return gid && smc_hs_find_route(hs, gid) == -EAGAIN ? SMC_HS_WAIT : SMC_HS_GO_ON;
+}
+
+/**
+ * smc_hs_find_detour() - step: a route to the client, which can do without
+ * @hs: the handshake, with its ports
+ *
+ * Context: The handshake's work item, may sleep.
+ * Return: SMC_HS_GO_ON or SMC_HS_WAIT.
+ */
+enum smc_hs_outcome smc_hs_find_detour(struct smc_hs *hs)
+{
+	struct in6_addr peer;
+
+	if (!smc_hs_has_other_way(hs))
+		return SMC_HS_GO_ON;
+	smc_peer_addr(hs->smc->sk, &peer);
+	if (smc_peer_recall_routed(hs->net, &peer))
+		return SMC_HS_GO_ON;
+	return smc_hs_try_routed(hs);
+}
+
+/**
+ * smc_hs_late_detour() - late: no answer from the next hop; the other path is as good as ever
+ * @hs: the handshake
+ *
+ * Context: The handshake's work item.
+ * Return: SMC_HS_GO_ON.
+ */
+enum smc_hs_outcome smc_hs_late_detour(struct smc_hs *hs)
+{
+	struct in6_addr peer;
+
+	smc_peer_addr(hs->smc->sk, &peer);
+	smc_peer_remember(hs->net, &peer, SMC_DECLINE_NOROUTE, SMC_PEER_ROUTED_WAY);
+	return SMC_HS_GO_ON;
+}
+
+/**
+ * smc_hs_server_route() - step: a route to the client, if there is no other path
+ * @hs: the handshake, with its ports
+ *
+ * Context: The handshake's work item, may sleep.
+ * Return: SMC_HS_GO_ON or SMC_HS_WAIT.
+ */
+enum smc_hs_outcome smc_hs_server_route(struct smc_hs *hs)
+{
+	if (smc_hs_has_other_way(hs))
+		return SMC_HS_GO_ON;
+	return smc_hs_try_routed(hs);
+}
+
+/**
+ * smc_hs_late_route() - late: no answer from the next hop of the only path
+ * @hs: the handshake
+ *
+ * Later connections do not wait for it again.
+ *
+ * Context: The handshake's work item.
+ * Return: SMC_HS_DECLINE.
+ */
+enum smc_hs_outcome smc_hs_late_route(struct smc_hs *hs)
+{
+	smc_hs_note_path(hs, SMC_DECLINE_NOROUTE);
+	return smc_hs_decline(hs, SMC_DECLINE_NOROUTE);
+}
+
+/**
+ * smc_hs_take_offer() - step: which of the client's offers to take
+ * @hs: the handshake; receives @hs->params and @hs->peer_gid
+ *
+ * Context: Process context.
+ * Return: SMC_HS_GO_ON or SMC_HS_DECLINE.
+ */
+enum smc_hs_outcome smc_hs_take_offer(struct smc_hs *hs)
+{
+	struct smc_nego_local local;
+	enum smc_decline reason;
+
+	smc_hs_local(hs, &local);
+	local.has_v2 = hs->route.hop_limit;
+	reason = smc_nego_server(&hs->proposal, &local, hs->is_near, hs->peer_gid, &hs->params);
+	if (reason != SMC_DECLINE_NONE)
+		return smc_hs_decline(hs, reason);
+	if (hs->params.is_routed)
+		smc_hs_go_routed(hs);
+	else
+		memset(&hs->route, 0, sizeof(hs->route));
+	return SMC_HS_GO_ON;
+}
+
+/**
+ * smc_hs_client_route() - step: a route to the server, before first contact
+ * @hs: the handshake, with the Accept
+ *
+ * Context: The handshake's work item, may sleep.
+ * Return: SMC_HS_GO_ON, SMC_HS_WAIT or SMC_HS_DECLINE.
+ */
+enum smc_hs_outcome smc_hs_client_route(struct smc_hs *hs)
+{
+	enum smc_decline reason = SMC_DECLINE_NOROUTE;
+	int rc;
+
+	if (hs->lgr || !hs->params.is_routed)
+		return SMC_HS_GO_ON;
+	rc = smc_hs_find_route(hs, hs->rx.accept.gid);
+	if (rc == -EAGAIN)
+		return SMC_HS_WAIT;
+	if (!rc)
+		reason = smc_nego_check_route(&hs->params, hs->route.is_direct);
+	return reason == SMC_DECLINE_NONE ? SMC_HS_GO_ON : smc_hs_decline(hs, reason);
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Keepalive on the SMC level, RFC 7609 4.5.3.
+ *
+ * Operation: each connection that wants it has a timer. When it fires the pure
+ * part (smc_idle.c) says whether to wait, to have the link tested, or to give
+ * the connection up. The answer to TEST LINK counts for all connections of the
+ * link, and its absence ends the link (smc_llc_flow.c) and with it all of them.
+ * A connection that wants to know sooner than the link's own timer ends alone.
+ *
+ * TCP sends its own keepalives (KA-08), which load balancers may want to see. An operator
+ * may want fewer of them: net.smc.tcp_keepalive_min (KA-10) makes TCP's times longer, while
+ * the application and the SMC level keep those it has set.
+ */
+#include <linux/tcp.h>
+#include <net/tcp.h>
+
+#include "smc_compat.h"
+#include "proto/smc_idle.h"
+#include "sock/smc_keep.h"
+#include "group/smc_llc.h"
+#include "group/smc_member.h"
+#include "rdma/smc_net.h"
+#include "sock/smc_sock.h"
+
+static u32 keep_secs_ms(int secs)
+{
+	return min_t(u64, (u64)secs * MSEC_PER_SEC, INT_MAX);
+}
+
+/* Seconds, as the application knows them. */
+static int keep_idle(const struct smc_conn *conn)
+{
+	return conn->keep_idle ?: keepalive_time_when(tcp_sk(conn->sk)) / HZ;
+}
+
+static int keep_intvl(const struct smc_conn *conn)
+{
+	return conn->keep_intvl ?: keepalive_intvl_when(tcp_sk(conn->sk)) / HZ;
+}
+
+/* KA-10. TCP's timer looks for itself what time it has to wait. */
+static void keep_limit_tcp(struct smc_conn *conn)
+{
+	int min = READ_ONCE(smc_net(sock_net(conn->sk))->set.tcp_keepalive_min);
+	struct tcp_sock *tp = tcp_sk(conn->sk);
+
+	if (!conn->keep_idle && keep_idle(conn) < min) {
+		conn->keep_idle = keep_idle(conn);
+		WRITE_ONCE(tp->keepalive_time, min * HZ);
+	}
+	if (!conn->keep_intvl && keep_intvl(conn) < min) {
+		conn->keep_intvl = keep_intvl(conn);
+		WRITE_ONCE(tp->keepalive_intvl, min * HZ);
+	}
+}
+
+/* What the application has set. */
+static void keep_want(const struct smc_conn *conn, struct smc_idle_want *want)
+{
+	u32 intvl = keep_secs_ms(keep_intvl(conn));
+	struct sock *sk = conn->sk;
+
+	memset(want, 0, sizeof(*want));
+	want->stall = READ_ONCE(inet_csk(sk)->icsk_user_timeout);
+	if (!sock_flag(sk, SOCK_KEEPOPEN))
+		return;
+	want->idle = keep_secs_ms(keep_idle(conn));
+	want->dead = min_t(u64, (u64)intvl * keepalive_probes(tcp_sk(sk)), INT_MAX);
+	/* TCP_USER_TIMEOUT replaces the number of probes, as with TCP */
+	if (want->stall)
+		want->dead = max_t(int, intvl, want->stall - want->idle);
+}
+
+/**
+ * smc_keep_update() - the connection is established, or an option has changed
+ * @conn: the connection
+ *
+ * Context: Process context. Expects the socket lock held.
+ */
+void smc_keep_update(struct smc_conn *conn)
+{
+	struct smc_idle_want want;
+
+	sock_owned_by_me(conn->sk);
+	if (!smc_state_is_usable(&conn->close))
+		return;
+	keep_limit_tcp(conn);
+	keep_want(conn, &want);
+	spin_lock_bh(&conn->lock);
+	conn->keep_want = want;
+	conn->is_probing = false;
+	spin_unlock_bh(&conn->lock);
+	if (want.idle || want.stall)
+		smc_conn_arm(conn, &conn->keep_timer, jiffies + 1);
+	else
+		smc_conn_disarm(conn, &conn->keep_timer);
+}
+
+/**
+ * smc_keep_changed() - the application has set an option of keepalive
+ * @conn: the connection; TCP has the new value
+ * @optname: TCP_KEEPIDLE, TCP_KEEPINTVL or another one
+ *
+ * Context: Process context. Expects the socket lock held.
+ */
+void smc_keep_changed(struct smc_conn *conn, int optname)
+{
+	sock_owned_by_me(conn->sk);
+	if (optname == TCP_KEEPIDLE)
+		conn->keep_idle = 0;
+	if (optname == TCP_KEEPINTVL)
+		conn->keep_intvl = 0;
+	smc_keep_update(conn);
+}
+
+/**
+ * smc_keep_own() - an option of keepalive that TCP has another value of
+ * @conn: the connection
+ * @optname: of SOL_TCP, any
+ *
+ * Context: Process context. Expects the socket lock held.
+ * Return: seconds; 0 if TCP has the right answer.
+ */
+int smc_keep_own(const struct smc_conn *conn, int optname)
+{
+	sock_owned_by_me(conn->sk);
+	if (optname == TCP_KEEPIDLE)
+		return conn->keep_idle;
+	return optname == TCP_KEEPINTVL ? conn->keep_intvl : 0;
+}
+
+/**
+ * smc_keep_give_back() - TCP's sock goes on without this connection
+ * @conn: the connection
+ *
+ * It gets the times that the application has set, whatever comes: TCP, a listener
+ * whose children inherit them, or SMC again, where KA-10 begins anew.
+ *
+ * Context: Process context. Expects the socket lock held.
+ */
+void smc_keep_give_back(struct smc_conn *conn)
+{
+	struct tcp_sock *tp = tcp_sk(conn->sk);
+
+	sock_owned_by_me(conn->sk);
+	if (conn->keep_idle)
+		WRITE_ONCE(tp->keepalive_time, conn->keep_idle * HZ);
+	if (conn->keep_intvl)
+		WRITE_ONCE(tp->keepalive_intvl, conn->keep_intvl * HZ);
+	conn->keep_idle = 0;
+	conn->keep_intvl = 0;
+}
+
+/**
+ * smc_keep_stop() - the connection has ended
+ * @conn: the connection
+ *
+ * Context: Process context. Expects the socket lock held.
+ */
+void smc_keep_stop(struct smc_conn *conn)
+{
+	sock_owned_by_me(conn->sk);
+	spin_lock_bh(&conn->lock);
+	memset(&conn->keep_want, 0, sizeof(conn->keep_want));
+	spin_unlock_bh(&conn->lock);
+	smc_conn_disarm(conn, &conn->keep_timer);
+}
+
+static u32 keep_ago(unsigned long then)
+{
+	return min_t(u32, jiffies_to_msecs(max_t(long, jiffies - then, 0)), INT_MAX);
+}
+
+static void keep_facts(const struct smc_conn *conn, struct smc_link *link,
+		       struct smc_idle_facts *facts)
+{
+	lockdep_assert_held(&conn->lock);
+	memset(facts, 0, sizeof(*facts));
+	facts->conn_active = min3(keep_ago(conn->tx_jiffies), keep_ago(conn->rx_jiffies),
+				  keep_ago(conn->ack_jiffies));
+	facts->link_active = keep_ago(atomic_long_read(&link->wr.rx_jiffies));
+	facts->progress = keep_ago(conn->progress_jiffies);
+	facts->has_data = smc_cursor_distance(conn->snd_geom, conn->tx_fin, conn->tx_prep) > 0;
+	/* on another link nobody has been asked */
+	facts->is_probing = conn->is_probing && conn->probed_link == link;
+	facts->probed = keep_ago(conn->probe_jiffies);
+}
+
+/*
+ * The link stays while conn->lock keeps the connection on it. Without one the
+ * connection is about to end anyway. The timer is armed in the same hold as it
+ * was decided: what is wanted instead by then, or nothing any more, comes later.
+ */
+static enum smc_idle_verdict keep_look(struct smc_conn *conn)
+{
+	struct smc_idle_step step = {};
+	struct smc_idle_facts facts;
+	struct smc_link *link;
+
+	spin_lock_bh(&conn->lock);
+	link = smc_conn_link(conn);
+	if (link && conn->phase != SMC_CONN_SETUP) {
+		keep_facts(conn, link, &facts);
+		step = smc_idle_look(&conn->keep_want, &facts);
+		conn->is_probing = step.is_probing;
+	}
+	if (step.verdict == SMC_IDLE_PROBE) {
+		conn->probe_jiffies = jiffies;
+		conn->probed_link = link;
+		smc_llc_test_link(link);
+	}
+	if (step.wait && step.verdict != SMC_IDLE_DEAD)
+		smc_conn_arm(conn, &conn->keep_timer,
+			     jiffies + max(msecs_to_jiffies(step.wait), 1UL));
+	spin_unlock_bh(&conn->lock);
+	return step.verdict;
+}
+
+/**
+ * smc_keep_timer() - look at a connection that may be silent
+ * @timer: &smc_conn.keep_timer; drops the reference taken when it was armed
+ *
+ * KA-01, KA-03, TMR-15.
+ *
+ * Context: Softirq. Takes conn->lock.
+ */
+void smc_keep_timer(struct timer_list *timer)
+{
+	struct smc_conn *conn = smc_compat_timer_of(conn, timer, keep_timer);
+
+	if (keep_look(conn) == SMC_IDLE_DEAD)
+		smc_sock_pend(conn, SMC_PENDING_SILENCE);
+	smc_conn_put(conn);
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Listeners and their lists of children.
+ *
+ * Operation: a child is pending while its handshake is under way, and after that
+ * while accept() waits for its first byte. Then it is ready, and accept() takes it.
+ * What pending children cost is bounded: the oldest makes room for others.
+ *
+ * Lifetime: listen() makes the object, and it ends when the socket listens no more.
+ * Children under way keep it by a reference. They find then that nobody wants them.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "sock/smc_listener.h"
+#include "sock/smc_wake.h"
+
+/* Pending children may cost a listener so much, in bytes. */
+#define SMC_LISTENER_MAX_BYTES	(64UL << 20)
+/* So many there may be at any cost: with large rings a few healthy ones exceed the above. */
+#define SMC_LISTENER_MIN_NR	256
+
+/**
+ * smc_listener_new() - make a listener
+ * @sk: the socket that begins to listen
+ * @take: takes children off TCP; drops the reference of &smc_listener.work
+ *
+ * Context: Process context, may sleep.
+ * Return: the listener with one reference for the caller, or NULL.
+ */
+struct smc_listener *smc_listener_new(struct sock *sk, work_func_t take)
+{
+	struct smc_listener *listener = kzalloc(sizeof(*listener), GFP_KERNEL_ACCOUNT);
+
+	if (!listener)
+		return NULL;
+	__module_get(THIS_MODULE);
+	refcount_set(&listener->refs, 1);
+	spin_lock_init(&listener->lock);
+	listener->sk = sk;
+	INIT_LIST_HEAD(&listener->pending);
+	INIT_LIST_HEAD(&listener->ready);
+	INIT_WORK(&listener->work, take);
+	return listener;
+}
+
+static void smc_listener_free(struct rcu_head *rcu)
+{
+	kfree(container_of(rcu, struct smc_listener, rcu));
+	module_put(THIS_MODULE);
+}
+
+/**
+ * smc_listener_put() - drop a reference
+ * @listener: the listener; freed after a grace period if this was the last one
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_listener_put(struct smc_listener *listener)
+{
+	if (!refcount_dec_and_test(&listener->refs))
+		return;
+	WARN_ON_ONCE(listener->sk);
+	WARN_ON_ONCE(!list_empty(&listener->pending) || !list_empty(&listener->ready));
+	WARN_ON_ONCE(listener->bytes || atomic_read(&listener->nr_agreed));
+	call_rcu(&listener->rcu, smc_listener_free);
+}
+
+/**
+ * smc_listener_expect() - a child is born that has agreed on SMC
+ * @listener: its listener, or NULL
+ *
+ * Context: Any context but hard interrupt. Expects an RCU read section.
+ * Return: true if the child has a reference now, which smc_listener_forget() drops;
+ *	   false if nobody listens any more.
+ */
+bool smc_listener_expect(struct smc_listener *listener)
+{
+	if (!listener || !refcount_inc_not_zero(&listener->refs))
+		return false;
+	atomic_inc(&listener->nr_agreed);
+	return true;
+}
+
+/**
+ * smc_listener_forget() - such a child was taken from TCP's queue, or has gone
+ * @listener: its listener
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_listener_forget(struct smc_listener *listener)
+{
+	atomic_dec(&listener->nr_agreed);
+	smc_listener_put(listener);
+}
+
+/**
+ * smc_listener_queue() - have children taken off TCP
+ * @listener: a listener that has not ended
+ * @wq: the queue
+ *
+ * Context: Any context.
+ */
+void smc_listener_queue(struct smc_listener *listener, struct workqueue_struct *wq)
+{
+	refcount_inc(&listener->refs);
+	if (!queue_work(wq, &listener->work))
+		smc_listener_put(listener);
+}
+
+/**
+ * smc_listener_sock() - the socket of a listener
+ * @listener: the listener
+ *
+ * Context: Process context.
+ * Return: the socket with a reference for the caller; NULL once it listens no more.
+ */
+struct sock *smc_listener_sock(struct smc_listener *listener)
+{
+	struct sock *sk;
+
+	spin_lock(&listener->lock);
+	sk = listener->sk;
+	if (sk)
+		sock_hold(sk);
+	spin_unlock(&listener->lock);
+	return sk;
+}
+
+/**
+ * smc_listener_end() - the socket listens no more
+ * @listener: the listener
+ *
+ * No child becomes ready after that. Those that are in the lists are for the work item to
+ * take out. Consumes no reference of the caller.
+ *
+ * Context: Process context.
+ */
+void smc_listener_end(struct smc_listener *listener)
+{
+	spin_lock(&listener->lock);
+	WRITE_ONCE(listener->sk, NULL);
+	spin_unlock(&listener->lock);
+}
+
+/* The one owner of a child's state, which only goes forward. Returns whether it has moved. */
+static bool smc_listener_move(struct smc_child *child, enum smc_child_state to)
+{
+	struct smc_listener *listener = child->listener;
+
+	lockdep_assert_held(&listener->lock);
+	if (to <= child->state)
+		return false;
+	WRITE_ONCE(listener->nr[child->state], listener->nr[child->state] - 1);
+	if (to != SMC_CHILD_GONE)
+		WRITE_ONCE(listener->nr[to], listener->nr[to] + 1);
+	WRITE_ONCE(child->state, to);
+	if (to == SMC_CHILD_DEFERRED)
+		return true;
+	listener->bytes -= child->bytes;
+	child->bytes = 0;
+	if (to == SMC_CHILD_READY)
+		list_move_tail(&child->node, &listener->ready);
+	else
+		list_del(&child->node);
+	return true;
+}
+
+/**
+ * smc_listener_add() - a child begins
+ * @listener: its listener, which has not ended
+ * @sk: the child's socket; a reference is consumed
+ * @defer_end: see &smc_child.defer_end
+ *
+ * Context: Process context, may sleep.
+ * Return: the child for smc_listener_finish(); NULL without memory, then nothing was done.
+ */
+struct smc_child *smc_listener_add(struct smc_listener *listener, struct sock *sk,
+				   unsigned long defer_end)
+{
+	struct smc_child *child = kzalloc(sizeof(*child), GFP_KERNEL);
+
+	if (!child)
+		return NULL;
+	refcount_inc(&listener->refs);
+	child->listener = listener;
+	child->sk = sk;
+	child->defer_end = defer_end;
+	spin_lock(&listener->lock);
+	list_add_tail(&child->node, &listener->pending);
+	WRITE_ONCE(listener->nr[SMC_CHILD_HANDSHAKE], listener->nr[SMC_CHILD_HANDSHAKE] + 1);
+	spin_unlock(&listener->lock);
+	return child;
+}
+
+/**
+ * smc_listener_add_plain() - a connection that never meant to be SMC waits for accept()
+ * @listener: its listener
+ * @sk: TCP's sock, in front of one for SMC in TCP's queue; a reference is consumed
+ *
+ * Context: Process context, may sleep.
+ * Return: false without memory, or if nobody listens any more; then nothing was done.
+ */
+bool smc_listener_add_plain(struct smc_listener *listener, struct sock *sk)
+{
+	struct smc_child *child = smc_listener_add(listener, sk, 0);
+
+	if (!child)
+		return false;
+	child->fallback = SMC_DECLINE_PEERNOSMC;
+	return smc_listener_finish(child, true);
+}
+
+static void smc_listener_free_child(struct smc_child *child)
+{
+	smc_listener_put(child->listener);
+	kfree(child);
+}
+
+/**
+ * smc_listener_charge() - a child costs its listener memory while it is pending
+ * @child: the child; nothing happens if it is pending no more
+ * @bytes: so much more
+ *
+ * Context: Process context.
+ */
+void smc_listener_charge(struct smc_child *child, unsigned long bytes)
+{
+	struct smc_listener *listener = child->listener;
+
+	spin_lock(&listener->lock);
+	if (child->state < SMC_CHILD_READY) {
+		child->bytes += bytes;
+		listener->bytes += bytes;
+	}
+	spin_unlock(&listener->lock);
+}
+
+/**
+ * smc_listener_defer() - a handshake has ended, but accept() waits for the first byte
+ * @child: the child
+ *
+ * It stays pending, with what it costs.
+ *
+ * Context: Process context.
+ * Return: false if it is not wanted any more.
+ */
+bool smc_listener_defer(struct smc_child *child)
+{
+	struct smc_listener *listener = child->listener;
+	bool has_moved;
+
+	spin_lock(&listener->lock);
+	has_moved = smc_listener_move(child, SMC_CHILD_DEFERRED);
+	spin_unlock(&listener->lock);
+	return has_moved;
+}
+
+/**
+ * smc_listener_finish() - a child is ready for accept(), or has failed
+ * @child: the child; consumed, it belongs to the accept queue or is freed
+ * @is_ready: accept() may have it
+ *
+ * Context: Process context. Expects no lock held.
+ * Return: true if the accept queue has taken it, and the reference on the child's
+ * socket with it; false if that is the caller's, who drops the child.
+ */
+bool smc_listener_finish(struct smc_child *child, bool is_ready)
+{
+	struct smc_listener *listener = child->listener;
+	struct sock *sk = NULL;
+
+	spin_lock(&listener->lock);
+	if (is_ready && listener->sk && smc_listener_move(child, SMC_CHILD_READY)) {
+		sk = listener->sk;
+		sock_hold(sk);
+	} else {
+		smc_listener_move(child, SMC_CHILD_GONE);
+	}
+	spin_unlock(&listener->lock);
+
+	/* accept() may have taken the child by now */
+	if (!sk) {
+		smc_listener_free_child(child);
+		return false;
+	}
+	smc_wake_readers(sk);
+	sock_put(sk);
+	return true;
+}
+
+/**
+ * smc_listener_evict() - take out the oldest pending child if there is no room for it
+ * @listener: the listener; one that has ended has no room for any
+ * @except: stays in any case; or NULL
+ *
+ * The list's reference stays with the work item of the child, which drops it.
+ *
+ * Context: Process context.
+ * Return: the child's socket with a reference for the caller; NULL if nobody has to go.
+ */
+struct sock *smc_listener_evict(struct smc_listener *listener, const struct smc_child *except)
+{
+	struct smc_child *oldest;
+	struct sock *sk = NULL;
+	unsigned int nr;
+
+	spin_lock(&listener->lock);
+	nr = listener->nr[SMC_CHILD_HANDSHAKE] + listener->nr[SMC_CHILD_DEFERRED];
+	oldest = list_first_entry_or_null(&listener->pending, struct smc_child, node);
+	if (oldest && oldest != except &&
+	    (!listener->sk || (listener->bytes > SMC_LISTENER_MAX_BYTES &&
+			       nr > SMC_LISTENER_MIN_NR))) {
+		sk = oldest->sk;
+		sock_hold(sk);
+		smc_listener_move(oldest, SMC_CHILD_GONE);
+	}
+	spin_unlock(&listener->lock);
+	return sk;
+}
+
+/**
+ * smc_listener_next() - take the oldest child that is ready
+ * @listener: the listener
+ * @child: receives it, with the queue's reference, but for @child->is_last
+ *
+ * Context: Process context.
+ * Return: false if there is none.
+ */
+bool smc_listener_next(struct smc_listener *listener, struct smc_accepted *child)
+{
+	struct smc_child *oldest;
+
+	spin_lock(&listener->lock);
+	oldest = list_first_entry_or_null(&listener->ready, struct smc_child, node);
+	if (oldest)
+		smc_listener_move(oldest, SMC_CHILD_GONE);
+	spin_unlock(&listener->lock);
+	if (!oldest)
+		return false;
+	child->sk = oldest->sk;
+	child->fallback = oldest->fallback;
+	child->peer_diagnosis = oldest->peer_diagnosis;
+	smc_listener_free_child(oldest);
+	return true;
+}

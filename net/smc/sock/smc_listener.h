@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A listener: what a socket has while it listens, and what a child has until it is accepted.
+ */
+#ifndef SMC_LISTENER_H
+#define SMC_LISTENER_H
+
+#include <linux/list.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <net/sock.h>
+
+#include "proto/smc_clc_nego.h"
+
+/* Phases of a child, in order. Only smc_listener_move() changes one. */
+enum smc_child_state {
+	SMC_CHILD_HANDSHAKE,	/* the handshake is under way */
+	SMC_CHILD_DEFERRED,	/* it has ended; accept() waits for the first byte */
+	SMC_CHILD_READY,	/* in the accept queue */
+	SMC_CHILD_GONE,		/* off the listener's lists */
+};
+
+/**
+ * struct smc_listener - the state of a socket that listens
+ *
+ * The socket holds one reference until it listens no more, each child and the
+ * queued work item another.
+ *
+ * It has a reference on the module: children in TCP's queue have nothing else of it.
+ *
+ * @refs: references
+ * @lock: guards what follows it up to @work, and children; readers of @nr need no lock
+ * @nr_agreed: children that have agreed on SMC, and that nobody has taken from TCP yet;
+ *	       each has a reference
+ * @sk: the sock that listens; NULL once it listens no more
+ * @pending: children before accept() may have them, oldest first
+ * @ready: children for accept(), oldest first
+ * @nr: children in each state
+ * @bytes: what @pending costs
+ * @work: takes children off TCP
+ * @rcu: readers of &smc_sock.listener may still look at it
+ */
+struct smc_listener {
+	refcount_t refs;
+	atomic_t nr_agreed;
+	spinlock_t lock;		/* see above */
+	struct sock *sk;
+	struct list_head pending;
+	struct list_head ready;
+	unsigned int nr[SMC_CHILD_GONE];
+	unsigned long bytes;
+	struct work_struct work;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct smc_child - a connection from TCP's accept queue until accept() has it
+ *
+ * Belongs to the handshake of the child until it is ready, then to the accept queue.
+ *
+ * @listener: a reference; const
+ * @sk: the child's socket, a reference; const
+ * @node: in one of the two lists of @listener
+ * @state: written under the lock of @listener
+ * @bytes: its part of &smc_listener.bytes
+ * @defer_end: until then accept() waits for the first byte, jiffies; const
+ * @fallback: why it is TCP, once it is; of the handshake until it is ready
+ * @peer_diagnosis: what the peer's Decline said; same
+ */
+struct smc_child {
+	struct smc_listener *listener;
+	struct sock *sk;
+	struct list_head node;
+	enum smc_child_state state;
+	unsigned long bytes;
+	unsigned long defer_end;
+	enum smc_decline fallback;
+	u32 peer_diagnosis;
+};
+
+/* What accept() takes: a sock with a reference, and why it is TCP, if it is. */
+struct smc_accepted {
+	struct sock *sk;
+	enum smc_decline fallback;
+	u32 peer_diagnosis;
+	bool is_last;		/* no other one is there to be taken */
+};
+
+/* Is there one in TCP's queue, or about to be, that is for SMC? */
+static inline bool smc_listener_has_agreed(const struct smc_listener *listener)
+{
+	return atomic_read(&listener->nr_agreed) > 0;
+}
+
+/* Is there one in the queue of TCP's @sk that is not? */
+static inline bool smc_listener_has_plain(const struct smc_listener *listener,
+					  const struct sock *sk)
+{
+	int nr_agreed = atomic_read(&listener->nr_agreed);
+
+	return READ_ONCE(sk->sk_ack_backlog) > max(nr_agreed, 0);
+}
+
+/*
+ * Is the accept queue full? Children that are ready and that nobody has accepted take places
+ * of the backlog, as those in TCP's queue do, off which they were taken. Handshakes under way
+ * do not count, as half open connections do not with TCP: a backlog's worth of silent clients
+ * would keep everybody else out. What they cost has a bound of its own, smc_listener.c.
+ */
+static inline bool smc_listener_is_full(const struct smc_listener *listener,
+					const struct sock *sk)
+{
+	return READ_ONCE(sk->sk_ack_backlog) + READ_ONCE(listener->nr[SMC_CHILD_READY]) >
+	       READ_ONCE(sk->sk_max_ack_backlog);
+}
+
+struct smc_listener *smc_listener_new(struct sock *sk, work_func_t take);
+bool smc_listener_expect(struct smc_listener *listener);
+void smc_listener_forget(struct smc_listener *listener);
+void smc_listener_put(struct smc_listener *listener);
+void smc_listener_queue(struct smc_listener *listener, struct workqueue_struct *wq);
+struct sock *smc_listener_sock(struct smc_listener *listener);
+void smc_listener_end(struct smc_listener *listener);
+
+struct smc_child *smc_listener_add(struct smc_listener *listener, struct sock *sk,
+				   unsigned long defer_end);
+void smc_listener_charge(struct smc_child *child, unsigned long bytes);
+bool smc_listener_defer(struct smc_child *child);
+bool smc_listener_finish(struct smc_child *child, bool is_ready);
+bool smc_listener_add_plain(struct smc_listener *listener, struct sock *sk);
+struct sock *smc_listener_evict(struct smc_listener *listener, const struct smc_child *except);
+bool smc_listener_next(struct smc_listener *listener, struct smc_accepted *child);
+
+#endif /* SMC_LISTENER_H */

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Socket options.
+ *
+ * Operation: the sock is TCP's, so TCP and the core keep every option, and know what is
+ * legal. This file is about those that only TCP can do, which exclude SMC, and those that act
+ * on a connection on SMC, too. What an option means there is told by
+ * Documentation/options.md (API-04, API-06).
+ */
+#include <linux/smc.h>
+#include <linux/tcp.h>
+#include <net/tcp.h>
+
+#include "sock/smc_close.h"
+#include "smc_compat.h"
+#include "sock/smc_keep.h"
+#include "sock/smc_opt.h"
+#include "sock/smc_tcp.h"
+#include "sock/smc_tx.h"
+#include "sock/smc_wake.h"
+
+/* How an option differs from one that TCP simply keeps. */
+enum opt_kind {
+	OPT_PLAIN,	/* it does not */
+	OPT_SWITCH,	/* only TCP can do it, where the value is not zero */
+	OPT_TCP_ONLY,	/* only TCP can do it */
+	OPT_TCP_EARLY,	/* the same, and impossible once SMC was agreed on */
+	OPT_REFUSED,	/* impossible until the socket is TCP's alone */
+};
+
+static enum opt_kind opt_kind_tcp(int optname)
+{
+	switch (optname) {
+	/* data in the SYN come before any agreement on SMC */
+	case TCP_FASTOPEN:
+	case TCP_FASTOPEN_CONNECT:
+	case TCP_FASTOPEN_NO_COOKIE:
+		return OPT_SWITCH;
+	case TCP_FASTOPEN_KEY:
+	/* they leave no room for the option of SMC, or protect TCP only */
+	case TCP_MD5SIG:
+	case TCP_MD5SIG_EXT:
+	case TCP_AO_ADD_KEY:
+	case TCP_AO_INFO:
+		return OPT_TCP_ONLY;
+	/* sequence numbers and queues of TCP tell nothing about SMC */
+	case TCP_REPAIR:
+		return OPT_TCP_EARLY;
+	/* an upper protocol would take over a socket that may carry no data */
+	case TCP_ULP:
+		return OPT_REFUSED;
+	default:
+		return OPT_PLAIN;
+	}
+}
+
+static enum opt_kind opt_kind(int level, int optname)
+{
+	if (level == SOL_TCP)
+		return opt_kind_tcp(optname);
+	/* a policy for one socket: RFC 7609 5.5 */
+	if ((level == SOL_IP && (optname == IP_IPSEC_POLICY || optname == IP_XFRM_POLICY)) ||
+	    (level == SOL_IPV6 && (optname == IPV6_IPSEC_POLICY || optname == IPV6_XFRM_POLICY)))
+		return OPT_TCP_EARLY;
+	return OPT_PLAIN;
+}
+
+/* No connection, and no attempt at one. */
+static bool opt_is_early(const struct smc_sock *smc)
+{
+	return smc->phase == SMC_PHASE_IDLE &&
+	       (1 << smc->sk->sk_state) & (TCPF_CLOSE | TCPF_LISTEN);
+}
+
+static int opt_set_smc(struct sock *sk, int optname, sockptr_t optval, unsigned int optlen)
+{
+	struct smc_sock *smc;
+	int val, rc = -EOPNOTSUPP;
+
+	if (optname != SMC_LIMIT_HS)
+		return -EOPNOTSUPP;
+	if (optlen < sizeof(val))
+		return -EINVAL;
+	if (copy_from_sockptr(&val, optval, sizeof(val)))
+		return -EFAULT;
+	lock_sock(sk);
+	smc = smc_sk(sk);
+	if (smc) {
+		WRITE_ONCE(smc->limits_handshakes, !!val);
+		rc = 0;
+	}
+	release_sock(sk);
+	return rc;
+}
+
+static bool opt_may_be_tcps(struct sock *sk, enum opt_kind kind, bool *is_early)
+{
+	const struct smc_sock *smc;
+	bool is_ours;
+
+	lock_sock(sk);
+	smc = smc_sk(sk);
+	is_ours = smc;
+	*is_early = is_ours && opt_is_early(smc);
+	release_sock(sk);
+	if (!is_ours || kind == OPT_SWITCH || kind == OPT_TCP_ONLY)
+		return true;
+	return kind == OPT_TCP_EARLY && *is_early;
+}
+
+/*
+ * Something was asked for that only TCP can do. A new socket becomes a TCP socket; a
+ * listening one makes TCP sockets from now on. It still answers to whom it has offered SMC
+ * before, with a Decline.
+ */
+static void opt_stay_with_tcp(struct sock *sk)
+{
+	struct smc_sock *smc;
+
+	lock_sock(sk);
+	smc = smc_sk(sk);
+	if (smc && smc_sock_listener(smc))
+		/* it asks for itself when a SYN comes, smc_listen_offers_no_smc() */
+		WRITE_ONCE(smc->fallback, SMC_DECLINE_OPTUNSUPP);
+	else if (smc && opt_is_early(smc))
+		smc_tcp_become(smc, SMC_DECLINE_OPTUNSUPP);
+	release_sock(sk);
+}
+
+/* TCP looks at it first: what TCP refuses is no reason to fall back. */
+static int opt_set_tcp_only(struct sock *sk, enum opt_kind kind, int level, int optname,
+			    sockptr_t optval, unsigned int optlen)
+{
+	bool is_early;
+	int val = 1;
+	int rc;
+
+	if (!opt_may_be_tcps(sk, kind, &is_early))
+		return -EOPNOTSUPP;
+	rc = smc_tcp_prot(sk)->setsockopt(sk, level, optname, optval, optlen);
+	if (rc || !is_early)
+		return rc;
+	if (kind == OPT_SWITCH && copy_from_sockptr(&val, optval, sizeof(val)))
+		return -EFAULT;
+	if (val)
+		opt_stay_with_tcp(sk);
+	return 0;
+}
+
+/* What an option that TCP has accepted also means for a connection on SMC. */
+static void opt_note_tcp(struct smc_conn *conn, int optname)
+{
+	const struct tcp_sock *tp = tcp_sk(conn->sk);
+
+	if (optname == TCP_KEEPIDLE || optname == TCP_KEEPINTVL || optname == TCP_KEEPCNT ||
+	    optname == TCP_USER_TIMEOUT)
+		smc_keep_changed(conn, optname);
+	/* who waits may go on, as with TCP */
+	if (optname == TCP_NOTSENT_LOWAT && smc_tx_is_writable(conn))
+		smc_wake_writers(conn->sk);
+	/* TCP pushes here, too, even what TCP_CORK holds back */
+	if ((optname == TCP_CORK && !(tp->nonagle & TCP_NAGLE_CORK)) ||
+	    (optname == TCP_NODELAY && tp->nonagle & TCP_NAGLE_OFF))
+		smc_tx_flush(conn);
+}
+
+static void opt_note(struct sock *sk, int optname)
+{
+	struct smc_sock *smc;
+
+	lock_sock(sk);
+	smc = smc_sk(sk);
+	if (smc && smc_sock_is_usable(smc))
+		opt_note_tcp(smc->conn, optname);
+	release_sock(sk);
+}
+
+/**
+ * smc_opt_set() - setsockopt(), but for SOL_SOCKET
+ * @sk: the sock
+ * @level: any
+ * @optname: of that level
+ * @optval: the value
+ * @optlen: its length
+ *
+ * RFC 7609 B.1 (API-04, API-06 to API-09).
+ *
+ * Context: Process context, may sleep. Takes the socket lock.
+ * Return: 0 or what TCP answers; -EOPNOTSUPP for what has no meaning here.
+ */
+int smc_opt_set(struct sock *sk, int level, int optname, sockptr_t optval, unsigned int optlen)
+{
+	enum opt_kind kind = opt_kind(level, optname);
+	int rc;
+
+	if (level == SOL_SMC)
+		return opt_set_smc(sk, optname, optval, optlen);
+	if (kind != OPT_PLAIN)
+		return opt_set_tcp_only(sk, kind, level, optname, optval, optlen);
+	rc = smc_tcp_prot(sk)->setsockopt(sk, level, optname, optval, optlen);
+	if (!rc && level == SOL_TCP)
+		opt_note(sk, optname);
+	return rc;
+}
+
+/**
+ * smc_opt_keepalive() - SO_KEEPALIVE
+ * @sk: the sock
+ * @is_on: the value
+ *
+ * Context: Process context. Expects the socket lock held.
+ */
+void smc_opt_keepalive(struct sock *sk, int is_on)
+{
+	struct smc_sock *smc = smc_sk(sk);
+
+	sock_owned_by_me(sk);
+	smc_tcp_prot(sk)->keepalive(sk, is_on);
+	/* as the core is about to do it */
+	sock_valbool_flag(sk, SOCK_KEEPOPEN, is_on);
+	if (smc && smc->phase == SMC_PHASE_SMC)
+		smc_keep_update(smc->conn);
+}
+
+/**
+ * smc_opt_rcvlowat() - SO_RCVLOWAT
+ * @sk: the sock
+ * @val: bytes
+ *
+ * Context: Process context. Expects the socket lock held.
+ * Return: 0 or what TCP answers.
+ */
+int smc_opt_rcvlowat(struct sock *sk, int val)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	int rc;
+
+	sock_owned_by_me(sk);
+	rc = smc_tcp_ops(sk->sk_socket)->set_rcvlowat(sk, val);
+	/* what is there may be enough now */
+	if (!rc && smc && smc_sock_is_usable(smc))
+		smc_wake_readers(sk);
+	return rc;
+}
+
+static int opt_put(const void *val, int size, char __user *optval, int __user *optlen)
+{
+	int len;
+
+	if (get_user(len, optlen))
+		return -EFAULT;
+	if (len < 0)
+		return -EINVAL;
+	len = min(len, size);
+	if (put_user(len, optlen) || copy_to_user(optval, val, len))
+		return -EFAULT;
+	return 0;
+}
+
+static int opt_get_smc(struct sock *sk, int optname, char __user *optval, int __user *optlen)
+{
+	struct smc_sock *smc;
+	int val = -1;
+
+	if (optname != SMC_LIMIT_HS)
+		return -EOPNOTSUPP;
+	rcu_read_lock();
+	smc = smc_sk(sk);
+	if (smc)
+		val = READ_ONCE(smc->limits_handshakes);
+	rcu_read_unlock();
+	return val < 0 ? -EOPNOTSUPP : opt_put(&val, sizeof(val), optval, optlen);
+}
+
+/* The state that a TCP connection would be in after the same events. */
+static u8 opt_tcp_state(const struct smc_sock *smc)
+{
+	static const u8 state[] = {
+		[SMC_STATE_ACTIVE]		= TCP_ESTABLISHED,
+		[SMC_STATE_PEERCLOSEWAIT1]	= TCP_FIN_WAIT2,
+		[SMC_STATE_PEERCLOSEWAIT2]	= TCP_CLOSING,
+		[SMC_STATE_APPFINCLOSEWAIT]	= TCP_CLOSING,
+		[SMC_STATE_APPCLOSEWAIT1]	= TCP_CLOSE_WAIT,
+		[SMC_STATE_APPCLOSEWAIT2]	= TCP_LAST_ACK,
+		[SMC_STATE_PEERFINCLOSEWAIT]	= TCP_LAST_ACK,
+		[SMC_STATE_PEERABORTWAIT]	= TCP_CLOSE,
+		[SMC_STATE_PROCESSABORT]	= TCP_CLOSE,
+		[SMC_STATE_CLOSED]		= TCP_CLOSE,
+	};
+
+	u8 now;
+
+	/* CLC on an established TCP connection: nothing to use yet */
+	if (smc->phase != SMC_PHASE_SMC)
+		return TCP_SYN_SENT;
+	now = state[smc_state_shown(smc->conn->close.state)];
+	/* of a TCP connection nothing would be left */
+	if (smc_close_is_over(smc))
+		return TCP_CLOSE;
+	/* our end follows what is still to be sent */
+	if (smc->shutdown & SEND_SHUTDOWN && now == TCP_ESTABLISHED)
+		return TCP_FIN_WAIT1;
+	if (smc->shutdown & SEND_SHUTDOWN && now == TCP_CLOSE_WAIT)
+		return TCP_LAST_ACK;
+	return now;
+}
+
+/* Bytes and times of the connection on SMC instead of those of CLC. */
+static void opt_fill_conn(struct smc_conn *conn, struct tcp_info *info)
+{
+	u32 unsent = smc_conn_unsent(conn);
+	u32 writable = smc_conn_writable(conn);
+
+	spin_lock_bh(&conn->lock);
+	if (conn->snd_geom.size) {
+		info->tcpi_bytes_sent = conn->tx_total - unsent;
+		info->tcpi_bytes_acked = conn->tx_total -
+					 (smc_geom_space(conn->snd_geom) - writable);
+		info->tcpi_notsent_bytes = unsent;
+		info->tcpi_unacked = conn->tx_inflight;
+	}
+	if (conn->ctl.rx_geom.size)
+		info->tcpi_bytes_received = conn->rx_total + smc_cdc_readable(&conn->ctl);
+	/* until a message was measured it is TCP's, which is that of a path to the same host */
+	if (conn->rtt.min) {
+		info->tcpi_rtt = ewma_smc_rtt_read(&conn->rtt.mean);
+		info->tcpi_rttvar = ewma_smc_rtt_var_read(&conn->rtt.var);
+		info->tcpi_min_rtt = conn->rtt.min;
+	}
+	spin_unlock_bh(&conn->lock);
+	info->tcpi_bytes_retrans = 0;
+	info->tcpi_last_data_sent = jiffies_to_msecs(jiffies - READ_ONCE(conn->tx_jiffies));
+	info->tcpi_last_ack_recv = jiffies_to_msecs(jiffies - READ_ONCE(conn->ack_jiffies));
+	info->tcpi_last_data_recv = jiffies_to_msecs(jiffies - READ_ONCE(conn->rx_jiffies));
+}
+
+/* MSS and options are those of the TCP connection to the peer. */
+static int opt_get_tcp_info(struct sock *sk, char __user *optval, int __user *optlen)
+{
+	const struct smc_listener *listener;
+	struct smc_sock *smc;
+	struct tcp_info info;
+
+	tcp_get_info(sk, &info);
+	lock_sock(sk);
+	smc = smc_sk(sk);
+	listener = smc ? smc_sock_listener(smc) : NULL;
+	/* what waits for accept(): in TCP's queue, and in ours */
+	if (listener && info.tcpi_state == TCP_LISTEN)
+		info.tcpi_unacked += READ_ONCE(listener->nr[SMC_CHILD_READY]);
+	if (smc && smc->phase != SMC_PHASE_IDLE)
+		info.tcpi_state = opt_tcp_state(smc);
+	if (smc && smc->phase == SMC_PHASE_SMC)
+		opt_fill_conn(smc->conn, &info);
+	release_sock(sk);
+	return opt_put(&info, sizeof(info), optval, optlen);
+}
+
+/* Seconds that the application has set where TCP has others; 0 where TCP has the answer. */
+static int opt_own_seconds(struct sock *sk, int optname)
+{
+	struct smc_sock *smc;
+	int secs = 0;
+
+	lock_sock(sk);
+	smc = smc_sk(sk);
+	if (smc && smc->phase == SMC_PHASE_SMC)
+		secs = smc_keep_own(smc->conn, optname);
+	release_sock(sk);
+	return secs;
+}
+
+/**
+ * smc_opt_get() - getsockopt(), but for SOL_SOCKET
+ * @sk: the sock
+ * @level: any
+ * @optname: of that level
+ * @optval: where the value goes
+ * @optlen: room there; becomes the length of the value
+ *
+ * Context: Process context, may sleep. Takes the socket lock.
+ * Return: 0 or what TCP answers; -EOPNOTSUPP for what has no meaning here; -EFAULT.
+ */
+int smc_opt_get(struct sock *sk, int level, int optname, char __user *optval,
+		int __user *optlen)
+{
+	bool is_on_smc;
+	int secs;
+
+	if (level == SOL_SMC)
+		return opt_get_smc(sk, optname, optval, optlen);
+	if (level == SOL_TCP && optname == TCP_INFO)
+		return opt_get_tcp_info(sk, optval, optlen);
+	if (level == SOL_TCP && optname == TCP_ZEROCOPY_RECEIVE) {
+		rcu_read_lock();
+		is_on_smc = smc_sk(sk) && READ_ONCE(smc_sk(sk)->phase) != SMC_PHASE_IDLE;
+		rcu_read_unlock();
+		/* it would read bytes of TCP */
+		if (is_on_smc)
+			return -EOPNOTSUPP;
+	}
+	if (level == SOL_TCP && (optname == TCP_KEEPIDLE || optname == TCP_KEEPINTVL)) {
+		secs = opt_own_seconds(sk, optname);
+		if (secs)
+			return opt_put(&secs, sizeof(secs), optval, optlen);
+	}
+	return smc_tcp_prot(sk)->getsockopt(sk, level, optname, optval, optlen);
+}

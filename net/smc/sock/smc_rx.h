@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The receive path: copy out, peek, urgent data, advance the consumer cursor,
+ * update the peer's window.
+ */
+#ifndef SMC_RX_H
+#define SMC_RX_H
+
+#include "sock/smc_sock.h"
+
+int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, int flags, long timeo);
+bool smc_rx_is_readable(struct smc_conn *conn);
+bool smc_rx_has_urgent(const struct smc_conn *conn);
+bool smc_rx_is_at_mark(struct smc_conn *conn);
+u32 smc_rx_inq(struct smc_conn *conn);
+
+#endif /* SMC_RX_H */

@@ -1,0 +1,564 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The state of a socket, on a sock that is TCP's.
+ *
+ * Lifetime: the sock has one reference, from its creation until it is TCP's alone or is
+ * destroyed. Each work item or timer that is queued has another one, so has the handshake,
+ * and so has a call that sleeps. The state is freed after an RCU grace period, and with it
+ * goes the module reference that the sock has held: code of the module may have found the
+ * state under RCU, and has returned by then.
+ */
+#include <linux/module.h>
+#include <net/sock.h>
+#include <net/tcp.h>
+
+#include "smc_compat.h"
+#include "group/smc_member.h"
+#include "rdma/smc_net.h"
+#include "sock/smc_sock.h"
+
+#define SMC_SOCK_BUCKETS	64
+
+/*
+ * The core gives back a module reference of who owns them: that is the state's, so they have
+ * no owner. What TCP calls is put there by smc_tcp.c.
+ */
+struct tcp_ulp_ops smc_ulp_sock = { .name = "smc" };
+struct tcp_ulp_ops smc_ulp_child = { .name = "smc" };
+
+struct smc_sock_bucket {
+	spinlock_t lock;		/* guards @head and what it lists */
+	struct hlist_head head;
+};
+
+static struct smc_sock_bucket smc_sock_buckets[SMC_SOCK_BUCKETS];
+static const struct smc_sock_works *smc_works;
+static struct workqueue_struct *smc_hs_wq;
+static struct workqueue_struct *smc_grow_wq;
+static struct workqueue_struct *smc_close_wq;
+
+/**
+ * smc_sock_init() - prepare for sockets
+ * @works: what the work items of each socket run; kept
+ *
+ * Context: Process context, module load.
+ * Return: 0, or -ENOMEM.
+ */
+int smc_sock_init(const struct smc_sock_works *works)
+{
+	int i;
+
+	smc_works = works;
+	for (i = 0; i < SMC_SOCK_BUCKETS; i++)
+		spin_lock_init(&smc_sock_buckets[i].lock);
+
+	smc_hs_wq = alloc_workqueue("smc_hs", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	/* one that waits for an answer of its peer must not hold up the others */
+	smc_grow_wq = alloc_workqueue("smc_grow", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	smc_close_wq = alloc_workqueue("smc_close", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	if (smc_hs_wq && smc_grow_wq && smc_close_wq)
+		return 0;
+	smc_sock_exit();
+	return -ENOMEM;
+}
+
+static void smc_sock_destroy_wq(struct workqueue_struct **wq)
+{
+	if (*wq)
+		destroy_workqueue(*wq);
+	*wq = NULL;
+}
+
+/**
+ * smc_sock_exit() - undo smc_sock_init()
+ *
+ * No state is left: each holds a module reference.
+ *
+ * Context: Process context, module unload.
+ */
+void smc_sock_exit(void)
+{
+	smc_sock_destroy_wq(&smc_close_wq);
+	smc_sock_destroy_wq(&smc_grow_wq);
+	smc_sock_destroy_wq(&smc_hs_wq);
+	/* the last of those that free a state may not have returned */
+	rcu_barrier();
+}
+
+static struct smc_sock_bucket *smc_sock_bucket(const struct smc_sock *smc)
+{
+	return &smc_sock_buckets[hash_ptr(smc, ilog2(SMC_SOCK_BUCKETS))];
+}
+
+/* From here on sock_diag sees it. */
+static void smc_sock_hash(struct smc_sock *smc)
+{
+	struct smc_sock_bucket *b = smc_sock_bucket(smc);
+
+	spin_lock_bh(&b->lock);
+	hlist_add_head(&smc->hash_node, &b->head);
+	spin_unlock_bh(&b->lock);
+}
+
+static void smc_sock_unhash(struct smc_sock *smc)
+{
+	struct smc_sock_bucket *b = smc_sock_bucket(smc);
+
+	spin_lock_bh(&b->lock);
+	hlist_del_init(&smc->hash_node);
+	spin_unlock_bh(&b->lock);
+}
+
+/**
+ * smc_sock_attach() - give a sock its state
+ * @sk: TCP's, with a module reference for the state; nobody else knows it, or its lock is held
+ * @gfp: how to allocate
+ *
+ * Context: Process context.
+ * Return: the state; NULL without memory.
+ */
+struct smc_sock *smc_sock_attach(struct sock *sk, gfp_t gfp)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	struct smc_sock *smc = kzalloc(sizeof(*smc), gfp);
+
+	if (!smc)
+		return NULL;
+	smc->sk = sk;
+	refcount_set(&smc->refs, 1);
+	INIT_DELAYED_WORK(&smc->hs_work, smc_works->handshake);
+	INIT_WORK(&smc->grow_work, smc_works->handshake_grow);
+	smc->limits_handshakes = READ_ONCE(smc_net(sock_net(sk))->set.limit_smc_hs);
+	rcu_assign_pointer(icsk->icsk_ulp_data, smc);
+	/* pairs with smc_sk() */
+	smp_store_release(&icsk->icsk_ulp_ops, &smc_ulp_sock);
+	smc_sock_hash(smc);
+	return smc;
+}
+
+/* The list's references become those of the queue. */
+static void smc_sock_requeue_conns(struct smc_sock *smc)
+{
+	struct smc_conn *conn;
+	struct hlist_node *tmp;
+
+	hlist_for_each_entry_safe(conn, tmp, &smc->missed_conns, missed_node) {
+		hlist_del_init(&conn->missed_node);
+		if (!queue_work(smc_close_wq, &conn->close_work))
+			smc_conn_put(conn);
+	}
+}
+
+static void smc_sock_free(struct rcu_head *rcu)
+{
+	struct smc_sock *smc = container_of(rcu, struct smc_sock, rcu);
+
+	/* who would have released the lock has found TCP's sock alone */
+	smc_sock_requeue_conns(smc);
+	kfree(smc);
+	module_put(THIS_MODULE);
+}
+
+static void smc_sock_drop(struct smc_sock *smc)
+{
+	if (!refcount_dec_and_test(&smc->refs))
+		return;
+	WARN_ON_ONCE(smc->hs || smc->child || smc->conn);
+	WARN_ON_ONCE(rcu_access_pointer(smc->listener));
+	call_rcu(&smc->rcu, smc_sock_free);
+}
+
+/**
+ * smc_sock_detach() - a sock forgets its state
+ * @sk: a sock with one; it is about to be TCP's alone, or to be destroyed
+ *
+ * Context: Any context but hard interrupt. Expects the socket lock held, or that nobody
+ * has the sock any more.
+ */
+void smc_sock_detach(struct sock *sk)
+{
+	struct inet_connection_sock *icsk = inet_csk(sk);
+	struct smc_sock *smc = rcu_dereference_protected(icsk->icsk_ulp_data, true);
+
+	smc_sock_unhash(smc);
+	if (smc->conn)
+		smc_sock_drop_conn(smc);
+	WRITE_ONCE(icsk->icsk_ulp_ops, NULL);
+	/* pairs with smc_sk(): the slot may be another's from here on */
+	smp_wmb();
+	rcu_assign_pointer(icsk->icsk_ulp_data, NULL);
+	smc_sock_drop(smc);
+}
+
+/**
+ * smc_sock_get() - use the state, and its sock, for longer
+ * @smc: the state, found under the socket lock, or used already
+ *
+ * Context: Any context.
+ */
+void smc_sock_get(struct smc_sock *smc)
+{
+	sock_hold(smc->sk);
+	refcount_inc(&smc->refs);
+}
+
+/**
+ * smc_sock_put() - undo smc_sock_get()
+ * @smc: the state
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_sock_put(struct smc_sock *smc)
+{
+	struct sock *sk = smc->sk;
+
+	smc_sock_drop(smc);
+	sock_put(sk);
+}
+
+/* Bit n of entry m: phase m may be followed by phase n. */
+static const u8 smc_phase_moves[SMC_PHASES] = {
+	[SMC_PHASE_IDLE]	= BIT(SMC_PHASE_HANDSHAKE) | BIT(SMC_PHASE_TCP),
+	[SMC_PHASE_HANDSHAKE]	= BIT(SMC_PHASE_IDLE) | BIT(SMC_PHASE_STOPPING) |
+				  BIT(SMC_PHASE_SMC) | BIT(SMC_PHASE_TCP),
+	[SMC_PHASE_STOPPING]	= BIT(SMC_PHASE_IDLE),
+	[SMC_PHASE_SMC]		= BIT(SMC_PHASE_IDLE),
+	[SMC_PHASE_TCP]		= 0,
+};
+
+/**
+ * smc_sock_set_phase() - the one way to change what a socket is
+ * @smc: the socket
+ * @phase: what it becomes
+ *
+ * Context: Any context but hard interrupt. Expects the socket lock held.
+ * Return: false if it may not become that: nothing has changed.
+ */
+bool smc_sock_set_phase(struct smc_sock *smc, enum smc_phase phase)
+{
+	lockdep_assert(lockdep_sock_is_held(smc->sk));
+	if (WARN_ON_ONCE(!(smc_phase_moves[smc->phase] & BIT(phase))))
+		return false;
+	/* pairs with the acquire in smc_poll(): who sees the phase sees what it is made of */
+	smp_store_release(&smc->phase, phase);
+	return true;
+}
+
+/**
+ * smc_sock_shown_state() - the state that sock_diag shows
+ * @smc: the socket
+ *
+ * Context: Any context. Expects an RCU read section, or the socket lock held.
+ * Return: enum smc_conn_state as deployed tools know it.
+ */
+u8 smc_sock_shown_state(const struct smc_sock *smc)
+{
+	const struct smc_conn *conn = READ_ONCE(smc->conn);
+
+	if (READ_ONCE(smc->phase) == SMC_PHASE_SMC && conn)
+		return smc_state_shown(READ_ONCE(conn->close.state));
+	return rcu_access_pointer(smc->listener) ? SMC_STATE_LISTEN : SMC_STATE_INIT;
+}
+EXPORT_SYMBOL_GPL(smc_sock_shown_state);
+
+/**
+ * smc_sock_make_conn() - a handshake needs a connection
+ * @smc: the socket; for a child its listener pays until accept()
+ *
+ * Context: The handshake's work item, may sleep.
+ * Return: 0, also if there is one; -ENOMEM.
+ */
+int smc_sock_make_conn(struct smc_sock *smc)
+{
+	struct smc_conn *conn = NULL;
+	struct sock *payer = smc->sk;
+
+	if (smc->conn)
+		return 0;
+	/* NULL if it listens no more: then nobody wants the child */
+	if (smc->child)
+		payer = smc_listener_sock(smc->child->listener);
+	if (payer)
+		conn = smc_conn_alloc(smc->sk, payer, smc_works->event);
+	if (payer && smc->child)
+		sock_put(payer);
+	if (!conn)
+		return -ENOMEM;
+	smc_state_close_init(&conn->close);
+	INIT_WORK(&conn->close_work, smc_works->close);
+	timer_setup(&conn->close_timer, smc_works->close_timer, 0);
+	timer_setup(&conn->keep_timer, smc_works->keep_timer, 0);
+	/* pairs with READ_ONCE() of readers without the socket lock */
+	smp_store_release(&smc->conn, conn);
+	return 0;
+}
+
+/**
+ * smc_sock_drop_conn() - a socket goes on without its connection
+ * @smc: the socket; nothing happens if it has none
+ *
+ * Readers without the lock may still use it under RCU. It lives as long as it has users.
+ *
+ * Context: Any context but hard interrupt. Expects the socket lock held, or is the
+ * handshake.
+ */
+void smc_sock_drop_conn(struct smc_sock *smc)
+{
+	struct smc_conn *conn = smc->conn;
+
+	if (!conn)
+		return;
+	WRITE_ONCE(smc->conn, NULL);
+	smc_conn_drop(conn);
+}
+
+/**
+ * smc_sock_for_each() - visit the sockets of a namespace
+ * @net: the namespace
+ * @bucket: where to go on, 0 at first; updated
+ * @skip: sockets of that bucket already visited, 0 at first; updated
+ * @visit: called with a bucket's lock held, must not sleep; a nonzero value
+ *	   ends the walk, which can be resumed at the same socket
+ * @arg: passed on
+ *
+ * For smc_diag.ko.
+ *
+ * Context: Process context.
+ * Return: 0 when all were visited, or what @visit returned.
+ */
+int smc_sock_for_each(struct net *net, unsigned int *bucket, unsigned int *skip,
+		      smc_sock_visit visit, void *arg)
+{
+	int rc = 0;
+
+	for (; *bucket < SMC_SOCK_BUCKETS; (*bucket)++, *skip = 0) {
+		struct smc_sock_bucket *b = &smc_sock_buckets[*bucket];
+		unsigned int n = 0;
+		struct smc_sock *smc;
+
+		spin_lock_bh(&b->lock);
+		hlist_for_each_entry(smc, &b->head, hash_node) {
+			if (n++ < *skip || !net_eq(sock_net(smc->sk), net))
+				continue;
+			rc = visit(smc, arg);
+			if (rc) {
+				*skip = n - 1;
+				break;
+			}
+		}
+		spin_unlock_bh(&b->lock);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+EXPORT_SYMBOL_GPL(smc_sock_for_each);
+
+/**
+ * smc_sock_queue() - the handshake has news: queue its work item now
+ * @smc: the socket
+ *
+ * Takes a reference that the work function drops.
+ *
+ * Context: Any context.
+ */
+void smc_sock_queue(struct smc_sock *smc)
+{
+	smc_sock_get(smc);
+	/* one that waits for its time, or is queued, has a reference */
+	if (mod_delayed_work(smc_hs_wq, &smc->hs_work, 0))
+		smc_sock_put(smc);
+}
+
+/**
+ * smc_sock_queue_delayed() - queue the work item of the handshake for later
+ * @smc: the socket
+ * @delay_jiffies: from now
+ *
+ * Nothing happens if it is queued already: news that have come meanwhile are not put
+ * off. Takes a reference that the work function drops.
+ *
+ * Context: Any context.
+ */
+void smc_sock_queue_delayed(struct smc_sock *smc, unsigned long delay_jiffies)
+{
+	smc_sock_get(smc);
+	if (!queue_delayed_work(smc_hs_wq, &smc->hs_work, delay_jiffies))
+		smc_sock_put(smc);
+}
+
+/**
+ * smc_sock_queue_grow() - queue &smc_sock.grow_work, which is not queued
+ * @smc: the socket
+ *
+ * Takes a reference that the work function drops, or who cancels it.
+ *
+ * Context: Any context.
+ */
+void smc_sock_queue_grow(struct smc_sock *smc)
+{
+	smc_sock_get(smc);
+	if (!queue_work(smc_grow_wq, &smc->grow_work))
+		smc_sock_put(smc);
+}
+
+/**
+ * smc_sock_queue_close() - the close machine of a connection has news
+ * @conn: the connection, kept by its socket or by a user; nothing happens if it has no
+ *	  user any more, for then its machine has ended
+ *
+ * Takes a reference that the work function drops.
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_sock_queue_close(struct smc_conn *conn)
+{
+	if (!refcount_inc_not_zero(&conn->users))
+		return;
+	if (!queue_work(smc_close_wq, &conn->close_work))
+		smc_conn_put(conn);
+}
+
+/**
+ * smc_sock_pend() - tell the close machine something
+ * @conn: the connection, as above
+ * @what: the news; several of the same kind count once
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_sock_pend(struct smc_conn *conn, enum smc_pending what)
+{
+	/* pairs with smp_rmb() in smc_close_run(): what the peer said before is seen with it */
+	smp_mb__before_atomic();
+	set_bit(what, &conn->pending);
+	smc_sock_queue_close(conn);
+}
+
+/**
+ * smc_sock_queue_listen() - have children taken off TCP
+ * @smc: a socket that listens; nothing happens if it does no more
+ *
+ * Context: Any context.
+ */
+void smc_sock_queue_listen(struct smc_sock *smc)
+{
+	struct smc_listener *listener;
+
+	rcu_read_lock();
+	listener = rcu_dereference(smc->listener);
+	if (listener)
+		smc_listener_queue(listener, smc_hs_wq);
+	rcu_read_unlock();
+}
+
+/* Under the spinlock of the socket lock: the state, if a call has the lock. */
+static struct smc_sock *smc_sock_busy(struct sock *sk)
+{
+	return sock_owned_by_user_nocheck(sk) ? smc_sk(sk) : NULL;
+}
+
+/**
+ * smc_sock_lock_work() - a work item takes the socket lock, unless a call has it
+ * @sk: the sock
+ * @what: the work item
+ *
+ * A call may hold the lock over a page fault, which can take as long as the owner of the
+ * page likes, and a queue runs a limited number of work items for all sockets. So, as
+ * TCP's timers, it leaves a mark, and is queued when the lock is released.
+ *
+ * Context: Process context, may sleep.
+ * Return: true if the lock was taken.
+ */
+bool smc_sock_lock_work(struct sock *sk, enum smc_missed what)
+{
+	struct smc_sock *smc;
+
+	spin_lock_bh(&sk->sk_lock.slock);
+	smc = smc_sock_busy(sk);
+	if (smc)
+		smc->missed |= BIT(what);
+	spin_unlock_bh(&sk->sk_lock.slock);
+	if (!smc)
+		lock_sock(sk);
+	return !smc;
+}
+
+/**
+ * smc_sock_lock_close() - the close machine's work item takes the socket lock, as above
+ * @conn: the connection, which its socket may have dropped; the caller has a reference
+ *
+ * Context: Process context, may sleep.
+ * Return: true if the lock was taken.
+ */
+bool smc_sock_lock_close(struct smc_conn *conn)
+{
+	struct sock *sk = conn->sk;
+	struct smc_sock *smc;
+
+	spin_lock_bh(&sk->sk_lock.slock);
+	smc = smc_sock_busy(sk);
+	if (smc && hlist_unhashed(&conn->missed_node)) {
+		smc_conn_get(conn);
+		hlist_add_head(&conn->missed_node, &smc->missed_conns);
+	}
+	spin_unlock_bh(&sk->sk_lock.slock);
+	if (!smc)
+		lock_sock(sk);
+	return !smc;
+}
+
+/**
+ * smc_sock_release_missed() - the socket lock is about to be released
+ * @sk: the sock
+ *
+ * What was missed meanwhile is queued. For release_cb() of struct proto.
+ *
+ * Context: Process context. Expects the spinlock of the socket lock held.
+ */
+void smc_sock_release_missed(struct sock *sk)
+{
+	struct smc_sock *smc = smc_sk(sk);
+	unsigned int missed;
+
+	if (!smc)
+		return;
+	smc_sock_requeue_conns(smc);
+	missed = smc->missed;
+	if (likely(!missed))
+		return;
+	smc->missed = 0;
+	if (missed & BIT(SMC_MISSED_HANDSHAKE))
+		smc_sock_queue(smc);
+	if (missed & BIT(SMC_MISSED_LISTEN))
+		smc_sock_queue_listen(smc);
+}
+
+/**
+ * smc_sock_set_err() - an asynchronous error is pending for the application
+ * @smc: the socket
+ * @err: positive errno
+ *
+ * Nobody is told yet: smc_wake_error().
+ *
+ * Context: Any context but hard interrupt. Expects the socket lock held.
+ */
+void smc_sock_set_err(struct smc_sock *smc, int err)
+{
+	lockdep_assert(lockdep_sock_is_held(smc->sk));
+	smc->err = err;
+	WRITE_ONCE(smc->sk->sk_err, err);
+}
+
+/**
+ * smc_sock_take_err() - tell the application the pending error
+ * @smc: the socket
+ *
+ * Context: Process context. Expects the socket lock held.
+ * Return: negative errno; 0 if there is none.
+ */
+int smc_sock_take_err(struct smc_sock *smc)
+{
+	sock_owned_by_me(smc->sk);
+	smc->err = 0;
+	return sock_error(smc->sk);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What TCP does for a socket that may use SMC, and what it tells.
+ */
+#ifndef SMC_TCP_H
+#define SMC_TCP_H
+
+#include "sock/smc_sock.h"
+
+/* What is called for a socket that may use SMC: copies of TCP's with functions of ours. */
+struct smc_tcp_calls {
+	struct proto prot;
+	struct proto_ops ops;
+};
+
+int smc_tcp_init(void (*take_over)(struct smc_tcp_calls *calls));
+void smc_tcp_exit(void);
+void smc_tcp_offer_sockets(void);
+void smc_tcp_withdraw_sockets(void);
+
+int smc_tcp_begin(struct sock *sk);
+const struct proto *smc_tcp_prot(const struct sock *sk);
+const struct proto_ops *smc_tcp_ops(const struct socket *sock);
+bool smc_tcp_is_ours(const struct socket *sock);
+void smc_tcp_become(struct smc_sock *smc, enum smc_decline reason);
+void smc_tcp_leave(struct smc_sock *smc);
+
+bool smc_tcp_is_agreed(const struct smc_sock *smc);
+bool smc_tcp_holds_payload(struct sock *sk);
+void smc_tcp_peer(const struct sock *sk, struct sockaddr_storage *addr);
+void smc_tcp_take_err(struct smc_sock *smc);
+
+bool smc_tcp_child_is_agreed(const struct sock *sk);
+struct smc_sock *smc_tcp_adopt_child(struct sock *sk);
+void smc_tcp_watch(struct sock *sk);
+void smc_tcp_mind_backlog(struct sock *sk, bool is_listening);
+void smc_tcp_shutdown(struct sock *sk, int how);
+int smc_tcp_disconnect(struct sock *sk);
+
+#endif /* SMC_TCP_H */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The send path: copy in, plan, chain, post, advance. */
+#ifndef SMC_TX_H
+#define SMC_TX_H
+
+#include "sock/smc_sock.h"
+
+int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, long timeo);
+bool smc_tx_is_writable(struct smc_conn *conn);
+void smc_tx_push(struct smc_conn *conn);
+void smc_tx_flush(struct smc_conn *conn);
+void smc_tx_signal(struct smc_conn *conn, u8 conn_flags);
+
+#endif /* SMC_TX_H */
