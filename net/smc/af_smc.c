@@ -34,7 +34,7 @@
 #include "group/smc_member.h"
 #include "rdma/smc_net.h"
 #include "observe/smc_netlink.h"
-#include "observe/smc_oper.h"
+#include "observe/smc_debugfs.h"
 #include "sock/smc_opt.h"
 #include "rdma/smc_peer.h"
 #include "rdma/smc_pnet.h"
@@ -1044,7 +1044,7 @@ static int __init smc_init(void)
 	if (rc)
 		goto out_reboot;
 	smc_tcp_offer_sockets();
-	smc_oper_init();
+	smc_debugfs_init();
 	return 0;
 
 out_reboot:
@@ -1073,7 +1073,7 @@ out_net:
 /* No socket is left, each holds the module. Groups may linger (TMR-10). */
 static void __exit smc_exit(void)
 {
-	smc_oper_exit();
+	smc_debugfs_exit();
 	smc_tcp_withdraw_sockets();
 	sock_unregister(PF_SMC);
 	unregister_reboot_notifier(&smc_reboot_nb);

@@ -20,11 +20,11 @@
 #include "rdma/smc_fault.h"
 #include "group/smc_link.h"
 #include "group/smc_llc.h"
-#include "observe/smc_oper.h"
+#include "observe/smc_debugfs.h"
 
 #define SMC_OPER_LINE	64
 
-static struct dentry *smc_oper_dir;
+static struct dentry *smc_debugfs_dir;
 
 static void oper_show_link(struct seq_file *m, const struct smc_link *link)
 {
@@ -133,25 +133,25 @@ static const struct file_operations oper_fops = {
 };
 
 /**
- * smc_oper_init() - the operator may look and take links down
+ * smc_debugfs_init() - the operator may look and take links down
  *
  * Context: Process context, module load; link groups can be looked at.
  */
-void smc_oper_init(void)
+void smc_debugfs_init(void)
 {
-	smc_oper_dir = debugfs_create_dir("smc", NULL);
-	debugfs_create_file("links", 0600, smc_oper_dir, NULL, &oper_fops);
-	smc_fault_init(smc_oper_dir);
+	smc_debugfs_dir = debugfs_create_dir("smc", NULL);
+	debugfs_create_file("links", 0600, smc_debugfs_dir, NULL, &oper_fops);
+	smc_fault_init(smc_debugfs_dir);
 }
 
 /**
- * smc_oper_exit() - the counterpart of smc_oper_init()
+ * smc_debugfs_exit() - the counterpart of smc_debugfs_init()
  *
  * Nobody looks any more when this returns.
  *
  * Context: Process context, module unload.
  */
-void smc_oper_exit(void)
+void smc_debugfs_exit(void)
 {
-	debugfs_remove_recursive(smc_oper_dir);
+	debugfs_remove_recursive(smc_debugfs_dir);
 }

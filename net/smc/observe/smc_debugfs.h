@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The operator's hand on link groups and links. */
+#ifndef SMC_DEBUGFS_H
+#define SMC_DEBUGFS_H
+
+void smc_debugfs_init(void);
+void smc_debugfs_exit(void);
+
+#endif /* SMC_DEBUGFS_H */
