@@ -24,7 +24,7 @@
 #include "sock/smc_hs.h"
 #include "sock/smc_hs_ring.h"
 #include "rdma/smc_ib.h"
-#include "sock/smc_keep.h"
+#include "sock/smc_keepalive.h"
 #include "group/smc_life.h"
 #include "group/smc_link.h"
 #include "sock/smc_listen.h"
@@ -941,7 +941,7 @@ static const struct smc_sock_works smc_works = {
 	.handshake_grow	 = smc_hs_grow_work,
 	.close		 = smc_close_work,
 	.close_timer	 = smc_close_timer,
-	.keep_timer	 = smc_keep_timer,
+	.keep_timer	 = smc_keepalive_timer,
 	.event		 = smc_event,
 };
 

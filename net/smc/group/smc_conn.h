@@ -15,7 +15,7 @@
 
 #include "proto/smc_cdc_wire.h"
 #include "group/smc_core.h"
-#include "proto/smc_idle.h"
+#include "proto/smc_keepalive_plan.h"
 #include "group/smc_mem.h"
 #include "proto/smc_ring.h"
 #include "proto/smc_state.h"
@@ -220,7 +220,7 @@ struct smc_conn {
 	struct smc_account account;
 	struct smc_link __rcu *link;
 	struct smc_cdc_ctl ctl;
-	struct smc_idle_want keep_want;
+	struct smc_keepalive_times keep_want;
 	bool is_probing;
 	unsigned long probe_jiffies;
 	const struct smc_link *probed_link;

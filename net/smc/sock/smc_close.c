@@ -19,7 +19,7 @@
 
 #include "sock/smc_close.h"
 #include "smc_compat.h"
-#include "sock/smc_keep.h"
+#include "sock/smc_keepalive.h"
 #include "group/smc_llc.h"
 #include "group/smc_member.h"
 #include "rdma/smc_net.h"
@@ -164,7 +164,7 @@ static void smc_close_wake(struct smc_conn *conn, u32 actions)
 /* The machine is done with this connection. */
 static void smc_close_finish(struct smc_conn *conn)
 {
-	smc_keep_stop(conn);
+	smc_keepalive_stop(conn);
 	smc_conn_disarm(conn, &conn->close_timer);
 	/* that of smc_close_establish() */
 	smc_conn_put(conn);
@@ -390,7 +390,7 @@ void smc_close_establish(struct smc_conn *conn)
 	/* until smc_close_finish() */
 	smc_conn_get(conn);
 	smc_close_event(conn, SMC_CLOSE_ESTABLISHED);
-	smc_keep_update(conn);
+	smc_keepalive_update(conn);
 	/* what the peer was quick to say */
 	if (smc_close_has_news(conn))
 		smc_sock_queue_close(conn);
@@ -670,7 +670,7 @@ int smc_close_dissolve(struct smc_sock *smc)
 		smc_close_event(conn, SMC_CLOSE_APP_ABORT);
 	if (!is_over)
 		err = sk->sk_err;
-	smc_keep_give_back(conn);
+	smc_keepalive_restore_tcp(conn);
 	smc_conn_forget_unread(conn);
 	smc_sock_drop_conn(smc);
 	smc->tcp_end = SMC_TCP_UP;

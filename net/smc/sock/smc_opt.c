@@ -13,7 +13,7 @@
 
 #include "sock/smc_close.h"
 #include "smc_compat.h"
-#include "sock/smc_keep.h"
+#include "sock/smc_keepalive.h"
 #include "sock/smc_opt.h"
 #include "sock/smc_tcp.h"
 #include "sock/smc_tx.h"
@@ -154,7 +154,7 @@ static void opt_note_tcp(struct smc_conn *conn, int optname)
 
 	if (optname == TCP_KEEPIDLE || optname == TCP_KEEPINTVL || optname == TCP_KEEPCNT ||
 	    optname == TCP_USER_TIMEOUT)
-		smc_keep_changed(conn, optname);
+		smc_keepalive_changed(conn, optname);
 	/* who waits may go on, as with TCP */
 	if (optname == TCP_NOTSENT_LOWAT && smc_tx_is_writable(conn))
 		smc_wake_writers(conn->sk);
@@ -219,7 +219,7 @@ void smc_opt_keepalive(struct sock *sk, int is_on)
 	/* as the core is about to do it */
 	sock_valbool_flag(sk, SOCK_KEEPOPEN, is_on);
 	if (smc && smc->phase == SMC_PHASE_SMC)
-		smc_keep_update(smc->conn);
+		smc_keepalive_update(smc->conn);
 }
 
 /**
@@ -365,7 +365,7 @@ static int opt_own_seconds(struct sock *sk, int optname)
 	lock_sock(sk);
 	smc = smc_sk(sk);
 	if (smc && smc->phase == SMC_PHASE_SMC)
-		secs = smc_keep_own(smc->conn, optname);
+		secs = smc_keepalive_get_override(smc->conn, optname);
 	release_sock(sk);
 	return secs;
 }

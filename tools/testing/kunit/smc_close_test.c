@@ -9,7 +9,7 @@
 
 #include "../../../net/smc/sock/smc_close.h"
 #include "../../../net/smc/smc_compat.h"
-#include "../../../net/smc/sock/smc_keep.h"
+#include "../../../net/smc/sock/smc_keepalive.h"
 #include "../../../net/smc/group/smc_llc.h"
 #include "../../../net/smc/group/smc_member.h"
 #include "../../../net/smc/rdma/smc_net.h"
@@ -106,9 +106,9 @@ static void close_queue(struct smc_sock *smc)
 #define smc_conn_owes_final(conn)	((conn) && now.owes_final)
 #define smc_conn_readable		close_readable
 #define smc_conn_unsent(...)		(0)
-#define smc_keep_give_back(...)		((void)0)
-#define smc_keep_stop(...)		((void)0)
-#define smc_keep_update(...)		((void)0)
+#define smc_keepalive_restore_tcp(...)		((void)0)
+#define smc_keepalive_stop(...)		((void)0)
+#define smc_keepalive_update(...)		((void)0)
 #define smc_lgr_get(lgr)		((void)(lgr))
 #define smc_lgr_is_down(...)		(false)
 #define smc_lgr_put(lgr)		((void)(lgr))

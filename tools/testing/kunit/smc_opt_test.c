@@ -8,7 +8,7 @@
 
 #include "../../../net/smc/sock/smc_close.h"
 #include "../../../net/smc/smc_compat.h"
-#include "../../../net/smc/sock/smc_keep.h"
+#include "../../../net/smc/sock/smc_keepalive.h"
 #include "../../../net/smc/sock/smc_tcp.h"
 #include "../../../net/smc/sock/smc_tx.h"
 #include "../../../net/smc/sock/smc_wake.h"
@@ -64,9 +64,9 @@ static const struct proto *opt_tcp_prot(const struct sock *sk)
 }
 
 #define smc_close_is_over(...) false
-#define smc_keep_update opt_keep_update
-#define smc_keep_changed opt_keep_changed
-#define smc_keep_own opt_keep_own
+#define smc_keepalive_update opt_keep_update
+#define smc_keepalive_changed opt_keep_changed
+#define smc_keepalive_get_override opt_keep_own
 #define smc_tcp_become opt_become
 #define smc_tcp_prot opt_tcp_prot
 #define smc_tx_flush opt_flush

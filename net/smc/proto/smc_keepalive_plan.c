@@ -10,27 +10,27 @@
  */
 #include <linux/minmax.h>
 
-#include "proto/smc_idle.h"
+#include "proto/smc_keepalive_plan.h"
 
 /* How often to look for data when there is none, in parts of the time limit. */
 #define IDLE_STALL_LOOKS	4
 #define IDLE_STALL_LOOK_MIN	10
 
-static void idle_stall(const struct smc_idle_want *want, const struct smc_idle_facts *facts,
-		       struct smc_idle_step *step)
+static void idle_stall(const struct smc_keepalive_times *want, const struct smc_keepalive_facts *facts,
+		       struct smc_keepalive_step *step)
 {
 	if (!want->stall)
 		return;
 	if (!facts->has_data)
 		step->wait = max_t(u32, want->stall / IDLE_STALL_LOOKS, IDLE_STALL_LOOK_MIN);
 	else if (facts->progress >= want->stall)
-		step->verdict = SMC_IDLE_DEAD;
+		step->verdict = SMC_KEEPALIVE_DEAD;
 	else
 		step->wait = want->stall - facts->progress;
 }
 
-static void idle_keepalive(const struct smc_idle_want *want, const struct smc_idle_facts *facts,
-			   struct smc_idle_step *step)
+static void idle_keepalive(const struct smc_keepalive_times *want, const struct smc_keepalive_facts *facts,
+			   struct smc_keepalive_step *step)
 {
 	u32 quiet = min(facts->conn_active, facts->link_active);
 
@@ -42,11 +42,11 @@ static void idle_keepalive(const struct smc_idle_want *want, const struct smc_id
 	 */
 	step->is_probing = facts->is_probing && facts->link_active > facts->probed;
 	if (step->is_probing && facts->probed >= want->dead) {
-		step->verdict = SMC_IDLE_DEAD;
+		step->verdict = SMC_KEEPALIVE_DEAD;
 	} else if (step->is_probing) {
 		step->wait = min_not_zero(step->wait, want->dead - facts->probed);
 	} else if (quiet >= want->idle) {
-		step->verdict = SMC_IDLE_PROBE;
+		step->verdict = SMC_KEEPALIVE_PROBE;
 		step->is_probing = true;
 		step->wait = min_not_zero(step->wait, want->dead);
 	} else {
@@ -55,7 +55,7 @@ static void idle_keepalive(const struct smc_idle_want *want, const struct smc_id
 }
 
 /**
- * smc_idle_look() - is it time to probe the peer, or to give it up
+ * smc_keepalive_plan() - is it time to probe the peer, or to give it up
  * @want: what the application set
  * @facts: what has happened on connection and link
  *
@@ -64,13 +64,13 @@ static void idle_keepalive(const struct smc_idle_want *want, const struct smc_id
  * Context: Any context.
  * Return: what to do now and when to look again.
  */
-struct smc_idle_step smc_idle_look(const struct smc_idle_want *want,
-				   const struct smc_idle_facts *facts)
+struct smc_keepalive_step smc_keepalive_plan(const struct smc_keepalive_times *want,
+					     const struct smc_keepalive_facts *facts)
 {
-	struct smc_idle_step step = { .verdict = SMC_IDLE_WAIT };
+	struct smc_keepalive_step step = { .verdict = SMC_KEEPALIVE_WAIT };
 
 	idle_stall(want, facts, &step);
-	if (step.verdict != SMC_IDLE_DEAD)
+	if (step.verdict != SMC_KEEPALIVE_DEAD)
 		idle_keepalive(want, facts, &step);
 	return step;
 }

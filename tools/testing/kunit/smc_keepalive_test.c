@@ -14,7 +14,7 @@ static void keep_sock_pend(struct smc_conn *conn, enum smc_pending what)
 
 #define smc_sock_pend	keep_sock_pend
 
-#include "../../../net/smc/sock/smc_keep.c"
+#include "../../../net/smc/sock/smc_keepalive.c"
 
 #define LONG_SECS	1000
 
@@ -91,7 +91,7 @@ static void keep_test_exit(struct kunit *test)
 	if (!lab)
 		return;
 	lock_sock(lab->conn.sk);
-	smc_keep_stop(&lab->conn);
+	smc_keepalive_stop(&lab->conn);
 	release_sock(lab->conn.sk);
 	timer_delete_sync(&lab->conn.keep_timer);
 	KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn.users), 1);
@@ -123,9 +123,9 @@ static void ka_10_the_application_knows_its_own_values(struct kunit *test)
 	struct smc_conn *conn = keep_lock(test);
 
 	keep_limit(conn, 5, 6);
-	KUNIT_EXPECT_EQ(test, smc_keep_own(conn, TCP_KEEPIDLE), 5);
-	KUNIT_EXPECT_EQ(test, smc_keep_own(conn, TCP_KEEPINTVL), 6);
-	KUNIT_EXPECT_EQ(test, smc_keep_own(conn, TCP_KEEPCNT), 0);
+	KUNIT_EXPECT_EQ(test, smc_keepalive_get_override(conn, TCP_KEEPIDLE), 5);
+	KUNIT_EXPECT_EQ(test, smc_keepalive_get_override(conn, TCP_KEEPINTVL), 6);
+	KUNIT_EXPECT_EQ(test, smc_keepalive_get_override(conn, TCP_KEEPCNT), 0);
 	release_sock(conn->sk);
 }
 
@@ -135,11 +135,11 @@ static void ka_10_tcp_gets_them_back(struct kunit *test)
 	struct tcp_sock *tp = tcp_sk(conn->sk);
 
 	keep_limit(conn, 5, 6);
-	smc_keep_give_back(conn);
+	smc_keepalive_restore_tcp(conn);
 	KUNIT_EXPECT_EQ(test, keepalive_time_when(tp), 5 * HZ);
 	KUNIT_EXPECT_EQ(test, keepalive_intvl_when(tp), 6 * HZ);
-	KUNIT_EXPECT_EQ(test, smc_keep_own(conn, TCP_KEEPIDLE), 0);
-	KUNIT_EXPECT_EQ(test, smc_keep_own(conn, TCP_KEEPINTVL), 0);
+	KUNIT_EXPECT_EQ(test, smc_keepalive_get_override(conn, TCP_KEEPIDLE), 0);
+	KUNIT_EXPECT_EQ(test, smc_keepalive_get_override(conn, TCP_KEEPINTVL), 0);
 	release_sock(conn->sk);
 }
 
@@ -149,7 +149,7 @@ static void ka_10_what_was_long_enough_stays(struct kunit *test)
 	struct tcp_sock *tp = tcp_sk(conn->sk);
 
 	keep_limit(conn, 0, 6);
-	smc_keep_give_back(conn);
+	smc_keepalive_restore_tcp(conn);
 	KUNIT_EXPECT_EQ(test, keepalive_time_when(tp), 2 * LONG_SECS * HZ);
 	KUNIT_EXPECT_EQ(test, keepalive_intvl_when(tp), 6 * HZ);
 	release_sock(conn->sk);
@@ -164,22 +164,22 @@ static void ka_10_tcp_has_longer_times_than_the_application(struct kunit *test)
 	tp->keepalive_time = 5 * HZ;
 	tp->keepalive_intvl = 3 * LONG_SECS * HZ;
 	sock_set_flag(conn->sk, SOCK_KEEPOPEN);
-	smc_keep_update(conn);
+	smc_keepalive_update(conn);
 	KUNIT_EXPECT_EQ(test, keepalive_time_when(tp), 2 * LONG_SECS * HZ);
 	KUNIT_EXPECT_EQ(test, keepalive_intvl_when(tp), 3 * LONG_SECS * HZ);
-	KUNIT_EXPECT_EQ(test, smc_keep_own(conn, TCP_KEEPIDLE), 5);
-	KUNIT_EXPECT_EQ(test, smc_keep_own(conn, TCP_KEEPINTVL), 0);
+	KUNIT_EXPECT_EQ(test, smc_keepalive_get_override(conn, TCP_KEEPIDLE), 5);
+	KUNIT_EXPECT_EQ(test, smc_keepalive_get_override(conn, TCP_KEEPINTVL), 0);
 	KUNIT_EXPECT_EQ(test, conn->keep_want.idle, 5U * MSEC_PER_SEC);
 	KUNIT_EXPECT_TRUE(test, keep_is_armed(conn));
 
 	tp->keepalive_time = 7 * HZ;
-	smc_keep_changed(conn, TCP_KEEPIDLE);
+	smc_keepalive_changed(conn, TCP_KEEPIDLE);
 	KUNIT_EXPECT_EQ(test, keepalive_time_when(tp), 2 * LONG_SECS * HZ);
-	KUNIT_EXPECT_EQ(test, smc_keep_own(conn, TCP_KEEPIDLE), 7);
+	KUNIT_EXPECT_EQ(test, smc_keepalive_get_override(conn, TCP_KEEPIDLE), 7);
 	KUNIT_EXPECT_EQ(test, conn->keep_want.idle, 7U * MSEC_PER_SEC);
 
 	sock_reset_flag(conn->sk, SOCK_KEEPOPEN);
-	smc_keep_update(conn);
+	smc_keepalive_update(conn);
 	KUNIT_EXPECT_EQ(test, conn->keep_want.idle, 0U);
 	KUNIT_EXPECT_FALSE(test, timer_pending(&conn->keep_timer));
 	release_sock(conn->sk);
@@ -190,12 +190,12 @@ static void ka_01_a_connection_that_has_ended_wants_nothing(struct kunit *test)
 	struct smc_conn *conn = keep_lock(test);
 
 	sock_set_flag(conn->sk, SOCK_KEEPOPEN);
-	smc_keep_update(conn);
+	smc_keepalive_update(conn);
 	KUNIT_EXPECT_TRUE(test, keep_is_armed(conn));
 	conn->close.state = SMC_STATE_CLOSED;
-	smc_keep_stop(conn);
+	smc_keepalive_stop(conn);
 	KUNIT_EXPECT_FALSE(test, timer_pending(&conn->keep_timer));
-	smc_keep_update(conn);
+	smc_keepalive_update(conn);
 	KUNIT_EXPECT_FALSE(test, timer_pending(&conn->keep_timer));
 	KUNIT_EXPECT_EQ(test, conn->keep_want.idle, 0U);
 	release_sock(conn->sk);
@@ -229,7 +229,7 @@ static void ka_06_a_silent_peer_is_given_up(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, link);
 	conn = keep_lock(test);
 	keep_silent(conn, link);
-	smc_keep_timer(&conn->keep_timer);
+	smc_keepalive_timer(&conn->keep_timer);
 	KUNIT_EXPECT_EQ(test, conn->pending, BIT(SMC_PENDING_SILENCE));
 	release_sock(conn->sk);
 }

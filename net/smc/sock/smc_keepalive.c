@@ -3,7 +3,7 @@
  * Keepalive on the SMC level, RFC 7609 4.5.3.
  *
  * Operation: each connection that wants it has a timer. When it fires the pure
- * part (smc_idle.c) says whether to wait, to have the link tested, or to give
+ * part (smc_keepalive_plan.c) says whether to wait, to have the link tested, or to give
  * the connection up. The answer to TEST LINK counts for all connections of the
  * link, and its absence ends the link (smc_llc_flow.c) and with it all of them.
  * A connection that wants to know sooner than the link's own timer ends alone.
@@ -16,8 +16,8 @@
 #include <net/tcp.h>
 
 #include "smc_compat.h"
-#include "proto/smc_idle.h"
-#include "sock/smc_keep.h"
+#include "proto/smc_keepalive_plan.h"
+#include "sock/smc_keepalive.h"
 #include "group/smc_llc.h"
 #include "group/smc_member.h"
 #include "rdma/smc_net.h"
@@ -56,7 +56,7 @@ static void keep_limit_tcp(struct smc_conn *conn)
 }
 
 /* What the application has set. */
-static void keep_want(const struct smc_conn *conn, struct smc_idle_want *want)
+static void keep_want(const struct smc_conn *conn, struct smc_keepalive_times *want)
 {
 	u32 intvl = keep_secs_ms(keep_intvl(conn));
 	struct sock *sk = conn->sk;
@@ -73,14 +73,14 @@ static void keep_want(const struct smc_conn *conn, struct smc_idle_want *want)
 }
 
 /**
- * smc_keep_update() - the connection is established, or an option has changed
+ * smc_keepalive_update() - the connection is established, or an option has changed
  * @conn: the connection
  *
  * Context: Process context. Expects the socket lock held.
  */
-void smc_keep_update(struct smc_conn *conn)
+void smc_keepalive_update(struct smc_conn *conn)
 {
-	struct smc_idle_want want;
+	struct smc_keepalive_times want;
 
 	sock_owned_by_me(conn->sk);
 	if (!smc_state_is_usable(&conn->close))
@@ -98,31 +98,31 @@ void smc_keep_update(struct smc_conn *conn)
 }
 
 /**
- * smc_keep_changed() - the application has set an option of keepalive
+ * smc_keepalive_changed() - the application has set an option of keepalive
  * @conn: the connection; TCP has the new value
  * @optname: TCP_KEEPIDLE, TCP_KEEPINTVL or another one
  *
  * Context: Process context. Expects the socket lock held.
  */
-void smc_keep_changed(struct smc_conn *conn, int optname)
+void smc_keepalive_changed(struct smc_conn *conn, int optname)
 {
 	sock_owned_by_me(conn->sk);
 	if (optname == TCP_KEEPIDLE)
 		conn->keep_idle = 0;
 	if (optname == TCP_KEEPINTVL)
 		conn->keep_intvl = 0;
-	smc_keep_update(conn);
+	smc_keepalive_update(conn);
 }
 
 /**
- * smc_keep_own() - an option of keepalive that TCP has another value of
+ * smc_keepalive_get_override() - an option of keepalive that TCP has another value of
  * @conn: the connection
  * @optname: of SOL_TCP, any
  *
  * Context: Process context. Expects the socket lock held.
  * Return: seconds; 0 if TCP has the right answer.
  */
-int smc_keep_own(const struct smc_conn *conn, int optname)
+int smc_keepalive_get_override(const struct smc_conn *conn, int optname)
 {
 	sock_owned_by_me(conn->sk);
 	if (optname == TCP_KEEPIDLE)
@@ -131,7 +131,7 @@ int smc_keep_own(const struct smc_conn *conn, int optname)
 }
 
 /**
- * smc_keep_give_back() - TCP's sock goes on without this connection
+ * smc_keepalive_restore_tcp() - TCP's sock goes on without this connection
  * @conn: the connection
  *
  * It gets the times that the application has set, whatever comes: TCP, a listener
@@ -139,7 +139,7 @@ int smc_keep_own(const struct smc_conn *conn, int optname)
  *
  * Context: Process context. Expects the socket lock held.
  */
-void smc_keep_give_back(struct smc_conn *conn)
+void smc_keepalive_restore_tcp(struct smc_conn *conn)
 {
 	struct tcp_sock *tp = tcp_sk(conn->sk);
 
@@ -153,12 +153,12 @@ void smc_keep_give_back(struct smc_conn *conn)
 }
 
 /**
- * smc_keep_stop() - the connection has ended
+ * smc_keepalive_stop() - the connection has ended
  * @conn: the connection
  *
  * Context: Process context. Expects the socket lock held.
  */
-void smc_keep_stop(struct smc_conn *conn)
+void smc_keepalive_stop(struct smc_conn *conn)
 {
 	sock_owned_by_me(conn->sk);
 	spin_lock_bh(&conn->lock);
@@ -173,7 +173,7 @@ static u32 keep_ago(unsigned long then)
 }
 
 static void keep_facts(const struct smc_conn *conn, struct smc_link *link,
-		       struct smc_idle_facts *facts)
+		       struct smc_keepalive_facts *facts)
 {
 	lockdep_assert_held(&conn->lock);
 	memset(facts, 0, sizeof(*facts));
@@ -192,25 +192,25 @@ static void keep_facts(const struct smc_conn *conn, struct smc_link *link,
  * connection is about to end anyway. The timer is armed in the same hold as it
  * was decided: what is wanted instead by then, or nothing any more, comes later.
  */
-static enum smc_idle_verdict keep_look(struct smc_conn *conn)
+static enum smc_keepalive_verdict keep_look(struct smc_conn *conn)
 {
-	struct smc_idle_step step = {};
-	struct smc_idle_facts facts;
+	struct smc_keepalive_step step = {};
+	struct smc_keepalive_facts facts;
 	struct smc_link *link;
 
 	spin_lock_bh(&conn->lock);
 	link = smc_conn_link(conn);
 	if (link && conn->phase != SMC_CONN_SETUP) {
 		keep_facts(conn, link, &facts);
-		step = smc_idle_look(&conn->keep_want, &facts);
+		step = smc_keepalive_plan(&conn->keep_want, &facts);
 		conn->is_probing = step.is_probing;
 	}
-	if (step.verdict == SMC_IDLE_PROBE) {
+	if (step.verdict == SMC_KEEPALIVE_PROBE) {
 		conn->probe_jiffies = jiffies;
 		conn->probed_link = link;
 		smc_llc_test_link(link);
 	}
-	if (step.wait && step.verdict != SMC_IDLE_DEAD)
+	if (step.wait && step.verdict != SMC_KEEPALIVE_DEAD)
 		smc_conn_arm(conn, &conn->keep_timer,
 			     jiffies + max(msecs_to_jiffies(step.wait), 1UL));
 	spin_unlock_bh(&conn->lock);
@@ -218,18 +218,18 @@ static enum smc_idle_verdict keep_look(struct smc_conn *conn)
 }
 
 /**
- * smc_keep_timer() - look at a connection that may be silent
+ * smc_keepalive_timer() - look at a connection that may be silent
  * @timer: &smc_conn.keep_timer; drops the reference taken when it was armed
  *
  * KA-01, KA-03, TMR-15.
  *
  * Context: Softirq. Takes conn->lock.
  */
-void smc_keep_timer(struct timer_list *timer)
+void smc_keepalive_timer(struct timer_list *timer)
 {
 	struct smc_conn *conn = smc_compat_timer_of(conn, timer, keep_timer);
 
-	if (keep_look(conn) == SMC_IDLE_DEAD)
+	if (keep_look(conn) == SMC_KEEPALIVE_DEAD)
 		smc_sock_pend(conn, SMC_PENDING_SILENCE);
 	smc_conn_put(conn);
 }

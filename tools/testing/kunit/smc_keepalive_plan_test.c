@@ -6,16 +6,16 @@
  */
 #include "smc_kunit.h"
 
-#include "../../../net/smc/proto/smc_idle.c"
+#include "../../../net/smc/proto/smc_keepalive_plan.c"
 
 struct idle_case {
 	const char *what;
-	struct smc_idle_want want;
-	struct smc_idle_facts facts;
-	struct smc_idle_step step;
+	struct smc_keepalive_times want;
+	struct smc_keepalive_facts facts;
+	struct smc_keepalive_step step;
 };
 
-static const struct smc_idle_want wants_keepalive = { .idle = 5000, .dead = 3000 };
+static const struct smc_keepalive_times wants_keepalive = { .idle = 5000, .dead = 3000 };
 
 static const struct idle_case idle_cases[] = {
 	{
@@ -40,7 +40,7 @@ static const struct idle_case idle_cases[] = {
 		"KA-03: both silent long enough",
 		.want = { .idle = 5000, .dead = 3000 },
 		.facts = { .conn_active = 5000, .link_active = 5000 },
-		.step = { SMC_IDLE_PROBE, true, 3000 },
+		.step = { SMC_KEEPALIVE_PROBE, true, 3000 },
 	}, {
 		"TMR-15: probed, no answer yet",
 		.want = { .idle = 5000, .dead = 3000 },
@@ -64,13 +64,13 @@ static const struct idle_case idle_cases[] = {
 		.want = { .idle = 5000, .dead = 3000 },
 		.facts = { .conn_active = 20000, .link_active = 6000,
 			   .is_probing = true, .probed = 6001 },
-		.step = { SMC_IDLE_PROBE, true, 3000 },
+		.step = { SMC_KEEPALIVE_PROBE, true, 3000 },
 	}, {
 		"KA-06: no answer in time",
 		.want = { .idle = 5000, .dead = 3000 },
 		.facts = { .conn_active = 8000, .link_active = 8000,
 			   .is_probing = true, .probed = 3000 },
-		.step = { SMC_IDLE_DEAD, true, 0 },
+		.step = { SMC_KEEPALIVE_DEAD, true, 0 },
 	}, {
 		"no data to send: looked at four times in the limit",
 		.want = { .stall = 1000 },
@@ -89,7 +89,7 @@ static const struct idle_case idle_cases[] = {
 		"data that nobody takes",
 		.want = { .stall = 1000 },
 		.facts = { .has_data = true, .progress = 1000 },
-		.step = { SMC_IDLE_DEAD, false, 0 },
+		.step = { SMC_KEEPALIVE_DEAD, false, 0 },
 	}, {
 		"the sooner of both counts: keepalive",
 		.want = { .idle = 5000, .dead = 3000, .stall = 8000 },
@@ -111,7 +111,7 @@ static void ka_01_ka_02_ka_03_ka_04_ka_07_tmr_15_rows(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(idle_cases); i++) {
 		const struct idle_case *c = &idle_cases[i];
-		struct smc_idle_step step = smc_idle_look(&c->want, &c->facts);
+		struct smc_keepalive_step step = smc_keepalive_plan(&c->want, &c->facts);
 
 		KUNIT_EXPECT_EQ_MSG(test, step.verdict, c->step.verdict, "%s", c->what);
 		KUNIT_EXPECT_EQ_MSG(test, step.is_probing, c->step.is_probing, "%s", c->what);
@@ -135,19 +135,19 @@ struct idle_link {
 
 static void idle_fire(struct idle_link *l, int i, bool answers)
 {
-	struct smc_idle_facts facts = {
+	struct smc_keepalive_facts facts = {
 		.conn_active = l->now - l->conn_at[i],
 		.link_active = l->now - l->link_rx,
 		.is_probing = l->is_probing[i],
 		.probed = l->now - l->probed_at[i],
 	};
-	struct smc_idle_step step = smc_idle_look(&wants_keepalive, &facts);
+	struct smc_keepalive_step step = smc_keepalive_plan(&wants_keepalive, &facts);
 
 	l->is_probing[i] = step.is_probing;
 	l->look_at[i] = step.wait ? l->now + step.wait : U32_MAX;
-	if (step.verdict == SMC_IDLE_DEAD)
+	if (step.verdict == SMC_KEEPALIVE_DEAD)
 		l->dead++;
-	if (step.verdict != SMC_IDLE_PROBE)
+	if (step.verdict != SMC_KEEPALIVE_PROBE)
 		return;
 	l->probes++;
 	l->probed_at[i] = l->now;

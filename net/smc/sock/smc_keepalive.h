@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * SO_KEEPALIVE and TCP_USER_TIMEOUT on a connection that runs on SMC.
+ */
+#ifndef SMC_KEEPALIVE_H
+#define SMC_KEEPALIVE_H
+
+#include "group/smc_conn.h"
+
+void smc_keepalive_update(struct smc_conn *conn);
+void smc_keepalive_changed(struct smc_conn *conn, int optname);
+int smc_keepalive_get_override(const struct smc_conn *conn, int optname);
+void smc_keepalive_restore_tcp(struct smc_conn *conn);
+void smc_keepalive_stop(struct smc_conn *conn);
+void smc_keepalive_timer(struct timer_list *timer);
+
+#endif /* SMC_KEEPALIVE_H */
