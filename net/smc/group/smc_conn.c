@@ -24,7 +24,7 @@
 #include "group/smc_conn.h"
 #include "group/smc_mem.h"
 #include "group/smc_member.h"
-#include "group/smc_move.h"
+#include "group/smc_failover.h"
 #include "rdma/smc_net.h"
 
 /* Long for work that waits in the queue of a link that is up. */
@@ -310,7 +310,7 @@ int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
 		rival = conn_claim(conn, rc, peer->rmbe_index);
 		conn_store_peer(conn, peer, size);
 		/* Meanwhile it may have moved away from @link, or lost all. */
-		rc = smc_move_aim(conn);
+		rc = smc_failover_set_target(conn);
 	}
 	/* in the same hold: who moves connections must not take it to another link */
 	if (rival) {
@@ -630,7 +630,7 @@ u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok)
 	has_left = !conn->tx_inflight && conn->phase == SMC_CONN_LEAVING;
 	spin_unlock_bh(&conn->lock);
 	if (has_left)
-		smc_move_queue(conn->lgr);
+		smc_failover_queue(conn->lgr);
 	return events;
 }
 

@@ -161,7 +161,7 @@ struct smc_lgr_key {
  *		  still allowed, 0 when the connection must be reset
  * @fail_is_path: with @fail_decline 0: because the peer did not answer in time
  * @llc: the engine, smc_llc.c
- * @move_work: moves connections to other links, smc_move.c
+ * @move_work: moves connections to other links, smc_failover.c
  * @is_uneven: a link has been added, under @lock: it may take connections over, and
  *	       not all that it could were quiet so far
  * @terminate_work: takes links down and releases the devices

@@ -37,7 +37,7 @@
 #include "group/smc_llc_rtoken.h"
 #include "group/smc_llc_sweep.h"
 #include "group/smc_llc_task.h"
-#include "group/smc_move.h"
+#include "group/smc_failover.h"
 #include "rdma/smc_peer.h"
 #include "observe/smc_trace.h"
 
@@ -94,7 +94,7 @@ static void llc_link_up(struct smc_link_group *lgr, u8 index)
 	/* it may take connections of others, LB-04 */
 	lgr->is_uneven = true;
 	lgr->llc.balance_at = llc_now();
-	smc_move_queue(lgr);
+	smc_failover_queue(lgr);
 }
 
 /*
@@ -117,10 +117,10 @@ static void llc_link_down(struct smc_link_group *lgr, const struct smc_llc_actio
 	smc_link_set_state(link, act->is_orderly ? SMC_LINK_DELETING : SMC_LINK_INACTIVE);
 	lgr->type = smc_llc_flow_type(&lgr->llc.flow);
 	if (act->is_orderly) {
-		smc_move_hush(link);
+		smc_failover_quiesce(link);
 		return;
 	}
-	smc_move_queue(lgr);
+	smc_failover_queue(lgr);
 	smc_llc_task_do(lgr, act->link, SMC_LLC_TODO_STOP);
 }
 
@@ -129,7 +129,7 @@ static void llc_link_clear(struct smc_link_group *lgr, u8 index)
 {
 	if (lgr->links[index])
 		smc_link_set_state(lgr->links[index], SMC_LINK_INACTIVE);
-	smc_move_queue(lgr);
+	smc_failover_queue(lgr);
 }
 
 static void llc_group_failed(struct smc_link_group *lgr, const struct smc_llc_action *act)
@@ -190,7 +190,7 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 		llc_link_up(lgr, act->link);
 		return false;
 	case SMC_LLC_ACT_ROUND_TRIP:
-		smc_move_heard(lgr, act->link);
+		smc_failover_link_drained(lgr, act->link);
 		return false;
 	case SMC_LLC_ACT_KEEP_PAIRS:
 		smc_llc_msg_keep(&lgr->llc, &lgr->llc.kept);
@@ -454,9 +454,9 @@ static void llc_balance(struct smc_link_group *lgr)
 	for (i = 0; i < SMC_LLC_LINKS; i++)
 		if (smc_llc_flow_may_ask(&llc->flow, i))
 			links |= BIT(i);
-	llc_feed_tests(lgr, SMC_LLC_EV_REQ_ROUND_TRIP, smc_move_ask(lgr, links));
+	llc_feed_tests(lgr, SMC_LLC_EV_REQ_ROUND_TRIP, smc_failover_uneven_links(lgr, links));
 	/* of others the last message had not completed */
-	smc_move_queue(lgr);
+	smc_failover_queue(lgr);
 }
 
 static void llc_feed_idle(struct smc_link_group *lgr)
@@ -656,7 +656,7 @@ void smc_llc_init(struct smc_link_group *lgr)
 	smc_llc_flow_init(&llc->flow, &params);
 	INIT_WORK(&llc->work, llc_work);
 	smc_llc_task_init(lgr);
-	smc_move_init(lgr);
+	smc_failover_init(lgr);
 	smc_llc_sweep_init(lgr);
 	smc_llc_queue_open(lgr);
 	INIT_LIST_HEAD(&llc->requests);

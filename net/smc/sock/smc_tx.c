@@ -19,7 +19,7 @@
  *   freeing a slot take the same lock.
  *
  * Another link:
- *   A connection that leaves its link posts nothing until smc_move.c has put it
+ *   A connection that leaves its link posts nothing until smc_failover.c has put it
  *   on another one and told it so; whatever was to be posted meanwhile is found
  *   by the push that follows. What it may still repeat is in the send ring:
  *   only a good completion frees room there.

@@ -27,7 +27,7 @@ static void core_uncharge(struct smc_account *account, u32 bytes);
 #include "../../../net/smc/group/smc_member.c"
 #include "../../../net/smc/group/smc_link.c"
 #include "../../../net/smc/group/smc_grow.c"
-#include "../../../net/smc/group/smc_move.c"
+#include "../../../net/smc/group/smc_failover.c"
 #include "../../../net/smc/group/smc_life.c"
 #include "../../../net/smc/group/smc_conn.c"
 
@@ -281,7 +281,7 @@ static struct smc_link *core_raise(struct kunit *test, struct smc_link_group *lg
 	link = smc_link_create(lgr, end);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(link));
 	KUNIT_ASSERT_EQ(test, smc_link_connect(link, &peer), 0);
-	smc_move_init(lgr);
+	smc_failover_init(lgr);
 	mutex_lock(&lgr->lock);
 	smc_lgr_commit_dialect(lgr, is_deployed ? SMC_DIALECT_DEPLOYED : SMC_DIALECT_RFC);
 	smc_lgr_activate(lgr);
@@ -1708,7 +1708,7 @@ static void core_lose(struct smc_link *link)
 	mutex_lock(&lgr->lock);
 	smc_link_set_state(link, SMC_LINK_INACTIVE);
 	mutex_unlock(&lgr->lock);
-	smc_move_queue(lgr);
+	smc_failover_queue(lgr);
 	flush_work(&lgr->move_work);
 }
 
@@ -2065,7 +2065,7 @@ static void fail_01_without_any_link_a_connection_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cc->nr_lost, 0);
 	KUNIT_EXPECT_EQ(test, cc->conn->phase, SMC_CONN_LEAVING);
 	two = core_second(test, one);
-	smc_move_queue(one->lgr);
+	smc_failover_queue(one->lgr);
 	flush_work(&one->lgr->move_work);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), two);
 	KUNIT_EXPECT_NE(test, cc->conn->phase, SMC_CONN_LEAVING);
@@ -2243,7 +2243,7 @@ static void lb_02_sc_09_each_direction_has_a_link_of_its_own(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(cc->conn, two, &acc), 0);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), one);
 	KUNIT_EXPECT_EQ(test, cc->conn->peer_rkey, 0x77U);
-	smc_move_queue(one->lgr);
+	smc_failover_queue(one->lgr);
 	flush_work(&one->lgr->move_work);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), one);
 	KUNIT_EXPECT_EQ(test, cc->nr_moved, 0);
@@ -2325,14 +2325,14 @@ static void lb_03_lb_04_links_share_the_load(struct kunit *test)
 	two = core_second(test, one);
 	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_pick_link(lgr), two);
 	/* not for any news */
-	smc_move_queue(lgr);
+	smc_failover_queue(lgr);
 	flush_work(&lgr->move_work);
 	KUNIT_EXPECT_EQ(test, atomic_read(&one->nr_conns), 5);
 	/* but for a link that has come up */
 	mutex_lock(&lgr->lock);
 	lgr->is_uneven = true;
 	mutex_unlock(&lgr->lock);
-	smc_move_queue(lgr);
+	smc_failover_queue(lgr);
 	flush_work(&lgr->move_work);
 	/* who has said nothing has nothing that could be overtaken */
 	KUNIT_EXPECT_EQ(test, atomic_read(&one->nr_conns), 3);
@@ -2377,7 +2377,7 @@ static struct smc_link *core_crowd(struct kunit *test, struct core_conn *cc[4])
 	mutex_lock(&lgr->lock);
 	lgr->is_uneven = true;
 	mutex_unlock(&lgr->lock);
-	smc_move_queue(lgr);
+	smc_failover_queue(lgr);
 	flush_work(&lgr->move_work);
 	return two;
 }
@@ -2385,7 +2385,7 @@ static struct smc_link *core_crowd(struct kunit *test, struct core_conn *cc[4])
 static unsigned long core_ask(struct smc_link_group *lgr, unsigned long links)
 {
 	mutex_lock(&lgr->lock);
-	links = smc_move_ask(lgr, links);
+	links = smc_failover_uneven_links(lgr, links);
 	mutex_unlock(&lgr->lock);
 	return links;
 }
@@ -2395,7 +2395,7 @@ static void core_hear(struct smc_link *link)
 	struct smc_link_group *lgr = link->lgr;
 
 	mutex_lock(&lgr->lock);
-	smc_move_heard(lgr, link->index);
+	smc_failover_link_drained(lgr, link->index);
 	mutex_unlock(&lgr->lock);
 	flush_work(&lgr->move_work);
 }
@@ -2455,7 +2455,7 @@ static void lb_04_fail_04_who_was_heard_moves_when_it_has_completed(struct kunit
 	KUNIT_EXPECT_EQ(test, core_ask(lgr, BIT(0)), 0);
 	for (i = 0; i < 4; i++)
 		core_spoken(cc[i]);
-	smc_move_queue(lgr);
+	smc_failover_queue(lgr);
 	flush_work(&lgr->move_work);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 2);
 	KUNIT_EXPECT_FALSE(test, lgr->is_uneven);
@@ -2492,7 +2492,7 @@ static void core_hush(struct smc_link *link)
 
 	mutex_lock(&lgr->lock);
 	smc_link_set_state(link, SMC_LINK_DELETING);
-	smc_move_hush(link);
+	smc_failover_quiesce(link);
 	mutex_unlock(&lgr->lock);
 }
 
@@ -2502,7 +2502,7 @@ static void core_clear(struct smc_link *link)
 
 	mutex_lock(&lgr->lock);
 	smc_link_set_state(link, SMC_LINK_INACTIVE);
-	smc_move_queue(lgr);
+	smc_failover_queue(lgr);
 	mutex_unlock(&lgr->lock);
 	flush_work(&lgr->move_work);
 }
@@ -2520,7 +2520,7 @@ static void fc_12_fail_19_who_is_opened_speaks_on_no_link_that_is_left(struct ku
 	smc_conn_open(cc->conn);
 	KUNIT_EXPECT_EQ(test, cc->conn->phase, SMC_CONN_LEAVING);
 	two = core_second(test, one);
-	smc_move_queue(two->lgr);
+	smc_failover_queue(two->lgr);
 	flush_work(&two->lgr->move_work);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), two);
 	KUNIT_EXPECT_EQ(test, cc->conn->phase, SMC_CONN_VALIDATING);

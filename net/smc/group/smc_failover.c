@@ -38,7 +38,7 @@
 #include "smc_compat.h"
 #include "group/smc_link.h"
 #include "group/smc_member.h"
-#include "group/smc_move.h"
+#include "group/smc_failover.h"
 #include "rdma/smc_net.h"
 
 /* Connections by link index, as they will be when all have moved. */
@@ -115,14 +115,14 @@ static void move_aim(struct smc_conn *conn, const struct smc_link *link)
 }
 
 /**
- * smc_move_aim() - where a connection's data goes at the peer
+ * smc_failover_set_target() - where a connection's data goes at the peer
  * @conn: in a group; its rtoken, index and size are known
  *
  * Context: Process context. Expects lgr->lock held. Takes conn->lock.
  * Return: 0; -ECONNABORTED if it is on no link; -ENOKEY if the peer did not
  *	   tell of the RMB there.
  */
-int smc_move_aim(struct smc_conn *conn)
+int smc_failover_set_target(struct smc_conn *conn)
 {
 	struct smc_link *link;
 
@@ -222,7 +222,7 @@ static u32 move_one(struct move_plan *plan, struct smc_conn *conn)
 	return conn->phase == SMC_CONN_LEAVING ? 0 : SMC_EV_MOVED;
 }
 
-static void smc_move_work(struct work_struct *work)
+static void smc_failover_work(struct work_struct *work)
 {
 	struct smc_link_group *lgr = container_of(work, struct smc_link_group, move_work);
 	unsigned long token = 0;
@@ -246,18 +246,18 @@ static void smc_move_work(struct work_struct *work)
 }
 
 /**
- * smc_move_queue() - links have come or gone, or a connection may leave its own
+ * smc_failover_queue() - links have come or gone, or a connection may leave its own
  * @lgr: the group, active; the caller holds a reference
  *
  * Context: Any context.
  */
-void smc_move_queue(struct smc_link_group *lgr)
+void smc_failover_queue(struct smc_link_group *lgr)
 {
 	smc_core_queue(lgr, &lgr->move_work);
 }
 
 /**
- * smc_move_hush() - connections have nothing more to say on a link that is given up
+ * smc_failover_quiesce() - connections have nothing more to say on a link that is given up
  * @link: it works; in SMC_LINK_DELETING
  *
  * What is posted there after this call follows all that they have said. Who has said
@@ -266,7 +266,7 @@ void smc_move_queue(struct smc_link_group *lgr)
  *
  * Context: Process context. Expects lgr->lock held. Takes conn->lock.
  */
-void smc_move_hush(struct smc_link *link)
+void smc_failover_quiesce(struct smc_link *link)
 {
 	struct smc_link_group *lgr = link->lgr;
 	unsigned long token = 0;
@@ -279,7 +279,7 @@ void smc_move_hush(struct smc_link *link)
 				smc_conn_set_phase(conn, SMC_CONN_LEAVING);
 		smc_conn_put(conn);
 	}
-	smc_move_queue(lgr);
+	smc_failover_queue(lgr);
 }
 
 /* Would it leave its link, had the peer seen what it sent there? */
@@ -295,18 +295,18 @@ static bool move_has_to_ask(const struct move_plan *plan, const struct smc_conn 
 }
 
 /**
- * smc_move_ask() - which links carry more than their share of connections that have spoken?
+ * smc_failover_uneven_links() - which links carry more than their share of connections that have spoken?
  * @lgr: the group
  * @links: those on which the peer can be asked now, a mask of indices
  *
  * The caller has the peer asked, on each link of the answer, whether it has come to what
- * was sent there before this call, and then calls smc_move_heard(). RFC 7609 2.3, 4.6.1;
+ * was sent there before this call, and then calls smc_failover_link_drained(). RFC 7609 2.3, 4.6.1;
  * FAIL-10, FAIL-19, LB-04.
  *
  * Context: Process context. Expects lgr->lock held. Takes conn->lock.
  * Return: a mask of indices, of those in @links.
  */
-unsigned long smc_move_ask(struct smc_link_group *lgr, unsigned long links)
+unsigned long smc_failover_uneven_links(struct smc_link_group *lgr, unsigned long links)
 {
 	unsigned long token = 0, crowded = 0;
 	struct move_plan plan;
@@ -331,15 +331,15 @@ unsigned long smc_move_ask(struct smc_link_group *lgr, unsigned long links)
 }
 
 /**
- * smc_move_heard() - the peer has come to what was sent on a link
+ * smc_failover_link_drained() - the peer has come to what was sent on a link
  * @lgr: the group
- * @index: of the link; smc_move_ask() has named it, and the peer was asked afterwards
+ * @index: of the link; smc_failover_uneven_links() has named it, and the peer was asked afterwards
  *
  * Connections that have posted nothing since may move. RFC 7609 4.6.1; FAIL-19.
  *
  * Context: Process context. Expects lgr->lock held. Takes conn->lock.
  */
-void smc_move_heard(struct smc_link_group *lgr, u8 index)
+void smc_failover_link_drained(struct smc_link_group *lgr, u8 index)
 {
 	unsigned long token = 0;
 	struct smc_link *link;
@@ -354,16 +354,16 @@ void smc_move_heard(struct smc_link_group *lgr, u8 index)
 		}
 		smc_conn_put(conn);
 	}
-	smc_move_queue(lgr);
+	smc_failover_queue(lgr);
 }
 
 /**
- * smc_move_init() - get ready
+ * smc_failover_init() - get ready
  * @lgr: the group, before its first link is active
  *
  * Context: Any context.
  */
-void smc_move_init(struct smc_link_group *lgr)
+void smc_failover_init(struct smc_link_group *lgr)
 {
-	INIT_WORK(&lgr->move_work, smc_move_work);
+	INIT_WORK(&lgr->move_work, smc_failover_work);
 }
