@@ -4,7 +4,7 @@
  * subnets by which both ends find out that they share a LAN.
  *
  * Where the operator allows it (net.smc.same_host), a connection whose route has
- * no such port may find its other end on this very host (smc_host.c). Then any
+ * no such port may find its other end on this very host (smc_same_host.c). Then any
  * port will do: an RNIC reaches itself.
  */
 #include <linux/etherdevice.h>

@@ -14,7 +14,7 @@
  * keeps what the last step has handed over to it.
  *
  * Same host: where both ends are sockets of this host, they find each other by
- * smc_host.c and use one RDMA port, whatever their routes and namespaces.
+ * smc_same_host.c and use one RDMA port, whatever their routes and namespaces.
  *
  * Ownership: struct smc_hs belongs to the work item, which never runs twice at
  * a time. It holds a reference on the socket, and it owns the RDMA ports and the
@@ -154,7 +154,7 @@ static bool hs_begin_watch(struct smc_hs *hs, enum hs_news news)
 	if (news == HS_LGR)
 		hs_watch(hs, &hs->lgr->waitq);
 	else if (news == HS_PAIR)
-		hs_watch(hs, smc_host_waitq(hs->pair));
+		hs_watch(hs, smc_same_host_waitq(hs->pair));
 	return hs->waitq;
 }
 
@@ -252,8 +252,8 @@ static void hs_key(struct smc_hs *hs, struct smc_lgr_key *key, u8 version, const
 	key->version = version;
 	/* 0 unless the other end is on this host */
 	if (hs->pair)
-		key->peer_net = smc_host_net(hs->pair, hs->role == SMC_ROLE_SERVER ?
-					     SMC_ROLE_CLIENT : SMC_ROLE_SERVER);
+		key->peer_net = smc_same_host_net(hs->pair, hs->role == SMC_ROLE_SERVER ?
+						  SMC_ROLE_CLIENT : SMC_ROLE_SERVER);
 	memcpy(key->peer_id, peer_id, sizeof(key->peer_id));
 	memcpy(key->peer_gid, peer_gid, sizeof(key->peer_gid));
 	memcpy(key->peer_mac, peer_mac, sizeof(key->peer_mac));
@@ -570,7 +570,7 @@ static enum smc_hs_outcome hs_announce(struct smc_hs *hs)
 	smc_nego_build_data(&msg, hs->role == SMC_ROLE_SERVER ? SMC_CLC_ACCEPT : SMC_CLC_CONFIRM,
 			    &end, &rmbe, mtu, &hs->params, hs->is_first);
 	if (hs->pair)
-		smc_host_say(hs->pair, hs->role, &msg.accept);
+		smc_same_host_publish(hs->pair, hs->role, &msg.accept);
 	return hs_send(hs, &msg);
 }
 
@@ -775,7 +775,7 @@ static enum smc_hs_outcome hs_server_check(struct smc_hs *hs)
 	struct smc_ib_peer peer;
 	struct smc_link *link;
 
-	if (hs->pair && smc_host_check(hs->pair, SMC_ROLE_CLIENT, &hs->rx.accept))
+	if (hs->pair && smc_same_host_check(hs->pair, SMC_ROLE_CLIENT, &hs->rx.accept))
 		return hs_bad_message(hs);
 	/*
 	 * The client may name any active link of the group, SC-09, also one that has
@@ -802,7 +802,7 @@ static enum smc_hs_outcome hs_server_check(struct smc_hs *hs)
 /* On this host: connect() ends first, as with TCP. */
 static enum smc_hs_outcome hs_server_last(struct smc_hs *hs)
 {
-	return hs->pair && !smc_host_is_over(hs->pair) ? SMC_HS_WAIT : SMC_HS_GO_ON;
+	return hs->pair && !smc_same_host_is_over(hs->pair) ? SMC_HS_WAIT : SMC_HS_GO_ON;
 }
 
 /* Nobody has to run the client. */
@@ -830,7 +830,7 @@ static enum smc_hs_outcome hs_client_propose(struct smc_hs *hs)
 	hs->proposal = msg.proposal;
 	/* before the server can ask for it */
 	if (smc_pnet_may_be_local(hs->net))
-		hs->pair = smc_host_offer(&hs->name, hs->net, &hs->end, hs->peer_id);
+		hs->pair = smc_same_host_offer(&hs->name, hs->net, &hs->end, hs->peer_id);
 	if (hs->is_local_only && !hs->pair)
 		return smc_hs_decline(hs, SMC_DECLINE_MEM);
 	return hs_send(hs, &msg);
@@ -842,7 +842,7 @@ static enum smc_hs_outcome hs_client_propose(struct smc_hs *hs)
  */
 static enum smc_hs_outcome hs_client_meet(struct smc_hs *hs)
 {
-	int rc = smc_host_check(hs->pair, SMC_ROLE_SERVER, &hs->rx.accept);
+	int rc = smc_same_host_check(hs->pair, SMC_ROLE_SERVER, &hs->rx.accept);
 
 	if (!rc)
 		return SMC_HS_GO_ON;
@@ -1136,7 +1136,7 @@ static void hs_start(struct smc_sock *smc, enum smc_role role)
 	hs->role = role;
 	hs->since = jiffies;
 	smc_tcp_peer(smc->sk, &hs->server);
-	smc_host_name(smc->sk, role, &hs->name);
+	smc_same_host_key(smc->sk, role, &hs->name);
 	smc_sock_get(smc);
 	smc->hs = hs;
 }

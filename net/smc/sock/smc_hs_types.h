@@ -6,7 +6,7 @@
 #define SMC_HS_TYPES_H
 
 #include "sock/smc_clc.h"
-#include "sock/smc_host.h"
+#include "sock/smc_same_host.h"
 #include "rdma/smc_route.h"
 #include "sock/smc_sock.h"
 #include "observe/smc_trace.h"
@@ -75,8 +75,8 @@ struct smc_hs {
 	bool is_near;
 	bool is_local_only;
 	struct sockaddr_storage server;
-	struct smc_host_name name;
-	struct smc_host_pair *pair;
+	struct smc_same_host_key name;
+	struct smc_same_host_pair *pair;
 	u8 peer_id[SMC_PEER_ID_LEN];
 	struct smc_link_group *lgr;
 	struct smc_link *link;

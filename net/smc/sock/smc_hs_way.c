@@ -36,7 +36,7 @@ void smc_hs_note_path(const struct smc_hs *hs, enum smc_decline reason)
 void smc_hs_leave_pair(struct smc_hs *hs)
 {
 	if (hs->pair)
-		smc_host_leave(hs->pair, hs->role);
+		smc_same_host_leave(hs->pair, hs->role);
 	hs->pair = NULL;
 }
 
@@ -50,7 +50,7 @@ void smc_hs_put_port(struct smc_hs *hs)
 {
 	/* the pair borrows the end */
 	if (hs->pair && hs->role == SMC_ROLE_CLIENT)
-		smc_host_withdraw(hs->pair);
+		smc_same_host_withdraw(hs->pair);
 	smc_ib_end_put(&hs->end);
 	smc_ib_end_put(&hs->routed);
 }
@@ -69,7 +69,7 @@ static enum smc_decline smc_hs_server_port(struct smc_hs *hs)
 	enum smc_decline reason;
 
 	if (smc_pnet_may_be_local(hs->net))
-		hs->pair = smc_host_take(&hs->name, hs->net, &hs->proposal, &hs->end);
+		hs->pair = smc_same_host_take(&hs->name, hs->net, &hs->proposal, &hs->end);
 	if (hs->pair) {
 		/* no LAN is nearer than this host */
 		hs->is_near = true;

@@ -232,8 +232,8 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_conn_put			table_conn_put
 #define smc_conn_set_peer(...)		0
 #define smc_conn_told_link(...)		NULL
-#define smc_host_is_over(...)		table_is_over
-#define smc_host_waitq(...)		(&table_waitq)
+#define smc_same_host_is_over(...)		table_is_over
+#define smc_same_host_waitq(...)		(&table_waitq)
 #define smc_hs_find_port(...)		smc_hs_decline(hs, SMC_DECLINE_NOSMCRDEV)
 #define smc_hs_back_to_idle(...)	((void)0)
 #define smc_hs_finish			table_finish

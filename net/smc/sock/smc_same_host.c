@@ -26,7 +26,7 @@
  *   is borrowed while the pair is in the table; the server copies it there.
  *
  * Locks:
- *   smc_host_lock guards the table and all that changes of its pairs. It is a
+ *   smc_same_host_lock guards the table and all that changes of its pairs. It is a
  *   leaf and held for no more than a copy. That of a pair's wait queue is another.
  */
 #include <linux/hashtable.h>
@@ -36,13 +36,13 @@
 #include <net/tcp.h>
 
 #include "smc_compat.h"
-#include "sock/smc_host.h"
+#include "sock/smc_same_host.h"
 
-static DEFINE_SPINLOCK(smc_host_lock);
-static DEFINE_HASHTABLE(smc_host_table, 8);
+static DEFINE_SPINLOCK(smc_same_host_lock);
+static DEFINE_HASHTABLE(smc_same_host_table, 8);
 
 /**
- * struct smc_host_pair - two handshakes that are ends of one connection
+ * struct smc_same_host_pair - two handshakes that are ends of one connection
  * @node: in the table, until the client leaves
  * @refs: one for each role that has not left
  * @name: const
@@ -54,10 +54,10 @@ static DEFINE_HASHTABLE(smc_host_table, 8);
  * @is_said: @said is filled, by role
  * @said: Accept of the server and Confirm of the client, by role
  */
-struct smc_host_pair {
+struct smc_same_host_pair {
 	struct hlist_node node;
 	refcount_t refs;
-	struct smc_host_name name;
+	struct smc_same_host_key name;
 	const struct smc_ib_end *end;
 	u8 peer_id[SMC_PEER_ID_LEN];
 	u64 net[2];
@@ -68,7 +68,7 @@ struct smc_host_pair {
 };
 
 /* A peer chooses its own number and knows the other. */
-static u32 host_hash(const struct smc_host_name *name)
+static u32 host_hash(const struct smc_same_host_key *name)
 {
 	static u32 seed __read_mostly;
 
@@ -76,26 +76,26 @@ static u32 host_hash(const struct smc_host_name *name)
 	return jhash_2words(name->client_seq, name->server_seq, seed);
 }
 
-static struct smc_host_pair *host_find(const struct smc_host_name *name)
+static struct smc_same_host_pair *host_find(const struct smc_same_host_key *name)
 {
-	struct smc_host_pair *pair;
+	struct smc_same_host_pair *pair;
 
-	lockdep_assert_held(&smc_host_lock);
-	hash_for_each_possible(smc_host_table, pair, node, host_hash(name))
+	lockdep_assert_held(&smc_same_host_lock);
+	hash_for_each_possible(smc_same_host_table, pair, node, host_hash(name))
 		if (!memcmp(&pair->name, name, sizeof(*name)))
 			return pair;
 	return NULL;
 }
 
 /**
- * smc_host_name() - the name of a TCP connection
+ * smc_same_host_key() - the name of a TCP connection
  * @tsk: the inner TCP sock, connected; not a byte was sent or read
  * @role: ours
  * @name: filled
  *
  * Context: Any context.
  */
-void smc_host_name(const struct sock *tsk, enum smc_role role, struct smc_host_name *name)
+void smc_same_host_key(const struct sock *tsk, enum smc_role role, struct smc_same_host_key *name)
 {
 	const struct tcp_sock *tp = tcp_sk(tsk);
 	u32 own = READ_ONCE(tp->write_seq);
@@ -106,23 +106,23 @@ void smc_host_name(const struct sock *tsk, enum smc_role role, struct smc_host_n
 }
 
 /**
- * smc_host_offer() - let a server of this host find a client's handshake
+ * smc_same_host_offer() - let a server of this host find a client's handshake
  * @name: of the connection
  * @net: the client's namespace
- * @end: the client's RDMA port; borrowed until smc_host_leave()
+ * @end: the client's RDMA port; borrowed until smc_same_host_leave()
  * @peer_id: what the Proposal says; its GID and MAC address are those of @end
  *
  * To be called before the Proposal is sent, so that whoever has read it finds
  * this.
  *
- * Context: Process context, may sleep. Takes smc_host_lock.
- * Return: the pair, with a reference that smc_host_leave() drops; NULL without
+ * Context: Process context, may sleep. Takes smc_same_host_lock.
+ * Return: the pair, with a reference that smc_same_host_leave() drops; NULL without
  *	   memory, or where another connection has the same name.
  */
-struct smc_host_pair *smc_host_offer(const struct smc_host_name *name, struct net *net,
-				     const struct smc_ib_end *end, const u8 peer_id[8])
+struct smc_same_host_pair *smc_same_host_offer(const struct smc_same_host_key *name, struct net *net,
+					       const struct smc_ib_end *end, const u8 peer_id[8])
 {
-	struct smc_host_pair *pair;
+	struct smc_same_host_pair *pair;
 
 	pair = kzalloc(sizeof(*pair), GFP_KERNEL);
 	if (!pair)
@@ -134,24 +134,24 @@ struct smc_host_pair *smc_host_offer(const struct smc_host_name *name, struct ne
 	memcpy(pair->peer_id, peer_id, sizeof(pair->peer_id));
 	pair->net[SMC_ROLE_CLIENT] = net->net_cookie;
 
-	guard(spinlock)(&smc_host_lock);
+	guard(spinlock)(&smc_same_host_lock);
 	if (host_find(name)) {
 		kfree(pair);
 		return NULL;
 	}
-	hash_add(smc_host_table, &pair->node, host_hash(name));
+	hash_add(smc_same_host_table, &pair->node, host_hash(name));
 	return pair;
 }
 
 /* What the Proposal says of its sender is what the sender is. */
-static bool host_is_proposed(const struct smc_host_pair *pair, const struct smc_clc_proposal *prop)
+static bool host_is_proposed(const struct smc_same_host_pair *pair, const struct smc_clc_proposal *prop)
 {
 	return !memcmp(pair->peer_id, prop->peer_id, sizeof(pair->peer_id)) &&
 	       smc_nego_same_rnic(pair->end->gid.raw, pair->end->mac, prop->gid, prop->mac);
 }
 
 /**
- * smc_host_take() - the client of a server's handshake, if it is on this host
+ * smc_same_host_take() - the client of a server's handshake, if it is on this host
  * @name: of the connection
  * @net: the server's namespace
  * @prop: what was received
@@ -160,15 +160,15 @@ static bool host_is_proposed(const struct smc_host_pair *pair, const struct smc_
  *
  * A pair is taken once. A device that RDMA does not let @net use is none.
  *
- * Context: Process context. Takes smc_host_lock.
- * Return: the pair, with a reference that smc_host_leave() drops; or NULL.
+ * Context: Process context. Takes smc_same_host_lock.
+ * Return: the pair, with a reference that smc_same_host_leave() drops; or NULL.
  */
-struct smc_host_pair *smc_host_take(const struct smc_host_name *name, struct net *net,
-				    const struct smc_clc_proposal *prop, struct smc_ib_end *end)
+struct smc_same_host_pair *smc_same_host_take(const struct smc_same_host_key *name, struct net *net,
+					      const struct smc_clc_proposal *prop, struct smc_ib_end *end)
 {
-	struct smc_host_pair *pair;
+	struct smc_same_host_pair *pair;
 
-	guard(spinlock)(&smc_host_lock);
+	guard(spinlock)(&smc_same_host_lock);
 	pair = host_find(name);
 	if (!pair || pair->net[SMC_ROLE_SERVER] || !host_is_proposed(pair, prop) ||
 	    !smc_ib_end_serves(pair->end, net))
@@ -180,33 +180,33 @@ struct smc_host_pair *smc_host_take(const struct smc_host_name *name, struct net
 }
 
 /**
- * smc_host_withdraw() - nobody shall find a client's handshake any more
- * @pair: from smc_host_offer()
+ * smc_same_host_withdraw() - nobody shall find a client's handshake any more
+ * @pair: from smc_same_host_offer()
  *
  * Its end is not borrowed any longer. A second call does nothing.
  *
- * Context: Process context. Takes smc_host_lock.
+ * Context: Process context. Takes smc_same_host_lock.
  */
-void smc_host_withdraw(struct smc_host_pair *pair)
+void smc_same_host_withdraw(struct smc_same_host_pair *pair)
 {
-	guard(spinlock)(&smc_host_lock);
+	guard(spinlock)(&smc_same_host_lock);
 	hash_del(&pair->node);
 }
 
 /**
- * smc_host_leave() - a handshake has no more use for its pair
- * @pair: from smc_host_offer() or smc_host_take()
+ * smc_same_host_leave() - a handshake has no more use for its pair
+ * @pair: from smc_same_host_offer() or smc_same_host_take()
  * @role: the caller's
  *
  * Once the client has left nobody finds it any more; that is news for a server that waits
- * for it (smc_host_waitq()).
+ * for it (smc_same_host_waitq()).
  *
- * Context: Process context. Takes smc_host_lock.
+ * Context: Process context. Takes smc_same_host_lock.
  */
-void smc_host_leave(struct smc_host_pair *pair, enum smc_role role)
+void smc_same_host_leave(struct smc_same_host_pair *pair, enum smc_role role)
 {
 	if (role == SMC_ROLE_CLIENT) {
-		smc_host_withdraw(pair);
+		smc_same_host_withdraw(pair);
 		WRITE_ONCE(pair->is_over, true);
 		/* who is in the queue is told, who comes later sees it */
 		wake_up_all(&pair->waitq);
@@ -216,41 +216,41 @@ void smc_host_leave(struct smc_host_pair *pair, enum smc_role role)
 }
 
 /**
- * smc_host_waitq() - where a server waits for the client
- * @pair: from smc_host_take()
+ * smc_same_host_waitq() - where a server waits for the client
+ * @pair: from smc_same_host_take()
  *
  * Context: Any context.
- * Return: the wait queue that smc_host_leave() of the client wakes.
+ * Return: the wait queue that smc_same_host_leave() of the client wakes.
  */
-wait_queue_head_t *smc_host_waitq(struct smc_host_pair *pair)
+wait_queue_head_t *smc_same_host_waitq(struct smc_same_host_pair *pair)
 {
 	return &pair->waitq;
 }
 
 /**
- * smc_host_is_over() - the client has left
- * @pair: from smc_host_take()
+ * smc_same_host_is_over() - the client has left
+ * @pair: from smc_same_host_take()
  *
  * Context: Any context.
- * Return: true if the client has called smc_host_leave().
+ * Return: true if the client has called smc_same_host_leave().
  */
-bool smc_host_is_over(const struct smc_host_pair *pair)
+bool smc_same_host_is_over(const struct smc_same_host_pair *pair)
 {
 	return READ_ONCE(pair->is_over);
 }
 
 /**
- * smc_host_say() - note what is about to be told to the other end
+ * smc_same_host_publish() - note what is about to be told to the other end
  * @pair: the pair
  * @role: the caller's
  * @acc: its Accept or Confirm, not sent yet
  *
- * Context: Process context. Takes smc_host_lock.
+ * Context: Process context. Takes smc_same_host_lock.
  */
-void smc_host_say(struct smc_host_pair *pair, enum smc_role role,
-		  const struct smc_clc_accept *acc)
+void smc_same_host_publish(struct smc_same_host_pair *pair, enum smc_role role,
+			   const struct smc_clc_accept *acc)
 {
-	guard(spinlock)(&smc_host_lock);
+	guard(spinlock)(&smc_same_host_lock);
 	pair->said[role] = *acc;
 	pair->is_said[role] = true;
 }
@@ -266,33 +266,33 @@ static bool host_is_same(const struct smc_clc_accept *a, const struct smc_clc_ac
 }
 
 /**
- * smc_host_check() - is a message that of the other end on this host
+ * smc_same_host_check() - is a message that of the other end on this host
  * @pair: the pair
  * @role: of the sender
  * @acc: Accept or Confirm, as received
  *
- * Context: Process context. Takes smc_host_lock.
+ * Context: Process context. Takes smc_same_host_lock.
  * Return: 0 if it is; -ENOENT to a client that no server of this host has
  *	   found; -EBADMSG if the other end said something else, or nothing yet.
  */
-int smc_host_check(struct smc_host_pair *pair, enum smc_role role,
-		   const struct smc_clc_accept *acc)
+int smc_same_host_check(struct smc_same_host_pair *pair, enum smc_role role,
+			const struct smc_clc_accept *acc)
 {
-	guard(spinlock)(&smc_host_lock);
+	guard(spinlock)(&smc_same_host_lock);
 	if (!pair->net[role])
 		return -ENOENT;
 	return pair->is_said[role] && host_is_same(&pair->said[role], acc) ? 0 : -EBADMSG;
 }
 
 /**
- * smc_host_net() - the namespace of one end
+ * smc_same_host_net() - the namespace of one end
  * @pair: the pair, with both ends
  * @role: whose
  *
  * Context: Any context.
  * Return: its cookie, which no other namespace ever has, and not 0.
  */
-u64 smc_host_net(const struct smc_host_pair *pair, enum smc_role role)
+u64 smc_same_host_net(const struct smc_same_host_pair *pair, enum smc_role role)
 {
 	return pair->net[role];
 }

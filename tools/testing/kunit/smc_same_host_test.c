@@ -5,7 +5,7 @@
  */
 #include "smc_kunit.h"
 
-#include "../../../net/smc/sock/smc_host.c"
+#include "../../../net/smc/sock/smc_same_host.c"
 
 static const struct net *host_excluded;
 static unsigned int host_nr_ends;
@@ -21,7 +21,7 @@ void smc_ib_end_copy(struct smc_ib_end *to, const struct smc_ib_end *from)
 	host_nr_ends++;
 }
 
-static const struct smc_host_name host_name = { 0x11112222, 0x33334444 };
+static const struct smc_same_host_key host_name = { 0x11112222, 0x33334444 };
 static const struct smc_ib_end host_end = {
 	.gid.raw = { [10] = 0xff, 0xff, 10, 0, 0, 1 },
 	.mac = { 0x02, 0, 0, 0, 0, 1 },
@@ -34,12 +34,12 @@ static const u8 host_id[8] = { 0x12, 0x34, 0x02, 0, 0, 0, 0, 0x01 };
 /* A handshake that ends with its case, however that ends. */
 static void host_leave_client(void *pair)
 {
-	smc_host_leave(pair, SMC_ROLE_CLIENT);
+	smc_same_host_leave(pair, SMC_ROLE_CLIENT);
 }
 
 static void host_leave_server(void *pair)
 {
-	smc_host_leave(pair, SMC_ROLE_SERVER);
+	smc_same_host_leave(pair, SMC_ROLE_SERVER);
 }
 
 static int host_test_init(struct kunit *test)
@@ -63,11 +63,11 @@ static struct net *host_net(struct kunit *test, enum smc_role role)
 	return (struct net *)test->priv + role;
 }
 
-static struct smc_host_pair *host_offer(struct kunit *test)
+static struct smc_same_host_pair *host_offer(struct kunit *test)
 {
-	struct smc_host_pair *pair;
+	struct smc_same_host_pair *pair;
 
-	pair = smc_host_offer(&host_name, host_net(test, SMC_ROLE_CLIENT), &host_end, host_id);
+	pair = smc_same_host_offer(&host_name, host_net(test, SMC_ROLE_CLIENT), &host_end, host_id);
 	KUNIT_ASSERT_NOT_NULL(test, pair);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, host_leave_client, pair), 0);
 	return pair;
@@ -83,12 +83,12 @@ static struct smc_clc_proposal host_proposal(void)
 	return prop;
 }
 
-static struct smc_host_pair *host_take(struct kunit *test, struct smc_ib_end *end)
+static struct smc_same_host_pair *host_take(struct kunit *test, struct smc_ib_end *end)
 {
 	struct smc_clc_proposal prop = host_proposal();
-	struct smc_host_pair *pair;
+	struct smc_same_host_pair *pair;
 
-	pair = smc_host_take(&host_name, host_net(test, SMC_ROLE_SERVER), &prop, end);
+	pair = smc_same_host_take(&host_name, host_net(test, SMC_ROLE_SERVER), &prop, end);
 	if (pair)
 		KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, host_leave_server, pair), 0);
 	return pair;
@@ -118,7 +118,7 @@ static void both_ends_give_a_connection_the_same_name(struct kunit *test)
 {
 	struct tcp_sock *client = kunit_kzalloc(test, sizeof(*client), GFP_KERNEL);
 	struct tcp_sock *server = kunit_kzalloc(test, sizeof(*server), GFP_KERNEL);
-	struct smc_host_name one, other;
+	struct smc_same_host_key one, other;
 
 	KUNIT_ASSERT_NOT_NULL(test, client);
 	KUNIT_ASSERT_NOT_NULL(test, server);
@@ -126,8 +126,8 @@ static void both_ends_give_a_connection_the_same_name(struct kunit *test)
 	server->copied_seq = 0xffffffff;
 	server->write_seq = 5;
 	client->copied_seq = 5;
-	smc_host_name((struct sock *)client, SMC_ROLE_CLIENT, &one);
-	smc_host_name((struct sock *)server, SMC_ROLE_SERVER, &other);
+	smc_same_host_key((struct sock *)client, SMC_ROLE_CLIENT, &one);
+	smc_same_host_key((struct sock *)server, SMC_ROLE_SERVER, &other);
 	KUNIT_EXPECT_EQ(test, one.client_seq, 0xffffffff);
 	KUNIT_EXPECT_EQ(test, one.server_seq, 5);
 	KUNIT_EXPECT_MEMEQ(test, &one, &other, sizeof(one));
@@ -135,14 +135,14 @@ static void both_ends_give_a_connection_the_same_name(struct kunit *test)
 
 static void a_server_finds_the_client_and_uses_its_port(struct kunit *test)
 {
-	struct smc_host_pair *pair = host_offer(test);
+	struct smc_same_host_pair *pair = host_offer(test);
 	struct smc_ib_end end = {};
 
 	KUNIT_EXPECT_PTR_EQ(test, host_take(test, &end), pair);
 	KUNIT_EXPECT_MEMEQ(test, &end, &host_end, sizeof(end));
 	KUNIT_EXPECT_EQ(test, host_nr_ends, 1);
-	KUNIT_EXPECT_EQ(test, smc_host_net(pair, SMC_ROLE_CLIENT), 71);
-	KUNIT_EXPECT_EQ(test, smc_host_net(pair, SMC_ROLE_SERVER), 72);
+	KUNIT_EXPECT_EQ(test, smc_same_host_net(pair, SMC_ROLE_CLIENT), 71);
+	KUNIT_EXPECT_EQ(test, smc_same_host_net(pair, SMC_ROLE_SERVER), 72);
 }
 
 static void a_client_is_found_once(struct kunit *test)
@@ -157,17 +157,17 @@ static void a_client_is_found_once(struct kunit *test)
 
 static void a_name_belongs_to_the_first(struct kunit *test)
 {
-	struct smc_host_pair *pair = host_offer(test);
+	struct smc_same_host_pair *pair = host_offer(test);
 	struct smc_ib_end end = {};
 
-	KUNIT_EXPECT_NULL(test, smc_host_offer(&host_name, host_net(test, SMC_ROLE_CLIENT),
-					       &host_end, host_id));
+	KUNIT_EXPECT_NULL(test, smc_same_host_offer(&host_name, host_net(test, SMC_ROLE_CLIENT),
+						    &host_end, host_id));
 	KUNIT_EXPECT_PTR_EQ(test, host_take(test, &end), pair);
 }
 
 static void a_client_that_has_left_is_not_found(struct kunit *test)
 {
-	struct smc_host_pair *pair = host_offer(test);
+	struct smc_same_host_pair *pair = host_offer(test);
 	struct smc_ib_end end = {};
 
 	kunit_release_action(test, host_leave_client, pair);
@@ -177,14 +177,14 @@ static void a_client_that_has_left_is_not_found(struct kunit *test)
 /* As on subsequent contact, where the client is done with its Confirm. */
 static void what_a_client_said_outlives_its_handshake(struct kunit *test)
 {
-	struct smc_host_pair *pair = host_offer(test);
+	struct smc_same_host_pair *pair = host_offer(test);
 	struct smc_clc_accept acc = host_accept();
 	struct smc_ib_end end = {};
 
 	KUNIT_ASSERT_PTR_EQ(test, host_take(test, &end), pair);
-	smc_host_say(pair, SMC_ROLE_CLIENT, &acc);
+	smc_same_host_publish(pair, SMC_ROLE_CLIENT, &acc);
 	kunit_release_action(test, host_leave_client, pair);
-	KUNIT_EXPECT_EQ(test, smc_host_check(pair, SMC_ROLE_CLIENT, &acc), 0);
+	KUNIT_EXPECT_EQ(test, smc_same_host_check(pair, SMC_ROLE_CLIENT, &acc), 0);
 }
 
 /* connect() ends first, then accept() may. */
@@ -198,30 +198,30 @@ static int host_count_news(struct wait_queue_entry *watch, unsigned int mode, in
 
 static void a_server_is_told_when_the_client_is_through(struct kunit *test)
 {
-	struct smc_host_pair *pair = host_offer(test);
+	struct smc_same_host_pair *pair = host_offer(test);
 	struct wait_queue_entry watch;
 	struct smc_ib_end end = {};
 
 	host_nr_told = 0;
 	init_waitqueue_func_entry(&watch, host_count_news);
 	KUNIT_ASSERT_PTR_EQ(test, host_take(test, &end), pair);
-	add_wait_queue(smc_host_waitq(pair), &watch);
-	KUNIT_EXPECT_FALSE(test, smc_host_is_over(pair));
+	add_wait_queue(smc_same_host_waitq(pair), &watch);
+	KUNIT_EXPECT_FALSE(test, smc_same_host_is_over(pair));
 	/* its end is given back before its outcome is told */
-	smc_host_withdraw(pair);
+	smc_same_host_withdraw(pair);
 	KUNIT_EXPECT_EQ(test, host_nr_told, 0);
 	kunit_release_action(test, host_leave_client, pair);
 	KUNIT_EXPECT_EQ(test, host_nr_told, 1);
-	KUNIT_EXPECT_TRUE(test, smc_host_is_over(pair));
-	remove_wait_queue(smc_host_waitq(pair), &watch);
+	KUNIT_EXPECT_TRUE(test, smc_same_host_is_over(pair));
+	remove_wait_queue(smc_same_host_waitq(pair), &watch);
 }
 
 static void a_client_that_has_withdrawn_is_not_found(struct kunit *test)
 {
-	struct smc_host_pair *pair = host_offer(test);
+	struct smc_same_host_pair *pair = host_offer(test);
 	struct smc_ib_end end = {};
 
-	smc_host_withdraw(pair);
+	smc_same_host_withdraw(pair);
 	KUNIT_EXPECT_NULL(test, host_take(test, &end));
 }
 
@@ -256,8 +256,8 @@ static void pid_05_a_stranger_is_none_whatever_he_says(struct kunit *test)
 {
 	const struct host_stranger *row = test->param_value;
 	struct smc_clc_proposal prop = host_proposal();
-	struct smc_host_name name = host_name;
-	struct smc_host_pair *pair = host_offer(test);
+	struct smc_same_host_key name = host_name;
+	struct smc_same_host_pair *pair = host_offer(test);
 	struct smc_ib_end end = {};
 
 	name.client_seq += row->client_seq;
@@ -267,8 +267,8 @@ static void pid_05_a_stranger_is_none_whatever_he_says(struct kunit *test)
 	prop.mac[5] += row->mac;
 	if (row->is_excluded)
 		host_excluded = host_net(test, SMC_ROLE_SERVER);
-	KUNIT_EXPECT_NULL(test, smc_host_take(&name, host_net(test, SMC_ROLE_SERVER), &prop,
-					      &end));
+	KUNIT_EXPECT_NULL(test, smc_same_host_take(&name, host_net(test, SMC_ROLE_SERVER), &prop,
+						   &end));
 	KUNIT_EXPECT_EQ(test, host_nr_ends, 0);
 
 	/* and he spoils nothing for the one who is awaited */
@@ -278,18 +278,18 @@ static void pid_05_a_stranger_is_none_whatever_he_says(struct kunit *test)
 
 static void a_client_knows_whether_a_neighbour_has_found_it(struct kunit *test)
 {
-	struct smc_host_pair *pair = host_offer(test);
+	struct smc_same_host_pair *pair = host_offer(test);
 	struct smc_clc_accept acc = host_accept();
 	struct smc_ib_end end = {};
 
-	KUNIT_EXPECT_EQ(test, smc_host_check(pair, SMC_ROLE_SERVER, &acc), -ENOENT);
+	KUNIT_EXPECT_EQ(test, smc_same_host_check(pair, SMC_ROLE_SERVER, &acc), -ENOENT);
 	KUNIT_ASSERT_PTR_EQ(test, host_take(test, &end), pair);
 	/* an Accept that is faster than the server's is not the server's */
-	KUNIT_EXPECT_EQ(test, smc_host_check(pair, SMC_ROLE_SERVER, &acc), -EBADMSG);
-	smc_host_say(pair, SMC_ROLE_SERVER, &acc);
-	KUNIT_EXPECT_EQ(test, smc_host_check(pair, SMC_ROLE_SERVER, &acc), 0);
+	KUNIT_EXPECT_EQ(test, smc_same_host_check(pair, SMC_ROLE_SERVER, &acc), -EBADMSG);
+	smc_same_host_publish(pair, SMC_ROLE_SERVER, &acc);
+	KUNIT_EXPECT_EQ(test, smc_same_host_check(pair, SMC_ROLE_SERVER, &acc), 0);
 	/* that of one side is not that of the other */
-	KUNIT_EXPECT_EQ(test, smc_host_check(pair, SMC_ROLE_CLIENT, &acc), -EBADMSG);
+	KUNIT_EXPECT_EQ(test, smc_same_host_check(pair, SMC_ROLE_CLIENT, &acc), -EBADMSG);
 }
 
 /* A byte of each field that decides where an RNIC writes. */
@@ -325,16 +325,16 @@ KUNIT_ARRAY_PARAM(host_change, host_changes, host_change_desc);
 static void sec_08_a_message_changed_on_its_way_is_noticed(struct kunit *test)
 {
 	const struct host_change *row = test->param_value;
-	struct smc_host_pair *pair = host_offer(test);
+	struct smc_same_host_pair *pair = host_offer(test);
 	struct smc_clc_accept acc = host_accept();
 	struct smc_ib_end end = {};
 
 	KUNIT_ASSERT_PTR_EQ(test, host_take(test, &end), pair);
-	smc_host_say(pair, SMC_ROLE_SERVER, &acc);
-	smc_host_say(pair, SMC_ROLE_CLIENT, &acc);
+	smc_same_host_publish(pair, SMC_ROLE_SERVER, &acc);
+	smc_same_host_publish(pair, SMC_ROLE_CLIENT, &acc);
 	((u8 *)&acc)[row->at] ^= 1;
-	KUNIT_EXPECT_EQ(test, smc_host_check(pair, SMC_ROLE_SERVER, &acc), -EBADMSG);
-	KUNIT_EXPECT_EQ(test, smc_host_check(pair, SMC_ROLE_CLIENT, &acc), -EBADMSG);
+	KUNIT_EXPECT_EQ(test, smc_same_host_check(pair, SMC_ROLE_SERVER, &acc), -EBADMSG);
+	KUNIT_EXPECT_EQ(test, smc_same_host_check(pair, SMC_ROLE_CLIENT, &acc), -EBADMSG);
 }
 
 static struct kunit_case host_cases[] = {
