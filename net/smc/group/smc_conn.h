@@ -168,7 +168,7 @@ struct smc_conn_rtt {
  * @tx_mark: where @tx_fin was when the close timer was started
  * @rx_stamp: when the last data came, kept while SO_TIMESTAMP is set or
  *	      SO_TIMESTAMPING asks for it
- * @stamps: time stamps that sent data is to get, smc_notice.c; NULL at first
+ * @stamps: time stamps that sent data is to get, smc_errqueue.c; NULL at first
  * @stamp_base: byte of the stream from which SO_TIMESTAMPING counts
  * @tx_total: bytes taken from the application so far
  * @rx_total: bytes given to the application so far

@@ -23,7 +23,7 @@
 #include "group/smc_llc.h"
 #include "group/smc_member.h"
 #include "rdma/smc_net.h"
-#include "sock/smc_notice.h"
+#include "sock/smc_errqueue.h"
 #include "sock/smc_sock.h"
 #include "sock/smc_tcp.h"
 #include "observe/smc_trace.h"
@@ -83,7 +83,7 @@ static void smc_close_purge(struct smc_conn *conn, bool keeps_unread)
 		smc_cdc_consume(&conn->ctl, smc_cdc_readable(&conn->ctl));
 		conn->is_purged = true;
 	}
-	smc_notice_forget(conn);
+	smc_errqueue_discard(conn);
 	conn->tx_prep = conn->tx_sent;
 	spin_unlock_bh(&conn->lock);
 }

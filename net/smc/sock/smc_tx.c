@@ -48,7 +48,7 @@
 #include "group/smc_link.h"
 #include "group/smc_member.h"
 #include "rdma/smc_net.h"
-#include "sock/smc_notice.h"
+#include "sock/smc_errqueue.h"
 #include "sock/smc_sock.h"
 #include "observe/smc_trace.h"
 #include "sock/smc_tx.h"
@@ -302,7 +302,7 @@ static void smc_tx_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok
 
 	events = smc_conn_tx_done(conn, tag->seq, tag->len, ok);
 	if (ok) {
-		smc_notice_tell(conn);
+		smc_errqueue_report(conn);
 		conn->ops.event(conn, events);
 		smc_tx_push(conn);
 		rcu_read_lock();
@@ -557,7 +557,7 @@ static void tx_publish(struct tx_call *call, size_t len)
 	if (!call->is_urgent || !msg_data_left(call->msg))
 		smc_cdc_end_urgent(&conn->ctl);
 	if (!msg_data_left(call->msg))
-		smc_notice_want(conn, call->tsflags);
+		smc_errqueue_request(conn, call->tsflags);
 	spin_unlock_bh(&conn->lock);
 	if (is_corked)
 		tx_arm_cork(conn);
@@ -572,9 +572,9 @@ static void tx_end_early(struct tx_call *call)
 	spin_lock_bh(&conn->lock);
 	if (call->is_urgent)
 		smc_cdc_end_urgent(&conn->ctl);
-	smc_notice_want(conn, call->tsflags);
+	smc_errqueue_request(conn, call->tsflags);
 	spin_unlock_bh(&conn->lock);
-	smc_notice_tell(conn);
+	smc_errqueue_report(conn);
 	if (call->is_urgent)
 		smc_tx_push(conn);
 }
@@ -589,7 +589,7 @@ static int tx_read_control(struct tx_call *call)
 	if (call->msg->msg_controllen && sock_cmsg_send(sk, call->msg, &control))
 		return -EINVAL;
 	call->tsflags = control.tsflags;
-	smc_notice_prepare(call->conn, call->tsflags);
+	smc_errqueue_prepare(call->conn, call->tsflags);
 	return 0;
 }
 
@@ -684,14 +684,14 @@ int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, long ti
 	ssize_t rc;
 
 	sock_owned_by_me(smc->sk);
-	rc = smc_notice_zerocopy_begin(sk, msg, len, &uarg);
+	rc = smc_errqueue_zerocopy_begin(sk, msg, len, &uarg);
 	if (!rc)
 		rc = tx_read_control(&call);
 	if (!rc) {
 		sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 		rc = tx_is_in_vain(smc) ? tx_lose(smc, msg, len) : tx_send_all(&call, len);
 	}
-	smc_notice_zerocopy_end(uarg, rc > 0);
+	smc_errqueue_zerocopy_end(uarg, rc > 0);
 	if (rc > 0)
 		tx_trace(call.conn, rc);
 	if (rc < 0) {

@@ -13,7 +13,7 @@
 #include "../../../net/smc/group/smc_llc.h"
 #include "../../../net/smc/group/smc_member.h"
 #include "../../../net/smc/rdma/smc_net.h"
-#include "../../../net/smc/sock/smc_notice.h"
+#include "../../../net/smc/sock/smc_errqueue.h"
 #include "../../../net/smc/sock/smc_tcp.h"
 #include "../../../net/smc/sock/smc_tx.h"
 #include "../../../net/smc/sock/smc_wake.h"
@@ -115,7 +115,7 @@ static void close_queue(struct smc_sock *smc)
 #define smc_llc_arm_idle(...)		((void)0)
 #define smc_llc_doubt(...)		((void)0)
 #define smc_net(...)			(&close_net)
-#define smc_notice_forget(...)		((void)0)
+#define smc_errqueue_discard(...)		((void)0)
 #define smc_sock_queue			close_queue
 #define smc_sock_queue_close(...)	((void)0)
 #define smc_tcp_disconnect		close_disconnect

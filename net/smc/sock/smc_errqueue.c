@@ -27,7 +27,7 @@
 #include <linux/skbuff.h>
 
 #include "smc_compat.h"
-#include "sock/smc_notice.h"
+#include "sock/smc_errqueue.h"
 
 /* So many send() calls can wait for stamps at a time; more share one, as with TCP. */
 #define NOTICE_STAMPS	32
@@ -35,12 +35,12 @@
 struct smc_stamps {
 	u64 end[NOTICE_STAMPS];	/* position behind the last byte of each, oldest first */
 	unsigned int nr;
-	bool is_telling;	/* somebody is at smc_notice_tell() */
+	bool is_telling;	/* somebody is at smc_errqueue_report() */
 	bool has_id;		/* SOF_TIMESTAMPING_OPT_ID, at the last send() */
 };
 
 /**
- * smc_notice_prepare() - a send() may want time stamps
+ * smc_errqueue_prepare() - a send() may want time stamps
  * @conn: the connection, open
  * @tsflags: SOF_TIMESTAMPING_* that hold for the call
  *
@@ -49,7 +49,7 @@ struct smc_stamps {
  * Context: Process context, may sleep. Expects the socket lock held. Takes
  *	    conn->lock.
  */
-void smc_notice_prepare(struct smc_conn *conn, u32 tsflags)
+void smc_errqueue_prepare(struct smc_conn *conn, u32 tsflags)
 {
 	struct smc_stamps *stamps;
 
@@ -72,15 +72,15 @@ void smc_notice_prepare(struct smc_conn *conn, u32 tsflags)
 }
 
 /**
- * smc_notice_want() - what was sent so far ends a send() that wants time stamps
+ * smc_errqueue_request() - what was sent so far ends a send() that wants time stamps
  * @conn: the connection, prepared
  * @tsflags: as above
  *
- * If it may have completed, smc_notice_tell() is due after @conn->lock has been released.
+ * If it may have completed, smc_errqueue_report() is due after @conn->lock has been released.
  *
  * Context: Any context. Expects conn->lock held.
  */
-void smc_notice_want(struct smc_conn *conn, u32 tsflags)
+void smc_errqueue_request(struct smc_conn *conn, u32 tsflags)
 {
 	struct smc_stamps *stamps = conn->stamps;
 
@@ -93,14 +93,14 @@ void smc_notice_want(struct smc_conn *conn, u32 tsflags)
 }
 
 /**
- * smc_notice_forget() - what was sent is thrown away
+ * smc_errqueue_discard() - what was sent is thrown away
  * @conn: the connection
  *
  * As with TCP, of which nobody hears what became of an aborted connection's data.
  *
  * Context: Any context. Expects conn->lock held.
  */
-void smc_notice_forget(struct smc_conn *conn)
+void smc_errqueue_discard(struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 	if (conn->stamps)
@@ -145,14 +145,14 @@ static void notice_queue_stamp(struct sock *sk, u32 key)
 }
 
 /**
- * smc_notice_tell() - queue the time stamps that have become due
+ * smc_errqueue_report() - queue the time stamps that have become due
  * @conn: the connection; the caller holds a reference
  *
- * To be called after data has completed, and after smc_notice_want().
+ * To be called after data has completed, and after smc_errqueue_request().
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
  */
-void smc_notice_tell(struct smc_conn *conn)
+void smc_errqueue_report(struct smc_conn *conn)
 {
 	u32 key;
 
@@ -173,18 +173,18 @@ void smc_notice_tell(struct smc_conn *conn)
 }
 
 /**
- * smc_notice_zerocopy_begin() - number a send() with MSG_ZEROCOPY
+ * smc_errqueue_zerocopy_begin() - number a send() with MSG_ZEROCOPY
  * @sk: our sock
  * @msg: what is sent
  * @len: bytes of it
  * @uarg: filled; NULL if there is nothing to tell
  *
  * Context: Process context, may sleep. Expects the socket lock held.
- * Return: 0, then smc_notice_zerocopy_end() is due; -ENOBUFS if too many
+ * Return: 0, then smc_errqueue_zerocopy_end() is due; -ENOBUFS if too many
  *	   notices wait to be read.
  */
-int smc_notice_zerocopy_begin(struct sock *sk, const struct msghdr *msg, size_t len,
-			      struct ubuf_info **uarg)
+int smc_errqueue_zerocopy_begin(struct sock *sk, const struct msghdr *msg, size_t len,
+				struct ubuf_info **uarg)
 {
 	sock_owned_by_me(sk);
 	*uarg = NULL;
@@ -198,13 +198,13 @@ int smc_notice_zerocopy_begin(struct sock *sk, const struct msghdr *msg, size_t 
 }
 
 /**
- * smc_notice_zerocopy_end() - the payload has been copied
- * @uarg: from smc_notice_zerocopy_begin(); may be NULL; gone afterwards
+ * smc_errqueue_zerocopy_end() - the payload has been copied
+ * @uarg: from smc_errqueue_zerocopy_begin(); may be NULL; gone afterwards
  * @was_sent: some of it has become part of the stream; else its number is free
  *
- * Context: Process context, under the lock of smc_notice_zerocopy_begin().
+ * Context: Process context, under the lock of smc_errqueue_zerocopy_begin().
  */
-void smc_notice_zerocopy_end(struct ubuf_info *uarg, bool was_sent)
+void smc_errqueue_zerocopy_end(struct ubuf_info *uarg, bool was_sent)
 {
 	if (!uarg)
 		return;

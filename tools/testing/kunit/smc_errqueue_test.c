@@ -4,7 +4,7 @@
  */
 #include "smc_kunit.h"
 
-#include "../../../net/smc/sock/smc_notice.c"
+#include "../../../net/smc/sock/smc_errqueue.c"
 
 #define NOTICE_RING	16384
 #define NOTICE_FLAGS	(SOF_TIMESTAMPING_TX_ACK | SOF_TIMESTAMPING_SOFTWARE | \
@@ -13,7 +13,7 @@
 			 SOF_TIMESTAMPING_TX_HARDWARE)
 
 static struct proto notice_proto = {
-	.name = "smc_notice_test",
+	.name = "smc_errqueue_test",
 	.owner = THIS_MODULE,
 	.obj_size = sizeof(struct sock),
 };
@@ -58,20 +58,20 @@ static void notice_test_exit(struct kunit *test)
 static void notice_send(struct smc_conn *conn, u32 len, u32 tsflags)
 {
 	lock_sock(conn->sk);
-	smc_notice_prepare(conn, tsflags);
+	smc_errqueue_prepare(conn, tsflags);
 	spin_lock_bh(&conn->lock);
 	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, len);
 	conn->tx_total += len;
-	smc_notice_want(conn, tsflags);
+	smc_errqueue_request(conn, tsflags);
 	spin_unlock_bh(&conn->lock);
-	smc_notice_tell(conn);
+	smc_errqueue_report(conn);
 	release_sock(conn->sk);
 }
 
 static void notice_complete(struct smc_conn *conn, u32 len)
 {
 	conn->tx_fin = smc_cursor_advance(conn->snd_geom, conn->tx_fin, len);
-	smc_notice_tell(conn);
+	smc_errqueue_report(conn);
 }
 
 /* The next notice is for this byte. */
@@ -180,7 +180,7 @@ static void what_is_thrown_away_is_not_told(struct kunit *test)
 
 	notice_send(conn, 10, SOF_TIMESTAMPING_TX_ACK);
 	spin_lock_bh(&conn->lock);
-	smc_notice_forget(conn);
+	smc_errqueue_discard(conn);
 	spin_unlock_bh(&conn->lock);
 	notice_complete(conn, 10);
 	notice_expect_none(test);
@@ -254,9 +254,9 @@ static int notice_zerocopy(struct smc_conn *conn, size_t len, bool was_sent)
 	int rc;
 
 	lock_sock(conn->sk);
-	rc = smc_notice_zerocopy_begin(conn->sk, &msg, len, &uarg);
+	rc = smc_errqueue_zerocopy_begin(conn->sk, &msg, len, &uarg);
 	if (!rc)
-		smc_notice_zerocopy_end(uarg, was_sent);
+		smc_errqueue_zerocopy_end(uarg, was_sent);
 	release_sock(conn->sk);
 	return rc;
 }

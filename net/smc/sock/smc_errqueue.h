@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What a socket is told about the data it has sent: MSG_ERRQUEUE. */
+#ifndef SMC_ERRQUEUE_H
+#define SMC_ERRQUEUE_H
+
+#include "group/smc_conn.h"
+
+void smc_errqueue_prepare(struct smc_conn *conn, u32 tsflags);
+void smc_errqueue_request(struct smc_conn *conn, u32 tsflags);
+void smc_errqueue_discard(struct smc_conn *conn);
+void smc_errqueue_report(struct smc_conn *conn);
+
+int smc_errqueue_zerocopy_begin(struct sock *sk, const struct msghdr *msg, size_t len,
+				struct ubuf_info **uarg);
+void smc_errqueue_zerocopy_end(struct ubuf_info *uarg, bool was_sent);
+
+#endif /* SMC_ERRQUEUE_H */
