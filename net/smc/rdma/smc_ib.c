@@ -43,7 +43,7 @@
 
 #include "smc_compat.h"
 #include "rdma/smc_ib.h"
-#include "rdma/smc_stack.h"
+#include "rdma/smc_netdev.h"
 
 #define SMC_IB_NO_VLAN		0xffff	/* as rdma_read_gid_l2_fields() says it */
 #define SMC_IB_MAX_RETRIES	6	/* 7 is "for ever" to soft-RoCE */
@@ -380,14 +380,14 @@ static int smc_ib_try_devices(struct net *net, const struct smc_ib_wish *wish,
 static int smc_ib_find_below(struct net *net, struct net_device *ndev, struct smc_ib_wish *wish,
 			     struct smc_ib_end *end)
 {
-	struct smc_stack stack;
+	struct smc_netdev_stack stack;
 	int rc = -ENODEV;
 	unsigned int i;
 	int err;
 
 	wish->ndev = ndev;
 	memset(end, 0, sizeof(*end));
-	smc_stack_get(&stack, ndev);
+	smc_netdev_get_stack(&stack, ndev);
 	down_read(&smc_ib_devices_lock);
 	for (i = 0; i < stack.nr; i++) {
 		if (!stack.level[i].is_usable)
@@ -400,7 +400,7 @@ static int smc_ib_find_below(struct net *net, struct net_device *ndev, struct sm
 			break;
 	}
 	up_read(&smc_ib_devices_lock);
-	smc_stack_put(&stack);
+	smc_netdev_put_stack(&stack);
 	return rc;
 }
 
@@ -871,7 +871,7 @@ static int smc_ib_try_lan(struct net *net, struct smc_ib_dev *dev, u8 port,
 	ndev = smc_ib_vlan_ndev(wish.own, lan->vlan);
 	wish.ndev = ndev;
 	if (ndev && smc_ib_is_on_lan(lan, ndev) &&
-	    smc_stack_is_below(net, wish.own, lan->vlan))
+	    smc_netdev_is_below(net, wish.own, lan->vlan))
 		rc = smc_ib_try_port(dev, port, &wish, end);
 	dev_put(ndev);
 	dev_put(wish.own);

@@ -13,10 +13,10 @@
 #include <linux/netdevice.h>
 
 #include "smc_compat.h"
-#include "rdma/smc_stack.h"
+#include "rdma/smc_netdev.h"
 
-static struct smc_stack_level *smc_stack_find(struct smc_stack *stack,
-					      const struct net_device *ndev)
+static struct smc_netdev_level *smc_stack_find(struct smc_netdev_stack *stack,
+					       const struct net_device *ndev)
 {
 	unsigned int i;
 
@@ -30,11 +30,11 @@ static struct smc_stack_level *smc_stack_find(struct smc_stack *stack,
  * @ndev is reached from a device whose frames are in @vlan. Returns false if it had
  * been taken for usable and is not.
  */
-static bool smc_stack_push(struct smc_stack *stack, struct net_device *ndev, u16 vlan,
+static bool smc_stack_push(struct smc_netdev_stack *stack, struct net_device *ndev, u16 vlan,
 			   bool is_usable)
 {
 	u16 own = is_vlan_dev(ndev) ? vlan_dev_vlan_id(ndev) : 0;
-	struct smc_stack_level *level;
+	struct smc_netdev_level *level;
 	bool was_usable;
 
 	/* RoCE has one tag, and of one kind */
@@ -48,21 +48,21 @@ static bool smc_stack_push(struct smc_stack *stack, struct net_device *ndev, u16
 		level->is_usable = was_usable && is_usable && level->vlan == vlan;
 		return level->is_usable == was_usable;
 	}
-	if (stack->nr == SMC_STACK_MAX) {
+	if (stack->nr == SMC_NETDEV_LEVELS_MAX) {
 		stack->is_cut |= !list_empty(&ndev->adj_list.lower);
 		return true;
 	}
 	dev_hold(ndev);
-	stack->level[stack->nr++] = (struct smc_stack_level){
+	stack->level[stack->nr++] = (struct smc_netdev_level){
 		.ndev = ndev, .vlan = vlan, .is_usable = is_usable,
 	};
 	return true;
 }
 
 /* Looks below each device; returns false if one turned out to be unusable after all. */
-static bool smc_stack_walk(struct smc_stack *stack)
+static bool smc_stack_walk(struct smc_netdev_stack *stack)
 {
-	const struct smc_stack_level *upper;
+	const struct smc_netdev_level *upper;
 	struct net_device *ndev;
 	struct list_head *iter;
 	bool is_settled = true;
@@ -78,7 +78,7 @@ static bool smc_stack_walk(struct smc_stack *stack)
 }
 
 /* A way that nobody looked at may lead to each device that has others above it, too. */
-static void smc_stack_doubt(struct smc_stack *stack)
+static void smc_stack_doubt(struct smc_netdev_stack *stack)
 {
 	struct net_device *ndev;
 	struct list_head *iter;
@@ -91,8 +91,8 @@ static void smc_stack_doubt(struct smc_stack *stack)
 }
 
 /**
- * smc_stack_get() - look at a network device and all below it
- * @stack: filled; smc_stack_put() drops its references
+ * smc_netdev_get_stack() - look at a network device and all below it
+ * @stack: filled; smc_netdev_put_stack() drops its references
  * @top: the device, with a reference of the caller's
  *
  * Those nearer to the top come first. That need not be the order of one above the
@@ -102,7 +102,7 @@ static void smc_stack_doubt(struct smc_stack *stack)
  *
  * Context: Any context.
  */
-void smc_stack_get(struct smc_stack *stack, struct net_device *top)
+void smc_netdev_get_stack(struct smc_netdev_stack *stack, struct net_device *top)
 {
 	stack->nr = 0;
 	stack->is_cut = false;
@@ -118,19 +118,19 @@ void smc_stack_get(struct smc_stack *stack, struct net_device *top)
 }
 
 /**
- * smc_stack_put() - drop the references of a stack
- * @stack: from smc_stack_get(); empty afterwards
+ * smc_netdev_put_stack() - drop the references of a stack
+ * @stack: from smc_netdev_get_stack(); empty afterwards
  *
  * Context: Any context.
  */
-void smc_stack_put(struct smc_stack *stack)
+void smc_netdev_put_stack(struct smc_netdev_stack *stack)
 {
 	while (stack->nr)
 		dev_put(stack->level[--stack->nr].ndev);
 }
 
 /**
- * smc_stack_is_below() - has a namespace a network interface above a device?
+ * smc_netdev_is_below() - has a namespace a network interface above a device?
  * @net: the namespace
  * @lower: the device, of any namespace
  * @vlan: VLAN in which frames of that interface have to leave @lower, 0 for none
@@ -140,10 +140,10 @@ void smc_stack_put(struct smc_stack *stack)
  * Context: Any context.
  * Return: false if nobody in @net has to do with that device and VLAN.
  */
-bool smc_stack_is_below(const struct net *net, const struct net_device *lower, u16 vlan)
+bool smc_netdev_is_below(const struct net *net, const struct net_device *lower, u16 vlan)
 {
-	const struct smc_stack_level *level;
-	struct smc_stack stack;
+	const struct smc_netdev_level *level;
+	struct smc_netdev_stack stack;
 	struct net_device *ndev;
 	bool is_below = false;
 
@@ -152,10 +152,10 @@ bool smc_stack_is_below(const struct net *net, const struct net_device *lower, u
 		return true;
 	guard(rcu)();
 	for_each_netdev_rcu(net, ndev) {
-		smc_stack_get(&stack, ndev);
+		smc_netdev_get_stack(&stack, ndev);
 		level = smc_stack_find(&stack, lower);
 		is_below = level && level->is_usable && level->vlan == vlan;
-		smc_stack_put(&stack);
+		smc_netdev_put_stack(&stack);
 		if (is_below)
 			break;
 	}

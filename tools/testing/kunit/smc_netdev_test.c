@@ -9,7 +9,7 @@
 
 #include "smc_kunit.h"
 
-#include "../../../net/smc/rdma/smc_stack.c"
+#include "../../../net/smc/rdma/smc_netdev.c"
 
 #define STACK_DEVS	12
 
@@ -33,7 +33,7 @@ struct stack_case {
 		u8 dev;			/* from 1, 0 ends the list */
 		u16 vlan;
 		bool is_unusable;
-	} want[SMC_STACK_MAX + 1];
+	} want[SMC_NETDEV_LEVELS_MAX + 1];
 };
 
 static const struct stack_case stack_cases[] = {
@@ -209,10 +209,10 @@ static void lg_04_stack(struct kunit *test)
 {
 	const struct stack_case *c = test->param_value;
 	struct stack_devs *devs = stack_make(test, c);
-	struct smc_stack stack;
+	struct smc_netdev_stack stack;
 	unsigned int i;
 
-	smc_stack_get(&stack, devs->dev[0]);
+	smc_netdev_get_stack(&stack, devs->dev[0]);
 	for (i = 0; i < stack.nr && c->want[i].dev; i++) {
 		KUNIT_EXPECT_PTR_EQ_MSG(test, stack.level[i].ndev,
 					devs->dev[c->want[i].dev - 1], "level %u", i);
@@ -224,7 +224,7 @@ static void lg_04_stack(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, i, stack.nr);
 	KUNIT_EXPECT_EQ(test, c->want[i].dev, 0);
-	smc_stack_put(&stack);
+	smc_netdev_put_stack(&stack);
 	KUNIT_EXPECT_EQ(test, stack.nr, 0);
 }
 
@@ -250,21 +250,21 @@ static void sec_01_port_below_an_interface_of_the_namespace(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, net);
 	INIT_LIST_HEAD(&net->dev_base_head);
-	KUNIT_EXPECT_TRUE(test, smc_stack_is_below(&init_net, port, 0));
-	KUNIT_EXPECT_TRUE(test, smc_stack_is_below(&init_net, port, 10));
-	KUNIT_EXPECT_FALSE(test, smc_stack_is_below(&init_net, port, 11));
-	KUNIT_EXPECT_TRUE(test, smc_stack_is_below(&init_net, other, 0));
-	KUNIT_EXPECT_FALSE(test, smc_stack_is_below(&init_net, other, 10));
+	KUNIT_EXPECT_TRUE(test, smc_netdev_is_below(&init_net, port, 0));
+	KUNIT_EXPECT_TRUE(test, smc_netdev_is_below(&init_net, port, 10));
+	KUNIT_EXPECT_FALSE(test, smc_netdev_is_below(&init_net, port, 11));
+	KUNIT_EXPECT_TRUE(test, smc_netdev_is_below(&init_net, other, 0));
+	KUNIT_EXPECT_FALSE(test, smc_netdev_is_below(&init_net, other, 10));
 
 	/* a container without an interface, and with that of the VLAN */
-	KUNIT_EXPECT_FALSE(test, smc_stack_is_below(net, port, 0));
-	KUNIT_EXPECT_FALSE(test, smc_stack_is_below(net, port, 10));
+	KUNIT_EXPECT_FALSE(test, smc_netdev_is_below(net, port, 0));
+	KUNIT_EXPECT_FALSE(test, smc_netdev_is_below(net, port, 10));
 	stack_move(devs->dev[0], net);
-	KUNIT_EXPECT_TRUE(test, smc_stack_is_below(net, port, 10));
-	KUNIT_EXPECT_FALSE(test, smc_stack_is_below(net, port, 0));
-	KUNIT_EXPECT_FALSE(test, smc_stack_is_below(net, other, 0));
-	KUNIT_EXPECT_FALSE(test, smc_stack_is_below(net, other, 10));
-	KUNIT_EXPECT_FALSE(test, smc_stack_is_below(&init_net, port, 10));
+	KUNIT_EXPECT_TRUE(test, smc_netdev_is_below(net, port, 10));
+	KUNIT_EXPECT_FALSE(test, smc_netdev_is_below(net, port, 0));
+	KUNIT_EXPECT_FALSE(test, smc_netdev_is_below(net, other, 0));
+	KUNIT_EXPECT_FALSE(test, smc_netdev_is_below(net, other, 10));
+	KUNIT_EXPECT_FALSE(test, smc_netdev_is_below(&init_net, port, 10));
 	stack_move(devs->dev[0], &init_net);
 }
 
@@ -275,7 +275,7 @@ static struct kunit_case stack_test_cases[] = {
 };
 
 static struct kunit_suite stack_suite = {
-	.name = "smc_stack",
+	.name = "smc_netdev_stack",
 	.test_cases = stack_test_cases,
 };
 
