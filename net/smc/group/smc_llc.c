@@ -29,7 +29,7 @@
 #include "group/smc_link.h"
 #include "group/smc_member.h"
 #include "group/smc_llc.h"
-#include "proto/smc_llc_form.h"
+#include "proto/smc_llc_v2.h"
 #include "group/smc_llc_msg.h"
 #include "group/smc_llc_ports.h"
 #include "group/smc_llc_queue.h"

@@ -19,7 +19,7 @@
 #include <linux/string.h>
 
 #include "smc_compat.h"
-#include "proto/smc_llc_form.h"
+#include "proto/smc_llc_v2.h"
 #include "group/smc_llc_msg.h"
 #include "group/smc_llc_queue.h"
 #include "observe/smc_trace.h"

@@ -3,7 +3,7 @@
  * The keys of the peer's RMBs, as its LLC messages tell them, go into the group's table.
  */
 #include "group/smc_conn.h"
-#include "proto/smc_llc_form.h"
+#include "proto/smc_llc_v2.h"
 #include "group/smc_llc_msg.h"
 #include "group/smc_llc_rtoken.h"
 

@@ -10,7 +10,7 @@
 #include <linux/types.h>
 
 #include "proto/smc_clc_wire.h"
-#include "proto/smc_llc_form.h"
+#include "proto/smc_llc_v2.h"
 
 /*
  * Reasons to stay with TCP: the diagnosis of a Decline we send and the

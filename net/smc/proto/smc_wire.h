@@ -5,7 +5,7 @@
  * Every struct here ends in _wire and is laid over received or outgoing bytes
  * at any alignment: all are packed, all integers are big-endian types, 24-bit
  * numbers are three bytes, flags are masks. Only the codecs (smc_clc_wire.c,
- * smc_llc_wire.c, smc_llc_form.c, smc_cdc_wire.c with smc_cursor.h) look into a
+ * smc_llc_wire.c, smc_llc_v2.c, smc_cdc_wire.c with smc_cursor.h) look into a
  * _wire struct.
  *
  * Layouts are those of RFC 7609 Appendix A. Where deployed peers use another
@@ -321,7 +321,7 @@ enum smc_llc_type_class {
 
 /*
  * Version 2 has the version in the high half of the type, and a length of two
- * bytes, little endian (smc_llc_form.c), where version 1 has length and reason.
+ * bytes, little endian (smc_llc_v2.c), where version 1 has length and reason.
  */
 enum smc_llc_v2_type {
 	SMC_LLC_V2_TYPE_MASK		= 0xf0,

@@ -10,7 +10,7 @@
 #include <linux/prandom.h>
 #include <linux/slab.h>
 
-#include "../../../net/smc/proto/smc_llc_form.c"
+#include "../../../net/smc/proto/smc_llc_v2.c"
 
 /* Every different LLC message of a recorded link of version 2.1. */
 static const struct form_record {

@@ -18,7 +18,7 @@
 #include <linux/string.h>
 
 #include "../../../net/smc/proto/smc_llc_flow.h"
-#include "../../../net/smc/proto/smc_llc_form.h"
+#include "../../../net/smc/proto/smc_llc_v2.h"
 #include "../../../net/smc/proto/smc_llc_links.h"
 
 #define W_QUEUE		24

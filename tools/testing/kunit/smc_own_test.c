@@ -12,7 +12,7 @@
 
 #include "../../../net/smc/proto/smc_cdc_wire.h"
 #include "../../../net/smc/proto/smc_clc_wire.h"
-#include "../../../net/smc/proto/smc_llc_form.h"
+#include "../../../net/smc/proto/smc_llc_v2.h"
 
 enum own_codec { OWN_CLC, OWN_LLC, OWN_CDC };
 

@@ -16,7 +16,7 @@
 #include <linux/minmax.h>
 #include <linux/string.h>
 
-#include "proto/smc_llc_form.h"
+#include "proto/smc_llc_v2.h"
 
 static u16 form_get16(const u8 *p, bool is_big_endian)
 {

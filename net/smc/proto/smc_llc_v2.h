@@ -3,8 +3,8 @@
  * The two forms that LLC messages have on the wire: that of RFC 7609, and that
  * of SMC-R version 2, which may be long.
  */
-#ifndef _SMC_LLC_FORM_H
-#define _SMC_LLC_FORM_H
+#ifndef _SMC_LLC_V2_H
+#define _SMC_LLC_V2_H
 
 #include "proto/smc_llc_wire.h"
 
@@ -39,4 +39,4 @@ bool smc_llc_form_answer_test_link(enum smc_llc_form form, const u8 *buf, u32 le
 void smc_llc_form_pair(const u8 *buf, unsigned int i, struct smc_llc_pair *pair);
 u32 smc_llc_form_rkey(const u8 *buf, unsigned int i);
 
-#endif /* _SMC_LLC_FORM_H */
+#endif /* _SMC_LLC_V2_H */
