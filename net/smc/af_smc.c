@@ -25,7 +25,7 @@
 #include "sock/smc_hs_ring.h"
 #include "rdma/smc_ib.h"
 #include "sock/smc_keepalive.h"
-#include "group/smc_life.h"
+#include "group/smc_terminate.h"
 #include "group/smc_link.h"
 #include "sock/smc_listen.h"
 #include "group/smc_llc.h"

@@ -25,7 +25,7 @@
 #include <linux/string.h>
 
 #include "smc_compat.h"
-#include "group/smc_life.h"
+#include "group/smc_terminate.h"
 #include "group/smc_link.h"
 #include "group/smc_member.h"
 #include "group/smc_llc.h"

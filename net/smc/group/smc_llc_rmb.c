@@ -17,7 +17,7 @@
 #include <linux/jiffies.h>
 
 #include "smc_compat.h"
-#include "group/smc_life.h"
+#include "group/smc_terminate.h"
 #include "group/smc_llc_queue.h"
 #include "group/smc_llc_rmb.h"
 

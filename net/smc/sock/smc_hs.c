@@ -30,7 +30,7 @@
 #include "sock/smc_hs_outcome.h"
 #include "sock/smc_hs_ring.h"
 #include "sock/smc_hs_way.h"
-#include "group/smc_life.h"
+#include "group/smc_terminate.h"
 #include "group/smc_link.h"
 #include "group/smc_llc.h"
 #include "group/smc_llc_msg.h"

@@ -28,7 +28,7 @@ static void core_uncharge(struct smc_account *account, u32 bytes);
 #include "../../../net/smc/group/smc_link.c"
 #include "../../../net/smc/group/smc_grow.c"
 #include "../../../net/smc/group/smc_failover.c"
-#include "../../../net/smc/group/smc_life.c"
+#include "../../../net/smc/group/smc_terminate.c"
 #include "../../../net/smc/group/smc_conn.c"
 
 #undef smc_mem_charge

@@ -13,7 +13,7 @@
 #include "../../../net/smc/sock/smc_hs_outcome.h"
 #include "../../../net/smc/sock/smc_hs_ring.h"
 #include "../../../net/smc/sock/smc_hs_way.h"
-#include "../../../net/smc/group/smc_life.h"
+#include "../../../net/smc/group/smc_terminate.h"
 #include "../../../net/smc/group/smc_link.h"
 #include "../../../net/smc/group/smc_llc.h"
 #include "../../../net/smc/group/smc_llc_msg.h"

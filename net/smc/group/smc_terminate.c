@@ -9,7 +9,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include "group/smc_life.h"
+#include "group/smc_terminate.h"
 #include "group/smc_link.h"
 #include "group/smc_member.h"
 #include "rdma/smc_net.h"

@@ -2,8 +2,8 @@
 /*
  * How a link group comes up and how it ends.
  */
-#ifndef SMC_LIFE_H
-#define SMC_LIFE_H
+#ifndef SMC_TERMINATE_H
+#define SMC_TERMINATE_H
 
 #include "group/smc_core.h"
 
@@ -12,4 +12,4 @@ void smc_lgr_fail(struct smc_link_group *lgr, enum smc_decline decline);
 void smc_lgr_terminate(struct smc_link_group *lgr);
 void smc_lgr_end_all(struct net *net);
 
-#endif /* SMC_LIFE_H */
+#endif /* SMC_TERMINATE_H */
