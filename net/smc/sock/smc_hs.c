@@ -29,7 +29,7 @@
 #include "sock/smc_hs.h"
 #include "sock/smc_hs_outcome.h"
 #include "sock/smc_hs_ring.h"
-#include "sock/smc_hs_way.h"
+#include "sock/smc_hs_path.h"
 #include "group/smc_terminate.h"
 #include "group/smc_link.h"
 #include "group/smc_llc.h"

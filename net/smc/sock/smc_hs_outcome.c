@@ -7,7 +7,7 @@
 #include "sock/smc_child.h"
 #include "sock/smc_close.h"
 #include "sock/smc_hs_outcome.h"
-#include "sock/smc_hs_way.h"
+#include "sock/smc_hs_path.h"
 #include "group/smc_member.h"
 #include "rdma/smc_net.h"
 #include "sock/smc_tcp.h"

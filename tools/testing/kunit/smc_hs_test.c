@@ -12,7 +12,7 @@
 #include "../../../net/smc/sock/smc_hs.h"
 #include "../../../net/smc/sock/smc_hs_outcome.h"
 #include "../../../net/smc/sock/smc_hs_ring.h"
-#include "../../../net/smc/sock/smc_hs_way.h"
+#include "../../../net/smc/sock/smc_hs_path.h"
 #include "../../../net/smc/group/smc_terminate.h"
 #include "../../../net/smc/group/smc_link.h"
 #include "../../../net/smc/group/smc_llc.h"

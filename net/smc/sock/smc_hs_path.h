@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The RDMA port of a connection, and its route. */
-#ifndef SMC_HS_WAY_H
-#define SMC_HS_WAY_H
+#ifndef SMC_HS_PATH_H
+#define SMC_HS_PATH_H
 
 #include "sock/smc_hs_types.h"
 
@@ -20,4 +20,4 @@ enum smc_hs_outcome smc_hs_late_detour(struct smc_hs *hs);
 enum smc_hs_outcome smc_hs_late_route(struct smc_hs *hs);
 void smc_hs_put_port(struct smc_hs *hs);
 
-#endif /* SMC_HS_WAY_H */
+#endif /* SMC_HS_PATH_H */

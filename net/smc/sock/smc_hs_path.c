@@ -7,7 +7,7 @@
  * for a message meanwhile, so the rows that look for a route have a short patience.
  */
 #include "rdma/smc_eid.h"
-#include "sock/smc_hs_way.h"
+#include "sock/smc_hs_path.h"
 #include "rdma/smc_net.h"
 #include "rdma/smc_peer.h"
 #include "rdma/smc_pnet.h"
