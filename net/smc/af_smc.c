@@ -35,7 +35,7 @@
 #include "rdma/smc_net.h"
 #include "observe/smc_netlink.h"
 #include "observe/smc_debugfs.h"
-#include "sock/smc_opt.h"
+#include "sock/smc_sockopt.h"
 #include "rdma/smc_peer.h"
 #include "rdma/smc_pnet.h"
 #include "sock/smc_rx.h"
@@ -769,9 +769,9 @@ static void smc_take_over(struct smc_tcp_calls *calls)
 	calls->prot.sendmsg = smc_sendmsg;
 	calls->prot.recvmsg = smc_recvmsg;
 	calls->prot.ioctl = smc_ioctl;
-	calls->prot.setsockopt = smc_opt_set;
-	calls->prot.getsockopt = smc_opt_get;
-	calls->prot.keepalive = smc_opt_keepalive;
+	calls->prot.setsockopt = smc_sockopt_set;
+	calls->prot.getsockopt = smc_sockopt_get;
+	calls->prot.keepalive = smc_sockopt_keepalive;
 	smc_compat_set_splice_eof(&calls->prot, smc_splice_eof);
 
 	calls->ops.connect = smc_connect;
@@ -781,7 +781,7 @@ static void smc_take_over(struct smc_tcp_calls *calls)
 	calls->ops.poll = smc_poll;
 	calls->ops.shutdown = smc_shutdown;
 	calls->ops.setsockopt = smc_setsockopt;
-	calls->ops.set_rcvlowat = smc_opt_rcvlowat;
+	calls->ops.set_rcvlowat = smc_sockopt_rcvlowat;
 	/* the payload is not in TCP's queue; the core copies what recvmsg() has */
 	calls->ops.splice_read = NULL;
 	/* without them KCM, which would put callbacks of its own in place, takes no such socket */

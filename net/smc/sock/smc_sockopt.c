@@ -14,7 +14,7 @@
 #include "sock/smc_close.h"
 #include "smc_compat.h"
 #include "sock/smc_keepalive.h"
-#include "sock/smc_opt.h"
+#include "sock/smc_sockopt.h"
 #include "sock/smc_tcp.h"
 #include "sock/smc_tx.h"
 #include "sock/smc_wake.h"
@@ -176,7 +176,7 @@ static void opt_note(struct sock *sk, int optname)
 }
 
 /**
- * smc_opt_set() - setsockopt(), but for SOL_SOCKET
+ * smc_sockopt_set() - setsockopt(), but for SOL_SOCKET
  * @sk: the sock
  * @level: any
  * @optname: of that level
@@ -188,7 +188,7 @@ static void opt_note(struct sock *sk, int optname)
  * Context: Process context, may sleep. Takes the socket lock.
  * Return: 0 or what TCP answers; -EOPNOTSUPP for what has no meaning here.
  */
-int smc_opt_set(struct sock *sk, int level, int optname, sockptr_t optval, unsigned int optlen)
+int smc_sockopt_set(struct sock *sk, int level, int optname, sockptr_t optval, unsigned int optlen)
 {
 	enum opt_kind kind = opt_kind(level, optname);
 	int rc;
@@ -204,13 +204,13 @@ int smc_opt_set(struct sock *sk, int level, int optname, sockptr_t optval, unsig
 }
 
 /**
- * smc_opt_keepalive() - SO_KEEPALIVE
+ * smc_sockopt_keepalive() - SO_KEEPALIVE
  * @sk: the sock
  * @is_on: the value
  *
  * Context: Process context. Expects the socket lock held.
  */
-void smc_opt_keepalive(struct sock *sk, int is_on)
+void smc_sockopt_keepalive(struct sock *sk, int is_on)
 {
 	struct smc_sock *smc = smc_sk(sk);
 
@@ -223,14 +223,14 @@ void smc_opt_keepalive(struct sock *sk, int is_on)
 }
 
 /**
- * smc_opt_rcvlowat() - SO_RCVLOWAT
+ * smc_sockopt_rcvlowat() - SO_RCVLOWAT
  * @sk: the sock
  * @val: bytes
  *
  * Context: Process context. Expects the socket lock held.
  * Return: 0 or what TCP answers.
  */
-int smc_opt_rcvlowat(struct sock *sk, int val)
+int smc_sockopt_rcvlowat(struct sock *sk, int val)
 {
 	struct smc_sock *smc = smc_sk(sk);
 	int rc;
@@ -371,7 +371,7 @@ static int opt_own_seconds(struct sock *sk, int optname)
 }
 
 /**
- * smc_opt_get() - getsockopt(), but for SOL_SOCKET
+ * smc_sockopt_get() - getsockopt(), but for SOL_SOCKET
  * @sk: the sock
  * @level: any
  * @optname: of that level
@@ -381,8 +381,8 @@ static int opt_own_seconds(struct sock *sk, int optname)
  * Context: Process context, may sleep. Takes the socket lock.
  * Return: 0 or what TCP answers; -EOPNOTSUPP for what has no meaning here; -EFAULT.
  */
-int smc_opt_get(struct sock *sk, int level, int optname, char __user *optval,
-		int __user *optlen)
+int smc_sockopt_get(struct sock *sk, int level, int optname, char __user *optval,
+		    int __user *optlen)
 {
 	bool is_on_smc;
 	int secs;

@@ -74,7 +74,7 @@ static const struct proto *opt_tcp_prot(const struct sock *sk)
 #define smc_wake_readers opt_wake_readers
 #define smc_wake_writers opt_wake_writers
 
-#include "../../../net/smc/sock/smc_opt.c"
+#include "../../../net/smc/sock/smc_sockopt.c"
 
 #undef smc_tx_flush
 #undef smc_tx_is_writable
@@ -142,7 +142,7 @@ static struct opt_lab *opt_begin_smc(struct kunit *test)
 
 static int opt_set_int(struct opt_lab *lab, int level, int optname, int val)
 {
-	return smc_opt_set(lab->smc.sk, level, optname, KERNEL_SOCKPTR(&val), sizeof(val));
+	return smc_sockopt_set(lab->smc.sk, level, optname, KERNEL_SOCKPTR(&val), sizeof(val));
 }
 
 static int opt_fake_answer, opt_nr_asked;
@@ -361,7 +361,7 @@ static void api_06_what_tcp_has_taken_acts_on_smc(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, opt_nr_writers, 1);
 
 	lock_sock(lab->smc.sk);
-	smc_opt_keepalive(lab->smc.sk, 1);
+	smc_sockopt_keepalive(lab->smc.sk, 1);
 	KUNIT_EXPECT_TRUE(test, sock_flag(lab->smc.sk, SOCK_KEEPOPEN));
 	KUNIT_EXPECT_EQ(test, opt_nr_updated, 1);
 	release_sock(lab->smc.sk);
@@ -376,7 +376,7 @@ static void api_06_without_a_connection_it_is_tcps_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_TCP, TCP_NODELAY, 1), 0);
 	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_TCP, TCP_NOTSENT_LOWAT, 2000), 0);
 	lock_sock(lab->smc.sk);
-	smc_opt_keepalive(lab->smc.sk, 1);
+	smc_sockopt_keepalive(lab->smc.sk, 1);
 	release_sock(lab->smc.sk);
 	/* one that has ended is none */
 	lab = opt_begin_smc(test);
@@ -395,12 +395,12 @@ static void api_06_what_is_there_may_be_enough_now(struct kunit *test)
 	struct sock *sk = lab->smc.sk;
 
 	lock_sock(sk);
-	KUNIT_EXPECT_EQ(test, smc_opt_rcvlowat(sk, 99), 0);
+	KUNIT_EXPECT_EQ(test, smc_sockopt_rcvlowat(sk, 99), 0);
 	KUNIT_EXPECT_EQ(test, sk->sk_rcvlowat, 99);
 	KUNIT_EXPECT_EQ(test, opt_nr_readers, 1);
 	/* it is TCP's alone, and the core has found our operations before */
 	smc_kunit_take_off(sk);
-	KUNIT_EXPECT_EQ(test, smc_opt_rcvlowat(sk, 98), 0);
+	KUNIT_EXPECT_EQ(test, smc_sockopt_rcvlowat(sk, 98), 0);
 	KUNIT_EXPECT_EQ(test, sk->sk_rcvlowat, 98);
 	KUNIT_EXPECT_EQ(test, opt_nr_readers, 1);
 	release_sock(sk);
@@ -416,8 +416,8 @@ static void handshakes_of_a_listener_may_be_limited(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_SMC, SMC_LIMIT_HS, 0), 0);
 	KUNIT_EXPECT_FALSE(test, lab->smc.limits_handshakes);
 	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_SMC, SMC_LIMIT_HS + 1, 1), -EOPNOTSUPP);
-	KUNIT_EXPECT_EQ(test, smc_opt_set(lab->smc.sk, SOL_SMC, SMC_LIMIT_HS,
-					  KERNEL_SOCKPTR(&val), sizeof(val)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, smc_sockopt_set(lab->smc.sk, SOL_SMC, SMC_LIMIT_HS,
+					      KERNEL_SOCKPTR(&val), sizeof(val)), -EINVAL);
 	smc_kunit_take_off(lab->smc.sk);
 	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_SMC, SMC_LIMIT_HS, 1), -EOPNOTSUPP);
 }

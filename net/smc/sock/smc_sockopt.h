@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Socket options of which more is to be said than TCP does.
+ */
+#ifndef SMC_SOCKOPT_H
+#define SMC_SOCKOPT_H
+
+#include <linux/sockptr.h>
+
+#include "sock/smc_sock.h"
+
+int smc_sockopt_set(struct sock *sk, int level, int optname, sockptr_t optval, unsigned int optlen);
+int smc_sockopt_get(struct sock *sk, int level, int optname, char __user *optval,
+		    int __user *optlen);
+void smc_sockopt_keepalive(struct sock *sk, int is_on);
+int smc_sockopt_rcvlowat(struct sock *sk, int val);
+
+#endif /* SMC_SOCKOPT_H */
