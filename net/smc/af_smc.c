@@ -59,7 +59,7 @@ static struct smc_sock *smc_lock(struct sock *sk)
 		return NULL;
 	}
 	/* what the peer has said counts for this call, as what TCP has in its backlog */
-	if (smc->phase == SMC_PHASE_SMC && smc_close_has_news(smc->conn))
+	if (smc->phase == SMC_PHASE_SMC && smc_close_has_input(smc->conn))
 		smc_close_run(smc->conn);
 	return smc;
 }
@@ -947,7 +947,7 @@ static const struct smc_sock_works smc_works = {
 
 static int __net_init smc_init_net(struct net *net)
 {
-	struct smc_net *sn = smc_net(net);
+	struct smc_pernet *sn = smc_net(net);
 	int rc;
 
 	sn->spare.max = &sn->set.spare_mem;
@@ -990,7 +990,7 @@ static struct pernet_operations smc_net_ops = {
 	.init	= smc_init_net,
 	.exit	= smc_exit_net,
 	.id	= &smc_net_id,
-	.size	= sizeof(struct smc_net),
+	.size	= sizeof(struct smc_pernet),
 };
 
 /*

@@ -318,7 +318,7 @@ int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
 		if (READ_ONCE(rival->phase) != SMC_CONN_DEAD &&
 		    !(READ_ONCE(rival->ctl.tx_conn_sent) & SMC_CDC_FINAL))
 			smc_stat_inc(sock_net(conn->sk), SMC_STAT_RMBE_CONFLICT);
-		smc_lgr_cut_conn(rival);
+		smc_lgr_abort_conn(rival);
 	}
 	mutex_unlock(&lgr->lock);
 	if (rival)
@@ -421,7 +421,7 @@ static void conn_lose_element(struct smc_conn *conn)
 	if (is_over)
 		return;
 	smc_stat_inc(sock_net(conn->sk), SMC_STAT_RMBE_CONFLICT);
-	smc_lgr_cut_conn(conn);
+	smc_lgr_abort_conn(conn);
 }
 
 /**
@@ -476,7 +476,7 @@ static bool conn_detach(struct smc_conn *conn)
 	guard(spinlock_bh)(&conn->lock);
 	has_unread = conn_may_be_read(conn);
 	if (has_unread)
-		smc_lgr_keep_unread(conn);
+		smc_lgr_retain_unread(conn);
 	else
 		conn_drop_unread(conn);
 	smc_lgr_set_link(conn, NULL);

@@ -66,12 +66,12 @@ enum smc_conn_phase {
 };
 
 /**
- * enum smc_conn_heard - has the peer come to what was posted on the present link? FAIL-19
+ * enum smc_conn_has_received - has the peer come to what was posted on the present link? FAIL-19
  * @SMC_CONN_SPOKE: that is not known
  * @SMC_CONN_ASKED: a TEST LINK waits to be, or was, posted there behind all of it
  * @SMC_CONN_HEARD: it has
  */
-enum smc_conn_heard {
+enum smc_conn_has_received {
 	SMC_CONN_SPOKE,
 	SMC_CONN_ASKED,
 	SMC_CONN_HEARD,
@@ -248,7 +248,7 @@ struct smc_conn {
 	bool tx_cork;
 	bool tx_flush;
 	enum smc_conn_phase phase;
-	enum smc_conn_heard heard;
+	enum smc_conn_has_received heard;
 	bool is_purged;
 	bool is_peer_silent;
 };

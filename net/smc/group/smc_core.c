@@ -59,7 +59,7 @@ static void lgr_set_busy(struct smc_link_group *lgr)
 }
 
 /* The one place where the state of a group changes. */
-static bool lgr_move(struct smc_link_group *lgr, enum smc_lgr_state state)
+static bool lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state)
 {
 	lockdep_assert_held(&smc_lgr_list_lock);
 	if (!smc_state_lgr_may_move(lgr->state, state))
@@ -85,7 +85,7 @@ bool smc_lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
 	guard(spinlock_irqsave)(&smc_lgr_list_lock);
 	if (was)
 		*was = lgr->state;
-	return lgr_move(lgr, state);
+	return lgr_set_state(lgr, state);
 }
 
 /**
@@ -105,7 +105,7 @@ bool smc_lgr_set_failed(struct smc_link_group *lgr, enum smc_decline decline)
 	if (lgr->state != SMC_LGR_FORMING)
 		return false;
 	lgr->fail_decline = decline;
-	return lgr_move(lgr, SMC_LGR_TERMINATING);
+	return lgr_set_state(lgr, SMC_LGR_TERMINATING);
 }
 
 /**
@@ -462,7 +462,7 @@ static bool lgr_fits(struct smc_link_group *lgr, struct lgr_search *s)
  * An ACTIVE group that fits, or a FORMING one that may come to fit. No
  * reference is taken.
  */
-static struct smc_link_group *lgr_search(struct lgr_search *s)
+static struct smc_link_group *lgr_find(struct lgr_search *s)
 {
 	struct smc_link_group *lgr, *forming = NULL;
 
@@ -498,7 +498,7 @@ static struct smc_link_group *lgr_reserve(struct lgr_search *s, struct smc_link_
 
 	*is_forming = false;
 	guard(spinlock_irqsave)(&smc_lgr_list_lock);
-	lgr = lgr_search(s);
+	lgr = lgr_find(s);
 	if (lgr) {
 		/* Not freed before its state has left FORMING and ACTIVE. */
 		refcount_inc(&lgr->refs);
@@ -650,7 +650,7 @@ struct smc_link_group *smc_lgr_find_link(const struct smc_lgr_key *key,
 	struct smc_link_group *lgr;
 
 	guard(spinlock_irq)(&smc_lgr_list_lock);
-	lgr = lgr_search(&s);
+	lgr = lgr_find(&s);
 	if (lgr)
 		refcount_inc(&lgr->refs);
 	return lgr;

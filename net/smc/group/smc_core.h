@@ -127,7 +127,7 @@ struct smc_lgr_key {
  * @peer_name: the peer ID for operators: that in @key, or if the peer's first message
  *	has none, that of the next; written while FORMING
  * @id: local number for operators, LG-09; its low byte is 0
- * @state: under the list lock, moved by lgr_move()
+ * @state: under the list lock, moved by lgr_set_state()
  * @type: single, symmetric..., for operators
  * @is_committed: the dialect has been settled, under @lock
  * @is_retired: takes no further connection, under the list lock

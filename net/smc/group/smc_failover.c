@@ -235,7 +235,7 @@ static void smc_failover_work(struct work_struct *work)
 	while ((conn = smc_lgr_next_conn(lgr, &token))) {
 		events = move_one(&plan, conn);
 		if (events & SMC_EV_LINK_LOST)
-			smc_lgr_cut_conn(conn);
+			smc_lgr_abort_conn(conn);
 		else if (events)
 			conn->ops.event(conn, events);
 		smc_conn_put(conn);
@@ -295,7 +295,7 @@ static bool move_has_to_ask(const struct move_plan *plan, const struct smc_conn 
 }
 
 /**
- * smc_failover_uneven_links() - which links carry more than their share of connections that have spoken?
+ * smc_failover_uneven_links() - links with more than their share of connections that have sent
  * @lgr: the group
  * @links: those on which the peer can be asked now, a mask of indices
  *

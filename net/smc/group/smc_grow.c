@@ -179,7 +179,7 @@ static int lgr_map_on(struct smc_link *link, struct smc_buf *buf)
 	/* its RNIC may hang in the verb, or be beyond help */
 	if (buf->map[link->index].mr || lgr_link_is_lost(link))
 		return 0;
-	rc = smc_buf_map(buf, &link->wr, link->index);
+	rc = smc_buf_map_link(buf, &link->wr, link->index);
 	/*
 	 * Where RNICs need copies of an area, a group has one link. This is a second one: it
 	 * came up while no area was there to show that.
@@ -222,7 +222,7 @@ static int lgr_map_links(struct smc_link_group *lgr, struct smc_buf *buf, bool i
  *
  * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
  * Return: 0; -ECONNABORTED if there is no link; -ENOSPC if there are too many
- *	   areas; or what smc_buf_map() returns.
+ *	   areas; or what smc_buf_map_link() returns.
  */
 int smc_lgr_add_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool, struct smc_buf *buf,
 		    struct smc_buf_elem *elem)

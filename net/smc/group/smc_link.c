@@ -374,7 +374,7 @@ typedef int (*link_area_fn)(struct smc_link *link, struct smc_buf *buf);
 /* Whoever was adding an area may have met the link, and mapped it there already. */
 static int link_map_buf(struct smc_link *link, struct smc_buf *buf)
 {
-	return buf->map[link->index].mr ? 0 : smc_buf_map(buf, &link->wr, link->index);
+	return buf->map[link->index].mr ? 0 : smc_buf_map_link(buf, &link->wr, link->index);
 }
 
 static int link_register_buf(struct smc_link *link, struct smc_buf *buf)
@@ -422,7 +422,7 @@ static int link_each_area(struct smc_link *link, link_area_fn fn)
  *
  * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
  * Return: 0; -ECONNABORTED if the link is being taken down; or what
- *	   smc_buf_map() returns.
+ *	   smc_buf_map_link() returns.
  */
 int smc_link_map(struct smc_link *link)
 {

@@ -299,7 +299,7 @@ static void llc_created(struct smc_link_group *lgr, struct smc_llc_event *ev)
 	/* Of a bare link there is nothing to tell. */
 	if (llc->flow.link[ev->link].is_bare)
 		return;
-	ev->created.nr_rmbs = smc_llc_rmb_tell(lgr);
+	ev->created.nr_rmbs = smc_llc_rmb_select(lgr);
 }
 
 /*
@@ -509,7 +509,7 @@ static void llc_arm_timer(struct smc_link_group *lgr)
 	if (due == SMC_LLC_NO_DEADLINE && !llc->swept_at)
 		return;
 	due = clamp(due, now, now + LLC_LONGEST_MS);
-	smc_llc_kick_in(lgr, msecs_to_jiffies(due - now) + 1);
+	smc_llc_queue_work_in(lgr, msecs_to_jiffies(due - now) + 1);
 }
 
 static void llc_feed_rnics(struct smc_link_group *lgr)
@@ -666,7 +666,7 @@ void smc_llc_init(struct smc_link_group *lgr)
 }
 
 /**
- * smc_llc_start() - begin first contact
+ * smc_llc_start_group() - begin first contact
  * @lgr: the group, after smc_llc_init()
  * @link: its first link, index 0, connected to the peer named in @link->peer
  *
@@ -678,7 +678,7 @@ void smc_llc_init(struct smc_link_group *lgr)
  * Context: Process context. Expects no lock held. Takes lgr->lock and
  * lgr->llc.queue_lock.
  */
-void smc_llc_start(struct smc_link_group *lgr, struct smc_link *link)
+void smc_llc_start_group(struct smc_link_group *lgr, struct smc_link *link)
 {
 	struct smc_llc_start *start = &lgr->llc.start;
 
@@ -714,7 +714,7 @@ void smc_llc_declined(struct smc_link_group *lgr)
 }
 
 /**
- * smc_llc_end() - end a group by agreement with the peer
+ * smc_llc_end_group() - end a group by agreement with the peer
  * @lgr: the group
  * @reason: enum smc_llc_delete_link_reason
  * @is_orderly: operator or program wants it, rather than an error
@@ -726,13 +726,13 @@ void smc_llc_declined(struct smc_link_group *lgr)
  *
  * Context: Any context. Takes lgr->llc.queue_lock.
  */
-void smc_llc_end(struct smc_link_group *lgr, u32 reason, bool is_orderly)
+void smc_llc_end_group(struct smc_link_group *lgr, u32 reason, bool is_orderly)
 {
 	smc_llc_report(lgr, SMC_LLC_EV_REQ_TERMINATE, 0, is_orderly, reason);
 }
 
 /**
- * smc_llc_delete_link() - give one link of a group up
+ * smc_llc_give_up_link() - give one link of a group up
  * @lgr: the group; the caller holds a reference
  * @index: link index
  *
@@ -742,7 +742,7 @@ void smc_llc_end(struct smc_link_group *lgr, u32 reason, bool is_orderly)
  *
  * Context: Any context. Takes lgr->llc.queue_lock.
  */
-void smc_llc_delete_link(struct smc_link_group *lgr, u8 index)
+void smc_llc_give_up_link(struct smc_link_group *lgr, u8 index)
 {
 	smc_llc_report(lgr, SMC_LLC_EV_REQ_DELETE_LINK, index, true, SMC_LLC_DELETE_OPERATOR);
 }
@@ -767,7 +767,7 @@ static void llc_end_one(struct smc_link_group *lgr, void *arg)
 	const struct llc_leave *leave = arg;
 
 	if (llc_may_end(lgr, leave))
-		smc_llc_end(lgr, SMC_LLC_DELETE_OPERATOR, true);
+		smc_llc_end_group(lgr, SMC_LLC_DELETE_OPERATOR, true);
 }
 
 static void llc_wait_one(struct smc_link_group *lgr, void *arg)
@@ -818,11 +818,11 @@ void smc_llc_arm_idle(struct smc_link_group *lgr)
 	if (lgr->key.role == SMC_ROLE_CLIENT)
 		idle_ms += LLC_CLIENT_IDLE_MS;
 	WRITE_ONCE(lgr->llc.idle_at, llc_now() + idle_ms);
-	smc_llc_kick(lgr);
+	smc_llc_queue_work(lgr);
 	surplus = smc_lgr_surplus(lgr->key.net);
 	if (surplus) {
 		WRITE_ONCE(surplus->llc.is_surplus, true);
-		smc_llc_kick(surplus);
+		smc_llc_queue_work(surplus);
 		smc_lgr_put(surplus);
 	}
 }
@@ -839,11 +839,11 @@ static void llc_probe(struct smc_link_group *lgr, unsigned long links)
 	if (llc->is_closed)
 		return;
 	llc->to_probe |= links;
-	smc_llc_kick(lgr);
+	smc_llc_queue_work(lgr);
 }
 
 /**
- * smc_llc_test_link() - probe a link now
+ * smc_llc_probe_link() - probe a link now
  * @link: the link; the caller holds a reference on its group
  *
  * For keepalive: no answer, or a wrong one, takes the link down. Does nothing
@@ -851,13 +851,13 @@ static void llc_probe(struct smc_link_group *lgr, unsigned long links)
  *
  * Context: Any context. Takes lgr->llc.queue_lock.
  */
-void smc_llc_test_link(struct smc_link *link)
+void smc_llc_probe_link(struct smc_link *link)
 {
 	llc_probe(link->lgr, BIT(link->index));
 }
 
 /**
- * smc_llc_doubt() - does the peer still know the links of a group?
+ * smc_llc_probe_group() - does the peer still know the links of a group?
  * @lgr: the group; the caller holds a reference
  *
  * For what is said in the peer's name by who need not be it, or beside the links: each
@@ -865,7 +865,7 @@ void smc_llc_test_link(struct smc_link *link)
  *
  * Context: Any context. Takes lgr->llc.queue_lock.
  */
-void smc_llc_doubt(struct smc_link_group *lgr)
+void smc_llc_probe_group(struct smc_link_group *lgr)
 {
 	llc_probe(lgr, BIT(SMC_LLC_LINKS) - 1);
 }

@@ -3,7 +3,7 @@
  * The LLC engine: runs the machine of smc_llc_flow.c for each link group.
  *
  * A handshake that forms a group calls smc_llc_init() on it, then
- * smc_llc_start() (a client right before it sends Confirm, a server when it
+ * smc_llc_start_group() (a client right before it sends Confirm, a server when it
  * has it), then waits until the group has left FORMING.
  */
 #ifndef _SMC_LLC_H
@@ -17,15 +17,15 @@ int smc_llc_init_module(void);
 void smc_llc_exit_module(void);
 
 void smc_llc_init(struct smc_link_group *lgr);
-void smc_llc_start(struct smc_link_group *lgr, struct smc_link *link);
+void smc_llc_start_group(struct smc_link_group *lgr, struct smc_link *link);
 void smc_llc_declined(struct smc_link_group *lgr);
 
-void smc_llc_delete_link(struct smc_link_group *lgr, u8 index);
-void smc_llc_end(struct smc_link_group *lgr, u32 reason, bool is_orderly);
+void smc_llc_give_up_link(struct smc_link_group *lgr, u8 index);
+void smc_llc_end_group(struct smc_link_group *lgr, u32 reason, bool is_orderly);
 void smc_llc_end_all(struct net *net);
 void smc_llc_arm_idle(struct smc_link_group *lgr);
-void smc_llc_test_link(struct smc_link *link);
-void smc_llc_doubt(struct smc_link_group *lgr);
+void smc_llc_probe_link(struct smc_link *link);
+void smc_llc_probe_group(struct smc_link_group *lgr);
 
 void smc_llc_broken(struct smc_wr *wr, enum smc_wr_fault fault);
 

@@ -285,7 +285,7 @@ void smc_llc_msg_free_long(struct smc_llc *llc)
 
 /**
  * smc_llc_set_probe() - prove the path with a write before it carries data
- * @lgr: the group, after smc_llc_init() and before smc_llc_start()
+ * @lgr: the group, after smc_llc_init() and before smc_llc_start_group()
  * @probe: from where to where; copied
  *
  * Context: Process context.

@@ -129,14 +129,14 @@ void smc_llc_ports_follow(struct smc_link *link, const u8 peer_gid[SMC_GID_LEN])
 	struct smc_llc *llc = &link->lgr->llc;
 
 	smc_ib_lan_of(&link->wr.end, peer_gid, &llc->lan);
-	/* pairs with smp_load_acquire() in smc_llc_ports_look() */
+	/* pairs with smp_load_acquire() in smc_llc_ports_update() */
 	smp_store_release(&llc->wants_links, true);
 	/* afterwards: what changes while it looks is for those who look again */
 	llc_look_around(link->lgr);
 }
 
 /**
- * smc_llc_ports_look() - tell the machine of a group which ports there are, if need be
+ * smc_llc_ports_update() - tell the machine of a group which ports there are, if need be
  * @lgr: the group
  *
  * After news of the RDMA devices, and when a link has gone: its port may have another GID
@@ -144,7 +144,7 @@ void smc_llc_ports_follow(struct smc_link *link, const u8 peer_gid[SMC_GID_LEN])
  *
  * Context: Process context, may sleep. Takes lgr->lock and lgr->llc.queue_lock.
  */
-void smc_llc_ports_look(struct smc_link_group *lgr)
+void smc_llc_ports_update(struct smc_link_group *lgr)
 {
 	/* pairs with smp_store_release() in smc_llc_ports_follow() */
 	if (smp_load_acquire(&lgr->llc.wants_links) && !smc_lgr_is_down(lgr) &&
@@ -154,7 +154,7 @@ void smc_llc_ports_look(struct smc_link_group *lgr)
 
 static void llc_follow_ports(struct smc_link_group *lgr, void *arg)
 {
-	smc_llc_ports_look(lgr);
+	smc_llc_ports_update(lgr);
 }
 
 /* RDMA ports may have come or gone; C.8, ERR-58, ADDL-06. */

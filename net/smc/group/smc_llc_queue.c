@@ -21,12 +21,12 @@
 static struct workqueue_struct *llc_wq;
 
 /**
- * smc_llc_kick() - have the worker of a group look what there is to do
+ * smc_llc_queue_work() - have the worker of a group look what there is to do
  * @lgr: the group; the caller has a reference
  *
  * Context: Any context, also with lgr->llc.queue_lock held.
  */
-void smc_llc_kick(struct smc_link_group *lgr)
+void smc_llc_queue_work(struct smc_link_group *lgr)
 {
 	/* The reference is dropped by the work item. */
 	smc_lgr_get(lgr);
@@ -35,13 +35,13 @@ void smc_llc_kick(struct smc_link_group *lgr)
 }
 
 /**
- * smc_llc_kick_in() - the same, after a while
+ * smc_llc_queue_work_in() - the same, after a while
  * @lgr: the group
  * @delay_jiffies: from now; replaces what was said before
  *
  * Context: The worker of @lgr.
  */
-void smc_llc_kick_in(struct smc_link_group *lgr, unsigned long delay_jiffies)
+void smc_llc_queue_work_in(struct smc_link_group *lgr, unsigned long delay_jiffies)
 {
 	/* The worker's own reference keeps the group through this. */
 	smc_lgr_get(lgr);
@@ -54,7 +54,7 @@ static void llc_timer(struct work_struct *work)
 	struct smc_llc *llc = container_of(to_delayed_work(work), struct smc_llc, timer);
 	struct smc_link_group *lgr = lgr_of(llc);
 
-	smc_llc_kick(lgr);
+	smc_llc_queue_work(lgr);
 	smc_lgr_put(lgr);
 }
 
@@ -85,7 +85,7 @@ void smc_llc_queue_push(struct smc_link_group *lgr, const struct smc_llc_item *i
 		llc->nr++;
 		llc->nr_rx += is_rx;
 	}
-	smc_llc_kick(lgr);
+	smc_llc_queue_work(lgr);
 }
 
 /**

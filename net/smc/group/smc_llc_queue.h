@@ -19,8 +19,8 @@ void smc_llc_queue_push(struct smc_link_group *lgr, const struct smc_llc_item *i
 bool smc_llc_queue_pop(struct smc_llc *llc, struct smc_llc_item *item);
 void smc_llc_report(struct smc_link_group *lgr, enum smc_llc_event_type type, u8 link, bool ok,
 		    u64 cookie);
-void smc_llc_kick(struct smc_link_group *lgr);
-void smc_llc_kick_in(struct smc_link_group *lgr, unsigned long delay_jiffies);
+void smc_llc_queue_work(struct smc_link_group *lgr);
+void smc_llc_queue_work_in(struct smc_link_group *lgr, unsigned long delay_jiffies);
 
 static inline struct smc_link_group *lgr_of(struct smc_llc *llc)
 {

@@ -145,7 +145,7 @@ void smc_llc_rmb_start(struct smc_link_group *lgr)
 }
 
 /**
- * smc_llc_rmb_tell() - which RMBs the peer is to be told of for a new link
+ * smc_llc_rmb_select() - which RMBs the peer is to be told of for a new link
  * @lgr: the group; they go into @lgr->llc.told
  *
  * They are those that it knows. No CONFIRM RKEY changes that before the link is up or
@@ -155,7 +155,7 @@ void smc_llc_rmb_start(struct smc_link_group *lgr)
  * Context: Expects lgr->lock held.
  * Return: how many.
  */
-unsigned int smc_llc_rmb_tell(struct smc_link_group *lgr)
+unsigned int smc_llc_rmb_select(struct smc_link_group *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
 	struct smc_buf *buf;
@@ -293,13 +293,13 @@ static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
 			return -ECONNABORTED;
 		list_add_tail(&req->node, &llc->requests);
 	}
-	smc_llc_kick(lgr);
+	smc_llc_queue_work(lgr);
 	/* By workers, which get no signals. Not TASK_UNINTERRUPTIBLE: it may be minutes. */
 	while (wait_for_completion_interruptible_timeout(&req->done, llc_patience(lgr)) <= 0) {
 		if (turns++ < LLC_RNIC_TURNS && llc_is_at_work(lgr))
 			continue;
 		smc_lgr_terminate(lgr);
-		smc_llc_kick(lgr);
+		smc_llc_queue_work(lgr);
 		wait_for_completion_state(&req->done, TASK_IDLE);
 		break;
 	}

@@ -12,7 +12,7 @@ int smc_llc_rmb_withdraw(struct smc_link_group *lgr, const struct list_head *buf
 bool smc_llc_rmb_next(struct smc_link_group *lgr, struct smc_llc_rkeys *rkey);
 void smc_llc_rmb_done(struct smc_link_group *lgr, int result);
 void smc_llc_rmb_start(struct smc_link_group *lgr);
-unsigned int smc_llc_rmb_tell(struct smc_link_group *lgr);
+unsigned int smc_llc_rmb_select(struct smc_link_group *lgr);
 void smc_llc_rmb_close(struct smc_link_group *lgr);
 
 #endif /* _SMC_LLC_RMB_H */

@@ -106,7 +106,7 @@ static void llc_give_rmbs_back(struct smc_link_group *lgr)
 	}
 	scoped_guard(mutex, &lgr->lock)
 		llc_arm_sweep(lgr, true);
-	smc_llc_kick(lgr);
+	smc_llc_queue_work(lgr);
 }
 
 /*

@@ -120,7 +120,7 @@ static int llc_first_end(struct smc_link_group *lgr, struct smc_ib_end *end)
 
 static int llc_map_areas(struct smc_link *link)
 {
-	/* as where devices need copies of the CPU's memory, smc_buf_map() */
+	/* as where devices need copies of the CPU's memory, smc_buf_map_link() */
 	return smc_fault_is_due(SMC_FAULT_MAP) ? -EOPNOTSUPP : smc_link_map(link);
 }
 
@@ -134,7 +134,7 @@ static int llc_find_way(struct smc_link_group *lgr, const struct smc_ib_end *end
 			struct smc_route *route)
 {
 	/* no TCP connection goes there: by the port's interface, and as root */
-	struct smc_route_like like = { .uid = GLOBAL_ROOT_UID };
+	struct smc_route_rules like = { .uid = GLOBAL_ROOT_UID };
 	u64 until = llc_now() + SMC_ROUTE_NEIGHBOUR_MS;
 	int rc;
 
@@ -241,7 +241,7 @@ static void llc_destroy_link(struct smc_link_group *lgr, u8 index)
 	if (!link)
 		return;
 	smc_link_destroy(link);
-	smc_llc_ports_look(lgr);
+	smc_llc_ports_update(lgr);
 }
 
 /*

@@ -231,7 +231,7 @@ void smc_lgr_set_link(struct smc_conn *conn, struct smc_link *link)
 }
 
 /**
- * smc_lgr_keep_unread() - a connection goes on to be read without a link
+ * smc_lgr_retain_unread() - a connection goes on to be read without a link
  * @conn: the connection; nothing happens if it is on no link
  *
  * What the peer has written may be read for long, and there is no link any more for
@@ -239,7 +239,7 @@ void smc_lgr_set_link(struct smc_conn *conn, struct smc_link *link)
  *
  * Context: Any context but hard interrupt. Expects conn->lock held.
  */
-void smc_lgr_keep_unread(struct smc_conn *conn)
+void smc_lgr_retain_unread(struct smc_conn *conn)
 {
 	struct smc_link *link = smc_conn_link(conn);
 
@@ -249,7 +249,7 @@ void smc_lgr_keep_unread(struct smc_conn *conn)
 }
 
 /**
- * smc_lgr_cut_conn() - a connection loses its way to the peer
+ * smc_lgr_abort_conn() - a connection loses its way to the peer
  * @conn: the connection
  *
  * Nothing is posted for it afterwards; what is in flight completes. The first
@@ -258,7 +258,7 @@ void smc_lgr_keep_unread(struct smc_conn *conn)
  * Context: Any context but hard interrupt; lgr->lock may be held. Takes
  *	    conn->lock.
  */
-void smc_lgr_cut_conn(struct smc_conn *conn)
+void smc_lgr_abort_conn(struct smc_conn *conn)
 {
 	struct smc_link *had_link;
 
@@ -266,7 +266,7 @@ void smc_lgr_cut_conn(struct smc_conn *conn)
 		had_link = smc_conn_link(conn);
 		if (had_link) {
 			conn->is_peer_silent = READ_ONCE(had_link->wr.is_peer_silent);
-			smc_lgr_keep_unread(conn);
+			smc_lgr_retain_unread(conn);
 		}
 		smc_lgr_set_link(conn, NULL);
 		smc_conn_set_phase(conn, SMC_CONN_DEAD);

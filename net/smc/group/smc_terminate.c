@@ -45,7 +45,7 @@ static void lgr_cut_conns(struct smc_link_group *lgr)
 	struct smc_conn *conn;
 
 	while ((conn = smc_lgr_next_conn(lgr, &token))) {
-		smc_lgr_cut_conn(conn);
+		smc_lgr_abort_conn(conn);
 		smc_conn_put(conn);
 	}
 }

@@ -73,7 +73,7 @@ static void oper_carry_out(struct smc_link_group *lgr, void *arg)
 		return;
 	if (order->is_all) {
 		order->is_found = true;
-		smc_llc_end(lgr, SMC_LLC_DELETE_OPERATOR, true);
+		smc_llc_end_group(lgr, SMC_LLC_DELETE_OPERATOR, true);
 		return;
 	}
 	mutex_lock(&lgr->lock);
@@ -82,7 +82,7 @@ static void oper_carry_out(struct smc_link_group *lgr, void *arg)
 		    lgr->links[i]->state != SMC_LINK_ACTIVE)
 			continue;
 		order->is_found = true;
-		smc_llc_delete_link(lgr, i);
+		smc_llc_give_up_link(lgr, i);
 	}
 	mutex_unlock(&lgr->lock);
 }

@@ -18,7 +18,7 @@ static const char * const smc_stat_names[SMC_STAT_NR] = {
 
 static int smc_stats_show(struct seq_file *seq, void *v)
 {
-	struct smc_net *sn = smc_net(seq_file_single_net(seq));
+	struct smc_pernet *sn = smc_net(seq_file_single_net(seq));
 	int cpu, i;
 
 	for (i = 0; i < SMC_STAT_NR; i++) {
@@ -40,7 +40,7 @@ static int smc_stats_show(struct seq_file *seq, void *v)
  */
 int smc_stats_init_net(struct net *net)
 {
-	struct smc_net *sn = smc_net(net);
+	struct smc_pernet *sn = smc_net(net);
 
 	sn->stats = alloc_percpu(struct smc_stats_cpu);
 	if (!sn->stats)

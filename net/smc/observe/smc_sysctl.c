@@ -104,7 +104,7 @@ static unsigned int smc_sysctl_fill(struct net *net, struct ctl_table *table,
  */
 int smc_sysctl_init_net(struct net *net)
 {
-	struct smc_net *sn = smc_net(net);
+	struct smc_pernet *sn = smc_net(net);
 	unsigned int nr;
 
 	/* one more stays zero, which older kernels take for the end */
@@ -128,7 +128,7 @@ int smc_sysctl_init_net(struct net *net)
  */
 void smc_sysctl_exit_net(struct net *net)
 {
-	struct smc_net *sn = smc_net(net);
+	struct smc_pernet *sn = smc_net(net);
 
 	unregister_net_sysctl_table(sn->sysctl);
 	kfree(sn->table);

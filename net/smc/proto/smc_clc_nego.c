@@ -88,7 +88,7 @@ bool smc_nego_mtu_is_valid(u8 mtu)
 /* Link-local prefixes are the same everywhere and prove nothing (AMB-63). */
 static bool nego_is_link_local(const u8 addr[16])
 {
-	return smc_gid_kind(addr) == SMC_GID_LINK_LOCAL;
+	return smc_gid_classify(addr) == SMC_GID_LINK_LOCAL;
 }
 
 static u32 nego_mask_ipv4(u8 len)

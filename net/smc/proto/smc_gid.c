@@ -13,13 +13,13 @@
 #include "proto/smc_gid.h"
 
 /**
- * smc_gid_kind() - what is a GID as an IP address
+ * smc_gid_classify() - what is a GID as an IP address
  * @gid: 16 bytes
  *
  * Context: Any context.
  * Return: its kind.
  */
-enum smc_gid_kind smc_gid_kind(const u8 gid[SMC_GID_LEN])
+enum smc_gid_kind smc_gid_classify(const u8 gid[SMC_GID_LEN])
 {
 	static const u8 mapped[12] = { [10] = 0xff, [11] = 0xff };
 
@@ -39,7 +39,7 @@ enum smc_gid_kind smc_gid_kind(const u8 gid[SMC_GID_LEN])
  */
 unsigned int smc_gid_kinds_like(const u8 gid[SMC_GID_LEN])
 {
-	if (smc_gid_kind(gid) == SMC_GID_IPV4)
+	if (smc_gid_classify(gid) == SMC_GID_IPV4)
 		return SMC_GID_ONE(SMC_GID_IPV4);
 	return SMC_GID_ANY_IPV6;
 }
@@ -54,7 +54,7 @@ unsigned int smc_gid_kinds_like(const u8 gid[SMC_GID_LEN])
  */
 bool smc_gid_is_routable_to(const u8 own[SMC_GID_LEN], const u8 peer[SMC_GID_LEN])
 {
-	return smc_gid_kind(own) == smc_gid_kind(peer);
+	return smc_gid_classify(own) == smc_gid_classify(peer);
 }
 
 /**
@@ -71,9 +71,9 @@ bool smc_gid_is_routable_to(const u8 own[SMC_GID_LEN], const u8 peer[SMC_GID_LEN
  * Context: Any context.
  * Return: 0 if it does not serve, else the more the better.
  */
-unsigned int smc_gid_rank(const struct smc_gid_facts *facts, const struct smc_gid_wish *wish)
+unsigned int smc_gid_rank(const struct smc_gid_facts *facts, const struct smc_gid_criteria *wish)
 {
-	enum smc_gid_kind kind = smc_gid_kind(facts->gid);
+	enum smc_gid_kind kind = smc_gid_classify(facts->gid);
 	bool is_named = !memcmp(facts->gid, wish->gid, SMC_GID_LEN);
 	bool is_v2_ipv4 = !facts->is_v1 && kind == SMC_GID_IPV4;
 

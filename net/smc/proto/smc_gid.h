@@ -28,13 +28,13 @@ enum smc_gid_kind {
 #define SMC_GID_ANY		(SMC_GID_ANY_IPV6 | SMC_GID_ONE(SMC_GID_IPV4))
 
 /**
- * struct smc_gid_wish - what a GID has to be
+ * struct smc_gid_criteria - what a GID has to be
  * @kinds: set of kinds that will do for RoCE v2
  * @v2_only: no RoCE v1
  * @named_only: no other than @gid, on the network device of the route
  * @gid: this one before all others; zero for none
  */
-struct smc_gid_wish {
+struct smc_gid_criteria {
 	u8 kinds;
 	bool v2_only;
 	bool named_only;
@@ -53,9 +53,9 @@ struct smc_gid_facts {
 	bool is_theirs;
 };
 
-enum smc_gid_kind smc_gid_kind(const u8 gid[SMC_GID_LEN]);
+enum smc_gid_kind smc_gid_classify(const u8 gid[SMC_GID_LEN]);
 unsigned int smc_gid_kinds_like(const u8 gid[SMC_GID_LEN]);
 bool smc_gid_is_routable_to(const u8 own[SMC_GID_LEN], const u8 peer[SMC_GID_LEN]);
-unsigned int smc_gid_rank(const struct smc_gid_facts *facts, const struct smc_gid_wish *wish);
+unsigned int smc_gid_rank(const struct smc_gid_facts *facts, const struct smc_gid_criteria *wish);
 
 #endif /* SMC_GID_H */

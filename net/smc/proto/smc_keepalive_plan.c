@@ -16,8 +16,8 @@
 #define IDLE_STALL_LOOKS	4
 #define IDLE_STALL_LOOK_MIN	10
 
-static void idle_stall(const struct smc_keepalive_times *want, const struct smc_keepalive_facts *facts,
-		       struct smc_keepalive_step *step)
+static void idle_stall(const struct smc_keepalive_times *want,
+		       const struct smc_keepalive_facts *facts, struct smc_keepalive_step *step)
 {
 	if (!want->stall)
 		return;
@@ -29,8 +29,8 @@ static void idle_stall(const struct smc_keepalive_times *want, const struct smc_
 		step->wait = want->stall - facts->progress;
 }
 
-static void idle_keepalive(const struct smc_keepalive_times *want, const struct smc_keepalive_facts *facts,
-			   struct smc_keepalive_step *step)
+static void idle_keepalive(const struct smc_keepalive_times *want,
+			   const struct smc_keepalive_facts *facts, struct smc_keepalive_step *step)
 {
 	u32 quiet = min(facts->conn_active, facts->link_active);
 

@@ -52,12 +52,12 @@ bool smc_llc_is_adding(const struct smc_llc_flow *flow)
 }
 
 /**
- * smc_llc_add_has_hope() - may a link come up that needs no other one any more?
+ * smc_llc_add_may_succeed() - may a link come up that needs no other one any more?
  * @flow: the machine
  *
  * Return: true if there is one that has only to be confirmed.
  */
-bool smc_llc_add_has_hope(const struct smc_llc_flow *flow)
+bool smc_llc_add_may_succeed(const struct smc_llc_flow *flow)
 {
 	return flow->config == SMC_LLC_CONFIG_CONFIRM &&
 	       flow->link[flow->config_target].state == SMC_LLC_LINK_FORMING;
@@ -886,7 +886,7 @@ static void carrier_timeout(struct smc_llc_run *run, enum smc_llc_why why)
 
 	if (smc_llc_is_forming(flow))
 		/* ERR-28, ERR-30, ERR-33, ERR-34 */
-		smc_llc_fail(run, SMC_LLC_FAIL_RESET, why, 0);
+		smc_llc_fail_group(run, SMC_LLC_FAIL_RESET, why, 0);
 	else
 		/* ERR-29, ERR-30, ERR-33, ERR-35 */
 		smc_llc_link_lost(run, flow->config_link, why, SMC_LLC_DELETE_LOST_PATH);
@@ -996,13 +996,13 @@ static void send_notice(struct smc_llc_run *run, const struct smc_llc_end *rnic)
 }
 
 /**
- * smc_llc_add_wish() - a further link is wanted: try for it
+ * smc_llc_add_start_next() - a further link is wanted: try for it
  * @run: the call
  *
  * The server does so itself, the client tells the server that it has an RNIC
  * and waits for nothing. RFC 7609 3.5.5.1; ADDL-01, ADDL-06, ADDL-10, MAXL-09.
  */
-void smc_llc_add_wish(struct smc_llc_run *run)
+void smc_llc_add_start_next(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_end rnic;

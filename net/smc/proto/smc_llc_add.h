@@ -6,7 +6,7 @@
 #include "proto/smc_llc_run.h"
 
 bool smc_llc_is_adding(const struct smc_llc_flow *flow);
-bool smc_llc_add_has_hope(const struct smc_llc_flow *flow);
+bool smc_llc_add_may_succeed(const struct smc_llc_flow *flow);
 void smc_llc_add_abandon(struct smc_llc_run *run);
 void smc_llc_add_begin(struct smc_llc_run *run);
 void smc_llc_add_created(struct smc_llc_run *run, const struct smc_llc_event *ev);
@@ -19,6 +19,6 @@ void smc_llc_add_confirm(struct smc_llc_run *run, u8 link, const struct smc_llc_
 void smc_llc_add_confirm_sent(struct smc_llc_run *run, u8 link);
 void smc_llc_add_timeout(struct smc_llc_run *run);
 void smc_llc_add_settle(struct smc_llc_run *run);
-void smc_llc_add_wish(struct smc_llc_run *run);
+void smc_llc_add_start_next(struct smc_llc_run *run);
 
 #endif /* _SMC_LLC_ADD_H */

@@ -158,7 +158,7 @@ static void on_request_of_server(struct smc_llc_run *run, u8 link,
 		smc_llc_add_abandon(run);
 	if (smc_llc_is_forming(flow) && !target) {
 		reply(run, link, dl->link_num, 0, SMC_LLC_SENT_OTHER);
-		smc_llc_fail(run, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_PEER_DELETED, 0);
+		smc_llc_fail_group(run, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_PEER_DELETED, 0);
 		return;
 	}
 	if ((lnk->state == SMC_LLC_LINK_DELETING || lnk->state == SMC_LLC_LINK_AGREED) &&
@@ -349,7 +349,7 @@ static void on_delete_all(struct smc_llc_run *run, u8 link, const struct smc_llc
 	if (smc_llc_is_forming(flow)) {
 		if (flow->params.is_server)
 			ask_delete_all(run, link, dl->reason, dl->is_orderly);
-		smc_llc_fail(run, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_PEER_DELETED, 0);
+		smc_llc_fail_group(run, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_PEER_DELETED, 0);
 		return;
 	}
 	if (!flow->params.is_server) {
@@ -429,7 +429,7 @@ void smc_llc_delete_timeout(struct smc_llc_run *run)
 	if (flow->config_tries < flow->quirks->delete_tries)
 		send_request(run);
 	else if (smc_llc_is_forming(flow))
-		smc_llc_fail(run, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_DELETE_LINK_TIMEOUT, 0);
+		smc_llc_fail_group(run, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_DELETE_LINK_TIMEOUT, 0);
 	else
 		smc_llc_link_lost(run, flow->config_link, SMC_LLC_WHY_DELETE_LINK_TIMEOUT,
 				  SMC_LLC_DELETE_LOST_PATH);
@@ -470,8 +470,8 @@ void smc_llc_delete_timer(struct smc_llc_run *run)
 		}
 		lnk->deadline = SMC_LLC_NO_DEADLINE;
 		if (smc_llc_is_forming(flow)) {
-			smc_llc_fail(run, SMC_LLC_FAIL_RESET,
-				     SMC_LLC_WHY_DELETE_LINK_TIMEOUT, 0);
+			smc_llc_fail_group(run, SMC_LLC_FAIL_RESET,
+					   SMC_LLC_WHY_DELETE_LINK_TIMEOUT, 0);
 			return;
 		}
 		smc_llc_link_lost(run, lnk->notice_link, SMC_LLC_WHY_DELETE_LINK_TIMEOUT,
@@ -593,10 +593,10 @@ static void make_way(struct smc_llc_run *run)
 }
 
 /**
- * smc_llc_delete_wish() - links are marked: have them deleted
+ * smc_llc_delete_start_next() - links are marked: have them deleted
  * @run: the call
  */
-void smc_llc_delete_wish(struct smc_llc_run *run)
+void smc_llc_delete_start_next(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 	u8 i;
@@ -650,7 +650,7 @@ void smc_llc_delete_request(struct smc_llc_run *run, const struct smc_llc_event 
 		smc_llc_link_lost(run, ev->link, SMC_LLC_WHY_DELETED, ev->terminate.reason);
 	} else if (!smc_llc_is_in_use(lnk) || flow->phase != SMC_LLC_UP) {
 		return;
-	} else if (smc_llc_nr_in_use(flow) < 2 && !smc_llc_add_has_hope(flow)) {
+	} else if (smc_llc_nr_in_use(flow) < 2 && !smc_llc_add_may_succeed(flow)) {
 		smc_llc_end_begin(run, ev->link, ev->terminate.reason, true,
 				  SMC_LLC_WHY_DELETED);
 	} else {
@@ -659,7 +659,7 @@ void smc_llc_delete_request(struct smc_llc_run *run, const struct smc_llc_event 
 }
 
 /**
- * smc_llc_delete_going() - the RNIC of a link is being removed
+ * smc_llc_delete_rnic_removed() - the RNIC of a link is being removed
  * @run: the call
  * @link: its index
  *
@@ -669,14 +669,14 @@ void smc_llc_delete_request(struct smc_llc_run *run, const struct smc_llc_event 
  * works until that is in its place, or has failed and the end can be said. RFC 7609
  * 3.5.4; LGT-03, LGT-04.
  */
-void smc_llc_delete_going(struct smc_llc_run *run, u8 link)
+void smc_llc_delete_rnic_removed(struct smc_llc_run *run, u8 link)
 {
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_link *lnk = &flow->link[link];
 
 	if (flow->phase != SMC_LLC_UP || !smc_llc_is_in_use(lnk) || smc_llc_nr_in_use(flow) > 1) {
 		smc_llc_link_lost(run, link, SMC_LLC_WHY_LINK_BROKEN, SMC_LLC_DELETE_LOST_PATH);
-	} else if (smc_llc_add_has_hope(flow)) {
+	} else if (smc_llc_add_may_succeed(flow)) {
 		leave(lnk, false, SMC_LLC_DELETE_LOST_PATH, SMC_LLC_WHY_LINK_BROKEN);
 	} else {
 		smc_llc_end_begin(run, link, SMC_LLC_DELETE_LOST_PATH, false,

@@ -10,9 +10,9 @@ void smc_llc_delete_sent(struct smc_llc_run *run, u8 target);
 void smc_llc_delete_timeout(struct smc_llc_run *run);
 void smc_llc_delete_timer(struct smc_llc_run *run);
 void smc_llc_delete_settle(struct smc_llc_run *run);
-void smc_llc_delete_wish(struct smc_llc_run *run);
+void smc_llc_delete_start_next(struct smc_llc_run *run);
 void smc_llc_delete_request(struct smc_llc_run *run, const struct smc_llc_event *ev);
-void smc_llc_delete_going(struct smc_llc_run *run, u8 link);
+void smc_llc_delete_rnic_removed(struct smc_llc_run *run, u8 link);
 
 void smc_llc_end_begin(struct smc_llc_run *run, u8 link, u32 reason, bool is_orderly,
 		       enum smc_llc_why why);

@@ -474,8 +474,9 @@ static void on_declined(struct smc_llc_run *run)
 	if (!smc_llc_is_forming(flow))
 		return;
 	/* Both sides stop heeding Declines where they stop sending, AMB-04. */
-	smc_llc_fail(run, flow->commitment < SMC_LLC_COMMIT_FINAL ?
-		     SMC_LLC_FAIL_DECLINED : SMC_LLC_FAIL_RESET, SMC_LLC_WHY_PEER_DECLINED, 0);
+	smc_llc_fail_group(run, flow->commitment < SMC_LLC_COMMIT_FINAL ?
+			   SMC_LLC_FAIL_DECLINED : SMC_LLC_FAIL_RESET,
+			   SMC_LLC_WHY_PEER_DECLINED, 0);
 }
 
 static void on_req_terminate(struct smc_llc_run *run, u32 reason, bool is_orderly)
@@ -515,7 +516,7 @@ static void forming_timeout(struct smc_llc_run *run)
 		why = SMC_LLC_WHY_SEND_FAILED;
 		break;
 	}
-	smc_llc_fail(run, SMC_LLC_FAIL_RESET, why, 0);
+	smc_llc_fail_group(run, SMC_LLC_FAIL_RESET, why, 0);
 }
 
 static void config_timeout(struct smc_llc_run *run)
@@ -593,7 +594,7 @@ static bool is_over(const struct smc_llc_flow *flow)
 {
 	u8 i;
 
-	if (flow->phase != SMC_LLC_UP || smc_llc_nr_in_use(flow) || smc_llc_add_has_hope(flow))
+	if (flow->phase != SMC_LLC_UP || smc_llc_nr_in_use(flow) || smc_llc_add_may_succeed(flow))
 		return false;
 	/* The client's reply about its only link has to leave first. */
 	for (i = 0; i < SMC_LLC_LINKS; i++)
@@ -634,12 +635,12 @@ static void settle_once(struct smc_llc_run *run)
 	if (flow->phase == SMC_LLC_DEAD)
 		return;
 	smc_llc_keys_put_off(run);
-	smc_llc_delete_wish(run);
+	smc_llc_delete_start_next(run);
 	if (flow->phase == SMC_LLC_SECOND_LINK && flow->config == SMC_LLC_CONFIG_NONE &&
 	    !smc_llc_nr_in(flow, SMC_LLC_LINK_LOST) &&
 	    !smc_llc_nr_in(flow, SMC_LLC_LINK_REPORTED))
 		group_up(run);
-	smc_llc_add_wish(run);
+	smc_llc_add_start_next(run);
 }
 
 static void settle(struct smc_llc_run *run)
@@ -722,7 +723,7 @@ static void dispatch(struct smc_llc_run *run, const struct smc_llc_event *ev)
 				  SMC_LLC_WHY_LINK_BROKEN, SMC_LLC_DELETE_LOST_PATH);
 		break;
 	case SMC_LLC_EV_LINK_GOING:
-		smc_llc_delete_going(run, ev->link);
+		smc_llc_delete_rnic_removed(run, ev->link);
 		break;
 	case SMC_LLC_EV_DECLINED:
 		on_declined(run);

@@ -202,7 +202,7 @@ bool smc_llc_is_allowed(const struct smc_llc_flow *flow, const struct smc_llc_en
 	return smc_llc_nr_symmetric(flow) < flow->max_links;
 }
 
-static enum rnic_use rnic_use(const struct smc_llc_flow *flow, const struct smc_llc_end *rnic)
+static enum rnic_use rnic_find_use(const struct smc_llc_flow *flow, const struct smc_llc_end *rnic)
 {
 	unsigned int i, symmetric = symmetric_links(flow);
 	enum rnic_use use = RNIC_UNUSED;
@@ -266,7 +266,7 @@ bool smc_llc_pick_offer(const struct smc_llc_flow *flow, struct smc_llc_end *end
 	for (k = 0; k < flow->rnics.count; k++) {
 		i = (flow->next_rnic + k) % flow->rnics.count;
 		rnic_end(&flow->rnics.rnic[i], &rnic);
-		use = rnic_use(flow, &rnic);
+		use = rnic_find_use(flow, &rnic);
 		cost = is_asymmetric_turn ? RNIC_SYMMETRIC - use : use;
 		if (((flow->add.tried | flow->refused) & BIT(i)) || cost >= best ||
 		    (use == RNIC_SYMMETRIC && smc_llc_nr_in_use(flow) != 1))
@@ -302,7 +302,7 @@ bool smc_llc_pick_answer(const struct smc_llc_flow *flow, struct smc_llc_end *en
 		if ((flow->add.tried & BIT(i)) || !smc_llc_is_allowed(flow, &rnic, server))
 			continue;
 		cost = (is_asymmetric(flow, &rnic, server) != is_asymmetric_turn) * 4 +
-			rnic_use(flow, &rnic);
+			rnic_find_use(flow, &rnic);
 		if (cost >= best)
 			continue;
 		best = cost;
@@ -322,7 +322,7 @@ static bool pick_rnic(const struct smc_llc_flow *flow, enum rnic_use most,
 
 	for (i = 0; i < flow->rnics.count; i++) {
 		rnic_end(&flow->rnics.rnic[i], &rnic);
-		use = rnic_use(flow, &rnic);
+		use = rnic_find_use(flow, &rnic);
 		if (use > most || (is_found && use == most))
 			continue;
 		most = use;

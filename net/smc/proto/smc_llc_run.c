@@ -716,14 +716,14 @@ bool smc_llc_commit(struct smc_llc_flow *flow, enum smc_llc_commitment to)
 }
 
 /**
- * smc_llc_fail() - first contact has failed
+ * smc_llc_fail_group() - first contact has failed
  * @run: the call
  * @fail: what becomes of the TCP connection
  * @why: for the owner
  * @diagnosis: for the Decline, if there is one
  */
-void smc_llc_fail(struct smc_llc_run *run, enum smc_llc_fail fail, enum smc_llc_why why,
-		  enum smc_decline diagnosis)
+void smc_llc_fail_group(struct smc_llc_run *run, enum smc_llc_fail fail, enum smc_llc_why why,
+			enum smc_decline diagnosis)
 {
 	struct smc_llc_action *act;
 
@@ -748,8 +748,8 @@ void smc_llc_fail(struct smc_llc_run *run, enum smc_llc_fail fail, enum smc_llc_
 void smc_llc_fail_local(struct smc_llc_run *run, enum smc_llc_why why,
 			enum smc_decline diagnosis)
 {
-	smc_llc_fail(run, run->flow->commitment < SMC_LLC_COMMIT_FINAL ?
-		     SMC_LLC_FAIL_DECLINE : SMC_LLC_FAIL_RESET, why, diagnosis);
+	smc_llc_fail_group(run, run->flow->commitment < SMC_LLC_COMMIT_FINAL ?
+			   SMC_LLC_FAIL_DECLINE : SMC_LLC_FAIL_RESET, why, diagnosis);
 }
 
 /**
@@ -780,9 +780,9 @@ void smc_llc_out_of_sync(struct smc_llc_run *run, u8 link, enum smc_llc_why why)
 	struct smc_llc_flow *flow = run->flow;
 
 	if (smc_llc_is_forming(flow) && !link)
-		smc_llc_fail(run, flow->commitment == SMC_LLC_COMMIT_NONE ?
-			     SMC_LLC_FAIL_DECLINE : SMC_LLC_FAIL_RESET, why,
-			     SMC_DECLINE_ERR_RDYLNK);
+		smc_llc_fail_group(run, flow->commitment == SMC_LLC_COMMIT_NONE ?
+				   SMC_LLC_FAIL_DECLINE : SMC_LLC_FAIL_RESET, why,
+				   SMC_DECLINE_ERR_RDYLNK);
 	else
 		smc_llc_link_lost(run, link, why, SMC_LLC_DELETE_PROTOCOL);
 }

@@ -67,8 +67,8 @@ bool smc_llc_commit(struct smc_llc_flow *flow, enum smc_llc_commitment to);
 void smc_llc_stop_timers(struct smc_llc_flow *flow);
 void smc_llc_config_done(struct smc_llc_run *run);
 void smc_llc_rkey_done(struct smc_llc_run *run, int result);
-void smc_llc_fail(struct smc_llc_run *run, enum smc_llc_fail fail, enum smc_llc_why why,
-		  enum smc_decline diagnosis);
+void smc_llc_fail_group(struct smc_llc_run *run, enum smc_llc_fail fail, enum smc_llc_why why,
+			enum smc_decline diagnosis);
 void smc_llc_fail_local(struct smc_llc_run *run, enum smc_llc_why why,
 			enum smc_decline diagnosis);
 void smc_llc_terminate(struct smc_llc_run *run, enum smc_llc_why why);

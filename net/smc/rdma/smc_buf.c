@@ -6,7 +6,7 @@
  *   smc_buf_get() hands out an element of an area that is known to the peer
  *   already: this costs neither a registration nor a message. Where it finds
  *   none, the caller makes an area: smc_buf_alloc(), smc_buf_add() which gives
- *   the caller the first element, then smc_buf_map() and smc_buf_register() for
+ *   the caller the first element, then smc_buf_map_link() and smc_buf_register() for
  *   each link, and once the peer has confirmed, smc_buf_set_ready() which opens
  *   it to everybody. Each new area of a size has twice the elements of
  *   the last: few connections cost little, many cost few registrations. What
@@ -431,7 +431,7 @@ static bool smc_buf_is_split(const struct smc_buf *buf, unsigned int link)
 }
 
 /**
- * smc_buf_map() - make an area known to a link's device
+ * smc_buf_map_link() - make an area known to a link's device
  * @buf: the area
  * @wr: the link's queues
  * @link: the link's index, less than SMC_LINKS_MAX; not mapped there yet
@@ -445,7 +445,7 @@ static bool smc_buf_is_split(const struct smc_buf *buf, unsigned int link)
  *	   cannot cover the area; -EOPNOTSUPP if it is mapped on another link and
  *	   the devices need copies of it; or what the verbs return.
  */
-int smc_buf_map(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
+int smc_buf_map_link(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
 {
 	struct ib_device *ibdev = wr->end.dev->ibdev;
 	struct smc_buf_map *map = &buf->map[link];
@@ -534,7 +534,7 @@ static void smc_buf_map_free(struct smc_buf_map *map, struct smc_wr *wr)
 }
 
 /**
- * smc_buf_unmap() - undo smc_buf_map() and smc_buf_register()
+ * smc_buf_unmap() - undo smc_buf_map_link() and smc_buf_register()
  * @buf: need not be mapped
  * @wr: the link's queues; stopped, or no work request names the area any more
  * @link: the link's index

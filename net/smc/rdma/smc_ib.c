@@ -64,7 +64,7 @@ static struct work_struct *smc_ib_listener;
 static atomic_t smc_ib_nr_events = ATOMIC_INIT(0);
 
 /* Of them those that may make a path where there was none. */
-static atomic_t smc_ib_nr_news = ATOMIC_INIT(0);
+static atomic_t smc_ib_nr_changes = ATOMIC_INIT(0);
 
 static void smc_ib_put(struct smc_ib_dev *dev)
 {
@@ -106,7 +106,7 @@ known:
 }
 
 /* Any context. */
-static void smc_ib_tell_listener(void)
+static void smc_ib_notify_listener(void)
 {
 	struct work_struct *work = READ_ONCE(smc_ib_listener);
 
@@ -139,14 +139,14 @@ bool smc_ib_has_device(void)
 }
 
 /**
- * smc_ib_news() - count of events that may have opened a path (an RNIC, a port, an address)
+ * smc_ib_changes() - count of events that may have opened a path (an RNIC, a port, an address)
  *
  * Context: Any context.
  * Return: the count; there was such an event if an earlier one differs.
  */
-int smc_ib_news(void)
+int smc_ib_changes(void)
 {
-	return atomic_read(&smc_ib_nr_news);
+	return atomic_read(&smc_ib_nr_changes);
 }
 
 /* Any context. */
@@ -176,20 +176,20 @@ static void smc_ib_event(struct ib_event_handler *handler,
 		smc_ib_wake_watchers(dev);
 		break;
 	case IB_EVENT_GID_CHANGE:
-		atomic_inc(&smc_ib_nr_news);
+		atomic_inc(&smc_ib_nr_changes);
 		smc_ib_wake_watchers(dev);
 		break;
 	case IB_EVENT_PORT_ACTIVE:
-		atomic_inc(&smc_ib_nr_news);
+		atomic_inc(&smc_ib_nr_changes);
 		break;
 	default:
 		break;
 	}
-	smc_ib_tell_listener();
+	smc_ib_notify_listener();
 }
 
 /**
- * smc_ib_watch() - have a look at a local end whenever it may have gone
+ * smc_ib_start_watch() - have a look at a local end whenever it may have gone
  * @watch: @watch->end and @watch->work are set; stays with the caller
  *
  * The work item is queued at once, too, so that a change between smc_ib_find()
@@ -198,7 +198,7 @@ static void smc_ib_event(struct ib_event_handler *handler,
  * Context: Process context. Takes the device's lock.
  * Return: 0, or -ENODEV if the device is being removed.
  */
-int smc_ib_watch(struct smc_ib_watch *watch)
+int smc_ib_start_watch(struct smc_ib_watch *watch)
 {
 	struct smc_ib_dev *dev = watch->end->dev;
 
@@ -211,8 +211,8 @@ int smc_ib_watch(struct smc_ib_watch *watch)
 }
 
 /**
- * smc_ib_unwatch() - undo smc_ib_watch()
- * @watch: was entered with smc_ib_watch()
+ * smc_ib_unwatch() - undo smc_ib_start_watch()
+ * @watch: was entered with smc_ib_start_watch()
  *
  * The work item is not running and will not be queued after this returns.
  *
@@ -245,11 +245,11 @@ unsigned int smc_ib_next_vector(const struct smc_ib_end *end)
 }
 
 /* What a GID has to be to serve as local end of a link. */
-struct smc_ib_wish {
+struct smc_ib_criteria {
 	const struct net_device *ndev;	/* where the route leads */
 	struct net_device *own;		/* the port's network device */
 	u16 vlan;
-	struct smc_gid_wish gid;
+	struct smc_gid_criteria gid;
 };
 
 static bool smc_ib_gid_is_v2(const struct ib_gid_attr *attr)
@@ -259,7 +259,7 @@ static bool smc_ib_gid_is_v2(const struct ib_gid_attr *attr)
 
 /* How well does a GID suit? 0 is not at all. */
 static unsigned int smc_ib_gid_rank(const struct ib_gid_attr *attr,
-				    const struct smc_ib_wish *wish,
+				    const struct smc_ib_criteria *wish,
 				    u8 mac[ETH_ALEN])
 {
 	struct smc_gid_facts facts = {
@@ -290,7 +290,7 @@ static unsigned int smc_ib_gid_rank(const struct ib_gid_attr *attr,
  * equals the lowest index wins, so that the choice is the same each time.
  */
 static int smc_ib_choose_gid(struct ib_device *ibdev,
-			     const struct smc_ib_wish *wish,
+			     const struct smc_ib_criteria *wish,
 			     struct smc_ib_end *end)
 {
 	int n = min(ibdev->port_data[end->port].immutable.gid_tbl_len, 256);
@@ -321,7 +321,7 @@ static int smc_ib_choose_gid(struct ib_device *ibdev,
 
 /* Does @port of @dev belong to @own, is it up, and has it a GID that serves? */
 static int smc_ib_try_port(struct smc_ib_dev *dev, u8 port,
-			   const struct smc_ib_wish *wish,
+			   const struct smc_ib_criteria *wish,
 			   struct smc_ib_end *end)
 {
 	struct ib_device *ibdev = dev->ibdev;
@@ -351,7 +351,7 @@ static int smc_ib_worse(int old, int rc)
 	return rc == -ENODEV ? old : rc;
 }
 
-static int smc_ib_try_devices(struct net *net, const struct smc_ib_wish *wish,
+static int smc_ib_try_devices(struct net *net, const struct smc_ib_criteria *wish,
 			      struct smc_ib_end *end)
 {
 	struct smc_ib_dev *dev;
@@ -377,7 +377,7 @@ static int smc_ib_try_devices(struct net *net, const struct smc_ib_wish *wish,
 }
 
 /* The port that suits @wish best, for @ndev or a device below it. */
-static int smc_ib_find_below(struct net *net, struct net_device *ndev, struct smc_ib_wish *wish,
+static int smc_ib_find_below(struct net *net, struct net_device *ndev, struct smc_ib_criteria *wish,
 			     struct smc_ib_end *end)
 {
 	struct smc_netdev_stack stack;
@@ -424,7 +424,7 @@ static int smc_ib_find_below(struct net *net, struct net_device *ndev, struct sm
  */
 int smc_ib_find(struct net *net, struct net_device *ndev, struct smc_ib_end *end)
 {
-	struct smc_ib_wish wish = { .gid.kinds = SMC_GID_ANY };
+	struct smc_ib_criteria wish = { .gid.kinds = SMC_GID_ANY };
 
 	return smc_ib_find_below(net, ndev, &wish, end);
 }
@@ -446,7 +446,7 @@ int smc_ib_find(struct net *net, struct net_device *ndev, struct smc_ib_end *end
 int smc_ib_find_routed(struct net *net, struct net_device *ndev, const u8 own[16],
 		       enum smc_gid_kind kind, struct smc_ib_end *end)
 {
-	struct smc_ib_wish wish = {
+	struct smc_ib_criteria wish = {
 		.gid.v2_only = true, .gid.kinds = SMC_GID_ONE(kind),
 		.gid.named_only = kind == SMC_GID_LINK_LOCAL,
 	};
@@ -457,7 +457,7 @@ int smc_ib_find_routed(struct net *net, struct net_device *ndev, const u8 own[16
 
 static int smc_ib_try_own(struct smc_ib_dev *dev, u8 port, struct smc_ib_end *end)
 {
-	struct smc_ib_wish wish = { .gid.kinds = SMC_GID_ANY };
+	struct smc_ib_criteria wish = { .gid.kinds = SMC_GID_ANY };
 	struct net_device *ndev;
 	int rc = -ENODEV;
 
@@ -554,7 +554,7 @@ static bool smc_ib_rests_on(struct net_device *ndev, struct net_device *lower)
 static bool smc_ib_gids_match(const struct smc_ib_end *end, const u8 peer_gid[16])
 {
 	return !end->is_v2 ||
-	       smc_gid_kinds_like(end->gid.raw) & SMC_GID_ONE(smc_gid_kind(peer_gid));
+	       smc_gid_kinds_like(end->gid.raw) & SMC_GID_ONE(smc_gid_classify(peer_gid));
 }
 
 /**
@@ -572,7 +572,7 @@ static bool smc_ib_gids_match(const struct smc_ib_end *end, const u8 peer_gid[16
  */
 int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16])
 {
-	struct smc_ib_wish wish = {
+	struct smc_ib_criteria wish = {
 		.vlan = end->vlan,
 		.gid.v2_only = true, .gid.kinds = smc_gid_kinds_like(peer_gid),
 	};
@@ -710,7 +710,7 @@ bool smc_ib_end_is_dead(const struct smc_ib_end *end)
 }
 
 /**
- * smc_ib_end_is_going() - is the device of a local end being removed?
+ * smc_ib_end_is_removed() - is the device of a local end being removed?
  * @end: holds its reference
  *
  * Until the last reference is gone it works, unless it was pulled out. RFC 7609
@@ -719,7 +719,7 @@ bool smc_ib_end_is_dead(const struct smc_ib_end *end)
  * Context: Any context.
  * Return: true if its driver or the operator takes it away.
  */
-bool smc_ib_end_is_going(const struct smc_ib_end *end)
+bool smc_ib_end_is_removed(const struct smc_ib_end *end)
 {
 	return READ_ONCE(end->dev->is_going);
 }
@@ -773,7 +773,7 @@ static bool smc_ib_find_subnet(struct net_device *ndev, __be32 addr, __be32 *sub
  */
 bool smc_ib_end_reaches(const struct smc_ib_end *end, const u8 peer_gid[16])
 {
-	enum smc_gid_kind kind = smc_gid_kind(peer_gid);
+	enum smc_gid_kind kind = smc_gid_classify(peer_gid);
 	struct net_device *ndev;
 	__be32 subnet, mask;
 	struct in6_addr peer;
@@ -798,7 +798,7 @@ bool smc_ib_end_reaches(const struct smc_ib_end *end, const u8 peer_gid[16])
 /* An address that tells its subnet goes with others that do. */
 static unsigned int smc_ib_lan_kinds(const u8 gid[16])
 {
-	enum smc_gid_kind kind = smc_gid_kind(gid);
+	enum smc_gid_kind kind = smc_gid_classify(gid);
 
 	return kind == SMC_GID_LINK_LOCAL ? SMC_GID_ANY_IPV6 : SMC_GID_ONE(kind);
 }
@@ -860,7 +860,7 @@ static struct net_device *smc_ib_vlan_ndev(struct net_device *own, u16 vlan)
 static int smc_ib_try_lan(struct net *net, struct smc_ib_dev *dev, u8 port,
 			  const struct smc_ib_lan *lan, struct smc_ib_end *end)
 {
-	struct smc_ib_wish wish = {
+	struct smc_ib_criteria wish = {
 		.vlan = lan->vlan, .gid.v2_only = lan->is_v2, .gid.kinds = lan->kinds,
 	};
 	struct net_device *ndev;
@@ -1000,8 +1000,8 @@ static int smc_ib_add(struct ib_device *ibdev)
 	down_write(&smc_ib_devices_lock);
 	list_add_tail(&dev->list, &smc_ib_devices);
 	up_write(&smc_ib_devices_lock);
-	atomic_inc(&smc_ib_nr_news);
-	smc_ib_tell_listener();
+	atomic_inc(&smc_ib_nr_changes);
+	smc_ib_notify_listener();
 	return 0;
 }
 
@@ -1023,7 +1023,7 @@ static void smc_ib_remove(struct ib_device *ibdev, void *client_data)
 	spin_unlock_irq(&dev->lock);
 	WRITE_ONCE(dev->is_dead, true);
 	smc_ib_wake_watchers(dev);
-	smc_ib_tell_listener();
+	smc_ib_notify_listener();
 
 	smc_ib_put(dev);
 	wait_for_completion(&dev->released);

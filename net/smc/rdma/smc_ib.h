@@ -25,7 +25,7 @@ struct smc_ib_end;
  * @node: in the device's list, under its lock
  * @end: the end that is watched; belongs to the watcher
  * @work: the watcher's, queued when the device fails or is removed, or a port of it
- *	  fails or has other GIDs; asks smc_ib_end_is_going(), smc_ib_end_is_dead()
+ *	  fails or has other GIDs; asks smc_ib_end_is_removed(), smc_ib_end_is_dead()
  *	  and smc_ib_end_is_up()
  */
 struct smc_ib_watch {
@@ -154,7 +154,7 @@ int smc_ib_end_ifindex(const struct smc_ib_end *end, const struct net *net);
 bool smc_ib_end_is_up(const struct smc_ib_end *end);
 bool smc_ib_end_serves(const struct smc_ib_end *end, const struct net *net);
 bool smc_ib_end_is_dead(const struct smc_ib_end *end);
-bool smc_ib_end_is_going(const struct smc_ib_end *end);
+bool smc_ib_end_is_removed(const struct smc_ib_end *end);
 bool smc_ib_end_reaches(const struct smc_ib_end *end, const u8 peer_gid[16]);
 
 /* Further ports for a group of links. */
@@ -163,9 +163,9 @@ unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
 			     struct smc_ib_end *ends, unsigned int max);
 void smc_ib_listen(struct work_struct *work);
 bool smc_ib_has_device(void);
-int smc_ib_news(void);
+int smc_ib_changes(void);
 
-int smc_ib_watch(struct smc_ib_watch *watch);
+int smc_ib_start_watch(struct smc_ib_watch *watch);
 void smc_ib_unwatch(struct smc_ib_watch *watch);
 unsigned int smc_ib_next_vector(const struct smc_ib_end *end);
 

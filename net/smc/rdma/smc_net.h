@@ -114,7 +114,7 @@ struct smc_settings {
 struct smc_fallback_log;
 struct smc_peer_memory;
 
-struct smc_net {
+struct smc_pernet {
 	struct smc_settings set;
 	struct ctl_table_header *sysctl;
 	struct ctl_table *table;
@@ -132,7 +132,7 @@ struct smc_net {
 
 extern unsigned int smc_net_id;
 
-static inline struct smc_net *smc_net(const struct net *net)
+static inline struct smc_pernet *smc_net(const struct net *net)
 {
 	return net_generic(net, smc_net_id);
 }

@@ -78,8 +78,8 @@ void smc_peer_exit_net(struct net *net)
 	kvfree(smc_net(net)->peer_memory);
 }
 
-static struct smc_peer_slot *smc_peer_slot(struct smc_peer_memory *mem,
-					   const struct in6_addr *peer)
+static struct smc_peer_slot *smc_peer_find_slot(struct smc_peer_memory *mem,
+						const struct in6_addr *peer)
 {
 	u32 hash = jhash2((const u32 *)peer->s6_addr32, 4, mem->seed);
 
@@ -101,7 +101,7 @@ void smc_peer_remember(struct net *net, const struct in6_addr *peer, enum smc_de
 		       enum smc_peer_failure failure)
 {
 	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
-	struct smc_peer_slot *slot = smc_peer_slot(mem, peer);
+	struct smc_peer_slot *slot = smc_peer_find_slot(mem, peer);
 	unsigned int age_ms = READ_ONCE(smc_net(net)->set.peer_memory_ms);
 
 	if (!age_ms)
@@ -111,7 +111,7 @@ void smc_peer_remember(struct net *net, const struct in6_addr *peer, enum smc_de
 	slot->addr = *peer;
 	slot->age_ms = age_ms;
 	slot->failure = failure;
-	slot->news = smc_ib_news();
+	slot->news = smc_ib_changes();
 	WRITE_ONCE(slot->reason, reason);
 	slot->since = jiffies;
 }
@@ -127,7 +127,7 @@ void smc_peer_remember(struct net *net, const struct in6_addr *peer, enum smc_de
 void smc_peer_forget(struct net *net, const struct in6_addr *peer, bool is_routed)
 {
 	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
-	struct smc_peer_slot *slot = smc_peer_slot(mem, peer);
+	struct smc_peer_slot *slot = smc_peer_find_slot(mem, peer);
 
 	if (READ_ONCE(slot->reason) == SMC_DECLINE_NONE)
 		return;
@@ -146,7 +146,7 @@ static bool smc_peer_is_stale(const struct net *net, const struct smc_peer_slot 
 	if (slot->failure == SMC_PEER_HAS_WORKED)
 		age_ms /= SMC_PEER_HAS_WORKED_DIV;
 	/* also where it was so long ago that jiffies have wrapped */
-	return slot->news != smc_ib_news() || jiffies - slot->since >= msecs_to_jiffies(age_ms);
+	return slot->news != smc_ib_changes() || jiffies - slot->since >= msecs_to_jiffies(age_ms);
 }
 
 /* What is remembered of a peer, and still believed. */
@@ -154,7 +154,7 @@ static bool smc_peer_look_up(struct net *net, const struct in6_addr *peer,
 			     struct smc_peer_slot *copy)
 {
 	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
-	struct smc_peer_slot *slot = smc_peer_slot(mem, peer);
+	struct smc_peer_slot *slot = smc_peer_find_slot(mem, peer);
 
 	/* that of nearly everybody, for every connection */
 	if (READ_ONCE(slot->reason) == SMC_DECLINE_NONE)

@@ -29,7 +29,7 @@
  */
 void smc_pnet_init_net(struct net *net)
 {
-	struct smc_net *sn = smc_net(net);
+	struct smc_pernet *sn = smc_net(net);
 
 	spin_lock_init(&sn->id_lock);
 	get_random_bytes(sn->peer_instance, sizeof(sn->peer_instance));
@@ -186,7 +186,7 @@ bool smc_pnet_find_routed(struct sock *tsk, const u8 *peer_gid, struct smc_ib_en
 	if (!ndev)
 		return false;
 	smc_pnet_own_addr(tsk, &own);
-	kind = smc_gid_kind(peer_gid ?: own.s6_addr);
+	kind = smc_gid_classify(peer_gid ?: own.s6_addr);
 	if (!(ndev->flags & IFF_LOOPBACK))
 		found = !smc_ib_find_routed(sock_net(tsk), ndev, own.s6_addr, kind, end);
 	dev_put(ndev);
@@ -414,7 +414,7 @@ bool smc_pnet_needs_ipsec(struct sock *tsk)
  */
 void smc_pnet_local_id(struct net *net, const struct smc_ib_end *end, u8 peer_id[8])
 {
-	struct smc_net *sn = smc_net(net);
+	struct smc_pernet *sn = smc_net(net);
 	u8 mac[ETH_ALEN] = {};
 	bool has_mac;
 

@@ -85,7 +85,7 @@ static bool smc_route_exists_ipv4(struct net *net, const struct flowi4 *wanted)
 	return !fib_lookup(net, &fl4, &res, 0);
 }
 
-static int smc_route_find_ipv4(struct net *net, const struct smc_route_like *like,
+static int smc_route_find_ipv4(struct net *net, const struct smc_route_rules *like,
 			       const struct smc_ib_end *end, const struct in6_addr *own,
 			       const struct in6_addr *peer, struct smc_route *route)
 {
@@ -120,7 +120,7 @@ static bool smc_route_is_host(const struct in6_addr *addr)
 	return !ipv6_addr_is_multicast(addr) && (addr->s6_addr32[0] || addr->s6_addr32[1]);
 }
 
-static int smc_route_find_ipv6(struct net *net, const struct smc_route_like *like,
+static int smc_route_find_ipv6(struct net *net, const struct smc_route_rules *like,
 			       const struct smc_ib_end *end, const struct in6_addr *own,
 			       const struct in6_addr *peer, struct smc_route *route)
 {
@@ -136,7 +136,7 @@ static int smc_route_find_ipv6(struct net *net, const struct smc_route_like *lik
 	if (!IS_ENABLED(CONFIG_IPV6) || !smc_route_is_host(peer))
 		return rc;
 	/* every LAN has the same link-local prefix */
-	if (smc_gid_kind(end->gid.raw) == SMC_GID_LINK_LOCAL) {
+	if (smc_gid_classify(end->gid.raw) == SMC_GID_LINK_LOCAL) {
 		fl6.flowi6_oif = smc_ib_end_ifindex(end, net);
 		if (!fl6.flowi6_oif)
 			return rc;
@@ -156,13 +156,13 @@ out:
 }
 
 /**
- * smc_route_like() - by which rules a TCP connection finds its way
+ * smc_route_get_rules() - by which rules a TCP connection finds its way
  * @tsk: the connected TCP socket; borrowed by @like
  * @like: filled
  *
  * Context: Process context.
  */
-void smc_route_like(struct sock *tsk, struct smc_route_like *like)
+void smc_route_get_rules(struct sock *tsk, struct smc_route_rules *like)
 {
 	struct dst_entry *dst = sk_dst_get(tsk);
 
@@ -193,7 +193,7 @@ void smc_route_like(struct sock *tsk, struct smc_route_like *like)
  * Context: Process context.
  * Return: 0; -EAGAIN; -EHOSTUNREACH if there is no such way.
  */
-int smc_route_find(struct net *net, const struct smc_route_like *like,
+int smc_route_find(struct net *net, const struct smc_route_rules *like,
 		   const struct smc_ib_end *end, const u8 gid[16], struct smc_route *route)
 {
 	struct in6_addr own, peer;
@@ -202,7 +202,7 @@ int smc_route_find(struct net *net, const struct smc_route_like *like,
 		return -EHOSTUNREACH;
 	memcpy(&own, end->gid.raw, sizeof(own));
 	memcpy(&peer, gid, sizeof(peer));
-	if (smc_gid_kind(gid) == SMC_GID_IPV4)
+	if (smc_gid_classify(gid) == SMC_GID_IPV4)
 		return smc_route_find_ipv4(net, like, end, &own, &peer, route);
 	return smc_route_find_ipv6(net, like, end, &own, &peer, route);
 }

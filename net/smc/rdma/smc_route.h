@@ -32,22 +32,22 @@ struct smc_route {
 struct sock;
 
 /**
- * struct smc_route_like - what decides on a route besides the addresses
+ * struct smc_route_rules - what decides on a route besides the addresses
  * @oif: number of the interface that packets of the TCP connection leave by, or 0
  * @mark: of its packets
  * @uid: whose they are
  * @bound: the TCP socket where it is bound to an interface, so that IPv6, too, keeps
  *	to @oif; NULL elsewhere
  */
-struct smc_route_like {
+struct smc_route_rules {
 	int oif;
 	u32 mark;
 	kuid_t uid;
 	const struct sock *bound;
 };
 
-void smc_route_like(struct sock *tsk, struct smc_route_like *like);
-int smc_route_find(struct net *net, const struct smc_route_like *like,
+void smc_route_get_rules(struct sock *tsk, struct smc_route_rules *like);
+int smc_route_find(struct net *net, const struct smc_route_rules *like,
 		   const struct smc_ib_end *end, const u8 gid[16], struct smc_route *route);
 
 #endif /* SMC_ROUTE_H */

@@ -129,7 +129,7 @@ static u32 smc_service_id(const struct smc_service_memory *mem, const struct soc
 	return hsiphash(&name, sizeof(name), &mem->key);
 }
 
-static struct smc_service_slot *smc_service_slot(struct smc_service_memory *mem, u32 id)
+static struct smc_service_slot *smc_service_find_slot(struct smc_service_memory *mem, u32 id)
 {
 	return &mem->slot[id % SMC_SERVICE_SLOTS];
 }
@@ -162,7 +162,7 @@ static bool smc_service_is_ago(unsigned long then, unsigned int ms)
 
 static bool smc_service_is_older(const struct smc_service_slot *slot, unsigned int ms)
 {
-	return slot->news != smc_ib_news() || smc_service_is_ago(slot->since, ms);
+	return slot->news != smc_ib_changes() || smc_service_is_ago(slot->since, ms);
 }
 
 /* Another one has had this slot: what it said is forgotten. */
@@ -197,7 +197,7 @@ void smc_service_declined(const struct sock *tsk, const struct sockaddr *addr,
 	if (!smc_service_is_lasting(reason, diagnosis))
 		return;
 	id = smc_service_id(mem, tsk, addr);
-	slot = smc_service_slot(mem, id);
+	slot = smc_service_find_slot(mem, id);
 	guard(spinlock_bh)(&mem->lock);
 	smc_service_claim(slot, id);
 	if (slot->has_agreed && smc_service_is_ago(slot->agreed, SMC_SERVICE_TRUST_MS))
@@ -206,7 +206,7 @@ void smc_service_declined(const struct sock *tsk, const struct sockaddr *addr,
 		slot->declines = 0;
 	slot->reason = reason;
 	slot->diagnosis = diagnosis;
-	slot->news = smc_ib_news();
+	slot->news = smc_ib_changes();
 	slot->since = jiffies;
 	slot->declines = min(slot->declines + 1, SMC_SERVICE_DECLINES);
 	if (slot->declines == SMC_SERVICE_DECLINES)
@@ -224,7 +224,7 @@ void smc_service_agreed(const struct sock *tsk, const struct sockaddr *addr)
 {
 	struct smc_service_memory *mem = smc_net(sock_net(tsk))->service_memory;
 	u32 id = smc_service_id(mem, tsk, addr);
-	struct smc_service_slot *slot = smc_service_slot(mem, id);
+	struct smc_service_slot *slot = smc_service_find_slot(mem, id);
 
 	guard(spinlock_bh)(&mem->lock);
 	/* of a service that has not declined lately nothing is remembered */
@@ -247,13 +247,13 @@ void smc_service_agreed(const struct sock *tsk, const struct sockaddr *addr)
 enum smc_decline smc_service_recall(const struct sock *tsk, const struct sockaddr *addr,
 				    u32 *diagnosis)
 {
-	const struct smc_net *sn = smc_net(sock_net(tsk));
+	const struct smc_pernet *sn = smc_net(sock_net(tsk));
 	struct smc_service_memory *mem = sn->service_memory;
 	/* the time in which an offer would be declined */
 	unsigned int pause_ms = min_t(unsigned int, READ_ONCE(sn->set.peer_memory_ms),
 				      SMC_SERVICE_PAUSE_MS);
 	u32 id = smc_service_id(mem, tsk, addr);
-	const struct smc_service_slot *slot = smc_service_slot(mem, id);
+	const struct smc_service_slot *slot = smc_service_find_slot(mem, id);
 
 	/* those of nearly all services, for every connection */
 	if (data_race(slot->declines) < SMC_SERVICE_DECLINES)

@@ -105,7 +105,7 @@ static void smc_wr_look(struct work_struct *work)
 {
 	struct smc_wr *wr = container_of(work, struct smc_wr, watch.work);
 
-	if (smc_ib_end_is_going(&wr->end))
+	if (smc_ib_end_is_removed(&wr->end))
 		smc_wr_report(wr, SMC_WR_FAULT_GOING);
 	else if (smc_ib_end_is_dead(&wr->end))
 		smc_wr_report(wr, SMC_WR_FAULT_DEVICE);
@@ -922,7 +922,7 @@ int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
 	rc = smc_ib_qp_init(wr->qp, end);
 	if (rc)
 		goto destroy_qp;
-	rc = smc_ib_watch(&wr->watch);
+	rc = smc_ib_start_watch(&wr->watch);
 	if (rc)
 		goto destroy_qp;
 	rc = smc_wr_post_recvs(wr);

@@ -117,12 +117,12 @@ static void smc_child_finish(struct smc_sock *smc, bool is_good)
 }
 
 /**
- * smc_child_look() - is it time for a child that waits for its first byte
+ * smc_child_check() - is it time for a child that waits for its first byte
  * @smc: the child, its handshake has ended well
  *
  * Context: The child's handshake work item, may sleep.
  */
-void smc_child_look(struct smc_sock *smc)
+void smc_child_check(struct smc_sock *smc)
 {
 	long left = smc->child->defer_end - jiffies;
 
@@ -149,7 +149,7 @@ void smc_child_done(struct smc_sock *smc, bool is_good)
 {
 	if (is_good && time_before(jiffies, smc->child->defer_end) &&
 	    smc_listener_defer(smc->child))
-		smc_child_look(smc);
+		smc_child_check(smc);
 	else
 		smc_child_finish(smc, is_good);
 }
@@ -170,7 +170,7 @@ void smc_child_drop(struct sock *sk)
 	smc = smc_sk(sk);
 	if (smc && smc->phase == SMC_PHASE_SMC) {
 		if (smc_state_is_alive(&smc->conn->close))
-			smc_close_event(smc->conn, SMC_CLOSE_APP_ABORT);
+			smc_close_handle_event(smc->conn, SMC_CLOSE_APP_ABORT);
 		smc_close_release(smc);
 		smc_close_unlock(smc);
 		return;

@@ -62,7 +62,7 @@ static bool smc_close_may_hear_abort(const struct smc_conn *conn)
 	       !smc_close_purges_unread(conn);
 }
 
-static void smc_close_facts(struct smc_conn *conn, struct smc_close_facts *facts)
+static void smc_close_get_facts(struct smc_conn *conn, struct smc_close_facts *facts)
 {
 	memset(facts, 0, sizeof(*facts));
 	if (!conn->token)
@@ -265,7 +265,7 @@ static bool smc_close_keeps_unread(const struct smc_conn *conn, enum smc_close_e
  * The peer has close_timeout_ms to say that it has closed. One that only reads slowly has
  * close_pending_ms, TCP's patience: giving up loses the data still to be sent, and our
  * abort also what it has not read yet. One that has reset TCP has as long for its A as for
- * the answer to a TEST LINK, which would be behind it (smc_llc_doubt()).
+ * the answer to a TEST LINK, which would be behind it (smc_llc_probe_group()).
  */
 static void smc_close_start_timer(struct smc_conn *conn)
 {
@@ -301,14 +301,14 @@ static void smc_close_report(struct smc_conn *conn, const struct smc_close_step 
 	smc_wake_error(conn->sk);
 }
 
-static u32 smc_close_step(struct smc_conn *conn, enum smc_close_event event)
+static u32 smc_close_run_step(struct smc_conn *conn, enum smc_close_event event)
 {
 	enum smc_conn_state was = conn->close.state;
 	struct smc_close_facts facts;
 	struct smc_close_step step;
 	bool has_missed = false;
 
-	smc_close_facts(conn, &facts);
+	smc_close_get_facts(conn, &facts);
 	step = smc_state_close(&conn->close, event, &facts);
 	trace_smc_close(conn->sk, event, step.next, step.actions);
 
@@ -332,7 +332,7 @@ static u32 smc_close_step(struct smc_conn *conn, enum smc_close_event event)
 	 * the timer runs, or until the links are tested the next time.
 	 */
 	if (event == SMC_CLOSE_RX_RST && step.actions & SMC_CLOSE_DO_START_TIMER)
-		smc_llc_doubt(conn->lgr);
+		smc_llc_probe_group(conn->lgr);
 	smc_close_tcp(conn, step.actions);
 	smc_close_wake(conn, step.actions);
 	if (step.actions & SMC_CLOSE_DO_FREE_RMBE) {
@@ -344,7 +344,7 @@ static u32 smc_close_step(struct smc_conn *conn, enum smc_close_event event)
 }
 
 /**
- * smc_close_event() - run the close machine
+ * smc_close_handle_event() - run the close machine
  * @conn: the connection
  * @event: what happened
  *
@@ -355,7 +355,7 @@ static u32 smc_close_step(struct smc_conn *conn, enum smc_close_event event)
  * smc_close_unlock() releases. The caller has a reference on the connection, or its
  * socket has.
  */
-void smc_close_event(struct smc_conn *conn, enum smc_close_event event)
+void smc_close_handle_event(struct smc_conn *conn, enum smc_close_event event)
 {
 	bool was_over = conn->close.state == SMC_STATE_CLOSED;
 	int i;
@@ -365,7 +365,7 @@ void smc_close_event(struct smc_conn *conn, enum smc_close_event event)
 	if (event == SMC_CLOSE_APP_CLOSE || event == SMC_CLOSE_APP_SHUT_WR)
 		smc_tx_flush(conn);
 	for (i = 0; i < SMC_CLOSE_CHAIN; i++) {
-		u32 actions = smc_close_step(conn, event);
+		u32 actions = smc_close_run_step(conn, event);
 
 		if (smc_state_awaits_final(&conn->close) && !smc_conn_owes_final(conn))
 			event = SMC_CLOSE_FINAL_DONE;
@@ -389,22 +389,22 @@ void smc_close_establish(struct smc_conn *conn)
 	sock_owned_by_me(conn->sk);
 	/* until smc_close_finish() */
 	smc_conn_get(conn);
-	smc_close_event(conn, SMC_CLOSE_ESTABLISHED);
+	smc_close_handle_event(conn, SMC_CLOSE_ESTABLISHED);
 	smc_keepalive_update(conn);
 	/* what the peer was quick to say */
-	if (smc_close_has_news(conn))
+	if (smc_close_has_input(conn))
 		smc_sock_queue_close(conn);
 }
 
 /* Has what a close or the end waits for completed? */
-static void smc_close_look(struct smc_conn *conn)
+static void smc_close_check(struct smc_conn *conn)
 {
 	if (smc_state_has_seen(&conn->close, SMC_CLOSE_APP_CLOSE) && smc_conn_readable(conn))
-		smc_close_event(conn, SMC_CLOSE_RX_DATA);
+		smc_close_handle_event(conn, SMC_CLOSE_RX_DATA);
 	if (smc_state_is_draining(&conn->close) && smc_conn_is_drained(conn))
-		smc_close_event(conn, SMC_CLOSE_TX_DRAINED);
+		smc_close_handle_event(conn, SMC_CLOSE_TX_DRAINED);
 	if (smc_state_awaits_final(&conn->close) && !smc_conn_owes_final(conn))
-		smc_close_event(conn, SMC_CLOSE_FINAL_DONE);
+		smc_close_handle_event(conn, SMC_CLOSE_FINAL_DONE);
 }
 
 /* What the peer has said, and the machine has not heard yet, in the order of meaning. */
@@ -423,7 +423,7 @@ static void smc_close_hear(struct smc_conn *conn)
 
 	for (i = 0; i < ARRAY_SIZE(words); i++)
 		if (said & words[i].flag && !smc_state_has_seen(&conn->close, words[i].event))
-			smc_close_event(conn, words[i].event);
+			smc_close_handle_event(conn, words[i].event);
 }
 
 /* What others have told of is an event of the machine's. */
@@ -441,7 +441,7 @@ static void smc_close_feed(struct smc_conn *conn, unsigned long news)
 	/* START_TIMER takes back what was told before */
 	for_each_set_bit(bit, &news, ARRAY_SIZE(events))
 		if (test_and_clear_bit(bit, &conn->pending))
-			smc_close_event(conn, events[bit]);
+			smc_close_handle_event(conn, events[bit]);
 }
 
 /**
@@ -466,7 +466,7 @@ void smc_close_run(struct smc_conn *conn)
 	 * C. What the last message said is in the control block before that.
 	 */
 	smp_rmb();
-	smc_close_look(conn);
+	smc_close_check(conn);
 	smc_close_hear(conn);
 	smc_close_feed(conn, news);
 	/* nobody accepts what ended before it said anything */
@@ -575,7 +575,7 @@ int smc_close_shutdown(struct smc_sock *smc, int how)
 		break;
 	}
 	WRITE_ONCE(smc->shutdown, smc->shutdown | how);
-	smc_close_event(smc->conn, events[how]);
+	smc_close_handle_event(smc->conn, events[how]);
 	smc_wake_state(smc->sk);
 	return is_over ? -ENOTCONN : 0;
 }
@@ -614,8 +614,8 @@ void smc_close_by_app(struct smc_sock *smc, long timeo)
 		return;
 	WRITE_ONCE(smc->shutdown, SHUTDOWN_MASK);
 	if (sock_flag(sk, SOCK_LINGER) && !sk->sk_lingertime)
-		smc_close_event(conn, SMC_CLOSE_APP_ABORT);
-	smc_close_event(conn, SMC_CLOSE_APP_CLOSE);
+		smc_close_handle_event(conn, SMC_CLOSE_APP_ABORT);
+	smc_close_handle_event(conn, SMC_CLOSE_APP_CLOSE);
 	if (timeo)
 		smc_close_linger(smc, timeo);
 }
@@ -667,7 +667,7 @@ int smc_close_dissolve(struct smc_sock *smc)
 
 	sock_owned_by_me(smc->sk);
 	if (smc_state_is_alive(&conn->close))
-		smc_close_event(conn, SMC_CLOSE_APP_ABORT);
+		smc_close_handle_event(conn, SMC_CLOSE_APP_ABORT);
 	if (!is_over)
 		err = sk->sk_err;
 	smc_keepalive_restore_tcp(conn);

@@ -6,13 +6,13 @@
 #include "sock/smc_sock.h"
 
 /* May the machine have something to hear? What the peer said is in the control block. */
-static inline bool smc_close_has_news(const struct smc_conn *conn)
+static inline bool smc_close_has_input(const struct smc_conn *conn)
 {
 	return READ_ONCE(conn->pending) || READ_ONCE(conn->ctl.rx_conn_flags);
 }
 
 void smc_close_establish(struct smc_conn *conn);
-void smc_close_event(struct smc_conn *conn, enum smc_close_event event);
+void smc_close_handle_event(struct smc_conn *conn, enum smc_close_event event);
 void smc_close_run(struct smc_conn *conn);
 void smc_close_work(struct work_struct *work);
 void smc_close_timer(struct timer_list *timer);

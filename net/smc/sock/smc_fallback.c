@@ -37,7 +37,7 @@ static_assert(sizeof(struct smc_fallback_log) < 80 << 10);
  */
 void smc_fallback_prepare(struct net *net)
 {
-	struct smc_net *sn = smc_net(net);
+	struct smc_pernet *sn = smc_net(net);
 	struct smc_fallback_log *log;
 
 	if (READ_ONCE(sn->fallback_log))

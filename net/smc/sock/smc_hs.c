@@ -100,10 +100,10 @@ struct hs_row {
 	enum smc_hs_outcome (*late)(struct smc_hs *hs);
 };
 
-static const struct hs_row *hs_row(const struct smc_hs *hs);
+static const struct hs_row *hs_current_row(const struct smc_hs *hs);
 
 /* How long the present step may wait, in jiffies; 0 where nothing limits it. */
-static unsigned long hs_patience(const struct smc_hs *hs, enum hs_patience patience)
+static unsigned long hs_patience_jiffies(const struct smc_hs *hs, enum hs_patience patience)
 {
 	unsigned long full;
 
@@ -218,7 +218,7 @@ static enum smc_hs_outcome hs_send(struct smc_hs *hs, const struct smc_clc_msg *
  */
 static int hs_say_decline(struct smc_hs *hs)
 {
-	enum hs_turn turn = hs_row(hs)->decline;
+	enum hs_turn turn = hs_current_row(hs)->decline;
 	struct smc_clc_msg msg;
 	int rc;
 
@@ -359,7 +359,7 @@ static void hs_end_stale(struct smc_hs *hs, struct smc_link_group *lgr)
 	if (ipv6_addr_equal(&peer, &lgr->key.peer_addr))
 		smc_lgr_terminate(lgr);
 	else
-		smc_llc_doubt(lgr);
+		smc_llc_probe_group(lgr);
 }
 
 /*
@@ -548,7 +548,7 @@ static enum smc_hs_outcome hs_start_llc(struct smc_hs *hs)
 		.len = ib_mtu_enum_to_int(min(hs->link->wr.end.mtu, hs->link->peer.mtu)),
 	};
 	smc_llc_set_probe(hs->lgr, &probe);
-	smc_llc_start(hs->lgr, hs->link);
+	smc_llc_start_group(hs->lgr, hs->link);
 	return SMC_HS_GO_ON;
 }
 
@@ -584,7 +584,7 @@ static bool hs_may_be_declined(const struct smc_hs *hs)
 {
 	const struct sock *tsk = hs->smc->sk;
 
-	if (!smc_hs_tcp_has_news(tsk))
+	if (!smc_hs_tcp_has_input(tsk))
 		return false;
 	return READ_ONCE(tsk->sk_err) || smc_tcp_holds_payload(hs->smc->sk) ||
 	       READ_ONCE(hs->smc->is_released);
@@ -658,7 +658,7 @@ static enum smc_hs_outcome hs_first_contact(struct smc_hs *hs)
 			return out;
 		smc_llc_declined(hs->lgr);
 	}
-	/* why it has failed, or what was agreed on, has been written before: lgr_move() */
+	/* why it has failed, or what was agreed on, has been written before: lgr_set_state() */
 	switch (smp_load_acquire(&hs->lgr->state)) {
 	case SMC_LGR_FORMING:
 		return SMC_HS_WAIT;
@@ -1013,7 +1013,7 @@ static const struct hs_row hs_client[] = {
 	{ hs_open,             HS_NO },
 };
 
-static const struct hs_row *hs_row(const struct smc_hs *hs)
+static const struct hs_row *hs_current_row(const struct smc_hs *hs)
 {
 	return &(hs->role == SMC_ROLE_SERVER ? hs_server : hs_client)[hs->step];
 }
@@ -1021,7 +1021,7 @@ static const struct hs_row *hs_row(const struct smc_hs *hs)
 /* Undo what the rows up to the present one have done, the last one first. */
 static void hs_unwind(struct smc_hs *hs)
 {
-	const struct hs_row *row = hs_row(hs);
+	const struct hs_row *row = hs_current_row(hs);
 	unsigned int nr = hs->step + 1;
 
 	for (; nr; nr--, row--)
@@ -1073,7 +1073,7 @@ static void hs_abort(struct smc_hs *hs)
 /* Jiffies until the present step is late, 0 if it is; LONG_MAX if it never is. */
 static long hs_time_left(const struct smc_hs *hs)
 {
-	unsigned long patience = hs_patience(hs, hs_row(hs)->patience);
+	unsigned long patience = hs_patience_jiffies(hs, hs_current_row(hs)->patience);
 
 	if (!patience)
 		return LONG_MAX;
@@ -1083,14 +1083,14 @@ static long hs_time_left(const struct smc_hs *hs)
 /* Run the present step again when its time is over (ERR-14), or before. */
 static void hs_arm_timer(struct smc_hs *hs, long left)
 {
-	if (hs_row(hs)->news == HS_POLL || READ_ONCE(hs->smc->sk->sk_rcvlowat) > 1)
+	if (hs_current_row(hs)->news == HS_POLL || READ_ONCE(hs->smc->sk->sk_rcvlowat) > 1)
 		left = min_t(long, left, SMC_HS_SLICE);
 	smc_sock_queue_delayed(hs->smc, left);
 }
 
 static enum smc_hs_outcome hs_run_step(struct smc_hs *hs)
 {
-	const struct hs_row *row = hs_row(hs);
+	const struct hs_row *row = hs_current_row(hs);
 	enum smc_hs_outcome out = row->step(hs);
 
 	/* the news may have come before it was watched for */
@@ -1110,12 +1110,12 @@ static void hs_run(struct smc_hs *hs)
 		out = hs_run_step(hs);
 		left = hs_time_left(hs);
 		if (out == SMC_HS_WAIT && !left)
-			out = hs_row(hs)->late(hs);
+			out = hs_current_row(hs)->late(hs);
 		if (out != SMC_HS_GO_ON)
 			break;
 		hs_unwatch(hs);
 		/* so that the time of a Proposal begins with the connection */
-		if (hs_row(hs)->news)
+		if (hs_current_row(hs)->news)
 			hs->since = jiffies;
 		hs->step++;
 	}
@@ -1136,7 +1136,7 @@ static void hs_start(struct smc_sock *smc, enum smc_role role)
 	hs->role = role;
 	hs->since = jiffies;
 	smc_tcp_peer(smc->sk, &hs->server);
-	smc_same_host_key(smc->sk, role, &hs->name);
+	smc_same_host_get_key(smc->sk, role, &hs->name);
 	smc_sock_get(smc);
 	smc->hs = hs;
 }
@@ -1157,8 +1157,8 @@ void smc_hs_begin_server(struct smc_sock *smc)
 	/* the worker may run as soon as the lock is released, and end all */
 	smc_sock_get(smc);
 	hs_start(smc, SMC_ROLE_SERVER);
-	smc_sock_queue_delayed(smc, hs_patience(smc->hs, HS_FULL));
-	if (smc_hs_tcp_has_news(sk))
+	smc_sock_queue_delayed(smc, hs_patience_jiffies(smc->hs, HS_FULL));
+	if (smc_hs_tcp_has_input(sk))
 		smc_sock_queue(smc);
 	smc_listener_charge(smc->child, SMC_HS_CHILD_BYTES);
 	release_sock(sk);
@@ -1209,7 +1209,7 @@ void smc_hs_work(struct work_struct *work)
 	else if (smc->hs)
 		hs_run(smc->hs);
 	else if (smc->child)
-		smc_child_look(smc);
+		smc_child_check(smc);
 	else if (READ_ONCE(smc->phase) == SMC_PHASE_HANDSHAKE ||
 		 READ_ONCE(smc->phase) == SMC_PHASE_STOPPING)
 		hs_forget(smc);

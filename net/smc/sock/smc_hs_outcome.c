@@ -14,7 +14,7 @@
 #include "sock/smc_wake.h"
 
 /* The sizes that getsockopt() tells are those of the rings. */
-static void smc_hs_tell_sizes(struct sock *sk, const struct smc_conn *conn)
+static void smc_hs_announce_sizes(struct sock *sk, const struct smc_conn *conn)
 {
 	WRITE_ONCE(sk->sk_sndbuf, 2 * conn->sndbuf.size);
 	WRITE_ONCE(sk->sk_rcvbuf, 2 * conn->rmbe.size);
@@ -31,7 +31,7 @@ static void smc_hs_finish_smc(struct smc_sock *smc)
 	smc->is_done = false;
 	smc->shutdown = 0;
 	smc_sock_set_phase(smc, SMC_PHASE_SMC);
-	smc_hs_tell_sizes(sk, conn);
+	smc_hs_announce_sizes(sk, conn);
 	smc_tcp_take_err(smc);
 	smc_close_establish(conn);
 	if (sk->sk_state == TCP_CLOSE)
@@ -67,7 +67,7 @@ static void smc_hs_abort_smc(struct smc_sock *smc)
 	struct smc_conn *conn = smc->conn;
 
 	smc_close_establish(conn);
-	smc_close_event(conn, SMC_CLOSE_APP_ABORT);
+	smc_close_handle_event(conn, SMC_CLOSE_APP_ABORT);
 	smc_sock_drop_conn(smc);
 }
 

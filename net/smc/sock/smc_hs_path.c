@@ -179,9 +179,9 @@ void smc_hs_go_routed(struct smc_hs *hs)
 /* As smc_route_find(), from our port for routed paths. */
 static int smc_hs_find_route(struct smc_hs *hs, const u8 *gid)
 {
-	struct smc_route_like like;
+	struct smc_route_rules like;
 
-	smc_route_like(hs->smc->sk, &like);
+	smc_route_get_rules(hs->smc->sk, &like);
 	return smc_route_find(hs->net, &like, &hs->routed, gid, &hs->route);
 }
 

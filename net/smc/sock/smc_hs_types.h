@@ -120,7 +120,7 @@ static inline bool smc_hs_is_left(const struct sock *tsk)
 }
 
 /* Are there bytes, an error or the end of the stream? */
-static inline bool smc_hs_tcp_has_news(const struct sock *tsk)
+static inline bool smc_hs_tcp_has_input(const struct sock *tsk)
 {
 	return !skb_queue_empty_lockless(&tsk->sk_receive_queue) || smc_hs_is_left(tsk);
 }

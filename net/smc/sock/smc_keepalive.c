@@ -208,7 +208,7 @@ static enum smc_keepalive_verdict keep_look(struct smc_conn *conn)
 	if (step.verdict == SMC_KEEPALIVE_PROBE) {
 		conn->probe_jiffies = jiffies;
 		conn->probed_link = link;
-		smc_llc_test_link(link);
+		smc_llc_probe_link(link);
 	}
 	if (step.wait && step.verdict != SMC_KEEPALIVE_DEAD)
 		smc_conn_arm(conn, &conn->keep_timer,

@@ -130,7 +130,7 @@ static void smc_listen_end(struct smc_sock *smc)
 	struct smc_listener *listener = smc_sock_listener(smc);
 
 	tcp_sk(smc->sk)->smc_hs_congested = NULL;
-	smc_tcp_mind_backlog(smc->sk, false);
+	smc_tcp_limit_backlog(smc->sk, false);
 	smc_listener_end(listener);
 	smc_sock_queue_listen(smc);
 	rcu_assign_pointer(smc->listener, NULL);
@@ -234,7 +234,7 @@ int smc_listen_begin(struct smc_sock *smc)
 	smc->peer_diagnosis = 0;
 	tcp_sk(sk)->syn_smc = 1;
 	tcp_sk(sk)->smc_hs_congested = smc_listen_offers_no_smc;
-	smc_tcp_mind_backlog(sk, true);
+	smc_tcp_limit_backlog(sk, true);
 	/* of one that was ended by an operator: all children would be born shut down */
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	rcu_assign_pointer(smc->listener, listener);

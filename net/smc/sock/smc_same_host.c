@@ -45,7 +45,7 @@ static DEFINE_HASHTABLE(smc_same_host_table, 8);
  * struct smc_same_host_pair - two handshakes that are ends of one connection
  * @node: in the table, until the client leaves
  * @refs: one for each role that has not left
- * @name: const
+ * @key: const
  * @end: the client's, valid while listed
  * @peer_id: the client's, const
  * @net: cookie of the namespace, by role; the server's is 0 until it has come
@@ -57,7 +57,7 @@ static DEFINE_HASHTABLE(smc_same_host_table, 8);
 struct smc_same_host_pair {
 	struct hlist_node node;
 	refcount_t refs;
-	struct smc_same_host_key name;
+	struct smc_same_host_key key;
 	const struct smc_ib_end *end;
 	u8 peer_id[SMC_PEER_ID_LEN];
 	u64 net[2];
@@ -68,46 +68,47 @@ struct smc_same_host_pair {
 };
 
 /* A peer chooses its own number and knows the other. */
-static u32 host_hash(const struct smc_same_host_key *name)
+static u32 host_hash(const struct smc_same_host_key *key)
 {
 	static u32 seed __read_mostly;
 
 	get_random_once(&seed, sizeof(seed));
-	return jhash_2words(name->client_seq, name->server_seq, seed);
+	return jhash_2words(key->client_seq, key->server_seq, seed);
 }
 
-static struct smc_same_host_pair *host_find(const struct smc_same_host_key *name)
+static struct smc_same_host_pair *host_find(const struct smc_same_host_key *key)
 {
 	struct smc_same_host_pair *pair;
 
 	lockdep_assert_held(&smc_same_host_lock);
-	hash_for_each_possible(smc_same_host_table, pair, node, host_hash(name))
-		if (!memcmp(&pair->name, name, sizeof(*name)))
+	hash_for_each_possible(smc_same_host_table, pair, node, host_hash(key))
+		if (!memcmp(&pair->key, key, sizeof(*key)))
 			return pair;
 	return NULL;
 }
 
 /**
- * smc_same_host_key() - the name of a TCP connection
+ * smc_same_host_get_key() - the key of a TCP connection
  * @tsk: the inner TCP sock, connected; not a byte was sent or read
  * @role: ours
- * @name: filled
+ * @key: filled
  *
  * Context: Any context.
  */
-void smc_same_host_key(const struct sock *tsk, enum smc_role role, struct smc_same_host_key *name)
+void smc_same_host_get_key(const struct sock *tsk, enum smc_role role,
+			   struct smc_same_host_key *key)
 {
 	const struct tcp_sock *tp = tcp_sk(tsk);
 	u32 own = READ_ONCE(tp->write_seq);
 	u32 peers = READ_ONCE(tp->copied_seq);
 
-	name->client_seq = role == SMC_ROLE_CLIENT ? own : peers;
-	name->server_seq = role == SMC_ROLE_CLIENT ? peers : own;
+	key->client_seq = role == SMC_ROLE_CLIENT ? own : peers;
+	key->server_seq = role == SMC_ROLE_CLIENT ? peers : own;
 }
 
 /**
  * smc_same_host_offer() - let a server of this host find a client's handshake
- * @name: of the connection
+ * @key: of the connection
  * @net: the client's namespace
  * @end: the client's RDMA port; borrowed until smc_same_host_leave()
  * @peer_id: what the Proposal says; its GID and MAC address are those of @end
@@ -117,10 +118,11 @@ void smc_same_host_key(const struct sock *tsk, enum smc_role role, struct smc_sa
  *
  * Context: Process context, may sleep. Takes smc_same_host_lock.
  * Return: the pair, with a reference that smc_same_host_leave() drops; NULL without
- *	   memory, or where another connection has the same name.
+ *	   memory, or where another connection has the same key.
  */
-struct smc_same_host_pair *smc_same_host_offer(const struct smc_same_host_key *name, struct net *net,
-					       const struct smc_ib_end *end, const u8 peer_id[8])
+struct smc_same_host_pair *
+smc_same_host_offer(const struct smc_same_host_key *key, struct net *net,
+		    const struct smc_ib_end *end, const u8 peer_id[8])
 {
 	struct smc_same_host_pair *pair;
 
@@ -129,22 +131,23 @@ struct smc_same_host_pair *smc_same_host_offer(const struct smc_same_host_key *n
 		return NULL;
 	refcount_set(&pair->refs, 1);
 	init_waitqueue_head(&pair->waitq);
-	pair->name = *name;
+	pair->key = *key;
 	pair->end = end;
 	memcpy(pair->peer_id, peer_id, sizeof(pair->peer_id));
 	pair->net[SMC_ROLE_CLIENT] = net->net_cookie;
 
 	guard(spinlock)(&smc_same_host_lock);
-	if (host_find(name)) {
+	if (host_find(key)) {
 		kfree(pair);
 		return NULL;
 	}
-	hash_add(smc_same_host_table, &pair->node, host_hash(name));
+	hash_add(smc_same_host_table, &pair->node, host_hash(key));
 	return pair;
 }
 
 /* What the Proposal says of its sender is what the sender is. */
-static bool host_is_proposed(const struct smc_same_host_pair *pair, const struct smc_clc_proposal *prop)
+static bool host_is_proposed(const struct smc_same_host_pair *pair,
+			     const struct smc_clc_proposal *prop)
 {
 	return !memcmp(pair->peer_id, prop->peer_id, sizeof(pair->peer_id)) &&
 	       smc_nego_same_rnic(pair->end->gid.raw, pair->end->mac, prop->gid, prop->mac);
@@ -152,7 +155,7 @@ static bool host_is_proposed(const struct smc_same_host_pair *pair, const struct
 
 /**
  * smc_same_host_take() - the client of a server's handshake, if it is on this host
- * @name: of the connection
+ * @key: of the connection
  * @net: the server's namespace
  * @prop: what was received
  * @end: filled on success with the client's RDMA port; a reference of its own,
@@ -163,13 +166,14 @@ static bool host_is_proposed(const struct smc_same_host_pair *pair, const struct
  * Context: Process context. Takes smc_same_host_lock.
  * Return: the pair, with a reference that smc_same_host_leave() drops; or NULL.
  */
-struct smc_same_host_pair *smc_same_host_take(const struct smc_same_host_key *name, struct net *net,
-					      const struct smc_clc_proposal *prop, struct smc_ib_end *end)
+struct smc_same_host_pair *
+smc_same_host_take(const struct smc_same_host_key *key, struct net *net,
+		   const struct smc_clc_proposal *prop, struct smc_ib_end *end)
 {
 	struct smc_same_host_pair *pair;
 
 	guard(spinlock)(&smc_same_host_lock);
-	pair = host_find(name);
+	pair = host_find(key);
 	if (!pair || pair->net[SMC_ROLE_SERVER] || !host_is_proposed(pair, prop) ||
 	    !smc_ib_end_serves(pair->end, net))
 		return NULL;

@@ -24,11 +24,14 @@ struct smc_same_host_key {
 	u32 server_seq;
 };
 
-void smc_same_host_key(const struct sock *tsk, enum smc_role role, struct smc_same_host_key *name);
-struct smc_same_host_pair *smc_same_host_offer(const struct smc_same_host_key *name, struct net *net,
-					       const struct smc_ib_end *end, const u8 peer_id[8]);
-struct smc_same_host_pair *smc_same_host_take(const struct smc_same_host_key *name, struct net *net,
-					      const struct smc_clc_proposal *prop, struct smc_ib_end *end);
+void smc_same_host_get_key(const struct sock *tsk, enum smc_role role,
+			   struct smc_same_host_key *key);
+struct smc_same_host_pair *
+smc_same_host_offer(const struct smc_same_host_key *key, struct net *net,
+		    const struct smc_ib_end *end, const u8 peer_id[8]);
+struct smc_same_host_pair *
+smc_same_host_take(const struct smc_same_host_key *key, struct net *net,
+		   const struct smc_clc_proposal *prop, struct smc_ib_end *end);
 void smc_same_host_withdraw(struct smc_same_host_pair *pair);
 void smc_same_host_leave(struct smc_same_host_pair *pair, enum smc_role role);
 wait_queue_head_t *smc_same_host_waitq(struct smc_same_host_pair *pair);

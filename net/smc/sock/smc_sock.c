@@ -85,7 +85,7 @@ void smc_sock_exit(void)
 	rcu_barrier();
 }
 
-static struct smc_sock_bucket *smc_sock_bucket(const struct smc_sock *smc)
+static struct smc_sock_bucket *smc_sock_find_bucket(const struct smc_sock *smc)
 {
 	return &smc_sock_buckets[hash_ptr(smc, ilog2(SMC_SOCK_BUCKETS))];
 }
@@ -93,7 +93,7 @@ static struct smc_sock_bucket *smc_sock_bucket(const struct smc_sock *smc)
 /* From here on sock_diag sees it. */
 static void smc_sock_hash(struct smc_sock *smc)
 {
-	struct smc_sock_bucket *b = smc_sock_bucket(smc);
+	struct smc_sock_bucket *b = smc_sock_find_bucket(smc);
 
 	spin_lock_bh(&b->lock);
 	hlist_add_head(&smc->hash_node, &b->head);
@@ -102,7 +102,7 @@ static void smc_sock_hash(struct smc_sock *smc)
 
 static void smc_sock_unhash(struct smc_sock *smc)
 {
-	struct smc_sock_bucket *b = smc_sock_bucket(smc);
+	struct smc_sock_bucket *b = smc_sock_find_bucket(smc);
 
 	spin_lock_bh(&b->lock);
 	hlist_del_init(&smc->hash_node);

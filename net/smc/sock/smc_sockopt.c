@@ -54,7 +54,7 @@ static enum opt_kind opt_kind_tcp(int optname)
 	}
 }
 
-static enum opt_kind opt_kind(int level, int optname)
+static enum opt_kind opt_classify(int level, int optname)
 {
 	if (level == SOL_TCP)
 		return opt_kind_tcp(optname);
@@ -190,7 +190,7 @@ static void opt_note(struct sock *sk, int optname)
  */
 int smc_sockopt_set(struct sock *sk, int level, int optname, sockptr_t optval, unsigned int optlen)
 {
-	enum opt_kind kind = opt_kind(level, optname);
+	enum opt_kind kind = opt_classify(level, optname);
 	int rc;
 
 	if (level == SOL_SMC)

@@ -40,7 +40,7 @@ static struct smc_tcp_kind {
 	struct inet_protosw protosw;
 } smc_tcp_kinds[2];
 
-static struct smc_tcp_kind *smc_tcp_kind(const struct sock *sk)
+static struct smc_tcp_kind *smc_tcp_kind_of(const struct sock *sk)
 {
 	return &smc_tcp_kinds[READ_ONCE(sk->sk_prot) == &smc_tcp_kinds[1].our.prot];
 }
@@ -53,7 +53,7 @@ static void smc_tcp_child_released(struct sock *sk);
 
 static void smc_tcp_release_cb(struct sock *sk)
 {
-	smc_tcp_kind(sk)->prot->release_cb(sk);
+	smc_tcp_kind_of(sk)->prot->release_cb(sk);
 	smc_sock_release_missed(sk);
 }
 
@@ -66,7 +66,7 @@ static int smc_tcp_sample(int family, struct smc_tcp_kind *kind,
 	rc = sock_create_kern(&init_net, family, SOCK_STREAM, IPPROTO_TCP, &sock);
 	if (rc)
 		return rc;
-	smc_wake_learn(sock->sk);
+	smc_wake_save(sock->sk);
 	kind->prot = sock->sk->sk_prot;
 	kind->ops = sock->ops;
 	kind->af = inet_csk(sock->sk)->icsk_af_ops;
@@ -172,7 +172,7 @@ void smc_tcp_withdraw_sockets(void)
  */
 int smc_tcp_begin(struct sock *sk)
 {
-	struct smc_tcp_kind *kind = smc_tcp_kind(sk);
+	struct smc_tcp_kind *kind = smc_tcp_kind_of(sk);
 	struct smc_sock *smc;
 	int rc;
 
@@ -296,7 +296,7 @@ void smc_tcp_peer(const struct sock *sk, struct sockaddr_storage *addr)
 /* Everything that is ours goes, but for the slot. */
 static void smc_tcp_unwatch(struct sock *sk)
 {
-	struct smc_tcp_kind *kind = smc_tcp_kind(sk);
+	struct smc_tcp_kind *kind = smc_tcp_kind_of(sk);
 
 	smc_wake_restore(sk);
 	tcp_sk(sk)->smc_hs_congested = NULL;
@@ -544,7 +544,7 @@ static int smc_tcp_conn_request(struct sock *sk, struct sk_buff *skb)
 	is_full = listener && smc_listener_is_full(listener, sk);
 	rcu_read_unlock();
 	if (!is_full)
-		return smc_tcp_kind(sk)->af->conn_request(sk, skb);
+		return smc_tcp_kind_of(sk)->af->conn_request(sk, skb);
 	NET_INC_STATS(sock_net(sk), LINUX_MIB_LISTENOVERFLOWS);
 	tcp_listendrop(sk);
 	return 0;
@@ -552,14 +552,14 @@ static int smc_tcp_conn_request(struct sock *sk, struct sk_buff *skb)
 
 static void smc_tcp_restore_af(struct sock *sk)
 {
-	struct smc_tcp_kind *kind = smc_tcp_kind(sk);
+	struct smc_tcp_kind *kind = smc_tcp_kind_of(sk);
 
 	if (inet_csk(sk)->icsk_af_ops == &kind->our_af)
 		WRITE_ONCE(inet_csk(sk)->icsk_af_ops, kind->af);
 }
 
 /**
- * smc_tcp_mind_backlog() - have SYNs dropped when the accept queue is full
+ * smc_tcp_limit_backlog() - have SYNs dropped when the accept queue is full
  * @sk: a sock that is about to listen, or listens no more
  * @is_listening: which of the two
  *
@@ -567,9 +567,9 @@ static void smc_tcp_restore_af(struct sock *sk)
  *
  * Context: Process context. Expects the socket lock held.
  */
-void smc_tcp_mind_backlog(struct sock *sk, bool is_listening)
+void smc_tcp_limit_backlog(struct sock *sk, bool is_listening)
 {
-	struct smc_tcp_kind *kind = smc_tcp_kind(sk);
+	struct smc_tcp_kind *kind = smc_tcp_kind_of(sk);
 
 	sock_owned_by_me(sk);
 	if (!is_listening)
@@ -607,7 +607,7 @@ static void smc_tcp_born(const struct request_sock *req, struct sock *sk, const 
 		/* until it is taken from TCP's queue nobody has to be told anything */
 		smc_wake_restore(sk);
 		tcp_sk(sk)->smc_hs_congested = NULL;
-		sk->sk_prot_creator = smc_tcp_kind(sk)->prot;
+		sk->sk_prot_creator = smc_tcp_kind_of(sk)->prot;
 		rcu_assign_pointer(icsk->icsk_ulp_data, listener);
 		icsk->icsk_ulp_ops = &smc_ulp_child;
 		return;

@@ -15,12 +15,12 @@ static struct {
 } smc_wake_tcps;
 
 /**
- * smc_wake_learn() - learn what a fresh TCP sock comes with
+ * smc_wake_save() - learn what a fresh TCP sock comes with
  * @sk: such a sock
  *
  * Context: Process context, module load.
  */
-void smc_wake_learn(const struct sock *sk)
+void smc_wake_save(const struct sock *sk)
 {
 	smc_wake_tcps.state_change = sk->sk_state_change;
 	smc_wake_tcps.data_ready = sk->sk_data_ready;

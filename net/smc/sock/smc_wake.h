@@ -5,7 +5,7 @@
 
 #include <net/sock.h>
 
-void smc_wake_learn(const struct sock *sk);
+void smc_wake_save(const struct sock *sk);
 void smc_wake_restore(struct sock *sk);
 void smc_wake_readers(struct sock *sk);
 void smc_wake_state(struct sock *sk);

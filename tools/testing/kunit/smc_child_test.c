@@ -68,7 +68,7 @@ static void child_stat(const struct net *net, enum smc_stat what)
 #define smc_conn_readable(...)		child_readable
 #define smc_rx_has_urgent(...)		child_has_urgent
 #define smc_tcp_become			child_become
-#define smc_close_event(...)		((void)0)
+#define smc_close_handle_event(...)		((void)0)
 #define smc_close_release(...)		((void)0)
 #define smc_close_unlock		child_unlock
 #define smc_stat_inc			child_stat
@@ -111,7 +111,7 @@ static struct child_lab *child_begin(struct kunit *test)
 	lab->smc = smc_kunit_new(&child_proto);
 	KUNIT_ASSERT_NOT_NULL(test, lab->smc);
 	lab->smc->sk->sk_data_ready = child_wake;
-	smc_wake_learn(lab->smc->sk);
+	smc_wake_save(lab->smc->sk);
 	lab->listener = smc_listener_new(lab->smc->sk, child_take);
 	KUNIT_ASSERT_NOT_NULL(test, lab->listener);
 	refcount_inc(&lab->listener->refs);
@@ -252,7 +252,7 @@ static void child_look(struct kunit *test, struct child_lab *lab, struct smc_soc
 {
 	if (is_late)
 		smc->child->defer_end = jiffies;
-	smc_child_look(smc);
+	smc_child_check(smc);
 	KUNIT_EXPECT_EQ_MSG(test, child_nr_armed, 1 + (fate == CHILD_WAITS), "%d", row);
 	KUNIT_EXPECT_EQ_MSG(test, child_nr_woken, fate == CHILD_IS_READY, "%d", row);
 	KUNIT_EXPECT_EQ_MSG(test, child_nr_released, fate == CHILD_GOES, "%d", row);
@@ -260,7 +260,7 @@ static void child_look(struct kunit *test, struct child_lab *lab, struct smc_soc
 
 	child_stop_listening(lab);
 	if (smc->child)
-		smc_child_look(smc);
+		smc_child_check(smc);
 	KUNIT_EXPECT_EQ(test, child_nr_released, 1);
 	KUNIT_EXPECT_EQ(test, refcount_read(&lab->listener->refs), 1);
 	smc_listener_put(lab->listener);
@@ -386,7 +386,7 @@ static void children_are_dropped_with_their_listener(struct kunit *test)
 	under_way->conn = &lab->conn;
 	child_readable = 1;
 	smc_child_done(under_way, true);
-	smc_child_look(waits);
+	smc_child_check(waits);
 	KUNIT_EXPECT_EQ(test, child_nr_released, 3);
 	KUNIT_EXPECT_EQ(test, child_nr_woken, 1);
 	KUNIT_EXPECT_EQ(test, refcount_read(&lab->listener->refs), 1);

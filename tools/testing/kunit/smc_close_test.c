@@ -24,7 +24,7 @@
 #define smc_stat_inc(...)	((void)0)
 
 /* Waits are long. */
-static struct smc_net close_net = {
+static struct smc_pernet close_net = {
 	.set.close_timeout_ms = 3600 * 1000,
 	.set.close_pending_ms = 3600 * 1000,
 	.set.llc.test_link = 3600 * 1000,
@@ -113,7 +113,7 @@ static void close_queue(struct smc_sock *smc)
 #define smc_lgr_is_down(...)		(false)
 #define smc_lgr_put(lgr)		((void)(lgr))
 #define smc_llc_arm_idle(...)		((void)0)
-#define smc_llc_doubt(...)		((void)0)
+#define smc_llc_probe_group(...)		((void)0)
 #define smc_net(...)			(&close_net)
 #define smc_errqueue_discard(...)		((void)0)
 #define smc_sock_queue			close_queue
@@ -365,9 +365,9 @@ static void close_17_a_loss_in_between_waits_for_the_next_look(struct kunit *tes
 {
 	struct smc_sock *smc = close_lock(test);
 
-	smc_close_event(smc->conn, SMC_CLOSE_APP_SHUT_WR);
+	smc_close_handle_event(smc->conn, SMC_CLOSE_APP_SHUT_WR);
 	close_says(test, SMC_CDC_DONE);
-	smc_close_event(smc->conn, SMC_CLOSE_APP_CLOSE);
+	smc_close_handle_event(smc->conn, SMC_CLOSE_APP_CLOSE);
 	expect_state(test, SMC_STATE_PEERCLOSEWAIT2);
 	now.told_meanwhile = BIT(SMC_PENDING_LINK_LOST);
 	smc_close_run(smc->conn);
@@ -384,7 +384,7 @@ static void tmr_17_a_wait_begins_with_all_its_time(struct kunit *test)
 {
 	struct smc_sock *smc = close_lock(test);
 
-	smc_close_event(smc->conn, SMC_CLOSE_APP_CLOSE);
+	smc_close_handle_event(smc->conn, SMC_CLOSE_APP_CLOSE);
 	expect_alive(test, true, true);
 	now.owes_final = true;
 	smc->conn->ctl.rx_conn_flags = SMC_CDC_ABORT;
@@ -525,7 +525,7 @@ static void abrt_08_unread_bytes_stay_for_a_reader(struct kunit *test)
 		if (owner == CLOSE_DROPPED)
 			lab->smc.conn = NULL;
 		lock_sock(lab->smc.sk);
-		smc_close_event(&lab->conn, SMC_CLOSE_LINK_LOST);
+		smc_close_handle_event(&lab->conn, SMC_CLOSE_LINK_LOST);
 		KUNIT_EXPECT_EQ(test, now.nr_left, 1);
 		KUNIT_EXPECT_EQ_MSG(test, now.nr_forgotten, owner != CLOSE_OPEN, "%d", owner);
 		KUNIT_EXPECT_EQ(test, (int)lab->conn.close.state, SMC_STATE_CLOSED);

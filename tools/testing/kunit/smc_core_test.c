@@ -12,7 +12,7 @@
 static int core_map(struct smc_buf *buf, struct smc_wr *wr, unsigned int link);
 static void core_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link);
 
-#define smc_buf_map	core_map
+#define smc_buf_map_link	core_map
 #define smc_buf_unmap	core_unmap
 
 /* The real ones; here it is noted who pays for what. */
@@ -145,7 +145,7 @@ static const struct smc_wr_ops core_ops;
 
 static int core_net_init(struct net *net)
 {
-	struct smc_net *sn = smc_net(net);
+	struct smc_pernet *sn = smc_net(net);
 
 	sn->stats = alloc_percpu(struct smc_stats_cpu);
 	sn->set.max_conns_per_lgr = SMC_NEGO_MAX_CONNS;
@@ -163,7 +163,7 @@ static struct pernet_operations core_net_ops = {
 	.init = core_net_init,
 	.exit = core_net_exit,
 	.id = &smc_net_id,
-	.size = sizeof(struct smc_net),
+	.size = sizeof(struct smc_pernet),
 };
 
 static int core_suite_init(struct kunit_suite *suite)
@@ -783,7 +783,7 @@ static void lid_03_a_link_never_connected_can_be_given_up(struct kunit *test)
 /* A peer can have any number of them, each with another peer ID. */
 static void lgt_02_of_too_many_empty_groups_the_oldest_end(struct kunit *test)
 {
-	struct smc_net *net = smc_net(&init_net);
+	struct smc_pernet *net = smc_net(&init_net);
 	struct core_lab *lab = test->priv;
 	struct smc_link_group *lgr[3];
 	struct smc_lgr_key key;
@@ -1907,7 +1907,7 @@ static void close_02_fail_12_the_last_word_is_owed_until_it_is_there(struct kuni
 	KUNIT_EXPECT_FALSE(test, smc_conn_owes_final(conn));
 	/* who was cut off says nothing */
 	conn->ctl.tx_conn_sent = 0;
-	smc_lgr_cut_conn(conn);
+	smc_lgr_abort_conn(conn);
 	KUNIT_EXPECT_EQ(test, conn->phase, SMC_CONN_DEAD);
 	KUNIT_EXPECT_FALSE(test, smc_conn_owes_final(conn));
 }

@@ -304,7 +304,7 @@ static struct kunit_case cases[] = {
 };
 
 static struct kunit_suite suite = {
-	.name = "smc_notice",
+	.name = "smc_errqueue",
 	.init = notice_test_init,
 	.exit = notice_test_exit,
 	.test_cases = cases,

@@ -11,7 +11,7 @@
 static struct pernet_operations fallback_net_ops = {
 	.exit = smc_fallback_exit_net,
 	.id = &smc_net_id,
-	.size = sizeof(struct smc_net),
+	.size = sizeof(struct smc_pernet),
 };
 
 static int fallback_suite_init(struct kunit_suite *suite)

@@ -83,7 +83,7 @@ KUNIT_ARRAY_PARAM_DESC(gid, gid_cases, what);
 /* As smc_ib.c does it. */
 static int gid_best(const struct gid_case *row)
 {
-	struct smc_gid_wish wish = {
+	struct smc_gid_criteria wish = {
 		.kinds = row->kinds, .v2_only = row->v2_only, .named_only = row->named_only,
 	};
 	unsigned int rank, best_rank = 0;
@@ -135,7 +135,7 @@ static void kinds_of_addresses(struct kunit *test)
 	unsigned int i, k;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		KUNIT_EXPECT_EQ_MSG(test, smc_gid_kind(rows[i].gid), rows[i].kind, "row %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, smc_gid_classify(rows[i].gid), rows[i].kind, "row %u", i);
 		for (k = 0; k < ARRAY_SIZE(rows); k++) {
 			bool same_version = (rows[i].kind == SMC_GID_IPV4) ==
 					    (rows[k].kind == SMC_GID_IPV4);

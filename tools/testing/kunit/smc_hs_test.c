@@ -34,7 +34,7 @@
 /* The timer is not armed. */
 #define TABLE_UNARMED	ULONG_MAX
 
-static struct smc_net table_net;
+static struct smc_pernet table_net;
 
 /* What was undone, in order; the Declines sent, and what the peer says. */
 static char table_log[128];
@@ -219,7 +219,7 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 /* What they call. */
 #define smc_buf_put			table_buf_put
 #define smc_child_charge(...)		((void)0)
-#define smc_child_look(...)		((void)0)
+#define smc_child_check(...)		((void)0)
 #define smc_clc_is_acked(...)		table_is_acked
 #define smc_clc_recv			table_recv
 #define smc_clc_send			table_send
@@ -252,10 +252,10 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_link_create(...)		ERR_PTR(-ENOMEM)
 #define smc_llc_arm_idle(...)		((void)0)
 #define smc_llc_declined		table_llc_declined
-#define smc_llc_doubt			table_doubt
+#define smc_llc_probe_group			table_doubt
 #define smc_llc_init(...)		((void)0)
 #define smc_llc_set_probe		table_set_probe
-#define smc_llc_start(...)		((void)0)
+#define smc_llc_start_group(...)		((void)0)
 #define smc_llc_trim(...)		((void)0)
 #define smc_net(...)			(&table_net)
 #define smc_peer_addr			table_peer_addr

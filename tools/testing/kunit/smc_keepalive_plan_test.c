@@ -208,7 +208,7 @@ static struct kunit_case smc_idle_cases[] = {
 };
 
 static struct kunit_suite smc_idle_suite = {
-	.name = "smc_idle",
+	.name = "smc_keepalive_plan",
 	.test_cases = smc_idle_cases,
 };
 

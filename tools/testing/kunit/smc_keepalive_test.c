@@ -27,7 +27,7 @@ static int keep_net_init(struct net *net)
 static struct pernet_operations keep_net_ops = {
 	.init = keep_net_init,
 	.id = &smc_net_id,
-	.size = sizeof(struct smc_net),
+	.size = sizeof(struct smc_pernet),
 };
 
 static int keep_suite_init(struct kunit_suite *suite)
@@ -245,7 +245,7 @@ static struct kunit_case cases[] = {
 };
 
 static struct kunit_suite suite = {
-	.name = "smc_keep",
+	.name = "smc_keepalive",
 	.suite_init = keep_suite_init,
 	.suite_exit = keep_suite_exit,
 	.init = keep_test_init,

@@ -22,7 +22,7 @@
 #define SMC_WIRE_AT(type, member, offset) \
 	static_assert(offsetof(struct type, member) == (offset))
 
-/* What smc_ib_news() says. */
+/* What smc_ib_changes() says. */
 extern int kunit_news;
 
 /* Without descriptions. */

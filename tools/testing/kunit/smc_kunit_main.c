@@ -11,7 +11,7 @@
 int kunit_news;
 
 /* Of RNICs: there are none here, and what depends on them is told so by its suite. */
-int smc_ib_news(void)
+int smc_ib_changes(void)
 {
 	return kunit_news;
 }

@@ -117,7 +117,7 @@ static bool listen_has_rnic;
 #define smc_sock_lock_work listen_lock
 #define smc_sock_queue_listen listen_queue
 #define smc_tcp_adopt_child listen_adopt
-#define smc_tcp_mind_backlog listen_mind_backlog
+#define smc_tcp_limit_backlog listen_mind_backlog
 
 #include "../../../net/smc/sock/smc_listen.c"
 
@@ -156,7 +156,7 @@ static int listen_init(struct kunit *test)
 	if (rc)
 		return rc;
 	smc_kunit_hang(&lab->smc, lab->sock->sk);
-	smc_wake_learn(lab->smc.sk);
+	smc_wake_save(lab->smc.sk);
 	listen_has_none = false;
 	listen_child_has_none = false;
 	listen_nr_queued = 0;

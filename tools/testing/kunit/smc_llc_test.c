@@ -155,7 +155,7 @@ int eng_end_ifindex(const struct smc_ib_end *end, const struct net *net)
 	return eng_lab->way && eng_lab->way->is_elsewhere ? 0 : 7;
 }
 
-int eng_route_find(struct net *net, const struct smc_route_like *like,
+int eng_route_find(struct net *net, const struct smc_route_rules *like,
 		   const struct smc_ib_end *end, const u8 gid[16], struct smc_route *route)
 {
 	const struct eng_way *way = eng_lab->way;
@@ -245,7 +245,7 @@ int smc_wr_post(struct smc_wr_slot *slot)
 
 static int eng_net_init(struct net *net)
 {
-	struct smc_net *sn = smc_net(net);
+	struct smc_pernet *sn = smc_net(net);
 	struct smc_settings *set = &sn->set;
 
 	sn->stats = alloc_percpu(struct smc_stats_cpu);
@@ -281,7 +281,7 @@ static struct pernet_operations eng_net_ops = {
 	.init = eng_net_init,
 	.exit = eng_net_exit,
 	.id = &smc_net_id,
-	.size = sizeof(struct smc_net),
+	.size = sizeof(struct smc_pernet),
 };
 
 static int eng_suite_init(struct kunit_suite *suite)
@@ -463,7 +463,7 @@ static struct smc_link *eng_up(struct kunit *test, bool is_server, u8 max_links)
 	memcpy(peer.mac, peer_end.mac, sizeof(peer.mac));
 	KUNIT_ASSERT_EQ(test, smc_link_connect(eng_lab->link, &peer), 0);
 	smc_llc_set_probe(eng_lab->lgr, &probe);
-	smc_llc_start(eng_lab->lgr, eng_lab->link);
+	smc_llc_start_group(eng_lab->lgr, eng_lab->link);
 	eng_settle(eng_lab->lgr);
 	if (eng_lab->has_rmb)
 		eng_idle_rmb(test, eng_lab->lgr);
@@ -743,12 +743,12 @@ static void sl_02_a_port_that_has_a_link_counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rnics->count, 1);
 	KUNIT_EXPECT_MEMEQ(test, rnics->rnic[0].gid, end.gid.raw, sizeof(end.gid.raw));
 	eng_lab->has_no_end = false;
-	smc_llc_ports_look(link->lgr);
+	smc_llc_ports_update(link->lgr);
 	eng_settle(link->lgr);
 	KUNIT_EXPECT_EQ(test, rnics->count, 2);
 	eng_lab->has_no_end = true;
 	eng_lab->is_end_down = true;
-	smc_llc_ports_look(link->lgr);
+	smc_llc_ports_update(link->lgr);
 	eng_settle(link->lgr);
 	KUNIT_EXPECT_EQ(test, rnics->count, 0);
 }
@@ -883,8 +883,8 @@ static void ka_05_probes_that_many_want_are_one(struct kunit *test)
 	/* the worker waits */
 	mutex_lock(&lgr->lock);
 	for (i = 0; i < 3 * SMC_LLC_QUEUED; i++) {
-		smc_llc_doubt(lgr);
-		smc_llc_test_link(link);
+		smc_llc_probe_group(lgr);
+		smc_llc_probe_link(link);
 	}
 	mutex_unlock(&lgr->lock);
 	eng_settle(lgr);
@@ -998,7 +998,7 @@ static void rkey_20_amb_21_what_leaves_is_told_of(struct kunit *test)
 		flush_work(&lgr->llc.sweep_work);
 		KUNIT_ASSERT_NOT_NULL(test, eng_leaving(lgr));
 		mutex_lock(&lgr->lock);
-		KUNIT_EXPECT_EQ(test, smc_llc_rmb_tell(lgr), 1);
+		KUNIT_EXPECT_EQ(test, smc_llc_rmb_select(lgr), 1);
 		KUNIT_EXPECT_PTR_EQ(test, lgr->llc.told[0],
 				    list_first_entry(&lgr->leaving, struct smc_buf, node));
 		lgr->llc.nr_told = 0;

@@ -12,7 +12,7 @@ static struct in6_addr peer_a = { .s6_addr = { [10] = 0xff, 0xff, 10, 0, 0, 1 } 
 
 static int peer_net_init(struct net *net)
 {
-	struct smc_net *sn = smc_net(net);
+	struct smc_pernet *sn = smc_net(net);
 
 	sn->stats = alloc_percpu(struct smc_stats_cpu);
 	return sn->stats ? 0 : -ENOMEM;
@@ -27,7 +27,7 @@ static struct pernet_operations peer_net_ops = {
 	.init = peer_net_init,
 	.exit = peer_net_exit,
 	.id = &smc_net_id,
-	.size = sizeof(struct smc_net),
+	.size = sizeof(struct smc_pernet),
 };
 
 static int peer_suite_init(struct kunit_suite *suite)
@@ -54,7 +54,7 @@ static void peer_exit(struct kunit *test)
 /* As if it had been so long ago. */
 static void peer_age(unsigned int ms)
 {
-	struct smc_peer_slot *slot = smc_peer_slot(smc_net(&init_net)->peer_memory, &peer_a);
+	struct smc_peer_slot *slot = smc_peer_find_slot(smc_net(&init_net)->peer_memory, &peer_a);
 
 	slot->since -= msecs_to_jiffies(ms);
 }

@@ -508,7 +508,7 @@ static const struct route_row route_rows[] = {
 	{ "IPv6, kept off by IPsec", "2001:db8:1::1", "2001:db8:1::7", -EHOSTUNREACH },
 };
 
-static int route_find_like(struct kunit *test, const struct smc_route_like *like,
+static int route_find_like(struct kunit *test, const struct smc_route_rules *like,
 			   const char *own, const char *peer, struct smc_route *route)
 {
 	struct smc_ib_end end = { .is_v2 = true };
@@ -524,7 +524,7 @@ static int route_find_like(struct kunit *test, const struct smc_route_like *like
 static int route_find(struct kunit *test, const char *own, const char *peer,
 		      struct smc_route *route)
 {
-	const struct smc_route_like like = {};
+	const struct smc_route_rules like = {};
 
 	return route_find_like(test, &like, own, peer, route);
 }
@@ -532,7 +532,7 @@ static int route_find(struct kunit *test, const char *own, const char *peer,
 static void sec_02_sec_06_ways(struct kunit *test)
 {
 	struct route_world *w = test->priv;
-	struct smc_route_like like = {};
+	struct smc_route_rules like = {};
 	const struct route_row *row;
 	struct smc_route route;
 	unsigned int i;
@@ -585,14 +585,14 @@ static void neighbours_are_asked(struct kunit *test)
 static void sec_01_a_way_is_like_that_of_tcp(struct kunit *test)
 {
 	struct route_world *w = test->priv;
-	struct smc_route_like like;
+	struct smc_route_rules like;
 	struct sock *sk = w->tcp->sk;
 	struct rtable *rt;
 	struct flowi4 fl4 = { .daddr = htonl(0x0a4d0002), .flowi4_oif = w->dev[1]->ifindex };
 
 	sk->sk_bound_dev_if = 0;
 	sk->sk_mark = ROUTE_MARK;
-	smc_route_like(sk, &like);
+	smc_route_get_rules(sk, &like);
 	KUNIT_EXPECT_EQ(test, like.oif, 0);
 	KUNIT_EXPECT_EQ(test, like.mark, ROUTE_MARK);
 	KUNIT_EXPECT_TRUE(test, uid_eq(like.uid, sk->sk_uid));
@@ -601,7 +601,7 @@ static void sec_01_a_way_is_like_that_of_tcp(struct kunit *test)
 	rt = ip_route_output_key(&init_net, &fl4);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(rt));
 	sk_dst_set(sk, &rt->dst);
-	smc_route_like(sk, &like);
+	smc_route_get_rules(sk, &like);
 	KUNIT_EXPECT_EQ(test, like.oif, w->dev[1]->ifindex);
 	KUNIT_EXPECT_PTR_EQ(test, like.bound, sk);
 	sk_dst_reset(sk);

@@ -126,8 +126,8 @@ static void both_ends_give_a_connection_the_same_name(struct kunit *test)
 	server->copied_seq = 0xffffffff;
 	server->write_seq = 5;
 	client->copied_seq = 5;
-	smc_same_host_key((struct sock *)client, SMC_ROLE_CLIENT, &one);
-	smc_same_host_key((struct sock *)server, SMC_ROLE_SERVER, &other);
+	smc_same_host_get_key((struct sock *)client, SMC_ROLE_CLIENT, &one);
+	smc_same_host_get_key((struct sock *)server, SMC_ROLE_SERVER, &other);
 	KUNIT_EXPECT_EQ(test, one.client_seq, 0xffffffff);
 	KUNIT_EXPECT_EQ(test, one.server_seq, 5);
 	KUNIT_EXPECT_MEMEQ(test, &one, &other, sizeof(one));
@@ -353,7 +353,7 @@ static struct kunit_case host_cases[] = {
 };
 
 static struct kunit_suite host_suite = {
-	.name = "smc_host",
+	.name = "smc_same_host",
 	.init = host_test_init,
 	.test_cases = host_cases,
 };

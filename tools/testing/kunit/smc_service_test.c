@@ -11,7 +11,7 @@
 
 static int service_net_init(struct net *net)
 {
-	struct smc_net *sn = smc_net(net);
+	struct smc_pernet *sn = smc_net(net);
 
 	sn->stats = alloc_percpu(struct smc_stats_cpu);
 	return sn->stats ? 0 : -ENOMEM;
@@ -26,7 +26,7 @@ static struct pernet_operations service_net_ops = {
 	.init = service_net_init,
 	.exit = service_net_exit,
 	.id = &smc_net_id,
-	.size = sizeof(struct smc_net),
+	.size = sizeof(struct smc_pernet),
 };
 
 static const struct sockaddr_in service_addr = {
@@ -166,7 +166,7 @@ static void a_long_time_ago_is_not_now(struct kunit *test)
 
 	service_says(SMC_DECLINE_NOSMCRDEV, SMC_SERVICE_DECLINES);
 	/* as if jiffies had gone half round */
-	smc_service_slot(mem, service_id(&service_addr))->since += LONG_MAX;
+	smc_service_find_slot(mem, service_id(&service_addr))->since += LONG_MAX;
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
 	service_says(SMC_DECLINE_NOSMCRDEV, SMC_SERVICE_DECLINES - 1);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);

@@ -68,7 +68,7 @@ static const struct smc_sock_works sock_works = {
 
 static struct pernet_operations sock_net_ops = {
 	.id = &smc_net_id,
-	.size = sizeof(struct smc_net),
+	.size = sizeof(struct smc_pernet),
 };
 
 static int sock_suite_init(struct kunit_suite *suite)
@@ -487,7 +487,7 @@ static void smc_wakes_as_tcp_does(struct kunit *test)
 	void (*tcps)(struct sock *sk) = sk->sk_state_change;
 	struct socket *sock;
 
-	smc_wake_learn(sk);
+	smc_wake_save(sk);
 	sk->sk_state_change = sock_state_change;
 	smc_wake_state(sk);
 	KUNIT_EXPECT_EQ(test, sock_nr_state_changes, 0U);

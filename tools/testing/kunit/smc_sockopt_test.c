@@ -434,7 +434,7 @@ static struct kunit_case smc_opt_cases[] = {
 };
 
 static struct kunit_suite smc_opt_suite = {
-	.name = "smc_opt",
+	.name = "smc_sockopt",
 	.test_cases = smc_opt_cases,
 };
 

@@ -100,7 +100,7 @@ static int tcp_net_init(struct net *net)
 static struct pernet_operations tcp_net_ops = {
 	.init = tcp_net_init,
 	.id = &smc_net_id,
-	.size = sizeof(struct smc_net),
+	.size = sizeof(struct smc_pernet),
 };
 
 /* The operations of the module; here they stay TCP's. */
@@ -716,7 +716,7 @@ static void children_that_are_ready_take_places_of_the_backlog(struct kunit *tes
 
 	af = inet_csk(sk)->icsk_af_ops;
 	lock_sock(sk);
-	smc_tcp_mind_backlog(sk, true);
+	smc_tcp_limit_backlog(sk, true);
 	release_sock(sk);
 	listener->nr[SMC_CHILD_READY] = 4;
 	tcp_begin(test, server, IPPROTO_TCP);
@@ -739,7 +739,7 @@ static void children_that_are_ready_take_places_of_the_backlog(struct kunit *tes
 	tcp_close(child, 0);
 	listener_end(test, server, listener);
 	lock_sock(sk);
-	smc_tcp_mind_backlog(sk, false);
+	smc_tcp_limit_backlog(sk, false);
 	release_sock(sk);
 	KUNIT_EXPECT_PTR_EQ(test, inet_csk(sk)->icsk_af_ops, af);
 	smc_listener_put(listener);

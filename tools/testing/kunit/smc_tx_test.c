@@ -91,7 +91,7 @@ static int tx_net_init(struct net *net)
 static struct pernet_operations tx_net_ops = {
 	.init = tx_net_init,
 	.id = &smc_net_id,
-	.size = sizeof(struct smc_net),
+	.size = sizeof(struct smc_pernet),
 };
 
 static int tx_suite_init(struct kunit_suite *suite)

@@ -558,7 +558,7 @@ static struct kunit_case smc_llc_form_cases[] = {
 };
 
 static struct kunit_suite smc_llc_form_suite = {
-	.name = "smc_llc_form",
+	.name = "smc_llc_v2_wire",
 	.test_cases = smc_llc_form_cases,
 };
 
