@@ -4,6 +4,7 @@
  * smc_sysctl.h.
  */
 #include <linux/capability.h>
+#include <linux/module.h>
 #include <linux/sysctl.h>
 
 #include "smc_compat.h"
@@ -17,14 +18,23 @@ struct smc_sysctl_row {
 	int initial;
 	int min;
 	int max;
+	bool is_for_tests;
 };
 
-static struct smc_sysctl_row smc_sysctl_rows[] = {
 #define SMC_SYSCTL_ROW(file, member, initial, min, max) \
-	{ file, offsetof(struct smc_settings, member), initial, min, max },
-	SMC_SYSCTLS(SMC_SYSCTL_ROW)
-#undef SMC_SYSCTL_ROW
+	{ file, offsetof(struct smc_settings, member), initial, min, max, false },
+#define SMC_SYSCTL_TEST_ROW(file, member, initial, min, max) \
+	{ file, offsetof(struct smc_settings, member), initial, min, max, true },
+
+static struct smc_sysctl_row smc_sysctl_rows[] = {
+	SMC_SYSCTLS_OPERATOR(SMC_SYSCTL_ROW)
+	SMC_SYSCTLS_RARE(SMC_SYSCTL_ROW)
+	SMC_SYSCTLS_TEST(SMC_SYSCTL_TEST_ROW)
 };
+
+static bool test_timers;
+module_param(test_timers, bool, 0444);
+MODULE_PARM_DESC(test_timers, "net.smc has the timeouts of LLC, for tests on slow machines");
 
 /* Two are not of this form, one of which only the first namespace has. */
 #define SMC_SYSCTL_NR	(ARRAY_SIZE(smc_sysctl_rows) + 2)
@@ -60,39 +70,45 @@ static int smc_sysctl_time(SMC_CTL_TABLE *table, int write, void *buffer, size_t
 static unsigned int smc_sysctl_fill(struct net *net, struct ctl_table *table,
 				    struct smc_settings *set)
 {
+	struct ctl_table *file = table;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(smc_sysctl_rows); i++) {
 		struct smc_sysctl_row *row = &smc_sysctl_rows[i];
+		int *value = (void *)set + row->offset;
 
-		table[i].procname = row->name;
-		table[i].data = (void *)set + row->offset;
-		table[i].maxlen = sizeof(int);
-		table[i].mode = 0644;
-		table[i].proc_handler = proc_dointvec_minmax;
-		if (table[i].data == &set->same_host)
-			table[i].proc_handler = smc_sysctl_same_host;
+		*value = row->initial;
+		if (row->is_for_tests && !test_timers)
+			continue;
+		file->procname = row->name;
+		file->data = value;
+		file->maxlen = sizeof(*value);
+		file->mode = 0644;
+		file->proc_handler = proc_dointvec_minmax;
+		if (value == &set->same_host)
+			file->proc_handler = smc_sysctl_same_host;
 		else if (row->max == SMC_HOUR_MS)
-			table[i].proc_handler = smc_sysctl_time;
-		table[i].extra1 = &row->min;
-		table[i].extra2 = &row->max;
-		*(int *)table[i].data = row->initial;
+			file->proc_handler = smc_sysctl_time;
+		file->extra1 = &row->min;
+		file->extra2 = &row->max;
+		file++;
 	}
 	set->autocorking_size = 65536;
-	table[i].procname = "autocorking_size";
-	table[i].data = &set->autocorking_size;
-	table[i].maxlen = sizeof(set->autocorking_size);
-	table[i].mode = 0644;
-	table[i].proc_handler = proc_douintvec;
-	i++;
-	if (!net_eq(net, &init_net))
-		return i;
-	table[i].procname = "mem";
-	table[i].data = smc_mem_limits;
-	table[i].maxlen = sizeof(smc_mem_limits);
-	table[i].mode = 0644;
-	table[i].proc_handler = proc_doulongvec_minmax;
-	return i + 1;
+	file->procname = "autocorking_size";
+	file->data = &set->autocorking_size;
+	file->maxlen = sizeof(set->autocorking_size);
+	file->mode = 0644;
+	file->proc_handler = proc_douintvec;
+	file++;
+	if (net_eq(net, &init_net)) {
+		file->procname = "mem";
+		file->data = smc_mem_limits;
+		file->maxlen = sizeof(smc_mem_limits);
+		file->mode = 0644;
+		file->proc_handler = proc_doulongvec_minmax;
+		file++;
+	}
+	return file - table;
 }
 
 /**

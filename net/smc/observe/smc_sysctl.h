@@ -7,39 +7,51 @@
 
 /*
  * All settings with their defaults and limits. Names that deployed tools know
- * keep their meaning; the others are ours and say their unit.
+ * keep their meaning; the others are ours and carry their unit.
  *
  * X(file, member, default, minimum, maximum)
- *
- * The waits of first contact (TMR-06) are longer than what the RNIC needs to
- * give up on a write (rdma_ack_exponent, rdma_retries: about a second) and three
- * retransmissions of a Decline.
  */
-#define SMC_SYSCTLS(X)							\
+
+/* What an operator may want to change. */
+#define SMC_SYSCTLS_OPERATOR(X)						\
 	X("wmem", wmem, 65536, 16384, (1 << 30) - 1)			\
 	X("rmem", rmem, 65536, 16384, (1 << 30) - 1)			\
-	X("dialect", dialect, 0, 0, 1)					\
 	X("default_eid", default_eid, 0, 0, 1)				\
 	X("same_host", same_host, 0, 0, 1)				\
 	X("limit_smc_hs", limit_smc_hs, 0, 0, 1)			\
-	X("max_conns_per_lgr", max_conns_per_lgr, 255, 1, 255)		\
 	X("max_links", max_links, 2, 1, 8)				\
+	X("max_conns_per_lgr", max_conns_per_lgr, 255, 1, 255)		\
+	X("smcr_testlink_time", testlink_time, 30, 0, 24 * 3600)	\
+	X("tcp_keepalive_min", tcp_keepalive_min, 0, 0, 32767)		\
+	X("lgr_idle_ms", lgr_idle_ms, 600000, 0, SMC_HOUR_MS)		\
+	X("peer_memory_ms", peer_memory_ms, 60000, 0, SMC_HOUR_MS)	\
+	X("spare_mem", spare_mem, 32 << 20, 0, (1 << 30) - 1)
+
+/* Correct for nearly every host. */
+#define SMC_SYSCTLS_RARE(X)						\
+	X("dialect", dialect, 0, 0, 1)					\
 	X("smcr_max_conns_per_lgr", v21_max_conns, 255, 16, 255)	\
 	X("smcr_max_links_per_lgr", v21_max_links, 2, 1, 2)		\
 	X("smcr_buf_type", buf_type, 1, 1, 2)				\
-	X("smcr_testlink_time", testlink_time, 30, 0, 24 * 3600)	\
-	X("tcp_keepalive_min", tcp_keepalive_min, 0, 0, 32767)		\
 	X("clc_timeout_ms", clc_timeout_ms, 6000, 100, SMC_HOUR_MS)	\
-	X("lgr_idle_ms", lgr_idle_ms, 600000, 0, SMC_HOUR_MS)		\
 	X("max_idle_lgrs", max_idle_lgrs, 256, 0, 65535)		\
 	X("close_timeout_ms", close_timeout_ms, 60000, 100, SMC_HOUR_MS) \
 	X("close_pending_ms", close_pending_ms, 200000, 100, SMC_HOUR_MS) \
 	X("abort_purges", abort_purges, 0, 0, 1)			\
-	X("peer_memory_ms", peer_memory_ms, 60000, 0, SMC_HOUR_MS)	\
 	X("rmb_idle_ms", rmb_idle_ms, 60000, 0, SMC_HOUR_MS)		\
-	X("spare_mem", spare_mem, 32 << 20, 0, (1 << 30) - 1)		\
 	X("rdma_ack_exponent", rdma_timeout, 15, 1, 24)			\
 	X("rdma_retries", rdma_retries, 6, 0, 6)			\
+	X("llc_add_link_retry_ms", llc.add_link_retry, 30000, 0, SMC_HOUR_MS)
+
+/*
+ * Timeouts of LLC, visible with the module parameter test_timers only: a slow test
+ * machine widens them.
+ *
+ * The waits of first contact (TMR-06) are longer than the time in which the RNIC gives
+ * up a write (rdma_ack_exponent, rdma_retries: about a second) plus three
+ * retransmissions of a Decline.
+ */
+#define SMC_SYSCTLS_TEST(X)						\
 	X("llc_confirm_link_ms", llc.confirm_link, 8000, 100, SMC_HOUR_MS) \
 	X("llc_first_reply_ms", llc.first_reply, 8000, 100, SMC_HOUR_MS) \
 	X("llc_add_link_ms", llc.add_link, 8000, 100, SMC_HOUR_MS)	\
@@ -48,8 +60,7 @@
 	X("llc_delete_link_ms", llc.delete_link, 8000, 100, SMC_HOUR_MS) \
 	X("llc_terminate_ms", llc.terminate, 2000, 100, SMC_HOUR_MS)	\
 	X("llc_test_link_ms", llc.test_link, 2000, 100, SMC_HOUR_MS)	\
-	X("llc_rkey_retry_ms", llc.rkey_retry, 500, 10, SMC_HOUR_MS)	\
-	X("llc_add_link_retry_ms", llc.add_link_retry, 30000, 0, SMC_HOUR_MS)
+	X("llc_rkey_retry_ms", llc.rkey_retry, 500, 10, SMC_HOUR_MS)
 
 struct net;
 

@@ -17,7 +17,9 @@ struct row {
 
 static const struct row rows[] = {
 #define ROW(file, member, initial, min, max) { file, #member, initial, min, max },
-	SMC_SYSCTLS(ROW)
+	SMC_SYSCTLS_OPERATOR(ROW)
+	SMC_SYSCTLS_RARE(ROW)
+	SMC_SYSCTLS_TEST(ROW)
 #undef ROW
 };
 

@@ -16,9 +16,20 @@ def hold(h, port):
     ls.close()
 
 
+def no_test_timers(t):
+    """Without the parameter test_timers operators see no timeouts of LLC."""
+    t.pair.unload(t.a.name)
+    t.a.run(["insmod", t.guest_path(t.pair.kernel.smc_modules()["smc"])])
+    names = t.a.run("ls /proc/sys/net/smc; rmmod smc").out.split()
+    t.check("wmem" in names and "llc_reply_ms" not in names, f"settings: {names}")
+    t.load(t.a)
+
+
 def run(t):
     if t.family != "smc":
         return
+    t.step(no_test_timers.__doc__)
+    no_test_timers(t)
     start = len(t.b.log)
     ended = t.relay.rule(llc=4)
     rounds = 30 if t.long else 8

@@ -220,7 +220,8 @@ class Pair:
             for dep in self.kernel.depends(path):
                 if dep != "smc":
                     lines.append(f"[ -d /sys/module/{dep} ] || modprobe {dep}")
-            lines.append(f"insmod {shlex.quote('/host' + path)}")
+            timers = " test_timers=1" if name == "smc" else ""
+            lines.append(f"insmod {shlex.quote('/host' + path)}{timers}")
         lines.append(f"cd {SYSCTL_DIR}; echo {dialect} > dialect")
         lines.append(f"echo {self.ack_exponent} > rdma_ack_exponent")
         vm.run("\n".join(lines))
