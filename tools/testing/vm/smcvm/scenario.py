@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """What a scenario file is and what it works with.
 
-A scenario is a file scenarios/NAME.py: a docstring whose first line says what
+A scenario is a file scenarios/WING/NAME.py: a docstring whose first line says what
 it is and whose "covers:" lines name requirements, the names of DEFAULTS where they
 differ, halves that run
 inside the machines (functions with h as first argument, see guest/halves.py)
 and run(t), which keeps them in step.
 """
+import functools
+import glob
 import importlib.util
 import os
 import re
@@ -37,8 +39,10 @@ EID = "SMC-BENCH.STRANGERS"
 
 class Scenario:
     def __init__(self, name):
+        if name not in paths():
+            raise kernel.BenchError(f"no scenario {name}")
         self.name = name
-        self.path = os.path.join(SCENARIOS, name + ".py")
+        self.path = paths()[name]
         spec = importlib.util.spec_from_file_location("scenario_" + name.replace("-", "_"),
                                                       self.path)
         mod = importlib.util.module_from_spec(spec)
@@ -52,9 +56,18 @@ class Scenario:
             setattr(self, key, getattr(mod, key, val))
 
 
+@functools.cache
+def paths():
+    """File of each scenario, by its name."""
+    files = glob.glob(os.path.join(SCENARIOS, "*/*.py"))
+    found = {os.path.basename(path)[:-3]: path for path in files}
+    if len(found) != len(files):
+        raise kernel.BenchError("two scenarios have one name")
+    return found
+
+
 def all_names():
-    return sorted(f[:-3] for f in os.listdir(SCENARIOS)
-                  if f.endswith(".py") and not f.startswith("_"))
+    return sorted(paths())
 
 
 class Case:

@@ -128,7 +128,7 @@ def run_as(h, genl, uid, func):
 
 
 def tool(h):
-    sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../bench"))
+    sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../../bench"))
     import genl
 
     with genl.Family("SMC_GEN_NETLINK") as f:

@@ -24,7 +24,7 @@ ipv = (4, 6)
 
 INTS = (1, 2, 77777, -1, 0)
 DOC = os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                   "../../../../Documentation/options.md")
+                   "../../../../../Documentation/options.md")
 DATA = b"more than SO_RCVLOWAT asks for"
 
 
