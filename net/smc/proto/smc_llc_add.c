@@ -1,34 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The exchange that adds a link, RFC 7609 3.5.1.6, 3.5.5.1.1, 3.5.5.1.2,
- * 3.5.5.2.3 and C.7.1: ADD LINK, ADD LINK CONTINUATION, CONFIRM LINK.
+ * The exchange that adds a link: ADD LINK, ADD LINK CONTINUATION, CONFIRM LINK. RFC 7609
+ * 3.5.1.6, 3.5.5.1.1, 3.5.5.1.2, 3.5.5.2.3, C.7.1.
  *
- * Operation: the server picks an RNIC, has a queue pair made there and offers
- * it. The client picks one of its own, has its queue pair made and connected,
- * and accepts; or it declines. Then the server's is connected, and both tell
- * each other how their RMBs are reached over the new link: the server asks as
- * often as either side has something to tell, two RMBs at a time. CONFIRM LINK
- * over the new link ends it. The client's own ADD LINK is a notice that makes
- * the server try.
+ * Operation: the server creates a queue pair and offers it. The client creates and connects its
+ * own and accepts, or it declines. The server connects. Both announce the keys of their RMBs on
+ * the new link, two at a time; the server requests until neither has more. CONFIRM LINK on the
+ * new link is the end. An ADD LINK of the client is a notice that makes the server try. In
+ * version 2 a long ADD LINK carries all keys, which are kept until the new link exists, and the
+ * notice is REQ ADD LINK, which has a reply (protocol.md).
+ * In first contact a client waits for an offer. A server that cannot add a link offers a bare
+ * queue pair and deletes it if the client accepts. Without an offer a deployed client times out
+ * and continues with one link; any other client is declined (AMB-28).
  *
- * Where ADD LINK is long it tells of all RMBs itself, and so does the reply:
- * what the peer has said is kept until the new link is there, and CONFIRM LINK
- * comes next. There the notice is REQ ADD LINK, and is answered (protocol.md).
+ * Ownership: the exchange owns the new link until it is confirmed. DELETE LINK removes it if the
+ * peer may know it, DESTROY_LINK alone otherwise.
  *
- * Ownership: the new link belongs to this exchange until it is confirmed. What
- * takes it down is its number in DELETE LINK if the peer may know of it, and
- * DESTROY_LINK alone if it does not.
- *
- * First contact of a server that has no RNIC for a second link, or whose areas cannot
- * be had on it: the client waits for an offer all the same, and gets that of a bare
- * queue pair, which is taken back if it accepts. Where not even that can be had, a
- * deployed client goes on with one link after a while, and any other one is declined
- * (AMB-28).
- *
- * Error handling: if the new link fails it is marked LOST like any other, and
- * smc_llc_delete.c tells the peer. If the carrying link fails the exchange is
- * void at both sides; the server begins anew on another link. In first contact
- * a peer that stops answering on the first link ends it all.
+ * Errors: a new link that fails is marked LOST, see smc_llc_delete.c. If the carrying link
+ * fails, both sides drop the exchange and the server retries on another link. A timeout on the
+ * first link in first contact fails the group.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -39,8 +29,8 @@
 #include "proto/smc_llc_links.h"
 
 /**
- * smc_llc_is_adding() - is a link being added?
- * @flow: the machine
+ * smc_llc_is_adding() - check for an exchange that adds a link
+ * @flow: LLC machine
  *
  * Return: true from the beginning of the exchange to its end.
  */
@@ -52,10 +42,10 @@ bool smc_llc_is_adding(const struct smc_llc_flow *flow)
 }
 
 /**
- * smc_llc_add_may_succeed() - may a link come up that needs no other one any more?
- * @flow: the machine
+ * smc_llc_add_may_succeed() - check for a link that can come up without another one
+ * @flow: LLC machine
  *
- * Return: true if there is one that has only to be confirmed.
+ * Return: true if the new link only needs CONFIRM LINK.
  */
 bool smc_llc_add_may_succeed(const struct smc_llc_flow *flow)
 {
@@ -68,14 +58,13 @@ static struct smc_llc_link *new_link(const struct smc_llc_run *run)
 	return &run->flow->link[run->flow->config_target];
 }
 
-/* How long either side waits for a message of the other, ms. */
+/* Time limit for a message of the peer, in ms. */
 static u32 patience(const struct smc_llc_flow *flow)
 {
 	return smc_llc_is_forming(flow) ? flow->params.timers.first_reply :
 					  flow->params.timers.reply;
 }
 
-/* The next message of the peer is waited for. */
 static void wait_in(struct smc_llc_run *run, enum smc_llc_config config)
 {
 	run->flow->config = config;
@@ -88,10 +77,7 @@ static void work_in(struct smc_llc_run *run, enum smc_llc_config config)
 	run->flow->config_deadline = SMC_LLC_NO_DEADLINE;
 }
 
-/*
- * Work that the peer waits for. If a new RNIC is not ready in time we do without the new
- * link, rather than lose the working one that carries the exchange.
- */
+/* Work that the peer waits for. A slow RNIC costs the new link, not the working one. */
 static void work_in_time(struct smc_llc_run *run, enum smc_llc_config config)
 {
 	u32 ms = patience(run->flow), most = run->flow->quirks->peer_waits_ms;
@@ -103,10 +89,9 @@ static void work_in_time(struct smc_llc_run *run, enum smc_llc_config config)
 }
 
 /*
- * Server: a queue pair to offer. In first contact the client waits for the offer from its
- * CONFIRM LINK reply on; without one it gives up, or goes on with one link. A link that
- * may come up gets half of that time, a bare one, which may follow it, a quarter. Later
- * nothing depends on the offer, but our own RKEY exchanges wait for this one to end.
+ * Server: create the queue pair to offer. In first contact the client waits for the offer. A
+ * usable link gets half of that time, a bare one, which may follow it, a quarter. Later only
+ * RKEY exchanges of this side wait for the end of this exchange.
  */
 static void create_in_time(struct smc_llc_run *run)
 {
@@ -130,7 +115,7 @@ static struct smc_llc_action *create(struct smc_llc_run *run, const struct smc_l
 
 	new_link(run)->local = *rnic;
 	new_link(run)->is_spare = true;
-	/* where another RNIC has failed it is CREATE already, and the time of that runs on */
+	/* after another RNIC has failed the deadline of CREATE stays */
 	if (run->flow->config == SMC_LLC_CONFIG_HELD)
 		work_in_time(run, SMC_LLC_CONFIG_CREATE);
 	else if (run->flow->config == SMC_LLC_CONFIG_NONE || new_link(run)->is_bare)
@@ -141,21 +126,21 @@ static struct smc_llc_action *create(struct smc_llc_run *run, const struct smc_l
 	return act;
 }
 
-/* Server, first contact: something to offer, that never comes up. */
+/* Server, first contact: create an offer that never becomes a usable link. */
 static void create_bare(struct smc_llc_run *run)
 {
 	new_link(run)->is_bare = true;
 	create(run, &run->flow->link[0].local)->is_bare = true;
 }
 
-/* Connect to what the peer has named, with the MTU that both can do, ADDL-17. */
+/* Connect to the peer's end, with the smaller of both MTUs, ADDL-17. */
 static void prepare(struct smc_llc_run *run, const struct smc_llc_end *peer)
 {
 	struct smc_llc_link *lnk = new_link(run);
 	struct smc_llc_action *act;
 
 	lnk->peer = *peer;
-	/* for a client the time of CREATE runs on: the server has waited since its offer */
+	/* a client keeps the deadline of CREATE: the server has waited since its offer */
 	if (run->flow->params.is_server)
 		work_in_time(run, SMC_LLC_CONFIG_PREPARE);
 	run->flow->config = SMC_LLC_CONFIG_PREPARE;
@@ -165,10 +150,9 @@ static void prepare(struct smc_llc_run *run, const struct smc_llc_end *peer)
 }
 
 /*
- * An attempt begins, and costs a queue pair on which all RMBs are mapped. A peer decides
- * how many there are: a client by asking and refusing what it is offered, a server by
- * offering and deleting what was accepted. After many in a row none follows for a while,
- * whoever wants it. What is wanted meanwhile is tried for afterwards.
+ * Count an attempt. Each costs a queue pair with all RMBs mapped, and the peer can cause them: a
+ * client by requests and refusals, a server by offers that it deletes. SMC_LLC_ATTEMPTS in a row
+ * cause a pause for both roles; what was wanted meanwhile is tried afterwards.
  */
 static void note_attempt(struct smc_llc_run *run)
 {
@@ -182,7 +166,7 @@ static void note_attempt(struct smc_llc_run *run)
 		flow->backoff_end = max(flow->backoff_end, flow->attempts_end);
 }
 
-/* Server: no link for a client that has asked for one. */
+/* Server: answer a pending REQ ADD LINK: no link is available. */
 static void say_none(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -193,7 +177,7 @@ static void say_none(struct smc_llc_run *run)
 	flow->is_asked = false;
 }
 
-/* Server: what is offered has a number that no other link has. */
+/* Server: the new link gets a number that no other link has. */
 static void begin_link(struct smc_llc_run *run, u8 target)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -203,23 +187,21 @@ static void begin_link(struct smc_llc_run *run, u8 target)
 	smc_llc_link_make(flow, target, flow->last_num);
 }
 
-/* Server: an RNIC to offer, if there is one. */
 static bool pick_any_offer(struct smc_llc_flow *flow, struct smc_llc_end *rnic)
 {
 	if (smc_llc_pick_offer(flow, rnic))
 		return true;
-	/* Those that the client refused may be of use by now. */
+	/* The client may accept now what it refused before. */
 	flow->refused = 0;
 	return smc_llc_pick_offer(flow, rnic);
 }
 
 /**
- * smc_llc_add_begin() - server: try for another link
- * @run: the call
+ * smc_llc_add_begin() - server: try to add a link
+ * @run: current call
  *
- * Where none may be added, or no RNIC could carry it, a client that has asked is
- * told so. In first contact it has always asked, so to say: it gets the offer of a bare
- * queue pair. RFC 7609 3.5.1.6; SL-01 to SL-03, ADDL-05, AMB-28.
+ * A client that asked gets a negative answer if no link can be added. In first contact it gets
+ * the offer of a bare queue pair. RFC 7609 3.5.1.6; SL-01 to SL-03, ADDL-05, AMB-28.
  */
 void smc_llc_add_begin(struct smc_llc_run *run)
 {
@@ -244,7 +226,7 @@ void smc_llc_add_begin(struct smc_llc_run *run)
 		create_bare(run);
 }
 
-/* Client: no, and why; counts as the end of first contact, SL-11, ERR-11. */
+/* Client: decline the offer; ends first contact, SL-11, ERR-11. */
 static void reject(struct smc_llc_run *run, u8 reason)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -260,21 +242,19 @@ static void reject(struct smc_llc_run *run, u8 reason)
 	smc_llc_keys_wait(run);
 }
 
-/* Client: the offer was of use, and what was made of it is of none. */
 static void reject_made(struct smc_llc_run *run)
 {
 	smc_llc_link_destroy(run, run->flow->config_target, true);
 	reject(run, SMC_LLC_ADD_LINK_NO_PATH);
 }
 
-/* The peer has told of its RMBs: later, when the new link is there. */
 static void keep_pairs(struct smc_llc_run *run)
 {
 	if (run->flow->add.offer.nr_pairs)
 		smc_llc_ask(run, SMC_LLC_ACT_KEEP_PAIRS, run->flow->config_link);
 }
 
-/* Client: what to answer to the offer, RFC 7609 3.5.1.6.1. */
+/* Client: accept or decline the offer, RFC 7609 3.5.1.6.1. */
 static void consider(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -302,10 +282,10 @@ static void consider(struct smc_llc_run *run)
 }
 
 /**
- * smc_llc_add_abandon() - the exchange is void
- * @run: the call
+ * smc_llc_add_abandon() - drop the exchange
+ * @run: current call
  *
- * The peer has no reason to ask about the link.
+ * The peer will send nothing more about the link.
  */
 void smc_llc_add_abandon(struct smc_llc_run *run)
 {
@@ -325,10 +305,10 @@ static void on_offer(struct smc_llc_run *run, u8 link, const struct smc_llc_add_
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 		return;
 	}
-	/* The server has given up what it offered before, ERR-29. */
+	/* The server has dropped its last offer, ERR-29. */
 	if (smc_llc_is_adding(flow))
 		smc_llc_add_abandon(run);
-	/* SER-07: this is the answer to a notice of ours. */
+	/* SER-07: the offer answers a notice of this side. */
 	flow->wants_link = false;
 	memset(&flow->add, 0, sizeof(flow->add));
 	flow->add.offer = *al;
@@ -337,7 +317,6 @@ static void on_offer(struct smc_llc_run *run, u8 link, const struct smc_llc_add_
 	if (flow->phase == SMC_LLC_WAIT_ADD_LINK)
 		flow->phase = SMC_LLC_SECOND_LINK;
 	if (flow->phase == SMC_LLC_WAIT_CONFIRM_SENT) {
-		/* One link was agreed on. */
 		reject(run, SMC_LLC_ADD_LINK_NO_PATH);
 		return;
 	}
@@ -354,9 +333,9 @@ static void on_notice(struct smc_llc_run *run, u8 link)
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 		return;
 	}
-	/* What the client has refused before its new RNIC came may be of use to that. */
+	/* A new RNIC of the client may fit what it refused before. */
 	flow->refused = 0;
-	/* ERR-59, ADDL-06 to ADDL-09; crossed with our own: SER-07 */
+	/* ERR-59, ADDL-06 to ADDL-09; SER-07: crossed with an offer */
 	if (!smc_llc_is_adding(flow))
 		flow->wants_link = true;
 }
@@ -368,20 +347,18 @@ static void accepted(struct smc_llc_run *run, const struct smc_llc_add_link *al)
 	prepare(run, &al->end);
 }
 
-/* The client does not want the link that was offered, SL-12. */
+/* The client declined the offer, SL-12. */
 static void on_rejection(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_end rnic;
 
-	/* another one may be on a network that the client is on */
 	flow->refused |= smc_llc_rnic_place(flow, &new_link(run)->local);
 	smc_llc_link_destroy(run, flow->config_target, true);
 	smc_llc_arm_retry(run, false);
 	flow->wants_link |= flow->has_rnics && smc_llc_pick_offer(flow, &rnic);
 }
 
-/* It takes it, and tells of its end. */
 static void on_acceptance(struct smc_llc_run *run, const struct smc_llc_add_link *al)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -396,7 +373,7 @@ static void on_acceptance(struct smc_llc_run *run, const struct smc_llc_add_link
 				  SMC_LLC_DELETE_PROTOCOL);
 	else if (!flow->has_rnics || lnk->is_bare ||
 		 !smc_llc_is_allowed(flow, &lnk->local, &al->end))
-		/* ADDL-04: a link that is no use; or one is all there is here */
+		/* ADDL-04: bare or not allowed */
 		smc_llc_link_lost(run, flow->config_target, SMC_LLC_WHY_NO_LONGER_NEEDED,
 				  SMC_LLC_DELETE_LOST_PATH);
 	else if (lnk->state == SMC_LLC_LINK_FORMING)
@@ -406,7 +383,7 @@ static void on_acceptance(struct smc_llc_run *run, const struct smc_llc_add_link
 		smc_llc_arm_retry(run, has_failed);
 }
 
-/* The link of an offer that the client may have accepted. AMB-40: @num may be missing. */
+/* Index of an offered link that the client may have accepted. AMB-40: @num may be 0. */
 static u8 accepted_link(const struct smc_llc_flow *flow, u8 num)
 {
 	u8 i;
@@ -419,9 +396,8 @@ static u8 accepted_link(const struct smc_llc_flow *flow, u8 num)
 }
 
 /*
- * A deployed client declines in the end what it had accepted and what did not come up
- * (protocol.md). That is its last message about the link, and it has none any more. So it
- * stands for the DELETE LINK reply, which the client may never send.
+ * A deployed client finally declines a link that it accepted but that did not come up
+ * (protocol.md). It sends nothing more about it, so this replaces the DELETE LINK reply.
  */
 static void on_late_rejection(struct smc_llc_run *run, u8 link, u8 num)
 {
@@ -444,7 +420,7 @@ static void on_late_rejection(struct smc_llc_run *run, u8 link, u8 num)
 static void on_answer(struct smc_llc_run *run, u8 link, const struct smc_llc_add_link *al)
 {
 	struct smc_llc_flow *flow = run->flow;
-	/* AMB-40: a rejection may leave the number out */
+	/* AMB-40 */
 	bool is_awaited = flow->config == SMC_LLC_CONFIG_ADD_LINK && link == flow->config_link &&
 			  (al->link_num == new_link(run)->num ||
 			   (!al->link_num && al->is_rejected));
@@ -466,9 +442,9 @@ static void on_answer(struct smc_llc_run *run, u8 link, const struct smc_llc_add
 }
 
 /**
- * smc_llc_add_msg() - ADD LINK came in
- * @run: the call
- * @link: index of the link it came on
+ * smc_llc_add_msg() - handle ADD LINK
+ * @run: current call
+ * @link: index of the link it arrived on
  * @msg: the message
  */
 void smc_llc_add_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
@@ -486,14 +462,13 @@ void smc_llc_add_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_msg 
 }
 
 /**
- * smc_llc_add_req() - REQ ADD LINK came in: the notice of version 2
- * @run: the call
- * @link: index of the link it came on
+ * smc_llc_add_req() - handle REQ ADD LINK, the notice of version 2
+ * @run: current call
+ * @link: index of the link it arrived on
  * @msg: the message
  *
- * A server that has no further link says so (protocol.md); ADD LINK is an
- * answer, too, also one that was on its way. Who hears that there is none asks
- * again when it has an RNIC more, or by and by.
+ * The answer is an offer, even one in flight, or the reply that there is none (protocol.md).
+ * After that reply the client asks again when it gets another RNIC or its retry timer expires.
  */
 void smc_llc_add_req(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
 {
@@ -505,9 +480,8 @@ void smc_llc_add_req(struct smc_llc_run *run, u8 link, const struct smc_llc_msg 
 	}
 	if (msg->is_reply)
 		return;
-	/* as with on_notice() */
 	flow->refused = 0;
-	/* nothing of it has been said to the client yet, and nothing may come of it */
+	/* the client does not know of this attempt yet, and it may fail */
 	if (flow->config == SMC_LLC_CONFIG_CREATE) {
 		flow->is_asked = true;
 		flow->asked_link = link;
@@ -537,7 +511,7 @@ static void send_add_link(struct smc_llc_run *run, bool is_reply)
 	act->msg.add_link.is_direct = flow->add.is_direct;
 }
 
-/* Server: nothing to offer. A client that relies on an offer waits in vain, AMB-28. */
+/* Server: nothing to offer. A client that needs an offer would time out, AMB-28. */
 static void no_offer(struct smc_llc_run *run)
 {
 	if (smc_llc_is_forming(run->flow) && run->flow->quirks->must_offer)
@@ -575,8 +549,8 @@ static void not_created(struct smc_llc_run *run)
 }
 
 /*
- * An RNIC hangs. The new link is freed when the RNIC has answered; until then its index
- * cannot be used again. The server offers another RNIC next, if it has one.
+ * The RNIC did not answer in time; the index stays taken until it does. The server offers
+ * another RNIC next.
  */
 static void not_created_in_time(struct smc_llc_run *run)
 {
@@ -606,8 +580,8 @@ static void not_created_in_time(struct smc_llc_run *run)
 }
 
 /**
- * smc_llc_add_created() - there is a queue pair for the new link, or none
- * @run: the call
+ * smc_llc_add_created() - handle the outcome of CREATE_LINK
+ * @run: current call
  * @ev: SMC_LLC_EV_LINK_CREATED
  */
 void smc_llc_add_created(struct smc_llc_run *run, const struct smc_llc_event *ev)
@@ -627,7 +601,7 @@ void smc_llc_add_created(struct smc_llc_run *run, const struct smc_llc_event *ev
 		prepare(run, &flow->add.offer.end);
 		return;
 	}
-	/* SER-05: the client is telling of an RMB, on more links than one message has room for */
+	/* SER-05: CONFIRM RKEY CONTINUATION of the client comes first */
 	if (flow->remote.state == SMC_LLC_REMOTE_CONFIRM_CONT) {
 		smc_llc_add_abandon(run);
 		flow->wants_link = true;
@@ -639,7 +613,7 @@ void smc_llc_add_created(struct smc_llc_run *run, const struct smc_llc_event *ev
 	wait_in(run, SMC_LLC_CONFIG_ADD_LINK);
 }
 
-/* Tell of the next RMBs, RKEY-20, ADDL-11 to ADDL-15. */
+/* Announce the next RMBs, RKEY-20, ADDL-11 to ADDL-15. */
 static void send_cont(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -657,7 +631,6 @@ static void send_cont(struct smc_llc_run *run)
 	flow->add.next_own += min_t(u8, left, SMC_LLC_CONT_PAIRS);
 }
 
-/* What came with the peer's ADD LINK can be stored now. */
 static void store_kept(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -675,10 +648,10 @@ static void store_kept(struct smc_llc_run *run)
 }
 
 /**
- * smc_llc_add_prepared() - the new link is connected, or cannot be
- * @run: the call
- * @link: its index
- * @ok: which
+ * smc_llc_add_prepared() - handle the outcome of PREPARE_LINK
+ * @run: current call
+ * @link: index of the new link
+ * @ok: true if it is connected
  */
 void smc_llc_add_prepared(struct smc_llc_run *run, u8 link, bool ok)
 {
@@ -708,8 +681,8 @@ void smc_llc_add_prepared(struct smc_llc_run *run, u8 link, bool ok)
 }
 
 /*
- * Client: is this about an offer that it has not answered yet? Then a deployed server has
- * taken the answer to its last offer, which came too late, for one to this.
+ * Client: true if it has not answered the offer yet. A deployed server took the late answer to
+ * its previous offer for the answer to this one.
  */
 static bool is_premature(const struct smc_llc_flow *flow, u8 num)
 {
@@ -718,13 +691,13 @@ static bool is_premature(const struct smc_llc_flow *flow, u8 num)
 }
 
 /**
- * smc_llc_add_cont() - ADD LINK CONTINUATION came in
- * @run: the call
- * @link: index of the link it came on
+ * smc_llc_add_cont() - handle ADD LINK CONTINUATION
+ * @run: current call
+ * @link: index of the link it arrived on
  * @msg: the message
  *
- * The first one says how many RMBs there are; each later one has to go on from
- * there. RFC 7609 A.3.3, C.7.1; ERR-47, AMB-24.
+ * The first has the number of RMBs, later ones count down. RFC 7609 A.3.3, C.7.1; ERR-47,
+ * AMB-24.
  */
 void smc_llc_add_cont(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
 {
@@ -759,14 +732,14 @@ void smc_llc_add_cont(struct smc_llc_run *run, u8 link, const struct smc_llc_msg
 	act->msg = *msg;
 }
 
-/* Tell on where there is something left to be told. */
+/* Send the next CONTINUATION; false if both sides have announced all RMBs. */
 static bool go_on_telling(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_add *add = &flow->add;
 	bool has_more;
 
-	/* Asked before the client's answer, counted after it. */
+	/* A client replies before it counts what is left, a server counts first. */
 	if (!flow->params.is_server)
 		send_cont(run);
 	has_more = add->peer_left || add->next_own < add->nr_own;
@@ -779,10 +752,10 @@ static bool go_on_telling(struct smc_llc_run *run)
 }
 
 /**
- * smc_llc_add_stored() - the peer's RMBs have their tokens for the new link
- * @run: the call
- * @link: its index
- * @ok: or they could not be stored
+ * smc_llc_add_stored() - handle the outcome of STORE_PAIRS
+ * @run: current call
+ * @link: index of the new link
+ * @ok: true if all keys were stored
  */
 void smc_llc_add_stored(struct smc_llc_run *run, u8 link, bool ok)
 {
@@ -792,7 +765,6 @@ void smc_llc_add_stored(struct smc_llc_run *run, u8 link, bool ok)
 	if (flow->config != SMC_LLC_CONFIG_STORE || flow->config_target != link)
 		return;
 	if (!ok && is_long && !flow->params.is_server) {
-		/* The server has no answer yet. */
 		reject_made(run);
 		smc_llc_arm_retry(run, true);
 		return;
@@ -812,7 +784,7 @@ void smc_llc_add_stored(struct smc_llc_run *run, u8 link, bool ok)
 	wait_in(run, SMC_LLC_CONFIG_CONFIRM);
 }
 
-/* The new link is as good as any other, ADDL-16. */
+/* ADDL-16 */
 static void added(struct smc_llc_run *run, u8 link)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -821,7 +793,7 @@ static void added(struct smc_llc_run *run, u8 link)
 	if (!smc_llc_link_move(lnk, SMC_LLC_LINK_ACTIVE))
 		return;
 	lnk->is_spare = false;
-	/* how many of these there may be, their lives tell: SMC_LLC_BRIEF_LIVES */
+	/* links that end early have a limit of their own, SMC_LLC_BRIEF_LIVES */
 	flow->nr_attempts = 0;
 	smc_llc_rnic_has_link(flow);
 	smc_llc_config_done(run);
@@ -830,9 +802,9 @@ static void added(struct smc_llc_run *run, u8 link)
 }
 
 /**
- * smc_llc_add_confirm() - CONFIRM LINK came in on a link that is not the first
- * @run: the call
- * @link: its index
+ * smc_llc_add_confirm() - handle CONFIRM LINK on a link other than the first
+ * @run: current call
+ * @link: index of the link
  * @msg: the message
  *
  * RFC 7609 3.5.1.6.2, C.7.1; SL-15, ERR-11, ERR-43, AMB-57, AMB-65.
@@ -857,22 +829,22 @@ void smc_llc_add_confirm(struct smc_llc_run *run, u8 link, const struct smc_llc_
 	lnk->peer_uid = cl->link_uid;
 	if (flow->params.is_server) {
 		added(run, link);
-		/* Is there an RNIC for one more? */
+		/* There may be an RNIC for one more link. */
 		if (flow->has_rnics)
 			smc_llc_want_link(flow);
 		return;
 	}
 	smc_llc_send_confirm_link(run, link, true, flow->quirks->no_eye_catcher, flow->max_links);
 	added(run, link);
-	/* SL-16, SL-17: data waits until this has left. */
+	/* SL-16, SL-17: no data before this reply was sent */
 	if (flow->phase != SMC_LLC_UP)
 		wait_in(run, SMC_LLC_CONFIG_CONFIRMED);
 }
 
 /**
- * smc_llc_add_confirm_sent() - CONFIRM LINK of a link that is not the first left
- * @run: the call
- * @link: its index
+ * smc_llc_add_confirm_sent() - CONFIRM LINK of a link other than the first was sent
+ * @run: current call
+ * @link: index of the link
  */
 void smc_llc_add_confirm_sent(struct smc_llc_run *run, u8 link)
 {
@@ -893,10 +865,8 @@ static void carrier_timeout(struct smc_llc_run *run, enum smc_llc_why why)
 }
 
 /**
- * smc_llc_add_timeout() - the peer's part, or one's own, has been waited for too long
- * @run: the call
- *
- * RFC 7609 C.7.1.
+ * smc_llc_add_timeout() - the deadline of the exchange has passed, RFC 7609 C.7.1
+ * @run: current call
  */
 void smc_llc_add_timeout(struct smc_llc_run *run)
 {
@@ -931,7 +901,6 @@ void smc_llc_add_timeout(struct smc_llc_run *run)
 	}
 }
 
-/* The new link has failed, or the server has deleted it. */
 static void target_gone(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -940,7 +909,7 @@ static void target_gone(struct smc_llc_run *run)
 			(flow->config == SMC_LLC_CONFIG_STORE &&
 			 flow->params.has_long_add_link);
 
-	/* The client's answer to an offer tells whether it knows the link. */
+	/* The client's answer will show whether it knows the link. */
 	if (flow->params.is_server && flow->config == SMC_LLC_CONFIG_ADD_LINK)
 		return;
 	if (flow->config == SMC_LLC_CONFIG_CREATE && flow->params.is_server) {
@@ -956,8 +925,8 @@ static void target_gone(struct smc_llc_run *run)
 }
 
 /**
- * smc_llc_add_settle() - go on with what waited, end what has lost a link
- * @run: the call
+ * smc_llc_add_settle() - resume a held offer; end an exchange that lost a link
+ * @run: current call
  */
 void smc_llc_add_settle(struct smc_llc_run *run)
 {
@@ -969,10 +938,10 @@ void smc_llc_add_settle(struct smc_llc_run *run)
 		return;
 	if (needs_carrier && smc_llc_is_dead_end(flow, flow->config_link)) {
 		smc_llc_add_abandon(run);
-		/* LLC-14: the server is who retries. */
+		/* LLC-14: only the server retries. */
 		flow->wants_link |= flow->params.is_server;
 	} else if (flow->config == SMC_LLC_CONFIG_HELD) {
-		/* SER-18: our own CONFIRM RKEY is answered at once, and first. */
+		/* SER-18: CONFIRM RKEY of this side completes first. */
 		if (!flow->own.is_busy || flow->own.keys.is_delete)
 			consider(run);
 	} else if (smc_llc_is_dead_end(flow, flow->config_target)) {
@@ -996,11 +965,11 @@ static void send_notice(struct smc_llc_run *run, const struct smc_llc_end *rnic)
 }
 
 /**
- * smc_llc_add_start_next() - a further link is wanted: try for it
- * @run: the call
+ * smc_llc_add_start_next() - try for a further link if one is wanted
+ * @run: current call
  *
- * The server does so itself, the client tells the server that it has an RNIC
- * and waits for nothing. RFC 7609 3.5.5.1; ADDL-01, ADDL-06, ADDL-10, MAXL-09.
+ * The server starts the exchange. The client sends a notice that it has an RNIC and does not
+ * wait for an answer. RFC 7609 3.5.5.1; ADDL-01, ADDL-06, ADDL-10, MAXL-09.
  */
 void smc_llc_add_start_next(struct smc_llc_run *run)
 {
@@ -1012,7 +981,7 @@ void smc_llc_add_start_next(struct smc_llc_run *run)
 		return;
 	if (flow->add_pause != SMC_LLC_NO_DEADLINE || flow->backoff_end)
 		return;
-	/* Until the last one's place is free. */
+	/* Wait for the index of the last link. */
 	if (smc_llc_nr_in(flow, SMC_LLC_LINK_GOING) &&
 	    smc_llc_link_in(flow, SMC_LLC_LINK_FREE) == SMC_LLC_NO_LINK)
 		return;
@@ -1021,7 +990,7 @@ void smc_llc_add_start_next(struct smc_llc_run *run)
 		smc_llc_add_begin(run);
 	} else if (flow->has_rnics && smc_llc_pick_notice(flow, &rnic)) {
 		flow->retry_deadline = SMC_LLC_NO_DEADLINE;
-		/* Nobody need answer; what is urgent is said again. */
+		/* No answer is due, so repeat the notice while redundancy is missing. */
 		if (smc_llc_nr_symmetric(flow) < 2)
 			smc_llc_arm_retry(run, false);
 		send_notice(run, &rnic);
