@@ -1,30 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The exchange that deletes a link, and the end of the whole group, RFC 7609
- * 3.5.4, 3.5.5.1.3, 3.5.5.1.4 and C.7.1.
+ * The exchange that deletes a link, and the end of the group. RFC 7609 3.5.4, 3.5.5.1.3,
+ * 3.5.5.1.4, C.7.1.
  *
- * Operation: a link that is to go is marked, LOST if it works no more, LEAVING
- * if it does. The server deletes the marked ones one by one, each by a DELETE
- * LINK exchange over another link. A client tells the server of its own by a
- * DELETE LINK of its own, and waits for the server's request. Only the server
- * decides: whatever a client wants ends in that request, which it cannot refuse.
+ * Operation: a link to be deleted is marked: LOST if it failed, LEAVING if it works. The server
+ * deletes marked links one by one, each by a DELETE LINK exchange over another link. A client
+ * sends a DELETE LINK of its own and waits for the server's request, which it cannot refuse. A
+ * working link is cleared before anything is sent about it: its connections pause, and move
+ * after the peer's TEST LINK reply or its time limit.
  *
- * A link that works and is to go is cleared before either side says anything of it:
- * its connections are silent, and move when the peer has answered a TEST LINK there, or
- * has had its time.
+ * Ownership: the server frees a link when the reply has arrived, the client when its reply was
+ * sent. A DELETE LINK cannot be taken back: the client may have freed its end. If all other
+ * links fail before the reply, the group ends even if the link still works.
  *
- * Ownership: the resources of a link stay until both sides agree: at the server
- * when the reply has come, at the client when its reply has left.
- *
- * A DELETE LINK that has left cannot be taken back, for nobody knows whether the
- * client has freed its end, nor is a link used again that is being cleared. If all other
- * links fail before the reply has come, the group ends, though the link that was to go may
- * still work.
- *
- * Error handling: a DELETE LINK without answer means that the link which carried
- * it has failed as well; both are asked for again on a survivor. Without one
- * the group ends. A DELETE LINK for the whole group goes past all exchanges; it
- * is sent on one link after the other until one takes it.
+ * Errors: a DELETE LINK without reply means that its carrier failed, too; both are deleted over
+ * a survivor. Without one the group ends. A DELETE LINK for the whole group overtakes all
+ * exchanges and tries one link after the other.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -47,7 +38,7 @@ static void send_delete(struct smc_llc_run *run, u8 carrier, u8 target)
 	dl->reason = lnk->reason;
 }
 
-/* Server: DELETE LINK of the exchange under way, once or as often as a client needs it. */
+/* Server: send the request; some clients need it several times. */
 static void send_request(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -58,7 +49,7 @@ static void send_request(struct smc_llc_run *run)
 	send_delete(run, flow->config_link, flow->config_target);
 }
 
-/* Server: the client is told of it, DELL-03, DELL-04. */
+/* Server: request the deletion of a link, DELL-03, DELL-04. */
 static void request(struct smc_llc_run *run, u8 target)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -73,7 +64,7 @@ static void request(struct smc_llc_run *run, u8 target)
 	send_request(run);
 }
 
-/* Server: the exchange about one marked link; one that works is cleared first. */
+/* Server: start the exchange for a marked link. A working one is cleared first. */
 static void begin(struct smc_llc_run *run, u8 target)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -102,7 +93,6 @@ static struct smc_llc_delete_link *reply(struct smc_llc_run *run, u8 link, u8 nu
 	return dl;
 }
 
-/* Client: it agrees that a link is to go. */
 static void agree(struct smc_llc_run *run, u8 target)
 {
 	struct smc_llc_link *lnk = &run->flow->link[target];
@@ -112,15 +102,15 @@ static void agree(struct smc_llc_run *run, u8 target)
 	      SMC_LLC_SENT_DELETE_REPLY | (u64)target << SMC_LLC_SENT_SHIFT);
 }
 
-/* Client: how long the peer may take for a link to be clear, so that the reply is in time. */
+/* Client: time limit for clearing a link, so that the reply is in time. */
 static int clear_ms(const struct smc_llc_flow *flow)
 {
 	return (flow->quirks->peer_waits_ms ?: flow->params.timers.delete_link) / 2;
 }
 
 /*
- * Has the link failed at the peer? Then nobody there comes to what was said on it. Deployed
- * peers say O of a link that they have taken down as well.
+ * True if the link failed at the peer, which will not process what was sent there. Deployed
+ * peers set the O flag for a failed link as well.
  */
 static bool is_failure(const struct smc_llc_flow *flow, const struct smc_llc_delete_link *dl)
 {
@@ -128,7 +118,7 @@ static bool is_failure(const struct smc_llc_flow *flow, const struct smc_llc_del
 	       (flow->quirks->loses_in_order && dl->reason == SMC_LLC_DELETE_LOST_PATH);
 }
 
-/* The server deletes a link; a client cannot refuse, DELL-05, DELL-06. */
+/* Client: the server deletes a link, DELL-05, DELL-06. */
 static void on_request_of_server(struct smc_llc_run *run, u8 link,
 				 const struct smc_llc_delete_link *dl)
 {
@@ -145,15 +135,15 @@ static void on_request_of_server(struct smc_llc_run *run, u8 link,
 	lnk = &flow->link[target];
 	if (lnk->is_spare) {
 		/*
-		 * It never came into use, so its end is no matter. In order: unlike
-		 * a deployed client, this one has nothing more to say about it.
+		 * It was never used, so nothing is cleared. Orderly: unlike a deployed client,
+		 * this side sends nothing more about it.
 		 */
 		reply(run, link, dl->link_num, 0, SMC_LLC_SENT_OTHER)->is_orderly =
 			flow->quirks->declines_late;
 		smc_llc_link_destroy(run, target, true);
 		return;
 	}
-	/* One exchange at a time: the server has given up what it was adding. */
+	/* One exchange at a time: the server has dropped its ADD LINK. */
 	if (smc_llc_is_adding(flow) && flow->config != SMC_LLC_CONFIG_CONFIRMED)
 		smc_llc_add_abandon(run);
 	if (smc_llc_is_forming(flow) && !target) {
@@ -172,7 +162,7 @@ static void on_request_of_server(struct smc_llc_run *run, u8 link,
 	lnk->notice_link = link;
 	if (smc_llc_nr_in_use(flow))
 		smc_llc_link_clear(run, target, clear_ms(flow));
-	/* said on the link itself: the server has no other one, so it is the end */
+	/* carried by the link itself: the server has no other one, so the group ends */
 	if (is_failure(flow, dl) || link == target)
 		smc_llc_link_cleared(run, target);
 	/* otherwise when it is clear, see go_on() */
@@ -180,7 +170,7 @@ static void on_request_of_server(struct smc_llc_run *run, u8 link,
 		agree(run, target);
 }
 
-/* A link that works is to be deleted. It stays in use until then; a later reason counts. */
+/* Mark a working link. It stays in use until it is deleted; a later reason overrides. */
 static void leave(struct smc_llc_link *lnk, bool is_orderly, u32 reason, enum smc_llc_why why)
 {
 	smc_llc_link_move(lnk, SMC_LLC_LINK_LEAVING);
@@ -190,9 +180,9 @@ static void leave(struct smc_llc_link *lnk, bool is_orderly, u32 reason, enum sm
 }
 
 /*
- * A client wants a link deleted. One that has failed there is given up here at
- * once, for nothing comes through any more (ERR-46, AMB-69); the exchange about
- * it has to wait for its turn. RFC 7609 3.5.5.1.4; DELL-08 to DELL-10, SER-08.
+ * Server: the client asks for the deletion of a link. If it failed there, this side stops using
+ * it at once (ERR-46, AMB-69); the exchange has to wait. RFC 7609 3.5.5.1.4; DELL-08 to DELL-10,
+ * SER-08.
  */
 static void on_request_of_client(struct smc_llc_run *run, u8 link,
 				 const struct smc_llc_delete_link *dl)
@@ -202,7 +192,7 @@ static void on_request_of_client(struct smc_llc_run *run, u8 link,
 	struct smc_llc_link *lnk;
 
 	if (target == SMC_LLC_NO_LINK) {
-		/* ERR-48; a client that has deleted the link as well ignores that */
+		/* ERR-48; a client that has deleted the link ignores the reply */
 		reply(run, link, dl->link_num, SMC_LLC_DELETE_UNKNOWN_LINK, SMC_LLC_SENT_OTHER);
 		return;
 	}
@@ -224,8 +214,8 @@ static void on_request_of_client(struct smc_llc_run *run, u8 link,
 }
 
 /*
- * May the peer have brought about the end of a link, by words or by nonsense? Not where
- * this side decided, or its own RNIC has gone.
+ * True if the peer may have caused the end of a link. False if this side did, or its RNIC is
+ * gone.
  */
 static bool is_of_peer(const struct smc_llc_flow *flow, const struct smc_llc_link *lnk)
 {
@@ -233,16 +223,16 @@ static bool is_of_peer(const struct smc_llc_flow *flow, const struct smc_llc_lin
 	       smc_llc_rnic_place(flow, &lnk->local);
 }
 
-/* Has a link that was in use been there for longer than a moment? */
+/* True if the link was in use for longer than a reply may take. */
 static bool has_lasted(const struct smc_llc_run *run, const struct smc_llc_link *lnk)
 {
 	return run->now - lnk->up_since >= (u64)max(run->flow->params.timers.reply, 0);
 }
 
 /*
- * The end of a link, if it was in use. A peer could have links added and ended as fast as
- * it likes, and each leaves memory in its group. After more than SMC_LLC_BRIEF_LIVES in a
- * row that did not last none is added until the last one would have lasted.
+ * Account the end of a link that was in use. Each leaves memory in its group, and a peer could
+ * add and end links without limit. After more than SMC_LLC_BRIEF_LIVES short-lived ones in a
+ * row, none is added until the last one would have lasted.
  */
 static void note_life(struct smc_llc_run *run, u8 link)
 {
@@ -263,33 +253,33 @@ static void note_life(struct smc_llc_run *run, u8 link)
 	}
 }
 
-/* Client: both sides know that a link is gone. */
+/* Client: free a link that both sides have given up. */
 static void destroy_agreed(struct smc_llc_run *run, u8 link)
 {
 	note_life(run, link);
 	smc_llc_link_destroy(run, link, true);
 }
 
-/* Server: a link is gone at both sides; @is_orderly: says the client, too. */
+/* Server: both sides have given up a link. @is_orderly: the O flag of the client's reply. */
 static void deleted(struct smc_llc_run *run, u8 target, bool is_orderly)
 {
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_link *lnk = &flow->link[target];
 	bool was_spare = lnk->is_spare;
 	/*
-	 * One that fails as soon as it is there is not tried for at once again, nor one
-	 * that somebody has just taken down.
+	 * No retry at once for a link that failed right after its start or was taken down by an
+	 * operator.
 	 */
 	bool is_urgent = has_lasted(run, lnk) && lnk->reason != SMC_LLC_DELETE_OPERATOR;
 
 	note_life(run, target);
 	smc_llc_link_destroy(run, target, true);
-	/* what it had accepted a deployed client declines now, and is not done before */
+	/* a deployed client now declines what it had accepted, and is busy until then */
 	if (was_spare && !is_orderly && flow->quirks->declines_late)
 		flow->add_pause = smc_llc_after(run, flow->params.timers.reply);
 	if (was_spare || !flow->has_rnics)
 		return;
-	/* with a link less the client may have a use for an RNIC that it refused */
+	/* with fewer links the client may accept an RNIC that it refused */
 	flow->refused = 0;
 	if (is_urgent)
 		smc_llc_want_link(flow);
@@ -308,7 +298,7 @@ static void on_reply_of_client(struct smc_llc_run *run, u8 link,
 		smc_llc_stale(run, link, dl->link_num);
 		return;
 	}
-	/* "Unknown link" is as good as yes. */
+	/* "Unknown link" counts as a positive reply. */
 	smc_llc_config_done(run);
 	if (target != link)
 		deleted(run, target, dl->is_orderly);
@@ -316,7 +306,7 @@ static void on_reply_of_client(struct smc_llc_run *run, u8 link,
 		smc_llc_link_lost(run, target, SMC_LLC_WHY_PEER_DELETED, dl->reason);
 }
 
-/* It says that the server has no such link, AMB-64. */
+/* Client: the server does not know the link, AMB-64. */
 static void on_reply_of_server(struct smc_llc_run *run, u8 link,
 			       const struct smc_llc_delete_link *dl)
 {
@@ -341,7 +331,7 @@ static void ask_delete_all(struct smc_llc_run *run, u8 link, u32 reason, bool is
 	dl->reason = reason;
 }
 
-/* The peer ends the whole group; this goes past all exchanges, AMB-67. */
+/* The peer ends the whole group; this overtakes all exchanges, AMB-67. */
 static void on_delete_all(struct smc_llc_run *run, u8 link, const struct smc_llc_delete_link *dl)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -353,21 +343,21 @@ static void on_delete_all(struct smc_llc_run *run, u8 link, const struct smc_llc
 		return;
 	}
 	if (!flow->params.is_server) {
-		/* LGT-05, and the answer to a request of our own */
+		/* LGT-05; also the answer to a request of this side */
 		smc_llc_terminate(run, flow->phase == SMC_LLC_TERMINATING ? flow->end_why :
 							SMC_LLC_WHY_PEER_DELETED);
 		return;
 	}
-	/* Crossed with ours, which is the answer. */
+	/* A request that crossed ours is the answer to it. */
 	if (flow->phase == SMC_LLC_UP)
 		smc_llc_end_begin(run, link, dl->reason, dl->is_orderly,
 				  SMC_LLC_WHY_PEER_DELETED);
 }
 
 /**
- * smc_llc_delete_msg() - DELETE LINK came in
- * @run: the call
- * @link: index of the link it came on
+ * smc_llc_delete_msg() - handle DELETE LINK
+ * @run: current call
+ * @link: index of the link it arrived on
  * @msg: the message
  */
 void smc_llc_delete_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
@@ -379,7 +369,7 @@ void smc_llc_delete_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_m
 		on_delete_all(run, link, dl);
 		return;
 	}
-	/* What comes late is of no interest; nobody answers a whole-group end. */
+	/* Ignore late messages; DELETE LINK for all needs no reply. */
 	if (flow->phase == SMC_LLC_TERMINATING)
 		return;
 	if (dl->is_all || !smc_llc_is_confirmed(flow))
@@ -391,11 +381,11 @@ void smc_llc_delete_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_m
 }
 
 /**
- * smc_llc_delete_sent() - client: the reply about a link has left, or is lost
- * @run: the call
+ * smc_llc_delete_sent() - client: the reply about a link was sent or lost
+ * @run: current call
  * @target: index of that link
  *
- * Lost: the server asks again and hears that there is no such link.
+ * If it was lost, the server repeats its request and gets "unknown link".
  */
 void smc_llc_delete_sent(struct smc_llc_run *run, u8 target)
 {
@@ -404,7 +394,7 @@ void smc_llc_delete_sent(struct smc_llc_run *run, u8 target)
 	if (target >= SMC_LLC_LINKS || flow->link[target].state != SMC_LLC_LINK_AGREED ||
 	    flow->phase == SMC_LLC_TERMINATING)
 		return;
-	/* The only one: what follows is the end of the group. */
+	/* The only link: the group ends next. */
 	if (flow->link[target].notice_link == target) {
 		smc_llc_link_move(&flow->link[target], SMC_LLC_LINK_LOST);
 		flow->link[target].is_orderly = false;
@@ -416,11 +406,11 @@ void smc_llc_delete_sent(struct smc_llc_run *run, u8 target)
 }
 
 /**
- * smc_llc_delete_timeout() - server: the client does not answer DELETE LINK
- * @run: the call
+ * smc_llc_delete_timeout() - server: the DELETE LINK reply is overdue
+ * @run: current call
  *
- * The link that carried it is of no use either, unless the client may have dropped the
- * message: then it is sent again first. RFC 7609 C.7.1; ERR-25, ERR-38.
+ * Repeat the request if the client may have dropped it. Otherwise its carrier is lost, too. RFC
+ * 7609 C.7.1; ERR-25, ERR-38.
  */
 void smc_llc_delete_timeout(struct smc_llc_run *run)
 {
@@ -435,7 +425,7 @@ void smc_llc_delete_timeout(struct smc_llc_run *run)
 				  SMC_LLC_DELETE_LOST_PATH);
 }
 
-/* The peer has had its time to come to what was said on a link. */
+/* End the clearing of links whose time limit has passed. */
 static void clear_timer(struct smc_llc_run *run)
 {
 	const struct smc_llc_link *lnk = run->flow->link;
@@ -447,13 +437,12 @@ static void clear_timer(struct smc_llc_run *run)
 }
 
 /**
- * smc_llc_delete_timer() - is a link clear, and does the server do what it was asked for?
- * @run: the call
+ * smc_llc_delete_timer() - handle the deadlines of clearing and of reported links
+ * @run: current call
  *
- * If not, the link that carried the notice is of no use either. But the server comes to
- * that when it has added what it is adding, which has timers of its own (SER-08), and may
- * add one after the other only for so long (smc_llc_patience_ms()). RFC 7609 C.7.1;
- * ERR-31, ERR-36.
+ * If the server does not delete a reported link in time, the link that carried the report is
+ * lost, too. ADD LINK exchanges come first (SER-08), up to smc_llc_patience_ms(). RFC 7609
+ * C.7.1; ERR-31, ERR-36.
  */
 void smc_llc_delete_timer(struct smc_llc_run *run)
 {
@@ -479,13 +468,13 @@ void smc_llc_delete_timer(struct smc_llc_run *run)
 	}
 }
 
-/* What was to be said of links that are clear by now. */
+/* Send what had to wait until a link was clear. */
 static void go_on(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 	u8 i;
 
-	/* a deployed client may be in the middle of what it has to say about an RMB */
+	/* a deployed client may be within a CONFIRM RKEY exchange */
 	if (flow->config == SMC_LLC_CONFIG_CLEAR_LINK &&
 	    flow->link[flow->config_target].data != SMC_LLC_DATA_CLEARING &&
 	    flow->remote.state == SMC_LLC_REMOTE_NONE)
@@ -497,8 +486,8 @@ static void go_on(struct smc_llc_run *run)
 }
 
 /**
- * smc_llc_delete_settle() - go on where a link is clear; end what has lost its link
- * @run: the call
+ * smc_llc_delete_settle() - continue with clear links; end exchanges without a carrier
+ * @run: current call
  */
 void smc_llc_delete_settle(struct smc_llc_run *run)
 {
@@ -516,14 +505,14 @@ void smc_llc_delete_settle(struct smc_llc_run *run)
 	}
 	if (flow->params.is_server)
 		return;
-	/* Nobody will say whether a reply has left on a link that is lost. */
+	/* A lost link never reports whether a reply was sent. */
 	for (i = 0, lnk = flow->link; i < SMC_LLC_LINKS; i++, lnk++)
 		if ((lnk->state == SMC_LLC_LINK_DELETING || lnk->state == SMC_LLC_LINK_AGREED) &&
 		    lnk->notice_link != i && smc_llc_is_dead_end(flow, lnk->notice_link))
 			destroy_agreed(run, i);
 }
 
-/* Client: tell the server of the links that are lost here. */
+/* Client: report lost links to the server. */
 static void notify(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -554,7 +543,7 @@ static bool has_exchange(const struct smc_llc_flow *flow, u8 link)
 	       (flow->remote.state != SMC_LLC_REMOTE_NONE && flow->remote.link == link);
 }
 
-/* Client: what works and is to go, goes when nothing needs it any more. */
+/* Client: give up LEAVING links that no exchange needs any more. */
 static void give_up_leaving(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -576,9 +565,8 @@ static void give_up_leaving(struct smc_llc_run *run)
 }
 
 /*
- * Server: links marked LOST or LEAVING do not wait for an RNIC that is slow to create the
- * queue pair to be offered: the client has not heard of that link yet. The attempt is
- * given up, and begun anew afterwards.
+ * Server: marked links do not wait for a slow RNIC. Drop an attempt in CREATE, which the client
+ * does not know of, and retry it later.
  */
 static void make_way(struct smc_llc_run *run)
 {
@@ -593,8 +581,8 @@ static void make_way(struct smc_llc_run *run)
 }
 
 /**
- * smc_llc_delete_start_next() - links are marked: have them deleted
- * @run: the call
+ * smc_llc_delete_start_next() - start the deletion of marked links
+ * @run: current call
  */
 void smc_llc_delete_start_next(struct smc_llc_run *run)
 {
@@ -621,7 +609,7 @@ void smc_llc_delete_start_next(struct smc_llc_run *run)
 		return;
 	i = smc_llc_link_in(flow, SMC_LLC_LINK_LEAVING);
 	if (i == SMC_LLC_NO_LINK) {
-		/* LG-16; not before its turn, for until then it may be needed again */
+		/* LG-16; decided late, because the link may be needed again until then */
 		i = smc_llc_superfluous(flow);
 		if (i == SMC_LLC_LINKS)
 			return;
@@ -633,12 +621,11 @@ void smc_llc_delete_start_next(struct smc_llc_run *run)
 }
 
 /**
- * smc_llc_delete_request() - this side gives a link up
- * @run: the call
+ * smc_llc_delete_request() - this side gives up a link
+ * @run: current call
  * @ev: SMC_LLC_EV_REQ_DELETE_LINK
  *
- * The last one takes the group along. RFC 7609 3.5.4, 3.5.5.1.3, 3.5.5.1.4;
- * LGT-03, DELL-01, DELL-07.
+ * The last link ends the group. RFC 7609 3.5.4, 3.5.5.1.3, 3.5.5.1.4; LGT-03, DELL-01, DELL-07.
  */
 void smc_llc_delete_request(struct smc_llc_run *run, const struct smc_llc_event *ev)
 {
@@ -660,14 +647,12 @@ void smc_llc_delete_request(struct smc_llc_run *run, const struct smc_llc_event 
 
 /**
  * smc_llc_delete_rnic_removed() - the RNIC of a link is being removed
- * @run: the call
- * @link: its index
+ * @run: current call
+ * @link: index of the link
  *
- * What has not been pulled out can still tell the peer, who would have to find out
- * by timers otherwise: for an idle connection by TEST LINK. So the last link says
- * the end of the group before it goes, unless another one is to be confirmed: then it
- * works until that is in its place, or has failed and the end can be said. RFC 7609
- * 3.5.4; LGT-03, LGT-04.
+ * A working RNIC informs the peer, which would need a timer otherwise. The last link announces
+ * the end of the group, unless another link only needs CONFIRM LINK; then it stays until that
+ * has come up or failed. RFC 7609 3.5.4; LGT-03, LGT-04.
  */
 void smc_llc_delete_rnic_removed(struct smc_llc_run *run, u8 link)
 {
@@ -684,13 +669,13 @@ void smc_llc_delete_rnic_removed(struct smc_llc_run *run, u8 link)
 	}
 }
 
-/* Does a link carry what is said of the end? One that is departing does. */
+/* True if a link can carry DELETE LINK for all; a departing one can. */
 static bool is_working(const struct smc_llc_flow *flow, u8 link)
 {
 	return smc_llc_is_in_use(&flow->link[link]) || smc_llc_is_departing(flow, link);
 }
 
-/* A link for the end of the group, or SMC_LLC_NO_LINK; one that is to stay comes first. */
+/* Link for the end of the group, or SMC_LLC_NO_LINK; a departing one is second choice. */
 static u8 end_carrier(const struct smc_llc_flow *flow)
 {
 	u8 i, link = smc_llc_carrier(flow, SMC_LLC_NO_LINK);
@@ -703,10 +688,10 @@ static u8 end_carrier(const struct smc_llc_flow *flow)
 
 /**
  * smc_llc_end_begin() - end the group
- * @run: the call
- * @link: index of the link to say it on, if that works
+ * @run: current call
+ * @link: index of the preferred carrier
  * @reason: for the peer, enum smc_llc_delete_link_reason
- * @is_orderly: the same
+ * @is_orderly: O flag for the peer
  * @why: for the owner
  *
  * RFC 7609 3.5.4; LGT-04, LGT-06.
@@ -727,7 +712,6 @@ void smc_llc_end_begin(struct smc_llc_run *run, u8 link, u32 reason, bool is_ord
 	flow->end_is_orderly = is_orderly;
 	flow->end_link = link;
 	flow->phase = SMC_LLC_TERMINATING;
-	/* Whatever else was under way is of no interest any more. */
 	smc_llc_config_done(run);
 	smc_llc_stop_timers(flow);
 	flow->config_deadline = smc_llc_after(run, flow->params.timers.terminate);
@@ -735,11 +719,11 @@ void smc_llc_end_begin(struct smc_llc_run *run, u8 link, u32 reason, bool is_ord
 }
 
 /**
- * smc_llc_end_over() - no link is left that is to stay
- * @run: the call
+ * smc_llc_end_over() - end a group without links that stay
+ * @run: current call
  *
- * A link that the client has given up may still work. It says the end of the group, so that
- * the server need not find out by timers. RFC 7609 3.5.4; LGT-03, LGT-05.
+ * A departing link that still works announces the end, which saves the server a timeout. RFC
+ * 7609 3.5.4; LGT-03, LGT-05.
  */
 void smc_llc_end_over(struct smc_llc_run *run)
 {
@@ -753,11 +737,10 @@ void smc_llc_end_over(struct smc_llc_run *run)
 }
 
 /**
- * smc_llc_end_settle() - the link that says the end of the group may be lost
- * @run: the call
+ * smc_llc_end_settle() - send DELETE LINK for all on another link if its carrier is lost
+ * @run: current call
  *
- * Another one says it then, until none is left. RFC 7609 C.7.1; ERR-36, ERR-37,
- * AMB-53.
+ * RFC 7609 C.7.1; ERR-36, ERR-37, AMB-53.
  */
 void smc_llc_end_settle(struct smc_llc_run *run)
 {
