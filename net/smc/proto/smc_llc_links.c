@@ -2,18 +2,17 @@
 /*
  * Which links a group may have, RFC 7609 2.2.1, 2.2.2, 2.2.4.
  *
- * A link is parallel to one that joins the same two RNICs; that is not allowed.
- * It is asymmetric if it shares an RNIC with an older link that is symmetric,
- * the oldest of all being so. At most one is allowed; it counts for no limit and
- * goes when there are two symmetric ones. Both sides see the same links come
- * in the same order, and so the same classes.
+ * Parallel links join the same two RNICs; they are not allowed. A link is asymmetric if it
+ * shares an RNIC with an older symmetric link. One such link is allowed beyond the limit, until
+ * there are two symmetric ones. Both sides see links come up in the same order, so the classes
+ * agree.
  */
 #include <linux/kernel.h>
 #include <linux/string.h>
 
 #include "proto/smc_llc_links.h"
 
-/* How an RNIC of this side is used already. */
+/* How links of this side use an RNIC. */
 enum rnic_use {
 	RNIC_UNUSED,
 	RNIC_ASYMMETRIC,	/* by the asymmetric link only */
@@ -21,9 +20,9 @@ enum rnic_use {
 };
 
 /**
- * smc_llc_same_rnic() - are two ends on the same RNIC?
- * @a: one
- * @b: other
+ * smc_llc_same_rnic() - compare the RNICs of two link ends
+ * @a: one end
+ * @b: other end
  *
  * Return: true if MAC and GID are the same.
  */
@@ -39,7 +38,7 @@ static void rnic_end(const struct smc_llc_rnic *rnic, struct smc_llc_end *end)
 	memcpy(end->gid, rnic->gid, sizeof(end->gid));
 }
 
-/* Does a link of @links, bits by index, have one of these RNICs? */
+/* True if a link of the bit set @links uses one of these RNICs. */
 static bool shares_rnic(const struct smc_llc_flow *flow, unsigned int links,
 			const struct smc_llc_end *local, const struct smc_llc_end *peer)
 {
@@ -52,7 +51,7 @@ static bool shares_rnic(const struct smc_llc_flow *flow, unsigned int links,
 	return false;
 }
 
-/* Index of the oldest active link that is not in @done, or SMC_LLC_LINKS. */
+/* Index of the oldest link in use that is not in @done, or SMC_LLC_LINKS. */
 static u8 oldest_but(const struct smc_llc_flow *flow, unsigned int done)
 {
 	u8 i, oldest = SMC_LLC_LINKS;
@@ -65,7 +64,7 @@ static u8 oldest_but(const struct smc_llc_flow *flow, unsigned int done)
 	return oldest;
 }
 
-/* Bit by index of the links that are symmetric: from the oldest on, who shares no RNIC. */
+/* Bit set of the symmetric links: from the oldest on, all that share no RNIC. */
 static unsigned int symmetric_links(const struct smc_llc_flow *flow)
 {
 	unsigned int done = 0, symmetric = 0;
@@ -79,7 +78,7 @@ static unsigned int symmetric_links(const struct smc_llc_flow *flow)
 	return symmetric;
 }
 
-/* Index of the youngest active link that is not symmetric, or SMC_LLC_LINKS. */
+/* Index of the youngest link in use that is not symmetric, or SMC_LLC_LINKS. */
 static u8 asymmetric_link(const struct smc_llc_flow *flow)
 {
 	unsigned int symmetric = symmetric_links(flow);
@@ -94,11 +93,11 @@ static u8 asymmetric_link(const struct smc_llc_flow *flow)
 }
 
 /**
- * smc_llc_nr_in() - how many links are in a state
- * @flow: the machine
- * @state: which
+ * smc_llc_nr_in() - count the links in a state
+ * @flow: LLC machine
+ * @state: the state
  *
- * Return: the number.
+ * Return: number of links.
  */
 unsigned int smc_llc_nr_in(const struct smc_llc_flow *flow, enum smc_llc_link_state state)
 {
@@ -111,9 +110,9 @@ unsigned int smc_llc_nr_in(const struct smc_llc_flow *flow, enum smc_llc_link_st
 
 /**
  * smc_llc_nr_in_use() - count the links that carry data and exchanges
- * @flow: the machine
+ * @flow: LLC machine
  *
- * Return: the number.
+ * Return: number of links.
  */
 unsigned int smc_llc_nr_in_use(const struct smc_llc_flow *flow)
 {
@@ -122,12 +121,10 @@ unsigned int smc_llc_nr_in_use(const struct smc_llc_flow *flow)
 }
 
 /**
- * smc_llc_nr_symmetric() - links that count for the limit
- * @flow: the machine
+ * smc_llc_nr_symmetric() - count the links that are subject to the limit
+ * @flow: LLC machine
  *
- * LG-15, MAXL-09, MAXL-10.
- *
- * Return: how many are symmetric.
+ * Return: number of symmetric links. LG-15, MAXL-09, MAXL-10.
  */
 unsigned int smc_llc_nr_symmetric(const struct smc_llc_flow *flow)
 {
@@ -139,12 +136,10 @@ unsigned int smc_llc_nr_symmetric(const struct smc_llc_flow *flow)
 }
 
 /**
- * smc_llc_superfluous() - the asymmetric link, if it is needed no longer
- * @flow: the machine
+ * smc_llc_superfluous() - find an asymmetric link that is no longer needed
+ * @flow: LLC machine
  *
- * RFC 7609 2.2.1; LG-16.
- *
- * Return: its index, or SMC_LLC_LINKS.
+ * Return: its index, or SMC_LLC_LINKS. RFC 7609 2.2.1; LG-16.
  */
 u8 smc_llc_superfluous(const struct smc_llc_flow *flow)
 {
@@ -152,14 +147,12 @@ u8 smc_llc_superfluous(const struct smc_llc_flow *flow)
 }
 
 /**
- * smc_llc_is_parallel() - is there a link between these RNICs already?
- * @flow: the machine
- * @local: on an RNIC of this side
- * @peer: on an RNIC of the peer
+ * smc_llc_is_parallel() - check for a link in use between two RNICs
+ * @flow: LLC machine
+ * @local: RNIC of this side
+ * @peer: RNIC of the peer
  *
- * LG-10, ERR-45.
- *
- * Return: true if one is active.
+ * Return: true if there is one. LG-10, ERR-45.
  */
 bool smc_llc_is_parallel(const struct smc_llc_flow *flow, const struct smc_llc_end *local,
 			 const struct smc_llc_end *peer)
@@ -173,7 +166,7 @@ bool smc_llc_is_parallel(const struct smc_llc_flow *flow, const struct smc_llc_e
 	return false;
 }
 
-/* Would a link between these RNICs share one with a symmetric link? */
+/* True if a link between these RNICs would share one with a symmetric link. */
 static bool is_asymmetric(const struct smc_llc_flow *flow, const struct smc_llc_end *local,
 			  const struct smc_llc_end *peer)
 {
@@ -181,16 +174,15 @@ static bool is_asymmetric(const struct smc_llc_flow *flow, const struct smc_llc_
 }
 
 /**
- * smc_llc_is_allowed() - may there be a link between these RNICs?
- * @flow: the machine
- * @local: on an RNIC of this side
- * @peer: on an RNIC of the peer
+ * smc_llc_is_allowed() - check the rules for a new link between two RNICs
+ * @flow: LLC machine
+ * @local: RNIC of this side
+ * @peer: RNIC of the peer
  *
- * An asymmetric link is allowed where it is the only redundancy, a symmetric
- * one up to the limit. RFC 7609 2.2.1, 2.2.2, 3.5.5.1.1; LG-10, LG-14, LG-15,
- * MAXL-09, MAXL-10, ADDL-04.
+ * RFC 7609 2.2.1, 2.2.2, 3.5.5.1.1; LG-10, LG-14, LG-15, MAXL-09, MAXL-10, ADDL-04.
  *
- * Return: true if so.
+ * Return: true if the link is allowed: an asymmetric one as the only redundancy, a symmetric one
+ * up to the limit.
  */
 bool smc_llc_is_allowed(const struct smc_llc_flow *flow, const struct smc_llc_end *local,
 			const struct smc_llc_end *peer)
@@ -219,8 +211,8 @@ static enum rnic_use rnic_find_use(const struct smc_llc_flow *flow, const struct
 }
 
 /*
- * Is it the turn of a link that shares an RNIC with the only one? When each RNIC of this
- * side has had its turn in vain: it may be one of the other side that has no path.
+ * True if the next attempt should share an RNIC with the only link: after a failure on each RNIC
+ * of this side, because an RNIC of the peer may have no path.
  */
 static bool is_turn_of_asymmetric(const struct smc_llc_flow *flow, unsigned int turns)
 {
@@ -230,18 +222,16 @@ static bool is_turn_of_asymmetric(const struct smc_llc_flow *flow, unsigned int 
 }
 
 /**
- * smc_llc_pick_offer() - RNIC to offer in ADD LINK
- * @flow: the machine of a server
+ * smc_llc_pick_offer() - pick the RNIC to offer in ADD LINK
+ * @flow: LLC machine of a server
  * @end: receives MAC and GID
  *
- * One that no link uses; one that only the asymmetric link uses, for a client
- * that has another now; where there is one link only, its own, for a client
- * that has two. None that the client has refused: it may be on a network that the
- * client is not on. They take turns while attempts fail: one whose path is lost, which
- * nothing tells, keeps no other from being tried. RFC 7609 3.5.1.6, 3.5.5.1.1; SL-01,
- * SL-02, ADDL-05, ADDL-07, LG-12.
+ * An unused RNIC comes first, then that of the asymmetric link, then that of the only link. An
+ * RNIC that the client refused is skipped; the client may not reach its network. The choice
+ * rotates while attempts fail, because nothing reports an RNIC without a path. RFC 7609 3.5.1.6,
+ * 3.5.5.1.1; SL-01, SL-02, ADDL-05, ADDL-07, LG-12.
  *
- * Return: false if there is none, or no link may be added.
+ * Return: false if there is none or no link may be added.
  */
 bool smc_llc_pick_offer(const struct smc_llc_flow *flow, struct smc_llc_end *end)
 {
@@ -278,13 +268,12 @@ bool smc_llc_pick_offer(const struct smc_llc_flow *flow, struct smc_llc_end *end
 }
 
 /**
- * smc_llc_pick_answer() - RNIC to accept an offer with
- * @flow: the machine of a client; the offer is in @flow->add
+ * smc_llc_pick_answer() - pick the RNIC to accept an offer with
+ * @flow: LLC machine of a client; the offer is in @flow->add
  * @end: receives MAC and GID
  *
- * The more symmetric the link becomes, and the less used the RNIC is, the
- * better; they take turns as those of the server. RFC 7609 3.5.1.6.1; SL-05 to SL-09,
- * LG-12.
+ * A symmetric link is preferred, then a less used RNIC. The choice rotates as at the server. RFC
+ * 7609 3.5.1.6.1; SL-05 to SL-09, LG-12.
  *
  * Return: false if there is none.
  */
@@ -311,7 +300,7 @@ bool smc_llc_pick_answer(const struct smc_llc_flow *flow, struct smc_llc_end *en
 	return best != UINT_MAX;
 }
 
-/* The least used RNIC, if its use is not above @most. */
+/* Pick the least used RNIC whose use does not exceed @most. */
 static bool pick_rnic(const struct smc_llc_flow *flow, enum rnic_use most,
 		      struct smc_llc_end *end)
 {
@@ -333,14 +322,14 @@ static bool pick_rnic(const struct smc_llc_flow *flow, enum rnic_use most,
 }
 
 /**
- * smc_llc_pick_notice() - RNIC that a client has to offer
- * @flow: the machine of a client
+ * smc_llc_pick_notice() - pick the RNIC that a client announces
+ * @flow: LLC machine of a client
  * @end: receives MAC and GID
  *
- * One that no link uses, or that only the asymmetric link does; any, where an offer was
- * refused only for the time it came at. RFC 7609 3.5.5.1.2; ADDL-06, MAXL-09.
+ * An RNIC without a symmetric link, or any if the last offer was refused only for its time. RFC
+ * 7609 3.5.5.1.2; ADDL-06, MAXL-09.
  *
- * Return: false if there is none, or no link may be added.
+ * Return: false if there is none or no link may be added.
  */
 bool smc_llc_pick_notice(const struct smc_llc_flow *flow, struct smc_llc_end *end)
 {
@@ -349,10 +338,10 @@ bool smc_llc_pick_notice(const struct smc_llc_flow *flow, struct smc_llc_end *en
 }
 
 /**
- * smc_llc_unused_rnic() - has this side an RNIC that no link uses?
- * @flow: the machine
+ * smc_llc_unused_rnic() - check for an RNIC of this side without a link
+ * @flow: LLC machine
  *
- * Return: true if so, and a link may be added.
+ * Return: true if there is one and a link may be added.
  */
 bool smc_llc_unused_rnic(const struct smc_llc_flow *flow)
 {
@@ -363,11 +352,11 @@ bool smc_llc_unused_rnic(const struct smc_llc_flow *flow)
 }
 
 /**
- * smc_llc_rnic_place() - where an RNIC stands in the list of those of this side
- * @flow: the machine
+ * smc_llc_rnic_place() - find an RNIC in the list of this side
+ * @flow: LLC machine
  * @end: its MAC and GID
  *
- * Return: a bit, or 0 if it is not there (any more).
+ * Return: bit of its place, or 0 if it is not in the list.
  */
 unsigned int smc_llc_rnic_place(const struct smc_llc_flow *flow, const struct smc_llc_end *end)
 {
@@ -383,11 +372,9 @@ unsigned int smc_llc_rnic_place(const struct smc_llc_flow *flow, const struct sm
 }
 
 /**
- * smc_llc_rnic_offered() - server: a link on an RNIC is offered
- * @flow: the machine
- * @end: its MAC and GID
- *
- * If nothing comes of it, it is the turn of the next RNIC.
+ * smc_llc_rnic_offered() - server: move to the next RNIC after an offer
+ * @flow: LLC machine
+ * @end: MAC and GID of the offered RNIC
  */
 void smc_llc_rnic_offered(struct smc_llc_flow *flow, const struct smc_llc_end *end)
 {
@@ -399,13 +386,12 @@ void smc_llc_rnic_offered(struct smc_llc_flow *flow, const struct smc_llc_end *e
 }
 
 /**
- * smc_llc_rnic_of_peer() - client: the server offers a link to an RNIC of its own
- * @flow: the machine
+ * smc_llc_rnic_of_peer() - client: account the server's RNIC in an offer
+ * @flow: LLC machine
  * @end: its MAC and GID
  *
- * Those of the server take turns while attempts fail. When it is the first one's
- * again, or that one must be gone, it is the turn of the next RNIC of this side: so all
- * pairs are tried, those of an asymmetric link last.
+ * The server rotates its RNICs while attempts fail. After each round this side moves to its own
+ * next RNIC. So all pairs are tried, asymmetric ones last.
  */
 void smc_llc_rnic_of_peer(struct smc_llc_flow *flow, const struct smc_llc_end *end)
 {
@@ -424,10 +410,10 @@ void smc_llc_rnic_of_peer(struct smc_llc_flow *flow, const struct smc_llc_end *e
 
 /**
  * smc_llc_rnic_has_link() - a link has come up
- * @flow: the machine
+ * @flow: LLC machine
  *
- * RNICs go on taking turns, for it may have a path for a short message only, and be lost
- * with the first data.
+ * The place in the rotation stays: the link may carry short messages only and fail with the
+ * first data.
  */
 void smc_llc_rnic_has_link(struct smc_llc_flow *flow)
 {
@@ -436,8 +422,8 @@ void smc_llc_rnic_has_link(struct smc_llc_flow *flow)
 }
 
 /**
- * smc_llc_end_turns() - one that had lasted is gone, or there are other RNICs
- * @flow: the machine
+ * smc_llc_end_turns() - restart the rotation: a lasting link ended or the RNICs changed
+ * @flow: LLC machine
  */
 void smc_llc_end_turns(struct smc_llc_flow *flow)
 {
@@ -447,11 +433,9 @@ void smc_llc_end_turns(struct smc_llc_flow *flow)
 }
 
 /**
- * smc_llc_rnic_tried() - no queue pair could be had on an RNIC
- * @flow: the machine
+ * smc_llc_rnic_tried() - exclude an RNIC without a queue pair from this attempt
+ * @flow: LLC machine
  * @end: its MAC and GID
- *
- * This attempt does without it now.
  */
 void smc_llc_rnic_tried(struct smc_llc_flow *flow, const struct smc_llc_end *end)
 {
@@ -461,11 +445,11 @@ void smc_llc_rnic_tried(struct smc_llc_flow *flow, const struct smc_llc_end *end
 }
 
 /**
- * smc_llc_set_rnics() - RNICs on the LAN of the group
- * @flow: the machine
- * @rnics: copied, as far as there is room
+ * smc_llc_set_rnics() - set the RNICs on the LAN of the group
+ * @flow: LLC machine
+ * @rnics: copied, the first SMC_LLC_RNICS of them
  *
- * Return: true if there is one that was not there before.
+ * Return: true if one of them is new.
  */
 bool smc_llc_set_rnics(struct smc_llc_flow *flow, const struct smc_llc_rnics *rnics)
 {
@@ -473,7 +457,7 @@ bool smc_llc_set_rnics(struct smc_llc_flow *flow, const struct smc_llc_rnics *rn
 	bool is_new = false;
 	u8 i, k;
 
-	/* their places may be others now */
+	/* their places may have changed */
 	flow->refused = 0;
 	smc_llc_end_turns(flow);
 	flow->rnics = *rnics;
@@ -484,18 +468,18 @@ bool smc_llc_set_rnics(struct smc_llc_flow *flow, const struct smc_llc_rnics *rn
 				break;
 		is_new |= k == old.count;
 	}
-	/* nothing that a peer could bring about */
+	/* a peer cannot cause this */
 	if (is_new)
 		flow->nr_attempts = 0;
 	return is_new;
 }
 
 /**
- * smc_llc_is_gone() - was this the number of a link that both have deleted?
- * @flow: the machine
+ * smc_llc_is_gone() - check for the number of a link that both sides have deleted
+ * @flow: LLC machine
  * @num: link number
  *
- * Return: true if so, until another link has it.
+ * Return: true until another link gets the number.
  */
 bool smc_llc_is_gone(const struct smc_llc_flow *flow, u8 num)
 {
@@ -503,10 +487,10 @@ bool smc_llc_is_gone(const struct smc_llc_flow *flow, u8 num)
 }
 
 /**
- * smc_llc_set_gone() - both sides have deleted a link, or use its number again
- * @flow: the machine
+ * smc_llc_set_gone() - record that a link number is gone, or in use again
+ * @flow: LLC machine
  * @num: link number
- * @is_gone: which
+ * @is_gone: true if both sides have deleted the link
  */
 void smc_llc_set_gone(struct smc_llc_flow *flow, u8 num, bool is_gone)
 {
@@ -521,10 +505,8 @@ void smc_llc_set_gone(struct smc_llc_flow *flow, u8 num, bool is_gone)
  * @own: limit of this side
  * @peer: limit of the peer, 0 if it gave none
  *
- * RFC 7609 2.2.2, A.3.1; MAXL-01 to MAXL-07, AMB-26.
- *
  * Context: Any context.
- * Return: the smaller one, within 2..8.
+ * Return: the smaller one, within 2..8. RFC 7609 2.2.2, A.3.1; MAXL-01 to MAXL-07, AMB-26.
  */
 u8 smc_llc_max_links(u8 own, u8 peer)
 {
@@ -534,14 +516,11 @@ u8 smc_llc_max_links(u8 own, u8 peer)
 }
 
 /**
- * smc_llc_next_link_num() - link number for a new link
- * @flow: the machine of a server
- *
- * Numbers go round from 1 to 255, so that one comes back only after all
- * others (LID-03, AMB-27); those of living links are left out.
+ * smc_llc_next_link_num() - get a link number for a new link
+ * @flow: LLC machine of a server
  *
  * Context: Any context. The caller serialises.
- * Return: 1..255.
+ * Return: 1..255; numbers cycle to delay reuse (LID-03, AMB-27), existing ones are skipped.
  */
 u8 smc_llc_next_link_num(const struct smc_llc_flow *flow)
 {
@@ -558,13 +537,13 @@ u8 smc_llc_next_link_num(const struct smc_llc_flow *flow)
 }
 
 /**
- * smc_llc_flow_gids() - the GIDs to tell of in REQ ADD LINK
- * @flow: the machine of a client
+ * smc_llc_flow_gids() - get the GIDs for REQ ADD LINK
+ * @flow: LLC machine of a client
  * @first: the RNIC that wants a link
- * @gid: receives up to SMC_LLC_ASKED_GIDS of them, that of @first first
+ * @gid: receives up to SMC_LLC_ASKED_GIDS entries, that of @first first
  *
  * Context: Any context. The caller serialises.
- * Return: how many, at least 1.
+ * Return: number of GIDs, at least 1.
  */
 u8 smc_llc_flow_gids(const struct smc_llc_flow *flow, const struct smc_llc_end *first,
 		     u8 gid[][SMC_GID_LEN])
@@ -580,10 +559,10 @@ u8 smc_llc_flow_gids(const struct smc_llc_flow *flow, const struct smc_llc_end *
 
 /**
  * smc_llc_flow_type() - class of the group, for operators
- * @flow: the machine
+ * @flow: LLC machine
  *
  * Context: Any context. The caller serialises.
- * Return: the class that its active links make, as seen from this side.
+ * Return: class formed by the links in use, as seen from this side.
  */
 enum smc_lgr_type smc_llc_flow_type(const struct smc_llc_flow *flow)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which links a group may have: classes of links, RNICs to use, numbers. */
+/* Rules for the links of a group: classes of links, choice of RNICs, link numbers. */
 #ifndef _SMC_LLC_LINKS_H
 #define _SMC_LLC_LINKS_H
 
