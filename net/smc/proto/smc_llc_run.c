@@ -2,10 +2,9 @@
 /*
  * What the files of the LLC machine share.
  *
- * A link that is lost is only marked here: exchanges that ran on it, the peer
- * who has to be told, and the group if no other link is left, are seen to at
- * the end of the event, in smc_llc_flow.c. So anything may lose a link at any
- * moment.
+ * A lost link is only marked here, so any code may lose a link. The end of the event, in
+ * smc_llc_flow.c, handles its exchanges, the report to the peer, and the end of the group
+ * without links.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -16,18 +15,18 @@
 
 /**
  * smc_llc_ask() - append an action
- * @run: the call
- * @type: what to do
- * @link: link index it concerns
+ * @run: current call
+ * @type: type of the action
+ * @link: index of the link
  *
- * Return: the action, zero but for what is given here.
+ * Return: the action, all other members zero.
  */
 struct smc_llc_action *smc_llc_ask(struct smc_llc_run *run, enum smc_llc_action_type type,
 				   u8 link)
 {
 	struct smc_llc_action *act;
 
-	/* No event asks for so much; stay inside all the same. */
+	/* No event needs as many; this only protects memory. */
 	act = &run->out->act[min_t(unsigned int, run->out->nr, SMC_LLC_ACTIONS - 1)];
 	run->out->nr = min_t(unsigned int, run->out->nr + 1, SMC_LLC_ACTIONS);
 	memset(act, 0, sizeof(*act));
@@ -37,14 +36,14 @@ struct smc_llc_action *smc_llc_ask(struct smc_llc_run *run, enum smc_llc_action_
 }
 
 /**
- * smc_llc_ask_send() - have a message sent
- * @run: the call
+ * smc_llc_ask_send() - append an action that sends a message
+ * @run: current call
  * @link: index of the link that carries it
  * @type: enum smc_llc_type
  * @is_reply: the R flag
- * @cookie: comes back with SMC_LLC_EV_SENT
+ * @cookie: returned by SMC_LLC_EV_SENT
  *
- * Return: the message, zero but for type and flag.
+ * Return: the message, all other members zero.
  */
 struct smc_llc_msg *smc_llc_ask_send(struct smc_llc_run *run, u8 link, u8 type, bool is_reply,
 				     u64 cookie)
@@ -58,11 +57,11 @@ struct smc_llc_msg *smc_llc_ask_send(struct smc_llc_run *run, u8 link, u8 type, 
 }
 
 /**
- * smc_llc_after() - the time in a while
- * @run: the call
- * @ms: how long
+ * smc_llc_after() - get a time in the future
+ * @run: current call
+ * @ms: milliseconds from now; a negative value counts as 0
  *
- * Return: in ms.
+ * Return: time in ms.
  */
 u64 smc_llc_after(const struct smc_llc_run *run, int ms)
 {
@@ -70,8 +69,8 @@ u64 smc_llc_after(const struct smc_llc_run *run, int ms)
 }
 
 /**
- * smc_llc_is_forming() - is it first contact?
- * @flow: the machine
+ * smc_llc_is_forming() - check for first contact
+ * @flow: LLC machine
  *
  * Return: true from START until the group is up or has failed.
  */
@@ -81,11 +80,10 @@ bool smc_llc_is_forming(const struct smc_llc_flow *flow)
 }
 
 /**
- * smc_llc_is_confirmed() - may the peer talk about RMBs and links?
- * @flow: the machine
+ * smc_llc_is_confirmed() - check that the peer may send messages about RMBs and links
+ * @flow: LLC machine
  *
- * Return: true from the CONFIRM LINK reply on the first link until the end of the group
- * begins.
+ * Return: true from the CONFIRM LINK reply on the first link until the end of the group begins.
  */
 bool smc_llc_is_confirmed(const struct smc_llc_flow *flow)
 {
@@ -94,13 +92,13 @@ bool smc_llc_is_confirmed(const struct smc_llc_flow *flow)
 }
 
 /**
- * smc_llc_is_departing() - is this a link that works, and that the client wants to go?
- * @flow: the machine
+ * smc_llc_is_departing() - check for a working link that the client gives up
+ * @flow: LLC machine
  * @link: index of the link
  *
- * The server may not know yet, and what it has begun there comes first (SER-08, SER-19).
+ * The server may not know yet, and its current exchange there comes first (SER-08, SER-19).
  *
- * Return: true if so; false at a server, always.
+ * Return: true if the link is departing; always false at a server.
  */
 bool smc_llc_is_departing(const struct smc_llc_flow *flow, u8 link)
 {
@@ -109,11 +107,11 @@ bool smc_llc_is_departing(const struct smc_llc_flow *flow, u8 link)
 }
 
 /**
- * smc_llc_is_dead_end() - has an exchange lost its link?
- * @flow: the machine
+ * smc_llc_is_dead_end() - check for an exchange without its link
+ * @flow: LLC machine
  * @link: index of the link that carried it
  *
- * Return: true if the link is gone, or lost and not just departing.
+ * Return: true if the link is gone, or lost and not departing.
  */
 bool smc_llc_is_dead_end(const struct smc_llc_flow *flow, u8 link)
 {
@@ -124,13 +122,11 @@ bool smc_llc_is_dead_end(const struct smc_llc_flow *flow, u8 link)
 }
 
 /**
- * smc_llc_may_begin() - is there room for an exchange that changes the links?
- * @flow: the machine
+ * smc_llc_may_begin() - check for room for an exchange that changes the links
+ * @flow: LLC machine
  *
+ * Return: true if the group is up or tries for its second link, and no exchange is under way.
  * RFC 7609 3.5.5.3; SER-02, SER-05.
- *
- * Return: true if the group is up, or tries for its second link, and no exchange is under
- * way.
  */
 bool smc_llc_may_begin(const struct smc_llc_flow *flow)
 {
@@ -140,10 +136,10 @@ bool smc_llc_may_begin(const struct smc_llc_flow *flow)
 }
 
 /**
- * smc_llc_is_any_ending() - the sides have still to agree on the end of a link
- * @flow: the machine
+ * smc_llc_is_any_ending() - check for a link whose end is not agreed yet
+ * @flow: LLC machine
  *
- * Return: true if a link is lost, or DELETE LINK about one is under way.
+ * Return: true if a link is lost or has a DELETE LINK exchange.
  */
 bool smc_llc_is_any_ending(const struct smc_llc_flow *flow)
 {
@@ -157,9 +153,9 @@ bool smc_llc_is_any_ending(const struct smc_llc_flow *flow)
 }
 
 /**
- * smc_llc_link_in() - a link in a state
- * @flow: the machine
- * @state: which
+ * smc_llc_link_in() - find a link in a state
+ * @flow: LLC machine
+ * @state: the state
  *
  * Return: index of the first, or SMC_LLC_NO_LINK.
  */
@@ -174,8 +170,8 @@ u8 smc_llc_link_in(const struct smc_llc_flow *flow, enum smc_llc_link_state stat
 }
 
 /**
- * smc_llc_link_by_num() - the link with a number
- * @flow: the machine
+ * smc_llc_link_by_num() - find a link by its number
+ * @flow: LLC machine
  * @num: link number
  *
  * Return: its index, or SMC_LLC_NO_LINK.
@@ -191,10 +187,7 @@ u8 smc_llc_link_by_num(const struct smc_llc_flow *flow, u8 num)
 	return SMC_LLC_NO_LINK;
 }
 
-/*
- * Has the link with this number ended here: is it lost or being deleted, or have both sides
- * deleted it? The peer may not know yet, and go on with the exchange that was to add it.
- */
+/* True if the link with this number has ended here, which the peer may not know yet. */
 static bool is_given_up(const struct smc_llc_flow *flow, u8 num)
 {
 	u8 link = smc_llc_link_by_num(flow, num);
@@ -206,15 +199,14 @@ static bool is_given_up(const struct smc_llc_flow *flow, u8 num)
 }
 
 /**
- * smc_llc_stale() - a message belongs to an exchange that is not under way
- * @run: the call
+ * smc_llc_stale() - handle a message of an exchange that is not under way
+ * @run: current call
  * @link: index of the link that carried it
  * @num: number of the link that the exchange is about
  *
- * The exchange has ended here if that link has. The peer ends it later, by its own timers,
- * and may say more about it until then. Such a message changes nothing: numbers go round
- * (LID-03), so none of the links of today is meant. It is counted and ignored. Any other
- * message is out of sync. ERR-46, ERR-54.
+ * If that link has ended here, the peer's side of the exchange ends later, by timers. Numbers
+ * cycle (LID-03), so no current link is meant: the message is counted and ignored. Any other is
+ * out of sync. ERR-46, ERR-54.
  */
 void smc_llc_stale(struct smc_llc_run *run, u8 link, u8 num)
 {
@@ -225,13 +217,12 @@ void smc_llc_stale(struct smc_llc_run *run, u8 link, u8 num)
 }
 
 /**
- * smc_llc_carrier() - a link that can carry an exchange
- * @flow: the machine
- * @but: index of a link that is not to, or SMC_LLC_NO_LINK
+ * smc_llc_carrier() - find a link that can carry an exchange
+ * @flow: LLC machine
+ * @but: index of a link to exclude, or SMC_LLC_NO_LINK
  *
- * One that will stay is preferred to one that is about to go. LLC-06.
- *
- * Return: its index, or SMC_LLC_NO_LINK.
+ * Return: index of an ACTIVE link if there is one, of a LEAVING one otherwise, or
+ * SMC_LLC_NO_LINK. LLC-06.
  */
 u8 smc_llc_carrier(const struct smc_llc_flow *flow, u8 but)
 {
@@ -249,9 +240,9 @@ u8 smc_llc_carrier(const struct smc_llc_flow *flow, u8 but)
 }
 
 /**
- * smc_llc_end_equals() - do two messages name the same end of a link?
- * @a: one
- * @b: other
+ * smc_llc_end_equals() - compare two link ends
+ * @a: one end
+ * @b: other end
  *
  * Return: true if queue pair, MAC and GID are the same.
  */
@@ -260,7 +251,7 @@ bool smc_llc_end_equals(const struct smc_llc_end *a, const struct smc_llc_end *b
 	return a->qpn == b->qpn && smc_llc_same_rnic(a, b);
 }
 
-/* Bit n of entry m: state m may be followed by state n. The end of the group frees all. */
+/* Bit n of entry m: state n may follow state m. The end of the group frees all. */
 static const u16 llc_link_moves[SMC_LLC_LINK_NR_STATES] = {
 	[SMC_LLC_LINK_FREE]	= BIT(SMC_LLC_LINK_FORMING),
 	[SMC_LLC_LINK_FORMING]	= BIT(SMC_LLC_LINK_ACTIVE) | BIT(SMC_LLC_LINK_LOST) |
@@ -289,11 +280,9 @@ static const u8 llc_data_moves[SMC_LLC_DATA_NR_STATES] = {
 /**
  * smc_llc_link_move() - change the state of a link
  * @lnk: the link
- * @to: the state it is to enter
+ * @to: new state
  *
- * A link that leaves use is not probed any more, and waits for nothing yet.
- *
- * Return: true if it moved; false if that is no legal move, then nothing changed.
+ * Return: true if it moved; false if the move is illegal, nothing has changed then.
  */
 bool smc_llc_link_move(struct smc_llc_link *lnk, enum smc_llc_link_state to)
 {
@@ -310,11 +299,9 @@ bool smc_llc_link_move(struct smc_llc_link *lnk, enum smc_llc_link_state to)
 /**
  * smc_llc_data_move() - change what connections do on a link
  * @lnk: the link
- * @to: the state it is to enter
+ * @to: new state
  *
- * A link that is being cleared is not used again.
- *
- * Return: true if it moved; false if that is no legal move, then nothing changed.
+ * Return: true if it moved; false if the move is illegal, nothing has changed then.
  */
 bool smc_llc_data_move(struct smc_llc_link *lnk, enum smc_llc_data to)
 {
@@ -325,10 +312,10 @@ bool smc_llc_data_move(struct smc_llc_link *lnk, enum smc_llc_data to)
 }
 
 /**
- * smc_llc_link_make() - begin the life of a link
- * @flow: the machine
+ * smc_llc_link_make() - start a link
+ * @flow: LLC machine
  * @link: a free index
- * @num: its number, 0 if not known yet
+ * @num: link number, 0 if not known yet
  *
  * Return: the link, SMC_LLC_LINK_FORMING.
  */
@@ -345,14 +332,14 @@ struct smc_llc_link *smc_llc_link_make(struct smc_llc_flow *flow, u8 link, u8 nu
 }
 
 /**
- * smc_llc_link_lost() - a link is of no more use
- * @run: the call
- * @link: its index
+ * smc_llc_link_lost() - stop using a link
+ * @run: current call
+ * @link: index of the link
  * @why: for the owner
  * @reason: for the peer, enum smc_llc_delete_link_reason
  *
- * The only link of first contact takes the group along; any other is marked,
- * see above. RFC 7609 2.3, C.7.1.
+ * The first link of first contact fails the group, any other is marked LOST. RFC 7609 2.3,
+ * C.7.1.
  */
 void smc_llc_link_lost(struct smc_llc_run *run, u8 link, enum smc_llc_why why, u32 reason)
 {
@@ -367,7 +354,7 @@ void smc_llc_link_lost(struct smc_llc_run *run, u8 link, enum smc_llc_why why, u
 	smc_llc_link_cleared(run, link);
 	/* The client's only link, which carries the reply about itself. */
 	is_last = lnk->state == SMC_LLC_LINK_AGREED && lnk->notice_link == link;
-	/* One that the client has given up in good order works no more. */
+	/* A departing link has stopped working. */
 	if (smc_llc_is_lost(lnk))
 		lnk->is_orderly = false;
 	if (!smc_llc_is_in_use(lnk) && lnk->state != SMC_LLC_LINK_FORMING && !is_last)
@@ -381,9 +368,9 @@ void smc_llc_link_lost(struct smc_llc_run *run, u8 link, enum smc_llc_why why, u
 }
 
 /**
- * smc_llc_link_up() - have the data put on a link
- * @run: the call
- * @link: its index
+ * smc_llc_link_up() - start data on a link
+ * @run: current call
+ * @link: index of the link
  */
 void smc_llc_link_up(struct smc_llc_run *run, u8 link)
 {
@@ -396,7 +383,7 @@ void smc_llc_link_up(struct smc_llc_run *run, u8 link)
 	smc_llc_ask(run, SMC_LLC_ACT_LINK_UP, link);
 }
 
-/* Take the data off a link. Returns false if there is none. */
+/* Stop data on a link. Returns false if there was none. */
 static bool take_off(struct smc_llc_run *run, u8 link, enum smc_llc_data to)
 {
 	struct smc_llc_link *lnk = &run->flow->link[link];
@@ -413,9 +400,9 @@ static bool take_off(struct smc_llc_run *run, u8 link, enum smc_llc_data to)
 }
 
 /**
- * smc_llc_link_retire() - have the data taken off a link
- * @run: the call
- * @link: its index
+ * smc_llc_link_retire() - stop data on a link
+ * @run: current call
+ * @link: index of the link
  */
 void smc_llc_link_retire(struct smc_llc_run *run, u8 link)
 {
@@ -423,8 +410,8 @@ void smc_llc_link_retire(struct smc_llc_run *run, u8 link)
 }
 
 /**
- * smc_llc_send_test_link() - ask the peer for an answer
- * @run: the call
+ * smc_llc_send_test_link() - send TEST LINK
+ * @run: current call
  * @link: index of the link that carries it
  */
 void smc_llc_send_test_link(struct smc_llc_run *run, u8 link)
@@ -439,15 +426,14 @@ void smc_llc_send_test_link(struct smc_llc_run *run, u8 link)
 }
 
 /**
- * smc_llc_link_clear() - have the data taken off a link that is to go
- * @run: the call
- * @link: its index
- * @ms: how long the peer may take, at most
+ * smc_llc_link_clear() - stop data on a link that is to be deleted
+ * @run: current call
+ * @link: index of the link
+ * @ms: time limit for the peer
  *
- * If it works, the peer may have yet to come to what was said there, and would see what
- * the connections say on another link before that. So they are silent until it has
- * answered a TEST LINK, which follows all that. No answer means nothing for the link.
- * RFC 7609 4.6.1; FAIL-10, FAIL-18, FAIL-19.
+ * Messages pending at the peer must not be overtaken on another link. So the connections pause
+ * until it answers a TEST LINK, which follows them all. A missing reply has no consequence for
+ * the link. RFC 7609 4.6.1; FAIL-10, FAIL-18, FAIL-19.
  */
 void smc_llc_link_clear(struct smc_llc_run *run, u8 link, int ms)
 {
@@ -459,17 +445,15 @@ void smc_llc_link_clear(struct smc_llc_run *run, u8 link, int ms)
 	if (lnk->data != SMC_LLC_DATA_CLEARING)
 		return;
 	lnk->deadline = smc_llc_after(run, ms);
-	/* with the data of the one before, whose answer may be on its way: the last one counts */
+	/* same data as the last probe, whose reply may be in flight: the last reply counts */
 	if (is_down)
 		smc_llc_send_test_link(run, link);
 }
 
 /**
- * smc_llc_link_cleared() - nothing is waited for any more that was said on a link
- * @run: the call
- * @link: its index
- *
- * What is to be said of the link follows when the event has been worked off.
+ * smc_llc_link_cleared() - end the clearing of a link
+ * @run: current call
+ * @link: index of the link
  */
 void smc_llc_link_cleared(struct smc_llc_run *run, u8 link)
 {
@@ -482,7 +466,7 @@ void smc_llc_link_cleared(struct smc_llc_run *run, u8 link)
 	smc_llc_ask(run, SMC_LLC_ACT_LINK_CLEAR, link);
 }
 
-/* A token that has come for a link that goes before it could be stored. */
+/* Drop a received token of a link that ends before the token was stored. */
 static void forget_key(struct smc_llc_rkeys *keys, u8 link)
 {
 	u8 i, nr = 0;
@@ -494,9 +478,9 @@ static void forget_key(struct smc_llc_rkeys *keys, u8 link)
 }
 
 /**
- * smc_llc_link_destroy() - have a link's resources freed
- * @run: the call
- * @link: its index, in use again after LINK_DESTROYED
+ * smc_llc_link_destroy() - free the resources of a link
+ * @run: current call
+ * @link: index of the link, reusable after LINK_DESTROYED
  * @is_agreed: the peer knows that the link is gone
  */
 void smc_llc_link_destroy(struct smc_llc_run *run, u8 link, bool is_agreed)
@@ -517,9 +501,9 @@ void smc_llc_link_destroy(struct smc_llc_run *run, u8 link, bool is_agreed)
 }
 
 /**
- * smc_llc_arm_probe() - look after a while whether a link is silent
- * @run: the call
- * @link: its index
+ * smc_llc_arm_probe() - start the idle timer of a link
+ * @run: current call
+ * @link: index of the link
  */
 void smc_llc_arm_probe(struct smc_llc_run *run, u8 link)
 {
@@ -531,15 +515,13 @@ void smc_llc_arm_probe(struct smc_llc_run *run, u8 link)
 }
 
 /**
- * smc_llc_arm_retry() - a link could not be added: try again later
- * @run: the call
- * @has_failed: something went wrong here; otherwise the peer does not want to
+ * smc_llc_arm_retry() - schedule a retry to add a link
+ * @run: current call
+ * @has_failed: true if the attempt failed here; false if the peer declined
  *
- * What has failed is tried again while there are fewer symmetric links than may
- * be, for nothing else brings them: what was there before the failure is no news. A
- * peer that has no path is asked again by a server that has one link only, and
- * by a client that has an RNIC to offer. A server that was told of no RNICs would take
- * any link back. RFC 7609 C.8; ERR-56, TMR-12, TMR-13.
+ * After a failure, retry while symmetric links are missing: no event reports that the cause is
+ * gone. After a refusal, a server with one link retries, and a client with an unused RNIC. A
+ * server without SMC_LLC_EV_RNICS never does. RFC 7609 C.8; ERR-56, TMR-12, TMR-13.
  */
 void smc_llc_arm_retry(struct smc_llc_run *run, bool has_failed)
 {
@@ -560,10 +542,10 @@ void smc_llc_arm_retry(struct smc_llc_run *run, bool has_failed)
 }
 
 /**
- * smc_llc_want_link() - links or RNICs have changed: try for a further link
- * @flow: the machine
+ * smc_llc_want_link() - try for a further link after links or RNICs have changed
+ * @flow: LLC machine
  *
- * RNICs that the client refused may be of use now. RFC 7609 C.8; ERR-58.
+ * RNICs that the client refused are tried again. RFC 7609 C.8; ERR-58.
  */
 void smc_llc_want_link(struct smc_llc_flow *flow)
 {
@@ -572,12 +554,12 @@ void smc_llc_want_link(struct smc_llc_flow *flow)
 }
 
 /**
- * smc_llc_send_confirm_link() - say or answer CONFIRM LINK
- * @run: the call
- * @link: index of the link that is confirmed and carries it
+ * smc_llc_send_confirm_link() - send CONFIRM LINK
+ * @run: current call
+ * @link: index of the link to confirm, which carries the message
  * @is_reply: the R flag
  * @no_eye_catcher: as offered or agreed
- * @max_links: the same
+ * @max_links: as offered or agreed
  *
  * RFC 7609 A.3.1; LID-01, LID-02, LID-04, LID-05, LLC-05.
  */
@@ -599,13 +581,12 @@ void smc_llc_send_confirm_link(struct smc_llc_run *run, u8 link, bool is_reply,
 }
 
 /**
- * smc_llc_await_delete() - client: the time that the server has to delete a link begins
- * @run: the call
+ * smc_llc_await_delete() - client: start the time limit for the server to delete a link
+ * @run: current call
  * @lnk: the link, SMC_LLC_LINK_REPORTED
  *
- * It begins anew when the server had to do something else first, but not for ever: one
- * that always has would keep the link, and the RNIC that is to go with it. RFC 7609 C.7.1;
- * ERR-36, SER-08.
+ * It restarts when another exchange came first, but not beyond @lnk->notice_end, because the
+ * removal of an RNIC may wait for it. RFC 7609 C.7.1; ERR-36, SER-08.
  */
 void smc_llc_await_delete(const struct smc_llc_run *run, struct smc_llc_link *lnk)
 {
@@ -613,7 +594,7 @@ void smc_llc_await_delete(const struct smc_llc_run *run, struct smc_llc_link *ln
 			    lnk->notice_end);
 }
 
-/* Client: the links that the server was asked to delete had to wait for their turn. */
+/* Client: restart these limits after another exchange. */
 static void restart_notices(struct smc_llc_run *run)
 {
 	struct smc_llc_link *lnk;
@@ -624,8 +605,8 @@ static void restart_notices(struct smc_llc_run *run)
 }
 
 /**
- * smc_llc_config_done() - the exchange that changes the links is over
- * @run: the call
+ * smc_llc_config_done() - end the exchange that changes the links
+ * @run: current call
  */
 void smc_llc_config_done(struct smc_llc_run *run)
 {
@@ -636,8 +617,8 @@ void smc_llc_config_done(struct smc_llc_run *run)
 }
 
 /**
- * smc_llc_rkey_done() - the RKEY exchange of this side is over
- * @run: the call
+ * smc_llc_rkey_done() - end the RKEY exchange of this side
+ * @run: current call
  * @result: see struct smc_llc_action
  */
 void smc_llc_rkey_done(struct smc_llc_run *run, int result)
@@ -653,10 +634,8 @@ void smc_llc_rkey_done(struct smc_llc_run *run, int result)
 }
 
 /**
- * smc_llc_stop_timers() - nothing is waited for any more
- * @flow: the machine
- *
- * But for what @flow->config waits, which smc_llc_config_done() ends.
+ * smc_llc_stop_timers() - stop all timers but @flow->config_deadline
+ * @flow: LLC machine
  */
 void smc_llc_stop_timers(struct smc_llc_flow *flow)
 {
@@ -684,7 +663,7 @@ static void become_dead(struct smc_llc_run *run, enum smc_llc_why why)
 		if (flow->link[i].why == SMC_LLC_WHY_NONE)
 			flow->link[i].why = why;
 		smc_llc_link_retire(run, i);
-		/* The owner takes down what was up, and forgets a link on its way. */
+		/* The owner takes down links in use and drops links being added. */
 		if (flow->link[i].is_spare)
 			smc_llc_link_destroy(run, i, false);
 		smc_llc_link_move(&flow->link[i], SMC_LLC_LINK_FREE);
@@ -699,13 +678,12 @@ static void become_dead(struct smc_llc_run *run, enum smc_llc_why why)
 }
 
 /**
- * smc_llc_commit() - first contact has come further
- * @flow: the machine
- * @to: how far
+ * smc_llc_commit() - advance the commitment of first contact
+ * @flow: LLC machine
+ * @to: new commitment
  *
- * RFC 7609 C.3; ERR-10, ERR-11, AMB-04.
- *
- * Return: true if it moved; false if it was as far before, then nothing changed.
+ * Return: true if it moved; false if it was as far already. RFC 7609 C.3; ERR-10, ERR-11,
+ * AMB-04.
  */
 bool smc_llc_commit(struct smc_llc_flow *flow, enum smc_llc_commitment to)
 {
@@ -716,8 +694,8 @@ bool smc_llc_commit(struct smc_llc_flow *flow, enum smc_llc_commitment to)
 }
 
 /**
- * smc_llc_fail_group() - first contact has failed
- * @run: the call
+ * smc_llc_fail_group() - fail first contact
+ * @run: current call
  * @fail: what becomes of the TCP connection
  * @why: for the owner
  * @diagnosis: for the Decline, if there is one
@@ -738,12 +716,12 @@ void smc_llc_fail_group(struct smc_llc_run *run, enum smc_llc_fail fail, enum sm
 }
 
 /**
- * smc_llc_fail_local() - a send or our own resources failed first contact
- * @run: the call
+ * smc_llc_fail_local() - fail first contact after a send or a local resource failed
+ * @run: current call
  * @why: for the owner
  * @diagnosis: for the Decline
  *
- * Decline up to the point of no return. RFC 7609 C.2, C.3; ERR-09 to ERR-12.
+ * Declines up to the point of no return. RFC 7609 C.2, C.3; ERR-09 to ERR-12.
  */
 void smc_llc_fail_local(struct smc_llc_run *run, enum smc_llc_why why,
 			enum smc_decline diagnosis)
@@ -753,8 +731,8 @@ void smc_llc_fail_local(struct smc_llc_run *run, enum smc_llc_why why,
 }
 
 /**
- * smc_llc_terminate() - no link is left
- * @run: the call
+ * smc_llc_terminate() - end a group without links
+ * @run: current call
  * @why: for the owner
  */
 void smc_llc_terminate(struct smc_llc_run *run, enum smc_llc_why why)
@@ -766,14 +744,13 @@ void smc_llc_terminate(struct smc_llc_run *run, enum smc_llc_why why)
 }
 
 /**
- * smc_llc_out_of_sync() - the peer said what makes no sense now
- * @run: the call
- * @link: index of the link it was said on
+ * smc_llc_out_of_sync() - handle a message that is invalid now
+ * @run: current call
+ * @link: index of the link that carried it
  * @why: for the owner
  *
- * The link is treated as down. On first contact, while this side has not told
- * the peer that the link works, it may still go back to TCP. RFC 7609 C.7.1;
- * ERR-47, ERR-54, AMB-04.
+ * The link counts as down. First contact can fall back to TCP until this side has sent CONFIRM
+ * LINK. RFC 7609 C.7.1; ERR-47, ERR-54, AMB-04.
  */
 void smc_llc_out_of_sync(struct smc_llc_run *run, u8 link, enum smc_llc_why why)
 {

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of the LLC machine share: one call of it, its links, its ends.
+ * Shared by the files of the LLC machine only: smc_llc_flow.c has the events, first contact,
+ * probes and the end of the group; smc_llc_add.c and smc_llc_delete.c the exchanges that change
+ * the links; smc_llc_keys.c those about RMBs; smc_llc_links.c the rules for RNICs and link
+ * numbers.
  *
- * smc_llc_flow.c takes the events and knows first contact, probes and the end
- * of the group; smc_llc_add.c and smc_llc_delete.c are the exchanges that change
- * the links, smc_llc_keys.c those about RMBs; smc_llc_links.c has the rules of
- * RNICs and link numbers. Nobody else includes this.
- *
- * Context of all functions of these files that do not say otherwise: within
- * smc_llc_flow_event(), whose caller serialises. They take no lock and do not sleep.
+ * Context of all functions here without a Context line: within smc_llc_flow_event(), whose
+ * caller serialises. They take no lock and do not sleep.
  */
 #ifndef _SMC_LLC_RUN_H
 #define _SMC_LLC_RUN_H
@@ -25,7 +23,7 @@ struct smc_llc_run {
 	u64 now;
 };
 
-/* What to say and do. */
+/* Actions and times. */
 struct smc_llc_action *smc_llc_ask(struct smc_llc_run *run, enum smc_llc_action_type type,
 				   u8 link);
 struct smc_llc_msg *smc_llc_ask_send(struct smc_llc_run *run, u8 link, u8 type, bool is_reply,
@@ -33,7 +31,7 @@ struct smc_llc_msg *smc_llc_ask_send(struct smc_llc_run *run, u8 link, u8 type, 
 u64 smc_llc_after(const struct smc_llc_run *run, int ms);
 void smc_llc_await_delete(const struct smc_llc_run *run, struct smc_llc_link *lnk);
 
-/* Where things stand. */
+/* State of group and links. */
 bool smc_llc_is_forming(const struct smc_llc_flow *flow);
 bool smc_llc_is_confirmed(const struct smc_llc_flow *flow);
 bool smc_llc_is_departing(const struct smc_llc_flow *flow, u8 link);
