@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * LLC messages of version 2 (protocol.md), and the choice between the
- * two forms.
+ * LLC messages of version 2 (protocol.md), and the choice between the two forms.
  *
- * The first 44 bytes are those of version 1 in the deployed dialect but for the
- * header, so the codec of version 1 does the work. A message with a list of its
- * own goes on behind them.
+ * The first 44 bytes are those of version 1 in the deployed dialect except for the header. Its
+ * codec handles them; a list may follow.
  *
- * Byte order: deployed peers write the two 16-bit numbers of version 2, the
- * length and the count of keys, as their processor has them. Those that exist
- * are little endian, so that is what is sent, on any processor. On receipt either
- * order is taken: the number of bytes that came tells which one was meant.
+ * Byte order: deployed peers send the 16-bit length and number of keys in the order of their
+ * processor, which is always little endian today. So this side sends that. It accepts either
+ * order: the received length shows which one was meant.
  */
 #include <linux/errno.h>
 #include <linux/minmax.h>
@@ -23,7 +20,7 @@ static u16 form_get16(const u8 *p, bool is_big_endian)
 	return is_big_endian ? p[0] << 8 | p[1] : p[1] << 8 | p[0];
 }
 
-/* Does a 16-bit number of either byte order say @want? */
+/* True if a 16-bit number in either byte order is @want. */
 static bool form_says(const u8 *p, u32 want)
 {
 	return form_get16(p, false) == want || form_get16(p, true) == want;
@@ -40,7 +37,7 @@ static bool form_is_v2(const u8 *buf)
 	return (buf[0] & SMC_LLC_V2_TYPE_MASK) == SMC_LLC_V2_TYPE;
 }
 
-/* The length of an ADD LINK with so many keys, REQ ADD LINK with GIDs, ... */
+/* Lengths of messages with @nr list entries. */
 static u32 form_add_link_len(unsigned int nr)
 {
 	return sizeof(struct smc_llc_add_link_v2_wire) +
@@ -54,7 +51,7 @@ static u32 form_req_add_link_len(unsigned int nr)
 	return max_t(u32, len, SMC_LLC_LEN);
 }
 
-/* Up to SMC_LLC_SHORT_RKEYS of them make no message longer than others are. */
+/* A request with up to SMC_LLC_SHORT_RKEYS keys is no longer than other messages. */
 static_assert(offsetof(struct smc_llc_delete_rkey_wire, rkey) +
 	      SMC_LLC_SHORT_RKEYS * sizeof(__be32) == SMC_LLC_LEN);
 
@@ -65,7 +62,6 @@ static u32 form_delete_rkey_len(unsigned int nr)
 	return max_t(u32, len, SMC_LLC_LEN);
 }
 
-/* The first 44 bytes as version 1 has them. */
 static enum smc_llc_verdict form_decode_head(const u8 *buf, struct smc_llc_msg *msg)
 {
 	struct smc_llc_hdr_wire *hdr;
@@ -75,7 +71,7 @@ static enum smc_llc_verdict form_decode_head(const u8 *buf, struct smc_llc_msg *
 	hdr = (void *)head;
 	hdr->type &= ~SMC_LLC_V2_TYPE_MASK;
 	hdr->length = SMC_LLC_LEN;
-	/* here the length has its second byte, and the reason no place */
+	/* in version 2 this byte belongs to the length, and there is no reason */
 	hdr->reason = 0;
 	return smc_llc_decode(head, sizeof(head), SMC_DIALECT_DEPLOYED, msg);
 }
@@ -125,7 +121,7 @@ static enum smc_llc_verdict form_decode_delete_rkey(const u8 *buf, u32 len,
 	bool is_reply = wire->hdr.flags & SMC_LLC_REPLY;
 	unsigned int i;
 
-	/* a reply counts keys, and does not name them */
+	/* a reply counts keys but does not list them */
 	if (!wire->count || len != (is_reply ? SMC_LLC_LEN : form_delete_rkey_len(wire->count)))
 		return SMC_LLC_LINK_DOWN;
 	memset(msg, 0, sizeof(*msg));
@@ -145,10 +141,8 @@ static enum smc_llc_verdict form_decode_delete_rkey(const u8 *buf, u32 len,
 }
 
 /*
- * Does version 2 have this message? Nothing is continued there: all keys fit into ADD
- * LINK, and a group has no more links than CONFIRM RKEY names. Deployed peers send
- * neither more, nor a continuation in a group of version 2 (protocol.md). What
- * a reply counts is of no use to anybody.
+ * True if version 2 has the message. It has no continuations: ADD LINK carries all keys, CONFIRM
+ * RKEY all links. Deployed peers comply (protocol.md). The count in a reply is ignored.
  */
 static bool form_exists_in_v2(const struct smc_llc_msg *msg)
 {
@@ -180,18 +174,16 @@ static enum smc_llc_verdict form_decode_v2(const u8 *buf, u32 len, struct smc_ll
 }
 
 /**
- * smc_llc_form_decode() - make a message of received bytes
- * @form: of the link group
- * @buf: what arrived, any alignment
- * @len: how much of it
- * @dialect: of the link group; counts in version 1 only
+ * smc_llc_form_decode() - decode a received message
+ * @form: form of the link group
+ * @buf: received bytes, any alignment
+ * @len: number of bytes
+ * @dialect: dialect of the link group; used in version 1 only
  * @msg: filled on SMC_LLC_OK, undefined otherwise
  *
- * As smc_llc_decode(). A group of version 2 takes messages of version 1, too:
- * deployed peers do. But it takes none that version 2 does without: nobody
- * sends them there, and they could not be answered. The list of a long message
- * stays in @buf, counted and within its bounds; smc_llc_form_pair() and the
- * like read it.
+ * A group of version 2 accepts messages of version 1 as deployed peers do, but none that version
+ * 2 cannot answer. A list stays in @buf, within its bounds; smc_llc_form_pair() and
+ * smc_llc_form_rkey() read it.
  *
  * Context: Any context.
  * Return: as smc_llc_decode().
@@ -273,7 +265,7 @@ static int form_encode_rkeys(const struct smc_llc_more *more, u8 *buf, u32 size)
 	return len;
 }
 
-/* Names are left out of the reply; how many of them are unknown is counted. */
+/* A reply counts unknown keys but does not list them. */
 static int form_encode_delete_reply(const struct smc_llc_delete_rkey *dr, u8 *buf, u32 size)
 {
 	struct smc_llc_delete_rkey_wire *wire = (void *)buf;
@@ -313,18 +305,17 @@ static int form_encode_v2(const struct smc_llc_msg *msg, const struct smc_llc_mo
 }
 
 /**
- * smc_llc_form_encode() - make bytes of a message
- * @form: of the link group
- * @msg: what to say
- * @more: the list of a long message; NULL where there is none
- * @dialect: of the link group; counts in version 1 only
+ * smc_llc_form_encode() - encode a message
+ * @form: form of the link group
+ * @msg: the message
+ * @more: list of a long message, or NULL
+ * @dialect: dialect of the link group; used in version 1 only
  * @buf: receives the bytes, any alignment
- * @size: room there
+ * @size: size of @buf
  *
  * Context: Any context.
- * Return: length of the message in bytes; -EMSGSIZE if @size is too small;
- * -EINVAL if the form has no such message, as version 1 has no list, or as
- * smc_llc_encode() says. On error @buf is undefined.
+ * Return: length of the message in bytes; -EMSGSIZE if @size is too small; -EINVAL if the form
+ * has no such message or list, or as smc_llc_encode(). On error @buf is undefined.
  */
 int smc_llc_form_encode(enum smc_llc_form form, const struct smc_llc_msg *msg,
 			const struct smc_llc_more *more, enum smc_dialect dialect, u8 *buf,
@@ -343,11 +334,11 @@ int smc_llc_form_encode(enum smc_llc_form form, const struct smc_llc_msg *msg,
 }
 
 /**
- * smc_llc_form_has_long() - are there long messages?
- * @form: of the link group
+ * smc_llc_form_has_long() - check for long messages
+ * @form: form of the link group
  *
- * If so ADD LINK tells of all RMBs itself and no CONTINUATION follows it, and a
- * client asks for a link by REQ ADD LINK (protocol.md).
+ * With them ADD LINK carries all RMBs without a CONTINUATION, and a client asks for a link by
+ * REQ ADD LINK (protocol.md).
  *
  * Context: Any context.
  * Return: true in version 2.
@@ -359,9 +350,9 @@ bool smc_llc_form_has_long(enum smc_llc_form form)
 
 /**
  * smc_llc_form_answer_test_link() - answer a TEST LINK request without delay
- * @form: of the link group
- * @buf: what arrived
- * @len: how much of it
+ * @form: form of the link group
+ * @buf: received bytes
+ * @len: number of bytes
  * @reply: receives SMC_LLC_LEN bytes, in the form of the request
  *
  * Context: Any context.
@@ -382,9 +373,9 @@ bool smc_llc_form_answer_test_link(enum smc_llc_form form, const u8 *buf, u32 le
 }
 
 /**
- * smc_llc_form_pair() - one of the keys in a long ADD LINK
- * @buf: a message that smc_llc_form_decode() has found good
- * @i: less than its nr_pairs
+ * smc_llc_form_pair() - get a key of a long ADD LINK
+ * @buf: message accepted by smc_llc_form_decode()
+ * @i: place in the list, less than nr_pairs
  * @pair: receives the key
  *
  * Context: Any context.
@@ -399,9 +390,9 @@ void smc_llc_form_pair(const u8 *buf, unsigned int i, struct smc_llc_pair *pair)
 }
 
 /**
- * smc_llc_form_rkey() - one of the keys in a DELETE RKEY request
- * @buf: a message that smc_llc_form_decode() has found good
- * @i: less than its count
+ * smc_llc_form_rkey() - get a key of a DELETE RKEY request
+ * @buf: message accepted by smc_llc_form_decode()
+ * @i: place in the list, less than count
  *
  * Context: Any context.
  * Return: the key.

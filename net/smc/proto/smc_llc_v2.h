@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The two forms that LLC messages have on the wire: that of RFC 7609, and that
- * of SMC-R version 2, which may be long.
- */
+/* The two wire forms of LLC messages: RFC 7609, and SMC-R version 2 with long messages. */
 #ifndef _SMC_LLC_V2_H
 #define _SMC_LLC_V2_H
 
 #include "proto/smc_llc_wire.h"
 
-/* Which of them a link group sends; settled with the version. */
+/* Form that a link group sends; follows from the negotiated version. */
 enum smc_llc_form {
 	SMC_LLC_FORM_V1,	/* RFC 7609, 44 bytes */
 	SMC_LLC_FORM_V2,	/* other header, 44 bytes or more */
 };
 
 /**
- * struct smc_llc_more - what a long message has besides &struct smc_llc_msg
- * @nr: how many there are, at most SMC_LLC_LONG_KEYS, of GIDs SMC_LLC_LONG_GIDS
+ * struct smc_llc_more - list of a long message
+ * @nr: entries, at most SMC_LLC_LONG_KEYS, or SMC_LLC_LONG_GIDS for GIDs
  * @pair: RMBs on the new link; ADD LINK
  * @gid: GIDs that a link could use; REQ ADD LINK
- * @rkey: RMBs to delete where &struct smc_llc_delete_rkey has too little room
+ * @rkey: RMBs to delete, if &struct smc_llc_delete_rkey has too little room
  */
 struct smc_llc_more {
 	unsigned int nr;
