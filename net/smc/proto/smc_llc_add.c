@@ -59,28 +59,28 @@ static struct smc_llc_link *new_link(const struct smc_llc_run *run)
 }
 
 /* Time limit for a message of the peer, in ms. */
-static u32 patience(const struct smc_llc_flow *flow)
+static u32 reply_ms(const struct smc_llc_flow *flow)
 {
 	return smc_llc_is_forming(flow) ? flow->params.timers.first_reply :
 					  flow->params.timers.reply;
 }
 
-static void wait_in(struct smc_llc_run *run, enum smc_llc_config config)
+static void await_msg(struct smc_llc_run *run, enum smc_llc_config config)
 {
 	run->flow->config = config;
-	run->flow->config_deadline = smc_llc_after(run, patience(run->flow));
+	run->flow->config_deadline = smc_llc_after(run, reply_ms(run->flow));
 }
 
-static void work_in(struct smc_llc_run *run, enum smc_llc_config config)
+static void enter_config(struct smc_llc_run *run, enum smc_llc_config config)
 {
 	run->flow->config = config;
 	run->flow->config_deadline = SMC_LLC_NO_DEADLINE;
 }
 
 /* Work that the peer waits for. A slow RNIC costs the new link, not the working one. */
-static void work_in_time(struct smc_llc_run *run, enum smc_llc_config config)
+static void enter_config_timed(struct smc_llc_run *run, enum smc_llc_config config)
 {
-	u32 ms = patience(run->flow), most = run->flow->quirks->peer_waits_ms;
+	u32 ms = reply_ms(run->flow), most = run->flow->quirks->peer_waits_ms;
 
 	if (most)
 		ms = min(ms, most);
@@ -103,7 +103,7 @@ static void create_in_time(struct smc_llc_run *run)
 		ms = flow->quirks->must_offer ? timers->add_link : timers->add_link_deployed;
 		ms /= new_link(run)->is_bare ? 4 : 2;
 	} else {
-		ms = patience(flow) / 4 * 3;
+		ms = reply_ms(flow) / 4 * 3;
 	}
 	flow->config = SMC_LLC_CONFIG_CREATE;
 	flow->config_deadline = smc_llc_after(run, ms);
@@ -117,7 +117,7 @@ static struct smc_llc_action *create(struct smc_llc_run *run, const struct smc_l
 	new_link(run)->is_spare = true;
 	/* after another RNIC has failed the deadline of CREATE stays */
 	if (run->flow->config == SMC_LLC_CONFIG_HELD)
-		work_in_time(run, SMC_LLC_CONFIG_CREATE);
+		enter_config_timed(run, SMC_LLC_CONFIG_CREATE);
 	else if (run->flow->config == SMC_LLC_CONFIG_NONE || new_link(run)->is_bare)
 		create_in_time(run);
 	act = smc_llc_ask(run, SMC_LLC_ACT_CREATE_LINK, run->flow->config_target);
@@ -142,7 +142,7 @@ static void prepare(struct smc_llc_run *run, const struct smc_llc_end *peer)
 	lnk->peer = *peer;
 	/* a client keeps the deadline of CREATE: the server has waited since its offer */
 	if (run->flow->params.is_server)
-		work_in_time(run, SMC_LLC_CONFIG_PREPARE);
+		enter_config_timed(run, SMC_LLC_CONFIG_PREPARE);
 	run->flow->config = SMC_LLC_CONFIG_PREPARE;
 	act = smc_llc_ask(run, SMC_LLC_ACT_PREPARE_LINK, run->flow->config_target);
 	act->end = *peer;
@@ -167,7 +167,7 @@ static void note_attempt(struct smc_llc_run *run)
 }
 
 /* Server: answer a pending REQ ADD LINK: no link is available. */
-static void say_none(struct smc_llc_run *run)
+static void reply_no_link(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 
@@ -214,7 +214,7 @@ void smc_llc_add_begin(struct smc_llc_run *run)
 	flow->retry_deadline = SMC_LLC_NO_DEADLINE;
 	has_rnic = target != SMC_LLC_NO_LINK && pick_any_offer(flow, &rnic);
 	if (target == SMC_LLC_NO_LINK || (!has_rnic && !smc_llc_is_forming(flow))) {
-		say_none(run);
+		reply_no_link(run);
 		return;
 	}
 	flow->config_link = smc_llc_carrier(flow, SMC_LLC_NO_LINK);
@@ -242,7 +242,7 @@ static void reject(struct smc_llc_run *run, u8 reason)
 	smc_llc_keys_wait(run);
 }
 
-static void reject_made(struct smc_llc_run *run)
+static void reject_created(struct smc_llc_run *run)
 {
 	smc_llc_link_destroy(run, run->flow->config_target, true);
 	reject(run, SMC_LLC_ADD_LINK_NO_PATH);
@@ -255,7 +255,7 @@ static void keep_pairs(struct smc_llc_run *run)
 }
 
 /* Client: accept or decline the offer, RFC 7609 3.5.1.6.1. */
-static void consider(struct smc_llc_run *run)
+static void answer_offer(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 	const struct smc_llc_add_link *offer = &flow->add.offer;
@@ -321,7 +321,7 @@ static void on_offer(struct smc_llc_run *run, u8 link, const struct smc_llc_add_
 		return;
 	}
 	keep_pairs(run);
-	work_in(run, SMC_LLC_CONFIG_HELD);
+	enter_config(run, SMC_LLC_CONFIG_HELD);
 	smc_llc_keys_wait(run);
 }
 
@@ -363,11 +363,11 @@ static void on_acceptance(struct smc_llc_run *run, const struct smc_llc_add_link
 {
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_link *lnk = new_link(run);
-	bool is_sane = al->end.qpn && smc_nego_mtu_is_valid(al->end.mtu) &&
-		       !smc_llc_is_parallel(flow, &lnk->local, &al->end);
-	bool has_failed = is_sane && lnk->state != SMC_LLC_LINK_FORMING;
+	bool is_valid = al->end.qpn && smc_nego_mtu_is_valid(al->end.mtu) &&
+			!smc_llc_is_parallel(flow, &lnk->local, &al->end);
+	bool has_failed = is_valid && lnk->state != SMC_LLC_LINK_FORMING;
 
-	if (!is_sane)
+	if (!is_valid)
 		/* ERR-45 */
 		smc_llc_link_lost(run, flow->config_target, SMC_LLC_WHY_OUT_OF_SYNC,
 				  SMC_LLC_DELETE_PROTOCOL);
@@ -491,7 +491,7 @@ void smc_llc_add_req(struct smc_llc_run *run, u8 link, const struct smc_llc_msg 
 		if (flow->max_links > 1)
 			flow->wants_link = true;
 		else
-			say_none(run);
+			reply_no_link(run);
 	}
 }
 
@@ -544,7 +544,7 @@ static void not_created(struct smc_llc_run *run)
 		return;
 	}
 	smc_llc_config_done(run);
-	say_none(run);
+	reply_no_link(run);
 	no_offer(run);
 }
 
@@ -560,7 +560,7 @@ static void not_created_in_time(struct smc_llc_run *run)
 	u8 target;
 
 	if (!flow->params.is_server) {
-		reject_made(run);
+		reject_created(run);
 		smc_llc_arm_retry(run, true);
 		return;
 	}
@@ -575,7 +575,7 @@ static void not_created_in_time(struct smc_llc_run *run)
 	smc_llc_config_done(run);
 	flow->wants_link |= flow->has_rnics && smc_llc_pick_offer(flow, &rnic);
 	if (!flow->wants_link)
-		say_none(run);
+		reply_no_link(run);
 	no_offer(run);
 }
 
@@ -610,7 +610,7 @@ void smc_llc_add_created(struct smc_llc_run *run, const struct smc_llc_event *ev
 	flow->is_asked = false;
 	smc_llc_rnic_offered(flow, &new_link(run)->local);
 	send_add_link(run, false);
-	wait_in(run, SMC_LLC_CONFIG_ADD_LINK);
+	await_msg(run, SMC_LLC_CONFIG_ADD_LINK);
 }
 
 /* Announce the next RMBs, RKEY-20, ADDL-11 to ADDL-15. */
@@ -631,12 +631,12 @@ static void send_cont(struct smc_llc_run *run)
 	flow->add.next_own += min_t(u8, left, SMC_LLC_CONT_PAIRS);
 }
 
-static void store_kept(struct smc_llc_run *run)
+static void store_kept_pairs(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_action *act;
 
-	work_in(run, SMC_LLC_CONFIG_STORE);
+	enter_config(run, SMC_LLC_CONFIG_STORE);
 	if (!flow->add.offer.nr_pairs) {
 		smc_llc_add_stored(run, flow->config_target, true);
 		return;
@@ -665,19 +665,19 @@ void smc_llc_add_prepared(struct smc_llc_run *run, u8 link, bool ok)
 		return;
 	}
 	if (!ok) {
-		reject_made(run);
+		reject_created(run);
 		smc_llc_arm_retry(run, true);
 		return;
 	}
 	if (flow->params.has_long_add_link) {
-		store_kept(run);
+		store_kept_pairs(run);
 		return;
 	}
 	if (flow->params.is_server)
 		send_cont(run);
 	else
 		send_add_link(run, true);
-	wait_in(run, SMC_LLC_CONFIG_ADD_CONT);
+	await_msg(run, SMC_LLC_CONFIG_ADD_CONT);
 }
 
 /*
@@ -722,7 +722,7 @@ void smc_llc_add_cont(struct smc_llc_run *run, u8 link, const struct smc_llc_msg
 	}
 	add->has_peer_count = true;
 	add->peer_left = cont->nr_rtokens - here;
-	work_in(run, SMC_LLC_CONFIG_STORE);
+	enter_config(run, SMC_LLC_CONFIG_STORE);
 	if (!here) {
 		smc_llc_add_stored(run, flow->config_target, true);
 		return;
@@ -733,7 +733,7 @@ void smc_llc_add_cont(struct smc_llc_run *run, u8 link, const struct smc_llc_msg
 }
 
 /* Send the next CONTINUATION; false if both sides have announced all RMBs. */
-static bool go_on_telling(struct smc_llc_run *run)
+static bool send_more_pairs(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_add *add = &flow->add;
@@ -746,7 +746,7 @@ static bool go_on_telling(struct smc_llc_run *run)
 	if (has_more) {
 		if (flow->params.is_server)
 			send_cont(run);
-		wait_in(run, SMC_LLC_CONFIG_ADD_CONT);
+		await_msg(run, SMC_LLC_CONFIG_ADD_CONT);
 	}
 	return has_more;
 }
@@ -765,7 +765,7 @@ void smc_llc_add_stored(struct smc_llc_run *run, u8 link, bool ok)
 	if (flow->config != SMC_LLC_CONFIG_STORE || flow->config_target != link)
 		return;
 	if (!ok && is_long && !flow->params.is_server) {
-		reject_made(run);
+		reject_created(run);
 		smc_llc_arm_retry(run, true);
 		return;
 	}
@@ -776,12 +776,12 @@ void smc_llc_add_stored(struct smc_llc_run *run, u8 link, bool ok)
 	}
 	if (is_long && !flow->params.is_server)
 		send_add_link(run, true);
-	else if (!is_long && go_on_telling(run))
+	else if (!is_long && send_more_pairs(run))
 		return;
 	if (flow->params.is_server)
 		smc_llc_send_confirm_link(run, link, false, flow->quirks->no_eye_catcher,
 					  flow->max_links);
-	wait_in(run, SMC_LLC_CONFIG_CONFIRM);
+	await_msg(run, SMC_LLC_CONFIG_CONFIRM);
 }
 
 /* ADDL-16 */
@@ -838,7 +838,7 @@ void smc_llc_add_confirm(struct smc_llc_run *run, u8 link, const struct smc_llc_
 	added(run, link);
 	/* SL-16, SL-17: no data before this reply was sent */
 	if (flow->phase != SMC_LLC_UP)
-		wait_in(run, SMC_LLC_CONFIG_CONFIRMED);
+		await_msg(run, SMC_LLC_CONFIG_CONFIRMED);
 }
 
 /**
@@ -916,7 +916,7 @@ static void target_gone(struct smc_llc_run *run)
 		smc_llc_add_abandon(run);
 		no_offer(run);
 	} else if (is_offer && new_link(run)->is_spare && !flow->params.is_server) {
-		reject_made(run);
+		reject_created(run);
 	}
 	if (flow->phase == SMC_LLC_DEAD)
 		return;
@@ -943,7 +943,7 @@ void smc_llc_add_settle(struct smc_llc_run *run)
 	} else if (flow->config == SMC_LLC_CONFIG_HELD) {
 		/* SER-18: CONFIRM RKEY of this side completes first. */
 		if (!flow->own.is_busy || flow->own.keys.is_delete)
-			consider(run);
+			answer_offer(run);
 	} else if (smc_llc_is_dead_end(flow, flow->config_target)) {
 		target_gone(run);
 	}

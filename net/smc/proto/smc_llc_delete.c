@@ -10,8 +10,9 @@
  * after the peer's TEST LINK reply or its time limit.
  *
  * Ownership: the server frees a link when the reply has arrived, the client when its reply was
- * sent. A DELETE LINK cannot be taken back: the client may have freed its end. If all other
- * links fail before the reply, the group ends even if the link still works.
+ * sent. A DELETE LINK cannot be taken back, because the client may have freed its end, and a
+ * link that is being cleared is not used again. If all other links fail before the reply, the
+ * group ends even if the link still works.
  *
  * Errors: a DELETE LINK without reply means that its carrier failed, too; both are deleted over
  * a survivor. Without one the group ends. A DELETE LINK for the whole group overtakes all
@@ -165,13 +166,14 @@ static void on_request_of_server(struct smc_llc_run *run, u8 link,
 	/* carried by the link itself: the server has no other one, so the group ends */
 	if (is_failure(flow, dl) || link == target)
 		smc_llc_link_cleared(run, target);
-	/* otherwise when it is clear, see go_on() */
+	/* otherwise when it is clear, see continue_cleared() */
 	if (lnk->data != SMC_LLC_DATA_CLEARING)
 		agree(run, target);
 }
 
 /* Mark a working link. It stays in use until it is deleted; a later reason overrides. */
-static void leave(struct smc_llc_link *lnk, bool is_orderly, u32 reason, enum smc_llc_why why)
+static void mark_leaving(struct smc_llc_link *lnk, bool is_orderly, u32 reason,
+			 enum smc_llc_why why)
 {
 	smc_llc_link_move(lnk, SMC_LLC_LINK_LEAVING);
 	lnk->is_orderly = is_orderly;
@@ -209,7 +211,7 @@ static void on_request_of_client(struct smc_llc_run *run, u8 link,
 	     flow->phase == SMC_LLC_UP)) {
 		smc_llc_link_lost(run, target, SMC_LLC_WHY_PEER_DELETED, dl->reason);
 	} else if (smc_llc_is_in_use(lnk)) {
-		leave(lnk, dl->is_orderly, dl->reason, SMC_LLC_WHY_PEER_DELETED);
+		mark_leaving(lnk, dl->is_orderly, dl->reason, SMC_LLC_WHY_PEER_DELETED);
 	}
 }
 
@@ -217,14 +219,14 @@ static void on_request_of_client(struct smc_llc_run *run, u8 link,
  * True if the peer may have caused the end of a link. False if this side did, or its RNIC is
  * gone.
  */
-static bool is_of_peer(const struct smc_llc_flow *flow, const struct smc_llc_link *lnk)
+static bool is_peer_caused(const struct smc_llc_flow *flow, const struct smc_llc_link *lnk)
 {
 	return lnk->why != SMC_LLC_WHY_DELETED && lnk->why != SMC_LLC_WHY_NO_LONGER_NEEDED &&
 	       smc_llc_rnic_place(flow, &lnk->local);
 }
 
 /* True if the link was in use for longer than a reply may take. */
-static bool has_lasted(const struct smc_llc_run *run, const struct smc_llc_link *lnk)
+static bool is_lasting(const struct smc_llc_run *run, const struct smc_llc_link *lnk)
 {
 	return run->now - lnk->up_since >= (u64)max(run->flow->params.timers.reply, 0);
 }
@@ -234,17 +236,17 @@ static bool has_lasted(const struct smc_llc_run *run, const struct smc_llc_link 
  * add and end links without limit. After more than SMC_LLC_BRIEF_LIVES short-lived ones in a
  * row, none is added until the last one would have lasted.
  */
-static void note_life(struct smc_llc_run *run, u8 link)
+static void account_end(struct smc_llc_run *run, u8 link)
 {
 	struct smc_llc_flow *flow = run->flow;
 	const struct smc_llc_link *lnk = &flow->link[link];
 
 	if (lnk->is_spare)
 		return;
-	if (has_lasted(run, lnk)) {
+	if (is_lasting(run, lnk)) {
 		flow->nr_brief = 0;
 		smc_llc_end_turns(flow);
-	} else if (!is_of_peer(flow, lnk)) {
+	} else if (!is_peer_caused(flow, lnk)) {
 		return;
 	} else if (flow->nr_brief < SMC_LLC_BRIEF_LIVES) {
 		flow->nr_brief++;
@@ -256,7 +258,7 @@ static void note_life(struct smc_llc_run *run, u8 link)
 /* Client: free a link that both sides have given up. */
 static void destroy_agreed(struct smc_llc_run *run, u8 link)
 {
-	note_life(run, link);
+	account_end(run, link);
 	smc_llc_link_destroy(run, link, true);
 }
 
@@ -270,9 +272,9 @@ static void deleted(struct smc_llc_run *run, u8 target, bool is_orderly)
 	 * No retry at once for a link that failed right after its start or was taken down by an
 	 * operator.
 	 */
-	bool is_urgent = has_lasted(run, lnk) && lnk->reason != SMC_LLC_DELETE_OPERATOR;
+	bool is_urgent = is_lasting(run, lnk) && lnk->reason != SMC_LLC_DELETE_OPERATOR;
 
-	note_life(run, target);
+	account_end(run, target);
 	smc_llc_link_destroy(run, target, true);
 	/* a deployed client now declines what it had accepted, and is busy until then */
 	if (was_spare && !is_orderly && flow->quirks->declines_late)
@@ -469,7 +471,7 @@ void smc_llc_delete_timer(struct smc_llc_run *run)
 }
 
 /* Send what had to wait until a link was clear. */
-static void go_on(struct smc_llc_run *run)
+static void continue_cleared(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 	u8 i;
@@ -495,7 +497,7 @@ void smc_llc_delete_settle(struct smc_llc_run *run)
 	struct smc_llc_link *lnk;
 	u8 i;
 
-	go_on(run);
+	continue_cleared(run);
 	if (flow->config == SMC_LLC_CONFIG_DELETE_LINK &&
 	    smc_llc_is_dead_end(flow, flow->config_link)) {
 		lnk = &flow->link[flow->config_target];
@@ -513,7 +515,7 @@ void smc_llc_delete_settle(struct smc_llc_run *run)
 }
 
 /* Client: report lost links to the server. */
-static void notify(struct smc_llc_run *run)
+static void report_lost(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_link *lnk;
@@ -568,7 +570,7 @@ static void give_up_leaving(struct smc_llc_run *run)
  * Server: marked links do not wait for a slow RNIC. Drop an attempt in CREATE, which the client
  * does not know of, and retry it later.
  */
-static void make_way(struct smc_llc_run *run)
+static void drop_slow_attempt(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 
@@ -593,10 +595,10 @@ void smc_llc_delete_start_next(struct smc_llc_run *run)
 		if (flow->phase == SMC_LLC_UP)
 			give_up_leaving(run);
 		if (flow->phase == SMC_LLC_UP || flow->phase == SMC_LLC_SECOND_LINK)
-			notify(run);
+			report_lost(run);
 		return;
 	}
-	make_way(run);
+	drop_slow_attempt(run);
 	if (!smc_llc_may_begin(flow))
 		return;
 	i = smc_llc_link_in(flow, SMC_LLC_LINK_LOST);
@@ -641,7 +643,7 @@ void smc_llc_delete_request(struct smc_llc_run *run, const struct smc_llc_event 
 		smc_llc_end_begin(run, ev->link, ev->terminate.reason, true,
 				  SMC_LLC_WHY_DELETED);
 	} else {
-		leave(lnk, true, ev->terminate.reason, SMC_LLC_WHY_DELETED);
+		mark_leaving(lnk, true, ev->terminate.reason, SMC_LLC_WHY_DELETED);
 	}
 }
 
@@ -662,7 +664,7 @@ void smc_llc_delete_rnic_removed(struct smc_llc_run *run, u8 link)
 	if (flow->phase != SMC_LLC_UP || !smc_llc_is_in_use(lnk) || smc_llc_nr_in_use(flow) > 1) {
 		smc_llc_link_lost(run, link, SMC_LLC_WHY_LINK_BROKEN, SMC_LLC_DELETE_LOST_PATH);
 	} else if (smc_llc_add_may_succeed(flow)) {
-		leave(lnk, false, SMC_LLC_DELETE_LOST_PATH, SMC_LLC_WHY_LINK_BROKEN);
+		mark_leaving(lnk, false, SMC_LLC_DELETE_LOST_PATH, SMC_LLC_WHY_LINK_BROKEN);
 	} else {
 		smc_llc_end_begin(run, link, SMC_LLC_DELETE_LOST_PATH, false,
 				  SMC_LLC_WHY_LINK_BROKEN);

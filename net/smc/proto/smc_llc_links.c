@@ -52,7 +52,7 @@ static bool shares_rnic(const struct smc_llc_flow *flow, unsigned int links,
 }
 
 /* Index of the oldest link in use that is not in @done, or SMC_LLC_LINKS. */
-static u8 oldest_but(const struct smc_llc_flow *flow, unsigned int done)
+static u8 oldest_except(const struct smc_llc_flow *flow, unsigned int done)
 {
 	u8 i, oldest = SMC_LLC_LINKS;
 
@@ -70,7 +70,7 @@ static unsigned int symmetric_links(const struct smc_llc_flow *flow)
 	unsigned int done = 0, symmetric = 0;
 	u8 i;
 
-	while ((i = oldest_but(flow, done)) < SMC_LLC_LINKS) {
+	while ((i = oldest_except(flow, done)) < SMC_LLC_LINKS) {
 		done |= BIT(i);
 		if (!shares_rnic(flow, symmetric, &flow->link[i].local, &flow->link[i].peer))
 			symmetric |= BIT(i);
@@ -338,12 +338,12 @@ bool smc_llc_pick_notice(const struct smc_llc_flow *flow, struct smc_llc_end *en
 }
 
 /**
- * smc_llc_unused_rnic() - check for an RNIC of this side without a link
+ * smc_llc_has_unused_rnic() - check for an RNIC of this side without a link
  * @flow: LLC machine
  *
  * Return: true if there is one and a link may be added.
  */
-bool smc_llc_unused_rnic(const struct smc_llc_flow *flow)
+bool smc_llc_has_unused_rnic(const struct smc_llc_flow *flow)
 {
 	struct smc_llc_end end;
 

@@ -16,7 +16,7 @@ unsigned int smc_llc_nr_symmetric(const struct smc_llc_flow *flow);
 u8 smc_llc_superfluous(const struct smc_llc_flow *flow);
 bool smc_llc_pick_offer(const struct smc_llc_flow *flow, struct smc_llc_end *end);
 bool smc_llc_pick_answer(const struct smc_llc_flow *flow, struct smc_llc_end *end);
-bool smc_llc_unused_rnic(const struct smc_llc_flow *flow);
+bool smc_llc_has_unused_rnic(const struct smc_llc_flow *flow);
 bool smc_llc_pick_notice(const struct smc_llc_flow *flow, struct smc_llc_end *end);
 unsigned int smc_llc_rnic_place(const struct smc_llc_flow *flow, const struct smc_llc_end *end);
 void smc_llc_rnic_offered(struct smc_llc_flow *flow, const struct smc_llc_end *end);

@@ -188,7 +188,7 @@ u8 smc_llc_link_by_num(const struct smc_llc_flow *flow, u8 num)
 }
 
 /* True if the link with this number has ended here, which the peer may not know yet. */
-static bool is_given_up(const struct smc_llc_flow *flow, u8 num)
+static bool has_ended(const struct smc_llc_flow *flow, u8 num)
 {
 	u8 link = smc_llc_link_by_num(flow, num);
 
@@ -210,7 +210,7 @@ static bool is_given_up(const struct smc_llc_flow *flow, u8 num)
  */
 void smc_llc_stale(struct smc_llc_run *run, u8 link, u8 num)
 {
-	if (is_given_up(run->flow, num))
+	if (has_ended(run->flow, num))
 		smc_llc_ask(run, SMC_LLC_ACT_STALE, link);
 	else
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
@@ -219,17 +219,17 @@ void smc_llc_stale(struct smc_llc_run *run, u8 link, u8 num)
 /**
  * smc_llc_carrier() - find a link that can carry an exchange
  * @flow: LLC machine
- * @but: index of a link to exclude, or SMC_LLC_NO_LINK
+ * @except: index of a link to exclude, or SMC_LLC_NO_LINK
  *
  * Return: index of an ACTIVE link if there is one, of a LEAVING one otherwise, or
  * SMC_LLC_NO_LINK. LLC-06.
  */
-u8 smc_llc_carrier(const struct smc_llc_flow *flow, u8 but)
+u8 smc_llc_carrier(const struct smc_llc_flow *flow, u8 except)
 {
 	u8 i, second = SMC_LLC_NO_LINK;
 
 	for (i = 0; i < SMC_LLC_LINKS; i++) {
-		if (i == but)
+		if (i == except)
 			continue;
 		if (flow->link[i].state == SMC_LLC_LINK_ACTIVE)
 			return i;
@@ -384,7 +384,7 @@ void smc_llc_link_up(struct smc_llc_run *run, u8 link)
 }
 
 /* Stop data on a link. Returns false if there was none. */
-static bool take_off(struct smc_llc_run *run, u8 link, enum smc_llc_data to)
+static bool stop_data(struct smc_llc_run *run, u8 link, enum smc_llc_data to)
 {
 	struct smc_llc_link *lnk = &run->flow->link[link];
 	struct smc_llc_action *act;
@@ -406,7 +406,7 @@ static bool take_off(struct smc_llc_run *run, u8 link, enum smc_llc_data to)
  */
 void smc_llc_link_retire(struct smc_llc_run *run, u8 link)
 {
-	take_off(run, link, SMC_LLC_DATA_NONE);
+	stop_data(run, link, SMC_LLC_DATA_NONE);
 }
 
 /**
@@ -440,7 +440,7 @@ void smc_llc_link_clear(struct smc_llc_run *run, u8 link, int ms)
 	struct smc_llc_link *lnk = &run->flow->link[link];
 	bool is_down;
 
-	is_down = take_off(run, link, lnk->is_orderly ? SMC_LLC_DATA_CLEARING :
+	is_down = stop_data(run, link, lnk->is_orderly ? SMC_LLC_DATA_CLEARING :
 							 SMC_LLC_DATA_NONE);
 	if (lnk->data != SMC_LLC_DATA_CLEARING)
 		return;
@@ -467,7 +467,7 @@ void smc_llc_link_cleared(struct smc_llc_run *run, u8 link)
 }
 
 /* Drop a received token of a link that ends before the token was stored. */
-static void forget_key(struct smc_llc_rkeys *keys, u8 link)
+static void drop_token(struct smc_llc_rkeys *keys, u8 link)
 {
 	u8 i, nr = 0;
 
@@ -491,7 +491,7 @@ void smc_llc_link_destroy(struct smc_llc_run *run, u8 link, bool is_agreed)
 		return;
 	smc_llc_link_retire(run, link);
 	smc_llc_link_cleared(run, link);
-	forget_key(&run->flow->remote.keys, link);
+	drop_token(&run->flow->remote.keys, link);
 	if (is_agreed)
 		smc_llc_set_gone(run->flow, lnk->num, true);
 	*lnk = (struct smc_llc_link){
@@ -536,7 +536,7 @@ void smc_llc_arm_retry(struct smc_llc_run *run, bool has_failed)
 	else if (flow->params.is_server)
 		has_use = smc_llc_nr_in_use(flow) < 2;
 	else
-		has_use = smc_llc_unused_rnic(flow);
+		has_use = smc_llc_has_unused_rnic(flow);
 	if (ms > 0 && has_use)
 		flow->retry_deadline = smc_llc_after(run, ms);
 }

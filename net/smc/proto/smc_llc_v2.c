@@ -21,7 +21,7 @@ static u16 form_get16(const u8 *p, bool is_big_endian)
 }
 
 /* True if a 16-bit number in either byte order is @want. */
-static bool form_says(const u8 *p, u32 want)
+static bool form_matches(const u8 *p, u32 want)
 {
 	return form_get16(p, false) == want || form_get16(p, true) == want;
 }
@@ -90,7 +90,7 @@ static enum smc_llc_verdict form_decode_add_link(const u8 *buf, u32 len, struct 
 		return SMC_LLC_LINK_DOWN;
 	nr = (len - sizeof(*wire)) / sizeof(struct smc_llc_rtoken_pair_wire);
 	if (nr > SMC_LLC_LONG_KEYS || len != form_add_link_len(nr) ||
-	    !form_says(wire->nr_rtokens, nr))
+	    !form_matches(wire->nr_rtokens, nr))
 		return SMC_LLC_LINK_DOWN;
 	msg->add_link.nr_pairs = nr;
 	msg->add_link.is_direct = wire->flags & SMC_LLC_ADD_LINK_DIRECT;
@@ -159,7 +159,7 @@ static bool form_exists_in_v2(const struct smc_llc_msg *msg)
 
 static enum smc_llc_verdict form_decode_v2(const u8 *buf, u32 len, struct smc_llc_msg *msg)
 {
-	if (len < SMC_LLC_LEN || !form_says(buf + 1, len))
+	if (len < SMC_LLC_LEN || !form_matches(buf + 1, len))
 		return SMC_LLC_LINK_DOWN;
 	switch (buf[0] & ~SMC_LLC_V2_TYPE_MASK) {
 	case SMC_LLC_ADD_LINK:
