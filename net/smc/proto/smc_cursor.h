@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Cursors: positions in a ring of bytes, as values.
+ * Cursors: positions in a ring of bytes, RFC 7609 Sections 4.3, 4.7 and A.4; CUR-03 to CUR-12.
  *
- * A cursor is an offset into an element and the number of times the ring's
- * end was passed (modulo 65536, CUR-11). The data of an element lives at
- * [base, size): base is 4 where elements begin with an eye catcher and 0
- * where they do not (and in send rings). Nothing here but the geometry knows
- * about that difference.
- *
- * RFC 7609 Sections 4.3, 4.7 and A.4; CUR-03 to CUR-12.
+ * A cursor is an offset into an element plus the number of wraps, modulo 65536 (CUR-11). Data
+ * occupies [base, size): base is 4 where elements begin with an eye catcher, else 0. Send
+ * rings have base 0. Only the geometry knows the difference.
  */
 #ifndef _SMC_CURSOR_H
 #define _SMC_CURSOR_H
@@ -19,12 +15,12 @@
 
 #include "proto/smc_wire.h"
 
-/* Keeps every distance within an int. */
+/* Every distance fits an int. */
 #define SMC_GEOM_SIZE_MAX	0x40000000U
 
 struct smc_geom {
 	u32	size;	/* of the whole element */
-	u32	base;	/* where its data begin: 0 or SMC_EYE_CATCHER_LEN */
+	u32	base;	/* start of data: 0 or SMC_EYE_CATCHER_LEN */
 };
 
 struct smc_cursor {
@@ -32,7 +28,7 @@ struct smc_cursor {
 	u32	off;
 };
 
-/* How many bytes of data the ring holds at most, AMB-08. */
+/* Capacity in bytes of data, AMB-08 */
 static inline u32 smc_geom_space(struct smc_geom g)
 {
 	return g.size - g.base;
@@ -54,7 +50,7 @@ static inline bool smc_cursor_is_equal(struct smc_cursor a,
 	return a.wrap == b.wrap && a.off == b.off;
 }
 
-/* @c moved on by @n bytes, at most the ring's space. */
+/* @c advanced by @n bytes, at most the ring's space */
 static inline struct smc_cursor smc_cursor_advance(struct smc_geom g,
 						   struct smc_cursor c, u32 n)
 {
@@ -63,7 +59,7 @@ static inline struct smc_cursor smc_cursor_advance(struct smc_geom g,
 	return (struct smc_cursor){ c.wrap + 1, g.base + n - (g.size - c.off) };
 }
 
-/* @c moved back by @n bytes, at most the ring's space. */
+/* @c moved back by @n bytes, at most the ring's space */
 static inline struct smc_cursor smc_cursor_retreat(struct smc_geom g,
 						   struct smc_cursor c, u32 n)
 {
@@ -73,10 +69,8 @@ static inline struct smc_cursor smc_cursor_retreat(struct smc_geom g,
 }
 
 /*
- * The one distance: how many bytes @to is ahead of @from, 0 to the ring's
- * space, or -ERANGE where @to is behind @from or ahead by more than the ring
- * holds. Both cursors are valid. Equal offsets mean empty or full, which the
- * wraps tell apart (CUR-08).
+ * How many bytes @to is ahead of @from: 0 to the ring's space, else -ERANGE. Both cursors must
+ * be valid. Equal offsets mean empty or full; the wraps tell which (CUR-08).
  */
 static inline int smc_cursor_distance(struct smc_geom g,
 				      struct smc_cursor from,
@@ -97,7 +91,7 @@ smc_cursor_from_wire(const struct smc_cursor_wire *w)
 	return (struct smc_cursor){ be16_to_cpu(w->wrap), be32_to_cpu(w->off) };
 }
 
-/* Leaves the reserved bytes to the caller, who clears the whole message. */
+/* The caller has cleared the message, reserved bytes included. */
 static inline void smc_cursor_to_wire(struct smc_cursor c,
 				      struct smc_cursor_wire *w)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Planning of transfers, RFC 7609 Section 4.7, and the rules for window
- * updates, Section 4.5.1, and for holding data back, Section 4.5.2.
+ * Plans of transfers, RFC 7609 Section 4.7, window updates, Section 4.5.1, and delayed
+ * sending, Section 4.5.2
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -9,14 +9,14 @@
 #include "proto/smc_ring.h"
 
 /**
- * smc_ring_segs() - cut a range of a ring at the ring's end
+ * smc_ring_segs() - split a range of a ring at the ring's end
  * @geom: the ring
- * @from: where the range begins, a valid cursor
+ * @from: start of the range, a valid cursor
  * @len: its length, at most the ring's space
  * @seg: receives the pieces in stream order
  *
- * RFC 7609 Section 4.7.4 (TX-03, CUR-09). No piece ever touches the bytes in
- * front of the geometry's base (TX-05).
+ * RFC 7609 Section 4.7.4 (TX-03, CUR-09). No piece touches the bytes below the geometry's base
+ * (TX-05).
  *
  * Context: Any context.
  * Return: the number of pieces, 0 for an empty range.
@@ -36,7 +36,7 @@ u32 smc_ring_segs(struct smc_geom geom, struct smc_cursor from, u32 len,
 }
 
 /**
- * smc_ring_window() - how much a writer may put into the peer's element
+ * smc_ring_window() - compute the free space in the peer's element
  * @geom: the element
  * @prod: the writer's producer cursor
  * @cons: the reader's consumer cursor as last received
@@ -44,7 +44,7 @@ u32 smc_ring_segs(struct smc_geom geom, struct smc_cursor from, u32 len,
  * RFC 7609 Section 4.5.1 (WIN-01, CUR-07, CUR-08, CUR-10).
  *
  * Context: Any context.
- * Return: bytes; 0 also for a pair of cursors that no ring can have.
+ * Return: bytes; 0 for an impossible pair of cursors.
  */
 u32 smc_ring_window(struct smc_geom geom, struct smc_cursor prod,
 		    struct smc_cursor cons)
@@ -55,23 +55,22 @@ u32 smc_ring_window(struct smc_geom geom, struct smc_cursor prod,
 }
 
 /**
- * smc_ring_plan() - plan the RDMA WRITEs that one CDC will announce
+ * smc_ring_plan() - plan the RDMA WRITEs that one CDC announces
  * @src: the send ring
  * @sent: first byte of it not yet written
- * @prep: end of what the application has put there
+ * @prep: end of the application's data in it
  * @dst: the peer's element
  * @prod: producer cursor
  * @cons: consumer cursor as last received
- * @limit: write no more than this
+ * @limit: maximum of bytes to write
  * @x: receives the plan
  *
- * As much as all four bounds allow: what is unsent, the window, @limit, and
- * the rings' ends, which make up to two destinations of up to two sources
- * each. Impossible cursors yield an empty plan. RFC 7609 Section 4.7
- * (TX-03, TX-05, TX-06, BLK-01, BLK-03).
+ * Unsent data, the window and @limit bound the plan. The rings' ends split it into up to two
+ * destinations of up to two sources each. Impossible cursors yield an empty plan. RFC 7609
+ * Section 4.7 (TX-03, TX-05, TX-06, BLK-01, BLK-03).
  *
- * Context: any; the caller's lock keeps the cursors still until the plan was
- * posted and smc_cdc_build() has advanced them.
+ * Context: Any context. The caller holds the cursors' lock until it has posted the plan and
+ * smc_cdc_build() has advanced them.
  */
 void smc_ring_plan(struct smc_geom src, struct smc_cursor sent,
 		   struct smc_cursor prep, struct smc_geom dst,
@@ -99,21 +98,18 @@ void smc_ring_plan(struct smc_geom src, struct smc_cursor sent,
 }
 
 /**
- * smc_ring_is_held_back() - may more data still come before this is sent
- * @h: what there is, and what the application wants
+ * smc_ring_is_held_back() - decide whether data waits before it is sent
+ * @h: state of the send ring, the window and the socket options
  *
- * Up to half a ring waits for the message in flight, whose completion sends it
- * (TX-06: nothing is in flight, nothing waits), unless Nagle is disabled
- * (TX-08). Corked data waits for half a ring or for a timer (TX-07), Nagle or
- * not, as with TCP. More data than the peer has room for waits for the message in
- * flight, too, until it has room for a tenth of its ring, Nagle or not and whatever was
- * flushed: a reader of few bytes at a time would cost a message each. Urgent data waits
- * for nothing.
- *
- * RFC 7609 Section 4.5.2.
+ * Nagle: up to half a ring waits for the completion of the message in flight; if none is in
+ * flight, it is sent (TX-06). TCP_NODELAY disables this (TX-08). Corked data waits for half a
+ * ring or a timer (TX-07), even with TCP_NODELAY, as with TCP. If the window is smaller than
+ * the data and than a tenth of the peer's ring, data waits for the message in flight, even if
+ * flushed: otherwise a slow reader would cost one message per few bytes. Urgent data never
+ * waits. RFC 7609 Section 4.5.2.
  *
  * Context: Any context.
- * Return: true if it waits.
+ * Return: true if the data waits.
  */
 bool smc_ring_is_held_back(const struct smc_ring_hold *h)
 {
@@ -131,20 +127,17 @@ bool smc_ring_is_held_back(const struct smc_ring_hold *h)
 }
 
 /**
- * smc_ring_is_update_due() - does the peer need to hear of our consumer cursor
- * @u: the cursors of our element and what the peer asked for
+ * smc_ring_is_update_due() - decide whether to send a window update
+ * @u: the cursors of our element and the peer's request
  *
- * Without a special reason only if the peer sees less than half of the buffer
- * as its window and would see at least a tenth more (WIN-02 to WIN-06; fifty
- * and ten percent of the whole element, AMB-13). A blocked writer (WIN-08), a
- * request (WIN-09) and an urgent byte that was read past (URG-06) are special
- * reasons: then any news is due. A deployed writer too always sets B before it
- * waits for space, so that it never waits below the tenth.
- *
- * RFC 7609 Section 4.5.1.
+ * An update is due if the peer sees less than half of the element as its window and the update
+ * adds at least a tenth of the element (WIN-02 to WIN-06, AMB-13). If the writer is blocked
+ * (WIN-08), requested an update (WIN-09) or sent an urgent byte that was read (URG-06), any
+ * progress is due. Deployed writers set B before they wait for space, so they never wait for
+ * less than the tenth. RFC 7609 Section 4.5.1.
  *
  * Context: Any context.
- * Return: true if a CDC should be sent only to tell the peer.
+ * Return: true if a CDC is due although no data is sent.
  */
 bool smc_ring_is_update_due(const struct smc_ring_update *u)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Planning of transfers from a send ring into the peer's element, and the
- * rules for holding data back and for window updates.
+ * Plans of transfers from a send ring to the peer's element, and the decisions when to delay
+ * data and when to send a window update.
  */
 #ifndef _SMC_RING_H
 #define _SMC_RING_H
@@ -10,16 +10,16 @@
 
 #include "proto/smc_cursor.h"
 
-/* A piece of a ring without a wrap in it; off counts from the element. */
+/* A contiguous piece of a ring; off is from the start of the element. */
 struct smc_seg {
 	u32	off;
 	u32	len;
 };
 
-/* A ring's end cuts a contiguous range of cursors into at most two pieces. */
+/* The ring's end splits a range into at most two pieces. */
 #define SMC_RING_SEGS	2
 
-/* One RDMA WRITE: one destination, gathered from one or two pieces. */
+/* One RDMA WRITE: one destination, one or two source pieces */
 struct smc_xfer_part {
 	u32		off;	/* in the peer's element */
 	u32		len;
@@ -27,34 +27,34 @@ struct smc_xfer_part {
 	struct smc_seg	src[SMC_RING_SEGS];	/* in the send ring */
 };
 
-/* What one CDC announces: all of len, written by nr_parts RDMA WRITEs. */
+/* What one CDC announces: len bytes, written by nr_parts RDMA WRITEs */
 struct smc_xfer {
 	struct smc_xfer_part	part[SMC_RING_SEGS];
 	u8			nr_parts;
 	u32			len;
 };
 
-/* What a receiver weighs before it sends a window update of its own. */
+/* Input of smc_ring_is_update_due() */
 struct smc_ring_update {
 	struct smc_geom		geom;
 	struct smc_cursor	prod;
 	struct smc_cursor	cons;
-	struct smc_cursor	cons_sent;	/* as the writer knows it */
-	bool			is_awaited;	/* peer's B or R, or urgent byte passed */
+	struct smc_cursor	cons_sent;	/* the consumer cursor last sent to the peer */
+	bool			is_awaited;	/* peer sent B or R, or urgent byte was read */
 };
 
-/* What a sender weighs before it sends what little it has. */
+/* Input of smc_ring_is_held_back() */
 struct smc_ring_hold {
 	u32	unsent;
-	u32	ring;		/* space of the send ring */
-	u32	most;		/* never hold back more than this (autocorking) */
-	u32	window;		/* what the peer has room for */
-	u32	peer_ring;	/* space of its element */
-	bool	is_inflight;	/* a message has not completed */
-	bool	is_corked;	/* MSG_MORE or TCP_CORK, time not up */
+	u32	ring;		/* capacity of the send ring */
+	u32	most;		/* upper limit of held back bytes (autocorking) */
+	u32	window;		/* free space in the peer's element */
+	u32	peer_ring;	/* capacity of the peer's element */
+	bool	is_inflight;	/* a message is in flight */
+	bool	is_corked;	/* MSG_MORE or TCP_CORK, timer not expired */
 	bool	is_nodelay;	/* TCP_NODELAY */
-	bool	is_urgent;	/* an urgent byte is among it */
-	bool	is_flushed;	/* it has waited long enough, or must go */
+	bool	is_urgent;	/* the data contains an urgent byte */
+	bool	is_flushed;	/* flushed by a timer or by the caller */
 };
 
 u32 smc_ring_segs(struct smc_geom geom, struct smc_cursor from, u32 len,

@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The bytes of SMC-R: CLC, LLC and CDC messages. The TCP option is TCP's.
+ * Layouts of CLC, LLC and CDC messages, RFC 7609 Appendix A.
  *
- * Every struct here ends in _wire and is laid over received or outgoing bytes
- * at any alignment: all are packed, all integers are big-endian types, 24-bit
- * numbers are three bytes, flags are masks. Only the codecs (smc_clc_wire.c,
- * smc_llc_wire.c, smc_llc_v2.c, smc_cdc_wire.c with smc_cursor.h) look into a
- * _wire struct.
- *
- * Layouts are those of RFC 7609 Appendix A. Where deployed peers use another
- * one, the struct has "deployed" in its name; what came with version 2 has "v2".
- * Sizes are checked here, offsets by the suites of the codecs.
+ * A _wire struct is laid over message bytes at any alignment: all are packed, and integers are
+ * big-endian unless noted. Only the codecs (smc_clc_wire.c, smc_llc_wire.c, smc_llc_v2.c,
+ * smc_cdc_wire.c with smc_cursor.h) access them. "deployed" in a name marks a layout of
+ * deployed peers that differs from the RFC; "v2" marks version 2.
  */
 #ifndef _SMC_WIRE_H
 #define _SMC_WIRE_H
@@ -22,9 +17,9 @@
 #define SMC_WIRE_SIZE(type, size) \
 	static_assert(sizeof(struct type) == (size))
 
-/* "SMCR" and "SMCD" in EBCDIC (IBM-1047). */
+/* "SMCR" in EBCDIC (IBM-1047) */
 #define SMC_EYE_SMCR		0xe2d4c3d9U
-/* An eye catcher takes the first bytes of an element, RMB-12. */
+/* An eye catcher occupies the first bytes of an element, RMB-12. */
 #define SMC_EYE_CATCHER_LEN	4
 
 enum smc_wire_limit {
@@ -51,16 +46,16 @@ enum smc_wire_limit {
 	SMC_LLC_RKEY_SPECS	= 2,
 	SMC_LLC_RKEY_CONT_SPECS	= 3,
 	SMC_LLC_DELETE_RKEYS	= 8,
-	/* The same of version 2 has room for one more in as many bytes. */
+	/* Version 2 fits one more key into the same 44 bytes. */
 	SMC_LLC_SHORT_RKEYS	= 9,
 	SMC_LLC_LONG_KEYS	= 255,
 	SMC_LLC_LONG_GIDS	= 8,
 	SMC_CDC_LEN		= 44,
-	/* Deployed receivers look at this much of a CDC and no further. */
+	/* Deployed receivers read only this many bytes of a CDC. */
 	SMC_CDC_USED_LEN	= 26,
 };
 
-/* The first bytes of a message received on a link tell LLC from CDC. */
+/* The first byte of a message on a link; other values are LLC types. */
 #define SMC_CDC_TYPE		0xfe
 
 /* W2 Peer ID, A.2.1 */
@@ -70,7 +65,7 @@ struct smc_peer_id_wire {
 } __packed;
 SMC_WIRE_SIZE(smc_peer_id_wire, SMC_PEER_ID_LEN);
 
-/* Masks of one byte are enums; a field's shift is that of its lowest bit. */
+/* Flags and fields of one byte are enums of masks; _SHIFT is a field's lowest bit. */
 enum smc_clc_type {
 	SMC_CLC_PROPOSAL	= 1,
 	SMC_CLC_ACCEPT		= 2,
@@ -90,7 +85,7 @@ enum smc_clc_flag {
 	SMC_CLC_TYPEV1_SHIFT	= 0,
 };
 
-/* Values of the two deployed path type fields. */
+/* Values of TYPEV1 and TYPEV2 */
 enum smc_clc_path {
 	SMC_CLC_PATH_R		= 0,
 	SMC_CLC_PATH_D		= 1,
@@ -110,7 +105,7 @@ enum smc_clc_size_mtu {
 	SMC_CLC_MTU_MASK	= 0x0f,
 };
 
-/* Bsize x stands for an element of 2^(x + 14) bytes. */
+/* Bsize x means an element of 2^(x + 14) bytes. */
 enum smc_bsize {
 	SMC_BSIZE_MIN		= 0,
 	SMC_BSIZE_RFC_MAX	= 5,
@@ -118,7 +113,7 @@ enum smc_bsize {
 	SMC_BSIZE_LOG2_BASE	= 14,
 };
 
-/* The enumeration of path MTUs, as in the verbs. */
+/* Path MTUs, numbered as in the verbs */
 enum smc_mtu {
 	SMC_MTU_256		= 1,
 	SMC_MTU_512		= 2,
@@ -141,8 +136,8 @@ struct smc_clc_trl_wire {
 SMC_WIRE_SIZE(smc_clc_trl_wire, SMC_CLC_TRL_LEN);
 
 /*
- * W3 Proposal, A.2.2: this head, a growth area of ip_area_offset bytes, the
- * IP area, its IPv6 prefixes, the trailer.
+ * W3 Proposal, A.2.2: followed by a growth area of ip_area_offset bytes, the IP area, its IPv6
+ * prefixes and the trailer.
  */
 struct smc_clc_proposal_wire {
 	struct smc_clc_hdr_wire	hdr;
@@ -153,11 +148,11 @@ struct smc_clc_proposal_wire {
 } __packed;
 SMC_WIRE_SIZE(smc_clc_proposal_wire, 40);
 
-/* What deployed peers put into the growth area, always 40 bytes. */
+/* The growth area of deployed peers, always 40 bytes */
 struct smc_clc_growth_deployed_wire {
 	u8	ism_gid[8];
 	__be16	ism_chid;
-	__be16	v2_offset;	/* counted from the byte after this field */
+	__be16	v2_offset;	/* from the end of this field */
 	u8	vendor_oui[3];
 	u8	vendor_options[5];
 	u8	rsvd[20];
@@ -179,7 +174,7 @@ struct smc_clc_prefix_wire {
 } __packed;
 SMC_WIRE_SIZE(smc_clc_prefix_wire, 17);
 
-/* W5 Accept and W6 Confirm, A.2.3 and A.2.4: one layout. */
+/* W5 Accept and W6 Confirm, A.2.3 and A.2.4 */
 struct smc_clc_accept_wire {
 	struct smc_clc_hdr_wire	hdr;
 	struct smc_peer_id_wire	peer_id;
@@ -209,8 +204,8 @@ struct smc_clc_decline_wire {
 SMC_WIRE_SIZE(smc_clc_decline_wire, SMC_CLC_DECLINE_LEN);
 
 /*
- * The Decline of header version 2: deployed servers answer with it to every
- * Proposal of header version 2, so also a version 1 client has to read it.
+ * Deployed servers answer every Proposal of header version 2 with this Decline, so a version 1
+ * client must decode it, too.
  */
 struct smc_clc_decline_v2_wire {
 	struct smc_clc_hdr_wire	hdr;
@@ -230,23 +225,23 @@ enum smc_clc_v2_flag {
 	SMC_CLC_SEID_OFFERED	= 0x01,
 };
 
-/* Behind it come the EIDs. */
+/* The EIDs follow. */
 struct smc_clc_v2_ext_wire {
 	u8	nr_eids;
 	u8	nr_ism_gids;
 	u8	rsvd1;
 	u8	flags;
 	u8	rsvd2[2];
-	__be16	ism_offset;	/* counted from the byte after this field */
+	__be16	ism_offset;	/* from the end of this field */
 	u8	gid[SMC_GID_LEN];
-	u8	max_conns;	/* this and the two that follow: release 1 */
+	u8	max_conns;	/* release 1, as are the next two */
 	u8	max_links;
 	__be16	features;
 	u8	rsvd3[12];
 } __packed;
 SMC_WIRE_SIZE(smc_clc_v2_ext_wire, 40);
 
-/* What only SMC-D needs, not decoded: this, then the GIDs. */
+/* SMC-D only, not decoded; the GIDs follow. */
 struct smc_clc_ism_ext_wire {
 	u8	seid[SMC_EID_LEN];
 	u8	rsvd[16];
@@ -259,14 +254,14 @@ struct smc_clc_ism_gid_wire {
 } __packed;
 SMC_WIRE_SIZE(smc_clc_ism_gid_wire, 10);
 
-/* Accept and Confirm of version 2, in place of the trailer of version 1. */
+/* Replaces the trailer in Accept and Confirm of version 2. */
 struct smc_clc_v2_tail_wire {
 	u8	eid[SMC_EID_LEN];
 	u8	rsvd[8];
 } __packed;
 SMC_WIRE_SIZE(smc_clc_v2_tail_wire, 40);
 
-/* The first-contact extension behind it; older peers stop before max_conns. */
+/* The first-contact extension follows that; older peers end it before max_conns. */
 enum smc_clc_fce_flag {
 	SMC_CLC_FCE_DIRECT		= 0x80,	/* first byte */
 	SMC_CLC_FCE_OS_SHIFT		= 4,	/* second byte */
@@ -292,7 +287,7 @@ struct smc_clc_fce_wire {
 } __packed;
 SMC_WIRE_SIZE(smc_clc_fce_wire, 52);
 
-/* Behind that in a Confirm: the GIDs that the client could use. */
+/* Last in a Confirm: the GIDs that the client could use */
 struct smc_clc_gid_list_wire {
 	u8	count;
 	u8	rsvd[3];
@@ -313,15 +308,15 @@ enum smc_llc_type {
 	SMC_LLC_DELETE_RKEY		= 9,
 };
 
-/* The top bits of a type this side does not know say what to do with it. */
+/* The two top bits of an unknown type tell the receiver how to treat it. */
 enum smc_llc_type_class {
 	SMC_LLC_TYPE_CLASS_MASK		= 0xc0,
 	SMC_LLC_TYPE_MAY_IGNORE		= 0x80,
 };
 
 /*
- * Version 2 has the version in the high half of the type, and a length of two
- * bytes, little endian (smc_llc_v2.c), where version 1 has length and reason.
+ * Version 2 puts its number into the type's high half. A length of two bytes, little endian
+ * (smc_llc_v2.c), replaces length and reason.
  */
 enum smc_llc_v2_type {
 	SMC_LLC_V2_TYPE_MASK		= 0xf0,
@@ -336,14 +331,14 @@ enum smc_llc_flag {
 	SMC_LLC_DELETE_LINK_ORDERLY	= 0x20,
 	SMC_LLC_RKEY_NEGATIVE		= 0x20,
 	SMC_LLC_RKEY_RETRY		= 0x10,
-	/* CONFIRM LINK, deployed: elements carry no eye catcher. */
+	/* CONFIRM LINK, deployed: the sender's elements have no eye catcher. */
 	SMC_LLC_NO_EYE_CATCHER		= 0x03,
 };
 
 struct smc_llc_hdr_wire {
 	u8	type;
 	u8	length;
-	u8	reason;		/* ADD LINK: low nibble; else reserved */
+	u8	reason;		/* ADD LINK: low nibble; others: reserved */
 	u8	flags;
 } __packed;
 SMC_WIRE_SIZE(smc_llc_hdr_wire, 4);
@@ -385,7 +380,7 @@ struct smc_llc_add_link_wire {
 } __packed;
 SMC_WIRE_SIZE(smc_llc_add_link_wire, SMC_LLC_LEN);
 
-/* Deployed peers have two more bytes behind the MAC. */
+/* Deployed peers insert two bytes after the MAC. */
 struct smc_llc_add_link_deployed_wire {
 	struct smc_llc_hdr_wire	hdr;
 	u8			mac[SMC_MAC_LEN];
@@ -419,8 +414,8 @@ struct smc_llc_add_link_cont_wire {
 SMC_WIRE_SIZE(smc_llc_add_link_cont_wire, SMC_LLC_LEN);
 
 /*
- * ADD LINK of version 2: behind the deployed form the sender's GID again and,
- * in place of continuations, all keys.
+ * ADD LINK of version 2: the deployed form, the sender's GID again, and all keys instead of
+ * continuations
  */
 enum smc_llc_add_link_v2_flag {
 	SMC_LLC_ADD_LINK_DIRECT	= 0x80,
@@ -437,7 +432,7 @@ struct smc_llc_add_link_v2_wire {
 } __packed;
 SMC_WIRE_SIZE(smc_llc_add_link_v2_wire, 72);
 
-/* REQ ADD LINK, version 2 only: a client's wish for another link. */
+/* REQ ADD LINK, version 2 only: the client asks for another link. */
 struct smc_llc_req_add_link_wire {
 	u8	type;
 	u8	length[2];	/* little endian */
@@ -494,7 +489,7 @@ struct smc_llc_confirm_rkey_cont_wire {
 } __packed;
 SMC_WIRE_SIZE(smc_llc_confirm_rkey_cont_wire, SMC_LLC_LEN);
 
-/* W17 DELETE RKEY, A.3.7; error mask: 0x80 is the first key */
+/* W17 DELETE RKEY, A.3.7; 0x80 of error_mask is the first key. */
 struct smc_llc_delete_rkey_wire {
 	struct smc_llc_hdr_wire	hdr;
 	u8			count;
@@ -526,7 +521,7 @@ enum smc_cdc_conn_flag {
 	SMC_CDC_DONE		= 0x80,	/* D: sending done */
 	SMC_CDC_CLOSED		= 0x40,	/* C: connection closed */
 	SMC_CDC_ABORT		= 0x20,	/* A: abnormal close */
-	SMC_CDC_FINAL		= SMC_CDC_CLOSED | SMC_CDC_ABORT, /* nothing comes after */
+	SMC_CDC_FINAL		= SMC_CDC_CLOSED | SMC_CDC_ABORT, /* the last message */
 };
 
 struct smc_cursor_wire {
@@ -549,7 +544,7 @@ struct smc_cdc_wire {
 } __packed;
 SMC_WIRE_SIZE(smc_cdc_wire, SMC_CDC_LEN);
 
-/* 24-bit numbers: QP numbers and packet sequence numbers. */
+/* QP numbers and packet sequence numbers have 24 bits. */
 static inline u32 smc_wire_get24(const u8 p[3])
 {
 	return (u32)p[0] << 16 | (u32)p[1] << 8 | p[2];
