@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The CDC codec and the connection's control block: what a received CDC
- * changes, and what the next one says. RFC 7609 Sections 4.3 to 4.7 and A.4.
+ * CDC codec and connection control block, RFC 7609 Sections 4.3 to 4.7 and A.4.
  *
- * Operation: a message is checked as a whole against the control block before
- * any of it is applied. Building a message commits it: the caller must post it
- * in the same hold of the connection's lock, and treats a failure to post as
- * the loss of the link, after which smc_cdc_replay() makes up for it.
+ * Operation: a received message is checked completely before any of it is applied. Building a
+ * message commits it: the caller must post it under the same hold of the connection's lock. A
+ * failure to post counts as loss of the link; smc_cdc_replay() then repairs the connection.
  */
 #include <linux/bits.h>
 #include <linux/errno.h>
@@ -18,8 +16,8 @@
 #define SMC_CDC_ENDS	(SMC_CDC_DONE | SMC_CDC_FINAL)
 
 /*
- * Numbers that may be used up and not known to have arrived: many times what a link has
- * slots for, and far less than the 32767 between which a peer can tell the newer.
+ * Limit of sequence numbers in use but not known to have arrived. A link has far fewer slots;
+ * a peer cannot order numbers that are more than 32767 apart.
  */
 #define SMC_CDC_AHEAD_MAX	1024
 
@@ -30,20 +28,17 @@ static bool smc_cdc_seq_is_newer(u16 seq, u16 than)
 }
 
 /**
- * smc_cdc_decode() - take a received CDC message apart
- * @buf: what the receive completion delivered
- * @len: how many bytes it delivered
+ * smc_cdc_decode() - decode a received CDC message
+ * @buf: received bytes
+ * @len: number of received bytes
  * @msg: receives the message; only written on success
  *
- * RFC 7609 A.4, W19 (CDC-01). Flags are as they came: smc_cdc_apply() ignores
- * reserved bits. Nor are cursors judged here: that needs the connection's
- * geometry, so smc_cdc_apply() does it. The bytes behind the flags are reserved and
- * deployed peers do not insist on them either (protocol.md), but the length
- * byte has to announce the whole message.
+ * RFC 7609 A.4, W19 (CDC-01). smc_cdc_apply() checks the cursors and ignores reserved flags.
+ * The bytes behind the flags are reserved; deployed peers do not require them either
+ * (protocol.md), but the length byte must be that of the whole message.
  *
  * Context: Any context.
- * Return: 0, or -EBADMSG for a message too short, of another type, or of
- * another announced length.
+ * Return: 0, or -EBADMSG if the message is too short or has a wrong type or length byte.
  */
 int smc_cdc_decode(const void *buf, size_t len, struct smc_cdc_msg *msg)
 {
@@ -63,11 +58,9 @@ int smc_cdc_decode(const void *buf, size_t len, struct smc_cdc_msg *msg)
 }
 
 /**
- * smc_cdc_encode() - lay out a CDC message
+ * smc_cdc_encode() - encode a CDC message, RFC 7609 A.4, W19 (CDC-01)
  * @msg: the message
- * @buf: receives its 44 bytes
- *
- * RFC 7609 A.4, W19 (CDC-01); reserved bytes are zero.
+ * @buf: receives its 44 bytes; reserved bytes are zero
  *
  * Context: Any context.
  */
@@ -87,15 +80,15 @@ void smc_cdc_encode(const struct smc_cdc_msg *msg, u8 buf[SMC_CDC_LEN])
 }
 
 /**
- * smc_cdc_ctl_init() - begin with empty rings and no message sent or received
+ * smc_cdc_ctl_init() - set up a control block with empty rings
  * @ctl: the control block
  * @rx_geom: geometry of our element
  * @tx_geom: geometry of the peer's element
  *
- * RFC 7609 Sections 4.3 and 4.7.1 (CUR-03, CUR-04, CDC-03, AMB-15). Both
- * geometries have room for data, and no more than SMC_GEOM_SIZE_MAX.
+ * RFC 7609 Sections 4.3 and 4.7.1 (CUR-03, CUR-04, CDC-03, AMB-15). Both geometries hold at
+ * least one byte and at most SMC_GEOM_SIZE_MAX.
  *
- * Context: any; before the first message can arrive.
+ * Context: Any context, before the first message can arrive.
  */
 void smc_cdc_ctl_init(struct smc_cdc_ctl *ctl, struct smc_geom rx_geom,
 		      struct smc_geom tx_geom)
@@ -111,10 +104,9 @@ void smc_cdc_ctl_init(struct smc_cdc_ctl *ctl, struct smc_geom rx_geom,
 }
 
 /*
- * How far a received producer cursor moves ours: bytes, or -ERANGE for one
- * that no honest writer sends. A writer knows no more of our reading than the
- * last cursor we sent, and so may fill the ring from there and not from where
- * we really are (CUR-07, CUR-12).
+ * Return the bytes by which a received producer cursor advances ours, or -ERANGE if it is
+ * impossible. The writer computes its window from the last cursor we sent, so the limit starts
+ * there and not at rx_cons (CUR-07, CUR-12).
  */
 static int smc_cdc_prod_step(const struct smc_cdc_ctl *ctl,
 			     struct smc_cursor prod)
@@ -131,9 +123,9 @@ static int smc_cdc_prod_step(const struct smc_cdc_ctl *ctl,
 		return step;
 	}
 	/*
-	 * A deployed peer that moved to another link starts over from its last
-	 * completed send, and a message without data may say so before the
-	 * data were written again (protocol.md). What it says is old news.
+	 * After a failover a deployed peer restarts at its last completed send. A message
+	 * without data may carry that cursor before the data is repeated (protocol.md). It
+	 * changes nothing.
 	 */
 	if (ctl->rx_is_replayed &&
 	    smc_cursor_distance(geom, prod, ctl->rx_prod) >= 0)
@@ -141,7 +133,7 @@ static int smc_cdc_prod_step(const struct smc_cdc_ctl *ctl,
 	return -ERANGE;
 }
 
-/* Same for the consumer cursor: never back, never ahead of what we wrote. */
+/* Same for the consumer cursor: it never steps back and never passes tx_prod. */
 static int smc_cdc_cons_step(const struct smc_cdc_ctl *ctl,
 			     struct smc_cursor cons)
 {
@@ -154,7 +146,7 @@ static int smc_cdc_cons_step(const struct smc_cdc_ctl *ctl,
 	return smc_cursor_distance(geom, ctl->tx_cons, cons);
 }
 
-/* Bit n of entry m: state m may be followed by state n. */
+/* Bit n of entry m: the transition from state m to state n is legal. */
 static const u8 smc_cdc_urg_moves[SMC_URG_NR_STATES] = {
 	[SMC_URG_NONE]			= BIT(SMC_URG_IN_STREAM),
 	[SMC_URG_IN_STREAM]		= BIT(SMC_URG_IN_STREAM_UNREAD) |
@@ -167,15 +159,12 @@ static const u8 smc_cdc_urg_moves[SMC_URG_NR_STATES] = {
 };
 
 /**
- * smc_cdc_urg_move() - change the state of the urgent byte that was received
+ * smc_cdc_urg_move() - change the state of the received urgent byte
  * @ctl: the control block
- * @to: the state it is to enter
+ * @to: the new state, see the table; a new mark may replace an unread one (AMB-52)
  *
- * A mark comes into the stream, also behind one that was not read (AMB-52). Its byte is
- * then remembered for MSG_OOB, may leave the stream, and is passed by the reader.
- *
- * Context: the connection's lock is held.
- * Return: true if it moved; false if that is no legal move, then nothing changed.
+ * Context: The connection's lock is held.
+ * Return: true if the state changed, false for an illegal transition.
  */
 bool smc_cdc_urg_move(struct smc_cdc_ctl *ctl, enum smc_urg_state to)
 {
@@ -185,10 +174,7 @@ bool smc_cdc_urg_move(struct smc_cdc_ctl *ctl, enum smc_urg_state to)
 	return true;
 }
 
-/*
- * U: the byte in front of the producer cursor is urgent (URG-05). A repeated mark is no
- * news.
- */
+/* U: the byte just before the producer cursor is urgent (URG-05). A repeated mark is ignored. */
 static u32 smc_cdc_take_mark(struct smc_cdc_ctl *ctl)
 {
 	struct smc_cursor mark;
@@ -202,15 +188,15 @@ static u32 smc_cdc_take_mark(struct smc_cdc_ctl *ctl)
 }
 
 /*
- * P and U. The application hears of each urgent byte once, as early as can be
- * (URG-04): with P if that comes ahead of the byte, otherwise with U.
+ * Handle P and U. Each urgent byte is reported once, as early as possible (URG-04): with P if
+ * P precedes the byte, otherwise with U.
  */
 static u32 smc_cdc_take_urgent(struct smc_cdc_ctl *ctl,
 			       const struct smc_cdc_msg *msg)
 {
 	bool was_pending = smc_cdc_urg_is_pending(ctl->rx_prod_flags);
 	bool is_pending = smc_cdc_urg_is_pending(msg->prod_flags);
-	/* A mark on a cursor that is old news would be in the wrong place. */
+	/* An outdated cursor would set the mark at a wrong position. */
 	bool has_mark = msg->prod_flags & SMC_CDC_URG_PRESENT &&
 			smc_cursor_is_equal(ctl->rx_prod, msg->prod);
 	bool is_read = has_mark && smc_cdc_readable(ctl) == 0;
@@ -222,7 +208,7 @@ static u32 smc_cdc_take_urgent(struct smc_cdc_ctl *ctl,
 		events |= SMC_EV_URG_PENDING;
 	if (!is_read)
 		return events;
-	/* There is no mark to keep, but the peer waits for an update (URG-06). */
+	/* The byte was read already, but the peer waits for an update (URG-06). */
 	ctl->rx_owes_update = true;
 	return events | SMC_EV_UPDATE_REQ;
 }
@@ -256,15 +242,15 @@ static u32 smc_cdc_take_cons(struct smc_cdc_ctl *ctl, struct smc_cursor cons,
 		return 0;
 	ctl->tx_cons = cons;
 	/*
-	 * Nothing was written behind the mark, so the mark is acknowledged
-	 * when all is (URG-07).
+	 * Nothing is written behind a mark before it is acknowledged. So a cursor that covers
+	 * all data acknowledges the mark (URG-07).
 	 */
 	if (smc_cursor_is_equal(cons, ctl->tx_prod))
 		ctl->tx_urg_hold = false;
 	return SMC_EV_SPACE;
 }
 
-/* A flag that is kept stays for ever: one that means nothing is not kept. */
+/* Stored flags never clear, so store only defined ones. */
 static u32 smc_cdc_take_conn_flags(struct smc_cdc_ctl *ctl, u8 conn_flags)
 {
 	u8 rose = conn_flags & SMC_CDC_ENDS & ~ctl->rx_conn_flags;
@@ -280,7 +266,7 @@ static u32 smc_cdc_take_conn_flags(struct smc_cdc_ctl *ctl, u8 conn_flags)
 	return events;
 }
 
-/* How many of the messages that are due were sent before @seq. */
+/* Number of missing messages that were sent before @seq */
 static u8 smc_cdc_nr_due_before(const struct smc_cdc_ctl *ctl, u16 seq)
 {
 	u8 n;
@@ -291,7 +277,7 @@ static u8 smc_cdc_nr_due_before(const struct smc_cdc_ctl *ctl, u16 seq)
 	return n;
 }
 
-/* The last message that is here without a gap behind the first @n that are due. */
+/* Number of the last message received without a gap behind the first @n missing ones */
 static u16 smc_cdc_newest_behind(const struct smc_cdc_ctl *ctl, u8 n)
 {
 	const struct smc_cdc_wait *wait;
@@ -303,21 +289,19 @@ static u16 smc_cdc_newest_behind(const struct smc_cdc_ctl *ctl, u8 n)
 }
 
 /*
- * First message of a moved connection (FAIL-07 to FAIL-10): only its sequence
- * number counts (CDC-15), and it is not one of ours to process (CDC-04).
+ * Process a validation, the first message after a failover (FAIL-07 to FAIL-10). Only SS, its
+ * sequence number, counts (CDC-15); it does not advance rx_seq (CDC-04).
  *
- * What SS names reached our RNIC over the old link, whose queue may be worked
- * off later than that of the new one. So if it is not here, it is due, and what
- * the new link brings is kept until it comes. The connection may move again
- * meanwhile, and the validation on the newest link be the first to be seen:
- * what is due is kept in order. More of it than there is room for is taken for
- * a loss.
+ * The message SS names reached our RNIC over the old link, whose queue may be drained later
+ * than the new one's. Until it arrives, messages of the new link are held. After several
+ * failovers the newest validation may arrive first, so rx_wait is sorted. More than it can
+ * hold is a loss.
  */
 static u32 smc_cdc_validate(struct smc_cdc_ctl *ctl, u16 seq)
 {
 	u8 n;
 
-	/* C was the last word, and has come in its turn: nothing behind it is missed, CDC-14 */
+	/* C is the last message and arrived in order: nothing is missing, CDC-14. */
 	if (ctl->rx_conn_flags & SMC_CDC_CLOSED)
 		return SMC_EV_VALID;
 	n = smc_cdc_nr_due_before(ctl, seq);
@@ -327,7 +311,7 @@ static u32 smc_cdc_validate(struct smc_cdc_ctl *ctl, u16 seq)
 		ctl->rx_is_replayed = true;
 		return SMC_EV_VALID;
 	}
-	/* a link that brought nothing lies between the two */
+	/* no message was sent between two failovers */
 	if (n < ctl->rx_nr_waits && ctl->rx_wait[n].seq_due == seq)
 		return SMC_EV_HELD;
 	if (ctl->rx_nr_waits == SMC_CDC_WAITS_MAX)
@@ -341,7 +325,7 @@ static u32 smc_cdc_validate(struct smc_cdc_ctl *ctl, u16 seq)
 	return SMC_EV_HELD;
 }
 
-/* All of a message but F, or nothing. */
+/* Apply a message without F, completely or not at all. */
 static u32 smc_cdc_take(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 {
 	int prod_step, cons_step;
@@ -349,7 +333,7 @@ static u32 smc_cdc_take(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 
 	if (!smc_cdc_seq_is_newer(msg->seq, ctl->rx_seq))
 		return SMC_EV_STALE;
-	/* one that overtakes what is due says nothing of how the stream ends */
+	/* with messages missing, the end of the stream is unknown: only A counts */
 	if (msg->conn_flags & SMC_CDC_ABORT)
 		return smc_cdc_take_conn_flags(ctl, ctl->rx_nr_waits ? SMC_CDC_ABORT :
 								       msg->conn_flags);
@@ -359,7 +343,7 @@ static u32 smc_cdc_take(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 	cons_step = smc_cdc_cons_step(ctl, msg->cons);
 	if (prod_step < 0 || cons_step < 0)
 		return SMC_EV_INVALID;
-	/* The application may have been told of the end of the stream. */
+	/* The end of the stream may have been reported already. */
 	if (prod_step && ctl->rx_conn_flags & SMC_CDC_DONE)
 		return SMC_EV_INVALID;
 	ctl->rx_seq = msg->seq;
@@ -370,9 +354,9 @@ static u32 smc_cdc_take(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 }
 
 /*
- * Each message says all that an earlier one did, but for U, which belongs to
- * its own cursor, and R, which is a wish. So few have to be kept: a writer stops
- * behind an urgent byte, and our acknowledgment of that waits here as well.
+ * Each message supersedes an earlier one, except for U, which belongs to its own cursor, and
+ * R, which persists. So few entries suffice: a writer stops behind an urgent byte until it
+ * receives our acknowledgment, which also waits here.
  */
 static u32 smc_cdc_hold(struct smc_cdc_wait *wait, const struct smc_cdc_msg *msg)
 {
@@ -395,7 +379,7 @@ static u32 smc_cdc_hold(struct smc_cdc_wait *wait, const struct smc_cdc_msg *msg
 	return SMC_EV_HELD;
 }
 
-/* What was due first is here: what was kept follows it, up to what is due next. */
+/* The first missing message has arrived: apply what was held behind it. */
 static u32 smc_cdc_release(struct smc_cdc_ctl *ctl)
 {
 	struct smc_cdc_wait *wait = ctl->rx_wait;
@@ -403,7 +387,7 @@ static u32 smc_cdc_release(struct smc_cdc_ctl *ctl)
 	u8 i;
 
 	for (i = 0; i < wait->nr_held && !(events & SMC_EV_INVALID); i++) {
-		/* another validation may have come before each, which was not kept */
+		/* a validation may have preceded each one and was not held */
 		ctl->rx_is_replayed = true;
 		events |= smc_cdc_take(ctl, &wait->held[i]);
 	}
@@ -418,22 +402,19 @@ static u32 smc_cdc_release(struct smc_cdc_ctl *ctl)
  * @ctl: the control block of the connection that the token named
  * @msg: the message
  *
- * RFC 7609 Sections 4.3 to 4.7 and A.4 (CDC-05, CDC-06, CDC-12, CDC-13,
- * CDC-15, CUR-11, CUR-12, URG-05, WIN-08, WIN-09, FAIL-06, FAIL-09, FAIL-10).
- * All of the message takes effect, or nothing. With A the cursors mean nothing
- * any more and are not looked at. After C only A is heard (CDC-14), and bytes
- * after D are no part of any stream (CLOSE-26).
+ * RFC 7609 Sections 4.3 to 4.7 and A.4 (CDC-05, CDC-06, CDC-12, CDC-13, CDC-15, CUR-11,
+ * CUR-12, URG-05, WIN-08, WIN-09, FAIL-06, FAIL-09, FAIL-10). A message takes effect
+ * completely or not at all. Cursors of a message with A are ignored. After C only A is applied
+ * (CDC-14). Data after D is invalid (CLOSE-26). Messages may arrive on any link (FAIL-17).
  *
- * Messages may come on any link (FAIL-17). When @ctl->rx_nr_waits has grown
- * something is due that the peer's RNIC knows to be here: the caller sees to it
- * that smc_cdc_give_up() is called if it has not come after a while.
+ * If @ctl->rx_nr_waits has increased, a message is missing that the peer's RNIC reported as
+ * delivered. The caller must call smc_cdc_give_up() if it does not arrive in time.
  *
- * Context: the connection's lock is held. Afterwards, on SMC_EV_URG the caller
- * calls smc_cdc_urg_store() in the same hold; on SMC_EV_BLOCKED,
- * SMC_EV_UPDATE_REQ and SMC_EV_SPACE it asks smc_cdc_is_needed() and tries to
- * write.
- * Return: SMC_EV_ bits, 0 if nothing is new. With SMC_EV_INVALID or SMC_EV_LOST
- * the connection has to be aborted.
+ * Context: The connection's lock is held. On SMC_EV_URG the caller must call
+ * smc_cdc_urg_store() under the same hold. On SMC_EV_BLOCKED, SMC_EV_UPDATE_REQ and
+ * SMC_EV_SPACE it must check smc_cdc_is_needed() and try to write.
+ * Return: SMC_EV_ bits, 0 if nothing is new. On SMC_EV_INVALID or SMC_EV_LOST the caller must
+ * abort the connection.
  */
 u32 smc_cdc_apply(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 {
@@ -442,7 +423,7 @@ u32 smc_cdc_apply(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 
 	if (ctl->rx_conn_flags & SMC_CDC_ABORT)
 		return SMC_EV_STALE;
-	/* who has aborted waits for the peer's last word, and for nothing else: ABRT-04 */
+	/* after our A only the peer's C or A matters: ABRT-04 */
 	if (ctl->tx_conn_flags & SMC_CDC_ABORT && !(msg->conn_flags & SMC_CDC_FINAL))
 		return SMC_EV_STALE;
 	if (msg->prod_flags & SMC_CDC_FAILOVER)
@@ -458,19 +439,18 @@ u32 smc_cdc_apply(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 }
 
 /**
- * smc_cdc_apply_moved() - apply the first message that came over a link
+ * smc_cdc_apply_moved() - apply the first message that arrived over a link
  * @ctl: the control block of the connection that the token named
  * @msg: the message
  *
- * As smc_cdc_apply(), but a peer that moved the connection and did not say so has its
- * message taken for a validation, too (FAIL-11): where it brings data, what was sent
- * before it has to be here, or data are missing in front of them (FAIL-10, FAIL-17; RFC 7609
- * 4.6.1). Without data nothing can be missing that it does not say itself (CDC-08). Deployed
- * peers move a connection one direction of which has ended like that, and do not send again
- * what was lost (protocol.md).
+ * A peer may move a connection without a validation (FAIL-11). If the message has data, it
+ * then also counts as one: all earlier messages must have arrived, or data before it is
+ * missing (FAIL-10, FAIL-17; RFC 7609 4.6.1). A message without data carries all state itself
+ * (CDC-08). Deployed peers do this after one direction has ended, and do not repeat lost data
+ * (protocol.md).
  *
- * Context: as smc_cdc_apply().
- * Return: as smc_cdc_apply().
+ * Context: As smc_cdc_apply().
+ * Return: As smc_cdc_apply().
  */
 u32 smc_cdc_apply_moved(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 {
@@ -486,30 +466,27 @@ u32 smc_cdc_apply_moved(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 }
 
 /**
- * smc_cdc_give_up() - what a validation found missing has not come
+ * smc_cdc_give_up() - stop waiting for messages that a validation found missing
  * @ctl: the control block
  *
- * Context: the connection's lock is held.
- * Return: SMC_EV_LOST if it is still due (FAIL-10), then the connection has to
- * be aborted; otherwise 0.
+ * Context: The connection's lock is held.
+ * Return: SMC_EV_LOST if a message is still missing (FAIL-10): the caller must abort the
+ * connection; otherwise 0.
  */
 u32 smc_cdc_give_up(struct smc_cdc_ctl *ctl)
 {
-	/* behind A and C nothing is missed */
+	/* after A or C nothing is missing */
 	if (ctl->rx_conn_flags & (SMC_CDC_ABORT | SMC_CDC_CLOSED))
 		return 0;
 	return ctl->rx_nr_waits ? SMC_EV_LOST : 0;
 }
 
 /**
- * smc_cdc_readable() - how many bytes wait in our element
+ * smc_cdc_readable() - count the unread bytes in our element
  * @ctl: the control block
  *
- * RFC 7609 A.4 (CUR-08, CUR-09, BLK-03).
- *
- * Context: the connection's lock is held, or the caller is content with a
- * snapshot of its own.
- * Return: bytes, from rx_cons on.
+ * Context: The connection's lock is held, unless @ctl is the caller's copy.
+ * Return: bytes, from rx_cons on. RFC 7609 A.4 (CUR-08, CUR-09, BLK-03).
  */
 u32 smc_cdc_readable(const struct smc_cdc_ctl *ctl)
 {
@@ -519,17 +496,16 @@ u32 smc_cdc_readable(const struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_consume() - the application has taken bytes out of our element
+ * smc_cdc_consume() - advance the consumer cursor after a read
  * @ctl: the control block
- * @n: how many
+ * @n: bytes read
  *
- * RFC 7609 Sections 4.7.1 and 4.7.5 (CUR-06, TX-09, WIN-11, URG-06, AMB-62).
- * Passing the urgent byte makes an update due whatever the window; who did not
- * ask for it out of line until then has missed it, as with TCP.
+ * RFC 7609 Sections 4.7.1 and 4.7.5 (CUR-06, TX-09, WIN-11, URG-06, AMB-62). Reading past the
+ * urgent byte makes an update due whatever the window. MSG_OOB then no longer returns the
+ * byte, as with TCP.
  *
- * Context: the connection's lock is held. Afterwards the caller asks
- * smc_cdc_is_needed().
- * Return: 0, or -ERANGE if there are fewer bytes; then nothing changed.
+ * Context: The connection's lock is held. The caller then checks smc_cdc_is_needed().
+ * Return: 0, or -ERANGE if fewer bytes are readable; then nothing changed.
  */
 int smc_cdc_consume(struct smc_cdc_ctl *ctl, u32 n)
 {
@@ -546,14 +522,12 @@ int smc_cdc_consume(struct smc_cdc_ctl *ctl, u32 n)
 }
 
 /**
- * smc_cdc_urg_distance() - how many bytes are to be read before the urgent one
+ * smc_cdc_urg_distance() - count the bytes before the urgent byte
  * @ctl: the control block
  *
- * 0 says that the next unread byte is the urgent one (SIOCATMARK).
- *
- * Context: as smc_cdc_readable().
- * Return: bytes, or -ENODATA if no urgent byte is in the element or it was
- * read past.
+ * Context: As smc_cdc_readable().
+ * Return: bytes, 0 if the urgent byte is next (SIOCATMARK); -ENODATA if there is none in the
+ * element or it was read.
  */
 int smc_cdc_urg_distance(const struct smc_cdc_ctl *ctl)
 {
@@ -564,15 +538,13 @@ int smc_cdc_urg_distance(const struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_is_at_mark() - does the reader stand at the urgent byte
+ * smc_cdc_is_at_mark() - check whether the reader is at the urgent byte (SIOCATMARK, API-11)
  * @ctl: the control block
- * @seen: bytes from rx_cons on that a reader has looked at and left there
+ * @seen: bytes from rx_cons on that the reader has peeked at
  *
- * True before a byte that is in line, and where one was taken out of line and
- * nothing was read since (SIOCATMARK, API-11).
- *
- * Context: as smc_cdc_readable().
- * Return: true if it does.
+ * Context: As smc_cdc_readable().
+ * Return: true in front of an urgent byte in the stream, or where one was removed and nothing
+ * was read since.
  */
 bool smc_cdc_is_at_mark(const struct smc_cdc_ctl *ctl, u32 seen)
 {
@@ -582,15 +554,14 @@ bool smc_cdc_is_at_mark(const struct smc_cdc_ctl *ctl, u32 seen)
 }
 
 /**
- * smc_cdc_read_limit() - how many bytes one read may take
+ * smc_cdc_read_limit() - limit the bytes of one read
  * @ctl: the control block
- * @seen: bytes from rx_cons on that the reader has looked at and left there
+ * @seen: bytes from rx_cons on that the reader has peeked at
  *
- * A read ends in front of the urgent byte; one that begins there goes on. The
- * caller has taken the byte out (smc_cdc_urg_take_out()) if it is to be out of
- * line.
+ * A read stops before the urgent byte, unless it starts there. For a byte out of line the
+ * caller has called smc_cdc_urg_take_out() before.
  *
- * Context: as smc_cdc_readable().
+ * Context: As smc_cdc_readable().
  * Return: bytes behind those seen.
  */
 u32 smc_cdc_read_limit(const struct smc_cdc_ctl *ctl, u32 seen)
@@ -604,18 +575,17 @@ u32 smc_cdc_read_limit(const struct smc_cdc_ctl *ctl, u32 seen)
 }
 
 /**
- * smc_cdc_urg_store() - remember the urgent byte that SMC_EV_URG told of
+ * smc_cdc_urg_store() - store the urgent byte that SMC_EV_URG reported
  * @ctl: the control block
- * @byte: what stands at rx_urg_mark
- * @is_inline: it is to stay where it is in the stream (SO_OOBINLINE)
+ * @byte: the byte at rx_urg_mark
+ * @is_inline: the byte stays in the stream (SO_OOBINLINE)
  *
- * RFC 7609 Section 4.7.5 (URG-05, URG-06). From now on the peer cannot change
- * it. Out of line, with nothing to be read in front of it, it leaves the
- * element at once and the peer may go on: an application that only waits for
- * ordinary data would never make room for them.
+ * RFC 7609 Section 4.7.5 (URG-05, URG-06). The copy is safe from the peer. If the byte is out
+ * of line and nothing precedes it, it leaves the element at once and the peer may continue: an
+ * application that waits for ordinary data would never free its space.
  *
- * Context: the connection's lock is held since smc_cdc_apply(). Afterwards the
- * caller asks smc_cdc_is_needed().
+ * Context: The connection's lock is held, since smc_cdc_apply(). The caller then checks
+ * smc_cdc_is_needed().
  */
 void smc_cdc_urg_store(struct smc_cdc_ctl *ctl, u8 byte, bool is_inline)
 {
@@ -627,16 +597,13 @@ void smc_cdc_urg_store(struct smc_cdc_ctl *ctl, u8 byte, bool is_inline)
 }
 
 /**
- * smc_cdc_urg_take_out() - take the urgent byte out of the stream
+ * smc_cdc_urg_take_out() - take the urgent byte out of the stream for a reader that reached it
  * @ctl: the control block
  *
- * For a reader that has come up to it and wants it out of line. The byte was
- * remembered, so it counts as processed (URG-06). Nothing happens where the
- * reader is not at the mark.
+ * The stored byte counts as processed (URG-06).
  *
- * Context: the connection's lock is held. Afterwards the caller asks
- * smc_cdc_is_needed().
- * Return: true if the byte left the stream.
+ * Context: The connection's lock is held. The caller then checks smc_cdc_is_needed().
+ * Return: true if the byte left the stream, false if the reader is not at the mark.
  */
 bool smc_cdc_urg_take_out(struct smc_cdc_ctl *ctl)
 {
@@ -649,13 +616,12 @@ bool smc_cdc_urg_take_out(struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_urg_pass() - the reader has passed the urgent byte
+ * smc_cdc_urg_pass() - drop a mark: the reader has passed it, or read the removed byte in line
  * @ctl: the control block
  *
- * It has read behind it, or read it in line although it was taken out of the
- * stream (SO_OOBINLINE was set since). MSG_OOB no longer returns it.
+ * MSG_OOB no longer returns the byte. SO_OOBINLINE may be set after the byte was removed.
  *
- * Context: the connection's lock is held.
+ * Context: The connection's lock is held.
  */
 void smc_cdc_urg_pass(struct smc_cdc_ctl *ctl)
 {
@@ -663,15 +629,15 @@ void smc_cdc_urg_pass(struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_urg_read() - recv() with MSG_OOB
+ * smc_cdc_urg_read() - read the urgent byte for recv() with MSG_OOB
  * @ctl: the control block
- * @is_peek: leave it there
+ * @is_peek: leave the byte unread
  *
- * A caller that cannot hand the byte on has lost it, as with TCP.
+ * A caller that fails to deliver the byte has lost it, as with TCP.
  *
- * Context: the connection's lock is held.
- * Return: the byte; -EAGAIN if it is announced and not here yet (URG-04);
- * -EINVAL if there is none, or it was read (API-11).
+ * Context: The connection's lock is held.
+ * Return: the byte; -EAGAIN if it is announced and has not arrived (URG-04); -EINVAL if there
+ * is none or it was read (API-11).
  */
 int smc_cdc_urg_read(struct smc_cdc_ctl *ctl, bool is_peek)
 {
@@ -684,13 +650,11 @@ int smc_cdc_urg_read(struct smc_cdc_ctl *ctl, bool is_peek)
 }
 
 /**
- * smc_cdc_window() - how many bytes fit into the peer's element
+ * smc_cdc_window() - compute the free space in the peer's element
  * @ctl: the control block
  *
- * RFC 7609 Section 4.5.1 (WIN-01).
- *
- * Context: as smc_cdc_readable().
- * Return: bytes.
+ * Context: As smc_cdc_readable().
+ * Return: bytes. RFC 7609 Section 4.5.1 (WIN-01).
  */
 u32 smc_cdc_window(const struct smc_cdc_ctl *ctl)
 {
@@ -698,14 +662,12 @@ u32 smc_cdc_window(const struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_may_write() - may data be written to the peer, window aside
+ * smc_cdc_may_write() - check whether data may be written, apart from the window
  * @ctl: the control block
  *
- * Not while an urgent byte is unacknowledged (URG-07), not after our D, C or
- * A (CDC-14, ABRT-12), and not to a peer that is gone (C or A seen).
- *
- * Context: the connection's lock is held.
- * Return: true if it may.
+ * Context: The connection's lock is held.
+ * Return: false while an urgent byte is unacknowledged (URG-07), after our D, C or A (CDC-14,
+ * ABRT-12), and after the peer's C or A.
  */
 bool smc_cdc_may_write(const struct smc_cdc_ctl *ctl)
 {
@@ -714,15 +676,14 @@ bool smc_cdc_may_write(const struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_write_limit() - how much of what is unsent the next CDC may announce
+ * smc_cdc_write_limit() - limit the unsent bytes that the next CDC may announce
  * @ctl: the control block
- * @unsent: bytes in the send ring that were not written yet
+ * @unsent: bytes in the send ring not yet written
  *
- * A write ends behind an urgent byte, since U says that the producer cursor
- * stands there (URG-02, URG-16). The window is not considered.
+ * A write ends behind an urgent byte: U marks the producer cursor's position (URG-02, URG-16).
  *
- * Context: the connection's lock is held.
- * Return: bytes.
+ * Context: The connection's lock is held.
+ * Return: bytes, without regard to the window.
  */
 u32 smc_cdc_write_limit(const struct smc_cdc_ctl *ctl, u32 unsent)
 {
@@ -732,24 +693,21 @@ u32 smc_cdc_write_limit(const struct smc_cdc_ctl *ctl, u32 unsent)
 		return 0;
 	if (!limit)
 		return unsent;
-	/* The byte in front of a mark that may still move waits for it. */
+	/* An open mark may still move: hold its byte back. */
 	if (ctl->tx_urg_is_open && !ctl->tx_urg_last)
 		limit--;
 	return min(unsent, limit);
 }
 
 /**
- * smc_cdc_plan() - plan the next transfer of a connection
+ * smc_cdc_plan() - call smc_ring_plan() with a connection's cursors and limits
  * @ctl: the control block
  * @src: geometry of the send ring
  * @sent: first byte of it not yet written
- * @prep: end of what the application has put there
+ * @prep: end of the application's data in it
  * @x: receives the plan; x->len 0 if nothing can be written now
  *
- * smc_ring_plan() with this connection's cursors and limits.
- *
- * Context: the connection's lock is held, and stays so until the plan was
- * posted with smc_cdc_build().
+ * Context: The connection's lock is held until the plan was posted with smc_cdc_build().
  */
 void smc_cdc_plan(const struct smc_cdc_ctl *ctl, struct smc_geom src,
 		  struct smc_cursor sent, struct smc_cursor prep,
@@ -762,7 +720,7 @@ void smc_cdc_plan(const struct smc_cdc_ctl *ctl, struct smc_geom src,
 		      x);
 }
 
-/* After C or A nothing more is sent for the connection (CDC-14). */
+/* After C or A the connection sends nothing (CDC-14). */
 static bool smc_cdc_is_final(const struct smc_cdc_ctl *ctl)
 {
 	return ctl->tx_conn_sent & SMC_CDC_FINAL;
@@ -786,17 +744,16 @@ static bool smc_cdc_is_update_due(const struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_is_needed() - has a CDC to be sent even if it carries no data
+ * smc_cdc_is_needed() - check whether a CDC without data must be sent
  * @ctl: the control block
- * @unsent: bytes in the send ring that were not written yet
+ * @unsent: bytes in the send ring not yet written
  *
- * RFC 7609 Sections 4.5.1, 4.7.6 and A.4: D, C or A to be told; a window
- * update is due (WIN-02, WIN-08, WIN-09, URG-06); we are blocked and the peer
- * was not told (BLK-06); urgent data is pending, cannot be written now, and
- * the peer was not told (URG-01, URG-10).
+ * Reasons, RFC 7609 Sections 4.5.1, 4.7.6 and A.4: D, C or A was not sent yet; a window update
+ * is due (WIN-02, WIN-08, WIN-09, URG-06); we are blocked and B was not sent (BLK-06); urgent
+ * data cannot be written now and P was not sent (URG-01, URG-10).
  *
- * Context: the connection's lock is held. If data can be written anyway, its
- * CDC says all this: plan first.
+ * Context: The connection's lock is held. A CDC with data covers all this, so plan
+ * first.
  * Return: true if smc_cdc_build() without a transfer should be posted.
  */
 bool smc_cdc_is_needed(const struct smc_cdc_ctl *ctl, u32 unsent)
@@ -820,17 +777,15 @@ bool smc_cdc_is_needed(const struct smc_cdc_ctl *ctl, u32 unsent)
 }
 
 /**
- * smc_cdc_mark_urgent() - the last byte of what is unsent is urgent
+ * smc_cdc_mark_urgent() - mark the last unsent byte as urgent
  * @ctl: the control block
- * @unsent: bytes in the send ring that were not written yet, the urgent byte
- *	being the last of them; at least 1
+ * @unsent: bytes in the send ring not yet written, at least 1
  *
- * RFC 7609 Section 4.7.5 (URG-01, URG-08). While an earlier mark is under way
- * the new one waits behind it (AMB-52); of several waiting, the last counts,
- * as with TCP's urgent pointer.
+ * RFC 7609 Section 4.7.5 (URG-01, URG-08). A new mark waits until the previous one is written
+ * (AMB-52). Of several waiting marks the last counts, as with TCP's urgent pointer.
  *
- * Context: the connection's lock is held. Afterwards the caller writes, or
- * asks smc_cdc_is_needed().
+ * Context: The connection's lock is held. The caller then writes or checks
+ * smc_cdc_is_needed().
  */
 void smc_cdc_mark_urgent(struct smc_cdc_ctl *ctl, u32 unsent)
 {
@@ -842,15 +797,15 @@ void smc_cdc_mark_urgent(struct smc_cdc_ctl *ctl, u32 unsent)
 }
 
 /**
- * smc_cdc_open_urgent() - urgent data more of which is still to come
+ * smc_cdc_open_urgent() - mark urgent data that is not complete yet
  * @ctl: the control block
- * @unsent: as for smc_cdc_mark_urgent(); 1 or more
+ * @unsent: as for smc_cdc_mark_urgent()
  *
- * A send() that does not fit the ring: P is said at once (URG-01), and the
- * mark moves with each piece, so the byte in front of it is not written before
- * smc_cdc_end_urgent(). U comes with the last piece (URG-16).
+ * For a send() that does not fit the ring: P is sent at once (URG-01). The mark moves with
+ * each piece, so its byte is not written before smc_cdc_end_urgent(). U comes with the last
+ * piece (URG-16).
  *
- * Context: as smc_cdc_mark_urgent().
+ * Context: As smc_cdc_mark_urgent().
  */
 void smc_cdc_open_urgent(struct smc_cdc_ctl *ctl, u32 unsent)
 {
@@ -864,10 +819,10 @@ void smc_cdc_open_urgent(struct smc_cdc_ctl *ctl, u32 unsent)
 }
 
 /**
- * smc_cdc_end_urgent() - the mark stands where it stands
+ * smc_cdc_end_urgent() - fix the position of an open mark
  * @ctl: the control block
  *
- * Context: as smc_cdc_mark_urgent().
+ * Context: As smc_cdc_mark_urgent().
  */
 void smc_cdc_end_urgent(struct smc_cdc_ctl *ctl)
 {
@@ -875,16 +830,14 @@ void smc_cdc_end_urgent(struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_set_conn_flags() - say D, C or A from the next CDC on
+ * smc_cdc_set_conn_flags() - add D, C or A to the next CDC
  * @ctl: the control block
  * @conn_flags: SMC_CDC_DONE, SMC_CDC_CLOSED, SMC_CDC_ABORT
  *
- * RFC 7609 Section 4.8 (CDC-13). Data is not written after that. A replaces
- * nothing that was said; C or A is the last thing said (CDC-14): after one of
- * them was sent further flags are not taken.
+ * No data is written after that. Once C or A was sent, flags are ignored. RFC 7609 Section 4.8
+ * (CDC-13, CDC-14).
  *
- * Context: the connection's lock is held. Afterwards smc_cdc_is_needed() says
- * yes.
+ * Context: The connection's lock is held. A CDC is needed afterwards.
  */
 void smc_cdc_set_conn_flags(struct smc_cdc_ctl *ctl, u8 conn_flags)
 {
@@ -892,10 +845,7 @@ void smc_cdc_set_conn_flags(struct smc_cdc_ctl *ctl, u8 conn_flags)
 		ctl->tx_conn_flags |= conn_flags;
 }
 
-/*
- * Account @n written bytes to the urgent marks. True if the next CDC covers a
- * mark. A second mark becomes the next one; it stays behind the hold.
- */
+/* Account @n written bytes to the marks. Return true if the next CDC covers one. */
 static bool smc_cdc_pass_urgent(struct smc_cdc_ctl *ctl, u32 n)
 {
 	if (!ctl->tx_urg_left || !n)
@@ -912,12 +862,11 @@ static bool smc_cdc_pass_urgent(struct smc_cdc_ctl *ctl, u32 n)
 }
 
 /*
- * B whenever no space is left: a superset of being blocked, and it obliges the
- * peer to tell of any space (AMB-51, BLK-05).
+ * B is set whenever the window is empty, blocked or not: the peer must then report any free
+ * space (AMB-51, BLK-05).
  *
- * U only in the message whose cursor moved up to the mark: a deployed receiver
- * looks at U together with new data and takes P without new data for the
- * announcement of another urgent byte (protocol.md).
+ * U is set only in the message whose cursor reaches the mark. A deployed receiver expects U
+ * with new data, and takes P without new data for another urgent byte (protocol.md).
  */
 static u8 smc_cdc_prod_flags(const struct smc_cdc_ctl *ctl, bool is_urgent)
 {
@@ -935,18 +884,17 @@ static u8 smc_cdc_prod_flags(const struct smc_cdc_ctl *ctl, bool is_urgent)
 /**
  * smc_cdc_build() - build the next CDC and commit it
  * @ctl: the control block
- * @x: the transfer it announces, or NULL for none
- * @msg: receives the message, all but its token, which is the caller's
+ * @x: the transfer it announces, or NULL
+ * @msg: receives the message except its token, which the caller sets
  *
- * RFC 7609 Sections 4.5 to 4.8 and A.4: a sequence number of its own (CDC-03,
- * CDC-07), both cursors as they are (CDC-08, WIN-07), B, P, U (BLK-01, BLK-05,
- * URG-03, URG-09, URG-12), D, C, A (CDC-13). We never ask for updates
- * (WIN-10).
+ * RFC 7609 Sections 4.5 to 4.8 and A.4: a new sequence number (CDC-03, CDC-07), the current
+ * cursors (CDC-08, WIN-07), B, P, U (BLK-01, BLK-05, URG-03, URG-09, URG-12), D, C, A
+ * (CDC-13). R is never set (WIN-10).
  *
- * Context: the connection's lock is held, and the caller posts the transfer
- * and the message in the same hold.
- * Return: 0; -EPIPE if C or A was sent before (CDC-14); -ERANGE if @x is more
- * than may be written. On error nothing changed.
+ * Context: The connection's lock is held; the caller posts transfer and message under
+ * the same hold.
+ * Return: 0; -EPIPE if C or A was sent before (CDC-14); -ERANGE if @x exceeds the limits. On
+ * error nothing changed.
  */
 int smc_cdc_build(struct smc_cdc_ctl *ctl, const struct smc_xfer *x,
 		  struct smc_cdc_msg *msg)
@@ -980,17 +928,14 @@ int smc_cdc_build(struct smc_cdc_ctl *ctl, const struct smc_xfer *x,
 }
 
 /**
- * smc_cdc_done() - a CDC was completed well
+ * smc_cdc_done() - update SS and the bytes in flight after a successful completion
  * @ctl: the control block
- * @seq: its sequence number
- * @len: how many bytes it announced, 0 for none; for one that followed
- *	smc_cdc_replay(), how many were written again
+ * @seq: sequence number of the CDC, not a validation
+ * @len: bytes it announced; after smc_cdc_replay(), the bytes that were repeated
  *
- * RFC 7609 Section 4.6.1 (FAIL-05): SS, and how far the data is known to have
- * reached the peer. Not called for a validation message or for a completion
- * with an error.
+ * RFC 7609 Section 4.6.1 (FAIL-05).
  *
- * Context: the connection's lock is held; completions come in queue order.
+ * Context: The connection's lock is held. Completions come in queue order.
  */
 void smc_cdc_done(struct smc_cdc_ctl *ctl, u16 seq, u32 len)
 {
@@ -1000,7 +945,7 @@ void smc_cdc_done(struct smc_cdc_ctl *ctl, u16 seq, u32 len)
 	ctl->tx_inflight -= min(len, ctl->tx_inflight);
 }
 
-/* Did C or A reach the peer for certain? */
+/* C or A is known to have reached the peer. */
 static bool smc_cdc_is_final_done(const struct smc_cdc_ctl *ctl)
 {
 	return smc_cdc_is_final(ctl) &&
@@ -1008,13 +953,11 @@ static bool smc_cdc_is_final_done(const struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_is_final_due() - is C or A to reach the peer, which it has not for certain
+ * smc_cdc_is_final_due() - check whether C or A is not known to have reached the peer
  * @ctl: the control block
  *
- * RFC 7609 4.8.1 (CLOSE-02).
- *
- * Context: as smc_cdc_readable().
- * Return: true if it waits to be posted, or was posted and has not completed.
+ * Context: As smc_cdc_readable().
+ * Return: true if C or A is to be posted or has not completed. RFC 7609 4.8.1 (CLOSE-02).
  */
 bool smc_cdc_is_final_due(const struct smc_cdc_ctl *ctl)
 {
@@ -1022,17 +965,15 @@ bool smc_cdc_is_final_due(const struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_build_validation() - build the first message after a change of link
+ * smc_cdc_build_validation() - build the first message after a failover
  * @ctl: the control block
- * @msg: receives the message, all but its token, which is the caller's
+ * @msg: receives the message except its token, which the caller sets
  *
- * RFC 7609 Section 4.6.1 (FAIL-07, CDC-04): F and SS, nothing else; no
- * sequence number is used up. No answer comes (FAIL-08).
+ * F and SS only; no sequence number is used (FAIL-07, CDC-04), no response comes (FAIL-08).
+ * RFC 7609 Section 4.6.1.
  *
- * Context: the connection's lock is held; posted before all else on the new
- * link.
- * Return: 0, or -EPIPE if C or A is known to have reached the peer, so that
- * nothing more may be sent (CDC-14).
+ * Context: The connection's lock is held. The message goes first on the new link.
+ * Return: 0, or -EPIPE if C or A is known to have reached the peer (CDC-14).
  */
 int smc_cdc_build_validation(const struct smc_cdc_ctl *ctl,
 			     struct smc_cdc_msg *msg)
@@ -1048,11 +989,11 @@ int smc_cdc_build_validation(const struct smc_cdc_ctl *ctl,
 }
 
 /**
- * smc_cdc_is_replay_due() - is there anything that is not known to have arrived
+ * smc_cdc_is_replay_due() - check for messages that may not have arrived
  * @ctl: the control block
  *
- * Context: as smc_cdc_replay().
- * Return: true if a message was built of which no good completion was seen.
+ * Context: As smc_cdc_replay().
+ * Return: true if a built message has not completed successfully.
  */
 bool smc_cdc_is_replay_due(const struct smc_cdc_ctl *ctl)
 {
@@ -1060,15 +1001,14 @@ bool smc_cdc_is_replay_due(const struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_is_far_ahead() - are too many messages not known to have arrived
+ * smc_cdc_is_far_ahead() - check for too many messages that may not have arrived
  * @ctl: the control block
  *
- * On a link that is dead and has not been left yet each message uses up a number, and
- * none is in flight that would hold the next one back. The peer, which saw only the
- * numbers before, would take that of the replay for an old one. FAIL-14, CDC-06.
+ * On a dead link each message takes a number, and no completion slows the sender. Without a
+ * limit the peer would take the number of the replay for an old one. FAIL-14, CDC-06.
  *
- * Context: as smc_cdc_replay().
- * Return: true if none but a replay may be built until one has completed well.
+ * Context: As smc_cdc_replay().
+ * Return: true if only a replay may be built until a message has completed.
  */
 bool smc_cdc_is_far_ahead(const struct smc_cdc_ctl *ctl)
 {
@@ -1076,25 +1016,22 @@ bool smc_cdc_is_far_ahead(const struct smc_cdc_ctl *ctl)
 }
 
 /**
- * smc_cdc_replay() - plan to write again what is not known to have arrived
+ * smc_cdc_replay() - plan to repeat the writes that may not have arrived
  * @ctl: the control block
  * @src: geometry of the send ring
  * @sent: first byte of it not yet written
  * @x: receives the plan
  *
- * RFC 7609 Section 4.6.2, option 2 (FAIL-12, FAIL-14): everything between the
- * last good completion and the producer cursor is written again to where it
- * was written before, and one new CDC, with a number above all earlier ones,
- * says again all that is to be said. No cursor moves back. What the peer has
- * acknowledged by its consumer cursor is not written again, and nothing is once
- * one side has aborted or the peer has closed: its element may be another
- * connection's by now. The plan goes with
- * smc_cdc_build(ctl, NULL, msg), which must follow the validation message.
+ * RFC 7609 Section 4.6.2, option 2 (FAIL-12, FAIL-14). All data between the last successful
+ * completion and the producer cursor is written again to the same place. One new CDC with a
+ * higher number repeats the whole state. No cursor steps back. Data that the peer's consumer
+ * cursor acknowledged is not repeated. After an abort or the peer's close no data is: the
+ * element may belong to another connection. The plan goes with smc_cdc_build(ctl, NULL, msg),
+ * after the validation message.
  *
- * Context: the connection's lock is held until that CDC was posted; all
- * completions of the old link have been seen.
- * Return: how many bytes the plan writes, to be given to smc_cdc_done() when
- * that CDC completes.
+ * Context: The connection's lock is held until that CDC was posted. All completions of
+ * the old link have been processed.
+ * Return: bytes that the plan writes; passed to smc_cdc_done() when that CDC completes.
  */
 u32 smc_cdc_replay(struct smc_cdc_ctl *ctl, struct smc_geom src,
 		   struct smc_cursor sent, struct smc_xfer *x)
