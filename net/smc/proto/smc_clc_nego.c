@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The decisions of the CLC handshake, RFC 7609 3.5.1 to 3.5.3 and C.1 to C.6,
- * and for version 2 those of deployed peers (protocol.md).
- *
- * Versions end here and in the codec: what a version means to the rest of the
- * module is in struct smc_params.
- *
- * Nothing here looks for a link group or a device: callers state what they
- * found, these functions say what follows from it.
+ * Decisions of the CLC handshake, RFC 7609 3.5.1 to 3.5.3 and C.1 to C.6; for version 2 those
+ * of deployed peers (protocol.md). Callers look up link groups and devices and pass in what
+ * they found. Outside this file and the codec, struct smc_params stands for the version.
  */
 #include <linux/kernel.h>
 #include <linux/minmax.h>
@@ -17,12 +12,10 @@
 #include "proto/smc_gid.h"
 
 /**
- * smc_nego_peer_id() - make the name of this host
+ * smc_nego_peer_id() - build the peer ID of this host, RFC 7609 A.2.1, PID-01
  * @peer_id: out: the peer ID
- * @instance: changes whenever the module starts again (PID-02)
+ * @instance: differs at each start of the module (PID-02)
  * @mac: MAC address of one of the RNICs, unique in the network
- *
- * RFC 7609 A.2.1, PID-01.
  *
  * Context: Any context.
  */
@@ -35,14 +28,12 @@ void smc_nego_peer_id(u8 peer_id[SMC_PEER_ID_LEN], u16 instance,
 }
 
 /**
- * smc_nego_size_bytes() - length of an element from its code
+ * smc_nego_size_bytes() - convert a size code to the length of an element
  * @size_code: 0 to 15
  *
- * RFC 7609 A.2.3, ACPT-06. The length is that of the whole element, an eye
- * catcher included (AMB-08).
- *
  * Context: Any context.
- * Return: 16 KiB for 0, twice as much for each step, 512 MiB for 15.
+ * Return: bytes, an eye catcher included (AMB-08): 16 KiB for 0, doubled by each step, 512 MiB
+ * for 15. RFC 7609 A.2.3, ACPT-06.
  */
 u32 smc_nego_size_bytes(u8 size_code)
 {
@@ -51,16 +42,15 @@ u32 smc_nego_size_bytes(u8 size_code)
 }
 
 /**
- * smc_nego_size_code() - the smallest element that holds so many bytes
+ * smc_nego_size_code() - find the smallest element that holds a number of bytes
  * @bytes: wanted length of the element
  * @max_code: largest code that may be used
  *
- * In the RFC dialect the four bytes of the eye catcher come out of @bytes: a
- * receive buffer may so be 4 bytes smaller than asked for, rather than an
- * element twice as long (RMB-09, AMB-08).
+ * In the RFC dialect @bytes includes the eye catcher: the buffer is 4 bytes smaller than asked
+ * for, but the element does not double (RMB-09, AMB-08).
  *
  * Context: Any context.
- * Return: the code, @max_code where none is large enough.
+ * Return: the code, @max_code if none is large enough.
  */
 u8 smc_nego_size_code(u32 bytes, u8 max_code)
 {
@@ -72,20 +62,18 @@ u8 smc_nego_size_code(u32 bytes, u8 max_code)
 }
 
 /**
- * smc_nego_mtu_is_valid() - is this one of the five path MTUs
+ * smc_nego_mtu_is_valid() - check a received path MTU
  * @mtu: as received
  *
- * RFC 7609 A.2.3, ACPT-07.
- *
  * Context: Any context.
- * Return: true for 1 to 5.
+ * Return: true for 1 to 5. RFC 7609 A.2.3, ACPT-07.
  */
 bool smc_nego_mtu_is_valid(u8 mtu)
 {
 	return mtu >= SMC_MTU_256 && mtu <= SMC_MTU_4096;
 }
 
-/* Link-local prefixes are the same everywhere and prove nothing (AMB-63). */
+/* All hosts have the same link-local prefix, so it proves no common subnet (AMB-63). */
 static bool nego_is_link_local(const u8 addr[16])
 {
 	return smc_gid_classify(addr) == SMC_GID_LINK_LOCAL;
@@ -106,15 +94,14 @@ static bool nego_same_bits(const u8 *a, const u8 *b, u8 len)
 }
 
 /**
- * smc_nego_add_prefix() - list one more IPv6 prefix of the interface
+ * smc_nego_add_prefix() - add an IPv6 prefix of the interface
  * @subnets: of the interface
  * @addr: an address of the interface, network order
  * @len: its prefix length
  *
- * To be called for every address of the interface. Leaves out what must not or
- * need not be proposed: link-local addresses (AMB-63), prefixes listed before,
- * and what goes beyond the eight that a Proposal holds (PROP-06). What @subnets->own
- * is in comes first, and so is never left out: the server is most likely in it, too.
+ * Called for each address of the interface. Skips link-local addresses (AMB-63), duplicates,
+ * and prefixes beyond the eight of a Proposal (PROP-06). The prefix of @subnets->own comes
+ * first and is never skipped: the server most likely shares it.
  *
  * Context: Any context.
  */
@@ -149,14 +136,12 @@ void smc_nego_add_prefix(struct smc_nego_subnets *subnets, const u8 addr[16],
 }
 
 /**
- * smc_nego_add_host() - name a local address in place of an interface's subnet
- * @subnets: empty but for is_ipv6
- * @addr: the address that the connection uses, network order; an IPv4 address
- *	in the last four bytes
+ * smc_nego_add_host() - name a local address instead of an interface's subnet
+ * @subnets: empty except is_ipv6
+ * @addr: the connection's address, network order; IPv4 in the last four bytes
  *
- * For connections that do not leave the host: whatever address they use, there
- * is a subnet to name, of which a server of this host makes no use. Link-local
- * addresses serve, too.
+ * For connections inside this host, whose addresses may be link-local or have no subnet. The
+ * server is this host and ignores the subnet.
  *
  * Context: Any context.
  */
@@ -174,7 +159,7 @@ void smc_nego_add_host(struct smc_nego_subnets *subnets, const u8 addr[16])
 	subnets->nr_prefixes = 1;
 }
 
-/* The subnets go into the message; false if there is none to name. */
+/* Returns false if there is no subnet to name. */
 static bool nego_name_subnets(const struct smc_nego_subnets *subnets,
 			      struct smc_clc_proposal *prop)
 {
@@ -194,20 +179,18 @@ static bool nego_name_subnets(const struct smc_nego_subnets *subnets,
 
 /**
  * smc_nego_propose() - build the client's Proposal
- * @local: this host, the RNIC it suggests, the subnets of the interface
+ * @local: this host, the suggested RNIC, the subnets of the interface
  * @msg: out: the Proposal
  *
- * The same for first and subsequent contact (PROP-01). An IPv4 connection names
- * the interface's network number and prefix length (AMB-07), an IPv6 connection
- * its prefixes. RFC 7609 3.5.1.2, A.2.2, PROP-02 to PROP-04.
- *
- * Version 2 is offered besides where there is an EID by which a server can tell
- * that the two belong together. Then the message has its layout; without, it has
- * that of the RFC. The peer ID is in both (protocol.md).
+ * Independent of first or subsequent contact (PROP-01). An IPv4 connection names the
+ * interface's network number and prefix length (AMB-07), an IPv6 connection its prefixes. RFC
+ * 7609 3.5.1.2, A.2.2, PROP-02 to PROP-04. If possible, version 2 is offered, too,
+ * and the message has the layout of version 2; otherwise that of the RFC. Both have the peer
+ * ID (protocol.md).
  *
  * Context: Any context.
- * Return: SMC_DECLINE_NONE; SMC_DECLINE_CNFERR if nothing can be offered, for
- * the interface has no subnet to name, and @msg is not to be sent.
+ * Return: SMC_DECLINE_NONE; SMC_DECLINE_CNFERR if the interface has no subnet and nothing can
+ * be offered.
  */
 enum smc_decline smc_nego_propose(const struct smc_nego_local *local,
 				  struct smc_clc_msg *msg)
@@ -231,7 +214,7 @@ enum smc_decline smc_nego_propose(const struct smc_nego_local *local,
 }
 
 /**
- * smc_nego_match_ipv4() - is this address in the client's IPv4 subnet
+ * smc_nego_match_ipv4() - check whether an address is in the client's IPv4 subnet
  * @prop: the client's Proposal
  * @addr: an address of the server's interface, host order
  * @len: its prefix length
@@ -239,8 +222,7 @@ enum smc_decline smc_nego_propose(const struct smc_nego_local *local,
  * RFC 7609 3.5.1.2, FC-03, AMB-07: same length and same network number.
  *
  * Context: Any context.
- * Return: true if client and address share a subnet; always false for the
- * Proposal of an IPv6 connection.
+ * Return: true if so; false if the Proposal is for IPv6.
  */
 bool smc_nego_match_ipv4(const struct smc_clc_proposal *prop, u32 addr, u8 len)
 {
@@ -252,17 +234,16 @@ bool smc_nego_match_ipv4(const struct smc_clc_proposal *prop, u32 addr, u8 len)
 }
 
 /**
- * smc_nego_match_ipv6() - is this address in one of the client's IPv6 subnets
+ * smc_nego_match_ipv6() - check whether an address is in one of the client's IPv6 subnets
  * @prop: the client's Proposal
  * @addr: an address of the server's interface, network order
  * @len: its prefix length
  *
- * RFC 7609 3.5.1.2, FC-04, AMB-63: same length and same significant bits as any
- * prefix listed; link-local addresses never match.
+ * RFC 7609 3.5.1.2, FC-04, AMB-63: same length and same prefix; link-local addresses never
+ * match.
  *
  * Context: Any context.
- * Return: true if client and address share a subnet; always false for the
- * Proposal of an IPv4 connection.
+ * Return: true if so; false if the Proposal is for IPv4.
  */
 bool smc_nego_match_ipv6(const struct smc_clc_proposal *prop,
 			 const u8 addr[16], u8 len)
@@ -279,9 +260,9 @@ bool smc_nego_match_ipv6(const struct smc_clc_proposal *prop,
 }
 
 /**
- * smc_nego_settle_dialect() - what elements look like
+ * smc_nego_settle_dialect() - set the layout of elements
  * @params: of a group that is being formed
- * @dialect: what the two CONFIRM LINK messages of its first link have come to
+ * @dialect: result of the CONFIRM LINK exchange on its first link
  *
  * protocol.md; RMB-12, AMB-35.
  *
@@ -307,8 +288,8 @@ static void nego_settle_v1(struct smc_params *params)
 }
 
 /*
- * Version 2 with what release 0 has. Elements stay small until the dialect is
- * committed, as in version 1, though there is no doubt about it.
+ * Release 0 of version 2. The dialect is known, but elements stay small until it is committed,
+ * as in version 1.
  */
 static void nego_settle_v2(struct smc_params *params, const u8 eid[SMC_EID_LEN])
 {
@@ -342,7 +323,7 @@ static bool nego_has_eid(const struct smc_clc_v2_offer *offer, const u8 eid[SMC_
 	return false;
 }
 
-/* The first of the client's EIDs that we have, too, or NULL. */
+/* Returns the first of the client's EIDs that we have, too, or NULL. */
 static const u8 *nego_common_eid(const struct smc_clc_v2_offer *theirs,
 				 const struct smc_clc_v2_offer *ours)
 {
@@ -382,19 +363,18 @@ static enum smc_decline nego_take_v2(const struct smc_clc_v2_offer *theirs,
 	if (!release)
 		return SMC_DECLINE_NONE;
 	reason = nego_limits(max_conns, max_links);
-	/* the client answers with what both know, so this is ours alone */
+	/* the Confirm will carry the common features, so ours suffice here */
 	nego_settle_release(params, release, max_conns, max_links, ours->features);
 	return reason;
 }
 
 /**
- * smc_nego_routed_gid() - the GID to find a way to before the offer is taken
+ * smc_nego_routed_gid() - find the GID to which the server needs a route
  * @prop: the client's Proposal
  * @local: this host
  *
  * Context: Any context.
- * Return: a GID of @prop's; NULL if none of the offers that can be taken needs
- * a route.
+ * Return: a GID in @prop; NULL if no acceptable offer needs a route.
  */
 const u8 *smc_nego_routed_gid(const struct smc_clc_proposal *prop,
 			      const struct smc_nego_local *local)
@@ -406,24 +386,23 @@ const u8 *smc_nego_routed_gid(const struct smc_clc_proposal *prop,
 }
 
 /**
- * smc_nego_server() - which of the client's offers to take, if any
+ * smc_nego_server() - choose one of the client's offers
  * @prop: the client's Proposal
  * @local: this host; what it would agree to in version 2
- * @shares_subnet: smc_nego_match_ipv4() or smc_nego_match_ipv6() is true for
- *	an address of the interface that the connection uses
- * @peer_gid: out: GID of the client's RNIC for the offer taken
- * @params: out: settled so far: all but what the Confirm brings; both are valid where
- *	SMC_DECLINE_NONE is returned
+ * @shares_subnet: an address of the connection's interface matches, see smc_nego_match_ipv4()
+ *	and smc_nego_match_ipv6()
+ * @peer_gid: out: GID of the client's RNIC for the chosen offer
+ * @params: out: settled values, apart from those of the Confirm
  *
- * Version 2 goes before version 1, and where it is not possible version 1 may
- * be. What has to do with this host only (policy, device, memory) is the
- * caller's. RFC 7609 3.5.1.2, C.1, DCLN-08, ERR-04.
+ * Version 2 is preferred, version 1 is tried next. The caller checks local conditions (policy,
+ * device, memory). @peer_gid and @params are valid on SMC_DECLINE_NONE. RFC 7609 3.5.1.2, C.1,
+ * DCLN-08, ERR-04.
  *
  * Context: Any context.
- * Return: SMC_DECLINE_NONE to accept. Otherwise, if version 1 was offered,
- * SMC_DECLINE_DIFFPREFIX; if version 2 alone was, SMC_DECLINE_NOUEID without a
- * common EID, SMC_DECLINE_NOROUTE, SMC_DECLINE_MAXCONNERR or
- * SMC_DECLINE_MAXLINKERR; SMC_DECLINE_PEERNOSMC if neither was.
+ * Return: SMC_DECLINE_NONE to accept. Otherwise SMC_DECLINE_DIFFPREFIX if version 1 was
+ * offered; if only version 2 was, SMC_DECLINE_NOUEID without a common EID,
+ * SMC_DECLINE_NOROUTE, SMC_DECLINE_MAXCONNERR or SMC_DECLINE_MAXLINKERR; SMC_DECLINE_PEERNOSMC
+ * if neither was.
  */
 enum smc_decline smc_nego_server(const struct smc_clc_proposal *prop,
 				 const struct smc_nego_local *local, bool shares_subnet,
@@ -447,18 +426,18 @@ enum smc_decline smc_nego_server(const struct smc_clc_proposal *prop,
 }
 
 /**
- * smc_nego_same_peer() - is it the same instance of the same host
+ * smc_nego_same_peer() - check whether two peers are the same instance of the same host
  * @id_a: a peer ID
- * @gid_a: and the GID which that peer named
+ * @gid_a: the GID that came with it
  * @id_b: another peer ID
- * @gid_b: and its GID
+ * @gid_b: the GID that came with that
  *
- * The peer ID alone tells, instance number included, and neither IP address nor
- * GID (PID-05, PID-06). Only deployed clients that offer nothing of version 1
- * leave it zero; then the GID has to do. RFC 7609 2.2.4, 3.5.1.2, FC-02.
+ * Only the peer ID counts, instance number included, not IP address or GID (PID-05, PID-06).
+ * But deployed clients that offer only version 2 leave it zero; then the GIDs decide. RFC 7609
+ * 2.2.4, 3.5.1.2, FC-02.
  *
  * Context: Any context.
- * Return: true if it is.
+ * Return: true if so.
  */
 bool smc_nego_same_peer(const u8 id_a[SMC_PEER_ID_LEN],
 			const u8 gid_a[SMC_GID_LEN],
@@ -474,20 +453,18 @@ bool smc_nego_same_peer(const u8 id_a[SMC_PEER_ID_LEN],
 }
 
 /**
- * smc_nego_same_rnic() - do two messages name the same RNIC
+ * smc_nego_same_rnic() - check whether two messages name the same RNIC
  * @gid_a: a GID
  * @mac_a: the MAC address that came with it
  * @gid_b: another GID
- * @mac_b: and its MAC address
+ * @mac_b: the MAC address that came with that
  *
- * Not enough to tell who a peer is (PID-05), but who names another RNIC than
- * the one at the end of a link has no use for that link: either its RNIC was
- * replaced or added, or the peer ID is not its own. SC-03, FC-02. Deployed
- * clients that offer version 2 alone tell no MAC address; a RoCE v2 GID is not
- * a link-local one, and does without.
+ * This does not identify a peer (PID-05). But a different RNIC rules out a link: the RNIC was
+ * replaced or added, or the peer ID is false. SC-03, FC-02. Deployed clients that offer only
+ * version 2 send no MAC address; a RoCE v2 GID identifies the RNIC without it.
  *
  * Context: Any context.
- * Return: true if both are equal, where both are told.
+ * Return: true if the GIDs are equal, and the MAC addresses if both were sent.
  */
 bool smc_nego_same_rnic(const u8 gid_a[SMC_GID_LEN], const u8 mac_a[SMC_MAC_LEN],
 			const u8 gid_b[SMC_GID_LEN], const u8 mac_b[SMC_MAC_LEN])
@@ -518,18 +495,17 @@ static void nego_build_fce(struct smc_clc_fce *fce, const struct smc_nego_end *e
  * smc_nego_build_data() - build the server's Accept or the client's Confirm
  * @msg: out: the message
  * @type: SMC_CLC_ACCEPT or SMC_CLC_CONFIRM
- * @end: our end of the link, new or chosen from the link group
+ * @end: our end of the link
  * @rmbe: where we receive; must be ready for data (ACPT-04)
- * @mtu: our own path MTU, &enum smc_mtu; in the Confirm of first contact that in
- *	&struct smc_params
- * @params: of the offer taken, or as settled by the Accept
- * @first_contact: the connection creates a link group, a parallel one included
- *	(ACPT-02, PG-02)
+ * @mtu: our path MTU, &enum smc_mtu; in a first contact's Confirm that of @params
+ * @params: of the chosen offer, or as settled by the Accept
+ * @first_contact: the connection creates a link group, a parallel one included (ACPT-02,
+ *	PG-02)
  *
- * The data is complete on subsequent contact too (CLC-08). RFC 7609 A.2.3, A.2.4,
- * CFRM-01, CFRM-02. The flag that deployed clients set on first contact is reserved in
- * a Confirm of version 1, so there it stays zero (CLC-03), and no server looks at it.
- * In version 2 it says that the extension is there.
+ * All fields are set on subsequent contact, too (CLC-08). RFC 7609 A.2.3, A.2.4, CFRM-01,
+ * CFRM-02. Deployed clients set the first contact flag in a Confirm of version 1. There it is
+ * reserved, no server reads it, and we leave it zero (CLC-03). In version 2 it announces the
+ * extension.
  *
  * Context: Any context.
  */
@@ -563,7 +539,7 @@ void smc_nego_build_data(struct smc_clc_msg *msg, enum smc_clc_type type,
 	nego_build_fce(&acc->fce, end, params);
 	if (type == SMC_CLC_ACCEPT)
 		return;
-	/* the one that we use is the one that we have */
+	/* the GID of this link is the only one */
 	acc->nr_gids = 1;
 	memcpy(acc->gids[0], end->gid, sizeof(acc->gids[0]));
 }
@@ -572,12 +548,12 @@ void smc_nego_build_data(struct smc_clc_msg *msg, enum smc_clc_type type,
  * smc_nego_build_decline() - build a Decline
  * @msg: out: the message
  * @peer_id: this host
- * @code: why
- * @out_of_sync: tell the peer to end the link group that its Accept named
+ * @code: the reason
+ * @out_of_sync: ask the peer to end the link group that its Accept named
  * @peer_version: of the peer's last message; 0 if there was none
  *
- * It has the form of the version that the peer has used (protocol.md).
- * RFC 7609 A.2.5, DCLN-01, AMB-33.
+ * The Decline has the form of the peer's version (protocol.md). RFC 7609 A.2.5, DCLN-01,
+ * AMB-33.
  *
  * Context: Any context.
  */
@@ -594,7 +570,7 @@ void smc_nego_build_decline(struct smc_clc_msg *msg,
 	msg->decline.os = SMC_CLC_OS_LINUX;
 }
 
-/* The server may have lowered what we offered, and no more. */
+/* The server may only lower what we offered. */
 static enum smc_decline nego_take_accept_fce(const struct smc_clc_fce *fce,
 					     const struct smc_clc_v2_offer *offer,
 					     struct smc_params *params)
@@ -618,7 +594,7 @@ static enum smc_decline nego_take_accept_fce(const struct smc_clc_fce *fce,
 	return SMC_DECLINE_NONE;
 }
 
-/* Is it one of our offers that was accepted? */
+/* The Accept must match one of our offers. */
 static enum smc_decline nego_take_accept(const struct smc_clc_msg *msg,
 					 const struct smc_clc_proposal *offer,
 					 struct smc_params *params)
@@ -636,19 +612,19 @@ static enum smc_decline nego_take_accept(const struct smc_clc_msg *msg,
 		return SMC_DECLINE_NOUEID;
 	if (!acc->first_contact)
 		return SMC_DECLINE_NONE;
-	/* it may have taken ours for an address of the kind that it knows */
+	/* the server may have misread the kind of our GID */
 	if (!smc_gid_is_routable_to(offer->v2.gid, acc->gid))
 		return SMC_DECLINE_NOROUTE;
 	return nego_take_accept_fce(&acc->fce, &offer->v2, params);
 }
 
 /**
- * smc_nego_check_route() - does our way to the server fit to its way to us
+ * smc_nego_check_route() - check our route against the server's route
  * @params: as settled by the Accept, on first contact
  * @is_direct: our route to the server's GID has no gateway
  *
- * As deployed clients have it (protocol.md): a server that comes through a
- * gateway must be reached through one.
+ * As deployed clients do (protocol.md): if the server's route has a gateway, ours must have
+ * one.
  *
  * Context: Any context.
  * Return: SMC_DECLINE_NONE or SMC_DECLINE_NOINDIRECT.
@@ -661,24 +637,22 @@ enum smc_decline smc_nego_check_route(const struct smc_params *params, bool is_d
 }
 
 /**
- * smc_nego_classify_accept() - what the server's Accept asks of the client
+ * smc_nego_classify_accept() - decide how the client proceeds after an Accept
  * @msg: an Accept
- * @offer: what we have proposed
- * @known: what we know about the link it names
+ * @offer: our Proposal
+ * @known: local state of the link it names
  * @own_mtu: path MTU of our RNIC, &enum smc_mtu
- * @result: out: what was settled
+ * @result: out: settled values
  *
- * The server decides by its F flag whether there is to be a new link group; an
- * Accept without it that names no link of ours shows that the two sides are out
- * of sync (ERR-13). So does an RMB we were never told of (RKEY-24), which alone
- * never makes a first contact (RKEY-23). Then the server ends its group, with all
- * connections. Where the link is just being lost that is not called for: this
- * connection alone goes to TCP, the server hears of the link by LLC. RFC 7609
- * 3.5.1.3, 3.5.2.2, C.4; FC-06, SC-05, SC-06, PG-03, AMB-05, AMB-06, AMB-33.
+ * The server's F flag decides whether to form a new link group. Without F, an unknown link
+ * means that the sides are out of sync (ERR-13). So does an unknown RMB (RKEY-24); that alone
+ * never makes a first contact (RKEY-23). Out of sync, the server ends its group with all
+ * connections. If the link was just lost, only this connection falls back: LLC reports the
+ * link. RFC 7609 3.5.1.3, 3.5.2.2, C.4; FC-06, SC-05, SC-06, PG-03, AMB-05, AMB-06, AMB-33.
  *
  * Context: Any context.
- * Return: SMC_DECLINE_NONE: a new link group or the link named, as the Accept says.
- * Otherwise the code of the Decline.
+ * Return: SMC_DECLINE_NONE to use a new link group or the named link, as the Accept requests;
+ * otherwise the code of the Decline.
  */
 enum smc_decline smc_nego_classify_accept(const struct smc_clc_msg *msg,
 					  const struct smc_clc_proposal *offer,
@@ -704,7 +678,7 @@ enum smc_decline smc_nego_classify_accept(const struct smc_clc_msg *msg,
 	return acc->size_code <= known->max_size_code ? SMC_DECLINE_NONE : SMC_DECLINE_MODEUNSUPP;
 }
 
-/* The client must repeat what was agreed, and may know fewer features. */
+/* The client must repeat what was agreed; it may drop features. */
 static enum smc_decline nego_take_confirm_fce(const struct smc_clc_fce *fce,
 					      struct smc_params *params)
 {
@@ -737,15 +711,15 @@ static enum smc_decline nego_take_confirm(const struct smc_clc_msg *msg,
 		return SMC_DECLINE_NONE;
 	if (!acc->first_contact)
 		return SMC_DECLINE_NOV2EXT;
-	/* the way has been found to that one */
+	/* the server has found a path to that GID only */
 	if (memcmp(acc->gid, prop->v2.gid, sizeof(acc->gid)))
 		return SMC_DECLINE_NOROUTE;
 	return nego_take_confirm_fce(&acc->fce, params);
 }
 
 /*
- * Deployed clients that offer version 2 alone leave the peer ID out of the Proposal.
- * Then the Confirm must come from the peer that formed the group.
+ * Deployed clients that offer only version 2 send no peer ID in the Proposal. Then the Confirm
+ * must come from the peer that formed the group.
  */
 static bool nego_is_same_client(const struct smc_clc_accept *acc,
 				const struct smc_clc_proposal *prop,
@@ -760,26 +734,24 @@ static bool nego_is_same_client(const struct smc_clc_accept *acc,
 }
 
 /**
- * smc_nego_check_confirm() - does the client's Confirm fit
+ * smc_nego_check_confirm() - check the client's Confirm
  * @msg: a Confirm
  * @prop: the Proposal of the same client
- * @params: what the Accept has said
- * @known: what we know about the link it names, which may be another active
- *	link than the Accept named (SC-09); NULL on first contact
+ * @params: as sent in the Accept
+ * @known: local state of the link it names, perhaps another active link than the Accept named
+ *	(SC-09); NULL on first contact
  * @own_mtu: path MTU of our RNIC, &enum smc_mtu
- * @result: out: what was settled
+ * @result: out: settled values
  *
- * On subsequent contact a Decline is no longer possible after the Accept
- * (ERR-07), so whatever does not fit ends the TCP connection (AMB-56, AMB-35,
- * RKEY-24). The link group stays: it is the message that is wrong. A peer ID
- * other than that of the Proposal, or of who has formed the group where the
- * Proposal has none, is never a matter of capabilities. Whether
- * the element is in use already (RMB-29) is the caller's to check.
- * RFC 7609 3.5.2.3, A.2.4, C.1, C.6; SC-10, CFRM-04, ERR-17.
+ * On subsequent contact no Decline may follow the Accept (ERR-07). So an error ends the TCP
+ * connection (AMB-56, AMB-35, RKEY-24) and leaves the link group. A wrong peer ID always does:
+ * it must be that of the Proposal or, if the Proposal has none, that of the group. The caller
+ * checks whether the element is in use (RMB-29). RFC 7609 3.5.2.3, A.2.4, C.1, C.6; SC-10,
+ * CFRM-04, ERR-17.
  *
  * Context: Any context.
- * Return: SMC_DECLINE_NONE if it fits. Otherwise the reason, and @result->must_reset
- * tells a Decline from an end of the TCP connection.
+ * Return: SMC_DECLINE_NONE, or the reason; @result->must_reset then selects between the end of
+ * the TCP connection and a Decline.
  */
 enum smc_decline smc_nego_check_confirm(const struct smc_clc_msg *msg,
 					const struct smc_clc_proposal *prop,

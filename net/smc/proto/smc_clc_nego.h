@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the CLC handshake decides, as functions of values: what to propose,
- * whether to take an offer, whether Accept and Confirm fit to what is known,
- * and which code a Decline carries.
+ * Decisions of the CLC handshake as functions of values: the Proposal, the choice of an offer,
+ * the checks of Accept and Confirm, and the code of a Decline.
  */
 #ifndef _SMC_CLC_NEGO_H
 #define _SMC_CLC_NEGO_H
@@ -13,9 +12,8 @@
 #include "proto/smc_llc_v2.h"
 
 /*
- * Reasons to stay with TCP: the diagnosis of a Decline we send and the
- * fallback reason shown to the operator. The numbers are those which deployed
- * tools know. Never an errno, never mixed with one; zero is "no reason".
+ * Reasons to stay with TCP: the diagnosis of a Decline, and the fallback reason that operators
+ * see. The numbers are those of deployed tools; they are never mixed with errnos.
  */
 enum smc_decline {
 	SMC_DECLINE_NONE	= 0x00000000,
@@ -48,11 +46,11 @@ enum smc_decline {
 	SMC_DECLINE_ERR_REGBUF	= 0x09990003,
 };
 
-/* Connections in a link group of version 1; links, spare ones included. */
+/* Limits of version 1: connections of a link group; links, spare ones included */
 #define SMC_NEGO_MAX_CONNS	255
 #define SMC_NEGO_MAX_LINKS	8	/* MAXL-01 */
 
-/* Version 2.1: its number; no side may agree on less or more than this. */
+/* Release number and limits of version 2.1 */
 enum smc_nego_v21 {
 	SMC_NEGO_RELEASE	= 1,
 	SMC_NEGO_V21_MIN_CONNS	= 16,
@@ -61,13 +59,13 @@ enum smc_nego_v21 {
 };
 
 /**
- * struct smc_nego_subnets - subnets of the interface a connection uses
+ * struct smc_nego_subnets - subnets of the interface that a connection uses
  * @is_ipv6: the TCP segments are IPv6; an IPv4-mapped address is IPv4 (PROP-09)
- * @ipv4: an address of the interface, host order; !@is_ipv6 only
+ * @ipv4: IPv4 only: an address of the interface, host order
  * @ipv4_len: its prefix length, 1 to 32
- * @own: @is_ipv6 only: local address of the TCP connection; zero if that is no matter
+ * @own: IPv6 only: local address of the TCP connection, or zero
  * @nr_prefixes: entries in @prefix
- * @prefix: @is_ipv6 only: filled by smc_nego_add_prefix()
+ * @prefix: IPv6 only: filled by smc_nego_add_prefix()
  */
 struct smc_nego_subnets {
 	bool is_ipv6;
@@ -79,14 +77,13 @@ struct smc_nego_subnets {
 };
 
 /**
- * struct smc_nego_local - who and where we are, for one connection
+ * struct smc_nego_local - this host as seen by one connection
  * @peer_id: this host in this network namespace
  * @gid: GID of the RNIC
  * @mac: MAC address of the RNIC
- * @subnets: of the outgoing interface; only a client needs them
- * @has_v2: SMC-R version 2 is possible: there is a RoCE v2 GID, and at a server
- *	the way to the one that the client named has been found
- * @v2: what we offer of it (client), or would agree to (server)
+ * @subnets: of the outgoing interface; client only
+ * @has_v2: version 2 is possible: there is a RoCE v2 GID and, on a server, a path to the client
+ * @v2: the client's offer of version 2, or what the server would agree to
  */
 struct smc_nego_local {
 	u8 peer_id[SMC_PEER_ID_LEN];
@@ -99,12 +96,12 @@ struct smc_nego_local {
 
 /**
  * struct smc_nego_end - our end of a link, as named in Accept and Confirm
- * @peer_id: host
+ * @peer_id: this host
  * @gid: GID of the RNIC
  * @mac: MAC address of the RNIC
  * @qpn: QP number
- * @psn: the first packet sequence number we send
- * @is_direct: the way to the peer has no gateway
+ * @psn: first packet sequence number that we send
+ * @is_direct: the path to the peer has no gateway
  * @host: name of this host, blank padded
  */
 struct smc_nego_end {
@@ -118,7 +115,7 @@ struct smc_nego_end {
 };
 
 /**
- * struct smc_nego_rmbe - the element which one side receives in
+ * struct smc_nego_rmbe - the element in which one side receives
  * @rkey: of the RMB, on the link named in the same message
  * @addr: start of the RMB
  * @token: alert token of the connection
@@ -137,25 +134,22 @@ struct smc_nego_rmbe {
  * struct smc_params - what CLC has settled for a link group
  * @version: of SMC-R
  * @release: of that version
- * @is_routed: the peers need no subnet in common: RoCE v2 GIDs, the way found
- *	by a route, perhaps through a gateway
+ * @is_routed: RoCE v2: the path follows a route, perhaps through a gateway, not a common subnet
  * @mtu: path MTU of the first link, &enum smc_mtu (FC-14)
- * @max_links: agreed on with the peer, or at most, where CONFIRM LINK settles it
- * @max_links_is_fixed: the peer has agreed to @max_links, LLC does not ask again
+ * @max_links: agreed limit, or upper limit if CONFIRM LINK settles it
+ * @max_links_is_fixed: CLC has settled @max_links, LLC does not
  * @max_conns: connections the group may carry
- * @told_max_conns: the same as CONFIRM LINK has it, 0 where it has no such field
- * @max_size_code: largest element that we may announce, the RFC's until the dialect
- *	is known
- * @elem_base: where the data of an element begin, behind the eye catcher or at its
- *	beginning; the RFC's until the dialect is known
- * @has_dialect: there is but one dialect, the deployed one
+ * @told_max_conns: @max_conns in CONFIRM LINK, 0 if that has no such field
+ * @max_size_code: largest element that we may announce; the RFC's until the dialect is known
+ * @elem_base: start of data in an element; the RFC's until the dialect is known
+ * @has_dialect: the only dialect is the deployed one
  * @dialect: settled by CONFIRM LINK, the RFC's until then; for codecs and operators
  * @llc_form: of the LLC messages
- * @features: mask both sides know
- * @eid: by which the two belong together; zero in version 1
- * @peer_is_direct: the peer says that its route to us has no gateway
+ * @features: mask of the common features
+ * @eid: the common EID; zero in version 1
+ * @peer_is_direct: the peer's route to us has no gateway
  *
- * Written by the functions below, const for everybody else.
+ * Only the functions below write it.
  */
 struct smc_params {
 	u8 version;
@@ -177,17 +171,15 @@ struct smc_params {
 };
 
 /**
- * struct smc_nego_known - what this side knows about the link in a message
- * @has_link: the far end of a link in use, or one that is being left, has the
- *	peer ID, GID, MAC address and QP number named, in a link group of the right
- *	role and VLAN; the RToken has no part in it (SC-05, RKEY-23)
- * @has_rtoken: that group knows the RMB's rkey and address (RKEY-24)
- * @is_left: the link is being left, or has gone lately, and the group goes on: the
- *	peer could not know better
- * @max_size_code: largest element in that group's dialect: SMC_BSIZE_RFC_MAX
- *	or SMC_BSIZE_DEPLOYED_MAX
- * @peer_id: what the peer has told of itself when that group was formed; zeros if
- *	nothing
+ * struct smc_nego_known - local state of the link that a message names
+ * @has_link: a link in use, or being deleted, has the named peer ID, GID, MAC address and QP
+ *	number at its far end, in a group of the right role and VLAN; the RToken does not
+ *	matter (SC-05, RKEY-23)
+ * @has_rtoken: that group has the RMB's rkey and address (RKEY-24)
+ * @is_left: the link is being deleted or gone, the group remains; the peer may not know yet
+ * @max_size_code: largest element of that group's dialect: SMC_BSIZE_RFC_MAX or
+ *	SMC_BSIZE_DEPLOYED_MAX
+ * @peer_id: peer ID received when that group was formed, or zeros
  */
 struct smc_nego_known {
 	bool has_link;
@@ -198,9 +190,9 @@ struct smc_nego_known {
 };
 
 /**
- * struct smc_nego_accepted - what the client has made of an Accept
+ * struct smc_nego_accepted - the client's result from an Accept
  * @out_of_sync: set the S bit of the Decline (AMB-33)
- * @params: settled values; on subsequent contact what the Confirm needs of them
+ * @params: settled values; on subsequent contact those the Confirm needs
  */
 struct smc_nego_accepted {
 	bool out_of_sync;
@@ -208,9 +200,8 @@ struct smc_nego_accepted {
 };
 
 /**
- * struct smc_nego_confirmed - what the server has made of a Confirm
- * @must_reset: one that does not fit ends the TCP connection, and the link group stays;
- *	otherwise a Decline is possible
+ * struct smc_nego_confirmed - the server's result from a Confirm
+ * @must_reset: on failure end the TCP connection and leave the link group; else send a Decline
  * @params: first contact only: settled values
  */
 struct smc_nego_confirmed {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The EIDs of this host.
- *
- * One table for the host, as deployed kernels have it: filled by the operator
- * through generic netlink, read by each handshake.
+ * EIDs of this host: one table for all namespaces, as in deployed kernels. The operator fills
+ * it through generic netlink; each handshake reads it.
  */
 #include <linux/errno.h>
 #include <linux/spinlock.h>
@@ -13,11 +11,11 @@
 #include "smc_compat.h"
 #include "rdma/smc_eid.h"
 
-static DEFINE_SPINLOCK(smc_eid_lock);	/* guards the two that follow */
+static DEFINE_SPINLOCK(smc_eid_lock);	/* protects the next two */
 static u8 smc_eids[SMC_EIDS_USER_MAX][SMC_EID_LEN];
 static unsigned int smc_nr_eids;
 
-/* Its place, or -ENOENT. */
+/* Returns the index, or -ENOENT. */
 static int smc_eid_find(const u8 eid[SMC_EID_LEN])
 {
 	unsigned int i;
@@ -30,18 +28,18 @@ static int smc_eid_find(const u8 eid[SMC_EID_LEN])
 }
 
 /**
- * smc_eid_add() - the host joins a group of hosts
- * @eid: its name, blank padded, without two dots side by side
+ * smc_eid_add() - add an EID to this host
+ * @eid: blank padded, without two dots side by side
  *
- * Counts for handshakes that begin from now on, in every network namespace.
+ * Applies to handshakes that start later, in every network namespace.
  *
  * Context: Any context but interrupt.
- * Return: 0; -EINVAL if that is no EID; -EEXIST if it is there already; -ERANGE
- * if there are SMC_EIDS_USER_MAX.
+ * Return: 0; -EINVAL if @eid is invalid; -EEXIST if it exists; -ERANGE if the table has
+ * SMC_EIDS_USER_MAX entries.
  */
 int smc_eid_add(const u8 eid[SMC_EID_LEN])
 {
-	/* Tools of deployed hosts let nobody have two dots. What a peer sends is taken. */
+	/* Deployed tools reject two dots. From a peer they are accepted. */
 	if (!smc_clc_eid_is_valid(eid) || strnstr((const char *)eid, "..", SMC_EID_LEN))
 		return -EINVAL;
 	guard(spinlock)(&smc_eid_lock);
@@ -55,10 +53,10 @@ int smc_eid_add(const u8 eid[SMC_EID_LEN])
 }
 
 /**
- * smc_eid_remove() - the host leaves a group of hosts
- * @eid: its name, blank padded
+ * smc_eid_remove() - remove an EID from this host
+ * @eid: blank padded
  *
- * Link groups that were formed by it stay.
+ * Existing link groups remain.
  *
  * Context: Any context but interrupt.
  * Return: 0, or -ENOENT if there is no such EID.
@@ -77,7 +75,7 @@ int smc_eid_remove(const u8 eid[SMC_EID_LEN])
 }
 
 /**
- * smc_eid_flush() - the host leaves all groups of hosts
+ * smc_eid_flush() - remove all EIDs from this host
  *
  * Context: Any context but interrupt.
  */
@@ -88,8 +86,8 @@ void smc_eid_flush(void)
 }
 
 /**
- * smc_eid_any() - does this host belong to any group of hosts
- * @has_default: to that of the default EID
+ * smc_eid_any() - check whether this host has an EID
+ * @has_default: the default EID counts
  *
  * Context: Any context.
  * Return: true if smc_eid_list() would not be empty.
@@ -100,12 +98,12 @@ bool smc_eid_any(bool has_default)
 }
 
 /**
- * smc_eid_get() - look at one EID
- * @i: which of them
+ * smc_eid_get() - read an EID by its index
+ * @i: index in the table
  * @eid: receives it
  *
  * Context: Any context but interrupt.
- * Return: false if there are no more than @i.
+ * Return: false if the table has no entry @i.
  */
 bool smc_eid_get(unsigned int i, u8 eid[SMC_EID_LEN])
 {
@@ -117,12 +115,12 @@ bool smc_eid_get(unsigned int i, u8 eid[SMC_EID_LEN])
 }
 
 /**
- * smc_eid_list() - all EIDs for a handshake
- * @has_default: the default one is among them
- * @eid: receives them, in the order in which they were added, the default last
+ * smc_eid_list() - collect all EIDs for a handshake
+ * @has_default: include the default EID
+ * @eid: receives them in the order of addition, the default last
  *
  * Context: Any context but interrupt.
- * Return: how many there are.
+ * Return: the number of EIDs.
  */
 unsigned int smc_eid_list(bool has_default, u8 eid[SMC_CLC_EIDS_MAX][SMC_EID_LEN])
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The EIDs of this host: names of the groups of hosts it belongs to. Two hosts
- * speak SMC-R version 2 if they have one in common.
- */
+/* EIDs of this host: names of host groups. Two hosts use SMC-R version 2 if they share an EID. */
 #ifndef SMC_EID_H
 #define SMC_EID_H
 
@@ -10,10 +7,10 @@
 
 #include "proto/smc_wire.h"
 
-/* What deployed kernels hold; the default one comes besides. */
+/* Limit of deployed kernels; the default EID is extra. */
 #define SMC_EIDS_USER_MAX	4
 
-/* Added by net.smc.default_eid; blank padded, as all of them. */
+/* Added by net.smc.default_eid; every EID is blank padded. */
 #define SMC_EID_DEFAULT		"SMC-R.DEFAULT-EID               "
 
 static_assert(sizeof(SMC_EID_DEFAULT) - 1 == SMC_EID_LEN);

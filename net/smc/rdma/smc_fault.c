@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Verbs that fail when a test wants them to.
- *
- * Where the kernel can inject faults (CONFIG_FAULT_INJECTION, which no
- * distribution has on), the directories fail_qp, fail_modify, fail_post,
- * fail_reg and fail_map of debugfs, in smc, say which calls fail, as those of
- * failslab do for allocations. A call that fails so never reaches the device.
+ * Fault injection into verbs, with CONFIG_FAULT_INJECTION. The debugfs directories fail_qp,
+ * fail_modify, fail_post, fail_reg and fail_map below smc select the calls to fail, like those
+ * of failslab. A failed call does not reach the device.
  */
 #ifdef CONFIG_FAULT_INJECTION
 
@@ -30,12 +27,11 @@ static const char * const smc_fault_names[] = {
 };
 
 /**
- * smc_fault_is_due() - is this the call that has to fail?
- * @point: what is about to be done
+ * smc_fault_is_due() - check whether this call must fail
+ * @point: the operation
  *
  * Context: Any context.
- * Return: true if the caller must not do it, and must behave as if the device
- *	   had refused.
+ * Return: true if the caller must skip the operation and act as if the device had failed it.
  */
 bool smc_fault_is_due(enum smc_fault_point point)
 {
@@ -43,8 +39,8 @@ bool smc_fault_is_due(enum smc_fault_point point)
 }
 
 /**
- * smc_fault_init() - let tests say what has to fail
- * @dir: directory in debugfs; what is made there goes with it
+ * smc_fault_init() - create the debugfs directories
+ * @dir: parent directory, which is removed with its contents
  *
  * Context: Process context, module load.
  */

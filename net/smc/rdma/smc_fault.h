@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Verbs that fail when a test wants them to. */
+/* Fault injection into verbs */
 #ifndef SMC_FAULT_H
 #define SMC_FAULT_H
 
@@ -8,11 +8,11 @@
 struct dentry;
 
 enum smc_fault_point {
-	SMC_FAULT_QP,		/* a queue pair is made */
-	SMC_FAULT_MODIFY,	/* a queue pair is connected, or may send from then on */
-	SMC_FAULT_POST,		/* a message is posted */
-	SMC_FAULT_REG,		/* a memory region is registered */
-	SMC_FAULT_MAP,		/* the areas of a group are mapped for a further link */
+	SMC_FAULT_QP,		/* create a QP */
+	SMC_FAULT_MODIFY,	/* connect a QP (to RTR), or let it send (to RTS) */
+	SMC_FAULT_POST,		/* post a send */
+	SMC_FAULT_REG,		/* register a memory region */
+	SMC_FAULT_MAP,		/* map a group's memory regions for a new link */
 	SMC_FAULT_NR
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The key under which a namespace keeps its struct smc_pernet. */
+/* Index of a namespace's struct smc_pernet */
 #include <linux/cache.h>
 
 #include "rdma/smc_net.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the module keeps for each network namespace: the settings an operator
- * turns (smc_sysctl.c registers them), the counters (smc_stats.c shows them),
- * and the bounded memories of failed peers and fallen-back sockets.
+ * State of a network namespace: settings (registered by smc_sysctl.c), counters (shown by
+ * smc_stats.c), and bounded tables of failed peers and fallback sockets.
  */
 #ifndef SMC_NET_H
 #define SMC_NET_H
@@ -16,10 +15,7 @@
 #include "rdma/smc_buf.h"
 #include "proto/smc_llc_flow.h"
 
-/*
- * Every counter once: the name here is the name in the stats file.
- * A bad message from a peer always counts in exactly one "bad" row.
- */
+/* Counters with their names in the stats file. A bad message counts in exactly one "bad" row. */
 #define SMC_STATS(X)			\
 	X(CLIENT_SMC, "client_smc")	\
 	X(CLIENT_TCP, "client_tcp")	\
@@ -79,33 +75,33 @@ struct smc_stats_cpu {
 };
 
 /*
- * Settings, one file each in net.smc. Written by sysctl at any time, read
- * with READ_ONCE() where they are used; times are in milliseconds.
+ * Settings, one file each in net.smc. Sysctl writes them at any time; readers use READ_ONCE().
+ * Times are in milliseconds unless noted.
  */
 struct smc_settings {
-	int wmem;			/* default send ring, bytes */
-	int rmem;			/* default receive ring, bytes */
-	unsigned int autocorking_size;	/* coalesce below this while a CDC is in flight */
+	int wmem;			/* default size of the send ring, bytes */
+	int rmem;			/* default size of the receive ring, bytes */
+	unsigned int autocorking_size;	/* coalesce smaller sends while a CDC is in flight */
 	int dialect;			/* 0 deployed, 1 RFC */
 	int default_eid;		/* this host has the EID "SMC-R.DEFAULT-EID" */
-	int same_host;			/* connections inside this host use an RNIC's loopback */
-	int limit_smc_hs;		/* new listeners shed handshakes under pressure */
-	int max_conns_per_lgr;		/* 1..255 connections in a group */
-	int max_links;			/* 1..8 links in a group, MAXL-02 */
-	int v21_max_conns;		/* 16..255 connections in a group of version 2.1 */
-	int v21_max_links;		/* 1..2 links in a group of version 2.1 */
-	int buf_type;			/* 1 or 2, which mean the same: virtually contiguous */
-	int testlink_time;		/* seconds of silence before TEST LINK, 0 never */
-	int tcp_keepalive_min;		/* seconds between TCP's own keepalives, at least, KA-10 */
-	int clc_timeout_ms;		/* one CLC message, TMR-01 */
-	int lgr_idle_ms;		/* how long an empty group is kept, TMR-10 */
-	int max_idle_lgrs;		/* empty groups that are kept; beyond, the oldest ends */
-	int close_timeout_ms;		/* the peer's part of close or abort, TMR-16, TMR-17 */
-	int close_pending_ms;		/* how long data of a close may stand still, CLOSE-08 */
-	int abort_purges;		/* a broken connection loses what is unread, ABRT-08 */
-	int peer_memory_ms;		/* how long a peer whose path failed gets TCP at once */
-	int rmb_idle_ms;		/* how long an unused area is kept, TMR-14 */
-	int spare_mem;			/* bytes of unused rings that are kept; more goes at once */
+	int same_host;			/* same-host connections use an RNIC's loopback */
+	int limit_smc_hs;		/* new listeners skip SMC handshakes under pressure */
+	int max_conns_per_lgr;		/* 1..255 connections in a link group */
+	int max_links;			/* 1..8 links in a link group, MAXL-02 */
+	int v21_max_conns;		/* 16..255 connections in a link group of version 2.1 */
+	int v21_max_links;		/* 1..2 links in a link group of version 2.1 */
+	int buf_type;			/* 1 or 2, both virtually contiguous */
+	int testlink_time;		/* seconds of idle link before TEST LINK, 0 never */
+	int tcp_keepalive_min;		/* minimum seconds between TCP's own keepalives, KA-10 */
+	int clc_timeout_ms;		/* time limit of one CLC message, TMR-01 */
+	int lgr_idle_ms;		/* lifetime of an empty link group, TMR-10 */
+	int max_idle_lgrs;		/* limit of empty link groups; beyond it the oldest ends */
+	int close_timeout_ms;		/* limit of the peer's close or abort, TMR-16, TMR-17 */
+	int close_pending_ms;		/* time without progress of a close's data, CLOSE-08 */
+	int abort_purges;		/* a broken connection discards unread data, ABRT-08 */
+	int peer_memory_ms;		/* time of immediate TCP fallback after a failed path */
+	int rmb_idle_ms;		/* lifetime of an unused memory region, TMR-14 */
+	int spare_mem;			/* limit of unused ring memory, bytes; the rest is freed */
 	int rdma_timeout;		/* QP ACK timeout exponent, 4.096 us * 2^n */
 	int rdma_retries;		/* QP transport retries, 0..6 */
 	struct smc_llc_timers llc;	/* LLC exchanges */
@@ -120,14 +116,14 @@ struct smc_pernet {
 	struct ctl_table *table;
 	struct smc_stats_cpu __percpu *stats;
 	struct smc_buf_spare spare;		/* free elements of all link groups */
-	int nr_idle_lgrs;			/* smc_core.c; under its list lock */
-	struct smc_fallback_log *fallback_log;	/* smc_fallback.c; NULL at first */
+	int nr_idle_lgrs;			/* smc_core.c; its list lock */
+	struct smc_fallback_log *fallback_log;	/* smc_fallback.c; allocated on first use */
 	struct smc_peer_memory *peer_memory;	/* smc_peer.c */
 	struct smc_service_memory *service_memory;	/* smc_service.c */
-	u8 peer_instance[2];		/* PID-02: new with every start */
-	spinlock_t id_lock;		/* guards the two that follow */
+	u8 peer_instance[2];		/* PID-02: differs at each start */
+	spinlock_t id_lock;		/* protects the next two fields */
 	bool has_peer_id;
-	u8 peer_id[8];			/* PID-04: once told, always the same */
+	u8 peer_id[8];			/* PID-04: constant once set */
 };
 
 extern unsigned int smc_net_id;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Network devices below one another: a route may lead to a VLAN, a bond, a
- * bridge or a macvlan, and the RDMA port is that of some device underneath.
+ * Stacked network devices: a route may use a VLAN, bond, bridge or macvlan, while the RDMA
+ * port belongs to a lower device.
  *
- * RoCE frames have to be tagged as the IP packets of the route are, or they are
- * in a network that the route's user may have no right to be in (SEC-01). So
- * each device comes with the VLAN that lies between it and the top. Where that
- * is not one of 802.1Q (a tag in a tag, one of 802.1ad, or two ways with different
- * tags) there is no answer, and the device serves nobody.
+ * RoCE frames need the VLAN tag of the route's IP packets; otherwise they enter a network that
+ * the user may have no access to (SEC-01). So each device has the VLAN between it and the top.
+ * It is unusable if that is not one 802.1Q tag: nested tags, 802.1ad, or paths with different
+ * tags.
  */
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
@@ -27,8 +26,8 @@ static struct smc_netdev_level *smc_stack_find(struct smc_netdev_stack *stack,
 }
 
 /*
- * @ndev is reached from a device whose frames are in @vlan. Returns false if it had
- * been taken for usable and is not.
+ * Add @ndev, reached from a device whose frames are in @vlan. Return false if a known device
+ * became unusable.
  */
 static bool smc_stack_push(struct smc_netdev_stack *stack, struct net_device *ndev, u16 vlan,
 			   bool is_usable)
@@ -37,7 +36,7 @@ static bool smc_stack_push(struct smc_netdev_stack *stack, struct net_device *nd
 	struct smc_netdev_level *level;
 	bool was_usable;
 
-	/* RoCE has one tag, and of one kind */
+	/* RoCE allows one tag, of 802.1Q */
 	if (own && (vlan || vlan_dev_vlan_proto(ndev) != htons(ETH_P_8021Q)))
 		is_usable = false;
 	if (own)
@@ -59,7 +58,10 @@ static bool smc_stack_push(struct smc_netdev_stack *stack, struct net_device *nd
 	return true;
 }
 
-/* Looks below each device; returns false if one turned out to be unusable after all. */
+/*
+ * Add all lower devices. Return false if a device became unusable after its lower devices were
+ * added.
+ */
 static bool smc_stack_walk(struct smc_netdev_stack *stack)
 {
 	const struct smc_netdev_level *upper;
@@ -77,7 +79,7 @@ static bool smc_stack_walk(struct smc_netdev_stack *stack)
 	return is_settled;
 }
 
-/* A way that nobody looked at may lead to each device that has others above it, too. */
+/* After truncation an unvisited path may lead to any device with other upper devices. */
 static void smc_stack_doubt(struct smc_netdev_stack *stack)
 {
 	struct net_device *ndev;
@@ -91,14 +93,14 @@ static void smc_stack_doubt(struct smc_netdev_stack *stack)
 }
 
 /**
- * smc_netdev_get_stack() - look at a network device and all below it
+ * smc_netdev_get_stack() - collect a network device and all lower devices
  * @stack: filled; smc_netdev_put_stack() drops its references
- * @top: the device, with a reference of the caller's
+ * @top: the device, referenced by the caller
  *
- * Those nearer to the top come first. That need not be the order of one above the
- * other (a bridge may have a bond and a VLAN of that bond), so what is said of a device
- * may change when those below it have been looked at. Then all are looked at again, once
- * for each device at most. RFC 7609 3.5.1.1, 5.1 (LG-04, SEC-01).
+ * The order is by distance from the top. An upper device may come after a lower one (a bridge
+ * over a bond and a VLAN of that bond), so a device may become unusable after its lower
+ * devices were added. Then the walk is repeated, at most once per device. RFC 7609 3.5.1.1,
+ * 5.1 (LG-04, SEC-01).
  *
  * Context: Any context.
  */
@@ -130,15 +132,15 @@ void smc_netdev_put_stack(struct smc_netdev_stack *stack)
 }
 
 /**
- * smc_netdev_is_below() - has a namespace a network interface above a device?
+ * smc_netdev_is_below() - check whether a namespace has an interface above a device
  * @net: the namespace
  * @lower: the device, of any namespace
- * @vlan: VLAN in which frames of that interface have to leave @lower, 0 for none
+ * @vlan: VLAN in which that interface's frames leave @lower, 0 for none
  *
- * The device itself will do, where no VLAN is asked for. RFC 7609 5.1 (SEC-01).
+ * With @vlan 0 the device itself counts. RFC 7609 5.1 (SEC-01).
  *
  * Context: Any context.
- * Return: false if nobody in @net has to do with that device and VLAN.
+ * Return: true if so, with this VLAN.
  */
 bool smc_netdev_is_below(const struct net *net, const struct net_device *lower, u16 vlan)
 {
@@ -147,7 +149,7 @@ bool smc_netdev_is_below(const struct net *net, const struct net_device *lower, 
 	struct net_device *ndev;
 	bool is_below = false;
 
-	/* the usual answer, and a host may have thousands of devices */
+	/* common case; avoids a walk over thousands of devices */
 	if (!vlan && net_eq(dev_net(lower), net))
 		return true;
 	guard(rcu)();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Network devices below one another, and the VLAN in which each is reached. */
+/* Stacked network devices and the VLAN of each */
 #ifndef SMC_NETDEV_H
 #define SMC_NETDEV_H
 
@@ -8,13 +8,13 @@
 struct net;
 struct net_device;
 
-#define SMC_NETDEV_LEVELS_MAX	8	/* devices looked at, top to bottom */
+#define SMC_NETDEV_LEVELS_MAX	8	/* devices in a stack */
 
 /**
- * struct smc_netdev_level - a network device that the one at the top rests on
+ * struct smc_netdev_level - a network device in a stack
  * @ndev: the device, with a reference
- * @vlan: id of the VLAN in which frames from the top leave it, 0 for none
- * @is_usable: one tag at most says it, the same on every way that leads here
+ * @vlan: VLAN of frames between the top device and this one, 0 for none
+ * @is_usable: at most one 802.1Q tag, the same on all paths from the top
  */
 struct smc_netdev_level {
 	struct net_device *ndev;
@@ -23,10 +23,10 @@ struct smc_netdev_level {
 };
 
 /**
- * struct smc_netdev_stack - a network device and what is below it, the nearest first
+ * struct smc_netdev_stack - a network device and its lower devices, nearest first
  * @level: the devices
- * @nr: how many there are
- * @is_cut: one that others are below did not fit
+ * @nr: number of devices
+ * @is_cut: a device with lower devices did not fit
  */
 struct smc_netdev_stack {
 	struct smc_netdev_level level[SMC_NETDEV_LEVELS_MAX];
