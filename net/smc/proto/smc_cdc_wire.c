@@ -16,8 +16,8 @@
 #define SMC_CDC_ENDS	(SMC_CDC_DONE | SMC_CDC_FINAL)
 
 /*
- * Limit of sequence numbers in use but not known to have arrived. A link has far fewer slots;
- * a peer cannot order numbers that are more than 32767 apart.
+ * Limit of sequence numbers in use but not known to have arrived. A link has far fewer slots; a
+ * peer cannot order numbers that are more than 32767 apart.
  */
 #define SMC_CDC_AHEAD_MAX	1024
 
@@ -33,9 +33,9 @@ static bool smc_cdc_seq_is_newer(u16 seq, u16 than)
  * @len: number of received bytes
  * @msg: receives the message; only written on success
  *
- * RFC 7609 A.4, W19 (CDC-01). smc_cdc_apply() checks the cursors and ignores reserved flags.
- * The bytes behind the flags are reserved; deployed peers do not require them either
- * (protocol.md), but the length byte must be that of the whole message.
+ * RFC 7609 A.4, W19 (CDC-01). smc_cdc_apply() checks the cursors and ignores reserved flags. The
+ * bytes behind the flags are reserved; deployed peers do not require them either (protocol.md),
+ * but the length byte must be that of the whole message.
  *
  * Context: Any context.
  * Return: 0, or -EBADMSG if the message is too short or has a wrong type or length byte.
@@ -85,8 +85,7 @@ void smc_cdc_encode(const struct smc_cdc_msg *msg, u8 buf[SMC_CDC_LEN])
  * @rx_geom: geometry of our element
  * @tx_geom: geometry of the peer's element
  *
- * RFC 7609 Sections 4.3 and 4.7.1 (CUR-03, CUR-04, CDC-03, AMB-15). Both geometries hold at
- * least one byte and at most SMC_GEOM_SIZE_MAX.
+ * RFC 7609 4.3 and 4.7.1 (CUR-03, CUR-04, CDC-03, AMB-15). Sizes: up to SMC_GEOM_SIZE_MAX.
  *
  * Context: Any context, before the first message can arrive.
  */
@@ -123,9 +122,9 @@ static int smc_cdc_prod_step(const struct smc_cdc_ctl *ctl,
 		return step;
 	}
 	/*
-	 * After a failover a deployed peer restarts at its last completed send. A message
-	 * without data may carry that cursor before the data is repeated (protocol.md). It
-	 * changes nothing.
+	 * After a failover a deployed peer restarts at its last completed send. A message without
+	 * data may carry that cursor before the data is repeated (protocol.md). It changes
+	 * nothing.
 	 */
 	if (ctl->rx_is_replayed &&
 	    smc_cursor_distance(geom, prod, ctl->rx_prod) >= 0)
@@ -188,8 +187,8 @@ static u32 smc_cdc_take_mark(struct smc_cdc_ctl *ctl)
 }
 
 /*
- * Handle P and U. Each urgent byte is reported once, as early as possible (URG-04): with P if
- * P precedes the byte, otherwise with U.
+ * Handle P and U. Each urgent byte is reported once, as early as possible (URG-04): with P if P
+ * precedes the byte, otherwise with U.
  */
 static u32 smc_cdc_take_urgent(struct smc_cdc_ctl *ctl,
 			       const struct smc_cdc_msg *msg)
@@ -242,8 +241,8 @@ static u32 smc_cdc_take_cons(struct smc_cdc_ctl *ctl, struct smc_cursor cons,
 		return 0;
 	ctl->tx_cons = cons;
 	/*
-	 * Nothing is written behind a mark before it is acknowledged. So a cursor that covers
-	 * all data acknowledges the mark (URG-07).
+	 * Nothing is written behind a mark before it is acknowledged. So a cursor that covers all
+	 * data acknowledges the mark (URG-07).
 	 */
 	if (smc_cursor_is_equal(cons, ctl->tx_prod))
 		ctl->tx_urg_hold = false;
@@ -292,10 +291,9 @@ static u16 smc_cdc_newest_behind(const struct smc_cdc_ctl *ctl, u8 n)
  * Process a validation, the first message after a failover (FAIL-07 to FAIL-10). Only SS, its
  * sequence number, counts (CDC-15); it does not advance rx_seq (CDC-04).
  *
- * The message SS names reached our RNIC over the old link, whose queue may be drained later
- * than the new one's. Until it arrives, messages of the new link are held. After several
- * failovers the newest validation may arrive first, so rx_wait is sorted. More than it can
- * hold is a loss.
+ * The message SS names reached our RNIC over the old link, whose queue may be drained later than
+ * the new one's. Until it arrives, messages of the new link are held. After several failovers the
+ * newest validation may arrive first, so rx_wait is sorted. Overflow is a loss.
  */
 static u32 smc_cdc_validate(struct smc_cdc_ctl *ctl, u16 seq)
 {
@@ -354,9 +352,9 @@ static u32 smc_cdc_take(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 }
 
 /*
- * Each message supersedes an earlier one, except for U, which belongs to its own cursor, and
- * R, which persists. So few entries suffice: a writer stops behind an urgent byte until it
- * receives our acknowledgment, which also waits here.
+ * Each message supersedes an earlier one, except for U, which belongs to its own cursor, and R,
+ * which persists. So few entries suffice: a writer stops behind an urgent byte until it receives
+ * our acknowledgment, which also waits here.
  */
 static u32 smc_cdc_hold(struct smc_cdc_wait *wait, const struct smc_cdc_msg *msg)
 {
@@ -402,17 +400,17 @@ static u32 smc_cdc_release(struct smc_cdc_ctl *ctl)
  * @ctl: the control block of the connection that the token named
  * @msg: the message
  *
- * RFC 7609 Sections 4.3 to 4.7 and A.4 (CDC-05, CDC-06, CDC-12, CDC-13, CDC-15, CUR-11,
- * CUR-12, URG-05, WIN-08, WIN-09, FAIL-06, FAIL-09, FAIL-10). A message takes effect
- * completely or not at all. Cursors of a message with A are ignored. After C only A is applied
- * (CDC-14). Data after D is invalid (CLOSE-26). Messages may arrive on any link (FAIL-17).
+ * RFC 7609 Sections 4.3 to 4.7 and A.4 (CDC-05, CDC-06, CDC-12, CDC-13, CDC-15, CUR-11, CUR-12,
+ * URG-05, WIN-08, WIN-09, FAIL-06, FAIL-09, FAIL-10). A message takes effect completely or not at
+ * all. Cursors of a message with A are ignored. After C only A is applied (CDC-14). Data after D
+ * is invalid (CLOSE-26). Messages may arrive on any link (FAIL-17).
  *
  * If @ctl->rx_nr_waits has increased, a message is missing that the peer's RNIC reported as
  * delivered. The caller must call smc_cdc_give_up() if it does not arrive in time.
  *
- * Context: The connection's lock is held. On SMC_EV_URG the caller must call
- * smc_cdc_urg_store() under the same hold. On SMC_EV_BLOCKED, SMC_EV_UPDATE_REQ and
- * SMC_EV_SPACE it must check smc_cdc_is_needed() and try to write.
+ * Context: The connection's lock is held. On SMC_EV_URG the caller must call smc_cdc_urg_store()
+ * under the same hold. On SMC_EV_BLOCKED, SMC_EV_UPDATE_REQ and SMC_EV_SPACE it must check
+ * smc_cdc_is_needed() and try to write.
  * Return: SMC_EV_ bits, 0 if nothing is new. On SMC_EV_INVALID or SMC_EV_LOST the caller must
  * abort the connection.
  */
@@ -443,11 +441,10 @@ u32 smc_cdc_apply(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
  * @ctl: the control block of the connection that the token named
  * @msg: the message
  *
- * A peer may move a connection without a validation (FAIL-11). If the message has data, it
- * then also counts as one: all earlier messages must have arrived, or data before it is
- * missing (FAIL-10, FAIL-17; RFC 7609 4.6.1). A message without data carries all state itself
- * (CDC-08). Deployed peers do this after one direction has ended, and do not repeat lost data
- * (protocol.md).
+ * A peer may move a connection without a validation (FAIL-11). A message with data then counts as
+ * one: if earlier messages are missing, so is data (FAIL-10, FAIL-17; RFC 7609 4.6.1). One
+ * without data carries all state itself (CDC-08). Deployed peers do this after one direction has
+ * ended, and do not repeat lost data (protocol.md).
  *
  * Context: As smc_cdc_apply().
  * Return: As smc_cdc_apply().
@@ -470,8 +467,7 @@ u32 smc_cdc_apply_moved(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
  * @ctl: the control block
  *
  * Context: The connection's lock is held.
- * Return: SMC_EV_LOST if a message is still missing (FAIL-10): the caller must abort the
- * connection; otherwise 0.
+ * Return: 0, or SMC_EV_LOST if a message is still missing (FAIL-10): abort the connection.
  */
 u32 smc_cdc_give_up(struct smc_cdc_ctl *ctl)
 {
@@ -501,8 +497,7 @@ u32 smc_cdc_readable(const struct smc_cdc_ctl *ctl)
  * @n: bytes read
  *
  * RFC 7609 Sections 4.7.1 and 4.7.5 (CUR-06, TX-09, WIN-11, URG-06, AMB-62). Reading past the
- * urgent byte makes an update due whatever the window. MSG_OOB then no longer returns the
- * byte, as with TCP.
+ * urgent byte makes an update due whatever the window. MSG_OOB then fails, as with TCP.
  *
  * Context: The connection's lock is held. The caller then checks smc_cdc_is_needed().
  * Return: 0, or -ERANGE if fewer bytes are readable; then nothing changed.
@@ -526,8 +521,7 @@ int smc_cdc_consume(struct smc_cdc_ctl *ctl, u32 n)
  * @ctl: the control block
  *
  * Context: As smc_cdc_readable().
- * Return: bytes, 0 if the urgent byte is next (SIOCATMARK); -ENODATA if there is none in the
- * element or it was read.
+ * Return: bytes, 0 if the urgent byte is next (SIOCATMARK); -ENODATA without an unread mark.
  */
 int smc_cdc_urg_distance(const struct smc_cdc_ctl *ctl)
 {
@@ -543,8 +537,8 @@ int smc_cdc_urg_distance(const struct smc_cdc_ctl *ctl)
  * @seen: bytes from rx_cons on that the reader has peeked at
  *
  * Context: As smc_cdc_readable().
- * Return: true in front of an urgent byte in the stream, or where one was removed and nothing
- * was read since.
+ * Return: true in front of an urgent byte in the stream, or where one was removed and nothing was
+ * read since.
  */
 bool smc_cdc_is_at_mark(const struct smc_cdc_ctl *ctl, u32 seen)
 {
@@ -558,8 +552,8 @@ bool smc_cdc_is_at_mark(const struct smc_cdc_ctl *ctl, u32 seen)
  * @ctl: the control block
  * @seen: bytes from rx_cons on that the reader has peeked at
  *
- * A read stops before the urgent byte, unless it starts there. For a byte out of line the
- * caller has called smc_cdc_urg_take_out() before.
+ * A read stops before the urgent byte, unless it starts there. For a byte out of line the caller
+ * has called smc_cdc_urg_take_out() before.
  *
  * Context: As smc_cdc_readable().
  * Return: bytes behind those seen.
@@ -580,12 +574,11 @@ u32 smc_cdc_read_limit(const struct smc_cdc_ctl *ctl, u32 seen)
  * @byte: the byte at rx_urg_mark
  * @is_inline: the byte stays in the stream (SO_OOBINLINE)
  *
- * RFC 7609 Section 4.7.5 (URG-05, URG-06). The copy is safe from the peer. If the byte is out
- * of line and nothing precedes it, it leaves the element at once and the peer may continue: an
+ * RFC 7609 Section 4.7.5 (URG-05, URG-06). The copy is safe from the peer. If the byte is out of
+ * line and nothing precedes it, it leaves the element at once and the peer may continue: an
  * application that waits for ordinary data would never free its space.
  *
- * Context: The connection's lock is held, since smc_cdc_apply(). The caller then checks
- * smc_cdc_is_needed().
+ * Context: The connection's lock is held since smc_cdc_apply(). Then check smc_cdc_is_needed().
  */
 void smc_cdc_urg_store(struct smc_cdc_ctl *ctl, u8 byte, bool is_inline)
 {
@@ -600,10 +593,8 @@ void smc_cdc_urg_store(struct smc_cdc_ctl *ctl, u8 byte, bool is_inline)
  * smc_cdc_urg_take_out() - take the urgent byte out of the stream for a reader that reached it
  * @ctl: the control block
  *
- * The stored byte counts as processed (URG-06).
- *
  * Context: The connection's lock is held. The caller then checks smc_cdc_is_needed().
- * Return: true if the byte left the stream, false if the reader is not at the mark.
+ * Return: true if the byte left the stream, as processed (URG-06); false if it is not next.
  */
 bool smc_cdc_urg_take_out(struct smc_cdc_ctl *ctl)
 {
@@ -631,13 +622,11 @@ void smc_cdc_urg_pass(struct smc_cdc_ctl *ctl)
 /**
  * smc_cdc_urg_read() - read the urgent byte for recv() with MSG_OOB
  * @ctl: the control block
- * @is_peek: leave the byte unread
- *
- * A caller that fails to deliver the byte has lost it, as with TCP.
+ * @is_peek: leave the byte unread; otherwise it is gone even if delivery fails, as with TCP
  *
  * Context: The connection's lock is held.
- * Return: the byte; -EAGAIN if it is announced and has not arrived (URG-04); -EINVAL if there
- * is none or it was read (API-11).
+ * Return: the byte; -EAGAIN if it is announced and has not arrived (URG-04); -EINVAL if there is
+ * none or it was read (API-11).
  */
 int smc_cdc_urg_read(struct smc_cdc_ctl *ctl, bool is_peek)
 {
@@ -748,12 +737,11 @@ static bool smc_cdc_is_update_due(const struct smc_cdc_ctl *ctl)
  * @ctl: the control block
  * @unsent: bytes in the send ring not yet written
  *
- * Reasons, RFC 7609 Sections 4.5.1, 4.7.6 and A.4: D, C or A was not sent yet; a window update
- * is due (WIN-02, WIN-08, WIN-09, URG-06); we are blocked and B was not sent (BLK-06); urgent
- * data cannot be written now and P was not sent (URG-01, URG-10).
+ * Reasons, RFC 7609 Sections 4.5.1, 4.7.6 and A.4: D, C or A was not sent yet; a window update is
+ * due (WIN-02, WIN-08, WIN-09, URG-06); we are blocked and B was not sent (BLK-06); urgent data
+ * cannot be written now and P was not sent (URG-01, URG-10).
  *
- * Context: The connection's lock is held. A CDC with data covers all this, so plan
- * first.
+ * Context: The connection's lock is held. Plan first: a CDC with data covers all this.
  * Return: true if smc_cdc_build() without a transfer should be posted.
  */
 bool smc_cdc_is_needed(const struct smc_cdc_ctl *ctl, u32 unsent)
@@ -784,8 +772,7 @@ bool smc_cdc_is_needed(const struct smc_cdc_ctl *ctl, u32 unsent)
  * RFC 7609 Section 4.7.5 (URG-01, URG-08). A new mark waits until the previous one is written
  * (AMB-52). Of several waiting marks the last counts, as with TCP's urgent pointer.
  *
- * Context: The connection's lock is held. The caller then writes or checks
- * smc_cdc_is_needed().
+ * Context: The connection's lock is held. The caller then writes or checks smc_cdc_is_needed().
  */
 void smc_cdc_mark_urgent(struct smc_cdc_ctl *ctl, u32 unsent)
 {
@@ -801,9 +788,8 @@ void smc_cdc_mark_urgent(struct smc_cdc_ctl *ctl, u32 unsent)
  * @ctl: the control block
  * @unsent: as for smc_cdc_mark_urgent()
  *
- * For a send() that does not fit the ring: P is sent at once (URG-01). The mark moves with
- * each piece, so its byte is not written before smc_cdc_end_urgent(). U comes with the last
- * piece (URG-16).
+ * For a send() that does not fit the ring: P is sent at once (URG-01). The mark moves with each
+ * piece and is held back until smc_cdc_end_urgent(). U comes with the last piece (URG-16).
  *
  * Context: As smc_cdc_mark_urgent().
  */
@@ -834,8 +820,7 @@ void smc_cdc_end_urgent(struct smc_cdc_ctl *ctl)
  * @ctl: the control block
  * @conn_flags: SMC_CDC_DONE, SMC_CDC_CLOSED, SMC_CDC_ABORT
  *
- * No data is written after that. Once C or A was sent, flags are ignored. RFC 7609 Section 4.8
- * (CDC-13, CDC-14).
+ * No data follows. Once C or A was sent, flags are ignored. RFC 7609 4.8 (CDC-13, CDC-14).
  *
  * Context: The connection's lock is held. A CDC is needed afterwards.
  */
@@ -862,11 +847,9 @@ static bool smc_cdc_pass_urgent(struct smc_cdc_ctl *ctl, u32 n)
 }
 
 /*
- * B is set whenever the window is empty, blocked or not: the peer must then report any free
- * space (AMB-51, BLK-05).
- *
- * U is set only in the message whose cursor reaches the mark. A deployed receiver expects U
- * with new data, and takes P without new data for another urgent byte (protocol.md).
+ * B is set whenever the window is empty: the peer then reports any free space (AMB-51, BLK-05). U
+ * is set only in the message whose cursor reaches the mark. A deployed receiver expects U with
+ * new data, and takes P without new data for another urgent byte (protocol.md).
  */
 static u8 smc_cdc_prod_flags(const struct smc_cdc_ctl *ctl, bool is_urgent)
 {
@@ -888,13 +871,12 @@ static u8 smc_cdc_prod_flags(const struct smc_cdc_ctl *ctl, bool is_urgent)
  * @msg: receives the message except its token, which the caller sets
  *
  * RFC 7609 Sections 4.5 to 4.8 and A.4: a new sequence number (CDC-03, CDC-07), the current
- * cursors (CDC-08, WIN-07), B, P, U (BLK-01, BLK-05, URG-03, URG-09, URG-12), D, C, A
- * (CDC-13). R is never set (WIN-10).
+ * cursors (CDC-08, WIN-07), B, P, U (BLK-01, BLK-05, URG-03, URG-09, URG-12), D, C, A (CDC-13),
+ * never R (WIN-10).
  *
- * Context: The connection's lock is held; the caller posts transfer and message under
- * the same hold.
- * Return: 0; -EPIPE if C or A was sent before (CDC-14); -ERANGE if @x exceeds the limits. On
- * error nothing changed.
+ * Context: The connection's lock is held; posting happens under the same hold.
+ * Return: 0; -EPIPE if C or A was sent before (CDC-14); -ERANGE, nothing changed, if @x exceeds
+ * the limits.
  */
 int smc_cdc_build(struct smc_cdc_ctl *ctl, const struct smc_xfer *x,
 		  struct smc_cdc_msg *msg)
@@ -933,9 +915,8 @@ int smc_cdc_build(struct smc_cdc_ctl *ctl, const struct smc_xfer *x,
  * @seq: sequence number of the CDC, not a validation
  * @len: bytes it announced; after smc_cdc_replay(), the bytes that were repeated
  *
- * RFC 7609 Section 4.6.1 (FAIL-05).
- *
- * Context: The connection's lock is held. Completions come in queue order.
+ * Context: The connection's lock is held. Completions come in queue order (FAIL-05, RFC 7609
+ * 4.6.1).
  */
 void smc_cdc_done(struct smc_cdc_ctl *ctl, u16 seq, u32 len)
 {
@@ -969,8 +950,7 @@ bool smc_cdc_is_final_due(const struct smc_cdc_ctl *ctl)
  * @ctl: the control block
  * @msg: receives the message except its token, which the caller sets
  *
- * F and SS only; no sequence number is used (FAIL-07, CDC-04), no response comes (FAIL-08).
- * RFC 7609 Section 4.6.1.
+ * RFC 7609 4.6.1: F and SS only, no new sequence number (FAIL-07, CDC-04), no response (FAIL-08).
  *
  * Context: The connection's lock is held. The message goes first on the new link.
  * Return: 0, or -EPIPE if C or A is known to have reached the peer (CDC-14).
@@ -1004,8 +984,8 @@ bool smc_cdc_is_replay_due(const struct smc_cdc_ctl *ctl)
  * smc_cdc_is_far_ahead() - check for too many messages that may not have arrived
  * @ctl: the control block
  *
- * On a dead link each message takes a number, and no completion slows the sender. Without a
- * limit the peer would take the number of the replay for an old one. FAIL-14, CDC-06.
+ * On a dead link each message takes a number, and no completion slows the sender. Without a limit
+ * the peer would take the number of the replay for an old one. FAIL-14, CDC-06.
  *
  * Context: As smc_cdc_replay().
  * Return: true if only a replay may be built until a message has completed.
@@ -1025,12 +1005,12 @@ bool smc_cdc_is_far_ahead(const struct smc_cdc_ctl *ctl)
  * RFC 7609 Section 4.6.2, option 2 (FAIL-12, FAIL-14). All data between the last successful
  * completion and the producer cursor is written again to the same place. One new CDC with a
  * higher number repeats the whole state. No cursor steps back. Data that the peer's consumer
- * cursor acknowledged is not repeated. After an abort or the peer's close no data is: the
- * element may belong to another connection. The plan goes with smc_cdc_build(ctl, NULL, msg),
- * after the validation message.
+ * cursor acknowledged is not repeated. After an abort or the peer's close no data is: the element
+ * may belong to another connection. The plan goes with smc_cdc_build(ctl, NULL, msg), after the
+ * validation message.
  *
- * Context: The connection's lock is held until that CDC was posted. All completions of
- * the old link have been processed.
+ * Context: The connection's lock is held until that CDC was posted. All completions of the old
+ * link have been processed.
  * Return: bytes that the plan writes; passed to smc_cdc_done() when that CDC completes.
  */
 u32 smc_cdc_replay(struct smc_cdc_ctl *ctl, struct smc_geom src,

@@ -3,13 +3,13 @@
  * Connection data control: the CDC message and a connection's control block.
  *
  * "rx" is the direction from the peer: rx_prod is where the peer writes next into our element,
- * rx_cons where we read next. "tx" is the direction to the peer: tx_prod is where we write
- * next into the peer's element, tx_cons where the peer reads next, as last received.
+ * rx_cons where we read next. "tx" is the direction to the peer: tx_prod is where we write next
+ * into the peer's element, tx_cons where the peer reads next, as last received.
  *
- * Free space and readable bytes always follow from two cursors. Bytes in flight are counted:
- * the reader's cursor may overtake completions, so more than one ring may be in flight. The
- * caller owns the send ring's cursors and passes their difference as "unsent". The caller also
- * fills smc_cdc_msg.token.
+ * Free space and readable bytes always follow from two cursors. Bytes in flight are counted: the
+ * reader's cursor may overtake completions, so more than one ring may be in flight. The caller
+ * owns the send ring's cursors and passes their difference as "unsent". The caller also fills
+ * smc_cdc_msg.token.
  *
  * Locks: the connection's lock protects a control block. The caller posts what smc_cdc_build()
  * returned under the same hold, so CDC order equals queue order.

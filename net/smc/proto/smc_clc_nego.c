@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Decisions of the CLC handshake, RFC 7609 3.5.1 to 3.5.3 and C.1 to C.6; for version 2 those
- * of deployed peers (protocol.md). Callers look up link groups and devices and pass in what
- * they found. Outside this file and the codec, struct smc_params stands for the version.
+ * Decisions of the CLC handshake, RFC 7609 3.5.1 to 3.5.3 and C.1 to C.6; for version 2 those of
+ * deployed peers (protocol.md). Callers look up link groups and devices and pass in what they
+ * found. Outside this file and the codec, struct smc_params stands for the version.
  */
 #include <linux/kernel.h>
 #include <linux/minmax.h>
@@ -32,8 +32,8 @@ void smc_nego_peer_id(u8 peer_id[SMC_PEER_ID_LEN], u16 instance,
  * @size_code: 0 to 15
  *
  * Context: Any context.
- * Return: bytes, an eye catcher included (AMB-08): 16 KiB for 0, doubled by each step, 512 MiB
- * for 15. RFC 7609 A.2.3, ACPT-06.
+ * Return: bytes, an eye catcher included (AMB-08): 16 KiB * 2^@size_code. RFC 7609 A.2.3,
+ * ACPT-06.
  */
 u32 smc_nego_size_bytes(u8 size_code)
 {
@@ -99,9 +99,9 @@ static bool nego_same_bits(const u8 *a, const u8 *b, u8 len)
  * @addr: an address of the interface, network order
  * @len: its prefix length
  *
- * Called for each address of the interface. Skips link-local addresses (AMB-63), duplicates,
- * and prefixes beyond the eight of a Proposal (PROP-06). The prefix of @subnets->own comes
- * first and is never skipped: the server most likely shares it.
+ * Called for each address of the interface. Skips link-local addresses (AMB-63), duplicates, and
+ * prefixes beyond the eight of a Proposal (PROP-06). The prefix of @subnets->own comes first and
+ * is never skipped: the server most likely shares it.
  *
  * Context: Any context.
  */
@@ -140,8 +140,8 @@ void smc_nego_add_prefix(struct smc_nego_subnets *subnets, const u8 addr[16],
  * @subnets: empty except is_ipv6
  * @addr: the connection's address, network order; IPv4 in the last four bytes
  *
- * For connections inside this host, whose addresses may be link-local or have no subnet. The
- * server is this host and ignores the subnet.
+ * For connections inside this host, even between link-local addresses. The server ignores the
+ * subnet.
  *
  * Context: Any context.
  */
@@ -182,15 +182,13 @@ static bool nego_name_subnets(const struct smc_nego_subnets *subnets,
  * @local: this host, the suggested RNIC, the subnets of the interface
  * @msg: out: the Proposal
  *
- * Independent of first or subsequent contact (PROP-01). An IPv4 connection names the
- * interface's network number and prefix length (AMB-07), an IPv6 connection its prefixes. RFC
- * 7609 3.5.1.2, A.2.2, PROP-02 to PROP-04. If possible, version 2 is offered, too,
- * and the message has the layout of version 2; otherwise that of the RFC. Both have the peer
- * ID (protocol.md).
+ * Independent of first or subsequent contact (PROP-01). An IPv4 connection names the interface's
+ * network number and prefix length (AMB-07), an IPv6 connection its prefixes. RFC 7609 3.5.1.2,
+ * A.2.2, PROP-02 to PROP-04. Version 2, if possible, is offered, too, and determines the layout;
+ * both layouts have the peer ID (protocol.md).
  *
  * Context: Any context.
- * Return: SMC_DECLINE_NONE; SMC_DECLINE_CNFERR if the interface has no subnet and nothing can
- * be offered.
+ * Return: SMC_DECLINE_NONE; SMC_DECLINE_CNFERR if nothing can be offered for lack of a subnet.
  */
 enum smc_decline smc_nego_propose(const struct smc_nego_local *local,
 				  struct smc_clc_msg *msg)
@@ -239,8 +237,7 @@ bool smc_nego_match_ipv4(const struct smc_clc_proposal *prop, u32 addr, u8 len)
  * @addr: an address of the server's interface, network order
  * @len: its prefix length
  *
- * RFC 7609 3.5.1.2, FC-04, AMB-63: same length and same prefix; link-local addresses never
- * match.
+ * RFC 7609 3.5.1.2, FC-04, AMB-63: same length and same prefix; link-local never matches.
  *
  * Context: Any context.
  * Return: true if so; false if the Proposal is for IPv4.
@@ -264,9 +261,7 @@ bool smc_nego_match_ipv6(const struct smc_clc_proposal *prop,
  * @params: of a group that is being formed
  * @dialect: result of the CONFIRM LINK exchange on its first link
  *
- * protocol.md; RMB-12, AMB-35.
- *
- * Context: Any context. The caller serialises.
+ * Context: Any context. The caller serialises. (protocol.md; RMB-12, AMB-35)
  */
 void smc_nego_settle_dialect(struct smc_params *params, enum smc_dialect dialect)
 {
@@ -287,10 +282,7 @@ static void nego_settle_v1(struct smc_params *params)
 	smc_nego_settle_dialect(params, SMC_DIALECT_RFC);
 }
 
-/*
- * Release 0 of version 2. The dialect is known, but elements stay small until it is committed,
- * as in version 1.
- */
+/* Release 0 of version 2. Elements stay small until the dialect is committed, as in version 1. */
 static void nego_settle_v2(struct smc_params *params, const u8 eid[SMC_EID_LEN])
 {
 	nego_settle_v1(params);
@@ -389,8 +381,7 @@ const u8 *smc_nego_routed_gid(const struct smc_clc_proposal *prop,
  * smc_nego_server() - choose one of the client's offers
  * @prop: the client's Proposal
  * @local: this host; what it would agree to in version 2
- * @shares_subnet: an address of the connection's interface matches, see smc_nego_match_ipv4()
- *	and smc_nego_match_ipv6()
+ * @shares_subnet: smc_nego_match_ipv4() or _ipv6() is true for the connection's interface
  * @peer_gid: out: GID of the client's RNIC for the chosen offer
  * @params: out: settled values, apart from those of the Confirm
  *
@@ -399,10 +390,9 @@ const u8 *smc_nego_routed_gid(const struct smc_clc_proposal *prop,
  * DCLN-08, ERR-04.
  *
  * Context: Any context.
- * Return: SMC_DECLINE_NONE to accept. Otherwise SMC_DECLINE_DIFFPREFIX if version 1 was
- * offered; if only version 2 was, SMC_DECLINE_NOUEID without a common EID,
- * SMC_DECLINE_NOROUTE, SMC_DECLINE_MAXCONNERR or SMC_DECLINE_MAXLINKERR; SMC_DECLINE_PEERNOSMC
- * if neither was.
+ * Return: SMC_DECLINE_NONE to accept. Otherwise SMC_DECLINE_DIFFPREFIX if version 1 was offered;
+ * if only version 2 was, SMC_DECLINE_NOUEID without a common EID, SMC_DECLINE_NOROUTE,
+ * SMC_DECLINE_MAXCONNERR or SMC_DECLINE_MAXLINKERR; SMC_DECLINE_PEERNOSMC if neither was.
  */
 enum smc_decline smc_nego_server(const struct smc_clc_proposal *prop,
 				 const struct smc_nego_local *local, bool shares_subnet,
@@ -432,9 +422,9 @@ enum smc_decline smc_nego_server(const struct smc_clc_proposal *prop,
  * @id_b: another peer ID
  * @gid_b: the GID that came with that
  *
- * Only the peer ID counts, instance number included, not IP address or GID (PID-05, PID-06).
- * But deployed clients that offer only version 2 leave it zero; then the GIDs decide. RFC 7609
- * 2.2.4, 3.5.1.2, FC-02.
+ * Only the peer ID counts, instance number included, not IP address or GID (PID-05, PID-06). But
+ * deployed clients that offer only version 2 leave it zero; then the GIDs decide. RFC 7609 2.2.4,
+ * 3.5.1.2, FC-02.
  *
  * Context: Any context.
  * Return: true if so.
@@ -499,13 +489,11 @@ static void nego_build_fce(struct smc_clc_fce *fce, const struct smc_nego_end *e
  * @rmbe: where we receive; must be ready for data (ACPT-04)
  * @mtu: our path MTU, &enum smc_mtu; in a first contact's Confirm that of @params
  * @params: of the chosen offer, or as settled by the Accept
- * @first_contact: the connection creates a link group, a parallel one included (ACPT-02,
- *	PG-02)
+ * @first_contact: the connection creates a link group, perhaps a parallel one (ACPT-02, PG-02)
  *
  * All fields are set on subsequent contact, too (CLC-08). RFC 7609 A.2.3, A.2.4, CFRM-01,
  * CFRM-02. Deployed clients set the first contact flag in a Confirm of version 1. There it is
- * reserved, no server reads it, and we leave it zero (CLC-03). In version 2 it announces the
- * extension.
+ * reserved, and we leave it zero (CLC-03). In version 2 it announces the extension.
  *
  * Context: Any context.
  */
@@ -552,8 +540,7 @@ void smc_nego_build_data(struct smc_clc_msg *msg, enum smc_clc_type type,
  * @out_of_sync: ask the peer to end the link group that its Accept named
  * @peer_version: of the peer's last message; 0 if there was none
  *
- * The Decline has the form of the peer's version (protocol.md). RFC 7609 A.2.5, DCLN-01,
- * AMB-33.
+ * The form is that of the peer's version (protocol.md). RFC 7609 A.2.5, DCLN-01, AMB-33.
  *
  * Context: Any context.
  */
@@ -623,8 +610,7 @@ static enum smc_decline nego_take_accept(const struct smc_clc_msg *msg,
  * @params: as settled by the Accept, on first contact
  * @is_direct: our route to the server's GID has no gateway
  *
- * As deployed clients do (protocol.md): if the server's route has a gateway, ours must have
- * one.
+ * As deployed clients do (protocol.md): a gateway there requires one here.
  *
  * Context: Any context.
  * Return: SMC_DECLINE_NONE or SMC_DECLINE_NOINDIRECT.
@@ -644,11 +630,11 @@ enum smc_decline smc_nego_check_route(const struct smc_params *params, bool is_d
  * @own_mtu: path MTU of our RNIC, &enum smc_mtu
  * @result: out: settled values
  *
- * The server's F flag decides whether to form a new link group. Without F, an unknown link
- * means that the sides are out of sync (ERR-13). So does an unknown RMB (RKEY-24); that alone
- * never makes a first contact (RKEY-23). Out of sync, the server ends its group with all
- * connections. If the link was just lost, only this connection falls back: LLC reports the
- * link. RFC 7609 3.5.1.3, 3.5.2.2, C.4; FC-06, SC-05, SC-06, PG-03, AMB-05, AMB-06, AMB-33.
+ * The server's F flag decides whether to form a new link group. Without F, an unknown link means
+ * that the sides are out of sync (ERR-13). So does an unknown RMB (RKEY-24); that alone never
+ * makes a first contact (RKEY-23). The S bit then makes the server end its group. If the link was
+ * just lost, only this connection falls back; LLC reports the link. RFC 7609 3.5.1.3, 3.5.2.2,
+ * C.4; FC-06, SC-05, SC-06, PG-03, AMB-05, AMB-06, AMB-33.
  *
  * Context: Any context.
  * Return: SMC_DECLINE_NONE to use a new link group or the named link, as the Accept requests;
@@ -744,10 +730,10 @@ static bool nego_is_same_client(const struct smc_clc_accept *acc,
  * @result: out: settled values
  *
  * On subsequent contact no Decline may follow the Accept (ERR-07). So an error ends the TCP
- * connection (AMB-56, AMB-35, RKEY-24) and leaves the link group. A wrong peer ID always does:
- * it must be that of the Proposal or, if the Proposal has none, that of the group. The caller
- * checks whether the element is in use (RMB-29). RFC 7609 3.5.2.3, A.2.4, C.1, C.6; SC-10,
- * CFRM-04, ERR-17.
+ * connection (AMB-56, AMB-35, RKEY-24) and leaves the link group. A wrong peer ID always does: it
+ * must be that of the Proposal or, if the Proposal has none, that of the group. The caller checks
+ * whether the element is in use (RMB-29). RFC 7609 3.5.2.3, A.2.4, C.1, C.6; SC-10, CFRM-04,
+ * ERR-17.
  *
  * Context: Any context.
  * Return: SMC_DECLINE_NONE, or the reason; @result->must_reset then selects between the end of

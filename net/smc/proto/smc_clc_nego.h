@@ -173,8 +173,8 @@ struct smc_params {
 /**
  * struct smc_nego_known - local state of the link that a message names
  * @has_link: a link in use, or being deleted, has the named peer ID, GID, MAC address and QP
- *	number at its far end, in a group of the right role and VLAN; the RToken does not
- *	matter (SC-05, RKEY-23)
+ *	number at its far end, in a group of the right role and VLAN; the RToken does not matter
+ *	(SC-05, RKEY-23)
  * @has_rtoken: that group has the RMB's rkey and address (RKEY-24)
  * @is_left: the link is being deleted or gone, the group remains; the peer may not know yet
  * @max_size_code: largest element of that group's dialect: SMC_BSIZE_RFC_MAX or

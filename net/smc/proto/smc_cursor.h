@@ -3,8 +3,8 @@
  * Cursors: positions in a ring of bytes, RFC 7609 Sections 4.3, 4.7 and A.4; CUR-03 to CUR-12.
  *
  * A cursor is an offset into an element plus the number of wraps, modulo 65536 (CUR-11). Data
- * occupies [base, size): base is 4 where elements begin with an eye catcher, else 0. Send
- * rings have base 0. Only the geometry knows the difference.
+ * occupies [base, size): base is 4 where elements begin with an eye catcher, else 0. Send rings
+ * have base 0. Only the geometry knows the difference.
  */
 #ifndef _SMC_CURSOR_H
 #define _SMC_CURSOR_H
@@ -69,8 +69,8 @@ static inline struct smc_cursor smc_cursor_retreat(struct smc_geom g,
 }
 
 /*
- * How many bytes @to is ahead of @from: 0 to the ring's space, else -ERANGE. Both cursors must
- * be valid. Equal offsets mean empty or full; the wraps tell which (CUR-08).
+ * How many bytes @to is ahead of @from: 0 to the ring's space, else -ERANGE. Both cursors must be
+ * valid. Equal offsets mean empty or full; the wraps tell which (CUR-08).
  */
 static inline int smc_cursor_distance(struct smc_geom g,
 				      struct smc_cursor from,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Plans of transfers, RFC 7609 Section 4.7, window updates, Section 4.5.1, and delayed
- * sending, Section 4.5.2
+ * Plans of transfers, RFC 7609 Section 4.7, window updates, Section 4.5.1, and delayed sending,
+ * Section 4.5.2
  */
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -103,10 +103,10 @@ void smc_ring_plan(struct smc_geom src, struct smc_cursor sent,
  *
  * Nagle: up to half a ring waits for the completion of the message in flight; if none is in
  * flight, it is sent (TX-06). TCP_NODELAY disables this (TX-08). Corked data waits for half a
- * ring or a timer (TX-07), even with TCP_NODELAY, as with TCP. If the window is smaller than
- * the data and than a tenth of the peer's ring, data waits for the message in flight, even if
- * flushed: otherwise a slow reader would cost one message per few bytes. Urgent data never
- * waits. RFC 7609 Section 4.5.2.
+ * ring or a timer (TX-07), even with TCP_NODELAY, as with TCP. If the window is smaller than the
+ * data and than a tenth of the peer's ring, data waits for the message in flight, even if
+ * flushed: otherwise a slow reader would cost one message per few bytes. Urgent data never waits.
+ * RFC 7609 Section 4.5.2.
  *
  * Context: Any context.
  * Return: true if the data waits.
@@ -133,8 +133,8 @@ bool smc_ring_is_held_back(const struct smc_ring_hold *h)
  * An update is due if the peer sees less than half of the element as its window and the update
  * adds at least a tenth of the element (WIN-02 to WIN-06, AMB-13). If the writer is blocked
  * (WIN-08), requested an update (WIN-09) or sent an urgent byte that was read (URG-06), any
- * progress is due. Deployed writers set B before they wait for space, so they never wait for
- * less than the tenth. RFC 7609 Section 4.5.1.
+ * progress is due. Deployed writers set B before they wait for space, so they never wait for less
+ * than the tenth. RFC 7609 Section 4.5.1.
  *
  * Context: Any context.
  * Return: true if a CDC is due although no data is sent.

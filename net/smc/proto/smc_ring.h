@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Plans of transfers from a send ring to the peer's element, and the decisions when to delay
- * data and when to send a window update.
+ * Plans of transfers from a send ring to the peer's element, and the decisions when to delay data
+ * and when to send a window update.
  */
 #ifndef _SMC_RING_H
 #define _SMC_RING_H

@@ -4,8 +4,8 @@
  *
  * A _wire struct is laid over message bytes at any alignment: all are packed, and integers are
  * big-endian unless noted. Only the codecs (smc_clc_wire.c, smc_llc_wire.c, smc_llc_v2.c,
- * smc_cdc_wire.c with smc_cursor.h) access them. "deployed" in a name marks a layout of
- * deployed peers that differs from the RFC; "v2" marks version 2.
+ * smc_cdc_wire.c with smc_cursor.h) access them. "deployed" in a name marks a layout of deployed
+ * peers that differs from the RFC; "v2" marks version 2.
  */
 #ifndef _SMC_WIRE_H
 #define _SMC_WIRE_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * EIDs of this host: one table for all namespaces, as in deployed kernels. The operator fills
- * it through generic netlink; each handshake reads it.
+ * EIDs of this host: one table for all namespaces, as in deployed kernels. The operator fills it
+ * through generic netlink; each handshake reads it.
  */
 #include <linux/errno.h>
 #include <linux/spinlock.h>

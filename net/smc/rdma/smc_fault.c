@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Fault injection into verbs, with CONFIG_FAULT_INJECTION. The debugfs directories fail_qp,
- * fail_modify, fail_post, fail_reg and fail_map below smc select the calls to fail, like those
- * of failslab. A failed call does not reach the device.
+ * fail_modify, fail_post, fail_reg and fail_map below smc select the calls to fail, like those of
+ * failslab. A failed call does not reach the device.
  */
 #ifdef CONFIG_FAULT_INJECTION
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stacked network devices: a route may use a VLAN, bond, bridge or macvlan, while the RDMA
- * port belongs to a lower device.
+ * Stacked network devices: a route may use a VLAN, bond, bridge or macvlan, while the RDMA port
+ * belongs to a lower device.
  *
  * RoCE frames need the VLAN tag of the route's IP packets; otherwise they enter a network that
- * the user may have no access to (SEC-01). So each device has the VLAN between it and the top.
- * It is unusable if that is not one 802.1Q tag: nested tags, 802.1ad, or paths with different
- * tags.
+ * the user may have no access to (SEC-01). So each device has the VLAN between it and the top. It
+ * is unusable if that is not one 802.1Q tag: nested tags, 802.1ad, or paths with different tags.
  */
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
@@ -98,9 +97,9 @@ static void smc_stack_doubt(struct smc_netdev_stack *stack)
  * @top: the device, referenced by the caller
  *
  * The order is by distance from the top. An upper device may come after a lower one (a bridge
- * over a bond and a VLAN of that bond), so a device may become unusable after its lower
- * devices were added. Then the walk is repeated, at most once per device. RFC 7609 3.5.1.1,
- * 5.1 (LG-04, SEC-01).
+ * over a bond and a VLAN of that bond), so a device may become unusable after its lower devices
+ * were added. Then the walk is repeated, at most once per device. RFC 7609 3.5.1.1, 5.1 (LG-04,
+ * SEC-01).
  *
  * Context: Any context.
  */
