@@ -123,8 +123,7 @@ static int smc_cdc_prod_step(const struct smc_cdc_ctl *ctl,
 	}
 	/*
 	 * After a failover a deployed peer restarts at its last completed send. A message without
-	 * data may carry that cursor before the data is repeated (protocol.md). It changes
-	 * nothing.
+	 * data may carry that old cursor before the data is repeated (protocol.md).
 	 */
 	if (ctl->rx_is_replayed &&
 	    smc_cursor_distance(geom, prod, ctl->rx_prod) >= 0)
@@ -411,8 +410,7 @@ static u32 smc_cdc_release(struct smc_cdc_ctl *ctl)
  * Context: The connection's lock is held. On SMC_EV_URG the caller must call smc_cdc_urg_store()
  * under the same hold. On SMC_EV_BLOCKED, SMC_EV_UPDATE_REQ and SMC_EV_SPACE it must check
  * smc_cdc_is_needed() and try to write.
- * Return: SMC_EV_ bits, 0 if nothing is new. On SMC_EV_INVALID or SMC_EV_LOST the caller must
- * abort the connection.
+ * Return: SMC_EV_ bits, 0 if nothing is new. SMC_EV_INVALID and SMC_EV_LOST require an abort.
  */
 u32 smc_cdc_apply(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 {
@@ -537,8 +535,7 @@ int smc_cdc_urg_distance(const struct smc_cdc_ctl *ctl)
  * @seen: bytes from rx_cons on that the reader has peeked at
  *
  * Context: As smc_cdc_readable().
- * Return: true in front of an urgent byte in the stream, or where one was removed and nothing was
- * read since.
+ * Return: true before an urgent byte, or where one was removed and nothing was read since.
  */
 bool smc_cdc_is_at_mark(const struct smc_cdc_ctl *ctl, u32 seen)
 {
@@ -871,12 +868,12 @@ static u8 smc_cdc_prod_flags(const struct smc_cdc_ctl *ctl, bool is_urgent)
  * @msg: receives the message except its token, which the caller sets
  *
  * RFC 7609 Sections 4.5 to 4.8 and A.4: a new sequence number (CDC-03, CDC-07), the current
- * cursors (CDC-08, WIN-07), B, P, U (BLK-01, BLK-05, URG-03, URG-09, URG-12), D, C, A (CDC-13),
- * never R (WIN-10).
+ * cursors (CDC-08, WIN-07), B, P, U (BLK-01, BLK-05, URG-03, URG-09, URG-12), D, C, A (CDC-13). R
+ * is never set (WIN-10).
  *
  * Context: The connection's lock is held; posting happens under the same hold.
- * Return: 0; -EPIPE if C or A was sent before (CDC-14); -ERANGE, nothing changed, if @x exceeds
- * the limits.
+ * Return: 0; -EPIPE if C or A was sent before (CDC-14); -ERANGE if @x is too long, nothing
+ * changed.
  */
 int smc_cdc_build(struct smc_cdc_ctl *ctl, const struct smc_xfer *x,
 		  struct smc_cdc_msg *msg)
@@ -1006,11 +1003,9 @@ bool smc_cdc_is_far_ahead(const struct smc_cdc_ctl *ctl)
  * completion and the producer cursor is written again to the same place. One new CDC with a
  * higher number repeats the whole state. No cursor steps back. Data that the peer's consumer
  * cursor acknowledged is not repeated. After an abort or the peer's close no data is: the element
- * may belong to another connection. The plan goes with smc_cdc_build(ctl, NULL, msg), after the
- * validation message.
+ * may belong to another connection. smc_cdc_build(ctl, NULL, msg) follows, after the validation.
  *
- * Context: The connection's lock is held until that CDC was posted. All completions of the old
- * link have been processed.
+ * Context: The connection's lock is held until that CDC was posted. The old link is drained.
  * Return: bytes that the plan writes; passed to smc_cdc_done() when that CDC completes.
  */
 u32 smc_cdc_replay(struct smc_cdc_ctl *ctl, struct smc_geom src,

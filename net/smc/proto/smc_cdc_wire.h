@@ -8,8 +8,7 @@
  *
  * Free space and readable bytes always follow from two cursors. Bytes in flight are counted: the
  * reader's cursor may overtake completions, so more than one ring may be in flight. The caller
- * owns the send ring's cursors and passes their difference as "unsent". The caller also fills
- * smc_cdc_msg.token.
+ * owns the send ring's cursors, passes their difference as "unsent", and sets the token.
  *
  * Locks: the connection's lock protects a control block. The caller posts what smc_cdc_build()
  * returned under the same hold, so CDC order equals queue order.

@@ -32,8 +32,7 @@ void smc_nego_peer_id(u8 peer_id[SMC_PEER_ID_LEN], u16 instance,
  * @size_code: 0 to 15
  *
  * Context: Any context.
- * Return: bytes, an eye catcher included (AMB-08): 16 KiB * 2^@size_code. RFC 7609 A.2.3,
- * ACPT-06.
+ * Return: bytes, an eye catcher included (AMB-08): 16 KiB * 2^@size_code. ACPT-06, A.2.3.
  */
 u32 smc_nego_size_bytes(u8 size_code)
 {
@@ -140,8 +139,7 @@ void smc_nego_add_prefix(struct smc_nego_subnets *subnets, const u8 addr[16],
  * @subnets: empty except is_ipv6
  * @addr: the connection's address, network order; IPv4 in the last four bytes
  *
- * For connections inside this host, even between link-local addresses. The server ignores the
- * subnet.
+ * For connections inside this host, even with link-local addresses. The subnet is ignored.
  *
  * Context: Any context.
  */
@@ -386,8 +384,7 @@ const u8 *smc_nego_routed_gid(const struct smc_clc_proposal *prop,
  * @params: out: settled values, apart from those of the Confirm
  *
  * Version 2 is preferred, version 1 is tried next. The caller checks local conditions (policy,
- * device, memory). @peer_gid and @params are valid on SMC_DECLINE_NONE. RFC 7609 3.5.1.2, C.1,
- * DCLN-08, ERR-04.
+ * device, memory). Results are valid on SMC_DECLINE_NONE. RFC 7609 3.5.1.2, C.1, DCLN-08, ERR-04.
  *
  * Context: Any context.
  * Return: SMC_DECLINE_NONE to accept. Otherwise SMC_DECLINE_DIFFPREFIX if version 1 was offered;
@@ -423,7 +420,7 @@ enum smc_decline smc_nego_server(const struct smc_clc_proposal *prop,
  * @gid_b: the GID that came with that
  *
  * Only the peer ID counts, instance number included, not IP address or GID (PID-05, PID-06). But
- * deployed clients that offer only version 2 leave it zero; then the GIDs decide. RFC 7609 2.2.4,
+ * deployed clients that offer only version 2 leave it zero; then GIDs decide. RFC 7609 2.2.4,
  * 3.5.1.2, FC-02.
  *
  * Context: Any context.
@@ -732,8 +729,7 @@ static bool nego_is_same_client(const struct smc_clc_accept *acc,
  * On subsequent contact no Decline may follow the Accept (ERR-07). So an error ends the TCP
  * connection (AMB-56, AMB-35, RKEY-24) and leaves the link group. A wrong peer ID always does: it
  * must be that of the Proposal or, if the Proposal has none, that of the group. The caller checks
- * whether the element is in use (RMB-29). RFC 7609 3.5.2.3, A.2.4, C.1, C.6; SC-10, CFRM-04,
- * ERR-17.
+ * whether the element is in use (RMB-29). 3.5.2.3, A.2.4, C.1, C.6; SC-10, CFRM-04, ERR-17.
  *
  * Context: Any context.
  * Return: SMC_DECLINE_NONE, or the reason; @result->must_reset then selects between the end of

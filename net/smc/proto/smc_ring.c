@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Plans of transfers, RFC 7609 Section 4.7, window updates, Section 4.5.1, and delayed sending,
- * Section 4.5.2
- */
+/* Plans of transfers, RFC 7609 4.7, window updates, 4.5.1, and delayed sending, 4.5.2 */
 #include <linux/minmax.h>
 #include <linux/string.h>
 
@@ -15,8 +12,7 @@
  * @len: its length, at most the ring's space
  * @seg: receives the pieces in stream order
  *
- * RFC 7609 Section 4.7.4 (TX-03, CUR-09). No piece touches the bytes below the geometry's base
- * (TX-05).
+ * RFC 7609 Section 4.7.4 (TX-03, CUR-09). No piece touches the bytes below the base (TX-05).
  *
  * Context: Any context.
  * Return: the number of pieces, 0 for an empty range.

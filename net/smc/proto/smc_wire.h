@@ -413,10 +413,7 @@ struct smc_llc_add_link_cont_wire {
 } __packed;
 SMC_WIRE_SIZE(smc_llc_add_link_cont_wire, SMC_LLC_LEN);
 
-/*
- * ADD LINK of version 2: the deployed form, the sender's GID again, and all keys instead of
- * continuations
- */
+/* ADD LINK of version 2: the deployed form, then the sender's GID again and all keys */
 enum smc_llc_add_link_v2_flag {
 	SMC_LLC_ADD_LINK_DIRECT	= 0x80,
 };

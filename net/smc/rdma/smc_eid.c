@@ -34,8 +34,7 @@ static int smc_eid_find(const u8 eid[SMC_EID_LEN])
  * Applies to handshakes that start later, in every network namespace.
  *
  * Context: Any context but interrupt.
- * Return: 0; -EINVAL if @eid is invalid; -EEXIST if it exists; -ERANGE if the table has
- * SMC_EIDS_USER_MAX entries.
+ * Return: 0; -EINVAL if @eid is invalid; -EEXIST if it exists; -ERANGE if the table is full.
  */
 int smc_eid_add(const u8 eid[SMC_EID_LEN])
 {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stacked network devices: a route may use a VLAN, bond, bridge or macvlan, while the RDMA port
- * belongs to a lower device.
+ * Stacked devices: a route may use a VLAN, bond, bridge or macvlan, the RDMA port a lower device.
  *
  * RoCE frames need the VLAN tag of the route's IP packets; otherwise they enter a network that
  * the user may have no access to (SEC-01). So each device has the VLAN between it and the top. It
- * is unusable if that is not one 802.1Q tag: nested tags, 802.1ad, or paths with different tags.
+ * is unusable with nested tags, a tag of 802.1ad, or paths with different tags.
  */
 #include <linux/if_vlan.h>
 #include <linux/netdevice.h>
@@ -24,10 +23,7 @@ static struct smc_netdev_level *smc_stack_find(struct smc_netdev_stack *stack,
 	return NULL;
 }
 
-/*
- * Add @ndev, reached from a device whose frames are in @vlan. Return false if a known device
- * became unusable.
- */
+/* Add @ndev, reached from above with frames in @vlan. Return false if it became unusable. */
 static bool smc_stack_push(struct smc_netdev_stack *stack, struct net_device *ndev, u16 vlan,
 			   bool is_usable)
 {
@@ -57,10 +53,7 @@ static bool smc_stack_push(struct smc_netdev_stack *stack, struct net_device *nd
 	return true;
 }
 
-/*
- * Add all lower devices. Return false if a device became unusable after its lower devices were
- * added.
- */
+/* Add all lower devices. Return false if one became unusable after its lower devices were added. */
 static bool smc_stack_walk(struct smc_netdev_stack *stack)
 {
 	const struct smc_netdev_level *upper;
@@ -98,8 +91,8 @@ static void smc_stack_doubt(struct smc_netdev_stack *stack)
  *
  * The order is by distance from the top. An upper device may come after a lower one (a bridge
  * over a bond and a VLAN of that bond), so a device may become unusable after its lower devices
- * were added. Then the walk is repeated, at most once per device. RFC 7609 3.5.1.1, 5.1 (LG-04,
- * SEC-01).
+ * were added. Then the walk is repeated, at most once per device. LG-04, SEC-01, RFC 7609
+ * 3.5.1.1, 5.1.
  *
  * Context: Any context.
  */
