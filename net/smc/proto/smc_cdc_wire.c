@@ -207,7 +207,7 @@ static u32 smc_cdc_take_urgent(struct smc_cdc_ctl *ctl,
 	if (!is_read)
 		return events;
 	/* The byte was read already, but the peer waits for an update (URG-06). */
-	ctl->rx_owes_update = true;
+	ctl->rx_is_update_due = true;
 	return events | SMC_EV_UPDATE_REQ;
 }
 
@@ -225,7 +225,7 @@ static u32 smc_cdc_take_prod(struct smc_cdc_ctl *ctl,
 	if (msg->prod_flags & SMC_CDC_BLOCKED)
 		events |= SMC_EV_BLOCKED;
 	if (msg->prod_flags & SMC_CDC_UPDATE_REQ) {
-		ctl->rx_owes_update = true;
+		ctl->rx_is_update_due = true;
 		events |= SMC_EV_UPDATE_REQ;
 	}
 	events |= smc_cdc_take_urgent(ctl, msg);
@@ -251,15 +251,15 @@ static u32 smc_cdc_take_cons(struct smc_cdc_ctl *ctl, struct smc_cursor cons,
 /* Stored flags never clear, so store only defined ones. */
 static u32 smc_cdc_take_conn_flags(struct smc_cdc_ctl *ctl, u8 conn_flags)
 {
-	u8 rose = conn_flags & SMC_CDC_ENDS & ~ctl->rx_conn_flags;
+	u8 new_flags = conn_flags & SMC_CDC_ENDS & ~ctl->rx_conn_flags;
 	u32 events = 0;
 
-	ctl->rx_conn_flags |= rose;
-	if (rose & SMC_CDC_DONE)
+	ctl->rx_conn_flags |= new_flags;
+	if (new_flags & SMC_CDC_DONE)
 		events |= SMC_EV_DONE;
-	if (rose & SMC_CDC_CLOSED)
+	if (new_flags & SMC_CDC_CLOSED)
 		events |= SMC_EV_CLOSED;
-	if (rose & SMC_CDC_ABORT)
+	if (new_flags & SMC_CDC_ABORT)
 		events |= SMC_EV_ABORT;
 	return events;
 }
@@ -358,7 +358,7 @@ static u32 smc_cdc_take(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 static u32 smc_cdc_hold(struct smc_cdc_wait *wait, const struct smc_cdc_msg *msg)
 {
 	struct smc_cdc_msg *last = NULL;
-	u8 asked = 0;
+	u8 update_req = 0;
 
 	if (wait->nr_held)
 		last = &wait->held[wait->nr_held - 1];
@@ -369,10 +369,10 @@ static u32 smc_cdc_hold(struct smc_cdc_wait *wait, const struct smc_cdc_msg *msg
 			return SMC_EV_INVALID;
 		last = &wait->held[wait->nr_held++];
 	} else {
-		asked = last->prod_flags & SMC_CDC_UPDATE_REQ;
+		update_req = last->prod_flags & SMC_CDC_UPDATE_REQ;
 	}
 	*last = *msg;
-	last->prod_flags |= asked;
+	last->prod_flags |= update_req;
 	return SMC_EV_HELD;
 }
 
@@ -510,7 +510,7 @@ int smc_cdc_consume(struct smc_cdc_ctl *ctl, u32 n)
 	ctl->rx_cons = smc_cursor_advance(ctl->rx_geom, ctl->rx_cons, n);
 	if (is_mark_passed || (n && smc_urg_is_out_of_line(ctl->rx_urg)))
 		smc_cdc_urg_pass(ctl);
-	ctl->rx_owes_update |= is_mark_passed;
+	ctl->rx_is_update_due |= is_mark_passed;
 	return 0;
 }
 
@@ -598,7 +598,7 @@ bool smc_cdc_urg_take_out(struct smc_cdc_ctl *ctl)
 	if (smc_cdc_urg_distance(ctl) != 0)
 		return false;
 	ctl->rx_cons = smc_cursor_advance(ctl->rx_geom, ctl->rx_cons, 1);
-	ctl->rx_owes_update = true;
+	ctl->rx_is_update_due = true;
 	return smc_cdc_urg_move(ctl, smc_urg_is_unread(ctl->rx_urg) ?
 				     SMC_URG_OUT_OF_LINE_UNREAD : SMC_URG_OUT_OF_LINE);
 }
@@ -719,7 +719,7 @@ static bool smc_cdc_is_update_due(const struct smc_cdc_ctl *ctl)
 		.prod = ctl->rx_prod,
 		.cons = ctl->rx_cons,
 		.cons_sent = ctl->rx_cons_sent,
-		.is_awaited = ctl->rx_owes_update ||
+		.is_awaited = ctl->rx_is_update_due ||
 			      (ctl->rx_prod_flags & (SMC_CDC_BLOCKED | SMC_CDC_UPDATE_REQ)),
 	};
 
@@ -743,7 +743,7 @@ static bool smc_cdc_is_update_due(const struct smc_cdc_ctl *ctl)
  */
 bool smc_cdc_is_needed(const struct smc_cdc_ctl *ctl, u32 unsent)
 {
-	u8 untold = ~ctl->tx_prod_flags;
+	u8 unsent_flags = ~ctl->tx_prod_flags;
 
 	if (ctl->tx_is_replaying)
 		return true;
@@ -755,9 +755,9 @@ bool smc_cdc_is_needed(const struct smc_cdc_ctl *ctl, u32 unsent)
 		return true;
 	if (!unsent || (ctl->rx_conn_flags & SMC_CDC_FINAL))
 		return false;
-	if (!smc_cdc_window(ctl) && (untold & SMC_CDC_BLOCKED))
+	if (!smc_cdc_window(ctl) && (unsent_flags & SMC_CDC_BLOCKED))
 		return true;
-	return ctl->tx_urg_left && (untold & SMC_CDC_URG_PENDING) &&
+	return ctl->tx_urg_left && (unsent_flags & SMC_CDC_URG_PENDING) &&
 	       (!smc_cdc_window(ctl) || !smc_cdc_write_limit(ctl, unsent));
 }
 
@@ -895,7 +895,7 @@ int smc_cdc_build(struct smc_cdc_ctl *ctl, const struct smc_xfer *x,
 	if (smc_cdc_is_final(ctl))
 		ctl->tx_seq_final = ctl->tx_seq;
 	ctl->rx_cons_sent = ctl->rx_cons;
-	ctl->rx_owes_update = false;
+	ctl->rx_is_update_due = false;
 	ctl->tx_is_replaying = false;
 
 	msg->seq = ctl->tx_seq;

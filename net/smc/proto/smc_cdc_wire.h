@@ -116,7 +116,7 @@ struct smc_cdc_ctl {
 	u8			rx_conn_flags;	/* D, C, A: all received so far */
 	enum smc_urg_state	rx_urg;		/* changed by smc_cdc_urg_move() */
 	u8			rx_urg_byte;	/* copy of the byte at rx_urg_mark */
-	bool			rx_owes_update;	/* R or urgent byte read, no CDC sent since */
+	bool			rx_is_update_due; /* R, or urgent byte read, since last CDC */
 	bool			rx_is_replayed;	/* F received: prod may step back */
 
 	/* Messages missing after failovers, in the order of sending */

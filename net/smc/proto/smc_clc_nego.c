@@ -158,8 +158,8 @@ void smc_nego_add_host(struct smc_nego_subnets *subnets, const u8 addr[16])
 }
 
 /* Returns false if there is no subnet to name. */
-static bool nego_name_subnets(const struct smc_nego_subnets *subnets,
-			      struct smc_clc_proposal *prop)
+static bool nego_set_subnets(const struct smc_nego_subnets *subnets,
+			     struct smc_clc_proposal *prop)
 {
 	if (subnets->is_ipv6) {
 		prop->nr_prefixes = min_t(u8, subnets->nr_prefixes,
@@ -199,7 +199,7 @@ enum smc_decline smc_nego_propose(const struct smc_nego_local *local,
 	memcpy(prop->peer_id, local->peer_id, sizeof(prop->peer_id));
 	memcpy(prop->gid, local->gid, sizeof(prop->gid));
 	memcpy(prop->mac, local->mac, sizeof(prop->mac));
-	prop->offers_v1 = nego_name_subnets(&local->subnets, prop);
+	prop->offers_v1 = nego_set_subnets(&local->subnets, prop);
 	prop->has_subnets = prop->offers_v1;
 	if (local->has_v2 && local->v2.nr_eids) {
 		msg->version = SMC_CLC_V2;
@@ -325,7 +325,7 @@ static const u8 *nego_common_eid(const struct smc_clc_v2_offer *theirs,
 	return NULL;
 }
 
-static enum smc_decline nego_limits(u8 max_conns, u8 max_links)
+static enum smc_decline nego_check_limits(u8 max_conns, u8 max_links)
 {
 	if (max_conns < SMC_NEGO_V21_MIN_CONNS)
 		return SMC_DECLINE_MAXCONNERR;
@@ -352,7 +352,7 @@ static enum smc_decline nego_take_v2(const struct smc_clc_v2_offer *theirs,
 	nego_settle_v2(params, eid);
 	if (!release)
 		return SMC_DECLINE_NONE;
-	reason = nego_limits(max_conns, max_links);
+	reason = nego_check_limits(max_conns, max_links);
 	/* the Confirm will carry the common features, so ours suffice here */
 	nego_settle_release(params, release, max_conns, max_links, ours->features);
 	return reason;
@@ -566,7 +566,7 @@ static enum smc_decline nego_take_accept_fce(const struct smc_clc_fce *fce,
 		return SMC_DECLINE_RELEASEERR;
 	if (!fce->release)
 		return SMC_DECLINE_NONE;
-	reason = nego_limits(fce->max_conns, fce->max_links);
+	reason = nego_check_limits(fce->max_conns, fce->max_links);
 	if (reason != SMC_DECLINE_NONE)
 		return reason;
 	if (fce->max_conns > offer->max_conns)

@@ -43,7 +43,7 @@ static bool smc_stack_push(struct smc_netdev_stack *stack, struct net_device *nd
 		return level->is_usable == was_usable;
 	}
 	if (stack->nr == SMC_NETDEV_LEVELS_MAX) {
-		stack->is_cut |= !list_empty(&ndev->adj_list.lower);
+		stack->is_truncated |= !list_empty(&ndev->adj_list.lower);
 		return true;
 	}
 	dev_hold(ndev);
@@ -72,7 +72,7 @@ static bool smc_stack_walk(struct smc_netdev_stack *stack)
 }
 
 /* After truncation an unvisited path may lead to any device with other upper devices. */
-static void smc_stack_doubt(struct smc_netdev_stack *stack)
+static void smc_stack_drop_unsure(struct smc_netdev_stack *stack)
 {
 	struct net_device *ndev;
 	struct list_head *iter;
@@ -99,13 +99,13 @@ static void smc_stack_doubt(struct smc_netdev_stack *stack)
 void smc_netdev_get_stack(struct smc_netdev_stack *stack, struct net_device *top)
 {
 	stack->nr = 0;
-	stack->is_cut = false;
+	stack->is_truncated = false;
 	guard(rcu)();
 	smc_stack_push(stack, top, 0, true);
 	while (!smc_stack_walk(stack))
 		;
-	if (stack->is_cut) {
-		smc_stack_doubt(stack);
+	if (stack->is_truncated) {
+		smc_stack_drop_unsure(stack);
 		while (!smc_stack_walk(stack))
 			;
 	}

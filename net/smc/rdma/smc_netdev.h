@@ -26,12 +26,12 @@ struct smc_netdev_level {
  * struct smc_netdev_stack - a network device and its lower devices, nearest first
  * @level: the devices
  * @nr: number of devices
- * @is_cut: a device with lower devices did not fit
+ * @is_truncated: a device with lower devices did not fit
  */
 struct smc_netdev_stack {
 	struct smc_netdev_level level[SMC_NETDEV_LEVELS_MAX];
 	unsigned int nr;
-	bool is_cut;
+	bool is_truncated;
 };
 
 void smc_netdev_get_stack(struct smc_netdev_stack *stack, struct net_device *top);
