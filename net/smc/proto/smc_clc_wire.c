@@ -2,16 +2,16 @@
 /*
  * CLC codec, RFC 7609 A.2 (W3 to W7 in smc_wire.h).
  *
- * Version 1 is that of the RFC. Version 2 is what deployed peers made of it: a
- * Proposal has an extension with its own offer behind the fields of version 1,
- * Accept and Confirm go on where version 1 has its trailer, a Decline is longer.
- * Nothing of SMC-D is decoded or sent, but its extension is bounds checked.
+ * Version 1 is the RFC's, version 2 that of deployed peers: a Proposal has an extension with a
+ * separate offer behind the fields of version 1, Accept and Confirm continue in place of
+ * version 1's trailer, a Decline is longer. SMC-D is neither decoded nor sent, but its
+ * extension is bounds checked.
  */
 #include <linux/string.h>
 
 #include "proto/smc_clc_wire.h"
 
-/* Of a first-contact extension, what every release has. */
+/* The part of a first-contact extension that every release has. */
 #define CLC_FCE_MIN_LEN	offsetof(struct smc_clc_fce_wire, max_conns)
 
 static bool clc_all_zero(const u8 *p, size_t len)
@@ -33,8 +33,8 @@ static u8 clc_version(const struct smc_clc_hdr_wire *hdr)
 }
 
 /*
- * AMB-34: any later version is read as version 1 where the length says so. The
- * longer forms are those of deployed peers and need a header of version 2.
+ * AMB-34: a later version is read as version 1 if the length matches. The longer forms of
+ * deployed peers need a header of version 2.
  */
 static bool clc_length_fits(u8 type, u8 version, u16 len)
 {
@@ -58,18 +58,17 @@ static bool clc_length_fits(u8 type, u8 version, u16 len)
 }
 
 /**
- * smc_clc_peek() - look at the first bytes of a CLC message
+ * smc_clc_peek() - length and type of a CLC message
  * @hdr: the first SMC_CLC_HDR_LEN bytes received
  * @len: out: length of the whole message, these bytes included
  * @type: out: type of the message
  *
- * Tells a reader how many bytes belong to the message, so that it takes none
- * of those behind it (CLC-11), and refuses what cannot be a CLC message before
- * more is awaited. RFC 7609 A.2, CLC-02, CLC-06.
+ * The reader receives @len bytes and none beyond (CLC-11). What cannot be a CLC message is
+ * refused before more is awaited. RFC 7609 A.2, CLC-02, CLC-06.
  *
  * Context: Any context.
- * Return: SMC_CLC_OK with @len between 28 and SMC_CLC_MSG_MAX_LEN, or
- * SMC_CLC_PROTO with nothing written.
+ * Return: SMC_CLC_OK with @len between 28 and SMC_CLC_MSG_MAX_LEN, or SMC_CLC_PROTO with
+ * nothing written.
  */
 enum smc_clc_verdict smc_clc_peek(const u8 hdr[SMC_CLC_HDR_LEN], u16 *len,
 				  enum smc_clc_type *type)
@@ -87,7 +86,7 @@ enum smc_clc_verdict smc_clc_peek(const u8 hdr[SMC_CLC_HDR_LEN], u16 *len,
 	return SMC_CLC_OK;
 }
 
-/* Reads the IP area at @at; *@after is the first byte behind its prefixes. */
+/* Decodes the IP area at @at; *@after is the first byte behind its prefixes. */
 static bool clc_decode_subnets(const u8 *buf, size_t at, size_t end,
 			       struct smc_clc_proposal *prop, size_t *after)
 {
@@ -121,14 +120,13 @@ static bool clc_decode_subnets(const u8 *buf, size_t at, size_t end,
 }
 
 /**
- * smc_clc_eid_is_valid() - is this the name of a group of hosts
+ * smc_clc_eid_is_valid() - check the name of a group of hosts
  * @eid: SMC_EID_LEN bytes
  *
- * Capital letters, digits, "." and "-", the first one a letter or digit, padded
- * with blanks.
+ * Capital letters, digits, "." and "-", first a letter or digit, padded with blanks.
  *
  * Context: Any context.
- * Return: true if it is.
+ * Return: true if it is valid.
  */
 bool smc_clc_eid_is_valid(const u8 eid[SMC_EID_LEN])
 {
@@ -146,7 +144,6 @@ bool smc_clc_eid_is_valid(const u8 eid[SMC_EID_LEN])
 	return len;
 }
 
-/* A run of bytes inside a message. */
 struct clc_area {
 	size_t at;
 	size_t end;
@@ -196,9 +193,8 @@ static bool clc_get_offer(const struct smc_clc_v2_ext_wire *ext, struct smc_clc_
 }
 
 /*
- * The version 2 extension lies behind the growth area, and neither it nor the
- * ISM extension on any other part of the message. What is between the parts is
- * growth area of later versions.
+ * The version 2 extension lies behind the growth area. Neither it nor the ISM extension may
+ * overlap another part. Bytes between the parts are growth area of later versions.
  */
 static bool clc_decode_v2_ext(const u8 *buf, size_t end, const struct clc_area *ip, u8 path,
 			      struct smc_clc_proposal *prop)
@@ -228,10 +224,9 @@ static bool clc_decode_v2_ext(const u8 *buf, size_t end, const struct clc_area *
 }
 
 /*
- * Deployed peers use the bits which the RFC reserves in byte 7 for the kinds of
- * SMC they offer, in a way that keeps an RFC message valid: SMC-R is 0. So the
- * bits are obeyed in every version; an RFC peer has zeros there
- * (protocol.md).
+ * Deployed peers encode the kinds of SMC they offer in the bits of byte 7 that the RFC
+ * reserves. SMC-R is 0, so RFC messages, with zeros there, remain valid and every version may
+ * decode the bits (protocol.md).
  */
 static enum smc_clc_verdict clc_decode_proposal(const u8 *buf, size_t len,
 						struct smc_clc_msg *msg)
@@ -257,7 +252,7 @@ static enum smc_clc_verdict clc_decode_proposal(const u8 *buf, size_t len,
 	prop->offers_v2 = path_v2 == SMC_CLC_PATH_R ||
 			  path_v2 == SMC_CLC_PATH_BOTH;
 
-	/* Without an offer of version 1 there is no IP area either. */
+	/* Without an offer of version 1 there is no IP area. */
 	if (path_v2 == SMC_CLC_PATH_NONE || path_v1 != SMC_CLC_PATH_NONE) {
 		ip.at = sizeof(*wire) + be16_to_cpu(wire->ip_area_offset);
 		if (!clc_decode_subnets(buf, ip.at, end, prop, &ip.end))
@@ -274,9 +269,8 @@ static enum smc_clc_verdict clc_decode_proposal(const u8 *buf, size_t len,
 }
 
 /*
- * The list has no use here, but a count that leads out of the message shows
- * that the sender means something else. Of release 0 there are two lengths of
- * what is in front of it, so there it cannot be found.
+ * A count that exceeds the message shows a malformed list. Release 0 has two lengths for the
+ * part before the list, so it cannot be located there.
  */
 static bool clc_decode_gids(const u8 *buf, size_t at, size_t end, struct smc_clc_accept *acc)
 {
@@ -292,7 +286,7 @@ static bool clc_decode_gids(const u8 *buf, size_t at, size_t end, struct smc_clc
 	return true;
 }
 
-/* What may follow is not looked at: deployed peers go by positions alone. */
+/* Bytes behind it are ignored: deployed peers rely on positions alone. */
 static bool clc_decode_fce(const u8 *buf, size_t at, size_t end, struct smc_clc_msg *msg)
 {
 	const struct smc_clc_fce_wire *wire = (const void *)(buf + at);
@@ -350,7 +344,7 @@ static enum smc_clc_verdict clc_decode_accept(const u8 *buf, size_t len,
 	acc->mtu = wire->size_mtu & SMC_CLC_MTU_MASK;
 	acc->first_contact = wire->hdr.flags & SMC_CLC_FIRST_CONTACT;
 
-	/* Element 0 would make an address in front of the RMB (RMB-02). */
+	/* Element 0 would yield an address in front of the RMB (RMB-02). */
 	if (!acc->rmbe_index)
 		return SMC_CLC_PROTO;
 	if (clc_all_zero(acc->gid, sizeof(acc->gid)) ||
@@ -378,20 +372,18 @@ static void clc_decode_decline(const u8 *buf, size_t len,
 }
 
 /**
- * smc_clc_decode() - a CLC message from its bytes
+ * smc_clc_decode() - decode a CLC message
  * @buf: the message
- * @len: its length; must be the one that smc_clc_peek() tells
- * @msg: out: the message; holds nothing to rely on if the verdict is
- *	SMC_CLC_PROTO
+ * @len: its length, as returned by smc_clc_peek()
+ * @msg: out: the message; undefined for SMC_CLC_PROTO
  *
- * Checks everything that can be wrong with a single message: eye catchers at
- * both ends, type, length, offsets, counts and fields without a legal meaning.
- * Reserved bits are not looked at (CLC-04). Whether values fit to this
- * connection is for the functions of smc_clc_nego.c, among them the MTU, which
- * counts on first contact only (ACPT-08, CFRM-04).
+ * Checks all that a single message can violate: eye catchers at both ends, type, length,
+ * offsets, counts and fields without a legal meaning. Reserved bits are ignored (CLC-04).
+ * smc_clc_nego.c checks values against the connection, among them the MTU, which matters on
+ * first contact only (ACPT-08, CFRM-04).
  *
- * A header of version 0 is refused with a Decline (AMB-34), except in a Decline
- * itself, which is never answered. RFC 7609 A.2, C.6.
+ * A header of version 0 is refused with a Decline (AMB-34), except in a Decline itself, which
+ * is never answered. RFC 7609 A.2, C.6.
  *
  * Context: Any context.
  * Return: SMC_CLC_OK; SMC_CLC_PROTO (ERR-15, ERR-16); SMC_CLC_ENUM (ERR-17).
@@ -429,7 +421,7 @@ enum smc_clc_verdict smc_clc_decode(const u8 *buf, size_t len,
 	return verdict;
 }
 
-/* Returns how many bytes were written to @buf, which has room for all prefixes. */
+/* Returns the number of bytes written to @buf, which has room for all prefixes. */
 static size_t clc_put_subnets(const struct smc_clc_proposal *prop, u8 *buf)
 {
 	struct smc_clc_ip_area_wire *area = (void *)buf;
@@ -505,7 +497,7 @@ static void clc_put_fce(const struct smc_clc_fce *fce, struct smc_clc_fce_wire *
 	wire->features = cpu_to_be16(fce->features);
 }
 
-/* Returns how many bytes were written to @buf. */
+/* Returns the number of bytes written to @buf. */
 static size_t clc_put_accept_v2(const struct smc_clc_msg *msg, u8 *buf)
 {
 	struct smc_clc_v2_tail_wire *tail = (void *)buf;
@@ -567,18 +559,17 @@ static size_t clc_encode_decline(const struct smc_clc_msg *msg, u8 *buf)
 }
 
 /**
- * smc_clc_encode() - the bytes of a CLC message
+ * smc_clc_encode() - encode a CLC message
  * @msg: the message; its version must be SMC_CLC_V1 or SMC_CLC_V2
- * @buf: where to put them; what is behind them is zeroed
+ * @buf: receives the message; the rest is zeroed
  *
- * Version 1 has the layout of RFC 7609 A.2, no growth area (PROP-05), reserved
- * fields zero (CLC-03). Deployed peers accept it: zero in the bits which are
- * reserved here means SMC-R to them (protocol.md). Version 2 has
- * the layout of deployed peers, their release 1 (protocol.md).
+ * Version 1 has the layout of RFC 7609 A.2, without growth area (PROP-05), reserved fields zero
+ * (CLC-03). Deployed peers accept it, because zero means SMC-R in the bits reserved here.
+ * Version 2 has the layout of deployed peers, their release 1 (protocol.md).
  *
  * Context: Any context.
- * Return: length of the message, or 0 if @msg is of another version, or has more
- * than 8 prefixes, EIDs or GIDs.
+ * Return: length of the message, or 0 if @msg has another version or more than 8 prefixes, EIDs
+ * or GIDs.
  */
 size_t smc_clc_encode(const struct smc_clc_msg *msg, u8 buf[SMC_CLC_MSG_MAX_LEN])
 {

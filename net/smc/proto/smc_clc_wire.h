@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * CLC messages as values: bytes to a struct in host order and back.
- */
+/* CLC codec: messages from bytes to a struct in host order and back. */
 #ifndef _SMC_CLC_WIRE_H
 #define _SMC_CLC_WIRE_H
 
@@ -10,18 +8,18 @@
 #include "proto/smc_wire.h"
 
 /*
- * The longest message a peer may send. The longest of version 1 has 188 bytes;
- * the longest that deployed peers send has 652; the rest is growth area.
+ * Longest message accepted. Version 1 needs 188 bytes, deployed peers send up to 652; the rest
+ * is growth area.
  */
 #define SMC_CLC_MSG_MAX_LEN	1024
 
 /**
- * enum smc_clc_verdict - what a received CLC message deserves
- * @SMC_CLC_OK: it can be used
- * @SMC_CLC_PROTO: not a CLC message, or a malformed one: the TCP connection is
- *	terminated, there is no fallback (RFC 7609 C.6, ERR-15, ERR-16)
- * @SMC_CLC_ENUM: well formed, but a value is one that this side does not know:
- *	the answer is a Decline (RFC 7609 C.6, ERR-17)
+ * enum smc_clc_verdict - outcome of decoding
+ * @SMC_CLC_OK: usable
+ * @SMC_CLC_PROTO: no CLC message, or malformed: the TCP connection is terminated without
+ *	fallback (RFC 7609 C.6, ERR-15, ERR-16)
+ * @SMC_CLC_ENUM: well formed with an unknown value: the answer is a Decline (RFC 7609 C.6,
+ *	ERR-17)
  */
 enum smc_clc_verdict {
 	SMC_CLC_OK,
@@ -40,14 +38,14 @@ struct smc_clc_prefix {
 };
 
 /**
- * struct smc_clc_v2_offer - what a client offers of SMC-R version 2
+ * struct smc_clc_v2_offer - a client's offer of SMC-R version 2
  * @gid: RoCE v2 GID of its RNIC
- * @release: 0 for version 2.0, 1 for 2.1; later ones count as well
- * @max_conns: connections it would have in a link group; from release 1 on
- * @max_links: links it would have there; from release 1 on
+ * @release: 0 for version 2.0, 1 for 2.1; later ones are valid, too
+ * @max_conns: its limit of connections in a link group; from release 1 on
+ * @max_links: its limit of links in a link group; from release 1 on
  * @features: mask of optional features; from release 1 on
  * @nr_eids: entries of @eid
- * @eid: names of the groups of hosts it belongs to, blank padded
+ * @eid: names of the host groups it belongs to, blank padded
  */
 struct smc_clc_v2_offer {
 	u8 gid[SMC_GID_LEN];
@@ -60,14 +58,14 @@ struct smc_clc_v2_offer {
 };
 
 /**
- * struct smc_clc_proposal - what a client offers (W3)
- * @peer_id: the client; deployed ones leave it zero where @offers_v1 is false
- * @gid: GID of the RNIC which the client prefers
+ * struct smc_clc_proposal - a client's offer (W3)
+ * @peer_id: the client; zero from deployed clients without @offers_v1
+ * @gid: GID of the RNIC that the client prefers
  * @mac: MAC address of the same RNIC
- * @offers_v1: SMC-R version 1 is among the offers
- * @offers_v2: SMC-R version 2 is among them, too
- * @v2: what is offered of it; zero where @offers_v2 is false
- * @has_subnets: the fields below were in the message
+ * @offers_v1: SMC-R version 1 is offered
+ * @offers_v2: SMC-R version 2 is offered
+ * @v2: the offer of version 2; zero without @offers_v2
+ * @has_subnets: the message had the following fields
  * @subnet: IPv4 network number, host order; 0 on an IPv6 connection
  * @subnet_len: significant bits of @subnet, 0 to 32
  * @nr_prefixes: entries in @prefix; 0 on an IPv4 connection
@@ -108,7 +106,7 @@ struct smc_clc_fce {
 };
 
 /**
- * struct smc_clc_accept - one side's RDMA data: Accept and Confirm (W5, W6)
+ * struct smc_clc_accept - RDMA data of one side: Accept and Confirm (W5, W6)
  * @peer_id: the sender
  * @gid: GID of the sender's end of the link
  * @mac: MAC address of the same RNIC
@@ -116,14 +114,13 @@ struct smc_clc_fce {
  * @rkey: of the sender's RMB on this link
  * @rmb_addr: start of the RMB, as RDMA address on this link
  * @rmbe_index: element of the RMB, 1 to 255
- * @token: alert token, goes into each CDC message to the sender
+ * @token: alert token, part of each CDC message to the sender
  * @psn: first packet sequence number of the sender, 24 bits
  * @size_code: length of the element, 2^(n + 14) bytes, 0 to 15
  * @mtu: path MTU as &enum smc_mtu; any nibble, see smc_nego_mtu_is_valid()
- * @first_contact: Accept: the server creates a link group. Confirm: deployed
- *	peers repeat the flag, the RFC has it reserved; it decides nothing in
- *	version 1, in version 2 it announces @fce
- * @eid: version 2: of the Proposal's EIDs, the one both have
+ * @first_contact: Accept: the server creates a link group. Confirm: reserved in the RFC,
+ *	repeated by deployed peers; ignored in version 1, in version 2 @fce follows
+ * @eid: version 2: the EID of the Proposal that both sides have
  * @fce: version 2, with @first_contact
  * @nr_gids: entries of @gids; a Confirm with @fce
  * @gids: GIDs that the client could use
@@ -148,11 +145,11 @@ struct smc_clc_accept {
 };
 
 /**
- * struct smc_clc_decline - why a side wants to stay with TCP (W7)
+ * struct smc_clc_decline - why a side prefers TCP (W7)
  * @peer_id: the sender
  * @diagnosis: the sender's own code; for display only (DCLN-05)
- * @out_of_sync: the receiver's link group is stale and must go (DCLN-04)
- * @os: operating system of a deployed sender, 0 where not told
+ * @out_of_sync: the receiver's link group is stale and has to end (DCLN-04)
+ * @os: operating system of a deployed sender, 0 if unknown
  */
 struct smc_clc_decline {
 	u8 peer_id[SMC_PEER_ID_LEN];
@@ -164,8 +161,8 @@ struct smc_clc_decline {
 /**
  * struct smc_clc_msg - any CLC message
  * @type: selects the member of the union
- * @version: whose layout the message has; 0 where the header says version 0,
- *	and a Proposal may say more than 2
+ * @version: version of the layout; 0 if the header has version 0; a Proposal may have more
+ *	than 2
  * @proposal: SMC_CLC_PROPOSAL
  * @accept: SMC_CLC_ACCEPT and SMC_CLC_CONFIRM
  * @decline: SMC_CLC_DECLINE
