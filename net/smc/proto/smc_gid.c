@@ -2,18 +2,17 @@
 /*
  * GIDs of RoCE ports as addresses.
  *
- * A RoCE v2 packet is either IPv4 or IPv6, so it takes two GIDs of the same IP
- * version. Where a route leads from one to the other it takes more: a link-local
- * address means nothing behind a router, nor on another LAN of the same host.
- * It is of use where TCP itself goes from that address to that of the peer: then
- * both are known to be on one LAN, and on which.
+ * A RoCE v2 packet is either IPv4 or IPv6, so both GIDs need the same IP version. A routed path
+ * needs more: a link-local address is meaningless behind a router or on another LAN of the same
+ * host. It is usable where TCP itself uses that address towards the peer's: then both are on
+ * one known LAN.
  */
 #include <linux/string.h>
 
 #include "proto/smc_gid.h"
 
 /**
- * smc_gid_classify() - what is a GID as an IP address
+ * smc_gid_classify() - kind of a GID as an IP address
  * @gid: 16 bytes
  *
  * Context: Any context.
@@ -31,8 +30,8 @@ enum smc_gid_kind smc_gid_classify(const u8 gid[SMC_GID_LEN])
 }
 
 /**
- * smc_gid_kinds_like() - the kinds of GIDs that a neighbour's can talk to
- * @gid: of a RoCE v2 port on the same LAN
+ * smc_gid_kinds_like() - kinds of GIDs that reach a neighbour
+ * @gid: RoCE v2 GID of the neighbour on the same LAN
  *
  * Context: Any context.
  * Return: set of kinds, of one IP version.
@@ -45,9 +44,9 @@ unsigned int smc_gid_kinds_like(const u8 gid[SMC_GID_LEN])
 }
 
 /**
- * smc_gid_is_routable_to() - may a route lead from one GID to the other
+ * smc_gid_is_routable_to() - check whether a route may connect two GIDs
  * @own: RoCE v2 GID of this host
- * @peer: the peer's
+ * @peer: RoCE v2 GID of the peer
  *
  * Context: Any context.
  * Return: true if both are of the same kind.
@@ -58,18 +57,17 @@ bool smc_gid_is_routable_to(const u8 own[SMC_GID_LEN], const u8 peer[SMC_GID_LEN
 }
 
 /**
- * smc_gid_rank() - how well does a GID serve as local end
+ * smc_gid_rank() - rank a GID as local end of a link
  * @facts: the GID
- * @wish: what it has to be
+ * @wish: what the caller needs
  *
- * The one wished for by name is the best. Then RoCE v1, it is what RFC 7609 means
- * by RoCE; then one of the device of the route itself before one of a device it
- * rests on. Then, for RoCE v2, an IPv4 address before an IPv6 one: both reach a
- * neighbour, but the IPv4 neighbour is known already where the TCP connection
- * uses the same interface. Of equals the caller takes the first.
+ * The GID named by the caller ranks first. Then RoCE v1, which RFC 7609 means by RoCE; then a
+ * GID of the route's own device before one of a lower device. Then, for RoCE v2, IPv4 before
+ * IPv6: both reach a neighbour, but the IPv4 neighbour entry exists already where the TCP
+ * connection uses the same interface. Of equals the caller takes the first.
  *
  * Context: Any context.
- * Return: 0 if it does not serve, else the more the better.
+ * Return: 0 if it is unusable, otherwise higher is better.
  */
 unsigned int smc_gid_rank(const struct smc_gid_facts *facts, const struct smc_gid_criteria *wish)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * GIDs of RoCE ports as addresses: of which kind one is, which two can talk to
- * each other, and which one serves a connection best.
+ * GIDs of RoCE ports as addresses: their kinds, which pairs can communicate, and which one
+ * serves a connection best.
  */
 #ifndef SMC_GID_H
 #define SMC_GID_H
@@ -11,10 +11,10 @@
 #include "proto/smc_wire.h"
 
 /**
- * enum smc_gid_kind - what a GID is as an IP address
- * @SMC_GID_LINK_LOCAL: an IPv6 address of one LAN
+ * enum smc_gid_kind - kind of a GID as an IP address
+ * @SMC_GID_LINK_LOCAL: link-local IPv6 address, valid on one LAN
  * @SMC_GID_IPV6: any other IPv6 address
- * @SMC_GID_IPV4: an IPv4 address, in its mapped form
+ * @SMC_GID_IPV4: IPv4 address, in its mapped form
  */
 enum smc_gid_kind {
 	SMC_GID_LINK_LOCAL,
@@ -22,17 +22,17 @@ enum smc_gid_kind {
 	SMC_GID_IPV4,
 };
 
-/* Sets of kinds: those that a packet of one IP version can carry, and all. */
+/* Sets of kinds: of one kind, of IPv6, and all. */
 #define SMC_GID_ONE(kind)	(1U << (kind))
 #define SMC_GID_ANY_IPV6	(SMC_GID_ONE(SMC_GID_LINK_LOCAL) | SMC_GID_ONE(SMC_GID_IPV6))
 #define SMC_GID_ANY		(SMC_GID_ANY_IPV6 | SMC_GID_ONE(SMC_GID_IPV4))
 
 /**
- * struct smc_gid_criteria - what a GID has to be
- * @kinds: set of kinds that will do for RoCE v2
+ * struct smc_gid_criteria - requirements for a GID
+ * @kinds: set of kinds that are usable for RoCE v2
  * @v2_only: no RoCE v1
- * @named_only: no other than @gid, on the network device of the route
- * @gid: this one before all others; zero for none
+ * @named_only: only @gid, on the network device of the route
+ * @gid: preferred GID; zero for none
  */
 struct smc_gid_criteria {
 	u8 kinds;
@@ -42,10 +42,10 @@ struct smc_gid_criteria {
 };
 
 /**
- * struct smc_gid_facts - what an entry of a port's table is
+ * struct smc_gid_facts - an entry of a port's GID table
  * @gid: the GID
- * @is_v1: for RoCE v1, else for v2
- * @is_theirs: of the network device of the route, else of one that this rests on
+ * @is_v1: for RoCE v1, otherwise for v2
+ * @is_theirs: of the network device of the route, otherwise of a lower device
  */
 struct smc_gid_facts {
 	const u8 *gid;

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Keepalive on the SMC level, RFC 7609 4.5.3, and TCP_USER_TIMEOUT, as a pure
- * decision: from what is wanted and what has happened follows what to do and
- * when to look again.
+ * Keepalive of SMC, RFC 7609 4.5.3, and TCP_USER_TIMEOUT as a pure decision: whether to probe
+ * or give up, and when to check again.
  *
- * A link is probed for all its connections at once. So a connection that finds
- * that another one has heard from the peer, or has just probed, waits: what it
- * asks for is silence on the connection and on the link (KA-03, KA-07).
+ * A probe of a link serves all its connections. A connection whose link received anything, or
+ * was just probed for another connection, waits: only silence on both counts (KA-03, KA-07).
  */
 #include <linux/minmax.h>
 
 #include "proto/smc_keepalive_plan.h"
 
-/* How often to look for data when there is none, in parts of the time limit. */
+/* Without data the check repeats at this fraction of the time limit, at least 10 ms apart. */
 #define IDLE_STALL_LOOKS	4
 #define IDLE_STALL_LOOK_MIN	10
 
@@ -37,8 +35,8 @@ static void idle_keepalive(const struct smc_keepalive_times *want,
 	if (!want->idle)
 		return;
 	/*
-	 * Anything that came since is an answer, KA-04. In the tick of the probe,
-	 * too: before it there was silence.
+	 * Anything received since the probe is an answer, KA-04. So is a message in the same
+	 * tick: there was silence before it.
 	 */
 	step->is_probing = facts->is_probing && facts->link_active > facts->probed;
 	if (step->is_probing && facts->probed >= want->dead) {
@@ -55,14 +53,14 @@ static void idle_keepalive(const struct smc_keepalive_times *want,
 }
 
 /**
- * smc_keepalive_plan() - is it time to probe the peer, or to give it up
- * @want: what the application set
- * @facts: what has happened on connection and link
+ * smc_keepalive_plan() - decide whether to probe the peer or to give it up
+ * @want: settings of the application
+ * @facts: activity of the connection and its link
  *
  * RFC 7609 4.5.3 (KA-01 to KA-04, KA-07, TMR-15).
  *
  * Context: Any context.
- * Return: what to do now and when to look again.
+ * Return: what to do now, and when to check again.
  */
 struct smc_keepalive_step smc_keepalive_plan(const struct smc_keepalive_times *want,
 					     const struct smc_keepalive_facts *facts)
