@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The close machine of RFC 7609 Section 4.8 as one table, and the legal moves
- * of links and link groups.
+ * The close machine of RFC 7609 Section 4.8 as one table, and the legal moves of links and link
+ * groups. D, C and A are PeerDoneWriting, PeerConnectionClosed and PeerConnAbort (AMB-46).
  *
- * Operation: an event is first remembered, then the first rule that fits the
- * state, the event, and what is known decides. No rule means that nothing has
- * to be done. D, C and A are PeerDoneWriting, PeerConnectionClosed and
- * PeerConnAbort (AMB-46).
+ * Operation: an event is recorded first. Then the first rule that matches the state, the event
+ * and the recorded facts applies. Without a match nothing has to be done.
  *
- * A close or shutdown that finds data not yet written and completed is kept as
- * a wish (pending close, CLOSE-08) in whatever state the connection is, and is
- * granted by the event that all is drained. While the application has its
- * descriptor, how long that takes is its business; after close() the timer runs
- * (CLOSE-23). It begins anew as long as data gets through: a peer that reads
- * slowly is to get its data, one that reads no more must not keep them for ever.
+ * A close or shutdown that finds data unsent or in flight becomes pending (CLOSE-08) in any
+ * state, and completes when all is drained. While the application has its descriptor there is
+ * no time limit; after close() the timer runs (CLOSE-23). Progress restarts it: a slow reader
+ * gets its data, a peer that stopped reading cannot hold them for ever.
  *
  * The last message may have to wait for a slot or for another link. LASTWORD (C) and
- * PROCESSABORT (A, or C where the connection broke after it) wait for its completion.
- * Only then the connection leaves its group, and TCP gets our FIN (CLOSE-01). In every
- * state that waits for the peer and not for the application, the timer runs.
+ * PROCESSABORT (A, or C if the connection broke after it) wait for its completion. Only then
+ * the connection leaves its group, and TCP sends our FIN (CLOSE-01). The timer runs in every
+ * state that waits for the peer and not for the application.
  */
 #include <linux/array_size.h>
 #include <linux/bits.h>
@@ -27,7 +23,7 @@
 
 #include "proto/smc_state.h"
 
-/* What is known: remembered in struct smc_close_ctl ... */
+/* Facts that struct smc_close_ctl records ... */
 enum smc_close_bit {
 	SMC_SEEN_APP_CLOSED	= 1 << 0,
 	SMC_SEEN_WANT_D		= 1 << 1,
@@ -37,17 +33,17 @@ enum smc_close_bit {
 	SMC_SEEN_D_RCVD		= 1 << 5,
 	SMC_SEEN_C_RCVD		= 1 << 6,
 	SMC_SEEN_A_RCVD		= 1 << 7,
-	SMC_SEEN_TCP_ENDED	= 1 << 8,	/* reset by the peer */
-	SMC_SEEN_PATH_LOST	= 1 << 9,	/* no link, and not the end */
-	/* ... or true at the moment only. */
+	SMC_SEEN_TCP_ENDED	= 1 << 8,	/* the peer reset TCP */
+	SMC_SEEN_PATH_LOST	= 1 << 9,	/* no link left, but the connection goes on */
+	/* ... or that hold for the current event only. */
 	SMC_SEEN_UNREAD		= 1 << 16,
 	SMC_SEEN_UNSENT		= 1 << 17,
 	SMC_SEEN_BUSY		= 1 << 18,	/* unsent or not completed */
-	SMC_SEEN_PROGRESS	= 1 << 19,	/* since the timer was started */
-	SMC_SEEN_ABORT_DUE	= 1 << 20,	/* A may be under way, if TCP was reset */
+	SMC_SEEN_PROGRESS	= 1 << 19,	/* since the timer started */
+	SMC_SEEN_ABORT_DUE	= 1 << 20,	/* A may be in flight if TCP was reset */
 };
 
-/* Any of these, and a reset of TCP while data are unread needs no more words. */
+/* With any of these a reset of TCP needs no further message from the peer. */
 #define SMC_SEEN_WHY_TCP_ENDED \
 	(SMC_SEEN_APP_CLOSED | SMC_SEEN_C_RCVD | SMC_SEEN_PATH_LOST)
 
@@ -55,17 +51,17 @@ enum smc_close_bit {
 	(SMC_SEEN_UNREAD | SMC_SEEN_UNSENT | SMC_SEEN_BUSY | SMC_SEEN_PROGRESS | \
 	 SMC_SEEN_ABORT_DUE)
 
-/* Rules name these two instead of a state to go to. */
+/* Values of smc_close_rule.next other than states. */
 enum smc_rule_next {
 	SMC_RULE_STAY	= 0,
 	SMC_RULE_ABORT	= 31,	/* see smc_state_abort() */
 };
 
 struct smc_close_rule {
-	u32	states;		/* in any of these states, */
-	u32	events;		/* on any of these events, */
-	u32	set;		/* if all of this is known */
-	u32	clear;		/* and none of this: */
+	u32	states;
+	u32	events;
+	u32	set;		/* facts that have to be known */
+	u32	clear;		/* facts that must not be */
 	u32	next;
 	u32	actions;
 };
@@ -75,30 +71,30 @@ struct smc_close_rule {
 #define DO(action)	SMC_CLOSE_DO_##action
 #define SEEN(bit)	SMC_SEEN_##bit
 
-/* States in which the connection exists and nobody has aborted it. */
+/* States of a connection that no side has aborted. */
 #define ST_OPEN (ST(ACTIVE) | ST(APPCLOSEWAIT1) | ST(APPCLOSEWAIT2) | \
 		 ST(PEERCLOSEWAIT1) | ST(PEERCLOSEWAIT2) | \
 		 ST(APPFINCLOSEWAIT) | ST(PEERFINCLOSEWAIT))
 #define ST_ABORTING (ST(PEERABORTWAIT) | ST(PROCESSABORT))
-/* Of these, those in which the peer's D or C has been seen, so all its data. */
+/* Of these, those in which the peer's D or C, and so all its data, arrived. */
 #define ST_COMPLETE (ST(APPCLOSEWAIT1) | ST(APPCLOSEWAIT2) | \
 		     ST(PEERCLOSEWAIT2) | ST(APPFINCLOSEWAIT))
 
-/* ... and those in which it has not, and the application can see what else comes. */
+/* ... and those in which more data may arrive for the application. */
 #define ST_TALKING (ST(ACTIVE) | ST(PEERCLOSEWAIT1))
 
-/* On this side something else than the peer ends it. */
+/* Local reasons for an abort. */
 #define EV_ABORT (EV(APP_ABORT) | EV(FAULT) | EV(SILENCE))
 
 #define DO_WAKE (DO(WAKE_READERS) | DO(WAKE_WRITERS))
-/* The application learns of an abort, and data under way are gone (2A). */
+/* Report an abort to the application; data in flight are lost (2A). */
 #define DO_BREAK (DO(PURGE) | DO(REPORT_ERR) | DO_WAKE)
 #define DO_ABORT (DO_BREAK | DO(SEND_A) | DO(TCP_RST) | DO(START_TIMER))
 #define DO_LEAVE (DO(STOP_TIMER) | DO(FREE_RMBE))
 #define DO_RESET (DO_BREAK | DO(TCP_RST) | DO_LEAVE)
 
 static const struct smc_close_rule smc_close_rules[] = {
-	/* The way up (2). What the peer said meanwhile takes effect now. */
+	/* Establishment (2). Flags that the peer sent meanwhile take effect now. */
 	{ ST(INIT), EV(ESTABLISHED), SEEN(A_RCVD), 0,
 	  SMC_STATE_PROCESSABORT, DO_ABORT },
 	{ ST(INIT), EV(ESTABLISHED), SEEN(C_RCVD), 0,
@@ -107,17 +103,17 @@ static const struct smc_close_rule smc_close_rules[] = {
 	  SMC_STATE_APPCLOSEWAIT1, DO_WAKE },
 	{ ST(INIT), EV(ESTABLISHED), 0, 0,
 	  SMC_STATE_ACTIVE, DO_WAKE },
-	/* It never came to a connection: there is nobody to send a CDC to. */
+	/* Never connected: there is no peer for a CDC. */
 	{ ST(INIT), EV(APP_CLOSE), 0, 0,
 	  SMC_STATE_CLOSED, DO_RESET & ~DO(REPORT_ERR) },
 	{ ST(INIT), EV_ABORT | EV(RX_RST) | EV(TIMER) | EV(LINK_LOST), 0, 0,
 	  SMC_STATE_CLOSED, DO_RESET },
 
 	/*
-	 * No path to the peer is left: nothing can be written by anyone. What
-	 * the peer wrote before its D or C is all here: the application reads
-	 * it and its end, as with TCP, in its own time (CLOSE-17). It is told
-	 * of the loss where it could have gone on sending.
+	 * No path to the peer is left, so no side can write. All that the peer wrote before its
+	 * D or C is here. The application reads it and the end of file at its own pace, as with
+	 * TCP (CLOSE-17). The loss is an error only where the application could still have
+	 * sent.
 	 */
 	{ ST(APPCLOSEWAIT1), EV(LINK_LOST), 0, SEEN(APP_CLOSED) | SEEN(C_RCVD),
 	  SMC_RULE_STAY, DO(REPORT_ERR) | DO_WAKE },
@@ -125,19 +121,19 @@ static const struct smc_close_rule smc_close_rules[] = {
 	  SMC_RULE_STAY, DO_WAKE },
 	{ ST_OPEN, EV(LINK_LOST), 0, 0,
 	  SMC_STATE_CLOSED, DO_RESET },
-	/* After that no message is posted: PEER-03 without a hurry. */
+	/* No message is posted after the loss: PEER-03, but without time pressure. */
 	{ ST_OPEN, EV(APP_CLOSE), SEEN(PATH_LOST), 0,
 	  SMC_STATE_CLOSED, DO_RESET & ~DO(REPORT_ERR) },
 	{ ST_OPEN, EV_ABORT, SEEN(PATH_LOST), 0,
 	  SMC_STATE_CLOSED, DO_RESET },
 	{ ST_OPEN, EV(APP_SHUT_WR), SEEN(PATH_LOST) | SEEN(WANT_D), 0,
 	  SMC_RULE_STAY, DO(WAKE_WRITERS) },
-	/* The peer's own end of it, or news from before the loss. */
+	/* The peer detected the loss, too, or sent this before it. */
 	{ ST_OPEN, EV(RX_RST) | EV(RX_ABORT) | EV(RX_CLOSED), SEEN(PATH_LOST), 0,
 	  SMC_RULE_STAY, DO_WAKE },
 	/*
-	 * The end of an abort (1B, 2B). A peer that closed before it saw our A sends
-	 * none. Its promise is here, and ours may have yet to get there.
+	 * The end of an abort (1B, 2B). A peer that closed before our A arrived sends none: its
+	 * C arrived, and our A may still be in flight.
 	 */
 	{ ST(PEERABORTWAIT), EV(RX_ABORT) | EV(RX_CLOSED), 0, 0,
 	  SMC_STATE_PROCESSABORT, 0 },
@@ -145,63 +141,63 @@ static const struct smc_close_rule smc_close_rules[] = {
 	  SMC_STATE_CLOSED, DO_LEAVE },
 	{ ST_ABORTING, EV(TIMER) | EV(LINK_LOST), 0, 0,
 	  SMC_STATE_CLOSED, DO_LEAVE },
-	/* The end of a close: our C is there, or nobody waits for it any longer. */
+	/* The end of a close: our C was delivered, or its delivery no longer matters. */
 	{ ST(LASTWORD), EV(FINAL_DONE) | EV(TIMER) | EV(LINK_LOST), 0, 0,
 	  SMC_STATE_CLOSED, DO(TCP_FIN) | DO_LEAVE },
-	/* TCP has payload (AMB-54), or the application does not want a FIN. */
+	/* Payload on TCP (AMB-54), or the application wants a RST instead of a FIN. */
 	{ ST(LASTWORD), EV(FAULT) | EV(APP_ABORT), 0, 0,
 	  SMC_STATE_PROCESSABORT, DO(TCP_RST) },
 
-	/* After a reset of TCP the peer's queue pair may be gone: no news. */
+	/* After a reset of TCP the peer's queue pair may be gone: silence is expected. */
 	{ ST_OPEN, EV(SILENCE), SEEN(TCP_ENDED), 0,
 	  SMC_RULE_STAY, 0 },
-	/* We abort (1A), or the peer does (2A): answer, unless our C was the last word. */
+	/* This side aborts (1A), or the peer does (2A): answer with A unless our C was sent. */
 	{ ST_OPEN, EV_ABORT | EV(RX_ABORT), 0, 0,
 	  SMC_RULE_ABORT, 0 },
 	/*
-	 * What was written before a D is all here, and TCP would let it be read. By
-	 * its reset the peer may mean an abort, which A tells, or the loss of its
-	 * links, of which we hear soon: TCP is only another, sometimes shorter way.
-	 * If neither comes it is we who abort (ABRT-10).
+	 * All that was written before a D is here, and TCP would let the application read it.
+	 * The reset may mean an abort, which A announces, or the loss of the peer's links,
+	 * which is detected soon. TCP is only another, sometimes faster path. If neither
+	 * arrives in time this side aborts (ABRT-10).
 	 */
 	{ ST_COMPLETE, EV(RX_RST), SEEN(UNREAD), SEEN(APP_CLOSED) | SEEN(C_RCVD),
 	  SMC_RULE_STAY, DO(START_TIMER) },
 	/*
-	 * Where the peer has not said D its last data may be under way, in front of
-	 * its A: a RST is often faster than both, and TCP would be no faster than data.
+	 * Before D the peer's last data may be in flight, ahead of its A. A RST often overtakes
+	 * both; on a plain TCP connection it cannot overtake data.
 	 */
 	{ ST_TALKING, EV(RX_RST), SEEN(ABORT_DUE), SEEN(APP_CLOSED),
 	  SMC_RULE_STAY, DO(START_TIMER) },
 	{ ST_TALKING | ST_COMPLETE, EV(TIMER), SEEN(TCP_ENDED), SMC_SEEN_WHY_TCP_ENDED,
 	  SMC_RULE_ABORT, 0 },
 	/*
-	 * A deployed peer lets go of TCP as soon as it closes, long before our
-	 * application may have read everything (protocol.md): its TCP may
-	 * answer with RST later. Where C was seen nothing is left to abort.
+	 * A deployed peer closes TCP with the socket, long before our application may have read
+	 * everything (protocol.md). Its TCP may reply with RST later. After C nothing is left
+	 * to abort.
 	 */
 	{ ST_OPEN, EV(RX_RST), 0, SEEN(C_RCVD),
 	  SMC_RULE_ABORT, 0 },
-	/* A pending close is given time as long as there is progress. */
+	/* Progress extends the time of a pending close. */
 	{ ST_OPEN, EV(TIMER), SEEN(WANT_C) | SEEN(PROGRESS), 0,
 	  SMC_RULE_STAY, DO(START_TIMER) },
-	/* The peer had the time to close after our C, and has not (CLOSE-24). */
+	/* The peer did not close in time after our C (CLOSE-24). */
 	{ ST_OPEN, EV(TIMER), SEEN(APP_CLOSED) | SEEN(C_SENT), 0,
 	  SMC_STATE_CLOSED, DO_RESET },
 	{ ST_OPEN, EV(TIMER), SEEN(APP_CLOSED), 0,
 	  SMC_RULE_ABORT, 0 },
 	/*
-	 * Nobody will read what is there or still comes (3A, AMB-45). News of
-	 * data may be late: the application may have read them and then closed.
+	 * The application will not read what is here or still arrives (3A, AMB-45). RX_DATA may
+	 * be late: the application may have read the data before it closed.
 	 */
 	{ ST_OPEN, EV(APP_CLOSE), SEEN(UNREAD), SEEN(C_SENT),
 	  SMC_RULE_ABORT, 0 },
 	{ ST_OPEN, EV(RX_DATA), SEEN(UNREAD) | SEEN(APP_CLOSED), 0,
 	  SMC_RULE_ABORT, 0 },
-	/* The peer has closed and will not read what we have (4A, AMB-43). */
+	/* The peer closed and will not read unsent data (4A, AMB-43). */
 	{ ST_OPEN, EV(RX_CLOSED), SEEN(UNSENT), 0,
 	  SMC_RULE_ABORT, 0 },
 
-	/* The application closes, and all is drained (3A, 3D, 4C, AMB-42). */
+	/* The application closes and all is drained (3A, 3D, 4C, AMB-42). */
 	{ ST(ACTIVE), EV(APP_CLOSE) | EV(TX_DRAINED),
 	  SEEN(WANT_C), SEEN(BUSY),
 	  SMC_STATE_PEERCLOSEWAIT1, DO(SEND_C) | DO(START_TIMER) | DO_WAKE },
@@ -215,11 +211,11 @@ static const struct smc_close_rule smc_close_rules[] = {
 	{ ST(APPCLOSEWAIT1) | ST(APPCLOSEWAIT2),
 	  EV(APP_CLOSE) | EV(TX_DRAINED), SEEN(WANT_C), SEEN(BUSY),
 	  SMC_STATE_PEERFINCLOSEWAIT, DO(SEND_C) | DO(START_TIMER) | DO_WAKE },
-	/* It closes, and data is under way: pending close (3A). */
+	/* It closes with data unsent or in flight: pending close (3A). */
 	{ ST_OPEN, EV(APP_CLOSE) | EV(TX_DRAINED), SEEN(WANT_C), 0,
 	  SMC_RULE_STAY, DO(WAIT_DRAIN) | DO(START_TIMER) | DO_WAKE },
 
-	/* It shuts down its writing (3A, 4B). */
+	/* It shuts down writing (3A, 4B). */
 	{ ST(ACTIVE), EV(APP_SHUT_WR) | EV(TX_DRAINED),
 	  SEEN(WANT_D), SEEN(BUSY),
 	  SMC_STATE_PEERCLOSEWAIT1, DO(SEND_D) | DO(WAKE_WRITERS) },
@@ -228,11 +224,11 @@ static const struct smc_close_rule smc_close_rules[] = {
 	  SMC_STATE_APPCLOSEWAIT2, DO(SEND_D) | DO(WAKE_WRITERS) },
 	{ ST_OPEN, EV(APP_SHUT_WR) | EV(TX_DRAINED), SEEN(WANT_D), 0,
 	  SMC_RULE_STAY, DO(WAIT_DRAIN) | DO(WAKE_WRITERS) },
-	/* Its reading: the peer is not told (CLOSE-04). */
+	/* It shuts down reading, without a message to the peer (CLOSE-04). */
 	{ ST_OPEN, EV(APP_SHUT_RD), 0, 0,
 	  SMC_RULE_STAY, DO(WAKE_READERS) },
 
-	/* The peer is done with its writing (3B, 4A) ... */
+	/* The peer shuts down writing (3B, 4A) ... */
 	{ ST(ACTIVE), EV(RX_DONE), 0, 0,
 	  SMC_STATE_APPCLOSEWAIT1, DO(WAKE_READERS) },
 	{ ST(PEERCLOSEWAIT1), EV(RX_DONE), 0, 0,
@@ -249,7 +245,7 @@ static const struct smc_close_rule smc_close_rules[] = {
 	  SMC_STATE_APPFINCLOSEWAIT, DO_WAKE },
 };
 
-/* What the application is told when an event breaks its connection; 0: ECONNRESET. */
+/* Error reported when an event breaks the connection; 0: ECONNRESET. */
 static const int smc_close_errs[SMC_CLOSE_NR_EVENTS] = {
 	[SMC_CLOSE_FAULT]	= ECONNABORTED,
 	[SMC_CLOSE_SILENCE]	= ETIMEDOUT,
@@ -257,7 +253,7 @@ static const int smc_close_errs[SMC_CLOSE_NR_EVENTS] = {
 	[SMC_CLOSE_TIMER]	= ETIMEDOUT,
 };
 
-/* What an event adds to what is remembered. */
+/* Facts that an event records. */
 static const u32 smc_close_adds[SMC_CLOSE_NR_EVENTS] = {
 	[SMC_CLOSE_APP_CLOSE]	= SEEN(APP_CLOSED),
 	[SMC_CLOSE_RX_DONE]	= SEEN(D_RCVD),
@@ -291,7 +287,7 @@ static u32 smc_state_remember(const struct smc_close_ctl *ctl,
 	return seen;
 }
 
-/* Lost, but something is left to be read: the rules above. */
+/* A connection that lost its path may still have data to read, see the rules. */
 static u32 smc_state_note_loss(enum smc_close_event event,
 			       const struct smc_close_step *step)
 {
@@ -299,7 +295,7 @@ static u32 smc_state_note_loss(enum smc_close_event event,
 	       SEEN(PATH_LOST) : 0;
 }
 
-/* TCP was reset, and what the peer meant is yet to be heard. */
+/* TCP was reset, and a message that explains it is still due from the peer. */
 static bool smc_state_awaits_word(u32 state, u32 seen)
 {
 	return BIT(state) & (ST_TALKING | ST_COMPLETE) && seen & SEEN(TCP_ENDED) &&
@@ -321,8 +317,8 @@ smc_state_find_rule(enum smc_conn_state state, enum smc_close_event event,
 }
 
 /*
- * A peer that has said C or A, or has our C (AMB-44), sends no A that would be the answer
- * to ours: only our own last message is waited for. Otherwise the peer's A is (1A).
+ * A peer that sent C or A, or has our C (AMB-44), sends no A in answer to ours: only the
+ * completion of our last message is pending. Otherwise the peer's A is (1A).
  */
 static enum smc_conn_state smc_state_abort(u32 seen)
 {
@@ -330,7 +326,7 @@ static enum smc_conn_state smc_state_abort(u32 seen)
 								     SMC_STATE_PEERABORTWAIT;
 }
 
-/* What the actions of a step add to what is remembered. */
+/* Facts that the actions of a step record. */
 static u32 smc_state_note_actions(u32 seen, u32 actions)
 {
 	if (actions & DO(SEND_D))
@@ -343,8 +339,8 @@ static u32 smc_state_note_actions(u32 seen, u32 actions)
 }
 
 /**
- * smc_state_close_init() - a connection whose rendezvous is under way
- * @ctl: the close machine's memory
+ * smc_state_close_init() - initialise the close machine of a connection
+ * @ctl: state of the close machine
  *
  * RFC 7609 Section 4.8.1 (CLOSE-05, CLOSE-06).
  *
@@ -357,13 +353,13 @@ void smc_state_close_init(struct smc_close_ctl *ctl)
 }
 
 /**
- * smc_state_awaits_abort() - is the peer's A due, behind data that may be under way
- * @ctl: the close machine's memory
+ * smc_state_awaits_abort() - check whether the peer's A is due behind data in flight
+ * @ctl: state of the close machine
  *
  * RFC 7609 4.8.2 (ABRT-02, ABRT-10).
  *
  * Context: as for smc_state_close().
- * Return: true if TCP was reset, and the peer has said neither D, C nor A.
+ * Return: true if TCP was reset and the peer has sent neither D, C nor A.
  */
 bool smc_state_awaits_abort(const struct smc_close_ctl *ctl)
 {
@@ -371,17 +367,17 @@ bool smc_state_awaits_abort(const struct smc_close_ctl *ctl)
 }
 
 /**
- * smc_state_close() - something happened to a connection
- * @ctl: the close machine's memory; the only place that changes it
- * @event: what happened
- * @facts: what the data path knows at this moment
+ * smc_state_close() - feed an event to the close machine
+ * @ctl: state of the close machine; changed here only
+ * @event: the event
+ * @facts: state of the data path at this moment
  *
- * RFC 7609 Sections 4.8.1 and 4.8.2, Figures 22 and 23 (CLOSE-01 to CLOSE-26,
- * ABRT-01 to ABRT-13, AMB-41 to AMB-47). A CDC that carries several flags is
- * several events: data first, then D, C, A.
+ * RFC 7609 Sections 4.8.1 and 4.8.2, Figures 22 and 23 (CLOSE-01 to CLOSE-26, ABRT-01 to
+ * ABRT-13, AMB-41 to AMB-47). A CDC with several flags is several events: data first, then D,
+ * C, A.
  *
- * Context: the connection's owner serialises all calls for one @ctl and
- * carries the actions out in the order of their bits.
+ * Context: the connection's owner serialises all calls for one @ctl and carries the actions out
+ * in the order of their bits.
  * Return: the step; no actions and the same state if there is nothing to do.
  */
 struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
@@ -412,14 +408,14 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 		step.actions &= ~DO(SEND_A);
 	if (seen & SEEN(TCP_ENDED))
 		step.actions &= ~(DO(TCP_RST) | DO(TCP_FIN));
-	/* the word did not come, or cannot: the reset was all there is to be said */
+	/* the message did not arrive, or cannot: the reset is the reason */
 	if ((has_awaited && event == SMC_CLOSE_TIMER) ||
 	    (has_awaited_abort && event == SMC_CLOSE_LINK_LOST))
 		step.cause = SMC_CLOSE_RX_RST;
 	if (step.actions & DO(REPORT_ERR))
 		step.sk_err = smc_close_errs[step.cause] ?: ECONNRESET;
 	seen |= smc_state_note_loss(event, &step);
-	/* where no link leads to its element, one may still lead to ours */
+	/* the peer may still reach our element where this side has no link to its element */
 	is_lost = event == SMC_CLOSE_LINK_LOST || seen & SEEN(PATH_LOST);
 	step.is_peer_done = seen & (SEEN(C_RCVD) | SEEN(A_RCVD)) ||
 			    (is_lost && !facts->has_links);
@@ -433,10 +429,11 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 }
 
 /**
- * smc_state_is_alive() - has a connection begun, and its end not come
- * @ctl: the close machine's memory
+ * smc_state_is_alive() - check whether a connection has begun and not ended
+ * @ctl: state of the close machine
  *
- * So long the owner keeps it; each such state ends by itself, or by the application.
+ * The owner holds the connection meanwhile. Each such state ends by itself, or by the
+ * application.
  *
  * Context: Any context.
  * Return: true if so.
@@ -447,10 +444,10 @@ bool smc_state_is_alive(const struct smc_close_ctl *ctl)
 }
 
 /**
- * smc_state_is_usable() - is there a connection for the application
- * @ctl: the close machine's memory
+ * smc_state_is_usable() - check whether the application has a connection
+ * @ctl: state of the close machine
  *
- * One that was aborted is one as long as the peer may have to be told.
+ * An aborted connection counts while the peer may have to be informed.
  *
  * Context: Any context.
  * Return: true if so.
@@ -461,11 +458,11 @@ bool smc_state_is_usable(const struct smc_close_ctl *ctl)
 }
 
 /**
- * smc_state_awaits_final() - is nothing left to be done but for our last message
- * @ctl: the close machine's memory
+ * smc_state_awaits_final() - check whether only our last message is pending
+ * @ctl: state of the close machine
  *
- * Then the owner reports SMC_CLOSE_FINAL_DONE as soon as it has completed, or cannot any
- * more. RFC 7609 4.8.1, 4.8.2 (CLOSE-02, ABRT-09).
+ * The owner reports SMC_CLOSE_FINAL_DONE as soon as that message has completed, or never can.
+ * RFC 7609 4.8.1, 4.8.2 (CLOSE-02, ABRT-09).
  *
  * Context: as for smc_state_close().
  * Return: true if so.
@@ -476,8 +473,8 @@ bool smc_state_awaits_final(const struct smc_close_ctl *ctl)
 }
 
 /**
- * smc_state_has_seen() - was the machine told of an event before
- * @ctl: the close machine's memory
+ * smc_state_has_seen() - check whether an event was recorded
+ * @ctl: state of the close machine
  * @event: APP_CLOSE, RX_DONE, RX_CLOSED, RX_ABORT or RX_RST
  *
  * Context: as for smc_state_close().
@@ -489,14 +486,14 @@ bool smc_state_has_seen(const struct smc_close_ctl *ctl, enum smc_close_event ev
 }
 
 /**
- * smc_state_shown() - the state that user space is told
+ * smc_state_shown() - translate a state for user space
  * @state: any
  *
- * For the application a connection is over when both sides have closed, whatever its
- * last message does.
+ * For the application a connection ends when both sides have closed. The delivery of the last
+ * message does not matter to it.
  *
  * Context: Any context.
- * Return: the same, or one that user space knows instead.
+ * Return: a state that user space knows.
  */
 enum smc_conn_state smc_state_shown(enum smc_conn_state state)
 {
@@ -504,17 +501,16 @@ enum smc_conn_state smc_state_shown(enum smc_conn_state state)
 }
 
 /**
- * smc_state_is_draining() - does a close or shutdown wait for data to complete
- * @ctl: the close machine's memory
+ * smc_state_is_draining() - check whether a close or shutdown waits for data to complete
+ * @ctl: state of the close machine
  *
- * While it does, the owner reports SMC_CLOSE_TX_DRAINED as soon as nothing is
- * unsent or in flight (CLOSE-08).
+ * While it does, the owner reports SMC_CLOSE_TX_DRAINED as soon as nothing is unsent or in
+ * flight (CLOSE-08).
  *
- * Context: Any context. Where the caller does not serialise with
- *	    smc_state_close(), it has held conn->lock since the completion: either
- *	    it sees the wish, or smc_conn_is_drained(), which is asked after the wish
- *	    was set, sees the completion.
- * Return: true if it does.
+ * Context: Any context. A caller not serialised with smc_state_close() has held conn->lock
+ *	 since the completion. Either it sees the pending close, or smc_conn_is_drained(),
+ *	 called after the close became pending, sees the completion.
+ * Return: true if so.
  */
 bool smc_state_is_draining(const struct smc_close_ctl *ctl)
 {
@@ -586,11 +582,11 @@ static const char *smc_state_name(const char * const *names, u32 nr, u32 value)
 }
 
 /**
- * smc_state_conn_name() - the name of a connection state
+ * smc_state_conn_name() - name of a connection state
  * @state: any value
  *
  * Context: Any context.
- * Return: a string, "?" for a value that is no state.
+ * Return: a string, "?" for an unknown value.
  */
 const char *smc_state_conn_name(enum smc_conn_state state)
 {
@@ -599,11 +595,11 @@ const char *smc_state_conn_name(enum smc_conn_state state)
 }
 
 /**
- * smc_state_event_name() - the name of an event of the close machine
+ * smc_state_event_name() - name of an event of the close machine
  * @event: any value
  *
  * Context: Any context.
- * Return: a string, "?" for a value that is no event.
+ * Return: a string, "?" for an unknown value.
  */
 const char *smc_state_event_name(enum smc_close_event event)
 {
@@ -611,7 +607,7 @@ const char *smc_state_event_name(enum smc_close_event event)
 			      event);
 }
 
-/* Bit n of entry m: state m may be followed by state n. */
+/* Bit n of entry m: state n may follow state m. */
 static const u8 smc_link_moves[SMC_LINK_NR_STATES] = {
 	[SMC_LINK_UNUSED]	= BIT(SMC_LINK_ACTIVATING) |
 				  BIT(SMC_LINK_INACTIVE),
@@ -631,16 +627,15 @@ static const u8 smc_lgr_moves[SMC_LGR_NR_STATES] = {
 };
 
 /**
- * smc_state_link_may_move() - is a move between two link states legal
- * @from: the state the link is in
- * @to: the state it is to enter
+ * smc_state_link_may_move() - check whether a link may change its state
+ * @from: current state
+ * @to: next state
  *
- * A link may be given up at any time, even before it was connected, and never
- * comes back to life: its place is used anew by another link, with a new queue
- * pair (LID-03).
+ * A link may be given up at any time, even before it is connected. It never returns: another
+ * link with a new queue pair takes its place (LID-03).
  *
  * Context: Any context.
- * Return: true if it is.
+ * Return: true if it may.
  */
 bool smc_state_link_may_move(enum smc_link_state from, enum smc_link_state to)
 {
@@ -649,12 +644,12 @@ bool smc_state_link_may_move(enum smc_link_state from, enum smc_link_state to)
 }
 
 /**
- * smc_state_lgr_may_move() - is a move between two link group states legal
- * @from: the state the link group is in
- * @to: the state it is to enter
+ * smc_state_lgr_may_move() - check whether a link group may change its state
+ * @from: current state
+ * @to: next state
  *
  * Context: Any context.
- * Return: true if it is.
+ * Return: true if it may.
  */
 bool smc_state_lgr_may_move(enum smc_lgr_state from, enum smc_lgr_state to)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The states of connections, links and link groups, and their legal moves.
- *
- * A connection's states are those of RFC 7609 Section 4.8 with the numbers
- * that user space knows from smc_diag, and one more, see smc_state_shown().
+ * The states of connections, links and link groups, and their legal moves. A connection's
+ * states are those of RFC 7609 Section 4.8 with the numbers of smc_diag, and one more, see
+ * smc_state_shown().
  */
 #ifndef _SMC_STATE_H
 #define _SMC_STATE_H
@@ -26,39 +25,37 @@ enum smc_conn_state {
 	/* Abort. */
 	SMC_STATE_PEERABORTWAIT		= 26,
 	SMC_STATE_PROCESSABORT		= 27,
-	/* Both sides have closed; the peer's RNIC has not acknowledged our C yet. */
+	/* Both sides have closed; our C is not acknowledged yet. */
 	SMC_STATE_LASTWORD		= 28,
 };
 
-/* What happened to a connection. */
 enum smc_close_event {
 	SMC_CLOSE_ESTABLISHED,	/* rendezvous is complete */
 	SMC_CLOSE_APP_CLOSE,	/* close() or shutdown(both) */
 	SMC_CLOSE_APP_SHUT_WR,
 	SMC_CLOSE_APP_SHUT_RD,
-	SMC_CLOSE_TX_DRAINED,	/* all was written and has completed */
+	SMC_CLOSE_TX_DRAINED,	/* all data were written and completed */
 	SMC_CLOSE_RX_DATA,	/* the producer cursor moved */
 	SMC_CLOSE_RX_DONE,	/* D */
 	SMC_CLOSE_RX_CLOSED,	/* C */
 	SMC_CLOSE_RX_ABORT,	/* A */
-	SMC_CLOSE_RX_RST,	/* the TCP connection was reset by the peer */
+	SMC_CLOSE_RX_RST,	/* the peer reset the TCP connection */
 	SMC_CLOSE_APP_ABORT,	/* linger 0, connect() to AF_UNSPEC, never accepted */
 	SMC_CLOSE_FAULT,	/* overrun, bad cursor, loss, payload on TCP */
-	SMC_CLOSE_SILENCE,	/* keepalive or TCP_USER_TIMEOUT gives the peer up */
-	SMC_CLOSE_LINK_LOST,	/* no link reaches the peer any more */
-	SMC_CLOSE_TIMER,	/* what START_TIMER started has run out */
-	SMC_CLOSE_FINAL_DONE,	/* the CDC with C or A completed, well or not, or never will */
+	SMC_CLOSE_SILENCE,	/* keepalive or TCP_USER_TIMEOUT expired */
+	SMC_CLOSE_LINK_LOST,	/* no link reaches the peer */
+	SMC_CLOSE_TIMER,	/* the timer of START_TIMER expired */
+	SMC_CLOSE_FINAL_DONE,	/* the CDC with C or A completed, failed, or never will */
 	SMC_CLOSE_NR_EVENTS,
 };
 
 /*
- * What to do, to be carried out in the order of the bits. A timer that is started again
- * begins anew. Exactly one of TCP_RST and TCP_FIN, at most once, comes in the life of a
- * connection, unless the peer reset TCP itself.
+ * Actions, carried out in the order of the bits. START_TIMER restarts a running timer. Each
+ * connection has exactly one TCP_RST or TCP_FIN, unless the peer reset TCP itself.
  */
 enum smc_close_action {
-	SMC_CLOSE_DO_PURGE		= 1 << 0,  /* drop unsent data, unread where due */
-	SMC_CLOSE_DO_REPORT_ERR		= 1 << 1,  /* sk_err of the step */
+	SMC_CLOSE_DO_PURGE		= 1 << 0,  /* drop unsent data, unread data where due */
+	SMC_CLOSE_DO_REPORT_ERR		= 1 << 1,  /* @sk_err of the step */
 	SMC_CLOSE_DO_SEND_D		= 1 << 2,
 	SMC_CLOSE_DO_SEND_C		= 1 << 3,
 	SMC_CLOSE_DO_SEND_A		= 1 << 4,
@@ -72,32 +69,31 @@ enum smc_close_action {
 	SMC_CLOSE_DO_FREE_RMBE		= 1 << 12,  /* and leave the group */
 };
 
-/* What only the data path knows when an event happens. */
+/* State of the data path when an event happens. */
 struct smc_close_facts {
-	bool	has_unread;	/* bytes in our element the application lacks */
+	bool	has_unread;	/* bytes in our element not yet read */
 	bool	has_unsent;	/* bytes in the send ring not yet written */
 	bool	has_inflight;	/* RDMA WRITEs that have not completed */
-	bool	has_progress;	/* some did since START_TIMER was asked for */
-	bool	has_links;	/* the group is up, whether or not we can use its links */
-	bool	is_abort_due;	/* if TCP was reset: A may be under way */
+	bool	has_progress;	/* WRITEs completed since START_TIMER */
+	bool	has_links;	/* the group is up, even if this side cannot use its links */
+	bool	is_abort_due;	/* if TCP was reset: A may be in flight */
 };
 
-/* What the machine remembers of a connection. */
+/* State of the close machine of a connection. */
 struct smc_close_ctl {
 	enum smc_conn_state	state;
-	u32			seen;	/* smc_state.c's own bits */
+	u32			seen;	/* enum smc_close_bit of smc_state.c */
 };
 
 struct smc_close_step {
 	enum smc_conn_state	next;
 	u32			actions;
-	enum smc_close_event	cause;		/* the event, or what it stands for */
+	enum smc_close_event	cause;		/* the event, or the earlier one behind it */
 	int			sk_err;		/* positive, with REPORT_ERR */
 	/*
-	 * With FREE_RMBE: the peer has said that it writes no more, or no link
-	 * is left on which it could. Otherwise the element is freed on the
-	 * strength of a timer or an error only (RMB-28), and its owner does
-	 * well to reuse it late.
+	 * With FREE_RMBE: the peer announced that it writes no more, or no link is left on
+	 * which it could. Otherwise a timer or an error frees the element (RMB-28), and its
+	 * owner should delay the reuse.
 	 */
 	bool			is_peer_done;
 };
@@ -118,15 +114,15 @@ const char *smc_state_event_name(enum smc_close_event event);
 
 enum smc_link_state {
 	SMC_LINK_UNUSED		= 0,	/* new, not connected */
-	SMC_LINK_INACTIVE	= 1,	/* lost, cleared or given up; the last one */
+	SMC_LINK_INACTIVE	= 1,	/* final: lost, cleared or given up */
 	SMC_LINK_ACTIVATING	= 2,
 	SMC_LINK_ACTIVE		= 3,
-	SMC_LINK_DELETING	= 4,	/* given up: carries no new data, and is not clear yet */
+	SMC_LINK_DELETING	= 4,	/* given up: carries no new data, not yet clear */
 	SMC_LINK_NR_STATES,
 };
 
 enum smc_lgr_state {
-	SMC_LGR_FORMING,	/* first contact under way, others wait */
+	SMC_LGR_FORMING,	/* first contact is under way, other connections wait */
 	SMC_LGR_ACTIVE,
 	SMC_LGR_TERMINATING,	/* takes no new connections or links */
 	SMC_LGR_DEAD,
@@ -137,15 +133,15 @@ enum smc_lgr_type {
 	SMC_LGR_TYPE_NONE		= 0,
 	SMC_LGR_TYPE_SINGLE		= 1,
 	SMC_LGR_TYPE_SYMMETRIC		= 2,
-	SMC_LGR_TYPE_ASYMMETRIC_PEER	= 3,	/* two ports here, one there */
-	SMC_LGR_TYPE_ASYMMETRIC_LOCAL	= 4,	/* one port here, two there */
+	SMC_LGR_TYPE_ASYMMETRIC_PEER	= 3,	/* two local ports, one of the peer */
+	SMC_LGR_TYPE_ASYMMETRIC_LOCAL	= 4,	/* one local port, two of the peer */
 	SMC_LGR_NR_TYPES,
 };
 
 bool smc_state_link_may_move(enum smc_link_state from, enum smc_link_state to);
 bool smc_state_lgr_may_move(enum smc_lgr_state from, enum smc_lgr_state to);
 
-/* As operators see them. */
+/* Names for operators. */
 extern const char * const smc_state_link_names[SMC_LINK_NR_STATES];
 extern const char * const smc_state_lgr_names[SMC_LGR_NR_STATES];
 extern const char * const smc_state_lgr_type_names[SMC_LGR_NR_TYPES];
