@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * LLC messages to and from bytes, RFC 7609 A.3.
+ * LLC codec, RFC 7609 A.3.
  *
- * A message has 44 bytes, and what it does not use is zero. The dialect of
- * the link group decides where the fields of ADD LINK lie. Reserved fields
- * are written as zero and not looked at.
+ * A message has 44 bytes; unused ones are zero. Reserved fields are written as zero and not
+ * checked. The dialect of the link group decides the layout of ADD LINK.
  *
- * Every type has one function for each direction, and one table names them.
- * A version of the protocol whose messages lie differently gets its own
- * functions and shares struct smc_llc_msg.
+ * Each type has one function for each direction, listed in one table. A protocol version with
+ * another layout has its own functions and shares struct smc_llc_msg.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -17,9 +15,9 @@
 #include "proto/smc_llc_wire.h"
 
 /**
- * struct llc_codec - how one type lies on the wire
- * @get: wire to host; false if no peer in its senses sends that
- * @put: host to wire, into zeroed bytes; false if it cannot be said
+ * struct llc_codec - functions of one message type
+ * @get: wire to host; false for a malformed message
+ * @put: host to wire, into zeroed bytes; false if @msg cannot be encoded
  */
 struct llc_codec {
 	bool (*get)(const u8 *buf, enum smc_dialect dialect, struct smc_llc_msg *msg);
@@ -61,7 +59,7 @@ static bool confirm_link_put(const struct smc_llc_msg *msg, enum smc_dialect dia
 	return true;
 }
 
-/* The fields behind the MAC, which lie alike in both dialects. */
+/* The fields behind the MAC, which both dialects order alike. */
 struct llc_add_link_tail {
 	u8 gid[SMC_GID_LEN];
 	u8 qpn[3];
@@ -96,7 +94,7 @@ static bool add_link_get(const u8 *buf, enum smc_dialect dialect, struct smc_llc
 	al->end.mtu = tail->mtu & SMC_LLC_ADD_LINK_MTU_MASK;
 	al->end.psn = smc_wire_get24(tail->psn);
 	al->link_num = tail->link_num;
-	/* Z means something only in a reply, the reason only with Z. */
+	/* Z is valid only in a reply, the reason only with Z. */
 	al->is_rejected = msg->is_reply && (wire->hdr.flags & SMC_LLC_ADD_LINK_REJECT);
 	if (al->is_rejected)
 		al->reason = wire->hdr.reason & SMC_LLC_ADD_LINK_REASON_MASK;
@@ -166,7 +164,7 @@ static bool delete_link_get(const u8 *buf, enum smc_dialect dialect,
 
 	dl->is_all = wire->hdr.flags & SMC_LLC_DELETE_LINK_ALL;
 	dl->is_orderly = wire->hdr.flags & SMC_LLC_DELETE_LINK_ORDERLY;
-	/* The number means nothing when all links go, DELL-13. */
+	/* The number is ignored when all links are deleted, DELL-13. */
 	dl->link_num = dl->is_all ? 0 : wire->link_num;
 	dl->reason = be32_to_cpu(wire->reason);
 	return true;
@@ -346,19 +344,18 @@ static const struct llc_codec *llc_codec_of(u8 type)
 }
 
 /**
- * smc_llc_decode() - make a message of received bytes
- * @buf: what arrived, any alignment
- * @len: how much of it
- * @dialect: of the link group; counts for ADD LINK only
+ * smc_llc_decode() - decode a received message
+ * @buf: the bytes, any alignment
+ * @len: their number
+ * @dialect: of the link group; matters for ADD LINK only
  * @msg: filled on SMC_LLC_OK, undefined otherwise; unused members are zero
  *
- * Looks at nothing but the bytes: whether the message fits the moment is for
- * the machine to say. RFC 7609 A.3, C.7.1; LLC-07 to LLC-11, ERR-53 to ERR-55.
+ * The machine checks whether the message fits the state. RFC 7609 A.3, C.7.1; LLC-07 to LLC-11,
+ * ERR-53 to ERR-55.
  *
  * Context: Any context.
- * Return: SMC_LLC_OK; SMC_LLC_IGNORE for an unknown type that says it is
- * optional; SMC_LLC_LINK_DOWN for any other unknown type (AMB-48), a wrong
- * length, or a count that no message can have.
+ * Return: SMC_LLC_OK; SMC_LLC_IGNORE for an unknown type marked optional; SMC_LLC_LINK_DOWN for
+ * any other unknown type (AMB-48), a wrong length or an impossible count.
  */
 enum smc_llc_verdict smc_llc_decode(const u8 *buf, u32 len, enum smc_dialect dialect,
 				    struct smc_llc_msg *msg)
@@ -381,16 +378,16 @@ enum smc_llc_verdict smc_llc_decode(const u8 *buf, u32 len, enum smc_dialect dia
 }
 
 /**
- * smc_llc_encode() - make bytes of a message
- * @msg: what to say
- * @dialect: of the link group; counts for ADD LINK only
- * @buf: receives the bytes, any alignment; all of them are written
- * @size: room there
+ * smc_llc_encode() - encode a message
+ * @msg: the message
+ * @dialect: of the link group; matters for ADD LINK only
+ * @buf: receives the bytes, any alignment; SMC_LLC_LEN bytes are written
+ * @size: size of @buf
  *
  * Context: Any context.
- * Return: length of the message in bytes; -EMSGSIZE if @size is too small;
- * -EINVAL if the type is unknown, a count is out of range, or a request
- * carries what only a reply may carry. On error @buf is undefined.
+ * Return: length of the message; -EMSGSIZE if @size is too small; -EINVAL if the type is
+ * unknown, a count is out of range, or a request has a field of replies only. On error @buf is
+ * undefined.
  */
 int smc_llc_encode(const struct smc_llc_msg *msg, enum smc_dialect dialect, u8 *buf,
 		   u32 size)
@@ -412,17 +409,17 @@ int smc_llc_encode(const struct smc_llc_msg *msg, enum smc_dialect dialect, u8 *
 }
 
 /**
- * smc_llc_answer_test_link() - answer a TEST LINK request without delay
- * @buf: what arrived
- * @len: how much of it
+ * smc_llc_answer_test_link() - build the reply to a TEST LINK request
+ * @buf: received bytes
+ * @len: their number
  * @reply: receives SMC_LLC_LEN bytes
  *
- * The answer needs no state, so the completion handler can send it at once,
- * whatever exchange is going on. RFC 7609 3.5.5.3, A.3.8; LLC-13, SER-06.
+ * The reply needs no state, so the completion handler can send it at once, during any exchange.
+ * RFC 7609 3.5.5.3, A.3.8; LLC-13, SER-06.
  *
  * Context: Any context.
- * Return: true if @buf is a TEST LINK request and @reply holds its answer;
- * false if it is anything else, which goes to smc_llc_decode().
+ * Return: true if @buf is a TEST LINK request and @reply holds its answer; false for anything
+ * else, which smc_llc_decode() decodes.
  */
 bool smc_llc_answer_test_link(const u8 *buf, u32 len, u8 *reply)
 {
@@ -439,7 +436,7 @@ bool smc_llc_answer_test_link(const u8 *buf, u32 len, u8 *reply)
 
 /**
  * smc_llc_dialect_name() - name of a dialect for the log
- * @dialect: which
+ * @dialect: any
  *
  * Context: Any context.
  * Return: a constant string, never NULL.

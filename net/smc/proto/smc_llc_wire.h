@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Link layer control messages in host form, and their way from and to bytes.
- *
- * One struct serves requests, replies and every version of the protocol; only
- * the functions declared here know how a message lies on the wire.
+ * Link layer control messages in host form. One struct serves requests, replies and every
+ * version; only the functions declared here know the layout on the wire.
  */
 #ifndef _SMC_LLC_WIRE_H
 #define _SMC_LLC_WIRE_H
@@ -12,21 +10,21 @@
 
 #include "proto/smc_wire.h"
 
-/* How the two peers of a link group lay out elements and ADD LINK. */
+/* Layout of elements and ADD LINK in a link group. */
 enum smc_dialect {
 	SMC_DIALECT_RFC,	/* eye catcher, cursors from 4 */
-	SMC_DIALECT_DEPLOYED,	/* element is all data, cursors from 0 */
+	SMC_DIALECT_DEPLOYED,	/* no eye catcher, cursors from 0 */
 };
 
-/* What becomes of received bytes. */
+/* Outcome of decoding. */
 enum smc_llc_verdict {
 	SMC_LLC_OK,		/* decoded */
-	SMC_LLC_IGNORE,		/* optional and not known here, ERR-53 */
+	SMC_LLC_IGNORE,		/* optional and unknown, ERR-53 */
 	SMC_LLC_LINK_DOWN,	/* out of sync, ERR-54, ERR-55 */
 };
 
 /**
- * struct smc_llc_end - one side of a link, as LLC messages name it
+ * struct smc_llc_end - one end of a link
  * @mac: MAC address of the RNIC
  * @gid: GID of the RNIC
  * @qpn: queue pair number, 24 bits
@@ -42,7 +40,7 @@ struct smc_llc_end {
 };
 
 /**
- * struct smc_llc_rtoken - an RMB as one link reaches it
+ * struct smc_llc_rtoken - an RMB on one link
  * @link_num: number of that link; 0 where the message implies the link
  * @rkey: its key there
  * @vaddr: its address there
@@ -72,7 +70,7 @@ struct smc_llc_confirm_link {
 	u8 link_num;
 	u8 max_links;		/* 0: not supplied, AMB-26 */
 	u8 max_conns;		/* version 2.1; 0 in version 1 */
-	bool no_eye_catcher;	/* speaks the deployed dialect */
+	bool no_eye_catcher;	/* the sender supports the deployed dialect */
 };
 
 /* W10, A.3.2 */
@@ -82,13 +80,13 @@ struct smc_llc_add_link {
 	bool is_rejected;	/* Z; replies only */
 	u8 reason;		/* enum smc_llc_add_link_reason, with Z */
 	bool is_direct;		/* version 2: the route has no gateway */
-	u8 nr_pairs;		/* version 2: keys that came with it */
+	u8 nr_pairs;		/* version 2: keys in the same message */
 };
 
 /* W11, A.3.3 */
 struct smc_llc_add_link_cont {
 	u8 link_num;
-	u8 nr_rtokens;		/* still to come, these included */
+	u8 nr_rtokens;		/* still due, these included */
 	struct smc_llc_pair pair[SMC_LLC_CONT_PAIRS];
 };
 
@@ -105,14 +103,14 @@ struct smc_llc_confirm_rkey {
 	bool is_negative;	/* Z; replies only */
 	bool may_retry;		/* C; replies only */
 	u8 nr_rtokens;		/* other links in the whole exchange, AMB-01 */
-	struct smc_llc_rtoken here;	/* on the carrying link */
+	struct smc_llc_rtoken here;	/* on the link that carries the message */
 	struct smc_llc_rtoken other[SMC_LLC_RKEY_SPECS];
 };
 
 /* W16, A.3.6 */
 struct smc_llc_confirm_rkey_cont {
 	bool is_negative;
-	u8 nr_left;		/* still to come, these included */
+	u8 nr_left;		/* still due, these included */
 	struct smc_llc_rtoken other[SMC_LLC_RKEY_CONT_SPECS];
 };
 
@@ -121,9 +119,9 @@ struct smc_llc_delete_rkey {
 	bool is_negative;
 	u8 count;		/* 1..SMC_LLC_DELETE_RKEYS, or more if @is_long */
 	u8 error_mask;		/* 0x80 stands for rkey[0]; replies only */
-	u8 nr_unknown;		/* version 2, in place of it */
-	bool is_nameless;	/* version 2: the reply does not say which */
-	bool is_long;		/* version 2: they are in the message, which is longer */
+	u8 nr_unknown;		/* version 2, instead of @error_mask */
+	bool is_nameless;	/* version 2: the reply lists no keys */
+	bool is_long;		/* version 2: a longer message lists the keys */
 	u32 rkey[SMC_LLC_SHORT_RKEYS];
 };
 
@@ -134,8 +132,7 @@ struct smc_llc_test_link {
 
 /**
  * struct smc_llc_msg - any LLC message
- * @type: enum smc_llc_type; tells which member of the union holds, none for
- *	  SMC_LLC_REQ_ADD_LINK
+ * @type: enum smc_llc_type, selects the member of the union; none for SMC_LLC_REQ_ADD_LINK
  * @is_reply: the R flag
  * @confirm_link: SMC_LLC_CONFIRM_LINK
  * @add_link: SMC_LLC_ADD_LINK
