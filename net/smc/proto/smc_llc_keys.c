@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The RKEY exchanges of the LLC machine, RFC 7609 3.5.5.2, 3.5.5.3, A.3.5 to
- * A.3.7.
+ * The RKEY exchanges of the LLC machine, RFC 7609 3.5.5.2, 3.5.5.3, A.3.5 to A.3.7.
  *
- * Operation: one exchange of this side and one of the peer may be under way at
- * a time, each on a link of its own choice. A CONFIRM RKEY whose tokens do not
- * fit into one message goes on in CONTINUATIONs, one at a time, each echoed;
- * its tokens are stored all together when the last one is there (AMB-39).
+ * Operation: one exchange of this side and one of the peer may be under way, each on a link
+ * that its initiator chose. A CONFIRM RKEY with too many tokens for one message continues in
+ * CONTINUATIONs, one at a time, each echoed. Its tokens are stored together after the last one
+ * (AMB-39).
  *
- * While the server changes links it refuses CONFIRM RKEY, and the client starts
- * over with the links of then. A change begins with the first message about it: what
- * the client has said before it tells of once more for the new link. A client does
- * not refuse: whatever the server says, it knows the state of the links.
+ * While the server changes links it refuses CONFIRM RKEY, and the client retries with the new
+ * links. A change begins with its first message: RMBs that the client announced before are
+ * announced again for the new link. A client never refuses, because the server knows the state
+ * of the links.
  *
- * Error handling: a message without answer fails the link that carried it. An
- * exchange whose link is lost is not replayed; who began it is told to begin
- * anew (LLC-14).
+ * Error handling: a message without reply fails the link that carried it. An exchange that
+ * loses its link is not replayed; its initiator has to begin a new one (LLC-14).
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -24,7 +22,7 @@
 #include "proto/smc_llc_keys.h"
 #include "proto/smc_llc_links.h"
 
-/* While the server has a queue pair made to offer, nothing is under way for the client. */
+/* While the server creates a queue pair to offer, the client sees no change. */
 static bool is_changing(const struct smc_llc_flow *flow)
 {
 	return flow->config != SMC_LLC_CONFIG_NONE &&
@@ -58,9 +56,9 @@ static bool has_link(const struct smc_llc_rkeys *keys, u8 link)
 }
 
 /*
- * Take in tokens that name links by number. Each names another link of the
- * group, once; one that the peer has not yet seen go does no harm, nor does one
- * that a deployed peer counts in while it is being added.
+ * Collect tokens that name links by number, each another link of the group. Numbers of deleted
+ * links are ignored, because the peer may not have seen the deletion yet. So is a link that is
+ * being added: deployed peers include it.
  */
 static bool collect(struct smc_llc_flow *flow, const struct smc_llc_rtoken *rtoken, u8 count)
 {
@@ -76,7 +74,7 @@ static bool collect(struct smc_llc_flow *flow, const struct smc_llc_rtoken *rtok
 		}
 		if (has_link(keys, link))
 			return false;
-		/* A link that is not there yet, or never came into use. */
+		/* Not yet offered, or never in use. */
 		if (flow->link[link].is_spare &&
 		    (flow->link[link].state != SMC_LLC_LINK_FORMING ||
 		     flow->config == SMC_LLC_CONFIG_CREATE))
@@ -89,8 +87,8 @@ static bool collect(struct smc_llc_flow *flow, const struct smc_llc_rtoken *rtok
 }
 
 /*
- * All tokens are there. Links without one are treated as failed, ERR-50, but for those that
- * the peer has asked to be deleted: it has none for a link that it has taken down.
+ * All tokens arrived. Links without one are treated as failed, ERR-50, except those that the
+ * peer asked to delete: it has no token for a link that it has taken down.
  */
 static void store(struct smc_llc_run *run)
 {
@@ -111,7 +109,7 @@ static void store(struct smc_llc_run *run)
 		&flow->remote.keys;
 }
 
-/* @more tokens follow: echo and wait, or store what has come. */
+/* @more tokens follow: echo and wait, or store what arrived. */
 static void go_on(struct smc_llc_run *run, u8 more)
 {
 	struct smc_llc_remote_rkey *remote = &run->flow->remote;
@@ -127,9 +125,9 @@ static void go_on(struct smc_llc_run *run, u8 more)
 }
 
 /*
- * The peer begins an exchange on @link. It begins anew when it loses a link, and may
- * know of that before we do: of one on another link nothing more comes. It has no more
- * links to lose than that, and meanwhile all else waits. Returns false if it may not.
+ * The peer begins an exchange on @link. After a loss of a link it restarts, perhaps before this
+ * side notices the loss: an unfinished exchange on another link is dropped. It cannot lose more
+ * links than there are, which bounds the restarts. Returns false beyond that.
  */
 static bool forget_begun(struct smc_llc_remote_rkey *remote, u8 link)
 {
@@ -143,7 +141,6 @@ static bool forget_begun(struct smc_llc_remote_rkey *remote, u8 link)
 	return true;
 }
 
-/* One at a time on a link. */
 static bool is_second(const struct smc_llc_remote_rkey *remote, u8 link)
 {
 	return remote->state != SMC_LLC_REMOTE_NONE && remote->link == link;
@@ -163,7 +160,7 @@ static void on_confirm_request(struct smc_llc_run *run, u8 link, const struct sm
 		return;
 	}
 	if (is_refused(flow) || flow->remote.state != SMC_LLC_REMOTE_NONE) {
-		/* SER-10, SER-15: the peer starts over afterwards */
+		/* SER-10, SER-15: the peer retries afterwards */
 		reply = answer(run, link, msg);
 		reply->confirm_rkey.is_negative = true;
 		reply->confirm_rkey.may_retry = true;
@@ -217,12 +214,12 @@ static void on_delete_request(struct smc_llc_run *run, u8 link, const struct smc
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 		return;
 	}
-	/* the one that was put off on another link has been begun anew here */
+	/* the peer restarted here the exchange that was put off on another link */
 	remote->is_put_off = false;
 	if (msg->delete_rkey.is_long)
 		smc_llc_ask(run, SMC_LLC_ACT_KEEP_RKEYS, link);
 	if (is_refused(run->flow) || remote->state != SMC_LLC_REMOTE_NONE) {
-		/* This message has no way to refuse: it waits, AMB-21. */
+		/* DELETE RKEY cannot be refused: it waits, AMB-21. */
 		remote->is_put_off = true;
 		remote->put_off = *msg;
 		remote->put_off_link = link;
@@ -231,7 +228,7 @@ static void on_delete_request(struct smc_llc_run *run, u8 link, const struct smc
 	}
 }
 
-/* The owner is done: the answer to the peer, or NULL where that is waited for no more. */
+/* The owner finished @state: send the reply. NULL if the peer no longer waits for it. */
 static struct smc_llc_msg *end_remote(struct smc_llc_run *run, enum smc_llc_remote state)
 {
 	struct smc_llc_remote_rkey *remote = &run->flow->remote;
@@ -246,9 +243,9 @@ static struct smc_llc_msg *end_remote(struct smc_llc_run *run, enum smc_llc_remo
 }
 
 /**
- * smc_llc_keys_stored() - the tokens of a new RMB are in the table, or not
+ * smc_llc_keys_stored() - the owner tried to store the tokens of a new RMB
  * @run: the call
- * @ok: which
+ * @ok: whether it succeeded
  */
 void smc_llc_keys_stored(struct smc_llc_run *run, bool ok)
 {
@@ -263,10 +260,10 @@ void smc_llc_keys_stored(struct smc_llc_run *run, bool ok)
 }
 
 /**
- * smc_llc_keys_deleted() - RMBs are out of the table
+ * smc_llc_keys_deleted() - the owner removed RMBs from its table
  * @run: the call
- * @error_mask: those that were not in it, ERR-51, RKEY-18
- * @nr_unknown: how many
+ * @error_mask: keys that were not in it, ERR-51, RKEY-18
+ * @nr_unknown: their number
  */
 void smc_llc_keys_deleted(struct smc_llc_run *run, u8 error_mask, u8 nr_unknown)
 {
@@ -336,7 +333,10 @@ static void on_confirm_reply(struct smc_llc_run *run, u8 link,
 	} else if (!cr->is_negative) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 	} else if (cr->may_retry) {
-		/* RKEY-12; a change that we do not see gets time to pass */
+		/*
+		 * RKEY-12; the peer's change of links is not visible here, so allow it some
+		 * time
+		 */
 		own->hold = smc_llc_after(run, run->flow->params.timers.rkey_retry);
 		smc_llc_rkey_done(run, -EAGAIN);
 	} else {
@@ -368,7 +368,7 @@ static void on_delete_reply(struct smc_llc_run *run, u8 link,
 	if (!is_due(run->flow, link, SMC_LLC_DELETE_RKEY))
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 	else if (dr->is_negative)
-		/* Keys that the peer does not know are as deleted, RKEY-19. */
+		/* Keys unknown to the peer count as deleted, RKEY-19. */
 		smc_llc_rkey_done(run, 0);
 	else if (dr->count != sent->count ||
 		 (!dr->is_nameless && memcmp(dr->rkey, sent->rkey, sizeof(dr->rkey))))
@@ -378,9 +378,9 @@ static void on_delete_reply(struct smc_llc_run *run, u8 link,
 }
 
 /**
- * smc_llc_keys_msg() - CONFIRM RKEY, its CONTINUATION or DELETE RKEY came in
+ * smc_llc_keys_msg() - process CONFIRM RKEY, its CONTINUATION or DELETE RKEY
  * @run: the call
- * @link: index of the link it came on
+ * @link: index of the link it arrived on
  * @msg: the message
  */
 void smc_llc_keys_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
@@ -403,15 +403,15 @@ void smc_llc_keys_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_msg
 }
 
 /**
- * smc_llc_flow_may_request() - is there room for an RKEY exchange of this side?
+ * smc_llc_flow_may_request() - check whether this side may begin an RKEY exchange
  * @flow: the machine
  * @now: in ms
  *
- * One at a time, none while links change or have to (SER-02, SER-05), and none
- * for a moment after the peer refused one (RKEY-12).
+ * One at a time, none while links change or have to (SER-02, SER-05), and none for a short time
+ * after the peer refused one (RKEY-12).
  *
  * Context: Any context. The caller serialises.
- * Return: true if SMC_LLC_EV_REQ_RKEY would be taken.
+ * Return: true if SMC_LLC_EV_REQ_RKEY would begin one.
  */
 bool smc_llc_flow_may_request(const struct smc_llc_flow *flow, u64 now)
 {
@@ -449,7 +449,7 @@ static int check_request(const struct smc_llc_flow *flow, const struct smc_llc_r
 }
 
 /**
- * smc_llc_keys_request() - this side has a new RMB, or RMBs that it gives up
+ * smc_llc_keys_request() - announce a new RMB, or withdraw RMBs
  * @run: the call
  * @ev: SMC_LLC_EV_REQ_RKEY
  *
@@ -475,7 +475,7 @@ void smc_llc_keys_request(struct smc_llc_run *run, const struct smc_llc_event *e
 	own->keys = ev->rkey;
 	own->link = own->keys.rtoken[0].link_num;
 	own->next = 0;
-	/* By number: a link may go before all is said. */
+	/* By number, because a link may end before the last message is sent. */
 	for (i = 0; i < own->keys.count; i++)
 		own->keys.rtoken[i].link_num =
 			run->flow->link[own->keys.rtoken[i].link_num].num;
@@ -492,10 +492,10 @@ void smc_llc_keys_request(struct smc_llc_run *run, const struct smc_llc_event *e
 }
 
 /**
- * smc_llc_keys_wait() - the server is busy with its links
+ * smc_llc_keys_wait() - extend the time of our DELETE RKEY
  * @run: the call
  *
- * Our DELETE RKEY is answered only afterwards, AMB-21.
+ * A server that changes links answers it only afterwards, AMB-21.
  */
 void smc_llc_keys_wait(struct smc_llc_run *run)
 {
@@ -506,10 +506,10 @@ void smc_llc_keys_wait(struct smc_llc_run *run)
 }
 
 /**
- * smc_llc_keys_timer() - has an answer been waited for too long?
+ * smc_llc_keys_timer() - fail the link of an exchange whose reply is overdue
  * @run: the call
  *
- * The carrying link has failed. RFC 7609 C.7.1; ERR-39, ERR-40, AMB-58.
+ * RFC 7609 C.7.1; ERR-39, ERR-40, AMB-58.
  */
 void smc_llc_keys_timer(struct smc_llc_run *run)
 {
@@ -519,7 +519,7 @@ void smc_llc_keys_timer(struct smc_llc_run *run)
 		flow->own.hold = 0;
 	if (run->now >= flow->own.deadline) {
 		flow->own.deadline = SMC_LLC_NO_DEADLINE;
-		/* What it waits for is an exchange that has its own timers. */
+		/* The exchange that delays the reply has its own timers. */
 		if (flow->own.keys.is_delete && !flow->params.is_server &&
 		    flow->config != SMC_LLC_CONFIG_NONE)
 			smc_llc_keys_wait(run);
@@ -535,10 +535,10 @@ void smc_llc_keys_timer(struct smc_llc_run *run)
 }
 
 /**
- * smc_llc_keys_settle() - end what has lost its link
+ * smc_llc_keys_settle() - end exchanges that lost their link
  * @run: the call
  *
- * What the owner of the machine works on now stays until it reports.
+ * An exchange that waits for the machine's owner stays until the owner reports.
  */
 void smc_llc_keys_settle(struct smc_llc_run *run)
 {
@@ -557,7 +557,7 @@ void smc_llc_keys_settle(struct smc_llc_run *run)
 }
 
 /**
- * smc_llc_keys_put_off() - do what had to wait for the links to settle
+ * smc_llc_keys_put_off() - begin the DELETE RKEY that had to wait for a change of links
  * @run: the call
  */
 void smc_llc_keys_put_off(struct smc_llc_run *run)
