@@ -1,31 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The LLC machine of a link group, RFC 7609 3.5.1.5, 3.5.1.6, 3.5.4, 3.5.5
- * and Appendix C.
+ * The LLC machine of a link group, RFC 7609 3.5.1.5, 3.5.1.6, 3.5.4, 3.5.5 and Appendix C:
+ * first contact, probes, the end of the group, and the dispatch of events to the other files,
+ * see smc_llc_run.h.
  *
- * Operation: an event comes in with the time and changes the state; what has
- * to be done about it is appended to a list of actions. Nothing here waits,
- * allocates or knows a queue pair. The caller carries out all actions in
- * order before it feeds the next event, and answers those actions which ask
- * for an outcome by an event.
+ * Operation: an event changes the state and appends actions to a list. The caller carries all
+ * of them out in order before it feeds the next event, and reports outcomes as events. Nothing
+ * here waits, allocates or knows a queue pair.
  *
- * Exchanges: a link group has at most one exchange that changes its links
- * (config), one RKEY exchange of this side (own) and one of the peer (remote).
- * The two RKEY directions may overlap, everything else excludes each other (RFC
- * 7609 3.5.5.3). What comes at the wrong time is noted as a wish: a link marked
- * LOST or LEAVING, wants_link, a DELETE RKEY put off. After each event settle()
- * ends the exchanges that have lost their link and grants the wishes whose time
- * has come, those of greater weight first.
+ * Exchanges: a link group has at most one exchange that changes its links (config), one RKEY
+ * exchange of this side (own) and one of the peer (remote). The two RKEY directions may
+ * overlap; everything else is mutually exclusive (RFC 7609 3.5.5.3). A request at the wrong
+ * time is recorded as pending: a link marked LOST or LEAVING, wants_link, a DELETE RKEY put
+ * off. After each event settle() ends the exchanges that lost their link and starts pending
+ * ones, the most important first.
  *
- * Here are first contact, probes, the end of the group, and the way of each
- * event to the file that knows what it means; smc_llc_run.h names these.
+ * Links: the group has one link until the owner has reported its RNICs. The server must offer a
+ * second link even then, and withdraws it if the peer accepts; a client declines the offer.
  *
- * Links: as long as the owner has not told of its RNICs there is one link. The
- * server offers a second one, as it must, and takes it back should the peer
- * accept; a client declines the offer.
- *
- * Error handling: first contact ends in GROUP_UP or GROUP_FAILED, a link group
- * that was up ends in TERMINATE, each exactly once; nothing comes after that.
+ * Error handling: first contact ends in GROUP_UP or GROUP_FAILED, a group that was up ends in
+ * TERMINATE, each exactly once. No action follows the end.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -36,7 +30,7 @@
 #include "proto/smc_llc_keys.h"
 #include "proto/smc_llc_links.h"
 
-/* What operators are told of each reason, and what it is. */
+/* Text and kind of each reason. */
 static const struct {
 	const char		*name;
 	enum smc_llc_fault	fault;
@@ -83,7 +77,7 @@ static const struct {
 	[SMC_LLC_WHY_DELETED] = { "deleted by this side" },
 };
 
-/* Data may flow: the second link was tried and is settled, FC-12. */
+/* Data may flow: the attempt at a second link is over, FC-12. */
 static void group_up(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -103,7 +97,7 @@ static void commit_dialect(struct smc_llc_run *run)
 	smc_llc_ask(run, SMC_LLC_ACT_COMMIT_DIALECT, 0)->dialect = run->flow->dialect;
 }
 
-/* An eye catcher where there is none: this side could not read what is sent. */
+/* An unexpected eye catcher: this side would misread what the peer sends. */
 static bool is_other_dialect(const struct smc_llc_flow *flow,
 			     const struct smc_llc_confirm_link *cl)
 {
@@ -118,7 +112,7 @@ static const struct smc_llc_quirks llc_quirks[] = {
 	},
 };
 
-/* The only place where the dialect makes a difference to the machine. */
+/* The dialect affects the machine only through its quirks. */
 static void set_dialect(struct smc_llc_flow *flow, enum smc_dialect dialect)
 {
 	flow->dialect = dialect;
@@ -157,7 +151,6 @@ static void on_start(struct smc_llc_run *run, const struct smc_llc_start *start)
 	}
 }
 
-/* The first link is connected, or cannot be. */
 static void on_first_prepared(struct smc_llc_run *run, bool ok)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -176,7 +169,7 @@ static void on_first_prepared(struct smc_llc_run *run, bool ok)
 		flow->config_deadline = smc_llc_after(run, timers->first_reply);
 		return;
 	}
-	/* The reply lets the server send, so cursors have to be right before. */
+	/* The reply lets the server send, so cursors have to be right before it. */
 	commit_dialect(run);
 	smc_llc_link_move(&flow->link[0], SMC_LLC_LINK_ACTIVE);
 	smc_llc_send_confirm_link(run, 0, true, flow->quirks->no_eye_catcher, flow->max_links);
@@ -196,7 +189,10 @@ static bool is_first(const struct smc_llc_flow *flow, u8 link)
 	return smc_llc_is_forming(flow) && !link;
 }
 
-/* Is it due in @phase, which one of the roles has, and about the first link? ERR-43, AMB-57 */
+/*
+ * Checks that CONFIRM LINK is due in @phase, a phase of one role, and names the first link,
+ * ERR-43, AMB-57.
+ */
 static bool check_first_confirm(struct smc_llc_run *run, const struct smc_llc_confirm_link *cl,
 				enum smc_llc_phase phase)
 {
@@ -243,7 +239,7 @@ static void on_first_confirm_reply(struct smc_llc_run *run,
 	smc_llc_link_move(&flow->link[0], SMC_LLC_LINK_ACTIVE);
 	flow->config_deadline = SMC_LLC_NO_DEADLINE;
 	negotiate(flow, cl);
-	/* The client may send once it has ADD LINK, or now if it gets none. */
+	/* The client may send after ADD LINK, or now if it gets none. */
 	commit_dialect(run);
 	if (flow->max_links == 1) {
 		group_up(run);
@@ -266,7 +262,7 @@ static void begin_probe(struct smc_llc_run *run, u8 link, const u8 *user_data)
 {
 	struct smc_llc_link *lnk = &run->flow->link[link];
 
-	/* A reply to an earlier one may be on its way: this asks for the same. */
+	/* A reply to an earlier TEST LINK may still arrive, so all carry the same data. */
 	if (!lnk->nr_unanswered)
 		memcpy(lnk->probe, user_data, sizeof(lnk->probe));
 	send_probe(run, link);
@@ -276,7 +272,7 @@ static void on_test_link(struct smc_llc_run *run, u8 link, const struct smc_llc_
 {
 	struct smc_llc_link *lnk = &run->flow->link[link];
 
-	/* Requests are answered where they arrive, smc_llc_answer_test_link(). */
+	/* smc_llc_answer_test_link() answers requests. */
 	if (!msg->is_reply)
 		return;
 	if (!lnk->nr_unanswered) {
@@ -309,8 +305,8 @@ static void on_req_test_link(struct smc_llc_run *run, const struct smc_llc_event
 }
 
 /*
- * The peer works a link off in order: its answer says that it has come to all that was
- * sent before. Unlike a probe this is not repeated, and no answer means nothing.
+ * The peer processes a link in order, so its reply shows that it has received all that was sent
+ * before. Unlike a probe this is not repeated, and a missing reply proves nothing.
  */
 static void on_req_round_trip(struct smc_llc_run *run, const struct smc_llc_event *ev)
 {
@@ -324,9 +320,9 @@ static void on_req_round_trip(struct smc_llc_run *run, const struct smc_llc_even
 }
 
 /*
- * Is a message of any interest on this link? A link that is lost here carries
- * nothing that counts but requests to delete links (ERR-46); one that is about to
- * go still brings what was under way; a new one brings CONFIRM LINK.
+ * True if a message on this link matters. A lost link carries only requests to delete links
+ * (ERR-46); a link being deleted still delivers earlier messages; a new one carries CONFIRM
+ * LINK.
  */
 static bool is_heard(const struct smc_llc_flow *flow, u8 link, const struct smc_llc_msg *msg)
 {
@@ -348,7 +344,7 @@ static bool is_heard(const struct smc_llc_flow *flow, u8 link, const struct smc_
 	}
 }
 
-/* Before a link is connected nothing that comes on it is from the peer. */
+/* What arrives before a link is connected is not from the peer. */
 static bool is_connected(const struct smc_llc_flow *flow, u8 link)
 {
 	return !flow->link[link].is_spare || flow->config == SMC_LLC_CONFIG_CONFIRM;
@@ -447,7 +443,7 @@ static void on_sent(struct smc_llc_run *run, const struct smc_llc_event *ev)
 		smc_llc_delete_sent(run, ev->cookie >> SMC_LLC_SENT_SHIFT);
 		break;
 	case SMC_LLC_SENT_DELETE_ALL:
-		/* The server is done now, LGT-04; a client waits for its answer. */
+		/* The server is done, LGT-04; a client waits for the reply. */
 		if (ev->ok && flow->phase == SMC_LLC_TERMINATING && flow->params.is_server)
 			smc_llc_terminate(run, flow->end_why);
 		break;
@@ -461,7 +457,7 @@ static void on_rnics(struct smc_llc_run *run, const struct smc_llc_rnics *rnics)
 	struct smc_llc_flow *flow = run->flow;
 	bool is_new = smc_llc_set_rnics(flow, rnics);
 
-	/* First contact tries for a second link anyway; ERR-58, ADDL-06 */
+	/* First contact tries a second link anyway; ERR-58, ADDL-06 */
 	if (is_new && (flow->has_rnics || flow->phase == SMC_LLC_UP))
 		smc_llc_want_link(flow);
 	flow->has_rnics = true;
@@ -473,7 +469,7 @@ static void on_declined(struct smc_llc_run *run)
 
 	if (!smc_llc_is_forming(flow))
 		return;
-	/* Both sides stop heeding Declines where they stop sending, AMB-04. */
+	/* Both sides ignore Declines from the point where they stop sending them, AMB-04. */
 	smc_llc_fail_group(run, flow->commitment < SMC_LLC_COMMIT_FINAL ?
 			   SMC_LLC_FAIL_DECLINED : SMC_LLC_FAIL_RESET,
 			   SMC_LLC_WHY_PEER_DECLINED, 0);
@@ -491,7 +487,7 @@ static void on_req_terminate(struct smc_llc_run *run, u32 reason, bool is_orderl
 		smc_llc_end_begin(run, 0, reason, is_orderly, SMC_LLC_WHY_DELETED);
 }
 
-/* Nobody answered on the first link, ERR-20, 24, 27. */
+/* The peer did not answer on the first link, ERR-20, 24, 27. */
 static void forming_timeout(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -506,7 +502,7 @@ static void forming_timeout(struct smc_llc_run *run)
 		break;
 	case SMC_LLC_WAIT_ADD_LINK:
 		if (!flow->quirks->must_offer) {
-			/* protocol.md: such a server may send none. */
+			/* protocol.md: a deployed server may send none. */
 			group_up(run);
 			return;
 		}
@@ -539,11 +535,10 @@ static void config_timeout(struct smc_llc_run *run)
 }
 
 /*
- * Silence on a link, or no answer to a probe; KA-03, ERR-41, ERR-42. One missing
- * answer does not show that the link is lost (KA-05): the peer's RNIC takes a probe
- * even while the host behind it stands still, or has no slot for the reply. So the
- * probe is repeated. RNICs that cannot reach each other notice that themselves, and
- * sooner.
+ * A link is silent, or a probe has no reply; KA-03, ERR-41, ERR-42. One missing reply does not
+ * prove that the link is lost (KA-05): the peer's RNIC acknowledges a probe while its host is
+ * stopped or has no slot for the reply. So the probe is repeated. RNICs that cannot reach each
+ * other detect that sooner themselves.
  */
 static void probe_timeout(struct smc_llc_run *run, const struct smc_llc_event *ev)
 {
@@ -579,7 +574,10 @@ static void on_timer(struct smc_llc_run *run, const struct smc_llc_event *ev)
 		flow->add_pause = SMC_LLC_NO_DEADLINE;
 	if (flow->backoff_end && run->now >= flow->backoff_end) {
 		flow->backoff_end = 0;
-		/* a client asks for what it refused meanwhile, or if it has an RNIC to offer */
+		/*
+		 * a client requests the link that it refused meanwhile, or that a new RNIC
+		 * allows
+		 */
 		flow->wants_link |= !flow->params.is_server;
 	}
 	if (run->now >= flow->retry_deadline) {
@@ -589,21 +587,21 @@ static void on_timer(struct smc_llc_run *run, const struct smc_llc_event *ev)
 	}
 }
 
-/* Is no link left, and none to come? */
+/* True if no link is left and none can be added. */
 static bool is_over(const struct smc_llc_flow *flow)
 {
 	u8 i;
 
 	if (flow->phase != SMC_LLC_UP || smc_llc_nr_in_use(flow) || smc_llc_add_may_succeed(flow))
 		return false;
-	/* The client's reply about its only link has to leave first. */
+	/* The client's reply about its only link is sent first. */
 	for (i = 0; i < SMC_LLC_LINKS; i++)
 		if (flow->link[i].state == SMC_LLC_LINK_AGREED && flow->link[i].notice_link == i)
 			return false;
 	return true;
 }
 
-/* Data leaves a lost link when there is another one to take it. */
+/* Lost links give up their data only if another link can take it. */
 static void retire_lost(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
@@ -656,7 +654,7 @@ static void settle(struct smc_llc_run *run)
 		 (run->out->nr != nr || run->flow->phase != phase));
 }
 
-/* Late news of a link that was given up, or of one that is not in use yet. */
+/* Late event of a link that was given up, or of one not yet in use. */
 static bool is_stray(const struct smc_llc_flow *flow, const struct smc_llc_event *ev)
 {
 	switch (ev->type) {
@@ -747,16 +745,16 @@ static void dispatch(struct smc_llc_run *run, const struct smc_llc_event *ev)
 }
 
 /**
- * smc_llc_flow_event() - something happened
+ * smc_llc_flow_event() - feed an event and collect the actions
  * @flow: the machine
- * @ev: what; only read during the call. TIMER is given once for each active
- *	link, with the time of the last message on it
- * @now: in ms, of any clock that never goes back
- * @out: emptied, then filled with what the caller has to do, in order, before
- *	the next event; at most SMC_LLC_ACTIONS entries
+ * @ev: the event; only read during the call. TIMER is fed once for each active link, with the
+ *      time of the last message on it
+ * @now: in ms, of any monotonic clock
+ * @out: emptied, then filled with at most SMC_LLC_ACTIONS actions, to be carried out in order
+ *       before the next event
  *
- * RFC 7609 3.5.1.5, 3.5.1.6, 3.5.4, 3.5.5, Appendix C. Events that come after
- * the end are ignored, but for a request, which is told that.
+ * RFC 7609 3.5.1.5, 3.5.1.6, 3.5.4, 3.5.5, Appendix C. Events after the end are ignored, except
+ * that REQ_RKEY gets its RKEY_DONE.
  *
  * Context: Any context. The caller serialises.
  */
@@ -775,8 +773,8 @@ void smc_llc_flow_event(struct smc_llc_flow *flow, const struct smc_llc_event *e
 }
 
 /**
- * smc_llc_flow_init() - a machine that has seen nothing yet
- * @flow: written as a whole
+ * smc_llc_flow_init() - initialise the machine
+ * @flow: overwritten completely
  * @params: copied
  *
  * Context: Any context.
@@ -796,7 +794,7 @@ void smc_llc_flow_init(struct smc_llc_flow *flow, const struct smc_llc_params *p
 }
 
 /**
- * smc_llc_flow_deadline() - when to come back with SMC_LLC_EV_TIMER
+ * smc_llc_flow_deadline() - time of the next SMC_LLC_EV_TIMER
  * @flow: the machine
  *
  * Context: Any context. The caller serialises.
@@ -816,13 +814,14 @@ u64 smc_llc_flow_deadline(const struct smc_llc_flow *flow)
 }
 
 /**
- * smc_llc_flow_may_ask() - could the answer to a TEST LINK be told from another one?
+ * smc_llc_flow_may_ask() - check whether a round trip on a link can be measured
  * @flow: the machine
  * @link: index of the link
  *
+ * A second TEST LINK in flight would make the replies ambiguous.
+ *
  * Context: Any context. The caller serialises.
- * Return: true if SMC_LLC_EV_REQ_ROUND_TRIP would have one sent: the link is in use, and
- *	   no answer is due on it.
+ * Return: true if the link is in use and no TEST LINK reply is due on it.
  */
 bool smc_llc_flow_may_ask(const struct smc_llc_flow *flow, u8 link)
 {
@@ -843,11 +842,11 @@ const char *smc_llc_why_name(enum smc_llc_why why)
 }
 
 /**
- * smc_llc_why_fault() - whose fault is it?
+ * smc_llc_why_fault() - cause behind a reason
  * @why: any value
  *
  * Context: Any context.
- * Return: the kind of a reason.
+ * Return: its kind, SMC_LLC_FAULT_OTHER for an unknown value.
  */
 enum smc_llc_fault smc_llc_why_fault(enum smc_llc_why why)
 {
@@ -855,12 +854,11 @@ enum smc_llc_fault smc_llc_why_fault(enum smc_llc_why why)
 }
 
 /**
- * smc_llc_why_is_path() - has the peer become silent?
+ * smc_llc_why_is_path() - check whether a reason means that the path failed
  * @why: any value
  *
  * Context: Any context.
- * Return: true if what the peer did not get, or did not answer, is the reason;
- *	   false if one of the sides has decided so, or lacks something itself.
+ * Return: true if a message or reply was lost; false if a side decided, or lacks a resource.
  */
 bool smc_llc_why_is_path(enum smc_llc_why why)
 {
