@@ -27,152 +27,96 @@ enum smc_clc_verdict {
 	SMC_CLC_ENUM,
 };
 
-/**
- * struct smc_clc_prefix - an IPv6 prefix (W4)
- * @addr: the prefix, network order; only the first @len bits count
- * @len: significant bits, 0 to 128
- */
+/* An IPv6 prefix (W4). */
 struct smc_clc_prefix {
-	u8 addr[16];
-	u8 len;
+	u8 addr[16];	/* the prefix, network order; only the first @len bits count */
+	u8 len;		/* significant bits, 0 to 128 */
 };
 
-/**
- * struct smc_clc_v2_offer - a client's offer of SMC-R version 2
- * @gid: RoCE v2 GID of its RNIC
- * @release: 0 for version 2.0, 1 for 2.1; later ones are valid, too
- * @max_conns: its limit of connections in a link group; from release 1 on
- * @max_links: its limit of links in a link group; from release 1 on
- * @features: mask of optional features; from release 1 on
- * @nr_eids: entries of @eid
- * @eid: names of the host groups it belongs to, blank padded
- */
+/* A client's offer of SMC-R version 2. */
 struct smc_clc_v2_offer {
-	u8 gid[SMC_GID_LEN];
-	u8 release;
-	u8 max_conns;
-	u8 max_links;
-	u16 features;
-	u8 nr_eids;
+	u8 gid[SMC_GID_LEN];	/* RoCE v2 GID of its RNIC */
+	u8 release;		/* 0 for version 2.0, 1 for 2.1; later ones are valid, too */
+	u8 max_conns;		/* its limit of connections in a link group; from release 1 on */
+	u8 max_links;		/* its limit of links in a link group; from release 1 on */
+	u16 features;		/* mask of optional features; from release 1 on */
+	u8 nr_eids;		/* entries of @eid */
+	/* names of the host groups it belongs to, blank padded */
 	u8 eid[SMC_CLC_EIDS_MAX][SMC_EID_LEN];
 };
 
-/**
- * struct smc_clc_proposal - a client's offer (W3)
- * @peer_id: the client; zero from deployed clients without @offers_v1
- * @gid: GID of the RNIC that the client prefers
- * @mac: MAC address of the same RNIC
- * @offers_v1: SMC-R version 1 is offered
- * @offers_v2: SMC-R version 2 is offered
- * @v2: the offer of version 2; zero without @offers_v2
- * @has_subnets: the message had the following fields
- * @subnet: IPv4 network number, host order; 0 on an IPv6 connection
- * @subnet_len: significant bits of @subnet, 0 to 32
- * @nr_prefixes: entries in @prefix; 0 on an IPv4 connection
- * @prefix: the IPv6 prefixes of the client's interface
- */
+/* A client's offer (W3). */
 struct smc_clc_proposal {
+	/* the client; zero from deployed clients without @offers_v1 */
 	u8 peer_id[SMC_PEER_ID_LEN];
-	u8 gid[SMC_GID_LEN];
-	u8 mac[SMC_MAC_LEN];
-	bool offers_v1;
-	bool offers_v2;
-	bool has_subnets;
+	u8 gid[SMC_GID_LEN];		/* GID of the RNIC that the client prefers */
+	u8 mac[SMC_MAC_LEN];		/* MAC address of the same RNIC */
+	bool offers_v1;			/* SMC-R version 1 is offered */
+	bool offers_v2;			/* SMC-R version 2 is offered */
+	bool has_subnets;		/* the message had the following fields */
+	/* IPv4 network number, host order; 0 on an IPv6 connection */
 	u32 subnet;
-	u8 subnet_len;
-	u8 nr_prefixes;
+	u8 subnet_len;			/* significant bits of @subnet, 0 to 32 */
+	u8 nr_prefixes;			/* entries in @prefix; 0 on an IPv4 connection */
+	/* the IPv6 prefixes of the client's interface */
 	struct smc_clc_prefix prefix[SMC_CLC_PREFIXES_MAX];
-	struct smc_clc_v2_offer v2;
+	struct smc_clc_v2_offer v2;	/* the offer of version 2; zero without @offers_v2 */
 };
 
-/**
- * struct smc_clc_fce - first-contact extension of version 2
- * @is_direct: the sender's route to the peer has no gateway
- * @os: its operating system, &enum smc_clc_os or another number
- * @release: of version 2
- * @host: its name, blank padded; any bytes
- * @max_conns: connections in the link group; from release 1 on
- * @max_links: links of the group; from release 1 on
- * @features: mask of optional features; from release 1 on
- */
+/* First-contact extension of version 2. */
 struct smc_clc_fce {
-	bool is_direct;
+	bool is_direct;			/* the sender's route to the peer has no gateway */
+	/* its operating system, &enum smc_clc_os or another number */
 	u8 os;
-	u8 release;
-	u8 host[SMC_CLC_HOST_LEN];
-	u8 max_conns;
-	u8 max_links;
-	u16 features;
+	u8 release;			/* of version 2 */
+	u8 host[SMC_CLC_HOST_LEN];	/* its name, blank padded; any bytes */
+	u8 max_conns;			/* connections in the link group; from release 1 on */
+	u8 max_links;			/* links of the group; from release 1 on */
+	u16 features;			/* mask of optional features; from release 1 on */
 };
 
-/**
- * struct smc_clc_accept - RDMA data of one side: Accept and Confirm (W5, W6)
- * @peer_id: the sender
- * @gid: GID of the sender's end of the link
- * @mac: MAC address of the same RNIC
- * @qpn: QP number of the sender's end, 24 bits
- * @rkey: of the sender's RMB on this link
- * @rmb_addr: start of the RMB, as RDMA address on this link
- * @rmbe_index: element of the RMB, 1 to 255
- * @token: alert token, part of each CDC message to the sender
- * @psn: first packet sequence number of the sender, 24 bits
- * @size_code: length of the element, 2^(n + 14) bytes, 0 to 15
- * @mtu: path MTU as &enum smc_mtu; any nibble, see smc_nego_mtu_is_valid()
- * @first_contact: Accept: the server creates a link group. Confirm: reserved in the RFC,
- *	repeated by deployed peers; ignored in version 1, in version 2 @fce follows
- * @eid: version 2: the EID of the Proposal that both sides have
- * @fce: version 2, with @first_contact
- * @nr_gids: entries of @gids; a Confirm with @fce
- * @gids: GIDs that the client could use
- */
+/* RDMA data of one side: Accept and Confirm (W5, W6). */
 struct smc_clc_accept {
-	u8 peer_id[SMC_PEER_ID_LEN];
-	u8 gid[SMC_GID_LEN];
-	u8 mac[SMC_MAC_LEN];
-	u32 qpn;
-	u32 rkey;
-	u64 rmb_addr;
-	u8 rmbe_index;
-	u32 token;
-	u32 psn;
-	u8 size_code;
+	u8 peer_id[SMC_PEER_ID_LEN];	/* the sender */
+	u8 gid[SMC_GID_LEN];		/* GID of the sender's end of the link */
+	u8 mac[SMC_MAC_LEN];		/* MAC address of the same RNIC */
+	u32 qpn;			/* QP number of the sender's end, 24 bits */
+	u32 rkey;			/* of the sender's RMB on this link */
+	u64 rmb_addr;			/* start of the RMB, as RDMA address on this link */
+	u8 rmbe_index;			/* element of the RMB, 1 to 255 */
+	u32 token;			/* alert token, part of each CDC message to the sender */
+	u32 psn;			/* first packet sequence number of the sender, 24 bits */
+	u8 size_code;			/* length of the element, 2^(n + 14) bytes, 0 to 15 */
+	/* path MTU as &enum smc_mtu; any nibble, see smc_nego_mtu_is_valid() */
 	u8 mtu;
+	/*
+	 * Accept: the server creates a link group. Confirm: reserved in the RFC, repeated by
+	 * deployed peers; ignored in version 1, in version 2 @fce follows
+	 */
 	bool first_contact;
+	/* version 2: the EID of the Proposal that both sides have */
 	u8 eid[SMC_EID_LEN];
-	struct smc_clc_fce fce;
-	u8 nr_gids;
-	u8 gids[SMC_CLC_GIDS_MAX][SMC_GID_LEN];
+	struct smc_clc_fce fce;		/* version 2, with @first_contact */
+	u8 nr_gids;			/* entries of @gids; a Confirm with @fce */
+	u8 gids[SMC_CLC_GIDS_MAX][SMC_GID_LEN];	/* GIDs that the client could use */
 };
 
-/**
- * struct smc_clc_decline - why a side prefers TCP (W7)
- * @peer_id: the sender
- * @diagnosis: the sender's own code; for display only (DCLN-05)
- * @out_of_sync: the receiver's link group is stale and has to end (DCLN-04)
- * @os: operating system of a deployed sender, 0 if unknown
- */
+/* Why a side prefers TCP (W7). */
 struct smc_clc_decline {
 	u8 peer_id[SMC_PEER_ID_LEN];
-	u32 diagnosis;
-	bool out_of_sync;
-	u8 os;
+	u32 diagnosis;		/* the sender's own code; for display only (DCLN-05) */
+	bool out_of_sync;	/* the receiver's link group is stale and has to end (DCLN-04) */
+	u8 os;			/* operating system of a deployed sender, 0 if unknown */
 };
 
-/**
- * struct smc_clc_msg - any CLC message
- * @type: selects the member of the union
- * @version: version of the layout; 0 if the header has version 0; a Proposal may have more
- *	than 2
- * @proposal: SMC_CLC_PROPOSAL
- * @accept: SMC_CLC_ACCEPT and SMC_CLC_CONFIRM
- * @decline: SMC_CLC_DECLINE
- */
+/* Any CLC message. */
 struct smc_clc_msg {
-	enum smc_clc_type type;
+	enum smc_clc_type type;	/* selects the member of the union */
+	/* version of the layout; 0 if the header has version 0; a Proposal may have more than 2 */
 	u8 version;
 	union {
 		struct smc_clc_proposal proposal;
-		struct smc_clc_accept accept;
+		struct smc_clc_accept accept;	/* SMC_CLC_ACCEPT and SMC_CLC_CONFIRM */
 		struct smc_clc_decline decline;
 	};
 };

@@ -27,30 +27,19 @@ enum smc_gid_kind {
 #define SMC_GID_ANY_IPV6	(SMC_GID_ONE(SMC_GID_LINK_LOCAL) | SMC_GID_ONE(SMC_GID_IPV6))
 #define SMC_GID_ANY		(SMC_GID_ANY_IPV6 | SMC_GID_ONE(SMC_GID_IPV4))
 
-/**
- * struct smc_gid_criteria - requirements for a GID
- * @kinds: set of kinds that are usable for RoCE v2
- * @v2_only: no RoCE v1
- * @named_only: only @gid, on the network device of the route
- * @gid: preferred GID; zero for none
- */
+/* Requirements for a GID. */
 struct smc_gid_criteria {
-	u8 kinds;
-	bool v2_only;
-	bool named_only;
-	u8 gid[SMC_GID_LEN];
+	u8 kinds;		/* set of kinds that are usable for RoCE v2 */
+	bool v2_only;		/* no RoCE v1 */
+	bool named_only;	/* only @gid, on the network device of the route */
+	u8 gid[SMC_GID_LEN];	/* preferred GID; zero for none */
 };
 
-/**
- * struct smc_gid_facts - an entry of a port's GID table
- * @gid: the GID
- * @is_v1: for RoCE v1, otherwise for v2
- * @is_theirs: of the network device of the route, otherwise of a lower device
- */
+/* An entry of a port's GID table. */
 struct smc_gid_facts {
 	const u8 *gid;
-	bool is_v1;
-	bool is_theirs;
+	bool is_v1;	/* for RoCE v1, otherwise for v2 */
+	bool is_theirs;	/* of the network device of the route, otherwise of a lower device */
 };
 
 enum smc_gid_kind smc_gid_classify(const u8 gid[SMC_GID_LEN]);

@@ -5,34 +5,22 @@
 
 #include <linux/types.h>
 
-/**
- * struct smc_keepalive_times - settings of the application in ms, 0 is never
- * @idle: silence before a probe
- * @dead: time for the reply to a probe
- * @stall: time that data to send may make no progress
- */
+/* Settings of the application in ms, 0 is never. */
 struct smc_keepalive_times {
-	u32 idle;
-	u32 dead;
-	u32 stall;
+	u32 idle;	/* silence before a probe */
+	u32 dead;	/* time for the reply to a probe */
+	u32 stall;	/* time that data to send may make no progress */
 };
 
-/**
- * struct smc_keepalive_facts - activity; all times are ms ago
- * @conn_active: last message on this connection, either direction, KA-01
- * @link_active: last message from the peer on the link, KA-02
- * @progress: last data of this connection accepted from the application or by the peer
- * @has_data: the peer has not received all data
- * @is_probing: the last verdict was SMC_KEEPALIVE_PROBE
- * @probed: time of that verdict
- */
+/* Activity; all times are ms ago. */
 struct smc_keepalive_facts {
-	u32 conn_active;
-	u32 link_active;
+	u32 conn_active;	/* last message on this connection, either direction, KA-01 */
+	u32 link_active;	/* last message from the peer on the link, KA-02 */
+	/* last data of this connection accepted from the application or by the peer */
 	u32 progress;
-	bool has_data;
-	bool is_probing;
-	u32 probed;
+	bool has_data;		/* the peer has not received all data */
+	bool is_probing;	/* the last verdict was SMC_KEEPALIVE_PROBE */
+	u32 probed;		/* time of that verdict */
 };
 
 enum smc_keepalive_verdict {

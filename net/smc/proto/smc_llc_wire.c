@@ -14,13 +14,11 @@
 
 #include "proto/smc_llc_wire.h"
 
-/**
- * struct llc_codec - functions of one message type
- * @get: wire to host; false for a malformed message
- * @put: host to wire, into zeroed bytes; false if @msg cannot be encoded
- */
+/* Functions of one message type. */
 struct llc_codec {
+	/* wire to host; false for a malformed message */
 	bool (*get)(const u8 *buf, enum smc_dialect dialect, struct smc_llc_msg *msg);
+	/* host to wire, into zeroed bytes; false if @msg cannot be encoded */
 	bool (*put)(const struct smc_llc_msg *msg, enum smc_dialect dialect, u8 *buf);
 };
 

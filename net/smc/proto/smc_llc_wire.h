@@ -23,44 +23,27 @@ enum smc_llc_verdict {
 	SMC_LLC_LINK_DOWN,	/* out of sync, ERR-54, ERR-55 */
 };
 
-/**
- * struct smc_llc_end - one end of a link
- * @mac: MAC address of the RNIC
- * @gid: GID of the RNIC
- * @qpn: queue pair number, 24 bits
- * @psn: first packet sequence number, 24 bits; ADD LINK only
- * @mtu: enum smc_mtu, not checked by the codec; ADD LINK only
- */
+/* One end of a link. */
 struct smc_llc_end {
 	u8 mac[SMC_MAC_LEN];
 	u8 gid[SMC_GID_LEN];
-	u32 qpn;
-	u32 psn;
-	u8 mtu;
+	u32 qpn;	/* queue pair number, 24 bits */
+	u32 psn;	/* first packet sequence number, 24 bits; ADD LINK only */
+	u8 mtu;		/* enum smc_mtu, not checked by the codec; ADD LINK only */
 };
 
-/**
- * struct smc_llc_rtoken - an RMB on one link
- * @link_num: number of that link; 0 where the message implies the link
- * @rkey: its key there
- * @vaddr: its address there
- */
+/* An RMB on one link. */
 struct smc_llc_rtoken {
-	u8 link_num;
+	u8 link_num;	/* number of that link; 0 where the message implies the link */
 	u32 rkey;
 	u64 vaddr;
 };
 
-/**
- * struct smc_llc_pair - an RMB on the link being added
- * @ref_rkey: its key on the link that carries the message
- * @rkey: its key on the new link
- * @vaddr: its address on the new link
- */
+/* An RMB on the link being added. */
 struct smc_llc_pair {
-	u32 ref_rkey;
-	u32 rkey;
-	u64 vaddr;
+	u32 ref_rkey;	/* its key on the link that carries the message */
+	u32 rkey;	/* its key on the new link */
+	u64 vaddr;	/* its address on the new link */
 };
 
 /* W9, A.3.1 */
@@ -130,22 +113,11 @@ struct smc_llc_test_link {
 	u8 user_data[SMC_LLC_USER_DATA_LEN];
 };
 
-/**
- * struct smc_llc_msg - any LLC message
- * @type: enum smc_llc_type, selects the member of the union; none for SMC_LLC_REQ_ADD_LINK
- * @is_reply: the R flag
- * @confirm_link: SMC_LLC_CONFIRM_LINK
- * @add_link: SMC_LLC_ADD_LINK
- * @add_link_cont: SMC_LLC_ADD_LINK_CONT
- * @delete_link: SMC_LLC_DELETE_LINK
- * @confirm_rkey: SMC_LLC_CONFIRM_RKEY
- * @confirm_rkey_cont: SMC_LLC_CONFIRM_RKEY_CONT
- * @delete_rkey: SMC_LLC_DELETE_RKEY
- * @test_link: SMC_LLC_TEST_LINK
- */
+/* Any LLC message; @type selects the member of the union. */
 struct smc_llc_msg {
+	/* enum smc_llc_type, selects the member of the union; none for SMC_LLC_REQ_ADD_LINK */
 	u8 type;
-	bool is_reply;
+	bool is_reply;	/* the R flag */
 	union {
 		struct smc_llc_confirm_link confirm_link;
 		struct smc_llc_add_link add_link;
