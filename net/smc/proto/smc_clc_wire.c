@@ -3,9 +3,8 @@
  * CLC codec, RFC 7609 A.2 (W3 to W7 in smc_wire.h).
  *
  * Version 1 is the RFC's, version 2 that of deployed peers: a Proposal has an extension with a
- * separate offer behind the fields of version 1, Accept and Confirm continue in place of
- * version 1's trailer, a Decline is longer. SMC-D is neither decoded nor sent, but its
- * extension is bounds checked.
+ * separate offer, Accept and Confirm continue in place of version 1's trailer, a Decline is
+ * longer. SMC-D is neither decoded nor sent, but its extension is bounds checked.
  */
 #include <linux/string.h>
 
@@ -224,9 +223,8 @@ static bool clc_decode_v2_ext(const u8 *buf, size_t end, const struct clc_area *
 }
 
 /*
- * Deployed peers encode the kinds of SMC they offer in the bits of byte 7 that the RFC
- * reserves. SMC-R is 0, so RFC messages, with zeros there, remain valid and every version may
- * decode the bits (protocol.md).
+ * Deployed peers encode the kinds of SMC they offer in bits of byte 7 that the RFC reserves.
+ * Zero is SMC-R, so the bits are decoded in every version (protocol.md).
  */
 static enum smc_clc_verdict clc_decode_proposal(const u8 *buf, size_t len,
 						struct smc_clc_msg *msg)
@@ -269,8 +267,8 @@ static enum smc_clc_verdict clc_decode_proposal(const u8 *buf, size_t len,
 }
 
 /*
- * A count that exceeds the message shows a malformed list. Release 0 has two lengths for the
- * part before the list, so it cannot be located there.
+ * A count that exceeds the message is malformed. Release 0 has two layouts before the list, so
+ * it cannot be located there.
  */
 static bool clc_decode_gids(const u8 *buf, size_t at, size_t end, struct smc_clc_accept *acc)
 {
@@ -421,7 +419,7 @@ enum smc_clc_verdict smc_clc_decode(const u8 *buf, size_t len,
 	return verdict;
 }
 
-/* Returns the number of bytes written to @buf, which has room for all prefixes. */
+/* Returns the bytes written to @buf, which has room for all prefixes. */
 static size_t clc_put_subnets(const struct smc_clc_proposal *prop, u8 *buf)
 {
 	struct smc_clc_ip_area_wire *area = (void *)buf;
@@ -497,7 +495,7 @@ static void clc_put_fce(const struct smc_clc_fce *fce, struct smc_clc_fce_wire *
 	wire->features = cpu_to_be16(fce->features);
 }
 
-/* Returns the number of bytes written to @buf. */
+/* Returns the bytes written to @buf. */
 static size_t clc_put_accept_v2(const struct smc_clc_msg *msg, u8 *buf)
 {
 	struct smc_clc_v2_tail_wire *tail = (void *)buf;

@@ -2,24 +2,19 @@
 /*
  * The LLC machine of a link group, RFC 7609 3.5.1.5, 3.5.1.6, 3.5.4, 3.5.5 and Appendix C:
  * first contact, probes, the end of the group, and the dispatch of events to the other files,
- * see smc_llc_run.h.
- *
- * Operation: an event changes the state and appends actions to a list. The caller carries all
- * of them out in order before it feeds the next event, and reports outcomes as events. Nothing
- * here waits, allocates or knows a queue pair.
+ * see smc_llc_run.h. Nothing here waits, allocates or knows a queue pair.
  *
  * Exchanges: a link group has at most one exchange that changes its links (config), one RKEY
- * exchange of this side (own) and one of the peer (remote). The two RKEY directions may
- * overlap; everything else is mutually exclusive (RFC 7609 3.5.5.3). A request at the wrong
- * time is recorded as pending: a link marked LOST or LEAVING, wants_link, a DELETE RKEY put
- * off. After each event settle() ends the exchanges that lost their link and starts pending
- * ones, the most important first.
+ * exchange of this side (own) and one of the peer (remote). Only the two RKEY directions may
+ * overlap (RFC 7609 3.5.5.3). A request at the wrong time becomes pending: a link marked LOST
+ * or LEAVING, wants_link, a DELETE RKEY put off. After each event settle() ends exchanges that
+ * lost their link and starts pending ones, the most important first.
  *
  * Links: the group has one link until the owner has reported its RNICs. The server must offer a
  * second link even then, and withdraws it if the peer accepts; a client declines the offer.
  *
- * Error handling: first contact ends in GROUP_UP or GROUP_FAILED, a group that was up ends in
- * TERMINATE, each exactly once. No action follows the end.
+ * Error handling: first contact ends in GROUP_UP or GROUP_FAILED, a group that was up in
+ * TERMINATE, each exactly once. No action follows.
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -305,8 +300,8 @@ static void on_req_test_link(struct smc_llc_run *run, const struct smc_llc_event
 }
 
 /*
- * The peer processes a link in order, so its reply shows that it has received all that was sent
- * before. Unlike a probe this is not repeated, and a missing reply proves nothing.
+ * The peer processes a link in order, so its reply covers all that was sent before. Unlike a
+ * probe this is not repeated, and a missing reply proves nothing.
  */
 static void on_req_round_trip(struct smc_llc_run *run, const struct smc_llc_event *ev)
 {
@@ -321,8 +316,7 @@ static void on_req_round_trip(struct smc_llc_run *run, const struct smc_llc_even
 
 /*
  * True if a message on this link matters. A lost link carries only requests to delete links
- * (ERR-46); a link being deleted still delivers earlier messages; a new one carries CONFIRM
- * LINK.
+ * (ERR-46); a link being deleted still delivers earlier messages.
  */
 static bool is_heard(const struct smc_llc_flow *flow, u8 link, const struct smc_llc_msg *msg)
 {
@@ -535,10 +529,10 @@ static void config_timeout(struct smc_llc_run *run)
 }
 
 /*
- * A link is silent, or a probe has no reply; KA-03, ERR-41, ERR-42. One missing reply does not
- * prove that the link is lost (KA-05): the peer's RNIC acknowledges a probe while its host is
- * stopped or has no slot for the reply. So the probe is repeated. RNICs that cannot reach each
- * other detect that sooner themselves.
+ * A link is silent, or a probe has no reply; KA-03, ERR-41, ERR-42. One missing reply proves
+ * nothing (KA-05): the peer's RNIC acknowledges a probe while its host is stopped or has no
+ * slot for the reply. So the probe is repeated. RNICs that cannot reach each other detect that
+ * sooner.
  */
 static void probe_timeout(struct smc_llc_run *run, const struct smc_llc_event *ev)
 {

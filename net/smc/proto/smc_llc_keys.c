@@ -3,17 +3,15 @@
  * The RKEY exchanges of the LLC machine, RFC 7609 3.5.5.2, 3.5.5.3, A.3.5 to A.3.7.
  *
  * Operation: one exchange of this side and one of the peer may be under way, each on a link
- * that its initiator chose. A CONFIRM RKEY with too many tokens for one message continues in
- * CONTINUATIONs, one at a time, each echoed. Its tokens are stored together after the last one
- * (AMB-39).
+ * that its initiator chose. Surplus tokens of a CONFIRM RKEY follow in CONTINUATIONs, one at a
+ * time, each echoed. All are stored together after the last one (AMB-39).
  *
- * While the server changes links it refuses CONFIRM RKEY, and the client retries with the new
- * links. A change begins with its first message: RMBs that the client announced before are
- * announced again for the new link. A client never refuses, because the server knows the state
- * of the links.
+ * A server that changes links refuses CONFIRM RKEY, and the client retries with the new links.
+ * RMBs announced before the first message of the change are announced again for the new link. A
+ * client never refuses, because the server knows the state of the links.
  *
- * Error handling: a message without reply fails the link that carried it. An exchange that
- * loses its link is not replayed; its initiator has to begin a new one (LLC-14).
+ * Error handling: a message without reply fails its link. An exchange that loses its link is
+ * not replayed; its initiator begins a new one (LLC-14).
  */
 #include <linux/errno.h>
 #include <linux/kernel.h>
@@ -56,9 +54,8 @@ static bool has_link(const struct smc_llc_rkeys *keys, u8 link)
 }
 
 /*
- * Collect tokens that name links by number, each another link of the group. Numbers of deleted
- * links are ignored, because the peer may not have seen the deletion yet. So is a link that is
- * being added: deployed peers include it.
+ * Collect tokens that name links by number, each link once. Deleted links are ignored, as the
+ * peer may not have seen the deletion; so is a link being added, which deployed peers include.
  */
 static bool collect(struct smc_llc_flow *flow, const struct smc_llc_rtoken *rtoken, u8 count)
 {
@@ -87,8 +84,8 @@ static bool collect(struct smc_llc_flow *flow, const struct smc_llc_rtoken *rtok
 }
 
 /*
- * All tokens arrived. Links without one are treated as failed, ERR-50, except those that the
- * peer asked to delete: it has no token for a link that it has taken down.
+ * All tokens arrived. A link without one has failed, ERR-50, unless the peer asked to delete
+ * it: it has no token for a link that it has taken down.
  */
 static void store(struct smc_llc_run *run)
 {
@@ -100,7 +97,7 @@ static void store(struct smc_llc_run *run)
 		    !has_link(&flow->remote.keys, i))
 			smc_llc_link_lost(run, i, SMC_LLC_WHY_RKEY_MISSING,
 					  SMC_LLC_DELETE_PROTOCOL);
-	/* First contact ends with its only link. */
+	/* First contact ended with its only link. */
 	if (flow->phase == SMC_LLC_DEAD)
 		return;
 	flow->remote.state = SMC_LLC_REMOTE_CONFIRM_RKEY;
@@ -125,9 +122,9 @@ static void go_on(struct smc_llc_run *run, u8 more)
 }
 
 /*
- * The peer begins an exchange on @link. After a loss of a link it restarts, perhaps before this
- * side notices the loss: an unfinished exchange on another link is dropped. It cannot lose more
- * links than there are, which bounds the restarts. Returns false beyond that.
+ * The peer begins an exchange on @link. It restarts after a loss of a link that this side may
+ * not have noticed: an unfinished exchange on another link is dropped. The number of links
+ * bounds the restarts; returns false beyond that.
  */
 static bool forget_begun(struct smc_llc_remote_rkey *remote, u8 link)
 {

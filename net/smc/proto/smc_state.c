@@ -3,18 +3,17 @@
  * The close machine of RFC 7609 Section 4.8 as one table, and the legal moves of links and link
  * groups. D, C and A are PeerDoneWriting, PeerConnectionClosed and PeerConnAbort (AMB-46).
  *
- * Operation: an event is recorded first. Then the first rule that matches the state, the event
- * and the recorded facts applies. Without a match nothing has to be done.
+ * Operation: an event is recorded, then the first rule that matches state, event and facts
+ * applies. Without a match nothing has to be done.
  *
- * A close or shutdown that finds data unsent or in flight becomes pending (CLOSE-08) in any
- * state, and completes when all is drained. While the application has its descriptor there is
- * no time limit; after close() the timer runs (CLOSE-23). Progress restarts it: a slow reader
- * gets its data, a peer that stopped reading cannot hold them for ever.
+ * A close or shutdown with data unsent or in flight becomes pending (CLOSE-08) in any state
+ * until all is drained. Its timer runs after close() only (CLOSE-23). Progress restarts it: a
+ * slow reader gets its data, a peer that stopped reading cannot hold them for ever.
  *
- * The last message may have to wait for a slot or for another link. LASTWORD (C) and
- * PROCESSABORT (A, or C if the connection broke after it) wait for its completion. Only then
- * the connection leaves its group, and TCP sends our FIN (CLOSE-01). The timer runs in every
- * state that waits for the peer and not for the application.
+ * LASTWORD (C) and PROCESSABORT (A, or C if the connection broke after it) wait until the last
+ * message has completed, which may need a slot or another link first. Only then the connection
+ * leaves its group, and TCP sends our FIN (CLOSE-01). The timer runs in every state that waits
+ * for the peer and not for the application.
  */
 #include <linux/array_size.h>
 #include <linux/bits.h>
@@ -57,11 +56,12 @@ enum smc_rule_next {
 	SMC_RULE_ABORT	= 31,	/* see smc_state_abort() */
 };
 
+/* In one of @states, on one of @events, with all facts in @set and none in @clear. */
 struct smc_close_rule {
 	u32	states;
 	u32	events;
-	u32	set;		/* facts that have to be known */
-	u32	clear;		/* facts that must not be */
+	u32	set;
+	u32	clear;
 	u32	next;
 	u32	actions;
 };
@@ -76,11 +76,11 @@ struct smc_close_rule {
 		 ST(PEERCLOSEWAIT1) | ST(PEERCLOSEWAIT2) | \
 		 ST(APPFINCLOSEWAIT) | ST(PEERFINCLOSEWAIT))
 #define ST_ABORTING (ST(PEERABORTWAIT) | ST(PROCESSABORT))
-/* Of these, those in which the peer's D or C, and so all its data, arrived. */
+/* Open states in which the peer's D or C, and so all its data, arrived. */
 #define ST_COMPLETE (ST(APPCLOSEWAIT1) | ST(APPCLOSEWAIT2) | \
 		     ST(PEERCLOSEWAIT2) | ST(APPFINCLOSEWAIT))
 
-/* ... and those in which more data may arrive for the application. */
+/* Open states in which more data may arrive for the application. */
 #define ST_TALKING (ST(ACTIVE) | ST(PEERCLOSEWAIT1))
 
 /* Local reasons for an abort. */
@@ -110,10 +110,9 @@ static const struct smc_close_rule smc_close_rules[] = {
 	  SMC_STATE_CLOSED, DO_RESET },
 
 	/*
-	 * No path to the peer is left, so no side can write. All that the peer wrote before its
-	 * D or C is here. The application reads it and the end of file at its own pace, as with
-	 * TCP (CLOSE-17). The loss is an error only where the application could still have
-	 * sent.
+	 * No path to the peer is left. All that the peer wrote before its D or C is here, and
+	 * the application reads it at its own pace, as with TCP (CLOSE-17). The loss is an
+	 * error only where the application could still have sent.
 	 */
 	{ ST(APPCLOSEWAIT1), EV(LINK_LOST), 0, SEEN(APP_CLOSED) | SEEN(C_RCVD),
 	  SMC_RULE_STAY, DO(REPORT_ERR) | DO_WAKE },
@@ -121,7 +120,7 @@ static const struct smc_close_rule smc_close_rules[] = {
 	  SMC_RULE_STAY, DO_WAKE },
 	{ ST_OPEN, EV(LINK_LOST), 0, 0,
 	  SMC_STATE_CLOSED, DO_RESET },
-	/* No message is posted after the loss: PEER-03, but without time pressure. */
+	/* No message is posted after the loss: PEER-03, without time pressure. */
 	{ ST_OPEN, EV(APP_CLOSE), SEEN(PATH_LOST), 0,
 	  SMC_STATE_CLOSED, DO_RESET & ~DO(REPORT_ERR) },
 	{ ST_OPEN, EV_ABORT, SEEN(PATH_LOST), 0,
@@ -132,8 +131,8 @@ static const struct smc_close_rule smc_close_rules[] = {
 	{ ST_OPEN, EV(RX_RST) | EV(RX_ABORT) | EV(RX_CLOSED), SEEN(PATH_LOST), 0,
 	  SMC_RULE_STAY, DO_WAKE },
 	/*
-	 * The end of an abort (1B, 2B). A peer that closed before our A arrived sends none: its
-	 * C arrived, and our A may still be in flight.
+	 * The end of an abort (1B, 2B). A peer that closed before our A arrived sends only its
+	 * C; our A may still be in flight.
 	 */
 	{ ST(PEERABORTWAIT), EV(RX_ABORT) | EV(RX_CLOSED), 0, 0,
 	  SMC_STATE_PROCESSABORT, 0 },
@@ -155,25 +154,24 @@ static const struct smc_close_rule smc_close_rules[] = {
 	{ ST_OPEN, EV_ABORT | EV(RX_ABORT), 0, 0,
 	  SMC_RULE_ABORT, 0 },
 	/*
-	 * All that was written before a D is here, and TCP would let the application read it.
-	 * The reset may mean an abort, which A announces, or the loss of the peer's links,
-	 * which is detected soon. TCP is only another, sometimes faster path. If neither
-	 * arrives in time this side aborts (ABRT-10).
+	 * All data before D is here, and TCP would let the application read it. The reset may
+	 * mean an abort, which A announces, or the loss of the peer's links, which is detected
+	 * soon. If neither arrives in time this side aborts (ABRT-10).
 	 */
 	{ ST_COMPLETE, EV(RX_RST), SEEN(UNREAD), SEEN(APP_CLOSED) | SEEN(C_RCVD),
 	  SMC_RULE_STAY, DO(START_TIMER) },
 	/*
-	 * Before D the peer's last data may be in flight, ahead of its A. A RST often overtakes
-	 * both; on a plain TCP connection it cannot overtake data.
+	 * Before D the peer's last data and its A may be in flight. A RST often overtakes both;
+	 * on a plain TCP connection it cannot overtake data.
 	 */
 	{ ST_TALKING, EV(RX_RST), SEEN(ABORT_DUE), SEEN(APP_CLOSED),
 	  SMC_RULE_STAY, DO(START_TIMER) },
 	{ ST_TALKING | ST_COMPLETE, EV(TIMER), SEEN(TCP_ENDED), SMC_SEEN_WHY_TCP_ENDED,
 	  SMC_RULE_ABORT, 0 },
 	/*
-	 * A deployed peer closes TCP with the socket, long before our application may have read
-	 * everything (protocol.md). Its TCP may reply with RST later. After C nothing is left
-	 * to abort.
+	 * A deployed peer closes TCP in close(), perhaps before our application has read
+	 * everything (protocol.md), so its TCP may send RST later. After C nothing is left to
+	 * abort.
 	 */
 	{ ST_OPEN, EV(RX_RST), 0, SEEN(C_RCVD),
 	  SMC_RULE_ABORT, 0 },
@@ -186,8 +184,8 @@ static const struct smc_close_rule smc_close_rules[] = {
 	{ ST_OPEN, EV(TIMER), SEEN(APP_CLOSED), 0,
 	  SMC_RULE_ABORT, 0 },
 	/*
-	 * The application will not read what is here or still arrives (3A, AMB-45). RX_DATA may
-	 * be late: the application may have read the data before it closed.
+	 * Data will never be read (3A, AMB-45). RX_DATA may be late: the application may have
+	 * read the data before it closed.
 	 */
 	{ ST_OPEN, EV(APP_CLOSE), SEEN(UNREAD), SEEN(C_SENT),
 	  SMC_RULE_ABORT, 0 },
@@ -317,8 +315,8 @@ smc_state_find_rule(enum smc_conn_state state, enum smc_close_event event,
 }
 
 /*
- * A peer that sent C or A, or has our C (AMB-44), sends no A in answer to ours: only the
- * completion of our last message is pending. Otherwise the peer's A is (1A).
+ * A peer that sent C or A, or has our C (AMB-44), sends no A in reply: only the completion of
+ * our last message is pending. Otherwise the peer's A is (1A).
  */
 static enum smc_conn_state smc_state_abort(u32 seen)
 {
@@ -373,11 +371,9 @@ bool smc_state_awaits_abort(const struct smc_close_ctl *ctl)
  * @facts: state of the data path at this moment
  *
  * RFC 7609 Sections 4.8.1 and 4.8.2, Figures 22 and 23 (CLOSE-01 to CLOSE-26, ABRT-01 to
- * ABRT-13, AMB-41 to AMB-47). A CDC with several flags is several events: data first, then D,
- * C, A.
+ * ABRT-13, AMB-41 to AMB-47). A CDC with several flags is several events: data, D, C, A.
  *
- * Context: the connection's owner serialises all calls for one @ctl and carries the actions out
- * in the order of their bits.
+ * Context: the owner serialises all calls for one @ctl and carries the actions out in order.
  * Return: the step; no actions and the same state if there is nothing to do.
  */
 struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
