@@ -143,21 +143,21 @@ bool smc_clc_eid_is_valid(const u8 eid[SMC_EID_LEN])
 	return len;
 }
 
-struct clc_area {
+struct clc_range {
 	size_t at;
 	size_t end;
 };
 
-static bool clc_areas_overlap(const struct clc_area *a, const struct clc_area *b)
+static bool clc_ranges_overlap(const struct clc_range *a, const struct clc_range *b)
 {
 	return a->at < b->end && b->at < a->end;
 }
 
 /* Behind the version 2 extension, away from the IP area, inside the message. */
 static bool clc_ism_ext_fits(const struct smc_clc_v2_ext_wire *ext, size_t end,
-			     const struct clc_area *ip, const struct clc_area *v2)
+			     const struct clc_range *ip, const struct clc_range *v2)
 {
-	struct clc_area ism;
+	struct clc_range ism;
 
 	if (ext->nr_ism_gids > SMC_CLC_GIDS_MAX)
 		return false;
@@ -167,7 +167,7 @@ static bool clc_ism_ext_fits(const struct smc_clc_v2_ext_wire *ext, size_t end,
 		 be16_to_cpu(ext->ism_offset);
 	ism.end = ism.at + sizeof(struct smc_clc_ism_ext_wire) +
 		  ext->nr_ism_gids * sizeof(struct smc_clc_ism_gid_wire);
-	return ism.at >= v2->end && ism.end <= end && !clc_areas_overlap(&ism, ip);
+	return ism.at >= v2->end && ism.end <= end && !clc_ranges_overlap(&ism, ip);
 }
 
 static bool clc_get_offer(const struct smc_clc_v2_ext_wire *ext, struct smc_clc_v2_offer *offer)
@@ -195,16 +195,16 @@ static bool clc_get_offer(const struct smc_clc_v2_ext_wire *ext, struct smc_clc_
  * The version 2 extension lies behind the growth area. Neither it nor the ISM extension may
  * overlap another part. Bytes between the parts are growth area of later versions.
  */
-static bool clc_decode_v2_ext(const u8 *buf, size_t end, const struct clc_area *ip, u8 path,
+static bool clc_decode_v2_ext(const u8 *buf, size_t end, const struct clc_range *ip, u8 path,
 			      struct smc_clc_proposal *prop)
 {
 	const struct smc_clc_growth_deployed_wire *growth;
 	size_t at = sizeof(struct smc_clc_proposal_wire);
-	struct clc_area head = { .at = at, .end = at + sizeof(*growth) };
+	struct clc_range head = { .at = at, .end = at + sizeof(*growth) };
 	const struct smc_clc_v2_ext_wire *ext;
-	struct clc_area v2;
+	struct clc_range v2;
 
-	if (end < head.end || clc_areas_overlap(&head, ip))
+	if (end < head.end || clc_ranges_overlap(&head, ip))
 		return false;
 	growth = (const void *)(buf + at);
 	v2.at = at + offsetofend(struct smc_clc_growth_deployed_wire, v2_offset) +
@@ -215,7 +215,7 @@ static bool clc_decode_v2_ext(const u8 *buf, size_t end, const struct clc_area *
 	if (ext->nr_eids > SMC_CLC_EIDS_MAX)
 		return false;
 	v2.end = v2.at + sizeof(*ext) + ext->nr_eids * SMC_EID_LEN;
-	if (v2.end > end || clc_areas_overlap(&v2, ip))
+	if (v2.end > end || clc_ranges_overlap(&v2, ip))
 		return false;
 	if (path != SMC_CLC_PATH_R && !clc_ism_ext_fits(ext, end, ip, &v2))
 		return false;
@@ -232,7 +232,7 @@ static enum smc_clc_verdict clc_decode_proposal(const u8 *buf, size_t len,
 	const struct smc_clc_proposal_wire *wire = (const void *)buf;
 	struct smc_clc_proposal *prop = &msg->proposal;
 	size_t end = len - SMC_CLC_TRL_LEN;
-	struct clc_area ip = {};
+	struct clc_range ip = {};
 	u8 path_v1, path_v2;
 
 	path_v1 = (wire->hdr.flags & SMC_CLC_TYPEV1_MASK) >>

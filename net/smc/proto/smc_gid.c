@@ -59,7 +59,7 @@ bool smc_gid_is_routable_to(const u8 own[SMC_GID_LEN], const u8 peer[SMC_GID_LEN
 /**
  * smc_gid_rank() - rank a GID as local end of a link
  * @facts: the GID
- * @wish: what the caller needs
+ * @need: what the caller needs
  *
  * The GID named by the caller ranks first. Then RoCE v1, which RFC 7609 means by RoCE; then a
  * GID of the route's own device before one of a lower device. Then, for RoCE v2, IPv4 before
@@ -69,15 +69,15 @@ bool smc_gid_is_routable_to(const u8 own[SMC_GID_LEN], const u8 peer[SMC_GID_LEN
  * Context: Any context.
  * Return: 0 if it is unusable, otherwise higher is better.
  */
-unsigned int smc_gid_rank(const struct smc_gid_facts *facts, const struct smc_gid_criteria *wish)
+unsigned int smc_gid_rank(const struct smc_gid_facts *facts, const struct smc_gid_criteria *need)
 {
 	enum smc_gid_kind kind = smc_gid_classify(facts->gid);
-	bool is_named = !memcmp(facts->gid, wish->gid, SMC_GID_LEN);
+	bool is_named = !memcmp(facts->gid, need->gid, SMC_GID_LEN);
 	bool is_v2_ipv4 = !facts->is_v1 && kind == SMC_GID_IPV4;
 
-	if (facts->is_v1 ? wish->v2_only : !(wish->kinds & SMC_GID_ONE(kind)))
+	if (facts->is_v1 ? need->v2_only : !(need->kinds & SMC_GID_ONE(kind)))
 		return 0;
-	if (wish->named_only && !(is_named && facts->is_theirs))
+	if (need->named_only && !(is_named && facts->is_theirs))
 		return 0;
 	return 1 + is_v2_ipv4 + 2 * facts->is_theirs + 4 * facts->is_v1 + 8 * is_named;
 }

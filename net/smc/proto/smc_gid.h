@@ -45,6 +45,6 @@ struct smc_gid_facts {
 enum smc_gid_kind smc_gid_classify(const u8 gid[SMC_GID_LEN]);
 unsigned int smc_gid_kinds_like(const u8 gid[SMC_GID_LEN]);
 bool smc_gid_is_routable_to(const u8 own[SMC_GID_LEN], const u8 peer[SMC_GID_LEN]);
-unsigned int smc_gid_rank(const struct smc_gid_facts *facts, const struct smc_gid_criteria *wish);
+unsigned int smc_gid_rank(const struct smc_gid_facts *facts, const struct smc_gid_criteria *need);
 
 #endif /* SMC_GID_H */

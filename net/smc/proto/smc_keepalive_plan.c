@@ -11,16 +11,16 @@
 #include "proto/smc_keepalive_plan.h"
 
 /* Without data the check repeats at this fraction of the time limit, at least 10 ms apart. */
-#define IDLE_STALL_LOOKS	4
-#define IDLE_STALL_LOOK_MIN	10
+#define STALL_CHECKS		4
+#define STALL_CHECK_MIN_MS	10
 
-static void idle_stall(const struct smc_keepalive_times *want,
-		       const struct smc_keepalive_facts *facts, struct smc_keepalive_step *step)
+static void check_stall(const struct smc_keepalive_times *want,
+			const struct smc_keepalive_facts *facts, struct smc_keepalive_step *step)
 {
 	if (!want->stall)
 		return;
 	if (!facts->has_data)
-		step->wait = max_t(u32, want->stall / IDLE_STALL_LOOKS, IDLE_STALL_LOOK_MIN);
+		step->wait = max_t(u32, want->stall / STALL_CHECKS, STALL_CHECK_MIN_MS);
 	else if (facts->progress >= want->stall)
 		step->verdict = SMC_KEEPALIVE_DEAD;
 	else
@@ -67,7 +67,7 @@ struct smc_keepalive_step smc_keepalive_plan(const struct smc_keepalive_times *w
 {
 	struct smc_keepalive_step step = { .verdict = SMC_KEEPALIVE_WAIT };
 
-	idle_stall(want, facts, &step);
+	check_stall(want, facts, &step);
 	if (step.verdict != SMC_KEEPALIVE_DEAD)
 		idle_keepalive(want, facts, &step);
 	return step;

@@ -100,7 +100,7 @@ static bool is_other_dialect(const struct smc_llc_flow *flow,
 }
 
 static const struct smc_llc_quirks llc_quirks[] = {
-	[SMC_DIALECT_RFC] = { .must_offer = true, .takes_refusal = true, .delete_tries = 1 },
+	[SMC_DIALECT_RFC] = { .must_offer = true, .retries_refused = true, .delete_tries = 1 },
 	[SMC_DIALECT_DEPLOYED] = {
 		.no_eye_catcher = true, .declines_late = true, .loses_in_order = true,
 		.delete_tries = 2, .peer_waits_ms = 2000,
@@ -318,7 +318,7 @@ static void on_req_round_trip(struct smc_llc_run *run, const struct smc_llc_even
  * True if a message on this link matters. A lost link carries only requests to delete links
  * (ERR-46); a link being deleted still delivers earlier messages.
  */
-static bool is_heard(const struct smc_llc_flow *flow, u8 link, const struct smc_llc_msg *msg)
+static bool is_relevant(const struct smc_llc_flow *flow, u8 link, const struct smc_llc_msg *msg)
 {
 	switch (flow->link[link].state) {
 	case SMC_LLC_LINK_LOST:
@@ -348,7 +348,7 @@ static void on_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *m
 {
 	struct smc_llc_flow *flow = run->flow;
 
-	if (!is_heard(flow, link, msg))
+	if (!is_relevant(flow, link, msg))
 		return;
 	if (flow->phase == SMC_LLC_TERMINATING && msg->type != SMC_LLC_DELETE_LINK)
 		return;
@@ -392,7 +392,7 @@ static void on_msg(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *m
 	}
 }
 
-static void on_sent_badly(struct smc_llc_run *run, u8 link, enum smc_llc_sent sent)
+static void on_send_failed(struct smc_llc_run *run, u8 link, enum smc_llc_sent sent)
 {
 	struct smc_llc_flow *flow = run->flow;
 
@@ -416,7 +416,7 @@ static void on_sent(struct smc_llc_run *run, const struct smc_llc_event *ev)
 	struct smc_llc_flow *flow = run->flow;
 
 	if (!ev->ok)
-		on_sent_badly(run, ev->link, sent);
+		on_send_failed(run, ev->link, sent);
 	switch (sent) {
 	case SMC_LLC_SENT_CONFIRM_LINK:
 		if (!is_first(flow, ev->link)) {
@@ -626,7 +626,7 @@ static void settle_once(struct smc_llc_run *run)
 	smc_llc_add_settle(run);
 	if (flow->phase == SMC_LLC_DEAD)
 		return;
-	smc_llc_keys_put_off(run);
+	smc_llc_keys_resume(run);
 	smc_llc_delete_start_next(run);
 	if (flow->phase == SMC_LLC_SECOND_LINK && flow->config == SMC_LLC_CONFIG_NONE &&
 	    !smc_llc_nr_in(flow, SMC_LLC_LINK_LOST) &&

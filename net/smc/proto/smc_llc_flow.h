@@ -67,7 +67,7 @@ struct smc_llc_timers {
 };
 
 /* Other exchanges that one exchange may have to wait for. */
-#define SMC_LLC_TURNS	5
+#define SMC_LLC_MAX_WAITS	5
 
 /**
  * smc_llc_patience_ms() - longest wait of one exchange for others
@@ -80,7 +80,7 @@ struct smc_llc_timers {
  */
 static inline u64 smc_llc_patience_ms(const struct smc_llc_timers *timers)
 {
-	return (u64)SMC_LLC_TURNS * (timers->reply + timers->delete_link + timers->rkey_retry);
+	return (u64)SMC_LLC_MAX_WAITS * (timers->reply + timers->delete_link + timers->rkey_retry);
 }
 
 /* Why a link or the link group ends; smc_llc_why_name() has the texts. */
@@ -334,7 +334,7 @@ struct smc_llc_actions {
 struct smc_llc_quirks {
 	bool no_eye_catcher;	/* CONFIRM LINK announces elements without an eye catcher */
 	bool must_offer;	/* first contact without ADD LINK is a timeout (ERR-27) */
-	bool takes_refusal;	/* a refused RMB exchange is retried, not an error (protocol.md) */
+	bool retries_refused;	/* a refused RMB exchange is retried, not an error (protocol.md) */
 	bool declines_late;	/* a client still declines an ADD LINK that was withdrawn */
 	bool loses_in_order;	/* a client's DELETE LINK of a failed link is orderly
 				 * (protocol.md)
@@ -452,7 +452,7 @@ struct smc_llc_remote_rkey {
 	enum smc_llc_remote state;
 	u8 link;			/* link that carries it */
 	u8 left;			/* tokens still due in CONFIRM RKEY CONTINUATIONs */
-	u8 nr_anew;			/* restarts since the last completed exchange */
+	u8 nr_restarts;			/* restarts since the last completed exchange */
 	u64 deadline;			/* for the CONTINUATIONs, in ms */
 	struct smc_llc_rkeys keys;	/* tokens received so far */
 	struct smc_llc_msg msg;		/* the message to answer */

@@ -29,11 +29,11 @@ static bool is_changing(const struct smc_llc_flow *flow)
 
 static bool is_refused(const struct smc_llc_flow *flow)
 {
-	return flow->params.is_server && is_changing(flow) && flow->quirks->takes_refusal;
+	return flow->params.is_server && is_changing(flow) && flow->quirks->retries_refused;
 }
 
-static struct smc_llc_msg *answer(struct smc_llc_run *run, u8 link,
-				  const struct smc_llc_msg *msg)
+static struct smc_llc_msg *send_reply(struct smc_llc_run *run, u8 link,
+				      const struct smc_llc_msg *msg)
 {
 	struct smc_llc_msg *reply;
 
@@ -107,7 +107,7 @@ static void store(struct smc_llc_run *run)
 }
 
 /* @more tokens follow: echo and wait, or store what arrived. */
-static void go_on(struct smc_llc_run *run, u8 more)
+static void continue_confirm(struct smc_llc_run *run, u8 more)
 {
 	struct smc_llc_remote_rkey *remote = &run->flow->remote;
 
@@ -116,7 +116,7 @@ static void go_on(struct smc_llc_run *run, u8 more)
 		store(run);
 		return;
 	}
-	answer(run, remote->link, &remote->msg);
+	send_reply(run, remote->link, &remote->msg);
 	remote->state = SMC_LLC_REMOTE_CONFIRM_CONT;
 	remote->deadline = smc_llc_after(run, run->flow->params.timers.reply);
 }
@@ -126,19 +126,19 @@ static void go_on(struct smc_llc_run *run, u8 more)
  * not have noticed: an unfinished exchange on another link is dropped. The number of links
  * bounds the restarts; returns false beyond that.
  */
-static bool forget_begun(struct smc_llc_remote_rkey *remote, u8 link)
+static bool drop_unfinished(struct smc_llc_remote_rkey *remote, u8 link)
 {
 	if (remote->state != SMC_LLC_REMOTE_CONFIRM_CONT || remote->link == link)
 		return true;
-	if (remote->nr_anew >= SMC_LLC_LINKS)
+	if (remote->nr_restarts >= SMC_LLC_LINKS)
 		return false;
-	remote->nr_anew++;
+	remote->nr_restarts++;
 	remote->state = SMC_LLC_REMOTE_NONE;
 	remote->deadline = SMC_LLC_NO_DEADLINE;
 	return true;
 }
 
-static bool is_second(const struct smc_llc_remote_rkey *remote, u8 link)
+static bool is_overlapping(const struct smc_llc_remote_rkey *remote, u8 link)
 {
 	return remote->state != SMC_LLC_REMOTE_NONE && remote->link == link;
 }
@@ -151,14 +151,14 @@ static void on_confirm_request(struct smc_llc_run *run, u8 link, const struct sm
 	u8 here = min_t(u8, cr->nr_rtokens, SMC_LLC_RKEY_SPECS);
 	struct smc_llc_msg *reply;
 
-	if (!forget_begun(&flow->remote, link) || !smc_llc_is_confirmed(flow) ||
-	    is_second(&flow->remote, link)) {
+	if (!drop_unfinished(&flow->remote, link) || !smc_llc_is_confirmed(flow) ||
+	    is_overlapping(&flow->remote, link)) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 		return;
 	}
 	if (is_refused(flow) || flow->remote.state != SMC_LLC_REMOTE_NONE) {
 		/* SER-10, SER-15: the peer retries afterwards */
-		reply = answer(run, link, msg);
+		reply = send_reply(run, link, msg);
 		reply->confirm_rkey.is_negative = true;
 		reply->confirm_rkey.may_retry = true;
 		return;
@@ -173,7 +173,7 @@ static void on_confirm_request(struct smc_llc_run *run, u8 link, const struct sm
 	}
 	flow->remote.link = link;
 	flow->remote.msg = *msg;
-	go_on(run, cr->nr_rtokens - here);
+	continue_confirm(run, cr->nr_rtokens - here);
 }
 
 static void on_cont_request(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
@@ -188,7 +188,7 @@ static void on_cont_request(struct smc_llc_run *run, u8 link, const struct smc_l
 		return;
 	}
 	remote->msg = *msg;
-	go_on(run, cont->nr_left - here);
+	continue_confirm(run, cont->nr_left - here);
 }
 
 static void begin_delete(struct smc_llc_run *run, u8 link, const struct smc_llc_msg *msg)
@@ -205,8 +205,8 @@ static void on_delete_request(struct smc_llc_run *run, u8 link, const struct smc
 {
 	struct smc_llc_remote_rkey *remote = &run->flow->remote;
 
-	if (!forget_begun(remote, link) || !smc_llc_is_confirmed(run->flow) ||
-	    is_second(remote, link) ||
+	if (!drop_unfinished(remote, link) || !smc_llc_is_confirmed(run->flow) ||
+	    is_overlapping(remote, link) ||
 	    (remote->is_put_off && remote->put_off_link == link)) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 		return;
@@ -233,10 +233,10 @@ static struct smc_llc_msg *end_remote(struct smc_llc_run *run, enum smc_llc_remo
 	if (remote->state != state)
 		return NULL;
 	remote->state = SMC_LLC_REMOTE_NONE;
-	remote->nr_anew = 0;
+	remote->nr_restarts = 0;
 	if (smc_llc_is_dead_end(run->flow, remote->link))
 		return NULL;
-	return answer(run, remote->link, &remote->msg);
+	return send_reply(run, remote->link, &remote->msg);
 }
 
 /**
@@ -310,7 +310,7 @@ static void send_confirm(struct smc_llc_run *run)
 	own->deadline = smc_llc_after(run, run->flow->params.timers.reply);
 }
 
-static void was_answered(struct smc_llc_run *run)
+static void advance_confirm(struct smc_llc_run *run)
 {
 	if (run->flow->own.next < run->flow->own.keys.count)
 		send_confirm(run);
@@ -326,7 +326,7 @@ static void on_confirm_reply(struct smc_llc_run *run, u8 link,
 	if (!is_due(run->flow, link, SMC_LLC_CONFIRM_RKEY)) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 	} else if (!cr->is_negative && cr->here.rkey == own->msg.confirm_rkey.here.rkey) {
-		was_answered(run);
+		advance_confirm(run);
 	} else if (!cr->is_negative) {
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 	} else if (cr->may_retry) {
@@ -354,7 +354,7 @@ static void on_cont_reply(struct smc_llc_run *run, u8 link,
 	else if (cont->nr_left != sent->nr_left || cont->other[0].rkey != sent->other[0].rkey)
 		smc_llc_out_of_sync(run, link, SMC_LLC_WHY_OUT_OF_SYNC);
 	else
-		was_answered(run);
+		advance_confirm(run);
 }
 
 static void on_delete_reply(struct smc_llc_run *run, u8 link,
@@ -554,10 +554,10 @@ void smc_llc_keys_settle(struct smc_llc_run *run)
 }
 
 /**
- * smc_llc_keys_put_off() - begin the DELETE RKEY that had to wait for a change of links
+ * smc_llc_keys_resume() - begin the DELETE RKEY that had to wait for a change of links
  * @run: the call
  */
-void smc_llc_keys_put_off(struct smc_llc_run *run)
+void smc_llc_keys_resume(struct smc_llc_run *run)
 {
 	struct smc_llc_remote_rkey *remote = &run->flow->remote;
 

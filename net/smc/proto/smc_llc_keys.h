@@ -12,6 +12,6 @@ void smc_llc_keys_deleted(struct smc_llc_run *run, u8 error_mask, u8 nr_unknown)
 void smc_llc_keys_wait(struct smc_llc_run *run);
 void smc_llc_keys_timer(struct smc_llc_run *run);
 void smc_llc_keys_settle(struct smc_llc_run *run);
-void smc_llc_keys_put_off(struct smc_llc_run *run);
+void smc_llc_keys_resume(struct smc_llc_run *run);
 
 #endif /* _SMC_LLC_KEYS_H */

@@ -25,8 +25,8 @@
 /* Facts that struct smc_close_ctl records ... */
 enum smc_close_bit {
 	SMC_SEEN_APP_CLOSED	= 1 << 0,
-	SMC_SEEN_WANT_D		= 1 << 1,
-	SMC_SEEN_WANT_C		= 1 << 2,
+	SMC_SEEN_D_PENDING	= 1 << 1,
+	SMC_SEEN_C_PENDING	= 1 << 2,
 	SMC_SEEN_D_SENT		= 1 << 3,
 	SMC_SEEN_C_SENT		= 1 << 4,
 	SMC_SEEN_D_RCVD		= 1 << 5,
@@ -43,7 +43,7 @@ enum smc_close_bit {
 };
 
 /* With any of these a reset of TCP needs no further message from the peer. */
-#define SMC_SEEN_WHY_TCP_ENDED \
+#define SMC_SEEN_RST_EXPLAINED \
 	(SMC_SEEN_APP_CLOSED | SMC_SEEN_C_RCVD | SMC_SEEN_PATH_LOST)
 
 #define SMC_SEEN_MOMENTARY \
@@ -81,7 +81,7 @@ struct smc_close_rule {
 		     ST(PEERCLOSEWAIT2) | ST(APPFINCLOSEWAIT))
 
 /* Open states in which more data may arrive for the application. */
-#define ST_TALKING (ST(ACTIVE) | ST(PEERCLOSEWAIT1))
+#define ST_RECEIVING (ST(ACTIVE) | ST(PEERCLOSEWAIT1))
 
 /* Local reasons for an abort. */
 #define EV_ABORT (EV(APP_ABORT) | EV(FAULT) | EV(SILENCE))
@@ -125,7 +125,7 @@ static const struct smc_close_rule smc_close_rules[] = {
 	  SMC_STATE_CLOSED, DO_RESET & ~DO(REPORT_ERR) },
 	{ ST_OPEN, EV_ABORT, SEEN(PATH_LOST), 0,
 	  SMC_STATE_CLOSED, DO_RESET },
-	{ ST_OPEN, EV(APP_SHUT_WR), SEEN(PATH_LOST) | SEEN(WANT_D), 0,
+	{ ST_OPEN, EV(APP_SHUT_WR), SEEN(PATH_LOST) | SEEN(D_PENDING), 0,
 	  SMC_RULE_STAY, DO(WAKE_WRITERS) },
 	/* The peer detected the loss, too, or sent this before it. */
 	{ ST_OPEN, EV(RX_RST) | EV(RX_ABORT) | EV(RX_CLOSED), SEEN(PATH_LOST), 0,
@@ -164,9 +164,9 @@ static const struct smc_close_rule smc_close_rules[] = {
 	 * Before D the peer's last data and its A may be in flight. A RST often overtakes both;
 	 * on a plain TCP connection it cannot overtake data.
 	 */
-	{ ST_TALKING, EV(RX_RST), SEEN(ABORT_DUE), SEEN(APP_CLOSED),
+	{ ST_RECEIVING, EV(RX_RST), SEEN(ABORT_DUE), SEEN(APP_CLOSED),
 	  SMC_RULE_STAY, DO(START_TIMER) },
-	{ ST_TALKING | ST_COMPLETE, EV(TIMER), SEEN(TCP_ENDED), SMC_SEEN_WHY_TCP_ENDED,
+	{ ST_RECEIVING | ST_COMPLETE, EV(TIMER), SEEN(TCP_ENDED), SMC_SEEN_RST_EXPLAINED,
 	  SMC_RULE_ABORT, 0 },
 	/*
 	 * A deployed peer closes TCP in close(), perhaps before our application has read
@@ -176,7 +176,7 @@ static const struct smc_close_rule smc_close_rules[] = {
 	{ ST_OPEN, EV(RX_RST), 0, SEEN(C_RCVD),
 	  SMC_RULE_ABORT, 0 },
 	/* Progress extends the time of a pending close. */
-	{ ST_OPEN, EV(TIMER), SEEN(WANT_C) | SEEN(PROGRESS), 0,
+	{ ST_OPEN, EV(TIMER), SEEN(C_PENDING) | SEEN(PROGRESS), 0,
 	  SMC_RULE_STAY, DO(START_TIMER) },
 	/* The peer did not close in time after our C (CLOSE-24). */
 	{ ST_OPEN, EV(TIMER), SEEN(APP_CLOSED) | SEEN(C_SENT), 0,
@@ -197,30 +197,30 @@ static const struct smc_close_rule smc_close_rules[] = {
 
 	/* The application closes and all is drained (3A, 3D, 4C, AMB-42). */
 	{ ST(ACTIVE), EV(APP_CLOSE) | EV(TX_DRAINED),
-	  SEEN(WANT_C), SEEN(BUSY),
+	  SEEN(C_PENDING), SEEN(BUSY),
 	  SMC_STATE_PEERCLOSEWAIT1, DO(SEND_C) | DO(START_TIMER) | DO_WAKE },
 	{ ST(PEERCLOSEWAIT1) | ST(PEERCLOSEWAIT2),
-	  EV(APP_CLOSE) | EV(TX_DRAINED), SEEN(WANT_C), SEEN(BUSY),
+	  EV(APP_CLOSE) | EV(TX_DRAINED), SEEN(C_PENDING), SEEN(BUSY),
 	  SMC_RULE_STAY, DO(SEND_C) | DO(START_TIMER) | DO_WAKE },
 	{ ST(APPFINCLOSEWAIT) | ST(APPCLOSEWAIT1) | ST(APPCLOSEWAIT2),
 	  EV(APP_CLOSE) | EV(TX_DRAINED),
-	  SEEN(WANT_C) | SEEN(C_RCVD), SEEN(BUSY),
+	  SEEN(C_PENDING) | SEEN(C_RCVD), SEEN(BUSY),
 	  SMC_STATE_LASTWORD, DO(SEND_C) | DO(START_TIMER) | DO_WAKE },
 	{ ST(APPCLOSEWAIT1) | ST(APPCLOSEWAIT2),
-	  EV(APP_CLOSE) | EV(TX_DRAINED), SEEN(WANT_C), SEEN(BUSY),
+	  EV(APP_CLOSE) | EV(TX_DRAINED), SEEN(C_PENDING), SEEN(BUSY),
 	  SMC_STATE_PEERFINCLOSEWAIT, DO(SEND_C) | DO(START_TIMER) | DO_WAKE },
 	/* It closes with data unsent or in flight: pending close (3A). */
-	{ ST_OPEN, EV(APP_CLOSE) | EV(TX_DRAINED), SEEN(WANT_C), 0,
+	{ ST_OPEN, EV(APP_CLOSE) | EV(TX_DRAINED), SEEN(C_PENDING), 0,
 	  SMC_RULE_STAY, DO(WAIT_DRAIN) | DO(START_TIMER) | DO_WAKE },
 
 	/* It shuts down writing (3A, 4B). */
 	{ ST(ACTIVE), EV(APP_SHUT_WR) | EV(TX_DRAINED),
-	  SEEN(WANT_D), SEEN(BUSY),
+	  SEEN(D_PENDING), SEEN(BUSY),
 	  SMC_STATE_PEERCLOSEWAIT1, DO(SEND_D) | DO(WAKE_WRITERS) },
 	{ ST(APPCLOSEWAIT1), EV(APP_SHUT_WR) | EV(TX_DRAINED),
-	  SEEN(WANT_D), SEEN(BUSY),
+	  SEEN(D_PENDING), SEEN(BUSY),
 	  SMC_STATE_APPCLOSEWAIT2, DO(SEND_D) | DO(WAKE_WRITERS) },
-	{ ST_OPEN, EV(APP_SHUT_WR) | EV(TX_DRAINED), SEEN(WANT_D), 0,
+	{ ST_OPEN, EV(APP_SHUT_WR) | EV(TX_DRAINED), SEEN(D_PENDING), 0,
 	  SMC_RULE_STAY, DO(WAIT_DRAIN) | DO(WAKE_WRITERS) },
 	/* It shuts down reading, without a message to the peer (CLOSE-04). */
 	{ ST_OPEN, EV(APP_SHUT_RD), 0, 0,
@@ -268,10 +268,10 @@ static u32 smc_state_remember(const struct smc_close_ctl *ctl,
 	u32 seen = ctl->seen | smc_close_adds[event];
 
 	if (is_open && event == SMC_CLOSE_APP_CLOSE && !(seen & SEEN(C_SENT)))
-		seen = (seen & ~SEEN(WANT_D)) | SEEN(WANT_C);
+		seen = (seen & ~SEEN(D_PENDING)) | SEEN(C_PENDING);
 	if (is_open && event == SMC_CLOSE_APP_SHUT_WR &&
 	    !(seen & (SEEN(D_SENT) | SEEN(APP_CLOSED))))
-		seen |= SEEN(WANT_D);
+		seen |= SEEN(D_PENDING);
 	if (facts->has_unread)
 		seen |= SEEN(UNREAD);
 	if (facts->has_unsent)
@@ -294,10 +294,10 @@ static u32 smc_state_note_loss(enum smc_close_event event,
 }
 
 /* TCP was reset, and a message that explains it is still due from the peer. */
-static bool smc_state_awaits_word(u32 state, u32 seen)
+static bool smc_state_awaits_flags(u32 state, u32 seen)
 {
-	return BIT(state) & (ST_TALKING | ST_COMPLETE) && seen & SEEN(TCP_ENDED) &&
-	       !(seen & SMC_SEEN_WHY_TCP_ENDED);
+	return BIT(state) & (ST_RECEIVING | ST_COMPLETE) && seen & SEEN(TCP_ENDED) &&
+	       !(seen & SMC_SEEN_RST_EXPLAINED);
 }
 
 static const struct smc_close_rule *
@@ -328,11 +328,11 @@ static enum smc_conn_state smc_state_abort(u32 seen)
 static u32 smc_state_note_actions(u32 seen, u32 actions)
 {
 	if (actions & DO(SEND_D))
-		seen = (seen & ~SEEN(WANT_D)) | SEEN(D_SENT);
+		seen = (seen & ~SEEN(D_PENDING)) | SEEN(D_SENT);
 	if (actions & DO(SEND_C))
-		seen = (seen & ~SEEN(WANT_C)) | SEEN(C_SENT);
+		seen = (seen & ~SEEN(C_PENDING)) | SEEN(C_SENT);
 	if (actions & DO(PURGE) || seen & SEEN(PATH_LOST))
-		seen &= ~(SEEN(WANT_D) | SEEN(WANT_C));
+		seen &= ~(SEEN(D_PENDING) | SEEN(C_PENDING));
 	return seen;
 }
 
@@ -361,7 +361,7 @@ void smc_state_close_init(struct smc_close_ctl *ctl)
  */
 bool smc_state_awaits_abort(const struct smc_close_ctl *ctl)
 {
-	return BIT(ctl->state) & ST_TALKING && smc_state_awaits_word(ctl->state, ctl->seen);
+	return BIT(ctl->state) & ST_RECEIVING && smc_state_awaits_flags(ctl->state, ctl->seen);
 }
 
 /**
@@ -380,8 +380,8 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 				      enum smc_close_event event,
 				      const struct smc_close_facts *facts)
 {
-	bool has_awaited = smc_state_awaits_word(ctl->state, ctl->seen);
-	bool has_awaited_abort = smc_state_awaits_abort(ctl);
+	bool was_awaiting = smc_state_awaits_flags(ctl->state, ctl->seen);
+	bool was_awaiting_abort = smc_state_awaits_abort(ctl);
 	struct smc_close_step step = { .next = ctl->state, .cause = event };
 	const struct smc_close_rule *rule;
 	bool is_lost;
@@ -405,8 +405,8 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 	if (seen & SEEN(TCP_ENDED))
 		step.actions &= ~(DO(TCP_RST) | DO(TCP_FIN));
 	/* the message did not arrive, or cannot: the reset is the reason */
-	if ((has_awaited && event == SMC_CLOSE_TIMER) ||
-	    (has_awaited_abort && event == SMC_CLOSE_LINK_LOST))
+	if ((was_awaiting && event == SMC_CLOSE_TIMER) ||
+	    (was_awaiting_abort && event == SMC_CLOSE_LINK_LOST))
 		step.cause = SMC_CLOSE_RX_RST;
 	if (step.actions & DO(REPORT_ERR))
 		step.sk_err = smc_close_errs[step.cause] ?: ECONNRESET;
@@ -415,7 +415,7 @@ struct smc_close_step smc_state_close(struct smc_close_ctl *ctl,
 	is_lost = event == SMC_CLOSE_LINK_LOST || seen & SEEN(PATH_LOST);
 	step.is_peer_done = seen & (SEEN(C_RCVD) | SEEN(A_RCVD)) ||
 			    (is_lost && !facts->has_links);
-	if (has_awaited && !smc_state_awaits_word(step.next, seen) &&
+	if (was_awaiting && !smc_state_awaits_flags(step.next, seen) &&
 	    !(step.actions & DO(START_TIMER)))
 		step.actions |= DO(STOP_TIMER);
 	seen = smc_state_note_actions(seen, step.actions);
@@ -510,7 +510,7 @@ enum smc_conn_state smc_state_shown(enum smc_conn_state state)
  */
 bool smc_state_is_draining(const struct smc_close_ctl *ctl)
 {
-	return READ_ONCE(ctl->seen) & (SEEN(WANT_D) | SEEN(WANT_C));
+	return READ_ONCE(ctl->seen) & (SEEN(D_PENDING) | SEEN(C_PENDING));
 }
 
 /* Same order as the enums they print. */

@@ -22,7 +22,7 @@ static bool is_app_closed(const struct smc_close_ctl *ctl)
 static bool may_send(const struct smc_close_ctl *ctl)
 {
 	return BIT(ctl->state) & (ST(ACTIVE) | ST(APPCLOSEWAIT1)) &&
-	       !(ctl->seen & (SEEN(APP_CLOSED) | SEEN(WANT_D) | SEEN(C_RCVD) | SEEN(PATH_LOST)));
+	       !(ctl->seen & (SEEN(APP_CLOSED) | SEEN(D_PENDING) | SEEN(C_RCVD) | SEEN(PATH_LOST)));
 }
 
 /* If not, who has read everything is at the end: CLOSE-11, CLOSE-17. */
@@ -1440,7 +1440,7 @@ static bool is_bound_to_end(const struct smc_close_ctl *ctl)
 {
 	return ctl->state != SMC_STATE_CLOSED &&
 	       ((ctl->seen & SEEN(APP_CLOSED)) || (BIT(ctl->state) & ST_ABORTING) ||
-		smc_state_awaits_word(ctl->state, ctl->seen));
+		smc_state_awaits_flags(ctl->state, ctl->seen));
 }
 
 static void happen(struct search *s, struct world *w, u32 who,
