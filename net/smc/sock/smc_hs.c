@@ -3,23 +3,22 @@
  * The rendezvous, RFC 7609 section 3.5.1 and 3.5.2.
  *
  * Operation: hs_server and hs_client are tables of the RFC's steps in order. A row
- * says what the step waits for and for how long, what happens when that time is over,
- * whether the step may answer the peer with a Decline, and what undoes it. A step that
- * cannot go on returns SMC_HS_WAIT. News (bytes on TCP, a change of a link group, the
- * timer) queue the handshake's work item, which runs the same step again. So waiting
- * occupies no worker, and a peer that falls silent at any step delays nobody else.
+ * states the step's event and time limit, its action on timeout, whether it may answer
+ * with a Decline, and its undo function. A step that cannot proceed returns SMC_HS_WAIT.
+ * An event (bytes on TCP, a change of a link group, the timer) queues the handshake's
+ * work item, which runs the same step again. Waiting occupies no worker, so a silent
+ * peer delays no other handshake.
  *
- * Outcome: a handshake ends on SMC, on TCP with a reason, or with an errno. Then
- * hs_unwind() walks the table back from the row that was reached. The connection
- * keeps what the last step has handed over to it.
+ * Outcome: a handshake ends on SMC, on TCP with a reason, or with an errno. hs_unwind()
+ * then undoes the rows from the last one reached. On success the connection owns what
+ * the last step handed over to it.
  *
- * Same host: where both ends are sockets of this host, they find each other by
- * smc_same_host.c and use one RDMA port, whatever their routes and namespaces.
+ * Same host: sockets of one host find each other by smc_same_host.c and use one RDMA
+ * port, whatever their routes and namespaces.
  *
- * Ownership: struct smc_hs belongs to the work item, which never runs twice at
- * a time. It holds a reference on the socket, and it owns the RDMA ports and the
- * reservation in the link group. A connection that joined the group has a reference of
- * its own.
+ * Ownership: struct smc_hs belongs to the work item, which never runs twice at a time.
+ * It holds a reference on the socket, and it owns the RDMA ports and the reservation in
+ * the link group. A connection that joined the group has a reference of its own.
  */
 #include <linux/utsname.h>
 #include <net/tcp.h>
@@ -44,52 +43,52 @@
 #include "observe/smc_trace.h"
 #include "sock/smc_tx.h"
 
-/* What a child costs besides rings and links. */
+/* Memory of a child besides rings and links. */
 #define SMC_HS_CHILD_BYTES	(sizeof(struct smc_sock) + sizeof(struct smc_conn) +	\
 				 sizeof(struct tcp6_sock) +				\
 				 sizeof(struct smc_child) + sizeof(struct smc_hs))
-/* What the first link of a group costs: queues, receives, tables; on soft-RoCE. */
+/* Memory of a group's first link on soft-RoCE: queues, receives, tables. */
 #define SMC_HS_LINK_BYTES	(128UL << 10)
 
 /*
- * How often to look where nothing reports news: a neighbour's answer, TCP's
+ * Interval of polling where no event is reported: a neighbour's answer, TCP's
  * acknowledgment, and bytes where a sockmap or SO_RCVLOWAT silences TCP.
  */
 #define SMC_HS_SLICE		max(HZ / 50, 1)
 
-/* What a step waits for. TCP's callbacks queue the work item in any case. */
+/* Event that a step waits for. TCP's callbacks queue the work item in any case. */
 enum hs_news {
-	HS_NONE,	/* it does not wait */
+	HS_NONE,	/* does not wait */
 	HS_PEER,	/* a message on TCP */
 	HS_LGR,		/* its link group, or the one that another handshake forms */
 	HS_PAIR,	/* the handshake of the client on this host */
-	HS_POLL,	/* nothing reports it: look again */
+	HS_POLL,	/* not reported: poll */
 };
 
-/* How long a step waits. */
+/* Time limit of a step. */
 enum hs_patience {
-	HS_UNTIMED,	/* not at all, or until the timers of LLC end it */
+	HS_UNTIMED,	/* does not wait, or the timers of LLC bound it */
 	HS_FULL,	/* the time of a CLC message, TMR-01 */
-	HS_HALF,	/* half of it: the peer waits for our message as long */
-	HS_BRIEF,	/* for a neighbour, where the handshake can do without */
+	HS_HALF,	/* half of it: the peer waits as long for our message */
+	HS_BRIEF,	/* for a neighbour that the handshake can do without */
 };
 
-/* May a step answer the peer with a Decline? Where it may not, it resets TCP. */
+/* Whether a step may answer the peer with a Decline. Otherwise it resets TCP. */
 enum hs_turn {
 	HS_NO,		/* CLC-09, ERR-08 */
 	HS_YES,		/* in place of our message, ERR-02 to ERR-06 */
 	HS_FIRST,	/* on first contact only, ERR-07 */
-	HS_QUIET,	/* LLC has failed: if the peer has not said anything, ERR-21, ERR-22 */
+	HS_QUIET,	/* after LLC failed, unless the peer sent a message, ERR-21, ERR-22 */
 };
 
 /**
  * struct hs_row - one step of a handshake
- * @step: does it; runs again after SMC_HS_WAIT
+ * @step: the step; runs again after SMC_HS_WAIT
  * @decline: whether SMC_HS_DECLINE sends a Decline
- * @undo: gives back what the step has taken; harmless if that is nothing
- * @news: what it waits for
- * @patience: how long
- * @late: what to do then
+ * @undo: releases what the step took, if anything
+ * @news: event that it waits for
+ * @patience: time limit
+ * @late: action on timeout
  */
 struct hs_row {
 	enum smc_hs_outcome (*step)(struct smc_hs *hs);
@@ -102,7 +101,7 @@ struct hs_row {
 
 static const struct hs_row *hs_current_row(const struct smc_hs *hs);
 
-/* How long the present step may wait, in jiffies; 0 where nothing limits it. */
+/* Time limit of the current step in jiffies, 0 for none. */
 static unsigned long hs_patience_jiffies(const struct smc_hs *hs, enum hs_patience patience)
 {
 	unsigned long full;
@@ -138,7 +137,6 @@ static void hs_unwatch(struct smc_hs *hs)
 	hs->watched = NULL;
 }
 
-/* Run the step again whenever @waitq is woken, until the step ends. */
 static void hs_watch(struct smc_hs *hs, wait_queue_head_t *waitq)
 {
 	hs->waitq = waitq;
@@ -146,7 +144,7 @@ static void hs_watch(struct smc_hs *hs, wait_queue_head_t *waitq)
 	add_wait_queue(waitq, &hs->watch);
 }
 
-/* Watch what a step waits for; false if that is watched already, or reports itself. */
+/* Return: true if a watch was added, so that the step must run once more. */
 static bool hs_begin_watch(struct smc_hs *hs, enum hs_news news)
 {
 	if (hs->waitq)
@@ -172,7 +170,7 @@ static void hs_count_rx(struct smc_hs *hs, int rc)
 		trace_smc_clc_error(hs->smc, rc);
 }
 
-/* The message due now, or a Decline in its place into @hs->rx; DCLN-02, ERR-01. */
+/* Receive the expected message, or a Decline in its place; DCLN-02, ERR-01. */
 static enum smc_hs_outcome hs_recv(struct smc_hs *hs, enum smc_clc_type type)
 {
 	enum smc_decline refused = SMC_DECLINE_NONE;
@@ -183,7 +181,7 @@ static enum smc_hs_outcome hs_recv(struct smc_hs *hs, enum smc_clc_type type)
 	if (rc == -EAGAIN)
 		return SMC_HS_WAIT;
 	hs_count_rx(hs, rc);
-	/* to the application nonsense looks as if the peer had reset, SEC-08 */
+	/* the application sees a malformed message as a reset, SEC-08 */
 	if (rc)
 		return smc_hs_fail(hs, rc == -EPROTO ? -ECONNRESET : rc);
 	if (hs->rx.type == SMC_CLC_DECLINE) {
@@ -194,7 +192,7 @@ static enum smc_hs_outcome hs_recv(struct smc_hs *hs, enum smc_clc_type type)
 	return refused == SMC_DECLINE_NONE ? SMC_HS_GO_ON : smc_hs_decline(hs, refused);
 }
 
-/* One deadline for the message as a whole, TMR-01, ERR-14. */
+/* One deadline for the whole message, TMR-01, ERR-14. */
 static enum smc_hs_outcome hs_late_message(struct smc_hs *hs)
 {
 	hs_count_rx(hs, -ETIMEDOUT);
@@ -213,8 +211,8 @@ static enum smc_hs_outcome hs_send(struct smc_hs *hs, const struct smc_clc_msg *
 }
 
 /*
- * Tell the peer that the connection goes to TCP. -ECONNRESET where the row allows no
- * Decline; -EEXIST if the peer was not quiet; another errno if TCP cannot be used any more.
+ * Announce the fallback to the peer. Return: -ECONNRESET where the row allows no
+ * Decline, -EEXIST if the peer sent a message first, another errno if TCP is unusable.
  */
 static int hs_say_decline(struct smc_hs *hs)
 {
@@ -233,8 +231,8 @@ static int hs_say_decline(struct smc_hs *hs)
 }
 
 /*
- * A message that no honest peer sends: it does not fit, or somebody has changed it between
- * the two ends on this host, SEC-08.
+ * Reset after a message that no correct peer sends: it is inconsistent, or was modified
+ * between the two ends on this host, SEC-08.
  */
 static enum smc_hs_outcome hs_bad_message(struct smc_hs *hs)
 {
@@ -264,7 +262,7 @@ static void hs_key(struct smc_hs *hs, struct smc_lgr_key *key, u8 version, const
 	key->hop_limit = hs->route.hop_limit;
 }
 
-/* The name of this host as CLC has it: blank padded. */
+/* The name of this host as CLC has it, blank padded. */
 static void hs_host(u8 host[SMC_CLC_HOST_LEN])
 {
 	const char *name = init_utsname()->nodename;
@@ -274,8 +272,8 @@ static void hs_host(u8 host[SMC_CLC_HOST_LEN])
 }
 
 /*
- * What Accept or Confirm tells of us, by a link that works at this moment; that of
- * joining may have been lost. Returns the link, or NULL if the group has none.
+ * Our data for Accept or Confirm, by a link that works now; the link of joining may be
+ * lost. Return: the link, or NULL if the group has none.
  */
 static struct smc_link *hs_own_data(struct smc_hs *hs, struct smc_nego_end *end,
 				    struct smc_nego_rmbe *rmbe)
@@ -290,7 +288,7 @@ static struct smc_link *hs_own_data(struct smc_hs *hs, struct smc_nego_end *end,
 	rmbe->token = conn->token;
 	rmbe->index = conn->rmbe.index;
 	rmbe->size_code = smc_nego_size_code(conn->rmbe.size, SMC_BSIZE_DEPLOYED_MAX);
-	/* keeps the keys on the link */
+	/* the keys stay on the link under the lock */
 	mutex_lock(&hs->lgr->lock);
 	link = smc_conn_told_link(hs->smc->conn);
 	if (link) {
@@ -307,7 +305,7 @@ static struct smc_link *hs_own_data(struct smc_hs *hs, struct smc_nego_end *end,
 static void hs_peer_end(const struct smc_hs *hs, const struct smc_clc_accept *acc,
 			struct smc_ib_peer *peer)
 {
-	/* zeros where no route was looked for: packets go to peer->mac and stay in the subnet */
+	/* zeros without a route: packets go to peer->mac and stay in the subnet */
 	memcpy(peer->hop_mac, hs->route.mac, sizeof(peer->hop_mac));
 	peer->hop_limit = hs->route.hop_limit;
 	memcpy(peer->gid, acc->gid, sizeof(peer->gid));
@@ -322,7 +320,7 @@ static bool hs_knows_rtoken(struct smc_hs *hs, const struct smc_clc_accept *acc)
 	bool knows;
 
 	mutex_lock(&hs->lgr->lock);
-	/* with the link its keys are gone, and its place may be another one's */
+	/* a lost link has no keys, and another link may have its index */
 	knows = hs->lgr->links[hs->link->index] == hs->link &&
 		smc_rtoken_find(hs->lgr->rtokens, hs->link->index, acc->rkey,
 				acc->rmb_addr) >= 0;
@@ -339,7 +337,7 @@ static void hs_known(struct smc_hs *hs, const struct smc_clc_accept *acc,
 		return;
 	known->has_link = true;
 	known->has_rtoken = hs_knows_rtoken(hs, acc);
-	/* behind that, for it may go meanwhile */
+	/* after the lookup, because the link may be lost meanwhile */
 	known->is_left = !smc_link_is_used(hs->link);
 	known->max_size_code = hs->lgr->params.max_size_code;
 	/* written before the group became active */
@@ -347,9 +345,8 @@ static void hs_known(struct smc_hs *hs, const struct smc_clc_accept *acc,
 }
 
 /*
- * The peer says that it has lost this group. At the group's own address it is
- * believed; at another one anybody could say so who has heard of the peer's RNIC,
- * and then the links have to tell.
+ * The peer claims to have lost this group. Trust that only from the group's own address.
+ * Any host that knows the peer's RNIC could claim it, so otherwise probe the links.
  */
 static void hs_end_stale(struct smc_hs *hs, struct smc_link_group *lgr)
 {
@@ -363,8 +360,8 @@ static void hs_end_stale(struct smc_hs *hs, struct smc_link_group *lgr)
 }
 
 /*
- * What a failed handshake means to its group. Before the connection leaves it: a group
- * that LLC has made active meanwhile has its idle time.
+ * Apply a failed handshake to its group. Runs before the connection leaves the group,
+ * because a group that LLC has activated meanwhile has its idle time.
  */
 static void hs_fail_group(struct smc_hs *hs)
 {
@@ -389,7 +386,7 @@ static void hs_undo_group(struct smc_hs *hs)
 	smc_lgr_put(lgr);
 }
 
-/* The connection has joined the group, and rings and reservation are its own. */
+/* The connection has joined the group and owns the rings and the reservation. */
 static void hs_leave_group(struct smc_hs *hs, bool is_peer_done)
 {
 	if (!hs->lgr || !hs->smc->conn->lgr)
@@ -404,15 +401,15 @@ static void hs_undo_join(struct smc_hs *hs)
 	hs_leave_group(hs, true);
 }
 
-/* The peer has our element in Accept or Confirm. It does not write if it is on TCP. */
+/* The peer knows our element from Accept or Confirm. It does not write on TCP. */
 static void hs_undo_announce(struct smc_hs *hs)
 {
 	hs_leave_group(hs, hs->outcome == SMC_HS_TCP);
 }
 
 /*
- * The first contact of another handshake decides where this connection belongs. Consumes
- * the reference on the group. SMC_HS_GO_ON: it has been settled, look again.
+ * Wait for the first contact of another handshake. Consumes the reference on the group.
+ * Return: SMC_HS_GO_ON when it has ended and the caller must search again.
  */
 static enum smc_hs_outcome hs_await_group(struct smc_hs *hs, struct smc_link_group *lgr)
 {
@@ -435,7 +432,7 @@ static enum smc_hs_outcome hs_late_group(struct smc_hs *hs)
 	return smc_hs_decline(hs, SMC_DECLINE_TIMEOUT_CL);
 }
 
-/* One failed first contact is enough for all that waited for it. */
+/* One failed first contact fails all handshakes that waited for it. */
 static bool hs_awaited_in_vain(const struct smc_hs *hs)
 {
 	const struct smc_link_group *lgr = hs->watched;
@@ -444,7 +441,7 @@ static bool hs_awaited_in_vain(const struct smc_hs *hs)
 	       (lgr->fail_decline != SMC_DECLINE_NONE || lgr->fail_is_path);
 }
 
-/* A link of the group: the first one on first contact, or one that Accept can name. */
+/* Get a link: on first contact a new one, otherwise one that Accept can name. */
 static enum smc_hs_outcome hs_get_link(struct smc_hs *hs)
 {
 	struct smc_link *link;
@@ -471,14 +468,14 @@ static enum smc_hs_outcome hs_make_conn(struct smc_hs *hs)
 	return smc_sock_make_conn(hs->smc) ? smc_hs_decline(hs, SMC_DECLINE_MEM) : SMC_HS_GO_ON;
 }
 
-/* After it has left its group, or given back the rings with which it would have joined. */
+/* The connection has left its group, or returned the rings before it joined. */
 static void hs_undo_conn(struct smc_hs *hs)
 {
 	struct smc_conn *conn = hs->smc->conn;
 
 	if (!conn || hs->outcome == SMC_HS_SMC)
 		return;
-	/* the handshake's reference; the membership's has gone with that */
+	/* the handshake's reference; the membership had its own */
 	if (conn->phase == SMC_CONN_SETUP)
 		smc_conn_put(conn);
 	smc_conn_forget_unread(conn);
@@ -497,13 +494,13 @@ static void hs_undo_rmbe(struct smc_hs *hs)
 		smc_buf_put(&hs->lgr->rmbs, &hs->smc->conn->rmbe);
 }
 
-/* From here on completion handlers know the connection by its token. */
+/* From here on completion handlers find the connection by its token. */
 static enum smc_hs_outcome hs_join(struct smc_hs *hs)
 {
 	struct smc_link *link = hs->link;
 	int rc;
 
-	/* others have come while areas were waited for: the choice is made now, LB-03 */
+	/* the load may have changed since the reservation: choose the link now, LB-03 */
 	if (hs->role == SMC_ROLE_SERVER && !hs->is_first)
 		link = NULL;
 	rc = smc_conn_join(hs->smc->conn, hs->lgr, link);
@@ -515,7 +512,7 @@ static enum smc_hs_outcome hs_join(struct smc_hs *hs)
 	return SMC_HS_GO_ON;
 }
 
-/* The peer's data goes into the link and the connection. */
+/* Apply the peer's data to the link and the connection. */
 static enum smc_hs_outcome hs_take_peer(struct smc_hs *hs)
 {
 	const struct smc_clc_accept *acc = &hs->rx.accept;
@@ -532,7 +529,7 @@ static enum smc_hs_outcome hs_take_peer(struct smc_hs *hs)
 	       smc_hs_decline(hs, SMC_DECLINE_ERR_RTOK) : SMC_HS_GO_ON;
 }
 
-/* First contact: LLC proves the path where data will go. It may be faster than the Confirm. */
+/* First contact: LLC proves the data path. It may finish before the Confirm. */
 static enum smc_hs_outcome hs_start_llc(struct smc_hs *hs)
 {
 	const struct smc_conn *conn = hs->smc->conn;
@@ -552,7 +549,7 @@ static enum smc_hs_outcome hs_start_llc(struct smc_hs *hs)
 	return SMC_HS_GO_ON;
 }
 
-/* Accept or Confirm: from here on the peer knows our element. */
+/* Send Accept or Confirm. From here on the peer knows our element. */
 static enum smc_hs_outcome hs_announce(struct smc_hs *hs)
 {
 	struct smc_nego_rmbe rmbe;
@@ -575,10 +572,9 @@ static enum smc_hs_outcome hs_announce(struct smc_hs *hs)
 }
 
 /*
- * May there be a Decline while LLC forms the group? A FIN alone is none: that of a
- * deployed peer that closes at once overtakes its last LLC message, or the RNIC's
- * acknowledgment of ours, as it goes ahead of all it has to say by RDMA (protocol.md).
- * A peer that went away is LLC's to notice. What our own close() shut down is news.
+ * True if a Decline may arrive while LLC forms the group. A FIN alone is none: a deployed
+ * peer that closes at once sends it ahead of its last RDMA messages (protocol.md). LLC
+ * detects a peer that disappeared. Our own close() counts as input.
  */
 static bool hs_may_be_declined(const struct smc_hs *hs)
 {
@@ -599,7 +595,7 @@ static enum smc_hs_outcome hs_first_active(struct smc_hs *hs)
 {
 	u8 max = hs->lgr->params.max_size_code;
 
-	/* only now the dialect is known, and with it the largest element, AMB-35 */
+	/* the dialect, and with it the largest element, is known only now, AMB-35 */
 	if (!hs_is_declined(hs) && !hs->half.done &&
 	    hs->smc->conn->peer_size <= smc_nego_size_bytes(max))
 		return SMC_HS_GO_ON;
@@ -609,9 +605,9 @@ static enum smc_hs_outcome hs_first_active(struct smc_hs *hs)
 }
 
 /*
- * Want of memory, here or at the peer, says nothing of the path, and may soon be over; nor
- * does silence of a peer that has ended its connection early, for its queue pair has gone
- * with it. Late, that is because it has waited without success, too.
+ * Lack of memory on either side does not condemn the path. Neither does silence of a peer
+ * that closed early, because its queue pair is gone. A late close is no such excuse: the
+ * peer waited without success, too.
  */
 static bool hs_is_path_bad(const struct smc_hs *hs)
 {
@@ -622,7 +618,7 @@ static bool hs_is_path_bad(const struct smc_hs *hs)
 	return hs->lgr->fail_decline != SMC_DECLINE_MEM;
 }
 
-/* SMC_HS_GO_ON: with hs->reason, to be declined. */
+/* Return: SMC_HS_GO_ON if a Decline with hs->reason is due. */
 static enum smc_hs_outcome hs_first_failed(struct smc_hs *hs)
 {
 	enum smc_decline reason = hs->lgr->fail_decline;
@@ -640,8 +636,8 @@ static enum smc_hs_outcome hs_first_failed(struct smc_hs *hs)
 }
 
 /*
- * LLC confirms the link and tries for a second one, and its timers bound that. Meanwhile a
- * Decline may arrive on TCP (DCLN-06, ERR-23), and nothing else may.
+ * LLC confirms the link and adds a second one, bounded by its own timers. Only a Decline
+ * may arrive on TCP meanwhile (DCLN-06, ERR-23).
  */
 static enum smc_hs_outcome hs_first_contact(struct smc_hs *hs)
 {
@@ -658,7 +654,7 @@ static enum smc_hs_outcome hs_first_contact(struct smc_hs *hs)
 			return out;
 		smc_llc_declined(hs->lgr);
 	}
-	/* why it has failed, or what was agreed on, has been written before: lgr_set_state() */
+	/* pairs with lgr_set_state(), which publishes the failure or the agreed parameters */
 	switch (smp_load_acquire(&hs->lgr->state)) {
 	case SMC_LGR_FORMING:
 		return SMC_HS_WAIT;
@@ -669,7 +665,7 @@ static enum smc_hs_outcome hs_first_contact(struct smc_hs *hs)
 	}
 }
 
-/* If first contact has failed: our Decline, unless the peer was faster. */
+/* After a failed first contact send our Decline, unless the peer's came first. */
 static enum smc_hs_outcome hs_back_out(struct smc_hs *hs)
 {
 	int rc;
@@ -683,9 +679,9 @@ static enum smc_hs_outcome hs_back_out(struct smc_hs *hs)
 }
 
 /*
- * Both sides find out that a path is bad, perhaps at the same time, and then Declines
- * cross: the peer's must not reach the application. The peer sends none once it has
- * ours, so there is one before its acknowledgment or never.
+ * Both sides may find a path bad at the same time, so Declines can cross. The peer's must
+ * not reach the application. The peer sends none once it has ours, so its Decline arrives
+ * before its acknowledgment or never.
  */
 static enum smc_hs_outcome hs_cross(struct smc_hs *hs)
 {
@@ -709,11 +705,11 @@ static enum smc_hs_outcome hs_late_cross(struct smc_hs *hs)
 	return smc_hs_to_tcp(hs, hs->reason);
 }
 
-/* Data may flow. The group is the connection's from here on. */
+/* Data may flow. From here on the group is the connection's. */
 static enum smc_hs_outcome hs_open(struct smc_hs *hs)
 {
 	smc_conn_open(hs->smc->conn);
-	/* the peer's first message may have asked for an answer before */
+	/* an earlier message of the peer may have requested an answer */
 	smc_tx_push(hs->smc->conn);
 	hs->lgr = NULL;
 	return SMC_HS_SMC;
@@ -726,14 +722,14 @@ static enum smc_hs_outcome hs_server_proposal(struct smc_hs *hs)
 
 static enum smc_hs_outcome hs_server_port(struct smc_hs *hs)
 {
-	/* an option excludes SMC, and TCP has agreed on it all the same */
+	/* TCP agreed on SMC although an option excludes it */
 	if (hs->smc->fallback != SMC_DECLINE_NONE)
 		return smc_hs_decline(hs, hs->smc->fallback);
 	hs->proposal = hs->rx.proposal;
 	return smc_hs_find_port(hs, NULL);
 }
 
-/* The group that the server wants this connection in; FC-02, LG-06. */
+/* Choose the group of this connection; FC-02, LG-06. */
 static enum smc_hs_outcome hs_server_group(struct smc_hs *hs)
 {
 	struct smc_link_group *lgr, *forming;
@@ -766,7 +762,7 @@ static enum smc_hs_outcome hs_server_confirm(struct smc_hs *hs)
 	return hs_recv(hs, SMC_CLC_CONFIRM);
 }
 
-/* Does the Confirm fit? SC-10, SC-11, ERR-17, AMB-56. */
+/* Validate the Confirm; SC-10, SC-11, ERR-17, AMB-56. */
 static enum smc_hs_outcome hs_server_check(struct smc_hs *hs)
 {
 	struct smc_nego_confirmed decision;
@@ -778,8 +774,8 @@ static enum smc_hs_outcome hs_server_check(struct smc_hs *hs)
 	if (hs->pair && smc_same_host_check(hs->pair, SMC_ROLE_CLIENT, &hs->rx.accept))
 		return hs_bad_message(hs);
 	/*
-	 * The client may name any active link of the group, SC-09, also one that has
-	 * been lost since: where its data goes is found by that one's keys (ERR-07).
+	 * The client may name any active link of the group, SC-09, even one lost meanwhile.
+	 * The keys of that link tell where its data goes (ERR-07).
 	 */
 	hs_peer_end(hs, &hs->rx.accept, &peer);
 	link = hs->is_first ? NULL : smc_lgr_link_by_peer(hs->lgr, &peer);
@@ -793,7 +789,7 @@ static enum smc_hs_outcome hs_server_check(struct smc_hs *hs)
 		return decision.must_reset ? hs_bad_message(hs) : smc_hs_decline(hs, reason);
 	if (hs->is_first) {
 		hs->lgr->params = decision.params;
-		/* clients that offer version 2 alone tell it here for the first time */
+		/* clients that offer only version 2 announce their peer ID here first */
 		memcpy(hs->lgr->peer_name, hs->rx.accept.peer_id, sizeof(hs->lgr->peer_name));
 	}
 	return SMC_HS_GO_ON;
@@ -805,7 +801,7 @@ static enum smc_hs_outcome hs_server_last(struct smc_hs *hs)
 	return hs->pair && !smc_same_host_is_over(hs->pair) ? SMC_HS_WAIT : SMC_HS_GO_ON;
 }
 
-/* Nobody has to run the client. */
+/* The client may be starved of CPU; do not wait longer for it. */
 static enum smc_hs_outcome hs_late_last(struct smc_hs *hs)
 {
 	return SMC_HS_GO_ON;
@@ -837,8 +833,8 @@ static enum smc_hs_outcome hs_client_propose(struct smc_hs *hs)
 }
 
 /*
- * Has a server of this host found us, and is this its Accept? Otherwise it is
- * another host, which has no use for a port that only serves this one.
+ * Check whether a server on this host took our offer and sent this Accept. Otherwise the
+ * server is another host, and a port that only serves this one is useless.
  */
 static enum smc_hs_outcome hs_client_meet(struct smc_hs *hs)
 {
@@ -864,8 +860,8 @@ static enum smc_hs_outcome hs_client_accept(struct smc_hs *hs)
 }
 
 /*
- * Reserve a place in the group that has the link named, if there is one. Accepts may
- * overtake each other: the group may still be forming.
+ * Reserve a place in the group of the link that the Accept names, if there is one. Accepts
+ * may overtake each other, so the group may still be forming.
  */
 static enum smc_hs_outcome hs_client_reserve(struct smc_hs *hs, const struct smc_lgr_key *key,
 					     const struct smc_ib_peer *peer, bool *is_stale)
@@ -895,7 +891,7 @@ static void hs_client_key(struct smc_hs *hs, struct smc_lgr_key *key, struct smc
 	hs_peer_end(hs, acc, peer);
 }
 
-/* First contact, for which there is no group yet, or subsequent; FC-06, SC-05, ERR-13. */
+/* First or subsequent contact; FC-06, SC-05, ERR-13. */
 static enum smc_hs_outcome hs_client_group(struct smc_hs *hs)
 {
 	const struct smc_clc_accept *acc = &hs->rx.accept;
@@ -921,7 +917,7 @@ static enum smc_hs_outcome hs_client_group(struct smc_hs *hs)
 	return reason == SMC_DECLINE_NONE ? SMC_HS_GO_ON : smc_hs_decline(hs, reason);
 }
 
-/* First contact: a new group, in place of one whose link the server has lost (AMB-06). */
+/* First contact: form a group, in place of one whose link the server lost (AMB-06). */
 static enum smc_hs_outcome hs_client_form(struct smc_hs *hs)
 {
 	struct smc_link_group *lgr;
@@ -947,8 +943,8 @@ static enum smc_hs_outcome hs_client_form(struct smc_hs *hs)
 }
 
 static const struct hs_row hs_server[] = {
-	/* step		       Decline	 undo		    waits:   time     and then */
-	/* 1. did both sides offer SMC-R? TCP says it when the child is born, 3.5.1.1, OPT-10 */
+	/* step		       Decline	 undo		    event    limit    on timeout */
+	/* 1. did both sides offer SMC-R? TCP reports it with the child, 3.5.1.1, OPT-10 */
 	/* 2. Proposal; RDMA port; common subnet, or a route; 3.5.1.2 */
 	{ hs_server_proposal,  HS_YES,   NULL,              HS_PEER, HS_FULL, hs_late_message },
 	{ hs_server_port,      HS_YES,   smc_hs_put_port },
@@ -958,7 +954,7 @@ static const struct hs_row hs_server[] = {
 	/* 3. a link group, or first contact; 3.5.1.2, 3.5.2.1 */
 	{ hs_server_group,     HS_YES,   hs_undo_group,     HS_LGR,  HS_HALF, hs_late_group },
 	{ hs_get_link,         HS_YES },
-	/* 4. the connection, and its rings, ready before the Accept says so, ACPT-04 */
+	/* 4. the connection and its rings, ready before the Accept, ACPT-04 */
 	{ hs_make_conn,        HS_YES,   hs_undo_conn },
 	{ smc_hs_get_sndbuf,   HS_YES,   hs_undo_sndbuf,    HS_LGR,  HS_HALF, smc_hs_late_ring },
 	{ smc_hs_get_rmbe,     HS_YES,   hs_undo_rmbe,      HS_LGR,  HS_HALF, smc_hs_late_ring },
@@ -968,14 +964,14 @@ static const struct hs_row hs_server[] = {
 	{ hs_announce,         HS_YES,   hs_undo_announce },
 	/* 7. Confirm; 3.5.1.3, 3.5.2.3 */
 	{ hs_server_confirm,   HS_FIRST, NULL,              HS_PEER, HS_FULL, hs_late_message },
-	/* 8. does it fit? SC-10, SC-11 */
+	/* 8. validation, SC-10, SC-11 */
 	{ hs_server_check,     HS_FIRST },
 	/* 9. the client's data; first contact: queue pair to RTR */
 	{ hs_take_peer,        HS_FIRST },
 	/* 10. first contact: CONFIRM LINK and the second link; 3.5.1.5, 3.5.1.6 */
 	{ hs_start_llc,        HS_NO },
 	{ hs_first_contact,    HS_NO,    NULL,              HS_LGR },
-	/* if that fails: Declines, which may cross */
+	/* after a failure: Declines, which may cross */
 	{ hs_back_out,         HS_QUIET, NULL,              HS_PEER, HS_FULL, hs_late_message },
 	{ hs_cross,            HS_NO,    NULL,              HS_POLL, HS_FULL, hs_late_cross },
 	/* 11. on this host connect() ends first */
@@ -985,7 +981,7 @@ static const struct hs_row hs_server[] = {
 
 /* Step 1 is smc_tcp_opened(), smc_tcp.c. */
 static const struct hs_row hs_client[] = {
-	/* step		       Decline	 undo		    waits:   time     and then */
+	/* step		       Decline	 undo		    event    limit    on timeout */
 	/* 2. RDMA port, Proposal; 3.5.1.2 */
 	{ hs_client_propose,   HS_YES,   smc_hs_put_port },
 	/* 3. Accept; 3.5.1.3 */
@@ -1007,7 +1003,7 @@ static const struct hs_row hs_client[] = {
 	{ hs_announce,         HS_YES,   hs_undo_announce },
 	/* 8. first contact: CONFIRM LINK and what follows; 3.5.1.5 */
 	{ hs_first_contact,    HS_NO,    NULL,              HS_LGR },
-	/* if that fails: Declines, which may cross */
+	/* after a failure: Declines, which may cross */
 	{ hs_back_out,         HS_QUIET, NULL,              HS_PEER, HS_FULL, hs_late_message },
 	{ hs_cross,            HS_NO,    NULL,              HS_POLL, HS_FULL, hs_late_cross },
 	{ hs_open,             HS_NO },
@@ -1018,7 +1014,7 @@ static const struct hs_row *hs_current_row(const struct smc_hs *hs)
 	return &(hs->role == SMC_ROLE_SERVER ? hs_server : hs_client)[hs->step];
 }
 
-/* Undo what the rows up to the present one have done, the last one first. */
+/* Undo the rows up to the current one, in reverse order. */
 static void hs_unwind(struct smc_hs *hs)
 {
 	const struct hs_row *row = hs_current_row(hs);
@@ -1029,7 +1025,7 @@ static void hs_unwind(struct smc_hs *hs)
 			row->undo(hs);
 }
 
-/* Whether the next connection to this service should be tried. */
+/* Remember whether this service supports SMC. */
 static void hs_note_service(struct smc_hs *hs)
 {
 	const struct smc_sock *smc = hs->smc;
@@ -1057,10 +1053,7 @@ static void hs_end(struct smc_hs *hs, enum smc_hs_outcome out)
 	smc_hs_finish(hs);
 }
 
-/*
- * The application wants no outcome any more. What grow_work does for it ends
- * first, and queues the work item.
- */
+/* The application gave up. A growth in progress ends first; it queues the work item again. */
 static void hs_abort(struct smc_hs *hs)
 {
 	/* pairs with smp_store_release() in smc_hs_grow_work() */
@@ -1070,7 +1063,7 @@ static void hs_abort(struct smc_hs *hs)
 	hs_end(hs, SMC_HS_FAILED);
 }
 
-/* Jiffies until the present step is late, 0 if it is; LONG_MAX if it never is. */
+/* Jiffies until the current step times out, 0 if it has; LONG_MAX for no limit. */
 static long hs_time_left(const struct smc_hs *hs)
 {
 	unsigned long patience = hs_patience_jiffies(hs, hs_current_row(hs)->patience);
@@ -1080,7 +1073,7 @@ static long hs_time_left(const struct smc_hs *hs)
 	return max_t(long, hs->since + patience - jiffies, 0);
 }
 
-/* Run the present step again when its time is over (ERR-14), or before. */
+/* Run the current step again on timeout (ERR-14) or at the next poll. */
 static void hs_arm_timer(struct smc_hs *hs, long left)
 {
 	if (hs_current_row(hs)->news == HS_POLL || READ_ONCE(hs->smc->sk->sk_rcvlowat) > 1)
@@ -1093,14 +1086,13 @@ static enum smc_hs_outcome hs_run_step(struct smc_hs *hs)
 	const struct hs_row *row = hs_current_row(hs);
 	enum smc_hs_outcome out = row->step(hs);
 
-	/* the news may have come before it was watched for */
+	/* the event may have preceded the watch */
 	if (out == SMC_HS_WAIT && hs_begin_watch(hs, row->news))
 		out = row->step(hs);
 	WARN_ON_ONCE(out == SMC_HS_WAIT && row->news == HS_NONE);
 	return out;
 }
 
-/* Go as far as there is something to do. */
 static void hs_run(struct smc_hs *hs)
 {
 	enum smc_hs_outcome out;
@@ -1114,7 +1106,7 @@ static void hs_run(struct smc_hs *hs)
 		if (out != SMC_HS_GO_ON)
 			break;
 		hs_unwatch(hs);
-		/* so that the time of a Proposal begins with the connection */
+		/* the time limit of a Proposal begins with the connection */
 		if (hs_current_row(hs)->news)
 			hs->since = jiffies;
 		hs->step++;
@@ -1129,7 +1121,7 @@ static void hs_start(struct smc_sock *smc, enum smc_role role)
 {
 	struct smc_hs *hs;
 
-	/* small, and without it the connection could not even be refused */
+	/* small; without it the connection could not even be refused */
 	hs = kzalloc(sizeof(*hs), GFP_KERNEL | __GFP_NOFAIL);
 	hs->smc = smc;
 	hs->net = sock_net(smc->sk);
@@ -1142,10 +1134,10 @@ static void hs_start(struct smc_sock *smc, enum smc_role role)
 }
 
 /**
- * smc_hs_begin_server() - a child was taken off the TCP accept queue
+ * smc_hs_begin_server() - begin the handshake of a child from the TCP accept queue
  * @smc: the child, with &smc_sock.child
  *
- * The time for the Proposal begins here.
+ * The time limit of the Proposal begins here.
  *
  * Context: Process context, may sleep. Expects the socket lock held, and releases it.
  */
@@ -1154,7 +1146,7 @@ void smc_hs_begin_server(struct smc_sock *smc)
 	struct sock *sk = smc->sk;
 
 	sock_owned_by_me(sk);
-	/* the worker may run as soon as the lock is released, and end all */
+	/* the worker may run as soon as the lock is released, and end the handshake */
 	smc_sock_get(smc);
 	hs_start(smc, SMC_ROLE_SERVER);
 	smc_sock_queue_delayed(smc, hs_patience_jiffies(smc->hs, HS_FULL));
@@ -1165,7 +1157,6 @@ void smc_hs_begin_server(struct smc_sock *smc)
 	smc_sock_put(smc);
 }
 
-/* Does the application want an outcome? */
 static bool hs_is_wanted(const struct smc_sock *smc)
 {
 	return READ_ONCE(smc->phase) == SMC_PHASE_HANDSHAKE && !READ_ONCE(smc->is_released);
@@ -1183,20 +1174,20 @@ static void hs_forget(struct smc_sock *smc)
 }
 
 /**
- * smc_hs_work() - go on with the handshake of a socket
+ * smc_hs_work() - advance the handshake of a socket
  * @work: &smc_sock.hs_work; drops the reference taken when it was queued
  *
- * Queued by late news, it finds nothing to do.
+ * A late event may queue it without work to do.
  *
  * Context: Process context (work item). Takes the socket lock, but does not wait for
- * a call that has it.
+ * a call that owns it.
  */
 void smc_hs_work(struct work_struct *work)
 {
 	struct smc_sock *smc = container_of(to_delayed_work(work), struct smc_sock, hs_work);
 	struct sock *sk = smc->sk;
 
-	/* a step takes the lock as it comes */
+	/* a step takes the socket lock itself */
 	if (!smc_sock_lock_work(sk, SMC_MISSED_HANDSHAKE))
 		goto out;
 	if (!smc->hs && !smc->child && smc_sk(sk) == smc && hs_is_wanted(smc))

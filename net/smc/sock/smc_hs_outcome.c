@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The outcome of a handshake, which becomes that of connect() or accept().
- */
+/* The outcome of a handshake becomes the result of connect() or accept(). */
 #include <net/tcp.h>
 
 #include "sock/smc_child.h"
@@ -13,14 +11,14 @@
 #include "sock/smc_tcp.h"
 #include "sock/smc_wake.h"
 
-/* The sizes that getsockopt() tells are those of the rings. */
+/* getsockopt() reports the sizes of the rings. */
 static void smc_hs_announce_sizes(struct sock *sk, const struct smc_conn *conn)
 {
 	WRITE_ONCE(sk->sk_sndbuf, 2 * conn->sndbuf.size);
 	WRITE_ONCE(sk->sk_rcvbuf, 2 * conn->rmbe.size);
 }
 
-/* The connection is on SMC. What TCP told before it was is looked for here. */
+/* The connection is on SMC. Handle the TCP events that came before. */
 static void smc_hs_finish_smc(struct smc_sock *smc)
 {
 	struct smc_conn *conn = smc->conn;
@@ -41,11 +39,11 @@ static void smc_hs_finish_smc(struct smc_sock *smc)
 }
 
 /**
- * smc_hs_back_to_idle() - a handshake that nobody wants any more has ended
+ * smc_hs_back_to_idle() - end an abandoned handshake
  * @smc: the socket, in the phase of a handshake
  *
- * connect() to AF_UNSPEC, shutdown() or close() has ended it. TCP tells it in its own words,
- * unless the file is closed: then smc_close_unlock() closes TCP.
+ * After connect() to AF_UNSPEC or shutdown() TCP is disconnected and reports that itself.
+ * After close() smc_close_unlock() closes TCP.
  *
  * Context: The handshake's work item, may sleep. Expects the socket lock held.
  */
@@ -61,7 +59,7 @@ void smc_hs_back_to_idle(struct smc_sock *smc)
 	smc_wake_everybody(smc->sk);
 }
 
-/* It came to a connection on SMC, and nobody wants that. */
+/* The handshake succeeded after the application had abandoned it. */
 static void smc_hs_abort_smc(struct smc_sock *smc)
 {
 	struct smc_conn *conn = smc->conn;
@@ -71,21 +69,21 @@ static void smc_hs_abort_smc(struct smc_sock *smc)
 	smc_sock_drop_conn(smc);
 }
 
-/* Before the application could have the connection it was reset, or was never there. */
+/* The connection failed before the application could use it. */
 static void smc_hs_finish_failed(struct smc_sock *smc, int err)
 {
 	struct sock *sk = smc->sk;
 
 	smc_sock_set_phase(smc, SMC_PHASE_IDLE);
 	smc_tcp_disconnect(sk);
-	/* as TCP leaves it, until connect() tells the outcome */
+	/* TCP's state after a failure, until connect() returns the error */
 	WRITE_ONCE(sk->sk_err, err);
 	WRITE_ONCE(sk->sk_shutdown, SHUTDOWN_MASK);
 	smc_wake_state(sk);
 	smc_wake_error(sk);
 }
 
-/* The outcome becomes that of connect(). Expects the socket lock held. */
+/* Expects the socket lock held. */
 static void smc_hs_finish_client(struct smc_hs *hs)
 {
 	enum smc_hs_outcome out = hs->outcome;
@@ -111,13 +109,13 @@ static void smc_hs_finish_client(struct smc_hs *hs)
 	}
 	smc_wake_state(sk);
 	sk_wake_async(sk, SOCK_WAKE_IO, POLL_OUT);
-	/* of what TCP could not tell meanwhile */
+	/* for input that TCP could not signal meanwhile */
 	if (out == SMC_HS_TCP && (!skb_queue_empty_lockless(&sk->sk_receive_queue) ||
 				  sk->sk_shutdown & RCV_SHUTDOWN))
 		sk_wake_async(sk, SOCK_WAKE_WAITD, POLL_IN);
 }
 
-/* The child goes to accept(), or away. */
+/* Return: true if the child goes to accept(). */
 static bool smc_hs_finish_server(struct smc_hs *hs)
 {
 	enum smc_hs_outcome out = hs->outcome;
@@ -135,14 +133,14 @@ static bool smc_hs_finish_server(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_finish() - tell the outcome, and be done with the handshake
+ * smc_hs_finish() - publish the outcome and free the handshake
  * @hs: the handshake, with @hs->outcome; freed, and with it its reference on the socket
  *
- * If a call has the socket lock nothing happens, and the work item is queued again when the
- * call releases it.
+ * If a call owns the socket lock, this does nothing. The call then queues the work item
+ * when it releases the lock.
  *
  * Context: The handshake's work item, may sleep. Takes the socket lock, but does not wait
- * for a call that has it.
+ * for a call that owns it.
  */
 void smc_hs_finish(struct smc_hs *hs)
 {
@@ -151,18 +149,18 @@ void smc_hs_finish(struct smc_hs *hs)
 
 	if (!smc_sock_lock_work(smc->sk, SMC_MISSED_HANDSHAKE))
 		return;
-	/* before anybody can begin another one */
+	/* before another handshake can begin */
 	smc->hs = NULL;
 	if (hs->role == SMC_ROLE_SERVER)
 		is_good = smc_hs_finish_server(hs);
 	else
 		smc_hs_finish_client(hs);
 	smc_close_unlock(smc);
-	/* not earlier: a server on this host waits for a client until it is through */
+	/* not earlier: a server on this host waits until the client has finished */
 	smc_hs_leave_pair(hs);
 	if (hs->role == SMC_ROLE_SERVER)
 		smc_child_done(smc, is_good);
 	kfree(hs);
-	/* who calls has another reference */
+	/* the caller has another reference */
 	smc_sock_put(smc);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The outcome of a handshake becomes that of connect() or accept(). */
+/* The outcome of a handshake becomes the result of connect() or accept(). */
 #ifndef SMC_HS_OUTCOME_H
 #define SMC_HS_OUTCOME_H
 

@@ -2,9 +2,9 @@
 /*
  * The RDMA port of a connection, and its route.
  *
- * Operation: a routed path takes part in the choice if it leads to the peer. The next hop
- * may have to be asked for its MAC address, and nobody reports the answer. The peer waits
- * for a message meanwhile, so the rows that look for a route have a short patience.
+ * Operation: a routed path is a candidate if a route leads to the peer. The next hop may
+ * have to resolve its MAC address first, and no event reports that. The peer waits for a
+ * message meanwhile, so the rows that find a route have short time limits.
  */
 #include "rdma/smc_eid.h"
 #include "sock/smc_hs_path.h"
@@ -13,9 +13,9 @@
 #include "rdma/smc_pnet.h"
 
 /**
- * smc_hs_note_path() - later connections to this peer are TCP at once: its path failed
+ * smc_hs_note_path() - cache a failed path, so that later connections use TCP at once
  * @hs: the handshake
- * @reason: why they will be TCP
+ * @reason: the reason of their fallback
  *
  * Context: The handshake's work item.
  */
@@ -28,8 +28,8 @@ void smc_hs_note_path(const struct smc_hs *hs, enum smc_decline reason)
 }
 
 /**
- * smc_hs_leave_pair() - this handshake and the other end of it go separate ways
- * @hs: the handshake, which may have no pair, or its outcome is told
+ * smc_hs_leave_pair() - leave the pair with the handshake at the other end
+ * @hs: the handshake; its outcome is published, or it may have no pair
  *
  * Context: Process context.
  */
@@ -41,7 +41,7 @@ void smc_hs_leave_pair(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_put_port() - undo: the ports go back, and no server finds this client any more
+ * smc_hs_put_port() - undo: put the ports and hide the client from servers on this host
  * @hs: the handshake, which may have no port
  *
  * Context: Process context.
@@ -55,7 +55,7 @@ void smc_hs_put_port(struct smc_hs *hs)
 	smc_ib_end_put(&hs->routed);
 }
 
-/* The port for a path that may cross subnets, where a host can have use for it. */
+/* Find the port for a path that may cross subnets, if this host has an EID. */
 static void smc_hs_find_routed(struct smc_hs *hs, const u8 *peer_gid)
 {
 	if (!smc_eid_any(READ_ONCE(smc_net(hs->net)->set.default_eid)) ||
@@ -63,7 +63,7 @@ static void smc_hs_find_routed(struct smc_hs *hs, const u8 *peer_gid)
 		hs->routed.dev = NULL;
 }
 
-/* A client on this host has chosen the port for both. */
+/* Find the server's port. A client on this host has chosen the port for both. */
 static enum smc_decline smc_hs_server_port(struct smc_hs *hs)
 {
 	enum smc_decline reason;
@@ -71,7 +71,7 @@ static enum smc_decline smc_hs_server_port(struct smc_hs *hs)
 	if (smc_pnet_may_be_local(hs->net))
 		hs->pair = smc_same_host_take(&hs->name, hs->net, &hs->proposal, &hs->end);
 	if (hs->pair) {
-		/* no LAN is nearer than this host */
+		/* this host is as near as a LAN */
 		hs->is_near = true;
 		return SMC_DECLINE_NONE;
 	}
@@ -82,8 +82,8 @@ static enum smc_decline smc_hs_server_port(struct smc_hs *hs)
 }
 
 /*
- * The port of the route, which needs no subnet where the path does not; without
- * one, any for a server on this host.
+ * The port of the route; a path that crosses subnets needs no subnet of its own. Without
+ * a port any one does for a server on this host.
  */
 static enum smc_decline smc_hs_client_port(struct smc_hs *hs, struct smc_nego_subnets *subnets)
 {
@@ -107,10 +107,10 @@ static enum smc_decline smc_hs_client_port(struct smc_hs *hs, struct smc_nego_su
 }
 
 /**
- * smc_hs_find_port() - the RDMA port, if this connection may use RDMA at all
- * @hs: the handshake; of a server with the Proposal. Receives @hs->end, @hs->routed if a
- *	path may cross subnets, and at a server a pair with a client on this host
- * @subnets: receives what a client proposes; NULL at a server
+ * smc_hs_find_port() - find the RDMA port, if this connection may use RDMA at all
+ * @hs: the handshake; on a server with the Proposal. Receives @hs->end, @hs->routed if a
+ * 	path may cross subnets, and on a server a pair with a client on this host
+ * @subnets: receives the subnets that a client proposes; NULL on a server
  *
  * Context: The handshake's work item, may sleep.
  * Return: SMC_HS_GO_ON or SMC_HS_DECLINE.
@@ -134,7 +134,7 @@ enum smc_hs_outcome smc_hs_find_port(struct smc_hs *hs, struct smc_nego_subnets 
 }
 
 /**
- * smc_hs_local() - what this side has to offer
+ * smc_hs_local() - collect the data that this side may offer
  * @hs: the handshake, with its ports
  * @local: receives it, without subnets
  *
@@ -157,14 +157,14 @@ void smc_hs_local(struct smc_hs *hs, struct smc_nego_local *local)
 	v2->release = SMC_NEGO_RELEASE;
 	conns = min(READ_ONCE(set->max_conns_per_lgr), READ_ONCE(set->v21_max_conns));
 	v2->max_conns = max(conns, SMC_NEGO_V21_MIN_CONNS);
-	/* with one there is nothing to wait for on first contact */
+	/* with one link, first contact does not wait for a second */
 	links = min(READ_ONCE(set->max_links), READ_ONCE(set->v21_max_links));
 	v2->max_links = min(links, SMC_NEGO_V21_MAX_LINKS);
 	v2->nr_eids = smc_eid_list(READ_ONCE(set->default_eid), v2->eid);
 }
 
 /**
- * smc_hs_go_routed() - from here on the connection belongs to the port of the routed path
+ * smc_hs_go_routed() - move the connection to the port of the routed path
  * @hs: the handshake, with @hs->routed
  *
  * Context: Process context.
@@ -176,7 +176,6 @@ void smc_hs_go_routed(struct smc_hs *hs)
 	hs->routed.dev = NULL;
 }
 
-/* As smc_route_find(), from our port for routed paths. */
 static int smc_hs_find_route(struct smc_hs *hs, const u8 *gid)
 {
 	struct smc_route_rules like;
@@ -185,13 +184,13 @@ static int smc_hs_find_route(struct smc_hs *hs, const u8 *gid)
 	return smc_route_find(hs->net, &like, &hs->routed, gid, &hs->route);
 }
 
-/* May an offer be taken that needs no route? A link of version 1 is in one subnet; LG-22. */
+/* True if an offer without a route fits. A link of version 1 is in one subnet; LG-22. */
 static bool smc_hs_has_other_way(const struct smc_hs *hs)
 {
 	return hs->proposal.offers_v1 && hs->is_near;
 }
 
-/* Without a route to the client the routed path is no candidate. */
+/* Find a route to the client. Without one the routed path is no candidate. */
 static enum smc_hs_outcome smc_hs_try_routed(struct smc_hs *hs)
 {
 	struct smc_nego_local local;
@@ -203,7 +202,7 @@ static enum smc_hs_outcome smc_hs_try_routed(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_find_detour() - step: a route to the client, which can do without
+ * smc_hs_find_detour() - step: find an optional route to the client
  * @hs: the handshake, with its ports
  *
  * Context: The handshake's work item, may sleep.
@@ -222,7 +221,7 @@ enum smc_hs_outcome smc_hs_find_detour(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_late_detour() - late: no answer from the next hop; the other path is as good as ever
+ * smc_hs_late_detour() - timeout: no answer from the next hop; use the other path
  * @hs: the handshake
  *
  * Context: The handshake's work item.
@@ -238,7 +237,7 @@ enum smc_hs_outcome smc_hs_late_detour(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_server_route() - step: a route to the client, if there is no other path
+ * smc_hs_server_route() - step: find a route to the client if there is no other path
  * @hs: the handshake, with its ports
  *
  * Context: The handshake's work item, may sleep.
@@ -252,10 +251,10 @@ enum smc_hs_outcome smc_hs_server_route(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_late_route() - late: no answer from the next hop of the only path
+ * smc_hs_late_route() - timeout: no answer from the next hop of the only path
  * @hs: the handshake
  *
- * Later connections do not wait for it again.
+ * Caches that, so later connections do not wait for it again.
  *
  * Context: The handshake's work item.
  * Return: SMC_HS_DECLINE.
@@ -267,7 +266,7 @@ enum smc_hs_outcome smc_hs_late_route(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_take_offer() - step: which of the client's offers to take
+ * smc_hs_take_offer() - step: choose one of the client's offers
  * @hs: the handshake; receives @hs->params and @hs->peer_gid
  *
  * Context: Process context.
@@ -291,7 +290,7 @@ enum smc_hs_outcome smc_hs_take_offer(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_client_route() - step: a route to the server, before first contact
+ * smc_hs_client_route() - step: find a route to the server, before first contact
  * @hs: the handshake, with the Accept
  *
  * Context: The handshake's work item, may sleep.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The rings of a connection: elements of its group, to which an area is added if need be.
+ * The rings of a connection: elements of its group's pools, which grow on demand.
  *
- * Operation: one handshake at a time adds an area to a group, the others watch the group
- * and look again. On subsequent contact the peer has to answer CONFIRM RKEY before an
- * element of a new RMB can be used. That is the one wait inside a step; it has a work
- * item and a queue of its own.
+ * Operation: one handshake at a time adds a buffer to a group; the others watch the group
+ * and retry. On subsequent contact the peer must answer CONFIRM RKEY before an element of
+ * a new RMB can be used. That is the only wait inside a step, so it has a work item and a
+ * queue of its own.
  *
- * Ownership: while that is in progress, its work item owns what it needs of the handshake.
+ * Ownership: while it runs, that work item owns the members of the handshake it needs.
  */
 #include "sock/smc_child.h"
 #include "group/smc_grow.h"
@@ -23,7 +23,7 @@ static struct smc_buf_elem *smc_hs_ring(struct smc_hs *hs, const struct smc_buf_
 	return pool->kind == SMC_BUF_RMB ? &conn->rmbe : &conn->sndbuf;
 }
 
-/* SO_SNDBUF and SO_RCVBUF count twice what was asked for; others are TCP's own affair. */
+/* SO_SNDBUF and SO_RCVBUF store twice the requested size; autotuned sizes are TCP's. */
 static int smc_hs_ring_wish(struct smc_hs *hs, const struct smc_buf_pool *pool)
 {
 	const struct smc_settings *set = &smc_net(hs->net)->set;
@@ -36,7 +36,7 @@ static int smc_hs_ring_wish(struct smc_hs *hs, const struct smc_buf_pool *pool)
 						     READ_ONCE(set->wmem);
 }
 
-/* The wish of the application as an element size this group may use, RMB-09. */
+/* Element size for the application's request in this group, RMB-09. */
 static u32 smc_hs_ring_size(struct smc_hs *hs, const struct smc_buf_pool *pool)
 {
 	u64 most = (u64)rounddown_pow_of_two(READ_ONCE(hs->lgr->max_pages)) << PAGE_SHIFT;
@@ -46,16 +46,16 @@ static u32 smc_hs_ring_size(struct smc_hs *hs, const struct smc_buf_pool *pool)
 	if (!hs->is_first)
 		max_code = hs->lgr->params.max_size_code;
 	size = smc_nego_size_bytes(smc_nego_size_code(smc_hs_ring_wish(hs, pool), max_code));
-	/* what an RNIC cannot register in one piece is clamped */
+	/* an RNIC cannot register more in one piece */
 	return max_t(u64, min_t(u64, size, most), SMC_BUF_MIN_SIZE);
 }
 
-/* Make an area known to our RNIC and (an RMB) to the peer. */
+/* Register a buffer with our RNIC and announce an RMB to the peer. */
 static int smc_hs_publish_area(struct smc_hs *hs, struct smc_buf *buf)
 {
 	int rc;
 
-	/* on first contact it is registered and announced with the link */
+	/* first contact registers and announces it with the link */
 	if (hs->is_first)
 		return 0;
 	rc = smc_lgr_register_buf(hs->lgr, buf);
@@ -83,7 +83,7 @@ static int smc_hs_add_area(struct smc_hs *hs)
 		smc_lgr_drop_buf(lgr, pool, buf, smc_hs_ring(hs, pool));
 		return rc;
 	}
-	/* nobody else finds a forming group, so this is not too early there */
+	/* other handshakes do not find a forming group, so this is not too early there */
 	smc_buf_set_ready(pool, buf);
 	if (pool->kind == SMC_BUF_RMB)
 		smc_stat_inc(hs->net, SMC_STAT_RMB_NEW);
@@ -91,13 +91,12 @@ static int smc_hs_add_area(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_grow_work() - add an area to a group for a handshake
+ * smc_hs_grow_work() - add a buffer to a group for a handshake
  * @work: &smc_sock.grow_work; drops the reference taken when it was queued
  *
- * On subsequent contact this waits for the peer, so the time it takes is not
- * that of the handshakes' queue. A peer can make at most one such item wait
- * for each group it has, in which it has proved an RDMA path, and the timers
- * of LLC end that.
+ * On subsequent contact this waits for the peer, so it must not block the handshakes'
+ * queue. A peer can occupy one such item per group, and only after it proved an RDMA
+ * path. The timers of LLC bound the wait.
  *
  * Context: Process context (work item), sleeps.
  */
@@ -108,16 +107,16 @@ void smc_hs_grow_work(struct work_struct *work)
 	int rc = smc_hs_add_area(hs);
 
 	smc_llc_sweep_end_grow(hs->lgr);
-	/* no other handshake wakes this one to try again */
+	/* no other handshake would wake this one for a retry */
 	if (rc == -EAGAIN)
 		rc = -EIO;
-	/* pairs with smp_load_acquire() in smc_hs_try_ring(); hs may go then */
+	/* pairs with smp_load_acquire() in smc_hs_try_ring(); hs may be freed after it */
 	smp_store_release(&hs->growth, rc ?: SMC_HS_GROW_DONE);
 	smc_sock_queue(smc);
 	smc_sock_put(smc);
 }
 
-/* One adds an area, the others look again when it has; 0, -EAGAIN or failed. */
+/* Grow the pool, or wait for the growth of another handshake: 0, -EAGAIN or an error. */
 static int smc_hs_grow(struct smc_hs *hs, struct smc_buf_pool *pool)
 {
 	int rc = smc_lgr_begin_grow(hs->lgr);
@@ -126,7 +125,7 @@ static int smc_hs_grow(struct smc_hs *hs, struct smc_buf_pool *pool)
 		return rc == -EBUSY ? -EAGAIN : rc;
 	hs->grow_pool = pool;
 	if (hs->is_first) {
-		/* known to nobody, and the peer is told with the link */
+		/* a forming group is private, and its first RMB is announced with the link */
 		rc = smc_hs_add_area(hs);
 		smc_llc_sweep_end_grow(hs->lgr);
 		return rc;
@@ -167,11 +166,11 @@ static enum smc_hs_outcome smc_hs_get_ring(struct smc_hs *hs, struct smc_buf_poo
 }
 
 /**
- * smc_hs_get_sndbuf() - step: the send ring
+ * smc_hs_get_sndbuf() - step: get the send ring
  * @hs: the handshake, with its group
  *
  * Context: The handshake's work item, may sleep.
- * Return: SMC_HS_GO_ON; SMC_HS_WAIT while an area is added; SMC_HS_DECLINE.
+ * Return: SMC_HS_GO_ON; SMC_HS_WAIT during a growth; SMC_HS_DECLINE.
  */
 enum smc_hs_outcome smc_hs_get_sndbuf(struct smc_hs *hs)
 {
@@ -179,38 +178,37 @@ enum smc_hs_outcome smc_hs_get_sndbuf(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_get_rmbe() - step: the element
+ * smc_hs_get_rmbe() - step: get the RMB element
  * @hs: the handshake, with its group
  *
- * Known to the peer's RNIC when this is through: ACPT-04, SC-04, SC-08.
+ * On success the peer's RNIC has its key: ACPT-04, SC-04, SC-08.
  *
  * Context: The handshake's work item, may sleep.
- * Return: SMC_HS_GO_ON; SMC_HS_WAIT while an area is added; SMC_HS_DECLINE.
+ * Return: SMC_HS_GO_ON; SMC_HS_WAIT during a growth; SMC_HS_DECLINE.
  */
 enum smc_hs_outcome smc_hs_get_rmbe(struct smc_hs *hs)
 {
 	return smc_hs_get_ring(hs, &hs->lgr->rmbs);
 }
 
-/* Take back what smc_hs_grow() has queued; false if it has begun. */
+/* Cancel the work item that smc_hs_grow() queued; false if it runs already. */
 static bool smc_hs_cancel_grow(struct smc_hs *hs)
 {
 	if (!cancel_work(&hs->smc->grow_work))
 		return false;
 	hs->growth = SMC_HS_GROW_NONE;
 	smc_llc_sweep_end_grow(hs->lgr);
-	/* that of the queue; @hs has another one */
+	/* the queue's reference; @hs has its own */
 	smc_sock_put(hs->smc);
 	return true;
 }
 
 /**
- * smc_hs_late_ring() - late: no ring in time
+ * smc_hs_late_ring() - timeout: no ring in time
  * @hs: the handshake
  *
- * Others that add areas wait for peers that may be out of reach. So may those whose
- * items are before ours in the queue. Once ours has begun, it has an end of its own, for
- * which the handshake must wait.
+ * Another growth, or an item ahead of ours in the queue, may wait for an unreachable peer:
+ * give up. Our own growth, once it runs, ends by itself, and the handshake must wait for it.
  *
  * Context: The handshake's work item.
  * Return: SMC_HS_DECLINE or SMC_HS_WAIT.

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * A handshake in progress, and how its steps end; for the files of the handshake only.
- */
+/* A handshake in progress and the outcomes of its steps; private to the smc_hs files. */
 #ifndef SMC_HS_TYPES_H
 #define SMC_HS_TYPES_H
 
@@ -11,52 +9,52 @@
 #include "sock/smc_sock.h"
 #include "observe/smc_trace.h"
 
-/* Values of smc_hs.growth; a negative errno says how the growth failed. */
+/* Values of smc_hs.growth; a negative errno is the error of a failed growth. */
 enum smc_hs_growth {
 	SMC_HS_GROW_NONE,
-	SMC_HS_GROW_BEGUN,	/* grow_work owns the members it needs */
+	SMC_HS_GROW_BEGUN,	/* grow_work owns the members that it needs */
 	SMC_HS_GROW_DONE,
 };
 
 /**
  * struct smc_hs - a handshake in progress
  *
- * A pointer that is NULL, and an end without a device, need no undoing.
+ * A NULL pointer, and an end without a device, need no undo.
  *
  * @smc: the socket
  * @net: its namespace
- * @role: ours
- * @step: the row that the handshake has reached, an index into the table of @role
- * @since: when the last row that waits has ended, or the handshake began, jiffies
+ * @role: our role
+ * @step: current row, an index into the table of @role
+ * @since: start of the handshake or end of the last row that waits, in jiffies
  * @waitq: where @watch is queued, or NULL
  * @watch: queues the work item
- * @watched: the group that another handshake forms, with a reference, or NULL; @waitq is its
+ * @watched: the group that another handshake forms, a reference, or NULL; owner of @waitq
  * @end: the local RDMA port
- * @routed: the same for a path that may cross subnets
+ * @routed: the local RDMA port for a path that may cross subnets
  * @route: that path; hop_limit is 0 until it is found
- * @is_near: of a server: @end is on a LAN of the client's
- * @is_local_only: of a client: @end can only reach a server on this host
- * @server: where a client has connected to
- * @name: of the connection, should its other end be on this host
- * @pair: with the handshake at the other end, which a client may still wait for, as a
- *	server does for the end of the client's; or NULL
+ * @is_near: server only: @end shares a LAN with the client
+ * @is_local_only: client only: @end can only reach a server on this host
+ * @server: client only: destination of connect()
+ * @name: names the connection if its peer is on this host
+ * @pair: shared with the handshake at the other end on this host, or NULL; the other
+ * 	handshake may not have taken it yet
  * @peer_id: our peer ID
  * @lgr: the group, with a reservation until the connection joins it; NULL again once
- *	the connection is open
- * @link: of @lgr: the link that the peer's message names; before that, of a server,
- *	a candidate
+ * 	the connection is open
+ * @link: of @lgr: the link that the peer's message names; on a server, a candidate
+ * 	until then
  * @is_first: first contact
  * @out_of_sync: our Decline carries the S bit
- * @growth: enum smc_hs_growth or a negative errno; with acquire and release between the
- *	work items
- * @grow_pool: of @lgr, to which an area is added
- * @left_after: jiffies from @since until the peer was seen to have ended TCP; 0: it has not
- * @outcome: of the handshake; SMC_HS_GO_ON while it lasts
- * @reason: why TCP
- * @err: negative errno, why not at all
- * @proposal: the client's: of the peer, or our own
- * @peer_gid: of the RNIC that the client would use, server only
- * @params: what has been settled
+ * @growth: enum smc_hs_growth or a negative errno; acquire and release between the
+ * 	work items
+ * @grow_pool: of @lgr: the pool that grows
+ * @left_after: jiffies from @since until the end of TCP was noticed, 0 before
+ * @outcome: SMC_HS_GO_ON while the handshake lasts
+ * @reason: of a fallback to TCP
+ * @err: negative errno of a failed handshake
+ * @proposal: the client's Proposal, received or our own
+ * @peer_gid: server only: of the RNIC that the client would use
+ * @params: negotiated parameters
  * @half: message that has not arrived completely
  * @rx: last message received
  */
@@ -113,13 +111,13 @@ static inline enum smc_hs_outcome smc_hs_fail(struct smc_hs *hs, int err)
 	return SMC_HS_FAILED;
 }
 
-/* Has the peer closed or reset TCP, or this side shut it down? Its Decline may be unread. */
+/* True if TCP has an error or no more input; an unread Decline may be queued. */
 static inline bool smc_hs_is_left(const struct sock *tsk)
 {
 	return READ_ONCE(tsk->sk_err) || READ_ONCE(tsk->sk_shutdown) & RCV_SHUTDOWN;
 }
 
-/* Are there bytes, an error or the end of the stream? */
+/* True if there are bytes, an error or the end of the stream. */
 static inline bool smc_hs_tcp_has_input(const struct sock *tsk)
 {
 	return !skb_queue_empty_lockless(&tsk->sk_receive_queue) || smc_hs_is_left(tsk);
