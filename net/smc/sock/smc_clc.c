@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CLC messages over TCP's sock, RFC 7609 3.2 and Appendix A.2.
+ * CLC messages on TCP's sock, RFC 7609 3.2 and Appendix A.2.
  *
- * Operation: all reads and writes are non-blocking. A message is gathered from
- * whatever has arrived, in as many calls as that takes; waiting, and giving up,
- * is the caller's business. So no peer keeps a task here, and no option of the
- * socket is touched or obeyed.
+ * Operation: all reads and writes are non-blocking. A message is gathered over several
+ * calls if need be; the caller waits and limits the time. So no peer blocks a task here,
+ * and the options of the socket neither change nor apply.
  *
- * Ownership: the socket, the half-read message and the message are the
- * caller's. While these functions run nobody else may read from the socket.
+ * Ownership: the caller owns the socket, the partial message and the message. It is the
+ * only reader of the socket meanwhile.
  *
- * Error handling: an errno other than -EAGAIN means that the TCP connection
- * cannot be used any further, neither for CLC nor for fallback, since part of a
- * message may have been read or written; the caller ends it (RFC 7609 C.5,
- * C.6). A message that deserves a Decline is not an error and comes back as a
- * reason.
+ * Error handling: after any errno but -EAGAIN the TCP connection is unusable for CLC and
+ * for fallback, since part of a message may be read or written; the caller ends it (RFC
+ * 7609 C.5, C.6). A message that requires a Decline is no error but returns a reason.
  */
 #include <linux/jiffies.h>
 #include <linux/sched/signal.h>
@@ -27,8 +24,8 @@
 #include "sock/smc_tcp.h"
 
 /*
- * A fresh connection takes a message at once; only want of memory makes it
- * wait, and memory coming back wakes nobody, hence the slices.
+ * A new connection takes a message at once unless memory is short. Nothing reports free
+ * memory, hence the polling.
  */
 #define CLC_SEND_WAIT	(2 * HZ)
 #define CLC_SEND_SLICE	max(HZ / 50, 1)
@@ -40,7 +37,7 @@ static int clc_recv(struct sock *sk, u8 *buf, size_t len, int flags)
 	struct msghdr msg = {};
 
 	iov_iter_kvec(&msg.msg_iter, ITER_DEST, &vec, 1, len);
-	/* the application counts bytes of its own; what it sets meanwhile stays */
+	/* CLC bytes must not move the application's offset; a new value set meanwhile stays */
 	if (peek_off >= 0)
 		WRITE_ONCE(sk->sk_peek_off, -1);
 	ret = smc_tcp_prot(sk)->recvmsg(sk, &msg, len, flags | MSG_DONTWAIT, &addr_len);
@@ -49,14 +46,14 @@ static int clc_recv(struct sock *sk, u8 *buf, size_t len, int flags)
 	return ret;
 }
 
-/* Gathers bytes until @end of them are there, never more. */
+/* Read until @rx has @end bytes, never more. */
 static int clc_read(struct sock *sk, struct smc_clc_rx *rx, u16 end)
 {
 	int ret;
 
 	while (rx->done < end) {
 		ret = clc_recv(sk, rx->bytes + rx->done, end - rx->done, 0);
-		/* The end of the stream, and a socket that was reset before. */
+		/* end of the stream, or a socket that was reset before */
 		if (!ret || ret == -ENOTCONN)
 			return -ECONNRESET;
 		if (ret < 0)
@@ -69,23 +66,23 @@ static int clc_read(struct sock *sk, struct smc_clc_rx *rx, u16 end)
 /**
  * smc_clc_recv() - gather one CLC message
  * @sk: TCP's sock, connected
- * @rx: what has come of the message so far, with @rx->done 0 before its first
- *	byte, and again when the message is complete
- * @msg: out: the message, where 0 is returned
- * @expected: the types that may come now, SMC_CLC_EXPECT() of each or-ed; with
- *	SMC_CLC_DECLINE among them wherever the peer may decline (DCLN-02)
- * @refused: out: SMC_DECLINE_NONE, or why the message must be answered with a
- *	Decline (ERR-17); then only its type is to be used
+ * @rx: the bytes so far; @rx->done is 0 before the first one, and again when the message
+ *	is complete
+ * @msg: out: the message if 0 is returned
+ * @expected: SMC_CLC_EXPECT() of the types allowed now, or-ed; with SMC_CLC_DECLINE
+ *	wherever the peer may decline (DCLN-02)
+ * @refused: out: SMC_DECLINE_NONE, or the reason of the Decline that the message requires
+ *	(ERR-17); then only the type of @msg is valid
  *
- * Takes exactly the bytes of the message; what follows is the application's
- * (CLC-11). Anything that cannot be the beginning of an expected message is
- * refused at once (CLC-07, ERR-15, ERR-16). RFC 7609 3.2, C.5, C.6.
+ * Takes exactly the bytes of the message; what follows is the application's (CLC-11).
+ * Anything that cannot begin an expected message is refused at once (CLC-07, ERR-15,
+ * ERR-16). RFC 7609 3.2, C.5, C.6.
  *
- * Context: Process context. Takes the lock of @sk; waits for no peer.
- * Return: 0; -EAGAIN while bytes are missing; -ECONNRESET if the peer closed or
- * reset the connection or we shut it down; -EPROTO for a malformed or
- * unexpected message or other data; or what TCP reports as the end of the
- * connection, such as -EHOSTUNREACH or -ECONNABORTED.
+ * Context: Process context. Takes the lock of @sk; does not wait for the peer.
+ * Return: 0; -EAGAIN while bytes are missing; -ECONNRESET if the peer closed or reset the
+ * connection or this side shut it down; -EPROTO for a malformed or unexpected message or
+ * other data; or TCP's error at the end of the connection, such as -EHOSTUNREACH or
+ * -ECONNABORTED.
  */
 int smc_clc_recv(struct sock *sk, struct smc_clc_rx *rx,
 		 struct smc_clc_msg *msg, u8 expected,
@@ -111,7 +108,7 @@ int smc_clc_recv(struct sock *sk, struct smc_clc_rx *rx,
 	case SMC_CLC_OK:
 		return 0;
 	case SMC_CLC_ENUM:
-		/* The one value the codec can see to be unknown (AMB-34). */
+		/* the only value that the codec can find unknown (AMB-34) */
 		*refused = SMC_DECLINE_VERSMISMAT;
 		return 0;
 	default:
@@ -120,9 +117,9 @@ int smc_clc_recv(struct sock *sk, struct smc_clc_rx *rx,
 }
 
 /*
- * Where it lacks memory TCP notes that in the struct socket, and joins the queue of those who
- * wait there, if only to leave it at once. A child that nobody has accepted has no struct
- * socket, nor has a socket whose file was closed: it is lent this one for the call.
+ * TCP without memory sets a flag in the struct socket and joins its wait queue, even for a
+ * non-blocking call. A child before accept() and a closed file have no struct socket, so
+ * the sock borrows this one for the call.
  */
 static struct socket_alloc clc_no_file = {
 	.socket.wq.wait = __WAIT_QUEUE_HEAD_INITIALIZER(clc_no_file.socket.wq.wait),
@@ -144,11 +141,10 @@ static void clc_take_file_back(struct sock *sk)
 }
 
 /*
- * A message must leave now, whatever Nagle's algorithm or a cork set by the
- * application would do to it: the peer waits for it, and nothing follows that
- * would push it out. TCP decides at the end of the call, under the lock that
- * options are set under, so nobody ever sees the borrowed value. The same goes
- * for SO_TIMESTAMPING: a stamp would show the message, and stay in TCP's queue.
+ * Send at once, despite Nagle's algorithm and TCP_CORK: the peer waits for the message and
+ * no other data pushes it out. SO_TIMESTAMPING is off, because a stamp would expose the
+ * message and stay in TCP's queue. Options change only under the lock that is held here,
+ * so no one sees the temporary values.
  */
 static int clc_write_some(struct sock *sk, const u8 *buf, size_t len, bool if_quiet)
 {
@@ -162,7 +158,7 @@ static int clc_write_some(struct sock *sk, const u8 *buf, size_t len, bool if_qu
 
 	iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, &vec, 1, len);
 	lock_sock(sk);
-	/* what comes while the lock is held is acknowledged behind our bytes */
+	/* input that arrives under the lock is acknowledged after our bytes */
 	if (if_quiet && !skb_queue_empty(&sk->sk_receive_queue)) {
 		release_sock(sk);
 		return -EEXIST;
@@ -185,16 +181,15 @@ static int clc_write_some(struct sock *sk, const u8 *buf, size_t len, bool if_qu
  * smc_clc_send() - write one CLC message
  * @sk: TCP's sock, connected
  * @msg: the message, of version 1 or 2
- * @if_quiet: send nothing if the peer has sent something
+ * @if_quiet: send nothing if the peer's input is queued
  *
- * Returns when TCP has taken the whole message, which normally is at once, and
- * has tried to transmit it. RFC 7609 3.2. A Decline is to be sent only in place
- * of a message that is due (CLC-09). Nothing answers it; application data may
- * follow at once (DCLN-03). RFC 7609 A.2.5, C.1.
+ * Returns when TCP has taken the whole message, normally at once, and tried to transmit
+ * it. RFC 7609 3.2. A Decline may only replace a message that is due (CLC-09). It has no
+ * answer; application data may follow at once (DCLN-03). RFC 7609 A.2.5, C.1.
  *
- * Context: Process context, may sleep for up to two seconds where TCP lacks
- * memory. Takes the lock of @sk.
- * Return: 0; -EINVAL if @msg cannot be encoded; -EEXIST if the peer was not quiet;
+ * Context: Process context, may sleep for up to two seconds where TCP lacks memory. Takes
+ * the lock of @sk.
+ * Return: 0; -EINVAL if @msg cannot be encoded; -EEXIST if the peer's input is queued;
  * -ENOBUFS if TCP does not take it; -EINTR if the task is being killed; -EPIPE,
  * -ECONNRESET or another error of TCP if the connection is gone.
  */
@@ -227,13 +222,13 @@ int smc_clc_send(struct sock *sk, const struct smc_clc_msg *msg, bool if_quiet)
 }
 
 /**
- * smc_clc_is_acked() - has the peer acknowledged all that we have sent
+ * smc_clc_is_acked() - check whether the peer has acknowledged all bytes
  * @sk: TCP's sock
  *
  * What the peer sent before its acknowledgment is in the receive queue then.
  *
  * Context: Any context.
- * Return: true if nothing is under way.
+ * Return: true if nothing is in flight.
  */
 bool smc_clc_is_acked(struct sock *sk)
 {
@@ -245,15 +240,14 @@ bool smc_clc_is_acked(struct sock *sk)
 /**
  * smc_clc_take_decline() - take a Decline off the stream, and nothing else
  * @sk: TCP's sock
- * @rx: with nothing in it; its buffer is used
- * @peer_id: who must have sent it
+ * @rx: an empty one, used as a buffer
+ * @peer_id: required sender
  *
- * For a time when what comes may be the application's already.
+ * For a time when input may already be the application's.
  *
- * Context: Process context. Takes the lock of @sk; waits for no peer.
- * Return: 0 if a Decline was taken; -ENODATA if nothing has come; -EAGAIN if
- * what has come may be the beginning of one; -ENOMSG if it is something else,
- * an end of the stream or an error of it.
+ * Context: Process context. Takes the lock of @sk; does not wait for the peer.
+ * Return: 0 if a Decline was taken; -ENODATA without input; -EAGAIN if the input may be
+ * the beginning of one; -ENOMSG for other input, the end of the stream or an error.
  */
 int smc_clc_take_decline(struct sock *sk, struct smc_clc_rx *rx,
 			 const u8 peer_id[SMC_PEER_ID_LEN])

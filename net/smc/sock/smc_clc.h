@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * CLC messages over TCP's sock.
- */
+/* CLC messages on TCP's sock. */
 #ifndef _SMC_CLC_H
 #define _SMC_CLC_H
 
@@ -16,8 +14,8 @@
 #define SMC_CLC_EXPECT(type)	BIT(type)
 
 /**
- * struct smc_clc_rx - a message that has not come completely
- * @done: bytes of it that have come; 0 between messages
+ * struct smc_clc_rx - a message that has not arrived completely
+ * @done: number of bytes that have arrived; 0 between messages
  * @bytes: those bytes
  */
 struct smc_clc_rx {
