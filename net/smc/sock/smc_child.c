@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Children of a listener until accept() has them.
+ * Children of a listener until accept() takes them.
  *
- * Operation: a child whose handshake has ended goes to the accept queue, or
- * away. With TCP_DEFER_ACCEPT it waits for the first byte of its peer, or for
- * the end of its stream, before that. TCP waits for the same, but takes the
- * client's CLC message for it, so on SMC, and after a fallback, the wait is
- * here. It has the time that the option grants, then the child is accepted
- * anyway, as TCP accepts a client that has acknowledged the connection. One that
- * breaks meanwhile is never seen by the application.
+ * Operation: a child whose handshake has ended is queued for accept(), or closed. With
+ * TCP_DEFER_ACCEPT it first waits for the peer's first byte or the end of its stream. TCP
+ * takes the client's CLC message for that byte, so on SMC and after a fallback the wait is
+ * here. When the time of the option is over the child is accepted anyway, as with TCP. A
+ * child that breaks meanwhile never reaches the application.
  *
- * Memory: a listener adds up what its pending children cost. Above a bound the
- * oldest is reset for each that comes, so that peers that say nothing are replaced
- * by those that do.
+ * Memory: a listener counts the memory of its pending children. Above a limit each new
+ * child resets the oldest, so that active peers replace silent ones.
  *
- * Ownership: a child that waits for its first byte stays pending, with what it
- * costs: it takes no place in the backlog, as TCP's does not, it ends with the
- * listener, and it is the first to go where memory is short. struct smc_child
- * belongs to the handshake's work item, which has nothing else to do any more;
- * news of the connection or of TCP queue it, and it comes when the time is over.
+ * Ownership: a deferred child stays pending and keeps its charge. It takes no place in the
+ * backlog, as with TCP, it ends with the listener, and it goes first when memory is short.
+ * struct smc_child belongs to the handshake's work item, which events of the connection
+ * or of TCP, or the timeout, queue again.
  */
 #include <net/tcp.h>
 
@@ -30,7 +26,7 @@
 #include "sock/smc_rx.h"
 #include "sock/smc_tcp.h"
 
-/* Reset a child that is pending no more; its work item closes it. Consumes a reference. */
+/* Reset a child that is off the pending list; its work item closes it. Consumes a reference. */
 static void smc_child_abandon(struct sock *sk)
 {
 	struct smc_sock *smc;
@@ -45,9 +41,9 @@ static void smc_child_abandon(struct sock *sk)
 }
 
 /**
- * smc_child_make_room() - the oldest children go if those under handshake cost too much
+ * smc_child_make_room() - reset the oldest pending children above the memory limit
  * @listener: their listener; the caller has a reference
- * @except: one that stays; or NULL
+ * @except: a child to spare, or NULL
  *
  * Context: Process context, may sleep. Takes the socket locks of children.
  */
@@ -62,9 +58,9 @@ void smc_child_make_room(struct smc_listener *listener, const struct smc_child *
 }
 
 /**
- * smc_child_charge() - a child costs its listener memory, and others make room if need be
- * @smc: the child, its handshake is under way
- * @bytes: how much more
+ * smc_child_charge() - charge a child's memory to its listener, and make room if needed
+ * @smc: the child, during its handshake
+ * @bytes: additional bytes
  *
  * Context: The child's handshake work item, may sleep. Takes the socket locks of other
  * children.
@@ -75,7 +71,7 @@ void smc_child_charge(struct smc_sock *smc, unsigned long bytes)
 	smc_child_make_room(smc->child->listener, smc->child);
 }
 
-/* Has the connection ended without a word? */
+/* True if the connection ended without data. */
 static bool smc_child_is_broken(const struct smc_sock *smc)
 {
 	if (smc->phase != SMC_PHASE_SMC)
@@ -83,7 +79,7 @@ static bool smc_child_is_broken(const struct smc_sock *smc)
 	return smc->err || READ_ONCE(smc->conn->close.state) == SMC_STATE_CLOSED;
 }
 
-/* Data, or the end of them; what came before a reset counts, as with TCP. */
+/* Data or the end of the stream. Data before a reset counts, as with TCP. */
 static bool smc_child_has_spoken(struct smc_sock *smc)
 {
 	const struct sock *sk = smc->sk;
@@ -95,7 +91,7 @@ static bool smc_child_has_spoken(struct smc_sock *smc)
 	       (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN && !smc_child_is_broken(smc));
 }
 
-/* The child goes to accept(), or away. Its work item has nothing to do any more. */
+/* Hand the child to accept(), or close it. Its work item is done. */
 static void smc_child_finish(struct smc_sock *smc, bool is_good)
 {
 	struct smc_child *child = smc->child;
@@ -109,7 +105,7 @@ static void smc_child_finish(struct smc_sock *smc, bool is_good)
 	} else if (smc->phase != SMC_PHASE_SMC) {
 		smc_sock_set_phase(smc, SMC_PHASE_IDLE);
 	}
-	/* news have nothing to queue us for any more */
+	/* events must not queue the work item any more */
 	WRITE_ONCE(smc->child, NULL);
 	release_sock(sk);
 	if (!smc_listener_finish(child, is_good))
@@ -117,8 +113,8 @@ static void smc_child_finish(struct smc_sock *smc, bool is_good)
 }
 
 /**
- * smc_child_check() - is it time for a child that waits for its first byte
- * @smc: the child, its handshake has ended well
+ * smc_child_check() - advance a child that waits for its first byte
+ * @smc: the child, after a successful handshake
  *
  * Context: The child's handshake work item, may sleep.
  */
@@ -137,11 +133,11 @@ void smc_child_check(struct smc_sock *smc)
 }
 
 /**
- * smc_child_done() - a child's handshake has ended
- * @smc: the child, with SMC, or in the phase of a handshake with the reason why it is TCP
+ * smc_child_done() - handle the end of a child's handshake
+ * @smc: the child, on SMC, or in the phase of a handshake with a reason for fallback
  * @is_good: it has a connection
  *
- * The child goes to accept(), at once or by and by, or away.
+ * Queues the child for accept(), at once or after its first byte, or closes it.
  *
  * Context: The child's handshake work item, may sleep.
  */
@@ -155,10 +151,8 @@ void smc_child_done(struct smc_sock *smc, bool is_good)
 }
 
 /**
- * smc_child_drop() - close a child that no accept() will take
- * @sk: the child, off all lists of its listener
- *
- * As TCP does it to connections that nobody accepted. Consumes the caller's reference.
+ * smc_child_drop() - close a child that accept() will not take
+ * @sk: the child, off all lists of its listener; the caller's reference is consumed
  *
  * Context: Process context, may sleep. Takes the child's socket lock.
  */
@@ -181,11 +175,10 @@ void smc_child_drop(struct sock *sk)
 }
 
 /**
- * smc_child_drop_all() - the children of a listener that has ended
+ * smc_child_drop_all() - close the children of a listener that has ended
  * @listener: the listener, after smc_listener_end()
  *
- * Those that are ready are closed here. The work item of each other one finds itself
- * unwanted and closes it.
+ * Ready children are closed here. The others are reset, and their work items close them.
  *
  * Context: Process context, may sleep. Takes the children's socket locks.
  */

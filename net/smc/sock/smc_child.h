@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Children of a listener until accept() has them. */
+/* Children of a listener until accept() takes them. */
 #ifndef SMC_CHILD_H
 #define SMC_CHILD_H
 

@@ -2,14 +2,12 @@
 /*
  * Listening sockets.
  *
- * Operation: TCP listens. Each connection that TCP has completed and that agreed on SMC
- * is taken from TCP's queue at once and runs its handshake on its own; accept() only ever
- * gets those whose handshake has ended, so it never waits for one. Connections without the
- * option are plain TCP since their birth (smc_tcp.c): accept() takes them from TCP's queue
- * itself. But those in front of one for SMC are taken out with it, for its handshake must
- * not wait for accept(). How many in TCP's queue are for SMC is counted at their birth, so
- * nobody has to look into the queue. All together, once they are ready, take places of the
- * backlog (smc_listener.c).
+ * Operation: TCP listens. A connection that agreed on SMC is taken from TCP's queue at once
+ * and runs its handshake; accept() only gets it when that has ended, so accept() never waits
+ * for a handshake. Connections without the option are plain TCP from the start (smc_tcp.c),
+ * and accept() takes them from TCP's queue, except those ahead of one for SMC, which leave
+ * the queue with it. TCP's children for SMC are counted when they are created, so the queue
+ * is never searched. All ready connections take places of the backlog (smc_listener.c).
  */
 #include <net/tcp.h>
 
@@ -22,10 +20,10 @@
 #include "sock/smc_tcp.h"
 #include "sock/smc_wake.h"
 
-/* Handshakes of one listener at a time above which SMC is not offered. */
+/* Concurrent handshakes of one listener above which SMC is not offered. */
 #define SMC_LISTEN_CONGESTED	128
 
-/* Children that only wait for the first byte of their peer cost no work. */
+/* Children that wait for their first byte cause no work, so they do not count. */
 static bool smc_listen_is_congested(const struct smc_sock *smc,
 				    const struct smc_listener *listener)
 {
@@ -34,11 +32,9 @@ static bool smc_listen_is_congested(const struct smc_sock *smc,
 }
 
 /*
- * Asked by TCP for each SYN, whose answer carries the option or not. TCP remembers
- * the answer until the connection is there, and the client believes it. So this,
- * and not the mark that says whether TCP knows of the option, is changed while the
- * socket listens: who was offered SMC sends a CLC message, whatever has changed
- * meanwhile. OPT-08.
+ * TCP calls this for each SYN, and its SYN-ACK carries the option or not. The client relies
+ * on that answer, so syn_smc, TCP's own mark, stays set while the socket listens: a client
+ * that was offered SMC sends a CLC message, whatever has changed meanwhile. OPT-08.
  */
 static bool smc_listen_offers_no_smc(const struct sock *sk)
 {
@@ -50,14 +46,14 @@ static bool smc_listen_offers_no_smc(const struct sock *sk)
 	smc = smc_sk(sk);
 	if (smc)
 		listener = rcu_dereference(smc->listener);
-	/* without one it has just ceased to listen */
+	/* without a listener it has just ceased to listen */
 	offers_none = !listener || READ_ONCE(smc->fallback) != SMC_DECLINE_NONE ||
 		      !smc_ib_has_device() || smc_listen_is_congested(smc, listener);
 	rcu_read_unlock();
 	return offers_none;
 }
 
-/* TCP_DEFER_ACCEPT, in jiffies: its value counts so many of TCP's own timeouts. */
+/* TCP_DEFER_ACCEPT in jiffies; TCP stores it as a number of its timeouts. */
 static unsigned long smc_listen_patience(const struct sock *sk)
 {
 	u8 timeouts = READ_ONCE(inet_csk(sk)->icsk_accept_queue.rskq_defer_accept);
@@ -70,7 +66,7 @@ static unsigned long smc_listen_patience(const struct sock *sk)
 	return patience;
 }
 
-/* A child off TCP's queue that has agreed on SMC. Consumes the reference. */
+/* Begin the handshake of a child from TCP's queue. Consumes the reference. */
 static void smc_listen_begin_child(struct smc_listener *listener, struct sock *lsk,
 				   struct sock *sk)
 {
@@ -91,7 +87,7 @@ static void smc_listen_begin_child(struct smc_listener *listener, struct sock *l
 	}
 	smc->child = child;
 	rcu_read_lock();
-	/* of an option that has excluded SMC while the listener had offered it */
+	/* an option may have excluded SMC after the listener offered it */
 	if (smc_sk(lsk))
 		smc->fallback = smc_sk(lsk)->fallback;
 	rcu_read_unlock();
@@ -99,15 +95,14 @@ static void smc_listen_begin_child(struct smc_listener *listener, struct sock *l
 	smc_child_make_room(listener, NULL);
 }
 
-/* Take one from TCP's queue; NULL if there is none. */
 static struct sock *smc_listen_pop(struct sock *lsk)
 {
 	return smc_compat_csk_accept(smc_tcp_prot(lsk), lsk);
 }
 
 /*
- * Makes children of what has agreed on SMC. What comes later tells of itself. An aborted
- * connection is not the end of the queue.
+ * Take the children that agreed on SMC from TCP's queue. A later one queues the work item
+ * again. An aborted connection does not end the queue.
  */
 static void smc_listen_run(struct smc_listener *listener, struct sock *lsk)
 {
@@ -124,7 +119,7 @@ static void smc_listen_run(struct smc_listener *listener, struct sock *lsk)
 	}
 }
 
-/* TCP does not listen. The work item closes the children that nobody has accepted. */
+/* TCP does not listen any more. The work item closes the remaining children. */
 static void smc_listen_end(struct smc_sock *smc)
 {
 	struct smc_listener *listener = smc_sock_listener(smc);
@@ -138,10 +133,9 @@ static void smc_listen_end(struct smc_sock *smc)
 }
 
 /*
- * Where others listen on the same port (SO_REUSEPORT) TCP may move connections to them when
- * this one is done, and they may be of programs without SMC. So one that has agreed on
- * SMC is reset, for what its client says would be no payload. The lock is released
- * meanwhile.
+ * With SO_REUSEPORT, TCP may move connections to other listeners of the port, perhaps of
+ * programs without SMC. Reset those that agreed on SMC, because their CLC messages would
+ * look like payload. Releases the socket lock meanwhile.
  */
 static void smc_listen_leave_children(struct smc_sock *smc, struct smc_listener *listener)
 {
@@ -160,10 +154,10 @@ static void smc_listen_leave_children(struct smc_sock *smc, struct smc_listener 
 }
 
 /**
- * smc_listen_stop() - the socket listens no more
+ * smc_listen_stop() - stop listening
  * @smc: the socket, listening
  *
- * Children that nobody accepted are closed, handshakes ended.
+ * Closes the children that were not accepted and ends handshakes.
  *
  * Context: Process context, may sleep. Expects the socket lock held, which may be released
  * meanwhile.
@@ -194,7 +188,7 @@ static void smc_listen_work(struct work_struct *work)
 	}
 	if (smc_sock_lock_work(sk, SMC_MISSED_LISTEN)) {
 		smc = smc_sk(sk);
-		/* an operator may have told TCP to listen no more (`ss -K`) */
+		/* an operator may have ended TCP's listening (`ss -K`) */
 		if (smc && smc_sock_listener(smc) == listener && sk->sk_state == TCP_CLOSE)
 			smc_listen_end(smc);
 		release_sock(sk);
@@ -206,13 +200,13 @@ out:
 }
 
 /**
- * smc_listen_begin() - listen() is about to be TCP's
+ * smc_listen_begin() - prepare the socket for TCP's listen()
  * @smc: the socket, not connected; or listening already
  *
- * Children may be born as soon as TCP listens.
+ * Children may be created as soon as TCP listens.
  *
- * Context: Process context, may sleep. Expects the socket lock held. smc_listen_begun()
- * follows.
+ * Context: Process context, may sleep. Expects the socket lock held. The caller must call
+ * smc_listen_begun() after TCP's listen().
  * Return: 0; -ENOBUFS without memory.
  */
 int smc_listen_begin(struct smc_sock *smc)
@@ -228,21 +222,21 @@ int smc_listen_begin(struct smc_sock *smc)
 	listener = smc_listener_new(sk, smc_listen_work);
 	if (!listener)
 		return -ENOBUFS;
-	/* why an earlier connect(), which TCP refused, did not offer SMC does not count */
+	/* the reason of an earlier connect() that TCP refused does not apply */
 	if (smc->fallback != SMC_DECLINE_OPTUNSUPP)
 		smc->fallback = SMC_DECLINE_NONE;
 	smc->peer_diagnosis = 0;
 	tcp_sk(sk)->syn_smc = 1;
 	tcp_sk(sk)->smc_hs_congested = smc_listen_offers_no_smc;
 	smc_tcp_limit_backlog(sk, true);
-	/* of one that was ended by an operator: all children would be born shut down */
+	/* set if an operator ended the last listening: children would inherit it */
 	WRITE_ONCE(sk->sk_shutdown, 0);
 	rcu_assign_pointer(smc->listener, listener);
 	return 0;
 }
 
 /**
- * smc_listen_begun() - TCP listens, or has refused to
+ * smc_listen_begun() - clean up if TCP refused to listen
  * @smc: the socket
  *
  * Context: Process context, may sleep. Expects the socket lock held.
@@ -260,19 +254,19 @@ void smc_listen_begun(struct smc_sock *smc)
 }
 
 /**
- * smc_listen_is_ready() - would accept() find a connection
- * @listener: the listener, kept by RCU or a reference
+ * smc_listen_is_ready() - check whether accept() would find a connection
+ * @listener: the listener, held by RCU or a reference
  * @sk: its sock
  *
  * Context: Any context.
- * Return: true if a child is ready, or there is one of TCP's without SMC.
+ * Return: true if a child is ready, or TCP's queue has one without SMC.
  */
 bool smc_listen_is_ready(const struct smc_listener *listener, const struct sock *sk)
 {
 	return READ_ONCE(listener->nr[SMC_CHILD_READY]) || smc_listener_has_plain(listener, sk);
 }
 
-/* A child for accept(), without waiting. */
+/* Take a child for accept(), without waiting. */
 static bool smc_listen_next(struct smc_listener *listener, struct sock *lsk,
 			    struct smc_accepted *child)
 {
@@ -324,13 +318,13 @@ static int smc_listen_wait(struct socket *sock, struct smc_listener *listener,
 }
 
 /**
- * smc_listen_accept() - the next child for accept()
+ * smc_listen_accept() - take the next child for accept()
  * @sock: the listening socket
  * @flags: O_NONBLOCK
  * @child: receives it
  *
  * Context: Process context, may sleep.
- * Return: 0; -EAGAIN, -EINVAL (not listening), or what a signal means.
+ * Return: 0; -EAGAIN; -EINVAL if not listening; -ERESTARTSYS or -EINTR on a signal.
  */
 int smc_listen_accept(struct socket *sock, int flags, struct smc_accepted *child)
 {
@@ -351,7 +345,7 @@ int smc_listen_accept(struct socket *sock, int flags, struct smc_accepted *child
 	while (!rc && !smc_listen_next(listener, sk, child))
 		rc = smc_listen_wait(sock, listener, &timeo);
 	child->is_last = !smc_listen_is_ready(listener, sk);
-	/* the wake-up was not for us */
+	/* pass on a wake-up that was meant for another caller */
 	if (rc && !child->is_last)
 		smc_wake_readers(sk);
 	smc_listener_put(listener);

@@ -2,12 +2,12 @@
 /*
  * Listeners and their lists of children.
  *
- * Operation: a child is pending while its handshake is under way, and after that
- * while accept() waits for its first byte. Then it is ready, and accept() takes it.
- * What pending children cost is bounded: the oldest makes room for others.
+ * Operation: a child is pending during its handshake and until its first byte with
+ * TCP_DEFER_ACCEPT. Then it is ready, and accept() takes it. The memory of pending
+ * children is bounded: the oldest makes room for others.
  *
- * Lifetime: listen() makes the object, and it ends when the socket listens no more.
- * Children under way keep it by a reference. They find then that nobody wants them.
+ * Lifetime: listen() creates the object; it ends when the socket stops listening. Children
+ * in progress hold a reference and find at their end that the listener is gone.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -15,13 +15,13 @@
 #include "sock/smc_listener.h"
 #include "sock/smc_wake.h"
 
-/* Pending children may cost a listener so much, in bytes. */
+/* Memory limit of a listener's pending children, in bytes. */
 #define SMC_LISTENER_MAX_BYTES	(64UL << 20)
-/* So many there may be at any cost: with large rings a few healthy ones exceed the above. */
+/* Pending children allowed above it: with large rings a few healthy ones exceed it. */
 #define SMC_LISTENER_MIN_NR	256
 
 /**
- * smc_listener_new() - make a listener
+ * smc_listener_new() - create a listener
  * @sk: the socket that begins to listen
  * @take: takes children off TCP; drops the reference of &smc_listener.work
  *
@@ -67,12 +67,12 @@ void smc_listener_put(struct smc_listener *listener)
 }
 
 /**
- * smc_listener_expect() - a child is born that has agreed on SMC
+ * smc_listener_expect() - count a new child of TCP that has agreed on SMC
  * @listener: its listener, or NULL
  *
  * Context: Any context but hard interrupt. Expects an RCU read section.
  * Return: true if the child has a reference now, which smc_listener_forget() drops;
- *	   false if nobody listens any more.
+ *	   false if the listener has ended.
  */
 bool smc_listener_expect(struct smc_listener *listener)
 {
@@ -83,7 +83,7 @@ bool smc_listener_expect(struct smc_listener *listener)
 }
 
 /**
- * smc_listener_forget() - such a child was taken from TCP's queue, or has gone
+ * smc_listener_forget() - uncount such a child when it leaves TCP's queue
  * @listener: its listener
  *
  * Context: Any context but hard interrupt.
@@ -95,7 +95,7 @@ void smc_listener_forget(struct smc_listener *listener)
 }
 
 /**
- * smc_listener_queue() - have children taken off TCP
+ * smc_listener_queue() - queue the work item that takes children off TCP
  * @listener: a listener that has not ended
  * @wq: the queue
  *
@@ -109,11 +109,11 @@ void smc_listener_queue(struct smc_listener *listener, struct workqueue_struct *
 }
 
 /**
- * smc_listener_sock() - the socket of a listener
+ * smc_listener_sock() - get the socket of a listener
  * @listener: the listener
  *
  * Context: Process context.
- * Return: the socket with a reference for the caller; NULL once it listens no more.
+ * Return: the socket with a reference for the caller; NULL once the listener has ended.
  */
 struct sock *smc_listener_sock(struct smc_listener *listener)
 {
@@ -128,11 +128,11 @@ struct sock *smc_listener_sock(struct smc_listener *listener)
 }
 
 /**
- * smc_listener_end() - the socket listens no more
+ * smc_listener_end() - end a listener whose socket stops listening
  * @listener: the listener
  *
- * No child becomes ready after that. Those that are in the lists are for the work item to
- * take out. Consumes no reference of the caller.
+ * No child becomes ready after that. The work item takes out the children in the lists.
+ * Consumes no reference of the caller.
  *
  * Context: Process context.
  */
@@ -143,7 +143,7 @@ void smc_listener_end(struct smc_listener *listener)
 	spin_unlock(&listener->lock);
 }
 
-/* The one owner of a child's state, which only goes forward. Returns whether it has moved. */
+/* The only writer of a child's state, which only advances. Return: true if it changed. */
 static bool smc_listener_move(struct smc_child *child, enum smc_child_state to)
 {
 	struct smc_listener *listener = child->listener;
@@ -167,13 +167,13 @@ static bool smc_listener_move(struct smc_child *child, enum smc_child_state to)
 }
 
 /**
- * smc_listener_add() - a child begins
+ * smc_listener_add() - add a child in its handshake
  * @listener: its listener, which has not ended
- * @sk: the child's socket; a reference is consumed
+ * @sk: the child's socket; a reference is consumed on success
  * @defer_end: see &smc_child.defer_end
  *
  * Context: Process context, may sleep.
- * Return: the child for smc_listener_finish(); NULL without memory, then nothing was done.
+ * Return: the child for smc_listener_finish(); NULL without memory.
  */
 struct smc_child *smc_listener_add(struct smc_listener *listener, struct sock *sk,
 				   unsigned long defer_end)
@@ -194,12 +194,12 @@ struct smc_child *smc_listener_add(struct smc_listener *listener, struct sock *s
 }
 
 /**
- * smc_listener_add_plain() - a connection that never meant to be SMC waits for accept()
+ * smc_listener_add_plain() - queue a connection without SMC for accept()
  * @listener: its listener
- * @sk: TCP's sock, in front of one for SMC in TCP's queue; a reference is consumed
+ * @sk: TCP's sock, ahead of one for SMC in TCP's queue; a reference is consumed on success
  *
  * Context: Process context, may sleep.
- * Return: false without memory, or if nobody listens any more; then nothing was done.
+ * Return: false without memory, or if the listener has ended.
  */
 bool smc_listener_add_plain(struct smc_listener *listener, struct sock *sk)
 {
@@ -218,9 +218,9 @@ static void smc_listener_free_child(struct smc_child *child)
 }
 
 /**
- * smc_listener_charge() - a child costs its listener memory while it is pending
- * @child: the child; nothing happens if it is pending no more
- * @bytes: so much more
+ * smc_listener_charge() - charge memory of a pending child to its listener
+ * @child: the child; nothing happens if it is not pending any more
+ * @bytes: additional bytes
  *
  * Context: Process context.
  */
@@ -237,13 +237,11 @@ void smc_listener_charge(struct smc_child *child, unsigned long bytes)
 }
 
 /**
- * smc_listener_defer() - a handshake has ended, but accept() waits for the first byte
- * @child: the child
- *
- * It stays pending, with what it costs.
+ * smc_listener_defer() - keep a child pending for its first byte after its handshake
+ * @child: the child; its charge stays
  *
  * Context: Process context.
- * Return: false if it is not wanted any more.
+ * Return: false if it was evicted.
  */
 bool smc_listener_defer(struct smc_child *child)
 {
@@ -257,13 +255,13 @@ bool smc_listener_defer(struct smc_child *child)
 }
 
 /**
- * smc_listener_finish() - a child is ready for accept(), or has failed
+ * smc_listener_finish() - make a child ready for accept(), or remove it
  * @child: the child; consumed, it belongs to the accept queue or is freed
  * @is_ready: accept() may have it
  *
  * Context: Process context. Expects no lock held.
- * Return: true if the accept queue has taken it, and the reference on the child's
- * socket with it; false if that is the caller's, who drops the child.
+ * Return: true if the accept queue took the child with the reference on its socket; false
+ * if the caller has that reference and must drop the child.
  */
 bool smc_listener_finish(struct smc_child *child, bool is_ready)
 {
@@ -292,12 +290,12 @@ bool smc_listener_finish(struct smc_child *child, bool is_ready)
 /**
  * smc_listener_evict() - take out the oldest pending child if there is no room for it
  * @listener: the listener; one that has ended has no room for any
- * @except: stays in any case; or NULL
+ * @except: a child to spare, or NULL
  *
- * The list's reference stays with the work item of the child, which drops it.
+ * The child's work item drops the list's reference.
  *
  * Context: Process context.
- * Return: the child's socket with a reference for the caller; NULL if nobody has to go.
+ * Return: the child's socket with a reference for the caller; NULL if there is room.
  */
 struct sock *smc_listener_evict(struct smc_listener *listener, const struct smc_child *except)
 {
@@ -322,7 +320,7 @@ struct sock *smc_listener_evict(struct smc_listener *listener, const struct smc_
 /**
  * smc_listener_next() - take the oldest child that is ready
  * @listener: the listener
- * @child: receives it, with the queue's reference, but for @child->is_last
+ * @child: receives it, with the queue's reference; @child->is_last is not set
  *
  * Context: Process context.
  * Return: false if there is none.

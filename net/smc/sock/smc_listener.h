@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * A listener: what a socket has while it listens, and what a child has until it is accepted.
- */
+/* State of a listening socket, and of its children until accept(). */
 #ifndef SMC_LISTENER_H
 #define SMC_LISTENER_H
 
@@ -15,8 +13,8 @@
 
 /* Phases of a child, in order. Only smc_listener_move() changes one. */
 enum smc_child_state {
-	SMC_CHILD_HANDSHAKE,	/* the handshake is under way */
-	SMC_CHILD_DEFERRED,	/* it has ended; accept() waits for the first byte */
+	SMC_CHILD_HANDSHAKE,	/* in its handshake */
+	SMC_CHILD_DEFERRED,	/* handshake done; accept() waits for the first byte */
 	SMC_CHILD_READY,	/* in the accept queue */
 	SMC_CHILD_GONE,		/* off the listener's lists */
 };
@@ -24,22 +22,20 @@ enum smc_child_state {
 /**
  * struct smc_listener - the state of a socket that listens
  *
- * The socket holds one reference until it listens no more, each child and the
- * queued work item another.
- *
- * It has a reference on the module: children in TCP's queue have nothing else of it.
+ * The socket holds one reference until it stops listening; each child and the queued work
+ * item hold another. It holds a reference on the module, as children in TCP's queue have
+ * no other.
  *
  * @refs: references
- * @lock: guards what follows it up to @work, and children; readers of @nr need no lock
- * @nr_agreed: children that have agreed on SMC, and that nobody has taken from TCP yet;
- *	       each has a reference
- * @sk: the sock that listens; NULL once it listens no more
- * @pending: children before accept() may have them, oldest first
+ * @lock: guards the members up to @work, and children; readers of @nr need no lock
+ * @nr_agreed: children in TCP's queue that have agreed on SMC, each with a reference
+ * @sk: the sock that listens; NULL once it has stopped
+ * @pending: children that are not ready, oldest first
  * @ready: children for accept(), oldest first
- * @nr: children in each state
- * @bytes: what @pending costs
+ * @nr: number of children in each state
+ * @bytes: memory of @pending
  * @work: takes children off TCP
- * @rcu: readers of &smc_sock.listener may still look at it
+ * @rcu: for readers of &smc_sock.listener
  */
 struct smc_listener {
 	refcount_t refs;
@@ -55,7 +51,7 @@ struct smc_listener {
 };
 
 /**
- * struct smc_child - a connection from TCP's accept queue until accept() has it
+ * struct smc_child - a connection between TCP's accept queue and accept()
  *
  * Belongs to the handshake of the child until it is ready, then to the accept queue.
  *
@@ -64,9 +60,9 @@ struct smc_listener {
  * @node: in one of the two lists of @listener
  * @state: written under the lock of @listener
  * @bytes: its part of &smc_listener.bytes
- * @defer_end: until then accept() waits for the first byte, jiffies; const
- * @fallback: why it is TCP, once it is; of the handshake until it is ready
- * @peer_diagnosis: what the peer's Decline said; same
+ * @defer_end: end of the wait for the first byte, in jiffies; const
+ * @fallback: reason of a fallback; the handshake's until the child is ready
+ * @peer_diagnosis: diagnosis of the peer's Decline; same owner
  */
 struct smc_child {
 	struct smc_listener *listener;
@@ -79,21 +75,21 @@ struct smc_child {
 	u32 peer_diagnosis;
 };
 
-/* What accept() takes: a sock with a reference, and why it is TCP, if it is. */
+/* Result of accept(): a sock with a reference, and the reason if it is on TCP. */
 struct smc_accepted {
 	struct sock *sk;
 	enum smc_decline fallback;
 	u32 peer_diagnosis;
-	bool is_last;		/* no other one is there to be taken */
+	bool is_last;		/* no other child is ready */
 };
 
-/* Is there one in TCP's queue, or about to be, that is for SMC? */
+/* True if TCP's queue has a child for SMC, or is about to have one. */
 static inline bool smc_listener_has_agreed(const struct smc_listener *listener)
 {
 	return atomic_read(&listener->nr_agreed) > 0;
 }
 
-/* Is there one in the queue of TCP's @sk that is not? */
+/* True if TCP's queue of @sk has a child without SMC. */
 static inline bool smc_listener_has_plain(const struct smc_listener *listener,
 					  const struct sock *sk)
 {
@@ -103,10 +99,10 @@ static inline bool smc_listener_has_plain(const struct smc_listener *listener,
 }
 
 /*
- * Is the accept queue full? Children that are ready and that nobody has accepted take places
- * of the backlog, as those in TCP's queue do, off which they were taken. Handshakes under way
- * do not count, as half open connections do not with TCP: a backlog's worth of silent clients
- * would keep everybody else out. What they cost has a bound of its own, smc_listener.c.
+ * True if the accept queue is full. Ready children take places of the backlog, as those in
+ * TCP's queue do. Handshakes in progress do not count, as half-open connections do not with
+ * TCP: a few silent clients would block all others. Their memory has a limit of its own,
+ * smc_listener.c.
  */
 static inline bool smc_listener_is_full(const struct smc_listener *listener,
 					const struct sock *sk)
