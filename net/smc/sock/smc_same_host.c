@@ -1,33 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How the two ends of a connection find out that they are on one host.
+ * How the two ends of a connection detect that they are on one host.
  *
- * Operation:
- *   A client whose namespace allows it enters its handshake in a table before
- *   it sends the Proposal. A server whose namespace allows it looks there when
- *   it has read one. The key is no address but the two sequence numbers with
- *   which the bytes of their TCP connection begin. Who finds the other uses the
- *   very RDMA port that the other has chosen. Later each side notes in the
- *   table's entry what it says in Accept or Confirm, and the other one compares.
- *   With TCP connect() ends before accept() can: programs that do both by one event
- *   loop may count on it. So at the end the server waits for the client.
+ * Operation: a client whose namespace allows it enters its handshake in a table before it
+ * sends the Proposal. Such a server searches the table when it has read the Proposal. The
+ * key is the two initial sequence numbers of the TCP connection, no address. The server
+ * uses the client's RDMA port. Each side stores its Accept or Confirm in the entry, and
+ * the other compares. At the end the server waits for the client, because with TCP
+ * connect() ends before accept(), and a program with one event loop may rely on that.
  *
- * What a liar gains:
- *   Nothing that a peer says makes it a neighbour: peer ID, GID and MAC address
- *   of this host are no secret. The entry is made by this kernel for a socket of
- *   this host. A stranger has none, and the numbers of his own connection with
- *   a server here name none. He who relays two connections, that of a client
- *   and one of his own to a server, may begin both with the same numbers. So
- *   the client's and the server's handshake find each other, and he is out of
- *   it: what he changes in Accept or Confirm is noticed.
+ * Security: no message makes a peer a neighbour, since peer ID, GID and MAC address of a
+ * host are no secret. The entry is created by this kernel for a socket of this host, and
+ * the sequence numbers of a stranger's connection match no entry. A relay may give its
+ * two connections the same numbers. Then the real client and server find each other, and
+ * any change to Accept or Confirm is detected.
  *
- * Ownership:
- *   A pair has one reference for each of its handshakes. The client's local end
- *   is borrowed while the pair is in the table; the server copies it there.
+ * Ownership: each handshake of a pair holds one reference. The table borrows the client's
+ * local end; the server copies it under the lock.
  *
- * Locks:
- *   smc_same_host_lock guards the table and all that changes of its pairs. It is a
- *   leaf and held for no more than a copy. That of a pair's wait queue is another.
+ * Locks: smc_same_host_lock guards the table and the variable members of its pairs. It is
+ * a leaf and held for no more than a copy. The lock of a pair's wait queue is separate.
  */
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
@@ -48,10 +40,10 @@ static DEFINE_HASHTABLE(smc_same_host_table, 8);
  * @key: const
  * @end: the client's, valid while listed
  * @peer_id: the client's, const
- * @net: cookie of the namespace, by role; the server's is 0 until it has come
+ * @net: namespace cookies by role; the server's is 0 until it takes the pair
  * @is_over: the client has left
- * @waitq: news of @is_over
- * @is_said: @said is filled, by role
+ * @waitq: woken when @is_over is set
+ * @is_said: @said is valid, by role
  * @said: Accept of the server and Confirm of the client, by role
  */
 struct smc_same_host_pair {
@@ -67,7 +59,7 @@ struct smc_same_host_pair {
 	struct smc_clc_accept said[2];
 };
 
-/* A peer chooses its own number and knows the other. */
+/* Seeded, because a peer chooses its own number and knows the other. */
 static u32 host_hash(const struct smc_same_host_key *key)
 {
 	static u32 seed __read_mostly;
@@ -88,9 +80,9 @@ static struct smc_same_host_pair *host_find(const struct smc_same_host_key *key)
 }
 
 /**
- * smc_same_host_get_key() - the key of a TCP connection
- * @tsk: the inner TCP sock, connected; not a byte was sent or read
- * @role: ours
+ * smc_same_host_get_key() - get the key of a TCP connection
+ * @tsk: TCP's sock, connected, before the first byte was sent or read
+ * @role: our role
  * @key: filled
  *
  * Context: Any context.
@@ -107,14 +99,13 @@ void smc_same_host_get_key(const struct sock *tsk, enum smc_role role,
 }
 
 /**
- * smc_same_host_offer() - let a server of this host find a client's handshake
+ * smc_same_host_offer() - let a server on this host find a client's handshake
  * @key: of the connection
  * @net: the client's namespace
  * @end: the client's RDMA port; borrowed until smc_same_host_leave()
- * @peer_id: what the Proposal says; its GID and MAC address are those of @end
+ * @peer_id: of the Proposal, whose GID and MAC address are those of @end
  *
- * To be called before the Proposal is sent, so that whoever has read it finds
- * this.
+ * Call it before the Proposal is sent, so that the server finds the entry.
  *
  * Context: Process context, may sleep. Takes smc_same_host_lock.
  * Return: the pair, with a reference that smc_same_host_leave() drops; NULL without
@@ -145,7 +136,7 @@ smc_same_host_offer(const struct smc_same_host_key *key, struct net *net,
 	return pair;
 }
 
-/* What the Proposal says of its sender is what the sender is. */
+/* True if the Proposal carries the identity of the client that made the entry. */
 static bool host_is_proposed(const struct smc_same_host_pair *pair,
 			     const struct smc_clc_proposal *prop)
 {
@@ -154,14 +145,14 @@ static bool host_is_proposed(const struct smc_same_host_pair *pair,
 }
 
 /**
- * smc_same_host_take() - the client of a server's handshake, if it is on this host
+ * smc_same_host_take() - find the client of a server's handshake on this host
  * @key: of the connection
  * @net: the server's namespace
- * @prop: what was received
- * @end: filled on success with the client's RDMA port; a reference of its own,
- *	 smc_ib_end_put() drops it
+ * @prop: the received Proposal
+ * @end: receives a copy of the client's RDMA port on success; smc_ib_end_put() drops its
+ *	 reference
  *
- * A pair is taken once. A device that RDMA does not let @net use is none.
+ * A pair is taken once. A port that RDMA does not let @net use does not match.
  *
  * Context: Process context. Takes smc_same_host_lock.
  * Return: the pair, with a reference that smc_same_host_leave() drops; or NULL.
@@ -184,7 +175,7 @@ smc_same_host_take(const struct smc_same_host_key *key, struct net *net,
 }
 
 /**
- * smc_same_host_withdraw() - nobody shall find a client's handshake any more
+ * smc_same_host_withdraw() - hide a client's handshake
  * @pair: from smc_same_host_offer()
  *
  * Its end is not borrowed any longer. A second call does nothing.
@@ -198,12 +189,11 @@ void smc_same_host_withdraw(struct smc_same_host_pair *pair)
 }
 
 /**
- * smc_same_host_leave() - a handshake has no more use for its pair
+ * smc_same_host_leave() - drop a handshake's reference on its pair
  * @pair: from smc_same_host_offer() or smc_same_host_take()
  * @role: the caller's
  *
- * Once the client has left nobody finds it any more; that is news for a server that waits
- * for it (smc_same_host_waitq()).
+ * A client is withdrawn first, and a server that waits for it (smc_same_host_waitq()) wakes.
  *
  * Context: Process context. Takes smc_same_host_lock.
  */
@@ -212,7 +202,7 @@ void smc_same_host_leave(struct smc_same_host_pair *pair, enum smc_role role)
 	if (role == SMC_ROLE_CLIENT) {
 		smc_same_host_withdraw(pair);
 		WRITE_ONCE(pair->is_over, true);
-		/* who is in the queue is told, who comes later sees it */
+		/* a later waiter sees is_over */
 		wake_up_all(&pair->waitq);
 	}
 	if (refcount_dec_and_test(&pair->refs))
@@ -220,7 +210,7 @@ void smc_same_host_leave(struct smc_same_host_pair *pair, enum smc_role role)
 }
 
 /**
- * smc_same_host_waitq() - where a server waits for the client
+ * smc_same_host_waitq() - get the wait queue of a server that waits for its client
  * @pair: from smc_same_host_take()
  *
  * Context: Any context.
@@ -232,7 +222,7 @@ wait_queue_head_t *smc_same_host_waitq(struct smc_same_host_pair *pair)
 }
 
 /**
- * smc_same_host_is_over() - the client has left
+ * smc_same_host_is_over() - check whether the client has left
  * @pair: from smc_same_host_take()
  *
  * Context: Any context.
@@ -244,7 +234,7 @@ bool smc_same_host_is_over(const struct smc_same_host_pair *pair)
 }
 
 /**
- * smc_same_host_publish() - note what is about to be told to the other end
+ * smc_same_host_publish() - store a message for the comparison by the other end
  * @pair: the pair
  * @role: the caller's
  * @acc: its Accept or Confirm, not sent yet
@@ -270,14 +260,14 @@ static bool host_is_same(const struct smc_clc_accept *a, const struct smc_clc_ac
 }
 
 /**
- * smc_same_host_check() - is a message that of the other end on this host
+ * smc_same_host_check() - compare a message with the one that the other end published
  * @pair: the pair
  * @role: of the sender
  * @acc: Accept or Confirm, as received
  *
  * Context: Process context. Takes smc_same_host_lock.
- * Return: 0 if it is; -ENOENT to a client that no server of this host has
- *	   found; -EBADMSG if the other end said something else, or nothing yet.
+ * Return: 0 if they are equal; -ENOENT if no server of this host took the pair; -EBADMSG
+ *	   if the other end published a different message or none.
  */
 int smc_same_host_check(struct smc_same_host_pair *pair, enum smc_role role,
 			const struct smc_clc_accept *acc)
@@ -289,12 +279,12 @@ int smc_same_host_check(struct smc_same_host_pair *pair, enum smc_role role,
 }
 
 /**
- * smc_same_host_net() - the namespace of one end
+ * smc_same_host_net() - get the namespace of one end
  * @pair: the pair, with both ends
- * @role: whose
+ * @role: of that end
  *
  * Context: Any context.
- * Return: its cookie, which no other namespace ever has, and not 0.
+ * Return: its cookie, which is unique and not 0.
  */
 u64 smc_same_host_net(const struct smc_same_host_pair *pair, enum smc_role role)
 {

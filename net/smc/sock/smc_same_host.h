@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Handshakes of this host that look for their other end on this host.
- */
+/* Detection of connections whose two ends are on this host. */
 #ifndef SMC_SAME_HOST_H
 #define SMC_SAME_HOST_H
 
@@ -10,14 +8,13 @@
 struct smc_same_host_pair;
 
 /**
- * struct smc_same_host_key - what both ends of a TCP connection call it
+ * struct smc_same_host_key - identifies a TCP connection at both ends
  * @client_seq: number of the first byte that the client sends
  * @server_seq: number of the first byte that the server sends
  *
- * Addresses may be translated on the way, and may be used more than once on a
- * host with several namespaces. These numbers are drawn from the kernel's
- * secrets, one at each end, and nobody but the two ends and the path between
- * them knows both.
+ * Addresses may be translated on the path, and several namespaces of a host may use the
+ * same ones. The numbers derive from secrets of the kernel at each end, so only the two
+ * ends and the path between them know both.
  */
 struct smc_same_host_key {
 	u32 client_seq;
