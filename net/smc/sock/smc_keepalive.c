@@ -2,15 +2,15 @@
 /*
  * Keepalive on the SMC level, RFC 7609 4.5.3.
  *
- * Operation: each connection that wants it has a timer. When it fires the pure
- * part (smc_keepalive_plan.c) says whether to wait, to have the link tested, or to give
- * the connection up. The answer to TEST LINK counts for all connections of the
- * link, and its absence ends the link (smc_llc_flow.c) and with it all of them.
- * A connection that wants to know sooner than the link's own timer ends alone.
+ * Operation: each connection with keepalive has a timer. When it fires the pure part
+ * (smc_keepalive_plan.c) decides to wait, to test the link, or to end the connection. The
+ * answer to TEST LINK counts for all connections of the link. A missing answer ends the
+ * link (smc_llc_flow.c) and all of them; a connection with a shorter time limit than the
+ * link's ends alone.
  *
- * TCP sends its own keepalives (KA-08), which load balancers may want to see. An operator
- * may want fewer of them: net.smc.tcp_keepalive_min (KA-10) makes TCP's times longer, while
- * the application and the SMC level keep those it has set.
+ * TCP sends its own keepalives (KA-08), which load balancers may need. An operator may
+ * reduce them: net.smc.tcp_keepalive_min (KA-10) lengthens TCP's times, while the
+ * application and the SMC level use the values that were set.
  */
 #include <linux/tcp.h>
 #include <net/tcp.h>
@@ -28,7 +28,7 @@ static u32 keep_secs_ms(int secs)
 	return min_t(u64, (u64)secs * MSEC_PER_SEC, INT_MAX);
 }
 
-/* Seconds, as the application knows them. */
+/* In seconds, as the application sees it. */
 static int keep_idle(const struct smc_conn *conn)
 {
 	return conn->keep_idle ?: keepalive_time_when(tcp_sk(conn->sk)) / HZ;
@@ -39,7 +39,7 @@ static int keep_intvl(const struct smc_conn *conn)
 	return conn->keep_intvl ?: keepalive_intvl_when(tcp_sk(conn->sk)) / HZ;
 }
 
-/* KA-10. TCP's timer looks for itself what time it has to wait. */
+/* KA-10. TCP's timer recomputes its wait when it fires. */
 static void keep_limit_tcp(struct smc_conn *conn)
 {
 	int min = READ_ONCE(smc_net(sock_net(conn->sk))->set.tcp_keepalive_min);
@@ -55,7 +55,7 @@ static void keep_limit_tcp(struct smc_conn *conn)
 	}
 }
 
-/* What the application has set. */
+/* The times that the application has set. */
 static void keep_want(const struct smc_conn *conn, struct smc_keepalive_times *want)
 {
 	u32 intvl = keep_secs_ms(keep_intvl(conn));
@@ -73,7 +73,7 @@ static void keep_want(const struct smc_conn *conn, struct smc_keepalive_times *w
 }
 
 /**
- * smc_keepalive_update() - the connection is established, or an option has changed
+ * smc_keepalive_update() - apply the options after the connection opened or one changed
  * @conn: the connection
  *
  * Context: Process context. Expects the socket lock held.
@@ -98,7 +98,7 @@ void smc_keepalive_update(struct smc_conn *conn)
 }
 
 /**
- * smc_keepalive_changed() - the application has set an option of keepalive
+ * smc_keepalive_changed() - handle a keepalive option of the application
  * @conn: the connection; TCP has the new value
  * @optname: TCP_KEEPIDLE, TCP_KEEPINTVL or another one
  *
@@ -115,12 +115,12 @@ void smc_keepalive_changed(struct smc_conn *conn, int optname)
 }
 
 /**
- * smc_keepalive_get_override() - an option of keepalive that TCP has another value of
+ * smc_keepalive_get_override() - get an option whose value in TCP differs
  * @conn: the connection
  * @optname: of SOL_TCP, any
  *
  * Context: Process context. Expects the socket lock held.
- * Return: seconds; 0 if TCP has the right answer.
+ * Return: seconds; 0 if TCP has the right value.
  */
 int smc_keepalive_get_override(const struct smc_conn *conn, int optname)
 {
@@ -131,11 +131,11 @@ int smc_keepalive_get_override(const struct smc_conn *conn, int optname)
 }
 
 /**
- * smc_keepalive_restore_tcp() - TCP's sock goes on without this connection
+ * smc_keepalive_restore_tcp() - restore TCP's times when the connection leaves the sock
  * @conn: the connection
  *
- * It gets the times that the application has set, whatever comes: TCP, a listener
- * whose children inherit them, or SMC again, where KA-10 begins anew.
+ * The sock gets the application's values for whatever follows: TCP, a listener whose
+ * children inherit them, or another connection on SMC, where KA-10 applies again.
  *
  * Context: Process context. Expects the socket lock held.
  */
@@ -153,7 +153,7 @@ void smc_keepalive_restore_tcp(struct smc_conn *conn)
 }
 
 /**
- * smc_keepalive_stop() - the connection has ended
+ * smc_keepalive_stop() - stop keepalive when the connection has ended
  * @conn: the connection
  *
  * Context: Process context. Expects the socket lock held.
@@ -182,15 +182,14 @@ static void keep_facts(const struct smc_conn *conn, struct smc_link *link,
 	facts->link_active = keep_ago(atomic_long_read(&link->wr.rx_jiffies));
 	facts->progress = keep_ago(conn->progress_jiffies);
 	facts->has_data = smc_cursor_distance(conn->snd_geom, conn->tx_fin, conn->tx_prep) > 0;
-	/* on another link nobody has been asked */
+	/* a probe of a former link says nothing about this one */
 	facts->is_probing = conn->is_probing && conn->probed_link == link;
 	facts->probed = keep_ago(conn->probe_jiffies);
 }
 
 /*
- * The link stays while conn->lock keeps the connection on it. Without one the
- * connection is about to end anyway. The timer is armed in the same hold as it
- * was decided: what is wanted instead by then, or nothing any more, comes later.
+ * conn->lock pins the connection to its link. Without a link the connection is about to
+ * end anyway. Arm the timer in the hold that decided, so that later changes override it.
  */
 static enum smc_keepalive_verdict keep_look(struct smc_conn *conn)
 {
@@ -218,7 +217,7 @@ static enum smc_keepalive_verdict keep_look(struct smc_conn *conn)
 }
 
 /**
- * smc_keepalive_timer() - look at a connection that may be silent
+ * smc_keepalive_timer() - check a connection that may be silent
  * @timer: &smc_conn.keep_timer; drops the reference taken when it was armed
  *
  * KA-01, KA-03, TMR-15.

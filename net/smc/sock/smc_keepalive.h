@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * SO_KEEPALIVE and TCP_USER_TIMEOUT on a connection that runs on SMC.
- */
+/* SO_KEEPALIVE and TCP_USER_TIMEOUT of a connection on SMC. */
 #ifndef SMC_KEEPALIVE_H
 #define SMC_KEEPALIVE_H
 

@@ -2,10 +2,9 @@
 /*
  * Socket options.
  *
- * Operation: the sock is TCP's, so TCP and the core keep every option, and know what is
- * legal. This file is about those that only TCP can do, which exclude SMC, and those that act
- * on a connection on SMC, too. What an option means there is told by
- * Documentation/options.md (API-04, API-06).
+ * TCP and the core store every option and validate its value. This file handles options that
+ * only TCP can fulfil, which exclude SMC, and those that also act on a connection on SMC.
+ * Documentation/options.md has the meaning of each (API-04, API-06).
  */
 #include <linux/smc.h>
 #include <linux/tcp.h>
@@ -19,19 +18,19 @@
 #include "sock/smc_tx.h"
 #include "sock/smc_wake.h"
 
-/* How an option differs from one that TCP simply keeps. */
+/* Treatment of an option. */
 enum opt_kind {
-	OPT_PLAIN,	/* it does not */
-	OPT_SWITCH,	/* only TCP can do it, where the value is not zero */
-	OPT_TCP_ONLY,	/* only TCP can do it */
-	OPT_TCP_EARLY,	/* the same, and impossible once SMC was agreed on */
-	OPT_REFUSED,	/* impossible until the socket is TCP's alone */
+	OPT_PLAIN,	/* TCP's alone */
+	OPT_SWITCH,	/* excludes SMC unless the value is zero */
+	OPT_TCP_ONLY,	/* excludes SMC */
+	OPT_TCP_EARLY,	/* excludes SMC; refused once SMC was agreed on */
+	OPT_REFUSED,	/* refused until the socket is on TCP */
 };
 
 static enum opt_kind opt_kind_tcp(int optname)
 {
 	switch (optname) {
-	/* data in the SYN come before any agreement on SMC */
+	/* data in the SYN precede any agreement on SMC */
 	case TCP_FASTOPEN:
 	case TCP_FASTOPEN_CONNECT:
 	case TCP_FASTOPEN_NO_COOKIE:
@@ -43,10 +42,10 @@ static enum opt_kind opt_kind_tcp(int optname)
 	case TCP_AO_ADD_KEY:
 	case TCP_AO_INFO:
 		return OPT_TCP_ONLY;
-	/* sequence numbers and queues of TCP tell nothing about SMC */
+	/* TCP's sequence numbers and queues do not describe a connection on SMC */
 	case TCP_REPAIR:
 		return OPT_TCP_EARLY;
-	/* an upper protocol would take over a socket that may carry no data */
+	/* an upper layer protocol would take over a socket that may carry no data */
 	case TCP_ULP:
 		return OPT_REFUSED;
 	default:
@@ -65,7 +64,7 @@ static enum opt_kind opt_classify(int level, int optname)
 	return OPT_PLAIN;
 }
 
-/* No connection, and no attempt at one. */
+/* True without a connection or an attempt at one. */
 static bool opt_is_early(const struct smc_sock *smc)
 {
 	return smc->phase == SMC_PHASE_IDLE &&
@@ -109,9 +108,8 @@ static bool opt_may_be_tcps(struct sock *sk, enum opt_kind kind, bool *is_early)
 }
 
 /*
- * Something was asked for that only TCP can do. A new socket becomes a TCP socket; a
- * listening one makes TCP sockets from now on. It still answers to whom it has offered SMC
- * before, with a Decline.
+ * Handle an option that excludes SMC. A new socket becomes a TCP socket; a listener creates
+ * TCP sockets from now on. It declines clients to which it offered SMC before.
  */
 static void opt_stay_with_tcp(struct sock *sk)
 {
@@ -120,14 +118,14 @@ static void opt_stay_with_tcp(struct sock *sk)
 	lock_sock(sk);
 	smc = smc_sk(sk);
 	if (smc && smc_sock_listener(smc))
-		/* it asks for itself when a SYN comes, smc_listen_offers_no_smc() */
+		/* smc_listen_offers_no_smc() reads it for each SYN */
 		WRITE_ONCE(smc->fallback, SMC_DECLINE_OPTUNSUPP);
 	else if (smc && opt_is_early(smc))
 		smc_tcp_become(smc, SMC_DECLINE_OPTUNSUPP);
 	release_sock(sk);
 }
 
-/* TCP looks at it first: what TCP refuses is no reason to fall back. */
+/* TCP checks the option first: an invalid one must not cause a fallback. */
 static int opt_set_tcp_only(struct sock *sk, enum opt_kind kind, int level, int optname,
 			    sockptr_t optval, unsigned int optlen)
 {
@@ -147,7 +145,7 @@ static int opt_set_tcp_only(struct sock *sk, enum opt_kind kind, int level, int 
 	return 0;
 }
 
-/* What an option that TCP has accepted also means for a connection on SMC. */
+/* Apply an option that TCP has accepted to a connection on SMC. */
 static void opt_note_tcp(struct smc_conn *conn, int optname)
 {
 	const struct tcp_sock *tp = tcp_sk(conn->sk);
@@ -155,10 +153,10 @@ static void opt_note_tcp(struct smc_conn *conn, int optname)
 	if (optname == TCP_KEEPIDLE || optname == TCP_KEEPINTVL || optname == TCP_KEEPCNT ||
 	    optname == TCP_USER_TIMEOUT)
 		smc_keepalive_changed(conn, optname);
-	/* who waits may go on, as with TCP */
+	/* waiting writers may proceed, as with TCP */
 	if (optname == TCP_NOTSENT_LOWAT && smc_tx_is_writable(conn))
 		smc_wake_writers(conn->sk);
-	/* TCP pushes here, too, even what TCP_CORK holds back */
+	/* push pending data as TCP does, even what TCP_CORK held back */
 	if ((optname == TCP_CORK && !(tp->nonagle & TCP_NAGLE_CORK)) ||
 	    (optname == TCP_NODELAY && tp->nonagle & TCP_NAGLE_OFF))
 		smc_tx_flush(conn);
@@ -176,7 +174,7 @@ static void opt_note(struct sock *sk, int optname)
 }
 
 /**
- * smc_sockopt_set() - setsockopt(), but for SOL_SOCKET
+ * smc_sockopt_set() - setsockopt() except SOL_SOCKET
  * @sk: the sock
  * @level: any
  * @optname: of that level
@@ -186,7 +184,7 @@ static void opt_note(struct sock *sk, int optname)
  * RFC 7609 B.1 (API-04, API-06 to API-09).
  *
  * Context: Process context, may sleep. Takes the socket lock.
- * Return: 0 or what TCP answers; -EOPNOTSUPP for what has no meaning here.
+ * Return: 0 or TCP's result; -EOPNOTSUPP for an option that cannot apply.
  */
 int smc_sockopt_set(struct sock *sk, int level, int optname, sockptr_t optval, unsigned int optlen)
 {
@@ -204,7 +202,7 @@ int smc_sockopt_set(struct sock *sk, int level, int optname, sockptr_t optval, u
 }
 
 /**
- * smc_sockopt_keepalive() - SO_KEEPALIVE
+ * smc_sockopt_keepalive() - set SO_KEEPALIVE
  * @sk: the sock
  * @is_on: the value
  *
@@ -216,19 +214,19 @@ void smc_sockopt_keepalive(struct sock *sk, int is_on)
 
 	sock_owned_by_me(sk);
 	smc_tcp_prot(sk)->keepalive(sk, is_on);
-	/* as the core is about to do it */
+	/* the core sets it only after this call */
 	sock_valbool_flag(sk, SOCK_KEEPOPEN, is_on);
 	if (smc && smc->phase == SMC_PHASE_SMC)
 		smc_keepalive_update(smc->conn);
 }
 
 /**
- * smc_sockopt_rcvlowat() - SO_RCVLOWAT
+ * smc_sockopt_rcvlowat() - set SO_RCVLOWAT
  * @sk: the sock
  * @val: bytes
  *
  * Context: Process context. Expects the socket lock held.
- * Return: 0 or what TCP answers.
+ * Return: 0 or TCP's result.
  */
 int smc_sockopt_rcvlowat(struct sock *sk, int val)
 {
@@ -237,7 +235,7 @@ int smc_sockopt_rcvlowat(struct sock *sk, int val)
 
 	sock_owned_by_me(sk);
 	rc = smc_tcp_ops(sk->sk_socket)->set_rcvlowat(sk, val);
-	/* what is there may be enough now */
+	/* queued data may suffice now */
 	if (!rc && smc && smc_sock_is_usable(smc))
 		smc_wake_readers(sk);
 	return rc;
@@ -272,7 +270,7 @@ static int opt_get_smc(struct sock *sk, int optname, char __user *optval, int __
 	return val < 0 ? -EOPNOTSUPP : opt_put(&val, sizeof(val), optval, optlen);
 }
 
-/* The state that a TCP connection would be in after the same events. */
+/* The state of a TCP connection after the same events. */
 static u8 opt_tcp_state(const struct smc_sock *smc)
 {
 	static const u8 state[] = {
@@ -290,14 +288,14 @@ static u8 opt_tcp_state(const struct smc_sock *smc)
 
 	u8 now;
 
-	/* CLC on an established TCP connection: nothing to use yet */
+	/* TCP is established, but the handshake is in progress */
 	if (smc->phase != SMC_PHASE_SMC)
 		return TCP_SYN_SENT;
 	now = state[smc_state_shown(smc->conn->close.state)];
-	/* of a TCP connection nothing would be left */
+	/* TCP would have no connection left */
 	if (smc_close_is_over(smc))
 		return TCP_CLOSE;
-	/* our end follows what is still to be sent */
+	/* shutdown() takes effect behind pending data */
 	if (smc->shutdown & SEND_SHUTDOWN && now == TCP_ESTABLISHED)
 		return TCP_FIN_WAIT1;
 	if (smc->shutdown & SEND_SHUTDOWN && now == TCP_CLOSE_WAIT)
@@ -305,7 +303,7 @@ static u8 opt_tcp_state(const struct smc_sock *smc)
 	return now;
 }
 
-/* Bytes and times of the connection on SMC instead of those of CLC. */
+/* Replace the counters and times of CLC by those of the connection on SMC. */
 static void opt_fill_conn(struct smc_conn *conn, struct tcp_info *info)
 {
 	u32 unsent = smc_conn_unsent(conn);
@@ -321,7 +319,7 @@ static void opt_fill_conn(struct smc_conn *conn, struct tcp_info *info)
 	}
 	if (conn->ctl.rx_geom.size)
 		info->tcpi_bytes_received = conn->rx_total + smc_cdc_readable(&conn->ctl);
-	/* until a message was measured it is TCP's, which is that of a path to the same host */
+	/* TCP's estimate stays until a message was measured; the hosts are the same */
 	if (conn->rtt.min) {
 		info->tcpi_rtt = ewma_smc_rtt_read(&conn->rtt.mean);
 		info->tcpi_rttvar = ewma_smc_rtt_var_read(&conn->rtt.var);
@@ -345,7 +343,7 @@ static int opt_get_tcp_info(struct sock *sk, char __user *optval, int __user *op
 	lock_sock(sk);
 	smc = smc_sk(sk);
 	listener = smc ? smc_sock_listener(smc) : NULL;
-	/* what waits for accept(): in TCP's queue, and in ours */
+	/* children that wait for accept() are in both queues */
 	if (listener && info.tcpi_state == TCP_LISTEN)
 		info.tcpi_unacked += READ_ONCE(listener->nr[SMC_CHILD_READY]);
 	if (smc && smc->phase != SMC_PHASE_IDLE)
@@ -356,7 +354,7 @@ static int opt_get_tcp_info(struct sock *sk, char __user *optval, int __user *op
 	return opt_put(&info, sizeof(info), optval, optlen);
 }
 
-/* Seconds that the application has set where TCP has others; 0 where TCP has the answer. */
+/* Seconds that the application has set where TCP has others, otherwise 0. */
 static int opt_own_seconds(struct sock *sk, int optname)
 {
 	struct smc_sock *smc;
@@ -371,15 +369,15 @@ static int opt_own_seconds(struct sock *sk, int optname)
 }
 
 /**
- * smc_sockopt_get() - getsockopt(), but for SOL_SOCKET
+ * smc_sockopt_get() - getsockopt() except SOL_SOCKET
  * @sk: the sock
  * @level: any
  * @optname: of that level
- * @optval: where the value goes
- * @optlen: room there; becomes the length of the value
+ * @optval: receives the value
+ * @optlen: its room; receives the length of the value
  *
  * Context: Process context, may sleep. Takes the socket lock.
- * Return: 0 or what TCP answers; -EOPNOTSUPP for what has no meaning here; -EFAULT.
+ * Return: 0 or TCP's result; -EOPNOTSUPP for an option that cannot apply; -EFAULT.
  */
 int smc_sockopt_get(struct sock *sk, int level, int optname, char __user *optval,
 		    int __user *optlen)

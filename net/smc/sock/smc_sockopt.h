@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Socket options of which more is to be said than TCP does.
- */
+/* Socket options that act beyond TCP. */
 #ifndef SMC_SOCKOPT_H
 #define SMC_SOCKOPT_H
 
