@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What connections pay for.
+ * Memory accounting of connections.
  *
- * Operation:
- *   Rings come from areas that belong to link groups. A connection pays for its elements
- *   as if it had allocated them: they are charged to the memory of SMC, which has limits
- *   (net.smc.mem), and to the memory control group of the socket. Elements that no
- *   connection has are bounded by net.smc.spare_mem. The means are those of the socket
- *   core: sk_forward_alloc and what raises it. The sock that TCP has keeps the account of
- *   TCP's memory, under its own lock, so the account of the rings is on another one, which
- *   is nothing but this account.
+ * Operation: rings are elements of regions that belong to link groups. A connection is
+ * charged for its elements as if it had allocated them: to the memory of SMC, which has
+ * limits (net.smc.mem), and to the memory control group of its socket. net.smc.spare_mem
+ * bounds the unused elements. The mechanism is the socket core's sk_forward_alloc. The
+ * account of TCP's sock is under TCP's lock, so the rings are charged to a second sock,
+ * which is nothing but an account.
  *
- *   A socket belongs to the control group of the task that made it. A child of
- *   a listener is made by TCP, and belongs to none before accept(). Its connection belongs
- *   to the group of the listener until then, so that a stranger who connects takes no more
- *   than that has to give. accept() gives both to the caller's group together with what
- *   they have, as TCP does.
+ * Control groups: a socket belongs to the group of the task that created it. A child of a
+ * listener belongs to none before accept(). Its connection belongs to the listener's group
+ * until then, so strangers can only use up that group's memory. accept() moves both with
+ * their charges to the caller's group, as TCP does.
  *
- *   Kernel threads charge. A group above its mark (memory.high) makes whoever
- *   charges it give back something of his own group first, so meanwhile the
- *   thread stands for the group of the socket.
+ * Kernel threads charge, too. A group above memory.high makes the charging task reclaim
+ * from its own group, so the thread acts for the socket's group meanwhile.
  */
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
@@ -28,17 +24,17 @@
 #include "smc_compat.h"
 #include "group/smc_mem.h"
 
-/* Pages of all connections; what each CPU has not told yet. */
+/* Pages of all connections, and the part that each CPU has not added yet. */
 static atomic_long_t smc_mem_allocated;
 static DEFINE_PER_CPU(int, smc_mem_per_cpu_fw_alloc);
 
-/* In pages: nothing to worry about, short, no more. */
+/* In pages: low, pressure and maximum, as net.ipv4.tcp_mem. */
 long smc_mem_limits[3];
 
-/* Below this a connection is served as long as the last limit holds. */
+/* A connection below this size is only subject to the maximum. */
 static int smc_mem_least = INT_MAX;
 
-/* Of the accounts. Nobody makes a sock of it. */
+/* Of the accounts; no socket is created of it. */
 static struct proto smc_mem_proto = {
 	.name		  = "SMC",
 	.owner		  = THIS_MODULE,
@@ -52,7 +48,7 @@ static struct proto smc_mem_proto = {
 /**
  * smc_mem_init() - set the limits by the size of this machine
  *
- * At most a quarter of what is there for buffers. /proc/net/protocols tells what is used.
+ * The maximum is a quarter of the free buffer pages. /proc/net/protocols shows the usage.
  *
  * Context: Process context, module load.
  * Return: 0 or the negative errno of proto_register().
@@ -70,7 +66,7 @@ int smc_mem_init(void)
 /**
  * smc_mem_exit() - undo smc_mem_init()
  *
- * Context: Process context, module unload. No account is left.
+ * Context: Process context, module unload. All accounts are closed.
  */
 void smc_mem_exit(void)
 {
@@ -78,17 +74,16 @@ void smc_mem_exit(void)
 }
 
 /*
- * So many pages are charged at a time, at least. A group then gives back at once what
- * it has above memory.high, and where memory.max leaves no room the charge is refused.
- * For a smaller piece the kernel would kill one of the group's tasks, though the
- * connection can as well be TCP.
+ * Minimum number of pages of a charge. For a smaller piece the kernel would kill a task of a
+ * group at memory.max. This size makes it reclaim above memory.high at once and refuse the
+ * charge at memory.max, and the connection can fall back to TCP.
  */
 #define SMC_MEM_PIECE	(max_t(int, SMC_MEMCG_BATCH, 1 << PAGE_ALLOC_COSTLY_ORDER) + 1)
 
 /**
- * smc_mem_open() - a connection gets an account
+ * smc_mem_open() - open the account of a connection
  * @account: zeroed
- * @sk: whose control group pays
+ * @sk: the sock whose control group is charged
  *
  * Context: Process context.
  */
@@ -99,7 +94,7 @@ void smc_mem_open(struct smc_account *account, const struct sock *sk)
 }
 
 /**
- * smc_mem_close() - a connection pays no more
+ * smc_mem_close() - close the account of a connection
  * @account: nothing is charged to it
  *
  * Context: Any context but hard interrupt.
@@ -111,16 +106,15 @@ void smc_mem_close(struct smc_account *account)
 }
 
 /**
- * smc_mem_charge() - a connection takes an element
+ * smc_mem_charge() - charge a connection for an element
  * @account: its account
  * @bytes: of the element
  *
- * Nobody is killed for it.
+ * Never triggers the OOM killer.
  *
- * Context: Process context, may sleep: the control group may have to give
- *	    something up first, and may be slowed down for having too much. The
- *	    caller sees to it that nobody else uses @account.
- * Return: 0; -ENOMEM if SMC or the control group has no more.
+ * Context: Process context, may sleep for reclaim or throttling of the control group. The
+ *	    caller is the only user of @account.
+ * Return: 0; -ENOMEM if SMC or the control group is at its limit.
  */
 int smc_mem_charge(struct smc_account *account, u32 bytes)
 {
@@ -146,8 +140,8 @@ int smc_mem_charge(struct smc_account *account, u32 bytes)
 }
 
 /**
- * smc_mem_zalloc() - memory that a socket pays for
- * @sk: the socket; a kernel thread may ask in its place
+ * smc_mem_zalloc() - allocate memory that is charged to a socket's control group
+ * @sk: the socket; the caller may be a kernel thread
  * @size: bytes
  *
  * Context: Process context, may sleep.
@@ -163,12 +157,11 @@ void *smc_mem_zalloc(const struct sock *sk, size_t size)
 }
 
 /**
- * smc_mem_uncharge() - a connection no longer has an element
+ * smc_mem_uncharge() - uncharge an element
  * @account: its account
  * @bytes: as charged
  *
- * Context: Any context but hard interrupt. The caller sees to it that nobody else uses
- *	    @account.
+ * Context: Any context but hard interrupt. The caller is the only user of @account.
  */
 void smc_mem_uncharge(struct smc_account *account, u32 bytes)
 {
@@ -176,16 +169,15 @@ void smc_mem_uncharge(struct smc_account *account, u32 bytes)
 }
 
 /**
- * smc_mem_adopt() - accept() gives a sock to the caller's control group
+ * smc_mem_adopt() - move a sock to the control group of the task that accepts it
  * @sk: TCP's sock, or that of an account
- * @used: bytes of what it has been charged that are in use
+ * @used: bytes of its charge that are in use
  *
- * What it has been charged so far is charged to that group, too, even beyond the
- * group's limits, as TCP does it, and no longer to the one it had, if it had one.
- * Where groups do not count the memory of sockets, it has none afterwards.
+ * Its charge moves from its old group, if any, to the new one, even beyond the limits, as
+ * with TCP. Where groups do not count socket memory it has no group afterwards.
  *
- * Context: Task that accepts, bottom halves off. The caller sees to it that
- *	    nobody else charges or uncharges @sk.
+ * Context: Task that accepts, bottom halves off. The caller is the only user of @sk's
+ *	    charge.
  */
 void smc_mem_adopt(struct sock *sk, u32 used)
 {
@@ -197,17 +189,17 @@ void smc_mem_adopt(struct sock *sk, u32 used)
 		goto put;
 	smc_compat_sk_set_memcg(sk, to);
 	if (bytes) {
-		/* with bottom halves off this does not sleep and goes beyond limits */
+		/* with bottom halves off this does not sleep and ignores limits */
 		bool has_room = __sk_mem_schedule(sk, bytes, SK_MEM_RECV);
 
-		/* the protocol had counted it before: take that back, and from @from */
+		/* the protocol has counted it twice now: take that back, and from @from */
 		smc_compat_sk_set_memcg(sk, from);
 		if (!has_room)
 			goto put;
 		__sk_mem_reclaim(sk, bytes);
 		smc_compat_sk_set_memcg(sk, to);
 	}
-	/* for its own reference */
+	/* drop the reference of the old group */
 	to = from;
 put:
 	mem_cgroup_put(to);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What connections pay for: the memory of SMC, and that of a control group. */
+/* Memory accounting of connections: the memory of SMC and of a control group. */
 #ifndef SMC_MEM_H
 #define SMC_MEM_H
 
@@ -8,8 +8,8 @@
 #include <net/sock.h>
 
 /**
- * struct smc_account - what a connection pays for
- * @sk: the bookkeeping of the socket core is on a sock; of this one nothing else is used
+ * struct smc_account - memory account of a connection
+ * @sk: only the accounting members are used
  */
 struct smc_account {
 	struct sock sk;
