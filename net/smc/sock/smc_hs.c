@@ -654,7 +654,7 @@ static enum smc_hs_outcome hs_first_contact(struct smc_hs *hs)
 			return out;
 		smc_llc_declined(hs->lgr);
 	}
-	/* pairs with lgr_set_state(), which publishes the failure or the agreed parameters */
+	/* pairs with lgr_set_state(): the failure or the parameters are visible */
 	switch (smp_load_acquire(&hs->lgr->state)) {
 	case SMC_LGR_FORMING:
 		return SMC_HS_WAIT;

@@ -109,7 +109,7 @@ static enum smc_decline smc_hs_client_port(struct smc_hs *hs, struct smc_nego_su
 /**
  * smc_hs_find_port() - find the RDMA port, if this connection may use RDMA at all
  * @hs: the handshake; on a server with the Proposal. Receives @hs->end, @hs->routed if a
- * 	path may cross subnets, and on a server a pair with a client on this host
+ *	path may cross subnets, and on a server a pair with a client on this host
  * @subnets: receives the subnets that a client proposes; NULL on a server
  *
  * Context: The handshake's work item, may sleep.

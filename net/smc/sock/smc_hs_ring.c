@@ -2,7 +2,7 @@
 /*
  * The rings of a connection: elements of its group's pools, which grow on demand.
  *
- * Operation: one handshake at a time adds a buffer to a group; the others watch the group
+ * Operation: one handshake at a time adds a region to a group; the others watch the group
  * and retry. On subsequent contact the peer must answer CONFIRM RKEY before an element of
  * a new RMB can be used. That is the only wait inside a step, so it has a work item and a
  * queue of its own.
@@ -50,7 +50,7 @@ static u32 smc_hs_ring_size(struct smc_hs *hs, const struct smc_buf_pool *pool)
 	return max_t(u64, min_t(u64, size, most), SMC_BUF_MIN_SIZE);
 }
 
-/* Register a buffer with our RNIC and announce an RMB to the peer. */
+/* Register a region with our RNIC and announce an RMB to the peer. */
 static int smc_hs_publish_area(struct smc_hs *hs, struct smc_buf *buf)
 {
 	int rc;
@@ -91,7 +91,7 @@ static int smc_hs_add_area(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_grow_work() - add a buffer to a group for a handshake
+ * smc_hs_grow_work() - add a region to a group for a handshake
  * @work: &smc_sock.grow_work; drops the reference taken when it was queued
  *
  * On subsequent contact this waits for the peer, so it must not block the handshakes'

@@ -37,16 +37,16 @@ enum smc_hs_growth {
  * @server: client only: destination of connect()
  * @name: names the connection if its peer is on this host
  * @pair: shared with the handshake at the other end on this host, or NULL; the other
- * 	handshake may not have taken it yet
+ *	handshake may not have taken it yet
  * @peer_id: our peer ID
  * @lgr: the group, with a reservation until the connection joins it; NULL again once
- * 	the connection is open
+ *	the connection is open
  * @link: of @lgr: the link that the peer's message names; on a server, a candidate
- * 	until then
+ *	until then
  * @is_first: first contact
  * @out_of_sync: our Decline carries the S bit
  * @growth: enum smc_hs_growth or a negative errno; acquire and release between the
- * 	work items
+ *	work items
  * @grow_pool: of @lgr: the pool that grows
  * @left_after: jiffies from @since until the end of TCP was noticed, 0 before
  * @outcome: SMC_HS_GO_ON while the handshake lasts
