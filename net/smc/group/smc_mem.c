@@ -2,20 +2,16 @@
 /*
  * Memory accounting of connections.
  *
- * Operation: rings are elements of regions that belong to link groups. A connection is
- * charged for its elements as if it had allocated them: to the memory of SMC, which has
- * limits (net.smc.mem), and to the memory control group of its socket. net.smc.spare_mem
- * bounds the unused elements. The mechanism is the socket core's sk_forward_alloc. The
- * account of TCP's sock is under TCP's lock, so the rings are charged to a second sock,
- * which is nothing but an account.
+ * Operation: a connection is charged for its ring elements as if it had allocated them: to
+ * the memory of SMC (net.smc.mem) and to the memory control group of its socket. The
+ * mechanism is the socket core's sk_forward_alloc. The account of TCP's sock is under TCP's
+ * lock, so the rings are charged to a second sock, which is nothing but an account.
  *
- * Control groups: a socket belongs to the group of the task that created it. A child of a
- * listener belongs to none before accept(). Its connection belongs to the listener's group
- * until then, so strangers can only use up that group's memory. accept() moves both with
- * their charges to the caller's group, as TCP does.
- *
- * Kernel threads charge, too. A group above memory.high makes the charging task reclaim
- * from its own group, so the thread acts for the socket's group meanwhile.
+ * Control groups: a child of a listener belongs to none before accept(), and its connection
+ * to the listener's group, so strangers can only use up that group's memory. accept() moves
+ * both with their charges to the caller's group, as TCP does. Kernel threads that charge
+ * act for the socket's group, because a group above memory.high reclaims from the charging
+ * task's own group.
  */
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
@@ -74,9 +70,8 @@ void smc_mem_exit(void)
 }
 
 /*
- * Minimum number of pages of a charge. For a smaller piece the kernel would kill a task of a
- * group at memory.max. This size makes it reclaim above memory.high at once and refuse the
- * charge at memory.max, and the connection can fall back to TCP.
+ * In pages. The kernel would kill a task of a group at memory.max for a smaller charge. A
+ * larger one fails, and the connection falls back to TCP.
  */
 #define SMC_MEM_PIECE	(max_t(int, SMC_MEMCG_BATCH, 1 << PAGE_ALLOC_COSTLY_ORDER) + 1)
 
@@ -106,11 +101,9 @@ void smc_mem_close(struct smc_account *account)
 }
 
 /**
- * smc_mem_charge() - charge a connection for an element
+ * smc_mem_charge() - charge a connection for an element, without the OOM killer
  * @account: its account
  * @bytes: of the element
- *
- * Never triggers the OOM killer.
  *
  * Context: Process context, may sleep for reclaim or throttling of the control group. The
  *	    caller is the only user of @account.

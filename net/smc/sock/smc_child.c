@@ -2,19 +2,16 @@
 /*
  * Children of a listener until accept() takes them.
  *
- * Operation: a child whose handshake has ended is queued for accept(), or closed. With
- * TCP_DEFER_ACCEPT it first waits for the peer's first byte or the end of its stream. TCP
- * takes the client's CLC message for that byte, so on SMC and after a fallback the wait is
- * here. When the time of the option is over the child is accepted anyway, as with TCP. A
- * child that breaks meanwhile never reaches the application.
+ * Operation: with TCP_DEFER_ACCEPT a child waits for the peer's first byte after its
+ * handshake. TCP takes the client's CLC message for that byte, so the wait is here, also
+ * after a fallback. When its time is over the child is accepted anyway, as with TCP. A
+ * child that breaks meanwhile never reaches the application. It stays pending with its
+ * charge, takes no place in the backlog, as with TCP, and ends with the listener.
  *
  * Memory: a listener counts the memory of its pending children. Above a limit each new
  * child resets the oldest, so that active peers replace silent ones.
  *
- * Ownership: a deferred child stays pending and keeps its charge. It takes no place in the
- * backlog, as with TCP, it ends with the listener, and it goes first when memory is short.
- * struct smc_child belongs to the handshake's work item, which events of the connection
- * or of TCP, or the timeout, queue again.
+ * Ownership: struct smc_child belongs to the handshake's work item until accept().
  */
 #include <net/tcp.h>
 
@@ -133,11 +130,9 @@ void smc_child_check(struct smc_sock *smc)
 }
 
 /**
- * smc_child_done() - handle the end of a child's handshake
+ * smc_child_done() - queue a child for accept() or for its first byte, or close it
  * @smc: the child, on SMC, or in the phase of a handshake with a reason for fallback
  * @is_good: it has a connection
- *
- * Queues the child for accept(), at once or after its first byte, or closes it.
  *
  * Context: The child's handshake work item, may sleep.
  */
@@ -178,7 +173,7 @@ void smc_child_drop(struct sock *sk)
  * smc_child_drop_all() - close the children of a listener that has ended
  * @listener: the listener, after smc_listener_end()
  *
- * Ready children are closed here. The others are reset, and their work items close them.
+ * The work items of pending children close them after a reset.
  *
  * Context: Process context, may sleep. Takes the children's socket locks.
  */

@@ -2,12 +2,9 @@
 /*
  * CLC messages on TCP's sock, RFC 7609 3.2 and Appendix A.2.
  *
- * Operation: all reads and writes are non-blocking. A message is gathered over several
- * calls if need be; the caller waits and limits the time. So no peer blocks a task here,
- * and the options of the socket neither change nor apply.
- *
- * Ownership: the caller owns the socket, the partial message and the message. It is the
- * only reader of the socket meanwhile.
+ * Operation: all reads and writes are non-blocking, so no peer blocks a task here. The
+ * caller waits and limits the time, and is the only reader of the socket meanwhile. The
+ * options of the socket neither change nor apply.
  *
  * Error handling: after any errno but -EAGAIN the TCP connection is unusable for CLC and
  * for fallback, since part of a message may be read or written; the caller ends it (RFC
@@ -23,10 +20,7 @@
 #include "sock/smc_clc.h"
 #include "sock/smc_tcp.h"
 
-/*
- * A new connection takes a message at once unless memory is short. Nothing reports free
- * memory, hence the polling.
- */
+/* A send waits only if memory is short, and nothing reports free memory, hence the polling. */
 #define CLC_SEND_WAIT	(2 * HZ)
 #define CLC_SEND_SLICE	max(HZ / 50, 1)
 
@@ -117,9 +111,8 @@ int smc_clc_recv(struct sock *sk, struct smc_clc_rx *rx,
 }
 
 /*
- * TCP without memory sets a flag in the struct socket and joins its wait queue, even for a
- * non-blocking call. A child before accept() and a closed file have no struct socket, so
- * the sock borrows this one for the call.
+ * TCP without memory uses the struct socket and its wait queue even in a non-blocking call.
+ * Children before accept() and closed files have none, so the sock borrows this one.
  */
 static struct socket_alloc clc_no_file = {
 	.socket.wq.wait = __WAIT_QUEUE_HEAD_INITIALIZER(clc_no_file.socket.wq.wait),
@@ -141,10 +134,9 @@ static void clc_take_file_back(struct sock *sk)
 }
 
 /*
- * Send at once, despite Nagle's algorithm and TCP_CORK: the peer waits for the message and
- * no other data pushes it out. SO_TIMESTAMPING is off, because a stamp would expose the
- * message and stay in TCP's queue. Options change only under the lock that is held here,
- * so no one sees the temporary values.
+ * Send at once despite Nagle's algorithm and TCP_CORK, because the peer waits. Take no
+ * time stamp, which would expose the message and stay in TCP's queue. The socket lock
+ * hides the temporary values.
  */
 static int clc_write_some(struct sock *sk, const u8 *buf, size_t len, bool if_quiet)
 {
@@ -183,9 +175,9 @@ static int clc_write_some(struct sock *sk, const u8 *buf, size_t len, bool if_qu
  * @msg: the message, of version 1 or 2
  * @if_quiet: send nothing if the peer's input is queued
  *
- * Returns when TCP has taken the whole message, normally at once, and tried to transmit
- * it. RFC 7609 3.2. A Decline may only replace a message that is due (CLC-09). It has no
- * answer; application data may follow at once (DCLN-03). RFC 7609 A.2.5, C.1.
+ * Returns when TCP has taken the whole message and tried to transmit it. RFC 7609 3.2. A
+ * Decline may only replace a message that is due (CLC-09). It has no answer; application
+ * data may follow at once (DCLN-03). RFC 7609 A.2.5, C.1.
  *
  * Context: Process context, may sleep for up to two seconds where TCP lacks memory. Takes
  * the lock of @sk.

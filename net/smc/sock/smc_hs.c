@@ -2,23 +2,16 @@
 /*
  * The rendezvous, RFC 7609 section 3.5.1 and 3.5.2.
  *
- * Operation: hs_server and hs_client are tables of the RFC's steps in order. A row
- * states the step's event and time limit, its action on timeout, whether it may answer
- * with a Decline, and its undo function. A step that cannot proceed returns SMC_HS_WAIT.
- * An event (bytes on TCP, a change of a link group, the timer) queues the handshake's
- * work item, which runs the same step again. Waiting occupies no worker, so a silent
- * peer delays no other handshake.
+ * Operation: hs_server and hs_client are tables of the RFC's steps in order. A step that
+ * cannot proceed returns SMC_HS_WAIT. An event (bytes on TCP, a change of a link group, the
+ * timer) queues the handshake's work item, which runs the same step again. Waiting occupies
+ * no worker, so a silent peer delays no other handshake. The handshake ends on SMC, on TCP
+ * with a reason, or with an errno. Then hs_unwind() undoes the rows; on success the
+ * connection owns what the last step handed over to it.
  *
- * Outcome: a handshake ends on SMC, on TCP with a reason, or with an errno. hs_unwind()
- * then undoes the rows from the last one reached. On success the connection owns what
- * the last step handed over to it.
- *
- * Same host: sockets of one host find each other by smc_same_host.c and use one RDMA
- * port, whatever their routes and namespaces.
- *
- * Ownership: struct smc_hs belongs to the work item, which never runs twice at a time.
- * It holds a reference on the socket, and it owns the RDMA ports and the reservation in
- * the link group. A connection that joined the group has a reference of its own.
+ * Ownership: struct smc_hs belongs to the work item, which never runs twice at a time. It
+ * owns a reference on the socket, the RDMA ports, and the reservation in the link group. A
+ * connection that joined the group has a reference of its own.
  */
 #include <linux/utsname.h>
 #include <net/tcp.h>
@@ -50,10 +43,7 @@
 /* Memory of a group's first link on soft-RoCE: queues, receives, tables. */
 #define SMC_HS_LINK_BYTES	(128UL << 10)
 
-/*
- * Interval of polling where no event is reported: a neighbour's answer, TCP's
- * acknowledgment, and bytes where a sockmap or SO_RCVLOWAT silences TCP.
- */
+/* Polling interval where no event comes: ARP, TCP's ACK, input under sockmap or SO_RCVLOWAT. */
 #define SMC_HS_SLICE		max(HZ / 50, 1)
 
 /* Event that a step waits for. TCP's callbacks queue the work item in any case. */
@@ -65,7 +55,6 @@ enum hs_news {
 	HS_POLL,	/* not reported: poll */
 };
 
-/* Time limit of a step. */
 enum hs_patience {
 	HS_UNTIMED,	/* does not wait, or the timers of LLC bound it */
 	HS_FULL,	/* the time of a CLC message, TMR-01 */
@@ -210,10 +199,7 @@ static enum smc_hs_outcome hs_send(struct smc_hs *hs, const struct smc_clc_msg *
 	return SMC_HS_GO_ON;
 }
 
-/*
- * Announce the fallback to the peer. Return: -ECONNRESET where the row allows no
- * Decline, -EEXIST if the peer sent a message first, another errno if TCP is unusable.
- */
+/* -ECONNRESET if the row allows no Decline, -EEXIST if the peer was first, or TCP's error. */
 static int hs_say_decline(struct smc_hs *hs)
 {
 	enum hs_turn turn = hs_current_row(hs)->decline;
@@ -230,10 +216,7 @@ static int hs_say_decline(struct smc_hs *hs)
 	return rc;
 }
 
-/*
- * Reset after a message that no correct peer sends: it is inconsistent, or was modified
- * between the two ends on this host, SEC-08.
- */
+/* No correct peer sends such a message, or it was modified on this host, SEC-08. */
 static enum smc_hs_outcome hs_bad_message(struct smc_hs *hs)
 {
 	smc_stat_inc(hs->net, SMC_STAT_CLC_BAD);
@@ -271,10 +254,7 @@ static void hs_host(u8 host[SMC_CLC_HOST_LEN])
 	memcpy(host, name, strnlen(name, SMC_CLC_HOST_LEN));
 }
 
-/*
- * Our data for Accept or Confirm, by a link that works now; the link of joining may be
- * lost. Return: the link, or NULL if the group has none.
- */
+/* Our data for Accept or Confirm, by a working link; that of joining may be lost. Or NULL. */
 static struct smc_link *hs_own_data(struct smc_hs *hs, struct smc_nego_end *end,
 				    struct smc_nego_rmbe *rmbe)
 {
@@ -345,8 +325,8 @@ static void hs_known(struct smc_hs *hs, const struct smc_clc_accept *acc,
 }
 
 /*
- * The peer claims to have lost this group. Trust that only from the group's own address.
- * Any host that knows the peer's RNIC could claim it, so otherwise probe the links.
+ * The peer has lost this group. Trust that from the group's own address only: any host
+ * could claim it for an RNIC that it knows, so otherwise probe the links.
  */
 static void hs_end_stale(struct smc_hs *hs, struct smc_link_group *lgr)
 {
@@ -359,10 +339,7 @@ static void hs_end_stale(struct smc_hs *hs, struct smc_link_group *lgr)
 		smc_llc_probe_group(lgr);
 }
 
-/*
- * Apply a failed handshake to its group. Runs before the connection leaves the group,
- * because a group that LLC has activated meanwhile has its idle time.
- */
+/* Before the connection leaves: a group that LLC has activated meanwhile has its idle time. */
 static void hs_fail_group(struct smc_hs *hs)
 {
 	if (hs->is_first)
@@ -407,10 +384,7 @@ static void hs_undo_announce(struct smc_hs *hs)
 	hs_leave_group(hs, hs->outcome == SMC_HS_TCP);
 }
 
-/*
- * Wait for the first contact of another handshake. Consumes the reference on the group.
- * Return: SMC_HS_GO_ON when it has ended and the caller must search again.
- */
+/* Wait for another first contact; consumes the reference. SMC_HS_GO_ON: search again. */
 static enum smc_hs_outcome hs_await_group(struct smc_hs *hs, struct smc_link_group *lgr)
 {
 	if (hs->watched == lgr) {
@@ -512,7 +486,6 @@ static enum smc_hs_outcome hs_join(struct smc_hs *hs)
 	return SMC_HS_GO_ON;
 }
 
-/* Apply the peer's data to the link and the connection. */
 static enum smc_hs_outcome hs_take_peer(struct smc_hs *hs)
 {
 	const struct smc_clc_accept *acc = &hs->rx.accept;
@@ -605,9 +578,8 @@ static enum smc_hs_outcome hs_first_active(struct smc_hs *hs)
 }
 
 /*
- * Lack of memory on either side does not condemn the path. Neither does silence of a peer
- * that closed early, because its queue pair is gone. A late close is no such excuse: the
- * peer waited without success, too.
+ * Lack of memory does not condemn a path. Nor does silence of a peer that closed early, as
+ * its queue pair is gone. One that closed late had waited without success, too.
  */
 static bool hs_is_path_bad(const struct smc_hs *hs)
 {
@@ -635,10 +607,7 @@ static enum smc_hs_outcome hs_first_failed(struct smc_hs *hs)
 	return SMC_HS_GO_ON;
 }
 
-/*
- * LLC confirms the link and adds a second one, bounded by its own timers. Only a Decline
- * may arrive on TCP meanwhile (DCLN-06, ERR-23).
- */
+/* LLC's timers bound this. Only a Decline may arrive on TCP meanwhile (DCLN-06, ERR-23). */
 static enum smc_hs_outcome hs_first_contact(struct smc_hs *hs)
 {
 	enum smc_hs_outcome out;
@@ -679,9 +648,8 @@ static enum smc_hs_outcome hs_back_out(struct smc_hs *hs)
 }
 
 /*
- * Both sides may find a path bad at the same time, so Declines can cross. The peer's must
- * not reach the application. The peer sends none once it has ours, so its Decline arrives
- * before its acknowledgment or never.
+ * Declines cross if both sides find a path bad at the same time. The application must not
+ * see the peer's, which arrives before its acknowledgment of ours or never.
  */
 static enum smc_hs_outcome hs_cross(struct smc_hs *hs)
 {
@@ -773,10 +741,7 @@ static enum smc_hs_outcome hs_server_check(struct smc_hs *hs)
 
 	if (hs->pair && smc_same_host_check(hs->pair, SMC_ROLE_CLIENT, &hs->rx.accept))
 		return hs_bad_message(hs);
-	/*
-	 * The client may name any active link of the group, SC-09, even one lost meanwhile.
-	 * The keys of that link tell where its data goes (ERR-07).
-	 */
+	/* any link of the group, SC-09, even a lost one: its keys locate the data (ERR-07) */
 	hs_peer_end(hs, &hs->rx.accept, &peer);
 	link = hs->is_first ? NULL : smc_lgr_link_by_peer(hs->lgr, &peer);
 	if (link)
@@ -832,10 +797,7 @@ static enum smc_hs_outcome hs_client_propose(struct smc_hs *hs)
 	return hs_send(hs, &msg);
 }
 
-/*
- * Check whether a server on this host took our offer and sent this Accept. Otherwise the
- * server is another host, and a port that only serves this one is useless.
- */
+/* Without a match the server is another host, and a port for this host only is useless. */
 static enum smc_hs_outcome hs_client_meet(struct smc_hs *hs)
 {
 	int rc = smc_same_host_check(hs->pair, SMC_ROLE_SERVER, &hs->rx.accept);
@@ -859,10 +821,7 @@ static enum smc_hs_outcome hs_client_accept(struct smc_hs *hs)
 	return hs_client_meet(hs);
 }
 
-/*
- * Reserve a place in the group of the link that the Accept names, if there is one. Accepts
- * may overtake each other, so the group may still be forming.
- */
+/* Reserve a place in the Accept's group. It may be forming: Accepts may overtake each other. */
 static enum smc_hs_outcome hs_client_reserve(struct smc_hs *hs, const struct smc_lgr_key *key,
 					     const struct smc_ib_peer *peer, bool *is_stale)
 {
@@ -1014,7 +973,6 @@ static const struct hs_row *hs_current_row(const struct smc_hs *hs)
 	return &(hs->role == SMC_ROLE_SERVER ? hs_server : hs_client)[hs->step];
 }
 
-/* Undo the rows up to the current one, in reverse order. */
 static void hs_unwind(struct smc_hs *hs)
 {
 	const struct hs_row *row = hs_current_row(hs);
@@ -1025,7 +983,6 @@ static void hs_unwind(struct smc_hs *hs)
 			row->undo(hs);
 }
 
-/* Remember whether this service supports SMC. */
 static void hs_note_service(struct smc_hs *hs)
 {
 	const struct smc_sock *smc = hs->smc;

@@ -42,8 +42,8 @@ static void smc_hs_finish_smc(struct smc_sock *smc)
  * smc_hs_back_to_idle() - end an abandoned handshake
  * @smc: the socket, in the phase of a handshake
  *
- * After connect() to AF_UNSPEC or shutdown() TCP is disconnected and reports that itself.
- * After close() smc_close_unlock() closes TCP.
+ * Disconnects TCP after connect() to AF_UNSPEC or shutdown(). After close()
+ * smc_close_unlock() closes it.
  *
  * Context: The handshake's work item, may sleep. Expects the socket lock held.
  */
@@ -136,8 +136,7 @@ static bool smc_hs_finish_server(struct smc_hs *hs)
  * smc_hs_finish() - publish the outcome and free the handshake
  * @hs: the handshake, with @hs->outcome; freed, and with it its reference on the socket
  *
- * If a call owns the socket lock, this does nothing. The call then queues the work item
- * when it releases the lock.
+ * If a call owns the socket lock, that call queues the work item again on release.
  *
  * Context: The handshake's work item, may sleep. Takes the socket lock, but does not wait
  * for a call that owns it.

@@ -2,9 +2,8 @@
 /*
  * The RDMA port of a connection, and its route.
  *
- * Operation: a routed path is a candidate if a route leads to the peer. The next hop may
- * have to resolve its MAC address first, and no event reports that. The peer waits for a
- * message meanwhile, so the rows that find a route have short time limits.
+ * A routed path is a candidate if a route leads to the peer. No event reports that the next
+ * hop's MAC address was resolved, and the peer waits meanwhile, so time limits are short.
  */
 #include "rdma/smc_eid.h"
 #include "sock/smc_hs_path.h"
@@ -81,10 +80,7 @@ static enum smc_decline smc_hs_server_port(struct smc_hs *hs)
 	return reason;
 }
 
-/*
- * The port of the route; a path that crosses subnets needs no subnet of its own. Without
- * a port any one does for a server on this host.
- */
+/* The port of the route, else one for routed paths, else any for a server on this host. */
 static enum smc_decline smc_hs_client_port(struct smc_hs *hs, struct smc_nego_subnets *subnets)
 {
 	struct sock *tsk = hs->smc->sk;
@@ -253,8 +249,6 @@ enum smc_hs_outcome smc_hs_server_route(struct smc_hs *hs)
 /**
  * smc_hs_late_route() - timeout: no answer from the next hop of the only path
  * @hs: the handshake
- *
- * Caches that, so later connections do not wait for it again.
  *
  * Context: The handshake's work item.
  * Return: SMC_HS_DECLINE.

@@ -4,10 +4,8 @@
  *
  * Operation: one handshake at a time adds a region to a group; the others watch the group
  * and retry. On subsequent contact the peer must answer CONFIRM RKEY before an element of
- * a new RMB can be used. That is the only wait inside a step, so it has a work item and a
- * queue of its own.
- *
- * Ownership: while it runs, that work item owns the members of the handshake it needs.
+ * a new RMB can be used. That wait inside a step has a work item and a queue of its own,
+ * which owns the members of the handshake that it needs.
  */
 #include "sock/smc_child.h"
 #include "group/smc_grow.h"
@@ -50,7 +48,6 @@ static u32 smc_hs_ring_size(struct smc_hs *hs, const struct smc_buf_pool *pool)
 	return max_t(u64, min_t(u64, size, most), SMC_BUF_MIN_SIZE);
 }
 
-/* Register a region with our RNIC and announce an RMB to the peer. */
 static int smc_hs_publish_area(struct smc_hs *hs, struct smc_buf *buf)
 {
 	int rc;
@@ -94,9 +91,8 @@ static int smc_hs_add_area(struct smc_hs *hs)
  * smc_hs_grow_work() - add a region to a group for a handshake
  * @work: &smc_sock.grow_work; drops the reference taken when it was queued
  *
- * On subsequent contact this waits for the peer, so it must not block the handshakes'
- * queue. A peer can occupy one such item per group, and only after it proved an RDMA
- * path. The timers of LLC bound the wait.
+ * Waits for the peer on subsequent contact, bounded by the timers of LLC. A peer can occupy
+ * one such item per group, and only after it proved an RDMA path.
  *
  * Context: Process context (work item), sleeps.
  */
@@ -204,11 +200,11 @@ static bool smc_hs_cancel_grow(struct smc_hs *hs)
 }
 
 /**
- * smc_hs_late_ring() - timeout: no ring in time
+ * smc_hs_late_ring() - timeout: give up unless our own growth runs
  * @hs: the handshake
  *
- * Another growth, or an item ahead of ours in the queue, may wait for an unreachable peer:
- * give up. Our own growth, once it runs, ends by itself, and the handshake must wait for it.
+ * The handshake must wait for its own growth, which ends by itself. Others may wait for
+ * an unreachable peer.
  *
  * Context: The handshake's work item.
  * Return: SMC_HS_DECLINE or SMC_HS_WAIT.

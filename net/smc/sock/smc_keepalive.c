@@ -2,15 +2,13 @@
 /*
  * Keepalive on the SMC level, RFC 7609 4.5.3.
  *
- * Operation: each connection with keepalive has a timer. When it fires the pure part
- * (smc_keepalive_plan.c) decides to wait, to test the link, or to end the connection. The
- * answer to TEST LINK counts for all connections of the link. A missing answer ends the
- * link (smc_llc_flow.c) and all of them; a connection with a shorter time limit than the
- * link's ends alone.
+ * Operation: each connection with keepalive has a timer. When it fires smc_keepalive_plan.c
+ * decides to wait, to test the link, or to end the connection. An answer to TEST LINK counts
+ * for all connections of the link, and a missing one ends the link (smc_llc_flow.c).
  *
- * TCP sends its own keepalives (KA-08), which load balancers may need. An operator may
- * reduce them: net.smc.tcp_keepalive_min (KA-10) lengthens TCP's times, while the
- * application and the SMC level use the values that were set.
+ * TCP sends its own keepalives (KA-08), which load balancers may need. For fewer of them
+ * net.smc.tcp_keepalive_min (KA-10) lengthens TCP's times. The application and the SMC level
+ * use the values that were set.
  */
 #include <linux/tcp.h>
 #include <net/tcp.h>
@@ -134,8 +132,7 @@ int smc_keepalive_get_override(const struct smc_conn *conn, int optname)
  * smc_keepalive_restore_tcp() - restore TCP's times when the connection leaves the sock
  * @conn: the connection
  *
- * The sock gets the application's values for whatever follows: TCP, a listener whose
- * children inherit them, or another connection on SMC, where KA-10 applies again.
+ * TCP, or a later connection where KA-10 applies again, starts from the application's values.
  *
  * Context: Process context. Expects the socket lock held.
  */

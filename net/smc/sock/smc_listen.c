@@ -2,12 +2,10 @@
 /*
  * Listening sockets.
  *
- * Operation: TCP listens. A connection that agreed on SMC is taken from TCP's queue at once
- * and runs its handshake; accept() only gets it when that has ended, so accept() never waits
- * for a handshake. Connections without the option are plain TCP from the start (smc_tcp.c),
- * and accept() takes them from TCP's queue, except those ahead of one for SMC, which leave
- * the queue with it. TCP's children for SMC are counted when they are created, so the queue
- * is never searched. All ready connections take places of the backlog (smc_listener.c).
+ * TCP listens. A connection that agreed on SMC is taken from TCP's queue at once, with those
+ * ahead of it, and runs its handshake. accept() gets it when that has ended. Connections
+ * without the option are plain TCP from the start (smc_tcp.c) and stay in TCP's queue. Those
+ * for SMC are counted when TCP creates them, so the queue is never searched.
  */
 #include <net/tcp.h>
 
@@ -100,10 +98,7 @@ static struct sock *smc_listen_pop(struct sock *lsk)
 	return smc_compat_csk_accept(smc_tcp_prot(lsk), lsk);
 }
 
-/*
- * Take the children that agreed on SMC from TCP's queue. A later one queues the work item
- * again. An aborted connection does not end the queue.
- */
+/* A later child queues the work item again. An aborted one does not end the queue. */
 static void smc_listen_run(struct smc_listener *listener, struct sock *lsk)
 {
 	struct sock *sk;
@@ -133,9 +128,8 @@ static void smc_listen_end(struct smc_sock *smc)
 }
 
 /*
- * With SO_REUSEPORT, TCP may move connections to other listeners of the port, perhaps of
- * programs without SMC. Reset those that agreed on SMC, because their CLC messages would
- * look like payload. Releases the socket lock meanwhile.
+ * With SO_REUSEPORT TCP may move connections to other listeners of the port. Reset those
+ * for SMC: to a program without it their CLC messages are payload. Releases the socket lock.
  */
 static void smc_listen_leave_children(struct smc_sock *smc, struct smc_listener *listener)
 {
@@ -154,10 +148,8 @@ static void smc_listen_leave_children(struct smc_sock *smc, struct smc_listener 
 }
 
 /**
- * smc_listen_stop() - stop listening
+ * smc_listen_stop() - stop listening, end handshakes and close waiting children
  * @smc: the socket, listening
- *
- * Closes the children that were not accepted and ends handshakes.
  *
  * Context: Process context, may sleep. Expects the socket lock held, which may be released
  * meanwhile.
@@ -200,10 +192,8 @@ out:
 }
 
 /**
- * smc_listen_begin() - prepare the socket for TCP's listen()
+ * smc_listen_begin() - prepare the socket for TCP's listen(), before children can come
  * @smc: the socket, not connected; or listening already
- *
- * Children may be created as soon as TCP listens.
  *
  * Context: Process context, may sleep. Expects the socket lock held. The caller must call
  * smc_listen_begun() after TCP's listen().

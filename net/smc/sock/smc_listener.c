@@ -2,12 +2,9 @@
 /*
  * Listeners and their lists of children.
  *
- * Operation: a child is pending during its handshake and until its first byte with
- * TCP_DEFER_ACCEPT. Then it is ready, and accept() takes it. The memory of pending
- * children is bounded: the oldest makes room for others.
- *
- * Lifetime: listen() creates the object; it ends when the socket stops listening. Children
- * in progress hold a reference and find at their end that the listener is gone.
+ * A child is pending during its handshake and until its first byte with TCP_DEFER_ACCEPT.
+ * Then it is ready, and accept() takes it. Pending children hold a reference and may
+ * outlive the listening, which they notice when they finish.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -128,11 +125,10 @@ struct sock *smc_listener_sock(struct smc_listener *listener)
 }
 
 /**
- * smc_listener_end() - end a listener whose socket stops listening
- * @listener: the listener
+ * smc_listener_end() - end a listener: no child becomes ready any more
+ * @listener: the listener; the caller's reference stays
  *
- * No child becomes ready after that. The work item takes out the children in the lists.
- * Consumes no reference of the caller.
+ * The work item takes out the children in the lists.
  *
  * Context: Process context.
  */
@@ -292,10 +288,9 @@ bool smc_listener_finish(struct smc_child *child, bool is_ready)
  * @listener: the listener; one that has ended has no room for any
  * @except: a child to spare, or NULL
  *
- * The child's work item drops the list's reference.
- *
  * Context: Process context.
- * Return: the child's socket with a reference for the caller; NULL if there is room.
+ * Return: the child's socket with a reference for the caller, besides the list's, which the
+ *	   child's work item drops; NULL if there is room.
  */
 struct sock *smc_listener_evict(struct smc_listener *listener, const struct smc_child *except)
 {

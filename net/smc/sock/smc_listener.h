@@ -99,10 +99,8 @@ static inline bool smc_listener_has_plain(const struct smc_listener *listener,
 }
 
 /*
- * True if the accept queue is full. Ready children take places of the backlog, as those in
- * TCP's queue do. Handshakes in progress do not count, as half-open connections do not with
- * TCP: a few silent clients would block all others. Their memory has a limit of its own,
- * smc_listener.c.
+ * True if the accept queue is full. Ready children take places of the backlog. Handshakes
+ * do not, as half-open connections do not with TCP: silent clients would block all others.
  */
 static inline bool smc_listener_is_full(const struct smc_listener *listener,
 					const struct sock *sk)

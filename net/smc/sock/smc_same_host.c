@@ -3,20 +3,15 @@
  * How the two ends of a connection detect that they are on one host.
  *
  * Operation: a client whose namespace allows it enters its handshake in a table before it
- * sends the Proposal. Such a server searches the table when it has read the Proposal. The
- * key is the two initial sequence numbers of the TCP connection, no address. The server
- * uses the client's RDMA port. Each side stores its Accept or Confirm in the entry, and
- * the other compares. At the end the server waits for the client, because with TCP
- * connect() ends before accept(), and a program with one event loop may rely on that.
+ * sends the Proposal. The server searches the table by the two initial sequence numbers of
+ * the TCP connection and uses the client's RDMA port. Each side stores its Accept or
+ * Confirm in the entry, and the other compares. At the end the server waits until
+ * connect() has ended: with TCP that precedes accept(), and programs rely on it.
  *
- * Security: no message makes a peer a neighbour, since peer ID, GID and MAC address of a
- * host are no secret. The entry is created by this kernel for a socket of this host, and
- * the sequence numbers of a stranger's connection match no entry. A relay may give its
- * two connections the same numbers. Then the real client and server find each other, and
- * any change to Accept or Confirm is detected.
- *
- * Ownership: each handshake of a pair holds one reference. The table borrows the client's
- * local end; the server copies it under the lock.
+ * Security: messages prove nothing, since peer ID, GID and MAC address are no secret. The
+ * entry is created by this kernel for a socket of this host. A relay may give its two
+ * connections the same numbers. Then the real client and server find each other, and any
+ * change to Accept or Confirm is detected.
  *
  * Locks: smc_same_host_lock guards the table and the variable members of its pairs. It is
  * a leaf and held for no more than a copy. The lock of a pair's wait queue is separate.
@@ -105,7 +100,7 @@ void smc_same_host_get_key(const struct sock *tsk, enum smc_role role,
  * @end: the client's RDMA port; borrowed until smc_same_host_leave()
  * @peer_id: of the Proposal, whose GID and MAC address are those of @end
  *
- * Call it before the Proposal is sent, so that the server finds the entry.
+ * Must precede the Proposal.
  *
  * Context: Process context, may sleep. Takes smc_same_host_lock.
  * Return: the pair, with a reference that smc_same_host_leave() drops; NULL without
@@ -175,10 +170,8 @@ smc_same_host_take(const struct smc_same_host_key *key, struct net *net,
 }
 
 /**
- * smc_same_host_withdraw() - hide a client's handshake
- * @pair: from smc_same_host_offer()
- *
- * Its end is not borrowed any longer. A second call does nothing.
+ * smc_same_host_withdraw() - hide a client's handshake and return its port
+ * @pair: from smc_same_host_offer(); a second call does nothing
  *
  * Context: Process context. Takes smc_same_host_lock.
  */
@@ -191,9 +184,7 @@ void smc_same_host_withdraw(struct smc_same_host_pair *pair)
 /**
  * smc_same_host_leave() - drop a handshake's reference on its pair
  * @pair: from smc_same_host_offer() or smc_same_host_take()
- * @role: the caller's
- *
- * A client is withdrawn first, and a server that waits for it (smc_same_host_waitq()) wakes.
+ * @role: the caller's; a client is withdrawn, and wakes smc_same_host_waitq()
  *
  * Context: Process context. Takes smc_same_host_lock.
  */

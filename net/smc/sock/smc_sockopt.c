@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Socket options.
- *
- * TCP and the core store every option and validate its value. This file handles options that
- * only TCP can fulfil, which exclude SMC, and those that also act on a connection on SMC.
+ * Socket options that only TCP can fulfil, which exclude SMC, and those that also act on a
+ * connection on SMC. TCP and the core store and validate every option.
  * Documentation/options.md has the meaning of each (API-04, API-06).
  */
 #include <linux/smc.h>
@@ -107,10 +105,7 @@ static bool opt_may_be_tcps(struct sock *sk, enum opt_kind kind, bool *is_early)
 	return kind == OPT_TCP_EARLY && *is_early;
 }
 
-/*
- * Handle an option that excludes SMC. A new socket becomes a TCP socket; a listener creates
- * TCP sockets from now on. It declines clients to which it offered SMC before.
- */
+/* A new socket becomes TCP's; a listener does so with new children, and declines earlier offers. */
 static void opt_stay_with_tcp(struct sock *sk)
 {
 	struct smc_sock *smc;
