@@ -77,7 +77,7 @@ static bool smc_child_is_broken(const struct smc_sock *smc)
 }
 
 /* Data or the end of the stream. Data before a reset counts, as with TCP. */
-static bool smc_child_has_spoken(struct smc_sock *smc)
+static bool smc_child_has_input(struct smc_sock *smc)
 {
 	const struct sock *sk = smc->sk;
 
@@ -119,7 +119,7 @@ void smc_child_check(struct smc_sock *smc)
 {
 	long left = smc->child->defer_end - jiffies;
 
-	if (smc_child_has_spoken(smc))
+	if (smc_child_has_input(smc))
 		smc_child_finish(smc, true);
 	else if (READ_ONCE(smc->child->state) == SMC_CHILD_GONE || smc_child_is_broken(smc))
 		smc_child_finish(smc, false);

@@ -47,7 +47,7 @@
 #define SMC_HS_SLICE		max(HZ / 50, 1)
 
 /* Event that a step waits for. TCP's callbacks queue the work item in any case. */
-enum hs_news {
+enum hs_event {
 	HS_NONE,	/* does not wait */
 	HS_PEER,	/* a message on TCP */
 	HS_LGR,		/* its link group, or the one that another handshake forms */
@@ -55,7 +55,7 @@ enum hs_news {
 	HS_POLL,	/* not reported: poll */
 };
 
-enum hs_patience {
+enum hs_limit {
 	HS_UNTIMED,	/* does not wait, or the timers of LLC bound it */
 	HS_FULL,	/* the time of a CLC message, TMR-01 */
 	HS_HALF,	/* half of it: the peer waits as long for our message */
@@ -63,7 +63,7 @@ enum hs_patience {
 };
 
 /* Whether a step may answer the peer with a Decline. Otherwise it resets TCP. */
-enum hs_turn {
+enum hs_decline_rule {
 	HS_NO,		/* CLC-09, ERR-08 */
 	HS_YES,		/* in place of our message, ERR-02 to ERR-06 */
 	HS_FIRST,	/* on first contact only, ERR-07 */
@@ -75,28 +75,28 @@ enum hs_turn {
  * @step: the step; runs again after SMC_HS_WAIT
  * @decline: whether SMC_HS_DECLINE sends a Decline
  * @undo: releases what the step took, if anything
- * @news: event that it waits for
- * @patience: time limit
+ * @event: event that it waits for
+ * @limit: time limit
  * @late: action on timeout
  */
 struct hs_row {
 	enum smc_hs_outcome (*step)(struct smc_hs *hs);
-	enum hs_turn decline;
+	enum hs_decline_rule decline;
 	void (*undo)(struct smc_hs *hs);
-	enum hs_news news;
-	enum hs_patience patience;
+	enum hs_event event;
+	enum hs_limit limit;
 	enum smc_hs_outcome (*late)(struct smc_hs *hs);
 };
 
 static const struct hs_row *hs_current_row(const struct smc_hs *hs);
 
 /* Time limit of the current step in jiffies, 0 for none. */
-static unsigned long hs_patience_jiffies(const struct smc_hs *hs, enum hs_patience patience)
+static unsigned long hs_limit_jiffies(const struct smc_hs *hs, enum hs_limit limit)
 {
 	unsigned long full;
 
 	full = msecs_to_jiffies(READ_ONCE(smc_net(hs->net)->set.clc_timeout_ms));
-	switch (patience) {
+	switch (limit) {
 	case HS_FULL:
 		return full;
 	case HS_HALF:
@@ -108,7 +108,7 @@ static unsigned long hs_patience_jiffies(const struct smc_hs *hs, enum hs_patien
 	}
 }
 
-static int hs_has_news(struct wait_queue_entry *watch, unsigned int mode, int sync, void *key)
+static int hs_wake(struct wait_queue_entry *watch, unsigned int mode, int sync, void *key)
 {
 	struct smc_hs *hs = container_of(watch, struct smc_hs, watch);
 
@@ -129,18 +129,18 @@ static void hs_unwatch(struct smc_hs *hs)
 static void hs_watch(struct smc_hs *hs, wait_queue_head_t *waitq)
 {
 	hs->waitq = waitq;
-	init_waitqueue_func_entry(&hs->watch, hs_has_news);
+	init_waitqueue_func_entry(&hs->watch, hs_wake);
 	add_wait_queue(waitq, &hs->watch);
 }
 
 /* Return: true if a watch was added, so that the step must run once more. */
-static bool hs_begin_watch(struct smc_hs *hs, enum hs_news news)
+static bool hs_begin_watch(struct smc_hs *hs, enum hs_event event)
 {
 	if (hs->waitq)
 		return false;
-	if (news == HS_LGR)
+	if (event == HS_LGR)
 		hs_watch(hs, &hs->lgr->waitq);
-	else if (news == HS_PAIR)
+	else if (event == HS_PAIR)
 		hs_watch(hs, smc_same_host_waitq(hs->pair));
 	return hs->waitq;
 }
@@ -199,18 +199,18 @@ static enum smc_hs_outcome hs_send(struct smc_hs *hs, const struct smc_clc_msg *
 	return SMC_HS_GO_ON;
 }
 
-/* -ECONNRESET if the row allows no Decline, -EEXIST if the peer was first, or TCP's error. */
-static int hs_say_decline(struct smc_hs *hs)
+/* Return: -ECONNRESET if the row allows no Decline, -EEXIST if the peer was first, or TCP's. */
+static int hs_send_decline(struct smc_hs *hs)
 {
-	enum hs_turn turn = hs_current_row(hs)->decline;
+	enum hs_decline_rule rule = hs_current_row(hs)->decline;
 	struct smc_clc_msg msg;
 	int rc;
 
-	if (turn == HS_NO || (turn == HS_FIRST && !hs->is_first))
+	if (rule == HS_NO || (rule == HS_FIRST && !hs->is_first))
 		return -ECONNRESET;
 	smc_pnet_local_id(hs->net, hs->end.dev ? &hs->end : NULL, hs->peer_id);
 	smc_nego_build_decline(&msg, hs->peer_id, hs->reason, hs->out_of_sync, hs->rx.version);
-	rc = smc_clc_send(hs->smc->sk, &msg, turn == HS_QUIET);
+	rc = smc_clc_send(hs->smc->sk, &msg, rule == HS_QUIET);
 	if (!rc)
 		smc_stat_inc(hs->net, SMC_STAT_DECLINE_TX);
 	return rc;
@@ -254,7 +254,7 @@ static void hs_host(u8 host[SMC_CLC_HOST_LEN])
 	memcpy(host, name, strnlen(name, SMC_CLC_HOST_LEN));
 }
 
-/* Our data for Accept or Confirm, by a working link; that of joining may be lost. Or NULL. */
+/* Our data by a link that works now; that of joining may be lost. Return: the link or NULL. */
 static struct smc_link *hs_own_data(struct smc_hs *hs, struct smc_nego_end *end,
 				    struct smc_nego_rmbe *rmbe)
 {
@@ -325,8 +325,8 @@ static void hs_known(struct smc_hs *hs, const struct smc_clc_accept *acc,
 }
 
 /*
- * The peer has lost this group. Trust that from the group's own address only: any host
- * could claim it for an RNIC that it knows, so otherwise probe the links.
+ * The peer claims to have lost this group. Trust that from the group's own address only:
+ * any host could claim it for an RNIC that it knows. Otherwise probe the links.
  */
 static void hs_end_stale(struct smc_hs *hs, struct smc_link_group *lgr)
 {
@@ -339,7 +339,7 @@ static void hs_end_stale(struct smc_hs *hs, struct smc_link_group *lgr)
 		smc_llc_probe_group(lgr);
 }
 
-/* Before the connection leaves: a group that LLC has activated meanwhile has its idle time. */
+/* Must precede the leave: a group that LLC has activated meanwhile has its idle time. */
 static void hs_fail_group(struct smc_hs *hs)
 {
 	if (hs->is_first)
@@ -378,7 +378,7 @@ static void hs_undo_join(struct smc_hs *hs)
 	hs_leave_group(hs, true);
 }
 
-/* The peer knows our element from Accept or Confirm. It does not write on TCP. */
+/* The peer knows our element from Accept or Confirm. A peer on TCP does not write to it. */
 static void hs_undo_announce(struct smc_hs *hs)
 {
 	hs_leave_group(hs, hs->outcome == SMC_HS_TCP);
@@ -396,7 +396,7 @@ static enum smc_hs_outcome hs_await_group(struct smc_hs *hs, struct smc_link_gro
 	}
 	if (READ_ONCE(lgr->state) != SMC_LGR_FORMING)
 		return SMC_HS_GO_ON;
-	if (smc_hs_is_left(hs->smc->sk))
+	if (smc_hs_tcp_has_ended(hs->smc->sk))
 		return smc_hs_fail(hs, -ECONNRESET);
 	return SMC_HS_WAIT;
 }
@@ -407,7 +407,7 @@ static enum smc_hs_outcome hs_late_group(struct smc_hs *hs)
 }
 
 /* One failed first contact fails all handshakes that waited for it. */
-static bool hs_awaited_in_vain(const struct smc_hs *hs)
+static bool hs_watched_failed(const struct smc_hs *hs)
 {
 	const struct smc_link_group *lgr = hs->watched;
 
@@ -585,7 +585,7 @@ static bool hs_is_path_bad(const struct smc_hs *hs)
 {
 	if (hs_is_declined(hs))
 		return hs->smc->peer_diagnosis != SMC_DECLINE_MEM;
-	if (hs->left_after && hs->left_after < (jiffies - hs->since) / 4)
+	if (hs->ended_after && hs->ended_after < (jiffies - hs->since) / 4)
 		return false;
 	return hs->lgr->fail_decline != SMC_DECLINE_MEM;
 }
@@ -614,8 +614,8 @@ static enum smc_hs_outcome hs_first_contact(struct smc_hs *hs)
 
 	if (!hs->is_first)
 		return SMC_HS_GO_ON;
-	if (!hs->left_after && smc_hs_is_left(hs->smc->sk))
-		hs->left_after = max(jiffies - hs->since, 1UL);
+	if (!hs->ended_after && smc_hs_tcp_has_ended(hs->smc->sk))
+		hs->ended_after = max(jiffies - hs->since, 1UL);
 	if (!hs_is_declined(hs) && READ_ONCE(hs->lgr->state) == SMC_LGR_FORMING &&
 	    hs_may_be_declined(hs)) {
 		out = hs_recv(hs, SMC_CLC_DECLINE);
@@ -641,7 +641,7 @@ static enum smc_hs_outcome hs_back_out(struct smc_hs *hs)
 
 	if (hs->reason == SMC_DECLINE_NONE)
 		return SMC_HS_GO_ON;
-	rc = hs->half.done ? -EEXIST : hs_say_decline(hs);
+	rc = hs->half.done ? -EEXIST : hs_send_decline(hs);
 	if (!rc)
 		return SMC_HS_GO_ON;
 	return rc == -EEXIST ? hs_recv(hs, SMC_CLC_DECLINE) : smc_hs_fail(hs, rc);
@@ -710,7 +710,7 @@ static enum smc_hs_outcome hs_server_group(struct smc_hs *hs)
 	hs_key(hs, &key, hs->params.version, hs->proposal.peer_id, hs->peer_gid,
 	       hs->proposal.mac);
 	for (;;) {
-		if (hs_awaited_in_vain(hs))
+		if (hs_watched_failed(hs))
 			return smc_hs_decline(hs, SMC_DECLINE_TIMEOUT_CL);
 		lgr = smc_lgr_reserve(&key, &hs->end, &hs->is_first, &forming);
 		if (PTR_ERR(lgr) != -EAGAIN)
@@ -1000,7 +1000,7 @@ static void hs_end(struct smc_hs *hs, enum smc_hs_outcome out)
 {
 	hs_unwatch(hs);
 	if (out == SMC_HS_DECLINE) {
-		hs->err = hs_say_decline(hs);
+		hs->err = hs_send_decline(hs);
 		out = hs->err ? SMC_HS_FAILED : SMC_HS_TCP;
 	}
 	WRITE_ONCE(hs->outcome, out);
@@ -1023,17 +1023,17 @@ static void hs_abort(struct smc_hs *hs)
 /* Jiffies until the current step times out, 0 if it has; LONG_MAX for no limit. */
 static long hs_time_left(const struct smc_hs *hs)
 {
-	unsigned long patience = hs_patience_jiffies(hs, hs_current_row(hs)->patience);
+	unsigned long limit = hs_limit_jiffies(hs, hs_current_row(hs)->limit);
 
-	if (!patience)
+	if (!limit)
 		return LONG_MAX;
-	return max_t(long, hs->since + patience - jiffies, 0);
+	return max_t(long, hs->since + limit - jiffies, 0);
 }
 
 /* Run the current step again on timeout (ERR-14) or at the next poll. */
 static void hs_arm_timer(struct smc_hs *hs, long left)
 {
-	if (hs_current_row(hs)->news == HS_POLL || READ_ONCE(hs->smc->sk->sk_rcvlowat) > 1)
+	if (hs_current_row(hs)->event == HS_POLL || READ_ONCE(hs->smc->sk->sk_rcvlowat) > 1)
 		left = min_t(long, left, SMC_HS_SLICE);
 	smc_sock_queue_delayed(hs->smc, left);
 }
@@ -1044,9 +1044,9 @@ static enum smc_hs_outcome hs_run_step(struct smc_hs *hs)
 	enum smc_hs_outcome out = row->step(hs);
 
 	/* the event may have preceded the watch */
-	if (out == SMC_HS_WAIT && hs_begin_watch(hs, row->news))
+	if (out == SMC_HS_WAIT && hs_begin_watch(hs, row->event))
 		out = row->step(hs);
-	WARN_ON_ONCE(out == SMC_HS_WAIT && row->news == HS_NONE);
+	WARN_ON_ONCE(out == SMC_HS_WAIT && row->event == HS_NONE);
 	return out;
 }
 
@@ -1064,7 +1064,7 @@ static void hs_run(struct smc_hs *hs)
 			break;
 		hs_unwatch(hs);
 		/* the time limit of a Proposal begins with the connection */
-		if (hs_current_row(hs)->news)
+		if (hs_current_row(hs)->event)
 			hs->since = jiffies;
 		hs->step++;
 	}
@@ -1106,7 +1106,7 @@ void smc_hs_begin_server(struct smc_sock *smc)
 	/* the worker may run as soon as the lock is released, and end the handshake */
 	smc_sock_get(smc);
 	hs_start(smc, SMC_ROLE_SERVER);
-	smc_sock_queue_delayed(smc, hs_patience_jiffies(smc->hs, HS_FULL));
+	smc_sock_queue_delayed(smc, hs_limit_jiffies(smc->hs, HS_FULL));
 	if (smc_hs_tcp_has_input(sk))
 		smc_sock_queue(smc);
 	smc_listener_charge(smc->child, SMC_HS_CHILD_BYTES);

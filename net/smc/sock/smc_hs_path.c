@@ -181,7 +181,7 @@ static int smc_hs_find_route(struct smc_hs *hs, const u8 *gid)
 }
 
 /* True if an offer without a route fits. A link of version 1 is in one subnet; LG-22. */
-static bool smc_hs_has_other_way(const struct smc_hs *hs)
+static bool smc_hs_has_v1_path(const struct smc_hs *hs)
 {
 	return hs->proposal.offers_v1 && hs->is_near;
 }
@@ -208,7 +208,7 @@ enum smc_hs_outcome smc_hs_find_detour(struct smc_hs *hs)
 {
 	struct in6_addr peer;
 
-	if (!smc_hs_has_other_way(hs))
+	if (!smc_hs_has_v1_path(hs))
 		return SMC_HS_GO_ON;
 	smc_peer_addr(hs->smc->sk, &peer);
 	if (smc_peer_recall_routed(hs->net, &peer))
@@ -241,7 +241,7 @@ enum smc_hs_outcome smc_hs_late_detour(struct smc_hs *hs)
  */
 enum smc_hs_outcome smc_hs_server_route(struct smc_hs *hs)
 {
-	if (smc_hs_has_other_way(hs))
+	if (smc_hs_has_v1_path(hs))
 		return SMC_HS_GO_ON;
 	return smc_hs_try_routed(hs);
 }

@@ -22,7 +22,7 @@ static struct smc_buf_elem *smc_hs_ring(struct smc_hs *hs, const struct smc_buf_
 }
 
 /* SO_SNDBUF and SO_RCVBUF store twice the requested size; autotuned sizes are TCP's. */
-static int smc_hs_ring_wish(struct smc_hs *hs, const struct smc_buf_pool *pool)
+static int smc_hs_ring_request(struct smc_hs *hs, const struct smc_buf_pool *pool)
 {
 	const struct smc_settings *set = &smc_net(hs->net)->set;
 	const struct sock *sk = hs->smc->sk;
@@ -43,12 +43,12 @@ static u32 smc_hs_ring_size(struct smc_hs *hs, const struct smc_buf_pool *pool)
 
 	if (!hs->is_first)
 		max_code = hs->lgr->params.max_size_code;
-	size = smc_nego_size_bytes(smc_nego_size_code(smc_hs_ring_wish(hs, pool), max_code));
+	size = smc_nego_size_bytes(smc_nego_size_code(smc_hs_ring_request(hs, pool), max_code));
 	/* an RNIC cannot register more in one piece */
 	return max_t(u64, min_t(u64, size, most), SMC_BUF_MIN_SIZE);
 }
 
-static int smc_hs_publish_area(struct smc_hs *hs, struct smc_buf *buf)
+static int smc_hs_publish_buf(struct smc_hs *hs, struct smc_buf *buf)
 {
 	int rc;
 
@@ -62,7 +62,7 @@ static int smc_hs_publish_area(struct smc_hs *hs, struct smc_buf *buf)
 	return rc;
 }
 
-static int smc_hs_add_area(struct smc_hs *hs)
+static int smc_hs_add_buf(struct smc_hs *hs)
 {
 	struct smc_buf_pool *pool = hs->grow_pool;
 	struct smc_link_group *lgr = hs->lgr;
@@ -75,7 +75,7 @@ static int smc_hs_add_area(struct smc_hs *hs)
 	rc = smc_lgr_add_buf(lgr, pool, buf, smc_hs_ring(hs, pool));
 	if (rc)
 		return rc;
-	rc = smc_hs_publish_area(hs, buf);
+	rc = smc_hs_publish_buf(hs, buf);
 	if (rc) {
 		smc_lgr_drop_buf(lgr, pool, buf, smc_hs_ring(hs, pool));
 		return rc;
@@ -100,7 +100,7 @@ void smc_hs_grow_work(struct work_struct *work)
 {
 	struct smc_sock *smc = container_of(work, struct smc_sock, grow_work);
 	struct smc_hs *hs = smc->hs;
-	int rc = smc_hs_add_area(hs);
+	int rc = smc_hs_add_buf(hs);
 
 	smc_llc_sweep_end_grow(hs->lgr);
 	/* no other handshake would wake this one for a retry */
@@ -122,7 +122,7 @@ static int smc_hs_grow(struct smc_hs *hs, struct smc_buf_pool *pool)
 	hs->grow_pool = pool;
 	if (hs->is_first) {
 		/* a forming group is private, and its first RMB is announced with the link */
-		rc = smc_hs_add_area(hs);
+		rc = smc_hs_add_buf(hs);
 		smc_llc_sweep_end_grow(hs->lgr);
 		return rc;
 	}

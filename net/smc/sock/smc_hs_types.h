@@ -48,7 +48,7 @@ enum smc_hs_growth {
  * @growth: enum smc_hs_growth or a negative errno; acquire and release between the
  *	work items
  * @grow_pool: of @lgr: the pool that grows
- * @left_after: jiffies from @since until the end of TCP was noticed, 0 before
+ * @ended_after: jiffies from @since until the end of TCP was noticed, 0 before
  * @outcome: SMC_HS_GO_ON while the handshake lasts
  * @reason: of a fallback to TCP
  * @err: negative errno of a failed handshake
@@ -82,7 +82,7 @@ struct smc_hs {
 	bool out_of_sync;
 	int growth;
 	struct smc_buf_pool *grow_pool;
-	unsigned long left_after;
+	unsigned long ended_after;
 	enum smc_hs_outcome outcome;
 	enum smc_decline reason;
 	int err;
@@ -112,7 +112,7 @@ static inline enum smc_hs_outcome smc_hs_fail(struct smc_hs *hs, int err)
 }
 
 /* True if TCP has an error or no more input; an unread Decline may be queued. */
-static inline bool smc_hs_is_left(const struct sock *tsk)
+static inline bool smc_hs_tcp_has_ended(const struct sock *tsk)
 {
 	return READ_ONCE(tsk->sk_err) || READ_ONCE(tsk->sk_shutdown) & RCV_SHUTDOWN;
 }
@@ -120,7 +120,7 @@ static inline bool smc_hs_is_left(const struct sock *tsk)
 /* True if there are bytes, an error or the end of the stream. */
 static inline bool smc_hs_tcp_has_input(const struct sock *tsk)
 {
-	return !skb_queue_empty_lockless(&tsk->sk_receive_queue) || smc_hs_is_left(tsk);
+	return !skb_queue_empty_lockless(&tsk->sk_receive_queue) || smc_hs_tcp_has_ended(tsk);
 }
 
 #endif /* SMC_HS_TYPES_H */

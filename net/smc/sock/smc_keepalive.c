@@ -179,7 +179,7 @@ static void keep_facts(const struct smc_conn *conn, struct smc_link *link,
 	facts->link_active = keep_ago(atomic_long_read(&link->wr.rx_jiffies));
 	facts->progress = keep_ago(conn->progress_jiffies);
 	facts->has_data = smc_cursor_distance(conn->snd_geom, conn->tx_fin, conn->tx_prep) > 0;
-	/* a probe of a former link says nothing about this one */
+	/* a probe of a former link does not count for this one */
 	facts->is_probing = conn->is_probing && conn->probed_link == link;
 	facts->probed = keep_ago(conn->probe_jiffies);
 }

@@ -34,41 +34,41 @@ static bool smc_listen_is_congested(const struct smc_sock *smc,
  * on that answer, so syn_smc, TCP's own mark, stays set while the socket listens: a client
  * that was offered SMC sends a CLC message, whatever has changed meanwhile. OPT-08.
  */
-static bool smc_listen_offers_no_smc(const struct sock *sk)
+static bool smc_listen_withholds_smc(const struct sock *sk)
 {
 	const struct smc_listener *listener = NULL;
 	const struct smc_sock *smc;
-	bool offers_none;
+	bool withholds;
 
 	rcu_read_lock();
 	smc = smc_sk(sk);
 	if (smc)
 		listener = rcu_dereference(smc->listener);
 	/* without a listener it has just ceased to listen */
-	offers_none = !listener || READ_ONCE(smc->fallback) != SMC_DECLINE_NONE ||
+	withholds = !listener || READ_ONCE(smc->fallback) != SMC_DECLINE_NONE ||
 		      !smc_ib_has_device() || smc_listen_is_congested(smc, listener);
 	rcu_read_unlock();
-	return offers_none;
+	return withholds;
 }
 
 /* TCP_DEFER_ACCEPT in jiffies; TCP stores it as a number of its timeouts. */
-static unsigned long smc_listen_patience(const struct sock *sk)
+static unsigned long smc_listen_defer_time(const struct sock *sk)
 {
 	u8 timeouts = READ_ONCE(inet_csk(sk)->icsk_accept_queue.rskq_defer_accept);
-	unsigned long timeout = TCP_TIMEOUT_INIT, patience = 0;
+	unsigned long timeout = TCP_TIMEOUT_INIT, time = 0;
 
 	while (timeouts--) {
-		patience += timeout;
+		time += timeout;
 		timeout = min_t(unsigned long, 2 * timeout, TCP_RTO_MAX);
 	}
-	return patience;
+	return time;
 }
 
 /* Begin the handshake of a child from TCP's queue. Consumes the reference. */
 static void smc_listen_begin_child(struct smc_listener *listener, struct sock *lsk,
 				   struct sock *sk)
 {
-	unsigned long defer_end = jiffies + smc_listen_patience(lsk);
+	unsigned long defer_end = jiffies + smc_listen_defer_time(lsk);
 	struct smc_sock *smc = NULL;
 	struct smc_child *child;
 
@@ -131,7 +131,7 @@ static void smc_listen_end(struct smc_sock *smc)
  * With SO_REUSEPORT TCP may move connections to other listeners of the port. Reset those
  * for SMC: to a program without it their CLC messages are payload. Releases the socket lock.
  */
-static void smc_listen_leave_children(struct smc_sock *smc, struct smc_listener *listener)
+static void smc_listen_reset_children(struct smc_sock *smc, struct smc_listener *listener)
 {
 	struct sock *lsk = smc->sk, *sk;
 
@@ -159,7 +159,7 @@ void smc_listen_stop(struct smc_sock *smc)
 	struct smc_listener *listener = smc_sock_listener(smc);
 
 	sock_owned_by_me(smc->sk);
-	smc_listen_leave_children(smc, listener);
+	smc_listen_reset_children(smc, listener);
 	if (smc_sock_listener(smc) != listener)
 		return;
 	if (smc->sk->sk_state == TCP_LISTEN)
@@ -217,7 +217,7 @@ int smc_listen_begin(struct smc_sock *smc)
 		smc->fallback = SMC_DECLINE_NONE;
 	smc->peer_diagnosis = 0;
 	tcp_sk(sk)->syn_smc = 1;
-	tcp_sk(sk)->smc_hs_congested = smc_listen_offers_no_smc;
+	tcp_sk(sk)->smc_hs_congested = smc_listen_withholds_smc;
 	smc_tcp_limit_backlog(sk, true);
 	/* set if an operator ended the last listening: children would inherit it */
 	WRITE_ONCE(sk->sk_shutdown, 0);

@@ -233,8 +233,8 @@ void smc_listener_charge(struct smc_child *child, unsigned long bytes)
 }
 
 /**
- * smc_listener_defer() - keep a child pending for its first byte after its handshake
- * @child: the child; its charge stays
+ * smc_listener_defer() - let a child wait for its first byte after its handshake
+ * @child: the child; stays pending with its charge
  *
  * Context: Process context.
  * Return: false if it was evicted.

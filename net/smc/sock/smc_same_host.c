@@ -38,8 +38,8 @@ static DEFINE_HASHTABLE(smc_same_host_table, 8);
  * @net: namespace cookies by role; the server's is 0 until it takes the pair
  * @is_over: the client has left
  * @waitq: woken when @is_over is set
- * @is_said: @said is valid, by role
- * @said: Accept of the server and Confirm of the client, by role
+ * @is_published: @published is valid, by role
+ * @published: Accept of the server and Confirm of the client, by role
  */
 struct smc_same_host_pair {
 	struct hlist_node node;
@@ -50,8 +50,8 @@ struct smc_same_host_pair {
 	u64 net[2];
 	bool is_over;
 	wait_queue_head_t waitq;
-	bool is_said[2];
-	struct smc_clc_accept said[2];
+	bool is_published[2];
+	struct smc_clc_accept published[2];
 };
 
 /* Seeded, because a peer chooses its own number and knows the other. */
@@ -236,8 +236,8 @@ void smc_same_host_publish(struct smc_same_host_pair *pair, enum smc_role role,
 			   const struct smc_clc_accept *acc)
 {
 	guard(spinlock)(&smc_same_host_lock);
-	pair->said[role] = *acc;
-	pair->is_said[role] = true;
+	pair->published[role] = *acc;
+	pair->is_published[role] = true;
 }
 
 static bool host_is_same(const struct smc_clc_accept *a, const struct smc_clc_accept *b)
@@ -266,7 +266,7 @@ int smc_same_host_check(struct smc_same_host_pair *pair, enum smc_role role,
 	guard(spinlock)(&smc_same_host_lock);
 	if (!pair->net[role])
 		return -ENOENT;
-	return pair->is_said[role] && host_is_same(&pair->said[role], acc) ? 0 : -EBADMSG;
+	return pair->is_published[role] && host_is_same(&pair->published[role], acc) ? 0 : -EBADMSG;
 }
 
 /**

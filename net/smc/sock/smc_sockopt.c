@@ -90,7 +90,7 @@ static int opt_set_smc(struct sock *sk, int optname, sockptr_t optval, unsigned 
 	return rc;
 }
 
-static bool opt_may_be_tcps(struct sock *sk, enum opt_kind kind, bool *is_early)
+static bool opt_is_allowed(struct sock *sk, enum opt_kind kind, bool *is_early)
 {
 	const struct smc_sock *smc;
 	bool is_ours;
@@ -106,14 +106,14 @@ static bool opt_may_be_tcps(struct sock *sk, enum opt_kind kind, bool *is_early)
 }
 
 /* A new socket becomes TCP's; a listener does so with new children, and declines earlier offers. */
-static void opt_stay_with_tcp(struct sock *sk)
+static void opt_exclude_smc(struct sock *sk)
 {
 	struct smc_sock *smc;
 
 	lock_sock(sk);
 	smc = smc_sk(sk);
 	if (smc && smc_sock_listener(smc))
-		/* smc_listen_offers_no_smc() reads it for each SYN */
+		/* smc_listen_withholds_smc() reads it for each SYN */
 		WRITE_ONCE(smc->fallback, SMC_DECLINE_OPTUNSUPP);
 	else if (smc && opt_is_early(smc))
 		smc_tcp_become(smc, SMC_DECLINE_OPTUNSUPP);
@@ -128,7 +128,7 @@ static int opt_set_tcp_only(struct sock *sk, enum opt_kind kind, int level, int 
 	int val = 1;
 	int rc;
 
-	if (!opt_may_be_tcps(sk, kind, &is_early))
+	if (!opt_is_allowed(sk, kind, &is_early))
 		return -EOPNOTSUPP;
 	rc = smc_tcp_prot(sk)->setsockopt(sk, level, optname, optval, optlen);
 	if (rc || !is_early)
@@ -136,7 +136,7 @@ static int opt_set_tcp_only(struct sock *sk, enum opt_kind kind, int level, int 
 	if (kind == OPT_SWITCH && copy_from_sockptr(&val, optval, sizeof(val)))
 		return -EFAULT;
 	if (val)
-		opt_stay_with_tcp(sk);
+		opt_exclude_smc(sk);
 	return 0;
 }
 

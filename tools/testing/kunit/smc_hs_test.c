@@ -573,12 +573,12 @@ static void a_row_that_waits_says_what_for(struct kunit *test)
 		row = role == SMC_ROLE_SERVER ? hs_server : hs_client;
 		table_rows(role, &nr);
 		for (i = 0; i < nr; i++) {
-			KUNIT_EXPECT_EQ_MSG(test, !row[i].patience, !row[i].late, "%d: %u", role,
+			KUNIT_EXPECT_EQ_MSG(test, !row[i].limit, !row[i].late, "%d: %u", role,
 					    i);
-			KUNIT_EXPECT_TRUE_MSG(test, row[i].news || !row[i].patience, "%d: %u", role,
+			KUNIT_EXPECT_TRUE_MSG(test, row[i].event || !row[i].limit, "%d: %u", role,
 					      i);
 			/* the timers of LLC are the only ones beside the row's */
-			KUNIT_EXPECT_TRUE_MSG(test, row[i].patience || !row[i].news ||
+			KUNIT_EXPECT_TRUE_MSG(test, row[i].limit || !row[i].event ||
 					      row[i].step == hs_first_contact, "%d: %u", role, i);
 		}
 	}

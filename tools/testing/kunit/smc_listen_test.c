@@ -359,7 +359,7 @@ static void opt_02_a_listener_offers_smc_whatever_a_connect_met(struct kunit *te
 		lock_sock(smc->sk);
 		KUNIT_EXPECT_EQ(test, smc_listen_begin(smc), 0);
 		KUNIT_EXPECT_TRUE(test, tcp_sk(smc->sk)->syn_smc);
-		KUNIT_EXPECT_EQ(test, smc_listen_offers_no_smc(smc->sk), rows[i].stays);
+		KUNIT_EXPECT_EQ(test, smc_listen_withholds_smc(smc->sk), rows[i].stays);
 		KUNIT_EXPECT_EQ(test, smc->fallback != SMC_DECLINE_NONE, rows[i].stays);
 		KUNIT_EXPECT_EQ(test, smc->peer_diagnosis, 0U);
 		smc_listen_begun(smc);
@@ -376,25 +376,25 @@ static void opt_08_smc_is_offered_as_long_as_there_is_no_reason_not_to(struct ku
 	struct sock *sk = smc->sk;
 
 	/* before it listens */
-	KUNIT_EXPECT_TRUE(test, smc_listen_offers_no_smc(sk));
+	KUNIT_EXPECT_TRUE(test, smc_listen_withholds_smc(sk));
 	listen_start(test, lab, 1);
-	KUNIT_EXPECT_PTR_EQ(test, tcp_sk(sk)->smc_hs_congested, &smc_listen_offers_no_smc);
-	KUNIT_EXPECT_FALSE(test, smc_listen_offers_no_smc(sk));
+	KUNIT_EXPECT_PTR_EQ(test, tcp_sk(sk)->smc_hs_congested, &smc_listen_withholds_smc);
+	KUNIT_EXPECT_FALSE(test, smc_listen_withholds_smc(sk));
 	listen_has_rnic = false;
-	KUNIT_EXPECT_TRUE(test, smc_listen_offers_no_smc(sk));
+	KUNIT_EXPECT_TRUE(test, smc_listen_withholds_smc(sk));
 	listen_has_rnic = true;
 	/* of an option that only TCP knows */
 	smc->fallback = SMC_DECLINE_OPTUNSUPP;
-	KUNIT_EXPECT_TRUE(test, smc_listen_offers_no_smc(sk));
+	KUNIT_EXPECT_TRUE(test, smc_listen_withholds_smc(sk));
 	smc->fallback = SMC_DECLINE_NONE;
 
 	listener = rcu_access_pointer(smc->listener);
 	listener->nr[SMC_CHILD_HANDSHAKE] = SMC_LISTEN_CONGESTED + 1;
-	KUNIT_EXPECT_FALSE(test, smc_listen_offers_no_smc(sk));
+	KUNIT_EXPECT_FALSE(test, smc_listen_withholds_smc(sk));
 	smc->limits_handshakes = true;
-	KUNIT_EXPECT_TRUE(test, smc_listen_offers_no_smc(sk));
+	KUNIT_EXPECT_TRUE(test, smc_listen_withholds_smc(sk));
 	listener->nr[SMC_CHILD_HANDSHAKE]--;
-	KUNIT_EXPECT_FALSE(test, smc_listen_offers_no_smc(sk));
+	KUNIT_EXPECT_FALSE(test, smc_listen_withholds_smc(sk));
 	listener->nr[SMC_CHILD_HANDSHAKE] = 0;
 }
 
