@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """connect() to AF_UNSPEC, and failed handshakes: the socket is used again.
 
-What it says is compared with TCP in like_tcp; here is what TCP has not: CLC under
+What it says is compared with TCP in like_tcp_connect; here is what TCP has not: CLC under
 way, elements, link groups, and what is left of them.
 
 covers: ABRT-03 ABRT-06 ABRT-13 ERR-14
