@@ -3,19 +3,17 @@
  * Link groups: found or formed by peer, with their connections.
  *
  * Operation:
- *   A handshake reserves a place in a group, or forms a new one; other
- *   handshakes with the same key are told of the FORMING group, whose wait
- *   queue has the news of it. A reservation becomes a connection
+ *   A handshake reserves a place in a group, or forms a group. Other handshakes with the same key
+ *   get the FORMING group and wait on its wait queue. A reservation becomes a connection
  *   (smc_conn_join()) or is given back.
  *
  * Ownership:
- *   A group is freed when its last reference goes, by a work item, so that
- *   references may be dropped in any context. It stays in the list of groups
- *   until then: module and namespace exit wait for the list.
+ *   The last reference queues a work item that frees the group, so references may be dropped in any
+ *   context. The group stays in the list until then: module and namespace exit wait for the list.
  *
  * Locks:
- *   smc_lgr_list_lock may be taken with lgr->lock or conn->lock held. Nothing
- *   is taken inside: who waits for a group is woken after it was released.
+ *   smc_lgr_list_lock may be taken with lgr->lock or conn->lock held. It is a leaf: waiters of a
+ *   group are woken after it was released.
  */
 #include <linux/etherdevice.h>
 #include <linux/random.h>
@@ -27,11 +25,11 @@
 #include "group/smc_core.h"
 #include "rdma/smc_net.h"
 
-/* Group ids count in steps that leave room for a link number, LID-05. */
+/* Group ids advance in steps that leave room for a link number, LID-05. */
 #define SMC_LGR_ID_STEP	256
 
 static LIST_HEAD(smc_lgr_list);
-static LIST_HEAD(smc_lgr_idle);	/* those without connections, the oldest first */
+static LIST_HEAD(smc_lgr_idle);	/* groups without connections, the oldest first */
 static DEFINE_SPINLOCK(smc_lgr_list_lock);
 static DECLARE_WAIT_QUEUE_HEAD(smc_lgr_list_waitq);
 static struct workqueue_struct *smc_core_wq;
@@ -40,7 +38,6 @@ static u32 smc_lgr_last_id;	/* under smc_lgr_list_lock */
 
 static void smc_lgr_free_work(struct work_struct *work);
 
-/* It waits for its next connection. */
 static void lgr_set_idle(struct smc_link_group *lgr)
 {
 	lockdep_assert_held(&smc_lgr_list_lock);
@@ -48,7 +45,7 @@ static void lgr_set_idle(struct smc_link_group *lgr)
 	smc_net(lgr->key.net)->nr_idle_lgrs++;
 }
 
-/* It has one, or will have none any more. */
+/* It has a connection, or gets none any more. */
 static void lgr_set_busy(struct smc_link_group *lgr)
 {
 	lockdep_assert_held(&smc_lgr_list_lock);
@@ -58,14 +55,14 @@ static void lgr_set_busy(struct smc_link_group *lgr)
 	smc_net(lgr->key.net)->nr_idle_lgrs--;
 }
 
-/* The one place where the state of a group changes. */
+/* The only place where the state of a group changes. */
 static bool lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state)
 {
 	lockdep_assert_held(&smc_lgr_list_lock);
 	if (!smc_state_lgr_may_move(lgr->state, state))
 		return false;
 	lgr_set_busy(lgr);
-	/* with what was written before; pairs with the acquire in hs_first_contact() */
+	/* publishes earlier writes; pairs with the acquire in hs_first_contact() */
 	smp_store_release(&lgr->state, state);
 	return true;
 }
@@ -74,10 +71,10 @@ static bool lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state)
  * smc_lgr_set_state() - move a group to another state
  * @lgr: the group
  * @state: the new state
- * @was: receives the state it had; may be NULL
+ * @was: receives the old state; may be NULL
  *
  * Context: Any context.
- * Return: true if it moved; false if that is no legal move.
+ * Return: true if it moved; false if the move is not legal.
  */
 bool smc_lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
 		       enum smc_lgr_state *was)
@@ -89,15 +86,12 @@ bool smc_lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
 }
 
 /**
- * smc_lgr_set_failed() - a group that is FORMING becomes TERMINATING
- * @lgr: the group
- * @decline: why, if its connection may still fall back to TCP; 0 if it must be
- *	     reset
- *
- * Nothing happens to a group that is not FORMING any more.
+ * smc_lgr_set_failed() - move a group from FORMING to TERMINATING
+ * @lgr: the group; nothing happens in any other state
+ * @decline: reason if its connection may still fall back to TCP; 0 if it must be reset
  *
  * Context: Any context.
- * Return: true if it was.
+ * Return: true if it moved.
  */
 bool smc_lgr_set_failed(struct smc_link_group *lgr, enum smc_decline decline)
 {
@@ -109,16 +103,16 @@ bool smc_lgr_set_failed(struct smc_link_group *lgr, enum smc_decline decline)
 }
 
 /**
- * smc_lgr_is_down() - has the end of a group begun
+ * smc_lgr_is_down() - check whether the end of a group has begun
  * @lgr: the group
  *
- * Context: Any context. The answer "no" lasts only while conn->lock or
- *	    lgr->lock keeps the teardown from passing by.
- * Return: true from the moment it takes no more connections and links.
+ * Context: Any context. A result of false lasts only while conn->lock or lgr->lock blocks the
+ *	    teardown.
+ * Return: true once it takes no more connections and links.
  */
 bool smc_lgr_is_down(const struct smc_link_group *lgr)
 {
-	/* The lock orders this read behind what its caller published. */
+	/* The lock orders this read after the caller's earlier writes. */
 	guard(spinlock_irqsave)(&smc_lgr_list_lock);
 	return lgr->state == SMC_LGR_TERMINATING || lgr->state == SMC_LGR_DEAD;
 }
@@ -156,7 +150,7 @@ static struct smc_link_group *lgr_alloc(const struct smc_lgr_key *key)
 	return lgr;
 }
 
-/* Nobody has seen it yet, or nobody sees it any more. */
+/* For a group that was never listed, or is listed no more. */
 static void lgr_free(struct smc_link_group *lgr)
 {
 	struct smc_link *link, *next_link;
@@ -180,9 +174,9 @@ static void smc_lgr_free_work(struct work_struct *work)
 {
 	struct smc_link_group *lgr = container_of(work, struct smc_link_group, free_work);
 
-	/* Completion handlers and pushes have let go of links and group. */
+	/* Completion handlers and pushes no longer use links and group. */
 	synchronize_rcu();
-	/* Counted in the namespace, which may end when it has no group left. */
+	/* Buffers are counted in the namespace, which may end once it has no group. */
 	smc_buf_pool_free(&lgr->sends);
 	smc_buf_pool_free(&lgr->rmbs);
 	spin_lock_irq(&smc_lgr_list_lock);
@@ -228,10 +222,10 @@ static bool lgr_key_matches(const struct smc_link_group *lgr, const struct smc_l
 }
 
 /*
- * Does this link take the way that was found for the new connection? An RNIC keeps the
- * next hop it was given, whatever becomes of routes and neighbours, and a link dies with
- * the address that is its GID: so the GIDs must be equal, too. Where the interface is in
- * another namespace no route was looked up (hop_limit 0): that link is direct.
+ * Return true if the link takes the path found for the new connection. An RNIC keeps its next hop
+ * whatever happens to routes and neighbours, and a link dies with the address of its GID: so the
+ * GIDs must be equal, too. If the interface is in another namespace, no route was looked up
+ * (hop_limit 0) and the link is direct.
  */
 static bool lgr_link_goes(const struct smc_link *link, const struct smc_ib_end *end,
 			  const struct smc_lgr_key *key)
@@ -246,10 +240,7 @@ static bool lgr_link_goes(const struct smc_link *link, const struct smc_ib_end *
 	       !memcmp(link->peer.hop_mac, key->hop_mac, sizeof(key->hop_mac));
 }
 
-/*
- * Does one of its active links join the port that serves the new connection
- * with the RNIC that the client named?
- */
+/* Return true if an active link joins the serving port with the RNIC named by the client. */
 static bool lgr_has_ends(const struct smc_link_group *lgr, const struct smc_ib_end *end,
 			 const struct smc_lgr_key *key)
 {
@@ -274,14 +265,14 @@ static bool lgr_has_ends(const struct smc_link_group *lgr, const struct smc_ib_e
 static bool link_has_same_ends(const struct smc_link *link, const struct smc_ib_end *end,
 			       const u8 *peer_gid, const u8 *peer_mac)
 {
-	/* not the device: it may be gone, and another one have its place */
+	/* not the device: another one may have replaced it */
 	return link->wr.end.port == end->port &&
 	       !memcmp(&link->wr.end.gid, &end->gid, sizeof(end->gid)) &&
 	       !memcmp(link->wr.end.mac, end->mac, sizeof(end->mac)) &&
 	       smc_nego_same_rnic(link->peer.gid, link->peer.mac, peer_gid, peer_mac);
 }
 
-/* Did a link join these ends before? It may be lost by now, as long as another is active. */
+/* Return true if a link joined these ends before, even if lost, and another link is active. */
 static bool lgr_had_ends(struct smc_link_group *lgr, const struct smc_ib_end *end,
 			 const struct smc_lgr_key *key)
 {
@@ -299,8 +290,8 @@ static bool lgr_had_ends(struct smc_link_group *lgr, const struct smc_ib_end *en
 }
 
 /**
- * smc_lgr_note_ends() - a link has become active: RDMA works between its ends
- * @link: the link
+ * smc_lgr_note_ends() - record that RDMA works between the ends of a link
+ * @link: the link, which became active
  *
  * Context: Process context. Expects lgr->lock held.
  */
@@ -317,11 +308,11 @@ void smc_lgr_note_ends(struct smc_link *link)
 					      link->peer.mac))
 			return;
 	}
-	/* pairs with smp_load_acquire() in lgr_had_ends(); the oldest makes room */
+	/* pairs with smp_load_acquire() in lgr_had_ends(); replaces the oldest entry */
 	smp_store_release(&lgr->proved[lgr->nr_proved++ % SMC_LINKS_MAX], link);
 }
 
-/* Is it formed by a client that the new one may wait for? */
+/* Return true if the FORMING group belongs to the same client, which the new one may wait for. */
 static bool lgr_has_same_client(const struct smc_link_group *lgr, const struct smc_lgr_key *key)
 {
 	const struct smc_lgr_key *own = &lgr->key;
@@ -342,10 +333,10 @@ static bool lgr_is_same_peer(const struct smc_ib_peer *one, const struct smc_ib_
 }
 
 /**
- * smc_lgr_note_left() - a link is taken out of its group
+ * smc_lgr_note_left() - record the peer's end of a link that leaves its group
  * @link: the link
  *
- * What the peer says of it may still be on its way. Of many the last are known.
+ * Messages of the peer that name it may still be on their way. Only the last few are recorded.
  *
  * Context: Process context. Expects lgr->lock held.
  */
@@ -354,7 +345,7 @@ void smc_lgr_note_left(struct smc_link *link)
 	struct smc_link_group *lgr = link->lgr;
 
 	lockdep_assert_held(&lgr->lock);
-	/* one that was never connected is not known to the peer */
+	/* the peer does not know a link that was never connected */
 	if (!link->peer.qpn)
 		return;
 	guard(spinlock_irqsave)(&smc_lgr_list_lock);
@@ -362,17 +353,17 @@ void smc_lgr_note_left(struct smc_link *link)
 }
 
 /**
- * smc_lgr_link_by_peer() - the link to a peer's end
+ * smc_lgr_link_by_peer() - find the link to a peer's end
  * @lgr: the group; the caller holds a reference
  * @peer: the peer's end, as in Accept or Confirm: QP number, GID and MAC count
  *
- * One in use goes before one that is being left, of which the peer may not know
- * that yet: what it has said in terms of that link still has a meaning. RFC 7609
- * 3.5.2.2, 3.5.2.3 (SC-05, SC-09).
+ * A link in use is preferred to one that is being left. The peer may not know yet that a link is
+ * being left, so its messages about that link are still valid. RFC 7609 3.5.2.2, 3.5.2.3 (SC-05,
+ * SC-09).
  *
  * Context: Any context.
- * Return: the link, valid as long as the reference, which smc_link_is_used() or is
- *	   being left; NULL if there is none.
+ * Return: the link, in use (smc_link_is_used()) or being left, valid as long as the reference; NULL
+ *	   if there is none.
  */
 struct smc_link *smc_lgr_link_by_peer(struct smc_link_group *lgr,
 				      const struct smc_ib_peer *peer)
@@ -402,7 +393,7 @@ struct smc_link *smc_lgr_link_by_peer(struct smc_link_group *lgr,
 }
 
 /**
- * smc_link_is_used() - is a link in use, or about to be
+ * smc_link_is_used() - check whether a link is in use, or about to be
  * @link: the link
  *
  * Context: Any context. It may be lost at any time.
@@ -413,7 +404,7 @@ bool smc_link_is_used(const struct smc_link *link)
 	return link_is_used_in(READ_ONCE(link->state));
 }
 
-/* Has the group given up a link to that end lately? Of many it knows the last. */
+/* Return true if one of the links given up last led to that end. */
 static bool lgr_had_link(const struct smc_link_group *lgr, const struct smc_ib_peer *peer)
 {
 	int i;
@@ -425,7 +416,7 @@ static bool lgr_had_link(const struct smc_link_group *lgr, const struct smc_ib_p
 	return false;
 }
 
-/* Our own limit, and what the peer has agreed to. */
+/* Our own limit, bounded by the peer's. */
 static unsigned int lgr_max_conns(const struct smc_link_group *lgr)
 {
 	int own = READ_ONCE(smc_net(lgr->key.net)->set.max_conns_per_lgr);
@@ -434,14 +425,14 @@ static unsigned int lgr_max_conns(const struct smc_link_group *lgr)
 }
 
 /*
- * What a search looks for: a group with room on @end (server), or the one with
- * a link to @peer, whose room is the server's business (client, LG-06).
+ * Criteria of a search: a group with room on @end (server), or the one with a link to @peer, whose
+ * room is the server's business (client, LG-06).
  */
 struct lgr_search {
 	const struct smc_lgr_key *key;
 	const struct smc_ib_end *end;
 	const struct smc_ib_peer *peer;
-	bool may_be_left;		/* the link, not only one in use */
+	bool may_be_left;		/* accept a link that is being left */
 	struct smc_link *link;		/* found with @peer */
 };
 
@@ -458,10 +449,7 @@ static bool lgr_fits(struct smc_link_group *lgr, struct lgr_search *s)
 	       (lgr_has_ends(lgr, s->end, s->key) || lgr_had_ends(lgr, s->end, s->key));
 }
 
-/*
- * An ACTIVE group that fits, or a FORMING one that may come to fit. No
- * reference is taken.
- */
+/* Find an ACTIVE group that fits, or else a FORMING one that may. Takes no reference. */
 static struct smc_link_group *lgr_find(struct lgr_search *s)
 {
 	struct smc_link_group *lgr, *forming = NULL;
@@ -487,9 +475,8 @@ static void lgr_enlist(struct smc_link_group *lgr)
 }
 
 /*
- * Finds a group and reserves a place in it. One that is FORMING is returned
- * with a reference and no reservation. Where none is found, @fresh (may be
- * NULL) is put in the list.
+ * Find a group and reserve a place in it. A FORMING group is returned with a reference and no
+ * reservation. If none is found, @fresh (may be NULL) is added to the list.
  */
 static struct smc_link_group *lgr_reserve(struct lgr_search *s, struct smc_link_group *fresh,
 					  bool *is_forming)
@@ -500,7 +487,7 @@ static struct smc_link_group *lgr_reserve(struct lgr_search *s, struct smc_link_
 	guard(spinlock_irqsave)(&smc_lgr_list_lock);
 	lgr = lgr_find(s);
 	if (lgr) {
-		/* Not freed before its state has left FORMING and ACTIVE. */
+		/* Not freed in state FORMING or ACTIVE. */
 		refcount_inc(&lgr->refs);
 		*is_forming = lgr->state == SMC_LGR_FORMING;
 		if (!*is_forming) {
@@ -515,24 +502,22 @@ static struct smc_link_group *lgr_reserve(struct lgr_search *s, struct smc_link_
 }
 
 /**
- * smc_lgr_reserve() - a place for a connection that a client proposes
+ * smc_lgr_reserve() - reserve a place for a connection that a client proposes
  * @key: the peer, with role server
  * @end: the port that serves the connection
  * @is_first: set if a group was formed: this is first contact
  * @forming: receives, with -EAGAIN only, the group to wait for and a reference
  *
- * Finds an active group of that peer with room and a link between the two RNICs; it
- * may be lost, where others are left. Where there is none, nor one that is being
- * formed for the same client, or where all are full, forms a (parallel) group;
- * everybody else with this key then waits for the caller, who ends that with
- * smc_lgr_activate() or smc_lgr_fail(). RFC 7609 3.5.1, 3.5.2.1 (LG-05, LG-06, RMB-19, PID-05,
- * AMB-60).
+ * Finds an active group of that peer with room and a link between the two RNICs, which may be lost
+ * if others are active. If there is none, or all are full, and no group is being formed for the
+ * same client, forms a (parallel) group. Other handshakes with this key then wait until the caller
+ * calls smc_lgr_activate() or smc_lgr_fail(). RFC 7609 3.5.1, 3.5.2.1 (LG-05, LG-06, RMB-19,
+ * PID-05, AMB-60).
  *
- * Context: Process context, may sleep, but waits for nobody. Expects no lock
- *	    held.
- * Return: the group, with a reservation that includes a reference, for
- *	   smc_conn_join() or smc_lgr_unreserve(); ERR_PTR(-EAGAIN) to call again
- *	   when @forming, whose waitq tells, is formed no more; ERR_PTR(-ENOMEM).
+ * Context: Process context, may sleep, but does not wait for a peer. Expects no lock held.
+ * Return: the group, with a reservation that includes a reference, for smc_conn_join() or
+ *	   smc_lgr_unreserve(); ERR_PTR(-EAGAIN) to retry once @forming leaves FORMING (wait on its
+ *	   waitq); ERR_PTR(-ENOMEM).
  */
 struct smc_link_group *smc_lgr_reserve(const struct smc_lgr_key *key,
 				       const struct smc_ib_end *end, bool *is_first,
@@ -559,10 +544,10 @@ struct smc_link_group *smc_lgr_reserve(const struct smc_lgr_key *key,
 }
 
 /**
- * smc_lgr_form() - form a group on the word of a server
+ * smc_lgr_form() - form a group because the Accept announces first contact
  * @key: the peer, with role client
  *
- * For a client whose Accept says first contact. RFC 7609 3.5.1.3.
+ * RFC 7609 3.5.1.3.
  *
  * Context: Process context, may sleep.
  * Return: the FORMING group as with smc_lgr_reserve(), or ERR_PTR(-ENOMEM).
@@ -591,22 +576,20 @@ static bool lgr_any_had_link(const struct lgr_search *s)
 }
 
 /**
- * smc_lgr_reserve_link() - a place on the link that a server has named
+ * smc_lgr_reserve_link() - reserve a place on the link that a server has named
  * @key: the peer, with role client
  * @peer: the server's end of the link
  * @link: receives the link
  * @forming: as with smc_lgr_reserve()
  *
- * The group with that link may still be being formed: the server may be done
- * with first contact before we are. And the link may have been lost here when the
- * server, who does not know yet, chose it: the group is the right one all the same,
- * and smc_conn_join() finds another link. RFC 7609 3.5.2.2 (SC-05, FAIL-02).
+ * The group may still be FORMING here, because the server may finish first contact earlier. The
+ * link may be lost here without the server's knowledge: then the group is right all the same, and
+ * smc_conn_join() finds another link. RFC 7609 3.5.2.2 (SC-05, FAIL-02).
  *
  * Context: Process context.
- * Return: the group as with smc_lgr_reserve(); ERR_PTR(-EAGAIN) as there;
- *	   ERR_PTR(-ESTALE) if an active group had that link until lately, and
- *	   what the server says of it cannot be understood any more;
- *	   ERR_PTR(-ENOENT) if there is no such link (out of sync).
+ * Return: the group as with smc_lgr_reserve(); ERR_PTR(-EAGAIN) as there; ERR_PTR(-ESTALE) if an
+ *	   active group had that link until recently, and the server's message can no longer be
+ *	   interpreted; ERR_PTR(-ENOENT) if there is no such link (out of sync).
  */
 struct smc_link_group *smc_lgr_reserve_link(const struct smc_lgr_key *key,
 					    const struct smc_ib_peer *peer,
@@ -633,12 +616,12 @@ struct smc_link_group *smc_lgr_reserve_link(const struct smc_lgr_key *key,
 }
 
 /**
- * smc_lgr_find_link() - the group that has a link to a peer's end
+ * smc_lgr_find_link() - find the group that has a link to a peer's end
  * @key: the peer and our role
  * @peer: the peer's end of the link
  *
- * For a group that a first contact shows to be stale (AMB-06). A link that is being
- * left shows nothing: its number may be that of a new queue pair by now.
+ * For a group that a first contact shows to be stale (AMB-06). A link that is being left is no
+ * proof: its number may already name a new queue pair.
  *
  * Context: Process context.
  * Return: the group with a reference, but no reservation; NULL if none.
@@ -656,7 +639,10 @@ struct smc_link_group *smc_lgr_find_link(const struct smc_lgr_key *key,
 	return lgr;
 }
 
-/* Is @other with the same peer, started anew, or with whoever has the peer's address now? */
+/*
+ * Return true if @other is with the same peer after a restart, or with the present owner of its
+ * address.
+ */
 static bool lgr_is_successor(const struct smc_link_group *other, const struct smc_link_group *lgr)
 {
 	const struct smc_lgr_key *key = &lgr->key;
@@ -666,9 +652,9 @@ static bool lgr_is_successor(const struct smc_link_group *other, const struct sm
 	if (ipv6_addr_equal(&other->key.peer_addr, &key->peer_addr))
 		return true;
 	/*
-	 * A host has another peer ID after each start, its RNIC the MAC address of before.
-	 * So have containers that share an RNIC, each with addresses of its own: only by
-	 * the other family's may it be the same host.
+	 * A host changes its peer ID with each start and keeps the MAC address of its RNIC.
+	 * Containers that share an RNIC look alike, but each has its own addresses: only an address
+	 * of the other family may belong to the same host.
 	 */
 	return ipv6_addr_v4mapped(&other->key.peer_addr) != ipv6_addr_v4mapped(&key->peer_addr) &&
 	       ether_addr_equal(other->key.peer_mac, key->peer_mac) &&
@@ -676,12 +662,12 @@ static bool lgr_is_successor(const struct smc_link_group *other, const struct sm
 }
 
 /**
- * smc_lgr_has_successor() - is a younger group up with the same host?
+ * smc_lgr_has_successor() - check whether a later group with the same host is active
  * @lgr: the group; the caller holds a reference
  *
  * Context: Any context.
- * Return: true if so: one with the peer, with a later start of it at an address of the
- *	   other family, or with whoever has its address now.
+ * Return: true if a later group is with the peer, with the restarted peer at an address of the
+ *	   other family, or with the present owner of its address.
  */
 bool smc_lgr_has_successor(const struct smc_link_group *lgr)
 {
@@ -689,7 +675,7 @@ bool smc_lgr_has_successor(const struct smc_link_group *lgr)
 	bool has = false;
 
 	guard(spinlock_irqsave)(&smc_lgr_list_lock);
-	/* in the order in which they were formed */
+	/* the list is in order of formation */
 	list_for_each_entry(other, &smc_lgr_list, node)
 		if (other == lgr)
 			has = false;
@@ -699,12 +685,11 @@ bool smc_lgr_has_successor(const struct smc_link_group *lgr)
 }
 
 /**
- * smc_lgr_drop_conn() - one connection or reservation less
+ * smc_lgr_drop_conn() - count one connection or reservation less
  * @lgr: the group; the reference of the reservation stays with the caller
  *
  * Context: Any context.
- * Return: true if that was the last one and the group is up: its idle time
- *	   begins (TMR-10).
+ * Return: true if that was the last one of an active group: its idle time begins (TMR-10).
  */
 bool smc_lgr_drop_conn(struct smc_link_group *lgr)
 {
@@ -718,12 +703,11 @@ bool smc_lgr_drop_conn(struct smc_link_group *lgr)
 }
 
 /**
- * smc_lgr_unreserve() - give a reservation back that did not become a connection
+ * smc_lgr_unreserve() - give back a reservation that did not become a connection
  * @lgr: the group; the reference of the reservation is dropped
  *
  * Context: Any context.
- * Return: as smc_lgr_drop_conn(). A caller that acts on it needs a reference
- *	   of its own.
+ * Return: as smc_lgr_drop_conn(). A caller that acts on it needs its own reference.
  */
 bool smc_lgr_unreserve(struct smc_link_group *lgr)
 {
@@ -734,16 +718,15 @@ bool smc_lgr_unreserve(struct smc_link_group *lgr)
 }
 
 /**
- * smc_lgr_surplus() - an idle group more than there may be
+ * smc_lgr_surplus() - get an idle group above net.smc.max_idle_lgrs
  * @net: whose groups
  *
- * An idle group costs a queue pair, receives and tables for net.smc.lgr_idle_ms, and
- * who may connect may have any number of them: each with a peer ID of its own. Above
- * net.smc.max_idle_lgrs the one that is idle for longest does not count any more
- * and is for the caller to end. LGT-02.
+ * An idle group costs a queue pair, receives and tables for net.smc.lgr_idle_ms, and one client may
+ * cause any number of them by changing its peer ID. Above the limit the group that is idle for
+ * longest is no longer counted; the caller ends it. LGT-02.
  *
  * Context: Any context.
- * Return: the group with a reference; NULL if there are no more than may be.
+ * Return: the group with a reference; NULL if the limit is not exceeded.
  */
 struct smc_link_group *smc_lgr_surplus(const struct net *net)
 {
@@ -755,7 +738,7 @@ struct smc_link_group *smc_lgr_surplus(const struct net *net)
 	list_for_each_entry(lgr, &smc_lgr_idle, idle_node) {
 		if (!net_eq(lgr->key.net, net))
 			continue;
-		/* idle is active, so there is a reference */
+		/* an idle group is active and so has a reference */
 		refcount_inc(&lgr->refs);
 		lgr_set_busy(lgr);
 		return lgr;
@@ -764,10 +747,10 @@ struct smc_link_group *smc_lgr_surplus(const struct net *net)
 }
 
 /**
- * smc_lgr_retire() - let no further connection in, if there is none
+ * smc_lgr_retire() - admit no further connection, unless there are connections
  * @lgr: the group
  *
- * Its owner is about to end an idle group and must not cross a handshake.
+ * The caller is about to end an idle group; a handshake that joins it now would fail.
  *
  * Context: Any context.
  * Return: true if the group is active, empty, and will stay so.
@@ -783,8 +766,8 @@ bool smc_lgr_retire(struct smc_link_group *lgr)
 }
 
 /**
- * smc_lgr_shut() - let no further connection in
- * @lgr: the group, whose end the peer hears of, or which takes no further link
+ * smc_lgr_shut() - admit no further connection
+ * @lgr: the group, whose end is announced to the peer, or which takes no further link
  *
  * RFC 7609 3.5.4 (LGT-04, LGT-05).
  *
@@ -798,10 +781,8 @@ void smc_lgr_shut(struct smc_link_group *lgr)
 }
 
 /**
- * smc_lgr_pick_link() - the link for a further connection
+ * smc_lgr_pick_link() - pick the active link with the fewest connections, LB-03
  * @lgr: the group; the caller holds a reference
- *
- * The active link that carries the fewest, LB-03.
  *
  * Context: Any context.
  * Return: the link, valid as long as the reference; NULL if none is active.
@@ -811,7 +792,7 @@ struct smc_link *smc_lgr_pick_link(struct smc_link_group *lgr)
 	struct smc_link *best = NULL;
 	int i;
 
-	/* one that is active is kept, but not any other that is looked at */
+	/* an active link stays allocated; any other may be freed after a grace period */
 	guard(rcu)();
 	for (i = 0; i < SMC_LINKS_MAX; i++) {
 		/* pairs with smp_store_release() in link_publish() */
@@ -825,8 +806,8 @@ struct smc_link *smc_lgr_pick_link(struct smc_link_group *lgr)
 }
 
 /**
- * smc_lgr_for_each() - show all groups to an observer
- * @fn: called for each group; no lock is held, it may sleep
+ * smc_lgr_for_each() - call a function for all groups
+ * @fn: the function; no lock is held, it may sleep
  * @arg: passed on
  *
  * Context: Process context.
@@ -836,7 +817,7 @@ void smc_lgr_for_each(void (*fn)(struct smc_link_group *lgr, void *arg), void *a
 	struct smc_link_group *lgr, *prev = NULL;
 
 	do {
-		/* A group with a reference keeps its place in the list. */
+		/* A group with a reference stays in the list. */
 		spin_lock_irq(&smc_lgr_list_lock);
 		lgr = list_prepare_entry(prev, &smc_lgr_list, node);
 		list_for_each_entry_continue(lgr, &smc_lgr_list, node)
@@ -851,7 +832,7 @@ void smc_lgr_for_each(void (*fn)(struct smc_link_group *lgr, void *arg), void *a
 	} while (prev);
 }
 
-/* Is no group left in @net, or anywhere where @net is NULL? */
+/* @net: NULL for all namespaces */
 static bool lgr_none_in(const struct net *net)
 {
 	struct smc_link_group *lgr;
@@ -864,7 +845,7 @@ static bool lgr_none_in(const struct net *net)
 }
 
 /**
- * smc_lgr_wait_none() - wait until groups are gone
+ * smc_lgr_wait_none() - wait until all groups are freed
  * @net: the namespace whose groups, NULL for all; they have been terminated
  *
  * Context: Process context, sleeps.
@@ -883,10 +864,10 @@ static void lgr_queue(struct workqueue_struct *wq, struct smc_link_group *lgr,
 }
 
 /**
- * smc_core_queue() - run a work item of a group
+ * smc_core_queue() - queue a work item of a group
  * @lgr: the group; the caller has a reference
- * @work: what may wait for another such item of the group, but neither for another
- *	  group nor for the peer; it drops a reference, which is taken here
+ * @work: the item; drops a reference that is taken here. It may wait for another such item of the
+ *	  group, but neither for another group nor for the peer
  *
  * Context: Any context.
  */
@@ -896,12 +877,11 @@ void smc_core_queue(struct smc_link_group *lgr, struct work_struct *work)
 }
 
 /**
- * smc_core_queue_patient() - run a work item of a group that waits for the peer
+ * smc_core_queue_patient() - queue a work item of a group that waits for the peer
  * @lgr: the group; the caller has a reference
- * @work: what may wait for the group's LLC engine; it drops a reference, which is taken here
+ * @work: the item; drops a reference that is taken here. It may wait for the group's LLC engine
  *
- * There may be as many peers that let one wait as a queue runs items, and the engines
- * need the other queue to go on.
+ * Silent peers can occupy all workers of this queue. The engines run on the other one.
  *
  * Context: Any context.
  */
@@ -911,7 +891,7 @@ void smc_core_queue_patient(struct smc_link_group *lgr, struct work_struct *work
 }
 
 /**
- * smc_core_init() - get ready for link groups
+ * smc_core_init() - create the work queues for link groups
  *
  * Context: Process context, module load.
  * Return: 0 or -ENOMEM.
@@ -919,7 +899,7 @@ void smc_core_queue_patient(struct smc_link_group *lgr, struct work_struct *work
 int smc_core_init(void)
 {
 	smc_lgr_last_id = get_random_u32() & ~(SMC_LGR_ID_STEP - 1);
-	/* Taking one group down must not wait for another. */
+	/* Unbound: taking one group down must not wait for another. */
 	smc_core_wq = alloc_workqueue("smc_core", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	if (!smc_core_wq)
 		return -ENOMEM;
@@ -931,13 +911,13 @@ int smc_core_init(void)
 }
 
 /**
- * smc_core_exit() - the counterpart of smc_core_init()
+ * smc_core_exit() - undo smc_core_init()
  *
  * Context: Process context, module unload; no group is left.
  */
 void smc_core_exit(void)
 {
-	/* in this order: what is patient may have the last reference on a group */
+	/* in this order: a patient item may drop the last reference on a group */
 	destroy_workqueue(smc_patient_wq);
 	destroy_workqueue(smc_core_wq);
 }

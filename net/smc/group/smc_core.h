@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Link groups and links: what they are. Groups: found or formed by peer, joined
- * by connections.
- */
+/* Link groups and links, and the functions that find, form and end groups. */
 #ifndef SMC_CORE_H
 #define SMC_CORE_H
 
@@ -23,8 +20,8 @@ struct smc_conn;
 struct smc_link_group;
 
 /*
- * Links that a group may keep though their queues are gone: a peer that has one added and
- * ended after the other for months gets another group.
+ * Bound on links without queues in one group. A peer that adds and ends links for months gets
+ * another group.
  */
 #define SMC_LINKS_KEPT_MAX	1024
 
@@ -32,30 +29,30 @@ enum smc_role { SMC_ROLE_CLIENT, SMC_ROLE_SERVER };	/* values as in diag */
 
 /**
  * struct smc_link - one RC queue pair between two RNICs
- * @wr: its queues; completion handlers come back with a pointer to this
+ * @wr: its queues; completion handlers get a pointer to this
  * @lgr: the group, which outlives its links
  * @index: place in lgr->links and in every per-link array
- * @num: link number on the wire, 0 until the LLC machine has told it, which
- *	 numbers links; this and the two that follow are for display, LID-06
+ * @num: link number on the wire, 0 until the LLC machine assigns it; @num, @uid and @peer_uid are
+ *	 for display, LID-06
  * @uid: our link user ID
  * @peer_uid: the peer's, LID-04
- * @state: under lgr->lock, moved by smc_link_set_state(); released after
- *	   @peer, so that a reader of the state may read the peer
+ * @state: under lgr->lock, changed by smc_link_set_state(); released after @peer, so that a reader
+ *	   of the state may read the peer
  * @peer: the peer's end, const once the state has left SMC_LINK_UNUSED
- * @is_direct: as ADD LINK says of a link that is not the first; set before the LLC
- *	       machine hears of the link
+ * @is_direct: as ADD LINK announces for a link that is not the first; set before the LLC machine
+ *	       knows the link
  * @psn: our initial packet sequence number
  * @users: tasks that work on the queues without a lock, under lgr->lock
  * @wait_lock: guards @waiters
- * @waiters: connections (conn->wait_node) that found no free slot, in order;
- *	     each holds a reference on its connection
+ * @waiters: connections (conn->wait_node) that found no free slot, in order; each entry holds a
+ *	     reference on its connection
  * @nr_conns: connections whose sends use it
- * @is_kept: it is active, or has been, or somebody was given a pointer to it
+ * @is_kept: it is or was active, or a caller may hold a pointer to it
  * @node: in lgr->old_links once the queues are gone
  *
- * A link that is kept lives as long as its group, whether its queues still exist
- * or not: who holds a reference on the group may keep a pointer to it. Any other
- * goes with its queues, a grace period after it was taken out of lgr->links.
+ * A kept link lives as long as its group, with or without queues: a pointer to it is valid while
+ * its holder has a reference on the group. Any other link is freed with its queues, a grace period
+ * after it was taken out of lgr->links.
  */
 struct smc_link {
 	struct smc_wr wr;
@@ -82,24 +79,23 @@ static inline struct smc_link *smc_link_of(struct smc_wr *wr)
 }
 
 /**
- * struct smc_lgr_key - what makes two handshakes belong to the same group
+ * struct smc_lgr_key - what two handshakes of one group have in common
  * @net: namespace
  * @role: ours
  * @vlan: VLAN id, 0 for none
- * @version: of SMC-R, by which the two speak
- * @peer_net: cookie of the peer's namespace where it is on this host, which this
- *	      kernel knows for itself; 0 for another host
- * @peer_id: who the peer says it is
+ * @version: SMC-R version
+ * @peer_net: cookie of the peer's namespace if it is on this host, as this kernel knows; 0 for
+ *	      another host
+ * @peer_id: peer ID as announced
  * @peer_gid: GID of its RNIC, as in its first message
  * @peer_mac: MAC address of that RNIC
- * @peer_addr: its address on TCP, IPv4 mapped
- * @hop_mac: at a server, where packets to that RNIC go first
- * @hop_limit: and how far; 0 where no route was looked for, and only for that
+ * @peer_addr: its TCP address, IPv4 mapped
+ * @hop_mac: at a server, next hop of packets to that RNIC
+ * @hop_limit: their hop limit; 0 where no route was looked up, and only then
  *
- * Anybody may claim a peer ID. So a server does not let a client into a group
- * that never had a link to the RNIC which that client named, nor make it wait for
- * the first contact of another address. No claim leads into a group with a
- * namespace of this host.
+ * A peer ID is not authenticated. So a server admits a client only to a group that has or had a
+ * link to the RNIC named by the client, and lets it wait for a first contact of the same address
+ * only. No peer ID leads into a group with a namespace of this host.
  */
 struct smc_lgr_key {
 	struct net *net;
@@ -119,51 +115,45 @@ struct smc_lgr_key {
  * struct smc_link_group - all links between two peers with one role
  * @node: in the list of groups, until the group is freed
  * @idle_node: in the list of idle groups while it is active without connections
- * @refs: one for being up, dropped by @terminate_work; one per reservation or
- *	  connection, per send ring still in flight, work item and handshake
+ * @refs: one for being up, dropped when the end begins; one per reservation or connection, send
+ *	  ring in flight, work item and handshake
  * @key: what it was formed for, const after init
- * @params: what was negotiated; the dialect part is committed once, before
- *	    the peer may send (smc_lgr_commit_dialect())
- * @peer_name: the peer ID for operators: that in @key, or if the peer's first message
- *	has none, that of the next; written while FORMING
- * @id: local number for operators, LG-09; its low byte is 0
- * @state: under the list lock, moved by lgr_set_state()
- * @type: single, symmetric..., for operators
- * @is_committed: the dialect has been settled, under @lock
+ * @params: negotiated parameters; the dialect is committed once, before the peer may send
+ *	    (smc_lgr_commit_dialect())
+ * @peer_name: peer ID for display: that of @key, or if the peer's first message has none, that of
+ *	       the next; written while FORMING
+ * @id: local number for display, LG-09; its low byte is 0
+ * @state: under the list lock, changed by lgr_set_state()
+ * @type: single, symmetric..., for display
+ * @is_committed: the dialect is settled, under @lock
  * @is_retired: takes no further connection, under the list lock
  * @nr_conns: connections and reservations, under the list lock
  * @conns: token to &struct smc_conn, read under RCU by completion handlers
  * @next_token: where the search for a free token starts
  * @lock: links, rtokens and the LLC machine; process context
  * @links: by index, written under @lock; read there or under RCU
- * @old_links: links whose queues are gone or about to go, under @lock
- * @nr_kept: of those the ones that stay until the group is freed, under @lock
- * @left: the peer's ends of those that were lost or given up last, under the list
- *	  lock
- * @nr_left: how many it has been given
- * @proved: links that are active or have been, each with other ends than the others;
- *	    written under @lock
- * @nr_proved: how many it has been given
- * @orphans: areas that nobody uses any more, still mapped on a failed link, with
- *	     which they go; under @lock
- * @leaving: RMBs that the peer is to forget, mapped as before, under @lock
+ * @old_links: links whose queues are gone or are being taken down, under @lock
+ * @nr_kept: those of them that stay until the group is freed, under @lock
+ * @left: the peer's ends of the links given up last, a ring; under the list lock
+ * @nr_left: entries ever written to @left
+ * @proved: links that are or were active, one for each pair of ends, a ring; written under @lock
+ * @nr_proved: entries ever written to @proved
+ * @orphans: unused buffers, still mapped on a failed link and freed with it; under @lock
+ * @leaving: RMBs that the peer is asked to delete, still mapped, under @lock
  * @rtokens: the peer's RMBs, under @lock
  * @rmbs: our RMBs
- * @sends: our send areas
- * @max_pages: what every RNIC that has had a link can register in one piece; goes down
- *	       only, under @lock
- * @is_growing: somebody is adding or giving back areas, under @lock; may wait for
- *		the peer
- * @is_mapping: somebody maps areas on links, or undoes it, under @lock; waits for
- *		nothing but verbs
- * @waitq: news about @state, @is_growing, @is_mapping, link->users, LLC requests
- * @fail_decline: how forming failed: a decline code when falling back is
- *		  still allowed, 0 when the connection must be reset
- * @fail_is_path: with @fail_decline 0: because the peer did not answer in time
+ * @sends: our send buffers
+ * @max_pages: what all RNICs of its links so far can register in one piece; only decreases, under
+ *	       @lock
+ * @is_growing: a task adds or gives back buffers, under @lock; it may wait for the peer
+ * @is_mapping: a task maps or unmaps buffers on links, under @lock; it waits only for verbs
+ * @waitq: woken when @state, @is_growing, @is_mapping, link->users or LLC requests change
+ * @fail_decline: how forming failed: a decline code if fallback is still allowed, 0 if the
+ *		  connection must be reset
+ * @fail_is_path: with @fail_decline 0: the peer did not answer in time
  * @llc: the engine, smc_llc.c
  * @move_work: moves connections to other links, smc_failover.c
- * @is_uneven: a link has been added, under @lock: it may take connections over, and
- *	       not all that it could were quiet so far
+ * @is_uneven: a new link may take over further connections that were not quiet so far, under @lock
  * @terminate_work: takes links down and releases the devices
  * @free_work: releases the memory when the last reference is gone
  */
@@ -213,7 +203,7 @@ void smc_core_exit(void);
 void smc_core_queue(struct smc_link_group *lgr, struct work_struct *work);
 void smc_core_queue_patient(struct smc_link_group *lgr, struct work_struct *work);
 
-/* Finding and forming; see the kernel-doc for what each returns. */
+/* Finding and forming. */
 struct smc_link_group *smc_lgr_reserve(const struct smc_lgr_key *key,
 				       const struct smc_ib_end *end, bool *is_first,
 				       struct smc_link_group **forming);
@@ -240,7 +230,7 @@ bool smc_lgr_set_failed(struct smc_link_group *lgr, enum smc_decline decline);
 
 bool smc_lgr_drop_conn(struct smc_link_group *lgr);
 
-/* Links, found by who has a reference on the group. */
+/* Links; the caller holds a reference on the group. */
 struct smc_link *smc_lgr_pick_link(struct smc_link_group *lgr);
 struct smc_link *smc_lgr_link_by_peer(struct smc_link_group *lgr, const struct smc_ib_peer *peer);
 bool smc_link_is_used(const struct smc_link *link);

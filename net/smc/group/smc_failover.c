@@ -3,31 +3,26 @@
  * Connections change their link, RFC 7609 2.3 and 4.6.
  *
  * Operation:
- *   Which link a connection's sends use is this side's business alone
- *   (FAIL-03). A work item of the group looks at all its connections: one whose
- *   link is not active any more leaves it. It posts nothing, and when its last
- *   message has completed, well or not (FAIL-04), the work item runs again and
- *   puts it on another link, with the peer's key for that one (FAIL-16). Then
- *   its sender says what it knows to have arrived and repeats the rest;
- *   smc_tx.c.
+ *   Each side chooses the link for its sends alone (FAIL-03). A work item of the group checks all
+ *   connections. One whose link is no longer active stops posting (SMC_CONN_LEAVING). When its last
+ *   message has completed, well or not (FAIL-04), the work item runs again and moves it to another
+ *   link, with the peer's key for that link (FAIL-16). Its sender then posts a validation message
+ *   and repeats what did not complete; smc_tx.c.
  *
- *   When a link has come up, some leave those that carry more than their share:
- *   only such as are quiet, and nothing holds them back for that. A completion
- *   says that the peer's RNIC has a message, not that the peer has seen it. Each
- *   link is a queue there, and what is said on the new one may be seen before
- *   what waits in that of the old one. Ours waits for that, but deployed peers
- *   reset a connection whose validation tells of a message they have not seen
- *   (FAIL-10, protocol.md). So the LLC engine asks on the old link, by TEST LINK,
- *   behind all that the connections have sent: the answer says that the peer has
- *   come so far. Whoever has posted nothing since is quiet. While there is more to
- *   spread the engine asks again; who is never quiet stays where it is.
+ *   A new link takes over connections from links with more than their share. Only quiet connections
+ *   move, and none is stopped for it. A completion proves that the peer's RNIC has a message, not
+ *   that the peer has processed it. Each link is a queue there, so a message on the new link may
+ *   overtake one on the old link. This side waits for the late message, but deployed peers reset a
+ *   connection whose validation names a message they have not seen (FAIL-10, protocol.md). So the
+ *   LLC engine sends TEST LINK on the old link behind everything the connections have sent; the
+ *   response proves that the peer has processed it. A connection that has posted nothing since is
+ *   quiet. The engine asks again while the load is uneven; a connection that is never quiet stays.
  *
- *   A link that is given up in good order works, and has an end. So there all are
- *   made silent before the peer is asked, and move when it has answered, or takes too
- *   long: then the engine says that the link is clear.
+ *   A link that is deleted in good order still works. There all connections stop posting before the
+ *   peer is asked. They move after the response or a time-out, when the engine moves the link to
+ *   SMC_LINK_INACTIVE.
  *
- *   Where no link is active a connection waits: a link may come up before the
- *   end of the group is decided, which cuts it off.
+ *   If no link is active, connections wait for a new link or for the end of the group.
  *
  * Ownership:
  *   The queued or running work item holds a reference on the group.
@@ -41,13 +36,13 @@
 #include "group/smc_failover.h"
 #include "rdma/smc_net.h"
 
-/* Connections by link index, as they will be when all have moved. */
+/* Number of connections by link index after all planned moves. */
 struct move_plan {
 	struct smc_link_group *lgr;
 	unsigned int nr_links;
 	unsigned int load[SMC_LINKS_MAX];
 	bool is_open[SMC_LINKS_MAX];
-	bool has_busy;		/* one would have moved, were it quiet */
+	bool has_busy;		/* a connection would move if it were quiet */
 };
 
 static bool move_is_settled(const struct move_plan *plan, const struct smc_conn *conn,
@@ -82,14 +77,14 @@ static void move_plan_init(struct move_plan *plan, struct smc_link_group *lgr)
 	}
 }
 
-/* An RMB that the peer did not tell of on a link cannot be reached there. */
+/* An RMB cannot be reached on a link where the peer announced no key for it. */
 static bool move_reaches(const struct smc_conn *conn, int index)
 {
 	return conn->rtoken < 0 ||
 	       smc_rtoken_is_known(conn->lgr->rtokens, conn->rtoken, index);
 }
 
-/* The link that carries the fewest and reaches the peer's element, or NULL. */
+/* The active link with the fewest connections that reaches the peer's element, or NULL. */
 static struct smc_link *move_choose(const struct move_plan *plan, const struct smc_conn *conn)
 {
 	int i, best = -1;
@@ -101,7 +96,7 @@ static struct smc_link *move_choose(const struct move_plan *plan, const struct s
 	return best < 0 ? NULL : plan->lgr->links[best];
 }
 
-/* Where its data goes at the peer, on the link it is on. */
+/* Set the target of its writes for its present link. */
 static void move_aim(struct smc_conn *conn, const struct smc_link *link)
 {
 	const struct smc_rtoken *tok;
@@ -115,12 +110,12 @@ static void move_aim(struct smc_conn *conn, const struct smc_link *link)
 }
 
 /**
- * smc_failover_set_target() - where a connection's data goes at the peer
+ * smc_failover_set_target() - set key and address of a connection's writes for its link
  * @conn: in a group; its rtoken, index and size are known
  *
  * Context: Process context. Expects lgr->lock held. Takes conn->lock.
- * Return: 0; -ECONNABORTED if it is on no link; -ENOKEY if the peer did not
- *	   tell of the RMB there.
+ * Return: 0; -ECONNABORTED if it is on no link; -ENOKEY if the peer announced no key of the RMB
+ *	   there.
  */
 int smc_failover_set_target(struct smc_conn *conn)
 {
@@ -150,14 +145,13 @@ static void move_to(struct smc_conn *conn, struct smc_link *link)
 	smc_stat_inc(sock_net(conn->sk), SMC_STAT_CONN_MOVED);
 }
 
-/* Has its link more than its share? */
 static bool move_is_crowded(const struct move_plan *plan, const struct smc_link *from,
 			    const struct smc_link *to)
 {
 	return plan->load[from->index] > plan->load[to->index] + 1;
 }
 
-/* Would a connection help the others by moving? */
+/* Return true if moving a connection would even out the load. */
 static bool move_is_uneven(const struct move_plan *plan)
 {
 	int i, k;
@@ -170,27 +164,27 @@ static bool move_is_uneven(const struct move_plan *plan)
 	return false;
 }
 
-/* Has it to wait for the peer before it leaves a link that is given up? FAIL-19 */
+/* Return true if the peer may not have processed all sends on a link in deletion, FAIL-19. */
 static bool move_is_held(const struct smc_conn *conn, const struct smc_link *from)
 {
 	lockdep_assert_held(&conn->lock);
 	return from->state == SMC_LINK_DELETING && conn->heard != SMC_CONN_HEARD;
 }
 
-/* May one stay whose link works? */
+/* Decide for a connection whose link works. */
 static bool move_stays(struct move_plan *plan, const struct smc_conn *conn,
 		       const struct smc_link *from, const struct smc_link *to)
 {
 	if (!plan->lgr->is_uneven || !move_is_crowded(plan, from, to))
 		return true;
-	/* is there nothing that its first message on another link could overtake? FAIL-19 */
+	/* quiet: its first message on another link cannot overtake anything, FAIL-19 */
 	if (conn->heard == SMC_CONN_HEARD && !conn->tx_inflight)
 		return false;
 	plan->has_busy = true;
 	return true;
 }
 
-/* One connection; returns the events it has to be told. */
+/* Move one connection if needed; returns the events to raise. */
 static u32 move_one(struct move_plan *plan, struct smc_conn *conn)
 {
 	struct smc_link *from, *to;
@@ -204,7 +198,7 @@ static u32 move_one(struct move_plan *plan, struct smc_conn *conn)
 		smc_conn_set_phase(conn, SMC_CONN_LEAVING);
 		if (!plan->nr_links)
 			return 0;
-		/* There are links, but none of them leads to its element. */
+		/* No active link reaches its element. */
 		conn->rtoken = -1;
 		return SMC_EV_LINK_LOST;
 	}
@@ -214,7 +208,7 @@ static u32 move_one(struct move_plan *plan, struct smc_conn *conn)
 		plan->load[from->index]--;
 	}
 	plan->load[to->index]++;
-	/* one that could be stayed on has not been left: no link comes back */
+	/* a settled connection is not LEAVING: no link returns to active */
 	if (to != from && (conn->tx_inflight || move_is_held(conn, from)))
 		smc_conn_set_phase(conn, SMC_CONN_LEAVING);
 	else if (to != from)
@@ -246,7 +240,7 @@ static void smc_failover_work(struct work_struct *work)
 }
 
 /**
- * smc_failover_queue() - links have come or gone, or a connection may leave its own
+ * smc_failover_queue() - queue a check of all connections, after links or connections changed
  * @lgr: the group, active; the caller holds a reference
  *
  * Context: Any context.
@@ -257,12 +251,11 @@ void smc_failover_queue(struct smc_link_group *lgr)
 }
 
 /**
- * smc_failover_quiesce() - connections have nothing more to say on a link that is given up
+ * smc_failover_quiesce() - stop posts of all connections on a link that is given up
  * @link: it works; in SMC_LINK_DELETING
  *
- * What is posted there after this call follows all that they have said. Who has said
- * nothing that the peer may not have seen moves; the others do when @link has been moved
- * to SMC_LINK_INACTIVE. RFC 7609 4.6.1; FAIL-10, FAIL-19.
+ * A message posted there after this call follows all that they have sent. A quiet connection moves
+ * at once; the others move when @link becomes SMC_LINK_INACTIVE. RFC 7609 4.6.1; FAIL-10, FAIL-19.
  *
  * Context: Process context. Expects lgr->lock held. Takes conn->lock.
  */
@@ -282,7 +275,7 @@ void smc_failover_quiesce(struct smc_link *link)
 	smc_failover_queue(lgr);
 }
 
-/* Would it leave its link, had the peer seen what it sent there? */
+/* Return true if the connection would move, were it known to be quiet. */
 static bool move_has_to_ask(const struct move_plan *plan, const struct smc_conn *conn,
 			    const struct smc_link *from)
 {
@@ -295,13 +288,12 @@ static bool move_has_to_ask(const struct move_plan *plan, const struct smc_conn 
 }
 
 /**
- * smc_failover_uneven_links() - links with more than their share of connections that have sent
+ * smc_failover_uneven_links() - find links whose connections would move if they were quiet
  * @lgr: the group
- * @links: those on which the peer can be asked now, a mask of indices
+ * @links: mask of the link indices on which a TEST LINK can be posted now
  *
- * The caller has the peer asked, on each link of the answer, whether it has come to what
- * was sent there before this call, and then calls smc_failover_link_drained(). RFC 7609 2.3, 4.6.1;
- * FAIL-10, FAIL-19, LB-04.
+ * The caller posts TEST LINK on each returned link and calls smc_failover_link_drained() after the
+ * response. RFC 7609 2.3, 4.6.1; FAIL-10, FAIL-19, LB-04.
  *
  * Context: Process context. Expects lgr->lock held. Takes conn->lock.
  * Return: a mask of indices, of those in @links.
@@ -331,9 +323,9 @@ unsigned long smc_failover_uneven_links(struct smc_link_group *lgr, unsigned lon
 }
 
 /**
- * smc_failover_link_drained() - the peer has come to what was sent on a link
+ * smc_failover_link_drained() - handle the peer's TEST LINK response on a link
  * @lgr: the group
- * @index: of the link; smc_failover_uneven_links() has named it, and the peer was asked afterwards
+ * @index: of the link, returned by smc_failover_uneven_links() before TEST LINK was posted
  *
  * Connections that have posted nothing since may move. RFC 7609 4.6.1; FAIL-19.
  *
@@ -358,7 +350,7 @@ void smc_failover_link_drained(struct smc_link_group *lgr, u8 index)
 }
 
 /**
- * smc_failover_init() - get ready
+ * smc_failover_init() - prepare the work item of a group
  * @lgr: the group, before its first link is active
  *
  * Context: Any context.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Connections change their link. */
+/* Fail-over: connections change their link. */
 #ifndef SMC_FAILOVER_H
 #define SMC_FAILOVER_H
 

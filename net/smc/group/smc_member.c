@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections as members of a link group: how long they live, and what a group does
- * with all of them.
+ * Connections as members of a link group: lifetime, and walks over all of them.
  *
  * Ownership:
- *   Whoever uses a connection has a reference: the handshake, and after it the membership
- *   in the group; each CDC message in flight; each armed timer; a place among the waiters
- *   of a link; a reader of bytes that were left behind; who has looked it up. As long as
- *   there is one, the connection has both rings, which its socket pays for, a reference
- *   on the group and one on the socket. The last one gives all of that back, in whatever
- *   context it goes.
+ *   Each user of a connection has a reference: the handshake, then the membership in the group;
+ *   each CDC message in flight; each armed timer; a place among a link's waiters; a reader of bytes
+ *   left behind; a lookup. While there is a user, the connection has both rings, which its socket
+ *   pays for, and references on the group and the socket. The last user releases all of that in any
+ *   context.
  *
- *   The socket points to its connection and is no user of it: between the two there is no
- *   circle of references. The struct stays, for what the socket still tells of it, until
- *   the socket has dropped it and there is no user.
+ *   The socket points to its connection but is no user, so references form no circle. The struct
+ *   stays until the socket has dropped it and there is no user.
  *
  * Locks:
- *   conn->lock guards the account: what a socket pays for may change hands by accept().
+ *   conn->lock guards the account: accept() may change who pays.
  */
 #include "smc_compat.h"
 #include "group/smc_member.h"
@@ -28,7 +25,7 @@
 
 /* Bit n of entry m: phase m may be followed by phase n. */
 static const u16 conn_moves[SMC_CONN_NR_PHASES] = {
-	/* it has said nothing that would have to be validated */
+	/* a connection that never sent needs no validation */
 	[SMC_CONN_SETUP]	= BIT(SMC_CONN_OPEN) | BIT(SMC_CONN_DEAD) | BIT(SMC_CONN_LEFT),
 	[SMC_CONN_OPEN]		= BIT(SMC_CONN_LEAVING) | BIT(SMC_CONN_VALIDATING) |
 				  BIT(SMC_CONN_FINAL) | CONN_ENDS,
@@ -44,15 +41,15 @@ static const u16 conn_moves[SMC_CONN_NR_PHASES] = {
 };
 
 /**
- * smc_conn_set_phase() - the one way to change what a connection may do
+ * smc_conn_set_phase() - change what a connection may do
  * @conn: the connection
- * @phase: what it enters
+ * @phase: the new phase
  *
- * One in set-up has nothing to leave its link for, and one that is dead nothing to say on
- * another: both only change it.
+ * A connection in set-up has nothing to leave its link for, and a dead one does not post on another
+ * link: both only change conn->link.
  *
  * Context: Any context but hard interrupt. Expects conn->lock held.
- * Return: false if it is in @phase, or may not enter it: nothing has changed.
+ * Return: false if it is in @phase or may not enter it: nothing has changed.
  */
 bool smc_conn_set_phase(struct smc_conn *conn, enum smc_conn_phase phase)
 {
@@ -64,10 +61,8 @@ bool smc_conn_set_phase(struct smc_conn *conn, enum smc_conn_phase phase)
 }
 
 /**
- * smc_conn_drop() - a socket has no use for its connection any more
- * @conn: the connection, to which the socket does not point any more
- *
- * The last user drops it, too.
+ * smc_conn_drop() - release a holder of a connection: its socket, or all its users
+ * @conn: the connection
  *
  * Context: Any context but hard interrupt.
  */
@@ -80,12 +75,12 @@ void smc_conn_drop(struct smc_conn *conn)
 	kfree_rcu(conn, rcu);
 }
 
-/* The rings go back: to the account, and to their pools. */
+/* Return the rings to the account and to their pools. */
 static void conn_release_rings(struct smc_conn *conn, struct smc_link_group *lgr)
 {
 	guard(spinlock_bh)(&conn->lock);
 	smc_mem_uncharge(&conn->account, conn->rmbe.size + conn->sndbuf.size);
-	/* nothing is charged from here on */
+	/* nothing is charged any more */
 	if (conn->is_peer_done)
 		smc_buf_put(&lgr->rmbs, &conn->rmbe);
 	else
@@ -94,10 +89,8 @@ static void conn_release_rings(struct smc_conn *conn, struct smc_link_group *lgr
 }
 
 /**
- * smc_conn_release() - nobody uses a connection any more
+ * smc_conn_release() - release what a connection without users owns; only for smc_conn_put()
  * @conn: the connection
- *
- * For smc_conn_put() alone.
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
  */
@@ -117,9 +110,9 @@ void smc_conn_release(struct smc_conn *conn)
 }
 
 /**
- * smc_conn_arm() - start a timer of a connection, or put it off
+ * smc_conn_arm() - start or postpone a timer of a connection
  * @conn: the connection
- * @timer: one of its timers, which has a reference while it is armed
+ * @timer: one of its timers; has a reference while it is armed
  * @expires: jiffies
  *
  * Context: Any context but hard interrupt. The caller has a reference.
@@ -131,9 +124,9 @@ void smc_conn_arm(struct smc_conn *conn, struct timer_list *timer, unsigned long
 }
 
 /**
- * smc_conn_disarm() - undo smc_conn_arm()
+ * smc_conn_disarm() - stop a timer, which may still run
  * @conn: the connection
- * @timer: as above; may run yet
+ * @timer: one of its timers
  *
  * Context: Any context but hard interrupt. The caller has another reference.
  */
@@ -144,7 +137,7 @@ void smc_conn_disarm(struct smc_conn *conn, struct timer_list *timer)
 }
 
 /**
- * smc_conn_lookup() - the connection that an alert token names
+ * smc_conn_lookup() - find a connection by its alert token
  * @lgr: the group
  * @token: from a CDC message
  *
@@ -167,9 +160,9 @@ struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token)
 /**
  * smc_lgr_next_conn() - walk the connections of a group
  * @lgr: the group
- * @token: where to go on: 0 at first, then left alone
+ * @token: position; 0 at first, then not to be changed
  *
- * Connections may come and go meanwhile; one that stays is seen once.
+ * Connections may come and go during the walk; one that stays is returned once.
  *
  * Context: Any context but hard interrupt.
  * Return: a connection with a reference for the caller; NULL after the last one.
@@ -190,9 +183,8 @@ struct smc_conn *smc_lgr_next_conn(struct smc_link_group *lgr, unsigned long *to
  * @lgr: the group, its dialect committed
  * @conn: the connection, its element known; nothing was sent or received yet
  *
- * Where the peer's element is not known yet, the smallest one stands for it:
- * until it is, nothing is written there, and the peer has nothing to
- * acknowledge. RFC 7609 4.7.1 (CUR-03, CUR-04).
+ * If the peer's element is not known yet, the smallest size stands for it: until then nothing is
+ * written there. RFC 7609 4.7.1 (CUR-03, CUR-04).
  *
  * Context: Any context. Expects conn->lock held.
  */
@@ -208,7 +200,7 @@ void smc_lgr_set_geometry(struct smc_link_group *lgr, struct smc_conn *conn)
 }
 
 /**
- * smc_lgr_set_link() - which link a connection's sends use
+ * smc_lgr_set_link() - set the link that a connection's sends use
  * @conn: the connection
  * @link: the link, NULL for none
  *
@@ -225,17 +217,16 @@ void smc_lgr_set_link(struct smc_conn *conn, struct smc_link *link)
 	if (link)
 		atomic_inc(&link->nr_conns);
 	rcu_assign_pointer(conn->link, link);
-	/* that was on the old one */
+	/* a TEST LINK on the old link proves nothing about this one */
 	if (conn->heard == SMC_CONN_ASKED)
 		conn->heard = SMC_CONN_SPOKE;
 }
 
 /**
- * smc_lgr_retain_unread() - a connection goes on to be read without a link
+ * smc_lgr_retain_unread() - make unread data readable without a link
  * @conn: the connection; nothing happens if it is on no link
  *
- * What the peer has written may be read for long, and there is no link any more for
- * whose device it could be synced then.
+ * The data may be read long after the link, whose device it is synced for, is gone.
  *
  * Context: Any context but hard interrupt. Expects conn->lock held.
  */
@@ -249,14 +240,13 @@ void smc_lgr_retain_unread(struct smc_conn *conn)
 }
 
 /**
- * smc_lgr_abort_conn() - a connection loses its way to the peer
+ * smc_lgr_abort_conn() - cut a connection off from its peer
  * @conn: the connection
  *
- * Nothing is posted for it afterwards; what is in flight completes. The first
- * call tells the socket (SMC_EV_LINK_LOST).
+ * Nothing is posted afterwards; what is in flight completes. The first call raises
+ * SMC_EV_LINK_LOST.
  *
- * Context: Any context but hard interrupt; lgr->lock may be held. Takes
- *	    conn->lock.
+ * Context: Any context but hard interrupt; lgr->lock may be held. Takes conn->lock.
  */
 void smc_lgr_abort_conn(struct smc_conn *conn)
 {
@@ -276,12 +266,12 @@ void smc_lgr_abort_conn(struct smc_conn *conn)
 }
 
 /**
- * smc_lgr_commit_dialect() - settle what the elements look like
+ * smc_lgr_commit_dialect() - settle the layout of elements
  * @lgr: the group, FORMING
  * @dialect: agreed on by CONFIRM LINK
  *
- * Called before the message is posted that lets the peer send: from then on a
- * CDC may arrive. A second call changes nothing.
+ * Called before the message that permits the peer to send is posted: a CDC may arrive from then on.
+ * A second call changes nothing.
  *
  * Context: Process context. Expects lgr->lock held. Takes conn->lock.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Connections as members of a link group: references, and the walk over all of them. */
+/* Connections as members of a link group. */
 #ifndef SMC_MEMBER_H
 #define SMC_MEMBER_H
 
@@ -8,7 +8,7 @@
 void smc_conn_release(struct smc_conn *conn);
 void smc_conn_drop(struct smc_conn *conn);
 
-/* Another reference, for who has one or knows that the connection is in its group. */
+/* The caller has a reference or knows that the connection is in its group. */
 static inline void smc_conn_get(struct smc_conn *conn)
 {
 	refcount_inc(&conn->users);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The life of a link group: it comes up, fails, or ends.
+ * Activation, failure and end of a link group.
  *
- * Operation:
- *   Whoever sees that a group has to end says so, in any context. One work item
- *   takes it down, whatever the reason was: connections are cut off, links are
- *   taken out and their queues ended. The memory goes with the last reference.
+ * The end may be requested in any context. One work item takes the group down for every reason: it
+ * cuts connections off, takes links out and ends their queues. The memory goes with the last
+ * reference.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -15,10 +14,10 @@
 #include "rdma/smc_net.h"
 
 /**
- * smc_lgr_activate() - first contact has succeeded
+ * smc_lgr_activate() - activate a group and its first link after first contact
  * @lgr: the group, FORMING; otherwise nothing happens
  *
- * Its first link becomes active, who waits for the group goes on.
+ * Wakes handshakes that wait for the group.
  *
  * Context: Process context. Expects lgr->lock held.
  */
@@ -51,8 +50,8 @@ static void lgr_cut_conns(struct smc_link_group *lgr)
 }
 
 /*
- * All that can keep it waiting ends soon: users of a link are in one verb, and
- * who adds an area waits for an answer that the LLC engine bounds.
+ * Every wait here is short: users of a link are in one verb, and a task that adds a buffer waits
+ * for an answer that the LLC engine bounds.
  */
 static void smc_lgr_terminate_work(struct work_struct *work)
 {
@@ -60,13 +59,13 @@ static void smc_lgr_terminate_work(struct work_struct *work)
 	struct smc_link *links[SMC_LINKS_MAX];
 	int i;
 
-	/* After the change of state no connection joins unseen. */
+	/* After the change of state a joining connection sees the end of the group. */
 	lgr_cut_conns(lgr);
 
 	mutex_lock(&lgr->lock);
 	for (i = 0; i < SMC_LINKS_MAX; i++) {
 		links[i] = lgr->links[i];
-		/* So the LLC engine hears of an end that it did not decide. */
+		/* Report the end to the LLC engine, which may not have decided it. */
 		if (links[i])
 			smc_wr_report(&links[i]->wr, SMC_WR_FAULT_PROTOCOL);
 		if (links[i])
@@ -82,7 +81,7 @@ static void smc_lgr_terminate_work(struct work_struct *work)
 	smc_lgr_put(lgr);
 }
 
-/* Once, as the state has moved. The reference for being up goes, too. */
+/* Runs once, because the state moved. Drops the reference for being up. */
 static void lgr_begin_end(struct smc_link_group *lgr)
 {
 	wake_up_all(&lgr->waitq);
@@ -95,9 +94,8 @@ static void lgr_begin_end(struct smc_link_group *lgr)
  * smc_lgr_terminate() - end a group
  * @lgr: the group, in any state; the second call does nothing
  *
- * From here on nobody finds it. A work item tells its connections that their
- * link is lost, takes the queues down and releases the devices; the memory
- * goes with the last reference. RFC 7609 3.5.4, 4.8.3 (PEER-03).
+ * No search finds it any more. A work item raises SMC_EV_LINK_LOST for its connections, takes the
+ * queues down and releases the devices. RFC 7609 3.5.4, 4.8.3 (PEER-03).
  *
  * Context: Any context.
  */
@@ -116,14 +114,11 @@ void smc_lgr_terminate(struct smc_link_group *lgr)
 }
 
 /**
- * smc_lgr_fail() - first contact has failed
- * @lgr: the group
- * @decline: why, if its connection may still fall back to TCP; 0 if it must be
- *	     reset
+ * smc_lgr_fail() - end a group whose first contact has failed
+ * @lgr: the group; nothing happens unless it is FORMING: an active group may have other users
+ * @decline: reason if its connection may still fall back to TCP; 0 if it must be reset
  *
- * The first reason counts. A group that is up is that of others, too, whatever
- * becomes of the connection that formed it: nothing happens to it. Otherwise as
- * smc_lgr_terminate().
+ * The first reason counts. Otherwise as smc_lgr_terminate().
  *
  * Context: Any context.
  */
@@ -140,7 +135,7 @@ static void lgr_terminate_in(struct smc_link_group *lgr, void *net)
 }
 
 /**
- * smc_lgr_end_all() - end groups and wait until they are gone
+ * smc_lgr_end_all() - end groups and wait until they are freed
  * @net: the namespace whose groups, without sockets; NULL for all
  *
  * Context: Process context, sleeps.

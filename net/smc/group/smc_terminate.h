@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * How a link group comes up and how it ends.
- */
+/* Activation and end of a link group. */
 #ifndef SMC_TERMINATE_H
 #define SMC_TERMINATE_H
 
