@@ -3,20 +3,19 @@
  * CDC messages on a link.
  *
  * Operation:
- *   A message leaves as the tail of the RDMA WRITEs that it announces, in one
- *   chain on one queue pair: the peer sees it after the data (CDC-10). One
- *   that arrives is applied in the completion handler, so nothing stands
- *   between its arrival and the wake-up of a reader (CDC-02, CDC-11).
+ *   A message is posted behind the RDMA WRITEs that it announces, in one chain on one queue pair:
+ *   the peer sees it after the data (CDC-10). A received message is applied in the completion
+ *   handler, which wakes readers without delay (CDC-02, CDC-11).
  *
  * Ownership:
- *   A posted message holds a reference on its connection; the done
- *   function in its slot, which the sender put there, drops it.
+ *   A posted message holds a reference on its connection. The done function in its slot, set by the
+ *   sender, drops it.
  *
  * Error handling:
- *   A message that cannot be read costs the link, for nobody knows whose it was
- *   (ERR-54). One that is late or names nobody is counted and dropped. What a
- *   connection has to be aborted for is an event for its socket. A chain that
- *   cannot be posted means a broken link, which smc_wr.c has reported already.
+ *   An unreadable message costs the link, because its connection is unknown (ERR-54). A late
+ *   message, or one with an unknown token, is counted and dropped. A reason to abort a connection
+ *   is an event for its socket. A chain that cannot be posted means a broken link, which smc_wr.c
+ *   has reported already.
  */
 #include "group/smc_cdc.h"
 #include "smc_compat.h"
@@ -24,7 +23,7 @@
 #include "rdma/smc_net.h"
 #include "observe/smc_trace.h"
 
-/* One RDMA WRITE into the peer's element out of the send ring. */
+/* One RDMA WRITE from the send ring into the peer's element. */
 static void cdc_fill_write(struct smc_conn *conn, struct smc_link *link,
 			   const struct smc_xfer_part *part, struct smc_wr_write *write)
 {
@@ -58,7 +57,7 @@ static void cdc_count(const struct smc_conn *conn, const struct smc_xfer *xfer)
 	smc_stat_add(net, SMC_STAT_TX_BYTES, xfer->len);
 }
 
-/* Encodes and posts a message that has been built, with what it announces. */
+/* Encode and post a built message with the writes it announces. */
 static int cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, struct smc_cdc_msg *msg,
 		    const struct smc_xfer *xfer)
 {
@@ -79,7 +78,7 @@ static int cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, struct smc_
 	smc_conn_get(conn);
 	rc = smc_wr_post(slot);
 	if (rc)
-		/* The caller has one of its own. */
+		/* not the last one: the caller has its own */
 		smc_conn_put(conn);
 	else
 		cdc_count(conn, xfer);
@@ -87,22 +86,19 @@ static int cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, struct smc_
 }
 
 /**
- * smc_cdc_post() - write data to the peer and announce it, or just tell news
+ * smc_cdc_post() - write data to the peer and announce it, or post a message without data
  * @conn: open; its link is the one that @slot belongs to
- * @slot: a free slot with its done function set; gone afterwards, whatever the
- *	  result
- * @xfer: what to write, planned under the same hold of conn->lock; its length
- *	  is 0 for a message without data
+ * @slot: a free slot with its done function set; consumed in any case
+ * @xfer: what to write, planned under the same hold of conn->lock; length 0 for no data
  *
- * Takes the next sequence number and posts under that one hold, which keeps
- * CDC order equal to queue order. On success a reference on @conn travels
- * with the message: slot->tag.owner is @conn, and the done function drops it.
- * RFC 7609 4.7.1, A.4 (CDC-01, CDC-03, CDC-08, CDC-10, TX-01).
+ * Takes the next sequence number and posts under one hold of the lock, so that CDC order is queue
+ * order. On success slot->tag.owner is @conn, with a reference that the done function drops. RFC
+ * 7609 4.7.1, A.4 (CDC-01, CDC-03, CDC-08, CDC-10, TX-01).
  *
- * Context: Any context but hard interrupt. Expects conn->lock held, and an RCU
- *	    read section that began before the slot was taken.
- * Return: 0; -EPIPE if C or A was sent before, or the link is stopped; -ERANGE
- *	   if @xfer is more than may be written; or what smc_wr_post() returns.
+ * Context: Any context but hard interrupt. Expects conn->lock held, and an RCU read section that
+ *	    began before the slot was taken.
+ * Return: 0; -EPIPE if C or A was sent before, or the link is stopped; -ERANGE if @xfer is more
+ *	   than may be written; or what smc_wr_post() returns.
  */
 int smc_cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, const struct smc_xfer *xfer)
 {
@@ -115,7 +111,7 @@ int smc_cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, const struct s
 		smc_wr_slot_put(slot);
 		return rc;
 	}
-	/* The producer cursor has moved, whether the post succeeds or not. */
+	/* The producer cursor has moved even if the post fails. */
 	conn->tx_sent = smc_cursor_advance(conn->snd_geom, conn->tx_sent, xfer->len);
 	rc = cdc_post(conn, slot, &msg, xfer);
 	if (!rc)
@@ -125,16 +121,15 @@ int smc_cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, const struct s
 }
 
 /**
- * smc_cdc_post_validation() - the first message on a new link
+ * smc_cdc_post_validation() - post the first message on a new link
  * @conn: has moved to the link that @slot belongs to, and posted nothing there
  * @slot: as with smc_cdc_post()
  *
- * F and the number of the last message that is known to have arrived. RFC 7609
- * 4.6.1 (FAIL-07, FAIL-11).
+ * F and the number of the last message known to have arrived. RFC 7609 4.6.1 (FAIL-07, FAIL-11).
  *
  * Context: as smc_cdc_post().
- * Return: 0; -EPIPE if nothing more is to be said, or the link is stopped; or
- *	   what smc_wr_post() returns.
+ * Return: 0; -EPIPE if nothing more is to be sent, or the link is stopped; or what smc_wr_post()
+ *	   returns.
  */
 int smc_cdc_post_validation(struct smc_conn *conn, struct smc_wr_slot *slot)
 {
@@ -157,8 +152,7 @@ int smc_cdc_post_validation(struct smc_conn *conn, struct smc_wr_slot *slot)
  * @conn: has posted the validation message and nothing else
  * @slot: as with smc_cdc_post()
  *
- * One message with a new number stands for all of them. RFC 7609 4.6.2 (FAIL-12,
- * FAIL-14).
+ * One message with a new number stands for all of them. RFC 7609 4.6.2 (FAIL-12, FAIL-14).
  *
  * Context: as smc_cdc_post().
  * Return: as smc_cdc_post().
@@ -172,7 +166,7 @@ int smc_cdc_post_replay(struct smc_conn *conn, struct smc_wr_slot *slot)
 
 	lockdep_assert_held(&conn->lock);
 	len = smc_cdc_replay(&conn->ctl, conn->snd_geom, conn->tx_sent, &x);
-	/* What is not written again has arrived, for it was read. */
+	/* What is not written again has arrived: the peer has consumed it. */
 	conn->tx_fin = smc_cursor_retreat(conn->snd_geom, conn->tx_sent, len);
 	rc = smc_cdc_build(&conn->ctl, NULL, &msg);
 	if (rc) {
@@ -183,9 +177,8 @@ int smc_cdc_post_replay(struct smc_conn *conn, struct smc_wr_slot *slot)
 }
 
 /*
- * The urgent byte is remembered before the reader comes to it. Out of line it
- * may be done with at once; then the peer is told. Not if it was there before
- * the mark was: the reader may be copying it.
+ * Store the urgent byte before the reader reaches it. Out of line it may be consumed at once, which
+ * the peer must then learn. Not if the byte came before its mark: the reader may be copying it.
  */
 static u32 cdc_keep_urgent(struct smc_conn *conn, struct smc_link *link, u32 events)
 {
@@ -200,14 +193,14 @@ static u32 cdc_keep_urgent(struct smc_conn *conn, struct smc_link *link, u32 eve
 	return smc_cdc_is_needed(&conn->ctl, 0) ? SMC_EV_UPDATE_REQ : 0;
 }
 
-/* Does anybody want to know when data comes? */
+/* Return true if the socket asks for receive time stamps. */
 static bool cdc_is_stamped(const struct sock *sk)
 {
 	return sock_flag(sk, SOCK_RCVTSTAMP) ||
 	       READ_ONCE(sk->sk_tsflags) & SOF_TIMESTAMPING_RX_SOFTWARE;
 }
 
-/* Applies a message; a connection that is cut off or not set up drops it. */
+/* Apply a message; a connection that is cut off or in set-up drops it. */
 static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct smc_cdc_msg *msg)
 {
 	u32 events = SMC_EV_STALE;
@@ -216,7 +209,7 @@ static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct 
 	guard(spinlock_bh)(&conn->lock);
 	nr_waits = conn->ctl.rx_nr_waits;
 	if (rcu_access_pointer(conn->link) && conn->ctl.rx_geom.size) {
-		/* one that came late over a link that was left is no move */
+		/* a late message over a link used before is no move */
 		if (__test_and_set_bit(link->num, conn->rx_links))
 			events = smc_cdc_apply(&conn->ctl, msg);
 		else
@@ -227,21 +220,20 @@ static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct 
 		smc_conn_hold(conn);
 	if (events & SMC_EV_DATA)
 		conn->rx_stamp = cdc_is_stamped(conn->sk) ? ktime_get_real() : 0;
-	/* Data of a connection that was cut off is nobody's. */
+	/* After an abort no reader gets the data. */
 	if (events & SMC_EV_URG && !conn->is_purged)
 		events |= cdc_keep_urgent(conn, link, events);
 	return events;
 }
 
 /**
- * smc_cdc_rx() - a message of type CDC has arrived
+ * smc_cdc_rx() - handle a received CDC message; for smc_wr_ops.rx_cdc
  * @wr: the queues of the link
  * @msg: the message
  * @len: its length, any
  *
- * For smc_wr_ops.rx_cdc. Finds the connection, applies the message and tells
- * the socket what was new. RFC 7609 A.4 (CDC-02, CDC-05, CDC-09, CDC-11,
- * CDC-12, CUR-12, RMB-33).
+ * Applies the message to its connection and raises events for the socket. RFC 7609 A.4 (CDC-02,
+ * CDC-05, CDC-09, CDC-11, CDC-12, CUR-12, RMB-33).
  *
  * Context: Completion context (softirq). Takes conn->lock.
  */
@@ -256,9 +248,8 @@ void smc_cdc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
 	trace_smc_cdc_rx(link, msg, len);
 	if (smc_cdc_decode(msg, len, &cdc)) {
 		/*
-		 * What it announced is lost, and for whom nobody can say: the
-		 * peer is out of sync as with an LLC message (ERR-54), and a
-		 * connection must not hang.
+		 * The announcement is lost for an unknown connection, which must not hang. The peer
+		 * is out of sync as with an LLC message (ERR-54).
 		 */
 		smc_stat_inc(net, SMC_STAT_CDC_BAD);
 		smc_wr_report(wr, SMC_WR_FAULT_PROTOCOL);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * CDC messages: posted at the tail of the writes they announce, and taken to
- * their connection when they arrive.
- */
+/* CDC messages: posted behind the writes they announce, and applied on arrival. */
 #ifndef SMC_CDC_H
 #define SMC_CDC_H
 

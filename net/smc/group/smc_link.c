@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Links of a group: one queue pair each, made, connected, used, taken down.
+ * Links of a group, one queue pair each: created, connected, used, taken down.
  *
  * Ownership:
- *   A link that was ever in use is freed with its group, its queues earlier: a
- *   pointer to it is good for as long as its holder has a reference on the group.
- *   One that was given up before is freed with its queues (link->is_kept).
+ *   A link that was ever in use is freed with its group, its queues earlier: a pointer to it is
+ *   valid while its holder has a reference on the group. Any other is freed with its queues
+ *   (link->is_kept).
  *
  * Locks:
- *   lgr->lock (a mutex) is never held while waiting, nor across verbs: a task
- *   that works on the queues of a link counts itself in link->users, and the
- *   teardown waits for that count on lgr->waitq after it took the link out of
- *   lgr->links, where no further user finds it.
+ *   lgr->lock (a mutex) is never held while waiting, nor across verbs. A task that works on the
+ *   queues of a link counts itself in link->users. The teardown takes the link out of lgr->links,
+ *   which admits no further user, and then waits on lgr->waitq for that count.
  */
 #include <linux/random.h>
 #include <linux/rcupdate.h>
@@ -24,7 +23,7 @@
 
 static const struct smc_wr_ops *smc_link_ops;
 
-/* Keeps the queues of a link from being taken down: -ECONNABORTED if too late. */
+/* Keep the queues of a link from being taken down; -ECONNABORTED if too late. */
 static int link_enter(struct smc_link *link)
 {
 	struct smc_link_group *lgr = link->lgr;
@@ -42,7 +41,7 @@ static int link_enter(struct smc_link *link)
  * @index: place in lgr->links
  *
  * Context: Process context. Expects no lock held. Takes lgr->lock.
- * Return: the link, smc_link_exit() is due; NULL if there is none.
+ * Return: the link, for smc_link_exit(); NULL if there is none.
  */
 struct smc_link *smc_link_enter_at(struct smc_link_group *lgr, unsigned int index)
 {
@@ -56,7 +55,7 @@ struct smc_link *smc_link_enter_at(struct smc_link_group *lgr, unsigned int inde
 }
 
 /**
- * smc_link_exit() - the counterpart of smc_link_enter_at()
+ * smc_link_exit() - undo smc_link_enter_at()
  * @link: the link
  *
  * Context: Process context. Expects no lock held. Takes lgr->lock.
@@ -67,11 +66,11 @@ void smc_link_exit(struct smc_link *link)
 
 	scoped_guard(mutex, &lgr->lock)
 		WRITE_ONCE(link->users, link->users - 1);
-	/* the link may be gone by now */
+	/* the link may be freed by now */
 	wake_up_all(&lgr->waitq);
 }
 
-/* They may have moved meanwhile: there they look for a slot again. */
+/* A waiter that has moved looks for a slot on its new link. */
 static void link_drop_waiters(struct smc_link *link)
 {
 	struct smc_conn *conn;
@@ -82,7 +81,7 @@ static void link_drop_waiters(struct smc_link *link)
 	}
 }
 
-/* An area of a list that is still mapped on a link, or NULL. */
+/* A buffer of a list that is still mapped on a link, or NULL. */
 static struct smc_buf *link_next_mapped(struct smc_link *link, const struct list_head *list)
 {
 	struct smc_link_group *lgr = link->lgr;
@@ -99,7 +98,7 @@ static void link_unmap_list(struct smc_link *link, const struct list_head *list)
 {
 	struct smc_buf *buf;
 
-	/* Nobody takes them away while this is the one who maps. */
+	/* The list does not change while this task maps. */
 	while ((buf = link_next_mapped(link, list)))
 		smc_buf_unmap(buf, &link->wr, link->index);
 }
@@ -114,7 +113,7 @@ static bool link_is_mapped(const struct smc_buf *buf)
 	return false;
 }
 
-/* This link may have been the last one on which an orphan was mapped. */
+/* This link may have been the last one where an orphan was mapped. */
 static void link_free_orphans(struct smc_link_group *lgr)
 {
 	struct smc_buf *buf, *next;
@@ -138,24 +137,23 @@ static bool link_try_map(struct smc_link_group *lgr)
 }
 
 /**
- * smc_link_begin_map() - be the one who maps areas on links, or undoes it
+ * smc_link_begin_map() - become the only task that maps or unmaps buffers on links
  * @lgr: the group; the caller holds a reference
  *
- * Areas and links come and go by different hands. Until smc_link_end_map() no
- * listed area is mapped, unmapped or freed by anybody else. The caller waits for
- * nothing but verbs meanwhile, so this does not take long.
+ * Several tasks add and remove buffers and links. Until smc_link_end_map() no other task maps,
+ * unmaps or frees a listed buffer. The caller waits only for verbs meanwhile.
  *
  * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock.
  */
 void smc_link_begin_map(struct smc_link_group *lgr)
 {
-	/* taking the mutex is no condition to wait for: it may sleep itself */
+	/* a wait_event() condition must not sleep, so the mutex is taken outside */
 	while (!link_try_map(lgr))
 		wait_event(lgr->waitq, !READ_ONCE(lgr->is_mapping));
 }
 
 /**
- * smc_link_end_map() - the counterpart of smc_link_begin_map()
+ * smc_link_end_map() - undo smc_link_begin_map()
  * @lgr: the group
  *
  * Context: Process context. Expects no lock held. Takes lgr->lock.
@@ -170,28 +168,28 @@ void smc_link_end_map(struct smc_link_group *lgr)
 }
 
 /**
- * smc_link_stop() - the queues of a link are of no more use
+ * smc_link_stop() - stop the queues of a link
  * @link: smc_link_enter_at() keeps it
  *
- * What is posted comes back, so that connections can leave. Everything else
- * stays until smc_link_take_down(). A second call does nothing.
+ * Posted requests are flushed, so that connections can leave. Everything else stays until
+ * smc_link_take_down(). A second call does nothing.
  *
- * Context: Process context, sleeps. Expects no lock held, and that nobody
- *	    prepares the link or stops it at the same time.
+ * Context: Process context, sleeps. Expects no lock held, and that no task prepares the link or
+ *	    stops it at the same time.
  */
 void smc_link_stop(struct smc_link *link)
 {
 	smc_wr_stop(&link->wr);
-	/* Whoever found the link under RCU has given its slot back. */
+	/* Each task that found the link under RCU has returned its slot. */
 	synchronize_rcu();
 	link_drop_waiters(link);
 }
 
 /**
  * smc_link_take_down() - end the queues of a link
- * @link: no longer in lgr->links; no connection uses it, or all have been cut
+ * @link: no longer in lgr->links; no connection uses it, or all have been cut off
  *
- * Its users are in one verb, and so is who maps areas: this ends soon.
+ * Its users, and a task that maps buffers, are in one verb: this ends soon.
  *
  * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock.
  */
@@ -216,8 +214,8 @@ void smc_link_take_down(struct smc_link *link)
  * @link: the link
  *
  * Context: Process context. Expects lgr->lock held.
- * Return: true if smc_link_take_down() is now the caller's duty; false if
- *	   somebody else has taken it out.
+ * Return: true if the caller must call smc_link_take_down(); false if another task has taken the
+ *	   link out.
  */
 bool smc_link_unpublish(struct smc_link *link)
 {
@@ -226,7 +224,7 @@ bool smc_link_unpublish(struct smc_link *link)
 	lockdep_assert_held(&lgr->lock);
 	if (lgr->links[link->index] != link)
 		return false;
-	/* The LLC engine may have said so before. */
+	/* The LLC engine may have set this state before. */
 	if (link->state != SMC_LINK_INACTIVE)
 		WARN_ON_ONCE(!smc_link_set_state(link, SMC_LINK_INACTIVE));
 	WRITE_ONCE(lgr->links[link->index], NULL);
@@ -244,7 +242,7 @@ static struct smc_link *link_alloc(struct smc_link_group *lgr, unsigned int inde
 	if (!link)
 		return NULL;
 	link->lgr = lgr;
-	/* News of the queues may come before the link is in its place. */
+	/* Reports of the queues may come before the link is in its place. */
 	link->index = index;
 	link->state = SMC_LINK_UNUSED;
 	link->psn = get_random_u32() & 0xffffff;
@@ -254,7 +252,7 @@ static struct smc_link *link_alloc(struct smc_link_group *lgr, unsigned int inde
 	return link;
 }
 
-/* What the group keeps is bounded, but for links that are being made or are there. */
+/* The group bounds kept links, not those being made or present. */
 static bool link_may_be_kept(struct smc_link_group *lgr)
 {
 	guard(mutex)(&lgr->lock);
@@ -282,14 +280,13 @@ static int link_publish(struct smc_link *link)
  * @end: local end; the link takes a reference of its own
  * @index: a free place in lgr->links, less than SMC_LINKS_MAX
  *
- * The queue pair is in INIT, the link is SMC_LINK_UNUSED and has no number yet:
- * the LLC machine gives it one. It is taken down with its group, or by
- * smc_link_destroy().
+ * The queue pair is in INIT, the link is SMC_LINK_UNUSED; the LLC machine assigns its number later.
+ * It is taken down with its group, or by smc_link_destroy().
  *
  * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
- * Return: the link; ERR_PTR(-ENOMEM); ERR_PTR(-ENOSPC) if the group has had too
- *	   many; ERR_PTR(-ECONNABORTED) if it is down; ERR_PTR(-EBUSY) if the place
- *	   is taken; or what smc_wr_create() returns.
+ * Return: the link; ERR_PTR(-ENOMEM); ERR_PTR(-ENOSPC) if the group has had too many;
+ *	   ERR_PTR(-ECONNABORTED) if it is down; ERR_PTR(-EBUSY) if the place is taken; or what
+ *	   smc_wr_create() returns.
  */
 struct smc_link *smc_link_create_at(struct smc_link_group *lgr, const struct smc_ib_end *end,
 				    unsigned int index)
@@ -330,7 +327,7 @@ struct smc_link *smc_link_create(struct smc_link_group *lgr, const struct smc_ib
 {
 	struct smc_link *link = smc_link_create_at(lgr, end, 0);
 
-	/* the handshake has it from here on */
+	/* the handshake holds a pointer from here on */
 	if (!IS_ERR(link))
 		WRITE_ONCE(link->is_kept, true);
 	return link;
@@ -341,12 +338,10 @@ struct smc_link *smc_link_create(struct smc_link_group *lgr, const struct smc_ib
  * @link: new
  * @peer: the peer's end, as received
  *
- * The queue pair goes to RTR, the link to SMC_LINK_ACTIVATING. RFC 7609
- * 3.5.1.3, 3.5.1.4.
+ * The queue pair goes to RTR, the link to SMC_LINK_ACTIVATING. RFC 7609 3.5.1.3, 3.5.1.4.
  *
  * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
- * Return: 0; -ECONNABORTED if the link is being taken down; or what
- *	   smc_wr_connect() returns.
+ * Return: 0; -ECONNABORTED if the link is being taken down; or what smc_wr_connect() returns.
  */
 int smc_link_connect(struct smc_link *link, const struct smc_ib_peer *peer)
 {
@@ -359,7 +354,7 @@ int smc_link_connect(struct smc_link *link, const struct smc_ib_peer *peer)
 	rc = smc_wr_connect(&link->wr, peer);
 	if (!rc) {
 		guard(mutex)(&lgr->lock);
-		/* const afterwards, also where it has been given up meanwhile */
+		/* const afterwards, even if the link has been given up meanwhile */
 		if (link->state == SMC_LINK_UNUSED)
 			link->peer = *peer;
 		smc_link_set_state(link, SMC_LINK_ACTIVATING);
@@ -368,10 +363,10 @@ int smc_link_connect(struct smc_link *link, const struct smc_ib_peer *peer)
 	return rc;
 }
 
-/* Maps an area on a link, or registers it there. */
+/* Maps a buffer on a link, or registers it there. */
 typedef int (*link_area_fn)(struct smc_link *link, struct smc_buf *buf);
 
-/* Whoever was adding an area may have met the link, and mapped it there already. */
+/* A task that added the buffer may have mapped it on this link already. */
 static int link_map_buf(struct smc_link *link, struct smc_buf *buf)
 {
 	return buf->map[link->index].mr ? 0 : smc_buf_map_link(buf, &link->wr, link->index);
@@ -393,8 +388,8 @@ static int link_each_in_pool(struct smc_link *link, struct smc_buf_pool *pool, l
 }
 
 /*
- * All areas of the group, those included that are leaving: the peer has not forgotten
- * them yet, is told of them as well, and may write to them (AMB-21).
+ * All buffers of the group, including leaving ones. The peer has not deleted those yet, gets their
+ * keys as well, and may write to them (AMB-21).
  */
 static int link_each_area(struct smc_link *link, link_area_fn fn)
 {
@@ -404,7 +399,7 @@ static int link_each_area(struct smc_link *link, link_area_fn fn)
 
 	guard(smc_link_map)(lgr);
 	rc = link_each_in_pool(link, &lgr->rmbs, fn) ?: link_each_in_pool(link, &lgr->sends, fn);
-	/* Who lists them or takes them away maps as well. */
+	/* The list changes only within smc_link_map, too. */
 	list_for_each_entry(buf, &lgr->leaving, node) {
 		if (rc)
 			break;
@@ -414,15 +409,13 @@ static int link_each_area(struct smc_link *link, link_area_fn fn)
 }
 
 /**
- * smc_link_map() - make the areas of the group known on a further link
- * @link: new; only areas that were added meanwhile are mapped there
+ * smc_link_map() - map the buffers of the group on a further link, so that each has a key there
+ * @link: new; on failure it is to be destroyed
  *
- * So that each has a key there. On failure the link is to be destroyed. RFC 7609
- * 3.5.5.2.3 (LG-21, RKEY-02, RKEY-20).
+ * Buffers that were mapped there since are skipped. RFC 7609 3.5.5.2.3 (LG-21, RKEY-02, RKEY-20).
  *
  * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
- * Return: 0; -ECONNABORTED if the link is being taken down; or what
- *	   smc_buf_map_link() returns.
+ * Return: 0; -ECONNABORTED if the link is being taken down; or what smc_buf_map_link() returns.
  */
 int smc_link_map(struct smc_link *link)
 {
@@ -436,15 +429,14 @@ int smc_link_map(struct smc_link *link)
 }
 
 /**
- * smc_link_prepare() - a link may send, its areas are known to its RNIC
+ * smc_link_prepare() - move the queue pair to RTS and register the mapped buffers
  * @link: connected
  *
- * The queue pair goes to RTS; what is mapped on the link is registered (REG_MR
- * needs RTS).
+ * REG_MR needs RTS.
  *
  * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock.
- * Return: 0; -ECONNABORTED if the link is being taken down; or what
- *	   smc_wr_activate() or smc_buf_register() return.
+ * Return: 0; -ECONNABORTED if the link is being taken down; or what smc_wr_activate() or
+ *	   smc_buf_register() return.
  */
 int smc_link_prepare(struct smc_link *link)
 {
@@ -454,7 +446,7 @@ int smc_link_prepare(struct smc_link *link)
 	rc = link_enter(link);
 	if (rc)
 		return rc;
-	/* before it keeps others from mapping: an RNIC that hangs there hangs alone */
+	/* before mapping is locked: an RNIC that hangs here delays no other task */
 	rc = smc_wr_activate(&link->wr, link->psn, READ_ONCE(set->rdma_timeout),
 			     READ_ONCE(set->rdma_retries));
 	if (!rc)
@@ -464,9 +456,9 @@ int smc_link_prepare(struct smc_link *link)
 }
 
 /*
- * Its queues are gone, and whoever found it before has marked it by now. A group that
- * takes no further link serves the connections that it has: the next ones form another.
- * At a client that is the server's choice.
+ * The queues are gone, and each task that found the link before has set is_kept. A group that takes
+ * no further link serves the connections that it has; later ones form another group. At a client
+ * that is the server's choice.
  */
 static void link_forget(struct smc_link *link)
 {
@@ -482,14 +474,14 @@ static void link_forget(struct smc_link *link)
 }
 
 /**
- * smc_link_destroy() - take one link down, its group goes on
+ * smc_link_destroy() - take one link down while its group continues
  * @link: no connection sends on it any more
  *
- * Harmless if the end of the group has been faster. A link that was never in use is
- * freed: of those that fail one after the other none is left.
+ * Does nothing if the end of the group has taken the link out first. A link that was never in use
+ * is freed, so repeated failures leave nothing behind.
  *
- * Context: Process context, sleeps. Expects no lock held, and no other work on this
- *	    link. Takes lgr->lock. The caller holds a reference on the group.
+ * Context: Process context, sleeps. Expects no lock held, and no other work on this link. Takes
+ *	    lgr->lock. The caller holds a reference on the group.
  */
 void smc_link_destroy(struct smc_link *link)
 {
@@ -508,7 +500,7 @@ void smc_link_destroy(struct smc_link *link)
  * @state: the new state
  *
  * Context: Process context. Expects lgr->lock held.
- * Return: true if it moved; false if that is no legal move.
+ * Return: true if it moved; false if the move is not legal.
  */
 bool smc_link_set_state(struct smc_link *link, enum smc_link_state state)
 {
@@ -524,26 +516,25 @@ bool smc_link_set_state(struct smc_link *link, enum smc_link_state state)
 	return true;
 }
 
-/* Fully ordered: what was wanted by whoever still saw the bit is seen after this. */
+/* Fully ordered: later reads see the requests of any task that still saw the bit set. */
 static void link_end_wait(struct smc_conn *conn)
 {
 	test_and_clear_bit(SMC_CONN_IS_WAITING, &conn->flags);
 }
 
 /**
- * smc_link_add_waiter() - a connection waits for a free slot
+ * smc_link_add_waiter() - make a connection wait for a free slot
  * @link: the link
  * @conn: the connection; the queue takes a reference
  *
- * Nothing happens if it waits already: whoever serves the queue will look at
- * what it has to send after it was taken out. After this the caller must try
- * once more to get a slot for the first in the queue, since the last one may
- * have come back before @conn was seen there.
+ * Nothing happens if it waits already: the task that serves the queue checks what @conn has to send
+ * after taking it out. The caller must then try once more to get a slot for the first in the queue,
+ * since the last slot may have come back before @conn was visible there.
  *
- * Context: Any context but hard interrupt. Takes link->wait_lock. Expects an
- *	    RCU read section in which @link was found.
- * Return: false if the link is stopped and takes nobody in, or @conn has moved away
- *	   from it. Then a push on its new link may have taken it for waiting.
+ * Context: Any context but hard interrupt. Takes link->wait_lock. Expects an RCU read section in
+ *	    which @link was found.
+ * Return: false if the link is stopped, or @conn has moved away from it. Then a push on its new
+ *	   link may have taken it for waiting.
  */
 bool smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn)
 {
@@ -552,8 +543,8 @@ bool smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn)
 		return true;
 	smc_conn_get(conn);
 	/*
-	 * Where the link is stopped, or @conn has moved away, those who wait have been taken out
-	 * for the last time, or @conn has: whoever comes later would wait for nobody.
+	 * If the link is stopped, or @conn has moved away, the waiters, or @conn, have been taken
+	 * out for the last time: a later waiter would never be served.
 	 */
 	scoped_guard(spinlock_bh, &link->wait_lock) {
 		if (!test_bit(SMC_WR_IS_STOPPED, &link->wr.flags) &&
@@ -563,22 +554,22 @@ bool smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn)
 			return true;
 		}
 	}
-	/* before the caller looks where the connection is */
+	/* before the caller reads the link of the connection */
 	link_end_wait(conn);
 	smc_conn_put(conn);
 	return false;
 }
 
 /**
- * smc_link_del_waiter() - a connection that has moved waits here no longer
+ * smc_link_del_waiter() - remove a connection that has moved from the waiters
  * @link: the link that it has left
- * @conn: the connection, on another link by now; the caller holds a reference
+ * @conn: the connection, on another link by now; the caller holds a reference and pushes it
+ *	  afterwards
  *
- * A link that is lost may stay for long before its queues are stopped and its waiters
- * dropped. Whoever moves @conn has it pushed afterwards.
+ * A lost link may stay for long before its queues are stopped and its waiters dropped.
  *
- * Context: Any context but hard interrupt. Expects conn->lock held, so that it does not
- *	    come back meanwhile. Takes link->wait_lock.
+ * Context: Any context but hard interrupt. Expects conn->lock held, so that it does not come back
+ *	    meanwhile. Takes link->wait_lock.
  */
 void smc_link_del_waiter(struct smc_link *link, struct smc_conn *conn)
 {
@@ -594,12 +585,11 @@ void smc_link_del_waiter(struct smc_link *link, struct smc_conn *conn)
 }
 
 /**
- * smc_link_pop_waiter() - the connection that has waited longest
+ * smc_link_pop_waiter() - take out the connection that has waited longest
  * @link: the link
  *
  * Context: Any context but hard interrupt. Takes link->wait_lock.
- * Return: the connection, no longer waiting, with the queue's reference;
- *	   NULL if nobody waits.
+ * Return: the connection, no longer waiting, with the queue's reference; NULL if there is none.
  */
 struct smc_conn *smc_link_pop_waiter(struct smc_link *link)
 {
@@ -617,8 +607,8 @@ struct smc_conn *smc_link_pop_waiter(struct smc_link *link)
 }
 
 /**
- * smc_link_init() - get ready for links
- * @ops: what links' queues report; kept
+ * smc_link_init() - set the callbacks of all links' queues
+ * @ops: must stay valid
  *
  * Context: Process context, module load.
  */

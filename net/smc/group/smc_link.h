@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The life of a link and of its queue pair, and those who wait for its slots.
- */
+/* Creation and end of a link and its queue pair, and the connections that wait for its slots. */
 #ifndef SMC_LINK_H
 #define SMC_LINK_H
 
@@ -19,22 +17,22 @@ int smc_link_map(struct smc_link *link);
 int smc_link_prepare(struct smc_link *link);
 bool smc_link_set_state(struct smc_link *link, enum smc_link_state state);
 
-/* To end a link: out of its group, then its queues; or both at once. */
+/* To end a link: take it out of its group, then end its queues; or both at once. */
 bool smc_link_unpublish(struct smc_link *link);
 void smc_link_stop(struct smc_link *link);
 void smc_link_take_down(struct smc_link *link);
 void smc_link_destroy(struct smc_link *link);
 
-/* Working on the queues without a lock. */
+/* Work on the queues without a lock. */
 struct smc_link *smc_link_enter_at(struct smc_link_group *lgr, unsigned int index);
 void smc_link_exit(struct smc_link *link);
 
-/* Mapping areas, one at a time. */
+/* Mapping of buffers, one task at a time. */
 void smc_link_begin_map(struct smc_link_group *lgr);
 void smc_link_end_map(struct smc_link_group *lgr);
 DEFINE_GUARD(smc_link_map, struct smc_link_group *, smc_link_begin_map(_T), smc_link_end_map(_T))
 
-/* Connections in line for a slot. */
+/* Connections that wait for a slot. */
 bool smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn);
 void smc_link_del_waiter(struct smc_link *link, struct smc_conn *conn);
 struct smc_conn *smc_link_pop_waiter(struct smc_link *link);
