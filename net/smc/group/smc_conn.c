@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One connection on a link group.
+ * One connection of a link group.
  *
  * Operation:
- *   A socket's connection joins a group with the rings it was given, learns
- *   the peer's element from Accept or Confirm, is opened when data may flow,
- *   and leaves. In between completion handlers find it by its alert token.
+ *   A socket's connection joins a group with the rings it was given, learns the peer's element from
+ *   Accept or Confirm, is opened when data may flow, and leaves. In between completion handlers
+ *   find it by its alert token.
  *
  * Ownership:
- *   Joined, it owns a membership in the group with a reference, its element
- *   and its send ring, for which the socket pays. They go back when nobody uses the
- *   connection any more, smc_member.c: not before the last write has completed.
+ *   A joined connection owns a membership in the group with a reference, its element and its send
+ *   ring, for which the socket pays. Its last user returns them, smc_member.c: not before the last
+ *   write has completed.
  *
  * Locks:
- *   Until the connection is opened, it belongs to the handshake, which holds no
- *   socket lock; socket calls keep away from it (is_connecting, or no file yet)
- *   but for what conn->lock guards. What conn->lock guards is listed
- *   with struct smc_conn; tx_prep is written under both.
+ *   Until it is opened, the connection belongs to the handshake, which does not hold the socket
+ *   lock. Socket calls do not use it then (is_connecting, or no file yet), except for what
+ *   conn->lock guards: see struct smc_conn. tx_prep is written under both locks.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -27,22 +26,21 @@
 #include "group/smc_failover.h"
 #include "rdma/smc_net.h"
 
-/* Long for work that waits in the queue of a link that is up. */
+/* Ample for a message that waits in the queue of a link that is up. */
 #define SMC_CONN_HOLD_TIME	(2 * HZ)
 
-/* What our elements begin with in the RFC dialect, RMB-12. */
+/* First bytes of our elements in the RFC dialect, RMB-12. */
 static const u8 smc_conn_eyecatcher[SMC_EYE_CATCHER_LEN] = { 0xe2, 0xd4, 0xc3, 0xd9 };
 
 static void conn_hold_expired(struct timer_list *timer);
 
 /**
- * smc_conn_alloc() - a connection that is in no group yet
+ * smc_conn_alloc() - allocate a connection that is in no group yet
  * @sk: its socket
  * @payer: the socket whose control group pays for it
- * @event: upward news
+ * @event: callback for events
  *
- * The first user is the handshake, and
- * after smc_conn_join() the membership.
+ * The first user is the handshake, and after smc_conn_join() the membership.
  *
  * Context: Process context, may sleep.
  * Return: the connection, held by the socket (smc_conn_drop()); or NULL.
@@ -67,7 +65,7 @@ struct smc_conn *smc_conn_alloc(struct sock *sk, const struct sock *payer,
 	return conn;
 }
 
-/* Takes a token that no connection of the group has or had lately, RMB-33. */
+/* Take a token that no connection of the group has or had lately, RMB-33. */
 static int conn_take_token(struct smc_conn *conn, struct smc_link_group *lgr)
 {
 	u32 token;
@@ -82,10 +80,9 @@ static int conn_take_token(struct smc_conn *conn, struct smc_link_group *lgr)
 }
 
 /*
- * The element begins with the eye catcher until it is known that the peer
- * expects none; data overwrites it then. RMB-14. Zeroes and eye catcher are in
- * memory before the peer is told of the element: where the device does not see the
- * caches, what is still in them then would overwrite what it writes.
+ * The element begins with the eye catcher unless the peer is known to expect none; data overwrites
+ * it then. RMB-14. Zeroes and eye catcher reach memory before the element is announced: on a device
+ * that does not snoop caches, a later write-back would overwrite the peer's data.
  */
 static void conn_show_rmbe(struct smc_conn *conn, struct smc_link *link)
 {
@@ -106,31 +103,31 @@ static bool conn_link_is_left(const struct smc_link *link)
 	return state == SMC_LINK_INACTIVE || state == SMC_LINK_DELETING;
 }
 
-/* A link that is being left would not be left once more. */
+/* A connection that joins a link being left would not be moved off it. */
 static bool conn_may_use(const struct smc_link *link)
 {
 	return link->lgr->links[link->index] == link && !conn_link_is_left(link);
 }
 
-/* The link wanted, or where there is none or it is being left another one. */
+/* The wanted link if it may be used, otherwise another one. */
 static struct smc_link *conn_choose(struct smc_link_group *lgr, struct smc_link *link)
 {
 	lockdep_assert_held(&lgr->lock);
 	return link && conn_may_use(link) ? link : smc_lgr_pick_link(lgr);
 }
 
-/* Fails if the group's connections were cut off, or are about to be. */
+/* Fails if the group's connections are or will be cut off. */
 static int conn_attach(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link)
 {
 	lockdep_assert_held(&lgr->lock);
 	guard(spinlock_bh)(&conn->lock);
-	/* Either this sees the end of the group, or its end sees @conn. */
+	/* Either this sees the end of the group, or the teardown sees @conn. */
 	if (smc_lgr_is_down(lgr) || !link)
 		return -ECONNABORTED;
 	if (lgr->is_committed)
 		smc_lgr_set_geometry(lgr, conn);
 	smc_lgr_set_link(conn, link);
-	/* nothing was said yet */
+	/* nothing was sent yet */
 	conn->heard = SMC_CONN_HEARD;
 	return 0;
 }
@@ -139,20 +136,18 @@ static int conn_attach(struct smc_conn *conn, struct smc_link_group *lgr, struct
  * smc_conn_join() - turn a reservation into a connection
  * @conn: its rmbe and sndbuf are elements of @lgr's pools
  * @lgr: reserved; reservation and reference belong to @conn afterwards
- * @link: the link that is to carry it; NULL for the one that carries the fewest
- *	  (LB-03), which is also taken in place of one that is being left
+ * @link: the link that is to carry it; if NULL or being left, the one with the fewest connections
+ *	  is taken (LB-03)
  *
- * Charges both rings to the socket and its memory control group, takes an alert
- * token, writes the eye catcher where there may be one and shows the RMBE to the
- * RNIC. From here on messages for the token reach the connection, once the dialect is
- * committed. RFC 7609 4.4.1 (RMB-08, RMB-14, RMB-32, RMB-33).
+ * Charges both rings to the socket and its memory control group, takes an alert token, writes the
+ * eye catcher if needed and syncs the RMBE for the RNIC. CDC messages can reach the connection from
+ * here on, once the dialect is committed. RFC 7609 4.4.1 (RMB-08, RMB-14, RMB-32, RMB-33).
  *
- * Context: Process context, may sleep. Called by the handshake, to which the
- *	    connection belongs until it is opened, without the socket lock. Takes
- *	    lgr->lock and conn->lock.
- * Return: 0; -ENOMEM, also if the socket must not have more memory; -EBUSY if
- *	   tokens have run out; -ECONNABORTED if the group is going down or has
- *	   no active link. On failure the reservation stays the caller's.
+ * Context: Process context, may sleep. Called by the handshake, which owns the connection until it
+ *	    is opened, without the socket lock. Takes lgr->lock and conn->lock.
+ * Return: 0; -ENOMEM, also if the socket must not have more memory; -EBUSY if tokens have run out;
+ *	   -ECONNABORTED if the group is going down or has no active link. On failure the
+ *	   reservation stays the caller's.
  */
 int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link)
 {
@@ -173,7 +168,7 @@ int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_
 		goto uncharge;
 
 	mutex_lock(&lgr->lock);
-	/* chosen and counted in one go: who joins next sees it */
+	/* chosen and counted under one hold, so that the next join sees the count */
 	link = conn_choose(lgr, link);
 	rc = conn_attach(conn, lgr, link);
 	if (!rc)
@@ -191,15 +186,14 @@ out:
 }
 
 /**
- * smc_conn_told_link() - the link to tell the peer of
+ * smc_conn_told_link() - choose the link to announce to the peer
  * @conn: joined
  *
- * The one that its sends use. Where that is being left, the peer knows so or will
- * soon, hence another one: either side may name any active link, RFC 7609 3.5.2.3
- * (SC-09).
+ * The link of its sends. If that is being left, the peer knows or will know soon, so another one is
+ * chosen: either side may name any active link, RFC 7609 3.5.2.3 (SC-09).
  *
- * Context: Process context. Expects lgr->lock held, with which the link stays
- *	    published. Takes conn->lock.
+ * Context: Process context. Expects lgr->lock held, with which the link stays published. Takes
+ *	    conn->lock.
  * Return: the link; NULL if the group has none any more.
  */
 struct smc_link *smc_conn_told_link(struct smc_conn *conn)
@@ -225,8 +219,8 @@ static struct smc_conn *conn_find_rival(struct smc_conn *conn, int rtoken, u8 in
 }
 
 /*
- * Takes possession of an element of the peer. Who had it before is returned
- * with a reference, dispossessed.
+ * Claim an element of the peer. A connection that had it before loses it and is returned with a
+ * reference.
  */
 static struct smc_conn *conn_claim(struct smc_conn *conn, int rtoken, u8 index)
 {
@@ -253,7 +247,7 @@ static int conn_find_rmb(struct smc_conn *conn, struct smc_link *link,
 	lockdep_assert_held(&lgr->lock);
 	if (READ_ONCE(lgr->state) == SMC_LGR_FORMING)
 		return smc_rtoken_add(lgr->rtokens, link->index, peer->rkey, peer->rmb_addr);
-	/* The peer's keys go with the link, and its place may be another one's. */
+	/* The peer's keys were deleted with the link; another link may have its place. */
 	if (lgr->links[link->index] != link)
 		return -ENOKEY;
 	rtoken = smc_rtoken_find(lgr->rtokens, link->index, peer->rkey, peer->rmb_addr);
@@ -265,30 +259,27 @@ static void conn_store_peer(struct smc_conn *conn, const struct smc_clc_accept *
 	guard(spinlock_bh)(&conn->lock);
 	conn->peer_size = size;
 	conn->peer_token = peer->token;
-	/* Cursors have started already where the dialect is known. */
+	/* Cursors have started already if the dialect is known. */
 	if (conn->ctl.tx_geom.size)
 		conn->ctl.tx_geom.size = size;
 }
 
 /**
- * smc_conn_set_peer() - where the connection's data goes at the peer
+ * smc_conn_set_peer() - set the element at the peer that the connection writes to
  * @conn: joined
- * @link: the link that @peer names, whatever link our sends use (LB-02); it may be
- *	  being left
+ * @link: the link that @peer names, regardless of the link of our sends (LB-02); it may be being
+ *	  left
  * @peer: Accept or Confirm, decoded
  *
- * On first contact the RMB is added to those known, later it must be known: on
- * @link, and on the one that our sends use by now. Another connection believed to
- * use the element is cut off (SMC_EV_LINK_LOST) and this one proceeds. RFC 7609 2.1
- * (AMB-09), 4.4.2 (RMB-29 to RMB-31), RKEY-22, RKEY-24.
+ * First contact adds the RMB to the known ones. Later it must be known, on @link and on the present
+ * link of our sends. Another connection that uses the same element is cut off (SMC_EV_LINK_LOST)
+ * and this one proceeds. RFC 7609 2.1 (AMB-09), 4.4.2 (RMB-29 to RMB-31), RKEY-22, RKEY-24.
  *
- * Context: Process context, may sleep. Called by the handshake, as
- *	    smc_conn_join(). Takes lgr->lock and conn->lock.
- * Return: 0; -ENOKEY if the RMB is not known (out of sync), or @link is gone;
- *	   -EEXIST if its key is known with another address; -ENOSPC if the peer has
- *	   too many;
- *	   -EINVAL if index, size or address are impossible; -ECONNABORTED if
- *	   the link is lost.
+ * Context: Process context, may sleep. Called by the handshake, as smc_conn_join(). Takes lgr->lock
+ *	    and conn->lock.
+ * Return: 0; -ENOKEY if the RMB is not known (out of sync), or @link is gone; -EEXIST if its key is
+ *	   known with another address; -ENOSPC if the peer has too many; -EINVAL if index, size or
+ *	   address are impossible; -ECONNABORTED if the link is lost.
  */
 int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
 		      const struct smc_clc_accept *peer)
@@ -309,12 +300,12 @@ int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
 	if (rc >= 0) {
 		rival = conn_claim(conn, rc, peer->rmbe_index);
 		conn_store_peer(conn, peer, size);
-		/* Meanwhile it may have moved away from @link, or lost all. */
+		/* The connection may have left @link, or lost all links, meanwhile. */
 		rc = smc_failover_set_target(conn);
 	}
-	/* in the same hold: who moves connections must not take it to another link */
+	/* under the same hold, so that fail-over does not move it to another link */
 	if (rival) {
-		/* the peer may have our last word before its completion comes */
+		/* the peer may have our C or A before its completion comes */
 		if (READ_ONCE(rival->phase) != SMC_CONN_DEAD &&
 		    !(READ_ONCE(rival->ctl.tx_conn_sent) & SMC_CDC_FINAL))
 			smc_stat_inc(sock_net(conn->sk), SMC_STAT_RMBE_CONFLICT);
@@ -327,7 +318,7 @@ int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
 }
 
 /**
- * smc_conn_open() - data may flow from here on
+ * smc_conn_open() - permit data to flow
  * @conn: its peer is known and its group is up
  *
  * RFC 7609 3.5.1.6 (FC-12), 4.8.1 (CLOSE-06).
@@ -340,7 +331,7 @@ void smc_conn_open(struct smc_conn *conn)
 
 	guard(spinlock_bh)(&conn->lock);
 	link = smc_conn_link(conn);
-	/* who makes all others leave a link has passed by one in set-up, or is yet to come */
+	/* smc_failover_quiesce() cannot make a connection in set-up leave its link */
 	if (smc_conn_set_phase(conn, SMC_CONN_OPEN) && link && conn_link_is_left(link))
 		smc_conn_set_phase(conn, SMC_CONN_LEAVING);
 	conn->tx_jiffies = jiffies;
@@ -350,11 +341,8 @@ void smc_conn_open(struct smc_conn *conn)
 }
 
 /**
- * smc_conn_adopt() - accept() takes the connection of a child
+ * smc_conn_adopt() - move a child's memory charge to the control group of accept()'s caller
  * @conn: of a child that was made by a kernel thread
- *
- * Its memory counts for the control group of the caller from here on, not for
- * that of the listener.
  *
  * Context: Task that accepts. Takes conn->lock.
  */
@@ -364,7 +352,7 @@ void smc_conn_adopt(struct smc_conn *conn)
 	smc_mem_adopt(&conn->account.sk, conn->rmbe.size + conn->sndbuf.size);
 }
 
-/* In one hold: who claims the element of a connection must find it, or nobody. */
+/* Under one hold: a claim of the element sees both the bit and the connection, or neither. */
 static void conn_release_tokens(struct smc_conn *conn, struct smc_link_group *lgr)
 {
 	guard(mutex)(&lgr->lock);
@@ -375,7 +363,7 @@ static void conn_release_tokens(struct smc_conn *conn, struct smc_link_group *lg
 	conn->rtoken = -1;
 }
 
-/* Has the peer promised to write no more? CLOSE-15, ABRT-12 */
+/* The peer has sent C or A and writes no more, CLOSE-15, ABRT-12. */
 static bool conn_peer_is_done(struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
@@ -383,8 +371,8 @@ static bool conn_peer_is_done(struct smc_conn *conn)
 }
 
 /*
- * Has the peer closed? Who has our C and deletes the element will say C, or has: its
- * message comes over another link, and the RNIC gives no order between the two.
+ * A peer that has our C and deletes the element has sent C or will: its CDC comes on another link,
+ * and the RNIC keeps no order between links.
  */
 static bool conn_peer_has_closed(struct smc_conn *conn)
 {
@@ -393,7 +381,7 @@ static bool conn_peer_has_closed(struct smc_conn *conn)
 	       (conn->ctl.tx_conn_sent & SMC_CDC_FINAL) == SMC_CDC_CLOSED;
 }
 
-/* Its element at the peer is gone. */
+/* Handle the loss of its element at the peer. */
 static void conn_lose_element(struct smc_conn *conn)
 {
 	bool is_over, is_parting;
@@ -410,8 +398,8 @@ static void conn_lose_element(struct smc_conn *conn)
 	is_parting = conn->ctl.tx_conn_flags & SMC_CDC_FINAL;
 	spin_unlock_bh(&conn->lock);
 	/*
-	 * It may be waiting for its C or A to arrive, which a peer that has deleted the
-	 * element needs no more.
+	 * It may wait for the completion of its C or A, which a peer that has deleted the element
+	 * does not need.
 	 */
 	if (is_parting)
 		events |= SMC_EV_FINAL_DONE;
@@ -425,19 +413,18 @@ static void conn_lose_element(struct smc_conn *conn)
 }
 
 /**
- * smc_conn_lose_rmb() - the peer has deleted an RMB
+ * smc_conn_lose_rmb() - handle the peer's deletion of an RMB
  * @lgr: the group
  * @rtoken: index of the RMB in lgr->rtokens; free afterwards
  *
- * A peer does that only when no connection uses the RMB (RMB-24). So those
- * which write there are over for the peer: nothing is posted for them any more,
- * and unless the peer has closed before, they are cut off (SMC_EV_LINK_LOST) as
- * if another connection had been given their element (RMB-30). Where our C was
- * sent, this stands for the peer's (SMC_EV_CLOSED), which may come later over another
- * link. They do not touch the table later, where the index may name another RMB by then.
+ * A peer deletes an RMB only when no connection uses it (RMB-24). Connections that write there are
+ * over for the peer and post nothing more. Unless the peer has closed before, they are cut off
+ * (SMC_EV_LINK_LOST) as if their element had a new owner (RMB-30). If our C was sent, the deletion
+ * stands for the peer's C (SMC_EV_CLOSED), which may come later on another link. They drop the
+ * index, which may name another RMB later.
  *
- * Context: Process context. Expects lgr->lock held: once the answer is posted
- *	    the RMB may vanish, and this runs before. Takes conn->lock.
+ * Context: Process context. Expects lgr->lock held: this runs before the response is posted, after
+ *	    which the RMB may vanish. Takes conn->lock.
  */
 void smc_conn_lose_rmb(struct smc_link_group *lgr, int rtoken)
 {
@@ -460,7 +447,6 @@ static void conn_drop_unread(struct smc_conn *conn)
 		smc_cdc_consume(&conn->ctl, smc_cdc_readable(&conn->ctl));
 }
 
-/* Is there something that may still be read? */
 static bool conn_may_be_read(const struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
@@ -468,7 +454,7 @@ static bool conn_may_be_read(const struct smc_conn *conn)
 	       smc_conn_may_read(conn) && smc_cdc_readable(&conn->ctl);
 }
 
-/* Posts nothing more, applies nothing more; true if there is something to be read yet. */
+/* Post and apply nothing more; returns true if unread data remains. */
 static bool conn_detach(struct smc_conn *conn)
 {
 	bool has_unread;
@@ -485,22 +471,19 @@ static bool conn_detach(struct smc_conn *conn)
 }
 
 /**
- * smc_conn_leave() - a connection is no member of its group any more
+ * smc_conn_leave() - end a connection's membership in its group
  * @conn: the connection; nothing happens if it is in no group
- * @is_peer_done: the peer has said that it writes no more, or cannot
+ * @is_peer_done: the peer has announced that it writes no more, or cannot
  *
- * The element goes back to its pool where @is_peer_done (RMB-27, CLOSE-02);
- * otherwise nobody gets it again before its RMB has been deleted (RMB-28 and
- * CLOSE-24 would allow more, ABRT-13 does not). Waits for nobody: the rings stay
- * as long as a write is in flight, and where there are bytes that somebody may
- * read until smc_conn_forget_unread().
+ * If @is_peer_done, the element goes back to its pool (RMB-27, CLOSE-02). Otherwise it is not
+ * reused before its RMB has been deleted (RMB-28 and CLOSE-24 would allow more, ABRT-13 does not).
+ * Does not wait: the rings stay while a write is in flight, and with unread bytes until
+ * smc_conn_forget_unread().
  *
- * Context: Process context. Expects the socket lock held, unless the handshake
- *	    gives up a connection that was never opened. Takes lgr->lock and
- *	    conn->lock.
- * Return: true if this was the last connection of a group that is up: its idle
- *	   time begins. Who wants to act on that holds a reference on the group
- *	   of its own.
+ * Context: Process context. Expects the socket lock held, unless the handshake gives up a
+ *	    connection that was never opened. Takes lgr->lock and conn->lock.
+ * Return: true if this was the last connection of a group that is up: its idle time begins. A
+ *	   caller that acts on it needs its own reference on the group.
  */
 bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
 {
@@ -514,23 +497,23 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
 		smc_conn_disarm(conn, &conn->cork_timer);
 	conn->is_peer_done = is_peer_done;
 	has_unread = conn_detach(conn);
-	/* Who is detached arms it no more. */
+	/* A detached connection does not arm it again. */
 	smc_conn_disarm(conn, &conn->hold_timer);
 	is_last = smc_lgr_drop_conn(lgr);
-	/* a reader takes the place of the membership */
+	/* a reader takes over the reference of the membership */
 	if (!has_unread)
 		smc_conn_put(conn);
 	return is_last;
 }
 
 /**
- * smc_conn_forget_unread() - nobody reads any more what a connection has left behind
- * @conn: the connection; has read everything, or is not going to be read
+ * smc_conn_forget_unread() - drop unread data and the reader's reference
+ * @conn: the connection; has been read to the end, or will not be read
  *
- * Of one that smc_conn_leave() has left with its reader; nothing happens to any other.
- * RFC 7609 4.8.2 (ABRT-08, ABRT-13).
+ * Only after smc_conn_leave() left it with a reader; otherwise nothing happens. RFC 7609 4.8.2
+ * (ABRT-08, ABRT-13).
  *
- * Context: Process context. Is the socket's, or the handshake's, alone. Takes conn->lock.
+ * Context: Process context. Called by the owner, socket or handshake, only. Takes conn->lock.
  */
 void smc_conn_forget_unread(struct smc_conn *conn)
 {
@@ -544,7 +527,7 @@ void smc_conn_forget_unread(struct smc_conn *conn)
 }
 
 /**
- * smc_conn_note_post() - there is something that the peer may not have seen
+ * smc_conn_note_post() - record that the peer may not have processed all sends
  * @conn: the connection, which is about to post a message
  *
  * RFC 7609 4.6.1; FAIL-19.
@@ -558,12 +541,12 @@ void smc_conn_note_post(struct smc_conn *conn)
 }
 
 /**
- * smc_conn_time_send() - a message was posted, which may say how long the way is
+ * smc_conn_time_send() - start measuring the round trip of a posted message
  * @conn: the connection
  * @seq: its sequence number
  *
- * One at a time, and one in each tick at most: who asks for TCP_INFO does not need more,
- * and looking at the clock costs.
+ * Measures one at a time, and at most one per tick: reading the clock costs, and TCP_INFO needs no
+ * more.
  *
  * Context: Any context but hard interrupt. Expects conn->lock held.
  */
@@ -576,7 +559,7 @@ void smc_conn_time_send(struct smc_conn *conn, u16 seq)
 	conn->rtt.seq = seq;
 }
 
-/* One that fails says nothing: it may have been retried for long. */
+/* A failed message is not measured: it may have been retried for long. */
 static void conn_time_done(struct smc_conn *conn, u16 seq, bool ok)
 {
 	struct smc_conn_rtt *rtt = &conn->rtt;
@@ -597,17 +580,17 @@ static void conn_time_done(struct smc_conn *conn, u16 seq, bool ok)
 }
 
 /**
- * smc_conn_tx_done() - a CDC of the connection has completed
+ * smc_conn_tx_done() - handle the completion of a CDC
  * @conn: the connection; the caller holds the CDC's reference
  * @seq: its sequence number
  * @len: bytes it announced
  * @ok: it reached the peer
  *
- * The bytes' place in the send ring is free (TX-04); what did not reach the
- * peer keeps it and is written again. RFC 7609 4.6.1.
+ * Frees the bytes' place in the send ring (TX-04); bytes that did not reach the peer stay and are
+ * written again. RFC 7609 4.6.1.
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
- * Return: SMC_EV_TX_DONE, with SMC_EV_FINAL_DONE if it said C or A.
+ * Return: SMC_EV_TX_DONE, with SMC_EV_FINAL_DONE if it carried C or A.
  */
 u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok)
 {
@@ -634,14 +617,14 @@ u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok)
 	return events;
 }
 
-/* What a validation found missing should be here by now. */
+/* What a validation found missing should have come by now. */
 static void conn_hold_expired(struct timer_list *timer)
 {
 	struct smc_conn *conn = smc_compat_timer_of(conn, timer, hold_timer);
 	u32 events = 0;
 
 	spin_lock_bh(&conn->lock);
-	/* It came, and something else is due: the timer was set anew for that. */
+	/* It came, and the timer was armed again for a later message. */
 	if (rcu_access_pointer(conn->link) && time_after_eq(jiffies, conn->hold_jiffies))
 		events = smc_cdc_give_up(&conn->ctl);
 	spin_unlock_bh(&conn->lock);
@@ -653,27 +636,25 @@ static void conn_hold_expired(struct timer_list *timer)
 }
 
 /**
- * smc_conn_hold() - begin the time limit for a message that is due
+ * smc_conn_hold() - start the time limit for a missing message
  * @conn: the connection, on a link
  *
- * The peer's RNIC says that ours has the message, so it is in the receive queue of
- * another link and will be found there soon. If not, it was lost between RNIC and
- * memory, and the connection is told so (SMC_EV_LOST). Each message that is due has the
- * whole time: what an earlier one had left of its own is forgotten. RFC 7609 4.6.1
- * (FAIL-10).
+ * The peer saw a completion, so our RNIC has the message: it is in the receive queue of another
+ * link and will be found soon. Otherwise it was lost between RNIC and memory (SMC_EV_LOST). Each
+ * missing message restarts the whole time. RFC 7609 4.6.1 (FAIL-10).
  *
  * Context: Any context but hard interrupt. Expects conn->lock held.
  */
 void smc_conn_hold(struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	/* It may be running, and wait for the lock. */
+	/* The timer may be running and wait for the lock. */
 	conn->hold_jiffies = jiffies + SMC_CONN_HOLD_TIME;
 	smc_conn_arm(conn, &conn->hold_timer, conn->hold_jiffies);
 }
 
 /**
- * smc_conn_readable() - how many bytes wait in the connection's element
+ * smc_conn_readable() - get the number of unread bytes
  * @conn: the connection
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
@@ -694,7 +675,7 @@ static u32 conn_snd_distance(const struct smc_conn *conn, struct smc_cursor from
 }
 
 /**
- * smc_conn_writable() - how many bytes the send ring has room for
+ * smc_conn_writable() - get the free space of the send ring
  * @conn: the connection
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
@@ -707,7 +688,7 @@ u32 smc_conn_writable(struct smc_conn *conn)
 }
 
 /**
- * smc_conn_unsent() - how many bytes of the send ring are not yet written
+ * smc_conn_unsent() - get the number of bytes in the send ring that are not yet written
  * @conn: the connection
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
@@ -720,14 +701,12 @@ u32 smc_conn_unsent(struct smc_conn *conn)
 }
 
 /**
- * smc_conn_is_drained() - has all that was to be sent been completed
+ * smc_conn_is_drained() - check whether all data has completed, RFC 7609 4.8.1 (CLOSE-08)
  * @conn: the connection
  *
- * RFC 7609 4.8.1 (CLOSE-08).
- *
  * Context: Any context but hard interrupt. Takes conn->lock.
- * Return: true if the message behind the last byte has completed. Those that carry
- *	   no data do not count: a reader may have others of them sent all the time.
+ * Return: true if the message behind the last byte has completed. Messages without data do not
+ *	   count: reads may cause further ones at any time.
  */
 bool smc_conn_is_drained(struct smc_conn *conn)
 {
@@ -736,13 +715,11 @@ bool smc_conn_is_drained(struct smc_conn *conn)
 }
 
 /**
- * smc_conn_has_inflight() - is data under way that the peer may not have
+ * smc_conn_has_inflight() - check whether the peer may lack data, RFC 7609 4.8.1 (CLOSE-08)
  * @conn: the connection
  *
- * RFC 7609 4.8.1 (CLOSE-08).
- *
  * Context: Any context but hard interrupt. Takes conn->lock.
- * Return: true if a message with data has not completed well.
+ * Return: true if a message with data has not completed successfully.
  */
 bool smc_conn_has_inflight(struct smc_conn *conn)
 {
@@ -751,12 +728,11 @@ bool smc_conn_has_inflight(struct smc_conn *conn)
 }
 
 /**
- * smc_conn_owes_final() - is the peer still to be told C or A, and can it be
+ * smc_conn_owes_final() - check whether C or A is due to the peer and can be sent
  * @conn: the connection
  *
- * It may wait for a slot of its link, for another link, or for its completion. A
- * peer that is not told keeps its end: a deployed one for as long as the group lives.
- * RFC 7609 4.8.1 (CLOSE-02).
+ * It may wait for a slot of its link, for another link, or for its completion. Without it a
+ * deployed peer retains its end as long as the group lives. RFC 7609 4.8.1 (CLOSE-02).
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
  * Return: true until it has reached the peer, or never can.
@@ -769,7 +745,7 @@ bool smc_conn_owes_final(struct smc_conn *conn)
 }
 
 /**
- * smc_conn_mark_progress() - remember how far the peer has got
+ * smc_conn_mark_progress() - record the completed position for smc_conn_has_progress()
  * @conn: the connection
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
@@ -781,11 +757,11 @@ void smc_conn_mark_progress(struct smc_conn *conn)
 }
 
 /**
- * smc_conn_has_progress() - has data got through since it was last marked
+ * smc_conn_has_progress() - check whether a write has completed since the mark
  * @conn: the connection
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
- * Return: true if a write has completed.
+ * Return: true if so.
  */
 bool smc_conn_has_progress(struct smc_conn *conn)
 {
@@ -794,15 +770,14 @@ bool smc_conn_has_progress(struct smc_conn *conn)
 }
 
 /**
- * smc_conn_check_eyecatcher() - is the head of the element as we left it
+ * smc_conn_check_eyecatcher() - check that the eye catcher of the element is intact
  * @conn: has its element
  *
- * Elements of the deployed dialect have none and pass. RFC 7609 4.2, 4.4.1
- * (RMB-16, RMB-17): a damaged one is logged, and the caller has the connection
- * reset.
+ * Elements of the deployed dialect have none and pass. RFC 7609 4.2, 4.4.1 (RMB-16, RMB-17): a
+ * damaged one is logged, and the caller resets the connection.
  *
  * Context: Process context. Expects the socket lock held.
- * Return: false if somebody wrote over it.
+ * Return: false if it was overwritten.
  */
 bool smc_conn_check_eyecatcher(struct smc_conn *conn)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * One connection on a link group: its control block, its rings, and the
- * lock around both.
- */
+/* One connection of a link group: its state, its rings and its lock. */
 #ifndef SMC_CONN_H
 #define SMC_CONN_H
 
@@ -27,30 +24,28 @@
 					 */
 #define SMC_EV_TX_DONE		BIT(29)	/* a send completed: ring space, maybe drained */
 #define SMC_EV_FINAL_DONE	BIT(28)	/* the CDC with C or A completed */
-#define SMC_EV_MOVED		BIT(27)	/* sends use another link: look what is due */
+#define SMC_EV_MOVED		BIT(27)	/* sends use another link: send what is due */
 #define SMC_EV_RINGS_FREE	BIT(26)	/* both rings have gone back to conn->lgr */
 
-/* Upward news of a connection, set once by smc_conn_alloc(). */
+/* Callbacks of a connection, set once by smc_conn_alloc(). */
 struct smc_conn_ops {
-	/* Called without locks but perhaps lgr->lock, in any context but hard interrupt. */
+	/* In any context but hard interrupt; no lock but perhaps lgr->lock is held. */
 	void (*event)(struct smc_conn *conn, u32 events);
 };
 
 /**
- * enum smc_conn_phase - what a connection may do; moved by smc_conn_set_phase()
- * @SMC_CONN_SETUP: it is the handshake's: nothing is posted
+ * enum smc_conn_phase - what a connection may do; changed by smc_conn_set_phase()
+ * @SMC_CONN_SETUP: the handshake owns it: nothing is posted
  * @SMC_CONN_OPEN: forming has ended: data may flow, FC-12
- * @SMC_CONN_LEAVING: nothing is posted until what is in flight has completed, and a link
- *		      that is given up in good order is clear; then it moves to another
- *		      link, FAIL-04, FAIL-19
- * @SMC_CONN_VALIDATING: it has moved, and the peer has not been told, FAIL-07
- * @SMC_CONN_REPLAYING: the peer was told; what did not complete follows, FAIL-12
- * @SMC_CONN_FINAL: C or A was posted; nothing follows, unless it moves before that has
- *		    completed
- * @SMC_CONN_DEAD: the link is lost, or its element at the peer: never posts again
- * @SMC_CONN_UNREAD: it has left its group, with bytes that somebody may read
+ * @SMC_CONN_LEAVING: nothing is posted until sends in flight have completed, and a link in deletion
+ *		      is drained; then it moves to another link, FAIL-04, FAIL-19
+ * @SMC_CONN_VALIDATING: it has moved; the validation message is due, FAIL-07
+ * @SMC_CONN_REPLAYING: validation is posted; what did not complete follows, FAIL-12
+ * @SMC_CONN_FINAL: C or A is posted; nothing follows, unless it moves before that has completed
+ * @SMC_CONN_DEAD: the link, or its element at the peer, is lost: never posts again
+ * @SMC_CONN_UNREAD: it has left its group, with bytes that may be read
  * @SMC_CONN_LEFT: it has left its group
- * @SMC_CONN_NR_PHASES: how many there are
+ * @SMC_CONN_NR_PHASES: number of phases
  */
 enum smc_conn_phase {
 	SMC_CONN_SETUP,
@@ -66,10 +61,10 @@ enum smc_conn_phase {
 };
 
 /**
- * enum smc_conn_has_received - has the peer come to what was posted on the present link? FAIL-19
- * @SMC_CONN_SPOKE: that is not known
- * @SMC_CONN_ASKED: a TEST LINK waits to be, or was, posted there behind all of it
- * @SMC_CONN_HEARD: it has
+ * enum smc_conn_has_received - whether the peer has processed all sends on the link, FAIL-19
+ * @SMC_CONN_SPOKE: unknown
+ * @SMC_CONN_ASKED: a TEST LINK is or will be posted there behind all of them
+ * @SMC_CONN_HEARD: the peer has processed them
  */
 enum smc_conn_has_received {
 	SMC_CONN_SPOKE,
@@ -77,11 +72,13 @@ enum smc_conn_has_received {
 	SMC_CONN_HEARD,
 };
 
-/* Bits of smc_conn.pending: news for the close machine that are nowhere else, in its order. */
+/*
+ * Bits of smc_conn.pending: inputs of the close machine that are stored nowhere else, in its order.
+ */
 enum smc_pending {
 	SMC_PENDING_FAULT,	/* this side must abort: cursors, loss, eye catcher */
 	SMC_PENDING_RESET,	/* the TCP connection was reset */
-	SMC_PENDING_SILENCE,	/* the peer was silent for longer than is allowed */
+	SMC_PENDING_SILENCE,	/* the peer was silent for too long */
 	SMC_PENDING_LINK_LOST,
 	SMC_PENDING_TIMER,
 };
@@ -94,13 +91,12 @@ DECLARE_EWMA(smc_rtt, 3, 8)
 DECLARE_EWMA(smc_rtt_var, 3, 4)
 
 /**
- * struct smc_conn_rtt - how long a message takes to the peer's RNIC and its
- *			 acknowledgment back, in microseconds
- * @began_ns: when the one that is measured was posted; 0: none is
+ * struct smc_conn_rtt - round trip of messages, to the peer's RNIC and back, in microseconds
+ * @began_ns: post time of the measured message; 0: none is measured
  * @seq: its number
  * @min: the least so far
- * @mean: of the last ones; 0 before the first
- * @var: how much they differ from that
+ * @mean: moving average; 0 before the first
+ * @var: moving average of the deviation
  */
 struct smc_conn_rtt {
 	u64 began_ns;
@@ -113,51 +109,48 @@ struct smc_conn_rtt {
 /**
  * struct smc_conn - one connection
  *
- * smc_member.c says how long it lives. @lock is
- * conn->lock of the lock order: it guards what follows it, and the order of
- * CDC messages on the queue.
+ * Lifetime: see smc_member.c. @lock is conn->lock of the lock order: it guards the members after
+ * it, and the order of CDC messages on the queue.
  *
- * @users: who uses @sk, @lgr and the rings
- * @holders: who has a pointer to it: its socket, and all users together
- * @sk: the socket; a reference as long as there is a user
- * @ops: upward news; set once
- * @lgr: the group, once it has joined; a reference as long as there is a user
- * @token: our alert token; 0 while it is in no group. Set and cleared by the handshake or
- *	   under the socket lock
+ * @users: users of @sk, @lgr and the rings
+ * @holders: pointers to it: one for its socket, one for all users together
+ * @sk: the socket; a reference while there is a user
+ * @ops: callbacks; set once
+ * @lgr: the group, once it has joined; a reference while there is a user
+ * @token: our alert token; 0 while it is in no group; written by the handshake or under the socket
+ *	   lock
  * @flags: bits of &enum smc_conn_flag
  * @wait_node: in link->waiters, under link->wait_lock
  * @wait_link: that link, written under its wait_lock; NULL if in none
- * @hold_timer: bounds how long messages are kept, FAIL-10
+ * @hold_timer: bounds how long messages are held, FAIL-10
  * @rtoken: index in lgr->rtokens, -1 for none; under lgr->lock
  * @peer_index: element there
- * @rmbe: our element, read by us, written by the peer; const as long as there is a user
+ * @rmbe: our element, read by us, written by the peer; const while there is a user
  * @sndbuf: our send ring; same
  * @snd_geom: its geometry, base 0
- * @rcu: who finds it by its token, or by the socket without the lock of that, looks
- *	 under RCU
- * @cork_timer: bounds how long @tx_cork holds data back, TX-07; set up when it is first
- *		armed, under the socket lock
- * @is_peer_done: as smc_conn_leave() was told
- * @close: the close machine; a user while smc_state_is_alive(). This and what belongs to it
- *	   is under the socket lock
+ * @rcu: lookups by token, or by socket without its lock, run under RCU
+ * @cork_timer: bounds how long @tx_cork holds data back, TX-07; set up when first armed, under the
+ *		socket lock
+ * @is_peer_done: argument of smc_conn_leave()
+ * @close: the close machine; a user while smc_state_is_alive(); under the socket lock
  * @close_work: runs it on @pending; a user while queued
- * @missed_node: in a socket's list of those for which @close_work found the lock taken
+ * @missed_node: in the socket's list of connections whose @close_work found the lock taken
  * @close_timer: bounds each wait of the close machine, TMR-16, TMR-17; a user while armed
  * @pending: enum smc_pending, atomic bits
- * @keep_idle: TCP_KEEPIDLE as the application knows it where TCP has been given a longer
- *	       time, KA-10, seconds; otherwise 0
+ * @keep_idle: the application's TCP_KEEPIDLE in seconds if TCP was given a longer time, KA-10;
+ *	       otherwise 0
  * @keep_intvl: same for TCP_KEEPINTVL
- * @keep_timer: looks for silence, KA-01; a user while armed
+ * @keep_timer: detects silence, KA-01; a user while armed
  * @account: what the rings are charged to; under @lock
  * @lock: spinlock, bottom halves off
- * @link: the link our sends use; RCU, written under @lock; NULL when lost.
- *	  Messages of the peer may come on any link of the group, FAIL-17
+ * @link: the link our sends use; RCU, written under @lock; NULL when lost. Messages of the peer may
+ *	  come on any link of the group, FAIL-17
  * @ctl: cursors, flags, sequence numbers
- * @keep_want: what is wanted of @keep_timer
- * @is_probing: it has asked for a probe that is not answered
- * @probe_jiffies: when
- * @probed_link: on which, to be compared only
- * @rx_links: numbers of the links over which messages of the peer have come
+ * @keep_want: intended state of @keep_timer
+ * @is_probing: a requested probe is not answered yet
+ * @probe_jiffies: time of that probe
+ * @probed_link: its link, to be compared only
+ * @rx_links: numbers of the links on which messages of the peer have come
  * @peer_token: the peer's token for its CDC messages
  * @peer_rkey: of the peer's element on @link
  * @peer_addr: of the peer's element on @link
@@ -165,28 +158,27 @@ struct smc_conn_rtt {
  * @tx_prep: next free byte
  * @tx_sent: next byte to write to the peer
  * @tx_fin: everything before it has completed
- * @tx_mark: where @tx_fin was when the close timer was started
- * @rx_stamp: when the last data came, kept while SO_TIMESTAMP is set or
- *	      SO_TIMESTAMPING asks for it
- * @stamps: time stamps that sent data is to get, smc_errqueue.c; NULL at first
+ * @tx_mark: @tx_fin when the close timer was started
+ * @rx_stamp: arrival of the last data, if SO_TIMESTAMP or SO_TIMESTAMPING asks for it
+ * @stamps: time stamps due for sent data, smc_errqueue.c; NULL at first
  * @stamp_base: byte of the stream from which SO_TIMESTAMPING counts
  * @tx_total: bytes taken from the application so far
  * @rx_total: bytes given to the application so far
- * @tx_jiffies: when it last gave some; written under @lock
- * @ack_jiffies: when a message of ours last completed; written under @lock
- * @rx_jiffies: when a message of the peer last came; written under @lock
+ * @tx_jiffies: last time the application gave data; written under @lock
+ * @ack_jiffies: last completion of our messages; written under @lock
+ * @rx_jiffies: last message of the peer; written under @lock
  * @rtt: the round trip of messages
- * @progress_jiffies: when data to send last made progress: the first came, or
- *		      some were taken; written under @lock
- * @hold_jiffies: when what messages are kept for is given up
+ * @progress_jiffies: last progress of data to send: the first came, or some completed; written
+ *		      under @lock
+ * @hold_jiffies: when messages that others are held for are given up
  * @tx_inflight: CDC messages posted and not completed
  * @tx_cork: data is held back (MSG_MORE, TCP_CORK) until flushed
- * @tx_flush: data is to go out whatever else holds it back
+ * @tx_flush: data is to be sent regardless of what else holds it back
  * @phase: what it may do
- * @heard: has the peer seen what was posted
- * @is_peer_silent: the link was lost because nobody answered
- * @is_purged: an abort threw unread data away: what comes later must not be
- *	       read as if nothing were missing, ABRT-04
+ * @heard: whether the peer has processed what was posted
+ * @is_peer_silent: the link was lost because the peer did not answer
+ * @is_purged: an abort dropped unread data: data that comes later must not be read as if nothing
+ *	       were missing, ABRT-04
  */
 struct smc_conn {
 	refcount_t users;
@@ -253,13 +245,13 @@ struct smc_conn {
 	bool is_peer_silent;
 };
 
-/* The link that a connection uses, NULL without one; it keeps its group meanwhile. */
+/* The link that a connection uses, or NULL. */
 static inline struct smc_link *smc_conn_link(const struct smc_conn *conn)
 {
 	return rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
 }
 
-/* May a reader look into the element: is there one, and was nothing thrown away? */
+/* Return true if there is an element, and no abort dropped its data. */
 static inline bool smc_conn_may_read(const struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
