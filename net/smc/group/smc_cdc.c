@@ -23,7 +23,6 @@
 #include "rdma/smc_net.h"
 #include "observe/smc_trace.h"
 
-/* One RDMA WRITE from the send ring into the peer's element. */
 static void cdc_fill_write(struct smc_conn *conn, struct smc_link *link,
 			   const struct smc_xfer_part *part, struct smc_wr_write *write)
 {
@@ -248,8 +247,7 @@ void smc_cdc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
 	trace_smc_cdc_rx(link, msg, len);
 	if (smc_cdc_decode(msg, len, &cdc)) {
 		/*
-		 * The announcement is lost for an unknown connection, which must not hang. The peer
-		 * is out of sync as with an LLC message (ERR-54).
+		 * A connection lost data, but which is unknown. The peer is out of sync (ERR-54).
 		 */
 		smc_stat_inc(net, SMC_STAT_CDC_BAD);
 		smc_wr_report(wr, SMC_WR_FAULT_PROTOCOL);

@@ -80,9 +80,9 @@ static int conn_take_token(struct smc_conn *conn, struct smc_link_group *lgr)
 }
 
 /*
- * The element begins with the eye catcher unless the peer is known to expect none; data overwrites
- * it then. RMB-14. Zeroes and eye catcher reach memory before the element is announced: on a device
- * that does not snoop caches, a later write-back would overwrite the peer's data.
+ * The eye catcher is written unless the peer is known to expect none; data overwrites it then,
+ * RMB-14. It reaches memory before the element is announced: on a device that does not snoop
+ * caches, a later write-back would overwrite the peer's data.
  */
 static void conn_show_rmbe(struct smc_conn *conn, struct smc_link *link)
 {
@@ -218,10 +218,7 @@ static struct smc_conn *conn_find_rival(struct smc_conn *conn, int rtoken, u8 in
 	return NULL;
 }
 
-/*
- * Claim an element of the peer. A connection that had it before loses it and is returned with a
- * reference.
- */
+/* Claim an element of the peer; a connection that loses it is returned with a reference. */
 static struct smc_conn *conn_claim(struct smc_conn *conn, int rtoken, u8 index)
 {
 	unsigned long *in_use = conn->lgr->rtokens->tok[rtoken].in_use;
@@ -331,7 +328,7 @@ void smc_conn_open(struct smc_conn *conn)
 
 	guard(spinlock_bh)(&conn->lock);
 	link = smc_conn_link(conn);
-	/* smc_failover_quiesce() cannot make a connection in set-up leave its link */
+	/* smc_failover_quiesce() skips a connection in set-up */
 	if (smc_conn_set_phase(conn, SMC_CONN_OPEN) && link && conn_link_is_left(link))
 		smc_conn_set_phase(conn, SMC_CONN_LEAVING);
 	conn->tx_jiffies = jiffies;
@@ -381,7 +378,6 @@ static bool conn_peer_has_closed(struct smc_conn *conn)
 	       (conn->ctl.tx_conn_sent & SMC_CDC_FINAL) == SMC_CDC_CLOSED;
 }
 
-/* Handle the loss of its element at the peer. */
 static void conn_lose_element(struct smc_conn *conn)
 {
 	bool is_over, is_parting;
@@ -397,10 +393,7 @@ static void conn_lose_element(struct smc_conn *conn)
 	is_over = conn_peer_is_done(conn);
 	is_parting = conn->ctl.tx_conn_flags & SMC_CDC_FINAL;
 	spin_unlock_bh(&conn->lock);
-	/*
-	 * It may wait for the completion of its C or A, which a peer that has deleted the element
-	 * does not need.
-	 */
+	/* its C or A needs no completion at a peer that has deleted the element */
 	if (is_parting)
 		events |= SMC_EV_FINAL_DONE;
 	if (events)
@@ -417,11 +410,10 @@ static void conn_lose_element(struct smc_conn *conn)
  * @lgr: the group
  * @rtoken: index of the RMB in lgr->rtokens; free afterwards
  *
- * A peer deletes an RMB only when no connection uses it (RMB-24). Connections that write there are
- * over for the peer and post nothing more. Unless the peer has closed before, they are cut off
+ * A peer deletes only an unused RMB (RMB-24). Connections that write there are over for the peer:
+ * they drop the index and post nothing more. Unless the peer has closed before, they are cut off
  * (SMC_EV_LINK_LOST) as if their element had a new owner (RMB-30). If our C was sent, the deletion
- * stands for the peer's C (SMC_EV_CLOSED), which may come later on another link. They drop the
- * index, which may name another RMB later.
+ * stands for the peer's C (SMC_EV_CLOSED), which may come later on another link.
  *
  * Context: Process context. Expects lgr->lock held: this runs before the response is posted, after
  *	    which the RMB may vanish. Takes conn->lock.

@@ -72,9 +72,7 @@ enum smc_conn_has_received {
 	SMC_CONN_HEARD,
 };
 
-/*
- * Bits of smc_conn.pending: inputs of the close machine that are stored nowhere else, in its order.
- */
+/* Bits of smc_conn.pending: inputs of the close machine, in its order. */
 enum smc_pending {
 	SMC_PENDING_FAULT,	/* this side must abort: cursors, loss, eye catcher */
 	SMC_PENDING_RESET,	/* the TCP connection was reset */

@@ -4,12 +4,12 @@
  *
  * Operation:
  *   A handshake reserves a place in a group, or forms a group. Other handshakes with the same key
- *   get the FORMING group and wait on its wait queue. A reservation becomes a connection
+ *   wait on the wait queue of the FORMING group. A reservation becomes a connection
  *   (smc_conn_join()) or is given back.
  *
  * Ownership:
- *   The last reference queues a work item that frees the group, so references may be dropped in any
- *   context. The group stays in the list until then: module and namespace exit wait for the list.
+ *   The last reference queues a work item that frees the group, so it may be dropped in any
+ *   context. Until freed the group is in the list; module and namespace exit wait for that.
  *
  * Locks:
  *   smc_lgr_list_lock may be taken with lgr->lock or conn->lock held. It is a leaf: waiters of a
@@ -222,10 +222,9 @@ static bool lgr_key_matches(const struct smc_link_group *lgr, const struct smc_l
 }
 
 /*
- * Return true if the link takes the path found for the new connection. An RNIC keeps its next hop
- * whatever happens to routes and neighbours, and a link dies with the address of its GID: so the
- * GIDs must be equal, too. If the interface is in another namespace, no route was looked up
- * (hop_limit 0) and the link is direct.
+ * Return true if the link takes the path found for the new connection. An RNIC never changes the
+ * next hop of a link, and a link dies with the address of its GID: so the GIDs must be equal, too.
+ * Without a route (hop_limit 0: the interface is in another namespace) the link is direct.
  */
 static bool lgr_link_goes(const struct smc_link *link, const struct smc_ib_end *end,
 			  const struct smc_lgr_key *key)
@@ -357,9 +356,8 @@ void smc_lgr_note_left(struct smc_link *link)
  * @lgr: the group; the caller holds a reference
  * @peer: the peer's end, as in Accept or Confirm: QP number, GID and MAC count
  *
- * A link in use is preferred to one that is being left. The peer may not know yet that a link is
- * being left, so its messages about that link are still valid. RFC 7609 3.5.2.2, 3.5.2.3 (SC-05,
- * SC-09).
+ * Prefers a link in use. A link being left counts too: the peer may not know yet, so its messages
+ * about that link are still valid. RFC 7609 3.5.2.2, 3.5.2.3 (SC-05, SC-09).
  *
  * Context: Any context.
  * Return: the link, in use (smc_link_is_used()) or being left, valid as long as the reference; NULL
@@ -416,7 +414,6 @@ static bool lgr_had_link(const struct smc_link_group *lgr, const struct smc_ib_p
 	return false;
 }
 
-/* Our own limit, bounded by the peer's. */
 static unsigned int lgr_max_conns(const struct smc_link_group *lgr)
 {
 	int own = READ_ONCE(smc_net(lgr->key.net)->set.max_conns_per_lgr);
@@ -475,8 +472,8 @@ static void lgr_enlist(struct smc_link_group *lgr)
 }
 
 /*
- * Find a group and reserve a place in it. A FORMING group is returned with a reference and no
- * reservation. If none is found, @fresh (may be NULL) is added to the list.
+ * Reserve a place in a group; a FORMING group is returned with a reference, without reservation. If
+ * none is found, @fresh (may be NULL) is added to the list.
  */
 static struct smc_link_group *lgr_reserve(struct lgr_search *s, struct smc_link_group *fresh,
 					  bool *is_forming)
@@ -582,9 +579,9 @@ static bool lgr_any_had_link(const struct lgr_search *s)
  * @link: receives the link
  * @forming: as with smc_lgr_reserve()
  *
- * The group may still be FORMING here, because the server may finish first contact earlier. The
- * link may be lost here without the server's knowledge: then the group is right all the same, and
- * smc_conn_join() finds another link. RFC 7609 3.5.2.2 (SC-05, FAIL-02).
+ * The server may finish first contact earlier, so the group may be FORMING here. If the link is
+ * lost here without the server's knowledge, smc_conn_join() finds another link of the group. RFC
+ * 7609 3.5.2.2 (SC-05, FAIL-02).
  *
  * Context: Process context.
  * Return: the group as with smc_lgr_reserve(); ERR_PTR(-EAGAIN) as there; ERR_PTR(-ESTALE) if an
@@ -639,10 +636,6 @@ struct smc_link_group *smc_lgr_find_link(const struct smc_lgr_key *key,
 	return lgr;
 }
 
-/*
- * Return true if @other is with the same peer after a restart, or with the present owner of its
- * address.
- */
 static bool lgr_is_successor(const struct smc_link_group *other, const struct smc_link_group *lgr)
 {
 	const struct smc_lgr_key *key = &lgr->key;
@@ -652,9 +645,9 @@ static bool lgr_is_successor(const struct smc_link_group *other, const struct sm
 	if (ipv6_addr_equal(&other->key.peer_addr, &key->peer_addr))
 		return true;
 	/*
-	 * A host changes its peer ID with each start and keeps the MAC address of its RNIC.
-	 * Containers that share an RNIC look alike, but each has its own addresses: only an address
-	 * of the other family may belong to the same host.
+	 * After a restart a host has a new peer ID and its old MAC address. So do containers that
+	 * share an RNIC, but each has its own addresses: only an address of the other family may
+	 * belong to the same host.
 	 */
 	return ipv6_addr_v4mapped(&other->key.peer_addr) != ipv6_addr_v4mapped(&key->peer_addr) &&
 	       ether_addr_equal(other->key.peer_mac, key->peer_mac) &&
@@ -721,9 +714,9 @@ bool smc_lgr_unreserve(struct smc_link_group *lgr)
  * smc_lgr_surplus() - get an idle group above net.smc.max_idle_lgrs
  * @net: whose groups
  *
- * An idle group costs a queue pair, receives and tables for net.smc.lgr_idle_ms, and one client may
- * cause any number of them by changing its peer ID. Above the limit the group that is idle for
- * longest is no longer counted; the caller ends it. LGT-02.
+ * An idle group costs a queue pair, receives and tables for net.smc.lgr_idle_ms, and a client can
+ * cause many by changing its peer ID. The group that is idle for longest is no longer counted; the
+ * caller ends it. LGT-02.
  *
  * Context: Any context.
  * Return: the group with a reference; NULL if the limit is not exceeded.

@@ -19,10 +19,7 @@
 struct smc_conn;
 struct smc_link_group;
 
-/*
- * Bound on links without queues in one group. A peer that adds and ends links for months gets
- * another group.
- */
+/* Bound on links without queues in one group; above it the peer gets another group. */
 #define SMC_LINKS_KEPT_MAX	1024
 
 enum smc_role { SMC_ROLE_CLIENT, SMC_ROLE_SERVER };	/* values as in diag */
@@ -203,7 +200,6 @@ void smc_core_exit(void);
 void smc_core_queue(struct smc_link_group *lgr, struct work_struct *work);
 void smc_core_queue_patient(struct smc_link_group *lgr, struct work_struct *work);
 
-/* Finding and forming. */
 struct smc_link_group *smc_lgr_reserve(const struct smc_lgr_key *key,
 				       const struct smc_ib_end *end, bool *is_first,
 				       struct smc_link_group **forming);
@@ -221,7 +217,6 @@ void smc_lgr_shut(struct smc_link_group *lgr);
 struct smc_link_group *smc_lgr_get(struct smc_link_group *lgr);
 void smc_lgr_put(struct smc_link_group *lgr);
 
-/* State. */
 bool smc_lgr_is_down(const struct smc_link_group *lgr);
 bool smc_lgr_has_successor(const struct smc_link_group *lgr);
 bool smc_lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state,
@@ -237,7 +232,6 @@ bool smc_link_is_used(const struct smc_link *link);
 void smc_lgr_note_ends(struct smc_link *link);
 void smc_lgr_note_left(struct smc_link *link);
 
-/* All groups. */
 void smc_lgr_for_each(void (*fn)(struct smc_link_group *lgr, void *arg), void *arg);
 void smc_lgr_wait_none(struct net *net);
 

@@ -96,7 +96,6 @@ static struct smc_link *move_choose(const struct move_plan *plan, const struct s
 	return best < 0 ? NULL : plan->lgr->links[best];
 }
 
-/* Set the target of its writes for its present link. */
 static void move_aim(struct smc_conn *conn, const struct smc_link *link)
 {
 	const struct smc_rtoken *tok;
@@ -151,7 +150,6 @@ static bool move_is_crowded(const struct move_plan *plan, const struct smc_link 
 	return plan->load[from->index] > plan->load[to->index] + 1;
 }
 
-/* Return true if moving a connection would even out the load. */
 static bool move_is_uneven(const struct move_plan *plan)
 {
 	int i, k;

@@ -81,7 +81,6 @@ static void link_drop_waiters(struct smc_link *link)
 	}
 }
 
-/* A buffer of a list that is still mapped on a link, or NULL. */
 static struct smc_buf *link_next_mapped(struct smc_link *link, const struct list_head *list)
 {
 	struct smc_link_group *lgr = link->lgr;
@@ -140,8 +139,8 @@ static bool link_try_map(struct smc_link_group *lgr)
  * smc_link_begin_map() - become the only task that maps or unmaps buffers on links
  * @lgr: the group; the caller holds a reference
  *
- * Several tasks add and remove buffers and links. Until smc_link_end_map() no other task maps,
- * unmaps or frees a listed buffer. The caller waits only for verbs meanwhile.
+ * Until smc_link_end_map() no other task maps, unmaps or frees a listed buffer. The caller waits
+ * only for verbs meanwhile.
  *
  * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock.
  */
@@ -168,11 +167,10 @@ void smc_link_end_map(struct smc_link_group *lgr)
 }
 
 /**
- * smc_link_stop() - stop the queues of a link
+ * smc_link_stop() - flush the queues of a link so that connections can leave
  * @link: smc_link_enter_at() keeps it
  *
- * Posted requests are flushed, so that connections can leave. Everything else stays until
- * smc_link_take_down(). A second call does nothing.
+ * Everything else stays until smc_link_take_down(). A second call does nothing.
  *
  * Context: Process context, sleeps. Expects no lock held, and that no task prepares the link or
  *	    stops it at the same time.
@@ -363,7 +361,6 @@ int smc_link_connect(struct smc_link *link, const struct smc_ib_peer *peer)
 	return rc;
 }
 
-/* Maps a buffer on a link, or registers it there. */
 typedef int (*link_area_fn)(struct smc_link *link, struct smc_buf *buf);
 
 /* A task that added the buffer may have mapped it on this link already. */
@@ -527,9 +524,9 @@ static void link_end_wait(struct smc_conn *conn)
  * @link: the link
  * @conn: the connection; the queue takes a reference
  *
- * Nothing happens if it waits already: the task that serves the queue checks what @conn has to send
- * after taking it out. The caller must then try once more to get a slot for the first in the queue,
- * since the last slot may have come back before @conn was visible there.
+ * Nothing happens if it waits already: its data is checked after it is taken out. The caller must
+ * then retry to get a slot for the first waiter, since the last slot may have come back before
+ * @conn was visible.
  *
  * Context: Any context but hard interrupt. Takes link->wait_lock. Expects an RCU read section in
  *	    which @link was found.
@@ -543,8 +540,8 @@ bool smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn)
 		return true;
 	smc_conn_get(conn);
 	/*
-	 * If the link is stopped, or @conn has moved away, the waiters, or @conn, have been taken
-	 * out for the last time: a later waiter would never be served.
+	 * If stopped, or moved away, waiters have been taken out for the last time: a later one
+	 * would never be served.
 	 */
 	scoped_guard(spinlock_bh, &link->wait_lock) {
 		if (!test_bit(SMC_WR_IS_STOPPED, &link->wr.flags) &&

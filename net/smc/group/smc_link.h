@@ -23,16 +23,13 @@ void smc_link_stop(struct smc_link *link);
 void smc_link_take_down(struct smc_link *link);
 void smc_link_destroy(struct smc_link *link);
 
-/* Work on the queues without a lock. */
 struct smc_link *smc_link_enter_at(struct smc_link_group *lgr, unsigned int index);
 void smc_link_exit(struct smc_link *link);
 
-/* Mapping of buffers, one task at a time. */
 void smc_link_begin_map(struct smc_link_group *lgr);
 void smc_link_end_map(struct smc_link_group *lgr);
 DEFINE_GUARD(smc_link_map, struct smc_link_group *, smc_link_begin_map(_T), smc_link_end_map(_T))
 
-/* Connections that wait for a slot. */
 bool smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn);
 void smc_link_del_waiter(struct smc_link *link, struct smc_conn *conn);
 struct smc_conn *smc_link_pop_waiter(struct smc_link *link);

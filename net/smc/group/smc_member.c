@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections as members of a link group: lifetime, and walks over all of them.
+ * Connections as members of a link group.
  *
  * Ownership:
  *   Each user of a connection has a reference: the handshake, then the membership in the group;
@@ -75,7 +75,6 @@ void smc_conn_drop(struct smc_conn *conn)
 	kfree_rcu(conn, rcu);
 }
 
-/* Return the rings to the account and to their pools. */
 static void conn_release_rings(struct smc_conn *conn, struct smc_link_group *lgr)
 {
 	guard(spinlock_bh)(&conn->lock);
