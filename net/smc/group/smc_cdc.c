@@ -193,7 +193,7 @@ static u32 cdc_keep_urgent(struct smc_conn *conn, struct smc_link *link, u32 eve
 }
 
 /* Return true if the socket asks for receive time stamps. */
-static bool cdc_is_stamped(const struct sock *sk)
+static bool cdc_has_stamps(const struct sock *sk)
 {
 	return sock_flag(sk, SOCK_RCVTSTAMP) ||
 	       READ_ONCE(sk->sk_tsflags) & SOF_TIMESTAMPING_RX_SOFTWARE;
@@ -218,7 +218,7 @@ static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct 
 	if (conn->ctl.rx_nr_waits > nr_waits)
 		smc_conn_hold(conn);
 	if (events & SMC_EV_DATA)
-		conn->rx_stamp = cdc_is_stamped(conn->sk) ? ktime_get_real() : 0;
+		conn->rx_stamp = cdc_has_stamps(conn->sk) ? ktime_get_real() : 0;
 	/* After an abort no reader gets the data. */
 	if (events & SMC_EV_URG && !conn->is_purged)
 		events |= cdc_keep_urgent(conn, link, events);

@@ -128,7 +128,7 @@ static int conn_attach(struct smc_conn *conn, struct smc_link_group *lgr, struct
 		smc_lgr_set_geometry(lgr, conn);
 	smc_lgr_set_link(conn, link);
 	/* nothing was sent yet */
-	conn->heard = SMC_CONN_HEARD;
+	conn->receipt = SMC_CONN_RECEIPT_CONFIRMED;
 	return 0;
 }
 
@@ -380,7 +380,7 @@ static bool conn_peer_has_closed(struct smc_conn *conn)
 
 static void conn_lose_element(struct smc_conn *conn)
 {
-	bool is_over, is_parting;
+	bool is_over, is_closing;
 	u32 events = 0;
 
 	conn->rtoken = -1;
@@ -391,10 +391,10 @@ static void conn_lose_element(struct smc_conn *conn)
 		events |= SMC_EV_CLOSED;
 	}
 	is_over = conn_peer_is_done(conn);
-	is_parting = conn->ctl.tx_conn_flags & SMC_CDC_FINAL;
+	is_closing = conn->ctl.tx_conn_flags & SMC_CDC_FINAL;
 	spin_unlock_bh(&conn->lock);
 	/* its C or A needs no completion at a peer that has deleted the element */
-	if (is_parting)
+	if (is_closing)
 		events |= SMC_EV_FINAL_DONE;
 	if (events)
 		conn->ops.event(conn, events);
@@ -439,7 +439,7 @@ static void conn_drop_unread(struct smc_conn *conn)
 		smc_cdc_consume(&conn->ctl, smc_cdc_readable(&conn->ctl));
 }
 
-static bool conn_may_be_read(const struct smc_conn *conn)
+static bool conn_has_unread(const struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 	return conn->phase != SMC_CONN_SETUP &&
@@ -452,7 +452,7 @@ static bool conn_detach(struct smc_conn *conn)
 	bool has_unread;
 
 	guard(spinlock_bh)(&conn->lock);
-	has_unread = conn_may_be_read(conn);
+	has_unread = conn_has_unread(conn);
 	if (has_unread)
 		smc_lgr_retain_unread(conn);
 	else
@@ -529,7 +529,7 @@ void smc_conn_forget_unread(struct smc_conn *conn)
 void smc_conn_note_post(struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
-	conn->heard = SMC_CONN_SPOKE;
+	conn->receipt = SMC_CONN_RECEIPT_UNKNOWN;
 }
 
 /**
@@ -587,7 +587,7 @@ static void conn_time_done(struct smc_conn *conn, u16 seq, bool ok)
 u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok)
 {
 	u32 events = SMC_EV_TX_DONE;
-	bool has_left;
+	bool may_move;
 
 	spin_lock_bh(&conn->lock);
 	conn->tx_inflight--;
@@ -602,9 +602,9 @@ u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok)
 	if (ok && conn->ctl.tx_conn_sent & SMC_CDC_FINAL &&
 	    seq == conn->ctl.tx_seq_final)
 		events |= SMC_EV_FINAL_DONE;
-	has_left = !conn->tx_inflight && conn->phase == SMC_CONN_LEAVING;
+	may_move = !conn->tx_inflight && conn->phase == SMC_CONN_LEAVING;
 	spin_unlock_bh(&conn->lock);
-	if (has_left)
+	if (may_move)
 		smc_failover_queue(conn->lgr);
 	return events;
 }

@@ -61,15 +61,15 @@ enum smc_conn_phase {
 };
 
 /**
- * enum smc_conn_has_received - whether the peer has processed all sends on the link, FAIL-19
- * @SMC_CONN_SPOKE: unknown
- * @SMC_CONN_ASKED: a TEST LINK is or will be posted there behind all of them
- * @SMC_CONN_HEARD: the peer has processed them
+ * enum smc_conn_receipt - whether the peer has processed all sends on the link, FAIL-19
+ * @SMC_CONN_RECEIPT_UNKNOWN: unknown
+ * @SMC_CONN_RECEIPT_ASKED: a TEST LINK is or will be posted there behind all of them
+ * @SMC_CONN_RECEIPT_CONFIRMED: the peer has processed them
  */
-enum smc_conn_has_received {
-	SMC_CONN_SPOKE,
-	SMC_CONN_ASKED,
-	SMC_CONN_HEARD,
+enum smc_conn_receipt {
+	SMC_CONN_RECEIPT_UNKNOWN,
+	SMC_CONN_RECEIPT_ASKED,
+	SMC_CONN_RECEIPT_CONFIRMED,
 };
 
 /* Bits of smc_conn.pending: inputs of the close machine, in its order. */
@@ -173,7 +173,7 @@ struct smc_conn_rtt {
  * @tx_cork: data is held back (MSG_MORE, TCP_CORK) until flushed
  * @tx_flush: data is to be sent regardless of what else holds it back
  * @phase: what it may do
- * @heard: whether the peer has processed what was posted
+ * @receipt: whether the peer has processed what was posted
  * @is_peer_silent: the link was lost because the peer did not answer
  * @is_purged: an abort dropped unread data: data that comes later must not be read as if nothing
  *	       were missing, ABRT-04
@@ -238,7 +238,7 @@ struct smc_conn {
 	bool tx_cork;
 	bool tx_flush;
 	enum smc_conn_phase phase;
-	enum smc_conn_has_received heard;
+	enum smc_conn_receipt receipt;
 	bool is_purged;
 	bool is_peer_silent;
 };

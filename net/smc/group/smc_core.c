@@ -226,8 +226,8 @@ static bool lgr_key_matches(const struct smc_link_group *lgr, const struct smc_l
  * next hop of a link, and a link dies with the address of its GID: so the GIDs must be equal, too.
  * Without a route (hop_limit 0: the interface is in another namespace) the link is direct.
  */
-static bool lgr_link_goes(const struct smc_link *link, const struct smc_ib_end *end,
-			  const struct smc_lgr_key *key)
+static bool lgr_link_has_path(const struct smc_link *link, const struct smc_ib_end *end,
+			      const struct smc_lgr_key *key)
 {
 	if (!key->hop_limit)
 		return true;
@@ -253,7 +253,7 @@ static bool lgr_has_ends(const struct smc_link_group *lgr, const struct smc_ib_e
 		/* pairs with smp_store_release() in smc_link_set_state() */
 		if (link && smp_load_acquire(&link->state) == SMC_LINK_ACTIVE &&
 		    link->wr.end.dev == end->dev && link->wr.end.port == end->port &&
-		    lgr_link_goes(link, end, key) &&
+		    lgr_link_has_path(link, end, key) &&
 		    smc_nego_same_rnic(link->peer.gid, link->peer.mac,
 				       key->peer_gid, key->peer_mac))
 			return true;
@@ -281,7 +281,7 @@ static bool lgr_had_ends(struct smc_link_group *lgr, const struct smc_ib_end *en
 	for (i = 0; i < SMC_LINKS_MAX; i++) {
 		/* pairs with smp_store_release() in smc_lgr_note_ends() */
 		link = smp_load_acquire(&lgr->proved[i]);
-		if (link && lgr_link_goes(link, end, key) &&
+		if (link && lgr_link_has_path(link, end, key) &&
 		    link_has_same_ends(link, end, key->peer_gid, key->peer_mac))
 			return smc_lgr_pick_link(lgr);
 	}
@@ -335,7 +335,7 @@ static bool lgr_is_same_peer(const struct smc_ib_peer *one, const struct smc_ib_
  * smc_lgr_note_left() - record the peer's end of a link that leaves its group
  * @link: the link
  *
- * Messages of the peer that name it may still be on their way. Only the last few are recorded.
+ * Messages of the peer that name it may be in flight. Only the last few are recorded.
  *
  * Context: Process context. Expects lgr->lock held.
  */
@@ -348,7 +348,7 @@ void smc_lgr_note_left(struct smc_link *link)
 	if (!link->peer.qpn)
 		return;
 	guard(spinlock_irqsave)(&smc_lgr_list_lock);
-	lgr->left[lgr->nr_left++ % SMC_LINKS_MAX] = link->peer;
+	lgr->left_peers[lgr->nr_left_peers++ % SMC_LINKS_MAX] = link->peer;
 }
 
 /**
@@ -409,7 +409,7 @@ static bool lgr_had_link(const struct smc_link_group *lgr, const struct smc_ib_p
 
 	lockdep_assert_held(&smc_lgr_list_lock);
 	for (i = 0; i < SMC_LINKS_MAX; i++)
-		if (lgr->left[i].qpn && lgr_is_same_peer(&lgr->left[i], peer))
+		if (lgr->left_peers[i].qpn && lgr_is_same_peer(&lgr->left_peers[i], peer))
 			return true;
 	return false;
 }
@@ -826,7 +826,7 @@ void smc_lgr_for_each(void (*fn)(struct smc_link_group *lgr, void *arg), void *a
 }
 
 /* @net: NULL for all namespaces */
-static bool lgr_none_in(const struct net *net)
+static bool lgr_all_freed(const struct net *net)
 {
 	struct smc_link_group *lgr;
 
@@ -845,7 +845,7 @@ static bool lgr_none_in(const struct net *net)
  */
 void smc_lgr_wait_none(struct net *net)
 {
-	wait_event(smc_lgr_list_waitq, lgr_none_in(net));
+	wait_event(smc_lgr_list_waitq, lgr_all_freed(net));
 }
 
 static void lgr_queue(struct workqueue_struct *wq, struct smc_link_group *lgr,

@@ -131,8 +131,8 @@ struct smc_lgr_key {
  * @links: by index, written under @lock; read there or under RCU
  * @old_links: links whose queues are gone or are being taken down, under @lock
  * @nr_kept: those of them that stay until the group is freed, under @lock
- * @left: the peer's ends of the links given up last, a ring; under the list lock
- * @nr_left: entries ever written to @left
+ * @left_peers: the peer's ends of the links given up last, a ring; under the list lock
+ * @nr_left_peers: entries ever written to @left_peers
  * @proved: links that are or were active, one for each pair of ends, a ring; written under @lock
  * @nr_proved: entries ever written to @proved
  * @orphans: unused buffers, still mapped on a failed link and freed with it; under @lock
@@ -173,8 +173,8 @@ struct smc_link_group {
 	struct smc_link *links[SMC_LINKS_MAX];
 	struct list_head old_links;
 	unsigned int nr_kept;
-	struct smc_ib_peer left[SMC_LINKS_MAX];
-	unsigned int nr_left;
+	struct smc_ib_peer left_peers[SMC_LINKS_MAX];
+	unsigned int nr_left_peers;
 	struct smc_link *proved[SMC_LINKS_MAX];
 	unsigned int nr_proved;
 	struct list_head orphans;

@@ -78,7 +78,7 @@ static void move_plan_init(struct move_plan *plan, struct smc_link_group *lgr)
 }
 
 /* An RMB cannot be reached on a link where the peer announced no key for it. */
-static bool move_reaches(const struct smc_conn *conn, int index)
+static bool move_can_reach(const struct smc_conn *conn, int index)
 {
 	return conn->rtoken < 0 ||
 	       smc_rtoken_is_known(conn->lgr->rtokens, conn->rtoken, index);
@@ -90,13 +90,13 @@ static struct smc_link *move_choose(const struct move_plan *plan, const struct s
 	int i, best = -1;
 
 	for (i = 0; i < SMC_LINKS_MAX; i++)
-		if (plan->is_open[i] && move_reaches(conn, i) &&
+		if (plan->is_open[i] && move_can_reach(conn, i) &&
 		    (best < 0 || plan->load[i] < plan->load[best]))
 			best = i;
 	return best < 0 ? NULL : plan->lgr->links[best];
 }
 
-static void move_aim(struct smc_conn *conn, const struct smc_link *link)
+static void move_set_target(struct smc_conn *conn, const struct smc_link *link)
 {
 	const struct smc_rtoken *tok;
 
@@ -125,9 +125,9 @@ int smc_failover_set_target(struct smc_conn *conn)
 	link = smc_conn_link(conn);
 	if (!link)
 		return -ECONNABORTED;
-	if (!move_reaches(conn, link->index))
+	if (!move_can_reach(conn, link->index))
 		return -ENOKEY;
-	move_aim(conn, link);
+	move_set_target(conn, link);
 	return 0;
 }
 
@@ -139,7 +139,7 @@ static void move_to(struct smc_conn *conn, struct smc_link *link)
 	lockdep_assert_held(&conn->lock);
 	smc_lgr_set_link(conn, link);
 	smc_link_del_waiter(from, conn);
-	move_aim(conn, link);
+	move_set_target(conn, link);
 	smc_conn_set_phase(conn, SMC_CONN_VALIDATING);
 	smc_stat_inc(sock_net(conn->sk), SMC_STAT_CONN_MOVED);
 }
@@ -163,20 +163,20 @@ static bool move_is_uneven(const struct move_plan *plan)
 }
 
 /* Return true if the peer may not have processed all sends on a link in deletion, FAIL-19. */
-static bool move_is_held(const struct smc_conn *conn, const struct smc_link *from)
+static bool move_must_wait(const struct smc_conn *conn, const struct smc_link *from)
 {
 	lockdep_assert_held(&conn->lock);
-	return from->state == SMC_LINK_DELETING && conn->heard != SMC_CONN_HEARD;
+	return from->state == SMC_LINK_DELETING && conn->receipt != SMC_CONN_RECEIPT_CONFIRMED;
 }
 
 /* Decide for a connection whose link works. */
-static bool move_stays(struct move_plan *plan, const struct smc_conn *conn,
-		       const struct smc_link *from, const struct smc_link *to)
+static bool move_may_stay(struct move_plan *plan, const struct smc_conn *conn,
+			  const struct smc_link *from, const struct smc_link *to)
 {
 	if (!plan->lgr->is_uneven || !move_is_crowded(plan, from, to))
 		return true;
 	/* quiet: its first message on another link cannot overtake anything, FAIL-19 */
-	if (conn->heard == SMC_CONN_HEARD && !conn->tx_inflight)
+	if (conn->receipt == SMC_CONN_RECEIPT_CONFIRMED && !conn->tx_inflight)
 		return false;
 	plan->has_busy = true;
 	return true;
@@ -201,13 +201,13 @@ static u32 move_one(struct move_plan *plan, struct smc_conn *conn)
 		return SMC_EV_LINK_LOST;
 	}
 	if (move_is_settled(plan, conn, from)) {
-		if (move_stays(plan, conn, from, to))
+		if (move_may_stay(plan, conn, from, to))
 			return 0;
 		plan->load[from->index]--;
 	}
 	plan->load[to->index]++;
 	/* a settled connection is not LEAVING: no link returns to active */
-	if (to != from && (conn->tx_inflight || move_is_held(conn, from)))
+	if (to != from && (conn->tx_inflight || move_must_wait(conn, from)))
 		smc_conn_set_phase(conn, SMC_CONN_LEAVING);
 	else if (to != from)
 		move_to(conn, to);
@@ -274,12 +274,12 @@ void smc_failover_quiesce(struct smc_link *link)
 }
 
 /* Return true if the connection would move, were it known to be quiet. */
-static bool move_has_to_ask(const struct move_plan *plan, const struct smc_conn *conn,
-			    const struct smc_link *from)
+static bool move_needs_receipt(const struct move_plan *plan, const struct smc_conn *conn,
+			       const struct smc_link *from)
 {
 	const struct smc_link *to;
 
-	if (conn->heard == SMC_CONN_HEARD || !move_is_settled(plan, conn, from))
+	if (conn->receipt == SMC_CONN_RECEIPT_CONFIRMED || !move_is_settled(plan, conn, from))
 		return false;
 	to = move_choose(plan, conn);
 	return to && move_is_crowded(plan, from, to);
@@ -309,9 +309,9 @@ unsigned long smc_failover_uneven_links(struct smc_link_group *lgr, unsigned lon
 		spin_lock_bh(&conn->lock);
 		link = smc_conn_link(conn);
 		if (link && lgr->links[link->index] == link && links & BIT(link->index)) {
-			if (conn->heard == SMC_CONN_SPOKE)
-				conn->heard = SMC_CONN_ASKED;
-			if (move_has_to_ask(&plan, conn, link))
+			if (conn->receipt == SMC_CONN_RECEIPT_UNKNOWN)
+				conn->receipt = SMC_CONN_RECEIPT_ASKED;
+			if (move_needs_receipt(&plan, conn, link))
 				crowded |= BIT(link->index);
 		}
 		spin_unlock_bh(&conn->lock);
@@ -339,8 +339,9 @@ void smc_failover_link_drained(struct smc_link_group *lgr, u8 index)
 	while ((conn = smc_lgr_next_conn(lgr, &token))) {
 		scoped_guard(spinlock_bh, &conn->lock) {
 			link = smc_conn_link(conn);
-			if (link && link == lgr->links[index] && conn->heard == SMC_CONN_ASKED)
-				conn->heard = SMC_CONN_HEARD;
+			if (link && link == lgr->links[index] &&
+			    conn->receipt == SMC_CONN_RECEIPT_ASKED)
+				conn->receipt = SMC_CONN_RECEIPT_CONFIRMED;
 		}
 		smc_conn_put(conn);
 	}

@@ -112,7 +112,7 @@ static bool link_is_mapped(const struct smc_buf *buf)
 	return false;
 }
 
-/* This link may have been the last one where an orphan was mapped. */
+/* This link may have been the last one where an unused buffer was mapped. */
 static void link_free_orphans(struct smc_link_group *lgr)
 {
 	struct smc_buf *buf, *next;
@@ -361,7 +361,7 @@ int smc_link_connect(struct smc_link *link, const struct smc_ib_peer *peer)
 	return rc;
 }
 
-typedef int (*link_area_fn)(struct smc_link *link, struct smc_buf *buf);
+typedef int (*link_buf_fn)(struct smc_link *link, struct smc_buf *buf);
 
 /* A task that added the buffer may have mapped it on this link already. */
 static int link_map_buf(struct smc_link *link, struct smc_buf *buf)
@@ -374,7 +374,7 @@ static int link_register_buf(struct smc_link *link, struct smc_buf *buf)
 	return buf->map[link->index].mr ? smc_buf_register(buf, &link->wr, link->index) : 0;
 }
 
-static int link_each_in_pool(struct smc_link *link, struct smc_buf_pool *pool, link_area_fn fn)
+static int link_each_in_pool(struct smc_link *link, struct smc_buf_pool *pool, link_buf_fn fn)
 {
 	struct smc_buf *buf = NULL;
 	int rc = 0;
@@ -388,7 +388,7 @@ static int link_each_in_pool(struct smc_link *link, struct smc_buf_pool *pool, l
  * All buffers of the group, including leaving ones. The peer has not deleted those yet, gets their
  * keys as well, and may write to them (AMB-21).
  */
-static int link_each_area(struct smc_link *link, link_area_fn fn)
+static int link_each_buf(struct smc_link *link, link_buf_fn fn)
 {
 	struct smc_link_group *lgr = link->lgr;
 	struct smc_buf *buf;
@@ -420,7 +420,7 @@ int smc_link_map(struct smc_link *link)
 
 	if (rc)
 		return rc;
-	rc = link_each_area(link, link_map_buf);
+	rc = link_each_buf(link, link_map_buf);
 	smc_link_exit(link);
 	return rc;
 }
@@ -447,7 +447,7 @@ int smc_link_prepare(struct smc_link *link)
 	rc = smc_wr_activate(&link->wr, link->psn, READ_ONCE(set->rdma_timeout),
 			     READ_ONCE(set->rdma_retries));
 	if (!rc)
-		rc = link_each_area(link, link_register_buf);
+		rc = link_each_buf(link, link_register_buf);
 	smc_link_exit(link);
 	return rc;
 }

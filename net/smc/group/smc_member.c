@@ -13,7 +13,7 @@
  *   stays until the socket has dropped it and there is no user.
  *
  * Locks:
- *   conn->lock guards the account: accept() may change who pays.
+ *   conn->lock guards the account: accept() may change the payer.
  */
 #include "smc_compat.h"
 #include "group/smc_member.h"
@@ -217,8 +217,8 @@ void smc_lgr_set_link(struct smc_conn *conn, struct smc_link *link)
 		atomic_inc(&link->nr_conns);
 	rcu_assign_pointer(conn->link, link);
 	/* a TEST LINK on the old link proves nothing about this one */
-	if (conn->heard == SMC_CONN_ASKED)
-		conn->heard = SMC_CONN_SPOKE;
+	if (conn->receipt == SMC_CONN_RECEIPT_ASKED)
+		conn->receipt = SMC_CONN_RECEIPT_UNKNOWN;
 }
 
 /**

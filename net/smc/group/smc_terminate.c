@@ -38,7 +38,7 @@ void smc_lgr_activate(struct smc_link_group *lgr)
 	wake_up_all(&lgr->waitq);
 }
 
-static void lgr_cut_conns(struct smc_link_group *lgr)
+static void lgr_abort_conns(struct smc_link_group *lgr)
 {
 	unsigned long token = 0;
 	struct smc_conn *conn;
@@ -60,7 +60,7 @@ static void smc_lgr_terminate_work(struct work_struct *work)
 	int i;
 
 	/* After the change of state a joining connection sees the end of the group. */
-	lgr_cut_conns(lgr);
+	lgr_abort_conns(lgr);
 
 	mutex_lock(&lgr->lock);
 	for (i = 0; i < SMC_LINKS_MAX; i++) {

@@ -220,7 +220,7 @@ static void core_test_exit(struct kunit *test)
 		smc_lgr_unreserve(lab->held[i]);
 	smc_lgr_for_each(lgr_terminate_in, NULL);
 	/* whoever leaks a reference is found here */
-	KUNIT_EXPECT_TRUE(test, wait_event_timeout(smc_lgr_list_waitq, lgr_none_in(NULL),
+	KUNIT_EXPECT_TRUE(test, wait_event_timeout(smc_lgr_list_waitq, lgr_all_freed(NULL),
 						   CORE_LONG));
 	smc_net(&init_net)->set.max_conns_per_lgr = SMC_NEGO_MAX_CONNS;
 }
@@ -2478,7 +2478,7 @@ static void fail_01_fail_04_a_lost_link_is_left_at_once(struct kunit *test)
 	/* what was asked there counts for that link alone */
 	core_hear(two);
 	for (i = 0; i < 4; i++)
-		KUNIT_EXPECT_NE(test, cc[i]->conn->heard, SMC_CONN_HEARD);
+		KUNIT_EXPECT_NE(test, cc[i]->conn->receipt, SMC_CONN_RECEIPT_CONFIRMED);
 	core_spoken(cc[0]);
 	flush_work(&two->lgr->move_work);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 4);
