@@ -31,7 +31,7 @@
 #include "group/smc_llc.h"
 #include "group/smc_llc_msg.h"
 #include "group/smc_llc_sweep.h"
-#include "group/smc_member.h"
+#include "group/smc_core.h"
 #include "rdma/smc_net.h"
 #include "observe/smc_netlink.h"
 #include "observe/smc_debugfs.h"

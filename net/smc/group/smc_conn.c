@@ -9,7 +9,7 @@
  *
  * Ownership:
  *   A joined connection owns a membership in the group with a reference, its element and its send
- *   ring, for which the socket pays. Its last user returns them, smc_member.c: not before the last
+ *   ring, for which the socket pays. Its last user returns them, smc_core.c: not before the last
  *   write has completed.
  *
  * Locks:
@@ -22,7 +22,7 @@
 #include "smc_compat.h"
 #include "group/smc_conn.h"
 #include "group/smc_mem.h"
-#include "group/smc_member.h"
+#include "group/smc_core.h"
 #include "group/smc_failover.h"
 #include "rdma/smc_net.h"
 

@@ -10,12 +10,17 @@
 #include <linux/workqueue.h>
 #include <net/sock.h>
 
+#include "rdma/smc_buf.h"
 #include "proto/smc_cdc_wire.h"
-#include "group/smc_core.h"
 #include "proto/smc_keepalive_plan.h"
 #include "group/smc_mem.h"
 #include "proto/smc_ring.h"
 #include "proto/smc_state.h"
+
+struct smc_clc_accept;
+struct smc_conn;
+struct smc_link;
+struct smc_link_group;
 
 /* Events beyond those of smc_cdc_apply(), from the same number space. */
 #define SMC_EV_LINK_LOST	BIT(30)	/* nothing can be sent any more: the group is
@@ -107,7 +112,7 @@ struct smc_conn_rtt {
 /**
  * struct smc_conn - one connection
  *
- * Lifetime: see smc_member.c. @lock is conn->lock of the lock order: it guards the members after
+ * Lifetime: see smc_core.c. @lock is conn->lock of the lock order: it guards the members after
  * it, and the order of CDC messages on the queue.
  *
  * @users: users of @sk, @lgr and the rings

@@ -12,11 +12,11 @@
 
 #include "rdma/smc_buf.h"
 #include "proto/smc_clc_nego.h"
+#include "group/smc_conn.h"
 #include "group/smc_llc_types.h"
 #include "proto/smc_state.h"
 #include "rdma/smc_wr.h"
 
-struct smc_conn;
 struct smc_link_group;
 
 /* Bound on links without queues in one group; above it the peer gets another group. */
@@ -234,5 +234,33 @@ void smc_lgr_note_left(struct smc_link *link);
 
 void smc_lgr_for_each(void (*fn)(struct smc_link_group *lgr, void *arg), void *arg);
 void smc_lgr_wait_none(struct net *net);
+
+/* Connections as members of a group. */
+void smc_conn_release(struct smc_conn *conn);
+void smc_conn_drop(struct smc_conn *conn);
+
+/* The caller has a reference or knows that the connection is in its group. */
+static inline void smc_conn_get(struct smc_conn *conn)
+{
+	refcount_inc(&conn->users);
+}
+
+static inline void smc_conn_put(struct smc_conn *conn)
+{
+	if (refcount_dec_and_test(&conn->users))
+		smc_conn_release(conn);
+}
+
+bool smc_conn_set_phase(struct smc_conn *conn, enum smc_conn_phase phase);
+void smc_conn_arm(struct smc_conn *conn, struct timer_list *timer, unsigned long expires);
+void smc_conn_disarm(struct smc_conn *conn, struct timer_list *timer);
+struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token);
+
+struct smc_conn *smc_lgr_next_conn(struct smc_link_group *lgr, unsigned long *token);
+void smc_lgr_set_geometry(struct smc_link_group *lgr, struct smc_conn *conn);
+void smc_lgr_set_link(struct smc_conn *conn, struct smc_link *link);
+void smc_lgr_retain_unread(struct smc_conn *conn);
+void smc_lgr_abort_conn(struct smc_conn *conn);
+void smc_lgr_commit_dialect(struct smc_link_group *lgr, enum smc_dialect dialect);
 
 #endif /* SMC_CORE_H */

@@ -32,7 +32,7 @@
  */
 #include "smc_compat.h"
 #include "group/smc_link.h"
-#include "group/smc_member.h"
+#include "group/smc_core.h"
 #include "group/smc_failover.h"
 #include "rdma/smc_net.h"
 

@@ -18,7 +18,7 @@
 
 #include "smc_compat.h"
 #include "group/smc_link.h"
-#include "group/smc_member.h"
+#include "group/smc_core.h"
 #include "rdma/smc_net.h"
 
 static const struct smc_wr_ops *smc_link_ops;

@@ -27,7 +27,7 @@
 #include "smc_compat.h"
 #include "group/smc_terminate.h"
 #include "group/smc_link.h"
-#include "group/smc_member.h"
+#include "group/smc_core.h"
 #include "group/smc_llc.h"
 #include "proto/smc_llc_v2.h"
 #include "group/smc_llc_msg.h"

@@ -10,7 +10,7 @@
 
 #include "group/smc_terminate.h"
 #include "group/smc_link.h"
-#include "group/smc_member.h"
+#include "group/smc_core.h"
 #include "rdma/smc_net.h"
 
 /**

@@ -21,7 +21,7 @@
 #include "smc_compat.h"
 #include "sock/smc_keepalive.h"
 #include "group/smc_llc.h"
-#include "group/smc_member.h"
+#include "group/smc_core.h"
 #include "rdma/smc_net.h"
 #include "sock/smc_errqueue.h"
 #include "sock/smc_sock.h"

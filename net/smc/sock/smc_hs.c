@@ -27,7 +27,7 @@
 #include "group/smc_llc.h"
 #include "group/smc_llc_msg.h"
 #include "group/smc_llc_sweep.h"
-#include "group/smc_member.h"
+#include "group/smc_core.h"
 #include "rdma/smc_net.h"
 #include "rdma/smc_peer.h"
 #include "rdma/smc_pnet.h"

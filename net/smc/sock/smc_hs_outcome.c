@@ -6,7 +6,7 @@
 #include "sock/smc_close.h"
 #include "sock/smc_hs_outcome.h"
 #include "sock/smc_hs_path.h"
-#include "group/smc_member.h"
+#include "group/smc_core.h"
 #include "rdma/smc_net.h"
 #include "sock/smc_tcp.h"
 #include "sock/smc_wake.h"

@@ -17,7 +17,7 @@
 #include "proto/smc_keepalive_plan.h"
 #include "sock/smc_keepalive.h"
 #include "group/smc_llc.h"
-#include "group/smc_member.h"
+#include "group/smc_core.h"
 #include "rdma/smc_net.h"
 #include "sock/smc_sock.h"
 

@@ -19,7 +19,7 @@
 #include <net/busy_poll.h>
 
 #include "smc_compat.h"
-#include "group/smc_member.h"
+#include "group/smc_core.h"
 #include "rdma/smc_net.h"
 #include "sock/smc_rx.h"
 #include "observe/smc_trace.h"

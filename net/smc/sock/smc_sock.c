@@ -13,7 +13,7 @@
 #include <net/tcp.h>
 
 #include "smc_compat.h"
-#include "group/smc_member.h"
+#include "group/smc_core.h"
 #include "rdma/smc_net.h"
 #include "sock/smc_sock.h"
 

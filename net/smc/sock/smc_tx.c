@@ -46,7 +46,7 @@
 #include "group/smc_cdc.h"
 #include "smc_compat.h"
 #include "group/smc_link.h"
-#include "group/smc_member.h"
+#include "group/smc_core.h"
 #include "rdma/smc_net.h"
 #include "sock/smc_errqueue.h"
 #include "sock/smc_sock.h"

@@ -5,7 +5,7 @@
  */
 #include "smc_kunit.h"
 
-#include "../../../net/smc/group/smc_member.h"
+#include "../../../net/smc/group/smc_core.h"
 #include "../../../net/smc/rdma/smc_net.h"
 
 /* nobody looks, and nobody counts */

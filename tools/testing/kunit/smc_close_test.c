@@ -11,7 +11,7 @@
 #include "../../../net/smc/smc_compat.h"
 #include "../../../net/smc/sock/smc_keepalive.h"
 #include "../../../net/smc/group/smc_llc.h"
-#include "../../../net/smc/group/smc_member.h"
+#include "../../../net/smc/group/smc_core.h"
 #include "../../../net/smc/rdma/smc_net.h"
 #include "../../../net/smc/sock/smc_errqueue.h"
 #include "../../../net/smc/sock/smc_tcp.h"

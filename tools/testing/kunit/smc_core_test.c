@@ -24,7 +24,6 @@ static void core_uncharge(struct smc_account *account, u32 bytes);
 
 #include "../../../net/smc/rdma/smc_net.c"
 #include "../../../net/smc/group/smc_core.c"
-#include "../../../net/smc/group/smc_member.c"
 #include "../../../net/smc/group/smc_link.c"
 #include "../../../net/smc/group/smc_grow.c"
 #include "../../../net/smc/group/smc_failover.c"

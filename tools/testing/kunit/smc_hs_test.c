@@ -18,7 +18,7 @@
 #include "../../../net/smc/group/smc_llc.h"
 #include "../../../net/smc/group/smc_llc_msg.h"
 #include "../../../net/smc/group/smc_llc_sweep.h"
-#include "../../../net/smc/group/smc_member.h"
+#include "../../../net/smc/group/smc_core.h"
 #include "../../../net/smc/rdma/smc_net.h"
 #include "../../../net/smc/rdma/smc_peer.h"
 #include "../../../net/smc/rdma/smc_pnet.h"

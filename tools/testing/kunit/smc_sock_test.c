@@ -9,7 +9,7 @@
 #include <linux/module.h>
 
 #include "../../../net/smc/smc_compat.h"
-#include "../../../net/smc/group/smc_member.h"
+#include "../../../net/smc/group/smc_core.h"
 #include "../../../net/smc/rdma/smc_net.h"
 
 /* A case may want to see one. */
