@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory for rings, and the table of the peer's.
+ * Memory for rings, and the table of the peer's RMBs.
  *
  * Operation:
- *   smc_buf_get() hands out an element of an area that is known to the peer
- *   already: this costs neither a registration nor a message. Where it finds
- *   none, the caller makes an area: smc_buf_alloc(), smc_buf_add() which gives
- *   the caller the first element, then smc_buf_map_link() and smc_buf_register() for
- *   each link, and once the peer has confirmed, smc_buf_set_ready() which opens
- *   it to everybody. Each new area of a size has twice the elements of
- *   the last: few connections cost little, many cost few registrations. What
- *   is bought ahead so is bounded: all pools of a namespace together keep no
- *   more than a setting says.
+ *   smc_buf_get() hands out an element of a region that the peer already knows: this needs
+ *   neither a registration nor a message. If there is none, the caller makes a region with
+ *   smc_buf_alloc() and smc_buf_add(), which gives it the first element. It then calls
+ *   smc_buf_map_link() and smc_buf_register() for each link, and after the peer's
+ *   confirmation smc_buf_set_ready(), which makes the region available to all. Each new
+ *   region of a size has twice the elements of the last one, so many connections need few
+ *   registrations. A setting bounds the unused elements of all pools of a namespace.
  *
  * Ownership:
- *   From smc_buf_add() on an area is the pool's, until smc_buf_take_idle() gives
- *   it back. Elements in use keep it in the pool. The maps of an area are changed
- *   by whoever adds and removes links and areas, one at a time; the data path
- *   reads keys and addresses of a map only while its link is up.
+ *   The pool owns a region from smc_buf_add() to smc_buf_take_idle(); a region with elements
+ *   in use stays in the pool. Only the task that adds or removes links and regions changes
+ *   the maps, one such task at a time. The data path reads a map's keys and addresses only
+ *   while its link is up.
  *
  * Addresses:
- *   An area appears to RNICs at an address this file makes up: page aligned,
- *   begun at random, with an unmapped page between areas. It tells the peer
- *   nothing about kernel memory, and is the same on every link.
+ *   A region's RDMA address is made up here: page aligned, from a random start, with an
+ *   unmapped page between regions. It reveals no kernel address and is the same on every link.
  */
 #include <linux/dma-map-ops.h>
 #include <linux/iommu.h>
@@ -34,7 +31,7 @@
 #include "rdma/smc_buf.h"
 #include "smc_compat.h"
 
-/* Above what fits 32 bits, far from where addresses could overflow. */
+/* Does not fit 32 bits, and leaves room before addresses overflow. */
 #define SMC_BUF_IOVA_BASE	BIT_ULL(40)
 
 static u64 smc_buf_size(const struct smc_buf *buf)
@@ -42,7 +39,7 @@ static u64 smc_buf_size(const struct smc_buf *buf)
 	return (u64)buf->elem_size * buf->nr_elems;
 }
 
-/* Nobody has them; lost elements are of no use either. */
+/* Includes lost elements, which are of no use. */
 static unsigned long smc_buf_unused(const struct smc_buf *buf)
 {
 	return (unsigned long)(buf->nr_elems - buf->nr_used + buf->nr_lost) * buf->elem_size;
@@ -53,13 +50,13 @@ static bool smc_buf_is_idle(const struct smc_buf *buf)
 	return buf->nr_used == buf->nr_lost;
 }
 
-/* Elements of a listed area find a user (negative), or have none any more. */
+/* Negative when elements of a listed region come into use. */
 static void smc_buf_count_spare(struct smc_buf_pool *pool, long bytes)
 {
 	atomic_long_add(bytes, &pool->spare->bytes);
 }
 
-/* A listed area becomes idle, or (negative) is no longer. */
+/* Negative when a listed region is no longer idle. */
 static void smc_buf_count_idle(struct smc_buf_pool *pool, long bytes)
 {
 	lockdep_assert_held(&pool->lock);
@@ -67,11 +64,11 @@ static void smc_buf_count_idle(struct smc_buf_pool *pool, long bytes)
 }
 
 /**
- * smc_buf_excess() - how much more is unused than may be
+ * smc_buf_excess() - bytes of unused elements above the limit
  * @spare: the account
  *
  * Context: Any context.
- * Return: bytes, 0 if it is within bounds.
+ * Return: bytes, 0 within the limit.
  */
 unsigned long smc_buf_excess(const struct smc_buf_spare *spare)
 {
@@ -81,10 +78,10 @@ unsigned long smc_buf_excess(const struct smc_buf_spare *spare)
 }
 
 /**
- * smc_buf_pool_init() - a pool without areas
+ * smc_buf_pool_init() - initialise an empty pool
  * @pool: filled
- * @kind: what its areas are for
- * @spare: where elements without a user are counted; outlives the pool
+ * @kind: of its regions
+ * @spare: account of unused elements; outlives the pool
  *
  * Context: Any context.
  */
@@ -102,8 +99,8 @@ void smc_buf_pool_init(struct smc_buf_pool *pool, enum smc_buf_kind kind,
 }
 
 /**
- * smc_buf_pool_free() - free all areas of a pool
- * @pool: nobody uses it any more; its areas are unmapped on all links
+ * smc_buf_pool_free() - free all regions of a pool
+ * @pool: no longer in use; its regions are unmapped on all links
  *
  * Context: Process context, may sleep.
  */
@@ -120,17 +117,14 @@ void smc_buf_pool_free(struct smc_buf_pool *pool)
 	pool->idle = 0;
 }
 
-/*
- * An area that has lost half its elements hands out no more, so that it falls
- * idle and is replaced.
- */
+/* A region with half its elements lost hands out no more, so it falls idle and is replaced. */
 static bool smc_buf_may_serve(const struct smc_buf *buf)
 {
 	return buf->is_ready && buf->nr_used < buf->nr_elems &&
 	       buf->nr_lost * 2 < buf->nr_elems;
 }
 
-/* Among equal sizes the oldest area, so that the younger ones fall idle. */
+/* Among equal sizes the oldest region, so that the younger ones fall idle. */
 static struct smc_buf *smc_buf_best_fit(const struct smc_buf_pool *pool,
 					u32 size)
 {
@@ -148,7 +142,7 @@ static struct smc_buf *smc_buf_best_fit(const struct smc_buf_pool *pool,
 	return best;
 }
 
-/* Returns whether the element may hold data of an earlier connection. */
+/* Returns true if the element may hold data of an earlier connection. */
 static bool smc_buf_take(struct smc_buf_pool *pool, struct smc_buf *buf,
 			 struct smc_buf_elem *elem)
 {
@@ -168,17 +162,16 @@ static bool smc_buf_take(struct smc_buf_pool *pool, struct smc_buf *buf,
 
 /**
  * smc_buf_get() - take a free element
- * @pool: where to look
+ * @pool: of the kind wanted
  * @size: bytes wanted, at least SMC_BUF_MIN_SIZE
  * @elem: filled on success; smc_buf_put() gives it back
  *
- * The smallest element that is large enough, and at most twice as large as
- * wanted, of the areas that are ready. An RMBE is all zero (RMB-13); where the
- * area needs syncing, smc_conn_join() makes the zeroes visible to the RNIC. RMB-08,
- * RMB-10.
+ * Takes the smallest element that is large enough, and at most twice as large as wanted, of the
+ * regions that are ready. An RMBE is all zero (RMB-13); where the region needs syncing,
+ * smc_conn_join() makes the zeroes visible to the RNIC. RMB-08, RMB-10.
  *
  * Context: Any context but hard interrupt. Takes pool->lock.
- * Return: 0, or -EAGAIN if an area has to be added first.
+ * Return: 0, or -EAGAIN if a region has to be added first.
  */
 int smc_buf_get(struct smc_buf_pool *pool, u32 size, struct smc_buf_elem *elem)
 {
@@ -206,11 +199,10 @@ static void smc_buf_note_idle(struct smc_buf_pool *pool, struct smc_buf *buf)
 
 /**
  * smc_buf_put() - give an element back
- * @pool: where it came from
+ * @pool: its pool
  * @elem: empty afterwards; may be empty already
  *
- * Both peers are done with it, RMB-27, or the link group is at its end. Where
- * the peer may not be done, smc_buf_lose() is for it.
+ * Both peers are done with it, RMB-27, or the link group ends. Otherwise use smc_buf_lose().
  *
  * Context: Any context but hard interrupt. Takes pool->lock.
  */
@@ -230,16 +222,14 @@ void smc_buf_put(struct smc_buf_pool *pool, struct smc_buf_elem *elem)
 }
 
 /**
- * smc_buf_lose() - an element that the peer may still write to
- * @pool: where it came from
+ * smc_buf_lose() - retire an element that the peer may still write to
+ * @pool: its pool
  * @elem: empty afterwards; may be empty already
  *
- * It is never handed out again. RMB-28 would allow that, but the connection
- * that had it next would read what was meant for the last one (ABRT-13). Only
- * with the registration of its area the peer's access ends, so its memory comes
- * back with the area: when no element of that is in use any more,
- * smc_buf_take_idle() takes it as if none were lost. Meanwhile it counts as what
- * nobody uses (smc_buf_excess()), or those who abort would pile up memory.
+ * It is never handed out again. RMB-28 would allow that, but the next connection would read
+ * data of the last one (ABRT-13). The peer's access ends only with the registration of the
+ * region: smc_buf_take_idle() takes the region once no other element is in use. Until then
+ * the element counts as unused (smc_buf_excess()), which bounds the memory of aborts.
  *
  * Context: Any context but hard interrupt. Takes pool->lock.
  */
@@ -257,7 +247,7 @@ void smc_buf_lose(struct smc_buf_pool *pool, struct smc_buf_elem *elem)
 	memset(elem, 0, sizeof(*elem));
 }
 
-/* How many elements of a size may be bought ahead of their use. */
+/* Number of elements of a size that may be allocated ahead of their use. */
 static unsigned long smc_buf_may_spare(const struct smc_buf_pool *pool, u32 elem_size)
 {
 	long room = READ_ONCE(*pool->spare->max) - atomic_long_read(&pool->spare->bytes);
@@ -265,7 +255,7 @@ static unsigned long smc_buf_may_spare(const struct smc_buf_pool *pool, u32 elem
 	return max(room, 0L) / elem_size;
 }
 
-/* How many elements the next area of a size gets; one of them has a user. */
+/* Elements of the next region of a size; the caller uses one of them. */
 static unsigned int smc_buf_next_count(struct smc_buf_pool *pool, u32 elem_size,
 				       u32 max_pages)
 {
@@ -282,7 +272,7 @@ static unsigned int smc_buf_next_count(struct smc_buf_pool *pool, u32 elem_size,
 	return min_t(u64, count, limit);
 }
 
-/* Pages one by one: vmalloc needs no order but 0. */
+/* Single pages: vmalloc needs no order but 0. */
 static void *smc_buf_get_memory(size_t size)
 {
 	return __vmalloc(size, GFP_KERNEL | __GFP_ZERO | __GFP_NOWARN);
@@ -312,19 +302,19 @@ static u64 smc_buf_next_iova(struct smc_buf_pool *pool, unsigned int nr_pages)
 }
 
 /**
- * smc_buf_alloc() - make an area for a pool, not yet in it
- * @pool: where it will go
+ * smc_buf_alloc() - allocate a region for a pool, not yet in it
+ * @pool: the pool
  * @elem_size: bytes of an element, 2^(code + 14)
  * @max_pages: the least max_pages of the links it has to be mapped on
  *
- * Zeroed. It has 1, 2, 4, 8 ... elements, twice as many as the largest area of
- * that size in the pool; as many as one registration can cover, at most 255;
- * and fewer when memory is short, or much is unused already. RMB-02, RMB-03.
+ * The memory is zeroed. The region has 1, 2, 4, 8 ... elements, twice as many as the largest
+ * one of that size in the pool, at most what one registration can cover and at most 255. It
+ * has fewer when memory is short or much is unused already. RMB-02, RMB-03.
  *
  * Context: Process context, may sleep. Takes pool->lock.
- * Return: the area, owned by the caller until smc_buf_add() or smc_buf_free();
- *	   ERR_PTR(-EINVAL) if a single element is too large for one
- *	   registration or @elem_size is not a size; ERR_PTR(-ENOMEM).
+ * Return: the region, owned by the caller until smc_buf_add() or smc_buf_free();
+ *	   ERR_PTR(-EINVAL) if a single element is too large for one registration or
+ *	   @elem_size is not a size; ERR_PTR(-ENOMEM).
  */
 struct smc_buf *smc_buf_alloc(struct smc_buf_pool *pool, u32 elem_size,
 			      u32 max_pages)
@@ -366,9 +356,9 @@ free_buf:
 }
 
 /*
- * Behind an IOMMU some kernels say "perhaps" of every address, and that would keep a
- * group from having a second link, smc_buf_is_split(). Then it is asked where the
- * address leads: to the page itself, or to a copy of it.
+ * Behind an IOMMU dma_need_sync() of some kernels is true for every address, which would
+ * prevent a second link, smc_buf_is_split(). So check whether the address leads to the page
+ * itself or to a bounce copy.
  */
 static bool smc_buf_page_needs_sync(struct device *dev, dma_addr_t addr, struct page *page)
 {
@@ -400,7 +390,6 @@ static bool smc_buf_needs_sync(const struct smc_buf *buf, struct ib_device *ibde
 	return false;
 }
 
-/* Lays the device's page list of @mr over the area. */
 static int smc_buf_fill_mr(struct smc_buf *buf, struct ib_mr *mr,
 			   struct sg_table *sgt)
 {
@@ -415,10 +404,7 @@ static int smc_buf_fill_mr(struct smc_buf *buf, struct ib_mr *mr,
 	return 0;
 }
 
-/*
- * Where a device does not see what the CPU sees, each link has a copy of its
- * own, and nobody can say which of two is the newer. Then one link it is.
- */
+/* With bounce copies on several links no copy is known to be the newest: allow one link only. */
 static bool smc_buf_is_split(const struct smc_buf *buf, unsigned int link)
 {
 	unsigned int i;
@@ -431,19 +417,18 @@ static bool smc_buf_is_split(const struct smc_buf *buf, unsigned int link)
 }
 
 /**
- * smc_buf_map_link() - make an area known to a link's device
- * @buf: the area
+ * smc_buf_map_link() - map a region on a link's device
+ * @buf: the region
  * @wr: the link's queues
  * @link: the link's index, less than SMC_LINKS_MAX; not mapped there yet
  *
- * Allocates the keys, so that they can be told to the peer; they work once
+ * Allocates the keys, so that they can be announced to the peer; they work once
  * smc_buf_register() has succeeded. RMB-04, RMB-07, RKEY-02.
  *
- * Context: Process context, may sleep. The caller sees to it that nobody else
- *	    maps or unmaps @buf.
- * Return: 0; -EEXIST if it is mapped there; -ENOMEM; -EMSGSIZE if the device
- *	   cannot cover the area; -EOPNOTSUPP if it is mapped on another link and
- *	   the devices need copies of it; or what the verbs return.
+ * Context: Process context, may sleep. The caller excludes concurrent map and unmap of @buf.
+ * Return: 0; -EEXIST if it is mapped there; -ENOMEM; -EMSGSIZE if the device cannot cover the
+ *	   region; -EOPNOTSUPP if it is mapped on another link and a device needs bounce copies;
+ *	   or what the verbs return.
  */
 int smc_buf_map_link(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
 {
@@ -461,7 +446,7 @@ int smc_buf_map_link(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
 				       smc_buf_size(buf), GFP_KERNEL);
 	if (rc)
 		goto dereg;
-	/* Both ways: the CPU zeroes what the peer writes to. */
+	/* Both directions: the CPU zeroes what the peer writes to. */
 	rc = ib_dma_map_sgtable_attrs(ibdev, &map->sgt, DMA_BIDIRECTIONAL, 0);
 	if (rc)
 		goto free_table;
@@ -474,7 +459,7 @@ int smc_buf_map_link(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
 		rc = -EOPNOTSUPP;
 		goto unmap;
 	}
-	/* for smc_buf_lkey() and smc_buf_rkey(); unmapped only where no link asks any more */
+	/* for smc_buf_lkey() and smc_buf_rkey(), which run only before the unmap */
 	WRITE_ONCE(map->lkey, mr->lkey);
 	WRITE_ONCE(map->rkey, mr->rkey);
 	map->is_registered = false;
@@ -487,25 +472,24 @@ free_table:
 	sg_free_table(&map->sgt);
 dereg:
 	ib_dereg_mr(mr);
-	/* what is not mapped needs no sync either */
+	/* an unmapped region needs no sync */
 	memset(map, 0, sizeof(*map));
 	return rc;
 }
 
 /**
- * smc_buf_register() - make an area usable on a link
+ * smc_buf_register() - register a region on a link
  * @buf: mapped there
  * @wr: the link's queues, active
  * @link: the link's index
  *
- * The peer may write to an RMB and do nothing else with it; a send area is for
- * the local device only. Does nothing if the area is registered already.
+ * The peer may only write to an RMB. A send region is for the local device only. Does nothing
+ * if the region is registered already.
  *
  * Context: Process context, sleeps up to ten seconds; expects no lock held.
- *	    The caller sees to it that nobody else maps or unmaps @buf.
- * Return: 0; -EINVAL if it is not mapped there; otherwise as
- *	   smc_wr_register(): the link is at its end then, unless nothing was
- *	   posted.
+ *	    The caller excludes concurrent map and unmap of @buf.
+ * Return: 0; -EINVAL if it is not mapped there; otherwise as smc_wr_register(): the link is
+ *	   then at its end, unless nothing was posted.
  */
 int smc_buf_register(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
 {
@@ -536,13 +520,13 @@ static void smc_buf_map_free(struct smc_buf_map *map, struct smc_wr *wr)
 /**
  * smc_buf_unmap() - undo smc_buf_map_link() and smc_buf_register()
  * @buf: need not be mapped
- * @wr: the link's queues; stopped, or no work request names the area any more
+ * @wr: the link's queues; stopped, or no work request names the region any more
  * @link: the link's index
  *
- * The peer can no longer reach the area over this link when it returns.
+ * When it returns, the peer can no longer reach the region over this link.
  *
- * Context: Process context, may sleep. The caller sees to it that nobody else
- *	    maps, unmaps or syncs @buf there.
+ * Context: Process context, may sleep. The caller excludes concurrent map, unmap and sync of
+ *	    @buf there.
  */
 void smc_buf_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
 {
@@ -555,12 +539,12 @@ void smc_buf_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
 }
 
 /**
- * smc_buf_pool_unmap() - smc_buf_unmap() for all areas of a pool
+ * smc_buf_pool_unmap() - smc_buf_unmap() for all regions of a pool
  * @pool: the pool
  * @wr: the link's queues, stopped
  * @link: the link's index
  *
- * Context: Process context, may sleep. Takes pool->lock. Areas may come, go
+ * Context: Process context, may sleep. Takes pool->lock. Regions may come, go
  *	    and change on other links meanwhile.
  */
 void smc_buf_pool_unmap(struct smc_buf_pool *pool, struct smc_wr *wr,
@@ -586,13 +570,12 @@ void smc_buf_pool_unmap(struct smc_buf_pool *pool, struct smc_wr *wr,
 }
 
 /**
- * smc_buf_add() - put a new area into its pool
- * @pool: takes it over on success
+ * smc_buf_add() - put a new region into its pool
+ * @pool: takes ownership on success
  * @buf: from smc_buf_alloc() for this pool
- * @elem: filled on success with the first element, which is the caller's. May
- *	  be NULL: then all are free.
+ * @elem: filled on success with the first element, which is the caller's. NULL leaves all free.
  *
- * Nobody else gets an element before smc_buf_set_ready(): RKEY-05.
+ * Other callers get no element before smc_buf_set_ready(): RKEY-05.
  *
  * Context: Any context but hard interrupt. Takes pool->lock.
  * Return: 0, or -ENOSPC if there are SMC_BUF_MAX_AREAS already (RMB-01).
@@ -614,7 +597,7 @@ int smc_buf_add(struct smc_buf_pool *pool, struct smc_buf *buf,
 }
 
 /**
- * smc_buf_set_ready() - the peer knows the area on every link
+ * smc_buf_set_ready() - allow use of a region that the peer knows on every link
  * @pool: its pool
  * @buf: added
  *
@@ -626,7 +609,7 @@ void smc_buf_set_ready(struct smc_buf_pool *pool, struct smc_buf *buf)
 	buf->is_ready = true;
 }
 
-/* Before it is taken from the list: what is free in it is nobody's any more. */
+/* Uncounts a region; the caller takes it from the list. */
 static void smc_buf_delist(struct smc_buf_pool *pool, struct smc_buf *buf)
 {
 	lockdep_assert_held(&pool->lock);
@@ -637,10 +620,10 @@ static void smc_buf_delist(struct smc_buf_pool *pool, struct smc_buf *buf)
 }
 
 /**
- * smc_buf_remove() - take an area out of its pool that could not be made ready
+ * smc_buf_remove() - take a region that could not be made ready out of its pool
  * @pool: its pool
  * @buf: added, not ready; the caller's afterwards
- * @elem: what smc_buf_add() filled, empty afterwards; may be NULL
+ * @elem: from smc_buf_add(), empty afterwards; may be NULL
  *
  * Context: Any context but hard interrupt. Takes pool->lock.
  */
@@ -654,12 +637,12 @@ void smc_buf_remove(struct smc_buf_pool *pool, struct smc_buf *buf, struct smc_b
 }
 
 /**
- * smc_buf_next() - walk the areas of a pool
- * @pool: the pool, of which nobody takes areas away meanwhile
- * @buf: where to go on, NULL for the first
+ * smc_buf_next() - walk the regions of a pool
+ * @pool: the pool; no region may leave it meanwhile
+ * @buf: the previous one, NULL for the first
  *
  * Context: Any context but hard interrupt. Takes pool->lock.
- * Return: the area behind @buf; NULL after the last one.
+ * Return: the region after @buf; NULL after the last one.
  */
 struct smc_buf *smc_buf_next(struct smc_buf_pool *pool, const struct smc_buf *buf)
 {
@@ -671,17 +654,14 @@ struct smc_buf *smc_buf_next(struct smc_buf_pool *pool, const struct smc_buf *bu
 }
 
 /**
- * smc_buf_take_idle() - take unused areas out of a pool
+ * smc_buf_take_idle() - take unused regions out of a pool
  * @pool: the pool
- * @age_jiffies: how long an area must have been unused, 0 for any
- * @want: bytes that are enough; the youngest areas, which are the largest, go
- *	  first
- * @idle: they are moved here, linked by node, and are the caller's; what is in
- *	  the list stays
+ * @age_jiffies: how long a region must have been unused, 0 for any
+ * @want: bytes that are enough; the youngest and largest regions go first
+ * @idle: they are added to this list by node and are the caller's
  *
- * Only areas that are ready; lost elements do not hold them. For RMBs the
- * caller tells the peer (DELETE RKEY) and waits for its answer before it unmaps
- * and frees them. RMB-24..RMB-26.
+ * Takes only regions that are ready; lost elements do not prevent it. For RMBs the caller sends
+ * DELETE RKEY and waits for the response before it unmaps and frees them. RMB-24..RMB-26.
  *
  * Context: Any context but hard interrupt. Takes pool->lock.
  * Return: how many bytes were moved.
@@ -707,7 +687,7 @@ unsigned long smc_buf_take_idle(struct smc_buf_pool *pool, unsigned long age_jif
 }
 
 /**
- * smc_buf_free() - free an area
+ * smc_buf_free() - free a region
  * @buf: in no pool, mapped on no link; NULL does nothing
  *
  * Context: Process context, may sleep.
@@ -718,7 +698,7 @@ void smc_buf_free(struct smc_buf *buf)
 
 	if (!buf)
 		return;
-	/* Better lost than reachable by the device when reused. */
+	/* A leak is better than memory that the device can reach when it is reused. */
 	for (link = 0; link < SMC_LINKS_MAX; link++)
 		if (WARN_ON_ONCE(buf->map[link].mr))
 			return;
@@ -728,12 +708,12 @@ void smc_buf_free(struct smc_buf *buf)
 }
 
 /**
- * smc_buf_rkey() - what the peer names an area by on a link
- * @buf: the area
+ * smc_buf_rkey() - remote key of a region on a link
+ * @buf: the region
  * @link: the link's index
  *
  * Context: Any context.
- * Return: the key, 0 if the area is not mapped there.
+ * Return: the key, 0 if the region is not mapped there.
  */
 u32 smc_buf_rkey(const struct smc_buf *buf, unsigned int link)
 {
@@ -741,12 +721,12 @@ u32 smc_buf_rkey(const struct smc_buf *buf, unsigned int link)
 }
 
 /**
- * smc_buf_lkey() - what a local work request names an area by on a link
- * @buf: the area
+ * smc_buf_lkey() - local key of a region on a link
+ * @buf: the region
  * @link: the link's index
  *
  * Context: Any context.
- * Return: the key, 0 if the area is not mapped there.
+ * Return: the key, 0 if the region is not mapped there.
  */
 u32 smc_buf_lkey(const struct smc_buf *buf, unsigned int link)
 {
@@ -754,19 +734,19 @@ u32 smc_buf_lkey(const struct smc_buf *buf, unsigned int link)
 }
 
 /**
- * smc_buf_elem_iova() - where RNICs find an element
+ * smc_buf_elem_iova() - RDMA address of an element
  * @elem: the element
  *
  * Context: Any context.
- * Return: the address for local work requests (with smc_buf_lkey()). The peer
- *	   is told the area's address, @elem->buf->iova, and the index.
+ * Return: the address for local work requests (with smc_buf_lkey()). The peer gets the
+ *	   region's address, @elem->buf->iova, and the index.
  */
 u64 smc_buf_elem_iova(const struct smc_buf_elem *elem)
 {
 	return elem->buf->iova + (u64)(elem->index - 1) * elem->size;
 }
 
-/* A function that syncs one contiguous piece. */
+/* Syncs one contiguous piece. */
 typedef void (*smc_buf_sync_fn)(struct ib_device *ibdev, u64 addr, size_t size,
 				enum dma_data_direction dir);
 
@@ -797,17 +777,14 @@ static void smc_buf_sync(const struct smc_buf_elem *elem, struct smc_wr *wr,
 }
 
 /**
- * smc_buf_sync_for_cpu() - before the CPU reads what the device wrote
+ * smc_buf_sync_for_cpu() - sync before the CPU reads what the device wrote
  * @elem: the element
  * @wr: queues of the link it was written over
  * @link: the link's index
  * @off: first byte in the element
  * @len: bytes; @off + @len is at most @elem->size
  *
- * Free on machines and devices that see the same bytes anyway.
- *
- * Context: Any context. The link is up or the caller keeps it from being
- *	    unmapped.
+ * Context: Any context. The link is up or the caller prevents its unmap.
  */
 void smc_buf_sync_for_cpu(const struct smc_buf_elem *elem, struct smc_wr *wr,
 			  unsigned int link, u32 off, u32 len)
@@ -818,18 +795,16 @@ void smc_buf_sync_for_cpu(const struct smc_buf_elem *elem, struct smc_wr *wr,
 }
 
 /**
- * smc_buf_sync_for_device() - before the device reads what the CPU wrote
+ * smc_buf_sync_for_device() - sync before the device reads what the CPU wrote
  * @elem: the element
  * @wr: queues of the link it will be read over
  * @link: the link's index
  * @off: first byte in the element
  * @len: bytes; @off + @len is at most @elem->size
  *
- * Also after zeroing an RMBE, and before the device may write where the CPU
- * has read. Free on machines and devices that see the same bytes anyway.
+ * Also required after zeroing an RMBE, and before the device may write where the CPU has read.
  *
- * Context: Any context. The link is up or the caller keeps it from being
- *	    unmapped.
+ * Context: Any context. The link is up or the caller prevents its unmap.
  */
 void smc_buf_sync_for_device(const struct smc_buf_elem *elem, struct smc_wr *wr,
 			     unsigned int link, u32 off, u32 len)
@@ -845,7 +820,7 @@ static bool smc_rtoken_has(const struct smc_rtoken *tok, unsigned int link)
 }
 
 /**
- * smc_rtoken_find_rkey() - the peer's RMB that a key names
+ * smc_rtoken_find_rkey() - find the peer's RMB by its key
  * @rt: the table
  * @link: index of the link the key is for
  * @rkey: the key
@@ -866,7 +841,7 @@ int smc_rtoken_find_rkey(const struct smc_rtokens *rt, unsigned int link,
 }
 
 /**
- * smc_rtoken_find() - the peer's RMB that a key and an address name
+ * smc_rtoken_find() - find the peer's RMB by its key and address
  * @rt: the table
  * @link: index of the link they are for
  * @rkey: the key
@@ -884,7 +859,7 @@ int smc_rtoken_find(const struct smc_rtokens *rt, unsigned int link, u32 rkey,
 }
 
 /**
- * smc_rtoken_set() - the key and address of a known RMB on a link
+ * smc_rtoken_set() - set the key and address of a known RMB on a link
  * @rt: the table
  * @idx: the RMB, from smc_rtoken_add() or a find function
  * @link: index of the link they are for
@@ -913,14 +888,13 @@ int smc_rtoken_set(struct smc_rtokens *rt, unsigned int idx, unsigned int link,
 }
 
 /**
- * smc_rtoken_add() - an RMB the peer tells of
+ * smc_rtoken_add() - add an RMB that the peer announced
  * @rt: the table
  * @link: index of the link the token is for
  * @rkey: its key there
  * @vaddr: its address there
  *
- * Told again, the same token has the same index. Its tokens for other links
- * are added with smc_rtoken_set().
+ * A repeated token keeps its index. smc_rtoken_set() adds the RMB's tokens of other links.
  *
  * Context: Any context. The caller serialises; the table of a group is under lgr->lock.
  * Return: index in the table; -EEXIST if the key is in use with another
@@ -946,7 +920,7 @@ int smc_rtoken_add(struct smc_rtokens *rt, unsigned int link, u32 rkey,
 }
 
 /**
- * smc_rtoken_is_known() - has the peer told of an RMB on a link
+ * smc_rtoken_is_known() - check whether the peer announced an RMB on a link
  * @rt: the table
  * @idx: the RMB
  * @link: the link's index
@@ -960,9 +934,9 @@ bool smc_rtoken_is_known(const struct smc_rtokens *rt, unsigned int idx, unsigne
 }
 
 /**
- * smc_rtoken_del() - the peer has deleted an RMB
+ * smc_rtoken_del() - delete an RMB of the peer on all links
  * @rt: the table
- * @idx: the RMB; free afterwards, on all links
+ * @idx: the RMB; free afterwards
  *
  * Context: Any context. The caller serialises; the table of a group is under lgr->lock.
  */
@@ -972,11 +946,11 @@ void smc_rtoken_del(struct smc_rtokens *rt, unsigned int idx)
 }
 
 /**
- * smc_rtoken_del_link() - a link is gone, and all tokens for it
+ * smc_rtoken_del_link() - delete all tokens of a link that is gone
  * @rt: the table
  * @link: the link's index
  *
- * An RMB without a token on any link is forgotten.
+ * Also deletes RMBs that are left without a token.
  *
  * Context: Any context. The caller serialises; the table of a group is under lgr->lock.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory for rings. An area is a run of equal elements in one registered
- * piece of memory: an RMB (its elements are RMBEs, written by the peer) or a
- * send area (its elements are send rings). Areas are pooled per link group.
+ * Memory for rings. A region is a run of equal elements in one registered piece of memory: an
+ * RMB (its elements are RMBEs, written by the peer) or a send region (its elements are send
+ * rings). Regions are pooled per link group.
  */
 #ifndef SMC_BUF_H
 #define SMC_BUF_H
@@ -24,12 +24,12 @@
 enum smc_buf_kind { SMC_BUF_RMB, SMC_BUF_SEND };
 
 /**
- * struct smc_buf_map - an area as one link's RNIC knows it
+ * struct smc_buf_map - mapping of a region on one link
  * @mr: NULL when not mapped on this link
- * @sgt: the area's pages as the device sees them
+ * @sgt: DMA addresses of the region's pages
  * @lkey: local key of @mr
  * @rkey: remote key of @mr
- * @needs_sync: the CPU and the device do not see the same bytes by themselves
+ * @needs_sync: CPU and device accesses must be synchronised
  * @is_registered: REG_MR has completed
  */
 struct smc_buf_map {
@@ -42,22 +42,22 @@ struct smc_buf_map {
 };
 
 /**
- * struct smc_buf - one area
+ * struct smc_buf - one region
  * @node: in its pool, under the pool's lock
- * @kind: RMB or send area
- * @cpu: the area as the CPU sees it, contiguous
- * @pages: its pages; no allocation above order 0 is needed
- * @iova: address told to the peer and used on every link: chosen by us, page
- *	  aligned, says nothing of where the memory is
+ * @kind: RMB or send region
+ * @cpu: CPU address, virtually contiguous
+ * @pages: its pages, each of order 0
+ * @iova: address announced to the peer and used on every link: chosen by this file, page
+ *	  aligned, independent of the location in memory
  * @nr_pages: length of @pages
  * @elem_size: bytes of an element, 2^(code + 14), RMB-03
  * @nr_elems: 1..SMC_BUF_MAX_ELEMS
  * @nr_used: elements handed out, lost ones included
- * @nr_lost: of them those that the peer may still write to, smc_buf_lose()
+ * @nr_lost: elements of @nr_used that the peer may still write to, smc_buf_lose()
  * @used: bit i for element index i + 1
  * @touched: elements that were in use before and may hold old data
- * @is_ready: known to the peer on every link: elements may be handed out
- * @is_told: the peer knows it, by its own word or from first contact; under lgr->lock
+ * @is_ready: the peer knows it on every link, elements may be handed out
+ * @is_told: announced to the peer and confirmed, or from first contact; under lgr->lock
  * @idle_since: jiffies when the last element in use was given back or lost
  * @map: by link index
  */
@@ -89,10 +89,9 @@ struct smc_buf_elem {
 };
 
 /**
- * struct smc_buf_spare - elements that nobody uses, free or lost, of all pools that
- *			  share it
- * @bytes: how much they are
- * @max: how much they may be before areas go back early; a setting
+ * struct smc_buf_spare - account of unused elements, free or lost, shared by several pools
+ * @bytes: their sum
+ * @max: limit above which regions are freed early; a setting
  */
 struct smc_buf_spare {
 	atomic_long_t bytes;
@@ -100,18 +99,17 @@ struct smc_buf_spare {
 };
 
 /**
- * struct smc_buf_pool - the areas of one kind in a link group
- * @lock: guards @areas, the bitmaps and counts of each area, @idle, @next_iova
- * @areas: all areas
+ * struct smc_buf_pool - the regions of one kind in a link group
+ * @lock: guards @areas, the bitmaps and counts of each region, @idle, @next_iova
+ * @areas: all regions
  * @nr_areas: length of @areas, at most SMC_BUF_MAX_AREAS
- * @idle: bytes of areas without an element in use; read without the lock, too
- * @spare: shared with other pools; elements of this one without a user are counted
- *	   there
- * @next_iova: where the next area will appear to RNICs
- * @kind: RMB or send area
+ * @idle: bytes of regions without an element in use; also read without the lock
+ * @spare: account of unused elements, shared with other pools
+ * @next_iova: RDMA address of the next region
+ * @kind: RMB or send region
  */
 struct smc_buf_pool {
-	spinlock_t lock;		/* areas, their bitmaps and counts */
+	spinlock_t lock;		/* regions, their bitmaps and counts */
 	struct list_head areas;
 	unsigned int nr_areas;
 	unsigned long idle;
@@ -120,7 +118,7 @@ struct smc_buf_pool {
 	enum smc_buf_kind kind;
 };
 
-/* The peer's RMBs: for each, its key and address on each link, RKEY-22. */
+/* One RMB of the peer: its key and address on each link, RKEY-22. */
 struct smc_rtoken {
 	u64 vaddr[SMC_LINKS_MAX];
 	u32 rkey[SMC_LINKS_MAX];
@@ -132,7 +130,7 @@ struct smc_rtokens {
 	struct smc_rtoken tok[SMC_BUF_MAX_AREAS];
 };
 
-/* Documentation/operations.md says so. */
+/* documented in Documentation/operations.md */
 static_assert(sizeof(struct smc_rtokens) < 40 << 10);
 
 void smc_buf_pool_init(struct smc_buf_pool *pool, enum smc_buf_kind kind,
@@ -143,7 +141,7 @@ int smc_buf_get(struct smc_buf_pool *pool, u32 size, struct smc_buf_elem *elem);
 void smc_buf_put(struct smc_buf_pool *pool, struct smc_buf_elem *elem);
 void smc_buf_lose(struct smc_buf_pool *pool, struct smc_buf_elem *elem);
 
-/* ERR_PTR() on failure, never NULL. */
+/* ERR_PTR() on failure, never NULL */
 struct smc_buf *smc_buf_alloc(struct smc_buf_pool *pool, u32 elem_size, u32 max_pages);
 int smc_buf_map_link(struct smc_buf *buf, struct smc_wr *wr, unsigned int link);
 int smc_buf_register(struct smc_buf *buf, struct smc_wr *wr, unsigned int link);

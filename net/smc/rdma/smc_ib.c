@@ -1,34 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * RDMA devices as the links see them.
+ * RDMA devices and ports.
  *
  * Operation:
- *   Every RoCE device that can register memory by work request is entered in
- *   a list when the RDMA core tells of it. A handshake asks smc_ib_find() for
- *   the port and GID that serve the network device of its route; a link then
- *   brings its queue pair up with the functions at the end of this file. Where
- *   the route does not leave the host, smc_ib_find_any() takes its place.
+ *   The RDMA core reports each device. RoCE devices that can register memory by work
+ *   request enter a list. A handshake calls smc_ib_find() for the port and GID that
+ *   serve the network device of its route, or smc_ib_find_any() if the route does not
+ *   leave the host. A link then brings up its queue pair with the smc_ib_qp functions.
  *
  * Ownership:
- *   A struct smc_ib_dev lives from add to remove. The list holds a reference,
- *   and so does every struct smc_ib_end. Removal takes the device out of the
- *   list, wakes all watchers, who find that the device is going, and waits until
- *   the last reference is dropped: queue pairs, regions and domains are gone by
- *   then.
+ *   A struct smc_ib_dev exists from add to remove. The list and each struct smc_ib_end
+ *   hold a reference. Removal takes the device out of the list, wakes all watchers and
+ *   waits for the last reference. By then queue pairs, regions and domains are gone.
  *
  * Ports:
- *   What a port is like is asked of the device once and kept until an event of
- *   a device or a network device's new MTU says that it may have changed: some
- *   devices ask their firmware, soft-RoCE takes the lock of all network
- *   configuration, and no handshake should wait for that.
+ *   A port's state is queried once and cached until a device event or a new MTU of a
+ *   network device. A query is slow: some devices ask their firmware, soft-RoCE takes
+ *   RTNL. No handshake should wait for that.
  *
  * Events:
- *   A device event names at most a port, and its handler may run in any
- *   context. So where an end may have gone (the device or a port failed, GIDs
- *   changed) it only queues the work items of those who watch the device, and
- *   each looks at the present state of its own port and GID: an event that is
- *   merged with another one costs nothing. One more work item is queued for news
- *   of any device, those that come included: for who looks for more ports.
+ *   A device event names at most a port, and its handler may run in any context. The
+ *   handler only queues the work items of the device's watchers, when the device or a port
+ *   failed or GIDs changed. Each watcher then checks the present state of its own port
+ *   and GID, so merged events are harmless. Each event of any device, and each device
+ *   that comes or goes, also queues the listener's work item, which looks for more ports.
  */
 #include <linux/etherdevice.h>
 #include <linux/if_vlan.h>
@@ -45,25 +40,22 @@
 #include "rdma/smc_ib.h"
 #include "rdma/smc_netdev.h"
 
-#define SMC_IB_NO_VLAN		0xffff	/* as rdma_read_gid_l2_fields() says it */
-#define SMC_IB_MAX_RETRIES	6	/* 7 is "for ever" to soft-RoCE */
-#define SMC_IB_RNR_RETRIES	7	/* for ever: a slow receiver is no fault */
+#define SMC_IB_NO_VLAN		0xffff	/* from rdma_read_gid_l2_fields() */
+#define SMC_IB_MAX_RETRIES	6	/* 7 means no limit on soft-RoCE */
+#define SMC_IB_RNR_RETRIES	7	/* no limit: a slow receiver is no fault */
 #define SMC_IB_RNR_TIMER	5	/* 0.06 ms */
-#define SMC_IB_HOP_LIMIT	1	/* does not leave the subnet */
+#define SMC_IB_HOP_LIMIT	1	/* stays in the subnet */
 
-/*
- * Readers are handshakes: they do not wait for one another, only for a device
- * that comes or goes.
- */
+/* Handshakes are readers: they wait only while a device comes or goes. */
 static DECLARE_RWSEM(smc_ib_devices_lock);
 static LIST_HEAD(smc_ib_devices);
 
 static struct work_struct *smc_ib_listener;
 
-/* Events so far, of all devices: what is known of ports is as old as this. */
+/* Events of all devices. A cached port state is valid for one value. */
 static atomic_t smc_ib_nr_events = ATOMIC_INIT(0);
 
-/* Of them those that may make a path where there was none. */
+/* Those of the events that may have opened a path. */
 static atomic_t smc_ib_nr_changes = ATOMIC_INIT(0);
 
 static void smc_ib_put(struct smc_ib_dev *dev)
@@ -73,13 +65,13 @@ static void smc_ib_put(struct smc_ib_dev *dev)
 }
 
 /*
- * The number of the event is taken before the port is asked: an answer that an
- * event has overtaken is not kept as one that came after it.
+ * The event count is read before the query, so a state that an event overtook is not
+ * cached as newer than the event.
  */
 static bool smc_ib_port_is_active(struct smc_ib_dev *dev, u8 port, enum ib_mtu *mtu)
 {
 	struct smc_ib_port *cache = &dev->ports[port - 1];
-	/* pairs with atomic_inc_return_release() where it changes */
+	/* pairs with the atomic_inc_return_release() of the event handlers */
 	int event = atomic_read_acquire(&smc_ib_nr_events);
 	struct ib_port_attr attr;
 	unsigned long flags;
@@ -115,10 +107,9 @@ static void smc_ib_notify_listener(void)
 }
 
 /**
- * smc_ib_listen() - whom to tell that ports may have come or gone
- * @work: queued after each event of any device, and when one comes or goes; NULL
- *	  for nobody any more, with smc_ib_init() not yet called or smc_ib_exit()
- *	  done
+ * smc_ib_listen() - set the work item that looks for new and lost ports
+ * @work: queued after each event of any device, and when a device comes or goes; NULL
+ *	  removes it, which is allowed only before smc_ib_init() or after smc_ib_exit()
  *
  * Context: Process context.
  */
@@ -128,10 +119,10 @@ void smc_ib_listen(struct work_struct *work)
 }
 
 /**
- * smc_ib_has_device() - could anybody here use RDMA?
+ * smc_ib_has_device() - check whether the host has a usable RoCE device
  *
  * Context: Any context. Takes no lock: a device may come or go at any time.
- * Return: false as long as the machine has no RoCE device at all.
+ * Return: true if there is at least one.
  */
 bool smc_ib_has_device(void)
 {
@@ -142,7 +133,7 @@ bool smc_ib_has_device(void)
  * smc_ib_changes() - count of events that may have opened a path (an RNIC, a port, an address)
  *
  * Context: Any context.
- * Return: the count; there was such an event if an earlier one differs.
+ * Return: the count; a caller compares it with an earlier value.
  */
 int smc_ib_changes(void)
 {
@@ -166,7 +157,7 @@ static void smc_ib_event(struct ib_event_handler *handler,
 	struct smc_ib_dev *dev;
 
 	dev = container_of(handler, struct smc_ib_dev, handler);
-	/* what is known of the ports is of yesterday */
+	/* invalidate the cached port state */
 	atomic_inc_return_release(&smc_ib_nr_events);
 	switch (event->event) {
 	case IB_EVENT_DEVICE_FATAL:
@@ -189,11 +180,11 @@ static void smc_ib_event(struct ib_event_handler *handler,
 }
 
 /**
- * smc_ib_start_watch() - have a look at a local end whenever it may have gone
- * @watch: @watch->end and @watch->work are set; stays with the caller
+ * smc_ib_start_watch() - watch a local end
+ * @watch: @watch->end and @watch->work are set; owned by the caller
  *
- * The work item is queued at once, too, so that a change between smc_ib_find()
- * and this call is not lost.
+ * Also queues the work item at once, so a change between smc_ib_find() and this call
+ * is not lost.
  *
  * Context: Process context. Takes the device's lock.
  * Return: 0, or -ENODEV if the device is being removed.
@@ -212,9 +203,9 @@ int smc_ib_start_watch(struct smc_ib_watch *watch)
 
 /**
  * smc_ib_unwatch() - undo smc_ib_start_watch()
- * @watch: was entered with smc_ib_start_watch()
+ * @watch: entered with smc_ib_start_watch()
  *
- * The work item is not running and will not be queued after this returns.
+ * The work item does not run and is not queued after this returns.
  *
  * Context: Process context, sleeps until the work item has ended; must not be
  *	    called from it. Takes the device's lock.
@@ -244,9 +235,9 @@ unsigned int smc_ib_next_vector(const struct smc_ib_end *end)
 	return n % max(end->dev->ibdev->num_comp_vectors, 1);
 }
 
-/* What a GID has to be to serve as local end of a link. */
+/* Requirements for the GID of a local end. */
 struct smc_ib_criteria {
-	const struct net_device *ndev;	/* where the route leads */
+	const struct net_device *ndev;	/* device of the route */
 	struct net_device *own;		/* the port's network device */
 	u16 vlan;
 	struct smc_gid_criteria gid;
@@ -257,7 +248,7 @@ static bool smc_ib_gid_is_v2(const struct ib_gid_attr *attr)
 	return attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP;
 }
 
-/* How well does a GID suit? 0 is not at all. */
+/* Rank of a GID; 0 if it does not fit. */
 static unsigned int smc_ib_gid_rank(const struct ib_gid_attr *attr,
 				    const struct smc_ib_criteria *wish,
 				    u8 mac[ETH_ALEN])
@@ -286,8 +277,8 @@ static unsigned int smc_ib_gid_rank(const struct ib_gid_attr *attr,
 }
 
 /*
- * Fills GID, index, MAC, VLAN and type of @end from the best GID of its port. Among
- * equals the lowest index wins, so that the choice is the same each time.
+ * Sets GID, index, MAC, VLAN and type of @end from the best GID of its port. Among
+ * equals the lowest index wins, so the choice is deterministic.
  */
 static int smc_ib_choose_gid(struct ib_device *ibdev,
 			     const struct smc_ib_criteria *wish,
@@ -319,7 +310,7 @@ static int smc_ib_choose_gid(struct ib_device *ibdev,
 	return best ? 0 : -ENODEV;
 }
 
-/* Does @port of @dev belong to @own, is it up, and has it a GID that serves? */
+/* -ENODEV unless @port belongs to @crit->own and has a GID that fits; -ENETDOWN if it is down. */
 static int smc_ib_try_port(struct smc_ib_dev *dev, u8 port,
 			   const struct smc_ib_criteria *wish,
 			   struct smc_ib_end *end)
@@ -339,13 +330,13 @@ static int smc_ib_try_port(struct smc_ib_dev *dev, u8 port,
 	return smc_ib_choose_gid(ibdev, wish, end);
 }
 
-/* The device works, and RDMA shares it with @net. */
+/* True if the device works and RDMA shares it with @net. */
 static bool smc_ib_may_use(const struct smc_ib_dev *dev, const struct net *net)
 {
 	return !READ_ONCE(dev->is_dead) && rdma_dev_access_netns(dev->ibdev, net);
 }
 
-/* -ENODEV yields to a more telling error of an earlier port. */
+/* Prefer an earlier error to -ENODEV: it is more specific. */
 static int smc_ib_worse(int old, int rc)
 {
 	return rc == -ENODEV ? old : rc;
@@ -376,7 +367,7 @@ static int smc_ib_try_devices(struct net *net, const struct smc_ib_criteria *wis
 	return rc;
 }
 
-/* The port that suits @wish best, for @ndev or a device below it. */
+/* Finds the port that fits @crit best, of @ndev or a device below it. */
 static int smc_ib_find_below(struct net *net, struct net_device *ndev, struct smc_ib_criteria *wish,
 			     struct smc_ib_end *end)
 {
@@ -405,22 +396,21 @@ static int smc_ib_find_below(struct net *net, struct net_device *ndev, struct sm
 }
 
 /**
- * smc_ib_find() - the RDMA port and GID that serve a network device
- * @net: the namespace that wants to use it
- * @ndev: where the route leads; the caller holds a reference
+ * smc_ib_find() - find the RDMA port and GID that serve a network device
+ * @net: the caller's namespace
+ * @ndev: device of the route; the caller holds a reference
  * @end: filled on success, with a reference that smc_ib_end_put() drops;
  *	 undefined otherwise
  *
- * Looks for a port whose own network device is @ndev or one below it in the
- * device stack, the nearest first. The port must be active, its device
- * accessible from @net, and it must have a GID on @ndev or on the
- * port's device, in the VLAN in which @ndev's packets leave that (SEC-01). RoCE v1
- * GIDs go before RoCE v2 ones, and among the latter IPv4 before IPv6;
- * smc_ib_end_follow() changes that to what a peer uses. RFC 7609 3.5.1.1, LG-04.
+ * Searches for a port whose own network device is @ndev or one below it in the
+ * device stack, the nearest first. The port must be active and its device
+ * accessible from @net. Its GID must be on @ndev or the port's device, in the VLAN
+ * of @ndev's packets on the wire (SEC-01). RoCE v1 GIDs go before RoCE v2 ones, and
+ * among the latter IPv4 before IPv6; smc_ib_end_follow() adapts the choice to the
+ * peer's. RFC 7609 3.5.1.1, LG-04.
  *
  * Context: Process context, may sleep (the port may be queried).
- * Return: 0, -ENODEV if nothing serves @ndev, -ENETDOWN if only a port that is
- *	   not active does.
+ * Return: 0, -ENODEV if nothing serves @ndev, -ENETDOWN if only an inactive port does.
  */
 int smc_ib_find(struct net *net, struct net_device *ndev, struct smc_ib_end *end)
 {
@@ -430,14 +420,14 @@ int smc_ib_find(struct net *net, struct net_device *ndev, struct smc_ib_end *end
 }
 
 /**
- * smc_ib_find_routed() - the RDMA port and GID for a way across subnets
- * @net: the namespace that wants to use it
- * @ndev: where the route leads; the caller holds a reference
- * @own: our address on TCP, as a GID would have it
- * @kind: of the GID
+ * smc_ib_find_routed() - find the RDMA port and GID for a path across subnets
+ * @net: the caller's namespace
+ * @ndev: device of the route; the caller holds a reference
+ * @own: local address of the TCP connection, as a GID
+ * @kind: required kind of GID
  * @end: as with smc_ib_find()
  *
- * As smc_ib_find(), but RoCE v2 GIDs of one kind only, the address of TCP before
+ * As smc_ib_find(), but only RoCE v2 GIDs of one kind, the TCP address before
  * others (protocol.md). A link-local GID must be that address.
  *
  * Context: Process context, may sleep (the port may be queried).
@@ -472,15 +462,14 @@ static int smc_ib_try_own(struct smc_ib_dev *dev, u8 port, struct smc_ib_end *en
 }
 
 /**
- * smc_ib_find_any() - an RDMA port whose own loopback serves this host
- * @net: the namespace that wants to use it
+ * smc_ib_find_any() - find an RDMA port whose own loopback serves this host
+ * @net: the caller's namespace
  * @end: as with smc_ib_find()
  *
- * The first active port, in the order in which devices came, that has a GID
- * without VLAN on its own network device, whichever namespace that is in. The
- * client of a connection chooses it, and the server uses the same one: an RNIC
- * reaches itself by its own MAC address, but no switch sends a frame back to
- * where it came from.
+ * Takes the first active port, in order of arrival of the devices, that has a GID
+ * without VLAN on its own network device, in whichever namespace that device is. The
+ * client chooses the port and the server uses the same one: an RNIC reaches itself
+ * by its own MAC address, but no switch returns a frame to its source port.
  *
  * Context: Process context, may sleep (ports are queried).
  * Return: 0, or -ENODEV if there is none.
@@ -504,7 +493,7 @@ int smc_ib_find_any(struct net *net, struct smc_ib_end *end)
 	return -ENODEV;
 }
 
-/* The GID @end was found with, as it stands in the port's table now. */
+/* The GID of @end in the port's table; -EADDRNOTAVAIL if another one is there now. */
 static const struct ib_gid_attr *smc_ib_end_attr(const struct smc_ib_end *end)
 {
 	const struct ib_gid_attr *attr;
@@ -550,7 +539,7 @@ static bool smc_ib_rests_on(struct net_device *ndev, struct net_device *lower)
 	return netdev_walk_all_lower_dev_rcu(ndev, smc_ib_is_lower, &priv);
 }
 
-/* Can the two talk? A RoCE v2 packet is either IPv4 or IPv6. */
+/* True unless one GID is IPv4 and the other IPv6: a RoCE v2 packet has one IP version. */
 static bool smc_ib_gids_match(const struct smc_ib_end *end, const u8 peer_gid[16])
 {
 	return !end->is_v2 ||
@@ -558,16 +547,15 @@ static bool smc_ib_gids_match(const struct smc_ib_end *end, const u8 peer_gid[16
 }
 
 /**
- * smc_ib_end_follow() - choose the GID of an end to fit the peer's
+ * smc_ib_end_follow() - change the GID of an end to match the peer's
  * @end: local end; on success perhaps with another GID, else unchanged
  * @peer_gid: the GID the peer has chosen
  *
- * A RoCE v2 packet has one IP version, so both ends must have GIDs of the same
- * kind. Who learns the other's GID before it tells its own (the server, from
- * the Proposal) adapts.
+ * A RoCE v2 packet has one IP version, so both GIDs must be of the same kind. The
+ * side that receives the other's GID first adapts: the server, from the Proposal.
  *
  * Context: Process context, may sleep.
- * Return: 0 if the two GIDs fit, -EADDRNOTAVAIL if the port has none that does
+ * Return: 0 if the two GIDs match, -EADDRNOTAVAIL if the port has no such GID
  *	   or has lost the present one.
  */
 int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16])
@@ -598,8 +586,7 @@ int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16])
 
 /**
  * smc_ib_end_put() - drop the reference of a local end
- * @end: from smc_ib_find() or smc_ib_end_copy(); empty afterwards. May be
- *	 empty already (all zero).
+ * @end: from smc_ib_find() or smc_ib_end_copy(), or all zero; empty afterwards
  *
  * Context: Any context.
  */
@@ -613,9 +600,9 @@ void smc_ib_end_put(struct smc_ib_end *end)
 }
 
 /**
- * smc_ib_end_copy() - a second end like the first
- * @to: overwritten; has a reference of its own afterwards
- * @from: stays as it is
+ * smc_ib_end_copy() - copy a local end
+ * @to: overwritten; holds its own reference afterwards
+ * @from: unchanged
  *
  * Context: Any context.
  */
@@ -627,12 +614,12 @@ void smc_ib_end_copy(struct smc_ib_end *to, const struct smc_ib_end *from)
 }
 
 /**
- * smc_ib_end_is_at() - is this the network device of a local end?
+ * smc_ib_end_is_at() - check whether a network device serves a local end
  * @end: holds its reference
  * @ndev: the network device
  *
  * Context: Process context, may sleep.
- * Return: true if the end's GID is one of @ndev's, or of a device @ndev rests on.
+ * Return: true if the end's GID belongs to @ndev or to a device below it.
  */
 bool smc_ib_end_is_at(const struct smc_ib_end *end, const struct net_device *ndev)
 {
@@ -648,7 +635,7 @@ bool smc_ib_end_is_at(const struct smc_ib_end *end, const struct net_device *nde
 }
 
 /**
- * smc_ib_end_ifindex() - number of the network device of a local end's GID
+ * smc_ib_end_ifindex() - interface index of the network device of a local end's GID
  * @end: holds its reference
  * @net: in which namespace
  *
@@ -665,7 +652,7 @@ int smc_ib_end_ifindex(const struct smc_ib_end *end, const struct net *net)
 }
 
 /**
- * smc_ib_end_is_up() - does a local end still work?
+ * smc_ib_end_is_up() - check whether a local end works
  * @end: holds its reference
  *
  * Context: Process context, may sleep (the port may be queried).
@@ -685,7 +672,7 @@ bool smc_ib_end_is_up(const struct smc_ib_end *end)
 }
 
 /**
- * smc_ib_end_serves() - may a namespace use a local end that another one found?
+ * smc_ib_end_serves() - check whether a namespace may use a local end found for another
  * @end: holds its reference
  * @net: the namespace
  *
@@ -698,7 +685,7 @@ bool smc_ib_end_serves(const struct smc_ib_end *end, const struct net *net)
 }
 
 /**
- * smc_ib_end_is_dead() - has the device of a local end failed or gone?
+ * smc_ib_end_is_dead() - check whether the device of a local end has failed or gone
  * @end: holds its reference
  *
  * Context: Any context.
@@ -710,21 +697,21 @@ bool smc_ib_end_is_dead(const struct smc_ib_end *end)
 }
 
 /**
- * smc_ib_end_is_removed() - is the device of a local end being removed?
+ * smc_ib_end_is_removed() - check whether the device of a local end is being removed
  * @end: holds its reference
  *
- * Until the last reference is gone it works, unless it was pulled out. RFC 7609
- * 3.5.4 (LGT-04): so the peer can still be told.
+ * The device works until its last reference is dropped, unless it was pulled out.
+ * So the peer can still be notified. RFC 7609 3.5.4 (LGT-04).
  *
  * Context: Any context.
- * Return: true if its driver or the operator takes it away.
+ * Return: true if its driver or the operator removes it.
  */
 bool smc_ib_end_is_removed(const struct smc_ib_end *end)
 {
 	return READ_ONCE(end->dev->is_going);
 }
 
-/* Has @ndev an IPv6 address with the prefix of this one, which is not link-local? */
+/* True if an IPv6 address of @ndev has @addr, which is not link-local, in its prefix. */
 static bool smc_ib_has_prefix_of(struct net_device *ndev, const struct in6_addr *addr)
 {
 	const struct inet6_ifaddr *ifa;
@@ -740,7 +727,7 @@ static bool smc_ib_has_prefix_of(struct net_device *ndev, const struct in6_addr 
 	return false;
 }
 
-/* Finds an address of @ndev whose subnet has @addr, or any where that is 0. */
+/* Finds the subnet of @ndev that contains @addr; any subnet if @addr is 0. */
 static bool smc_ib_find_subnet(struct net_device *ndev, __be32 addr, __be32 *subnet, __be32 *mask)
 {
 	const struct in_ifaddr *ifa;
@@ -761,12 +748,12 @@ static bool smc_ib_find_subnet(struct net_device *ndev, __be32 addr, __be32 *sub
 }
 
 /**
- * smc_ib_end_reaches() - can a peer be on the LAN of a local end
+ * smc_ib_end_reaches() - check whether a peer can be on the LAN of a local end
  * @end: local end; holds its reference
  * @peer_gid: the peer's GID
  *
- * The peer's GID has to be in a subnet of the port: a link of version 1 is not routed
- * (LG-22). GIDs of RoCE v1, and link-local ones, say nothing.
+ * The peer's GID must be in a subnet of the port, since a link of version 1 is not
+ * routed (LG-22). RoCE v1 and link-local GIDs carry no subnet and always pass.
  *
  * Context: Process context.
  * Return: false if it cannot.
@@ -795,7 +782,7 @@ bool smc_ib_end_reaches(const struct smc_ib_end *end, const u8 peer_gid[16])
 	return is_there;
 }
 
-/* An address that tells its subnet goes with others that do. */
+/* Addresses that carry their subnet go only with others that do. */
 static unsigned int smc_ib_lan_kinds(const u8 gid[16])
 {
 	enum smc_gid_kind kind = smc_gid_classify(gid);
@@ -804,9 +791,9 @@ static unsigned int smc_ib_lan_kinds(const u8 gid[16])
 }
 
 /**
- * smc_ib_lan_of() - what further ports of a group have to be like
+ * smc_ib_lan_of() - requirements for further ports of a link group
  * @end: local end of its first link; holds its reference
- * @peer_gid: the peer's end of that
+ * @peer_gid: the peer's GID of that link
  * @lan: filled
  *
  * Context: Process context.
@@ -826,9 +813,9 @@ void smc_ib_lan_of(const struct smc_ib_end *end, const u8 peer_gid[16], struct s
 }
 
 /*
- * A RoCE v2 GID that is not link-local tells the peer whether it has a port in the
- * same subnet. Others do not: there the two ports of this host have to share one,
- * as those of CLC do (3.5.1.2).
+ * From a RoCE v2 GID that is not link-local the peer can tell whether it has a port in
+ * that subnet. For other GIDs the two ports of this host must share a subnet, as the
+ * ports of CLC do (3.5.1.2).
  */
 static bool smc_ib_is_on_lan(const struct smc_ib_lan *lan, struct net_device *ndev)
 {
@@ -853,9 +840,9 @@ static struct net_device *smc_ib_vlan_ndev(struct net_device *own, u16 vlan)
 }
 
 /*
- * RDMA lets a namespace use all devices of the host, or those it was given. Neither
- * says that the namespace is in the network of a port: an interface above it does, as
- * with the port that CLC has found below the route's.
+ * RDMA lets a namespace use all devices of the host, or the ones assigned to it. Neither
+ * proves that the namespace is in the network of a port. An interface of the namespace
+ * above the port does; the port that CLC found has one, too.
  */
 static int smc_ib_try_lan(struct net *net, struct smc_ib_dev *dev, u8 port,
 			  const struct smc_ib_lan *lan, struct smc_ib_end *end)
@@ -879,18 +866,18 @@ static int smc_ib_try_lan(struct net *net, struct smc_ib_dev *dev, u8 port,
 }
 
 /**
- * smc_ib_lan_ends() - the ports that may carry links of a group
+ * smc_ib_lan_ends() - find the ports that may carry links of a group
  * @net: the namespace of the group
- * @lan: what they have to be like
+ * @lan: requirements
  * @ends: filled with a reference each
  * @max: room in @ends
  *
- * @net has a network interface above each of them, in the VLAN. Those that reach
+ * @net has a network interface above each of them, in the VLAN. Ports that reach
  * the peer's RNIC of the first link come first. RFC 7609 3.5.5.1.1, 5.1 (ADDL-02,
  * SL-01, SL-02, SEC-01).
  *
  * Context: Process context, may sleep (ports are queried).
- * Return: how many there are in @ends.
+ * Return: number of entries in @ends.
  */
 unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
 			     struct smc_ib_end *ends, unsigned int max)
@@ -941,8 +928,8 @@ static int smc_ib_port_mac(struct smc_ib_dev *dev, u8 port, u8 mac[ETH_ALEN])
  * smc_ib_local_mac() - the MAC address for the local peer ID
  * @mac: filled on success with that of the first active port (its GID 0)
  *
- * The answer changes with the devices; who needs a peer ID that stays the same
- * (PID-04) keeps the first one.
+ * The result changes with the devices; the caller stores the first one where the
+ * peer ID must not change (PID-04).
  *
  * Context: Process context, may sleep (ports may be queried).
  * Return: 0, or -ENODEV if no port is active.
@@ -982,7 +969,7 @@ static int smc_ib_add(struct ib_device *ibdev)
 
 	if (!smc_ib_is_usable(ibdev, nr_ports))
 		return -EOPNOTSUPP;
-	/* small, and nobody would tell us of the device again */
+	/* small, and the core reports a device only once */
 	dev = kzalloc(sizeof(*dev), GFP_KERNEL | __GFP_NOFAIL);
 
 	dev->ibdev = ibdev;
@@ -1006,8 +993,8 @@ static int smc_ib_add(struct ib_device *ibdev)
 }
 
 /*
- * Nobody finds the device once it is out of the list, nobody can begin to
- * watch it once @is_going is set, and who watches already learns of that.
+ * Out of the list, the device is not found any more. With @is_going set it gets no
+ * new watchers, and the present ones are woken.
  */
 static void smc_ib_remove(struct ib_device *ibdev, void *client_data)
 {
@@ -1044,14 +1031,14 @@ static int smc_ib_netdev_event(struct notifier_block *nb, unsigned long event, v
 	return NOTIFY_DONE;
 }
 
-/* Called last: the RDMA devices have taken notice. */
+/* Runs last, after the RDMA devices have handled the event. */
 static struct notifier_block smc_ib_netdev_notifier = {
 	.notifier_call = smc_ib_netdev_event,
 	.priority = INT_MIN,
 };
 
 /**
- * smc_ib_init() - begin to follow the RDMA devices
+ * smc_ib_init() - start to track RDMA devices
  *
  * Context: Process context, module init.
  * Return: 0, -ENOMEM, or what register_netdevice_notifier() or
@@ -1084,7 +1071,7 @@ void smc_ib_exit(void)
 }
 
 /**
- * smc_ib_qp_init() - queue pair from RESET to INIT
+ * smc_ib_qp_init() - move a queue pair from RESET to INIT
  * @qp: the queue pair
  * @end: local end of the link
  *
@@ -1107,7 +1094,7 @@ int smc_ib_qp_init(struct ib_qp *qp, const struct smc_ib_end *end)
 				       IB_QP_PORT | IB_QP_ACCESS_FLAGS);
 }
 
-/* What a peer told of itself: nothing of it may reach a device unchecked. */
+/* Received values must not reach a device unchecked. */
 static bool smc_ib_peer_is_valid(const struct smc_ib_peer *peer)
 {
 	const struct in6_addr *gid = (const struct in6_addr *)peer->gid;
@@ -1119,21 +1106,20 @@ static bool smc_ib_peer_is_valid(const struct smc_ib_peer *peer)
 }
 
 /**
- * smc_ib_qp_rtr() - queue pair from INIT to RTR: bound to the peer's
+ * smc_ib_qp_rtr() - move a queue pair from INIT to RTR: connect it to the peer's
  * @qp: the queue pair
  * @end: local end of the link
  * @peer: the peer's end, as received
  *
- * The path is addressed from what @peer holds alone, no neighbour is
- * resolved here (CLC-12); soft-RoCE hands its packets to the IP stack, which
- * does so by itself. Unless @peer says otherwise, a hop limit of 1 keeps the link
- * inside the subnet with RoCE v2, too. The path MTU is the smaller of both.
- * FC-07.
+ * The path is addressed from @peer alone; no neighbour is resolved here (CLC-12).
+ * soft-RoCE passes its packets to the IP stack, which resolves it. By default a hop
+ * limit of 1 keeps the link inside the subnet with RoCE v2, too. The path MTU is the
+ * smaller of both. FC-07.
  *
  * Context: Process context, may sleep.
- * Return: 0; -EINVAL if @peer holds values no peer can have; -ENETUNREACH if
- *	   the two GIDs cannot talk to each other; -EADDRNOTAVAIL or another
- *	   error if the local GID is gone; what ib_modify_qp() returns.
+ * Return: 0; -EINVAL if @peer holds invalid values; -ENETUNREACH if the two GIDs do
+ *	   not match; -EADDRNOTAVAIL or another error if the local GID is gone; what
+ *	   ib_modify_qp() returns.
  */
 int smc_ib_qp_rtr(struct ib_qp *qp, const struct smc_ib_end *end,
 		  const struct smc_ib_peer *peer)
@@ -1161,7 +1147,7 @@ int smc_ib_qp_rtr(struct ib_qp *qp, const struct smc_ib_end *end,
 		return PTR_ERR(sgid_attr);
 	attr.ah_attr.type = rdma_ah_find_type(qp->device, end->port);
 	rdma_ah_set_port_num(&attr.ah_attr, end->port);
-	/* From here on the reference on sgid_attr belongs to ah_attr. */
+	/* From here on ah_attr owns the reference on sgid_attr. */
 	rdma_move_grh_sgid_attr(&attr.ah_attr, &dgid, 0,
 				peer->hop_limit ?: SMC_IB_HOP_LIMIT, 0, sgid_attr);
 	ether_addr_copy(attr.ah_attr.roce.dmac,
@@ -1176,12 +1162,12 @@ int smc_ib_qp_rtr(struct ib_qp *qp, const struct smc_ib_end *end,
 }
 
 /**
- * smc_ib_qp_rts() - queue pair from RTR to RTS: it can send
+ * smc_ib_qp_rts() - move a queue pair from RTR to RTS: it can send
  * @qp: the queue pair
- * @psn: the first packet sequence number, as told to the peer
+ * @psn: the first packet sequence number, as announced to the peer
  * @timeout: local ACK timeout, 4.096 us * 2^timeout
- * @retries: transport retries, at most 6: 7 would mean "for ever" on soft-RoCE,
- *	     where a cut link would never be noticed
+ * @retries: transport retries, at most 6: 7 means no limit on soft-RoCE, which
+ *	     would never report a cut link
  *
  * Context: Process context, may sleep.
  * Return: 0, or what ib_modify_qp() returns.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * RDMA devices as the links see them: which ports are up, which GID serves a
- * network device, and the state changes of an RC queue pair.
+ * RDMA devices and ports: the GID that serves a network device, the state of a
+ * port, and the state changes of an RC queue pair.
  */
 #ifndef SMC_IB_H
 #define SMC_IB_H
@@ -21,12 +21,12 @@
 struct smc_ib_end;
 
 /**
- * struct smc_ib_watch - who wants to look again when an end may have gone
+ * struct smc_ib_watch - a watcher of one local end
  * @node: in the device's list, under its lock
  * @end: the end that is watched; belongs to the watcher
- * @work: the watcher's, queued when the device fails or is removed, or a port of it
- *	  fails or has other GIDs; asks smc_ib_end_is_removed(), smc_ib_end_is_dead()
- *	  and smc_ib_end_is_up()
+ * @work: the watcher's; queued when the device fails or is removed, or when one of its
+ *	  ports fails or changes its GIDs. It checks smc_ib_end_is_removed(),
+ *	  smc_ib_end_is_dead() and smc_ib_end_is_up().
  */
 struct smc_ib_watch {
 	struct list_head node;
@@ -35,11 +35,11 @@ struct smc_ib_watch {
 };
 
 /**
- * struct smc_ib_port - what a port was like when it was last asked
- * @is_known: it has been asked
+ * struct smc_ib_port - cached state of a port
+ * @is_known: the port has been queried
  * @is_active: its state was active
  * @mtu: its active path MTU
- * @event: number of events before it was asked
+ * @event: event count taken before the query
  */
 struct smc_ib_port {
 	bool is_known;
@@ -54,14 +54,14 @@ struct smc_ib_port {
  * @ibdev: the device; valid while a reference is held
  * @handler: registered for port and device events
  * @refs: one for the list, one per &struct smc_ib_end
- * @released: completes when @refs is gone; removal waits for it
+ * @released: completes when the last reference is dropped; removal waits for it
  * @lock: guards @watches, @is_going and @ports; taken with interrupts off
- * @watches: of the ends living on this device
+ * @watches: watchers of the ends on this device
  * @is_going: removal has begun, no new watchers
  * @is_dead: the device reported a fatal error or is being removed; set once
- * @ports: answers of the device, by port number less one
- * @nr_ports: ports considered, at most SMC_IB_MAX_PORTS
- * @next_vector: completion vectors are handed out in turn
+ * @ports: cached port states, by port number less one
+ * @nr_ports: ports in use, at most SMC_IB_MAX_PORTS
+ * @next_vector: round-robin counter of completion vectors
  */
 struct smc_ib_dev {
 	struct list_head list;
@@ -81,10 +81,10 @@ struct smc_ib_dev {
 /**
  * struct smc_ib_end - the local end of a link: a port with one of its GIDs
  * @dev: the device; this struct holds a reference, smc_ib_end_put() drops it
- * @gid: the GID told to the peer
+ * @gid: the GID announced to the peer
  * @mac: the MAC address behind it
  * @port: port number
- * @sgid_index: where @gid is in the port's table
+ * @sgid_index: index of @gid in the port's table
  * @mtu: active path MTU of the port
  * @vlan: VLAN id, 0 for none
  * @is_v2: the GID is of type RoCE v2 (UDP)
@@ -105,10 +105,10 @@ struct smc_ib_end {
  * @gid: its GID
  * @mac: its MAC address
  * @qpn: its queue pair number, 24 bits
- * @psn: the first packet sequence number it will send with, 24 bits
- * @mtu: the largest path MTU it can use
- * @hop_mac: where packets to it go, if not to @mac; zero: to @mac
- * @hop_limit: of packets to it; 0: they do not leave the subnet
+ * @psn: its first packet sequence number, 24 bits
+ * @mtu: the largest path MTU it supports
+ * @hop_mac: MAC address of the next hop; zero: @mac
+ * @hop_limit: hop limit of packets to it; 0: they stay in the subnet
  */
 struct smc_ib_peer {
 	u8 gid[16];
@@ -121,10 +121,10 @@ struct smc_ib_peer {
 };
 
 /**
- * struct smc_ib_lan - what ports have to be like to carry links of one group
+ * struct smc_ib_lan - what all ports of one link group have in common
  * @vlan: VLAN id, 0 for none
  * @is_v2: GIDs are of type RoCE v2
- * @kinds: set of &enum smc_gid_kind that GIDs of RoCE v2 may be
+ * @kinds: set of &enum smc_gid_kind allowed for RoCE v2 GIDs
  * @subnet: an IPv4 subnet of the first link's network device
  * @mask: its mask, 0 if there is none
  * @peer_gid: the peer's GID of the first link
@@ -157,7 +157,7 @@ bool smc_ib_end_is_dead(const struct smc_ib_end *end);
 bool smc_ib_end_is_removed(const struct smc_ib_end *end);
 bool smc_ib_end_reaches(const struct smc_ib_end *end, const u8 peer_gid[16]);
 
-/* Further ports for a group of links. */
+/* Further ports for a link group. */
 void smc_ib_lan_of(const struct smc_ib_end *end, const u8 peer_gid[16], struct smc_ib_lan *lan);
 unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
 			     struct smc_ib_end *ends, unsigned int max);

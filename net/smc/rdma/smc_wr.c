@@ -3,30 +3,27 @@
  * The queues of one link.
  *
  * Operation:
- *   A poster takes a slot, writes a message and up to two RDMA WRITEs into
- *   it and posts it: one chain, one doorbell, of which only the SEND at the
- *   end is signalled. Its completion vouches for the WRITEs before it, gives
- *   the slot back and calls the poster's done function. Receives are posted
- *   before the queue pair can receive and again as soon as their message has
- *   been looked at.
+ *   A poster takes a slot, fills in a message and up to two RDMA WRITEs and posts it: one
+ *   chain, one doorbell, of which only the final SEND is signalled. Its completion covers the
+ *   WRITEs before it, gives the slot back and calls the poster's done function. Receives are
+ *   posted before the queue pair can receive, and again once their message is handled.
  *
  * Ownership:
- *   Between smc_wr_slot_get() and smc_wr_post() a slot is the poster's, then
- *   the queue's. Whatever an unfinished work request may still name (slot,
- *   receive, registration) lives until smc_wr_stop() has returned.
+ *   Between smc_wr_slot_get() and smc_wr_post() a slot belongs to the poster, then to the
+ *   queue. What an unfinished work request may name (slot, receive, registration) stays
+ *   valid until smc_wr_stop() has returned.
  *
  * Error handling:
- *   The first error of any kind calls ops->broken, once. A work request in
- *   error takes the queue pair down, so that all later ones are flushed: each
- *   posted slot comes back through its completion. Of a failed completion only
- *   wr_cqe and status are read. Where nothing completes, neither well nor badly,
- *   the stall is an error of our own.
+ *   The first error of any kind calls ops->broken, once. A work request in error moves the
+ *   queue pair to the error state, which flushes all later ones: each posted slot comes back
+ *   through its completion. Of a failed completion only wr_cqe and status are valid. If
+ *   nothing completes at all, the stall is reported as an error.
  *
  * Order:
- *   Posting and stopping meet in RCU: a poster looks at SMC_WR_IS_OPEN and
- *   posts inside one read section, and smc_wr_stop() clears the bit and waits
- *   for a grace period before it drains. So two posters do not wait for each
- *   other here; who needs an order of messages holds a lock of its own.
+ *   RCU orders posts and stop: a poster tests SMC_WR_IS_OPEN and posts inside one read
+ *   section; smc_wr_stop() clears the bit and waits for a grace period before it drains.
+ *   So posters do not wait for each other here. A caller that needs an order of messages
+ *   holds its own lock.
  */
 #include <linux/refcount.h>
 #include <linux/slab.h>
@@ -36,20 +33,20 @@
 #include "proto/smc_wire.h"
 #include "rdma/smc_wr.h"
 
-/* Where completions are worked off; one place to change when measuring. */
+/* context of all completion handlers */
 #define SMC_WR_POLL		IB_POLL_SOFTIRQ
 
-#define SMC_WR_TX_STRIDE	48	/* of messages in the message area, behind ... */
-#define SMC_WR_TX_LONG		(SMC_WR_CTRL_SLOTS * SMC_WR_LONG_LEN) /* ... long ones */
+#define SMC_WR_TX_STRIDE	48	/* between messages of the transmit page, after ... */
+#define SMC_WR_TX_LONG		(SMC_WR_CTRL_SLOTS * SMC_WR_LONG_LEN) /* ... the long ones */
 #define SMC_WR_RECV_SGE		2	/* a receive, and SMC_WR_PAGE_MORE */
 #define SMC_WR_MSG_SGE		2	/* a slot's message, and slot->more */
 #define SMC_WR_MIN_DATA_SLOTS	4
 #define SMC_WR_PER_SLOT		(SMC_WR_MAX_WRITES + 1)
-#define SMC_WR_DRAIN		1	/* work request by which a queue is drained */
+#define SMC_WR_DRAIN		1	/* work request that drains a queue */
 #define SMC_WR_REG_TIMEOUT	(5 * HZ)
-#define SMC_WR_STALL_MIN	(2 * HZ)	/* a host may be busy with something else */
+#define SMC_WR_STALL_MIN	(2 * HZ)	/* the host may be busy */
 #define SMC_WR_STALL_LOOKS	8
-#define SMC_WR_STALL_BYTES	32768	/* a path of so much from look to look is only slow */
+#define SMC_WR_STALL_BYTES	32768	/* a path that moves so much per period is only slow */
 
 static_assert(SMC_WR_TX_STRIDE >= SMC_WR_MSG_LEN);
 static_assert(SMC_WR_TX_LONG + SMC_WR_DATA_SLOTS * SMC_WR_TX_STRIDE <= PAGE_SIZE);
@@ -60,9 +57,8 @@ static_assert(sizeof(struct smc_llc_add_link_v2_wire) +
 	      SMC_LLC_LONG_KEYS * sizeof(struct smc_llc_rtoken_pair_wire) <= SMC_WR_RECV_MAX);
 
 /*
- * A memory registration in flight. It has a life of its own because the one
- * who waits may give up before the device answers: one reference is the
- * waiter's, one the work request's.
+ * A memory registration in flight. The waiter may give up before the device answers: one
+ * reference is the waiter's, one the work request's.
  */
 struct smc_wr_reg {
 	struct ib_cqe cqe;
@@ -74,15 +70,13 @@ struct smc_wr_reg {
 };
 
 /**
- * smc_wr_report() - the queues of a link are no longer usable
+ * smc_wr_report() - report that the queues of a link are no longer usable
  * @wr: the queues
- * @fault: why
+ * @fault: the reason
  *
- * The first report, and none after smc_wr_stop() has begun, is passed on to
- * ops->broken.
+ * Only the first report calls ops->broken, and none does after smc_wr_stop() has begun.
  *
- * Context: Any context, any lock of upper floors held that ops->broken does
- *	    not take.
+ * Context: Any context, with any lock of upper layers held that ops->broken does not take.
  */
 void smc_wr_report(struct smc_wr *wr, enum smc_wr_fault fault)
 {
@@ -92,7 +86,7 @@ void smc_wr_report(struct smc_wr *wr, enum smc_wr_fault fault)
 		wr->ops->broken(wr, fault);
 }
 
-/* Connections that are cut off say ETIMEDOUT if the peer had become silent (is_peer_silent). */
+/* Connections of a silent peer (is_peer_silent) end with ETIMEDOUT. */
 static void smc_wr_send_failed(struct smc_wr *wr, enum ib_wc_status status)
 {
 	if (status == IB_WC_RETRY_EXC_ERR)
@@ -100,7 +94,7 @@ static void smc_wr_send_failed(struct smc_wr *wr, enum ib_wc_status status)
 	smc_wr_report(wr, SMC_WR_FAULT_SEND);
 }
 
-/* The device had news: does the local end still work? */
+/* The device had an event: check the local end. */
 static void smc_wr_look(struct work_struct *work)
 {
 	struct smc_wr *wr = container_of(work, struct smc_wr, watch.work);
@@ -113,7 +107,7 @@ static void smc_wr_look(struct work_struct *work)
 		smc_wr_report(wr, SMC_WR_FAULT_PORT);
 }
 
-/* How many looks may find no progress: in that time the longest chain gets to its SEND. */
+/* Periods without progress that are allowed; the longest chain reaches its SEND in that time. */
 static unsigned int smc_wr_stall_looks(const struct smc_wr *wr)
 {
 	u32 most = 0;
@@ -126,9 +120,8 @@ static unsigned int smc_wr_stall_looks(const struct smc_wr *wr)
 }
 
 /*
- * Something is posted, and nothing completes. By then the RNIC should have given up by
- * itself. soft-RoCE does not: it starts the time of an attempt anew with each post, so
- * a trickle of data would keep a dead link alive until a ring is full.
+ * Reports a link on which nothing completes. An RNIC gives up by itself. soft-RoCE restarts the
+ * timeout with each post, so a trickle of data would keep a dead link up until a ring is full.
  */
 static void smc_wr_look_for_stall(struct work_struct *work)
 {
@@ -141,7 +134,7 @@ static void smc_wr_look_for_stall(struct work_struct *work)
 	if (is_idle || nr_done != wr->stall.nr_done)
 		wr->stall.nr_looks = 0;
 	wr->stall.nr_done = nr_done;
-	/* the next post brings us back */
+	/* the next post queues it again */
 	if (is_idle)
 		return;
 	if (wr->stall.nr_looks++ < smc_wr_stall_looks(wr))
@@ -165,18 +158,16 @@ static void smc_wr_qp_event(struct ib_event *event, void *context)
 }
 
 /**
- * smc_wr_slot_get() - take room for one message
+ * smc_wr_slot_get() - take a slot for one message
  * @wr: the queues
- * @class: SMC_WR_DATA or SMC_WR_CTRL; connections queue up for data slots, and no
- *	   completion but that of a CDC serves the queue, so others must not take all
- *	   of these
+ * @class: SMC_WR_DATA or SMC_WR_CTRL. Connections wait for data slots and are woken only by
+ *	   the completion of a CDC, so other messages must not take all of them.
  *
- * The first 44 bytes of the message are zeroed, there are no WRITEs and no done
- * function.
+ * The first 44 bytes of the message are zeroed. There are no WRITEs and no done function.
  *
  * Context: Any context but hard interrupt. Takes wr->lock.
- * Return: the slot, to be given to smc_wr_post() or smc_wr_slot_put(); NULL if
- *	   there is none or the queues are stopped.
+ * Return: the slot, for smc_wr_post() or smc_wr_slot_put(); NULL if there is none or
+ *	   the queues are stopped.
  */
 struct smc_wr_slot *smc_wr_slot_get(struct smc_wr *wr, enum smc_wr_class class)
 {
@@ -200,12 +191,12 @@ struct smc_wr_slot *smc_wr_slot_get(struct smc_wr *wr, enum smc_wr_class class)
 }
 
 /**
- * smc_wr_slot_fill() - the message of a slot, which may be longer than its room
+ * smc_wr_slot_fill() - set the message of a slot, which may be longer than its room
  * @slot: from smc_wr_slot_get()
  * @msg: copied
  * @len: its length
- * @page: from get_zeroed_page(), for what does not fit; NULL afterwards if it is
- *	  taken, and freed when the SEND has completed or the slot is given back
+ * @page: from get_zeroed_page(), for the part that does not fit. NULL afterwards if the slot
+ *	  took it; freed when the SEND has completed or the slot is given back.
  *
  * Context: Any context but hard interrupt.
  * Return: 0; -EMSGSIZE if it is too long; -ENOMEM if @page cannot be mapped.
@@ -240,10 +231,10 @@ static void smc_wr_slot_shorten(struct smc_wr_slot *slot)
 }
 
 /**
- * smc_wr_slot_put() - give a slot back that was not posted
- * @slot: from smc_wr_slot_get(); gone afterwards
+ * smc_wr_slot_put() - give back a slot that was not posted
+ * @slot: from smc_wr_slot_get(); invalid afterwards
  *
- * Its done function is not called.
+ * Does not call its done function.
  *
  * Context: Any context but hard interrupt. Takes wr->lock.
  */
@@ -260,7 +251,7 @@ void smc_wr_slot_put(struct smc_wr_slot *slot)
 	wr->nr_free[slot->class]++;
 }
 
-/* A posted slot has come back: free it, then tell its poster. */
+/* A posted slot has come back: free it, then call its done function. */
 static void smc_wr_slot_finish(struct smc_wr_slot *slot, bool ok)
 {
 	struct smc_wr_tag tag = slot->tag;
@@ -276,7 +267,7 @@ static void smc_wr_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct smc_wr_slot *slot;
 
 	slot = container_of(wc->wr_cqe, struct smc_wr_slot, cqe);
-	/* completions of a queue are worked off one after the other */
+	/* completions of one queue are handled one after the other */
 	WRITE_ONCE(slot->wr->nr_done, slot->wr->nr_done + 1);
 	if (likely(wc->status == IB_WC_SUCCESS)) {
 		smc_wr_slot_finish(slot, true);
@@ -328,7 +319,7 @@ static void smc_wr_repost(struct smc_wr *wr, struct smc_wr_recv *recv)
 		smc_wr_report(wr, SMC_WR_FAULT_POST);
 }
 
-/* The two parts of a long message in one; who has no memory has lost it. */
+/* Joins the two parts of a long message. Without memory the message is lost and the link broken. */
 static void smc_wr_deliver_long(struct smc_wr *wr, struct smc_wr_recv *recv, u32 len)
 {
 	const struct smc_wr_page *more = &wr->page[SMC_WR_PAGE_MORE];
@@ -370,18 +361,18 @@ static void smc_wr_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		smc_wr_report(wr, SMC_WR_FAULT_RECV);
 		return;
 	}
-	/* The peer made the device drop one of our keys: no RMB is safe now. */
+	/* The peer invalidated one of our keys: no RMB is safe now. */
 	if (unlikely(wc->wc_flags & IB_WC_WITH_INVALIDATE)) {
 		smc_wr_report(wr, SMC_WR_FAULT_PROTOCOL);
 		return;
 	}
-	/* A WRITE with immediate data uses up a receive, no more: AMB-16. */
+	/* A WRITE with immediate data only consumes a receive: AMB-16. */
 	if (likely(wc->opcode == IB_WC_RECV))
 		smc_wr_deliver(wr, recv, min_t(u32, wc->byte_len, SMC_WR_RECV_MAX));
 	smc_wr_repost(wr, recv);
 }
 
-/* The chain of one slot, in the form the verbs want. */
+/* The chain of one slot as work requests. */
 struct smc_wr_chain {
 	struct ib_rdma_wr write[SMC_WR_MAX_WRITES];
 	struct ib_send_wr send;
@@ -443,7 +434,7 @@ static const struct ib_send_wr *smc_wr_build(struct smc_wr_chain *chain,
 	return next;
 }
 
-/* Posts as if the device refused the last one, where a test wants that. */
+/* Test fault: posts only the WRITEs, as if the device had refused the last work request. */
 static int smc_wr_post_chain(struct smc_wr *wr, struct smc_wr_chain *chain,
 			     const struct ib_send_wr *first, unsigned int nr_writes,
 			     const struct ib_send_wr **bad)
@@ -477,19 +468,18 @@ static u32 smc_wr_nr_bytes(const struct smc_wr_slot *slot)
 /**
  * smc_wr_post() - send a slot's message behind the WRITEs it announces
  * @slot: filled: @slot->msg, the first @slot->nr_writes of @slot->write, and
- *	  @slot->tag. Gone afterwards, whatever the result.
+ *	  @slot->tag. Invalid afterwards, whatever the result.
  *
- * The WRITEs take place at the peer before it sees the message (one queue
- * pair keeps their order). On success @slot->tag.done is called exactly once,
- * perhaps before this returns. It counts as success, too, if the device has taken only
- * the WRITEs: they still read the slot's memory, so done is called when the queues are
- * drained. On failure done is never called and the slot has been given back. Unless the
- * queues were not open, the link has then been reported broken: ops->broken runs with
- * what the caller holds. RFC 7609 4.7.1 (TX-01), 2.3.
+ * The WRITEs reach the peer's memory before the message, since one queue pair keeps their
+ * order. On success @slot->tag.done is called exactly once, perhaps before this returns. If
+ * the device took only the WRITEs, that is success, too: they still read the slot's memory, so
+ * done is called when the queues are drained. On failure done is never called and the slot has
+ * been given back. Each refused post breaks the link: ops->broken runs under the caller's
+ * locks, unless the queues were not open. RFC 7609 4.7.1 (TX-01), 2.3.
  *
  * Context: Any context but hard interrupt. Takes wr->lock.
- * Return: 0; -EPIPE if smc_wr_activate() was not yet or smc_wr_stop() already
- *	   called, or a post has failed before; or what ib_post_send() returns.
+ * Return: 0; -EPIPE before smc_wr_activate(), after smc_wr_stop() or after a failed post; or
+ *	   what ib_post_send() returns.
  */
 int smc_wr_post(struct smc_wr_slot *slot)
 {
@@ -520,12 +510,11 @@ int smc_wr_post(struct smc_wr_slot *slot)
 	}
 
 	/*
-	 * The SEND is last, so it was not accepted. WRITEs before it may have been:
-	 * then the slot stays with smc_wr_stop().
+	 * The SEND is last, so it was not accepted. If WRITEs before it were, smc_wr_stop()
+	 * finishes the slot.
 	 *
-	 * A later message must not arrive in place of this one: it would announce
-	 * bytes that were never written. The caller's lock keeps the next post of
-	 * this connection behind this.
+	 * A later message must not arrive in place of this one: it would announce bytes that were
+	 * never written. The caller's lock orders the next post of this connection after this.
 	 */
 	clear_bit(SMC_WR_IS_OPEN, &wr->flags);
 	if (bad != first)
@@ -543,7 +532,7 @@ static void smc_wr_reg_put(struct smc_wr_reg *reg)
 		kfree(reg);
 }
 
-/* By who has taken it off the list. */
+/* The caller has taken it off the list. */
 static void smc_wr_reg_complete(struct smc_wr_reg *reg, enum ib_wc_status status)
 {
 	reg->status = status;
@@ -552,7 +541,7 @@ static void smc_wr_reg_complete(struct smc_wr_reg *reg, enum ib_wc_status status
 	smc_wr_reg_put(reg);
 }
 
-/* Its completion, its poster after a failed post, and smc_wr_reap() may meet here. */
+/* Its completion, its poster after a failed post, and smc_wr_reap() may race here. */
 static void smc_wr_reg_finish(struct smc_wr_reg *reg, enum ib_wc_status status)
 {
 	scoped_guard(spinlock_bh, &reg->wr->lock) {
@@ -563,7 +552,7 @@ static void smc_wr_reg_finish(struct smc_wr_reg *reg, enum ib_wc_status status)
 	smc_wr_reg_complete(reg, status);
 }
 
-/* The oldest that nobody has finished, off the list. */
+/* Takes the oldest unfinished one off the list. */
 static struct smc_wr_reg *smc_wr_reg_take(struct smc_wr *wr)
 {
 	struct smc_wr_reg *reg;
@@ -623,24 +612,21 @@ static int smc_wr_post_reg(struct smc_wr *wr, struct smc_wr_reg *reg,
 }
 
 /**
- * smc_wr_register() - make a memory region usable on a link
+ * smc_wr_register() - register a memory region on a link
  * @wr: the queues, active
- * @mr: mapped with ib_map_mr_sg(), of this link's protection domain. After
- *	-ETIMEDOUT the device may still be at work on it: it must not be
- *	deregistered before smc_wr_stop().
+ * @mr: mapped with ib_map_mr_sg(), of this link's protection domain. After -ETIMEDOUT the
+ *	device may still use it: deregister it only after smc_wr_stop().
  * @access: IB_ACCESS_* flags
  *
- * Posts REG_MR and waits up to five seconds for its completion. Several
- * callers may wait at a time; more than SMC_WR_REGS take turns, for which they
- * wait as long. An error takes the queue pair down and is reported as any other;
- * not so where nothing was posted, for want of memory or because the turn did not
- * come (-ETIMEDOUT, too). RMB-04.
+ * Posts REG_MR and waits up to five seconds for its completion. At most SMC_WR_REGS are in
+ * flight; further callers wait up to five seconds for their turn. An error moves the queue
+ * pair to the error state and is reported as any other, unless nothing was posted: no memory,
+ * or no turn in time (also -ETIMEDOUT). RMB-04.
  *
- * Context: Process context, sleeps; expects no lock held. The caller keeps @wr
- *	    from being destroyed.
- * Return: 0; -EPIPE if the queues are not active; -ENOMEM; -ETIMEDOUT; -EIO if
- *	   the device refused or the link failed meanwhile; or what
- *	   ib_post_send() returns.
+ * Context: Process context, sleeps; expects no lock held. The caller prevents the
+ *	    destruction of @wr.
+ * Return: 0; -EPIPE if the queues are not active; -ENOMEM; -ETIMEDOUT; -EIO if the device
+ *	   refused or the link failed meanwhile; or what ib_post_send() returns.
  */
 int smc_wr_register(struct smc_wr *wr, struct ib_mr *mr, int access)
 {
@@ -672,7 +658,7 @@ int smc_wr_register(struct smc_wr *wr, struct ib_mr *mr, int access)
 	return rc;
 }
 
-/* How many of each the device can take. */
+/* Queue sizes that the device supports. */
 static int smc_wr_size(struct smc_wr *wr, const struct ib_device_attr *attrs)
 {
 	int room = min(attrs->max_qp_wr, attrs->max_cqe) - SMC_WR_DRAIN;
@@ -787,9 +773,8 @@ static u32 smc_wr_send_depth(const struct smc_wr *wr)
 }
 
 /*
- * As deep as the queues they serve: a flushed queue pair may complete even
- * what was not signalled. Both on one vector, since one CPU then runs what
- * belongs together.
+ * As deep as the queues they serve: a flushed queue pair may complete unsignalled requests,
+ * too. Both use one vector, so that one CPU handles both.
  */
 static int smc_wr_create_cqs(struct smc_wr *wr)
 {
@@ -865,18 +850,16 @@ static int smc_wr_post_recvs(struct smc_wr *wr)
 
 /**
  * smc_wr_create() - make the queues of a link
- * @wr: filled; its former content does not matter
+ * @wr: overwritten
  * @end: local end; @wr takes a reference of its own
- * @ops: upward news; ops->broken may be called at once
+ * @ops: callbacks; ops->broken may be called at once
  *
- * The queue pair is in INIT and has its receives posted, so that nothing a
- * peer sends from RTR on is lost. It has a protection domain of its own
- * (RMB-06). RFC 7609 3.5.1.2, FC-05.
+ * The queue pair is in INIT with its receives posted, so no message that arrives from RTR on is
+ * lost. It has a protection domain of its own (RMB-06). RFC 7609 3.5.1.2, FC-05.
  *
  * Context: Process context, may sleep.
- * Return: 0, then smc_wr_stop() and smc_wr_destroy() are due; -ENOMEM;
- *	   -EOPNOTSUPP if the device is too small; -ENODEV if it is being
- *	   removed; or what the verbs return.
+ * Return: 0, then smc_wr_stop() and smc_wr_destroy() are due; -ENOMEM; -EOPNOTSUPP if the
+ *	   device is too small; -ENODEV if it is being removed; or what the verbs return.
  */
 int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
 		  const struct smc_wr_ops *ops)
@@ -931,7 +914,7 @@ int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
 	return 0;
 
 stop:
-	/* Some receives are posted: they have to be flushed. */
+	/* The receives already posted must be flushed. */
 	smc_wr_stop(wr);
 	smc_wr_destroy(wr);
 	return rc;
@@ -951,7 +934,7 @@ put_end:
 }
 
 /**
- * smc_wr_connect() - bind the queues to the peer's: it may send to us
+ * smc_wr_connect() - connect the queues to the peer's: they can receive
  * @wr: from smc_wr_create()
  * @peer: the peer's end, as received; checked here
  *
@@ -972,9 +955,9 @@ int smc_wr_connect(struct smc_wr *wr, const struct smc_ib_peer *peer)
 }
 
 /*
- * How often to look, so that a stall is noticed after twice the time of all attempts.
- * 0 on adapters: they give up by themselves, perhaps after four times as long, and never
- * (on purpose) where the peer's adapter is up and its host has posted no receives.
+ * Period of the stall check, so that it reports after twice the time of all retries. 0 on
+ * adapters: they give up by themselves, perhaps after four times as long. They do not give up,
+ * on purpose, while the peer's adapter is up and its host has posted no receives.
  */
 static unsigned long smc_wr_stall_pace(const struct smc_wr *wr, u8 timeout, u8 retries)
 {
@@ -986,18 +969,17 @@ static unsigned long smc_wr_stall_pace(const struct smc_wr *wr, u8 timeout, u8 r
 }
 
 /**
- * smc_wr_activate() - the queues may send from here on
+ * smc_wr_activate() - allow the queues to send
  * @wr: connected
- * @psn: the packet sequence number told to the peer
+ * @psn: the packet sequence number announced to the peer
  * @timeout: local ACK timeout, 4.096 us * 2^timeout
  * @retries: transport retries, 0..6
  *
- * From here on they are broken, too, where on soft-RoCE nothing completes for twice the
- * time that @timeout and @retries grant, and for two seconds at least (KA-05).
+ * On soft-RoCE the link then also breaks if nothing completes for twice the time of @timeout
+ * and @retries, at least two seconds (KA-05).
  *
  * Context: Process context, may sleep.
- * Return: 0; -EPIPE if they were stopped already; or what ib_modify_qp()
- *	   returns.
+ * Return: 0; -EPIPE if they were stopped already; or what ib_modify_qp() returns.
  */
 int smc_wr_activate(struct smc_wr *wr, u32 psn, u8 timeout, u8 retries)
 {
@@ -1013,7 +995,7 @@ int smc_wr_activate(struct smc_wr *wr, u32 psn, u8 timeout, u8 retries)
 	return rc;
 }
 
-/* The device no longer obeys: nothing completes after the queues are gone. */
+/* The device refuses to flush: nothing completes after the queues are destroyed. */
 static void smc_wr_reap(struct smc_wr *wr)
 {
 	struct smc_wr_reg *reg;
@@ -1026,7 +1008,7 @@ static void smc_wr_reap(struct smc_wr *wr)
 		smc_wr_reg_complete(reg, IB_WC_WR_FLUSH_ERR);
 }
 
-/* What will not complete any more, or never could: its SEND was not taken. */
+/* Finishes slots that will not complete, or whose SEND was not accepted. */
 static void smc_wr_finish_slots(struct smc_wr *wr)
 {
 	unsigned int i;
@@ -1037,16 +1019,15 @@ static void smc_wr_finish_slots(struct smc_wr *wr)
 }
 
 /**
- * smc_wr_stop() - no more posts, no more callbacks
+ * smc_wr_stop() - end all posts and callbacks
  * @wr: from smc_wr_create(), in any state
  *
- * Flushes what is posted: each done function of a posted slot is called with
- * ok = false before this returns, and none of the callbacks runs afterwards.
- * ops->broken is not called for what happens here. A second call does nothing.
+ * Flushes what is posted. Before it returns it calls the done function of each posted slot
+ * with ok = false; no callback runs afterwards. It does not call ops->broken. A second call
+ * does nothing.
  *
- * Context: Process context, sleeps: queues are drained. Expects no lock held
- *	    that a callback or a poster takes, and that neither a second
- *	    smc_wr_stop() nor smc_wr_activate() runs at the same time.
+ * Context: Process context, sleeps: queues are drained. Expects no lock held that a callback or
+ *	    a poster takes. The caller excludes a concurrent smc_wr_stop() or smc_wr_activate().
  */
 void smc_wr_stop(struct smc_wr *wr)
 {
@@ -1058,14 +1039,11 @@ void smc_wr_stop(struct smc_wr *wr)
 	clear_bit(SMC_WR_IS_OPEN, &wr->flags);
 	set_bit(SMC_WR_IS_REPORTED, &wr->flags);
 	smc_ib_unwatch(&wr->watch);
-	/*
-	 * Whoever saw the bits as they were has posted, or has returned from
-	 * ops->broken, when the grace period ends.
-	 */
+	/* Posters and reporters that saw the old bits are done when the grace period ends. */
 	synchronize_rcu();
 	cancel_delayed_work_sync(&wr->stall.work);
 
-	/* soft-RoCE, once out of memory there, flushes no receives any more */
+	/* after an allocation failure soft-RoCE does not flush receives any more */
 	if (test_bit(SMC_WR_IS_IN_DOUBT, &wr->flags) ||
 	    ib_modify_qp(wr->qp, &attr, IB_QP_STATE))
 		smc_wr_reap(wr);
@@ -1076,11 +1054,11 @@ void smc_wr_stop(struct smc_wr *wr)
 
 /**
  * smc_wr_destroy() - free the queues
- * @wr: stopped; all regions of its protection domain are deregistered, all
- *	slots given back, nobody is in smc_wr_register()
+ * @wr: stopped; all regions of its protection domain are deregistered, all slots given
+ *	back, no caller is in smc_wr_register()
  *
- * What a link is called stays readable: @wr->qpn, @wr->dev_name and what
- * @wr->end holds but the device.
+ * The names of the link stay readable: @wr->qpn, @wr->dev_name and all of @wr->end but
+ * the device.
  *
  * Context: Process context, may sleep. Expects no lock held.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The queues of one link: send slots, receive refill, the completion queues
- * and the RC queue pair itself. Knows bytes and work requests, not messages.
+ * The queues of one link: send slots, receives, the completion queues and the RC
+ * queue pair itself. Handles bytes and work requests, not messages.
  */
 #ifndef SMC_WR_H
 #define SMC_WR_H
@@ -15,7 +15,7 @@
 #include "rdma/smc_ib.h"
 
 #define SMC_WR_MSG_LEN		44	/* every CDC and LLC message, LLC-01; but ... */
-#define SMC_WR_LONG_LEN		128	/* ... those of version 2 in LLC's slots ... */
+#define SMC_WR_LONG_LEN		128	/* ... of version 2 in LLC's slots ... */
 #define SMC_WR_RECV_MAX		4160	/* ... and this with a page for the rest */
 #define SMC_WR_MAX_WRITES	2	/* destination ring wraps once */
 #define SMC_WR_MAX_SGE		2	/* source ring wraps once */
@@ -24,9 +24,9 @@
 #define SMC_WR_SLOTS		(SMC_WR_DATA_SLOTS + SMC_WR_CTRL_SLOTS)
 #define SMC_WR_RECVS		256
 #define SMC_WR_REGS		4	/* registrations in flight */
-#define SMC_WR_RECV_LEN		64	/* of longer ones the rest is in SMC_WR_PAGE_MORE */
+#define SMC_WR_RECV_LEN		64	/* the rest of a longer message is in SMC_WR_PAGE_MORE */
 #define SMC_WR_RECV_PAGES	DIV_ROUND_UP(SMC_WR_RECVS, PAGE_SIZE / SMC_WR_RECV_LEN)
-#define SMC_WR_PAGE_MORE	SMC_WR_RECV_PAGES	/* those before it are of receives */
+#define SMC_WR_PAGE_MORE	SMC_WR_RECV_PAGES	/* after the pages of receives */
 #define SMC_WR_PAGE_TX		(SMC_WR_PAGE_MORE + 1)
 #define SMC_WR_PAGES		(SMC_WR_PAGE_TX + 1)
 
@@ -34,7 +34,7 @@ struct smc_wr;
 
 enum smc_wr_class { SMC_WR_DATA, SMC_WR_CTRL };
 
-enum smc_wr_fault {		/* why a link is reported broken */
+enum smc_wr_fault {		/* reason why a link is reported broken */
 	SMC_WR_FAULT_SEND,	/* a send or write completed in error, or not at all */
 	SMC_WR_FAULT_RECV,	/* a receive completed in error */
 	SMC_WR_FAULT_POST,	/* a work request could not be posted */
@@ -42,19 +42,18 @@ enum smc_wr_fault {		/* why a link is reported broken */
 	SMC_WR_FAULT_PORT,	/* the port went down or lost its GID */
 	SMC_WR_FAULT_DEVICE,	/* the device died */
 	SMC_WR_FAULT_GOING,	/* the device is being removed, and may still work */
-	SMC_WR_FAULT_PROTOCOL,	/* an engine saw something out of sync (ERR-54) */
+	SMC_WR_FAULT_PROTOCOL,	/* an engine found the peer out of sync (ERR-54) */
 };
 
 /**
- * struct smc_wr_ops - upward news of a link's queues, set once by af_smc.c
+ * struct smc_wr_ops - callbacks of a link's queues, set once by af_smc.c
  * @rx_cdc: a message with type 0xFE arrived; any length, not checked
  * @rx_llc: any other message arrived
  * @broken: the queues are no longer usable; called at most once per @wr
  *
- * @rx_cdc and @rx_llc are called in completion context (softirq) with no lock
- * held. @broken is called from any context, hard interrupt included, and with
- * whatever the caller of smc_wr_post() or smc_wr_report() holds: it takes no
- * lock of a connection and does no more than queue work. None may sleep.
+ * @rx_cdc and @rx_llc run in completion context (softirq) with no lock held. @broken runs in
+ * any context, hard interrupt included, under any lock that the caller of smc_wr_post() or
+ * smc_wr_report() holds: it takes no lock of a connection and only queues work. None may sleep.
  */
 struct smc_wr_ops {
 	void (*rx_cdc)(struct smc_wr *wr, const u8 *msg, u32 len);
@@ -63,13 +62,12 @@ struct smc_wr_ops {
 };
 
 /*
- * What a poster wants back when its SEND has completed. @done runs in
- * completion context, or in smc_wr_stop(), with no lock held and must not
- * sleep; the tag it is given is a copy that lasts for the call.
+ * Completion callback of a SEND. @done runs in completion context, or in smc_wr_stop(), with no
+ * lock held and must not sleep. Its tag is a copy that is valid during the call.
  */
 struct smc_wr_tag {
 	void (*done)(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok);
-	void *owner;		/* the poster's; a reference travels with it if needed */
+	void *owner;		/* the poster's, with a reference if needed */
 	u64 cookie;
 	u32 len;		/* payload bytes the message announced */
 	u16 seq;
@@ -83,23 +81,22 @@ struct smc_wr_write {		/* one RDMA WRITE of a chain */
 };
 
 /**
- * struct smc_wr_slot - room for one message and the writes it announces
+ * struct smc_wr_slot - one message and the writes it announces
  * @cqe: completion of the SEND; the only signalled request of the chain
- * @write_cqe: named by the WRITEs, which complete only in error; the SEND
- *	       behind them is flushed then and gives the slot back
+ * @write_cqe: of the WRITEs, which complete only in error; the SEND behind them is then flushed
+ *	       and gives the slot back
  * @wr: the queues it belongs to
  * @class: which pool it came from
- * @tag: handed to @tag.done after the slot has been given back
- * @msg: the message, inside the DMA-mapped message area; the first 44 bytes are
- *	 zeroed by smc_wr_slot_get()
- * @len: its length; 44 unless the poster says otherwise
- * @room: what it may be at most
- * @msg_dma: where the RNIC finds @msg
- * @more: a page with what a message has behind @room bytes; NULL where it fits
- * @more_dma: where the RNIC finds it
+ * @tag: passed to @tag.done after the slot has been given back
+ * @msg: the message, in a DMA-mapped page; smc_wr_slot_get() zeroes the first 44 bytes
+ * @len: its length; 44 unless the poster sets another
+ * @room: its maximum length
+ * @msg_dma: DMA address of @msg
+ * @more: page with the part of the message behind @room bytes, or NULL
+ * @more_dma: DMA address of @more
  * @write: fill the first @nr_writes before smc_wr_post()
  * @nr_writes: RDMA WRITEs ahead of the SEND
- * @nr_bytes: of the WRITEs; of @is_posted
+ * @nr_bytes: bytes of the WRITEs; valid with @is_posted
  * @is_posted: its SEND has not completed
  * @node: in the free list of its class
  */
@@ -130,18 +127,18 @@ struct smc_wr_recv {
 	u64 dma;
 };
 
-/* A page of messages, and where the RNIC finds it. */
+/* A page of messages and its DMA address. */
 struct smc_wr_page {
 	u8 *cpu;
 	u64 dma;
 };
 
 /**
- * struct smc_wr_stall - how long nothing has completed
- * @work: looks while something is posted
- * @pace: how often, jiffies; 0 for never; from smc_wr_activate()
- * @nr_looks: so often in a row it has found the same
- * @nr_done: completions at the last one
+ * struct smc_wr_stall - detection of sends that do not complete
+ * @work: runs while something is posted
+ * @pace: its period, jiffies; 0 disables it; set by smc_wr_activate()
+ * @nr_looks: consecutive runs without progress
+ * @nr_done: completions at the last run
  */
 struct smc_wr_stall {
 	struct delayed_work work;
@@ -153,24 +150,24 @@ struct smc_wr_stall {
 enum smc_wr_flag {
 	SMC_WR_IS_OPEN,			/* posting is allowed: RTS, none failed, not stopped */
 	SMC_WR_IS_STOPPED,		/* smc_wr_stop() was called */
-	SMC_WR_IS_REPORTED,		/* ops->broken was called, or never shall be */
+	SMC_WR_IS_REPORTED,		/* ops->broken was called, or must not be any more */
 	SMC_WR_IS_IN_DOUBT,		/* the device has refused a change of state */
 };
 
 /**
  * struct smc_wr - the queues of one link
- * @ops: upward news
+ * @ops: callbacks
  * @end: local end, with a device reference until smc_wr_destroy()
- * @qpn: number of the queue pair; stays when that is gone, for who only tells it
- * @dev_name: of the device, as it was when the queues were made; stays as well
- * @watch: looks at the end's port and device after an event
- * @stall: looks for sends that do not complete
+ * @qpn: number of the queue pair; remains valid for display when that is gone
+ * @dev_name: of the device, when the queues were made; remains valid as well
+ * @watch: checks the end's port and device after an event
+ * @stall: detects sends that do not complete
  * @nr_done: SENDs that have completed, well or not; written in completion context
  * @pd: one per link, RMB-06, AMB-18
  * @send_cq: completions of sends, writes and registrations
  * @recv_cq: completions of receives
- * @qp: the RC queue pair; NULL once it is gone, by smc_wr_destroy() or because
- *	smc_wr_stop() had to destroy it
+ * @qp: the RC queue pair; NULL once smc_wr_destroy(), or smc_wr_stop() after a refused change
+ *	of state, has destroyed it
  * @max_inline: bytes the device takes inline, 0 or at least SMC_WR_MSG_LEN
  * @max_pages: of one fast registration
  * @lock: wr->lock of the lock order, innermost: @free, @nr_free, @regs
@@ -183,14 +180,14 @@ enum smc_wr_flag {
  * @nr_slots: their number, less than SMC_WR_SLOTS on a small device
  * @recvs: all receives
  * @nr_recvs: their number
- * @page: what the receives point into, then SMC_WR_PAGE_MORE for what a long message has
- *	  behind its receive: one for all, for a peer sends the next only when the last was
- *	  answered (protocol.md); and SMC_WR_PAGE_TX, the slots' messages
+ * @page: pages of the receives; SMC_WR_PAGE_MORE for the rest of a long message, one for all
+ *	  since a peer sends the next one only after the answer to the last (protocol.md);
+ *	  SMC_WR_PAGE_TX for the slots' messages
  * @rx_jiffies: when the last message was received, KA-02
  * @is_peer_silent: the peer's RNIC or host no longer answers, KA-05; set once
  *
- * Created by smc_wr_create(), torn down by smc_wr_stop() and
- * smc_wr_destroy(). What names no lock is constant in between.
+ * Created by smc_wr_create(), ended by smc_wr_stop() and smc_wr_destroy(). Members that
+ * name no lock are constant in between.
  */
 struct smc_wr {
 	const struct smc_wr_ops *ops;
