@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What differs between the kernels this module builds for, under one spelling.
+ * Differences between the supported kernels, under one spelling.
  *
- * This is the only file that may ask for a kernel feature. The answers come
- * from scripts/probe, which compiles a question for each one: distributions
- * carry changes back, so a version number proves nothing. Everything here has
- * the meaning of the newest kernel; older ones are adapted to it.
+ * Only this file may test for a kernel feature. The SMC_HAVE_ macros come from scripts/probe,
+ * which compiles a test for each one: distributions backport changes, so a version number
+ * proves nothing. Everything here has the meaning of the newest kernel.
  */
 #ifndef SMC_COMPAT_H
 #define SMC_COMPAT_H
@@ -36,10 +35,9 @@
 #endif
 
 /*
- * Functions whose parameters differ. A definition is written
+ * Functions with different parameters. A definition is written
  *	static int smc_accept SMC_ACCEPT_PARAMS
- * with the parameters named as here. accept() tells io_uring that it has left the queue
- * empty, or not.
+ * with the parameter names used here. accept() reports to io_uring whether the queue is empty.
  */
 #ifdef SMC_HAVE_PROTO_ACCEPT_ARG
 #define SMC_ACCEPT_PARAMS						\
@@ -54,7 +52,7 @@
 #define SMC_ACCEPT_SET_EMPTY(val) ((void)(val))
 #endif
 
-/* accept() of TCP, without its struct socket and without waiting; NULL if there is none. */
+/* TCP's accept() without a struct socket; does not wait, NULL if there is none. */
 static inline struct sock *smc_compat_csk_accept(const struct proto *prot, struct sock *sk)
 {
 #ifdef SMC_HAVE_PROTO_ACCEPT_ARG
@@ -68,7 +66,7 @@ static inline struct sock *smc_compat_csk_accept(const struct proto *prot, struc
 #endif
 }
 
-/* ioctl() of a struct proto: newer kernels copy the answer to the application themselves. */
+/* ioctl() of a struct proto: newer kernels copy the result to user space themselves. */
 #ifdef SMC_HAVE_PROTO_IOCTL_INT
 #define SMC_IOCTL_PARAMS (struct sock *sk, int cmd, int *answ)
 #define SMC_IOCTL_ARGS (sk, cmd, answ)
@@ -79,7 +77,7 @@ static inline struct sock *smc_compat_csk_accept(const struct proto *prot, struc
 #define SMC_IOCTL_ANSWER(val) put_user(val, (int __user *)arg)
 #endif
 
-/* sendfile() says that no more comes; older kernels do not. */
+/* On newer kernels sendfile() signals the end of data. */
 static inline void smc_compat_set_splice_eof(struct proto *prot, void (*func)(struct socket *sock))
 {
 #ifdef SMC_HAVE_PROTO_SPLICE_EOF
@@ -94,7 +92,7 @@ static inline void smc_compat_splice_eof(const struct proto *prot, struct socket
 #endif
 }
 
-/* Known to older kernels by its number alone. */
+/* Older headers lack the name; the number is the same. */
 #ifndef IPPROTO_SMC
 #define IPPROTO_SMC 256
 #endif
@@ -109,13 +107,12 @@ static inline kuid_t smc_compat_sk_uid(struct sock *sk)
 }
 
 /*
- * smc_compat_sk_memcg() is the memory control group of a socket. The two _get()
- * functions return one with a reference, for another socket to own: that of the
- * current task, or that of a socket. NULL where groups do not count the memory of
- * sockets.
+ * smc_compat_sk_memcg() returns the memory control group of a socket. The two _get()
+ * functions return one with a reference, for another socket to own: that of the current
+ * task, or that of a socket. NULL where groups do not account socket memory.
  */
 #ifdef SMC_HAVE_SK_MEMCG
-/* Version 1 of control groups counts sockets by themselves, in those that ask. */
+/* Version 1 control groups account socket memory only if it is enabled for the group. */
 static inline bool smc_compat_memcg_counts(const struct mem_cgroup *memcg)
 {
 	if (cgroup_subsys_on_dfl(memory_cgrp_subsys))
@@ -154,7 +151,7 @@ static inline struct mem_cgroup *smc_compat_memcg_get(void)
 	return memcg;
 }
 
-/* A charge of more pages than this, to a group above memory.high, reclaims from it at once. */
+/* Charging more pages than this to a group above memory.high reclaims from it at once. */
 #define SMC_MEMCG_BATCH		MEMCG_CHARGE_BATCH
 
 static inline struct mem_cgroup *smc_compat_sk_memcg_get(const struct sock *sk)
@@ -199,7 +196,7 @@ static inline struct net_device *smc_compat_dst_dev(struct dst_entry *dst)
 #endif
 }
 
-/* Options that older headers do not know; their TCP refuses them. */
+/* Options missing in older headers; the TCP of those kernels rejects them. */
 #ifndef TCP_AO_ADD_KEY
 #define TCP_AO_ADD_KEY 38
 #define TCP_AO_INFO 40
@@ -216,8 +213,8 @@ DEFINE_LOCK_GUARD_1(spinlock_bh, spinlock_t, spin_lock_bh(_T->lock), spin_unlock
 #endif
 
 /*
- * sparse sees the lock of a guard and not the unlock at the end of the scope, which the
- * compiler adds. To sparse a guard does nothing.
+ * sparse sees the lock of a guard but not the unlock at the end of the scope, which the
+ * compiler adds. Under sparse a guard does nothing.
  */
 #ifdef __CHECKER__
 #undef guard
@@ -228,9 +225,8 @@ DEFINE_LOCK_GUARD_1(spinlock_bh, spinlock_t, spin_lock_bh(_T->lock), spin_unlock
 #endif
 
 /*
- * The network device of an RDMA port with a reference for the caller, or NULL.
- * Where the core does not tell, the driver may; software devices do not, but
- * their GIDs know the device.
+ * The network device of an RDMA port, with a reference, or NULL. On older kernels the driver
+ * may provide it; software devices do not, but their GIDs refer to it.
  */
 #ifdef SMC_HAVE_IB_DEVICE_GET_NETDEV
 static inline struct net_device *smc_compat_ib_netdev(struct ib_device *ibdev,
@@ -266,7 +262,7 @@ static inline struct net_device *smc_compat_ib_netdev(struct ib_device *ibdev,
 }
 #endif
 
-/* What the handler of a sysctl is given. */
+/* Argument of a sysctl handler. */
 #ifdef SMC_HAVE_CONST_CTL_TABLE
 #define SMC_CTL_TABLE const struct ctl_table
 #else
@@ -285,7 +281,7 @@ smc_compat_register_net_sysctl(struct net *net, const char *path,
 #endif
 }
 
-/* In TP_fast_assign(): @src is what __string() of @dst was given. */
+/* For TP_fast_assign(): @src is the argument of __string() for @dst. */
 #ifdef SMC_HAVE_ASSIGN_STR_ONE_ARG
 #define smc_compat_assign_str(dst, ...) __assign_str(dst)
 #else
@@ -299,7 +295,7 @@ smc_compat_register_net_sysctl(struct net *net, const char *path,
 #define smc_compat_timer_of(var, timer, member) from_timer(var, timer, member)
 #endif
 
-/* Registers a shrinker; NULL when memory is short. Free it with _del. */
+/* Registers a shrinker; NULL without memory. smc_compat_shrinker_del() frees it. */
 static inline struct shrinker *
 smc_compat_shrinker_add(const char *name,
 			unsigned long (*count)(struct shrinker *,

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The operator's hand on link groups and links: debugfs, smc/links.
+ * Operator access to link groups and links: debugfs, smc/links.
  *
- * Reading lists all link groups with their links. Writing "GROUP LINK", the
- * numbers as listed, gives one link up in good order: the peer is told, and its
- * connections move to others. They are not waited for: a client stops the queue
- * when its answer to DELETE LINK has left, and what was on its way then is sent
- * again on another link, so that nothing is lost. If it is the last link they are
- * reset. "GROUP all" ends the group with its connections. RFC 7609 3.5.4,
- * 3.5.5.1.3, 3.5.5.1.4 (LGT-03, DELL-01).
+ * A read lists all link groups with their links. Writing "GROUP LINK", with the numbers of the
+ * list, ends one link in order: the peer is notified, and its connections move to other links. It
+ * does not wait for them: a client stops the queue once its response to DELETE LINK is sent, and
+ * data in flight is sent again on another link, so nothing is lost. Connections of the last link
+ * are reset. "GROUP all" ends the group with its connections. RFC 7609 3.5.4, 3.5.5.1.3,
+ * 3.5.5.1.4 (LGT-03, DELL-01).
  *
- * Where the kernel has no debugfs there is no such file, and nothing else is
- * missing.
+ * A kernel without debugfs lacks only this file.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -56,7 +54,7 @@ static int oper_show(struct seq_file *m, void *unused)
 	return 0;
 }
 
-/* What was written; @is_found is set where something was done about it. */
+/* A parsed command; @is_found is set once it matched a group or link. */
 struct oper_order {
 	u32 id;
 	bool is_all;
@@ -133,9 +131,9 @@ static const struct file_operations oper_fops = {
 };
 
 /**
- * smc_debugfs_init() - the operator may look and take links down
+ * smc_debugfs_init() - create the operator's files
  *
- * Context: Process context, module load; link groups can be looked at.
+ * Context: Process context, module load; link groups can be listed.
  */
 void smc_debugfs_init(void)
 {
@@ -145,9 +143,9 @@ void smc_debugfs_init(void)
 }
 
 /**
- * smc_debugfs_exit() - the counterpart of smc_debugfs_init()
+ * smc_debugfs_exit() - undo smc_debugfs_init()
  *
- * Nobody looks any more when this returns.
+ * No file operation runs when this returns.
  *
  * Context: Process context, module unload.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The operator's hand on link groups and links. */
+/* Operator access to link groups and links. */
 #ifndef SMC_DEBUGFS_H
 #define SMC_DEBUGFS_H
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sock_diag for family 43: every socket of the asker's namespace, and the
- * connections that fell back to TCP as long as TCP has them.
+ * sock_diag for family 43: all sockets of the caller's namespace, and connections that fell
+ * back to TCP while TCP has them.
  *
- * An observer: it walks the lists that smc.ko keeps, takes each connection's
- * own lock for its cursors and changes nothing.
+ * It only reads: it walks the lists of smc.ko and takes each connection's lock for its cursors.
  */
 #include <linux/module.h>
 #include <linux/sock_diag.h>
@@ -14,7 +13,7 @@
 #include "sock/smc_fallback.h"
 #include "sock/smc_sock.h"
 
-/* Where a dump goes on: netlink_callback.args. */
+/* Dump position: netlink_callback.args. */
 enum smc_diag_arg {
 	SMC_DIAG_ARG_PASS,	/* 0, 1: protocols; 2: connections on TCP */
 	SMC_DIAG_ARG_BUCKET,
@@ -44,7 +43,7 @@ static struct nlmsghdr *smc_diag_begin(struct smc_diag_walk *w, struct smc_diag_
 	return nlh;
 }
 
-/* To the asker it is a socket of this family, and somebody of its own namespace's. */
+/* Present it as a socket of this family, with the uid of the caller's user namespace. */
 static void smc_diag_translate(const struct smc_diag_walk *w, struct smc_diag_msg *msg)
 {
 	msg->family = PF_SMC;
@@ -83,7 +82,7 @@ static int smc_diag_put_conninfo(struct sk_buff *skb, struct smc_conn *conn)
 	return nla_put(skb, SMC_DIAG_CONNINFO, sizeof(info), &info);
 }
 
-/* The group is kept by who calls, a link by RCU. */
+/* The caller holds the group; RCU protects the links. */
 static u8 smc_diag_count_links(const struct smc_link_group *lgr)
 {
 	u8 nr = 0;
@@ -100,8 +99,8 @@ static u8 smc_diag_count_links(const struct smc_link_group *lgr)
 }
 
 /*
- * A link that is set keeps its group while conn->lock is held. All in one hold, for it
- * may be another one the next time. LID-06, LG-17
+ * While conn->lock is held, a link that is set keeps its group alive. Everything is read in
+ * one hold, since the link may change afterwards. LID-06, LG-17
  */
 static bool smc_diag_fill_link(struct smc_diag_lgrinfo *info, struct smc_diag_linkinfo *more,
 			       struct smc_conn *conn)
@@ -291,7 +290,7 @@ static int smc_diag_request(struct sk_buff *skb, struct nlmsghdr *nlh)
 
 	if (nlmsg_len(nlh) < (int)sizeof(struct smc_diag_req))
 		return -EINVAL;
-	/* user tools set one of the dump bits only; anything else asks nothing */
+	/* user tools set only one of the dump bits; a request without them gets no answer */
 	if (!(nlh->nlmsg_flags & NLM_F_DUMP))
 		return 0;
 	return netlink_dump_start(sock_net(skb->sk)->diag_nlsk, skb, nlh, &control);

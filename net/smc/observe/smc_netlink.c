@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Generic netlink family SMC_GEN_NETLINK: EIDs, and whether listeners shed
- * handshakes, for the tools that deployed systems have.
+ * Generic netlink family SMC_GEN_NETLINK of deployed tools: EIDs, and whether listeners
+ * limit handshakes.
  *
- * There is no SMC-D here, so no system EID either: it is shown as not there,
- * and cannot be enabled.
+ * There is no SMC-D here, so there is no system EID: it is shown as absent and cannot be enabled.
  */
 #include <linux/module.h>
 #include <linux/smc.h>
@@ -15,12 +14,12 @@
 #include "rdma/smc_net.h"
 #include "observe/smc_netlink.h"
 
-/* Commands without attributes: what a tool sends all the same is refused. */
+/* Commands without attributes reject them. */
 static const struct nla_policy smc_netlink_no_policy[SMC_NLA_EID_TABLE_MAX + 1] = {
 	[SMC_NLA_EID_TABLE_ENTRY] = { .type = NLA_REJECT },
 };
 
-/* A string, of any length: to tools ERANGE, as a limit here would say, is a full table. */
+/* A string of any length: a limit here returns ERANGE, which tools report as a full table. */
 static const struct nla_policy smc_netlink_eid_policy[SMC_NLA_EID_TABLE_MAX + 1] = {
 	[SMC_NLA_EID_TABLE_ENTRY] = { .type = NLA_BINARY },
 };
@@ -52,7 +51,7 @@ static int smc_netlink_put_eid(struct sk_buff *skb, struct netlink_callback *cb,
 	return 0;
 }
 
-/* One message for each; args[0] is the next one. */
+/* One message for each EID; args[0] is the index of the next one. */
 static int smc_netlink_dump_ueid(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	u8 eid[SMC_EID_LEN];
@@ -62,7 +61,7 @@ static int smc_netlink_dump_ueid(struct sk_buff *skb, struct netlink_callback *c
 	return skb->len;
 }
 
-/* The attribute has to be as long as an EID and its final NUL. */
+/* The attribute must be an EID with its final NUL. */
 static int smc_netlink_change_ueid(struct sk_buff *skb, struct genl_info *info)
 {
 	const struct nlattr *attr = info->attrs[SMC_NLA_EID_TABLE_ENTRY];
@@ -80,7 +79,7 @@ static int smc_netlink_flush_ueid(struct sk_buff *skb, struct genl_info *info)
 	return 0;
 }
 
-/* Exactly one message; that about the system EID says nothing. */
+/* Exactly one message; for the system EID it is empty. */
 static int smc_netlink_dump_one(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct genlmsghdr *req = nlmsg_data(cb->nlh);
@@ -150,7 +149,7 @@ static struct genl_family smc_netlink_family = {
 };
 
 /**
- * smc_netlink_init() - be there for the tools
+ * smc_netlink_init() - register the family
  *
  * Context: Process context, module load.
  * Return: 0, or what genl_register_family() returns.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Generic netlink, for what is configured and shown by user tools. */
+/* Generic netlink: configuration by user tools. */
 #ifndef SMC_NETLINK_H
 #define SMC_NETLINK_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * /proc/net/smc_stats: one line for each counter of the namespace, name and
- * value. Counting is done where things happen, with smc_stat_inc().
+ * /proc/net/smc_stats: name and value of each counter of the namespace, one a line.
+ * Counters are incremented with smc_stat_inc().
  */
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
@@ -32,7 +32,7 @@ static int smc_stats_show(struct seq_file *seq, void *v)
 }
 
 /**
- * smc_stats_init_net() - counters of a namespace and the file that shows them
+ * smc_stats_init_net() - create the counters of a namespace and their file
  * @net: the namespace
  *
  * Context: Process context, may sleep.

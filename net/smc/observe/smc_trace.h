@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Tracepoints of system "smc": every CLC, LLC and CDC message, the loss of a
- * link, each close step, handshake and fallback.
+ * Tracepoints of system "smc": CLC, LLC and CDC messages, link failures, close steps,
+ * handshakes and fallbacks.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM smc
@@ -74,7 +74,7 @@ TRACE_EVENT(smc_clc_error,
 	TP_printk("sk=%p err=%d", __entry->sk, __entry->err)
 );
 
-/* 44 bytes as they are on the wire: LLC and CDC. */
+/* 44 bytes as on the wire: LLC and CDC. */
 DECLARE_EVENT_CLASS(smc_msg,
 	TP_PROTO(const struct smc_link *link, const u8 *msg, u32 len),
 	TP_ARGS(link, msg, len),
@@ -148,7 +148,7 @@ TRACE_EVENT(smc_handshake,
 		  __entry->reason, __entry->err)
 );
 
-/* The four that follow have the names and fields deployed tools know. */
+/* The next four have the names and fields that deployed tools know. */
 TRACE_EVENT(smc_switch_to_fallback,
 	TP_PROTO(const struct smc_sock *smc, const struct sock *tsk, int reason),
 	TP_ARGS(smc, tsk, reason),
