@@ -55,52 +55,52 @@ static int oper_show(struct seq_file *m, void *unused)
 }
 
 /* A parsed command; @is_found is set once it matched a group or link. */
-struct oper_order {
+struct oper_command {
 	u32 id;
 	bool is_all;
 	u8 num;
 	bool is_found;
 };
 
-static void oper_carry_out(struct smc_link_group *lgr, void *arg)
+static void oper_execute(struct smc_link_group *lgr, void *arg)
 {
-	struct oper_order *order = arg;
+	struct oper_command *cmd = arg;
 	int i;
 
-	if (lgr->id != order->id || READ_ONCE(lgr->state) != SMC_LGR_ACTIVE)
+	if (lgr->id != cmd->id || READ_ONCE(lgr->state) != SMC_LGR_ACTIVE)
 		return;
-	if (order->is_all) {
-		order->is_found = true;
+	if (cmd->is_all) {
+		cmd->is_found = true;
 		smc_llc_end_group(lgr, SMC_LLC_DELETE_OPERATOR, true);
 		return;
 	}
 	mutex_lock(&lgr->lock);
 	for (i = 0; i < SMC_LINKS_MAX; i++) {
-		if (!lgr->links[i] || lgr->links[i]->num != order->num ||
+		if (!lgr->links[i] || lgr->links[i]->num != cmd->num ||
 		    lgr->links[i]->state != SMC_LINK_ACTIVE)
 			continue;
-		order->is_found = true;
+		cmd->is_found = true;
 		smc_llc_give_up_link(lgr, i);
 	}
 	mutex_unlock(&lgr->lock);
 }
 
-static int oper_parse(char *line, struct oper_order *order)
+static int oper_parse(char *line, struct oper_command *cmd)
 {
 	char *id = strsep(&line, " ");
 
-	if (!line || kstrtou32(id, 16, &order->id))
+	if (!line || kstrtou32(id, 16, &cmd->id))
 		return -EINVAL;
 	line = strim(line);
-	order->is_all = !strcmp(line, "all");
-	if (!order->is_all && kstrtou8(line, 10, &order->num))
+	cmd->is_all = !strcmp(line, "all");
+	if (!cmd->is_all && kstrtou8(line, 10, &cmd->num))
 		return -EINVAL;
 	return 0;
 }
 
 static ssize_t oper_write(struct file *file, const char __user *from, size_t len, loff_t *pos)
 {
-	struct oper_order order = {};
+	struct oper_command cmd = {};
 	char line[SMC_OPER_LINE];
 	int rc;
 
@@ -109,11 +109,11 @@ static ssize_t oper_write(struct file *file, const char __user *from, size_t len
 	if (copy_from_user(line, from, len))
 		return -EFAULT;
 	line[len] = '\0';
-	rc = oper_parse(line, &order);
+	rc = oper_parse(line, &cmd);
 	if (rc)
 		return rc;
-	smc_lgr_for_each(oper_carry_out, &order);
-	return order.is_found ? len : -ENOENT;
+	smc_lgr_for_each(oper_execute, &cmd);
+	return cmd.is_found ? len : -ENOENT;
 }
 
 static int oper_open(struct inode *inode, struct file *file)

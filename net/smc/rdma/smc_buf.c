@@ -89,8 +89,8 @@ void smc_buf_pool_init(struct smc_buf_pool *pool, enum smc_buf_kind kind,
 		       struct smc_buf_spare *spare)
 {
 	spin_lock_init(&pool->lock);
-	INIT_LIST_HEAD(&pool->areas);
-	pool->nr_areas = 0;
+	INIT_LIST_HEAD(&pool->regions);
+	pool->nr_regions = 0;
 	pool->idle = 0;
 	pool->spare = spare;
 	pool->next_iova = SMC_BUF_IOVA_BASE +
@@ -108,12 +108,12 @@ void smc_buf_pool_free(struct smc_buf_pool *pool)
 {
 	struct smc_buf *buf, *next;
 
-	list_for_each_entry_safe(buf, next, &pool->areas, node) {
+	list_for_each_entry_safe(buf, next, &pool->regions, node) {
 		smc_buf_count_spare(pool, -smc_buf_unused(buf));
 		smc_buf_free(buf);
 	}
-	INIT_LIST_HEAD(&pool->areas);
-	pool->nr_areas = 0;
+	INIT_LIST_HEAD(&pool->regions);
+	pool->nr_regions = 0;
 	pool->idle = 0;
 }
 
@@ -132,7 +132,7 @@ static struct smc_buf *smc_buf_best_fit(const struct smc_buf_pool *pool,
 	struct smc_buf *buf;
 
 	lockdep_assert_held(&pool->lock);
-	list_for_each_entry(buf, &pool->areas, node) {
+	list_for_each_entry(buf, &pool->regions, node) {
 		if (!smc_buf_may_serve(buf) ||
 		    buf->elem_size < size || buf->elem_size / 2 > size)
 			continue;
@@ -265,7 +265,7 @@ static unsigned int smc_buf_next_count(struct smc_buf_pool *pool, u32 elem_size,
 	struct smc_buf *buf;
 
 	scoped_guard(spinlock_bh, &pool->lock)
-		list_for_each_entry(buf, &pool->areas, node)
+		list_for_each_entry(buf, &pool->regions, node)
 			if (buf->elem_size == elem_size)
 				count = max(count, buf->nr_elems * 2);
 	limit = min_t(u64, limit, 1 + smc_buf_may_spare(pool, elem_size));
@@ -556,7 +556,7 @@ void smc_buf_pool_unmap(struct smc_buf_pool *pool, struct smc_wr *wr,
 	do {
 		map.mr = NULL;
 		spin_lock_bh(&pool->lock);
-		list_for_each_entry(buf, &pool->areas, node) {
+		list_for_each_entry(buf, &pool->regions, node) {
 			if (!buf->map[link].mr)
 				continue;
 			map = buf->map[link];
@@ -584,10 +584,10 @@ int smc_buf_add(struct smc_buf_pool *pool, struct smc_buf *buf,
 		struct smc_buf_elem *elem)
 {
 	guard(spinlock_bh)(&pool->lock);
-	if (pool->nr_areas == SMC_BUF_MAX_AREAS)
+	if (pool->nr_regions == SMC_BUF_MAX_AREAS)
 		return -ENOSPC;
-	list_add_tail(&buf->node, &pool->areas);
-	pool->nr_areas++;
+	list_add_tail(&buf->node, &pool->regions);
+	pool->nr_regions++;
 	buf->idle_since = jiffies;
 	smc_buf_count_spare(pool, smc_buf_size(buf));
 	smc_buf_count_idle(pool, smc_buf_size(buf));
@@ -616,7 +616,7 @@ static void smc_buf_delist(struct smc_buf_pool *pool, struct smc_buf *buf)
 	smc_buf_count_spare(pool, -smc_buf_unused(buf));
 	if (smc_buf_is_idle(buf))
 		smc_buf_count_idle(pool, -smc_buf_size(buf));
-	pool->nr_areas--;
+	pool->nr_regions--;
 }
 
 /**
@@ -649,8 +649,8 @@ struct smc_buf *smc_buf_next(struct smc_buf_pool *pool, const struct smc_buf *bu
 	const struct list_head *next;
 
 	guard(spinlock_bh)(&pool->lock);
-	next = buf ? buf->node.next : pool->areas.next;
-	return next == &pool->areas ? NULL : list_entry(next, struct smc_buf, node);
+	next = buf ? buf->node.next : pool->regions.next;
+	return next == &pool->regions ? NULL : list_entry(next, struct smc_buf, node);
 }
 
 /**
@@ -673,7 +673,7 @@ unsigned long smc_buf_take_idle(struct smc_buf_pool *pool, unsigned long age_jif
 	unsigned long taken = 0;
 
 	guard(spinlock_bh)(&pool->lock);
-	list_for_each_entry_safe_reverse(buf, next, &pool->areas, node) {
+	list_for_each_entry_safe_reverse(buf, next, &pool->regions, node) {
 		if (taken >= want)
 			break;
 		if (!buf->is_ready || !smc_buf_is_idle(buf) ||

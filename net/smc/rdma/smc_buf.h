@@ -100,9 +100,9 @@ struct smc_buf_spare {
 
 /**
  * struct smc_buf_pool - the regions of one kind in a link group
- * @lock: guards @areas, the bitmaps and counts of each region, @idle, @next_iova
- * @areas: all regions
- * @nr_areas: length of @areas, at most SMC_BUF_MAX_AREAS
+ * @lock: guards @regions, the bitmaps and counts of each region, @idle, @next_iova
+ * @regions: all regions
+ * @nr_regions: length of @regions, at most SMC_BUF_MAX_AREAS
  * @idle: bytes of regions without an element in use; also read without the lock
  * @spare: account of unused elements, shared with other pools
  * @next_iova: RDMA address of the next region
@@ -110,8 +110,8 @@ struct smc_buf_spare {
  */
 struct smc_buf_pool {
 	spinlock_t lock;		/* regions, their bitmaps and counts */
-	struct list_head areas;
-	unsigned int nr_areas;
+	struct list_head regions;
+	unsigned int nr_regions;
 	unsigned long idle;
 	struct smc_buf_spare *spare;
 	u64 next_iova;

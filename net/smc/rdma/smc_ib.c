@@ -194,7 +194,7 @@ int smc_ib_start_watch(struct smc_ib_watch *watch)
 	struct smc_ib_dev *dev = watch->end->dev;
 
 	guard(spinlock_irqsave)(&dev->lock);
-	if (dev->is_going)
+	if (dev->is_removed)
 		return -ENODEV;
 	list_add_tail(&watch->node, &dev->watches);
 	schedule_work(&watch->work);
@@ -250,7 +250,7 @@ static bool smc_ib_gid_is_v2(const struct ib_gid_attr *attr)
 
 /* Rank of a GID; 0 if it does not fit. */
 static unsigned int smc_ib_gid_rank(const struct ib_gid_attr *attr,
-				    const struct smc_ib_criteria *wish,
+				    const struct smc_ib_criteria *crit,
 				    u8 mac[ETH_ALEN])
 {
 	struct smc_gid_facts facts = {
@@ -264,16 +264,16 @@ static unsigned int smc_ib_gid_rank(const struct ib_gid_attr *attr,
 		return 0;
 	if (rdma_read_gid_l2_fields(attr, &vlan, mac))
 		return 0;
-	if (vlan == SMC_IB_NO_VLAN ? wish->vlan : vlan != wish->vlan)
+	if (vlan == SMC_IB_NO_VLAN ? crit->vlan : vlan != crit->vlan)
 		return 0;
 
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(attr);
-	facts.is_theirs = ndev == wish->ndev;
-	is_own = ndev == wish->own ||
-		 (!IS_ERR(ndev) && wish->vlan && is_vlan_dev(ndev));
+	facts.is_theirs = ndev == crit->ndev;
+	is_own = ndev == crit->own ||
+		 (!IS_ERR(ndev) && crit->vlan && is_vlan_dev(ndev));
 	rcu_read_unlock();
-	return facts.is_theirs || is_own ? smc_gid_rank(&facts, &wish->gid) : 0;
+	return facts.is_theirs || is_own ? smc_gid_rank(&facts, &crit->gid) : 0;
 }
 
 /*
@@ -281,7 +281,7 @@ static unsigned int smc_ib_gid_rank(const struct ib_gid_attr *attr,
  * equals the lowest index wins, so the choice is deterministic.
  */
 static int smc_ib_choose_gid(struct ib_device *ibdev,
-			     const struct smc_ib_criteria *wish,
+			     const struct smc_ib_criteria *crit,
 			     struct smc_ib_end *end)
 {
 	int n = min(ibdev->port_data[end->port].immutable.gid_tbl_len, 256);
@@ -296,13 +296,13 @@ static int smc_ib_choose_gid(struct ib_device *ibdev,
 		attr = rdma_get_gid_attr(ibdev, end->port, i);
 		if (IS_ERR(attr))
 			continue;
-		rank = smc_ib_gid_rank(attr, wish, mac);
+		rank = smc_ib_gid_rank(attr, crit, mac);
 		if (rank > best) {
 			best = rank;
 			end->gid = attr->gid;
 			end->sgid_index = i;
 			end->is_v2 = smc_ib_gid_is_v2(attr);
-			end->vlan = wish->vlan;
+			end->vlan = crit->vlan;
 			ether_addr_copy(end->mac, mac);
 		}
 		rdma_put_gid_attr(attr);
@@ -312,7 +312,7 @@ static int smc_ib_choose_gid(struct ib_device *ibdev,
 
 /* -ENODEV unless @port belongs to @crit->own and has a GID that fits; -ENETDOWN if it is down. */
 static int smc_ib_try_port(struct smc_ib_dev *dev, u8 port,
-			   const struct smc_ib_criteria *wish,
+			   const struct smc_ib_criteria *crit,
 			   struct smc_ib_end *end)
 {
 	struct ib_device *ibdev = dev->ibdev;
@@ -322,12 +322,12 @@ static int smc_ib_try_port(struct smc_ib_dev *dev, u8 port,
 		return -ENODEV;
 	ndev = smc_compat_ib_netdev(ibdev, port);
 	dev_put(ndev);
-	if (ndev != wish->own)
+	if (ndev != crit->own)
 		return -ENODEV;
 	end->port = port;
 	if (!smc_ib_port_is_active(dev, port, &end->mtu))
 		return -ENETDOWN;
-	return smc_ib_choose_gid(ibdev, wish, end);
+	return smc_ib_choose_gid(ibdev, crit, end);
 }
 
 /* True if the device works and RDMA shares it with @net. */
@@ -337,12 +337,12 @@ static bool smc_ib_may_use(const struct smc_ib_dev *dev, const struct net *net)
 }
 
 /* Prefer an earlier error to -ENODEV: it is more specific. */
-static int smc_ib_worse(int old, int rc)
+static int smc_ib_better_error(int old, int rc)
 {
 	return rc == -ENODEV ? old : rc;
 }
 
-static int smc_ib_try_devices(struct net *net, const struct smc_ib_criteria *wish,
+static int smc_ib_try_devices(struct net *net, const struct smc_ib_criteria *crit,
 			      struct smc_ib_end *end)
 {
 	struct smc_ib_dev *dev;
@@ -355,20 +355,20 @@ static int smc_ib_try_devices(struct net *net, const struct smc_ib_criteria *wis
 		if (!smc_ib_may_use(dev, net))
 			continue;
 		for (port = 1; port <= dev->nr_ports; port++) {
-			err = smc_ib_try_port(dev, port, wish, end);
+			err = smc_ib_try_port(dev, port, crit, end);
 			if (!err) {
 				refcount_inc(&dev->refs);
 				end->dev = dev;
 				return 0;
 			}
-			rc = smc_ib_worse(rc, err);
+			rc = smc_ib_better_error(rc, err);
 		}
 	}
 	return rc;
 }
 
 /* Finds the port that fits @crit best, of @ndev or a device below it. */
-static int smc_ib_find_below(struct net *net, struct net_device *ndev, struct smc_ib_criteria *wish,
+static int smc_ib_find_below(struct net *net, struct net_device *ndev, struct smc_ib_criteria *crit,
 			     struct smc_ib_end *end)
 {
 	struct smc_netdev_stack stack;
@@ -376,17 +376,17 @@ static int smc_ib_find_below(struct net *net, struct net_device *ndev, struct sm
 	unsigned int i;
 	int err;
 
-	wish->ndev = ndev;
+	crit->ndev = ndev;
 	memset(end, 0, sizeof(*end));
 	smc_netdev_get_stack(&stack, ndev);
 	down_read(&smc_ib_devices_lock);
 	for (i = 0; i < stack.nr; i++) {
 		if (!stack.level[i].is_usable)
 			continue;
-		wish->own = stack.level[i].ndev;
-		wish->vlan = stack.level[i].vlan;
-		err = smc_ib_try_devices(net, wish, end);
-		rc = err ? smc_ib_worse(rc, err) : 0;
+		crit->own = stack.level[i].ndev;
+		crit->vlan = stack.level[i].vlan;
+		err = smc_ib_try_devices(net, crit, end);
+		rc = err ? smc_ib_better_error(rc, err) : 0;
 		if (!err)
 			break;
 	}
@@ -414,9 +414,9 @@ static int smc_ib_find_below(struct net *net, struct net_device *ndev, struct sm
  */
 int smc_ib_find(struct net *net, struct net_device *ndev, struct smc_ib_end *end)
 {
-	struct smc_ib_criteria wish = { .gid.kinds = SMC_GID_ANY };
+	struct smc_ib_criteria crit = { .gid.kinds = SMC_GID_ANY };
 
-	return smc_ib_find_below(net, ndev, &wish, end);
+	return smc_ib_find_below(net, ndev, &crit, end);
 }
 
 /**
@@ -436,27 +436,27 @@ int smc_ib_find(struct net *net, struct net_device *ndev, struct smc_ib_end *end
 int smc_ib_find_routed(struct net *net, struct net_device *ndev, const u8 own[16],
 		       enum smc_gid_kind kind, struct smc_ib_end *end)
 {
-	struct smc_ib_criteria wish = {
+	struct smc_ib_criteria crit = {
 		.gid.v2_only = true, .gid.kinds = SMC_GID_ONE(kind),
 		.gid.named_only = kind == SMC_GID_LINK_LOCAL,
 	};
 
-	memcpy(wish.gid.gid, own, sizeof(wish.gid.gid));
-	return smc_ib_find_below(net, ndev, &wish, end);
+	memcpy(crit.gid.gid, own, sizeof(crit.gid.gid));
+	return smc_ib_find_below(net, ndev, &crit, end);
 }
 
 static int smc_ib_try_own(struct smc_ib_dev *dev, u8 port, struct smc_ib_end *end)
 {
-	struct smc_ib_criteria wish = { .gid.kinds = SMC_GID_ANY };
+	struct smc_ib_criteria crit = { .gid.kinds = SMC_GID_ANY };
 	struct net_device *ndev;
 	int rc = -ENODEV;
 
 	ndev = smc_compat_ib_netdev(dev->ibdev, port);
 	if (!ndev)
 		return rc;
-	wish.ndev = ndev;
-	wish.own = ndev;
-	rc = smc_ib_try_port(dev, port, &wish, end);
+	crit.ndev = ndev;
+	crit.own = ndev;
+	rc = smc_ib_try_port(dev, port, &crit, end);
 	dev_put(ndev);
 	return rc;
 }
@@ -532,7 +532,7 @@ static int smc_ib_is_lower(struct net_device *ndev, struct netdev_nested_priv *p
 }
 
 /* The caller is in an RCU read section. */
-static bool smc_ib_rests_on(struct net_device *ndev, struct net_device *lower)
+static bool smc_ib_is_above(struct net_device *ndev, struct net_device *lower)
 {
 	struct netdev_nested_priv priv = { .data = lower };
 
@@ -560,7 +560,7 @@ static bool smc_ib_gids_match(const struct smc_ib_end *end, const u8 peer_gid[16
  */
 int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16])
 {
-	struct smc_ib_criteria wish = {
+	struct smc_ib_criteria crit = {
 		.vlan = end->vlan,
 		.gid.v2_only = true, .gid.kinds = smc_gid_kinds_like(peer_gid),
 	};
@@ -574,9 +574,9 @@ int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16])
 	ndev = smc_ib_end_ndev(end);
 	if (!ndev)
 		return -EADDRNOTAVAIL;
-	wish.ndev = ndev;
-	wish.own = ndev;
-	rc = smc_ib_choose_gid(end->dev->ibdev, &wish, &other);
+	crit.ndev = ndev;
+	crit.own = ndev;
+	rc = smc_ib_choose_gid(end->dev->ibdev, &crit, &other);
 	dev_put(ndev);
 	if (rc)
 		return -EADDRNOTAVAIL;
@@ -629,7 +629,7 @@ bool smc_ib_end_is_at(const struct smc_ib_end *end, const struct net_device *nde
 	if (!own)
 		return false;
 	scoped_guard(rcu)
-		is_at = own == ndev || smc_ib_rests_on((struct net_device *)ndev, own);
+		is_at = own == ndev || smc_ib_is_above((struct net_device *)ndev, own);
 	dev_put(own);
 	return is_at;
 }
@@ -708,7 +708,7 @@ bool smc_ib_end_is_dead(const struct smc_ib_end *end)
  */
 bool smc_ib_end_is_removed(const struct smc_ib_end *end)
 {
-	return READ_ONCE(end->dev->is_going);
+	return READ_ONCE(end->dev->is_removed);
 }
 
 /* True if an IPv6 address of @ndev has @addr, which is not link-local, in its prefix. */
@@ -847,21 +847,21 @@ static struct net_device *smc_ib_vlan_ndev(struct net_device *own, u16 vlan)
 static int smc_ib_try_lan(struct net *net, struct smc_ib_dev *dev, u8 port,
 			  const struct smc_ib_lan *lan, struct smc_ib_end *end)
 {
-	struct smc_ib_criteria wish = {
+	struct smc_ib_criteria crit = {
 		.vlan = lan->vlan, .gid.v2_only = lan->is_v2, .gid.kinds = lan->kinds,
 	};
 	struct net_device *ndev;
 	int rc = -ENODEV;
 
 	memset(end, 0, sizeof(*end));
-	wish.own = smc_compat_ib_netdev(dev->ibdev, port);
-	ndev = smc_ib_vlan_ndev(wish.own, lan->vlan);
-	wish.ndev = ndev;
+	crit.own = smc_compat_ib_netdev(dev->ibdev, port);
+	ndev = smc_ib_vlan_ndev(crit.own, lan->vlan);
+	crit.ndev = ndev;
 	if (ndev && smc_ib_is_on_lan(lan, ndev) &&
-	    smc_netdev_is_below(net, wish.own, lan->vlan))
-		rc = smc_ib_try_port(dev, port, &wish, end);
+	    smc_netdev_is_below(net, crit.own, lan->vlan))
+		rc = smc_ib_try_port(dev, port, &crit, end);
 	dev_put(ndev);
-	dev_put(wish.own);
+	dev_put(crit.own);
 	return rc || end->is_v2 == lan->is_v2 ? rc : -ENODEV;
 }
 
@@ -993,7 +993,7 @@ static int smc_ib_add(struct ib_device *ibdev)
 }
 
 /*
- * Out of the list, the device is not found any more. With @is_going set it gets no
+ * Out of the list, the device is not found any more. With @is_removed set it gets no
  * new watchers, and the present ones are woken.
  */
 static void smc_ib_remove(struct ib_device *ibdev, void *client_data)
@@ -1006,7 +1006,7 @@ static void smc_ib_remove(struct ib_device *ibdev, void *client_data)
 	ib_unregister_event_handler(&dev->handler);
 
 	spin_lock_irq(&dev->lock);
-	WRITE_ONCE(dev->is_going, true);
+	WRITE_ONCE(dev->is_removed, true);
 	spin_unlock_irq(&dev->lock);
 	WRITE_ONCE(dev->is_dead, true);
 	smc_ib_wake_watchers(dev);

@@ -55,9 +55,9 @@ struct smc_ib_port {
  * @handler: registered for port and device events
  * @refs: one for the list, one per &struct smc_ib_end
  * @released: completes when the last reference is dropped; removal waits for it
- * @lock: guards @watches, @is_going and @ports; taken with interrupts off
+ * @lock: guards @watches, @is_removed and @ports; taken with interrupts off
  * @watches: watchers of the ends on this device
- * @is_going: removal has begun, no new watchers
+ * @is_removed: removal has begun, no new watchers
  * @is_dead: the device reported a fatal error or is being removed; set once
  * @ports: cached port states, by port number less one
  * @nr_ports: ports in use, at most SMC_IB_MAX_PORTS
@@ -69,9 +69,9 @@ struct smc_ib_dev {
 	struct ib_event_handler handler;
 	refcount_t refs;
 	struct completion released;
-	spinlock_t lock;		/* @watches, @is_going, @ports */
+	spinlock_t lock;		/* @watches, @is_removed, @ports */
 	struct list_head watches;
-	bool is_going;
+	bool is_removed;
 	bool is_dead;
 	struct smc_ib_port ports[SMC_IB_MAX_PORTS];
 	u8 nr_ports;

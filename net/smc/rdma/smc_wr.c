@@ -45,7 +45,7 @@
 #define SMC_WR_DRAIN		1	/* work request that drains a queue */
 #define SMC_WR_REG_TIMEOUT	(5 * HZ)
 #define SMC_WR_STALL_MIN	(2 * HZ)	/* the host may be busy */
-#define SMC_WR_STALL_LOOKS	8
+#define SMC_WR_STALL_CHECKS	8
 #define SMC_WR_STALL_BYTES	32768	/* a path that moves so much per period is only slow */
 
 static_assert(SMC_WR_TX_STRIDE >= SMC_WR_MSG_LEN);
@@ -95,7 +95,7 @@ static void smc_wr_send_failed(struct smc_wr *wr, enum ib_wc_status status)
 }
 
 /* The device had an event: check the local end. */
-static void smc_wr_look(struct work_struct *work)
+static void smc_wr_check_end(struct work_struct *work)
 {
 	struct smc_wr *wr = container_of(work, struct smc_wr, watch.work);
 
@@ -108,7 +108,7 @@ static void smc_wr_look(struct work_struct *work)
 }
 
 /* Periods without progress that are allowed; the longest chain reaches its SEND in that time. */
-static unsigned int smc_wr_stall_looks(const struct smc_wr *wr)
+static unsigned int smc_wr_stall_limit(const struct smc_wr *wr)
 {
 	u32 most = 0;
 	unsigned int i;
@@ -116,14 +116,14 @@ static unsigned int smc_wr_stall_looks(const struct smc_wr *wr)
 	for (i = 0; i < wr->nr_slots; i++)
 		if (READ_ONCE(wr->slots[i].is_posted))
 			most = max(most, READ_ONCE(wr->slots[i].nr_bytes));
-	return SMC_WR_STALL_LOOKS + most / SMC_WR_STALL_BYTES;
+	return SMC_WR_STALL_CHECKS + most / SMC_WR_STALL_BYTES;
 }
 
 /*
  * Reports a link on which nothing completes. An RNIC gives up by itself. soft-RoCE restarts the
  * timeout with each post, so a trickle of data would keep a dead link up until a ring is full.
  */
-static void smc_wr_look_for_stall(struct work_struct *work)
+static void smc_wr_check_stall(struct work_struct *work)
 {
 	struct smc_wr *wr = container_of(work, struct smc_wr, stall.work.work);
 	unsigned int nr_done = READ_ONCE(wr->nr_done);
@@ -132,13 +132,13 @@ static void smc_wr_look_for_stall(struct work_struct *work)
 	scoped_guard(spinlock_bh, &wr->lock)
 		is_idle = wr->nr_free[SMC_WR_DATA] + wr->nr_free[SMC_WR_CTRL] == wr->nr_slots;
 	if (is_idle || nr_done != wr->stall.nr_done)
-		wr->stall.nr_looks = 0;
+		wr->stall.nr_checks = 0;
 	wr->stall.nr_done = nr_done;
 	/* the next post queues it again */
 	if (is_idle)
 		return;
-	if (wr->stall.nr_looks++ < smc_wr_stall_looks(wr))
-		schedule_delayed_work(&wr->stall.work, wr->stall.pace);
+	if (wr->stall.nr_checks++ < smc_wr_stall_limit(wr))
+		schedule_delayed_work(&wr->stall.work, wr->stall.period);
 	else
 		smc_wr_send_failed(wr, IB_WC_RETRY_EXC_ERR);
 }
@@ -223,7 +223,7 @@ int smc_wr_slot_fill(struct smc_wr_slot *slot, const u8 *msg, u32 len, u8 **page
 	return 0;
 }
 
-static void smc_wr_slot_shorten(struct smc_wr_slot *slot)
+static void smc_wr_slot_free_page(struct smc_wr_slot *slot)
 {
 	ib_dma_unmap_single(slot->wr->end.dev->ibdev, slot->more_dma, PAGE_SIZE, DMA_TO_DEVICE);
 	free_page((unsigned long)slot->more);
@@ -243,7 +243,7 @@ void smc_wr_slot_put(struct smc_wr_slot *slot)
 	struct smc_wr *wr = slot->wr;
 
 	if (unlikely(slot->more))
-		smc_wr_slot_shorten(slot);
+		smc_wr_slot_free_page(slot);
 	/* Last in, first out: its cache lines are warm. */
 	guard(spinlock_bh)(&wr->lock);
 	WRITE_ONCE(slot->is_posted, false);
@@ -503,8 +503,8 @@ int smc_wr_post(struct smc_wr_slot *slot)
 	WRITE_ONCE(slot->is_posted, true);
 	rc = smc_wr_post_chain(wr, &chain, first, nr_writes, &bad);
 	if (likely(!rc)) {
-		if (wr->stall.pace && unlikely(!delayed_work_pending(&wr->stall.work)))
-			schedule_delayed_work(&wr->stall.work, wr->stall.pace);
+		if (wr->stall.period && unlikely(!delayed_work_pending(&wr->stall.work)))
+			schedule_delayed_work(&wr->stall.work, wr->stall.period);
 		rcu_read_unlock();
 		return 0;
 	}
@@ -869,8 +869,8 @@ int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
 	memset(wr, 0, sizeof(*wr));
 	wr->ops = ops;
 	wr->watch.end = &wr->end;
-	INIT_WORK(&wr->watch.work, smc_wr_look);
-	INIT_DELAYED_WORK(&wr->stall.work, smc_wr_look_for_stall);
+	INIT_WORK(&wr->watch.work, smc_wr_check_end);
+	INIT_DELAYED_WORK(&wr->stall.work, smc_wr_check_stall);
 	spin_lock_init(&wr->lock);
 	INIT_LIST_HEAD(&wr->free[SMC_WR_DATA]);
 	INIT_LIST_HEAD(&wr->free[SMC_WR_CTRL]);
@@ -950,7 +950,7 @@ int smc_wr_connect(struct smc_wr *wr, const struct smc_ib_peer *peer)
 		return -EIO;
 	rc = smc_ib_qp_rtr(wr->qp, &wr->end, peer);
 	if (rc)
-		set_bit(SMC_WR_IS_IN_DOUBT, &wr->flags);
+		set_bit(SMC_WR_IS_REFUSED, &wr->flags);
 	return rc;
 }
 
@@ -959,13 +959,13 @@ int smc_wr_connect(struct smc_wr *wr, const struct smc_ib_peer *peer)
  * adapters: they give up by themselves, perhaps after four times as long. They do not give up,
  * on purpose, while the peer's adapter is up and its host has posted no receives.
  */
-static unsigned long smc_wr_stall_pace(const struct smc_wr *wr, u8 timeout, u8 retries)
+static unsigned long smc_wr_stall_period(const struct smc_wr *wr, u8 timeout, u8 retries)
 {
-	unsigned long patience = nsecs_to_jiffies64((4096ULL << timeout) * (retries + 1)) * 2;
+	unsigned long grace = nsecs_to_jiffies64((4096ULL << timeout) * (retries + 1)) * 2;
 
 	if (!ib_uses_virt_dma(wr->end.dev->ibdev))
 		return 0;
-	return max_t(unsigned long, patience, SMC_WR_STALL_MIN) / SMC_WR_STALL_LOOKS;
+	return max_t(unsigned long, grace, SMC_WR_STALL_MIN) / SMC_WR_STALL_CHECKS;
 }
 
 /**
@@ -989,9 +989,9 @@ int smc_wr_activate(struct smc_wr *wr, u32 psn, u8 timeout, u8 retries)
 		return -EPIPE;
 	if (smc_fault_is_due(SMC_FAULT_MODIFY))
 		return -EIO;
-	wr->stall.pace = smc_wr_stall_pace(wr, timeout, retries);
+	wr->stall.period = smc_wr_stall_period(wr, timeout, retries);
 	rc = smc_ib_qp_rts(wr->qp, psn, timeout, retries);
-	set_bit(rc ? SMC_WR_IS_IN_DOUBT : SMC_WR_IS_OPEN, &wr->flags);
+	set_bit(rc ? SMC_WR_IS_REFUSED : SMC_WR_IS_OPEN, &wr->flags);
 	return rc;
 }
 
@@ -1044,7 +1044,7 @@ void smc_wr_stop(struct smc_wr *wr)
 	cancel_delayed_work_sync(&wr->stall.work);
 
 	/* after an allocation failure soft-RoCE does not flush receives any more */
-	if (test_bit(SMC_WR_IS_IN_DOUBT, &wr->flags) ||
+	if (test_bit(SMC_WR_IS_REFUSED, &wr->flags) ||
 	    ib_modify_qp(wr->qp, &attr, IB_QP_STATE))
 		smc_wr_reap(wr);
 	else

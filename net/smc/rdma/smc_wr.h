@@ -136,14 +136,14 @@ struct smc_wr_page {
 /**
  * struct smc_wr_stall - detection of sends that do not complete
  * @work: runs while something is posted
- * @pace: its period, jiffies; 0 disables it; set by smc_wr_activate()
- * @nr_looks: consecutive runs without progress
+ * @period: of @work, jiffies; 0 disables it; set by smc_wr_activate()
+ * @nr_checks: consecutive runs without progress
  * @nr_done: completions at the last run
  */
 struct smc_wr_stall {
 	struct delayed_work work;
-	unsigned long pace;
-	unsigned int nr_looks;
+	unsigned long period;
+	unsigned int nr_checks;
 	unsigned int nr_done;
 };
 
@@ -151,7 +151,7 @@ enum smc_wr_flag {
 	SMC_WR_IS_OPEN,			/* posting is allowed: RTS, none failed, not stopped */
 	SMC_WR_IS_STOPPED,		/* smc_wr_stop() was called */
 	SMC_WR_IS_REPORTED,		/* ops->broken was called, or must not be any more */
-	SMC_WR_IS_IN_DOUBT,		/* the device has refused a change of state */
+	SMC_WR_IS_REFUSED,		/* the device has refused a change of state */
 };
 
 /**

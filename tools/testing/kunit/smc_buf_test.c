@@ -281,7 +281,7 @@ static void rmb_01_a_pool_holds_255_areas(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, list_is_singular(&idle));
 	smc_buf_free(list_first_entry(&idle, struct smc_buf, node));
 	KUNIT_EXPECT_EQ(test, smc_buf_add(pool, buf, NULL), 0);
-	KUNIT_EXPECT_EQ(test, pool->nr_areas, 255);
+	KUNIT_EXPECT_EQ(test, pool->nr_regions, 255);
 	smc_buf_pool_free(pool);
 }
 
@@ -315,7 +315,7 @@ static void rmb_25_an_idle_area_stays_for_a_while(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_is_singular(&idle));
 	KUNIT_EXPECT_PTR_EQ(test, old,
 			    list_first_entry(&idle, struct smc_buf, node));
-	KUNIT_EXPECT_EQ(test, pool->nr_areas, 1);
+	KUNIT_EXPECT_EQ(test, pool->nr_regions, 1);
 	smc_buf_free(old);
 	smc_buf_pool_free(pool);
 }
@@ -517,7 +517,7 @@ static void no_more_is_taken_than_wanted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, 1, &idle), 64 * KIB);
 	KUNIT_EXPECT_PTR_EQ(test, list_first_entry(&idle, struct smc_buf, node), buf);
 	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, 33 * KIB, &idle), 48 * KIB);
-	KUNIT_EXPECT_EQ(test, pool->nr_areas, 0);
+	KUNIT_EXPECT_EQ(test, pool->nr_regions, 0);
 	list_for_each_entry_safe(buf, next, &idle, node)
 		smc_buf_free(buf);
 }
@@ -534,7 +534,7 @@ static void an_area_that_failed_leaves_no_trace(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, smc_buf_add(pool, buf, &elem), 0);
 	smc_buf_remove(pool, buf, &elem);
 	KUNIT_EXPECT_NULL(test, elem.buf);
-	KUNIT_EXPECT_EQ(test, pool->nr_areas, 1);
+	KUNIT_EXPECT_EQ(test, pool->nr_regions, 1);
 	KUNIT_EXPECT_EQ(test, pool->idle, 16 * KIB);
 	KUNIT_EXPECT_EQ(test, spare_of(pool), 16 * KIB);
 	KUNIT_EXPECT_PTR_EQ(test, smc_buf_next(pool, NULL), stays);
