@@ -39,7 +39,6 @@
 #include "rdma/smc_peer.h"
 #include "rdma/smc_pnet.h"
 #include "sock/smc_rx.h"
-#include "rdma/smc_service.h"
 #include "group/smc_shrink.h"
 #include "observe/smc_stats.h"
 #include "observe/smc_sysctl.h"
@@ -200,7 +199,7 @@ static enum smc_decline smc_why_not_offer(struct smc_sock *smc, const struct soc
 	reason = smc_peer_recall(net, &peer, true);
 	if (reason != SMC_DECLINE_NONE)
 		return reason;
-	return smc_service_recall(smc->sk, addr, &smc->peer_diagnosis);
+	return smc_peer_recall_service(smc->sk, addr, &smc->peer_diagnosis);
 }
 
 /*
@@ -957,17 +956,12 @@ static int __net_init smc_init_net(struct net *net)
 	rc = smc_peer_init_net(net);
 	if (rc)
 		goto out_stats;
-	rc = smc_service_init_net(net);
-	if (rc)
-		goto out_peer;
 	smc_pnet_init_net(net);
 	rc = smc_sysctl_init_net(net);
 	if (rc)
-		goto out_service;
+		goto out_peer;
 	return 0;
 
-out_service:
-	smc_service_exit_net(net);
 out_peer:
 	smc_peer_exit_net(net);
 out_stats:
@@ -980,7 +974,6 @@ static void __net_exit smc_exit_net(struct net *net)
 	smc_llc_end_all(net);
 	smc_lgr_end_all(net);
 	smc_sysctl_exit_net(net);
-	smc_service_exit_net(net);
 	smc_peer_exit_net(net);
 	smc_fallback_exit_net(net);
 	smc_stats_exit_net(net);

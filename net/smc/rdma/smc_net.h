@@ -119,7 +119,6 @@ struct smc_pernet {
 	int nr_idle_lgrs;			/* smc_core.c; its list lock */
 	struct smc_fallback_log *fallback_log;	/* smc_fallback.c; allocated on first use */
 	struct smc_peer_memory *peer_memory;	/* smc_peer.c */
-	struct smc_service_memory *service_memory;	/* smc_service.c */
 	u8 peer_instance[2];		/* PID-02: differs at each start */
 	spinlock_t id_lock;		/* protects the next two fields */
 	bool has_peer_id;

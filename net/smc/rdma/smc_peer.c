@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The memory of peers whose RDMA path failed. A blocked UDP port, an MTU hole or a
- * path that is cut costs a connection some seconds of handshake; those that follow go
- * straight to TCP until the entry has aged.
+ * Negative cache: hosts whose RDMA path failed, and services that decline SMC. Connections to
+ * either use TCP at once until the entry expires.
  *
- * Two kinds of failure, which are not believed for equally long. First contact has
- * failed: nothing says that the path has ever worked, and who tries pays. A path that has
- * worked may do so again soon, and the peer, which may have been started anew, knows
- * more than we do: if it proposes RDMA, it is tried. In either case news of an RNIC of
- * our own may be what was missing, and a group that comes up proves that it works.
+ * Hosts:
+ *   A blocked UDP port, an MTU hole or a cut path costs a connection seconds of handshake, so one
+ *   failure is enough for an entry. A path that has worked may work again soon, and the peer, which
+ *   may have restarted, knows more: its entry is shorter and does not apply to the peer's
+ *   proposals. An entry for the routed path, whose first hop does not answer, only makes
+ *   connections skip that path. A link group that comes up on a path removes the entry.
  *
- * Where only the routed way has failed, for its first hop does not answer, there may be
- * another one, in the subnet: then connections do not wait for the routed one, and a
- * group that comes up on the other proves nothing of it.
+ * Services:
+ *   A Decline costs one message each way, a third of a TCP connection. A program that opens many
+ *   connections in a row must not pay for each, so several Declines in a row make a short entry. A
+ *   service is an address and a port, with the socket's choice of path, since a host may have
+ *   several. Several hosts may share one address: after a connection that used RDMA, Declines do
+ *   not count for some time. Only reasons that apply to the next connection count.
+ *
+ * An entry ends early when a change of the local RNICs may have removed the cause.
  */
-#include <linux/jhash.h>
 #include <linux/random.h>
+#include <linux/siphash.h>
 #include <linux/slab.h>
 #include <net/inet_sock.h>
 #include <net/ipv6.h>
@@ -25,31 +30,64 @@
 #include "rdma/smc_net.h"
 #include "rdma/smc_peer.h"
 
-#define SMC_PEER_SLOTS	256
+#define SMC_PEER_SLOTS		512	/* half of them for hosts */
 
-/* Documentation/operations.md says so. */
+/* documented in Documentation/operations.md */
 #define SMC_PEER_HAS_WORKED_DIV	6	/* of peer_memory_ms */
+#define SMC_PEER_DECLINES	8	/* of a service, in a row */
+#define SMC_PEER_PAUSE_MS	1000	/* without an offer; at most peer_memory_ms */
+/* Longer than a pause: the first Decline after it begins the next one. */
+#define SMC_PEER_ROW_MS		2000
+#define SMC_PEER_TRUST_MS	10000	/* after a connection that used RDMA */
 
+/**
+ * struct smc_peer_slot - a host or a service
+ * @id: keyed hash of its name; odd for services, so that hosts and services use different slots
+ * @reason: why the last connection became TCP
+ * @diagnosis: code of the service's Decline, if any
+ * @changes: smc_ib_changes() at that time
+ * @max_age_ms: limit of the entry's age, together with the present peer_memory_ms
+ * @since: jiffies of the last failure, or of the last success where @failures is 0
+ * @failure: of a host; &enum smc_peer_failure
+ * @failures: number in a row; connections use TCP from SMC_PEER_DECLINES on, which a host
+ *	      reaches at once
+ */
 struct smc_peer_slot {
-	struct in6_addr addr;		/* IPv4 as mapped address */
-	enum smc_decline reason;	/* SMC_DECLINE_NONE: free */
-	int news;			/* of RNICs, when it failed */
-	unsigned long since;		/* jiffies */
-	unsigned int age_ms;		/* peer_memory_ms of then */
-	enum smc_peer_failure failure;
+	u64 id;
+	enum smc_decline reason;
+	u32 diagnosis;
+	int changes;
+	unsigned int max_age_ms;
+	unsigned long since;
+	u8 failure;
+	u8 failures;
 };
 
 struct smc_peer_memory {
 	spinlock_t lock;		/* guards @slot */
-	u32 seed;
+	siphash_key_t key;
 	struct smc_peer_slot slot[SMC_PEER_SLOTS];
 };
 
-/* Documentation/operations.md says so. */
-static_assert(sizeof(struct smc_peer_memory) < 11 << 10);
+/* documented in Documentation/operations.md */
+static_assert(sizeof(struct smc_peer_memory) < 24 << 10);
+
+/* Name of a service, with what selects the path to it. */
+struct smc_peer_service {
+	struct in6_addr to;	/* IPv4 as mapped address */
+	struct in6_addr from;	/* of a socket that is bound */
+	u32 mark;
+	u32 uid;
+	s32 ifindex;
+	__be16 port;
+	u16 tos;
+};
+
+/* no padding: all of it is hashed */
+static_assert(sizeof(struct smc_peer_service) == 48);
 
 /**
- * smc_peer_init_net() - prepare the memory of failed peers
+ * smc_peer_init_net() - allocate the cache of a namespace
  * @net: the namespace
  *
  * Context: Process context, may sleep.
@@ -62,7 +100,7 @@ int smc_peer_init_net(struct net *net)
 	if (!mem)
 		return -ENOMEM;
 	spin_lock_init(&mem->lock);
-	mem->seed = get_random_u32();
+	get_random_bytes(&mem->key, sizeof(mem->key));
 	smc_net(net)->peer_memory = mem;
 	return 0;
 }
@@ -76,129 +114,6 @@ int smc_peer_init_net(struct net *net)
 void smc_peer_exit_net(struct net *net)
 {
 	kvfree(smc_net(net)->peer_memory);
-}
-
-static struct smc_peer_slot *smc_peer_find_slot(struct smc_peer_memory *mem,
-						const struct in6_addr *peer)
-{
-	u32 hash = jhash2((const u32 *)peer->s6_addr32, 4, mem->seed);
-
-	return &mem->slot[hash % SMC_PEER_SLOTS];
-}
-
-/**
- * smc_peer_remember() - the RDMA path to a peer failed
- * @net: the namespace
- * @peer: its IP address, IPv4 mapped
- * @reason: what will be the fallback reason of the connections that follow
- * @failure: what has failed
- *
- * The memory is bounded: a newer peer may push an older one out.
- *
- * Context: Any context but hard interrupt.
- */
-void smc_peer_remember(struct net *net, const struct in6_addr *peer, enum smc_decline reason,
-		       enum smc_peer_failure failure)
-{
-	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
-	struct smc_peer_slot *slot = smc_peer_find_slot(mem, peer);
-	unsigned int age_ms = READ_ONCE(smc_net(net)->set.peer_memory_ms);
-
-	if (!age_ms)
-		return;
-	smc_stat_inc(net, SMC_STAT_PEER_REMEMBERED);
-	guard(spinlock_bh)(&mem->lock);
-	slot->addr = *peer;
-	slot->age_ms = age_ms;
-	slot->failure = failure;
-	slot->news = smc_ib_changes();
-	WRITE_ONCE(slot->reason, reason);
-	slot->since = jiffies;
-}
-
-/**
- * smc_peer_forget() - an RDMA path to a peer works
- * @net: the namespace
- * @peer: its IP address, IPv4 mapped
- * @is_routed: it is a routed way
- *
- * Context: Any context but hard interrupt.
- */
-void smc_peer_forget(struct net *net, const struct in6_addr *peer, bool is_routed)
-{
-	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
-	struct smc_peer_slot *slot = smc_peer_find_slot(mem, peer);
-
-	if (READ_ONCE(slot->reason) == SMC_DECLINE_NONE)
-		return;
-	guard(spinlock_bh)(&mem->lock);
-	if (ipv6_addr_equal(&slot->addr, peer) &&
-	    (is_routed || slot->failure != SMC_PEER_ROUTED_WAY))
-		WRITE_ONCE(slot->reason, SMC_DECLINE_NONE);
-}
-
-/* A shorter time holds for what is remembered already, a longer one revives nothing. */
-static bool smc_peer_is_stale(const struct net *net, const struct smc_peer_slot *slot)
-{
-	unsigned int age_ms = READ_ONCE(smc_net(net)->set.peer_memory_ms);
-
-	age_ms = min(age_ms, slot->age_ms);
-	if (slot->failure == SMC_PEER_HAS_WORKED)
-		age_ms /= SMC_PEER_HAS_WORKED_DIV;
-	/* also where it was so long ago that jiffies have wrapped */
-	return slot->news != smc_ib_changes() || jiffies - slot->since >= msecs_to_jiffies(age_ms);
-}
-
-/* What is remembered of a peer, and still believed. */
-static bool smc_peer_look_up(struct net *net, const struct in6_addr *peer,
-			     struct smc_peer_slot *copy)
-{
-	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
-	struct smc_peer_slot *slot = smc_peer_find_slot(mem, peer);
-
-	/* that of nearly everybody, for every connection */
-	if (READ_ONCE(slot->reason) == SMC_DECLINE_NONE)
-		return false;
-	guard(spinlock_bh)(&mem->lock);
-	if (slot->reason != SMC_DECLINE_NONE && smc_peer_is_stale(net, slot))
-		WRITE_ONCE(slot->reason, SMC_DECLINE_NONE);
-	*copy = *slot;
-	return copy->reason != SMC_DECLINE_NONE && ipv6_addr_equal(&copy->addr, peer);
-}
-
-/**
- * smc_peer_recall() - is a peer known not to be reached by RDMA
- * @net: the namespace
- * @peer: its IP address, IPv4 mapped
- * @is_client: this side would begin; otherwise the peer has, so it must think that
- *	       there is a path
- *
- * Context: Any context but hard interrupt.
- * Return: the reason remembered, or SMC_DECLINE_NONE.
- */
-enum smc_decline smc_peer_recall(struct net *net, const struct in6_addr *peer, bool is_client)
-{
-	struct smc_peer_slot slot;
-
-	if (!smc_peer_look_up(net, peer, &slot) || slot.failure == SMC_PEER_ROUTED_WAY ||
-	    (slot.failure == SMC_PEER_HAS_WORKED && !is_client))
-		return SMC_DECLINE_NONE;
-	return slot.reason;
-}
-
-/**
- * smc_peer_recall_routed() - is a peer known not to be reached by the routed way
- * @net: the namespace
- * @peer: its IP address, IPv4 mapped
- *
- * Context: Any context but hard interrupt.
- * Return: true if that is all that is known of it.
- */
-bool smc_peer_recall_routed(struct net *net, const struct in6_addr *peer)
-{
-	struct smc_peer_slot slot;
-
-	return smc_peer_look_up(net, peer, &slot) && slot.failure == SMC_PEER_ROUTED_WAY;
 }
 
 /**
@@ -217,4 +132,271 @@ void smc_peer_addr(const struct sock *tsk, struct in6_addr *peer)
 	}
 #endif
 	ipv6_addr_set_v4mapped(tsk->sk_daddr, peer);
+}
+
+static u64 smc_peer_host_id(const struct smc_peer_memory *mem, const struct in6_addr *peer)
+{
+	return siphash(peer, sizeof(*peer), &mem->key) & ~1ULL;
+}
+
+/* The same before and after connect(). */
+static u64 smc_peer_service_id(const struct smc_peer_memory *mem, const struct sock *tsk,
+			       const struct sockaddr *addr)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
+	const struct sockaddr_in *in = (const struct sockaddr_in *)addr;
+	struct smc_peer_service name = {
+		.mark = READ_ONCE(tsk->sk_mark),
+		.uid = __kuid_val(tsk->sk_uid),
+		.ifindex = READ_ONCE(tsk->sk_bound_dev_if),
+		.tos = READ_ONCE(inet_sk(tsk)->tos),
+	};
+
+	if (addr->sa_family == AF_INET6) {
+		name.to = in6->sin6_addr;
+		name.port = in6->sin6_port;
+		/* as connect() will bind the socket */
+		if (ipv6_addr_type(&name.to) & IPV6_ADDR_LINKLOCAL && in6->sin6_scope_id)
+			name.ifindex = in6->sin6_scope_id;
+	} else {
+		ipv6_addr_set_v4mapped(in->sin_addr.s_addr, &name.to);
+		name.port = in->sin_port;
+	}
+	/* not an address that connect() chose; other bits there may be written meanwhile */
+	if (data_race(tsk->sk_userlocks & SOCK_BINDADDR_LOCK)) {
+		ipv6_addr_set_v4mapped(tsk->sk_rcv_saddr, &name.from);
+#if IS_ENABLED(CONFIG_IPV6)
+		if (tsk->sk_family == AF_INET6)
+			name.from = tsk->sk_v6_rcv_saddr;
+#endif
+	}
+	return siphash(&name, sizeof(name), &mem->key) | 1;
+}
+
+static struct smc_peer_slot *smc_peer_find_slot(struct smc_peer_memory *mem, u64 id)
+{
+	return &mem->slot[id % SMC_PEER_SLOTS];
+}
+
+/* Also true after jiffies have wrapped. */
+static bool smc_peer_is_ago(unsigned long then, unsigned int ms)
+{
+	return jiffies - then >= msecs_to_jiffies(ms);
+}
+
+/* A lower peer_memory_ms applies to old entries, a higher one does not. */
+static bool smc_peer_is_stale(const struct net *net, const struct smc_peer_slot *slot)
+{
+	unsigned int age_ms = READ_ONCE(smc_net(net)->set.peer_memory_ms);
+
+	age_ms = min(age_ms, slot->max_age_ms);
+	if (slot->failure == SMC_PEER_HAS_WORKED)
+		age_ms /= SMC_PEER_HAS_WORKED_DIV;
+	return slot->changes != smc_ib_changes() || smc_peer_is_ago(slot->since, age_ms);
+}
+
+/* Copies the entry of @id if there is one. */
+static bool smc_peer_look_up(struct net *net, u64 id, struct smc_peer_slot *copy)
+{
+	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
+	struct smc_peer_slot *slot = smc_peer_find_slot(mem, id);
+
+	/* most connections find no entry: take no lock for them */
+	if (data_race(slot->failures) < SMC_PEER_DECLINES)
+		return false;
+	guard(spinlock_bh)(&mem->lock);
+	/* one more failure restores it */
+	if (slot->failures == SMC_PEER_DECLINES && smc_peer_is_stale(net, slot))
+		slot->failures--;
+	*copy = *slot;
+	return copy->failures == SMC_PEER_DECLINES && copy->id == id;
+}
+
+/**
+ * smc_peer_remember() - note that the RDMA path to a host failed
+ * @net: the namespace
+ * @peer: its IP address, IPv4 mapped
+ * @reason: fallback reason of the connections that follow
+ * @failure: kind of failure
+ *
+ * The cache is bounded: a new host may replace another one.
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_peer_remember(struct net *net, const struct in6_addr *peer, enum smc_decline reason,
+		       enum smc_peer_failure failure)
+{
+	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
+	unsigned int age_ms = READ_ONCE(smc_net(net)->set.peer_memory_ms);
+	u64 id = smc_peer_host_id(mem, peer);
+
+	if (!age_ms)
+		return;
+	smc_stat_inc(net, SMC_STAT_PEER_REMEMBERED);
+	guard(spinlock_bh)(&mem->lock);
+	*smc_peer_find_slot(mem, id) = (struct smc_peer_slot){
+		.id = id, .reason = reason, .changes = smc_ib_changes(), .max_age_ms = age_ms,
+		.since = jiffies, .failure = failure, .failures = SMC_PEER_DECLINES,
+	};
+}
+
+/**
+ * smc_peer_forget() - note that an RDMA path to a host works
+ * @net: the namespace
+ * @peer: its IP address, IPv4 mapped
+ * @is_routed: it is the routed path
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_peer_forget(struct net *net, const struct in6_addr *peer, bool is_routed)
+{
+	struct smc_peer_memory *mem = smc_net(net)->peer_memory;
+	u64 id = smc_peer_host_id(mem, peer);
+	struct smc_peer_slot *slot = smc_peer_find_slot(mem, id);
+
+	/* most hosts have no entry: take no lock for them */
+	if (!data_race(slot->failures))
+		return;
+	guard(spinlock_bh)(&mem->lock);
+	if (slot->id == id && (is_routed || slot->failure != SMC_PEER_ROUTED_PATH))
+		slot->failures = 0;
+}
+
+/**
+ * smc_peer_recall() - check whether the RDMA path to a host failed lately
+ * @net: the namespace
+ * @peer: its IP address, IPv4 mapped
+ * @is_client: this side would begin; otherwise the peer has proposed, so it expects a path
+ *
+ * Context: Any context but hard interrupt.
+ * Return: the reason, or SMC_DECLINE_NONE.
+ */
+enum smc_decline smc_peer_recall(struct net *net, const struct in6_addr *peer, bool is_client)
+{
+	struct smc_peer_slot slot;
+
+	if (!smc_peer_look_up(net, smc_peer_host_id(smc_net(net)->peer_memory, peer), &slot) ||
+	    slot.failure == SMC_PEER_ROUTED_PATH ||
+	    (slot.failure == SMC_PEER_HAS_WORKED && !is_client))
+		return SMC_DECLINE_NONE;
+	return slot.reason;
+}
+
+/**
+ * smc_peer_recall_routed() - check whether the routed path to a host failed lately
+ * @net: the namespace
+ * @peer: its IP address, IPv4 mapped
+ *
+ * Context: Any context but hard interrupt.
+ * Return: true if only the routed path failed.
+ */
+bool smc_peer_recall_routed(struct net *net, const struct in6_addr *peer)
+{
+	struct smc_peer_slot slot;
+
+	return smc_peer_look_up(net, smc_peer_host_id(smc_net(net)->peer_memory, peer), &slot) &&
+	       slot.failure == SMC_PEER_ROUTED_PATH;
+}
+
+/* True if the next connection would be declined as well. */
+static bool smc_peer_is_lasting(enum smc_decline reason, u32 diagnosis)
+{
+	if (reason != SMC_DECLINE_PEERDECL)
+		return reason == SMC_DECLINE_CNFERR || reason == SMC_DECLINE_IPSEC ||
+		       reason == SMC_DECLINE_NOSMCRDEV || reason == SMC_DECLINE_DIFFPREFIX;
+	switch (diagnosis) {
+	case SMC_DECLINE_CNFERR:
+	case SMC_DECLINE_IPSEC:
+	case SMC_DECLINE_NOSMCDEV ... SMC_DECLINE_NOUEID:
+	case SMC_DECLINE_MODEUNSUPP:
+	case SMC_DECLINE_OPTUNSUPP:
+	case SMC_DECLINE_DIFFPREFIX:
+	case SMC_DECLINE_VERSMISMAT:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/**
+ * smc_peer_declined() - note that a connection to a service became TCP
+ * @tsk: connected TCP socket, with its binding
+ * @addr: address given to connect(), of either family
+ * @reason: the reason; SMC_DECLINE_PEERDECL if the peer has declined
+ * @diagnosis: the peer's code in that case
+ *
+ * The cache is bounded: a new service may replace another one.
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_peer_declined(const struct sock *tsk, const struct sockaddr *addr,
+		       enum smc_decline reason, u32 diagnosis)
+{
+	struct smc_peer_memory *mem = smc_net(sock_net(tsk))->peer_memory;
+	struct smc_peer_slot *slot;
+	int failures = 0;
+	u64 id;
+
+	/* as where the peer does not know SMC */
+	if (!smc_peer_is_lasting(reason, diagnosis))
+		return;
+	id = smc_peer_service_id(mem, tsk, addr);
+	slot = smc_peer_find_slot(mem, id);
+	guard(spinlock_bh)(&mem->lock);
+	/* it has agreed lately */
+	if (slot->id == id && !slot->failures && !smc_peer_is_ago(slot->since, SMC_PEER_TRUST_MS))
+		return;
+	if (slot->id == id && slot->changes == smc_ib_changes() &&
+	    !smc_peer_is_ago(slot->since, SMC_PEER_ROW_MS))
+		failures = slot->failures;
+	failures = min(failures + 1, SMC_PEER_DECLINES);
+	*slot = (struct smc_peer_slot){
+		.id = id, .reason = reason, .diagnosis = diagnosis, .changes = smc_ib_changes(),
+		.max_age_ms = SMC_PEER_PAUSE_MS, .since = jiffies, .failures = failures,
+	};
+	if (failures == SMC_PEER_DECLINES)
+		smc_stat_inc(sock_net(tsk), SMC_STAT_SERVICE_PAUSED);
+}
+
+/**
+ * smc_peer_agreed() - note that a connection to a service uses RDMA
+ * @tsk: connected TCP socket, with its binding
+ * @addr: address given to connect(), of either family
+ *
+ * Context: Any context but hard interrupt.
+ */
+void smc_peer_agreed(const struct sock *tsk, const struct sockaddr *addr)
+{
+	struct smc_peer_memory *mem = smc_net(sock_net(tsk))->peer_memory;
+	u64 id = smc_peer_service_id(mem, tsk, addr);
+	struct smc_peer_slot *slot = smc_peer_find_slot(mem, id);
+
+	guard(spinlock_bh)(&mem->lock);
+	/* a service that has not declined lately needs no slot */
+	if (slot->id == id) {
+		slot->failures = 0;
+		slot->since = jiffies;
+	}
+}
+
+/**
+ * smc_peer_recall_service() - check whether a service would decline an offer
+ * @tsk: TCP socket that will be connected, with its binding
+ * @addr: address for connect(), of either family
+ * @diagnosis: set to the peer's code with SMC_DECLINE_PEERDECL
+ *
+ * Context: Any context but hard interrupt.
+ * Return: the reason, or SMC_DECLINE_NONE.
+ */
+enum smc_decline smc_peer_recall_service(const struct sock *tsk, const struct sockaddr *addr,
+					 u32 *diagnosis)
+{
+	struct net *net = sock_net(tsk);
+	u64 id = smc_peer_service_id(smc_net(net)->peer_memory, tsk, addr);
+	struct smc_peer_slot slot;
+
+	if (!smc_peer_look_up(net, id, &slot))
+		return SMC_DECLINE_NONE;
+	*diagnosis = slot.diagnosis;
+	return slot.reason;
 }

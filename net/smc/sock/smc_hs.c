@@ -31,7 +31,6 @@
 #include "rdma/smc_net.h"
 #include "rdma/smc_peer.h"
 #include "rdma/smc_pnet.h"
-#include "rdma/smc_service.h"
 #include "sock/smc_tcp.h"
 #include "observe/smc_trace.h"
 #include "sock/smc_tx.h"
@@ -991,9 +990,9 @@ static void hs_note_service(struct smc_hs *hs)
 	if (hs->role == SMC_ROLE_SERVER)
 		return;
 	if (hs->outcome == SMC_HS_SMC)
-		smc_service_agreed(smc->sk, addr);
+		smc_peer_agreed(smc->sk, addr);
 	else if (hs->outcome == SMC_HS_TCP)
-		smc_service_declined(smc->sk, addr, hs->reason, smc->peer_diagnosis);
+		smc_peer_declined(smc->sk, addr, hs->reason, smc->peer_diagnosis);
 }
 
 static void hs_end(struct smc_hs *hs, enum smc_hs_outcome out)

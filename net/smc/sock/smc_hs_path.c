@@ -228,7 +228,7 @@ enum smc_hs_outcome smc_hs_late_detour(struct smc_hs *hs)
 	struct in6_addr peer;
 
 	smc_peer_addr(hs->smc->sk, &peer);
-	smc_peer_remember(hs->net, &peer, SMC_DECLINE_NOROUTE, SMC_PEER_ROUTED_WAY);
+	smc_peer_remember(hs->net, &peer, SMC_DECLINE_NOROUTE, SMC_PEER_ROUTED_PATH);
 	return SMC_HS_GO_ON;
 }
 

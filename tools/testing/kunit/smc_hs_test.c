@@ -22,7 +22,6 @@
 #include "../../../net/smc/rdma/smc_net.h"
 #include "../../../net/smc/rdma/smc_peer.h"
 #include "../../../net/smc/rdma/smc_pnet.h"
-#include "../../../net/smc/rdma/smc_service.h"
 #include "../../../net/smc/sock/smc_tcp.h"
 #include "../../../net/smc/sock/smc_tx.h"
 
@@ -259,11 +258,11 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_llc_trim(...)		((void)0)
 #define smc_net(...)			(&table_net)
 #define smc_peer_addr			table_peer_addr
+#define smc_peer_agreed			table_agreed
+#define smc_peer_declined(...)		((void)0)
 #define smc_pnet_local_id(...)		((void)0)
 #define smc_pnet_may_be_local(...)	false
 #define smc_rtoken_find(...)		(-1)
-#define smc_service_agreed		table_agreed
-#define smc_service_declined(...)	((void)0)
 #define smc_sock_drop_conn		table_drop_conn
 #define smc_sock_make_conn(...)		0
 #define smc_sock_queue			table_queue

@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The memory of peers whose RDMA path failed.
+ * The negative cache: hosts whose RDMA path failed, and services that decline SMC.
  */
 #include "smc_kunit.h"
 
 #include "../../../net/smc/rdma/smc_peer.c"
 
 #define PEER_MEMORY_MS	60000
+#define SERVICE		((const struct sockaddr *)&service_addr)
 
 static struct in6_addr peer_a = { .s6_addr = { [10] = 0xff, 0xff, 10, 0, 0, 1 } };
+
+static const struct sockaddr_in service_addr = {
+	.sin_family = AF_INET, .sin_port = htons(80), .sin_addr.s_addr = htonl(0x0a000001),
+};
+
+static struct inet_sock service_socket;
 
 static int peer_net_init(struct net *net)
 {
@@ -43,6 +50,8 @@ static void peer_suite_exit(struct kunit_suite *suite)
 static int peer_init(struct kunit *test)
 {
 	smc_net(&init_net)->set.peer_memory_ms = PEER_MEMORY_MS;
+	service_socket.sk.sk_family = AF_INET;
+	sock_net_set(&service_socket.sk, &init_net);
 	return smc_peer_init_net(&init_net);
 }
 
@@ -51,17 +60,65 @@ static void peer_exit(struct kunit *test)
 	smc_peer_exit_net(&init_net);
 }
 
-/* As if it had been so long ago. */
+/* Moves all entries into the past. */
 static void peer_age(unsigned int ms)
 {
-	struct smc_peer_slot *slot = smc_peer_find_slot(smc_net(&init_net)->peer_memory, &peer_a);
+	struct smc_peer_memory *mem = smc_net(&init_net)->peer_memory;
+	unsigned int i;
 
-	slot->since -= msecs_to_jiffies(ms);
+	for (i = 0; i < SMC_PEER_SLOTS; i++)
+		mem->slot[i].since -= msecs_to_jiffies(ms);
 }
 
 static enum smc_decline peer_recall(bool is_client)
 {
 	return smc_peer_recall(&init_net, &peer_a, is_client);
+}
+
+static u64 service_id_for(const struct inet_sock *inet, const void *addr)
+{
+	return smc_peer_service_id(smc_net(&init_net)->peer_memory, &inet->sk, addr);
+}
+
+static u64 service_id(const struct sockaddr_in *service)
+{
+	return service_id_for(&service_socket, service);
+}
+
+static void service_fails(enum smc_decline reason, u32 diagnosis, unsigned int times)
+{
+	while (times--)
+		smc_peer_declined(&service_socket.sk, SERVICE, reason, diagnosis);
+}
+
+static void service_declines(u32 diagnosis, unsigned int times)
+{
+	service_fails(SMC_DECLINE_PEERDECL, diagnosis, times);
+}
+
+static enum smc_decline service_recall_at(const struct sockaddr_in *service)
+{
+	u32 diagnosis = 0;
+
+	return smc_peer_recall_service(&service_socket.sk, (const struct sockaddr *)service,
+				       &diagnosis);
+}
+
+static enum smc_decline service_recall(void)
+{
+	return service_recall_at(&service_addr);
+}
+
+/* Another service, in the same slot. */
+static struct sockaddr_in service_in_same_slot(void)
+{
+	unsigned int slot = service_id(&service_addr) % SMC_PEER_SLOTS;
+	struct sockaddr_in other = service_addr;
+
+	do
+		other.sin_addr.s_addr++;
+	while (service_id(&other) % SMC_PEER_SLOTS != slot);
+	return other;
 }
 
 static void a_path_that_never_worked_is_not_tried_by_either_side(struct kunit *test)
@@ -80,8 +137,8 @@ static void a_path_that_never_worked_is_not_tried_by_either_side(struct kunit *t
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 }
 
-/* A peer that was started anew, or has another RNIC, knows better. */
-static void a_path_that_has_worked_is_tried_when_the_peer_wants_and_sooner(struct kunit *test)
+/* The peer may have restarted, or have another RNIC. */
+static void a_path_that_has_worked_is_tried_when_the_peer_proposes_and_sooner(struct kunit *test)
 {
 	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOACTLINK, SMC_PEER_HAS_WORKED);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NOACTLINK);
@@ -98,7 +155,7 @@ static void a_path_that_has_worked_is_tried_when_the_peer_wants_and_sooner(struc
 	KUNIT_EXPECT_EQ(test, peer_recall(false), SMC_DECLINE_TIMEOUT_CL);
 }
 
-static void news_of_an_rnic_and_a_group_that_is_up_end_it(struct kunit *test)
+static void a_change_of_an_rnic_or_a_group_that_is_up_ends_it(struct kunit *test)
 {
 	struct in6_addr other = peer_a;
 
@@ -117,33 +174,33 @@ static void news_of_an_rnic_and_a_group_that_is_up_end_it(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 }
 
-/* Which says nothing of the peer: there is another way. */
-static void a_routed_way_is_remembered_by_itself(struct kunit *test)
+/* The peer may be reached by another path. */
+static void a_routed_path_is_remembered_by_itself(struct kunit *test)
 {
 	struct in6_addr other = peer_a;
 
 	other.s6_addr[15]++;
 	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &peer_a));
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOROUTE, SMC_PEER_ROUTED_WAY);
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOROUTE, SMC_PEER_ROUTED_PATH);
 	KUNIT_EXPECT_TRUE(test, smc_peer_recall_routed(&init_net, &peer_a));
 	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &other));
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 	KUNIT_EXPECT_EQ(test, peer_recall(false), SMC_DECLINE_NONE);
-	/* a group comes up on the other way, and then on this one */
+	/* a group comes up on the other path, and then on this one */
 	smc_peer_forget(&init_net, &peer_a, false);
 	KUNIT_EXPECT_TRUE(test, smc_peer_recall_routed(&init_net, &peer_a));
 	smc_peer_forget(&init_net, &peer_a, true);
 	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &peer_a));
 
-	/* it is forgotten like others */
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOROUTE, SMC_PEER_ROUTED_WAY);
+	/* it expires like others */
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOROUTE, SMC_PEER_ROUTED_PATH);
 	peer_age(PEER_MEMORY_MS - 1000);
 	KUNIT_EXPECT_TRUE(test, smc_peer_recall_routed(&init_net, &peer_a));
 	peer_age(1000);
 	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &peer_a));
 
-	/* and what is known of the whole peer takes its place */
-	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOROUTE, SMC_PEER_ROUTED_WAY);
+	/* an entry for all paths replaces it */
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOROUTE, SMC_PEER_ROUTED_PATH);
 	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &peer_a));
 	KUNIT_EXPECT_EQ(test, peer_recall(false), SMC_DECLINE_TIMEOUT_CL);
@@ -171,13 +228,209 @@ static void a_shorter_time_holds_at_once_and_a_longer_one_for_what_follows(struc
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 }
 
+static void declines_in_a_row_begin_a_pause(struct kunit *test)
+{
+	struct sockaddr_in other = service_in_same_slot();
+	u32 diagnosis = 0;
+
+	service_declines(SMC_DECLINE_NOSMCRDEV, SMC_PEER_DECLINES - 1);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+	service_declines(SMC_DECLINE_NOSMCRDEV, 1);
+	KUNIT_EXPECT_EQ(test, smc_peer_recall_service(&service_socket.sk, SERVICE, &diagnosis),
+			SMC_DECLINE_PEERDECL);
+	KUNIT_EXPECT_EQ(test, diagnosis, (u32)SMC_DECLINE_NOSMCRDEV);
+	KUNIT_EXPECT_EQ(test, service_recall_at(&other), SMC_DECLINE_NONE);
+}
+
+static void one_decline_after_a_pause_begins_another(struct kunit *test)
+{
+	service_declines(SMC_DECLINE_NOSMCRDEV, SMC_PEER_DECLINES);
+	peer_age(SMC_PEER_PAUSE_MS / 2);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERDECL);
+	peer_age(SMC_PEER_PAUSE_MS / 2);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+	service_declines(SMC_DECLINE_NOSMCRDEV, 1);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERDECL);
+	/* much later it is the first of a new row */
+	peer_age(SMC_PEER_ROW_MS);
+	service_declines(SMC_DECLINE_NOSMCRDEV, 1);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+}
+
+/* Several hosts may be behind one address. */
+static void a_connection_on_rdma_ends_a_pause_and_is_trusted(struct kunit *test)
+{
+	struct sockaddr_in other = service_in_same_slot();
+
+	service_declines(SMC_DECLINE_NOSMCRDEV, SMC_PEER_DECLINES);
+	smc_peer_agreed(&service_socket.sk, (const struct sockaddr *)&other);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERDECL);
+	smc_peer_agreed(&service_socket.sk, SERVICE);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+	service_declines(SMC_DECLINE_NOSMCRDEV, 2 * SMC_PEER_DECLINES);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+	/* for a limited time */
+	peer_age(SMC_PEER_TRUST_MS);
+	service_declines(SMC_DECLINE_NOSMCRDEV, SMC_PEER_DECLINES - 1);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+	service_declines(SMC_DECLINE_NOSMCRDEV, 1);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERDECL);
+}
+
+static void a_long_time_ago_is_not_now(struct kunit *test)
+{
+	struct smc_peer_memory *mem = smc_net(&init_net)->peer_memory;
+
+	service_declines(SMC_DECLINE_NOSMCRDEV, SMC_PEER_DECLINES);
+	/* half of the range of jiffies */
+	smc_peer_find_slot(mem, service_id(&service_addr))->since += LONG_MAX;
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+	service_declines(SMC_DECLINE_NOSMCRDEV, SMC_PEER_DECLINES - 1);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+}
+
+static void reasons_that_pass_do_not_count(struct kunit *test)
+{
+	static const u32 passing[] = {
+		SMC_DECLINE_MEM, SMC_DECLINE_TIMEOUT_CL, SMC_DECLINE_RMBE_EC,
+		SMC_DECLINE_NOACTLINK, SMC_DECLINE_NOROUTE, SMC_DECLINE_SYNCERR,
+		SMC_DECLINE_ERR_REGBUF, 0, U32_MAX,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(passing); i++) {
+		service_declines(passing[i], SMC_PEER_DECLINES);
+		/* the same reasons of this side; an option belongs to this socket alone */
+		service_fails(passing[i], 0, SMC_PEER_DECLINES);
+		service_fails(SMC_DECLINE_OPTUNSUPP, 0, SMC_PEER_DECLINES);
+		KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+	}
+	service_declines(SMC_DECLINE_OPTUNSUPP, SMC_PEER_DECLINES);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERDECL);
+}
+
+static void a_policy_of_ipsec_counts_at_either_side(struct kunit *test)
+{
+	service_fails(SMC_DECLINE_IPSEC, 0, SMC_PEER_DECLINES);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_IPSEC);
+	kunit_news++;
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+	service_declines(SMC_DECLINE_IPSEC, SMC_PEER_DECLINES);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERDECL);
+}
+
+static void a_change_of_an_rnic_ends_a_pause(struct kunit *test)
+{
+	service_fails(SMC_DECLINE_NOSMCRDEV, 0, SMC_PEER_DECLINES);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NOSMCRDEV);
+	kunit_news++;
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+	service_declines(SMC_DECLINE_NOSMCRDEV, 1);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+}
+
+static void a_pause_is_no_longer_than_peer_memory_ms(struct kunit *test)
+{
+	service_declines(SMC_DECLINE_NOSMCRDEV, SMC_PEER_DECLINES);
+	smc_net(&init_net)->set.peer_memory_ms = 500;
+	peer_age(500);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+	service_declines(SMC_DECLINE_NOSMCRDEV, 1);
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERDECL);
+	smc_net(&init_net)->set.peer_memory_ms = 0;
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
+}
+
+static void a_service_is_an_address_and_a_port_seen_from_a_socket(struct kunit *test)
+{
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = htons(80) };
+	struct sockaddr_in in = service_addr;
+	struct inet_sock *inet;
+	u64 id[12];
+	int i, j, n = 0;
+
+	inet = kunit_kzalloc(test, sizeof(*inet), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, inet);
+	inet->sk.sk_family = AF_INET;
+	id[n++] = service_id_for(inet, &in);
+	in.sin_port = htons(81);
+	id[n++] = service_id_for(inet, &in);
+	in.sin_addr.s_addr = htonl(0x0a000002);
+	id[n++] = service_id_for(inet, &in);
+	inet->sk.sk_mark = 1;
+	id[n++] = service_id_for(inet, &in);
+	inet->tos = 4;
+	id[n++] = service_id_for(inet, &in);
+	inet->sk.sk_uid = KUIDT_INIT(1000);
+	id[n++] = service_id_for(inet, &in);
+	inet->sk.sk_bound_dev_if = 2;
+	id[n++] = service_id_for(inet, &in);
+	/* chosen by an earlier connect(), and then by bind() */
+	inet->sk.sk_rcv_saddr = htonl(0x0a000003);
+	KUNIT_EXPECT_EQ(test, service_id_for(inet, &in), id[n - 1]);
+	inet->sk.sk_userlocks = SOCK_BINDADDR_LOCK;
+	id[n++] = service_id_for(inet, &in);
+	id[n++] = service_id_for(inet, &in6);
+
+	memset(inet, 0, sizeof(*inet));
+	inet->sk.sk_family = AF_INET6;
+	in6.sin6_addr.s6_addr16[0] = htons(0xfe80);
+	id[n++] = service_id_for(inet, &in6);
+	in6.sin6_scope_id = 3;
+	id[n++] = service_id_for(inet, &in6);
+	/* connect() has bound it to that */
+	inet->sk.sk_bound_dev_if = 3;
+	KUNIT_EXPECT_EQ(test, service_id_for(inet, &in6), id[n - 1]);
+	inet->sk.sk_bound_dev_if = 0;
+	ipv6_addr_set_v4mapped(service_addr.sin_addr.s_addr, &in6.sin6_addr);
+	id[n++] = service_id_for(inet, &in6);
+	KUNIT_ASSERT_EQ(test, n, (int)ARRAY_SIZE(id));
+	/* the last is the first, as mapped address */
+	KUNIT_EXPECT_EQ(test, id[0], id[--n]);
+	for (i = 0; i < n; i++)
+		for (j = 0; j < i; j++)
+			KUNIT_EXPECT_NE(test, id[i], id[j]);
+}
+
+static void hosts_and_services_do_not_replace_each_other(struct kunit *test)
+{
+	struct sockaddr_in service = service_addr;
+	struct in6_addr host = peer_a;
+	unsigned int i;
+
+	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
+	for (i = 0; i < 8 * SMC_PEER_SLOTS; i++) {
+		service.sin_addr.s_addr++;
+		smc_peer_declined(&service_socket.sk, (const struct sockaddr *)&service,
+				  SMC_DECLINE_IPSEC, 0);
+	}
+	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_TIMEOUT_CL);
+
+	service_declines(SMC_DECLINE_NOSMCRDEV, SMC_PEER_DECLINES);
+	for (i = 0; i < 8 * SMC_PEER_SLOTS; i++) {
+		host.s6_addr32[0]++;
+		smc_peer_remember(&init_net, &host, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
+	}
+	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERDECL);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(a_path_that_never_worked_is_not_tried_by_either_side),
-	KUNIT_CASE(a_path_that_has_worked_is_tried_when_the_peer_wants_and_sooner),
-	KUNIT_CASE(news_of_an_rnic_and_a_group_that_is_up_end_it),
-	KUNIT_CASE(a_routed_way_is_remembered_by_itself),
+	KUNIT_CASE(a_path_that_has_worked_is_tried_when_the_peer_proposes_and_sooner),
+	KUNIT_CASE(a_change_of_an_rnic_or_a_group_that_is_up_ends_it),
+	KUNIT_CASE(a_routed_path_is_remembered_by_itself),
 	KUNIT_CASE(with_0_nothing_is_remembered),
 	KUNIT_CASE(a_shorter_time_holds_at_once_and_a_longer_one_for_what_follows),
+	KUNIT_CASE(declines_in_a_row_begin_a_pause),
+	KUNIT_CASE(one_decline_after_a_pause_begins_another),
+	KUNIT_CASE(a_connection_on_rdma_ends_a_pause_and_is_trusted),
+	KUNIT_CASE(a_long_time_ago_is_not_now),
+	KUNIT_CASE(reasons_that_pass_do_not_count),
+	KUNIT_CASE(a_policy_of_ipsec_counts_at_either_side),
+	KUNIT_CASE(a_change_of_an_rnic_ends_a_pause),
+	KUNIT_CASE(a_pause_is_no_longer_than_peer_memory_ms),
+	KUNIT_CASE(a_service_is_an_address_and_a_port_seen_from_a_socket),
+	KUNIT_CASE(hosts_and_services_do_not_replace_each_other),
 	{}
 };
 
