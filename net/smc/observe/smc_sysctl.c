@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * net.smc: the settings of struct smc_settings as files, from the table of
- * smc_sysctl.h.
+ * net.smc: sysctls of struct smc_settings, from the table of smc_sysctl.h.
  */
 #include <linux/capability.h>
 #include <linux/module.h>
@@ -36,12 +35,12 @@ static bool test_timers;
 module_param(test_timers, bool, 0444);
 MODULE_PARM_DESC(test_timers, "net.smc has the timeouts of LLC, for tests on slow machines");
 
-/* Two are not of this form, one of which only the first namespace has. */
+/* Two entries are not of this form; one of them exists in the first namespace only. */
 #define SMC_SYSCTL_NR	(ARRAY_SIZE(smc_sysctl_rows) + 2)
 
 /*
- * An RNIC belongs to the host: who merely owns a namespace, as everybody may
- * with one for users, does not open it to himself.
+ * An RNIC belongs to the host. The owner of a namespace, which with user namespaces can be
+ * any user, must not grant itself access.
  */
 static int smc_sysctl_same_host(SMC_CTL_TABLE *table, int write, void *buffer, size_t *lenp,
 				loff_t *ppos)
@@ -52,8 +51,8 @@ static int smc_sysctl_same_host(SMC_CTL_TABLE *table, int write, void *buffer, s
 }
 
 /*
- * An RNIC that is taken away waits for what uses it to end, and for as long as these times
- * say. So who merely owns a namespace may shorten them, but not hold up the host.
+ * The removal of an RNIC waits for its users, as long as these times allow. So the owner of a
+ * namespace may only shorten them.
  */
 static int smc_sysctl_time(SMC_CTL_TABLE *table, int write, void *buffer, size_t *lenp,
 			   loff_t *ppos)
@@ -112,7 +111,7 @@ static unsigned int smc_sysctl_fill(struct net *net, struct ctl_table *table,
 }
 
 /**
- * smc_sysctl_init_net() - default settings of a namespace, and their files
+ * smc_sysctl_init_net() - set the defaults of a namespace and create its files
  * @net: the namespace
  *
  * Context: Process context, may sleep.
@@ -123,7 +122,7 @@ int smc_sysctl_init_net(struct net *net)
 	struct smc_pernet *sn = smc_net(net);
 	unsigned int nr;
 
-	/* one more stays zero, which older kernels take for the end */
+	/* one more entry stays zero, the end mark of older kernels */
 	sn->table = kcalloc(SMC_SYSCTL_NR + 1, sizeof(*sn->table), GFP_KERNEL);
 	if (!sn->table)
 		return -ENOMEM;
