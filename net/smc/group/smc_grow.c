@@ -1,31 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Areas on the links of a group.
+ * Regions on the links of a group.
  *
- * Operation:
- *   One task at a time makes an area: it is listed, mapped and registered on
- *   every link, announced to the peer, and only then its elements are handed out.
- *   Others who need an element wait and look again. The one who gives areas back
- *   takes turns with those who make some.
+ * Operation: one task at a time adds a region: it is listed, mapped and registered on
+ * every link, announced to the peer, and only then its elements are handed out. Other
+ * tasks that need an element wait, then search again. A task that gives regions back
+ * takes the same turn.
  *
- *   Links may come and go meanwhile: so that each finds all areas, and each area
- *   all links, mapping is done by one at a time (smc_link_begin_map()), and every
- *   area is in a list of its group from before it is mapped until after it was
- *   unmapped.
+ * Links may come and go meanwhile. Each must see all regions, and each region all
+ * links. So one task at a time maps (smc_link_begin_map()), and a region is in a list
+ * of its group from before it is mapped until after it is unmapped.
  */
 #include "smc_compat.h"
 #include "group/smc_grow.h"
 #include "group/smc_link.h"
 
 /**
- * smc_lgr_begin_grow() - ask to be the one who adds an area
+ * smc_lgr_begin_grow() - take the turn to add or give back regions
  * @lgr: the group; the caller holds a reference
  *
- * One task at a time adds areas. Whoever comes second looks again for an
- * element when lgr->waitq has news: the first one's area has several.
+ * If the turn is taken, wait on lgr->waitq, then search for an element again: a new
+ * region has several.
  *
  * Context: Process context. Expects no lock held. Takes lgr->lock.
- * Return: 0, then smc_lgr_end_grow() is due; -EBUSY if somebody else is at it;
+ * Return: 0, then smc_lgr_end_grow() is due; -EBUSY if another task has the turn;
  *	   -ECONNABORTED if the group is down.
  */
 int smc_lgr_begin_grow(struct smc_link_group *lgr)
@@ -40,7 +38,7 @@ int smc_lgr_begin_grow(struct smc_link_group *lgr)
 }
 
 /**
- * smc_lgr_end_grow() - the area has been added, or could not be
+ * smc_lgr_end_grow() - end the turn and wake waiters
  * @lgr: the group
  *
  * Context: Process context. Expects no lock held. Takes lgr->lock.
@@ -54,7 +52,7 @@ void smc_lgr_end_grow(struct smc_link_group *lgr)
 	wake_up_all(&lgr->waitq);
 }
 
-/* False if it stays mapped somewhere, for the RNIC may still be at it. */
+/* Returns false if it stays mapped on a link, because the RNIC may still use it. */
 static bool lgr_unmap_buf(struct smc_link_group *lgr, struct smc_buf *buf)
 {
 	bool is_unmapped = true;
@@ -75,7 +73,7 @@ static bool lgr_unmap_buf(struct smc_link_group *lgr, struct smc_buf *buf)
 	return is_unmapped;
 }
 
-/* In no list but perhaps that of areas which leave. */
+/* The region is in no list, or in that of leaving regions. */
 static void lgr_free_buf(struct smc_link_group *lgr, struct smc_buf *buf)
 {
 	bool is_unmapped = lgr_unmap_buf(lgr, buf);
@@ -89,7 +87,7 @@ static void lgr_free_buf(struct smc_link_group *lgr, struct smc_buf *buf)
 		smc_buf_free(buf);
 }
 
-/* Under lgr->lock, too: by it the LLC engine walks a pool area by area. */
+/* Under lgr->lock, because the LLC engine walks the pool under it. */
 static void lgr_discard_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool,
 			    struct smc_buf *buf, struct smc_buf_elem *elem)
 {
@@ -99,14 +97,14 @@ static void lgr_discard_buf(struct smc_link_group *lgr, struct smc_buf_pool *poo
 }
 
 /**
- * smc_lgr_drop_buf() - free an area that could not be made ready
- * @lgr: the group, the caller being the one who grows it
- * @pool: where smc_lgr_add_buf() has put it
+ * smc_lgr_drop_buf() - free a region that could not be made ready
+ * @lgr: the group; the caller has the turn to grow it
+ * @pool: the pool given to smc_lgr_add_buf()
  * @buf: gone afterwards
- * @elem: what smc_lgr_add_buf() filled, empty afterwards
+ * @elem: filled by smc_lgr_add_buf(), empty afterwards
  *
- * Where a link has failed, the area stays with the group until the queues of
- * that link are gone: a registration may not have completed.
+ * Where a link has failed, the region stays with the group until the queues of that link
+ * are gone: a registration may not have completed.
  *
  * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
  */
@@ -119,13 +117,13 @@ void smc_lgr_drop_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool, str
 }
 
 /**
- * smc_lgr_take_idle() - areas that nobody uses leave their pool
- * @lgr: the group, the caller being the one who grows it
+ * smc_lgr_take_idle() - move idle regions from their pool to lgr->leaving
+ * @lgr: the group; the caller has the turn to grow it
  * @pool: rmbs or sends of @lgr
  * @age_jiffies: as with smc_buf_take_idle()
  * @want: as with smc_buf_take_idle()
  *
- * They are in lgr->leaving afterwards, for smc_lgr_drop_leaving().
+ * smc_lgr_drop_leaving() frees them.
  *
  * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
  * Return: bytes.
@@ -140,12 +138,12 @@ unsigned long smc_lgr_take_idle(struct smc_link_group *lgr, struct smc_buf_pool 
 }
 
 /**
- * smc_lgr_drop_leaving() - areas that have left are freed
- * @lgr: the group, the caller being the one who grows it
- * @kind: which; if RMBs, the peer has forgotten them, or the group is down
+ * smc_lgr_drop_leaving() - free the regions in lgr->leaving
+ * @lgr: the group; the caller has the turn to grow it
+ * @kind: which; RMBs only if the peer has released them or the group is down
  *
  * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
- * Return: how many areas were freed.
+ * Return: number of freed regions.
  */
 unsigned int smc_lgr_drop_leaving(struct smc_link_group *lgr, enum smc_buf_kind kind)
 {
@@ -154,7 +152,7 @@ unsigned int smc_lgr_drop_leaving(struct smc_link_group *lgr, enum smc_buf_kind 
 
 	WARN_ON_ONCE(!READ_ONCE(lgr->is_growing));
 	guard(smc_link_map)(lgr);
-	/* Nobody else adds to the list, or takes from it. */
+	/* only the task with the turn changes the list */
 	list_for_each_entry_safe(buf, next, &lgr->leaving, node) {
 		if (buf->kind != kind)
 			continue;
@@ -164,25 +162,25 @@ unsigned int smc_lgr_drop_leaving(struct smc_link_group *lgr, enum smc_buf_kind 
 	return nr;
 }
 
-/* What is about to be taken down does not count. */
+/* A link that is about to be taken down counts as lost. */
 static bool lgr_link_is_lost(const struct smc_link *link)
 {
 	return test_bit(SMC_WR_IS_REPORTED, &link->wr.flags) ||
 	       test_bit(SMC_WR_IS_STOPPED, &link->wr.flags);
 }
 
-/* The caller is who maps areas. 0 also if the area can do without this link. */
+/* The caller has begun to map. Returns 0 also if the region can do without this link. */
 static int lgr_map_on(struct smc_link *link, struct smc_buf *buf)
 {
 	int rc;
 
-	/* its RNIC may hang in the verb, or be beyond help */
+	/* its RNIC may hang in the verb, or be broken */
 	if (buf->map[link->index].mr || lgr_link_is_lost(link))
 		return 0;
 	rc = smc_buf_map_link(buf, &link->wr, link->index);
 	/*
-	 * Where RNICs need copies of an area, a group has one link. This is a second one: it
-	 * came up while no area was there to show that.
+	 * RNICs that need copies of a region allow one link per group. This is a second one
+	 * that came up while the group had no region.
 	 */
 	if (rc == -EOPNOTSUPP)
 		smc_wr_report(&link->wr, SMC_WR_FAULT_POST);
@@ -210,19 +208,19 @@ static int lgr_map_links(struct smc_link_group *lgr, struct smc_buf *buf, bool i
 }
 
 /**
- * smc_lgr_add_buf() - put a new area into its pool, known on all links
- * @lgr: the group, the caller being the one who grows it
+ * smc_lgr_add_buf() - put a new region into its pool and map it on all links
+ * @lgr: the group; the caller has the turn to grow it
  * @pool: rmbs or sends of @lgr
  * @buf: from smc_buf_alloc(); freed on failure
  * @elem: filled on success with the first element
  *
- * Nobody else gets an element before smc_buf_set_ready(). Listed so early, links
- * that come up meanwhile know it as well. When something fails later,
- * smc_lgr_drop_buf() is due. RFC 7609 3.5.5.2 (RKEY-02, RKEY-03).
+ * Other elements are not handed out before smc_buf_set_ready(). It is listed this early
+ * for links that come up meanwhile. If a later step fails, smc_lgr_drop_buf() is due.
+ * RFC 7609 3.5.5.2 (RKEY-02, RKEY-03).
  *
  * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
  * Return: 0; -ECONNABORTED if there is no link; -ENOSPC if there are too many
- *	   areas; or what smc_buf_map_link() returns.
+ *	   regions; or what smc_buf_map_link() returns.
  */
 int smc_lgr_add_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool, struct smc_buf *buf,
 		    struct smc_buf_elem *elem)
@@ -236,31 +234,30 @@ int smc_lgr_add_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool, struc
 		smc_buf_free(buf);
 		return rc;
 	}
-	/* Links in use first: if there can be one only, it is not the one that is being added. */
+	/* active links first: if only one is possible, it must not be the one being added */
 	rc = lgr_map_links(lgr, buf, true) ?: lgr_map_links(lgr, buf, false);
 	if (rc)
 		lgr_discard_buf(lgr, pool, buf, elem);
 	return rc;
 }
 
-/* A link that is not up yet registers what is mapped when it comes up. */
+/* A link that is not up yet registers mapped regions when it comes up. */
 static bool lgr_link_is_ready(const struct smc_link *link)
 {
 	return test_bit(SMC_WR_IS_OPEN, &link->wr.flags) && !lgr_link_is_lost(link);
 }
 
 /**
- * smc_lgr_register_buf() - register a mapped area on all links of a group
- * @lgr: the group, active, the caller being the one who grows it
+ * smc_lgr_register_buf() - register a mapped region on all links of a group
+ * @lgr: the group, active; the caller has the turn to grow it
  * @buf: from smc_lgr_add_buf()
  *
- * One link that fails is the business of the LLC engine, as long as there is
- * another one. A link that works without knowing the area would fail later, when
- * it is used there. On failure smc_lgr_drop_buf() is due.
+ * A failing link is left to the LLC engine if another one works. A working link without
+ * the region is an error, because the region would be used there later. On failure
+ * smc_lgr_drop_buf() is due.
  *
  * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock.
- * Return: 0; -ECONNABORTED if there is no link; or what smc_buf_register()
- *	   returns.
+ * Return: 0; -ECONNABORTED if there is no link; or what smc_buf_register() returns.
  */
 int smc_lgr_register_buf(struct smc_link_group *lgr, struct smc_buf *buf)
 {
@@ -284,9 +281,5 @@ int smc_lgr_register_buf(struct smc_link_group *lgr, struct smc_buf *buf)
 		}
 		smc_link_exit(link);
 	}
-	/*
-	 * On some link: fails only if another link that still works lacks it. On none: the
-	 * last error, or that there is no link.
-	 */
 	return has_one ? missing : rc;
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Rings for connections: areas are added to a group by one task at a time.
- */
+/* Regions are added to a group, and given back, by one task at a time. */
 #ifndef SMC_GROW_H
 #define SMC_GROW_H
 
@@ -10,14 +8,14 @@
 int smc_lgr_begin_grow(struct smc_link_group *lgr);
 void smc_lgr_end_grow(struct smc_link_group *lgr);
 
-/* A new area: listed and mapped, registered; or neither. */
+/* a new region: listed and mapped, registered */
 int smc_lgr_add_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool, struct smc_buf *buf,
 		    struct smc_buf_elem *elem);
 int smc_lgr_register_buf(struct smc_link_group *lgr, struct smc_buf *buf);
 void smc_lgr_drop_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool, struct smc_buf *buf,
 		      struct smc_buf_elem *elem);
 
-/* Areas that nobody uses. */
+/* idle regions */
 unsigned long smc_lgr_take_idle(struct smc_link_group *lgr, struct smc_buf_pool *pool,
 				unsigned long age_jiffies, unsigned long want);
 unsigned int smc_lgr_drop_leaving(struct smc_link_group *lgr, enum smc_buf_kind kind);

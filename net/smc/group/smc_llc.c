@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The LLC engine: runs the machine of smc_llc_flow.c for each link group.
+ * The LLC engine: runs the state machine of smc_llc_flow.c for each link group.
  *
- * Operation: whatever happens (a message, the completion of a send, a lost
- * queue pair, a wish of this side) is queued in the group's ring and the
- * group's work item is kicked (smc_llc_queue.c). The work item takes lgr->lock, feeds
- * the events to the machine one by one and carries out what it asks for: it posts
- * messages (smc_llc_msg.c), notes the peer's keys (smc_llc_rtoken.c), tells who waits
- * for the peer to know an RMB (smc_llc_rmb.c), tells the group that it is up or at its
- * end, sees to it that connections move, and has work items create, bring up, stop or
- * destroy links (smc_llc_task.c). Which ports could carry links is news, too
- * (smc_llc_ports.c). When areas have been idle for long the work item has them given
- * back (smc_llc_sweep.c).
+ * Operation: every event (a message, a send completion, a lost queue pair, a request
+ * of this side) is queued in the group's ring, which kicks the group's work item
+ * (smc_llc_queue.c). The work item takes lgr->lock, feeds the events to the machine one
+ * by one and carries out the resulting actions: post messages (smc_llc_msg.c), store the
+ * peer's keys (smc_llc_rtoken.c), complete RKEY requests (smc_llc_rmb.c), change the
+ * state of the group, move connections, and queue work items that create, prepare, stop
+ * or destroy links (smc_llc_task.c). Changes of the usable ports are events, too
+ * (smc_llc_ports.c). It also has idle regions given back (smc_llc_sweep.c).
  *
- * Error handling: a peer that sends faster than it is answered, or what makes no sense,
- * loses the link. Once the machine is dead the ring is closed and all requests end with
- * -ECONNABORTED. A group that is taken down from below reports its links broken, and the
- * machine dies of that.
+ * Error handling: a peer that sends faster than it is answered, or sends nonsense, loses
+ * the link. Once the machine is dead the ring is closed and all requests end with
+ * -ECONNABORTED. A group that is taken down from below reports its links broken, which
+ * ends the machine.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -41,21 +39,21 @@
 #include "rdma/smc_peer.h"
 #include "observe/smc_trace.h"
 
-/* The client's side lives a little longer: ending is the server's job. */
+/* The client waits longer: ending an idle group is the server's job. */
 #define LLC_CLIENT_IDLE_MS	10000
 
 #define LLC_TEST_LINK_TRIES	3
 
-/* How often it is looked whether connections have become quiet that are to move. */
+/* Interval of checks for connections that have become quiet and can move. */
 #define LLC_BALANCE_MS		1000
 
-/* How late a changed setting of the namespace may act on a group that is silent. */
+/* Upper bound of the delay until an idle group notices a changed setting. */
 #define LLC_LONGEST_MS		(10 * MSEC_PER_SEC)
 
-/* Peers that do not answer hold up the end of a namespace, or a reboot, no longer. */
+/* Bound on waiting for silent peers when a namespace or the module goes away. */
 #define LLC_LEAVE_MS		3000
 
-/* Numbers are the machine's alone; observers read them in the link. */
+/* Publish the machine's link numbers for observers. */
 static void llc_show_link(struct smc_link_group *lgr, u8 index)
 {
 	const struct smc_llc_link *from = &lgr->llc.flow.link[index];
@@ -91,15 +89,15 @@ static void llc_link_up(struct smc_link_group *lgr, u8 index)
 	pr_info_ratelimited("link group %08x, link %u is up on %s (%s)\n", lgr->id, link->num,
 			    link->wr.dev_name, smc_state_lgr_type_names[lgr->type]);
 	smc_link_set_state(link, SMC_LINK_ACTIVE);
-	/* it may take connections of others, LB-04 */
+	/* it may take over connections, LB-04 */
 	lgr->is_uneven = true;
 	lgr->llc.balance_at = llc_now();
 	smc_failover_queue(lgr);
 }
 
 /*
- * Its connections move. Of a link that is lost nothing more is waited for; one
- * that is given up completes what it carries, and the peer may come to that.
+ * Connections of the link move. Nothing more is expected from a lost link; a link that
+ * is given up in order still completes what is in flight, and the peer may need that.
  */
 static void llc_link_down(struct smc_link_group *lgr, const struct smc_llc_action *act)
 {
@@ -124,7 +122,7 @@ static void llc_link_down(struct smc_link_group *lgr, const struct smc_llc_actio
 	smc_llc_task_do(lgr, act->link, SMC_LLC_TODO_STOP);
 }
 
-/* Whoever is still there moves. */
+/* The remaining connections move. */
 static void llc_link_clear(struct smc_link_group *lgr, u8 index)
 {
 	if (lgr->links[index])
@@ -140,7 +138,7 @@ static void llc_group_failed(struct smc_link_group *lgr, const struct smc_llc_ac
 		decline = act->diagnosis;
 	else if (act->fail == SMC_LLC_FAIL_DECLINED)
 		decline = SMC_DECLINE_PEERDECL;
-	/* before the state says that there is news */
+	/* written before the state that waiters check */
 	lgr->fail_is_path = act->fail == SMC_LLC_FAIL_RESET && smc_llc_why_is_path(act->why);
 	llc_note_why(lgr, act->why);
 	pr_info_ratelimited("link group %08x not formed: %s\n", lgr->id,
@@ -151,8 +149,8 @@ static void llc_group_failed(struct smc_link_group *lgr, const struct smc_llc_ac
 }
 
 /*
- * The last path to the peer is lost: who connects now need not find that out anew.
- * Unless it is only this group that has none, whose peer was started anew meanwhile.
+ * The last path to the peer is lost: save later connects the time to discover that.
+ * Not if only this group lost its links because the peer was restarted meanwhile.
  */
 static void llc_note_path(struct smc_link_group *lgr, enum smc_llc_why why)
 {
@@ -163,8 +161,8 @@ static void llc_note_path(struct smc_link_group *lgr, enum smc_llc_why why)
 }
 
 /*
- * Carry out one action. Returns true if its outcome is known at once: then
- * @ev holds the event to feed next.
+ * Carry out one action. Returns true if its outcome is known at once: @ev then holds
+ * the event to feed next.
  */
 static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 			struct smc_llc_event *ev)
@@ -204,7 +202,7 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 		ev->link = act->target;
 		return true;
 	case SMC_LLC_ACT_GROUP_UP:
-		/* the message that it should go with was not due: the element is for data now */
+		/* discard an unsent probe: from now on the element carries data */
 		lgr->llc.probe.len = 0;
 		smc_peer_forget(lgr->key.net, &lgr->key.peer_addr, lgr->params.is_routed);
 		smc_llc_rmb_start(lgr);
@@ -258,7 +256,7 @@ static void llc_feed(struct smc_link_group *lgr, struct smc_llc_event *ev)
 		for (i = 0; i < llc->actions.nr; i++)
 			is_more |= llc_perform(lgr, &llc->actions.act[i], ev);
 	} while (is_more);
-	/* Who joined now would be reset. */
+	/* A connection that joined now would be reset. */
 	if (llc->flow.phase == SMC_LLC_TERMINATING)
 		smc_lgr_shut(lgr);
 }
@@ -279,7 +277,7 @@ static void llc_end_of(const struct smc_link *link, struct smc_llc_end *end)
 	end->mtu = link->wr.end.mtu;
 }
 
-/* News of a link that was given up meanwhile is ignored, for the next attempt may have begun. */
+/* A report about a link given up meanwhile is stale: the next attempt may have begun. */
 static void llc_created(struct smc_link_group *lgr, struct smc_llc_event *ev)
 {
 	struct smc_link *link = lgr->links[ev->link];
@@ -296,15 +294,15 @@ static void llc_created(struct smc_link_group *lgr, struct smc_llc_event *ev)
 	llc_end_of(link, &ev->created.end);
 	ev->created.is_direct = link->is_direct;
 	ev->created.nr_rmbs = 0;
-	/* Of a bare link there is nothing to tell. */
+	/* A bare link has no regions to announce. */
 	if (llc->flow.link[ev->link].is_bare)
 		return;
 	ev->created.nr_rmbs = smc_llc_rmb_select(lgr);
 }
 
 /*
- * Was it the path: a completion in error or none at all, or an event of the queue pair?
- * Otherwise it was our own port or device, or something out of sync.
+ * A failed or missing completion and a queue pair event indict the path. Other faults
+ * are of our own port or device, or mean that the peer is out of sync.
  */
 static bool llc_is_of_path(enum smc_wr_fault fault)
 {
@@ -312,7 +310,7 @@ static bool llc_is_of_path(enum smc_wr_fault fault)
 	       fault == SMC_WR_FAULT_QP;
 }
 
-/* Returns false if there is nothing to tell the machine. */
+/* Returns false if the machine needs no event. */
 static bool llc_event_of(struct smc_link_group *lgr, const struct smc_llc_item *item,
 			 struct smc_llc_event *ev)
 {
@@ -325,8 +323,8 @@ static bool llc_event_of(struct smc_link_group *lgr, const struct smc_llc_item *
 	switch (item->type) {
 	case SMC_LLC_EV_START:
 		/*
-		 * A client that waits for no ADD LINK sends data right behind
-		 * its CONFIRM LINK reply, which may overtake this worker.
+		 * A client that waits for no ADD LINK sends data right behind its CONFIRM LINK
+		 * reply, and that may overtake this worker.
 		 */
 		if (lgr->params.has_dialect)
 			smc_lgr_commit_dialect(lgr, SMC_DIALECT_DEPLOYED);
@@ -389,7 +387,7 @@ static void llc_feed_timer(struct smc_link_group *lgr)
 	}
 }
 
-/* More came in than the ring holds: every link is out of sync. */
+/* The ring overflowed: every link is out of sync. */
 static void llc_feed_overrun(struct smc_link_group *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
@@ -405,7 +403,7 @@ static void llc_feed_overrun(struct smc_link_group *lgr)
 			llc_feed_plain(lgr, SMC_LLC_EV_BAD_MSG, i);
 }
 
-/* A request for TEST LINK on each of some links, with other random bytes on each. */
+/* Request TEST LINK on each of @links, with different random bytes on each. */
 static void llc_feed_tests(struct smc_link_group *lgr, enum smc_llc_event_type type,
 			   unsigned long links)
 {
@@ -420,10 +418,7 @@ static void llc_feed_tests(struct smc_link_group *lgr, enum smc_llc_event_type t
 	}
 }
 
-/*
- * One probe for each link, however often it was asked for. The machine ignores those that
- * it has no use for.
- */
+/* One probe per link and run. The machine ignores probes that it does not need. */
 static void llc_feed_probes(struct smc_link_group *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
@@ -437,9 +432,9 @@ static void llc_feed_probes(struct smc_link_group *lgr)
 }
 
 /*
- * Connections that could move to a link that has come up may do so when the peer has
- * seen what they said. Who has said more meanwhile is looked at again after a while: such
- * a link is in use, and a message now and then is nothing beside that.
+ * Connections may move to a link that has come up once the peer has acknowledged what
+ * they sent. Connections that sent more meanwhile are checked again after an interval:
+ * their link is in use, so one more message now and then costs little.
  */
 static void llc_balance(struct smc_link_group *lgr)
 {
@@ -455,7 +450,7 @@ static void llc_balance(struct smc_link_group *lgr)
 		if (smc_llc_flow_may_ask(&llc->flow, i))
 			links |= BIT(i);
 	llc_feed_tests(lgr, SMC_LLC_EV_REQ_ROUND_TRIP, smc_failover_uneven_links(lgr, links));
-	/* of others the last message had not completed */
+	/* other connections waited only for a send to complete */
 	smc_failover_queue(lgr);
 }
 
@@ -473,7 +468,6 @@ static void llc_feed_idle(struct smc_link_group *lgr)
 		llc_feed(lgr, &ev);
 }
 
-/* Give the machine the next request. */
 static bool llc_feed_request(struct smc_link_group *lgr)
 {
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_RKEY };
@@ -484,7 +478,7 @@ static bool llc_feed_request(struct smc_link_group *lgr)
 	return true;
 }
 
-/* The machine is dead: nothing is taken any more, nobody waits any more. */
+/* The machine is dead: refuse events, end all waits. */
 static void llc_close(struct smc_link_group *lgr)
 {
 	smc_llc_queue_close(lgr);
@@ -523,9 +517,9 @@ static void llc_feed_rnics(struct smc_link_group *lgr)
 }
 
 /*
- * What broke before the machine was started was not news to it, and is reported
- * only once. The bit is set before the report is queued: if that came before
- * the start, the bit is seen here.
+ * The machine ignores a link that breaks before it is started, and a link is reported
+ * only once. The bit is set before the report is queued, so if the report preceded the
+ * start the bit is visible here.
  */
 static void llc_feed_missed(struct smc_link_group *lgr, u8 index)
 {
@@ -581,7 +575,7 @@ static void llc_work(struct work_struct *work)
 
 	mutex_lock(&lgr->lock);
 	llc_run(lgr);
-	/* Taken down before it was started, or by one of the actions above. */
+	/* Taken down before the machine was started, or by one of the actions above. */
 	if (llc->flow.phase != SMC_LLC_DEAD && smc_lgr_is_down(lgr))
 		llc_follow_down(lgr);
 	if (llc->flow.phase == SMC_LLC_DEAD)
@@ -592,7 +586,7 @@ static void llc_work(struct work_struct *work)
 }
 
 /**
- * smc_llc_init_module() - what all engines share
+ * smc_llc_init_module() - set up what all engines share
  *
  * Context: Process context, may sleep.
  * Return: 0 or -ENOMEM.
@@ -610,7 +604,7 @@ int smc_llc_init_module(void)
 /**
  * smc_llc_exit_module() - undo smc_llc_init_module()
  *
- * Every link group is gone; work items that let go of one may still run.
+ * Every link group is gone; work items that drop the last references may still run.
  *
  * Context: Process context, sleeps.
  */
@@ -620,7 +614,7 @@ void smc_llc_exit_module(void)
 	smc_llc_queue_exit();
 }
 
-/* Agreed on with the peer, or what this side would have. */
+/* Negotiated with the peer, or this side's own limit. */
 static u8 llc_max_links(const struct smc_link_group *lgr)
 {
 	u8 most = lgr->params.max_links;
@@ -631,7 +625,7 @@ static u8 llc_max_links(const struct smc_link_group *lgr)
 
 /**
  * smc_llc_init() - prepare the engine of a group that is being formed
- * @lgr: the group; its key, id and params are set, and it is not started
+ * @lgr: the group, not started; its key, id and params are set
  *
  * Context: Process context.
  */
@@ -668,12 +662,12 @@ void smc_llc_init(struct smc_link_group *lgr)
 /**
  * smc_llc_start_group() - begin first contact
  * @lgr: the group, after smc_llc_init()
- * @link: its first link, index 0, connected to the peer named in @link->peer
+ * @link: its first link, index 0, connected to the peer in @link->peer
  *
- * A client calls this right before it sends Confirm, for CONFIRM LINK may
- * arrive before the send returns; a server when it has checked the Confirm.
- * What comes of it is the state in which the group leaves FORMING. RFC 7609
- * 3.5.1.3, 3.5.1.5; FC-08, FC-10, TMR-03.
+ * A client calls this right before it sends Confirm, because CONFIRM LINK may arrive
+ * before the send returns; a server calls it when it has checked the Confirm. The
+ * outcome is the state in which the group leaves FORMING. RFC 7609 3.5.1.3, 3.5.1.5;
+ * FC-08, FC-10, TMR-03.
  *
  * Context: Process context. Expects no lock held. Takes lgr->lock and
  * lgr->llc.queue_lock.
@@ -688,7 +682,7 @@ void smc_llc_start_group(struct smc_link_group *lgr, struct smc_link *link)
 	start->peer.qpn = link->peer.qpn;
 	start->peer.psn = link->peer.psn;
 	start->peer.mtu = link->peer.mtu;
-	/* An RNIC that talks to itself is the only one inside this host. */
+	/* An RNIC linked to itself is the only one inside this host. */
 	if (llc_max_links(lgr) > 1 &&
 	    memcmp(start->local.gid, start->peer.gid, sizeof(start->peer.gid)) &&
 	    smc_link_enter_at(lgr, link->index)) {
@@ -699,11 +693,11 @@ void smc_llc_start_group(struct smc_link_group *lgr, struct smc_link *link)
 }
 
 /**
- * smc_llc_declined() - a Decline arrived on TCP while the group is formed
+ * smc_llc_declined() - report a Decline that arrived on TCP while the group is formed
  * @lgr: the group
  *
- * Before the point of no return the group fails with SMC_DECLINE_PEERDECL,
- * after it with none: the TCP connection is to be reset. RFC 7609 C.2, C.3;
+ * Before the point of no return the group fails with SMC_DECLINE_PEERDECL. After it the
+ * group fails with none, and the TCP connection must be reset. RFC 7609 C.2, C.3;
  * DCLN-06, ERR-23.
  *
  * Context: Any context. Takes lgr->llc.queue_lock.
@@ -717,12 +711,11 @@ void smc_llc_declined(struct smc_link_group *lgr)
  * smc_llc_end_group() - end a group by agreement with the peer
  * @lgr: the group
  * @reason: enum smc_llc_delete_link_reason
- * @is_orderly: operator or program wants it, rather than an error
+ * @is_orderly: requested by operator or program rather than caused by an error
  *
- * DELETE LINK for the whole group is sent; the group is taken down when that
- * has left (server), or when the server has answered (client), or by a timer.
- * A group that is still being formed fails. RFC 7609 3.5.4; LGT-01 to LGT-06,
- * DELL-14.
+ * Sends DELETE LINK for the whole group. The group is taken down when that has left
+ * (server), when the server has answered (client), or by a timer. A group that is still
+ * being formed fails. RFC 7609 3.5.4; LGT-01 to LGT-06, DELL-14.
  *
  * Context: Any context. Takes lgr->llc.queue_lock.
  */
@@ -732,13 +725,13 @@ void smc_llc_end_group(struct smc_link_group *lgr, u32 reason, bool is_orderly)
 }
 
 /**
- * smc_llc_give_up_link() - give one link of a group up
+ * smc_llc_give_up_link() - give up one link of a group on request of the operator
  * @lgr: the group; the caller holds a reference
  * @index: link index
  *
- * On the word of the operator: the peer is told (a client asks the server to do it),
- * and its connections move. What is on its way when the client has answered is sent
- * again on another link. RFC 7609 3.5.5.1.3, 3.5.5.1.4; LGT-03, DELL-01, DELL-14.
+ * A server sends DELETE LINK, a client requests it from the server. Connections move;
+ * what is in flight when the client has answered is sent again on another link.
+ * RFC 7609 3.5.5.1.3, 3.5.5.1.4; LGT-03, DELL-01, DELL-14.
  *
  * Context: Any context. Takes lgr->llc.queue_lock.
  */
@@ -747,13 +740,13 @@ void smc_llc_give_up_link(struct smc_link_group *lgr, u8 index)
 	smc_llc_report(lgr, SMC_LLC_EV_REQ_DELETE_LINK, index, true, SMC_LLC_DELETE_OPERATOR);
 }
 
-/* Who takes leave of which groups, and until when, in jiffies. */
+/* Groups of @net, or all, end until @until, in jiffies. */
 struct llc_leave {
 	const struct net *net;
 	unsigned long until;
 };
 
-/* One that a handshake has just enlisted has no engine yet, nor a link to speak on. */
+/* A group that was just listed has no engine yet, nor a link to send on. */
 static bool llc_may_end(const struct smc_link_group *lgr, const struct llc_leave *leave)
 {
 	if (leave->net && lgr->key.net != leave->net)
@@ -780,13 +773,12 @@ static void llc_wait_one(struct smc_link_group *lgr, void *arg)
 }
 
 /**
- * smc_llc_end_all() - take leave of all peers
+ * smc_llc_end_all() - end groups because their namespace or the module goes away
  * @net: groups of this namespace, NULL for all
  *
- * For a namespace or a module that goes away: peers learn it from DELETE LINK
- * rather than from a link that is silent. Waits until that has left, together
- * three seconds at most: what a namespace has set for its machines does not
- * count, for everybody waits. RFC 7609 4.8.3; PEER-01.
+ * Peers learn it from DELETE LINK rather than from a silent link. Waits until the
+ * messages have left, for three seconds in all: timers set by a namespace do not apply,
+ * since others wait for it. RFC 7609 4.8.3; PEER-01.
  *
  * Context: Process context, sleeps. Expects no lock held.
  */
@@ -800,13 +792,12 @@ void smc_llc_end_all(struct net *net)
 }
 
 /**
- * smc_llc_arm_idle() - the last connection has left a group
+ * smc_llc_arm_idle() - start the idle time of a group whose last connection left
  * @lgr: the group
  *
- * If no other one has joined when the linger time is over, the group ends. Where
- * more are idle than may be, the one that has been so for longest ends now, also if
- * who was the last to leave that one has yet to come by here. RFC 7609 3.5.4; LGT-01,
- * LGT-02, TMR-10.
+ * The group ends unless another connection joins within that time. If there are too
+ * many idle groups, the one idle for longest ends now, even if its own call of this
+ * function is still to come. RFC 7609 3.5.4; LGT-01, LGT-02, TMR-10.
  *
  * Context: Process context. Takes smc_lgr_list_lock.
  */
@@ -828,8 +819,8 @@ void smc_llc_arm_idle(struct smc_link_group *lgr)
 }
 
 /*
- * Not by the queue: neither strangers nor the timers of all connections of a link,
- * which may go off at once, shall fill it.
+ * A mask instead of queued events: unauthenticated packets, and keepalive timers of all
+ * connections of a link at once, must not fill the ring.
  */
 static void llc_probe(struct smc_link_group *lgr, unsigned long links)
 {
@@ -846,8 +837,8 @@ static void llc_probe(struct smc_link_group *lgr, unsigned long links)
  * smc_llc_probe_link() - probe a link now
  * @link: the link; the caller holds a reference on its group
  *
- * For keepalive: no answer, or a wrong one, takes the link down. Does nothing
- * while a probe is on its way. RFC 7609 4.5.3; KA-03 to KA-06.
+ * For keepalive: a missing or wrong answer takes the link down. Does nothing while a
+ * probe is in flight. RFC 7609 4.5.3; KA-03 to KA-06.
  *
  * Context: Any context. Takes lgr->llc.queue_lock.
  */
@@ -857,11 +848,11 @@ void smc_llc_probe_link(struct smc_link *link)
 }
 
 /**
- * smc_llc_probe_group() - does the peer still know the links of a group?
+ * smc_llc_probe_group() - probe all active links of a group
  * @lgr: the group; the caller holds a reference
  *
- * For what is said in the peer's name by who need not be it, or beside the links: each
- * active one is probed. A group that the peer has lost ends by that; any other goes on.
+ * For claims in the peer's name that are not authenticated or arrive outside the links:
+ * a group that the peer has lost ends by the probe, any other goes on.
  *
  * Context: Any context. Takes lgr->llc.queue_lock.
  */
@@ -871,11 +862,11 @@ void smc_llc_probe_group(struct smc_link_group *lgr)
 }
 
 /**
- * smc_llc_broken() - the queues of a link are of no more use
+ * smc_llc_broken() - report that the queues of a link are unusable
  * @wr: the queues
- * @fault: why
+ * @fault: reason
  *
- * Context: Any context, with any lock held but lgr->llc.queue_lock, which it
+ * Context: Any context, with any lock held except lgr->llc.queue_lock, which it
  * takes.
  */
 void smc_llc_broken(struct smc_wr *wr, enum smc_wr_fault fault)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The LLC engine: runs the machine of smc_llc_flow.c for each link group.
+ * The LLC engine: runs the state machine of smc_llc_flow.c for each link group.
  *
- * A handshake that forms a group calls smc_llc_init() on it, then
- * smc_llc_start_group() (a client right before it sends Confirm, a server when it
- * has it), then waits until the group has left FORMING.
+ * A handshake that forms a group calls smc_llc_init() and smc_llc_start_group() (a
+ * client right before it sends Confirm, a server on receiving it), then waits until
+ * the group leaves FORMING.
  */
 #ifndef _SMC_LLC_H
 #define _SMC_LLC_H

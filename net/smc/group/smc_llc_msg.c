@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * LLC messages, onto and off the queues of links.
+ * LLC messages on the queues of links.
  *
- * Operation: what the machine has to say is encoded into a slot of the link and posted;
- * the completion of the send comes back as an event. What arrives goes to the worker
- * as it is. TEST LINK is the exception: it needs no state and is answered from the
- * completion handler.
+ * Operation: a message of the machine is encoded into a slot of the link and posted; its
+ * completion comes back as an event. Received messages go to the worker undecoded, except
+ * TEST LINK, which needs no state and is answered in the completion handler.
  *
- * Ownership: a message that is longer than the ring's entries has memory of its own, which
- * is the worker's for as long as the event is fed, or for as long as the machine has it
- * kept. What is needed to send a long one is got together when a link is created,
- * without a lock.
+ * Ownership: a message too long for a ring entry has memory of its own, owned by the
+ * worker while the event is fed or the machine needs it. Buffers to send a long message
+ * are allocated without a lock when a link is created.
  *
- * Error handling: a send that cannot be posted is reported to the machine like one
- * that completed badly.
+ * Error handling: a failed post is reported to the machine like a failed completion.
  */
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -24,7 +21,6 @@
 #include "group/smc_llc_queue.h"
 #include "observe/smc_trace.h"
 
-/* A SEND of the machine has completed. */
 static void llc_sent(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok)
 {
 	struct smc_link *link = smc_link_of(wr);
@@ -33,10 +29,10 @@ static void llc_sent(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok)
 }
 
 /*
- * A path that loses long packets (an MTU hole) or takes no writes must be found
- * while a Decline is still possible: a write as long as the path MTU goes ahead
- * of the client's CONFIRM LINK reply and of the server's ADD LINK request. If
- * it fails so does the message, and that is ERR-22 and ERR-10 at the server.
+ * A path that loses long packets (an MTU hole) or refuses writes must be found while a
+ * Decline is still possible. So a write of path MTU length goes ahead of the client's
+ * CONFIRM LINK reply and of the server's ADD LINK request. If it fails so does the
+ * message, which is ERR-22 and ERR-10 at the server.
  */
 static void llc_add_probe(struct smc_link_group *lgr, const struct smc_llc_action *act,
 			  struct smc_wr_slot *slot)
@@ -55,11 +51,11 @@ static void llc_add_probe(struct smc_link_group *lgr, const struct smc_llc_actio
 	write->sge[0].lkey = probe->lkey;
 	write->sge[0].length = probe->len;
 	slot->nr_writes = 1;
-	/* once only: from now on the element may hold data */
+	/* only once: from now on the element may hold data */
 	probe->len = 0;
 }
 
-/* One of our RMBs by its key on the link that carries the message, RKEY-20. */
+/* An RMB is named by its key on the link that carries the message, RKEY-20. */
 static void llc_pair(const struct smc_llc_action *act, struct smc_buf *buf,
 		     struct smc_llc_pair *pair)
 {
@@ -71,7 +67,7 @@ static void llc_pair(const struct smc_llc_action *act, struct smc_buf *buf,
 	pair->vaddr = buf->iova;
 }
 
-/* Two RMBs. One that the peer was to forget meanwhile has no keys any more. */
+/* RMBs deleted meanwhile leave an empty pair. */
 static void llc_fill_pairs(struct smc_link_group *lgr, struct smc_llc_action *act)
 {
 	struct smc_llc_add_link_cont *cont = &act->msg.add_link_cont;
@@ -85,7 +81,7 @@ static void llc_fill_pairs(struct smc_link_group *lgr, struct smc_llc_action *ac
 	}
 }
 
-/* All RMBs that are left of those that were counted. */
+/* RMBs deleted meanwhile are left out. */
 static unsigned int llc_list_pairs(const struct smc_llc *llc, const struct smc_llc_action *act,
 				   struct smc_llc_pair *pair)
 {
@@ -97,7 +93,7 @@ static unsigned int llc_list_pairs(const struct smc_llc *llc, const struct smc_l
 	return nr;
 }
 
-/* With all our keys. What it is built in was made together with the link. */
+/* Carries all our keys. The buffers were allocated when the link was created. */
 static int llc_build_add_link(struct smc_link_group *lgr, const struct smc_llc_action *act,
 			      struct smc_wr_slot *slot)
 {
@@ -133,7 +129,7 @@ static int llc_build_msg(struct smc_link_group *lgr, const struct smc_llc_action
 	if (act->msg.type == SMC_LLC_REQ_ADD_LINK && !act->msg.is_reply)
 		more.nr = smc_llc_flow_gids(&lgr->llc.flow, &act->end, gid);
 	rc = llc_encode(lgr, act, &more, slot);
-	/* a slot that was meant for data has room for one GID, which is all that it takes */
+	/* a data slot has room for one GID, which is sufficient */
 	if (rc == -EMSGSIZE && more.nr > 1) {
 		more.nr = 1;
 		rc = llc_encode(lgr, act, &more, slot);
@@ -144,11 +140,10 @@ static int llc_build_msg(struct smc_link_group *lgr, const struct smc_llc_action
 }
 
 /*
- * Answers use LLC's own slots only: a peer can ask for any number of them, and a
- * completed LLC message wakes no connection that waits for a data slot. Requests may go
- * beyond. DELETE LINK requests try data slots first: when many links are lost at once,
- * one link has to tell of all the others. That may take as many slots as LLC has, and an
- * answer needs one of those meanwhile; data has more.
+ * Answers use LLC's own slots only: a peer can request any number of them, and completed
+ * LLC messages wake no connection that waits for a data slot. Requests may use both kinds.
+ * DELETE LINK requests try data slots first: when many links are lost at once, one link
+ * announces all of them, and that must not take every LLC slot from answers.
  */
 static struct smc_wr_slot *llc_slot_get(struct smc_link *link, const struct smc_llc_msg *msg)
 {
@@ -171,7 +166,7 @@ static int llc_post(struct smc_link *link, const struct smc_llc_action *act)
 		return -EAGAIN;
 	rc = llc_build_msg(link->lgr, act, slot);
 	if (rc) {
-		/* but for a long message in a slot that was meant for data */
+		/* expected only for a long message in a data slot */
 		WARN_ON_ONCE(rc != -EMSGSIZE && rc != -ENOMEM);
 		smc_wr_slot_put(slot);
 		return rc;
@@ -184,11 +179,11 @@ static int llc_post(struct smc_link *link, const struct smc_llc_action *act)
 }
 
 /**
- * smc_llc_msg_send() - say what the machine has to say
+ * smc_llc_msg_send() - send a message of the machine
  * @lgr: the group
  * @act: SMC_LLC_ACT_SEND; our keys are filled in
  *
- * What comes of it is SMC_LLC_EV_SENT.
+ * The outcome is reported as SMC_LLC_EV_SENT.
  *
  * Context: Process context. Expects lgr->lock held. Takes wr->lock and
  * lgr->llc.queue_lock.
@@ -208,8 +203,8 @@ void smc_llc_msg_send(struct smc_link_group *lgr, struct smc_llc_action *act)
 }
 
 /**
- * smc_llc_msg_drop() - a long message is of no more use
- * @msg: where it is, or NULL there; NULL afterwards
+ * smc_llc_msg_drop() - free a long message
+ * @msg: where the pointer is, may be NULL; NULL afterwards
  *
  * Context: Any context.
  */
@@ -220,9 +215,9 @@ void smc_llc_msg_drop(u8 **msg)
 }
 
 /**
- * smc_llc_msg_keep() - the message of this event is needed for longer than the event
- * @llc: the engine, with the message
- * @kept: where it is kept, in place of what was there
+ * smc_llc_msg_keep() - retain the message of the current event beyond the event
+ * @llc: the engine, owner of the message
+ * @kept: receives it, replacing an earlier one
  *
  * Context: The worker of the group.
  */
@@ -234,11 +229,11 @@ void smc_llc_msg_keep(struct smc_llc *llc, u8 **kept)
 }
 
 /**
- * smc_llc_msg_prepare_long() - get together what a long ADD LINK will need
+ * smc_llc_msg_prepare_long() - allocate what a long ADD LINK needs
  * @lgr: the group
  *
- * For it is sent under lgr->lock. Does nothing where there are none. Once the machine is
- * dead nothing is got any more; smc_llc_msg_free_long() gives it back.
+ * Ahead of time, because it is sent under lgr->lock. Does nothing in a group without
+ * long messages. smc_llc_msg_free_long() frees it.
  *
  * Context: Process context, may sleep. Takes lgr->lock.
  * Return: 0; -ENOMEM; -ECONNABORTED if the machine is dead.
@@ -268,7 +263,7 @@ int smc_llc_msg_prepare_long(struct smc_link_group *lgr)
 }
 
 /**
- * smc_llc_msg_free_long() - no long message is kept, built or sent any more
+ * smc_llc_msg_free_long() - free all long messages and their buffers
  * @llc: the engine, whose machine is dead
  *
  * Context: The worker of the group, which has lgr->lock.
@@ -286,7 +281,7 @@ void smc_llc_msg_free_long(struct smc_llc *llc)
 /**
  * smc_llc_set_probe() - prove the path with a write before it carries data
  * @lgr: the group, after smc_llc_init() and before smc_llc_start_group()
- * @probe: from where to where; copied
+ * @probe: source and destination; copied
  *
  * Context: Process context.
  */
@@ -295,7 +290,7 @@ void smc_llc_set_probe(struct smc_link_group *lgr, const struct smc_llc_probe *p
 	lgr->llc.probe = *probe;
 }
 
-/* A peer that asks faster than slots come back gets no answer. */
+/* A peer that asks faster than slots complete gets no answer. */
 static bool llc_answer(struct smc_link *link, const u8 *msg, u32 len)
 {
 	u8 reply[SMC_LLC_LEN];
@@ -314,10 +309,10 @@ static bool llc_answer(struct smc_link *link, const u8 *msg, u32 len)
 }
 
 /**
- * smc_llc_rx() - an LLC message arrived
- * @wr: queues of the link it came on
- * @msg: the bytes; copied
- * @len: how many, may be 0
+ * smc_llc_rx() - take a received LLC message
+ * @wr: queues of the link
+ * @msg: the message; copied
+ * @len: its length, may be 0
  *
  * TEST LINK is answered at once (LLC-13), everything else goes to the worker.
  *
@@ -334,7 +329,7 @@ void smc_llc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
 	trace_smc_llc_rx(link, msg, len);
 	if (llc_answer(link, msg, len))
 		return;
-	/* without memory it is too short, and so out of sync */
+	/* without memory the message counts as too short, which is out of sync */
 	if (len > sizeof(item.raw))
 		item.more = kmemdup(msg, len, GFP_ATOMIC);
 	if (len > sizeof(item.raw) && !item.more)

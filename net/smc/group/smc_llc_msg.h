@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* LLC messages, onto and off the queues of links. */
+/* LLC messages on the queues of links. */
 #ifndef _SMC_LLC_MSG_H
 #define _SMC_LLC_MSG_H
 
@@ -8,7 +8,7 @@
 void smc_llc_rx(struct smc_wr *wr, const u8 *msg, u32 len);
 void smc_llc_set_probe(struct smc_link_group *lgr, const struct smc_llc_probe *probe);
 
-/* For the other files of the engine. */
+/* for the other files of the engine */
 void smc_llc_msg_send(struct smc_link_group *lgr, struct smc_llc_action *act);
 void smc_llc_msg_keep(struct smc_llc *llc, u8 **kept);
 void smc_llc_msg_drop(u8 **msg);

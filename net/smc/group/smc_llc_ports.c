@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which RDMA ports could carry links of a group.
- *
- * Operation: one work item follows the RDMA devices and tells the machine of every
- * group that may have several links which ports could carry them now.
+ * RDMA ports that could carry links of a group. One work item follows the RDMA devices
+ * and reports changes to the machine of every group that may have several links.
  */
 #include <linux/string.h>
 
@@ -13,8 +11,8 @@
 #include "group/smc_llc_queue.h"
 
 /*
- * The port of a link is listed as the link knows it, whether it was found or not.
- * Returns how many there are now.
+ * A port with a link is listed with the GID of the link, even if the scan missed it.
+ * Returns the new length.
  */
 static unsigned int llc_list_port(const struct smc_ib_end *own, struct smc_ib_end *ends,
 				  unsigned int nr)
@@ -35,14 +33,13 @@ static unsigned int llc_list_port(const struct smc_ib_end *own, struct smc_ib_en
 }
 
 /**
- * smc_llc_ports_of() - the ports that may carry links of a group
+ * smc_llc_ports_of() - list the ports that may carry links of a group
  * @lgr: the group, which may have several
  * @ends: receives them, SMC_LLC_RNICS at most, with a reference each
  *
- * As links know them: a port that has one keeps the GID of that, or a second GID
- * would look like a second RNIC (LG-10). It is among them also where nothing but the
- * link shows that it is on the LAN, as without IPv4 and with GIDs that are link-local:
- * it is what a server with one RNIC offers (SL-02).
+ * A port with a link is listed with the GID of that, or a second GID would look like a
+ * second RNIC (LG-10). It is listed even where only the link proves that it is on the
+ * LAN, as without IPv4 and with link-local GIDs: a server with one RNIC offers it (SL-02).
  *
  * Context: Process context, may sleep. Takes lgr->lock.
  * Return: how many.
@@ -58,7 +55,7 @@ unsigned int smc_llc_ports_of(struct smc_link_group *lgr, struct smc_ib_end *end
 		for (i = 0; i < SMC_LINKS_MAX; i++)
 			if (lgr->links[i])
 				nr = llc_list_port(&lgr->links[i]->wr.end, ends, nr);
-	/* A link that has failed may outlive its port. */
+	/* a failed link may outlive its port */
 	for (k = found; k < nr; ) {
 		if (!smc_ib_end_is_dead(&ends[k]) && smc_ib_end_is_up(&ends[k])) {
 			k++;
@@ -71,9 +68,8 @@ unsigned int smc_llc_ports_of(struct smc_link_group *lgr, struct smc_ib_end *end
 }
 
 /*
- * Returns whether the list is another one than before. Several may look at a time, and
- * reading takes as long as devices let it: who began last has seen all that was news to
- * those before.
+ * Returns true if the list has changed. Scans may run in parallel and take any time: the
+ * one that began last is the most recent.
  */
 static bool llc_look_around(struct smc_link_group *lgr)
 {
@@ -102,9 +98,9 @@ static bool llc_look_around(struct smc_link_group *lgr)
 }
 
 /**
- * smc_llc_ports_copy() - the ports as the machine knows them
+ * smc_llc_ports_copy() - get the ports found by the last scan
  * @llc: the engine
- * @rnics: receives those that were found last
+ * @rnics: receives them
  *
  * Context: Any context. Takes @llc->queue_lock.
  */
@@ -115,11 +111,11 @@ void smc_llc_ports_copy(struct smc_llc *llc, struct smc_llc_rnics *rnics)
 }
 
 /**
- * smc_llc_ports_follow() - a group may have several links: begin to look for ports
- * @link: its first link, which the caller keeps from being taken down
- * @peer_gid: where that leads to
+ * smc_llc_ports_follow() - begin to watch ports for a group that may have several links
+ * @link: its first link; the caller prevents that it is taken down
+ * @peer_gid: GID of its other end
  *
- * From here on the machine is told of ports that come and go. Those of now it gets by
+ * From here on changes are reported to the machine. It gets the initial ports by
  * smc_llc_ports_copy().
  *
  * Context: Process context, may sleep. Takes lgr->lock and lgr->llc.queue_lock.
@@ -131,16 +127,16 @@ void smc_llc_ports_follow(struct smc_link *link, const u8 peer_gid[SMC_GID_LEN])
 	smc_ib_lan_of(&link->wr.end, peer_gid, &llc->lan);
 	/* pairs with smp_load_acquire() in smc_llc_ports_update() */
 	smp_store_release(&llc->wants_links, true);
-	/* afterwards: what changes while it looks is for those who look again */
+	/* after the release: later changes are seen by smc_llc_ports_update() */
 	llc_look_around(link->lgr);
 }
 
 /**
- * smc_llc_ports_update() - tell the machine of a group which ports there are, if need be
+ * smc_llc_ports_update() - scan the ports and report changes to the machine of a group
  * @lgr: the group
  *
- * After news of the RDMA devices, and when a link has gone: its port may have another GID
- * by now, which did not count as long as the link had that of before.
+ * After an event of the RDMA devices, and when a link is gone: its port may have
+ * another GID, hidden by the link until now.
  *
  * Context: Process context, may sleep. Takes lgr->lock and lgr->llc.queue_lock.
  */

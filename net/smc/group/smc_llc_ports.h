@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Which RDMA ports could carry links of a group. */
+/* RDMA ports that could carry links of a group. */
 #ifndef _SMC_LLC_PORTS_H
 #define _SMC_LLC_PORTS_H
 

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The queue of a group's LLC worker: what has happened and the machine is yet to hear.
+ * The event queue of a group's LLC worker.
  *
- * Operation: who has news for the machine of a group puts it into the group's ring, in
- * whatever context, and the group's work item is kicked. That takes it out again and
- * feeds it to the machine, smc_llc.c.
+ * Operation: an event for the machine of a group is put into the group's ring in any
+ * context, and the group's work item is kicked. That feeds it to the machine (smc_llc.c).
  *
  * Ownership: a queued or running work item and an armed timer hold a reference on the
- * group each. A long message is the ring's until it is taken out.
+ * group each. The ring owns a long message until it is popped.
  *
- * Error handling: more than the ring holds, or than a peer may have waiting in it, is
- * dropped and remembered: then the links are out of sync. Once the ring is closed
- * nothing is taken.
+ * Error handling: events beyond the ring's size, or beyond the share of received
+ * messages, are dropped, and the overrun is recorded: the links are out of sync. A
+ * closed ring takes nothing.
  */
 #include <linux/slab.h>
 
@@ -21,29 +20,29 @@
 static struct workqueue_struct *llc_wq;
 
 /**
- * smc_llc_queue_work() - have the worker of a group look what there is to do
+ * smc_llc_queue_work() - run the worker of a group
  * @lgr: the group; the caller has a reference
  *
  * Context: Any context, also with lgr->llc.queue_lock held.
  */
 void smc_llc_queue_work(struct smc_link_group *lgr)
 {
-	/* The reference is dropped by the work item. */
+	/* dropped by the work item */
 	smc_lgr_get(lgr);
 	if (!queue_work(llc_wq, &lgr->llc.work))
 		smc_lgr_put(lgr);
 }
 
 /**
- * smc_llc_queue_work_in() - the same, after a while
+ * smc_llc_queue_work_in() - run the worker of a group later
  * @lgr: the group
- * @delay_jiffies: from now; replaces what was said before
+ * @delay_jiffies: from now; replaces an earlier delay
  *
  * Context: The worker of @lgr.
  */
 void smc_llc_queue_work_in(struct smc_link_group *lgr, unsigned long delay_jiffies)
 {
-	/* The worker's own reference keeps the group through this. */
+	/* The worker's own reference covers the interval between these two calls. */
 	smc_lgr_get(lgr);
 	if (mod_delayed_work(llc_wq, &lgr->llc.timer, delay_jiffies))
 		smc_lgr_put(lgr);
@@ -61,9 +60,9 @@ static void llc_timer(struct work_struct *work)
 /**
  * smc_llc_queue_push() - put an event into the ring of a group
  * @lgr: the group
- * @item: the event, copied; what it has in @item->more is consumed
+ * @item: the event, copied; @item->more is consumed
  *
- * Kicks the worker, also where there is no room.
+ * Kicks the worker even if the ring is full.
  *
  * Context: Any context. Takes lgr->llc.queue_lock.
  */
@@ -91,7 +90,7 @@ void smc_llc_queue_push(struct smc_link_group *lgr, const struct smc_llc_item *i
 /**
  * smc_llc_queue_pop() - take the oldest event out of a ring
  * @llc: the engine
- * @item: receives it, and with it @item->more
+ * @item: receives it; the caller owns @item->more
  *
  * Context: The worker of the group. Takes @llc->queue_lock.
  * Return: false if there is none.
@@ -143,10 +142,8 @@ void smc_llc_queue_open(struct smc_link_group *lgr)
 }
 
 /**
- * smc_llc_queue_close() - nothing is taken any more
+ * smc_llc_queue_close() - drop all events, refuse new ones, stop the timer
  * @lgr: the group
- *
- * What is in the ring is dropped, and the timer stopped.
  *
  * Context: The worker of @lgr. Takes lgr->llc.queue_lock.
  */
@@ -164,7 +161,7 @@ void smc_llc_queue_close(struct smc_link_group *lgr)
 }
 
 /**
- * smc_llc_queue_init() - what all queues share
+ * smc_llc_queue_init() - create the work queue of all groups
  *
  * Context: Process context, may sleep.
  * Return: 0 or -ENOMEM.
@@ -178,7 +175,7 @@ int smc_llc_queue_init(void)
 /**
  * smc_llc_queue_exit() - undo smc_llc_queue_init()
  *
- * Every link group is gone; work items that let go of one may still run.
+ * Every link group is gone; work items that drop the last references may still run.
  *
  * Context: Process context, sleeps.
  */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The queue of a group's LLC worker, and what else all files of the engine need.
- */
+/* The event queue of a group's LLC worker, and helpers for all files of the engine. */
 #ifndef _SMC_LLC_QUEUE_H
 #define _SMC_LLC_QUEUE_H
 
@@ -27,7 +25,7 @@ static inline struct smc_link_group *lgr_of(struct smc_llc *llc)
 	return container_of(llc, struct smc_link_group, llc);
 }
 
-/* The time of the machine, in ms. */
+/* time base of the machine, in ms */
 static inline u64 llc_now(void)
 {
 	return jiffies64_to_msecs(get_jiffies_64());

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the peer knows of our RMBs: it is told of new ones and of those that go.
+ * RKEY exchanges: new RMBs are announced to the peer, and RMBs are withdrawn from it.
  *
- * Operation: who has a new RMB, or wants to be rid of some, stands in line with a request
- * and sleeps. The worker of the group takes one at a time to the machine, which holds
- * the RKEY exchange with the peer, and hears what came of it. For a link that is added
- * the peer is told of all that it knows once more.
+ * Operation: a task queues a request and sleeps. The worker of the group feeds one at a
+ * time to the machine, which runs the exchange, and completes it. For a link that is
+ * added all announced RMBs are announced again.
  *
- * Ownership: a request lives on the stack of the task that waits for it and is
- * completed exactly once; the machine's timers bound the wait.
+ * Ownership: a request is on the stack of the waiting task and is completed exactly
+ * once; the machine's timers bound the wait.
  *
- * Error handling: a request that is refused because links change is made again, with
- * the links of then. When the machine is dead all end with -ECONNABORTED.
+ * Error handling: a request refused because links change is retried with the then
+ * current links. When the machine is dead all end with -ECONNABORTED.
  */
 #include <linux/completion.h>
 #include <linux/jiffies.h>
@@ -23,7 +22,7 @@
 
 #define LLC_RKEY_TRIES		5
 
-/* So often a request is patient with this side's own RNIC. */
+/* timeouts that a request tolerates while this side's own RNIC is busy */
 #define LLC_RNIC_TURNS		3
 
 /**
@@ -33,9 +32,9 @@
  * @nr_bufs: length of @bufs
  * @bufs: RMBs concerned; borrowed
  * @links: links it named, a mask, under lgr->lock
- * @tries: attempts so far that failed for no change of the links
+ * @tries: failed attempts while the links did not change
  * @result: outcome, valid once @done is complete
- * @done: completes exactly once
+ * @done: completed exactly once
  */
 struct smc_llc_request {
 	struct list_head node;
@@ -51,7 +50,7 @@ struct smc_llc_request {
 static void llc_finish(struct smc_llc_request *req, int result)
 {
 	req->result = result;
-	/* The waiter's stack may be gone after this. */
+	/* the waiter's stack may be gone after this */
 	complete(&req->done);
 }
 
@@ -66,17 +65,14 @@ static unsigned int llc_active_links(const struct smc_llc *llc)
 	return mask;
 }
 
-/*
- * The peer knows these RMBs now, or has forgotten them: so they are among those
- * that it is told of when a link is added, or not.
- */
+/* Keep track of the RMBs that the peer knows: they are announced on added links. */
 static void llc_note_told(struct smc_llc *llc, const struct smc_llc_request *req)
 {
 	unsigned int i, k;
 
 	for (i = 0; i < req->nr_bufs; i++) {
 		req->bufs[i]->is_told = !req->is_delete;
-		/* Deployed peers agree to a deletion while they add a link. */
+		/* Deployed peers accept a deletion while they add a link. */
 		for (k = 0; k < llc->nr_told && req->is_delete; k++)
 			if (llc->told[k] == req->bufs[i])
 				llc->told[k] = NULL;
@@ -84,12 +80,12 @@ static void llc_note_told(struct smc_llc *llc, const struct smc_llc_request *req
 }
 
 /**
- * smc_llc_rmb_done() - the exchange that the current request asked for is over
- * @lgr: the group; nothing happens if there is none
+ * smc_llc_rmb_done() - complete or retry the current request
+ * @lgr: the group; nothing happens if it has no current request
  * @result: as with SMC_LLC_ACT_RKEY_DONE
  *
- * A request that was refused for now goes back to the head of the line: each
- * time that the links have changed, and a few times besides.
+ * A request refused for now is queued again at the head: each time the links have
+ * changed, and a few times without a change.
  *
  * Context: The worker of @lgr. Expects lgr->lock held. Takes lgr->llc.queue_lock.
  */
@@ -127,11 +123,10 @@ static void llc_tell_pool(struct smc_llc *llc, struct smc_buf_pool *pool)
 }
 
 /**
- * smc_llc_rmb_start() - first contact is over
+ * smc_llc_rmb_start() - mark the RMBs of first contact as known to the peer
  * @lgr: the group
  *
- * What RMBs there are the peer knows from Accept or Confirm, and until it has agreed that
- * they go. RFC 7609 3.5.5.2 (RKEY-02, AMB-21).
+ * The peer knows them from Accept or Confirm. RFC 7609 3.5.5.2 (RKEY-02, AMB-21).
  *
  * Context: The worker of @lgr. Expects lgr->lock held.
  */
@@ -145,12 +140,12 @@ void smc_llc_rmb_start(struct smc_link_group *lgr)
 }
 
 /**
- * smc_llc_rmb_select() - which RMBs the peer is to be told of for a new link
- * @lgr: the group; they go into @lgr->llc.told
+ * smc_llc_rmb_select() - list the RMBs to announce for a new link
+ * @lgr: the group; the list is @lgr->llc.told
  *
- * They are those that it knows. No CONFIRM RKEY changes that before the link is up or
- * given up (RKEY-15). A DELETE RKEY that was under way may: llc_note_told() sees to
- * that. So they are counted once.
+ * All RMBs that the peer knows. No CONFIRM RKEY changes that before the link is up or
+ * given up (RKEY-15), so the count stays valid. A DELETE RKEY in flight may:
+ * smc_llc_rmb_done() then clears its entries.
  *
  * Context: Expects lgr->lock held.
  * Return: how many.
@@ -191,7 +186,7 @@ static int llc_build(struct smc_link_group *lgr, struct smc_llc_request *req,
 			if (!rtoken->rkey)
 				return -ECONNABORTED;
 		}
-		/* Keys to delete are named as on one link only, RKEY-16. */
+		/* keys to delete are named by one link only, RKEY-16 */
 		if (req->is_delete)
 			break;
 	}
@@ -210,15 +205,14 @@ static struct smc_llc_request *llc_first_request(struct smc_llc *llc)
 }
 
 /**
- * smc_llc_rmb_next() - the next request, where the machine would take one
+ * smc_llc_rmb_next() - take the next request, if the machine accepts one
  * @lgr: the group
- * @rkey: receives it, built from the links there are now
+ * @rkey: receives it, built from the current links
  *
- * Ends those that cannot be built.
+ * Requests that cannot be built are completed with an error.
  *
  * Context: The worker of @lgr. Expects lgr->lock held. Takes lgr->llc.queue_lock.
- * Return: true if @rkey is to be fed to the machine; smc_llc_rmb_done() tells what came
- * of it.
+ * Return: true if @rkey must be fed to the machine; smc_llc_rmb_done() follows.
  */
 bool smc_llc_rmb_next(struct smc_link_group *lgr, struct smc_llc_rkeys *rkey)
 {
@@ -241,8 +235,8 @@ bool smc_llc_rmb_next(struct smc_link_group *lgr, struct smc_llc_rkeys *rkey)
 }
 
 /**
- * smc_llc_rmb_close() - nobody waits for the peer any more
- * @lgr: the group; its queue is closed, so that none can follow
+ * smc_llc_rmb_close() - end all requests
+ * @lgr: the group; its queue is closed, so no request can follow
  *
  * Context: The worker of @lgr. Expects lgr->lock held. Takes lgr->llc.queue_lock.
  */
@@ -267,8 +261,8 @@ static unsigned long llc_patience(const struct smc_link_group *lgr)
 }
 
 /*
- * What a request waits for is this side's own RNIC, which may need a minute to fail. A peer
- * that takes back what it offers and offers the next one has it at work all the time.
+ * True while a request waits for this side's own RNIC, which may take a minute to fail.
+ * A peer that keeps offering links can prolong this, hence LLC_RNIC_TURNS.
  */
 static bool llc_is_at_work(struct smc_link_group *lgr)
 {
@@ -280,7 +274,7 @@ static bool llc_is_at_work(struct smc_link_group *lgr)
 	       config == SMC_LLC_CONFIG_STORE;
 }
 
-/* Stand in line and wait. A peer that lets everything wait is none to be linked with. */
+/* Queue the request and wait. A peer that never answers loses the group. */
 static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
 {
 	struct smc_llc *llc = &lgr->llc;
@@ -294,7 +288,10 @@ static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
 		list_add_tail(&req->node, &llc->requests);
 	}
 	smc_llc_queue_work(lgr);
-	/* By workers, which get no signals. Not TASK_UNINTERRUPTIBLE: it may be minutes. */
+	/*
+	 * Not TASK_UNINTERRUPTIBLE, since it may take minutes. Callers are workers, which get no
+	 * signals.
+	 */
 	while (wait_for_completion_interruptible_timeout(&req->done, llc_patience(lgr)) <= 0) {
 		if (turns++ < LLC_RNIC_TURNS && llc_is_at_work(lgr))
 			continue;
@@ -307,18 +304,16 @@ static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
 }
 
 /**
- * smc_llc_rmb_announce() - tell the peer of a new RMB and wait for its answer
+ * smc_llc_rmb_announce() - announce a new RMB to the peer and wait for the answer
  * @lgr: the group, up
  * @buf: the RMB, mapped and registered on every active link; borrowed
  *
- * One CONFIRM RKEY exchange for all links. A peer that refuses because its
- * links are changing is asked again, with the links of then. RFC 7609
- * 3.5.5.2.1, A.3.5; RKEY-04 to RKEY-13.
+ * One CONFIRM RKEY exchange for all links, repeated if the peer refuses because its links
+ * are changing. RFC 7609 3.5.5.2.1, A.3.5; RKEY-04 to RKEY-13.
  *
- * Context: Process context, sleeps; expects no lock held. Ends by the
- * machine's timers.
- * Return: 0 once the peer knows it; -EREMOTEIO if the peer refuses;
- * -ECONNABORTED if the group has ended meanwhile, or no link can carry it.
+ * Context: Process context, sleeps, bounded by the machine's timers. Expects no lock held.
+ * Return: 0 once the peer knows it; -EREMOTEIO if the peer refuses; -ECONNABORTED if the
+ * group has ended meanwhile, or no link can carry it.
  */
 int smc_llc_rmb_announce(struct smc_link_group *lgr, struct smc_buf *buf)
 {
@@ -329,17 +324,16 @@ int smc_llc_rmb_announce(struct smc_link_group *lgr, struct smc_buf *buf)
 }
 
 /**
- * smc_llc_rmb_withdraw() - tell the peer of RMBs that will go, and wait for its answer
+ * smc_llc_rmb_withdraw() - withdraw RMBs from the peer and wait for the answer
  * @lgr: the group
- * @bufs: the RMBs; the peer does not use them any more when this has succeeded
+ * @bufs: the RMBs; on success the peer no longer uses them
  *
- * DELETE RKEY exchanges of up to eight RMBs each, ended by the machine's timers. Keys
- * unknown to the peer do no harm. RFC 7609 3.5.5.2.2, A.3.7; RMB-24, RMB-26, RKEY-16,
- * RKEY-19.
+ * DELETE RKEY exchanges of up to eight RMBs each. Keys unknown to the peer do no harm.
+ * RFC 7609 3.5.5.2.2, A.3.7; RMB-24, RMB-26, RKEY-16, RKEY-19.
  *
- * Context: Process context, sleeps; expects no lock held.
- * Return: 0; -ECONNABORTED if the group has ended meanwhile, or the link that was to say
- * it; -EAGAIN if links change all the time.
+ * Context: Process context, sleeps, bounded by the machine's timers. Expects no lock held.
+ * Return: 0; -ECONNABORTED if the group or the link that carried the request has ended
+ * meanwhile; -EAGAIN if links change all the time.
  */
 int smc_llc_rmb_withdraw(struct smc_link_group *lgr, const struct list_head *bufs)
 {

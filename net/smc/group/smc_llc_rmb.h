@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the peer knows of our RMBs. */
+/* RKEY exchanges: our RMBs are announced to the peer and withdrawn from it. */
 #ifndef _SMC_LLC_RMB_H
 #define _SMC_LLC_RMB_H
 
@@ -7,7 +7,7 @@
 
 int smc_llc_rmb_announce(struct smc_link_group *lgr, struct smc_buf *buf);
 
-/* For the other files of the engine. */
+/* for the other files of the engine */
 int smc_llc_rmb_withdraw(struct smc_link_group *lgr, const struct list_head *bufs);
 bool smc_llc_rmb_next(struct smc_link_group *lgr, struct smc_llc_rkeys *rkey);
 void smc_llc_rmb_done(struct smc_link_group *lgr, int result);

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The keys of the peer's RMBs, as its LLC messages tell them, go into the group's table.
- */
+/* Keys of the peer's RMBs from LLC messages are stored in the group's table. */
 #include "group/smc_conn.h"
 #include "proto/smc_llc_v2.h"
 #include "group/smc_llc_msg.h"
 #include "group/smc_llc_rtoken.h"
 
 /**
- * smc_llc_rtoken_store() - the peer has a new RMB
+ * smc_llc_rtoken_store() - store the keys of a new RMB of the peer
  * @lgr: the group
  * @keys: its token on every link
  *
- * All of them are stored, or none at all. RKEY-04 to RKEY-13.
+ * All of them are stored, or none. RKEY-04 to RKEY-13.
  *
  * Context: Expects lgr->lock held.
- * Return: false if the table has no place, or something else in it.
+ * Return: false if the table is full or has a conflicting entry.
  */
 bool smc_llc_rtoken_store(struct smc_link_group *lgr, const struct smc_llc_rkeys *keys)
 {
@@ -47,12 +45,12 @@ static bool llc_store_pair(struct smc_link_group *lgr, const struct smc_llc_acti
 {
 	int idx = smc_rtoken_find_rkey(lgr->rtokens, act->link, pair->ref_rkey);
 
-	/* One that is not known, or no more, is used by nobody here. */
+	/* a key that is unknown, or no longer known, has no user here */
 	return idx < 0 || !smc_rtoken_set(lgr->rtokens, idx, act->target, pair->rkey,
 					  pair->vaddr);
 }
 
-/* Those that came with an ADD LINK, which was kept until now. */
+/* The pairs of an ADD LINK that was retained. */
 static bool llc_store_kept(struct smc_link_group *lgr, const struct smc_llc_action *act)
 {
 	struct smc_llc *llc = &lgr->llc;
@@ -69,15 +67,15 @@ static bool llc_store_kept(struct smc_link_group *lgr, const struct smc_llc_acti
 }
 
 /**
- * smc_llc_rtoken_store_pairs() - how the peer's RMBs are reached over a new link
+ * smc_llc_rtoken_store_pairs() - store the keys of the peer's RMBs on a new link
  * @lgr: the group
- * @act: SMC_LLC_ACT_STORE_PAIRS, with ADD LINK CONTINUATION, or with an ADD LINK that
- *	 was kept until now; it is dropped
+ * @act: SMC_LLC_ACT_STORE_PAIRS, with ADD LINK CONTINUATION, or with a retained ADD LINK,
+ *	 which is freed
  *
  * RKEY-22.
  *
  * Context: Expects lgr->lock held.
- * Return: false if they make no sense.
+ * Return: false if they are invalid.
  */
 bool smc_llc_rtoken_store_pairs(struct smc_link_group *lgr, const struct smc_llc_action *act)
 {
@@ -94,12 +92,12 @@ bool smc_llc_rtoken_store_pairs(struct smc_link_group *lgr, const struct smc_llc
 }
 
 /**
- * smc_llc_rtoken_delete() - RMBs of the peer are about to go
+ * smc_llc_rtoken_delete() - delete RMBs of the peer from the table
  * @lgr: the group
- * @act: SMC_LLC_ACT_DELETE_RTOKENS; if its DELETE RKEY was kept, that is dropped
- * @ev: receives which keys no RMB has, RKEY-18
+ * @act: SMC_LLC_ACT_DELETE_RTOKENS; a retained DELETE RKEY is freed
+ * @ev: receives the mask of unknown keys, RKEY-18
  *
- * Connections are cut off from an RMB before the answer says that it may go.
+ * Connections lose an RMB before the answer permits the peer to free it.
  *
  * Context: Process context. Expects lgr->lock held.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The keys of the peer's RMBs, as its LLC messages tell them. */
+/* The keys of the peer's RMBs, from LLC messages. */
 #ifndef _SMC_LLC_RTOKEN_H
 #define _SMC_LLC_RTOKEN_H
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Areas that nobody uses leave their group: after a while, or when memory is wanted.
+ * Idle regions leave their group: after a time, or when memory is short.
  *
- * Operation: the worker of a group has a work item give idle areas back when their
- * time has come, and so has who wants memory. It waits for the peer, which has to forget
- * an RMB before that goes; hence it is none of the worker's own.
+ * Operation: a work item gives idle regions back, queued by the worker of the group when
+ * it is time, or by a caller that needs memory. It is not the worker itself, because it
+ * waits for the peer to release an RMB.
  *
- * Error handling: RMBs that the peer could not be told of stay, and it is tried again.
+ * Error handling: RMBs that could not be withdrawn from the peer stay and are retried.
  */
 #include <linux/jiffies.h>
 
@@ -16,7 +16,7 @@
 #include "group/smc_llc_rmb.h"
 #include "group/smc_llc_sweep.h"
 
-/* How long to wait before RMBs whose withdrawal failed are withdrawn again. */
+/* delay until a failed withdrawal of RMBs is retried */
 #define LLC_SWEEP_AGAIN_MS	1000
 
 static void llc_arm_sweep(struct smc_link_group *lgr, bool again)
@@ -26,7 +26,7 @@ static void llc_arm_sweep(struct smc_link_group *lgr, bool again)
 }
 
 /**
- * smc_llc_sweep_start() - a group is up: look after its areas from now on
+ * smc_llc_sweep_start() - begin to watch the idle regions of a group that is up
  * @lgr: the group
  *
  * Context: Expects lgr->lock held.
@@ -38,10 +38,10 @@ void smc_llc_sweep_start(struct smc_link_group *lgr)
 }
 
 /**
- * smc_llc_sweep_due() - when the worker has to call smc_llc_sweep_check() at the latest
+ * smc_llc_sweep_due() - when the worker has to call smc_llc_sweep_check()
  * @lgr: the group
  *
- * The setting is looked up anew each time: it may be changed while a group lives.
+ * Reads the setting each time, since it may change.
  *
  * Context: Expects lgr->lock held.
  * Return: in ms, or SMC_LLC_NO_DEADLINE.
@@ -59,7 +59,7 @@ u64 smc_llc_sweep_due(struct smc_link_group *lgr)
 }
 
 /**
- * smc_llc_sweep_check() - have idle areas given back if it is time
+ * smc_llc_sweep_check() - have idle regions given back if it is time
  * @lgr: the group
  *
  * Context: The worker of @lgr. Expects lgr->lock held.
@@ -73,7 +73,7 @@ void smc_llc_sweep_check(struct smc_link_group *lgr)
 	}
 }
 
-/* What is old enough goes, and more of the rest until @want bytes are gone. */
+/* Take regions idle for long enough, then others until @want bytes are taken. */
 static unsigned long llc_take_idle(struct smc_link_group *lgr, struct smc_buf_pool *pool,
 				   unsigned long want)
 {
@@ -93,8 +93,8 @@ static void llc_drop_leaving(struct smc_link_group *lgr, enum smc_buf_kind kind)
 }
 
 /*
- * What the peer could not be told of it may still write to: so it stays until that has
- * been done. If the group ends instead, so do its RMBs.
+ * A peer may still write to an RMB that was not withdrawn, so that stays for a retry. If
+ * the group has ended its RMBs end as well.
  */
 static void llc_give_rmbs_back(struct smc_link_group *lgr)
 {
@@ -110,10 +110,8 @@ static void llc_give_rmbs_back(struct smc_link_group *lgr)
 }
 
 /*
- * Give areas back that nobody has used for a while, or whose memory is wanted:
- * send areas at once, RMBs after the peer has said that it forgets them.
- * Handshakes that want to add an area wait meanwhile. RFC 7609 3.5.5.2.2;
- * RMB-24 to RMB-26, TMR-14.
+ * Give back send regions at once, RMBs once the peer has released them. Handshakes that
+ * want to add a region wait meanwhile. RFC 7609 3.5.5.2.2; RMB-24 to RMB-26, TMR-14.
  */
 static void llc_sweep_work(struct work_struct *work)
 {
@@ -121,14 +119,14 @@ static void llc_sweep_work(struct work_struct *work)
 	struct smc_link_group *lgr = lgr_of(llc);
 	unsigned long want, taken;
 
-	/* Who adds an area now has this run once more: smc_llc_sweep_end_grow() */
+	/* the task that adds a region now queues this again: smc_llc_sweep_end_grow() */
 	if (smc_lgr_begin_grow(lgr))
 		goto put;
 	want = atomic_long_xchg(&llc->sweep_want, 0);
 	taken = llc_take_idle(lgr, &lgr->sends, want);
 	llc_drop_leaving(lgr, SMC_BUF_SEND);
 	llc_take_idle(lgr, &lgr->rmbs, want - min(want, taken));
-	/* Those that could not be withdrawn the last time are among them. */
+	/* includes those that could not be withdrawn the last time */
 	if (!list_empty(&lgr->leaving))
 		llc_give_rmbs_back(lgr);
 	smc_lgr_end_grow(lgr);
@@ -148,17 +146,17 @@ void smc_llc_sweep_init(struct smc_link_group *lgr)
 }
 
 /**
- * smc_llc_sweep_end_grow() - smc_lgr_end_grow() for who has added an area
+ * smc_llc_sweep_end_grow() - end the turn of a task that added a region
  * @lgr: the group
  *
- * What was asked of the group meanwhile (smc_llc_reclaim()) is seen to now.
+ * Like smc_lgr_end_grow(), but also runs a sweep that was due meanwhile.
  *
  * Context: Process context. Expects no lock held. Takes lgr->lock.
  */
 void smc_llc_sweep_end_grow(struct smc_link_group *lgr)
 {
 	smc_lgr_end_grow(lgr);
-	/* The sweep that came in vain has left its wish, before it was refused. */
+	/* sweep_want was set before the sweep was refused */
 	if (atomic_long_read(&lgr->llc.sweep_want) || !list_empty(&lgr->leaving))
 		smc_core_queue_patient(lgr, &lgr->llc.sweep_work);
 }
@@ -168,14 +166,14 @@ void smc_llc_sweep_end_grow(struct smc_link_group *lgr)
  * @lgr: the group
  *
  * Context: Any context.
- * Return: bytes in areas without a connection, less what is on its way.
+ * Return: bytes in regions without a connection, less those already requested.
  */
 unsigned long smc_llc_idle_mem(const struct smc_link_group *lgr)
 {
 	unsigned long idle = READ_ONCE(lgr->rmbs.idle) + READ_ONCE(lgr->sends.idle);
 	unsigned long wanted;
 
-	/* A group that forms has nothing idle, and one that ends gives all. */
+	/* a forming group has nothing idle, an ending one gives all anyway */
 	if (READ_ONCE(lgr->state) != SMC_LGR_ACTIVE)
 		return 0;
 	wanted = atomic_long_read(&lgr->llc.sweep_want);
@@ -185,13 +183,13 @@ unsigned long smc_llc_idle_mem(const struct smc_link_group *lgr)
 /**
  * smc_llc_reclaim() - have a group give memory back
  * @lgr: the group
- * @want: bytes, at least; less if there is no more
+ * @want: minimum in bytes; less if there is not as much
  *
- * A work item does it, since the peer has to forget an RMB before it goes
- * (RMB-24, RMB-26). Nothing is waited for, nothing allocated.
+ * A work item does it, since the peer has to release an RMB first (RMB-24, RMB-26).
+ * Neither waits nor allocates.
  *
  * Context: Any context.
- * Return: bytes that will follow, 0 if there is nothing that is not on its way.
+ * Return: bytes that will follow, 0 if nothing more can.
  */
 unsigned long smc_llc_reclaim(struct smc_link_group *lgr, unsigned long want)
 {
@@ -204,12 +202,11 @@ unsigned long smc_llc_reclaim(struct smc_link_group *lgr, unsigned long want)
 }
 
 /**
- * smc_llc_trim() - a connection has given rings back to a group
+ * smc_llc_trim() - bound the unused rings after a connection gave rings back
  * @lgr: the group
  *
- * Of those that give back at the same time, only the last may see an area idle. Where
- * more rings are unused than may be (net.smc.spare_mem), those of this group go, as far
- * as their areas are idle.
+ * If unused rings exceed net.smc.spare_mem, idle regions of this group go. If several
+ * connections give back at the same time, only the last may find a region idle.
  *
  * Context: Any context.
  */

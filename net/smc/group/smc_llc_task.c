@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the LLC machine wants done about a link and may take seconds.
+ * Work on links that may take seconds.
  *
- * Operation: work items create links, bring them up, stop and destroy them, without
- * lgr->lock, and report back as events; each link index has one, so what is done about
- * a link is done in order.
+ * Operation: work items create, prepare, stop and destroy links without lgr->lock and
+ * report back as events. Each link index has one, so work on a link stays in order.
  *
- * Ownership: a queued or running work item holds a reference on the group. Links that
- * were ever in use live as long as their group, whether their queues do or not;
- * lgr->links names those that have queues.
+ * Ownership: a queued or running work item holds a reference on the group. A link is
+ * freed with its group; lgr->links names the links that have queues.
  */
 #include <linux/delay.h>
 #include <linux/string.h>
@@ -22,16 +20,16 @@
 #include "group/smc_llc_task.h"
 #include "rdma/smc_route.h"
 
-/* How often a neighbour on the way of a new link is looked for. */
+/* polling interval while the neighbour of a new link is resolved */
 #define LLC_NEIGHBOUR_STEP_MS	20
 
 /**
- * smc_llc_task_do() - have something done about a link
+ * smc_llc_task_do() - queue work on a link
  * @lgr: the group
  * @index: link index
- * @todo: besides what is still to be done
+ * @todo: added to the pending work
  *
- * Comes back as an event, but for SMC_LLC_TODO_STOP.
+ * The outcome is reported as an event, except for SMC_LLC_TODO_STOP.
  *
  * Context: Process context. Expects lgr->lock held.
  */
@@ -49,7 +47,7 @@ void smc_llc_task_do(struct smc_link_group *lgr, u8 index, enum smc_llc_todo tod
  * @lgr: the group
  * @act: SMC_LLC_ACT_CREATE_LINK
  *
- * Comes back as SMC_LLC_EV_LINK_CREATED.
+ * The outcome is reported as SMC_LLC_EV_LINK_CREATED.
  *
  * Context: Process context. Expects lgr->lock held.
  */
@@ -64,7 +62,7 @@ void smc_llc_task_create(struct smc_link_group *lgr, const struct smc_llc_action
 	order->is_bare = act->is_bare;
 	order->must_reach = !flow->params.is_server;
 	memcpy(order->peer_gid, flow->add.offer.end.gid, sizeof(order->peer_gid));
-	/* where the client's end will be a server cannot know */
+	/* a server cannot know yet where the client's end will be */
 	order->is_direct = !carrier || carrier->peer.hop_limit <= 1;
 	smc_llc_task_do(lgr, act->link, SMC_LLC_TODO_CREATE);
 }
@@ -74,7 +72,7 @@ void smc_llc_task_create(struct smc_link_group *lgr, const struct smc_llc_action
  * @lgr: the group
  * @act: SMC_LLC_ACT_PREPARE_LINK
  *
- * Comes back as SMC_LLC_EV_LINK_PREPARED.
+ * The outcome is reported as SMC_LLC_EV_LINK_PREPARED.
  *
  * Context: Process context. Expects lgr->lock held.
  */
@@ -85,7 +83,7 @@ void smc_llc_task_prepare(struct smc_link_group *lgr, const struct smc_llc_actio
 	smc_llc_task_do(lgr, act->link, SMC_LLC_TODO_PREPARE);
 }
 
-/* The port that the machine has chosen from those it was told of. */
+/* The machine chose this port from the ports reported to it. */
 static int llc_find_end(struct smc_link_group *lgr, const struct smc_llc_end *wanted,
 			struct smc_ib_end *end)
 {
@@ -106,8 +104,8 @@ static int llc_find_end(struct smc_link_group *lgr, const struct smc_llc_end *wa
 }
 
 /*
- * Without RNICS the machine of a server offers the RNIC it has, to see whether
- * the client has another: SL-02.
+ * The machine of a server without a list of ports offers the RNIC in use, in case the
+ * client has another: SL-02.
  */
 static int llc_first_end(struct smc_link_group *lgr, struct smc_ib_end *end)
 {
@@ -120,20 +118,20 @@ static int llc_first_end(struct smc_link_group *lgr, struct smc_ib_end *end)
 
 static int llc_map_areas(struct smc_link *link)
 {
-	/* as where devices need copies of the CPU's memory, smc_buf_map_link() */
+	/* the fault imitates devices that need copies of memory, see smc_buf_map_link() */
 	return smc_fault_is_due(SMC_FAULT_MAP) ? -EOPNOTSUPP : smc_link_map(link);
 }
 
 /*
- * The way from a port to the peer's: a route, or (version 1) a subnet that the two share.
- * The subnet decides also where the port's interface is in another namespace, whose
- * routes this group may not use. A neighbour is waited for, but not for long: it answers,
- * or will be known next time.
+ * Find the path from a port to the peer's: a route, or (version 1) a shared subnet. The
+ * subnet also decides if the port's interface is in another namespace, whose routes this
+ * group may not use. The wait for a neighbour is short: once resolved, the next attempt
+ * succeeds.
  */
 static int llc_find_way(struct smc_link_group *lgr, const struct smc_ib_end *end, const u8 *gid,
 			struct smc_route *route)
 {
-	/* no TCP connection goes there: by the port's interface, and as root */
+	/* no TCP connection uses this path: route by the port's interface, as root */
 	struct smc_route_rules like = { .uid = GLOBAL_ROOT_UID };
 	u64 until = llc_now() + SMC_ROUTE_NEIGHBOUR_MS;
 	int rc;
@@ -151,7 +149,7 @@ static int llc_find_way(struct smc_link_group *lgr, const struct smc_ib_end *end
 	return rc;
 }
 
-/* A port without a way to the peer's would be tried in vain. */
+/* Fails early if no path leads from the port to the peer's. */
 static int llc_create_link(struct smc_link_group *lgr, u8 index,
 			   const struct smc_llc_order *want)
 {
@@ -210,7 +208,7 @@ static int llc_connect_link(struct smc_link *link, const struct smc_llc_end *end
 
 static int llc_prepare_link(struct smc_link_group *lgr, u8 index, const struct smc_llc_end *peer)
 {
-	/* the end of the group takes links down, too, and their devices with them */
+	/* the end of the group also takes links down, and their devices with them */
 	struct smc_link *link = smc_link_enter_at(lgr, index);
 	int rc;
 
@@ -235,7 +233,7 @@ static void llc_stop_link(struct smc_link_group *lgr, u8 index)
 
 static void llc_destroy_link(struct smc_link_group *lgr, u8 index)
 {
-	/* The work item of this index alone destroys it. */
+	/* only the work item of this index destroys it */
 	struct smc_link *link = READ_ONCE(lgr->links[index]);
 
 	if (!link)
@@ -244,10 +242,7 @@ static void llc_destroy_link(struct smc_link_group *lgr, u8 index)
 	smc_llc_ports_update(lgr);
 }
 
-/*
- * A link that is to be destroyed needs nothing else: the machine does not miss
- * what else was asked for.
- */
+/* A link to destroy needs no other work, and the machine expects no report of it. */
 static void llc_task_work(struct work_struct *work)
 {
 	struct smc_llc_task *task = container_of(work, struct smc_llc_task, work);

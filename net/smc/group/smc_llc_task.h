@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the LLC machine wants done about a link and may take seconds. */
+/* Work on links that may take seconds. */
 #ifndef _SMC_LLC_TASK_H
 #define _SMC_LLC_TASK_H
 

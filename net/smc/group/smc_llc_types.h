@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What a link group embeds for its LLC engine. The objects below the engine
- * only hold and never read it; smc_llc.c and the files that it names do.
+ * State of the LLC engine that each link group embeds. Only the engine (smc_llc.c
+ * and the files named there) reads it.
  */
 #ifndef _SMC_LLC_TYPES_H
 #define _SMC_LLC_TYPES_H
@@ -19,18 +19,18 @@ struct smc_llc_request;
 
 enum smc_llc_queue_limit {
 	SMC_LLC_RX_QUEUED	= 32,	/* a peer that sends faster is out of sync */
-	SMC_LLC_QUEUED		= 128,	/* and room for what this side adds */
+	SMC_LLC_QUEUED		= 128,	/* plus room for events of this side */
 };
 
 /**
- * struct smc_llc_item - an event on its way to the worker
+ * struct smc_llc_item - an event queued for the worker
  * @type: enum smc_llc_event_type
  * @link: link index
  * @ok: outcome
- * @len: bytes that arrived, may exceed what @raw keeps; with EV_MSG
- * @cookie: of a send; reason with EV_REQ_TERMINATE
- * @raw: a received message, still to be decoded; with EV_MSG
- * @more: in place of @raw the whole of a long one; the ring's until it is decoded
+ * @len: length of the received message, may exceed @raw; for EV_MSG
+ * @cookie: of a send; reason for EV_REQ_TERMINATE
+ * @raw: the received message, not decoded; for EV_MSG
+ * @more: a message longer than @raw in full; owned by the ring until decoded
  */
 struct smc_llc_item {
 	enum smc_llc_event_type type;
@@ -43,9 +43,9 @@ struct smc_llc_item {
 };
 
 /**
- * struct smc_llc_probe - a write of zeros that proves the path before data do
- * @raddr: into the peer's element of the first connection, still unused
- * @laddr: zeros, as many
+ * struct smc_llc_probe - a write of zeros that proves the path before data uses it
+ * @raddr: in the peer's element of the first connection, still unused
+ * @laddr: source, @len zeros
  * @rkey: for @raddr
  * @lkey: for @laddr
  * @len: bytes, the path MTU; 0 for no probe
@@ -59,32 +59,31 @@ struct smc_llc_probe {
 };
 
 /**
- * struct smc_llc_long - where a long ADD LINK is built
- * @pair: its list
- * @msg: itself
+ * struct smc_llc_long - scratch to build a long ADD LINK
+ * @pair: its list of keys
+ * @msg: the encoded message
  */
 struct smc_llc_long {
 	struct smc_llc_pair pair[SMC_LLC_LONG_KEYS];
 	u8 msg[SMC_WR_RECV_MAX];
 };
 
-/* What is to be done about a link without lgr->lock. */
+/* Work on a link that must not run under lgr->lock. */
 enum smc_llc_todo {
 	SMC_LLC_TODO_CREATE	= 0x01,
 	SMC_LLC_TODO_PREPARE	= 0x02,
 	SMC_LLC_TODO_STOP	= 0x04,
-	SMC_LLC_TODO_DESTROY	= 0x08,	/* and nothing else */
+	SMC_LLC_TODO_DESTROY	= 0x08,	/* overrides all others */
 };
 
 /**
- * struct smc_llc_order - what is to be done about a link
+ * struct smc_llc_order - pending work on a link
  * @todo: bits of &enum smc_llc_todo
  * @end: RNIC to create the link on, or the peer's end to connect it to
- * @is_bare: no area is mapped on the link that is created
- * @must_reach: client, to create: the link that the server offers ends at
- *		@peer_gid
- * @peer_gid: see there
- * @is_direct: server, to create: no gateway is on the way of the link that there is
+ * @is_bare: map no region on the new link
+ * @must_reach: client, create: the offered link ends at @peer_gid
+ * @peer_gid: see @must_reach
+ * @is_direct: server, create: the existing link crosses no gateway
  */
 struct smc_llc_order {
 	unsigned int todo;
@@ -96,8 +95,8 @@ struct smc_llc_order {
 };
 
 /**
- * struct smc_llc_task - work on one link that may take long
- * @work: on the queue of the groups
+ * struct smc_llc_task - work on one link that may take seconds
+ * @work: queued by smc_core_queue()
  * @lgr: the group
  * @index: link index
  * @order: under lgr->lock
@@ -113,53 +112,50 @@ static_assert(SMC_LLC_LINKS == SMC_LINKS_MAX);
 
 /**
  * struct smc_llc - the LLC engine of a link group
- * @flow: the machine; under lgr->lock
+ * @flow: the state machine; under lgr->lock
  * @actions: scratch of the worker; under lgr->lock
- * @probe: for the last message of first contact that may still be followed by
- *	a Decline; written before SMC_LLC_EV_START, used once by the worker
  * @start: for SMC_LLC_EV_START; const once that is queued
- * @work: feeds queued events to @flow; a work item never runs twice at a time,
- *	which makes it the one ordered worker of its link group
- * @task: makes links, brings them up, takes them down; by link index
- * @sweep_work: gives back areas that nobody has used for long, or whose memory
- *	is wanted; on the queue of those that wait for peers, as this does
- * @sweep_want: bytes that are to go back however short they have been unused
+ * @probe: for the last message of first contact that a Decline may follow; written
+ *	before SMC_LLC_EV_START, used once by the worker
+ * @work: the worker: feeds queued events to @flow; a work item never runs twice at a
+ *	time, so events of a group stay in order
+ * @task: creates, prepares, stops and destroys links; by link index
+ * @sweep_work: gives idle regions back; on the queue of items that wait for peers
  * @timer: fires at the deadline of @flow
- * @lan: what further ports have to be like; const once @wants_links
+ * @lan: requirements on further ports; const once @wants_links
  * @wants_links: the group may have several links
- * @rnics: ports that could carry links when last looked, under @queue_lock
- * @nr_looks: how often somebody has begun to look, under @queue_lock
- * @last_look: which of them has seen @rnics, under @queue_lock
- * @told: our RMBs that the peer knew when the link that is being added was
- *	  created, and has to be told of again, NULL if forgotten meanwhile;
- *	  under lgr->lock
+ * @rnics: ports that could carry links, from the last scan; under @queue_lock
+ * @nr_looks: number of scans begun; under @queue_lock
+ * @last_look: the scan that filled @rnics; under @queue_lock
+ * @told: our RMBs to announce for the link being added: those the peer knew when
+ *	the link was created, NULL if deleted since; under lgr->lock
  * @nr_told: length of @told
- * @msg: the long message of the event that @flow is fed, NULL if it is none;
- *	under lgr->lock
- * @kept: the ADD LINK whose keys @flow wants later, or NULL; under lgr->lock
- * @kept_rkeys: the same, a DELETE RKEY
- * @long_buf: scratch, once a group of version 2 has tried for another link; under
- *	lgr->lock
- * @long_page: for the next message that is longer than its slot; under lgr->lock
- * @swept_at: when @sweep_work was queued by time, in ms, or the group came up; 0
- *	before that; under lgr->lock
- * @sweep_again: some areas could not be withdrawn; under lgr->lock
- * @balance_at: when connections are to be spread over the links, in ms; under lgr->lock
- * @is_ready: the engine can be told something; its group is known a little earlier
+ * @msg: long message of the event being fed to @flow, or NULL; under lgr->lock
+ * @kept: ADD LINK whose keys @flow needs later, or NULL; under lgr->lock
+ * @kept_rkeys: DELETE RKEY that @flow needs later, or NULL; under lgr->lock
+ * @long_buf: scratch, allocated by the first attempt of a version 2 group to add a
+ *	link; under lgr->lock
+ * @long_page: for the next message longer than its slot; under lgr->lock
+ * @swept_at: when @sweep_work was last queued by time or the group came up, in ms; 0
+ *	before; under lgr->lock
+ * @sweep_again: some RMBs could not be withdrawn; under lgr->lock
+ * @sweep_want: bytes to give back regardless of their idle time
+ * @balance_at: when to spread connections over the links, in ms; under lgr->lock
+ * @is_ready: the engine takes events; set shortly after the group is listed
  * @queue_lock: spinlock, irq safe; guards @queue, @head, @nr, @nr_rx, @to_probe,
  *		@is_overrun, @is_closed, @requests, @rnics, @nr_looks and @last_look
  * @queue: ring of events
  * @head: oldest entry
  * @nr: entries in use
  * @nr_rx: of them received messages
- * @to_probe: links that are to be probed, a mask of indices
- * @is_overrun: @queue was full, or the peer sent more than SMC_LLC_RX_QUEUED
- * @is_closed: no event or request is taken any more
- * @idle_at: when a group without connections ends, in ms; 0 for never;
- *	     without a lock (READ_ONCE(), WRITE_ONCE())
- * @is_surplus: it ends now, if it still has none; without a lock
- * @requests: RKEY requests of this side, waiting in line
- * @current_req: the one that @flow is working on; under lgr->lock
+ * @to_probe: links to probe, a mask of indices
+ * @is_overrun: @queue was full, or the peer exceeded SMC_LLC_RX_QUEUED
+ * @is_closed: events and requests are refused
+ * @idle_at: when a group without connections ends, in ms; 0 for never; accessed
+ *	     without a lock by READ_ONCE() and WRITE_ONCE()
+ * @is_surplus: end now if there is still no connection; without a lock
+ * @requests: queued RKEY requests of this side
+ * @current_req: the request that @flow works on; under lgr->lock
  */
 struct smc_llc {
 	struct smc_llc_flow flow;
@@ -187,7 +183,7 @@ struct smc_llc {
 	atomic_long_t sweep_want;
 	u64 balance_at;
 	bool is_ready;
-	spinlock_t queue_lock;	/* innermost, but for the locks of work queues */
+	spinlock_t queue_lock;	/* innermost, except for locks of work queues */
 	struct smc_llc_item queue[SMC_LLC_QUEUED];
 	unsigned int head;
 	unsigned int nr;

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rings that nobody uses go back when memory is short.
+ * Shrinker: unused rings go back when memory is short.
  *
- * Operation: link groups keep areas whose connections have ended, since the
- * next ones will want them. The kernel asks how many pages that is, and asks
- * for some of them. The answer is a promise: a peer has to be told before an
- * RMB goes (RFC 7609 3.5.5.2.2), so work items of the groups give them back.
+ * Operation: link groups keep regions without connections for later connections. The
+ * kernel asks for their size, and for some of them back. The answer is a promise: a
+ * peer has to release an RMB first (RFC 7609 3.5.5.2.2), so work items of the groups give
+ * them back. Only whole regions go; net.smc.spare_mem bounds what is unused in others.
  *
- * Only whole areas go. What is unused in an area that has a connection is
- * bounded by net.smc.spare_mem.
- *
- * Locks: the kernel asks in the middle of allocations, whatever lock their
- * caller holds. So nothing is taken here but the lock of the list of groups,
- * under which nobody allocates.
+ * Locks: the kernel asks in the middle of allocations, with any lock held. So only the
+ * lock of the list of groups is taken, under which nothing allocates.
  */
 #include "smc_compat.h"
 #include "group/smc_llc_sweep.h"
@@ -52,7 +48,7 @@ static unsigned long shrink_scan(struct shrinker *shrinker, struct shrink_contro
 }
 
 /**
- * smc_shrink_init() - be asked when memory is short
+ * smc_shrink_init() - register the shrinker
  *
  * Context: Process context, module load.
  * Return: 0 or -ENOMEM.
@@ -64,9 +60,9 @@ int smc_shrink_init(void)
 }
 
 /**
- * smc_shrink_exit() - undo smc_shrink_init()
+ * smc_shrink_exit() - unregister the shrinker
  *
- * Nobody asks any more when this returns.
+ * It is not running any more when this returns.
  *
  * Context: Process context, module unload.
  */

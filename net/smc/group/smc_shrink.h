@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the kernel asks when memory is short. */
+/* Shrinker: unused rings go back when memory is short. */
 #ifndef SMC_SHRINK_H
 #define SMC_SHRINK_H
 
