@@ -48,10 +48,10 @@
 #define LLC_BALANCE_MS		1000
 
 /* Upper bound of the delay until an idle group notices a changed setting. */
-#define LLC_LONGEST_MS		(10 * MSEC_PER_SEC)
+#define LLC_MAX_SLEEP_MS	(10 * MSEC_PER_SEC)
 
 /* Bound on waiting for silent peers when a namespace or the module goes away. */
-#define LLC_LEAVE_MS		3000
+#define LLC_END_ALL_MS		3000
 
 /* Publish the machine's link numbers for observers. */
 static void llc_show_link(struct smc_link_group *lgr, u8 index)
@@ -66,7 +66,7 @@ static void llc_show_link(struct smc_link_group *lgr, u8 index)
 	WRITE_ONCE(to->peer_uid, from->peer_uid);
 }
 
-static void llc_note_why(struct smc_link_group *lgr, enum smc_llc_why why)
+static void llc_count_fault(struct smc_link_group *lgr, enum smc_llc_why why)
 {
 	enum smc_llc_fault fault = smc_llc_why_fault(why);
 
@@ -83,7 +83,7 @@ static void llc_link_up(struct smc_link_group *lgr, u8 index)
 	lgr->type = smc_llc_flow_type(&lgr->llc.flow);
 	llc_count(lgr, SMC_STAT_LINK_UP);
 	llc_show_link(lgr, index);
-	lgr->llc.nr_told = 0;
+	lgr->llc.nr_announced = 0;
 	if (!link)
 		return;
 	pr_info_ratelimited("link group %08x, link %u is up on %s (%s)\n", lgr->id, link->num,
@@ -104,7 +104,7 @@ static void llc_link_down(struct smc_link_group *lgr, const struct smc_llc_actio
 	struct smc_link *link = lgr->links[act->link];
 
 	llc_count(lgr, SMC_STAT_LINK_DOWN);
-	llc_note_why(lgr, act->why);
+	llc_count_fault(lgr, act->why);
 	pr_info_ratelimited("link group %08x, link %u is down: %s\n", lgr->id,
 			    lgr->llc.flow.link[act->link].num, smc_llc_why_name(act->why));
 	if (!link)
@@ -140,7 +140,7 @@ static void llc_group_failed(struct smc_link_group *lgr, const struct smc_llc_ac
 		decline = SMC_DECLINE_PEERDECL;
 	/* written before the state that waiters check */
 	lgr->fail_is_path = act->fail == SMC_LLC_FAIL_RESET && smc_llc_why_is_path(act->why);
-	llc_note_why(lgr, act->why);
+	llc_count_fault(lgr, act->why);
 	pr_info_ratelimited("link group %08x not formed: %s\n", lgr->id,
 			    smc_llc_why_name(act->why));
 	if (lgr->links[0])
@@ -152,7 +152,7 @@ static void llc_group_failed(struct smc_link_group *lgr, const struct smc_llc_ac
  * The last path to the peer is lost: save later connects the time to discover that.
  * Not if only this group lost its links because the peer was restarted meanwhile.
  */
-static void llc_note_path(struct smc_link_group *lgr, enum smc_llc_why why)
+static void llc_remember_failure(struct smc_link_group *lgr, enum smc_llc_why why)
 {
 	if (READ_ONCE(lgr->state) == SMC_LGR_ACTIVE && smc_llc_why_is_path(why) &&
 	    !smc_lgr_has_successor(lgr))
@@ -235,7 +235,7 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 		llc_link_clear(lgr, act->link);
 		return false;
 	case SMC_LLC_ACT_TERMINATE:
-		llc_note_path(lgr, act->why);
+		llc_remember_failure(lgr, act->why);
 		smc_lgr_terminate(lgr);
 		return false;
 	}
@@ -290,7 +290,7 @@ static void llc_created(struct smc_link_group *lgr, struct smc_llc_event *ev)
 		ev->ok = false;
 	if (!ev->ok)
 		return;
-	llc->nr_told = 0;
+	llc->nr_announced = 0;
 	llc_end_of(link, &ev->created.end);
 	ev->created.is_direct = link->is_direct;
 	ev->created.nr_rmbs = 0;
@@ -304,7 +304,7 @@ static void llc_created(struct smc_link_group *lgr, struct smc_llc_event *ev)
  * A failed or missing completion and a queue pair event indict the path. Other faults
  * are of our own port or device, or mean that the peer is out of sync.
  */
-static bool llc_is_of_path(enum smc_wr_fault fault)
+static bool llc_fault_is_path(enum smc_wr_fault fault)
 {
 	return fault == SMC_WR_FAULT_SEND || fault == SMC_WR_FAULT_RECV ||
 	       fault == SMC_WR_FAULT_QP;
@@ -350,7 +350,7 @@ static bool llc_event_of(struct smc_link_group *lgr, const struct smc_llc_item *
 	case SMC_LLC_EV_LINK_BROKEN:
 		if (item->cookie == SMC_WR_FAULT_GOING)
 			ev->type = SMC_LLC_EV_LINK_GOING;
-		ev->ok = llc_is_of_path(item->cookie);
+		ev->ok = llc_fault_is_path(item->cookie);
 		return true;
 	case SMC_LLC_EV_RNICS:
 		smc_llc_ports_copy(&lgr->llc, &ev->rnics);
@@ -502,7 +502,7 @@ static void llc_arm_timer(struct smc_link_group *lgr)
 	due = min(due, llc->balance_at);
 	if (due == SMC_LLC_NO_DEADLINE && !llc->swept_at)
 		return;
-	due = clamp(due, now, now + LLC_LONGEST_MS);
+	due = clamp(due, now, now + LLC_MAX_SLEEP_MS);
 	smc_llc_queue_work_in(lgr, msecs_to_jiffies(due - now) + 1);
 }
 
@@ -560,7 +560,7 @@ static void llc_run(struct smc_link_group *lgr)
 		;
 }
 
-static void llc_follow_down(struct smc_link_group *lgr)
+static void llc_feed_all_broken(struct smc_link_group *lgr)
 {
 	u8 i;
 
@@ -577,7 +577,7 @@ static void llc_work(struct work_struct *work)
 	llc_run(lgr);
 	/* Taken down before the machine was started, or by one of the actions above. */
 	if (llc->flow.phase != SMC_LLC_DEAD && smc_lgr_is_down(lgr))
-		llc_follow_down(lgr);
+		llc_feed_all_broken(lgr);
 	if (llc->flow.phase == SMC_LLC_DEAD)
 		llc_close(lgr);
 	llc_arm_timer(lgr);
@@ -741,15 +741,15 @@ void smc_llc_give_up_link(struct smc_link_group *lgr, u8 index)
 }
 
 /* Groups of @net, or all, end until @until, in jiffies. */
-struct llc_leave {
+struct llc_ending {
 	const struct net *net;
 	unsigned long until;
 };
 
 /* A group that was just listed has no engine yet, nor a link to send on. */
-static bool llc_may_end(const struct smc_link_group *lgr, const struct llc_leave *leave)
+static bool llc_may_end(const struct smc_link_group *lgr, const struct llc_ending *ending)
 {
-	if (leave->net && lgr->key.net != leave->net)
+	if (ending->net && lgr->key.net != ending->net)
 		return false;
 	/* pairs with smp_store_release() in smc_llc_init() */
 	return smp_load_acquire(&lgr->llc.is_ready);
@@ -757,18 +757,18 @@ static bool llc_may_end(const struct smc_link_group *lgr, const struct llc_leave
 
 static void llc_end_one(struct smc_link_group *lgr, void *arg)
 {
-	const struct llc_leave *leave = arg;
+	const struct llc_ending *ending = arg;
 
-	if (llc_may_end(lgr, leave))
+	if (llc_may_end(lgr, ending))
 		smc_llc_end_group(lgr, SMC_LLC_DELETE_OPERATOR, true);
 }
 
 static void llc_wait_one(struct smc_link_group *lgr, void *arg)
 {
-	const struct llc_leave *leave = arg;
-	long left = leave->until - jiffies;
+	const struct llc_ending *ending = arg;
+	long left = ending->until - jiffies;
 
-	if (llc_may_end(lgr, leave) && left > 0)
+	if (llc_may_end(lgr, ending) && left > 0)
 		wait_event_timeout(lgr->waitq, smc_lgr_is_down(lgr), left);
 }
 
@@ -784,11 +784,11 @@ static void llc_wait_one(struct smc_link_group *lgr, void *arg)
  */
 void smc_llc_end_all(struct net *net)
 {
-	struct llc_leave leave = { .net = net };
+	struct llc_ending ending = { .net = net };
 
-	smc_lgr_for_each(llc_end_one, &leave);
-	leave.until = jiffies + msecs_to_jiffies(LLC_LEAVE_MS);
-	smc_lgr_for_each(llc_wait_one, &leave);
+	smc_lgr_for_each(llc_end_one, &ending);
+	ending.until = jiffies + msecs_to_jiffies(LLC_END_ALL_MS);
+	smc_lgr_for_each(llc_wait_one, &ending);
 }
 
 /**

@@ -75,9 +75,9 @@ static void llc_fill_pairs(struct smc_link_group *lgr, struct smc_llc_action *ac
 	unsigned int k;
 
 	for (k = 0; k < min_t(unsigned int, cont->nr_rtokens, SMC_LLC_CONT_PAIRS); k++) {
-		if (WARN_ON_ONCE(act->first_rmb + k >= llc->nr_told))
+		if (WARN_ON_ONCE(act->first_rmb + k >= llc->nr_announced))
 			return;
-		llc_pair(act, llc->told[act->first_rmb + k], &cont->pair[k]);
+		llc_pair(act, llc->announced[act->first_rmb + k], &cont->pair[k]);
 	}
 }
 
@@ -87,9 +87,9 @@ static unsigned int llc_list_pairs(const struct smc_llc *llc, const struct smc_l
 {
 	unsigned int k, nr = 0;
 
-	for (k = 0; k < llc->nr_told && nr < SMC_LLC_LONG_KEYS; k++)
-		if (llc->told[k])
-			llc_pair(act, llc->told[k], &pair[nr++]);
+	for (k = 0; k < llc->nr_announced && nr < SMC_LLC_LONG_KEYS; k++)
+		if (llc->announced[k])
+			llc_pair(act, llc->announced[k], &pair[nr++]);
 	return nr;
 }
 

@@ -71,7 +71,7 @@ unsigned int smc_llc_ports_of(struct smc_link_group *lgr, struct smc_ib_end *end
  * Returns true if the list has changed. Scans may run in parallel and take any time: the
  * one that began last is the most recent.
  */
-static bool llc_look_around(struct smc_link_group *lgr)
+static bool llc_scan_ports(struct smc_link_group *lgr)
 {
 	struct smc_ib_end ends[SMC_LLC_RNICS];
 	struct smc_llc *llc = &lgr->llc;
@@ -81,7 +81,7 @@ static bool llc_look_around(struct smc_link_group *lgr)
 	u8 i;
 
 	scoped_guard(spinlock_irqsave, &llc->queue_lock)
-		turn = ++llc->nr_looks;
+		turn = ++llc->nr_scans;
 	rnics.count = smc_llc_ports_of(lgr, ends);
 	for (i = 0; i < rnics.count; i++) {
 		memcpy(rnics.rnic[i].mac, ends[i].mac, sizeof(rnics.rnic[i].mac));
@@ -89,11 +89,11 @@ static bool llc_look_around(struct smc_link_group *lgr)
 		smc_ib_end_put(&ends[i]);
 	}
 	guard(spinlock_irqsave)(&llc->queue_lock);
-	if ((s32)(turn - llc->last_look) <= 0)
+	if ((s32)(turn - llc->last_scan) <= 0)
 		return false;
 	is_new = memcmp(&llc->rnics, &rnics, sizeof(rnics));
 	llc->rnics = rnics;
-	llc->last_look = turn;
+	llc->last_scan = turn;
 	return is_new;
 }
 
@@ -128,7 +128,7 @@ void smc_llc_ports_follow(struct smc_link *link, const u8 peer_gid[SMC_GID_LEN])
 	/* pairs with smp_load_acquire() in smc_llc_ports_update() */
 	smp_store_release(&llc->wants_links, true);
 	/* after the release: later changes are seen by smc_llc_ports_update() */
-	llc_look_around(link->lgr);
+	llc_scan_ports(link->lgr);
 }
 
 /**
@@ -144,11 +144,11 @@ void smc_llc_ports_update(struct smc_link_group *lgr)
 {
 	/* pairs with smp_store_release() in smc_llc_ports_follow() */
 	if (smp_load_acquire(&lgr->llc.wants_links) && !smc_lgr_is_down(lgr) &&
-	    llc_look_around(lgr))
+	    llc_scan_ports(lgr))
 		smc_llc_report(lgr, SMC_LLC_EV_RNICS, 0, true, 0);
 }
 
-static void llc_follow_ports(struct smc_link_group *lgr, void *arg)
+static void llc_update_ports(struct smc_link_group *lgr, void *arg)
 {
 	smc_llc_ports_update(lgr);
 }
@@ -156,7 +156,7 @@ static void llc_follow_ports(struct smc_link_group *lgr, void *arg)
 /* RDMA ports may have come or gone; C.8, ERR-58, ADDL-06. */
 static void llc_ports_work(struct work_struct *work)
 {
-	smc_lgr_for_each(llc_follow_ports, NULL);
+	smc_lgr_for_each(llc_update_ports, NULL);
 }
 
 static DECLARE_WORK(llc_ports, llc_ports_work);

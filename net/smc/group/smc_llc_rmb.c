@@ -66,16 +66,16 @@ static unsigned int llc_active_links(const struct smc_llc *llc)
 }
 
 /* Keep track of the RMBs that the peer knows: they are announced on added links. */
-static void llc_note_told(struct smc_llc *llc, const struct smc_llc_request *req)
+static void llc_note_announced(struct smc_llc *llc, const struct smc_llc_request *req)
 {
 	unsigned int i, k;
 
 	for (i = 0; i < req->nr_bufs; i++) {
 		req->bufs[i]->is_told = !req->is_delete;
 		/* Deployed peers accept a deletion while they add a link. */
-		for (k = 0; k < llc->nr_told && req->is_delete; k++)
-			if (llc->told[k] == req->bufs[i])
-				llc->told[k] = NULL;
+		for (k = 0; k < llc->nr_announced && req->is_delete; k++)
+			if (llc->announced[k] == req->bufs[i])
+				llc->announced[k] = NULL;
 	}
 }
 
@@ -99,7 +99,7 @@ void smc_llc_rmb_done(struct smc_link_group *lgr, int result)
 	if (!req)
 		return;
 	if (!result)
-		llc_note_told(llc, req);
+		llc_note_announced(llc, req);
 	if (result == -EAGAIN && req->links == llc_active_links(llc))
 		req->tries++;
 	if (result == -EAGAIN && req->tries < LLC_RKEY_TRIES) {
@@ -113,13 +113,14 @@ void smc_llc_rmb_done(struct smc_link_group *lgr, int result)
 	llc_finish(req, result);
 }
 
-static void llc_tell_pool(struct smc_llc *llc, struct smc_buf_pool *pool)
+static void llc_list_announced(struct smc_llc *llc, struct smc_buf_pool *pool)
 {
 	struct smc_buf *buf = NULL;
 
 	while ((buf = smc_buf_next(pool, buf)))
-		if ((buf->is_told || buf->is_ready) && llc->nr_told < ARRAY_SIZE(llc->told))
-			llc->told[llc->nr_told++] = buf;
+		if ((buf->is_told || buf->is_ready) &&
+		    llc->nr_announced < ARRAY_SIZE(llc->announced))
+			llc->announced[llc->nr_announced++] = buf;
 }
 
 /**
@@ -141,7 +142,7 @@ void smc_llc_rmb_start(struct smc_link_group *lgr)
 
 /**
  * smc_llc_rmb_select() - list the RMBs to announce for a new link
- * @lgr: the group; the list is @lgr->llc.told
+ * @lgr: the group; the list is @lgr->llc.announced
  *
  * All RMBs that the peer knows. No CONFIRM RKEY changes that before the link is up or
  * given up (RKEY-15), so the count stays valid. A DELETE RKEY in flight may:
@@ -156,12 +157,12 @@ unsigned int smc_llc_rmb_select(struct smc_link_group *lgr)
 	struct smc_buf *buf;
 
 	lockdep_assert_held(&lgr->lock);
-	llc_tell_pool(llc, &lgr->rmbs);
+	llc_list_announced(llc, &lgr->rmbs);
 	list_for_each_entry(buf, &lgr->leaving, node)
 		if (buf->kind == SMC_BUF_RMB && buf->is_told &&
-		    llc->nr_told < ARRAY_SIZE(llc->told))
-			llc->told[llc->nr_told++] = buf;
-	return llc->nr_told;
+		    llc->nr_announced < ARRAY_SIZE(llc->announced))
+			llc->announced[llc->nr_announced++] = buf;
+	return llc->nr_announced;
 }
 
 static int llc_build(struct smc_link_group *lgr, struct smc_llc_request *req,
@@ -254,7 +255,7 @@ void smc_llc_rmb_close(struct smc_link_group *lgr)
 		llc_finish(req, -ECONNABORTED);
 }
 
-static unsigned long llc_patience(const struct smc_link_group *lgr)
+static unsigned long llc_max_wait(const struct smc_link_group *lgr)
 {
 	return msecs_to_jiffies(min_t(u64, smc_llc_patience_ms(&lgr->llc.flow.params.timers),
 				      UINT_MAX));
@@ -264,7 +265,7 @@ static unsigned long llc_patience(const struct smc_link_group *lgr)
  * True while a request waits for this side's own RNIC, which may take a minute to fail.
  * A peer that keeps offering links can prolong this, hence LLC_RNIC_TURNS.
  */
-static bool llc_is_at_work(struct smc_link_group *lgr)
+static bool llc_rnic_is_busy(struct smc_link_group *lgr)
 {
 	enum smc_llc_config config;
 
@@ -292,8 +293,8 @@ static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
 	 * Not TASK_UNINTERRUPTIBLE, since it may take minutes. Callers are workers, which get no
 	 * signals.
 	 */
-	while (wait_for_completion_interruptible_timeout(&req->done, llc_patience(lgr)) <= 0) {
-		if (turns++ < LLC_RNIC_TURNS && llc_is_at_work(lgr))
+	while (wait_for_completion_interruptible_timeout(&req->done, llc_max_wait(lgr)) <= 0) {
+		if (turns++ < LLC_RNIC_TURNS && llc_rnic_is_busy(lgr))
 			continue;
 		smc_lgr_terminate(lgr);
 		smc_llc_queue_work(lgr);

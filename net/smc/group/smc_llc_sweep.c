@@ -17,12 +17,12 @@
 #include "group/smc_llc_sweep.h"
 
 /* delay until a failed withdrawal of RMBs is retried */
-#define LLC_SWEEP_AGAIN_MS	1000
+#define LLC_SWEEP_RETRY_MS	1000
 
-static void llc_arm_sweep(struct smc_link_group *lgr, bool again)
+static void llc_arm_sweep(struct smc_link_group *lgr, bool retry)
 {
 	lgr->llc.swept_at = llc_now();
-	lgr->llc.sweep_again = again;
+	lgr->llc.sweep_retry = retry;
 }
 
 /**
@@ -51,8 +51,8 @@ u64 smc_llc_sweep_due(struct smc_link_group *lgr)
 	int idle_ms = READ_ONCE(llc_settings(lgr)->rmb_idle_ms);
 
 	lockdep_assert_held(&lgr->lock);
-	if (lgr->llc.sweep_again)
-		return lgr->llc.swept_at + LLC_SWEEP_AGAIN_MS;
+	if (lgr->llc.sweep_retry)
+		return lgr->llc.swept_at + LLC_SWEEP_RETRY_MS;
 	if (!lgr->llc.swept_at || idle_ms <= 0)
 		return SMC_LLC_NO_DEADLINE;
 	return lgr->llc.swept_at + idle_ms;

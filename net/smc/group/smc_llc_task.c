@@ -128,8 +128,8 @@ static int llc_map_areas(struct smc_link *link)
  * group may not use. The wait for a neighbour is short: once resolved, the next attempt
  * succeeds.
  */
-static int llc_find_way(struct smc_link_group *lgr, const struct smc_ib_end *end, const u8 *gid,
-			struct smc_route *route)
+static int llc_find_path(struct smc_link_group *lgr, const struct smc_ib_end *end, const u8 *gid,
+			 struct smc_route *route)
 {
 	/* no TCP connection uses this path: route by the port's interface, as root */
 	struct smc_route_rules like = { .uid = GLOBAL_ROOT_UID };
@@ -169,7 +169,7 @@ static int llc_create_link(struct smc_link_group *lgr, u8 index,
 		return rc;
 	route.is_direct = want->is_direct;
 	if (want->must_reach)
-		rc = llc_find_way(lgr, &end, want->peer_gid, &route);
+		rc = llc_find_path(lgr, &end, want->peer_gid, &route);
 	if (rc) {
 		smc_ib_end_put(&end);
 		return rc;
@@ -198,7 +198,7 @@ static int llc_connect_link(struct smc_link *link, const struct smc_llc_end *end
 		return 0;
 	memcpy(peer.gid, end->gid, sizeof(peer.gid));
 	memcpy(peer.mac, end->mac, sizeof(peer.mac));
-	rc = llc_find_way(link->lgr, &link->wr.end, peer.gid, &route);
+	rc = llc_find_path(link->lgr, &link->wr.end, peer.gid, &route);
 	if (rc)
 		return rc;
 	memcpy(peer.hop_mac, route.mac, sizeof(peer.hop_mac));

@@ -125,11 +125,11 @@ static_assert(SMC_LLC_LINKS == SMC_LINKS_MAX);
  * @lan: requirements on further ports; const once @wants_links
  * @wants_links: the group may have several links
  * @rnics: ports that could carry links, from the last scan; under @queue_lock
- * @nr_looks: number of scans begun; under @queue_lock
- * @last_look: the scan that filled @rnics; under @queue_lock
- * @told: our RMBs to announce for the link being added: those the peer knew when
+ * @nr_scans: number of scans begun; under @queue_lock
+ * @last_scan: the scan that filled @rnics; under @queue_lock
+ * @announced: our RMBs to announce for the link being added: those the peer knew when
  *	the link was created, NULL if deleted since; under lgr->lock
- * @nr_told: length of @told
+ * @nr_announced: length of @announced
  * @msg: long message of the event being fed to @flow, or NULL; under lgr->lock
  * @kept: ADD LINK whose keys @flow needs later, or NULL; under lgr->lock
  * @kept_rkeys: DELETE RKEY that @flow needs later, or NULL; under lgr->lock
@@ -138,12 +138,12 @@ static_assert(SMC_LLC_LINKS == SMC_LINKS_MAX);
  * @long_page: for the next message longer than its slot; under lgr->lock
  * @swept_at: when @sweep_work was last queued by time or the group came up, in ms; 0
  *	before; under lgr->lock
- * @sweep_again: some RMBs could not be withdrawn; under lgr->lock
+ * @sweep_retry: some RMBs could not be withdrawn; under lgr->lock
  * @sweep_want: bytes to give back regardless of their idle time
  * @balance_at: when to spread connections over the links, in ms; under lgr->lock
  * @is_ready: the engine takes events; set shortly after the group is listed
  * @queue_lock: spinlock, irq safe; guards @queue, @head, @nr, @nr_rx, @to_probe,
- *		@is_overrun, @is_closed, @requests, @rnics, @nr_looks and @last_look
+ *		@is_overrun, @is_closed, @requests, @rnics, @nr_scans and @last_scan
  * @queue: ring of events
  * @head: oldest entry
  * @nr: entries in use
@@ -169,17 +169,17 @@ struct smc_llc {
 	struct smc_ib_lan lan;
 	bool wants_links;
 	struct smc_llc_rnics rnics;
-	u32 nr_looks;
-	u32 last_look;
-	struct smc_buf *told[SMC_BUF_MAX_AREAS];
-	unsigned int nr_told;
+	u32 nr_scans;
+	u32 last_scan;
+	struct smc_buf *announced[SMC_BUF_MAX_AREAS];
+	unsigned int nr_announced;
 	u8 *msg;
 	u8 *kept;
 	u8 *kept_rkeys;
 	struct smc_llc_long *long_buf;
 	u8 *long_page;
 	u64 swept_at;
-	bool sweep_again;
+	bool sweep_retry;
 	atomic_long_t sweep_want;
 	u64 balance_at;
 	bool is_ready;

@@ -16,7 +16,7 @@
 
 static struct shrinker *smc_shrinker;
 
-static void shrink_add_up(struct smc_link_group *lgr, void *arg)
+static void shrink_add_idle(struct smc_link_group *lgr, void *arg)
 {
 	unsigned long *bytes = arg;
 
@@ -27,11 +27,11 @@ static unsigned long shrink_count(struct shrinker *shrinker, struct shrink_contr
 {
 	unsigned long bytes = 0;
 
-	smc_lgr_for_each(shrink_add_up, &bytes);
+	smc_lgr_for_each(shrink_add_idle, &bytes);
 	return bytes >> PAGE_SHIFT ?: SHRINK_EMPTY;
 }
 
-static void shrink_ask(struct smc_link_group *lgr, void *arg)
+static void shrink_reclaim(struct smc_link_group *lgr, void *arg)
 {
 	unsigned long *left = arg;
 
@@ -43,7 +43,7 @@ static unsigned long shrink_scan(struct shrinker *shrinker, struct shrink_contro
 	unsigned long want = sc->nr_to_scan << PAGE_SHIFT;
 	unsigned long left = want;
 
-	smc_lgr_for_each(shrink_ask, &left);
+	smc_lgr_for_each(shrink_reclaim, &left);
 	return left == want ? SHRINK_STOP : (want - left) >> PAGE_SHIFT;
 }
 

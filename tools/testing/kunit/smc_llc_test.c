@@ -605,17 +605,17 @@ static void rkey_20_addl_12_late_news_change_no_count(struct kunit *test)
 	struct smc_buf gone = {};
 
 	mutex_lock(&link->lgr->lock);
-	llc->told[0] = NULL;
-	llc->told[1] = &gone;
-	llc->nr_told = 2;
+	llc->announced[0] = NULL;
+	llc->announced[1] = &gone;
+	llc->nr_announced = 2;
 	mutex_unlock(&link->lgr->lock);
 	smc_llc_report(link->lgr, SMC_LLC_EV_LINK_CREATED, link->index, true, 0);
 	eng_settle(link->lgr);
 	mutex_lock(&link->lgr->lock);
-	KUNIT_EXPECT_EQ(test, llc->nr_told, 2);
-	KUNIT_EXPECT_NULL(test, llc->told[0]);
-	KUNIT_EXPECT_PTR_EQ(test, llc->told[1], &gone);
-	llc->nr_told = 0;
+	KUNIT_EXPECT_EQ(test, llc->nr_announced, 2);
+	KUNIT_EXPECT_NULL(test, llc->announced[0]);
+	KUNIT_EXPECT_PTR_EQ(test, llc->announced[1], &gone);
+	llc->nr_announced = 0;
 	mutex_unlock(&link->lgr->lock);
 	KUNIT_EXPECT_EQ(test, link->lgr->state, SMC_LGR_ACTIVE);
 }
@@ -999,9 +999,9 @@ static void rkey_20_amb_21_what_leaves_is_told_of(struct kunit *test)
 		KUNIT_ASSERT_NOT_NULL(test, eng_leaving(lgr));
 		mutex_lock(&lgr->lock);
 		KUNIT_EXPECT_EQ(test, smc_llc_rmb_select(lgr), 1);
-		KUNIT_EXPECT_PTR_EQ(test, lgr->llc.told[0],
+		KUNIT_EXPECT_PTR_EQ(test, lgr->llc.announced[0],
 				    list_first_entry(&lgr->leaving, struct smc_buf, node));
-		lgr->llc.nr_told = 0;
+		lgr->llc.nr_announced = 0;
 		mutex_unlock(&lgr->lock);
 	}
 }
