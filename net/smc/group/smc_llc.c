@@ -4,12 +4,12 @@
  *
  * Operation: every event (a message, a send completion, a lost queue pair, a request
  * of this side) is queued in the group's ring, which kicks the group's work item
- * (smc_llc_queue.c). The work item takes lgr->lock, feeds the events to the machine one
- * by one and carries out the resulting actions: post messages (smc_llc_msg.c), store the
- * peer's keys (smc_llc_rtoken.c), complete RKEY requests (smc_llc_rmb.c), change the
- * state of the group, move connections, and queue work items that create, prepare, stop
- * or destroy links (smc_llc_task.c). Changes of the usable ports are events, too
- * (smc_llc_ports.c). It also has idle regions given back (smc_llc_sweep.c).
+ * (smc_llc_msg.c). The work item takes lgr->lock, feeds the events to the machine one
+ * by one and carries out the resulting actions: post messages, store the peer's keys,
+ * complete RKEY requests (smc_llc_rmb.c), change the state of the group, move
+ * connections, and queue work items that create, prepare, stop or destroy links
+ * (smc_llc_task.c). Changes of the usable ports are events, too (smc_llc_ports.c). It also
+ * has idle regions given back (smc_llc_sweep.c).
  *
  * Error handling: a peer that sends faster than it is answered, or sends nonsense, loses
  * the link. Once the machine is dead the ring is closed and all requests end with
@@ -30,9 +30,7 @@
 #include "proto/smc_llc_v2.h"
 #include "group/smc_llc_msg.h"
 #include "group/smc_llc_ports.h"
-#include "group/smc_llc_queue.h"
 #include "group/smc_llc_rmb.h"
-#include "group/smc_llc_rtoken.h"
 #include "group/smc_llc_sweep.h"
 #include "group/smc_llc_task.h"
 #include "group/smc_failover.h"

@@ -1,25 +1,190 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * LLC messages on the queues of links.
+ * LLC messages in and out of the engine.
  *
- * Operation: a message of the machine is encoded into a slot of the link and posted; its
- * completion comes back as an event. Received messages go to the worker undecoded, except
- * TEST LINK, which needs no state and is answered in the completion handler.
+ * Operation: an event for the machine of a group is put into the group's ring in any
+ * context, and the group's work item is kicked. That feeds it to the machine (smc_llc.c).
+ * A received message is an event as it is, except TEST LINK, which needs no state and is
+ * answered in the completion handler. A message of the machine is encoded into a slot of
+ * the link and posted; its completion comes back as an event. Keys of the peer's RMBs that
+ * messages carry are stored in the group's table.
  *
- * Ownership: a message too long for a ring entry has memory of its own, owned by the
- * worker while the event is fed or the machine needs it. Buffers to send a long message
- * are allocated without a lock when a link is created.
+ * Ownership: a queued or running work item and an armed timer hold a reference on the
+ * group each. A message too long for a ring entry has memory of its own, owned by the ring
+ * until popped, then by the worker while the event is fed or the machine needs it. Buffers
+ * to send a long message are allocated without a lock when a link is created.
  *
- * Error handling: a failed post is reported to the machine like a failed completion.
+ * Error handling: events beyond the ring's size, or beyond the share of received
+ * messages, are dropped, and the overrun is recorded: the links are out of sync. A
+ * closed ring takes nothing. A failed post is reported like a failed completion.
  */
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include "smc_compat.h"
 #include "proto/smc_llc_v2.h"
+#include "group/smc_conn.h"
 #include "group/smc_llc_msg.h"
-#include "group/smc_llc_queue.h"
 #include "observe/smc_trace.h"
+
+static struct workqueue_struct *llc_wq;
+
+/**
+ * smc_llc_queue_work() - run the worker of a group
+ * @lgr: the group; the caller has a reference
+ *
+ * Context: Any context, also with lgr->llc.queue_lock held.
+ */
+void smc_llc_queue_work(struct smc_link_group *lgr)
+{
+	/* dropped by the work item */
+	smc_lgr_get(lgr);
+	if (!queue_work(llc_wq, &lgr->llc.work))
+		smc_lgr_put(lgr);
+}
+
+/**
+ * smc_llc_queue_work_in() - run the worker of a group later
+ * @lgr: the group
+ * @delay_jiffies: from now; replaces an earlier delay
+ *
+ * Context: The worker of @lgr.
+ */
+void smc_llc_queue_work_in(struct smc_link_group *lgr, unsigned long delay_jiffies)
+{
+	/* The worker's own reference covers the interval between these two calls. */
+	smc_lgr_get(lgr);
+	if (mod_delayed_work(llc_wq, &lgr->llc.timer, delay_jiffies))
+		smc_lgr_put(lgr);
+}
+
+static void llc_timer(struct work_struct *work)
+{
+	struct smc_llc *llc = container_of(to_delayed_work(work), struct smc_llc, timer);
+	struct smc_link_group *lgr = lgr_of(llc);
+
+	smc_llc_queue_work(lgr);
+	smc_lgr_put(lgr);
+}
+
+/* Takes over @item->more. Kicks the worker even if the ring is full. */
+static void llc_queue_push(struct smc_link_group *lgr, const struct smc_llc_item *item)
+{
+	bool is_rx = item->type == SMC_LLC_EV_MSG;
+	struct smc_llc *llc = &lgr->llc;
+
+	guard(spinlock_irqsave)(&llc->queue_lock);
+	if (llc->is_closed) {
+		kfree(item->more);
+		return;
+	}
+	if (llc->nr == SMC_LLC_QUEUED || (is_rx && llc->nr_rx == SMC_LLC_RX_QUEUED)) {
+		llc->is_overrun = true;
+		kfree(item->more);
+	} else {
+		llc->queue[(llc->head + llc->nr) % SMC_LLC_QUEUED] = *item;
+		llc->nr++;
+		llc->nr_rx += is_rx;
+	}
+	smc_llc_queue_work(lgr);
+}
+
+/**
+ * smc_llc_queue_pop() - take the oldest event out of a ring
+ * @llc: the engine
+ * @item: receives it; the caller owns @item->more
+ *
+ * Context: The worker of the group. Takes @llc->queue_lock.
+ * Return: false if there is none.
+ */
+bool smc_llc_queue_pop(struct smc_llc *llc, struct smc_llc_item *item)
+{
+	guard(spinlock_irqsave)(&llc->queue_lock);
+	if (!llc->nr)
+		return false;
+	*item = llc->queue[llc->head];
+	llc->head = (llc->head + 1) % SMC_LLC_QUEUED;
+	llc->nr--;
+	llc->nr_rx -= item->type == SMC_LLC_EV_MSG;
+	return true;
+}
+
+/**
+ * smc_llc_report() - put an event without a message into the ring of a group
+ * @lgr: the group
+ * @type: of the event
+ * @link: link index
+ * @ok: outcome
+ * @cookie: see &struct smc_llc_item
+ *
+ * Context: Any context. Takes lgr->llc.queue_lock.
+ */
+void smc_llc_report(struct smc_link_group *lgr, enum smc_llc_event_type type, u8 link, bool ok,
+		    u64 cookie)
+{
+	struct smc_llc_item item = {
+		.type = type, .link = link, .ok = ok, .cookie = cookie,
+	};
+
+	llc_queue_push(lgr, &item);
+}
+
+/**
+ * smc_llc_queue_open() - prepare the queue of a group that is being formed
+ * @lgr: the group
+ *
+ * Context: Process context.
+ */
+void smc_llc_queue_open(struct smc_link_group *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+
+	INIT_DELAYED_WORK(&llc->timer, llc_timer);
+	spin_lock_init(&llc->queue_lock);
+}
+
+/**
+ * smc_llc_queue_close() - drop all events, refuse new ones, stop the timer
+ * @lgr: the group
+ *
+ * Context: The worker of @lgr. Takes lgr->llc.queue_lock.
+ */
+void smc_llc_queue_close(struct smc_link_group *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_llc_item item;
+
+	scoped_guard(spinlock_irqsave, &llc->queue_lock)
+		llc->is_closed = true;
+	while (smc_llc_queue_pop(llc, &item))
+		kfree(item.more);
+	if (cancel_delayed_work(&llc->timer))
+		smc_lgr_put(lgr);
+}
+
+/**
+ * smc_llc_queue_init() - create the work queue of all groups
+ *
+ * Context: Process context, may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int smc_llc_queue_init(void)
+{
+	llc_wq = alloc_workqueue("smc_llc", WQ_UNBOUND, 0);
+	return llc_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * smc_llc_queue_exit() - undo smc_llc_queue_init()
+ *
+ * Every link group is gone; work items that drop the last references may still run.
+ *
+ * Context: Process context, sleeps.
+ */
+void smc_llc_queue_exit(void)
+{
+	destroy_workqueue(llc_wq);
+}
 
 static void llc_sent(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok)
 {
@@ -335,5 +500,127 @@ void smc_llc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
 	if (len > sizeof(item.raw) && !item.more)
 		item.len = sizeof(item.raw);
 	memcpy(item.raw, msg, min_t(u32, len, sizeof(item.raw)));
-	smc_llc_queue_push(link->lgr, &item);
+	llc_queue_push(link->lgr, &item);
+}
+
+/**
+ * smc_llc_rtoken_store() - store the keys of a new RMB of the peer
+ * @lgr: the group
+ * @keys: its token on every link
+ *
+ * All of them are stored, or none. RKEY-04 to RKEY-13.
+ *
+ * Context: Expects lgr->lock held.
+ * Return: false if the table is full or has a conflicting entry.
+ */
+bool smc_llc_rtoken_store(struct smc_link_group *lgr, const struct smc_llc_rkeys *keys)
+{
+	const struct smc_llc_rtoken *here = &keys->rtoken[0];
+	struct smc_rtokens *rt = lgr->rtokens;
+	bool is_new;
+	int idx;
+	u8 i;
+
+	lockdep_assert_held(&lgr->lock);
+	is_new = smc_rtoken_find(rt, here->link_num, here->rkey, here->vaddr) < 0;
+	idx = smc_rtoken_add(rt, here->link_num, here->rkey, here->vaddr);
+	if (idx < 0)
+		return false;
+	for (i = 1; i < keys->count; i++) {
+		const struct smc_llc_rtoken *tok = &keys->rtoken[i];
+
+		if (smc_rtoken_set(rt, idx, tok->link_num, tok->rkey, tok->vaddr)) {
+			if (is_new)
+				smc_rtoken_del(rt, idx);
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool llc_store_pair(struct smc_link_group *lgr, const struct smc_llc_action *act,
+			   const struct smc_llc_pair *pair)
+{
+	int idx = smc_rtoken_find_rkey(lgr->rtokens, act->link, pair->ref_rkey);
+
+	/* a key that is unknown, or no longer known, has no user here */
+	return idx < 0 || !smc_rtoken_set(lgr->rtokens, idx, act->target, pair->rkey,
+					  pair->vaddr);
+}
+
+/* The pairs of an ADD LINK that was retained. */
+static bool llc_store_kept(struct smc_link_group *lgr, const struct smc_llc_action *act)
+{
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_llc_pair pair;
+	bool is_good = llc->kept;
+	unsigned int k;
+
+	for (k = 0; k < act->msg.add_link.nr_pairs && is_good; k++) {
+		smc_llc_form_pair(llc->kept, k, &pair);
+		is_good = llc_store_pair(lgr, act, &pair);
+	}
+	smc_llc_msg_drop(&llc->kept);
+	return is_good;
+}
+
+/**
+ * smc_llc_rtoken_store_pairs() - store the keys of the peer's RMBs on a new link
+ * @lgr: the group
+ * @act: SMC_LLC_ACT_STORE_PAIRS, with ADD LINK CONTINUATION, or with a retained ADD LINK,
+ *	 which is freed
+ *
+ * RKEY-22.
+ *
+ * Context: Expects lgr->lock held.
+ * Return: false if they are invalid.
+ */
+bool smc_llc_rtoken_store_pairs(struct smc_link_group *lgr, const struct smc_llc_action *act)
+{
+	const struct smc_llc_add_link_cont *cont = &act->msg.add_link_cont;
+	unsigned int k;
+
+	lockdep_assert_held(&lgr->lock);
+	if (act->msg.type == SMC_LLC_ADD_LINK)
+		return llc_store_kept(lgr, act);
+	for (k = 0; k < min_t(unsigned int, cont->nr_rtokens, SMC_LLC_CONT_PAIRS); k++)
+		if (!llc_store_pair(lgr, act, &cont->pair[k]))
+			return false;
+	return true;
+}
+
+/**
+ * smc_llc_rtoken_delete() - delete RMBs of the peer from the table
+ * @lgr: the group
+ * @act: SMC_LLC_ACT_DELETE_RTOKENS; a retained DELETE RKEY is freed
+ * @ev: receives the mask of unknown keys, RKEY-18
+ *
+ * Connections lose an RMB before the answer permits the peer to free it.
+ *
+ * Context: Process context. Expects lgr->lock held.
+ */
+void smc_llc_rtoken_delete(struct smc_link_group *lgr, const struct smc_llc_action *act,
+			   struct smc_llc_event *ev)
+{
+	const struct smc_llc_delete_rkey *dr = &act->msg.delete_rkey;
+	struct smc_llc *llc = &lgr->llc;
+	unsigned int i;
+	u32 rkey;
+	int idx;
+
+	lockdep_assert_held(&lgr->lock);
+	ev->error_mask = 0;
+	ev->nr_unknown = 0;
+	for (i = 0; i < dr->count && !WARN_ON_ONCE(dr->is_long && !llc->kept_rkeys); i++) {
+		rkey = dr->is_long ? smc_llc_form_rkey(llc->kept_rkeys, i) : dr->rkey[i];
+		idx = smc_rtoken_find_rkey(lgr->rtokens, act->link, rkey);
+		if (idx >= 0) {
+			smc_conn_lose_rmb(lgr, idx);
+			continue;
+		}
+		ev->nr_unknown++;
+		if (i < SMC_LLC_DELETE_RKEYS)
+			ev->error_mask |= 0x80 >> i;
+	}
+	smc_llc_msg_drop(&llc->kept_rkeys);
 }

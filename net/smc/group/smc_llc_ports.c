@@ -8,7 +8,7 @@
 #include "smc_compat.h"
 #include "rdma/smc_ib.h"
 #include "group/smc_llc_ports.h"
-#include "group/smc_llc_queue.h"
+#include "group/smc_llc_msg.h"
 
 /*
  * A port with a link is listed with the GID of the link, even if the scan missed it.

@@ -17,7 +17,7 @@
 
 #include "smc_compat.h"
 #include "group/smc_terminate.h"
-#include "group/smc_llc_queue.h"
+#include "group/smc_llc_msg.h"
 #include "group/smc_llc_rmb.h"
 
 #define LLC_RKEY_TRIES		5

@@ -12,7 +12,7 @@
 
 #include "smc_compat.h"
 #include "group/smc_grow.h"
-#include "group/smc_llc_queue.h"
+#include "group/smc_llc_msg.h"
 #include "group/smc_llc_rmb.h"
 #include "group/smc_llc_sweep.h"
 

@@ -16,7 +16,6 @@
 #include "group/smc_link.h"
 #include "group/smc_llc_msg.h"
 #include "group/smc_llc_ports.h"
-#include "group/smc_llc_queue.h"
 #include "group/smc_llc_task.h"
 #include "rdma/smc_route.h"
 

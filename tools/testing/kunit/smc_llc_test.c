@@ -32,9 +32,7 @@ static void trace_smcr_link_down(struct smc_link *link, enum smc_llc_why why, vo
 {
 }
 
-#include "../../../net/smc/group/smc_llc_queue.c"
 #include "../../../net/smc/group/smc_llc_msg.c"
-#include "../../../net/smc/group/smc_llc_rtoken.c"
 #include "../../../net/smc/group/smc_llc_rmb.c"
 #include "../../../net/smc/group/smc_llc_sweep.c"
 #include "../../../net/smc/group/smc_llc_ports.c"
