@@ -2,14 +2,17 @@
 /*
  * The LLC engine: runs the state machine of smc_llc_flow.c for each link group.
  *
- * Operation: every event (a message, a send completion, a lost queue pair, a request
- * of this side) is queued in the group's ring, which kicks the group's work item
- * (smc_llc_msg.c). The work item takes lgr->lock, feeds the events to the machine one
- * by one and carries out the resulting actions: post messages, store the peer's keys,
- * complete RKEY requests (smc_llc_rmb.c), change the state of the group, move
- * connections, and queue work items that create, prepare, stop or destroy links
- * (smc_llc_task.c). Changes of the usable ports are events, too (smc_llc_ports.c). It also
- * has idle regions given back (smc_llc_sweep.c).
+ * Operation: every event (a message, a send completion, a lost queue pair, a request of
+ * this side, a change of the usable ports) is queued in the group's ring, which kicks the
+ * group's work item (smc_llc_msg.c). The work item takes lgr->lock, feeds the events to
+ * the machine one by one and carries out the resulting actions: post messages, store the
+ * peer's keys, complete RKEY requests (smc_llc_rmb.c), change the state of the group, move
+ * connections. It also has idle regions given back (smc_llc_sweep.c). Work on links may
+ * take seconds and is done without lgr->lock by a work item per link index, which keeps it
+ * in order and reports back as events. One work item follows the RDMA devices.
+ *
+ * Ownership: a queued or running work item holds a reference on the group. A link is
+ * freed with its group; lgr->links names the links that have queues.
  *
  * Error handling: a peer that sends faster than it is answered, or sends nonsense, loses
  * the link. Once the machine is dead the ring is closed and all requests end with
@@ -18,23 +21,25 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/random.h>
 #include <linux/string.h>
 
 #include "smc_compat.h"
-#include "group/smc_terminate.h"
-#include "group/smc_link.h"
-#include "group/smc_core.h"
-#include "group/smc_llc.h"
 #include "proto/smc_llc_v2.h"
+#include "rdma/smc_fault.h"
+#include "rdma/smc_ib.h"
+#include "rdma/smc_peer.h"
+#include "rdma/smc_route.h"
+#include "group/smc_core.h"
+#include "group/smc_failover.h"
+#include "group/smc_link.h"
+#include "group/smc_llc.h"
 #include "group/smc_llc_msg.h"
-#include "group/smc_llc_ports.h"
 #include "group/smc_llc_rmb.h"
 #include "group/smc_llc_sweep.h"
-#include "group/smc_llc_task.h"
-#include "group/smc_failover.h"
-#include "rdma/smc_peer.h"
+#include "group/smc_terminate.h"
 #include "observe/smc_trace.h"
 
 /* The client waits longer: ending an idle group is the server's job. */
@@ -50,6 +55,377 @@
 
 /* Bound on waiting for silent peers when a namespace or the module goes away. */
 #define LLC_END_ALL_MS		3000
+
+/* polling interval while the neighbour of a new link is resolved */
+#define LLC_NEIGHBOUR_STEP_MS	20
+
+/*
+ * A port with a link is listed with the GID of the link, even if the scan missed it.
+ * Returns the new length.
+ */
+static unsigned int llc_list_port(const struct smc_ib_end *own, struct smc_ib_end *ends,
+				  unsigned int nr)
+{
+	unsigned int k;
+
+	for (k = 0; k < nr; k++) {
+		if (ends[k].dev != own->dev || ends[k].port != own->port)
+			continue;
+		/* the reference is on the device, which is the same */
+		ends[k] = *own;
+		return nr;
+	}
+	if (nr == SMC_LLC_RNICS)
+		return nr;
+	smc_ib_end_copy(&ends[nr], own);
+	return nr + 1;
+}
+
+/*
+ * List the ports that may carry links of a group, SMC_LLC_RNICS at most, with a reference
+ * each. A port with a link is listed with the GID of that, or a second GID would look like
+ * a second RNIC (LG-10). It is listed even where only the link proves that it is on the
+ * LAN, as without IPv4 and with link-local GIDs: a server with one RNIC offers it (SL-02).
+ */
+static unsigned int llc_ports_of(struct smc_link_group *lgr, struct smc_ib_end *ends)
+{
+	unsigned int k, found, nr;
+	int i;
+
+	nr = smc_ib_lan_ends(lgr->key.net, &lgr->llc.lan, ends, SMC_LLC_RNICS);
+	found = nr;
+	scoped_guard(mutex, &lgr->lock)
+		for (i = 0; i < SMC_LINKS_MAX; i++)
+			if (lgr->links[i])
+				nr = llc_list_port(&lgr->links[i]->wr.end, ends, nr);
+	/* a failed link may outlive its port */
+	for (k = found; k < nr; ) {
+		if (!smc_ib_end_is_dead(&ends[k]) && smc_ib_end_is_up(&ends[k])) {
+			k++;
+			continue;
+		}
+		smc_ib_end_put(&ends[k]);
+		ends[k] = ends[--nr];
+	}
+	return nr;
+}
+
+/*
+ * Returns true if the list has changed. Scans may run in parallel and take any time: the
+ * one that began last is the most recent.
+ */
+static bool llc_scan_ports(struct smc_link_group *lgr)
+{
+	struct smc_ib_end ends[SMC_LLC_RNICS];
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_llc_rnics rnics = {};
+	bool is_new;
+	u32 turn;
+	u8 i;
+
+	scoped_guard(spinlock_irqsave, &llc->queue_lock)
+		turn = ++llc->nr_scans;
+	rnics.count = llc_ports_of(lgr, ends);
+	for (i = 0; i < rnics.count; i++) {
+		memcpy(rnics.rnic[i].mac, ends[i].mac, sizeof(rnics.rnic[i].mac));
+		memcpy(rnics.rnic[i].gid, ends[i].gid.raw, sizeof(rnics.rnic[i].gid));
+		smc_ib_end_put(&ends[i]);
+	}
+	guard(spinlock_irqsave)(&llc->queue_lock);
+	if ((s32)(turn - llc->last_scan) <= 0)
+		return false;
+	is_new = memcmp(&llc->rnics, &rnics, sizeof(rnics));
+	llc->rnics = rnics;
+	llc->last_scan = turn;
+	return is_new;
+}
+
+static void llc_ports_copy(struct smc_llc *llc, struct smc_llc_rnics *rnics)
+{
+	guard(spinlock_irqsave)(&llc->queue_lock);
+	*rnics = llc->rnics;
+}
+
+/* Begin to watch ports for a group that may have several links; @link is its first. */
+static void llc_ports_follow(struct smc_link *link, const u8 peer_gid[SMC_GID_LEN])
+{
+	struct smc_llc *llc = &link->lgr->llc;
+
+	smc_ib_lan_of(&link->wr.end, peer_gid, &llc->lan);
+	/* pairs with smp_load_acquire() in llc_ports_update() */
+	smp_store_release(&llc->wants_links, true);
+	/* after the release: later changes are seen by llc_ports_update() */
+	llc_scan_ports(link->lgr);
+}
+
+/*
+ * After an event of the RDMA devices, and when a link is gone: its port may have another
+ * GID, hidden by the link until now.
+ */
+static void llc_ports_update(struct smc_link_group *lgr)
+{
+	/* pairs with smp_store_release() in llc_ports_follow() */
+	if (smp_load_acquire(&lgr->llc.wants_links) && !smc_lgr_is_down(lgr) &&
+	    llc_scan_ports(lgr))
+		smc_llc_report(lgr, SMC_LLC_EV_RNICS, 0, true, 0);
+}
+
+static void llc_update_one(struct smc_link_group *lgr, void *arg)
+{
+	llc_ports_update(lgr);
+}
+
+/* RDMA ports may have come or gone; C.8, ERR-58, ADDL-06. */
+static void llc_ports_work(struct work_struct *work)
+{
+	smc_lgr_for_each(llc_update_one, NULL);
+}
+
+static DECLARE_WORK(llc_ports, llc_ports_work);
+
+static void llc_ports_init(void)
+{
+	smc_ib_listen(&llc_ports);
+}
+
+static void llc_ports_exit(void)
+{
+	smc_ib_listen(NULL);
+	cancel_work_sync(&llc_ports);
+}
+
+/* The outcome is reported as an event, except for SMC_LLC_TODO_STOP. */
+static void llc_task_do(struct smc_link_group *lgr, u8 index, enum smc_llc_todo todo)
+{
+	struct smc_llc_task *task = &lgr->llc.task[index];
+
+	lockdep_assert_held(&lgr->lock);
+	task->order.todo |= todo;
+	smc_core_queue(lgr, &task->work);
+}
+
+static void llc_task_create(struct smc_link_group *lgr, const struct smc_llc_action *act)
+{
+	struct smc_llc_order *order = &lgr->llc.task[act->link].order;
+	const struct smc_llc_flow *flow = &lgr->llc.flow;
+	const struct smc_link *carrier = lgr->links[flow->config_link];
+
+	lockdep_assert_held(&lgr->lock);
+	order->end = act->end;
+	order->is_bare = act->is_bare;
+	order->must_reach = !flow->params.is_server;
+	memcpy(order->peer_gid, flow->add.offer.end.gid, sizeof(order->peer_gid));
+	/* a server cannot know yet where the client's end will be */
+	order->is_direct = !carrier || carrier->peer.hop_limit <= 1;
+	llc_task_do(lgr, act->link, SMC_LLC_TODO_CREATE);
+}
+
+static void llc_task_prepare(struct smc_link_group *lgr, const struct smc_llc_action *act)
+{
+	lockdep_assert_held(&lgr->lock);
+	lgr->llc.task[act->link].order.end = act->end;
+	llc_task_do(lgr, act->link, SMC_LLC_TODO_PREPARE);
+}
+
+/* The machine chose this port from the ports reported to it. */
+static int llc_find_end(struct smc_link_group *lgr, const struct smc_llc_end *wanted,
+			struct smc_ib_end *end)
+{
+	struct smc_ib_end ends[SMC_LLC_RNICS];
+	unsigned int i, nr;
+	int rc = -ENODEV;
+
+	nr = llc_ports_of(lgr, ends);
+	for (i = 0; i < nr; i++) {
+		if (rc && !memcmp(ends[i].mac, wanted->mac, sizeof(ends[i].mac)) &&
+		    !memcmp(ends[i].gid.raw, wanted->gid, sizeof(ends[i].gid.raw))) {
+			smc_ib_end_copy(end, &ends[i]);
+			rc = 0;
+		}
+		smc_ib_end_put(&ends[i]);
+	}
+	return rc;
+}
+
+/*
+ * The machine of a server without a list of ports offers the RNIC in use, in case the
+ * client has another: SL-02.
+ */
+static int llc_first_end(struct smc_link_group *lgr, struct smc_ib_end *end)
+{
+	guard(mutex)(&lgr->lock);
+	if (!lgr->links[0])
+		return -ECONNABORTED;
+	smc_ib_end_copy(end, &lgr->links[0]->wr.end);
+	return 0;
+}
+
+static int llc_map_areas(struct smc_link *link)
+{
+	/* the fault imitates devices that need copies of memory, see smc_buf_map_link() */
+	return smc_fault_is_due(SMC_FAULT_MAP) ? -EOPNOTSUPP : smc_link_map(link);
+}
+
+/*
+ * Find the path from a port to the peer's: a route, or (version 1) a shared subnet. The
+ * subnet also decides if the port's interface is in another namespace, whose routes this
+ * group may not use. The wait for a neighbour is short: once resolved, the next attempt
+ * succeeds.
+ */
+static int llc_find_path(struct smc_link_group *lgr, const struct smc_ib_end *end, const u8 *gid,
+			 struct smc_route *route)
+{
+	/* no TCP connection uses this path: route by the port's interface, as root */
+	struct smc_route_rules like = { .uid = GLOBAL_ROOT_UID };
+	u64 until = llc_now() + SMC_ROUTE_NEIGHBOUR_MS;
+	int rc;
+
+	memset(route, 0, sizeof(*route));
+	route->is_direct = true;
+	like.oif = smc_ib_end_ifindex(end, lgr->key.net);
+	if (!lgr->params.is_routed || !like.oif)
+		return smc_ib_end_reaches(end, gid) ? 0 : -ENETUNREACH;
+	do {
+		rc = smc_route_find(lgr->key.net, &like, end, gid, route);
+		if (rc == -EAGAIN)
+			msleep(LLC_NEIGHBOUR_STEP_MS);
+	} while (rc == -EAGAIN && llc_now() < until && !smc_lgr_is_down(lgr));
+	return rc;
+}
+
+/* Fails early if no path leads from the port to the peer's. */
+static int llc_create_link(struct smc_link_group *lgr, u8 index,
+			   const struct smc_llc_order *want)
+{
+	struct smc_route route;
+	struct smc_ib_end end;
+	struct smc_link *link;
+	int rc;
+
+	rc = smc_llc_msg_prepare_long(lgr);
+	if (rc)
+		return rc;
+	if (lgr->llc.wants_links && !want->is_bare)
+		rc = llc_find_end(lgr, &want->end, &end);
+	else
+		rc = llc_first_end(lgr, &end);
+	if (rc)
+		return rc;
+	route.is_direct = want->is_direct;
+	if (want->must_reach)
+		rc = llc_find_path(lgr, &end, want->peer_gid, &route);
+	if (rc) {
+		smc_ib_end_put(&end);
+		return rc;
+	}
+	link = smc_link_create_at(lgr, &end, index);
+	smc_ib_end_put(&end);
+	if (IS_ERR(link))
+		return PTR_ERR(link);
+	link->is_direct = route.is_direct;
+	rc = want->is_bare ? 0 : llc_map_areas(link);
+	if (rc)
+		smc_link_destroy(link);
+	return rc;
+}
+
+/* The first link was connected by the handshake. */
+static int llc_connect_link(struct smc_link *link, const struct smc_llc_end *end)
+{
+	struct smc_ib_peer peer = {
+		.qpn = end->qpn, .psn = end->psn, .mtu = (enum ib_mtu)end->mtu,
+	};
+	struct smc_route route;
+	int rc;
+
+	if (READ_ONCE(link->state) != SMC_LINK_UNUSED)
+		return 0;
+	memcpy(peer.gid, end->gid, sizeof(peer.gid));
+	memcpy(peer.mac, end->mac, sizeof(peer.mac));
+	rc = llc_find_path(link->lgr, &link->wr.end, peer.gid, &route);
+	if (rc)
+		return rc;
+	memcpy(peer.hop_mac, route.mac, sizeof(peer.hop_mac));
+	peer.hop_limit = route.hop_limit;
+	return smc_link_connect(link, &peer);
+}
+
+static int llc_prepare_link(struct smc_link_group *lgr, u8 index, const struct smc_llc_end *peer)
+{
+	/* the end of the group also takes links down, and their devices with them */
+	struct smc_link *link = smc_link_enter_at(lgr, index);
+	int rc;
+
+	if (!link)
+		return -ECONNABORTED;
+	rc = llc_connect_link(link, peer);
+	if (!rc)
+		rc = smc_link_prepare(link);
+	smc_link_exit(link);
+	return rc;
+}
+
+static void llc_stop_link(struct smc_link_group *lgr, u8 index)
+{
+	struct smc_link *link = smc_link_enter_at(lgr, index);
+
+	if (!link)
+		return;
+	smc_link_stop(link);
+	smc_link_exit(link);
+}
+
+static void llc_destroy_link(struct smc_link_group *lgr, u8 index)
+{
+	/* only the work item of this index destroys it */
+	struct smc_link *link = READ_ONCE(lgr->links[index]);
+
+	if (!link)
+		return;
+	smc_link_destroy(link);
+	llc_ports_update(lgr);
+}
+
+/* A link to destroy needs no other work, and the machine expects no report of it. */
+static void llc_task_work(struct work_struct *work)
+{
+	struct smc_llc_task *task = container_of(work, struct smc_llc_task, work);
+	struct smc_link_group *lgr = task->lgr;
+	struct smc_llc_order want;
+	u8 index = task->index;
+
+	scoped_guard(mutex, &lgr->lock) {
+		want = task->order;
+		task->order.todo = 0;
+	}
+	if (want.todo & SMC_LLC_TODO_DESTROY) {
+		llc_destroy_link(lgr, index);
+		smc_llc_report(lgr, SMC_LLC_EV_LINK_DESTROYED, index, true, 0);
+		goto put;
+	}
+	if (want.todo & SMC_LLC_TODO_STOP)
+		llc_stop_link(lgr, index);
+	if (want.todo & SMC_LLC_TODO_CREATE)
+		smc_llc_report(lgr, SMC_LLC_EV_LINK_CREATED, index,
+			       !llc_create_link(lgr, index, &want), 0);
+	if (want.todo & SMC_LLC_TODO_PREPARE)
+		smc_llc_report(lgr, SMC_LLC_EV_LINK_PREPARED, index,
+			       !llc_prepare_link(lgr, index, &want.end), 0);
+put:
+	smc_lgr_put(lgr);
+}
+
+static void llc_task_init(struct smc_link_group *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++) {
+		llc->task[i].lgr = lgr;
+		llc->task[i].index = i;
+		INIT_WORK(&llc->task[i].work, llc_task_work);
+	}
+}
 
 /* Publish the machine's link numbers for observers. */
 static void llc_show_link(struct smc_link_group *lgr, u8 index)
@@ -117,7 +493,7 @@ static void llc_link_down(struct smc_link_group *lgr, const struct smc_llc_actio
 		return;
 	}
 	smc_failover_queue(lgr);
-	smc_llc_task_do(lgr, act->link, SMC_LLC_TODO_STOP);
+	llc_task_do(lgr, act->link, SMC_LLC_TODO_STOP);
 }
 
 /* The remaining connections move. */
@@ -174,13 +550,13 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 		smc_lgr_commit_dialect(lgr, act->dialect);
 		return false;
 	case SMC_LLC_ACT_CREATE_LINK:
-		smc_llc_task_create(lgr, act);
+		llc_task_create(lgr, act);
 		return false;
 	case SMC_LLC_ACT_PREPARE_LINK:
-		smc_llc_task_prepare(lgr, act);
+		llc_task_prepare(lgr, act);
 		return false;
 	case SMC_LLC_ACT_DESTROY_LINK:
-		smc_llc_task_do(lgr, act->link, SMC_LLC_TODO_DESTROY);
+		llc_task_do(lgr, act->link, SMC_LLC_TODO_DESTROY);
 		return false;
 	case SMC_LLC_ACT_LINK_UP:
 		llc_link_up(lgr, act->link);
@@ -351,7 +727,7 @@ static bool llc_event_of(struct smc_link_group *lgr, const struct smc_llc_item *
 		ev->ok = llc_fault_is_path(item->cookie);
 		return true;
 	case SMC_LLC_EV_RNICS:
-		smc_llc_ports_copy(&lgr->llc, &ev->rnics);
+		llc_ports_copy(&lgr->llc, &ev->rnics);
 		return true;
 	case SMC_LLC_EV_LINK_CREATED:
 		llc_created(lgr, ev);
@@ -510,7 +886,7 @@ static void llc_feed_rnics(struct smc_link_group *lgr)
 
 	if (!lgr->llc.wants_links)
 		return;
-	smc_llc_ports_copy(&lgr->llc, &ev.rnics);
+	llc_ports_copy(&lgr->llc, &ev.rnics);
 	llc_feed(lgr, &ev);
 }
 
@@ -595,7 +971,7 @@ int smc_llc_init_module(void)
 
 	if (rc)
 		return rc;
-	smc_llc_ports_init();
+	llc_ports_init();
 	return 0;
 }
 
@@ -608,7 +984,7 @@ int smc_llc_init_module(void)
  */
 void smc_llc_exit_module(void)
 {
-	smc_llc_ports_exit();
+	llc_ports_exit();
 	smc_llc_queue_exit();
 }
 
@@ -647,7 +1023,7 @@ void smc_llc_init(struct smc_link_group *lgr)
 
 	smc_llc_flow_init(&llc->flow, &params);
 	INIT_WORK(&llc->work, llc_work);
-	smc_llc_task_init(lgr);
+	llc_task_init(lgr);
 	smc_failover_init(lgr);
 	smc_llc_sweep_init(lgr);
 	smc_llc_queue_open(lgr);
@@ -684,7 +1060,7 @@ void smc_llc_start_group(struct smc_link_group *lgr, struct smc_link *link)
 	if (llc_max_links(lgr) > 1 &&
 	    memcmp(start->local.gid, start->peer.gid, sizeof(start->peer.gid)) &&
 	    smc_link_enter_at(lgr, link->index)) {
-		smc_llc_ports_follow(link, start->peer.gid);
+		llc_ports_follow(link, start->peer.gid);
 		smc_link_exit(link);
 	}
 	smc_llc_report(lgr, SMC_LLC_EV_START, link->index, true, 0);

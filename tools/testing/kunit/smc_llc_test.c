@@ -35,8 +35,6 @@ static void trace_smcr_link_down(struct smc_link *link, enum smc_llc_why why, vo
 #include "../../../net/smc/group/smc_llc_msg.c"
 #include "../../../net/smc/group/smc_llc_rmb.c"
 #include "../../../net/smc/group/smc_llc_sweep.c"
-#include "../../../net/smc/group/smc_llc_ports.c"
-#include "../../../net/smc/group/smc_llc_task.c"
 #include "../../../net/smc/group/smc_llc.c"
 
 #define ENG_RKEY	0x1000
@@ -741,12 +739,12 @@ static void sl_02_a_port_that_has_a_link_counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rnics->count, 1);
 	KUNIT_EXPECT_MEMEQ(test, rnics->rnic[0].gid, end.gid.raw, sizeof(end.gid.raw));
 	eng_lab->has_no_end = false;
-	smc_llc_ports_update(link->lgr);
+	llc_ports_update(link->lgr);
 	eng_settle(link->lgr);
 	KUNIT_EXPECT_EQ(test, rnics->count, 2);
 	eng_lab->has_no_end = true;
 	eng_lab->is_end_down = true;
-	smc_llc_ports_update(link->lgr);
+	llc_ports_update(link->lgr);
 	eng_settle(link->lgr);
 	KUNIT_EXPECT_EQ(test, rnics->count, 0);
 }
