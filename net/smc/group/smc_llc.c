@@ -6,10 +6,10 @@
  * this side, a change of the usable ports) is queued in the group's ring, which kicks the
  * group's work item (smc_llc_msg.c). The work item takes lgr->lock, feeds the events to
  * the machine one by one and carries out the resulting actions: post messages, store the
- * peer's keys, complete RKEY requests (smc_llc_rmb.c), change the state of the group, move
- * connections. It also has idle regions given back (smc_llc_sweep.c). Work on links may
- * take seconds and is done without lgr->lock by a work item per link index, which keeps it
- * in order and reports back as events. One work item follows the RDMA devices.
+ * peer's keys, complete RKEY requests, change the state of the group, move connections. It
+ * also has idle regions given back (smc_pool.c). Work on links may take seconds and is done
+ * without lgr->lock by a work item per link index, which keeps it in order and reports
+ * back as events. One work item follows the RDMA devices.
  *
  * Ownership: a queued or running work item holds a reference on the group. A link is
  * freed with its group; lgr->links names the links that have queues.
@@ -37,8 +37,7 @@
 #include "group/smc_link.h"
 #include "group/smc_llc.h"
 #include "group/smc_llc_msg.h"
-#include "group/smc_llc_rmb.h"
-#include "group/smc_llc_sweep.h"
+#include "group/smc_pool.h"
 #include "group/smc_terminate.h"
 #include "observe/smc_trace.h"
 

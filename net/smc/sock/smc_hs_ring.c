@@ -8,10 +8,8 @@
  * which owns the members of the handshake that it needs.
  */
 #include "sock/smc_child.h"
-#include "group/smc_grow.h"
+#include "group/smc_pool.h"
 #include "sock/smc_hs_ring.h"
-#include "group/smc_llc_rmb.h"
-#include "group/smc_llc_sweep.h"
 #include "rdma/smc_net.h"
 
 static struct smc_buf_elem *smc_hs_ring(struct smc_hs *hs, const struct smc_buf_pool *pool)

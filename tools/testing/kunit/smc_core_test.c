@@ -25,7 +25,7 @@ static void core_uncharge(struct smc_account *account, u32 bytes);
 #include "../../../net/smc/rdma/smc_net.c"
 #include "../../../net/smc/group/smc_core.c"
 #include "../../../net/smc/group/smc_link.c"
-#include "../../../net/smc/group/smc_grow.c"
+#include "../../../net/smc/group/smc_pool.c"
 #include "../../../net/smc/group/smc_failover.c"
 #include "../../../net/smc/group/smc_terminate.c"
 #include "../../../net/smc/group/smc_conn.c"
@@ -1606,7 +1606,7 @@ static void rkey_02_a_link_that_needs_copies_is_no_second_one(struct kunit *test
 	buf = core_grow(test, lgr, &elem);
 	KUNIT_EXPECT_NULL(test, buf->map[1].mr);
 	smc_lgr_drop_buf(lgr, &lgr->rmbs, buf, &elem);
-	smc_lgr_end_grow(lgr);
+	lgr_end_grow(lgr);
 }
 
 /* It is not the link in use that goes, though the new one has the lower index. */
@@ -1630,7 +1630,7 @@ static void rkey_02_a_link_in_use_is_the_one_that_needs_no_copy(struct kunit *te
 	KUNIT_EXPECT_NULL(test, buf->map[0].mr);
 	core_has_copies = false;
 	smc_lgr_drop_buf(lgr, &lgr->rmbs, buf, &elem);
-	smc_lgr_end_grow(lgr);
+	lgr_end_grow(lgr);
 }
 
 /* What one link has no memory for is not announced: the peer would break that link. */

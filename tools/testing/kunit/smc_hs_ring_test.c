@@ -7,9 +7,7 @@
 #include "smc_kunit_sock.h"
 
 #include "../../../net/smc/sock/smc_child.h"
-#include "../../../net/smc/group/smc_grow.h"
-#include "../../../net/smc/group/smc_llc_rmb.h"
-#include "../../../net/smc/group/smc_llc_sweep.h"
+#include "../../../net/smc/group/smc_pool.h"
 #include "../../../net/smc/rdma/smc_net.h"
 
 static struct proto ring_proto = SMC_KUNIT_PROTO("smc_hs_ring_test");

@@ -1,0 +1,859 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The pool of a group's buffers: regions are added, announced, withdrawn, reclaimed.
+ *
+ * Operation: one task at a time adds a region: it is listed, mapped and registered on
+ * every link, announced to the peer, and only then its elements are handed out. Other
+ * tasks that need an element wait, then search again. A work item that gives idle regions
+ * back takes the same turn. It is queued by the worker of the group when it is time, or
+ * when memory is short, and waits for the peer to release an RMB.
+ *
+ * To announce or withdraw RMBs a task queues a request and sleeps. The worker of the group
+ * feeds one at a time to the machine, which runs the RKEY exchange, and completes it. For a
+ * link that is added all announced RMBs are announced again.
+ *
+ * Ownership: links may come and go meanwhile. Each must see all regions, and each region
+ * all links. So one task at a time maps (smc_link_begin_map()), and a region is in a list
+ * of its group from before it is mapped until after it is unmapped. A request is on the
+ * stack of the waiting task and is completed exactly once; the machine's timers bound the
+ * wait.
+ *
+ * Error handling: a request refused because links change is retried with the then
+ * current links. When the machine is dead all end with -ECONNABORTED. RMBs that could not
+ * be withdrawn stay and are retried.
+ *
+ * Locks: the shrinker runs in the middle of allocations, with any lock held. So it takes
+ * only the lock of the list of groups, under which nothing allocates.
+ */
+#include <linux/completion.h>
+#include <linux/jiffies.h>
+
+#include "smc_compat.h"
+#include "group/smc_link.h"
+#include "group/smc_llc_msg.h"
+#include "group/smc_pool.h"
+#include "group/smc_terminate.h"
+
+#define LLC_RKEY_TRIES		5
+
+/* timeouts that a request tolerates while this side's own RNIC is busy */
+#define LLC_RNIC_TURNS		3
+
+/* delay until a failed withdrawal of RMBs is retried */
+#define LLC_SWEEP_RETRY_MS	1000
+
+/**
+ * smc_lgr_begin_grow() - take the turn to add or give back regions
+ * @lgr: the group; the caller holds a reference
+ *
+ * If the turn is taken, wait on lgr->waitq, then search for an element again: a new
+ * region has several.
+ *
+ * Context: Process context. Expects no lock held. Takes lgr->lock.
+ * Return: 0, then smc_llc_sweep_end_grow() is due; -EBUSY if another task has the turn;
+ *	   -ECONNABORTED if the group is down.
+ */
+int smc_lgr_begin_grow(struct smc_link_group *lgr)
+{
+	guard(mutex)(&lgr->lock);
+	if (smc_lgr_is_down(lgr))
+		return -ECONNABORTED;
+	if (lgr->is_growing)
+		return -EBUSY;
+	lgr->is_growing = true;
+	return 0;
+}
+
+static void lgr_end_grow(struct smc_link_group *lgr)
+{
+	scoped_guard(mutex, &lgr->lock) {
+		WARN_ON_ONCE(!lgr->is_growing);
+		WRITE_ONCE(lgr->is_growing, false);
+	}
+	wake_up_all(&lgr->waitq);
+}
+
+/* Returns false if it stays mapped on a link, because the RNIC may still use it. */
+static bool lgr_unmap_buf(struct smc_link_group *lgr, struct smc_buf *buf)
+{
+	bool is_unmapped = true;
+	struct smc_link *link;
+	int i;
+
+	for (i = 0; i < SMC_LINKS_MAX; i++) {
+		if (!buf->map[i].mr)
+			continue;
+		link = smc_link_enter_at(lgr, i);
+		if (link && !test_bit(SMC_WR_IS_REPORTED, &link->wr.flags))
+			smc_buf_unmap(buf, &link->wr, i);
+		else
+			is_unmapped = false;
+		if (link)
+			smc_link_exit(link);
+	}
+	return is_unmapped;
+}
+
+/* The region is in no list, or in that of leaving regions. */
+static void lgr_free_buf(struct smc_link_group *lgr, struct smc_buf *buf)
+{
+	bool is_unmapped = lgr_unmap_buf(lgr, buf);
+
+	scoped_guard(mutex, &lgr->lock) {
+		list_del_init(&buf->node);
+		if (!is_unmapped)
+			list_add(&buf->node, &lgr->orphans);
+	}
+	if (is_unmapped)
+		smc_buf_free(buf);
+}
+
+/* Under lgr->lock, because the LLC engine walks the pool under it. */
+static void lgr_discard_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool,
+			    struct smc_buf *buf, struct smc_buf_elem *elem)
+{
+	scoped_guard(mutex, &lgr->lock)
+		smc_buf_remove(pool, buf, elem);
+	lgr_free_buf(lgr, buf);
+}
+
+/**
+ * smc_lgr_drop_buf() - free a region that could not be made ready
+ * @lgr: the group; the caller has the turn to grow it
+ * @pool: the pool given to smc_lgr_add_buf()
+ * @buf: gone afterwards
+ * @elem: filled by smc_lgr_add_buf(), empty afterwards
+ *
+ * Where a link has failed, the region stays with the group until the queues of that link
+ * are gone: a registration may not have completed.
+ *
+ * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
+ */
+void smc_lgr_drop_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool, struct smc_buf *buf,
+		      struct smc_buf_elem *elem)
+{
+	WARN_ON_ONCE(!READ_ONCE(lgr->is_growing));
+	guard(smc_link_map)(lgr);
+	lgr_discard_buf(lgr, pool, buf, elem);
+}
+
+/* Move idle regions to lgr->leaving; lgr_drop_leaving() frees them. Returns bytes. */
+static unsigned long lgr_take_idle(struct smc_link_group *lgr, struct smc_buf_pool *pool,
+				   unsigned long age_jiffies, unsigned long want)
+{
+	WARN_ON_ONCE(!READ_ONCE(lgr->is_growing));
+	guard(smc_link_map)(lgr);
+	guard(mutex)(&lgr->lock);
+	return smc_buf_take_idle(pool, age_jiffies, want, &lgr->leaving);
+}
+
+/*
+ * Free regions in lgr->leaving. RMBs only if the peer has released them or the group is
+ * down. Returns how many.
+ */
+static unsigned int lgr_drop_leaving(struct smc_link_group *lgr, enum smc_buf_kind kind)
+{
+	struct smc_buf *buf, *next;
+	unsigned int nr = 0;
+
+	WARN_ON_ONCE(!READ_ONCE(lgr->is_growing));
+	guard(smc_link_map)(lgr);
+	/* only the task with the turn changes the list */
+	list_for_each_entry_safe(buf, next, &lgr->leaving, node) {
+		if (buf->kind != kind)
+			continue;
+		lgr_free_buf(lgr, buf);
+		nr++;
+	}
+	return nr;
+}
+
+/* A link that is about to be taken down counts as lost. */
+static bool lgr_link_is_lost(const struct smc_link *link)
+{
+	return test_bit(SMC_WR_IS_REPORTED, &link->wr.flags) ||
+	       test_bit(SMC_WR_IS_STOPPED, &link->wr.flags);
+}
+
+/* The caller has begun to map. Returns 0 also if the region can do without this link. */
+static int lgr_map_on(struct smc_link *link, struct smc_buf *buf)
+{
+	int rc;
+
+	/* its RNIC may hang in the verb, or be broken */
+	if (buf->map[link->index].mr || lgr_link_is_lost(link))
+		return 0;
+	rc = smc_buf_map_link(buf, &link->wr, link->index);
+	/*
+	 * RNICs that need copies of a region allow one link per group. This is a second one
+	 * that came up while the group had no region.
+	 */
+	if (rc == -EOPNOTSUPP)
+		smc_wr_report(&link->wr, SMC_WR_FAULT_POST);
+	return rc && lgr_link_is_lost(link) ? 0 : rc;
+}
+
+static int lgr_map_links(struct smc_link_group *lgr, struct smc_buf *buf, bool is_first_turn)
+{
+	int rc = -ECONNABORTED;
+	struct smc_link *link;
+	int i;
+
+	for (i = 0; i < SMC_LINKS_MAX; i++) {
+		link = smc_link_enter_at(lgr, i);
+		if (!link)
+			continue;
+		rc = 0;
+		if (!is_first_turn || READ_ONCE(link->state) == SMC_LINK_ACTIVE)
+			rc = lgr_map_on(link, buf);
+		smc_link_exit(link);
+		if (rc)
+			break;
+	}
+	return rc;
+}
+
+/**
+ * smc_lgr_add_buf() - put a new region into its pool and map it on all links
+ * @lgr: the group; the caller has the turn to grow it
+ * @pool: rmbs or sends of @lgr
+ * @buf: from smc_buf_alloc(); freed on failure
+ * @elem: filled on success with the first element
+ *
+ * Other elements are not handed out before smc_buf_set_ready(). It is listed this early
+ * for links that come up meanwhile. If a later step fails, smc_lgr_drop_buf() is due.
+ * RFC 7609 3.5.5.2 (RKEY-02, RKEY-03).
+ *
+ * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
+ * Return: 0; -ECONNABORTED if there is no link; -ENOSPC if there are too many
+ *	   regions; or what smc_buf_map_link() returns.
+ */
+int smc_lgr_add_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool, struct smc_buf *buf,
+		    struct smc_buf_elem *elem)
+{
+	int rc;
+
+	WARN_ON_ONCE(!READ_ONCE(lgr->is_growing));
+	guard(smc_link_map)(lgr);
+	rc = smc_buf_add(pool, buf, elem);
+	if (rc) {
+		smc_buf_free(buf);
+		return rc;
+	}
+	/* active links first: if only one is possible, it must not be the one being added */
+	rc = lgr_map_links(lgr, buf, true) ?: lgr_map_links(lgr, buf, false);
+	if (rc)
+		lgr_discard_buf(lgr, pool, buf, elem);
+	return rc;
+}
+
+/* A link that is not up yet registers mapped regions when it comes up. */
+static bool lgr_link_is_ready(const struct smc_link *link)
+{
+	return test_bit(SMC_WR_IS_OPEN, &link->wr.flags) && !lgr_link_is_lost(link);
+}
+
+/**
+ * smc_lgr_register_buf() - register a mapped region on all links of a group
+ * @lgr: the group, active; the caller has the turn to grow it
+ * @buf: from smc_lgr_add_buf()
+ *
+ * A failing link is left to the LLC engine if another one works. A working link without
+ * the region is an error, because the region would be used there later. On failure
+ * smc_lgr_drop_buf() is due.
+ *
+ * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock.
+ * Return: 0; -ECONNABORTED if there is no link; or what smc_buf_register() returns.
+ */
+int smc_lgr_register_buf(struct smc_link_group *lgr, struct smc_buf *buf)
+{
+	int rc = -ECONNABORTED, missing = 0, err;
+	struct smc_link *link;
+	bool is_ready, has_one = false;
+	int i;
+
+	guard(smc_link_map)(lgr);
+	for (i = 0; i < SMC_LINKS_MAX; i++) {
+		link = smc_link_enter_at(lgr, i);
+		if (!link)
+			continue;
+		is_ready = lgr_link_is_ready(link);
+		err = is_ready ? smc_buf_register(buf, &link->wr, i) : 0;
+		if (err)
+			rc = err;
+		if (is_ready && lgr_link_is_ready(link)) {
+			has_one |= !err;
+			missing = err ?: missing;
+		}
+		smc_link_exit(link);
+	}
+	return has_one ? missing : rc;
+}
+
+/**
+ * struct smc_llc_request - an RKEY exchange that a task waits for
+ * @node: in llc->requests until the machine has it
+ * @is_delete: DELETE RKEY of @bufs, otherwise CONFIRM RKEY of @bufs[0]
+ * @nr_bufs: length of @bufs
+ * @bufs: RMBs concerned; borrowed
+ * @links: links it named, a mask, under lgr->lock
+ * @tries: failed attempts while the links did not change
+ * @result: outcome, valid once @done is complete
+ * @done: completed exactly once
+ */
+struct smc_llc_request {
+	struct list_head node;
+	bool is_delete;
+	unsigned int nr_bufs;
+	struct smc_buf *bufs[SMC_LLC_DELETE_RKEYS];
+	unsigned int links;
+	unsigned int tries;
+	int result;
+	struct completion done;
+};
+
+static void llc_finish(struct smc_llc_request *req, int result)
+{
+	req->result = result;
+	/* the waiter's stack may be gone after this */
+	complete(&req->done);
+}
+
+static unsigned int llc_active_links(const struct smc_llc *llc)
+{
+	unsigned int mask = 0;
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_LINKS; i++)
+		if (smc_llc_is_in_use(&llc->flow.link[i]))
+			mask |= BIT(i);
+	return mask;
+}
+
+/* Keep track of the RMBs that the peer knows: they are announced on added links. */
+static void llc_note_announced(struct smc_llc *llc, const struct smc_llc_request *req)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < req->nr_bufs; i++) {
+		req->bufs[i]->is_told = !req->is_delete;
+		/* Deployed peers accept a deletion while they add a link. */
+		for (k = 0; k < llc->nr_announced && req->is_delete; k++)
+			if (llc->announced[k] == req->bufs[i])
+				llc->announced[k] = NULL;
+	}
+}
+
+/**
+ * smc_llc_rmb_done() - complete or retry the current request
+ * @lgr: the group; nothing happens if it has no current request
+ * @result: as with SMC_LLC_ACT_RKEY_DONE
+ *
+ * A request refused for now is queued again at the head: each time the links have
+ * changed, and a few times without a change.
+ *
+ * Context: The worker of @lgr. Expects lgr->lock held. Takes lgr->llc.queue_lock.
+ */
+void smc_llc_rmb_done(struct smc_link_group *lgr, int result)
+{
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_llc_request *req = llc->current_req;
+
+	lockdep_assert_held(&lgr->lock);
+	llc->current_req = NULL;
+	if (!req)
+		return;
+	if (!result)
+		llc_note_announced(llc, req);
+	if (result == -EAGAIN && req->links == llc_active_links(llc))
+		req->tries++;
+	if (result == -EAGAIN && req->tries < LLC_RKEY_TRIES) {
+		guard(spinlock_irqsave)(&llc->queue_lock);
+		if (!llc->is_closed) {
+			list_add(&req->node, &llc->requests);
+			return;
+		}
+		result = -ECONNABORTED;
+	}
+	llc_finish(req, result);
+}
+
+static void llc_list_announced(struct smc_llc *llc, struct smc_buf_pool *pool)
+{
+	struct smc_buf *buf = NULL;
+
+	while ((buf = smc_buf_next(pool, buf)))
+		if ((buf->is_told || buf->is_ready) &&
+		    llc->nr_announced < ARRAY_SIZE(llc->announced))
+			llc->announced[llc->nr_announced++] = buf;
+}
+
+/**
+ * smc_llc_rmb_start() - mark the RMBs of first contact as known to the peer
+ * @lgr: the group
+ *
+ * The peer knows them from Accept or Confirm. RFC 7609 3.5.5.2 (RKEY-02, AMB-21).
+ *
+ * Context: The worker of @lgr. Expects lgr->lock held.
+ */
+void smc_llc_rmb_start(struct smc_link_group *lgr)
+{
+	struct smc_buf *buf = NULL;
+
+	lockdep_assert_held(&lgr->lock);
+	while ((buf = smc_buf_next(&lgr->rmbs, buf)))
+		buf->is_told = true;
+}
+
+/**
+ * smc_llc_rmb_select() - list the RMBs to announce for a new link
+ * @lgr: the group; the list is @lgr->llc.announced
+ *
+ * All RMBs that the peer knows. No CONFIRM RKEY changes that before the link is up or
+ * given up (RKEY-15), so the count stays valid. A DELETE RKEY in flight may:
+ * smc_llc_rmb_done() then clears its entries.
+ *
+ * Context: Expects lgr->lock held.
+ * Return: how many.
+ */
+unsigned int smc_llc_rmb_select(struct smc_link_group *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_buf *buf;
+
+	lockdep_assert_held(&lgr->lock);
+	llc_list_announced(llc, &lgr->rmbs);
+	list_for_each_entry(buf, &lgr->leaving, node)
+		if (buf->kind == SMC_BUF_RMB && buf->is_told &&
+		    llc->nr_announced < ARRAY_SIZE(llc->announced))
+			llc->announced[llc->nr_announced++] = buf;
+	return llc->nr_announced;
+}
+
+static int llc_build(struct smc_link_group *lgr, struct smc_llc_request *req,
+		     struct smc_llc_rkeys *rkey)
+{
+	const struct smc_llc_flow *flow = &lgr->llc.flow;
+	struct smc_llc_rtoken *rtoken;
+	unsigned int n;
+	u8 i;
+
+	rkey->is_delete = req->is_delete;
+	rkey->count = 0;
+	req->links = llc_active_links(&lgr->llc);
+	for (i = 0; i < SMC_LLC_LINKS; i++) {
+		if (!smc_llc_is_in_use(&flow->link[i]))
+			continue;
+		for (n = 0; n < req->nr_bufs; n++) {
+			rtoken = &rkey->rtoken[rkey->count++];
+			rtoken->link_num = i;
+			rtoken->rkey = smc_buf_rkey(req->bufs[n], i);
+			rtoken->vaddr = req->bufs[n]->iova;
+			if (!rtoken->rkey)
+				return -ECONNABORTED;
+		}
+		/* keys to delete are named by one link only, RKEY-16 */
+		if (req->is_delete)
+			break;
+	}
+	return rkey->count ? 0 : -ECONNABORTED;
+}
+
+static struct smc_llc_request *llc_first_request(struct smc_llc *llc)
+{
+	struct smc_llc_request *req;
+
+	guard(spinlock_irqsave)(&llc->queue_lock);
+	req = list_first_entry_or_null(&llc->requests, struct smc_llc_request, node);
+	if (req)
+		list_del_init(&req->node);
+	return req;
+}
+
+/**
+ * smc_llc_rmb_next() - take the next request, if the machine accepts one
+ * @lgr: the group
+ * @rkey: receives it, built from the current links
+ *
+ * Requests that cannot be built are completed with an error.
+ *
+ * Context: The worker of @lgr. Expects lgr->lock held. Takes lgr->llc.queue_lock.
+ * Return: true if @rkey must be fed to the machine; smc_llc_rmb_done() follows.
+ */
+bool smc_llc_rmb_next(struct smc_link_group *lgr, struct smc_llc_rkeys *rkey)
+{
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_llc_request *req;
+	int rc;
+
+	lockdep_assert_held(&lgr->lock);
+	if (llc->current_req || !smc_llc_flow_may_request(&llc->flow, llc_now()))
+		return false;
+	while ((req = llc_first_request(llc))) {
+		rc = llc_build(lgr, req, rkey);
+		if (!rc) {
+			llc->current_req = req;
+			return true;
+		}
+		llc_finish(req, rc);
+	}
+	return false;
+}
+
+/**
+ * smc_llc_rmb_close() - end all requests
+ * @lgr: the group; its queue is closed, so no request can follow
+ *
+ * Context: The worker of @lgr. Expects lgr->lock held. Takes lgr->llc.queue_lock.
+ */
+void smc_llc_rmb_close(struct smc_link_group *lgr)
+{
+	struct smc_llc *llc = &lgr->llc;
+	struct smc_llc_request *req, *next;
+	LIST_HEAD(left);
+
+	lockdep_assert_held(&lgr->lock);
+	scoped_guard(spinlock_irqsave, &llc->queue_lock)
+		list_splice_init(&llc->requests, &left);
+	smc_llc_rmb_done(lgr, -ECONNABORTED);
+	list_for_each_entry_safe(req, next, &left, node)
+		llc_finish(req, -ECONNABORTED);
+}
+
+static unsigned long llc_max_wait(const struct smc_link_group *lgr)
+{
+	return msecs_to_jiffies(min_t(u64, smc_llc_patience_ms(&lgr->llc.flow.params.timers),
+				      UINT_MAX));
+}
+
+/*
+ * True while a request waits for this side's own RNIC, which may take a minute to fail.
+ * A peer that keeps offering links can prolong this, hence LLC_RNIC_TURNS.
+ */
+static bool llc_rnic_is_busy(struct smc_link_group *lgr)
+{
+	enum smc_llc_config config;
+
+	guard(mutex)(&lgr->lock);
+	config = lgr->llc.flow.config;
+	return config == SMC_LLC_CONFIG_CREATE || config == SMC_LLC_CONFIG_PREPARE ||
+	       config == SMC_LLC_CONFIG_STORE;
+}
+
+/* Queue the request and wait. A peer that never answers loses the group. */
+static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
+{
+	struct smc_llc *llc = &lgr->llc;
+	int turns = 0;
+
+	req->tries = 0;
+	init_completion(&req->done);
+	scoped_guard(spinlock_irqsave, &llc->queue_lock) {
+		if (llc->is_closed)
+			return -ECONNABORTED;
+		list_add_tail(&req->node, &llc->requests);
+	}
+	smc_llc_queue_work(lgr);
+	/*
+	 * Not TASK_UNINTERRUPTIBLE, since it may take minutes. Callers are workers, which get no
+	 * signals.
+	 */
+	while (wait_for_completion_interruptible_timeout(&req->done, llc_max_wait(lgr)) <= 0) {
+		if (turns++ < LLC_RNIC_TURNS && llc_rnic_is_busy(lgr))
+			continue;
+		smc_lgr_terminate(lgr);
+		smc_llc_queue_work(lgr);
+		wait_for_completion_state(&req->done, TASK_IDLE);
+		break;
+	}
+	return req->result;
+}
+
+/**
+ * smc_llc_rmb_announce() - announce a new RMB to the peer and wait for the answer
+ * @lgr: the group, up
+ * @buf: the RMB, mapped and registered on every active link; borrowed
+ *
+ * One CONFIRM RKEY exchange for all links, repeated if the peer refuses because its links
+ * are changing. RFC 7609 3.5.5.2.1, A.3.5; RKEY-04 to RKEY-13.
+ *
+ * Context: Process context, sleeps, bounded by the machine's timers. Expects no lock held.
+ * Return: 0 once the peer knows it; -EREMOTEIO if the peer refuses; -ECONNABORTED if the
+ * group has ended meanwhile, or no link can carry it.
+ */
+int smc_llc_rmb_announce(struct smc_link_group *lgr, struct smc_buf *buf)
+{
+	struct smc_llc_request req = { .nr_bufs = 1, .bufs = { buf } };
+	int rc = llc_request(lgr, &req);
+
+	return rc == -EAGAIN ? -EREMOTEIO : rc;
+}
+
+/*
+ * Withdraw RMBs from the peer and wait for the answer: on success it no longer uses them.
+ * DELETE RKEY exchanges of up to eight RMBs each. Keys unknown to the peer do no harm.
+ * RFC 7609 3.5.5.2.2, A.3.7; RMB-24, RMB-26, RKEY-16, RKEY-19. Returns 0; -ECONNABORTED if
+ * the group or the link that carried the request has ended meanwhile; -EAGAIN if links
+ * change all the time.
+ */
+static int llc_rmb_withdraw(struct smc_link_group *lgr, const struct list_head *bufs)
+{
+	struct smc_llc_request req = { .is_delete = true };
+	struct smc_buf *buf;
+	int rc = 0;
+
+	list_for_each_entry(buf, bufs, node) {
+		req.bufs[req.nr_bufs++] = buf;
+		if (req.nr_bufs < ARRAY_SIZE(req.bufs) && !list_is_last(&buf->node, bufs))
+			continue;
+		rc = llc_request(lgr, &req);
+		if (rc)
+			break;
+		req.nr_bufs = 0;
+	}
+	return rc;
+}
+
+static void llc_arm_sweep(struct smc_link_group *lgr, bool retry)
+{
+	lgr->llc.swept_at = llc_now();
+	lgr->llc.sweep_retry = retry;
+}
+
+/**
+ * smc_llc_sweep_start() - begin to watch the idle regions of a group that is up
+ * @lgr: the group
+ *
+ * Context: Expects lgr->lock held.
+ */
+void smc_llc_sweep_start(struct smc_link_group *lgr)
+{
+	lockdep_assert_held(&lgr->lock);
+	llc_arm_sweep(lgr, false);
+}
+
+/**
+ * smc_llc_sweep_due() - when the worker has to call smc_llc_sweep_check()
+ * @lgr: the group
+ *
+ * Reads the setting each time, since it may change.
+ *
+ * Context: Expects lgr->lock held.
+ * Return: in ms, or SMC_LLC_NO_DEADLINE.
+ */
+u64 smc_llc_sweep_due(struct smc_link_group *lgr)
+{
+	int idle_ms = READ_ONCE(llc_settings(lgr)->rmb_idle_ms);
+
+	lockdep_assert_held(&lgr->lock);
+	if (lgr->llc.sweep_retry)
+		return lgr->llc.swept_at + LLC_SWEEP_RETRY_MS;
+	if (!lgr->llc.swept_at || idle_ms <= 0)
+		return SMC_LLC_NO_DEADLINE;
+	return lgr->llc.swept_at + idle_ms;
+}
+
+/**
+ * smc_llc_sweep_check() - have idle regions given back if it is time
+ * @lgr: the group
+ *
+ * Context: The worker of @lgr. Expects lgr->lock held.
+ */
+void smc_llc_sweep_check(struct smc_link_group *lgr)
+{
+	lockdep_assert_held(&lgr->lock);
+	if (llc_now() >= smc_llc_sweep_due(lgr)) {
+		llc_arm_sweep(lgr, false);
+		smc_core_queue_patient(lgr, &lgr->llc.sweep_work);
+	}
+}
+
+/* Take regions idle for long enough, then others until @want bytes are taken. */
+static unsigned long llc_take_idle(struct smc_link_group *lgr, struct smc_buf_pool *pool,
+				   unsigned long want)
+{
+	int idle_ms = READ_ONCE(llc_settings(lgr)->rmb_idle_ms);
+	unsigned long taken = 0;
+
+	if (idle_ms > 0)
+		taken = lgr_take_idle(lgr, pool, msecs_to_jiffies(idle_ms), ULONG_MAX);
+	if (taken < want)
+		taken += lgr_take_idle(lgr, pool, 0, want - taken);
+	return taken;
+}
+
+static void llc_drop_leaving(struct smc_link_group *lgr, enum smc_buf_kind kind)
+{
+	smc_stat_add(lgr->key.net, SMC_STAT_AREA_BACK, lgr_drop_leaving(lgr, kind));
+}
+
+/*
+ * A peer may still write to an RMB that was not withdrawn, so that stays for a retry. If
+ * the group has ended its RMBs end as well.
+ */
+static void llc_give_rmbs_back(struct smc_link_group *lgr)
+{
+	int rc = llc_rmb_withdraw(lgr, &lgr->leaving);
+
+	if (!rc || smc_lgr_is_down(lgr)) {
+		llc_drop_leaving(lgr, SMC_BUF_RMB);
+		return;
+	}
+	scoped_guard(mutex, &lgr->lock)
+		llc_arm_sweep(lgr, true);
+	smc_llc_queue_work(lgr);
+}
+
+/*
+ * Give back send regions at once, RMBs once the peer has released them. Handshakes that
+ * want to add a region wait meanwhile. RFC 7609 3.5.5.2.2; RMB-24 to RMB-26, TMR-14.
+ */
+static void llc_sweep_work(struct work_struct *work)
+{
+	struct smc_llc *llc = container_of(work, struct smc_llc, sweep_work);
+	struct smc_link_group *lgr = lgr_of(llc);
+	unsigned long want, taken;
+
+	/* the task that adds a region now queues this again: smc_llc_sweep_end_grow() */
+	if (smc_lgr_begin_grow(lgr))
+		goto put;
+	want = atomic_long_xchg(&llc->sweep_want, 0);
+	taken = llc_take_idle(lgr, &lgr->sends, want);
+	llc_drop_leaving(lgr, SMC_BUF_SEND);
+	llc_take_idle(lgr, &lgr->rmbs, want - min(want, taken));
+	/* includes those that could not be withdrawn the last time */
+	if (!list_empty(&lgr->leaving))
+		llc_give_rmbs_back(lgr);
+	lgr_end_grow(lgr);
+put:
+	smc_lgr_put(lgr);
+}
+
+/**
+ * smc_llc_sweep_init() - prepare a group that is being formed
+ * @lgr: the group
+ *
+ * Context: Process context.
+ */
+void smc_llc_sweep_init(struct smc_link_group *lgr)
+{
+	INIT_WORK(&lgr->llc.sweep_work, llc_sweep_work);
+}
+
+/**
+ * smc_llc_sweep_end_grow() - end the turn to add a region
+ * @lgr: the group
+ *
+ * Wakes waiters and runs a sweep that was refused meanwhile.
+ *
+ * Context: Process context. Expects no lock held. Takes lgr->lock.
+ */
+void smc_llc_sweep_end_grow(struct smc_link_group *lgr)
+{
+	lgr_end_grow(lgr);
+	/* sweep_want was set before the sweep was refused */
+	if (atomic_long_read(&lgr->llc.sweep_want) || !list_empty(&lgr->leaving))
+		smc_core_queue_patient(lgr, &lgr->llc.sweep_work);
+}
+
+/* Bytes in regions without a connection, less those already requested. */
+static unsigned long llc_idle_mem(const struct smc_link_group *lgr)
+{
+	unsigned long idle = READ_ONCE(lgr->rmbs.idle) + READ_ONCE(lgr->sends.idle);
+	unsigned long wanted;
+
+	/* a forming group has nothing idle, an ending one gives all anyway */
+	if (READ_ONCE(lgr->state) != SMC_LGR_ACTIVE)
+		return 0;
+	wanted = atomic_long_read(&lgr->llc.sweep_want);
+	return idle - min(idle, wanted);
+}
+
+/*
+ * Have a group give back @want bytes, or less if there is not as much. A work item does
+ * it, since the peer has to release an RMB first (RMB-24, RMB-26). Neither waits nor
+ * allocates. Returns bytes that will follow, 0 if nothing more can.
+ */
+static unsigned long llc_reclaim(struct smc_link_group *lgr, unsigned long want)
+{
+	want = min(want, llc_idle_mem(lgr));
+	if (!want)
+		return 0;
+	atomic_long_add(want, &lgr->llc.sweep_want);
+	smc_core_queue_patient(lgr, &lgr->llc.sweep_work);
+	return want;
+}
+
+/**
+ * smc_llc_trim() - bound the unused rings after a connection gave rings back
+ * @lgr: the group
+ *
+ * If unused rings exceed net.smc.spare_mem, idle regions of this group go. If several
+ * connections give back at the same time, only the last may find a region idle.
+ *
+ * Context: Any context.
+ */
+void smc_llc_trim(struct smc_link_group *lgr)
+{
+	unsigned long excess = smc_buf_excess(&smc_net(lgr->key.net)->spare);
+
+	if (excess)
+		llc_reclaim(lgr, excess);
+}
+
+static struct shrinker *smc_shrinker;
+
+static void shrink_add_idle(struct smc_link_group *lgr, void *arg)
+{
+	unsigned long *bytes = arg;
+
+	*bytes += llc_idle_mem(lgr);
+}
+
+static unsigned long shrink_count(struct shrinker *shrinker, struct shrink_control *sc)
+{
+	unsigned long bytes = 0;
+
+	smc_lgr_for_each(shrink_add_idle, &bytes);
+	return bytes >> PAGE_SHIFT ?: SHRINK_EMPTY;
+}
+
+static void shrink_reclaim(struct smc_link_group *lgr, void *arg)
+{
+	unsigned long *left = arg;
+
+	*left -= llc_reclaim(lgr, *left);
+}
+
+static unsigned long shrink_scan(struct shrinker *shrinker, struct shrink_control *sc)
+{
+	unsigned long want = sc->nr_to_scan << PAGE_SHIFT;
+	unsigned long left = want;
+
+	smc_lgr_for_each(shrink_reclaim, &left);
+	return left == want ? SHRINK_STOP : (want - left) >> PAGE_SHIFT;
+}
+
+/**
+ * smc_shrink_init() - register the shrinker
+ *
+ * Context: Process context, module load.
+ * Return: 0 or -ENOMEM.
+ */
+int smc_shrink_init(void)
+{
+	smc_shrinker = smc_compat_shrinker_add("smc_rings", shrink_count, shrink_scan);
+	return smc_shrinker ? 0 : -ENOMEM;
+}
+
+/**
+ * smc_shrink_exit() - unregister the shrinker
+ *
+ * It is not running any more when this returns.
+ *
+ * Context: Process context, module unload.
+ */
+void smc_shrink_exit(void)
+{
+	smc_compat_shrinker_del(smc_shrinker);
+}
