@@ -2,22 +2,18 @@
 /*
  * The LLC engine: runs the state machine of smc_llc_flow.c for each link group.
  *
- * Operation: every event (a message, a send completion, a lost queue pair, a request of
- * this side, a change of the usable ports) is queued in the group's ring, which kicks the
- * group's work item (smc_llc_msg.c). The work item takes lgr->lock, feeds the events to
- * the machine one by one and carries out the resulting actions: post messages, store the
- * peer's keys, complete RKEY requests, change the state of the group, move connections. It
- * also has idle regions given back (smc_pool.c). Work on links may take seconds and is done
- * without lgr->lock by a work item per link index, which keeps it in order and reports
- * back as events. One work item follows the RDMA devices.
+ * Operation: every event is queued in the group's ring, which kicks the group's work item
+ * (smc_llc_msg.c). The work item takes lgr->lock, feeds the events to the machine one by
+ * one and carries out the resulting actions. It also has idle regions given back
+ * (smc_pool.c). Work on links may take seconds: a work item per link index does it in
+ * order, without lgr->lock, and reports back as events. One work item follows the devices.
  *
  * Ownership: a queued or running work item holds a reference on the group. A link is
  * freed with its group; lgr->links names the links that have queues.
  *
- * Error handling: a peer that sends faster than it is answered, or sends nonsense, loses
- * the link. Once the machine is dead the ring is closed and all requests end with
- * -ECONNABORTED. A group that is taken down from below reports its links broken, which
- * ends the machine.
+ * Error handling: a peer that sends nonsense, or faster than it is answered, loses the
+ * link. Once the machine is dead the ring is closed and all requests end with
+ * -ECONNABORTED. A group that is taken down from below reports its links broken.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -58,10 +54,7 @@
 /* polling interval while the neighbour of a new link is resolved */
 #define LLC_NEIGHBOUR_STEP_MS	20
 
-/*
- * A port with a link is listed with the GID of the link, even if the scan missed it.
- * Returns the new length.
- */
+/* Returns the new length. A port with a link is listed with the GID of the link. */
 static unsigned int llc_list_port(const struct smc_ib_end *own, struct smc_ib_end *ends,
 				  unsigned int nr)
 {
@@ -81,10 +74,10 @@ static unsigned int llc_list_port(const struct smc_ib_end *own, struct smc_ib_en
 }
 
 /*
- * List the ports that may carry links of a group, SMC_LLC_RNICS at most, with a reference
- * each. A port with a link is listed with the GID of that, or a second GID would look like
- * a second RNIC (LG-10). It is listed even where only the link proves that it is on the
- * LAN, as without IPv4 and with link-local GIDs: a server with one RNIC offers it (SL-02).
+ * The ports that may carry links, SMC_LLC_RNICS at most, with a reference each. A port
+ * with a link has the GID of that, or a second GID would look like a second RNIC (LG-10).
+ * It is listed even where only the link proves that it is on the LAN (no IPv4, link-local
+ * GIDs): a server with one RNIC offers it (SL-02).
  */
 static unsigned int llc_ports_of(struct smc_link_group *lgr, struct smc_ib_end *ends)
 {
@@ -109,10 +102,7 @@ static unsigned int llc_ports_of(struct smc_link_group *lgr, struct smc_ib_end *
 	return nr;
 }
 
-/*
- * Returns true if the list has changed. Scans may run in parallel and take any time: the
- * one that began last is the most recent.
- */
+/* Returns true if the list changed. Of parallel scans the last begun counts. */
 static bool llc_scan_ports(struct smc_link_group *lgr)
 {
 	struct smc_ib_end ends[SMC_LLC_RNICS];
@@ -157,10 +147,7 @@ static void llc_ports_follow(struct smc_link *link, const u8 peer_gid[SMC_GID_LE
 	llc_scan_ports(link->lgr);
 }
 
-/*
- * After an event of the RDMA devices, and when a link is gone: its port may have another
- * GID, hidden by the link until now.
- */
+/* Also when a link is gone: its port may have another GID, hidden by the link until now. */
 static void llc_ports_update(struct smc_link_group *lgr)
 {
 	/* pairs with smp_store_release() in llc_ports_follow() */
@@ -246,10 +233,7 @@ static int llc_find_end(struct smc_link_group *lgr, const struct smc_llc_end *wa
 	return rc;
 }
 
-/*
- * The machine of a server without a list of ports offers the RNIC in use, in case the
- * client has another: SL-02.
- */
+/* A server without a list of ports offers the RNIC in use, SL-02. */
 static int llc_first_end(struct smc_link_group *lgr, struct smc_ib_end *end)
 {
 	guard(mutex)(&lgr->lock);
@@ -266,10 +250,9 @@ static int llc_map_areas(struct smc_link *link)
 }
 
 /*
- * Find the path from a port to the peer's: a route, or (version 1) a shared subnet. The
- * subnet also decides if the port's interface is in another namespace, whose routes this
- * group may not use. The wait for a neighbour is short: once resolved, the next attempt
- * succeeds.
+ * A route leads to the peer's port, or (version 1) a shared subnet. The subnet also
+ * decides if the port's interface is in another namespace, whose routes must not be used.
+ * The wait for a neighbour is short: once resolved, the next attempt succeeds.
  */
 static int llc_find_path(struct smc_link_group *lgr, const struct smc_ib_end *end, const u8 *gid,
 			 struct smc_route *route)
@@ -468,10 +451,7 @@ static void llc_link_up(struct smc_link_group *lgr, u8 index)
 	smc_failover_queue(lgr);
 }
 
-/*
- * Connections of the link move. Nothing more is expected from a lost link; a link that
- * is given up in order still completes what is in flight, and the peer may need that.
- */
+/* A link given up in order still completes what is in flight; a lost one is stopped. */
 static void llc_link_down(struct smc_link_group *lgr, const struct smc_llc_action *act)
 {
 	struct smc_link *link = lgr->links[act->link];
@@ -521,10 +501,7 @@ static void llc_group_failed(struct smc_link_group *lgr, const struct smc_llc_ac
 	smc_lgr_fail(lgr, decline);
 }
 
-/*
- * The last path to the peer is lost: save later connects the time to discover that.
- * Not if only this group lost its links because the peer was restarted meanwhile.
- */
+/* Later connects need not discover again that no path works. */
 static void llc_remember_failure(struct smc_link_group *lgr, enum smc_llc_why why)
 {
 	if (READ_ONCE(lgr->state) == SMC_LGR_ACTIVE && smc_llc_why_is_path(why) &&
@@ -533,10 +510,7 @@ static void llc_remember_failure(struct smc_link_group *lgr, enum smc_llc_why wh
 				  SMC_PEER_HAS_WORKED);
 }
 
-/*
- * Carry out one action. Returns true if its outcome is known at once: @ev then holds
- * the event to feed next.
- */
+/* Returns true if the outcome is known at once: @ev is then the event to feed next. */
 static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 			struct smc_llc_event *ev)
 {
@@ -673,10 +647,7 @@ static void llc_created(struct smc_link_group *lgr, struct smc_llc_event *ev)
 	ev->created.nr_rmbs = smc_llc_rmb_select(lgr);
 }
 
-/*
- * A failed or missing completion and a queue pair event indict the path. Other faults
- * are of our own port or device, or mean that the peer is out of sync.
- */
+/* Other faults are of our own port or device, or mean that the peer is out of sync. */
 static bool llc_fault_is_path(enum smc_wr_fault fault)
 {
 	return fault == SMC_WR_FAULT_SEND || fault == SMC_WR_FAULT_RECV ||
@@ -695,10 +666,7 @@ static bool llc_event_of(struct smc_link_group *lgr, const struct smc_llc_item *
 
 	switch (item->type) {
 	case SMC_LLC_EV_START:
-		/*
-		 * A client that waits for no ADD LINK sends data right behind its CONFIRM LINK
-		 * reply, and that may overtake this worker.
-		 */
+		/* a client's first data may overtake this worker */
 		if (lgr->params.has_dialect)
 			smc_lgr_commit_dialect(lgr, SMC_DIALECT_DEPLOYED);
 		ev->start = lgr->llc.start;
@@ -805,9 +773,9 @@ static void llc_feed_probes(struct smc_link_group *lgr)
 }
 
 /*
- * Connections may move to a link that has come up once the peer has acknowledged what
- * they sent. Connections that sent more meanwhile are checked again after an interval:
- * their link is in use, so one more message now and then costs little.
+ * Connections may move to a new link once the peer has acknowledged what they sent. Those
+ * that sent more meanwhile are checked again later: their link is in use, so another
+ * message costs little.
  */
 static void llc_balance(struct smc_link_group *lgr)
 {
@@ -890,9 +858,8 @@ static void llc_feed_rnics(struct smc_link_group *lgr)
 }
 
 /*
- * The machine ignores a link that breaks before it is started, and a link is reported
- * only once. The bit is set before the report is queued, so if the report preceded the
- * start the bit is visible here.
+ * A break before the start was lost on the machine, and is reported only once. The bit
+ * is set before the report is queued, so it is visible here.
  */
 static void llc_feed_missed(struct smc_link_group *lgr, u8 index)
 {
@@ -977,7 +944,7 @@ int smc_llc_init_module(void)
 /**
  * smc_llc_exit_module() - undo smc_llc_init_module()
  *
- * Every link group is gone; work items that drop the last references may still run.
+ * All groups are gone; work items that drop the last references may still run.
  *
  * Context: Process context, sleeps.
  */
@@ -1037,13 +1004,11 @@ void smc_llc_init(struct smc_link_group *lgr)
  * @lgr: the group, after smc_llc_init()
  * @link: its first link, index 0, connected to the peer in @link->peer
  *
- * A client calls this right before it sends Confirm, because CONFIRM LINK may arrive
- * before the send returns; a server calls it when it has checked the Confirm. The
- * outcome is the state in which the group leaves FORMING. RFC 7609 3.5.1.3, 3.5.1.5;
- * FC-08, FC-10, TMR-03.
+ * A client calls this right before it sends Confirm (CONFIRM LINK may arrive before the
+ * send returns), a server when it has checked the Confirm. The outcome is the state after
+ * FORMING. RFC 7609 3.5.1.3, 3.5.1.5; FC-08, FC-10, TMR-03.
  *
- * Context: Process context. Expects no lock held. Takes lgr->lock and
- * lgr->llc.queue_lock.
+ * Context: Process context. Expects no lock held. Takes lgr->lock, lgr->llc.queue_lock.
  */
 void smc_llc_start_group(struct smc_link_group *lgr, struct smc_link *link)
 {
@@ -1069,9 +1034,8 @@ void smc_llc_start_group(struct smc_link_group *lgr, struct smc_link *link)
  * smc_llc_declined() - report a Decline that arrived on TCP while the group is formed
  * @lgr: the group
  *
- * Before the point of no return the group fails with SMC_DECLINE_PEERDECL. After it the
- * group fails with none, and the TCP connection must be reset. RFC 7609 C.2, C.3;
- * DCLN-06, ERR-23.
+ * Before the point of no return the group fails with SMC_DECLINE_PEERDECL, after it with
+ * none: then reset the TCP connection. RFC 7609 C.2, C.3; DCLN-06, ERR-23.
  *
  * Context: Any context. Takes lgr->llc.queue_lock.
  */
@@ -1081,14 +1045,14 @@ void smc_llc_declined(struct smc_link_group *lgr)
 }
 
 /**
- * smc_llc_end_group() - end a group by agreement with the peer
+ * smc_llc_end_group() - end a group by DELETE LINK
  * @lgr: the group
  * @reason: enum smc_llc_delete_link_reason
  * @is_orderly: requested by operator or program rather than caused by an error
  *
- * Sends DELETE LINK for the whole group. The group is taken down when that has left
- * (server), when the server has answered (client), or by a timer. A group that is still
- * being formed fails. RFC 7609 3.5.4; LGT-01 to LGT-06, DELL-14.
+ * The group is taken down when that has left (server), when the server has answered
+ * (client), or by a timer; it fails if it is still being formed. RFC 7609 3.5.4; LGT-01 to
+ * LGT-06, DELL-14.
  *
  * Context: Any context. Takes lgr->llc.queue_lock.
  */
@@ -1149,9 +1113,8 @@ static void llc_wait_one(struct smc_link_group *lgr, void *arg)
  * smc_llc_end_all() - end groups because their namespace or the module goes away
  * @net: groups of this namespace, NULL for all
  *
- * Peers learn it from DELETE LINK rather than from a silent link. Waits until the
- * messages have left, for three seconds in all: timers set by a namespace do not apply,
- * since others wait for it. RFC 7609 4.8.3; PEER-01.
+ * Peers learn it from DELETE LINK rather than from silence. Waits LLC_END_ALL_MS in all,
+ * whatever timers a namespace has set. RFC 7609 4.8.3; PEER-01.
  *
  * Context: Process context, sleeps. Expects no lock held.
  */
@@ -1168,9 +1131,9 @@ void smc_llc_end_all(struct net *net)
  * smc_llc_arm_idle() - start the idle time of a group whose last connection left
  * @lgr: the group
  *
- * The group ends unless another connection joins within that time. If there are too
- * many idle groups, the one idle for longest ends now, even if its own call of this
- * function is still to come. RFC 7609 3.5.4; LGT-01, LGT-02, TMR-10.
+ * The group ends unless a connection joins in time. If too many groups are idle, the one
+ * idle for longest ends now, even if it has not called this yet. RFC 7609 3.5.4; LGT-01,
+ * LGT-02, TMR-10.
  *
  * Context: Process context. Takes smc_lgr_list_lock.
  */
@@ -1191,10 +1154,7 @@ void smc_llc_arm_idle(struct smc_link_group *lgr)
 	}
 }
 
-/*
- * A mask instead of queued events: unauthenticated packets, and keepalive timers of all
- * connections of a link at once, must not fill the ring.
- */
+/* A mask, not events: unauthenticated packets or many keepalive timers must not fill the ring. */
 static void llc_probe(struct smc_link_group *lgr, unsigned long links)
 {
 	struct smc_llc *llc = &lgr->llc;
@@ -1224,8 +1184,8 @@ void smc_llc_probe_link(struct smc_link *link)
  * smc_llc_probe_group() - probe all active links of a group
  * @lgr: the group; the caller holds a reference
  *
- * For claims in the peer's name that are not authenticated or arrive outside the links:
- * a group that the peer has lost ends by the probe, any other goes on.
+ * Checks a claim that is not authenticated or came outside the links: only a group that
+ * the peer has lost ends by it.
  *
  * Context: Any context. Takes lgr->llc.queue_lock.
  */
@@ -1239,8 +1199,7 @@ void smc_llc_probe_group(struct smc_link_group *lgr)
  * @wr: the queues
  * @fault: reason
  *
- * Context: Any context, with any lock held except lgr->llc.queue_lock, which it
- * takes.
+ * Context: Any context, any lock held but lgr->llc.queue_lock, which it takes.
  */
 void smc_llc_broken(struct smc_wr *wr, enum smc_wr_fault fault)
 {

@@ -2,21 +2,18 @@
 /*
  * LLC messages in and out of the engine.
  *
- * Operation: an event for the machine of a group is put into the group's ring in any
- * context, and the group's work item is kicked. That feeds it to the machine (smc_llc.c).
- * A received message is an event as it is, except TEST LINK, which needs no state and is
- * answered in the completion handler. A message of the machine is encoded into a slot of
- * the link and posted; its completion comes back as an event. Keys of the peer's RMBs that
- * messages carry are stored in the group's table.
+ * Operation: an event is put into the group's ring in any context and kicks the group's
+ * work item, which feeds it to the machine (smc_llc.c). A received message is an event,
+ * except TEST LINK, which needs no state and is answered in the completion handler. A
+ * message of the machine is posted on a link; its completion comes back as an event.
  *
  * Ownership: a queued or running work item and an armed timer hold a reference on the
  * group each. A message too long for a ring entry has memory of its own, owned by the ring
  * until popped, then by the worker while the event is fed or the machine needs it. Buffers
  * to send a long message are allocated without a lock when a link is created.
  *
- * Error handling: events beyond the ring's size, or beyond the share of received
- * messages, are dropped, and the overrun is recorded: the links are out of sync. A
- * closed ring takes nothing. A failed post is reported like a failed completion.
+ * Error handling: events beyond the ring's size, or the share of received messages, are
+ * dropped: the links are out of sync. A failed post is reported like a failed completion.
  */
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -175,9 +172,7 @@ int smc_llc_queue_init(void)
 }
 
 /**
- * smc_llc_queue_exit() - undo smc_llc_queue_init()
- *
- * Every link group is gone; work items that drop the last references may still run.
+ * smc_llc_queue_exit() - undo smc_llc_queue_init(); all groups are gone
  *
  * Context: Process context, sleeps.
  */
@@ -195,9 +190,9 @@ static void llc_sent(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok)
 
 /*
  * A path that loses long packets (an MTU hole) or refuses writes must be found while a
- * Decline is still possible. So a write of path MTU length goes ahead of the client's
- * CONFIRM LINK reply and of the server's ADD LINK request. If it fails so does the
- * message, which is ERR-22 and ERR-10 at the server.
+ * Decline is possible. So a write of path MTU length goes ahead of the client's CONFIRM
+ * LINK reply and of the server's ADD LINK request. If it fails so does the message, which
+ * is ERR-22 and ERR-10 at the server.
  */
 static void llc_add_probe(struct smc_link_group *lgr, const struct smc_llc_action *act,
 			  struct smc_wr_slot *slot)
@@ -306,9 +301,8 @@ static int llc_build_msg(struct smc_link_group *lgr, const struct smc_llc_action
 
 /*
  * Answers use LLC's own slots only: a peer can request any number of them, and completed
- * LLC messages wake no connection that waits for a data slot. Requests may use both kinds.
- * DELETE LINK requests try data slots first: when many links are lost at once, one link
- * announces all of them, and that must not take every LLC slot from answers.
+ * LLC messages wake no connection that waits for a data slot. DELETE LINK requests try data
+ * slots first: one link may announce many lost links, and answers need LLC slots meanwhile.
  */
 static struct smc_wr_slot *llc_slot_get(struct smc_link *link, const struct smc_llc_msg *msg)
 {
@@ -350,8 +344,7 @@ static int llc_post(struct smc_link *link, const struct smc_llc_action *act)
  *
  * The outcome is reported as SMC_LLC_EV_SENT.
  *
- * Context: Process context. Expects lgr->lock held. Takes wr->lock and
- * lgr->llc.queue_lock.
+ * Context: Process context. Expects lgr->lock held. Takes wr->lock, lgr->llc.queue_lock.
  */
 void smc_llc_msg_send(struct smc_link_group *lgr, struct smc_llc_action *act)
 {
@@ -397,8 +390,7 @@ void smc_llc_msg_keep(struct smc_llc *llc, u8 **kept)
  * smc_llc_msg_prepare_long() - allocate what a long ADD LINK needs
  * @lgr: the group
  *
- * Ahead of time, because it is sent under lgr->lock. Does nothing in a group without
- * long messages. smc_llc_msg_free_long() frees it.
+ * Ahead of time, because it is sent under lgr->lock. Nothing if the group needs none.
  *
  * Context: Process context, may sleep. Takes lgr->lock.
  * Return: 0; -ENOMEM; -ECONNABORTED if the machine is dead.
@@ -474,12 +466,10 @@ static bool llc_answer(struct smc_link *link, const u8 *msg, u32 len)
 }
 
 /**
- * smc_llc_rx() - take a received LLC message
+ * smc_llc_rx() - answer TEST LINK (LLC-13), queue any other received message
  * @wr: queues of the link
  * @msg: the message; copied
  * @len: its length, may be 0
- *
- * TEST LINK is answered at once (LLC-13), everything else goes to the worker.
  *
  * Context: Completion context. Takes wr->lock or lgr->llc.queue_lock.
  */
@@ -504,14 +494,12 @@ void smc_llc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
 }
 
 /**
- * smc_llc_rtoken_store() - store the keys of a new RMB of the peer
+ * smc_llc_rtoken_store() - store the keys of a new RMB of the peer, all or none
  * @lgr: the group
  * @keys: its token on every link
  *
- * All of them are stored, or none. RKEY-04 to RKEY-13.
- *
  * Context: Expects lgr->lock held.
- * Return: false if the table is full or has a conflicting entry.
+ * Return: false if the table is full or has a conflicting entry. RKEY-04 to RKEY-13.
  */
 bool smc_llc_rtoken_store(struct smc_link_group *lgr, const struct smc_llc_rkeys *keys)
 {
@@ -565,12 +553,9 @@ static bool llc_store_kept(struct smc_link_group *lgr, const struct smc_llc_acti
 }
 
 /**
- * smc_llc_rtoken_store_pairs() - store the keys of the peer's RMBs on a new link
+ * smc_llc_rtoken_store_pairs() - store keys of the peer's RMBs on a new link, RKEY-22
  * @lgr: the group
- * @act: SMC_LLC_ACT_STORE_PAIRS, with ADD LINK CONTINUATION, or with a retained ADD LINK,
- *	 which is freed
- *
- * RKEY-22.
+ * @act: SMC_LLC_ACT_STORE_PAIRS, with ADD LINK CONTINUATION or a retained ADD LINK
  *
  * Context: Expects lgr->lock held.
  * Return: false if they are invalid.

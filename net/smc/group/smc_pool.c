@@ -4,23 +4,19 @@
  *
  * Operation: one task at a time adds a region: it is listed, mapped and registered on
  * every link, announced to the peer, and only then its elements are handed out. Other
- * tasks that need an element wait, then search again. A work item that gives idle regions
- * back takes the same turn. It is queued by the worker of the group when it is time, or
- * when memory is short, and waits for the peer to release an RMB.
+ * tasks that need an element wait, then search again. The work item that gives back idle
+ * regions, by time or when memory is short, takes the same turn and waits for the peer
+ * (RFC 7609 3.5.5.2.2). To announce or withdraw RMBs a task queues a request and sleeps;
+ * the worker of the group feeds one at a time to the machine, which runs the RKEY exchange,
+ * and completes it.
  *
- * To announce or withdraw RMBs a task queues a request and sleeps. The worker of the group
- * feeds one at a time to the machine, which runs the RKEY exchange, and completes it. For a
- * link that is added all announced RMBs are announced again.
- *
- * Ownership: links may come and go meanwhile. Each must see all regions, and each region
- * all links. So one task at a time maps (smc_link_begin_map()), and a region is in a list
- * of its group from before it is mapped until after it is unmapped. A request is on the
- * stack of the waiting task and is completed exactly once; the machine's timers bound the
- * wait.
+ * Ownership: as links come and go, each must see all regions and each region all links.
+ * So one task at a time maps (smc_link_begin_map()), and a region is in a list of its
+ * group from before it is mapped until after it is unmapped. A request is on the stack of
+ * the waiting task and is completed exactly once; the machine's timers bound the wait.
  *
  * Error handling: a request refused because links change is retried with the then
- * current links. When the machine is dead all end with -ECONNABORTED. RMBs that could not
- * be withdrawn stay and are retried.
+ * current links. RMBs that could not be withdrawn stay and are retried.
  *
  * Locks: the shrinker runs in the middle of allocations, with any lock held. So it takes
  * only the lock of the list of groups, under which nothing allocates.
@@ -36,7 +32,7 @@
 
 #define LLC_RKEY_TRIES		5
 
-/* timeouts that a request tolerates while this side's own RNIC is busy */
+/* timeouts that a request tolerates while our RNIC is busy: it may take a minute to fail */
 #define LLC_RNIC_TURNS		3
 
 /* delay until a failed withdrawal of RMBs is retried */
@@ -46,12 +42,11 @@
  * smc_lgr_begin_grow() - take the turn to add or give back regions
  * @lgr: the group; the caller holds a reference
  *
- * If the turn is taken, wait on lgr->waitq, then search for an element again: a new
- * region has several.
+ * On -EBUSY wait on lgr->waitq, then search for an element: a new region has several.
  *
  * Context: Process context. Expects no lock held. Takes lgr->lock.
- * Return: 0, then smc_llc_sweep_end_grow() is due; -EBUSY if another task has the turn;
- *	   -ECONNABORTED if the group is down.
+ * Return: 0, then smc_llc_sweep_end_grow() is due; -EBUSY; -ECONNABORTED if the group is
+ *	   down.
  */
 int smc_lgr_begin_grow(struct smc_link_group *lgr)
 {
@@ -147,10 +142,7 @@ static unsigned long lgr_take_idle(struct smc_link_group *lgr, struct smc_buf_po
 	return smc_buf_take_idle(pool, age_jiffies, want, &lgr->leaving);
 }
 
-/*
- * Free regions in lgr->leaving. RMBs only if the peer has released them or the group is
- * down. Returns how many.
- */
+/* RMBs only if the peer has released them or the group is down. Returns how many. */
 static unsigned int lgr_drop_leaving(struct smc_link_group *lgr, enum smc_buf_kind kind)
 {
 	struct smc_buf *buf, *next;
@@ -184,10 +176,7 @@ static int lgr_map_on(struct smc_link *link, struct smc_buf *buf)
 	if (buf->map[link->index].mr || lgr_link_is_lost(link))
 		return 0;
 	rc = smc_buf_map_link(buf, &link->wr, link->index);
-	/*
-	 * RNICs that need copies of a region allow one link per group. This is a second one
-	 * that came up while the group had no region.
-	 */
+	/* such RNICs allow one link; this one came up while the group had no region */
 	if (rc == -EOPNOTSUPP)
 		smc_wr_report(&link->wr, SMC_WR_FAULT_POST);
 	return rc && lgr_link_is_lost(link) ? 0 : rc;
@@ -346,11 +335,10 @@ static void llc_note_announced(struct smc_llc *llc, const struct smc_llc_request
 
 /**
  * smc_llc_rmb_done() - complete or retry the current request
- * @lgr: the group; nothing happens if it has no current request
+ * @lgr: the group
  * @result: as with SMC_LLC_ACT_RKEY_DONE
  *
- * A request refused for now is queued again at the head: each time the links have
- * changed, and a few times without a change.
+ * Retries a refused request each time the links have changed, else LLC_RKEY_TRIES times.
  *
  * Context: The worker of @lgr. Expects lgr->lock held. Takes lgr->llc.queue_lock.
  */
@@ -406,12 +394,11 @@ void smc_llc_rmb_start(struct smc_link_group *lgr)
 }
 
 /**
- * smc_llc_rmb_select() - list the RMBs to announce for a new link
- * @lgr: the group; the list is @lgr->llc.announced
+ * smc_llc_rmb_select() - list the RMBs that the peer knows in lgr->llc.announced
+ * @lgr: the group, about to add a link
  *
- * All RMBs that the peer knows. No CONFIRM RKEY changes that before the link is up or
- * given up (RKEY-15), so the count stays valid. A DELETE RKEY in flight may:
- * smc_llc_rmb_done() then clears its entries.
+ * No CONFIRM RKEY changes the list before the link is up or given up (RKEY-15). A DELETE
+ * RKEY in flight may: smc_llc_rmb_done() then clears entries.
  *
  * Context: Expects lgr->lock held.
  * Return: how many.
@@ -526,10 +513,7 @@ static unsigned long llc_max_wait(const struct smc_link_group *lgr)
 				      UINT_MAX));
 }
 
-/*
- * True while a request waits for this side's own RNIC, which may take a minute to fail.
- * A peer that keeps offering links can prolong this, hence LLC_RNIC_TURNS.
- */
+/* A peer that keeps offering links prolongs this, hence LLC_RNIC_TURNS. */
 static bool llc_rnic_is_busy(struct smc_link_group *lgr)
 {
 	enum smc_llc_config config;
@@ -554,10 +538,7 @@ static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
 		list_add_tail(&req->node, &llc->requests);
 	}
 	smc_llc_queue_work(lgr);
-	/*
-	 * Not TASK_UNINTERRUPTIBLE, since it may take minutes. Callers are workers, which get no
-	 * signals.
-	 */
+	/* Callers are workers, which get no signals. Not TASK_UNINTERRUPTIBLE: may take minutes. */
 	while (wait_for_completion_interruptible_timeout(&req->done, llc_max_wait(lgr)) <= 0) {
 		if (turns++ < LLC_RNIC_TURNS && llc_rnic_is_busy(lgr))
 			continue;
@@ -574,12 +555,11 @@ static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
  * @lgr: the group, up
  * @buf: the RMB, mapped and registered on every active link; borrowed
  *
- * One CONFIRM RKEY exchange for all links, repeated if the peer refuses because its links
- * are changing. RFC 7609 3.5.5.2.1, A.3.5; RKEY-04 to RKEY-13.
+ * One CONFIRM RKEY exchange for all links. RFC 7609 3.5.5.2.1, A.3.5; RKEY-04 to RKEY-13.
  *
  * Context: Process context, sleeps, bounded by the machine's timers. Expects no lock held.
  * Return: 0 once the peer knows it; -EREMOTEIO if the peer refuses; -ECONNABORTED if the
- * group has ended meanwhile, or no link can carry it.
+ *	   group has ended meanwhile, or no link can carry it.
  */
 int smc_llc_rmb_announce(struct smc_link_group *lgr, struct smc_buf *buf)
 {
@@ -590,11 +570,10 @@ int smc_llc_rmb_announce(struct smc_link_group *lgr, struct smc_buf *buf)
 }
 
 /*
- * Withdraw RMBs from the peer and wait for the answer: on success it no longer uses them.
- * DELETE RKEY exchanges of up to eight RMBs each. Keys unknown to the peer do no harm.
- * RFC 7609 3.5.5.2.2, A.3.7; RMB-24, RMB-26, RKEY-16, RKEY-19. Returns 0; -ECONNABORTED if
- * the group or the link that carried the request has ended meanwhile; -EAGAIN if links
- * change all the time.
+ * DELETE RKEY exchanges of up to eight RMBs each; keys unknown to the peer do no harm.
+ * Returns 0 once the peer has released them; -ECONNABORTED if the group or the carrying
+ * link has ended; -EAGAIN if links change all the time. RFC 7609 3.5.5.2.2, A.3.7; RMB-24,
+ * RMB-26, RKEY-16, RKEY-19.
  */
 static int llc_rmb_withdraw(struct smc_link_group *lgr, const struct list_head *bufs)
 {
@@ -687,10 +666,7 @@ static void llc_drop_leaving(struct smc_link_group *lgr, enum smc_buf_kind kind)
 	smc_stat_add(lgr->key.net, SMC_STAT_AREA_BACK, lgr_drop_leaving(lgr, kind));
 }
 
-/*
- * A peer may still write to an RMB that was not withdrawn, so that stays for a retry. If
- * the group has ended its RMBs end as well.
- */
+/* A peer may still write to an RMB that was not withdrawn, so that stays for a retry. */
 static void llc_give_rmbs_back(struct smc_link_group *lgr)
 {
 	int rc = llc_rmb_withdraw(lgr, &lgr->leaving);
@@ -704,10 +680,7 @@ static void llc_give_rmbs_back(struct smc_link_group *lgr)
 	smc_llc_queue_work(lgr);
 }
 
-/*
- * Give back send regions at once, RMBs once the peer has released them. Handshakes that
- * want to add a region wait meanwhile. RFC 7609 3.5.5.2.2; RMB-24 to RMB-26, TMR-14.
- */
+/* RFC 7609 3.5.5.2.2; RMB-24 to RMB-26, TMR-14. */
 static void llc_sweep_work(struct work_struct *work)
 {
 	struct smc_llc *llc = container_of(work, struct smc_llc, sweep_work);
@@ -770,9 +743,8 @@ static unsigned long llc_idle_mem(const struct smc_link_group *lgr)
 }
 
 /*
- * Have a group give back @want bytes, or less if there is not as much. A work item does
- * it, since the peer has to release an RMB first (RMB-24, RMB-26). Neither waits nor
- * allocates. Returns bytes that will follow, 0 if nothing more can.
+ * Returns the bytes that will follow once the peer has released RMBs (RMB-24, RMB-26), at
+ * most @want. Neither waits nor allocates.
  */
 static unsigned long llc_reclaim(struct smc_link_group *lgr, unsigned long want)
 {
@@ -785,11 +757,11 @@ static unsigned long llc_reclaim(struct smc_link_group *lgr, unsigned long want)
 }
 
 /**
- * smc_llc_trim() - bound the unused rings after a connection gave rings back
+ * smc_llc_trim() - bound unused rings after a connection gave rings back
  * @lgr: the group
  *
- * If unused rings exceed net.smc.spare_mem, idle regions of this group go. If several
- * connections give back at the same time, only the last may find a region idle.
+ * Beyond net.smc.spare_mem, idle regions of this group go. If several connections give
+ * back at the same time, only the last may find a region idle.
  *
  * Context: Any context.
  */
@@ -847,9 +819,7 @@ int smc_shrink_init(void)
 }
 
 /**
- * smc_shrink_exit() - unregister the shrinker
- *
- * It is not running any more when this returns.
+ * smc_shrink_exit() - unregister the shrinker; it is not running when this returns
  *
  * Context: Process context, module unload.
  */
