@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The socket family AF_SMC: what applications call, and the one place where
- * the files below are plugged together.
+ * The socket family AF_SMC: the calls of applications, and the module's setup.
  *
- * Operation: the sock is TCP's, and so is every call of which nothing else is said here.
- * Ours have the socket lock, and find in the state of the sock what the socket is
- * (smc_sock.h). Where the sock has no state any more the call is TCP's; a call that has
- * slept looks again.
+ * Operation: the sock is TCP's. A call takes the socket lock and reads the socket state
+ * (smc_sock.h); without a state the sock is plain TCP, and the call is forwarded. A call that slept
+ * checks the state again. Calls without a function here are TCP's.
  */
 #include <linux/module.h>
 #include <linux/reboot.h>
@@ -45,7 +43,7 @@
 #include "sock/smc_tx.h"
 #include "sock/smc_wake.h"
 
-/* The state, with the socket lock held; NULL, without it, when the sock is TCP's alone. */
+/* Return: the state, with the socket lock held; NULL, without it, for a sock that is plain TCP. */
 static struct smc_sock *smc_lock(struct sock *sk)
 {
 	struct smc_sock *smc;
@@ -56,16 +54,13 @@ static struct smc_sock *smc_lock(struct sock *sk)
 		release_sock(sk);
 		return NULL;
 	}
-	/* what the peer has said counts for this call, as what TCP has in its backlog */
+	/* input of the peer is processed first, as TCP does with its backlog */
 	if (smc->phase == SMC_PHASE_SMC && smc_close_has_input(smc->conn))
 		smc_close_run(smc->conn);
 	return smc;
 }
 
-/*
- * A call that held the lock does the close machine's work before it releases the lock. If
- * it has slept, the sock may have another state by now, or none.
- */
+/* Runs a pending close machine first. After a sleep the sock may have another state, or none. */
 static void smc_unlock(struct sock *sk)
 {
 	struct smc_sock *smc = smc_sk(sk);
@@ -80,8 +75,8 @@ static void smc_unlock(struct sock *sk)
 }
 
 /*
- * A call on a file finds that the sock is TCP's alone: so are its operations from here on.
- * A call that is under way in this module meanwhile has a reference of its own.
+ * The sock is plain TCP, so its file gets TCP's operations, too. A call that is still in this
+ * module holds a reference of its own.
  */
 static const struct proto_ops *smc_settle(struct socket *sock)
 {
@@ -91,7 +86,7 @@ static const struct proto_ops *smc_settle(struct socket *sock)
 	if (had == ops)
 		return ops;
 	__module_get(ops->owner);
-	/* one of several calls gives back what was held for ours */
+	/* only one of several concurrent calls drops the reference of our operations */
 	if (cmpxchg(&sock->ops, had, ops) == had)
 		module_put(THIS_MODULE);
 	else
@@ -99,7 +94,6 @@ static const struct proto_ops *smc_settle(struct socket *sock)
 	return ops;
 }
 
-/* Has connect() no outcome yet? */
 static bool smc_is_connecting(const struct smc_sock *smc)
 {
 	switch (smc->phase) {
@@ -114,8 +108,8 @@ static bool smc_is_connecting(const struct smc_sock *smc)
 }
 
 /*
- * Sleep until connect() has an outcome. @timeo: jiffies that the call may wait, what is
- * left of them afterwards. Returns the state of the sock then, NULL if there is none.
+ * Sleep until connect() has an outcome. @timeo: the time limit in jiffies, updated. Returns the
+ * state, or NULL if the sock is plain TCP.
  */
 static struct smc_sock *smc_wait_connect(struct smc_sock *smc, long *timeo, int *err)
 {
@@ -150,7 +144,6 @@ static struct smc_sock *smc_wait_connect(struct smc_sock *smc, long *timeo, int 
 	return smc;
 }
 
-/* close() */
 static void smc_close(struct sock *sk, long timeout)
 {
 	struct smc_sock *smc = smc_lock(sk);
@@ -166,7 +159,7 @@ static void smc_close(struct sock *sk, long timeout)
 	if (smc->phase == SMC_PHASE_SMC) {
 		smc_close_by_app(smc, timeout);
 	} else {
-		/* the handshake's work item finds that nobody wants its outcome */
+		/* the work item of the handshake finds the socket closed */
 		smc_tcp_shutdown(sk, SHUTDOWN_MASK);
 		smc_sock_queue(smc);
 	}
@@ -181,7 +174,7 @@ static enum smc_decline smc_why_not_offer(struct smc_sock *smc, const struct soc
 	enum smc_decline reason;
 	struct in6_addr peer;
 
-	/* an option that was set while it listened */
+	/* an option that SMC does not support was set on the listener */
 	if (smc->fallback == SMC_DECLINE_OPTUNSUPP)
 		return smc->fallback;
 	if (!smc_ib_has_device())
@@ -191,7 +184,6 @@ static enum smc_decline smc_why_not_offer(struct smc_sock *smc, const struct soc
 	else if (addr->sa_family == AF_INET && addr_len >= sizeof(struct sockaddr_in))
 		ipv6_addr_set_v4mapped(((struct sockaddr_in *)addr)->sin_addr.s_addr, &peer);
 	else
-		/* TCP is about to refuse it */
 		return SMC_DECLINE_NONE;
 	if (!smc_pnet_may_reach(net, &peer))
 		return SMC_DECLINE_NOSMCRDEV;
@@ -202,9 +194,8 @@ static enum smc_decline smc_why_not_offer(struct smc_sock *smc, const struct soc
 }
 
 /*
- * Offer SMC on this SYN? Not without an RDMA device, nor where none is on the way, nor to a
- * peer whose path failed lately, nor to a service that has declined several in a row: a
- * Decline would cost both ends more than TCP does.
+ * A Decline costs more than TCP does. So nothing is offered without an RDMA device on the route, to
+ * a peer whose path failed lately, or to a service that declined several times in a row.
  */
 static void smc_choose_offer(struct smc_sock *smc, const struct sockaddr *addr, int addr_len)
 {
@@ -215,8 +206,8 @@ static void smc_choose_offer(struct smc_sock *smc, const struct sockaddr *addr, 
 }
 
 /*
- * connect() or shutdown() ends a handshake. The work item ends it, and with it TCP's
- * connection; it waits for no peer for long. False if somebody else was faster.
+ * For connect() and shutdown(). The work item ends the handshake and TCP's connection; its wait for
+ * the peer is bounded. Return: false if the handshake completed first.
  */
 static bool smc_stop_handshake(struct smc_sock *smc)
 {
@@ -242,8 +233,8 @@ static bool smc_stop_handshake(struct smc_sock *smc)
 }
 
 /*
- * connect() to AF_UNSPEC. As with TCP, a listener listens no more, an attempt
- * ends, a connection is aborted, and then the socket is as new.
+ * connect() to AF_UNSPEC. As with TCP, a listener is stopped, an attempt ends, a connection is
+ * aborted, and the socket can be used again.
  */
 static int smc_disconnect(struct smc_sock *smc, struct socket *sock, struct sockaddr *addr,
 			  int addr_len, int flags)
@@ -265,7 +256,7 @@ static int smc_disconnect(struct smc_sock *smc, struct socket *sock, struct sock
 	return rc;
 }
 
-/* An attempt that is over has come to nothing, or to what was aborted since. */
+/* The attempt has ended; it failed, or its connection was aborted since. */
 static bool smc_connect_has_failed(const struct smc_sock *smc)
 {
 	switch (smc->conn->close.state) {
@@ -278,7 +269,7 @@ static bool smc_connect_has_failed(const struct smc_sock *smc)
 	}
 }
 
-/* The outcome on SMC, told once as inet_stream_connect() tells it. */
+/* Report the outcome on SMC once, as inet_stream_connect() does. */
 static int smc_connect_result(struct smc_sock *smc, struct socket *sock)
 {
 	int rc;
@@ -290,14 +281,13 @@ static int smc_connect_result(struct smc_sock *smc, struct socket *sock)
 		return 0;
 	}
 	rc = smc_sock_take_err(smc);
-	/* ready for the next attempt */
 	smc_close_dissolve(smc);
 	sock->state = SS_UNCONNECTED;
 	WRITE_ONCE(smc->sk->sk_err, 0);
 	return rc ? rc : -ECONNABORTED;
 }
 
-/* TCP's part of connect(), without waiting; or what it says of one that is under way. */
+/* TCP's part of connect(), without waiting; or the status of an attempt that is under way. */
 static int smc_connect_tcp(struct smc_sock *smc, struct socket *sock, struct sockaddr *addr,
 			   int addr_len, int flags)
 {
@@ -306,7 +296,7 @@ static int smc_connect_tcp(struct smc_sock *smc, struct socket *sock, struct soc
 	return __inet_stream_connect(sock, addr, addr_len, flags | O_NONBLOCK, 0);
 }
 
-/* An attempt has failed on TCP, and TCP tells how; or shutdown() has ended it. */
+/* The attempt failed on TCP, which has the error, or shutdown() ended it. */
 static int smc_connect_failed(struct smc_sock *smc, struct socket *sock, struct sockaddr *addr,
 			      int addr_len)
 {
@@ -344,14 +334,13 @@ again:
 	if (rc == -EALREADY || rc == -EINPROGRESS) {
 		smc = smc_wait_connect(smc, &timeo, &err);
 		if (!smc) {
-			/* TCP is connected and tells it in its own words */
+			/* TCP is connected and reports it */
 			release_sock(sk);
 			return smc_settle(sock)->connect(sock, addr, addr_len, flags);
 		}
 		if (err == -EAGAIN)
 			goto out;
 		rc = err;
-		/* TCP has failed, or the handshake */
 		if (!err && smc->phase == SMC_PHASE_IDLE)
 			rc = smc_connect_failed(smc, sock, addr, addr_len);
 	}
@@ -362,7 +351,7 @@ out:
 	return rc;
 }
 
-/* What accept() takes belongs to its caller from here on, as what TCP's takes does. */
+/* From accept() on, memory is charged to the caller, as TCP does it. */
 static void smc_accept_child(struct sock *sk, struct socket *newsock)
 {
 	struct smc_sock *smc;
@@ -394,7 +383,7 @@ static int smc_accept SMC_ACCEPT_PARAMS
 		return 0;
 	smc_stat_inc(sock_net(child.sk), SMC_STAT_SERVER_TCP);
 	smc_fallback_remember(child.sk, child.fallback, child.peer_diagnosis);
-	/* the core took the new socket for one of ours */
+	/* the core gave the new socket our operations */
 	smc_settle(newsock);
 	return 0;
 }
@@ -429,7 +418,7 @@ static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
 
 	if (!smc)
 		return smc_settle(sock)->getname(sock, addr, peer);
-	/* TCP may be connected: before connect() has an outcome, after both ends */
+	/* TCP may be connected before connect() has an outcome, and after both ends closed */
 	if (smc->phase == SMC_PHASE_SMC)
 		has_peer = !smc_close_is_over(smc) &&
 			   smc->conn->close.state != SMC_STATE_CLOSED;
@@ -447,7 +436,7 @@ static __poll_t smc_poll_data(struct smc_sock *smc, struct smc_conn *conn, struc
 	u8 shutdown = READ_ONCE(smc->shutdown);
 	__poll_t mask = 0;
 
-	/* an abort is an error, which the close machine is about to raise */
+	/* an abort is an error, which the close machine raises */
 	if (peer && !(peer & SMC_CDC_ABORT))
 		shutdown |= RCV_SHUTDOWN;
 	if (shutdown == SHUTDOWN_MASK || READ_ONCE(conn->close.state) == SMC_STATE_CLOSED)
@@ -467,7 +456,7 @@ static __poll_t smc_poll_data(struct smc_sock *smc, struct smc_conn *conn, struc
 		if (sock_flag(smc->sk, SOCK_FASYNC))
 			set_bit(SOCKWQ_ASYNC_NOSPACE, &sock->wq.flags);
 		set_bit(SOCK_NOSPACE, &sock->flags);
-		/* pairs with the completion that frees ring space, then looks */
+		/* pairs with smp_mb() in smc_event_space(): set the bit, then read the ring */
 		smp_mb__after_atomic();
 		if (smc_tx_is_writable(conn))
 			mask |= EPOLLOUT | EPOLLWRNORM;
@@ -475,7 +464,7 @@ static __poll_t smc_poll_data(struct smc_sock *smc, struct smc_conn *conn, struc
 	return mask;
 }
 
-/* Under RCU. True if TCP knows the answer. */
+/* Expects an RCU read section. Return: true if TCP has the answer. */
 static bool smc_poll_is_tcps(struct smc_sock *smc, struct socket *sock, __poll_t *mask)
 {
 	struct smc_listener *listener;
@@ -488,7 +477,7 @@ static bool smc_poll_is_tcps(struct smc_sock *smc, struct socket *sock, __poll_t
 		state = inet_sk_state_load(smc->sk);
 		listener = rcu_dereference(smc->listener);
 		if (!listener || state != TCP_LISTEN)
-			/* connected, and what that means is about to be found out */
+			/* connected: whether it is SMC is still undecided */
 			return (1 << state) & (TCPF_CLOSE | TCPF_SYN_SENT | TCPF_LISTEN);
 		if (smc_listen_is_ready(listener, smc->sk))
 			*mask |= EPOLLIN | EPOLLRDNORM;
@@ -501,7 +490,7 @@ static bool smc_poll_is_tcps(struct smc_sock *smc, struct socket *sock, __poll_t
 	default:
 		break;
 	}
-	/* last, as tcp_poll() does it: the error is there before the state that it led to */
+	/* last, as in tcp_poll(): an error is set before the state that follows from it */
 	smp_rmb();
 	if ((READ_ONCE(smc->err) && READ_ONCE(smc->sk->sk_err)) ||
 	    !skb_queue_empty_lockless(&smc->sk->sk_error_queue))
@@ -515,7 +504,7 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 	__poll_t mask = 0;
 	bool is_tcps;
 
-	/* first: a sock that becomes TCP's wakes only those already in the queue */
+	/* first: a sock that becomes plain TCP wakes only the entries already queued */
 	sock_poll_wait(file, sock, wait);
 	rcu_read_lock();
 	smc = smc_sk(sock->sk);
@@ -525,14 +514,12 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 		return mask;
 	if (!smc)
 		smc_settle(sock);
-	/* it is the same wait queue */
 	return tcp_poll(file, sock, NULL);
 }
 
-/* How much is in the queues. */
 static int smc_inspect(struct smc_conn *conn, int cmd)
 {
-	/* what is to be read may be all that is left of the connection */
+	/* unread data may outlive the link group */
 	if (!conn->token && cmd != SIOCINQ)
 		return 0;
 	switch (cmd) {
@@ -568,7 +555,7 @@ static int smc_ioctl SMC_IOCTL_PARAMS
 		smc_unlock(sk);
 		return smc_tcp_prot(sk)->ioctl SMC_IOCTL_ARGS;
 	}
-	/* until it is connected, it is the handshake's */
+	/* before that, bytes on TCP belong to the handshake */
 	if (smc->phase == SMC_PHASE_SMC)
 		val = smc_inspect(smc->conn, cmd);
 	smc_unlock(sk);
@@ -589,7 +576,7 @@ again:
 		return smc_settle(sock)->shutdown(sock, how);
 	switch (smc->phase) {
 	case SMC_PHASE_SMC:
-		/* what connect() without waiting came to is settled */
+		/* the outcome of a nonblocking connect() is known */
 		if (sock->state == SS_CONNECTING)
 			sock->state = smc_connect_has_failed(smc) ? SS_DISCONNECTING :
 								    SS_CONNECTED;
@@ -622,13 +609,13 @@ static int smc_setsockopt(struct socket *sock, int level, int optname, sockptr_t
 	rcu_read_lock();
 	is_tcps = !smc_sk(sock->sk);
 	rcu_read_unlock();
-	/* kTLS takes a copy of what the operations are now */
+	/* kTLS copies the current operations */
 	if (is_tcps)
 		return smc_settle(sock)->setsockopt(sock, level, optname, optval, optlen);
 	return sock_common_setsockopt(sock, level, optname, optval, optlen);
 }
 
-/* A call that was ours until it slept goes on as TCP's, and returns through this module. */
+/* A call of ours that continues as TCP's returns through this module, so it holds a reference. */
 static int smc_forward_sendmsg(struct sock *sk, struct msghdr *msg, size_t len)
 {
 	int rc;
@@ -675,8 +662,8 @@ out:
 }
 
 /*
- * sendfile() was asked for more than the file had, so what it sent last came with
- * MSG_MORE. TCP_CORK still holds.
+ * sendfile() reached the end of the file early, so its last send had MSG_MORE. TCP_CORK still
+ * applies.
  */
 static void __maybe_unused smc_splice_eof(struct socket *sock)
 {
@@ -705,12 +692,11 @@ static int smc_forward_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, 
 	return rc;
 }
 
-/* recv() on SMC, with nothing that can come any more. */
 static int smc_recv_closed(struct smc_sock *smc)
 {
 	int rc;
 
-	/* the end of the stream came before whatever else */
+	/* the end of the stream came before any error */
 	if (smc->is_done)
 		return 0;
 	rc = smc_sock_take_err(smc);
@@ -724,10 +710,10 @@ static int smc_recv_smc(struct smc_sock *smc, struct msghdr *msg, size_t len, in
 {
 	bool is_usable = smc_sock_is_usable(smc);
 
-	/* as on TCP: without a connection there is no such byte, whatever the state */
+	/* as on TCP: no connection, no urgent byte */
 	if (flags & MSG_OOB && !is_usable)
 		return -EINVAL;
-	/* or has it ended, and left something to be read? */
+	/* a connection that ended may have left unread data */
 	if (is_usable || smc->conn->phase == SMC_CONN_UNREAD)
 		return smc_rx_recvmsg(smc, msg, len, flags, timeo);
 	return smc_recv_closed(smc);
@@ -739,7 +725,7 @@ static int smc_recvmsg(struct sock *sk, struct msghdr *msg, size_t len, int flag
 	long timeo;
 	int rc;
 
-	/* notices of SMC wait where those of TCP do */
+	/* notices of SMC are in TCP's error queue */
 	smc = flags & MSG_ERRQUEUE ? NULL : smc_lock(sk);
 	if (!smc)
 		return smc_forward_recvmsg(sk, msg, len, flags, addr_len);
@@ -760,7 +746,7 @@ out:
 	return rc;
 }
 
-/* What is ours in place of TCP's; all else is TCP's, unchanged. */
+/* Calls not listed here stay TCP's. */
 static void smc_take_over(struct smc_tcp_calls *calls)
 {
 	calls->prot.close = smc_close;
@@ -780,16 +766,16 @@ static void smc_take_over(struct smc_tcp_calls *calls)
 	calls->ops.shutdown = smc_shutdown;
 	calls->ops.setsockopt = smc_setsockopt;
 	calls->ops.set_rcvlowat = smc_sockopt_rcvlowat;
-	/* the payload is not in TCP's queue; the core copies what recvmsg() has */
+	/* the payload is not in TCP's queue; without splice_read the core uses recvmsg() */
 	calls->ops.splice_read = NULL;
-	/* without them KCM, which would put callbacks of its own in place, takes no such socket */
+	/* without these KCM, which would replace the callbacks, refuses the socket */
 	calls->ops.read_sock = NULL;
 	calls->ops.peek_len = NULL;
 }
 
 /*
- * socket() of AF_SMC: TCP's sock as AF_INET or AF_INET6 make it for IPPROTO_SMC, in a
- * struct socket that nobody knows yet.
+ * socket() of AF_SMC: have AF_INET or AF_INET6 make an IPPROTO_SMC sock, then move it into the new
+ * struct socket before user space has a descriptor.
  */
 static int smc_create(struct net *net, struct socket *sock, int protocol, int kern)
 {
@@ -811,7 +797,7 @@ static int smc_create(struct net *net, struct socket *sock, int protocol, int ke
 	sock_graft(sk, sock);
 	sock->ops = inner->ops;
 	sock->state = SS_UNCONNECTED;
-	/* io_uring is told that the pages are free when the call has copied them */
+	/* io_uring may reuse the pages once the call has copied them */
 	set_bit(SOCK_SUPPORT_ZC, &sock->flags);
 	release_sock(sk);
 	sock_release(inner);
@@ -824,7 +810,6 @@ static const struct net_proto_family smc_family = {
 	.create	= smc_create,
 };
 
-/* News of a connection that the close machine must hear. */
 static void smc_event_close(struct smc_conn *conn, u32 events)
 {
 	if (events & SMC_EV_ABORT)
@@ -833,22 +818,19 @@ static void smc_event_close(struct smc_conn *conn, u32 events)
 		smc_sock_pend(conn, SMC_PENDING_FAULT);
 	if (events & SMC_EV_LINK_LOST)
 		smc_sock_pend(conn, SMC_PENDING_LINK_LOST);
-	/* it finds in the connection what they tell of */
+	/* the machine reads the details from the connection */
 	if (events & (SMC_EV_DONE | SMC_EV_CLOSED | SMC_EV_ABORT | SMC_EV_FINAL_DONE) ||
 	    (events & SMC_EV_TX_DONE && smc_state_is_draining(&conn->close)))
 		smc_sock_queue_close(conn);
 }
 
-/*
- * The send ring may have room. Only who has found none is woken: a reader that
- * waits for the answer to what was just sent sleeps on.
- */
+/* Wakes only writers that found the ring full, not readers. */
 static void smc_event_space(struct smc_conn *conn)
 {
 	struct socket_wq *wq;
 	bool is_wanted;
 
-	/* pairs with the setters of the bit, who look at the ring after it */
+	/* pairs with smp_mb__after_atomic() of those that set SOCK_NOSPACE, then read the ring */
 	smp_mb();
 	rcu_read_lock();
 	wq = rcu_dereference(conn->sk->sk_wq);
@@ -858,10 +840,7 @@ static void smc_event_space(struct smc_conn *conn)
 		smc_wake_writers(conn->sk);
 }
 
-/*
- * An urgent byte is here or under way. A reader that is woken looks for the
- * signal first. The lock keeps the file, which close() is about to take away.
- */
+/* SIGURG precedes the wake-up of a reader. The callback lock protects sk_socket from close(). */
 static void smc_event_urgent(struct sock *sk)
 {
 	read_lock_bh(&sk->sk_callback_lock);
@@ -871,12 +850,12 @@ static void smc_event_urgent(struct sock *sk)
 	smc_wake_readers(sk);
 }
 
-/* The same for what the application is to hear of, under RCU. */
+/* Forward events to the application. Expects an RCU read section. */
 static void smc_event_app(struct smc_sock *smc, struct smc_conn *conn, u32 events)
 {
 	struct sock *sk = smc->sk;
 
-	/* accept() may wait for it */
+	/* accept() may wait for this event */
 	if (READ_ONCE(smc->child) &&
 	    events & (SMC_EV_DATA | SMC_EV_URG_PENDING | SMC_EV_DONE | SMC_EV_CLOSED))
 		smc_sock_queue(smc);
@@ -887,7 +866,7 @@ static void smc_event_app(struct smc_sock *smc, struct smc_conn *conn, u32 event
 			smc_sock_queue_close(conn);
 		smc_wake_readers(sk);
 	} else if (events & SMC_EV_URG) {
-		/* where the byte is that had come before: a reader can step over it */
+		/* a reader can now step over the position of an earlier urgent byte */
 		smc_wake_readers(sk);
 	}
 	if (events & SMC_EV_TX_DONE)
@@ -895,10 +874,9 @@ static void smc_event_app(struct smc_sock *smc, struct smc_conn *conn, u32 event
 	if (!(events & (SMC_EV_DONE | SMC_EV_CLOSED)))
 		return;
 	/*
-	 * What connect() comes to wakes everybody. Who polls for it is not to be woken before:
-	 * io_uring calls connect() once more then, and takes "already" for the outcome.
-	 * Pairs with the wake-up behind the phase in smc_hs_finish_client(): it finds
-	 * what the message said, or we find that it is over.
+	 * Pollers are woken only when connect() has its outcome: io_uring would call connect()
+	 * again and take EALREADY for the result. Pairs with the wake-up after the phase change in
+	 * smc_hs_finish_client(): either that sees this message, or the new phase is seen here.
 	 */
 	smp_mb();
 	if (READ_ONCE(smc->phase) == SMC_PHASE_SMC)
@@ -908,7 +886,7 @@ static void smc_event_app(struct smc_sock *smc, struct smc_conn *conn, u32 event
 		      READ_ONCE(smc->shutdown) & SEND_SHUTDOWN ? POLL_HUP : POLL_IN);
 }
 
-/* The third upcall: a connection has news. Any context but hard interrupt. */
+/* The event upcall of a connection. Any context but hard interrupt. */
 static void smc_event(struct smc_conn *conn, u32 events)
 {
 	struct smc_sock *smc;
@@ -916,18 +894,17 @@ static void smc_event(struct smc_conn *conn, u32 events)
 	if (events & SMC_EV_RINGS_FREE)
 		smc_llc_trim(conn->lgr);
 	rcu_read_lock();
-	/* a socket that has dropped it hears nothing of it */
+	/* a socket that dropped the connection gets no events of it */
 	smc = smc_conn_sock(conn);
 	if (smc)
 		smc_event_app(smc, conn, events);
 	rcu_read_unlock();
-	/* the window opened, the peer waits for an update, the link is new: push decides */
+	/* smc_tx_push() decides what a new window, a request or a new link allows */
 	if (events & (SMC_EV_SPACE | SMC_EV_UPDATE_REQ | SMC_EV_BLOCKED | SMC_EV_MOVED))
 		smc_tx_push(conn);
 	smc_event_close(conn, events);
 }
 
-/* The upcalls from the queues of a link. */
 static const struct smc_wr_ops smc_link_ops = {
 	.rx_cdc	= smc_cdc_rx,
 	.rx_llc	= smc_llc_rx,
@@ -986,8 +963,8 @@ static struct pernet_operations smc_net_ops = {
 };
 
 /*
- * The host goes down: peers learn it from DELETE LINK rather than from a link
- * that falls silent. Waits for some seconds at most.
+ * Send DELETE LINK before the host goes down, so that peers need no timeout. Takes some seconds at
+ * most.
  */
 static int smc_reboot(struct notifier_block *nb, unsigned long action, void *data)
 {
@@ -1062,7 +1039,7 @@ out_net:
 	return rc;
 }
 
-/* No socket is left, each holds the module. Groups may linger (TMR-10). */
+/* No socket is left, since each holds the module. Groups may still linger (TMR-10). */
 static void __exit smc_exit(void)
 {
 	smc_debugfs_exit();
@@ -1071,9 +1048,9 @@ static void __exit smc_exit(void)
 	unregister_reboot_notifier(&smc_reboot_nb);
 	smc_netlink_exit();
 	smc_tcp_exit();
-	/* nothing is given back early any more: it all goes now */
+	/* no early release of resources from here on; everything is freed now */
 	smc_shrink_exit();
-	/* peers are told, PEER-01 */
+	/* send DELETE LINK to the peers, PEER-01 */
 	smc_llc_end_all(NULL);
 	smc_lgr_end_all(NULL);
 	smc_core_exit();
@@ -1089,7 +1066,7 @@ module_exit(smc_exit);
 
 MODULE_DESCRIPTION("SMC-R: stream sockets over RDMA, RFC 7609");
 MODULE_LICENSE("GPL");
-/* DKMS takes a module without one for the same as the distribution's, and leaves that */
+/* without a version DKMS takes the module for the distribution's and does not install it */
 MODULE_VERSION("0.1.0");
 MODULE_ALIAS_NETPROTO(PF_SMC);
 MODULE_ALIAS("net-pf-2-proto-256-type-1");

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From a TCP connection to the RDMA port that serves its route, and the
- * subnets by which both ends find out that they share a LAN.
- *
- * Where the operator allows it (net.smc.same_host), a connection whose route has
- * no such port may find its other end on this very host (smc_same_host.c). Then any
- * port will do: an RNIC reaches itself.
+ * Maps a TCP connection to the RDMA port of its route, and finds the subnets that show whether both
+ * ends share a LAN. With net.smc.same_host, a connection without such a port may have its peer on
+ * this host (smc_same_host.c). Any port serves it, since an RNIC reaches itself.
  */
 #include <linux/etherdevice.h>
 #include <linux/inetdevice.h>
@@ -19,10 +16,10 @@
 #include "rdma/smc_peer.h"
 #include "rdma/smc_pnet.h"
 
-#define SMC_PNET_MAX_LANS	8	/* interfaces tried that the route does not lead to */
+#define SMC_PNET_MAX_LANS	8	/* limit of interfaces tried beyond the route's */
 
 /**
- * smc_pnet_init_net() - draw what makes this instance of the namespace unique
+ * smc_pnet_init_net() - draw the unique part of a namespace's peer ID
  * @net: the namespace
  *
  * Context: Process context.
@@ -35,7 +32,7 @@ void smc_pnet_init_net(struct net *net)
 	get_random_bytes(sn->peer_instance, sizeof(sn->peer_instance));
 }
 
-/* Are the segments of this connection IPv4, PROP-09? */
+/* Return: true if the segments of this connection are IPv4, PROP-09. */
 static bool smc_pnet_is_ipv4(const struct sock *tsk)
 {
 	struct in6_addr peer;
@@ -44,7 +41,6 @@ static bool smc_pnet_is_ipv4(const struct sock *tsk)
 	return ipv6_addr_v4mapped(&peer);
 }
 
-/* Our address of the connection, IPv4 mapped. */
 static void smc_pnet_own_addr(const struct sock *tsk, struct in6_addr *own)
 {
 #if IS_ENABLED(CONFIG_IPV6)
@@ -56,7 +52,7 @@ static void smc_pnet_own_addr(const struct sock *tsk, struct in6_addr *own)
 	ipv6_addr_set_v4mapped(inet_sk(tsk)->inet_saddr, own);
 }
 
-/* The device this connection sends through, with a reference, or NULL. */
+/* Return: the device this connection sends through, with a reference, or NULL. */
 static struct net_device *smc_pnet_route_dev(struct sock *tsk)
 {
 	struct dst_entry *dst = sk_dst_get(tsk);
@@ -90,7 +86,7 @@ static bool smc_pnet_ipv4_subnet(struct sock *tsk, struct net_device *ndev,
 		subnets->ipv4 = ntohl(ifa->ifa_local);
 		subnets->ipv4_len = ifa->ifa_prefixlen;
 		found = true;
-		/* the address itself is a better witness than its subnet */
+		/* prefer the entry of the address itself to one of its subnet */
 		if (ifa->ifa_local == inet_sk(tsk)->inet_saddr)
 			break;
 	}
@@ -116,18 +112,17 @@ static bool smc_pnet_ipv6_prefixes(const struct sock *tsk, struct net_device *nd
 }
 
 /**
- * smc_pnet_find() - the RDMA port and subnets for a connection
+ * smc_pnet_find() - find the RDMA port and subnets for a connection
  * @tsk: the connected inner TCP socket
  * @end: filled on success; ends with smc_ib_end_put()
- * @subnets: filled with what a client proposes, or NULL
+ * @subnets: filled for the Proposal of a client, or NULL
  *
- * The port is the one under the device of the route, with its VLAN: no list
- * is configured (GEN-01, GEN-09, AMB-68, SEC-01). A route over loopback has
- * none.
+ * The port is the one under the device of the route, with its VLAN; there is no configured list
+ * (GEN-01, GEN-09, AMB-68, SEC-01). A loopback route has none.
  *
  * Context: Process context, may sleep.
- * Return: SMC_DECLINE_NONE, SMC_DECLINE_NOSMCRDEV (no device, or not up),
- * SMC_DECLINE_CNFERR (no usable subnet on the interface).
+ * Return: SMC_DECLINE_NONE, SMC_DECLINE_NOSMCRDEV (no device, or not up), SMC_DECLINE_CNFERR (no
+ *	usable subnet on the interface).
  */
 enum smc_decline smc_pnet_find(struct sock *tsk, struct smc_ib_end *end,
 			       struct smc_nego_subnets *subnets)
@@ -162,16 +157,15 @@ out:
 }
 
 /**
- * smc_pnet_find_routed() - the RDMA port for a way that may cross subnets
+ * smc_pnet_find_routed() - find the RDMA port for a path that may cross subnets
  * @tsk: the connected inner TCP socket
- * @peer_gid: at a server, where the way shall lead; NULL at a client
+ * @peer_gid: at a server, the client's GID; NULL at a client
  * @end: filled on success; ends with smc_ib_end_put()
  *
- * As smc_pnet_find(), with a RoCE v2 GID: the connection's own address if that is
- * one. A client's is of the kind of its address: where packets of TCP go, those of
- * RoCE may, and deployed servers take an IPv4 GID for granted on an IPv4
- * connection (protocol.md). A server's is of the kind of the client's.
- * Connections that leave the host only.
+ * As smc_pnet_find(), with a RoCE v2 GID: the connection's own address if that is a GID. A client's
+ * GID has the family of that address, since RoCE may take the path of TCP, and deployed servers
+ * require an IPv4 GID on an IPv4 connection (protocol.md). A server's has the family of the
+ * client's. Not for loopback.
  *
  * Context: Process context, may sleep.
  * Return: false if there is none.
@@ -194,7 +188,7 @@ bool smc_pnet_find_routed(struct sock *tsk, const u8 *peer_gid, struct smc_ib_en
 }
 
 /**
- * smc_pnet_may_be_local() - may SMC serve connections inside this host
+ * smc_pnet_may_be_local() - check whether SMC may serve connections inside this host
  * @net: the namespace
  *
  * Context: Any context.
@@ -205,7 +199,7 @@ bool smc_pnet_may_be_local(const struct net *net)
 	return READ_ONCE(smc_net(net)->set.same_host);
 }
 
-/* connect() to no address is one to this host. */
+/* connect() to the unspecified address goes to this host. */
 static bool smc_pnet_is_loopback(const struct in6_addr *addr)
 {
 	if (ipv6_addr_v4mapped(addr))
@@ -214,16 +208,14 @@ static bool smc_pnet_is_loopback(const struct in6_addr *addr)
 }
 
 /**
- * smc_pnet_may_reach() - may there be an RNIC on the way to an address
+ * smc_pnet_may_reach() - check whether the route to an address may have an RNIC
  * @net: the namespace
  * @peer: the address, IPv4 mapped
  *
- * A route over loopback has none (smc_pnet_find()), and an address of loopback has no other
- * route, whatever becomes of its packets. Programs of one host shall not have to tell each
- * other by a Decline.
+ * Loopback addresses only have a loopback route, which has no RNIC. Saves Declines inside a host.
  *
  * Context: Any context.
- * Return: false if the way leads to none for certain.
+ * Return: false if there is certainly none.
  */
 bool smc_pnet_may_reach(const struct net *net, const struct in6_addr *peer)
 {
@@ -231,12 +223,11 @@ bool smc_pnet_may_reach(const struct net *net, const struct in6_addr *peer)
 }
 
 /**
- * smc_pnet_name_host() - our address in place of the subnet of an interface
+ * smc_pnet_name_host() - propose our address in place of a subnet
  * @tsk: the client's connected inner TCP socket
- * @subnets: filled with what the client proposes
+ * @subnets: filled for the Proposal
  *
- * No server on another host has an interface there, so none accepts what only
- * serves this host.
+ * A server on another host has no interface in it, so only this host can accept.
  *
  * Context: Any context.
  */
@@ -251,12 +242,10 @@ void smc_pnet_name_host(const struct sock *tsk, struct smc_nego_subnets *subnets
 }
 
 /**
- * smc_pnet_find_local() - an RDMA port for a connection that stays in this host
+ * smc_pnet_find_local() - find an RDMA port for a connection inside this host
  * @tsk: the client's connected inner TCP socket
  * @end: filled on success; ends with smc_ib_end_put()
- * @subnets: filled with what the client proposes
- *
- * What it proposes is smc_pnet_name_host().
+ * @subnets: filled as by smc_pnet_name_host()
  *
  * Context: Process context, may sleep.
  * Return: SMC_DECLINE_NONE; SMC_DECLINE_NOSMCRDEV if there is no port.
@@ -306,7 +295,7 @@ static bool smc_pnet_match(struct net_device *ndev, const struct smc_clc_proposa
 				   smc_pnet_match_ipv4(ndev, prop);
 }
 
-/* Interfaces of the namespace that are on a LAN of the client's, with references. */
+/* Interfaces of the namespace on a LAN of the client, with references. */
 static unsigned int smc_pnet_neighbours(struct net *net, const struct smc_clc_proposal *prop,
 					struct net_device *found[SMC_PNET_MAX_LANS])
 {
@@ -341,15 +330,14 @@ static bool smc_pnet_find_neighbour(struct net *net, const struct smc_clc_propos
 }
 
 /**
- * smc_pnet_find_server() - the RDMA port that a client can be answered with
+ * smc_pnet_find_server() - find the RDMA port for the answer to a client
  * @tsk: the server's connected inner TCP socket
- * @prop: what the client says of its interface
+ * @prop: the client's Proposal
  * @end: filled on success; ends with smc_ib_end_put()
  * @is_near: filled on success: the port is on a LAN of the client's, FC-03, FC-04
  *
- * That of the route, as smc_pnet_find() says; but where packets go back to the
- * client by another interface than the one that is on its LAN, the latter's
- * (ACPT-03). A socket that is bound to an interface keeps to it.
+ * The port of the route, as smc_pnet_find(). If another interface is on the client's LAN, its port
+ * is preferred (ACPT-03), unless the socket is bound to an interface.
  *
  * Context: Process context, may sleep.
  * Return: as smc_pnet_find().
@@ -362,7 +350,7 @@ enum smc_decline smc_pnet_find_server(struct sock *tsk, const struct smc_clc_pro
 	struct smc_ib_end other;
 
 	*is_near = ndev && smc_pnet_match(ndev, prop);
-	/* connections inside the host are looked at elsewhere */
+	/* smc_same_host.c handles connections inside the host */
 	if (*is_near || !ndev || ndev->flags & IFF_LOOPBACK || tsk->sk_bound_dev_if)
 		goto out;
 	if (!smc_pnet_find_neighbour(sock_net(tsk), prop, &other))
@@ -378,13 +366,12 @@ out:
 }
 
 /**
- * smc_pnet_needs_ipsec() - must the connection's packets be protected
+ * smc_pnet_needs_ipsec() - check whether packets must be protected and RDMA would bypass that,
+ * SEC-06
  * @tsk: the connected inner TCP socket
  *
- * Data on RDMA would bypass IPsec, so such connections stay with TCP, SEC-06.
- *
  * Context: Process context.
- * Return: true if the socket has a policy of its own, or its route leads through IPsec.
+ * Return: true if the socket has a policy, or its route leads through IPsec.
  */
 bool smc_pnet_needs_ipsec(struct sock *tsk)
 {
@@ -406,9 +393,9 @@ bool smc_pnet_needs_ipsec(struct sock *tsk)
  * smc_pnet_local_id() - this host's peer ID
  * @net: the namespace; each is a stack of its own (AMB-55)
  * @end: a local RNIC port, or NULL for any
- * @peer_id: filled; the same for the life of the module (PID-04)
+ * @peer_id: filled; constant while the module is loaded (PID-04)
  *
- * Two bytes drawn at start, then the MAC of a RoCE port (PID-01, PID-02).
+ * Two random bytes, then the MAC of a RoCE port (PID-01, PID-02).
  *
  * Context: Process context.
  */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * Which RDMA port serves a route.
- */
+/* The RDMA port that serves a route. */
 #ifndef SMC_PNET_H
 #define SMC_PNET_H
 

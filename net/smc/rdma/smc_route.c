@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The way to a peer's RoCE v2 GID.
+ * The route to a peer's RoCE v2 GID. An RNIC needs a MAC address and a hop limit with its queue
+ * pair. Both come from the IP stack: the route between the GIDs, and the neighbour it names.
  *
- * An RNIC takes a MAC address and a hop limit with its queue pair and asks
- * nobody else. So both are found here, as the IP stack would: by the route from
- * our GID to the peer's, and the neighbour that this names. A neighbour that is
- * not known is asked for, and the caller comes back.
- *
- * It is the route of RoCE's UDP packets, as the program that owns the TCP connection
- * would send them: by the interface that TCP uses, with its mark and user, for
- * routing rules may ask for those. What IPsec protects has no way past it.
+ * The route is that of RoCE's UDP packets, sent as by the owner of the TCP connection: with its
+ * interface, mark and user, since routing rules may select by them. A route with IPsec is not used.
  */
 #include <linux/etherdevice.h>
 #include <linux/uidgid.h>
@@ -32,7 +27,7 @@
 
 #define SMC_ROUTE_HOP_LIMIT	64	/* through gateways */
 
-/* The MAC address of a neighbour; -EAGAIN while it is not known. */
+/* Return: 0 with the MAC address of a neighbour; -EAGAIN while it is resolved. */
 static int smc_route_next_hop(struct dst_entry *dst, const void *daddr, u8 mac[ETH_ALEN])
 {
 	struct neighbour *n = dst_neigh_lookup(dst, daddr);
@@ -40,7 +35,7 @@ static int smc_route_next_hop(struct dst_entry *dst, const void *daddr, u8 mac[E
 
 	if (!n)
 		return -EHOSTUNREACH;
-	/* it is asked for, or confirmed if that was long ago */
+	/* neigh_event_send() resolves an unknown neighbour and confirms a stale one */
 	if (READ_ONCE(n->nud_state) & NUD_VALID) {
 		neigh_ha_snapshot((char *)mac, n, n->dev);
 		rc = is_valid_ether_addr(mac) ? 0 : -EHOSTUNREACH;
@@ -50,7 +45,7 @@ static int smc_route_next_hop(struct dst_entry *dst, const void *daddr, u8 mac[E
 	return rc;
 }
 
-/* Takes the way that a route leads, if that is through our RNIC. */
+/* Fill in @route from @dst if that leads through our RNIC. */
 static int smc_route_take(const struct smc_ib_end *end, struct dst_entry *dst, const void *daddr,
 			  bool is_direct, struct smc_route *route)
 {
@@ -75,7 +70,7 @@ static int smc_route_take(const struct smc_ib_end *end, struct dst_entry *dst, c
 	return 0;
 }
 
-/* With an interface but without a route IP takes everybody for a neighbour. */
+/* ip_route_output_key() treats any address as on-link if there is an interface but no route. */
 static bool smc_route_exists_ipv4(struct net *net, const struct flowi4 *wanted)
 {
 	struct flowi4 fl4 = *wanted;
@@ -114,7 +109,7 @@ static int smc_route_find_ipv4(struct net *net, const struct smc_route_rules *li
 	return rc;
 }
 
-/* 64 zero bits: no address, loopback, or an IPv4 address in another form. */
+/* A first half of 64 zero bits means no address, loopback, or an embedded IPv4 address. */
 static bool smc_route_is_host(const struct in6_addr *addr)
 {
 	return !ipv6_addr_is_multicast(addr) && (addr->s6_addr32[0] || addr->s6_addr32[1]);
@@ -156,7 +151,7 @@ out:
 }
 
 /**
- * smc_route_get_rules() - by which rules a TCP connection finds its way
+ * smc_route_get_rules() - get the routing parameters of a TCP connection
  * @tsk: the connected TCP socket; borrowed by @like
  * @like: filled
  *
@@ -179,19 +174,18 @@ void smc_route_get_rules(struct sock *tsk, struct smc_route_rules *like)
 }
 
 /**
- * smc_route_find() - find the way to a peer's GID
+ * smc_route_find() - find the route to a peer's GID
  * @net: the namespace
- * @like: how the TCP connection goes
+ * @like: routing parameters of the TCP connection
  * @end: our end, with a RoCE v2 GID
  * @gid: the peer's; checked
- * @route: filled on success; otherwise its hop_limit is 0, or what it was
+ * @route: filled on success; otherwise its hop_limit is 0, or unchanged
  *
- * Call again after a while where it says -EAGAIN: the next hop has been asked
- * for its MAC address. The route must lead through the network device that our
- * GID is of, for the RNIC has no other way out.
+ * After -EAGAIN the caller retries later: the next hop is being resolved. The route must lead
+ * through the network device of our GID, the only one that the RNIC can use.
  *
  * Context: Process context.
- * Return: 0; -EAGAIN; -EHOSTUNREACH if there is no such way.
+ * Return: 0; -EAGAIN; -EHOSTUNREACH without such a route.
  */
 int smc_route_find(struct net *net, const struct smc_route_rules *like,
 		   const struct smc_ib_end *end, const u8 gid[16], struct smc_route *route)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The way to a peer's RoCE v2 GID, which may lead through a gateway.
- */
+/* The route to a peer's RoCE v2 GID, possibly through a gateway. */
 #ifndef SMC_ROUTE_H
 #define SMC_ROUTE_H
 
@@ -12,15 +10,15 @@
 #include "rdma/smc_ib.h"
 
 /*
- * So long a handshake or a new link waits for a neighbour, where it can do without:
+ * Limit for a wait for a neighbour in a handshake or for a new link where there is an alternative:
  * handshakes of deployed peers wait meanwhile.
  */
 #define SMC_ROUTE_NEIGHBOUR_MS	250
 
 /**
- * struct smc_route - where packets to a GID go first
+ * struct smc_route - first hop of packets to a GID
  * @mac: MAC address of the next hop: the peer's or a gateway's
- * @hop_limit: of the packets
+ * @hop_limit: hop limit of the packets
  * @is_direct: the next hop is the peer
  */
 struct smc_route {
@@ -32,12 +30,11 @@ struct smc_route {
 struct sock;
 
 /**
- * struct smc_route_rules - what decides on a route besides the addresses
- * @oif: number of the interface that packets of the TCP connection leave by, or 0
- * @mark: of its packets
- * @uid: whose they are
- * @bound: the TCP socket where it is bound to an interface, so that IPv6, too, keeps
- *	to @oif; NULL elsewhere
+ * struct smc_route_rules - routing parameters besides the addresses
+ * @oif: index of the interface that the TCP connection uses, or 0
+ * @mark: mark of its packets
+ * @uid: its owner
+ * @bound: the TCP socket if it is bound to an interface, so that IPv6 respects @oif; else NULL
  */
 struct smc_route_rules {
 	int oif;

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ending a connection, RFC 7609 section 4.8.
+ * The end of a connection, RFC 7609 section 4.8.
  *
- * Operation: everything that ends a connection becomes an event for the pure
- * close machine (smc_state.c). Calls of the application run it directly, news
- * from the peer, from a link or from the timer queue close_work, which runs it.
- * What the peer has said is in the control block; what is nowhere else is a bit of
- * smc_conn.pending. What the machine answers is carried out here, in the order it
- * asks for.
+ * Operation: everything that ends a connection is an event of the pure close machine (smc_state.c).
+ * Calls of the application run it directly; the peer, links and the timer queue close_work. Input
+ * of the peer is in the control block, all other events are bits of smc_conn.pending. The actions
+ * that the machine returns are carried out here in its order.
  *
- * Ownership: the machine is the connection's, and from establishment to its final state a
- * user of it. So a closed file does not end the protocol, nor does a socket that has
- * dropped the connection for another one. TCP's sock has no file then, but is not dead as
- * far as TCP is concerned: it goes on like a child that nobody has accepted. Whoever brings
- * the machine to its end closes it, when the socket lock is released.
+ * Ownership: the machine references the connection from establishment to its final state. So the
+ * protocol continues after the file is closed or the socket dropped the connection. The sock then
+ * has no file, but is not dead for TCP. The task that completes the machine closes it, when the
+ * socket lock is released.
  */
 #include <net/tcp.h>
 
@@ -30,18 +27,18 @@
 #include "sock/smc_tx.h"
 #include "sock/smc_wake.h"
 
-/* Room for a chain of events that follow from one another. */
+/* Limit of a chain of follow-up events. */
 #define SMC_CLOSE_CHAIN	8
 
-/* Is what the application lacks taken back by an abort? RFC 7609 4.8.2, ABRT-08. */
+/* Return: true if an abort discards unread data, RFC 7609 4.8.2, ABRT-08. */
 static bool smc_close_purges_unread(const struct smc_conn *conn)
 {
 	return READ_ONCE(smc_net(sock_net(conn->sk))->set.abort_purges);
 }
 
 /*
- * How the TCP connection has ended: was it reset, or did nobody answer its keepalives? What
- * TCP says to a writer is not passed on: nobody writes data on TCP here.
+ * The error that ended TCP: a reset, or a keepalive timeout. EPIPE is not passed on, since there
+ * are no writers on TCP.
  */
 static int smc_close_tcp_errno(const struct smc_conn *conn)
 {
@@ -51,8 +48,8 @@ static int smc_close_tcp_errno(const struct smc_conn *conn)
 }
 
 /*
- * If TCP has been reset: was it by a peer whose A may be under way? Not by an operator of
- * this host, nor by TCP's timers. What the peer wrote before its A comes before it.
+ * Return: true if the A of a peer that reset TCP may be in flight; not so if an operator or TCP's
+ * timers ended TCP. The data of the peer precedes its A.
  */
 static bool smc_close_may_hear_abort(const struct smc_conn *conn)
 {
@@ -75,7 +72,7 @@ static void smc_close_get_facts(struct smc_conn *conn, struct smc_close_facts *f
 	facts->is_abort_due = facts->has_links && smc_close_may_hear_abort(conn);
 }
 
-/* Nothing is left to send, nor to read unless @keeps_unread. */
+/* Discard unsent data, and unread data unless @keeps_unread. */
 static void smc_close_purge(struct smc_conn *conn, bool keeps_unread)
 {
 	spin_lock_bh(&conn->lock);
@@ -88,7 +85,6 @@ static void smc_close_purge(struct smc_conn *conn, bool keeps_unread)
 	spin_unlock_bh(&conn->lock);
 }
 
-/* Can anybody read what a connection has left behind? */
 static bool smc_close_has_reader(const struct smc_conn *conn)
 {
 	const struct smc_sock *smc = smc_conn_sock(conn);
@@ -97,15 +93,11 @@ static bool smc_close_has_reader(const struct smc_conn *conn)
 }
 
 /**
- * smc_close_leave() - the connection gives its element and membership back
- * @conn: the connection
+ * smc_close_leave() - return the element and group membership of a connection
+ * @conn: the connection, in a group or not; the last one starts the group's idle timer (TMR-10)
  * @is_peer_done: as for smc_conn_leave()
  *
- * Harmless when it is in no group. The last one to leave a group starts the
- * group's idle time (TMR-10).
- *
- * Context: Process context. Expects the socket lock held, or a handshake that
- *	    gives up as the caller.
+ * Context: Process context. Expects the socket lock held, or a failed handshake.
  */
 void smc_close_leave(struct smc_conn *conn, bool is_peer_done)
 {
@@ -136,7 +128,7 @@ static void smc_close_send(struct smc_conn *conn, u32 actions)
 		smc_tx_signal(conn, flags);
 }
 
-/* SMC has ended, and TCP follows (CLOSE-01): what it has to say is no news any more. */
+/* SMC has ended, and TCP follows (CLOSE-01). Later events of TCP are ignored. */
 static void smc_close_tcp(struct smc_conn *conn, u32 actions)
 {
 	struct smc_sock *smc = smc_conn_sock(conn);
@@ -161,16 +153,14 @@ static void smc_close_wake(struct smc_conn *conn, u32 actions)
 		smc_wake_writers(conn->sk);
 }
 
-/* The machine is done with this connection. */
 static void smc_close_finish(struct smc_conn *conn)
 {
 	smc_keepalive_stop(conn);
 	smc_conn_disarm(conn, &conn->close_timer);
-	/* that of smc_close_establish() */
+	/* the reference of smc_close_establish() */
 	smc_conn_put(conn);
 }
 
-/* Is there nothing that goes on without a file? */
 static bool smc_close_is_settled(const struct smc_sock *smc)
 {
 	switch (smc->phase) {
@@ -184,10 +174,8 @@ static bool smc_close_is_settled(const struct smc_sock *smc)
 }
 
 /**
- * smc_close_unlock() - release the socket lock, and do what had to wait for that
- * @smc: the socket; the caller does not use it any more, unless its file is open
- *
- * TCP is reset, or closed, if that has become due.
+ * smc_close_unlock() - release the socket lock, then reset or close TCP where due
+ * @smc: the socket; invalid afterwards, unless its file is open
  *
  * Context: Process context, may sleep. Expects the socket lock held.
  */
@@ -216,20 +204,20 @@ void smc_close_unlock(struct smc_sock *smc)
 		tcp_close(sk, 0);
 }
 
-/* What TCP would say of the same end, where that is known better here. */
+/* Use TCP's error for the same cause where it is known. */
 static int smc_close_errno(const struct smc_conn *conn, enum smc_close_event cause, int err)
 {
 	if (cause == SMC_CLOSE_LINK_LOST)
 		return conn->is_peer_silent ? ETIMEDOUT : err;
-	/* the peer's abort may be its answer to the end of TCP, and be seen first */
+	/* the abort may be the peer's answer to the end of TCP, and be seen first */
 	if (cause == SMC_CLOSE_RX_RST || cause == SMC_CLOSE_RX_ABORT)
 		return smc_close_tcp_errno(conn) ?: err;
 	return err;
 }
 
 /*
- * To a reader who has the end of the stream already, and lacks nothing before
- * it, an abort is no news; with TCP, too. A writer hears of a broken pipe.
+ * As with TCP, an abort is ignored by a reader that has all data and the end of the stream. A
+ * writer gets EPIPE.
  */
 static int smc_close_after_end(struct smc_sock *smc, enum smc_conn_state was,
 			       bool has_missed, int err)
@@ -244,7 +232,7 @@ static int smc_close_after_end(struct smc_sock *smc, enum smc_conn_state was,
 	return is_writer && err == ECONNRESET ? EPIPE : err;
 }
 
-/* May it be news to a reader? Not what the own application began, or a peer that damages. */
+/* Causes that a reader may learn of; not an abort by the application or after a fault. */
 static bool smc_close_is_told(enum smc_close_event cause)
 {
 	return BIT(cause) & (BIT(SMC_CLOSE_RX_CLOSED) | BIT(SMC_CLOSE_RX_ABORT) |
@@ -253,8 +241,8 @@ static bool smc_close_is_told(enum smc_close_event cause)
 }
 
 /*
- * May the application go on to read what was here before? On TCP an error is told behind
- * that, but not the end of what the application or our own judgment of the peer ends.
+ * Keep unread data as TCP does, which reports errors after it; not after an abort by the
+ * application or a fault of the peer.
  */
 static bool smc_close_keeps_unread(const struct smc_conn *conn, enum smc_close_event cause)
 {
@@ -262,10 +250,10 @@ static bool smc_close_keeps_unread(const struct smc_conn *conn, enum smc_close_e
 }
 
 /*
- * The peer has close_timeout_ms to say that it has closed. One that only reads slowly has
- * close_pending_ms, TCP's patience: giving up loses the data still to be sent, and our
- * abort also what it has not read yet. One that has reset TCP has as long for its A as for
- * the answer to a TEST LINK, which would be behind it (smc_llc_probe_group()).
+ * Arm the timer. The peer has close_timeout_ms to close. A slow reader gets close_pending_ms, TCP's
+ * limit, since giving up loses unsent data, and our abort also what the peer has not read. A peer
+ * that reset TCP has the time limit of TEST LINK for its A, which would precede the response
+ * (smc_llc_probe_group()).
  */
 static void smc_close_start_timer(struct smc_conn *conn)
 {
@@ -276,13 +264,13 @@ static void smc_close_start_timer(struct smc_conn *conn)
 		ms = READ_ONCE(set->close_pending_ms);
 	if (smc_state_awaits_abort(&conn->close))
 		ms = READ_ONCE(set->llc.test_link);
-	/* of what it was waiting for before */
+	/* drop an expiry of the previous wait */
 	clear_bit(SMC_PENDING_TIMER, &conn->pending);
 	smc_conn_mark_progress(conn);
 	smc_conn_arm(conn, &conn->close_timer, jiffies + msecs_to_jiffies(ms));
 }
 
-/* The application is told, unless its socket has dropped the connection. */
+/* Report to the application, unless its socket dropped the connection. */
 static void smc_close_report(struct smc_conn *conn, const struct smc_close_step *step,
 			     enum smc_conn_state was, bool has_missed)
 {
@@ -295,7 +283,7 @@ static void smc_close_report(struct smc_conn *conn, const struct smc_close_step 
 	if (smc_close_is_told(step->cause))
 		err = smc_close_after_end(smc, was, has_missed, err);
 	smc_sock_set_err(smc, err);
-	/* pairs with smc_poll(): who sees the end sees how it came */
+	/* pairs with smp_rmb() in smc_poll_is_tcps(): the error is visible before the shutdown */
 	smp_wmb();
 	WRITE_ONCE(smc->shutdown, SHUTDOWN_MASK);
 	smc_wake_error(conn->sk);
@@ -326,10 +314,9 @@ static u32 smc_close_run_step(struct smc_conn *conn, enum smc_close_event event)
 	if (step.actions & SMC_CLOSE_DO_STOP_TIMER)
 		smc_conn_disarm(conn, &conn->close_timer);
 	/*
-	 * No abort has come before the reset. Perhaps the peer has lost the links on which
-	 * it would tell more, and where ours have nothing in flight they do not notice: its
-	 * RNIC may have acknowledged our A just before. Nothing would come for as long as
-	 * the timer runs, or until the links are tested the next time.
+	 * TCP was reset without an abort before. The peer may have lost its links, unnoticed by
+	 * ours, which have nothing in flight: its RNIC may just have acknowledged our A. Test the
+	 * links now, instead of after the timer or at the next periodic test.
 	 */
 	if (event == SMC_CLOSE_RX_RST && step.actions & SMC_CLOSE_DO_START_TIMER)
 		smc_llc_probe_group(conn->lgr);
@@ -345,15 +332,14 @@ static u32 smc_close_run_step(struct smc_conn *conn, enum smc_close_event event)
 
 /**
  * smc_close_handle_event() - run the close machine
- * @conn: the connection
- * @event: what happened
+ * @conn: the connection; referenced by the caller or its socket
+ * @event: the event
  *
- * Follow-up events that are true already (nothing left to drain, the last message
- * is there) are run at once. With the final state the machine's reference goes.
+ * Also runs follow-up events that are already true (drained, last message complete). Drops the
+ * machine's reference in its final state.
  *
- * Context: Process context, may sleep. Expects the socket lock held, which
- * smc_close_unlock() releases. The caller has a reference on the connection, or its
- * socket has.
+ * Context: Process context, may sleep. Expects the socket lock held, to be released by
+ *	 smc_close_unlock().
  */
 void smc_close_handle_event(struct smc_conn *conn, enum smc_close_event event)
 {
@@ -361,7 +347,7 @@ void smc_close_handle_event(struct smc_conn *conn, enum smc_close_event event)
 	int i;
 
 	sock_owned_by_me(conn->sk);
-	/* what TCP_CORK or MSG_MORE holds back is not to delay the end */
+	/* TCP_CORK and MSG_MORE must not delay the end */
 	if (event == SMC_CLOSE_APP_CLOSE || event == SMC_CLOSE_APP_SHUT_WR)
 		smc_tx_flush(conn);
 	for (i = 0; i < SMC_CLOSE_CHAIN; i++) {
@@ -379,8 +365,8 @@ void smc_close_handle_event(struct smc_conn *conn, enum smc_close_event event)
 }
 
 /**
- * smc_close_establish() - rendezvous is complete, data may flow (CLOSE-06)
- * @conn: the connection, which has been opened
+ * smc_close_establish() - start the close machine when rendezvous is complete (CLOSE-06)
+ * @conn: the open connection
  *
  * Context: Process context, may sleep. Expects the socket lock held.
  */
@@ -391,12 +377,11 @@ void smc_close_establish(struct smc_conn *conn)
 	smc_conn_get(conn);
 	smc_close_handle_event(conn, SMC_CLOSE_ESTABLISHED);
 	smc_keepalive_update(conn);
-	/* what the peer was quick to say */
+	/* input that came before */
 	if (smc_close_has_input(conn))
 		smc_sock_queue_close(conn);
 }
 
-/* Has what a close or the end waits for completed? */
 static void smc_close_check(struct smc_conn *conn)
 {
 	if (smc_state_has_seen(&conn->close, SMC_CLOSE_APP_CLOSE) && smc_conn_readable(conn))
@@ -407,7 +392,7 @@ static void smc_close_check(struct smc_conn *conn)
 		smc_close_handle_event(conn, SMC_CLOSE_FINAL_DONE);
 }
 
-/* What the peer has said, and the machine has not heard yet, in the order of meaning. */
+/* Run the events of the peer's flags that are new, in this order. */
 static void smc_close_hear(struct smc_conn *conn)
 {
 	static const struct {
@@ -426,7 +411,6 @@ static void smc_close_hear(struct smc_conn *conn)
 			smc_close_handle_event(conn, words[i].event);
 }
 
-/* What others have told of is an event of the machine's. */
 static void smc_close_feed(struct smc_conn *conn, unsigned long news)
 {
 	static const enum smc_close_event events[] = {
@@ -438,17 +422,15 @@ static void smc_close_feed(struct smc_conn *conn, unsigned long news)
 	};
 	unsigned int bit;
 
-	/* START_TIMER takes back what was told before */
+	/* START_TIMER may clear an earlier timer bit */
 	for_each_set_bit(bit, &news, ARRAY_SIZE(events))
 		if (test_and_clear_bit(bit, &conn->pending))
 			smc_close_handle_event(conn, events[bit]);
 }
 
 /**
- * smc_close_run() - run the close machine on what has happened meanwhile
- * @conn: the connection; the caller has a reference, or its socket has
- *
- * RFC 7609 4.8; the requirements are named where the machine is, in smc_state.c.
+ * smc_close_run() - run the close machine on all pending events, RFC 7609 4.8
+ * @conn: the connection; referenced by the caller or its socket
  *
  * Context: Process context, may sleep. Expects the socket lock held.
  */
@@ -458,29 +440,30 @@ void smc_close_run(struct smc_conn *conn)
 	struct smc_sock *smc;
 
 	sock_owned_by_me(conn->sk);
-	/* before rendezvous is complete the news wait, see smc_close_establish() */
+	/* events wait for smc_close_establish() */
 	if (!smc_state_is_alive(&conn->close))
 		return;
 	/*
-	 * The loss of the link or the reset of TCP may be told by another task than D and
-	 * C. What the last message said is in the control block before that.
+	 * Pairs with smp_mb__before_atomic() in smc_sock_pend(). Loss of the link and reset of TCP
+	 * may come from another task than D and C: flags received before the bit was set must be
+	 * seen.
 	 */
 	smp_rmb();
 	smc_close_check(conn);
 	smc_close_hear(conn);
 	smc_close_feed(conn, news);
-	/* nobody accepts what ended before it said anything */
+	/* a connection that ended before any data is not accepted */
 	smc = smc_conn_sock(conn);
 	if (smc && READ_ONCE(smc->child))
 		smc_sock_queue(smc);
 }
 
 /**
- * smc_close_work() - the close machine has news
+ * smc_close_work() - work function of the close machine
  * @work: &smc_conn.close_work; drops the reference taken when it was queued
  *
- * Context: Process context (work item). Takes the socket lock, but does not wait for
- * a call that has it.
+ * Context: Process context (work item). Takes the socket lock, but does not wait for a call that
+ *	 owns it.
  */
 void smc_close_work(struct work_struct *work)
 {
@@ -488,7 +471,7 @@ void smc_close_work(struct work_struct *work)
 	struct sock *sk = conn->sk;
 	struct smc_sock *smc;
 
-	/* closing TCP may drop the last reference but this */
+	/* closing TCP may drop the last other reference */
 	sock_hold(sk);
 	if (smc_sock_lock_close(conn)) {
 		smc_close_run(conn);
@@ -503,7 +486,7 @@ void smc_close_work(struct work_struct *work)
 }
 
 /**
- * smc_close_timer() - the peer's part, or our last message, takes too long, CLOSE-23, ABRT-07
+ * smc_close_timer() - a wait for the peer or our last message timed out, CLOSE-23, ABRT-07
  * @timer: &smc_conn.close_timer; drops the reference taken when it was armed
  *
  * Context: Softirq.
@@ -517,14 +500,14 @@ void smc_close_timer(struct timer_list *timer)
 }
 
 /**
- * smc_close_is_over() - are both sides done with a connection
+ * smc_close_is_over() - check whether both sides are done with a connection
  * @smc: the socket, on SMC
  *
- * The connection may be there yet, for the peer to be told; TCP's would have ended. RFC
- * 7609 4.8.1 (CLOSE-03, CLOSE-09).
+ * TCP's connection would have ended; on SMC the peer may still need a message. RFC 7609 4.8.1
+ * (CLOSE-03, CLOSE-09).
  *
  * Context: Process context. Expects the socket lock held.
- * Return: true if they are.
+ * Return: true if both are done.
  */
 bool smc_close_is_over(const struct smc_sock *smc)
 {
@@ -536,7 +519,7 @@ bool smc_close_is_over(const struct smc_sock *smc)
 	case SMC_STATE_APPFINCLOSEWAIT:
 		return true;
 	case SMC_STATE_APPCLOSEWAIT1:
-		/* it was told that nobody reads what it sends */
+		/* the writer got EPIPE after the peer closed */
 		return smc->is_done && smc->shutdown == SHUTDOWN_MASK;
 	default:
 		return false;
@@ -544,13 +527,12 @@ bool smc_close_is_over(const struct smc_sock *smc)
 }
 
 /**
- * smc_close_shutdown() - shutdown() on a connection that runs on SMC
+ * smc_close_shutdown() - shutdown() on a connection
  * @smc: the socket, on SMC
  * @how: RCV_SHUTDOWN, SEND_SHUTDOWN or both
  *
- * Where both sides are done already TCP's connection has ended and says so; on
- * SMC there is still the peer to be told. CLOSE-03, CLOSE-04, CLOSE-09,
- * CLOSE-19.
+ * If both sides are done, this fails as on TCP, but the peer still gets its message. CLOSE-03,
+ * CLOSE-04, CLOSE-09, CLOSE-19.
  *
  * Context: Process context, may sleep. Expects the socket lock held.
  * Return: 0, or -ENOTCONN when there is no connection, or both sides were done.
@@ -580,7 +562,7 @@ int smc_close_shutdown(struct smc_sock *smc, int how)
 	return is_over ? -ENOTCONN : 0;
 }
 
-/* SO_LINGER: wait until the peer's RNIC has everything, or time is up. */
+/* SO_LINGER: wait until all data is acknowledged by the peer's RNIC, or for the time limit. */
 static void smc_close_linger(struct smc_sock *smc, long timeo)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
@@ -595,12 +577,12 @@ static void smc_close_linger(struct smc_sock *smc, long timeo)
 }
 
 /**
- * smc_close_by_app() - close() on a connection that is there
+ * smc_close_by_app() - close() on a connection
  * @smc: the socket, on SMC, attached to its file
- * @timeo: how long to linger, jiffies
+ * @timeo: linger time in jiffies
  *
- * Linger 0 and unread data abort (CLOSE-07); otherwise the rest happens
- * behind the back of the application (CLOSE-08) unless it wants to linger.
+ * Linger time 0 and unread data abort (CLOSE-07). Otherwise the close continues after the call
+ * (CLOSE-08), or while it lingers.
  *
  * Context: Process context, may sleep. Expects the socket lock held.
  */
@@ -621,13 +603,11 @@ void smc_close_by_app(struct smc_sock *smc, long timeo)
 }
 
 /**
- * smc_close_release() - no file has the socket any more, or none will ever have it
- * @smc: the socket
+ * smc_close_release() - detach a socket from its file, until smc_close_unlock() closes TCP
+ * @smc: the socket, with or without a file; the sock is not dead for TCP
  *
- * Not dead for TCP, but without a struct socket, until smc_close_unlock() closes it.
- *
- * Context: Process context, may sleep. Expects the socket lock held, which
- * smc_close_unlock() releases.
+ * Context: Process context, may sleep. Expects the socket lock held, to be released by
+ *	 smc_close_unlock().
  */
 void smc_close_release(struct smc_sock *smc)
 {
@@ -640,20 +620,19 @@ void smc_close_release(struct smc_sock *smc)
 	write_unlock_bh(&sk->sk_callback_lock);
 	smc->is_released = true;
 	/*
-	 * Also of a connection that has ended just now, whatever by: nobody reads on. One
-	 * under handshake is the handshake's.
+	 * also for a connection that has just ended; during a handshake the connection is the
+	 * handshake's
 	 */
 	if (smc->phase == SMC_PHASE_SMC)
 		smc_conn_forget_unread(smc->conn);
 }
 
 /**
- * smc_close_dissolve() - connect() to AF_UNSPEC ends what there is
+ * smc_close_dissolve() - abort and drop the connection for connect() to AF_UNSPEC
  * @smc: the socket, on SMC, attached to its file
  *
- * TCP resets a connection, and says so, unless both sides have closed before: then
- * there is none any more. On SMC the peer has to be told all the same (ABRT-02), and the
- * connection goes on without the socket.
+ * TCP sets an error, unless both sides had closed. On SMC the peer gets the abort in both cases
+ * (ABRT-02), and the connection completes without the socket.
  *
  * Context: Process context, may sleep. Expects the socket lock held.
  * Return: 0, or the negative errno of TCP.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Carries out what the close machine decides. */
+/* Carries out the actions of the close machine. */
 #ifndef SMC_CLOSE_H
 #define SMC_CLOSE_H
 
 #include "sock/smc_sock.h"
 
-/* May the machine have something to hear? What the peer said is in the control block. */
+/* Return: true if the close machine may have an event to process. */
 static inline bool smc_close_has_input(const struct smc_conn *conn)
 {
 	return READ_ONCE(conn->pending) || READ_ONCE(conn->ctl.rx_conn_flags);

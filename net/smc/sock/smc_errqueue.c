@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a socket is told about the data it has sent.
+ * Notices about sent data: MSG_ERRQUEUE. They are queued in the error queue of TCP's sock in TCP's
+ * format, and TCP delivers them. They are lost if memory is short or the queue is full.
  *
- * Operation:
- *   Notices wait in the error queue of TCP's sock, as those of TCP do, and look the same, so
- *   TCP hands them out. TCP itself carries no data and has none. There are two kinds.
+ * Time stamps (SO_TIMESTAMPING): a send() that requests one is recorded by the position of its last
+ * byte. Completion at our RNIC means that the peer's RNIC has acknowledged that byte (TX_ACK).
+ * TX_SCHED and TX_SOFTWARE are not given, since the time of transmission is unknown. A notice has
+ * no packet (as with OPT_TSONLY). The table of stamps belongs to the connection, is allocated by
+ * the first send() that requests one, and is protected by conn->lock.
  *
- *   Time stamps (SO_TIMESTAMPING). A send() that asks for one is remembered by
- *   the position of its last byte in the stream. When the RNIC reports completion
- *   the peer's RNIC has acknowledged that byte (TX_ACK). Nothing tells when it left
- *   this host: the other stamps of TCP (TX_SCHED, TX_SOFTWARE) are not given. There is
- *   no packet to show, so a notice is always without one (as with OPT_TSONLY).
- *
- *   MSG_ZEROCOPY. The payload is copied before send() returns, and that is what
- *   the notice says, at once: TCP does the same wherever it has to copy.
- *
- * Ownership:
- *   The table of stamps belongs to the connection, from the first send() that
- *   wants one on, and goes with its socket. conn->lock guards it.
- *
- * Error handling:
- *   Where memory is short, or nobody reads the notices, they are lost.
+ * MSG_ZEROCOPY: the payload is copied before send() returns, and the notice reports the copy at
+ * once, as TCP's does where it copies.
  */
 #include <linux/errqueue.h>
 #include <linux/net_tstamp.h>
@@ -29,25 +19,22 @@
 #include "smc_compat.h"
 #include "sock/smc_errqueue.h"
 
-/* So many send() calls can wait for stamps at a time; more share one, as with TCP. */
+/* Limit of pending send() calls with stamps; more share one, as with TCP. */
 #define NOTICE_STAMPS	32
 
 struct smc_stamps {
-	u64 end[NOTICE_STAMPS];	/* position behind the last byte of each, oldest first */
+	u64 end[NOTICE_STAMPS];	/* position behind each last byte, oldest first */
 	unsigned int nr;
-	bool is_telling;	/* somebody is at smc_errqueue_report() */
+	bool is_telling;	/* smc_errqueue_report() is running */
 	bool has_id;		/* SOF_TIMESTAMPING_OPT_ID, at the last send() */
 };
 
 /**
- * smc_errqueue_prepare() - a send() may want time stamps
- * @conn: the connection, open
- * @tsflags: SOF_TIMESTAMPING_* that hold for the call
+ * smc_errqueue_prepare() - prepare for a send() with time stamps
+ * @conn: the connection, open; without memory it has no stamps
+ * @tsflags: SOF_TIMESTAMPING_* of the call
  *
- * Without memory there are none.
- *
- * Context: Process context, may sleep. Expects the socket lock held. Takes
- *	    conn->lock.
+ * Context: Process context, may sleep. Expects the socket lock held. Takes conn->lock.
  */
 void smc_errqueue_prepare(struct smc_conn *conn, u32 tsflags)
 {
@@ -58,13 +45,13 @@ void smc_errqueue_prepare(struct smc_conn *conn, u32 tsflags)
 
 	if (!(tsflags & SOF_TIMESTAMPING_TX_ACK))
 		return;
-	/* set under the socket lock, once */
+	/* set once, under the socket lock */
 	stamps = conn->stamps ?: kzalloc(sizeof(*stamps), GFP_KERNEL_ACCOUNT);
 	if (!stamps)
 		return;
 	spin_lock_bh(&conn->lock);
 	conn->stamps = stamps;
-	/* nobody tells when the option was set: it counts from the next byte that is sent */
+	/* the time of setting the option is unknown: count from the next byte */
 	if (wants_id && !stamps->has_id)
 		conn->stamp_base = conn->tx_total;
 	stamps->has_id = wants_id;
@@ -72,13 +59,12 @@ void smc_errqueue_prepare(struct smc_conn *conn, u32 tsflags)
 }
 
 /**
- * smc_errqueue_request() - what was sent so far ends a send() that wants time stamps
+ * smc_errqueue_request() - request a stamp for the last byte sent so far
  * @conn: the connection, prepared
- * @tsflags: as above
+ * @tsflags: SOF_TIMESTAMPING_* of the call
  *
- * If it may have completed, smc_errqueue_report() is due after @conn->lock has been released.
- *
- * Context: Any context. Expects conn->lock held.
+ * Context: Any context. Expects conn->lock held; smc_errqueue_report() follows without it, if the
+ *	 byte may have completed.
  */
 void smc_errqueue_request(struct smc_conn *conn, u32 tsflags)
 {
@@ -93,10 +79,8 @@ void smc_errqueue_request(struct smc_conn *conn, u32 tsflags)
 }
 
 /**
- * smc_errqueue_discard() - what was sent is thrown away
+ * smc_errqueue_discard() - drop pending stamps, as TCP does for discarded data
  * @conn: the connection
- *
- * As with TCP, of which nobody hears what became of an aborted connection's data.
  *
  * Context: Any context. Expects conn->lock held.
  */
@@ -107,7 +91,7 @@ void smc_errqueue_discard(struct smc_conn *conn)
 		conn->stamps->nr = 0;
 }
 
-/* Takes the oldest out of the table if it is due, which is when all is acknowledged. */
+/* Remove the oldest stamp if its bytes are acknowledged. */
 static bool notice_take_due(struct smc_conn *conn, u32 *key)
 {
 	struct smc_stamps *stamps = conn->stamps;
@@ -139,16 +123,14 @@ static void notice_queue_stamp(struct sock *sk, u32 key)
 	serr->ee.ee_info = SCM_TSTAMP_ACK;
 	if (READ_ONCE(sk->sk_tsflags) & SOF_TIMESTAMPING_OPT_ID)
 		serr->ee.ee_data = key;
-	/* as much as fits SO_RCVBUF */
+	/* limited by SO_RCVBUF */
 	if (sock_queue_err_skb(sk, skb))
 		kfree_skb(skb);
 }
 
 /**
- * smc_errqueue_report() - queue the time stamps that have become due
+ * smc_errqueue_report() - queue the time stamps that are due
  * @conn: the connection; the caller holds a reference
- *
- * To be called after data has completed, and after smc_errqueue_request().
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
  */
@@ -159,7 +141,7 @@ void smc_errqueue_report(struct smc_conn *conn)
 	if (!READ_ONCE(conn->stamps))
 		return;
 	spin_lock_bh(&conn->lock);
-	/* who is at it sees what has become due meanwhile; two would mix the order */
+	/* one reporter at a time keeps the order; it also finds stamps that become due meanwhile */
 	if (!conn->stamps->is_telling) {
 		while (notice_take_due(conn, &key)) {
 			conn->stamps->is_telling = true;
@@ -175,20 +157,19 @@ void smc_errqueue_report(struct smc_conn *conn)
 /**
  * smc_errqueue_zerocopy_begin() - number a send() with MSG_ZEROCOPY
  * @sk: our sock
- * @msg: what is sent
- * @len: bytes of it
- * @uarg: filled; NULL if there is nothing to tell
+ * @msg: the message
+ * @len: its bytes
+ * @uarg: filled; NULL if there is nothing to report
  *
  * Context: Process context, may sleep. Expects the socket lock held.
- * Return: 0, then smc_errqueue_zerocopy_end() is due; -ENOBUFS if too many
- *	   notices wait to be read.
+ * Return: 0, to be followed by smc_errqueue_zerocopy_end(); -ENOBUFS with too many unread notices.
  */
 int smc_errqueue_zerocopy_begin(struct sock *sk, const struct msghdr *msg, size_t len,
 				struct ubuf_info **uarg)
 {
 	sock_owned_by_me(sk);
 	*uarg = NULL;
-	/* who has a notice of his own (io_uring) completes it himself */
+	/* a caller with its own notice (io_uring) completes it */
 	if (!(msg->msg_flags & MSG_ZEROCOPY) || !len || msg->msg_ubuf ||
 	    !sock_flag(sk, SOCK_ZEROCOPY))
 		return 0;
@@ -198,9 +179,9 @@ int smc_errqueue_zerocopy_begin(struct sock *sk, const struct msghdr *msg, size_
 }
 
 /**
- * smc_errqueue_zerocopy_end() - the payload has been copied
- * @uarg: from smc_errqueue_zerocopy_begin(); may be NULL; gone afterwards
- * @was_sent: some of it has become part of the stream; else its number is free
+ * smc_errqueue_zerocopy_end() - complete a send() with MSG_ZEROCOPY
+ * @uarg: from smc_errqueue_zerocopy_begin(), or NULL; consumed
+ * @was_sent: some of it was sent; otherwise the number is reused
  *
  * Context: Process context, under the lock of smc_errqueue_zerocopy_begin().
  */

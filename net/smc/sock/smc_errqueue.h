@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What a socket is told about the data it has sent: MSG_ERRQUEUE. */
+/* Notices about sent data: MSG_ERRQUEUE. */
 #ifndef SMC_ERRQUEUE_H
 #define SMC_ERRQUEUE_H
 

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections that are TCP: what an operator may want to know of them.
- *
- * A bounded log of plain values for each namespace, checked against TCP's tables by who
- * reads it. The sock has nothing of ours any more.
+ * Record of connections that fell back to TCP, for diagnosis: a bounded log in each namespace. It
+ * holds plain values, not references; a reader checks each entry against TCP's tables.
  */
 #include <linux/sock_diag.h>
 #include <net/inet_hashtables.h>
@@ -18,20 +16,18 @@
 #define SMC_FALLBACK_RECORDS	1024
 
 struct smc_fallback_log {
-	spinlock_t lock;		/* guards all that follows */
-	unsigned int next;		/* slot that is written next */
+	spinlock_t lock;		/* protects all members */
+	unsigned int next;		/* next slot to write */
 	unsigned int nr;		/* slots in use */
 	struct smc_fallback_record rec[SMC_FALLBACK_RECORDS];
 };
 
-/* Documentation/operations.md says so. */
+/* the limit is in Documentation/operations.md */
 static_assert(sizeof(struct smc_fallback_log) < 80 << 10);
 
 /**
- * smc_fallback_prepare() - a namespace has a socket that may become TCP
- * @net: the namespace
- *
- * Makes its log. Without memory it has none, which only an operator would miss.
+ * smc_fallback_prepare() - allocate the log of a namespace
+ * @net: the namespace; without memory it has no log, which affects diagnosis only
  *
  * Context: Process context, may sleep.
  */
@@ -46,14 +42,14 @@ void smc_fallback_prepare(struct net *net)
 	if (!log)
 		return;
 	spin_lock_init(&log->lock);
-	/* pairs with smp_load_acquire() of who uses it */
+	/* pairs with smp_load_acquire() of readers and writers */
 	if (cmpxchg(&sn->fallback_log, NULL, log))
 		kvfree(log);
 }
 
 /**
  * smc_fallback_exit_net() - free the log of a namespace
- * @net: the namespace; no socket is left in it
+ * @net: the namespace, without sockets
  *
  * Context: Process context, may sleep.
  */
@@ -63,12 +59,10 @@ void smc_fallback_exit_net(struct net *net)
 }
 
 /**
- * smc_fallback_describe() - what sock_diag shows of a socket, whatever it carries
+ * smc_fallback_describe() - fill in what sock_diag shows of any socket, also for smc_diag.ko
  * @sk: the sock
- * @msg: zeroed; receives addresses, cookie, inode, the family of the addresses and the
- *	 owner, as a kuid_t
- *
- * Also for smc_diag.ko. Addresses are those of TCP, API-02.
+ * @msg: zeroed; receives TCP's addresses (API-02), their family, cookie, inode and the owner as
+ *       a kuid_t
  *
  * Context: Any context but hard interrupt.
  */
@@ -97,10 +91,10 @@ void smc_fallback_describe(struct sock *sk, struct smc_diag_msg *msg)
 EXPORT_SYMBOL_GPL(smc_fallback_describe);
 
 /**
- * smc_fallback_remember() - a connection is TCP from here on
+ * smc_fallback_remember() - record that a connection is plain TCP
  * @sk: the sock; nothing happens if it has no connection
- * @reason: why
- * @peer_diagnosis: what the peer's Decline said
+ * @reason: reason of the fallback
+ * @peer_diagnosis: peer diagnosis of the received Decline
  *
  * Context: Any context but hard interrupt.
  */
@@ -125,7 +119,7 @@ void smc_fallback_remember(struct sock *sk, enum smc_decline reason, u32 peer_di
 	spin_unlock_bh(&log->lock);
 }
 
-/* Is the connection of this record still there, the same one, and somebody's? */
+/* Return: true if the same connection still exists and has a file. */
 static bool smc_fallback_lives(struct net *net, const struct smc_fallback_record *rec)
 {
 	struct inet_hashinfo *tcp_tables = net->ipv4.tcp_death_row.hashinfo;
@@ -154,13 +148,10 @@ static bool smc_fallback_lives(struct net *net, const struct smc_fallback_record
 }
 
 /**
- * smc_fallback_next() - read the log
+ * smc_fallback_next() - read the log, for smc_diag.ko
  * @net: the namespace
- * @pos: where to go on, 0 at first; updated
- * @rec: filled with a record whose connection is still there
- *
- * For smc_diag.ko. Connections that ended are passed over, and those of which
- * only TCP still knows: their file has been closed.
+ * @pos: where to continue, 0 at first; updated
+ * @rec: filled with a record whose connection still exists and has a file
  *
  * Context: Process context.
  * Return: false at the end.

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What remains known of connections that are TCP.
- */
+/* Record of connections that fell back to TCP. */
 #ifndef SMC_FALLBACK_H
 #define SMC_FALLBACK_H
 
@@ -10,7 +8,7 @@
 
 #include "proto/smc_clc_nego.h"
 
-/* One of them. No reference to it. */
+/* Copy of a connection's data, without a reference to it. */
 struct smc_fallback_record {
 	struct smc_diag_msg msg;	/* see smc_fallback_describe() */
 	u32 reason;			/* enum smc_decline */

@@ -2,16 +2,12 @@
 /*
  * The receive path.
  *
- * Operation:
- *   The peer has written into our element; the cursors say how much of it is
- *   data. It is copied to the application, then the consumer cursor moves, and
- *   where that is due the peer is told (smc_tx_push() knows).
+ * Operation: the peer writes into our element; the cursors delimit the data. It is copied to the
+ * application, the consumer cursor advances, and smc_tx_push() sends an update where one is due.
  *
- * Ownership:
- *   What lies between the consumer and the producer cursor belongs to the
- *   reader, who holds the socket lock; the peer writes elsewhere only. It is an
- *   enemy all the same: bytes may change while they are copied, and nothing
- *   here depends on what they are, but for the eye catcher.
+ * Ownership: the bytes between consumer and producer cursor belong to the reader, who holds the
+ * socket lock. A malicious peer may still change them during the copy: nothing depends on their
+ * content but the eye catcher.
  */
 #include <linux/sched/signal.h>
 #include <linux/tcp.h>
@@ -25,7 +21,7 @@
 #include "observe/smc_trace.h"
 #include "sock/smc_tx.h"
 
-/* One receive call on its way. */
+/* One receive call. */
 struct rx_call {
 	struct smc_sock *smc;
 	struct smc_conn *conn;
@@ -33,18 +29,18 @@ struct rx_call {
 	int flags;
 	long timeo;
 	size_t copied;
-	u32 peeked;	/* bytes looked at and left where they are */
-	bool saw_aside;	/* same, of a byte set aside */
+	u32 peeked;	/* bytes peeked at, still unread */
+	bool saw_aside;	/* a byte set aside was peeked at */
 	bool has_spun;	/* the time of SO_BUSY_POLL is over */
-	bool is_held;	/* it has slept, and has references on @smc and @conn */
+	bool is_held;	/* slept: holds references on @smc and @conn */
 };
 
-/* What a receive call finds. */
+/* What a receive call can take. */
 struct rx_view {
-	u32 len;	/* bytes it may take now */
-	bool is_aside;	/* before them, an urgent byte that is in line again */
+	u32 len;	/* readable bytes */
+	bool is_aside;	/* preceded by a set-aside urgent byte that is in line again */
 	bool is_end;	/* the mark ends this call */
-	bool is_eof;	/* nothing comes after these bytes */
+	bool is_eof;	/* no data follows these bytes */
 };
 
 static bool rx_is_inline(const struct smc_conn *conn)
@@ -52,7 +48,6 @@ static bool rx_is_inline(const struct smc_conn *conn)
 	return sock_flag(conn->sk, SOCK_URGINLINE);
 }
 
-/* A byte was set aside, and then SO_OOBINLINE was set. */
 static bool rx_has_aside(const struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
@@ -60,12 +55,10 @@ static bool rx_has_aside(const struct smc_conn *conn)
 }
 
 /*
- * How far the next read goes, as with TCP. In front of a mark it ends there. At the mark
- *   - a call that has bytes already ends;
- *   - one that has none goes on, if the urgent byte is in line, or is so again after it
- *     was set aside;
- *   - else a reader has stepped over it by now (rx_step_over_mark()), and one who only
- *     looks sees nothing.
+ * Limit a read by the urgent mark, as with TCP. It ends before the mark. At the mark
+ * - a call with data ends;
+ * - a call without data continues if the urgent byte is in line, also again after it was set aside;
+ * - otherwise a reader has stepped over it (rx_step_over_mark()), and MSG_PEEK gets nothing.
  */
 static void rx_look_mark(struct rx_call *call, struct rx_view *view)
 {
@@ -89,24 +82,23 @@ static void rx_look(struct rx_call *call, struct rx_view *view)
 	u8 conn_flags;
 
 	memset(view, 0, sizeof(*view));
-	/* Both in one hold: data and D may come in one message. */
+	/* one hold for both: data and D may come in one message */
 	spin_lock_bh(&conn->lock);
 	conn_flags = conn->ctl.rx_conn_flags;
 	if (smc_conn_may_read(conn))
 		rx_look_mark(call, view);
 	spin_unlock_bh(&conn->lock);
 	/*
-	 * An abort is no end of the data: the close machine makes it an error,
-	 * perhaps a little later, and that is what the reader is to be told.
+	 * An abort is not the end of the data: the close machine reports it as an error, perhaps a
+	 * little later.
 	 */
 	view->is_eof = !conn->token || (!(conn_flags & SMC_CDC_ABORT) &&
 				      conn_flags & (SMC_CDC_DONE | SMC_CDC_CLOSED));
 }
 
 /*
- * A read that begins at the mark steps over it, and who did not ask for the
- * byte with MSG_OOB has missed it. The handler of SIGURG may mean to: its signal
- * comes first. All this is as with TCP. 0, or what ends the call.
+ * As with TCP, a read that starts at the mark steps over it and loses the byte. The handler of
+ * SIGURG may read it first, so the signal interrupts the call. Return: 0, or the errno.
  */
 static int rx_step_over_mark(struct rx_call *call)
 {
@@ -139,7 +131,6 @@ static bool rx_has_news(struct rx_call *call)
 	return view.len || view.is_aside || view.is_end || view.is_eof;
 }
 
-/* What the device has written becomes visible to the CPU. */
 static void rx_sync(struct smc_conn *conn, const struct smc_seg *seg)
 {
 	struct smc_link *link;
@@ -151,7 +142,7 @@ static void rx_sync(struct smc_conn *conn, const struct smc_seg *seg)
 	rcu_read_unlock();
 }
 
-/* Copies @len bytes that are there to the caller; returns how many it was. */
+/* Copy @len readable bytes to the caller. Return: the number copied. */
 static size_t rx_copy(struct rx_call *call, u32 len)
 {
 	struct smc_conn *conn = call->conn;
@@ -161,8 +152,8 @@ static size_t rx_copy(struct rx_call *call, u32 len)
 	u32 i, nr;
 
 	/*
-	 * rx_cons is ours: it moves with the socket locked, or in completion context
-	 * where nothing was there to be read (cdc_keep_urgent()).
+	 * rx_cons changes under the socket lock, or in completion context while the ring is empty
+	 * (cdc_keep_urgent())
 	 */
 	from = smc_cursor_advance(conn->ctl.rx_geom, conn->ctl.rx_cons, call->peeked);
 	nr = smc_ring_segs(conn->ctl.rx_geom, from, len, seg);
@@ -178,7 +169,7 @@ static size_t rx_copy(struct rx_call *call, u32 len)
 	return copied;
 }
 
-/* The bytes are done with: their place may be written again. TX-09 */
+/* Give the space of the bytes back to the peer, TX-09. */
 static void rx_consume(struct smc_conn *conn, u32 len)
 {
 	bool is_due, is_last;
@@ -199,7 +190,7 @@ static void rx_consume(struct smc_conn *conn, u32 len)
 		smc_tx_push(conn);
 }
 
-/* One round of recvmsg with data at hand: bytes delivered, or why not. */
+/* One round of recvmsg with data. Return: bytes delivered, or a negative errno. */
 static ssize_t rx_take(struct rx_call *call, u32 len)
 {
 	struct smc_conn *conn = call->conn;
@@ -222,7 +213,6 @@ static ssize_t rx_take(struct rx_call *call, u32 len)
 	return n;
 }
 
-/* Same for one urgent byte that had left the ring and is in line again. */
 static ssize_t rx_take_aside(struct rx_call *call)
 {
 	struct smc_conn *conn = call->conn;
@@ -240,7 +230,7 @@ static ssize_t rx_take_aside(struct rx_call *call)
 	return 1;
 }
 
-/* Has the connection ended, or is there something to look at? */
+/* Return: true if there is data, an error or the end of the stream. */
 static bool rx_is_over(struct rx_call *call)
 {
 	return READ_ONCE(call->smc->sk->sk_err) ||
@@ -248,10 +238,9 @@ static bool rx_is_over(struct rx_call *call)
 }
 
 /*
- * SO_BUSY_POLL: does not sleep for so many microseconds, which spares the
- * wake-up. It is the connection that is looked at, not the completion queue:
- * that belongs to the core, whose one handler keeps messages in their order.
- * True if there is something.
+ * SO_BUSY_POLL: spin for a time instead of sleeping. Reads the connection, not the completion
+ * queue, whose only consumer is the core's handler that preserves the order of messages. Return:
+ * true if there is something to read or report.
  */
 static bool rx_spin(struct rx_call *call)
 {
@@ -273,7 +262,7 @@ static bool rx_spin(struct rx_call *call)
 	return is_over;
 }
 
-/* The call is about to sleep: others may end the connection, and drop it. */
+/* Others may end and drop the connection during a sleep. */
 static void rx_hold(struct rx_call *call)
 {
 	if (call->is_held)
@@ -291,21 +280,19 @@ static void rx_unhold(struct rx_call *call)
 	smc_sock_put(call->smc);
 }
 
-/* Has connect() to AF_UNSPEC dissolved the connection meanwhile? */
+/* Return: true if connect() to AF_UNSPEC dropped the connection. */
 static bool rx_is_left(const struct rx_call *call)
 {
 	return smc_conn_sock(call->conn) != call->smc;
 }
 
-/* What a call ends with whose connection was dissolved. */
 static int rx_leave(const struct rx_call *call)
 {
 	return call->copied ? 1 : -EPIPE;
 }
 
 /*
- * Nothing is there. Waits for more: 0 to look again; 1 if the call ends with
- * what it has; an errno if it has nothing.
+ * Wait for data. Return: 0 to retry; 1 if the call ends with what it has; an errno if it has none.
  */
 static int rx_wait(struct rx_call *call, bool is_eof)
 {
@@ -315,7 +302,7 @@ static int rx_wait(struct rx_call *call, bool is_eof)
 	bool has_some = call->copied;
 	bool is_over;
 
-	/* an abort that came behind the end */
+	/* an abort after the end of the stream is ignored */
 	if (call->smc->is_done)
 		return 1;
 	if (sk->sk_err)
@@ -342,9 +329,9 @@ static int rx_wait(struct rx_call *call, bool is_eof)
 }
 
 /*
- * No more can come before some of the @len bytes that are here are read: the ring is full,
- * or is for all that the writer knows and it has more (B), or it waits for an urgent byte
- * to be passed (URG-07). Deployed writers go on when they know of a tenth.
+ * No more data can come before some of the @len bytes are read: the ring is full, or the writer is
+ * blocked (B) and sees less than the tenth at which deployed writers resume, or it waits until an
+ * urgent byte is passed (URG-07).
  */
 static bool rx_is_stuck(const struct smc_cdc_ctl *ctl, u32 len)
 {
@@ -355,7 +342,7 @@ static bool rx_is_stuck(const struct smc_cdc_ctl *ctl, u32 len)
 	       (ctl->rx_prod_flags & SMC_CDC_BLOCKED && window < space / 10);
 }
 
-/* Who only looks does not make room for what a call is to wait for. */
+/* MSG_PEEK frees no space, so it must not wait for data that needs some. */
 static bool rx_has_seen_all(struct rx_call *call)
 {
 	struct smc_conn *conn = call->conn;
@@ -375,7 +362,7 @@ static int rx_loop(struct rx_call *call, size_t len, size_t target)
 	struct smc_cdc_ctl *ctl = &call->conn->ctl;
 	ssize_t rc = 0;
 
-	/* As with TCP, a call for no bytes waits for some all the same. */
+	/* as with TCP, a call for no bytes waits for data, too */
 	for (;;) {
 		struct rx_view view;
 
@@ -439,8 +426,8 @@ static int rx_recv_urgent(struct smc_sock *smc, struct msghdr *msg, size_t len, 
 }
 
 /*
- * When the last of the data came, unless the option was set after that. The core puts
- * stamps of packets; without memory for one there is no stamp.
+ * Report when the last data came, unless the option was set later. Without memory there is no
+ * stamp.
  */
 static void rx_put_stamps(const struct smc_conn *conn, struct msghdr *msg)
 {
@@ -457,7 +444,7 @@ static void rx_put_stamps(const struct smc_conn *conn, struct msghdr *msg)
 	kfree_skb(skb);
 }
 
-/* What comes along with @len bytes, for those who asked for it. */
+/* Add the control messages that the application requested. */
 static void rx_put_extras(struct smc_conn *conn, struct msghdr *msg, int len)
 {
 	bool wants_inq = tcp_sk(conn->sk)->recvmsg_inq;
@@ -468,7 +455,7 @@ static void rx_put_extras(struct smc_conn *conn, struct msghdr *msg, int len)
 	if (!wants_inq && !msg->msg_get_inq)
 		return;
 	inq = smc_rx_inq(conn);
-	/* There is an end to be read, too. */
+	/* the end of the stream counts, too */
 	if (!inq && READ_ONCE(conn->ctl.rx_conn_flags))
 		inq = 1;
 	msg->msg_inq = inq;
@@ -494,25 +481,22 @@ static void rx_trace(const struct smc_conn *conn, size_t len)
  * @msg: where to copy
  * @len: bytes wanted
  * @flags: MSG_PEEK, MSG_WAITALL, MSG_TRUNC, MSG_OOB
- * @timeo: jiffies that it may wait; 0: it does not
+ * @timeo: time limit in jiffies; 0: does not wait
  *
- * Buffered data is delivered before the end of the stream is. SO_RCVLOWAT,
- * SO_PEEK_OFF, blocking, timeout and signals as with TCP; so is urgent data: a
- * read ends in front of the mark, and unless SO_OOBINLINE is set the byte there
- * is had with MSG_OOB only. What could not be copied is not consumed. RFC 7609
- * 4.7.1 (TX-09), 4.4.1 (RMB-16: the eye catcher is looked at on each access),
- * 4.5.1 (WIN-02), 4.7.5 (URG-06), 4.8.1 (CLOSE-17), Appendix B (API-11).
- * Control messages: SO_TIMESTAMP, SO_TIMESTAMPNS, SO_TIMESTAMPING, TCP_INQ.
- * With SO_BUSY_POLL it does not sleep at once.
+ * Buffered data is delivered before the end of the stream. SO_RCVLOWAT, SO_PEEK_OFF, SO_BUSY_POLL,
+ * blocking, timeout and signals as with TCP; so is urgent data: a read ends before the mark, and
+ * without SO_OOBINLINE that byte is read with MSG_OOB only. Bytes that could not be copied are not
+ * consumed. RFC 7609 4.7.1 (TX-09), 4.4.1 (RMB-16: the eye catcher is checked on each access),
+ * 4.5.1 (WIN-02), 4.7.5 (URG-06), 4.8.1 (CLOSE-17), Appendix B (API-11). Control messages:
+ * SO_TIMESTAMP, SO_TIMESTAMPNS, SO_TIMESTAMPING, TCP_INQ.
  *
- * Context: Process context, sleeps unless @timeo is 0. Expects the socket lock
- *	    held, which is released while waiting.
- * Return: bytes delivered, 0 at the end of the stream, or if there are none:
- *	   -EAGAIN, -EINTR, -ERESTARTSYS, -EFAULT; the socket's pending error;
- *	   -EPIPE if the connection was dissolved meanwhile;
- *	   -ECONNRESET if the eye catcher is damaged. With MSG_OOB: 1; -EAGAIN if
- *	   the urgent byte is under way; -EINVAL if there is none, it was read, or
- *	   it is in line; -EFAULT.
+ * Context: Process context, sleeps unless @timeo is 0. Expects the socket lock held, which is
+ *	 released while waiting.
+ * Return: bytes delivered, 0 at the end of the stream, or if there are none: -EAGAIN, -EINTR,
+ *	-ERESTARTSYS, -EFAULT; the socket's pending error; -EPIPE if the connection was dropped
+ *	meanwhile; -ECONNRESET if the eye catcher is damaged. With MSG_OOB: 1; -EAGAIN if the
+ *	urgent byte is announced only; -EINVAL if there is none, it was read, or it is in line;
+ *	-EFAULT.
  */
 int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, int flags, long timeo)
 {
@@ -540,14 +524,11 @@ int smc_rx_recvmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, int fla
 }
 
 /**
- * smc_rx_is_readable() - would poll() say that there is data
+ * smc_rx_is_readable() - check whether poll() reports the connection as readable
  * @conn: the connection; it is or was open; the caller holds a reference on its socket
  *
- * At least SO_RCVLOWAT bytes, or fewer where no more can come before some are
- * read.
- *
  * Context: Any context but hard interrupt. Takes conn->lock.
- * Return: true if it would.
+ * Return: true if SO_RCVLOWAT bytes are there, or fewer and no more can come before a read.
  */
 bool smc_rx_is_readable(struct smc_conn *conn)
 {
@@ -566,14 +547,11 @@ bool smc_rx_is_readable(struct smc_conn *conn)
 }
 
 /**
- * smc_rx_has_urgent() - would poll() speak of urgent data
+ * smc_rx_has_urgent() - check whether poll() reports urgent data, RFC 7609 4.7.5 (URG-04)
  * @conn: the connection
  *
- * It does from when the peer has announced the byte until it was read or
- * passed. RFC 7609 4.7.5 (URG-04).
- *
  * Context: Any context.
- * Return: true if it would.
+ * Return: true from the announcement of the byte until it is read or passed.
  */
 bool smc_rx_has_urgent(const struct smc_conn *conn)
 {
@@ -588,7 +566,7 @@ bool smc_rx_has_urgent(const struct smc_conn *conn)
  * @conn: the connection
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
- * Return: true if the reader stands at the urgent byte, or where it was.
+ * Return: true if the next byte is the urgent one, or follows it where it was set aside.
  */
 bool smc_rx_is_at_mark(struct smc_conn *conn)
 {
@@ -605,10 +583,8 @@ bool smc_rx_is_at_mark(struct smc_conn *conn)
  * smc_rx_inq() - SIOCINQ, alias FIONREAD
  * @conn: the connection
  *
- * As with TCP, an urgent byte out of line ends the count.
- *
  * Context: Any context but hard interrupt. Takes conn->lock.
- * Return: bytes.
+ * Return: bytes; as with TCP, an urgent byte out of line ends the count.
  */
 u32 smc_rx_inq(struct smc_conn *conn)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The receive path: copy out, peek, urgent data, advance the consumer cursor,
- * update the peer's window.
- */
+/* The receive path. */
 #ifndef SMC_RX_H
 #define SMC_RX_H
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The state of a socket, on a sock that is TCP's.
+ * The SMC state of a TCP sock.
  *
- * Lifetime: the sock has one reference, from its creation until it is TCP's alone or is
- * destroyed. Each work item or timer that is queued has another one, so has the handshake,
- * and so has a call that sleeps. The state is freed after an RCU grace period, and with it
- * goes the module reference that the sock has held: code of the module may have found the
- * state under RCU, and has returned by then.
+ * Lifetime: the sock holds one reference until it is plain TCP or destroyed. Each queued work item
+ * or timer, the handshake, and each sleeping call hold one more. The state, and the module
+ * reference of the sock, are released after an RCU grace period: code of the module that found the
+ * state under RCU has returned by then.
  */
 #include <linux/module.h>
 #include <net/sock.h>
@@ -20,14 +19,14 @@
 #define SMC_SOCK_BUCKETS	64
 
 /*
- * The core gives back a module reference of who owns them: that is the state's, so they have
- * no owner. What TCP calls is put there by smc_tcp.c.
+ * No owner: the core would put a module reference of the owner, but the state holds it. smc_tcp.c
+ * sets the callbacks.
  */
 struct tcp_ulp_ops smc_ulp_sock = { .name = "smc" };
 struct tcp_ulp_ops smc_ulp_child = { .name = "smc" };
 
 struct smc_sock_bucket {
-	spinlock_t lock;		/* guards @head and what it lists */
+	spinlock_t lock;		/* protects @head and its list */
 	struct hlist_head head;
 };
 
@@ -39,7 +38,7 @@ static struct workqueue_struct *smc_close_wq;
 
 /**
  * smc_sock_init() - prepare for sockets
- * @works: what the work items of each socket run; kept
+ * @works: work functions of each socket; must stay valid
  *
  * Context: Process context, module load.
  * Return: 0, or -ENOMEM.
@@ -53,7 +52,7 @@ int smc_sock_init(const struct smc_sock_works *works)
 		spin_lock_init(&smc_sock_buckets[i].lock);
 
 	smc_hs_wq = alloc_workqueue("smc_hs", WQ_UNBOUND, WQ_MAX_ACTIVE);
-	/* one that waits for an answer of its peer must not hold up the others */
+	/* separate: waits for answers of peers must not delay other handshakes */
 	smc_grow_wq = alloc_workqueue("smc_grow", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	smc_close_wq = alloc_workqueue("smc_close", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	if (smc_hs_wq && smc_grow_wq && smc_close_wq)
@@ -72,16 +71,14 @@ static void smc_sock_destroy_wq(struct workqueue_struct **wq)
 /**
  * smc_sock_exit() - undo smc_sock_init()
  *
- * No state is left: each holds a module reference.
- *
- * Context: Process context, module unload.
+ * Context: Process context, module unload; each state holds a module reference, so none is left.
  */
 void smc_sock_exit(void)
 {
 	smc_sock_destroy_wq(&smc_close_wq);
 	smc_sock_destroy_wq(&smc_grow_wq);
 	smc_sock_destroy_wq(&smc_hs_wq);
-	/* the last of those that free a state may not have returned */
+	/* the last smc_sock_free() may still run */
 	rcu_barrier();
 }
 
@@ -90,7 +87,6 @@ static struct smc_sock_bucket *smc_sock_find_bucket(const struct smc_sock *smc)
 	return &smc_sock_buckets[hash_ptr(smc, ilog2(SMC_SOCK_BUCKETS))];
 }
 
-/* From here on sock_diag sees it. */
 static void smc_sock_hash(struct smc_sock *smc)
 {
 	struct smc_sock_bucket *b = smc_sock_find_bucket(smc);
@@ -111,8 +107,8 @@ static void smc_sock_unhash(struct smc_sock *smc)
 
 /**
  * smc_sock_attach() - give a sock its state
- * @sk: TCP's, with a module reference for the state; nobody else knows it, or its lock is held
- * @gfp: how to allocate
+ * @sk: TCP's sock, with a module reference for the state; unpublished, or its lock is held
+ * @gfp: allocation flags
  *
  * Context: Process context.
  * Return: the state; NULL without memory.
@@ -130,13 +126,13 @@ struct smc_sock *smc_sock_attach(struct sock *sk, gfp_t gfp)
 	INIT_WORK(&smc->grow_work, smc_works->handshake_grow);
 	smc->limits_handshakes = READ_ONCE(smc_net(sock_net(sk))->set.limit_smc_hs);
 	rcu_assign_pointer(icsk->icsk_ulp_data, smc);
-	/* pairs with smc_sk() */
+	/* pairs with smp_rmb() in smc_sk() */
 	smp_store_release(&icsk->icsk_ulp_ops, &smc_ulp_sock);
 	smc_sock_hash(smc);
 	return smc;
 }
 
-/* The list's references become those of the queue. */
+/* The queue takes over the references of the list. */
 static void smc_sock_requeue_conns(struct smc_sock *smc)
 {
 	struct smc_conn *conn;
@@ -153,7 +149,7 @@ static void smc_sock_free(struct rcu_head *rcu)
 {
 	struct smc_sock *smc = container_of(rcu, struct smc_sock, rcu);
 
-	/* who would have released the lock has found TCP's sock alone */
+	/* the call that had the lock found plain TCP and skipped release_cb() */
 	smc_sock_requeue_conns(smc);
 	kfree(smc);
 	module_put(THIS_MODULE);
@@ -169,11 +165,11 @@ static void smc_sock_drop(struct smc_sock *smc)
 }
 
 /**
- * smc_sock_detach() - a sock forgets its state
- * @sk: a sock with one; it is about to be TCP's alone, or to be destroyed
+ * smc_sock_detach() - remove the state from a sock
+ * @sk: a sock with a state that is about to be plain TCP or destroyed
  *
- * Context: Any context but hard interrupt. Expects the socket lock held, or that nobody
- * has the sock any more.
+ * Context: Any context but hard interrupt. Expects the socket lock held, or the last reference to
+ * the sock.
  */
 void smc_sock_detach(struct sock *sk)
 {
@@ -184,15 +180,15 @@ void smc_sock_detach(struct sock *sk)
 	if (smc->conn)
 		smc_sock_drop_conn(smc);
 	WRITE_ONCE(icsk->icsk_ulp_ops, NULL);
-	/* pairs with smc_sk(): the slot may be another's from here on */
+	/* pairs with smp_rmb() in smc_sk(): another ULP may use the slot from here on */
 	smp_wmb();
 	rcu_assign_pointer(icsk->icsk_ulp_data, NULL);
 	smc_sock_drop(smc);
 }
 
 /**
- * smc_sock_get() - use the state, and its sock, for longer
- * @smc: the state, found under the socket lock, or used already
+ * smc_sock_get() - take a reference on the state and its sock
+ * @smc: the state, found under the socket lock, or already referenced
  *
  * Context: Any context.
  */
@@ -227,19 +223,19 @@ static const u8 smc_phase_moves[SMC_PHASES] = {
 };
 
 /**
- * smc_sock_set_phase() - the one way to change what a socket is
+ * smc_sock_set_phase() - change the phase of a socket
  * @smc: the socket
- * @phase: what it becomes
+ * @phase: the new phase
  *
  * Context: Any context but hard interrupt. Expects the socket lock held.
- * Return: false if it may not become that: nothing has changed.
+ * Return: false if the transition is not allowed; nothing has changed.
  */
 bool smc_sock_set_phase(struct smc_sock *smc, enum smc_phase phase)
 {
 	lockdep_assert(lockdep_sock_is_held(smc->sk));
 	if (WARN_ON_ONCE(!(smc_phase_moves[smc->phase] & BIT(phase))))
 		return false;
-	/* pairs with the acquire in smc_poll(): who sees the phase sees what it is made of */
+	/* pairs with smp_load_acquire() in smc_poll_is_tcps(): publishes what the phase implies */
 	smp_store_release(&smc->phase, phase);
 	return true;
 }
@@ -262,8 +258,8 @@ u8 smc_sock_shown_state(const struct smc_sock *smc)
 EXPORT_SYMBOL_GPL(smc_sock_shown_state);
 
 /**
- * smc_sock_make_conn() - a handshake needs a connection
- * @smc: the socket; for a child its listener pays until accept()
+ * smc_sock_make_conn() - allocate the connection for a handshake
+ * @smc: the socket; memory of a child is charged to its listener until accept()
  *
  * Context: The handshake's work item, may sleep.
  * Return: 0, also if there is one; -ENOMEM.
@@ -275,7 +271,7 @@ int smc_sock_make_conn(struct smc_sock *smc)
 
 	if (smc->conn)
 		return 0;
-	/* NULL if it listens no more: then nobody wants the child */
+	/* NULL if the listener was closed, so the child is no longer needed */
 	if (smc->child)
 		payer = smc_listener_sock(smc->child->listener);
 	if (payer)
@@ -294,13 +290,11 @@ int smc_sock_make_conn(struct smc_sock *smc)
 }
 
 /**
- * smc_sock_drop_conn() - a socket goes on without its connection
- * @smc: the socket; nothing happens if it has none
+ * smc_sock_drop_conn() - remove the connection from a socket
+ * @smc: the socket, with or without a connection, which RCU readers may still use
  *
- * Readers without the lock may still use it under RCU. It lives as long as it has users.
- *
- * Context: Any context but hard interrupt. Expects the socket lock held, or is the
- * handshake.
+ * Context: Any context but hard interrupt. Expects the socket lock held, or the handshake's work
+ *	item.
  */
 void smc_sock_drop_conn(struct smc_sock *smc)
 {
@@ -313,18 +307,16 @@ void smc_sock_drop_conn(struct smc_sock *smc)
 }
 
 /**
- * smc_sock_for_each() - visit the sockets of a namespace
+ * smc_sock_for_each() - visit the sockets of a namespace, for smc_diag.ko
  * @net: the namespace
- * @bucket: where to go on, 0 at first; updated
+ * @bucket: where to continue, 0 at first; updated
  * @skip: sockets of that bucket already visited, 0 at first; updated
- * @visit: called with a bucket's lock held, must not sleep; a nonzero value
- *	   ends the walk, which can be resumed at the same socket
- * @arg: passed on
- *
- * For smc_diag.ko.
+ * @visit: called with a bucket's lock held, must not sleep; a nonzero value ends the walk, which
+ *	can be resumed at the same socket
+ * @arg: passed to @visit
  *
  * Context: Process context.
- * Return: 0 when all were visited, or what @visit returned.
+ * Return: 0 when all were visited, or the value of @visit.
  */
 int smc_sock_for_each(struct net *net, unsigned int *bucket, unsigned int *skip,
 		      smc_sock_visit visit, void *arg)
@@ -355,28 +347,23 @@ int smc_sock_for_each(struct net *net, unsigned int *bucket, unsigned int *skip,
 EXPORT_SYMBOL_GPL(smc_sock_for_each);
 
 /**
- * smc_sock_queue() - the handshake has news: queue its work item now
- * @smc: the socket
- *
- * Takes a reference that the work function drops.
+ * smc_sock_queue() - queue the work item of the handshake now
+ * @smc: the socket, referenced until the work function returns
  *
  * Context: Any context.
  */
 void smc_sock_queue(struct smc_sock *smc)
 {
 	smc_sock_get(smc);
-	/* one that waits for its time, or is queued, has a reference */
+	/* a pending item has its own reference */
 	if (mod_delayed_work(smc_hs_wq, &smc->hs_work, 0))
 		smc_sock_put(smc);
 }
 
 /**
- * smc_sock_queue_delayed() - queue the work item of the handshake for later
- * @smc: the socket
- * @delay_jiffies: from now
- *
- * Nothing happens if it is queued already: news that have come meanwhile are not put
- * off. Takes a reference that the work function drops.
+ * smc_sock_queue_delayed() - queue the work item of the handshake, unless it is pending
+ * @smc: the socket, referenced until the work function returns
+ * @delay_jiffies: from now; an earlier event is not delayed
  *
  * Context: Any context.
  */
@@ -389,9 +376,7 @@ void smc_sock_queue_delayed(struct smc_sock *smc, unsigned long delay_jiffies)
 
 /**
  * smc_sock_queue_grow() - queue &smc_sock.grow_work, which is not queued
- * @smc: the socket
- *
- * Takes a reference that the work function drops, or who cancels it.
+ * @smc: the socket, referenced until the work function returns or is cancelled
  *
  * Context: Any context.
  */
@@ -403,11 +388,9 @@ void smc_sock_queue_grow(struct smc_sock *smc)
 }
 
 /**
- * smc_sock_queue_close() - the close machine of a connection has news
- * @conn: the connection, kept by its socket or by a user; nothing happens if it has no
- *	  user any more, for then its machine has ended
- *
- * Takes a reference that the work function drops.
+ * smc_sock_queue_close() - queue the close machine of a connection
+ * @conn: the connection, valid under RCU or a reference, and referenced until the work function
+ *        returns; without users its machine has ended, and nothing happens
  *
  * Context: Any context but hard interrupt.
  */
@@ -420,23 +403,26 @@ void smc_sock_queue_close(struct smc_conn *conn)
 }
 
 /**
- * smc_sock_pend() - tell the close machine something
- * @conn: the connection, as above
- * @what: the news; several of the same kind count once
+ * smc_sock_pend() - pass an event to the close machine
+ * @conn: the connection, as for smc_sock_queue_close()
+ * @what: the event; several of one kind count once
  *
  * Context: Any context but hard interrupt.
  */
 void smc_sock_pend(struct smc_conn *conn, enum smc_pending what)
 {
-	/* pairs with smp_rmb() in smc_close_run(): what the peer said before is seen with it */
+	/*
+	 * pairs with smp_rmb() in smc_close_run(): earlier input of the peer is visible with the
+	 * bit
+	 */
 	smp_mb__before_atomic();
 	set_bit(what, &conn->pending);
 	smc_sock_queue_close(conn);
 }
 
 /**
- * smc_sock_queue_listen() - have children taken off TCP
- * @smc: a socket that listens; nothing happens if it does no more
+ * smc_sock_queue_listen() - queue the transfer of children from TCP's accept queue
+ * @smc: a socket; nothing happens if it does not listen
  *
  * Context: Any context.
  */
@@ -451,20 +437,19 @@ void smc_sock_queue_listen(struct smc_sock *smc)
 	rcu_read_unlock();
 }
 
-/* Under the spinlock of the socket lock: the state, if a call has the lock. */
+/* Expects the spinlock of the socket lock held. Return: the state if a call owns the lock. */
 static struct smc_sock *smc_sock_busy(struct sock *sk)
 {
 	return sock_owned_by_user_nocheck(sk) ? smc_sk(sk) : NULL;
 }
 
 /**
- * smc_sock_lock_work() - a work item takes the socket lock, unless a call has it
+ * smc_sock_lock_work() - take the socket lock for a work item, unless a call owns it
  * @sk: the sock
- * @what: the work item
+ * @what: the work item, queued when the call releases the lock, as TCP's timers are
  *
- * A call may hold the lock over a page fault, which can take as long as the owner of the
- * page likes, and a queue runs a limited number of work items for all sockets. So, as
- * TCP's timers, it leaves a mark, and is queued when the lock is released.
+ * A call may hold the lock over a page fault without a time limit, and a workqueue runs a limited
+ * number of items for all sockets.
  *
  * Context: Process context, may sleep.
  * Return: true if the lock was taken.
@@ -484,8 +469,8 @@ bool smc_sock_lock_work(struct sock *sk, enum smc_missed what)
 }
 
 /**
- * smc_sock_lock_close() - the close machine's work item takes the socket lock, as above
- * @conn: the connection, which its socket may have dropped; the caller has a reference
+ * smc_sock_lock_close() - smc_sock_lock_work() for the close machine
+ * @conn: the connection, referenced; its socket may have dropped it
  *
  * Context: Process context, may sleep.
  * Return: true if the lock was taken.
@@ -508,10 +493,8 @@ bool smc_sock_lock_close(struct smc_conn *conn)
 }
 
 /**
- * smc_sock_release_missed() - the socket lock is about to be released
- * @sk: the sock
- *
- * What was missed meanwhile is queued. For release_cb() of struct proto.
+ * smc_sock_release_missed() - release_cb(): queue the work items that missed the socket lock
+ * @sk: the sock, whose lock is about to be released
  *
  * Context: Process context. Expects the spinlock of the socket lock held.
  */
@@ -534,11 +517,9 @@ void smc_sock_release_missed(struct sock *sk)
 }
 
 /**
- * smc_sock_set_err() - an asynchronous error is pending for the application
+ * smc_sock_set_err() - set the pending error, before smc_wake_error()
  * @smc: the socket
  * @err: positive errno
- *
- * Nobody is told yet: smc_wake_error().
  *
  * Context: Any context but hard interrupt. Expects the socket lock held.
  */
@@ -550,7 +531,7 @@ void smc_sock_set_err(struct smc_sock *smc, int err)
 }
 
 /**
- * smc_sock_take_err() - tell the application the pending error
+ * smc_sock_take_err() - take the pending error for the application
  * @smc: the socket
  *
  * Context: Process context. Expects the socket lock held.

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * The state of a socket. The sock itself is TCP's.
- */
+/* The SMC state of a TCP sock. */
 #ifndef SMC_SOCK_H
 #define SMC_SOCK_H
 
@@ -14,76 +12,74 @@
 #include "sock/smc_listener.h"
 #include "proto/smc_state.h"
 
-/* What a socket is; only smc_sock_set_phase() changes it. */
+/* The phase of a socket; only smc_sock_set_phase() changes it. */
 enum smc_phase {
-	SMC_PHASE_IDLE,		/* what TCP says: new, connecting, listening or closed */
+	SMC_PHASE_IDLE,		/* as TCP's state: new, connecting, listening or closed */
 	SMC_PHASE_HANDSHAKE,	/* TCP is connected and carries CLC messages */
-	SMC_PHASE_STOPPING,	/* the same, and the application wants no outcome */
+	SMC_PHASE_STOPPING,	/* the same, but the application ended the attempt */
 	SMC_PHASE_SMC,		/* the connection is, or was, on a link group */
-	SMC_PHASE_TCP,		/* the sock is TCP's alone, and has forgotten this state */
+	SMC_PHASE_TCP,		/* plain TCP; the sock no longer has this state */
 	SMC_PHASES
 };
 
-/* How a step of a handshake ends; the tracepoint tells the three that end it. */
+/* Outcome of a handshake step; the tracepoint shows the three final ones. */
 enum smc_hs_outcome {
 	SMC_HS_GO_ON,
 	SMC_HS_SMC,
-	SMC_HS_TCP,		/* hs->reason says why; no Decline, or no further one */
-	SMC_HS_FAILED,		/* hs->err says how */
-	SMC_HS_WAIT,		/* run the step again when there is news */
+	SMC_HS_TCP,		/* reason in hs->reason; no Decline, or no further one */
+	SMC_HS_FAILED,		/* errno in hs->err */
+	SMC_HS_WAIT,		/* run the step again on the next event */
 	SMC_HS_DECLINE,		/* SMC_HS_TCP after a Decline, where the row allows one */
 };
 
-/* TCP's connection under one on SMC. */
+/* TCP's connection under a connection on SMC. */
 enum smc_tcp_end {
-	SMC_TCP_UP,		/* how it ends is news for the close machine */
+	SMC_TCP_UP,		/* its end is an event for the close machine */
 	SMC_TCP_RESET_DUE,	/* to be reset when the socket lock is released */
-	SMC_TCP_ENDED,		/* the close machine has ended it */
+	SMC_TCP_ENDED,		/* ended by the close machine */
 };
 
 struct smc_hs;
 
-/* Bits of smc_sock.missed: who found the socket lock taken. */
+/* Bits of smc_sock.missed: work items that found the socket lock taken. */
 enum smc_missed {
 	SMC_MISSED_HANDSHAKE,
 	SMC_MISSED_LISTEN,
 };
 
 /**
- * struct smc_sock - what a TCP socket has while it may use SMC
+ * struct smc_sock - state of a TCP socket that may use SMC
  *
- * It hangs on the sock as data of TCP's upper protocol (ULP), and has a reference on the
- * module. Guarded by the socket lock unless a member says otherwise.
+ * Attached to the sock as data of TCP's upper protocol (ULP); holds a module reference. Protected
+ * by the socket lock unless a member says otherwise.
  *
  * @sk: TCP's sock; const
- * @refs: the sock, and whoever uses the state for longer than the socket lock is held:
- *	  each of those has a reference on @sk, too
- * @rcu: poll() and sock_diag look under RCU
- * @phase: what it is
- * @conn: the connection on a link group; NULL without one. Written under the socket lock,
- *	  or by the one handshake worker; read under RCU without either
+ * @refs: one of the sock, others of users beyond the socket lock, which hold @sk, too
+ * @rcu: poll() and sock_diag read the state under RCU
+ * @phase: the phase
+ * @conn: the connection on a link group, or NULL; written under the socket lock or by the one
+ *	handshake worker; also read under RCU
  * @tcp_end: how far TCP's connection has ended
- * @err: error of SMC that is pending in @sk, where TCP's may overwrite it
- * @tcp_err: with what error TCP has ended under a connection on SMC
- * @shutdown: RCV_SHUTDOWN and SEND_SHUTDOWN of a connection on SMC; those in @sk are TCP's
- * @is_done: the end of what the peer has sent was told, and stays told
- * @is_released: no file has the socket any more; TCP is closed when SMC's part has ended
+ * @err: pending error of SMC in @sk, which TCP may overwrite
+ * @tcp_err: error that ended TCP under a connection on SMC
+ * @shutdown: RCV_SHUTDOWN and SEND_SHUTDOWN of SMC; those in @sk are TCP's
+ * @is_done: the end of the stream was reported to the reader, and stays reported
+ * @is_released: the file is closed; TCP is closed when SMC's part has ended
  * @limits_handshakes: SMC_LIMIT_HS
- * @hash_node: in the list that sock_diag walks
- * @hs_work: the handshake of either role, now or when a step has waited long enough; holds
- *	     a reference while queued
- * @grow_work: the part of it that may wait for the peer for long; as above
- * @missed: enum smc_missed; changed under the spinlock of the socket lock
- * @missed_conns: connections whose close machine has news; each a user, same
- * @hs: the handshake under way; set and cleared under the socket lock, its content is that
- *	of @hs_work alone
- * @listener: while it listens; written under the socket lock, with a reference; read under
- *	      that or RCU
- * @child: until accept() may have it; written by the one handshake worker, others may ask
- *	   whether there is one
- * @fallback: why it is, or is to be, TCP
- * @peer_diagnosis: what the peer's Decline said
- * @attempts: how often connect() has begun or ended one; who sleeps compares
+ * @hash_node: in the list of sock_diag
+ * @hs_work: the handshake of either role; holds a reference while queued
+ * @grow_work: the part of it that may wait long for the peer; as above
+ * @missed: enum smc_missed; protected by the spinlock of the socket lock
+ * @missed_conns: connections whose close machine is pending, each a user; lock as above
+ * @hs: the handshake under way; set and cleared under the socket lock, its content belongs to
+ *	@hs_work
+ * @listener: while the socket listens; written under the socket lock, with a reference; read
+ *	under that or RCU
+ * @child: until accept() may return it; written by the one handshake worker; others only test
+ *	it for NULL
+ * @fallback: why the socket is, or becomes, plain TCP
+ * @peer_diagnosis: peer diagnosis of the received Decline
+ * @attempts: counts starts and ends of connect(), compared after a sleep
  */
 struct smc_sock {
 	struct sock *sk;
@@ -111,7 +107,7 @@ struct smc_sock {
 	unsigned int attempts;
 };
 
-/* The type tags of what hangs on a sock: a state, or what a child has until it gets one. */
+/* ULP tags: a sock with a state, and a child before it has one. */
 extern struct tcp_ulp_ops smc_ulp_sock;
 extern struct tcp_ulp_ops smc_ulp_child;
 
@@ -120,19 +116,19 @@ extern struct tcp_ulp_ops smc_ulp_child;
  * @sk: a TCP sock of any kind
  *
  * Context: Any context. Expects the socket lock held, or an RCU read section.
- * Return: NULL if the sock is TCP's alone.
+ * Return: NULL for plain TCP.
  */
 static inline struct smc_sock *smc_sk(const struct sock *sk)
 {
 	const struct inet_connection_sock *icsk = inet_csk(sk);
 	void *data = rcu_dereference_check(icsk->icsk_ulp_data, lockdep_sock_is_held(sk));
 
-	/* pairs with smc_sock_detach(): a tag that is there yet was there for this data */
+	/* pairs with smp_wmb() in smc_sock_detach(): a tag read after the data belongs to it */
 	smp_rmb();
 	return READ_ONCE(icsk->icsk_ulp_ops) == &smc_ulp_sock ? data : NULL;
 }
 
-/* A connection that its socket has not dropped: under RCU or the socket lock. */
+/* Under RCU or the socket lock. Return: NULL if the socket dropped the connection. */
 static inline struct smc_sock *smc_conn_sock(const struct smc_conn *conn)
 {
 	struct smc_sock *smc = smc_sk(conn->sk);
@@ -140,19 +136,17 @@ static inline struct smc_sock *smc_conn_sock(const struct smc_conn *conn)
 	return smc && READ_ONCE(smc->conn) == conn ? smc : NULL;
 }
 
-/* Is a connection on SMC usable for data? Under the socket lock. */
 static inline bool smc_sock_is_usable(const struct smc_sock *smc)
 {
 	return smc->phase == SMC_PHASE_SMC && smc_state_is_usable(&smc->conn->close);
 }
 
-/* Under the socket lock: NULL if it does not listen. */
 static inline struct smc_listener *smc_sock_listener(const struct smc_sock *smc)
 {
 	return rcu_dereference_protected(smc->listener, lockdep_sock_is_held(smc->sk));
 }
 
-/* The works of a socket, given once by the files that have them. */
+/* Work functions of a socket, implemented in other files. */
 struct smc_sock_works {
 	work_func_t handshake;
 	work_func_t handshake_grow;

@@ -2,20 +2,14 @@
 /*
  * Socks of TCP that may use SMC.
  *
- * Operation: such a sock has a struct proto that is a copy of TCP's with some functions of
- * ours in it, and callbacks that ask what TCP's news mean while it is not plain TCP. The
- * state hangs where TCP keeps the data of an upper protocol (ULP). That slot also brings
- * the two calls that are needed: one for each child that is born, and one when the sock is
- * destroyed. Nobody can ask for this upper protocol by name.
+ * Operation: such a sock has a copy of TCP's struct proto with some functions replaced, and
+ * callbacks that interpret TCP's events. The state is in the slot of TCP's upper protocol (ULP),
+ * which also provides callbacks for a new child and for destruction. The ULP is not registered, so
+ * it cannot be requested by name. Fallback restores TCP's pointers under the socket lock.
  *
- * Fallback: struct proto and callbacks become TCP's again, and the slot is free: under the
- * lock that TCP itself holds when it finds that the peer did not offer SMC. It is the same
- * sock, and what happens next on it is TCP's.
- *
- * Ownership: the core takes a module reference for each sock of our struct proto, and gives
- * it back by way of sk_prot_creator when the sock is freed. That is TCP's from the
- * beginning, so the reference is that of the slot, and goes with it. Otherwise a sock
- * that has fallen back, or is in TIME_WAIT, would keep the module.
+ * Ownership: the core takes a module reference for each sock of our struct proto, and puts it by
+ * way of sk_prot_creator. That is TCP's from the start, so the reference belongs to the slot.
+ * Otherwise a sock after fallback, or in TIME_WAIT, would pin the module.
  */
 #include <linux/module.h>
 #include <net/protocol.h>
@@ -30,9 +24,9 @@
 #include "observe/smc_trace.h"
 #include "sock/smc_wake.h"
 
-/* TCP over IPv4 and over IPv6: what is TCP's, and what is ours in its place. */
+/* TCP over IPv4 and over IPv6: TCP's tables and our copies. */
 static struct smc_tcp_kind {
-	struct proto *prot;		/* NULL: there is no such TCP */
+	struct proto *prot;		/* NULL without IPv6 */
 	const struct proto_ops *ops;
 	struct smc_tcp_calls our;
 	const struct inet_connection_sock_af_ops *af;
@@ -77,7 +71,7 @@ static int smc_tcp_sample(int family, struct smc_tcp_kind *kind,
 	kind->our.prot.init = smc_tcp_begin;
 	kind->our.prot.release_cb = smc_tcp_release_cb;
 #ifdef CONFIG_BPF_SYSCALL
-	/* sockmaps want to be the one who changes the struct proto */
+	/* sockmaps must not change the struct proto */
 	kind->our.prot.psock_update_sk_prot = NULL;
 #endif
 	kind->our.ops = *kind->ops;
@@ -96,8 +90,8 @@ static int smc_tcp_sample(int family, struct smc_tcp_kind *kind,
 }
 
 /**
- * smc_tcp_init() - learn what TCP sockets look like, switch the option on
- * @take_over: puts our functions in place of TCP's
+ * smc_tcp_init() - copy TCP's tables and enable the TCP option
+ * @take_over: replaces some of TCP's functions
  *
  * Context: Process context, module load.
  * Return: 0, or the negative errno of making a socket of IPv4.
@@ -108,7 +102,7 @@ int smc_tcp_init(void (*take_over)(struct smc_tcp_calls *calls))
 
 	if (rc)
 		return rc;
-	/* IPv6 may be disabled; then nobody gets a socket of it from us either */
+	/* without IPv6 there are no IPv6 sockets of SMC either */
 	smc_tcp_sample(PF_INET6, &smc_tcp_kinds[1], take_over);
 	smc_ulp_sock.clone = smc_tcp_born;
 	smc_ulp_sock.release = smc_tcp_released;
@@ -118,7 +112,7 @@ int smc_tcp_init(void (*take_over)(struct smc_tcp_calls *calls))
 }
 
 /**
- * smc_tcp_exit() - stop TCP from sending and looking for the option
+ * smc_tcp_exit() - disable the TCP option
  *
  * Context: Process context, module unload.
  */
@@ -144,10 +138,8 @@ void smc_tcp_offer_sockets(void)
 /**
  * smc_tcp_withdraw_sockets() - undo smc_tcp_offer_sockets()
  *
- * Nobody begins to make one any more when this returns. A task that has found the
- * protocol before may still be at it: it finds the module going, but the core asks for
- * that only when it has allocated from the protocol's cache (inet_create()). So it is
- * with every protocol in a module, and there is nothing here to wait for.
+ * A call that found the protocol before may still allocate from its cache, since inet_create()
+ * checks the module only afterwards. Every protocol in a module has this race.
  *
  * Context: Process context, module unload, sleeps.
  */
@@ -161,11 +153,8 @@ void smc_tcp_withdraw_sockets(void)
 }
 
 /**
- * smc_tcp_begin() - TCP's sock is new, and may use SMC
- * @sk: of our struct proto
- *
- * The init() of that. What the core, security modules and BPF programs see from here on
- * is a socket of TCP.
+ * smc_tcp_begin() - init() of our struct proto
+ * @sk: a new sock; for the core, security modules and BPF programs it is TCP's from here on
  *
  * Context: Process context, may sleep.
  * Return: 0, -ENOMEM, or the negative errno of TCP's init().
@@ -182,7 +171,7 @@ int smc_tcp_begin(struct sock *sk)
 	sk->sk_protocol = IPPROTO_TCP;
 	smc_fallback_prepare(sock_net(sk));
 	smc = smc_sock_attach(sk, GFP_KERNEL_ACCOUNT);
-	/* the core destroys the sock, and gives the module reference back */
+	/* the core destroys the sock and puts the module reference */
 	if (!smc)
 		return -ENOMEM;
 	sk->sk_prot_creator = kind->prot;
@@ -192,8 +181,8 @@ int smc_tcp_begin(struct sock *sk)
 }
 
 /**
- * smc_tcp_prot() - the struct proto of TCP, or of what has taken its place
- * @sk: a sock that may be TCP's alone by now
+ * smc_tcp_prot() - the struct proto of TCP, or the one that replaced it
+ * @sk: a sock, possibly plain TCP
  *
  * Context: Any context.
  * Return: never ours.
@@ -210,11 +199,11 @@ const struct proto *smc_tcp_prot(const struct sock *sk)
 }
 
 /**
- * smc_tcp_is_ours() - are the operations of a socket ours
+ * smc_tcp_is_ours() - check whether a socket has our operations
  * @sock: the socket
  *
  * Context: Any context.
- * Return: true if so, also of one that is TCP's by now.
+ * Return: true if so, also for a sock that is plain TCP by now.
  */
 bool smc_tcp_is_ours(const struct socket *sock)
 {
@@ -237,7 +226,6 @@ const struct proto_ops *smc_tcp_ops(const struct socket *sock)
 	return READ_ONCE(sock->ops);
 }
 
-/* Connected to its own address and port: TCP's simultaneous open, with itself. */
 static bool smc_tcp_is_self(const struct sock *sk)
 {
 	if (inet_sk(sk)->inet_sport != inet_sk(sk)->inet_dport)
@@ -250,15 +238,14 @@ static bool smc_tcp_is_self(const struct sock *sk)
 }
 
 /**
- * smc_tcp_is_agreed() - did both sides send the option, OPT-08
+ * smc_tcp_is_agreed() - check whether both sides sent the TCP option, OPT-08
  * @smc: the socket of a client, three-way handshake completed
  *
- * A socket that is connected to itself would be a client without a server. TCP takes
- * back what a client offers when the SYN-ACK does not have the option; where two SYNs
- * cross it leaves that to us.
+ * TCP clears syn_smc when the SYN-ACK lacks the option, but not when two SYNs cross. A socket that
+ * is connected to itself would be a client without a server.
  *
  * Context: Any context.
- * Return: true if both did, and they are two.
+ * Return: true if both did, and the peer is another socket.
  */
 bool smc_tcp_is_agreed(const struct smc_sock *smc)
 {
@@ -293,7 +280,7 @@ void smc_tcp_peer(const struct sock *sk, struct sockaddr_storage *addr)
 	addr4->sin_addr.s_addr = inet_sk(sk)->inet_daddr;
 }
 
-/* Everything that is ours goes, but for the slot. */
+/* Restores all but the ULP slot. */
 static void smc_tcp_unwatch(struct sock *sk)
 {
 	struct smc_tcp_kind *kind = smc_tcp_kind_of(sk);
@@ -306,13 +293,11 @@ static void smc_tcp_unwatch(struct sock *sk)
 }
 
 /**
- * smc_tcp_become() - a socket is TCP's alone from here on
- * @smc: the socket, without a handshake; gone for the caller, unless he has a reference
- * @reason: why
+ * smc_tcp_become() - make a socket plain TCP, without a wake-up
+ * @smc: the socket, without a handshake; invalid afterwards unless the caller has a reference
+ * @reason: reason of the fallback
  *
- * Every byte that TCP has received and CLC did not consume is still there and is the
- * application's (CLC-11, DCLN-03). Who waits is not woken: where there is a reason to,
- * TCP does it, or the caller.
+ * Bytes that TCP received and CLC did not consume stay for the application (CLC-11, DCLN-03).
  *
  * Context: Any context but hard interrupt. Expects the socket lock held.
  */
@@ -324,25 +309,24 @@ void smc_tcp_become(struct smc_sock *smc, enum smc_decline reason)
 	smc->fallback = reason;
 	if (!smc_sock_set_phase(smc, SMC_PHASE_TCP))
 		return;
-	/* a child's is for accept() to remember, when it has a file */
+	/* accept() records the reason of a child, which has no file yet */
 	if (!smc->child)
 		smc_fallback_remember(sk, reason, smc->peer_diagnosis);
 	trace_smc_switch_to_fallback(smc, sk, reason);
 	/* stamps count bytes of the application, not those of CLC */
 	if (READ_ONCE(sk->sk_tsflags) & SOF_TIMESTAMPING_OPT_ID)
 		atomic_set(&sk->sk_tskey, tcp_sk(sk)->write_seq);
-	/* the next connection of this sock, if there is one, is TCP's */
+	/* a later connection of this sock is TCP's, too */
 	tcp_sk(sk)->syn_smc = 0;
 	smc_tcp_unwatch(sk);
 	smc_sock_detach(sk);
 }
 
 /**
- * smc_tcp_leave() - a socket without a file has no part of SMC left, and TCP ends it
- * @smc: the socket; gone for the caller, unless he has a reference
+ * smc_tcp_leave() - remove SMC from a closed socket whose SMC part has ended
+ * @smc: the socket; invalid afterwards unless the caller has a reference
  *
- * TCP may need long for its own end, or for ever where it had no memory for a FIN. That is
- * to keep no module.
+ * TCP's own close may take long, or never end without memory for a FIN. It must not pin the module.
  *
  * Context: Process context. Expects the socket lock held.
  */
@@ -356,13 +340,11 @@ void smc_tcp_leave(struct smc_sock *smc)
 }
 
 /**
- * smc_tcp_take_err() - an error of TCP is not that of a connection on SMC
+ * smc_tcp_take_err() - move an error of TCP out of sk_err, where one of SMC stays pending
  * @smc: the socket, on SMC
  *
- * What is pending of SMC stays pending.
- *
- * Context: Any context but hard interrupt. Who has set an error holds the socket lock; who
- * tells of a notice does not, and finds nothing here.
+ * Context: Any context but hard interrupt. A caller that set an error holds the socket lock;
+ *	 a report from the error queue comes without the lock, but also without an error.
  */
 void smc_tcp_take_err(struct smc_sock *smc)
 {
@@ -375,19 +357,18 @@ void smc_tcp_take_err(struct smc_sock *smc)
 }
 
 /**
- * smc_tcp_holds_payload() - are there bytes to read on TCP
+ * smc_tcp_holds_payload() - check for unread bytes on TCP
  * @sk: the sock
  *
  * Context: Any context.
- * Return: true if so; an urgent byte may be all there is, and does not count as one to be
- * read.
+ * Return: true if there are any; also for a lone urgent byte, which tcp_inq() does not count.
  */
 bool smc_tcp_holds_payload(struct sock *sk)
 {
 	return tcp_inq(sk) > 0 || READ_ONCE(tcp_sk(sk)->urg_data);
 }
 
-/* A client of which TCP says that it is connected. True if the application is to know. */
+/* A client is connected on TCP. Return: true if the application is to be woken. */
 static bool smc_tcp_opened(struct smc_sock *smc)
 {
 	enum smc_decline reason = SMC_DECLINE_PEERNOSMC;
@@ -399,7 +380,7 @@ static bool smc_tcp_opened(struct smc_sock *smc)
 		smc_sock_queue(smc);
 		return false;
 	}
-	/* or did we not offer it? */
+	/* or SMC was not offered */
 	if (smc->fallback != SMC_DECLINE_NONE)
 		reason = smc->fallback;
 	smc_stat_inc(sock_net(smc->sk), SMC_STAT_CLIENT_TCP);
@@ -408,7 +389,7 @@ static bool smc_tcp_opened(struct smc_sock *smc)
 	return true;
 }
 
-/* News of TCP's state. True if they are the application's, too. */
+/* Return: true if the application is to be woken. */
 static bool smc_tcp_has_moved(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
@@ -417,12 +398,12 @@ static bool smc_tcp_has_moved(struct smc_sock *smc)
 	switch (smc->phase) {
 	case SMC_PHASE_IDLE:
 		if (rcu_access_pointer(smc->listener)) {
-			/* somebody has told TCP to listen no more */
+			/* TCP was stopped behind our back, for example by tcp_abort() */
 			if (state == TCP_CLOSE)
 				smc_sock_queue_listen(smc);
 			return true;
 		}
-		/* a client; a child that nobody will accept has no file */
+		/* a client, not a child: only the client has a file */
 		if (sk->sk_socket && (1 << state) & (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT))
 			return smc_tcp_opened(smc);
 		return true;
@@ -432,7 +413,7 @@ static bool smc_tcp_has_moved(struct smc_sock *smc)
 		return false;
 	case SMC_PHASE_SMC:
 		smc_tcp_take_err(smc);
-		/* a FIN is remembered by TCP; deployed peers send it early */
+		/* TCP keeps track of a FIN; deployed peers send it early */
 		if (state == TCP_CLOSE && smc->tcp_end == SMC_TCP_UP)
 			smc_sock_pend(smc->conn, SMC_PENDING_RESET);
 		return false;
@@ -454,7 +435,7 @@ static void smc_tcp_state_change(struct sock *sk)
 		smc_wake_state(sk);
 }
 
-/* True if the news are the application's, too. */
+/* Return: true if the application is to be woken. */
 static bool smc_tcp_has_data(struct smc_sock *smc)
 {
 	struct smc_listener *listener;
@@ -464,7 +445,7 @@ static bool smc_tcp_has_data(struct smc_sock *smc)
 		listener = rcu_dereference(smc->listener);
 		if (!listener)
 			return true;
-		/* one for SMC must not wait until somebody accepts those in front of it */
+		/* a child for SMC must not wait behind unaccepted plain ones */
 		if (smc_listener_has_agreed(listener))
 			smc_sock_queue_listen(smc);
 		return smc_listener_has_plain(listener, smc->sk);
@@ -503,7 +484,7 @@ static void smc_tcp_error_report(struct sock *sk)
 	rcu_read_lock();
 	smc = smc_sk(sk);
 	if (smc && smc->phase != SMC_PHASE_IDLE) {
-		/* notices of SMC wait there, too */
+		/* the error queue also has notices of SMC */
 		is_told = !skb_queue_empty_lockless(&sk->sk_error_queue);
 		if (smc->phase == SMC_PHASE_SMC)
 			smc_tcp_take_err(smc);
@@ -516,10 +497,10 @@ static void smc_tcp_error_report(struct sock *sk)
 }
 
 /**
- * smc_tcp_watch() - be told what happens on TCP
- * @sk: a sock with a state, or that is about to get one
+ * smc_tcp_watch() - install the callbacks for TCP's events
+ * @sk: a sock with a state, or about to get one
  *
- * Context: Process context. Expects the socket lock held, or that nobody knows the sock.
+ * Context: Process context. Expects the socket lock held, or an unpublished sock.
  */
 void smc_tcp_watch(struct sock *sk)
 {
@@ -530,7 +511,7 @@ void smc_tcp_watch(struct sock *sk)
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
-/* A SYN: dropped, as TCP drops it, if the accept queue is full. The client tries again. */
+/* As TCP does, drop a SYN when the accept queue is full. The client retries. */
 static int smc_tcp_conn_request(struct sock *sk, struct sk_buff *skb)
 {
 	const struct smc_listener *listener = NULL;
@@ -559,11 +540,9 @@ static void smc_tcp_restore_af(struct sock *sk)
 }
 
 /**
- * smc_tcp_limit_backlog() - have SYNs dropped when the accept queue is full
- * @sk: a sock that is about to listen, or listens no more
- * @is_listening: which of the two
- *
- * TCP counts those in its own queue only.
+ * smc_tcp_limit_backlog() - drop SYNs while the accept queue is full, or stop doing so
+ * @sk: a listener; TCP counts only the children in its own queue
+ * @is_listening: true for a start of listening, false for its end
  *
  * Context: Process context. Expects the socket lock held.
  */
@@ -578,7 +557,7 @@ void smc_tcp_limit_backlog(struct sock *sk, bool is_listening)
 		WRITE_ONCE(inet_csk(sk)->icsk_af_ops, &kind->our_af);
 }
 
-/* Both sides sent the option, and it was our listener that answered the SYN, OPT-08. */
+/* Return: true if both sides sent the option and a listener of ours answered, OPT-08. */
 static bool smc_tcp_request_is_agreed(const struct request_sock *req)
 {
 	return inet_rsk(req)->smc_ok &&
@@ -586,8 +565,8 @@ static bool smc_tcp_request_is_agreed(const struct request_sock *req)
 }
 
 /*
- * A child is born as a copy of its listener, whose lock is not held; nobody knows it yet.
- * Most children are TCP's alone from their first moment on.
+ * Initialise a child, an unpublished copy of its listener, whose lock is not held. Most children
+ * are plain TCP from the start.
  */
 static void smc_tcp_born(const struct request_sock *req, struct sock *sk, const gfp_t priority)
 {
@@ -604,7 +583,7 @@ static void smc_tcp_born(const struct request_sock *req, struct sock *sk, const 
 		listener = NULL;
 	rcu_read_unlock();
 	if (listener) {
-		/* until it is taken from TCP's queue nobody has to be told anything */
+		/* a child in TCP's accept queue needs no wake-ups */
 		smc_wake_restore(sk);
 		tcp_sk(sk)->smc_hs_congested = NULL;
 		sk->sk_prot_creator = smc_tcp_kind_of(sk)->prot;
@@ -616,20 +595,19 @@ static void smc_tcp_born(const struct request_sock *req, struct sock *sk, const 
 	rcu_assign_pointer(icsk->icsk_ulp_data, NULL);
 	smc_tcp_unwatch(sk);
 	tcp_sk(sk)->syn_smc = 0;
-	/* of our struct proto; the listener has another one */
+	/* the reference of our struct proto; the listener has another one */
 	module_put(THIS_MODULE);
 }
 
-/* TCP destroys the sock. */
 static void smc_tcp_released(struct sock *sk)
 {
 	smc_tcp_unwatch(sk);
 	smc_sock_detach(sk);
-	/* whose owner TCP is about to look for, before it clears the slot */
+	/* TCP reads the owner before it clears the slot */
 	WRITE_ONCE(inet_csk(sk)->icsk_ulp_ops, &smc_ulp_sock);
 }
 
-/* TCP destroys a child that nobody has taken from its queue. */
+/* TCP destroys a child that was never taken from its queue. */
 static void smc_tcp_child_released(struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
@@ -638,11 +616,11 @@ static void smc_tcp_child_released(struct sock *sk)
 
 	smc_tcp_unwatch(sk);
 	rcu_assign_pointer(icsk->icsk_ulp_data, NULL);
-	/* the listener has one, too, and gives it back after a grace period */
+	/* not the last one: the listener puts its own after a grace period */
 	module_put(THIS_MODULE);
 	rcu_read_lock();
 	smc_listener_forget(listener);
-	/* one without SMC may have been taken for it, where it never got into the queue */
+	/* a plain child may be counted as this one, which never reached the queue */
 	lsk = READ_ONCE(listener->sk);
 	if (lsk && smc_listener_has_plain(listener, lsk))
 		smc_wake_readers(lsk);
@@ -650,11 +628,11 @@ static void smc_tcp_child_released(struct sock *sk)
 }
 
 /**
- * smc_tcp_child_is_agreed() - is this a child that is to be a connection on SMC
- * @sk: of TCP's accept queue
+ * smc_tcp_child_is_agreed() - check whether a child is to use SMC
+ * @sk: the child
  *
- * Context: Process context. The caller has taken it from the queue.
- * Return: false if it is TCP's alone.
+ * Context: Process context. The caller has taken it from TCP's accept queue.
+ * Return: false for plain TCP.
  */
 bool smc_tcp_child_is_agreed(const struct sock *sk)
 {
@@ -662,8 +640,8 @@ bool smc_tcp_child_is_agreed(const struct sock *sk)
 }
 
 /**
- * smc_tcp_adopt_child() - a child gets a state
- * @sk: of TCP's accept queue, agreed
+ * smc_tcp_adopt_child() - give a child its state
+ * @sk: a child of TCP's accept queue, agreed
  *
  * Context: Process context, may sleep. Expects the lock of @sk held.
  * Return: the state, in the phase of a handshake; NULL without memory.
@@ -683,7 +661,7 @@ struct smc_sock *smc_tcp_adopt_child(struct sock *sk)
 }
 
 /**
- * smc_tcp_shutdown() - shut directions of TCP's connection down
+ * smc_tcp_shutdown() - shut down directions of TCP's connection
  * @sk: the sock
  * @how: RCV_SHUTDOWN, SEND_SHUTDOWN or both
  *
@@ -698,10 +676,8 @@ void smc_tcp_shutdown(struct sock *sk, int how)
 }
 
 /**
- * smc_tcp_disconnect() - have the sock as if it had never connected
- * @sk: the sock
- *
- * RST where there is a connection. Options and a bind() stay.
+ * smc_tcp_disconnect() - return the sock to the unconnected state, by RST if connected
+ * @sk: the sock; options and a bind() stay
  *
  * Context: Process context. Expects the socket lock held.
  * Return: 0 or the negative errno of TCP.

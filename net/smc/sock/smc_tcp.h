@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/*
- * What TCP does for a socket that may use SMC, and what it tells.
- */
+/* TCP's side of a socket that may use SMC. */
 #ifndef SMC_TCP_H
 #define SMC_TCP_H
 
 #include "sock/smc_sock.h"
 
-/* What is called for a socket that may use SMC: copies of TCP's with functions of ours. */
+/* Copies of TCP's calls with some functions replaced. */
 struct smc_tcp_calls {
 	struct proto prot;
 	struct proto_ops ops;

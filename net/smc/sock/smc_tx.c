@@ -2,42 +2,25 @@
 /*
  * The send path.
  *
- * Operation:
- *   smc_tx_sendmsg() copies into the send ring and publishes what it copied.
- *   smc_tx_push() makes the peer's view of the connection current: it is called
- *   whenever something may have changed (data copied, data read, a message
- *   arrived or completed, a flag set) and posts what that calls for, if
- *   anything. Each post is one chain: at most two RDMA WRITEs and the CDC.
+ * Operation: smc_tx_sendmsg() copies into the send ring and publishes the bytes. smc_tx_push() runs
+ * after any event that may require a message, and posts what is due. Each post is one chain: at
+ * most two RDMA WRITEs and the CDC.
  *
- * Slots:
- *   A push takes a slot first, then conn->lock; with the lock it sees whether
- *   the slot's link is still the connection's. A connection that finds no slot
- *   queues up at the link, at most once, and whoever frees a slot serves the
- *   queue from its head: a completion, or a push that did not need its slot. A
- *   push that finds others waiting queues up behind them. Nobody is lost: who
- *   queues up tries to serve the queue once more afterwards, and getting and
- *   freeing a slot take the same lock.
+ * Slots: a push takes a slot first, then conn->lock, under which it checks that the slot's link is
+ * still the connection's. Without a slot, or behind others, the connection joins the wait queue of
+ * the link, at most once. Completions, and pushes that did not use their slot, serve that queue in
+ * order. No waiter is missed: a waiter serves the queue once after joining, and taking and freeing
+ * a slot use the same lock.
  *
- * Another link:
- *   A connection that leaves its link posts nothing until smc_failover.c has put it
- *   on another one and told it so; whatever was to be posted meanwhile is found
- *   by the push that follows. What it may still repeat is in the send ring:
- *   only a good completion frees room there.
+ * Failover: between two links a connection posts nothing; smc_failover.c pushes once it has the new
+ * one. Only a good completion frees room, so the send ring still has the data of a replay.
  *
- * Coalescing:
- *   While a message is in flight, little data waits for its completion, which
- *   pushes again; so does much data for which the peer has little room. MSG_MORE
- *   and TCP_CORK hold back less than half a ring for at most SMC_TX_CORK_TIME. So
- *   nothing is delayed forever (TX-06 to TX-08, smc_ring_is_held_back()).
+ * Coalescing: while a message is in flight, little data, or data for a small window, waits for its
+ * completion, which pushes again. MSG_MORE and TCP_CORK hold back less than half a ring for at most
+ * SMC_TX_CORK_TIME. So every delay is bounded (TX-06 to TX-08, smc_ring_is_held_back()).
  *
- * TCP_NOTSENT_LOWAT:
- *   The ring takes no more than that of what cannot be written to the peer, and
- *   poll() asks for half of it, as with TCP. What is posted has left, so the
- *   completion that each post has wakes who waits for that, too.
- *
- * Error handling:
- *   What completes in error was reported by smc_wr.c; here its reference and
- *   count are taken back, nothing else.
+ * TCP_NOTSENT_LOWAT limits the unposted bytes in the ring; poll() requires less than half of it, as
+ * with TCP. The completion of each post wakes the waiters.
  */
 #include <linux/sched/signal.h>
 #include <linux/wait.h>
@@ -54,13 +37,10 @@
 #include "sock/smc_tx.h"
 #include "sock/smc_wake.h"
 
-/* How long MSG_MORE and TCP_CORK may hold data back, as with TCP. */
+/* Time limit for data held back by MSG_MORE and TCP_CORK, as with TCP. */
 #define SMC_TX_CORK_TIME	(HZ / 5)
 
-/*
- * Where TCP_NOTSENT_LOWAT lets data be taken, it is so much at least: TCP fills
- * a packet, and here a write of few bytes costs as much as one of many.
- */
+/* Minimum that TCP_NOTSENT_LOWAT admits, like TCP's full packet: a small write is as expensive. */
 #define SMC_TX_LOWAT_LEAST	4096U
 
 static void smc_tx_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok);
@@ -74,7 +54,7 @@ static u32 tx_unsent(const struct smc_conn *conn)
 	return max(len, 0);
 }
 
-/* May more data still come before these bytes are worth a message? */
+/* Return: true if the bytes wait for more data. */
 static bool tx_is_held_back(const struct smc_conn *conn, u32 unsent)
 {
 	struct smc_ring_hold hold = {
@@ -95,8 +75,8 @@ static bool tx_is_held_back(const struct smc_conn *conn, u32 unsent)
 }
 
 /*
- * The one answer to "may I, and is there something to post?". Fills in the
- * plan; its length is 0 for a message without data.
+ * Decide whether a message may and must be posted now. Fills in the plan; its length is 0 for a
+ * message without data.
  */
 static bool tx_plan(const struct smc_conn *conn, struct smc_xfer *x)
 {
@@ -108,18 +88,18 @@ static bool tx_plan(const struct smc_conn *conn, struct smc_xfer *x)
 	x->nr_parts = 0;
 	if (conn->phase == SMC_CONN_VALIDATING || conn->phase == SMC_CONN_REPLAYING)
 		return true;
-	/* the replay has all of it, and its completion pushes again */
+	/* the replay covers all; its completion pushes again */
 	if (conn->phase != SMC_CONN_OPEN || smc_cdc_is_far_ahead(&conn->ctl))
 		return false;
 	unsent = tx_unsent(conn);
 	is_due = smc_cdc_is_needed(&conn->ctl, unsent);
-	/* A message that leaves anyway takes all data along. */
+	/* any message takes all data along */
 	if (unsent && (is_due || !tx_is_held_back(conn, unsent)))
 		smc_cdc_plan(&conn->ctl, conn->snd_geom, conn->tx_sent, conn->tx_prep, x);
 	return x->len || is_due;
 }
 
-/* Nothing is owed to the peer because of a move: data may flow, or all has been said. */
+/* Failover is complete: data may flow, unless C or A was sent. */
 static void tx_settle(struct smc_conn *conn)
 {
 	bool is_final = conn->ctl.tx_conn_sent & SMC_CDC_FINAL;
@@ -137,9 +117,9 @@ static void tx_account(struct smc_conn *conn)
 }
 
 /*
- * After a move: F first, then, in one message, all that did not complete, be it
- * C or A. Nothing else goes before them. A post that fails means a link that is
- * broken, and another move. FAIL-07, FAIL-12. True if it was posted.
+ * After failover: F first, then one message with all that did not complete, including C or A.
+ * Nothing is sent before them. A failed post means a broken link and another failover. FAIL-07,
+ * FAIL-12. Return: true if posted.
  */
 static bool tx_resume(struct smc_conn *conn, struct smc_wr_slot *slot)
 {
@@ -170,19 +150,19 @@ static bool tx_post_one(struct smc_conn *conn, struct smc_wr_slot *slot, struct 
 		return tx_resume(conn, slot);
 	if (smc_cdc_post(conn, slot, x))
 		return false;
-	/* The completion waits for conn->lock. */
+	/* the completion waits for conn->lock */
 	tx_account(conn);
 	return true;
 }
 
 enum tx_outcome {
-	TX_IDLE,	/* nothing to send, or nothing may be sent; slot unused */
+	TX_IDLE,	/* nothing is due or allowed; slot unused */
 	TX_MOVED,	/* the connection is on another link; slot unused */
-	TX_SENT,	/* one message was posted, and that was all */
+	TX_SENT,	/* one message was posted, none is due */
 	TX_MORE,	/* one message was posted, another one is due */
 };
 
-/* Posts at most one message with a slot of @link. The slot is used up. */
+/* Post at most one message. Consumes the slot, which is one of @link. */
 static enum tx_outcome tx_post(struct smc_conn *conn, struct smc_link *link,
 			       struct smc_wr_slot *slot)
 {
@@ -205,9 +185,9 @@ static enum tx_outcome tx_post(struct smc_conn *conn, struct smc_link *link,
 }
 
 /*
- * There is no slot. True if the connection must be looked at again, on another link or,
- * if it has come back meanwhile, on this one: who moved it may have seen it wait here. On
- * one that is stopped whoever moves it away does so.
+ * Without a slot, wait for one. Return: true if the caller must retry, on another link, or on this
+ * one if the connection came back: its failover may have removed it from the wait queue. On a
+ * stopped link the next failover removes it.
  */
 static bool tx_queue_up(struct smc_conn *conn, struct smc_link *link)
 {
@@ -217,9 +197,8 @@ static bool tx_queue_up(struct smc_conn *conn, struct smc_link *link)
 }
 
 /*
- * Uses @slot and further ones for @conn until nothing more is due. Where slots
- * run out, it queues up behind all others. True if the connection must be
- * looked at again, on another link or on this one once more.
+ * Post messages until none is due, or wait for a slot. Return: true if the caller must retry, on
+ * another link or on this one.
  */
 static bool tx_drain(struct smc_conn *conn, struct smc_link *link, struct smc_wr_slot *slot)
 {
@@ -237,9 +216,7 @@ static bool tx_drain(struct smc_conn *conn, struct smc_link *link, struct smc_wr
 }
 
 /*
- * Gives free slots of a link to those who wait for one, in their order.
- * Whoever freed a slot, or queued up, calls this. A waiter that has moved to
- * another link looks for a slot there.
+ * Give free slots of a link to its waiters in order. For all that freed a slot or joined the queue.
  */
 static void tx_serve(struct smc_link *link)
 {
@@ -262,13 +239,12 @@ static void tx_serve(struct smc_link *link)
 }
 
 /**
- * smc_tx_push() - make the peer's view of a connection current
+ * smc_tx_push() - post what is due on a connection
  * @conn: the connection; the caller holds a reference
  *
- * Posts what has become due: data that fits the window, a window update, a
- * flag. Does nothing where nothing is due; may be called at any time. Where
- * the link has no free slot, the rest follows as soon as one is. RFC 7609
- * 4.5.1, 4.7 (TX-01, TX-06, WIN-02, BLK-04, BLK-06).
+ * Posts data that fits the window, a window update, or a flag. May be called at any time. Without a
+ * free slot, the rest is posted when one is freed. RFC 7609 4.5.1, 4.7 (TX-01, TX-06, WIN-02,
+ * BLK-04, BLK-06).
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
  */
@@ -291,8 +267,8 @@ void smc_tx_push(struct smc_conn *conn)
 }
 
 /*
- * A message and the writes before it have completed. The slot is free again
- * already.
+ * A message and the writes before it have completed; the slot is already free. An error was handled
+ * by smc_wr.c, so only the reference and the count are dropped.
  */
 static void smc_tx_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok)
 {
@@ -313,10 +289,8 @@ static void smc_tx_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok
 }
 
 /**
- * smc_tx_flush() - send what was held back
+ * smc_tx_flush() - send the data held back by TCP_CORK, MSG_MORE or Nagle
  * @conn: the connection; the caller holds a reference
- *
- * For the end of TCP_CORK and of a file, for TCP_NODELAY, and before closing.
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
  */
@@ -330,14 +304,13 @@ void smc_tx_flush(struct smc_conn *conn)
 }
 
 /**
- * smc_tx_signal() - tell the peer that this side is done, has closed or aborts
+ * smc_tx_signal() - send a flag that ends sending, the connection, or both by abort
  * @conn: the connection; the caller holds a reference
  * @conn_flags: SMC_CDC_DONE, SMC_CDC_CLOSED, SMC_CDC_ABORT
  *
- * The caller has seen to it that what the flag ends has drained, or means to
- * drop it. After C or A nothing is sent any more. SMC_EV_FINAL_DONE follows
- * when the message with C or A has completed, SMC_EV_LINK_LOST if it never
- * will. RFC 7609 4.8, A.4 (CDC-13, CDC-14, CLOSE-09, ABRT-03).
+ * Data that the flag ends must be drained before, or is dropped. Nothing is sent after C or A.
+ * SMC_EV_FINAL_DONE follows when the message with C or A has completed, SMC_EV_LINK_LOST if it
+ * cannot. RFC 7609 4.8, A.4 (CDC-13, CDC-14, CLOSE-09, ABRT-03).
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
  */
@@ -350,7 +323,7 @@ void smc_tx_signal(struct smc_conn *conn, u8 conn_flags)
 	smc_tx_push(conn);
 }
 
-/* Data was held back long enough, TMR-18. Drops the timer's reference. */
+/* The limit for held back data is over, TMR-18. Drops the timer's reference. */
 static void tx_cork_expired(struct timer_list *timer)
 {
 	struct smc_conn *conn = smc_compat_timer_of(conn, timer, cork_timer);
@@ -359,7 +332,6 @@ static void tx_cork_expired(struct timer_list *timer)
 	smc_conn_put(conn);
 }
 
-/* What is held back now leaves in time. */
 static void tx_arm_cork(struct smc_conn *conn)
 {
 	if (!conn->cork_timer.function)
@@ -368,21 +340,20 @@ static void tx_arm_cork(struct smc_conn *conn)
 		smc_conn_arm(conn, &conn->cork_timer, jiffies + SMC_TX_CORK_TIME);
 }
 
-/* One send call on its way. */
+/* One send call. */
 struct tx_call {
 	struct smc_sock *smc;
 	struct smc_conn *conn;
 	struct msghdr *msg;
 	long timeo;
 	bool is_urgent;
-	bool is_held;	/* it has slept, and has references on @smc and @conn */
+	bool is_held;	/* slept: holds references on @smc and @conn */
 	u32 tsflags;	/* of SO_TIMESTAMPING */
 };
 
 /*
- * The peer has closed, and we have not sent since. TCP would take this data, and learn
- * from the RST that it provokes that nobody reads it; so it is taken and dropped. Later
- * sends fail, AMB-43.
+ * The peer has closed, and nothing was sent since. TCP would take the data and get an RST for it;
+ * so it is taken and dropped. Later sends fail, AMB-43.
  */
 static bool tx_is_in_vain(const struct smc_sock *smc)
 {
@@ -392,24 +363,24 @@ static bool tx_is_in_vain(const struct smc_sock *smc)
 	       (conn_flags & SMC_CDC_FINAL) == SMC_CDC_CLOSED;
 }
 
-/* No more than the ring would have held: who has more to send is to hear of it. */
+/* Drop at most a ring full, so that a longer send() continues and gets the error. */
 static int tx_lose(struct smc_sock *smc, struct msghdr *msg, size_t len)
 {
 	if (!len)
 		return 0;
 	len = min_t(size_t, len, smc->conn->snd_geom.size);
 	iov_iter_advance(&msg->msg_iter, len);
-	/* what the peer has sent may be read, and has an end all the same */
+	/* the reader still gets the peer's data and the end of the stream */
 	smc->is_done = true;
 	smc_sock_set_err(smc, EPIPE);
-	/* pairs with smc_poll(): who sees the end sees how it came */
+	/* pairs with smp_rmb() in smc_poll_is_tcps(): the error is visible before the shutdown */
 	smp_wmb();
 	WRITE_ONCE(smc->shutdown, SHUTDOWN_MASK);
 	smc_wake_error(smc->sk);
 	return len;
 }
 
-/* Why nothing can be sent any more; 0 if something can. */
+/* Return: 0 if data can be sent, else a negative errno. */
 static int tx_check(const struct tx_call *call)
 {
 	const struct smc_sock *smc = call->smc;
@@ -418,10 +389,9 @@ static int tx_check(const struct tx_call *call)
 	if (READ_ONCE(smc->sk->sk_err) || READ_ONCE(smc->shutdown) & SEND_SHUTDOWN)
 		return -EPIPE;
 	/*
-	 * The peer has closed: nobody will read this. AMB-43. Of an abort, or that there
-	 * is no link or no element any more, the close machine is about to tell: until then
-	 * there is a connection, as there is for TCP before the RST is worked off. Or has
-	 * connect() to AF_UNSPEC dissolved it?
+	 * After C of the peer, data has no reader, AMB-43. An abort, or the loss of the link, is
+	 * left to the close machine: until that runs, the connection exists, as with TCP's backlog.
+	 * connect() to AF_UNSPEC may have dropped the connection.
 	 */
 	if (!conn->token || READ_ONCE(smc->conn) != conn ||
 	    READ_ONCE(conn->ctl.rx_conn_flags) & SMC_CDC_CLOSED)
@@ -435,7 +405,7 @@ static u32 tx_lowat(const struct smc_conn *conn)
 	       READ_ONCE(sock_net(conn->sk)->ipv4.sysctl_tcp_notsent_lowat);
 }
 
-/* Unsent, but for the byte that waits for who sends urgent data to go on. */
+/* Unsent bytes, without the last one of an open urgent send. */
 static u32 tx_backlog(struct smc_conn *conn)
 {
 	u32 unsent;
@@ -448,7 +418,7 @@ static u32 tx_backlog(struct smc_conn *conn)
 	return unsent;
 }
 
-/* How much may be copied into the ring now. */
+/* Number of bytes that may be copied into the ring now. */
 static u32 tx_room(struct smc_conn *conn)
 {
 	u32 room = smc_conn_writable(conn);
@@ -461,14 +431,12 @@ static u32 tx_room(struct smc_conn *conn)
 }
 
 /**
- * smc_tx_is_writable() - would poll() say that data can be sent
+ * smc_tx_is_writable() - check whether poll() reports the connection as writable
  * @conn: the connection; it is or was open
  *
- * A quarter of the ring is free: often enough to keep it busy, no more. And
- * what is not sent yet is less than half of TCP_NOTSENT_LOWAT.
- *
  * Context: Any context but hard interrupt. Takes conn->lock.
- * Return: true if it would.
+ * Return: true if a quarter of the ring is free, which keeps the ring busy with few wake-ups, and
+ *	unsent data is below half of TCP_NOTSENT_LOWAT.
  */
 bool smc_tx_is_writable(struct smc_conn *conn)
 {
@@ -476,10 +444,7 @@ bool smc_tx_is_writable(struct smc_conn *conn)
 	       2 * (u64)tx_backlog(conn) < tx_lowat(conn);
 }
 
-/*
- * Waits until the send ring has room, nothing can be sent any more, or time is
- * up. A completion that finds SOCK_NOSPACE set wakes whoever polls.
- */
+/* Wait for room, an error or the timeout. A completion that finds SOCK_NOSPACE wakes. */
 static int tx_wait(struct tx_call *call)
 {
 	DEFINE_WAIT_FUNC(wait, woken_wake_function);
@@ -499,7 +464,7 @@ static int tx_wait(struct tx_call *call)
 		sk_set_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 		if (sk->sk_socket)
 			set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
-		/* Pairs with the lock under which a completion frees space. */
+		/* pairs with smp_mb() in smc_event_space(): set the bit, then read the ring */
 		smp_mb__after_atomic();
 		if (tx_check(call) || tx_room(conn))
 			break;
@@ -514,14 +479,14 @@ static int tx_wait(struct tx_call *call)
 	return rc;
 }
 
-/* Copies up to @len bytes to the end of the ring; returns how many it was. */
+/* Copy up to @len bytes to the end of the ring. Return: the number copied. */
 static size_t tx_copy(struct smc_conn *conn, struct msghdr *msg, size_t len)
 {
 	struct smc_seg seg[SMC_RING_SEGS];
 	size_t copied = 0;
 	u32 i, nr;
 
-	/* tx_prep is ours: it moves with the socket locked. */
+	/* tx_prep changes under the socket lock only */
 	nr = smc_ring_segs(conn->snd_geom, conn->tx_prep, len, seg);
 	for (i = 0; i < nr; i++) {
 		size_t n = copy_from_iter(conn->sndbuf.cpu + seg[i].off, seg[i].len,
@@ -534,7 +499,7 @@ static size_t tx_copy(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	return copied;
 }
 
-/* The bytes now belong to the stream. */
+/* Publish the copied bytes as part of the stream. */
 static void tx_publish(struct tx_call *call, size_t len)
 {
 	struct smc_conn *conn = call->conn;
@@ -551,8 +516,8 @@ static void tx_publish(struct tx_call *call, size_t len)
 	if (call->is_urgent)
 		smc_cdc_open_urgent(&conn->ctl, tx_unsent(conn));
 	/*
-	 * The mark of another task's call cannot move behind these bytes, which wait
-	 * for the byte in front of it: that one is urgent, and its call marks another.
+	 * Another task's urgent mark cannot move behind these bytes, which wait for the byte before
+	 * it: that one becomes urgent, and its call marks another one.
 	 */
 	if (!call->is_urgent || !msg_data_left(call->msg))
 		smc_cdc_end_urgent(&conn->ctl);
@@ -593,7 +558,6 @@ static int tx_read_control(struct tx_call *call)
 	return 0;
 }
 
-/* One round of sendmsg: bytes taken, or why there are none. */
 static ssize_t tx_send_some(struct tx_call *call)
 {
 	struct smc_conn *conn = call->conn;
@@ -605,7 +569,7 @@ static ssize_t tx_send_some(struct tx_call *call)
 		return rc;
 	room = tx_room(conn);
 	if (!room) {
-		/* What is held back makes room once it is sent. */
+		/* sending held back data makes room */
 		smc_tx_flush(conn);
 		return tx_wait(call);
 	}
@@ -628,7 +592,6 @@ static void tx_trace(const struct smc_conn *conn, size_t len)
 	rcu_read_unlock();
 }
 
-/* All rounds of sendmsg: bytes taken, or why there are none. */
 static ssize_t tx_send_all(struct tx_call *call, size_t len)
 {
 	size_t copied = 0;
@@ -652,23 +615,19 @@ static ssize_t tx_send_all(struct tx_call *call, size_t len)
  * @smc: the socket, its connection open
  * @msg: data and flags
  * @len: bytes to send
- * @timeo: jiffies that it may wait; 0: it does not
+ * @timeo: time limit in jiffies; 0: does not wait
  *
- * Returns as soon as the data is in the send ring (TX-02). After a fault in the
- * middle of a copy the bytes before it are sent. Blocking, timeout and signals
- * as with TCP. With MSG_OOB the last byte is urgent (URG-01); ordinary data may
- * be sent behind it at any time and waits in the ring until the peer has passed
- * it (URG-08). The first data sent after the peer has closed is taken and lost,
- * as with TCP, a ring full at most; what follows fails. With MSG_ZEROCOPY and SO_ZEROCOPY a notice
- * says that the data was copied; what SO_TIMESTAMPING asks for follows.
+ * Returns when the data is in the send ring (TX-02). After a fault during a copy the bytes before
+ * it are sent. Blocking, timeout and signals as with TCP. With MSG_OOB the last byte is urgent
+ * (URG-01); data behind it waits in the ring until the peer has passed it (URG-08). The first data
+ * after the peer closed is taken and dropped, as with TCP, at most a ring full; later sends fail.
+ * With MSG_ZEROCOPY and SO_ZEROCOPY a notice reports a copy; stamps of SO_TIMESTAMPING follow.
  *
- * Context: Process context, sleeps unless @timeo is 0. Expects the socket lock
- *	    held, which is released while waiting.
- * Return: bytes taken, or if none: -EAGAIN, -EINTR, -ERESTARTSYS, -EFAULT;
- *	   -EINVAL for a control message that TCP refuses; -ENOBUFS if too many
- *	   notices of MSG_ZEROCOPY wait to be read; the
- *	   socket's pending error; -EPIPE (with SIGPIPE unless MSG_NOSIGNAL) if
- *	   nothing can be sent any more.
+ * Context: Process context, sleeps unless @timeo is 0. Expects the socket lock held, which is
+ *	 released while waiting.
+ * Return: bytes taken, or if none: -EAGAIN, -EINTR, -ERESTARTSYS, -EFAULT; -EINVAL for a control
+ *	message that TCP refuses; -ENOBUFS with too many unread notices of MSG_ZEROCOPY; the
+ *	socket's pending error; -EPIPE (with SIGPIPE unless MSG_NOSIGNAL) after the end of sending.
  */
 int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, long timeo)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The send path: copy in, plan, chain, post, advance. */
+/* The send path. */
 #ifndef SMC_TX_H
 #define SMC_TX_H
 

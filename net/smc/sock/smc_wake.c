@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Wake-ups of a socket, by TCP's own callbacks.
- *
- * The callbacks of a sock say what TCP's news mean (smc_tcp.c). What SMC has to tell goes to
- * those that TCP's socks come with.
- */
+/* Wake-ups of a socket, by TCP's original callbacks; those of the sock are in smc_tcp.c. */
 #include "sock/smc_wake.h"
 
-/* What TCP's callbacks are where nobody has put others in their place; the same for all. */
+/* TCP's default callbacks, the same for all socks. */
 static struct {
 	void (*state_change)(struct sock *sk);
 	void (*data_ready)(struct sock *sk);
@@ -15,8 +10,8 @@ static struct {
 } smc_wake_tcps;
 
 /**
- * smc_wake_save() - learn what a fresh TCP sock comes with
- * @sk: such a sock
+ * smc_wake_save() - record TCP's default callbacks
+ * @sk: a new TCP sock
  *
  * Context: Process context, module load.
  */
@@ -28,7 +23,7 @@ void smc_wake_save(const struct sock *sk)
 }
 
 /**
- * smc_wake_restore() - a sock has TCP's callbacks again
+ * smc_wake_restore() - give a sock TCP's callbacks
  * @sk: the sock
  *
  * Context: Any context but hard interrupt. Takes sk_callback_lock.
@@ -43,7 +38,7 @@ void smc_wake_restore(struct sock *sk)
 }
 
 /**
- * smc_wake_readers() - there is something to be read, or to be accepted
+ * smc_wake_readers() - wake readers, or accept()
  * @sk: the sock
  *
  * Context: Any context but hard interrupt.
@@ -54,7 +49,7 @@ void smc_wake_readers(struct sock *sk)
 }
 
 /**
- * smc_wake_state() - a socket's state has changed: whoever waits looks again
+ * smc_wake_state() - wake all interruptible sleepers after a change of state
  * @sk: the sock
  *
  * Context: Any context but hard interrupt.
@@ -65,7 +60,7 @@ void smc_wake_state(struct sock *sk)
 }
 
 /**
- * smc_wake_error() - there is an error to be told
+ * smc_wake_error() - report a pending error
  * @sk: the sock
  *
  * Context: Any context but hard interrupt.
@@ -76,7 +71,7 @@ void smc_wake_error(struct sock *sk)
 }
 
 /**
- * smc_wake_everybody() - the same, and also for uninterruptible sleepers
+ * smc_wake_everybody() - wake all sleepers, also uninterruptible ones
  * @sk: the sock
  *
  * Context: Any context but hard interrupt.
@@ -93,7 +88,7 @@ void smc_wake_everybody(struct sock *sk)
 }
 
 /**
- * smc_wake_writers() - the send ring has room
+ * smc_wake_writers() - wake writers, the send ring has room
  * @sk: the sock
  *
  * Context: Any context but hard interrupt.
@@ -104,7 +99,7 @@ void smc_wake_writers(struct sock *sk)
 
 	rcu_read_lock();
 	wq = rcu_dereference(sk->sk_wq);
-	/* the struct socket stays as long as its wait queue */
+	/* the wait queue is part of the struct socket */
 	if (wq)
 		clear_bit(SOCK_NOSPACE, &container_of(wq, struct socket, wq)->flags);
 	if (skwq_has_sleeper(wq))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Wake-ups of a socket, by TCP's own callbacks. */
+/* Wake-ups of a socket. */
 #ifndef SMC_WAKE_H
 #define SMC_WAKE_H
 
