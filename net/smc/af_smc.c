@@ -78,16 +78,16 @@ static void smc_unlock(struct sock *sk)
  * The sock is plain TCP, so its file gets TCP's operations, too. A call that is still in this
  * module holds a reference of its own.
  */
-static const struct proto_ops *smc_settle(struct socket *sock)
+static const struct proto_ops *smc_use_tcp_ops(struct socket *sock)
 {
-	const struct proto_ops *had = READ_ONCE(sock->ops);
+	const struct proto_ops *old = READ_ONCE(sock->ops);
 	const struct proto_ops *ops = smc_tcp_ops(sock);
 
-	if (had == ops)
+	if (old == ops)
 		return ops;
 	__module_get(ops->owner);
 	/* only one of several concurrent calls drops the reference of our operations */
-	if (cmpxchg(&sock->ops, had, ops) == had)
+	if (cmpxchg(&sock->ops, old, ops) == old)
 		module_put(THIS_MODULE);
 	else
 		module_put(ops->owner);
@@ -167,8 +167,8 @@ static void smc_close(struct sock *sk, long timeout)
 	smc_unlock(sk);
 }
 
-static enum smc_decline smc_why_not_offer(struct smc_sock *smc, const struct sockaddr *addr,
-					  int addr_len)
+static enum smc_decline smc_check_offer(struct smc_sock *smc, const struct sockaddr *addr,
+					int addr_len)
 {
 	struct net *net = sock_net(smc->sk);
 	enum smc_decline reason;
@@ -200,7 +200,7 @@ static enum smc_decline smc_why_not_offer(struct smc_sock *smc, const struct soc
 static void smc_choose_offer(struct smc_sock *smc, const struct sockaddr *addr, int addr_len)
 {
 	smc->peer_diagnosis = 0;
-	smc->fallback = smc_why_not_offer(smc, addr, addr_len);
+	smc->fallback = smc_check_offer(smc, addr, addr_len);
 	tcp_sk(smc->sk)->syn_smc = smc->fallback == SMC_DECLINE_NONE;
 	smc->attempts++;
 }
@@ -315,7 +315,7 @@ static int smc_connect(struct socket *sock, struct sockaddr *addr, int addr_len,
 again:
 	smc = smc_lock(sk);
 	if (!smc)
-		return smc_settle(sock)->connect(sock, addr, addr_len, flags);
+		return smc_use_tcp_ops(sock)->connect(sock, addr, addr_len, flags);
 	if (addr_len < (int)sizeof(addr->sa_family)) {
 		rc = -EINVAL;
 		goto out;
@@ -336,7 +336,7 @@ again:
 		if (!smc) {
 			/* TCP is connected and reports it */
 			release_sock(sk);
-			return smc_settle(sock)->connect(sock, addr, addr_len, flags);
+			return smc_use_tcp_ops(sock)->connect(sock, addr, addr_len, flags);
 		}
 		if (err == -EAGAIN)
 			goto out;
@@ -384,7 +384,7 @@ static int smc_accept SMC_ACCEPT_PARAMS
 	smc_stat_inc(sock_net(child.sk), SMC_STAT_SERVER_TCP);
 	smc_fallback_remember(child.sk, child.fallback, child.peer_diagnosis);
 	/* the core gave the new socket our operations */
-	smc_settle(newsock);
+	smc_use_tcp_ops(newsock);
 	return 0;
 }
 
@@ -395,7 +395,7 @@ static int smc_listen(struct socket *sock, int backlog)
 	int rc = 0;
 
 	if (!smc)
-		return smc_settle(sock)->listen(sock, backlog);
+		return smc_use_tcp_ops(sock)->listen(sock, backlog);
 	if (smc->phase == SMC_PHASE_IDLE && sock->state == SS_UNCONNECTED &&
 	    (1 << sk->sk_state) & (TCPF_CLOSE | TCPF_LISTEN))
 		rc = smc_listen_begin(smc);
@@ -417,7 +417,7 @@ static int smc_getname(struct socket *sock, struct sockaddr *addr, int peer)
 	bool has_peer = true;
 
 	if (!smc)
-		return smc_settle(sock)->getname(sock, addr, peer);
+		return smc_use_tcp_ops(sock)->getname(sock, addr, peer);
 	/* TCP may be connected before connect() has an outcome, and after both ends closed */
 	if (smc->phase == SMC_PHASE_SMC)
 		has_peer = !smc_close_is_over(smc) &&
@@ -513,7 +513,7 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 	if (!is_tcps)
 		return mask;
 	if (!smc)
-		smc_settle(sock);
+		smc_use_tcp_ops(sock);
 	return tcp_poll(file, sock, NULL);
 }
 
@@ -573,7 +573,7 @@ static int smc_shutdown(struct socket *sock, int how)
 again:
 	smc = smc_lock(sk);
 	if (!smc)
-		return smc_settle(sock)->shutdown(sock, how);
+		return smc_use_tcp_ops(sock)->shutdown(sock, how);
 	switch (smc->phase) {
 	case SMC_PHASE_SMC:
 		/* the outcome of a nonblocking connect() is known */
@@ -611,7 +611,7 @@ static int smc_setsockopt(struct socket *sock, int level, int optname, sockptr_t
 	rcu_read_unlock();
 	/* kTLS copies the current operations */
 	if (is_tcps)
-		return smc_settle(sock)->setsockopt(sock, level, optname, optval, optlen);
+		return smc_use_tcp_ops(sock)->setsockopt(sock, level, optname, optval, optlen);
 	return sock_common_setsockopt(sock, level, optname, optval, optlen);
 }
 

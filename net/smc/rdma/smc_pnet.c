@@ -296,8 +296,8 @@ static bool smc_pnet_match(struct net_device *ndev, const struct smc_clc_proposa
 }
 
 /* Interfaces of the namespace on a LAN of the client, with references. */
-static unsigned int smc_pnet_neighbours(struct net *net, const struct smc_clc_proposal *prop,
-					struct net_device *found[SMC_PNET_MAX_LANS])
+static unsigned int smc_pnet_lan_devices(struct net *net, const struct smc_clc_proposal *prop,
+					 struct net_device *found[SMC_PNET_MAX_LANS])
 {
 	struct net_device *ndev;
 	unsigned int nr = 0;
@@ -315,11 +315,11 @@ static unsigned int smc_pnet_neighbours(struct net *net, const struct smc_clc_pr
 	return nr;
 }
 
-static bool smc_pnet_find_neighbour(struct net *net, const struct smc_clc_proposal *prop,
-				    struct smc_ib_end *end)
+static bool smc_pnet_find_on_lan(struct net *net, const struct smc_clc_proposal *prop,
+				 struct smc_ib_end *end)
 {
 	struct net_device *ndev[SMC_PNET_MAX_LANS];
-	unsigned int i, nr = smc_pnet_neighbours(net, prop, ndev);
+	unsigned int i, nr = smc_pnet_lan_devices(net, prop, ndev);
 	bool found = false;
 
 	for (i = 0; i < nr; i++) {
@@ -353,7 +353,7 @@ enum smc_decline smc_pnet_find_server(struct sock *tsk, const struct smc_clc_pro
 	/* smc_same_host.c handles connections inside the host */
 	if (*is_near || !ndev || ndev->flags & IFF_LOOPBACK || tsk->sk_bound_dev_if)
 		goto out;
-	if (!smc_pnet_find_neighbour(sock_net(tsk), prop, &other))
+	if (!smc_pnet_find_on_lan(sock_net(tsk), prop, &other))
 		goto out;
 	if (reason == SMC_DECLINE_NONE)
 		smc_ib_end_put(end);

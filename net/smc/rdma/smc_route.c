@@ -46,7 +46,7 @@ static int smc_route_next_hop(struct dst_entry *dst, const void *daddr, u8 mac[E
 }
 
 /* Fill in @route from @dst if that leads through our RNIC. */
-static int smc_route_take(const struct smc_ib_end *end, struct dst_entry *dst, const void *daddr,
+static int smc_route_fill(const struct smc_ib_end *end, struct dst_entry *dst, const void *daddr,
 			  bool is_direct, struct smc_route *route)
 {
 	struct net_device *ndev;
@@ -80,14 +80,14 @@ static bool smc_route_exists_ipv4(struct net *net, const struct flowi4 *wanted)
 	return !fib_lookup(net, &fl4, &res, 0);
 }
 
-static int smc_route_find_ipv4(struct net *net, const struct smc_route_rules *like,
+static int smc_route_find_ipv4(struct net *net, const struct smc_route_rules *rules,
 			       const struct smc_ib_end *end, const struct in6_addr *own,
 			       const struct in6_addr *peer, struct smc_route *route)
 {
 	struct flowi4 fl4 = {
 		.saddr = own->s6_addr32[3], .daddr = peer->s6_addr32[3],
-		.flowi4_iif = LOOPBACK_IFINDEX, .flowi4_oif = like->oif,
-		.flowi4_mark = like->mark, .flowi4_uid = like->uid,
+		.flowi4_iif = LOOPBACK_IFINDEX, .flowi4_oif = rules->oif,
+		.flowi4_mark = rules->mark, .flowi4_uid = rules->uid,
 		.flowi4_proto = IPPROTO_UDP, .fl4_dport = htons(ROCE_V2_UDP_DPORT),
 	};
 	struct rtable *rt;
@@ -104,7 +104,7 @@ static int smc_route_find_ipv4(struct net *net, const struct smc_route_rules *li
 	rc = -EHOSTUNREACH;
 	/* SEC-06 */
 	if (rt->rt_type == RTN_UNICAST && !dst_xfrm(&rt->dst))
-		rc = smc_route_take(end, &rt->dst, &fl4.daddr, !rt->rt_uses_gateway, route);
+		rc = smc_route_fill(end, &rt->dst, &fl4.daddr, !rt->rt_uses_gateway, route);
 	ip_rt_put(rt);
 	return rc;
 }
@@ -115,13 +115,13 @@ static bool smc_route_is_host(const struct in6_addr *addr)
 	return !ipv6_addr_is_multicast(addr) && (addr->s6_addr32[0] || addr->s6_addr32[1]);
 }
 
-static int smc_route_find_ipv6(struct net *net, const struct smc_route_rules *like,
+static int smc_route_find_ipv6(struct net *net, const struct smc_route_rules *rules,
 			       const struct smc_ib_end *end, const struct in6_addr *own,
 			       const struct in6_addr *peer, struct smc_route *route)
 {
 	struct flowi6 fl6 = {
-		.saddr = *own, .daddr = *peer, .flowi6_oif = like->oif,
-		.flowi6_mark = like->mark, .flowi6_uid = like->uid,
+		.saddr = *own, .daddr = *peer, .flowi6_oif = rules->oif,
+		.flowi6_mark = rules->mark, .flowi6_uid = rules->uid,
 		.flowi6_proto = IPPROTO_UDP, .fl6_dport = htons(ROCE_V2_UDP_DPORT),
 	};
 	const struct rt6_info *rt;
@@ -136,7 +136,7 @@ static int smc_route_find_ipv6(struct net *net, const struct smc_route_rules *li
 		if (!fl6.flowi6_oif)
 			return rc;
 	}
-	dst = ipv6_stub->ipv6_dst_lookup_flow(net, like->bound, &fl6, NULL);
+	dst = ipv6_stub->ipv6_dst_lookup_flow(net, rules->bound, &fl6, NULL);
 	if (IS_ERR(dst))
 		return rc;
 	/* SEC-06 */
@@ -144,7 +144,7 @@ static int smc_route_find_ipv6(struct net *net, const struct smc_route_rules *li
 		goto out;
 	rt = container_of(dst, struct rt6_info, dst);
 	if (!(rt->rt6i_flags & (RTF_REJECT | RTF_LOCAL | RTF_ANYCAST)))
-		rc = smc_route_take(end, dst, peer, !(rt->rt6i_flags & RTF_GATEWAY), route);
+		rc = smc_route_fill(end, dst, peer, !(rt->rt6i_flags & RTF_GATEWAY), route);
 out:
 	dst_release(dst);
 	return rc;
@@ -152,31 +152,31 @@ out:
 
 /**
  * smc_route_get_rules() - get the routing parameters of a TCP connection
- * @tsk: the connected TCP socket; borrowed by @like
- * @like: filled
+ * @tsk: the connected TCP socket; borrowed by @rules
+ * @rules: filled
  *
  * Context: Process context.
  */
-void smc_route_get_rules(struct sock *tsk, struct smc_route_rules *like)
+void smc_route_get_rules(struct sock *tsk, struct smc_route_rules *rules)
 {
 	struct dst_entry *dst = sk_dst_get(tsk);
 
-	memset(like, 0, sizeof(*like));
-	like->mark = READ_ONCE(tsk->sk_mark);
-	like->uid = sock_net_uid(sock_net(tsk), tsk);
+	memset(rules, 0, sizeof(*rules));
+	rules->mark = READ_ONCE(tsk->sk_mark);
+	rules->uid = sock_net_uid(sock_net(tsk), tsk);
 	if (READ_ONCE(tsk->sk_bound_dev_if))
-		like->bound = tsk;
+		rules->bound = tsk;
 	if (!dst)
 		return;
 	scoped_guard(rcu)
-		like->oif = smc_compat_dst_dev(dst)->ifindex;
+		rules->oif = smc_compat_dst_dev(dst)->ifindex;
 	dst_release(dst);
 }
 
 /**
  * smc_route_find() - find the route to a peer's GID
  * @net: the namespace
- * @like: routing parameters of the TCP connection
+ * @rules: routing parameters of the TCP connection
  * @end: our end, with a RoCE v2 GID
  * @gid: the peer's; checked
  * @route: filled on success; otherwise its hop_limit is 0, or unchanged
@@ -187,7 +187,7 @@ void smc_route_get_rules(struct sock *tsk, struct smc_route_rules *like)
  * Context: Process context.
  * Return: 0; -EAGAIN; -EHOSTUNREACH without such a route.
  */
-int smc_route_find(struct net *net, const struct smc_route_rules *like,
+int smc_route_find(struct net *net, const struct smc_route_rules *rules,
 		   const struct smc_ib_end *end, const u8 gid[16], struct smc_route *route)
 {
 	struct in6_addr own, peer;
@@ -197,6 +197,6 @@ int smc_route_find(struct net *net, const struct smc_route_rules *like,
 	memcpy(&own, end->gid.raw, sizeof(own));
 	memcpy(&peer, gid, sizeof(peer));
 	if (smc_gid_classify(gid) == SMC_GID_IPV4)
-		return smc_route_find_ipv4(net, like, end, &own, &peer, route);
-	return smc_route_find_ipv6(net, like, end, &own, &peer, route);
+		return smc_route_find_ipv4(net, rules, end, &own, &peer, route);
+	return smc_route_find_ipv6(net, rules, end, &own, &peer, route);
 }

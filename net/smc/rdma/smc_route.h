@@ -43,8 +43,8 @@ struct smc_route_rules {
 	const struct sock *bound;
 };
 
-void smc_route_get_rules(struct sock *tsk, struct smc_route_rules *like);
-int smc_route_find(struct net *net, const struct smc_route_rules *like,
+void smc_route_get_rules(struct sock *tsk, struct smc_route_rules *rules);
+int smc_route_find(struct net *net, const struct smc_route_rules *rules,
 		   const struct smc_ib_end *end, const u8 gid[16], struct smc_route *route);
 
 #endif /* SMC_ROUTE_H */

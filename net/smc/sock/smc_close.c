@@ -51,7 +51,7 @@ static int smc_close_tcp_errno(const struct smc_conn *conn)
  * Return: true if the A of a peer that reset TCP may be in flight; not so if an operator or TCP's
  * timers ended TCP. The data of the peer precedes its A.
  */
-static bool smc_close_may_hear_abort(const struct smc_conn *conn)
+static bool smc_close_may_get_abort(const struct smc_conn *conn)
 {
 	int tcp_err = smc_close_tcp_errno(conn);
 
@@ -69,7 +69,7 @@ static void smc_close_get_facts(struct smc_conn *conn, struct smc_close_facts *f
 	facts->has_inflight = smc_conn_has_inflight(conn);
 	facts->has_progress = smc_conn_has_progress(conn);
 	facts->has_links = !smc_lgr_is_down(conn->lgr);
-	facts->is_abort_due = facts->has_links && smc_close_may_hear_abort(conn);
+	facts->is_abort_due = facts->has_links && smc_close_may_get_abort(conn);
 }
 
 /* Discard unsent data, and unread data unless @keeps_unread. */
@@ -220,20 +220,20 @@ static int smc_close_errno(const struct smc_conn *conn, enum smc_close_event cau
  * writer gets EPIPE.
  */
 static int smc_close_after_end(struct smc_sock *smc, enum smc_conn_state was,
-			       bool has_missed, int err)
+			       bool has_lost_data, int err)
 {
 	bool is_writer = (was == SMC_STATE_ACTIVE || was == SMC_STATE_APPCLOSEWAIT1) &&
 			 !(smc->shutdown & SEND_SHUTDOWN);
 
 	if (!(READ_ONCE(smc->conn->ctl.rx_conn_flags) & (SMC_CDC_DONE | SMC_CDC_CLOSED)) ||
-	    has_missed)
+	    has_lost_data)
 		return err;
 	smc->is_done = true;
 	return is_writer && err == ECONNRESET ? EPIPE : err;
 }
 
 /* Causes that a reader may learn of; not an abort by the application or after a fault. */
-static bool smc_close_is_told(enum smc_close_event cause)
+static bool smc_close_is_reported(enum smc_close_event cause)
 {
 	return BIT(cause) & (BIT(SMC_CLOSE_RX_CLOSED) | BIT(SMC_CLOSE_RX_ABORT) |
 			     BIT(SMC_CLOSE_RX_RST) | BIT(SMC_CLOSE_SILENCE) |
@@ -246,7 +246,7 @@ static bool smc_close_is_told(enum smc_close_event cause)
  */
 static bool smc_close_keeps_unread(const struct smc_conn *conn, enum smc_close_event cause)
 {
-	return smc_close_is_told(cause) && !smc_close_purges_unread(conn);
+	return smc_close_is_reported(cause) && !smc_close_purges_unread(conn);
 }
 
 /*
@@ -272,7 +272,7 @@ static void smc_close_start_timer(struct smc_conn *conn)
 
 /* Report to the application, unless its socket dropped the connection. */
 static void smc_close_report(struct smc_conn *conn, const struct smc_close_step *step,
-			     enum smc_conn_state was, bool has_missed)
+			     enum smc_conn_state was, bool has_lost_data)
 {
 	struct smc_sock *smc = smc_conn_sock(conn);
 	int err;
@@ -280,8 +280,8 @@ static void smc_close_report(struct smc_conn *conn, const struct smc_close_step 
 	if (!smc)
 		return;
 	err = smc_close_errno(conn, step->cause, step->sk_err);
-	if (smc_close_is_told(step->cause))
-		err = smc_close_after_end(smc, was, has_missed, err);
+	if (smc_close_is_reported(step->cause))
+		err = smc_close_after_end(smc, was, has_lost_data, err);
 	smc_sock_set_err(smc, err);
 	/* pairs with smp_rmb() in smc_poll_is_tcps(): the error is visible before the shutdown */
 	smp_wmb();
@@ -294,7 +294,7 @@ static u32 smc_close_run_step(struct smc_conn *conn, enum smc_close_event event)
 	enum smc_conn_state was = conn->close.state;
 	struct smc_close_facts facts;
 	struct smc_close_step step;
-	bool has_missed = false;
+	bool has_lost_data = false;
 
 	smc_close_get_facts(conn, &facts);
 	step = smc_state_close(&conn->close, event, &facts);
@@ -303,11 +303,11 @@ static u32 smc_close_run_step(struct smc_conn *conn, enum smc_close_event event)
 	if (step.actions & SMC_CLOSE_DO_PURGE) {
 		bool keeps_unread = smc_close_keeps_unread(conn, step.cause);
 
-		has_missed = facts.has_unread && !keeps_unread;
+		has_lost_data = facts.has_unread && !keeps_unread;
 		smc_close_purge(conn, keeps_unread);
 	}
 	if (step.actions & SMC_CLOSE_DO_REPORT_ERR)
-		smc_close_report(conn, &step, was, has_missed);
+		smc_close_report(conn, &step, was, has_lost_data);
 	smc_close_send(conn, step.actions);
 	if (step.actions & SMC_CLOSE_DO_START_TIMER)
 		smc_close_start_timer(conn);
@@ -393,25 +393,25 @@ static void smc_close_check(struct smc_conn *conn)
 }
 
 /* Run the events of the peer's flags that are new, in this order. */
-static void smc_close_hear(struct smc_conn *conn)
+static void smc_close_run_flags(struct smc_conn *conn)
 {
 	static const struct {
 		u8 flag;
 		enum smc_close_event event;
-	} words[] = {
+	} rows[] = {
 		{ SMC_CDC_DONE, SMC_CLOSE_RX_DONE },
 		{ SMC_CDC_CLOSED, SMC_CLOSE_RX_CLOSED },
 		{ SMC_CDC_ABORT, SMC_CLOSE_RX_ABORT },
 	};
-	u8 said = READ_ONCE(conn->ctl.rx_conn_flags);
+	u8 flags = READ_ONCE(conn->ctl.rx_conn_flags);
 	int i;
 
-	for (i = 0; i < ARRAY_SIZE(words); i++)
-		if (said & words[i].flag && !smc_state_has_seen(&conn->close, words[i].event))
-			smc_close_handle_event(conn, words[i].event);
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		if (flags & rows[i].flag && !smc_state_has_seen(&conn->close, rows[i].event))
+			smc_close_handle_event(conn, rows[i].event);
 }
 
-static void smc_close_feed(struct smc_conn *conn, unsigned long news)
+static void smc_close_run_pending(struct smc_conn *conn, unsigned long pending)
 {
 	static const enum smc_close_event events[] = {
 		[SMC_PENDING_FAULT]	= SMC_CLOSE_FAULT,
@@ -423,7 +423,7 @@ static void smc_close_feed(struct smc_conn *conn, unsigned long news)
 	unsigned int bit;
 
 	/* START_TIMER may clear an earlier timer bit */
-	for_each_set_bit(bit, &news, ARRAY_SIZE(events))
+	for_each_set_bit(bit, &pending, ARRAY_SIZE(events))
 		if (test_and_clear_bit(bit, &conn->pending))
 			smc_close_handle_event(conn, events[bit]);
 }
@@ -436,7 +436,7 @@ static void smc_close_feed(struct smc_conn *conn, unsigned long news)
  */
 void smc_close_run(struct smc_conn *conn)
 {
-	unsigned long news = READ_ONCE(conn->pending);
+	unsigned long pending = READ_ONCE(conn->pending);
 	struct smc_sock *smc;
 
 	sock_owned_by_me(conn->sk);
@@ -450,8 +450,8 @@ void smc_close_run(struct smc_conn *conn)
 	 */
 	smp_rmb();
 	smc_close_check(conn);
-	smc_close_hear(conn);
-	smc_close_feed(conn, news);
+	smc_close_run_flags(conn);
+	smc_close_run_pending(conn, pending);
 	/* a connection that ended before any data is not accepted */
 	smc = smc_conn_sock(conn);
 	if (smc && READ_ONCE(smc->child))

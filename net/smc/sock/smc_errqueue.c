@@ -25,7 +25,7 @@
 struct smc_stamps {
 	u64 end[NOTICE_STAMPS];	/* position behind each last byte, oldest first */
 	unsigned int nr;
-	bool is_telling;	/* smc_errqueue_report() is running */
+	bool is_reporting;	/* smc_errqueue_report() is running */
 	bool has_id;		/* SOF_TIMESTAMPING_OPT_ID, at the last send() */
 };
 
@@ -142,14 +142,14 @@ void smc_errqueue_report(struct smc_conn *conn)
 		return;
 	spin_lock_bh(&conn->lock);
 	/* one reporter at a time keeps the order; it also finds stamps that become due meanwhile */
-	if (!conn->stamps->is_telling) {
+	if (!conn->stamps->is_reporting) {
 		while (notice_take_due(conn, &key)) {
-			conn->stamps->is_telling = true;
+			conn->stamps->is_reporting = true;
 			spin_unlock_bh(&conn->lock);
 			notice_queue_stamp(conn->sk, key);
 			spin_lock_bh(&conn->lock);
 		}
-		conn->stamps->is_telling = false;
+		conn->stamps->is_reporting = false;
 	}
 	spin_unlock_bh(&conn->lock);
 }

@@ -120,12 +120,12 @@ void smc_fallback_remember(struct sock *sk, enum smc_decline reason, u32 peer_di
 }
 
 /* Return: true if the same connection still exists and has a file. */
-static bool smc_fallback_lives(struct net *net, const struct smc_fallback_record *rec)
+static bool smc_fallback_is_current(struct net *net, const struct smc_fallback_record *rec)
 {
 	struct inet_hashinfo *tcp_tables = net->ipv4.tcp_death_row.hashinfo;
 	const struct inet_diag_sockid *id = &rec->msg.id;
 	struct sock *sk = NULL;
-	bool lives;
+	bool is_current;
 
 	if (rec->msg.family == AF_INET)
 		sk = __inet_lookup_established(net, tcp_tables, id->idiag_dst[0], id->idiag_dport,
@@ -141,10 +141,10 @@ static bool smc_fallback_lives(struct net *net, const struct smc_fallback_record
 #endif
 	if (!sk)
 		return false;
-	lives = sk_fullsock(sk) && !sock_diag_check_cookie(sk, id->idiag_cookie) &&
+	is_current = sk_fullsock(sk) && !sock_diag_check_cookie(sk, id->idiag_cookie) &&
 		!sock_flag(sk, SOCK_DEAD);
 	sock_gen_put(sk);
-	return lives;
+	return is_current;
 }
 
 /**
@@ -174,7 +174,7 @@ bool smc_fallback_next(struct net *net, unsigned int *pos, struct smc_fallback_r
 		if (!found)
 			return false;
 		local_bh_disable();
-		found = smc_fallback_lives(net, rec);
+		found = smc_fallback_is_current(net, rec);
 		local_bh_enable();
 	} while (!found);
 	return true;

@@ -30,7 +30,7 @@ struct rx_call {
 	long timeo;
 	size_t copied;
 	u32 peeked;	/* bytes peeked at, still unread */
-	bool saw_aside;	/* a byte set aside was peeked at */
+	bool has_peeked_aside;	/* a byte set aside was peeked at */
 	bool has_spun;	/* the time of SO_BUSY_POLL is over */
 	bool is_held;	/* slept: holds references on @smc and @conn */
 };
@@ -60,15 +60,15 @@ static bool rx_has_aside(const struct smc_conn *conn)
  * - a call without data continues if the urgent byte is in line, also again after it was set aside;
  * - otherwise a reader has stepped over it (rx_step_over_mark()), and MSG_PEEK gets nothing.
  */
-static void rx_look_mark(struct rx_call *call, struct rx_view *view)
+static void rx_view_mark(struct rx_call *call, struct rx_view *view)
 {
 	struct smc_conn *conn = call->conn;
 	struct smc_cdc_ctl *ctl = &conn->ctl;
 
 	lockdep_assert_held(&conn->lock);
 	view->len = smc_cdc_read_limit(ctl, call->peeked);
-	view->is_aside = !call->saw_aside && !call->peeked && rx_has_aside(conn);
-	if (call->saw_aside || !smc_cdc_is_at_mark(ctl, call->peeked))
+	view->is_aside = !call->has_peeked_aside && !call->peeked && rx_has_aside(conn);
+	if (call->has_peeked_aside || !smc_cdc_is_at_mark(ctl, call->peeked))
 		return;
 	if (call->copied)
 		view->is_end = true;
@@ -76,7 +76,7 @@ static void rx_look_mark(struct rx_call *call, struct rx_view *view)
 		view->len = 0;
 }
 
-static void rx_look(struct rx_call *call, struct rx_view *view)
+static void rx_get_view(struct rx_call *call, struct rx_view *view)
 {
 	struct smc_conn *conn = call->conn;
 	u8 conn_flags;
@@ -86,7 +86,7 @@ static void rx_look(struct rx_call *call, struct rx_view *view)
 	spin_lock_bh(&conn->lock);
 	conn_flags = conn->ctl.rx_conn_flags;
 	if (smc_conn_may_read(conn))
-		rx_look_mark(call, view);
+		rx_view_mark(call, view);
 	spin_unlock_bh(&conn->lock);
 	/*
 	 * An abort is not the end of the data: the close machine reports it as an error, perhaps a
@@ -123,11 +123,11 @@ static int rx_step_over_mark(struct rx_call *call)
 	return call->timeo ? sock_intr_errno(call->timeo) : -EAGAIN;
 }
 
-static bool rx_has_news(struct rx_call *call)
+static bool rx_is_ready(struct rx_call *call)
 {
 	struct rx_view view;
 
-	rx_look(call, &view);
+	rx_get_view(call, &view);
 	return view.len || view.is_aside || view.is_end || view.is_eof;
 }
 
@@ -221,7 +221,7 @@ static ssize_t rx_take_aside(struct rx_call *call)
 	if (!(call->flags & MSG_TRUNC) && copy_to_iter(&byte, 1, &call->msg->msg_iter) != 1)
 		return -EFAULT;
 	if (call->flags & MSG_PEEK) {
-		call->saw_aside = true;
+		call->has_peeked_aside = true;
 		return 1;
 	}
 	spin_lock_bh(&conn->lock);
@@ -234,7 +234,7 @@ static ssize_t rx_take_aside(struct rx_call *call)
 static bool rx_is_over(struct rx_call *call)
 {
 	return READ_ONCE(call->smc->sk->sk_err) ||
-	       READ_ONCE(call->smc->shutdown) & RCV_SHUTDOWN || rx_has_news(call);
+	       READ_ONCE(call->smc->shutdown) & RCV_SHUTDOWN || rx_is_ready(call);
 }
 
 /*
@@ -281,12 +281,12 @@ static void rx_unhold(struct rx_call *call)
 }
 
 /* Return: true if connect() to AF_UNSPEC dropped the connection. */
-static bool rx_is_left(const struct rx_call *call)
+static bool rx_is_dropped(const struct rx_call *call)
 {
 	return smc_conn_sock(call->conn) != call->smc;
 }
 
-static int rx_leave(const struct rx_call *call)
+static int rx_end_dropped(const struct rx_call *call)
 {
 	return call->copied ? 1 : -EPIPE;
 }
@@ -315,8 +315,8 @@ static int rx_wait(struct rx_call *call, bool is_eof)
 		return has_some ? 1 : sock_intr_errno(call->timeo);
 	rx_hold(call);
 	is_over = rx_spin(call);
-	if (rx_is_left(call))
-		return rx_leave(call);
+	if (rx_is_dropped(call))
+		return rx_end_dropped(call);
 	if (is_over)
 		return 0;
 
@@ -325,7 +325,7 @@ static int rx_wait(struct rx_call *call, bool is_eof)
 	sk_wait_event(sk, &call->timeo, rx_is_over(call), &wait);
 	remove_wait_queue(wq, &wait);
 	sk_clear_bit(SOCKWQ_ASYNC_WAITDATA, sk);
-	return rx_is_left(call) ? rx_leave(call) : 0;
+	return rx_is_dropped(call) ? rx_end_dropped(call) : 0;
 }
 
 /*
@@ -370,7 +370,7 @@ static int rx_loop(struct rx_call *call, size_t len, size_t target)
 			rc = rx_step_over_mark(call);
 		if (rc)
 			break;
-		rx_look(call, &view);
+		rx_get_view(call, &view);
 		if (view.is_end)
 			break;
 		if (!view.len && !view.is_aside) {

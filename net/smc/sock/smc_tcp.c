@@ -39,7 +39,8 @@ static struct smc_tcp_kind *smc_tcp_kind_of(const struct sock *sk)
 	return &smc_tcp_kinds[READ_ONCE(sk->sk_prot) == &smc_tcp_kinds[1].our.prot];
 }
 
-static void smc_tcp_born(const struct request_sock *req, struct sock *sk, const gfp_t priority);
+static void smc_tcp_init_child(const struct request_sock *req, struct sock *sk,
+			       const gfp_t priority);
 static void smc_tcp_restore_af(struct sock *sk);
 static int smc_tcp_conn_request(struct sock *sk, struct sk_buff *skb);
 static void smc_tcp_released(struct sock *sk);
@@ -104,7 +105,7 @@ int smc_tcp_init(void (*take_over)(struct smc_tcp_calls *calls))
 		return rc;
 	/* without IPv6 there are no IPv6 sockets of SMC either */
 	smc_tcp_sample(PF_INET6, &smc_tcp_kinds[1], take_over);
-	smc_ulp_sock.clone = smc_tcp_born;
+	smc_ulp_sock.clone = smc_tcp_init_child;
 	smc_ulp_sock.release = smc_tcp_released;
 	smc_ulp_child.release = smc_tcp_child_released;
 	static_branch_enable(&tcp_have_smc);
@@ -390,7 +391,7 @@ static bool smc_tcp_opened(struct smc_sock *smc)
 }
 
 /* Return: true if the application is to be woken. */
-static bool smc_tcp_has_moved(struct smc_sock *smc)
+static bool smc_tcp_handle_state(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
 	u8 state = sk->sk_state;
@@ -425,18 +426,18 @@ static bool smc_tcp_has_moved(struct smc_sock *smc)
 static void smc_tcp_state_change(struct sock *sk)
 {
 	struct smc_sock *smc;
-	bool is_told;
+	bool is_woken;
 
 	rcu_read_lock();
 	smc = smc_sk(sk);
-	is_told = !smc || smc_tcp_has_moved(smc);
+	is_woken = !smc || smc_tcp_handle_state(smc);
 	rcu_read_unlock();
-	if (is_told)
+	if (is_woken)
 		smc_wake_state(sk);
 }
 
 /* Return: true if the application is to be woken. */
-static bool smc_tcp_has_data(struct smc_sock *smc)
+static bool smc_tcp_handle_data(struct smc_sock *smc)
 {
 	struct smc_listener *listener;
 
@@ -466,33 +467,33 @@ static bool smc_tcp_has_data(struct smc_sock *smc)
 static void smc_tcp_data_ready(struct sock *sk)
 {
 	struct smc_sock *smc;
-	bool is_told;
+	bool is_woken;
 
 	rcu_read_lock();
 	smc = smc_sk(sk);
-	is_told = !smc || smc_tcp_has_data(smc);
+	is_woken = !smc || smc_tcp_handle_data(smc);
 	rcu_read_unlock();
-	if (is_told)
+	if (is_woken)
 		smc_wake_readers(sk);
 }
 
 static void smc_tcp_error_report(struct sock *sk)
 {
 	struct smc_sock *smc;
-	bool is_told = true;
+	bool is_woken = true;
 
 	rcu_read_lock();
 	smc = smc_sk(sk);
 	if (smc && smc->phase != SMC_PHASE_IDLE) {
 		/* the error queue also has notices of SMC */
-		is_told = !skb_queue_empty_lockless(&sk->sk_error_queue);
+		is_woken = !skb_queue_empty_lockless(&sk->sk_error_queue);
 		if (smc->phase == SMC_PHASE_SMC)
 			smc_tcp_take_err(smc);
 		else
 			smc_sock_queue(smc);
 	}
 	rcu_read_unlock();
-	if (is_told)
+	if (is_woken)
 		smc_wake_error(sk);
 }
 
@@ -568,7 +569,8 @@ static bool smc_tcp_request_is_agreed(const struct request_sock *req)
  * Initialise a child, an unpublished copy of its listener, whose lock is not held. Most children
  * are plain TCP from the start.
  */
-static void smc_tcp_born(const struct request_sock *req, struct sock *sk, const gfp_t priority)
+static void smc_tcp_init_child(const struct request_sock *req, struct sock *sk,
+			       const gfp_t priority)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);
 	struct smc_listener *listener = NULL;

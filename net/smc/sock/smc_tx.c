@@ -41,7 +41,7 @@
 #define SMC_TX_CORK_TIME	(HZ / 5)
 
 /* Minimum that TCP_NOTSENT_LOWAT admits, like TCP's full packet: a small write is as expensive. */
-#define SMC_TX_LOWAT_LEAST	4096U
+#define SMC_TX_LOWAT_MIN	4096U
 
 static void smc_tx_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok);
 
@@ -355,7 +355,7 @@ struct tx_call {
  * The peer has closed, and nothing was sent since. TCP would take the data and get an RST for it;
  * so it is taken and dropped. Later sends fail, AMB-43.
  */
-static bool tx_is_in_vain(const struct smc_sock *smc)
+static bool tx_peer_has_closed(const struct smc_sock *smc)
 {
 	u8 conn_flags = READ_ONCE(smc->conn->ctl.rx_conn_flags);
 
@@ -364,7 +364,7 @@ static bool tx_is_in_vain(const struct smc_sock *smc)
 }
 
 /* Drop at most a ring full, so that a longer send() continues and gets the error. */
-static int tx_lose(struct smc_sock *smc, struct msghdr *msg, size_t len)
+static int tx_drop(struct smc_sock *smc, struct msghdr *msg, size_t len)
 {
 	if (!len)
 		return 0;
@@ -427,7 +427,7 @@ static u32 tx_room(struct smc_conn *conn)
 
 	if (backlog >= lowat)
 		return 0;
-	return min(room, max(lowat - backlog, SMC_TX_LOWAT_LEAST));
+	return min(room, max(lowat - backlog, SMC_TX_LOWAT_MIN));
 }
 
 /**
@@ -648,7 +648,7 @@ int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, long ti
 		rc = tx_read_control(&call);
 	if (!rc) {
 		sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
-		rc = tx_is_in_vain(smc) ? tx_lose(smc, msg, len) : tx_send_all(&call, len);
+		rc = tx_peer_has_closed(smc) ? tx_drop(smc, msg, len) : tx_send_all(&call, len);
 	}
 	smc_errqueue_zerocopy_end(uarg, rc > 0);
 	if (rc > 0)

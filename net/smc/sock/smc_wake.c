@@ -7,7 +7,7 @@ static struct {
 	void (*state_change)(struct sock *sk);
 	void (*data_ready)(struct sock *sk);
 	void (*error_report)(struct sock *sk);
-} smc_wake_tcps;
+} smc_wake_tcp;
 
 /**
  * smc_wake_save() - record TCP's default callbacks
@@ -17,9 +17,9 @@ static struct {
  */
 void smc_wake_save(const struct sock *sk)
 {
-	smc_wake_tcps.state_change = sk->sk_state_change;
-	smc_wake_tcps.data_ready = sk->sk_data_ready;
-	smc_wake_tcps.error_report = sk->sk_error_report;
+	smc_wake_tcp.state_change = sk->sk_state_change;
+	smc_wake_tcp.data_ready = sk->sk_data_ready;
+	smc_wake_tcp.error_report = sk->sk_error_report;
 }
 
 /**
@@ -31,9 +31,9 @@ void smc_wake_save(const struct sock *sk)
 void smc_wake_restore(struct sock *sk)
 {
 	write_lock_bh(&sk->sk_callback_lock);
-	sk->sk_state_change = smc_wake_tcps.state_change;
-	sk->sk_data_ready = smc_wake_tcps.data_ready;
-	sk->sk_error_report = smc_wake_tcps.error_report;
+	sk->sk_state_change = smc_wake_tcp.state_change;
+	sk->sk_data_ready = smc_wake_tcp.data_ready;
+	sk->sk_error_report = smc_wake_tcp.error_report;
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
@@ -45,7 +45,7 @@ void smc_wake_restore(struct sock *sk)
  */
 void smc_wake_readers(struct sock *sk)
 {
-	smc_wake_tcps.data_ready(sk);
+	smc_wake_tcp.data_ready(sk);
 }
 
 /**
@@ -56,7 +56,7 @@ void smc_wake_readers(struct sock *sk)
  */
 void smc_wake_state(struct sock *sk)
 {
-	smc_wake_tcps.state_change(sk);
+	smc_wake_tcp.state_change(sk);
 }
 
 /**
@@ -67,7 +67,7 @@ void smc_wake_state(struct sock *sk)
  */
 void smc_wake_error(struct sock *sk)
 {
-	smc_wake_tcps.error_report(sk);
+	smc_wake_tcp.error_report(sk);
 }
 
 /**

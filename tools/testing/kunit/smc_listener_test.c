@@ -284,7 +284,7 @@ static void one_that_is_larger_than_the_room_stays(struct kunit *test)
 	smc_listener_put(listener);
 }
 
-/* As smc_tcp_born() and those that take from TCP's queue do. */
+/* As smc_tcp_init_child() and those that take from TCP's queue do. */
 static void a_child_in_tcps_queue_keeps_its_listener(struct kunit *test)
 {
 	struct smc_listener *listener = listener_begin(test);
