@@ -34,7 +34,7 @@
 #include "observe/smc_debugfs.h"
 #include "sock/smc_sockopt.h"
 #include "rdma/smc_peer.h"
-#include "rdma/smc_pnet.h"
+#include "rdma/smc_path.h"
 #include "sock/smc_rx.h"
 #include "group/smc_pool.h"
 #include "observe/smc_stats.h"

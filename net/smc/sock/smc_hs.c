@@ -31,6 +31,7 @@
 #include "rdma/smc_net.h"
 #include "rdma/smc_peer.h"
 #include "rdma/smc_pnet.h"
+#include "rdma/smc_path.h"
 #include "sock/smc_tcp.h"
 #include "observe/smc_trace.h"
 #include "sock/smc_tx.h"

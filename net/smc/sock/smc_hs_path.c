@@ -9,7 +9,7 @@
 #include "sock/smc_hs_path.h"
 #include "rdma/smc_net.h"
 #include "rdma/smc_peer.h"
-#include "rdma/smc_pnet.h"
+#include "rdma/smc_path.h"
 
 /**
  * smc_hs_note_path() - cache a failed path, so that later connections use TCP at once

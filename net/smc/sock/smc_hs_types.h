@@ -5,7 +5,7 @@
 
 #include "sock/smc_clc.h"
 #include "sock/smc_same_host.h"
-#include "rdma/smc_route.h"
+#include "rdma/smc_path.h"
 #include "sock/smc_sock.h"
 #include "observe/smc_trace.h"
 

@@ -18,7 +18,7 @@
 
 #include "smc_kunit.h"
 
-#include "../../../net/smc/rdma/smc_route.c"
+#include "../../../net/smc/rdma/smc_path.c"
 
 /**
  * struct route_world - what a case has
@@ -49,6 +49,28 @@ bool smc_ib_end_is_at(const struct smc_ib_end *end, const struct net_device *nde
 int smc_ib_end_ifindex(const struct smc_ib_end *end, const struct net *net)
 {
 	return route_own->ifindex;
+}
+
+/* No case looks for a port. */
+int smc_ib_find(struct net *net, struct net_device *ndev, struct smc_ib_end *end)
+{
+	return -ENODEV;
+}
+
+int smc_ib_find_routed(struct net *net, struct net_device *ndev, const u8 own[16],
+		       enum smc_gid_kind kind, struct smc_ib_end *end)
+{
+	return -ENODEV;
+}
+
+int smc_ib_find_any(struct net *net, struct smc_ib_end *end)
+{
+	return -ENODEV;
+}
+
+int smc_ib_local_mac(u8 mac[ETH_ALEN])
+{
+	return -ENODEV;
 }
 
 /* Counts questions for the address that a case is about. */

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The route to a peer's RoCE v2 GID, possibly through a gateway. */
-#ifndef SMC_ROUTE_H
-#define SMC_ROUTE_H
+/* Which RNIC and which route lead to a peer. */
+#ifndef SMC_PATH_H
+#define SMC_PATH_H
 
 #include <linux/if_ether.h>
 #include <linux/types.h>
 #include <linux/uidgid.h>
 
+#include "proto/smc_clc_nego.h"
 #include "rdma/smc_ib.h"
+
+struct sock;
 
 /*
  * Limit for a wait for a neighbour in a handshake or for a new link where there is an alternative:
@@ -27,8 +30,6 @@ struct smc_route {
 	bool is_direct;
 };
 
-struct sock;
-
 /**
  * struct smc_route_rules - routing parameters besides the addresses
  * @oif: index of the interface that the TCP connection uses, or 0
@@ -43,8 +44,23 @@ struct smc_route_rules {
 	const struct sock *bound;
 };
 
+void smc_pnet_init_net(struct net *net);
+
+enum smc_decline smc_pnet_find(struct sock *tsk, struct smc_ib_end *end,
+			       struct smc_nego_subnets *subnets);
+bool smc_pnet_find_routed(struct sock *tsk, const u8 *peer_gid, struct smc_ib_end *end);
+bool smc_pnet_may_be_local(const struct net *net);
+bool smc_pnet_may_reach(const struct net *net, const struct in6_addr *peer);
+void smc_pnet_name_host(const struct sock *tsk, struct smc_nego_subnets *subnets);
+enum smc_decline smc_pnet_find_local(struct sock *tsk, struct smc_ib_end *end,
+				     struct smc_nego_subnets *subnets);
+enum smc_decline smc_pnet_find_server(struct sock *tsk, const struct smc_clc_proposal *prop,
+				      struct smc_ib_end *end, bool *is_near);
+bool smc_pnet_needs_ipsec(struct sock *tsk);
+void smc_pnet_local_id(struct net *net, const struct smc_ib_end *end, u8 peer_id[8]);
+
 void smc_route_get_rules(struct sock *tsk, struct smc_route_rules *rules);
 int smc_route_find(struct net *net, const struct smc_route_rules *rules,
 		   const struct smc_ib_end *end, const u8 gid[16], struct smc_route *route);
 
-#endif /* SMC_ROUTE_H */
+#endif /* SMC_PATH_H */
