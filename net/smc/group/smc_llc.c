@@ -27,7 +27,7 @@
 #include "rdma/smc_fault.h"
 #include "rdma/smc_ib.h"
 #include "rdma/smc_peer.h"
-#include "rdma/smc_route.h"
+#include "rdma/smc_path.h"
 #include "group/smc_core.h"
 #include "group/smc_failover.h"
 #include "group/smc_link.h"

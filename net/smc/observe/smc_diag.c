@@ -10,6 +10,7 @@
 #include <net/inet_sock.h>
 #include <net/netlink.h>
 
+#include "group/smc_core.h"
 #include "sock/smc_fallback.h"
 #include "sock/smc_sock.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Defines the tracepoints that smc_trace.h declares. */
+#include "group/smc_core.h"
 #include "sock/smc_sock.h"
 #include "smc_compat.h"
 

@@ -30,7 +30,6 @@
 #include "group/smc_pool.h"
 #include "rdma/smc_net.h"
 #include "rdma/smc_peer.h"
-#include "rdma/smc_pnet.h"
 #include "rdma/smc_path.h"
 #include "sock/smc_tcp.h"
 #include "observe/smc_trace.h"

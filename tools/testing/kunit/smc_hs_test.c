@@ -21,7 +21,6 @@
 #include "../../../net/smc/group/smc_pool.h"
 #include "../../../net/smc/rdma/smc_net.h"
 #include "../../../net/smc/rdma/smc_peer.h"
-#include "../../../net/smc/rdma/smc_pnet.h"
 #include "../../../net/smc/rdma/smc_path.h"
 #include "../../../net/smc/sock/smc_tcp.h"
 #include "../../../net/smc/sock/smc_tx.h"
