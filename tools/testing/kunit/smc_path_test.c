@@ -637,7 +637,7 @@ static struct kunit_case smc_route_cases[] = {
 };
 
 static struct kunit_suite smc_route_suite = {
-	.name = "smc_route",
+	.name = "smc_path",
 	.init = route_init,
 	.exit = route_exit,
 	.test_cases = smc_route_cases,
