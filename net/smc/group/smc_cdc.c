@@ -17,10 +17,10 @@
  *   is an event for its socket. A chain that cannot be posted means a broken link, which smc_wr.c
  *   has reported already.
  */
-#include "group/smc_cdc.h"
 #include "smc_compat.h"
-#include "group/smc_core.h"
 #include "rdma/smc_net.h"
+#include "group/smc_cdc.h"
+#include "group/smc_core.h"
 #include "observe/smc_trace.h"
 
 static void cdc_fill_write(struct smc_conn *conn, struct smc_link *link,

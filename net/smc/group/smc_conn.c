@@ -20,11 +20,11 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include "smc_compat.h"
+#include "rdma/smc_net.h"
 #include "group/smc_conn.h"
-#include "group/smc_mem.h"
 #include "group/smc_core.h"
 #include "group/smc_failover.h"
-#include "rdma/smc_net.h"
+#include "group/smc_mem.h"
 
 /* Ample for a message that waits in the queue of a link that is up. */
 #define SMC_CONN_HOLD_TIME	(2 * HZ)

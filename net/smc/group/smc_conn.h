@@ -10,12 +10,12 @@
 #include <linux/workqueue.h>
 #include <net/sock.h>
 
-#include "rdma/smc_buf.h"
 #include "proto/smc_cdc_wire.h"
 #include "proto/smc_keepalive_plan.h"
-#include "group/smc_mem.h"
 #include "proto/smc_ring.h"
 #include "proto/smc_state.h"
+#include "rdma/smc_buf.h"
+#include "group/smc_mem.h"
 
 struct smc_clc_accept;
 struct smc_conn;

@@ -32,9 +32,9 @@
 #include <net/ipv6.h>
 
 #include "smc_compat.h"
+#include "rdma/smc_net.h"
 #include "group/smc_core.h"
 #include "group/smc_mem.h"
-#include "rdma/smc_net.h"
 
 /* Group ids advance in steps that leave room for a link number, LID-05. */
 #define SMC_LGR_ID_STEP	256

@@ -10,12 +10,12 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
-#include "rdma/smc_buf.h"
 #include "proto/smc_clc_nego.h"
+#include "proto/smc_state.h"
+#include "rdma/smc_buf.h"
+#include "rdma/smc_wr.h"
 #include "group/smc_conn.h"
 #include "group/smc_llc_types.h"
-#include "proto/smc_state.h"
-#include "rdma/smc_wr.h"
 
 struct smc_link_group;
 

@@ -31,10 +31,10 @@
  *   lgr->lock for links and the peer's keys, inside it conn->lock.
  */
 #include "smc_compat.h"
-#include "group/smc_link.h"
+#include "rdma/smc_net.h"
 #include "group/smc_core.h"
 #include "group/smc_failover.h"
-#include "rdma/smc_net.h"
+#include "group/smc_link.h"
 
 /* Number of connections by link index after all planned moves. */
 struct move_plan {

@@ -17,9 +17,9 @@
 #include <linux/slab.h>
 
 #include "smc_compat.h"
-#include "group/smc_link.h"
-#include "group/smc_core.h"
 #include "rdma/smc_net.h"
+#include "group/smc_core.h"
+#include "group/smc_link.h"
 
 static const struct smc_wr_ops *smc_link_ops;
 

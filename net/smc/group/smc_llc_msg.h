@@ -5,8 +5,8 @@
 
 #include <linux/jiffies.h>
 
-#include "group/smc_core.h"
 #include "rdma/smc_net.h"
+#include "group/smc_core.h"
 
 void smc_llc_rx(struct smc_wr *wr, const u8 *msg, u32 len);
 void smc_llc_set_probe(struct smc_link_group *lgr, const struct smc_llc_probe *probe);

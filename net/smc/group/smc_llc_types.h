@@ -11,8 +11,8 @@
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
-#include "rdma/smc_buf.h"
 #include "proto/smc_llc_flow.h"
+#include "rdma/smc_buf.h"
 #include "rdma/smc_wr.h"
 
 struct smc_llc_request;

@@ -8,10 +8,10 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include "group/smc_terminate.h"
-#include "group/smc_link.h"
-#include "group/smc_core.h"
 #include "rdma/smc_net.h"
+#include "group/smc_core.h"
+#include "group/smc_link.h"
+#include "group/smc_terminate.h"
 
 /**
  * smc_lgr_activate() - activate a group and its first link after first contact

@@ -7,8 +7,8 @@
 #include <linux/sysctl.h>
 
 #include "smc_compat.h"
-#include "group/smc_mem.h"
 #include "rdma/smc_net.h"
+#include "group/smc_mem.h"
 #include "observe/smc_sysctl.h"
 
 struct smc_sysctl_row {

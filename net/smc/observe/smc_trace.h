@@ -12,8 +12,8 @@
 #include <linux/tracepoint.h>
 #include <net/sock.h>
 
-#include "proto/smc_clc_wire.h"
 #include "smc_compat.h"
+#include "proto/smc_clc_wire.h"
 #include "sock/smc_sock.h"
 
 DECLARE_EVENT_CLASS(smc_clc,

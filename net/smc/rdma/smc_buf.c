@@ -28,8 +28,8 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "rdma/smc_buf.h"
 #include "smc_compat.h"
+#include "rdma/smc_buf.h"
 
 /* Does not fit 32 bits, and leaves room before addresses overflow. */
 #define SMC_BUF_IOVA_BASE	BIT_ULL(40)

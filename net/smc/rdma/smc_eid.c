@@ -7,8 +7,8 @@
 #include <linux/spinlock.h>
 #include <linux/string.h>
 
-#include "proto/smc_clc_wire.h"
 #include "smc_compat.h"
+#include "proto/smc_clc_wire.h"
 #include "rdma/smc_eid.h"
 
 static DEFINE_SPINLOCK(smc_eid_lock);	/* protects the next two */

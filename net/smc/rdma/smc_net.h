@@ -12,8 +12,8 @@
 #include <net/net_namespace.h>
 #include <net/netns/generic.h>
 
-#include "rdma/smc_buf.h"
 #include "proto/smc_llc_flow.h"
+#include "rdma/smc_buf.h"
 
 /* Counters with their names in the stats file. A bad message counts in exactly one "bad" row. */
 #define SMC_STATS(X)			\

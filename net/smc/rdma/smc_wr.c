@@ -29,8 +29,8 @@
 #include <linux/slab.h>
 
 #include "smc_compat.h"
-#include "rdma/smc_fault.h"
 #include "proto/smc_wire.h"
+#include "rdma/smc_fault.h"
 #include "rdma/smc_wr.h"
 
 /* context of all completion handlers */

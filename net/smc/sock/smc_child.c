@@ -15,11 +15,11 @@
  */
 #include <net/tcp.h>
 
+#include "smc_compat.h"
+#include "rdma/smc_net.h"
 #include "sock/smc_child.h"
 #include "sock/smc_close.h"
-#include "smc_compat.h"
 #include "sock/smc_listener.h"
-#include "rdma/smc_net.h"
 #include "sock/smc_rx.h"
 #include "sock/smc_tcp.h"
 

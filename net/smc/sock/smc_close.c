@@ -14,18 +14,18 @@
  */
 #include <net/tcp.h>
 
-#include "sock/smc_close.h"
 #include "smc_compat.h"
-#include "sock/smc_keepalive.h"
-#include "group/smc_llc.h"
-#include "group/smc_core.h"
 #include "rdma/smc_net.h"
+#include "group/smc_core.h"
+#include "group/smc_llc.h"
+#include "sock/smc_close.h"
 #include "sock/smc_errqueue.h"
+#include "sock/smc_keepalive.h"
 #include "sock/smc_sock.h"
 #include "sock/smc_tcp.h"
-#include "observe/smc_trace.h"
 #include "sock/smc_tx.h"
 #include "sock/smc_wake.h"
+#include "observe/smc_trace.h"
 
 /* Limit of a chain of follow-up events. */
 #define SMC_CLOSE_CHAIN	8

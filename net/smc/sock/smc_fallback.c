@@ -9,9 +9,9 @@
 #include <net/tcp.h>
 
 #include "smc_compat.h"
-#include "sock/smc_fallback.h"
 #include "rdma/smc_ib.h"
 #include "rdma/smc_net.h"
+#include "sock/smc_fallback.h"
 
 #define SMC_FALLBACK_RECORDS	1024
 

@@ -16,24 +16,24 @@
 #include <linux/utsname.h>
 #include <net/tcp.h>
 
+#include "rdma/smc_net.h"
+#include "rdma/smc_path.h"
+#include "rdma/smc_peer.h"
+#include "group/smc_core.h"
+#include "group/smc_link.h"
+#include "group/smc_llc.h"
+#include "group/smc_llc_msg.h"
+#include "group/smc_pool.h"
+#include "group/smc_terminate.h"
 #include "sock/smc_child.h"
 #include "sock/smc_close.h"
 #include "sock/smc_hs.h"
 #include "sock/smc_hs_outcome.h"
-#include "sock/smc_hs_ring.h"
 #include "sock/smc_hs_path.h"
-#include "group/smc_terminate.h"
-#include "group/smc_link.h"
-#include "group/smc_llc.h"
-#include "group/smc_llc_msg.h"
-#include "group/smc_core.h"
-#include "group/smc_pool.h"
-#include "rdma/smc_net.h"
-#include "rdma/smc_peer.h"
-#include "rdma/smc_path.h"
+#include "sock/smc_hs_ring.h"
 #include "sock/smc_tcp.h"
-#include "observe/smc_trace.h"
 #include "sock/smc_tx.h"
+#include "observe/smc_trace.h"
 
 /* Memory of a child besides rings and links. */
 #define SMC_HS_CHILD_BYTES	(sizeof(struct smc_sock) + sizeof(struct smc_conn) +	\

@@ -2,12 +2,12 @@
 /* The outcome of a handshake becomes the result of connect() or accept(). */
 #include <net/tcp.h>
 
+#include "rdma/smc_net.h"
+#include "group/smc_core.h"
 #include "sock/smc_child.h"
 #include "sock/smc_close.h"
 #include "sock/smc_hs_outcome.h"
 #include "sock/smc_hs_path.h"
-#include "group/smc_core.h"
-#include "rdma/smc_net.h"
 #include "sock/smc_tcp.h"
 #include "sock/smc_wake.h"
 

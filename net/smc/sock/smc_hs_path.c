@@ -6,10 +6,10 @@
  * hop's MAC address was resolved, and the peer waits meanwhile, so time limits are short.
  */
 #include "rdma/smc_eid.h"
-#include "sock/smc_hs_path.h"
 #include "rdma/smc_net.h"
-#include "rdma/smc_peer.h"
 #include "rdma/smc_path.h"
+#include "rdma/smc_peer.h"
+#include "sock/smc_hs_path.h"
 
 /**
  * smc_hs_note_path() - cache a failed path, so that later connections use TCP at once

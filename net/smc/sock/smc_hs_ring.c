@@ -7,10 +7,10 @@
  * a new RMB can be used. That wait inside a step has a work item and a queue of its own,
  * which owns the members of the handshake that it needs.
  */
-#include "sock/smc_child.h"
-#include "group/smc_pool.h"
-#include "sock/smc_hs_ring.h"
 #include "rdma/smc_net.h"
+#include "group/smc_pool.h"
+#include "sock/smc_child.h"
+#include "sock/smc_hs_ring.h"
 
 static struct smc_buf_elem *smc_hs_ring(struct smc_hs *hs, const struct smc_buf_pool *pool)
 {

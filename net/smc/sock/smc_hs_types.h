@@ -3,9 +3,9 @@
 #ifndef SMC_HS_TYPES_H
 #define SMC_HS_TYPES_H
 
+#include "rdma/smc_path.h"
 #include "sock/smc_clc.h"
 #include "sock/smc_same_host.h"
-#include "rdma/smc_path.h"
 #include "sock/smc_sock.h"
 #include "observe/smc_trace.h"
 

@@ -15,10 +15,10 @@
 
 #include "smc_compat.h"
 #include "proto/smc_keepalive_plan.h"
-#include "sock/smc_keepalive.h"
-#include "group/smc_llc.h"
-#include "group/smc_core.h"
 #include "rdma/smc_net.h"
+#include "group/smc_core.h"
+#include "group/smc_llc.h"
+#include "sock/smc_keepalive.h"
 #include "sock/smc_sock.h"
 
 static u32 keep_secs_ms(int secs)

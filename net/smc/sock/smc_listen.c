@@ -9,12 +9,12 @@
  */
 #include <net/tcp.h>
 
-#include "sock/smc_child.h"
 #include "smc_compat.h"
-#include "sock/smc_hs.h"
 #include "rdma/smc_ib.h"
-#include "sock/smc_listen.h"
 #include "group/smc_mem.h"
+#include "sock/smc_child.h"
+#include "sock/smc_hs.h"
+#include "sock/smc_listen.h"
 #include "sock/smc_tcp.h"
 #include "sock/smc_wake.h"
 

@@ -15,11 +15,11 @@
 #include <net/busy_poll.h>
 
 #include "smc_compat.h"
-#include "group/smc_core.h"
 #include "rdma/smc_net.h"
+#include "group/smc_core.h"
 #include "sock/smc_rx.h"
-#include "observe/smc_trace.h"
 #include "sock/smc_tx.h"
+#include "observe/smc_trace.h"
 
 /* One receive call. */
 struct rx_call {

@@ -12,8 +12,8 @@
 #include <net/tcp.h>
 
 #include "smc_compat.h"
-#include "group/smc_core.h"
 #include "rdma/smc_net.h"
+#include "group/smc_core.h"
 #include "sock/smc_sock.h"
 
 #define SMC_SOCK_BUCKETS	64

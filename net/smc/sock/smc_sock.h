@@ -8,9 +8,9 @@
 #include <linux/workqueue.h>
 #include <net/inet_connection_sock.h>
 
+#include "proto/smc_state.h"
 #include "group/smc_conn.h"
 #include "sock/smc_listener.h"
-#include "proto/smc_state.h"
 
 /* The phase of a socket; only smc_sock_set_phase() changes it. */
 enum smc_phase {

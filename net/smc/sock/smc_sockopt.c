@@ -8,8 +8,8 @@
 #include <linux/tcp.h>
 #include <net/tcp.h>
 
-#include "sock/smc_close.h"
 #include "smc_compat.h"
+#include "sock/smc_close.h"
 #include "sock/smc_keepalive.h"
 #include "sock/smc_sockopt.h"
 #include "sock/smc_tcp.h"

@@ -17,12 +17,12 @@
 #include <net/transp_v6.h>
 
 #include "smc_compat.h"
+#include "rdma/smc_net.h"
 #include "sock/smc_fallback.h"
 #include "sock/smc_listener.h"
-#include "rdma/smc_net.h"
 #include "sock/smc_tcp.h"
-#include "observe/smc_trace.h"
 #include "sock/smc_wake.h"
+#include "observe/smc_trace.h"
 
 /* TCP over IPv4 and over IPv6: TCP's tables and our copies. */
 static struct smc_tcp_kind {

@@ -26,16 +26,16 @@
 #include <linux/wait.h>
 #include <net/tcp.h>
 
-#include "group/smc_cdc.h"
 #include "smc_compat.h"
-#include "group/smc_link.h"
-#include "group/smc_core.h"
 #include "rdma/smc_net.h"
+#include "group/smc_cdc.h"
+#include "group/smc_core.h"
+#include "group/smc_link.h"
 #include "sock/smc_errqueue.h"
 #include "sock/smc_sock.h"
-#include "observe/smc_trace.h"
 #include "sock/smc_tx.h"
 #include "sock/smc_wake.h"
+#include "observe/smc_trace.h"
 
 /* Time limit for data held back by MSG_MORE and TCP_CORK, as with TCP. */
 #define SMC_TX_CORK_TIME	(HZ / 5)
