@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""Judge a run of the suites: what init sent, and what the kernel said.
+"""Judge a run of the suites by the records of init and by the kernel log.
 
-The results are KTAP as KUnit keeps it in debugfs, one document per suite,
-between marks that init writes. Whatever is missing, out of order or not "ok"
-is a failure, and so is anything on the console that a healthy kernel does not
-say. The exit status is 0 only for a run in which nothing of that kind is found
-and at least one case passed.
+The results are KTAP from KUnit's debugfs files, one document per suite, between
+marks that init writes. A result that is missing, out of order or not "ok" is a
+failure. So is a line on the console that a healthy kernel does not print.
+The exit status is 0 only for a run without failures in which at least one case
+passed.
 
-A program of user space (native/) sends the same. It has no module and no leaks to tell of;
-its console is its standard error, where a healthy one says nothing.
+A program of user space (native/) prints the same records. It has no module and no leak
+scan. Its console is its standard error, which must stay empty.
 
-The KUnit of Linux 6.1 keeps no more than the last parameter of a case, with its
-number; the result of the case counts all of them, there, too.
+The KUnit of Linux 6.1 keeps only the last parameter of a case, with its number.
+The result of the case counts all parameters there, too.
 """
 
 import argparse
@@ -43,10 +43,10 @@ PROGRAM = {
     "end": "no end mark",
 }
 
-# A splat by its words only; of the boot, which is looked at, too.
+# A splat by its words only. The lines of the boot are searched, too.
 HARMLESS = re.compile(r"use-after-free debug is enabled")
 
-# Of what a failed case said, this many lines are shown.
+# The number of lines that are shown of a failed case.
 MAX_NOTES = 12
 
 RESULT = re.compile(r"(not ok|ok) (\d+) ?-? ?(.*?)(?: # (\w+).*)?$")

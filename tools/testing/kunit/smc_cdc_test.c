@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CDC messages on a link: who has a reference on the connection, and how long. What is
- * posted goes nowhere.
+ * CDC messages on a link: the references that they hold on their connection. Posted messages
+ * go nowhere.
  */
 #include "smc_kunit.h"
 
 #include "../../../net/smc/group/smc_core.h"
 #include "../../../net/smc/rdma/smc_net.h"
 
-/* nobody looks, and nobody counts */
+/* no traces, no counters */
 #define SMC_TRACE_H
 #define trace_smc_cdc_tx(...)	((void)0)
 #define trace_smc_cdc_rx(...)	((void)0)
 #define smc_stat_inc(net, ...)	((void)(net))
 #define smc_stat_add(net, ...)	((void)(net))
 
-/* Does the link take what is posted? */
+/* the result of posting */
 static int cdc_post_rc;
 
 #define smc_wr_post(...)	cdc_post_rc

@@ -205,7 +205,7 @@ static void prepare(struct end *e, u32 n)
 	e->prep = smc_cursor_advance(e->snd, e->prep, n);
 }
 
-/* What the send path does: write what can be, or say what must be said. */
+/* As the send path: write what fits, build a message if one is needed. */
 static bool push(struct kunit *test, struct end *e, struct smc_cdc_msg *msg)
 {
 	struct smc_xfer x;
@@ -701,7 +701,7 @@ static void abrt_04_nothing_counts_after_the_peers_abort(struct kunit *test)
 	struct smc_cdc_ctl *ctl = ctl_new(test, rfc_geom);
 	struct smc_cdc_msg msg = plain_msg(ctl, 1);
 
-	/* An abort is heard whatever its cursors say. */
+	/* An abort counts whatever its cursors are. */
 	msg.prod = curs(9, 0xffffffff);
 	msg.conn_flags = A;
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_ABORT);
@@ -712,7 +712,7 @@ static void abrt_04_nothing_counts_after_the_peers_abort(struct kunit *test)
 	expect_cursor(test, ctl->rx_prod, 0, 4);
 }
 
-/* What is here stays as it is, so that it may be read; only the peer's end is heard. */
+/* Received data stays readable. Of the peer's messages only its end counts. */
 static void abrt_04_nothing_but_the_end_counts_after_our_abort(struct kunit *test)
 {
 	static const u8 last[] = { A, C };
@@ -788,7 +788,7 @@ static void cur_07_writer_stops_at_the_received_cursor(struct kunit *test)
 	send_to(test, &p->a, &p->b);
 	KUNIT_EXPECT_EQ(test, p->a.x.len, 9996U);
 	consume(test, &p->b, 9996);
-	/* The reader has room, but the writer was not told. */
+	/* The reader has room, but has sent no update yet. */
 	KUNIT_EXPECT_FALSE(test, push(test, &p->a, &msg));
 }
 
@@ -881,7 +881,7 @@ static void cur_12_impossible_cursors_are_refused_whole(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		ctl = ctl_new(test, rfc_geom);
 		before = ctl_new(test, rfc_geom);
-		/* 100 came, 50 were read and 20 told; 2000 went, 500 read. */
+		/* 100 bytes received, 50 of them read, 20 announced; 2000 sent, 500 acknowledged */
 		ctl->rx_prod = curs(0, 104);
 		ctl->rx_cons = curs(0, 54);
 		ctl->rx_cons_sent = curs(0, 24);
@@ -1144,7 +1144,7 @@ static void win_09_request_is_answered_at_once_if_stale(struct kunit *test)
 			(u32)SMC_EV_UPDATE_REQ);
 	expect_cursor(test, must_push(test, &p->b).cons, 0, 14);
 	expect_quiet(test, &p->b);
-	/* R is still on: the next byte is told as well. */
+	/* R is still set: the next byte is announced as well. */
 	consume(test, &p->b, 1);
 	expect_cursor(test, must_push(test, &p->b).cons, 0, 15);
 }
@@ -1475,7 +1475,7 @@ static void urg_05_newer_mark_replaces_an_unread_one(struct kunit *test)
 	expect_cursor(test, ctl->rx_urg_mark, 0, 23);
 }
 
-/* The byte was read before the peer said that it is urgent. */
+/* The byte was read before the peer marked it urgent. */
 static void urg_06_mark_on_a_byte_already_read_is_told(struct kunit *test)
 {
 	struct pair *p = pair_new(test, rfc_geom);
@@ -2360,7 +2360,7 @@ static void fail_14_replay_merges_what_is_not_done(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x.part[0].off, 104U);
 	KUNIT_EXPECT_EQ(test, x.part[0].len, 500U);
 	KUNIT_EXPECT_EQ(test, x.part[0].src[0].off, 100U);
-	/* It has to be told even if there were no data. */
+	/* The message is needed even without data. */
 	KUNIT_EXPECT_TRUE(test, smc_cdc_is_needed(&p->a.ctl, 0));
 	KUNIT_ASSERT_EQ(test, smc_cdc_build(&p->a.ctl, NULL, &msg), 0);
 	KUNIT_EXPECT_EQ(test, msg.seq, 4);
@@ -2444,7 +2444,7 @@ static void fail_12_nothing_is_written_again_after_the_end(struct kunit *test)
 	smc_cdc_set_conn_flags(&p->a.ctl, A);
 	must_push(test, &p->a);
 	KUNIT_EXPECT_EQ(test, smc_cdc_replay(&p->a.ctl, p->a.snd, p->a.sent, &x), 0U);
-	/* what is said is said again */
+	/* the flags are sent again */
 	KUNIT_ASSERT_EQ(test, smc_cdc_build(&p->a.ctl, NULL, &msg), 0);
 	KUNIT_EXPECT_EQ(test, msg.conn_flags, A);
 	smc_cdc_done(&p->a.ctl, msg.seq, 0);
@@ -2472,7 +2472,7 @@ static void fail_12_replay_says_urgent_and_close_again(struct kunit *test)
 			(u32)(SMC_EV_DATA | SMC_EV_URG_PENDING | SMC_EV_URG |
 			      SMC_EV_CLOSED));
 	KUNIT_EXPECT_EQ(test, smc_cdc_build(&p->a.ctl, NULL, &msg), -EPIPE);
-	/* What completed is not said once more. */
+	/* A completed message is not replayed. */
 	smc_cdc_done(&p->a.ctl, 3, 10);
 	smc_cdc_replay(&p->a.ctl, p->a.snd, p->a.sent, &x);
 	KUNIT_EXPECT_EQ(test, x.len, 0U);
@@ -2590,7 +2590,7 @@ static void cur_12_noise_never_breaks_the_rings(struct kunit *test)
 		} else {
 			taken++;
 		}
-		/* the end of a connection; this one begins anew */
+		/* The connection would end here; this one starts over. */
 		if (ctl->rx_nr_waits && events & (SMC_EV_INVALID | SMC_EV_LOST))
 			ctl->rx_nr_waits = 0;
 		KUNIT_ASSERT_LE(test, ctl->rx_nr_waits, SMC_CDC_WAITS_MAX);

@@ -477,7 +477,7 @@ static void fc_02_gid_tells_peers_without_id(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, smc_nego_same_peer(none, gid_a, none, gid_b));
 }
 
-/* Who claims another's peer ID names its own RNIC, or must guess more. */
+/* A host that claims another's peer ID shows its own RNIC, or must guess GID and MAC as well. */
 static void pid_05_sc_03_same_rnic(struct kunit *test)
 {
 	u8 gid_a[SMC_GID_LEN] = { 0xfe, 0x80, [15] = 1 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CLC messages over a real TCP connection: both ends of one over loopback, the
- * code under test at one of them.
+ * CLC messages over a TCP connection through loopback. The code under test runs at one of its
+ * ends.
  */
 #include "smc_kunit.h"
 #include <linux/inet.h>
@@ -11,7 +11,7 @@
 #include "../../../net/smc/sock/smc_clc.c"
 #include "smc_kunit_clc.h"
 
-/* Longer than anything here takes; a case that waits so long has failed. */
+/* Longer than any step takes; a case that waits until then has failed. */
 #define CLC_LONG	(20 * HZ)
 #define CLC_ANY		0x1e
 
@@ -42,9 +42,8 @@ static void clc_act_reset(struct clc_pair *pair)
 }
 
 /*
- * Calls the code under test whenever TCP has news, until it says something
- * other than -EAGAIN or has gathered @enough bytes. What is sent over loopback
- * comes before long; who waits for more has failed.
+ * Calls the code under test on each event of TCP until it returns something other than
+ * -EAGAIN or has gathered @enough bytes. Loopback is fast; a case that waits longer fails.
  */
 static int clc_recv_until(struct clc_pair *pair, struct smc_clc_rx *rx,
 			  struct smc_clc_msg *msg, u8 expected,

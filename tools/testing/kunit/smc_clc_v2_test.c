@@ -55,7 +55,7 @@ struct v2_side {
 /**
  * struct v2_outcome - what became of a handshake
  * @decline: why not
- * @at: who declined: 0 nobody, 1 the client at its Proposal, 2 the server, 3 the
+ * @at: the side that declined: 0 none, 1 the client at its Proposal, 2 the server, 3 the
  *	client at the Accept, 4 the server at the Confirm
  * @client: what the client has settled
  * @server: what the server has settled
@@ -391,7 +391,7 @@ static bool v2_share_eid(const struct v2_side *c, const struct v2_side *s)
 	return false;
 }
 
-/* What has to come out, said in another way than the code says it. */
+/* The expected result, computed in another way than the code does. */
 static enum smc_decline v2_expected(const struct v2_side *c, const struct v2_side *s, u8 *version)
 {
 	bool offered = c->v2 && *c->eids;
@@ -645,7 +645,7 @@ static void pid_05_client_may_name_itself_in_the_confirm(struct kunit *test)
 	smc_nego_build_data(&msg, SMC_CLC_CONFIRM, &end, &v2_rmbe, SMC_MTU_4096, &params, true);
 	decline = smc_nego_check_confirm(&msg, &prop, &params, NULL, SMC_MTU_4096, &result);
 	KUNIT_EXPECT_EQ(test, decline, SMC_DECLINE_NONE);
-	/* but who has told one keeps to it */
+	/* a client that named one in its Proposal must keep it */
 	prop.peer_id[7] = 1;
 	decline = smc_nego_check_confirm(&msg, &prop, &params, NULL, SMC_MTU_4096, &result);
 	KUNIT_EXPECT_EQ(test, decline, SMC_DECLINE_SYNCERR);
@@ -657,7 +657,7 @@ static void pid_05_client_may_name_itself_in_the_confirm(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, result.must_reset);
 }
 
-/* And is who it was when the group was formed, if it has said so then. */
+/* The peer ID must be that of the group, if the group has one. */
 static void pid_05_who_tells_no_name_is_who_formed_the_group(struct kunit *test)
 {
 	struct smc_nego_known known = { .has_link = true, .has_rtoken = true,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The socket's side of the close machine: the order in which it hears news, what it does
- * when, and what becomes of TCP. The machine and its timer are real, and so is the sock. The
- * functions below them return what a case wants, and count their calls.
+ * The socket's side of the close machine: the order in which it reads events, what it does
+ * then, and how TCP ends. The machine, its timer and the sock are real. The functions below
+ * them return what a case wants, and count their calls.
  */
 #include "smc_kunit.h"
 #include "smc_kunit_sock.h"
@@ -18,7 +18,7 @@
 #include "../../../net/smc/sock/smc_tx.h"
 #include "../../../net/smc/sock/smc_wake.h"
 
-/* nobody looks, and nobody counts */
+/* no traces, no counters */
 #define SMC_TRACE_H
 #define trace_smc_close(...)	((void)0)
 #define smc_stat_inc(...)	((void)0)
@@ -30,7 +30,7 @@ static struct smc_pernet close_net = {
 	.set.llc.test_link = 3600 * 1000,
 };
 
-/* What the functions below return, and what they were told. */
+/* The results of the functions below, and their arguments. */
 static struct {
 	bool owes_final;
 	bool is_busy;
@@ -343,7 +343,7 @@ static void amb_54_payload_makes_a_reset_of_the_fin(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, now.nr_given_up, 1);
 }
 
-/* D is in the control block before the loss is told, by whichever task. */
+/* D is in the control block before the loss is reported, by any task. */
 static void close_17_what_was_said_before_the_loss_counts(struct kunit *test)
 {
 	struct smc_sock *smc = close_lock(test);
@@ -360,7 +360,7 @@ static void close_17_what_was_said_before_the_loss_counts(struct kunit *test)
 	smc_close_unlock(smc);
 }
 
-/* D may have come with a loss that is told while the machine looks. */
+/* D may arrive with a loss that is reported during the step. */
 static void close_17_a_loss_in_between_waits_for_the_next_look(struct kunit *test)
 {
 	struct smc_sock *smc = close_lock(test);
@@ -475,7 +475,7 @@ static const struct {
 	/* close() does not end the protocol */
 	{ SMC_PHASE_SMC, SMC_STATE_PEERCLOSEWAIT1, SMC_TCP_UP, true, 0, 0 },
 	{ SMC_PHASE_SMC, SMC_STATE_LASTWORD, SMC_TCP_RESET_DUE, true, 1, 0 },
-	/* who brings the machine to its end closes TCP */
+	/* the last step of the machine closes TCP */
 	{ SMC_PHASE_SMC, SMC_STATE_CLOSED, SMC_TCP_ENDED, true, 0, 1 },
 	{ SMC_PHASE_SMC, SMC_STATE_CLOSED, SMC_TCP_RESET_DUE, true, 1, 1 },
 	/* the handshake does, when it has ended */
@@ -593,7 +593,7 @@ static void a_closed_file_leaves_a_sock_that_goes_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, now.nr_given_up, 0);
 }
 
-/* ABRT-02: connect() to AF_UNSPEC. What is to be told to the peer is told all the same. */
+/* ABRT-02: connect() to AF_UNSPEC. The peer still gets all messages that are due. */
 static void a_socket_connects_again_while_its_connection_ends(struct kunit *test)
 {
 	struct close_lab *lab = test->priv;
@@ -663,7 +663,7 @@ static void news_of_a_connection_without_a_socket_are_not_missed(struct kunit *t
 	KUNIT_EXPECT_EQ(test, (int)conn->close.state, SMC_STATE_CLOSED);
 }
 
-/* Nobody accepts what ended before it said anything. */
+/* accept() does not return a child that ended before its first message. */
 static void a_child_hears_of_the_end(struct kunit *test)
 {
 	struct close_lab *lab = test->priv;

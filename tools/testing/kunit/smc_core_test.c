@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Link groups and the connections on them: who finds which group, who has
- * which element. The queues of a link are faked, all above them is real.
+ * Link groups and their connections: which group a handshake finds, which connection has
+ * which element. The queues of a link are faked, everything above them is real.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -218,7 +218,7 @@ static void core_test_exit(struct kunit *test)
 	for (i = 0; i < lab->nr_held; i++)
 		smc_lgr_unreserve(lab->held[i]);
 	smc_lgr_for_each(lgr_terminate_in, NULL);
-	/* whoever leaks a reference is found here */
+	/* a leaked reference is found here */
 	KUNIT_EXPECT_TRUE(test, wait_event_timeout(smc_lgr_list_waitq, lgr_all_freed(NULL),
 						   CORE_LONG));
 	smc_net(&init_net)->set.max_conns_per_lgr = SMC_NEGO_MAX_CONNS;
@@ -437,7 +437,7 @@ static void fc_01_first_contact_where_no_group_is_usable(struct kunit *test)
 	first = core_reserve(test, &key, &core_end, &is_first);
 	KUNIT_EXPECT_TRUE(test, is_first);
 	KUNIT_EXPECT_EQ(test, first->state, SMC_LGR_FORMING);
-	/* who comes meanwhile is told whom to wait for, and forms none */
+	/* a second handshake gets the group to wait for, and creates none */
 	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve(&key, &core_end, &is_first, &forming),
 			    ERR_PTR(-EAGAIN));
 	KUNIT_ASSERT_PTR_EQ(test, forming, first);
@@ -732,7 +732,7 @@ static void pg_04_rmb_05_groups_share_no_rmbs(struct kunit *test)
 	smc_buf_put(&one->lgr->rmbs, &mine);
 	KUNIT_EXPECT_EQ(test, smc_buf_get(&two->lgr->rmbs, CORE_SIZE, &yours), -EAGAIN);
 
-	/* the peer's: what one was told of means nothing in the other */
+	/* the peer's: a key of one group means nothing in the other */
 	core_know_rmb(test, one, 0x77, 0x10000);
 	cc = core_join(test, two);
 	KUNIT_EXPECT_EQ(test, core_set_peer(cc, 0x77, 0x10000, 1), -ENOKEY);
@@ -811,7 +811,7 @@ static void lgt_02_of_too_many_empty_groups_the_oldest_end(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, smc_lgr_unreserve(lgr[0]));
 	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_surplus(&init_net), lgr[1]);
 	smc_lgr_put(lgr[1]);
-	/* it was told only once, and does not count */
+	/* it was returned once already, and does not count */
 	KUNIT_EXPECT_NULL(test, smc_lgr_surplus(&init_net));
 	KUNIT_EXPECT_EQ(test, net->nr_idle_lgrs, 1);
 	/* nor does one that ends */
@@ -881,7 +881,7 @@ static void err_57_attempts_that_fail_leave_nothing_behind(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve_link(&key, &last, &link, &forming),
 			    ERR_PTR(-ESTALE));
 
-	/* whoever was given one may look at it as long as he has the group */
+	/* a link stays readable for as long as the group is referenced */
 	link = core_attempt(test, lgr, 0x22);
 	last = core_peer(0x22);
 	KUNIT_ASSERT_PTR_EQ(test, smc_lgr_link_by_peer(lgr, &last), link);
@@ -1034,7 +1034,7 @@ static const struct core_head core_heads[] = {
 	{ "deployed dialect", true, true, false },
 };
 
-/* RFC 7609 4.4.1: set by the owner before the element is told to the peer. */
+/* RFC 7609 4.4.1: the owner sets it before the peer knows the element. */
 static void rmb_12_rmb_14_an_element_begins_with_the_eye_catcher(struct kunit *test)
 {
 	static const u8 eye[] = { 0xe2, 0xd4, 0xc3, 0xd9 };
@@ -1099,7 +1099,7 @@ static void rmb_15_rmb_20_its_owner_leaves_an_element_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(conn->rmbe.cpu, is, CORE_SIZE), 0);
 }
 
-/* It may be the last of all to go: whoever looks what is idle has to know. */
+/* The ring may be the last user of the pool: its release updates the idle time. */
 static void a_ring_with_messages_in_flight_goes_with_the_last(struct kunit *test)
 {
 	struct smc_link *link = core_client_up(test, 0x11);
@@ -1343,7 +1343,7 @@ static void rmb_30_rmb_31_the_old_connection_goes_the_new_one_proceeds(struct ku
 	young = core_join(test, link);
 	KUNIT_ASSERT_EQ(test, core_set_peer(young, 0x77, 0x10000, 2), 0);
 
-	/* told once, and it writes to nobody's element any more */
+	/* reported once; the old connection writes to no element any more */
 	KUNIT_EXPECT_EQ(test, old->nr_lost, 1);
 	KUNIT_EXPECT_FALSE(test, core_has_link(old));
 	KUNIT_EXPECT_EQ(test, old->conn->phase, SMC_CONN_DEAD);
@@ -1399,7 +1399,7 @@ static void rmb_30_who_writes_to_a_deleted_rmb_is_cut_off(struct kunit *test)
 	KUNIT_EXPECT_NE(test, other->conn->phase, SMC_CONN_DEAD);
 }
 
-/* What ours has said, and what the peer has: a deletion may overtake the peer's C. */
+/* Flags that we sent, and flags that the peer sent. A deletion may overtake the peer's C. */
 static const struct {
 	u8 tx_flags;		/* to be carried */
 	u8 tx_sent;		/* posted */
@@ -1412,7 +1412,7 @@ static const struct {
 	/* it is here */
 	{ SMC_CDC_CLOSED, SMC_CDC_CLOSED, SMC_CDC_CLOSED, 0, 0 },
 	{ SMC_CDC_CLOSED, SMC_CDC_CLOSED, SMC_CDC_ABORT, 0, 0 },
-	/* the peer has not heard of it */
+	/* the peer has not received it */
 	{ SMC_CDC_CLOSED, 0, 0, 0, 1 },
 	{ SMC_CDC_ABORT, SMC_CDC_ABORT, 0, 0, 1 },
 	{ SMC_CDC_CLOSED | SMC_CDC_ABORT, SMC_CDC_CLOSED | SMC_CDC_ABORT, 0, 0, 1 },
@@ -1661,7 +1661,7 @@ static void rkey_02_an_area_is_known_on_every_link_that_works(struct kunit *test
 	KUNIT_EXPECT_TRUE(test, buf->map[two->index].is_registered);
 }
 
-/* Whoever added it met the new link before the link's own task mapped all areas. */
+/* The region may be mapped for the new link before the link's own task maps all of them. */
 static void rkey_02_an_area_that_a_new_link_knows_is_no_obstacle(struct kunit *test)
 {
 	struct smc_link *one = core_server_up(test);
@@ -1711,7 +1711,7 @@ static void core_lose(struct smc_link *link)
 	flush_work(&lgr->move_work);
 }
 
-/* An RMB that the peer told of on both links, 0x77 here and 0x88 there. */
+/* An RMB that the peer announced on both links, 0x77 here and 0x88 there. */
 static void core_know_both(struct kunit *test, struct smc_link *one, struct smc_link *two)
 {
 	struct smc_rtokens *rt = one->lgr->rtokens;
@@ -1744,7 +1744,7 @@ static void fail_01_fail_16_connections_leave_a_link_that_is_lost(struct kunit *
 	KUNIT_EXPECT_EQ(test, open->conn->phase, SMC_CONN_VALIDATING);
 	KUNIT_EXPECT_EQ(test, open->nr_moved, 1);
 	KUNIT_EXPECT_EQ(test, open->nr_lost, 0);
-	/* one whose handshake is not over has said nothing yet */
+	/* a connection whose handshake is not over has sent nothing */
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(fresh->conn->link), two);
 	KUNIT_EXPECT_NE(test, fresh->conn->phase, SMC_CONN_VALIDATING);
 	/* what the peer then tells is in terms of the link that it knows of */
@@ -1904,14 +1904,14 @@ static void close_02_fail_12_the_last_word_is_owed_until_it_is_there(struct kuni
 	KUNIT_EXPECT_TRUE(test, smc_conn_owes_final(conn));
 	smc_conn_tx_done(conn, 1, 0, true);
 	KUNIT_EXPECT_FALSE(test, smc_conn_owes_final(conn));
-	/* who was cut off says nothing */
+	/* an aborted connection sends nothing */
 	conn->ctl.tx_conn_sent = 0;
 	smc_lgr_abort_conn(conn);
 	KUNIT_EXPECT_EQ(test, conn->phase, SMC_CONN_DEAD);
 	KUNIT_EXPECT_FALSE(test, smc_conn_owes_final(conn));
 }
 
-/* Its element at the peer is gone: there is nobody to be told, whatever fails now. */
+/* Its element at the peer is gone: no message is due, whatever fails now. */
 static void rmb_30_close_02_nothing_is_owed_to_a_deleted_rmb(struct kunit *test)
 {
 	struct smc_link *link = core_client_up(test, 0x11);
@@ -1940,7 +1940,7 @@ static void rmb_30_close_02_nothing_is_owed_to_a_deleted_rmb(struct kunit *test)
 	}
 }
 
-/* Who has no slot waits at most once, and only where slots will come back. */
+/* A connection without a slot waits once, and only where slots will come back. */
 static void a_stopped_link_lets_nobody_wait(struct kunit *test)
 {
 	struct smc_link *one = core_client_up(test, 0x11);
@@ -1952,7 +1952,7 @@ static void a_stopped_link_lets_nobody_wait(struct kunit *test)
 	rcu_read_lock();
 	KUNIT_EXPECT_TRUE(test, smc_link_add_waiter(one, conn));
 	KUNIT_EXPECT_TRUE(test, smc_link_add_waiter(one, conn));
-	/* on another link it is taken for waiting: who takes it out looks where it is */
+	/* it counts as waiting on any link; the pop checks which one */
 	KUNIT_EXPECT_TRUE(test, smc_link_add_waiter(two, conn));
 	KUNIT_EXPECT_EQ(test, refcount_read(&conn->users), refs + 1);
 	KUNIT_EXPECT_NULL(test, smc_link_pop_waiter(two));
@@ -1967,7 +1967,7 @@ static void a_stopped_link_lets_nobody_wait(struct kunit *test)
 	rcu_read_unlock();
 }
 
-/* A link that is lost may take long to stop. Who moves waits in the new one's line. */
+/* A lost link may take long to stop. A moving connection waits on the new one. */
 static void fail_02_who_moves_waits_for_no_slot_of_the_old_link(struct kunit *test)
 {
 	struct smc_link *one = core_client_up(test, 0x11);
@@ -2070,7 +2070,7 @@ static void fail_01_without_any_link_a_connection_waits(struct kunit *test)
 	KUNIT_EXPECT_NE(test, cc->conn->phase, SMC_CONN_LEAVING);
 }
 
-/* Its peer was started anew, and what was lost is only the way to its former self. */
+/* The peer was restarted: only the path to its earlier instance was lost. */
 static void a_younger_group_shows_that_there_is_a_path(struct kunit *test)
 {
 	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
@@ -2092,7 +2092,7 @@ static void a_younger_group_shows_that_there_is_a_path(struct kunit *test)
 	key.peer_gid[15]++;
 	core_raise(test, core_reserve(test, &key, &core_end, &is_first), &core_end, 0x33, true);
 	KUNIT_EXPECT_FALSE(test, smc_lgr_has_successor(young));
-	/* nor with somebody else */
+	/* nor with another peer */
 	key.peer_id[0]++;
 	core_raise(test, core_reserve(test, &key, &core_end, &is_first), &core_end, 0x44, true);
 	KUNIT_EXPECT_FALSE(test, smc_lgr_has_successor(young));
@@ -2101,14 +2101,14 @@ static void a_younger_group_shows_that_there_is_a_path(struct kunit *test)
 	key.peer_id[0]++;
 	core_raise(test, core_reserve(test, &key, &core_end, &is_first), &core_end, 0x66, true);
 	KUNIT_EXPECT_FALSE(test, smc_lgr_has_successor(young));
-	/* itself, started anew, of which now an address of the other family is known */
+	/* the same host, restarted, now with an address of the other family as well */
 	key.peer_addr.s6_addr[0] ^= 0x20;
 	key.peer_id[0]++;
 	core_raise(test, core_reserve(test, &key, &core_end, &is_first), &core_end, 0x55, true);
 	KUNIT_EXPECT_TRUE(test, smc_lgr_has_successor(young));
 }
 
-/* A server that has not heard of it yet names it in an Accept. */
+/* A server that does not know of the loss yet names the link in an Accept. */
 static void sc_05_err_13_a_link_that_is_being_left_is_still_known(struct kunit *test)
 {
 	struct smc_link *one = core_client_up(test, 0x11);
@@ -2216,7 +2216,7 @@ static void err_07_sc_10_a_confirm_may_name_a_link_just_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cc->conn->peer_rkey, 0x77U);
 	KUNIT_EXPECT_EQ(test, cc->conn->peer_addr, 0x10000ULL + CORE_SIZE);
 
-	/* what was said of it means nothing by the link that has its place */
+	/* the keys of a link mean nothing on a link that takes its place */
 	cc = core_join(test, one);
 	smc_link_destroy(two);
 	core_link_at(test, lgr, 1, 0xa0);
@@ -2333,7 +2333,7 @@ static void lb_03_lb_04_links_share_the_load(struct kunit *test)
 	mutex_unlock(&lgr->lock);
 	smc_failover_queue(lgr);
 	flush_work(&lgr->move_work);
-	/* who has said nothing has nothing that could be overtaken */
+	/* a connection that sent nothing has nothing that could be overtaken */
 	KUNIT_EXPECT_EQ(test, atomic_read(&one->nr_conns), 3);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 2);
 	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_pick_link(lgr), two);
@@ -2460,7 +2460,7 @@ static void lb_04_fail_04_who_was_heard_moves_when_it_has_completed(struct kunit
 	KUNIT_EXPECT_FALSE(test, lgr->is_uneven);
 }
 
-/* Balance is a wish; a link that is lost is left by all, whoever has seen what. */
+/* Balance is optional. All connections leave a lost link at once. */
 static void fail_01_fail_04_a_lost_link_is_left_at_once(struct kunit *test)
 {
 	struct core_conn *cc[4];
@@ -2525,7 +2525,7 @@ static void fc_12_fail_19_who_is_opened_speaks_on_no_link_that_is_left(struct ku
 	KUNIT_EXPECT_EQ(test, cc->conn->phase, SMC_CONN_VALIDATING);
 }
 
-/* The moves that must not be: whoever tries one changes nothing. */
+/* Illegal transitions change nothing. */
 static void a_phase_is_followed_by_legal_ones_only(struct kunit *test)
 {
 	static const u16 illegal[SMC_CONN_NR_PHASES] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What a socket is told about data it has sent, on a ring that only counts.
+ * Timestamps and zerocopy notices for sent data, on a ring that only counts.
  */
 #include "smc_kunit.h"
 
@@ -116,7 +116,7 @@ static void a_stamp_comes_when_it_is_due(struct kunit *test)
 
 static struct smc_conn *notice_interrupted;
 
-/* The rest happens, and is to be told, while the first notice is queued. */
+/* The rest completes while the first notice is queued. */
 static void notice_interrupts(struct sock *sk)
 {
 	struct smc_conn *conn = notice_interrupted;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What remains known of connections that are TCP, which TCP's own tables have over
- * loopback.
+ * The record of connections that fell back to TCP, with TCP's own tables over loopback.
  */
 #include "smc_kunit.h"
 #include <linux/rtnetlink.h>
@@ -155,7 +154,7 @@ static void a_namespace_without_a_log_forgets(struct kunit *test)
 	smc_fallback_prepare(&init_net);
 	KUNIT_EXPECT_EQ(test, fallback_count(SMC_DECLINE_PEERDECL), 0U);
 	smc_fallback_remember(lab->near[0]->sk, SMC_DECLINE_PEERDECL, 0);
-	/* whoever comes next finds it */
+	/* the next call finds it */
 	smc_fallback_prepare(&init_net);
 	KUNIT_EXPECT_EQ(test, fallback_count(SMC_DECLINE_PEERDECL), 1U);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The rings of a handshake that has to wait for them. A group without an area is played
- * here, and so is the queue of those who add one.
+ * Handshakes that wait for rings. The suite fakes a group without memory and the queue of the
+ * tasks that add some.
  */
 #include "smc_kunit.h"
 #include "smc_kunit_sock.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The tables of the handshake: what each row undoes, where a Decline may be sent, what
- * waits for how long. All floors below are played: they record what is called.
+ * The tables of the handshake: what each row undoes, where a Decline may be sent, and the
+ * timeouts. Everything below is faked and records its calls.
  */
 #include "smc_kunit.h"
 
@@ -523,7 +523,7 @@ static void a_decline_with_s_bit_ends_the_group_that_is_there(struct kunit *test
 	hs->rx.decline.out_of_sync = true;
 	hs_end(hs, SMC_HS_TCP);
 	KUNIT_EXPECT_STREQ(test, table_log, "terminate leave unread conn port ");
-	/* somebody else's word */
+	/* a Decline from a host that is not the group's peer */
 	hs = table_reach(test, SMC_ROLE_SERVER, SERVER_CONFIRM, false);
 	hs->rx.type = SMC_CLC_DECLINE;
 	hs->rx.decline.out_of_sync = true;

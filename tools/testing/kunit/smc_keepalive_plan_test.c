@@ -124,7 +124,7 @@ static void ka_01_ka_02_ka_03_ka_04_ka_07_tmr_15_rows(struct kunit *test)
 
 struct idle_link {
 	u32 now;
-	u32 link_rx;		/* when the link last heard of the peer */
+	u32 link_rx;		/* time of the last message from the peer */
 	u32 conn_at[IDLE_CONNS];	/* last activity */
 	u32 look_at[IDLE_CONNS];	/* when its timer fires */
 	bool is_probing[IDLE_CONNS];

@@ -10,7 +10,7 @@
 
 int kunit_news;
 
-/* Of RNICs: there are none here, and what depends on them is told so by its suite. */
+/* There are no RNICs here. A suite that depends on changes of RNICs sets the count. */
 int smc_ib_changes(void)
 {
 	return kunit_news;

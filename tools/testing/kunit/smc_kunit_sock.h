@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * States of sockets that are put there by hand, for suites that play what sees to it
- * otherwise: on a sock of TCP, or on one that nothing is behind.
+ * States of sockets without the code that sets them up, for suites that fake it: on a TCP
+ * sock, or on a sock without a connection.
  */
 #ifndef SMC_KUNIT_SOCK_H
 #define SMC_KUNIT_SOCK_H
@@ -11,14 +11,14 @@
 
 #include "../../../net/smc/sock/smc_sock.h"
 
-/* Of a sock that nothing is behind. */
+/* For a sock without a connection. */
 #define SMC_KUNIT_PROTO(suite) {			\
 	.name = suite,					\
 	.owner = THIS_MODULE,				\
 	.obj_size = sizeof(struct tcp_sock),		\
 }
 
-/* Who has made both takes it off before the sock goes. */
+/* The caller created both, and detaches the state before it frees the sock. */
 static inline void smc_kunit_hang(struct smc_sock *smc, struct sock *sk)
 {
 	struct inet_connection_sock *icsk = inet_csk(sk);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Listening sockets of TCP, with a queue of TCP that is played here, and nothing else
- * below them.
+ * Listening sockets of TCP. TCP's accept queue is faked, and nothing else is below them.
  */
 #include "smc_kunit.h"
 #include "smc_kunit_sock.h"
@@ -17,7 +16,7 @@
 
 static struct proto listen_proto = SMC_KUNIT_PROTO("smc_listen_test");
 
-/* listen() has no memory, or a child has none. */
+/* listen() or a child fails for want of memory */
 static bool listen_has_none, listen_child_has_none;
 
 static struct smc_listener *listen_new_listener(struct sock *sk, work_func_t take)
@@ -417,7 +416,7 @@ static void one_for_smc_between_others_is_taken_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, listen_nr_room, 2U);
 	KUNIT_EXPECT_PTR_EQ(test, listen_begun[0], sk[1]);
 	KUNIT_EXPECT_PTR_EQ(test, listen_begun[1], sk[2]);
-	/* who was offered SMC hears of what has changed since */
+	/* a child that was offered SMC gets the change of the listener */
 	KUNIT_EXPECT_EQ(test, (u32)listen_begun_fallback, (u32)SMC_DECLINE_OPTUNSUPP);
 	/* the last one is for accept() to take */
 	KUNIT_EXPECT_EQ(test, listen_nr_queued, 1U);
@@ -491,7 +490,7 @@ static void what_there_is_no_memory_for_is_not_left_in_the_queue(struct kunit *t
 	KUNIT_EXPECT_EQ(test, listen_nr_dropped, 2U);
 }
 
-/* TCP may move them to a listener of somebody else on the same port, and asks nobody. */
+/* TCP may move children to another listener of the port (SO_REUSEPORT) without notice. */
 static void nobody_else_gets_a_child_that_has_agreed(struct kunit *test)
 {
 	struct listen_lab *lab = test->priv;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Listeners: what their children go through, and what is left when the socket has gone.
+ * Listeners: the steps of their children, and what remains after the socket is closed.
  */
 #include "smc_kunit.h"
 
@@ -156,7 +156,7 @@ static void a_listener_outlives_its_socket_while_children_are_under_way(struct k
 	KUNIT_EXPECT_NULL(test, smc_listener_sock(listener));
 	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1 + 3);
 
-	/* they go on, and no accept() is told of them, whoever comes first */
+	/* they continue, and no accept() is woken for them */
 	smc_listener_charge(child[0], 1000);
 	KUNIT_EXPECT_FALSE(test, smc_listener_finish(child[0], true));
 	for (i = 1; i < 3; i++) {
@@ -179,7 +179,7 @@ static void a_listener_outlives_its_socket_while_children_are_under_way(struct k
 	KUNIT_EXPECT_EQ(test, listener_nr_freed, 4);
 }
 
-/* A queue that begins nothing until it is told to. */
+/* A work item that holds its queue until the case releases it. */
 static struct completion listener_go_on;
 
 static void listener_hold_up(struct work_struct *work)
@@ -319,7 +319,7 @@ static void nobody_is_born_to_a_listener_that_has_gone(struct kunit *test)
 	struct smc_listener *listener = listener_begin(test);
 
 	listener_close(listener);
-	/* who looks under RCU finds it until the grace period is over */
+	/* a reader under RCU finds it until the grace period is over */
 	rcu_read_lock();
 	smc_listener_put(listener);
 	KUNIT_EXPECT_FALSE(test, smc_listener_expect(listener));
@@ -344,7 +344,7 @@ static void a_listener_keeps_the_module_until_it_is_freed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had);
 }
 
-/* A backlog of 3 has four places, as with TCP, whoever takes them. */
+/* A backlog of 3 has four places, as with TCP, for plain and SMC children together. */
 static void children_that_are_ready_take_places_of_the_backlog(struct kunit *test)
 {
 	struct smc_listener *listener = listener_begin(test);

@@ -54,7 +54,7 @@ static inline void d_free(struct world *w, u8 link)
 {
 	struct w_side *s = d_side(w);
 
-	/* what was said before leaves first */
+	/* flush what was sent before */
 	while (w_transmit(w, w->d.who, link))
 		;
 	s->up &= ~BIT(link);
@@ -660,7 +660,7 @@ static inline void ds_add(struct world *w)
 	w_send(w, w->d.who, &act);
 }
 
-/* The link does not come up: the client is told, or is not. */
+/* The link does not come up. The client gets a DELETE LINK, or nothing. */
 static inline void ds_fail(struct world *w)
 {
 	struct smc_llc_flow *flow = &d_side(w)->flow;

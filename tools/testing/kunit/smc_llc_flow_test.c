@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The LLC machine: a lab with a server and a client, a wire between them that
- * the test may cut, delay and bend, and a clock that moves when told to.
+ * The LLC machine in a lab: a server, a client, a wire that can cut, delay and alter messages,
+ * and a clock that the case moves.
  *
- * Messages cross the wire as bytes, each side encoding and decoding in the
- * dialect it believes in, so that a disagreement shows. A side can be played
- * by the test instead: what is sent to it stays in the queue to be looked at.
+ * Messages cross the wire as bytes. Each side encodes and decodes in its own dialect, so a
+ * disagreement shows. The test can also play one side: messages to that side stay in its
+ * queue, where the case reads them.
  */
 #include "smc_kunit.h"
 #include <linux/prandom.h>
@@ -78,7 +78,7 @@ struct lab {
 	u64 now;
 };
 
-/* Any will do that can be told apart; those in use are settings. */
+/* Any distinct values will do; the real ones are settings. */
 static struct smc_llc_timers lab_timers(void)
 {
 	return (struct smc_llc_timers) {
@@ -1343,7 +1343,7 @@ static void every_message_at_every_time_err_54_llc_12_ser_03(struct kunit *test)
 	}
 }
 
-/* Before this side has said that the link works it may still go back, AMB-04. */
+/* Until this side confirms the link it may still fall back, AMB-04. */
 static void nonsense_during_first_contact_err_54(struct kunit *test)
 {
 	struct lab *lab = lab_client_waits_confirm(test, true);
@@ -1841,7 +1841,7 @@ static void no_rkey_reply_is_link_failure_err_39_err_40(struct kunit *test)
 	}
 }
 
-/* A failed send is as bad as no answer, and nothing is said again elsewhere. */
+/* A failed send counts as no answer, and the message is not repeated on another link. */
 static void send_failure_is_link_failure_err_19_llc_14(struct kunit *test)
 {
 	struct lab *lab = lab_up_facing(test, CLIENT, true);
@@ -2035,7 +2035,7 @@ static void one_of_two_links_fails_llc_14(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, flow->link[!dead].state, SMC_LLC_LINK_ACTIVE);
 		KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 1);
 		lab_hear(lab, CLIENT, SMC_LLC_DELETE_LINK, false);
-		/* Only what was on the dead link ends with it, to be begun anew. */
+		/* Only exchanges on the dead link end with it, and start over. */
 		KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_rkey_done, !dead);
 		if (!dead)
 			KUNIT_EXPECT_EQ(test, lab->side[CLIENT].rkey_result, -EAGAIN);
@@ -2052,7 +2052,7 @@ static void one_of_two_links_fails_llc_14(struct kunit *test)
 	}
 }
 
-/* The peer has lost the link of its exchange, and begins anew before we know. */
+/* The peer lost the link of its exchange, and starts over before we see the loss. */
 static void begun_anew_on_another_link_llc_14(struct kunit *test)
 {
 	struct smc_llc_event ev;
@@ -2137,7 +2137,7 @@ static void carrier_of_an_exchange_fails(struct kunit *test)
 	}
 }
 
-/* What is said on a link that is only offered yet counts for nothing. */
+/* A message on a link that is only offered counts for nothing. */
 static void link_on_trial_is_not_heard(struct kunit *test)
 {
 	struct lab *lab = lab_up_server_adding(test, true);
@@ -2328,7 +2328,7 @@ static void a_round_trip_tells_what_the_peer_has_seen_lb_04_fail_19(struct kunit
 	lab_expect_alive(lab, CLIENT);
 }
 
-/* It is asked out of a wish only: no answer is not held against the link. */
+/* The probe is optional: a missing answer is no failure of the link. */
 static void a_round_trip_need_not_end_lb_04(struct kunit *test)
 {
 	struct lab *lab = lab_up_facing(test, SERVER, true);
@@ -2528,7 +2528,7 @@ static void server_deletes_the_only_link_dell_05_dell_06(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_terminated, 0);
 	KUNIT_EXPECT_EQ(test, smc_llc_flow_deadline(&lab->side[CLIENT].flow),
 			SMC_LLC_NO_DEADLINE);
-	/* Said twice, it is answered once. */
+	/* A repeated request is answered once. */
 	msg = say_delete(1, false, false);
 	lab_say(lab, CLIENT, &msg);
 	lab_expect_silence(lab, CLIENT);
@@ -2665,7 +2665,7 @@ static void lab_waste_offer(struct lab *lab, bool accepts)
 	lab_say(lab, SERVER, &msg);
 	if (!accepts)
 		return;
-	/* told of no RNICs, the server takes it back */
+	/* the server knows of no RNICs, and withdraws the link */
 	lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, false);
 	msg = say_delete(num, false, true);
 	lab_say(lab, SERVER, &msg);
@@ -2696,7 +2696,7 @@ static void offers_on_demand_are_limited_err_59_addl_07_sl_12(struct kunit *test
 			/* all RNICs of a server that has many may have their turn at once */
 			KUNIT_EXPECT_GE(test, offers, SMC_LLC_RNICS);
 			lab_expect_silence(lab, SERVER);
-			/* who has asked is not forgotten */
+			/* the request of the client stays pending */
 			lab_wait(lab, lab_timers().reply);
 			KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_out, 1);
 			lab_waste_offer(lab, how & 2);
@@ -3099,7 +3099,7 @@ static void dead_machine_says_nothing(struct kunit *test)
 			ev.msg = msg;
 		smc_llc_flow_event(&lab->side[SERVER].flow, &ev, lab->now,
 				   &lab->side[SERVER].acts);
-		/* A request is told so, everything else is ignored. */
+		/* A request gets an answer, everything else is ignored. */
 		KUNIT_EXPECT_EQ_MSG(test, lab->side[SERVER].acts.nr,
 				    type == SMC_LLC_EV_REQ_RKEY, "event %d", type);
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The LLC machine with several links: two of them in a small world of RNICs and
- * wires (smc_llc_world.h). First the rows of RFC 7609 3.5.5.3 and Appendix C one
- * by one, then whatever a random order brings.
+ * The LLC machine with several links: two machines in a world of RNICs and wires
+ * (smc_llc_world.h). The rows of RFC 7609 3.5.5.3 and Appendix C come first, one by one;
+ * random schedules follow.
  */
 #include "smc_kunit.h"
 
@@ -265,7 +265,7 @@ static void asymmetric_is_replaced_lg_15_lg_16_addl_06_addl_07_err_58_err_59(str
 	int who;
 
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
-		/* who has one RNIC, and gets another */
+		/* the side with one RNIC gets another */
 		struct world *w = up(test, who == W_SERVER ? 1 : 2, who == W_SERVER ? 2 : 1, 2,
 				     true);
 
@@ -343,8 +343,8 @@ static void rkeys_on_many_links_rkey_03_rkey_04_rkey_08_rkey_09(struct kunit *te
 }
 
 /*
- * The world looks at each message: a reply goes back on the link of its request,
- * whichever that is, and a third link is told of on the one that began it.
+ * The world checks each message: a reply uses the link of its request, and an ADD LINK
+ * CONTINUATION uses the link of its ADD LINK.
  */
 static void any_link_carries_an_exchange_llc_04_llc_06_addl_11(struct kunit *test)
 {
@@ -373,7 +373,7 @@ static void any_link_carries_an_exchange_llc_04_llc_06_addl_11(struct kunit *tes
 	}
 }
 
-/* Nine links cannot be had here, but the machine can be told so. */
+/* The lab has no nine links, but the machine accepts a count of nine. */
 static void rkey_sequence_for_nine_links_rkey_08_rkey_09(struct kunit *test)
 {
 	static const u8 left[] = { 8, 6, 3 };
@@ -557,8 +557,8 @@ static unsigned int said_of_end(struct world *w, int who)
 enum clear_end { CLEAR_ANSWERED, CLEAR_LATE, CLEAR_BROKEN, CLEAR_ENDS };
 
 /*
- * A link is given up by @giver, and @who waits for the other side to come to what was
- * said there: until it does, for @ms, or until the link breaks.
+ * @giver gives up a link. @who waits until the other side has processed all messages on it,
+ * for @ms at most, or until the link breaks.
  */
 static void clears(struct kunit *test, bool deployed, int giver, int who, u32 ms,
 		   enum clear_end end)
@@ -610,7 +610,7 @@ static void link_is_clear_first_fail_10_fail_18_fail_19_dell_05_dell_10(struct k
 		for (end = 0; end < CLEAR_ENDS; end++) {
 			clears(test, deployed, W_SERVER, W_SERVER, ms, end);
 			clears(test, deployed, W_CLIENT, W_CLIENT, ms, end);
-			/* the client has told, and is asked by a server that is through */
+			/* the client gives up the link, and the server waits for it to drain */
 			clears(test, deployed, W_CLIENT, W_SERVER, ms, end);
 			/* a server waits for the reply meanwhile */
 			clears(test, deployed, W_SERVER, W_CLIENT,
@@ -784,7 +784,7 @@ static void nor_as_fast_as_a_server_ends_them(struct kunit *test, u8 client_rnic
 	w_wait(w, 1);
 	expect_rest(test, w, 2);
 
-	/* what has lasted begins the count anew */
+	/* a link that lasted resets the count */
 	w->now += w_timers().reply;
 	for (i = 0; i < SMC_LLC_BRIEF_LIVES; i++) {
 		give_up(w, W_SERVER, 1, false);
@@ -794,7 +794,7 @@ static void nor_as_fast_as_a_server_ends_them(struct kunit *test, u8 client_rnic
 	}
 }
 
-/* Who has refused a link for that asks for it afterwards, also with an RNIC in use. */
+/* A client that refused a link for that asks for it later, also with an RNIC in use. */
 static void nor_as_fast_as_a_server_ends_them_err_59_dell_05(struct kunit *test)
 {
 	nor_as_fast_as_a_server_ends_them(test, 2);
@@ -922,7 +922,7 @@ static void whole_group_at_any_time_ser_09_ser_14_ser_21_amb_67(struct kunit *te
 	}
 }
 
-/* Refused, and done anew with the new link among the tokens. */
+/* Rejected, and repeated with the new link among the tokens. */
 static void add_link_crosses_confirm_rkey_ser_10_ser_18_rkey_12(struct kunit *test)
 {
 	static const u8 types[] = {
@@ -944,7 +944,7 @@ static void add_link_crosses_confirm_rkey_ser_10_ser_18_rkey_12(struct kunit *te
 			w_wait(w, 1000);
 			expect_rest(test, w, 2);
 			KUNIT_EXPECT_EQ(test, known(w, W_CLIENT), 2);
-			/* RFC: refused and said anew; deployed: taken as it was */
+			/* RFC: rejected and repeated; deployed: accepted as it was */
 			if (deployed)
 				KUNIT_EXPECT_EQ(test,
 						requests(w, W_CLIENT, SMC_LLC_CONFIRM_RKEY), 1);
@@ -979,8 +979,8 @@ static void add_link_crosses_delete_rkey_amb_21(struct kunit *test)
 }
 
 /*
- * Nothing was said of the link that the server would like to offer: what the client says of
- * its RMBs is answered, however long that takes, and told again for the new link.
+ * The server has not offered the new link yet. It answers the client's CONFIRM RKEY
+ * meanwhile. The client announces its RMBs again for the new link.
  */
 static void rkeys_do_not_wait_for_an_offer_ser_10_rkey_15_amb_21(struct kunit *test)
 {
@@ -1273,7 +1273,7 @@ static void rkey_exchanges_of_both_sides_ser_05_ser_22_rkey_14_amb_19(struct kun
 	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_done, 3);
 }
 
-/* Who began it begins it anew when the link it ran on is lost. */
+/* The side that began an exchange repeats it when its link is lost. */
 static void exchange_is_begun_anew_llc_14_fail_15_rkey_05(struct kunit *test)
 {
 	static const u8 types[] = { SMC_LLC_CONFIRM_RKEY, SMC_LLC_CONFIRM_RKEY_CONT };
@@ -1570,7 +1570,7 @@ static void no_answer_while_adding_err_29_err_33_err_35(struct kunit *test)
 			}
 			w_pump_until(w, rows[i].who, rows[i].type, rows[i].is_reply);
 			w->loses[rows[i].who] = true;
-			/* Who waits is who sees it first. */
+			/* The waiting side sees the loss first. */
 			waits = &w->side[!rows[i].who];
 			w_pump(w);
 			w_wait(w, w_timers().reply);
@@ -1679,7 +1679,7 @@ static void delete_link_of_server_unanswered_err_38(struct kunit *test)
 	}
 }
 
-/* The end of the group is said on one link after the other. */
+/* The end of the group is announced on one link after the other. */
 static void end_is_said_on_every_link_err_36_err_37_lgt_04_lgt_06(struct kunit *test)
 {
 	struct world *w = up(test, 3, 3, 8, true);
@@ -1875,7 +1875,7 @@ static void confirm_rkey_with_wrong_links_err_50_err_54(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].flow.link[0].state, SMC_LLC_LINK_REPORTED);
 }
 
-/* The most that one event can ask for: eight links lost, and the server told. */
+/* The most actions of one event: eight links lost, and the server notified. */
 static void actions_are_bounded_err_50(struct kunit *test)
 {
 	struct world *w = up(test, 4, 4, 8, true);
@@ -2012,7 +2012,7 @@ static void server_of_one_link_offers_once_sl_01_tmr_12(struct kunit *test)
 
 			KUNIT_ASSERT_NOT_NULL(test, w);
 			w_init(w, &set);
-			/* a client with two takes the offer, in vain */
+			/* a client with two accepts the offer, without success */
 			w_tell_rnics(w, W_CLIENT);
 			expect_rest(test, w, 1);
 			w_wait(w, w_timers().add_link_retry - 1);
@@ -2031,7 +2031,7 @@ static void server_of_one_link_offers_once_sl_01_tmr_12(struct kunit *test)
 	}
 }
 
-/* No queue pair: a client of the RFC dialect would wait in vain and reset. */
+/* No queue pair: without a Decline a client of the RFC dialect would time out and reset. */
 static void server_without_queue_pairs_amb_28(struct kunit *test)
 {
 	struct world *w = world_of(test, 2, 2, 2, false);
@@ -2297,7 +2297,7 @@ static void new_link_fails_between_continuations_err_47_fail_01(struct kunit *te
 	}
 }
 
-/* With the last link the group ends, and the peer is told. */
+/* The group ends with its last link, and the peer is notified. */
 static void last_rnic_goes_lgt_03_lgt_04(struct kunit *test)
 {
 	int who;
@@ -2344,7 +2344,7 @@ static void last_rnic_goes_while_a_link_is_added(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, w->side[who].nr_link_down, 1);
 	}
 
-	/* In vain: then it is said after all, by the link that goes. */
+	/* The new link fails: the departing link announces the end of the group after all. */
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
 		for (other = W_SERVER; other <= W_CLIENT; other++) {
 			struct world *w = up(test, 1, 1, 2, true);
@@ -2419,7 +2419,7 @@ static void last_link_fails_while_one_departs_lgt_05_err_36(struct kunit *test)
 	}
 }
 
-/* A client has no key for a link that it has taken down, and has said so. */
+/* A client that deleted a link announces no key for it. */
 static void no_key_for_a_link_to_be_deleted_err_50_dell_08(struct kunit *test)
 {
 	struct world *w = up(test, 2, 2, 2, true);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The LLC engine with the bytes of a peer: a whole link group whose queues are
- * faked. What is said is what smc_llc_rx() gets and smc_wr_post() is given; a
- * peer is an enemy, so nothing that it says may do more than end the group, nor
- * make the kernel complain.
+ * The LLC engine and the bytes of a peer: a whole link group with faked queues. A case feeds
+ * smc_llc_rx() and reads what smc_wr_post() gets. The peer is hostile: no message may do more
+ * than end the group, nor make the kernel complain.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -11,13 +10,13 @@
 
 #include "smc_kunit.h"
 
-/* routes are another suite's */
+/* another suite tests routes */
 #define smc_route_find eng_route_find
 #define smc_ib_end_ifindex eng_end_ifindex
 
 #include "group/smc_core.h"
 
-/* nobody looks */
+/* no traces */
 #define SMC_TRACE_H
 
 static void trace_smc_llc_rx(struct smc_link *link, const u8 *msg, u32 len)
@@ -61,7 +60,7 @@ struct eng_way {
 };
 
 /**
- * struct eng_lab - a link group and what it said last
+ * struct eng_lab - a link group and its last message
  * @way: of a routed group; NULL for one that is not
  * @nr_asked: how often it was asked for
  * @lgr: the group; a reservation is held
@@ -337,7 +336,7 @@ static void eng_say(struct kunit *test, struct smc_link *link, const struct smc_
 	eng_hear(link, eng_lab->room, len);
 }
 
-/* What the engine has said last, which must be of @type. */
+/* The last message of the engine, which must be of @type. */
 static struct smc_llc_msg eng_sent(struct kunit *test, u8 type)
 {
 	struct smc_llc_msg msg = {};
@@ -589,8 +588,8 @@ static void rkey_22_addl_12_keys_of_a_long_add_link(struct kunit *test)
 }
 
 /*
- * A queue pair is there at last, of a link that has been given up. What is told for
- * the next one is counted already, and perhaps an RMB of that forgotten since.
+ * A queue pair is created late, for a link that has been given up. The RMBs announced for
+ * the next link are counted already, and one of them may be gone.
  */
 static void rkey_20_addl_12_late_news_change_no_count(struct kunit *test)
 {
@@ -747,7 +746,7 @@ static void sl_02_a_port_that_has_a_link_counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rnics->count, 0);
 }
 
-/* Where LLC has a slot of data's, the GID that counts is told, and no link is lost. */
+/* LLC borrows a short slot of the data path: only one GID fits, and no link is lost. */
 static void addl_06_a_short_slot_takes_one_gid(struct kunit *test)
 {
 	struct smc_llc_msg msg;
@@ -837,7 +836,7 @@ static u32 eng_noise(struct rnd_state *rnd, u8 *msg)
 	return len;
 }
 
-/* Whoever it is that says it, the worst that comes of it is the end of the group. */
+/* The worst effect of any message is the end of the group. */
 static void err_54_noise_ends_the_group_at_most(struct kunit *test)
 {
 	unsigned int i, nr_ended[2] = {}, nr_lived[2] = {};
@@ -865,8 +864,8 @@ static void err_54_noise_ends_the_group_at_most(struct kunit *test)
 }
 
 /*
- * Whoever says that the peer has lost the group can say so as often as he likes, and
- * all connections of a link may want it probed at a time.
+ * Hosts may report a lost group as often as they like, and all connections of a link may
+ * ask for a probe at the same time.
  */
 static void ka_05_probes_that_many_want_are_one(struct kunit *test)
 {
@@ -959,7 +958,7 @@ static void eng_reclaim(struct smc_link_group *lgr)
 	WRITE_ONCE(set->spare_mem, usual);
 }
 
-/* What the peer could not be told of stays, and it is told when that can be. */
+/* A region stays until the peer can be notified, and is announced as soon as it can be. */
 static void rmb_24_an_area_stays_until_the_peer_forgets_it(struct kunit *test)
 {
 	struct smc_link *link = eng_up(test, true, 1);
@@ -990,7 +989,7 @@ static void rmb_24_an_area_stays_until_the_peer_forgets_it(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, eng_leaving(lgr));
 }
 
-/* Until then it is told of for a new link, also that of first contact. */
+/* Until then it is announced for each new link, that of first contact included. */
 static void rkey_20_amb_21_what_leaves_is_told_of(struct kunit *test)
 {
 	struct smc_link_group *lgr;

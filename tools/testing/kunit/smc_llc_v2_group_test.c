@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The LLC machine with several links in version 2, where ADD LINK tells of all
- * RMBs: two of them in a small world of RNICs and wires (smc_llc_world.h). What is
- * as in version 1 is in smc_llc_group_test.c, and so are the random orders.
+ * The LLC machine with several links in version 2, where ADD LINK announces all RMBs: two
+ * machines in a world of RNICs and wires (smc_llc_world.h). smc_llc_group_test.c has what is
+ * the same in version 1, and the random schedules.
  */
 #include "smc_kunit.h"
 
@@ -260,7 +260,7 @@ static void answers_out_of_place_llc_11_err_54(struct kunit *test)
 	v2_say(w, W_CLIENT, 1, SMC_LLC_REQ_ADD_LINK, true);
 	v2_expect_rest(test, w, 2);
 	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_link_down, 0);
-	/* who asks is the client, and nobody answers it */
+	/* only a client sends the request, and it gets no answer */
 	v2_say(w, W_SERVER, 1, SMC_LLC_REQ_ADD_LINK, true);
 	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_link_down, 1);
 	w = v2_up(test, 2, 2);

@@ -462,7 +462,7 @@ static void err_53_unknown_types(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, form_decode(buf, 44, &msg), SMC_LLC_IGNORE);
 }
 
-/* In either form: what version 2 does without can be neither taken nor said there. */
+/* Message types that version 2 lacks are neither decoded nor encoded. */
 static void err_54_nothing_is_continued(struct kunit *test)
 {
 	static const u8 types[] = { 0x03, 0x08, 0x23, 0x28 };

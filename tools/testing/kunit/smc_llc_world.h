@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A world for two LLC machines: RNICs that come and go, queue pairs, wires that
- * the test may cut, delay, lose and double on, tables of keys, and a clock that
- * moves when told to. It plays the part of smc_llc.c and of the verbs for both
- * sides, and checks what each machine asks for as it goes.
+ * A world for two LLC machines: RNICs that come and go, queue pairs, wires that can cut,
+ * delay, lose and duplicate messages, tables of keys, and a clock that the case moves. It
+ * replaces smc_llc.c and the verbs for both sides, and checks each action of the machines.
  *
- * Messages of one link keep their order, as on a reliable connection; nothing
- * else does. They cross as bytes, so that a disagreement about the dialect shows.
+ * Messages of one link keep their order, as on a reliable connection; nothing else does.
+ * They cross as bytes, so a disagreement about the dialect shows.
  *
  * Needs nothing but the pure files and a failed() of its includer. The random
  * runs also run outside of a kernel, a hundred times as many.
@@ -70,7 +69,7 @@ struct w_rmb {
 	u32 rkey[SMC_LLC_LINKS];
 };
 
-/* Keys that the peer has told of, per link, 0 if not; and the addresses with them. */
+/* Keys and addresses that the peer announced, per link; key 0 if none. */
 struct w_token {
 	bool is_used;
 	u32 rkey[SMC_LLC_LINKS];
@@ -162,7 +161,7 @@ struct world {
 	bool is_apart[W_RNICS][W_RNICS];	/* the same: on different LANs, says the client */
 	bool loses[2];			/* the next message of that side, silently */
 	bool doubles[2];
-	bool is_garbled;		/* one side has missed what the other has said */
+	bool is_garbled;		/* one side missed a message of the other */
 	const char *fault;		/* the first thing that must not be */
 	unsigned int line;
 };
@@ -543,7 +542,7 @@ static inline void w_check_alone(struct world *w, int who, const struct smc_llc_
 	W_CHECK(w, flow->remote.state != SMC_LLC_REMOTE_CONFIRM_CONT);
 }
 
-/* FAIL-19: nothing is said of a link as long as connections stand still for it */
+/* FAIL-19: no DELETE LINK for a link whose connections are quiesced for it */
 static inline void w_check_clear(struct world *w, int who, const struct smc_llc_action *act)
 {
 	const struct w_side *s = &w->side[who];
@@ -563,7 +562,7 @@ static inline bool w_is_going(const struct smc_llc_flow *flow, u8 link)
 					   flow->link[link].state == SMC_LLC_LINK_AGREED);
 }
 
-/* Who waits for the peer knows for how long. */
+/* A wait for the peer has a deadline. */
 static inline void w_check_deadlines(struct world *w, const struct smc_llc_flow *flow)
 {
 	const struct smc_llc_remote_rkey *remote = &flow->remote;
@@ -1162,7 +1161,7 @@ static inline void w_rnic_up(struct world *w, int who, u8 rnic)
 	w_tell_rnics(w, who);
 }
 
-/* Any will do that can be told apart; those in use are settings. */
+/* Any distinct values will do; the real ones are settings. */
 static inline struct smc_llc_timers w_timers(void)
 {
 	return (struct smc_llc_timers) {
@@ -1275,7 +1274,7 @@ static inline void w_check_token(struct world *w, int who, u8 rmb, u8 link, u8 a
 	int token = w_find_token(peer, at, s->rmb[rmb].rkey[link]);
 
 	W_CHECK(w, token >= 0);
-	/* that of first contact was told before the link had a number */
+	/* the RMB of first contact was announced before the link had a number */
 	if (token >= 0 && (rmb || link))
 		W_CHECK(w, peer->token[token].vaddr[at] == w_vaddr(s, rmb, link));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Ways to a peer's GID, by the routes and neighbours of the IP stack: two network
- * devices that send nothing, one of which is that of our RNIC (SEC-02).
+ * Routes to a peer's GID, from the routes and neighbours of the IP stack. Two network devices
+ * send nothing; one of them is that of our RNIC (SEC-02).
  */
 #include <linux/etherdevice.h>
 #include <linux/fib_rules.h>
@@ -22,7 +22,7 @@
 
 /**
  * struct route_world - what a case has
- * @dev: that of our RNIC, where nothing else is said, and another one
+ * @dev: the device of our RNIC, unless a case says otherwise, and another one
  * @nl: asks the kernel for addresses, routes and neighbours
  * @ipsec: the same for IPsec
  * @tcp: a TCP socket bound to the other device
@@ -149,7 +149,7 @@ static void route_ask_by(struct kunit *test, struct socket *nl, struct sk_buff *
 		struct nlmsghdr nlh;
 		struct nlmsgerr err;
 	} __packed answer = {};
-	/* told where it goes, the kernel asks for our rights and for no file's */
+	/* with a destination the kernel checks our rights, not those of a file */
 	struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
 	struct msghdr msg = { .msg_name = &kernel, .msg_namelen = sizeof(kernel) };
 	struct kvec vec;
@@ -578,7 +578,7 @@ static void sec_02_sec_06_ways(struct kunit *test)
 	}
 }
 
-/* Who is not known is asked, and whoever wants to know comes back. */
+/* An unknown neighbour is resolved. The caller repeats its request. */
 static void route_expect_question(struct kunit *test, const char *own, const char *peer, u8 last)
 {
 	struct smc_route route;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Two handshakes of this host find each other, and nobody else finds them.
- * RDMA devices are faked.
+ * Two handshakes of this host find each other, and no third one finds them. RDMA devices are
+ * faked.
  */
 #include "smc_kunit.h"
 
@@ -207,7 +207,7 @@ static void a_server_is_told_when_the_client_is_through(struct kunit *test)
 	KUNIT_ASSERT_PTR_EQ(test, host_take(test, &end), pair);
 	add_wait_queue(smc_same_host_waitq(pair), &watch);
 	KUNIT_EXPECT_FALSE(test, smc_same_host_is_over(pair));
-	/* its end is given back before its outcome is told */
+	/* its end is released before its outcome is published */
 	smc_same_host_withdraw(pair);
 	KUNIT_EXPECT_EQ(test, host_nr_told, 0);
 	kunit_release_action(test, host_leave_client, pair);

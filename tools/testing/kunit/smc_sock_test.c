@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The state of a socket: how long it lives, what it may become, who queues what for it. The
- * sock has nothing behind it; queues and connections are real.
+ * The state of a socket: its references, its transitions, its work items. The sock has no
+ * connection; queues and connections are real.
  */
 #include "smc_kunit.h"
 #include "smc_kunit_sock.h"
@@ -160,7 +160,7 @@ static void a_state_is_found_by_its_tag(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, smc);
 	KUNIT_EXPECT_PTR_EQ(test, smc->sk, sk);
 	KUNIT_EXPECT_EQ(test, (int)smc->phase, SMC_PHASE_IDLE);
-	/* what a child has until it gets one is none, nor is what is somebody else's */
+	/* a child's placeholder is not a state, nor is the data of another ULP */
 	inet_csk(sk)->icsk_ulp_ops = &smc_ulp_child;
 	KUNIT_EXPECT_NULL(test, sock_state(test));
 	inet_csk(sk)->icsk_ulp_ops = NULL;
@@ -230,7 +230,7 @@ static void a_socket_becomes_what_it_may(struct kunit *test)
 			nr_refused += !may;
 		}
 	}
-	/* who tries is told so */
+	/* each refused transition warns */
 	KUNIT_EXPECT_EQ(test, sock_nr_warned, nr_refused);
 	sock_nr_warned = 0;
 	smc->phase = SMC_PHASE_IDLE;
@@ -494,7 +494,7 @@ static void smc_wakes_as_tcp_does(struct kunit *test)
 	smc_wake_restore(sk);
 	KUNIT_EXPECT_PTR_EQ(test, sk->sk_state_change, tcps);
 
-	/* a writer without room is told of it once */
+	/* a writer without room is woken once */
 	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_TCP,
 					       &sock), 0);
 	set_bit(SOCK_NOSPACE, &sock->flags);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Socket options of which more is to be said than TCP does. The floors around record what
- * is called, and where a case says so TCP is played, too.
+ * Socket options where SMC does more than TCP. The layers around record their calls, and
+ * some cases fake TCP, too.
  */
 #include "smc_kunit.h"
 #include "smc_kunit_sock.h"
@@ -329,7 +329,7 @@ static void api_04_tcp_info_has_the_state_of_tcp(struct kunit *test)
 					      smc_state_conn_name(i));
 }
 
-/* The sock is TCP's: it knows by itself what it is told, and SMC does what follows. */
+/* TCP applies its own options. SMC does what follows from them. */
 static void api_06_what_tcp_has_taken_acts_on_smc(struct kunit *test)
 {
 	struct opt_lab *lab = opt_begin_smc(test);

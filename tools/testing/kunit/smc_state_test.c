@@ -300,7 +300,7 @@ static void close_08_shutdown_waits_and_close_takes_over(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, may_receive(&ctl));
 	expect_step(test, &ctl, E(APP_CLOSE), &inflight, SMC_STATE_ACTIVE,
 		    DO(WAIT_DRAIN), MASK);
-	/* One message is enough: C says what D would have said. */
+	/* One message is enough: C includes D. */
 	expect_step(test, &ctl, E(TX_DRAINED), &idle, SMC_STATE_PEERCLOSEWAIT1,
 		    DO(SEND_C), MASK);
 	KUNIT_EXPECT_FALSE(test, smc_state_is_draining(&ctl));
@@ -518,7 +518,7 @@ static void close_14_late_close_says_c_and_ends(struct kunit *test)
 		    DO(SEND_C) | DO(START_TIMER), MASK | DO(START_TIMER));
 }
 
-/* Whoever sleeps in a call has to find out. */
+/* Every sleeping call is woken. */
 static void close_11_who_is_woken(struct kunit *test)
 {
 	static const struct {
@@ -559,7 +559,7 @@ static void close_11_who_is_woken(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, step.actions & DO_WAKE,
 				    rows[i].wakes, "row %u", i);
 	}
-	/* A pending close is none for those who sleep. */
+	/* A pending close wakes sleepers, too. */
 	ctl = come_by(test, PATH_ACTIVE);
 	step = smc_state_close(&ctl, E(APP_CLOSE), &unsent);
 	KUNIT_EXPECT_EQ(test, step.actions & DO_WAKE, DO_WAKE);
@@ -1007,7 +1007,7 @@ static void abrt_10_reset_of_tcp_waits_for_the_peers_a(struct kunit *test)
 		ctl = reset;
 		expect_step(test, &ctl, E(RX_ABORT), &unread, SMC_STATE_PROCESSABORT,
 			    BREAK | DO(SEND_A) | DO(START_TIMER), MASK | DO(START_TIMER));
-		/* It does not, and what is told is the reset. */
+		/* It does not arrive: the reset is the reported cause. */
 		ctl = reset;
 		step = smc_state_close(&ctl, E(TIMER), &due);
 		KUNIT_EXPECT_EQ(test, step.next, SMC_STATE_PEERABORTWAIT);
@@ -1079,7 +1079,7 @@ static void abrt_10_close_17_reset_keeps_what_is_complete(struct kunit *test)
 		step = smc_state_close(&ctl, E(TIMER), &unread);
 		KUNIT_EXPECT_EQ(test, step.next, SMC_STATE_PEERABORTWAIT);
 		KUNIT_EXPECT_EQ(test, step.actions & MASK, BREAK | DO(SEND_A));
-		/* it is the reset that is told, not the time that it took */
+		/* the reset is the reported cause, not the timeout */
 		KUNIT_EXPECT_EQ(test, step.cause, E(RX_RST));
 		KUNIT_EXPECT_EQ(test, step.sk_err, ECONNRESET);
 		ctl = reset;
@@ -1118,7 +1118,7 @@ static void abrt_12_nothing_is_sent_after_c(struct kunit *test)
 	}
 }
 
-/* The peer has said that it is done writing, and our application is there. */
+/* The peer has sent D or C, and our application has not closed. */
 static bool is_complete(enum path path)
 {
 	switch (path) {
@@ -1162,7 +1162,7 @@ static void close_17_no_link_left_and_all_data_here(struct kunit *test)
 		ctl = come_by(test, i);
 		step = smc_state_close(&ctl, E(LINK_LOST), &unread);
 		KUNIT_EXPECT_EQ_MSG(test, step.next, paths[i].state, "path %d", i);
-		/* Only who may still send is told. */
+		/* Only a side that may still send gets an error. */
 		KUNIT_EXPECT_EQ_MSG(test, step.actions & MASK,
 				    i == PATH_ACW1_D || i == PATH_ACW1_D_LOST ?
 				    DO(REPORT_ERR) : 0, "path %d", i);
@@ -1195,7 +1195,7 @@ static void abrt_13_a_group_that_is_up_keeps_the_element(struct kunit *test)
 	step = smc_state_close(&ctl, E(APP_CLOSE), &cut);
 	KUNIT_EXPECT_TRUE(test, step.actions & DO(FREE_RMBE));
 	KUNIT_EXPECT_FALSE(test, step.is_peer_done);
-	/* It has said itself that it writes no more. */
+	/* The peer itself has announced that it writes no more. */
 	ctl = come_by(test, PATH_ACW1_C);
 	smc_state_close(&ctl, E(LINK_LOST), &cut);
 	step = smc_state_close(&ctl, E(APP_CLOSE), &cut);
@@ -1311,10 +1311,10 @@ static void check_step(struct kunit *test, enum path path,
 	/* CDC-14 */
 	ok &= !sent || !(acts & (DO(SEND_D) | DO(SEND_C) | DO(SEND_A)));
 	ok &= !((acts & DO(SEND_C)) && (acts & DO(SEND_A)));
-	/* CLOSE-08: nothing normal is said while data is under way. */
+	/* CLOSE-08: no D or C while data is in flight. */
 	ok &= !(mask & 6) || !(acts & (DO(SEND_D) | DO(SEND_C)));
 	ok &= !((acts & DO(TCP_RST)) && (acts & DO(TCP_FIN)));
-	/* CLOSE-01: FIN comes last, when our C has been said and is there. */
+	/* CLOSE-01: FIN comes last, after our C is sent and acknowledged. */
 	ok &= !(acts & DO(TCP_FIN)) ||
 	      (step.next == SMC_STATE_CLOSED && from == SMC_STATE_LASTWORD);
 	ok &= !((acts & DO(START_TIMER)) && (acts & DO(STOP_TIMER)));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Socks of TCP that may use SMC, as socket() makes them and as TCP gives birth to them over
- * loopback: what they are made of, what TCP's news mean, and what is left when they are TCP's
- * alone. What the floors around would do with news is counted.
+ * TCP socks that may use SMC, created by socket() or as children over loopback: their parts,
+ * their callbacks, and what remains after a fallback. The layers above are replaced by
+ * counters.
  */
 #include "smc_kunit.h"
 
@@ -18,7 +18,7 @@
 #include "../../../net/smc/sock/smc_sock.h"
 #include "../../../net/smc/sock/smc_wake.h"
 
-/* nobody looks */
+/* no traces */
 #define SMC_TRACE_H
 #define trace_smc_switch_to_fallback(...)	((void)0)
 #define trace_smc_handshake(...)		((void)0)
@@ -234,7 +234,7 @@ static struct socket *tcp_listen(struct kunit *test, int protocol)
 	return sock;
 }
 
-/* Where both have SMC nobody is told that TCP is connected, so it does not wait for that. */
+/* Where both have SMC no callback reports the TCP connection, so it does not wait for that. */
 static struct socket *tcp_begin(struct kunit *test, struct socket *to, int protocol)
 {
 	struct socket *sock = tcp_new(test, protocol);
@@ -286,7 +286,7 @@ static void a_new_sock_is_tcps_and_has_a_state(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sk->sk_protocol, IPPROTO_TCP);
 	KUNIT_EXPECT_EQ(test, sk->sk_family, AF_INET);
 	KUNIT_EXPECT_PTR_EQ(test, sk->sk_prot_creator, plain->sk->sk_prot);
-	/* who does TCP's work where ours is done */
+	/* the operations that replace TCP's */
 	KUNIT_EXPECT_PTR_NE(test, sk->sk_prot, plain->sk->sk_prot);
 	KUNIT_EXPECT_PTR_EQ(test, smc_tcp_prot(sk), plain->sk->sk_prot);
 	KUNIT_EXPECT_PTR_EQ(test, smc_tcp_prot(plain->sk), plain->sk->sk_prot);
@@ -590,7 +590,7 @@ static void opt_08_a_child_that_has_agreed_is_adopted(struct kunit *test)
 
 	sk = listener_pop(test, server);
 	KUNIT_EXPECT_TRUE(test, smc_tcp_child_is_agreed(sk));
-	/* nobody has to be told of anything yet */
+	/* no event has been reported yet */
 	KUNIT_EXPECT_PTR_NE(test, sk->sk_state_change, server->sk->sk_state_change);
 	lock_sock(sk);
 	KUNIT_EXPECT_NULL(test, smc_sk(sk));
@@ -638,7 +638,7 @@ static void a_child_that_nobody_takes_is_forgotten(struct kunit *test)
 	smc_listener_put(listener);
 }
 
-/* TCP may move them to a listener of somebody else on the same port, and asks nobody. */
+/* TCP may move children to another listener of the port (SO_REUSEPORT) without notice. */
 static void children_without_smc_are_born_with_nothing_of_ours(struct kunit *test)
 {
 	struct socket *server = tcp_listen(test, IPPROTO_SMC);
@@ -653,7 +653,7 @@ static void children_without_smc_are_born_with_nothing_of_ours(struct kunit *tes
 	KUNIT_EXPECT_FALSE(test, smc_listener_has_agreed(listener));
 	KUNIT_EXPECT_TRUE(test, smc_listener_has_plain(listener, server->sk));
 	KUNIT_EXPECT_EQ(test, READ_ONCE(nr_listen), 0U);
-	/* accept() is told */
+	/* accept() is woken */
 	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(nr_told)));
 	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had);
 	sk = listener_pop(test, server);
@@ -705,7 +705,7 @@ static void one_for_smc_between_others_is_counted(struct kunit *test)
 	smc_listener_put(listener);
 }
 
-/* A backlog of 4 has five places, as with TCP, whoever takes them. */
+/* A backlog of 4 has five places, as with TCP, for plain and SMC children together. */
 static void children_that_are_ready_take_places_of_the_backlog(struct kunit *test)
 {
 	struct socket *server = tcp_listen(test, IPPROTO_SMC), *late;
@@ -835,7 +835,7 @@ static void amb_54_a_late_decline_is_payload(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nr_told, 0U);
 }
 
-/* Nobody is told of what came before there was a watch: whoever sets it looks himself. */
+/* No event is reported from before the watch was set: the caller checks the queue itself. */
 static void amb_54_a_decline_before_the_watch_is_seen(struct kunit *test)
 {
 	struct carrier c;

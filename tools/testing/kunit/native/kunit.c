@@ -5,8 +5,8 @@
  *   PROGRAM [GLOB]	all cases, or those whose SUITE or SUITE.CASE matches
  *
  * Prints what ../init sends of a run in the kernel: one KTAP document per suite, between
- * marks. Whether all went well is for ../ktap.py to say. Whatever a sanitizer finds ends
- * the program, and with it the document.
+ * marks. ../ktap.py judges the result. A report of a sanitizer ends the program, and with
+ * it the document.
  */
 #include <fnmatch.h>
 #include <stdarg.h>
@@ -185,7 +185,7 @@ int main(int argc, char **argv)
 {
 	const struct kunit_suite *suite;
 
-	/* what was said before a sanitizer ends this is not lost */
+	/* line by line: a sanitizer may end the program */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	printf("SMC-KUNIT begin\n");
 	for (suite = suites; suite; suite = suite->next)
