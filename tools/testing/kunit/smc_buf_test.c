@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Elements of areas and the table of the peer's keys. Mapping and registering
- * need an RDMA device; the machines of tools/testing/vm have one.
+ * Elements of regions and the table of the peer's keys. Mapping and registering need an RDMA
+ * device; the machines of tools/testing/vm have one.
  */
 #include "smc_kunit.h"
 #include <linux/dma-map-ops.h>
 #include <linux/iommu.h>
 #include <linux/prandom.h>
 
-/* What a device and its IOMMU would say. */
+/* The results of a device and its IOMMU. */
 static struct {
 	bool needs_sync;
 	bool is_coherent;
@@ -46,7 +46,7 @@ static phys_addr_t said_phys(struct iommu_domain *domain, dma_addr_t addr)
 #define KIB		1024
 #define PAGES(bytes)	DIV_ROUND_UP(bytes, PAGE_SIZE)
 
-/* The seam below: queues that are open register what has a key. */
+/* The layer below: open queues register regions that have a key. */
 int smc_wr_register(struct smc_wr *wr, struct ib_mr *mr, int access)
 {
 	if (!test_bit(SMC_WR_IS_OPEN, &wr->flags))
@@ -83,7 +83,7 @@ static long spare_of(const struct smc_buf_pool *pool)
 	return atomic_long_read(&pool->spare->bytes);
 }
 
-/* An area in the pool, all of its elements free. */
+/* A region in the pool with all of its elements free. */
 static struct smc_buf *new_area(struct kunit *test, struct smc_buf_pool *pool,
 				u32 elem_size, u32 max_bytes)
 {
@@ -171,7 +171,7 @@ static void addresses_are_aligned_and_apart(struct kunit *test)
 
 		KUNIT_EXPECT_TRUE(test, IS_ALIGNED(buf->iova, PAGE_SIZE));
 		KUNIT_EXPECT_NE(test, buf->iova, (u64)(uintptr_t)buf->cpu);
-		/* At least one page that no key reaches lies between two. */
+		/* At least one page without a key lies between two regions. */
 		KUNIT_EXPECT_GE(test, buf->iova, end + PAGE_SIZE);
 		end = buf->iova + smc_buf_size(buf);
 	}
@@ -192,7 +192,7 @@ static void rmb_10_the_smallest_that_fits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, elem[0].size, 16 * KIB);
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem[1]), 0);
 	KUNIT_EXPECT_EQ(test, elem[1].size, 32 * KIB);
-	/* Four times as large would waste too much. */
+	/* A region of four times the size would waste too much. */
 	KUNIT_EXPECT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem[2]), -EAGAIN);
 	KUNIT_EXPECT_NULL(test, elem[2].buf);
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 64 * KIB, &elem[3]), 0);
@@ -221,7 +221,7 @@ static void rmb_13_a_reused_element_is_zero(struct kunit *test)
 	smc_buf_put(pool, &second);
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &second), 0);
 	KUNIT_EXPECT_NULL(test, memchr_inv(second.cpu, 0, second.size));
-	/* and nothing beside it was touched */
+	/* memory beside the element is unchanged */
 	KUNIT_EXPECT_NULL(test, memchr_inv(buf->cpu + 16 * KIB, 0xaa, 16 * KIB));
 
 	smc_buf_put(pool, &first);
@@ -320,7 +320,7 @@ static void rmb_25_an_idle_area_stays_for_a_while(struct kunit *test)
 	smc_buf_pool_free(pool);
 }
 
-/* The only one whose elements are handed out. @nr_elems is 2^n. */
+/* The only region with elements to hand out. @nr_elems is 2^n. */
 static struct smc_buf *new_area_of(struct kunit *test, struct smc_buf_pool *pool,
 				   unsigned int nr_elems)
 {
@@ -352,7 +352,7 @@ static void abrt_13_a_lost_element_is_not_given_out_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, more.index, 6);
 	smc_buf_put(pool, &more);
 
-	/* With half of them gone it is to fall idle. */
+	/* With half of its elements lost the region is to become idle. */
 	smc_buf_lose(pool, &elem[0]);
 	smc_buf_lose(pool, &elem[1]);
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &more), 0);
@@ -376,19 +376,19 @@ static void rmb_24_lost_elements_do_not_keep_an_area(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &used), 0);
 	was_spare = spare_of(pool);
 	was_idle = pool->idle;
-	/* nobody has it any more, and what aborts leave behind has the same bound */
+	/* no connection has it any more; lost elements count towards the same bound */
 	smc_buf_lose(pool, &lost);
 	KUNIT_EXPECT_EQ(test, spare_of(pool), was_spare + 16 * KIB);
 	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, ULONG_MAX, &idle), 0);
 	smc_buf_put(pool, &used);
 	KUNIT_EXPECT_EQ(test, pool->idle, was_idle + 64 * KIB);
-	/* It stays for a while, as any other. */
+	/* It stays for a while, as any other region. */
 	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 600 * HZ, ULONG_MAX, &idle), 0);
 	KUNIT_EXPECT_EQ(test, spare_of(pool), was_spare + 32 * KIB);
 	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, ULONG_MAX, &idle), 64 * KIB);
 	KUNIT_EXPECT_EQ(test, spare_of(pool), was_spare - 32 * KIB);
 	smc_buf_free(buf);
-	/* also where the pool goes with its areas */
+	/* also where the pool is freed with its regions */
 	new_area_of(test, pool, 4);
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &lost), 0);
 	smc_buf_lose(pool, &lost);
@@ -452,7 +452,7 @@ static void a_pool_that_ends_has_nothing_unused(struct kunit *test)
 
 	for (i = 0; i < 4; i++)
 		new_area(test, pool, 16 * KIB, 512 * KIB);
-	/* an element that its connection never gave back */
+	/* an element that its connection never returned */
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem), 0);
 	KUNIT_EXPECT_EQ(test, spare_of(pool), 14 * 16 * KIB);
 	smc_buf_pool_free(pool);
@@ -513,7 +513,7 @@ static void no_more_is_taken_than_wanted(struct kunit *test)
 	for (buf = NULL; !buf || buf->nr_elems < 4;)
 		buf = new_area(test, pool, 16 * KIB, 512 * KIB);
 	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, 0, &idle), 0);
-	/* the largest, which is the youngest, is enough */
+	/* the largest region, which is the youngest, is enough */
 	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, 1, &idle), 64 * KIB);
 	KUNIT_EXPECT_PTR_EQ(test, list_first_entry(&idle, struct smc_buf, node), buf);
 	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, 33 * KIB, &idle), 48 * KIB);
@@ -543,7 +543,7 @@ static void an_area_that_failed_leaves_no_trace(struct kunit *test)
 	smc_buf_pool_free(pool);
 }
 
-/* So that a link which comes up meanwhile knows it as well. */
+/* A link that comes up meanwhile has to learn of it as well. */
 static void rkey_03_a_walk_sees_areas_that_are_not_ready(struct kunit *test)
 {
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
@@ -570,7 +570,7 @@ static void behind_an_iommu_a_copy_is_told_from_the_page(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, smc_buf_page_needs_sync(NULL, 0, page));
 	dma_says.has_iommu = true;
 	dma_says.phys = page_to_phys(page);
-	/* it sees the page, but not what is still in the caches */
+	/* the device reads the page, but not the CPU's caches */
 	KUNIT_EXPECT_TRUE(test, smc_buf_page_needs_sync(NULL, 0, page));
 	dma_says.is_coherent = true;
 	KUNIT_EXPECT_FALSE(test, smc_buf_page_needs_sync(NULL, 0, page));
@@ -581,11 +581,11 @@ static void behind_an_iommu_a_copy_is_told_from_the_page(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, smc_buf_page_needs_sync(NULL, 0, page));
 }
 
-/* Two copies of what the RNIC writes: nobody can say which is the newer. */
+/* With two copies of RNIC writes the newer one is unknown. */
 static void devices_that_need_copies_get_one_link(struct kunit *test)
 {
 	struct smc_buf *buf = kunit_kzalloc(test, sizeof(*buf), GFP_KERNEL);
-	struct ib_mr *mr = (struct ib_mr *)buf;	/* not looked at */
+	struct ib_mr *mr = (struct ib_mr *)buf;	/* not read */
 
 	KUNIT_ASSERT_NOT_NULL(test, buf);
 	buf->map[0].needs_sync = true;
@@ -609,7 +609,7 @@ static void what_is_not_mapped_has_no_key(struct kunit *test)
 	smc_buf_pool_free(pool);
 }
 
-/* Elements come and go at random; each must be in one pair of hands. */
+/* Random gets and puts: each element has one owner at a time. */
 static void rmb_08_no_element_is_given_out_twice(struct kunit *test)
 {
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_SEND);
@@ -706,7 +706,7 @@ static void told_again_a_token_keeps_its_place(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 0, 0x22, 0x2000), 1);
 	KUNIT_EXPECT_EQ(test, smc_rtoken_add(rt, 0, 0x11, 0x1000), 0);
 	KUNIT_EXPECT_EQ(test, smc_rtoken_set(rt, 0, 0, 0x11, 0x1000), 0);
-	/* neither takes the other's key nor changes its own */
+	/* neither takes the other's key nor loses its own */
 	KUNIT_EXPECT_EQ(test, smc_rtoken_set(rt, 0, 0, 0x22, 0x2000), -EEXIST);
 	KUNIT_EXPECT_EQ(test, smc_rtoken_set(rt, 0, 0, 0x33, 0x3000), -EEXIST);
 	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 0, 0x11, 0x1000), 0);

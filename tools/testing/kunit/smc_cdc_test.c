@@ -47,7 +47,7 @@ static void cdc_event(struct smc_conn *conn, u32 events)
 	cdc_told |= events;
 }
 
-/* A connection on a link, open, with nothing to say. */
+/* An open connection on a link with no messages due. */
 static int cdc_init(struct kunit *test)
 {
 	struct smc_geom element = { .size = CDC_ELEMENT };
@@ -102,7 +102,7 @@ static int cdc_send(struct cdc_lab *lab, struct smc_wr_slot *slot)
 	return rc;
 }
 
-/* Its completion finds the connection, whatever the socket and the group do meanwhile. */
+/* The completion finds the connection after the socket and the group are gone. */
 static void a_posted_message_has_a_reference(struct kunit *test)
 {
 	struct smc_wr_slot *slot = kunit_kzalloc(test, sizeof(*slot), GFP_KERNEL);
@@ -113,7 +113,7 @@ static void a_posted_message_has_a_reference(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, slot->tag.owner, lab->conn);
 	KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn->users), 2);
 	smc_conn_put(lab->conn);
-	/* the link does not take it: there will be no completion */
+	/* the link refuses it: there will be no completion */
 	cdc_post_rc = -EPIPE;
 	KUNIT_EXPECT_EQ(test, cdc_send(lab, slot), -EPIPE);
 	KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn->users), 1);

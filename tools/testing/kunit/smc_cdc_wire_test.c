@@ -184,7 +184,7 @@ static struct pair *pair_new(struct kunit *test, struct smc_geom geom)
 	return p;
 }
 
-/* Both ends agree that bytes from A to B stand at these cursors. */
+/* Both ends agree on these cursors for bytes from A to B. */
 static void pair_set_cursors(struct pair *p, struct smc_cursor prod,
 			     struct smc_cursor cons)
 {
@@ -220,7 +220,7 @@ static bool push(struct kunit *test, struct end *e, struct smc_cdc_msg *msg)
 	return true;
 }
 
-/* push() that has to send, and by way of the bytes. */
+/* push() that has to send. The message is encoded and decoded. */
 static struct smc_cdc_msg must_push(struct kunit *test, struct end *e)
 {
 	struct smc_cdc_msg msg = { .token = 1 }, again = { 0 };
@@ -252,7 +252,7 @@ static void consume(struct kunit *test, struct end *e, u32 n)
 	KUNIT_ASSERT_EQ(test, smc_cdc_consume(&e->ctl, n), 0);
 }
 
-/* An arbitrary message for a block in its first state. */
+/* A plain message for a block in its first state. */
 static struct smc_cdc_msg plain_msg(const struct smc_cdc_ctl *ctl, u16 seq)
 {
 	return (struct smc_cdc_msg){
@@ -268,7 +268,7 @@ static struct smc_cdc_ctl *ctl_new(struct kunit *test, struct smc_geom geom)
 	struct smc_cdc_ctl *ctl = kunit_kzalloc(test, sizeof(*ctl), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, ctl);
-	/* Used before, by another connection. */
+	/* The memory has been used by another connection. */
 	memset(ctl, 0x5a, sizeof(*ctl));
 	smc_cdc_ctl_init(ctl, geom, geom);
 	return ctl;
@@ -373,7 +373,7 @@ static void expect_recorded(struct kunit *test, struct end *e, u32 token,
 				 (SMC_EV_INVALID | SMC_EV_STALE));
 }
 
-/* Our two ends, given the same calls, say byte for byte what was recorded. */
+/* The same calls at our two ends build the recorded messages byte for byte. */
 static void cdc_01_builds_the_recorded_echo(struct kunit *test)
 {
 	struct pair *p = pair_new(test, deployed_geom);
@@ -549,7 +549,7 @@ static void fail_06_sr_is_the_last_processed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ctl->rx_seq, 9);
 }
 
-/* What a message does. */
+/* The effects of a message. */
 
 static void cdc_12_apply_stores_cursors_sequence_and_flags(struct kunit *test)
 {
@@ -612,7 +612,7 @@ static void cdc_13_each_flag_has_its_event(struct kunit *test)
 	}
 }
 
-/* Many ask whether there is any flag: a bit that means nothing would be an end. */
+/* Callers test for any flag at all: an unknown bit would count as an end. */
 static void cdc_13_reserved_flags_are_not_kept(struct kunit *test)
 {
 	struct smc_cdc_ctl *ctl = ctl_new(test, rfc_geom);
@@ -647,7 +647,7 @@ static void cdc_13_close_flags_are_news_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ctl->rx_conn_flags, D | C);
 }
 
-/* C is the last word; only an abort is worse news. */
+/* After C only an abort counts. */
 static void cdc_14_nothing_counts_after_the_peers_close(struct kunit *test)
 {
 	struct smc_cdc_ctl *ctl = ctl_new(test, rfc_geom);
@@ -665,7 +665,7 @@ static void cdc_14_nothing_counts_after_the_peers_close(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_STALE);
 	expect_cursor(test, ctl->rx_prod, 0, 14);
 	KUNIT_EXPECT_EQ(test, ctl->rx_urg, SMC_URG_NONE);
-	/* nor is any of it missed after a failover */
+	/* no message is missing after a failover, either */
 	msg.prod_flags = F;
 	msg.seq = 3;
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_VALID);
@@ -680,12 +680,12 @@ static void close_26_bytes_after_done_are_refused(struct kunit *test)
 	struct smc_cdc_ctl *ctl = ctl_new(test, rfc_geom);
 	struct smc_cdc_msg msg = plain_msg(ctl, 1);
 
-	/* The last bytes may come with it. */
+	/* The last bytes may come with C. */
 	msg.prod = curs(0, 14);
 	msg.conn_flags = D;
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg),
 			(u32)(SMC_EV_DATA | SMC_EV_DONE));
-	/* It still reads, and tells of it. */
+	/* The receiver still reads, and sends window updates. */
 	ctl->tx_prod = curs(0, 104);
 	msg.seq = 2;
 	msg.cons = curs(0, 104);
@@ -764,7 +764,7 @@ static void cur_02_consumer_cursor_is_what_the_reader_says(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_window(&p->a.ctl), 5000U);
 }
 
-/* AMB-62: the reader counts its own passes over the end. */
+/* AMB-62: the reader counts its own wraps. */
 static void cur_06_consumer_wrap_after_a_partial_read(struct kunit *test)
 {
 	struct pair *p = pair_new(test, rfc_geom);
@@ -849,7 +849,7 @@ static void cur_11_wrap_numbers_overflow_in_both_cursors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_window(&p->a.ctl), 9996U);
 }
 
-/* Nothing of a message with an impossible cursor may take effect. */
+/* A message with an impossible cursor has no effect at all. */
 static void cur_12_impossible_cursors_are_refused_whole(struct kunit *test)
 {
 	static const struct {
@@ -900,7 +900,7 @@ static void cur_12_impossible_cursors_are_refused_whole(struct kunit *test)
 		KUNIT_EXPECT_MEMEQ_MSG(test, ctl, before, sizeof(*ctl), "%s",
 				       rows[i].what);
 	}
-	/* The same message with honest cursors is taken. */
+	/* The same message with valid cursors is accepted. */
 	msg.prod = curs(1, 24);
 	msg.cons = curs(0, 2004);
 	KUNIT_EXPECT_TRUE(test, smc_cdc_apply(ctl, &msg) & SMC_EV_DATA);
@@ -932,7 +932,7 @@ static void tx_09_consume_advances_and_refuses_too_much(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_readable(&p->b.ctl), 0U);
 }
 
-/* What is built. */
+/* The messages that are built. */
 
 static void cdc_08_every_message_carries_the_whole_state(struct kunit *test)
 {
@@ -1051,10 +1051,10 @@ static void close_18_nothing_is_written_to_a_closed_peer(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, send_to(test, &p->b, &p->a) & SMC_EV_CLOSED);
 	prepare(&p->a, 10);
 	expect_quiet(test, &p->a);
-	/* Nor does it wait for space any more. */
+	/* It does not wait for space any more. */
 	consume(test, &p->a, 9996);
 	expect_quiet(test, &p->a);
-	/* Our own C still goes, and the cursor with it. */
+	/* Our own C is still sent, with the cursor. */
 	smc_cdc_set_conn_flags(&p->a.ctl, C);
 	KUNIT_EXPECT_EQ(test, send_to(test, &p->a, &p->b),
 			(u32)(SMC_EV_CLOSED | SMC_EV_SPACE));
@@ -1160,7 +1160,7 @@ static void win_09_request_waits_for_consumption(struct kunit *test)
 	msg.prod_flags = R;
 	smc_cdc_apply(&p->b.ctl, &msg);
 	expect_quiet(test, &p->b);
-	/* R goes off again before anything was read; it was still asked. */
+	/* R is cleared before the reader consumes; the request still counts. */
 	msg.seq = 3;
 	msg.prod_flags = 0;
 	smc_cdc_apply(&p->b.ctl, &msg);
@@ -1211,7 +1211,7 @@ static void blk_05_b_is_cleared_by_the_next_message(struct kunit *test)
 	send_to(test, &p->a, &p->b);
 	consume(test, &p->b, 5000);
 	send_to(test, &p->b, &p->a);
-	/* No data, only D: not blocked any more all the same. */
+	/* No data, only D: the writer is not blocked any more. */
 	smc_cdc_set_conn_flags(&p->a.ctl, D);
 	KUNIT_EXPECT_EQ(test, must_push(test, &p->a).prod_flags, 0);
 }
@@ -1452,14 +1452,14 @@ static void urg_05_same_mark_told_twice_is_one(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, smc_cdc_apply(ctl, &msg) & SMC_EV_URG);
 	msg.seq = 2;
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), 0U);
-	/* Once read past it does not come back. */
+	/* A byte that was read past does not come back. */
 	KUNIT_ASSERT_EQ(test, smc_cdc_consume(ctl, 10), 0);
 	msg.seq = 3;
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_UPDATE_REQ);
 	KUNIT_EXPECT_EQ(test, smc_cdc_urg_distance(ctl), -ENODATA);
 }
 
-/* A peer that does not wait for the first: the last one counts. */
+/* A peer may send a second mark before the first is read: the last one counts. */
 static void urg_05_newer_mark_replaces_an_unread_one(struct kunit *test)
 {
 	struct smc_cdc_ctl *ctl = ctl_new(test, rfc_geom);
@@ -1487,13 +1487,13 @@ static void urg_06_mark_on_a_byte_already_read_is_told(struct kunit *test)
 	expect_quiet(test, &p->b);
 	msg = plain_msg(&p->b.ctl, 2);
 	msg.prod_flags = U;
-	/* Nothing else makes the receiver look whether it owes an answer. */
+	/* The receiver needs the event to check whether an update is due. */
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &msg), (u32)SMC_EV_UPDATE_REQ);
 	KUNIT_EXPECT_EQ(test, smc_cdc_urg_distance(&p->b.ctl), -ENODATA);
 	KUNIT_EXPECT_EQ(test, send_to(test, &p->b, &p->a), (u32)SMC_EV_SPACE);
 }
 
-/* No byte ever came: there is none in front of the cursor. */
+/* Without any byte there is none before the cursor. */
 static void urg_05_mark_without_any_byte_is_none(struct kunit *test)
 {
 	struct smc_cdc_ctl *ctl = ctl_new(test, rfc_geom);
@@ -1750,7 +1750,7 @@ static void api_11_a_read_ends_in_front_of_the_mark(struct kunit *test)
 	add_bytes(test, ctl, 10);
 	KUNIT_EXPECT_EQ(test, smc_cdc_read_limit(ctl, 0), 3U);
 	KUNIT_EXPECT_FALSE(test, smc_cdc_is_at_mark(ctl, 0));
-	/* One who looks ahead, too. */
+	/* A reader with MSG_PEEK stops there, too. */
 	KUNIT_EXPECT_EQ(test, smc_cdc_read_limit(ctl, 2), 1U);
 	KUNIT_EXPECT_TRUE(test, smc_cdc_is_at_mark(ctl, 3));
 	KUNIT_EXPECT_EQ(test, smc_cdc_read_limit(ctl, 3), 11U);
@@ -1772,7 +1772,7 @@ static void urg_06_byte_out_of_line_makes_room_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_readable(ctl), 0U);
 	expect_cursor(test, ctl->rx_cons, 0, 5);
 	KUNIT_EXPECT_TRUE(test, smc_cdc_is_needed(ctl, 0));
-	/* The place of the byte is where the reader stands. */
+	/* The urgent byte is at the read position. */
 	KUNIT_EXPECT_TRUE(test, smc_cdc_is_at_mark(ctl, 0));
 	KUNIT_EXPECT_EQ(test, smc_cdc_urg_read(ctl, false), 'u');
 	KUNIT_EXPECT_TRUE(test, smc_cdc_is_at_mark(ctl, 0));
@@ -1834,7 +1834,7 @@ static void urg_05_illegal_moves_are_refused(struct kunit *test)
 	}
 }
 
-/* A byte without a mark is not remembered; one of a newer mark is, in its own place. */
+/* Only a marked byte is stored; that of a newer mark replaces it. */
 static void api_11_newer_mark_replaces_a_byte_out_of_line(struct kunit *test)
 {
 	struct smc_cdc_ctl *ctl = urgent_new(test, 0, false);
@@ -1855,7 +1855,7 @@ static void api_11_newer_mark_replaces_a_byte_out_of_line(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_urg_read(ctl, false), -EINVAL);
 }
 
-/* The application sends 15 urgent bytes in pieces; a mark is ahead of them. */
+/* The application sends 15 urgent bytes in pieces, with a mark ahead of them. */
 static void urg_16_open_mark_moves_and_holds_one_byte(struct kunit *test)
 {
 	struct pair *p = pair_new(test, rfc_geom);
@@ -1912,7 +1912,7 @@ static void urg_13_open_mark_behind_another_one(struct kunit *test)
 	smc_cdc_mark_urgent(&p->a.ctl, unsent(&p->a));
 	prepare(&p->a, 3);
 	smc_cdc_open_urgent(&p->a.ctl, unsent(&p->a));
-	/* The first goes out whole. */
+	/* The first message carries all of its bytes. */
 	KUNIT_EXPECT_EQ(test, must_push(test, &p->a).prod_flags, P | U);
 	KUNIT_EXPECT_EQ(test, p->a.x.len, 3U);
 	prepare(&p->a, 3);
@@ -1940,7 +1940,7 @@ static void fail_05_ss_follows_good_completions(struct kunit *test)
 	smc_cdc_done(&p->a.ctl, 2, 200);
 	KUNIT_EXPECT_EQ(test, p->a.ctl.tx_seq_done, 2);
 	KUNIT_EXPECT_EQ(test, p->a.ctl.tx_inflight, 0U);
-	/* One that was counted before changes nothing. */
+	/* A completion that was counted before changes nothing. */
 	smc_cdc_done(&p->a.ctl, 1, 100);
 	KUNIT_EXPECT_EQ(test, p->a.ctl.tx_seq_done, 2);
 	KUNIT_EXPECT_EQ(test, p->a.ctl.tx_inflight, 0U);
@@ -2067,8 +2067,8 @@ static void fail_10_loss_is_found(struct kunit *test)
 }
 
 /*
- * Our RNIC has what the validation names, in the queue of the old link. What
- * the new link brings meanwhile waits for it, urgent byte included.
+ * The messages before the validation are in the queue of the old link. Messages of the new
+ * link wait for them, urgent byte included.
  */
 static void fail_10_a_queue_worked_off_late_is_no_loss(struct kunit *test)
 {
@@ -2106,12 +2106,12 @@ static void fail_10_a_queue_worked_off_late_is_no_loss(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_readable(&p->b.ctl), 177U);
 	KUNIT_EXPECT_EQ(test, smc_cdc_urg_distance(&p->b.ctl), 176);
 	KUNIT_EXPECT_EQ(test, smc_cdc_give_up(&p->b.ctl), 0U);
-	/* and no trace of it is left */
+	/* no trace of them is left */
 	KUNIT_EXPECT_EQ(test, p->b.ctl.rx_nr_waits, 0);
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &msg), (u32)SMC_EV_STALE);
 }
 
-/* A peer that moves without a word, as deployed ones do when one direction has ended. */
+/* Deployed peers change links without a validation when one direction has ended. */
 static void fail_11_a_move_without_validation_may_be_harmless(struct kunit *test)
 {
 	struct pair *p = pair_new(test, deployed_geom);
@@ -2126,14 +2126,14 @@ static void fail_11_a_move_without_validation_may_be_harmless(struct kunit *test
 	msg = must_push(test, &p->a);
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply_moved(ctl, &msg), (u32)SMC_EV_DATA);
 	KUNIT_EXPECT_FALSE(test, ctl->rx_is_replayed);
-	/* what is missing says nothing that the next one does not say, CDC-08 */
+	/* a missing message without data is covered by the next one, CDC-08 */
 	smc_cdc_set_conn_flags(&p->a.ctl, D);
 	msg = must_push(test, &p->a);
 	msg.seq++;
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply_moved(ctl, &msg), (u32)SMC_EV_DONE);
 }
 
-/* Data are not read behind data that are missing, which may be in the queue of the old link. */
+/* Data does not pass missing data, which may be in the queue of the old link. */
 static void fail_11_a_move_without_validation_waits(struct kunit *test)
 {
 	struct pair *p = pair_new(test, deployed_geom);
@@ -2151,7 +2151,7 @@ static void fail_11_a_move_without_validation_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_readable(ctl), 110U);
 	KUNIT_EXPECT_EQ(test, smc_cdc_give_up(ctl), 0U);
 
-	/* a validation is one, and an abort asks for none */
+	/* a validation with nothing missing counts, and an abort needs none */
 	prepare(&p->a, 10);
 	must_push(test, &p->a);
 	smc_cdc_done(&p->a.ctl, 2, 110);
@@ -2162,7 +2162,7 @@ static void fail_11_a_move_without_validation_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply_moved(ctl, &msg), (u32)SMC_EV_ABORT);
 }
 
-/* A is news whatever is missing: nothing more is expected. */
+/* A counts with messages missing: nothing more is expected. */
 static void fail_10_an_abort_does_not_wait(struct kunit *test)
 {
 	struct pair *p = pair_new(test, rfc_geom);
@@ -2175,14 +2175,14 @@ static void fail_10_an_abort_does_not_wait(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &msg), (u32)SMC_EV_HELD);
 	smc_cdc_set_conn_flags(&p->a.ctl, A);
 	msg = must_push(test, &p->a);
-	/* nor is it the end of a stream that is not all here */
+	/* but it is not the end of a stream with data missing */
 	msg.conn_flags |= D;
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &msg), (u32)SMC_EV_ABORT);
 	KUNIT_EXPECT_EQ(test, p->b.ctl.rx_conn_flags, A);
 	KUNIT_EXPECT_EQ(test, smc_cdc_give_up(&p->b.ctl), 0U);
 }
 
-/* Nor is there more to come behind C, whatever a peer says that sends it twice. */
+/* Nothing can be missing after C, even if a peer sends C twice. */
 static void fail_10_nothing_is_missed_behind_the_last_word(struct kunit *test)
 {
 	struct pair *p = pair_new(test, rfc_geom);
@@ -2203,7 +2203,7 @@ static void fail_10_nothing_is_missed_behind_the_last_word(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_give_up(&p->b.ctl), 0U);
 }
 
-/* The message SEQ, which ends with byte PROD of the stream; the events it causes. */
+/* Apply message SEQ, which ends with byte PROD of the stream; return the events. */
 static u32 apply_at(struct smc_cdc_ctl *ctl, u16 seq, u32 prod, u8 flags)
 {
 	struct smc_cdc_msg msg = plain_msg(ctl, seq);
@@ -2214,8 +2214,8 @@ static u32 apply_at(struct smc_cdc_ctl *ctl, u16 seq, u32 prod, u8 flags)
 }
 
 /*
- * Message 1 has come by link 1, which brings 2 and 3. Link 2 followed it with 4 and 5,
- * link 3 that one. In whichever order their queues are worked off, the stream is whole.
+ * Message 1 has come on link 1, which also carries 2 and 3. Link 2 follows with 4 and 5, and
+ * link 3 with 6. The stream is whole in any order of their queues.
  */
 static void fail_10_two_queues_may_be_worked_off_late(struct kunit *test)
 {
@@ -2231,7 +2231,7 @@ static void fail_10_two_queues_may_be_worked_off_late(struct kunit *test)
 	};
 	u32 order, k, nr_orders = 0;
 
-	/* 3 to the power of 7: each digit tells from where the next message comes */
+	/* 3 to the power of 7: each digit selects the link of the next message */
 	for (order = 0; order < 2187; order++) {
 		struct smc_cdc_ctl *ctl;
 		u32 digits = order;
@@ -2261,7 +2261,7 @@ static void fail_10_two_queues_may_be_worked_off_late(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nr_orders, 210U);
 }
 
-/* One of the two has come, and the time of the other is over. */
+/* One of the two has arrived, and the time limit of the other is over. */
 static void fail_10_the_second_of_two_may_be_lost(struct kunit *test)
 {
 	struct smc_cdc_ctl *ctl = ctl_new(test, rfc_geom);
@@ -2275,7 +2275,7 @@ static void fail_10_the_second_of_two_may_be_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_give_up(ctl), (u32)SMC_EV_LOST);
 }
 
-/* What had no completion is sent again, and that may begin before what is kept. */
+/* Messages without a completion are replayed, perhaps from before the stored ones. */
 static void fail_10_what_is_kept_may_be_replayed(struct kunit *test)
 {
 	struct smc_cdc_ctl *ctl = ctl_new(test, rfc_geom);
@@ -2286,13 +2286,13 @@ static void fail_10_what_is_kept_may_be_replayed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, apply_at(ctl, 3, 30, P), (u32)SMC_EV_HELD);
 	KUNIT_EXPECT_EQ(test, apply_at(ctl, 1, 20, 0) & SMC_EV_INVALID, 0U);
 	KUNIT_EXPECT_EQ(test, smc_cdc_readable(ctl), 40U);
-	/* and so may what follows */
+	/* and so may the messages after it */
 	KUNIT_EXPECT_EQ(test, apply_at(ctl, 4, 35, P) & SMC_EV_INVALID, 0U);
 	KUNIT_EXPECT_EQ(test, apply_at(ctl, 5, 40, P | U) & SMC_EV_INVALID, 0U);
 	KUNIT_EXPECT_EQ(test, apply_at(ctl, 6, 39, 0), (u32)SMC_EV_INVALID);
 }
 
-/* Urgent bytes that did not wait for our acknowledgment cannot all be kept. */
+/* Urgent bytes sent without waiting for our acknowledgment cannot all be stored. */
 static void fail_10_a_peer_in_a_hurry_is_refused(struct kunit *test)
 {
 	struct smc_cdc_ctl *ctl = ctl_new(test, rfc_geom);
@@ -2309,7 +2309,7 @@ static void fail_10_a_peer_in_a_hurry_is_refused(struct kunit *test)
 	}
 	msg.seq++;
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_INVALID);
-	/* and one that moves on and on with more missing has lost something */
+	/* a peer that keeps changing links with messages missing has lost data */
 	ctl = ctl_new(test, rfc_geom);
 	for (i = 0; i < SMC_CDC_WAITS_MAX; i++) {
 		KUNIT_EXPECT_EQ(test, apply_at(ctl, 3 + 2 * i, 0, F), (u32)SMC_EV_HELD);
@@ -2335,7 +2335,7 @@ static void cdc_15_garbage_in_a_validation_is_not_applied(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, ctl, before, sizeof(*ctl));
 }
 
-/* Three messages went, the first completed, the second arrived. */
+/* Three messages sent; the first completed, the second arrived. */
 static void fail_14_replay_merges_what_is_not_done(struct kunit *test)
 {
 	struct pair *p = pair_new(test, rfc_geom);
@@ -2370,12 +2370,12 @@ static void fail_14_replay_merges_what_is_not_done(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_readable(&p->b.ctl), 600U);
 	smc_cdc_done(&p->a.ctl, 4, 500);
 	KUNIT_EXPECT_EQ(test, p->a.ctl.tx_inflight, 0U);
-	/* And new data after that. */
+	/* New data follows. */
 	KUNIT_EXPECT_EQ(test, send_to(test, &p->a, &p->b), (u32)SMC_EV_DATA);
 	KUNIT_EXPECT_EQ(test, smc_cdc_readable(&p->b.ctl), 650U);
 }
 
-/* Each message on a dead link has a number: the peer must know the replay's for newer. */
+/* Each message on a dead link uses a number: the replay must still look newer to the peer. */
 static void fail_14_a_dead_link_does_not_use_up_the_numbers(struct kunit *test)
 {
 	struct pair *p = pair_new(test, rfc_geom);
@@ -2390,7 +2390,7 @@ static void fail_14_a_dead_link_does_not_use_up_the_numbers(struct kunit *test)
 	prepare(&p->a, 200);
 	for (i = 0; i < 40000 && !smc_cdc_is_far_ahead(a); i++)
 		KUNIT_ASSERT_EQ(test, smc_cdc_build(a, NULL, &msg), 0);
-	/* not before a few links have each lost all that they had slots for */
+	/* only after several links have each lost a full queue */
 	KUNIT_EXPECT_GT(test, i, 4 * 72);
 	KUNIT_EXPECT_TRUE(test, smc_cdc_is_replay_due(a));
 
@@ -2415,14 +2415,14 @@ static void fail_12_replay_leaves_out_what_was_acknowledged(struct kunit *test)
 	send_to(test, &p->a, &p->b);
 	consume(test, &p->b, 9000);
 	send_to(test, &p->b, &p->a);
-	/* The completion was lost with the link, the peer has read it. */
+	/* The completion was lost with the link, but the peer has read the data. */
 	KUNIT_EXPECT_EQ(test, smc_cdc_replay(&p->a.ctl, p->a.snd, p->a.sent,
 					     &x), 996U);
 	KUNIT_EXPECT_EQ(test, x.part[0].off, 9004U);
 	KUNIT_EXPECT_EQ(test, x.part[0].src[0].off, 9000U);
 }
 
-/* Its element may serve another connection of the peer by now. */
+/* The element may belong to another connection of the peer by now. */
 static void fail_12_nothing_is_written_again_after_the_end(struct kunit *test)
 {
 	struct pair *p = pair_new(test, rfc_geom);
@@ -2479,7 +2479,7 @@ static void fail_12_replay_says_urgent_and_close_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_build(&p->a.ctl, NULL, &msg), -EPIPE);
 }
 
-/* A peer that replays with the old numbers (option 1). */
+/* A peer that replays with old numbers (option 1). */
 static void fail_13_replayed_old_numbers_are_harmless(struct kunit *test)
 {
 	struct pair *p = pair_new(test, rfc_geom);
@@ -2498,8 +2498,8 @@ static void fail_13_replayed_old_numbers_are_harmless(struct kunit *test)
 }
 
 /*
- * protocol.md: a deployed peer goes back to its last completed send and uses
- * new numbers; a message without data may show that cursor.
+ * protocol.md: a deployed peer returns to its last completed send with new numbers. A
+ * message without data may carry that cursor.
  */
 static void fail_13_deployed_peer_steps_back_after_a_move(struct kunit *test)
 {
@@ -2512,7 +2512,7 @@ static void fail_13_deployed_peer_steps_back_after_a_move(struct kunit *test)
 	msg.prod = curs(0, 3000);
 	smc_cdc_apply(ctl, &msg);
 	KUNIT_ASSERT_EQ(test, smc_cdc_consume(ctl, 2000), 0);
-	/* Without F that is a violation. */
+	/* Without F that is a protocol violation. */
 	msg.seq = 3;
 	msg.prod = curs(0, 1000);
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_INVALID);
@@ -2527,13 +2527,13 @@ static void fail_13_deployed_peer_steps_back_after_a_move(struct kunit *test)
 	msg.prod = curs(0, 3500);
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_DATA);
 	KUNIT_EXPECT_EQ(test, smc_cdc_readable(ctl), 1500U);
-	/* It has caught up: going back is a violation again. */
+	/* The peer has caught up: going back is a violation again. */
 	msg.seq = 5;
 	msg.prod = curs(0, 3000);
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)SMC_EV_INVALID);
 }
 
-/* The first message on a new link may be lost data for the one before. */
+/* The first message on a new link may be lost data of the old one. */
 static void fail_10_swallowed_message_is_noticed(struct kunit *test)
 {
 	struct pair *p = pair_new(test, rfc_geom);
@@ -2545,7 +2545,7 @@ static void fail_10_swallowed_message_is_noticed(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, smc_cdc_build_validation(&p->a.ctl, &msg), 0);
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &msg),
 			(u32)SMC_EV_HELD);
-	/* what follows is not read as if nothing were missing */
+	/* later data is not read as if nothing were missing */
 	prepare(&p->a, 100);
 	msg = must_push(test, &p->a);
 	KUNIT_EXPECT_EQ(test, smc_cdc_apply(&p->b.ctl, &msg), (u32)SMC_EV_HELD);
@@ -2554,8 +2554,7 @@ static void fail_10_swallowed_message_is_noticed(struct kunit *test)
 }
 
 /*
- * Noise: whatever comes, the cursors stay those of a ring, and a refused
- * message leaves no trace.
+ * Noise: cursors stay valid after any message, and a refused message changes nothing.
  */
 static void cur_12_noise_never_breaks_the_rings(struct kunit *test)
 {
@@ -2619,10 +2618,9 @@ static void cur_12_noise_never_breaks_the_rings(struct kunit *test)
 }
 
 /*
- * Two machines with real bytes. Byte n of either stream is a function of n. A
- * write is carried out when it is posted, the earliest time that is possible,
- * and its CDC arrives later; a write that touches a byte which waits to be
- * read is an error. Completions come later still.
+ * Two machines with real bytes. Byte n of either stream is a function of n. A write is
+ * carried out when it is posted, the earliest possible time, and its CDC arrives later. A
+ * write to a byte that is not read yet is an error. Completions come later still.
  */
 #define SIM_QUEUE	8
 
@@ -2642,12 +2640,12 @@ struct sim_end {
 	u64 mark, mark_last;		/* positions behind them, or 0 */
 	struct sim_entry q[SIM_QUEUE];	/* posted .. delivered .. completed */
 	u32 posted, delivered, completed;
-	/* As a reader. */
+	/* The reader's side. */
 	u8 *rmbe;
 	bool *is_unread;
 	u64 nr_got, nr_seen_mark;
 	u32 nr_aside;
-	bool is_deployed;		/* it tells of what was read as deployed peers do */
+	bool is_deployed;		/* it announces reads as deployed peers do */
 	u32 nr_updates;
 };
 
@@ -2679,7 +2677,7 @@ static void sim_init_end(struct kunit *test, struct sim_end *e,
 	struct smc_cursor rx_start = curs(65533, rx.base);
 
 	smc_cdc_ctl_init(&e->ctl, rx, tx);
-	/* As if all this had gone on for long: every number is about to wrap. */
+	/* As after a long run: every number is about to wrap. */
 	e->ctl.rx_prod = rx_start;
 	e->ctl.rx_cons = rx_start;
 	e->ctl.rx_cons_sent = rx_start;
@@ -2736,7 +2734,7 @@ static void sim_prepare(struct sim *s, struct sim_end *e, u32 n)
 		smc_cdc_end_urgent(&e->ctl);
 }
 
-/* Carry out a plan; again says that bytes may be there already. */
+/* Carry out a plan. @again: the bytes may have been written before. */
 static void sim_write(struct sim *s, struct sim_end *e, struct sim_end *to,
 		      const struct smc_xfer *x, bool again)
 {
@@ -2782,7 +2780,7 @@ static struct sim_entry *sim_post(struct sim_end *e,
 	return q;
 }
 
-/* When a deployed reader tells of what was read. */
+/* The rule by which a deployed reader announces reads. */
 static bool sim_deployed_is_needed(const struct sim_end *e)
 {
 	const struct smc_cdc_ctl *ctl = &e->ctl;
@@ -2818,13 +2816,13 @@ static bool sim_push(struct sim *s, u32 who)
 	e->nr_sent += x.len;
 	e->nr_updates += !x.len;
 	sim_post(e, &msg, x.len);
-	/* Whatever fills the window says B, or the reader would not know. */
+	/* A message that fills the window carries B, or the reader could not know. */
 	KUNIT_ASSERT_EQ(s->test, !!(msg.prod_flags & B),
 			!smc_cdc_window(&e->ctl));
 	return true;
 }
 
-/* The urgent byte has left the ring and is to be had out of line. */
+/* The urgent byte has left the ring and can be read out of line. */
 static void sim_note_aside(struct sim *s, struct sim_end *e)
 {
 	struct smc_cdc_ctl *ctl = &e->ctl;
@@ -2864,7 +2862,7 @@ static bool sim_deliver(struct sim *s, u32 who)
 	if (e->delivered == e->posted)
 		return false;
 	q = &e->q[e->delivered++ % SIM_QUEUE];
-	/* A later message says everything again, but not an urgent mark. */
+	/* A later message repeats everything but an urgent mark. */
 	if (s->loses_messages && e->delivered != e->posted && !sim_random(s, 3))
 		return true;
 	events = smc_cdc_apply(&to->ctl, &q->msg);
@@ -2916,8 +2914,8 @@ static bool sim_read(struct sim *s, u32 who, u32 n)
 }
 
 /*
- * The link goes: what was posted and not delivered is lost, what was delivered
- * and not completed is not known to have arrived.
+ * The link fails: posted messages are lost, delivered ones without a completion may have
+ * arrived.
  */
 static void sim_move(struct sim *s, u32 who)
 {
@@ -2975,7 +2973,7 @@ static void sim_step(struct sim *s, u32 who, u32 most, u32 move_odds)
 	}
 }
 
-/* Let it run dry; then every byte must have arrived, and nobody waits. */
+/* Deliver everything: then every byte must have arrived, and no writer waits. */
 static void sim_drain(struct sim *s)
 {
 	bool moved = true;
@@ -3060,7 +3058,7 @@ static void sim_run_rows(struct kunit *test, struct sim_how how)
 		s->is_out_of_line = how.is_out_of_line;
 		sim_run(s, 6000, most, how.move_odds);
 		moves += s->nr_moves;
-		/* Sequence numbers have wrapped, and rings more than once. */
+		/* Sequence numbers have wrapped once, rings more often. */
 		KUNIT_EXPECT_LT(test, s->end[0].ctl.tx_seq, 65500);
 		KUNIT_EXPECT_LT(test, s->end[0].ctl.rx_prod.wrap, 60000);
 		KUNIT_EXPECT_LT(test, s->end[1].ctl.rx_prod.wrap, 60000);
@@ -3106,8 +3104,8 @@ static void fail_14_property_urgent_marks_survive_moves(struct kunit *test)
 }
 
 /*
- * protocol.md: a deployed reader tells of less than a tenth not even a
- * blocked writer. Ours must not wait for that.
+ * protocol.md: a deployed reader does not announce less than a tenth, even to a blocked
+ * writer. Ours must not wait for that.
  */
 static void blk_04_property_deployed_reader_never_stalls_us(struct kunit *test)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Children until accept() has them. The listener and its lists are real, and nothing is
- * below them.
+ * Children until accept() returns them. The listener and its lists are real; the layers below
+ * are faked.
  */
 #include "smc_kunit.h"
 #include "smc_kunit_sock.h"
@@ -32,7 +32,7 @@ static void child_close(struct sock *sk, long timeout)
 	sock_put(sk);
 }
 
-/* The close machine has come to its end at once. */
+/* The close machine ends at once. */
 static void child_unlock(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;
@@ -130,8 +130,8 @@ static struct child_lab *child_begin(struct kunit *test)
 }
 
 /*
- * Its handshake is under way, or has just come to SMC, and then accept() waits for so
- * long. The case has a second reference.
+ * A child in its handshake, or just on SMC. accept() waits @patience jiffies for its first
+ * byte. The case has a second reference.
  */
 static struct smc_sock *child_add(struct kunit *test, struct child_lab *lab,
 				  enum smc_phase phase, unsigned long patience)
@@ -174,7 +174,7 @@ static void child_expect_accepted(struct kunit *test, struct child_lab *lab,
 	sock_put(smc->sk);
 }
 
-/* Nobody has it any more but the case. */
+/* Only the case still references it. */
 static void child_expect_alone(struct kunit *test, struct smc_sock *smc)
 {
 	KUNIT_EXPECT_NULL(test, smc->child);
@@ -187,7 +187,7 @@ static void a_child_that_does_not_wait_is_ready_at_once(struct kunit *test)
 	struct child_lab *lab = child_begin(test);
 	struct smc_sock *smc = child_add(test, lab, SMC_PHASE_SMC, 0);
 
-	/* it is for the application to find that out */
+	/* the application will see the error */
 	smc->err = ECONNRESET;
 	smc_child_done(smc, true);
 	KUNIT_EXPECT_EQ(test, child_nr_armed, 0);
@@ -205,7 +205,7 @@ static void a_child_that_does_not_wait_is_ready_at_once(struct kunit *test)
 	smc_listener_put(lab->listener);
 }
 
-/* It is a sock of TCP when accept() has it, which hears why. */
+/* accept() returns it as a TCP sock, with the reason of the fallback. */
 static void a_child_that_has_fallen_back_is_tcps(struct kunit *test)
 {
 	struct child_lab *lab = child_begin(test);
@@ -224,7 +224,7 @@ static void a_child_that_has_fallen_back_is_tcps(struct kunit *test)
 	sock_put(smc->sk);
 	child_expect_alone(test, smc);
 
-	/* one that has failed is nobody's */
+	/* a failed child is not queued for accept() */
 	smc = child_add(test, lab, SMC_PHASE_HANDSHAKE, 0);
 	smc_child_done(smc, false);
 	KUNIT_EXPECT_EQ(test, child_nr_become, 1);
@@ -233,7 +233,7 @@ static void a_child_that_has_fallen_back_is_tcps(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, child_next(lab));
 	child_expect_alone(test, smc);
 
-	/* nor one whose listener has gone meanwhile */
+	/* nor is one whose listener is gone */
 	smc = child_add(test, lab, SMC_PHASE_HANDSHAKE, 0);
 	child_stop_listening(lab);
 	smc_child_done(smc, true);
@@ -246,7 +246,7 @@ static void a_child_that_has_fallen_back_is_tcps(struct kunit *test)
 
 enum child_fate { CHILD_WAITS, CHILD_IS_READY, CHILD_GOES };
 
-/* The child waits for its first byte; then it is looked at, and then the listener ends. */
+/* The child waits for its first byte. It is checked once, and then the listener ends. */
 static void child_look(struct kunit *test, struct child_lab *lab, struct smc_sock *smc,
 		       bool is_late, enum child_fate fate, int row)
 {
@@ -284,7 +284,7 @@ static const struct {
 	{ .conn_flags = SMC_CDC_ABORT, .fate = CHILD_WAITS },
 	{ .err = ECONNRESET, .fate = CHILD_GOES },
 	{ .state = SMC_STATE_CLOSED, .fate = CHILD_GOES },
-	/* what came before that counts */
+	/* data that came before counts */
 	{ .readable = 1, .err = ECONNRESET, .fate = CHILD_IS_READY },
 	{ .is_late = true, .fate = CHILD_IS_READY },
 	{ .is_late = true, .err = ECONNRESET, .fate = CHILD_GOES },
@@ -322,15 +322,15 @@ static const struct {
 	{ .fate = CHILD_WAITS },
 	{ .has_data = true, .fate = CHILD_IS_READY },
 	{ .shutdown = RCV_SHUTDOWN, .fate = CHILD_IS_READY },
-	/* a reset shuts down, too, and is no word */
+	/* a reset also shuts down, and counts as no data */
 	{ .shutdown = SHUTDOWN_MASK, .state = TCP_CLOSE, .fate = CHILD_GOES },
-	/* what came before that counts */
+	/* data that came before counts */
 	{ .has_data = true, .state = TCP_CLOSE, .fate = CHILD_IS_READY },
 	{ .is_late = true, .fate = CHILD_IS_READY },
 	{ .is_late = true, .state = TCP_CLOSE, .fate = CHILD_GOES },
 };
 
-/* TCP's own wait has ended with the message of CLC. */
+/* TCP's own wait for data ended with the CLC message. */
 static void accept_waits_for_the_first_byte_after_a_fallback(struct kunit *test)
 {
 	int i;
@@ -373,7 +373,7 @@ static void children_are_dropped_with_their_listener(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, child_nr_woken, 1);
 
 	child_stop_listening(lab);
-	/* one is closed, two are reset, and their work items see to the rest */
+	/* one is closed, two are reset; their work items do the rest */
 	KUNIT_EXPECT_EQ(test, child_nr_released, 1);
 	KUNIT_EXPECT_EQ(test, child_nr_resets, 2);
 	KUNIT_EXPECT_EQ(test, child_nr_queued, 2);
@@ -381,7 +381,7 @@ static void children_are_dropped_with_their_listener(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, child_nr_dropped, 0);
 	child_expect_alone(test, ready);
 
-	/* its handshake has ended well all the same */
+	/* its handshake has succeeded all the same */
 	under_way->phase = SMC_PHASE_SMC;
 	under_way->conn = &lab->conn;
 	child_readable = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The decisions of the CLC handshake, in the order of the functions.
+ * The decisions of the CLC handshake, in the order of their functions.
  */
 #include "smc_kunit.h"
 
@@ -20,7 +20,7 @@ static const struct smc_nego_end nego_end = {
 	.psn = 0x654321,
 };
 
-/* What a Proposal and an Accept of version 1 have settled. */
+/* The result of a Proposal and an Accept of version 1. */
 static const struct smc_clc_proposal nego_offers_v1 = { .offers_v1 = true };
 static const struct smc_params nego_v1 = { .version = SMC_CLC_V1 };
 
@@ -84,7 +84,7 @@ static void acpt_06_size_is_capped_for_the_peer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_nego_size_code(U32_MAX, 0), 0);
 }
 
-/* What setsockopt() or the system asked for is there, and not much more. */
+/* An element has the size that setsockopt() or the system asked for, and little more. */
 static void rmb_09_an_element_is_as_large_as_asked(struct kunit *test)
 {
 	u32 largest = smc_nego_size_bytes(SMC_BSIZE_RFC_MAX);
@@ -125,7 +125,7 @@ static void prop_06_prefix_list_is_truncated(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, subnets.prefix[i].addr[7], i);
 }
 
-/* Privacy extensions and many routers: the one that counts may come late. */
+/* Privacy extensions or many routers: the prefix in use may be at the end of the list. */
 static void prop_06_prefix_of_the_connection_comes_first(struct kunit *test)
 {
 	struct smc_nego_subnets subnets = {
@@ -141,11 +141,11 @@ static void prop_06_prefix_of_the_connection_comes_first(struct kunit *test)
 		}
 		KUNIT_ASSERT_EQ(test, subnets.nr_prefixes, 8);
 		KUNIT_EXPECT_EQ(test, subnets.prefix[0].addr[7], 10);
-		/* what was first is last, what was last is left out */
+		/* the first one comes last, and the last one is left out */
 		for (i = 1; i < 8; i++)
 			KUNIT_EXPECT_EQ(test, subnets.prefix[i].addr[7], i % 7);
 	}
-	/* a longer one of it, and a list that is not full */
+	/* a longer prefix of the same address, and a list that is not full */
 	subnets.nr_prefixes = 3;
 	addr[7] = 10;
 	smc_nego_add_prefix(&subnets, addr, 80);
@@ -190,7 +190,7 @@ static void prop_04_useless_prefixes_are_left_out(struct kunit *test)
 	smc_nego_add_prefix(&subnets, addr, 0);
 	smc_nego_add_prefix(&subnets, addr, 129);
 	KUNIT_EXPECT_EQ(test, subnets.nr_prefixes, 0);
-	/* Site-local is not link-local. */
+	/* Site-local addresses are not link-local. */
 	addr[0] = 0xfe;
 	addr[1] = 0xc0;
 	smc_nego_add_prefix(&subnets, addr, 64);
@@ -288,7 +288,7 @@ static void prop_04_ipv6_form_has_no_subnet(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_kunit_clc_encode(&msg, buf, sizeof(buf)), 86);
 }
 
-/* The form follows the segments, whatever else the interface has. */
+/* The form depends on the addresses of the connection, not on others of the interface. */
 static void prop_09_family_of_the_flow_selects_the_form(struct kunit *test)
 {
 	u8 addr[16] = { 0x20, 0x01, 0x0d, 0xb8, [15] = 9 };
@@ -497,7 +497,7 @@ static void pid_05_sc_03_same_rnic(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, smc_nego_same_rnic(gid_a, mac_a, gid_b, mac_b));
 		mac_b[i] ^= 1;
 	}
-	/* a client of version 2 need not tell it */
+	/* a client of version 2 may leave it out */
 	memset(mac_b, 0, sizeof(mac_b));
 	KUNIT_EXPECT_TRUE(test, smc_nego_same_rnic(gid_a, mac_a, gid_b, mac_b));
 	KUNIT_EXPECT_TRUE(test, smc_nego_same_rnic(gid_b, mac_b, gid_a, mac_a));
@@ -711,7 +711,7 @@ static void fc_06_sc_05_sc_06_accept_is_classified(struct kunit *test)
 	decline = smc_nego_classify_accept(&msg, &nego_offers_v1, &row->known, SMC_MTU_4096,
 					   &result);
 	KUNIT_EXPECT_EQ(test, decline, row->decline);
-	/* AMB-33: S = 1 in this case and no other, unless the server will hear of it */
+	/* AMB-33: S = 1 in this case only, unless the server will learn of it by other means */
 	KUNIT_EXPECT_EQ(test, result.out_of_sync,
 			row->decline == SMC_DECLINE_SYNCERR && !row->known.is_left);
 	KUNIT_EXPECT_EQ(test, result.params.version, SMC_CLC_V1);

@@ -72,7 +72,7 @@ static int clc_recv_soon(struct clc_pair *pair, struct smc_clc_rx *rx,
 	return clc_recv_until(pair, rx, msg, expected, refused, U16_MAX);
 }
 
-/* How many bytes of a message are gathered where @len of it have come? */
+/* The number of bytes gathered when @len bytes of a message have come. */
 static int clc_gather(struct clc_pair *pair, struct smc_clc_rx *rx,
 		      struct smc_clc_msg *msg, u16 len)
 {
@@ -107,7 +107,7 @@ static int clc_read_all(struct socket *sock, void *bytes, size_t len)
 	return kernel_recvmsg(sock, &msg, &vec, 1, len, MSG_WAITALL);
 }
 
-/* What is sent over loopback comes soon; a longer wait is a failure. */
+/* Loopback is fast; a longer wait is a failure. */
 static bool clc_has_come(struct sock *sk, int len)
 {
 	unsigned long end = jiffies + CLC_LONG;
@@ -303,7 +303,7 @@ static void err_14_silent_peer_keeps_nobody(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, rx.done);
 }
 
-/* Whatever the pieces: not before the last byte, and nothing behind it. */
+/* However the message is split: not before its last byte, and no byte behind it. */
 static void clc_02_message_in_pieces(struct kunit *test)
 {
 	struct clc_pair *pair = test->priv;
@@ -357,7 +357,7 @@ static void clc_02_receive_low_water_mark_does_not_matter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair->near->sk->sk_rcvlowat, 1000);
 }
 
-/* It counts bytes of the application, which has not read any yet. */
+/* The offset counts bytes of the application, which has not read any yet. */
 static void clc_02_an_offset_for_peeking_does_not_matter(struct kunit *test)
 {
 	static const int offsets[] = { 0, 5 };
@@ -498,7 +498,7 @@ static void prop_04_longest_message_is_sent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, bytes[47], 8);
 }
 
-/* The cork stays, the message does not. */
+/* The cork option stays set, but the message is sent. */
 static void dcln_03_message_leaves_at_once(struct kunit *test)
 {
 	struct clc_pair *pair = test->priv;
@@ -508,7 +508,7 @@ static void dcln_03_message_leaves_at_once(struct kunit *test)
 
 	tcp_sock_set_cork(pair->near->sk, true);
 	KUNIT_ASSERT_EQ(test, tp->nonagle + 0, TCP_NAGLE_CORK);
-	/* The second finds the first one not yet acknowledged. */
+	/* The first message is not acknowledged yet when the second is sent. */
 	for (i = 0; i < 2; i++) {
 		KUNIT_ASSERT_EQ(test, 0,
 				clc_decline(pair->near->sk, SMC_DECLINE_SYNCERR, false));
@@ -529,7 +529,7 @@ static void clc_05_message_of_another_version_is_not_sent(struct kunit *test)
 			tcp_sk(pair->near->sk)->write_seq);
 }
 
-/* TCP notes that in a struct socket, which a child that nobody has accepted has not. */
+/* TCP records that in struct socket, which a child before accept() lacks. */
 static void clc_13_no_memory_and_no_file(struct kunit *test)
 {
 	struct clc_pair *pair = test->priv;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Version 2 and what it agrees on with version 1, in whole handshakes: both
- * sides' decisions, with every message taken to bytes and back in between
- * (protocol.md).
+ * Version 2 and its agreement with version 1, in whole handshakes: the decisions of both
+ * sides, with every message encoded and decoded in between (protocol.md).
  */
 #include "smc_kunit.h"
 
@@ -31,9 +30,9 @@ static const struct smc_nego_rmbe v2_rmbe = {
 };
 
 /**
- * struct v2_side - what one side can do
+ * struct v2_side - the abilities of one side
  * @v1: client: has a subnet to name; server: shares it
- * @v2: has a RoCE v2 GID, and the way to the peer
+ * @v2: has a RoCE v2 GID and a route to the peer
  * @release: of version 2
  * @conns: its limit of connections
  * @links: its limit of links
@@ -53,12 +52,12 @@ struct v2_side {
 };
 
 /**
- * struct v2_outcome - what became of a handshake
- * @decline: why not
+ * struct v2_outcome - the result of a handshake
+ * @decline: the reason, if it was declined
  * @at: the side that declined: 0 none, 1 the client at its Proposal, 2 the server, 3 the
  *	client at the Accept, 4 the server at the Confirm
- * @client: what the client has settled
- * @server: what the server has settled
+ * @client: the result at the client
+ * @server: the result at the server
  */
 struct v2_outcome {
 	enum smc_decline decline;
@@ -118,8 +117,8 @@ static void v2_end(bool is_server, char gid, struct smc_nego_end *end)
 }
 
 /*
- * A peer that knows release 0 only may leave out what release 1 has added at the end of
- * the extension of first contact (protocol.md).
+ * A peer that only knows release 0 may leave out the end of the first contact extension,
+ * which release 1 has added (protocol.md).
  */
 static size_t v2_shorten(const struct smc_clc_msg *msg, u8 *buf, size_t len)
 {
@@ -135,7 +134,7 @@ static size_t v2_shorten(const struct smc_clc_msg *msg, u8 *buf, size_t len)
 	return len;
 }
 
-/* To bytes and back: what the other side gets to see. */
+/* Encode and decode: the message as the other side sees it. */
 static void v2_carry(struct kunit *test, struct smc_clc_msg *msg, bool is_short)
 {
 	static u8 buf[SMC_CLC_MSG_MAX_LEN];
@@ -150,18 +149,18 @@ static void v2_carry(struct kunit *test, struct smc_clc_msg *msg, bool is_short)
 	KUNIT_ASSERT_EQ(test, msg->version, version);
 }
 
-/* A change to a message under way: what it takes to be a peer of another mind. */
+/* A change to a message on the wire, to get a peer that behaves otherwise. */
 struct v2_twist {
 	void (*accept)(struct smc_clc_msg *msg);
 	void (*confirm)(struct smc_clc_msg *msg);
-	bool is_short;	/* where it is of release 0 it sends what that has */
+	bool is_short;	/* a message of release 0 has the short form */
 };
 
 static void v2_shake(struct kunit *test, const struct v2_side *c, const struct v2_side *s,
 		     const struct v2_twist *twist, struct v2_outcome *out)
 {
 	static const struct smc_nego_known nothing = { .max_size_code = 5 };
-	/* too much for a stack, and cases run one after the other */
+	/* too large for a stack; cases run one after the other */
 	static struct smc_nego_confirmed confirmed;
 	static struct smc_nego_accepted accepted;
 	static struct smc_clc_proposal offer;
@@ -214,7 +213,7 @@ static void v2_shake(struct kunit *test, const struct v2_side *c, const struct v
 static const struct v2_twist v2_straight;
 static const struct v2_twist v2_short = { .is_short = true };
 
-/* Whatever is agreed on, both sides agree on the same. */
+/* Both sides agree on the same result. */
 static void v2_expect_agreement(struct kunit *test, const struct v2_outcome *out)
 {
 	const struct smc_params *c = &out->client, *s = &out->server;
@@ -374,7 +373,7 @@ static void clc_05_versions_meet(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, out.server.has_dialect, row->version == 2);
 	KUNIT_EXPECT_EQ(test, out.server.llc_form,
 			row->version == 2 ? SMC_LLC_FORM_V2 : SMC_LLC_FORM_V1);
-	/* 6 at the server, 3 at the client: 2 is what both know */
+	/* 6 at the server, 3 at the client: both know 2 */
 	KUNIT_EXPECT_EQ(test, out.server.features, row->release ? 2 : 0);
 	KUNIT_EXPECT_MEMEQ(test, out.server.eid,
 			   row->eid ? (const u8 *)v2_eid_of(row->eid) : none, SMC_EID_LEN);
@@ -472,7 +471,7 @@ static void clc_05_every_combination_agrees_or_declines(struct kunit *test)
 	KUNIT_EXPECT_GT(test, declined, 100);
 }
 
-/* Servers that do not answer what was asked */
+/* Servers whose answer does not fit the Proposal */
 
 static void v2_accept_release(struct smc_clc_msg *msg)
 {
@@ -509,7 +508,7 @@ static void v2_accept_mtu(struct smc_clc_msg *msg)
 	msg->accept.mtu = 6;
 }
 
-/* With ours in hand it names one of another kind. */
+/* It names a GID of another kind than ours. */
 static void v2_accept_ipv6(struct smc_clc_msg *msg)
 {
 	memcpy(msg->accept.gid, v2_server_gid6, sizeof(msg->accept.gid));
@@ -629,7 +628,7 @@ static void err_17_who_contradicts_is_declined(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, out.decline, row->decline);
 }
 
-/* protocol.md: a deployed client of version 2 alone tells no name. */
+/* protocol.md: a deployed client with version 2 only has no peer ID in its Proposal. */
 static void pid_05_client_may_name_itself_in_the_confirm(struct kunit *test)
 {
 	struct smc_clc_proposal prop = { .offers_v2 = true };
@@ -680,7 +679,7 @@ static void pid_05_who_tells_no_name_is_who_formed_the_group(struct kunit *test)
 	decline = smc_nego_check_confirm(&msg, &prop, &params, &known, SMC_MTU_4096, &result);
 	KUNIT_EXPECT_TRUE(test, result.must_reset);
 	KUNIT_EXPECT_EQ(test, decline, SMC_DECLINE_SYNCERR);
-	/* a deployed client may not have had one then */
+	/* a deployed client may have had none then */
 	memset(known.peer_id, 0, sizeof(known.peer_id));
 	decline = smc_nego_check_confirm(&msg, &prop, &params, &known, SMC_MTU_4096, &result);
 	KUNIT_EXPECT_EQ(test, decline, SMC_DECLINE_NONE);
@@ -739,7 +738,7 @@ static void fc_02_route_is_found_for_what_may_be_taken(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, smc_nego_routed_gid(&prop, &server));
 	v2_local(&other, true, &server);
 	KUNIT_EXPECT_NULL(test, smc_nego_routed_gid(&prop, &server));
-	/* nor is one looked for that cannot be */
+	/* nor is an impossible one looked for */
 	v2_local(&ipv6, true, &server);
 	KUNIT_EXPECT_NULL(test, smc_nego_routed_gid(&prop, &server));
 }
@@ -758,7 +757,7 @@ static void fc_06_ways_fit_to_each_other(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_nego_check_route(&params, false), SMC_DECLINE_NONE);
 }
 
-/* protocol.md: the form of the version that the peer has used */
+/* protocol.md: the form depends on the version of the peer's message */
 static void dcln_01_form_follows_the_peer(struct kunit *test)
 {
 	struct smc_clc_msg msg;

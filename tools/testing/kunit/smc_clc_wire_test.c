@@ -159,7 +159,7 @@ static const u8 rec_confirm_link1[] = {
 	0xe2, 0xd4, 0xc3, 0xd9,
 };
 
-/* Frame 134: the element of the connection before is used again. */
+/* Frame 134: the element of the previous connection is used again. */
 static const u8 rec_accept_reuse[] = {
 	0xe2, 0xd4, 0xc3, 0xd9, 0x02, 0x00, 0x44, 0x10,
 	0xfc, 0xf4, 0x52, 0x54, 0x00, 0x00, 0x00, 0x01,
@@ -278,7 +278,7 @@ static const u8 rec_v2_accept[] = {
 	0xe2, 0xd4, 0xc3, 0xd9,
 };
 
-/* And the answer to it. */
+/* The answer to it. */
 static const u8 rec_v2_confirm[] = {
 	0xe2, 0xd4, 0xc3, 0xd9, 0x03, 0x00, 0x6c, 0x20,
 	0x04, 0x9f, 0x52, 0x54, 0x00, 0x00, 0x00, 0x02,
@@ -395,7 +395,7 @@ static const u8 deployed_decline[] = {
 	{ 0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0x50, 0x54, 0, 0xff, 0xfe, 0, link, host }
 #define WIRE_MAC(link, host)	{ 0x52, 0x54, 0, 0, link, host }
 
-/* The fields in which the recorded Accepts and Confirms differ. */
+/* The fields that differ in the recorded Accepts and Confirms. */
 #define WIRE_ACCEPT(_type, _peer, _gid, _mac, _rkey, _token, _addr, _psn, _fc) { \
 	.type = _type, .version = 1, .accept = {			\
 		.peer_id = _peer, .gid = _gid, .mac = _mac,		\
@@ -423,7 +423,7 @@ struct wire_golden {
 #define WIRE_V2_HOST	"(none)                          "
 #define WIRE_V2_GID(host)	{ [10] = 0xff, 0xff, 10, 0, 0, host }
 
-/* What recorded Accepts and Confirms of version 2 have in common. */
+/* The common fields of recorded Accepts and Confirms of version 2. */
 #define WIRE_V2_ACCEPT(_peer, _gid, _mac, _rkey, _addr, _token, _psn)	\
 	.peer_id = _peer, .gid = _gid, .mac = _mac,				\
 	.qpn = 0x11, .rkey = _rkey, .rmb_addr = _addr, .rmbe_index = 1,	\
@@ -738,8 +738,7 @@ static void err_16_every_truncation_is_refused(struct kunit *test)
 }
 
 /*
- * Here header and trailer agree with the shorter length, so that only the
- * content can betray it.
+ * Header and trailer agree with the shorter length here; only the content is wrong.
  */
 static void err_16_every_short_form_is_refused(struct kunit *test)
 {
@@ -755,7 +754,7 @@ static void err_16_every_short_form_is_refused(struct kunit *test)
 		/* an Accept of version 2 with the length of version 1 is of version 1 */
 		if (golden->msg.type != SMC_CLC_PROPOSAL && len == SMC_CLC_ACCEPT_LEN)
 			continue;
-		/* all but the list of GIDs, which nobody needs */
+		/* only the list of GIDs may be missing */
 		if (golden->bytes == rec_v2_confirm_fc && len == 160)
 			continue;
 		memcpy(buf, golden->bytes, len);
@@ -805,7 +804,7 @@ static void clc_02_bad_eyecatcher_is_protocol_error(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, smc_clc_peek(hdr, &total, &type),
 				SMC_CLC_PROTO);
 	}
-	/* The eye catcher of SMC-D, which nobody sends to a SMC-R peer. */
+	/* The eye catcher of SMC-D, which is invalid in SMC-R. */
 	KUNIT_EXPECT_EQ(test, wire_decode_with(bytes, len, 3, 0xc4, &msg),
 			SMC_CLC_PROTO);
 }
@@ -815,7 +814,7 @@ static void clc_03_reserved_is_sent_as_zero(struct kunit *test)
 	struct smc_clc_msg msg;
 	u8 buf[188];
 
-	/* All ones in every field: what stays zero was reserved. */
+	/* All ones in every field: bits that stay zero are reserved. */
 	memset(&msg, 0xff, sizeof(msg));
 	msg.version = SMC_CLC_V1;
 	msg.accept.nr_gids = 0;
@@ -910,7 +909,7 @@ static void clc_05_version_0_is_declined(struct kunit *test)
 			wire_decode_with(rfc_accept, 68, 7, 0, &msg));
 	KUNIT_EXPECT_EQ(test, SMC_CLC_ENUM,
 			wire_decode_with(rfc_confirm, 68, 7, 0, &msg));
-	/* Malformed besides: that weighs more. */
+	/* The message is malformed, too: that error comes first. */
 	KUNIT_EXPECT_EQ(test, SMC_CLC_PROTO,
 			wire_decode_with(rfc_accept, 67, 7, 0, &msg));
 	/* A Decline is not answered. */
@@ -939,7 +938,7 @@ static void prop_03_ipv4_form(struct kunit *test)
 	struct smc_clc_msg msg;
 	u8 buf[188];
 
-	/* What a deployed client sends in 92 bytes goes out in 52. */
+	/* A deployed client sends 92 bytes; our form of the same message has 52. */
 	KUNIT_ASSERT_EQ(test, wire_decode(golden->bytes, golden->len, &msg),
 			SMC_CLC_OK);
 	msg.version = SMC_CLC_V1;
@@ -1054,7 +1053,7 @@ static void err_16_proposal_fields_are_checked(struct kunit *test)
 			SMC_CLC_PROTO);
 	KUNIT_EXPECT_EQ(test, wire_decode_with(v4, 52, 47, 1, &msg),
 			SMC_CLC_PROTO);
-	/* A MAC address for many, and none at all */
+	/* A multicast MAC address, and an empty one */
 	KUNIT_EXPECT_EQ(test, wire_decode_with(v4, 52, 32, 0x53, &msg),
 			SMC_CLC_PROTO);
 	memcpy(buf, v4, 52);
@@ -1174,7 +1173,7 @@ static void err_16_ism_extension_is_bounds_checked(struct kunit *test)
 	}
 }
 
-/* The IP area in front of the extension, behind it, and on it. */
+/* The IP area before the extension, behind it, and overlapping it. */
 static void err_16_areas_of_a_proposal_do_not_overlap(struct kunit *test)
 {
 	struct smc_clc_msg msg = wire_goldens[9].msg;
@@ -1203,7 +1202,7 @@ static void err_16_areas_of_a_proposal_do_not_overlap(struct kunit *test)
 		memcpy(copy, moved, sizeof(copy));
 		memset(copy + 152, 0, 8);
 		copy[39] = at - 40;
-		/* zeros are no subnet, but they can be read as one */
+		/* zeros are no subnet, but they are readable as one */
 		KUNIT_EXPECT_EQ_MSG(test, wire_decode(copy, 164, &msg),
 				    at == 152 ? SMC_CLC_OK : SMC_CLC_PROTO, "at %u", at);
 	}
@@ -1261,7 +1260,7 @@ static void clc_04_accept_v2_may_be_longer(struct kunit *test)
 	wire_set_len(buf, 200);
 	KUNIT_EXPECT_EQ(test, wire_decode(buf, 200, &msg), SMC_CLC_OK);
 	KUNIT_EXPECT_EQ(test, msg.accept.fce.max_links, 2);
-	/* on subsequent contact there is no extension to be short of */
+	/* subsequent contact has no extension that could be too short */
 	memcpy(buf, rec_v2_accept, 104);
 	wire_set_len(buf, 200);
 	KUNIT_EXPECT_EQ(test, wire_decode(buf, 200, &msg), SMC_CLC_OK);
@@ -1407,7 +1406,7 @@ static void clc_06_encode_refuses_unknown_type(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_kunit_clc_encode(&msg, buf, sizeof(buf)), 0);
 }
 
-/* What holds for everything that was not refused */
+/* Invariants of every accepted message */
 static void wire_expect_sane(struct kunit *test, const struct smc_clc_msg *msg)
 {
 	const struct smc_clc_proposal *prop = &msg->proposal;
@@ -1432,7 +1431,7 @@ static void wire_expect_sane(struct kunit *test, const struct smc_clc_msg *msg)
 		KUNIT_EXPECT_TRUE(test, prop->has_subnets);
 }
 
-/* One round; returns whether the bytes were taken for a message. */
+/* One round; true if the bytes were accepted as a message. */
 static bool wire_fuzz_once(struct kunit *test, const u8 *bytes, size_t len)
 {
 	static struct smc_clc_msg msg, back;
@@ -1449,7 +1448,7 @@ static bool wire_fuzz_once(struct kunit *test, const u8 *bytes, size_t len)
 	wire_expect_sane(test, &msg);
 	if (msg.version < SMC_CLC_V1 || msg.version > SMC_CLC_V2)
 		return true;
-	/* an offer of SMC-D alone has no form of ours */
+	/* an offer of SMC-D alone has no encoding here */
 	if (msg.type == SMC_CLC_PROPOSAL &&
 	    (msg.proposal.offers_v1 != msg.proposal.has_subnets ||
 	     (!msg.proposal.offers_v1 && !msg.proposal.offers_v2)))
@@ -1499,12 +1498,12 @@ static void err_16_damaged_messages_are_survived(struct kunit *test)
 		if (wire_fuzz_once(test, buf, len))
 			taken++;
 	}
-	/* Most damage hits fields that mean nothing to the codec. */
+	/* Most damage hits fields that the codec does not check. */
 	KUNIT_EXPECT_GT(test, taken, 1500);
 	KUNIT_EXPECT_LT(test, taken, 6000);
 }
 
-/* Header and trailer fit to a random length, all between is random. */
+/* Header and trailer match a random length; all bytes between them are random. */
 static void err_16_framed_noise_is_survived(struct kunit *test)
 {
 	u8 buf[SMC_CLC_MSG_MAX_LEN];

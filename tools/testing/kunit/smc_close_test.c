@@ -23,7 +23,7 @@
 #define trace_smc_close(...)	((void)0)
 #define smc_stat_inc(...)	((void)0)
 
-/* Waits are long. */
+/* The time limits are long. */
 static struct smc_pernet close_net = {
 	.set.close_timeout_ms = 3600 * 1000,
 	.set.close_pending_ms = 3600 * 1000,
@@ -35,7 +35,7 @@ static struct {
 	bool owes_final;
 	bool is_busy;
 	u32 unread;
-	unsigned long told_meanwhile;	/* bits that are set while the machine looks */
+	unsigned long told_meanwhile;	/* bits set while the machine runs */
 
 	u8 flags;			/* of control blocks, sent */
 	unsigned int nr_left;
@@ -71,7 +71,7 @@ static void close_signal(struct smc_conn *conn, u8 flags)
 
 static void close_shutdown(struct sock *sk, int how)
 {
-	/* CLOSE-01: nothing of ours is under way, and the group was not left before */
+	/* CLOSE-01: nothing of ours is in flight, and the connection is still in its group */
 	now.nr_fins += !now.owes_final && !now.nr_left;
 }
 
@@ -158,7 +158,7 @@ static int close_test_init(struct kunit *test)
 	conn->ctl.rx_geom.size = 4096;
 	conn->snd_geom.size = 4096;
 	spin_lock_init(&conn->lock);
-	/* the suite's, and the socket's pointer */
+	/* one of the suite, one of the socket's pointer */
 	refcount_set(&conn->users, 1);
 	refcount_set(&conn->holders, 2);
 	timer_setup(&conn->close_timer, smc_close_timer, 0);
@@ -183,7 +183,7 @@ static void close_test_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn.users),
 			1 + smc_state_is_alive(&lab->conn.close));
 	smc_kunit_take_off(lab->smc.sk);
-	/* as it was before a case took its file away */
+	/* undo a case that took the file away */
 	if (!lab->smc.sk->sk_socket) {
 		lab->sock->sk = NULL;
 		sock_graft(lab->smc.sk, lab->sock);
@@ -191,7 +191,7 @@ static void close_test_exit(struct kunit *test)
 	sock_release(lab->sock);
 }
 
-/* The next row of a case begins with another connection. */
+/* Start the next row of a case with another connection. */
 static struct close_lab *close_renew(struct kunit *test)
 {
 	close_test_exit(test);
@@ -257,7 +257,7 @@ static void close_01_close_02_fin_follows_the_last_word(struct kunit *test)
 	close_says(test, SMC_CDC_CLOSED);
 	expect_state(test, SMC_STATE_LASTWORD);
 	expect_alive(test, true, true);
-	/* nothing new */
+	/* nothing has changed */
 	smc_close_run(conn);
 	KUNIT_EXPECT_EQ(test, (int)smc->tcp_end, SMC_TCP_UP);
 	smc_close_unlock(smc);
@@ -288,9 +288,9 @@ static void close_20_a_word_that_is_heard_at_once_waits_for_nothing(struct kunit
 	expect_state(test, SMC_STATE_CLOSED);
 	expect_alive(test, false, false);
 	KUNIT_EXPECT_EQ(test, now.nr_fins, 1);
-	/* the file is there yet */
+	/* the file still exists */
 	KUNIT_EXPECT_EQ(test, now.nr_forgotten, 0);
-	/* but nobody reads on; what is under handshake is not ours */
+	/* nobody reads any more; a handshake is not the close machine's */
 	smc_close_release(smc);
 	KUNIT_EXPECT_EQ(test, now.nr_forgotten, 1);
 	smc->phase = SMC_PHASE_HANDSHAKE;
@@ -379,7 +379,7 @@ static void close_17_a_loss_in_between_waits_for_the_next_look(struct kunit *tes
 	smc_close_unlock(smc);
 }
 
-/* The timer that has run out is that of the wait which has just ended. */
+/* The timer that has expired belongs to the wait that has just ended. */
 static void tmr_17_a_wait_begins_with_all_its_time(struct kunit *test)
 {
 	struct smc_sock *smc = close_lock(test);
@@ -398,7 +398,7 @@ static void tmr_17_a_wait_begins_with_all_its_time(struct kunit *test)
 	smc_close_unlock(smc);
 }
 
-/* By whichever look the completion is found. */
+/* The completion is found by any step. */
 static void close_08_a_close_follows_its_data(struct kunit *test)
 {
 	struct smc_sock *smc = close_lock(test);
@@ -512,7 +512,7 @@ static void close_01_tcp_ends_when_the_lock_is_released(struct kunit *test)
 
 enum close_owner { CLOSE_OPEN, CLOSE_RELEASED, CLOSE_DROPPED };
 
-/* What the peer has written may be read for as long as there is somebody to read it. */
+/* Received data stays readable while the socket has a reader. */
 static void abrt_08_unread_bytes_stay_for_a_reader(struct kunit *test)
 {
 	enum close_owner owner;
@@ -529,9 +529,9 @@ static void abrt_08_unread_bytes_stay_for_a_reader(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, now.nr_left, 1);
 		KUNIT_EXPECT_EQ_MSG(test, now.nr_forgotten, owner != CLOSE_OPEN, "%d", owner);
 		KUNIT_EXPECT_EQ(test, (int)lab->conn.close.state, SMC_STATE_CLOSED);
-		/* that of the machine has gone */
+		/* the reference of the machine is gone */
 		KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn.users), 1);
-		/* a socket that has another connection hears nothing of this one */
+		/* a socket with another connection gets no error of this one */
 		KUNIT_EXPECT_EQ_MSG(test, now.nr_errors, owner != CLOSE_DROPPED, "%d", owner);
 		KUNIT_EXPECT_EQ(test, !lab->smc.sk->sk_err, owner == CLOSE_DROPPED);
 		KUNIT_EXPECT_EQ(test, lab->smc.shutdown,
@@ -549,10 +549,10 @@ static const struct {
 } rst_rows[] = {
 	{ 0, ECONNRESET },
 	{ ECONNRESET, ECONNRESET },
-	/* nobody has answered TCP's keepalives, or an operator has ended it */
+	/* TCP's keepalives got no answer, or an operator ended the connection */
 	{ ETIMEDOUT, ETIMEDOUT },
 	{ ECONNABORTED, ECONNABORTED },
-	/* what TCP says to a writer */
+	/* TCP's error for a writer */
 	{ EPIPE, ECONNRESET },
 };
 
@@ -574,7 +574,7 @@ static void the_end_of_tcp_says_how_it_came(struct kunit *test)
 	}
 }
 
-/* It is not dead as far as TCP is concerned, which would keep its data for nobody. */
+/* TCP must not see a dead sock: it would keep data that no one reads. */
 static void a_closed_file_leaves_a_sock_that_goes_on(struct kunit *test)
 {
 	struct smc_sock *smc = close_lock(test);
@@ -615,11 +615,11 @@ static void a_socket_connects_again_while_its_connection_ends(struct kunit *test
 	KUNIT_EXPECT_EQ(test, smc->tcp_err, 0);
 	KUNIT_EXPECT_FALSE(test, smc->is_done);
 	KUNIT_EXPECT_EQ(test, smc->shutdown, 0);
-	/* TCP says that it was reset */
+	/* the error of a reset TCP connection */
 	KUNIT_EXPECT_EQ(test, sk->sk_err, ECONNRESET);
 	sk->sk_err = 0;
 
-	/* the machine goes on, and no socket hears of it */
+	/* the machine goes on, without effect on the socket */
 	KUNIT_EXPECT_TRUE(test, smc_state_is_alive(&lab->conn.close));
 	now.nr_errors = 0;
 	set_bit(SMC_PENDING_TIMER, &lab->conn.pending);
@@ -634,7 +634,7 @@ static void a_socket_connects_again_while_its_connection_ends(struct kunit *test
 
 static const struct smc_sock_works close_works = { .close = smc_close_work };
 
-/* A call has the lock of the sock, which has another connection by now, or none. */
+/* A call holds the lock of the sock, which has another connection by now, or none. */
 static void news_of_a_connection_without_a_socket_are_not_missed(struct kunit *test)
 {
 	struct close_lab *lab = test->priv;
@@ -652,12 +652,12 @@ static void news_of_a_connection_without_a_socket_are_not_missed(struct kunit *t
 	lab->smc.conn = NULL;
 	lock_sock(sk);
 	smc_sock_pend(conn, SMC_PENDING_LINK_LOST);
-	/* it has seen that, or waits */
+	/* the step has run, or waits for the lock */
 	while (hlist_empty(&lab->smc.missed_conns) && !wq_has_sleeper(&sk->sk_lock.wq) &&
 	       time_before(jiffies, end))
 		schedule_timeout_uninterruptible(1);
 	release_sock(sk);
-	/* what is queued runs */
+	/* run the queued work */
 	smc_sock_exit();
 	sk->sk_prot = tcp;
 	KUNIT_EXPECT_EQ(test, (int)conn->close.state, SMC_STATE_CLOSED);
@@ -711,7 +711,7 @@ static void close_03_it_is_over_when_both_sides_are_done(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, smc_close_is_over(&lab->smc), over_rows[i].is_over,
 				    "%d", i);
 	}
-	/* what has ended cannot be shut down */
+	/* a connection that has ended cannot be shut down */
 	KUNIT_EXPECT_EQ(test, smc_close_shutdown(&lab->smc, SHUTDOWN_MASK), -ENOTCONN);
 	KUNIT_EXPECT_EQ(test, now.nr_woken, 0);
 	lab->conn.close.state = SMC_STATE_ACTIVE;

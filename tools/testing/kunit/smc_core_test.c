@@ -15,7 +15,7 @@ static void core_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link
 #define smc_buf_map_link	core_map
 #define smc_buf_unmap	core_unmap
 
-/* The real ones; here it is noted who pays for what. */
+/* Wrappers of the real functions that record who is charged. */
 static int core_charge(struct smc_account *account, u32 bytes);
 static void core_uncharge(struct smc_account *account, u32 bytes);
 
@@ -41,7 +41,7 @@ static void core_uncharge(struct smc_account *account, u32 bytes);
 static struct ib_qp core_qp;
 static u32 core_max_pages = 512;	/* of the next link's RNIC */
 static struct ib_mr core_mr;
-static bool core_has_copies;		/* do RNICs need copies of areas? */
+static bool core_has_copies;		/* do RNICs need copies of regions? */
 
 static int core_map(struct smc_buf *buf, struct smc_wr *wr, unsigned int link)
 {
@@ -89,7 +89,7 @@ void smc_wr_report(struct smc_wr *wr, enum smc_wr_fault fault)
 	set_bit(SMC_WR_IS_REPORTED, &wr->flags);
 }
 
-/* A connection of a socket that is nothing else. */
+/* A connection with a socket that only counts. */
 struct core_conn {
 	struct sock sk;
 	struct smc_conn *conn;
@@ -124,7 +124,7 @@ static void core_uncharge(struct smc_account *account, u32 bytes)
 	smc_mem_uncharge(account, bytes);
 }
 
-/* What a case has taken and must give back however it ends. */
+/* What a case holds; the suite's exit releases it. */
 struct core_lab {
 	struct core_conn *conn[CORE_CONNS];
 	unsigned int nr_conns;
@@ -210,7 +210,7 @@ static void core_test_exit(struct kunit *test)
 			smc_conn_leave(lab->conn[i]->conn, true);
 			smc_conn_forget_unread(lab->conn[i]->conn);
 		}
-		/* nothing of it is used any more */
+		/* no other reference is left */
 		KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn[i]->sk.sk_refcnt), 1);
 		KUNIT_EXPECT_EQ(test, lab->conn[i]->charged, 0U);
 		sock_put(&lab->conn[i]->sk);
@@ -261,7 +261,7 @@ static struct smc_link_group *core_hold(struct kunit *test, struct smc_link_grou
 	return lgr;
 }
 
-/* A server's place for a connection; says whether that formed a group. */
+/* A reservation at a server; @is_first if that created a group. */
 static struct smc_link_group *core_reserve(struct kunit *test, const struct smc_lgr_key *key,
 					   const struct smc_ib_end *end, bool *is_first)
 {
@@ -454,7 +454,7 @@ static void fc_01_first_contact_where_no_group_is_usable(struct kunit *test)
 	KUNIT_EXPECT_PTR_NE(test, next, first);
 }
 
-/* Silent at first contact, it would otherwise keep another host waiting. */
+/* A stranger that is silent at first contact must not delay other hosts. */
 static void pid_05_nobody_waits_for_a_stranger(struct kunit *test)
 {
 	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
@@ -508,7 +508,7 @@ static void waiters_learn_that_first_contact_failed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lgr->fail_decline, SMC_DECLINE_ERR_RDYLNK);
 }
 
-/* The connection that formed it is given up late: by then others may be there. */
+/* The creator's handshake may end late: others may use the group by then. */
 static void a_group_that_is_up_does_not_fail(struct kunit *test)
 {
 	struct smc_link_group *lgr = core_server_up(test)->lgr;
@@ -564,7 +564,7 @@ static void core_match_desc(const struct core_match *row, char *desc)
 
 KUNIT_ARRAY_PARAM(core_match, core_matches, core_match_desc);
 
-/* What has to be equal for a connection to share a group, and so its RMBs. */
+/* Connections share a group, and so its RMBs, only if all of this is equal. */
 static void lg_03_rmb_05_one_peer_role_and_vlan(struct kunit *test)
 {
 	const struct core_match *row = test->param_value;
@@ -602,7 +602,7 @@ static void lg_03_rmb_05_one_peer_role_and_vlan(struct kunit *test)
 
 struct core_way {
 	const char *what;
-	u8 had_limit, limit;	/* hop limits of the link and of the way found */
+	u8 had_limit, limit;	/* hop limits of the link and of the route found */
 	u8 hop;			/* another next hop */
 	u8 gid;			/* another GID of ours */
 	bool is_same;
@@ -629,7 +629,7 @@ static void core_way_desc(const struct core_way *row, char *desc)
 
 KUNIT_ARRAY_PARAM(core_way, core_ways, core_way_desc);
 
-/* A link serves who would go the same way now, from the same address. */
+/* A link serves connections with the same route and source address. */
 static void lg_04_fc_02_a_routed_link_has_its_own_way(struct kunit *test)
 {
 	const struct core_way *row = test->param_value;
@@ -663,14 +663,14 @@ static void lg_06_pg_01_a_client_goes_where_the_server_says(struct kunit *test)
 
 	one = core_client_up(test, 0x11);
 	two = core_client_up(test, 0x22);
-	/* a group that is full in our eyes is the server's business */
+	/* a group over our limit is left to the server to decide on */
 	smc_net(&init_net)->set.max_conns_per_lgr = 1;
 	lgr = core_hold(test, smc_lgr_reserve_link(&key, &here, &link, &forming));
 	KUNIT_EXPECT_PTR_EQ(test, lgr, one->lgr);
 	KUNIT_EXPECT_PTR_EQ(test, link, one);
 	KUNIT_EXPECT_EQ(test, two->lgr->nr_conns, 1);
 
-	/* a link that is not there makes neither a group nor a first contact */
+	/* a link that does not exist makes neither a group nor a first contact */
 	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve_link(&key, &nowhere, &link, &forming),
 			    ERR_PTR(-ENOENT));
 	spin_lock_irq(&smc_lgr_list_lock);
@@ -680,7 +680,7 @@ static void lg_06_pg_01_a_client_goes_where_the_server_says(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nr, 2);
 }
 
-/* protocol.md: what was agreed on with this peer, if it is less than our own limit */
+/* protocol.md: the limit agreed on with this peer, if it is less than ours */
 static void lg_23_maxl_02_no_more_connections_than_the_peer_has_agreed_to(struct kunit *test)
 {
 	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
@@ -727,7 +727,7 @@ static void pg_04_rmb_05_groups_share_no_rmbs(struct kunit *test)
 	struct smc_buf_elem mine = {}, yours = {};
 	struct core_conn *cc;
 
-	/* ours: what is free in one is not found in the other */
+	/* ours: a free element of one is not found in the other */
 	core_take_element(test, &one->lgr->rmbs, &mine);
 	smc_buf_put(&one->lgr->rmbs, &mine);
 	KUNIT_EXPECT_EQ(test, smc_buf_get(&two->lgr->rmbs, CORE_SIZE, &yours), -EAGAIN);
@@ -747,7 +747,7 @@ static void lg_02_a_link_is_known_by_gid_mac_and_qpn(struct kunit *test)
 	struct smc_link_group *lgr = link->lgr;
 
 	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_link_by_peer(lgr, &peer), link);
-	/* other parameters of the queue pair do not name it */
+	/* the other parameters of the queue pair do not identify it */
 	peer.psn = 0x123456;
 	peer.mtu = IB_MTU_4096;
 	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_link_by_peer(lgr, &peer), link);
@@ -772,14 +772,14 @@ static void lid_03_a_link_never_connected_can_be_given_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, link->state, SMC_LINK_UNUSED);
 	KUNIT_EXPECT_PTR_EQ(test, smc_link_create_at(lgr, &core_end, 1), ERR_PTR(-EBUSY));
 	smc_link_destroy(link);
-	/* its place is free */
+	/* its index is free */
 	KUNIT_EXPECT_NULL(test, lgr->links[1]);
 	link = smc_link_create_at(lgr, &core_end, 1);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(link));
 	KUNIT_EXPECT_EQ(test, link->index, 1);
 }
 
-/* A peer can have any number of them, each with another peer ID. */
+/* A peer can have any number of them, each under another peer ID. */
 static void lgt_02_of_too_many_empty_groups_the_oldest_end(struct kunit *test)
 {
 	struct smc_pernet *net = smc_net(&init_net);
@@ -803,7 +803,7 @@ static void lgt_02_of_too_many_empty_groups_the_oldest_end(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, net->nr_idle_lgrs, 2);
 
-	/* with a connection again it is not the oldest any more */
+	/* a group with a connection again is not the oldest idle one any more */
 	key.peer_id[7] = 0x40;
 	KUNIT_EXPECT_PTR_EQ(test, core_reserve(test, &key, &core_end, &is_first), lgr[0]);
 	KUNIT_EXPECT_NULL(test, smc_lgr_surplus(&init_net));
@@ -814,12 +814,12 @@ static void lgt_02_of_too_many_empty_groups_the_oldest_end(struct kunit *test)
 	/* it was returned once already, and does not count */
 	KUNIT_EXPECT_NULL(test, smc_lgr_surplus(&init_net));
 	KUNIT_EXPECT_EQ(test, net->nr_idle_lgrs, 1);
-	/* nor does one that ends */
+	/* nor does a group that ends */
 	smc_lgr_shut(lgr[0]);
 	KUNIT_EXPECT_EQ(test, net->nr_idle_lgrs, 0);
 }
 
-/* An area has to be known on each link, also on one that comes later. */
+/* A region has to be mapped on each link, also on a later one. */
 static void rkey_02_areas_suit_the_least_of_the_rnics(struct kunit *test)
 {
 	struct smc_link_group *lgr = core_server_up(test)->lgr;
@@ -837,7 +837,7 @@ static void rkey_02_areas_suit_the_least_of_the_rnics(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lgr->max_pages, 511);
 }
 
-/* Links that a group keeps though their queues are gone. */
+/* Links that a group keeps after their queues are gone. */
 static unsigned int core_nr_old(struct smc_link_group *lgr)
 {
 	struct smc_link *link;
@@ -862,7 +862,7 @@ static struct smc_link *core_attempt(struct kunit *test, struct smc_link_group *
 	return link;
 }
 
-/* As often as the retry timer fires, while the other path is cut for days. */
+/* As often as the retry timer expires while the other path is down for days. */
 static void err_57_attempts_that_fail_leave_nothing_behind(struct kunit *test)
 {
 	struct smc_lgr_key key = core_key(SMC_ROLE_CLIENT);
@@ -877,7 +877,7 @@ static void err_57_attempts_that_fail_leave_nothing_behind(struct kunit *test)
 		smc_link_destroy(core_attempt(test, lgr, 0x80 + i));
 		KUNIT_EXPECT_EQ(test, core_nr_old(lgr), 0U);
 	}
-	/* but to the server such a link may have been up */
+	/* but the server may have seen such a link up */
 	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve_link(&key, &last, &link, &forming),
 			    ERR_PTR(-ESTALE));
 
@@ -889,11 +889,11 @@ static void err_57_attempts_that_fail_leave_nothing_behind(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, core_nr_old(lgr), 1U);
 	KUNIT_EXPECT_EQ(test, link->peer.qpn, 0x22U);
 	KUNIT_EXPECT_FALSE(test, smc_link_is_used(link));
-	/* a second time there is nothing to be done about it */
+	/* a second call does nothing */
 	smc_link_destroy(link);
 	KUNIT_EXPECT_EQ(test, core_nr_old(lgr), 1U);
 
-	/* and so may a connection that it carried */
+	/* a link that was active is kept as well */
 	link = core_attempt(test, lgr, 0x23);
 	mutex_lock(&lgr->lock);
 	KUNIT_EXPECT_TRUE(test, smc_link_set_state(link, SMC_LINK_ACTIVE));
@@ -903,13 +903,13 @@ static void err_57_attempts_that_fail_leave_nothing_behind(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, link->peer.qpn, 0x23U);
 }
 
-/* A peer names each link before it ends it, so each stays: not without end. */
+/* A peer may name each link before it ends it. Each is kept, up to a limit. */
 static void core_keep_too_many(struct kunit *test, struct smc_link_group *lgr)
 {
 	struct smc_ib_peer peer = core_peer(0x24);
 	struct smc_link *link;
 
-	/* honest ones are as good as ever next to the limit */
+	/* below the limit nothing changes */
 	lgr->nr_kept = SMC_LINKS_KEPT_MAX - 1;
 	smc_link_destroy(core_attempt(test, lgr, 0x23));
 	KUNIT_EXPECT_EQ(test, core_nr_old(lgr), 0U);
@@ -929,12 +929,12 @@ static void err_59_a_group_does_not_keep_links_without_end(struct kunit *test)
 	struct smc_ib_peer peer = core_peer(0x11);
 	bool is_first = false;
 
-	/* the server says which group it is */
+	/* the server identifies the group */
 	core_keep_too_many(test, lgr);
 	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve_link(&key, &peer, &link, &forming), lgr);
 	smc_lgr_unreserve(lgr);
 
-	/* and begins another one, with a first link */
+	/* and creates another one, with a first link */
 	lgr = core_server_up(test)->lgr;
 	core_keep_too_many(test, lgr);
 	key = core_key(SMC_ROLE_SERVER);
@@ -951,7 +951,7 @@ static void lgt_02_an_empty_group_serves_the_next(struct kunit *test)
 	struct core_lab *lab = test->priv;
 	bool is_first = true;
 
-	/* with a connection it is not idle and does not end */
+	/* a group with a connection is not idle and does not end */
 	KUNIT_EXPECT_FALSE(test, smc_lgr_retire(lgr));
 	smc_lgr_get(lgr);
 	lab->nr_held--;
@@ -963,7 +963,7 @@ static void lgt_02_an_empty_group_serves_the_next(struct kunit *test)
 	lab->nr_held--;
 	KUNIT_EXPECT_TRUE(test, smc_lgr_unreserve(lgr));
 
-	/* once its end is decided it takes nobody in */
+	/* once its end is decided it takes no connection */
 	KUNIT_EXPECT_TRUE(test, smc_lgr_retire(lgr));
 	KUNIT_EXPECT_PTR_NE(test, core_reserve(test, &key, &core_end, &is_first), lgr);
 	KUNIT_EXPECT_TRUE(test, is_first);
@@ -1013,7 +1013,7 @@ static void rmb_33_a_stale_token_names_nobody(struct kunit *test)
 
 	smc_conn_leave(old->conn, true);
 	KUNIT_EXPECT_NULL(test, smc_conn_lookup(link->lgr, token));
-	/* the same element has another token now */
+	/* another connection uses the same element now */
 	young = core_join(test, link);
 	KUNIT_EXPECT_EQ(test, young->conn->rmbe.index, index);
 	KUNIT_EXPECT_PTR_EQ(test, young->conn->rmbe.cpu, cpu);
@@ -1061,7 +1061,7 @@ static void rmb_12_rmb_14_an_element_begins_with_the_eye_catcher(struct kunit *t
 	}
 }
 
-/* Cursors and flags of both sides move; the element is the peer's to write. */
+/* Cursors and flags of both sides change; only the peer writes to the element. */
 static void rmb_15_rmb_20_its_owner_leaves_an_element_alone(struct kunit *test)
 {
 	struct smc_link *link = core_server_up(test);
@@ -1076,7 +1076,7 @@ static void rmb_15_rmb_20_its_owner_leaves_an_element_alone(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, smc_rtoken_add(link->lgr->rtokens, 0, 0x77, 0x10000), 0);
 	KUNIT_ASSERT_EQ(test, core_set_peer(cc, 0x77, 0x10000, 1), 0);
 	smc_conn_open(conn);
-	/* what only the peer can have written */
+	/* bytes that only the peer can have written */
 	memset(conn->rmbe.cpu, 0x5a, CORE_SIZE);
 	memcpy(is, conn->rmbe.cpu, CORE_SIZE);
 
@@ -1116,7 +1116,7 @@ static void a_ring_with_messages_in_flight_goes_with_the_last(struct kunit *test
 	core_complete(cc->conn, 1, true);
 	KUNIT_EXPECT_EQ(test, lgr->sends.idle, idle);
 	KUNIT_EXPECT_EQ(test, cc->nr_free, 0);
-	/* well or not */
+	/* with success or not */
 	core_complete(cc->conn, 2, false);
 	KUNIT_EXPECT_GT(test, lgr->sends.idle, idle);
 	KUNIT_EXPECT_EQ(test, cc->charged, 0);
@@ -1124,8 +1124,8 @@ static void a_ring_with_messages_in_flight_goes_with_the_last(struct kunit *test
 }
 
 /*
- * A socket may have another connection while something of the old one is under way, or
- * be closed: it pays for the old one until that has come back.
+ * A socket may have another connection, or be closed, while messages of the old one are in
+ * flight. It is charged for the old one until they complete.
  */
 static void a_connection_outlives_its_socket(struct kunit *test)
 {
@@ -1139,7 +1139,7 @@ static void a_connection_outlives_its_socket(struct kunit *test)
 	core_post(cc);
 	cc->conn = NULL;
 	smc_conn_drop(conn);
-	/* a member, and found by its token */
+	/* still a member, and found by its token */
 	KUNIT_EXPECT_PTR_EQ(test, smc_conn_lookup(link->lgr, conn->token), conn);
 	smc_conn_put(conn);
 	smc_conn_leave(conn, true);
@@ -1155,7 +1155,7 @@ static void a_connection_outlives_its_socket(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refcount_read(&link->lgr->refs), refs - 1);
 }
 
-/* No circle: the socket alone keeps what has no user, and goes when the file does. */
+/* No reference cycle: only the socket keeps an unused connection, which is freed with the file. */
 static void a_socket_is_not_kept_by_what_it_keeps(struct kunit *test)
 {
 	struct smc_link *link = core_client_up(test, 0x11);
@@ -1168,7 +1168,7 @@ static void a_socket_is_not_kept_by_what_it_keeps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refcount_read(&cc->conn->holders), 1);
 }
 
-/* One that is armed keeps all that it may look at. */
+/* An armed timer holds references on all that it uses. */
 static void a_timer_has_a_reference(struct kunit *test)
 {
 	struct smc_link *link = core_client_up(test, 0x11);
@@ -1184,7 +1184,7 @@ static void a_timer_has_a_reference(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refcount_read(&conn->users), users);
 }
 
-/* A connection with 1000 bytes that nobody has read. */
+/* A connection with 1000 unread bytes. */
 static struct core_conn *core_unread(struct kunit *test, struct smc_link *link)
 {
 	struct core_conn *cc = core_join(test, link);
@@ -1198,7 +1198,7 @@ static struct core_conn *core_unread(struct kunit *test, struct smc_link *link)
 	return cc;
 }
 
-/* The group lets it go, and may end; the reader has the element for as long as he likes. */
+/* The connection leaves the group, which may end; the reader keeps the element. */
 static void what_is_unread_stays_until_it_is_read(struct kunit *test)
 {
 	struct smc_link *link = core_client_up(test, 0x11);
@@ -1213,7 +1213,7 @@ static void what_is_unread_stays_until_it_is_read(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lgr->rmbs.idle, idle);
 	KUNIT_EXPECT_EQ(test, cc->charged, 2 * CORE_SIZE);
 	KUNIT_EXPECT_EQ(test, smc_conn_readable(cc->conn), 1000);
-	/* others get another one */
+	/* other connections get another element */
 	KUNIT_EXPECT_PTR_NE(test, core_join(test, link)->conn->rmbe.cpu, cc->conn->rmbe.cpu);
 
 	idle = lgr->rmbs.idle;
@@ -1221,11 +1221,11 @@ static void what_is_unread_stays_until_it_is_read(struct kunit *test)
 	KUNIT_EXPECT_GT(test, lgr->rmbs.idle, idle);
 	KUNIT_EXPECT_EQ(test, cc->charged, 0);
 	KUNIT_EXPECT_EQ(test, smc_conn_readable(cc->conn), 0);
-	/* once */
+	/* a second call does nothing */
 	smc_conn_forget_unread(cc->conn);
 }
 
-/* That the peer may still write to it is not forgotten meanwhile. */
+/* The record that the peer may still write to it is kept meanwhile. */
 static void abrt_13_an_unread_element_that_is_lost_stays_so(struct kunit *test)
 {
 	struct smc_link *link = core_client_up(test, 0x11);
@@ -1237,7 +1237,7 @@ static void abrt_13_an_unread_element_that_is_lost_stays_so(struct kunit *test)
 	KUNIT_EXPECT_PTR_NE(test, core_join(test, link)->conn->rmbe.cpu, cpu);
 }
 
-/* Of a handshake that gives up; after close() it is forgotten, smc_close.c. */
+/* For a handshake that gives up; after close() unread data is dropped, smc_close.c. */
 static void what_nobody_can_read_goes_at_once(struct kunit *test)
 {
 	struct smc_link *link = core_client_up(test, 0x11);
@@ -1301,7 +1301,7 @@ struct core_claim {
 	bool is_conflict;
 };
 
-/* The element 2 of the RMB 0x77 is in use. */
+/* Element 2 of RMB 0x77 is in use. */
 static const struct core_claim core_claims[] = {
 	{ "same RMB, same element", 0x77, 0x10000, 2, true },
 	{ "same RMB, another element", 0x77, 0x10000, 1, false },
@@ -1351,12 +1351,12 @@ static void rmb_30_rmb_31_the_old_connection_goes_the_new_one_proceeds(struct ku
 	KUNIT_EXPECT_TRUE(test, core_has_link(young));
 	KUNIT_EXPECT_NE(test, young->conn->phase, SMC_CONN_DEAD);
 
-	/* the element is the new one's, whatever the old one does at its end */
+	/* the element is the new one's, even when the old one leaves */
 	smc_conn_leave(old->conn, true);
 	third = core_join(test, link);
 	KUNIT_ASSERT_EQ(test, core_set_peer(third, 0x77, 0x10000, 2), 0);
 	KUNIT_EXPECT_EQ(test, young->nr_lost, 1);
-	/* and free once its owner has left */
+	/* and is free once its owner has left */
 	smc_conn_leave(third->conn, true);
 	old = core_join(test, link);
 	KUNIT_ASSERT_EQ(test, core_set_peer(old, 0x77, 0x10000, 2), 0);
@@ -1385,7 +1385,7 @@ static void rmb_30_who_writes_to_a_deleted_rmb_is_cut_off(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, core_set_peer(reader, 0x77, 0x10000, 2), 0);
 	other = core_join(test, link);
 	KUNIT_ASSERT_EQ(test, core_set_peer(other, 0x78, 0x90000, 2), 0);
-	/* whose peer has closed may still read what came before */
+	/* a connection whose peer has closed may still read earlier data */
 	reader->conn->ctl.rx_conn_flags = SMC_CDC_CLOSED;
 	core_delete_rmb(link, 0x77);
 
@@ -1409,7 +1409,7 @@ static const struct {
 } core_deletions[] = {
 	{ SMC_CDC_CLOSED, SMC_CDC_CLOSED, 0, 1, 0 },
 	{ SMC_CDC_CLOSED | SMC_CDC_DONE, SMC_CDC_CLOSED | SMC_CDC_DONE, SMC_CDC_DONE, 1, 0 },
-	/* it is here */
+	/* it has arrived */
 	{ SMC_CDC_CLOSED, SMC_CDC_CLOSED, SMC_CDC_CLOSED, 0, 0 },
 	{ SMC_CDC_CLOSED, SMC_CDC_CLOSED, SMC_CDC_ABORT, 0, 0 },
 	/* the peer has not received it */
@@ -1547,7 +1547,7 @@ static struct smc_link *core_second(struct kunit *test, struct smc_link *one)
 	return core_link_at(test, one->lgr, 1, 0x99);
 }
 
-/* What Accept or Confirm would name. */
+/* The link that Accept or Confirm would name. */
 static struct smc_link *core_told_link(struct core_conn *cc)
 {
 	struct smc_link_group *lgr = cc->conn->lgr;
@@ -1564,7 +1564,7 @@ static bool core_is_reported(const struct smc_link *link)
 	return test_bit(SMC_WR_IS_REPORTED, &link->wr.flags);
 }
 
-/* An area that the group has grown by, and what it got. */
+/* A region by which the group has grown, and the result. */
 static struct smc_buf *core_grow(struct kunit *test, struct smc_link_group *lgr,
 				 struct smc_buf_elem *elem)
 {
@@ -1576,8 +1576,8 @@ static struct smc_buf *core_grow(struct kunit *test, struct smc_link_group *lgr,
 }
 
 /*
- * Where RNICs need copies one link it is. A second one that came up while there was
- * no area goes for the first area, and comes back no more as long as there is one.
+ * Where RNICs need copies a group has one link. A second link that came up before any
+ * region ends with the first region, and is not added again while there is one.
  */
 static void rkey_02_a_link_that_needs_copies_is_no_second_one(struct kunit *test)
 {
@@ -1601,7 +1601,7 @@ static void rkey_02_a_link_that_needs_copies_is_no_second_one(struct kunit *test
 	core_has_copies = false;
 	smc_lgr_drop_buf(lgr, &lgr->rmbs, buf, &elem);
 
-	/* what is lost already is not asked */
+	/* a lost link is not asked */
 	smc_wr_report(&two->wr, SMC_WR_FAULT_QP);
 	buf = core_grow(test, lgr, &elem);
 	KUNIT_EXPECT_NULL(test, buf->map[1].mr);
@@ -1609,7 +1609,7 @@ static void rkey_02_a_link_that_needs_copies_is_no_second_one(struct kunit *test
 	lgr_end_grow(lgr);
 }
 
-/* It is not the link in use that goes, though the new one has the lower index. */
+/* The link in use stays, even if the new one has the lower index. */
 static void rkey_02_a_link_in_use_is_the_one_that_needs_no_copy(struct kunit *test)
 {
 	struct smc_link *one = core_server_up(test);
@@ -1633,7 +1633,7 @@ static void rkey_02_a_link_in_use_is_the_one_that_needs_no_copy(struct kunit *te
 	lgr_end_grow(lgr);
 }
 
-/* What one link has no memory for is not announced: the peer would break that link. */
+/* A region that one link cannot map is not announced: the peer would break that link. */
 static void rkey_02_an_area_is_known_on_every_link_that_works(struct kunit *test)
 {
 	struct smc_link *one = core_server_up(test);
@@ -1650,7 +1650,7 @@ static void rkey_02_an_area_is_known_on_every_link_that_works(struct kunit *test
 	set_bit(SMC_WR_IS_OPEN, &two->wr.flags);
 	KUNIT_EXPECT_EQ(test, smc_lgr_register_buf(one->lgr, buf), -ENOMEM);
 
-	/* where the link has failed of it, the other one will do */
+	/* once the failed link is reported, the other one is enough */
 	set_bit(SMC_WR_IS_REPORTED, &two->wr.flags);
 	KUNIT_EXPECT_EQ(test, smc_lgr_register_buf(one->lgr, buf), 0);
 	clear_bit(SMC_WR_IS_REPORTED, &two->wr.flags);
@@ -1678,7 +1678,7 @@ static void rkey_02_an_area_that_a_new_link_knows_is_no_obstacle(struct kunit *t
 	buf->map[two->index].mr = NULL;
 }
 
-/* Areas that outlived their use on a failed link go with it, not with the group. */
+/* Regions that only a failed link still maps are freed with it, not with the group. */
 static void rmb_24_a_link_takes_its_orphans_along(struct kunit *test)
 {
 	struct smc_link *one = core_server_up(test);
@@ -1747,7 +1747,7 @@ static void fail_01_fail_16_connections_leave_a_link_that_is_lost(struct kunit *
 	/* a connection whose handshake is not over has sent nothing */
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(fresh->conn->link), two);
 	KUNIT_EXPECT_NE(test, fresh->conn->phase, SMC_CONN_VALIDATING);
-	/* what the peer then tells is in terms of the link that it knows of */
+	/* the peer may still name its element by keys of the old link */
 	KUNIT_EXPECT_EQ(test, atomic_read(&one->nr_conns), 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 2);
 }
@@ -1767,7 +1767,7 @@ static void rkey_22_the_peer_may_tell_by_another_link_than_ours(struct kunit *te
 	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(cc->conn, one, &acc), 0);
 	KUNIT_EXPECT_EQ(test, cc->conn->peer_rkey, 0x88U);
 	KUNIT_EXPECT_EQ(test, cc->conn->peer_addr, 0x50000ULL);
-	/* one that is known on one link only is not what all links can reach */
+	/* an RMB known on one link only is out of reach of the others */
 	core_know_rmb(test, one, 0x79, 0x90000);
 	acc.rkey = 0x79;
 	acc.rmb_addr = 0x90000;
@@ -1775,7 +1775,7 @@ static void rkey_22_the_peer_may_tell_by_another_link_than_ours(struct kunit *te
 	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(cc->conn, one, &acc), -ENOKEY);
 }
 
-/* So many bytes have been written, and have not completed. */
+/* @len bytes have been written, and have not completed. */
 static void core_send(struct core_conn *cc, u32 len)
 {
 	struct smc_conn *conn = cc->conn;
@@ -1804,7 +1804,7 @@ static void fail_04_what_is_in_flight_ends_first(struct kunit *test)
 	smc_conn_tx_done(cc->conn, 1, 0, true);
 	flush_work(&one->lgr->move_work);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), one);
-	/* well or not */
+	/* with success or not */
 	smc_conn_tx_done(cc->conn, 2, 100, false);
 	KUNIT_EXPECT_FALSE(test, smc_conn_is_drained(cc->conn));
 	KUNIT_EXPECT_TRUE(test, smc_conn_has_inflight(cc->conn));
@@ -1818,7 +1818,7 @@ static void fail_04_what_is_in_flight_ends_first(struct kunit *test)
 static void core_time(struct core_conn *cc, u16 seq, u64 ms)
 {
 	spin_lock_bh(&cc->conn->lock);
-	/* the tick of the last one is over */
+	/* the tick of the last sample is over */
 	cc->conn->ack_jiffies = jiffies - 1;
 	smc_conn_time_send(cc->conn, seq);
 	cc->conn->rtt.began_ns -= ms * NSEC_PER_MSEC;
@@ -1836,7 +1836,7 @@ static void api_04_a_round_trip_is_measured_by_one_message_at_a_time(struct kuni
 
 	smc_conn_open(cc->conn);
 	core_time(cc, 1, 5000);
-	/* others meanwhile are none of it, nor what they complete */
+	/* other messages and their completions do not count */
 	began = rtt->began_ns;
 	core_time(cc, 2, 0);
 	KUNIT_EXPECT_EQ(test, rtt->began_ns, began);
@@ -1846,7 +1846,7 @@ static void api_04_a_round_trip_is_measured_by_one_message_at_a_time(struct kuni
 	mean = ewma_smc_rtt_read(&rtt->mean);
 	KUNIT_EXPECT_GE(test, mean, 5000 * USEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, rtt->min, mean);
-	/* it may have been tried again and again */
+	/* it may have been retransmitted */
 	core_time(cc, 3, 50000);
 	smc_conn_tx_done(cc->conn, 3, 0, false);
 	KUNIT_EXPECT_EQ(test, ewma_smc_rtt_read(&rtt->mean), mean);
@@ -1855,7 +1855,7 @@ static void api_04_a_round_trip_is_measured_by_one_message_at_a_time(struct kuni
 	KUNIT_EXPECT_GT(test, ewma_smc_rtt_read(&rtt->mean), mean);
 	KUNIT_EXPECT_GE(test, ewma_smc_rtt_var_read(&rtt->var), 90000 * USEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, rtt->min, mean);
-	/* two in one tick: one is enough; the tick may end between the two lines */
+	/* one sample a tick is enough; the tick may end between the two lines */
 	do {
 		rtt->began_ns = 0;
 		spin_lock_bh(&cc->conn->lock);
@@ -1866,7 +1866,7 @@ static void api_04_a_round_trip_is_measured_by_one_message_at_a_time(struct kuni
 	KUNIT_EXPECT_EQ(test, rtt->began_ns, 0);
 }
 
-/* A reader that sends one window update after the other does not keep its D back. */
+/* A reader that keeps sending window updates does not delay its D. */
 static void close_08_data_alone_is_waited_for(struct kunit *test)
 {
 	struct smc_link *link = core_client_up(test, 0x11);
@@ -1885,7 +1885,7 @@ static void close_08_data_alone_is_waited_for(struct kunit *test)
 	smc_conn_tx_done(cc->conn, 2, 0, true);
 }
 
-/* Until it has completed: the link may fail before, and then another one says it. */
+/* C is due until it completes: if the link fails first, another link carries it. */
 static void close_02_fail_12_the_last_word_is_owed_until_it_is_there(struct kunit *test)
 {
 	struct smc_link *link = core_client_up(test, 0x11);
@@ -1935,7 +1935,7 @@ static void rmb_30_close_02_nothing_is_owed_to_a_deleted_rmb(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, cc->nr_final, 0);
 		core_delete_rmb(link, 0x77 + is_sent);
 		KUNIT_EXPECT_FALSE(test, smc_conn_owes_final(cc->conn));
-		/* and who waits for that hears of it */
+		/* and the waiter for it is woken */
 		KUNIT_EXPECT_EQ(test, cc->nr_final, 1);
 	}
 }
@@ -1958,7 +1958,7 @@ static void a_stopped_link_lets_nobody_wait(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, smc_link_pop_waiter(two));
 	KUNIT_EXPECT_PTR_EQ(test, smc_link_pop_waiter(one), conn);
 	smc_conn_put(conn);
-	/* once that is done it is not taken in where it is not */
+	/* a connection is queued on its own link only */
 	KUNIT_EXPECT_FALSE(test, smc_link_add_waiter(two, conn));
 
 	smc_wr_stop(&one->wr);

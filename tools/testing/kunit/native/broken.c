@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Cases that fail, and one that passes, for ./run to see that each is noticed. Those of
- * the second suite have the names under which sanitizers report them.
+ * Cases that fail, and one that passes: ./run checks that each is reported. The cases of the
+ * second suite have the names under which sanitizers report them.
  */
 #include <limits.h>
 
 #include <kunit/test.h>
 
-/* What is done with it compilers cannot see through at -O0. */
+/* Compilers cannot optimise it away at -O0. */
 static int one = 1;
 
 static void passes(struct kunit *test)

@@ -32,7 +32,7 @@ void kunit_register(struct kunit_suite *suite)
 	*last = suite;
 }
 
-/* Print a line of a diagnosis; nothing for nothing. */
+/* Print a line of a diagnosis, unless it is empty. */
 void kunit_log(struct kunit *test, const char *fmt, ...)
 {
 	char line[1024];
@@ -130,7 +130,7 @@ static void print_result(const char *indent, enum kunit_status status, unsigned 
 	       status == KUNIT_SKIPPED ? " # SKIP" : "");
 }
 
-/* As in the kernel: one parameter that fails lets the case fail, one that is skipped does not. */
+/* As in the kernel: a failed parameter fails the case, a skipped one does not. */
 static enum kunit_status run_params(const struct kunit_case *kase)
 {
 	enum kunit_status status = KUNIT_SKIPPED, one;

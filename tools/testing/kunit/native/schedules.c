@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * SEED NUMBER: random schedules of two LLC machines, for ../schedules, which says more.
+ * SEED NUMBER: random schedules of two LLC machines; see ../schedules.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 int main(int argc, char **argv)
 {
-	/* The end of a group is a good one, but not for too many of them. */
+	/* A group may end, but only a part of all groups. */
 	static const struct {
 		unsigned int faults;
 		unsigned int least;	/* groups up in the end, percent */
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 	for (k = 0; k < NR; k++) {
 		printf("faults %02x: %lu of %lu groups up in the end", class[k].faults, up_of[k],
 		       of[k]);
-		/* of less a share says little */
+		/* A share of few groups means little. */
 		if (of[k] >= ENOUGH && up_of[k] * 100 < of[k] * class[k].least) {
 			printf(", less than %u%%", class[k].least);
 			few++;
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 	}
 	printf("%lu groups up in the end, %lu.%02lu links each; %lu survived nonsense\n", up,
 	       links / (up + !up), links * 100 / (up + !up) % 100, nonsense);
-	/* three tests, however many schedules each has */
+	/* three counts, for any number of schedules */
 	printf("%lu schedules from seed %lu on, %lu with nonsense among the messages\n", nr, seed,
 	       nr / 10);
 	printf("%d passed, %d failed\n", !bad + !bad_nonsense + !few,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * As much of KUnit as the suites of pure files use; ../../kunit.c runs them. What is
- * not here does not compile, and is added when a suite needs it.
+ * The part of KUnit that the suites of pure files use; ../../kunit.c runs them. Add more when
+ * a suite needs it.
  */
 #ifndef NATIVE_KUNIT_TEST_H
 #define NATIVE_KUNIT_TEST_H
@@ -71,7 +71,7 @@ void kunit_register(struct kunit_suite *suite);
 void kunit_log(struct kunit *test, const char *fmt, ...) __printf(2, 3);
 void __noreturn kunit_end(struct kunit *test, enum kunit_status status);
 
-/* Memory that lasts as long as the case at most. */
+/* Memory of a case; it is freed when the case ends. */
 void *kunit_kmalloc(struct kunit *test, size_t size, int gfp);
 void *kunit_kcalloc(struct kunit *test, size_t n, size_t size, int gfp);
 void kunit_kfree(struct kunit *test, const void *p);
@@ -87,12 +87,12 @@ void kunit_kfree(struct kunit *test, const void *p);
 		kunit_end(test, KUNIT_SKIPPED);				\
 	} while (0)
 
-/* Where two areas differ first; @size where they do not. */
+/* The offset of the first difference between two buffers; @size if they are equal. */
 size_t kunit_differ_at(const u8 *left, const u8 *right, size_t size);
 
 /*
- * An expectation goes on after it has failed, an assertion does not. What fails is one
- * call, and its message another: suites have thousands of them to compile.
+ * A failed expectation goes on, a failed assertion does not. The check is one call, and its
+ * message another: suites have thousands of them to compile.
  */
 enum kunit_kind { KUNIT_EXPECT, KUNIT_ASSERT };
 

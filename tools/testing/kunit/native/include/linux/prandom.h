@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The generator of the kernel (L'Ecuyer's taus113), seeded as there: a random case does
+ * The generator of the kernel (L'Ecuyer's taus113) with the same seed: a random case does
  * the same in both places.
  */
 #ifndef NATIVE_LINUX_PRANDOM_H

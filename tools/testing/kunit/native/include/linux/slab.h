@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Memory of libc, which the sanitizer of addresses watches. What is not cleared is
- * filled by it.
+ * Memory of libc, which the address sanitizer checks. It fills memory that is not cleared.
  */
 #ifndef NATIVE_LINUX_SLAB_H
 #define NATIVE_LINUX_SLAB_H

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the pure files and their suites use of a kernel, in user space: types as the
- * kernel has them on amd64, and what its compilers always know. Headers of the kernel
- * that add nothing to that include this one.
+ * The part of the kernel that pure files and their suites use, in user space: the types of
+ * amd64 and the compiler attributes. Headers of the kernel that add nothing include this one.
  */
 #ifndef NATIVE_LINUX_TYPES_H
 #define NATIVE_LINUX_TYPES_H
