@@ -2015,14 +2015,14 @@ static void core_hold_back(struct core_conn *cc)
 	spin_unlock_bh(&cc->conn->lock);
 }
 
-/* The timer goes off, with the reference that it was given. */
+/* The timer expires, with its reference. */
 static void core_hold_expires(struct core_conn *cc)
 {
 	smc_conn_get(cc->conn);
 	conn_hold_expired(&cc->conn->hold_timer);
 }
 
-/* The peer's connection moves twice within the time that one message has. */
+/* The peer moves its connection twice within the time limit of one message. */
 static void fail_10_each_message_that_is_due_has_its_time(struct kunit *test)
 {
 	struct smc_link *link = core_client_up(test, 0x11);
@@ -2031,14 +2031,14 @@ static void fail_10_each_message_that_is_due_has_its_time(struct kunit *test)
 	unsigned long then;
 
 	core_hold_back(cc);
-	/* it comes, and the next is due when the first one's time is about to end */
+	/* it arrives, and the next is due shortly before the first limit expires */
 	conn->ctl.rx_nr_waits = 0;
 	sk_reset_timer(&cc->sk, &conn->hold_timer, jiffies + SMC_CONN_HOLD_TIME / 2);
 	then = jiffies;
 	core_hold_back(cc);
 	KUNIT_EXPECT_TRUE(test, time_after_eq(conn->hold_timer.expires,
 					      then + SMC_CONN_HOLD_TIME));
-	/* the first one's timer may have been running by then */
+	/* the timer of the first one may be running by then */
 	core_hold_expires(cc);
 	KUNIT_EXPECT_EQ(test, cc->nr_missing, 0);
 	KUNIT_EXPECT_TRUE(test, timer_pending(&conn->hold_timer));
@@ -2052,7 +2052,7 @@ static void fail_10_each_message_that_is_due_has_its_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cc->nr_missing, 1);
 }
 
-/* Until the end of the group is decided a link may still come up. */
+/* A link may still come up until the end of the group is decided. */
 static void fail_01_without_any_link_a_connection_waits(struct kunit *test)
 {
 	struct smc_link *one = core_client_up(test, 0x11);
@@ -2128,7 +2128,7 @@ static void sc_05_err_13_a_link_that_is_being_left_is_still_known(struct kunit *
 	KUNIT_ASSERT_PTR_EQ(test, link, two);
 	KUNIT_EXPECT_FALSE(test, smc_link_is_used(link));
 
-	/* the connection goes by the other one, and says so */
+	/* the connection uses the other link, and names it */
 	cc = core_join(test, two);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), one);
 	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(cc->conn, two, &acc), 0);
@@ -2137,7 +2137,7 @@ static void sc_05_err_13_a_link_that_is_being_left_is_still_known(struct kunit *
 	KUNIT_EXPECT_PTR_EQ(test, core_told_link(cc), one);
 }
 
-/* Only this connection falls back then, the group goes on. */
+/* Only this connection falls back; the group continues. */
 static void err_13_amb_33_a_link_gone_lately_is_not_out_of_sync(struct kunit *test)
 {
 	struct smc_link *one = core_client_up(test, 0x11);
@@ -2155,7 +2155,7 @@ static void err_13_amb_33_a_link_gone_lately_is_not_out_of_sync(struct kunit *te
 			    ERR_PTR(-ESTALE));
 	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve_link(&key, &nowhere, &link, &forming),
 			    ERR_PTR(-ENOENT));
-	/* not for ever */
+	/* but not for ever */
 	for (i = 0; i < SMC_LINKS_MAX; i++) {
 		KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve_link(&key, &gone, &link, &forming),
 				    ERR_PTR(-ESTALE));
@@ -2167,13 +2167,13 @@ static void err_13_amb_33_a_link_gone_lately_is_not_out_of_sync(struct kunit *te
 			    ERR_PTR(-ENOENT));
 	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve_link(&key, &two->peer, &link, &forming),
 			    ERR_PTR(-ESTALE));
-	/* nor of a group that is gone itself */
+	/* nor a link of a group that is gone itself */
 	smc_lgr_terminate(one->lgr);
 	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_reserve_link(&key, &two->peer, &link, &forming),
 			    ERR_PTR(-ENOENT));
 }
 
-/* The queue pair number may have been given to a new group by the server. */
+/* The server may have given the queue pair number to a new group. */
 static void amb_06_a_link_that_is_being_left_makes_no_group_stale(struct kunit *test)
 {
 	struct smc_link *one = core_client_up(test, 0x11);
@@ -2187,14 +2187,14 @@ static void amb_06_a_link_that_is_being_left_makes_no_group_stale(struct kunit *
 	smc_lgr_put(lgr);
 	core_lose(two);
 	KUNIT_EXPECT_NULL(test, smc_lgr_find_link(&key, &two->peer));
-	/* and the one in use is meant */
+	/* and the link in use is the one that is found */
 	other = core_client_up(test, two->peer.qpn);
 	lgr = core_hold(test, smc_lgr_reserve_link(&key, &two->peer, &link, &forming));
 	KUNIT_EXPECT_PTR_EQ(test, lgr, other->lgr);
 	KUNIT_EXPECT_PTR_EQ(test, link, other);
 }
 
-/* Between Accept and Confirm; a reset would come after connect() has succeeded. */
+/* Between Accept and Confirm: a reset would come after connect() has succeeded. */
 static void err_07_sc_10_a_confirm_may_name_a_link_just_lost(struct kunit *test)
 {
 	struct smc_link *one = core_server_up(test);
@@ -2226,7 +2226,7 @@ static void err_07_sc_10_a_confirm_may_name_a_link_just_lost(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, smc_lgr_link_by_peer(lgr, &peer));
 }
 
-/* Ours goes by one link, the peer has chosen another for what it sends. */
+/* We send on one link, the peer chose another for its direction. */
 static void lb_02_sc_09_each_direction_has_a_link_of_its_own(struct kunit *test)
 {
 	struct smc_link *one = core_server_up(test);
@@ -2248,7 +2248,7 @@ static void lb_02_sc_09_each_direction_has_a_link_of_its_own(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cc->nr_moved, 0);
 }
 
-/* The path that the interfaces of TCP have is cut; another one is left. */
+/* The path between the interfaces of TCP is cut; another path works. */
 static void lg_01_sc_03_a_group_is_joined_over_any_link_that_is_left(struct kunit *test)
 {
 	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER), other = key;
@@ -2263,7 +2263,7 @@ static void lg_01_sc_03_a_group_is_joined_over_any_link_that_is_left(struct kuni
 	KUNIT_ASSERT_FALSE(test, IS_ERR(two));
 	peer.mac[5] = 7;
 	KUNIT_ASSERT_EQ(test, smc_link_connect(two, &peer), 0);
-	/* not before RDMA was proved to work there */
+	/* not before RDMA is proved to work there */
 	other.peer_mac[5] = 7;
 	KUNIT_EXPECT_PTR_NE(test, core_reserve(test, &other, &end, &is_first), lgr);
 	mutex_lock(&lgr->lock);
@@ -2277,10 +2277,10 @@ static void lg_01_sc_03_a_group_is_joined_over_any_link_that_is_left(struct kuni
 	KUNIT_EXPECT_PTR_EQ(test, core_reserve(test, &key, &core_end, &is_first), lgr);
 	KUNIT_EXPECT_FALSE(test, is_first);
 	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_pick_link(lgr), two);
-	/* ends of which no link was ever made, though each of them has one */
+	/* two ends without a link between them, though each has a link to another */
 	KUNIT_EXPECT_PTR_NE(test, core_reserve(test, &key, &end, &is_first), lgr);
 	KUNIT_EXPECT_TRUE(test, is_first);
-	/* nor when nothing is left */
+	/* nor when no link is left */
 	core_lose(two);
 	other = key;
 	other.peer_addr.s6_addr[15]++;
@@ -2288,7 +2288,7 @@ static void lg_01_sc_03_a_group_is_joined_over_any_link_that_is_left(struct kuni
 	KUNIT_EXPECT_TRUE(test, is_first);
 }
 
-/* Behind one first contact; each has waited for its area with the same link in mind. */
+/* After one first contact: each waited for its region with the same link in mind. */
 static void lb_03_a_crowd_is_spread(struct kunit *test)
 {
 	struct smc_link *one = core_server_up(test);
@@ -2323,7 +2323,7 @@ static void lb_03_lb_04_links_share_the_load(struct kunit *test)
 		core_join(test, one);
 	two = core_second(test, one);
 	KUNIT_EXPECT_PTR_EQ(test, smc_lgr_pick_link(lgr), two);
-	/* not for any news */
+	/* not for any event */
 	smc_failover_queue(lgr);
 	flush_work(&lgr->move_work);
 	KUNIT_EXPECT_EQ(test, atomic_read(&one->nr_conns), 5);
@@ -2350,14 +2350,14 @@ static void core_speak(struct core_conn *cc)
 	spin_unlock_bh(&cc->conn->lock);
 }
 
-/* The peer's RNIC has all of it. */
+/* The peer's RNIC has acknowledged all of it. */
 static void core_spoken(struct core_conn *cc)
 {
 	while (cc->conn->tx_inflight)
 		smc_conn_tx_done(cc->conn, cc->conn->ctl.tx_seq, 0, true);
 }
 
-/* Four connections on one link that have all spoken, and a second link comes up. */
+/* Four connections on one link, all with messages sent, and a second link comes up. */
 static struct smc_link *core_crowd(struct kunit *test, struct core_conn *cc[4])
 {
 	struct smc_link *one = core_client_up(test, 0x11);
@@ -2399,7 +2399,7 @@ static void core_hear(struct smc_link *link)
 	flush_work(&lgr->move_work);
 }
 
-/* What has completed is in a queue of the peer, which may come to it after the next link's. */
+/* Completed messages are in a queue of the peer, which may process the next link's queue first. */
 static void lb_04_fail_10_fail_19_only_who_is_quiet_moves(struct kunit *test)
 {
 	struct core_conn *cc[4];
@@ -2410,11 +2410,11 @@ static void lb_04_fail_10_fail_19_only_who_is_quiet_moves(struct kunit *test)
 
 	for (i = 0; i < 4; i++) {
 		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn->link), one);
-		/* nor is it held back for that */
+		/* it is not held back for that, either */
 		KUNIT_EXPECT_NE(test, cc[i]->conn->phase, SMC_CONN_LEAVING);
 	}
 	KUNIT_EXPECT_TRUE(test, lgr->is_uneven);
-	/* an answer to what was asked for something else says nothing */
+	/* an answer to a probe for another purpose does not count */
 	core_hear(one);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 0);
 
@@ -2432,12 +2432,12 @@ static void lb_04_fail_10_fail_19_only_who_is_quiet_moves(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, cc[i]->nr_moved, 1);
 	}
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[3]->conn->link), one);
-	/* nobody has to be asked any more */
+	/* no probe is needed any more */
 	KUNIT_EXPECT_FALSE(test, lgr->is_uneven);
 	KUNIT_EXPECT_EQ(test, core_ask(lgr, BIT(one->index) | BIT(two->index)), 0);
 }
 
-/* The peer's answer may be seen before the completion of what it has answered. */
+/* The peer's answer may arrive before the completion of the messages it covers. */
 static void lb_04_fail_04_who_was_heard_moves_when_it_has_completed(struct kunit *test)
 {
 	struct core_conn *cc[4];
@@ -2474,7 +2474,7 @@ static void fail_01_fail_04_a_lost_link_is_left_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cc[0]->conn->phase, SMC_CONN_LEAVING);
 	for (i = 1; i < 4; i++)
 		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn->link), two);
-	/* what was asked there counts for that link alone */
+	/* a probe counts for its own link only */
 	core_hear(two);
 	for (i = 0; i < 4; i++)
 		KUNIT_EXPECT_NE(test, cc[i]->conn->receipt, SMC_CONN_RECEIPT_CONFIRMED);
@@ -2484,7 +2484,7 @@ static void fail_01_fail_04_a_lost_link_is_left_at_once(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, two->lgr->is_uneven);
 }
 
-/* A link is given up in good order: from now on nobody speaks there. */
+/* A link is given up in good order: from now on no connection posts there. */
 static void core_hush(struct smc_link *link)
 {
 	struct smc_link_group *lgr = link->lgr;
@@ -2506,7 +2506,7 @@ static void core_clear(struct smc_link *link)
 	flush_work(&lgr->move_work);
 }
 
-/* Made silent while it was in set-up: when it is opened nothing may overtake the TEST LINK. */
+/* The link was quiesced during set-up: after it opens, nothing may overtake the TEST LINK. */
 static void fc_12_fail_19_who_is_opened_speaks_on_no_link_that_is_left(struct kunit *test)
 {
 	struct smc_link *one = core_client_up(test, 0x11);
@@ -2529,12 +2529,12 @@ static void fc_12_fail_19_who_is_opened_speaks_on_no_link_that_is_left(struct ku
 static void a_phase_is_followed_by_legal_ones_only(struct kunit *test)
 {
 	static const u16 illegal[SMC_CONN_NR_PHASES] = {
-		/* nothing was posted: it moves at once, and has nothing to validate there */
+		/* nothing was posted: it moves at once, and needs no validation */
 		[SMC_CONN_SETUP] = BIT(SMC_CONN_LEAVING) | BIT(SMC_CONN_VALIDATING) |
 				   BIT(SMC_CONN_REPLAYING) | BIT(SMC_CONN_FINAL) |
 				   BIT(SMC_CONN_UNREAD),
 		[SMC_CONN_OPEN] = BIT(SMC_CONN_SETUP) | BIT(SMC_CONN_REPLAYING),
-		/* nothing but F may come first on another link */
+		/* only F may come first on another link */
 		[SMC_CONN_LEAVING] = BIT(SMC_CONN_SETUP) | BIT(SMC_CONN_OPEN) |
 				     BIT(SMC_CONN_REPLAYING) | BIT(SMC_CONN_FINAL),
 		[SMC_CONN_VALIDATING] = BIT(SMC_CONN_SETUP),
@@ -2572,7 +2572,7 @@ static void fail_10_fail_19_a_link_given_up_is_left_when_it_is_clear(struct kuni
 	struct smc_link *one = two->lgr->links[0];
 	int i;
 
-	/* the first two are quiet, and the second is so no more */
+	/* the first two are quiet, but the second one posts again */
 	KUNIT_EXPECT_EQ(test, core_ask(two->lgr, BIT(0)), BIT(0));
 	mutex_lock(&two->lgr->lock);
 	two->lgr->is_uneven = false;
@@ -2583,7 +2583,7 @@ static void fail_10_fail_19_a_link_given_up_is_left_when_it_is_clear(struct kuni
 	for (i = 1; i < 3; i++)
 		core_spoken(cc[i]);
 	core_hush(one);
-	/* at once, before anything else is posted */
+	/* at once, before the next message is posted */
 	for (i = 0; i < 4; i++)
 		KUNIT_EXPECT_TRUE(test, rcu_access_pointer(cc[i]->conn->link) == two ||
 				  cc[i]->conn->phase == SMC_CONN_LEAVING);
@@ -2593,7 +2593,7 @@ static void fail_10_fail_19_a_link_given_up_is_left_when_it_is_clear(struct kuni
 		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn->link), one);
 		KUNIT_EXPECT_EQ(test, cc[i]->conn->phase, SMC_CONN_LEAVING);
 	}
-	/* what is in flight is waited for as well */
+	/* messages in flight are waited for as well */
 	core_clear(one);
 	for (i = 1; i < 3; i++) {
 		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn->link), two);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What sock_diag tells of a connection's link. The link has no queues.
+ * The report of sock_diag about a connection's link. The link has no queues.
  */
 #include <linux/module.h>
 #include <linux/net.h>
 
 #include "smc_kunit.h"
 
-/* smc_diag is a module of its own; here it is a part of one. */
+/* smc_diag is a module of its own; here it is part of another. */
 #undef __init
 #undef __exit
 #undef module_init
@@ -31,7 +31,7 @@ struct diag_lab {
 	struct smc_conn conn;
 };
 
-/* A connection leaves a link by a work item, which may come after the queues. */
+/* A work item takes a connection off its link, perhaps after the queues are gone. */
 static void lid_06_a_link_without_queues_still_has_its_names(struct kunit *test)
 {
 	struct smc_diag_linkinfo more;

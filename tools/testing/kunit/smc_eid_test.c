@@ -57,7 +57,7 @@ static void table_holds_four(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, smc_eid_add(eid), -EEXIST);
 	}
 	KUNIT_EXPECT_EQ(test, smc_eid_add(EID_B), -ERANGE);
-	/* the default one has its own place */
+	/* the default EID has its own entry */
 	KUNIT_ASSERT_EQ(test, smc_eid_list(true, eids), 5);
 	KUNIT_EXPECT_MEMEQ(test, eids[4], SMC_EID_DEFAULT, SMC_EID_LEN);
 }

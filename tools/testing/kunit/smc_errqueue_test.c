@@ -54,7 +54,7 @@ static void notice_test_exit(struct kunit *test)
 	sock_put(conn->sk);
 }
 
-/* A send() of @len bytes that wants a stamp. */
+/* A send() of @len bytes with a timestamp. */
 static void notice_send(struct smc_conn *conn, u32 len, u32 tsflags)
 {
 	lock_sock(conn->sk);
@@ -74,7 +74,7 @@ static void notice_complete(struct smc_conn *conn, u32 len)
 	smc_errqueue_report(conn);
 }
 
-/* The next notice is for this byte. */
+/* The next notice is for byte @byte. */
 static void notice_expect(struct kunit *test, u32 byte)
 {
 	struct smc_conn *conn = test->priv;
@@ -125,7 +125,7 @@ static void notice_interrupts(struct sock *sk)
 	if (was > 1)
 		return;
 	notice_complete(conn, 500);
-	/* the one who is at it tells that */
+	/* the task that queues the first notice also queues this one */
 	if (skb_queue_len(&sk->sk_error_queue) != was)
 		sk->sk_err = EBUSY;
 }
@@ -204,7 +204,7 @@ static void stamps_go_round_the_ring(struct kunit *test)
 	}
 }
 
-/* TCP has the option, and tells nobody when it was set: the next send() sees it. */
+/* TCP does not report when its option was set: the next send() sees it. */
 static void bytes_count_from_where_it_was_asked_for(struct kunit *test)
 {
 	struct smc_conn *conn = test->priv;
@@ -214,12 +214,12 @@ static void bytes_count_from_where_it_was_asked_for(struct kunit *test)
 	notice_send(conn, 10, NOTICE_FLAGS);
 	notice_complete(conn, 610);
 	notice_expect(test, 9);
-	/* as long as it is set, whether or not each send() wants a stamp */
+	/* as long as it is set, with or without a stamp for each send() */
 	notice_send(conn, 600, 0);
 	notice_send(conn, 10, NOTICE_FLAGS);
 	notice_complete(conn, 610);
 	notice_expect(test, 10 + 600 + 10 - 1);
-	/* without OPT_ID nobody counts */
+	/* without OPT_ID bytes are not counted */
 	conn->sk->sk_tsflags &= ~SOF_TIMESTAMPING_OPT_ID;
 	notice_send(conn, 10, SOF_TIMESTAMPING_TX_ACK);
 	notice_complete(conn, 10);
@@ -246,7 +246,7 @@ static void what_nobody_reads_is_bounded(struct kunit *test)
 	KUNIT_EXPECT_LT(test, atomic_read(&conn->sk->sk_rmem_alloc), SOCK_MIN_RCVBUF);
 }
 
-/* One send() with MSG_ZEROCOPY, which took something or nothing. */
+/* One send() with MSG_ZEROCOPY that took all or nothing. */
 static int notice_zerocopy(struct smc_conn *conn, size_t len, bool was_sent)
 {
 	struct msghdr msg = { .msg_flags = MSG_ZEROCOPY };
@@ -267,7 +267,7 @@ static void copies_are_told_and_numbered(struct kunit *test)
 	struct sock_exterr_skb *serr;
 	struct sk_buff *skb;
 
-	/* nobody has asked for them */
+	/* not requested */
 	KUNIT_EXPECT_EQ(test, notice_zerocopy(conn, 100, true), 0);
 	notice_expect_none(test);
 	sock_set_flag(conn->sk, SOCK_ZEROCOPY);
@@ -277,7 +277,7 @@ static void copies_are_told_and_numbered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, notice_zerocopy(conn, 100, true), 0);
 	KUNIT_EXPECT_EQ(test, notice_zerocopy(conn, 100, false), 0);
 	KUNIT_EXPECT_EQ(test, notice_zerocopy(conn, 100, true), 0);
-	/* one notice for a range; what took nothing has no number */
+	/* one notice for a range; a send() that took nothing has no number */
 	skb = sock_dequeue_err_skb(conn->sk);
 	KUNIT_ASSERT_NOT_NULL(test, skb);
 	serr = SKB_EXT_ERR(skb);

@@ -118,12 +118,12 @@ static void a_connection_is_remembered_while_it_lasts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rec.peer_diagnosis, 0x1234U);
 	KUNIT_EXPECT_FALSE(test, smc_fallback_next(&init_net, &pos, &rec));
 
-	/* only TCP knows of it, for its file has been closed */
+	/* only TCP knows of it: its file has been closed */
 	sock_set_flag(sk, SOCK_DEAD);
 	KUNIT_EXPECT_EQ(test, fallback_count(SMC_DECLINE_PEERDECL), 0U);
 	sock_reset_flag(sk, SOCK_DEAD);
 	KUNIT_EXPECT_EQ(test, fallback_count(SMC_DECLINE_PEERDECL), 1U);
-	/* another one has the same addresses by now */
+	/* another socket has the same addresses by now */
 	atomic64_inc(&sk->sk_cookie);
 	KUNIT_EXPECT_EQ(test, fallback_count(SMC_DECLINE_PEERDECL), 0U);
 	atomic64_dec(&sk->sk_cookie);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * GIDs as addresses: their kinds, which of them can talk to each other, and the
- * one that is chosen from a port's table, also where routes are involved
- * (SEC-02).
+ * GIDs as addresses: their kinds, which of them can reach each other, and the choice from a
+ * port's table, with and without a route (SEC-02).
  */
 #include "smc_kunit.h"
 

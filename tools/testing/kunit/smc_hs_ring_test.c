@@ -22,7 +22,7 @@ static void ring_grow_work(struct work_struct *work)
 	smc_sock_put(smc);
 }
 
-/* The queue has work for as long as a case likes. */
+/* Keeps the queue busy until the case releases it. */
 static struct workqueue_struct *ring_wq;
 static struct completion ring_go_on;
 
@@ -116,7 +116,7 @@ static void ring_exit(struct kunit *test)
 	smc_kunit_free(lab->hs.smc);
 }
 
-/* Whose peers let the items before ours wait are others. */
+/* The work items before ours wait for other peers. */
 static void who_only_stands_in_the_queue_goes_to_tcp_in_time(struct kunit *test)
 {
 	struct ring_lab *lab = test->priv;
@@ -129,7 +129,7 @@ static void who_only_stands_in_the_queue_goes_to_tcp_in_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_nr_queued, 1);
 	KUNIT_EXPECT_EQ(test, smc_hs_late_ring(hs), SMC_HS_DECLINE);
 	KUNIT_EXPECT_EQ(test, hs->reason, SMC_DECLINE_TIMEOUT_CL);
-	/* nothing is left of it: others may add an area */
+	/* its reservation is released: other tasks may add a region */
 	KUNIT_EXPECT_EQ(test, hs->growth, SMC_HS_GROW_NONE);
 	KUNIT_EXPECT_FALSE(test, ring_is_growing);
 	KUNIT_EXPECT_EQ(test, ring_refs(hs), 1);

@@ -25,17 +25,17 @@
 #include "../../../net/smc/sock/smc_tcp.h"
 #include "../../../net/smc/sock/smc_tx.h"
 
-/* nobody looks */
+/* no traces */
 #define SMC_TRACE_H
 
-/* Time of a CLC message; it does not pass while a case runs. */
+/* Time limit of a CLC message, too long to expire within a case. */
 #define TABLE_MS	1000000
 /* The timer is not armed. */
 #define TABLE_UNARMED	ULONG_MAX
 
 static struct smc_pernet table_net;
 
-/* What was undone, in order; the Declines sent, and what the peer says. */
+/* The cleanup steps in order; the Declines sent; the message of the peer. */
 static char table_log[128];
 static unsigned int table_nr_declines, table_nr_steps, table_nr_queued, table_nr_late;
 static bool table_if_quiet, table_has_payload, table_is_acked, table_is_over;
@@ -203,7 +203,7 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define trace_smc_clc_tx(...)		((void)0)
 #define trace_smc_handshake(...)	((void)0)
 
-/* Rows of other files. */
+/* The rows of other files. */
 #define smc_hs_find_detour		table_step
 #define smc_hs_server_route		table_step
 #define smc_hs_take_offer		table_step
@@ -215,7 +215,7 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_hs_late_ring		table_late
 #define smc_hs_put_port			table_put_port
 
-/* What they call. */
+/* The functions that the rows call. */
 #define smc_buf_put			table_buf_put
 #define smc_child_charge(...)		((void)0)
 #define smc_child_check(...)		((void)0)
@@ -274,11 +274,11 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #include "../../../net/smc/sock/smc_hs.c"
 
 /**
- * struct table_row - what a row has to be, subsequent contact and first contact apart
+ * struct table_row - the expected properties of a row, by kind of contact
  * @step: in words
  * @declines: a Decline may be sent on subsequent contact
- * @declines_first: and on first contact
- * @undone: by a handshake that goes to TCP from there on first contact
+ * @declines_first: the same on first contact
+ * @undone: the cleanup of a handshake that falls back there on first contact
  */
 struct table_row {
 	const char *step;
@@ -331,7 +331,7 @@ static const struct table_row table_client[] = {
 	{ "open",		false, false, "fail leave unread conn port " },
 };
 
-/* Numbers of rows. */
+/* Indices of rows. */
 enum {
 	SERVER_PROPOSAL = 0,
 	SERVER_DETOUR = 2,
@@ -363,12 +363,12 @@ struct table_lab {
 	struct smc_conn conn;
 };
 
-/* A handshake that has come to a row, with all that the rows before it take. */
+/* A handshake at a row, with all resources of the rows before it. */
 static struct smc_hs *table_reach(struct kunit *test, enum smc_role role, unsigned int step,
 				  bool is_first)
 {
 	bool is_server = role == SMC_ROLE_SERVER;
-	/* never looked into */
+	/* never dereferenced */
 	struct smc_buf *buf = (void *)test;
 	struct table_lab *lab = test->priv;
 	struct smc_hs *hs = &lab->hs;
@@ -434,7 +434,7 @@ static const struct table_row *table_rows(enum smc_role role, unsigned int *nr)
 	return role == SMC_ROLE_SERVER ? table_server : table_client;
 }
 
-/* Without the words that only first contact has. */
+/* Remove the words for steps that only first contact has. */
 static void table_strip(char *to, const char *from, size_t size)
 {
 	const char *at = strstr(from, "fail ");
@@ -457,7 +457,7 @@ static void each_row_undoes_what_was_done_the_last_first(struct kunit *test)
 			hs_end(table_reach(test, role, i, true), SMC_HS_TCP);
 			KUNIT_EXPECT_STREQ_MSG(test, table_log, row[i].undone, "%d: %s", role,
 					       row[i].step);
-			/* the client's group is another row's then */
+			/* another row releases the client's group then */
 			if (role == SMC_ROLE_CLIENT && (i == CLIENT_GROUP || i == CLIENT_FORM - 1))
 				continue;
 			table_strip(undone, row[i].undone, sizeof(undone));
@@ -470,7 +470,7 @@ static void each_row_undoes_what_was_done_the_last_first(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, table_log, "unreserve port ");
 }
 
-/* RMB-28: once the peer has the element it may write to it, unless it goes to TCP. */
+/* RMB-28: an announced element may be written to, unless the handshake falls back. */
 static void an_element_that_was_announced_is_lost_with_a_reset(struct kunit *test)
 {
 	hs_end(table_reach(test, SMC_ROLE_SERVER, SERVER_JOIN, false), SMC_HS_FAILED);
@@ -554,7 +554,7 @@ static void a_decline_is_sent_where_the_row_allows_it(struct kunit *test)
 						    may ? SMC_HS_TCP : SMC_HS_FAILED, "%d: %s",
 						    role, row[i].step);
 				KUNIT_EXPECT_EQ(test, hs->err, may ? 0 : -ECONNRESET);
-				/* without one nothing is ever sent */
+				/* without one no Decline is sent */
 				hs_end(table_reach(test, role, i, is_first), SMC_HS_TCP);
 				KUNIT_EXPECT_EQ(test, table_nr_declines, 0);
 			}
@@ -576,14 +576,14 @@ static void a_row_that_waits_says_what_for(struct kunit *test)
 					    i);
 			KUNIT_EXPECT_TRUE_MSG(test, row[i].event || !row[i].limit, "%d: %u", role,
 					      i);
-			/* the timers of LLC are the only ones beside the row's */
+			/* only LLC's timers run beside the row's */
 			KUNIT_EXPECT_TRUE_MSG(test, row[i].limit || !row[i].event ||
 					      row[i].step == hs_first_contact, "%d: %u", role, i);
 		}
 	}
 }
 
-/* TMR-01, ERR-14: the timer runs for what is left of the time of a message. */
+/* TMR-01, ERR-14: the timer runs for the remaining time of a message. */
 static void a_message_has_its_time(struct kunit *test)
 {
 	struct smc_hs *hs = table_reach(test, SMC_ROLE_CLIENT, CLIENT_ACCEPT, false);
@@ -600,7 +600,7 @@ static void a_message_has_its_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, table_nr_declines, 0);
 }
 
-/* Also where the server comes to it late: the time began with the connection. */
+/* Also where the server starts late: the limit counts from the start of the connection. */
 static void a_proposal_has_its_time(struct kunit *test)
 {
 	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_PROPOSAL, false);
@@ -612,7 +612,7 @@ static void a_proposal_has_its_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hs->err, -ETIMEDOUT);
 }
 
-/* The time of the next row begins when this one ends; nothing reports a neighbour. */
+/* The next row has its own limit; no event reports a neighbour, so the timer polls. */
 static void a_step_that_is_late_may_go_on(struct kunit *test)
 {
 	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_DETOUR, false);
@@ -626,7 +626,7 @@ static void a_step_that_is_late_may_go_on(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hs->step, SERVER_DETOUR + 1);
 }
 
-/* What has begun ends by itself, and the timer does not run until then. */
+/* A step in progress ends by itself; the timer is off until then. */
 static void a_step_that_is_late_may_wait_on(struct kunit *test)
 {
 	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_SNDBUF, false);
@@ -639,7 +639,7 @@ static void a_step_that_is_late_may_wait_on(struct kunit *test)
 	hs_unwatch(hs);
 }
 
-/* Otherwise news between the look and the watch would be missed. */
+/* Otherwise an event between the check and the watch would be lost. */
 static void a_step_looks_again_once_its_news_is_watched(struct kunit *test)
 {
 	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_SNDBUF, false);
@@ -667,7 +667,7 @@ static void a_server_waits_for_the_client_on_this_host(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, table_nr_queued, 1);
 	hs_run(hs);
 	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_SMC);
-	/* nobody else looks at it */
+	/* no watch is left */
 	KUNIT_EXPECT_FALSE(test, waitqueue_active(&table_waitq));
 }
 
@@ -709,7 +709,7 @@ static void first_contact_that_fails_is_declined(struct kunit *test)
 	hs_run(hs);
 	KUNIT_EXPECT_EQ(test, table_nr_declines, 1);
 	KUNIT_EXPECT_TRUE(test, table_if_quiet);
-	/* the peer's may be under way */
+	/* the peer's message may be in flight */
 	KUNIT_EXPECT_EQ(test, hs->step, SERVER_CROSS);
 	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_GO_ON);
 	KUNIT_EXPECT_LE(test, table_delay, SMC_HS_SLICE);
@@ -733,7 +733,7 @@ static void a_peer_that_was_faster_is_not_declined(struct kunit *test)
 	hs_run(hs);
 	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_TCP);
 	KUNIT_EXPECT_EQ(test, hs->reason, SMC_DECLINE_PEERDECL);
-	/* what it says is a Decline or nothing */
+	/* the peer sends a Decline or nothing */
 	hs = table_first(test, SMC_LGR_TERMINATING, SMC_DECLINE_TIMEOUT_AL);
 	table_recv_rc = -EPROTO;
 	hs_run(hs);
@@ -741,7 +741,7 @@ static void a_peer_that_was_faster_is_not_declined(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hs->err, -ECONNRESET);
 }
 
-/* A Decline of which a part was read is not answered in the middle. */
+/* A partly received Decline is read to its end before the answer. */
 static void the_rest_of_a_decline_is_awaited(struct kunit *test)
 {
 	struct smc_hs *hs = table_first(test, SMC_LGR_TERMINATING, SMC_DECLINE_TIMEOUT_AL);
@@ -764,7 +764,7 @@ static void llc_is_told_of_a_decline(struct kunit *test)
 	hs_run(hs);
 	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_GO_ON);
 	hs->smc->sk->sk_shutdown = RCV_SHUTDOWN;
-	/* its FIN alone is none */
+	/* a FIN without a Decline does not count */
 	hs_run(hs);
 	KUNIT_EXPECT_STREQ(test, table_log, "");
 	table_has_payload = true;
@@ -788,13 +788,13 @@ static void what_may_not_be_declined_is_reset(struct kunit *test)
 	hs_run(hs);
 	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_FAILED);
 	KUNIT_EXPECT_EQ(test, table_nr_declines, 0);
-	/* a Decline that came too late */
+	/* a Decline that arrives too late */
 	hs = table_first(test, SMC_LGR_ACTIVE, SMC_DECLINE_NONE);
 	hs->rx.type = SMC_CLC_DECLINE;
 	hs_run(hs);
 	KUNIT_EXPECT_EQ(test, hs->outcome, SMC_HS_FAILED);
 	KUNIT_EXPECT_STREQ(test, table_log, "terminate fail leave-element unread conn port ");
-	/* nor is part of one left in the stream */
+	/* nor may part of one stay in the stream */
 	hs = table_first(test, SMC_LGR_ACTIVE, SMC_DECLINE_NONE);
 	hs->half.done = 1;
 	hs_run(hs);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Keepalive of RFC 7609 Section 4.5.3 and TCP_USER_TIMEOUT: one row for each
- * combination of what is wanted and what has happened, and a conversation of
- * several connections on one link, with a clock that is counted.
+ * Keepalive of RFC 7609 Section 4.5.3 and TCP_USER_TIMEOUT: one row for each combination of
+ * options and events, and several connections on one link with a counted clock.
  */
 #include "smc_kunit.h"
 

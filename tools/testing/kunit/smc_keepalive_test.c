@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Keepalive options of which TCP has other values than the application; a peer that
- * does not answer.
+ * Keepalive options whose values differ between TCP and the application; a peer that does
+ * not answer.
  */
 #include "smc_kunit.h"
 
@@ -50,7 +50,7 @@ static void keep_fire(struct timer_list *timer)
 	smc_conn_put(conn);
 }
 
-/* It looks soon, or has looked already. */
+/* The timer is due soon, or has run already. */
 static bool keep_is_armed(struct smc_conn *conn)
 {
 	return timer_pending(&conn->keep_timer) || READ_ONCE(keep_nr_fired);
@@ -75,7 +75,7 @@ static int keep_test_init(struct kunit *test)
 	lab->conn.sk = lab->sock->sk;
 	spin_lock_init(&lab->conn.lock);
 	timer_setup(&lab->conn.keep_timer, keep_fire, 0);
-	/* the suite's; an armed timer has another one */
+	/* the suite's reference; an armed timer holds another one */
 	refcount_set(&lab->conn.users, 1);
 	smc_state_close_init(&lab->conn.close);
 	lab->conn.close.state = SMC_STATE_ACTIVE;
@@ -98,7 +98,7 @@ static void keep_test_exit(struct kunit *test)
 	sock_release(lab->sock);
 }
 
-/* The connection, with the socket lock, which the case releases. */
+/* The connection, with the socket lock held; the case releases it. */
 static struct smc_conn *keep_lock(struct kunit *test)
 {
 	struct keep_lab *lab = test->priv;
@@ -107,7 +107,7 @@ static struct smc_conn *keep_lock(struct kunit *test)
 	return &lab->conn;
 }
 
-/* As keep_limit_tcp() leaves it. */
+/* The state that keep_limit_tcp() leaves. */
 static void keep_limit(struct smc_conn *conn, int idle, int intvl)
 {
 	struct tcp_sock *tp = tcp_sk(conn->sk);
@@ -155,7 +155,7 @@ static void ka_10_what_was_long_enough_stays(struct kunit *test)
 	release_sock(conn->sk);
 }
 
-/* The connection that TCP's sock gets, and what the application sets later. */
+/* The values that the TCP sock gets, and a later change by the application. */
 static void ka_10_tcp_has_longer_times_than_the_application(struct kunit *test)
 {
 	struct smc_conn *conn = keep_lock(test);
@@ -201,7 +201,7 @@ static void ka_01_a_connection_that_has_ended_wants_nothing(struct kunit *test)
 	release_sock(conn->sk);
 }
 
-/* A probe was sent, and nothing has come for longer than the application allows. */
+/* A probe was sent, and the peer has been silent for longer than the application allows. */
 static void keep_silent(struct smc_conn *conn, struct smc_link *link)
 {
 	unsigned long then = jiffies - LONG_SECS * HZ;
@@ -217,7 +217,7 @@ static void keep_silent(struct smc_conn *conn, struct smc_link *link)
 	conn->is_probing = true;
 	conn->probed_link = link;
 	conn->probe_jiffies = then + HZ;
-	/* the timer's */
+	/* the timer's reference */
 	refcount_inc(&conn->users);
 }
 

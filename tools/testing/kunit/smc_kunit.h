@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * KUnit of the newest kernel; what older ones do not have is made up for here.
+ * The KUnit API of the newest kernel; older kernels get the missing parts here.
  */
 #ifndef SMC_KUNIT_H
 #define SMC_KUNIT_H
@@ -18,19 +18,19 @@
 	KUNIT_ASSERT_EQ(test, memcmp(left, right, size), 0)
 #endif
 
-/* Where the members of the structs in smc_wire.h are. */
+/* Check the offsets of the members of the structs in smc_wire.h. */
 #define SMC_WIRE_AT(type, member, offset) \
 	static_assert(offsetof(struct type, member) == (offset))
 
-/* What smc_ib_changes() says. */
+/* The result of smc_ib_changes(). */
 extern int kunit_news;
 
-/* Without descriptions. */
+/* The same without descriptions. */
 #ifndef KUNIT_ARRAY_PARAM_DESC
 #define KUNIT_ARRAY_PARAM_DESC(name, array, ...) KUNIT_ARRAY_PARAM(name, array, NULL)
 #endif
 
-/* KUnit learnt to speak of slow cases and of actions at about the same time. */
+/* Slow cases and actions came to KUnit at about the same time. */
 #ifndef KUNIT_CASE_SLOW
 #define KUNIT_CASE_SLOW(test_name) KUNIT_CASE(test_name)
 
@@ -59,7 +59,7 @@ static inline bool smc_kunit_action_is(struct kunit *test, struct kunit_resource
 	       !memcmp(res->data, what, sizeof(struct smc_kunit_action));
 }
 
-/* @func(@ctx) runs when the case ends; at once where memory is short. */
+/* @func(@ctx) runs when the case ends; at once if memory is short. */
 static inline int kunit_add_action_or_reset(struct kunit *test, void (*func)(void *ctx),
 					    void *ctx)
 {
@@ -72,7 +72,7 @@ static inline int kunit_add_action_or_reset(struct kunit *test, void (*func)(voi
 	return -ENOMEM;
 }
 
-/* It runs now instead. */
+/* Run the action now instead. */
 static inline void kunit_release_action(struct kunit *test, void (*func)(void *ctx), void *ctx)
 {
 	struct smc_kunit_action action = { .func = func, .ctx = ctx };

@@ -35,7 +35,7 @@ static inline void smc_kunit_take_off(struct sock *sk)
 	RCU_INIT_POINTER(inet_csk(sk)->icsk_ulp_data, NULL);
 }
 
-/* Both new; NULL without memory. */
+/* A new sock with a state; NULL without memory. */
 static inline struct smc_sock *smc_kunit_new(struct proto *prot)
 {
 	struct sock *sk = sk_alloc(&init_net, PF_INET, GFP_KERNEL, prot, 1);
@@ -52,7 +52,7 @@ static inline struct smc_sock *smc_kunit_new(struct proto *prot)
 	return smc;
 }
 
-/* Nobody else uses the state. */
+/* The caller has the only reference on the state. */
 static inline void smc_kunit_free(struct smc_sock *smc)
 {
 	struct sock *sk = smc->sk;

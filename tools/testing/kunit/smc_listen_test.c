@@ -24,7 +24,7 @@ static struct smc_listener *listen_new_listener(struct sock *sk, work_func_t tak
 	return listen_has_none ? NULL : smc_listener_new(sk, take);
 }
 
-/* TCP's queue, oldest first. Its socks are of another struct proto than TCP's. */
+/* TCP's queue, oldest first. Its socks have another struct proto than TCP's. */
 #define LISTEN_QUEUE	8
 
 static struct sock *listen_queued[LISTEN_QUEUE];
@@ -58,7 +58,7 @@ static struct smc_sock *listen_adopt(struct sock *sk)
 	return smc;
 }
 
-/* What has become of them: the socks, in the order in which they were given away. */
+/* The socks that were passed on, in order. */
 static struct sock *listen_begun[LISTEN_QUEUE], *listen_dropped[LISTEN_QUEUE];
 static unsigned int listen_nr_begun, listen_nr_dropped;
 static enum smc_decline listen_begun_fallback;
@@ -72,7 +72,7 @@ static void listen_begin_server(struct smc_sock *smc)
 	release_sock(sk);
 }
 
-/* As TCP does it: what was expected is not any more. */
+/* As TCP does: an agreed child is no longer expected. */
 static void listen_drop(struct sock *sk)
 {
 	listen_dropped[listen_nr_dropped++] = sk;
@@ -84,7 +84,7 @@ static void listen_drop(struct sock *sk)
 
 static unsigned int listen_nr_looked, listen_nr_room;
 
-/* TCP's backlog is minded. */
+/* Whether the backlog limit is installed. */
 static bool listen_minds;
 
 static void listen_mind_backlog(struct sock *sk, bool is_listening)
@@ -97,7 +97,7 @@ static void listen_queue(struct smc_sock *smc)
 	listen_nr_looked++;
 }
 
-/* Nobody else has it. */
+/* The sock is never owned by another task. */
 static bool listen_lock(struct sock *sk, enum smc_missed what)
 {
 	lock_sock(sk);
@@ -120,7 +120,7 @@ static bool listen_has_rnic;
 
 #include "../../../net/smc/sock/smc_listen.c"
 
-/* TCP lets nobody listen who cannot say what becomes of children. */
+/* TCP refuses listen() on a socket whose ULP has no clone(). */
 static void listen_clone(const struct request_sock *req, struct sock *sk, const gfp_t priority)
 {
 }
@@ -136,7 +136,7 @@ static void listen_suite_exit(struct kunit_suite *suite)
 	smc_ulp_sock.clone = NULL;
 }
 
-/* A socket of TCP with a state. */
+/* A TCP socket with a state. */
 struct listen_lab {
 	struct smc_sock smc;
 	struct socket *sock;
@@ -170,7 +170,7 @@ static int listen_init(struct kunit *test)
 	return 0;
 }
 
-/* What is left in the lists is given back as those do who are played here. */
+/* Release the children that are left in the lists, as the faked code would. */
 static void listen_exit(struct kunit *test)
 {
 	struct listen_lab *lab = test->priv;
@@ -205,7 +205,7 @@ static void listen_start(struct kunit *test, struct listen_lab *lab, int backlog
 	KUNIT_EXPECT_TRUE(test, listen_minds);
 }
 
-/* A connection comes to TCP's queue; the case has another reference on it. */
+/* A connection enters TCP's queue; the case holds another reference on it. */
 static struct sock *listen_come(struct kunit *test, bool is_agreed)
 {
 	struct listen_lab *lab = test->priv;
@@ -228,7 +228,7 @@ static struct sock *listen_come(struct kunit *test, bool is_agreed)
 	return sk;
 }
 
-/* The handshake of one that has begun has ended well, and it is ready; or it has failed. */
+/* The handshake of a child succeeds, and it is ready; or it fails. */
 static void listen_end_child(struct kunit *test, struct sock *sk, bool is_ready)
 {
 	struct smc_child *child;
@@ -245,14 +245,14 @@ static void listen_end_child(struct kunit *test, struct sock *sk, bool is_ready)
 		sock_put(sk);
 }
 
-/* The work item runs, which was queued. */
+/* Run the queued work item. */
 static void listen_run(struct smc_listener *listener)
 {
 	refcount_inc(&listener->refs);
 	smc_listen_work(&listener->work);
 }
 
-/* accept() that does not wait. */
+/* A non-blocking accept(). */
 static int listen_accept(struct listen_lab *lab, struct smc_accepted *child)
 {
 	memset(child, 0, sizeof(*child));
@@ -280,7 +280,7 @@ static void listen_that_fails_leaves_no_listener(struct kunit *test)
 	listen_start(test, lab, 1);
 }
 
-/* listen() once more changes TCP's backlog, and nothing of ours. */
+/* A second listen() changes TCP's backlog, but not our listener. */
 static void a_listener_stays_when_it_listens_once_more(struct kunit *test)
 {
 	struct listen_lab *lab = test->priv;
@@ -292,11 +292,11 @@ static void a_listener_stays_when_it_listens_once_more(struct kunit *test)
 	listen_start(test, lab, 9);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(lab->smc.listener), listener);
 	KUNIT_EXPECT_EQ(test, lab->smc.sk->sk_max_ack_backlog, 9U);
-	/* nor is an option forgotten that only TCP knows */
+	/* an option that only TCP knows is not forgotten, either */
 	KUNIT_EXPECT_EQ(test, (u32)lab->smc.fallback, (u32)SMC_DECLINE_OPTUNSUPP);
 }
 
-/* Nothing of ours was asked before: an operator did it. */
+/* An operator closed the TCP socket without a call of ours. */
 static void a_listener_that_tcp_has_ended_listens_again(struct kunit *test)
 {
 	struct listen_lab *lab = test->priv;
@@ -307,7 +307,7 @@ static void a_listener_that_tcp_has_ended_listens_again(struct kunit *test)
 	for (round = 0; round < 2; round++) {
 		listen_start(test, lab, 1);
 		KUNIT_EXPECT_EQ(test, sk->sk_state, TCP_LISTEN);
-		/* or children would be born shut down */
+		/* or children would start with a shutdown */
 		KUNIT_EXPECT_EQ(test, sk->sk_shutdown, 0);
 		KUNIT_EXPECT_EQ(test, tcp_abort(sk, ECONNABORTED), 0);
 		listener = rcu_access_pointer(lab->smc.listener);
@@ -316,7 +316,7 @@ static void a_listener_that_tcp_has_ended_listens_again(struct kunit *test)
 		KUNIT_EXPECT_NULL(test, rcu_access_pointer(lab->smc.listener));
 		KUNIT_EXPECT_TRUE(test, !tcp_sk(sk)->smc_hs_congested);
 		KUNIT_EXPECT_FALSE(test, listen_minds);
-		/* queued while it ended, it finds no socket, whose next listener is another */
+		/* the work item finds no socket: the next listener is another one */
 		listen_run(listener);
 		KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1);
 		smc_listener_put(listener);
@@ -344,7 +344,7 @@ static void opt_02_a_listener_offers_smc_whatever_a_connect_met(struct kunit *te
 		bool stays;
 	} rows[] = {
 		{ SMC_DECLINE_NONE }, { SMC_DECLINE_NOSMCRDEV }, { SMC_DECLINE_IPSEC },
-		/* an option that was set while it listened before */
+		/* an option that was set while it was listening before */
 		{ SMC_DECLINE_OPTUNSUPP, true },
 	};
 	struct listen_lab *lab = test->priv;
@@ -366,7 +366,7 @@ static void opt_02_a_listener_offers_smc_whatever_a_connect_met(struct kunit *te
 	}
 }
 
-/* Each reason alone is enough, and TCP asks for every SYN. */
+/* Each reason is enough, and TCP asks for every SYN. */
 static void opt_08_smc_is_offered_as_long_as_there_is_no_reason_not_to(struct kunit *test)
 {
 	struct listen_lab *lab = test->priv;
@@ -374,7 +374,7 @@ static void opt_08_smc_is_offered_as_long_as_there_is_no_reason_not_to(struct ku
 	struct smc_listener *listener;
 	struct sock *sk = smc->sk;
 
-	/* before it listens */
+	/* before listen() */
 	KUNIT_EXPECT_TRUE(test, smc_listen_withholds_smc(sk));
 	listen_start(test, lab, 1);
 	KUNIT_EXPECT_PTR_EQ(test, tcp_sk(sk)->smc_hs_congested, &smc_listen_withholds_smc);
@@ -382,7 +382,7 @@ static void opt_08_smc_is_offered_as_long_as_there_is_no_reason_not_to(struct ku
 	listen_has_rnic = false;
 	KUNIT_EXPECT_TRUE(test, smc_listen_withholds_smc(sk));
 	listen_has_rnic = true;
-	/* of an option that only TCP knows */
+	/* an option that only TCP knows */
 	smc->fallback = SMC_DECLINE_OPTUNSUPP;
 	KUNIT_EXPECT_TRUE(test, smc_listen_withholds_smc(sk));
 	smc->fallback = SMC_DECLINE_NONE;
@@ -397,7 +397,7 @@ static void opt_08_smc_is_offered_as_long_as_there_is_no_reason_not_to(struct ku
 	listener->nr[SMC_CHILD_HANDSHAKE] = 0;
 }
 
-/* accept() is not asked for what begins a handshake, and has the others in their order. */
+/* Handshakes start without accept(), which gets the other children in order. */
 static void one_for_smc_between_others_is_taken_at_once(struct kunit *test)
 {
 	struct listen_lab *lab = test->priv;
@@ -418,7 +418,7 @@ static void one_for_smc_between_others_is_taken_at_once(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, listen_begun[1], sk[2]);
 	/* a child that was offered SMC gets the change of the listener */
 	KUNIT_EXPECT_EQ(test, (u32)listen_begun_fallback, (u32)SMC_DECLINE_OPTUNSUPP);
-	/* the last one is for accept() to take */
+	/* accept() takes the last one */
 	KUNIT_EXPECT_EQ(test, listen_nr_queued, 1U);
 	KUNIT_EXPECT_FALSE(test, smc_listener_has_agreed(listener));
 
@@ -462,7 +462,7 @@ static void accept_begins_a_handshake_that_it_finds(struct kunit *test)
 	listen_end_child(test, agreed, false);
 }
 
-/* Its client hears of it at once, instead of waiting for an answer to its Proposal. */
+/* The client is reset at once, and does not wait for an answer to its Proposal. */
 static void what_there_is_no_memory_for_is_not_left_in_the_queue(struct kunit *test)
 {
 	struct listen_lab *lab = test->priv;
@@ -480,7 +480,7 @@ static void what_there_is_no_memory_for_is_not_left_in_the_queue(struct kunit *t
 	KUNIT_EXPECT_FALSE(test, smc_listener_has_agreed(listener));
 	KUNIT_EXPECT_EQ(test, listener->nr[SMC_CHILD_HANDSHAKE], 0U);
 	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1);
-	/* another task was first */
+	/* another task took it first */
 	sk = listen_come(test, true);
 	listen_pop_rc = -EAGAIN;
 	listen_run(listener);
@@ -502,7 +502,7 @@ static void nobody_else_gets_a_child_that_has_agreed(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, rcu_access_pointer(smc->sk->sk_reuseport_cb));
 	agreed = listen_come(test, true);
 	plain = listen_come(test, false);
-	/* TCP's own queue is empty, and TCP looks when it ends */
+	/* TCP's own queue is empty, and the work item checks it when it ends */
 	sk_acceptq_removed(smc->sk);
 	lock_sock(smc->sk);
 	smc_listen_stop(smc);
@@ -517,7 +517,7 @@ static void nobody_else_gets_a_child_that_has_agreed(struct kunit *test)
 	sock_put(plain);
 }
 
-/* Another task has ended it, and there may be another listener by now. */
+/* Another task has ended the listener; there may be a new one by now. */
 static void accept_ends_with_its_listener(struct kunit *test)
 {
 	struct listen_lab *lab = test->priv;

@@ -42,7 +42,7 @@ static struct sock *listener_new_sock(struct kunit *test)
 
 #define LISTENER_BACKLOG	3
 
-/* A listener with its socket; the case has a second reference on it. */
+/* A listener with its socket; the case holds a second reference. */
 static struct smc_listener *listener_begin(struct kunit *test)
 {
 	struct sock *sk = listener_new_sock(test);
@@ -108,7 +108,7 @@ static void accept_has_children_in_the_order_in_which_they_are_ready(struct kuni
 	KUNIT_EXPECT_EQ(test, listener->bytes, 3000);
 	KUNIT_EXPECT_NULL(test, listener_next(listener));
 
-	/* one that waits for its first byte costs what it did */
+	/* a child that waits for its first byte has the same charge */
 	KUNIT_EXPECT_TRUE(test, smc_listener_defer(child[0]));
 	expect_nr(test, listener, 2, 1, 0);
 	KUNIT_EXPECT_EQ(test, listener->bytes, 3000);
@@ -151,7 +151,7 @@ static void a_listener_outlives_its_socket_while_children_are_under_way(struct k
 	KUNIT_EXPECT_PTR_EQ(test, smc_listener_sock(listener), listener->sk);
 	sock_put(listener->sk);
 	listener_close(listener);
-	/* no child keeps it */
+	/* no child keeps the socket */
 	KUNIT_EXPECT_EQ(test, listener_nr_freed, 1);
 	KUNIT_EXPECT_NULL(test, smc_listener_sock(listener));
 	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1 + 3);
@@ -213,12 +213,12 @@ static const struct {
 	unsigned long bytes;
 	unsigned int nr_left;
 } room_rows[] = {
-	/* a burst, whatever its rings */
+	/* a burst, with rings of any size */
 	{ 150, 1UL << 20, 150 },
 	{ 256, 64UL << 20, 256 },
-	/* more than that replace one another */
+	/* beyond that the newest replace the oldest */
 	{ 600, 1UL << 20, 256 },
-	/* small ones have their bound in bytes: 64 MiB */
+	/* children with small rings are bounded by bytes: 64 MiB */
 	{ 655, 100UL << 10, 655 },
 	{ 700, 100UL << 10, 655 },
 };
@@ -240,7 +240,7 @@ static void large_rings_leave_room_for_a_burst(struct kunit *test)
 		for (k = 0; k < nr; k++) {
 			child[k] = listener_add(test, listener);
 			smc_listener_charge(child[k], room_rows[i].bytes);
-			/* those that wait for their first byte are the same */
+			/* children that wait for their first byte count the same */
 			if (k % 2)
 				smc_listener_defer(child[k]);
 			while ((sk = smc_listener_evict(listener, child[k]))) {
@@ -250,7 +250,7 @@ static void large_rings_leave_room_for_a_burst(struct kunit *test)
 		}
 		KUNIT_EXPECT_EQ_MSG(test, nr_evicted, nr - room_rows[i].nr_left, "%u", i);
 		for (k = 0; k < nr; k++) {
-			/* the oldest have gone */
+			/* the oldest are gone */
 			nr_wrong += (child[k]->state == SMC_CHILD_GONE) !=
 				    (k < nr - room_rows[i].nr_left);
 			sk = child[k]->sk;
@@ -272,7 +272,7 @@ static void one_that_is_larger_than_the_room_stays(struct kunit *test)
 	struct smc_child *child = listener_add(test, listener);
 	struct sock *sk = child->sk;
 
-	/* as if there were many */
+	/* pretend that there are many */
 	listener->nr[SMC_CHILD_HANDSHAKE] += 300;
 	smc_listener_charge(child, 65UL << 20);
 	KUNIT_EXPECT_NULL(test, smc_listener_evict(listener, child));
@@ -284,7 +284,7 @@ static void one_that_is_larger_than_the_room_stays(struct kunit *test)
 	smc_listener_put(listener);
 }
 
-/* As smc_tcp_init_child() and those that take from TCP's queue do. */
+/* As smc_tcp_init_child() and the takers of TCP's queue do. */
 static void a_child_in_tcps_queue_keeps_its_listener(struct kunit *test)
 {
 	struct smc_listener *listener = listener_begin(test);
@@ -297,7 +297,7 @@ static void a_child_in_tcps_queue_keeps_its_listener(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, smc_listener_has_agreed(listener));
 	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 2 + 2);
 
-	/* one of them is about to be put there, and one without SMC has come */
+	/* one of them is about to be queued, and one without SMC has arrived */
 	sk->sk_ack_backlog = 2;
 	KUNIT_EXPECT_FALSE(test, smc_listener_has_plain(listener, sk));
 	sk->sk_ack_backlog = 3;
@@ -332,7 +332,7 @@ static void a_listener_keeps_the_module_until_it_is_freed(struct kunit *test)
 	struct smc_listener *listener;
 	int had;
 
-	/* those of other cases */
+	/* wait for the references of other cases */
 	rcu_barrier();
 	had = module_refcount(THIS_MODULE);
 	listener = listener_begin(test);
@@ -354,14 +354,14 @@ static void children_that_are_ready_take_places_of_the_backlog(struct kunit *tes
 
 	for (i = 0; i < ARRAY_SIZE(child); i++)
 		child[i] = listener_add(test, listener);
-	/* those under handshake, and those that wait for their first byte, take none */
+	/* children in a handshake, or waiting for their first byte, take none */
 	smc_listener_defer(child[0]);
 	for (i = 0; i < ARRAY_SIZE(child); i++) {
 		KUNIT_EXPECT_FALSE(test, smc_listener_is_full(listener, sk));
 		KUNIT_EXPECT_TRUE(test, smc_listener_finish(child[i], true));
 	}
 	KUNIT_EXPECT_TRUE(test, smc_listener_is_full(listener, sk));
-	/* listen() once more */
+	/* a second listen() */
 	sk->sk_max_ack_backlog++;
 	KUNIT_EXPECT_FALSE(test, smc_listener_is_full(listener, sk));
 	/* one in TCP's queue */
@@ -375,7 +375,7 @@ static void children_that_are_ready_take_places_of_the_backlog(struct kunit *tes
 	smc_listener_put(listener);
 }
 
-/* They stand in front of one for SMC, and accept() is to have them in their order. */
+/* It is queued before an SMC child, and accept() returns them in order. */
 static void one_without_smc_is_ready_at_once(struct kunit *test)
 {
 	struct smc_listener *listener = listener_begin(test);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Random schedules for two LLC machines, see smc_llc_world.h: whatever happens
- * in whatever order, when it is over both sides are up with the same links and
- * keys, or both are at their end, and what can be repaired is.
+ * Random schedules for two LLC machines, see smc_llc_world.h. After any order of events both
+ * sides are up with the same links and keys, or both have ended. Everything that can be
+ * repaired is repaired.
  */
 #ifndef _SMC_LLC_CHAOS_H
 #define _SMC_LLC_CHAOS_H
@@ -54,7 +54,7 @@ static inline void chaos_request(struct world *w, int who, unsigned int faults)
 		w_want_link(w, who);
 		break;
 	case 6:
-		/* Not the last one, nor the last two from either side. */
+		/* Not the last link, nor the last two from both sides. */
 		if (w->side[who].flow.phase != SMC_LLC_UP || chaos_roll(3) ||
 		    smc_llc_nr_in_use(&w->side[who].flow) < 2 ||
 		    (!(faults & ~CHAOS_PEACE) && who == W_SERVER))
@@ -134,7 +134,7 @@ static inline void chaos_clock(struct world *w, int who, unsigned int faults)
 	w_tick(w, who);
 }
 
-/* Of all links, the first from a random one on at which something moves. */
+/* Of all links, the first one from a random start on that can make a step. */
 static inline void chaos_move(struct world *w, int who)
 {
 	bool (*const moves[])(struct world *, int, u8) = { w_transmit, w_receive, w_complete };
@@ -146,7 +146,7 @@ static inline void chaos_move(struct world *w, int who)
 			return;
 }
 
-/* Nothing comes in between keys that came and their way into the table. */
+/* Keys are stored as soon as they arrive. */
 static inline bool chaos_report(struct world *w)
 {
 	unsigned int i;
@@ -185,8 +185,8 @@ static inline void chaos_step(struct world *w, unsigned int faults)
 }
 
 /*
- * How many links the group has in the end, if nothing is in its way. A client that has
- * two does not ask for another one again; no wire of this kind loses what it has asked.
+ * The number of links in the end, without obstacles. A client with two links does not ask for
+ * another one again, and no wire of this kind loses its request.
  */
 static inline void chaos_check_redundancy(struct world *w, unsigned int faults)
 {
@@ -198,17 +198,17 @@ static inline void chaos_check_redundancy(struct world *w, unsigned int faults)
 		for (i = 0; i < W_RNICS; i++)
 			nr[who] += w->side[who].has_rnic[i];
 	links = smc_llc_nr_symmetric(&w->side[W_SERVER].flow);
-	/* a server of its kind does not try again by itself */
+	/* a deployed server does not retry by itself */
 	if (w->script && w->d.who == W_SERVER)
 		return;
 	if (w->script) {
-		/* it does not choose the RNIC that makes the link symmetric */
+		/* it does not prefer the RNIC that makes the link symmetric */
 		W_CHECK(w, w_nr(&w->side[W_SERVER], SMC_LLC_LINK_ACTIVE) ==
 			1 + (max(nr[0], nr[1]) > 1));
 		return;
 	}
 	if (min(nr[0], nr[1]) > 1) {
-		/* LG-13, LG-16: as many as may be, and no asymmetric one beside them */
+		/* LG-13, LG-16: as many as allowed, and no asymmetric one among them */
 		W_CHECK(w, links == min(most, min(nr[0], nr[1])) ||
 			((faults & CHAOS_LOSSES) && links >= 2));
 		W_CHECK(w, links == w_nr(&w->side[W_SERVER], SMC_LLC_LINK_ACTIVE));
@@ -223,7 +223,7 @@ static inline void chaos_check_redundancy(struct world *w, unsigned int faults)
 	W_CHECK(w, w_nr(&w->side[W_SERVER], SMC_LLC_LINK_ACTIVE) <= links + 1);
 }
 
-/* Every second group is of version 2, where CONFIRM RKEY names three links and no more. */
+/* Every second group is of version 2, where CONFIRM RKEY names three links at most. */
 static inline void chaos_set_up(struct w_setup *set)
 {
 	int who;
@@ -237,7 +237,7 @@ static inline void chaos_set_up(struct w_setup *set)
 	}
 }
 
-/* The same in the form of version 2, with a list where one may be. */
+/* The version 2 form of the same message, with a list where one is allowed. */
 static inline void chaos_lengthen(struct w_bytes *b)
 {
 	unsigned int nr = chaos_roll(4);
@@ -256,7 +256,7 @@ static inline void chaos_lengthen(struct w_bytes *b)
 	b->raw[2] = 0;
 }
 
-/* A peer that says anything on any link: the machine ends, or goes on. */
+/* A peer that sends anything on any link: the machine ends the group, or continues. */
 static inline bool chaos_nonsense(struct world *w, u64 seed, unsigned int steps)
 {
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
@@ -297,8 +297,7 @@ static inline bool chaos_nonsense(struct world *w, u64 seed, unsigned int steps)
 }
 
 /*
- * One schedule. Returns false if something was not as it must be; @w->fault
- * says what.
+ * One schedule. Returns false after a fault; @w->fault names it.
  */
 static inline bool chaos_run(struct world *w, u64 seed, unsigned int faults,
 			     unsigned int steps)
@@ -319,7 +318,7 @@ static inline bool chaos_run(struct world *w, u64 seed, unsigned int faults,
 		set.max_links[set.script_side] = 2;
 	}
 	w_init(w, &set);
-	/* First contact without faults as often as with them. */
+	/* Half of the schedules have first contact without faults. */
 	if (chaos_roll(2))
 		w_pump(w);
 	for (step = 0; step < steps && !w->fault; step++) {
@@ -328,7 +327,7 @@ static inline bool chaos_run(struct world *w, u64 seed, unsigned int faults,
 			;
 	}
 
-	/* All that was broken is mended, and time passes. */
+	/* Everything broken is repaired, and time passes. */
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
 		w->loses[who] = false;
 		w->doubles[who] = false;
@@ -349,7 +348,7 @@ static inline bool chaos_run(struct world *w, u64 seed, unsigned int faults,
 		w_check_rest(w);
 	if (!w->fault && w->side[W_SERVER].flow.phase == SMC_LLC_UP)
 		chaos_check_redundancy(w, faults);
-	/* With nothing in the way nothing fails. */
+	/* Without obstacles nothing fails. */
 	if (!w->fault && !(faults & ~CHAOS_PEACE))
 		W_CHECK(w, w->side[W_SERVER].flow.phase == SMC_LLC_UP);
 	return !w->fault;

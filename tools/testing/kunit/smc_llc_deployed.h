@@ -63,7 +63,7 @@ static inline void d_free(struct world *w, u8 link)
 	s->flow.link[link].deadline = SMC_LLC_NO_DEADLINE;
 }
 
-/* The end of the group, for whatever reason. */
+/* The end of the group, for any reason. */
 static inline void d_die(struct world *w)
 {
 	struct w_side *s = d_side(w);
@@ -114,7 +114,7 @@ static inline void d_group_up(struct world *w)
 			d_link_is_up(w, i);
 }
 
-/* The server's exchange is over, one way or the other. */
+/* The server's exchange is over, with success or not. */
 static inline void d_done(struct world *w)
 {
 	struct w_side *s = d_side(w);
@@ -126,7 +126,7 @@ static inline void d_done(struct world *w)
 	d_idle(w);
 }
 
-/* A second answer to ADD LINK, made of the first. */
+/* A second answer to ADD LINK, built from the first. */
 static inline void d_decline(struct world *w, u8 link, const struct smc_llc_add_link *offer)
 {
 	struct smc_llc_action act = d_msg(link, SMC_LLC_ADD_LINK, true);
@@ -149,7 +149,7 @@ static inline void d_give_up(struct world *w)
 	d_done(w);
 }
 
-/* Something else has come than what the exchange waits for. */
+/* A message arrived that the exchange does not wait for. */
 static inline void d_drop(struct world *w)
 {
 	w->d.nr_dropped++;
@@ -166,7 +166,7 @@ static inline void d_wait(struct world *w, enum smc_llc_config config)
 									     D_REPLY_MS);
 }
 
-/* An RNIC for a link to that of the offer, or W_RNICS. */
+/* An RNIC for a link to the offered one, or W_RNICS. */
 static inline u8 d_pick(struct world *w, const struct smc_llc_end *offered)
 {
 	struct w_side *s = d_side(w);
@@ -189,7 +189,7 @@ static inline u8 d_pick(struct world *w, const struct smc_llc_end *offered)
 	return W_RNICS;
 }
 
-/* Pairs of a long offer are in its bytes. */
+/* Store the pairs of a long offer. */
 static inline void d_store_pairs(struct world *w, u8 link, u8 target, const struct w_bytes *b)
 {
 	struct smc_llc_action act = { .link = link, .target = target };
@@ -284,7 +284,7 @@ static inline void d_delete(struct world *w, u8 link, const struct smc_llc_delet
 	if (target == SMC_LLC_NO_LINK)
 		act.msg.delete_link.reason = SMC_LLC_DELETE_UNKNOWN_LINK;
 	w_send(w, w->d.who, &act);
-	/* one that is being added goes with its exchange */
+	/* a link that is being added ends with its exchange */
 	if (target == SMC_LLC_NO_LINK || flow->link[target].is_spare)
 		return;
 	d_free(w, target);
@@ -292,7 +292,7 @@ static inline void d_delete(struct world *w, u8 link, const struct smc_llc_delet
 		d_die(w);
 }
 
-/* The exchange looks into the mailbox. */
+/* The exchange reads the mailbox. */
 static inline void d_look(struct world *w)
 {
 	const struct smc_llc_msg *mail = &w->d.mail;
@@ -328,7 +328,7 @@ static inline void d_into_mailbox(struct world *w, u8 link, const struct smc_llc
 	w->d.mail = *msg;
 	w->d.mail_bytes = *d_side(w)->msg;
 	w->d.mail_link = link;
-	/* any link will do: it is no work on one */
+	/* any link will do: the event belongs to none */
 	ev.link = SMC_LLC_LINKS - 1;
 	w_job(w, w->d.who, &ev);
 }
@@ -413,7 +413,7 @@ static inline void d_delete_rkey(struct world *w, u8 link, const struct smc_llc_
 	w_send(w, w->d.who, &act);
 }
 
-/* One of them waits for the end of an RKEY exchange, others are dropped. */
+/* One request waits for the end of an RKEY exchange, others are dropped. */
 static inline void d_put_off(struct world *w, u8 link, const struct smc_llc_msg *msg,
 			     const struct w_bytes *b)
 {
@@ -449,7 +449,7 @@ static inline void d_request(struct world *w, u8 link, const struct smc_llc_msg 
 	}
 }
 
-/* The answer to an exchange of its own, which may have been given up. */
+/* The answer to an exchange of this side, which may have given up. */
 static inline void d_reply(struct world *w, const struct smc_llc_msg *msg)
 {
 	const struct smc_llc_rkeys *keys = &d_side(w)->flow.own.keys;
@@ -493,12 +493,12 @@ static inline void d_receive(struct world *w, u8 link, const struct smc_llc_msg 
 	}
 }
 
-/* The link has failed: it is taken down at once, and reported to the server later. */
+/* A failed link is taken down at once, and reported to the server later. */
 static inline void d_link_down(struct world *w, u8 link)
 {
 	struct smc_llc_flow *flow = &d_side(w)->flow;
 
-	/* one that is being added is given up when CONFIRM LINK does not come */
+	/* a link that is being added ends when CONFIRM LINK is missing */
 	if (flow->link[link].state != SMC_LLC_LINK_ACTIVE)
 		return;
 	W_TRACE("%d: link %d is down\n", w->d.who, link);
@@ -528,7 +528,7 @@ static inline void d_report(struct world *w, u8 num)
 	w_send(w, w->d.who, &act);
 }
 
-/* There is an RNIC more. */
+/* A new RNIC is available. */
 static inline void d_notice(struct world *w)
 {
 	struct smc_llc_flow *flow = &d_side(w)->flow;
@@ -546,7 +546,7 @@ static inline void d_notice(struct world *w)
 	w_send(w, w->d.who, &act);
 }
 
-/* What had to wait for an exchange to end. */
+/* Start the work that was waiting for the exchange to end. */
 static void d_idle(struct world *w)
 {
 	struct smc_llc_flow *flow = &d_side(w)->flow;
@@ -571,7 +571,7 @@ static void d_idle(struct world *w)
 	}
 }
 
-/* From here on: what a server does. It waits for replies as a client does for requests. */
+/* The server's part. It waits for replies as a client does for requests. */
 
 static inline void ds_delete(struct world *w, u8 num, u32 reason, bool is_orderly)
 {
@@ -592,7 +592,7 @@ static inline void ds_delete(struct world *w, u8 num, u32 reason, bool is_orderl
 	w_send(w, w->d.who, &act);
 }
 
-/* There is a reply, or its time is over. */
+/* The reply has arrived, or its time is over. */
 static inline void ds_deleted(struct world *w)
 {
 	struct smc_llc_flow *flow = &d_side(w)->flow;
@@ -955,7 +955,7 @@ static inline void d_start(struct world *w, const struct smc_llc_start *start)
 	ds_send_confirm(w, 0);
 }
 
-/* The script, see struct w_setup. */
+/* The event handler of the script, see struct w_setup. */
 static void d_event(struct world *w, const struct smc_llc_event *ev)
 {
 	struct w_side *s = d_side(w);
