@@ -24,20 +24,20 @@ struct lab_msg {
 	u8 bytes[SMC_LLC_LEN];
 };
 
-/* One side: its machine, what it has sent, and what became of it. */
+/* One side: its machine, its messages and its results. */
 struct lab_side {
 	struct smc_llc_flow flow;
 	struct smc_llc_actions acts;
 	struct smc_llc_end end;
 
-	/* Outcomes on their way back to the machine. */
+	/* Results of actions, to be returned to the machine. */
 	struct smc_llc_event todo[LAB_QUEUE];
 	unsigned int nr_todo;
-	/* Messages on their way to the other side. */
+	/* Messages in flight to the other side. */
 	struct lab_msg out[LAB_QUEUE];
 	unsigned int nr_out;
 
-	/* What goes wrong. */
+	/* The actions that fail. */
 	bool prepare_fails;
 	bool spare_fails;
 	bool store_fails;
@@ -45,7 +45,7 @@ struct lab_side {
 	u8 unknown_keys;
 	u8 fails_to_send;	/* message type, 0 for none */
 
-	/* What came out. */
+	/* The results. */
 	unsigned int nr_up;
 	unsigned int nr_failed;
 	unsigned int nr_terminated;
@@ -261,7 +261,7 @@ static void lab_event(struct lab *lab, int who, enum smc_llc_event_type type)
 	lab_feed(lab, who, &ev);
 }
 
-/* A further link is wanted, as when a timer has run out, and some event comes. */
+/* Another link is wanted, as after a retry timer, and an event arrives. */
 static void lab_want_link(struct lab *lab, int who)
 {
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_SENT, .ok = true };
@@ -270,7 +270,7 @@ static void lab_want_link(struct lab *lab, int who)
 	lab_feed(lab, who, &ev);
 }
 
-/* Its RNIC is on the LAN of the group. */
+/* The RNIC of the side is on the LAN of the group. */
 static void lab_tell_rnic(struct lab *lab, int who)
 {
 	const struct smc_llc_end *end = &lab->side[who].end;
@@ -282,7 +282,7 @@ static void lab_tell_rnic(struct lab *lab, int who)
 	lab_feed(lab, who, &ev);
 }
 
-/* Hand the oldest outcome to the machine. */
+/* Return the oldest result to the machine. */
 static bool lab_work(struct lab *lab, int who)
 {
 	struct lab_side *side = &lab->side[who];
@@ -307,7 +307,7 @@ static bool lab_take(struct lab_side *side, struct lab_msg *msg)
 	return true;
 }
 
-/* Carry the oldest message of @from over the wire. */
+/* Deliver the oldest message of @from. */
 static bool lab_deliver(struct lab *lab, int from)
 {
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
@@ -324,7 +324,7 @@ static bool lab_deliver(struct lab *lab, int from)
 	return true;
 }
 
-/* Until nothing moves any more without the clock. */
+/* Run until no step is possible without the clock. */
 static void lab_pump(struct lab *lab)
 {
 	bool moved;
@@ -395,7 +395,7 @@ static struct lab *lab_up(struct kunit *test, bool is_deployed)
 	return lab;
 }
 
-/* One side up, the other one played by the test from now on. */
+/* One side is up; the test plays the other one from now on. */
 static struct lab *lab_up_facing(struct kunit *test, int who, bool is_deployed)
 {
 	struct lab *lab = lab_up(test, is_deployed);
@@ -430,7 +430,7 @@ static void lab_expect_silence(struct lab *lab, int from)
 	KUNIT_EXPECT_EQ(lab->test, lab->side[from].nr_out, 0);
 }
 
-/* Nothing is left, nothing will happen any more. */
+/* The group is gone, and no event is pending. */
 static void lab_expect_dead(struct lab *lab, int who)
 {
 	struct lab_side *side = &lab->side[who];
@@ -457,7 +457,7 @@ static void lab_expect_terminated(struct lab *lab, int who, enum smc_llc_why why
 {
 	KUNIT_EXPECT_EQ(lab->test, lab->side[who].nr_terminated, 1);
 	KUNIT_EXPECT_EQ(lab->test, lab->side[who].why, why);
-	/* of its link the log says why, too */
+	/* the log names the reason for the link as well */
 	if (lab->side[who].nr_down)
 		KUNIT_EXPECT_NE(lab->test, lab->side[who].down_why, SMC_LLC_WHY_NONE);
 	lab_expect_dead(lab, who);
@@ -490,7 +490,7 @@ static void lab_rkey(struct lab *lab, int who, bool is_delete, u32 rkey, u64 coo
 	lab_feed(lab, who, &ev);
 }
 
-/* One more link, as if the exchange about it were over. */
+/* Add a link, as after its exchange. */
 static void lab_more_links(struct lab *lab, int who, u8 index, u8 num)
 {
 	struct smc_llc_link *lnk = &lab->side[who].flow.link[index];
@@ -642,7 +642,7 @@ static struct lab *lab_up_server_adding(struct kunit *test, bool is_deployed)
 	return lab;
 }
 
-/* The same, but the client accepted and the offer is being taken back. */
+/* The same, but the client accepted and the server withdraws the offer. */
 static struct lab *lab_up_server_deleting(struct kunit *test, bool is_deployed)
 {
 	struct lab *lab = lab_up_server_adding(test, is_deployed);
@@ -697,12 +697,12 @@ static void first_contact_fc_10_fc_11_sl_01_sl_02_sl_12(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, side->flow.commitment, SMC_LLC_COMMIT_FINAL);
 		KUNIT_EXPECT_EQ(test, smc_llc_nr_in(&side->flow, SMC_LLC_LINK_ACTIVE), 1);
 	}
-	/* The second link was tried with a queue pair, and given up. */
+	/* A queue pair was created for the second link, and given up. */
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_created, 1);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_dropped, 1);
 }
 
-/* No message that lets the peer send leaves before the dialect is settled. */
+/* The dialect is settled before any message that lets the peer send. */
 static void dialect_is_committed_before_the_peer_may_send(struct kunit *test)
 {
 	struct lab *lab = lab_client_waits_confirm(test, true);
@@ -736,7 +736,7 @@ static void flags_of_confirm_link(struct kunit *test)
 	struct lab *lab = lab_client_waits_confirm(test, true);
 	struct smc_llc_msg msg = say_confirm_link(lab, SERVER, 1);
 
-	/* The client answers with the flags only if the request had them. */
+	/* The client sets the flags in its answer only if the request had them. */
 	msg.confirm_link.no_eye_catcher = false;
 	lab_say(lab, CLIENT, &msg);
 	msg = lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_LINK, true);
@@ -775,7 +775,7 @@ static void data_is_held_back_fc_12(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_up, 1);
 }
 
-/* Only an acceptance has to repeat it. */
+/* Only an acceptance has to repeat the link number. */
 static void rejection_without_a_link_number_sl_12_amb_40(struct kunit *test)
 {
 	struct lab *lab = lab_server_waits_add(test, true);
@@ -817,7 +817,7 @@ static void client_refuses_bad_mtu_err_44(struct kunit *test)
 	}
 }
 
-/* A new RNIC that hangs costs nobody the link that works. */
+/* A new RNIC that hangs does not affect the working link. */
 static void client_declines_what_takes_too_long_err_56(struct kunit *test)
 {
 	struct lab *lab = lab_client_waits_add(test, false);
@@ -842,7 +842,7 @@ static void client_declines_what_takes_too_long_err_56(struct kunit *test)
 	msg = lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, true);
 	KUNIT_EXPECT_TRUE(test, msg.add_link.is_rejected);
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_up, 1);
-	/* It is done at last: nobody wants it any more. */
+	/* The queue pair is ready at last, but is not needed any more. */
 	lab->side[CLIENT].keeps_results = false;
 	while (lab_work(lab, CLIENT))
 		;
@@ -851,7 +851,7 @@ static void client_declines_what_takes_too_long_err_56(struct kunit *test)
 	lab_expect_alive(lab, CLIENT);
 }
 
-/* Version 2.1 may agree on one link: then nobody offers or awaits another. */
+/* Version 2.1 may agree on one link: then no side offers or awaits another. */
 static void one_link_agreed_needs_no_add_link(struct kunit *test)
 {
 	struct lab *lab = lab_new(test, true, true);
@@ -905,7 +905,7 @@ static void one_link_agreed_no_completion_resets(struct kunit *test)
 	lab_say(lab, CLIENT, &msg);
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_up, 1);
 
-	/* The same, but nobody says that the reply has left. */
+	/* The same without a completion of the reply. */
 	smc_llc_flow_init(&lab->side[CLIENT].flow, &params);
 	lab->side[CLIENT].nr_up = 0;
 	lab_start_side(lab, CLIENT);
@@ -948,7 +948,7 @@ static void client_cannot_send_reply_declines_err_22_err_09(struct kunit *test)
 	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_DECLINE, SMC_LLC_WHY_CONFIRM_LINK_SEND);
 }
 
-/* A Decline stops every timer of first contact and means TCP, not RST. */
+/* A Decline stops every timer of first contact. It leads to TCP, not to RST. */
 static void decline_during_llc_falls_back_err_23_dcln_06(struct kunit *test)
 {
 	struct lab *lab = lab_client_waits_confirm(test, true);
@@ -988,7 +988,7 @@ static void client_no_add_link_resets_err_27(struct kunit *test)
 	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_ADD_LINK_TIMEOUT);
 }
 
-/* Deviation 11: a deployed server may never send it. */
+/* Deviation 11: a deployed server may never send ADD LINK. */
 static void client_no_add_link_deployed_goes_on(struct kunit *test)
 {
 	struct lab *lab = lab_client_waits_add(test, true);
@@ -999,7 +999,7 @@ static void client_no_add_link_deployed_goes_on(struct kunit *test)
 	lab_wait(lab, 1);
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_up, 1);
 	lab_expect_silence(lab, CLIENT);
-	/* Should it come late, it gets its answer. */
+	/* A late ADD LINK still gets its answer. */
 	lab_say(lab, CLIENT, &msg);
 	lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, true);
 	lab_expect_alive(lab, CLIENT);
@@ -1025,7 +1025,7 @@ static void server_cannot_send_add_link_declines_err_19(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].diagnosis, SMC_DECLINE_TIMEOUT_AL);
 }
 
-/* The server's point of no return: completion or reply, whichever is first. */
+/* The server's point of no return: completion or reply, whichever comes first. */
 static void server_point_of_no_return_err_10_err_12(struct kunit *test)
 {
 	struct lab *lab = lab_server_waits_confirm(test, true);
@@ -1063,7 +1063,7 @@ static void server_point_of_no_return_err_10_err_12(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, server->flow.commitment, SMC_LLC_COMMIT_CONFIRM_LINK);
 	lab_feed(lab, SERVER, &ev);
 	KUNIT_EXPECT_EQ(test, server->flow.commitment, SMC_LLC_COMMIT_FINAL);
-	/* Now even a Decline of the client ends in RST. */
+	/* Now even a Decline of the client leads to RST. */
 	lab_event(lab, SERVER, SMC_LLC_EV_DECLINED);
 	lab_expect_failed(lab, SERVER, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_PEER_DECLINED);
 }
@@ -1086,7 +1086,7 @@ static void client_point_of_no_return_err_11_err_12(struct kunit *test)
 	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_LINK_BROKEN);
 }
 
-/* The owner remembers a peer whose path is lost, and nobody else. */
+/* The owner records a peer whose path is lost, and no other peer. */
 static void peer_03_a_lost_path_is_told_from_other_ends(struct kunit *test)
 {
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_LINK_BROKEN, .ok = true };
@@ -1105,7 +1105,7 @@ static void peer_03_a_lost_path_is_told_from_other_ends(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, smc_llc_why_is_path(SMC_LLC_WHY_DELETED));
 }
 
-/* Each wait that ran out is counted as one, and nothing else is. */
+/* Each expired wait is counted once, and nothing else is. */
 static void waits_that_ran_out_are_known_by_their_reason(struct kunit *test)
 {
 	enum smc_llc_why why;
@@ -1158,7 +1158,7 @@ static void illegal_moves_of_a_link_are_refused(struct kunit *test)
 	}
 }
 
-/* A link that is being cleared carries no data again, nor one that carries none is cleared. */
+/* A quiesced link never carries data again. A link without data cannot be quiesced. */
 static void illegal_moves_of_data_are_refused(struct kunit *test)
 {
 	static const char * const rows[SMC_LLC_DATA_NR_STATES] = {
@@ -1213,7 +1213,7 @@ static void bringing_up_a_link_takes_its_time(struct kunit *test)
 	lab_say(lab, SERVER, &msg);
 	lab_wait(lab, 60000);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_failed, 0);
-	/* The reply says as well as a completion that the request has left. */
+	/* The reply proves, as a completion does, that the request was sent. */
 	lab->side[SERVER].flow.commitment = SMC_LLC_COMMIT_NONE;
 	lab = lab_new(test, true, true);
 	lab->is_played[CLIENT] = true;
@@ -1226,7 +1226,7 @@ static void bringing_up_a_link_takes_its_time(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].fail, SMC_LLC_FAIL_RESET);
 }
 
-/* Where a side can stand, for the tables below. */
+/* The phases of a side, for the tables below. */
 enum stand {
 	S_WAITS_CONFIRM, S_WAITS_ADD, S_UP, S_ADDING, S_DELETING,
 	C_WAITS_CONFIRM, C_WAITS_ADD, C_UP, STANDS
@@ -1301,7 +1301,7 @@ static struct smc_llc_msg say_for(struct lab *lab, int from, const struct sync_p
 		msg = say_reject(offer);
 		break;
 	case SMC_LLC_DELETE_LINK:
-		/* A number that nobody knows but for the reply that is due. */
+		/* A number that is unknown except in the reply that is due. */
 		msg = say_delete(param->is_reply ? offer : 77, param->is_all, false);
 		break;
 	case SMC_LLC_CONFIRM_RKEY:
@@ -1438,7 +1438,7 @@ static void deployed_server_without_a_spare_queue_pair_goes_on(struct kunit *tes
 	lab_pump(lab);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_up, 1);
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_up, 0);
-	/* an RMB that the server tells of meanwhile is no surprise */
+	/* the client accepts an RMB that the server announces meanwhile */
 	lab_rkey(lab, SERVER, false, 0x99, 1);
 	lab_pump(lab);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_rkey_done, 1);
@@ -1448,8 +1448,7 @@ static void deployed_server_without_a_spare_queue_pair_goes_on(struct kunit *tes
 	lab_expect_alive(lab, CLIENT);
 }
 
-/* A client that accepts has to hear that it is not to be, before data flows. */
-/* RFC 7609 A.3.2: over the link there is, about the one there may be. */
+/* RFC 7609 A.3.2: ADD LINK uses the existing link, and describes the new one. */
 static void offer_names_the_new_end_sl_04(struct kunit *test)
 {
 	struct lab *lab = lab_server_waits_confirm(test, true);
@@ -1521,7 +1520,7 @@ static void add_link_reply_for_another_number_resets_err_54(struct kunit *test)
 	lab_expect_failed(lab, SERVER, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_OUT_OF_SYNC);
 }
 
-/* Every message that expects an answer is guarded from then on. */
+/* Every message that expects an answer has a time limit. */
 static void waiting_is_bounded_tmr_05_tmr_08_llc_15_err_18(struct kunit *test)
 {
 	struct smc_llc_msg msg;
@@ -1538,7 +1537,7 @@ static void waiting_is_bounded_tmr_05_tmr_08_llc_15_err_18(struct kunit *test)
 			lab->now + lab_timers().first_reply);
 	msg = say_reject(2);
 	lab_say(lab, SERVER, &msg);
-	/* The answer stopped it; what is left is the next look at the link. */
+	/* The answer stopped it; the remaining timer is that of the next probe. */
 	KUNIT_EXPECT_EQ(test, smc_llc_flow_deadline(&lab->side[SERVER].flow),
 			lab->now + 30000);
 	lab_rkey(lab, SERVER, false, 5, 1);
@@ -1606,7 +1605,7 @@ static void client_offers_no_more_than_the_server_maxl_03_maxl_04_maxl_06(struct
 	KUNIT_EXPECT_EQ(test, msg.confirm_link.max_links, 8);
 }
 
-/* The limit is fixed by the first CONFIRM LINK; another one is nonsense. */
+/* The first CONFIRM LINK fixes the limit; a second one is an error. */
 static void second_confirm_link_is_out_of_sync_maxl_08_llc_12(struct kunit *test)
 {
 	struct lab *lab = lab_up_facing(test, CLIENT, true);
@@ -1617,7 +1616,7 @@ static void second_confirm_link_is_out_of_sync_maxl_08_llc_12(struct kunit *test
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].flow.max_links, 2);
 	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_OUT_OF_SYNC);
 
-	/* Only the server begins it. */
+	/* Only the server sends it first. */
 	lab = lab_up_facing(test, SERVER, true);
 	msg = say_confirm_link(lab, CLIENT, 1);
 	msg.is_reply = false;
@@ -1632,7 +1631,7 @@ static void link_numbers_go_round_lid_03(struct kunit *test)
 	unsigned int i;
 	u8 num;
 
-	/* The first link keeps number 1 for the whole time. */
+	/* The first link always has number 1. */
 	flow->link[0].state = SMC_LLC_LINK_ACTIVE;
 	flow->link[0].num = 1;
 	flow->last_num = 1;
@@ -1714,7 +1713,7 @@ static void negative_reply_with_retry_rkey_11_rkey_12(struct kunit *test)
 	msg.confirm_rkey.may_retry = true;
 	lab_say(lab, CLIENT, &msg);
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].rkey_result, -EAGAIN);
-	/* A little later, from the beginning. */
+	/* A little later it starts again. */
 	KUNIT_EXPECT_FALSE(test, smc_llc_flow_may_request(flow, lab->now));
 	KUNIT_EXPECT_EQ(test, smc_llc_flow_deadline(flow), lab->now + lab_timers().rkey_retry);
 	lab_rkey(lab, CLIENT, false, 5, 2);
@@ -1740,7 +1739,7 @@ static void negative_reply_without_retry_rkey_13(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].rkey_result, -EREMOTEIO);
 	lab_wait(lab, 20000);
 	lab_expect_silence(lab, CLIENT);
-	/* The next need may try at once. */
+	/* The next request may start at once. */
 	KUNIT_EXPECT_TRUE(test, smc_llc_flow_may_request(&lab->side[CLIENT].flow, lab->now));
 }
 
@@ -1756,7 +1755,7 @@ static void rkey_exchanges_cross_rkey_14_ser_05_ser_22(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_rkey_done, 1);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].rkey_result, 0);
 
-	/* Two CONFIRM RKEY at a time: nobody waits for the other, AMB-19. */
+	/* Two CONFIRM RKEY cross: neither waits for the other, AMB-19. */
 	lab_rkey(lab, CLIENT, false, 0xe, 3);
 	lab_rkey(lab, SERVER, false, 0xf, 4);
 	lab_pump(lab);
@@ -1949,7 +1948,7 @@ static void keys_for_links_that_have_gone(struct kunit *test)
 	struct lab *lab = lab_up_facing(test, SERVER, true);
 	struct smc_llc_msg msg = say_confirm_rkey(5, 1, false);
 
-	/* Number 2 was offered and taken back: the client may not know yet. */
+	/* Number 2 was offered and withdrawn: the client may not know yet. */
 	msg.confirm_rkey.other[0].link_num = 2;
 	lab_say(lab, SERVER, &msg);
 	msg = lab_hear(lab, SERVER, SMC_LLC_CONFIRM_RKEY, true);
@@ -1962,14 +1961,14 @@ static void keys_for_links_that_have_gone(struct kunit *test)
 	lab_say(lab, SERVER, &msg);
 	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_OUT_OF_SYNC);
 
-	/* The carrying link is no other link. */
+	/* The carrying link is not another link. */
 	lab = lab_up_facing(test, SERVER, true);
 	msg = say_confirm_rkey(7, 1, false);
 	msg.confirm_rkey.other[0].link_num = 1;
 	lab_say(lab, SERVER, &msg);
 	lab_expect_terminated(lab, SERVER, SMC_LLC_WHY_OUT_OF_SYNC);
 
-	/* Before any link has gone, number 0 names none. */
+	/* Before any link is gone, number 0 names none. */
 	lab = lab_client_waits_add(test, true);
 	msg = say_confirm_rkey(8, 1, false);
 	msg.confirm_rkey.other[0].link_num = 0;
@@ -1977,14 +1976,14 @@ static void keys_for_links_that_have_gone(struct kunit *test)
 	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_OUT_OF_SYNC);
 }
 
-/* With a second link, a key that is missing fails that link. */
+/* With a second link, a missing key fails that link. */
 static void missing_key_fails_that_link_err_50(struct kunit *test)
 {
 	struct lab *lab = lab_up_facing(test, CLIENT, true);
 	struct smc_llc_msg msg = say_confirm_rkey(5, 0, false);
 	struct smc_llc_flow *flow = &lab->side[CLIENT].flow;
 
-	/* Complete, it fails none. */
+	/* A complete list fails no link. */
 	lab_more_links(lab, CLIENT, 1, 2);
 	lab_more_links(lab, CLIENT, 2, 3);
 	msg = say_confirm_rkey(6, 2, false);
@@ -1994,7 +1993,7 @@ static void missing_key_fails_that_link_err_50(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 0);
 	lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_RKEY, true);
 
-	/* Only the link that is left out. */
+	/* Only the link without a key. */
 	msg = say_confirm_rkey(7, 1, false);
 	msg.confirm_rkey.other[0].link_num = 3;
 	lab_say(lab, CLIENT, &msg);
@@ -2009,7 +2008,7 @@ static void missing_key_fails_that_link_err_50(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, msg.confirm_rkey.is_negative);
 }
 
-/* A link is lost while another one carries on. */
+/* One link is lost while another one continues. */
 static void one_of_two_links_fails_llc_14(struct kunit *test)
 {
 	struct lab *lab;
@@ -2042,11 +2041,11 @@ static void one_of_two_links_fails_llc_14(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, flow->own.is_busy, dead);
 		lab->side[CLIENT].keeps_results = false;
 		lab_pump(lab);
-		/* A reply that nobody would get is not sent. */
+		/* A reply that cannot arrive is not sent. */
 		if (dead)
 			lab_hear(lab, CLIENT, SMC_LLC_DELETE_RKEY, true);
 		lab_expect_silence(lab, CLIENT);
-		/* A second report says nothing new. */
+		/* A second report changes nothing. */
 		lab_feed(lab, CLIENT, &ev);
 		KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_down, 1);
 	}
@@ -2089,7 +2088,7 @@ static void begun_anew_on_another_link_llc_14(struct kunit *test)
 			KUNIT_EXPECT_TRUE(test, msg.confirm_rkey.may_retry);
 		}
 
-		/* Each is answered on its link, for what we know. */
+		/* Each is answered on its own link, as far as we know. */
 		lab->side[CLIENT].keeps_results = false;
 		lab_pump(lab);
 		lab_hear(lab, CLIENT, ev.msg.type, true);
@@ -2101,7 +2100,7 @@ static void begun_anew_on_another_link_llc_14(struct kunit *test)
 	}
 }
 
-/* An exchange about links ends with the link that carries it. */
+/* An exchange that changes links ends with the link that carries it. */
 static void carrier_of_an_exchange_fails(struct kunit *test)
 {
 	struct smc_llc_msg rkey = say_delete_rkey(6, false);
@@ -2118,7 +2117,7 @@ static void carrier_of_an_exchange_fails(struct kunit *test)
 			lab_want_link(lab, SERVER);
 			if (is_created)
 				lab_pump(lab);
-			/* Index 1 is the offer, index 2 carries on. */
+			/* Index 1 is the offer, index 2 continues. */
 			lab_more_links(lab, SERVER, 2, 9);
 			lab_say(lab, SERVER, &rkey);
 			KUNIT_EXPECT_EQ(test, flow->config, SMC_LLC_CONFIG_ADD_LINK);
@@ -2127,7 +2126,7 @@ static void carrier_of_an_exchange_fails(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, flow->phase, SMC_LLC_UP);
 			KUNIT_EXPECT_EQ(test, flow->config, dead ? SMC_LLC_CONFIG_ADD_LINK :
 								   SMC_LLC_CONFIG_DELETE_LINK);
-			/* what came before the offer was answered then */
+			/* messages from before the offer were answered then */
 			KUNIT_EXPECT_EQ(test, flow->remote.is_put_off, dead && is_created);
 			lab_pump(lab);
 			KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_dropped, dead ? 1 : 2);
@@ -2193,7 +2192,7 @@ static void test_link_probe_ka_03_ka_04_tmr_15(struct kunit *test)
 	lab_expect_alive(lab, CLIENT);
 }
 
-/* While anything comes in on the link there is no need to ask. */
+/* A link with traffic needs no probe. */
 static void busy_link_is_not_probed_ka_02_ka_07(struct kunit *test)
 {
 	struct lab *lab = lab_up_facing(test, CLIENT, true);
@@ -2217,7 +2216,7 @@ static void probing_can_be_switched_off(struct kunit *test)
 	lab_pump(lab);
 	KUNIT_EXPECT_EQ(test, smc_llc_flow_deadline(&lab->side[SERVER].flow),
 			SMC_LLC_NO_DEADLINE);
-	/* On request it is still done, and once is enough. */
+	/* A probe on request is still sent, but only once. */
 	lab_event(lab, SERVER, SMC_LLC_EV_REQ_TEST_LINK);
 	lab_event(lab, SERVER, SMC_LLC_EV_REQ_TEST_LINK);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_out, 1);
@@ -2245,7 +2244,7 @@ static void no_test_link_reply_is_link_failure_err_41_err_42_ka_05_ka_06(struct 
 	}
 }
 
-/* A peer that stood still for a while answers all of them then, or some. */
+/* A peer that was suspended answers all probes later, or some. */
 static void late_test_link_replies_are_answers_ka_04_ka_05(struct kunit *test)
 {
 	struct lab *lab = lab_up_facing(test, CLIENT, true);
@@ -2265,14 +2264,14 @@ static void late_test_link_replies_are_answers_ka_04_ka_05(struct kunit *test)
 	lab_expect_alive(lab, CLIENT);
 	KUNIT_EXPECT_EQ(test, smc_llc_flow_deadline(&lab->side[CLIENT].flow), lab->now + 30000);
 
-	/* The third one crosses the next probe, then its own reply comes. */
+	/* The third answer crosses the next probe, then that probe's own answer arrives. */
 	lab_wait(lab, 30000);
 	msg = lab_hear(lab, CLIENT, SMC_LLC_TEST_LINK, false);
 	msg.is_reply = true;
 	lab_say(lab, CLIENT, &msg);
 	lab_say(lab, CLIENT, &msg);
 	lab_expect_alive(lab, CLIENT);
-	/* But no more than were asked for. */
+	/* But there may be no more answers than probes. */
 	lab_say(lab, CLIENT, &msg);
 	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_OUT_OF_SYNC);
 }
@@ -2290,7 +2289,7 @@ static void test_link_reply_with_other_data_err_52(struct kunit *test)
 	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_TEST_LINK_DATA);
 }
 
-/* The peer has come to what was sent before: its answer says so, and nothing less. */
+/* The answer proves that the peer has processed everything sent before the probe. */
 static void a_round_trip_tells_what_the_peer_has_seen_lb_04_fail_19(struct kunit *test)
 {
 	struct lab *lab = lab_up_facing(test, CLIENT, true);
@@ -2300,7 +2299,7 @@ static void a_round_trip_tells_what_the_peer_has_seen_lb_04_fail_19(struct kunit
 	KUNIT_EXPECT_FALSE(test, smc_llc_flow_may_ask(&lab->side[CLIENT].flow, 1));
 	lab_event(lab, CLIENT, SMC_LLC_EV_REQ_ROUND_TRIP);
 	msg = lab_hear(lab, CLIENT, SMC_LLC_TEST_LINK, false);
-	/* of two answers none would tell whose it is */
+	/* with two probes in flight an answer would be ambiguous */
 	KUNIT_EXPECT_FALSE(test, smc_llc_flow_may_ask(&lab->side[CLIENT].flow, 0));
 	lab_event(lab, CLIENT, SMC_LLC_EV_REQ_ROUND_TRIP);
 	lab_expect_silence(lab, CLIENT);
@@ -2308,7 +2307,7 @@ static void a_round_trip_tells_what_the_peer_has_seen_lb_04_fail_19(struct kunit
 	lab_say(lab, CLIENT, &msg);
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].nr_round_trips, 1);
 
-	/* a probe, before or behind it: only the last answer is behind all */
+	/* with a probe before or after it, only the last answer covers everything */
 	lab_event(lab, CLIENT, SMC_LLC_EV_REQ_TEST_LINK);
 	msg = lab_hear(lab, CLIENT, SMC_LLC_TEST_LINK, false);
 	lab_event(lab, CLIENT, SMC_LLC_EV_REQ_ROUND_TRIP);
@@ -2343,7 +2342,7 @@ static void a_round_trip_need_not_end_lb_04(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_round_trips, 0);
 }
 
-/* The completion handler answers; the machine takes no notice, SER-01. */
+/* The completion handler answers; the machine is not involved, SER-01. */
 static void test_link_request_disturbs_nothing_ser_01(struct kunit *test)
 {
 	struct lab *lab = lab_up_server_adding(test, false);
@@ -2366,7 +2365,7 @@ static void server_ends_the_group_lgt_01_lgt_04_dell_13_dell_14(struct kunit *te
 	KUNIT_EXPECT_TRUE(test, msg.delete_link.is_orderly);
 	KUNIT_EXPECT_EQ(test, msg.delete_link.reason, SMC_LLC_DELETE_PROGRAM);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_terminated, 0);
-	/* Nothing is listened to any more, nor answered. */
+	/* Later messages are neither processed nor answered. */
 	msg = say_delete(0, true, false);
 	lab_say(lab, SERVER, &msg);
 	msg = say_delete(1, false, false);
@@ -2467,7 +2466,7 @@ static void ending_client_ignores_commands_err_46(struct kunit *test)
 	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_DELETED);
 }
 
-/* The end of the group goes past every exchange. */
+/* The end of the group overrides every exchange. */
 static void delete_all_during_exchanges_ser_09_ser_14_ser_21(struct kunit *test)
 {
 	struct smc_llc_msg msg = say_delete(0, true, false);
@@ -2506,7 +2505,7 @@ static void delete_all_during_first_contact_ser_09(struct kunit *test)
 	lab_expect_silence(lab, CLIENT);
 	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_PEER_DELETED);
 
-	/* The only link is as good as all. */
+	/* Deleting the only link equals deleting all. */
 	lab = lab_client_waits_add(test, true);
 	msg = say_delete(1, false, false);
 	lab_say(lab, CLIENT, &msg);
@@ -2514,7 +2513,7 @@ static void delete_all_during_first_contact_ser_09(struct kunit *test)
 	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_RESET, SMC_LLC_WHY_PEER_DELETED);
 }
 
-/* The only link: reply first, clean up when that has left. */
+/* The only link: reply first, clean up after the reply is sent. */
 static void server_deletes_the_only_link_dell_05_dell_06(struct kunit *test)
 {
 	struct lab *lab = lab_up_facing(test, CLIENT, true);
@@ -2550,7 +2549,7 @@ static void server_deletes_an_unknown_link_err_49(struct kunit *test)
 	lab_expect_alive(lab, CLIENT);
 }
 
-/* The client only notifies; the exchange is the server's. */
+/* The client only notifies; the server runs the exchange. */
 static void client_deletes_the_only_link_dell_08_dell_09_dell_10(struct kunit *test)
 {
 	struct lab *lab = lab_up_facing(test, SERVER, true);
@@ -2587,7 +2586,7 @@ static void client_deletes_an_unknown_link_err_48(struct kunit *test)
 	msg = lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, true);
 	KUNIT_EXPECT_EQ(test, msg.delete_link.reason, SMC_LLC_DELETE_UNKNOWN_LINK);
 
-	/* Number 2 was the offer that is gone. The client may have the link all the same. */
+	/* Number 2 was the withdrawn offer. The client may still have the link. */
 	msg = say_delete(2, false, false);
 	lab_say(lab, SERVER, &msg);
 	msg = lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, true);
@@ -2601,14 +2600,14 @@ static void client_deletes_an_unknown_link_err_48(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.wants_link, false);
 	lab_expect_alive(lab, SERVER);
 
-	/* Before any link has gone there is no late talk, not even of number 0. */
+	/* Before any link is gone no late message is possible, not even for number 0. */
 	lab = lab_server_waits_add(test, true);
 	msg = say_delete(0, false, false);
 	lab_say(lab, SERVER, &msg);
 	lab_hear(lab, SERVER, SMC_LLC_DELETE_LINK, true);
 }
 
-/* A DELETE LINK that cannot be done now is done afterwards. */
+/* A DELETE LINK that cannot be processed now is processed later. */
 static void client_delete_waits_ser_08_ser_13_ser_19_ser_04(struct kunit *test)
 {
 	struct smc_llc_msg del = say_delete(1, false, false);
@@ -2652,7 +2651,7 @@ static void client_add_link_starts_an_attempt_err_59_addl_06_addl_07(struct kuni
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_created, 2);
 }
 
-/* A client that has asked for a link: if it gets an offer nothing comes of that. */
+/* The client has asked for a link, but an offer leads to none. */
 static void lab_waste_offer(struct lab *lab, bool accepts)
 {
 	struct smc_llc_msg msg;
@@ -2671,7 +2670,7 @@ static void lab_waste_offer(struct lab *lab, bool accepts)
 	lab_say(lab, SERVER, &msg);
 }
 
-/* Each offer is a queue pair: a client cannot have them made as fast as it asks. */
+/* Each offer creates a queue pair: a client must not trigger them at its own rate. */
 static void offers_on_demand_are_limited_err_59_addl_07_sl_12(struct kunit *test)
 {
 	unsigned int i, created, offers;
@@ -2682,7 +2681,7 @@ static void offers_on_demand_are_limited_err_59_addl_07_sl_12(struct kunit *test
 	for (how = 0; how < 4; how++) {
 		lab = lab_up_facing(test, SERVER, how & 1);
 		notice = say_add_link(7, 0, 0, false);
-		/* that of first contact is over */
+		/* the limit of first contact is over */
 		lab->now += lab_timers().reply;
 		for (round = 0; round < 3; round++) {
 			created = lab->side[SERVER].nr_created;
@@ -2693,7 +2692,7 @@ static void offers_on_demand_are_limited_err_59_addl_07_sl_12(struct kunit *test
 			}
 			offers = lab->side[SERVER].nr_created - created;
 			KUNIT_EXPECT_LE(test, offers, SMC_LLC_ATTEMPTS);
-			/* all RNICs of a server that has many may have their turn at once */
+			/* a server with many RNICs may offer each of them at once */
 			KUNIT_EXPECT_GE(test, offers, SMC_LLC_RNICS);
 			lab_expect_silence(lab, SERVER);
 			/* the request of the client stays pending */
@@ -2708,7 +2707,7 @@ static void offers_on_demand_are_limited_err_59_addl_07_sl_12(struct kunit *test
 	}
 }
 
-/* Nor has a server the client make them, by offers that it takes back or replaces. */
+/* A server must not trigger queue pairs at the client by offers that it withdraws or replaces. */
 static void answers_on_demand_are_limited_err_29_dell_05(struct kunit *test)
 {
 	struct smc_llc_msg msg;
@@ -2739,7 +2738,7 @@ static void answers_on_demand_are_limited_err_29_dell_05(struct kunit *test)
 		KUNIT_EXPECT_GE(test, made, SMC_LLC_RNICS);
 		KUNIT_EXPECT_TRUE(test, msg.add_link.is_rejected);
 		lab_expect_silence(lab, CLIENT);
-		/* it says when it would take one again, and does */
+		/* the client reports when it would accept again, and does */
 		lab_wait(lab, lab_timers().reply);
 		lab_hear(lab, CLIENT, SMC_LLC_ADD_LINK, false);
 		msg = say_add_link(7, 9, SMC_MTU_1024, false);
@@ -2770,7 +2769,7 @@ static void client_add_link_crosses_ser_07(struct kunit *test)
 	lab_expect_silence(lab, SERVER);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_up, 1);
 
-	/* And while the queue pair is still being made. */
+	/* And while the queue pair is still being created. */
 	lab = lab_up_facing(test, SERVER, false);
 	lab->side[SERVER].keeps_results = true;
 	lab_want_link(lab, SERVER);
@@ -2819,7 +2818,7 @@ static void client_add_link_at_the_maximum_addl_05_addl_09_maxl_10(struct kunit 
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_created, 1);
 }
 
-/* A client never begins to add a link, here or beyond the limit. */
+/* A client never starts an ADD LINK exchange, here or beyond the limit. */
 static void client_starts_no_add_link_maxl_09_lg_08(struct kunit *test)
 {
 	struct lab *lab = lab_up_facing(test, CLIENT, true);
@@ -2844,7 +2843,7 @@ static void second_link_is_tried_again_err_57_tmr_12(struct kunit *test)
 	lab_wait(lab, 1);
 	msg = lab_hear(lab, SERVER, SMC_LLC_ADD_LINK, false);
 	KUNIT_EXPECT_EQ(test, msg.add_link.link_num, 3);
-	/* And again after the next refusal. */
+	/* And again after the next rejection. */
 	msg = say_reject(3);
 	lab_say(lab, SERVER, &msg);
 	lab_wait(lab, 4999);
@@ -2880,7 +2879,7 @@ static void later_spare_fails_and_nothing_else(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.link[1].state, SMC_LLC_LINK_FREE);
 	KUNIT_EXPECT_TRUE(test, smc_llc_flow_may_request(&lab->side[SERVER].flow, lab->now));
 
-	/* With a retry timer it is tried again. */
+	/* With a retry timer the server tries again. */
 	lab->side[SERVER].flow.params.timers.add_link_retry = 5000;
 	lab_tell_rnic(lab, SERVER);
 	lab_pump(lab);
@@ -2901,7 +2900,7 @@ static void later_add_link_crosses_the_wire_sl_12(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_dropped, 2);
 }
 
-/* No exchange of our own begins while links change. */
+/* No RKEY exchange of our own starts while links change. */
 static void rkeys_wait_for_links_ser_02_ser_05_rkey_15(struct kunit *test)
 {
 	struct lab *lab = lab_up_server_adding(test, true);
@@ -2958,7 +2957,7 @@ static void client_confirm_rkey_is_taken_deployed(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, msg.confirm_rkey.is_negative);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_stored, 1);
 
-	/* With a key for the link that is about to go. */
+	/* With a key for a link that is being deleted. */
 	lab = lab_up_server_deleting(test, true);
 	msg = say_confirm_rkey(6, 1, false);
 	msg.confirm_rkey.other[0].link_num = 3;
@@ -2968,7 +2967,7 @@ static void client_confirm_rkey_is_taken_deployed(struct kunit *test)
 	lab_expect_alive(lab, SERVER);
 }
 
-/* AMB-21: DELETE RKEY has no way to say "later", so it waits. */
+/* AMB-21: DELETE RKEY has no code for "retry later", so it waits. */
 static void client_delete_rkey_waits_for_links(struct kunit *test)
 {
 	struct lab *lab = lab_up_server_adding(test, false);
@@ -2982,7 +2981,7 @@ static void client_delete_rkey_waits_for_links(struct kunit *test)
 	lab_hear(lab, SERVER, SMC_LLC_DELETE_RKEY, true);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_deleted, 1);
 
-	/* Meanwhile its sender is patient. */
+	/* Meanwhile its sender waits as well. */
 	lab = lab_up_facing(test, CLIENT, false);
 	lab_rkey(lab, CLIENT, true, 5, 1);
 	lab_wait(lab, lab_timers().reply - 1);
@@ -2998,7 +2997,7 @@ static void client_delete_rkey_waits_for_links(struct kunit *test)
 	lab_expect_terminated(lab, CLIENT, SMC_LLC_WHY_RKEY_TIMEOUT);
 }
 
-/* The client answers ADD LINK although it waits for its own reply. */
+/* The client answers ADD LINK while it waits for its own reply. */
 static void confirm_rkey_crosses_add_link_ser_18(struct kunit *test)
 {
 	struct lab *lab = lab_up(test, false);
@@ -3063,13 +3062,13 @@ static void end_before_the_beginning(struct kunit *test)
 	lab_start_side(lab, SERVER);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.phase, SMC_LLC_DEAD);
 
-	/* During first contact the caller hears whether TCP can go on. */
+	/* During first contact the caller learns whether TCP can continue. */
 	lab = lab_client_waits_confirm(test, true);
 	lab_terminate(lab, CLIENT);
 	lab_expect_failed(lab, CLIENT, SMC_LLC_FAIL_DECLINE, SMC_LLC_WHY_DELETED);
 }
 
-/* A queue pair that is still on its way at the end is not leaked. */
+/* A queue pair that is created after the end is not leaked. */
 static void spare_that_comes_too_late_is_dropped(struct kunit *test)
 {
 	struct lab *lab = lab_up_facing(test, SERVER, true);
@@ -3122,7 +3121,7 @@ static void reasons_have_texts(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, smc_llc_why_name(SMC_LLC_WHY_NR), "unknown");
 }
 
-/* What a random run may do besides delivering. */
+/* The events of a random run besides deliveries. */
 struct run_limits {
 	bool may_lose;
 	bool may_break;
@@ -3135,7 +3134,7 @@ static u32 roll(struct rnd_state *rnd, u32 sides)
 	return prandom_u32_state(rnd) % sides;
 }
 
-/* One random step; requests outstanding are counted in @asked. */
+/* One random step; @asked counts outstanding requests. */
 static void random_step(struct lab *lab, struct rnd_state *rnd, const struct run_limits *may,
 			unsigned int asked[2])
 {
@@ -3191,7 +3190,7 @@ static void random_step(struct lab *lab, struct rnd_state *rnd, const struct run
 	}
 }
 
-/* TEST LINK is answered outside of the machine: the lab does it here. */
+/* TEST LINK is answered outside of the machine; here the lab does it. */
 static void answer_probes(struct lab *lab, int who)
 {
 	struct smc_llc_link *lnk = &lab->side[who].flow.link[0];
@@ -3204,7 +3203,7 @@ static void answer_probes(struct lab *lab, int who)
 	lab_say(lab, who, &msg);
 }
 
-/* Let everything that is under way come to its end. */
+/* Run until everything pending is done. */
 static void lab_settle(struct lab *lab)
 {
 	int round, who;
@@ -3222,7 +3221,7 @@ static void lab_settle(struct lab *lab)
 				lab_event(lab, !who, SMC_LLC_EV_DECLINED);
 			}
 		}
-		/* Short of the idle time, so that only waiting ends. */
+		/* Less than the idle time, so that only waits expire. */
 		lab->now += 2500;
 		for (who = SERVER; who <= CLIENT; who++)
 			lab_tick(lab, who, lab->now);
@@ -3235,7 +3234,7 @@ static void expect_settled(struct lab *lab, int who, unsigned int asked)
 	struct smc_llc_flow *flow = &side->flow;
 
 	KUNIT_EXPECT_TRUE(lab->test, flow->phase == SMC_LLC_UP || flow->phase == SMC_LLC_DEAD);
-	/* One end at most, and exactly one if it is dead. */
+	/* A machine ends at most once, and exactly once if it is dead. */
 	KUNIT_EXPECT_EQ(lab->test, side->nr_failed + side->nr_terminated,
 			flow->phase == SMC_LLC_DEAD);
 	KUNIT_EXPECT_LE(lab->test, side->nr_up, 1);
@@ -3248,7 +3247,7 @@ static void expect_settled(struct lab *lab, int who, unsigned int asked)
 	KUNIT_EXPECT_EQ(lab->test, flow->wants_link, false);
 }
 
-/* Neither side carries data over TCP that the other one sends over RDMA. */
+/* No side uses TCP for data while the other one uses RDMA. */
 static void expect_agreement(struct lab *lab)
 {
 	struct lab_side *server = &lab->side[SERVER];
@@ -3298,7 +3297,7 @@ static void random_runs(struct kunit *test, const struct run_limits *may, u32 se
 	}
 }
 
-/* Whatever order things happen in, a good wire keeps both sides up. */
+/* On a good wire both sides stay up in any order of events. */
 static void random_order_on_a_good_wire(struct kunit *test)
 {
 	static const struct run_limits may = { .steps = 300 };
@@ -3322,7 +3321,7 @@ static void random_losses_and_breaks(struct kunit *test)
 	random_runs(test, &may, 3, 600);
 }
 
-/* A peer that says anything at any time: the machine ends or goes on. */
+/* A peer that sends anything at any time: the machine ends the group, or continues. */
 static void random_nonsense(struct kunit *test)
 {
 	struct rnd_state rnd;

@@ -10,7 +10,7 @@
 #include "../../../net/smc/proto/smc_llc_run.h"
 #include "smc_llc_chaos.h"
 
-/* A group that has come up as far as its RNICs allow. */
+/* A group that has as many links as its RNICs allow. */
 static struct world *world_of(struct kunit *test, u8 server_rnics, u8 client_rnics, u8 max_links,
 			      bool is_deployed)
 {
@@ -54,7 +54,7 @@ static void expect_no_fault(struct kunit *test, const struct world *w)
 			      w->fault ? w->fault : "");
 }
 
-/* Nothing more happens by itself, and both see the same @nr links. */
+/* No event is pending, and both sides have the same @nr links. */
 static void expect_rest(struct kunit *test, struct world *w, unsigned int nr)
 {
 	w_pump(w);
@@ -108,7 +108,7 @@ static unsigned int known(struct world *w, int who)
 	return nr;
 }
 
-/* A message that the other side does not expect, on a link of its. */
+/* Send an unexpected message to @to on one of its links. */
 static void say(struct world *w, int to, u8 link, const struct smc_llc_msg *msg)
 {
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG, .link = link, .msg = *msg };
@@ -118,8 +118,8 @@ static void say(struct world *w, int to, u8 link, const struct smc_llc_msg *msg)
 }
 
 /*
- * One link, then the RNICs for a second one appear: the server begins at once.
- * Comes back when the server has sent the first message of type @type.
+ * One link, then RNICs for a second one appear: the server starts at once. Returns after the
+ * server has sent the first message of type @type.
  */
 static struct world *adding(struct kunit *test, u8 type, bool is_deployed)
 {
@@ -129,14 +129,14 @@ static struct world *adding(struct kunit *test, u8 type, bool is_deployed)
 	w->side[W_CLIENT].has_rnic[1] = true;
 	w_tell_rnics(w, W_CLIENT);
 	w_pump(w);
-	/* An asymmetric one, so that what follows is not first contact's. */
+	/* An asymmetric link first, so that first contact is over. */
 	KUNIT_ASSERT_EQ(test, links(w), 2);
 	w_rnic_up(w, W_SERVER, 1);
 	w_pump_until(w, W_SERVER, type, false);
 	return w;
 }
 
-/* The same from one link to two. */
+/* The same, from one link to two. */
 static struct world *adding_second(struct kunit *test, u8 type, bool is_deployed)
 {
 	struct world *w = up(test, 1, 1, 2, is_deployed);
@@ -181,7 +181,7 @@ static void second_link_sl_07_sl_08_sl_09_sl_10_lg_12_lg_13_lg_14_addl_04(struct
 		expect_rest(test, w, row->links);
 		for (who = W_SERVER; who <= W_CLIENT; who++)
 			KUNIT_EXPECT_EQ(test, class(w, who), row->type[who]);
-		/* The class of a group that takes no time to wait for better. */
+		/* The group gets its best class without an intermediate one. */
 		KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 0);
 	}
 }
@@ -195,7 +195,7 @@ static void as_many_links_as_agreed_maxl_09_maxl_10_addl_05(struct kunit *test)
 	for (nr = 2; nr <= W_RNICS; nr++) {
 		for (max = 2; max <= SMC_LLC_MAX_LINKS_MAX; max++) {
 			for (who = W_SERVER; who <= W_CLIENT; who++) {
-				/* one side has RNICs to spare */
+				/* one side has spare RNICs */
 				w = up(test, who == W_SERVER ? nr : W_RNICS,
 				       who == W_CLIENT ? nr : W_RNICS, max, true);
 				expect_rest(test, w, min(max, nr));
@@ -206,8 +206,8 @@ static void as_many_links_as_agreed_maxl_09_maxl_10_addl_05(struct kunit *test)
 }
 
 /*
- * One side has one RNIC, so the group begins with an asymmetric link; it gets one
- * after the other, and loses them again.
+ * One side has one RNIC, so the group starts with an asymmetric link. It gets more RNICs one
+ * by one, and loses them again.
  */
 static void many_links_come_and_go_maxl_09_maxl_10_lg_12_lg_16(struct kunit *test)
 {
@@ -228,7 +228,7 @@ static void many_links_come_and_go_maxl_09_maxl_10_lg_12_lg_16(struct kunit *tes
 						min(max, nr));
 			}
 			for (nr = W_RNICS - 1; nr; nr--) {
-				/* links that have lived for a while are replaced at once */
+				/* a link that lasted is replaced at once */
 				w->now += 10000;
 				w_rnic_down(w, who, nr, true);
 				expect_rest(test, w, nr > 1 ? min(max, nr) : 2);
@@ -239,7 +239,7 @@ static void many_links_come_and_go_maxl_09_maxl_10_lg_12_lg_16(struct kunit *tes
 	}
 }
 
-/* FC-12: data waits for the second link, and for its last message. */
+/* FC-12: data waits for the last message of the second link's exchange. */
 static void data_waits_fc_12_sl_13_sl_14_sl_15_sl_17_addl_16(struct kunit *test)
 {
 	struct world *w = world_of(test, 2, 2, 2, false);
@@ -259,7 +259,7 @@ static void data_waits_fc_12_sl_13_sl_14_sl_15_sl_17_addl_16(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_up, 1);
 }
 
-/* First the symmetric link, then the asymmetric one goes, with its reason. */
+/* The symmetric link is added first, then the asymmetric one is deleted, with its reason. */
 static void asymmetric_is_replaced_lg_15_lg_16_addl_06_addl_07_err_58_err_59(struct kunit *test)
 {
 	int who;
@@ -272,7 +272,7 @@ static void asymmetric_is_replaced_lg_15_lg_16_addl_06_addl_07_err_58_err_59(str
 		expect_rest(test, w, 2);
 		w_rnic_up(w, who, 1);
 		w_pump_until(w, W_SERVER, SMC_LLC_DELETE_LINK, false);
-		/* LG-15: three of two allowed ones, for a moment */
+		/* LG-15: three links for a moment, though two are allowed */
 		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_link_up, 3);
 		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].down_reason,
 				SMC_LLC_DELETE_ASYMMETRIC);
@@ -287,7 +287,7 @@ static void asymmetric_is_replaced_lg_15_lg_16_addl_06_addl_07_err_58_err_59(str
 	}
 }
 
-/* Two of each message's three at most, until both sides are through. */
+/* At most two RMBs a message, until both sides have announced all. */
 static void rmbs_of_both_sides_rkey_20_rkey_21_addl_12_addl_14_addl_15(struct kunit *test)
 {
 	static const u8 counts[] = { 1, 2, 3, 4, 5, 9 };
@@ -307,7 +307,7 @@ static void rmbs_of_both_sides_rkey_20_rkey_21_addl_12_addl_14_addl_15(struct ku
 			w_rnic_up(w, W_SERVER, 1);
 			w_rnic_up(w, W_CLIENT, 1);
 			expect_rest(test, w, 2);
-			/* The first attempt found the client's second RNIC, or not. */
+			/* The first attempt found the client's second RNIC, or did not. */
 			KUNIT_EXPECT_EQ(test, class(w, W_SERVER), SMC_LGR_TYPE_SYMMETRIC);
 			KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_ADD_LINK_CONT) %
 					((most + 1) / 2), 0);
@@ -421,7 +421,7 @@ static void rkey_sequence_for_nine_links_rkey_08_rkey_09(struct kunit *test)
 	}
 }
 
-/* A continuation that does not go on where it was, or never comes. */
+/* A continuation with a wrong count, or none at all. */
 static void bad_continuations_err_47_err_54_amb_39_amb_58(struct kunit *test)
 {
 	struct smc_llc_msg msg = { .type = SMC_LLC_CONFIRM_RKEY };
@@ -457,7 +457,7 @@ static void bad_continuations_err_47_err_54_amb_39_amb_58(struct kunit *test)
 	}
 }
 
-/* Numbers come back only after all others. */
+/* A link number is used again only after all others. */
 static void numbers_of_lost_links_lid_03(struct kunit *test)
 {
 	struct world *w = up(test, 2, 2, 2, true);
@@ -486,7 +486,7 @@ static void numbers_of_lost_links_lid_03(struct kunit *test)
 	expect_rest(test, w, 2);
 }
 
-/* Either side loses either link: the peer learns it, and a new one comes. */
+/* Either side loses either link: the peer is notified, and a new link is added. */
 static void link_is_lost_and_replaced_dell_01_dell_03_to_dell_06_dell_10(struct kunit *test)
 {
 	int deployed, who, idx;
@@ -524,7 +524,7 @@ static void link_is_given_up_dell_07_dell_08_dell_14_lgt_03(struct kunit *test)
 		for (idx = 0; idx < 2; idx++) {
 			struct world *w = up(test, 2, 2, 2, true);
 
-			/* The RNIC goes out of service, so no new link comes. */
+			/* The RNIC is taken out of service, so no new link is added. */
 			w->side[who].has_rnic[idx] = false;
 			w_tell_rnics(w, who);
 			w->side[who].has_rnic[idx] = true;
@@ -536,7 +536,7 @@ static void link_is_given_up_dell_07_dell_08_dell_14_lgt_03(struct kunit *test)
 					SMC_LLC_DELETE_OPERATOR);
 			w_check_rest(w);
 			expect_no_fault(test, w);
-			/* The last one takes the group along, without a timeout. */
+			/* The loss of the last link ends the group, without a timeout. */
 			w = up(test, 1, 1, 2, true);
 			give_up(w, who, 0, true);
 			w_pump(w);
@@ -548,7 +548,7 @@ static void link_is_given_up_dell_07_dell_08_dell_14_lgt_03(struct kunit *test)
 	}
 }
 
-/* DELETE LINK, whether it asks, tells or answers. */
+/* DELETE LINK as request, notice or reply. */
 static unsigned int said_of_end(struct world *w, int who)
 {
 	return requests(w, who, SMC_LLC_DELETE_LINK) + replies(w, who, SMC_LLC_DELETE_LINK);
@@ -600,7 +600,7 @@ static void clears(struct kunit *test, bool deployed, int giver, int who, u32 ms
 	kunit_kfree(test, w);
 }
 
-/* Nobody says anything of the end of a link as long as its connections have to be silent. */
+/* No DELETE LINK is sent before the connections of the link are quiesced. */
 static void link_is_clear_first_fail_10_fail_18_fail_19_dell_05_dell_10(struct kunit *test)
 {
 	u32 ms = w_timers().delete_link;
@@ -619,7 +619,7 @@ static void link_is_clear_first_fail_10_fail_18_fail_19_dell_05_dell_10(struct k
 	}
 }
 
-/* Nor is one cleared that has failed at the server, whatever that says of the order. */
+/* A link that failed at the server is not drained, even if the server reports an orderly end. */
 static void deployed_server_loses_a_link_in_order_dell_05_amb_69(struct kunit *test)
 {
 	struct smc_llc_msg msg = { .type = SMC_LLC_DELETE_LINK };
@@ -634,7 +634,7 @@ static void deployed_server_loses_a_link_in_order_dell_05_amb_69(struct kunit *t
 	KUNIT_EXPECT_EQ(test, replies(w, W_CLIENT, SMC_LLC_DELETE_LINK), 1);
 }
 
-/* A link that has failed at the client, which says so, is not waited for. */
+/* A link that failed at the client, and is reported so, is not drained. */
 static void failed_link_is_not_cleared_dell_08_amb_69(struct kunit *test)
 {
 	struct world *w = up(test, 3, 3, 3, true);
@@ -651,7 +651,7 @@ static void failed_link_is_not_cleared_dell_08_amb_69(struct kunit *test)
 	expect_rest(test, w, 2);
 }
 
-/* Server's RNICs, client's, and links: as many as may be, and asymmetric ones. */
+/* RNICs of the server, RNICs of the client, and links; symmetric and asymmetric cases. */
 static const u8 late_rows[][3] = { { 2, 2, 2 }, { 3, 3, 3 }, { 2, 1, 2 }, { 1, 2, 2 } };
 
 static void comes_back_later(struct kunit *test, const u8 *row, int who, u8 idx)
@@ -660,7 +660,7 @@ static void comes_back_later(struct kunit *test, const u8 *row, int who, u8 idx)
 	unsigned int offers;
 
 	expect_rest(test, w, row[2]);
-	/* long enough for one that fails to be replaced at once */
+	/* long enough for a failed link to be replaced at once */
 	w->now += 60000;
 	give_up(w, who, idx, true);
 	offers = requests(w, W_SERVER, SMC_LLC_ADD_LINK);
@@ -673,7 +673,7 @@ static void comes_back_later(struct kunit *test, const u8 *row, int who, u8 idx)
 	KUNIT_EXPECT_GT(test, requests(w, W_SERVER, SMC_LLC_ADD_LINK), offers);
 }
 
-/* What the operator has taken down stays so for a while. */
+/* A link that the operator took down stays down for a while. */
 static void link_given_up_comes_back_later_dell_14_err_57_tmr_12(struct kunit *test)
 {
 	unsigned int i;
@@ -686,7 +686,7 @@ static void link_given_up_comes_back_later_dell_14_err_57_tmr_12(struct kunit *t
 				comes_back_later(test, late_rows[i], who, idx);
 }
 
-/* What a client has taken down carries nothing more, whatever it says of the order. */
+/* A link that a deployed client took down carries nothing more, even if reported as orderly. */
 static void deployed_client_loses_a_link_in_order_dell_08_amb_69(struct kunit *test)
 {
 	static const u32 reasons[] = { SMC_LLC_DELETE_LOST_PATH, SMC_LLC_DELETE_OPERATOR };
@@ -712,7 +712,7 @@ static void deployed_client_loses_a_link_in_order_dell_08_amb_69(struct kunit *t
 	}
 }
 
-/* By word of the client, or by what it sends. */
+/* By a DELETE LINK of the client, or by a failure. */
 static void lose_by_client(struct world *w, bool by_word)
 {
 	if (by_word)
@@ -723,7 +723,7 @@ static void lose_by_client(struct world *w, bool by_word)
 	w_want_link(w, W_CLIENT);
 }
 
-/* A client that wants a link and gives it up, and again: what was in use uses memory. */
+/* A client asks for a link and drops it, again and again: each one in use costs memory. */
 static void links_do_not_come_as_fast_as_they_go_err_59_dell_09(struct kunit *test)
 {
 	struct w_side *server;
@@ -750,14 +750,14 @@ static void links_do_not_come_as_fast_as_they_go_err_59_dell_09(struct kunit *te
 			w_wait(w, 1);
 			KUNIT_EXPECT_EQ(test, server->nr_link_up, ups + 1);
 		}
-		/* one that was there for long is replaced when it is wanted */
+		/* a link that lasted is replaced as soon as one is wanted */
 		w->now += w_timers().reply;
 		lose_by_client(w, how < 2);
 		expect_rest(test, w, 2);
 	}
 }
 
-/* The same of a server: here it is the client who refuses, and who says when no more. */
+/* The same of a server: here the client rejects, and reports when it accepts again. */
 static void nor_as_fast_as_a_server_ends_them(struct kunit *test, u8 client_rnics)
 {
 	struct world *w = up(test, 2, client_rnics, 2, true);
@@ -802,8 +802,8 @@ static void nor_as_fast_as_a_server_ends_them_err_59_dell_05(struct kunit *test)
 }
 
 /*
- * While a third link comes, the operator gives one up: the asymmetric one would have
- * been next, but is the second of two then.
+ * While a third link is added the operator gives one up. The asymmetric link would have been
+ * deleted next, but is the second of two now.
  */
 static struct world *asymmetric_behind_another(struct kunit *test)
 {
@@ -836,7 +836,7 @@ static void asymmetric_is_the_last_to_work_lg_12_lg_16(struct kunit *test)
 {
 	struct world *w = asymmetric_behind_another(test);
 
-	/* the link that carries the exchange dies as well */
+	/* the link that carries the exchange fails as well */
 	w->side[W_CLIENT].has_rnic[1] = false;
 	w_tell_rnics(w, W_CLIENT);
 	w_break(w, W_CLIENT, 2, true);
@@ -859,7 +859,7 @@ static void add_link_crosses_notice_ser_07(struct kunit *test)
 	w_rnic_up(w, W_CLIENT, 1);
 	KUNIT_EXPECT_EQ(test, requests(w, W_CLIENT, SMC_LLC_ADD_LINK), 1);
 	expect_rest(test, w, 2);
-	/* The one that crossed was the answer: no second exchange. */
+	/* The request that crossed counts as the answer: no second exchange. */
 	KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_ADD_LINK), 2);
 	KUNIT_EXPECT_EQ(test, class(w, W_SERVER), SMC_LGR_TYPE_SYMMETRIC);
 }
@@ -890,7 +890,7 @@ static void add_link_crosses_delete_link_ser_08_amb_69(struct kunit *test)
 	}
 }
 
-/* The end of the group goes past every exchange, from either side. */
+/* The end of the group overrides every exchange, from either side. */
 static void whole_group_at_any_time_ser_09_ser_14_ser_21_amb_67(struct kunit *test)
 {
 	static const u8 types[] = {
@@ -937,7 +937,7 @@ static void add_link_crosses_confirm_rkey_ser_10_ser_18_rkey_12(struct kunit *te
 
 			w_add_rmb(w, W_CLIENT);
 			w_request(w, W_CLIENT);
-			/* SER-02: only before it has seen the server's ADD LINK */
+			/* SER-02: only before it has received the server's ADD LINK */
 			KUNIT_EXPECT_EQ(test, requests(w, W_CLIENT, SMC_LLC_CONFIRM_RKEY),
 					types[i] == SMC_LLC_ADD_LINK);
 			w_pump(w);
@@ -955,7 +955,7 @@ static void add_link_crosses_confirm_rkey_ser_10_ser_18_rkey_12(struct kunit *te
 	}
 }
 
-/* DELETE RKEY cannot be refused: it waits, and its timer with it. */
+/* DELETE RKEY cannot be rejected: it waits, and its timer as well. */
 static void add_link_crosses_delete_rkey_amb_21(struct kunit *test)
 {
 	int deployed;
@@ -989,7 +989,7 @@ static void rkeys_do_not_wait_for_an_offer_ser_10_rkey_15_amb_21(struct kunit *t
 	u8 i;
 
 	for (deployed = 0; deployed < 2; deployed++) {
-		/* as many links as need a continuation, too */
+		/* also with so many links that a continuation is needed */
 		for (i = 1; i <= 5; i += 4) {
 			w = up(test, i, W_RNICS, 8, deployed);
 			w_add_rmb(w, W_CLIENT);
@@ -1006,7 +1006,7 @@ static void rkeys_do_not_wait_for_an_offer_ser_10_rkey_15_amb_21(struct kunit *t
 			w_del_rmb(w, W_CLIENT, 1);
 			w_pump(w);
 			KUNIT_EXPECT_EQ(test, known(w, W_CLIENT), 2);
-			/* one on the way meets the offer */
+			/* one in flight meets the offer */
 			w_add_rmb(w, W_CLIENT);
 			w_pump_until(w, W_CLIENT, SMC_LLC_CONFIRM_RKEY, false);
 			w->side[W_SERVER].create_hangs = false;
@@ -1018,7 +1018,7 @@ static void rkeys_do_not_wait_for_an_offer_ser_10_rkey_15_amb_21(struct kunit *t
 	}
 }
 
-/* Nor does the end of a link: the offer is made afterwards. */
+/* The end of a link does not wait, either: the offer is made later. */
 static void deletion_does_not_wait_for_an_offer_ser_08(struct kunit *test)
 {
 	int who, is_orderly;
@@ -1045,7 +1045,7 @@ static void deletion_does_not_wait_for_an_offer_ser_08(struct kunit *test)
 	}
 }
 
-/* A server that takes its time with each message of an exchange comes to the next one. */
+/* A server that is slow with each message of an exchange still gets to the next one. */
 static void notice_waits_for_an_exchange_ser_08_err_36(struct kunit *test)
 {
 	struct world *w = up(test, 2, 3, 3, false);
@@ -1066,7 +1066,7 @@ static void notice_waits_for_an_exchange_ser_08_err_36(struct kunit *test)
 		w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK_CONT, false);
 	}
 	w_pump_until(w, W_SERVER, SMC_LLC_DELETE_LINK, false);
-	/* what it begins afterwards has all the time there is */
+	/* the next exchange has its full time limit */
 	w->side[W_SERVER].is_frozen = true;
 	w_wait(w, w_timers().delete_link - 1);
 	w->side[W_SERVER].is_frozen = false;
@@ -1077,7 +1077,7 @@ static void notice_waits_for_an_exchange_ser_08_err_36(struct kunit *test)
 	expect_rest(test, w, 3);
 }
 
-/* One that offers what is of no use instead, again and again, does not keep a lost link. */
+/* A server that sends useless offers instead must not keep a lost link alive. */
 static void a_busy_server_keeps_no_lost_link_err_36(struct kunit *test)
 {
 	struct smc_llc_msg msg = { .type = SMC_LLC_ADD_LINK };
@@ -1102,11 +1102,11 @@ static void a_busy_server_keeps_no_lost_link_err_36(struct kunit *test)
 		w_wait(w, timers.delete_link - 1);
 	}
 	KUNIT_EXPECT_EQ(test, client->nr_terminated, 1);
-	/* each of them may have been in good faith */
+	/* each offer may have been legitimate */
 	KUNIT_EXPECT_GE(test, w->now - began, patience);
 }
 
-/* TEST LINK is answered whatever goes on. */
+/* TEST LINK is answered during any exchange. */
 static void test_link_at_any_time_ser_06_ser_11_ser_16(struct kunit *test)
 {
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_TEST_LINK };
@@ -1172,7 +1172,7 @@ static void delete_link_crosses_delete_link_ser_04_ser_13(struct kunit *test)
 	}
 }
 
-/* The same link from both sides: one exchange is enough. */
+/* Both sides give up the same link: one exchange is enough. */
 static void both_lose_the_same_link_ser_13_err_48(struct kunit *test)
 {
 	struct world *w = up(test, 2, 2, 2, true);
@@ -1187,7 +1187,7 @@ static void both_lose_the_same_link_ser_13_err_48(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, replies(w, W_SERVER, SMC_LLC_DELETE_LINK), 0);
 }
 
-/* Index 0 carries the RKEY exchange, 1 does not; it comes before DELETE LINK or crosses it. */
+/* Index 0 carries the RKEY exchange, 1 does not; it is before DELETE LINK or crosses it. */
 static void delete_link_meets_confirm_rkey(struct kunit *test, bool deployed, u8 idx, bool crosses)
 {
 	struct world *w = up(test, 2, 2, 2, deployed);
@@ -1246,7 +1246,7 @@ static void confirm_rkey_crosses_delete_link_ser_19(struct kunit *test)
 			w_pump_until(w, W_SERVER, SMC_LLC_CONFIRM_RKEY, false);
 			give_up(w, W_CLIENT, idx, orderly);
 			w_pump(w);
-			/* In good order it ends first, whichever link it is on. */
+			/* An orderly end lets the exchange finish first, on either link. */
 			if (orderly)
 				KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_done, nr_done + 1);
 			w_wait(w, 60000);
@@ -1299,7 +1299,7 @@ static void exchange_is_begun_anew_llc_14_fail_15_rkey_05(struct kunit *test)
 	}
 }
 
-/* All else waits for an exchange: a peer that only begins them loses its links. */
+/* All other work waits for an exchange: a peer that only starts them loses its links. */
 static void nothing_but_beginnings_fail_15_rkey_05_err_50(struct kunit *test)
 {
 	struct smc_llc_msg msg = { .type = SMC_LLC_CONFIRM_RKEY };
@@ -1310,7 +1310,7 @@ static void nothing_but_beginnings_fail_15_rkey_05_err_50(struct kunit *test)
 
 	cr->nr_rtokens = 3;
 	cr->other[1].link_num = link[2].num;
-	/* once for each link that it may have lost */
+	/* once for each link that the peer may have lost */
 	for (i = 0; i <= SMC_LLC_LINKS; i++) {
 		cr->other[0].link_num = link[!(i % 2)].num;
 		say(w, W_SERVER, i % 2, &msg);
@@ -1325,7 +1325,7 @@ static void nothing_but_beginnings_fail_15_rkey_05_err_50(struct kunit *test)
 
 /* Appendix C.7.1 */
 
-/* First contact goes on with one link when both know that the second is none. */
+/* First contact continues with one link when both sides know that the second one failed. */
 static void second_link_without_confirm_err_25_err_31_err_56_err_57_sl_16_sl_18(struct kunit *test)
 {
 	int who;
@@ -1346,13 +1346,13 @@ static void second_link_without_confirm_err_25_err_31_err_56_err_57_sl_16_sl_18(
 		expect_rest(test, w, 1);
 		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_up, 1);
 		KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_up, 1);
-		/* ERR-56, ERR-57: and tries again */
+		/* ERR-56, ERR-57: and the server tries again */
 		w_wait(w, w_timers().add_link_retry);
 		expect_rest(test, w, 2);
 	}
 }
 
-/* A path that is lost without a word is tried again, but not instead of the others. */
+/* A path that fails silently is tried again, but after the other ones. */
 static void rnics_take_turns(struct kunit *test, u8 rnic)
 {
 	struct w_side *server;
@@ -1363,7 +1363,7 @@ static void rnics_take_turns(struct kunit *test, u8 rnic)
 	server = &w->side[W_SERVER];
 	w_wait(w, w_timers().add_link_retry);
 	expect_rest(test, w, 3);
-	/* no other one to the RNIC of the link that stays, either: that were an asymmetric one */
+	/* no other attempt to the RNIC of the remaining link: that would be an asymmetric link */
 	for (i = 0; i < 3; i++)
 		for (k = 0; k < W_RNICS; k++)
 			w->is_cut[i][k] = true;
@@ -1375,7 +1375,7 @@ static void rnics_take_turns(struct kunit *test, u8 rnic)
 	w_wait(w, 3 * w_timers().add_link_retry);
 	KUNIT_EXPECT_EQ(test, links(w), 1);
 
-	/* one pair has its path back: that of the second RNIC of the server */
+	/* the path of one pair works again: that of the server's second RNIC */
 	w->is_cut[1][rnic] = false;
 	w_wait(w, 8 * w_timers().add_link_retry);
 	KUNIT_EXPECT_EQ(test, links(w), 2);
@@ -1391,7 +1391,7 @@ static void rnics_take_turns_while_attempts_fail_err_56_tmr_12(struct kunit *tes
 	rnics_take_turns(test, 1);
 }
 
-/* RNIC 1 of a side has no path, and nothing says so: the other one makes the second link. */
+/* RNIC 1 of a side has no path, and no error shows it: the other one makes the second link. */
 static void asymmetric_link_where_no_other_has_a_path(struct kunit *test, int who)
 {
 	struct world *w = up(test, 2, 2, 2, true);
@@ -1421,7 +1421,7 @@ static void one_rnic_without_a_path_lg_12_sl_07_sl_09(struct kunit *test)
 	asymmetric_link_where_no_other_has_a_path(test, W_CLIENT);
 }
 
-/* Short messages get through, and data do not: the next attempt is not made there again. */
+/* Short messages pass, data does not: the next attempt uses another path. */
 static void a_path_that_is_lost_with_the_first_data_err_56(struct kunit *test)
 {
 	struct world *w = up(test, 3, 3, 2, true);
@@ -1438,7 +1438,7 @@ static void a_path_that_is_lost_with_the_first_data_err_56(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, used, BIT(1) | BIT(2));
 }
 
-/* It is an RNIC's turn until it has been offered: an attempt may be given up before. */
+/* The turn of an RNIC ends with its offer: an attempt may be given up before. */
 static void no_turn_without_an_offer_err_56(struct kunit *test)
 {
 	struct world *w = up(test, 3, 3, 2, true);
@@ -1460,7 +1460,7 @@ static void no_turn_without_an_offer_err_56(struct kunit *test)
 	expect_rest(test, w, 2);
 }
 
-/* A client moves on as well where the RNIC that it waits for is offered no more. */
+/* A client also advances when the RNIC that it waits for is not offered any more. */
 static void a_round_ends_without_its_first_rnic_err_56(struct kunit *test)
 {
 	struct smc_llc_flow *flow = kunit_kzalloc(test, sizeof(*flow), GFP_KERNEL);
@@ -1474,12 +1474,12 @@ static void a_round_ends_without_its_first_rnic_err_56(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow->next_rnic, 0);
 	smc_llc_rnic_of_peer(flow, &end[1]);
 	KUNIT_EXPECT_EQ(test, flow->next_rnic, 1);
-	/* from now on it is this one's */
+	/* from now on it is the turn of this RNIC */
 	smc_llc_rnic_of_peer(flow, &end[1]);
 	KUNIT_EXPECT_EQ(test, flow->next_rnic, 2);
 }
 
-/* The path of the second link takes nothing: no timer is needed. */
+/* The path of the second link fails every send: no timer is needed. */
 static void second_link_cannot_be_confirmed_sl_16_err_19(struct kunit *test)
 {
 	struct world *w = world_of(test, 2, 2, 2, false);
@@ -1520,7 +1520,7 @@ static void later_link_without_confirm_err_26_err_32_tmr_12_tmr_13(struct kunit 
 	}
 }
 
-/* Two links are no reason to do without the third one: what failed is tried again. */
+/* The server tries again for a third link, though it has two. */
 static void third_link_fails_err_56_err_57_tmr_12_tmr_13(struct kunit *test)
 {
 	int who, late;
@@ -1545,7 +1545,7 @@ static void third_link_fails_err_56_err_57_tmr_12_tmr_13(struct kunit *test)
 	}
 }
 
-/* The carrying link counts as failed; with another one it is tried there. */
+/* The carrying link counts as failed; if there is another one, it is used next. */
 static void no_answer_while_adding_err_29_err_33_err_35(struct kunit *test)
 {
 	static const struct { int who; u8 type; bool is_reply; enum smc_llc_why why; } rows[] = {
@@ -1564,7 +1564,7 @@ static void no_answer_while_adding_err_29_err_33_err_35(struct kunit *test)
 			struct w_side *waits;
 
 			if (nr == 1) {
-				/* Let the client have something to accept with. */
+				/* The client needs an RNIC to accept with. */
 				w->side[W_CLIENT].has_rnic[1] = true;
 				w_tell_rnics(w, W_CLIENT);
 			}
@@ -1617,8 +1617,8 @@ static void no_answer_in_first_contact_resets_err_28_err_30_err_33_err_34(struct
 }
 
 /*
- * The server does not do what a client has asked for: the link that carried it
- * is given up as well, and both are asked for on the next one.
+ * The server does not answer a client's DELETE LINK. The link that carried it is given up as
+ * well, and the client asks for both on the next one.
  */
 static void delete_link_of_client_unanswered_err_36(struct kunit *test)
 {
@@ -1684,7 +1684,7 @@ static void end_is_said_on_every_link_err_36_err_37_lgt_04_lgt_06(struct kunit *
 {
 	struct world *w = up(test, 3, 3, 8, true);
 
-	/* A send that fails: at once on the next */
+	/* a failed send: the next link is used at once */
 	w_break(w, W_SERVER, 0, false);
 	end(w, W_SERVER);
 	w_pump(w);
@@ -1693,7 +1693,7 @@ static void end_is_said_on_every_link_err_36_err_37_lgt_04_lgt_06(struct kunit *
 	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_terminated, 1);
 	expect_no_fault(test, w);
 
-	/* A client waits for an answer on each. */
+	/* A client waits for an answer on each link. */
 	w = up(test, 3, 3, 8, true);
 	w->side[W_SERVER].is_frozen = true;
 	end(w, W_CLIENT);
@@ -1740,7 +1740,7 @@ static void no_rkey_reply_err_39_err_40_err_41_err_42(struct kunit *test)
 	}
 }
 
-/* The first link is not touched by what is wrong with another. */
+/* An error of another link does not affect the first one. */
 static void confirm_link_with_wrong_data_err_43_amb_57_amb_65(struct kunit *test)
 {
 	int who;
@@ -1765,7 +1765,7 @@ static void confirm_link_with_wrong_data_err_43_amb_57_amb_65(struct kunit *test
 	}
 }
 
-/* What a client accepts with must not make a parallel link. */
+/* The client must not accept with a parallel link. */
 static void parallel_link_is_deleted_err_45_lg_10(struct kunit *test)
 {
 	struct smc_llc_msg msg = { .type = SMC_LLC_ADD_LINK, .is_reply = true };
@@ -1785,7 +1785,7 @@ static void parallel_link_is_deleted_err_45_lg_10(struct kunit *test)
 		w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK, false);
 	}
 	KUNIT_ASSERT_EQ(test, flow->config, SMC_LLC_CONFIG_ADD_LINK);
-	/* As if the server had offered the RNIC it uses already. */
+	/* Pretend that the server offered the RNIC that is in use. */
 	flow->link[flow->config_target].local = flow->link[flow->config_link].local;
 	msg.add_link.end = flow->link[flow->config_link].peer;
 	msg.add_link.end.qpn = 0x777;
@@ -1796,7 +1796,7 @@ static void parallel_link_is_deleted_err_45_lg_10(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flow->config, SMC_LLC_CONFIG_DELETE_LINK);
 }
 
-/* Nothing counts any more on a link that the client has asked to delete. */
+/* No message counts on a link that the client has asked to delete. */
 static void commands_on_a_lost_link_err_46(struct kunit *test)
 {
 	struct smc_llc_msg msgs[] = {
@@ -1822,7 +1822,7 @@ static void commands_on_a_lost_link_err_46(struct kunit *test)
 	expect_over(test, w, W_CLIENT, SMC_LLC_WHY_PEER_DELETED);
 }
 
-/* Counts that do not go on where they were. */
+/* Continuations with a wrong count. */
 static void wrong_counts_while_adding_err_47_amb_24(struct kunit *test)
 {
 	int who;
@@ -1855,7 +1855,7 @@ static void wrong_counts_while_adding_err_47_amb_24(struct kunit *test)
 	}
 }
 
-/* Keys that no link of the group has, or one twice. */
+/* Keys for links that the group lacks, or two keys for one link. */
 static void confirm_rkey_with_wrong_links_err_50_err_54(struct kunit *test)
 {
 	struct world *w = up(test, 2, 2, 2, true);
@@ -1896,7 +1896,7 @@ static void actions_are_bounded_err_50(struct kunit *test)
 	KUNIT_EXPECT_LT(test, client->acts.nr, SMC_LLC_ACTIONS);
 }
 
-/* Queue pairs that cannot be had or connected: the other RNIC, or one link. */
+/* Queue pairs that cannot be created or connected: use the other RNIC, or one link. */
 static void own_resources_fail_sl_12_sl_18_amb_28(struct kunit *test)
 {
 	int who, late;
@@ -1929,7 +1929,7 @@ static void own_resources_fail_sl_12_sl_18_amb_28(struct kunit *test)
 	}
 }
 
-/* Devices whose memory is not the CPU's: an RMB can be had on one link only. */
+/* Devices without coherent memory: an RMB can be mapped on one link only. */
 static void server_without_rmbs_on_two_links_amb_28_err_56(struct kunit *test)
 {
 	unsigned int i, deployed;
@@ -1944,9 +1944,9 @@ static void server_without_rmbs_on_two_links_amb_28_err_56(struct kunit *test)
 			expect_rest(test, w, 1);
 			KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_up, 1);
 			KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_up, 1);
-			/* nobody has waited for a timer */
+			/* no timer was needed */
 			KUNIT_EXPECT_EQ(test, w->now, begin);
-			/* nor does it hurt to try again */
+			/* a retry does no harm */
 			w_wait(w, w_timers().add_link_retry);
 			expect_rest(test, w, 1);
 			w->side[W_SERVER].map_fails = false;
@@ -1957,8 +1957,8 @@ static void server_without_rmbs_on_two_links_amb_28_err_56(struct kunit *test)
 }
 
 /*
- * Without IPv4 addresses nothing tells which RNICs are on the LAN, that of the first link
- * perhaps neither. The client waits for an offer all the same.
+ * Without IPv4 addresses it is unknown which RNICs are on the LAN, perhaps even for the first
+ * link. The client still waits for an offer.
  */
 static void server_that_knows_no_rnic_sl_01_sl_02_amb_28(struct kunit *test)
 {
@@ -1985,7 +1985,7 @@ static void server_that_knows_no_rnic_sl_01_sl_02_amb_28(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, w->now, begin);
 			w_wait(w, 2 * w_timers().add_link_retry);
 			expect_rest(test, w, 1);
-			/* with an address it is as ever */
+			/* with an address everything is as usual */
 			w->side[W_SERVER].tells_none = false;
 			w->side[W_CLIENT].tells_none = false;
 			w_tell_rnics(w, W_CLIENT);
@@ -1996,7 +1996,7 @@ static void server_that_knows_no_rnic_sl_01_sl_02_amb_28(struct kunit *test)
 	}
 }
 
-/* One that wants a single link has nothing to offer again that it would keep. */
+/* A server that wants one link does not repeat an offer that it would not keep. */
 static void server_of_one_link_offers_once_sl_01_tmr_12(struct kunit *test)
 {
 	unsigned int rnics, deployed;
@@ -2018,7 +2018,7 @@ static void server_of_one_link_offers_once_sl_01_tmr_12(struct kunit *test)
 			w_wait(w, w_timers().add_link_retry - 1);
 			KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_ADD_LINK), 1);
 			if (rnics == 1) {
-				/* a client with one to spare would ask for it */
+				/* a client with a spare RNIC would ask for it */
 				w_wait(w, 10 * w_timers().add_link_retry);
 				KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_ADD_LINK),
 						1);
@@ -2044,7 +2044,7 @@ static void server_without_queue_pairs_amb_28(struct kunit *test)
 	expect_no_fault(test, w);
 }
 
-/* One that hangs is as good as none; what comes of it late is wanted no more. */
+/* An RNIC that hangs counts as none; its late result is dropped. */
 static void server_whose_rnic_hangs_sl_01_amb_28_err_56(struct kunit *test)
 {
 	struct w_side *server;
@@ -2058,7 +2058,7 @@ static void server_whose_rnic_hangs_sl_01_amb_28_err_56(struct kunit *test)
 		w_pump(w);
 		KUNIT_ASSERT_EQ(test, server->flow.config, SMC_LLC_CONFIG_CREATE);
 		w_wait(w, deployed ? w_timers().add_link_deployed / 2 : w_timers().add_link / 2);
-		/* of the same RNIC, as far as this world knows, that of the first link is better */
+		/* the server falls back to a bare queue pair on the RNIC of the first link */
 		KUNIT_EXPECT_TRUE(test, server->flow.link[2].is_bare);
 		server->create_hangs = false;
 		expect_rest(test, w, 1);
@@ -2067,7 +2067,7 @@ static void server_whose_rnic_hangs_sl_01_amb_28_err_56(struct kunit *test)
 		w_wait(w, w_timers().add_link_retry);
 		expect_rest(test, w, 2);
 	}
-	/* the other one hangs as well: as if there were no queue pair */
+	/* the other RNIC hangs as well: the server declines */
 	w = world_of(test, 2, 2, 2, true);
 	w->side[W_SERVER].create_hangs = true;
 	w_wait(w, w_timers().add_link_deployed);
@@ -2082,7 +2082,7 @@ static void server_whose_rnic_hangs_sl_01_amb_28_err_56(struct kunit *test)
 	expect_no_fault(test, w);
 }
 
-/* The group lives without, and takes the next RNIC that it has. */
+/* The group does without it, and uses the next RNIC. */
 static void new_rnic_of_server_hangs_err_56_tmr_12(struct kunit *test)
 {
 	struct world *w = up(test, 1, 3, 2, true);
@@ -2095,7 +2095,7 @@ static void new_rnic_of_server_hangs_err_56_tmr_12(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, server->flow.config, SMC_LLC_CONFIG_CREATE);
 	w_rnic_up(w, W_SERVER, 2);
 	w_wait(w, w_timers().reply * 3 / 4);
-	/* in place of the first */
+	/* in place of the first one */
 	KUNIT_EXPECT_EQ(test, server->flow.config, SMC_LLC_CONFIG_CREATE);
 	KUNIT_EXPECT_EQ(test, server->flow.link[server->flow.config_target].local.mac[5], 3);
 	w_wait(w, w_timers().reply * 3 / 4);
@@ -2110,7 +2110,7 @@ static void new_rnic_of_server_hangs_err_56_tmr_12(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, class(w, W_SERVER), SMC_LGR_TYPE_SYMMETRIC);
 }
 
-/* Deployed peers wait two seconds, whatever this side's timers are. */
+/* Deployed peers wait two seconds, whatever the timers of this side are. */
 static void rnic_that_hangs_does_not_cost_the_carrier_err_56(struct kunit *test)
 {
 	int deployed, who;
@@ -2142,7 +2142,7 @@ static void rnic_that_hangs_does_not_cost_the_carrier_err_56(struct kunit *test)
 	}
 }
 
-/* An RNIC that vanishes takes its links along and a new one brings them back. */
+/* An RNIC that vanishes takes its links along, and a new one restores them. */
 static void rnics_come_and_go_lg_12_lg_13_err_58(struct kunit *test)
 {
 	struct world *w = up(test, 2, 2, 2, true);
@@ -2164,8 +2164,8 @@ static void rnics_come_and_go_lg_12_lg_13_err_58(struct kunit *test)
 }
 
 /*
- * An RNIC that the client refuses, perhaps for being on another network, does not
- * keep the server from offering another one, also when the client asks for a link.
+ * A client rejects an RNIC, perhaps for being on another network. The server still offers
+ * another one, also when the client asks for a link.
  */
 static void refused_rnic_is_offered_last_sl_02_sl_12_err_57(struct kunit *test)
 {
@@ -2175,20 +2175,20 @@ static void refused_rnic_is_offered_last_sl_02_sl_12_err_57(struct kunit *test)
 	w->side[W_CLIENT].create_fails = true;
 	w_rnic_up(w, W_SERVER, 1);
 	w_pump_until(w, W_CLIENT, SMC_LLC_ADD_LINK, true);
-	/* what the client could do is not what it could then */
+	/* the client's abilities have changed since */
 	w->side[W_CLIENT].create_fails = false;
 	w_tell_rnics(w, W_CLIENT);
 	w_pump_until(w, W_CLIENT, SMC_LLC_ADD_LINK, true);
 	KUNIT_EXPECT_TRUE(test, smc_llc_same_rnic(&w->side[W_CLIENT].flow.add.offer.end,
 						  &w->side[W_CLIENT].flow.link[0].peer));
 	w_pump(w);
-	/* then its turn comes again: the client's second RNIC meets the server's */
+	/* later its turn comes again: the client's second RNIC meets the server's */
 	w_wait(w, 60000);
 	expect_rest(test, w, 2);
 	KUNIT_EXPECT_EQ(test, class(w, W_SERVER), SMC_LGR_TYPE_SYMMETRIC);
 }
 
-/* Nor does it keep the client waiting: each of the others has its turn at once. */
+/* Other RNICs are not delayed: each of them is offered at once. */
 static void next_rnic_follows_a_refused_one_sl_12_err_56(struct kunit *test)
 {
 	struct world *w = up(test, 1, 1, 2, false);
@@ -2211,7 +2211,7 @@ static void next_rnic_follows_a_refused_one_sl_12_err_56(struct kunit *test)
 						  &w->side[W_CLIENT].flow.link[1].peer));
 }
 
-/* Once each: where the client has no use for any, it is not asked on and on. */
+/* Each RNIC is offered once: a client without a use for them gets no endless offers. */
 static void each_rnic_is_offered_once_sl_12_err_57(struct kunit *test)
 {
 	struct world *w = up(test, 1, 1, 2, false);
@@ -2231,7 +2231,7 @@ static void each_rnic_is_offered_once_sl_12_err_57(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_ADD_LINK) - before, 2 * offers);
 }
 
-/* Two LANs. The RNIC that the client refuses comes into use before the refusals end. */
+/* Two LANs. The RNIC that the client rejects becomes usable before the rejections end. */
 static void notice_crosses_the_next_offer_ser_07_err_59(struct kunit *test)
 {
 	struct world *w = world_of(test, 2, 1, 2, true);
@@ -2248,7 +2248,7 @@ static void notice_crosses_the_next_offer_ser_07_err_59(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, class(w, W_SERVER), SMC_LGR_TYPE_SYMMETRIC);
 }
 
-/* The last link dies while another one is about to be confirmed. */
+/* The last link fails while another one awaits CONFIRM LINK. */
 static void last_link_dies_while_one_is_added(struct kunit *test)
 {
 	int who;
@@ -2272,8 +2272,8 @@ static void last_link_dies_while_one_is_added(struct kunit *test)
 }
 
 /*
- * The link that is being added fails while the other side goes on telling of its
- * RMBs: what is on its way then is of no interest, and costs the first link nothing.
+ * The new link fails while the other side still announces its RMBs. Late messages are
+ * ignored, and the first link is not affected.
  */
 static void new_link_fails_between_continuations_err_47_fail_01(struct kunit *test)
 {
@@ -2305,7 +2305,7 @@ static void last_rnic_goes_lgt_03_lgt_04(struct kunit *test)
 	for (who = W_SERVER; who <= W_CLIENT; who++) {
 		struct world *w = up(test, 2, 2, 2, true);
 
-		/* another link carries on: its peer hears of the one that goes */
+		/* another link continues: the peer is notified of the lost one */
 		w_rnic_going(w, who, 0);
 		w_pump(w);
 		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_terminated, 0);
@@ -2321,7 +2321,7 @@ static void last_rnic_goes_lgt_03_lgt_04(struct kunit *test)
 	}
 }
 
-/* The last RNIC goes while the link that would replace it awaits CONFIRM LINK. */
+/* The last RNIC is removed while its replacement awaits CONFIRM LINK. */
 static void last_rnic_goes_while_a_link_is_added(struct kunit *test)
 {
 	int who, other;
@@ -2391,7 +2391,7 @@ static void both_sides_give_up_a_link_lgt_03_lgt_05(struct kunit *test)
 	}
 }
 
-/* The same where the other link fails, at either side, and where nobody answers the end. */
+/* The same where the other link fails, at either side, and where the end gets no answer. */
 static void last_link_fails_while_one_departs_lgt_05_err_36(struct kunit *test)
 {
 	int who, is_frozen;
@@ -2426,7 +2426,7 @@ static void no_key_for_a_link_to_be_deleted_err_50_dell_08(struct kunit *test)
 	struct smc_llc_flow *flow = &w->side[W_SERVER].flow;
 	struct smc_llc_msg msg = { .type = SMC_LLC_DELETE_LINK };
 
-	/* what came on it before is still to be worked off */
+	/* the messages received on it before are still processed */
 	w_break(w, W_SERVER, 0, true);
 	msg.delete_link.link_num = flow->link[1].num;
 	msg.delete_link.is_orderly = true;
@@ -2495,10 +2495,10 @@ static void late_decline_is_the_answer_ser_08_amb_40(struct kunit *test)
 			w->now += 2000;
 			decline_late(w, has_num ? num : 0);
 			KUNIT_EXPECT_EQ(test, server->flow.config, SMC_LLC_CONFIG_NONE);
-			/* a client that has put DELETE LINK off answers it now */
+			/* a client that has put off DELETE LINK answers it now */
 			if (is_answered)
 				answer_late(w, num);
-			/* a second time nothing is due */
+			/* a second time no answer is due */
 			decline_late(w, num);
 			expect_no_fault(test, w);
 			KUNIT_EXPECT_EQ(test, server->nr_terminated, 0);
@@ -2532,7 +2532,7 @@ static void late_decline_in_first_contact_amb_28_amb_40(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, links(w), 1);
 }
 
-/* The client gives up while the server still goes on with the link. */
+/* The client gives up while the server continues with the link. */
 static void client_declines_what_is_being_added_err_47(struct kunit *test)
 {
 	static const u8 until[] = { SMC_LLC_ADD_LINK_CONT, SMC_LLC_CONFIRM_LINK };
@@ -2549,13 +2549,13 @@ static void client_declines_what_is_being_added_err_47(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, links(w), 1);
 		KUNIT_EXPECT_EQ(test, w_nr(server, SMC_LLC_LINK_FORMING), 0);
 		KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 0);
-		/* another one follows, by the timer */
+		/* another offer follows, by the timer */
 		KUNIT_EXPECT_NE(test, server->flow.retry_deadline, SMC_LLC_NO_DEADLINE);
 		kunit_kfree(test, w);
 	}
 }
 
-/* Nobody has offered the link yet whose number the peer has guessed. */
+/* The peer guesses the number of a link that was not offered yet. */
 static void decline_of_no_offer_err_54(struct kunit *test)
 {
 	struct world *w = up(test, 1, 1, 2, true);
@@ -2571,7 +2571,7 @@ static void decline_of_no_offer_err_54(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, server->nr_terminated, 1);
 }
 
-/* No exchange of this side's meets a client that is still busy with the last one. */
+/* This side starts no RKEY exchange while the client is still busy with the last one. */
 static void rkeys_wait_for_late_decline_ser_05(struct kunit *test)
 {
 	struct world *w = adding_second(test, SMC_LLC_ADD_LINK, true);
@@ -2621,8 +2621,8 @@ static void random_everything(struct kunit *test)
 }
 
 /*
- * The answer to the first offer is late. A deployed server takes it for one to the second
- * offer, which the client has yet to answer.
+ * The answer to the first offer is late. A deployed server takes it as the answer to the
+ * second offer, which the client has not answered yet.
  */
 static void continuation_before_the_answer_err_29_err_47(struct kunit *test)
 {
@@ -2643,7 +2643,7 @@ static void continuation_before_the_answer_err_29_err_47(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].why, SMC_LLC_WHY_OUT_OF_SYNC);
 }
 
-/* A group does not end for what a deployed peer says too late. */
+/* A late message of a deployed peer does not end the group. */
 static void random_deployed_server(struct kunit *test)
 {
 	chaos(test, 5000, 200, CHAOS_DEPLOYED | CHAOS_SERVER | CHAOS_REQUESTS | CHAOS_BREAKS);

@@ -38,12 +38,12 @@ static void trace_smcr_link_down(struct smc_link *link, enum smc_llc_why why, vo
 #define ENG_VADDR	0x7f0000000000ULL
 
 /**
- * struct eng_way - what is known of the way to the peer's second RNIC
+ * struct eng_way - a route to the peer's second RNIC
  * @what: in words
- * @rc: what the route says, after @nr_again times -EAGAIN
+ * @rc: the result of the route lookup, after @nr_again times -EAGAIN
  * @nr_again: see there
- * @is_direct: no gateway on our way
- * @peer_is_direct: the peer says so of its own, which does not count
+ * @is_direct: no gateway on our route
+ * @peer_is_direct: the same by the peer's account, which does not count
  * @is_elsewhere: our interface is of another namespace
  * @is_far: and the peer in another subnet
  * @is_taken: a link is made of it
@@ -68,14 +68,14 @@ struct eng_way {
  * @sent: the last message, as far as it fits
  * @sent_len: its length
  * @nr_sent: messages so far
- * @room: what the engine hears is copied from here
+ * @room: the engine's input is copied from here
  * @has_one_end: this host has one RNIC, not two
- * @has_no_end: nor does anything tell that it is on the LAN
+ * @has_no_end: and no RNIC is known to be on the LAN
  * @is_end_down: its port has failed
  * @has_rmb: an RMB of first contact
  * @has_no_slot: all slots that were made for LLC are in use
- * @nr_data_slots: how many slots of data's were taken
- * @nr_writes: how many RDMA WRITEs went ahead of messages
+ * @nr_data_slots: slots that were taken from the data path
+ * @nr_writes: RDMA WRITEs that were posted before messages
  */
 struct eng_lab {
 	const struct eng_way *way;
@@ -99,7 +99,7 @@ static struct eng_lab *eng_lab;
 static struct smc_ib_dev eng_dev[2];
 static const struct smc_wr_ops eng_ops = { .rx_llc = smc_llc_rx, .broken = smc_llc_broken };
 
-/* The one nearest to the peer and another one. */
+/* The RNIC nearest to the peer, and another one. */
 static void eng_end(struct smc_ib_end *end, unsigned int i)
 {
 	memset(end, 0, sizeof(*end));
@@ -306,12 +306,12 @@ static void eng_suite_exit(struct kunit_suite *suite)
 	unregister_pernet_subsys(&eng_net_ops);
 }
 
-/* All that there is to do has been done. */
+/* Run until no work is left. */
 static void eng_settle(struct smc_link_group *lgr)
 {
 	int i, k;
 
-	/* one hands over to the other a few times for each message */
+	/* each message passes between the work items a few times */
 	for (k = 0; k < 4; k++) {
 		flush_workqueue(llc_wq);
 		for (i = 0; i < SMC_LLC_LINKS; i++)
@@ -325,7 +325,7 @@ static void eng_hear(struct smc_link *link, const u8 *msg, u32 len)
 	eng_settle(link->lgr);
 }
 
-/* What the peer says by the book. */
+/* A well-formed message of the peer. */
 static void eng_say(struct kunit *test, struct smc_link *link, const struct smc_llc_msg *msg,
 		    const struct smc_llc_more *more)
 {
@@ -377,7 +377,7 @@ static void eng_confirm_link(struct kunit *test, struct smc_link *link, bool is_
 	eng_say(test, link, &msg, NULL);
 }
 
-/* The present group ends, if it has not, and with it all that it holds. */
+/* The present group ends, if it has not, and releases everything. */
 static void eng_down(struct kunit *test)
 {
 	struct smc_link_group *lgr = eng_lab->lgr;
@@ -392,7 +392,7 @@ static void eng_down(struct kunit *test)
 	smc_lgr_wait_none(NULL);
 }
 
-/* As a client with one RNIC does, whatever the server offers: a link of each of its two. */
+/* A client with one RNIC rejects both of the server's links. */
 static void eng_reject_links(struct kunit *test)
 {
 	struct smc_llc_msg msg;
@@ -410,7 +410,7 @@ static void eng_reject_links(struct kunit *test)
 	}
 }
 
-/* An RMB that nobody uses. It has no key, as on a link that was just stopped. */
+/* An unused RMB. It has no key, as on a link that was just stopped. */
 static void eng_idle_rmb(struct kunit *test, struct smc_link_group *lgr)
 {
 	struct smc_buf *buf = smc_buf_alloc(&lgr->rmbs, SMC_BUF_MIN_SIZE, 512);
@@ -509,8 +509,8 @@ static void eng_know(struct kunit *test, struct smc_link *link, u32 rkey)
 }
 
 /*
- * However many keys are deleted, they are, and those not known are counted. Nine
- * are more than a message of version 1 has, but this one is no longer.
+ * Any number of keys is deleted, and unknown ones are counted. A message of version 1 has no
+ * room for nine, but this one has no extension.
  */
 static void rkey_16_rkey_18_any_number_of_keys_is_deleted(struct kunit *test)
 {
@@ -529,7 +529,7 @@ static void rkey_16_rkey_18_any_number_of_keys_is_deleted(struct kunit *test)
 		more.nr = counts[i];
 		for (k = 0; k < more.nr; k++) {
 			rkey[k] = ENG_RKEY + 256 * k + i;
-			/* but for the last */
+			/* but not in the last message */
 			if (k + 1 < more.nr)
 				eng_know(test, link, rkey[k]);
 		}
@@ -549,7 +549,7 @@ static void rkey_16_rkey_18_any_number_of_keys_is_deleted(struct kunit *test)
 	}
 }
 
-/* A client's second link with as many keys as the server has to tell. */
+/* A client's second link, with all keys of the server. */
 static void rkey_22_addl_12_keys_of_a_long_add_link(struct kunit *test)
 {
 	static const unsigned int counts[] = { 0, 1, 2, 255 };
@@ -636,7 +636,7 @@ static void eng_way_desc(const struct eng_way *row, char *desc)
 
 KUNIT_ARRAY_PARAM(eng_way, eng_ways, eng_way_desc);
 
-/* Further links find their way as the first one does, protocol.md. */
+/* Further links find their route as the first one does, protocol.md. */
 static void a_further_link_is_routed(struct kunit *test)
 {
 	struct smc_llc_msg reply, msg = { .type = SMC_LLC_ADD_LINK };
@@ -672,9 +672,9 @@ static void a_further_link_is_routed(struct kunit *test)
 }
 
 /*
- * A link that has gone may be named as often as the peer likes, that does no harm. But
- * a continuation could not be answered, so what announces one is not taken, and neither
- * is the continuation, in either form.
+ * A peer may name a deleted link as often as it likes, without harm. A continuation could not
+ * be answered: a message that announces one is refused, and so is the continuation, in
+ * either form.
  */
 static void err_54_confirm_rkey_is_not_continued(struct kunit *test)
 {
@@ -722,7 +722,7 @@ static void err_54_confirm_rkey_is_not_continued(struct kunit *test)
 	}
 }
 
-/* The port of a link is there to be offered, though nothing tells that it is on the LAN. */
+/* The port of a link can be offered, even if it is not known to be on the LAN. */
 static void sl_02_a_port_that_has_a_link_counts(struct kunit *test)
 {
 	struct smc_llc_rnics *rnics;
@@ -773,8 +773,7 @@ static void addl_06_a_short_slot_takes_one_gid(struct kunit *test)
 	}
 }
 
-/* A message of either version that says how long it is, and otherwise anything. */
-/* Once data may flow nothing is written into the element but data, whatever was not sent. */
+/* Once data may flow the path probe writes nothing into the element any more. */
 static void err_22_the_path_is_proved_before_there_are_data(struct kunit *test)
 {
 	int is_server;
@@ -783,13 +782,14 @@ static void err_22_the_path_is_proved_before_there_are_data(struct kunit *test)
 		eng_up(test, is_server, 2);
 		KUNIT_EXPECT_EQ(test, eng_lab->nr_writes, 1);
 		KUNIT_EXPECT_EQ(test, eng_lab->lgr->llc.probe.len, 0);
-		/* there is no ADD LINK with which the server's would go */
+		/* with one link there is no ADD LINK that the server's probe could precede */
 		eng_up(test, is_server, 1);
 		KUNIT_EXPECT_EQ(test, eng_lab->nr_writes, is_server ? 0 : 1);
 		KUNIT_EXPECT_EQ(test, eng_lab->lgr->llc.probe.len, 0);
 	}
 }
 
+/* A random message of either version with a length that fits, mostly. */
 static u32 eng_noise(struct rnd_state *rnd, u8 *msg)
 {
 	static const u8 types[] = {
@@ -806,12 +806,12 @@ static u32 eng_noise(struct rnd_state *rnd, u8 *msg)
 	u32 len = SMC_LLC_LEN;
 
 	prandom_bytes_state(rnd, msg, SMC_WR_RECV_MAX);
-	/* seldom a reply, or none gets far */
+	/* rarely a reply, or most would be refused at once */
 	msg[3] = prandom_u32_state(rnd) % 4 ? 0 : SMC_LLC_REPLY;
 	if (type == SMC_LLC_CONFIRM_RKEY || type == SMC_LLC_CONFIRM_RKEY_CONT)
 		msg[4] = nr % 4;
 	if (!is_v2) {
-		/* of one length only, which has one byte */
+		/* the length has one byte */
 		msg[0] = type;
 		msg[1] = SMC_LLC_LEN;
 		return fits ? SMC_LLC_LEN : clamp_t(u32, nr, 4, SMC_WR_RECV_MAX);
@@ -873,7 +873,7 @@ static void ka_05_probes_that_many_want_are_one(struct kunit *test)
 	struct smc_link_group *lgr = link->lgr;
 	unsigned int i, before = eng_lab->nr_sent;
 
-	/* the worker waits */
+	/* hold up the worker */
 	mutex_lock(&lgr->lock);
 	for (i = 0; i < 3 * SMC_LLC_QUEUED; i++) {
 		smc_llc_probe_group(lgr);
@@ -886,7 +886,7 @@ static void ka_05_probes_that_many_want_are_one(struct kunit *test)
 	eng_sent(test, SMC_LLC_TEST_LINK);
 }
 
-/* A peer that asks without end takes nothing that data waits for. */
+/* A peer that sends endless requests does not use the slots of the data path. */
 static void llc_13_answers_leave_the_slots_of_data_alone(struct kunit *test)
 {
 	struct smc_link *link = eng_up(test, true, 1);
@@ -903,7 +903,7 @@ static void llc_13_answers_leave_the_slots_of_data_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, eng_lab->nr_sent, before + 1);
 	eng_settle(link->lgr);
 	KUNIT_EXPECT_EQ(test, link->lgr->state, SMC_LGR_ACTIVE);
-	/* what the machine answers: a peer that leaves it no slot loses the link */
+	/* the machine's own answers: a peer that leaves it no slot loses the link */
 	eng_say(test, link, &forget, NULL);
 	eng_settle(link->lgr);
 	KUNIT_EXPECT_NE(test, link->lgr->state, SMC_LGR_ACTIVE);
@@ -912,15 +912,15 @@ static void llc_13_answers_leave_the_slots_of_data_alone(struct kunit *test)
 }
 
 /*
- * The last connection of a group has left, and before its task comes to arm the idle
- * time another one's finds too many idle groups, and picks this one.
+ * The last connection of a group has left. Before its task arms the idle timer, another task
+ * finds too many idle groups, and picks this one.
  */
 static void lgt_02_a_surplus_group_ends_though_it_is_armed_late(struct kunit *test)
 {
 	struct smc_link *link = eng_up(test, true, 1);
 	struct smc_link_group *lgr = link->lgr;
 
-	/* the reference of the reservation is ours now, and the worker waits */
+	/* take over the reservation's reference, and hold up the worker */
 	eng_lab->lgr = NULL;
 	mutex_lock(&lgr->lock);
 	KUNIT_EXPECT_TRUE(test, smc_lgr_drop_conn(lgr));
@@ -947,7 +947,7 @@ static struct smc_buf *eng_leaving(struct smc_link_group *lgr)
 	return buf;
 }
 
-/* Have all idle regions given back. */
+/* Release all idle regions. */
 static void eng_reclaim(struct smc_link_group *lgr)
 {
 	struct smc_settings *set = llc_settings(lgr);
@@ -1010,7 +1010,7 @@ static void rkey_20_amb_21_what_leaves_is_told_of(struct kunit *test)
 	}
 }
 
-/* A group that lives already is swept as the operator says now. */
+/* An existing group uses the new setting of the operator. */
 static void rmb_25_a_changed_idle_time_acts_at_once(struct kunit *test)
 {
 	struct smc_link *link = eng_up(test, true, 1);
