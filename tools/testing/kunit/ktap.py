@@ -56,7 +56,7 @@ PLAN = re.compile(r"1\.\.(\d+)$")
 
 
 def find_splats(lines):
-    """Return those of the lines that no healthy kernel says."""
+    """Return the lines that no healthy kernel prints."""
     return [line.rstrip() for line in lines
             if SPLAT.search(line) and not HARMLESS.search(line)]
 
@@ -70,7 +70,7 @@ class Level:
 
 
 class Suite:
-    """Parse one suite's document; cases and errors are the outcome."""
+    """Parse one suite's document into cases and errors."""
 
     def __init__(self, name, last_parameter=False):
         self.name = name
@@ -87,7 +87,7 @@ class Suite:
         self.errors.append(f"{self.name}: {text}")
 
     def level(self, depth):
-        """The level at this depth; levels below it are finished."""
+        """Return the level at this depth."""
         while len(self.levels) <= depth:
             self.levels.append(Level())
         return self.levels[depth]
@@ -96,7 +96,7 @@ class Suite:
         """Check and drop the levels deeper than depth."""
         while len(self.levels) > depth + 1:
             deep = self.levels.pop()
-            # parameters of a case come without a plan
+            # the parameters of a case have no plan
             if deep.plan is None and len(self.levels) < 2:
                 self.error("no plan")
             if deep.plan is not None and deep.plan != deep.seen:
@@ -153,7 +153,7 @@ class Suite:
 
 
 class Run:
-    """Everything init sent, cut at its marks."""
+    """All records of init, split at its marks."""
 
     def __init__(self, last_parameter=False):
         self.last_parameter = last_parameter
@@ -177,7 +177,7 @@ class Run:
             suite.finish()
 
     def mark(self, words):
-        """Handle a mark; return what takes the lines after it."""
+        """Handle a mark; return the function for the lines after it."""
         word, _, rest = words.partition(" ")
         self.marks.add(word)
         if word == "suite":
@@ -193,7 +193,7 @@ class Run:
         return None
 
     def symbol(self, line):
-        """Take a line of /proc/kallsyms."""
+        """Store a line of /proc/kallsyms."""
         words = line.split()
         if len(words) >= 3:
             bisect.insort(self.symbols, (int(words[0], 16), words[2]))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""The judge of the suites must not be too kind: what each defect leads to."""
+"""Check that ktap.py reports every kind of defect in a run of the suites."""
 
 import re
 import unittest
@@ -86,7 +86,7 @@ class Judge(unittest.TestCase):
         self.fails(GOOD.replace("SMC-KUNIT end\n", ""), "no end mark")
 
     def test_program(self):
-        """It has two marks and leaves its standard error empty."""
+        """A program has two marks and leaves its standard error empty."""
         text = "".join(line for line in GOOD.splitlines(keepends=True)
                        if not re.match(r"SMC-KUNIT (loaded|unloaded|leaks)|.*console|\[", line))
         run = ktap.Run()

@@ -40,7 +40,7 @@ static unsigned int sent(struct world *w, int who, u8 type, bool is_reply)
 	return w->side[who].sent[is_reply][type];
 }
 
-/* Nothing more happens by itself, and both see the same @nr links with all keys. */
+/* No event is pending, and both sides have the same @nr links with all keys. */
 static void v2_expect_rest(struct kunit *test, struct world *w, unsigned int nr)
 {
 	w_pump(w);
@@ -111,7 +111,7 @@ static void second_link_on_first_contact_sl_13_sl_15_lg_12_lg_13(struct kunit *t
 	} while (is_agreed);
 }
 
-/* All of them, and each side has its own number: w_check_rest() looks at the keys */
+/* All of them, though the counts of the sides differ; w_check_rest() checks the keys */
 static void all_rmbs_at_once_rkey_20_rkey_21_rkey_22_addl_12(struct kunit *test)
 {
 	struct world *w = v2_adding(test, 9);
@@ -146,7 +146,7 @@ static void gids_of_req_add_link_addl_06(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, gid[0][0], 3);
 	KUNIT_EXPECT_EQ(test, gid[1][0], 1);
 	KUNIT_EXPECT_EQ(test, gid[2][0], 2);
-	/* no more than a short message has room for */
+	/* no more than fit into a short message */
 	flow->rnics.count = SMC_LLC_RNICS;
 	KUNIT_EXPECT_EQ(test, smc_llc_flow_gids(flow, &first, gid), SMC_LLC_ASKED_GIDS);
 	KUNIT_EXPECT_EQ(test, gid[0][0], 3);
@@ -157,7 +157,7 @@ static void client_asks_and_gets_a_link_addl_06_err_59(struct kunit *test)
 {
 	struct world *w = v2_up(test, 1, 2);
 
-	/* asymmetric; the server's second RNIC comes without its notice */
+	/* asymmetric; the server gets its second RNIC without an event */
 	v2_expect_rest(test, w, 2);
 	w->side[W_SERVER].has_rnic[1] = true;
 	w_rnics(w, W_SERVER, &w->side[W_SERVER].flow.rnics);
@@ -170,7 +170,7 @@ static void client_asks_and_gets_a_link_addl_06_err_59(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, w->side[W_SERVER].flow.is_asked);
 }
 
-/* protocol.md: a server without a link to offer says so, and that does no harm */
+/* protocol.md: a server without a link to offer answers so, without harm */
 static void client_asks_in_vain_addl_09(struct kunit *test)
 {
 	struct world *w = v2_up(test, 1, 2);
@@ -180,7 +180,7 @@ static void client_asks_in_vain_addl_09(struct kunit *test)
 	v2_expect_rest(test, w, 2);
 	KUNIT_EXPECT_EQ(test, sent(w, W_CLIENT, SMC_LLC_REQ_ADD_LINK, false), 1);
 	KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_REQ_ADD_LINK, true), 1);
-	/* nor where the queue pair cannot be had */
+	/* nor where the queue pair cannot be created */
 	w->side[W_SERVER].create_fails = true;
 	w->side[W_SERVER].has_rnic[1] = true;
 	w_rnics(w, W_SERVER, &w->side[W_SERVER].flow.rnics);
@@ -189,7 +189,7 @@ static void client_asks_in_vain_addl_09(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_REQ_ADD_LINK, true), 2);
 }
 
-/* Nor while the server tries for the queue pair that it could offer. */
+/* Nor while the server still tries to create the queue pair that it would offer. */
 static void client_asks_while_none_can_be_made_addl_09(struct kunit *test)
 {
 	struct world *w = v2_adding(test, 1);
@@ -197,11 +197,11 @@ static void client_asks_while_none_can_be_made_addl_09(struct kunit *test)
 	w->side[W_SERVER].create_fails = true;
 	v2_say(w, W_SERVER, 0, SMC_LLC_REQ_ADD_LINK, false);
 	v2_expect_rest(test, w, 1);
-	/* and to the client's own, which was on its way */
+	/* and one to the client's own request, which was in flight */
 	KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_REQ_ADD_LINK, true), 2);
 }
 
-/* An offer of a queue pair without any key is taken back when it is accepted. */
+/* An accepted offer of a queue pair without RMBs is withdrawn. */
 static void server_without_rmbs_on_two_links_amb_28(struct kunit *test)
 {
 	struct w_setup set = {
@@ -233,7 +233,7 @@ static void req_add_link_crosses_add_link_ser_07(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_REQ_ADD_LINK, true), 0);
 }
 
-/* It came on a link that is lost before there is an answer. */
+/* The link of the request is lost before the answer. */
 static void req_add_link_of_a_lost_link_llc_14(struct kunit *test)
 {
 	struct world *w = v2_up(test, 2, 2);
@@ -256,7 +256,7 @@ static void answers_out_of_place_llc_11_err_54(struct kunit *test)
 {
 	struct world *w = v2_up(test, 2, 2);
 
-	/* to a client it is late at worst */
+	/* to a client it is a late answer at worst */
 	v2_say(w, W_CLIENT, 1, SMC_LLC_REQ_ADD_LINK, true);
 	v2_expect_rest(test, w, 2);
 	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_link_down, 0);
@@ -266,14 +266,14 @@ static void answers_out_of_place_llc_11_err_54(struct kunit *test)
 	w = v2_up(test, 2, 2);
 	v2_say(w, W_CLIENT, 1, SMC_LLC_REQ_ADD_LINK, false);
 	KUNIT_EXPECT_EQ(test, w->side[W_CLIENT].nr_link_down, 1);
-	/* what version 1 goes on with has no place here */
+	/* continuations of version 1 are errors here */
 	w = v2_adding(test, 1);
 	w_pump_until(w, W_SERVER, SMC_LLC_CONFIRM_LINK, false);
 	v2_say(w, W_SERVER, 0, SMC_LLC_ADD_LINK_CONT, true);
 	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].flow.link[0].state, SMC_LLC_LINK_LOST);
 }
 
-/* A client that cannot take the keys in says no; the group goes on, and tries again. */
+/* A client that cannot store the keys rejects; the group continues, and tries again. */
 static void client_cannot_store_keys_sl_11_sl_12_err_57(struct kunit *test)
 {
 	struct world *w = v2_adding(test, 3);
@@ -302,7 +302,7 @@ static void server_cannot_store_keys_err_45_err_57(struct kunit *test)
 	v2_expect_rest(test, w, 2);
 }
 
-/* The client hears the offer that it has once more, with another number and so many keys. */
+/* The client gets the same offer again, with another number and another count of keys. */
 static void v2_offer_again(struct kunit *test, struct world *w, u8 num, u8 nr_pairs)
 {
 	struct w_bytes b = w->side[W_CLIENT].kept;
@@ -317,7 +317,7 @@ static void v2_offer_again(struct kunit *test, struct world *w, u8 num, u8 nr_pa
 	w_hear(w, W_CLIENT, &ev, &b);
 }
 
-/* The client has another offer in hand before it is done with this one. */
+/* The client gets another offer before it is done with this one. */
 static void keys_of_the_last_offer_count_err_29(struct kunit *test)
 {
 	struct world *w = v2_adding(test, 4);
@@ -331,13 +331,13 @@ static void keys_of_the_last_offer_count_err_29(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, client->kept.raw[70], 1);
 	KUNIT_EXPECT_EQ(test, client->flow.add.offer.nr_pairs, 1);
 	KUNIT_EXPECT_EQ(test, client->flow.add.offer.link_num, 77);
-	/* one that says nothing new takes nothing away */
+	/* an offer without new keys keeps the old ones */
 	client->acts.nr = 0;
 	v2_offer_again(test, w, client->flow.link[0].num, 0);
 	KUNIT_EXPECT_EQ(test, client->kept.raw[70], 1);
 }
 
-/* Each message of the exchange is lost once, with or without the link it was on. */
+/* Each message of the exchange is lost once, with or without its link. */
 static void any_message_is_lost_err_25_err_29_err_31_llc_14(struct kunit *test)
 {
 	static const struct {
@@ -358,7 +358,7 @@ static void any_message_is_lost_err_25_err_29_err_31_llc_14(struct kunit *test)
 			struct w_side *s;
 			u8 link;
 
-			/* an asymmetric link, so that one is left whatever happens */
+			/* an asymmetric link first, so that one link always remains */
 			w->now += 60000;
 			w_rnic_down(w, W_SERVER, 1, true);
 			w_pump(w);
@@ -382,7 +382,7 @@ static void any_message_is_lost_err_25_err_29_err_31_llc_14(struct kunit *test)
 		}
 }
 
-/* Deployed clients decline in the end what they had accepted, when it is deleted. */
+/* A deployed client rejects a link at last that it had accepted, after its deletion. */
 static void late_reject_is_no_error_lid_03(struct kunit *test)
 {
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
@@ -399,19 +399,19 @@ static void late_reject_is_no_error_lid_03(struct kunit *test)
 	w_feed(w, W_SERVER, &ev);
 	v2_expect_rest(test, w, 1);
 	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_link_down, 0);
-	/* while another one is offered, too */
+	/* also while another link is offered */
 	w->side[W_SERVER].prepare_fails = false;
 	w_want_link(w, W_SERVER);
 	w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK, false);
 	w_feed(w, W_SERVER, &ev);
 	v2_expect_rest(test, w, 2);
-	/* a number that never was */
+	/* a number that was never used */
 	ev.msg.add_link.link_num = 99;
 	w_feed(w, W_SERVER, &ev);
 	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_link_down, 1);
 }
 
-/* And what is offered to them before that is lost. */
+/* An offer that arrives before that would be lost. */
 static void offer_waits_for_late_reject_err_58(struct kunit *test)
 {
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
@@ -430,7 +430,7 @@ static void offer_waits_for_late_reject_err_58(struct kunit *test)
 		v2_expect_rest(test, w, 1);
 		KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_ADD_LINK, false), offers);
 		if (k == 2) {
-			/* others decline nothing: only for a while */
+			/* other clients do not reject late: wait for a limited time only */
 			w_wait(w, flow->params.timers.reply);
 			break;
 		}
@@ -446,11 +446,11 @@ static void offer_waits_for_late_reject_err_58(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, w->side[W_SERVER].nr_link_down, 0);
 		w->side[W_SERVER].prepare_fails = false;
 	}
-	/* by way of an asymmetric one, for nothing else has come up */
+	/* over an asymmetric link, for no other one has come up */
 	v2_expect_rest(test, w, 2);
 }
 
-/* Clients of this module have nothing to decline, and say so. */
+/* A client of this module has nothing to reject late, and shows it. */
 static void offer_follows_at_once_err_58_fail_18(struct kunit *test)
 {
 	struct world *w = v2_adding(test, 1);
@@ -465,7 +465,7 @@ static void offer_follows_at_once_err_58_fail_18(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, w->now, begin);
 }
 
-/* More keys in DELETE RKEY than version 1 has room for: all of those known go. */
+/* DELETE RKEY with more keys than version 1 has room for: all known ones are deleted. */
 static void long_delete_rkey_rkey_16_rkey_18(struct kunit *test)
 {
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_MSG };
@@ -496,7 +496,7 @@ static void long_delete_rkey_rkey_16_rkey_18(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, smc_llc_form_decode(SMC_LLC_FORM_V2, b.raw, b.len,
 						  SMC_DIALECT_DEPLOYED, &ev.msg), SMC_LLC_OK);
 	w_hear(w, W_SERVER, &ev, &b);
-	/* what the message lies in is gone by the time that the keys are */
+	/* the message's buffer is reused before the keys are processed */
 	memset(b.raw, 0xff, sizeof(b.raw));
 	while (server->nr_jobs)
 		w_work(w, W_SERVER, 0);
@@ -514,7 +514,7 @@ static void long_delete_rkey_rkey_16_rkey_18(struct kunit *test)
 	KUNIT_EXPECT_TRUE_MSG(test, !w->fault, "line %u: %s", w->line, w->fault ?: "");
 }
 
-/* The last link dies while the other one is about to be confirmed. */
+/* The last link fails while the other one awaits CONFIRM LINK. */
 static void last_link_dies_while_one_is_added(struct kunit *test)
 {
 	int who;
@@ -532,7 +532,7 @@ static void last_link_dies_while_one_is_added(struct kunit *test)
 	}
 }
 
-/* One that asks and refuses again and again; when it has an RNIC more it gets its link. */
+/* A client asks and rejects again and again; with a new RNIC it gets its link. */
 static void asking_is_not_answered_without_end_addl_06_err_59(struct kunit *test)
 {
 	struct world *w = v2_up(test, 1, 1);

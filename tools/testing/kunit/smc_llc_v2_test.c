@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The LLC machine with what version 2 settles before it starts, and with the
+ * The LLC machine with the parameters that version 2 agrees on in advance, and with the
  * messages that only version 2 has.
  */
 #include "smc_kunit.h"
@@ -38,7 +38,7 @@ static const struct smc_llc_action *v2_action(const struct v2_llc *llc,
 	return NULL;
 }
 
-/* What it sends now, of this type, or the test fails. */
+/* The message of this type that the machine sends now; the test fails without one. */
 static const struct smc_llc_msg *v2_sent(struct kunit *test, struct v2_llc *llc, u8 type)
 {
 	const struct smc_llc_action *act = v2_action(llc, SMC_LLC_ACT_SEND);
@@ -102,7 +102,7 @@ static struct v2_llc *v2_server_up(struct kunit *test)
 	return llc;
 }
 
-/* protocol.md: where one link was agreed on nobody waits for another */
+/* protocol.md: where one link was agreed on no side waits for another */
 static void fc_12_server_of_one_link_offers_none(struct kunit *test)
 {
 	struct v2_llc *llc = v2_begin(test, true, true);
@@ -177,7 +177,7 @@ static void addl_06_req_add_link_is_answered(struct kunit *test)
 	v2_feed(llc, SMC_LLC_EV_MSG);
 	KUNIT_EXPECT_TRUE(test, v2_sent(test, llc, SMC_LLC_REQ_ADD_LINK)->is_reply);
 	KUNIT_EXPECT_NULL(test, v2_action(llc, SMC_LLC_ACT_LINK_DOWN));
-	/* a reply to what was never asked */
+	/* a reply without a request */
 	v2_msg(llc, SMC_LLC_REQ_ADD_LINK, true);
 	v2_feed(llc, SMC_LLC_EV_MSG);
 	KUNIT_EXPECT_NOT_NULL(test, v2_action(llc, SMC_LLC_ACT_LINK_DOWN));
@@ -192,7 +192,7 @@ static void v2_delete_rkey(struct kunit *test, struct v2_llc *llc)
 	v2_sent(test, llc, SMC_LLC_DELETE_RKEY);
 }
 
-/* protocol.md: the reply of version 2 has no keys in it */
+/* protocol.md: the reply of version 2 carries no keys */
 static void rkey_16_nameless_reply_is_the_reply(struct kunit *test)
 {
 	struct v2_llc *llc = v2_server_up(test);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * LLC messages of version 2: recorded ones, long ones laid out by hand,
- * and every way to be wrong.
+ * LLC messages of version 2: recorded ones, long ones laid out by hand, and all kinds of
+ * malformed ones.
  *
  * A message to decode is always the last thing in its own allocation, so that
  * KASAN sees a read behind it.
@@ -12,7 +12,7 @@
 
 #include "../../../net/smc/proto/smc_llc_v2.c"
 
-/* Every different LLC message of a recorded link of version 2.1. */
+/* All different LLC messages of a recorded link of version 2.1. */
 static const struct form_record {
 	const char *name;
 	u32 len;
@@ -230,7 +230,7 @@ static void llc_13_test_link_is_answered_in_its_form(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, reply, want, 44);
 }
 
-/* What all tests of long messages build into: more than the longest of them. */
+/* A buffer for the long messages of all tests, larger than the longest of them. */
 static u8 *form_room(struct kunit *test)
 {
 	u8 *buf = kunit_kzalloc(test, 8192, GFP_KERNEL);
@@ -278,7 +278,7 @@ static void addl_10_add_link_with_any_number_of_keys(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, form_decode(buf, 72 + 16 * 256, &back), SMC_LLC_LINK_DOWN);
 }
 
-/* No count but the one that the bytes bear out, in either byte order. */
+/* A count must fit the bytes, in either byte order. */
 static void err_55_lying_counts_of_keys(struct kunit *test)
 {
 	const struct form_record *rec = &form_records[2];
@@ -304,7 +304,7 @@ static void addl_10_add_link_request_of_44_bytes_is_refused(struct kunit *test)
 
 	memcpy(buf, form_records[3].bytes, sizeof(buf));
 	KUNIT_EXPECT_EQ(test, form_decode(buf, sizeof(buf), &msg), SMC_LLC_OK);
-	/* accepted, or offered, there must be the rest */
+	/* accepted or offered, a message needs the rest */
 	buf[3] = 0x80;
 	KUNIT_EXPECT_EQ(test, form_decode(buf, sizeof(buf), &msg), SMC_LLC_LINK_DOWN);
 	buf[3] = 0x40;
@@ -338,7 +338,7 @@ static void addl_06_req_add_link(struct kunit *test)
 	more.nr = 9;
 	KUNIT_EXPECT_EQ(test, form_encode(&msg, &more, buf, 8192), -EINVAL);
 	KUNIT_EXPECT_EQ(test, form_encode(&msg, NULL, buf, 8192), -EINVAL);
-	/* counts: none, more than there are, fewer than there are, too many */
+	/* counts: none, too many, too few, far too many */
 	memcpy(buf, want, 60);
 	for (n = 0; n < 256; n++) {
 		buf[24] = n;
@@ -386,7 +386,7 @@ static void rkey_16_delete_rkey_with_any_number_of_keys(struct kunit *test)
 			if (len == 44)
 				KUNIT_ASSERT_EQ(test, back.delete_rkey.rkey[i], rkeys[i]);
 		}
-		/* one more, or one less, than there are */
+		/* one more or one less than the message contains */
 		for (i = max(n - 1, 10); i <= n + 1 && i < 256; i++) {
 			if (i == n)
 				continue;
@@ -403,7 +403,7 @@ static void rkey_16_delete_rkey_with_any_number_of_keys(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, form_decode(buf, 44, &back), SMC_LLC_LINK_DOWN);
 }
 
-/* protocol.md: a count in place of the mask, and no names */
+/* protocol.md: a count in place of the mask, and no keys */
 static void rkey_18_unknown_keys_are_counted(struct kunit *test)
 {
 	struct smc_llc_msg back, msg = {
@@ -423,7 +423,7 @@ static void rkey_18_unknown_keys_are_counted(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, back.delete_rkey.is_nameless);
 	KUNIT_EXPECT_EQ(test, back.delete_rkey.count, 8);
 	KUNIT_EXPECT_EQ(test, back.delete_rkey.nr_unknown, 3);
-	/* as many keys as there may be, none of them known */
+	/* the largest number of keys, none of them known */
 	msg.delete_rkey.count = 255;
 	msg.delete_rkey.nr_unknown = 255;
 	msg.delete_rkey.is_long = true;
@@ -490,7 +490,7 @@ static void err_54_nothing_is_continued(struct kunit *test)
 			smc_llc_form_decode(SMC_LLC_FORM_V1, buf, 44, SMC_DIALECT_RFC, &msg));
 }
 
-/* protocol.md: three links at most. A reply is looked at for other things only. */
+/* protocol.md: three links at most. A reply is not checked for that. */
 static void rkey_08_confirm_rkey_names_two_other_links(struct kunit *test)
 {
 	static const u8 types[] = { 0x06, 0x26 };

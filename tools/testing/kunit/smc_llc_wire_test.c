@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * LLC codec: messages recorded between deployed hosts, messages laid out by
- * hand after RFC 7609 A.3, every way to be wrong, and noise.
+ * LLC codec: messages recorded between deployed hosts, messages laid out by hand after RFC
+ * 7609 A.3, all kinds of malformed ones, and noise.
  *
  * A message to decode is always the last thing in its own allocation, so that
  * KASAN sees a read behind it.
@@ -70,7 +70,7 @@ SMC_WIRE_AT(smc_llc_delete_rkey_wire, rsvd2, 40);
 SMC_WIRE_AT(smc_llc_test_link_wire, user_data, 4);
 SMC_WIRE_AT(smc_llc_test_link_wire, rsvd, 20);
 
-/* Every different LLC message of two recorded links. */
+/* All different LLC messages of two recorded links. */
 static const struct llc_record {
 	const char *name;
 	u8 bytes[SMC_LLC_LEN];
@@ -258,7 +258,7 @@ static enum smc_llc_verdict verdict_of(struct kunit *test, u8 type, u8 length)
 	KUNIT_ASSERT_NOT_NULL(test, buf);
 	buf[0] = type;
 	buf[1] = length;
-	/* The one type that is nothing without a count. */
+	/* The one type that is invalid without a count. */
 	if (type == SMC_LLC_DELETE_RKEY)
 		buf[4] = 1;
 	return smc_llc_decode(buf, SMC_LLC_LEN, SMC_DIALECT_DEPLOYED, &msg);
@@ -425,7 +425,7 @@ static void fill_add_link(struct smc_llc_msg *msg)
 	msg->add_link.link_num = 9;
 }
 
-/* One message, two layouts: nothing else tells the dialects apart. */
+/* One message in two layouts: only the dialect tells which one it is. */
 static void add_link_both_dialects(struct kunit *test)
 {
 	static const u8 rfc[SMC_LLC_LEN] = {
@@ -485,7 +485,7 @@ static void add_link_reject_sl_11(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, back.add_link.reason, SMC_LLC_ADD_LINK_BAD_MTU);
 }
 
-/* Z on a request means nothing, the reason without Z neither. */
+/* Z on a request has no meaning, and neither has the reason without Z. */
 static void add_link_z_on_request_is_ignored(struct kunit *test)
 {
 	static const u8 bytes[SMC_LLC_LEN] = {
@@ -526,7 +526,7 @@ static void add_link_cont_count_addl_13(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, smc_llc_decode(buf, sizeof(buf), SMC_DIALECT_RFC, &back),
 				SMC_LLC_OK);
 		KUNIT_EXPECT_EQ(test, back.add_link_cont.nr_rtokens, counts[i]);
-		/* What is not counted is zero on the wire. */
+		/* Pairs beyond the count are zero on the wire. */
 		KUNIT_EXPECT_EQ(test, back.add_link_cont.pair[0].rkey, counts[i] > 0 ? 0x100 : 0);
 		KUNIT_EXPECT_EQ(test, back.add_link_cont.pair[1].rkey, counts[i] > 1 ? 0x101 : 0);
 	}
@@ -545,7 +545,7 @@ static void delete_link_all_dell_13_dell_14(struct kunit *test)
 	msg.delete_link.is_all = true;
 	msg.delete_link.is_orderly = true;
 	msg.delete_link.reason = SMC_LLC_DELETE_PROGRAM;
-	/* Whatever stands here does not leave this side. */
+	/* Other fields are not sent. */
 	msg.delete_link.link_num = 5;
 	expect_bytes(test, &msg, SMC_DIALECT_RFC, bytes);
 	decode(test, bytes, SMC_DIALECT_RFC, &back);
@@ -628,7 +628,7 @@ static void confirm_rkey_flags_rkey_12_rkey_13(struct kunit *test)
 			SMC_LLC_OK);
 	KUNIT_EXPECT_TRUE(test, back.confirm_rkey.is_negative);
 	KUNIT_EXPECT_TRUE(test, back.confirm_rkey.may_retry);
-	/* The same bits on a request mean nothing. */
+	/* The same bits on a request have no meaning. */
 	buf[3] = 0x30;
 	KUNIT_ASSERT_EQ(test, smc_llc_decode(buf, sizeof(buf), SMC_DIALECT_RFC, &back),
 			SMC_LLC_OK);
@@ -749,7 +749,7 @@ static void test_link_llc_13(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, reply, answer, SMC_LLC_LEN);
 }
 
-/* The answer needs nothing but the request: no exchange can hold it up. */
+/* The answer depends on the request only: no exchange can delay it. */
 static void test_link_needs_no_state_ser_06_ser_11_ser_16(struct kunit *test)
 {
 	u8 buf[SMC_LLC_LEN] = { SMC_LLC_TEST_LINK, SMC_LLC_LEN };
@@ -757,7 +757,7 @@ static void test_link_needs_no_state_ser_06_ser_11_ser_16(struct kunit *test)
 	unsigned int type;
 
 	KUNIT_EXPECT_TRUE(test, smc_llc_answer_test_link(buf, sizeof(buf), reply));
-	/* Neither replies nor short ones nor anything else is answered here. */
+	/* Replies, short messages and other types are not answered here. */
 	buf[3] = SMC_LLC_REPLY;
 	KUNIT_EXPECT_FALSE(test, smc_llc_answer_test_link(buf, sizeof(buf), reply));
 	buf[3] = 0;
@@ -790,7 +790,7 @@ static void types_llc_07_llc_08_llc_09_llc_11_err_53_err_55(struct kunit *test)
 	}
 }
 
-/* CDC never gets here; if it did it would be no LLC message. */
+/* The caller handles CDC; here it would be no LLC message. */
 static void cdc_is_no_llc_llc_10(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, verdict_of(test, SMC_CDC_TYPE, SMC_LLC_LEN), SMC_LLC_LINK_DOWN);
@@ -838,7 +838,7 @@ static void short_optional_message_is_ignored_llc_09(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_llc_decode(buf, 1, SMC_DIALECT_RFC, &msg), SMC_LLC_IGNORE);
 }
 
-/* Reserved bits and bytes are not looked at. */
+/* Reserved bits and bytes are ignored. */
 static void reserved_is_ignored(struct kunit *test)
 {
 	struct smc_llc_msg clean, dirty;
@@ -886,8 +886,7 @@ static void encode_refuses(struct kunit *test)
 }
 
 /*
- * Noise: whatever decodes says the same thing again when it is encoded and
- * decoded once more.
+ * Noise: any message that decodes gives the same result after another encoding and decoding.
  */
 static void noise_is_stable(struct kunit *test)
 {

@@ -7,8 +7,8 @@
  * Messages of one link keep their order, as on a reliable connection; nothing else does.
  * They cross as bytes, so a disagreement about the dialect shows.
  *
- * Needs nothing but the pure files and a failed() of its includer. The random
- * runs also run outside of a kernel, a hundred times as many.
+ * Needs only the pure files and a failed() of its includer. The random runs also run outside
+ * of a kernel, a hundred times as many.
  */
 #ifndef _SMC_LLC_WORLD_H
 #define _SMC_LLC_WORLD_H
@@ -51,7 +51,7 @@ struct w_fifo {
 	struct w_bytes at[W_QUEUE];
 };
 
-/* A queue pair, and what is on its way to and from it. */
+/* A queue pair, with its messages in both directions. */
 struct w_qp {
 	bool exists;
 	bool is_bare;
@@ -61,7 +61,7 @@ struct w_qp {
 	u32 peer_qpn;		/* 0 until connected */
 	struct w_fifo tx;
 	struct w_fifo rx;
-	struct w_fifo cq;	/* raw[0]: it went well */
+	struct w_fifo cq;	/* raw[0]: success */
 };
 
 struct w_rmb {
@@ -80,13 +80,13 @@ struct w_side {
 	struct smc_llc_flow flow;
 	struct smc_llc_actions acts;
 	const struct w_bytes *msg;	/* the message of this event, long ones as a whole */
-	struct w_bytes kept;		/* of an ADD LINK: its pairs are wanted later */
+	struct w_bytes kept;		/* of an ADD LINK: its pairs are needed later */
 	struct w_bytes kept_rkeys;	/* the same, a long DELETE RKEY */
 	bool has_rnic[W_RNICS];
-	bool is_going[W_RNICS];		/* has it no more, but what is there still works */
+	bool is_going[W_RNICS];		/* removed, but its links still work */
 	struct w_qp qp[SMC_LLC_LINKS];
 	unsigned int up;		/* links that may carry data */
-	unsigned int clearing;		/* on which connections stand still */
+	unsigned int clearing;		/* whose connections are quiesced */
 	struct w_rmb rmb[W_RMBS];
 	struct w_token token[W_RMBS];
 	u8 frozen[SMC_LLC_LINKS][W_RMBS];
@@ -96,18 +96,18 @@ struct w_side {
 	unsigned int asked[SMC_LLC_LINKS][16];	/* requests to be answered, by type */
 	u8 add_link;			/* the last ADD LINK exchange is on this link */
 
-	/* What goes wrong. */
+	/* The actions that fail. */
 	bool create_fails;
-	bool create_hangs;	/* neither can it be had nor does it fail */
-	bool map_fails;		/* a queue pair can be had, no RMB on it */
+	bool create_hangs;	/* creation neither succeeds nor fails */
+	bool map_fails;		/* a queue pair can be created, but no RMB mapped on it */
 	bool prepare_fails;
 	bool prepare_hangs;
 	bool store_fails;
-	bool tells_none;	/* of its RNICs: what they are attached to is not known */
+	bool tells_none;	/* the LANs of its RNICs are unknown */
 	bool is_curt;		/* as deployed clients: no O in a DELETE LINK reply */
-	bool is_frozen;		/* looks at nothing; its RNICs go on working */
+	bool is_frozen;		/* processes nothing; its RNICs still work */
 
-	/* What came out. */
+	/* The results. */
 	unsigned int most_acts;
 	unsigned int nr_up;
 	unsigned int nr_failed;
@@ -130,10 +130,10 @@ struct w_side {
 
 struct world;
 
-/* In place of one side's machine. */
+/* Replaces the machine of one side. */
 typedef void (*w_script)(struct world *w, const struct smc_llc_event *ev);
 
-/* What a script has to remember, see smc_llc_deployed.h. */
+/* The state of a script, see smc_llc_deployed.h. */
 struct w_deployed {
 	int who;
 	bool has_mail;
@@ -158,11 +158,11 @@ struct world {
 	u32 next_qpn;
 	u32 next_rkey;
 	bool is_cut[W_RNICS][W_RNICS];	/* server's RNIC, client's RNIC */
-	bool is_apart[W_RNICS][W_RNICS];	/* the same: on different LANs, says the client */
+	bool is_apart[W_RNICS][W_RNICS];	/* the same: on different LANs */
 	bool loses[2];			/* the next message of that side, silently */
 	bool doubles[2];
 	bool is_garbled;		/* one side missed a message of the other */
-	const char *fault;		/* the first thing that must not be */
+	const char *fault;		/* the first violation */
 	unsigned int line;
 };
 
@@ -181,10 +181,10 @@ static inline void w_check(struct world *w, bool is_so, const char *what, unsign
 	w->line = line;
 }
 
-/* Where every message arrives, once, nobody takes the other for out of sync. */
+/* If each message arrives exactly once, no side finds the other one out of sync. */
 static inline void w_check_why(struct world *w, enum smc_llc_why why)
 {
-	/* a deployed server gives a link up without a word, and has no key for it then */
+	/* a deployed server drops a link without a message, and has no key for it then */
 	if (why == SMC_LLC_WHY_RKEY_MISSING && w_has_script(w, W_SERVER))
 		return;
 	W_CHECK(w, w->is_garbled ||
@@ -244,7 +244,7 @@ static inline bool w_hangs(const struct w_side *s, unsigned int i)
 	       (s->prepare_hangs && s->job[i].type == SMC_LLC_EV_LINK_PREPARED);
 }
 
-/* What is done about a link is done in order: has this to wait? */
+/* Actions on a link are done in order: does this one have to wait? */
 static inline bool w_waits(const struct w_side *s, unsigned int i)
 {
 	unsigned int k;
@@ -317,7 +317,7 @@ static inline void w_qp_end(struct world *w, int who, u8 link, struct smc_llc_en
 	end->psn = 0x1000 + end->qpn;
 }
 
-/* Everything of a link goes. */
+/* Free all of a link. */
 static inline void w_qp_free(struct world *w, int who, u8 link)
 {
 	struct w_side *s = &w->side[who];
@@ -339,7 +339,7 @@ static inline void w_qp_free(struct world *w, int who, u8 link)
 			i++;
 }
 
-/* The other end of a queue pair, or NULL if nobody is there. */
+/* The other end of a queue pair, or NULL if there is none. */
 static inline struct w_qp *w_peer_qp(struct world *w, int who, const struct w_qp *qp, u8 *link)
 {
 	struct w_side *peer = &w->side[!who];
@@ -359,7 +359,7 @@ static inline bool w_is_cut(const struct world *w, int who, u8 own, u8 other)
 	return who == W_SERVER ? w->is_cut[own][other] : w->is_cut[other][own];
 }
 
-/* A queue pair goes into error: sends fail, and there may be a report. */
+/* A queue pair enters the error state: sends fail, and there may be a report. */
 static inline void w_break(struct world *w, int who, u8 link, bool is_told)
 {
 	struct w_qp *qp = &w->side[who].qp[link];
@@ -392,7 +392,7 @@ static inline void w_post(struct world *w, int who, u8 link, const struct w_byte
 	w_job(w, who, &ev);
 }
 
-/* Where an RMB is for the peer of a link: another place on each, as with deployed peers. */
+/* The address of an RMB for the peer of a link: it differs by link, as with deployed peers. */
 static inline u64 w_vaddr(const struct w_side *s, u8 rmb, u8 link)
 {
 	return 0x100000ULL * (rmb + 1) + 0x1000 * s->flow.link[link].num;
@@ -456,7 +456,7 @@ static inline void w_store_pairs(struct world *w, int who, const struct smc_llc_
 
 	W_CHECK(w, s->qp[act->target].exists);
 	if (act->msg.type == SMC_LLC_ADD_LINK) {
-		/* what was kept is what the machine means */
+		/* the stored message is the one that the machine refers to */
 		W_CHECK(w, s->kept.len >= W_BYTES - W_RMBS * sizeof(pair) +
 			act->msg.add_link.nr_pairs * sizeof(pair));
 		W_CHECK(w, s->kept.raw[31] == act->msg.add_link.link_num);
@@ -496,7 +496,7 @@ static inline void w_delete_tokens(struct world *w, int who, const struct smc_ll
 	w_job(w, who, &ev);
 }
 
-/* RMBs that the peer knows, in an order that holds while the link is added. */
+/* The RMBs that the peer knows, in an order that is fixed while the link is added. */
 static inline u8 w_freeze(struct w_side *s, u8 link)
 {
 	u8 r, nr = 0;
@@ -507,12 +507,12 @@ static inline u8 w_freeze(struct w_side *s, u8 link)
 	return nr;
 }
 
-/* LLC-04, ADDL-11: replies go back where requests came from, and RMBs behind ADD LINK */
+/* LLC-04, ADDL-11: replies use the link of the request, RMBs that of ADD LINK */
 static inline void w_check_link(struct world *w, int who, const struct smc_llc_action *act)
 {
 	struct w_side *s = &w->side[who];
 	unsigned int *asked = &s->asked[act->link][act->msg.type & 15];
-	/* what a client says first is a notice and begins nothing */
+	/* the first message of a client is a notice and starts no exchange */
 	bool begins_with_reply = who == W_CLIENT;
 
 	if (act->msg.is_reply && !w_has_script(w, who)) {
@@ -523,12 +523,12 @@ static inline void w_check_link(struct world *w, int who, const struct smc_llc_a
 		s->add_link = act->link;
 	if (act->msg.type == SMC_LLC_ADD_LINK_CONT)
 		W_CHECK(w, act->link == s->add_link);
-	/* one notice in version 1, another in version 2, and no continuations there */
+	/* one kind of notice in version 1, another in version 2, which has no continuations */
 	W_CHECK(w, act->msg.type != (s->flow.params.has_long_add_link ? SMC_LLC_ADD_LINK_CONT :
 								       SMC_LLC_REQ_ADD_LINK));
 }
 
-/* SER-02, SER-05: what changes the links crosses no talk about RMBs, but for a notice */
+/* SER-02, SER-05: exchanges that change links do not overlap with RKEY exchanges */
 static inline void w_check_alone(struct world *w, int who, const struct smc_llc_action *act)
 {
 	const struct smc_llc_flow *flow = &w->side[who].flow;
@@ -538,7 +538,7 @@ static inline void w_check_alone(struct world *w, int who, const struct smc_llc_
 	if (who != W_SERVER || w_has_script(w, who) || act->msg.is_reply || !is_change)
 		return;
 	W_CHECK(w, !flow->own.is_busy);
-	/* what this side works on is answered at once */
+	/* a request is answered as soon as it is processed */
 	W_CHECK(w, flow->remote.state != SMC_LLC_REMOTE_CONFIRM_CONT);
 }
 
@@ -555,7 +555,7 @@ static inline void w_check_clear(struct world *w, int who, const struct smc_llc_
 			s->flow.link[i].num != act->msg.delete_link.link_num);
 }
 
-/* A client's reply about it is on its way: what waits for the link ends with that. */
+/* A client's reply is in flight: waits for the link end with it. */
 static inline bool w_is_going(const struct smc_llc_flow *flow, u8 link)
 {
 	return !flow->params.is_server && (flow->link[link].state == SMC_LLC_LINK_DELETING ||
@@ -612,7 +612,7 @@ static inline void w_pair(const struct w_side *s, const struct smc_llc_action *a
 {
 	u8 r = s->frozen[act->target][act->first_rmb + i];
 
-	/* One withdrawn meanwhile has no keys any more. */
+	/* An RMB that was withdrawn meanwhile has no keys any more. */
 	pair->ref_rkey = s->rmb[r].rkey[act->link];
 	pair->rkey = s->rmb[r].rkey[act->target];
 	pair->vaddr = w_vaddr(s, r, act->target);
@@ -662,7 +662,7 @@ static inline void w_send(struct world *w, int who, const struct smc_llc_action 
 	w_post(w, who, act->link, &b);
 }
 
-/* The group is at its end here: all queue pairs vanish. */
+/* The group ends on this side: all queue pairs are destroyed. */
 static inline void w_end(struct world *w, int who)
 {
 	struct w_side *s = &w->side[who];
@@ -719,7 +719,7 @@ static inline void w_perform(struct world *w, int who, const struct smc_llc_acti
 	struct smc_llc_event ev = { .link = act->link, .ok = true };
 	u8 i;
 
-	/* Nothing comes after the end. */
+	/* No action comes after the end. */
 	W_CHECK(w, !s->nr_failed && !s->nr_terminated);
 	switch (act->type) {
 	case SMC_LLC_ACT_SEND:
@@ -757,7 +757,7 @@ static inline void w_perform(struct world *w, int who, const struct smc_llc_acti
 		s->why = act->why;
 		w_check_why(w, act->why);
 		s->last_down_orderly = act->is_orderly;
-		/* Connections need a place to go, or it is the end. */
+		/* Without a link for connections the group is at its end. */
 		W_CHECK(w, s->up || s->flow.phase == SMC_LLC_DEAD);
 		if (act->is_orderly)
 			s->clearing |= BIT(act->link);
@@ -854,7 +854,7 @@ static inline void w_feed(struct world *w, int who, const struct smc_llc_event *
 		w_perform(w, who, &acts->act[i]);
 }
 
-/* A further link is wanted, as when a timer has run out, and some event comes. */
+/* Another link is wanted, as after a retry timer, and an event arrives. */
 static inline void w_want_link(struct world *w, int who)
 {
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_SENT, .ok = true };
@@ -863,7 +863,7 @@ static inline void w_want_link(struct world *w, int who)
 	w_feed(w, who, &ev);
 }
 
-/* The oldest message of a link crosses the wire, or does not. */
+/* Deliver the oldest message of a link, or lose it. */
 static inline bool w_rnic_works(const struct w_side *s, u8 rnic)
 {
 	return s->has_rnic[rnic] || s->is_going[rnic];
@@ -905,7 +905,7 @@ static inline void w_hear(struct world *w, int who, const struct smc_llc_event *
 	w->side[who].msg = NULL;
 }
 
-/* A message is looked at; TEST LINK is answered at once. */
+/* Process a message; TEST LINK is answered at once. */
 static inline bool w_receive(struct world *w, int who, u8 link)
 {
 	struct w_side *s = &w->side[who];
@@ -945,7 +945,7 @@ static inline bool w_complete(struct world *w, int who, u8 link)
 	return true;
 }
 
-/* A client's RNIC, and that which the server has offered, if it is one. */
+/* Whether a client's RNIC and the offered one of the server are on different LANs. */
 static inline bool w_is_apart(const struct world *w, int who, u8 rnic)
 {
 	u8 offered = w->side[who].flow.add.offer.end.mac[5] - 1;
@@ -953,7 +953,7 @@ static inline bool w_is_apart(const struct world *w, int who, u8 rnic)
 	return who == W_CLIENT && offered < W_RNICS && w->is_apart[offered][rnic];
 }
 
-/* One of the works that the machine has asked for is done. */
+/* Finish one of the actions that the machine started. */
 static inline bool w_work(struct world *w, int who, unsigned int which)
 {
 	struct w_side *s = &w->side[who];
@@ -981,14 +981,14 @@ static inline bool w_work(struct world *w, int who, unsigned int which)
 		if (ev.ok)
 			s->qp[ev.link].peer_qpn = end.qpn;
 	} else if (ev.type == SMC_LLC_EV_LINK_DESTROYED && s->qp[ev.link].exists) {
-		/* it was there too late */
+		/* the result came too late */
 		w_qp_free(w, who, ev.link);
 	}
 	w_feed(w, who, &ev);
 	return true;
 }
 
-/* Requests about RMBs that are due. */
+/* Start the RMB requests that are due. */
 static inline void w_request(struct world *w, int who)
 {
 	struct w_side *s = &w->side[who];
@@ -1059,7 +1059,7 @@ static inline void w_tick(struct world *w, int who)
 	}
 }
 
-/* One thing that can happen without the clock. */
+/* One step that is possible without the clock. */
 static inline bool w_step(struct world *w)
 {
 	int who;
@@ -1077,7 +1077,7 @@ static inline bool w_step(struct world *w)
 	return false;
 }
 
-/* Everything that can happen without the clock, until nothing does. */
+/* Run until no step is possible without the clock. */
 static inline void w_pump(struct world *w)
 {
 	unsigned int left = 100000;
@@ -1087,7 +1087,7 @@ static inline void w_pump(struct world *w)
 	W_CHECK(w, left);
 }
 
-/* Until a side has sent a message, which is then still on its way. */
+/* Run until a side has sent a message, which is still in flight then. */
 static inline void w_pump_until(struct world *w, int who, u8 type, bool is_reply)
 {
 	unsigned int before = w->side[who].sent[is_reply][type], left = 100000;
@@ -1135,7 +1135,7 @@ static inline void w_rnic_down(struct world *w, int who, u8 rnic, bool is_told)
 			w_break(w, who, i, is_told);
 }
 
-/* It is being removed, in good order: it still works, and says so. */
+/* An RNIC is removed in good order: it still works, and reports its removal. */
 static inline void w_rnic_going(struct world *w, int who, u8 rnic)
 {
 	struct w_side *s = &w->side[who];
@@ -1218,7 +1218,7 @@ static inline void w_init(struct world *w, const struct w_setup *set)
 		for (i = 0; i < set->rnics[who]; i++)
 			w->side[who].has_rnic[i] = true;
 		w->side[who].tells_none = set->tells_none[who];
-		/* The RMB of first contact is known from Accept and Confirm. */
+		/* Accept and Confirm announce the RMB of first contact. */
 		w->side[who].rmb[0].state = W_RMB_KNOWN;
 		w_qp_make(w, who, 0, 0);
 		w->side[!who].token[0].is_used = true;
@@ -1228,7 +1228,7 @@ static inline void w_init(struct world *w, const struct w_setup *set)
 	for (who = W_CLIENT; who >= W_SERVER; who--) {
 		struct smc_llc_event ev = { .type = SMC_LLC_EV_START };
 
-		/* A client's queue pair is connected before, a server's here. */
+		/* A client's queue pair is connected earlier, a server's here. */
 		w->side[who].qp[0].peer_qpn = w->side[!who].qp[0].qpn;
 		w_qp_end(w, who, 0, &ev.start.local);
 		w_qp_end(w, !who, 0, &ev.start.peer);
@@ -1247,7 +1247,7 @@ static inline unsigned int w_nr(const struct w_side *s, enum smc_llc_link_state 
 	return nr;
 }
 
-/* Nothing is under way, and nothing is waited for. */
+/* Nothing is in flight, and no wait is active. */
 static inline void w_check_settled(struct world *w)
 {
 	struct w_side *s;
@@ -1279,7 +1279,7 @@ static inline void w_check_token(struct world *w, int who, u8 rmb, u8 link, u8 a
 		W_CHECK(w, peer->token[token].vaddr[at] == w_vaddr(s, rmb, link));
 }
 
-/* Both sides have come to rest and see the same. */
+/* Both sides are idle and agree. */
 static inline void w_check_rest(struct world *w)
 {
 	struct w_side *server = &w->side[W_SERVER], *client = &w->side[W_CLIENT], *s, *peer;

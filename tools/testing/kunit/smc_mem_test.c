@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What connections pay for, with the accounts of the real socket core. Memory
- * control groups need tasks in them; tools/testing/vm has these.
+ * The memory that connections are charged for, with the accounts of the socket core. Memory
+ * control groups need tasks; tools/testing/vm has cases with them.
  */
 #include "smc_kunit.h"
 
@@ -9,7 +9,7 @@
 
 #define MEM_ELEM	(64 * 1024)
 
-/* Counts for itself: no other suite and no rest of a CPU comes in between. */
+/* A counter of its own: other suites and per-CPU reserves do not change it. */
 static atomic_long_t mem_pages;
 static DEFINE_PER_CPU(int, mem_rest);
 static long mem_limits[3];
@@ -41,7 +41,7 @@ struct mem_case {
 	struct smc_account account;
 };
 
-/* What SMC counts, in pages. */
+/* The pages that SMC is charged for. */
 static long mem_smc_pages(void)
 {
 	long pages = atomic_long_read(&smc_mem_allocated);
@@ -78,7 +78,7 @@ static void mem_test_exit(struct kunit *test)
 	if (!c)
 		return;
 	smc_mem_close(&c->account);
-	/* nothing of it is TCP's */
+	/* nothing is charged to TCP */
 	KUNIT_EXPECT_EQ(test, c->sk->sk_forward_alloc, 0);
 	sock_put(c->sk);
 }
@@ -141,13 +141,13 @@ static void above_the_limit_nothing_is_charged(struct kunit *test)
 	long before = mem_total();
 	int n;
 
-	/* short of memory, but not at the end */
+	/* under pressure, but below the hard limit */
 	mem_limits[0] = 0;
 	mem_limits[1] = 0;
 	mem_limits[2] = limit;
 	for (n = 0; n < 64 && !smc_mem_charge(account, MEM_ELEM); n++)
 		;
-	/* what a CPU keeps to itself blurs it, by at most its reserve */
+	/* per-CPU reserves blur the count, by their size at most */
 	KUNIT_EXPECT_GE(test, n, 4);
 	KUNIT_EXPECT_LT(test, n, 64);
 	KUNIT_EXPECT_EQ(test, smc_mem_charge(account, 64 * MEM_ELEM), -ENOMEM);
@@ -157,7 +157,7 @@ static void above_the_limit_nothing_is_charged(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mem_total(), before);
 }
 
-/* Whose group pays is TCP's sock's; what is charged to it is not. */
+/* The control group is that of the TCP sock; the sock itself is not charged. */
 static void an_account_is_one_of_smc(struct kunit *test)
 {
 	struct mem_case *c = test->priv;
@@ -178,7 +178,7 @@ static void an_account_is_one_of_smc(struct kunit *test)
 	smc_mem_exit();
 }
 
-/* Accepted where there are no control groups. */
+/* An accepted socket on a kernel without control groups. */
 static void what_is_charged_stays_when_an_account_changes_hands(struct kunit *test)
 {
 	struct smc_account *account = mem_account(test);

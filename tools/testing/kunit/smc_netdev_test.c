@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stacks of network devices: in which order those below a device are looked at,
- * and in which VLAN each is reached (LG-04, SEC-01). The devices are real and do
- * nothing; one with a VLAN only says that it has it.
+ * Stacks of network devices: the order in which the devices below another are visited, and
+ * the VLAN of each (LG-04, SEC-01). The devices are real and idle; a VLAN device is only
+ * marked as one.
  */
 #include <linux/etherdevice.h>
 #include <linux/rtnetlink.h>
@@ -21,7 +21,7 @@ static netdev_tx_t stack_xmit(struct sk_buff *skb, struct net_device *ndev)
 
 static const struct net_device_ops stack_ops = { .ndo_start_xmit = stack_xmit };
 
-/* Devices with the number of their VLAN, links from upper to lower ones. */
+/* Devices with their VLAN numbers, links from upper to lower devices. */
 struct stack_case {
 	const char *what;
 	u16 vlan[STACK_DEVS];
@@ -128,7 +128,7 @@ struct stack_devs {
 	struct net_device *dev[STACK_DEVS];
 };
 
-/* Says that it is a VLAN, or no longer: only the tables of 8021q would mind. */
+/* Mark a device as a VLAN, or not: only the tables of 8021q would notice. */
 static void stack_set_vlan(struct net_device *ndev, u16 vlan, bool is_ad)
 {
 	struct vlan_dev_priv *vdev = netdev_priv(ndev);
@@ -228,7 +228,7 @@ static void lg_04_stack(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stack.nr, 0);
 }
 
-/* A device changes its namespace, as far as the lists go. */
+/* Move a device to a namespace, in the lists only. */
 static void stack_move(struct net_device *ndev, struct net *net)
 {
 	rtnl_lock();
@@ -256,7 +256,7 @@ static void sec_01_port_below_an_interface_of_the_namespace(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, smc_netdev_is_below(&init_net, other, 0));
 	KUNIT_EXPECT_FALSE(test, smc_netdev_is_below(&init_net, other, 10));
 
-	/* a container without an interface, and with that of the VLAN */
+	/* a container without an interface, then with that of the VLAN */
 	KUNIT_EXPECT_FALSE(test, smc_netdev_is_below(net, port, 0));
 	KUNIT_EXPECT_FALSE(test, smc_netdev_is_below(net, port, 10));
 	stack_move(devs->dev[0], net);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Exchanges between two machines with this module, recorded on the wire: version 1 in
- * both dialects, version 2.1 by IPv4, by IPv6 and through a gateway. What each message
- * says was written down by a reader that shares nothing with the codecs; they have to
- * read the same, and to say it in the same bytes.
+ * Recorded exchanges between two machines with this module: version 1 in both dialects,
+ * version 2.1 over IPv4, over IPv6 and through a gateway. A reader that shares no code with
+ * the codecs wrote down the meaning of each message. The codecs must decode the same
+ * meaning, and encode it to the same bytes.
  */
 #include <linux/slab.h>
 
@@ -24,12 +24,12 @@ union own_says {
 
 /**
  * struct own_message - a message and its meaning
- * @name: its number in the exchange, and what it is
- * @codec: whose message it is
+ * @name: its number in the exchange, and its type
+ * @codec: the codec of the message
  * @len: of @bytes
  * @bytes: as on the wire
- * @says: what they mean
- * @nr_pairs: how many RMBs a long ADD LINK tells of
+ * @says: their meaning
+ * @nr_pairs: the number of RMBs in a long ADD LINK
  * @pair: their keys
  */
 struct own_message {
@@ -54,7 +54,7 @@ struct own_exchange {
 
 KUNIT_ARRAY_PARAM_DESC(own_exchange, own_exchanges, name);
 
-/* Reads LEN bytes of a message, alone in their allocation. */
+/* Decode @len bytes of a message from an allocation of that size. */
 static bool own_decode(struct kunit *test, const struct own_message *msg, u32 len,
 		       union own_says *says)
 {
@@ -81,7 +81,7 @@ static bool own_decode(struct kunit *test, const struct own_message *msg, u32 le
 	return is_good;
 }
 
-/* Writes what a message says; its length. */
+/* Encode a message; returns its length. */
 static int own_encode(struct kunit *test, const struct own_message *msg, u8 *buf, u32 size)
 {
 	const struct smc_llc_more more = { .nr = msg->nr_pairs, .pair = msg->pair };
@@ -100,7 +100,7 @@ static int own_encode(struct kunit *test, const struct own_message *msg, u8 *buf
 	return 0;
 }
 
-/* Cursors have a gap, which is nobody's. */
+/* Cursors have a gap, which does not count. */
 static bool own_is_cdc(const struct smc_cdc_msg *a, const struct smc_cdc_msg *b)
 {
 	return a->seq == b->seq && a->token == b->token &&

@@ -21,7 +21,7 @@
 #include "../../../net/smc/rdma/smc_path.c"
 
 /**
- * struct route_world - what a case has
+ * struct route_world - the devices and sockets of a case
  * @dev: the device of our RNIC, unless a case says otherwise, and another one
  * @nl: asks the kernel for addresses, routes and neighbours
  * @ipsec: the same for IPsec
@@ -35,7 +35,7 @@ struct route_world {
 };
 
 #define ROUTE_MARK	7
-#define ROUTE_TABLE	77	/* of packets with that mark */
+#define ROUTE_TABLE	77	/* for packets with that mark */
 
 static struct net_device *route_own;
 static struct in6_addr route_asked_for;
@@ -51,7 +51,7 @@ int smc_ib_end_ifindex(const struct smc_ib_end *end, const struct net *net)
 	return route_own->ifindex;
 }
 
-/* No case looks for a port. */
+/* No case looks up a port. */
 int smc_ib_find(struct net *net, struct net_device *ndev, struct smc_ib_end *end)
 {
 	return -ENODEV;
@@ -73,7 +73,7 @@ int smc_ib_local_mac(u8 mac[ETH_ALEN])
 	return -ENODEV;
 }
 
-/* Counts questions for the address that a case is about. */
+/* Count the requests for the address of the case. */
 static netdev_tx_t route_xmit(struct sk_buff *skb, struct net_device *ndev)
 {
 	const struct nd_msg *msg;
@@ -82,7 +82,7 @@ static netdev_tx_t route_xmit(struct sk_buff *skb, struct net_device *ndev)
 
 	if (skb->protocol == htons(ETH_P_ARP) && !skb_linearize(skb) && ndev == route_own &&
 	    arp_hdr(skb)->ar_op == htons(ARPOP_REQUEST)) {
-		/* sender's MAC and IP address, target's MAC address come before */
+		/* sender's MAC and IP address and target's MAC address come first */
 		memcpy(&target, (u8 *)(arp_hdr(skb) + 1) + 2 * ETH_ALEN + 4, sizeof(target));
 		if (ipv6_addr_v4mapped(&route_asked_for) && target == route_asked_for.s6_addr32[3])
 			atomic_inc(&route_nr_asked);
@@ -115,7 +115,7 @@ static void route_addr(struct kunit *test, const char *text, struct in6_addr *ad
 	KUNIT_ASSERT_EQ_MSG(test, in6_pton(text, -1, addr->s6_addr, -1, NULL), 1, "%s", text);
 }
 
-/* An IP address as rtnetlink has it; returns the family. */
+/* Append an IP address for rtnetlink; returns the family. */
 static u8 route_put_addr(struct kunit *test, struct sk_buff *skb, int attr, const char *text)
 {
 	struct in6_addr addr;
@@ -129,7 +129,7 @@ static u8 route_put_addr(struct kunit *test, struct sk_buff *skb, int attr, cons
 	return AF_INET6;
 }
 
-/* A request of TYPE with room for a header of SIZE bytes, which is zero. */
+/* A request of type @type with a zeroed header of @size bytes. */
 static struct nlmsghdr *route_request(struct kunit *test, struct sk_buff **skb, int type, int size)
 {
 	struct nlmsghdr *nlh;
@@ -239,7 +239,7 @@ static void route_add(struct kunit *test, int dev, const char *dst, int len, con
 	route_add_to(test, dev, dst, len, via, RT_TABLE_MAIN, 0);
 }
 
-/* What has the mark goes by a table of its own; RTM_NEWRULE or RTM_DELRULE */
+/* Packets with the mark use a table of their own; RTM_NEWRULE or RTM_DELRULE */
 static void route_rule(struct kunit *test, int type, u8 family)
 {
 	struct fib_rule_hdr *frh;
@@ -273,7 +273,7 @@ static const struct xfrm_lifetime_cfg route_for_ever = {
 	.soft_packet_limit = XFRM_INF, .hard_packet_limit = XFRM_INF,
 };
 
-/* Between these two, in transport mode */
+/* An SA between two addresses, in transport mode */
 static void route_add_sa(struct kunit *test, __be32 saddr, __be32 daddr)
 {
 	struct route_world *w = test->priv;
@@ -295,7 +295,7 @@ static void route_add_sa(struct kunit *test, __be32 saddr, __be32 daddr)
 	route_ask_by(test, w->ipsec, skb, nlh);
 }
 
-/* Packets of RoCE, and no others, from @own to @peer; @is_open: ESP, else not at all */
+/* RoCE packets from @own to @peer; @is_open: use ESP, else drop them */
 static void route_add_policy(struct kunit *test, const char *own, const char *peer, bool is_open)
 {
 	struct xfrm_user_tmpl tmpl = {
@@ -415,13 +415,13 @@ static int route_init(struct kunit *test)
 	route_add_neigh(test, 1, "2001:db8:2::2", 0x28);
 	route_add_neigh(test, 1, "::ffff:10.78.0.2", 0x29);
 
-	/* a second device in the subnet of the first one, and a second way out */
+	/* a second device in the subnet of the first one, and a second default route */
 	w->tcp->sk->sk_bound_dev_if = w->dev[1]->ifindex;
 	route_add_addr(test, 1, "::ffff:10.77.0.3", 24);
 	route_add_neigh(test, 1, "::ffff:10.77.0.2", 0x2a);
 	route_add_to(test, 0, "2001:db8:d::", 64, "2001:db8:1::fe", RT_TABLE_MAIN, 10);
 	route_add_to(test, 1, "2001:db8:d::", 64, "2001:db8:2::2", RT_TABLE_MAIN, 20);
-	/* and a way for a few only */
+	/* and a route for a few addresses only */
 	route_add_to(test, 1, "::ffff:10.81.0.0", 24, "::ffff:10.78.0.2", ROUTE_TABLE, 0);
 	route_add_to(test, 1, "2001:db8:e::", 64, "2001:db8:2::2", ROUTE_TABLE, 0);
 	route_rule(test, RTM_NEWRULE, AF_INET);
@@ -441,7 +441,7 @@ static void route_exit(struct kunit *test)
 	struct route_world *w = test->priv;
 	int i;
 
-	/* those without a device stay behind with it */
+	/* rules and black holes outlive the devices */
 	if (w->dev[1]) {
 		route_del(test, "::ffff:10.80.0.0", 24);
 		route_del(test, "2001:db8:b::", 64);
@@ -466,7 +466,7 @@ struct route_row {
 	const char *what, *own, *peer;
 	int rc;
 	bool has_gateway;
-	u8 mac;		/* last byte of the next hop's */
+	u8 mac;		/* last byte of the next hop's MAC */
 	int dev;	/* that of our RNIC */
 	u32 mark;	/* of TCP's packets */
 	enum { ROUTE_ANY, ROUTE_USES, ROUTE_BOUND } how;	/* does TCP use that device, too? */
@@ -603,7 +603,7 @@ static void neighbours_are_asked(struct kunit *test)
 	route_expect_question(test, "::ffff:10.77.0.1", "::ffff:10.77.0.33", 0x34);
 }
 
-/* What is asked of a TCP socket. */
+/* The settings of a TCP socket that count. */
 static void sec_01_a_way_is_like_that_of_tcp(struct kunit *test)
 {
 	struct route_world *w = test->priv;

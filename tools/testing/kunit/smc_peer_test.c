@@ -137,7 +137,7 @@ static void a_path_that_never_worked_is_not_tried_by_either_side(struct kunit *t
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 }
 
-/* The peer may have restarted, or have another RNIC. */
+/* The peer may have restarted, or have another RNIC now. */
 static void a_path_that_has_worked_is_tried_when_the_peer_proposes_and_sooner(struct kunit *test)
 {
 	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOACTLINK, SMC_PEER_HAS_WORKED);
@@ -149,7 +149,7 @@ static void a_path_that_has_worked_is_tried_when_the_peer_proposes_and_sooner(st
 	peer_age(1000);
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 
-	/* then first contact failed, too */
+	/* then first contact fails, too */
 	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOACTLINK, SMC_PEER_HAS_WORKED);
 	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	KUNIT_EXPECT_EQ(test, peer_recall(false), SMC_DECLINE_TIMEOUT_CL);
@@ -162,7 +162,7 @@ static void a_change_of_an_rnic_or_a_group_that_is_up_ends_it(struct kunit *test
 	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
 	kunit_news++;
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
-	/* for good */
+	/* the entry is dropped for good */
 	kunit_news--;
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 
@@ -174,7 +174,7 @@ static void a_change_of_an_rnic_or_a_group_that_is_up_ends_it(struct kunit *test
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 }
 
-/* The peer may be reached by another path. */
+/* Another path to the peer may work. */
 static void a_routed_path_is_remembered_by_itself(struct kunit *test)
 {
 	struct in6_addr other = peer_a;
@@ -186,7 +186,7 @@ static void a_routed_path_is_remembered_by_itself(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, smc_peer_recall_routed(&init_net, &other));
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 	KUNIT_EXPECT_EQ(test, peer_recall(false), SMC_DECLINE_NONE);
-	/* a group comes up on the other path, and then on this one */
+	/* a group comes up on the other path, and later on this one */
 	smc_peer_forget(&init_net, &peer_a, false);
 	KUNIT_EXPECT_TRUE(test, smc_peer_recall_routed(&init_net, &peer_a));
 	smc_peer_forget(&init_net, &peer_a, true);
@@ -251,7 +251,7 @@ static void one_decline_after_a_pause_begins_another(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
 	service_declines(SMC_DECLINE_NOSMCRDEV, 1);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERDECL);
-	/* much later it is the first of a new row */
+	/* much later the next failure starts a new series */
 	peer_age(SMC_PEER_ROW_MS);
 	service_declines(SMC_DECLINE_NOSMCRDEV, 1);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
@@ -300,7 +300,7 @@ static void reasons_that_pass_do_not_count(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(passing); i++) {
 		service_declines(passing[i], SMC_PEER_DECLINES);
-		/* the same reasons of this side; an option belongs to this socket alone */
+		/* the same reasons on this side; an option belongs to this socket alone */
 		service_fails(passing[i], 0, SMC_PEER_DECLINES);
 		service_fails(SMC_DECLINE_OPTUNSUPP, 0, SMC_PEER_DECLINES);
 		KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
@@ -365,7 +365,7 @@ static void a_service_is_an_address_and_a_port_seen_from_a_socket(struct kunit *
 	id[n++] = service_id_for(inet, &in);
 	inet->sk.sk_bound_dev_if = 2;
 	id[n++] = service_id_for(inet, &in);
-	/* chosen by an earlier connect(), and then by bind() */
+	/* chosen by an earlier connect(), and later by bind() */
 	inet->sk.sk_rcv_saddr = htonl(0x0a000003);
 	KUNIT_EXPECT_EQ(test, service_id_for(inet, &in), id[n - 1]);
 	inet->sk.sk_userlocks = SOCK_BINDADDR_LOCK;
@@ -378,14 +378,14 @@ static void a_service_is_an_address_and_a_port_seen_from_a_socket(struct kunit *
 	id[n++] = service_id_for(inet, &in6);
 	in6.sin6_scope_id = 3;
 	id[n++] = service_id_for(inet, &in6);
-	/* connect() has bound it to that */
+	/* connect() has bound it to that device */
 	inet->sk.sk_bound_dev_if = 3;
 	KUNIT_EXPECT_EQ(test, service_id_for(inet, &in6), id[n - 1]);
 	inet->sk.sk_bound_dev_if = 0;
 	ipv6_addr_set_v4mapped(service_addr.sin_addr.s_addr, &in6.sin6_addr);
 	id[n++] = service_id_for(inet, &in6);
 	KUNIT_ASSERT_EQ(test, n, (int)ARRAY_SIZE(id));
-	/* the last is the first, as mapped address */
+	/* the last one is the first, as a mapped address */
 	KUNIT_EXPECT_EQ(test, id[0], id[--n]);
 	for (i = 0; i < n; i++)
 		for (j = 0; j < i; j++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Planning of transfers and the rule for window updates: vectors from RFC 7609
- * Sections 4.5.1 and 4.7, and a comparison with arrays of bytes.
+ * Transfer plans and the rule for window updates: vectors from RFC 7609 Sections 4.5.1 and
+ * 4.7, and a comparison with byte arrays.
  */
 #include "smc_kunit.h"
 #include <linux/prandom.h>
@@ -96,7 +96,7 @@ static void tx_10_plan_one_write(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, x.part[0].src[0].len, 1000U);
 }
 
-/* Both rings end within the transfer, at different places. */
+/* Both rings wrap within the transfer, at different places. */
 static void tx_03_plan_two_writes_three_sources(struct kunit *test)
 {
 	struct smc_geom src = { .size = 8192 };
@@ -180,7 +180,7 @@ static void plan_is_empty_when_nothing_can_move(struct kunit *test)
 	smc_ring_plan(src, curs(0, 0), curs(0, 9), rfc_geom, curs(0, 4),
 		      curs(0, 4), 0, &x);
 	KUNIT_EXPECT_EQ(test, x.len, 0U);
-	/* A send ring that cannot be. */
+	/* An impossible state of the send ring. */
 	smc_ring_plan(src, curs(0, 9), curs(0, 8), rfc_geom, curs(0, 4),
 		      curs(0, 4), U32_MAX, &x);
 	KUNIT_EXPECT_EQ(test, x.len, 0U);
@@ -197,8 +197,8 @@ static void plan_respects_the_limit(struct kunit *test)
 }
 
 /*
- * A reader of a 64K buffer without eye catcher, as the RFC's examples have it:
- * the writer saw @seen bytes of window, really there are @real.
+ * A reader of a 64K buffer without an eye catcher, as in the RFC's examples: the writer has
+ * seen a window of @seen bytes, the real window has @real.
  */
 static struct smc_ring_update example(u32 seen, u32 real)
 {
@@ -271,7 +271,7 @@ static void win_06_scenario_3_is_due(struct kunit *test)
 	};
 
 	KUNIT_EXPECT_TRUE(test, smc_ring_is_update_due(&u));
-	/* After the first 3000 alone it was not. */
+	/* With the first 3000 alone it was not due. */
 	u.prod = curs(0, 3004);
 	u.cons = curs(0, 3004);
 	KUNIT_EXPECT_FALSE(test, smc_ring_is_update_due(&u));
@@ -300,10 +300,9 @@ static void win_08_win_09_urg_06_awaited_overrides_the_rule(struct kunit *test)
 }
 
 /*
- * The model: one array is the send ring, one the peer's element, byte n of the
- * stream is a function of n. Every plan is carried out; the element must then
- * hold the stream where the reader is, the eye catcher must be as it was, and
- * no byte the reader has not read may have been touched.
+ * The model: one array is the send ring, one the peer's element; byte n of the stream is a
+ * function of n. Each plan is carried out. The element must then hold the stream at the
+ * reader's position, with an intact eye catcher, and unread bytes must be unchanged.
  */
 struct ring_model {
 	struct smc_geom src_geom;
@@ -422,7 +421,7 @@ static void model_run(struct kunit *test, struct smc_geom src,
 	}
 	model_read(test, m, U32_MAX);
 	KUNIT_EXPECT_EQ(test, m->nr_read, m->nr_sent);
-	/* It went round often, and past the end of the wrap numbers. */
+	/* The ring wrapped often, and so did the wrap numbers. */
 	KUNIT_EXPECT_GT(test, m->nr_read, 10ULL * dst.size);
 	KUNIT_EXPECT_LT(test, m->prod.wrap, 60000);
 	for (i = 0; i < dst.base; i++)
@@ -515,7 +514,7 @@ static void tx_08_nagle_off_never_waits(struct kunit *test)
 	run_hold_rows(test, rows, ARRAY_SIZE(rows));
 }
 
-/* A reader of few bytes at a time opens the window by so many. */
+/* A reader of few bytes at a time opens the window in small steps. */
 static void tx_07_win_08_crumbs_wait_for_the_message_in_flight(struct kunit *test)
 {
 	static const struct hold_row rows[] = {

@@ -31,7 +31,7 @@ static const struct smc_ib_end host_end = {
 
 static const u8 host_id[8] = { 0x12, 0x34, 0x02, 0, 0, 0, 0, 0x01 };
 
-/* A handshake that ends with its case, however that ends. */
+/* End a handshake at the end of its case. */
 static void host_leave_client(void *pair)
 {
 	smc_same_host_leave(pair, SMC_ROLE_CLIENT);
@@ -46,7 +46,7 @@ static int host_test_init(struct kunit *test)
 {
 	struct net *nets;
 
-	/* the table asks a namespace for nothing but its cookie */
+	/* the table only reads the cookie of a namespace */
 	nets = kunit_kcalloc(test, 2, sizeof(*nets), GFP_KERNEL);
 	if (!nets)
 		return -ENOMEM;
@@ -174,7 +174,7 @@ static void a_client_that_has_left_is_not_found(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, host_take(test, &end));
 }
 
-/* As on subsequent contact, where the client is done with its Confirm. */
+/* As on subsequent contact, where the client is done after its Confirm. */
 static void what_a_client_said_outlives_its_handshake(struct kunit *test)
 {
 	struct smc_same_host_pair *pair = host_offer(test);
@@ -187,7 +187,7 @@ static void what_a_client_said_outlives_its_handshake(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_same_host_check(pair, SMC_ROLE_CLIENT, &acc), 0);
 }
 
-/* connect() ends first, then accept() may. */
+/* connect() returns first, then accept() may. */
 static int host_nr_told;
 
 static int host_count_news(struct wait_queue_entry *watch, unsigned int mode, int sync, void *key)
@@ -225,7 +225,7 @@ static void a_client_that_has_withdrawn_is_not_found(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, host_take(test, &end));
 }
 
-/* What a server asks for that does not have the client at its other end. */
+/* The request of a server whose client is another one. */
 struct host_stranger {
 	const char *what;
 	u32 client_seq;
@@ -271,7 +271,7 @@ static void pid_05_a_stranger_is_none_whatever_he_says(struct kunit *test)
 						   &end));
 	KUNIT_EXPECT_EQ(test, host_nr_ends, 0);
 
-	/* and he spoils nothing for the one who is awaited */
+	/* and the server that is waited for still succeeds */
 	host_excluded = NULL;
 	KUNIT_EXPECT_PTR_EQ(test, host_take(test, &end), pair);
 }
@@ -284,15 +284,15 @@ static void a_client_knows_whether_a_neighbour_has_found_it(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, smc_same_host_check(pair, SMC_ROLE_SERVER, &acc), -ENOENT);
 	KUNIT_ASSERT_PTR_EQ(test, host_take(test, &end), pair);
-	/* an Accept that is faster than the server's is not the server's */
+	/* an Accept from another server may come first */
 	KUNIT_EXPECT_EQ(test, smc_same_host_check(pair, SMC_ROLE_SERVER, &acc), -EBADMSG);
 	smc_same_host_publish(pair, SMC_ROLE_SERVER, &acc);
 	KUNIT_EXPECT_EQ(test, smc_same_host_check(pair, SMC_ROLE_SERVER, &acc), 0);
-	/* that of one side is not that of the other */
+	/* the message of one side is not valid for the other */
 	KUNIT_EXPECT_EQ(test, smc_same_host_check(pair, SMC_ROLE_CLIENT, &acc), -EBADMSG);
 }
 
-/* A byte of each field that decides where an RNIC writes. */
+/* A byte of each field that determines where an RNIC writes. */
 struct host_change {
 	const char *what;
 	size_t at;

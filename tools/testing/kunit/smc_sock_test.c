@@ -12,7 +12,7 @@
 #include "../../../net/smc/group/smc_core.h"
 #include "../../../net/smc/rdma/smc_net.h"
 
-/* A case may want to see one. */
+/* A case may expect a warning. */
 static unsigned int sock_nr_warned;
 
 static bool sock_warned(bool cond)
@@ -29,7 +29,7 @@ static bool sock_warned(bool cond)
 
 static struct proto sock_proto = SMC_KUNIT_PROTO("smc_sock_test");
 
-/* A work item runs until it may end. */
+/* A work item that runs until the case releases it. */
 static struct completion sock_begun, sock_go_on;
 static unsigned int sock_nr_hs, sock_nr_grow, sock_nr_close;
 
@@ -187,10 +187,10 @@ static void a_state_lives_as_long_as_it_is_used(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had);
 	smc_sock_put(smc);
 	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_refcnt), 1);
-	/* and the module as long as somebody may look at it */
+	/* and the module until a grace period is over */
 	rcu_barrier();
 	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had - 1);
-	/* the slot is free for another one */
+	/* the slot is free again */
 	KUNIT_EXPECT_NOT_NULL(test, sock_attach(sk));
 }
 
@@ -206,7 +206,7 @@ static const struct {
 	{ SMC_PHASE_HANDSHAKE, SMC_PHASE_TCP },
 	/* connect() to AF_UNSPEC, or shutdown(), waits for it */
 	{ SMC_PHASE_STOPPING, SMC_PHASE_IDLE },
-	/* connect() to AF_UNSPEC: it was SMC, and bytes of it are not TCP's */
+	/* connect() to AF_UNSPEC: bytes of the SMC connection never go to TCP */
 	{ SMC_PHASE_SMC, SMC_PHASE_IDLE },
 };
 
@@ -237,7 +237,7 @@ static void a_socket_becomes_what_it_may(struct kunit *test)
 	release_sock(smc->sk);
 }
 
-/* Stops at the nth. */
+/* Stop at the nth. */
 static int sock_visit(struct smc_sock *smc, void *arg)
 {
 	unsigned int *left = arg;
@@ -267,7 +267,7 @@ static void sock_diag_sees_each_socket_once(struct kunit *test)
 		smc[i] = sock_attach(sk);
 		KUNIT_ASSERT_NOT_NULL(test, smc[i]);
 	}
-	/* a dump goes on where there was no more room */
+	/* a dump continues where its buffer was full */
 	bucket = 0;
 	skip = 0;
 	for (i = 0; i < before + ARRAY_SIZE(smc); i++)
@@ -296,20 +296,20 @@ static void a_work_item_that_is_queued_keeps_state_and_sock(struct kunit *test)
 	/* one runs, and one is queued */
 	KUNIT_EXPECT_EQ(test, refcount_read(&smc->refs), 1 + 2);
 	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_refcnt), 1 + 2);
-	/* one that waits for its peer holds up no handshake, nor the other way round */
+	/* a wait for memory does not hold up a handshake, nor the other way round */
 	smc_sock_queue_grow(smc);
 	flush_workqueue(smc_grow_wq);
 	KUNIT_EXPECT_EQ(test, sock_nr_grow, 1U);
 	KUNIT_EXPECT_EQ(test, sock_nr_hs, 1U);
 
-	/* news are not put off */
+	/* an event is not delayed */
 	smc_sock_queue_delayed(smc, 1000 * HZ);
 	KUNIT_EXPECT_EQ(test, refcount_read(&smc->refs), 1 + 2);
 	sock_flush();
 	KUNIT_EXPECT_EQ(test, sock_nr_hs, 2U);
 	KUNIT_EXPECT_EQ(test, refcount_read(&smc->refs), 1);
 
-	/* and cut a wait short */
+	/* and ends a delay */
 	smc_sock_queue_delayed(smc, 1000 * HZ);
 	smc_sock_queue_delayed(smc, 2000 * HZ);
 	KUNIT_EXPECT_EQ(test, refcount_read(&smc->refs), 1 + 1);
@@ -320,7 +320,7 @@ static void a_work_item_that_is_queued_keeps_state_and_sock(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_refcnt), 1);
 }
 
-/* A call may hold the lock for as long as it likes. */
+/* A call may hold the lock for any time. */
 static void a_work_item_does_not_wait_for_a_call(struct kunit *test)
 {
 	struct smc_sock *smc = sock_state(test);
@@ -330,7 +330,7 @@ static void a_work_item_does_not_wait_for_a_call(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, smc_sock_lock_work(sk, SMC_MISSED_HANDSHAKE));
 	KUNIT_EXPECT_TRUE(test, sock_owned_by_user_nocheck(sk));
 	KUNIT_EXPECT_EQ(test, smc->missed, 0U);
-	/* that was a call now */
+	/* the lock was held by a call now */
 	KUNIT_EXPECT_FALSE(test, smc_sock_lock_work(sk, SMC_MISSED_HANDSHAKE));
 	KUNIT_ASSERT_EQ(test, smc_sock_make_conn(smc), 0);
 	KUNIT_EXPECT_FALSE(test, smc_sock_lock_close(smc->conn));
@@ -347,7 +347,7 @@ static void a_work_item_does_not_wait_for_a_call(struct kunit *test)
 	sock_flush();
 	KUNIT_EXPECT_EQ(test, sock_nr_hs, 1U);
 	KUNIT_EXPECT_EQ(test, sock_nr_close, 1U);
-	/* that of the handshake */
+	/* the reference of the handshake */
 	smc_conn_put(smc->conn);
 }
 
@@ -366,7 +366,7 @@ static void news_of_a_dropped_connection_outlive_the_state(struct kunit *test)
 	rcu_barrier();
 	sock_flush();
 	KUNIT_EXPECT_EQ(test, sock_nr_close, 1U);
-	/* that of the handshake */
+	/* the reference of the handshake */
 	smc_conn_put(conn);
 }
 
@@ -393,7 +393,7 @@ static void a_connection_goes_on_without_its_socket(struct kunit *test)
 	rcu_read_lock();
 	KUNIT_EXPECT_NULL(test, smc_conn_sock(conn));
 	rcu_read_unlock();
-	/* its machine hears what there is to hear */
+	/* its machine gets the events */
 	smc_sock_pend(conn, SMC_PENDING_TIMER);
 	flush_workqueue(smc_close_wq);
 	KUNIT_EXPECT_EQ(test, sock_nr_close, 1U);
@@ -403,7 +403,7 @@ static void a_connection_goes_on_without_its_socket(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refcount_read(&sk->sk_refcnt), 1);
 }
 
-/* The socket has it yet, for what it tells of it. */
+/* The socket keeps it for its diagnostics. */
 static void a_connection_that_nobody_uses_has_no_machine(struct kunit *test)
 {
 	struct smc_sock *smc = sock_state(test);
@@ -413,11 +413,11 @@ static void a_connection_that_nobody_uses_has_no_machine(struct kunit *test)
 	smc_sock_queue_close(smc->conn);
 	flush_workqueue(smc_close_wq);
 	KUNIT_EXPECT_EQ(test, sock_nr_close, 0U);
-	/* and it goes with the state */
+	/* and it is freed with the state */
 	smc_sock_detach(smc->sk);
 }
 
-/* Its listener pays for it until accept(), so there must be one. */
+/* A child's listener is charged for it until accept(), so there must be one. */
 static void a_child_that_nobody_wants_gets_no_connection(struct kunit *test)
 {
 	struct smc_sock *smc = sock_state(test);
@@ -431,7 +431,7 @@ static void a_child_that_nobody_wants_gets_no_connection(struct kunit *test)
 	listener.sk = smc->sk;
 	KUNIT_EXPECT_EQ(test, smc_sock_make_conn(smc), 0);
 	smc->child = NULL;
-	/* of the case, and of the connection */
+	/* one of the case, one of the connection */
 	KUNIT_EXPECT_EQ(test, refcount_read(&smc->sk->sk_refcnt), 2);
 	smc_conn_put(smc->conn);
 }
@@ -451,7 +451,7 @@ static void sock_diag_shows_what_deployed_tools_know(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, smc_sock_make_conn(smc), 0);
 	smc->conn->close.state = SMC_STATE_APPCLOSEWAIT1;
 	rcu_read_lock();
-	/* nothing is established before the handshake says so */
+	/* nothing is established before the end of the handshake */
 	smc->phase = SMC_PHASE_HANDSHAKE;
 	KUNIT_EXPECT_EQ(test, smc_sock_shown_state(smc), SMC_STATE_INIT);
 	smc->phase = SMC_PHASE_SMC;
@@ -480,7 +480,7 @@ static void sock_state_change(struct sock *sk)
 	sock_nr_state_changes++;
 }
 
-/* The callbacks of a sock say what TCP's news mean; what SMC has to tell goes past them. */
+/* The callbacks of a sock report TCP events; events of SMC bypass them. */
 static void smc_wakes_as_tcp_does(struct kunit *test)
 {
 	struct sock *sk = test->priv;
@@ -500,7 +500,7 @@ static void smc_wakes_as_tcp_does(struct kunit *test)
 	set_bit(SOCK_NOSPACE, &sock->flags);
 	smc_wake_writers(sock->sk);
 	KUNIT_EXPECT_FALSE(test, test_bit(SOCK_NOSPACE, &sock->flags));
-	/* without a file there is nobody to wake */
+	/* without a file there is no waiter to wake */
 	smc_wake_writers(sk);
 	smc_wake_everybody(sk);
 	sock_release(sock);

@@ -18,7 +18,7 @@ static unsigned int opt_nr_readers, opt_nr_writers;
 static enum smc_decline opt_become_reason;
 static bool opt_is_writable;
 
-/* What the floors around would do; there are none here. */
+/* Replacements of the layers around. */
 static void opt_keep_update(struct smc_conn *conn)
 {
 	opt_nr_updated++;
@@ -55,7 +55,7 @@ static void opt_wake_writers(struct sock *sk)
 	opt_nr_writers++;
 }
 
-/* TCP, or what is in its place. */
+/* TCP, or the fake in its place. */
 static const struct proto *opt_fake_prot;
 
 static const struct proto *opt_tcp_prot(const struct sock *sk)
@@ -79,7 +79,7 @@ static const struct proto *opt_tcp_prot(const struct sock *sk)
 #undef smc_tx_flush
 #undef smc_tx_is_writable
 
-/* For those suites that do without. */
+/* For suites without the function. */
 bool smc_tx_is_writable(struct smc_conn *conn)
 {
 	return false;
@@ -89,11 +89,11 @@ void smc_tx_flush(struct smc_conn *conn)
 {
 }
 
-/* A socket of TCP with a state, and a connection for when it is on SMC. */
+/* A TCP socket with a state, and a connection for when it uses SMC. */
 struct opt_lab {
 	struct smc_sock smc;
 	struct smc_conn conn;
-	struct smc_listener listener;	/* never looked into */
+	struct smc_listener listener;	/* never dereferenced */
 	struct socket *sock;
 };
 
@@ -128,7 +128,7 @@ static struct opt_lab *opt_begin(struct kunit *test)
 	return lab;
 }
 
-/* The connection is on SMC. */
+/* A socket whose connection uses SMC. */
 static struct opt_lab *opt_begin_smc(struct kunit *test)
 {
 	struct opt_lab *lab = opt_begin(test);
@@ -158,7 +158,7 @@ static const struct proto opt_fake = {
 	.setsockopt	= fake_setsockopt,
 };
 
-/* What SMC says when TCP answers ANSWER to a value. */
+/* The result of SMC when TCP answers @answer to a value. */
 static int set_val(struct opt_lab *lab, int level, int optname, int val, int answer)
 {
 	int rc;
@@ -176,8 +176,8 @@ static const struct {
 	const char *name;
 	int level;
 	int optname;
-	bool is_early;		/* refused to a connection on SMC, TCP not asked */
-	bool is_switch;		/* only where it is switched on */
+	bool is_early;		/* refused on SMC, TCP is not asked */
+	bool is_switch;		/* only where it is enabled */
 } opt_of_tcp[] = {
 	{ "TCP_FASTOPEN", SOL_TCP, TCP_FASTOPEN, .is_switch = true },
 	{ "TCP_FASTOPEN_CONNECT", SOL_TCP, TCP_FASTOPEN_CONNECT,
@@ -196,7 +196,7 @@ static const struct {
 	{ "IPV6_XFRM_POLICY", SOL_IPV6, IPV6_XFRM_POLICY, true },
 };
 
-/* On kernels that were built without them, too: no scenario can set these there. */
+/* Also on kernels without these options, where no scenario can set them. */
 static void api_04_what_only_tcp_can_do_makes_it_tcp(struct kunit *test)
 {
 	int i, level, optname;
@@ -238,7 +238,7 @@ static void api_04_what_only_tcp_can_do_makes_it_tcp(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, opt_nr_become, 0, "%s", opt_of_tcp[i].name);
 		KUNIT_EXPECT_EQ(test, (u32)lab->smc.fallback, (u32)SMC_DECLINE_NONE);
 
-		/* connect() is under way */
+		/* connect() is in progress */
 		lab = opt_begin(test);
 		lab->smc.sk->sk_state = TCP_SYN_SENT;
 		KUNIT_EXPECT_EQ_MSG(test, set_val(lab, level, optname, 1, 0),
@@ -246,7 +246,7 @@ static void api_04_what_only_tcp_can_do_makes_it_tcp(struct kunit *test)
 				    "%s, connecting", opt_of_tcp[i].name);
 		KUNIT_EXPECT_EQ_MSG(test, opt_nr_become, 0, "%s", opt_of_tcp[i].name);
 
-		/* it is TCP's alone, and so is the option */
+		/* after the fallback the option goes to TCP */
 		lab = opt_begin(test);
 		smc_kunit_take_off(lab->smc.sk);
 		KUNIT_EXPECT_EQ_MSG(test, set_val(lab, level, optname, 1, 0), 0,
@@ -256,7 +256,7 @@ static void api_04_what_only_tcp_can_do_makes_it_tcp(struct kunit *test)
 	}
 }
 
-/* kTLS would send on TCP what is meant for SMC. */
+/* kTLS would send data on TCP that belongs to SMC. */
 static void api_04_an_upper_protocol_is_refused_until_it_is_tcp(struct kunit *test)
 {
 	struct opt_lab *lab = opt_begin(test);
@@ -272,7 +272,7 @@ static void api_04_an_upper_protocol_is_refused_until_it_is_tcp(struct kunit *te
 	KUNIT_EXPECT_EQ(test, opt_nr_asked, 1);
 }
 
-/* What TCP_INFO calls a state: that of TCP where the same has happened. */
+/* The name of a state in TCP_INFO: TCP's state after the same events. */
 static const struct {
 	const char *name;
 	enum smc_conn_state state;
@@ -322,7 +322,7 @@ static void api_04_tcp_info_has_the_state_of_tcp(struct kunit *test)
 		seen |= BIT(opt_states[i].state);
 	}
 	for (i = 1; i < BITS_PER_LONG; i++)
-		/* what a socket can be in */
+		/* states that a socket can have */
 		if (strcmp(smc_state_conn_name(i), smc_state_conn_name(0)) &&
 		    smc_state_shown(i) == i)
 			KUNIT_EXPECT_TRUE_MSG(test, seen & BIT(i), "no row for %s",
@@ -341,7 +341,7 @@ static void api_06_what_tcp_has_taken_acts_on_smc(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_TCP, TCP_KEEPCNT, 3), 0);
 	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_TCP, TCP_USER_TIMEOUT, 9), 0);
 	KUNIT_EXPECT_EQ(test, opt_nr_changed, 4);
-	/* what TCP refuses is no news */
+	/* a value that TCP refuses has no effect */
 	KUNIT_EXPECT_EQ(test, opt_set_int(lab, SOL_TCP, TCP_KEEPIDLE, 0), -EINVAL);
 	KUNIT_EXPECT_EQ(test, opt_nr_changed, 4);
 
@@ -378,7 +378,7 @@ static void api_06_without_a_connection_it_is_tcps_alone(struct kunit *test)
 	lock_sock(lab->smc.sk);
 	smc_sockopt_keepalive(lab->smc.sk, 1);
 	release_sock(lab->smc.sk);
-	/* one that has ended is none */
+	/* a connection that has ended does not count */
 	lab = opt_begin_smc(test);
 	lab->conn.close.state = SMC_STATE_CLOSED;
 	opt_is_writable = true;
@@ -398,7 +398,7 @@ static void api_06_what_is_there_may_be_enough_now(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_sockopt_rcvlowat(sk, 99), 0);
 	KUNIT_EXPECT_EQ(test, sk->sk_rcvlowat, 99);
 	KUNIT_EXPECT_EQ(test, opt_nr_readers, 1);
-	/* it is TCP's alone, and the core has found our operations before */
+	/* after the fallback, in a call that had found our operations before */
 	smc_kunit_take_off(sk);
 	KUNIT_EXPECT_EQ(test, smc_sockopt_rcvlowat(sk, 98), 0);
 	KUNIT_EXPECT_EQ(test, sk->sk_rcvlowat, 98);

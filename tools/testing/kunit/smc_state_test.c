@@ -10,22 +10,22 @@
 #include "../../../net/smc/proto/smc_state.c"
 
 /*
- * What a state means: the rest of the module has the same from elsewhere (sk_shutdown,
- * the flags of control blocks), and sets that as the actions of the machine say.
+ * The meaning of a state. The rest of the module keeps the same in sk_shutdown and in the
+ * flags of control blocks, which it sets by the actions of the machine.
  */
 static bool is_app_closed(const struct smc_close_ctl *ctl)
 {
 	return ctl->seen & SEEN(APP_CLOSED);
 }
 
-/* Not after our end, pending or done, nor to a peer that has closed: CLOSE-18, AMB-43. */
+/* Not after our own end, pending or done, nor after the peer's C: CLOSE-18, AMB-43. */
 static bool may_send(const struct smc_close_ctl *ctl)
 {
 	return BIT(ctl->state) & (ST(ACTIVE) | ST(APPCLOSEWAIT1)) &&
 	       !(ctl->seen & (SEEN(APP_CLOSED) | SEEN(D_PENDING) | SEEN(C_RCVD) | SEEN(PATH_LOST)));
 }
 
-/* If not, who has read everything is at the end: CLOSE-11, CLOSE-17. */
+/* If not, a reader that has read everything sees the end: CLOSE-11, CLOSE-17. */
 static bool may_receive(const struct smc_close_ctl *ctl)
 {
 	return BIT(ctl->state) & ST_OPEN &&
@@ -39,7 +39,7 @@ static const struct smc_close_facts inflight = { .has_inflight = true };
 
 #define PATH_LEN	4
 
-/* Every state, and where it matters, every way to have come there. */
+/* Every state and, where it matters, each path to it. */
 enum path {
 	PATH_INIT,
 	PATH_ACTIVE,
@@ -58,7 +58,7 @@ enum path {
 	PATH_PA_C,
 	PATH_LW,
 	PATH_LW_LATE,
-	/* No link is left, and the application has yet to read. */
+	/* No link is left, and the application has unread data. */
 	PATH_PCW2_LOST,
 	PATH_ACW1_D_LOST,
 	PATH_ACW1_C_LOST,
@@ -101,10 +101,10 @@ static const struct {
 			    { E(ESTABLISHED), E(FAULT) } },
 	[PATH_PA]	= { SMC_STATE_PROCESSABORT, 2,
 			    { E(ESTABLISHED), E(RX_ABORT) } },
-	/* Broken after our C. */
+	/* Aborted after our C. */
 	[PATH_PA_C]	= { SMC_STATE_PROCESSABORT, 3,
 			    { E(ESTABLISHED), E(APP_CLOSE), E(RX_ABORT) } },
-	/* Our C was first, or the peer's. */
+	/* Our C came first, or the peer's. */
 	[PATH_LW]	= { SMC_STATE_LASTWORD, 3,
 			    { E(ESTABLISHED), E(APP_CLOSE), E(RX_CLOSED) } },
 	[PATH_LW_LATE]	= { SMC_STATE_LASTWORD, 3,
@@ -148,7 +148,7 @@ static struct smc_close_ctl come_by(struct kunit *test, enum path path)
 	return ctl;
 }
 
-/* One step; only the actions in mask are looked at. */
+/* One step; only the actions in @mask are compared. */
 static void expect_step(struct kunit *test, struct smc_close_ctl *ctl,
 			enum smc_close_event event,
 			const struct smc_close_facts *facts,
@@ -168,7 +168,7 @@ static void expect_step(struct kunit *test, struct smc_close_ctl *ctl,
 			    smc_state_event_name(event), step.actions);
 }
 
-/* What tells on the wire and of resources; wake-ups and timers aside. */
+/* Actions on the wire and on resources, without wake-ups and timers. */
 #define MASK	(DO(PURGE) | DO(REPORT_ERR) | DO(SEND_D) | DO(SEND_C) | \
 		 DO(SEND_A) | DO(WAIT_DRAIN) | DO(TCP_RST) | DO(TCP_FIN) | \
 		 DO(FREE_RMBE))
@@ -198,7 +198,7 @@ static void close_06_active_when_rendezvous_is_complete(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, may_receive(&ctl));
 }
 
-/* A quick peer may have closed before our handshake was through. */
+/* A quick peer may close before our handshake is over. */
 static void close_16_flags_before_active_take_effect_then(struct kunit *test)
 {
 	static const struct {
@@ -337,13 +337,13 @@ static void close_08_pending_close_follows_the_peers_flags(struct kunit *test)
 {
 	struct smc_close_ctl ctl = come_by(test, PATH_ACTIVE);
 
-	/* The peer's D while we drain: we go on as the passive side. */
+	/* The peer's D while we drain: we continue as the passive side. */
 	smc_state_close(&ctl, E(APP_CLOSE), &inflight);
 	expect_step(test, &ctl, E(RX_DONE), &inflight, SMC_STATE_APPCLOSEWAIT1,
 		    0, MASK);
 	expect_step(test, &ctl, E(TX_DRAINED), &idle,
 		    SMC_STATE_PEERFINCLOSEWAIT, DO(SEND_C), MASK);
-	/* The peer's C while completions are still out. */
+	/* The peer's C while completions are pending. */
 	ctl = come_by(test, PATH_ACTIVE);
 	smc_state_close(&ctl, E(APP_CLOSE), &inflight);
 	expect_step(test, &ctl, E(RX_CLOSED), &inflight,
@@ -373,7 +373,7 @@ static void close_09_close_03_active_close_says_c(struct kunit *test)
 	expect_step(test, &ctl, E(APP_CLOSE), &idle, SMC_STATE_PEERCLOSEWAIT1,
 		    DO(SEND_C), MASK);
 	KUNIT_EXPECT_FALSE(test, may_receive(&ctl));
-	/* close() after shutdown(both) has nothing to add. */
+	/* close() after shutdown(both) adds nothing. */
 	expect_step(test, &ctl, E(APP_CLOSE), &idle, SMC_STATE_PEERCLOSEWAIT1,
 		    0, MASK);
 	expect_step(test, &ctl, E(APP_SHUT_WR), &idle,
@@ -434,7 +434,7 @@ static void close_12_both_closed_is_the_end(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(from); i++) {
 		ctl = come_by(test, from[i]);
-		/* The wait for the peer goes on as that for its RNIC. */
+		/* The wait for the peer becomes that for its RNIC. */
 		expect_step(test, &ctl, E(RX_CLOSED), &idle, SMC_STATE_LASTWORD, 0,
 			    MASK | DO(START_TIMER) | DO(STOP_TIMER));
 		expect_step(test, &ctl, E(FINAL_DONE), &idle, SMC_STATE_CLOSED,
@@ -442,7 +442,7 @@ static void close_12_both_closed_is_the_end(struct kunit *test)
 	}
 }
 
-/* C is to be there before TCP ends and the group may end. */
+/* C must be acknowledged before TCP ends and the group may end. */
 static void close_01_close_02_last_word_before_fin(struct kunit *test)
 {
 	static const enum path from[] = { PATH_LW, PATH_LW_LATE };
@@ -460,7 +460,7 @@ static void close_01_close_02_last_word_before_fin(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, smc_state_awaits_final(&ctl));
 		for (k = 0; k < ARRAY_SIZE(ignored); k++)
 			expect_step(test, &ctl, ignored[k], &idle, SMC_STATE_LASTWORD, 0, ~0);
-		/* For the application it is over. */
+		/* For the application the connection has ended. */
 		KUNIT_EXPECT_TRUE(test, smc_state_is_alive(&ctl));
 		KUNIT_EXPECT_FALSE(test, smc_state_is_usable(&ctl));
 		KUNIT_EXPECT_EQ(test, smc_state_shown(ctl.state), SMC_STATE_CLOSED);
@@ -476,7 +476,7 @@ static void close_01_close_02_last_word_before_fin(struct kunit *test)
 	}
 }
 
-/* AMB-54: payload in place of the peer's FIN, or an application that wants none. */
+/* AMB-54: payload in place of the peer's FIN, or an application that does not want one. */
 static void amb_54_last_word_without_fin(struct kunit *test)
 {
 	static const enum smc_close_event events[] = { E(FAULT), E(APP_ABORT) };
@@ -579,7 +579,7 @@ static void close_15_rmb_27_element_is_free_when_the_peer_is_done(struct kunit
 		{ PATH_PA, E(FINAL_DONE), true },
 		{ PATH_PA_C, E(FINAL_DONE), true },
 		{ PATH_ACTIVE, E(LINK_LOST), true },
-		/* RMB-28: freed without the peer's word. */
+		/* RMB-28: freed without an answer of the peer. */
 		{ PATH_PCW1_C, E(TIMER), false },
 		{ PATH_PCW2_C, E(TIMER), false },
 		{ PATH_PFCW, E(TIMER), false },
@@ -629,7 +629,7 @@ static void close_18_peer_closes_on_unsent_data(struct kunit *test)
 				BREAK | DO(SEND_A) | DO(TCP_RST));
 		KUNIT_EXPECT_EQ(test, step.sk_err, ECONNRESET);
 	}
-	/* Written and on its way is not unsent. */
+	/* Data in flight is not unsent data. */
 	ctl = come_by(test, PATH_ACTIVE);
 	expect_step(test, &ctl, E(RX_CLOSED), &inflight,
 		    SMC_STATE_APPCLOSEWAIT1, 0, MASK);
@@ -691,7 +691,7 @@ static void close_22_peers_c_ends_the_last_wait(struct kunit *test)
 		    DO(TCP_FIN) | DO(FREE_RMBE), MASK);
 }
 
-/* CLOSE-23: a wait for the peer has a timer as soon as the application left. */
+/* CLOSE-23: a wait for the peer has a timer as soon as the application has closed. */
 static void close_23_tmr_16_waits_for_the_peer_are_timed(struct kunit *test)
 {
 	struct smc_close_step step;
@@ -706,7 +706,7 @@ static void close_23_tmr_16_waits_for_the_peer_are_timed(struct kunit *test)
 	ctl = come_by(test, PATH_PCW2_D);
 	step = smc_state_close(&ctl, E(APP_CLOSE), &idle);
 	KUNIT_EXPECT_TRUE(test, step.actions & DO(START_TIMER));
-	/* Half closed, still reading: that may take as long as it takes. */
+	/* Half closed, still reading: without a time limit. */
 	ctl = come_by(test, PATH_ACTIVE);
 	step = smc_state_close(&ctl, E(APP_SHUT_WR), &idle);
 	KUNIT_EXPECT_FALSE(test, step.actions & DO(START_TIMER));
@@ -749,7 +749,7 @@ static void close_23_pending_close_lasts_as_long_as_there_is_progress(struct kun
 	struct smc_close_ctl ctl = come_by(test, PATH_ACTIVE);
 	int i;
 
-	/* Whose application is still there has all the time it wants. */
+	/* An application that has not closed has no time limit. */
 	expect_step(test, &ctl, E(APP_SHUT_WR), &unsent, SMC_STATE_ACTIVE,
 		    DO(WAIT_DRAIN), MASK | DO(START_TIMER));
 	expect_step(test, &ctl, E(APP_CLOSE), &unsent, SMC_STATE_ACTIVE,
@@ -761,7 +761,7 @@ static void close_23_pending_close_lasts_as_long_as_there_is_progress(struct kun
 	expect_step(test, &ctl, E(TIMER), &unsent, SMC_STATE_PEERABORTWAIT,
 		    BREAK | DO(SEND_A) | DO(TCP_RST) | DO(START_TIMER),
 		    MASK | DO(START_TIMER));
-	/* After C it is the peer's turn, and our progress is of the past. */
+	/* After C the peer has to act, and our progress does not count. */
 	ctl = come_by(test, PATH_PCW1_C);
 	expect_step(test, &ctl, E(TIMER), &moving, SMC_STATE_CLOSED,
 		    BREAK | DO(TCP_RST) | DO(FREE_RMBE), MASK);
@@ -801,7 +801,7 @@ static void close_24_data_after_our_c_reset_without_a_message(struct kunit
 		expect_step(test, &ctl, E(FINAL_DONE), &idle, SMC_STATE_CLOSED,
 			    DO(FREE_RMBE), MASK);
 	}
-	/* News of data that were read before the close are no reason. */
+	/* Notice of data that was read before the close is no reason. */
 	ctl = come_by(test, PATH_PCW1_C);
 	expect_step(test, &ctl, E(RX_DATA), &idle, SMC_STATE_PEERCLOSEWAIT1, 0,
 		    ~0);
@@ -907,14 +907,14 @@ static void abrt_05_each_abort_has_its_error(struct kunit *test)
 
 static void abrt_06_peers_a_ends_the_wait(struct kunit *test)
 {
-	/* Its C too: it was sent before our A was seen. */
+	/* Its C as well: it was sent before our A arrived. */
 	static const enum smc_close_event words[] = { E(RX_ABORT), E(RX_CLOSED) };
 	struct smc_close_ctl ctl;
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(words); i++) {
 		ctl = come_by(test, PATH_PAW);
-		/* That our own A is there is not enough. */
+		/* The completion of our own A is not enough. */
 		KUNIT_EXPECT_FALSE(test, smc_state_awaits_final(&ctl));
 		expect_step(test, &ctl, E(FINAL_DONE), &idle, SMC_STATE_PEERABORTWAIT, 0, ~0);
 		expect_step(test, &ctl, words[i], &idle, SMC_STATE_PROCESSABORT, 0, ~0);
@@ -1000,10 +1000,10 @@ static void abrt_10_reset_of_tcp_waits_for_the_peers_a(struct kunit *test)
 		expect_step(test, &reset, E(RX_RST), &due, paths[from[i]].state,
 			    DO(START_TIMER), ~0);
 		KUNIT_EXPECT_TRUE(test, smc_state_awaits_abort(&reset));
-		/* The peer's queue pair may be gone, too: silence is no news. */
+		/* The peer's queue pair may be gone, too: silence is no event. */
 		ctl = reset;
 		expect_step(test, &ctl, E(SILENCE), &due, paths[from[i]].state, 0, ~0);
-		/* It comes: there is no TCP connection left to be reset. */
+		/* The A arrives: no TCP connection is left to be reset. */
 		ctl = reset;
 		expect_step(test, &ctl, E(RX_ABORT), &unread, SMC_STATE_PROCESSABORT,
 			    BREAK | DO(SEND_A) | DO(START_TIMER), MASK | DO(START_TIMER));
@@ -1014,7 +1014,7 @@ static void abrt_10_reset_of_tcp_waits_for_the_peers_a(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, step.actions & MASK, BREAK | DO(SEND_A));
 		KUNIT_EXPECT_EQ(test, step.cause, E(RX_RST));
 		KUNIT_EXPECT_EQ(test, step.sk_err, ECONNRESET);
-		/* It cannot any more. */
+		/* It cannot arrive any more. */
 		ctl = reset;
 		step = smc_state_close(&ctl, E(LINK_LOST), &due);
 		KUNIT_EXPECT_EQ(test, step.next, SMC_STATE_CLOSED);
@@ -1024,7 +1024,7 @@ static void abrt_10_reset_of_tcp_waits_for_the_peers_a(struct kunit *test)
 		ctl = reset;
 		step = smc_state_close(&ctl, E(RX_CLOSED), &idle);
 		KUNIT_EXPECT_EQ(test, step.actions & (MASK | DO(STOP_TIMER)), DO(STOP_TIMER));
-		/* Nobody waits to read. */
+		/* No reader is left. */
 		ctl = reset;
 		step = smc_state_close(&ctl, E(APP_CLOSE), &unread);
 		KUNIT_EXPECT_EQ(test, step.next, SMC_STATE_PEERABORTWAIT);
@@ -1037,7 +1037,7 @@ static void abrt_10_reset_of_tcp_waits_for_the_peers_a(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, step.next, SMC_STATE_PEERABORTWAIT);
 }
 
-/* protocol.md: its data are complete, its TCP is of no interest. */
+/* protocol.md: its data is complete, the end of its TCP does not matter. */
 static void abrt_10_reset_after_the_peers_c_loses_nothing(struct kunit *test)
 {
 	static const enum path from[] = { PATH_ACW1_C, PATH_ACW2_C, PATH_AFCW };
@@ -1048,7 +1048,7 @@ static void abrt_10_reset_after_the_peers_c_loses_nothing(struct kunit *test)
 		ctl = come_by(test, from[i]);
 		expect_step(test, &ctl, E(RX_RST), &unread, paths[from[i]].state,
 			    0, ~0);
-		/* There is no TCP connection left to close. */
+		/* No TCP connection is left to close. */
 		expect_step(test, &ctl, E(APP_CLOSE), &idle, SMC_STATE_LASTWORD,
 			    DO(SEND_C), MASK);
 		expect_step(test, &ctl, E(FINAL_DONE), &idle, SMC_STATE_CLOSED,
@@ -1056,7 +1056,7 @@ static void abrt_10_reset_after_the_peers_c_loses_nothing(struct kunit *test)
 	}
 }
 
-/* All data are here and unread: the peer's abort or the loss of its links says more. */
+/* All data is here and unread: the peer's abort or the loss of its links has priority. */
 static void abrt_10_close_17_reset_keeps_what_is_complete(struct kunit *test)
 {
 	static const enum path from[] = { PATH_PCW2_D, PATH_ACW1_D, PATH_ACW2_D };
@@ -1087,7 +1087,7 @@ static void abrt_10_close_17_reset_keeps_what_is_complete(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, step.actions & (MASK | DO(STOP_TIMER)),
 				DO(STOP_TIMER));
 		expect_step(test, &ctl, E(TIMER), &unread, ctl.state, 0, ~0);
-		/* Nobody is going to read. */
+		/* No reader will come. */
 		ctl = reset;
 		expect_step(test, &ctl, E(APP_CLOSE), &unread, SMC_STATE_PEERABORTWAIT,
 			    BREAK | DO(SEND_A), MASK);
@@ -1149,7 +1149,7 @@ static void peer_03_no_link_left_ends_any_state(struct kunit *test)
 	}
 }
 
-/* What was received in good order is read in good order: nothing is purged. */
+/* Data received in good order is read in good order: nothing is purged. */
 static void close_17_no_link_left_and_all_data_here(struct kunit *test)
 {
 	struct smc_close_step step;
@@ -1170,7 +1170,7 @@ static void close_17_no_link_left_and_all_data_here(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, may_send(&ctl));
 		/* The peer resets TCP on its side. */
 		expect_step(test, &ctl, E(RX_RST), &unread, paths[i].state, 0, MASK);
-		/* Then it is over, without a word. */
+		/* Then the connection ends, without a message. */
 		step = smc_state_close(&ctl, E(APP_CLOSE), &unread);
 		KUNIT_EXPECT_EQ(test, step.next, SMC_STATE_CLOSED);
 		KUNIT_EXPECT_EQ_MSG(test, step.actions & MASK,
@@ -1202,7 +1202,7 @@ static void abrt_13_a_group_that_is_up_keeps_the_element(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, step.is_peer_done);
 }
 
-/* After the application has closed nobody reads: nothing is kept. */
+/* After close() there is no reader: nothing is kept. */
 static void peer_03_no_link_left_ends_a_pending_close(struct kunit *test)
 {
 	static const enum path from[] = { PATH_ACW1_D, PATH_ACW1_C, PATH_AFCW };
@@ -1217,7 +1217,7 @@ static void peer_03_no_link_left_ends_a_pending_close(struct kunit *test)
 	}
 }
 
-/* A shutdown whose data are under way for ever holds nothing up. */
+/* A shutdown whose data never completes holds nothing up. */
 static void peer_03_no_link_left_and_then_a_shutdown(struct kunit *test)
 {
 	struct smc_close_ctl ctl = come_by(test, PATH_ACW1_D_LOST);
@@ -1226,7 +1226,7 @@ static void peer_03_no_link_left_and_then_a_shutdown(struct kunit *test)
 		    0, MASK);
 	KUNIT_EXPECT_FALSE(test, smc_state_is_draining(&ctl));
 	expect_step(test, &ctl, E(TX_DRAINED), &idle, SMC_STATE_APPCLOSEWAIT1, 0, ~0);
-	/* nor does one that was under way when the link was lost */
+	/* nor does one that was in progress when the link was lost */
 	ctl = come_by(test, PATH_ACW1_D);
 	smc_state_close(&ctl, E(APP_SHUT_WR), &unsent);
 	smc_state_close(&ctl, E(LINK_LOST), &unsent);
@@ -1251,7 +1251,7 @@ static void close_05_unfinished_rendezvous_just_ends(struct kunit *test)
 	}
 }
 
-/* Which moves Figures 22 and 23 and the text allow at all. */
+/* The transitions that Figures 22 and 23 and the text allow. */
 static const struct {
 	enum smc_conn_state from;
 	u32 to;
@@ -1285,7 +1285,7 @@ static bool is_legal(enum smc_conn_state from, enum smc_conn_state to)
 		from != SMC_STATE_LASTWORD);
 }
 
-/* From every path, on every event, with all facts: what must always hold. */
+/* Invariants of every path, on every event, with all facts. */
 static void check_step(struct kunit *test, enum path path,
 		       enum smc_close_event event, u32 mask)
 {
@@ -1304,7 +1304,7 @@ static void check_step(struct kunit *test, enum path path,
 	bool ok = true;
 
 	ok &= step.next == from || is_legal(from, step.next);
-	/* The element goes exactly when the connection ends. */
+	/* The element is freed exactly when the connection ends. */
 	ok &= !!(acts & DO(FREE_RMBE)) ==
 	      (step.next != from && step.next == SMC_STATE_CLOSED);
 	ok &= !!(acts & DO(REPORT_ERR)) == (step.sk_err > 0);
@@ -1343,11 +1343,10 @@ static void an_event_that_is_none_does_nothing(struct kunit *test)
 }
 
 /*
- * Two machines and a wire. All that either application, either device and the
- * wire may do next is tried in every order, each state visited once. No timer
- * ever fires: if a path ends anywhere but with both connections closed, a
- * promise was forgotten. But one runs wherever a peer that goes silent would
- * keep the connection for ever.
+ * Two machines and a wire. All possible next steps of both applications, both devices and the
+ * wire are tried in every order, each state once. No timer ever expires: a path that ends
+ * without both connections closed shows a lost event. But a timer must be running wherever a
+ * silent peer would keep the connection for ever.
  */
 enum wire_msg { WIRE_NONE, WIRE_DATA, WIRE_D, WIRE_C, WIRE_A };
 
@@ -1433,8 +1432,8 @@ static void check_free(struct search *s, const struct side *peer,
 }
 
 /*
- * The application waits for nothing: no termination state lasts, CLOSE-23. Nor does
- * one in which TCP has been reset and it is not known why, ABRT-10.
+ * The application waits for nothing: no termination state lasts, CLOSE-23. Neither does a
+ * state after an unexplained TCP reset, ABRT-10.
  */
 static bool is_bound_to_end(const struct smc_close_ctl *ctl)
 {
@@ -1509,7 +1508,7 @@ static void deliver(struct search *s, struct world *w, u32 who)
 	happen(s, w, who, events[msg]);
 }
 
-/* Nothing comes through any more, in either direction. */
+/* No message passes any more, in either direction. */
 static void lose(struct search *s, struct world *w, u32 who)
 {
 	u32 i;
@@ -1631,7 +1630,7 @@ static u64 world_hash(const struct world *w)
 	return hash ? hash : 1;
 }
 
-/* True the first time. */
+/* True for a new state. */
 static bool search_note(struct search *s, const struct world *w)
 {
 	u64 hash = world_hash(w);
@@ -1809,7 +1808,7 @@ static void every_event_and_state_has_a_name(struct kunit *test)
 	for (i = 0; i < NR_PATHS; i++)
 		KUNIT_EXPECT_NE(test, smc_state_conn_name(paths[i].state)[0],
 				'?');
-	/* user space knows no number beyond those of the ABI */
+	/* user space knows only the numbers of the ABI */
 	for (i = 0; i < NR_PATHS; i++)
 		KUNIT_EXPECT_LE(test, smc_state_shown(paths[i].state), SMC_STATE_PROCESSABORT);
 	for (i = 0; i < SMC_LINK_NR_STATES; i++)

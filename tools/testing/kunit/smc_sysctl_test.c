@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The settings as they are without an operator.
+ * The defaults of the settings.
  */
 #include "smc_kunit.h"
 #include <linux/time64.h>
@@ -46,7 +46,7 @@ static void every_default_is_within_its_limits(struct kunit *test)
 	}
 }
 
-/* Theirs; but a testlink_time without bounds and a buf_type of 0 there are none here. */
+/* As on deployed hosts, but testlink_time is bounded and buf_type 0 does not exist. */
 static void names_that_deployed_hosts_know_keep_their_limits(struct kunit *test)
 {
 	static const struct row deployed[] = {

@@ -144,7 +144,7 @@ static void tcp_suite_exit(struct kunit_suite *suite)
 	unregister_pernet_subsys(&tcp_net_ops);
 }
 
-/* Every socket that a case has made. */
+/* All sockets of a case. */
 struct tcp_lab {
 	struct socket *sock[16];
 	unsigned int nr_socks;
@@ -181,12 +181,12 @@ static void tcp_test_exit(struct kunit *test)
 	struct smc_sock *smc;
 	unsigned int i;
 
-	/* clients first: a listener may have their other ends in its queue */
+	/* clients first: a listener may have their peers in its queue */
 	for (i = lab ? lab->nr_socks : 0; i--;) {
 		smc = state_of(lab->sock[i]);
 		if (smc)
 			smc->conn = NULL;
-		/* nothing of it lingers */
+		/* no TIME_WAIT remains */
 		tcp_abort(lab->sock[i]->sk, ECONNRESET);
 		sock_release(lab->sock[i]);
 	}
@@ -201,7 +201,7 @@ static struct socket *tcp_keep(struct kunit *test, struct socket *sock)
 	return sock;
 }
 
-/* What TCP or SMC makes for socket(). */
+/* A socket of TCP or SMC, as socket() creates it. */
 static struct socket *tcp_new(struct kunit *test, int protocol)
 {
 	struct socket *sock;
@@ -211,7 +211,7 @@ static struct socket *tcp_new(struct kunit *test, int protocol)
 	return tcp_keep(test, sock);
 }
 
-/* What loopback carries comes soon; a longer wait is a failure. */
+/* Loopback is fast; a longer wait is a failure. */
 #define tcp_wait_for(cond) ({						\
 	unsigned long end = jiffies + 20 * HZ;				\
 	bool is_met;							\
@@ -271,7 +271,7 @@ static void a_new_sock_is_tcps_and_has_a_state(struct kunit *test)
 	struct sock *sk;
 	int had;
 
-	/* states of other cases */
+	/* wait for the states of other cases */
 	rcu_barrier();
 	had = module_refcount(THIS_MODULE);
 	KUNIT_ASSERT_EQ(test, sock_create_kern(&init_net, PF_INET, SOCK_STREAM, IPPROTO_SMC,
@@ -282,7 +282,7 @@ static void a_new_sock_is_tcps_and_has_a_state(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, smc->sk, sk);
 	KUNIT_EXPECT_TRUE(test, smc->limits_handshakes);
 	KUNIT_EXPECT_TRUE(test, tcp_sk(sk)->syn_smc);
-	/* what everybody else sees */
+	/* the fields that others see */
 	KUNIT_EXPECT_EQ(test, sk->sk_protocol, IPPROTO_TCP);
 	KUNIT_EXPECT_EQ(test, sk->sk_family, AF_INET);
 	KUNIT_EXPECT_PTR_EQ(test, sk->sk_prot_creator, plain->sk->sk_prot);
@@ -321,13 +321,13 @@ static void gen_06_nothing_of_ours_is_left_on_a_sock_of_tcp(struct kunit *test)
 	smc_sock_put(smc);
 	expect_plain(test, sk);
 	KUNIT_EXPECT_NULL(test, state_of(sock));
-	/* the file's operations are ours until a call finds that out */
+	/* the file's operations are ours until a call replaces them */
 	KUNIT_EXPECT_TRUE(test, smc_tcp_is_ours(sock));
 	rcu_barrier();
 	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had - 1);
 }
 
-/* accept() does that, which has a file to show. */
+/* accept() records it, when there is a file. */
 static void gen_06_a_child_is_remembered_later(struct kunit *test)
 {
 	struct socket *sock = tcp_new(test, IPPROTO_SMC);
@@ -345,7 +345,7 @@ static void gen_06_a_child_is_remembered_later(struct kunit *test)
 	expect_plain(test, sock->sk);
 }
 
-/* It would put callbacks of its own in place. */
+/* A sockmap would install callbacks of its own. */
 static void a_socket_that_may_use_smc_is_refused_to_a_sockmap(struct kunit *test)
 {
 	struct socket *sock = tcp_new(test, IPPROTO_SMC);
@@ -384,7 +384,7 @@ static const struct {
 	{ SMC_PHASE_SMC, TCP_ESTABLISHED, SMC_TCP_UP, 0, 0, 0 },
 	{ SMC_PHASE_SMC, TCP_CLOSE_WAIT, SMC_TCP_UP, 0, 0, 0 },
 	{ SMC_PHASE_SMC, TCP_CLOSE, SMC_TCP_UP, RESET, 0, 0 },
-	/* the close machine has seen to it */
+	/* the close machine has handled it */
 	{ SMC_PHASE_SMC, TCP_CLOSE, SMC_TCP_RESET_DUE, 0, 0, 0 },
 	{ SMC_PHASE_SMC, TCP_CLOSE, SMC_TCP_ENDED, 0, 0, 0 },
 };
@@ -422,7 +422,7 @@ static void what_tcp_tells_is_for_whom_the_phase_says(struct kunit *test)
 	}
 	sk->sk_state = TCP_CLOSE;
 	smc->phase = SMC_PHASE_IDLE;
-	/* a call that has begun before the sock was TCP's alone */
+	/* a call that started before the fallback */
 	smc_tcp_become(smc, SMC_DECLINE_OPTUNSUPP);
 	smc_tcp_state_change(sk);
 	KUNIT_EXPECT_EQ(test, what_came(), (unsigned int)TOLD);
@@ -433,7 +433,7 @@ static void what_tcp_tells_is_for_whom_the_phase_says(struct kunit *test)
 	release_sock(sk);
 }
 
-/* Notices of SMC wait in the queue of TCP's sock. */
+/* Notices of SMC are in the error queue of the TCP sock. */
 static void who_waits_for_notices_is_told_of_them(struct kunit *test)
 {
 	struct socket *sock = tcp_new(test, IPPROTO_SMC);
@@ -452,16 +452,16 @@ static void who_waits_for_notices_is_told_of_them(struct kunit *test)
 }
 
 static const struct {
-	int pending;		/* in the sock */
-	int err;		/* of SMC, that is pending there, or was */
+	int pending;		/* pending in the sock */
+	int err;		/* error of SMC, which is pending there, or was */
 	int want_pending;
 	int want_tcp_err;
 } err_rows[] = {
 	{ 0, 0, 0, 0 },
-	/* TCP's end is no news of SMC */
+	/* the end of TCP is no error of SMC */
 	{ ECONNRESET, 0, 0, ECONNRESET },
 	{ EPIPE, 0, 0, EPIPE },
-	/* what is SMC's stays, also where TCP has overwritten it */
+	/* SMC's error stays, even if TCP has overwritten it */
 	{ ECONNABORTED, ECONNABORTED, ECONNABORTED, 0 },
 	{ ECONNRESET, ECONNABORTED, ECONNABORTED, ECONNRESET },
 };
@@ -485,7 +485,7 @@ static void an_error_of_tcp_is_none_of_smc(struct kunit *test)
 	release_sock(sock->sk);
 }
 
-/* TCP does not look at the option where SYNs cross. */
+/* TCP ignores the option where SYNs cross. */
 static void opt_08_a_client_counts_what_the_peer_has_offered(struct kunit *test)
 {
 	struct socket *sock = tcp_new(test, IPPROTO_SMC);
@@ -530,7 +530,7 @@ static void opt_08_a_client_that_offers_nothing_knows_why(struct kunit *test)
 	tcp_sk(client->sk)->syn_smc = 0;
 	state_of(client)->fallback = SMC_DECLINE_NOSMCRDEV;
 	KUNIT_ASSERT_GT(test, kernel_getsockname(server, (struct sockaddr *)&addr), 0);
-	/* TCP wakes who waits */
+	/* TCP wakes the waiter */
 	KUNIT_EXPECT_EQ(test, kernel_connect(client, (struct sockaddr *)&addr, sizeof(addr), 0),
 			0);
 	expect_plain(test, client->sk);
@@ -541,7 +541,7 @@ static void tcp_take(struct work_struct *work)
 {
 }
 
-/* What listen() has for the children of a socket; the case has a second reference. */
+/* The listener that listen() creates for a socket; the case holds a second reference. */
 static struct smc_listener *listener_of(struct kunit *test, struct socket *sock)
 {
 	struct smc_listener *listener = smc_listener_new(sock->sk, tcp_take);
@@ -579,7 +579,7 @@ static void opt_08_a_child_that_has_agreed_is_adopted(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, tcp_wait_for(READ_ONCE(server->sk->sk_ack_backlog) == 1));
 	rcu_barrier();
 	had = module_refcount(THIS_MODULE);
-	/* the application hears of neither: the handshake and the work item do */
+	/* the application sees neither: the handshake and the work item do */
 	KUNIT_EXPECT_EQ(test, (int)state_of(client)->phase, SMC_PHASE_HANDSHAKE);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(nr_queued), 1U);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(nr_listen), 1U);
@@ -627,7 +627,7 @@ static void a_child_that_nobody_takes_is_forgotten(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had + 3);
 	listener_end(test, server, listener);
 	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 1 + 1);
-	/* TCP listens no more */
+	/* TCP does not listen any more */
 	lock_sock(server->sk);
 	KUNIT_EXPECT_EQ(test, smc_tcp_disconnect(server->sk), 0);
 	release_sock(server->sk);
@@ -679,7 +679,7 @@ static void a_child_of_one_that_listens_no_more_is_tcps(struct kunit *test)
 	tcp_close(sk, 0);
 }
 
-/* accept() has the others, and they are counted right however they come. */
+/* accept() takes the others, and the counts are right in any order. */
 static void one_for_smc_between_others_is_counted(struct kunit *test)
 {
 	static const int protocols[] = { IPPROTO_TCP, IPPROTO_SMC, IPPROTO_TCP };
@@ -729,10 +729,10 @@ static void children_that_are_ready_take_places_of_the_backlog(struct kunit *tes
 					     O_NONBLOCK), -EINPROGRESS);
 	KUNIT_EXPECT_TRUE(test, tcp_wait_for(atomic_read(&sk->sk_drops)));
 	KUNIT_EXPECT_EQ(test, sk->sk_ack_backlog, 1U);
-	/* it tries again */
+	/* the client retries */
 	WRITE_ONCE(listener->nr[SMC_CHILD_READY], 0);
 	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(sk->sk_ack_backlog) == 2));
-	/* a child knows nothing of it */
+	/* a child does not inherit the limit */
 	child = listener_pop(test, server);
 	KUNIT_EXPECT_PTR_EQ(test, inet_csk(child)->icsk_af_ops, af);
 	tcp_abort(child, ECONNRESET);
@@ -745,7 +745,7 @@ static void children_that_are_ready_take_places_of_the_backlog(struct kunit *tes
 	smc_listener_put(listener);
 }
 
-/* It was born here, but TCP has moved its request from another listener. */
+/* It was created here, but TCP has moved its request from another listener. */
 static void opt_08_a_child_counts_what_its_client_was_offered(struct kunit *test)
 {
 	struct socket *other = tcp_new(test, IPPROTO_TCP);
@@ -755,7 +755,7 @@ static void opt_08_a_child_counts_what_its_client_was_offered(struct kunit *test
 	KUNIT_ASSERT_NOT_NULL(test, req);
 	KUNIT_EXPECT_FALSE(test, smc_tcp_request_is_agreed(req));
 	inet_rsk(req)->smc_ok = 1;
-	/* of a SYN cookie, of which TCP itself knows */
+	/* of a SYN cookie, which TCP itself records */
 	KUNIT_EXPECT_TRUE(test, smc_tcp_request_is_agreed(req));
 	req->rsk_listener = other->sk;
 	KUNIT_EXPECT_FALSE(test, smc_tcp_request_is_agreed(req));
@@ -763,7 +763,7 @@ static void opt_08_a_child_counts_what_its_client_was_offered(struct kunit *test
 	KUNIT_EXPECT_TRUE(test, smc_tcp_request_is_agreed(req));
 }
 
-/* A connection of TCP that carries one of SMC, and its other end. */
+/* A TCP connection that carries an SMC one, and its other end. */
 struct carrier {
 	struct socket *near;
 	struct socket *far;
@@ -816,8 +816,8 @@ static void amb_54_an_urgent_byte_is_payload(struct kunit *test)
 }
 
 /*
- * Bytes are, also those of a Decline: a deployed server sends one on a connection that
- * we take for established, and goes on with TCP alone (protocol.md).
+ * Payload counts, even the bytes of a Decline: a deployed server sends one on a connection
+ * that we consider established, and continues with TCP (protocol.md).
  */
 static void amb_54_a_late_decline_is_payload(struct kunit *test)
 {
@@ -848,7 +848,7 @@ static void amb_54_a_decline_before_the_watch_is_seen(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, nr_faults, 0UL);
 }
 
-/* What comes when the close machine has ended TCP is nobody's. */
+/* Bytes that arrive after the close machine has ended TCP do not count. */
 static void amb_54_what_comes_behind_the_end_is_no_payload(struct kunit *test)
 {
 	struct carrier c;
@@ -858,14 +858,14 @@ static void amb_54_what_comes_behind_the_end_is_no_payload(struct kunit *test)
 	c.smc->tcp_end = SMC_TCP_ENDED;
 	KUNIT_EXPECT_EQ(test, carrier_far_says(&c, "\xe2", 1, 0), 1);
 	KUNIT_EXPECT_TRUE(test, tcp_wait_for(tcp_inq(c.near->sk) == 1));
-	/* until the call that has brought it has returned */
+	/* until the call that received them has returned */
 	lock_sock(c.near->sk);
 	release_sock(c.near->sk);
 	KUNIT_EXPECT_EQ(test, nr_faults, 0UL);
 	KUNIT_EXPECT_EQ(test, nr_told, 0U);
 }
 
-/* Deployed peers send theirs as soon as they close, while SMC data is under way. */
+/* Deployed peers send their FIN at close(), while SMC data is in flight. */
 static void close_01_a_fin_of_the_carrier_is_no_news(struct kunit *test)
 {
 	struct carrier c;
@@ -876,7 +876,7 @@ static void close_01_a_fin_of_the_carrier_is_no_news(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(c.near->sk->sk_state) == TCP_CLOSE_WAIT));
 	KUNIT_EXPECT_FALSE(test, smc_tcp_holds_payload(c.near->sk));
 	KUNIT_EXPECT_EQ(test, nr_faults + nr_resets, 0UL);
-	/* a reset is, and no error of the application's */
+	/* a reset counts, but is no error for the application */
 	tcp_abort(c.far->sk, ECONNRESET);
 	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(nr_resets)));
 	KUNIT_EXPECT_EQ(test, nr_faults, 0UL);

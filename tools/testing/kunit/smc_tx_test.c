@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The send path: when a push builds a message. There is always a slot, and what is
- * posted goes nowhere.
+ * The send path: when a push builds a message. There is always a slot, and posted messages go
+ * nowhere.
  */
 #include "smc_kunit.h"
 
@@ -12,7 +12,7 @@
 #include "../../../net/smc/rdma/smc_net.h"
 #include "../../../net/smc/sock/smc_sock.h"
 
-/* nobody looks */
+/* no traces */
 #define SMC_TRACE_H
 
 static bool trace_smc_tx_sendmsg_enabled(void)
@@ -27,7 +27,7 @@ static void trace_smc_tx_sendmsg(const struct sock *sk, size_t len, const char *
 #define TX_RING		(128 * 1024)
 #define TX_ELEMENT	(64 * 1024)
 
-/* What was posted, and whether the link took it. */
+/* Counts of posted messages, and the result of posting. */
 static unsigned int tx_nr_built, tx_nr_validated, tx_nr_replayed;
 static int tx_post_rc;
 
@@ -38,7 +38,7 @@ static struct smc_wr_slot *tx_slot_get(struct smc_wr *wr, enum smc_wr_class clas
 	return &tx_slot;
 }
 
-/* As smc_cdc_post(): a number is used up whether the link takes it or not. */
+/* As smc_cdc_post(): a number is used up whether the link takes the message or not. */
 static int tx_fake_post(struct smc_conn *conn, struct smc_wr_slot *slot,
 			const struct smc_xfer *xfer)
 {
@@ -68,7 +68,7 @@ static int tx_fake_replay(struct smc_conn *conn, struct smc_wr_slot *slot)
 	return smc_cdc_build(&conn->ctl, NULL, &msg);
 }
 
-/* other suites have some of these names for what they make up */
+/* other suites define some of these names for their fakes */
 #define smc_tx_sendmsg tx_test_sendmsg
 #define smc_tx_is_writable tx_test_is_writable
 #define smc_tx_push tx_test_push
@@ -110,7 +110,7 @@ struct tx_case {
 	struct smc_link link;
 };
 
-/* A connection on a link, with nothing to say. */
+/* A connection on a link with no messages due. */
 static struct smc_conn *tx_new(struct kunit *test)
 {
 	struct smc_geom element = { .size = TX_ELEMENT };
@@ -158,7 +158,7 @@ static void tx_06_little_data_waits_for_what_is_in_flight(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_conn_unsent(conn), 0U);
 }
 
-/* A link that is dead takes nothing, so nothing is in flight to wait for. */
+/* A dead link takes no message, so nothing is in flight to wait for. */
 static void fail_14_a_push_on_a_dead_link_leaves_numbers_for_the_replay(struct kunit *test)
 {
 	struct smc_conn *conn = tx_new(test);
@@ -170,11 +170,11 @@ static void fail_14_a_push_on_a_dead_link_leaves_numbers_for_the_replay(struct k
 	for (i = 0; i < 40000; i++)
 		tx_send_byte(conn);
 	KUNIT_EXPECT_TRUE(test, smc_cdc_is_far_ahead(&conn->ctl));
-	/* the peer must take the number of the replay for a newer one than it has seen */
+	/* the replay must look newer to the peer than all it has seen */
 	KUNIT_EXPECT_LT(test, tx_nr_built, 0x7fffU);
 	KUNIT_EXPECT_EQ(test, (u16)(conn->ctl.tx_seq - first), (u16)tx_nr_built);
 
-	/* on another link F and the replay go all the same, and nothing more */
+	/* on another link F and the replay are sent all the same, and nothing more */
 	tx_post_rc = 0;
 	nr = tx_nr_built;
 	conn->phase = SMC_CONN_VALIDATING;
@@ -184,7 +184,7 @@ static void fail_14_a_push_on_a_dead_link_leaves_numbers_for_the_replay(struct k
 	KUNIT_EXPECT_EQ(test, tx_nr_replayed, 1);
 	KUNIT_EXPECT_EQ(test, tx_nr_built, nr);
 
-	/* what was held back follows when that has arrived */
+	/* data that was held back follows when the replay is acknowledged */
 	smc_cdc_done(&conn->ctl, conn->ctl.tx_seq, conn->ctl.tx_inflight);
 	conn->tx_inflight = 0;
 	smc_tx_push(conn);
