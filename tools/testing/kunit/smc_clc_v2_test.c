@@ -657,7 +657,7 @@ static void pid_05_client_may_name_itself_in_the_confirm(struct kunit *test)
 }
 
 /* The peer ID must be that of the group, if the group has one. */
-static void pid_05_who_tells_no_name_is_who_formed_the_group(struct kunit *test)
+static void pid_05_client_without_a_name_is_the_groups_peer(struct kunit *test)
 {
 	struct smc_nego_known known = { .has_link = true, .has_rtoken = true,
 					.max_size_code = 15 };
@@ -805,7 +805,7 @@ static struct kunit_case smc_clc_v2_cases[] = {
 	KUNIT_CASE(clc_05_every_combination_agrees_or_declines),
 	KUNIT_CASE_PARAM(err_17_who_contradicts_is_declined, v2_liar_gen_params),
 	KUNIT_CASE(pid_05_client_may_name_itself_in_the_confirm),
-	KUNIT_CASE(pid_05_who_tells_no_name_is_who_formed_the_group),
+	KUNIT_CASE(pid_05_client_without_a_name_is_the_groups_peer),
 	KUNIT_CASE(sc_02_subsequent_contact_of_version_2),
 	KUNIT_CASE(fc_02_route_is_found_for_what_may_be_taken),
 	KUNIT_CASE(fc_06_ways_fit_to_each_other),

@@ -35,7 +35,7 @@ static struct {
 	bool owes_final;
 	bool is_busy;
 	u32 unread;
-	unsigned long told_meanwhile;	/* bits set while the machine runs */
+	unsigned long set_meanwhile;	/* bits set while the machine runs */
 
 	u8 flags;			/* of control blocks, sent */
 	unsigned int nr_left;
@@ -52,7 +52,7 @@ static struct {
 
 static u32 close_readable(struct smc_conn *conn)
 {
-	conn->pending |= now.told_meanwhile;
+	conn->pending |= now.set_meanwhile;
 	return now.unread;
 }
 
@@ -369,9 +369,9 @@ static void close_17_a_loss_in_between_waits_for_the_next_look(struct kunit *tes
 	close_says(test, SMC_CDC_DONE);
 	smc_close_handle_event(smc->conn, SMC_CLOSE_APP_CLOSE);
 	expect_state(test, SMC_STATE_PEERCLOSEWAIT2);
-	now.told_meanwhile = BIT(SMC_PENDING_LINK_LOST);
+	now.set_meanwhile = BIT(SMC_PENDING_LINK_LOST);
 	smc_close_run(smc->conn);
-	now.told_meanwhile = 0;
+	now.set_meanwhile = 0;
 	expect_state(test, SMC_STATE_PEERCLOSEWAIT2);
 	KUNIT_EXPECT_EQ(test, smc->conn->pending, BIT(SMC_PENDING_LINK_LOST));
 	smc_close_run(smc->conn);
@@ -664,7 +664,7 @@ static void news_of_a_connection_without_a_socket_are_not_missed(struct kunit *t
 }
 
 /* accept() does not return a child that ended before its first message. */
-static void a_child_hears_of_the_end(struct kunit *test)
+static void a_child_gets_the_end(struct kunit *test)
 {
 	struct close_lab *lab = test->priv;
 	struct smc_child child;
@@ -736,7 +736,7 @@ static struct kunit_case close_cases[] = {
 	KUNIT_CASE(a_closed_file_leaves_a_sock_that_goes_on),
 	KUNIT_CASE(a_socket_connects_again_while_its_connection_ends),
 	KUNIT_CASE(news_of_a_connection_without_a_socket_are_not_missed),
-	KUNIT_CASE(a_child_hears_of_the_end),
+	KUNIT_CASE(a_child_gets_the_end),
 	KUNIT_CASE(close_03_it_is_over_when_both_sides_are_done),
 	{}
 };

@@ -1548,7 +1548,7 @@ static struct smc_link *core_second(struct kunit *test, struct smc_link *one)
 }
 
 /* The link that Accept or Confirm would name. */
-static struct smc_link *core_told_link(struct core_conn *cc)
+static struct smc_link *core_named_link(struct core_conn *cc)
 {
 	struct smc_link_group *lgr = cc->conn->lgr;
 	struct smc_link *link;
@@ -1679,7 +1679,7 @@ static void rkey_02_an_area_that_a_new_link_knows_is_no_obstacle(struct kunit *t
 }
 
 /* Regions that only a failed link still maps are freed with it, not with the group. */
-static void rmb_24_a_link_takes_its_orphans_along(struct kunit *test)
+static void rmb_24_a_link_frees_its_own_regions(struct kunit *test)
 {
 	struct smc_link *one = core_server_up(test);
 	struct smc_link *two = core_second(test, one);
@@ -1968,7 +1968,7 @@ static void a_stopped_link_lets_nobody_wait(struct kunit *test)
 }
 
 /* A lost link may take long to stop. A moving connection waits on the new one. */
-static void fail_02_who_moves_waits_for_no_slot_of_the_old_link(struct kunit *test)
+static void fail_02_a_moving_connection_waits_on_the_new_link(struct kunit *test)
 {
 	struct smc_link *one = core_client_up(test, 0x11);
 	struct smc_link *two = core_second(test, one);
@@ -2134,7 +2134,7 @@ static void sc_05_err_13_a_link_that_is_being_left_is_still_known(struct kunit *
 	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(cc->conn, two, &acc), 0);
 	KUNIT_EXPECT_EQ(test, cc->conn->peer_rkey, 0x77U);
 	KUNIT_EXPECT_EQ(test, cc->conn->peer_addr, 0x10000ULL);
-	KUNIT_EXPECT_PTR_EQ(test, core_told_link(cc), one);
+	KUNIT_EXPECT_PTR_EQ(test, core_named_link(cc), one);
 }
 
 /* Only this connection falls back; the group continues. */
@@ -2208,9 +2208,9 @@ static void err_07_sc_10_a_confirm_may_name_a_link_just_lost(struct kunit *test)
 
 	core_know_both(test, one, two);
 	cc = core_join(test, two);
-	KUNIT_EXPECT_PTR_EQ(test, core_told_link(cc), two);
+	KUNIT_EXPECT_PTR_EQ(test, core_named_link(cc), two);
 	core_lose(two);
-	KUNIT_EXPECT_PTR_EQ(test, core_told_link(cc), one);
+	KUNIT_EXPECT_PTR_EQ(test, core_named_link(cc), one);
 	KUNIT_ASSERT_PTR_EQ(test, smc_lgr_link_by_peer(lgr, &peer), two);
 	KUNIT_EXPECT_EQ(test, smc_conn_set_peer(cc->conn, two, &acc), 0);
 	KUNIT_EXPECT_EQ(test, cc->conn->peer_rkey, 0x77U);
@@ -2341,7 +2341,7 @@ static void lb_03_lb_04_links_share_the_load(struct kunit *test)
 }
 
 /* A message is posted. */
-static void core_speak(struct core_conn *cc)
+static void core_post_msg(struct core_conn *cc)
 {
 	spin_lock_bh(&cc->conn->lock);
 	smc_conn_note_post(cc->conn);
@@ -2351,7 +2351,7 @@ static void core_speak(struct core_conn *cc)
 }
 
 /* The peer's RNIC has acknowledged all of it. */
-static void core_spoken(struct core_conn *cc)
+static void core_complete_msg(struct core_conn *cc)
 {
 	while (cc->conn->tx_inflight)
 		smc_conn_tx_done(cc->conn, cc->conn->ctl.tx_seq, 0, true);
@@ -2370,8 +2370,8 @@ static struct smc_link *core_crowd(struct kunit *test, struct core_conn *cc[4])
 		cc[i] = core_join(test, one);
 		KUNIT_ASSERT_EQ(test, core_set_peer(cc[i], 0x77, 0x10000, i + 1), 0);
 		smc_conn_open(cc[i]->conn);
-		core_speak(cc[i]);
-		core_spoken(cc[i]);
+		core_post_msg(cc[i]);
+		core_complete_msg(cc[i]);
 	}
 	mutex_lock(&lgr->lock);
 	lgr->is_uneven = true;
@@ -2389,7 +2389,7 @@ static unsigned long core_ask(struct smc_link_group *lgr, unsigned long links)
 	return links;
 }
 
-static void core_hear(struct smc_link *link)
+static void core_drained(struct smc_link *link)
 {
 	struct smc_link_group *lgr = link->lgr;
 
@@ -2415,16 +2415,16 @@ static void lb_04_fail_10_fail_19_only_who_is_quiet_moves(struct kunit *test)
 	}
 	KUNIT_EXPECT_TRUE(test, lgr->is_uneven);
 	/* an answer to a probe for another purpose does not count */
-	core_hear(one);
+	core_drained(one);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 0);
 
 	KUNIT_EXPECT_EQ(test, core_ask(lgr, 0), 0);
 	KUNIT_EXPECT_EQ(test, core_ask(lgr, BIT(one->index) | BIT(two->index)), BIT(one->index));
-	core_speak(cc[0]);
-	core_spoken(cc[0]);
-	core_hear(two);
+	core_post_msg(cc[0]);
+	core_complete_msg(cc[0]);
+	core_drained(two);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 0);
-	core_hear(one);
+	core_drained(one);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[0]->conn->link), one);
 	for (i = 1; i < 3; i++) {
 		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn->link), two);
@@ -2438,7 +2438,7 @@ static void lb_04_fail_10_fail_19_only_who_is_quiet_moves(struct kunit *test)
 }
 
 /* The peer's answer may arrive before the completion of the messages it covers. */
-static void lb_04_fail_04_who_was_heard_moves_when_it_has_completed(struct kunit *test)
+static void lb_04_fail_04_probed_connection_moves_after_completion(struct kunit *test)
 {
 	struct core_conn *cc[4];
 	struct smc_link *two = core_crowd(test, cc);
@@ -2446,14 +2446,14 @@ static void lb_04_fail_04_who_was_heard_moves_when_it_has_completed(struct kunit
 	int i;
 
 	for (i = 0; i < 4; i++)
-		core_speak(cc[i]);
+		core_post_msg(cc[i]);
 	KUNIT_EXPECT_EQ(test, core_ask(lgr, BIT(0)), BIT(0));
-	core_hear(lgr->links[0]);
+	core_drained(lgr->links[0]);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 0);
 	KUNIT_EXPECT_TRUE(test, lgr->is_uneven);
 	KUNIT_EXPECT_EQ(test, core_ask(lgr, BIT(0)), 0);
 	for (i = 0; i < 4; i++)
-		core_spoken(cc[i]);
+		core_complete_msg(cc[i]);
 	smc_failover_queue(lgr);
 	flush_work(&lgr->move_work);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 2);
@@ -2469,23 +2469,23 @@ static void fail_01_fail_04_a_lost_link_is_left_at_once(struct kunit *test)
 	int i;
 
 	KUNIT_EXPECT_EQ(test, core_ask(two->lgr, BIT(0)), BIT(0));
-	core_speak(cc[0]);
+	core_post_msg(cc[0]);
 	core_lose(one);
 	KUNIT_EXPECT_EQ(test, cc[0]->conn->phase, SMC_CONN_LEAVING);
 	for (i = 1; i < 4; i++)
 		KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[i]->conn->link), two);
 	/* a probe counts for its own link only */
-	core_hear(two);
+	core_drained(two);
 	for (i = 0; i < 4; i++)
 		KUNIT_EXPECT_NE(test, cc[i]->conn->receipt, SMC_CONN_RECEIPT_CONFIRMED);
-	core_spoken(cc[0]);
+	core_complete_msg(cc[0]);
 	flush_work(&two->lgr->move_work);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 4);
 	KUNIT_EXPECT_FALSE(test, two->lgr->is_uneven);
 }
 
 /* A link is given up in good order: from now on no connection posts there. */
-static void core_hush(struct smc_link *link)
+static void core_quiesce(struct smc_link *link)
 {
 	struct smc_link_group *lgr = link->lgr;
 
@@ -2507,13 +2507,13 @@ static void core_clear(struct smc_link *link)
 }
 
 /* The link was quiesced during set-up: after it opens, nothing may overtake the TEST LINK. */
-static void fc_12_fail_19_who_is_opened_speaks_on_no_link_that_is_left(struct kunit *test)
+static void fc_12_fail_19_opened_connection_leaves_a_quiesced_link(struct kunit *test)
 {
 	struct smc_link *one = core_client_up(test, 0x11);
 	struct core_conn *cc = core_join(test, one);
 	struct smc_link *two;
 
-	core_hush(one);
+	core_quiesce(one);
 	flush_work(&one->lgr->move_work);
 	KUNIT_EXPECT_EQ(test, cc->conn->phase, SMC_CONN_SETUP);
 	smc_conn_open(cc->conn);
@@ -2578,11 +2578,11 @@ static void fail_10_fail_19_a_link_given_up_is_left_when_it_is_clear(struct kuni
 	two->lgr->is_uneven = false;
 	mutex_unlock(&two->lgr->lock);
 	for (i = 1; i < 4; i++)
-		core_speak(cc[i]);
-	core_hear(one);
+		core_post_msg(cc[i]);
+	core_drained(one);
 	for (i = 1; i < 3; i++)
-		core_spoken(cc[i]);
-	core_hush(one);
+		core_complete_msg(cc[i]);
+	core_quiesce(one);
 	/* at once, before the next message is posted */
 	for (i = 0; i < 4; i++)
 		KUNIT_EXPECT_TRUE(test, rcu_access_pointer(cc[i]->conn->link) == two ||
@@ -2600,7 +2600,7 @@ static void fail_10_fail_19_a_link_given_up_is_left_when_it_is_clear(struct kuni
 		KUNIT_EXPECT_EQ(test, cc[i]->conn->phase, SMC_CONN_VALIDATING);
 	}
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc[3]->conn->link), one);
-	core_spoken(cc[3]);
+	core_complete_msg(cc[3]);
 	flush_work(&two->lgr->move_work);
 	KUNIT_EXPECT_EQ(test, atomic_read(&two->nr_conns), 4);
 }
@@ -2650,7 +2650,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(rkey_02_a_link_in_use_is_the_one_that_needs_no_copy),
 	KUNIT_CASE(rkey_02_an_area_is_known_on_every_link_that_works),
 	KUNIT_CASE(rkey_02_an_area_that_a_new_link_knows_is_no_obstacle),
-	KUNIT_CASE(rmb_24_a_link_takes_its_orphans_along),
+	KUNIT_CASE(rmb_24_a_link_frees_its_own_regions),
 	KUNIT_CASE(fail_01_fail_16_connections_leave_a_link_that_is_lost),
 	KUNIT_CASE(rkey_22_the_peer_may_tell_by_another_link_than_ours),
 	KUNIT_CASE(fail_04_what_is_in_flight_ends_first),
@@ -2659,7 +2659,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(close_02_fail_12_the_last_word_is_owed_until_it_is_there),
 	KUNIT_CASE(rmb_30_close_02_nothing_is_owed_to_a_deleted_rmb),
 	KUNIT_CASE(a_stopped_link_lets_nobody_wait),
-	KUNIT_CASE(fail_02_who_moves_waits_for_no_slot_of_the_old_link),
+	KUNIT_CASE(fail_02_a_moving_connection_waits_on_the_new_link),
 	KUNIT_CASE(lg_21_a_link_without_the_peers_key_is_no_way_out),
 	KUNIT_CASE(fail_10_each_message_that_is_due_has_its_time),
 	KUNIT_CASE(fail_01_without_any_link_a_connection_waits),
@@ -2673,10 +2673,10 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(lb_03_a_crowd_is_spread),
 	KUNIT_CASE(lb_03_lb_04_links_share_the_load),
 	KUNIT_CASE(lb_04_fail_10_fail_19_only_who_is_quiet_moves),
-	KUNIT_CASE(lb_04_fail_04_who_was_heard_moves_when_it_has_completed),
+	KUNIT_CASE(lb_04_fail_04_probed_connection_moves_after_completion),
 	KUNIT_CASE(fail_01_fail_04_a_lost_link_is_left_at_once),
 	KUNIT_CASE(fail_10_fail_19_a_link_given_up_is_left_when_it_is_clear),
-	KUNIT_CASE(fc_12_fail_19_who_is_opened_speaks_on_no_link_that_is_left),
+	KUNIT_CASE(fc_12_fail_19_opened_connection_leaves_a_quiesced_link),
 	KUNIT_CASE(a_phase_is_followed_by_legal_ones_only),
 	{}
 };

@@ -117,7 +117,7 @@ static void ring_exit(struct kunit *test)
 }
 
 /* The work items before ours wait for other peers. */
-static void who_only_stands_in_the_queue_goes_to_tcp_in_time(struct kunit *test)
+static void a_queued_request_for_memory_falls_back_in_time(struct kunit *test)
 {
 	struct ring_lab *lab = test->priv;
 	struct smc_hs *hs = &lab->hs;
@@ -152,7 +152,7 @@ static void what_has_begun_ends_by_itself(struct kunit *test)
 }
 
 static struct kunit_case ring_cases[] = {
-	KUNIT_CASE(who_only_stands_in_the_queue_goes_to_tcp_in_time),
+	KUNIT_CASE(a_queued_request_for_memory_falls_back_in_time),
 	KUNIT_CASE(what_has_begun_ends_by_itself),
 	{}
 };

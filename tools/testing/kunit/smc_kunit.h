@@ -23,7 +23,7 @@
 	static_assert(offsetof(struct type, member) == (offset))
 
 /* The result of smc_ib_changes(). */
-extern int kunit_news;
+extern int kunit_changes;
 
 /* The same without descriptions. */
 #ifndef KUNIT_ARRAY_PARAM_DESC

@@ -8,12 +8,12 @@
 #include "rdma/smc_ib.h"
 #include "smc_kunit.h"
 
-int kunit_news;
+int kunit_changes;
 
 /* There are no RNICs here. A suite that depends on changes of RNICs sets the count. */
 int smc_ib_changes(void)
 {
-	return kunit_news;
+	return kunit_changes;
 }
 
 MODULE_DESCRIPTION("KUnit suites of SMC");

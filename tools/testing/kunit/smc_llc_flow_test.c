@@ -2052,7 +2052,7 @@ static void one_of_two_links_fails_llc_14(struct kunit *test)
 }
 
 /* The peer lost the link of its exchange, and starts over before we see the loss. */
-static void begun_anew_on_another_link_llc_14(struct kunit *test)
+static void repeated_on_another_link_llc_14(struct kunit *test)
 {
 	struct smc_llc_event ev;
 	struct smc_llc_flow *flow;
@@ -2137,7 +2137,7 @@ static void carrier_of_an_exchange_fails(struct kunit *test)
 }
 
 /* A message on a link that is only offered counts for nothing. */
-static void link_on_trial_is_not_heard(struct kunit *test)
+static void messages_on_an_offered_link_are_ignored(struct kunit *test)
 {
 	struct lab *lab = lab_up_server_adding(test, true);
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_BAD_MSG, .link = 1 };
@@ -3427,9 +3427,9 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(keys_for_links_that_have_gone),
 	KUNIT_CASE(missing_key_fails_that_link_err_50),
 	KUNIT_CASE(one_of_two_links_fails_llc_14),
-	KUNIT_CASE(begun_anew_on_another_link_llc_14),
+	KUNIT_CASE(repeated_on_another_link_llc_14),
 	KUNIT_CASE(carrier_of_an_exchange_fails),
-	KUNIT_CASE(link_on_trial_is_not_heard),
+	KUNIT_CASE(messages_on_an_offered_link_are_ignored),
 	KUNIT_CASE(own_confirm_rkey_covers_all_links_rkey_03_rkey_08),
 	KUNIT_CASE(test_link_probe_ka_03_ka_04_tmr_15),
 	KUNIT_CASE(busy_link_is_not_probed_ka_02_ka_07),

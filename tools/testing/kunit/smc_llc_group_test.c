@@ -549,7 +549,7 @@ static void link_is_given_up_dell_07_dell_08_dell_14_lgt_03(struct kunit *test)
 }
 
 /* DELETE LINK as request, notice or reply. */
-static unsigned int said_of_end(struct world *w, int who)
+static unsigned int nr_delete_link(struct world *w, int who)
 {
 	return requests(w, who, SMC_LLC_DELETE_LINK) + replies(w, who, SMC_LLC_DELETE_LINK);
 }
@@ -575,10 +575,10 @@ static void clears(struct kunit *test, bool deployed, int giver, int who, u32 ms
 	other->is_frozen = true;
 	w_pump(w);
 	KUNIT_EXPECT_EQ(test, side->clearing, BIT(1));
-	KUNIT_EXPECT_EQ(test, said_of_end(w, who), 0);
+	KUNIT_EXPECT_EQ(test, nr_delete_link(w, who), 0);
 	w_wait(w, ms - 1);
 	KUNIT_EXPECT_EQ(test, side->clearing, BIT(1));
-	KUNIT_EXPECT_EQ(test, said_of_end(w, who), 0);
+	KUNIT_EXPECT_EQ(test, nr_delete_link(w, who), 0);
 	switch (end) {
 	case CLEAR_ANSWERED:
 		other->is_frozen = false;
@@ -592,7 +592,7 @@ static void clears(struct kunit *test, bool deployed, int giver, int who, u32 ms
 		break;
 	}
 	KUNIT_EXPECT_EQ(test, side->clearing, 0);
-	KUNIT_EXPECT_GT(test, said_of_end(w, who), 0);
+	KUNIT_EXPECT_GT(test, nr_delete_link(w, who), 0);
 	other->is_frozen = false;
 	w_wait(w, 60000);
 	KUNIT_EXPECT_EQ(test, side->nr_link_down, 1);
@@ -1274,7 +1274,7 @@ static void rkey_exchanges_of_both_sides_ser_05_ser_22_rkey_14_amb_19(struct kun
 }
 
 /* The side that began an exchange repeats it when its link is lost. */
-static void exchange_is_begun_anew_llc_14_fail_15_rkey_05(struct kunit *test)
+static void exchange_is_repeated_llc_14_fail_15_rkey_05(struct kunit *test)
 {
 	static const u8 types[] = { SMC_LLC_CONFIRM_RKEY, SMC_LLC_CONFIRM_RKEY_CONT };
 	unsigned int i;
@@ -2716,7 +2716,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(confirm_rkey_crosses_notice_ser_17),
 	KUNIT_CASE(confirm_rkey_crosses_delete_link_ser_19),
 	KUNIT_CASE(rkey_exchanges_of_both_sides_ser_05_ser_22_rkey_14_amb_19),
-	KUNIT_CASE(exchange_is_begun_anew_llc_14_fail_15_rkey_05),
+	KUNIT_CASE(exchange_is_repeated_llc_14_fail_15_rkey_05),
 	KUNIT_CASE(nothing_but_beginnings_fail_15_rkey_05_err_50),
 	KUNIT_CASE(second_link_without_confirm_err_25_err_31_err_56_err_57_sl_16_sl_18),
 	KUNIT_CASE(second_link_cannot_be_confirmed_sl_16_err_19),

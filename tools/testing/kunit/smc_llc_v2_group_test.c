@@ -171,7 +171,7 @@ static void client_asks_and_gets_a_link_addl_06_err_59(struct kunit *test)
 }
 
 /* protocol.md: a server without a link to offer answers so, without harm */
-static void client_asks_in_vain_addl_09(struct kunit *test)
+static void client_asks_without_success_addl_09(struct kunit *test)
 {
 	struct world *w = v2_up(test, 1, 2);
 
@@ -560,7 +560,7 @@ static struct kunit_case v2_group_cases[] = {
 	KUNIT_CASE(gids_of_req_add_link_addl_06),
 	KUNIT_CASE(client_asks_and_gets_a_link_addl_06_err_59),
 	KUNIT_CASE(asking_is_not_answered_without_end_addl_06_err_59),
-	KUNIT_CASE(client_asks_in_vain_addl_09),
+	KUNIT_CASE(client_asks_without_success_addl_09),
 	KUNIT_CASE(client_asks_while_none_can_be_made_addl_09),
 	KUNIT_CASE(server_without_rmbs_on_two_links_amb_28),
 	KUNIT_CASE(req_add_link_crosses_add_link_ser_07),

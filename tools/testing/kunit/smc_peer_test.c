@@ -160,10 +160,10 @@ static void a_change_of_an_rnic_or_a_group_that_is_up_ends_it(struct kunit *test
 	struct in6_addr other = peer_a;
 
 	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_TIMEOUT_CL, SMC_PEER_FIRST_CONTACT);
-	kunit_news++;
+	kunit_changes++;
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 	/* the entry is dropped for good */
-	kunit_news--;
+	kunit_changes--;
 	KUNIT_EXPECT_EQ(test, peer_recall(true), SMC_DECLINE_NONE);
 
 	smc_peer_remember(&init_net, &peer_a, SMC_DECLINE_NOACTLINK, SMC_PEER_HAS_WORKED);
@@ -313,7 +313,7 @@ static void a_policy_of_ipsec_counts_at_either_side(struct kunit *test)
 {
 	service_fails(SMC_DECLINE_IPSEC, 0, SMC_PEER_DECLINES);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_IPSEC);
-	kunit_news++;
+	kunit_changes++;
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
 	service_declines(SMC_DECLINE_IPSEC, SMC_PEER_DECLINES);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_PEERDECL);
@@ -323,7 +323,7 @@ static void a_change_of_an_rnic_ends_a_pause(struct kunit *test)
 {
 	service_fails(SMC_DECLINE_NOSMCRDEV, 0, SMC_PEER_DECLINES);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NOSMCRDEV);
-	kunit_news++;
+	kunit_changes++;
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);
 	service_declines(SMC_DECLINE_NOSMCRDEV, 1);
 	KUNIT_EXPECT_EQ(test, service_recall(), SMC_DECLINE_NONE);

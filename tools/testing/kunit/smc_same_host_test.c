@@ -188,11 +188,11 @@ static void what_a_client_said_outlives_its_handshake(struct kunit *test)
 }
 
 /* connect() returns first, then accept() may. */
-static int host_nr_told;
+static int host_nr_woken;
 
-static int host_count_news(struct wait_queue_entry *watch, unsigned int mode, int sync, void *key)
+static int host_count_wakes(struct wait_queue_entry *watch, unsigned int mode, int sync, void *key)
 {
-	host_nr_told++;
+	host_nr_woken++;
 	return 0;
 }
 
@@ -202,16 +202,16 @@ static void a_server_is_told_when_the_client_is_through(struct kunit *test)
 	struct wait_queue_entry watch;
 	struct smc_ib_end end = {};
 
-	host_nr_told = 0;
-	init_waitqueue_func_entry(&watch, host_count_news);
+	host_nr_woken = 0;
+	init_waitqueue_func_entry(&watch, host_count_wakes);
 	KUNIT_ASSERT_PTR_EQ(test, host_take(test, &end), pair);
 	add_wait_queue(smc_same_host_waitq(pair), &watch);
 	KUNIT_EXPECT_FALSE(test, smc_same_host_is_over(pair));
 	/* its end is released before its outcome is published */
 	smc_same_host_withdraw(pair);
-	KUNIT_EXPECT_EQ(test, host_nr_told, 0);
+	KUNIT_EXPECT_EQ(test, host_nr_woken, 0);
 	kunit_release_action(test, host_leave_client, pair);
-	KUNIT_EXPECT_EQ(test, host_nr_told, 1);
+	KUNIT_EXPECT_EQ(test, host_nr_woken, 1);
 	KUNIT_EXPECT_TRUE(test, smc_same_host_is_over(pair));
 	remove_wait_queue(smc_same_host_waitq(pair), &watch);
 }

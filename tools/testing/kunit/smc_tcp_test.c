@@ -23,7 +23,7 @@
 #define trace_smc_switch_to_fallback(...)	((void)0)
 #define trace_smc_handshake(...)		((void)0)
 
-static unsigned int nr_queued, nr_listen, nr_told, nr_remembered;
+static unsigned int nr_queued, nr_listen, nr_woken, nr_remembered;
 static unsigned long nr_faults, nr_resets;
 static enum smc_decline remembered;
 
@@ -53,19 +53,19 @@ static void tcp_remember(struct sock *sk, enum smc_decline reason, u32 peer_diag
 
 static void tcp_wake_state(struct sock *sk)
 {
-	WRITE_ONCE(nr_told, nr_told + 1);
+	WRITE_ONCE(nr_woken, nr_woken + 1);
 	smc_wake_state(sk);
 }
 
 static void tcp_wake_readers(struct sock *sk)
 {
-	WRITE_ONCE(nr_told, nr_told + 1);
+	WRITE_ONCE(nr_woken, nr_woken + 1);
 	smc_wake_readers(sk);
 }
 
 static void tcp_wake_error(struct sock *sk)
 {
-	WRITE_ONCE(nr_told, nr_told + 1);
+	WRITE_ONCE(nr_woken, nr_woken + 1);
 	smc_wake_error(sk);
 }
 
@@ -157,7 +157,7 @@ static int tcp_test_init(struct kunit *test)
 		return -ENOMEM;
 	nr_queued = 0;
 	nr_listen = 0;
-	nr_told = 0;
+	nr_woken = 0;
 	nr_remembered = 0;
 	nr_faults = 0;
 	nr_resets = 0;
@@ -391,10 +391,10 @@ static const struct {
 
 static unsigned int what_came(void)
 {
-	unsigned int came = (nr_told ? TOLD : 0) | (nr_queued ? QUEUED : 0) |
+	unsigned int came = (nr_woken ? TOLD : 0) | (nr_queued ? QUEUED : 0) |
 			    (nr_resets ? RESET : 0) | (nr_faults ? FAULT : 0);
 
-	nr_told = 0;
+	nr_woken = 0;
 	nr_queued = 0;
 	nr_resets = 0;
 	nr_faults = 0;
@@ -434,7 +434,7 @@ static void what_tcp_tells_is_for_whom_the_phase_says(struct kunit *test)
 }
 
 /* Notices of SMC are in the error queue of the TCP sock. */
-static void who_waits_for_notices_is_told_of_them(struct kunit *test)
+static void notices_wake_their_waiters(struct kunit *test)
 {
 	struct socket *sock = tcp_new(test, IPPROTO_SMC);
 	struct smc_sock *smc = state_of(sock);
@@ -518,7 +518,7 @@ static void opt_08_a_client_is_tcps_where_the_server_has_no_smc(struct kunit *te
 	expect_plain(test, client->sk);
 	KUNIT_EXPECT_EQ(test, (u32)remembered, (u32)SMC_DECLINE_PEERNOSMC);
 	KUNIT_EXPECT_EQ(test, nr_queued, 0U);
-	KUNIT_EXPECT_GT(test, nr_told, 0U);
+	KUNIT_EXPECT_GT(test, nr_woken, 0U);
 }
 
 static void opt_08_a_client_that_offers_nothing_knows_why(struct kunit *test)
@@ -583,7 +583,7 @@ static void opt_08_a_child_that_has_agreed_is_adopted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)state_of(client)->phase, SMC_PHASE_HANDSHAKE);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(nr_queued), 1U);
 	KUNIT_EXPECT_EQ(test, READ_ONCE(nr_listen), 1U);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(nr_told), 0U);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(nr_woken), 0U);
 	KUNIT_EXPECT_TRUE(test, smc_listener_has_agreed(listener));
 	KUNIT_EXPECT_FALSE(test, smc_listener_has_plain(listener, server->sk));
 	KUNIT_EXPECT_EQ(test, refcount_read(&listener->refs), 2 + 1);
@@ -654,7 +654,7 @@ static void children_without_smc_are_born_with_nothing_of_ours(struct kunit *tes
 	KUNIT_EXPECT_TRUE(test, smc_listener_has_plain(listener, server->sk));
 	KUNIT_EXPECT_EQ(test, READ_ONCE(nr_listen), 0U);
 	/* accept() is woken */
-	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(nr_told)));
+	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(nr_woken)));
 	KUNIT_EXPECT_EQ(test, module_refcount(THIS_MODULE), had);
 	sk = listener_pop(test, server);
 	KUNIT_EXPECT_FALSE(test, smc_tcp_child_is_agreed(sk));
@@ -812,7 +812,7 @@ static void amb_54_an_urgent_byte_is_payload(struct kunit *test)
 					     TCP_URG_VALID));
 	KUNIT_EXPECT_TRUE(test, smc_tcp_holds_payload(c.near->sk));
 	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(nr_faults)));
-	KUNIT_EXPECT_EQ(test, nr_told, 0U);
+	KUNIT_EXPECT_EQ(test, nr_woken, 0U);
 }
 
 /*
@@ -832,7 +832,7 @@ static void amb_54_a_late_decline_is_payload(struct kunit *test)
 			sizeof(decline));
 	KUNIT_EXPECT_TRUE(test, tcp_wait_for(READ_ONCE(nr_faults)));
 	KUNIT_EXPECT_TRUE(test, smc_tcp_holds_payload(c.near->sk));
-	KUNIT_EXPECT_EQ(test, nr_told, 0U);
+	KUNIT_EXPECT_EQ(test, nr_woken, 0U);
 }
 
 /* No event is reported from before the watch was set: the caller checks the queue itself. */
@@ -862,7 +862,7 @@ static void amb_54_what_comes_behind_the_end_is_no_payload(struct kunit *test)
 	lock_sock(c.near->sk);
 	release_sock(c.near->sk);
 	KUNIT_EXPECT_EQ(test, nr_faults, 0UL);
-	KUNIT_EXPECT_EQ(test, nr_told, 0U);
+	KUNIT_EXPECT_EQ(test, nr_woken, 0U);
 }
 
 /* Deployed peers send their FIN at close(), while SMC data is in flight. */
@@ -884,7 +884,7 @@ static void close_01_a_fin_of_the_carrier_is_no_news(struct kunit *test)
 	KUNIT_EXPECT_NE(test, c.smc->tcp_err, 0);
 	KUNIT_EXPECT_EQ(test, c.near->sk->sk_err, 0);
 	release_sock(c.near->sk);
-	KUNIT_EXPECT_EQ(test, nr_told, 0U);
+	KUNIT_EXPECT_EQ(test, nr_woken, 0U);
 }
 
 static struct kunit_case cases[] = {
@@ -893,7 +893,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(gen_06_a_child_is_remembered_later),
 	KUNIT_CASE(a_socket_that_may_use_smc_is_refused_to_a_sockmap),
 	KUNIT_CASE(what_tcp_tells_is_for_whom_the_phase_says),
-	KUNIT_CASE(who_waits_for_notices_is_told_of_them),
+	KUNIT_CASE(notices_wake_their_waiters),
 	KUNIT_CASE(an_error_of_tcp_is_none_of_smc),
 	KUNIT_CASE(opt_08_a_client_counts_what_the_peer_has_offered),
 	KUNIT_CASE(opt_08_a_client_is_tcps_where_the_server_has_no_smc),
