@@ -16,12 +16,12 @@
  *                                N more for each line of input
  *
  * The clients print one line: rounds, microseconds, then the median and the
- * 99th percentile of a round in nanoseconds. Those with N print how many
- * connections there were so far; the idle one keeps them until its input ends.
- * "versus" prints connections, both rates in 1/s, and the median of the second
- * rate in thousandths of the first, each taken of neighbouring blocks: however
- * the host's load changes, it does for both. Where no KIND is told the sockets
- * are plain TCP ones; a preload makes them something else.
+ * 99th percentile of a round in nanoseconds. Those with N print the number of
+ * connections made; the idle one keeps them until its input ends. "versus"
+ * prints connections, both rates in 1/s, and the median of the second rate in
+ * thousandths of the first. It compares neighbouring blocks, so that changes
+ * of the host's load affect both. Without a KIND the sockets are plain TCP;
+ * a preload library changes them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -148,7 +148,7 @@ static void use_kind(const char *kind)
 	family = strcmp(kind, "smc") ? AF_INET : AF_SMC;
 }
 
-/* The second server ends with the first; who sees the first listen may use both. */
+/* The second server listens before the first does, and ends with it. */
 static void serve_both(const char *tcp_port, const char *smc_port)
 {
 	int tcp, smc;

@@ -15,7 +15,7 @@
 
 #include "smc.h"
 
-/* Connects to the module; NULL after it has said why not. */
+/* Connects to the module; prints the error and returns NULL if that fails. */
 static struct nl_sock *ueid_open(int *family)
 {
 	struct nl_sock *nl = nl_socket_alloc();

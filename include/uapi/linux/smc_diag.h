@@ -129,7 +129,7 @@ struct smc_diag_listeninfo {
 /* Why the socket uses TCP; 8 bytes, both zero if it does not */
 struct smc_diag_fallback {
 	__u32	reason;			/* enum smc_decline_reason */
-	__u32	peer_diagnosis;		/* what the peer's Decline said */
+	__u32	peer_diagnosis;		/* diagnosis of the peer's Decline */
 };
 
 /* An SMC-D connection; 56 bytes */

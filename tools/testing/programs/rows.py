@@ -206,7 +206,7 @@ def pg_cancel(w):
         "'select pg_sleep%' and state = 'active'\"").strip() == "1")
     p.kill(2)
     r = p.wait(w.left(), check=False)
-    need("canceling statement due to user request" in r.err, f"psql said {r}")
+    need("canceling statement due to user request" in r.err, f"psql printed {r}")
     return None, "", "cancelled"
 
 

@@ -44,7 +44,7 @@ class Work:
     def until(self, what, cond):
         while not cond():
             if time.monotonic() > self.end:
-                raise Failed(f"waited in vain until {what}")
+                raise Failed(f"timed out before {what}")
             time.sleep(0.1)
 
     def serve(self, vm, cmd, port):
