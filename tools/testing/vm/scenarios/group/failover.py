@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """Streams go on while one of two links is lost and comes back, on either side.
 
-Silently (RoCE frames vanish on the wire, or acknowledgments of RNICs alone: what was
-sent has arrived, and nobody knows), with its RDMA device, with its network card, by the
-operator's hand. Not a byte may be lost, doubled or out of place, be
-it urgent, peeked at, or on a connection that is closed half. The streams go on before the
-link can come back, and wait for no timer: those that an exchange may wait for are longer
-than the scenario, but where acknowledgments alone are lost the one for replies, since links
-come up there again and again, and are held back then. How long the streams stood still is
-told. When they have been at rest each link carries some of them again.
+A link is lost when the wire drops RoCE frames, or only the acknowledgments of the RNICs;
+with its RDMA device; with its network card; by the operator's command. No byte may be
+lost, repeated or out of place, including urgent data, peeked data and connections closed
+in one direction. The streams go on before the link can come back, and no timer helps
+them: the timers of exchanges are longer than the scenario. Only where acknowledgments
+alone are lost is the timer for replies short, because links come up repeatedly there and
+are then held back. The scenario reports the longest pause of the streams. After the
+streams have paused each link carries some of them again.
 
 covers: FAIL-01 FAIL-02 FAIL-03 FAIL-08 FAIL-11 FAIL-17 LG-01 LG-13 LB-03 LB-05 LB-06 ADDL-01
 covers: ADDL-03 ADDL-06 DELL-02 DELL-08 LGT-03 FAIL-18 FAIL-19 SL-08 RKEY-02 RKEY-22 ERR-56
@@ -83,7 +83,7 @@ def losses(t):
 
 
 def settings(t, kind):
-    """What several() is told for groups that have losses of that KIND."""
+    """Arguments of several() for groups with losses of KIND."""
     from smcvm.links import NEVER
     yield "llc_delete_link_ms", NEVER
     if kind != "acks":

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
 """A thousand connections in four link groups while a link goes down and up all the time.
 
-At first one of two network cards is taken down and stays down until each connection has
-done its part of a whole round, on either side in turns. The times that an exchange could
-wait for are an hour then, and nobody tries for a link by and by: who waits for one of them,
-or for the card, does not go on before the scenario's limit.
+First one of two network cards goes down, on either side in turns, and stays down until
+each connection has completed a round. The timers of exchanges are an hour then and links
+are not retried: a connection that waits for a timer, or for the card, exceeds the
+scenario's limit.
 
-Then a card is taken down every two seconds, on either side in turns: sixteen times, with
---long 150 times, and until some rounds have begun and ended meanwhile. Behind the last time
+Then a card goes down every two seconds, on either side in turns: sixteen times, with
+--long 150 times, and until some rounds have begun and ended meanwhile. After the last time
 both cards stay down for a whole round. Every byte is sent back and compared. The debug
-kernel has a quarter of the connections, and three flaps of each card: with all of them a
-card takes ten seconds to go. How long rounds took is told.
+kernel has a quarter of the connections and three flaps of each card: with all connections
+a card takes ten seconds to go down. The scenario reports the duration of rounds.
 
 covers: LG-06 LG-19 LB-03 LB-06 FAIL-01 FAIL-18 RMB-19 ERR-56
 """
@@ -60,10 +60,10 @@ def server(h, port, count):
 
 
 def client(h, port, count):
-    """Rounds over all connections until told to stop; bytes sent, and rounds.
+    """Make rounds over all connections until the runner stops them; return bytes and rounds.
 
-    Marks the end of a whole round each time the runner asks for more, and the longest one
-    since it asked before.
+    Each time the runner asks for more, mark the end of a whole round and the longest round
+    since the last request.
     """
     many_files()
     socks = connect_all(h, port, count, 4)
@@ -88,8 +88,9 @@ def client(h, port, count):
 
 
 def flapper(h, after, every):
-    """Takes the second card down AFTER so many seconds and then EVERY so many, for a
-    quarter of them, until told to stop: then it stays down. How often.
+    """Take the second card down AFTER seconds and then EVERY seconds, for a quarter of them.
+
+    When the runner stops it the card stays down. Returns how often the card went down.
     """
     def card(state):
         subprocess.run(["ip", "link", "set", "eth1", state], check=True)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A link is given up under busy streams: they leave it when the peer has seen what they said.
+"""Streams leave a link that is being deleted when the peer has processed their messages.
 
-The answer to TEST LINK, by which the peer says so, is lost until it has been looked what
-else was said: no validation on the other link, and nothing of the end of this one. So it is
-for the side that gives the link up, and for the other one when it is told.
+The peer's reply to TEST LINK shows that. The wire drops this reply until the scenario has
+checked that there is no validation message on the other link and no DELETE LINK for this
+one. This holds for the side that deletes the link, and for the peer after the request.
 
 covers: FAIL-10 FAIL-18 FAIL-19 DELL-05 DELL-10
 """
@@ -27,7 +27,7 @@ def busy(vm):
 
 
 def give_up(t, port, who, silent):
-    """WHO gives a link up; SILENT is the side that waits for the other one's answer."""
+    """Delete a link on the side WHO; the side SILENT waits for the reply of the other side."""
     from smcvm import links
     # the RNIC has to go on with the answer for as long as it takes to look
     links.several(t, llc_delete_link_ms=links.NEVER, llc_add_link_retry_ms=0, rdma_retries=6)

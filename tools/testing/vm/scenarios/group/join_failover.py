@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Connections are made while a link is lost, and the peer has not heard of it yet.
+"""Connections are made while one side has lost a link and the peer does not know it yet.
 
-The client loses one that the server goes on to choose; the server loses one that a
-Confirm under way names. The news, which LLC has, is held up on the wire. All
-connections come up and are SMC, the old ones lose nothing, the group stays; so it is
-when the path between the two interfaces that carry TCP is the one that is lost. Those
-of a crowd are spread over the links.
+The client loses a link that the server then chooses; the server loses a link that a
+Confirm under way names. The wire delays the LLC messages about it. All connections come
+up and use SMC, the old ones lose no data, and the group stays. The same holds when the
+lost path is the one between the two interfaces that carry TCP. Many connections at a time
+are spread over the links.
 
 covers: ERR-07 ERR-13 SC-03 SC-09 SC-10 FAIL-02 LB-02 LB-03
 """

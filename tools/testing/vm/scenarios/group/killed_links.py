@@ -2,9 +2,9 @@
 """A machine is killed while a link is added or deleted or an RMB announced: at each
 message of the exchange, its sender or its receiver (at three without --long).
 
-The message is lost on the wire, and then the machine for good. The other one resets
-its connections, gives back all that they had, and fails to connect as TCP does. When
-the machine has booted anew there is SMC over two links again.
+The wire drops the message, then the machine is killed. The other machine resets its
+connections, frees their resources, and fails to connect as TCP does. After the killed
+machine has booted again there is SMC over two links.
 
 covers: PEER-02 PEER-03 PID-06 ERR-29 ERR-30 ERR-33 ERR-39 ERR-40 LG-05
 """
@@ -18,7 +18,7 @@ FEW = (0, 3, 9)      # phases of the short run: ADD LINK, DELETE LINK, CONFIRM R
 
 
 def fails_as_tcp(t, what, vm):
-    """Nobody answers any more, and a new connection is told so as one of TCP is."""
+    """A new connection to the killed machine fails with the same errno as a TCP one."""
     vm.run("ip neigh flush dev eth0")
     new = [t.half(vm, knock, port=PORT, family=f) for f in ("smc", "tcp")]
     t.wait_all(*new)

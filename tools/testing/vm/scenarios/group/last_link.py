@@ -109,7 +109,7 @@ def have(t, links):
 
 
 def reset(t, what, procs, began):
-    """All halves have been told, though TCP's own connection lives; no queue pair is left."""
+    """All halves see the reset although the TCP connection is alive; no queue pair is left."""
     t.wait(lambda: all(p.rc is not None for p in procs), f"{what}: end of connections", 20)
     t.wait_all(*procs)
     took = time.monotonic() - began
@@ -126,7 +126,7 @@ def rdma_packets(t):
 def is_tcp(t, what, has_rnics=True):
     from smcvm.links import WAITS
     sent = t.stat(t.a, "tx_bytes")
-    # who waits for a message of a handshake waits in vain
+    # a side that waits for a message of a handshake exceeds the scenario's limit
     for vm in (t.a, t.b):
         t.set(vm, **WAITS)
     tried = rdma_packets(t) if has_rnics else 0

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The RDMA device goes away, or its port goes down, under load.
+"""Connections are reset when the RDMA device is removed or its port goes down under load.
 
-Connections are reset and both applications told; when the device is back new
-connections use it.
+Both applications get the error. When the device is back new connections use it.
 
 covers: GEN-07 PEER-03 ERR-12 ERR-13
 """

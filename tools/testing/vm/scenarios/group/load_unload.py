@@ -52,7 +52,7 @@ def run(t):
             # requests: all links, in good order
             both = t.relay.rule(llc=4, frm="a", at="3:60")
             t.reload(t.a)
-            t.check(t.relay.hits(both)[0] >= 2, "not each of two groups was told of the end")
+            t.check(t.relay.hits(both)[0] >= 2, "a group did not announce its end")
             t.relay.unrule(both)
         if i == 0:
             p = t.half(t.a, hold, port=5102)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A server that cannot have a second link when a group is formed: one link it is.
+"""A group is formed with one link where the server cannot create a second one.
 
-Its areas cannot be had on a second link, as where a device does not see the CPU's
-memory, or there is no queue pair for one. When that is over a second link comes. Only
-a client of the RFC dialect, which would wait in vain for an offer without a queue
-pair, goes on as TCP, and is not kept off SMC for that.
+Its memory areas are not available on a second link, or there is no queue pair for it.
+A second link comes when the fault is over. A client of the RFC dialect cannot get an
+offer without a queue pair: it falls back, and its next connections may use SMC.
 
 covers: SL-01 ERR-56 ERR-57
 """

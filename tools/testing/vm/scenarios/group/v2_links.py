@@ -132,7 +132,7 @@ def run(t):
         a, b = said(t.a), said(t.b)
         for name, messages in (("A", a), ("B", b)):
             other = {what for _, what, _ in messages if what >> 4 != 2 or what == ADD_LINK_CONT}
-            t.check(not other, f"{name} said {other}")
+            t.check(not other, f"{name} sent {other}")
         t.check(longest(a, 0) > SHORT, f"longest ADD LINK: {longest(a, 0)}")
         t.check(longest(b, REPLY) > SHORT, f"longest ADD LINK reply: {longest(b, REPLY)}")
         t.check(any(what == REQ_ADD_LINK and not flags & REPLY for _, what, flags in b),
