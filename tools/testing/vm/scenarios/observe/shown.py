@@ -99,7 +99,7 @@ def traced(t):
 
 
 def held(h, port):
-    """A listener and a connection of one process, whose number is told."""
+    """A listener and a connection of one process, whose PID is a mark."""
     ls = h.listen(port, mark=False)
     h.mark("listening", pid=os.getpid())
     c = h.accept(ls)
@@ -125,15 +125,15 @@ def named(t, port):
     for vm, pid, where in ((t.a, server_pid, f"sport = :{port}"),
                            (t.b, client_pid, f"dport = :{port}")):
         for flags in ("-tnpH", "-tnlpH") if vm is t.a else ("-tnpH",):
-            said = vm.run(f"ss {flags} '{where}'").out
-            t.check(f"pid={pid}," in said, f"ss {flags} of process {pid}: {said!r}")
+            out = vm.run(f"ss {flags} '{where}'").out
+            t.check(f"pid={pid}," in out, f"ss {flags} of process {pid}: {out!r}")
         if t.family == "smc":
-            said = vm.run(f"ss -tniH '{where}'").out
-            t.check("tcp-ulp-smc" in said, f"ss -ti: {said!r}")
-        said = vm.run(f"lsof -nP -a -p {pid} -iTCP:{port} -Fp").out
-        t.equal(said.split()[:1], [f"p{pid}"], "lsof -i")
-    said = t.a.run(f"fuser -n tcp {port} 2>/dev/null").out
-    t.check(str(server_pid) in said.split(), f"fuser: {said!r}")
+            out = vm.run(f"ss -tniH '{where}'").out
+            t.check("tcp-ulp-smc" in out, f"ss -ti: {out!r}")
+        out = vm.run(f"lsof -nP -a -p {pid} -iTCP:{port} -Fp").out
+        t.equal(out.split()[:1], [f"p{pid}"], "lsof -i")
+    out = t.a.run(f"fuser -n tcp {port} 2>/dev/null").out
+    t.check(str(server_pid) in out.split(), f"fuser: {out!r}")
     for half in (s, c):
         half.gate("end")
     t.wait_all(s, c)

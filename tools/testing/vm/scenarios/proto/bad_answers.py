@@ -96,7 +96,7 @@ def confirms(host, conns, links):
         yield f"{n} links", with_(good, (FCE_LINKS, n)), MAX_LINKS
     yield "no list of GIDs", cut(good, GIDS), TAKEN
     for n in (2, 9, 255):
-        yield f"{n} GIDs said", with_(good, (GIDS, n)), RESET
+        yield f"count of GIDs {n}", with_(good, (GIDS, n)), RESET
     yield "no first contact", host.answer_v2(CONFIRM, EID, first=False), NO_EXT
     yield "version 1", host.accept_or_confirm(CONFIRM), OTHER_VERSION
 

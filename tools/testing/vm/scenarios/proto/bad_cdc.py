@@ -34,7 +34,7 @@ BREAKS = {
     # the answer to what came with D may be the last thing the server does
     "data after D": ("25:80", 0, True),
 }
-# no more than this can be said of it, so the link is out of sync (ERR-54)
+# nothing of such a message is valid, so the link is out of sync (ERR-54)
 WRONG_LENGTH = "1:2b"
 DROPPED = {
     "token that names nobody": "4:deadbeef",
@@ -126,7 +126,7 @@ def told_late(h, port):
     h.gate("changed")
     s.sendall(struct.pack("!II", 16, 16))
     th.join(h.left())
-    h.equal([event for _, event in told], [select.POLLIN], "what poll() said")
+    h.equal([event for _, event in told], [select.POLLIN], "events of poll()")
     h.equal(s.recv(1, socket.MSG_OOB), bytes(Pattern(6).at(15, 1)), "urgent byte")
     h.equal(h.recv_exact(s, 15), bytes(Pattern(6).at(0, 15)), "bytes in front of it")
     s.sendall(bytes(Pattern(5).at(0, 16)))

@@ -52,7 +52,7 @@ def changed(t, what, **rule):
 
 
 def good(t, what, port):
-    """Whoever comes next has a link group of two links."""
+    """The next connection has a link group of two links."""
     from smcvm.links import active
     c = t.half(t.b, stays, port=port)
     c.expect("connected", t.left())

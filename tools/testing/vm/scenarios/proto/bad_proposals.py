@@ -70,7 +70,7 @@ def offsets(good):
 def counts(good):
     yield "no EID", eids(good), NO_EID
     for n in (2, 8, 9, 127, 128, 255):
-        yield f"{n} EIDs said", with_(good, (NR_EIDS, n)), RESET
+        yield f"count of EIDs {n}", with_(good, (NR_EIDS, n)), RESET
     names = [b"OTHER.%d" % i for i in range(8)]
     names = [x.ljust(32) for x in names]
     yield "8 EIDs, none of ours", eids(good, *names), NO_EID

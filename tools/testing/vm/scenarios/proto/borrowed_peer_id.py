@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Who claims another host's peer ID gets into none of its link groups.
+"""A host that claims another host's peer ID cannot use that host's link groups.
 
-The server is asked for a connection by a host that says it is B, but names an
-RNIC and an address of its own: it gets a first contact, and while it is silent
-then, B is not delayed. Another one also names B's RNIC, and so gets a place in
-B's group; but what it says of that group is not believed.
+A host proposes with B's peer ID, but with an RNIC and an address of its own. It gets a
+first contact; its silence then does not delay B. Another host also names B's RNIC, and
+so gets a place in B's group, but the server does not trust what it sends about that
+group.
 
 covers: PID-05 FC-02 LG-06 DCLN-04
 """
@@ -73,7 +73,7 @@ def slander(h, proposal):
 
 def run(t):
     from smcvm.links import NEVER
-    # whoever waits for the silent one waits in vain
+    # a client delayed by the silent host would exceed the scenario's limit
     t.set(t.a, clc_timeout_ms=NEVER)
     s = t.half(t.a, serve, port=PORT)
     ear = t.half(t.a, listen_in)

@@ -37,7 +37,7 @@ def rings(t, **how):
 
 
 def exchange(t, name, links=2, ipv=4, addr=None):
-    """Record the life of a link group, and look at what it said."""
+    """Record a link group from first contact to its end, and check its messages."""
     from smcvm import golden
     from smcvm.links import active
     t.step(name)

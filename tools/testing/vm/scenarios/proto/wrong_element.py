@@ -71,7 +71,7 @@ def damaged_eye_catcher(t):
     bad = t.stat(t.a, "eyecatcher_bad")
     # the first byte of the ring has the address of the element plus 4
     r = t.relay.rule(proto="roce", opcode=WRITE_ONLY, frm="b", count=1, set="7:00")
-    # the writer's own, when it is told before the RST of the other is out
+    # the writer's own RST, if it sees the error before the server's RST leaves
     reset = t.relay.rule(proto="tcp", flags=RST)
     c = sc.connect()
     t.wait_all(c)
@@ -104,7 +104,7 @@ def element_in_use(t):
     t.expect_all("before end", young)
     t.equal(t.stat(t.a, "rmbe_conflict"), conflicts + 1, "conflicts counted")
     t.wait(lambda: t.relay.hits(reset)[0], "RST for the old connection", 10)
-    t.check(sc.server.expect("broken")["errno"] in TOLD, "the server was not told")
+    t.check(sc.server.expect("broken")["errno"] in TOLD, "the server got no error")
     old.gate("go")
     t.wait_all(old)
     t.check(old.value in TOLD, f"the old connection ended with {old.value}")

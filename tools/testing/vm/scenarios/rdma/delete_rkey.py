@@ -168,7 +168,7 @@ def before_c(t):
     t.equal(t.stat(t.b, "rmbe_conflict"), conflicts, "connections that were cut off")
     s.gate("close")
     t.wait_all(s)
-    t.equal(s.value, 0, "the error that A was told of")
+    t.equal(s.value, 0, "error of A's socket")
     t.equal(t.relay.hits(resets)[0], 0, "resets of B's")
     t.no_sockets(t.a, 5163)
 

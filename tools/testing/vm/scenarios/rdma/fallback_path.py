@@ -85,7 +85,7 @@ def run(t):
                             n_in=n, n_out=n)
         seen = t.relay.hits(hole)[0]
         t.check(seen, f"{what}: RoCE was not even tried")
-        # who waits now waits in vain
+        # a side that waits for a message exceeds the scenario's limit
         for vm in (t.a, t.b):
             t.set(vm, **WAITS)
         times = t.both(serve, requests, port + 1, sargs={"count": 3}, cargs={"n": 3})[1]

@@ -22,7 +22,7 @@ EID = "SMC-BENCH.BOUND"
 
 
 def talk(t, mode, reason=None):
-    """Bytes both ways, by RDMA on the first cable if so said."""
+    """Bytes both ways; with MODE SMC-R by RDMA on the first cable."""
     roce = [t.relay.rule(seg=seg, proto="roce") for seg in (0, 1)]
     tcp = t.relay.rule(seg=1, proto="tcp", frm="a", port=PORT)
     t.in_step(stream_server, stream_client, PORT, vm_mode=(mode, mode),

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""No memory in pieces of more than eight pages: everything works all the same.
+"""Connections work without contiguous memory of more than eight pages.
 
-Rings are as large as they are without that: what net.smc.wmem and rmem say, as far as the
-dialect and soft-RoCE have a name for it.
+Rings have the sizes of net.smc.wmem and rmem, within the limits of the dialect and of
+soft-RoCE.
 
 covers: RMB-02 RMB-03
 """
@@ -15,7 +15,7 @@ MOST = {0: 1 << 21, 1: 1 << 19}     # one registration of soft-RoCE; the RFC's l
 
 
 def fragment(vm):
-    """From here on each allocation above order 3 fails, whoever asks for it."""
+    """Make each allocation above order 3 fail, in the whole kernel."""
     for name, value in (("min-order", 4), ("ignore-gfp-wait", "N"),
                         ("ignore-gfp-highmem", "N"), ("verbose", 0), ("interval", 1),
                         ("times", -1), ("probability", 100)):

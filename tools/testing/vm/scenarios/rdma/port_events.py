@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A further link comes when its RNIC does: nobody tries again by and by.
+"""Another link is added when its RNIC becomes active, without a periodic retry.
 
-With llc_add_link_retry_ms 0 nothing else brings one, and no exchange that hangs makes way
-for one: the times that end those are longer than the scenario's. The RNIC is removed and
-added, its network interface taken down and up, and its address replaced, on either side
-in turns. How long the link took, from the port's being active, is told.
+With llc_add_link_retry_ms 0 only the event adds a link. The timers of exchanges are longer
+than the scenario, so a stalled exchange cannot help. On either side in turns the RNIC is
+removed and added, its network interface goes down and up, and its address is replaced.
+The scenario reports the time from the active port to the link.
 
 covers: ERR-58 ERR-59 ADDL-01 ADDL-06
 """

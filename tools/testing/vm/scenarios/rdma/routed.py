@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
 """A router between the machines: SMC-R version 2 crosses it, version 1 becomes TCP.
 
-With another module at one end, too, which has other reasons for TCP.
+The distribution's module at one end has other reasons for TCP.
 
-Another gateway takes the place of the first one: who comes now goes by the new one, in a
-group of its own. What is done with a link that goes to the old one is the RNIC's affair.
-Soft-RoCE asks the IP stack for each packet, so its link goes on; a real RNIC keeps the MAC
-address that it was given, so the relay loses what that would have sent.
+Another gateway replaces the first one: new connections use the new one, in a group of
+their own. The effect on a link through the old gateway depends on the RNIC. Soft-RoCE
+looks up the route of each packet, so its link goes on; a real RNIC keeps the MAC address
+of the link, so the relay drops what a real RNIC would have sent.
 
 covers: FC-03 FC-04 SEC-02 CLC-05 LG-19
 """
@@ -58,7 +58,7 @@ def gids(t):
 
 
 def talk(t, router, mode, reason=None):
-    """Bytes both ways; they all went through the router, and by RDMA if so said."""
+    """Bytes both ways, all through the router; with MODE SMC-R by RDMA."""
     if t.case.are_strangers():
         reason = None
 

@@ -111,7 +111,7 @@ def end(t, s, c):
 
 
 def changed_routes(t):
-    """Who comes after a change of the route has a group of his own, until it is undone."""
+    """Connections after a change of the route have another group, until the change is undone."""
     t.step(changed_routes.__doc__)
     set_routes(t, "direct")
     old = kept(t, ADDR["a"])

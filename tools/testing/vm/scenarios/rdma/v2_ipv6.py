@@ -92,7 +92,7 @@ def talk(t, server, client, to, frm, client_half=stream_client, port=PORT):
 
 
 def tcp(t, server, client, to, why):
-    """TCP, the client for the reason WHY; who waits for a message waits in vain."""
+    """Fall back, the client for the reason WHY, without waiting for a message."""
     from smcvm.links import WAITS
     for vm in (t.a, t.b):
         t.set(vm, **WAITS)
