@@ -91,7 +91,7 @@ def interrupted(h, s):
 
 
 def waits_for_more(h, port):
-    """What a full ring has said is forgotten: SO_RCVLOWAT holds again."""
+    """SO_RCVLOWAT applies again after a full ring has been read."""
     told = h.listen(port + 1, family="tcp", mark=False)
     ls = h.listen(port, rcvbuf=RING)
     ctl, c = h.accept(told), h.accept(ls)

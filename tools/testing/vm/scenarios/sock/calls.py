@@ -329,7 +329,7 @@ def pipe_of(pages):
 
 
 def step_splice_read(two):
-    """Into pipes that keep the bytes while the peer fills the ring anew."""
+    """Into pipes that keep the bytes while the peer fills the ring again."""
     pat = Pattern(1)
     r, w = pipe_of(16)
     r2, w2 = pipe_of(16)

@@ -162,7 +162,7 @@ def run(t):
     t.wait_all(s)
     took = time.monotonic() - began
     t.check(took > 3 * t.slow, f"the close was given up after {took:.1f} s")
-    t.equal(s.value[1], errno.ECONNRESET, "what a peer that is late is told")
+    t.equal(s.value[1], errno.ECONNRESET, "errno of a peer that is late")
     t.check(s.value[0] < c.value, f"{s.value[0]} bytes of {c.value} were read")
     for vm in (t.a, t.b):
         t.no_sockets(vm, 5171)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Close with bytes unread resets the connection, as TCP does.
 
-What was sent before is read before that is told, also where the reset of TCP
-overtakes it.
+The peer reads the data sent before the close, then gets the error, also where the RST of
+TCP overtakes the data.
 
 covers: ABRT-02 ABRT-05 ABRT-08 ABRT-10
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""connect() that waits for the SYN-ACK, and who goes on with it when it comes.
+"""The call that waits for the SYN-ACK continues connect(), or the next call does.
 
-It is the waiting call itself, or where that has left, for its time or a signal, whoever
-comes next: a poller, or any other call. None of that needs a worker where the peer has
-no SMC, nor does who makes no call, and waits for a signal.
+A connect() may end by its timeout or a signal before the SYN-ACK comes. Then a poller or
+any other call continues the handshake. Without SMC at the peer this needs no worker, even
+where the program makes no call and waits for a signal.
 
 covers: OPT-09 OPT-10
 """
@@ -79,7 +79,7 @@ def sends(h, s, addr):
 
 
 def edges(h, s, addr):
-    """The call does not wait; who does is told once."""
+    """The call does not wait; edge-triggered epoll reports the outcome once."""
     s.setblocking(False)
     h.equal(s.connect_ex(addr), errno.EINPROGRESS, "connect()")
     ep = select.epoll()
@@ -198,19 +198,19 @@ def speaks_first(h, port, count):
 
 
 def two_poll(h, port, count):
-    """Two pollers for each connection, while a worker may fall back, too: both are told."""
+    """Two pollers for each connection both wake, although a worker may fall back meanwhile."""
     for i in range(count):
         s = h.socket()
         s.setblocking(False)
         h.equal(s.connect_ex((h.config["peer4"], port)), errno.EINPROGRESS, "connect()")
-        told = []
-        pollers = [threading.Thread(target=waits_for, args=(h, s, event, told))
+        events = []
+        pollers = [threading.Thread(target=waits_for, args=(h, s, event, events))
                    for event in (select.POLLIN, select.POLLOUT)]
         for p in pollers:
             p.start()
         for p in pollers:
             p.join()
-        h.equal(len(told), 2, f"pollers told of connection {i}: {told}")
+        h.equal(len(events), 2, f"events of the pollers of connection {i}: {events}")
         h.equal(s.recv(2), b"x", "what the server says")
         s.close()
 
@@ -230,14 +230,14 @@ def nobody(h, port):
 
 
 def held(t, c, flags):
-    """Keep the server's answer away from C until it has said that it left."""
+    """Delay the server's answer until C has reported that it left connect()."""
     t.expect_all("left", c)
     t.wait(lambda: t.relay.hits(flags)[0], "an answer that is held", 20)
     t.relay.unrule(flags)
 
 
 def holders(t):
-    """How many hold the client's module, those who still close connections among them."""
+    """The reference count of the client's module, which includes connections being closed."""
     return int(t.b.run("cat /sys/module/smc/refcnt").out) if t.family == "smc" else 0
 
 

@@ -59,7 +59,7 @@ def said(h, c):
 
 
 def order(h, ls, tell, out):
-    """Who speaks first is accepted first."""
+    """The client that sends first is accepted first."""
     tell("connect a")
     tell("connect b")
     h.check(not readable(ls), "a silent client can be accepted")
@@ -93,7 +93,7 @@ def ends(h, ls, tell, out):
 
 
 def aborts(h, ls, tell, out):
-    """Who aborts without a word is never seen; who spoke before is."""
+    """A client that aborts before it sends is never accepted; one that has sent is."""
     tell("connect a")
     tell("connect b")
     tell("abort a")
@@ -114,7 +114,7 @@ def edges(h, ls, tell, out):
         tell(f"send {name}")
         evs = ep.poll(h.left())
         out[f"edge {name}"] = [ev for _, ev in evs]
-        out[f"said {name}"] = said(h, h.accept(ls))
+        out[f"word {name}"] = said(h, h.accept(ls))
         out[f"no edge {name}"] = ep.poll(0)
     tell("close")
 

@@ -60,7 +60,7 @@ def raw_server(h, port):
 
 
 def client(h, port):
-    """What connect said in each case, and how long it took."""
+    """The result of connect() in each case, and its duration."""
     out = {}
     for case in CASES:
         t0 = time.monotonic()

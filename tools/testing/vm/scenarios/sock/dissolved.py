@@ -67,7 +67,7 @@ def again(h, port):
         h.gate("seen")
         end(s)
         th.join(h.within(20))
-        h.equal(told, [want], "who waited for connect()")
+        h.equal(told, [want], "result of the waiting connect()")
         told.clear()
     gone = h.socket()
     gone.setblocking(False)
@@ -141,7 +141,7 @@ def overtaken(h, port):
     dissolve(s)
     told.append("dissolved")
     th.join(h.within(20))
-    h.equal(told, [errno.EINPROGRESS, "dissolved"], "what both calls said, in order")
+    h.equal(told, [errno.EINPROGRESS, "dissolved"], "results of both calls, in order")
     # the attempt of the other thread is the only one
     h.equal(s.connect_ex(peer), errno.EALREADY, "connect again")
     h.mark("under way")
@@ -185,7 +185,7 @@ def racing(h, port):
     stop.set()
     while any(th.is_alive() for th in threads):
         try:
-            dissolve(s)  # whoever sleeps wakes
+            dissolve(s)  # wakes all sleepers
             s.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass

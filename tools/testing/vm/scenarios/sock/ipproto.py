@@ -89,7 +89,7 @@ def join(group):
 
 
 def counted(h, port):
-    """A control group is told of each one when it is made, and when it is released."""
+    """A control group's programs run when a socket is made, and when it is released."""
     group = join(COUNTED)
     made, gone = range(2)
     told = bpf.counters(2)
@@ -242,7 +242,7 @@ def run(t):
     for kind, port in (("tcp", 5650), (mine, 5660), ("smc", 5670)):
         t.wait_all(t.half(t.a, landlocked, kind, port=port))
 
-    t.step("who keeps the module")
+    t.step("sockets that keep the module loaded")
     p = t.half(t.a, hold, mine)
     p.expect("there", t.left())
     r = t.a.run("rmmod smc_diag; rmmod smc", check=False)

@@ -37,9 +37,9 @@ def not_acknowledged(s):
 
 
 def ends(h, port, role, wants=()):
-    """A connection that moves data, then waits for what the runner does to it.
+    """A connection that moves data, then waits for the fault that the runner causes.
 
-    Those in WANTS use keepalive. Returns what told() has found.
+    The roles in WANTS use keepalive. Returns the events and the error of the end.
     """
     if role == "server":
         ls = h.listen(port)
@@ -61,7 +61,7 @@ def ends(h, port, role, wants=()):
     h.gate("wait")
     p = select.poll()
     p.register(c, select.POLLIN | select.POLLRDHUP)
-    h.check(p.poll(h.left() * 1000), "nobody told the end")
+    h.check(p.poll(h.left() * 1000), "poll() did not report the end")
     return told(c, p.poll(0)[0][1])
 
 
@@ -158,7 +158,7 @@ def limited(t):
 
 
 def silent(t):
-    """RDMA alone is dead: who wants keepalive finds that out by TEST LINK, and alone."""
+    """RDMA alone is dead: only the side with keepalive detects that, by TEST LINK."""
     t.no_groups()
     for vm in (t.a, t.b):
         t.set(vm, **PATIENT)
@@ -175,7 +175,7 @@ def silent(t):
     t.check(t.relay.hits(tests)[0], "no TEST LINK was lost")
     t.equal(tcp_probes(t.b), tcp, "TCP keepalives")
     t.equal(t.stat(t.b, "link_down"), downs, "links that are down")
-    t.note(f"told of dead RDMA after {took:.1f} s")
+    t.note(f"dead RDMA detected after {took:.1f} s")
     # TCP tells the other one
     t.wait_all(s)
     t.equal(s.value[1], "ECONNRESET", "errno of the peer")
@@ -188,7 +188,7 @@ def silent(t):
 
 
 def dead(t, port, family):
-    """Nobody answers any more: who wants keepalive is told."""
+    """The wire is cut: both sides use keepalive and get the error."""
     s, c = pair(t, port, family, wants=("client", "server"))
     go_on(t, s, c)
     t.relay.cut()
@@ -234,7 +234,7 @@ def full_client(h, port):
 
 
 def done_client(h, port):
-    """As full_client(), of a server that has no more to say: who has read that reads it again."""
+    """As full_client(), of a server that has closed: recv() returns end of stream again."""
     c = h.connect(port, sndbuf=16384)
     c.setsockopt(SOL_TCP, USER_TIMEOUT, 1000)
     h.at_end(c)

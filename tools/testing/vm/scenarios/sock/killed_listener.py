@@ -39,7 +39,7 @@ def server(h, port, addr, wants_smc):
     h.mark("killed")
     poller = select.poll()
     poller.register(ls, select.POLLIN)
-    h.check(h.poll(poller, 20), "the listener was not told")
+    h.check(h.poll(poller, 20), "the listener was not woken")
     ls.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
     h.raises("accept()", errno.EINVAL, ls.accept)
     ls.listen(BACKLOG)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Many connections end at once, and every peer hears of it.
+"""Many connections end at once, and every peer gets the last message.
 
-A link has 64 slots for messages of connections, and on this wire they come back late. A
-server that answers the close of three times as many clients has used them up, so the
-last word of most has to wait, though the application and TCP have done with them. No
-client may be left in a state in which it waits for that word.
+A link has 64 slots for messages of connections, and on this wire acknowledgments are
+late. A server that answers the close of three times as many clients uses up the slots,
+so most last messages are pending after the application and TCP have finished. No client
+may wait forever for that message.
 
-Nor may one whose server has said it on a link that is lost just then: another link
-says it again.
+The same holds when the link is lost just after the last message was posted: it is
+repeated on another link.
 
 covers: CLOSE-02 FAIL-12
 """

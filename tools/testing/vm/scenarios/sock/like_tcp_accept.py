@@ -73,7 +73,7 @@ def listener_closed(x, server):
 
 
 def listener_killed(x, server):
-    """An operator ends it: who sleeps in accept() is told, and it can listen again."""
+    """An operator ends the listener: accept() returns an error, and it can listen again."""
     if not server:
         x.sync()
         x.sync()
@@ -96,7 +96,7 @@ def listener_killed(x, server):
     subprocess.run(["ss", "-tK", "state", "listening", f"sport = :{x.port}"], check=True,
                    stdout=subprocess.DEVNULL)
     th.join(x.h.within(20))
-    x.say("who slept in accept()", told)
+    x.say("result of accept()", told)
     x.poll("killed", ls)
     x.call("error", ls.getsockopt, 1, socket.SO_ERROR)
     x.poll("after that", ls)
@@ -114,8 +114,8 @@ def full_backlog(x, server):
     if server:
         ls = x.listen(2)
         x.sync()
-        # who has connected may be ahead of the server, and the fourth would get in; who has
-        # not may be in TCP's queue, and out of it again for the handshake
+        # A client's connect() may end before the server has queued the child: the fourth
+        # would get in. A child may be in TCP's queue and leave it again for the handshake.
         x.h.wait(lambda: queue_info(ls)[1] == 3, "a full queue")
         x.say("TCP_INFO of a full queue", queue_info(ls))
         before = drops()

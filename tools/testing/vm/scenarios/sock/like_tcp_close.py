@@ -103,19 +103,19 @@ def sent_in_vain(x, server):
         return
     x.until(c, "RDHUP")
     x.sync()
-    x.call("send", c.send, b"in vain")
+    x.call("send", c.send, b"useless")
     x.until(c, "ERR")
     x.poll("reset", c)
     x.call("name", c.getpeername)
     x.call("shutdown", c.shutdown, 1)
     x.call("recv", c.recv, 10)
     x.call("error", c.getsockopt, socket.SOL_SOCKET, socket.SO_ERROR)
-    x.ends("told", c)
+    x.ends("end", c)
     x.sync()
 
 
 def much_in_vain(x, server):
-    """The same with more than is taken at once: who has more to send is told."""
+    """The same with more than one send() takes: the next send() gets the error."""
     c = x.pair(server)
     if server:
         c.close()
@@ -129,7 +129,7 @@ def much_in_vain(x, server):
     x.until(c, "ERR")
     x.poll("reset", c)
     x.call("the rest", c.send, b"rest", MSG_NOSIGNAL)
-    x.ends("told", c)
+    x.ends("end", c)
     x.sync()
 
 
@@ -239,7 +239,7 @@ def reset_unread(x, server):
 
 
 def answered_unread(x, server):
-    """The peer answers, and closes with bytes unread: who is reset reads the answer."""
+    """The peer answers and closes with bytes unread: the answer is readable after the reset."""
     for order in ("recv", "recv", "send"), ("send", "recv", "recv"), ("send", "send", "recv"):
         c = x.pair(server)
         if server:

@@ -122,10 +122,10 @@ def refused_later(x, server):
     x.call("recv", s.recv, 10)
     x.call("recv again", s.recv, 10)
     x.call("send", s.send, b"x")
-    x.poll("told", s)
+    x.poll("error taken", s)
     x.call("connect again", s.connect, x.addr())
     x.poll("once more", s)
-    # an option that makes it a TCP socket leaves the error to be told
+    # an option that makes it a TCP socket leaves the error pending
     s = x.socket()
     s.setblocking(False)
     x.call("another connect", s.connect, x.addr())
@@ -135,7 +135,7 @@ def refused_later(x, server):
 
 
 def outcome_by_shutdown(x, server):
-    """shutdown() is told before the second connect() what the first has come to."""
+    """shutdown() before the second connect() reports the outcome of the first."""
     ls = x.listen() if server else x.sync()
     if server:
         x.keep(x.h.accept(ls))
@@ -252,12 +252,12 @@ def anew(x, what, s):
     x.poll(f"connected after {what}", s)
     x.call(f"error after {what}", s.getsockopt, 1, socket.SO_ERROR)
     x.call(f"name after {what}", lambda: s.getpeername()[:2] == x.addr())
-    x.call(f"send after {what}", s.send, b"anew")
+    x.call(f"send after {what}", s.send, b"next")
     x.call(f"recv after {what}", x.h.recv_exact, s, 4)
 
 
 def answer_anew(x, ls):
-    """The server of anew()."""
+    """Answer the client of another connect()."""
     c = x.keep(x.h.accept(ls))
     c.settimeout(None)
     x.h.recv_exact(c, 4)
@@ -402,7 +402,7 @@ def attempt_ended(x, server):
 
 
 def sleepers(x, server):
-    """Whoever sleeps in recv(), send() or poll() when AF_UNSPEC comes."""
+    """AF_UNSPEC wakes sleepers in recv(), send() and poll()."""
     for what in ("recv", "send", "poll"):
         c = x.pair(server)
         if server:
@@ -439,7 +439,7 @@ def sleepers(x, server):
 
 
 def signal_anew(x, server):
-    """O_ASYNC: AF_UNSPEC and shutdown() are told, and what comes after them."""
+    """O_ASYNC: AF_UNSPEC, shutdown() and later events cause signals."""
     ls = x.listen() if server else x.sync()
     if server:
         c = another(x, ls)
@@ -447,7 +447,7 @@ def signal_anew(x, server):
         x.sync()
         c = another(x, ls)
         x.sync()
-        c.send(b"anew")
+        c.send(b"next")
         x.sync()
         return
     for how, end in (("dissolve", lambda s: raw_connect(s, bytes(16))),
@@ -477,9 +477,9 @@ def signal_anew(x, server):
     x.call("dissolve", raw_connect, c, bytes(16))
     x.say("signal of dissolve", await_signal(x, sig, POLL_ERR))
     th.join(x.h.within(20))
-    x.say("who slept", told)
+    x.say("result of the sleeper", told)
     x.sync()
-    x.call("connect anew", c.connect, x.addr())
+    x.call("connect again", c.connect, x.addr())
     x.until(c, "OUT")
     forget(sig)
     x.sync()

@@ -102,7 +102,7 @@ def signal_of_end(x, server):
     told = None
     for what in ("connected", "at the end"):
         got = signal.sigtimedwait([sig], x.h.left() / 2)
-        # the outcome may be told twice, and then as late as this
+        # the outcome may be signalled twice, the second time as late as this
         while got and got.si_code == told:
             got = signal.sigtimedwait([sig], x.h.left() / 2)
         told = got and got.si_code
@@ -139,7 +139,7 @@ def signal_of_room(x, server):
 
 
 def uids(x, server):
-    """Who owns the connections of a port, as TCP says."""
+    """The UIDs of the connections of a port in /proc/net/tcp."""
     found = []
     for name in ("/proc/net/tcp", "/proc/net/tcp6"):
         with open(name, encoding="ascii") as f:
@@ -217,17 +217,17 @@ def exclusive(x, server):
         th.start()
 
     def still_asleep():
-        """Nobody is on the way: who is not asleep has returned; False while somebody is."""
+        """True if each thread has returned or is asleep."""
         alive = [th for th in threads if th.is_alive()]
         return all(is_asleep(th.native_id) for th in alive) and len(alive) + len(told) == 4
 
     x.h.wait(lambda: still_asleep() and not told, "sleepers")
     x.sync()
-    x.h.wait(lambda: told and still_asleep(), "somebody to wake up")
+    x.h.wait(lambda: told and still_asleep(), "a sleeper that wakes")
     x.say("woken by a message", told)
     x.call("recv", x.h.recv_exact, c, 11)
     x.sync()
-    x.h.wait(lambda: len(told) > 1 and still_asleep(), "somebody else to wake up")
+    x.h.wait(lambda: len(told) > 1 and still_asleep(), "another sleeper that wakes")
     x.say("woken by the end", told)
     x.sync()
 

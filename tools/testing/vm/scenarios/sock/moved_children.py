@@ -46,13 +46,13 @@ def shut(ls):
     return True
 
 
-def moved(h, addr, port, end, heir):
-    """Pairs of connected sockets, if END(listener) has left them to a listener of family HEIR."""
+def moved(h, addr, port, end, family):
+    """Pairs of connected sockets, moved by END(listener) to a listener of FAMILY."""
     first = listener(h, addr, port, MARK)
     clients = [h.connect(port, addr=addr, v6=":" in addr, family="tcp")
                for _ in range(CLIENTS)]
     h.wait(lambda: queue_info(first)[1] == CLIENTS, "all in the queue")
-    second = listener(h, addr, port, family=heir)
+    second = listener(h, addr, port, family=family)
     with first, second:
         if not end(first):
             return []
@@ -70,13 +70,13 @@ def moves(h, port):
     all_pairs = []
     for addr in "127.0.0.1", "::1":
         for end in killed, closed, shut:
-            for heir in "tcp", h.family:
-                h.mark(f"{addr}, {end.__name__}, {heir}")
+            for family in "tcp", h.family:
+                h.mark(f"{addr}, {end.__name__}, {family}")
                 pairs = []
                 # killed() may not find its listener
                 while not pairs:
                     port += 1
-                    pairs = moved(h, addr, port, end, heir)
+                    pairs = moved(h, addr, port, end, family)
                 for pair in pairs:
                     talk(h, *pair)
                 all_pairs += pairs

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """A listener stops offering SMC while clients are on their way to it.
 
-Who was offered SMC sends a CLC message, whatever has changed since; it must not reach
-the program. With SMC_LIMIT_HS clients beyond a number of handshakes under way are
-TCP, and children that wait for their first byte are none of these.
+A client that got the offer sends a CLC message, even if the listener has changed since;
+the message must not reach the program. With SMC_LIMIT_HS, clients beyond a number of
+handshakes under way are TCP; children that wait for their first byte do not count.
 
 covers: OPT-03 OPT-08 DCLN-02
 """
@@ -54,7 +54,7 @@ def turning(h, port):
     h.mark("turned")
     for _ in range(2):
         c = h.accept(ls)
-        h.equal(h.recv_exact(c, 5), b"hello", "what the client said")
+        h.equal(h.recv_exact(c, 5), b"hello", "data of the client")
         c.sendall(b"world")
         h.finish(c)
     ls.close()
@@ -71,7 +71,7 @@ def on_its_way(h, port):
     msg = c.recv_clc(h.within(20))
     h.equal(msg[4:5], bytes([DECLINE]), f"answer to the Proposal ({msg.hex()})")
     hello(h, c)
-    # who comes now is not offered anything
+    # a new client gets no offer
     c = late(h, host, port, 20002)
     h.check(not c.peer_offers_smc, "SMC is still offered")
     c.go_on()
@@ -143,7 +143,7 @@ def silent(h, port, n):
 
 
 def shows(t, port, **want):
-    """What sock_diag says of the listener, by and by, and the tool as well."""
+    """Wait until sock_diag and the tool show the values WANT of the listener."""
     from smcvm import kernel
     smc = t.guest_path(kernel.user_tool("smc"))
     seen = []
@@ -158,7 +158,7 @@ def shows(t, port, **want):
         line = "for accept: {queue}, at most {queue_max}, in handshakes: {handshakes}, " \
                "silent: {deferred}".format(**seen[0])
         return line in t.a.run(f"{smc} list -v").out
-    t.wait(lambda: there() and is_told(), f"{want} of the listener, told by smc as well", 30)
+    t.wait(lambda: there() and is_told(), f"{want} of the listener, also by smc", 30)
 
 
 def turns(t):
@@ -215,7 +215,7 @@ def deferred(t):
 def run(t):
     if t.family != "smc":
         return
-    # who is silent is not to be out of time before this is over
+    # silent clients must not time out before the scenario ends
     t.set(t.a, clc_timeout_ms=60000)
     turns(t)
     crowded(t)

@@ -272,7 +272,7 @@ def get_all(s, name, level, num):
 
 
 def sweep(s, name, level, num):
-    """Each value and each length; what the calls said."""
+    """The results of the calls with each value and each length."""
     said = get_all(s, name, level, num)
     values = values_of(name)
     for n in (0, 1, 3, 12, 64):
@@ -434,10 +434,10 @@ def as_listed(name, how, tcp):
 
 
 def must_fall_back(name, tcp, smc, lacking):
-    """What TCP accepts on a new socket or a listener makes TCP sockets of ours.
+    """An option that TCP accepts on a new socket or a listener makes our sockets fall back.
 
-    TCP and SMC are pairs: what the server and the client of a run have said. The kernel
-    has not what is LACKING.
+    TCP and SMC are pairs of results, of the server and the client of a run. The kernel
+    lacks the options in LACKING.
     """
     if name in lacking:
         return [f"{name}: the kernel has it, after all"] if took(tcp[0]["new"]) else []
@@ -494,7 +494,7 @@ def headers_agree(t):
 
 
 def load_key_managers(t):
-    """Who understands policies of IPsec; returns the options that nobody does."""
+    """Load the key managers that understand IPsec policies; return the options that lack one."""
     lacking = set(UNKNOWN)
     for vm in (t.a, t.b):
         # programs that set them have it loaded

@@ -272,7 +272,7 @@ def notice(h, s):
     """The next notice: its extended error, and its time stamp or None."""
     p = select.poll()
     p.register(s, 0)
-    h.check(p.poll(h.left() * 1000), "nobody told of a notice")
+    h.check(p.poll(h.left() * 1000), "poll() did not report a notice")
     h.equal(p.poll(0)[0][1], select.POLLERR, "poll() with a notice")
     data, cmsgs, flags, _ = s.recvmsg(1, 512, MSG_ERRQUEUE)
     h.equal((data, flags & MSG_ERRQUEUE), (b"", MSG_ERRQUEUE), "a notice")
@@ -441,7 +441,7 @@ def lowat_client(h, port, wait):
     h.raises("send() above the limit", errno.EAGAIN, s.send, b"x", socket.MSG_DONTWAIT)
     h.mark("full")
     while off < 700001:
-        h.check(p.poll(h.left() * 1000), "nobody told that the limit is kept")
+        h.check(p.poll(h.left() * 1000), "poll() did not report room below the limit")
         n = s.send(pat.at(off, min(4096, 700001 - off)), socket.MSG_DONTWAIT)
         off += n
     h.equal(h.recv_exact(s, 1), b"k", "word of the server")
@@ -467,7 +467,7 @@ def mark_asleep(h, name):
 
 
 def spin_server(h, port, rounds):
-    """Sleeps in recv(), unless it was told to look all the time."""
+    """recv() sleeps without SO_BUSY_POLL and spins with it."""
     s = meet(h, port, "server")
     took = {}
     for usec in (0, 20_000_000, 100):
@@ -594,7 +594,7 @@ def shared_server(h, port, count):
     listeners[1].close()
     conns += take(h, listeners[0], shares[1][0], b"0")
     h.mark("closed")
-    # who is left gets all
+    # the remaining listener gets all
     conns += take(h, listeners[0], count, b"0")
     for c in conns:
         h.equal(h.recv_exact(c, 5), b"hello", "data at last")
@@ -605,7 +605,7 @@ def shared_server(h, port, count):
 
 
 def shared_client(h, port, count):
-    """Three times COUNT connections; what each has heard."""
+    """Make COUNT connections three times; return the answer to each."""
     heard, alive = [], []
     for step in ("first", "second", "third"):
         conns = [h.connect(port) for _ in range(count)]
@@ -649,7 +649,7 @@ def shared_port(t):
     t.check(min(own, other, left, gone) > 0, f"a listener got nothing: {s.value}")
     for heard, want in zip(c.value, ({"0": own, "1": other}, {"0": left, "reset": gone},
                                      {"0": count})):
-        t.equal({word: heard.count(word) for word in set(heard)}, want, "who answered")
+        t.equal({word: heard.count(word) for word in set(heard)}, want, "answers of the listeners")
     t.note(f"shares of two listeners: {s.value}")
 
 

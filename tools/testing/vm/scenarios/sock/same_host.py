@@ -139,7 +139,7 @@ def settle(name, value):
 
 
 def mere_owner(h):
-    """Who may set what a namespace has, but is not CAP_NET_ADMIN of the host."""
+    """A process that may set the sysctls of a namespace, but lacks the host's CAP_NET_ADMIN."""
     libc = ctypes.CDLL(None)
     h.equal(libc.unshare(CLONE_NEWNET), 0, "unshare")
     who, caps = (ctypes.c_uint32 * 2)(CAP_VERSION), (ctypes.c_uint32 * 6)()
@@ -218,7 +218,7 @@ def run(t):
     t.no_sockets(t.a, 5240)
 
     t.step(by_one_loop.__doc__)
-    # for so long, at most, accept() waits for connect()
+    # the limit of accept()'s wait for connect()
     t.set(t.a, clc_timeout_ms=NEVER)
     before = t.stat(t.a, "client_smc")
     t.wait_all(t.half(t.a, by_one_loop, port=5242, n=t.pick(1000, 100)))

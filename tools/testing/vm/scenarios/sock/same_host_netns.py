@@ -165,10 +165,10 @@ def at_once(t):
     t.no_sockets(t.a, 5340, netns="c2")
 
 
-# Who is not what he says
+# Wrong names of an RNIC
 
 class Between(RawHost):
-    """Takes connections only when the one behind it has told its number."""
+    """Accepts a connection only after the host behind it has sent its number."""
 
     def __init__(self, **kw):
         super().__init__(**kw)
@@ -275,7 +275,7 @@ def takes_one(h, port):
 
 def liars(t):
     t.step("a stranger with the RNIC's names")
-    # a client whose Confirm was changed waits for an answer to its abort, in vain
+    # a client whose Confirm was changed gets no answer to its abort
     t.set(t.a, close_timeout_ms=1000 * t.slow)
     switch(t, "c1", "c2")
     qps = t.queue_pairs(t.a)
@@ -462,7 +462,7 @@ def namespace_goes(t):
 
 
 def not_everybody(t):
-    t.step("who may not configure the host's network does not open the RNIC to himself")
+    t.step("a process that may not configure the host's network cannot enable same_host")
     switch(t)
     r = inside(t, "c1", "setpriv --bounding-set -net_admin sh -c 'cd /proc/sys/net/smc; "
                "echo 1 >same_host; echo 20000 >wmem; cat same_host wmem'", check=False)

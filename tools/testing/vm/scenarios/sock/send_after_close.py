@@ -22,7 +22,7 @@ def goes_on(h, s):
     h.at_end(s)
     h.gate("peer closed")
     h.equal(s.send(b""), 0, "send of nothing")
-    h.equal(s.send(b"in vain"), 7, "first send")
+    h.equal(s.send(b"useless"), 7, "first send")
     p = select.poll()
     p.register(s, 0)
     h.check(p.poll(h.left() * 1000), "nobody says that the connection is gone")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is held back leaves in time and at once; who waits for his peer's close waits not for ever.
+"""Data held back leave in time and in one piece; the wait for the peer's close has a limit.
 
 covers: TX-07 TX-08 TMR-16 TMR-18 API-08
 """
@@ -125,7 +125,7 @@ def run(t):
     c = t.half(t.b, closing, port=5244)
     t.wait_all(c)
     t.expect_all("end", s)
-    t.wait(lambda: t.relay.hits(reset)[0], "RST of a close that waited in vain", 10)
+    t.wait(lambda: t.relay.hits(reset)[0], "RST of a close without an answer", 10)
     t.no_sockets(t.b, 5244)
     s.gate("close")
     t.wait_all(s)

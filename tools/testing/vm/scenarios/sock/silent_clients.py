@@ -96,7 +96,7 @@ def time_is_up(t, port):
     t.wait_all(raw)
     t.equal(raw.value[:2], ["reset", "reset"], "end of those silent before the Confirm")
     t.check(raw.value[2] in ("decline", "reset"), f"silent after Confirm: {raw.value[2]}")
-    t.equal(t.stat(t.a, "clc_timeout"), timeouts + 2, "clients that were waited for in vain")
+    t.equal(t.stat(t.a, "clc_timeout"), timeouts + 2, "clients that timed out")
     s.gate("stop")
     t.wait_all(s)
     t.no_sockets(t.a, port)

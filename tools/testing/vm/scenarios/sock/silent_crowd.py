@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Hundreds of clients silent at every step of the handshake delay nobody else.
+"""Hundreds of clients silent at every step of the handshake delay no other client.
 
-More than a work queue runs items at a time (512) stop in the middle of a
-Proposal, as many behind a Proposal whose link group another one is forming,
-and some at each step that costs the server a queue pair. They have an hour, on either
-side: who waits for one of them does not get through before the scenario's limit, and
-others do while all of them are there. The close of the listener ends them, and where
-their time is short that does.
+More than a work queue runs items at a time (512) stop in the middle of a Proposal, as
+many after a Proposal whose link group another client is forming, and some at each step
+that costs the server a queue pair. Their timers are an hour, on either side: a client
+that waits for a silent one exceeds the scenario's limit. Other clients connect while all
+of these are there. The close of the listener ends the silent clients, and so does their
+timer where it is short.
 
-What a listener spends on them is bounded: those with rings so large that only some fit
-lose the oldest, and nobody else does.
+The memory that a listener spends on them is bounded: with rings so large that only some
+fit, the oldest silent clients are dropped, and no others.
 
 covers: TMR-01 TMR-04 ERR-14
 """
@@ -32,7 +32,7 @@ class Silent:
         self.kinds = {}
 
     def proposal(self):
-        """Of a peer nobody has heard of."""
+        """A Proposal of an unknown peer."""
         self.next_id += 1
         return self.host.proposal(peer_id=b"\x12\x34\x52\x54\x77\x00" +
                                   self.next_id.to_bytes(2, "big"))
@@ -61,8 +61,8 @@ class Silent:
     def ends(self):
         """How the server ended each kind; nothing of them is left then.
 
-        Who is told of TCP ends it, and stays to acknowledge the server's FIN:
-        else that would wait for long in a socket nobody has any more.
+        A client that sees a fallback ends TCP, and stays to acknowledge the server's FIN.
+        Otherwise the server's socket, which no process owns, would wait for long.
         """
         told = {kind: sorted({self.end(c) for c in conns})
                 for kind, conns in self.kinds.items()}

@@ -187,7 +187,7 @@ def held_confirm(t, s, port, server_breaks):
     hold = t.relay.rule(clc=3, frm="b", drop=1)
     data = t.relay.rule(cdc=1, frm="b")
     declines = t.relay.rule(clc=4)
-    # from the server, or from the client that has heard its DELETE LINK
+    # from the server, or from the client after its DELETE LINK
     reset = t.relay.rule(proto="tcp", port=port, flags=RST)
     c = t.half(t.b, early_client, port=port)
     t.expect_all("connected", c)
@@ -249,7 +249,7 @@ def client_ends_group(t):
     answer = t.relay.rule(llc=DELETE_LINK, frm="a", at="3:40", set="0:84")
     reset = t.relay.rule(proto="tcp", frm="a", flags=RST)
     t.wait(lambda: t.relay.hits(asked)[1], "TEST LINK of the client", 20)
-    t.check(s.expect("broken", t.left())["errno"] in TOLD, "the server was not told")
+    t.check(s.expect("broken", t.left())["errno"] in TOLD, "the server got no error")
     t.check(t.relay.hits(answer)[0], "no DELETE LINK for all from the server")
     t.wait(lambda: t.relay.hits(reset)[0], "RST on IP", 10)
     c.gate("go")

@@ -281,7 +281,7 @@ def protected_at_server(t, path):
     port = PORT + 7
     state = (f"ip xfrm state add src {t.a.ip} dst {t.b.ip} proto esp spi 0x103 mode transport "
              f"auth-trunc 'hmac(sha256)' 0x{'11' * 32} 128 enc ecb'(cipher_null)' ''")
-    # who has no policy takes what he can decipher
+    # a host without a policy accepts what it can decipher
     t.b.run(state)
     t.a.run(f"set -e; {state}; ip xfrm policy add src {t.a.ip} dst {t.b.ip} proto tcp "
             f"sport {port} dir out tmpl src {t.a.ip} dst {t.b.ip} proto esp mode transport")

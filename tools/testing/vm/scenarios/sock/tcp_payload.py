@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Bytes on the TCP connection of a socket that runs on SMC are not of SMC: it is reset.
+"""Bytes on the TCP connection of a socket that runs on SMC reset the socket.
 
-Whoever can send into a TCP connection could end it as well. A side that has closed, and
-waits for its last message to be heard, keeps none of the bytes.
+This gives an attacker nothing: a host that can send into a TCP connection can also end
+it. A side that has closed, and waits for the acknowledgment of its last message, discards
+the bytes.
 
 covers: CLOSE-01 ABRT-01
 """
@@ -122,7 +123,7 @@ def run(t):
     for vm in (t.a, t.b):
         t.set(vm, rdma_ack_exponent=20)
     for is_heard in (True, False):
-        t.step(f"payload instead of a FIN, our last message is {'' if is_heard else 'not '}heard")
+        t.step(f"payload instead of a FIN, our last message is {'' if is_heard else 'not '}acked")
         s, c = connected()
         s.expect("ended")
         if not is_heard:
@@ -140,5 +141,5 @@ def run(t):
         for vm in (t.a, t.b):
             t.no_sockets(vm, PORT)
 
-    # their links still wait for what was lost, and whoever comes next would, too
+    # their links still wait for the lost packets, and new connections would use them
     t.reload(t.a, t.b)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A link is cut silently under a trickle of data.
+"""A link that is cut silently under a trickle of data is detected.
 
-With TCP_NODELAY something is posted every few milliseconds, and the rings do not fill:
-soft-RoCE waits for an acknowledgment anew with each post, and would not find out before
-the rings are full, most of a minute. It is the module that sees that nothing completes:
-there is no TEST LINK, and the scenario waits for a quarter of that minute. Connections go on
-by the other link while the wire is cut; when it was the last one they are reset.
+With TCP_NODELAY something is posted every few milliseconds, and the rings do not fill.
+Soft-RoCE restarts its acknowledgment timer with each post, and would detect the cut only
+when the rings are full, after most of a minute. The module detects that nothing
+completes: there is no TEST LINK, and the scenario waits for a quarter of that minute.
+Connections go on over the other link while the wire is cut; after the last link they are
+reset.
 
 covers: KA-05 FAIL-02 FAIL-03 GEN-07
 """

@@ -33,7 +33,7 @@ TCP_NOTSENT_LOWAT = 25
 
 
 def commanded(h, port, addr=None):
-    """The writer: sends what it is told over a connection of plain TCP."""
+    """The writer: sends as commanded over a connection of plain TCP."""
     ctl = h.connect(port + 1, family="tcp").makefile("rw")
     s = h.connect(port, addr, sndbuf=4 * 65536)
     for line in ctl:
@@ -130,7 +130,7 @@ class Sleepers:
     def awake(self):
         for task in self.tasks:
             task.join(self.h.within(10))
-        self.h.equal(self.told, self.want, "what the sleepers were told")
+        self.h.equal(self.told, self.want, "events of the sleepers")
 
 
 def steps(h, port):
@@ -285,7 +285,7 @@ def two_tasks(h, port):
         task.start()
     for task in tasks:
         task.join(h.left())
-    h.equal(ends, [BOTH, BOTH], "what send() said")
+    h.equal(ends, [BOTH, BOTH], "results of send()")
     h.finish(s)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""io_uring on TCP, on SMC-R and after a Decline: each call says the same.
+"""io_uring calls have the same results on TCP, on SMC-R and after a Decline.
 
-The program is guest/uring.c, one process at each end. Zero-copy sends work on
-all three; on SMC-R the data are copied and the pages free at once.
+The program is guest/uring.c, one process at each end. Zero-copy sends work on all three;
+SMC-R copies the data and releases the pages at once.
 
 covers: API-01 API-02 API-03
 """
@@ -15,7 +15,7 @@ BULK = 1 << 20
 
 
 def play(t, program, family, host, port):
-    """What the server and the client said, line by line."""
+    """The lines that the server and the client printed."""
     t.step(f"io_uring over {family}, server {host}")
     args = [family, t.ipv, host, port, NOBODY[t.ipv == 6]]
     procs = [vm.spawn([program, role, *args])
