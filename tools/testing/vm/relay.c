@@ -3,22 +3,23 @@
  * The wire between the virtual machines of the bench.
  *
  * Each network card of each machine is a unix datagram socket pair with QEMU
- * (-netdev dgram). A segment joins the cards of all machines that have the
- * same number: a frame that one card sends goes to every other card of the
- * segment. The relay reads at all times, so a machine that stands still never
- * blocks its peer; what it does not fetch is queued up to a limit and dropped.
+ * (-netdev dgram). A segment joins the cards with the same number of all
+ * machines: a frame that one card sends goes to every other card of the
+ * segment. The relay reads at all times, so a paused machine never blocks its
+ * peer. Frames that a machine does not fetch are queued up to a limit, then
+ * dropped.
  *
- * On the way a frame passes a list of rules. A rule has a matcher (who sent
- * it, protocol, ports, RoCE opcode, LLC or CLC type, size, which of the
- * matching frames) and an action (drop, lose a share, delay, hold back behind
- * later frames, duplicate, overwrite bytes with the checks made good again).
+ * Each frame passes a list of rules. A rule has a matcher (sender, protocol,
+ * ports, RoCE opcode, LLC or CLC type, size, position among the matching
+ * frames) and an action (drop, lose a share, delay, hold back behind later
+ * frames, duplicate, overwrite bytes and correct the checksums).
  * Segments can be cut, counted and recorded to a pcap file.
  *
  * Control is a unix stream socket with one command per line and one answer
  * per command: "ok ..." or "error ...".
  *
  *   port NAME SEG LOCAL REMOTE     make the socket LOCAL, send to REMOTE
- *   greet NAME                     the machine of these ports was started, perhaps anew
+ *   greet NAME                     the machine of these ports has started or restarted
  *   cut SEG FROM / uncut SEG FROM  FROM is a port name or *
  *   rule [key=value ...]           add a rule, answers its number
  *   unrule ID | unrule *           remove
@@ -493,9 +494,9 @@ static void port_arm(struct port *p, bool on)
 }
 
 /*
- * A connected datagram socket reports EPOLLOUT when its peer has room. The
- * peer's socket is made anew when its machine is started again, so connect
- * once more when nobody is there.
+ * A connected datagram socket reports EPOLLOUT when its peer has room. A
+ * machine that restarts has another socket, so connect again when the peer is
+ * gone.
  */
 static int port_send(struct port *p, const uint8_t *d, uint32_t len)
 {

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The hands of the runner inside a bench machine.
+"""The runner's agent inside a test machine: starts processes and reports what they do.
 
 One JSON object per line goes in and out over a virtio serial port. A request
-has an "id" and an "op"; its answer repeats the id. Output of processes, marks
-of scenario halves and kernel messages are sent as they come, as events.
+has an "id" and an "op"; its answer repeats the id. The agent sends output of
+processes, marks of scenario halves and kernel messages as events.
 
-The agent is one thread around a selector: it can fork a scenario half at any
-time, which starts as fast as fork does, without loading an interpreter anew.
+The agent is one thread around a selector. It forks a scenario half at any
+time, which is faster than starting another interpreter.
 """
 import ctypes
 import errno
@@ -97,7 +97,7 @@ class Agent:
         self.sel.register(wake, selectors.EVENT_READ, self.on_sigchld)
 
     def run(self):
-        self.on_kmsg(self.kmsg)  # what the boot said comes first
+        self.on_kmsg(self.kmsg)  # messages of the boot come first
         self.chan.send({"ev": "hello", "kernel": os.uname().release})
         while True:
             for key, _ in self.sel.select():
@@ -356,7 +356,7 @@ class Agent:
                 ans = getattr(self, "op_" + req["op"])(req)
             except Exception as e:
                 ans = {"error": f"{type(e).__name__}: {e}"}
-            self.on_kmsg(self.kmsg)  # what the kernel has said until now comes first
+            self.on_kmsg(self.kmsg)  # kernel messages precede the answer
             self.chan.send(dict(ans, id=req["id"]))
 
 

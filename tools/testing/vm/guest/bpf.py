@@ -57,7 +57,7 @@ def store(dst, off, src):
 
 
 def add_to(dst, src):
-    """*(u64 *)dst += src, whoever else does the same"""
+    """*(u64 *)dst += src, atomically"""
     return insn(0xdb, dst, src)
 
 

@@ -198,7 +198,7 @@ class Half:
         end = time.monotonic() + (self.within(timeout) if timeout else self.left())
         while not cond():
             if time.monotonic() > end:
-                raise Failure(f"waited in vain for: {what}")
+                raise Failure(f"timed out waiting for: {what}")
             time.sleep(0.01)
 
     def poll(self, poller, seconds):

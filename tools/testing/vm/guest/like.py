@@ -19,7 +19,7 @@ POLL_IN, POLL_OUT, POLL_ERR = 1, 2, 4
 
 
 class Script:
-    """One half of a case: makes calls, writes down what they said."""
+    """One half of a case: makes calls and records their results."""
 
     def __init__(self, h, port, ctl):
         self.h, self.port, self.ctl, self.said = h, port, ctl, []
@@ -115,7 +115,7 @@ def ioctl(s, number):
 
 
 def forget(sig):
-    """What has been told so far is of no interest."""
+    """Discard the pending signals SIG."""
     while signal.sigtimedwait([sig], 0):
         pass
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Verified streams that go on until they are told to stop: halves about links.
+"""Verified streams that run until the runner stops them: halves for scenarios about links.
 
-The kinds take turns. A stream's number is the same on both sides, for it is the first
-byte of the client. accept() has connections in the order in which handshakes end.
+The kinds take turns. The client's first byte is the stream's number, because accept()
+returns connections in the order in which handshakes end.
 """
 import errno
 import fcntl
@@ -119,9 +119,9 @@ class Stream:
 
 
 def pump(h, all_of_them):
-    """Mark how far the streams are each time the runner asks, until told to stop.
+    """Mark the progress of the streams each time the runner asks, until it stops them.
 
-    In between it may have them rest.
+    The runner may also pause the streams.
     """
     def further(want):
         for x in all_of_them:
@@ -198,7 +198,7 @@ def ends_of(h, socks, is_server, end, **pace):
 
 
 def keep_in_line(s):
-    """Before the first urgent byte may come; who reads later would miss it."""
+    """Set SO_OOBINLINE before the first urgent byte arrives; a later call misses that byte."""
     s.setsockopt(socket.SOL_SOCKET, socket.SO_OOBINLINE, 1)
     return s
 

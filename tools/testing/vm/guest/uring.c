@@ -4,12 +4,12 @@
  *
  * usage: uring server|client FAMILY IP-VERSION ADDRESS PORT NOBODY
  *
- * FAMILY is tcp or smc; ADDRESS is that of the server, PORT is used for the
- * connections, the next one for a plain TCP connection that keeps both ends in
- * step, the one after that by nobody. From the address NOBODY nothing comes
- * back. Each end prints what each call said, one line each; the runner compares
- * the lines of one family with those of another. A call that does not complete
- * within a minute ends the program.
+ * FAMILY is tcp or smc; ADDRESS is that of the server. PORT is used for the
+ * connections, the next port for a plain TCP connection that keeps both ends in
+ * step; the port after that is unused. The address NOBODY does not answer. Each
+ * end prints the result of each call on a line; the runner compares the lines of
+ * one family with those of another. A call that does not complete within a
+ * minute ends the program.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -775,7 +775,7 @@ static void case_close_pending(int s)
 	meet();
 }
 
-/* Refused, then not; dissolved, then anew. */
+/* Connects after a refused connect(), and after AF_UNSPEC dissolved a connection. */
 static void case_again(int ls)
 {
 	struct sockaddr_storage none = { .ss_family = AF_UNSPEC };
@@ -869,7 +869,7 @@ static void case_accept_many(int ls)
 		meet();
 		for (int i = 0; i < 3; i++)
 			recv_text("greeting", s[i], MSG_WAITALL, 5);
-		/* only now: an end that is there already is told with the data */
+		/* the end must arrive after the data: io_uring reports an earlier end with them */
 		meet();
 		for (int i = 0; i < 3; i++) {
 			recv_text("end", s[i], MSG_WAITALL, 5);

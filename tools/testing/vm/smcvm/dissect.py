@@ -162,7 +162,7 @@ NOT_OURS = re.compile(r"""smc\.(length|reserved|clc_msg|llc_msg
 
 
 def decoder():
-    """The module's decoders as a program; compiled anew when they change."""
+    """The module's decoders as a program; compiled again when their sources change."""
     mark = hashlib.sha256()
     proto = os.path.join(CODEC, "proto")
     for name in sorted(os.listdir(proto)):
@@ -191,10 +191,10 @@ def value(text):
 
 
 def tshark(path, *args):
-    """What tshark prints of a capture.
+    """The output of tshark for a capture.
 
-    SMC is known by its messages. A port may be that of some other protocol, which then
-    comes first if it is not told otherwise.
+    SMC is recognised by its messages. The option makes that precede the protocol that is
+    registered for a port.
     """
     return subprocess.run(["tshark", "-o", "tcp.try_heuristic_first:TRUE", "-r", path, *args],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,

@@ -30,9 +30,9 @@ def put(vm, where, **values):
 def fail_at(t, vm, path, nth):
     """Let the NTH call from now on fail, and no other.
 
-    Calls are counted down in their sizes, which are one but for the allocations of
-    failslab. Those are counted from whatever they were before, so they are first made
-    until the count starts anew: the scenario's file has the half wind.
+    Each call subtracts its size from the budget; the size is one except for allocations
+    of failslab. The budget of failslab starts at an unknown value, so allocations are made
+    until it restarts: the scenario's file has the half wind.
     """
     if path != FAILSLAB:
         put(vm, path, verbose=0, times=1, interval=1, space=nth, probability=100)
@@ -110,7 +110,7 @@ class Bench:
 
     def __init__(self, t, port):
         self.t = t
-        # A client waits for so long when links that its server takes down were brief.
+        # A client waits for llc_reply_ms when links that its server deletes were brief.
         links.several(t, peer_memory_ms=1, rmb_idle_ms=100, smcr_testlink_time=3,
                       llc_reply_ms=6000)
         self.s = t.half(t.a, "server", port=port)
@@ -168,8 +168,8 @@ class Newcomers:
         t, left = self.t, {}
 
         def is_clean():
-            # The names of all objects take as long to be told as all else. To read of
-            # groups would be a call that may fail; counters are free of them.
+            # Reading the names of all objects takes as long as all else, so counters come
+            # first. Reading the groups would make calls that may fail; counters make none.
             if any(t.stat(vm, "lgr_new") != t.stat(vm, "lgr_end") for vm in (t.a, t.b)):
                 return False
             for vm, now in zip((t.a, t.b), at_once(t.pair.rdma_objects, (t.a, t.b))):

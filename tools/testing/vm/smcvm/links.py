@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Link groups of several links, as scenarios see, break and mend them.
+"""Link groups of several links: how scenarios inspect, break and repair them.
 
-Imported within run(): machines have no use for it.
+Import this within run(): the machines cannot import it.
 """
 import contextlib
 import re
@@ -9,9 +9,9 @@ from collections import namedtuple
 
 AFAR = ("10.48.0.1", "10.49.0.2")  # of A and B, in different subnets: declined
 OPER = "/sys/kernel/debug/smc/links"
-NEVER = 3600000     # ms, longer than any scenario: what waits for such a timer waits in vain
-# What handshakes and first contact wait for. llc_reply_ms is not among them: for so long
-# no link is added when many attempts have failed, or many links have lived briefly.
+NEVER = 3600000     # ms, longer than any scenario: a wait for such a timer fails it
+# The timers of handshakes and first contact. llc_reply_ms is not among them: it also delays
+# the next link after many failed attempts or many links that were lost soon.
 WAITS = dict.fromkeys(("clc_timeout_ms", "llc_confirm_link_ms", "llc_first_reply_ms",
                        "llc_add_link_ms", "llc_add_link_deployed_ms"), NEVER)
 Group = namedtuple("Group", "id role state type peer links")
@@ -160,7 +160,7 @@ class Streams:
                    for vm, start in zip(self.ours, self.start))
 
     def more(self):
-        """All streams go on on both sides; the longest time one stood still, to be told."""
+        """Wait until all streams go on on both sides; the longest pause of one, for a note."""
         for p in (self.s, self.c):
             p.gate("more")
         marks = self.t.expect_all(f"more{self.steps}", self.s, self.c)
@@ -182,10 +182,10 @@ class Streams:
         t.wait(there, f"{links} {what} on either side", 30)
 
     def spread(self, why=""):
-        """Each link carries connections when the streams have been at rest.
+        """Pause the streams, so that each link carries connections again.
 
-        A busy one may stay where it is, for its peer must have seen all that it said
-        before it may move.
+        A busy connection may stay on its link: it moves only when the peer has processed
+        all that it sent.
         """
         t = self.t
         for p in (self.s, self.c):

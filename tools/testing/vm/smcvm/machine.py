@@ -111,7 +111,7 @@ class Process:
         try:
             self.vm.call("stdin", key=self.key, data=name + "\n")
         except Failed as e:
-            # what it said about itself comes with its end
+            # the error of the half comes with its end
             self.vm.until(lambda: self.rc is not None, None, f"gate {name}: {e}", self.explain)
             raise Failed(f"gate {name}: {self.explain()}") from None
 
@@ -164,7 +164,7 @@ class Machine:
         self.log = []
         self.log_base = 0       # where the log of what came after the boot begins
         self.judged = 0         # how far judge() has looked
-        self.unjudged = []      # what it has not told yet of the boots before
+        self.unjudged = []      # messages of earlier boots that judge() has not returned yet
 
     # Life
 
@@ -351,7 +351,7 @@ class Machine:
         ev = m["ev"]
         if ev == "hello":
             self.up = True
-            # what the boot itself said does not count
+            # messages of the boot do not count
             self.log_base = self.judged = len(self.log)
         elif ev == "kmsg":
             self.log.append(m)

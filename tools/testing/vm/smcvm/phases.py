@@ -52,11 +52,11 @@ def phases(t):
 
 
 def links_tell(phase):
-    """Settings for a machine that will be gone: who waits for an answer waits in vain.
+    """Settings for the peer of a machine that is killed: a wait for an answer fails the run.
 
-    It is links that tell of it, by sends that fail and by TEST LINK. But one that has only
-    to be confirmed may be all that is left: there CONFIRM LINK or its reply is waited for,
-    by the client since it has said its last word of the exchange before.
+    The links detect the loss, by sends that fail and by TEST LINK. But a link that is not
+    confirmed yet may be the only one left: there the timer for CONFIRM LINK or its reply
+    detects it. The client starts it with its last message of the exchange before.
     """
     names = ["llc_delete_link_ms", "llc_terminate_ms", "close_timeout_ms"]
     if phase[0] != CONFIRM_LINK and phase[:2] != (ADD_LINK_CONT, "b"):

@@ -46,7 +46,7 @@ class Relay:
         return relay, qemu
 
     def greet(self, name):
-        """The machine was started, perhaps anew: what it sends is to be heard."""
+        """Connect to a machine that has started or restarted."""
         self.cmd("greet", name)
 
     def cut(self, seg=0, frm="*"):

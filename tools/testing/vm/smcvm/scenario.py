@@ -280,7 +280,7 @@ class Test:
             if val:
                 return val
             if time.monotonic() > end:
-                raise Failed(f"waited in vain for: {what}")
+                raise Failed(f"timed out waiting for: {what}")
             time.sleep(0.1)
 
     def rdma_start(self):
@@ -385,9 +385,9 @@ class Test:
         return [vm for vm in (self.a, self.b) if self.pair.sides[vm.name] == "ours"]
 
     def strangers(self, sides):
-        """Load both modules anew, strangers with an EID in common; (ours, the other).
+        """Reload both modules, strangers with an EID in common; returns (ours, the other).
 
-        Our module forgets peers at once, and its counters are looked at as they are.
+        Our module forgets peers at once, and its counters are not compared with a baseline.
         """
         self.step("modules: " + " ".join(sides))
         self.pair.load_all(("none", "none"))
