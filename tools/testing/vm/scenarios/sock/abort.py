@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Abort from either side: linger time 0, a process killed, a listener that goes.
+"""A connection is aborted from either side: linger time 0, a killed process, a closed listener.
 
 covers: ABRT-01 ABRT-13
 """

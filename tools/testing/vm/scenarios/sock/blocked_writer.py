@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A writer blocked on a full window: woken by the reader, by the end, by a signal.
+"""A writer blocked on a full window wakes for the reader, for the end and for a signal.
 
-And a reader of a full ring, who may only look, or waits for more than there is.
+A reader of a full ring wakes too, if it only peeks or waits for more than the ring holds.
 
 covers: BLK-04 BLK-06 API-03
 """

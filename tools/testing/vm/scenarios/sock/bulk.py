@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Verified bytes both ways at once, many times round the rings, in odd sizes.
+"""Verified bytes move both ways at once, many times round the rings, in odd sizes.
 
 covers: GEN-09 ACPT-05 ACPT-09 RMB-04 LG-11 API-01 CDC-10 TX-03
 """

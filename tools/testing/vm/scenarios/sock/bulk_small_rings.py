@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Verified bytes through rings of the smallest and of unequal sizes.
+"""Verified bytes move through rings of the smallest size and of unequal sizes.
 
 covers: RMB-08 RMB-18 API-07
 """

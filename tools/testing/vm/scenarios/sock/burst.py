@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""More handshakes under way than the backlog has room for.
+"""More handshakes may be under way than the backlog has room for.
 
-They take no place there (Documentation/architecture.md), so all that were let in are found by
-accept(). Then the queue is over-full, and as with TCP who comes now has to wait for room.
+Handshakes take no place in the backlog (Documentation/architecture.md), so accept() returns
+all children that were admitted. The queue then exceeds its limit, and new clients wait for
+room, as with TCP.
 """
 import errno
 import socket

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Flags of send and recv, time limits, splice, tee, sendfile: as on TCP.
+"""Flags of send and recv, time limits, splice, tee and sendfile work as on TCP.
 
-Each step is done over TCP, over SMC and over what a Decline has left to TCP, and must
-give the same, and what the step expects.
+Each step runs over TCP, over SMC and over TCP after a Decline. It must have the result that
+the step expects, the same on all three.
 
 covers: TX-02 TX-06 TX-07 TX-08 API-03 API-04
 """

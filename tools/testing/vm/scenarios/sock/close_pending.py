@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""close() with data under way to a peer that reads no more: that ends, too.
+"""close() with data pending to a peer that does not read comes to an end.
 
-A peer that reads in time gets all of it. How long that is has nothing to do with how
-long a peer may take to close. With SO_LINGER close() waits for it, as long as it says, unless
-a signal comes or the process ends.
+A peer that reads in time gets all of the data. The limit for that is independent of the
+limit for the peer's close. With SO_LINGER close() blocks for the linger time, unless a
+signal comes or the process ends.
 
 covers: API-04 CLOSE-08 CLOSE-23 CLOSE-24 TMR-16 ABRT-01 ABRT-08
 """

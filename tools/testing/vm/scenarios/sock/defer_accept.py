@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""TCP_DEFER_ACCEPT: accept() waits for the first byte, on TCP, SMC-R and after a Decline.
+"""TCP_DEFER_ACCEPT delays accept() until the first byte, on TCP, SMC-R and after a Decline.
 
-What must not have happened yet is shown by what happens behind it: a client
-that came later and speaks is accepted before one that is silent.
+Later events show that an event has not happened: a client that connects later and sends is
+accepted before a silent one.
 
 covers: API-04 API-06
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A server that falls silent, talks nonsense or resets: connect fails, no fallback.
+"""connect() fails without fallback if a server is silent, sends garbage or resets.
 
 covers: CLC-13 ERR-14 ERR-15 ERR-16 TMR-01 SEC-08
 """

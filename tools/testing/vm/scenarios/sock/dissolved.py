@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""connect() to AF_UNSPEC, and failed handshakes: the socket is used again.
+"""A socket can be used again after connect() to AF_UNSPEC and after failed handshakes.
 
-What it says is compared with TCP in like_tcp_connect; here is what TCP has not: CLC under
-way, elements, link groups, and what is left of them.
+like_tcp_connect compares the results with TCP. This scenario checks what TCP lacks: a CLC
+handshake under way, elements, link groups, and that none of them leaks.
 
 covers: ABRT-03 ABRT-06 ABRT-13 ERR-14
 """

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A Decline in each slot of the handshake, with data right behind it.
+"""A Decline at each step of the handshake causes fallback, with data right behind it.
 
-The peer is played by hand, so that data follows the Decline in one segment.
-A Decline sent as application data afterwards is data. Where SO_PEEK_OFF points to
-is not moved by what CLC has read.
+The peer is a raw one, so that data follows the Decline in one segment. A Decline that is
+sent later as application data is data. CLC messages do not move the offset of SO_PEEK_OFF.
 
 covers: CLC-07 CLC-10 CLC-11 DCLN-02 DCLN-03 ERR-01
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A socket that fell back is TCP: domain, kTLS, IPV6_ADDRFORM, and no module.
+"""A socket that fell back is a TCP socket: domain, kTLS, IPV6_ADDRFORM, no module reference.
 
-The connections go on when the module is unloaded under them.
+The connections go on when the module is unloaded.
 
 covers: GEN-06
 """

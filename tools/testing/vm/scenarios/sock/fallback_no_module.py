@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The client's machine has no SMC at all: the server goes on over TCP.
+"""A server falls back to TCP if the client's machine has no SMC at all.
 
 covers: OPT-05
 """

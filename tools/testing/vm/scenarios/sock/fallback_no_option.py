@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One side has no SMC socket: plain TCP from the first byte, in both roles.
+"""A side without SMC socket gets plain TCP from the first byte, in both roles.
 
 covers: OPT-04 OPT-08 OPT-10
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Threads poll, send, ask, and close while their connection falls back to TCP.
+"""Threads may poll, send, set options and close while their connection falls back to TCP.
 
 covers: GEN-06
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A child made after accept serves the connection; two share one socket.
+"""A child process made after accept() serves the connection; two processes share one socket.
 
 covers: GEN-03
 """

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Sockets of AF_INET and AF_INET6 with IPPROTO_SMC: TCP's, as those of AF_SMC are.
+"""Sockets of AF_INET and AF_INET6 with IPPROTO_SMC behave as those of AF_SMC and as TCP's do.
 
-What they say of themselves, that they and those of AF_SMC are each other's peers, over
-RDMA and over TCP, who keeps the module, and a control group that counts them or does not
-want them; Landlock's rules for TCP. A program under the preload library goes on with TCP where they are refused.
+The scenario checks the options that show the kind of a socket; connections between both
+kinds of SMC socket, over RDMA and over TCP; references to the module; a control group that
+counts or refuses such sockets; and Landlock's rules for TCP. A program under the preload
+library uses TCP where these sockets are refused.
 
 covers: API-01 API-02
 """

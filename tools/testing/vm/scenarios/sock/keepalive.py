@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Keepalive, TCP_USER_TIMEOUT, and what happens on the TCP connection meanwhile.
+"""Keepalive and TCP_USER_TIMEOUT work, and the TCP connection stays consistent meanwhile.
 
 covers: KA-01 KA-03 KA-04 KA-05 KA-06 KA-07 KA-08 KA-09 KA-10 KA-11 KA-12 TMR-15
 covers: ABRT-01 ABRT-10 API-04

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""An operator ends a listener (`ss -K`) whose children wait for accept().
+"""A listener that an operator ends (`ss -K`) resets the children that wait for accept().
 
-They are reset, as with TCP, and TCP finds no fault with its own count of what waits: what
-the kernel's log says fails a run. Children are on SMC, or were declined, for the RNIC is not
-on their network. A user without rights does the same in namespaces of his own.
+That is as with TCP. TCP's counters stay consistent: a warning in the kernel log fails a
+run. The children use SMC, or were declined, because the RNIC is not on their network. A
+user without privileges does the same in namespaces of his own.
 """
 import errno
 import select

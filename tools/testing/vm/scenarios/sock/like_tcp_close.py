@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How connections end: on TCP and on SMC the same values, errnos and events.
+"""Connections end with the same values, errnos and events on TCP and on SMC.
 
-Except where the RFC requires a difference.
+The exceptions are differences that the RFC requires.
 
 covers: CLOSE-07 ABRT-08 CLOSE-03 CLOSE-04 CLOSE-17 CLOSE-25 ABRT-05
 """

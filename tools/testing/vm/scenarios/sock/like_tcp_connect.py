@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""connect() and sockets that are used again: on TCP and on SMC the same values, errnos and events.
+"""connect() and reused sockets have the same values, errnos and events on TCP and on SMC.
 
-Except where the RFC requires a difference.
+The exceptions are differences that the RFC requires.
 
 covers: API-01 API-02
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Verified bytes while RoCE frames are lost, doubled and overtake each other.
+"""Verified bytes arrive although the wire loses, duplicates and reorders RoCE frames.
 
-A packet that is sent again is read from the send ring again: what was not
-acknowledged must still be there.
+The RNIC reads the send ring again for a retransmission: data must stay there until it is
+acknowledged.
 
 covers: TX-04
 """

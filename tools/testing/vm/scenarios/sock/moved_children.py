@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""TCP moves the children of a listener to another one, and the module goes before they do.
+"""Children that TCP moves to another listener outlive the module.
 
-With net.ipv4.tcp_migrate_req what waits for accept() at a listener that ends goes on at
-another of its port (SO_REUSEPORT), one of plain TCP or of SMC. These connections are plain
-TCP, whatever ends the first listener: they work while the module is loaded, they do not pin
-it, and they work after it is unloaded. A user without rights does all but unload it.
+With net.ipv4.tcp_migrate_req the children that wait for accept() at a listener that ends
+move to another one of its port (SO_REUSEPORT), of plain TCP or of SMC. These connections
+are plain TCP, whatever ends the first listener. They work while the module is loaded and
+after it is unloaded, and they do not pin it. A user without privileges does all of this
+except unloading.
 """
 import socket
 

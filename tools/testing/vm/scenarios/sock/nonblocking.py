@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Non-blocking connect and epoll, edge and level triggered.
+"""Non-blocking connect() and epoll work, edge and level triggered.
 
 covers: OPT-09 API-02
 """

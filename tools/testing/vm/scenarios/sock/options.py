@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Every socket option on TCP and on SMC: set, get, odd lengths, in each state.
+"""Every socket option acts alike on TCP and on SMC: set, get, odd lengths, in each state.
 
-The same calls run on both; what differs must stand in Documentation/options.md. Each
-option that the kernel's headers name must be in its tables, and be tried here. With
---long also on sockets of IPPROTO_SMC.
+The same calls run on both; Documentation/options.md must list each difference. Each option
+that the kernel's headers name must be in its tables and in this scenario. With --long the
+calls also run on sockets of IPPROTO_SMC.
 
 covers: API-04 API-06 API-07 API-08
 """

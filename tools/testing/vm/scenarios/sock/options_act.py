@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What some options are for: time stamps, TCP_NOTSENT_LOWAT, SO_BUSY_POLL, MSG_ZEROCOPY, SO_REUSEPORT.
+"""Options have their effect: time stamps, TCP_NOTSENT_LOWAT, SO_BUSY_POLL, MSG_ZEROCOPY and more.
 
-And IP's own, as packets on the wire show them.
+SO_REUSEPORT is among them, and options of IP, whose effect shows in packets on the wire.
 
-The same on TCP and on SMC, but for SO_BUSY_POLL, which TCP cannot show here: it polls the
-network card. That options are stored is what the scenario options looks at.
+TCP and SMC act alike, except for SO_BUSY_POLL, which TCP cannot show here: it polls the
+network card. The scenario options checks that options are stored.
 
 covers: API-03 API-04 API-05 API-08 API-09
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Small messages to and fro, each answered before the next is sent.
+"""Small messages alternate, each answered before the next is sent.
 
 covers: CDC-11 TX-02 TX-06
 """

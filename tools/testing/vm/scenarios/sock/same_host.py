@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Both ends on one host: SMC over the RNIC's own loopback, if the operator says so.
+"""Both ends on one host use SMC over the RNIC's own loopback if the operator enables it.
 
 covers: PID-04 PID-05 LG-05 LG-06 LG-19 SC-05 SC-09 RACE-01 RACE-02 RACE-04 RMB-33
 """

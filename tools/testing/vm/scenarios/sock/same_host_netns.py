@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Containers of one host: SMC between its namespaces, over veth and a bridge.
+"""Containers of one host use SMC between their namespaces, over veth and a bridge.
 
-The only RNIC is in the first namespace. Two more are joined by a pair of veth and,
-with the first, by a bridge. Both ends must have net.smc.same_host on, and who says that
-he is on this host, and is not, gains nothing. The namespaces and the module may go
-with link groups in place, RNIC and namespaces also under live connections.
+The only RNIC is in the first namespace. Two more are joined by a pair of veth and, with the
+first, by a bridge. Both ends must have net.smc.same_host on. A peer on another host that
+claims to be on this one gains nothing. The namespaces and the module can be removed while
+link groups exist, the RNIC and namespaces also under live connections.
 
 covers: PID-05 LG-03 LG-05 LG-06 SC-05 SC-09 SEC-08 DCLN-08 FC-03 PEER-01 PEER-03
 """

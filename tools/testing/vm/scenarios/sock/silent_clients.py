@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Clients silent after SYN, Accept and Confirm delay nobody else.
+"""Clients that are silent after SYN, Accept or Confirm delay no other client.
 
-They have an hour, on either side, so who waits for one of them does not get through before
-the scenario's limit; others do while all three are there. When the listener is closed they
-are reset, and nothing is left of them. Where their time is short it ends them, and the
-listener stays.
+Their timers are an hour, on either side, so a client that waits for one of them exceeds the
+scenario's limit. Other clients connect while all three are there. The close of the listener
+resets the silent clients and frees everything. A short timer ends them and leaves the
+listener alone.
 
 covers: TMR-01 TMR-04
 """

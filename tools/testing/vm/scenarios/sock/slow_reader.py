@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A reader that stops until the sender is stuck, and then goes on.
+"""A sender blocks when the reader stops, and continues when the reader does.
 
 covers: BLK-02 BLK-04 CUR-07 TX-09
 """

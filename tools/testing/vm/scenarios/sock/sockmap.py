@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""BPF of control groups, and sockmaps, on sockets of two machines.
+"""BPF programs of control groups and sockmaps see an SMC socket's TCP socket correctly.
 
-A program of a control group sees TCP's sockets. A sockmap does not take what has agreed on
-SMC, at either end, as it does not take what kTLS has; what is TCP it takes. Data is right
-and complete either way.
+A program of a control group sees TCP's sockets. A sockmap refuses a connection on which SMC
+has been agreed, at either end, as it refuses kTLS; it takes connections that are TCP. Data
+is correct and complete in all cases.
 
 covers: DCLN-02 API-01 API-04
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Handshakes held at each step: what is allocated, sent and allowed there.
+"""Handshakes stop at each step: the scenario checks what is allocated, sent and allowed there.
 
-The peer is played by hand, or the Confirm of a real one is held up.
+The peer is a raw one, or the relay holds the Confirm of a real one.
 
 covers: PROP-07 ACPT-04 FC-05 FC-07 FC-08 FC-09 FC-13 FC-15 CLC-09 ERR-02 ERR-06
 covers: ERR-07 ERR-08 ERR-20 TMR-03 RACE-03 LGT-06 LGT-07 RMB-26 RMB-21 TMR-14

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Calls that are stuck in a page of their caller hold up nobody else.
+"""Calls that block in a page fault of their process delay no other socket.
 
-A call that copies may wait for a page as long as the owner of the page likes (FUSE,
-userfaultfd), and holds the lock of its socket meanwhile. What is to be done for that
-socket is done afterwards. More such sockets than a work queue has workers are no
-reason to keep others from connecting and closing.
+A call that copies may wait for a page without limit, as the owner of the page decides
+(FUSE, userfaultfd), and holds its socket's lock meanwhile. Work for that socket is done
+afterwards. Even more such sockets than a work queue has workers must not stop others from
+connecting and closing.
 """
 import ctypes
 import errno

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The TCP option in every shape, SYN cookies, filters, keepalive probes.
+"""The TCP option is recognised in every shape, with SYN cookies, filters and keepalive probes.
 
-A peer by hand sends what our TCP must take for the option, or must not; a
-connection is SMC only if both sides know it.
+A raw peer sends options that our TCP must recognise, or must not. A connection is SMC only
+if both sides have the option.
 
 covers: ERR-03 OPT-06 OPT-07 OPT-12 API-10 SEC-04 SEC-06 KA-08 KA-09 KA-11 KA-12
 """

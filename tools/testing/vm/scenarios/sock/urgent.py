@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Urgent data: what a program sees is the same on SMC as on TCP.
+"""A program sees urgent data on SMC as on TCP.
 
-One list of steps is done over TCP, over SMC and over what a Decline has left to TCP;
-each step must give what the list says, on all. What TCP cannot be held to (a closed
-window) follows for SMC alone.
+One list of steps runs over TCP, over SMC and over TCP after a Decline; each step must have
+the listed result on all three. A closed window, which a test cannot cause on TCP, follows
+for SMC alone.
 
 covers: URG-01 URG-03 URG-04 URG-06 URG-07 URG-08 URG-10 URG-11 URG-12 URG-13 API-11
 """
