@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One, two and three RNICs on either side: which links a group makes of them.
+"""A group has the expected links with one, two and three RNICs on either side.
 
-Further RNICs are devices of type macvlan above eth0, so all are on one LAN. A link
-that shares an RNIC is made where it is the only redundancy, and goes when there is
-a better one; two links between the same RNICs are never made, nor one to an RNIC of
-another network. Streams run all the
-time.
+More RNICs are devices of type macvlan on top of eth0, so all are on one LAN. A link that
+shares an RNIC is made where it is the only redundancy, and is deleted when a better one
+exists. Two links between the same RNICs are never made, nor a link to an RNIC of another
+network. Streams run all the time.
 
 covers: LG-10 LG-11 LG-12 LG-14 LG-16 LG-17 LG-18 SL-01 SL-02 SL-03 SL-05 SL-11 SL-12 ADDL-04
 covers: ADDL-02 ADDL-06 ADDL-08 ADDL-18 LB-01 ERR-57

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Two hundred connections that are open and busy at the same time.
+"""Two hundred connections can be open and busy at the same time.
 
-Their link group stays when they have gone, unless there may be none.
+Their link group stays when they have gone, except with a limit of no idle groups.
 
 covers: LG-19 LGT-02
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""As many links as a group can have, eight, between as many RNICs on either side.
+"""A group has eight links, the most there can be, between as many RNICs on either side.
 
-Further RNICs are devices of type macvlan above eth0. A key for each link makes CONFIRM
-RKEY three messages long. Links go, two and more at a time, and come back, while streams
-run on those that are left.
+More RNICs are devices of type macvlan on top of eth0. A key for each link makes CONFIRM RKEY
+three messages long. Links go, two and more at a time, and come back, while streams run on
+the others.
 
 covers: MAXL-01 LG-13 RKEY-02 RKEY-05 RKEY-06 RKEY-22 LB-01 FAIL-01 ADDL-12 LID-01
 """

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Verbs and allocations fail at first contact: SMC or TCP with every byte in its place,
-never a leak or a hang.
+"""Verbs and allocations that fail at first contact end in SMC or TCP, never a leak or a hang.
 
-There is no link group before. Each call that first contact makes of a device fails in
-turn, on either side, then each allocation and each page that is got; nothing of the
-attempt remains, and the next connection is SMC. Only where the way back to TCP is
-closed is a connection reset, and only a call that is refused memory says so. Without
---long some calls of each kind, at the client.
+Every byte is in its place. There is no link group before. Each call that first contact
+makes of a device fails in turn, on either side, then each allocation of memory and of
+pages. Nothing of the attempt remains, and the next connection is SMC. A connection is reset
+only where fallback is impossible, and ENOMEM is the only error of a call. Without --long
+some calls of each kind fail, at the client.
 
 covers: ERR-05 ERR-06 ERR-09 ERR-12 ERR-21 ERR-22 FC-05
 """

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Verbs and allocations fail while a link is added: one link for a while, or TCP,
-never a leak or a hang.
+"""Verbs and allocations that fail while a link is added cost a link or SMC, never a leak or hang.
 
-Each call that adding a link makes of a device fails in turn, on either side, then
-each allocation and each page that is got. The connection that was there before goes
-on: only where a message cannot be posted its link is lost, and with a single link that
-is the end of the group. Without --long some calls of each kind, at the client.
+Each call that adding a link makes of a device fails in turn, on either side, then each
+allocation of memory and of pages. An existing connection goes on: only where a message
+cannot be posted its link is lost, and with a single link the group ends. Without --long
+some calls of each kind fail, at the client.
 
 covers: ERR-05 ERR-56 ERR-57 SL-12 ADDL-01
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Links are lost and come back while the wire loses, delays and reorders packets.
 
-The streams of the scenario failover, over a wire that loses one packet of a hundred
-or of twenty, delays all, lets some overtake others, or doubles them.
+The streams are those of the scenario failover. The wire loses one packet of a hundred or of
+twenty, delays all, reorders some, or duplicates them.
 
 covers: FAIL-02 FAIL-03 FAIL-12 FAIL-17 TX-04
 """

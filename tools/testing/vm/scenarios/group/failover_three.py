@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Streams go on while two of three links are lost, in every order.
 
-RoCE frames of a segment vanish on the wire: no event tells of it, on either side. Then
-those of a second one, so that one link is left; both come back, the first or the second
-first. The same with the RDMA devices of a segment, deleted on one machine after the
-other. Not a byte may be lost, doubled or out of place, each stream goes on before anything
-comes back, and there are three links in the end. Without --long in one order only, silently.
+The wire drops the RoCE frames of a segment, without an event on either side, then those of
+a second one, so that one link is left; the segments come back in either order. The same
+happens with the RDMA devices of a segment, deleted on one machine after the other. No byte
+may be lost, repeated or out of place. Each stream goes on before a segment comes back, and
+there are three links in the end. Without --long the scenario uses one order, on the wire.
 
 covers: FAIL-01 FAIL-02 FAIL-03 FAIL-08 FAIL-11 FAIL-17 LG-01 LG-13 LB-03 MAXL-02 ADDL-01
 covers: ERR-56 ERR-57 RKEY-22

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A machine stands still while a link is added or deleted or an RMB announced: at each
-message of the exchange, sender and receiver (one of them without --long).
+"""A machine that is paused while a link is added or deleted or an RMB announced is detected.
 
-The message is lost on the wire, so that everybody stands where it finds them. The
-other machine resets its connections and keeps nothing; so does the one that stood
-still when it goes on.
+It is paused at each message of the exchange, as sender and as receiver (only one of them
+without --long). The wire drops the message, so that both sides stay at that step. The
+other machine resets its connections and frees everything; the paused one does the same when
+it goes on.
 
 covers: PEER-02 PEER-03 ERR-29 ERR-30 ERR-33 ERR-39 ERR-40 LLC-14
 """

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The last of two links is lost: connections are reset at once, new ones are TCP.
+"""When the last of two links is lost, connections are reset at once and new ones are TCP.
 
-With the RDMA devices of one side, with the wire under traffic, with the wire while
-nobody sends (TEST LINK finds out), by the operator. New connections are TCP at once,
-also while the wire is still cut: nothing is sent over RDMA for them, and no message
-waited for. When an RNIC is there again they are SMC, and when a path that has worked was
-left alone for a while. A second path that is dead from the beginning is not waited for,
-longer than its RNIC tries. What a peer had sent that was done with sending is read in
-full, and so is its end.
+It is lost with the RDMA devices of one side, with the wire under traffic, with the wire
+while idle (TEST LINK detects it), or by the operator. New connections are TCP at once, also
+while the wire is still cut: they send nothing over RDMA and wait for no message. They are
+SMC when an RNIC is back, or when a path that has worked was unused for a while. A second
+path that is dead from the beginning delays nothing longer than its RNIC retries. Data and
+end of a peer that has finished sending are read in full.
 
 covers: PEER-03 GEN-07 LGT-03 ERR-41 SL-16 SL-18 ERR-57 CLOSE-17
 """

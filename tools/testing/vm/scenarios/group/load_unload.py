@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Rounds of load, traffic, unload, 30 in the long run; no unload under a socket.
+"""Rounds of load, traffic and unload work, 30 in the long run; an open socket prevents unload.
 
 covers: PID-02 PEER-01
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A machine is switched off in good order: its peer hears it by DELETE LINK.
+"""A machine that is switched off in good order sends DELETE LINK to its peer.
 
 covers: PEER-01 LGT-04 LGT-05 LGT-06 LGT-07
 """

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a validation message says after a link was lost: all is there, or something is missing.
+"""A validation message shows after the loss of a link whether any message is missing.
 
-The relay changes one on its way, so that it speaks of messages that were never sent, as
-if they had been acknowledged and lost behind the peer's RNIC. The connection waits for
-them, since they may be in the queue of another link, and is then reset on both sides; a
-second one in the same group, whose validation is as it was sent, goes on.
+The relay changes one so that it names messages that were never sent, as if they had been
+acknowledged and then lost behind the peer's RNIC. The connection waits for them, because
+they may be in the queue of another link, and is then reset on both sides. A second
+connection of the group, whose validation message is unchanged, goes on.
 
 covers: FAIL-08 FAIL-10 FAIL-11
 """

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The peer machine is killed while nothing is under way, and started again.
+"""New connections do not use the old link groups of a peer that was killed and restarted.
 
-Its link groups of before are idle and tested by nobody, so they are still there when it
-comes back, and new connections must not be put on them. They end without a word against
-the path that the new ones use.
+The old groups are idle and send no TEST LINK, so they still exist when the peer comes back.
+They end without marking the path as broken that the new groups use.
 
 covers: PID-02 PID-06 LG-06
 """

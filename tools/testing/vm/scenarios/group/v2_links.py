@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Version 2: a group gets a second link, loses one under streams, and gets it back.
+"""In version 2 a group gets a second link, loses one under streams, and gets it back.
 
-As failover, but for what version 2 says; how a loss is noticed is the same there. Each
-side tells of all its RMBs in ADD LINK itself, also where they do not fit into a short
-message, and a client with an RNIC more asks by REQ ADD LINK.
+This is failover for the messages of version 2; the detection of a loss is the same. Each
+side announces all its RMBs in ADD LINK itself, also where they do not fit into a short
+message. A client with another RNIC asks for a link by REQ ADD LINK.
 
 covers: FAIL-01 LG-13 ADDL-01 ADDL-03 ADDL-06 RKEY-20 RKEY-22 SL-08 ERR-56 ERR-58
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What operators are shown of a link, its group and its memory.
+"""Operators see the attributes of a link, its group and its memory.
 
 covers: LG-17 LID-06 RMB-07
 """

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Two links with the distribution's module, one of them lost and regained, in both roles.
+"""Two links with the distribution's module survive the loss of one, in both roles.
 
-That module finds a second RDMA device by PNETID, for which it is given a table, and by
-an address in the subnet of TCP's; ours needs neither. Streams go on while the RDMA
-device of a link goes away, at either side in turn, and comes back; not a byte is lost
-or doubled.
+That module finds a second RDMA device by PNETID, from a table, and by an address in the
+subnet of TCP's; our module needs neither. Streams go on while the RDMA device of a link is
+removed, on either side in turn, and comes back. No byte is lost or repeated.
 
 covers: FAIL-01 LG-13 ADDL-01 DELL-02 RKEY-20 RKEY-22
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""IPv6 with the distribution's module at the other end: TCP, at once; IPv4 as ever.
+"""IPv6 with the distribution's module at the other end is TCP at once; IPv4 is unchanged.
 
-It knows IPv4 GIDs only, so on IPv6 connections it offers nothing over soft-RoCE, and
-whatever it makes of an IPv6 GID in an offer of ours, nobody waits and no byte is lost:
-ours waits without end for a message that does not come, and the other one fails to connect.
+That module knows IPv4 GIDs only, so it makes no offer on IPv6 connections over soft-RoCE.
+Its reaction to an IPv6 GID in our offer must cost neither time nor data: our module waits
+without limit for a message that does not come, and connect() of the other one fails.
 
 covers: CLC-05 PROP-09 ERR-01
 """

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The distribution's module at the other end, where two links are agreed on.
+"""Connections work where our module and the distribution's agree on two links but have one.
 
-It takes other RNICs for further links only where they have a PNETID; without, it
-takes an offer on the RNIC that it uses already, which is in another subnet than ours
-here. So the group stays with one link, and that must cost neither time nor data: ours
-waits without end for what does not come.
+That module uses other RNICs for another link only with a PNETID. Without one it accepts an
+offer on the RNIC in use, which is in another subnet than ours here. So the group stays with
+one link. That must cost neither time nor data: our module waits without limit for a message
+that does not come.
 
 covers: SL-12 ERR-27
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""iperf3 and redis, unmodified, with the distribution's module at the other end.
+"""iperf3 and redis run unmodified with the distribution's module at the other end.
 
 covers: GEN-01 GEN-04 API-01
 """

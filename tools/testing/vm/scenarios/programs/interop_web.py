@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""nginx, wrk and curl, unmodified, with the distribution's module at the other end.
+"""nginx, wrk and curl run unmodified with the distribution's module at the other end.
 
-Connections kept alive, connections for each request, and a big file, in both roles.
-The other module registers, announces and takes back an RMB for every connection.
+There are connections kept alive, connections for each request, and a big file, in both
+roles. The other module registers, announces and deletes an RMB for every connection.
 
 covers: GEN-01 GEN-04 API-01 RKEY-04
 """

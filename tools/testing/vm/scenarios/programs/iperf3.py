@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""iperf3, unmodified: to and from the server, eight streams, both ways at once.
+"""iperf3 runs unmodified: to and from the server, with eight streams, both ways at once.
 
 covers: GEN-01 GEN-04 API-01
 """

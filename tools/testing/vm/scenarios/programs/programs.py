@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Real programs between the machines, as plain TCP and over SMC.
+"""Real programs work between the machines, as plain TCP and over SMC.
 
-Each program's work is checked, that it really used SMC-R too. Without --long a
-choice of them runs. SMC_ROWS="WORD ..." in the environment runs the rows with such
-a word in their name, SMC_TABLE=FILE writes the table, SMC_SCP_MIB is how much scp
-copies, SMC_SECONDS the time that measuring programs take.
+The scenario checks the work of each program, and that it used SMC-R. Without --long a
+selection runs. SMC_ROWS="WORD ..." in the environment runs the rows with such a word in
+their name, SMC_TABLE=FILE writes the table, SMC_SCP_MIB is the size of scp's copy,
+SMC_SECONDS the duration of programs that measure.
 
 covers: GEN-01 GEN-04 API-01 API-03 SEC-07
 """

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Suites of the Python library: what passes on TCP passes on SMC, test by test.
+"""Tests of the Python library that pass on TCP pass on SMC.
 
-Each suite runs as plain TCP and then with SMC sockets, in the same machine and
-the same boot; half of them on A, half on B. SMC runs twice: with sockets that
-fall back, since both ends are in one host, and, where the module can, with
-same-host SMC. Exceptions are in tools/testing/programs/python.exceptions; one
-that passes is a failure. Without --long a choice of them runs.
+Each suite runs as plain TCP and then with SMC sockets, in the same machine and the same
+boot; half of the suites run on A, half on B. SMC runs twice: with sockets that fall back,
+because both ends are on one host, and, where the module can, with same-host SMC.
+tools/testing/programs/python.exceptions has the exceptions; one that passes is a failure.
+Without --long a selection runs.
 
 SMC_SUITES="NAME ..." in the environment runs these suites only.
 

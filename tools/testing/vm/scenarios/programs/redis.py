@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""redis-server and redis-benchmark, unmodified, with 1, 16 and 64 clients.
+"""redis-server and redis-benchmark run unmodified, with 1, 16 and 64 clients.
 
 covers: GEN-01 API-03
 """

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Accepts and Confirms of version 2 that lie: a reset or a Decline, and nothing is remembered.
+"""Malformed Accepts and Confirms of version 2 cause a reset or a Decline and leave no state.
 
-The peer is played by hand, at the server first, then at the client. What cannot be read
-costs its connection; what can be read and not agreed on is declined with the right code,
-and the connection goes on as TCP. After each one the same peer with a message that is in
-order gets as far as RDMA, and another host a connection over it.
+The peer is a raw one, first of the server, then of the client. A message that cannot be
+parsed resets its connection. One that can be parsed but not agreed on is declined with the
+right code, and the connection goes on as TCP. After each one the same peer with a correct
+message gets as far as RDMA, and another host gets a connection over RDMA.
 
 covers: ERR-05 ERR-15 ERR-16 SEC-08 CLC-02 CLC-05 CFRM-04 SC-10
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""CDC messages that cannot be.
+"""Impossible CDC messages end their connection or are dropped.
 
-The connection they are for ends, or they are dropped and a later one makes up
-for them, as the RFC has it. Another one on the same link goes on, unless nobody can
-say whose the message was: that costs the link. The next connection works.
+After a dropped one a later message repairs the state, as the RFC has it. Other connections
+on the link go on, unless the message cannot be assigned to a connection: that costs the
+link. The next connection works.
 
 covers: CUR-12 CDC-05 CDC-08 CDC-09 CDC-13 CDC-14 URG-05
 """

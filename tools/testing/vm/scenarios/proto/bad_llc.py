@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""LLC messages with a field changed on the way, and lost ones, in first contact.
+"""LLC messages with a changed field, and lost ones, in first contact are handled as required.
 
-The relay overwrites the bytes and makes the checks good again. Each case has
-the answer of RFC 7609 appendix C; in all of them the next connection works.
+The relay overwrites the bytes and corrects the checksums. Each case has the answer of
+RFC 7609 appendix C; after each of them the next connection works.
 
 covers: ERR-43 ERR-44 ERR-54 ERR-55
 """

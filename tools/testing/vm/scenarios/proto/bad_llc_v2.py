@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""LLC messages of version 2 with a field changed on the way: counts and lengths that lie.
+"""LLC messages of version 2 with wrong counts and lengths cost only the link that they came on.
 
-The relay overwrites the bytes and makes the checks good again. A message that cannot be
-read costs the link that it came on. In first contact that is the only one, and so the
-connection is none over RDMA; later on connections go on over the other link, and it
-comes again.
+The relay overwrites the bytes and corrects the checksums. In first contact that link is the
+only one, so the connection does not use RDMA. Later, connections go on over the other link,
+and the lost link comes back.
 
 covers: ERR-43 ERR-50 ERR-53 ERR-54 ADDL-03 RKEY-22
 """

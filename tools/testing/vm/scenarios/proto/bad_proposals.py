@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Proposals of version 2 that lie: a reset or a Decline, and nothing is remembered.
+"""Malformed Proposals of version 2 cause a reset or a Decline and leave no state.
 
-Offsets and counts at 0, at their maxima and wrapping, areas that overlap or leave the
-message, EIDs and GIDs that are none, limits that nobody can keep. What cannot be read
-costs its connection; what can be read and not agreed on is declined with the right code,
-and the connection goes on as TCP. After each one its sender, with a Proposal that is in
-order, and another host get a link group.
+Offsets and counts are 0, maximal and wrapping; areas overlap or leave the message; EIDs and
+GIDs are invalid; limits are impossible. A message that cannot be parsed resets its
+connection. One that can be parsed but not agreed on is declined with the right code, and
+the connection goes on as TCP. After each one its sender, with a correct Proposal, and
+another host get a link group.
 
 covers: ERR-15 ERR-16 SEC-08 DCLN-08 CLC-02 CLC-05 PROP-05 PROP-06
 """

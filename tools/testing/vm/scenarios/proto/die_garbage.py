@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A client that talks nonsense gets a reset; accept never shows it.
+"""A client that sends garbage gets a reset; accept() never returns it.
 
 covers: CLC-07 ERR-15 ERR-16 TMR-01
 """

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The link fails that a message of an LLC exchange is sent on; two others have to do.
+"""An LLC exchange completes or ends although the link that carries its message fails.
 
-At each message of adding and deleting a link and of announcing and withdrawing an RMB
-(at three without --long). Nothing repeats the message on another link but who began the
-exchange. Streams go on, new connections have their RMB announced, and three links are
-there again.
+The link fails at each message of adding and deleting a link and of announcing and
+withdrawing an RMB (at three without --long); two other links remain. Only the initiator of
+the exchange repeats a message on another link. Streams go on, new connections have their
+RMB announced, and three links exist again.
 
 covers: LLC-14 FAIL-01 FAIL-15 RKEY-05 SER-02
 """

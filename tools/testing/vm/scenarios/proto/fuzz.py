@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Random calls on SMC sockets of both machines, racing with each other.
+"""Random calls on SMC sockets of both machines race with each other and break nothing.
 
-Afterwards the machines still talk, the modules unload, and the debug kernel has
-nothing to say. SMC_FUZZ_SECONDS is how long it runs, SMC_FUZZ_SEED repeats the
-choices of a run. In the RFC dialect connections within a machine use RDMA, too; with
-two processors calls meet in earnest.
+Afterwards connections still work, the modules unload, and the debug kernel reports nothing.
+SMC_FUZZ_SECONDS is the duration, SMC_FUZZ_SEED repeats the choices of a run. In the RFC
+dialect connections within a machine use RDMA, too; with two processors calls run in
+parallel.
 
 covers: API-01 API-03
 """

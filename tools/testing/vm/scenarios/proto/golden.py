@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Exchanges of version 1 in both dialects and of version 2.1, as a stranger reads them.
+"""An independent reader finds correct exchanges of version 1 in both dialects and of version 2.1.
 
-Life of a link group with two links: what it says is read by one that knows nothing of
-the module, in an order that the RFC allows. tools/testing/kunit/vectors makes golden
-vectors of the captures, which stay in the directory SMC_GOLDEN if there is one.
+The scenario records a link group with two links from first contact to end. Code that shares
+nothing with the module reads the messages and checks an order that the RFC allows.
+tools/testing/kunit/vectors makes golden vectors of the captures, which stay in the directory
+SMC_GOLDEN if there is one.
 
 covers: CLC-07 FC-10 FC-11 SC-04 SC-08 RMB-23 SL-14 SL-15 ADDL-12 ADDL-16
 """

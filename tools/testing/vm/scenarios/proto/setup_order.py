@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What first, subsequent and parallel contact put on the wire, and in what order.
+"""First, subsequent and parallel contact have the required messages in the required order.
 
-Connections from B to A, one in the opposite direction, one to another address
-of A and, in the end, more than a link group may carry; all are open together.
+There are connections from B to A, one in the opposite direction, one to another address of
+A and, in the end, more than a link group may carry; all are open together.
 
 covers: GEN-02 CLC-08 PID-04 PROP-08 LG-05 LG-07 LG-09 LG-23 RMB-21 RMB-23
 covers: RKEY-07 FC-05 SC-01 SC-04 SC-08 SC-11 TMR-09 RACE-01 RACE-02 RACE-04

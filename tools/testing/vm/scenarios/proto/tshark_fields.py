@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """An independent dissector names the same fields and values as the module's decoders.
 
-Every message of a link group with two links, one of which is given up, with urgent
-bytes and half closes; a Decline; CLC of version 2.
+It reads every message of a link group with two links, one of which is deleted, with urgent
+bytes and half closes; a Decline; and CLC of version 2.
 
 covers: PROP-02
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Writes and messages that name what is not the sender's: elements, keys, areas.
+"""Writes and messages with an element, key or area of another owner harm only their sender.
 
-Only the connection that they belong to suffers, or its link; the next one
-works, and a connection to TCP still carries every byte.
+Only their connection ends, or its link. The next connection works, and a connection that
+uses TCP still carries every byte.
 
 covers: RMB-06 RMB-16 RMB-17 RMB-29 RMB-30 RMB-31 RMB-33 RKEY-24 SEC-03 ERR-13
 """

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A peer that deletes an RMB under a connection; the element it leaves behind.
+"""A peer that deletes an RMB under a connection gets an answer and no further writes.
 
-The relay makes DELETE RKEY of a probe from A, with A's first two keys: those of
-the RMB and of the send area of the first connection. B must answer, must not
-write there any more, and must leave everything else alone. A, which knows of
-nothing, loses the element that B may still write to, and gives its RMB back.
+The relay makes DELETE RKEY of a probe from A, with A's first two keys: those of the RMB and
+of the send area of the first connection. B must answer, must stop writing there, and must
+leave everything else alone. A, which has deleted nothing, has a lost element, because B
+might still write to it, and frees its RMB.
 
-Where B has closed, and waits for nothing but A's C, a DELETE RKEY that comes before that
-stands for it: the connection ends in good order.
+Where B has closed and waits only for A's C, an earlier DELETE RKEY replaces the C: the
+connection ends in good order.
 
 covers: RMB-24 RMB-30 RKEY-19 ABRT-13 CLOSE-23
 """

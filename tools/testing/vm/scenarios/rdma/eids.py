@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What SMC_GEN_NETLINK says to tools that manage EIDs and handshakes, and to whom."""
+"""SMC_GEN_NETLINK lets tools manage EIDs and handshakes, and checks who may do so."""
 import ctypes
 import errno
 import os

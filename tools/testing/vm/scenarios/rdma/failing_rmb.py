@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Verbs and allocations fail while a connection gets an RMB of its own: SMC, TCP or a
-clean error, and every byte in its place.
+"""Verbs and allocations that fail while a connection gets its own RMB never corrupt the stream.
 
-Each call in turn, on either side. Where RDMA cannot be used the connection is TCP; the
-only errors are those of the client's calls that need memory for themselves. Where the
-message of a first write cannot be posted, its connection goes on over the other link, and
-nothing may overtake what was not written. A connection that was there before is not
-reset. Without --long some calls of each kind, at the client.
+The connection is SMC or TCP, or a call returns a clean error. Each call fails in turn, on
+either side. Where RDMA cannot be used the connection is TCP; only the client's calls that
+need memory for themselves return errors. Where the message of a first write cannot be
+posted, the connection goes on over the other link, and later data must not overtake the
+unwritten data. An existing connection is not reset. Without --long some calls of each kind
+fail, at the client.
 
 covers: FAIL-12 ERR-05 RKEY-22
 """

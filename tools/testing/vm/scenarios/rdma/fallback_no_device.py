@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""No RDMA device at the server, then at the client, and SMC when it is back.
+"""Without RDMA device at the server, then at the client, connections are TCP until it is back.
 
-A host without any does not offer SMC. Where there is one, but on no path to the
-peer, it declines; a client that opens many connections in a row is not declined each
-time, and finds SMC when it is back. Last, the server's device goes while it waits for
-the Confirm: TCP, and nothing holds the device back.
+A host without any device does not offer SMC. A host whose devices are on no path to the
+peer declines. A client that opens many connections in a row is not declined each time, and
+uses SMC when the device is back. Last, the server's device goes while the server waits for
+the Confirm: the connection is TCP, and nothing holds a reference to the device.
 
 covers: DCLN-03 DCLN-08 ERR-01 ERR-05 OPT-10
 """

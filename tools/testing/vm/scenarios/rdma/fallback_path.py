@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""RoCE does not get through: all of it, one direction, or large packets only.
+"""Connections fall back where the path drops RoCE: all, one direction, or large packets only.
 
-Data must be intact over TCP, in both roles, and the next connection must not
-try again, nor wait for a message; nor where RNICs hear each other, and LLC gets no answer.
-When the path is good again SMC comes back.
+Data must be intact over TCP, in both roles. The next connection must neither try RDMA again
+nor wait for a message; the same holds where RNICs reach each other, but LLC gets no answer.
+SMC comes back when the path works again.
 
 covers: GEN-06 DCLN-07 ERR-22 ERR-28
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Hosts that have no IPv4: the server offers a second link as on any other, at once.
+"""Hosts without IPv4 get a second link at once, as any other host does.
 
-Which ports are on one LAN an IPv4 subnet would tell; without one the port of the first
-link is all that is known. The offer has to come all the same: clients wait for it.
+An IPv4 subnet shows which ports are on one LAN; without one only the port of the first link
+is known. The server must still offer a link, because clients wait for the offer.
 
 covers: SL-01 SL-02 FC-05
 """

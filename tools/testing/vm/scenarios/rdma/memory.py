@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Rings are paid for by who has them, and go back when nobody does.
+"""Rings are charged to the process that has them, and are freed when no connection uses them.
 
 covers: RMB-24 RMB-25 RMB-26
 """

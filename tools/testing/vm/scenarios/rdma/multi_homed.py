@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A server on two networks, whose packets go back by the other one.
+"""A server on two networks, whose packets return by the other network, uses the right RNIC.
 
-It answers with the RNIC of the network that it shares with the client; if it has
-none there, the connection is TCP. And a client with two cards in one network whose
-socket is bound to the second one: version 2 goes that way, too.
+It answers with the RNIC of the network that it shares with the client; without one there,
+the connection is TCP. A client with two cards in one network whose socket is bound to the
+second card uses that card in version 2.
 
 covers: ACPT-03 FC-03 FC-04 SEC-01
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Allocations of the module fail: a connection is SMC, TCP, or a clean error.
+"""Allocations of the module that fail cause SMC, TCP or a clean error.
 
-First one allocation for each connect of the client, another each time, then
-every few at the server. A connect that failed is tried again on the same socket.
+First one allocation fails for each connect() of the client, another one each time, then
+every few allocations at the server. A connect() that failed is repeated on the same socket.
 
 covers: ERR-05
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One address, two servers in turn: each has link groups of its own.
+"""Two servers behind one address have link groups of their own.
 
-The client's address translation sends every other connection to another host. Who
-answers is known by the peer ID alone.
+The client's address translation sends every other connection to another host. Only the peer
+ID identifies the server.
 
 covers: PID-05 PROP-08 LG-06
 """

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Two RNICs on each side and a router between them all: two links, and one is enough.
+"""Two RNICs on each side with a router between them have two links, and one suffices.
 
-Each of the four network cards is in a subnet of its own. The first link crosses the
-router as the TCP connection does, the second one by the other card; it carries all
-there is when the first is lost, and comes up again the same way.
+Each of the four network cards is in a subnet of its own. The first link crosses the router
+as the TCP connection does, the second one uses the other cards. The second link carries all
+streams when the first is lost, and a lost link comes back on the same path.
 
 covers: FAIL-01 LG-13 ADDL-01 ADDL-06 SL-08 ERR-56 ERR-58 CLC-05
 """

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A way that begins at a neighbour who does not answer is waited for once.
+"""A path whose first hop does not answer is waited for once.
 
-A client of version 2 names a GID on the server's LAN that nobody has. The server
-asks for it, and declines when nobody has answered. The next connection of that
-client is declined at once, though now an answer would be waited for without end. Where the
-client offers version 1 as well it gets that after a moment, which has nothing to do with how
-long the answer may take, and the next time at once.
+A client of version 2 names an unused GID on the server's LAN. The server tries to resolve
+it, and declines after the timeout. The next connection of that client is declined at once,
+although the timeout is now infinite. A client that also offers version 1 gets version 1
+after a short time, which does not depend on the timeout, and at once the next time.
 
 covers: ERR-01 DCLN-02
 """

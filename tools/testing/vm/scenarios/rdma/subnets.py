@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Hosts in different subnets: TCP in version 1, SMC-R in version 2, also by a gateway.
+"""Hosts in different subnets use TCP in version 1 and SMC-R in version 2, also by a gateway.
 
-With another module at one end, which has other reasons for TCP and no EID by default,
-and over soft-RoCE does not speak version 1.
+The distribution's module at one end has other reasons for TCP, no EID by default, and no
+version 1 over soft-RoCE.
 
-In the subnet that they share, both versions are SMC-R. The gateway is the peer
-itself under another address: its MAC address is the peer's, its subnet and the hop
-limit are those of a routed network. When the route changes, a new connection goes the
-new way, in a group of its own, and an old one goes on; when one of two addresses is taken
-away, so does the connection to the other.
+In the subnet that they share, both versions are SMC-R. The gateway is the peer itself under
+another address: its MAC address is the peer's, its subnet and the hop limit are those of a
+routed network. When the route changes, a new connection uses the new route, in a group of
+its own, and an old one goes on. When one of two addresses is removed, the connection to the
+other goes on.
 
 covers: FC-03 FC-04 SEC-02 CLC-05 LG-19
 """

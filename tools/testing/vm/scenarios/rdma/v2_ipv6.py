@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Version 2 over IPv6: the GIDs are the addresses of TCP, in both directions.
+"""Version 2 over IPv6 uses TCP's addresses as GIDs, in both directions.
 
-In one prefix and across two, direct and by a gateway, on hosts without IPv4, and
-between link-local addresses. A host that has no such GID gets TCP, at once. IPv4 in
-IPv6 sockets is IPv4.
+The scenario covers one prefix and two prefixes, direct and by a gateway, hosts without
+IPv4, and link-local addresses. A host without such a GID gets TCP at once. IPv4 in IPv6
+sockets is IPv4.
 
 covers: FC-04 SEC-02 CLC-05 PROP-09
 """

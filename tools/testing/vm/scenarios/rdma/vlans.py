@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""VLANs: a link group of its own for each, whose frames are tagged as IP's are.
+"""Each VLAN has a link group of its own, whose frames are tagged as IP's are.
 
-Three networks share a cable and two RNICs on either side. Streams of one are in no
-other, links of a group are all in its VLAN, and an RNIC without that VLAN is not
-used. Then the RNIC is a bridge or a bond, with a VLAN above it.
+Three networks share a cable and two RNICs on either side. Frames of a VLAN are in no other,
+links of a group are all in its VLAN, and an RNIC without that VLAN is not used. Then the
+RNIC is a bridge or a bond, with a VLAN on top of it.
 
 covers: LG-04 SEC-01 ADDL-02 LG-03
 """
