@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Halves that many scenarios use, and parts of halves. A scenario imports those it names."""
+"""Halves that many scenarios use, and parts of halves. A scenario imports what it uses."""
 import errno
 import socket
 import struct
@@ -11,7 +11,7 @@ TCP_USER_TIMEOUT = 18
 
 
 def stream_server(h, port, n_in, n_out, sndbuf=0, rcvbuf=0, limit=30011):
-    """Take a connection, move verified bytes both ways, end in good order."""
+    """Accept a connection, move verified bytes both ways, end in good order."""
     ls = h.listen(port, sndbuf=sndbuf, rcvbuf=rcvbuf)
     c = h.accept(ls)
     h.both_ways(c, n_out, 2, n_in, 1, limit)
@@ -33,22 +33,22 @@ def stream_client(h, port, n_in, n_out, limit=30011, **kw):
 
 
 def serve(h, port, count=None, **kw):
-    """Answer requests; without COUNT until the gate "stop" opens."""
+    """Answer requests of COUNT connections, or until the gate "stop" opens."""
     return h.serve(port, count, **kw)
 
 
 def serve_any(h, port, **kw):
-    """serve() for connections that may break; tells the runner with what errno."""
+    """serve() for connections that may break; marks report their errnos to the runner."""
     return h.serve(port, on_break=lambda e: tell_break(h, e), **kw)
 
 
 def serve_till_lost(h, port, **kw):
-    """serve_any(), and what has become TCP ends soon after the other machine."""
+    """serve_any(); connections that fell back end soon after the other machine dies."""
     return serve_any(h, port, on_accept=end_soon, **kw)
 
 
 def end_soon(s):
-    """TCP finds out about another machine that is gone within seconds, idle or not."""
+    """Let TCP detect a dead peer machine within seconds, idle or not."""
     s.setsockopt(socket.IPPROTO_TCP, TCP_USER_TIMEOUT, 3000)
     for level, name, value in ((socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, 1),
                                (socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, 1),
@@ -62,9 +62,9 @@ def tell_break(h, e):
 
 
 def requests(h, port, n=1, size=100, back=1000, **kw):
-    """N connections one after the other, one request each.
+    """Make N connections one after the other, with one request each.
 
-    Returns the seconds each connect took.
+    Returns the duration of each connect() in seconds.
     """
     times = []
     for _ in range(n):
@@ -77,9 +77,9 @@ def requests(h, port, n=1, size=100, back=1000, **kw):
 
 
 def ask_once(h, port, size=0):
-    """A connection with rings of SIZE, one request; 0 or the errno.
+    """Make a connection with rings of SIZE and one request; return 0 or the errno.
 
-    Where it has become TCP it is TCP that has to find out about the other machine.
+    If it falls back, TCP detects the loss of the other machine.
     """
     try:
         s = h.connect(port, sndbuf=size, rcvbuf=size)
@@ -92,7 +92,7 @@ def ask_once(h, port, size=0):
 
 
 def knock(h, port):
-    """Only connect; 0 or the errno."""
+    """Connect and close; return 0 or the errno."""
     try:
         h.connect(port).close()
         return 0
@@ -101,7 +101,7 @@ def knock(h, port):
 
 
 def connect_all(h, port, n, threads, **kw):
-    """N sockets that THREADS threads connect, an equal share each."""
+    """Connect N sockets in THREADS threads, an equal share in each."""
     socks, err = [], []
 
     def connect():
@@ -123,23 +123,23 @@ def connect_all(h, port, n, threads, **kw):
 
 
 def drops():
-    """How many connections were refused for want of room in a queue."""
+    """The number of connections that were refused because a queue was full."""
     with open("/proc/net/netstat", encoding="ascii") as f:
         lines = [line.split() for line in f if line.startswith("TcpExt:")]
     return int(dict(zip(lines[0], lines[1]))["ListenDrops"])
 
 
 def queue_info(ls):
-    """Of a listener: TCP's state, length and limit of its queue."""
+    """A listener's TCP state, and the length and limit of its queue."""
     info = ls.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 32)
     return info[0], *struct.unpack_from("II", info, 24)
 
 
 def end_listeners(port, which=""):
-    """What an operator does by `ss -K`: end the listeners of PORT that are WHICH; how many.
+    """End the listeners of PORT that match WHICH by `ss -K`; return their number.
 
-    The kernel looks one up by address and port: of several it may find another one, and none
-    is ended.
+    The kernel looks up a listener by address and port: of several it may find another one,
+    and then ends none.
     """
     text = f"sport = :{port} {which}"
     return len(subprocess.run(["ss", "-HtnK", "state", "listening", text], check=True,
@@ -147,7 +147,7 @@ def end_listeners(port, which=""):
 
 
 def parallel(h, port, n, rounds, **kw):
-    """N connections that are made at once, open at once and asked in turn."""
+    """Make N connections in parallel, keep all open, and make requests in turn."""
     socks = connect_all(h, port, n, n, **kw)
     h.mark("open")
     h.gate("ask")
@@ -159,7 +159,7 @@ def parallel(h, port, n, rounds, **kw):
 
 
 def ends_first(h, s, n):
-    """Send N bytes, end the sending, read what goes_on() sends."""
+    """Send N bytes, end the sending, read the bytes of goes_on()."""
     h.send_stream(s, n, 1)
     s.shutdown(socket.SHUT_WR)
     h.raises("send after shutdown", errno.EPIPE, s.send, b"x")
@@ -177,7 +177,7 @@ def goes_on(h, s, n):
 
 
 def aborts(h, s):
-    """Close with linger time 0 when the three bytes of is_reset() are here."""
+    """Close with linger time 0 after the three bytes of is_reset()."""
     s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     h.recv_exact(s, 3)
     s.close()
@@ -190,7 +190,7 @@ def is_reset(h, s):
 
 
 def keep(h, port):
-    """A connection that keeps the link group."""
+    """Keep a connection open, and so its link group."""
     s = h.connect(port)
     h.request(s)
     h.mark("open")
@@ -199,7 +199,7 @@ def keep(h, port):
 
 
 def keep_asking(h, port, **kw):
-    """One connection that asks until it breaks; returns the errno, 0 for EOF."""
+    """Make requests on one connection until it breaks; return the errno, 0 for EOF."""
     s = h.connect(port, **kw)
     h.request(s, 1000, 1000)
     h.mark("connected")
@@ -215,9 +215,9 @@ def keep_asking(h, port, **kw):
 
 
 def stays(h, port, **kw):
-    """One connection that asks when the runner says "more", until it says "end".
+    """Make a request at each gate "more" until the gate "end" opens.
 
-    Returns the errno that ended it before, else 0.
+    Returns the errno of a connection that breaks before, else 0.
     """
     s = h.connect(port, **kw)
     h.request(s)
@@ -254,7 +254,7 @@ def keep_answering(h, port):
 
 
 def pour(h, port):
-    """Send for ever to drink(); returns the errno that ended it."""
+    """Send to drink() until the connection breaks; return the errno."""
     s = h.connect(port)
     return pour_into(h, s)
 
@@ -288,7 +288,7 @@ def drink_server(h, port):
 
 
 def drink_from(h, s):
-    """Receive and verify for ever; returns the errno, 0 for an end of stream."""
+    """Receive and verify until the connection ends; return the errno, 0 for an end of stream."""
     told = []
 
     def on_data(off):

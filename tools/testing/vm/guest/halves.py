@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the two halves of a scenario use inside the machines.
+"""The object h that the halves of a scenario use inside the machines.
 
-A half is a function of the scenario's file, called as half(h, **args) in a
-process of its own. It tells the runner how far it is with h.mark() and waits
-for the runner with h.gate(). Its return value is given to the runner.
+A half is a function of the scenario's file, called as half(h, **args) in a process of
+its own. It reports its progress to the runner with h.mark() and waits for the runner with
+h.gate(). The runner gets its return value.
 
-Sockets come from h.socket(): TCP or SMC by the runner's choice, so that the
-halves themselves can be proved right over TCP first. Python has no addresses
-for family 43, and SMC uses those of IPv4 and IPv6: the socket object is made
-over the descriptor with that family.
+h.socket() makes TCP or SMC sockets, as the runner decides, so that the halves themselves
+can be tested over TCP first. Python has no addresses for family 43, and SMC uses those of
+IPv4 and IPv6: the socket object wraps the descriptor with one of these families.
 """
 import ctypes
 import errno
@@ -40,7 +39,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def is_smc(s):
-    """Is SMC in question for socket S yet? TCP has no option of this level."""
+    """True if socket S may use SMC; TCP has no option of this level."""
     try:
         return s.getsockopt(SOL_SMC, SMC_LIMIT_HS) >= 0
     except OSError:
@@ -60,12 +59,12 @@ class Pattern:
         self.twice = make_pattern(seed)
 
     def at(self, offset, n):
-        """Bytes OFFSET..OFFSET+N; N up to the length of the pattern."""
+        """The N bytes from OFFSET on; N is at most the length of the pattern."""
         off = offset % PATTERN_LEN
         return self.twice[off:off + n]
 
     def describe(self, offset, data, bad):
-        """What stands at the stream offset BAD of DATA, and whence it may come."""
+        """Describe the bytes of DATA at the stream offset BAD, and their likely source."""
         got = bytes(data[bad - offset:])
         text = f"in a read of {len(data)} at {offset}: {got[:24].hex()}"
         if not any(got[:64]):
@@ -79,7 +78,7 @@ class Pattern:
         return f"{text}, which belongs {PATTERN_LEN - far} before or {far} after"
 
     def first_difference(self, offset, data):
-        """None, or the stream offset of the first wrong byte of DATA."""
+        """The stream offset of the first wrong byte of DATA, or None."""
         done = 0
         while done < len(data):
             part = data[done:done + PATTERN_LEN]
@@ -93,7 +92,7 @@ class Pattern:
 
 
 def is_asleep(tid):
-    """Twice in a system call, and asleep: nothing of Python's takes that long."""
+    """True if the thread sleeps in a system call in two samples: Python's own waits are shorter."""
     for _ in range(2):
         try:
             with open(f"/proc/self/task/{tid}/stat", encoding="ascii") as f:
@@ -125,14 +124,14 @@ class Sizes:
 
 
 def under_way(s):
-    """Bytes that were sent and are not acknowledged yet; a moment ago, perhaps."""
+    """The bytes that are sent and not acknowledged; the value may be a moment old."""
     waiting, unsent = (struct.unpack("i", fcntl.ioctl(s, request, bytes(4)))[0]
                        for request in (termios.TIOCOUTQ, SIOCOUTQNSD))
     return waiting - unsent
 
 
 class Failure(Exception):
-    """A half found something wrong."""
+    """A check of a half failed."""
 
 
 class Half:
@@ -155,7 +154,7 @@ class Half:
             os.write(self.mark_fd, line)
 
     def within(self, seconds):
-        """SECONDS, as many more as kernel and host are slow; not beyond the deadline."""
+        """SECONDS, scaled for a slow kernel and host; not beyond the deadline."""
         return min(seconds * self.slow * self.patience, self.left())
 
     def gate(self, name, timeout=None):
@@ -177,7 +176,7 @@ class Half:
             self.stdin_buf += data
 
     def gate_open(self, name):
-        """Is the gate NAME open? Does not wait; consumes it if so."""
+        """True if the gate NAME is open, and then consume it; does not wait."""
         if select.select([0], [], [], 0)[0]:
             self.stdin_buf += os.read(0, 4096)
         want = name.encode() + b"\n"
@@ -202,15 +201,15 @@ class Half:
             time.sleep(0.01)
 
     def poll(self, poller, seconds):
-        """What the poll object POLLER has to say, and says within SECONDS."""
+        """The events of the poll object POLLER within SECONDS."""
         return poller.poll(1000 * self.within(seconds))
 
     def left(self):
-        """Seconds until the half's deadline, at least a moment."""
+        """The seconds until the half's deadline, at least 0.1."""
         return max(0.1, self.deadline - time.monotonic())
 
     def raises(self, what, numbers, func, *args):
-        """FUNC must fail with one of the errnos NUMBERS; returns it."""
+        """FUNC must fail with one of the errnos NUMBERS; return the errno."""
         if isinstance(numbers, int):
             numbers = (numbers,)
         try:
@@ -248,7 +247,7 @@ class Half:
 
     def listen(self, port, backlog=128, addr=None, mark=True, sndbuf=0, rcvbuf=0,
                **kw):
-        """A listening socket; tells the runner when it stands."""
+        """Make a listening socket; with MARK report that to the runner."""
         s = self.socket(**kw)
         s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.sized(s, sndbuf, rcvbuf)
@@ -264,7 +263,7 @@ class Half:
         return c
 
     def connect(self, port, addr=None, sndbuf=0, rcvbuf=0, **kw):
-        """Connect to the other machine; a blocking socket."""
+        """Connect a blocking socket to the other machine."""
         s = self.socket(**kw)
         self.sized(s, sndbuf, rcvbuf)
         v6 = s.family == socket.AF_INET6
@@ -314,10 +313,10 @@ class Half:
         return off
 
     def fill(self, s, pat, off=0, piece=10007):
-        """Send to a peer that reads nothing until nothing more fits; where the stream is then.
+        """Send to a peer that does not read until nothing more fits; return the stream offset.
 
-        As long as something is under way, more may fit: the peer may only be slow. TCP may
-        send for ever what the peer has no room for: there silence has to do.
+        While bytes are unacknowledged the peer may only be slow, so more may fit. TCP may
+        retransmit forever what the peer has no room for: there a pause ends the loop.
         """
         silence = 0.7 if is_smc(s) else self.within(0.7)
         quiet = 0
@@ -351,13 +350,13 @@ class Half:
         self.check(not th.is_alive(), "the sender did not end")
 
     def finish(self, s):
-        """End an open connection in good order: both directions, then close."""
+        """End both directions of a connection in good order, then close it."""
         s.shutdown(socket.SHUT_WR)
         self.at_end(s)
         s.close()
 
     def answer(self, s):
-        """Serve requests of send_request() on a connection until its end.
+        """Serve requests of request() on a connection until its end.
 
         A request is 8 bytes: its length and the length of the answer.
         """
@@ -380,9 +379,9 @@ class Half:
     def serve(self, port, count=None, on_accept=None, on_break=None, **kw):
         """Accept and answer in threads until COUNT connections have ended.
 
-        Without COUNT until the runner opens the gate "stop". ON_ACCEPT is called
-        with each connection. One that breaks is a failure; with ON_BREAK it is
-        not, and that is called with the exception.
+        Without COUNT, until the runner opens the gate "stop". ON_ACCEPT is called with each
+        connection. A connection that breaks is a failure, unless there is ON_BREAK, which is
+        called with the exception.
         """
         ls = self.listen(port, **kw)
         err, threads, done = [], [], 0
@@ -429,10 +428,10 @@ def load(path):
 
 
 def run(path, func, args, config, mark_fd):
-    """Run one half; the exit code of its process is returned.
+    """Run one half; return the exit code of its process.
 
-    Sockets block, as those of most programs do. A half that hangs says at its
-    deadline where all its threads are, and stays: its sockets are looked at.
+    Sockets block, as those of most programs do. A half that hangs prints the stacks of its
+    threads at its deadline, and stays, so that the runner can inspect its sockets.
     """
     h = Half(config, mark_fd)
     if config.get("netns"):

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The two-machine bench: kernels, relay, machines, scenarios."""
+"""Tests on two machines: kernels, relay, machines, scenarios."""

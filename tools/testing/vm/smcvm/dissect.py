@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What tshark says of SMC messages in a capture, held against the module's decoders.
+"""Compares tshark's decoding of the SMC messages in a capture with the module's decoders.
 
-guest/decode.c has the latter as a program of this host. Both name every field of
-every message; what only one of them names has to be in a list here. Left out are
-LLC messages of version 2, whose length tshark takes for one of version 1.
+guest/decode.c makes the decoders a program of the host. Both name every field of every
+message; a list here has each field that only one of them names. The comparison omits LLC
+messages of version 2, for which tshark uses the length of version 1.
 """
 import hashlib
 import ipaddress
@@ -177,7 +177,7 @@ def decoder():
 
 
 def value(text):
-    """What tshark prints, as a number; an EID or name as that of its bytes."""
+    """Tshark's text as a number; the bytes of an EID or name are one number, too."""
     if re.fullmatch(r"(..:){5}..", text):
         return int(text.replace(":", ""), 16)
     try:
@@ -220,17 +220,17 @@ def messages(path):
         if "tcp" in layers:
             raw = "clc " + dict(layers["tcp"])["tcp.payload"].replace(":", "")
         else:
-            # behind the base header, in front of the checksum
+            # between the base header and the checksum
             raw = "rdma " + dict(layers["udp"])["udp.payload"].replace(":", "")[24:-8]
             if raw[5] == "2":
                 continue
-        # it looks for a growth area behind the end of a Proposal of 52 bytes
+        # tshark expects another area after the end of a Proposal of 52 bytes
         is_cut = "_ws.malformed" in layers and raw.startswith("clc")
         yield number, raw, fields([x for x in layers.items() if x[0] == "smc"], []), is_cut
 
 
 def ours(lines):
-    """Kind and fields of each message as the module decodes it."""
+    """The kind and fields of each message, by the module's decoders."""
     p = subprocess.run([decoder()], input="\n".join(lines) + "\n", stdout=subprocess.PIPE,
                        text=True, check=True)
     for line in p.stdout.splitlines():
@@ -244,12 +244,12 @@ def ours(lines):
 
 
 def theirs(kind, seen):
-    """tshark's fields under our names, and those that have none."""
+    """tshark's fields under our names, and the fields that have none."""
     got, other = {}, []
     for name, text in seen:
         if name in FIELDS[kind]:
             number = value(text)
-            # an IPv4 address in place of a GID
+            # tshark shows an IPv4 address, not a GID
             if name.endswith("gid.ipv4"):
                 number |= 0xffff << 32
             got.setdefault(FIELDS[kind][name], []).append(number)
@@ -259,7 +259,7 @@ def theirs(kind, seen):
 
 
 def compare(path):
-    """Fail where the two do not agree; how many messages of each kind there were."""
+    """Fail where the decoders differ; return the number of messages of each kind."""
     seen, wrong = {}, []
     found = list(messages(path))
     for (number, raw, shown, is_cut), (kind, got) in zip(found, ours([x[1] for x in found])):

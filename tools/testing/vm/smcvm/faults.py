@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Verbs and allocations of a machine that fail, and what stands it.
+"""Makes verbs and allocations of a machine fail, and checks the results.
 
-Imported within run(): machines have no use for it.
+Import this within run(): the machines cannot import it.
 """
 import os
 
@@ -12,17 +12,17 @@ from .pair import at_once
 SMC = "/sys/kernel/debug/smc"
 FAILSLAB = "/sys/kernel/debug/failslab"
 FAIL_PAGE = "/sys/kernel/debug/fail_page_alloc"
-MOST = 400      # calls of a kind: more is no end
+MOST = 400      # more calls of a kind than this are an endless loop
 
 
 def of(name):
-    """Where the files of fail_page_alloc, failslab or a knob of ours are."""
+    """The directory of fail_page_alloc, failslab or one of our fault injection points."""
     return f"/sys/kernel/debug/{name}" if name in ("fail_page_alloc", "failslab") else \
         f"{SMC}/{name}"
 
 
 def put(vm, where, **values):
-    """Write to files of the directory WHERE, in order; their names have - in place of _."""
+    """Write VALUES to files of the directory WHERE, in order; names have - in place of _."""
     for name, value in values.items():
         vm.write(f"{where}/{name.replace('_', '-')}", value)
 
@@ -44,7 +44,7 @@ def fail_at(t, vm, path, nth):
 
 
 def fail_from(vm, path, nth):
-    """Let the NTH call from now on fail, and all that follow."""
+    """Let the NTH call from now on and all later calls fail."""
     put(vm, path, verbose=0, times=-1, interval=1, space=nth, probability=100)
 
 
@@ -53,13 +53,13 @@ def has_failed(vm, path):
 
 
 def enough(vm, path):
-    """No call is to fail any more; has one?"""
+    """Stop the injection; true if a call has failed."""
     put(vm, path, probability=0)
     return has_failed(vm, path)
 
 
 def aim(vm):
-    """Let only allocations fail that have the module on their stack."""
+    """Restrict failures to allocations with the module on their stack."""
     line = next(x.split() for x in vm.read("/proc/modules").splitlines()
                 if x.startswith("smc "))
     start, size = int(line[5], 16), int(line[1])
@@ -70,10 +70,10 @@ def aim(vm):
 
 
 def kinds(t, calls):
-    """(machine, kind, how) of the CALLS that are to fail, those of the client without --long.
+    """The (machine, kind, how) of the CALLS that must fail; without --long those of the client.
 
-    They take hours on a slow machine. SMC_FAULTS has the names of those that are tried:
-    "b" of a machine, "failslab fail_page_alloc" of kinds.
+    All of them take hours on a slow machine. SMC_FAULTS in the environment selects some:
+    "b" is a machine, "failslab fail_page_alloc" are kinds.
     """
     words = set(os.environ.get("SMC_FAULTS", "").split())
     chosen = [(vm, name, how) for vm in ((t.a, t.b) if t.long else (t.b,))
@@ -87,10 +87,10 @@ def kinds(t, calls):
 
 
 def each_call(t, vm, name, least, some, attempt):
-    """What became of attempts of which each call of a kind has failed in turn.
+    """Results of attempts in which each call of a kind fails in turn.
 
-    ATTEMPT(vm, path, nth) tells it, or None where there was no such call: that is the
-    end, and at LEAST so many there are. Without --long it is SOME calls only.
+    ATTEMPT(vm, path, nth) returns a result, or None if there was no NTH call: that is the
+    end. There must be at LEAST as many calls. Without --long only SOME calls fail.
     """
     ends = []
     for nth in range(1, MOST) if t.long else some:
@@ -106,7 +106,7 @@ def each_call(t, vm, name, least, some, attempt):
 
 
 class Bench:
-    """A group of two links, and one connection that is asked now and then."""
+    """A group of two links, and one connection that makes requests."""
 
     def __init__(self, t, port):
         self.t = t
@@ -119,14 +119,14 @@ class Bench:
         t.expect_all("connected", self.c)
         self.two_links("the beginning")
         self.ask()
-        # what one connection needs
+        # the memory regions of one connection
         self.few = self.regions()
 
     def regions(self):
         return at_once(self.t.memory_regions, (self.t.a, self.t.b))
 
     def ask(self):
-        """How many connections have been reset so far."""
+        """Make a request; return the number of connections that were reset so far."""
         self.c.gate("ask")
         self.resets = self.c.expect("asked", self.t.left())["resets"]
         return self.resets
@@ -135,7 +135,7 @@ class Bench:
         return [len(links.active(vm)) for vm in (self.t.a, self.t.b)]
 
     def two_links(self, what):
-        """Two links, of a new group where the old one had to end."""
+        """Wait for two links, of a new group if the old one ended."""
         def there():
             now = self.links()
             if not any(now):
@@ -153,7 +153,7 @@ class Bench:
 class Newcomers:
     """A server, and a client that makes one connection at a time.
 
-    Before each there is no link group, nor anything else of an earlier one.
+    Before each connection there is no link group and nothing else of an earlier one.
     """
 
     def __init__(self, t, port):
@@ -164,7 +164,7 @@ class Newcomers:
         self.c = t.half(t.b, "newcomer", port=port)
 
     def clean(self, what):
-        """Nothing is left of the connection, on either side."""
+        """Wait until nothing is left of the connection, on either side."""
         t, left = self.t, {}
 
         def is_clean():
@@ -182,7 +182,7 @@ class Newcomers:
             raise Failed(f"{e}, there is {left}") from None
 
     def ask(self):
-        """What became of one connection: its errno, or "SMC" or "TCP" for a good one."""
+        """Make one connection; return its errno, or "SMC" or "TCP" if it works."""
         before = self.t.stat(self.t.b, "client_smc")
         self.c.gate("ask")
         end = self.c.expect("asked", self.t.left())["end"]
@@ -191,9 +191,9 @@ class Newcomers:
         return "SMC" if self.t.stat(self.t.b, "client_smc") > before else "TCP"
 
     def try_one(self, vm, path, nth):
-        """The connection whose NTH call fails; what became of it, or None without one.
+        """Make a connection whose NTH call fails; return its result, None without such a call.
 
-        The next one is SMC.
+        The next connection must be SMC.
         """
         what = f"call {nth} of {path} on {vm.name} failed"
         fail_at(self.t, vm, path, nth)

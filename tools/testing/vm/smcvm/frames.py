@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a capture of the relay holds: TCP, CLC, RDMA, LLC and CDC.
+"""Parses a capture of the relay: TCP, CLC, RDMA, LLC and CDC.
 
-Frames are in the order of the wire; an Accept or Confirm, a request of LLC and the
-like are found by their attributes.
+Frames are in the order of the wire. Scenarios select an Accept, a Confirm or an LLC
+request by attributes of the frame.
 """
 import ipaddress
 import struct
@@ -21,7 +21,7 @@ ROCE_PORT = 4791
 
 
 class Frame:
-    """One frame; what it does not have is None or empty.
+    """One frame; absent parts are None or empty.
 
     TIME is in seconds, ETHER the sender's MAC address.
     """
@@ -61,7 +61,7 @@ class Frame:
 
     @property
     def rkey(self):
-        """Of Accept and Confirm, or of CONFIRM RKEY."""
+        """The key in Accept, Confirm and CONFIRM RKEY."""
         at = 41 if self.clc else 5
         return self.payload[at:at + 4]
 
@@ -96,13 +96,13 @@ def roce(f, pkt):
 
 
 def ipv4(ip):
-    """Protocol, hop limit, addresses and payload of a packet."""
+    """The protocol, hop limit, addresses and payload of an IPv4 packet."""
     total, = struct.unpack_from("!H", ip, 2)
     return ip[9], ip[8], ip[12:16], ip[16:20], ip[(ip[0] & 15) * 4:total]
 
 
 def ipv6(ip):
-    """The same; it has no extension headers."""
+    """The same of an IPv6 packet without extension headers."""
     size, = struct.unpack_from("!H", ip, 4)
     return ip[6], ip[7], ip[8:24], ip[24:40], ip[40:40 + size]
 
@@ -127,7 +127,7 @@ def parse(number, time, data):
 
 
 def read(path):
-    """All frames of a capture; what was sent twice is marked as retry."""
+    """All frames of a capture; retransmissions are marked as retry."""
     with open(path, "rb") as file:
         raw = file.read()
     order = "<" if raw[:4] in (b"\xd4\xc3\xb2\xa1", b"\x4d\x3c\xb2\xa1") else ">"
@@ -151,7 +151,7 @@ def read(path):
 
 
 class Handshake:
-    """The CLC messages of one connection, found by its client's port."""
+    """The CLC messages of one connection, identified by its client's port."""
 
     def __init__(self, frames, syn):
         self.client, self.server = syn.src, syn.dst
@@ -169,7 +169,7 @@ class Handshake:
 
 
 def handshakes(frames, port):
-    """Those of the connections to a port, in the order of their SYNs."""
+    """The handshakes of the connections to a port, in the order of their SYNs."""
     out, seen = [], set()
     for f in frames:
         if f.sport and f.dport == port and f.flags & (SYN | ACK) == SYN and \

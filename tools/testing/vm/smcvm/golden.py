@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The SMC messages of captures and what they say.
+"""Decodes the SMC messages of captures, independently of the module.
 
-Read by RFC 7609 and the deployed formats with nothing of the module's, so that its
-codecs have something to be held against. What a message says are the members of the
-module's struct for it, in a dict; members that are zero may be missing.
+The code follows RFC 7609 and the deployed formats and shares nothing with the module, so
+that it can verify the module's codecs. The decoded message is a dict of the members of the
+module's struct for it; members that are zero may be missing.
 """
 from collections import namedtuple
 
@@ -12,13 +12,13 @@ from . import frames
 CLC_NAMES = {1: "proposal", 2: "accept", 3: "confirm", 4: "decline"}
 LLC_NAMES = {1: "confirm_link", 2: "add_link", 3: "add_link_cont", 4: "delete_link",
              6: "confirm_rkey", 7: "test_link", 9: "delete_rkey"}
-# KIND is the codec's, NAME says whether it is a reply, SENDER is the machine's number;
-# PAIRS are keys behind the message
+# KIND is the codec's, NAME shows whether it is a reply, SENDER is the machine's number;
+# PAIRS are the keys after the message
 Message = namedtuple("Message", "kind name sender data says pairs", defaults=([],))
 
 
 def read(paths, is_rfc=False):
-    """All messages of the captures of an exchange, in the order of the wire."""
+    """All messages in the captures of an exchange, in the order of the wire."""
     seen = [f for path in paths for f in frames.read(path) if not f.is_retry]
     for f in sorted(seen, key=lambda x: x.time):
         sender, data = f.ether[5], f.payload
@@ -107,7 +107,7 @@ def confirm_link(d, _):
 
 
 def add_link(d, is_rfc):
-    # deployed peers have two bytes more behind the MAC address
+    # deployed peers have two more bytes after the MAC address
     at = 0 if is_rfc else 2
     says = {"end": {**end(d, 4, 10 + at, 26 + at), "mtu": d[30 + at] & 15,
                     "psn": u(d, 31 + at, 3)},
@@ -122,7 +122,7 @@ def pair(d, at):
 
 
 def pairs(d):
-    """Keys that a long ADD LINK tells of."""
+    """The keys in a long ADD LINK."""
     nr = d[70] | d[71] << 8 if d[0] == 0x22 and len(d) > 44 else 0
     return [pair(d, at) for at in range(72, 72 + 16 * nr, 16)]
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Kernels, first file systems and modules of the machines.
+"""Builds kernels, initramfs and modules for the machines.
 
-What is made here lies in the cache, never in the tree. Two runners may work
-side by side: whatever is made is made under a lock and put in place by rename.
+All output is in the cache, never in the tree. Two runners may work in parallel: files are
+made under a lock and renamed into place.
 """
 import atexit
 import contextlib
@@ -25,7 +25,7 @@ CACHE = os.environ.get("SMC_CACHE") or os.path.expanduser("~/.cache/smc-bench")
 INITRAMFS_MODULES = ("virtio_pci", "virtio_console", "virtio_net",
                      "9pnet_virtio", "9p", "overlay")
 PROBE_TIMEOUT = 25
-# What scripts/kernel calls the image, the modules and the release of each kernel.
+# The names in scripts/kernel of the image, the modules and the release of each kernel.
 KINDS = {
     "stock": ("vmlinuz-6.12", "modules-6.12", "6.12"),
     "debug": ("debug-vmlinuz", "debug-modules", "debug"),
@@ -34,7 +34,7 @@ KINDS = {
 
 
 class BenchError(Exception):
-    """The bench itself does not work."""
+    """The test environment itself failed."""
 
 
 def run(argv, **kw):
@@ -50,7 +50,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def die_with_parent():
-    """In a child: be killed when the runner goes, however it goes."""
+    """In a child process: be killed when the runner ends for any reason."""
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -63,9 +63,9 @@ def locked(name):
 
 
 def wait_for_turn():
-    """Two pairs of machines on one host would each miss the other's deadlines.
+    """Wait until no other pair of machines runs: two pairs on one host miss deadlines.
 
-    The turn lasts until the file that is returned is closed.
+    The turn lasts until the caller closes the returned file.
     """
     os.makedirs(CACHE, exist_ok=True)
     turn = open(os.path.join(CACHE, "vm.lock"), "w", encoding="ascii")
@@ -78,7 +78,7 @@ def wait_for_turn():
 
 
 def script(*args):
-    """Ask scripts/kernel."""
+    """Run scripts/kernel; return its output."""
     p = subprocess.run([os.path.join(TOP, "scripts/kernel"), *args],
                        stdout=subprocess.PIPE, text=True)
     if p.returncode:
@@ -88,7 +88,7 @@ def script(*args):
 
 @functools.lru_cache(maxsize=4)
 def get(kind):
-    """The kernel of a name in KINDS, found or made once in a run."""
+    """The kernel of a name in KINDS, found or built once in a run."""
     return Kernel(kind)
 
 
@@ -106,7 +106,7 @@ class Kernel:
             raise BenchError(f"no modules.dep in {self.moddir}")
 
     def module_order(self):
-        """Files to load for the names of INITRAMFS_MODULES, in order."""
+        """The files to load for INITRAMFS_MODULES, in order."""
         deps, by_name = {}, {}
         with open(os.path.join(self.moddir, "modules.dep")) as f:
             for line in f:
@@ -127,7 +127,7 @@ class Kernel:
         return order
 
     def initramfs(self):
-        """Path of the initramfs, made when it or what it holds is new."""
+        """The path of the initramfs, which is built again when its contents change."""
         init = os.path.join(VM, "guest/init")
         with open(init, "rb") as f:
             mark = hashlib.sha256(f.read() + self.release.encode() +
@@ -170,15 +170,15 @@ class Kernel:
     @staticmethod
     @functools.lru_cache(maxsize=16)
     def depends(path):
-        """Names of the modules that the module PATH needs."""
+        """The names of the modules that the module PATH needs."""
         return [d for d in run(["/sbin/modinfo", "-F", "depends", path]).strip().split(",")
                 if d]
 
     @functools.lru_cache(maxsize=4)
     def smc_modules(self):
-        """Build our modules for this kernel, once in a run; returns {name: path}.
+        """Build our modules for this kernel, once in a run; return {name: path}.
 
-        What is loaded is a copy: another run may build again meanwhile.
+        The paths are copies, because another run may build again meanwhile.
         """
         copy = tempfile.mkdtemp(prefix="vm-modules-", dir=CACHE)
         atexit.register(shutil.rmtree, copy, True)
@@ -190,7 +190,7 @@ class Kernel:
 
 
 def qemu_accel(kernel):
-    """'kvm' where it boots the kernel, else 'tcg'; remembered in the cache."""
+    """'kvm' if that boots the kernel, else 'tcg'; the answer is cached."""
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return "tcg"
     with open("/proc/sys/kernel/random/boot_id") as f:
@@ -207,7 +207,7 @@ def qemu_accel(kernel):
 
 @functools.lru_cache(maxsize=None)
 def user_tool(name):
-    """Build NAME of tools/smc in the cache; its path.
+    """Build NAME of tools/smc in the cache; return its path.
 
     Dependency files name the sources, so each tree has a directory of its own.
     """
@@ -225,12 +225,12 @@ def preload_library():
 
 @functools.lru_cache(maxsize=1)
 def tsc_khz():
-    """Frequency of the host's time stamp counter; see tsckhz.c."""
+    """The frequency of the host's time stamp counter; see tsckhz.c."""
     return int(run([compile_c(os.path.join(VM, "tsckhz.c"))]))
 
 
 def kvm_boots(kernel):
-    """Does the kernel get as far as missing a root file system under kvm?"""
+    """True if the kernel boots under kvm up to its search for a root file system."""
     argv = ["qemu-system-x86_64", "-accel", "kvm", "-M", "q35", "-m", "512",
             "-display", "none", "-nodefaults", "-serial", "stdio", "-no-reboot",
             "-kernel", kernel.image, "-append", "console=ttyS0 panic=-1"]
@@ -243,7 +243,7 @@ def kvm_boots(kernel):
 
 
 def compile_c(src, *flags):
-    """Compile a C program of the bench into the cache; returns its path."""
+    """Compile a C program of the tests into the cache; return its path."""
     with open(src, "rb") as f:
         mark = hashlib.sha256(f.read() + " ".join(flags).encode()).hexdigest()[:16]
     name = os.path.basename(src)[:-2]

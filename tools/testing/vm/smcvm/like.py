@@ -6,7 +6,7 @@ PORT = 5400
 
 
 def both(t, server, client, port, kinds, peers=(None, None)):
-    """Results of the halves, on sockets of such families."""
+    """The results of both halves on sockets of the families KINDS."""
     s = t.half(t.a, server, kinds[0], port=port, peer=peers[1])
     s.expect("listening", t.left())
     c = t.half(t.b, client, kinds[1], port=port, peer=peers[0])
@@ -15,7 +15,7 @@ def both(t, server, client, port, kinds, peers=(None, None)):
 
 
 def declined(t, server, client, nr_cases, port):
-    """Both offer SMC, and the server declines: each time."""
+    """The results where both offer SMC and the server declines each connection."""
     for vm in (t.a, t.b):
         t.set(vm, peer_memory_ms=0)
     before = t.stat(t.a, "decline_tx")
@@ -27,7 +27,7 @@ def declined(t, server, client, nr_cases, port):
 
 
 def compare(t, server, client, nr_cases):
-    """Fail where the halves get other results on SMC than on TCP."""
+    """Fail if results on SMC differ from those on TCP."""
     results = {}
     pairs = [("tcp", "tcp"), (t.family, t.family), ("tcp", t.family), (t.family, "tcp")]
     if t.family == "smc":

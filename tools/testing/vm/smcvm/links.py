@@ -19,10 +19,10 @@ Link = namedtuple("Link", "num state device conns")
 
 
 def several(t, links=2, **more):
-    """Let new groups have so many links; their timers suit a slow machine.
+    """Allow new groups LINKS links, with timers for a slow machine.
 
-    An attempt of the RNIC lasts a second on the bench, and on the debug kernel longer:
-    with the usual seven it would take half a minute to find a silent loss.
+    An attempt of the RNIC lasts a second on the test machines, and longer on the debug
+    kernel: with the usual seven it would take half a minute to detect a silent loss.
     """
     t.no_groups()
     if t.slow > 1:
@@ -33,12 +33,12 @@ def several(t, links=2, **more):
 
 
 def nimble(t):
-    """Settings with which a link that is lost is noticed soon, for several().
+    """Settings for several() that detect a lost link soon.
 
-    soft-RoCE sends all that is outstanding again when an acknowledgment is late, and an
-    emulated machine is late with much outstanding: it would be sent again and again.
-    With small rings an attempt may be short, 67 ms on an idle host. Seven of them stand a
-    bad wire, and a host that stops a machine for a while.
+    Soft-RoCE retransmits all outstanding data when an acknowledgment is late. An emulated
+    machine with much outstanding data is always late, so retransmissions would not end.
+    With small rings an attempt may be short, 67 ms on an idle host. Seven attempts tolerate
+    a bad wire, and a host that pauses a machine for a while.
     """
     return {"wmem": 16384, "rmem": 16384, "rdma_retries": 6,
             "rdma_ack_exponent": 14 + t.patience.bit_length() - 1}
@@ -46,9 +46,9 @@ def nimble(t):
 
 @contextlib.contextmanager
 def afar(t, gateway=False):
-    """Meanwhile the machines have the addresses AFAR as well.
+    """During the context the machines also have the addresses AFAR.
 
-    They are on the link, or the peer is the GATEWAY to its own.
+    These are on the link; with GATEWAY the peer is the gateway to its own address.
     """
     ways = ((t.a, t.b.ip, *AFAR), (t.b, t.a.ip, *AFAR[::-1]))
     for vm, via, own, peer in ways:
@@ -62,7 +62,7 @@ def afar(t, gateway=False):
 
 
 def groups(vm):
-    """Link groups of a machine, from debugfs."""
+    """The link groups of a machine, from debugfs."""
     text = vm.read(OPER)
     out = []
     for m in re.finditer(r"^group (\w+) (\w+) (\w+) (\w+) peer (\w+) .*\n((?:  link .*\n?)*)", text, re.M):
@@ -73,21 +73,21 @@ def groups(vm):
 
 
 def active(vm):
-    """Active links of the only active group of a machine; none if there is no such group."""
+    """The active links of a machine's only active group; empty without such a group."""
     found = [g for g in groups(vm) if g.state == "ACTIVE"]
     return [x for x in found[0].links if x.state == "ACTIVE"] if len(found) == 1 else []
 
 
 def kind(vm):
-    """Class of the only active group of a machine, as it sees it."""
+    """The class of a machine's only active group, from that machine's view."""
     found = [g.type for g in groups(vm) if g.state == "ACTIVE"]
     return found[0] if len(found) == 1 else found
 
 
 def give_up(vm, what=None, of=None):
-    """Take the link with the most connections down as an operator would, or "all".
+    """Delete the link with the most connections by the operator's interface, or "all".
 
-    In the group of the id OF, else in the first. Returns the device of that link.
+    OF is the id of the group; the default is the first group. Returns the link's device.
     """
     group = next(g for g in groups(vm) if g.state == "ACTIVE" and of in (None, g.id))
     most = max((x for x in group.links if x.state == "ACTIVE"), key=lambda x: x.conns)
@@ -105,7 +105,7 @@ def add(t, vm, i):
 
 
 def card_up(t, vm, i):
-    """Undo "ip link set ethI down", which has cost the card its IPv6 address."""
+    """Undo "ip link set ethI down", which also removed the card's IPv6 address."""
     vm.run(f"ip link set eth{i} up; "
            f"ip -6 addr add fd43:{i or ''}::{vm.number}/64 dev eth{i} nodad"
            .replace("fd43:::", "fd43::"))
@@ -113,9 +113,9 @@ def card_up(t, vm, i):
 
 
 def appear(vm, i, net=43):
-    """RNIC number I on the LAN of eth0, with an interface, a MAC address and an IP address of its own.
+    """Add RNIC I to the LAN of eth0, with its own interface, MAC address and IP address.
 
-    The MAC address is the same each time: the peer may remember it for a while.
+    The MAC address is the same each time, because the peer may cache it.
     """
     vm.run(f"ip link add mac{i} link eth0 address 02:00:43:{net:02x}:{i:02x}:{vm.number:02x} "
            "type macvlan mode bridge && "
@@ -128,16 +128,15 @@ def vanish(vm, i):
 
 
 def lan(vm):
-    """Each interface answers for its own address only."""
+    """Let each interface answer ARP for its own address only."""
     vm.run("sysctl -qw net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2 "
            "net.ipv4.conf.all.rp_filter=0 net.ipv4.conf.default.rp_filter=0")
 
 
 class Streams:
-    """Streams of guest/streams.py from B to A, and how far they are.
+    """Streams of guest/streams.py from B to A, and their progress.
 
-    OURS are the machines with our module, which tells its links. PACE is that of
-    the streams.
+    OURS are the machines with our module, which shows its links. PACE is that of the streams.
     """
 
     def __init__(self, t, port, count=4, ours=None, **pace):
@@ -155,7 +154,7 @@ class Streams:
         return {n: self.t.stat(vm, n) for n in ("link_up", "link_down", "conn_moved")}
 
     def least(self, name):
-        """How much a counter has grown on each machine, at least."""
+        """The least growth of the counter NAME on the machines."""
         return min(self.t.stat(vm, name) - start[name]
                    for vm, start in zip(self.ours, self.start))
 
@@ -168,9 +167,9 @@ class Streams:
         return max(m["gap"] for m in marks)
 
     def have(self, links, what="links", spare=0):
-        """Wait until both sides have so many active links and no other queue pair.
+        """Wait until both sides have LINKS active links and no other queue pair.
 
-        SPARE may be there for another attempt at a link.
+        SPARE more queue pairs may exist for another attempt at a link.
         """
         t = self.t
 
@@ -198,9 +197,10 @@ class Streams:
         self.more()
 
     def lose(self, what, down, mend, links=2):
-        """Lose a link and get it back while the streams run; how long they stood still.
+        """Lose a link and get it back while the streams run; return their longest pause.
 
-        They go on before it is mended, so by what is left. LINKS are there before and after.
+        The streams go on before the link comes back, so they use the other links. There are
+        LINKS before and after.
         """
         t = self.t
         t.step(what)
@@ -213,13 +213,13 @@ class Streams:
         t.wait(lambda: self.least("link_up") > was_up, f"{what}: another link to come up", 30)
         self.have(links)
         gap = max(gap, self.more())
-        # each side chooses for itself, and of a deployed one nothing is known
+        # each side distributes its connections; a deployed peer may do so in any way
         if self.count >= links:
             self.spread(f"{what}: ")
         return gap
 
     def stop(self):
-        """End the streams in good order; not a byte was lost or doubled."""
+        """End the streams in good order; no byte was lost or repeated."""
         t = self.t
         for p in (self.s, self.c):
             p.gate("stop")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One machine of the bench: QEMU, its agent, its processes, its kernel log."""
+"""Controls one test machine: QEMU, its agent, its processes, its kernel log."""
 import itertools
 import json
 import os
@@ -15,8 +15,8 @@ from . import kernel
 from .kernel import BenchError
 from .splats import SPLAT
 
-# Splats that say nothing here: the modules are not signed, Pair.leaks() looks again
-# before it believes kmemleak, and scenarios make allocations fail, of a debugging aid, too.
+# Splats without meaning here: the modules are not signed, Pair.leaks() repeats the scans of
+# kmemleak, and scenarios make allocations fail, including those of a debugging aid.
 HARMLESS = re.compile(r"module verification failed|kmemleak: \d+ new suspected|"
                       r"ref_tracker: memory allocation failure")
 
@@ -29,7 +29,7 @@ class Failed(Exception):
 
 
 class Died(Failed):
-    """The machine is gone."""
+    """The machine has died."""
 
 
 class Result:
@@ -81,7 +81,7 @@ class Process:
 
     @property
     def value(self):
-        """What a half returned."""
+        """The value that a half returned."""
         for m in self.marks:
             if m["name"] == "return":
                 return m["value"]
@@ -137,7 +137,7 @@ class Process:
 
 
 class Machine:
-    """See Pair for how machines are put together."""
+    """One QEMU process and its state; Pair sets it up."""
 
     def __init__(self, name, number, kern, relay, rundir, vcpus=1, nics=1, accel="tcg",
                  plugin=None, cx16=False, limit=LIMIT):
@@ -162,8 +162,8 @@ class Machine:
         self.qemu = None
         self.paused = False
         self.log = []
-        self.log_base = 0       # where the log of what came after the boot begins
-        self.judged = 0         # how far judge() has looked
+        self.log_base = 0       # position of the first message after the boot
+        self.judged = 0         # position up to which judge() has read
         self.unjudged = []      # messages of earlier boots that judge() has not returned yet
 
     # Life
@@ -195,8 +195,8 @@ class Machine:
     def command(self):
         agent = os.path.join(kernel.VM, "guest/agent.py")
         debug = self.kernel.kind == "debug"
-        # noapic: a tick of the PIT between two stores of mp_irqdomain_alloc() is a null
-        # dereference as Linux boots, which loaded machines do meet. All devices have MSI-X.
+        # noapic: a PIT tick between two stores of mp_irqdomain_alloc() causes a null
+        # dereference during boot, which happens on loaded hosts. All devices have MSI-X.
         append = ("console=ttyS0 loglevel=5 oops=panic panic=-1 nokaslr mitigations=off "
                   f"tsc=reliable tsc_early_khz={kernel.tsc_khz()} noapic "
                   "random.trust_cpu=on quiet reboot=t "
@@ -204,9 +204,9 @@ class Machine:
                   "watchdog_thresh=60 log_buf_len=4M printk.devkmsg=on "
                   f"kmemleak=on bench.agent={agent} bench.host={self.name}")
         # QEMU 7.2 leaves garbage in the flags after a cmpxchg16b that did not
-        # exchange: an interrupt there is a double fault, in an allocation mostly.
-        # Programs hardly ever meet that; where they need it the kernel does without.
-        # The table by which the debug kernel finds CPUs has one for each socket.
+        # exchange: an interrupt there causes a double fault, usually in an allocation.
+        # Programs rarely hit that; where they need the instruction the kernel avoids it.
+        # The debug kernel's table of CPUs has one entry for each socket.
         cpu = "host" if self.accel == "kvm" else "qemu64,+rdrand,+rdseed"
         if self.cx16:
             append += " clearcpuid=cx16"
@@ -258,7 +258,7 @@ class Machine:
         return self.qemu is not None and self.qemu.poll() is None and not self.gone
 
     def power_off(self):
-        """Orderly end; raises when the machine does not reach it."""
+        """Shut down in good order; raise if the machine does not get there."""
         self.call("poweroff")
         try:
             rc = self.qemu.wait(self.limit)
@@ -271,7 +271,7 @@ class Machine:
             raise Failed(f"{self.name}: no end mark (QEMU's exit code {rc})")
 
     def destroy(self):
-        """End QEMU at once, as a power cut does."""
+        """Kill QEMU at once, like a power cut."""
         if self.qemu is None:
             return
         if self.qemu.poll() is None:
@@ -300,12 +300,12 @@ class Machine:
                         raise BenchError(f"qmp {cmd}: {ans['error']}")
 
     def instructions(self):
-        """How many the machine has executed; with a plugin that counts them."""
+        """The number of executed instructions; needs a plugin that counts them."""
         with open(self.insns, "rb") as f:
             return int.from_bytes(f.read(8), sys.byteorder)
 
     def freeze(self):
-        """Stand still: no instruction runs, the clock of the machine stops."""
+        """Pause the machine: no instruction runs and its clock stops."""
         self.qmp("stop")
         self.paused = True
 
@@ -367,9 +367,9 @@ class Machine:
                 p.rc = m["rc"]
 
     def until(self, cond, timeout, what, explain=None):
-        """Wait until COND() is true; events of this machine wake it.
+        """Wait until COND() is true; check it at each event of this machine.
 
-        Without TIMEOUT what takes longer than LIMIT counts as hung.
+        Without TIMEOUT a wait longer than LIMIT means that the machine hangs.
         """
         timeout = timeout or self.limit
         end = time.monotonic() + timeout
@@ -401,7 +401,7 @@ class Machine:
     # Processes
 
     def spawn(self, cmd, env=None, cwd="/tmp"):
-        """Start a program: a list, or a string for the shell."""
+        """Start a program; CMD is a list, or a string for the shell."""
         argv = ["/bin/sh", "-c", cmd] if isinstance(cmd, str) else list(map(str, cmd))
         what = cmd if isinstance(cmd, str) else " ".join(argv)
         p = self.new_process(what)
@@ -455,7 +455,7 @@ class Machine:
     # Kernel log
 
     def bad_lines(self, start=0):
-        """Lines from position START that must not be there, with what follows."""
+        """Forbidden lines from position START on, with the lines that follow."""
         with self.cond:
             log = self.log[max(start, self.log_base):]
         out = []
@@ -467,7 +467,7 @@ class Machine:
         return out
 
     def judge(self):
-        """What is bad in the log and was not when this was called last."""
+        """Forbidden lines in the log since the last call."""
         with self.cond:
             found = self.unjudged + [f"{self.name}: kernel log:\n{x}"
                                      for x in self.bad_lines(self.judged)]

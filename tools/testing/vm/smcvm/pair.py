@@ -16,22 +16,21 @@ from .relay import Relay
 
 HOSTS = {"a": 1, "b": 2}
 ROUTER, THIRD = 3, 4
-# How many times slower than an idle host one may be before a machine counts as hung;
-# BUSY where another pair of machines runs beside.
+# The factor by which a host may be slower than an idle one before a machine counts as hung;
+# BUSY applies while another pair of machines runs.
 IDLE, BUSY = 4, 8
-LEAK_SCANS = 3      # have to report a leak, since a pointer on the move may escape one
+LEAK_SCANS = 3      # must all report a leak: one scan may miss a pointer that moves
 LEAK_AGE = 6        # kmemleak reports nothing younger than five seconds
-# Its name says what an RDMA object is; and what differs between two looks at the same one.
+# The name of its number gives the kind of an RDMA object; CHANGING values may differ later.
 KIND = re.compile(r"\b(lqpn|cqn|mrn|pdn)\b")
 CHANGING = re.compile(r"(users|pdn|cqe|mrn|ctxn|state|sq-psn|rq-psn|local_dma_lkey) \S+ ?")
 SYSCTL_DIR = "/proc/sys/net/smc"
 
 
 def at_once(func, items):
-    """Call FUNC with each of ITEMS side by side; the results, or the first error.
+    """Call FUNC with each of ITEMS in parallel; return the results or raise the first error.
 
-    What is done to both machines takes as long as to one: each has a CPU of
-    the host.
+    Each machine has a CPU of the host, so work on both takes as long as on one.
     """
     items = list(items)
     with ThreadPoolExecutor(max(1, len(items))) as pool:
@@ -39,11 +38,11 @@ def at_once(func, items):
 
 
 class Pair:
-    """Options: kernel (one of kernel.KINDS), vcpus, nics, mtu, cx16 (for programs).
+    """The machines A and B and their relay.
 
-    PATIENCE is IDLE or BUSY.
-    With a PLUGIN (tools/bench/insns.c) the machines are emulated and count their
-    instructions.
+    Options: kernel (one of kernel.KINDS), vcpus, nics, mtu, cx16 (for programs). PATIENCE
+    is IDLE or BUSY. With a PLUGIN (tools/bench/insns.c) the machines are emulated and count
+    their instructions.
     """
 
     def __init__(self, kind="debug", vcpus=1, nics=1, mtu=1500, names="ab", plugin=None,
@@ -56,12 +55,12 @@ class Pair:
         self.slow = 4 if kind == "debug" else 1
         if vcpus > 1:
             self.slow *= 2
-        # limits only end what hangs, so generous ones cost nothing
+        # limits only end hung machines, so generous ones cost nothing
         self.patience = patience
         self.limit = LIMIT * self.slow * patience
-        # A link is lost after seven attempts, which outlast a stop of the machine by its
+        # A link is lost after seven attempts, which outlast a pause of the machine by its
         # host: 4.096 us * 2^16 each, or 2^17 beside another pair. A slow kernel needs more:
-        # when it acknowledges 64 KiB late, it is sent the same packets again and again.
+        # if it acknowledges 64 KiB late, the peer retransmits the same packets repeatedly.
         self.ack_exponent = 18 if self.slow > 1 else 14 + patience.bit_length() - 1
         self.dir = tempfile.mkdtemp(prefix="smcvm-")
         self.sides = {n: None for n in names}
@@ -94,16 +93,16 @@ class Pair:
 
     @staticmethod
     def devices(vm):
-        """Network and RDMA devices of a machine and the addresses they have."""
+        """Network and RDMA devices of a machine and their addresses."""
         return vm.run("ip -br addr | sort; rdma link | sort").out
 
     def setup(self, vm):
-        """Modules, addresses and RDMA devices of one machine."""
+        """Set up modules, addresses and RDMA devices of one machine."""
         mods = shlex.quote("/host" + self.kernel.moddir)
         lines = [
             "set -e",
             f"mkdir -p /lib/modules; ln -sfn {mods} /lib/modules/{self.kernel.release}",
-            # nothing may bring in the distribution's modules behind our back
+            # the kernel must not load the distribution's modules on demand
             "for m in smc smc_diag; do echo install $m /bin/false; done"
             " > /etc/modprobe.d/bench.conf",
             f"[ $(nproc) -eq {vm.vcpus} ]",
@@ -127,7 +126,7 @@ class Pair:
         self.rdma_base[vm.name] = self.rdma_objects(vm)
 
     def wait_gid(self, vm, i):
-        """The port is active and its table has the IPv4 address."""
+        """Wait until the port is active and its GID table has the IPv4 address."""
         gid = f"0000:0000:0000:0000:0000:ffff:0a2b:{i:02x}{vm.number:02x}"
         base = f"/sys/class/infiniband/rxe{i}/ports/1"
         vm.run(f"n=0; until grep -q ACTIVE {base}/state && "
@@ -137,11 +136,10 @@ class Pair:
 
     @contextlib.contextmanager
     def router(self):
-        """A third machine, which forwards between two segments.
+        """Run a third machine, which forwards between two segments, during the context.
 
-        It is 10.43.0.3 and fd43::3 on one, 10.43.1.3 and fd43:1::3 on the other.
-
-        It lives as long as the context, has no RDMA and ends in good order.
+        It is 10.43.0.3 and fd43::3 on one, 10.43.1.3 and fd43:1::3 on the other. It has no
+        RDMA device.
         """
         vm = Machine("r", ROUTER, self.kernel, self.relay, self.dir, 1, 2, self.accel,
                      limit=self.limit)
@@ -164,7 +162,7 @@ class Pair:
 
     @contextlib.contextmanager
     def third(self, dialect=0):
-        """A third machine with RNIC and our module, 10.43.0.4; lives as long as the context."""
+        """Run a third machine with RNIC and our module, 10.43.0.4, during the context."""
         name = "c"
         vm = Machine(name, THIRD, self.kernel, self.relay, self.dir, 1, self.nics, self.accel,
                      cx16=self.cx16, limit=self.limit)
@@ -183,7 +181,7 @@ class Pair:
                 del table[name]
 
     def reboot(self, name):
-        """Start a machine again, after kill() or to be rid of its state."""
+        """Restart a machine after kill(), or to discard its state."""
         vm = self.vms[name]
         vm.destroy()
         self.boot([name])
@@ -191,13 +189,13 @@ class Pair:
     # Modules
 
     def load_all(self, sides, dialect=0):
-        """Put each machine on its side of SIDES, at the same time."""
+        """Load on each machine the module that SIDES names, in parallel."""
         if "ours" in sides:
             self.kernel.smc_modules()
         at_once(lambda x: self.load(*x, dialect), zip(self.vms, sides))
 
     def load(self, name, side, dialect=0):
-        """Put machine NAME on SIDE: "ours", "stock" or "none"."""
+        """Load the module SIDE on machine NAME: "ours", "stock" or "none"."""
         vm = self.vms[name]
         if self.sides[name] == side and (side != "ours" or
                                          self.dialect[name] == dialect):
@@ -213,7 +211,7 @@ class Pair:
         self.dialect[name] = dialect
 
     def insert_ours(self, vm, dialect):
-        """Load our modules and set what the run wants, in one go."""
+        """Load our modules and apply the settings of the run."""
         lines = ["set -e"]
         for name in ("smc", "smc_diag"):
             path = self.kernel.smc_modules()[name]
@@ -226,16 +224,16 @@ class Pair:
         lines.append(f"echo {self.ack_exponent} > rdma_ack_exponent")
         vm.run("\n".join(lines))
         if self.slow > 1:
-            # the protocol's timers grow with the slowness of the kernel
+            # the protocol's timers scale with the slowness of the kernel
             vm.call("scale", dir=SYSCTL_DIR, factor=self.slow,
                     names=["clc_timeout_ms", "close_*_ms", "llc_*_ms"])
 
     def unload(self, name, look=True):
-        """Take the modules out; refused or left-over state is a failure."""
+        """Unload the modules; a refused rmmod or remaining RDMA objects are a failure."""
         vm = self.vms[name]
         if self.sides[name] in (None, "none"):
             return
-        # a socket may take its time to close after its process has ended
+        # a socket may close later than its process ends
         n = 100 * self.slow * self.patience
         r = vm.run("[ ! -d /sys/module/smc_diag ] || rmmod smc_diag; n=0; until err=$(rmmod "
                    f"smc 2>&1); do n=$((n+1)); [ $n -lt {n} ] || break; sleep 0.2; done; "
@@ -254,8 +252,8 @@ class Pair:
             raise Failed(f"{name}: RDMA objects are left after rmmod: {extra}")
 
     def rdma_objects(self, vm):
-        """What each object is, but for what differs between two looks at it."""
-        # to start a program takes most of a second on a debug kernel: one for all kinds
+        """A description of each RDMA object, without values that change over time."""
+        # a program takes most of a second to start on a debug kernel: one call for all kinds
         text = vm.run("for o in qp cq mr pd; do echo resource show $o; done | rdma -b -").out
         return [KIND.search(line)[0] + ": " + CHANGING.sub("", line).strip()
                 for line in text.splitlines()]
@@ -263,7 +261,7 @@ class Pair:
     # End
 
     def quiesce(self, name):
-        """Kill what still runs; returns what it was."""
+        """Kill remaining processes; return their descriptions."""
         vm = self.vms[name]
         left = [p for p in vm.leftovers() if p["state"] != "Z"]
         if left:
@@ -271,11 +269,11 @@ class Pair:
         return left
 
     def leaks(self, name):
-        """Memory that kmemleak finds unreferenced, and finds again.
+        """Memory that kmemleak reports as unreferenced in LEAK_SCANS scans.
 
-        A scan reports nothing that none has seen before, of which it takes a checksum,
-        nor what was younger than five seconds when it began. So the first one is for
-        the checksums, and for the time to pass.
+        A scan only takes the checksum of an object that is new to it, and ignores objects
+        younger than five seconds. So the first scan reports nothing, and gives objects time
+        to age.
         """
         vm = self.vms[name]
         path = "/sys/kernel/debug/kmemleak"
@@ -292,7 +290,7 @@ class Pair:
         return text
 
     def finish(self):
-        """End of a boot: returns a list of what was wrong."""
+        """End a boot; return a list of problems."""
         return sum(at_once(self.finish_one, self.vms), [])
 
     def finish_one(self, name):
@@ -316,7 +314,7 @@ class Pair:
         return wrong + vm.judge()
 
     def close(self, keep_logs=None):
-        """End everything at once. Logs go to the directory KEEP_LOGS."""
+        """Kill the machines and the relay. Logs go to the directory KEEP_LOGS."""
         for vm in self.vms.values():
             vm.destroy()
         self.relay.close()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Link groups in the midst of an LLC exchange: each of its messages lost on the wire.
+"""Stops link groups in an LLC exchange: the wire drops one of its messages.
 
-Imported within run(): machines have no use for it. The scenario's file has the halves
+Import this within run(): the machines cannot import it. The scenario's file has the halves
 server and client of guest/streams.py, serve_till_lost and ask_once of guest/common.py.
 """
 import time
@@ -34,11 +34,11 @@ def idle_rmb(x):
 
 
 def phases(t):
-    """(message, sender, at, name, what brings it about)"""
+    """Yield (message, sender, at, name, function that starts the exchange)."""
     for sender, at in (("a", REQUEST), ("b", REPLY)):
         for msg, name in ((ADD_LINK, "ADD LINK"), (ADD_LINK_CONT, "ADD LINK CONTINUATION")):
             yield msg, sender, at, name, another_link
-        # its flags have the dialect, too; only the server asks
+        # its flags also have the dialect; only the server sends the request
         yield CONFIRM_LINK, sender, "0:01", "CONFIRM LINK", another_link
         yield DELETE_LINK, sender, "3:20" if sender == "a" else REPLY, "DELETE LINK", \
             deleted_link(t.a)
@@ -65,7 +65,7 @@ def links_tell(phase):
 
 
 class Stand:
-    """A group whose message of a phase was lost: everybody stands where that finds them.
+    """A group in which the message of a phase was lost: both sides stay at that step.
 
     It has LINKS, one for each RNIC, and two streams, which END as those of Streams do.
     MORE are settings, as for several().
@@ -91,7 +91,7 @@ class Stand:
         self.was_down = self.streams.least("link_down")
         rules = [t.relay.rule(seg=k, llc=msg, frm=sender, at=at, drop=1) for k in range(links)]
         cause(self)
-        # of the link that the message was sent on; there it is sent again and again
+        # the rule of the link that carries the message, where retransmissions repeat it
         self.rule = t.wait(lambda: next((x for x in rules if t.relay.hits(x)[1]), None),
                            f"{self.what}: the message", 20)
         for rule in rules:
@@ -107,9 +107,9 @@ class Stand:
         return [p for p in self.procs if p.vm is vm]
 
     def reset(self, vm, gone):
-        """VM resets its connections, the other machine having GONE; how long it took.
+        """Wait until VM resets its connections after the other machine has GONE.
 
-        With settings of links_tell() it waits for no other answer.
+        With settings of links_tell() it waits for no other answer. Returns the duration.
         """
         t = self.t
         began = time.monotonic()
@@ -118,17 +118,17 @@ class Stand:
         t.wait_all(streams)
         took = time.monotonic() - began
         t.check(set(streams.value) <= RESET, f"{self.what}: streams ended with {streams.value}")
-        # this one may have become TCP, or have had its answer
+        # this connection may have fallen back, or have its answer
         t.wait_all(*asker)
         return took
 
     def stop(self):
-        """The server of single connections ends in good order."""
+        """Stop the server of single connections in good order."""
         self.other.gate("stop")
         self.t.wait_all(self.other)
 
     def forget(self):
-        """No socket is left on either side; MORE counts no longer."""
+        """Check that no socket is left on either side; restore the settings MORE."""
         for vm in (self.t.a, self.t.b):
             for port in (self.port, self.other_port):
                 self.t.no_sockets(vm, port)

@@ -39,7 +39,7 @@ class Relay:
         return ans[1:]
 
     def port(self, name, seg):
-        """Sockets of a network card: (relay's path, QEMU's path)."""
+        """Make the sockets of a network card: (relay's path, QEMU's path)."""
         relay = os.path.join(self.dir, f"{name}{seg}.relay")
         qemu = os.path.join(self.dir, f"{name}{seg}.qemu")
         self.cmd("port", name, seg, relay, qemu)
@@ -67,7 +67,7 @@ class Relay:
         self.cmd("unrule", number)
 
     def hits(self, number):
-        """(frames that matched, frames that were acted on)"""
+        """The (matching frames, frames with an action) of a rule."""
         seen, acted = self.cmd("hits", number)
         return int(seen), int(acted)
 
@@ -86,7 +86,7 @@ class Relay:
         self.cmd("inject", seg, to, data.hex())
 
     def reset(self):
-        """No rules, no cuts."""
+        """Remove all rules and cuts."""
         self.unrule()
         for seg in range(3):
             if self.stats(seg):

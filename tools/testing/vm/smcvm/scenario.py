@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a scenario file is and what it works with.
+"""Loads scenario files, and provides the object t that they work with.
 
-A scenario is a file scenarios/WING/NAME.py: a docstring whose first line says what
-it is and whose "covers:" lines name requirements, the names of DEFAULTS where they
-differ, halves that run
-inside the machines (functions with h as first argument, see guest/halves.py)
-and run(t), which keeps them in step.
+A scenario is a file scenarios/WING/NAME.py. The first line of its docstring states what
+it proves, the "covers:" lines name requirements. The file sets names of DEFAULTS where it
+needs other values. Its halves run inside the machines: functions with h as first argument,
+see guest/halves.py. Its function run(t) controls the halves.
 """
 import functools
 import glob
@@ -24,16 +23,16 @@ DEFAULTS = {
     "dialects": (0, 1),         # 0 deployed, 1 rfc
     "sides": ("ours", "ours"),  # modules of A and B
     "nics": 1,
-    "cx16": False,              # its programs need cmpxchg16b
+    "cx16": False,              # True if its programs need cmpxchg16b
     "vcpus": (1,),              # the first is what `check` uses
     "ipv": (4,),
     "family": "smc",
     "timeout": 40,              # seconds on the stock kernel
-    "fresh": False,             # needs a boot of its own
+    "fresh": False,             # True if it needs a boot of its own
 }
 
 
-# what modules of two kinds have in common
+# the EID that our module and the distribution's share
 EID = "SMC-BENCH.STRANGERS"
 
 
@@ -58,7 +57,7 @@ class Scenario:
 
 @functools.cache
 def paths():
-    """File of each scenario, by its name."""
+    """The file of each scenario, by name."""
     files = glob.glob(os.path.join(SCENARIOS, "*/*.py"))
     found = {os.path.basename(path)[:-3]: path for path in files}
     if len(found) != len(files):
@@ -71,7 +70,7 @@ def all_names():
 
 
 class Case:
-    """One scenario in one variant, perhaps with other modules (SIDES) than its own."""
+    """One scenario in one variant; SIDES may replace the scenario's modules."""
 
     def __init__(self, scenario, kind, dialect, vcpus, ipv, family=None, sides=None):
         self.scenario = scenario
@@ -99,7 +98,7 @@ class Case:
         return f"{s.name} ({' '.join(words)})"
 
     def are_strangers(self):
-        """One machine has another module, of which the scenario does not know."""
+        """True if one machine has another module than the scenario expects."""
         return self.is_swapped and "stock" in self.sides
 
     def boot_key(self):
@@ -107,7 +106,7 @@ class Case:
 
 
 class Test:
-    """The t of run(t)."""
+    """The argument t of run(t)."""
 
     def __init__(self, pair, case, outdir, long=False):
         self.pair = pair
@@ -134,13 +133,13 @@ class Test:
         return debug if self.kind == "debug" else stock
 
     def step(self, text):
-        """Say in the kernel logs, and so in a failure, what comes now."""
+        """Announce a step in the kernel logs, and so in the report of a failure."""
         for vm in (self.a, self.b):
             if vm.alive() and not vm.paused:
                 vm.call("say", text=f"smc-bench: {text}")
 
     def note(self, text):
-        """A word for the line of the result."""
+        """Add text to the line of the result."""
         self.notes.append(text)
 
     def left(self):
@@ -149,7 +148,7 @@ class Test:
     def set(self, vm, **settings):
         """Change settings of net.smc until the end of the scenario.
 
-        They are our module's; the distribution's stays as it is.
+        This affects our module only, not the distribution's.
         """
         if self.family != "smc" or self.pair.sides[vm.name] == "stock":
             return
@@ -168,10 +167,10 @@ class Test:
             del self.changed[vm, name]
 
     def no_groups(self):
-        """No link group is left, and none outlives its connections from now on.
+        """End all link groups; from now on a group ends with its last connection.
 
-        An idle group keeps the time it was given when it became idle, so that
-        of an earlier scenario goes with its module. Settings stay.
+        A group gets its idle time when it becomes idle. So the groups of an earlier scenario
+        are ended by a reload of the module, which keeps the settings.
         """
         machines = (self.a, self.b)
         if all((vm, "net.smc.lgr_idle_ms") in self.changed for vm in machines):
@@ -191,7 +190,7 @@ class Test:
     def half(self, vm, func, family=None, ipv=None, netns=None, **args):
         """Start the function FUNC of the scenario's file on machine VM.
 
-        With NETNS in the network namespace of that name.
+        NETNS is the network namespace to run in.
         """
         peer = self.b if vm is self.a else self.a
         config = {"family": family or self.family, "ipv": ipv or self.ipv,
@@ -203,9 +202,9 @@ class Test:
         return vm.half(self.guest_path(self.case.scenario.path), name, args, config)
 
     def both(self, server, client, port=5000, sargs=None, cargs=None, **args):
-        """Start a server half on A and, once it listens, a client half on B.
+        """Start a server half on A and, when it listens, a client half on B.
 
-        Waits for both; returns their values.
+        Wait for both; return their values.
         """
         s = self.half(self.a, server, port=port, **args, **(sargs or {}))
         s.expect("listening", self.left())
@@ -214,11 +213,11 @@ class Test:
         return s.value, c.value
 
     def wait_all(self, *procs):
-        """Wait until all processes have ended well; fail with the first."""
+        """Wait until all processes have succeeded; fail as soon as one fails."""
         self.all_of(procs, lambda p: p.rc == 0, "end")
 
     def expect_all(self, name, *procs):
-        """Wait until all halves are at the mark NAME; returns its data."""
+        """Wait until all halves have reached the mark NAME; return its data."""
         self.all_of(procs, lambda p: p.find(name) is not None, f"mark {name}")
         return [p.expect(name, 1) for p in procs]
 
@@ -240,12 +239,10 @@ class Test:
 
     def in_step(self, server, client, port, check=None, vm_mode=("SMC-R", "SMC-R"),
                 count=1, cargs=None, **args):
-        """Run halves that meet at the mark "moved" and part at the gate "end".
+        """Run halves that stop at the mark "moved" until the gate "end" opens.
 
-        The client has the arguments CARGS, too.
-
-        While they stand at the mark both machines must list COUNT sockets in
-        the modes VM_MODE, and CHECK() is called.
+        CARGS are further arguments of the client. When both have reached the mark, the
+        machines must list COUNT sockets in the modes VM_MODE; then CHECK() is called.
         """
         s = self.half(self.a, server, port=port, **args)
         s.expect("listening", self.left())
@@ -301,9 +298,9 @@ class Test:
             raise Failed(f"{vm.name}: {sent} RDMA packets cannot carry {nbytes} bytes")
 
     def not_carried(self, vm, most=10):
-        """RDMA must have carried nothing from VM.
+        """RDMA must have carried at most MOST packets from VM.
 
-        An idle link group of an earlier scenario may say a word.
+        An idle link group of an earlier scenario may send a few.
         """
         sent = self.rdma_packets(vm)
         if sent > most:
@@ -350,17 +347,17 @@ class Test:
         return int(rows[name])
 
     def queue_pairs(self, vm):
-        """How many RC queue pairs machine VM has."""
+        """The number of RC queue pairs of machine VM."""
         return vm.run("rdma resource show qp").out.count("type RC")
 
     def memory_regions(self, vm):
-        """How many memory regions machine VM has."""
+        """The number of memory regions of machine VM."""
         return len(vm.run("rdma resource show mr").out.splitlines())
 
     # Machines
 
     def guest_path(self, path):
-        """Path inside a machine of a file of the host."""
+        """The path of a host file inside a machine."""
         return "/host" + os.path.abspath(path)
 
     def preload(self):
@@ -370,18 +367,18 @@ class Test:
         return {"LD_PRELOAD": self.guest_path(kernel.preload_library())}
 
     def ueid(self, vm, what):
-        """Give the module of machine VM, ours or stock, an EID; "--flush" takes all."""
+        """Add an EID to the module of machine VM, ours or stock; "--flush" deletes all."""
         tool = os.path.join(kernel.TOP, "tools/bench/ueid")
         vm.run(f"python3 {self.guest_path(tool)} {what}")
 
     def share_eid(self):
-        """Give both modules, ours or stock, one EID in common and no other."""
+        """Set one EID on both modules, ours or stock, and no other."""
         for vm in (self.a, self.b):
             self.ueid(vm, "--flush")
             self.ueid(vm, EID)
 
     def ours(self):
-        """The machines that have our module."""
+        """The machines with our module."""
         return [vm for vm in (self.a, self.b) if self.pair.sides[vm.name] == "ours"]
 
     def strangers(self, sides):
@@ -399,14 +396,14 @@ class Test:
         return ours, stock
 
     def program(self, name, *flags):
-        """Compile guest/NAME.c; its path inside the machines."""
+        """Compile guest/NAME.c; return its path inside the machines."""
         src = os.path.join(kernel.VM, "guest", name + ".c")
         return self.guest_path(kernel.compile_c(src, "-pthread", *flags))
 
     def reload(self, *vms, look=True):
-        """Unload and load the module again: no link group, no memory of peers.
+        """Reload the module, which ends all link groups and the cache of peers.
 
-        With LOOK what the module left of the RDMA device is looked at.
+        With LOOK, check that the module leaves no objects on the RDMA device.
         """
         self.changed = {k: v for k, v in self.changed.items() if k[0] not in vms}
         at_once(lambda vm: self.reload_one(vm, look), vms)

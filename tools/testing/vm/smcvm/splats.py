@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the kernel says when something is wrong with it.
+"""Patterns of kernel messages that report a fault.
 
-machine.py and tools/testing/kunit/ktap.py look for it, and each knows for itself
-which of these lines mean nothing there.
+machine.py and tools/testing/kunit/ktap.py search for them; each has its own list of
+harmless lines.
 """
 import re
 
-# The last words of a machine that ends well ("reboot: Power down") match none.
+# The last message of an orderly shutdown ("reboot: Power down") matches none.
 SPLAT = re.compile("|".join([
     r"\bWARNING:",
     r"\bBUG[: ]",
@@ -43,7 +43,7 @@ SPLAT = re.compile("|".join([
     r"memory used for lock",
     r"sleeping function called",
     r"scheduling while atomic",
-    # what goes on for too long
+    # stalls
     r"INFO: (task|rcu)",
     r"blocked for more than",
     r"rcu.*\bstall|detected stall|self-detected",
@@ -51,6 +51,6 @@ SPLAT = re.compile("|".join([
     r"WQ_MEM_RECLAIM",
     # modules that do not fit
     r"disagrees about version|Unknown symbol|module verification failed",
-    # of the agent of a machine here
+    # from the agent of a machine
     r"kernel messages lost",
 ]))
