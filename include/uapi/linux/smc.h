@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
- * User-space interface of AF_SMC sockets: creating them, their options, and
- * the generic netlink families that tools know. This module answers
- * SMC_NETLINK_DUMP_UEID and what follows it; other commands get EOPNOTSUPP,
- * and the family SMC_PNETID is not there.
+ * User-space interface of AF_SMC sockets: their creation, their options, and
+ * the generic netlink families that tools use. This module implements
+ * SMC_NETLINK_DUMP_UEID and the commands after it; other commands get
+ * EOPNOTSUPP, and the family SMC_PNETID does not exist.
  *
- * All numbers are written out: they are the interface, and must not move when
+ * All numbers are explicit: they are the interface, and must not change when
  * a line is added.
  */
 #ifndef _UAPI_LINUX_SMC_H_
@@ -18,10 +18,10 @@
 #define SMCPROTO_SMC6	1	/* over IPv6, or IPv4 through mapped addresses */
 
 /* Level SOL_SMC (286) of getsockopt() and setsockopt() */
-#define SMC_LIMIT_HS	1	/* int, not zero: on; counts at once */
+#define SMC_LIMIT_HS	1	/* int, non-zero: on; takes effect at once */
 
 /*
- * Reasons to use TCP: the diagnosis in a Decline, and what sock_diag reports.
+ * Reasons to use TCP: the diagnosis in a Decline, and in answers of sock_diag.
  * Peers on other systems use values of their own.
  */
 enum smc_decline_reason {
@@ -63,7 +63,7 @@ enum smc_decline_reason {
 	SMC_CLC_DECL_ERR_REGBUF	 = 0x09990003,
 };
 
-/* Generic netlink family that names the networks which ports belong to */
+/* Generic netlink family for the PNET IDs of ports */
 #define SMCR_GENL_FAMILY_NAME		"SMC_PNETID"
 #define SMCR_GENL_FAMILY_VERSION	1
 
@@ -299,7 +299,7 @@ enum smc_tech_attr {
 	SMC_NLA_STATS_T_MAX		= 21,
 };
 
-/* A histogram of sizes: u64 each, up to and including the size named */
+/* A histogram of sizes: u64 each, up to and including the named size */
 enum smc_size_attr {
 	SMC_NLA_STATS_PLOAD_8K		= 1,
 	SMC_NLA_STATS_PLOAD_16K		= 2,

@@ -15,10 +15,10 @@ struct smc_diag_req {
 	__u8	family;			/* AF_SMC */
 	__u8	pad[2];
 	__u8	ext;			/* SMC_DIAG_WANT() of the attributes */
-	struct inet_diag_sockid	id;	/* not looked at */
+	struct inet_diag_sockid	id;	/* ignored */
 };
 
-/* Attributes of an answer; those with WANT come only when asked for */
+/* Attributes of an answer; those with WANT come only on request */
 enum smc_diag_attr {
 	SMC_DIAG_NONE		= 0,
 	SMC_DIAG_CONNINFO	= 1,	/* WANT: struct smc_diag_conninfo */
@@ -27,7 +27,7 @@ enum smc_diag_attr {
 	SMC_DIAG_DMBINFO	= 4,	/* WANT: struct smc_diag_dmbinfo */
 	SMC_DIAG_FALLBACK	= 5,	/* struct smc_diag_fallback */
 	SMC_DIAG_MAX		= 5,
-	/* of this module, far from what others may add */
+	/* of this module, far from numbers that other modules may add */
 	SMC_DIAG_LINKINFO	= 64,	/* with LGRINFO: struct smc_diag_linkinfo */
 	SMC_DIAG_LISTENINFO	= 65,	/* of a listener: struct smc_diag_listeninfo */
 };
@@ -35,7 +35,7 @@ enum smc_diag_attr {
 #define SMC_DIAG_WANT(attr)	(1 << ((attr) - 1))
 
 enum smc_diag_mode {
-	SMC_DIAG_MODE_SMCR		= 0,	/* also as long as undecided */
+	SMC_DIAG_MODE_SMCR		= 0,	/* also while undecided */
 	SMC_DIAG_MODE_FALLBACK_TCP	= 1,
 	SMC_DIAG_MODE_SMCD		= 2,
 };
@@ -69,7 +69,7 @@ struct smc_diag_msg {
 	__aligned_u64	inode;
 };
 
-/* Place in a ring: how often it has been round, and the offset */
+/* Position in a ring: wrap number and offset */
 struct smc_diag_cursor {
 	__u16	zero;
 	__u16	wrap;
@@ -86,11 +86,11 @@ struct smc_diag_flags {
 struct smc_diag_conninfo {
 	__u32	token;
 	__u32	sndbuf_size;
-	__u32	rmbe_size;		/* what the peer writes into */
-	__u32	peer_rmbe_size;		/* what we write into */
+	__u32	rmbe_size;		/* the peer writes into it */
+	__u32	peer_rmbe_size;		/* we write into it */
 
-	struct smc_diag_cursor	rx_prod, rx_cons;	/* came in; was read */
-	struct smc_diag_cursor	tx_prod, tx_cons;	/* announced; peer read */
+	struct smc_diag_cursor	rx_prod, rx_cons;	/* received; read */
+	struct smc_diag_cursor	tx_prod, tx_cons;	/* announced; read by the peer */
 	struct smc_diag_flags	rx_flags, tx_flags;
 	/* of our own data: in the ring, posted, completed */
 	struct smc_diag_cursor	tx_prep, tx_sent, tx_fin;
@@ -109,20 +109,20 @@ struct smc_diag_lgrinfo {
 	__u8	role;			/* 0 client, 1 server */
 };
 
-/* More of that link and its group; 12 bytes */
+/* More about that link and its group; 12 bytes */
 struct smc_diag_linkinfo {
-	__u32	user_id;		/* ours, as the peer shows it */
+	__u32	user_id;		/* our link user id, which the peer shows, too */
 	__u32	peer_user_id;
-	__u8	nr_links;		/* that can carry data; 1: no redundancy */
+	__u8	nr_links;		/* usable for data; 1: no redundancy */
 	__u8	pad[3];
 };
 
-/* What waits at a listener; 20 bytes */
+/* The children of a listener; 20 bytes */
 struct smc_diag_listeninfo {
-	__u32	queue;			/* connections for accept(), as in TCP_INFO */
+	__u32	queue;			/* children for accept(), as in TCP_INFO */
 	__u32	queue_max;		/* the backlog of listen() */
-	__u32	handshakes;		/* of SMC under way */
-	__u32	deferred;		/* done, but for the peer's first byte */
+	__u32	handshakes;		/* SMC handshakes under way */
+	__u32	deferred;		/* complete except for the peer's first byte */
 	__u32	family;			/* of its address, AF_INET or AF_INET6 */
 };
 
