@@ -62,7 +62,7 @@ static bool fetch(struct nlattr **tb, int type, void *to, size_t size)
 	return true;
 }
 
-/* Returns 0, or a negative NLE code if the message is no answer of ours. */
+/* Returns 0, or a negative NLE code if the message is no valid answer. */
 int diag_parse(struct nlmsghdr *nlh, struct diag_sock *sock)
 {
 	struct nlattr *tb[SMC_DIAG_LISTENINFO + 1];
@@ -88,7 +88,7 @@ int diag_parse(struct nlmsghdr *nlh, struct diag_sock *sock)
 				sizeof(sock->group));
 	sock->has_queue = fetch(tb, SMC_DIAG_LISTENINFO, &sock->queue,
 				sizeof(sock->queue));
-	/* Text from the kernel ends inside its field. */
+	/* Terminate the kernel's text inside its field. */
 	sock->link.ibname[SMC_DIAG_IBNAME_LEN - 1] = '\0';
 	sock->link.gid[SMC_DIAG_GID_LEN - 1] = '\0';
 	sock->link.peer_gid[SMC_DIAG_GID_LEN - 1] = '\0';
@@ -113,8 +113,8 @@ static int visit_one(struct nl_msg *msg, void *arg)
 }
 
 /*
- * Calls visit for every socket, until it returns non-zero. Returns 0 or a
- * negative NLE code; -NLE_OBJ_NOTFOUND where no module answers for SMC.
+ * Calls visit for every socket until it returns non-zero. Returns 0 or a
+ * negative NLE code; -NLE_OBJ_NOTFOUND if no module answers for SMC.
  */
 int diag_dump(diag_visit visit, void *arg)
 {
@@ -130,7 +130,7 @@ int diag_dump(diag_visit visit, void *arg)
 	nl = nl_socket_alloc();
 	if (!nl)
 		return -NLE_NOMEM;
-	/* Sockets come and go: messages of a dump need no acknowledgment. */
+	/* Messages of a dump need no acknowledgment. */
 	nl_socket_disable_auto_ack(nl);
 	nl_socket_set_msg_buf_size(nl, 32768);
 	nl_socket_modify_cb(nl, NL_CB_VALID, NL_CB_CUSTOM, visit_one, &to);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Writing JSON while the data passes by.
+ * Writes JSON as a stream.
  */
 #include <inttypes.h>
 
@@ -22,7 +22,7 @@ static void put_text(struct json *json, const char *text)
 	fputc('"', json->file);
 }
 
-/* The comma and the line before a member, and its name where it has one. */
+/* Writes the comma and the newline before a member, and its name if any. */
 static void put_name(struct json *json, const char *name)
 {
 	if (json->has_member[json->depth])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * smc list: what each SMC socket uses, and if it uses TCP, why.
+ * smc list: the transport of each SMC socket, and the reason if it is TCP.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct printer {
 
 #define ADDR_TEXT (INET6_ADDRSTRLEN + sizeof("[]:65535"))
 
-/* IPv4 addresses fill the first word only; that any will do fills none, of either. */
+/* IPv4 addresses fill the first word only; the wildcard address of either family is zero. */
 static bool is_v4(const struct diag_sock *sock)
 {
 	const struct inet_diag_sockid *id = &sock->msg.id;
@@ -39,7 +39,7 @@ static void endpoint(char *text, const struct diag_sock *sock,
 	snprintf(text, ADDR_TEXT, v4 ? "%s:%u" : "[%s]:%u", host, ntohs(port));
 }
 
-/* While unconnected it is open what the socket will use. */
+/* The transport is undecided until the socket is connected. */
 static const char *mode_of(const struct diag_sock *sock)
 {
 	const struct smc_diag_msg *msg = &sock->msg;

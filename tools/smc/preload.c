@@ -4,7 +4,7 @@
  *
  * Only socket() is wrapped: an SMC socket takes every other call that a TCP socket
  * takes. The kernel is asked for IPPROTO_SMC, and for AF_SMC if it does not know
- * that protocol. If it refuses both, for whatever reason, the program gets its TCP
+ * that protocol. If it refuses both, for any reason, the program gets a TCP
  * socket: filters and security policies that do not know SMC break no program.
  *
  * The next socket() in the loader's order is called, so that other preloaded
@@ -43,7 +43,7 @@ static socket_fn next_socket(void)
 	static socket_fn next;
 	socket_fn found;
 
-	/* Two threads that come here at once find the same. */
+	/* Two threads in parallel find the same function. */
 	found = __atomic_load_n(&next, __ATOMIC_RELAXED);
 	if (!found) {
 		found = (socket_fn)dlsym(RTLD_NEXT, "socket");
@@ -52,7 +52,7 @@ static socket_fn next_socket(void)
 	return found;
 }
 
-/* The environment is read once: it may be long, and sockets many. */
+/* Reads the environment once: it may be long, and there may be many sockets. */
 static int wants_debug(void)
 {
 	static int wants = -1;
@@ -87,8 +87,8 @@ static int is_tcp(int domain, int type, int protocol)
 }
 
 /*
- * The kernel looks for a module each time it is asked for a protocol that it does not
- * know. One that has AF_SMC without IPPROTO_SMC is asked once.
+ * The kernel looks for a module at each request for an unknown protocol. So a kernel
+ * with AF_SMC, but without IPPROTO_SMC, gets only one request for IPPROTO_SMC.
  */
 static int smc_socket(socket_fn next, int domain, int type)
 {

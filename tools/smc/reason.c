@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The reasons for using TCP, in words. The same codes travel in the Decline
- * message, so some of them only ever come from peers.
+ * The reasons for using TCP, in words. Declines carry the same codes, so some
+ * of them come only from peers.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static const struct reason *find(uint32_t code)
 	return NULL;
 }
 
-/* NULL when this very code has no name. */
+/* NULL if the code has no name of its own. */
 const char *reason_name(uint32_t code)
 {
 	const struct reason *reason = find(code);
@@ -74,7 +74,7 @@ const char *reason_name(uint32_t code)
 	return reason && reason->code == code ? reason->name : NULL;
 }
 
-/* Unknown details are described by the reason or the class they belong to. */
+/* A code with unknown details gets the text of its reason or class. */
 const char *reason_text(uint32_t code)
 {
 	const struct reason *reason = find(code);

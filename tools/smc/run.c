@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * smc run: start a program with the preload library in front of its others.
+ * smc run: start a program with the preload library before its other ones.
  */
 #include <errno.h>
 #include <limits.h>
@@ -20,8 +20,8 @@ static bool is_library(char *path, size_t size, const char *dir, const char *bel
 }
 
 /*
- * The library next to the tool wins, so that a tool which was only built uses
- * what was built with it; then that of the tool's own prefix.
+ * The library next to the tool comes first, so that a tool in its build
+ * directory uses the library built with it; then that of the tool's prefix.
  */
 static bool find_library(char *path, size_t size)
 {
@@ -39,7 +39,7 @@ static bool find_library(char *path, size_t size)
 	return is_library(path, size, SMC_LIBDIR, "");
 }
 
-/* The dynamic loader separates by blanks and colons, and has no quoting. */
+/* Blanks and colons separate names for the dynamic loader, which has no quoting. */
 static int set_preload(const char *library)
 {
 	const char *others = getenv("LD_PRELOAD");

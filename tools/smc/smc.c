@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * smc - run programs over SMC sockets and see what became of them
+ * smc - run programs over SMC sockets and show the state of the sockets
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ static int run(const struct command *command, int argc, char **argv)
 	return status;
 }
 
-/* What could not be written is no success. */
+/* A failed write of the output is a failure of the command. */
 static int written(int status)
 {
 	if (!status && (fflush(stdout) || ferror(stdout))) {

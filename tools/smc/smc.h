@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the files of the user tool share: one object per file, and the commands
- * that main() dispatches to.
+ * Interfaces between the files of the user tool, and the commands that main()
+ * calls.
  */
 #ifndef TOOLS_SMC_H
 #define TOOLS_SMC_H
@@ -20,7 +20,7 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Exit status of a command that was called in a wrong way */
+/* Exit status of wrong usage */
 #define EXIT_USAGE 2
 
 /* commands: argv[0] is the command's name */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * diag_parse() against messages laid out by hand, byte by byte.
+ * Tests diag_parse() with messages that are laid out byte by byte.
  */
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static void expect(const char *what, bool is_true)
 	failed++;
 }
 
-/* A netlink header and 64 bytes of answer, all zero but for the given. */
+/* A netlink header and 64 bytes of answer, zero except for the given values. */
 static unsigned char *start(void)
 {
 	memset(&msg, 0, sizeof(msg));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Asks for one socket, as a program under test: DOMAIN TYPE PROTOCOL. Prints
- * the error, or the domain, the protocol and the flags of what it got.
+ * A program under test: requests one socket, DOMAIN TYPE PROTOCOL. Prints the
+ * error, or the domain, the protocol and the flags of the socket.
  */
 #include <errno.h>
 #include <fcntl.h>

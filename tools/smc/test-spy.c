@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The library behind the preload library, in tests: reports which sockets it
- * is asked for, and plays a kernel with or without SMC. SPY_IPPROTO and SPY_SMC say
- * what requests for IPPROTO_SMC and for AF_SMC get: "yes" a socket, or the number of an
- * error; unset, the kernel is asked. With
- * SPY_NO_MODULE what is asked of the module is asked of one that no kernel has:
- * the answer is the kernel's own, and no module is loaded for it.
+ * The next library after the preload library, in tests: prints requests for
+ * sockets, and simulates a kernel with or without SMC. SPY_IPPROTO and SPY_SMC
+ * are the results of requests for IPPROTO_SMC and for AF_SMC: "yes" is a socket,
+ * a number is an errno; unset, the kernel decides. With SPY_NO_MODULE, requests
+ * to the module go to a module that no kernel has: the kernel itself answers,
+ * and loads no module.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -52,7 +52,7 @@ int socket(int domain, int type, int protocol)
 	return next(domain, type, 0);
 }
 
-/* A request of netlink: for a family by its name, or for the sockets of one. */
+/* A netlink request for a family by its name, or for the sockets of a family. */
 ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 {
 	sendmsg_fn next = (sendmsg_fn)dlsym(RTLD_NEXT, "sendmsg");

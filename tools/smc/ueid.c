@@ -77,7 +77,7 @@ static int ueid_show(void)
 	return 0;
 }
 
-/* The words for what the module answers. */
+/* The text for an error of the module. */
 static const char *ueid_error(int cmd, int err)
 {
 	switch (-err) {
