@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The wire between the virtual machines of the bench.
+ * The wire between the test machines.
  *
  * Each network card of each machine is a unix datagram socket pair with QEMU
  * (-netdev dgram). A segment joins the cards with the same number of all
@@ -31,10 +31,10 @@
  *
  * Rule keys: seg=N from=NAME proto=tcp|udp|icmp|arp|roce|ip6 port=N sport=N
  * dport=N opcode=N llc=N cdc=1 clc=N flags=N (TCP flags that must be set)
- * nflags=N (that must not be) longer=N shorter=N skip=N count=N payload=1
+ * nflags=N (TCP flags that must be clear) longer=N shorter=N skip=N count=N payload=1
  * at=OFF:HEX (upper layer payload bytes) find=HEX vlan=N (0: without a tag)
  * Action keys: drop=1 delay=MS hold=N dup=1 set=OFF:HEX xor=OFF:HEX (offset
- * within the upper layer payload), share=PERCENT (act on so many of the frames)
+ * within the upper layer payload), share=PERCENT (act on this share of the frames)
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -120,7 +120,7 @@ struct seg {
 	FILE *pcap;
 };
 
-/* What the matcher has to know about a frame, offsets in the frame. */
+/* The input of the matcher: offsets in the frame. */
 struct view {
 	int proto, sport, dport;
 	int l3, l4, l3_len, pay, pay_len;	/* pay: after TCP, UDP or BTH */
@@ -183,7 +183,7 @@ static struct frame *queue_take(struct queue *q)
 	return f;
 }
 
-/* Sorted by due time, behind frames that are due at the same time. */
+/* Inserts by due time, after frames that are due at the same time. */
 static void queue_add_due(struct queue *q, struct frame *f)
 {
 	struct frame **at = &q->head;
@@ -418,7 +418,7 @@ static void crc_init(void)
 
 /*
  * The invariant CRC of RoCE v2 covers the packet with the fields that routers
- * may change set to ones, behind eight bytes of ones in place of the LRH.
+ * may change set to ones, after eight bytes of ones in place of the LRH.
  */
 static void fix_icrc(uint8_t *d, const struct view *v)
 {
@@ -542,7 +542,7 @@ static void port_deliver(struct port *p, const uint8_t *d, uint32_t len)
 	port_arm(p, true);
 }
 
-/* The last step of every frame: onto the segment, into the record. */
+/* The last step of every frame: send it to the segment and record it. */
 static void wire(int from, const uint8_t *d, uint32_t len)
 {
 	int seg = ports[from].seg;
@@ -554,7 +554,7 @@ static void wire(int from, const uint8_t *d, uint32_t len)
 			port_deliver(&ports[i], d, len);
 }
 
-/* A delayed frame carries the number of its port in front of its bytes. */
+/* The number of its port precedes the bytes of a delayed frame. */
 static void delay(int from, const uint8_t *d, uint32_t len, int ms)
 {
 	struct frame *f = malloc(sizeof(*f) + len + 1);
@@ -578,7 +578,7 @@ static void release_held(struct rule *r)
 	}
 }
 
-/* Returns true when the rule took the frame away. */
+/* Returns true if the rule consumed the frame. */
 static bool act(struct rule *r, int from, uint8_t *d, uint32_t len,
 		const struct view *v)
 {
@@ -611,7 +611,7 @@ static bool act(struct rule *r, int from, uint8_t *d, uint32_t len,
 	return false;
 }
 
-/* Frames held back go out behind the next frame from the same port. */
+/* Sends held frames after the next frame from the same port. */
 static void after_frame(int from)
 {
 	int i;
@@ -886,8 +886,8 @@ static void cmd_port(struct ctl *c, char **arg)
 }
 
 /*
- * A connected socket takes frames of its peer only, and that of a machine which was
- * started again is another one: until something is sent there, none would get through.
+ * A connected socket accepts frames of its peer only, and a restarted machine has
+ * another socket: connect to it now, because frames from it would be lost until then.
  */
 static void cmd_greet(struct ctl *c, const char *name)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Print the frequency of the time stamp counter in kHz. An emulated machine
- * sees the counter of its host, and a kernel that measures its frequency while
- * the host is busy gets it wrong by any factor: then the machine's clock runs
- * as fast as it likes. So the bench measures here and tells the kernel.
+ * Prints the frequency of the time stamp counter in kHz. An emulated machine
+ * sees the counter of its host. A kernel that measures its frequency while the
+ * host is busy may be wrong by any factor, and so is the machine's clock then.
+ * So the runner measures it here and passes it to the kernel.
  */
 #include <stdio.h>
 #include <time.h>
@@ -16,7 +16,7 @@ struct sample {
 	double ticks;
 };
 
-/* The reading with the least time between its two halves. */
+/* The sample with the shortest time between its two clock reads. */
 static struct sample take(void)
 {
 	struct timespec before, after;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The module's own decoders as a filter: "clc HEX" or "rdma HEX" on a line in, the
- * kind of the message and all its fields on a line out, numbers in decimal, bytes as
- * x and hex. A message that they refuse is "bad".
+ * The module's own decoders as a filter. A line of input is "clc HEX" or "rdma HEX".
+ * The line of output has the kind of the message and all its fields, numbers in
+ * decimal, bytes as x and hex. A message that the decoders refuse is "bad".
  *
- * Compiled by smcvm/dissect.py, with offsetofend(); what else the codecs want of the
- * kernel is made up for below and in codec/.
+ * smcvm/dissect.py compiles it with offsetofend(); this file and codec/ replace
+ * everything else that the codecs use of the kernel.
  */
 #include <endian.h>
 #include <errno.h>

@@ -8,13 +8,13 @@
  * process share a table of descriptors, so that calls race with close() and
  * shutdown() of the same socket. Each process tries to listen on a port of its
  * own and connects to those of all processes here and at the peer, so that many
- * connections really use RDMA. A ticker interrupts calls that sleep. Each thread
- * has a ring of io_uring, whose requests go on beside all this.
+ * connections use RDMA. A ticker interrupts calls that sleep. Each thread has an
+ * io_uring, whose requests run in parallel.
  *
- * A thread counts its calls where the parent sees it. A call that does not end
- * within STILL seconds fails the run; the parent says which it was and where
- * in the kernel it sleeps. The same seed gives each thread the same sequence
- * of choices, but not the same interleaving.
+ * A thread counts its calls in memory that the parent reads. A call that does
+ * not end within STILL seconds fails the run; the parent prints the call and
+ * where in the kernel it sleeps. The same seed gives each thread the same
+ * sequence of choices, but not the same interleaving.
  *
  * At the end it prints one line for each kind of call: calls, successes.
  */
@@ -76,7 +76,7 @@ struct call {
 	int weight;
 };
 
-/* What the parent sees of a thread. */
+/* The state of a thread that the parent reads. */
 struct seen {
 	uint64_t nr_calls;
 	int call;
@@ -90,7 +90,7 @@ static struct shared {
 } *shared;
 
 static int slots[SLOTS];
-static char *buf;	/* ends where memory ends */
+static char *buf;	/* ends at an inaccessible page */
 static int file_fd;
 static struct in_addr own, peer;
 static pthread_t threads[THREADS];
@@ -119,7 +119,7 @@ static int any_fd(struct thread *t)
 	return __atomic_load_n(&slots[below(t, SLOTS)], __ATOMIC_RELAXED);
 }
 
-/* A new descriptor takes the place of an old one. */
+/* Replaces an old descriptor of the table by a new one. */
 static long keep(struct thread *t, int fd)
 {
 	int old;
@@ -132,7 +132,7 @@ static long keep(struct thread *t, int fd)
 	return fd;
 }
 
-/* LEN bytes of which the last may lie behind the end of memory. */
+/* LEN bytes, the last of which may be in the inaccessible page. */
 static char *some_buf(struct thread *t, size_t *len)
 {
 	static const size_t likely[] = { 0, 1, 44, 100, 4096, 16384, 65536 };
@@ -254,7 +254,7 @@ static long call_listen(struct thread *t)
 	return listen(any_fd(t), one_in(t, 10) ? (int)rnd(t) : (int)below(t, 20));
 }
 
-/* A listener made at one go. */
+/* Makes a listener: socket(), bind() and listen(). */
 static long call_server(struct thread *t)
 {
 	struct sockaddr_in addr = {
@@ -280,7 +280,7 @@ static long call_connect(struct thread *t)
 	return connect(any_fd(t), (struct sockaddr *)&addr, len);
 }
 
-/* The tick ends each poll(); a handshake may take many of them. */
+/* Each tick interrupts poll(); a handshake may take many ticks. */
 static int wait_connected(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
@@ -296,7 +296,7 @@ static int wait_connected(int fd)
 	return -1;
 }
 
-/* What makes most connections: one that is given time. */
+/* Makes most connections: waits until one is established. */
 static long call_client(struct thread *t)
 {
 	struct sockaddr_in addr = {
@@ -429,7 +429,7 @@ static long call_splice(struct thread *t)
 	if (one_in(t, 2)) {
 		rc = splice(fd, NULL, pipes[1], NULL, below(t, BUF_LEN), flags);
 	} else {
-		/* not more than the pipe holds */
+		/* at most the capacity of the pipe */
 		rc = write(pipes[1], buf, 1 + below(t, 65536));
 		rc = splice(pipes[0], NULL, fd, NULL, below(t, BUF_LEN), flags);
 	}
@@ -440,7 +440,7 @@ static long call_splice(struct thread *t)
 	return rc < 0 || rc2 < 0 ? -1 : rc;
 }
 
-/* What came in goes out on two sockets. */
+/* Sends received data on two sockets. */
 static long call_tee(struct thread *t)
 {
 	int from[2], copy[2];
@@ -473,7 +473,7 @@ static long call_sendfile(struct thread *t)
 	return sendfile(any_fd(t), file_fd, &at, below(t, BUF_LEN));
 }
 
-/* Requests of io_uring. What they write to must last: they end when they like. */
+/* Requests of io_uring. They may end at any time, so their buffers must stay valid. */
 
 enum ring_op { RING_SEND, RING_RECV, RING_SEND_ZC, RING_SENDMSG, RING_RECVMSG, RING_READ,
 	       RING_ACCEPT, RING_CONNECT, RING_POLL, RING_SHUTDOWN, RING_CANCEL, RING_NR };
@@ -549,7 +549,7 @@ static long reap(struct thread *t)
 			keep(t, cqe->res);
 		if (cqe->res > best)
 			best = cqe->res;
-		/* a zero copy send is not through before the kernel is done with its memory */
+		/* a zero copy send ends only when the kernel has released its memory */
 		if (!(cqe->flags & IORING_CQE_F_MORE))
 			t->nr_waiting--;
 		io_uring_cqe_seen(&t->ring, cqe);
@@ -578,7 +578,7 @@ static long call_ring(struct thread *t)
 			sqe->flags |= IOSQE_IO_LINK;
 		t->nr_waiting++;
 	}
-	/* those that wait for something that never comes make room */
+	/* cancel requests, because some wait for events that never come */
 	sqe = t->nr_waiting >= RING_WAITING ? io_uring_get_sqe(&t->ring) : NULL;
 	if (sqe) {
 		io_uring_prep_cancel64(sqe, 0, IORING_ASYNC_CANCEL_ANY | IORING_ASYNC_CANCEL_ALL);
@@ -593,7 +593,7 @@ static long call_ring(struct thread *t)
 
 static const int levels[] = { SOL_SOCKET, SOL_TCP, SOL_IP, SOL_IPV6, SOL_SMC };
 
-/* What would change the machine, or make TCP itself a thing of pieces. */
+/* Options that would change the machine, or break TCP itself. */
 static bool is_barred(int level, int name)
 {
 	static const int repair[] = { TCP_REPAIR, TCP_REPAIR_QUEUE, TCP_QUEUE_SEQ,
@@ -603,10 +603,10 @@ static bool is_barred(int level, int name)
 	for (i = 0; level == SOL_TCP && i < ARRAY_LEN(repair); i++)
 		if (name == repair[i])
 			return true;
-	/* memory that the machine does not get back while the socket is there */
+	/* reserves memory until the socket is closed */
 	if (level == SOL_SOCKET && name == SO_RESERVE_MEM)
 		return true;
-	/* tables of netfilter begin here, where IPv6 has a few of its own */
+	/* the numbers of netfilter's tables begin here, among a few of IPv6 */
 	if (level == SOL_IPV6 && name >= IPV6_ADDR_PREFERENCES && name <= IPV6_FREEBIND)
 		return false;
 	return name < 0 || (name >= 64 && level != SOL_SOCKET && level != SOL_TCP);
@@ -654,7 +654,7 @@ static long call_ioctl(struct thread *t)
 	unsigned long cmd = cmds[below(t, ARRAY_LEN(cmds))];
 	long arg[8] = { one_in(t, 2) };
 
-	/* numbers that nobody else has; those of networks may change them */
+	/* unassigned numbers; those of network devices may change the machine */
 	if (one_in(t, 20))
 		cmd = 0xab00 + below(t, 256);
 	return ioctl(any_fd(t), cmd, one_in(t, 30) ? NULL : arg);
@@ -698,7 +698,7 @@ static long call_epoll(struct thread *t)
 	return rc;
 }
 
-/* A process that shares the sockets for a while. */
+/* Forks a process that shares the sockets for a while. */
 static long call_fork(struct thread *t)
 {
 	pid_t pid = fork();
@@ -826,7 +826,7 @@ static void make_buffers(void)
 {
 	char name[] = "/tmp/fuzz-XXXXXX";
 
-	/* what lies behind cannot be touched */
+	/* the second half is inaccessible */
 	buf = mmap(NULL, 2 * BUF_LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	file_fd = mkstemp(name);
 	if (buf == MAP_FAILED || file_fd < 0 || unlink(name) ||
@@ -851,7 +851,7 @@ static void run_worker(int worker, uint64_t seed)
 	for (i = 0; i < THREADS; i++) {
 		t = calloc(1, sizeof(*t));
 		t->worker = worker;
-		/* a state of its own for each; the lowest bit is its number */
+		/* a state for each thread; the lowest bit is its number */
 		t->rnd = (seed * WORKERS + worker + 1) * 0x9e3779b97f4a7c15ull;
 		t->rnd = (t->rnd & ~1ull) | i;
 		pthread_create(&threads[i], NULL, run_thread, t);
@@ -878,7 +878,7 @@ static void show_stack(pid_t tid)
 		close(fd);
 }
 
-/* Has every thread made progress since the last look? Says who has not. */
+/* True if every thread has made progress since the last call; prints those that have not. */
 static bool all_move(uint64_t last[WORKERS][THREADS], int still[WORKERS][THREADS])
 {
 	bool good = true;

@@ -29,7 +29,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* What the header of this distribution does not know yet. */
+/* Values that the distribution's header lacks. */
 enum { OP_BIND = 56, OP_LISTEN = 57, OP_SENDMSG_ZC = 48, OP_URING_CMD = 46 };
 enum { CMD_SIOCINQ, CMD_SIOCOUTQ, CMD_GETSOCKOPT, CMD_SETSOCKOPT };
 
@@ -65,7 +65,7 @@ static void say(const char *fmt, ...)
 	fflush(stdout);
 }
 
-/* Both ends have come to this line. */
+/* Waits until both ends have reached this call. */
 static void meet(void)
 {
 	char c = '.';
@@ -74,7 +74,7 @@ static void meet(void)
 		die("the other end", errno);
 }
 
-/* An address as a call wants it; its length is returned. */
+/* Fills in a socket address; returns its length. */
 static socklen_t address(struct sockaddr_storage *ss, const char *host, int to)
 {
 	struct sockaddr_in6 *in6 = (void *)ss;
@@ -95,7 +95,7 @@ static socklen_t address(struct sockaddr_storage *ss, const char *host, int to)
 	return sizeof(*in);
 }
 
-/* The control connection, plain calls. */
+/* Sets up the control connection, with plain calls. */
 static void meet_first(void)
 {
 	int inet = is_v6 ? AF_INET6 : AF_INET, one = 1, s = socket(inet, SOCK_STREAM, 0);
@@ -105,7 +105,7 @@ static void meet_first(void)
 	setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (!is_server) {
 		for (int i = 0; connect(s, (void *)&ss, len); i++) {
-			/* the server has yet to begin */
+			/* the server does not listen yet */
 			if (errno != ECONNREFUSED || i == 10 * PATIENCE)
 				die("control", errno);
 			usleep(100000);
@@ -132,7 +132,7 @@ static struct io_uring_sqe *request(uint64_t id)
 	return sqe;
 }
 
-/* An entry prepared by liburing forgets its number. */
+/* Sets the number of an entry, which liburing's prepare functions clear. */
 static void number(struct io_uring_sqe *sqe, uint64_t id)
 {
 	sqe->user_data = id;
@@ -152,7 +152,7 @@ struct done {
 	unsigned int flags;
 };
 
-/* The next completion, whichever it is. */
+/* The next completion of any request. */
 static struct done next(void)
 {
 	struct __kernel_timespec ts = { .tv_sec = PATIENCE };
@@ -190,8 +190,8 @@ static const char *result(int res)
 	return s;
 }
 
-/* A completion by its number, others aside. Completions that come together
- * come in any order.
+/* Waits for a completion by its number and stores others, because completions
+ * that come together have no order.
  */
 static struct done aside[32];
 static int nr_aside;
@@ -328,7 +328,7 @@ static void send_text(int s, const char *text)
 	say("send %s: %s", text, result(done(5).res));
 }
 
-/* Data that came, as text. */
+/* Prints received data as text. */
 static void got(const char *what, const struct done *cqe, const char *buf)
 {
 	if (cqe->res > 0)
@@ -368,7 +368,7 @@ static int connection(int ls)
 	return s;
 }
 
-/* The cases. Each gets a connection, and leaves it as it was, but for the last. */
+/* The cases. Each gets a connection and leaves it usable, except for the last. */
 
 static void case_recv(int s)
 {
@@ -427,7 +427,7 @@ static void case_msg(int s)
 	meet();
 }
 
-/* Buffers are chosen by the kernel, one request gives many completions. */
+/* The kernel chooses buffers; one request has many completions. */
 static void case_multishot(int s)
 {
 	static char bufs[8][16];
@@ -472,7 +472,7 @@ static void case_multishot(int s)
 	meet();
 }
 
-/* A poll that is being woken says so and stays. */
+/* Removes a poll; the kernel refuses that with an error while it wakes the poll. */
 static void remove_poll(uint64_t id)
 {
 	struct io_uring_sqe *sqe;
@@ -534,7 +534,7 @@ static void case_poll(int s)
 	say("poll ended: %s", result(cqe.res));
 }
 
-/* Zero copy: the second completion says that the pages are free. */
+/* Zero copy: the second completion means that the pages are free. */
 static void case_zero_copy(int s)
 {
 	char text[] = "without a copy";
@@ -577,7 +577,7 @@ static void case_zero_copy(int s)
 		io_uring_unregister_buffers(&ring);
 }
 
-/* What waits is given up: by time, and by word. Nothing is lost by that. */
+/* Requests that wait end by a timeout and by a cancel request, without loss of data. */
 static void case_cancel(int s, int ls)
 {
 	struct __kernel_timespec soon = { .tv_nsec = 100000000 };
@@ -618,7 +618,7 @@ static void case_cancel(int s, int ls)
 	meet();
 	recv_text("afterwards", s, 0, sizeof(buf));
 	meet();
-	/* a worker that sleeps in the call is woken by a signal of the kernel's */
+	/* the kernel wakes a worker that sleeps in the call by a signal */
 	start_recv(s, buf, sizeof(buf), 0, IOSQE_ASYNC, 13);
 	usleep(50000);
 	say("cancel of a worker: %s", result(cancel(13)));
@@ -631,7 +631,7 @@ static void case_cancel(int s, int ls)
 	finish("accept", 14);
 }
 
-/* More than fits, in order, one request after the other. */
+/* More data than fits, in order, one request after the other. */
 static void case_bulk(int s)
 {
 	size_t sum = 0;
@@ -733,7 +733,7 @@ static void case_end(int s)
 		recv_text("recv after it", s, 0, 8);
 		meet();
 	}
-	/* the other, by close() under a recv() that waits and keeps the file */
+	/* the other way, by close() under a waiting recv() that holds the file */
 	if (is_server) {
 		start_recv(s, buf, sizeof(buf), MSG_OOB, 0, 12);
 		finish("recv of nothing urgent", 12);
@@ -825,7 +825,7 @@ static void *read_four(void *s)
 	return recv(*(int *)s, buf, 4, MSG_WAITALL) == 4 ? buf : NULL;
 }
 
-/* connect() on a socket on which another thread waits for data. */
+/* connect() on a socket while another thread waits for its data. */
 static void case_attended(int ls)
 {
 	for (int i = 0; i < 20; i++) {
