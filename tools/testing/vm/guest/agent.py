@@ -36,7 +36,7 @@ KEEP_KERNEL_THREADS = 2  # parent pid of kernel threads
 
 
 def find_port():
-    """Path of the virtio serial port of the runner."""
+    """The path of the runner's virtio serial port."""
     base = "/sys/class/virtio-ports"
     while True:
         for port in os.listdir(base) if os.path.isdir(base) else ():
@@ -47,7 +47,7 @@ def find_port():
 
 
 class Channel:
-    """Lines to and from the runner."""
+    """Exchanges lines with the runner."""
 
     def __init__(self):
         self.fd = os.open(find_port(), os.O_RDWR | os.O_CLOEXEC)
@@ -62,7 +62,7 @@ class Channel:
     def receive(self):
         data = os.read(self.fd, CHUNK)
         if not data:
-            # nobody has the other end open: do not spin
+            # the other end is not open: do not spin
             time.sleep(0.05)
         self.buf += data
         *lines, self.buf = self.buf.split(b"\n")
@@ -140,9 +140,9 @@ class Agent:
             self.maybe_ended(child)
 
     def maybe_ended(self, child):
-        """Report the end once the process is gone and its pipes are read.
+        """Report the end when the process is gone and its pipes are read.
 
-        A grandchild may hold the pipes for ever, so what is there now counts.
+        A grandchild may hold the pipes forever, so the present contents count.
         """
         if child.status is None or child.key not in self.children:
             return
@@ -163,10 +163,9 @@ class Agent:
         del child.open[fd]
 
     def read_pipe(self, child, fd):
-        """Returns whether there may be more.
+        """Read a pipe; true if there may be more.
 
-        An event may be stale: the end of the process, seen in the same round,
-        has closed the pipe.
+        An event may be stale: the end of the process closes the pipe in the same round.
         """
         if fd not in child.open:
             return False
@@ -284,7 +283,7 @@ class Agent:
         return {}
 
     def op_scale(self, req):
-        """Multiply the numbers in files."""
+        """Multiply the numbers in files by a factor."""
         for pattern in req["names"]:
             for path in glob.glob(os.path.join(req["dir"], pattern)):
                 with open(path) as f:
@@ -339,7 +338,7 @@ class Agent:
         return {}
 
     def op_say(self, req):
-        """Put a line into the kernel's log."""
+        """Write a line to the kernel log."""
         with open("/dev/kmsg", "w") as f:
             f.write(f"<{req.get('level', 6)}>{req['text']}\n")
         return {}
@@ -347,7 +346,7 @@ class Agent:
     def op_poweroff(self, req):
         self.on_kmsg(self.kmsg)
         self.chan.send({"id": req["id"], "bye": True})
-        # the debug kernel has no ACPI to power off with; a reboot ends QEMU
+        # the debug kernel cannot power off without ACPI; a reboot ends QEMU
         ctypes.CDLL(None).reboot(RB_AUTOBOOT)
 
     def on_request(self, _fd):

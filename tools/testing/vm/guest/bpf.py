@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""BPF programs and maps by the system call alone: no compiler, no library."""
+"""BPF programs and maps by the bpf() system call, without compiler or library."""
 import ctypes
 import os
 import struct
@@ -81,12 +81,12 @@ EXIT = insn(0x95)
 
 
 def answer(value):
-    """A program that says the same of everything."""
+    """A program that returns VALUE."""
     return mov(0, value) + EXIT
 
 
 def load_prog(kind, insns, expected=0):
-    """The file descriptor of a program."""
+    """Load a program; return its file descriptor."""
     code = ctypes.create_string_buffer(insns, len(insns))
     lic = ctypes.create_string_buffer(b"GPL")
     log = ctypes.create_string_buffer(1 << 16)
@@ -100,12 +100,12 @@ def load_prog(kind, insns, expected=0):
 
 
 def attach(prog, target, where):
-    """TARGET is a map, or a directory of control groups."""
+    """Attach a program to TARGET, a map or the directory of a control group."""
     bpf(PROG_ATTACH, struct.pack("<IIII", target, prog, where, 0))
 
 
 def sockhash(size=64):
-    """A sockmap with ports, local and remote, as key."""
+    """A sockmap whose key is the local and the remote port."""
     return bpf(MAP_CREATE, struct.pack("<IIII", SOCKHASH, 8, 4, size))
 
 
@@ -116,7 +116,7 @@ def update(fd, key, value):
 
 
 def has(fd, key):
-    """Was there something at KEY? It is not there afterwards."""
+    """Delete KEY; true if it existed."""
     k = ctypes.create_string_buffer(key, len(key))
     try:
         bpf(MAP_DELETE, struct.pack("<IIQQQ", fd, 0, ctypes.addressof(k), 0, 0))
@@ -126,7 +126,7 @@ def has(fd, key):
 
 
 def counters(n):
-    """A map of N numbers, which begin with 0."""
+    """A map of N numbers, initially 0."""
     return bpf(MAP_CREATE, struct.pack("<IIII", ARRAY, 4, 8, n))
 
 
@@ -138,7 +138,7 @@ def counter(fd, n):
 
 
 def count_sockets(fd, n, protocol, where):
-    """For a control group: one more in counter N for each socket of PROTOCOL."""
+    """For a control group: add 1 to counter N for each socket of PROTOCOL."""
     body = (mov(2, n) + store(10, -4, 2) + copy(2, 10) + add(2, -4) + load_map(1, fd) +
             call(MAP_LOOKUP_ELEM) + jump_if(0, 0, 2) + mov(1, 1) + add_to(0, 1))
     head = load(2, 1, SOCK_PROTOCOL) + jump_if(2, protocol, 1) + jump(len(body) // 8)
@@ -146,7 +146,7 @@ def count_sockets(fd, n, protocol, where):
 
 
 def take_established(fd):
-    """For a control group: TCP connections of its sockets enter the map at once."""
+    """For a control group: add TCP connections of its sockets to the map at once."""
     body = (load(3, 6, 68) + store(10, -8, 3) +     # our port
             load(3, 6, 64) + store(10, -4, 3) +     # the peer's
             copy(1, 6) + load_map(2, fd) + copy(3, 10) + add(3, -8) + mov(4, 0) +
@@ -157,7 +157,7 @@ def take_established(fd):
 
 
 def go_elsewhere(ip):
-    """For a control group: connect() goes to IP, whatever address it was given."""
+    """For a control group: redirect every connect() to IP."""
     addr = struct.unpack("<i", ip)[0]
     return load_prog(CGROUP_SOCK_ADDR, mov(2, addr) + store(1, 4, 2) + mov(0, 1) + EXIT,
                      AT_CONNECT4)

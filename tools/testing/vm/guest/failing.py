@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Halves of the scenarios in which verbs and allocations fail: clean errors only."""
+"""Halves of scenarios in which verbs and allocations fail: they accept clean errors only."""
 import errno
 import time
 
@@ -12,7 +12,7 @@ def check_clean(h, e):
 
 
 def wind(h, path):
-    """Make allocations of the module until one of them has failed."""
+    """Make the module allocate until an allocation fails."""
     def has_failed():
         with open(f"{path}/times", encoding="ascii") as f:
             return f.read().strip() == "0"
@@ -25,7 +25,7 @@ def wind(h, path):
 
 
 def server(h, port, size=0):
-    """Answers requests until the gate "stop". A connection may be reset, no more."""
+    """Answer requests until the gate "stop"; a reset is the only accepted error."""
     bad = []
 
     def broken(e):
@@ -37,10 +37,10 @@ def server(h, port, size=0):
 
 
 def asker(h, port):
-    """A request at each gate, each time on the connection of the time before.
+    """At each gate make a request on the present connection, then replace the connection.
 
-    Then a new one takes its place, which is SMC if the one before had to be TCP.
-    Marks how many were reset so far.
+    The new connection must be SMC if the one before was TCP. Marks report the number of
+    resets so far.
     """
     resets = 0
     s = h.connect(port)
@@ -63,7 +63,7 @@ def asker(h, port):
 
 
 def bigger(h, port, size, n):
-    """Connections with a ring that needs a new RMB; what became of them."""
+    """Make connections with a ring that needs a new RMB; return their results."""
     result = {}
     for _ in range(n):
         try:
@@ -79,7 +79,7 @@ def bigger(h, port, size, n):
 
 
 def newcomer(h, port):
-    """A connection at each gate "ask"; marks what became of it."""
+    """Make a connection at each gate "ask"; marks report its result."""
     while not h.gate_open("stop"):
         if not h.gate_open("ask"):
             time.sleep(0.01)

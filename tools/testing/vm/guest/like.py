@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Scripts of socket calls that run on TCP and on SMC: machinery of the scenarios like_tcp_*."""
+"""Runs scripts of socket calls on TCP and on SMC, for the scenarios like_tcp_*."""
 import array
 import errno
 import fcntl
@@ -29,7 +29,7 @@ class Script:
         self.said.append(f"{what}: {value}")
 
     def call(self, what, func, *args):
-        """Write down the value or the errno; returns the value."""
+        """Call FUNC and record its value or errno; return the value."""
         try:
             val = func(*args)
         except OSError as e:
@@ -40,7 +40,7 @@ class Script:
         return val
 
     def sync(self):
-        """Both halves have come to this line."""
+        """Wait until both halves have reached this line."""
         self.ctl.sendall(b".")
         self.h.equal(self.ctl.recv(1), b".", "other half")
 
@@ -63,7 +63,7 @@ class Script:
         return s
 
     def pair(self, server):
-        """A connection; each half gets its end."""
+        """Make a connection; each half gets its end."""
         if server:
             ls = self.listen()
             c = self.keep(self.h.accept(ls))
@@ -86,7 +86,7 @@ class Script:
         self.say(f"poll {what}", self.events(s))
 
     def until(self, s, event):
-        """Wait for the event; others may come along."""
+        """Wait for the event; others may come with it."""
         self.h.wait(lambda: event in self.events(s).split("|"), f"event {event}")
 
     def ioctls(self, what, s):
@@ -95,7 +95,7 @@ class Script:
             self.call(f"{name} {what}", ioctl, s, number)
 
     def ends(self, what, s):
-        """What a dead or half-dead socket says to everything."""
+        """Record the results of all calls on a socket whose connection has ended."""
         self.poll(what, s)
         self.call(f"urgent {what}", s.recv, 1, socket.MSG_OOB | socket.MSG_DONTWAIT)
         self.call(f"recv {what}", s.recv, 10, socket.MSG_DONTWAIT)
@@ -121,10 +121,10 @@ def forget(sig):
 
 
 def have_signal(s):
-    """O_ASYNC: this thread gets the signal, and takes it when it likes."""
+    """Set O_ASYNC: this thread gets the signal, and accepts it by sigtimedwait()."""
     sig = signal.SIGRTMIN + 1
     signal.pthread_sigmask(signal.SIG_BLOCK, [sig])
-    # of an earlier case
+    # discard signals of an earlier case
     forget(sig)
     fcntl.fcntl(s, F_SETSIG, sig)
     fcntl.fcntl(s, F_SETOWN_EX, struct.pack("ii", 0, threading.get_native_id()))
@@ -133,7 +133,7 @@ def have_signal(s):
 
 
 def await_signal(x, sig, code):
-    """Wait for a signal of this kind, after others perhaps; what came of it."""
+    """Wait for a signal with CODE, possibly after others; return the outcome."""
     got = signal.sigtimedwait([sig], x.h.left() / 2)
     while got and got.si_code != code:
         got = signal.sigtimedwait([sig], x.h.left() / 2)
@@ -155,7 +155,7 @@ def has_shut_write(x, c, server):
     if not server:
         c.shutdown(1)
     else:
-        # the end comes by RDMA, and a reset that follows at once by TCP: it may overtake
+        # the end comes by RDMA, a reset right after it by TCP, which may overtake the end
         x.until(c, "RDHUP")
 
 
@@ -195,7 +195,7 @@ def all_is_closed(x, c, server):
 
 
 def all_is_shut(x, c, server):
-    """As both_have_shut(), but the second one shuts down both directions at once."""
+    """As both_have_shut(), but the second end shuts down both directions at once."""
     peer_has_shut(x, c, server)
     if not server:
         c.shutdown(2)
@@ -222,7 +222,7 @@ ENDED = (both_have_shut, all_is_closed, all_is_shut)
 
 
 def another(x, ls):
-    """A connection: by accept() from the listener LS, or to it where that is None."""
+    """A connection by accept() from the listener LS, or by connect() if LS is None."""
     if ls:
         c = x.keep(x.h.accept(ls))
         c.settimeout(None)
@@ -249,7 +249,7 @@ def play(h, port, ctl, is_server, cases):
 
 
 def at_address(h, peer):
-    """The halves' peer has another address than the one it is known by."""
+    """Use the address PEER instead of the peer's default address."""
     if peer:
         h.config["peer4"] = peer
 

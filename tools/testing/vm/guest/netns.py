@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Network namespaces: by their names, as `ip netns` gives them, and of one's own."""
+"""Enters network namespaces: by the names of `ip netns`, or private ones."""
 import contextlib
 import ctypes
 import fcntl
@@ -25,13 +25,13 @@ def set_to(path):
 
 
 def enter(name):
-    """Move the calling thread, and what it starts from now on."""
+    """Move the calling thread, and processes that it starts later, to a namespace."""
     set_to(f"/run/netns/{name}")
 
 
 @contextlib.contextmanager
 def inside(name):
-    """The calling thread is in the namespace NAME, or stays with None."""
+    """Run the context in the namespace NAME; with None stay in the present one."""
     if not name:
         yield
         return
@@ -50,7 +50,7 @@ def leave(uid):
     os.setgroups([])
     os.setgid(uid)
     os.setuid(uid)
-    # else /proc/self stays root's
+    # otherwise root owns /proc/self
     libc.prctl(PR_SET_DUMPABLE, 1)
     if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET):
         err = ctypes.get_errno()
@@ -63,10 +63,10 @@ def leave(uid):
 
 
 def apart(h, func, *args, uid=65534):
-    """FUNC(h, *ARGS) as user UID, in a user and a network namespace of its own.
+    """Call FUNC(h, *ARGS) as user UID, in a private user and network namespace.
 
-    There it is root, and lo is up. In a process of its own, for one with threads cannot
-    change its user namespace.
+    FUNC is root there, and lo is up. It runs in another process, because a process with
+    threads cannot change its user namespace.
     """
     r, w = os.pipe()
     pid = os.fork()

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A peer that says what it likes: TCP by hand over a packet socket.
+"""A raw peer that sends arbitrary messages: TCP in Python over a packet socket.
 
-The kernel offers SMC on a SYN only for its own SMC sockets, which behave.
-RawHost is one more host on the segment, with a MAC and an IPv4 address of its
-own, played by a process of a bench machine: it answers ARP, opens and takes
-TCP connections with the SMC option and sends what a test wants, or nothing.
-The machine's own kernel does not see the address and stays out of it.
+The kernel offers SMC on a SYN only for its own SMC sockets, which follow the protocol. A
+RawHost is another host on the segment, with a MAC and an IPv4 address of its own, run by a
+process of a test machine. It answers ARP, opens and accepts TCP connections with the SMC
+option, and sends the test's messages, or nothing. The machine's kernel does not have the
+address and ignores its packets.
 
-The TCP is the least that works on a clean segment: in-order receive, every
-segment acknowledged, unacknowledged bytes sent again after a while.
+The TCP is a minimum for a clean segment: it receives in order, acknowledges every segment,
+and retransmits unacknowledged bytes after a while.
 """
 import random
 import select
@@ -59,20 +59,20 @@ class RawConn:
         self.host.send_tcp(self.key, seq, self.rcv, flags, options, payload)
 
     def send(self, data):
-        """Send bytes; they are sent again until the peer has them."""
+        """Send bytes and retransmit them until the peer acknowledges them."""
         self.unsent += data
         self.send_segment(PSH | ACK, data)
         self.snd = self.snd + len(data) & 0xffffffff
         self.sent_at = time.monotonic()
 
     def recv(self, n, timeout):
-        """Exactly N bytes, or fewer when the peer ended or time is over."""
+        """Exactly N bytes, or fewer after the peer's end or the timeout."""
         self.host.until(lambda: len(self.data) >= n or self.fin or self.reset, timeout)
         out, self.data = self.data[:n], self.data[n:]
         return out
 
     def recv_clc(self, timeout):
-        """A whole CLC message, or what came instead of it."""
+        """A whole CLC message, or the bytes received instead."""
         self.host.until(lambda: len(self.data) >= 8 or self.fin or self.reset, timeout)
         if len(self.data) < 8:
             return self.recv(8, 0)
@@ -127,7 +127,7 @@ class RawConn:
 
 
 class RawHost:
-    """All hosts of a process are served together, whichever is waited for."""
+    """A host on the segment; a wait for one serves all hosts of the process."""
 
     everyone = []
     look_again = 0  # at unacknowledged bytes: not for every frame of hundreds
@@ -136,7 +136,7 @@ class RawHost:
         self.ip = socket.inet_aton(ip)
         self.mac = bytes.fromhex(mac)
         self.sock = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-        # a RST that finds no room does not come again
+        # a dropped RST is not repeated, so make room
         self.sock.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 16 << 20)
         self.sock.bind((dev, 0))
         req = struct.pack("=IHH8s", socket.if_nametoindex(dev), PACKET_MR_PROMISC, 0, b"")
@@ -149,7 +149,7 @@ class RawHost:
         self.everyone.append(self)
 
     def lost(self):
-        """Frames that found no room since this was last asked."""
+        """The number of dropped frames since the last call."""
         stat = self.sock.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8)
         return struct.unpack("=II", stat)[1]
 
@@ -224,7 +224,7 @@ class RawHost:
         queue.append(conn)
 
     def pump(self, timeout):
-        """Handle what comes within TIMEOUT seconds, at least once."""
+        """Handle the frames of TIMEOUT seconds, at least those that are there."""
         by_sock = {host.sock: host for host in self.everyone}
         for sock in select.select(list(by_sock), [], [], max(0, timeout))[0]:
             frame, addr = sock.recvfrom(65536)
@@ -249,10 +249,10 @@ class RawHost:
     # Connections
 
     def connect(self, ip, port, smc=True, seq=None):
-        """Open a connection; with the SMC option when SMC.
+        """Open a connection, with the SMC option if SMC is true.
 
-        SEQ is the initial sequence number; without it a random one. Until there is an
-        answer: nothing but the half's deadline ends that.
+        SEQ is the initial sequence number, by default a random one. The half's deadline is
+        the only limit of the wait for an answer.
         """
         key = None
         while not key or key in self.conns:
@@ -293,11 +293,11 @@ class RawHost:
 
     @staticmethod
     def proposal_v2(gid, eid):
-        """A Proposal of nothing but version 2.1, by a host that tells no name."""
+        """A Proposal of version 2.1 only, by a host without a name."""
         msg = bytearray(156)
         msg[0:4] = msg[152:156] = EYE
         struct.pack_into("!BHB", msg, 4, PROPOSAL, len(msg), 2 << 4 | PATH_R << 2 | PATH_NONE)
-        # behind the place of an area of SMC-D, where the extension is, too
+        # after the place of an area of SMC-D, where the extension is, too
         struct.pack_into("!H", msg, 38, 40)
         struct.pack_into("!H", msg, 50, 28)
         struct.pack_into("!B2xB4x16sBB", msg, 80, 1, 1 << 4, gid, 255, 1)
@@ -305,7 +305,7 @@ class RawHost:
         return bytes(msg)
 
     def with_v1(self, msg):
-        """The same, and version 1 as well: the IP area behind the extension."""
+        """The Proposal MSG with version 1 added: the IP area follows the extension."""
         area = len(msg) - 4
         msg = bytearray(msg[:-4] + struct.pack("!4sBHB", self.ip[:3] + b"\0", 24, 0, 0) + EYE)
         struct.pack_into("!HB", msg, 5, len(msg), 2 << 4 | PATH_R << 2 | PATH_R)
@@ -327,7 +327,7 @@ class RawHost:
         return self.clc(kind, body, flags)
 
     def answer_v2(self, kind, eid, first=True, conns=16, links=1, **kw):
-        """The same of version 2.1; on first contact with its extension."""
+        """Accept or Confirm of version 2.1; on first contact with its extension."""
         body = self.accept_or_confirm(kind, **kw)[8:-4] + eid.encode().ljust(32) + bytes(8)
         if first:
             body += struct.pack("!BBH32sBBH12x", 0x80, 2 << 4 | 1, 0, b"RAW".ljust(32), conns,

@@ -105,7 +105,7 @@ def message(d):
 
 
 def sockets(name=None):
-    """All SMC sockets of this network namespace, or of that of a name, as dictionaries."""
+    """All SMC sockets of this network namespace, or of the namespace NAME, as dictionaries."""
     out = []
     with netns.inside(name):
         s = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG)

@@ -16,16 +16,16 @@ from halves import Failure, Pattern
 KINDS = ("plain", "peek", "urgent", "half")
 SIOCATMARK = 0x8905
 PIECE = 20011       # bytes at a time on a fast machine, and ...
-PAUSE = 0.05        # ... seconds in between of a few streams; many
-FEW = 4             # take turns, for it has other things to do
+PAUSE = 0.05        # ... seconds in between for a few streams; many
+FEW = 4             # take turns, because the machine has other work
 PACKET = 997        # bytes that one packet of soft-RoCE carries on Ethernet
 
 
 class Stream:
     """One connection with a verified stream in each direction.
 
-    peek    each read is made twice, first without taking the bytes
-    urgent  the last of so many bytes is; it stays in line, and the mark is where it was set
+    peek    each read is made twice, first with MSG_PEEK
+    urgent  each last of so many bytes is urgent and in line; the mark must be at that byte
     half    one direction is closed early, by the client and the server in turns
     """
 
@@ -68,7 +68,7 @@ class Stream:
         self.s.shutdown(socket.SHUT_WR)
 
     def send_urgent(self):
-        """Up to the next urgent byte, which is the last of a call of its own."""
+        """Send up to the next urgent byte, which is the last of its call."""
         pat, last = Pattern(self.out), self.sent + self.urgent - 7
         self.sent = self.h.send_stream(self.s, self.urgent - 7, self.out, start=self.sent)
         self.h.equal(self.s.send(pat.at(last, 7), socket.MSG_OOB), 7, "urgent send")
@@ -79,7 +79,7 @@ class Stream:
         while True:
             data = self.read()
             now = time.monotonic()
-            # the first byte waits for all connections of the other machine
+            # the peer sends the first byte when all connections exist: no pause
             self.gap = max(self.gap, now - (self.last or now))
             self.last = now
             if not data:
@@ -105,7 +105,7 @@ class Stream:
         return data
 
     def look_for_mark(self):
-        """A read ends in front of an urgent byte."""
+        """Check the mark; a read ends before an urgent byte."""
         if struct.unpack("i", fcntl.ioctl(self.s, SIOCATMARK, b"\0" * 4))[0]:
             self.h.equal(self.got % self.urgent, self.urgent - 1, "place of an urgent byte")
             self.marks += 1
@@ -160,7 +160,7 @@ def pump(h, all_of_them):
 
 
 def broken(h, all_of_them):
-    """Wait until each stream has ended with an error; the errnos, by name."""
+    """Wait until each stream has ended with an error; return the names of the errnos."""
     def name(x):
         for e in x.err:
             if isinstance(e, OSError) and e.errno:
@@ -178,9 +178,9 @@ def broken(h, all_of_them):
 def streams(h, numbered, is_server, pause=0, piece=0, is_nodelay=False):
     """A stream for each number and socket, at a pace that suits the machine.
 
-    soft-RoCE on a debug kernel handles few packets a second. With more to do the streams
-    stand still by themselves, and acknowledgments are so late that links fail. So there a
-    piece is one packet, and half of the time is left for what is sent again.
+    Soft-RoCE on a debug kernel handles few packets a second. With more load the streams
+    stall, and acknowledgments are so late that links fail. So a piece is one packet there,
+    and half of the time remains for retransmissions.
     """
     numbered = list(numbered)
     pause = pause or PAUSE * h.slow * max(1, len(numbered) / FEW) * (2 if h.slow > 1 else 1)
@@ -204,7 +204,7 @@ def keep_in_line(s):
 
 
 def accept_numbered(h, ls, count):
-    """The sockets of so many clients, in the order of their numbers."""
+    """Accept COUNT clients; return their sockets in the order of their numbers."""
     socks = [h.accept(ls) for _ in range(count)]
     ls.close()
     return [s for _, s in sorted(((h.recv_exact(s, 1)[0], s) for s in socks),
@@ -213,7 +213,7 @@ def accept_numbered(h, ls, count):
 
 def connect_numbered(h, port, count):
     socks = [keep_in_line(h.connect(port)) for _ in range(count)]
-    # the server sends when all are there
+    # the server sends when all clients have connected
     for number, s in enumerate(socks):
         s.sendall(bytes([number]))
     return socks
