@@ -3,15 +3,15 @@
 # make                   the modules for the running kernel, or for KDIR=...
 # make modules OUT=dir   the same, but nothing is written outside of dir
 # make tools             the user tool and the preload library
-# make demo              two machines talk through the module; shows how fast
-# make check             every part, most scenarios once; what continuous integration runs
+# make demo              two machines use the module; shows the rates
+# make check             every part, most scenarios once; continuous integration runs it
 # make check-long        every test in every variant
 # make check-native      the suites of pure files in user space: no root, no kernel
 # make programs          real programs over SMC; writes Documentation/programs.md
 # make bench             this module against TCP and the distribution's module
 # make lint              layers and style only
 # make install           put modules and tools where the system finds them
-# make uninstall         and take them away again
+# make uninstall         remove them
 # make dkms              build and install through DKMS, for every kernel
 # make clean
 
@@ -26,14 +26,14 @@ DESTDIR ?=
 INSTALL_MOD_PATH ?= $(DESTDIR)
 DEPMOD ?= depmod
 
-# depmod and its like are there, where plain su leaves them out of PATH
+# plain su leaves depmod and similar programs out of PATH
 export PATH := $(PATH):/usr/sbin:/sbin
 
 top := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 build := $(if $(OUT),$(abspath $(OUT)),$(top))
 
-# CONFIG_SMC decides in net/smc/Makefile what is built; a kernel whose own
-# setting does not allow a module is refused by smc_compat.h.
+# CONFIG_SMC selects the objects in net/smc/Makefile; smc_compat.h refuses a
+# kernel whose own setting does not allow a module.
 # STRICT=1 makes every warning of the compiler and of sparse an error.
 kbuild = $(MAKE) -C $(KDIR) M=$(build) CONFIG_SMC=m CONFIG_SMC_DIAG=m \
 	$(if $(STRICT),W=1 KCFLAGS=-Werror C=1 CHECK='sparse -Wsparse-error')
@@ -46,14 +46,14 @@ all: modules
 modules: $(if $(OUT),shadow)
 	+$(kbuild) modules
 
-# What a build needs, and nothing that it made.
+# The sources of a build, without its output.
 is_source = ! -name '*.mod.c' ! -name smc_probe.h \
 	\( -name '*.[chS]' -o -name 'K*' -o -name Makefile -o -name probe \)
 
-# kbuild writes next to the sources. With OUT it sees a directory of links
-# instead, which mirrors the sources and only them; links to files that are
-# gone go too. A link that changes its target may lead to an older file, which
-# make would take for one already built: everything built goes with it.
+# kbuild writes next to the sources. With OUT it gets a directory of links that
+# mirrors the sources; links to deleted files are deleted. A link that changes its
+# target may point to an older file, which make would regard as already built: so
+# all objects are deleted then.
 shadow:
 	@mkdir -p $(build)
 	@cd $(top) && find Kbuild Kconfig include net scripts/probe -type f \
@@ -76,9 +76,8 @@ install: install-modules install-tools
 check-tools:
 	+$(MAKE) -C $(top)/tools/smc check $(if $(OUT),OUT=$(build)/tools/smc)
 
-# updates/ goes before the distribution's own modules in depmod's search
-# order, so modprobe takes ours, whatever asks for it.
-# Those of DKMS go before even that.
+# updates/ precedes the distribution's own modules in depmod's search order, so
+# modprobe always loads ours. Modules of DKMS precede updates/.
 install-modules: modules
 	@[ -z "$(wildcard $(dkms_moddir)/smc.ko*)" ] || \
 		{ echo "dkms remove smc/$(VERSION) --all first: $(dkms_moddir)"; exit 1; }
