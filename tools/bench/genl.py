@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Commands of generic netlink families, as little as the tools here need."""
+"""Sends commands to generic netlink families; a minimum for the tools here."""
 import os
 import socket
 import struct
@@ -29,7 +29,7 @@ def attributes(data):
 
 
 def command(sock, family, cmd, version, attrs):
-    """Send one command; returns the attributes of the answer, if it has any."""
+    """Send one command; return the attributes of the answer, if any."""
     body = struct.pack("=BBH", cmd, version, 0) + attrs
     head = struct.pack("=IHHII", 16 + len(body), family, NLM_F_REQUEST | NLM_F_ACK, 1, 0)
     sock.send(head + body)
@@ -48,7 +48,7 @@ def command(sock, family, cmd, version, attrs):
 
 
 class Family:
-    """A family by its name; a context manager."""
+    """A context manager for the family NAME."""
 
     def __init__(self, name):
         self.sock = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_GENERIC)
@@ -64,7 +64,7 @@ class Family:
         self.sock.close()
 
     def do(self, cmd, attrs=b"", forgive=0):
-        """One command; the errno FORGIVE is no error."""
+        """Send one command; ignore the errno FORGIVE."""
         try:
             command(self.sock, self.id, cmd, 1, attrs)
         except OSError as error:

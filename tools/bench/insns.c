@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A plugin of QEMU's emulation that counts the instructions a machine executes.
+ * A plugin of QEMU's emulation that counts the instructions of a machine.
  *
  *   qemu-system-x86_64 -plugin insns.so,out=FILE
  *
- * FILE holds the count so far, eight bytes in the order of the host, for who
- * maps or reads it. A time on a busy host says little; this count does not
- * depend on what else the host does. It is exact for one processor only, since
- * several would add to it without a lock.
+ * FILE has the present count, eight bytes in the order of the host; readers
+ * may map it. Times on a busy host are unreliable; this count does not depend
+ * on the host's load. It is exact for one processor only, because several
+ * processors would add to it without a lock.
  *
- * What is declared here is version 1 of QEMU's plugin interface; distributions
- * do not ship the header.
+ * The declarations are version 1 of QEMU's plugin interface; distributions do
+ * not ship the header.
  */
 #include <fcntl.h>
 #include <stddef.h>

@@ -281,7 +281,7 @@ static int versus(char **argv)
 		if (!n)
 			began = now_ns();
 		for (k = 0; k < 2; k++) {
-			/* none of them is always the first */
+			/* the kinds alternate as the first */
 			int kind = k ^ (n & 1);
 			struct sockaddr_in addr = address(argv[0], argv[1 + 2 * kind]);
 
