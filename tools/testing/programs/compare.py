@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Suites of the Python library in the machines, and the comparison of outcomes."""
+"""Runs suites of the Python library in the machines, and compares their outcomes."""
 import json
 import os
 
@@ -12,7 +12,7 @@ SUITES = {
     "b": ("test_asyncio.test_events", "test_ssl", "test_asyncio.test_streams",
           "test_httplib", "test_socketserver"),
 }
-# A choice that takes less than a minute: of test_socket the classes with streams.
+# A selection that takes less than a minute: of test_socket the classes with streams.
 SHORT = {
     "a": ("test_socket:BasicTCPTest,BasicTCPTest2,BufferIOTest,ContextManagersTest,"
           "CreateServerFunctionalTest,FileObjectClassTestCase,InterruptedRecvTimeoutTest,"
@@ -22,12 +22,12 @@ SHORT = {
     "b": ("test_socketserver",),
 }
 MODES = ("tcp", "smc", "same_host")
-# of the stream sockets that TCP's run makes, SMC's run must make this share:
-# a few come from programs that are started with an empty environment
+# SMC's run must make this share of the stream sockets of TCP's run: a few sockets come
+# from programs that start with an empty environment
 SHARE = 0.9
-# of the connections that TCP's run accepts, this share must use RDMA in that of same-host SMC
+# the run with same-host SMC must use RDMA for this share of the connections of TCP's run
 RDMA_SHARE = 0.5
-# and so many in any case: somewhat less than there are
+# and at least for these numbers, a little less than the usual ones
 RDMA_LEAST = {"test_socket": 80, "test_socketserver": 20, "test_asyncio.test_streams": 9}
 
 
@@ -43,7 +43,7 @@ def exceptions():
 
 
 def compare(tcp, smc, allowed):
-    """Texts of what is wrong with the results SMC."""
+    """Compare the results SMC with those of TCP; return texts of the differences."""
     wrong = []
     mode = smc["mode"]
     for test, (outcome, _, text) in smc["results"].items():
@@ -59,7 +59,7 @@ def compare(tcp, smc, allowed):
 
 
 def made_enough(tcp, smc):
-    """Texts of what is wrong with the number of sockets."""
+    """Check the number of SMC sockets; return texts of the errors."""
     want, got = tcp["made"]["tcp"], smc["made"]["smc"]
     wrong = []
     if got < want * SHARE:
@@ -71,7 +71,7 @@ def made_enough(tcp, smc):
 
 
 def used_rdma(tcp, smc):
-    """Texts of what is wrong with the connections of same-host SMC."""
+    """Check the connections of same-host SMC; return texts of the errors."""
     used, fell = connections(smc)
     if used is None or fell is None:
         return [f"{smc['suite']}: the module counts no connections"]
@@ -84,7 +84,7 @@ def used_rdma(tcp, smc):
 
 
 def connections(r):
-    """How many used RDMA, how many fell back; None where nobody counts them."""
+    """The numbers of RDMA connections and fallbacks; None without counters."""
     return r["counters"].get("client_smc"), r["counters"].get("client_tcp")
 
 
@@ -107,7 +107,7 @@ def describe(r):
 
 
 def judge(tcp, r):
-    """What is wrong with the results R of a suite of which TCP's are known."""
+    """The errors in the results R of a suite, compared with those of TCP."""
     if r is not tcp:
         return compare(tcp, r, exceptions()) + made_enough(tcp, r)
     if not any(outcome == "ok" for outcome, _, _ in tcp["results"].values()):
@@ -121,13 +121,13 @@ def start(vm, preload, modes, names):
 
 
 def modes_of(vm, modes):
-    """Those of MODES that the module of machine VM can."""
+    """The MODES that the module of machine VM supports."""
     same = vm.call("exists", path="/proc/sys/net/smc/same_host")["yes"]
     return [m for m in modes if m != "same_host" or same]
 
 
 def news(t, procs):
-    """What the suites say, as they say it; fails when they end badly or late."""
+    """Yield the results of the suites as they come; fail if a suite fails or is late."""
     taken = {p: 0 for p in procs}
     while True:
         ended = [p.rc is not None for p in procs]
@@ -149,7 +149,7 @@ def news(t, procs):
 
 
 def run(t, suites, modes=MODES):
-    """Run SUITES, {machine: names}; fails the scenario if it must."""
+    """Run SUITES, {machine: names}; fail the scenario if there are errors."""
     preload = "/host" + kernel.preload_library()
     procs = [start(vm, preload, modes_of(vm, modes), suites[vm.name])
              for vm in (t.a, t.b) if suites.get(vm.name)]

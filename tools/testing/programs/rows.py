@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The programs that `programs` runs between the two machines, unmodified.
+"""The unmodified programs that the scenario `programs` runs between two machines.
 
-A row is a function of a Work that starts what it needs on A (servers) and B
-(clients), checks what came back and returns (rate, unit, words). Every row runs
-twice, as plain TCP and over SMC; the work is the same.
+A row is a function of a Work. It starts servers on A and clients on B, checks the
+results and returns (rate, unit, words). Every row runs twice with the same work, as
+plain TCP and over SMC.
 """
 import itertools
 import json
 import re
 
-FILES = "/tmp/www"      # what web servers serve, on both machines
+FILES = "/tmp/www"      # the files of web servers, on both machines
 PG = "/usr/lib/postgresql/15/bin"
 ROWS = []
 
 
 class Row:
-    """NAME and WHAT stand in the table. CONNS is the least number of connections.
+    """A row of the table, with its NAME and WHAT. CONNS is the least number of connections.
 
-    FALLEN is the number of connections that fall back because one end is not
-    SMC or is in the same host; None if all do, unless same-host SMC is on.
+    FALLEN is the number of connections that fall back because one end is not SMC or is
+    on the same host; None if all fall back, unless same-host SMC is on.
     """
 
     def __init__(self, name, what, func, conns, fallen):
@@ -76,7 +76,7 @@ def nginx(w, vm, port):
 def wrk(w, url, *flags, conns=8):
     out = w.client(f"wrk -t1 -c{conns} -d{w.seconds}s {' '.join(flags)} {url}")
     need("Socket errors" not in out and "Non-2xx" not in out, out)
-    # how many there are in that time is for the host to decide
+    # the number of requests in that time depends on the host
     need(number(r"(\d+) requests in", out) > 0, out)
     return number(r"^Requests/sec:\s*([\d.]+)", out), "requests/s"
 
@@ -94,7 +94,7 @@ def nginx_close(w):
 
 
 def fetch(w, url, name, env=None):
-    """Get a file by curl and compare it."""
+    """Download a file by curl and compare it."""
     out = w.client(f"curl -sSf -w '%{{stderr}}%{{speed_download}}\\n' {url} | sha256sum", env)
     need(out.split()[0] == w.digest(name), f"checksum {out}")
     return float(w.last.err) / 1e6, "MB/s", ""
@@ -240,7 +240,7 @@ def sshd(w):
 
 @row("OpenSSH, scp", "one big file to A, checksum compared", 1)
 def scp(w):
-    """What arrives goes through a FIFO: the machine has no room for a big file."""
+    """Received data goes through a FIFO, because the machine has no room for a big file."""
     sshd(w)
     w.a.run("rm -f /tmp/scp.in; mkfifo /tmp/scp.in")
     reader = w.start(w.a, "sha256sum < /tmp/scp.in", env={})
@@ -322,7 +322,7 @@ connect = {connect}
 
 @row("stunnel", "curl, TLS tunnel from B to A and on to nginx on B; checksum compared", 2, 1)
 def stunnel(w):
-    """curl speaks TCP to its end of the tunnel, which is in the same host."""
+    """curl uses TCP to its end of the tunnel, which is on the same host."""
     certificate(w, w.a)
     nginx(w, w.b, 8080)
     w.a.write("/tmp/stunnel-a.conf", STUNNEL.format(
@@ -337,12 +337,12 @@ def stunnel(w):
 # Measuring programs
 
 
-# Its server does not bind where one of its connections is in TIME-WAIT
+# Its server cannot bind to a port with a connection in TIME-WAIT
 SOCKPERF = itertools.count(11111)
 
 
 def sockperf_server(w):
-    """What a client has to say to find it."""
+    """Start the server; return the client's arguments to reach it."""
     port = next(SOCKPERF)
     w.serve(w.a, f"exec sockperf server --tcp -i {w.a.ip} -p {port}", port)
     return f"--tcp -i {w.a.ip} -p {port} -t {w.seconds}"
@@ -381,7 +381,7 @@ def iperf3_reverse(w):
 
 
 def fio_job(out, ddir):
-    """What fio says of its only job, in one direction."""
+    """The results of fio's only job in one direction."""
     job = json.loads(out[out.index("{"):])["jobs"][0]
     need(job["error"] == 0, f"{ddir}: error {job['error']}")
     return job[ddir]
@@ -389,9 +389,9 @@ def fio_job(out, ddir):
 
 @row("fio, net engine", "blocks of 64 KB to A", 1)
 def fio(w):
-    """Of what comes in short reads the reader of fio counts the bytes of the last one.
+    """fio's reader counts only the bytes of the last read of a block.
 
-    But it goes on until it has a block: the others are calls more, which it counts.
+    It reads until the block is complete, and counts each short read as another call.
     """
     options = "--ioengine=net --port=8888 --protocol=tcp --bs=64k --output-format=json"
     blocks = 64 * w.seconds

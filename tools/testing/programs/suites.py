@@ -2,9 +2,9 @@
 """Run suites of the Python library, unmodified, as plain TCP and over SMC.
 
 Runs inside a machine. For each suite and each mode one child runs the tests
-and tells the outcome of each; a child that stands still is ended, its test
-counts as hanging, and another child goes on behind it. Prints one JSON object
-per suite and mode:
+and reports the outcome of each. A child that makes no progress is ended, its
+test counts as hanging, and another child runs the remaining tests. Prints one
+JSON object per suite and mode:
 
     suite, mode, results {test: [outcome, seconds, text]}, stream sockets made
     by family, connections that TCP accepted, growth of the module's counters
@@ -12,7 +12,7 @@ per suite and mode:
 usage: suites.py PRELOAD MODE[,MODE...] SUITE...   modes: tcp smc same_host
        suites.py --child SUITE   (skips the tests named on standard input)
 
-SUITE is the name of a module, with :CLASS,CLASS... for some of it.
+SUITE is the name of a module, with :CLASS,CLASS... for some of its classes.
 """
 import faulthandler
 import json
@@ -26,7 +26,7 @@ import tempfile
 import time
 import unittest
 
-STILL = 60      # seconds without a word after which a test hangs
+STILL = 60      # a test hangs after so many seconds without output
 EVENT = "/sys/kernel/tracing/events/syscalls/sys_enter_socket"
 SOCK_STREAM, TYPE_MASK = 1, 15
 INTERNET, AF_SMC, IPPROTO_SMC = (2, 10), 43, 256
@@ -41,7 +41,7 @@ SNMP = "/proc/net/snmp"
 
 
 class Result(unittest.TestResult):
-    """Tells the outcome of each test at once, on a descriptor of its own."""
+    """Reports the outcome of each test at once, on a descriptor of its own."""
 
     def __init__(self, out):
         super().__init__()
@@ -110,27 +110,27 @@ def child(name):
     os.dup2(2, 1)
     done = set(sys.stdin.read().split("\n"))
     faulthandler.enable()
-    # nothing outside of this machine is asked; this one names so its own sockets
+    # the network resource is off, except for test_socketserver, which stays on this host
     support.use_resources = ["cpu", "subprocess"] + ["network"] * (name == "test_socketserver")
     support.LOOPBACK_TIMEOUT = 15
     os.chdir(tempfile.mkdtemp(prefix="suite-"))
     tests = unittest.defaultTestLoader.loadTestsFromNames(modules_or_classes(name))
     if "test.test_socket" in sys.modules:
-        # on a busy host 0.05 s are over before the call that is to be interrupted begins
+        # on a busy host 0.05 s end before the call that the alarm must interrupt begins
         sys.modules["test.test_socket"].InterruptedTimeoutBase.alarm_time = 0.5
     todo = unittest.TestSuite(t for t in flat(tests) if t.id() not in done)
     result = Result(out)
     todo.run(result)
     result.say(end=True)
     out.flush()
-    os._exit(0)     # threads that a failed test left do not keep us
+    os._exit(0)     # do not wait for threads that a failed test left
 
 
 # The parent
 
 
 class Watch:
-    """One child and the words it says."""
+    """One child and its messages."""
 
     def __init__(self, name, env, done, results):
         self.results = results
@@ -154,7 +154,7 @@ class Watch:
             self.ended = True
 
     def run(self):
-        """Read until the end or a standstill; returns whether all is done."""
+        """Read until the end or a standstill; true if all tests are done."""
         fd, buf = self.p.stdout.fileno(), b""
         with selectors.DefaultSelector() as sel:
             sel.register(fd, selectors.EVENT_READ)
@@ -169,7 +169,7 @@ class Watch:
                     self.word(json.loads(line))
         still = not self.ended and self.p.poll() is None
         if still:
-            os.kill(self.p.pid, signal.SIGABRT)     # faulthandler says where
+            os.kill(self.p.pid, signal.SIGABRT)     # faulthandler prints the stacks
         self.stop(still)
         self.err.seek(0)
         text = self.err.read().decode(errors="replace")[-4000:]
@@ -207,7 +207,7 @@ def count_start():
 
 
 def count_end():
-    """Stream sockets asked for since count_start(): of TCP, and of SMC."""
+    """The stream sockets requested since count_start(): of TCP, and of SMC."""
     with open(EVENT + "/hist", encoding="ascii") as f:
         text = f.read()
     with open(EVENT + "/trigger", "w", encoding="ascii") as f:
@@ -233,7 +233,7 @@ def counters():
 
 
 def accepted():
-    """Connections that this machine's listening TCP sockets have got."""
+    """The number of connections that listeners of this machine have got by TCP."""
     with open(SNMP, encoding="ascii") as f:
         names, values = (line.split() for line in f if line.startswith("Tcp:"))
     return int(values[names.index("PassiveOpens")])

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""The table of Documentation/programs.md.
+"""Writes the table of Documentation/programs.md.
 
-As a program: says where its rows are not those of rows.py; exit status 1 if it does.
+As a program: prints where its rows differ from rows.py; exit status 1 if they do.
 """
 import os
 import subprocess
@@ -49,14 +49,14 @@ def write(path, lines, t):
         text = f.read()
     head, rest = text.split(BEGIN)
     _, tail = rest.split(END)
-    # before the file differs from that of the commit
+    # before the write makes the tree differ from the commit
     where = origin(t.pair)
     with open(path, "w", encoding="utf-8") as f:
         f.write("\n".join([head + BEGIN, "", where, "", HEAD, *lines, "", END]) + tail)
 
 
 def origin(pair):
-    """Which source the rates are those of, and what it ran on."""
+    """The version of the source, and the machine that it ran on."""
     git = subprocess.run(["git", "-C", TOP, "describe", "--always", "--dirty", "--exclude=*"],
                          stdout=subprocess.PIPE, text=True, check=False)
     return f"Made of commit {git.stdout.strip() or 'unknown'}; kernel {pair.kernel.release}, " \
@@ -72,14 +72,14 @@ def rows_of(path):
 
 
 def check(path):
-    """Texts of what is wrong with the rows of the table in the file PATH."""
+    """Check the rows of the table in the file PATH; return texts of the errors."""
     sys.dont_write_bytecode = True
     from rows import ROWS
 
     want = [(row.name, task(row, mode)) for row in ROWS
             for mode in ("smc", "same_host")[:1 + (row.fallen is None)]]
     got = rows_of(path)
-    # a task may be followed by words of the run, in parentheses
+    # words of the run may follow a task, in parentheses
     wrong = [f"{w[0]}: {w[1]}: the table has {g[0]}: {g[1]}" for w, g in zip(want, got)
              if g[0] != w[0] or g[1] != w[1] and not g[1].startswith(w[1] + " (")]
     if len(want) != len(got):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a row of rows.py works with, and how its result is judged."""
+"""Runs a row of rows.py on the machines, and checks its result."""
 import os
 import time
 
@@ -11,9 +11,9 @@ import table
 
 MODES = ("tcp", "smc")
 PRELOAD = "/tmp/libsmc-preload.so"  # a copy that every user may read
-# of the connections within one host, this share must use RDMA in that of same-host SMC
+# with same-host SMC this share of the connections within one host must use RDMA
 RDMA_SHARE = 0.5
-# but so many at once are enough: a machine's net.smc.mem is full with 883, further ones are TCP
+# but this number is enough: net.smc.mem of a machine is full with 883, further ones are TCP
 RDMA_ENOUGH = 800
 # Bytes that differ from block to block, the same on both machines
 STREAM = "openssl enc -aes-128-ctr -nosalt -K 00 -iv 00 -in /dev/zero 2>/dev/null"
@@ -59,13 +59,13 @@ class Work:
         return p
 
     def client(self, cmd, env=None):
-        """Run a command on B to its end; returns its output."""
+        """Run a command on B to its end; return its output."""
         p = self.start(self.b, cmd, env)
         self.last = p.wait(self.left())
         return self.last.out
 
     def timed(self, cmd):
-        """Run a command on B; returns seconds."""
+        """Run a command on B; return its duration in seconds."""
         t0 = time.monotonic()
         self.client(cmd)
         return time.monotonic() - t0
@@ -77,7 +77,7 @@ class Work:
         return self.files.sizes[name]
 
     def stop(self):
-        """End what was started, clients and servers, and what those started."""
+        """End all clients and servers, and their child processes."""
         for p in reversed(self.procs):
             if p.rc is None:
                 p.kill(15)
@@ -97,7 +97,7 @@ class Work:
 class Files:
     """The files that are served and copied, the same on both machines.
 
-    They are made on the host, once, and their digests computed there.
+    They are made once, on the host, with their digests.
     """
 
     def __init__(self, t, scp_mib, limit):
@@ -118,7 +118,7 @@ def made(size):
     """A file of SIZE bytes in the cache of the host: its path and SHA-256."""
     path = os.path.join(kernel.CACHE, f"programs-{size}")
     with kernel.locked("programs"):
-        # the status of the pipe is that of head
+        # the pipe's status is that of head
         if not os.path.exists(path) or os.path.getsize(path) != size:
             kernel.run(["/bin/sh", "-c", f"{STREAM} | head -c {size} > {path}.new && "
                                          f"[ $(stat -c %s {path}.new) = {size} ] && "
@@ -127,13 +127,13 @@ def made(size):
 
 
 def grown(t, before):
-    """What the module counted on both machines since BEFORE."""
+    """The growth of the module's counters on both machines since BEFORE."""
     now = counted(t)
     return {k: v - before.get(k, 0) for k, v in now.items()}
 
 
 def counted(t):
-    """Counters of the module, added up over both machines."""
+    """The module's counters, as sums of both machines."""
     out = {}
     for vm in (t.a, t.b):
         if not vm.call("exists", path="/proc/net/smc_stats")["yes"]:
@@ -146,7 +146,7 @@ def counted(t):
 
 
 def transport(row, mode, count):
-    """What was used, in words; raises Failed if it is not what it should be."""
+    """The transport in words; raises Failed if it is not the expected one."""
     smc = count.get("client_smc", 0)
     fell = count.get("client_tcp", 0)
     tcp = fell + count.get("server_tcp", 0)
@@ -172,7 +172,7 @@ def transport(row, mode, count):
 
 
 def same_host(t, value=None):
-    """Set net.smc.same_host on both machines; returns whether they have it."""
+    """Set net.smc.same_host on both machines; true if they have it."""
     path = "/proc/sys/net/smc/same_host"
     if not all(vm.call("exists", path=path)["yes"] for vm in (t.a, t.b)):
         return False
@@ -183,12 +183,12 @@ def same_host(t, value=None):
 
 
 def modes(t, row):
-    """Rows on one host run once more with same-host SMC."""
+    """The modes of a row; rows on one host also run with same-host SMC."""
     return MODES + ("same_host",) * (row.fallen is None and same_host(t))
 
 
 def run_row(t, files, row, mode, seconds):
-    """Run a row in a mode; returns (rate, unit, words, transport)."""
+    """Run a row in a mode; return (rate, unit, words, transport)."""
     w = Work(t, files, seconds, mode)
     t.step(f"{row.name} {mode}")
     same_host(t, int(mode == "same_host"))
@@ -206,7 +206,7 @@ def run_row(t, files, row, mode, seconds):
 
 
 def state(t, w):
-    """What a failure left behind: processes, sockets, where they sleep."""
+    """The state after a failure: processes, where they sleep, and sockets."""
     text = ""
     for p in w.procs:
         text += p.explain()[-2500:] + "\n"
@@ -223,7 +223,7 @@ def state(t, w):
 
 
 def run_modes(t, files, row, seconds):
-    """All modes of a row; returns {mode: result} and texts of what failed."""
+    """Run a row in all modes; return {mode: result} and texts of the failures."""
     results, wrong = {}, []
     for mode in modes(t, row):
         try:
@@ -236,7 +236,7 @@ def run_modes(t, files, row, seconds):
 
 
 def run_rows(t, chosen, scp_mib, seconds):
-    """Run rows in both modes; returns lines for the table. Fails if any did."""
+    """Run rows in both modes; return lines for the table. Fails if a row fails."""
     files = Files(t, scp_mib, 300)
     wrong, lines = [], []
     for row in chosen:
