@@ -42,7 +42,7 @@ def server(h, port):
 
 
 def clients(h, port):
-    """To each its connection stands as soon as it has sent its Confirm."""
+    """The connection of each client is established when it has sent its Confirm."""
     socks = [h.connect(port) for _ in range(MANY)]
     h.mark("connected")
     h.gate("late")

@@ -39,7 +39,7 @@ libc.tee.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_size_t, ctypes.c_uint]
 
 
 def told(func, *args):
-    """What FUNC returns, or the name of its errno."""
+    """The value of FUNC, or the name of its errno."""
     try:
         return func(*args)
     except OSError as e:
@@ -57,7 +57,7 @@ def tee(src, dst, n):
 
 
 class HalfMapped:
-    """Two pages, the second of which cannot be touched; pages from a mapping."""
+    """Two pages of a mapping, the second of which is inaccessible."""
 
     def __init__(self):
         self.map = mmap.mmap(-1, 2 * PAGE)
@@ -73,14 +73,14 @@ class HalfMapped:
 
 
 class Two:
-    """A connected socket, and a line to the one at the other end."""
+    """A connected socket, and a control connection to the other end."""
 
     def __init__(self, h, s, ctl):
         self.h, self.s, self.ctl = h, s, ctl.makefile("rw")
         s.setblocking(True)
 
     def tell(self, word, **args):
-        """Have the other end do WORD; returns what it returned."""
+        """Let the other end do WORD; return its result."""
         self.ctl.write(json.dumps([word, args]) + "\n")
         self.ctl.flush()
         return self.reply()
@@ -110,7 +110,7 @@ class Two:
         self.h.equal(got, want, what)
 
 
-# The end that obeys
+# The end that executes commands
 
 def obey(h, port, addr=None):
     ctl = h.connect(port + 1, family="tcp")
@@ -158,7 +158,7 @@ ORDERS = {"send": order_send, "pour": order_pour, "drink": order_drink,
           "faulty_send": order_faulty_send}
 
 
-# The end that looks
+# The end that checks
 
 def looks(h, port):
     ctl = h.listen(port + 1, family="tcp", mark=False)
@@ -206,12 +206,12 @@ def step_peek_off(two):
 
 
 def step_control(two):
-    """When the data came, and how much is left."""
+    """Control messages: the time of the data, and the number of bytes left."""
     two.s.setsockopt(socket.SOL_TCP, TCP_INQ, 1)
     for name, form, unit in ((SO_TIMESTAMP, "ll", 1e6), (SO_TIMESTAMPNS, "ll", 1e9)):
         two.opt(name, 1)
         control, tries = {}, 0
-        # a kernel needs a moment to begin with stamps
+        # a kernel starts to stamp after a moment
         while (socket.SOL_SOCKET, name) not in control and tries < 100:
             tries += 1
             two.tell("send", text="12345")
@@ -274,7 +274,7 @@ def step_lowat(two):
 
 
 def step_more(two):
-    """MSG_MORE and TCP_CORK hold back, never longer than 200 ms or so."""
+    """MSG_MORE and TCP_CORK hold data back for at most 200 ms or so."""
     for flags in (MORE, 0):
         if not flags:
             two.tell("option", level=socket.SOL_TCP, name=socket.TCP_CORK, val=1)
@@ -291,7 +291,7 @@ def step_more(two):
             two.tell("send", text="+")
         two.comes(5)
         two.holds("together", two.s.recv(99), b"held+")
-    # many small ones leave, and nothing is delayed with Nagle off
+    # many small sends leave, and nothing is delayed with Nagle off
     two.tell("option", level=socket.SOL_TCP, name=socket.TCP_NODELAY, val=1)
     for i in range(20):
         two.tell("send", text="s")
@@ -301,7 +301,7 @@ def step_more(two):
 
 
 def step_faults(two):
-    """A fault in the middle: what was copied counts, the rest is not lost."""
+    """A fault in the middle: copied bytes count, the rest is not lost."""
     m = HalfMapped()
     two.holds("nothing to take it from", two.tell("faulty_send", good=0, asked=5), "EFAULT")
     n = two.tell("faulty_send", good=1000, asked=3000)
@@ -339,7 +339,7 @@ def step_splice_read(two):
     two.h.check(0 < n <= 20000, f"splice moved {n}")
     copied = tee(r, w2, n)
     two.h.check(isinstance(copied, int) and 0 < copied <= n, f"tee: {copied}")
-    # the ring turns over several times before anybody looks into the pipes
+    # the ring wraps several times before the pipes are read
     two.h.recv_stream(two.s, 30000 - n, 1, start=n)
     two.start("pour", n=400_000)
     two.h.recv_stream(two.s, 400_000, 1)
@@ -360,7 +360,7 @@ def step_splice_errors(two):
     two.s.setblocking(True)
     two.h.check(told(os.splice, two.s.fileno(), w, 100, 5) in ("ESPIPE", "EINVAL"),
                 "splice at an offset")
-    # a pipe with room for less than there is leaves the rest in the socket
+    # data beyond the room of a pipe stays in the socket
     two.tell("pour", n=40000)
     two.comes(40000)
     got = 0
@@ -391,7 +391,7 @@ def step_splice_write(two):
     off = 0
     while off < n:
         off += os.sendfile(two.s.fileno(), fd, off, min(70000, n - off))
-    # TCP sends what stands there later
+    # TCP sends the later contents
     if is_smc(two.s):
         os.pwrite(fd, b"\xff" * 65536, n - 65536)
     two.holds("sendfile", two.reply(), n)
@@ -429,7 +429,7 @@ def step_splice_write(two):
 
 
 def step_full(two):
-    """A ring that takes no more: limits, and nothing lost."""
+    """A full ring: time limits apply, and nothing is lost."""
     two.s.settimeout(None)
     pat = Pattern(1)
     off = two.h.fill(two.s, pat)
@@ -442,7 +442,7 @@ def step_full(two):
 
 
 def step_end(two):
-    """What comes before the end comes first; afterwards EPIPE and a signal."""
+    """Data before the end come first; afterwards EPIPE and a signal."""
     two.tell("send", text="last")
     two.tell("shutdown")
     two.holds("less than asked for", two.s.recv(9, WAITALL), b"last")

@@ -61,7 +61,7 @@ def fill(s, pat, off):
 
 
 def close(h, s, linger, end):
-    """close() with SO_LINGER; returns how long it took."""
+    """close() with SO_LINGER; return its duration."""
     s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, linger))
     if end == "exit":
         return close_by_exit(h, s)
@@ -79,7 +79,7 @@ def close(h, s, linger, end):
 
 
 def close_by_exit(h, s):
-    """The last process that has the socket ends; returns how long that took."""
+    """The last process with the socket ends; return the duration."""
     began = time.monotonic()
     r, w = os.pipe()
     pid = os.fork()
@@ -97,7 +97,7 @@ def close_by_exit(h, s):
 
 
 def writer(h, port, linger=0, end=None):
-    """Fill the peer's ring, then ours, then close; returns how much was sent."""
+    """Fill the peer's ring, then ours, then close; return the number of bytes sent."""
     s = h.connect(port, sndbuf=RING)
     s.setblocking(False)
     pat = Pattern(1)
@@ -126,7 +126,7 @@ def start(t, port, is_late, linger=0, end=None, family=None):
 
 
 def lingers(t, port, family=None):
-    """close() returns when the peer has room for all, or when its time is over, or sooner."""
+    """close() returns when the peer has room for all data, at its time limit, or by a signal."""
     t.step(f"{lingers.__doc__} The peer is {family or t.family}.")
     for linger, end in ((1000, "read"), (1, "time"), (1000, "signal"), (1000, "exit")):
         s, c = start(t, port, False, linger, end, family)
@@ -138,7 +138,7 @@ def lingers(t, port, family=None):
         if end == "time":
             t.check(took > linger * 0.9, f"close() took {took:.1f} s")
         if end != "read":
-            # it goes on without the application
+            # the connection goes on without the application
             s.gate("read")
         t.wait_all(s)
         t.equal(s.value, [sent, 0], "read by a peer of one who lingers")

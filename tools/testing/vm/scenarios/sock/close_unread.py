@@ -13,7 +13,7 @@ RST = 4
 
 
 def closer(h, s):
-    """Let bytes arrive, read none of them, close."""
+    """Wait for bytes, read none of them, close."""
     select.select([s], [], [], h.left())
     h.gate("close")
     s.close()
@@ -59,11 +59,11 @@ def reads(h, port):
 
 
 def overtaken(t):
-    """RDMA has to try again and again until TCP's reset is there."""
+    """RDMA retransmits until TCP's reset has arrived."""
     from smcvm.links import NEVER
     t.no_groups()
     for vm in (t.a, t.b):
-        # a link stands it, and only the peer's own abort ends the wait for it
+        # the link survives, and only the peer's own abort ends the wait for it
         t.set(vm, rdma_ack_exponent=18, llc_test_link_ms=NEVER)
     s = t.half(t.a, answers, port=5007)
     s.expect("listening")

@@ -31,7 +31,7 @@ class Alarm(Exception):
 
 
 def stays(h, s, addr):
-    """The call waits until there is a connection."""
+    """The call waits until the connection is established."""
     h.mark("left")
     s.connect(addr)
 
@@ -71,7 +71,7 @@ def polls(h, s, addr):
 
 
 def sends(h, s, addr):
-    """The call does not wait, but the send() behind it does."""
+    """The call does not wait, but the send() after it does."""
     s.setblocking(False)
     h.equal(s.connect_ex(addr), errno.EINPROGRESS, "connect()")
     s.setblocking(True)
@@ -165,7 +165,7 @@ FIRST = {f.__name__: f for f in (closes, shuts, is_asked, is_told)}
 
 
 def first_client(h, port, way):
-    """Nobody waits; what comes then?"""
+    """No call waits for the SYN-ACK; WAY is the next event of the socket."""
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGURG, signal.SIGIO])
     s = h.socket()
     s.setblocking(False)
@@ -222,7 +222,7 @@ def waits_for(h, s, event, told):
 
 
 def nobody(h, port):
-    """The RST comes late."""
+    """The RST of a closed port comes late."""
     s = h.socket()
     h.mark("left")
     h.raises("connect() to nobody", errno.ECONNREFUSED, s.connect, (h.config["peer4"], port))
@@ -270,7 +270,7 @@ def first_call(t, port, way):
 
 
 def workers(t, func):
-    """How often the client's machine ran a worker for a handshake during FUNC()."""
+    """The number of handshake workers that the client's machine ran during FUNC()."""
     t.b.write(EVENT, 1)
     t.b.run("echo > /sys/kernel/tracing/trace")
     func()

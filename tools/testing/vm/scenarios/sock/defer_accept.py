@@ -20,7 +20,7 @@ LONG = 30  # seconds, more than the rest of a step takes
 
 
 def server(h, port, ctl_port):
-    """Listens; each step tells the client what to do and what it sees."""
+    """Listens; each step commands the client and checks the result."""
     ctl = h.accept(h.listen(ctl_port, family="tcp"))
 
     def tell(word):
@@ -81,7 +81,7 @@ def nonblocking(ls):
 
 
 def ends(h, ls, tell, out):
-    """The end of the stream counts as a word."""
+    """The end of the stream counts as a first byte."""
     tell("connect a")
     tell("connect b")
     tell("shut b")
@@ -104,7 +104,7 @@ def aborts(h, ls, tell, out):
 
 
 def edges(h, ls, tell, out):
-    """epoll on the listener: nothing, then one edge for each word."""
+    """epoll on the listener: nothing, then one edge for each client's first byte."""
     ep = select.epoll()
     ep.register(ls, select.EPOLLIN | select.EPOLLET)
     tell("connect a")
@@ -135,7 +135,7 @@ def crowd(h, ls, tell, out):
 
 
 def closes(h, ls, tell, out):
-    """The listener goes: the silent ones are reset, at their next word if not before."""
+    """A close of the listener resets silent clients, at the latest when they send."""
     port = ls.getsockname()[1]
     tell("connect a")
     ls.close()
@@ -145,7 +145,7 @@ def closes(h, ls, tell, out):
 
 
 def in_time(h, ls, tell, out):
-    """After its time a client is accepted without a word."""
+    """After the time of the option a silent client is accepted."""
     tell("connect a")
     c = h.accept(ls)
     c.settimeout(None)

@@ -10,7 +10,7 @@ from rawpeer import ACCEPT, CONFIRM, RawHost
 
 timeout = 60
 
-# what the raw server does, and what the client's connect must fail with
+# the action of the raw server, and the errno of the client's connect()
 CASES = {
     "silent": errno.ETIMEDOUT,
     "half an accept": errno.ETIMEDOUT,

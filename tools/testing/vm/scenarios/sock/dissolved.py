@@ -48,7 +48,7 @@ def again(h, port):
     s.setblocking(True)
     s.settimeout(None)
     h.raises("no answer", (errno.ETIMEDOUT, errno.ECONNRESET), s.connect, peer)
-    # one that others wait for
+    # a handshake that other calls wait for
     told = []
 
     def connects():
@@ -76,7 +76,7 @@ def again(h, port):
     h.gate("seen")
     dissolve(gone)
     gone.close()
-    # and now the peer speaks
+    # now the peer sends
     h.mark("speaks")
     h.gate("speaks")
     s.connect(peer)
@@ -98,7 +98,7 @@ def many(h, port):
         # the answer is under way, or half of it, or read
         s.sendall(struct.pack("!II", 4, 20000) + b"\0" * (4 if i % 2 else 0))
         if i == ROUNDS // 2:
-            twin = os.dup(s.fileno())  # keeps what was there before
+            twin = os.dup(s.fileno())  # keeps the old connection's socket
         dissolve(s)
     h.equal(s.getsockopt(socket.SOL_SOCKET, 57, 8), cookie, "cookie")
     s.connect(peer)
@@ -110,7 +110,7 @@ def many(h, port):
 
 
 def overtaken(h, port):
-    """AF_UNSPEC, and another thread connects before the call has come to its end.
+    """AF_UNSPEC, and another thread connects before the call returns.
 
     It has the one processor as soon as it is woken for the new sock, where the kernel lets
     it. It may be woken before for what happens to the old one, and sleeps on then.
@@ -126,7 +126,7 @@ def overtaken(h, port):
     def connects():
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
         poller = select.epoll()
-        # with the end of the stream, of which a new sock says nothing
+        # with the end of the stream, which a new sock does not report
         poller.register(s, select.EPOLLIN | select.EPOLLRDHUP | select.EPOLLET)
         thread.append(threading.get_native_id())
         while poller.poll()[0][1] & select.EPOLLRDHUP:
@@ -194,7 +194,7 @@ def racing(h, port):
 
 
 def discards(h, port):
-    """A server that reads what comes."""
+    """A server that reads all data."""
     ls = h.listen(port)
 
     def one(c):
@@ -215,7 +215,7 @@ def discards(h, port):
 
 
 def silent_peer(t):
-    """The Accept is lost, and lost again."""
+    """The wire drops the Accept twice."""
     s = t.half(t.a, tolerant, port=5340)
     s.expect("listening")
     groups = t.queue_pairs(t.b)
@@ -255,7 +255,7 @@ def silent_peer(t):
 
 
 def tolerant(h, port):
-    """Answers requests; connections that break are no failure."""
+    """Answer requests; a broken connection is no failure."""
     ls = h.listen(port)
 
     def one(c):
@@ -281,7 +281,7 @@ def tolerant(h, port):
 
 @contextlib.contextmanager
 def preemptible(vm):
-    """Meanwhile who is woken need not wait for the end of a call, as on the debug kernel."""
+    """In the context a woken thread preempts a call, as on the debug kernel."""
     was = None
     if vm.run(f"test -e {PREEMPT}", check=False).rc == 0:
         was = re.search(r"\((\w+)\)", vm.read(PREEMPT))[1]
@@ -294,7 +294,7 @@ def preemptible(vm):
 
 
 def late_step(t):
-    """What is left of AF_UNSPEC when the next attempt has begun leaves that alone."""
+    """Delayed work of AF_UNSPEC does not affect the next attempt."""
     s = t.half(t.a, tolerant, port=5343)
     s.expect("listening")
     with preemptible(t.b):

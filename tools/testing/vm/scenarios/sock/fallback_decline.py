@@ -15,7 +15,7 @@ SO_PEEK_OFF, OFF = 42, 6
 
 
 def has_peek_off(h):
-    """Older TCP has no such option."""
+    """Older TCP lacks the option."""
     with h.socket(family="tcp") as s:
         try:
             s.setsockopt(socket.SOL_SOCKET, SO_PEEK_OFF, -1)
@@ -25,7 +25,7 @@ def has_peek_off(h):
 
 
 def raw_client(h, port, slot, is_gone=False):
-    """Decline instead of the Proposal or of the Confirm; does it see the end?"""
+    """Send a Decline instead of the Proposal or of the Confirm, with data behind it."""
     host = RawHost()
     c = host.connect(h.config["peer4"], port)
     h.check(c.peer_offers_smc, "no option in the SYN-ACK")
@@ -45,7 +45,7 @@ def raw_client(h, port, slot, is_gone=False):
 
 
 def server(h, port, n):
-    """Echo whatever comes."""
+    """Echo all data."""
     ls = h.listen(port, mark=False)
     if has_peek_off(h):
         ls.setsockopt(socket.SOL_SOCKET, SO_PEEK_OFF, OFF)
@@ -94,14 +94,14 @@ def client(h, port):
 
 
 def owned(t, vm, port):
-    """To the host's tools it is a TCP connection of the program."""
+    """The host's tools show a TCP connection of the program."""
     out = vm.run(f"ss -tnpH state established '( sport = :{port} or dport = :{port} )'").out
     t.equal(len(out.splitlines()), 1, f"connections that ss shows: {out!r}")
     t.check("python3" in out, f"ss shows no process for the socket: {out!r}")
 
 
 def declined(t, port, **args):
-    """One connection to the server, by hand."""
+    """One connection of a raw peer to the server."""
     c = t.half(t.b, raw_client, port=port, **args)
     t.expect_all("on TCP", c)
     owned(t, t.a, port)

@@ -16,7 +16,7 @@ SO_MEMINFO, OPTMEM = 55, 6
 
 
 def one_round(h, port):
-    """Everything at once on a socket that is just being connected."""
+    """All calls in parallel on a socket whose connect() is under way."""
     s = h.socket()
     s.setblocking(False)
     err = s.connect_ex((h.config["peer4"], port))
@@ -77,7 +77,7 @@ def client(h, port, n):
 
 
 def closing(h, port, n):
-    """Nobody is in a call when the answer comes, but somebody may be in close()."""
+    """No call waits when the answer comes, but a close() may be under way."""
     for i in range(n):
         s = h.socket()
         s.setblocking(False)
@@ -90,7 +90,7 @@ def closing(h, port, n):
 
 
 def charged(h, port, n):
-    """Control data of a sendmsg() that sleeps until TCP has the file are TCP's charge."""
+    """Control data of a sendmsg() that sleeps during the fallback are processed by TCP."""
     for i in range(n):
         s = h.socket()
         s.setblocking(False)
@@ -98,7 +98,7 @@ def charged(h, port, n):
         h.check(err in (0, errno.EINPROGRESS), f"connect: {err}")
         s.setblocking(True)
         try:
-            # of a level that TCP does not look at
+            # of a level that TCP ignores
             s.sendmsg([b"x"], [(99, 1, bytes(500))])
         except ConnectionError:
             pass
@@ -119,7 +119,7 @@ def until(h, port):
 
 
 def holders(t):
-    """How many hold the client's module."""
+    """The reference count of the client's module."""
     return int(t.b.run("cat /sys/module/smc/refcnt").out) if t.family == "smc" else 0
 
 
@@ -131,7 +131,7 @@ def closes(t, n, server, before):
     t.wait_all(t.half(t.b, charged, port=5049, n=n))
     s.gate("stop")
     t.wait_all(s)
-    # as at first: none too many, and none too few
+    # the same number as at first
     t.wait(lambda: holders(t) == before, f"the module to be held {before} times", 20)
 
 

@@ -26,7 +26,7 @@ N = 200_003
 GROUP, COUNTED = "/sys/fs/cgroup/ipproto", "/sys/fs/cgroup/ipproto-counted"
 SO_PROTOCOL, SO_DOMAIN = 38, 39
 PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS, SECCOMP_MODE_FILTER = 22, 38, 2
-# a program that knows nothing of SMC
+# a program without knowledge of SMC
 PLAIN = """
 import socket
 with socket.create_server(("127.0.0.1", 0)) as ls, \\
@@ -37,13 +37,13 @@ with socket.create_server(("127.0.0.1", 0)) as ls, \\
 
 
 def who(s):
-    """Domain, type and protocol, as the kernel has them."""
+    """The domain, type and protocol in the kernel."""
     return tuple(s.getsockopt(socket.SOL_SOCKET, o)
                  for o in (SO_DOMAIN, socket.SO_TYPE, SO_PROTOCOL))
 
 
 def names(h, port):
-    """Of a socket, a listener, and both ends of a connection within the machine."""
+    """The kinds of a socket, a listener, and both ends of a connection within the machine."""
     inet = socket.AF_INET6 if h.v6 else socket.AF_INET
     mine = (inet, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     said = [who(h.socket())]
@@ -63,7 +63,7 @@ def names(h, port):
 
 
 def server(h, port):
-    """A child is what its listener is."""
+    """A child is of its listener's kind."""
     ls = h.listen(port)
     mine = who(ls)
     c = h.accept(ls)
@@ -82,7 +82,7 @@ def client(h, port):
 
 
 def join(group):
-    """The directory of the control group, of which this is a member now."""
+    """Join a control group; return its directory."""
     os.makedirs(group, exist_ok=True)
     with open(f"{group}/cgroup.procs", "w", encoding="ascii") as f:
         f.write(str(os.getpid()))
@@ -139,7 +139,7 @@ def plain(h, preload, want, before=None):
 
 
 def unwanted(h, preload):
-    """The preload library goes on with TCP; a control group keeps its members from all."""
+    """The preload library uses TCP where SMC is refused; a control group refuses all sockets."""
     plain(h, preload, "is SMC in place of TCP")
     plain(h, preload, "(Permission denied), TCP is used", no_smc)
     group = join(GROUP)
@@ -152,7 +152,7 @@ def unwanted(h, preload):
 
 
 def restrict(port):
-    """Landlock: of TCP's ports this process may use PORT alone."""
+    """Landlock: this process may use only TCP port PORT."""
     create_ruleset, add_rule, restrict_self = 444, 445, 446
     rule_net_port, bind_and_connect = 2, 1 | 2
 
@@ -172,7 +172,7 @@ def restrict(port):
 
 
 def landlocked(h, port):
-    """Landlock's rules for TCP hold for sockets of SMC."""
+    """Landlock's rules for TCP apply to sockets of SMC."""
     addr = "::1" if h.v6 else "127.0.0.1"
     other = h.listen(port + 1, mark=False)
     restrict(port)

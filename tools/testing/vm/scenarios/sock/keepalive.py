@@ -21,7 +21,7 @@ SOL_TCP, IDLE, INTVL, CNT, USER_TIMEOUT, TCP_INFO = 6, 4, 5, 6, 18, 11
 N = 20_011
 TEST_LINK = 7
 DELAY = 50      # ms on the way from the client, of what carries the data
-# an RNIC gives up after two minutes, which is longer than all of this
+# an RNIC gives up after two minutes, longer than the scenario
 PATIENT = {"rdma_ack_exponent": 22, "rdma_retries": 6}
 
 
@@ -55,7 +55,7 @@ def ends(h, port, role, wants=()):
     h.mark("moved")
     h.gate("again")
     h.both_ways(c, N, 2, N, 2)
-    # TCP probes nobody whose acknowledgment it waits for, and those may be late
+    # TCP sends no probe while it waits for an acknowledgment, which may be late
     h.wait(lambda: not_acknowledged(c) == 0, "all bytes acknowledged")
     h.mark("moved again")
     h.gate("wait")
@@ -66,7 +66,7 @@ def ends(h, port, role, wants=()):
 
 
 def told(c, events):
-    """What a connection that has ended says to poll(), recv() twice, send(), SO_ERROR.
+    """The results of poll(), recv() twice, send() and SO_ERROR on a connection that has ended.
 
     Of those that fail it is the name of the errno.
     """
@@ -82,13 +82,13 @@ def told(c, events):
 
 
 def used_again(h, port):
-    """A connection on SMC, then the socket belongs to TCP: its options are as they were."""
+    """The options are unchanged when a connection on SMC ends and the socket is TCP's."""
     s = h.socket()
     keep(s, 5, 6)
     s.connect((h.config["peer4"], port))
     h.request(s)
     h.equal(libc.connect(s.fileno(), bytes(16), 16), 0, "connect() to AF_UNSPEC")
-    # by now it is a TCP socket, and nobody stands before TCP's own values
+    # now it is a TCP socket, which shows TCP's own values
     s.connect((h.config["peer4"], port + 1))
     h.equal([s.getsockopt(SOL_TCP, name) for name in (IDLE, INTVL, CNT)], [5, 6, 3],
             "options of keepalive on TCP")
@@ -135,7 +135,7 @@ def probed(t):
 
 
 def limited(t):
-    """The operator wants few keepalives on TCP; those of SMC go on."""
+    """The operator reduces keepalives on TCP; those of SMC go on."""
     t.set(t.b, tcp_keepalive_min=1000)
     s, c = pair(t, 5518, wants=("client",))
     tests, tcp = llc(t.b), tcp_probes(t.b)
@@ -150,7 +150,7 @@ def limited(t):
     for p in servers:
         p.gate("stop")
     t.wait_all(*servers)
-    # it counts for connections made from now on
+    # it takes effect for new connections
     t.restore("tcp_keepalive_min")
     go_on(t, s, c)
     t.b.run("ss -K state established '( dport = :5518 )'")
@@ -176,7 +176,7 @@ def silent(t):
     t.equal(tcp_probes(t.b), tcp, "TCP keepalives")
     t.equal(t.stat(t.b, "link_down"), downs, "links that are down")
     t.note(f"dead RDMA detected after {took:.1f} s")
-    # TCP tells the other one
+    # TCP reports it to the other side
     t.wait_all(s)
     t.equal(s.value[1], "ECONNRESET", "errno of the peer")
     t.relay.unrule()
@@ -200,7 +200,7 @@ def dead(t, port, family):
 
 
 def reset(t, port, killer, other):
-    """The TCP connection alone is destroyed: so is the one on SMC, on both sides."""
+    """Destroying the TCP connection ends the one on SMC, on both sides."""
     s, c = pair(t, port)
     go_on(t, s, c)
     killer.run(f"ss -K state established '( sport = :{port} or dport = :{port} )'")
@@ -264,7 +264,7 @@ def info_server(h, port):
 
 
 def info_client(h, port):
-    """TCP_INFO tells of the connection on SMC, not of TCP, whose packets nobody delays."""
+    """TCP_INFO shows the connection on SMC, not TCP's, whose packets are not delayed."""
 
     def info():
         raw = c.getsockopt(SOL_TCP, TCP_INFO, 232)
@@ -290,7 +290,7 @@ def info_client(h, port):
 
 
 def run(t):
-    # only keepalive shall probe; and no path that was cut is remembered
+    # only keepalive probes; and the peer forgets a path that was cut
     for vm in (t.a, t.b):
         t.set(vm, smcr_testlink_time=0, llc_test_link_ms=60000, peer_memory_ms=1)
     t.step("TCP_INFO")

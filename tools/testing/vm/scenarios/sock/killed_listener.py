@@ -22,7 +22,7 @@ LISTEN = 10
 
 
 def is_queued(h, ls, port, n):
-    """TCP_INFO and sock_diag say that N wait."""
+    """True if TCP_INFO and sock_diag show N queued children."""
     return queue_info(ls) == (LISTEN, n, BACKLOG) and (
         h.family == "tcp" or
         [(s["listener"]["queue"], s["listener"]["queue_max"], s["listener"]["handshakes"])
@@ -68,7 +68,7 @@ def clients(h, port, addr):
 
 
 def alone(h, port):
-    """All on one host, which this user rules."""
+    """Both ends on one host, in namespaces of an unprivileged user."""
     for addr in "127.0.0.1", "::1":
         ls = h.listen(port, backlog=BACKLOG, addr=addr, v6=":" in addr, mark=False)
         for _ in range(2):

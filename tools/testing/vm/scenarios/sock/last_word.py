@@ -44,7 +44,7 @@ def server(h, port, unread):
     socks = [h.accept(ls) for _ in range(COUNT)]
     for s in socks:
         if unread:
-            # what is not read makes an abort of a close
+            # unread data turn a close into an abort
             s.recv(1)
         else:
             h.at_end(s)
@@ -78,7 +78,7 @@ def one_server(h, port):
 
 
 def one_client(h, port):
-    """Another connection keeps the group, whose end would be the word for all."""
+    """Another connection keeps the group, whose end would end all connections."""
     other = h.connect(port)
     h.connect(port).close()
     h.mark("closed")
@@ -87,7 +87,7 @@ def one_client(h, port):
 
 
 def on_lost_link(t, port):
-    """The server's answer to a close goes by a link that carries nothing any more."""
+    """The link that carries the server's answer to a close is lost at that moment."""
     from smcvm.links import several
     several(t, close_timeout_ms=HOUR)
     s = t.half(t.a, one_server, port=port)

@@ -24,7 +24,7 @@ ipv = (4, 6)
 
 
 def accept_timed(x, server):
-    """accept() with SO_RCVTIMEO: nobody comes in time, then somebody does."""
+    """accept() with SO_RCVTIMEO: it times out, then a client comes in time."""
     if not server:
         x.sync()
         x.sync()
@@ -54,7 +54,7 @@ def accept_timed(x, server):
 
 
 def listener_closed(x, server):
-    """Nobody accepted: the peer is reset."""
+    """A listener that closes resets a peer that was not accepted."""
     if server:
         ls = x.listen()
         x.until(ls, "IN")
@@ -125,7 +125,7 @@ def full_backlog(x, server):
         x.sync()
         for i in range(4):
             x.call("accept", x.h.accept, ls).close()
-            # the fourth follows when it likes
+            # the fourth may follow at any time
             if i == 3:
                 x.say("TCP_INFO of an empty queue", queue_info(ls))
         return
@@ -145,7 +145,7 @@ def full_backlog(x, server):
 
 
 def behind_plain(x, server):
-    """connect() waits for no accept() of who came before, whatever these speak."""
+    """connect() does not wait for accept() of earlier clients, of TCP or of SMC."""
     if server:
         ls = x.listen(8)
         x.sync()
@@ -159,7 +159,7 @@ def behind_plain(x, server):
     for is_plain in (True, False, True, True, False, False, True, False):
         s = x.keep(socket.socket(socket.AF_INET6 if x.h.v6 else socket.AF_INET)) \
             if is_plain else x.socket()
-        # nobody accepts before the last one is connected
+        # accept() starts after the last connect()
         s.settimeout(x.h.left())
         x.call("connect", s.connect, x.addr())
         socks.append(s)

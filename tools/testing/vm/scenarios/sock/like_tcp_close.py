@@ -75,7 +75,7 @@ def both_close(x, server):
 
 
 def closed_by_peer(x, server):
-    """The peer closes; what it sent is still read."""
+    """The peer closes; its data are still readable."""
     c = x.pair(server)
     if server:
         c.sendall(b"last words")
@@ -94,7 +94,7 @@ def closed_by_peer(x, server):
 
 
 def sent_in_vain(x, server):
-    """The peer has closed; what is sent after that tells both of it."""
+    """The peer has closed; later data cause errors on both sides."""
     c = x.pair(server)
     if server:
         c.close()
@@ -208,7 +208,7 @@ def has_come(x, c, n):
 
 
 def shut_unread(x, server):
-    """shutdown(SHUT_RDWR) with received data that nobody has read."""
+    """shutdown(SHUT_RDWR) with unread received data."""
     c = x.pair(server)
     if server:
         c.sendall(b"unread")
@@ -275,7 +275,7 @@ def client(h, port, peer=None):
     return connect(h, port, CASES, peer)
 
 
-# What they say on TCP and on SMC: that of the server, that of the client
+# The results on TCP and on SMC: those of the server, those of the client
 APART = {
     shut_unread: {
         "tcp": (["recv: b''"], ["shutdown: None", "recv: b'unread'"]),
@@ -299,7 +299,7 @@ def apart_client(h, port):
 
 
 def apart(t, first_port):
-    """What differs, and has to."""
+    """Differences that the RFC requires."""
     t.step(apart.__doc__)
     for vm in (t.a, t.b):
         t.set(vm, abort_purges=1)

@@ -28,7 +28,7 @@ TCP_FASTOPEN_CONNECT = 30
 
 
 def no_connection(x, server):
-    """Everything on a socket that is not connected."""
+    """All calls on a socket that is not connected."""
     s = x.socket()
     x.poll("new", s)
     x.ioctls("new", s)
@@ -101,7 +101,7 @@ def refused(x, server):
         x.sync()
         return
     x.sync()
-    # nobody was there until now
+    # there was no listener until now
     ls = x.listen()
     c = x.keep(x.h.accept(ls))
     x.poll("server", c)
@@ -109,7 +109,7 @@ def refused(x, server):
 
 
 def refused_later(x, server):
-    """A connect() that does not wait fails: so says all that may ask."""
+    """A non-blocking connect() fails: each call reports that."""
     x.sync()
     if server:
         return
@@ -170,7 +170,7 @@ def connect_twice(x, server):
 
 
 def connect_self(x, server):
-    """A socket that connects to itself hears what it says."""
+    """A socket that connects to itself receives its own data."""
     s = x.socket()
     s.bind(("::1" if x.h.v6 else "127.0.0.1", 0))
     x.call("connect", s.connect, s.getsockname())
@@ -194,7 +194,7 @@ def link_local(dev):
 
 
 def device_of_address(x, server):
-    """bind() to a link-local address binds to its device, which stays so."""
+    """bind() to a link-local address binds the socket to its device for good."""
     if server or not x.h.v6:
         return
     index = socket.if_nametoindex("eth0")
@@ -230,7 +230,7 @@ def dissolved(x, server):
 
 
 def named(x, server):
-    """The peer has a name as long as there is a connection."""
+    """getpeername() works while there is a connection."""
     ls = x.listen() if server else x.sync()
     for state in STATES:
         what = state.__name__
@@ -301,7 +301,7 @@ def dissolved_in_state(x, server):
             x.call(f"option {level}, {name} {what}", c.getsockopt, level, name)
         x.say(f"cookie {what}", c.getsockopt(1, 57, 8) == cookie)
         anew(x, what, c)
-        # and once more, with nothing in between
+        # and again at once
         x.call(f"dissolve {what}", raw_connect, c, bytes(16))
         x.sync()
 
@@ -337,17 +337,17 @@ def dissolved_listens(x, server):
 
 
 def nobody(x):
-    """An address from which nothing comes back."""
+    """An address that does not answer."""
     return ("fd43::77" if x.h.v6 else "10.43.0.77", x.port)
 
 
 def is_trying(s):
-    """Has it sent a SYN?"""
+    """True if it has sent a SYN."""
     return s.getsockopt(6, socket.TCP_INFO, 1) == b"\2"
 
 
 def attempt_ended(x, server):
-    """connect() under way meets AF_UNSPEC, shutdown(), and who waits for it."""
+    """A connect() under way meets AF_UNSPEC, shutdown(), and calls that wait for it."""
     if server:
         ls = x.listen()
         for _ in range(5):
@@ -459,7 +459,7 @@ def signal_anew(x, server):
         x.call(how, end, s)
         x.say(f"signal of {how}", await_signal(x, sig, POLL_ERR))
 
-    # somebody sleeps in recv() meanwhile, which notes that the signal can wait
+    # a thread sleeps in recv() meanwhile, which suppresses the signal
     c, told = another(x, None), []
     sig = have_signal(c)
     c.setblocking(True)

@@ -73,7 +73,7 @@ def reading(x, server):
 
 
 def file_sent(x, server):
-    """More is asked of a file than it has: its last bytes wait for no more."""
+    """sendfile() of more bytes than a file has: its last bytes leave at once."""
     c = x.pair(server)
     if server:
         x.say("bytes", len(x.h.recv_exact(c, 100)))
@@ -131,7 +131,7 @@ def signal_of_room(x, server):
         make_room(x, c)
         return
     sig = have_signal(c)
-    # nothing is refused: it is poll() that asks for the signal
+    # no send() fails: poll() requests the signal
     fill(x, c)
     x.sync()
     x.say("signal", await_signal(x, sig, POLL_OUT))
@@ -151,7 +151,7 @@ def uids(x, server):
 
 
 def owner(x, server):
-    """The user who calls accept() or connect() owns the connection."""
+    """The caller of accept() or connect() owns the connection."""
     ls = None
     try:
         os.seteuid(1234)
@@ -233,7 +233,7 @@ def exclusive(x, server):
 
 
 def epoll_room(x, server):
-    """Level, edge, oneshot and exclusive, where there is room to send and where not."""
+    """Level, edge, oneshot and exclusive, with and without room to send."""
     c = x.pair(server)
     if server:
         make_room(x, c)
@@ -242,7 +242,7 @@ def epoll_room(x, server):
 
     def is_full():
         fill(x, c)
-        # nothing is on its way that may make room
+        # no window update is under way
         return ioctl(c, SIOCOUTQ) == ioctl(c, SIOCOUTQNSD) and "OUT" not in x.events(c)
 
     x.h.wait(is_full, "a full window")
@@ -253,13 +253,13 @@ def epoll_room(x, server):
     x.sync()
     x.h.wait(lambda: ioctl(c, SIOCOUTQ) == 0, "all to be taken")
     x.say("room", [[ev for _, ev in ep.poll(0)] for ep in eps])
-    # of edges there may be one for each piece that was taken
+    # there may be an edge for each piece that was read
     x.say("room again", [bool(eps[i].poll(0)) for i in (0, 2, 3)])
     c.close()
 
 
 def passed_on(x, server):
-    """The descriptor goes to another process, by exec and by SCM_RIGHTS."""
+    """Another process gets the descriptor, by exec and by SCM_RIGHTS."""
     c = x.pair(server)
     if not server:
         for word in (b"one", b"two"):
@@ -365,7 +365,7 @@ class Messages:
 
 
 def many_messages(x, server):
-    """sendmmsg() and recvmmsg(): one call, many of them."""
+    """sendmmsg() and recvmmsg(): one call, many messages."""
     c = x.pair(server)
     if server:
         out = Messages([b"one", b"and two", b"three"])

@@ -23,7 +23,7 @@ def begin(h, port):
 
 
 def connect(h, port):
-    """Connect, refused connect, and what the calls say on the way."""
+    """A connect(), a refused connect(), and the results of calls meanwhile."""
     s, err = begin(h, port)
     if err:
         again = s.connect_ex((h.config["peer4"], port))
@@ -39,7 +39,7 @@ def connect(h, port):
     h.request(s)
     h.finish(s)
 
-    s, err = begin(h, port + 1)  # nobody listens there
+    s, err = begin(h, port + 1)  # no listener there
     p = select.poll()
     p.register(s, select.POLLOUT | select.POLLIN)
     ev = p.poll(h.left() * 1000)
@@ -56,7 +56,7 @@ def connect(h, port):
 
 
 def ask_again(h, port, times):
-    """A program that asks TCP_INFO, and nothing else, until it is connected."""
+    """A program that only polls TCP_INFO until it is connected."""
     for _ in range(times):
         s, _ = begin(h, port)
         while s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] == SYN_SENT:
@@ -85,7 +85,7 @@ def accept(h, port):
 
 
 def drain(s):
-    """Read until nothing is there; returns how much it was."""
+    """Read until the ring is empty; return the number of bytes."""
     got = 0
     while True:
         try:

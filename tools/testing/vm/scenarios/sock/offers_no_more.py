@@ -19,7 +19,7 @@ LIMIT = 128
 
 
 class Late(RawConn):
-    """Takes its time between SYN-ACK and ACK."""
+    """A raw client that delays its ACK after the SYN-ACK."""
 
     def input(self, seq, ack, flags, payload, options):
         if self.state == "half":
@@ -47,7 +47,7 @@ def late(h, host, port, sport):
 
 
 def turning(h, port):
-    """A listener for which TCP has to do more from some time on."""
+    """A listener that sets an option which turns it to TCP while clients are under way."""
     ls = h.listen(port)
     h.gate("turn")
     ls.setsockopt(socket.SOL_TCP, socket.TCP_FASTOPEN, 5)
@@ -103,7 +103,7 @@ def limited(h, port, defer):
 
 
 def answer_one(h, ls):
-    """A client of TCP that was found out by and reset is none."""
+    """Answer the first client that is not reset; ignore TCP clients that sent CLC messages."""
     while True:
         with h.accept(ls) as c:
             try:
@@ -113,7 +113,7 @@ def answer_one(h, ls):
 
 
 def half_way(h, port):
-    """Silent clients until no more are offered SMC."""
+    """Silent clients, until new ones get no offer."""
     host = RawHost()
     conns = []
     while not conns or conns[-1].peer_offers_smc:
@@ -129,7 +129,7 @@ def half_way(h, port):
 
 
 def silent(h, port, n):
-    """N clients on SMC that say nothing, and one that speaks."""
+    """N silent clients on SMC, and one that sends."""
     socks = [h.connect(port) for _ in range(n)]
     h.mark("silent")
     s = h.connect(port)
@@ -154,7 +154,7 @@ def shows(t, port, **want):
         return seen and want.items() <= seen[0].items()
 
     def is_told():
-        # what waits for accept() comes and goes between the two
+        # the queue changes between the two
         line = "for accept: {queue}, at most {queue_max}, in handshakes: {handshakes}, " \
                "silent: {deferred}".format(**seen[0])
         return line in t.a.run(f"{smc} list -v").out

@@ -43,7 +43,7 @@ def xfrm_policy(family):
 
 
 def sadb_policy():
-    """struct sadb_x_policy: the same in the words of PF_KEY."""
+    """struct sadb_x_policy: the same for PF_KEY."""
     return struct.pack("=HHHBBII", 2, 18, 1, 2, 0, 0, 0)
 
 
@@ -53,7 +53,7 @@ def filter_code(answer):
 
 
 def filter_prog(answer):
-    """struct sock_fprog: one that says ANSWER of everything."""
+    """struct sock_fprog: a filter that always returns ANSWER."""
     return struct.pack("=H6xQ", 1, ctypes.addressof(filter_code(answer)))
 
 
@@ -77,7 +77,7 @@ def flow_label():
 
 
 def md5_key(flags=0, prefix=0):
-    """struct tcp_md5sig, for a peer that is not there."""
+    """struct tcp_md5sig, for a peer that does not exist."""
     peer = struct.pack("=HH4s120x", socket.AF_INET, 0, socket.inet_aton("10.1.2.3"))
     return peer + struct.pack("=BBHi80s", flags, prefix, 6, 0, b"secret")
 
@@ -145,7 +145,7 @@ LEVELS = {
         IPV6_RECVFRAGSIZE=77 IPV6_FREEBIND=78""" + MCAST),
     "no level": (4711, "OPT_1=1"),
 }
-# What the headers name beside options: regular expressions, and why they are none.
+# Names in the headers that are no options: regular expressions, and the reasons.
 NO_OPTIONS = {
     r"IP(V6)?_PMTUDISC_.*|MCAST_(EX|IN)CLUDE|IPV6_FL_.*|IPV6_PREFER_SRC_.*|TCP_REPAIR_(ON|OFF.*)|"
     r"TCP_MD5SIG_FLAG_.*|TCP_AO_KEYF_.*|TCP_RECEIVE_ZEROCOPY_FLAG_.*": "values of options",
@@ -153,12 +153,12 @@ NO_OPTIONS = {
     r"IPV6_FLOWINFO_(FLOWLABEL|PRIORITY)|IPV6_PRIORITY_.*|IPV6_TLV_.*": "fields of packets",
     r"SO_DEVMEM_(LINEAR|DMABUF)": "control messages",
 }
-# Header: what options in it begin with, and their level
+# Header: the prefix of its options, and their level
 HEADERS = {
     "asm-generic/socket.h": {"SO": "SOL_SOCKET"}, "linux/tcp.h": {"TCP": "SOL_TCP"},
     "linux/in.h": {"IP": "SOL_IP", "MCAST": "SOL_IP"}, "linux/in6.h": {"IPV6": "SOL_IPV6"},
 }
-# The kernels of the bench were built without.
+# The kernels of the tests were built without these.
 UNKNOWN = {"TCP_AO_ADD_KEY", "TCP_AO_INFO"}
 # The first does no harm to a connection, and is not the default if possible. Those that
 # are functions hold pointers or descriptors.
@@ -204,11 +204,11 @@ for name in ("SO_SNDTIMEO", "SO_RCVTIMEO_NEW", "SO_SNDTIMEO_NEW"):
 VALUES["IPV6_DSTOPTS"] = VALUES["IPV6_HOPOPTS"]
 # nothing without a routing header; connections with them alone do not come to be
 VALUES["IPV6_RTHDRDSTOPTS"] = (b"",) + VALUES["IPV6_HOPOPTS"]
-# What they say is up to the moment, or to the machine.
+# Their values depend on the time or on the machine.
 ANY_VALUE = """SO_PEERNAME SO_MEMINFO SO_INCOMING_NAPI_ID SO_INCOMING_CPU SO_COOKIE TCP_INFO
     TCP_QUICKACK TCP_TIMESTAMP TCP_CC_INFO TCP_WINDOW_CLAMP IP_PROTOCOL
     IPV6_2292PKTOPTIONS""".split()
-# These change what connect() means.
+# These change the meaning of connect().
 LATE = "TCP_FASTOPEN_CONNECT TCP_REPAIR".split()
 
 
@@ -223,7 +223,7 @@ def choose_by_program(s):
     s.setsockopt(socket.SOL_SOCKET, 51, filter_prog(0))
 
 
-# What a new socket needs before TCP takes the option
+# Preparations of a new socket for options that TCP refuses otherwise
 FIRST = {"SO_ATTACH_REUSEPORT_CBPF": share_port, "SO_ATTACH_REUSEPORT_EBPF": share_port,
          "SO_DETACH_REUSEPORT_BPF": choose_by_program}
 
@@ -260,7 +260,7 @@ def as_bytes(val):
 
 
 def values_of(name):
-    """[(value, what to call it)]; pointers and descriptors are different in each process."""
+    """[(value, its name)]; pointers and descriptors differ in each process."""
     values = VALUES.get(name, INTS)
     return [(as_bytes(v), f"{name}'s {i}" if callable(v) else as_bytes(v).hex())
             for i, v in enumerate(values)]
@@ -286,7 +286,7 @@ def sweep(s, name, level, num):
 
 
 def set_first(s, name, level, num):
-    """A value that is not the default one, for accept() or connect() to take along."""
+    """A value other than the default, which accept() or connect() must keep."""
     set_raw(s, level, num, values_of(name)[0][0])
 
 
@@ -385,20 +385,20 @@ def fell_back(res, state):
 
 
 def is_refused(said, pairs):
-    """Each set was refused, or what differs was."""
+    """True if each set was refused, or each result of ours that differs was a refusal."""
     no = ("EOPNOTSUPP", "EBUSY")
     return (all(word.endswith(no) for word in said if word.startswith("set")) or
             all(got.endswith(no) for _, got in pairs))
 
 
 def but_defaults(want, pairs):
-    """The pairs that differ for another reason than another default."""
+    """The pairs that differ not only in a default."""
     defaults = want[:8] + [want[7].removeprefix("get 64: ")]
     return [p for p in pairs if p[0] not in defaults]
 
 
 def differences(name, how, tcp, smc):
-    """Where SMC is not as the document says; TCP and SMC of one side of a run."""
+    """Differences between SMC and the document; TCP and SMC of one side of a run."""
     bad = []
     for state in (s for s in tcp if not s.endswith(" is SMC")):
         want, got = tcp[state], smc[state]
@@ -419,12 +419,12 @@ def differences(name, how, tcp, smc):
 
 
 def took(said):
-    """Was a value set, and not refused?"""
+    """True if a value was set and not refused."""
     return any(word.startswith("set") and word.endswith(": 0") for word in said)
 
 
 def as_listed(name, how, tcp):
-    """Does the document say rightly that TCP keeps the option, or that it has none?"""
+    """True if the document is right that TCP keeps the option, or lacks it."""
     states = [said for side in tcp for said in side.values() if isinstance(said, list)]
     if how == "kept" and not took(tcp[0]["new"]):
         return [f"{name}: TCP took no value, so it is not kept"]
@@ -481,7 +481,7 @@ def in_headers(t):
 
 
 def headers_agree(t):
-    """Every option that the headers name is tried, by its number."""
+    """Check that the scenario tries every option that the headers name, by its number."""
     found = in_headers(t)
     t.check(len(found) > 200, f"only {len(found)} options in the headers")
     tried = {(lv, num): name for lv, name, _, num in options() if name != "OPT_1"}
@@ -497,7 +497,7 @@ def load_key_managers(t):
     """Load the key managers that understand IPsec policies; return the options that lack one."""
     lacking = set(UNKNOWN)
     for vm in (t.a, t.b):
-        # programs that set them have it loaded
+        # programs that set these options load it
         vm.run("modprobe xfrm_user")
         if "no" in vm.run("modprobe -q af_key || echo no").out:
             t.check(t.kind == "debug", "no af_key")
@@ -506,7 +506,7 @@ def load_key_managers(t):
 
 
 def compared(t, family, port, table, lacking):
-    """What sockets of FAMILY do other than those of TCP, and than they should."""
+    """Undocumented differences between sockets of FAMILY and those of TCP."""
     levels = ("SOL_IPV6",) if t.ipv == 6 else ("SOL_SOCKET", "SOL_TCP", "SOL_IP", "no level")
     said = {}
     pairings = (("tcp", "tcp"), (family, family), ("tcp", family), (family, "tcp"))
@@ -528,7 +528,7 @@ def compared(t, family, port, table, lacking):
         if how == "falls back" and family != "tcp":
             bad += must_fall_back(name, [said[name] for said in tcp],
                                   [said[name] for said in smc], lacking)
-        # once it has fallen back, a socket is TCP in every respect
+        # after a fallback a socket is TCP in every respect
         for side, state, fell in ((1, "kept", client_fell), (1, "connected", client_fell),
                                   (0, "child", child_fell)):
             pairs = [p for p in zip(tcp[side][name][state], fell[side][name][state])

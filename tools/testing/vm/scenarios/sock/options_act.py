@@ -41,7 +41,7 @@ ORIGIN_TIMESTAMPING, ORIGIN_ZEROCOPY, COPIED = 4, 5, 1
 
 
 def aligned(h):
-    """Where TCP has no answer for SMC, that of other implementations."""
+    """Options that TCP lacks have the values of other implementations."""
     s = h.socket()
     h.equal(s.getsockopt(SOL_SMC, SMC_LIMIT_HS), 0, "SMC_LIMIT_HS")
     s.setsockopt(SOL_SMC, SMC_LIMIT_HS, 77)
@@ -57,7 +57,7 @@ def aligned(h):
 
 
 def refused(h):
-    """What socket() and its relatives do not do for AF_SMC."""
+    """Calls that AF_SMC refuses, socket() among them."""
     def call(func, *args):
         if func(*args) < 0:
             err = ctypes.get_errno()
@@ -76,7 +76,7 @@ def refused(h):
 
 
 def wire_server(h, port):
-    """What a client has asked of its packets, as those of TCP show it."""
+    """A client's options for its packets take effect on those of TCP."""
     ls = h.listen(port, sndbuf=16384, rcvbuf=32768)
     c = h.accept(ls)
     mss = c.getsockopt(socket.SOL_TCP, socket.TCP_MAXSEG)
@@ -206,7 +206,7 @@ def is_tcp(h, s, what):
 
 
 def signed_server(h, port):
-    """What is signed can only be TCP, at a listener for its children."""
+    """A signed connection can only be TCP; a listener decides for its children."""
     ls = h.listen(port, mark=False)
     ls.setsockopt(socket.SOL_TCP, TCP_MD5SIG, md5_key(h.config["peer4"]))
     h.mark("listening")
@@ -238,7 +238,7 @@ def signed_client(h, port):
 
 
 def connected_client(h, port):
-    """On a connection that runs on SMC it is too late for either."""
+    """MSG_FASTOPEN and TCP_MD5SIG do not turn a connection that runs on SMC to TCP."""
     s = h.connect(port)
     h.raises("MSG_FASTOPEN", errno.EISCONN, s.sendto, b"x", MSG_FASTOPEN,
              (h.config["peer4"], port))
@@ -304,7 +304,7 @@ def sent_stamps(h, s, want, last):
 
 
 def stamps_server(h, port, is_tcp=False):
-    """When data came."""
+    """Time stamps of received data."""
     s = meet(h, port, "server")
     asks = 0
     while True:
@@ -314,7 +314,7 @@ def stamps_server(h, port, is_tcp=False):
         _, cmsgs, _, _ = s.recvmsg(1, 512)
         asks += 1
         stamps = stamps_in(cmsgs)
-        # TCP's stamps are switched on a little later than asked for
+        # TCP's stamps start a little later than requested
         if stamps or (h.family == "smc" and not is_tcp):
             break
     h.equal(len(stamps), 1, "control messages with time stamps")
@@ -330,12 +330,12 @@ def stamps_server(h, port, is_tcp=False):
 
 
 def stamps_client(h, port, addr=None, is_tcp=False):
-    """When data was acknowledged, and on TCP when it left."""
+    """Time stamps of acknowledged data, and on TCP of sent data."""
     s = meet(h, port, "client", addr=addr)
     while s.recv(1) == b"?":
         s.sendall(b"x")
     none_left(h, s)
-    # nothing else is known of what goes by RDMA
+    # RDMA has no other time stamps
     kinds = (ACK,) if h.family == "smc" and not is_tcp else (SCHED, SND, ACK)
     timestamping(s, TX_ALL | SOFTWARE | OPT_ID | OPT_ID_TCP | OPT_TSONLY)
     before = time.time()
@@ -376,7 +376,7 @@ def early_server(h, port):
 
 
 def early_client(h, port, addr=None):
-    """Bytes are counted from before there was a connection, whatever it became."""
+    """The byte count starts before the connection, on SMC and after a fallback."""
     s = h.socket()
     s.setblocking(False)
     h.equal(s.connect_ex((addr or h.config["peer4"], port)), errno.EINPROGRESS, "connect()")
@@ -414,7 +414,7 @@ def lowat_server(h, port, wait):
 
 
 def lowat_client(h, port, wait):
-    """What cannot be sent yet stays with the program, but for so much."""
+    """The socket buffers unsent data up to the limit; send() refuses more."""
     pat = Pattern(9)
     s = meet(h, port, "client", sndbuf=1 << 19)
     most = {"smc": 4096, "tcp": 1 << 17}[h.family]
@@ -429,7 +429,7 @@ def lowat_client(h, port, wait):
     s.sendall(b"%12d" % 700001)
     off = h.fill(s, pat, 0, 4096)
     h.check(30000 <= unsent(s) < 30000 + most, f"{unsent(s)} bytes not sent, limit 30000")
-    # as much as the ring holds
+    # the size of the ring
     lowat(s, 0)
     p = select.poll()
     p.register(s, select.POLLOUT)
@@ -449,7 +449,7 @@ def lowat_client(h, port, wait):
 
 
 def naps(s):
-    """How often recv() of one byte slept, and the byte."""
+    """The number of times that recv() of one byte slept, and the byte."""
     before = resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
     data = s.recv(1)
     return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw - before, data
@@ -510,7 +510,7 @@ def zerocopy_server(h, port):
 
 
 def finished(h, s, count):
-    """Notices until all of COUNT calls are done; were the bytes copied?"""
+    """Read notices until COUNT calls are complete; true if the bytes were copied."""
     done, codes = set(), set()
     while len(done) < count:
         ee, _ = notice(h, s)
@@ -523,7 +523,7 @@ def finished(h, s, count):
 
 
 def zerocopy_client(h, port):
-    """Each send() with MSG_ZEROCOPY that took something has a number."""
+    """Each successful send() with MSG_ZEROCOPY has a number."""
     s = meet(h, port, "client", sndbuf=1 << 17)
     s.sendall(b"%12d" % 400_000)
     sent = s.send(bytes(1000), MSG_ZEROCOPY)
@@ -559,13 +559,13 @@ def shared_listener(h, port):
 
 
 def queues(listeners):
-    """How many connections wait for accept() at each, by TCP_INFO."""
+    """The number of connections in the queue of each listener, by TCP_INFO."""
     return [struct.unpack_from("I", s.getsockopt(socket.SOL_TCP, socket.TCP_INFO, 104), 24)[0]
             for s in listeners]
 
 
 def take(h, listener, count, name):
-    """Accept COUNT connections and tell each whose it is."""
+    """Accept COUNT connections and send each the name of its listener."""
     conns = [h.accept(listener) for _ in range(count)]
     for c in conns:
         h.equal(is_smc(c), h.family == "smc", "whether a connection is SMC")
@@ -629,7 +629,7 @@ def shared_client(h, port, count):
 
 
 def shared_port(t):
-    """SO_REUSEPORT: each listener gets connections; one that closes takes only its own along."""
+    """SO_REUSEPORT: each listener gets connections; a close ends only the listener's own."""
     port, count = 5718, 24
     s = t.half(t.a, shared_server, port=port, count=count)
     s.expect("listening", t.left())
@@ -658,7 +658,7 @@ def run(t):
     if t.family == "smc":
         t.wait_all(t.half(t.b, aligned), t.half(t.b, refused))
         t.step("packets, and rings")
-        # a larger ring that nobody uses would be taken
+        # a connection may get an unused larger ring
         t.no_groups()
         # half of what the application has asked for and the core has doubled, rounded up
         t.equal(t.both(wire_server, wire_client, port=5730),

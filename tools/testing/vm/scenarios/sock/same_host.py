@@ -75,7 +75,7 @@ def modes(t, port):
 
 
 def not_offered(t, port, addr, v6):
-    """No RNIC is on the way: nobody has to decline."""
+    """The path has no RNIC: connections are TCP without a Decline."""
     before = t.stat(t.a, "decline_tx")
     stream(t, port, addr, v6, "TCP")
     t.equal(t.stat(t.a, "decline_tx"), before, "Declines")
@@ -100,7 +100,7 @@ def stream(t, port, addr, v6, mode, reason=None):
 
 
 def other_host(t, port):
-    """A connection from B, as ever, with a first contact of its own."""
+    """A connection from B, with a first contact of its own."""
     t.rdma_start()
     before = t.stat(t.b, "first_contact")
     s = t.half(t.a, stream_server, port=port, n_in=N, n_out=N)
@@ -116,7 +116,7 @@ def other_host(t, port):
 
 
 def with_eid(t, places):
-    """Version 2 is for what leaves the host: at home all stays as it is."""
+    """Version 2 changes connections to other hosts only."""
     t.step(with_eid.__doc__)
     qps = t.queue_pairs(t.a)
     try:
@@ -159,7 +159,7 @@ def mere_owner(h):
 
 
 def by_one_loop(h, port, n):
-    """When accept() finds a connection, connect() has ended: as with TCP, each time."""
+    """connect() has ended when accept() returns a connection, as with TCP, each time."""
     ls = h.listen(port, backlog=n)
     listens = select.poll()
     listens.register(ls, select.POLLIN)
@@ -226,7 +226,7 @@ def run(t):
     t.no_sockets(t.a, 5242)
     t.restore("clc_timeout_ms")
 
-    # the other host is one as before, and there are two groups more
+    # the other host works as before, and there are two more groups
     other_host(t, 5241)
     with_eid(t, places)
 

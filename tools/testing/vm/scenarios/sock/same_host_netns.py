@@ -26,7 +26,7 @@ PAIR6 = {"c1": "fd99:1::1", "c2": "fd99:1::2"}
 BRIDGE = {"c1": "10.99.2.1", "c2": "10.99.2.2", HOST: "10.99.2.254"}
 BRIDGE6 = {"c1": "fd99:2::1", "c2": "fd99:2::2", HOST: "fd99:2::fe"}
 VLAN = {"c1": "10.99.3.1", "c2": "10.99.3.2"}
-# of a device above the RNIC's
+# of a device on top of the RNIC's
 MACVLAN = "10.43.0.9"
 EID = "SMC-BENCH.SAME-HOST"
 LIAR = "10.99.2.77"
@@ -69,8 +69,8 @@ def inside(t, ns, cmd, **kw):
 
 
 def switch(t, *on):
-    """The namespaces ON allow it, the others do not; all else as in the first."""
-    # idle groups keep silent, for who counts packets
+    """Enable same_host in the namespaces ON only; other settings are those of the first."""
+    # idle groups send nothing, so that packets can be counted
     t.set(t.a, same_host=int(HOST in on), peer_memory_ms=0, smcr_testlink_time=0)
     bits = " ".join(str(int(ns in on)) for ns in ("c1", "c2"))
     t.a.run(f"""cd /proc/sys/net/smc; grep '' * | grep -v ^mem: >/run/smc.set
@@ -83,7 +83,7 @@ done""")
 
 
 def stream(t, port, server, client, addr, v6=False, want="SMC-R", reasons=(None, None)):
-    """One verified stream both ways, with what sock_diag says of both ends."""
+    """One verified stream both ways, and sock_diag's entries of both ends."""
     n_in, n_out = t.pick(2_000_037, 300_003), t.pick(1_500_017, 200_001)
     t.rdma_start()
     s = t.half(t.a, stream_server, netns=server, ipv=6 if v6 else 4, port=port,
@@ -197,7 +197,7 @@ def changed(msg, at):
 
 
 def lies(h, port, to):
-    """A host on the bridge that repeats what it hears of the RNIC.
+    """A host on the bridge that copies the RNIC's names from other hosts' messages.
 
     As a server it accepts a client of this host with the RNIC's own names; as a
     client it proposes what that client has proposed.
@@ -207,7 +207,7 @@ def lies(h, port, to):
     h.mark("listening")
     c = host.accept(port, h.left())
     prop = kind(h, c.recv_clc(h.within(20)), PROPOSAL, "Proposal")
-    # the client's own address is all it offers to strangers
+    # the client offers other hosts only its own address
     net, bits = struct.unpack_from("!IB", prop, 40 + struct.unpack_from("!H", prop, 38)[0])
     h.equal((socket.inet_ntoa(struct.pack("!I", net)), bits), (BRIDGE["c1"], 32), "subnet")
     acc = host.accept_or_confirm(ACCEPT)
@@ -240,7 +240,7 @@ def relays(h, port, to, at=None):
             frm.abort()
             return end
     h.mark("relayed")
-    # nothing but the end comes this way any more
+    # only the end follows on this connection
     host.until(lambda: c.fin or c.reset or c.data or s.data, h.left())
     h.check(c.fin and not c.data and not s.data, "something else than the end of TCP came")
     s.close()
@@ -262,7 +262,7 @@ def until_reset(h, port, addr):
 
 
 def takes_one(h, port):
-    """A server of one connection, which need not come to anything."""
+    """A server of one connection, which may fail."""
     ls = h.listen(port)
     c = h.accept(ls)
     try:
@@ -322,7 +322,7 @@ def liars(t):
 
 
 def elsewhere(t):
-    """Hosts that are others do as ever, whatever is on; a container has no RNIC for them."""
+    """Other hosts are unaffected by same_host; a container has no RNIC for them."""
     t.step("a container and another host")
     switch(t, HOST, "c1", "c2")
     t.set(t.b, same_host=1, peer_memory_ms=0, smcr_testlink_time=0)
@@ -395,7 +395,7 @@ ip -n c1 link set macvlan up""")
 
 
 def busy(t, port, server, client):
-    """A connection on which something is always under way."""
+    """A connection with data under way at all times."""
     s = t.half(t.a, keep_answering, netns=server, port=port)
     s.expect("listening", t.left())
     c = t.half(t.a, keep_asking, netns=client, port=port, addr=PAIR[server])

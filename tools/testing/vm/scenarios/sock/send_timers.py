@@ -11,7 +11,7 @@ N, HELD = 60, 20
 
 
 def held_client(h, port, how):
-    """Bytes that wait for more, and no more come."""
+    """Held bytes leave although no more follow."""
     s = h.connect(port)
     if how == "cork":
         s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
@@ -61,7 +61,7 @@ def small_server(h, port, n):
 
 
 def counted(t, port, n, delay=0, **args):
-    """How many messages N small sends took, and how long; each ACK takes DELAY ms."""
+    """The number of messages of N small sends, and the duration; each ACK takes DELAY ms."""
     s = t.half(t.a, small_server, port=port, n=n)
     s.expect("listening")
     c = t.half(t.b, small_client, port=port, n=n, **args)

@@ -46,7 +46,7 @@ def closes(h, port):
 
 
 def nobody_waits(t, port):
-    """Others get through, the listener is closed, and no time is up."""
+    """Other clients connect, then the listener closes, and no timer expires."""
     from smcvm.links import WAITS
     t.step(nobody_waits.__doc__)
     for vm in (t.a, t.b):
@@ -86,7 +86,7 @@ def nobody_waits(t, port):
 
 
 def time_is_up(t, port):
-    """The listener stays, and their time is short."""
+    """The listener stays, and the timers of silent clients are short."""
     t.step(time_is_up.__doc__)
     t.set(t.a, clc_timeout_ms=2000 * t.slow)
     s = t.half(t.a, serve, port=port)

@@ -19,12 +19,12 @@ from rawpeer import CONFIRM, RawHost
 timeout = 100
 PORT, LARGE, SHORT = 5047, 5048, 5049
 N = 20
-# what tells that a handshake has ended otherwise than well
+# signs of a handshake that failed
 ENDS = ("clc_timeout", "llc_timeout", "server_tcp", "server_failed", "server_dropped")
 
 
 class Silent:
-    """Clients of one port that fall silent, by where they do."""
+    """Silent clients of one port, by the step at which they stop."""
 
     def __init__(self, h, host, port):
         self.h, self.host, self.port = h, host, port
@@ -47,7 +47,7 @@ class Silent:
             conns.append(c)
 
     def stop_behind_accept(self, kind, n, *msgs):
-        """Each a first contact of its own."""
+        """N clients, each with a first contact of its own."""
         self.kinds[kind] = conns = []
         for _ in range(n):
             c = self.host.connect(self.h.config["peer4"], self.port)
@@ -107,7 +107,7 @@ def silent(h, port, many, few):
 
 
 def costly(h, n):
-    """N first contacts; returns how many the server has reset by then."""
+    """Make N first contacts; return the number that the server has reset."""
     host = RawHost(ip="10.43.0.78", mac="525400437778")
     s = Silent(h, host, LARGE)
     s.stop_behind_accept("accept", n)
@@ -120,12 +120,12 @@ def costly(h, n):
 
 
 def slab(vm):
-    """What machine VM's kernel has in objects, in bytes."""
+    """The memory of the slab objects of machine VM's kernel, in bytes."""
     return 1024 * int(vm.run("awk '/^Slab:/ { print $2 }' /proc/meminfo").out)
 
 
 def others_get_through(t, port, base):
-    """While all the silent ones are there; the connects took BASE without them."""
+    """Connect while all silent clients exist; connects took BASE without them."""
     ends = [t.stat(t.a, name) for name in ENDS]
     t.rdma_start()
     good = t.half(t.b, requests, port=port, n=N)
@@ -143,7 +143,7 @@ def check_ends(t, raw):
 
 
 def crowd(t, many, few):
-    """Nobody is waited for; the close of the listener ends all. How long connects took before."""
+    """No client delays others; the close of the listener ends all. Returns the connect times."""
     s = t.half(t.a, serve, port=PORT, backlog=64)
     s.expect("listening", t.left())
     base = t.half(t.b, requests, port=PORT, n=N)
@@ -187,7 +187,7 @@ def bounded(t, base):
 
 
 def time_is_up(t, many, few):
-    """The listener stays, and the time of the silent ones is short."""
+    """The listener stays, and the timers of silent clients are short."""
     t.set(t.a, clc_timeout_ms=2000 * t.slow)
     s = t.half(t.a, serve, port=SHORT, backlog=64)
     s.expect("listening", t.left())
@@ -206,7 +206,7 @@ def run(t):
     many, few = t.pick((600, 10), (60, 3))
     for vm in (t.a, t.b):
         t.set(vm, **WAITS)
-    # the RNIC shall not give those up that are silent behind a Confirm
+    # the RNIC must not give up clients that are silent after a Confirm
     t.set(t.a, rdma_ack_exponent=22, rdma_retries=6)
     base = crowd(t, many, few)
     bounded(t, base)

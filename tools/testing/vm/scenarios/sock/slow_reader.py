@@ -22,7 +22,7 @@ def reader(h, port):
 
 
 def writer(h, port):
-    """Send without waiting; say so each time nothing fits any more."""
+    """Send without waiting; mark each time that the ring is full."""
     s = h.connect(port, sndbuf=RING)
     s.setblocking(False)
     pat, off, stuck = Pattern(1), 0, 0

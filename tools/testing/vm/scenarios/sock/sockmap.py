@@ -21,7 +21,7 @@ NOWHERE = "10.43.0.99"
 
 
 def group(port):
-    """The process and all its sockets belong to it; the descriptor of its directory."""
+    """Move the process and its sockets to a control group; return its directory's descriptor."""
     path = f"{GROUP}{port}"
     os.makedirs(path, exist_ok=True)
     with open(f"{path}/cgroup.procs", "w", encoding="ascii") as f:
@@ -81,7 +81,7 @@ def mapped_client(h, port, n_in, n_out, verdicts=True):
 
 
 def redirected_client(h, port, n_in, n_out):
-    """connect() to an address that nobody has; options asked for pass a program, too."""
+    """connect() to an unused address; programs of the group also act on options."""
     to = socket.inet_aton(h.config["peer4"])
     where = group(port)
     bpf.attach(bpf.go_elsewhere(to), where, bpf.AT_CONNECT4)
@@ -105,7 +105,7 @@ def redirected_client(h, port, n_in, n_out):
 
 
 def refused_server(h, port, n_in, n_out):
-    """What accept() returns is of the control group of the listener, as with TCP."""
+    """A child belongs to its listener's control group, as with TCP."""
     where = group(port)
     ls = h.listen(port)
     c = h.accept(ls)
@@ -147,7 +147,7 @@ def answers(h, port):
 
 
 def both(t, port, server, client, want, skw=None, ckw=None):
-    """One verified stream; what sock_diag says of its ends."""
+    """One verified stream, and sock_diag's entries of its ends."""
     n = t.pick(1_500_007, 200_003)
     t.rdma_start()
     s = t.half(t.a, server, port=port, n_in=n, n_out=n, **(skw or {}))

@@ -32,7 +32,7 @@ def states(t, vm):
 
 
 def raw_server(h, port):
-    """Hold the Accept, send one that is good or not, then say nothing."""
+    """Hold the Accept, send a valid or an invalid one, then nothing."""
     host = RawHost()
     host.listen(port)
     h.mark("listening")
@@ -58,7 +58,7 @@ def raw_server(h, port):
 
 
 def wait_gate(h, host, name):
-    """The host goes on answering until the gate opens."""
+    """The raw host answers until the gate opens."""
     h.check(host.until(lambda: select.select([0], [], [], 0)[0], h.left()), f"gate {name}")
     h.gate(name)
 
@@ -84,7 +84,7 @@ def client_steps(t):
     t.expect_all("proposal", s)
     t.equal((t.queue_pairs(t.b), t.memory_regions(t.b)), had,
             "queue pairs and memory regions after a Proposal")
-    # the RNIC goes now; it is the server's turn, so there is nothing to say yet
+    # the RNIC goes now; the server sends next, so no message is due yet
     gone = t.b.spawn(DELETE_RXE)
     t.wait(lambda: gone.rc is not None or "smc" in
            t.b.run("cat /proc/$(pgrep -x rdma)/stack || true", check=False).out,
@@ -137,7 +137,7 @@ def raw_client(h, port):
 
 def server_steps(t):
     """Accept and Confirm: seen at the server."""
-    # the RNIC shall not give the silent peer up meanwhile
+    # the RNIC must not give up the silent peer meanwhile
     t.set(t.a, rdma_ack_exponent=18)
     s = t.half(t.a, serve, port=PORT + 1)
     s.expect("listening")
@@ -156,7 +156,7 @@ def server_steps(t):
 
 
 def late_server(h, port):
-    """Says when accept() has something, and answers it."""
+    """Mark when accept() returns a connection, and answer it."""
     return serve_any(h, port, on_accept=lambda c: h.mark("accepted"))
 
 

@@ -121,7 +121,7 @@ def decline_client(h, port):
 
 
 def one(h, port, addr=None, size=3000):
-    """What became of one connection: an errno or 0."""
+    """Make one connection; return its errno or 0."""
     try:
         s = h.connect(port, addr)
         h.request(s, size, size)
