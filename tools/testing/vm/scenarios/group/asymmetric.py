@@ -16,7 +16,7 @@ ADD_LINK, DELETE_LINK = 2, 4
 
 
 class Lan:
-    """What links there are, after RNICs came and went."""
+    """The links after RNICs were added and removed."""
 
     def __init__(self, t):
         from smcvm import links
@@ -36,7 +36,7 @@ class Lan:
 
 
 def two_and_one(t, x, rich, poor):
-    """One side has two RNICs, the other gets its second and loses it again."""
+    """One side has two RNICs; the other one gets a second and loses it again."""
     seen = ("ASYMMETRIC_PEER", "ASYMMETRIC_LOCAL")
     # the side with one RNIC shares it
     kinds = seen if rich is t.a else seen[::-1]

@@ -18,7 +18,7 @@ CONFIRM_RKEY, CONT = 6, 8
 
 
 def losses(t):
-    """Which RNICs of which machine are lost at a time."""
+    """The RNICs that are lost together, by machine."""
     yield t.b, (3,)
     yield t.a, (1, 2)
     yield t.b, (0, 4, 5)

@@ -30,7 +30,7 @@ def run(t):
         return [t.stat(vm, "link_up") for vm in (t.a, t.b)]
 
     def add_link(vm, path, nth):
-        """The link comes at last, whatever failed; how many connections were reset.
+        """Wait until the link is added after a failure; return the number of resets.
 
         None if there was no such call.
         """

@@ -48,7 +48,7 @@ def losses(t):
         given_up.append(give_up(vm))
 
     def renew(vm):
-        """It is not tried for again, and the RNIC that had it was not away."""
+        """The link is not retried, and its RNIC was not removed."""
         i = int(given_up.pop().removeprefix("rxe"))
         delete(vm, i)
         add(t, vm, i)
@@ -96,7 +96,7 @@ def settings(t, kind):
 
 
 def lose(t, port, kind, some):
-    """Streams in a group of their own that suffer SOME losses; how long they stood still."""
+    """Run streams in a group of their own through SOME losses; return their longest pause."""
     from smcvm.links import Streams, nimble, several
     several(t, **nimble(t), **dict(settings(t, kind)))
     x = Streams(t, port, 16 if t.long else 4)

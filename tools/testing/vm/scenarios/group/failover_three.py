@@ -19,7 +19,7 @@ timeout = 900
 
 
 class Silence:
-    """What goes over a segment is lost on the wire."""
+    """The wire drops all RoCE frames of a segment."""
 
     def __init__(self, t):
         self.t, self.rules = t, {}
@@ -34,7 +34,7 @@ class Silence:
 
 
 class Removal:
-    """The devices of a segment go, those of A first; those of B come back first."""
+    """The devices of a segment are removed, A's first; B's come back first."""
 
     def __init__(self, t):
         self.t = t
@@ -51,7 +51,7 @@ class Removal:
 
 
 class Segments:
-    """Those that are cut, and what it takes until streams go on and links are back."""
+    """Cut segments, and wait until streams go on and links are back."""
 
     def __init__(self, t, x, way):
         self.t, self.x, self.way = t, x, way

@@ -36,7 +36,7 @@ def many_files():
 
 
 def server(h, port, count):
-    """Sends back what comes, on all connections, until their ends."""
+    """Echo the data of all connections until their ends."""
     many_files()
     ls = h.listen(port, backlog=count)
     socks, poll = {}, select.epoll()
@@ -150,7 +150,7 @@ class Crowd:
         return self.c.expect(name)["longest"]
 
     def stop(self, **least):
-        """End in good order; how many rounds. Counters have grown by LEAST, or more."""
+        """End in good order; return the rounds. Counters must have grown by at least LEAST."""
         t = self.t
         self.c.gate("stop")
         t.wait_all(self.c, self.s)
@@ -165,7 +165,7 @@ class Crowd:
 
 
 def lose(t):
-    """A card is back when all connections have gone on without it."""
+    """Take a card down; bring it back when all connections have gone on without it."""
     from smcvm.links import NEVER, card_up
     t.step(lose.__doc__)
     # a group adds no fifth link while the ones before it lived for less than a reply may take

@@ -24,7 +24,7 @@ CROWD = 6
 
 
 def end_all(h, socks):
-    """Each side has them in an order of its own."""
+    """Each side has the links in an order of its own."""
     for s in socks:
         s.shutdown(socket.SHUT_WR)
     for s in socks:
@@ -46,7 +46,7 @@ def crowd_server(h, port, n, gate=None):
 
 
 def crowd(h, port, n):
-    """Connections that are made at once; none may be reset that connect() has had."""
+    """Make connections in parallel; none may be reset after connect() succeeds."""
     socks = connect_all(h, port, n, n)
     for s in socks:
         h.send_stream(s, 5000, 1)
@@ -56,7 +56,7 @@ def crowd(h, port, n):
 
 
 def ended(t):
-    """Handshakes of the server that are over, however."""
+    """The number of completed or failed handshakes of the server."""
     return sum(t.stat(t.a, n) for n in ("server_smc", "server_tcp", "server_failed"))
 
 
@@ -67,7 +67,7 @@ def begin(t, port):
 
 
 def unharmed(t, clean):
-    """No connection was refused, reset or turned to TCP."""
+    """Check that no connection was refused or reset, or fell back."""
     for name, n in clean.items():
         t.equal(t.stat(t.a, name), n, name)
 

@@ -27,7 +27,7 @@ TOLD = {"ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT"}
 
 
 def idle_server(h, port):
-    """One connection on which nobody sends; the errno with which it ends."""
+    """One idle connection; return the errno of its end."""
     ls = h.listen(port)
     c = h.accept(ls)
     ls.close()
@@ -41,7 +41,7 @@ def idle_client(h, port):
 
 
 def done_server(h, port, closes):
-    """Sends all it has, and says so by close() or by shutdown()."""
+    """Send all data, then close() or shutdown()."""
     c = h.accept(h.listen(port))
     h.send_stream(c, 50000, 3)
     if closes:
@@ -53,7 +53,7 @@ def done_server(h, port, closes):
 
 
 def late_client(h, port, closes):
-    """Reads one byte, and all others after the link has gone."""
+    """Read one byte, and all others after the link has gone."""
     s = h.connect(port)
     h.mark("connected")
     h.recv_stream(s, 1, 3)
@@ -118,7 +118,7 @@ def reset(t, what, procs, began):
 
 
 def rdma_packets(t):
-    """What all RNICs have sent."""
+    """The packets that all RNICs have sent."""
     return sum(vm.counters(f"rxe{i}")["sent_pkts"] for vm in (t.a, t.b) for i in range(nics))
 
 

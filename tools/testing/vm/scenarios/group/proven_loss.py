@@ -22,7 +22,7 @@ MORE_SENT = "2:0040"    # in a connection of a few messages
 
 
 def lost(t, frm):
-    """The side that says it, and how both take it."""
+    """Change the validation message of the machine FRM, and check the results of both sides."""
     from smcvm.links import active, add, delete
     sayer, hearer = (t.a, t.b) if frm == "a" else (t.b, t.a)
     s = t.half(t.a, serve_any, port=PORT)

@@ -116,7 +116,7 @@ def connected(h, port):
 
 
 def named(t, port):
-    """Tools that know of TCP only say whose a listener and a connection are."""
+    """Tools for TCP show the owners of a listener and a connection."""
     s = t.half(t.a, held, port=port)
     server_pid = s.expect("listening", t.left())["pid"]
     c = t.half(t.b, connected, port=port)

@@ -38,7 +38,7 @@ def half_client(h, port, first):
 
 
 def leaves_unread(h, s):
-    """Let bytes arrive, read none of them, close."""
+    """Wait for bytes, read none of them, close."""
     select.select([s], [], [], h.left())
     s.close()
 
@@ -144,7 +144,7 @@ def connections(t, ours):
 
 
 def streams(t):
-    """Much, both ways at once, many times round the rings."""
+    """Much data both ways at once, many times round the rings."""
     n_in, n_out = 6_000_019, 4_000_057
     t.rdma_start()
 
@@ -175,7 +175,7 @@ def ends(t, sides):
 
 
 def killed(t):
-    """A process killed while data flows, on either side, and life goes on."""
+    """A process is killed while data flows, on either side; other connections go on."""
     for victim in (0, 1):
         s = t.half(t.a, drink_server, port=PORT + 5)
         s.expect("listening")
@@ -192,7 +192,7 @@ def killed(t):
 
 
 def crowd(t):
-    """Many at a time."""
+    """Many connections at a time."""
     s = t.half(t.a, serve, port=PORT + 6, count=6 * 8)
     s.expect("listening")
     t.wait_all(s, *[t.half(t.b, requests, port=PORT + 6, n=8, size=3000, back=40000)

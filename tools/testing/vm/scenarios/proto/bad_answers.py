@@ -102,7 +102,7 @@ def confirms(host, conns, links):
 
 
 def outcome(h, c, msg):
-    """How a message of ours is taken: by more of the exchange, a Decline, or the end.
+    """The reaction to a message of ours: the next message, a Decline, or the end.
 
     Each has a queue pair of its own: packets to an earlier one do not count.
     """
@@ -130,7 +130,7 @@ def outcome(h, c, msg):
 
 
 def lying_server(h, port):
-    """Tells the client how many connections there will be."""
+    """Send the client the number of connections."""
     host = RawHost(ip=HOST, mac="525400437784")
     host.listen(port)
     good = host.answer_v2(ACCEPT, EID)

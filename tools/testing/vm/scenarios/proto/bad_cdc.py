@@ -91,7 +91,7 @@ def answer_some(h, port):
 
 
 def unmoved(h, port):
-    """A connection that hears of flags which mean nothing, and goes on."""
+    """A connection that receives flags without effect goes on."""
     s = h.connect(port)
     h.request(s, 100, 100)
     h.mark("ready")
@@ -164,7 +164,7 @@ class Beside:
         self.t.equal(self.links(), self.had, f"{what}: links lost and groups made")
 
     def is_lost(self, what):
-        """A has given up the link, and this one with it."""
+        """A has deleted the link, and this connection has ended with it."""
         self.c.gate("more")
         self.t.wait_all(self.c)
         self.t.check(self.c.value in TOLD,

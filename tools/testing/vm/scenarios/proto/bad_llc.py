@@ -30,7 +30,7 @@ CASES = {
 
 
 def one(h, port):
-    """What became of one connection: an errno or 0."""
+    """Make one connection; return its errno or 0."""
     try:
         s = h.connect(port)
         h.request(s, 3000, 3000)

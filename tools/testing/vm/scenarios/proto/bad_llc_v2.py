@@ -33,7 +33,7 @@ RKEYS = {"no other link": "4:00", "two other links": "4:02", "255 other links": 
 
 
 def one(h, port, **kw):
-    """What became of one connection: an errno or 0."""
+    """Make one connection; return its errno or 0."""
     try:
         s = h.connect(port, **kw)
         h.request(s, 3000, 3000)
@@ -44,7 +44,7 @@ def one(h, port, **kw):
 
 
 def changed(t, what, **rule):
-    """The next message of that kind is changed; tells whether it was."""
+    """Change the next message of a kind; return a function that tests for the change."""
     t.step(what)
     r = t.relay.rule(count=1, **rule)
     return lambda: t.relay.hits(r)[1] == 1

@@ -136,7 +136,7 @@ def areas(two, size):
 
 
 def answer(h, c, msg):
-    """What becomes of a connection whose client says MSG."""
+    """The outcome of a connection whose client sends MSG."""
     c.send(msg)
     # nothing but a CLC message or the end can come
     h.check(c.host.until(lambda: len(c.data) >= 8 or c.fin or c.reset, h.within(40)),

@@ -45,7 +45,7 @@ def client(h):
 
 
 def borrow(h, proposal):
-    """Say that we are B; whether the answer is first contact."""
+    """Claim to be B; true if the answer is first contact."""
     host = RawHost(ip="10.43.0.78", mac="525400437778")
     c = host.connect(h.config["peer4"], PORT)
     c.send(host.proposal(peer_id=bytes.fromhex(proposal)[8:16]))
@@ -57,7 +57,7 @@ def borrow(h, proposal):
 
 
 def slander(h, proposal):
-    """Say all that B says, and then that B's link group is out of sync."""
+    """Send what B would send, then report that B's link group is out of sync."""
     host = RawHost(ip="10.43.0.79", mac="525400437779")
     c = host.connect(h.config["peer4"], PORT)
     c.send(bytes.fromhex(proposal))

@@ -68,7 +68,7 @@ def exchange(t, name, links=2, ipv=4, addr=None):
 
 
 def look(t, name, messages, links):
-    """What must follow what; all else may come at any time."""
+    """The required order of messages; others may come at any time."""
     is_v2 = name.startswith("v2")
     clc = [m for m in messages if m.kind == "clc"]
     t.equal([m.name for m in clc], [*HANDSHAKE] * 2, f"{name}: CLC messages")

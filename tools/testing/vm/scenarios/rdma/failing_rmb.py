@@ -35,7 +35,7 @@ def run(t):
     big.expect("listening")
 
     def may_end(vm, path):
-        """What may become of the client's connection when such a call fails on VM."""
+        """The allowed outcomes of the client's connection when such a call fails on VM."""
         is_memory = path in (faults.FAILSLAB, faults.FAIL_PAGE)
         return {"SMC", "TCP"} | (NO_MEMORY if is_memory and vm is t.b else set())
 

@@ -19,7 +19,7 @@ MANY, IN_A_ROW, PAUSE = 40, 8, 1.0
 
 
 def gone_in_between(t, port):
-    """The device goes after the Accept and before the Confirm."""
+    """The device is removed after the Accept and before the Confirm."""
     t.no_groups()
     accept = t.relay.rule(clc=2, frm="a")
     t.relay.rule(clc=3, frm="b", delay=1500 * t.slow)
@@ -54,7 +54,7 @@ def ended(t, halves):
 
 
 def without(t, vm, other, port, n):
-    """No device: SMC is not offered, and nobody begins with CLC."""
+    """No device: there is no offer, and no CLC message."""
     proposal = t.relay.rule(clc=1)
     halves = moved(t, port, n)
     t.mode(vm, "TCP", port, reason=NOSMCRDEV)

@@ -73,7 +73,7 @@ def client(h, port, n, group):
 
 
 def sleeper(group):
-    """A process that a group could be rid of."""
+    """A process that the OOM killer of a group could kill."""
     pid = os.fork()
     if not pid:
         try:
@@ -291,7 +291,7 @@ def accepted(t, n):
 
 
 def at_the_limit(t, port, size, n):
-    """What a client's group cannot pay for is TCP, and nobody is killed."""
+    """A connection beyond the limit of the client's group is TCP, and no process is killed."""
     s = t.half(t.a, server, port=port, n=n, group="bench")
     s.expect("listening", t.left())
     c = t.half(t.b, limited, port=port, n=n, group="small", size=size)
@@ -309,7 +309,7 @@ def at_the_limit(t, port, size, n):
 
 
 def at_the_limit_of_a_listener(t, n):
-    """What a listener's group cannot pay for is TCP; strangers take no more."""
+    """A connection beyond the limit of the listener's group is TCP; strangers use no more."""
     s = t.half(t.a, server, port=5309, n=n, group="bench", first="small", waits=True)
     s.expect("listening", t.left())
     before = memory(t.a, "small", "current")

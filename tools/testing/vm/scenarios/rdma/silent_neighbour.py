@@ -41,7 +41,7 @@ def proposal(h, host, has_v1):
 
 
 def client(h, n):
-    """How long each Decline took."""
+    """The duration of each handshake with a Decline."""
     host = RawHost(ip="10.43.0.81", mac="525400437781")
     times = []
     for _ in range(n):
@@ -59,7 +59,7 @@ def client(h, n):
 
 
 def both_client(h, n):
-    """How long each Accept took."""
+    """The duration of each handshake with an Accept."""
     host = RawHost(ip="10.43.0.82", mac="525400437782")
     times = []
     for _ in range(n):

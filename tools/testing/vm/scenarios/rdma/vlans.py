@@ -49,7 +49,7 @@ def wait_gid(t, vm, nic, ip):
 
 
 class Wire:
-    """How many RoCE frames passed in each VLAN, on one cable or all."""
+    """The number of RoCE frames in each VLAN, on one cable or all."""
 
     def __init__(self, t, **where):
         self.relay = t.relay
