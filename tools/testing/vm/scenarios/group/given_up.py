@@ -65,6 +65,6 @@ def run(t):
             # a deployed server is not made to wait for long
             if silent is t.b and who is t.a and not t.dialect:
                 continue
-            t.step(f"{who.name} gives a link up, {silent.name} waits")
+            t.step(f"{who.name} deletes a link, {silent.name} waits")
             give_up(t, port, who, silent)
             port += 1

@@ -112,7 +112,7 @@ def run(t):
     x.have(2)
     x.stop()
 
-    # one after which nobody loses patience
+    # a group whose timers do not expire in the scenario
     several(t, clc_timeout_ms=60000, llc_delete_link_ms=60000, **PATIENT)
     x = Streams(t, PORT + 5)
     x.have(2)

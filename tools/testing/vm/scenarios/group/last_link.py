@@ -61,7 +61,7 @@ def late_client(h, port, closes):
     h.recv_stream(s, 49999, 3, start=1)
     h.at_end(s)
     err = s.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
-    # with the peer's close() there was nobody to send to; otherwise there was
+    # only without the peer's close() this side could still send, and gets an error
     h.check(not err if closes else errno.errorcode.get(err) in TOLD,
             f"SO_ERROR is {os.strerror(err)}")
     h.at_end(s, "once more")
@@ -213,7 +213,7 @@ def run(t):
     add(t, t.b, 1)
     is_smc(t)
 
-    t.step("the wire, while nobody sends")
+    t.step("the idle wire")
     t.set(t.a, smcr_testlink_time=1)
     t.set(t.b, smcr_testlink_time=1)
     procs = both_ends(t, idle_server, idle_client, IDLE)

@@ -49,7 +49,7 @@ def run(t):
 
     t.b.destroy()
     t.reboot(t.b)
-    t.equal(roles(), old, "groups that nobody has missed")
+    t.equal(roles(), old, "old groups that still exist")
     start = stats()
     ask(t, 5620)
     expect(start, "with the peer started again", first_contact=2)

@@ -43,7 +43,7 @@ def second(vm):
 
 
 def one_subnet(t):
-    """Both cards of a machine are in one subnet, by eth0 where nobody says otherwise."""
+    """Both cards of a machine are in one subnet; eth0 has the default route to it."""
     for vm, peer in ((t.a, t.b), (t.b, t.a)):
         vm.run(f"ip addr del 10.43.1.{vm.number}/24 dev eth1; "
                f"ip addr add {second(vm)}/24 dev eth1 noprefixroute; "

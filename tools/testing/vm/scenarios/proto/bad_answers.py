@@ -236,7 +236,7 @@ def run(t):
             t.note(f"{count} {'Accepts' if side is at_client else 'Confirms'}")
         # the group of the other host is the only one
         t.wait(lambda: (t.queue_pairs(t.a), t.queue_pairs(t.b)) == (1, 1),
-               "end of what the liar had begun", 20)
+               "end of the malformed sender's handshakes", 20)
         for port in (PORT, PORT + 1):
             for vm in (t.a, t.b):
                 t.no_sockets(vm, port)

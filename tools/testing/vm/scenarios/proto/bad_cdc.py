@@ -215,7 +215,7 @@ def run(t):
         t.relay.unrule()
         beside.goes_on(name)
         next_works(t, port)
-    # where everything is in line a mark that nobody set does no harm
+    # where urgent data is in line a mark without urgent data does no harm
     for flags in ("40", "20", "60"):
         t.step(f"flags {flags}")
         c = t.half(t.b, liar, port=port)

@@ -200,7 +200,7 @@ def run(t):
         t.equal(t.stat(t.a, "server_smc"), before["server_smc"] + count,
                 "connections of the other host over SMC-R")
         # its group is the only one
-        t.wait(lambda: t.queue_pairs(t.a) == 1, "end of what the liar had begun", 20)
+        t.wait(lambda: t.queue_pairs(t.a) == 1, "end of the malformed sender's handshakes", 20)
         t.no_sockets(t.a, PORT)
         t.note(f"{count} Proposals")
     finally:

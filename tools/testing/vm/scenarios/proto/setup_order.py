@@ -211,7 +211,7 @@ def check_subsequent(t, frames, hs, first, llc):
         t.equal(len(f.payload), 68, f"length of {f}")
         t.equal((f.peer_id, f.gid, f.mac, f.link), (ref.peer_id, ref.gid, ref.mac, ref.link),
                 "identity and link in Accept or Confirm")
-    # nothing but the client's data follows the Confirm, and nobody waits
+    # only the client's data follows the Confirm, without a wait
     write = next(f for f in frames if f.n > cfm.n and f.src == hs.client
                  and f.opcode in llc.RETH and f.write_rkey == acc.rkey)
     t.equal([f for f in between(frames, hs.syn, write) if f.llc in

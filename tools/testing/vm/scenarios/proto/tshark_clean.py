@@ -8,7 +8,7 @@ import os
 
 from common import requests, serve, stream_client, stream_server
 
-OTHER = 3306    # is MySQL's to tshark, as a client's port may be somebody's by chance
+OTHER = 3306    # tshark's port of MySQL, as a client's port may belong to a protocol by chance
 
 
 def check_proposal(t, msg):

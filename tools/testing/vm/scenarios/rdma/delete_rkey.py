@@ -107,7 +107,7 @@ def keys_of_first(t, before):
 def delete(t, first):
     """Make A's next probe delete the keys FIRST; the rules of the answer and of the probe."""
     words = "".join(key.rjust(8, "0") for key in first)
-    # the answer becomes one of the messages that nobody has to understand
+    # the answer becomes a message that receivers may ignore
     reply = t.relay.rule(llc=DELETE_RKEY, frm="b", count=1, set="0:80")
     probe = t.relay.rule(llc=TEST_LINK, frm="a", count=1,
                          set=f"0:092c000002000000{words}00000000")

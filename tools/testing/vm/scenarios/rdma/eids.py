@@ -136,7 +136,7 @@ def tool(h):
         by_root(h, genl, f)
         limit_by_root(h, genl, f)
         run_as(h, genl, 65534, by_nobody)
-        # EIDs are the host's, in whichever namespace somebody asks
+        # every namespace shows the EIDs of the host
         had = eids(genl, f)
         h.equal(ctypes.CDLL(None).unshare(CLONE_NEWNET), 0, "unshare")
         with genl.Family("SMC_GEN_NETLINK") as inside:

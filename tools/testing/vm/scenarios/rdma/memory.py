@@ -283,7 +283,7 @@ def accepted(t, n):
     s.gate("accept")
     t.expect_all("open", s, c)
     t.mode(t.a, "SMC-R", 5306, n)
-    t.check(sock_mem(t.a, "bench") >= rings * 8 // 10, "rings not charged to who accepted")
+    t.check(sock_mem(t.a, "bench") >= rings * 8 // 10, "rings not charged to accept()'s caller")
     t.check(sock_mem(t.a, "front") < rings * 3 // 10, "rings still charged to the listener")
     closed(t, s, c)
     t.wait(lambda: sock_mem(t.a, "bench") < rings * 3 // 10, "all given back", 30)

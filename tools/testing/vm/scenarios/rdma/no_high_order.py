@@ -43,7 +43,7 @@ def run(t):
         t.rdma_start()
         t.both(serve, requests, 5310, sargs={"count": 20}, cargs={"n": 20})
         n = 700_001
-        # in this order: a ring of twice the size that nobody uses would be taken
+        # in this order: a connection may get an unused ring of twice the size
         for i, size in enumerate((1 << 17, 1 << 19, 1 << 21)):
             t.step(f"rings of {size} bytes")
             for vm in vms:

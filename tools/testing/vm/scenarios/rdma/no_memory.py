@@ -66,7 +66,7 @@ def failing(h, port, n):
 
 
 def again(h, port, n):
-    """connect() to nobody and an allocation that fails: the next one is as with TCP."""
+    """A refused connect() with a failing allocation: the next connect() acts as with TCP."""
     aim()
     failed = 0
     peer = h.config["peer6" if h.v6 else "peer4"]

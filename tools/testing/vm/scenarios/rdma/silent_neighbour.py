@@ -28,12 +28,12 @@ def server(h, n):
     s = h.listen(PORT)
     for _ in range(n):
         h.accept(s).close()
-    # of what is reset in its handshake nobody hears
+    # accept() never returns a client that is reset in its handshake
     h.gate("stop")
 
 
 def proposal(h, host, has_v1):
-    """A connection, and one of nobody's GIDs."""
+    """A connection whose Proposal names an unused GID."""
     msg = host.proposal_v2(bytes(10) + b"\xff\xff" + bytes([10, 43, 0, 99]), EID)
     c = host.connect(h.config["peer4"], PORT)
     c.send(host.with_v1(msg) if has_v1 else msg)
@@ -105,7 +105,7 @@ def run(t):
         t.ueid(t.a, "--flush")
         t.a.sysctl(ASKS, asks)
     first, later = c.value
-    t.check(first > 2.5 * t.slow, f"nobody was waited for: {first:.1f} s")
+    t.check(first > 2.5 * t.slow, f"no wait for the neighbour: {first:.1f} s")
     # the second one has not asked again
     t.equal(t.stat(t.a, "peer_remembered"), before + 2, "peers remembered, with a way out")
     t.note(f"Declines after {first:.1f} and {later:.1f} s, Accepts after "

@@ -127,7 +127,7 @@ def changed_routes(t):
 
 
 def lost_address(t):
-    """One of two addresses goes, and with it who came to that one, and nobody else."""
+    """The removal of one of two addresses ends only the connections to that address."""
     t.step(lost_address.__doc__)
     set_routes(t, "direct")
     for vm in (t.a, t.b):

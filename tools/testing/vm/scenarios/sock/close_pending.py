@@ -141,7 +141,7 @@ def lingers(t, port, family=None):
             # the connection goes on without the application
             s.gate("read")
         t.wait_all(s)
-        t.equal(s.value, [sent, 0], "read by a peer of one who lingers")
+        t.equal(s.value, [sent, 0], "read by the peer of a lingering close()")
         port += 1
 
 

@@ -171,7 +171,7 @@ def silent(t):
     began = time.monotonic()
     t.wait_all(c)
     took = time.monotonic() - began
-    t.equal(c.value[1], "ETIMEDOUT", "errno of who wants keepalive")
+    t.equal(c.value[1], "ETIMEDOUT", "errno of the side with keepalive")
     t.check(t.relay.hits(tests)[0], "no TEST LINK was lost")
     t.equal(tcp_probes(t.b), tcp, "TCP keepalives")
     t.equal(t.stat(t.b, "link_down"), downs, "links that are down")

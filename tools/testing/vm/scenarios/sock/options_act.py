@@ -322,7 +322,7 @@ def stamps_server(h, port, is_tcp=False):
     h.equal(stamps[0][1:], [0, 0], "time stamps of hardware")
     timestamping(s, 0)
     s.sendall(b"?")
-    h.equal(stamps_in(s.recvmsg(1, 512)[1]), [], "time stamps that nobody wants")
+    h.equal(stamps_in(s.recvmsg(1, 512)[1]), [], "time stamps without a request")
     s.sendall(b"!")
     h.recv_exact(s, 1000 + 500 + 7 + 40)
     h.at_end(s)
@@ -355,7 +355,7 @@ def stamps_client(h, port, addr=None, is_tcp=False):
     h.raises("a control message nobody knows", errno.EINVAL, s.sendmsg, [b"x"],
              [(socket.SOL_SOCKET, 4711, bytes(4))])
     # more than can be kept apart: the last one gets its stamps in any case. Not so many
-    # that their notices exceed SO_RCVBUF, which bounds what nobody has read.
+    # that their notices exceed SO_RCVBUF, which bounds unread notices.
     timestamping(s, TX_ALL | SOFTWARE | OPT_ID | OPT_ID_TCP | OPT_TSONLY)
     for _ in range(40):
         s.sendall(b"y")
@@ -660,7 +660,7 @@ def run(t):
         t.step("packets, and rings")
         # a connection may get an unused larger ring
         t.no_groups()
-        # half of what the application has asked for and the core has doubled, rounded up
+        # half of the value that the application set and the core doubled, rounded up
         t.equal(t.both(wire_server, wire_client, port=5730),
                 ([2 * 16384, 2 * 32768], [2 * 32768, 2 * 131072]), "sizes of both ends")
         s = t.half(t.a, wire_server, "tcp", port=5731)

@@ -285,11 +285,11 @@ def liars(t):
     t.expect_all("listening", s, raw)
     c = t.half(t.a, until_reset, netns="c1", port=5351, addr=LIAR)
     t.wait_all(raw, c)
-    t.equal(t.queue_pairs(t.a), qps, "RC queue pairs after a liar")
+    t.equal(t.queue_pairs(t.a), qps, "RC queue pairs after a false claim")
     s.gate("stop")
     t.wait_all(s)
 
-    t.step("somebody between the two who passes everything on")
+    t.step("a host between the two that forwards everything")
     s = t.half(t.a, stream_server, netns="c2", port=5352, n_in=100_003, n_out=100_003)
     raw = t.half(t.a, relays, port=5353, to=5352)
     t.expect_all("listening", s, raw)
@@ -306,7 +306,7 @@ def liars(t):
 
     # rkey of the server, queue pair of the client
     for i, (what, at) in enumerate(((ACCEPT, 41), (CONFIRM, 39))):
-        t.step(f"somebody between the two who changes message {what}")
+        t.step(f"a host between the two that changes message {what}")
         port = 5354 + 2 * i
         s = t.half(t.a, takes_one, netns="c2", port=port)
         raw = t.half(t.a, relays, port=port + 1, to=port, at=[what, at])

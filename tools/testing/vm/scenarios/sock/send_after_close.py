@@ -25,7 +25,7 @@ def goes_on(h, s):
     h.equal(s.send(b"useless"), 7, "first send")
     p = select.poll()
     p.register(s, 0)
-    h.check(p.poll(h.left() * 1000), "nobody says that the connection is gone")
+    h.check(p.poll(h.left() * 1000), "poll() did not report the end of the connection")
     h.raises("second send", errno.EPIPE, s.send, b"x")
     h.raises("third send", errno.EPIPE, s.send, b"x")
     h.at_end(s, "end of stream, after the failure")

@@ -162,7 +162,7 @@ def steps(h, port):
     r.tell("urgent", "1")
     r.comes("PM0")
     r.tell("plain", "more")
-    h.check(h.poll(r.quiet, 10), "data behind a mark that nobody looked at")
+    h.check(h.poll(r.quiet, 10), "data after a mark that was not read")
     r.holds((lambda: recv(2, PEEK), "mo"), (now, "IPM0"), (lambda: recv(9), "more"),
             (lambda: recv(1, OOB), "EINVAL"), (now, "0"))
 
