@@ -45,6 +45,7 @@ class RawConn:
         self.host = host
         self.key = key  # (peer address, peer port, own port)
         self.state = "new"  # new, syn, open
+        self.syn = None  # the sequence number of the peer's SYN
         self.snd = random.getrandbits(32)
         self.una = self.snd
         self.unsent = b""  # sent, not acknowledged
@@ -208,7 +209,9 @@ class RawHost:
         hlen = (off >> 4) * 4
         key = (src, sport, dport)
         conn = self.conns.get(key)
-        if not conn and flags & (SYN | ACK) == SYN and dport in self.listening:
+        # a client may use a port again after a reset
+        is_new = not conn or conn.syn != seq
+        if is_new and flags & (SYN | ACK) == SYN and dport in self.listening:
             self.take(key, seq, seg[20:hlen])
         elif conn:
             conn.input(seq, ack, flags, seg[hlen:], seg[20:hlen])
@@ -216,6 +219,7 @@ class RawHost:
     def take(self, key, seq, options):
         smc, queue = self.listening[key[2]]
         conn = self.conns[key] = RawConn(self, key)
+        conn.syn = seq
         conn.rcv = seq + 1 & 0xffffffff
         conn.state = "open"
         conn.peer_offers_smc = SMC_OPTION[2:] in options
