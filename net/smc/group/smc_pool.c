@@ -325,7 +325,7 @@ static void llc_note_announced(struct smc_llc *llc, const struct smc_llc_request
 	unsigned int i, k;
 
 	for (i = 0; i < req->nr_bufs; i++) {
-		req->bufs[i]->is_told = !req->is_delete;
+		req->bufs[i]->is_announced = !req->is_delete;
 		/* Deployed peers accept a deletion while they add a link. */
 		for (k = 0; k < llc->nr_announced && req->is_delete; k++)
 			if (llc->announced[k] == req->bufs[i])
@@ -371,7 +371,7 @@ static void llc_list_announced(struct smc_llc *llc, struct smc_buf_pool *pool)
 	struct smc_buf *buf = NULL;
 
 	while ((buf = smc_buf_next(pool, buf)))
-		if ((buf->is_told || buf->is_ready) &&
+		if ((buf->is_announced || buf->is_ready) &&
 		    llc->nr_announced < ARRAY_SIZE(llc->announced))
 			llc->announced[llc->nr_announced++] = buf;
 }
@@ -390,7 +390,7 @@ void smc_llc_rmb_start(struct smc_link_group *lgr)
 
 	lockdep_assert_held(&lgr->lock);
 	while ((buf = smc_buf_next(&lgr->rmbs, buf)))
-		buf->is_told = true;
+		buf->is_announced = true;
 }
 
 /**
@@ -411,7 +411,7 @@ unsigned int smc_llc_rmb_select(struct smc_link_group *lgr)
 	lockdep_assert_held(&lgr->lock);
 	llc_list_announced(llc, &lgr->rmbs);
 	list_for_each_entry(buf, &lgr->leaving, node)
-		if (buf->kind == SMC_BUF_RMB && buf->is_told &&
+		if (buf->kind == SMC_BUF_RMB && buf->is_announced &&
 		    llc->nr_announced < ARRAY_SIZE(llc->announced))
 			llc->announced[llc->nr_announced++] = buf;
 	return llc->nr_announced;

@@ -57,7 +57,7 @@ struct smc_buf_map {
  * @used: bit i for element index i + 1
  * @touched: elements that were in use before and may hold old data
  * @is_ready: the peer knows it on every link, elements may be handed out
- * @is_told: announced to the peer and confirmed, or from first contact; under lgr->lock
+ * @is_announced: announced to the peer and confirmed, or from first contact; under lgr->lock
  * @idle_since: jiffies when the last element in use was given back or lost
  * @map: by link index
  */
@@ -75,7 +75,7 @@ struct smc_buf {
 	DECLARE_BITMAP(used, SMC_BUF_MAX_ELEMS);
 	DECLARE_BITMAP(touched, SMC_BUF_MAX_ELEMS);
 	bool is_ready;
-	bool is_told;
+	bool is_announced;
 	unsigned long idle_since;
 	struct smc_buf_map map[SMC_LINKS_MAX];
 };

@@ -11,7 +11,7 @@
  *   connections skip that path. A link group that comes up on a path removes the entry.
  *
  * Services:
- *   A Decline costs one message each way, a third of a TCP connection. A program that opens many
+ *   A Decline costs over a quarter of a TCP connection (tools/bench). A program that opens many
  *   connections in a row must not pay for each, so several Declines in a row make a short entry. A
  *   service is an address and a port, with the socket's choice of path, since a host may have
  *   several. Several hosts may share one address: after a connection that used RDMA, Declines do

@@ -15,7 +15,7 @@ static void core_unmap(struct smc_buf *buf, struct smc_wr *wr, unsigned int link
 #define smc_buf_map_link	core_map
 #define smc_buf_unmap	core_unmap
 
-/* Wrappers of the real functions that record who is charged. */
+/* These wrap the real functions and record which socket is charged. */
 static int core_charge(struct smc_account *account, u32 bytes);
 static void core_uncharge(struct smc_account *account, u32 bytes);
 

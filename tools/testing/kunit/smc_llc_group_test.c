@@ -557,8 +557,8 @@ static unsigned int nr_delete_link(struct world *w, int who)
 enum clear_end { CLEAR_ANSWERED, CLEAR_LATE, CLEAR_BROKEN, CLEAR_ENDS };
 
 /*
- * @giver gives up a link. @who waits until the other side has processed all messages on it,
- * for @ms at most, or until the link breaks.
+ * @giver gives up a link. The side @who waits until its peer has processed all messages on the
+ * link, for @ms at most, or until the link breaks.
  */
 static void clears(struct kunit *test, bool deployed, int giver, int who, u32 ms,
 		   enum clear_end end)

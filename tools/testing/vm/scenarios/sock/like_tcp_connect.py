@@ -246,7 +246,7 @@ def named(x, server):
         x.sync()
 
 
-def anew(x, what, s):
+def use_again(x, what, s):
     """The socket, dissolved before, connects and carries data."""
     x.call(f"connect after {what}", s.connect, x.addr())
     x.poll(f"connected after {what}", s)
@@ -256,7 +256,7 @@ def anew(x, what, s):
     x.call(f"recv after {what}", x.h.recv_exact, s, 4)
 
 
-def answer_anew(x, ls):
+def answer_again(x, ls):
     """Answer the client of another connect()."""
     c = x.keep(x.h.accept(ls))
     c.settimeout(None)
@@ -284,7 +284,7 @@ def dissolved_in_state(x, server):
             if state in (is_still, has_unread, has_shut_write, has_shut_read, peer_has_shut):
                 x.until(c, "ERR")
                 x.ends(f"dissolved when {what}", c)
-            answer_anew(x, ls)
+            answer_again(x, ls)
             x.sync()
             continue
         x.call(f"dissolve when {what}", raw_connect, c, bytes(16))
@@ -300,7 +300,7 @@ def dissolved_in_state(x, server):
         for level, name in ((6, socket.TCP_NODELAY), (1, socket.SO_PRIORITY), (1, 42)):
             x.call(f"option {level}, {name} {what}", c.getsockopt, level, name)
         x.say(f"cookie {what}", c.getsockopt(1, 57, 8) == cookie)
-        anew(x, what, c)
+        use_again(x, what, c)
         # and again at once
         x.call(f"dissolve {what}", raw_connect, c, bytes(16))
         x.sync()
@@ -312,11 +312,11 @@ def dissolved_listens(x, server):
     if not server:
         x.sync()
         for _ in range(2):
-            anew(x, "listen", x.socket())
+            use_again(x, "listen", x.socket())
         x.sync()
         x.listen()
         x.sync()
-        answer_anew(x, x.open[-1])
+        answer_again(x, x.open[-1])
         return
     x.call("dissolve", raw_connect, c, bytes(16))
     x.call("listen unbound", c.listen, 1)
@@ -327,13 +327,13 @@ def dissolved_listens(x, server):
     x.poll("listening", c)
     x.sync()
     for _ in range(2):
-        answer_anew(x, c)
+        answer_again(x, c)
     x.sync()
     x.call("dissolve listener again", raw_connect, c, bytes(16))
     x.poll("no listener", c)
     x.sync()
     x.sync()
-    anew(x, "listening", c)
+    use_again(x, "listening", c)
 
 
 NOBODY4, NOBODY6 = "10.43.0.77", "fd43::77"
@@ -354,7 +354,7 @@ def attempt_ended(x, server):
     if server:
         ls = x.listen()
         for _ in range(5):
-            answer_anew(x, ls)
+            answer_again(x, ls)
         x.sync()
         return
     x.sync()
@@ -369,7 +369,7 @@ def attempt_ended(x, server):
         x.poll(f"after {how}", s)
         x.call(f"error after {how}", s.getsockopt, 1, socket.SO_ERROR)
         s.setblocking(True)
-        anew(x, how, s)
+        use_again(x, how, s)
 
         s = x.socket()
         told = []
@@ -391,7 +391,7 @@ def attempt_ended(x, server):
         x.call(how, end, s)
         th.join(x.h.within(20))
         x.say(f"who waited for connect(), {how}", told)
-        anew(x, f"{how} from aside", s)
+        use_again(x, f"{how} from aside", s)
     # a time limit; the attempt goes on
     s = x.socket()
     s.settimeout(None)
@@ -400,7 +400,7 @@ def attempt_ended(x, server):
     x.call("limited again", s.connect, nobody(x))
     x.call("dissolve", raw_connect, s, bytes(16))
     s.setsockopt(1, socket.SO_SNDTIMEO, struct.pack("qq", 0, 0))
-    anew(x, "limit", s)
+    use_again(x, "limit", s)
     x.sync()
 
 
@@ -441,7 +441,7 @@ def sleepers(x, server):
         x.sync()
 
 
-def signal_anew(x, server):
+def signal_after_reuse(x, server):
     """O_ASYNC: AF_UNSPEC, shutdown() and later events cause signals."""
     ls = x.listen() if server else x.sync()
     if server:
@@ -522,7 +522,7 @@ def in_namespace(x):
 
 CASES = (no_connection, bad_addresses, refused, refused_later, outcome_by_shutdown,
          connect_twice, connect_self, named, device_of_address, dissolved, dissolved_in_state,
-         dissolved_listens, attempt_ended, sleepers, signal_anew, namespace)
+         dissolved_listens, attempt_ended, sleepers, signal_after_reuse, namespace)
 
 
 def server(h, port, peer=None):
