@@ -892,7 +892,7 @@ static void smc_event(struct smc_conn *conn, u32 events)
 	struct smc_sock *smc;
 
 	if (events & SMC_EV_RINGS_FREE)
-		smc_llc_trim(conn->lgr);
+		smc_pool_trim(conn->lgr);
 	rcu_read_lock();
 	/* a socket that dropped the connection gets no events of it */
 	smc = smc_conn_sock(conn);
@@ -991,7 +991,7 @@ static int __init smc_init(void)
 	rc = smc_core_init();
 	if (rc)
 		goto out_mem;
-	rc = smc_shrink_init();
+	rc = smc_pool_init();
 	if (rc)
 		goto out_core;
 	rc = smc_sock_init(&smc_works);
@@ -1027,7 +1027,7 @@ out_ib:
 out_sock:
 	smc_sock_exit();
 out_shrink:
-	smc_shrink_exit();
+	smc_pool_exit();
 out_core:
 	smc_core_exit();
 out_mem:
@@ -1049,7 +1049,7 @@ static void __exit smc_exit(void)
 	smc_netlink_exit();
 	smc_tcp_exit();
 	/* no early release of resources from here on; everything is freed now */
-	smc_shrink_exit();
+	smc_pool_exit();
 	/* send DELETE LINK to the peers, PEER-01 */
 	smc_llc_end_all(NULL);
 	smc_lgr_end_all(NULL);

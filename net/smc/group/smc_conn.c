@@ -186,7 +186,7 @@ out:
 }
 
 /**
- * smc_conn_told_link() - choose the link to announce to the peer
+ * smc_conn_announced_link() - choose the link to announce to the peer
  * @conn: joined
  *
  * The link of its sends. If that is being left, the peer knows or will know soon, so another one is
@@ -196,7 +196,7 @@ out:
  *	    conn->lock.
  * Return: the link; NULL if the group has none any more.
  */
-struct smc_link *smc_conn_told_link(struct smc_conn *conn)
+struct smc_link *smc_conn_announced_link(struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lgr->lock);
 	guard(spinlock_bh)(&conn->lock);

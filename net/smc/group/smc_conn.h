@@ -264,7 +264,7 @@ static inline bool smc_conn_may_read(const struct smc_conn *conn)
 struct smc_conn *smc_conn_alloc(struct sock *sk, const struct sock *payer,
 				void (*event)(struct smc_conn *conn, u32 events));
 int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_link *link);
-struct smc_link *smc_conn_told_link(struct smc_conn *conn);
+struct smc_link *smc_conn_announced_link(struct smc_conn *conn);
 int smc_conn_set_peer(struct smc_conn *conn, struct smc_link *link,
 		      const struct smc_clc_accept *peer);
 void smc_conn_lose_rmb(struct smc_link_group *lgr, int rtoken);

@@ -552,8 +552,8 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 		/* discard an unsent probe: from now on the element carries data */
 		lgr->llc.probe.len = 0;
 		smc_peer_forget(lgr->key.net, &lgr->key.peer_addr, lgr->params.is_routed);
-		smc_llc_rmb_start(lgr);
-		smc_llc_sweep_start(lgr);
+		smc_pool_start_keys(lgr);
+		smc_pool_start_sweep(lgr);
 		smc_lgr_activate(lgr);
 		return false;
 	case SMC_LLC_ACT_GROUP_FAILED:
@@ -573,7 +573,7 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 		llc_count(lgr, SMC_STAT_LLC_STALE);
 		return false;
 	case SMC_LLC_ACT_RKEY_DONE:
-		smc_llc_rmb_done(lgr, act->result);
+		smc_pool_keys_done(lgr, act->result);
 		return false;
 	case SMC_LLC_ACT_LINK_DOWN:
 		llc_link_down(lgr, act);
@@ -644,7 +644,7 @@ static void llc_created(struct smc_link_group *lgr, struct smc_llc_event *ev)
 	/* A bare link has no regions to announce. */
 	if (llc->flow.link[ev->link].is_bare)
 		return;
-	ev->created.nr_rmbs = smc_llc_rmb_select(lgr);
+	ev->created.nr_rmbs = smc_pool_select(lgr);
 }
 
 /* Other faults are of our own port or device, or mean that the peer is out of sync. */
@@ -813,7 +813,7 @@ static bool llc_feed_request(struct smc_link_group *lgr)
 {
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_REQ_RKEY };
 
-	if (!smc_llc_rmb_next(lgr, &ev.rkey))
+	if (!smc_pool_next_keys(lgr, &ev.rkey))
 		return false;
 	llc_feed(lgr, &ev);
 	return true;
@@ -824,7 +824,7 @@ static void llc_close(struct smc_link_group *lgr)
 {
 	smc_llc_queue_close(lgr);
 	smc_llc_msg_free_long(&lgr->llc);
-	smc_llc_rmb_close(lgr);
+	smc_pool_close_keys(lgr);
 }
 
 static void llc_arm_timer(struct smc_link_group *lgr)
@@ -839,7 +839,7 @@ static void llc_arm_timer(struct smc_link_group *lgr)
 	due = smc_llc_flow_deadline(&llc->flow);
 	if (idle_at)
 		due = min(due, idle_at);
-	due = min(due, smc_llc_sweep_due(lgr));
+	due = min(due, smc_pool_sweep_due(lgr));
 	due = min(due, llc->balance_at);
 	if (due == SMC_LLC_NO_DEADLINE && !llc->swept_at)
 		return;
@@ -895,7 +895,7 @@ static void llc_run(struct smc_link_group *lgr)
 		llc_feed_idle(lgr);
 	if (llc_now() >= llc->balance_at)
 		llc_balance(lgr);
-	smc_llc_sweep_check(lgr);
+	smc_pool_sweep(lgr);
 	while (llc_feed_request(lgr))
 		;
 }
@@ -980,7 +980,7 @@ void smc_llc_init(struct smc_link_group *lgr)
 		.max_links_is_fixed = lgr->params.max_links_is_fixed,
 		.max_links = llc_max_links(lgr),
 		.has_long_add_link = smc_llc_form_has_long(lgr->params.llc_form),
-		.max_conns = lgr->params.told_max_conns,
+		.max_conns = lgr->params.announced_max_conns,
 		.link_uid_base = lgr->id,
 		.test_link_idle_ms = READ_ONCE(set->testlink_time) * MSEC_PER_SEC,
 		.test_link_tries = LLC_TEST_LINK_TRIES,
@@ -991,7 +991,7 @@ void smc_llc_init(struct smc_link_group *lgr)
 	INIT_WORK(&llc->work, llc_work);
 	llc_task_init(lgr);
 	smc_failover_init(lgr);
-	smc_llc_sweep_init(lgr);
+	smc_pool_init_sweep(lgr);
 	smc_llc_queue_open(lgr);
 	INIT_LIST_HEAD(&llc->requests);
 	llc->balance_at = SMC_LLC_NO_DEADLINE;

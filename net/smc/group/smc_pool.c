@@ -39,16 +39,16 @@
 #define LLC_SWEEP_RETRY_MS	1000
 
 /**
- * smc_lgr_begin_grow() - take the turn to add or give back regions
+ * smc_pool_begin_grow() - take the turn to add or give back regions
  * @lgr: the group; the caller holds a reference
  *
  * On -EBUSY wait on lgr->waitq, then search for an element: a new region has several.
  *
  * Context: Process context. Expects no lock held. Takes lgr->lock.
- * Return: 0, then smc_llc_sweep_end_grow() is due; -EBUSY; -ECONNABORTED if the group is
+ * Return: 0, then smc_pool_end_grow() is due; -EBUSY; -ECONNABORTED if the group is
  *	   down.
  */
-int smc_lgr_begin_grow(struct smc_link_group *lgr)
+int smc_pool_begin_grow(struct smc_link_group *lgr)
 {
 	guard(mutex)(&lgr->lock);
 	if (smc_lgr_is_down(lgr))
@@ -113,19 +113,19 @@ static void lgr_discard_buf(struct smc_link_group *lgr, struct smc_buf_pool *poo
 }
 
 /**
- * smc_lgr_drop_buf() - free a region that could not be made ready
+ * smc_pool_drop() - free a region that could not be made ready
  * @lgr: the group; the caller has the turn to grow it
- * @pool: the pool given to smc_lgr_add_buf()
+ * @pool: the pool given to smc_pool_add()
  * @buf: gone afterwards
- * @elem: filled by smc_lgr_add_buf(), empty afterwards
+ * @elem: filled by smc_pool_add(), empty afterwards
  *
  * Where a link has failed, the region stays with the group until the queues of that link
  * are gone: a registration may not have completed.
  *
  * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
  */
-void smc_lgr_drop_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool, struct smc_buf *buf,
-		      struct smc_buf_elem *elem)
+void smc_pool_drop(struct smc_link_group *lgr, struct smc_buf_pool *pool, struct smc_buf *buf,
+		   struct smc_buf_elem *elem)
 {
 	WARN_ON_ONCE(!READ_ONCE(lgr->is_growing));
 	guard(smc_link_map)(lgr);
@@ -203,22 +203,22 @@ static int lgr_map_links(struct smc_link_group *lgr, struct smc_buf *buf, bool i
 }
 
 /**
- * smc_lgr_add_buf() - put a new region into its pool and map it on all links
+ * smc_pool_add() - put a new region into its pool and map it on all links
  * @lgr: the group; the caller has the turn to grow it
  * @pool: rmbs or sends of @lgr
  * @buf: from smc_buf_alloc(); freed on failure
  * @elem: filled on success with the first element
  *
  * Other elements are not handed out before smc_buf_set_ready(). It is listed this early
- * for links that come up meanwhile. If a later step fails, smc_lgr_drop_buf() is due.
+ * for links that come up meanwhile. If a later step fails, smc_pool_drop() is due.
  * RFC 7609 3.5.5.2 (RKEY-02, RKEY-03).
  *
  * Context: Process context, may sleep. Expects no lock held. Takes lgr->lock.
  * Return: 0; -ECONNABORTED if there is no link; -ENOSPC if there are too many
  *	   regions; or what smc_buf_map_link() returns.
  */
-int smc_lgr_add_buf(struct smc_link_group *lgr, struct smc_buf_pool *pool, struct smc_buf *buf,
-		    struct smc_buf_elem *elem)
+int smc_pool_add(struct smc_link_group *lgr, struct smc_buf_pool *pool, struct smc_buf *buf,
+		 struct smc_buf_elem *elem)
 {
 	int rc;
 
@@ -243,18 +243,18 @@ static bool lgr_link_is_ready(const struct smc_link *link)
 }
 
 /**
- * smc_lgr_register_buf() - register a mapped region on all links of a group
+ * smc_pool_register() - register a mapped region on all links of a group
  * @lgr: the group, active; the caller has the turn to grow it
- * @buf: from smc_lgr_add_buf()
+ * @buf: from smc_pool_add()
  *
  * A failing link is left to the LLC engine if another one works. A working link without
  * the region is an error, because the region would be used there later. On failure
- * smc_lgr_drop_buf() is due.
+ * smc_pool_drop() is due.
  *
  * Context: Process context, sleeps. Expects no lock held. Takes lgr->lock.
  * Return: 0; -ECONNABORTED if there is no link; or what smc_buf_register() returns.
  */
-int smc_lgr_register_buf(struct smc_link_group *lgr, struct smc_buf *buf)
+int smc_pool_register(struct smc_link_group *lgr, struct smc_buf *buf)
 {
 	int rc = -ECONNABORTED, missing = 0, err;
 	struct smc_link *link;
@@ -334,7 +334,7 @@ static void llc_note_announced(struct smc_llc *llc, const struct smc_llc_request
 }
 
 /**
- * smc_llc_rmb_done() - complete or retry the current request
+ * smc_pool_keys_done() - complete or retry the current request
  * @lgr: the group
  * @result: as with SMC_LLC_ACT_RKEY_DONE
  *
@@ -342,7 +342,7 @@ static void llc_note_announced(struct smc_llc *llc, const struct smc_llc_request
  *
  * Context: The worker of @lgr. Expects lgr->lock held. Takes lgr->llc.queue_lock.
  */
-void smc_llc_rmb_done(struct smc_link_group *lgr, int result)
+void smc_pool_keys_done(struct smc_link_group *lgr, int result)
 {
 	struct smc_llc *llc = &lgr->llc;
 	struct smc_llc_request *req = llc->current_req;
@@ -377,14 +377,14 @@ static void llc_list_announced(struct smc_llc *llc, struct smc_buf_pool *pool)
 }
 
 /**
- * smc_llc_rmb_start() - mark the RMBs of first contact as known to the peer
+ * smc_pool_start_keys() - mark the RMBs of first contact as known to the peer
  * @lgr: the group
  *
  * The peer knows them from Accept or Confirm. RFC 7609 3.5.5.2 (RKEY-02, AMB-21).
  *
  * Context: The worker of @lgr. Expects lgr->lock held.
  */
-void smc_llc_rmb_start(struct smc_link_group *lgr)
+void smc_pool_start_keys(struct smc_link_group *lgr)
 {
 	struct smc_buf *buf = NULL;
 
@@ -394,16 +394,16 @@ void smc_llc_rmb_start(struct smc_link_group *lgr)
 }
 
 /**
- * smc_llc_rmb_select() - list the RMBs that the peer knows in lgr->llc.announced
+ * smc_pool_select() - list the RMBs that the peer knows in lgr->llc.announced
  * @lgr: the group, about to add a link
  *
  * No CONFIRM RKEY changes the list before the link is up or given up (RKEY-15). A DELETE
- * RKEY in flight may: smc_llc_rmb_done() then clears entries.
+ * RKEY in flight may: smc_pool_keys_done() then clears entries.
  *
  * Context: Expects lgr->lock held.
  * Return: how many.
  */
-unsigned int smc_llc_rmb_select(struct smc_link_group *lgr)
+unsigned int smc_pool_select(struct smc_link_group *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
 	struct smc_buf *buf;
@@ -458,16 +458,16 @@ static struct smc_llc_request *llc_first_request(struct smc_llc *llc)
 }
 
 /**
- * smc_llc_rmb_next() - take the next request, if the machine accepts one
+ * smc_pool_next_keys() - take the next request, if the machine accepts one
  * @lgr: the group
  * @rkey: receives it, built from the current links
  *
  * Requests that cannot be built are completed with an error.
  *
  * Context: The worker of @lgr. Expects lgr->lock held. Takes lgr->llc.queue_lock.
- * Return: true if @rkey must be fed to the machine; smc_llc_rmb_done() follows.
+ * Return: true if @rkey must be fed to the machine; smc_pool_keys_done() follows.
  */
-bool smc_llc_rmb_next(struct smc_link_group *lgr, struct smc_llc_rkeys *rkey)
+bool smc_pool_next_keys(struct smc_link_group *lgr, struct smc_llc_rkeys *rkey)
 {
 	struct smc_llc *llc = &lgr->llc;
 	struct smc_llc_request *req;
@@ -488,12 +488,12 @@ bool smc_llc_rmb_next(struct smc_link_group *lgr, struct smc_llc_rkeys *rkey)
 }
 
 /**
- * smc_llc_rmb_close() - end all requests
+ * smc_pool_close_keys() - end all requests
  * @lgr: the group; its queue is closed, so no request can follow
  *
  * Context: The worker of @lgr. Expects lgr->lock held. Takes lgr->llc.queue_lock.
  */
-void smc_llc_rmb_close(struct smc_link_group *lgr)
+void smc_pool_close_keys(struct smc_link_group *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
 	struct smc_llc_request *req, *next;
@@ -502,7 +502,7 @@ void smc_llc_rmb_close(struct smc_link_group *lgr)
 	lockdep_assert_held(&lgr->lock);
 	scoped_guard(spinlock_irqsave, &llc->queue_lock)
 		list_splice_init(&llc->requests, &left);
-	smc_llc_rmb_done(lgr, -ECONNABORTED);
+	smc_pool_keys_done(lgr, -ECONNABORTED);
 	list_for_each_entry_safe(req, next, &left, node)
 		llc_finish(req, -ECONNABORTED);
 }
@@ -551,7 +551,7 @@ static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
 }
 
 /**
- * smc_llc_rmb_announce() - announce a new RMB to the peer and wait for the answer
+ * smc_pool_announce() - announce a new RMB to the peer and wait for the answer
  * @lgr: the group, up
  * @buf: the RMB, mapped and registered on every active link; borrowed
  *
@@ -561,7 +561,7 @@ static int llc_request(struct smc_link_group *lgr, struct smc_llc_request *req)
  * Return: 0 once the peer knows it; -EREMOTEIO if the peer refuses; -ECONNABORTED if the
  *	   group has ended meanwhile, or no link can carry it.
  */
-int smc_llc_rmb_announce(struct smc_link_group *lgr, struct smc_buf *buf)
+int smc_pool_announce(struct smc_link_group *lgr, struct smc_buf *buf)
 {
 	struct smc_llc_request req = { .nr_bufs = 1, .bufs = { buf } };
 	int rc = llc_request(lgr, &req);
@@ -600,19 +600,19 @@ static void llc_arm_sweep(struct smc_link_group *lgr, bool retry)
 }
 
 /**
- * smc_llc_sweep_start() - begin to watch the idle regions of a group that is up
+ * smc_pool_start_sweep() - begin to watch the idle regions of a group that is up
  * @lgr: the group
  *
  * Context: Expects lgr->lock held.
  */
-void smc_llc_sweep_start(struct smc_link_group *lgr)
+void smc_pool_start_sweep(struct smc_link_group *lgr)
 {
 	lockdep_assert_held(&lgr->lock);
 	llc_arm_sweep(lgr, false);
 }
 
 /**
- * smc_llc_sweep_due() - when the worker has to call smc_llc_sweep_check()
+ * smc_pool_sweep_due() - when the worker has to call smc_pool_sweep()
  * @lgr: the group
  *
  * Reads the setting each time, since it may change.
@@ -620,7 +620,7 @@ void smc_llc_sweep_start(struct smc_link_group *lgr)
  * Context: Expects lgr->lock held.
  * Return: in ms, or SMC_LLC_NO_DEADLINE.
  */
-u64 smc_llc_sweep_due(struct smc_link_group *lgr)
+u64 smc_pool_sweep_due(struct smc_link_group *lgr)
 {
 	int idle_ms = READ_ONCE(llc_settings(lgr)->rmb_idle_ms);
 
@@ -633,15 +633,15 @@ u64 smc_llc_sweep_due(struct smc_link_group *lgr)
 }
 
 /**
- * smc_llc_sweep_check() - have idle regions given back if it is time
+ * smc_pool_sweep() - have idle regions given back if it is time
  * @lgr: the group
  *
  * Context: The worker of @lgr. Expects lgr->lock held.
  */
-void smc_llc_sweep_check(struct smc_link_group *lgr)
+void smc_pool_sweep(struct smc_link_group *lgr)
 {
 	lockdep_assert_held(&lgr->lock);
-	if (llc_now() >= smc_llc_sweep_due(lgr)) {
+	if (llc_now() >= smc_pool_sweep_due(lgr)) {
 		llc_arm_sweep(lgr, false);
 		smc_core_queue_patient(lgr, &lgr->llc.sweep_work);
 	}
@@ -687,8 +687,8 @@ static void llc_sweep_work(struct work_struct *work)
 	struct smc_link_group *lgr = lgr_of(llc);
 	unsigned long want, taken;
 
-	/* the task that adds a region now queues this again: smc_llc_sweep_end_grow() */
-	if (smc_lgr_begin_grow(lgr))
+	/* the task that adds a region now queues this again: smc_pool_end_grow() */
+	if (smc_pool_begin_grow(lgr))
 		goto put;
 	want = atomic_long_xchg(&llc->sweep_want, 0);
 	taken = llc_take_idle(lgr, &lgr->sends, want);
@@ -703,25 +703,25 @@ put:
 }
 
 /**
- * smc_llc_sweep_init() - prepare a group that is being formed
+ * smc_pool_init_sweep() - prepare a group that is being formed
  * @lgr: the group
  *
  * Context: Process context.
  */
-void smc_llc_sweep_init(struct smc_link_group *lgr)
+void smc_pool_init_sweep(struct smc_link_group *lgr)
 {
 	INIT_WORK(&lgr->llc.sweep_work, llc_sweep_work);
 }
 
 /**
- * smc_llc_sweep_end_grow() - end the turn to add a region
+ * smc_pool_end_grow() - end the turn to add a region
  * @lgr: the group
  *
  * Wakes waiters and runs a sweep that was refused meanwhile.
  *
  * Context: Process context. Expects no lock held. Takes lgr->lock.
  */
-void smc_llc_sweep_end_grow(struct smc_link_group *lgr)
+void smc_pool_end_grow(struct smc_link_group *lgr)
 {
 	lgr_end_grow(lgr);
 	/* sweep_want was set before the sweep was refused */
@@ -757,7 +757,7 @@ static unsigned long llc_reclaim(struct smc_link_group *lgr, unsigned long want)
 }
 
 /**
- * smc_llc_trim() - bound unused rings after a connection gave rings back
+ * smc_pool_trim() - bound unused rings after a connection gave rings back
  * @lgr: the group
  *
  * Beyond net.smc.spare_mem, idle regions of this group go. If several connections give
@@ -765,7 +765,7 @@ static unsigned long llc_reclaim(struct smc_link_group *lgr, unsigned long want)
  *
  * Context: Any context.
  */
-void smc_llc_trim(struct smc_link_group *lgr)
+void smc_pool_trim(struct smc_link_group *lgr)
 {
 	unsigned long excess = smc_buf_excess(&smc_net(lgr->key.net)->spare);
 
@@ -807,23 +807,23 @@ static unsigned long shrink_scan(struct shrinker *shrinker, struct shrink_contro
 }
 
 /**
- * smc_shrink_init() - register the shrinker
+ * smc_pool_init() - register the shrinker
  *
  * Context: Process context, module load.
  * Return: 0 or -ENOMEM.
  */
-int smc_shrink_init(void)
+int smc_pool_init(void)
 {
 	smc_shrinker = smc_compat_shrinker_add("smc_rings", shrink_count, shrink_scan);
 	return smc_shrinker ? 0 : -ENOMEM;
 }
 
 /**
- * smc_shrink_exit() - unregister the shrinker; it is not running when this returns
+ * smc_pool_exit() - unregister the shrinker; it is not running when this returns
  *
  * Context: Process context, module unload.
  */
-void smc_shrink_exit(void)
+void smc_pool_exit(void)
 {
 	smc_compat_shrinker_del(smc_shrinker);
 }

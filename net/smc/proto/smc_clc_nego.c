@@ -297,7 +297,7 @@ static void nego_settle_release(struct smc_params *params, u8 release, u8 max_co
 {
 	params->release = release;
 	params->max_conns = max_conns;
-	params->told_max_conns = max_conns;
+	params->announced_max_conns = max_conns;
 	params->max_links = max_links;
 	params->max_links_is_fixed = true;
 	params->features = features;

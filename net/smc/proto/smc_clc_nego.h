@@ -139,7 +139,7 @@ struct smc_nego_rmbe {
  * @max_links: agreed limit, or upper limit if CONFIRM LINK settles it
  * @max_links_is_fixed: CLC has settled @max_links, LLC does not
  * @max_conns: connections the group may carry
- * @told_max_conns: @max_conns in CONFIRM LINK, 0 if that has no such field
+ * @announced_max_conns: @max_conns in CONFIRM LINK, 0 if that has no such field
  * @max_size_code: largest element that we may announce; the RFC's until the dialect is known
  * @elem_base: start of data in an element; the RFC's until the dialect is known
  * @has_dialect: the only dialect is the deployed one
@@ -159,7 +159,7 @@ struct smc_params {
 	u8 max_links;
 	bool max_links_is_fixed;
 	u8 max_conns;
-	u8 told_max_conns;
+	u8 announced_max_conns;
 	u8 max_size_code;
 	u8 elem_base;
 	bool has_dialect;

@@ -269,7 +269,7 @@ static struct smc_link *hs_own_data(struct smc_hs *hs, struct smc_nego_end *end,
 	rmbe->size_code = smc_nego_size_code(conn->rmbe.size, SMC_BSIZE_DEPLOYED_MAX);
 	/* the keys stay on the link under the lock */
 	mutex_lock(&hs->lgr->lock);
-	link = smc_conn_told_link(hs->smc->conn);
+	link = smc_conn_announced_link(hs->smc->conn);
 	if (link) {
 		memcpy(end->gid, link->wr.end.gid.raw, sizeof(end->gid));
 		memcpy(end->mac, link->wr.end.mac, sizeof(end->mac));
@@ -358,7 +358,7 @@ static void hs_undo_group(struct smc_hs *hs)
 	smc_lgr_get(lgr);
 	if (smc_lgr_unreserve(lgr))
 		smc_llc_arm_idle(lgr);
-	smc_llc_trim(lgr);
+	smc_pool_trim(lgr);
 	smc_lgr_put(lgr);
 }
 

@@ -53,10 +53,10 @@ static int smc_hs_publish_buf(struct smc_hs *hs, struct smc_buf *buf)
 	/* first contact registers and announces it with the link */
 	if (hs->is_first)
 		return 0;
-	rc = smc_lgr_register_buf(hs->lgr, buf);
+	rc = smc_pool_register(hs->lgr, buf);
 	/* RMB-23, RKEY-05, SC-04, SC-08: before Accept or Confirm */
 	if (!rc && buf->kind == SMC_BUF_RMB)
-		rc = smc_llc_rmb_announce(hs->lgr, buf);
+		rc = smc_pool_announce(hs->lgr, buf);
 	return rc;
 }
 
@@ -70,12 +70,12 @@ static int smc_hs_add_buf(struct smc_hs *hs)
 	buf = smc_buf_alloc(pool, smc_hs_ring_size(hs, pool), READ_ONCE(lgr->max_pages));
 	if (IS_ERR(buf))
 		return PTR_ERR(buf);
-	rc = smc_lgr_add_buf(lgr, pool, buf, smc_hs_ring(hs, pool));
+	rc = smc_pool_add(lgr, pool, buf, smc_hs_ring(hs, pool));
 	if (rc)
 		return rc;
 	rc = smc_hs_publish_buf(hs, buf);
 	if (rc) {
-		smc_lgr_drop_buf(lgr, pool, buf, smc_hs_ring(hs, pool));
+		smc_pool_drop(lgr, pool, buf, smc_hs_ring(hs, pool));
 		return rc;
 	}
 	/* other handshakes do not find a forming group, so this is not too early there */
@@ -100,7 +100,7 @@ void smc_hs_grow_work(struct work_struct *work)
 	struct smc_hs *hs = smc->hs;
 	int rc = smc_hs_add_buf(hs);
 
-	smc_llc_sweep_end_grow(hs->lgr);
+	smc_pool_end_grow(hs->lgr);
 	/* no other handshake would wake this one for a retry */
 	if (rc == -EAGAIN)
 		rc = -EIO;
@@ -113,7 +113,7 @@ void smc_hs_grow_work(struct work_struct *work)
 /* Grow the pool, or wait for the growth of another handshake: 0, -EAGAIN or an error. */
 static int smc_hs_grow(struct smc_hs *hs, struct smc_buf_pool *pool)
 {
-	int rc = smc_lgr_begin_grow(hs->lgr);
+	int rc = smc_pool_begin_grow(hs->lgr);
 
 	if (rc)
 		return rc == -EBUSY ? -EAGAIN : rc;
@@ -121,7 +121,7 @@ static int smc_hs_grow(struct smc_hs *hs, struct smc_buf_pool *pool)
 	if (hs->is_first) {
 		/* a forming group is private, and its first RMB is announced with the link */
 		rc = smc_hs_add_buf(hs);
-		smc_llc_sweep_end_grow(hs->lgr);
+		smc_pool_end_grow(hs->lgr);
 		return rc;
 	}
 	hs->growth = SMC_HS_GROW_BEGUN;
@@ -191,7 +191,7 @@ static bool smc_hs_cancel_grow(struct smc_hs *hs)
 	if (!cancel_work(&hs->smc->grow_work))
 		return false;
 	hs->growth = SMC_HS_GROW_NONE;
-	smc_llc_sweep_end_grow(hs->lgr);
+	smc_pool_end_grow(hs->lgr);
 	/* the queue's reference; @hs has its own */
 	smc_sock_put(hs->smc);
 	return true;

@@ -228,7 +228,7 @@ static void v2_expect_agreement(struct kunit *test, const struct v2_outcome *out
 	KUNIT_EXPECT_EQ(test, c->max_links, s->max_links);
 	KUNIT_EXPECT_EQ(test, c->max_links_is_fixed, s->max_links_is_fixed);
 	KUNIT_EXPECT_EQ(test, c->max_conns, s->max_conns);
-	KUNIT_EXPECT_EQ(test, c->told_max_conns, s->told_max_conns);
+	KUNIT_EXPECT_EQ(test, c->announced_max_conns, s->announced_max_conns);
 	KUNIT_EXPECT_EQ(test, c->max_size_code, s->max_size_code);
 	KUNIT_EXPECT_EQ(test, c->has_dialect, s->has_dialect);
 	KUNIT_EXPECT_EQ(test, c->llc_form, s->llc_form);
@@ -368,7 +368,7 @@ static void clc_05_versions_meet(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, out.server.max_conns, row->conns);
 	KUNIT_EXPECT_EQ(test, out.server.max_links, row->links);
 	KUNIT_EXPECT_EQ(test, out.server.max_links_is_fixed, row->release > 0);
-	KUNIT_EXPECT_EQ(test, out.server.told_max_conns, row->release ? row->conns : 0);
+	KUNIT_EXPECT_EQ(test, out.server.announced_max_conns, row->release ? row->conns : 0);
 	KUNIT_EXPECT_EQ(test, out.server.is_routed, row->version == 2);
 	KUNIT_EXPECT_EQ(test, out.server.has_dialect, row->version == 2);
 	KUNIT_EXPECT_EQ(test, out.server.llc_form,

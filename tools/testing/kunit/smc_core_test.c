@@ -1554,7 +1554,7 @@ static struct smc_link *core_named_link(struct core_conn *cc)
 	struct smc_link *link;
 
 	mutex_lock(&lgr->lock);
-	link = smc_conn_told_link(cc->conn);
+	link = smc_conn_announced_link(cc->conn);
 	mutex_unlock(&lgr->lock);
 	return link;
 }
@@ -1571,7 +1571,7 @@ static struct smc_buf *core_grow(struct kunit *test, struct smc_link_group *lgr,
 	struct smc_buf *buf = smc_buf_alloc(&lgr->rmbs, CORE_SIZE, core_max_pages);
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, buf);
-	KUNIT_EXPECT_EQ(test, smc_lgr_add_buf(lgr, &lgr->rmbs, buf, elem), 0);
+	KUNIT_EXPECT_EQ(test, smc_pool_add(lgr, &lgr->rmbs, buf, elem), 0);
 	return buf;
 }
 
@@ -1589,7 +1589,7 @@ static void rkey_02_a_link_that_needs_copies_is_no_second_one(struct kunit *test
 
 	KUNIT_EXPECT_EQ(test, smc_link_map(two), 0);
 	core_has_copies = true;
-	KUNIT_ASSERT_EQ(test, smc_lgr_begin_grow(lgr), 0);
+	KUNIT_ASSERT_EQ(test, smc_pool_begin_grow(lgr), 0);
 	buf = core_grow(test, lgr, &elem);
 	KUNIT_EXPECT_TRUE(test, core_is_reported(two));
 	KUNIT_EXPECT_FALSE(test, core_is_reported(one));
@@ -1599,13 +1599,13 @@ static void rkey_02_a_link_that_needs_copies_is_no_second_one(struct kunit *test
 	two = core_second(test, one);
 	KUNIT_EXPECT_EQ(test, smc_link_map(two), -EOPNOTSUPP);
 	core_has_copies = false;
-	smc_lgr_drop_buf(lgr, &lgr->rmbs, buf, &elem);
+	smc_pool_drop(lgr, &lgr->rmbs, buf, &elem);
 
 	/* a lost link is not asked */
 	smc_wr_report(&two->wr, SMC_WR_FAULT_QP);
 	buf = core_grow(test, lgr, &elem);
 	KUNIT_EXPECT_NULL(test, buf->map[1].mr);
-	smc_lgr_drop_buf(lgr, &lgr->rmbs, buf, &elem);
+	smc_pool_drop(lgr, &lgr->rmbs, buf, &elem);
 	lgr_end_grow(lgr);
 }
 
@@ -1622,14 +1622,14 @@ static void rkey_02_a_link_in_use_is_the_one_that_needs_no_copy(struct kunit *te
 	one = smc_link_create_at(lgr, &core_end, 0);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(one));
 	core_has_copies = true;
-	KUNIT_ASSERT_EQ(test, smc_lgr_begin_grow(lgr), 0);
+	KUNIT_ASSERT_EQ(test, smc_pool_begin_grow(lgr), 0);
 	buf = core_grow(test, lgr, &elem);
 	KUNIT_EXPECT_FALSE(test, core_is_reported(two));
 	KUNIT_EXPECT_TRUE(test, core_is_reported(one));
 	KUNIT_EXPECT_NOT_NULL(test, buf->map[1].mr);
 	KUNIT_EXPECT_NULL(test, buf->map[0].mr);
 	core_has_copies = false;
-	smc_lgr_drop_buf(lgr, &lgr->rmbs, buf, &elem);
+	smc_pool_drop(lgr, &lgr->rmbs, buf, &elem);
 	lgr_end_grow(lgr);
 }
 
@@ -1648,15 +1648,15 @@ static void rkey_02_an_area_is_known_on_every_link_that_works(struct kunit *test
 	buf->map[two->index].mr = &mr[1];
 	set_bit(SMC_WR_IS_OPEN, &one->wr.flags);
 	set_bit(SMC_WR_IS_OPEN, &two->wr.flags);
-	KUNIT_EXPECT_EQ(test, smc_lgr_register_buf(one->lgr, buf), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, smc_pool_register(one->lgr, buf), -ENOMEM);
 
 	/* once the failed link is reported, the other one is enough */
 	set_bit(SMC_WR_IS_REPORTED, &two->wr.flags);
-	KUNIT_EXPECT_EQ(test, smc_lgr_register_buf(one->lgr, buf), 0);
+	KUNIT_EXPECT_EQ(test, smc_pool_register(one->lgr, buf), 0);
 	clear_bit(SMC_WR_IS_REPORTED, &two->wr.flags);
 
 	mr[1].lkey = 0x22;
-	KUNIT_EXPECT_EQ(test, smc_lgr_register_buf(one->lgr, buf), 0);
+	KUNIT_EXPECT_EQ(test, smc_pool_register(one->lgr, buf), 0);
 	KUNIT_EXPECT_TRUE(test, buf->map[one->index].is_registered);
 	KUNIT_EXPECT_TRUE(test, buf->map[two->index].is_registered);
 }

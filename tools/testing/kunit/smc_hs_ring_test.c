@@ -60,8 +60,8 @@ static void ring_end_grow(struct smc_link_group *lgr)
 
 #define smc_sock_queue		ring_queue
 #define smc_sock_queue_grow	ring_queue_grow
-#define smc_lgr_begin_grow	ring_begin_grow
-#define smc_llc_sweep_end_grow	ring_end_grow
+#define smc_pool_begin_grow	ring_begin_grow
+#define smc_pool_end_grow	ring_end_grow
 #define smc_child_charge(...)	((void)0)
 #define smc_buf_get(...)	(-EAGAIN)
 #define smc_stat_inc(...)	((void)0)

@@ -230,7 +230,7 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_conn_open(...)		((void)0)
 #define smc_conn_put			table_conn_put
 #define smc_conn_set_peer(...)		0
-#define smc_conn_told_link(...)		NULL
+#define smc_conn_announced_link(...)		NULL
 #define smc_same_host_is_over(...)		table_is_over
 #define smc_same_host_waitq(...)		(&table_waitq)
 #define smc_hs_find_port(...)		smc_hs_decline(hs, SMC_DECLINE_NOSMCRDEV)
@@ -255,7 +255,7 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_llc_init(...)		((void)0)
 #define smc_llc_set_probe		table_set_probe
 #define smc_llc_start_group(...)		((void)0)
-#define smc_llc_trim(...)		((void)0)
+#define smc_pool_trim(...)		((void)0)
 #define smc_net(...)			(&table_net)
 #define smc_peer_addr			table_peer_addr
 #define smc_peer_agreed			table_agreed

@@ -431,7 +431,7 @@ static struct smc_link *eng_up(struct kunit *test, bool is_server, u8 max_links)
 	};
 	struct smc_params params = {
 		.version = 2, .release = 1, .max_links = max_links, .max_links_is_fixed = true,
-		.max_conns = 255, .told_max_conns = 255, .has_dialect = true,
+		.max_conns = 255, .announced_max_conns = 255, .has_dialect = true,
 		.llc_form = SMC_LLC_FORM_V2, .mtu = IB_MTU_1024, .is_routed = eng_lab->way,
 	};
 	struct smc_llc_probe probe = { .raddr = ENG_VADDR, .len = 1024 };
@@ -954,7 +954,7 @@ static void eng_reclaim(struct smc_link_group *lgr)
 	int usual = set->spare_mem;
 
 	WRITE_ONCE(set->spare_mem, 0);
-	smc_llc_trim(lgr);
+	smc_pool_trim(lgr);
 	WRITE_ONCE(set->spare_mem, usual);
 }
 
@@ -1002,7 +1002,7 @@ static void rkey_20_amb_21_what_leaves_is_told_of(struct kunit *test)
 		flush_work(&lgr->llc.sweep_work);
 		KUNIT_ASSERT_NOT_NULL(test, eng_leaving(lgr));
 		mutex_lock(&lgr->lock);
-		KUNIT_EXPECT_EQ(test, smc_llc_rmb_select(lgr), 1);
+		KUNIT_EXPECT_EQ(test, smc_pool_select(lgr), 1);
 		KUNIT_EXPECT_PTR_EQ(test, lgr->llc.announced[0],
 				    list_first_entry(&lgr->leaving, struct smc_buf, node));
 		lgr->llc.nr_announced = 0;
