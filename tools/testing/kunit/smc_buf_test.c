@@ -96,7 +96,7 @@ static struct smc_buf *new_area(struct kunit *test, struct smc_buf_pool *pool,
 	return buf;
 }
 
-static void rmb_02_each_area_has_twice_the_elements(struct kunit *test)
+static void rmb_02_each_rmb_has_twice_the_elements(struct kunit *test)
 {
 	static const unsigned int want[] = {
 		1, 2, 4, 8, 16, 32, 64, 128, 255, 255
@@ -124,7 +124,7 @@ static void rmb_03_sizes_grow_by_themselves(struct kunit *test)
 	smc_buf_pool_free(pool);
 }
 
-static void an_area_fits_one_registration(struct kunit *test)
+static void a_region_fits_one_registration(struct kunit *test)
 {
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
 	struct smc_buf *buf;
@@ -229,7 +229,7 @@ static void rmb_13_a_reused_element_is_zero(struct kunit *test)
 	smc_buf_pool_free(pool);
 }
 
-static void a_new_area_is_zero(struct kunit *test)
+static void a_new_region_is_zero(struct kunit *test)
 {
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
 	struct smc_buf *buf = new_area(test, pool, 32 * KIB, 32 * KIB);
@@ -264,7 +264,7 @@ static void rkey_05_only_the_adder_before_it_is_ready(struct kunit *test)
 	smc_buf_pool_free(pool);
 }
 
-static void rmb_01_a_pool_holds_255_areas(struct kunit *test)
+static void rmb_01_a_pool_holds_255_rmbs(struct kunit *test)
 {
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
 	struct smc_buf *buf;
@@ -285,7 +285,7 @@ static void rmb_01_a_pool_holds_255_areas(struct kunit *test)
 	smc_buf_pool_free(pool);
 }
 
-static void rmb_24_an_area_in_use_stays(struct kunit *test)
+static void rmb_24_an_rmb_in_use_stays(struct kunit *test)
 {
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
 	struct smc_buf_elem elem = {};
@@ -299,7 +299,7 @@ static void rmb_24_an_area_in_use_stays(struct kunit *test)
 	smc_buf_pool_free(pool);
 }
 
-static void rmb_25_an_idle_area_stays_for_a_while(struct kunit *test)
+static void rmb_25_an_idle_rmb_stays_for_some_time(struct kunit *test)
 {
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
 	struct smc_buf *old, *young;
@@ -362,7 +362,7 @@ static void abrt_13_a_lost_element_is_not_given_out_again(struct kunit *test)
 	smc_buf_pool_free(pool);
 }
 
-static void rmb_24_lost_elements_do_not_keep_an_area(struct kunit *test)
+static void rmb_24_lost_elements_do_not_hold_an_rmb(struct kunit *test)
 {
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
 	struct smc_buf_elem lost = {}, used = {};
@@ -396,7 +396,7 @@ static void rmb_24_lost_elements_do_not_keep_an_area(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, spare_of(pool), 0);
 }
 
-static void an_area_not_ready_is_not_idle(struct kunit *test)
+static void a_region_not_ready_is_not_idle(struct kunit *test)
 {
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
 	struct smc_buf *buf;
@@ -459,7 +459,7 @@ static void a_pool_that_ends_has_nothing_unused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, spare_of(pool), 0);
 }
 
-static void an_area_is_no_larger_than_may_be_unused(struct kunit *test)
+static void a_region_is_no_larger_than_may_be_unused(struct kunit *test)
 {
 	static const struct {
 		int max;
@@ -522,7 +522,7 @@ static void no_more_is_taken_than_wanted(struct kunit *test)
 		smc_buf_free(buf);
 }
 
-static void an_area_that_failed_leaves_no_trace(struct kunit *test)
+static void a_region_that_failed_leaves_nothing(struct kunit *test)
 {
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
 	struct smc_buf_elem elem = {};
@@ -544,7 +544,7 @@ static void an_area_that_failed_leaves_no_trace(struct kunit *test)
 }
 
 /* A link that comes up meanwhile has to learn of it as well. */
-static void rkey_03_a_walk_sees_areas_that_are_not_ready(struct kunit *test)
+static void rkey_03_a_walk_sees_rmbs_that_are_not_ready(struct kunit *test)
 {
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
 	struct smc_buf *one, *two;
@@ -560,7 +560,7 @@ static void rkey_03_a_walk_sees_areas_that_are_not_ready(struct kunit *test)
 	smc_buf_pool_free(pool);
 }
 
-static void behind_an_iommu_a_copy_is_told_from_the_page(struct kunit *test)
+static void behind_an_iommu_a_copy_differs_from_the_page(struct kunit *test)
 {
 	struct page *page = ZERO_PAGE(0);
 
@@ -698,7 +698,7 @@ static void an_empty_entry_does_not_match_key_0(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_rtoken_find(rt, 0, 0, 0), 0);
 }
 
-static void told_again_a_token_keeps_its_place(struct kunit *test)
+static void a_token_set_again_stays_in_its_place(struct kunit *test)
 {
 	struct smc_rtokens *rt = new_table(test);
 
@@ -748,36 +748,36 @@ static void with_its_last_link_an_rmb_is_forgotten(struct kunit *test)
 }
 
 static struct kunit_case cases[] = {
-	KUNIT_CASE(rmb_02_each_area_has_twice_the_elements),
+	KUNIT_CASE(rmb_02_each_rmb_has_twice_the_elements),
 	KUNIT_CASE(rmb_03_sizes_grow_by_themselves),
-	KUNIT_CASE(an_area_fits_one_registration),
+	KUNIT_CASE(a_region_fits_one_registration),
 	KUNIT_CASE(sizes_that_are_none_are_refused),
 	KUNIT_CASE(addresses_are_aligned_and_apart),
 	KUNIT_CASE(rmb_10_the_smallest_that_fits),
 	KUNIT_CASE(rmb_13_a_reused_element_is_zero),
-	KUNIT_CASE(a_new_area_is_zero),
+	KUNIT_CASE(a_new_region_is_zero),
 	KUNIT_CASE(rkey_05_only_the_adder_before_it_is_ready),
-	KUNIT_CASE(rmb_01_a_pool_holds_255_areas),
-	KUNIT_CASE(rmb_24_an_area_in_use_stays),
-	KUNIT_CASE(rmb_25_an_idle_area_stays_for_a_while),
+	KUNIT_CASE(rmb_01_a_pool_holds_255_rmbs),
+	KUNIT_CASE(rmb_24_an_rmb_in_use_stays),
+	KUNIT_CASE(rmb_25_an_idle_rmb_stays_for_some_time),
 	KUNIT_CASE(abrt_13_a_lost_element_is_not_given_out_again),
-	KUNIT_CASE(rmb_24_lost_elements_do_not_keep_an_area),
-	KUNIT_CASE(an_area_not_ready_is_not_idle),
+	KUNIT_CASE(rmb_24_lost_elements_do_not_hold_an_rmb),
+	KUNIT_CASE(a_region_not_ready_is_not_idle),
 	KUNIT_CASE(unused_elements_are_counted),
 	KUNIT_CASE(a_pool_that_ends_has_nothing_unused),
-	KUNIT_CASE(an_area_is_no_larger_than_may_be_unused),
+	KUNIT_CASE(a_region_is_no_larger_than_may_be_unused),
 	KUNIT_CASE(what_is_too_much_is_known),
 	KUNIT_CASE(no_more_is_taken_than_wanted),
-	KUNIT_CASE(an_area_that_failed_leaves_no_trace),
-	KUNIT_CASE(rkey_03_a_walk_sees_areas_that_are_not_ready),
+	KUNIT_CASE(a_region_that_failed_leaves_nothing),
+	KUNIT_CASE(rkey_03_a_walk_sees_rmbs_that_are_not_ready),
 	KUNIT_CASE(devices_that_need_copies_get_one_link),
 	KUNIT_CASE(what_is_not_mapped_has_no_key),
 	KUNIT_CASE(rmb_08_no_element_is_given_out_twice),
 	KUNIT_CASE(rkey_22_an_rmb_has_a_token_on_each_link),
 	KUNIT_CASE(rkey_01_a_token_is_key_and_address),
 	KUNIT_CASE(an_empty_entry_does_not_match_key_0),
-	KUNIT_CASE(behind_an_iommu_a_copy_is_told_from_the_page),
-	KUNIT_CASE(told_again_a_token_keeps_its_place),
+	KUNIT_CASE(behind_an_iommu_a_copy_differs_from_the_page),
+	KUNIT_CASE(a_token_set_again_stays_in_its_place),
 	KUNIT_CASE(rmb_01_the_peer_has_255_rmbs),
 	KUNIT_CASE(with_its_last_link_an_rmb_is_forgotten),
 	{}

@@ -632,7 +632,7 @@ static void cdc_13_reserved_flags_are_not_kept(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ctl->rx_conn_flags, D | C | A);
 }
 
-static void cdc_13_close_flags_are_news_once(struct kunit *test)
+static void cdc_13_a_close_flag_is_an_event_once(struct kunit *test)
 {
 	struct smc_cdc_ctl *ctl = ctl_new(test, rfc_geom);
 	struct smc_cdc_msg msg = plain_msg(ctl, 1);
@@ -1094,7 +1094,7 @@ static void win_02_update_goes_out_below_half_by_a_tenth(struct kunit *test)
 	expect_quiet(test, &p->b);
 }
 
-static void win_08_any_byte_is_told_until_b_is_clear(struct kunit *test)
+static void win_08_any_byte_is_reported_until_b_is_clear(struct kunit *test)
 {
 	struct pair *p = pair_new(test, rfc_geom);
 
@@ -1114,7 +1114,7 @@ static void win_08_any_byte_is_told_until_b_is_clear(struct kunit *test)
 	expect_quiet(test, &p->b);
 }
 
-static void win_08_b_finds_stale_news(struct kunit *test)
+static void win_08_b_makes_an_older_update_due(struct kunit *test)
 {
 	struct pair *p = pair_new(test, rfc_geom);
 
@@ -1216,7 +1216,7 @@ static void blk_05_b_is_cleared_by_the_next_message(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, must_push(test, &p->a).prod_flags, 0);
 }
 
-static void blk_06_blocked_without_having_told(struct kunit *test)
+static void blk_06_a_blocked_writer_sends_b(struct kunit *test)
 {
 	struct pair *p = pair_new(test, rfc_geom);
 
@@ -1442,7 +1442,7 @@ static void urg_05_mark_before_cursor_four_is_the_last_byte(struct kunit *test)
 	must_push(test, &p->b);
 }
 
-static void urg_05_same_mark_told_twice_is_one(struct kunit *test)
+static void urg_05_the_same_mark_twice_is_one_event(struct kunit *test)
 {
 	struct smc_cdc_ctl *ctl = ctl_new(test, rfc_geom);
 	struct smc_cdc_msg msg = plain_msg(ctl, 1);
@@ -1476,7 +1476,7 @@ static void urg_05_newer_mark_replaces_an_unread_one(struct kunit *test)
 }
 
 /* The byte was read before the peer marked it urgent. */
-static void urg_06_mark_on_a_byte_already_read_is_told(struct kunit *test)
+static void urg_06_a_mark_on_a_byte_already_read_sends_an_update(struct kunit *test)
 {
 	struct pair *p = pair_new(test, rfc_geom);
 	struct smc_cdc_msg msg;
@@ -1505,7 +1505,7 @@ static void urg_05_mark_without_any_byte_is_none(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, smc_cdc_is_needed(ctl, 0));
 }
 
-static void urg_06_reading_the_urgent_byte_is_told(struct kunit *test)
+static void urg_06_reading_the_urgent_byte_sends_an_update(struct kunit *test)
 {
 	struct pair *p = pair_new(test, rfc_geom);
 
@@ -1665,7 +1665,7 @@ static void urg_02_flags_are_not_repeated_without_data(struct kunit *test)
 	expect_quiet(test, &p->a);
 }
 
-static void urg_04_each_urgent_byte_is_news_once(struct kunit *test)
+static void urg_04_each_urgent_byte_is_an_event_once(struct kunit *test)
 {
 	static const struct {
 		u8 flags;
@@ -3137,7 +3137,7 @@ static struct kunit_case smc_cdc_wire_cases[] = {
 	KUNIT_CASE(cdc_12_apply_stores_cursors_sequence_and_flags),
 	KUNIT_CASE(cdc_13_each_flag_has_its_event),
 	KUNIT_CASE(cdc_13_reserved_flags_are_not_kept),
-	KUNIT_CASE(cdc_13_close_flags_are_news_once),
+	KUNIT_CASE(cdc_13_a_close_flag_is_an_event_once),
 	KUNIT_CASE(cdc_14_nothing_counts_after_the_peers_close),
 	KUNIT_CASE(close_26_bytes_after_done_are_refused),
 	KUNIT_CASE(abrt_04_nothing_counts_after_the_peers_abort),
@@ -3162,15 +3162,15 @@ static struct kunit_case smc_cdc_wire_cases[] = {
 	KUNIT_CASE(close_18_nothing_is_written_to_a_closed_peer),
 	KUNIT_CASE(build_refuses_more_than_may_be_written),
 	KUNIT_CASE(win_02_update_goes_out_below_half_by_a_tenth),
-	KUNIT_CASE(win_08_any_byte_is_told_until_b_is_clear),
-	KUNIT_CASE(win_08_b_finds_stale_news),
+	KUNIT_CASE(win_08_any_byte_is_reported_until_b_is_clear),
+	KUNIT_CASE(win_08_b_makes_an_older_update_due),
 	KUNIT_CASE(win_09_request_is_answered_at_once_if_stale),
 	KUNIT_CASE(win_09_request_waits_for_consumption),
 	KUNIT_CASE(win_10_we_never_ask),
 	KUNIT_CASE(blk_01_filling_the_window_sets_b),
 	KUNIT_CASE(blk_03_full_window_moves_only_the_wrap),
 	KUNIT_CASE(blk_05_b_is_cleared_by_the_next_message),
-	KUNIT_CASE(blk_06_blocked_without_having_told),
+	KUNIT_CASE(blk_06_a_blocked_writer_sends_b),
 	KUNIT_CASE(tx_10_scenario_1),
 	KUNIT_CASE(tx_11_scenario_2),
 	KUNIT_CASE(tx_12_scenario_3),
@@ -3180,11 +3180,11 @@ static struct kunit_case smc_cdc_wire_cases[] = {
 	KUNIT_CASE(urg_01_p_at_once_sendable_or_not),
 	KUNIT_CASE(urg_02_u_only_with_the_cursor_behind_the_byte),
 	KUNIT_CASE(urg_05_mark_before_cursor_four_is_the_last_byte),
-	KUNIT_CASE(urg_05_same_mark_told_twice_is_one),
+	KUNIT_CASE(urg_05_the_same_mark_twice_is_one_event),
 	KUNIT_CASE(urg_05_newer_mark_replaces_an_unread_one),
-	KUNIT_CASE(urg_06_mark_on_a_byte_already_read_is_told),
+	KUNIT_CASE(urg_06_a_mark_on_a_byte_already_read_sends_an_update),
 	KUNIT_CASE(urg_05_mark_without_any_byte_is_none),
-	KUNIT_CASE(urg_06_reading_the_urgent_byte_is_told),
+	KUNIT_CASE(urg_06_reading_the_urgent_byte_sends_an_update),
 	KUNIT_CASE(urg_07_no_write_until_acknowledged),
 	KUNIT_CASE(urg_09_flags_are_clear_after_the_acknowledgement),
 	KUNIT_CASE(urg_10_closed_window_p_goes_alone),
@@ -3193,7 +3193,7 @@ static struct kunit_case smc_cdc_wire_cases[] = {
 	KUNIT_CASE(urg_13_second_mark_waits_behind_the_first),
 	KUNIT_CASE(urg_16_u_waits_for_the_last_urgent_byte),
 	KUNIT_CASE(urg_02_flags_are_not_repeated_without_data),
-	KUNIT_CASE(urg_04_each_urgent_byte_is_news_once),
+	KUNIT_CASE(urg_04_each_urgent_byte_is_an_event_once),
 	KUNIT_CASE(api_11_out_of_line_byte_is_read_once),
 	KUNIT_CASE(api_11_no_urgent_byte_is_einval_one_due_is_eagain),
 	KUNIT_CASE(api_11_a_read_ends_in_front_of_the_mark),

@@ -291,7 +291,7 @@ static void err_17_unknown_version_is_a_reason_not_an_error(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, msg.type, SMC_CLC_ACCEPT);
 }
 
-static void err_14_silent_peer_keeps_nobody(struct kunit *test)
+static void err_14_a_silent_peer_delays_no_other_handshake(struct kunit *test)
 {
 	struct clc_pair *pair = test->priv;
 	static struct smc_clc_rx rx;	/* too large for a stack */
@@ -565,7 +565,7 @@ static struct kunit_case smc_clc_cases[] = {
 	KUNIT_CASE(err_15_application_data_is_refused),
 	KUNIT_CASE(err_16_bad_trailer),
 	KUNIT_CASE(err_17_unknown_version_is_a_reason_not_an_error),
-	KUNIT_CASE(err_14_silent_peer_keeps_nobody),
+	KUNIT_CASE(err_14_a_silent_peer_delays_no_other_handshake),
 	KUNIT_CASE(clc_02_message_in_pieces),
 	KUNIT_CASE(clc_02_second_message_after_the_first),
 	KUNIT_CASE(clc_02_receive_low_water_mark_does_not_matter),

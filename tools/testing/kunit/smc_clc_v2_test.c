@@ -616,7 +616,7 @@ static const struct v2_liar v2_liars[] = {
 
 KUNIT_ARRAY_PARAM_DESC(v2_liar, v2_liars, name);
 
-static void err_17_who_contradicts_is_declined(struct kunit *test)
+static void err_17_a_contradiction_is_declined(struct kunit *test)
 {
 	static const struct v2_side client = { false, true, 1, 200, 2, "AB" };
 	static const struct v2_side server = { false, true, 1, 255, 2, "A" };
@@ -803,7 +803,7 @@ static void eids_are_names(struct kunit *test)
 static struct kunit_case smc_clc_v2_cases[] = {
 	KUNIT_CASE_PARAM(clc_05_versions_meet, v2_row_gen_params),
 	KUNIT_CASE(clc_05_every_combination_agrees_or_declines),
-	KUNIT_CASE_PARAM(err_17_who_contradicts_is_declined, v2_liar_gen_params),
+	KUNIT_CASE_PARAM(err_17_a_contradiction_is_declined, v2_liar_gen_params),
 	KUNIT_CASE(pid_05_client_may_name_itself_in_the_confirm),
 	KUNIT_CASE(pid_05_client_without_a_name_is_the_groups_peer),
 	KUNIT_CASE(sc_02_subsequent_contact_of_version_2),

@@ -278,7 +278,7 @@ static void close_01_close_02_fin_follows_the_last_word(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, now.nr_given_up, 1);
 }
 
-static void close_20_a_word_that_is_heard_at_once_waits_for_nothing(struct kunit *test)
+static void close_20_a_flag_that_completes_at_once_waits_for_nothing(struct kunit *test)
 {
 	struct smc_sock *smc = close_lock(test);
 
@@ -418,7 +418,7 @@ static void close_08_a_close_follows_its_data(struct kunit *test)
 	smc_close_unlock(smc);
 }
 
-static void close_11_a_word_is_told_once(struct kunit *test)
+static void close_11_a_flag_is_sent_once(struct kunit *test)
 {
 	struct smc_sock *smc = close_lock(test);
 
@@ -635,7 +635,7 @@ static void a_socket_connects_again_while_its_connection_ends(struct kunit *test
 static const struct smc_sock_works close_works = { .close = smc_close_work };
 
 /* A call holds the lock of the sock, which has another connection by now, or none. */
-static void news_of_a_connection_without_a_socket_are_not_missed(struct kunit *test)
+static void events_of_a_connection_without_a_socket_are_not_missed(struct kunit *test)
 {
 	struct close_lab *lab = test->priv;
 	unsigned long end = jiffies + 20 * HZ;
@@ -720,14 +720,14 @@ static void close_03_it_is_over_when_both_sides_are_done(struct kunit *test)
 
 static struct kunit_case close_cases[] = {
 	KUNIT_CASE(close_01_close_02_fin_follows_the_last_word),
-	KUNIT_CASE(close_20_a_word_that_is_heard_at_once_waits_for_nothing),
+	KUNIT_CASE(close_20_a_flag_that_completes_at_once_waits_for_nothing),
 	KUNIT_CASE(close_23_the_last_word_has_its_time),
 	KUNIT_CASE(amb_54_payload_makes_a_reset_of_the_fin),
 	KUNIT_CASE(close_17_what_was_said_before_the_loss_counts),
 	KUNIT_CASE(close_17_a_loss_in_between_waits_for_the_next_look),
 	KUNIT_CASE(tmr_17_a_wait_begins_with_all_its_time),
 	KUNIT_CASE(close_08_a_close_follows_its_data),
-	KUNIT_CASE(close_11_a_word_is_told_once),
+	KUNIT_CASE(close_11_a_flag_is_sent_once),
 	KUNIT_CASE(abrt_05_the_error_is_that_of_tcp),
 	KUNIT_CASE(abrt_05_silence_is_a_timeout),
 	KUNIT_CASE(close_01_tcp_ends_when_the_lock_is_released),
@@ -735,7 +735,7 @@ static struct kunit_case close_cases[] = {
 	KUNIT_CASE(the_end_of_tcp_says_how_it_came),
 	KUNIT_CASE(a_closed_file_leaves_a_sock_that_goes_on),
 	KUNIT_CASE(a_socket_connects_again_while_its_connection_ends),
-	KUNIT_CASE(news_of_a_connection_without_a_socket_are_not_missed),
+	KUNIT_CASE(events_of_a_connection_without_a_socket_are_not_missed),
 	KUNIT_CASE(a_child_gets_the_end),
 	KUNIT_CASE(close_03_it_is_over_when_both_sides_are_done),
 	{}

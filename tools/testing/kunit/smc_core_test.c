@@ -455,7 +455,7 @@ static void fc_01_first_contact_where_no_group_is_usable(struct kunit *test)
 }
 
 /* A stranger that is silent at first contact must not delay other hosts. */
-static void pid_05_nobody_waits_for_a_stranger(struct kunit *test)
+static void pid_05_no_attempt_waits_for_another_peer(struct kunit *test)
 {
 	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
 	struct smc_link_group *first;
@@ -820,7 +820,7 @@ static void lgt_02_of_too_many_empty_groups_the_oldest_end(struct kunit *test)
 }
 
 /* A region has to be mapped on each link, also on a later one. */
-static void rkey_02_areas_suit_the_least_of_the_rnics(struct kunit *test)
+static void rkey_02_rmbs_suit_the_least_of_the_rnics(struct kunit *test)
 {
 	struct smc_link_group *lgr = core_server_up(test)->lgr;
 	struct smc_link *link;
@@ -970,7 +970,7 @@ static void lgt_02_an_empty_group_serves_the_next(struct kunit *test)
 	smc_lgr_put(lgr);
 }
 
-static void lgt_04_an_ending_group_takes_nobody_in(struct kunit *test)
+static void lgt_04_an_ending_group_takes_no_connection(struct kunit *test)
 {
 	struct smc_lgr_key key = core_key(SMC_ROLE_SERVER);
 	struct smc_link_group *lgr = core_server_up(test)->lgr;
@@ -1002,7 +1002,7 @@ static void rmb_32_a_token_names_one_connection(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, smc_conn_lookup(link->lgr, 0));
 }
 
-static void rmb_33_a_stale_token_names_nobody(struct kunit *test)
+static void rmb_33_a_stale_token_finds_no_connection(struct kunit *test)
 {
 	struct smc_link *link = core_server_up(test);
 	struct core_conn *old = core_join(test, link);
@@ -1238,7 +1238,7 @@ static void abrt_13_an_unread_element_that_is_lost_stays_so(struct kunit *test)
 }
 
 /* For a handshake that gives up; after close() unread data is dropped, smc_close.c. */
-static void what_nobody_can_read_goes_at_once(struct kunit *test)
+static void unreadable_data_goes_at_once(struct kunit *test)
 {
 	struct smc_link *link = core_client_up(test, 0x11);
 	struct core_conn *cc = core_unread(test, link);
@@ -1372,7 +1372,7 @@ static void core_delete_rmb(struct smc_link *link, u32 rkey)
 	mutex_unlock(&lgr->lock);
 }
 
-static void rmb_30_who_writes_to_a_deleted_rmb_is_cut_off(struct kunit *test)
+static void rmb_30_a_writer_to_a_deleted_rmb_is_cut_off(struct kunit *test)
 {
 	struct smc_link *link = core_client_up(test, 0x11);
 	struct core_conn *writer, *reader, *other;
@@ -1419,7 +1419,7 @@ static const struct {
 	{ SMC_CDC_DONE, SMC_CDC_DONE, 0, 0, 1 },
 };
 
-static void rmb_24_who_has_closed_takes_a_deletion_for_the_peers_close(struct kunit *test)
+static void rmb_24_after_our_close_a_deletion_is_the_peers_close(struct kunit *test)
 {
 	struct smc_link *link = core_client_up(test, 0x11);
 	struct smc_cdc_ctl *ctl;
@@ -1467,7 +1467,7 @@ static void rmb_29_a_deleted_rmb_takes_no_claim_along(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, old->nr_lost, 1);
 }
 
-static void rkey_24_an_rmb_never_told_of_is_out_of_sync(struct kunit *test)
+static void rkey_24_an_unannounced_rmb_is_out_of_sync(struct kunit *test)
 {
 	struct smc_link *link = core_client_up(test, 0x11);
 	struct core_conn *cc = core_join(test, link);
@@ -1634,7 +1634,7 @@ static void rkey_02_a_link_in_use_is_the_one_that_needs_no_copy(struct kunit *te
 }
 
 /* A region that one link cannot map is not announced: the peer would break that link. */
-static void rkey_02_an_area_is_known_on_every_link_that_works(struct kunit *test)
+static void rkey_02_an_rmb_is_known_on_every_link_that_works(struct kunit *test)
 {
 	struct smc_link *one = core_server_up(test);
 	struct smc_link *two = core_second(test, one);
@@ -1662,7 +1662,7 @@ static void rkey_02_an_area_is_known_on_every_link_that_works(struct kunit *test
 }
 
 /* The region may be mapped for the new link before the link's own task maps all of them. */
-static void rkey_02_an_area_that_a_new_link_knows_is_no_obstacle(struct kunit *test)
+static void rkey_02_an_rmb_that_a_new_link_knows_is_no_obstacle(struct kunit *test)
 {
 	struct smc_link *one = core_server_up(test);
 	struct smc_link *two = core_second(test, one);
@@ -1991,7 +1991,7 @@ static void fail_02_a_moving_connection_waits_on_the_new_link(struct kunit *test
 	smc_conn_put(conn);
 }
 
-static void lg_21_a_link_without_the_peers_key_is_no_way_out(struct kunit *test)
+static void lg_21_a_link_without_the_peers_key_is_not_chosen(struct kunit *test)
 {
 	struct smc_link *one = core_client_up(test, 0x11);
 	struct smc_link *two = core_second(test, one);
@@ -2400,7 +2400,7 @@ static void core_drained(struct smc_link *link)
 }
 
 /* Completed messages are in a queue of the peer, which may process the next link's queue first. */
-static void lb_04_fail_10_fail_19_only_who_is_quiet_moves(struct kunit *test)
+static void lb_04_fail_10_fail_19_only_quiet_connections_move(struct kunit *test)
 {
 	struct core_conn *cc[4];
 	struct smc_link *two = core_crowd(test, cc);
@@ -2607,7 +2607,7 @@ static void fail_10_fail_19_a_link_given_up_is_left_when_it_is_clear(struct kuni
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(fc_01_first_contact_where_no_group_is_usable),
-	KUNIT_CASE(pid_05_nobody_waits_for_a_stranger),
+	KUNIT_CASE(pid_05_no_attempt_waits_for_another_peer),
 	KUNIT_CASE(waiters_learn_that_first_contact_failed),
 	KUNIT_CASE(a_group_that_is_up_does_not_fail),
 	KUNIT_CASE_PARAM(lg_03_rmb_05_one_peer_role_and_vlan, core_match_gen_params),
@@ -2618,14 +2618,14 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(pg_04_rmb_05_groups_share_no_rmbs),
 	KUNIT_CASE(lg_02_a_link_is_known_by_gid_mac_and_qpn),
 	KUNIT_CASE(lid_03_a_link_never_connected_can_be_given_up),
-	KUNIT_CASE(rkey_02_areas_suit_the_least_of_the_rnics),
+	KUNIT_CASE(rkey_02_rmbs_suit_the_least_of_the_rnics),
 	KUNIT_CASE(lgt_02_of_too_many_empty_groups_the_oldest_end),
 	KUNIT_CASE(err_57_attempts_that_fail_leave_nothing_behind),
 	KUNIT_CASE(err_59_a_group_does_not_keep_links_without_end),
 	KUNIT_CASE(lgt_02_an_empty_group_serves_the_next),
-	KUNIT_CASE(lgt_04_an_ending_group_takes_nobody_in),
+	KUNIT_CASE(lgt_04_an_ending_group_takes_no_connection),
 	KUNIT_CASE(rmb_32_a_token_names_one_connection),
-	KUNIT_CASE(rmb_33_a_stale_token_names_nobody),
+	KUNIT_CASE(rmb_33_a_stale_token_finds_no_connection),
 	KUNIT_CASE(rmb_12_rmb_14_an_element_begins_with_the_eye_catcher),
 	KUNIT_CASE(rmb_15_rmb_20_its_owner_leaves_an_element_alone),
 	KUNIT_CASE(a_ring_with_messages_in_flight_goes_with_the_last),
@@ -2634,22 +2634,22 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(a_timer_has_a_reference),
 	KUNIT_CASE(what_is_unread_stays_until_it_is_read),
 	KUNIT_CASE(abrt_13_an_unread_element_that_is_lost_stays_so),
-	KUNIT_CASE(what_nobody_can_read_goes_at_once),
+	KUNIT_CASE(unreadable_data_goes_at_once),
 	KUNIT_CASE(rmb_14_a_reused_element_gets_it_again),
 	KUNIT_CASE(rmb_16_each_damage_of_the_eye_catcher_shows),
 	KUNIT_CASE(rmb_29_sc_07_an_element_in_use_is_noticed),
 	KUNIT_CASE(rmb_30_rmb_31_the_old_connection_goes_the_new_one_proceeds),
-	KUNIT_CASE(rmb_30_who_writes_to_a_deleted_rmb_is_cut_off),
-	KUNIT_CASE(rmb_24_who_has_closed_takes_a_deletion_for_the_peers_close),
+	KUNIT_CASE(rmb_30_a_writer_to_a_deleted_rmb_is_cut_off),
+	KUNIT_CASE(rmb_24_after_our_close_a_deletion_is_the_peers_close),
 	KUNIT_CASE(rmb_29_a_deleted_rmb_takes_no_claim_along),
-	KUNIT_CASE(rkey_24_an_rmb_never_told_of_is_out_of_sync),
+	KUNIT_CASE(rkey_24_an_unannounced_rmb_is_out_of_sync),
 	KUNIT_CASE(an_element_that_cannot_be_is_refused),
 	KUNIT_CASE(peer_03_the_end_of_a_group_cuts_its_connections),
 	KUNIT_CASE(abrt_13_an_element_the_peer_may_write_to_stays_unused),
 	KUNIT_CASE(rkey_02_a_link_that_needs_copies_is_no_second_one),
 	KUNIT_CASE(rkey_02_a_link_in_use_is_the_one_that_needs_no_copy),
-	KUNIT_CASE(rkey_02_an_area_is_known_on_every_link_that_works),
-	KUNIT_CASE(rkey_02_an_area_that_a_new_link_knows_is_no_obstacle),
+	KUNIT_CASE(rkey_02_an_rmb_is_known_on_every_link_that_works),
+	KUNIT_CASE(rkey_02_an_rmb_that_a_new_link_knows_is_no_obstacle),
 	KUNIT_CASE(rmb_24_a_link_frees_its_own_regions),
 	KUNIT_CASE(fail_01_fail_16_connections_leave_a_link_that_is_lost),
 	KUNIT_CASE(rkey_22_the_peer_may_tell_by_another_link_than_ours),
@@ -2660,7 +2660,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(rmb_30_close_02_nothing_is_owed_to_a_deleted_rmb),
 	KUNIT_CASE(a_stopped_link_lets_nobody_wait),
 	KUNIT_CASE(fail_02_a_moving_connection_waits_on_the_new_link),
-	KUNIT_CASE(lg_21_a_link_without_the_peers_key_is_no_way_out),
+	KUNIT_CASE(lg_21_a_link_without_the_peers_key_is_not_chosen),
 	KUNIT_CASE(fail_10_each_message_that_is_due_has_its_time),
 	KUNIT_CASE(fail_01_without_any_link_a_connection_waits),
 	KUNIT_CASE(a_younger_group_shows_that_there_is_a_path),
@@ -2672,7 +2672,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(lg_01_sc_03_a_group_is_joined_over_any_link_that_is_left),
 	KUNIT_CASE(lb_03_a_crowd_is_spread),
 	KUNIT_CASE(lb_03_lb_04_links_share_the_load),
-	KUNIT_CASE(lb_04_fail_10_fail_19_only_who_is_quiet_moves),
+	KUNIT_CASE(lb_04_fail_10_fail_19_only_quiet_connections_move),
 	KUNIT_CASE(lb_04_fail_04_probed_connection_moves_after_completion),
 	KUNIT_CASE(fail_01_fail_04_a_lost_link_is_left_at_once),
 	KUNIT_CASE(fail_10_fail_19_a_link_given_up_is_left_when_it_is_clear),

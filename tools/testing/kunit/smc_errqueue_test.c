@@ -130,7 +130,7 @@ static void notice_interrupts(struct sock *sk)
 		sk->sk_err = EBUSY;
 }
 
-static void stamps_are_told_by_one_at_a_time(struct kunit *test)
+static void one_task_at_a_time_reports_stamps(struct kunit *test)
 {
 	struct smc_conn *conn = test->priv;
 
@@ -146,7 +146,7 @@ static void stamps_are_told_by_one_at_a_time(struct kunit *test)
 	notice_expect_none(test);
 }
 
-static void only_what_is_wanted_is_told(struct kunit *test)
+static void only_requested_stamps_are_reported(struct kunit *test)
 {
 	struct smc_conn *conn = test->priv;
 
@@ -174,7 +174,7 @@ static void those_that_find_no_place_share_the_last_one(struct kunit *test)
 	notice_expect_none(test);
 }
 
-static void what_is_thrown_away_is_not_told(struct kunit *test)
+static void discarded_data_gets_no_stamp(struct kunit *test)
 {
 	struct smc_conn *conn = test->priv;
 
@@ -231,7 +231,7 @@ static void bytes_count_from_where_it_was_asked_for(struct kunit *test)
 	notice_expect(test, 4);
 }
 
-static void what_nobody_reads_is_bounded(struct kunit *test)
+static void unread_notices_are_bounded(struct kunit *test)
 {
 	struct smc_conn *conn = test->priv;
 	int i;
@@ -261,7 +261,7 @@ static int notice_zerocopy(struct smc_conn *conn, size_t len, bool was_sent)
 	return rc;
 }
 
-static void copies_are_told_and_numbered(struct kunit *test)
+static void copies_are_reported_and_numbered(struct kunit *test)
 {
 	struct smc_conn *conn = test->priv;
 	struct sock_exterr_skb *serr;
@@ -292,14 +292,14 @@ static void copies_are_told_and_numbered(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(a_stamp_comes_when_it_is_due),
-	KUNIT_CASE(stamps_are_told_by_one_at_a_time),
-	KUNIT_CASE(only_what_is_wanted_is_told),
+	KUNIT_CASE(one_task_at_a_time_reports_stamps),
+	KUNIT_CASE(only_requested_stamps_are_reported),
 	KUNIT_CASE(those_that_find_no_place_share_the_last_one),
-	KUNIT_CASE(what_is_thrown_away_is_not_told),
+	KUNIT_CASE(discarded_data_gets_no_stamp),
 	KUNIT_CASE(stamps_go_round_the_ring),
 	KUNIT_CASE(bytes_count_from_where_it_was_asked_for),
-	KUNIT_CASE(what_nobody_reads_is_bounded),
-	KUNIT_CASE(copies_are_told_and_numbered),
+	KUNIT_CASE(unread_notices_are_bounded),
+	KUNIT_CASE(copies_are_reported_and_numbered),
 	{}
 };
 

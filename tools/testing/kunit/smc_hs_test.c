@@ -640,7 +640,7 @@ static void a_step_that_is_late_may_wait_on(struct kunit *test)
 }
 
 /* Otherwise an event between the check and the watch would be lost. */
-static void a_step_looks_again_once_its_news_is_watched(struct kunit *test)
+static void a_step_repeats_its_check_after_it_joined_the_queue(struct kunit *test)
 {
 	struct smc_hs *hs = table_reach(test, SMC_ROLE_SERVER, SERVER_SNDBUF, false);
 
@@ -757,7 +757,7 @@ static void the_rest_of_a_decline_is_awaited(struct kunit *test)
 }
 
 /* DCLN-06, ERR-23 */
-static void llc_is_told_of_a_decline(struct kunit *test)
+static void llc_learns_of_a_decline(struct kunit *test)
 {
 	struct smc_hs *hs = table_first(test, SMC_LGR_FORMING, SMC_DECLINE_NONE);
 
@@ -817,13 +817,13 @@ static struct kunit_case table_cases[] = {
 	KUNIT_CASE(a_proposal_has_its_time),
 	KUNIT_CASE(a_step_that_is_late_may_go_on),
 	KUNIT_CASE(a_step_that_is_late_may_wait_on),
-	KUNIT_CASE(a_step_looks_again_once_its_news_is_watched),
+	KUNIT_CASE(a_step_repeats_its_check_after_it_joined_the_queue),
 	KUNIT_CASE(a_server_waits_for_the_client_on_this_host),
 	KUNIT_CASE(the_first_contact_of_another_is_awaited),
 	KUNIT_CASE(first_contact_that_fails_is_declined),
 	KUNIT_CASE(a_peer_that_was_faster_is_not_declined),
 	KUNIT_CASE(the_rest_of_a_decline_is_awaited),
-	KUNIT_CASE(llc_is_told_of_a_decline),
+	KUNIT_CASE(llc_learns_of_a_decline),
 	KUNIT_CASE(what_may_not_be_declined_is_reset),
 	{}
 };

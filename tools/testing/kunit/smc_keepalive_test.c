@@ -185,7 +185,7 @@ static void ka_10_tcp_has_longer_times_than_the_application(struct kunit *test)
 	release_sock(conn->sk);
 }
 
-static void ka_01_a_connection_that_has_ended_wants_nothing(struct kunit *test)
+static void ka_01_an_ended_connection_has_no_timer(struct kunit *test)
 {
 	struct smc_conn *conn = keep_lock(test);
 
@@ -239,7 +239,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(ka_10_tcp_gets_them_back),
 	KUNIT_CASE(ka_10_what_was_long_enough_stays),
 	KUNIT_CASE(ka_10_tcp_has_longer_times_than_the_application),
-	KUNIT_CASE(ka_01_a_connection_that_has_ended_wants_nothing),
+	KUNIT_CASE(ka_01_an_ended_connection_has_no_timer),
 	KUNIT_CASE(ka_06_a_silent_peer_is_given_up),
 	{}
 };

@@ -491,7 +491,7 @@ static void what_there_is_no_memory_for_is_not_left_in_the_queue(struct kunit *t
 }
 
 /* TCP may move children to another listener of the port (SO_REUSEPORT) without notice. */
-static void nobody_else_gets_a_child_that_has_agreed(struct kunit *test)
+static void only_its_listener_gets_a_child_that_has_agreed(struct kunit *test)
 {
 	struct listen_lab *lab = test->priv;
 	struct smc_sock *smc = &lab->smc;
@@ -549,7 +549,7 @@ static struct kunit_case listen_cases[] = {
 	KUNIT_CASE(one_for_smc_between_others_is_taken_at_once),
 	KUNIT_CASE(accept_begins_a_handshake_that_it_finds),
 	KUNIT_CASE(what_there_is_no_memory_for_is_not_left_in_the_queue),
-	KUNIT_CASE(nobody_else_gets_a_child_that_has_agreed),
+	KUNIT_CASE(only_its_listener_gets_a_child_that_has_agreed),
 	KUNIT_CASE(accept_ends_with_its_listener),
 	{}
 };

@@ -314,7 +314,7 @@ static void a_child_in_tcps_queue_keeps_its_listener(struct kunit *test)
 	smc_listener_put(listener);
 }
 
-static void nobody_is_born_to_a_listener_that_has_gone(struct kunit *test)
+static void a_listener_that_has_gone_gets_no_child(struct kunit *test)
 {
 	struct smc_listener *listener = listener_begin(test);
 
@@ -413,7 +413,7 @@ static struct kunit_case listener_cases[] = {
 	KUNIT_CASE(large_rings_leave_room_for_a_burst),
 	KUNIT_CASE(one_that_is_larger_than_the_room_stays),
 	KUNIT_CASE(a_child_in_tcps_queue_keeps_its_listener),
-	KUNIT_CASE(nobody_is_born_to_a_listener_that_has_gone),
+	KUNIT_CASE(a_listener_that_has_gone_gets_no_child),
 	KUNIT_CASE(a_listener_keeps_the_module_until_it_is_freed),
 	KUNIT_CASE(children_that_are_ready_take_places_of_the_backlog),
 	KUNIT_CASE(one_without_smc_is_ready_at_once),

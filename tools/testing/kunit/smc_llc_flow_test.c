@@ -1087,7 +1087,7 @@ static void client_point_of_no_return_err_11_err_12(struct kunit *test)
 }
 
 /* The owner records a peer whose path is lost, and no other peer. */
-static void peer_03_a_lost_path_is_told_from_other_ends(struct kunit *test)
+static void peer_03_a_lost_path_differs_from_other_ends(struct kunit *test)
 {
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_LINK_BROKEN, .ok = true };
 	struct lab *lab = lab_up(test, true);
@@ -1106,7 +1106,7 @@ static void peer_03_a_lost_path_is_told_from_other_ends(struct kunit *test)
 }
 
 /* Each expired wait is counted once, and nothing else is. */
-static void waits_that_ran_out_are_known_by_their_reason(struct kunit *test)
+static void each_timeout_has_its_reason(struct kunit *test)
 {
 	enum smc_llc_why why;
 
@@ -1182,7 +1182,7 @@ static void illegal_moves_of_data_are_refused(struct kunit *test)
 	}
 }
 
-static void no_way_back_once_committed_err_10_err_11_amb_04(struct kunit *test)
+static void no_decline_once_committed_err_10_err_11_amb_04(struct kunit *test)
 {
 	struct smc_llc_flow *flow = kunit_kzalloc(test, sizeof(*flow), GFP_KERNEL);
 
@@ -2421,7 +2421,7 @@ static void client_asks_server_answers_lgt_03_lgt_06(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].down_why, SMC_LLC_WHY_PEER_DELETED);
 }
 
-static void client_asks_and_nobody_answers_err_36(struct kunit *test)
+static void a_client_gets_no_answer_err_36(struct kunit *test)
 {
 	struct lab *lab = lab_up_facing(test, CLIENT, true);
 
@@ -3383,11 +3383,11 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(server_cannot_send_add_link_declines_err_19),
 	KUNIT_CASE(server_point_of_no_return_err_10_err_12),
 	KUNIT_CASE(client_point_of_no_return_err_11_err_12),
-	KUNIT_CASE(peer_03_a_lost_path_is_told_from_other_ends),
-	KUNIT_CASE(waits_that_ran_out_are_known_by_their_reason),
+	KUNIT_CASE(peer_03_a_lost_path_differs_from_other_ends),
+	KUNIT_CASE(each_timeout_has_its_reason),
 	KUNIT_CASE(illegal_moves_of_a_link_are_refused),
 	KUNIT_CASE(illegal_moves_of_data_are_refused),
-	KUNIT_CASE(no_way_back_once_committed_err_10_err_11_amb_04),
+	KUNIT_CASE(no_decline_once_committed_err_10_err_11_amb_04),
 	KUNIT_CASE(bringing_up_a_link_takes_its_time),
 	KUNIT_CASE_PARAM(every_message_at_every_time_err_54_llc_12_ser_03, sync_gen_params),
 	KUNIT_CASE(nonsense_during_first_contact_err_54),
@@ -3444,7 +3444,7 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE(server_end_without_completion_err_37),
 	KUNIT_CASE(client_cleans_up_at_once_lgt_05),
 	KUNIT_CASE(client_asks_server_answers_lgt_03_lgt_06),
-	KUNIT_CASE(client_asks_and_nobody_answers_err_36),
+	KUNIT_CASE(a_client_gets_no_answer_err_36),
 	KUNIT_CASE(both_end_the_group_at_a_time),
 	KUNIT_CASE(ending_client_ignores_commands_err_46),
 	KUNIT_CASE(delete_all_during_exchanges_ser_09_ser_14_ser_21),

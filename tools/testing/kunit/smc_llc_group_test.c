@@ -1078,7 +1078,7 @@ static void notice_waits_for_an_exchange_ser_08_err_36(struct kunit *test)
 }
 
 /* A server that sends useless offers instead must not keep a lost link alive. */
-static void a_busy_server_keeps_no_lost_link_err_36(struct kunit *test)
+static void a_busy_server_deletes_a_lost_link_err_36(struct kunit *test)
 {
 	struct smc_llc_msg msg = { .type = SMC_LLC_ADD_LINK };
 	struct world *w = up(test, 2, 2, 2, false);
@@ -2707,7 +2707,7 @@ static struct kunit_case llc_group_cases[] = {
 	KUNIT_CASE(rkeys_do_not_wait_for_an_offer_ser_10_rkey_15_amb_21),
 	KUNIT_CASE(deletion_does_not_wait_for_an_offer_ser_08),
 	KUNIT_CASE(notice_waits_for_an_exchange_ser_08_err_36),
-	KUNIT_CASE(a_busy_server_keeps_no_lost_link_err_36),
+	KUNIT_CASE(a_busy_server_deletes_a_lost_link_err_36),
 	KUNIT_CASE(test_link_at_any_time_ser_06_ser_11_ser_16),
 	KUNIT_CASE(delete_link_crosses_notice_ser_12),
 	KUNIT_CASE(delete_link_crosses_delete_link_ser_04_ser_13),

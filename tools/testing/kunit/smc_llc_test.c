@@ -591,7 +591,7 @@ static void rkey_22_addl_12_keys_of_a_long_add_link(struct kunit *test)
  * A queue pair is created late, for a link that has been given up. The RMBs announced for
  * the next link are counted already, and one of them may be gone.
  */
-static void rkey_20_addl_12_late_news_change_no_count(struct kunit *test)
+static void rkey_20_addl_12_a_late_message_changes_no_count(struct kunit *test)
 {
 	struct smc_link *link = eng_up(test, false, 2);
 	struct smc_llc *llc = &link->lgr->llc;
@@ -959,7 +959,7 @@ static void eng_reclaim(struct smc_link_group *lgr)
 }
 
 /* A region stays until the peer can be notified, and is announced as soon as it can be. */
-static void rmb_24_an_area_stays_until_the_peer_forgets_it(struct kunit *test)
+static void rmb_24_an_rmb_stays_until_the_peer_deletes_it(struct kunit *test)
 {
 	struct smc_link *link = eng_up(test, true, 1);
 	struct smc_link_group *lgr = link->lgr;
@@ -990,7 +990,7 @@ static void rmb_24_an_area_stays_until_the_peer_forgets_it(struct kunit *test)
 }
 
 /* Until then it is announced for each new link, that of first contact included. */
-static void rkey_20_amb_21_what_leaves_is_told_of(struct kunit *test)
+static void rkey_20_amb_21_an_rmb_that_leaves_is_announced(struct kunit *test)
 {
 	struct smc_link_group *lgr;
 	int is_server;
@@ -1030,7 +1030,7 @@ static void rmb_25_a_changed_idle_time_acts_at_once(struct kunit *test)
 static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(rkey_16_rkey_18_any_number_of_keys_is_deleted),
 	KUNIT_CASE(rkey_22_addl_12_keys_of_a_long_add_link),
-	KUNIT_CASE(rkey_20_addl_12_late_news_change_no_count),
+	KUNIT_CASE(rkey_20_addl_12_a_late_message_changes_no_count),
 	KUNIT_CASE_PARAM(a_further_link_is_routed, eng_way_gen_params),
 	KUNIT_CASE(sl_02_a_port_that_has_a_link_counts),
 	KUNIT_CASE(addl_06_a_short_slot_takes_one_gid),
@@ -1039,8 +1039,8 @@ static struct kunit_case eng_cases[] = {
 	KUNIT_CASE(err_54_noise_ends_the_group_at_most),
 	KUNIT_CASE(ka_05_probes_that_many_want_are_one),
 	KUNIT_CASE(llc_13_answers_leave_the_slots_of_data_alone),
-	KUNIT_CASE(rmb_24_an_area_stays_until_the_peer_forgets_it),
-	KUNIT_CASE(rkey_20_amb_21_what_leaves_is_told_of),
+	KUNIT_CASE(rmb_24_an_rmb_stays_until_the_peer_deletes_it),
+	KUNIT_CASE(rkey_20_amb_21_an_rmb_that_leaves_is_announced),
 	KUNIT_CASE(rmb_25_a_changed_idle_time_acts_at_once),
 	KUNIT_CASE(lgt_02_a_surplus_group_ends_though_it_is_armed_late),
 	{}

@@ -604,7 +604,7 @@ static void neighbours_are_asked(struct kunit *test)
 }
 
 /* The settings of a TCP socket that count. */
-static void sec_01_a_way_is_like_that_of_tcp(struct kunit *test)
+static void sec_01_a_path_is_like_that_of_tcp(struct kunit *test)
 {
 	struct route_world *w = test->priv;
 	struct smc_route_rules like;
@@ -632,7 +632,7 @@ static void sec_01_a_way_is_like_that_of_tcp(struct kunit *test)
 static struct kunit_case smc_route_cases[] = {
 	KUNIT_CASE(sec_02_sec_06_ways),
 	KUNIT_CASE(neighbours_are_asked),
-	KUNIT_CASE(sec_01_a_way_is_like_that_of_tcp),
+	KUNIT_CASE(sec_01_a_path_is_like_that_of_tcp),
 	{}
 };
 

@@ -463,7 +463,7 @@ static void run_hold_rows(struct kunit *test, const struct hold_row *row, u32 nr
 	}
 }
 
-static void tx_06_nothing_waits_for_nothing(struct kunit *test)
+static void tx_06_data_waits_only_for_a_message_in_flight(struct kunit *test)
 {
 	static const struct hold_row rows[] = {
 		{ "one byte on an idle connection", { .unsent = 1 }, false },
@@ -561,7 +561,7 @@ static struct kunit_case smc_ring_cases[] = {
 	KUNIT_CASE(blk_01_plan_ends_where_the_window_does),
 	KUNIT_CASE(cur_07_plan_stops_at_the_consumer_cursor),
 	KUNIT_CASE(plan_respects_the_limit),
-	KUNIT_CASE(tx_06_nothing_waits_for_nothing),
+	KUNIT_CASE(tx_06_data_waits_only_for_a_message_in_flight),
 	KUNIT_CASE(tx_07_corked_data_waits_for_half_a_ring_or_the_timer),
 	KUNIT_CASE(tx_08_nagle_off_never_waits),
 	KUNIT_CASE(tx_07_win_08_crumbs_wait_for_the_message_in_flight),

@@ -175,7 +175,7 @@ static void a_client_that_has_left_is_not_found(struct kunit *test)
 }
 
 /* As on subsequent contact, where the client is done after its Confirm. */
-static void what_a_client_said_outlives_its_handshake(struct kunit *test)
+static void early_messages_of_a_client_outlive_its_handshake(struct kunit *test)
 {
 	struct smc_same_host_pair *pair = host_offer(test);
 	struct smc_clc_accept acc = host_accept();
@@ -196,7 +196,7 @@ static int host_count_wakes(struct wait_queue_entry *watch, unsigned int mode, i
 	return 0;
 }
 
-static void a_server_is_told_when_the_client_is_through(struct kunit *test)
+static void a_server_learns_the_end_of_the_clients_handshake(struct kunit *test)
 {
 	struct smc_same_host_pair *pair = host_offer(test);
 	struct wait_queue_entry watch;
@@ -322,7 +322,7 @@ static void host_change_desc(const struct host_change *row, char *desc)
 
 KUNIT_ARRAY_PARAM(host_change, host_changes, host_change_desc);
 
-static void sec_08_a_message_changed_on_its_way_is_noticed(struct kunit *test)
+static void sec_08_a_changed_message_is_noticed(struct kunit *test)
 {
 	const struct host_change *row = test->param_value;
 	struct smc_same_host_pair *pair = host_offer(test);
@@ -343,12 +343,12 @@ static struct kunit_case host_cases[] = {
 	KUNIT_CASE(a_client_is_found_once),
 	KUNIT_CASE(a_name_belongs_to_the_first),
 	KUNIT_CASE(a_client_that_has_left_is_not_found),
-	KUNIT_CASE(what_a_client_said_outlives_its_handshake),
-	KUNIT_CASE(a_server_is_told_when_the_client_is_through),
+	KUNIT_CASE(early_messages_of_a_client_outlive_its_handshake),
+	KUNIT_CASE(a_server_learns_the_end_of_the_clients_handshake),
 	KUNIT_CASE(a_client_that_has_withdrawn_is_not_found),
 	KUNIT_CASE_PARAM(pid_05_a_stranger_is_none_whatever_he_says, host_stranger_gen_params),
 	KUNIT_CASE(a_client_knows_whether_a_neighbour_has_found_it),
-	KUNIT_CASE_PARAM(sec_08_a_message_changed_on_its_way_is_noticed, host_change_gen_params),
+	KUNIT_CASE_PARAM(sec_08_a_changed_message_is_noticed, host_change_gen_params),
 	{}
 };
 

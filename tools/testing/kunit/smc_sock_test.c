@@ -168,7 +168,7 @@ static void a_state_is_found_by_its_tag(struct kunit *test)
 	inet_csk(sk)->icsk_ulp_ops = &smc_ulp_sock;
 }
 
-static void a_state_lives_as_long_as_it_is_used(struct kunit *test)
+static void a_state_exists_until_its_last_user_ends(struct kunit *test)
 {
 	struct smc_sock *smc = sock_state(test);
 	struct sock *sk = test->priv;
@@ -351,7 +351,7 @@ static void a_work_item_does_not_wait_for_a_call(struct kunit *test)
 	smc_conn_put(smc->conn);
 }
 
-static void news_of_a_dropped_connection_outlive_the_state(struct kunit *test)
+static void events_of_a_dropped_connection_outlive_the_state(struct kunit *test)
 {
 	struct smc_sock *smc = sock_state(test);
 	struct smc_conn *conn;
@@ -404,7 +404,7 @@ static void a_connection_goes_on_without_its_socket(struct kunit *test)
 }
 
 /* The socket keeps it for its diagnostics. */
-static void a_connection_that_nobody_uses_has_no_machine(struct kunit *test)
+static void an_unused_connection_has_no_close_machine(struct kunit *test)
 {
 	struct smc_sock *smc = sock_state(test);
 
@@ -418,7 +418,7 @@ static void a_connection_that_nobody_uses_has_no_machine(struct kunit *test)
 }
 
 /* A child's listener is charged for it until accept(), so there must be one. */
-static void a_child_that_nobody_wants_gets_no_connection(struct kunit *test)
+static void a_child_without_listener_gets_no_connection(struct kunit *test)
 {
 	struct smc_sock *smc = sock_state(test);
 	struct smc_listener listener = {};
@@ -460,7 +460,7 @@ static void sock_diag_shows_what_deployed_tools_know(struct kunit *test)
 	smc_conn_put(smc->conn);
 }
 
-static void an_error_is_told_once(struct kunit *test)
+static void an_error_is_reported_once(struct kunit *test)
 {
 	struct smc_sock *smc = sock_state(test);
 
@@ -508,17 +508,17 @@ static void smc_wakes_as_tcp_does(struct kunit *test)
 
 static struct kunit_case sock_cases[] = {
 	KUNIT_CASE(a_state_is_found_by_its_tag),
-	KUNIT_CASE(a_state_lives_as_long_as_it_is_used),
+	KUNIT_CASE(a_state_exists_until_its_last_user_ends),
 	KUNIT_CASE(a_socket_becomes_what_it_may),
 	KUNIT_CASE(sock_diag_sees_each_socket_once),
 	KUNIT_CASE(a_work_item_that_is_queued_keeps_state_and_sock),
 	KUNIT_CASE(a_work_item_does_not_wait_for_a_call),
-	KUNIT_CASE(news_of_a_dropped_connection_outlive_the_state),
+	KUNIT_CASE(events_of_a_dropped_connection_outlive_the_state),
 	KUNIT_CASE(a_connection_goes_on_without_its_socket),
-	KUNIT_CASE(a_connection_that_nobody_uses_has_no_machine),
-	KUNIT_CASE(a_child_that_nobody_wants_gets_no_connection),
+	KUNIT_CASE(an_unused_connection_has_no_close_machine),
+	KUNIT_CASE(a_child_without_listener_gets_no_connection),
 	KUNIT_CASE(sock_diag_shows_what_deployed_tools_know),
-	KUNIT_CASE(an_error_is_told_once),
+	KUNIT_CASE(an_error_is_reported_once),
 	KUNIT_CASE(smc_wakes_as_tcp_does),
 	{}
 };

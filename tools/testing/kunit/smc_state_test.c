@@ -224,7 +224,7 @@ static void close_16_flags_before_active_take_effect_then(struct kunit *test)
 	}
 }
 
-static void close_04_shutdown_read_tells_nobody(struct kunit *test)
+static void close_04_shutdown_read_sends_nothing(struct kunit *test)
 {
 	struct smc_close_ctl ctl;
 	u32 i;
@@ -306,7 +306,7 @@ static void close_08_shutdown_waits_and_close_takes_over(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, smc_state_is_draining(&ctl));
 }
 
-static void close_08_nothing_is_said_without_a_wish(struct kunit *test)
+static void close_08_no_flag_without_a_request(struct kunit *test)
 {
 	struct smc_close_ctl ctl;
 	u32 i;
@@ -319,7 +319,7 @@ static void close_08_nothing_is_said_without_a_wish(struct kunit *test)
 	}
 }
 
-static void close_08_an_abort_ends_the_wish(struct kunit *test)
+static void close_08_an_abort_ends_the_wait_for_data(struct kunit *test)
 {
 	struct smc_close_ctl ctl = come_by(test, PATH_ACTIVE);
 
@@ -519,7 +519,7 @@ static void close_14_late_close_says_c_and_ends(struct kunit *test)
 }
 
 /* Every sleeping call is woken. */
-static void close_11_who_is_woken(struct kunit *test)
+static void close_11_sleepers_are_woken(struct kunit *test)
 {
 	static const struct {
 		enum path path;
@@ -937,7 +937,7 @@ static void abrt_07_tmr_17_wait_for_a_is_bounded(struct kunit *test)
 	}
 }
 
-static void abrt_08_peers_abort_is_told_and_data_purged(struct kunit *test)
+static void abrt_08_a_peers_abort_is_an_error_and_purges_data(struct kunit *test)
 {
 	struct smc_close_step step;
 	struct smc_close_ctl ctl;
@@ -1870,20 +1870,20 @@ static struct kunit_case smc_state_cases[] = {
 	KUNIT_CASE(close_05_unfinished_rendezvous_just_ends),
 	KUNIT_CASE(close_06_active_when_rendezvous_is_complete),
 	KUNIT_CASE(close_16_flags_before_active_take_effect_then),
-	KUNIT_CASE(close_04_shutdown_read_tells_nobody),
+	KUNIT_CASE(close_04_shutdown_read_sends_nothing),
 	KUNIT_CASE(close_07_close_with_unread_data_is_an_abort),
 	KUNIT_CASE(close_07_shutdown_write_leaves_unread_data_alone),
 	KUNIT_CASE(close_08_close_waits_for_what_is_under_way),
 	KUNIT_CASE(close_08_shutdown_waits_and_close_takes_over),
 	KUNIT_CASE(close_08_pending_close_follows_the_peers_flags),
-	KUNIT_CASE(close_08_nothing_is_said_without_a_wish),
-	KUNIT_CASE(close_08_an_abort_ends_the_wish),
+	KUNIT_CASE(close_08_no_flag_without_a_request),
+	KUNIT_CASE(close_08_an_abort_ends_the_wait_for_data),
 	KUNIT_CASE(close_09_close_03_active_close_says_c),
 	KUNIT_CASE(close_09_shutdown_write_says_d),
 	KUNIT_CASE(close_09_close_after_shutdown_write_says_c),
 	KUNIT_CASE(close_10_peers_d_leads_to_wait_2),
 	KUNIT_CASE(close_11_close_17_readers_wake_and_see_the_end),
-	KUNIT_CASE(close_11_who_is_woken),
+	KUNIT_CASE(close_11_sleepers_are_woken),
 	KUNIT_CASE(close_12_both_closed_is_the_end),
 	KUNIT_CASE(close_01_close_02_last_word_before_fin),
 	KUNIT_CASE(amb_54_last_word_without_fin),
@@ -1909,7 +1909,7 @@ static struct kunit_case smc_state_cases[] = {
 	KUNIT_CASE(abrt_05_each_abort_has_its_error),
 	KUNIT_CASE(abrt_06_peers_a_ends_the_wait),
 	KUNIT_CASE(abrt_07_tmr_17_wait_for_a_is_bounded),
-	KUNIT_CASE(abrt_08_peers_abort_is_told_and_data_purged),
+	KUNIT_CASE(abrt_08_a_peers_abort_is_an_error_and_purges_data),
 	KUNIT_CASE(abrt_09_answer_with_a_then_end),
 	KUNIT_CASE(abrt_10_reset_of_tcp_starts_the_abort),
 	KUNIT_CASE(abrt_10_reset_of_tcp_waits_for_the_peers_a),

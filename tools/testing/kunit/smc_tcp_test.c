@@ -401,7 +401,7 @@ static unsigned int what_came(void)
 	return came;
 }
 
-static void what_tcp_tells_is_for_whom_the_phase_says(struct kunit *test)
+static void a_callback_of_tcp_is_handled_by_phase(struct kunit *test)
 {
 	struct socket *sock = tcp_new(test, IPPROTO_SMC);
 	struct smc_sock *smc = state_of(sock);
@@ -613,7 +613,7 @@ static void opt_08_a_child_that_has_agreed_is_adopted(struct kunit *test)
 	smc_listener_put(listener);
 }
 
-static void a_child_that_nobody_takes_is_forgotten(struct kunit *test)
+static void an_unaccepted_child_is_dropped_in_time(struct kunit *test)
 {
 	struct socket *server = tcp_listen(test, IPPROTO_SMC);
 	struct smc_listener *listener = listener_of(test, server);
@@ -866,7 +866,7 @@ static void amb_54_what_comes_behind_the_end_is_no_payload(struct kunit *test)
 }
 
 /* Deployed peers send their FIN at close(), while SMC data is in flight. */
-static void close_01_a_fin_of_the_carrier_is_no_news(struct kunit *test)
+static void close_01_a_fin_on_tcp_has_no_effect(struct kunit *test)
 {
 	struct carrier c;
 
@@ -892,14 +892,14 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(gen_06_nothing_of_ours_is_left_on_a_sock_of_tcp),
 	KUNIT_CASE(gen_06_a_child_is_remembered_later),
 	KUNIT_CASE(a_socket_that_may_use_smc_is_refused_to_a_sockmap),
-	KUNIT_CASE(what_tcp_tells_is_for_whom_the_phase_says),
+	KUNIT_CASE(a_callback_of_tcp_is_handled_by_phase),
 	KUNIT_CASE(notices_wake_their_waiters),
 	KUNIT_CASE(an_error_of_tcp_is_none_of_smc),
 	KUNIT_CASE(opt_08_a_client_counts_what_the_peer_has_offered),
 	KUNIT_CASE(opt_08_a_client_is_tcps_where_the_server_has_no_smc),
 	KUNIT_CASE(opt_08_a_client_that_offers_nothing_knows_why),
 	KUNIT_CASE(opt_08_a_child_that_has_agreed_is_adopted),
-	KUNIT_CASE(a_child_that_nobody_takes_is_forgotten),
+	KUNIT_CASE(an_unaccepted_child_is_dropped_in_time),
 	KUNIT_CASE(children_without_smc_are_born_with_nothing_of_ours),
 	KUNIT_CASE(a_child_of_one_that_listens_no_more_is_tcps),
 	KUNIT_CASE(one_for_smc_between_others_is_counted),
@@ -909,7 +909,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(amb_54_a_late_decline_is_payload),
 	KUNIT_CASE(amb_54_a_decline_before_the_watch_is_seen),
 	KUNIT_CASE(amb_54_what_comes_behind_the_end_is_no_payload),
-	KUNIT_CASE(close_01_a_fin_of_the_carrier_is_no_news),
+	KUNIT_CASE(close_01_a_fin_on_tcp_has_no_effect),
 	{}
 };
 
