@@ -144,7 +144,7 @@ static struct smc_link_group *lgr_alloc(const struct smc_lgr_key *key)
 	INIT_LIST_HEAD(&lgr->node);
 	INIT_LIST_HEAD(&lgr->idle_node);
 	INIT_LIST_HEAD(&lgr->old_links);
-	INIT_LIST_HEAD(&lgr->orphans);
+	INIT_LIST_HEAD(&lgr->dropped);
 	INIT_LIST_HEAD(&lgr->leaving);
 	refcount_set(&lgr->refs, 2);
 	lgr->key = *key;
@@ -169,7 +169,7 @@ static void lgr_free(struct smc_link_group *lgr)
 
 	list_for_each_entry_safe(link, next_link, &lgr->old_links, node)
 		kfree(link);
-	list_for_each_entry_safe(buf, next_buf, &lgr->orphans, node)
+	list_for_each_entry_safe(buf, next_buf, &lgr->dropped, node)
 		smc_buf_free(buf);
 	list_for_each_entry_safe(buf, next_buf, &lgr->leaving, node)
 		smc_buf_free(buf);

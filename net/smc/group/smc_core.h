@@ -135,7 +135,7 @@ struct smc_lgr_key {
  * @nr_left_peers: entries ever written to @left_peers
  * @proved: links that are or were active, one for each pair of ends, a ring; written under @lock
  * @nr_proved: entries ever written to @proved
- * @orphans: unused buffers, still mapped on a failed link and freed with it; under @lock
+ * @dropped: unused buffers, still mapped on a failed link and freed with it; under @lock
  * @leaving: RMBs that the peer is asked to delete, still mapped, under @lock
  * @rtokens: the peer's RMBs, under @lock
  * @rmbs: our RMBs
@@ -177,7 +177,7 @@ struct smc_link_group {
 	unsigned int nr_left_peers;
 	struct smc_link *proved[SMC_LINKS_MAX];
 	unsigned int nr_proved;
-	struct list_head orphans;
+	struct list_head dropped;
 	struct list_head leaving;
 	struct smc_rtokens *rtokens;
 	struct smc_buf_pool rmbs;

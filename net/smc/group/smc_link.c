@@ -113,13 +113,13 @@ static bool link_is_mapped(const struct smc_buf *buf)
 }
 
 /* This link may have been the last one where an unused buffer was mapped. */
-static void link_free_orphans(struct smc_link_group *lgr)
+static void link_free_dropped(struct smc_link_group *lgr)
 {
 	struct smc_buf *buf, *next;
 	LIST_HEAD(unmapped);
 
 	scoped_guard(mutex, &lgr->lock)
-		list_for_each_entry_safe(buf, next, &lgr->orphans, node)
+		list_for_each_entry_safe(buf, next, &lgr->dropped, node)
 			if (!link_is_mapped(buf))
 				list_move(&buf->node, &unmapped);
 	list_for_each_entry_safe(buf, next, &unmapped, node)
@@ -201,8 +201,8 @@ void smc_link_take_down(struct smc_link *link)
 		smc_buf_pool_unmap(&lgr->rmbs, &link->wr, link->index);
 		smc_buf_pool_unmap(&lgr->sends, &link->wr, link->index);
 		link_unmap_list(link, &lgr->leaving);
-		link_unmap_list(link, &lgr->orphans);
-		link_free_orphans(lgr);
+		link_unmap_list(link, &lgr->dropped);
+		link_free_dropped(lgr);
 	}
 	smc_wr_destroy(&link->wr);
 }

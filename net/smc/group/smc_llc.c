@@ -243,7 +243,7 @@ static int llc_first_end(struct smc_link_group *lgr, struct smc_ib_end *end)
 	return 0;
 }
 
-static int llc_map_areas(struct smc_link *link)
+static int llc_map_regions(struct smc_link *link)
 {
 	/* the fault imitates devices that need copies of memory, see smc_buf_map_link() */
 	return smc_fault_is_due(SMC_FAULT_MAP) ? -EOPNOTSUPP : smc_link_map(link);
@@ -305,7 +305,7 @@ static int llc_create_link(struct smc_link_group *lgr, u8 index,
 	if (IS_ERR(link))
 		return PTR_ERR(link);
 	link->is_direct = route.is_direct;
-	rc = want->is_bare ? 0 : llc_map_areas(link);
+	rc = want->is_bare ? 0 : llc_map_regions(link);
 	if (rc)
 		smc_link_destroy(link);
 	return rc;

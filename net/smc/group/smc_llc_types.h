@@ -171,7 +171,7 @@ struct smc_llc {
 	struct smc_llc_rnics rnics;
 	u32 nr_scans;
 	u32 last_scan;
-	struct smc_buf *announced[SMC_BUF_MAX_AREAS];
+	struct smc_buf *announced[SMC_BUF_MAX_REGIONS];
 	unsigned int nr_announced;
 	u8 *msg;
 	u8 *kept;

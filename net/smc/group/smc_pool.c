@@ -97,7 +97,7 @@ static void lgr_free_buf(struct smc_link_group *lgr, struct smc_buf *buf)
 	scoped_guard(mutex, &lgr->lock) {
 		list_del_init(&buf->node);
 		if (!is_unmapped)
-			list_add(&buf->node, &lgr->orphans);
+			list_add(&buf->node, &lgr->dropped);
 	}
 	if (is_unmapped)
 		smc_buf_free(buf);
@@ -663,7 +663,7 @@ static unsigned long llc_take_idle(struct smc_link_group *lgr, struct smc_buf_po
 
 static void llc_drop_leaving(struct smc_link_group *lgr, enum smc_buf_kind kind)
 {
-	smc_stat_add(lgr->key.net, SMC_STAT_AREA_BACK, lgr_drop_leaving(lgr, kind));
+	smc_stat_add(lgr->key.net, SMC_STAT_RMB_FREED, lgr_drop_leaving(lgr, kind));
 }
 
 /* A peer may still write to an RMB that was not withdrawn, so that stays for a retry. */

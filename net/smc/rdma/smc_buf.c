@@ -578,13 +578,13 @@ void smc_buf_pool_unmap(struct smc_buf_pool *pool, struct smc_wr *wr,
  * Other callers get no element before smc_buf_set_ready(): RKEY-05.
  *
  * Context: Any context but hard interrupt. Takes pool->lock.
- * Return: 0, or -ENOSPC if there are SMC_BUF_MAX_AREAS already (RMB-01).
+ * Return: 0, or -ENOSPC if there are SMC_BUF_MAX_REGIONS already (RMB-01).
  */
 int smc_buf_add(struct smc_buf_pool *pool, struct smc_buf *buf,
 		struct smc_buf_elem *elem)
 {
 	guard(spinlock_bh)(&pool->lock);
-	if (pool->nr_regions == SMC_BUF_MAX_AREAS)
+	if (pool->nr_regions == SMC_BUF_MAX_REGIONS)
 		return -ENOSPC;
 	list_add_tail(&buf->node, &pool->regions);
 	pool->nr_regions++;
@@ -833,7 +833,7 @@ int smc_rtoken_find_rkey(const struct smc_rtokens *rt, unsigned int link,
 {
 	unsigned int i;
 
-	for (i = 0; i < SMC_BUF_MAX_AREAS; i++)
+	for (i = 0; i < SMC_BUF_MAX_REGIONS; i++)
 		if (smc_rtoken_has(&rt->tok[i], link) &&
 		    rt->tok[i].rkey[link] == rkey)
 			return i;
@@ -898,7 +898,7 @@ int smc_rtoken_set(struct smc_rtokens *rt, unsigned int idx, unsigned int link,
  *
  * Context: Any context. The caller serialises; the table of a group is under lgr->lock.
  * Return: index in the table; -EEXIST if the key is in use with another
- *	   address; -ENOSPC if the peer has SMC_BUF_MAX_AREAS RMBs (RMB-01).
+ *	   address; -ENOSPC if the peer has SMC_BUF_MAX_REGIONS RMBs (RMB-01).
  */
 int smc_rtoken_add(struct smc_rtokens *rt, unsigned int link, u32 rkey,
 		   u64 vaddr)
@@ -910,7 +910,7 @@ int smc_rtoken_add(struct smc_rtokens *rt, unsigned int link, u32 rkey,
 	known = smc_rtoken_find_rkey(rt, link, rkey);
 	if (known >= 0)
 		return rt->tok[known].vaddr[link] == vaddr ? known : -EEXIST;
-	for (i = 0; i < SMC_BUF_MAX_AREAS; i++) {
+	for (i = 0; i < SMC_BUF_MAX_REGIONS; i++) {
 		if (rt->tok[i].links)
 			continue;
 		rc = smc_rtoken_set(rt, i, link, rkey, vaddr);
@@ -958,7 +958,7 @@ void smc_rtoken_del_link(struct smc_rtokens *rt, unsigned int link)
 {
 	unsigned int i;
 
-	for (i = 0; i < SMC_BUF_MAX_AREAS; i++) {
+	for (i = 0; i < SMC_BUF_MAX_REGIONS; i++) {
 		struct smc_rtoken *tok = &rt->tok[i];
 
 		if (!smc_rtoken_has(tok, link))

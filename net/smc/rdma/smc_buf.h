@@ -18,7 +18,7 @@
 
 #define SMC_LINKS_MAX		9	/* eight symmetric and one asymmetric, AMB-61 */
 #define SMC_BUF_MAX_ELEMS	255	/* RMB-02 */
-#define SMC_BUF_MAX_AREAS	255	/* RMB-01 */
+#define SMC_BUF_MAX_REGIONS	255	/* RMB-01 */
 #define SMC_BUF_MIN_SIZE	16384	/* size code 0 */
 
 enum smc_buf_kind { SMC_BUF_RMB, SMC_BUF_SEND };
@@ -102,7 +102,7 @@ struct smc_buf_spare {
  * struct smc_buf_pool - the regions of one kind in a link group
  * @lock: guards @regions, the bitmaps and counts of each region, @idle, @next_iova
  * @regions: all regions
- * @nr_regions: length of @regions, at most SMC_BUF_MAX_AREAS
+ * @nr_regions: length of @regions, at most SMC_BUF_MAX_REGIONS
  * @idle: bytes of regions without an element in use; also read without the lock
  * @spare: account of unused elements, shared with other pools
  * @next_iova: RDMA address of the next region
@@ -127,7 +127,7 @@ struct smc_rtoken {
 };
 
 struct smc_rtokens {
-	struct smc_rtoken tok[SMC_BUF_MAX_AREAS];
+	struct smc_rtoken tok[SMC_BUF_MAX_REGIONS];
 };
 
 /* documented in Documentation/operations.md */

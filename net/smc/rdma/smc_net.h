@@ -56,7 +56,7 @@
 	X(LGR_NEW, "lgr_new")		\
 	X(LGR_END, "lgr_end")		\
 	X(RMB_NEW, "rmb_new")		\
-	X(AREA_BACK, "area_back")	\
+	X(RMB_FREED, "rmb_freed")	\
 	X(RMBE_REUSE, "rmbe_reuse")	\
 	X(RMBE_CONFLICT, "rmbe_conflict") \
 	X(EYECATCHER_BAD, "eyecatcher_bad") \

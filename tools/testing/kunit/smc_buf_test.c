@@ -84,8 +84,8 @@ static long spare_of(const struct smc_buf_pool *pool)
 }
 
 /* A region in the pool with all of its elements free. */
-static struct smc_buf *new_area(struct kunit *test, struct smc_buf_pool *pool,
-				u32 elem_size, u32 max_bytes)
+static struct smc_buf *new_region(struct kunit *test, struct smc_buf_pool *pool,
+				  u32 elem_size, u32 max_bytes)
 {
 	struct smc_buf *buf;
 
@@ -106,8 +106,8 @@ static void rmb_02_each_rmb_has_twice_the_elements(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(want); i++)
 		KUNIT_EXPECT_EQ(test, want[i],
-				new_area(test, pool, 16 * KIB,
-					 256 * 16 * KIB)->nr_elems);
+				new_region(test, pool, 16 * KIB,
+					   256 * 16 * KIB)->nr_elems);
 	smc_buf_pool_free(pool);
 }
 
@@ -116,9 +116,9 @@ static void rmb_03_sizes_grow_by_themselves(struct kunit *test)
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
 	struct smc_buf *buf;
 
-	new_area(test, pool, 16 * KIB, 512 * KIB);
-	new_area(test, pool, 16 * KIB, 512 * KIB);
-	buf = new_area(test, pool, 32 * KIB, 512 * KIB);
+	new_region(test, pool, 16 * KIB, 512 * KIB);
+	new_region(test, pool, 16 * KIB, 512 * KIB);
+	buf = new_region(test, pool, 32 * KIB, 512 * KIB);
 	KUNIT_EXPECT_EQ(test, buf->nr_elems, 1);
 	KUNIT_EXPECT_EQ(test, buf->elem_size, 32 * KIB);
 	smc_buf_pool_free(pool);
@@ -131,7 +131,7 @@ static void a_region_fits_one_registration(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 4; i++) {
-		buf = new_area(test, pool, 64 * KIB, 3 * 64 * KIB);
+		buf = new_region(test, pool, 64 * KIB, 3 * 64 * KIB);
 		KUNIT_EXPECT_LE(test, buf->nr_pages, PAGES(3 * 64 * KIB));
 	}
 	KUNIT_EXPECT_EQ(test, buf->nr_elems, 3);
@@ -167,7 +167,7 @@ static void addresses_are_aligned_and_apart(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 5; i++) {
-		struct smc_buf *buf = new_area(test, pool, 16 * KIB, 512 * KIB);
+		struct smc_buf *buf = new_region(test, pool, 16 * KIB, 512 * KIB);
 
 		KUNIT_EXPECT_TRUE(test, IS_ALIGNED(buf->iova, PAGE_SIZE));
 		KUNIT_EXPECT_NE(test, buf->iova, (u64)(uintptr_t)buf->cpu);
@@ -184,9 +184,9 @@ static void rmb_10_the_smallest_that_fits(struct kunit *test)
 	struct smc_buf_elem elem[4] = {};
 	int i;
 
-	new_area(test, pool, 64 * KIB, 64 * KIB);
-	new_area(test, pool, 32 * KIB, 32 * KIB);
-	new_area(test, pool, 16 * KIB, 16 * KIB);
+	new_region(test, pool, 64 * KIB, 64 * KIB);
+	new_region(test, pool, 32 * KIB, 32 * KIB);
+	new_region(test, pool, 16 * KIB, 16 * KIB);
 
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem[0]), 0);
 	KUNIT_EXPECT_EQ(test, elem[0].size, 16 * KIB);
@@ -209,8 +209,8 @@ static void rmb_13_a_reused_element_is_zero(struct kunit *test)
 	struct smc_buf_elem first = {}, second = {};
 	struct smc_buf *buf;
 
-	new_area(test, pool, 16 * KIB, 32 * KIB);
-	buf = new_area(test, pool, 16 * KIB, 32 * KIB);
+	new_region(test, pool, 16 * KIB, 32 * KIB);
+	buf = new_region(test, pool, 16 * KIB, 32 * KIB);
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &first), 0);
 	smc_buf_put(pool, &first);
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &first), 0);
@@ -232,7 +232,7 @@ static void rmb_13_a_reused_element_is_zero(struct kunit *test)
 static void a_new_region_is_zero(struct kunit *test)
 {
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
-	struct smc_buf *buf = new_area(test, pool, 32 * KIB, 32 * KIB);
+	struct smc_buf *buf = new_region(test, pool, 32 * KIB, 32 * KIB);
 
 	KUNIT_EXPECT_NULL(test, memchr_inv(buf->cpu, 0, 32 * KIB));
 	smc_buf_pool_free(pool);
@@ -244,7 +244,7 @@ static void rkey_05_only_the_adder_before_it_is_ready(struct kunit *test)
 	struct smc_buf_elem mine = {}, yours = {};
 	struct smc_buf *buf;
 
-	new_area(test, pool, 16 * KIB, 16 * KIB);
+	new_region(test, pool, 16 * KIB, 16 * KIB);
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &yours), 0);
 	buf = smc_buf_alloc(pool, 16 * KIB, PAGES(32 * KIB));
 	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
@@ -272,7 +272,7 @@ static void rmb_01_a_pool_holds_255_rmbs(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 255; i++)
-		new_area(test, pool, 16 * KIB, 16 * KIB);
+		new_region(test, pool, 16 * KIB, 16 * KIB);
 	buf = smc_buf_alloc(pool, 16 * KIB, PAGES(16 * KIB));
 	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
 	KUNIT_EXPECT_EQ(test, smc_buf_add(pool, buf, NULL), -ENOSPC);
@@ -291,7 +291,7 @@ static void rmb_24_an_rmb_in_use_stays(struct kunit *test)
 	struct smc_buf_elem elem = {};
 	LIST_HEAD(idle);
 
-	new_area(test, pool, 16 * KIB, 16 * KIB);
+	new_region(test, pool, 16 * KIB, 16 * KIB);
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem), 0);
 	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, ULONG_MAX, &idle), 0);
 	KUNIT_EXPECT_TRUE(test, list_empty(&idle));
@@ -305,8 +305,8 @@ static void rmb_25_an_idle_rmb_stays_for_some_time(struct kunit *test)
 	struct smc_buf *old, *young;
 	LIST_HEAD(idle);
 
-	old = new_area(test, pool, 16 * KIB, 16 * KIB);
-	young = new_area(test, pool, 32 * KIB, 32 * KIB);
+	old = new_region(test, pool, 16 * KIB, 16 * KIB);
+	young = new_region(test, pool, 32 * KIB, 32 * KIB);
 	old->idle_since = jiffies - 100 * HZ;
 	young->idle_since = jiffies - 10 * HZ;
 
@@ -321,13 +321,13 @@ static void rmb_25_an_idle_rmb_stays_for_some_time(struct kunit *test)
 }
 
 /* The only region with elements to hand out. @nr_elems is 2^n. */
-static struct smc_buf *new_area_of(struct kunit *test, struct smc_buf_pool *pool,
-				   unsigned int nr_elems)
+static struct smc_buf *new_region_of(struct kunit *test, struct smc_buf_pool *pool,
+				     unsigned int nr_elems)
 {
 	struct smc_buf *buf;
 
 	for (;;) {
-		buf = new_area(test, pool, 16 * KIB, 255 * 16 * KIB);
+		buf = new_region(test, pool, 16 * KIB, 255 * 16 * KIB);
 		KUNIT_ASSERT_LE(test, buf->nr_elems, nr_elems);
 		if (buf->nr_elems == nr_elems)
 			return buf;
@@ -341,7 +341,7 @@ static void abrt_13_a_lost_element_is_not_given_out_again(struct kunit *test)
 	struct smc_buf_elem elem[8] = {}, more = {};
 	int i;
 
-	new_area_of(test, pool, 8);
+	new_region_of(test, pool, 8);
 	for (i = 0; i < 8; i++)
 		KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem[i]), 0);
 	smc_buf_lose(pool, &elem[2]);
@@ -371,7 +371,7 @@ static void rmb_24_lost_elements_do_not_hold_an_rmb(struct kunit *test)
 	LIST_HEAD(idle);
 	long was_spare;
 
-	buf = new_area_of(test, pool, 4);
+	buf = new_region_of(test, pool, 4);
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &lost), 0);
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &used), 0);
 	was_spare = spare_of(pool);
@@ -389,7 +389,7 @@ static void rmb_24_lost_elements_do_not_hold_an_rmb(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, spare_of(pool), was_spare - 32 * KIB);
 	smc_buf_free(buf);
 	/* also where the pool is freed with its regions */
-	new_area_of(test, pool, 4);
+	new_region_of(test, pool, 4);
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &lost), 0);
 	smc_buf_lose(pool, &lost);
 	smc_buf_pool_free(pool);
@@ -416,8 +416,8 @@ static void unused_elements_are_counted(struct kunit *test)
 	struct smc_buf *one, *two;
 	LIST_HEAD(idle);
 
-	one = new_area(test, pool, 16 * KIB, 512 * KIB);
-	two = new_area(test, pool, 16 * KIB, 512 * KIB);
+	one = new_region(test, pool, 16 * KIB, 512 * KIB);
+	two = new_region(test, pool, 16 * KIB, 512 * KIB);
 	KUNIT_EXPECT_EQ(test, spare_of(pool), 48 * KIB);
 	KUNIT_EXPECT_EQ(test, pool->idle, 48 * KIB);
 
@@ -451,7 +451,7 @@ static void a_pool_that_ends_has_nothing_unused(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 4; i++)
-		new_area(test, pool, 16 * KIB, 512 * KIB);
+		new_region(test, pool, 16 * KIB, 512 * KIB);
 	/* an element that its connection never returned */
 	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &elem), 0);
 	KUNIT_EXPECT_EQ(test, spare_of(pool), 14 * 16 * KIB);
@@ -479,7 +479,7 @@ static void a_region_is_no_larger_than_may_be_unused(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		set_max_spare(pool, rows[i].max);
-		buf = new_area(test, pool, 16 * KIB, 512 * KIB);
+		buf = new_region(test, pool, 16 * KIB, 512 * KIB);
 		KUNIT_EXPECT_EQ_MSG(test, buf->nr_elems, rows[i].want, "%s", rows[i].why);
 		while (n < ARRAY_SIZE(elem) && !smc_buf_get(pool, 16 * KIB, &elem[n]))
 			n++;
@@ -494,7 +494,7 @@ static void what_is_too_much_is_known(struct kunit *test)
 {
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
 
-	new_area(test, pool, 32 * KIB, 512 * KIB);
+	new_region(test, pool, 32 * KIB, 512 * KIB);
 	KUNIT_EXPECT_EQ(test, smc_buf_excess(pool->spare), 0);
 	set_max_spare(pool, 32 * KIB);
 	KUNIT_EXPECT_EQ(test, smc_buf_excess(pool->spare), 0);
@@ -511,7 +511,7 @@ static void no_more_is_taken_than_wanted(struct kunit *test)
 	LIST_HEAD(idle);
 
 	for (buf = NULL; !buf || buf->nr_elems < 4;)
-		buf = new_area(test, pool, 16 * KIB, 512 * KIB);
+		buf = new_region(test, pool, 16 * KIB, 512 * KIB);
 	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, 0, &idle), 0);
 	/* the largest region, which is the youngest, is enough */
 	KUNIT_EXPECT_EQ(test, smc_buf_take_idle(pool, 0, 1, &idle), 64 * KIB);
@@ -528,7 +528,7 @@ static void a_region_that_failed_leaves_nothing(struct kunit *test)
 	struct smc_buf_elem elem = {};
 	struct smc_buf *stays, *buf;
 
-	stays = new_area(test, pool, 16 * KIB, 512 * KIB);
+	stays = new_region(test, pool, 16 * KIB, 512 * KIB);
 	buf = smc_buf_alloc(pool, 64 * KIB, PAGES(512 * KIB));
 	KUNIT_ASSERT_FALSE(test, IS_ERR(buf));
 	KUNIT_ASSERT_EQ(test, smc_buf_add(pool, buf, &elem), 0);
@@ -550,7 +550,7 @@ static void rkey_03_a_walk_sees_rmbs_that_are_not_ready(struct kunit *test)
 	struct smc_buf *one, *two;
 
 	KUNIT_EXPECT_NULL(test, smc_buf_next(pool, NULL));
-	one = new_area(test, pool, 16 * KIB, 512 * KIB);
+	one = new_region(test, pool, 16 * KIB, 512 * KIB);
 	two = smc_buf_alloc(pool, 16 * KIB, PAGES(512 * KIB));
 	KUNIT_ASSERT_FALSE(test, IS_ERR(two));
 	KUNIT_ASSERT_EQ(test, smc_buf_add(pool, two, NULL), 0);
@@ -601,7 +601,7 @@ static void devices_that_need_copies_get_one_link(struct kunit *test)
 static void what_is_not_mapped_has_no_key(struct kunit *test)
 {
 	struct smc_buf_pool *pool = new_pool(test, SMC_BUF_RMB);
-	struct smc_buf *buf = new_area(test, pool, 16 * KIB, 16 * KIB);
+	struct smc_buf *buf = new_region(test, pool, 16 * KIB, 16 * KIB);
 
 	KUNIT_EXPECT_EQ(test, smc_buf_rkey(buf, 0), 0);
 	KUNIT_EXPECT_EQ(test, smc_buf_lkey(buf, SMC_LINKS_MAX - 1), 0);
@@ -622,7 +622,7 @@ static void rmb_08_no_element_is_given_out_twice(struct kunit *test)
 	elem = kunit_kcalloc(test, n, sizeof(*elem), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, elem);
 	for (i = 0; i < 5; i++)
-		new_area(test, pool, 16 * KIB, 512 * KIB);
+		new_region(test, pool, 16 * KIB, 512 * KIB);
 	prandom_seed_state(&rnd, 1);
 
 	for (step = 0; step < 20000; step++) {

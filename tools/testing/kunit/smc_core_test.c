@@ -709,7 +709,7 @@ static void rmb_19_lg_23_pg_06_only_a_full_group_gets_a_parallel_one(struct kuni
 	bool is_first = true;
 	int i;
 
-	for (i = 1; i < SMC_BUF_MAX_AREAS; i++) {
+	for (i = 1; i < SMC_BUF_MAX_REGIONS; i++) {
 		lgr = smc_lgr_reserve(&key, &core_end, &is_first, &forming);
 		KUNIT_ASSERT_PTR_EQ(test, core_hold(test, lgr), link->lgr);
 		KUNIT_ASSERT_FALSE(test, is_first);
@@ -1689,14 +1689,14 @@ static void rmb_24_a_link_frees_its_own_regions(struct kunit *test)
 
 	here = smc_buf_alloc(&lgr->rmbs, CORE_SIZE, 1 << 10);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(here));
-	list_add(&here->node, &lgr->orphans);
+	list_add(&here->node, &lgr->dropped);
 	there = smc_buf_alloc(&lgr->rmbs, CORE_SIZE, 1 << 10);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(there));
-	list_add(&there->node, &lgr->orphans);
+	list_add(&there->node, &lgr->dropped);
 	there->map[one->index].mr = &mr;
 	smc_link_destroy(two);
-	KUNIT_EXPECT_TRUE(test, list_is_singular(&lgr->orphans));
-	KUNIT_EXPECT_PTR_EQ(test, list_first_entry(&lgr->orphans, struct smc_buf, node), there);
+	KUNIT_EXPECT_TRUE(test, list_is_singular(&lgr->dropped));
+	KUNIT_EXPECT_PTR_EQ(test, list_first_entry(&lgr->dropped, struct smc_buf, node), there);
 	there->map[one->index].mr = NULL;
 }
 

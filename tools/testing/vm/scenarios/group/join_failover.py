@@ -116,7 +116,7 @@ def run(t):
     several(t, clc_timeout_ms=60000, llc_delete_link_ms=60000, **PATIENT)
     x = Streams(t, PORT + 5)
     x.have(2)
-    # none of those that follow has to wait for an area
+    # none of those that follow has to wait for a region
     t.both(crowd_server, crowd, PORT + 6, n=CROWD)
     t.no_sockets(t.a, PORT + 6)
     group = groups(t.a)[0].id

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A group is formed with one link where the server cannot create a second one.
 
-Its memory areas are not available on a second link, or there is no queue pair for it.
+Its memory regions are not available on a second link, or there is no queue pair for it.
 A second link comes when the fault is over. A client of the RFC dialect cannot get an
 offer without a queue pair: it falls back, and its next connections may use SMC.
 

@@ -70,13 +70,13 @@ def by_the_tool(t, ids):
 
 
 def keys(t, vm):
-    """One protection domain for the queue pair, and a key in it for each area."""
+    """One protection domain for the queue pair, and a key in it for each region."""
     pds = [int(n) for n in re.findall(r"users (\d+).*comm \[?smc\]?",
                                       vm.run("rdma resource show pd").out)]
     mrs = re.findall(r"rkey (0x[0-9a-f]+).*comm \[?smc\]?",
                      vm.run("rdma resource show mr -dd").out)
     t.equal(len(set(mrs)), len(mrs), f"{vm.name}: keys that differ of {mrs}")
-    t.check(len(mrs) >= 2 * 3, f"{vm.name}: {len(mrs)} areas of three sizes, {pds}")
+    t.check(len(mrs) >= 2 * 3, f"{vm.name}: {len(mrs)} regions of three sizes, {pds}")
     t.equal(pds, [1 + len(mrs)], f"{vm.name}: users of protection domains")
 
 

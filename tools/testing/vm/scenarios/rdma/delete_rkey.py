@@ -2,7 +2,7 @@
 """A peer that deletes an RMB under a connection gets an answer and no further writes.
 
 The relay makes DELETE RKEY of a probe from A, with A's first two keys: those of the RMB and
-of the send area of the first connection. B must answer, must stop writing there, and must
+of the send region of the first connection. B must answer, must stop writing there, and must
 leave everything else alone. A, which has deleted nothing, has a lost element, because B
 might still write to it, and frees its RMB.
 

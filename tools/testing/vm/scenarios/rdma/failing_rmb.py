@@ -19,7 +19,7 @@ nics = 2
 timeout = 900
 PORT, BIG_PORT, SIZE = 5345, 5346, 1 << 17
 # calls of each on one side, at least, and those of the short run: an RMB and a send
-# area are registered for two links
+# region are registered for two links
 CALLS = {"fail_reg": (4, [1, 2, 3, 4]), "fail_post": (3, [1, 2, 3]),
          "failslab": (8, [1, 3, 6]), "fail_page_alloc": (1, [1])}
 # socket() says ENFILE where there is no memory for an inode
@@ -57,13 +57,13 @@ def run(t):
         x.ask()
         x.two_links(what)
         t.equal(x.ask() - resets, 0, f"connections reset beside, {what}")
-        # the area is known on all links, or is not there
+        # the region is known on all links, or is not there
         downs = [t.stat(m, "link_down") for m in (t.a, t.b)]
         c = t.half(t.b, bigger, port=BIG_PORT, size=SIZE, n=3)
         t.wait_all(c)
         t.equal(c.value, {"good": 3}, f"connections after {what}")
         t.equal([t.stat(m, "link_down") for m in (t.a, t.b)], downs, f"links lost after {what}")
-        t.wait(lambda: x.regions() == x.few, f"{what}: end of the area", 20)
+        t.wait(lambda: x.regions() == x.few, f"{what}: end of the region", 20)
         if not was_due:
             t.equal(end, "SMC", f"a connection without a call {nth} of {path}")
             return None

@@ -226,11 +226,11 @@ def charged(t, n):
 def given_back(t, n):
     """Nothing goes by itself here; then the kernel asks."""
     for vm in (t.a, t.b):
-        t.check(t.memory_regions(vm) >= 2, f"{vm.name}: no area is left to ask for")
+        t.check(t.memory_regions(vm) >= 2, f"{vm.name}: no region is left to ask for")
         vm.write("/proc/sys/vm/drop_caches", "2")
-        t.wait(lambda vm=vm: not t.memory_regions(vm), f"{vm.name}: all areas back", 30)
-        t.check(t.stat(vm, "area_back") >= 2, f"{vm.name}: areas are not counted")
-    # an area with a connection stays, and all works as before
+        t.wait(lambda vm=vm: not t.memory_regions(vm), f"{vm.name}: all regions back", 30)
+        t.check(t.stat(vm, "rmb_freed") >= 2, f"{vm.name}: regions are not counted")
+    # a region with a connection stays, and all works as before
     halves = opened(t, 5301, 2)
     had = [t.memory_regions(vm) for vm in (t.a, t.b)]
     for vm in (t.a, t.b):
@@ -239,27 +239,27 @@ def given_back(t, n):
     closed(t, *more)
     left(t, *more)
     for vm, at_least in zip((t.a, t.b), had):
-        t.check(t.memory_regions(vm) >= min(at_least, 2), f"{vm.name}: areas in use went")
+        t.check(t.memory_regions(vm) >= min(at_least, 2), f"{vm.name}: regions in use went")
     closed(t, *halves)
     left(t, *halves)
 
 
 def all_back(t, what):
     for vm in (t.a, t.b):
-        t.wait(lambda vm=vm: not t.memory_regions(vm), f"{vm.name}: all areas back, {what}", 30)
+        t.wait(lambda vm=vm: not t.memory_regions(vm), f"{vm.name}: all regions back, {what}", 30)
 
 
 def bounded(t, n):
-    """With no room for unused rings an area goes with its last connection."""
+    """With no room for unused rings a region goes with its last connection."""
     for vm in (t.a, t.b):
-        # each connection waits for areas, of which one is added or dropped at a time
+        # each connection waits for regions, of which one is added or dropped at a time
         t.set(vm, spare_mem=0, clc_timeout_ms=60000)
         vm.write("/proc/sys/vm/drop_caches", "2")
     all_back(t, "first")
     halves = opened(t, 5303, n)
     for vm in (t.a, t.b):
         # one element each: none was bought ahead
-        t.equal(t.memory_regions(vm), 2 * n, f"{vm.name}: areas")
+        t.equal(t.memory_regions(vm), 2 * n, f"{vm.name}: regions")
     closed(t, *halves)
     left(t, *halves)
     all_back(t, "after all at once")

@@ -35,7 +35,7 @@ def run(t):
     for vm in vms:
         fragment(vm)
     try:
-        # with nothing left over from before: groups, links and areas are new
+        # with nothing left over from before: groups, links and regions are new
         for vm in vms:
             t.reload(vm)
             # four seconds: what large rings have outstanding takes long on the debug kernel

@@ -296,12 +296,12 @@ def idle_rmb(t, is_withheld):
     keep.gate("meanwhile")
     t.expect_all("asked after meanwhile", keep)
     if not is_withheld:
-        t.wait(lambda: t.memory_regions(t.a) == one, "end of the unused areas", 20)
+        t.wait(lambda: t.memory_regions(t.a) == one, "end of the unused regions", 20)
         keep.gate("go")
         t.wait_all(keep)
         t.equal(keep.value, 0, "the connection beside it")
     else:
-        # the send area needs no answer; the RMB stays as long as the link does
+        # the send region needs no answer; the RMB stays as long as the link does
         t.check(least_regions(t) > one, "the RMB was freed without the answer")
         keep.gate("go")
         t.wait_all(keep)
