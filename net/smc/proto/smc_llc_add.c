@@ -192,7 +192,7 @@ static bool pick_any_offer(struct smc_llc_flow *flow, struct smc_llc_end *rnic)
 	if (smc_llc_pick_offer(flow, rnic))
 		return true;
 	/* The client may accept now what it refused before. */
-	flow->refused = 0;
+	smc_llc_readmit_candidates(flow);
 	return smc_llc_pick_offer(flow, rnic);
 }
 
@@ -261,17 +261,14 @@ static void answer_offer(struct smc_llc_run *run)
 	const struct smc_llc_add_link *offer = &flow->add.offer;
 	u8 target = smc_llc_link_in(flow, SMC_LLC_LINK_FREE);
 	struct smc_llc_end rnic;
+	bool has_rnic = smc_llc_pick_answer(flow, &rnic);
 
-	smc_llc_rnic_of_peer(flow, &offer->end);
-	flow->is_put_off = false;
+	smc_llc_count_offer(flow, &offer->end);
 	if (!smc_nego_mtu_is_valid(offer->end.mtu)) {
 		/* ERR-44 */
 		reject(run, SMC_LLC_ADD_LINK_BAD_MTU);
-	} else if (!offer->end.qpn || target == SMC_LLC_NO_LINK ||
-		   !smc_llc_pick_answer(flow, &rnic)) {
-		reject(run, SMC_LLC_ADD_LINK_NO_PATH);
-	} else if (run->now < flow->backoff_end) {
-		flow->is_put_off = true;
+	} else if (!offer->end.qpn || target == SMC_LLC_NO_LINK || !has_rnic ||
+		   run->now < flow->backoff_end) {
 		reject(run, SMC_LLC_ADD_LINK_NO_PATH);
 	} else {
 		note_attempt(run);
@@ -334,10 +331,10 @@ static void on_notice(struct smc_llc_run *run, u8 link)
 		return;
 	}
 	/* A new RNIC of the client may fit what it refused before. */
-	flow->refused = 0;
+	smc_llc_readmit_candidates(flow);
 	/* ERR-59, ADDL-06 to ADDL-09; SER-07: crossed with an offer */
 	if (!smc_llc_is_adding(flow))
-		flow->wants_link = true;
+		smc_llc_want_link(flow);
 }
 
 static void accepted(struct smc_llc_run *run, const struct smc_llc_add_link *al)
@@ -353,7 +350,7 @@ static void on_rejection(struct smc_llc_run *run)
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_end rnic;
 
-	flow->refused |= smc_llc_rnic_place(flow, &new_link(run)->local);
+	smc_llc_candidate(flow, &new_link(run)->local)->last = SMC_LLC_OFFER_REFUSED;
 	smc_llc_link_destroy(run, flow->config_target, true);
 	smc_llc_arm_retry(run, false);
 	flow->wants_link |= flow->has_rnics && smc_llc_pick_offer(flow, &rnic);
@@ -480,7 +477,7 @@ void smc_llc_add_req(struct smc_llc_run *run, u8 link, const struct smc_llc_msg 
 	}
 	if (msg->is_reply)
 		return;
-	flow->refused = 0;
+	smc_llc_readmit_candidates(flow);
 	/* the client does not know of this attempt yet, and it may fail */
 	if (flow->config == SMC_LLC_CONFIG_CREATE) {
 		flow->is_asked = true;
@@ -526,9 +523,10 @@ static void not_created(struct smc_llc_run *run)
 	struct smc_llc_link *lnk = new_link(run);
 	struct smc_llc_end rnic;
 
-	smc_llc_rnic_tried(flow, &lnk->local);
-	if (!lnk->is_bare && (flow->params.is_server ? smc_llc_pick_offer(flow, &rnic) :
-						       smc_llc_pick_answer(flow, &rnic))) {
+	if (flow->params.is_server)
+		smc_llc_candidate(flow, &lnk->local)->last = SMC_LLC_OFFER_REFUSED;
+	if (flow->params.is_server && flow->has_rnics && !lnk->is_bare &&
+	    smc_llc_pick_offer(flow, &rnic)) {
 		create(run, &rnic);
 		return;
 	}
@@ -564,7 +562,7 @@ static void not_created_in_time(struct smc_llc_run *run)
 		smc_llc_arm_retry(run, true);
 		return;
 	}
-	flow->refused |= smc_llc_rnic_place(flow, &new_link(run)->local);
+	smc_llc_candidate(flow, &new_link(run)->local)->last = SMC_LLC_OFFER_REFUSED;
 	smc_llc_link_destroy(run, flow->config_target, false);
 	target = smc_llc_link_in(flow, SMC_LLC_LINK_FREE);
 	if (smc_llc_is_forming(flow) && !was_bare && target != SMC_LLC_NO_LINK) {
@@ -604,11 +602,11 @@ void smc_llc_add_created(struct smc_llc_run *run, const struct smc_llc_event *ev
 	/* SER-05: CONFIRM RKEY CONTINUATION of the client comes first */
 	if (flow->remote.state == SMC_LLC_REMOTE_CONFIRM_CONT) {
 		smc_llc_add_abandon(run);
-		flow->wants_link = true;
+		smc_llc_want_link(flow);
 		return;
 	}
 	flow->is_asked = false;
-	smc_llc_rnic_offered(flow, &new_link(run)->local);
+	smc_llc_count_offer(flow, &new_link(run)->local);
 	send_add_link(run, false);
 	await_msg(run, SMC_LLC_CONFIG_ADD_LINK);
 }
@@ -793,9 +791,9 @@ static void added(struct smc_llc_run *run, u8 link)
 	if (!smc_llc_link_move(lnk, SMC_LLC_LINK_ACTIVE))
 		return;
 	lnk->is_spare = false;
+	smc_llc_offer_linked(flow, flow->params.is_server ? &lnk->local : &lnk->peer);
 	/* links that end early have a limit of their own, SMC_LLC_BRIEF_LIVES */
 	flow->nr_attempts = 0;
-	smc_llc_rnic_has_link(flow);
 	smc_llc_config_done(run);
 	if (flow->phase == SMC_LLC_UP)
 		smc_llc_link_up(run, link);
@@ -939,7 +937,8 @@ void smc_llc_add_settle(struct smc_llc_run *run)
 	if (needs_carrier && smc_llc_is_dead_end(flow, flow->config_link)) {
 		smc_llc_add_abandon(run);
 		/* LLC-14: only the server retries. */
-		flow->wants_link |= flow->params.is_server;
+		if (flow->params.is_server)
+			smc_llc_want_link(flow);
 	} else if (flow->config == SMC_LLC_CONFIG_HELD) {
 		/* SER-18: CONFIRM RKEY of this side completes first. */
 		if (!flow->own.is_busy || flow->own.keys.is_delete)

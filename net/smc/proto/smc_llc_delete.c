@@ -222,7 +222,7 @@ static void on_request_of_client(struct smc_llc_run *run, u8 link,
 static bool is_peer_caused(const struct smc_llc_flow *flow, const struct smc_llc_link *lnk)
 {
 	return lnk->why != SMC_LLC_WHY_DELETED && lnk->why != SMC_LLC_WHY_NO_LONGER_NEEDED &&
-	       smc_llc_rnic_place(flow, &lnk->local);
+	       smc_llc_has_rnic(flow, &lnk->local);
 }
 
 /* True if the link was in use for longer than a reply may take. */
@@ -245,7 +245,7 @@ static void account_end(struct smc_llc_run *run, u8 link)
 		return;
 	if (is_lasting(run, lnk)) {
 		flow->nr_brief = 0;
-		smc_llc_end_turns(flow);
+		smc_llc_restart_candidates(flow);
 	} else if (!is_peer_caused(flow, lnk)) {
 		return;
 	} else if (flow->nr_brief < SMC_LLC_BRIEF_LIVES) {
@@ -281,8 +281,6 @@ static void deleted(struct smc_llc_run *run, u8 target, bool is_orderly)
 		flow->add_pause = smc_llc_after(run, flow->params.timers.reply);
 	if (was_spare || !flow->has_rnics)
 		return;
-	/* with fewer links the client may accept an RNIC that it refused */
-	flow->refused = 0;
 	if (is_urgent)
 		smc_llc_want_link(flow);
 	else
@@ -579,7 +577,7 @@ static void drop_slow_attempt(struct smc_llc_run *run)
 	     !smc_llc_nr_in(flow, SMC_LLC_LINK_LEAVING)))
 		return;
 	smc_llc_add_abandon(run);
-	flow->wants_link = true;
+	smc_llc_want_link(flow);
 }
 
 /**

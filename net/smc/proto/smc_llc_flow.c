@@ -577,7 +577,7 @@ static void on_timer(struct smc_llc_run *run, const struct smc_llc_event *ev)
 	if (run->now >= flow->retry_deadline) {
 		/* ERR-57, TMR-13 */
 		flow->retry_deadline = SMC_LLC_NO_DEADLINE;
-		flow->wants_link = true;
+		smc_llc_want_link(flow);
 	}
 }
 

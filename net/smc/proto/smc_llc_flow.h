@@ -219,6 +219,20 @@ struct smc_llc_rnics {
 	struct smc_llc_rnic rnic[SMC_LLC_RNICS];
 };
 
+/* Result of the last offer of an RNIC. */
+enum smc_llc_offer {
+	SMC_LLC_OFFER_OPEN,		/* none yet, under way, or failed */
+	SMC_LLC_OFFER_REFUSED,		/* server: by the client, or it has no queue pair */
+	SMC_LLC_OFFER_LINKED,		/* a link came up */
+};
+
+/* An RNIC of the server as the end of a further link. Both sides keep a list. */
+struct smc_llc_candidate {
+	struct smc_llc_end end;		/* MAC and GID; all zero if unused */
+	enum smc_llc_offer last;
+	unsigned int nr_offers;
+};
+
 /* RMBs and how links reach them. */
 struct smc_llc_rkeys {
 	bool is_delete;	/* DELETE RKEY rather than CONFIRM RKEY */
@@ -426,8 +440,6 @@ enum smc_llc_remote {
 /* The exchange that adds a link. */
 struct smc_llc_add {
 	struct smc_llc_add_link offer;	/* the peer's request or reply */
-	/* bit map of local RNICs without a queue pair in this attempt */
-	unsigned int tried;
 	bool is_direct;			/* as announced to the peer */
 	u8 nr_own;
 	u8 next_own;			/* first local RMB not yet announced */
@@ -491,14 +503,8 @@ struct smc_llc_flow {
 	u64 config_deadline;		/* in ms */
 	u8 config_tries;		/* how often DELETE LINK was sent */
 	struct smc_llc_add add;		/* details while a link is added */
-	/* server: bit map of RNICs to offer last: the client refused, or no queue pair in time */
-	unsigned int refused;
-	/* start of the search in @rnics; reset when a lasting link ends or RNICs are added */
-	u8 next_rnic;
-	u8 nr_offered;			/* server: offers since a link came up */
-	u8 nr_round;			/* client: offers since @next_rnic moved */
-	struct smc_llc_end round;	/* the server's RNIC in the first of them */
-	u8 nr_rounds;			/* moves of @next_rnic since a link came up */
+	/* restarts when a lasting link ends or the RNICs change */
+	struct smc_llc_candidate candidate[SMC_LLC_RNICS];
 	bool wants_link;		/* a link is due: a server tries, a client requests one */
 	bool is_asked;			/* server: the client awaits ADD LINK or its refusal */
 	u8 asked_link;			/* link that its REQ ADD LINK arrived on */
@@ -516,7 +522,6 @@ struct smc_llc_flow {
 	 * SMC_LLC_ATTEMPTS attempts, in ms; 0 otherwise
 	 */
 	u64 backoff_end;
-	bool is_put_off;		/* client: the last offer was refused for @backoff_end */
 
 	struct smc_llc_rkey own;
 	struct smc_llc_remote_rkey remote;

@@ -17,6 +17,7 @@ enum rnic_use {
 	RNIC_UNUSED,
 	RNIC_ASYMMETRIC,	/* by the asymmetric link only */
 	RNIC_SYMMETRIC,
+	RNIC_NR_USES
 };
 
 /**
@@ -210,15 +211,91 @@ static enum rnic_use rnic_find_use(const struct smc_llc_flow *flow, const struct
 	return use;
 }
 
-/*
- * True if the next attempt should share an RNIC with the only link: after a failure on each RNIC
- * of this side, because an RNIC of the peer may have no path.
+/**
+ * smc_llc_candidate() - find the entry of an RNIC of the server
+ * @flow: LLC machine
+ * @end: MAC and GID of the RNIC
+ *
+ * Return: its entry. If it is new and the list is full, all counts restart.
  */
-static bool is_turn_of_asymmetric(const struct smc_llc_flow *flow, unsigned int turns)
+struct smc_llc_candidate *smc_llc_candidate(struct smc_llc_flow *flow,
+					    const struct smc_llc_end *end)
 {
-	unsigned int all = flow->rnics.count;
+	static const struct smc_llc_end unused;
+	struct smc_llc_candidate *cand;
+	u8 i;
 
-	return turns % (all + 1) == all && smc_llc_nr_in_use(flow) == 1;
+	for (i = 0; i < SMC_LLC_RNICS; i++) {
+		cand = &flow->candidate[i];
+		if (smc_llc_same_rnic(&cand->end, end))
+			return cand;
+		if (smc_llc_same_rnic(&cand->end, &unused))
+			break;
+	}
+	if (i == SMC_LLC_RNICS) {
+		smc_llc_restart_candidates(flow);
+		cand = flow->candidate;
+	}
+	cand->end = *end;
+	return cand;
+}
+
+/**
+ * smc_llc_count_offer() - an RNIC of the server is offered
+ * @flow: LLC machine
+ * @end: MAC and GID of the RNIC
+ */
+void smc_llc_count_offer(struct smc_llc_flow *flow, const struct smc_llc_end *end)
+{
+	struct smc_llc_candidate *cand = smc_llc_candidate(flow, end);
+
+	cand->last = SMC_LLC_OFFER_OPEN;
+	cand->nr_offers++;
+}
+
+/**
+ * smc_llc_offer_linked() - the last offer of an RNIC of the server gave a link
+ * @flow: LLC machine
+ * @end: MAC and GID of the RNIC
+ *
+ * An RNIC without a link follows one that ended early. An RNIC with one follows them all.
+ */
+void smc_llc_offer_linked(struct smc_llc_flow *flow, const struct smc_llc_end *end)
+{
+	struct smc_llc_candidate *cand;
+	unsigned int most = 0;
+	u8 i;
+
+	smc_llc_candidate(flow, end)->last = SMC_LLC_OFFER_LINKED;
+	for (i = 0; i < SMC_LLC_RNICS; i++)
+		most = max(most, flow->candidate[i].nr_offers);
+	for (i = 0; i < SMC_LLC_RNICS; i++) {
+		cand = &flow->candidate[i];
+		if (rnic_find_use(flow, &cand->end) == RNIC_SYMMETRIC)
+			cand->nr_offers = most;
+	}
+}
+
+/**
+ * smc_llc_restart_candidates() - start all counts again
+ * @flow: LLC machine
+ */
+void smc_llc_restart_candidates(struct smc_llc_flow *flow)
+{
+	memset(flow->candidate, 0, sizeof(flow->candidate));
+}
+
+/**
+ * smc_llc_readmit_candidates() - server: offer refused RNICs again
+ * @flow: LLC machine
+ */
+void smc_llc_readmit_candidates(struct smc_llc_flow *flow)
+{
+	u8 i;
+
+	for (i = 0; i < SMC_LLC_RNICS; i++)
+		if (flow->candidate[i].last == SMC_LLC_OFFER_REFUSED)
+			flow->candidate[i].last = SMC_LLC_OFFER_OPEN;
 }
 
 /**
@@ -226,45 +303,42 @@ static bool is_turn_of_asymmetric(const struct smc_llc_flow *flow, unsigned int 
  * @flow: LLC machine of a server
  * @end: receives MAC and GID
  *
- * An unused RNIC comes first, then that of the asymmetric link, then that of the only link. An
- * RNIC that the client refused is skipped; the client may not reach its network. The choice
- * rotates while attempts fail, because nothing reports an RNIC without a path. RFC 7609 3.5.1.6,
- * 3.5.5.1.1; SL-01, SL-02, ADDL-05, ADDL-07, LG-12.
+ * The RNIC with the fewest offers comes first, because nothing reports an RNIC without a path.
+ * Among equals, an unused one precedes that of the asymmetric link. That of the only link follows
+ * a failure of each other one. RFC 7609 3.5.1.6, 3.5.5.1.1; SL-01, SL-02, ADDL-05, ADDL-07,
+ * LG-12.
  *
  * Return: false if there is none or no link may be added.
  */
-bool smc_llc_pick_offer(const struct smc_llc_flow *flow, struct smc_llc_end *end)
+bool smc_llc_pick_offer(struct smc_llc_flow *flow, struct smc_llc_end *end)
 {
-	bool is_asymmetric_turn = is_turn_of_asymmetric(flow, flow->nr_offered);
-	unsigned int cost, best = RNIC_SYMMETRIC + 1;
+	const struct smc_llc_candidate *cand;
+	unsigned int cost, best = UINT_MAX;
 	struct smc_llc_end rnic;
 	enum rnic_use use;
-	u8 i, k;
+	u8 i;
 
 	if (!flow->has_rnics) {
-		for (i = 0; i < SMC_LLC_LINKS; i++)
-			if (smc_llc_is_in_use(&flow->link[i]))
-				break;
-		if (i == SMC_LLC_LINKS || flow->add.tried ||
-		    smc_llc_nr_in_use(flow) >= flow->max_links)
+		i = oldest_except(flow, 0);
+		if (i == SMC_LLC_LINKS || smc_llc_nr_in_use(flow) >= flow->max_links)
 			return false;
 		*end = flow->link[i].local;
 		return true;
 	}
 	if (smc_llc_nr_symmetric(flow) >= flow->max_links)
 		return false;
-	for (k = 0; k < flow->rnics.count; k++) {
-		i = (flow->next_rnic + k) % flow->rnics.count;
+	for (i = 0; i < flow->rnics.count; i++) {
 		rnic_end(&flow->rnics.rnic[i], &rnic);
 		use = rnic_find_use(flow, &rnic);
-		cost = is_asymmetric_turn ? RNIC_SYMMETRIC - use : use;
-		if (((flow->add.tried | flow->refused) & BIT(i)) || cost >= best ||
+		cand = smc_llc_candidate(flow, &rnic);
+		cost = (cand->nr_offers + (use == RNIC_SYMMETRIC)) * RNIC_NR_USES + use;
+		if (cand->last == SMC_LLC_OFFER_REFUSED || cost >= best ||
 		    (use == RNIC_SYMMETRIC && smc_llc_nr_in_use(flow) != 1))
 			continue;
 		best = cost;
 		*end = rnic;
 	}
-	return best <= RNIC_SYMMETRIC;
+	return best != UINT_MAX;
 }
 
 /**
@@ -272,32 +346,37 @@ bool smc_llc_pick_offer(const struct smc_llc_flow *flow, struct smc_llc_end *end
  * @flow: LLC machine of a client; the offer is in @flow->add
  * @end: receives MAC and GID
  *
- * A symmetric link is preferred, then a less used RNIC. The choice rotates as at the server. RFC
- * 7609 3.5.1.6.1; SL-05 to SL-09, LG-12.
+ * Each offer of an RNIC gets the next RNIC of this side, so all pairs have their turn while
+ * attempts fail. An asymmetric link comes last, and does not replace one that came up. RFC 7609
+ * 3.5.1.6.1; SL-05 to SL-09, LG-12.
  *
  * Return: false if there is none.
  */
-bool smc_llc_pick_answer(const struct smc_llc_flow *flow, struct smc_llc_end *end)
+bool smc_llc_pick_answer(struct smc_llc_flow *flow, struct smc_llc_end *end)
 {
-	bool is_asymmetric_turn = is_turn_of_asymmetric(flow, flow->nr_rounds);
 	const struct smc_llc_end *server = &flow->add.offer.end;
-	unsigned int cost, best = UINT_MAX;
-	struct smc_llc_end rnic;
-	u8 i, k;
+	const struct smc_llc_candidate *cand = smc_llc_candidate(flow, server);
+	struct smc_llc_end rnic, turn[2 * SMC_LLC_RNICS];
+	unsigned int k, nr = 0;
+	u8 i;
 
-	for (k = 0; k < flow->rnics.count; k++) {
-		i = (flow->next_rnic + k) % flow->rnics.count;
-		rnic_end(&flow->rnics.rnic[i], &rnic);
-		if ((flow->add.tried & BIT(i)) || !smc_llc_is_allowed(flow, &rnic, server))
-			continue;
-		cost = (is_asymmetric(flow, &rnic, server) != is_asymmetric_turn) * 4 +
-			rnic_find_use(flow, &rnic);
-		if (cost >= best)
-			continue;
-		best = cost;
-		*end = rnic;
+	/* symmetric links by use of the RNIC, twice; then asymmetric ones */
+	for (k = 0; k < 3 * RNIC_NR_USES; k++) {
+		bool is_asymmetric_turn = k >= 2 * RNIC_NR_USES;
+
+		if (is_asymmetric_turn && nr && cand->last == SMC_LLC_OFFER_LINKED)
+			break;
+		for (i = 0; i < flow->rnics.count; i++) {
+			rnic_end(&flow->rnics.rnic[i], &rnic);
+			if (smc_llc_is_allowed(flow, &rnic, server) &&
+			    is_asymmetric(flow, &rnic, server) == is_asymmetric_turn &&
+			    rnic_find_use(flow, &rnic) == k % RNIC_NR_USES)
+				turn[nr++] = rnic;
+		}
 	}
-	return best != UINT_MAX;
+	if (nr)
+		*end = turn[cand->nr_offers % nr];
+	return nr;
 }
 
 /* Pick the least used RNIC whose use does not exceed @most. */
@@ -326,15 +405,16 @@ static bool pick_rnic(const struct smc_llc_flow *flow, enum rnic_use most,
  * @flow: LLC machine of a client
  * @end: receives MAC and GID
  *
- * An RNIC without a symmetric link, or any if the last offer was refused only for its time. RFC
- * 7609 3.5.5.1.2; ADDL-06, MAXL-09.
+ * An RNIC without a symmetric link, or any if the group has one link. RFC 7609 3.5.5.1.2;
+ * ADDL-06, MAXL-09.
  *
  * Return: false if there is none or no link may be added.
  */
 bool smc_llc_pick_notice(const struct smc_llc_flow *flow, struct smc_llc_end *end)
 {
-	return smc_llc_nr_symmetric(flow) < flow->max_links &&
-	       pick_rnic(flow, flow->is_put_off ? RNIC_SYMMETRIC : RNIC_ASYMMETRIC, end);
+	enum rnic_use most = smc_llc_nr_in_use(flow) == 1 ? RNIC_SYMMETRIC : RNIC_ASYMMETRIC;
+
+	return smc_llc_nr_symmetric(flow) < flow->max_links && pick_rnic(flow, most, end);
 }
 
 /**
@@ -352,13 +432,13 @@ bool smc_llc_has_unused_rnic(const struct smc_llc_flow *flow)
 }
 
 /**
- * smc_llc_rnic_place() - find an RNIC in the list of this side
+ * smc_llc_has_rnic() - find an RNIC in the list of this side
  * @flow: LLC machine
  * @end: its MAC and GID
  *
- * Return: bit of its place, or 0 if it is not in the list.
+ * Return: true if it is there.
  */
-unsigned int smc_llc_rnic_place(const struct smc_llc_flow *flow, const struct smc_llc_end *end)
+bool smc_llc_has_rnic(const struct smc_llc_flow *flow, const struct smc_llc_end *end)
 {
 	struct smc_llc_end rnic;
 	u8 i;
@@ -366,82 +446,9 @@ unsigned int smc_llc_rnic_place(const struct smc_llc_flow *flow, const struct sm
 	for (i = 0; i < flow->rnics.count; i++) {
 		rnic_end(&flow->rnics.rnic[i], &rnic);
 		if (smc_llc_same_rnic(&rnic, end))
-			return BIT(i);
+			return true;
 	}
-	return 0;
-}
-
-/**
- * smc_llc_rnic_offered() - server: move to the next RNIC after an offer
- * @flow: LLC machine
- * @end: MAC and GID of the offered RNIC
- */
-void smc_llc_rnic_offered(struct smc_llc_flow *flow, const struct smc_llc_end *end)
-{
-	unsigned int place = smc_llc_rnic_place(flow, end);
-
-	for (flow->next_rnic = 0; place; place >>= 1)
-		flow->next_rnic++;
-	flow->nr_offered++;
-}
-
-/**
- * smc_llc_rnic_of_peer() - client: account the server's RNIC in an offer
- * @flow: LLC machine
- * @end: its MAC and GID
- *
- * The server rotates its RNICs while attempts fail. After each round this side moves to its own
- * next RNIC. So all pairs are tried, asymmetric ones last.
- */
-void smc_llc_rnic_of_peer(struct smc_llc_flow *flow, const struct smc_llc_end *end)
-{
-	if (flow->nr_round && flow->nr_round < SMC_LLC_RNICS &&
-	    !smc_llc_same_rnic(&flow->round, end)) {
-		flow->nr_round++;
-		return;
-	}
-	if (flow->nr_round) {
-		flow->next_rnic++;
-		flow->nr_rounds++;
-	}
-	flow->round = *end;
-	flow->nr_round = 1;
-}
-
-/**
- * smc_llc_rnic_has_link() - a link has come up
- * @flow: LLC machine
- *
- * The place in the rotation stays: the link may carry short messages only and fail with the
- * first data.
- */
-void smc_llc_rnic_has_link(struct smc_llc_flow *flow)
-{
-	flow->nr_offered = 0;
-	flow->nr_rounds = 0;
-}
-
-/**
- * smc_llc_end_turns() - restart the rotation: a lasting link ended or the RNICs changed
- * @flow: LLC machine
- */
-void smc_llc_end_turns(struct smc_llc_flow *flow)
-{
-	smc_llc_rnic_has_link(flow);
-	flow->next_rnic = 0;
-	flow->nr_round = 0;
-}
-
-/**
- * smc_llc_rnic_tried() - exclude an RNIC without a queue pair from this attempt
- * @flow: LLC machine
- * @end: its MAC and GID
- */
-void smc_llc_rnic_tried(struct smc_llc_flow *flow, const struct smc_llc_end *end)
-{
-	if (!flow->has_rnics)
-		flow->add.tried = 1;
-	flow->add.tried |= smc_llc_rnic_place(flow, end);
+	return false;
 }
 
 /**
@@ -457,9 +464,7 @@ bool smc_llc_set_rnics(struct smc_llc_flow *flow, const struct smc_llc_rnics *rn
 	bool is_new = false;
 	u8 i, k;
 
-	/* their places may have changed */
-	flow->refused = 0;
-	smc_llc_end_turns(flow);
+	smc_llc_restart_candidates(flow);
 	flow->rnics = *rnics;
 	flow->rnics.count = min_t(u8, rnics->count, SMC_LLC_RNICS);
 	for (i = 0; i < flow->rnics.count; i++) {

@@ -14,16 +14,17 @@ unsigned int smc_llc_nr_in(const struct smc_llc_flow *flow, enum smc_llc_link_st
 unsigned int smc_llc_nr_in_use(const struct smc_llc_flow *flow);
 unsigned int smc_llc_nr_symmetric(const struct smc_llc_flow *flow);
 u8 smc_llc_superfluous(const struct smc_llc_flow *flow);
-bool smc_llc_pick_offer(const struct smc_llc_flow *flow, struct smc_llc_end *end);
-bool smc_llc_pick_answer(const struct smc_llc_flow *flow, struct smc_llc_end *end);
+bool smc_llc_pick_offer(struct smc_llc_flow *flow, struct smc_llc_end *end);
+bool smc_llc_pick_answer(struct smc_llc_flow *flow, struct smc_llc_end *end);
 bool smc_llc_has_unused_rnic(const struct smc_llc_flow *flow);
 bool smc_llc_pick_notice(const struct smc_llc_flow *flow, struct smc_llc_end *end);
-unsigned int smc_llc_rnic_place(const struct smc_llc_flow *flow, const struct smc_llc_end *end);
-void smc_llc_rnic_offered(struct smc_llc_flow *flow, const struct smc_llc_end *end);
-void smc_llc_rnic_of_peer(struct smc_llc_flow *flow, const struct smc_llc_end *end);
-void smc_llc_rnic_has_link(struct smc_llc_flow *flow);
-void smc_llc_end_turns(struct smc_llc_flow *flow);
-void smc_llc_rnic_tried(struct smc_llc_flow *flow, const struct smc_llc_end *end);
+bool smc_llc_has_rnic(const struct smc_llc_flow *flow, const struct smc_llc_end *end);
+struct smc_llc_candidate *smc_llc_candidate(struct smc_llc_flow *flow,
+					    const struct smc_llc_end *end);
+void smc_llc_count_offer(struct smc_llc_flow *flow, const struct smc_llc_end *end);
+void smc_llc_offer_linked(struct smc_llc_flow *flow, const struct smc_llc_end *end);
+void smc_llc_restart_candidates(struct smc_llc_flow *flow);
+void smc_llc_readmit_candidates(struct smc_llc_flow *flow);
 bool smc_llc_set_rnics(struct smc_llc_flow *flow, const struct smc_llc_rnics *rnics);
 bool smc_llc_is_gone(const struct smc_llc_flow *flow, u8 num);
 void smc_llc_set_gone(struct smc_llc_flow *flow, u8 num, bool is_gone);

@@ -542,15 +542,15 @@ void smc_llc_arm_retry(struct smc_llc_run *run, bool has_failed)
 }
 
 /**
- * smc_llc_want_link() - try for a further link after links or RNICs have changed
+ * smc_llc_want_link() - try for a further link
  * @flow: LLC machine
  *
- * RNICs that the client refused are tried again. RFC 7609 C.8; ERR-58.
+ * A server tries RNICs again that the client refused. RFC 7609 C.8; ERR-57 to ERR-59.
  */
 void smc_llc_want_link(struct smc_llc_flow *flow)
 {
 	flow->wants_link = true;
-	flow->refused = 0;
+	smc_llc_readmit_candidates(flow);
 }
 
 /**

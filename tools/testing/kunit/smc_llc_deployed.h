@@ -22,7 +22,6 @@
 #define _SMC_LLC_DEPLOYED_H
 
 #include "smc_llc_world.h"
-#include "../../../net/smc/proto/smc_llc_run.h"
 
 enum d_limit {
 	D_LINKS			= 3,

@@ -266,7 +266,8 @@ static void lab_want_link(struct lab *lab, int who)
 {
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_SENT, .ok = true };
 
-	lab->side[who].flow.wants_link |= lab->side[who].flow.phase == SMC_LLC_UP;
+	if (lab->side[who].flow.phase == SMC_LLC_UP)
+		smc_llc_want_link(&lab->side[who].flow);
 	lab_feed(lab, who, &ev);
 }
 

@@ -1438,45 +1438,55 @@ static void a_path_that_is_lost_with_the_first_data_err_56(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, used, BIT(1) | BIT(2));
 }
 
-/* The turn of an RNIC ends with its offer: an attempt may be given up before. */
+/* An offer counts when it is sent: an attempt may be given up before. */
 static void no_turn_without_an_offer_err_56(struct kunit *test)
 {
 	struct world *w = up(test, 3, 3, 2, true);
 	struct w_side *server = &w->side[W_SERVER];
-	u8 next;
+	struct smc_llc_end end;
 
 	w_event(w, W_SERVER, SMC_LLC_EV_LINK_BROKEN, 1);
 	w_pump(w);
-	next = server->flow.next_rnic;
 	server->create_hangs = true;
 	w_wait(w, w_timers().add_link_retry);
 	KUNIT_ASSERT_EQ(test, server->flow.config, SMC_LLC_CONFIG_CREATE);
-	KUNIT_EXPECT_EQ(test, server->flow.nr_offered, 0);
-	KUNIT_EXPECT_EQ(test, server->flow.next_rnic, next);
+	w_rnic_end(W_SERVER, 2, &end);
+	KUNIT_EXPECT_EQ(test, smc_llc_candidate(&server->flow, &end)->nr_offers, 0);
 	server->create_hangs = false;
 	w_pump_until(w, W_SERVER, SMC_LLC_ADD_LINK, false);
-	KUNIT_EXPECT_EQ(test, server->flow.nr_offered, 1);
-	KUNIT_EXPECT_EQ(test, server->flow.next_rnic, next + 1);
+	KUNIT_EXPECT_EQ(test, smc_llc_candidate(&server->flow, &end)->nr_offers, 1);
 	expect_rest(test, w, 2);
 }
 
-/* A client also advances when the RNIC that it waits for is not offered any more. */
+/* All pairs have their turn, also when the server offers some of its RNICs only. */
 static void a_round_ends_without_its_first_rnic_err_56(struct kunit *test)
 {
 	struct smc_llc_flow *flow = kunit_kzalloc(test, sizeof(*flow), GFP_KERNEL);
-	struct smc_llc_end end[2] = { { .mac = { 1 } }, { .mac = { 2 } } };
-	unsigned int i;
+	struct smc_llc_end end = {}, answer;
+	unsigned int i, used[2] = {};
 
 	KUNIT_ASSERT_NOT_NULL(test, flow);
-	smc_llc_rnic_of_peer(flow, &end[0]);
-	for (i = 1; i < SMC_LLC_RNICS; i++)
-		smc_llc_rnic_of_peer(flow, &end[1]);
-	KUNIT_EXPECT_EQ(test, flow->next_rnic, 0);
-	smc_llc_rnic_of_peer(flow, &end[1]);
-	KUNIT_EXPECT_EQ(test, flow->next_rnic, 1);
-	/* from now on it is the turn of this RNIC */
-	smc_llc_rnic_of_peer(flow, &end[1]);
-	KUNIT_EXPECT_EQ(test, flow->next_rnic, 2);
+	flow->max_links = 2;
+	flow->rnics.count = 3;
+	for (i = 0; i < 3; i++)
+		flow->rnics.rnic[i].mac[0] = i + 10;
+	for (i = 0; i < 6; i++) {
+		end.mac[0] = i % 2 + 1;
+		flow->add.offer.end = end;
+		KUNIT_ASSERT_TRUE(test, smc_llc_pick_answer(flow, &answer));
+		smc_llc_candidate(flow, &end)->nr_offers++;
+		used[i % 2] |= BIT(answer.mac[0] - 10);
+	}
+	KUNIT_EXPECT_EQ(test, used[0], 7);
+	KUNIT_EXPECT_EQ(test, used[1], 7);
+	/* more than a server may have: the counts restart */
+	for (i = 0; i <= SMC_LLC_RNICS; i++) {
+		end.mac[0] = i + 1;
+		smc_llc_candidate(flow, &end)->nr_offers++;
+	}
+	KUNIT_EXPECT_EQ(test, smc_llc_candidate(flow, &end)->nr_offers, 1);
+	end.mac[0] = 1;
+	KUNIT_EXPECT_EQ(test, smc_llc_candidate(flow, &end)->nr_offers, 0);
 }
 
 /* The path of the second link fails every send: no timer is needed. */

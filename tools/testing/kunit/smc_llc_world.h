@@ -19,6 +19,7 @@
 #include "../../../net/smc/proto/smc_llc_flow.h"
 #include "../../../net/smc/proto/smc_llc_v2.h"
 #include "../../../net/smc/proto/smc_llc_links.h"
+#include "../../../net/smc/proto/smc_llc_run.h"
 
 #define W_QUEUE		24
 #define W_RNICS		SMC_LLC_RNICS
@@ -859,7 +860,8 @@ static inline void w_want_link(struct world *w, int who)
 {
 	struct smc_llc_event ev = { .type = SMC_LLC_EV_SENT, .ok = true };
 
-	w->side[who].flow.wants_link |= w->side[who].flow.phase == SMC_LLC_UP;
+	if (w->side[who].flow.phase == SMC_LLC_UP)
+		smc_llc_want_link(&w->side[who].flow);
 	w_feed(w, who, &ev);
 }
 
