@@ -211,7 +211,7 @@ void smc_llc_add_begin(struct smc_llc_run *run)
 	bool has_rnic;
 
 	memset(&flow->add, 0, sizeof(flow->add));
-	flow->retry_deadline = SMC_LLC_NO_DEADLINE;
+	flow->next_add = SMC_LLC_NO_DEADLINE;
 	has_rnic = target != SMC_LLC_NO_LINK && pick_any_offer(flow, &rnic);
 	if (target == SMC_LLC_NO_LINK || (!has_rnic && !smc_llc_is_forming(flow))) {
 		reply_no_link(run);
@@ -306,7 +306,7 @@ static void on_offer(struct smc_llc_run *run, u8 link, const struct smc_llc_add_
 	if (smc_llc_is_adding(flow))
 		smc_llc_add_abandon(run);
 	/* SER-07: the offer answers a notice of this side. */
-	flow->wants_link = false;
+	flow->next_add = flow->next_add ?: SMC_LLC_NO_DEADLINE;
 	memset(&flow->add, 0, sizeof(flow->add));
 	flow->add.offer = *al;
 	flow->config_link = link;
@@ -353,7 +353,8 @@ static void on_rejection(struct smc_llc_run *run)
 	smc_llc_candidate(flow, &new_link(run)->local)->last = SMC_LLC_OFFER_REFUSED;
 	smc_llc_link_destroy(run, flow->config_target, true);
 	smc_llc_arm_retry(run, false);
-	flow->wants_link |= flow->has_rnics && smc_llc_pick_offer(flow, &rnic);
+	if (flow->has_rnics && smc_llc_pick_offer(flow, &rnic))
+		flow->next_add = 0;
 }
 
 static void on_acceptance(struct smc_llc_run *run, const struct smc_llc_add_link *al)
@@ -486,7 +487,7 @@ void smc_llc_add_req(struct smc_llc_run *run, u8 link, const struct smc_llc_msg 
 		flow->is_asked = true;
 		flow->asked_link = link;
 		if (flow->max_links > 1)
-			flow->wants_link = true;
+			flow->next_add = 0;
 		else
 			reply_no_link(run);
 	}
@@ -571,8 +572,9 @@ static void not_created_in_time(struct smc_llc_run *run)
 		return;
 	}
 	smc_llc_config_done(run);
-	flow->wants_link |= flow->has_rnics && smc_llc_pick_offer(flow, &rnic);
-	if (!flow->wants_link)
+	if (flow->has_rnics && smc_llc_pick_offer(flow, &rnic))
+		flow->next_add = 0;
+	if (flow->next_add)
 		reply_no_link(run);
 	no_offer(run);
 }
@@ -975,7 +977,7 @@ void smc_llc_add_start_next(struct smc_llc_run *run)
 	struct smc_llc_flow *flow = run->flow;
 	struct smc_llc_end rnic;
 
-	if (!flow->wants_link || flow->phase != SMC_LLC_UP || !smc_llc_may_begin(flow) ||
+	if (flow->next_add || flow->phase != SMC_LLC_UP || !smc_llc_may_begin(flow) ||
 	    smc_llc_is_any_ending(flow))
 		return;
 	if (flow->add_pause != SMC_LLC_NO_DEADLINE || flow->backoff_end)
@@ -984,11 +986,10 @@ void smc_llc_add_start_next(struct smc_llc_run *run)
 	if (smc_llc_nr_in(flow, SMC_LLC_LINK_GOING) &&
 	    smc_llc_link_in(flow, SMC_LLC_LINK_FREE) == SMC_LLC_NO_LINK)
 		return;
-	flow->wants_link = false;
+	flow->next_add = SMC_LLC_NO_DEADLINE;
 	if (flow->params.is_server) {
 		smc_llc_add_begin(run);
 	} else if (flow->has_rnics && smc_llc_pick_notice(flow, &rnic)) {
-		flow->retry_deadline = SMC_LLC_NO_DEADLINE;
 		/* No answer is due, so repeat the notice while redundancy is missing. */
 		if (smc_llc_nr_symmetric(flow) < 2)
 			smc_llc_arm_retry(run, false);

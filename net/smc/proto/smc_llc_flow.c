@@ -7,7 +7,7 @@
  * Exchanges: a link group has at most one exchange that changes its links (config), one RKEY
  * exchange of this side (own) and one of the peer (remote). Only the two RKEY directions may
  * overlap (RFC 7609 3.5.5.3). A request at the wrong time becomes pending: a link marked LOST
- * or LEAVING, wants_link, a DELETE RKEY put off. After each event settle() ends exchanges that
+ * or LEAVING, next_add, a DELETE RKEY put off. After each event settle() ends exchanges that
  * lost their link and starts pending ones, the most important first.
  *
  * Links: the group has one link until the owner has reported its RNICs. The server must offer a
@@ -572,13 +572,12 @@ static void on_timer(struct smc_llc_run *run, const struct smc_llc_event *ev)
 		 * a client requests the link that it refused meanwhile, or that a new RNIC
 		 * allows
 		 */
-		flow->wants_link |= !flow->params.is_server;
+		if (!flow->params.is_server)
+			flow->next_add = 0;
 	}
-	if (run->now >= flow->retry_deadline) {
-		/* ERR-57, TMR-13 */
-		flow->retry_deadline = SMC_LLC_NO_DEADLINE;
+	/* ERR-57, TMR-13 */
+	if (flow->next_add && run->now >= flow->next_add)
 		smc_llc_want_link(flow);
-	}
 }
 
 /* True if no link is left and none can be added. */
@@ -796,7 +795,7 @@ void smc_llc_flow_init(struct smc_llc_flow *flow, const struct smc_llc_params *p
  */
 u64 smc_llc_flow_deadline(const struct smc_llc_flow *flow)
 {
-	u64 first = min(flow->config_deadline, flow->retry_deadline);
+	u64 first = min(flow->config_deadline, flow->next_add ?: SMC_LLC_NO_DEADLINE);
 	unsigned int i;
 
 	first = min(first, min(flow->own.deadline, flow->remote.deadline));

@@ -505,10 +505,13 @@ struct smc_llc_flow {
 	struct smc_llc_add add;		/* details while a link is added */
 	/* restarts when a lasting link ends or the RNICs change */
 	struct smc_llc_candidate candidate[SMC_LLC_RNICS];
-	bool wants_link;		/* a link is due: a server tries, a client requests one */
 	bool is_asked;			/* server: the client awaits ADD LINK or its refusal */
 	u8 asked_link;			/* link that its REQ ADD LINK arrived on */
-	u64 retry_deadline;		/* when @wants_link is set again, in ms */
+	/*
+	 * when a server tries for a further link or a client requests one, in ms; 0: as soon as
+	 * exchanges allow it
+	 */
+	u64 next_add;
 	/*
 	 * server: time of the next ADD LINK, if the peer may still be busy with the last one,
 	 * in ms

@@ -537,8 +537,8 @@ void smc_llc_arm_retry(struct smc_llc_run *run, bool has_failed)
 		has_use = smc_llc_nr_in_use(flow) < 2;
 	else
 		has_use = smc_llc_has_unused_rnic(flow);
-	if (ms > 0 && has_use)
-		flow->retry_deadline = smc_llc_after(run, ms);
+	if (ms > 0 && has_use && flow->next_add)
+		flow->next_add = smc_llc_after(run, ms);
 }
 
 /**
@@ -549,7 +549,7 @@ void smc_llc_arm_retry(struct smc_llc_run *run, bool has_failed)
  */
 void smc_llc_want_link(struct smc_llc_flow *flow)
 {
-	flow->wants_link = true;
+	flow->next_add = 0;
 	smc_llc_readmit_candidates(flow);
 }
 
@@ -644,7 +644,7 @@ void smc_llc_stop_timers(struct smc_llc_flow *flow)
 	flow->own.deadline = SMC_LLC_NO_DEADLINE;
 	flow->own.hold = 0;
 	flow->remote.deadline = SMC_LLC_NO_DEADLINE;
-	flow->retry_deadline = SMC_LLC_NO_DEADLINE;
+	flow->next_add = SMC_LLC_NO_DEADLINE;
 	flow->add_pause = SMC_LLC_NO_DEADLINE;
 	flow->backoff_end = 0;
 	for (i = 0; i < SMC_LLC_LINKS; i++)
@@ -672,7 +672,6 @@ static void become_dead(struct smc_llc_run *run, enum smc_llc_why why)
 	smc_llc_stop_timers(flow);
 	flow->remote.state = SMC_LLC_REMOTE_NONE;
 	flow->remote.is_put_off = false;
-	flow->wants_link = false;
 	smc_llc_commit(flow, SMC_LLC_COMMIT_FINAL);
 	flow->phase = SMC_LLC_DEAD;
 }

@@ -535,7 +535,7 @@ static inline void d_notice(struct world *w)
 					  flow->params.has_long_add_link ?
 					  SMC_LLC_REQ_ADD_LINK : SMC_LLC_ADD_LINK, false);
 
-	flow->wants_link = false;
+	flow->next_add = SMC_LLC_NO_DEADLINE;
 	if (smc_llc_nr_symmetric(flow) > 1 || !flow->rnics.count)
 		return;
 	memcpy(act.end.mac, flow->rnics.rnic[0].mac, sizeof(act.end.mac));
@@ -565,7 +565,7 @@ static void d_idle(struct world *w)
 		w->d.is_put_off = false;
 		if (flow->link[w->d.put_off_link].state == SMC_LLC_LINK_ACTIVE)
 			d_request(w, w->d.put_off_link, &w->d.put_off, &w->d.put_off_bytes);
-	} else if (flow->wants_link) {
+	} else if (!flow->next_add) {
 		d_notice(w);
 	}
 }
@@ -599,7 +599,8 @@ static inline void ds_deleted(struct world *w)
 
 	if (target != SMC_LLC_NO_LINK)
 		d_free(w, target);
-	flow->wants_link |= smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) == 1;
+	if (smc_llc_nr_in(flow, SMC_LLC_LINK_ACTIVE) == 1)
+		flow->next_add = 0;
 	d_done(w);
 }
 
@@ -628,7 +629,7 @@ static inline void ds_add(struct world *w)
 	struct smc_llc_flow *flow = &s->flow;
 	u8 target = smc_llc_link_in(flow, SMC_LLC_LINK_FREE), rnic = ds_pick(w), i, nr = 0;
 
-	flow->wants_link = false;
+	flow->next_add = SMC_LLC_NO_DEADLINE;
 	act.link = smc_llc_carrier(flow, SMC_LLC_NO_LINK);
 	for (i = 0; i < SMC_LLC_LINKS; i++)
 		nr += s->qp[i].exists;
@@ -844,7 +845,7 @@ static void ds_idle(struct world *w)
 		w->d.is_put_off = false;
 		if (flow->link[w->d.put_off_link].state == SMC_LLC_LINK_ACTIVE)
 			ds_request(w, w->d.put_off_link, &w->d.put_off);
-	} else if (flow->wants_link) {
+	} else if (!flow->next_add) {
 		ds_add(w);
 	}
 }
@@ -990,8 +991,8 @@ static void d_event(struct world *w, const struct smc_llc_event *ev)
 		d_timer(w);
 		break;
 	case SMC_LLC_EV_RNICS:
-		s->flow.wants_link |= smc_llc_set_rnics(&s->flow, &ev->rnics) &&
-				      s->flow.phase == SMC_LLC_UP;
+		if (smc_llc_set_rnics(&s->flow, &ev->rnics) && s->flow.phase == SMC_LLC_UP)
+			s->flow.next_add = 0;
 		d_idle(w);
 		break;
 	case SMC_LLC_EV_LINK_BROKEN:

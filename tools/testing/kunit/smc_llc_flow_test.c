@@ -2598,7 +2598,7 @@ static void client_deletes_an_unknown_link_err_48(struct kunit *test)
 	msg = say_delete(3, false, false);
 	lab_say(lab, SERVER, &msg);
 	lab_expect_silence(lab, SERVER);
-	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.wants_link, false);
+	KUNIT_EXPECT_NE(test, lab->side[SERVER].flow.next_add, 0);
 	lab_expect_alive(lab, SERVER);
 
 	/* Before any link is gone no late message is possible, not even for number 0. */
@@ -2776,7 +2776,7 @@ static void client_add_link_crosses_ser_07(struct kunit *test)
 	lab_want_link(lab, SERVER);
 	msg = say_add_link(7, 0, 0, false);
 	lab_say(lab, SERVER, &msg);
-	KUNIT_EXPECT_EQ(test, lab->side[SERVER].flow.wants_link, false);
+	KUNIT_EXPECT_NE(test, lab->side[SERVER].flow.next_add, 0);
 }
 
 static void client_add_link_waits_ser_12_ser_17(struct kunit *test)
@@ -2815,7 +2815,7 @@ static void client_add_link_at_the_maximum_addl_05_addl_09_maxl_10(struct kunit 
 	lab_say(lab, SERVER, &msg);
 	lab_want_link(lab, SERVER);
 	lab_expect_silence(lab, SERVER);
-	KUNIT_EXPECT_EQ(test, flow->wants_link, false);
+	KUNIT_EXPECT_NE(test, flow->next_add, 0);
 	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_created, 1);
 }
 
@@ -3245,7 +3245,7 @@ static void expect_settled(struct lab *lab, int who, unsigned int asked)
 	KUNIT_EXPECT_FALSE(lab->test, flow->own.is_busy);
 	KUNIT_EXPECT_EQ(lab->test, flow->config, SMC_LLC_CONFIG_NONE);
 	KUNIT_EXPECT_EQ(lab->test, flow->remote.state, SMC_LLC_REMOTE_NONE);
-	KUNIT_EXPECT_EQ(lab->test, flow->wants_link, false);
+	KUNIT_EXPECT_NE(lab->test, flow->next_add, 0);
 }
 
 /* No side uses TCP for data while the other one uses RDMA. */

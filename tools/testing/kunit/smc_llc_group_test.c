@@ -2560,7 +2560,7 @@ static void client_declines_what_is_being_added_err_47(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, w_nr(server, SMC_LLC_LINK_FORMING), 0);
 		KUNIT_EXPECT_EQ(test, requests(w, W_SERVER, SMC_LLC_DELETE_LINK), 0);
 		/* another offer follows, by the timer */
-		KUNIT_EXPECT_NE(test, server->flow.retry_deadline, SMC_LLC_NO_DEADLINE);
+		KUNIT_EXPECT_NE(test, server->flow.next_add, SMC_LLC_NO_DEADLINE);
 		kunit_kfree(test, w);
 	}
 }
