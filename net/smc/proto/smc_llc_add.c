@@ -171,10 +171,10 @@ static void reply_no_link(struct smc_llc_run *run)
 {
 	struct smc_llc_flow *flow = run->flow;
 
-	if (flow->is_asked && !smc_llc_is_dead_end(flow, flow->asked_link))
+	if (flow->asked_link != SMC_LLC_NO_LINK && !smc_llc_is_dead_end(flow, flow->asked_link))
 		smc_llc_ask_send(run, flow->asked_link, SMC_LLC_REQ_ADD_LINK, true,
 				 SMC_LLC_SENT_OTHER);
-	flow->is_asked = false;
+	flow->asked_link = SMC_LLC_NO_LINK;
 }
 
 /* Server: the new link gets a number that no other link has. */
@@ -481,10 +481,8 @@ void smc_llc_add_req(struct smc_llc_run *run, u8 link, const struct smc_llc_msg 
 	smc_llc_readmit_candidates(flow);
 	/* the client does not know of this attempt yet, and it may fail */
 	if (flow->config == SMC_LLC_CONFIG_CREATE) {
-		flow->is_asked = true;
 		flow->asked_link = link;
 	} else if (!smc_llc_is_adding(flow)) {
-		flow->is_asked = true;
 		flow->asked_link = link;
 		if (flow->max_links > 1)
 			flow->next_add = 0;
@@ -607,7 +605,7 @@ void smc_llc_add_created(struct smc_llc_run *run, const struct smc_llc_event *ev
 		smc_llc_want_link(flow);
 		return;
 	}
-	flow->is_asked = false;
+	flow->asked_link = SMC_LLC_NO_LINK;
 	smc_llc_count_offer(flow, &new_link(run)->local);
 	send_add_link(run, false);
 	await_msg(run, SMC_LLC_CONFIG_ADD_LINK);

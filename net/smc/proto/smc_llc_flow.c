@@ -782,6 +782,7 @@ void smc_llc_flow_init(struct smc_llc_flow *flow, const struct smc_llc_params *p
 	flow->max_links = flow->params.max_links;
 	flow->phase = SMC_LLC_IDLE;
 	set_dialect(flow, SMC_DIALECT_RFC);
+	flow->asked_link = SMC_LLC_NO_LINK;
 	flow->config_deadline = SMC_LLC_NO_DEADLINE;
 	smc_llc_stop_timers(flow);
 }

@@ -505,8 +505,8 @@ struct smc_llc_flow {
 	struct smc_llc_add add;		/* details while a link is added */
 	/* restarts when a lasting link ends or the RNICs change */
 	struct smc_llc_candidate candidate[SMC_LLC_RNICS];
-	bool is_asked;			/* server: the client awaits ADD LINK or its refusal */
-	u8 asked_link;			/* link that its REQ ADD LINK arrived on */
+	/* server: link of the REQ ADD LINK to answer by ADD LINK or a refusal, or SMC_LLC_LINKS */
+	u8 asked_link;
 	/*
 	 * when a server tries for a further link or a client requests one, in ms; 0: as soon as
 	 * exchanges allow it

@@ -634,16 +634,16 @@ static inline void ds_add(struct world *w)
 	for (i = 0; i < SMC_LLC_LINKS; i++)
 		nr += s->qp[i].exists;
 	if (rnic == W_RNICS || nr >= D_LINKS || smc_llc_nr_symmetric(flow) > 1) {
-		if (flow->is_asked) {
+		if (flow->asked_link != SMC_LLC_NO_LINK) {
 			act.msg.type = SMC_LLC_REQ_ADD_LINK;
 			act.msg.is_reply = true;
 			w_send(w, w->d.who, &act);
 		}
-		flow->is_asked = false;
+		flow->asked_link = SMC_LLC_NO_LINK;
 		d_group_up(w);
 		return;
 	}
-	flow->is_asked = false;
+	flow->asked_link = SMC_LLC_NO_LINK;
 	flow->config_link = act.link;
 	flow->config_target = target;
 	flow->last_num = smc_llc_next_link_num(flow);
@@ -792,7 +792,7 @@ static inline void ds_request(struct world *w, u8 link, const struct smc_llc_msg
 		ds_forward(w, link, &msg->delete_link);
 		return;
 	}
-	d_side(w)->flow.is_asked = msg->type == SMC_LLC_REQ_ADD_LINK;
+	d_side(w)->flow.asked_link = msg->type == SMC_LLC_REQ_ADD_LINK ? link : SMC_LLC_NO_LINK;
 	ds_add(w);
 }
 

@@ -167,7 +167,7 @@ static void client_asks_and_gets_a_link_addl_06_err_59(struct kunit *test)
 			SMC_LGR_TYPE_SYMMETRIC);
 	KUNIT_EXPECT_EQ(test, sent(w, W_CLIENT, SMC_LLC_REQ_ADD_LINK, false), 1);
 	KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, SMC_LLC_REQ_ADD_LINK, true), 0);
-	KUNIT_EXPECT_FALSE(test, w->side[W_SERVER].flow.is_asked);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].flow.asked_link, SMC_LLC_NO_LINK);
 }
 
 /* protocol.md: a server without a link to offer answers so, without harm */
@@ -242,12 +242,12 @@ static void req_add_link_of_a_lost_link_llc_14(struct kunit *test)
 	v2_say(w, W_SERVER, 1, SMC_LLC_DELETE_RKEY, false);
 	KUNIT_ASSERT_EQ(test, w->side[W_SERVER].flow.remote.state, SMC_LLC_REMOTE_DELETE_RKEY);
 	v2_say(w, W_SERVER, 1, type, false);
-	KUNIT_EXPECT_TRUE(test, w->side[W_SERVER].flow.is_asked);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].flow.asked_link, 1);
 	w->side[W_CLIENT].has_rnic[1] = false;
 	w_rnic_down(w, W_SERVER, 1, true);
 	w_break(w, W_CLIENT, 1, true);
 	w_pump(w);
-	KUNIT_EXPECT_FALSE(test, w->side[W_SERVER].flow.is_asked);
+	KUNIT_EXPECT_EQ(test, w->side[W_SERVER].flow.asked_link, SMC_LLC_NO_LINK);
 	KUNIT_EXPECT_EQ(test, sent(w, W_SERVER, type, true), 0);
 	v2_expect_rest(test, w, 1);
 }
