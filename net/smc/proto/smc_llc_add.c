@@ -479,16 +479,15 @@ void smc_llc_add_req(struct smc_llc_run *run, u8 link, const struct smc_llc_msg 
 	if (msg->is_reply)
 		return;
 	smc_llc_readmit_candidates(flow);
-	/* the client does not know of this attempt yet, and it may fail */
-	if (flow->config == SMC_LLC_CONFIG_CREATE) {
+	/* the client does not know yet of an attempt in CREATE, and it may fail */
+	if (flow->config == SMC_LLC_CONFIG_CREATE || !smc_llc_is_adding(flow))
 		flow->asked_link = link;
-	} else if (!smc_llc_is_adding(flow)) {
-		flow->asked_link = link;
-		if (flow->max_links > 1)
-			flow->next_add = 0;
-		else
-			reply_no_link(run);
-	}
+	if (smc_llc_is_adding(flow))
+		return;
+	if (flow->max_links > 1)
+		flow->next_add = 0;
+	else
+		reply_no_link(run);
 }
 
 static void send_add_link(struct smc_llc_run *run, bool is_reply)

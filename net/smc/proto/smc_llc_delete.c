@@ -245,7 +245,7 @@ static void account_end(struct smc_llc_run *run, u8 link)
 		return;
 	if (is_lasting(run, lnk)) {
 		flow->nr_brief = 0;
-		smc_llc_restart_candidates(flow);
+		memset(flow->candidate, 0, sizeof(flow->candidate));
 	} else if (!is_peer_caused(flow, lnk)) {
 		return;
 	} else if (flow->nr_brief < SMC_LLC_BRIEF_LIVES) {

@@ -233,7 +233,7 @@ struct smc_llc_candidate *smc_llc_candidate(struct smc_llc_flow *flow,
 			break;
 	}
 	if (i == SMC_LLC_RNICS) {
-		smc_llc_restart_candidates(flow);
+		memset(flow->candidate, 0, sizeof(flow->candidate));
 		cand = flow->candidate;
 	}
 	cand->end = *end;
@@ -274,15 +274,6 @@ void smc_llc_offer_linked(struct smc_llc_flow *flow, const struct smc_llc_end *e
 		if (rnic_find_use(flow, &cand->end) == RNIC_SYMMETRIC)
 			cand->nr_offers = most;
 	}
-}
-
-/**
- * smc_llc_restart_candidates() - start all counts again
- * @flow: LLC machine
- */
-void smc_llc_restart_candidates(struct smc_llc_flow *flow)
-{
-	memset(flow->candidate, 0, sizeof(flow->candidate));
 }
 
 /**
@@ -464,7 +455,7 @@ bool smc_llc_set_rnics(struct smc_llc_flow *flow, const struct smc_llc_rnics *rn
 	bool is_new = false;
 	u8 i, k;
 
-	smc_llc_restart_candidates(flow);
+	memset(flow->candidate, 0, sizeof(flow->candidate));
 	flow->rnics = *rnics;
 	flow->rnics.count = min_t(u8, rnics->count, SMC_LLC_RNICS);
 	for (i = 0; i < flow->rnics.count; i++) {

@@ -23,7 +23,6 @@ struct smc_llc_candidate *smc_llc_candidate(struct smc_llc_flow *flow,
 					    const struct smc_llc_end *end);
 void smc_llc_count_offer(struct smc_llc_flow *flow, const struct smc_llc_end *end);
 void smc_llc_offer_linked(struct smc_llc_flow *flow, const struct smc_llc_end *end);
-void smc_llc_restart_candidates(struct smc_llc_flow *flow);
 void smc_llc_readmit_candidates(struct smc_llc_flow *flow);
 bool smc_llc_set_rnics(struct smc_llc_flow *flow, const struct smc_llc_rnics *rnics);
 bool smc_llc_is_gone(const struct smc_llc_flow *flow, u8 num);
