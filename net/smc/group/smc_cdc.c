@@ -23,6 +23,9 @@
 #include "group/smc_core.h"
 #include "observe/smc_trace.h"
 
+/* Events after which the socket pushes */
+#define CDC_EV_PUSH	(SMC_EV_SPACE | SMC_EV_UPDATE_REQ | SMC_EV_BLOCKED)
+
 static void cdc_fill_write(struct smc_conn *conn, struct smc_link *link,
 			   const struct smc_xfer_part *part, struct smc_wr_write *write)
 {
@@ -199,6 +202,13 @@ static bool cdc_has_stamps(const struct sock *sk)
 	       READ_ONCE(sk->sk_tsflags) & SOF_TIMESTAMPING_RX_SOFTWARE;
 }
 
+/* Return true if a new window, or a request of the peer, may have made a message due. */
+static bool cdc_is_push_due(const struct smc_conn *conn)
+{
+	return !smc_cursor_is_equal(conn->tx_sent, conn->tx_prep) ||
+	       smc_cdc_is_needed(&conn->ctl, 0);
+}
+
 /* Apply a message; a connection that is cut off or in set-up drops it. */
 static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct smc_cdc_msg *msg)
 {
@@ -217,6 +227,8 @@ static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct 
 	}
 	if (conn->ctl.rx_nr_waits > nr_waits)
 		smc_conn_hold(conn);
+	if (events & CDC_EV_PUSH && !cdc_is_push_due(conn))
+		events &= ~CDC_EV_PUSH;
 	if (events & SMC_EV_DATA)
 		conn->rx_stamp = cdc_has_stamps(conn->sk) ? ktime_get_real() : 0;
 	/* After an abort no reader gets the data. */

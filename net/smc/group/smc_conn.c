@@ -581,15 +581,14 @@ static void conn_time_done(struct smc_conn *conn, u16 seq, bool ok)
  * Frees the bytes' place in the send ring (TX-04); bytes that did not reach the peer stay and are
  * written again. RFC 7609 4.6.1.
  *
- * Context: Any context but hard interrupt. Takes conn->lock.
+ * Context: Any context but hard interrupt. Expects conn->lock held.
  * Return: SMC_EV_TX_DONE, with SMC_EV_FINAL_DONE if it carried C or A.
  */
 u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok)
 {
 	u32 events = SMC_EV_TX_DONE;
-	bool may_move;
 
-	spin_lock_bh(&conn->lock);
+	lockdep_assert_held(&conn->lock);
 	conn->tx_inflight--;
 	conn_time_done(conn, seq, ok);
 	if (ok) {
@@ -602,9 +601,7 @@ u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok)
 	if (ok && conn->ctl.tx_conn_sent & SMC_CDC_FINAL &&
 	    seq == conn->ctl.tx_seq_final)
 		events |= SMC_EV_FINAL_DONE;
-	may_move = !conn->tx_inflight && conn->phase == SMC_CONN_LEAVING;
-	spin_unlock_bh(&conn->lock);
-	if (may_move)
+	if (!conn->tx_inflight && conn->phase == SMC_CONN_LEAVING)
 		smc_failover_queue(conn->lgr);
 	return events;
 }
@@ -667,7 +664,19 @@ static u32 conn_snd_distance(const struct smc_conn *conn, struct smc_cursor from
 }
 
 /**
- * smc_conn_writable() - get the free space of the send ring
+ * smc_conn_room() - get the free space of the send ring
+ * @conn: the connection
+ *
+ * Context: Any context but hard interrupt. Expects conn->lock held.
+ * Return: bytes; 0 without a ring.
+ */
+u32 smc_conn_room(const struct smc_conn *conn)
+{
+	return smc_geom_space(conn->snd_geom) - conn_snd_distance(conn, conn->tx_fin);
+}
+
+/**
+ * smc_conn_writable() - get the free space of the send ring, as smc_conn_room()
  * @conn: the connection
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
@@ -676,7 +685,7 @@ static u32 conn_snd_distance(const struct smc_conn *conn, struct smc_cursor from
 u32 smc_conn_writable(struct smc_conn *conn)
 {
 	guard(spinlock_bh)(&conn->lock);
-	return smc_geom_space(conn->snd_geom) - conn_snd_distance(conn, conn->tx_fin);
+	return smc_conn_room(conn);
 }
 
 /**

@@ -86,10 +86,6 @@ enum smc_pending {
 	SMC_PENDING_TIMER,
 };
 
-enum smc_conn_flag {
-	SMC_CONN_IS_WAITING,		/* in the waiters of a link */
-};
-
 DECLARE_EWMA(smc_rtt, 3, 8)
 DECLARE_EWMA(smc_rtt_var, 3, 4)
 
@@ -122,9 +118,7 @@ struct smc_conn_rtt {
  * @lgr: the group, once it has joined; a reference while there is a user
  * @token: our alert token; 0 while it is in no group; written by the handshake or under the socket
  *	   lock
- * @flags: bits of &enum smc_conn_flag
- * @wait_node: in link->waiters, under link->wait_lock
- * @wait_link: that link, written under its wait_lock; NULL if in none
+ * @wait_node: in the waiters of @link, under link->wait_lock; entered under @lock, too
  * @hold_timer: bounds how long messages are held, FAIL-10
  * @rtoken: index in lgr->rtokens, -1 for none; under lgr->lock
  * @peer_index: element there
@@ -190,9 +184,7 @@ struct smc_conn {
 	struct smc_conn_ops ops;
 	struct smc_link_group *lgr;
 	u32 token;
-	unsigned long flags;
 	struct list_head wait_node;
-	struct smc_link *wait_link;
 	int rtoken;
 	u8 peer_index;
 	struct smc_buf_elem rmbe;
@@ -278,6 +270,7 @@ u32 smc_conn_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok);
 void smc_conn_hold(struct smc_conn *conn);
 
 u32 smc_conn_readable(struct smc_conn *conn);
+u32 smc_conn_room(const struct smc_conn *conn);
 u32 smc_conn_writable(struct smc_conn *conn);
 u32 smc_conn_unsent(struct smc_conn *conn);
 bool smc_conn_is_drained(struct smc_conn *conn);

@@ -513,71 +513,45 @@ bool smc_link_set_state(struct smc_link *link, enum smc_link_state state)
 	return true;
 }
 
-/* Fully ordered: later reads see the requests of any task that still saw the bit set. */
-static void link_end_wait(struct smc_conn *conn)
-{
-	test_and_clear_bit(SMC_CONN_IS_WAITING, &conn->flags);
-}
-
 /**
  * smc_link_add_waiter() - make a connection wait for a free slot
- * @link: the link
+ * @link: its link
  * @conn: the connection; the queue takes a reference
  *
  * Nothing happens if it waits already: its data is checked after it is taken out. The caller must
  * then retry to get a slot for the first waiter, since the last slot may have come back before
- * @conn was visible.
+ * @conn was visible. A stopped link has no more waiters: fail-over pushes on the next one.
  *
- * Context: Any context but hard interrupt. Takes link->wait_lock. Expects an RCU read section in
- *	    which @link was found.
- * Return: false if the link is stopped, or @conn has moved away from it. Then a push on its new
- *	   link may have taken it for waiting.
+ * Context: Any context but hard interrupt. Expects conn->lock held. Takes link->wait_lock.
  */
-bool smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn)
+void smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn)
 {
-	/* Fully ordered; pairs with link_end_wait(). */
-	if (test_and_set_bit(SMC_CONN_IS_WAITING, &conn->flags))
-		return true;
+	lockdep_assert_held(&conn->lock);
+	guard(spinlock_bh)(&link->wait_lock);
+	if (!list_empty(&conn->wait_node) || test_bit(SMC_WR_IS_STOPPED, &link->wr.flags))
+		return;
 	smc_conn_get(conn);
-	/*
-	 * If stopped, or moved away, waiters have been taken out for the last time: a later one
-	 * would never be served.
-	 */
-	scoped_guard(spinlock_bh, &link->wait_lock) {
-		if (!test_bit(SMC_WR_IS_STOPPED, &link->wr.flags) &&
-		    rcu_access_pointer(conn->link) == link) {
-			list_add_tail(&conn->wait_node, &link->waiters);
-			WRITE_ONCE(conn->wait_link, link);
-			return true;
-		}
-	}
-	/* before the caller reads the link of the connection */
-	link_end_wait(conn);
-	smc_conn_put(conn);
-	return false;
+	list_add_tail(&conn->wait_node, &link->waiters);
 }
 
 /**
- * smc_link_del_waiter() - remove a connection that has moved from the waiters
- * @link: the link that it has left
- * @conn: the connection, on another link by now; the caller holds a reference and pushes it
- *	  afterwards
+ * smc_link_del_waiter() - remove a connection that moves from the waiters
+ * @link: the link that it leaves
+ * @conn: the connection; the caller holds a reference and pushes it afterwards
  *
  * A lost link may stay for long before its queues are stopped and its waiters dropped.
  *
- * Context: Any context but hard interrupt. Expects conn->lock held, so that it does not come back
- *	    meanwhile. Takes link->wait_lock.
+ * Context: Any context but hard interrupt. Expects conn->lock held since @conn was on @link. Takes
+ *	    link->wait_lock.
  */
 void smc_link_del_waiter(struct smc_link *link, struct smc_conn *conn)
 {
 	lockdep_assert_held(&conn->lock);
 	scoped_guard(spinlock_bh, &link->wait_lock) {
-		if (READ_ONCE(conn->wait_link) != link)
+		if (list_empty(&conn->wait_node))
 			return;
 		list_del_init(&conn->wait_node);
-		WRITE_ONCE(conn->wait_link, NULL);
 	}
-	link_end_wait(conn);
 	smc_conn_put(conn);
 }
 
@@ -597,9 +571,7 @@ struct smc_conn *smc_link_pop_waiter(struct smc_link *link)
 		if (!conn)
 			return NULL;
 		list_del_init(&conn->wait_node);
-		WRITE_ONCE(conn->wait_link, NULL);
 	}
-	link_end_wait(conn);
 	return conn;
 }
 

@@ -30,7 +30,7 @@ void smc_link_begin_map(struct smc_link_group *lgr);
 void smc_link_end_map(struct smc_link_group *lgr);
 DEFINE_GUARD(smc_link_map, struct smc_link_group *, smc_link_begin_map(_T), smc_link_end_map(_T))
 
-bool smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn);
+void smc_link_add_waiter(struct smc_link *link, struct smc_conn *conn);
 void smc_link_del_waiter(struct smc_link *link, struct smc_conn *conn);
 struct smc_conn *smc_link_pop_waiter(struct smc_link *link);
 

@@ -76,24 +76,47 @@ static void rx_view_mark(struct rx_call *call, struct rx_view *view)
 		view->len = 0;
 }
 
+/* An abort is not the end of the data: the close machine reports it as an error, perhaps later. */
+static bool rx_is_eof(const struct smc_conn *conn)
+{
+	u8 conn_flags = READ_ONCE(conn->ctl.rx_conn_flags);
+
+	return !conn->token || (!(conn_flags & SMC_CDC_ABORT) &&
+				conn_flags & (SMC_CDC_DONE | SMC_CDC_CLOSED));
+}
+
+/*
+ * Return: true if there is unread data. Without conn->lock, which serves all that look again after
+ * a wake-up: a message that comes meanwhile only makes the answer true.
+ */
+static bool rx_has_data(const struct smc_conn *conn)
+{
+	const struct smc_cdc_ctl *ctl = &conn->ctl;
+
+	return !READ_ONCE(conn->is_purged) &&
+	       (READ_ONCE(ctl->rx_prod.off) != READ_ONCE(ctl->rx_cons.off) ||
+		READ_ONCE(ctl->rx_prod.wrap) != READ_ONCE(ctl->rx_cons.wrap));
+}
+
+/* Return: true if no urgent byte and no earlier peek decides what a call can take. */
+static bool rx_is_plain(const struct rx_call *call)
+{
+	return READ_ONCE(call->conn->ctl.rx_urg) == SMC_URG_NONE && !call->peeked;
+}
+
 static void rx_get_view(struct rx_call *call, struct rx_view *view)
 {
 	struct smc_conn *conn = call->conn;
-	u8 conn_flags;
 
 	memset(view, 0, sizeof(*view));
+	if (rx_is_plain(call) && !rx_has_data(conn) && !rx_is_eof(conn))
+		return;
 	/* one hold for both: data and D may come in one message */
 	spin_lock_bh(&conn->lock);
-	conn_flags = conn->ctl.rx_conn_flags;
+	view->is_eof = rx_is_eof(conn);
 	if (smc_conn_may_read(conn))
 		rx_view_mark(call, view);
 	spin_unlock_bh(&conn->lock);
-	/*
-	 * An abort is not the end of the data: the close machine reports it as an error, perhaps a
-	 * little later.
-	 */
-	view->is_eof = !conn->token || (!(conn_flags & SMC_CDC_ABORT) &&
-				      conn_flags & (SMC_CDC_DONE | SMC_CDC_CLOSED));
 }
 
 /*
@@ -127,6 +150,8 @@ static bool rx_is_ready(struct rx_call *call)
 {
 	struct rx_view view;
 
+	if (rx_is_plain(call))
+		return rx_has_data(call->conn) || rx_is_eof(call->conn);
 	rx_get_view(call, &view);
 	return view.len || view.is_aside || view.is_end || view.is_eof;
 }
@@ -321,6 +346,8 @@ static int rx_wait(struct rx_call *call, bool is_eof)
 		return 0;
 
 	add_wait_queue(wq, &wait);
+	/* pairs with smp_mb() in skwq_has_sleeper(): join the queue, then read the cursors */
+	smp_mb();
 	sk_set_bit(SOCKWQ_ASYNC_WAITDATA, sk);
 	sk_wait_event(sk, &call->timeo, rx_is_over(call), &wait);
 	remove_wait_queue(wq, &wait);
@@ -537,6 +564,8 @@ bool smc_rx_is_readable(struct smc_conn *conn)
 	bool is_stuck = false;
 	u32 len = 0;
 
+	if (target == 1 && READ_ONCE(ctl->rx_urg) == SMC_URG_NONE)
+		return rx_has_data(conn);
 	spin_lock_bh(&conn->lock);
 	if (smc_conn_may_read(conn)) {
 		len = smc_cdc_readable(ctl) + rx_has_aside(conn);

@@ -2,15 +2,14 @@
 /*
  * The send path.
  *
- * Operation: smc_tx_sendmsg() copies into the send ring and publishes the bytes. smc_tx_push() runs
- * after any event that may require a message, and posts what is due. Each post is one chain: at
- * most two RDMA WRITEs and the CDC.
+ * Operation: smc_tx_sendmsg() copies into the send ring. The hold of conn->lock that publishes the
+ * bytes also posts what is due, and so does each other event that may require a message: a
+ * completion, a new window, a flag. Each post is one chain: at most two RDMA WRITEs and the CDC.
  *
- * Slots: a push takes a slot first, then conn->lock, under which it checks that the slot's link is
- * still the connection's. Without a slot, or behind others, the connection joins the wait queue of
- * the link, at most once. Completions, and pushes that did not use their slot, serve that queue in
- * order. No waiter is missed: a waiter serves the queue once after joining, and taking and freeing
- * a slot use the same lock.
+ * Slots: a slot is taken for a message that is due. Without a slot, or behind others, the
+ * connection joins the waiters of its link. Completions, and all that leave conn->lock after a
+ * post, serve the waiters in order. No waiter is missed: it serves them once after joining, and
+ * taking and freeing a slot use the same lock.
  *
  * Failover: between two links a connection posts nothing; smc_failover.c pushes once it has the new
  * one. Only a good completion frees room, so the send ring still has the data of a replay.
@@ -146,6 +145,7 @@ static bool tx_resume(struct smc_conn *conn, struct smc_wr_slot *slot)
 
 static bool tx_post_one(struct smc_conn *conn, struct smc_wr_slot *slot, struct smc_xfer *x)
 {
+	slot->tag.done = smc_tx_done;
 	if (conn->phase != SMC_CONN_OPEN)
 		return tx_resume(conn, slot);
 	if (smc_cdc_post(conn, slot, x))
@@ -155,68 +155,56 @@ static bool tx_post_one(struct smc_conn *conn, struct smc_wr_slot *slot, struct 
 	return true;
 }
 
-enum tx_outcome {
-	TX_IDLE,	/* nothing is due or allowed; slot unused */
-	TX_MOVED,	/* the connection is on another link; slot unused */
-	TX_SENT,	/* one message was posted, none is due */
-	TX_MORE,	/* one message was posted, another one is due */
-};
-
-/* Post at most one message. Consumes the slot, which is one of @link. */
-static enum tx_outcome tx_post(struct smc_conn *conn, struct smc_link *link,
-			       struct smc_wr_slot *slot)
+/* Get a slot of the link. Without one, or behind others, the connection waits for it. */
+static struct smc_wr_slot *tx_get_slot(struct smc_conn *conn, struct smc_link *link)
 {
-	enum tx_outcome outcome = TX_IDLE;
+	struct smc_wr_slot *slot = NULL;
+
+	if (list_empty_careful(&link->waiters))
+		slot = smc_wr_slot_get(&link->wr, SMC_WR_DATA);
+	if (!slot)
+		smc_link_add_waiter(link, conn);
+	return slot;
+}
+
+/*
+ * Post messages until none is due, or the connection waits for a slot. @slot is for the first one,
+ * or NULL; consumed. Expects an RCU read section.
+ */
+static void tx_post_due(struct smc_conn *conn, struct smc_wr_slot *slot)
+{
+	struct smc_link *link = smc_conn_link(conn);
 	struct smc_xfer x;
 
-	slot->tag.done = smc_tx_done;
-	spin_lock_bh(&conn->lock);
-	if (rcu_access_pointer(conn->link) != link) {
-		outcome = TX_MOVED;
-	} else if (tx_plan(conn, &x)) {
-		outcome = TX_SENT;
-		if (tx_post_one(conn, slot, &x) && tx_plan(conn, &x))
-			outcome = TX_MORE;
-	}
-	spin_unlock_bh(&conn->lock);
-	if (outcome == TX_IDLE || outcome == TX_MOVED)
-		smc_wr_slot_put(slot);
-	return outcome;
-}
-
-/*
- * Without a slot, wait for one. Return: true if the caller must retry, on another link, or on this
- * one if the connection came back: its failover may have removed it from the wait queue. On a
- * stopped link the next failover removes it.
- */
-static bool tx_queue_up(struct smc_conn *conn, struct smc_link *link)
-{
-	return !smc_link_add_waiter(link, conn) &&
-	       (rcu_access_pointer(conn->link) != link ||
-		!test_bit(SMC_WR_IS_STOPPED, &link->wr.flags));
-}
-
-/*
- * Post messages until none is due, or wait for a slot. Return: true if the caller must retry, on
- * another link or on this one.
- */
-static bool tx_drain(struct smc_conn *conn, struct smc_link *link, struct smc_wr_slot *slot)
-{
-	enum tx_outcome outcome = TX_MORE;
-
-	while (slot && outcome == TX_MORE) {
-		outcome = tx_post(conn, link, slot);
+	while (link && tx_plan(conn, &x)) {
+		slot = slot ?: tx_get_slot(conn, link);
+		if (!slot || !tx_post_one(conn, slot, &x))
+			return;
 		slot = NULL;
-		if (outcome == TX_MORE)
-			slot = smc_wr_slot_get(&link->wr, SMC_WR_DATA);
 	}
-	if (outcome == TX_MORE)
-		return tx_queue_up(conn, link);
-	return outcome == TX_MOVED;
+	if (slot)
+		smc_wr_slot_put(slot);
+}
+
+/* Post with a slot of a link for which the connection waited. Consumes the slot. */
+static void tx_resume_waiter(struct smc_conn *conn, struct smc_link *link, struct smc_wr_slot *slot)
+{
+	bool has_moved;
+
+	spin_lock_bh(&conn->lock);
+	has_moved = smc_conn_link(conn) != link;
+	if (!has_moved)
+		tx_post_due(conn, slot);
+	spin_unlock_bh(&conn->lock);
+	if (has_moved) {
+		smc_wr_slot_put(slot);
+		smc_tx_push(conn);
+	}
 }
 
 /*
- * Give free slots of a link to its waiters in order. For all that freed a slot or joined the queue.
+ * Give free slots of a link to its waiters in order. For all that freed a slot or joined the
+ * waiters. Expects an RCU read section.
  */
 static void tx_serve(struct smc_link *link)
 {
@@ -232,10 +220,25 @@ static void tx_serve(struct smc_link *link)
 			smc_wr_slot_put(slot);
 			continue;
 		}
-		if (tx_drain(conn, link, slot))
-			smc_tx_push(conn);
+		tx_resume_waiter(conn, link, slot);
 		smc_conn_put(conn);
 	}
+}
+
+/* Post what is due, then release conn->lock. */
+static void tx_push_unlock(struct smc_conn *conn)
+	__releases(&conn->lock)
+{
+	struct smc_link *link;
+
+	/* before a slot is taken, see smc_cdc_post() */
+	rcu_read_lock();
+	link = smc_conn_link(conn);
+	tx_post_due(conn, NULL);
+	spin_unlock_bh(&conn->lock);
+	if (link)
+		tx_serve(link);
+	rcu_read_unlock();
 }
 
 /**
@@ -250,20 +253,8 @@ static void tx_serve(struct smc_link *link)
  */
 void smc_tx_push(struct smc_conn *conn)
 {
-	struct smc_link *link, *next;
-	struct smc_wr_slot *slot;
-	bool has_moved;
-
-	rcu_read_lock();
-	for (link = rcu_dereference(conn->link); link; link = next) {
-		slot = NULL;
-		if (list_empty_careful(&link->waiters))
-			slot = smc_wr_slot_get(&link->wr, SMC_WR_DATA);
-		has_moved = slot ? tx_drain(conn, link, slot) : tx_queue_up(conn, link);
-		next = has_moved ? rcu_dereference(conn->link) : NULL;
-		tx_serve(link);
-	}
-	rcu_read_unlock();
+	spin_lock_bh(&conn->lock);
+	tx_push_unlock(conn);
 }
 
 /*
@@ -272,18 +263,21 @@ void smc_tx_push(struct smc_conn *conn)
  */
 static void smc_tx_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok)
 {
-	struct smc_link *link = smc_link_of(wr);
 	struct smc_conn *conn = tag->owner;
 	u32 events;
 
+	spin_lock_bh(&conn->lock);
 	events = smc_conn_tx_done(conn, tag->seq, tag->len, ok);
-	if (ok) {
+	if (!ok) {
+		spin_unlock_bh(&conn->lock);
+	} else {
+		tx_push_unlock(conn);
+		rcu_read_lock();
+		/* the connection may have left this link */
+		tx_serve(smc_link_of(wr));
+		rcu_read_unlock();
 		smc_errqueue_report(conn);
 		conn->ops.event(conn, events);
-		smc_tx_push(conn);
-		rcu_read_lock();
-		tx_serve(link);
-		rcu_read_unlock();
 	}
 	smc_conn_put(conn);
 }
@@ -299,8 +293,7 @@ void smc_tx_flush(struct smc_conn *conn)
 	spin_lock_bh(&conn->lock);
 	conn->tx_cork = false;
 	conn->tx_flush = conn->snd_geom.size && tx_unsent(conn);
-	spin_unlock_bh(&conn->lock);
-	smc_tx_push(conn);
+	tx_push_unlock(conn);
 }
 
 /**
@@ -319,8 +312,7 @@ void smc_tx_signal(struct smc_conn *conn, u8 conn_flags)
 	spin_lock_bh(&conn->lock);
 	smc_cdc_set_conn_flags(&conn->ctl, conn_flags);
 	conn->tx_cork = false;
-	spin_unlock_bh(&conn->lock);
-	smc_tx_push(conn);
+	tx_push_unlock(conn);
 }
 
 /* The limit for held back data is over, TMR-18. Drops the timer's reference. */
@@ -406,25 +398,25 @@ static u32 tx_lowat(const struct smc_conn *conn)
 }
 
 /* Unsent bytes, without the last one of an open urgent send. */
-static u32 tx_backlog(struct smc_conn *conn)
+static u32 tx_backlog(const struct smc_conn *conn)
 {
-	u32 unsent;
+	u32 unsent = tx_unsent(conn);
 
-	spin_lock_bh(&conn->lock);
-	unsent = tx_unsent(conn);
 	if (unsent && conn->ctl.tx_urg_is_open && !conn->ctl.tx_urg_last)
 		unsent--;
-	spin_unlock_bh(&conn->lock);
 	return unsent;
 }
 
 /* Number of bytes that may be copied into the ring now. */
 static u32 tx_room(struct smc_conn *conn)
 {
-	u32 room = smc_conn_writable(conn);
-	u32 backlog = tx_backlog(conn);
 	u32 lowat = tx_lowat(conn);
+	u32 room, backlog;
 
+	spin_lock_bh(&conn->lock);
+	room = smc_conn_room(conn);
+	backlog = tx_backlog(conn);
+	spin_unlock_bh(&conn->lock);
 	if (backlog >= lowat)
 		return 0;
 	return min(room, max(lowat - backlog, SMC_TX_LOWAT_MIN));
@@ -440,7 +432,8 @@ static u32 tx_room(struct smc_conn *conn)
  */
 bool smc_tx_is_writable(struct smc_conn *conn)
 {
-	return smc_conn_writable(conn) >= conn->snd_geom.size / 4 &&
+	guard(spinlock_bh)(&conn->lock);
+	return smc_conn_room(conn) >= conn->snd_geom.size / 4 &&
 	       2 * (u64)tx_backlog(conn) < tx_lowat(conn);
 }
 
@@ -499,7 +492,7 @@ static size_t tx_copy(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	return copied;
 }
 
-/* Publish the copied bytes as part of the stream. */
+/* Publish the copied bytes as part of the stream, and post what is due. */
 static void tx_publish(struct tx_call *call, size_t len)
 {
 	struct smc_conn *conn = call->conn;
@@ -523,10 +516,9 @@ static void tx_publish(struct tx_call *call, size_t len)
 		smc_cdc_end_urgent(&conn->ctl);
 	if (!msg_data_left(call->msg))
 		smc_errqueue_request(conn, call->tsflags);
-	spin_unlock_bh(&conn->lock);
+	tx_push_unlock(conn);
 	if (is_corked)
 		tx_arm_cork(conn);
-	smc_tx_push(conn);
 }
 
 /* A send() ended early: its last byte is the urgent one, or gets the stamp. */
@@ -538,10 +530,8 @@ static void tx_end_early(struct tx_call *call)
 	if (call->is_urgent)
 		smc_cdc_end_urgent(&conn->ctl);
 	smc_errqueue_request(conn, call->tsflags);
-	spin_unlock_bh(&conn->lock);
+	tx_push_unlock(conn);
 	smc_errqueue_report(conn);
-	if (call->is_urgent)
-		smc_tx_push(conn);
 }
 
 /* Control messages are those of TCP. */

@@ -341,9 +341,15 @@ static void core_post(struct core_conn *cc)
 	cc->conn->tx_inflight++;
 }
 
+static u32 core_tx_done(struct smc_conn *conn, u16 seq, u32 len, bool ok)
+{
+	guard(spinlock_bh)(&conn->lock);
+	return smc_conn_tx_done(conn, seq, len, ok);
+}
+
 static void core_complete(struct smc_conn *conn, u16 seq, bool ok)
 {
-	smc_conn_tx_done(conn, seq, 0, ok);
+	core_tx_done(conn, seq, 0, ok);
 	smc_conn_put(conn);
 }
 
@@ -1094,7 +1100,7 @@ static void rmb_15_rmb_20_its_owner_leaves_an_element_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_cdc_build(&conn->ctl, &none, &out), 0);
 	KUNIT_EXPECT_EQ(test, out.cons.off, conn->ctl.rx_cons.off);
 	conn->tx_inflight = 1;
-	smc_conn_tx_done(conn, out.seq, 0, true);
+	core_tx_done(conn, out.seq, 0, true);
 
 	KUNIT_EXPECT_EQ(test, memcmp(conn->rmbe.cpu, is, CORE_SIZE), 0);
 }
@@ -1801,11 +1807,11 @@ static void fail_04_what_is_in_flight_ends_first(struct kunit *test)
 	core_lose(one);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), one);
 	KUNIT_EXPECT_EQ(test, cc->conn->phase, SMC_CONN_LEAVING);
-	smc_conn_tx_done(cc->conn, 1, 0, true);
+	core_tx_done(cc->conn, 1, 0, true);
 	flush_work(&one->lgr->move_work);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(cc->conn->link), one);
 	/* with success or not */
-	smc_conn_tx_done(cc->conn, 2, 100, false);
+	core_tx_done(cc->conn, 2, 100, false);
 	KUNIT_EXPECT_FALSE(test, smc_conn_is_drained(cc->conn));
 	KUNIT_EXPECT_TRUE(test, smc_conn_has_inflight(cc->conn));
 	flush_work(&one->lgr->move_work);
@@ -1840,18 +1846,18 @@ static void api_04_a_round_trip_is_measured_by_one_message_at_a_time(struct kuni
 	began = rtt->began_ns;
 	core_time(cc, 2, 0);
 	KUNIT_EXPECT_EQ(test, rtt->began_ns, began);
-	smc_conn_tx_done(cc->conn, 2, 0, true);
+	core_tx_done(cc->conn, 2, 0, true);
 	KUNIT_EXPECT_EQ(test, rtt->min, 0);
-	smc_conn_tx_done(cc->conn, 1, 0, true);
+	core_tx_done(cc->conn, 1, 0, true);
 	mean = ewma_smc_rtt_read(&rtt->mean);
 	KUNIT_EXPECT_GE(test, mean, 5000 * USEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, rtt->min, mean);
 	/* it may have been retransmitted */
 	core_time(cc, 3, 50000);
-	smc_conn_tx_done(cc->conn, 3, 0, false);
+	core_tx_done(cc->conn, 3, 0, false);
 	KUNIT_EXPECT_EQ(test, ewma_smc_rtt_read(&rtt->mean), mean);
 	core_time(cc, 4, 100000);
-	smc_conn_tx_done(cc->conn, 4, 0, true);
+	core_tx_done(cc->conn, 4, 0, true);
 	KUNIT_EXPECT_GT(test, ewma_smc_rtt_read(&rtt->mean), mean);
 	KUNIT_EXPECT_GE(test, ewma_smc_rtt_var_read(&rtt->var), 90000 * USEC_PER_MSEC);
 	KUNIT_EXPECT_EQ(test, rtt->min, mean);
@@ -1879,10 +1885,10 @@ static void close_08_data_alone_is_waited_for(struct kunit *test)
 	cc->conn->ctl.tx_seq = 2;
 	KUNIT_EXPECT_FALSE(test, smc_conn_is_drained(cc->conn));
 	KUNIT_EXPECT_TRUE(test, smc_conn_has_inflight(cc->conn));
-	smc_conn_tx_done(cc->conn, 1, 100, true);
+	core_tx_done(cc->conn, 1, 100, true);
 	KUNIT_EXPECT_TRUE(test, smc_conn_is_drained(cc->conn));
 	KUNIT_EXPECT_FALSE(test, smc_conn_has_inflight(cc->conn));
-	smc_conn_tx_done(cc->conn, 2, 0, true);
+	core_tx_done(cc->conn, 2, 0, true);
 }
 
 /* C is due until it completes: if the link fails first, another link carries it. */
@@ -1902,7 +1908,7 @@ static void close_02_fail_12_the_last_word_is_owed_until_it_is_there(struct kuni
 	conn->tx_inflight = 1;
 	conn->phase = SMC_CONN_FINAL;
 	KUNIT_EXPECT_TRUE(test, smc_conn_owes_final(conn));
-	smc_conn_tx_done(conn, 1, 0, true);
+	core_tx_done(conn, 1, 0, true);
 	KUNIT_EXPECT_FALSE(test, smc_conn_owes_final(conn));
 	/* an aborted connection sends nothing */
 	conn->ctl.tx_conn_sent = 0;
@@ -1940,31 +1946,31 @@ static void rmb_30_close_02_nothing_is_owed_to_a_deleted_rmb(struct kunit *test)
 	}
 }
 
+static void core_wait(struct smc_link *link, struct smc_conn *conn)
+{
+	guard(spinlock_bh)(&conn->lock);
+	smc_link_add_waiter(link, conn);
+}
+
 /* A connection without a slot waits once, and only where slots will come back. */
-static void a_stopped_link_lets_nobody_wait(struct kunit *test)
+static void no_connection_waits_on_a_stopped_link(struct kunit *test)
 {
 	struct smc_link *one = core_client_up(test, 0x11);
-	struct smc_link *two = core_second(test, one);
 	struct core_conn *cc = core_join(test, one);
 	struct smc_conn *conn = cc->conn;
 	int refs = refcount_read(&conn->users);
 
-	rcu_read_lock();
-	KUNIT_EXPECT_TRUE(test, smc_link_add_waiter(one, conn));
-	KUNIT_EXPECT_TRUE(test, smc_link_add_waiter(one, conn));
-	/* it counts as waiting on any link; the pop checks which one */
-	KUNIT_EXPECT_TRUE(test, smc_link_add_waiter(two, conn));
+	core_wait(one, conn);
+	core_wait(one, conn);
 	KUNIT_EXPECT_EQ(test, refcount_read(&conn->users), refs + 1);
-	KUNIT_EXPECT_NULL(test, smc_link_pop_waiter(two));
 	KUNIT_EXPECT_PTR_EQ(test, smc_link_pop_waiter(one), conn);
+	KUNIT_EXPECT_NULL(test, smc_link_pop_waiter(one));
 	smc_conn_put(conn);
-	/* a connection is queued on its own link only */
-	KUNIT_EXPECT_FALSE(test, smc_link_add_waiter(two, conn));
 
 	smc_wr_stop(&one->wr);
-	KUNIT_EXPECT_FALSE(test, smc_link_add_waiter(one, conn));
+	core_wait(one, conn);
+	KUNIT_EXPECT_NULL(test, smc_link_pop_waiter(one));
 	KUNIT_EXPECT_EQ(test, refcount_read(&conn->users), refs);
-	rcu_read_unlock();
 }
 
 /* A lost link may take long to stop. A moving connection waits on the new one. */
@@ -1977,17 +1983,13 @@ static void fail_02_a_moving_connection_waits_on_the_new_link(struct kunit *test
 	int refs = refcount_read(&conn->users);
 
 	core_know_both(test, one, two);
-	rcu_read_lock();
-	KUNIT_EXPECT_TRUE(test, smc_link_add_waiter(one, conn));
-	rcu_read_unlock();
+	core_wait(one, conn);
 	core_lose(one);
 	KUNIT_ASSERT_PTR_EQ(test, rcu_access_pointer(conn->link), two);
 	KUNIT_EXPECT_EQ(test, refcount_read(&conn->users), refs);
-	rcu_read_lock();
 	KUNIT_EXPECT_NULL(test, smc_link_pop_waiter(one));
-	KUNIT_EXPECT_TRUE(test, smc_link_add_waiter(two, conn));
+	core_wait(two, conn);
 	KUNIT_EXPECT_PTR_EQ(test, smc_link_pop_waiter(two), conn);
-	rcu_read_unlock();
 	smc_conn_put(conn);
 }
 
@@ -2354,7 +2356,7 @@ static void core_post_msg(struct core_conn *cc)
 static void core_complete_msg(struct core_conn *cc)
 {
 	while (cc->conn->tx_inflight)
-		smc_conn_tx_done(cc->conn, cc->conn->ctl.tx_seq, 0, true);
+		core_tx_done(cc->conn, cc->conn->ctl.tx_seq, 0, true);
 }
 
 /* Four connections on one link, all with messages sent, and a second link comes up. */
@@ -2658,7 +2660,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(close_08_data_alone_is_waited_for),
 	KUNIT_CASE(close_02_fail_12_the_last_word_is_owed_until_it_is_there),
 	KUNIT_CASE(rmb_30_close_02_nothing_is_owed_to_a_deleted_rmb),
-	KUNIT_CASE(a_stopped_link_lets_nobody_wait),
+	KUNIT_CASE(no_connection_waits_on_a_stopped_link),
 	KUNIT_CASE(fail_02_a_moving_connection_waits_on_the_new_link),
 	KUNIT_CASE(lg_21_a_link_without_the_peers_key_is_not_chosen),
 	KUNIT_CASE(fail_10_each_message_that_is_due_has_its_time),
