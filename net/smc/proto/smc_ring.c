@@ -97,9 +97,10 @@ void smc_ring_plan(struct smc_geom src, struct smc_cursor sent,
  * smc_ring_is_held_back() - decide whether data waits before it is sent
  * @h: state of the send ring, the window and the socket options
  *
- * Nagle: up to half a ring waits for the completion of the message in flight; if none is in
- * flight, it is sent (TX-06). TCP_NODELAY disables this (TX-08). Corked data waits for half a
- * ring or a timer (TX-07), even with TCP_NODELAY, as with TCP. If the window is smaller than the
+ * Up to half a ring waits for the completion of the message in flight; if none is in flight, it
+ * is sent (TX-06). Also with TCP_NODELAY (TX-08): the completion comes from the peer's RNIC and
+ * waits for no application, so this is TCP's autocorking and not Nagle's algorithm. Corked data
+ * waits for half a ring or a timer (TX-07), as with TCP. If the window is smaller than the
  * data and than a tenth of the peer's ring, data waits for the message in flight, even if
  * flushed: otherwise a slow reader would cost one message per few bytes. Urgent data never waits.
  * RFC 7609 Section 4.5.2.
@@ -117,9 +118,7 @@ bool smc_ring_is_held_back(const struct smc_ring_hold *h)
 		return false;
 	if (h->is_corked)
 		return h->unsent < h->ring / 2;
-	if (!h->is_inflight || h->is_nodelay)
-		return false;
-	return h->unsent <= min(h->ring / 2, h->most);
+	return h->is_inflight && h->unsent <= min(h->ring / 2, h->most);
 }
 
 /**

@@ -52,7 +52,6 @@ struct smc_ring_hold {
 	u32	peer_ring;	/* capacity of the peer's element */
 	bool	is_inflight;	/* a message is in flight */
 	bool	is_corked;	/* MSG_MORE or TCP_CORK, timer not expired */
-	bool	is_nodelay;	/* TCP_NODELAY */
 	bool	is_urgent;	/* the data contains an urgent byte */
 	bool	is_flushed;	/* flushed by a timer or by the caller */
 };

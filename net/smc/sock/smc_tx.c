@@ -64,7 +64,6 @@ static bool tx_is_held_back(const struct smc_conn *conn, u32 unsent)
 		.peer_ring = smc_geom_space(conn->ctl.tx_geom),
 		.is_inflight = conn->tx_inflight,
 		.is_corked = conn->tx_cork,
-		.is_nodelay = tcp_sk(conn->sk)->nonagle & TCP_NAGLE_OFF,
 		.is_urgent = conn->ctl.tx_urg_left,
 		.is_flushed = conn->tx_flush,
 	};

@@ -496,22 +496,18 @@ static void tx_07_corked_data_waits_for_half_a_ring_or_the_timer(struct kunit *t
 		  { .unsent = 1, .is_corked = true, .is_flushed = true }, false },
 		{ "an urgent byte",
 		  { .unsent = 1, .is_corked = true, .is_urgent = true }, false },
-		{ "Nagle off does not pull the cork",
-		  { .unsent = 1, .is_corked = true, .is_nodelay = true }, true },
 	};
 
 	run_hold_rows(test, rows, ARRAY_SIZE(rows));
 }
 
-static void tx_08_nagle_off_never_waits(struct kunit *test)
+static void tx_08_no_data_waits_with_autocorking_off(struct kunit *test)
 {
-	static const struct hold_row rows[] = {
-		{ "a byte", { .unsent = 1, .is_nodelay = true }, false },
-		{ "a byte behind a message",
-		  { .unsent = 1, .is_nodelay = true, .is_inflight = true }, false },
-	};
+	struct smc_ring_hold hold = { .unsent = 1, .ring = 65536, .is_inflight = true };
 
-	run_hold_rows(test, rows, ARRAY_SIZE(rows));
+	KUNIT_EXPECT_FALSE(test, smc_ring_is_held_back(&hold));
+	hold.most = 1;
+	KUNIT_EXPECT_TRUE(test, smc_ring_is_held_back(&hold));
 }
 
 /* A reader of few bytes at a time opens the window in small steps. */
@@ -524,9 +520,6 @@ static void tx_07_win_08_crumbs_wait_for_the_message_in_flight(struct kunit *tes
 		{ "whatever has waited",
 		  { .unsent = 65535, .is_inflight = true, .window = 64,
 		    .peer_ring = 65532, .is_flushed = true }, true },
-		{ "whatever Nagle says",
-		  { .unsent = 65535, .is_inflight = true, .window = 64,
-		    .peer_ring = 65532, .is_nodelay = true }, true },
 		{ "less than a tenth",
 		  { .unsent = 65535, .is_inflight = true, .window = 6552,
 		    .peer_ring = 65532 }, true },
@@ -537,7 +530,7 @@ static void tx_07_win_08_crumbs_wait_for_the_message_in_flight(struct kunit *tes
 		  { .unsent = 65535, .window = 64, .peer_ring = 65532 }, false },
 		{ "room for all there is",
 		  { .unsent = 64, .is_inflight = true, .window = 64,
-		    .peer_ring = 65532, .is_nodelay = true }, false },
+		    .peer_ring = 65532, .is_flushed = true }, false },
 		{ "an urgent byte",
 		  { .unsent = 65535, .is_inflight = true, .window = 64,
 		    .peer_ring = 65532, .is_urgent = true }, false },
@@ -563,7 +556,7 @@ static struct kunit_case smc_ring_cases[] = {
 	KUNIT_CASE(plan_respects_the_limit),
 	KUNIT_CASE(tx_06_data_waits_only_for_a_message_in_flight),
 	KUNIT_CASE(tx_07_corked_data_waits_for_half_a_ring_or_the_timer),
-	KUNIT_CASE(tx_08_nagle_off_never_waits),
+	KUNIT_CASE(tx_08_no_data_waits_with_autocorking_off),
 	KUNIT_CASE(tx_07_win_08_crumbs_wait_for_the_message_in_flight),
 	KUNIT_CASE(win_03_plenty_of_window_needs_no_update),
 	KUNIT_CASE(win_04_small_gain_needs_no_update),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """A link that is cut silently under a trickle of data is detected.
 
-With TCP_NODELAY something is posted every few milliseconds, and the rings do not fill.
+Without coalescing something is posted every few milliseconds, and the rings do not fill.
 Soft-RoCE restarts its acknowledgment timer with each post, and would detect the cut only
 when the rings are full, after most of a minute. The module detects that nothing
 completes: there is no TEST LINK, and the scenario waits for a quarter of that minute.
@@ -26,7 +26,7 @@ def run(t):
     from smcvm.links import Streams, several
     # posts come faster than the RNIC's attempts, and the machines keep up with them
     several(t, rdma_ack_exponent=t.pick(15, 17), rdma_retries=t.pick(6, 1),
-            smcr_testlink_time=0)
+            smcr_testlink_time=0, autocorking_size=0)
     trickle = {"count": 2, "piece": 100, "pause": 0.08 * t.slow, "is_nodelay": True}
     x = Streams(t, PORT, **trickle)
     x.have(2)
