@@ -30,19 +30,25 @@ static void cdc_fill_write(struct smc_conn *conn, struct smc_link *link,
 			   const struct smc_xfer_part *part, struct smc_wr_write *write)
 {
 	const struct smc_buf_elem *ring = &conn->sndbuf;
-	u64 iova = smc_buf_elem_iova(ring);
+	u64 from = smc_buf_elem_iova(ring);
 	int i;
 
 	write->raddr = conn->peer_addr + part->off;
 	write->rkey = conn->peer_rkey;
 	write->nr_sge = part->nr_src;
+	write->is_inline = part->len <= link->wr.max_inline;
+	/* copied while posting, so this is the CPU's address */
+	if (write->is_inline)
+		from = (uintptr_t)ring->cpu;
 	for (i = 0; i < part->nr_src; i++) {
 		const struct smc_seg *src = &part->src[i];
 
-		write->sge[i].addr = iova + src->off;
+		write->sge[i].addr = from + src->off;
 		write->sge[i].length = src->len;
 		write->sge[i].lkey = smc_buf_lkey(ring->buf, link->index);
-		smc_buf_sync_for_device(ring, &link->wr, link->index, src->off, src->len);
+		if (!write->is_inline)
+			smc_buf_sync_for_device(ring, &link->wr, link->index, src->off,
+						src->len);
 	}
 }
 

@@ -163,7 +163,7 @@ static void smc_wr_qp_event(struct ib_event *event, void *context)
  * @class: SMC_WR_DATA or SMC_WR_CTRL. Connections wait for data slots and are woken only by
  *	   the completion of a CDC, so other messages must not take all of them.
  *
- * The first 44 bytes of the message are zeroed. There are no WRITEs and no done function.
+ * The poster writes the whole message. There are no WRITEs and no done function.
  *
  * Context: Any context but hard interrupt. Takes wr->lock.
  * Return: the slot, for smc_wr_post() or smc_wr_slot_put(); NULL if there is none or
@@ -183,7 +183,6 @@ struct smc_wr_slot *smc_wr_slot_get(struct smc_wr *wr, enum smc_wr_class class)
 		list_del(&slot->node);
 		wr->nr_free[class]--;
 	}
-	memset(slot->msg, 0, SMC_WR_MSG_LEN);
 	slot->len = SMC_WR_MSG_LEN;
 	memset(&slot->tag, 0, sizeof(slot->tag));
 	slot->nr_writes = 0;
@@ -427,6 +426,8 @@ static const struct ib_send_wr *smc_wr_build(struct smc_wr_chain *chain,
 		rdma->wr.sg_list = write->sge;
 		rdma->wr.num_sge = write->nr_sge;
 		rdma->wr.opcode = IB_WR_RDMA_WRITE;
+		if (write->is_inline)
+			rdma->wr.send_flags = IB_SEND_INLINE;
 		rdma->remote_addr = write->raddr;
 		rdma->rkey = write->rkey;
 		next = &rdma->wr;
@@ -830,11 +831,15 @@ static int smc_wr_try_qp(struct smc_wr *wr, u32 max_inline)
 
 static int smc_wr_create_qp(struct smc_wr *wr)
 {
-	int rc;
+	static const u32 sizes[] = { SMC_WR_INLINE, SMC_WR_MSG_LEN, 0 };
+	int rc = -ENOMEM;
+	unsigned int i;
 
-	rc = smc_wr_try_qp(wr, SMC_WR_MSG_LEN);
-	if (rc && rc != -ENOMEM)
-		rc = smc_wr_try_qp(wr, 0);
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		rc = smc_wr_try_qp(wr, sizes[i]);
+		if (!rc || rc == -ENOMEM)
+			break;
+	}
 	return rc;
 }
 

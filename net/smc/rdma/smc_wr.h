@@ -15,6 +15,7 @@
 #include "rdma/smc_ib.h"
 
 #define SMC_WR_MSG_LEN		44	/* every CDC and LLC message, LLC-01; but ... */
+#define SMC_WR_INLINE		256	/* little data goes with the WRITE, if the device can */
 #define SMC_WR_LONG_LEN		128	/* ... of version 2 in LLC's slots ... */
 #define SMC_WR_RECV_MAX		4160	/* ... and this with a page for the rest */
 #define SMC_WR_MAX_WRITES	2	/* destination ring wraps once */
@@ -77,6 +78,7 @@ struct smc_wr_write {		/* one RDMA WRITE of a chain */
 	u64 raddr;
 	u32 rkey;
 	u8 nr_sge;
+	bool is_inline;	/* at most @max_inline bytes; addresses of the CPU */
 	struct ib_sge sge[SMC_WR_MAX_SGE];
 };
 
@@ -88,7 +90,7 @@ struct smc_wr_write {		/* one RDMA WRITE of a chain */
  * @wr: the queues it belongs to
  * @class: which pool it came from
  * @tag: passed to @tag.done after the slot has been given back
- * @msg: the message, in a DMA-mapped page; smc_wr_slot_get() zeroes the first 44 bytes
+ * @msg: the message, in a DMA-mapped page
  * @len: its length; 44 unless the poster sets another
  * @room: its maximum length
  * @msg_dma: DMA address of @msg

@@ -119,15 +119,77 @@ static void a_posted_message_has_a_reference(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn->users), 1);
 }
 
+/* Ten bytes around the end of the send ring. */
+static void little_data_is_posted_inline(struct kunit *test)
+{
+	struct smc_wr_slot *slot = kunit_kzalloc(test, sizeof(*slot), GFP_KERNEL);
+	struct smc_buf *buf = kunit_kzalloc(test, sizeof(*buf), GFP_KERNEL);
+	struct cdc_lab *lab = test->priv;
+	struct smc_conn *conn = lab->conn;
+	struct smc_cursor first;
+	struct smc_xfer x;
+	u8 ring[1];
+
+	KUNIT_ASSERT_NOT_NULL(test, slot);
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	slot->wr = &lab->link.wr;
+	slot->msg = lab->wire;
+	conn->sndbuf.buf = buf;
+	conn->sndbuf.cpu = ring;
+	lab->link.wr.max_inline = 10;
+	first = smc_cursor_advance(conn->snd_geom, conn->tx_sent, CDC_ELEMENT - 6);
+	conn->tx_sent = first;
+	conn->tx_prep = smc_cursor_advance(conn->snd_geom, first, 10);
+	spin_lock_bh(&conn->lock);
+	smc_cdc_plan(&conn->ctl, conn->snd_geom, conn->tx_sent, conn->tx_prep, &x);
+	KUNIT_EXPECT_EQ(test, smc_cdc_post(conn, slot, &x), 0);
+	spin_unlock_bh(&conn->lock);
+	KUNIT_EXPECT_EQ(test, slot->nr_writes, 1);
+	KUNIT_EXPECT_TRUE(test, slot->write[0].is_inline);
+	KUNIT_EXPECT_EQ(test, slot->write[0].nr_sge, 2);
+	KUNIT_EXPECT_EQ(test, slot->write[0].sge[0].addr, (uintptr_t)ring + CDC_ELEMENT - 6);
+	KUNIT_EXPECT_EQ(test, slot->write[0].sge[1].addr, (uintptr_t)ring);
+	conn->sndbuf.buf = NULL;
+	smc_conn_put(conn);
+}
+
+static void cdc_receive_msg(struct cdc_lab *lab, struct smc_cdc_msg *msg)
+{
+	u8 wire[SMC_CDC_LEN];
+
+	smc_cdc_encode(msg, wire);
+	smc_cdc_rx(&lab->link.wr, wire, sizeof(wire));
+}
+
+/* A new window without data to send is no reason to push. */
+static void a_window_is_an_event_where_data_waits(struct kunit *test)
+{
+	struct cdc_lab *lab = test->priv;
+	struct smc_conn *conn = lab->conn;
+	struct smc_cdc_msg msg = { .token = 7, .seq = 1 };
+
+	msg.prod = conn->ctl.rx_prod;
+	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, 2);
+	conn->tx_sent = conn->tx_prep;
+	conn->ctl.tx_prod = smc_cursor_advance(conn->ctl.tx_geom, conn->ctl.tx_prod, 2);
+	msg.cons = smc_cursor_advance(conn->ctl.tx_geom, conn->ctl.tx_cons, 1);
+	cdc_receive_msg(lab, &msg);
+	KUNIT_EXPECT_EQ(test, cdc_told, 0U);
+
+	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, 1);
+	msg.seq++;
+	msg.cons = conn->ctl.tx_prod;
+	cdc_receive_msg(lab, &msg);
+	KUNIT_EXPECT_EQ(test, cdc_told, SMC_EV_SPACE);
+}
+
 static void cdc_receive(struct cdc_lab *lab, u32 token)
 {
 	struct smc_cdc_msg msg = { .token = token, .seq = 1, .conn_flags = SMC_CDC_DONE };
-	u8 wire[SMC_CDC_LEN];
 
 	msg.prod = lab->conn->ctl.rx_prod;
 	msg.cons = lab->conn->ctl.tx_cons;
-	smc_cdc_encode(&msg, wire);
-	smc_cdc_rx(&lab->link.wr, wire, sizeof(wire));
+	cdc_receive_msg(lab, &msg);
 }
 
 static void cdc_09_a_message_has_one_while_it_is_applied(struct kunit *test)
@@ -143,6 +205,8 @@ static void cdc_09_a_message_has_one_while_it_is_applied(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(a_posted_message_has_a_reference),
+	KUNIT_CASE(little_data_is_posted_inline),
+	KUNIT_CASE(a_window_is_an_event_where_data_waits),
 	KUNIT_CASE(cdc_09_a_message_has_one_while_it_is_applied),
 	{}
 };
