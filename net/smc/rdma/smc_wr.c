@@ -662,7 +662,8 @@ int smc_wr_register(struct smc_wr *wr, struct ib_mr *mr, int access)
 /* Queue sizes that the device supports. */
 static int smc_wr_size(struct smc_wr *wr, const struct ib_device_attr *attrs)
 {
-	int room = min(attrs->max_qp_wr, attrs->max_cqe) - SMC_WR_DRAIN;
+	/* one CQ for both queues */
+	int room = min(attrs->max_qp_wr, attrs->max_cqe / 2) - SMC_WR_DRAIN;
 	int slots = (room - SMC_WR_REGS) / SMC_WR_PER_SLOT;
 
 	if (attrs->max_send_sge < SMC_WR_MAX_SGE ||
@@ -773,32 +774,22 @@ static u32 smc_wr_send_depth(const struct smc_wr *wr)
 	return wr->nr_slots * SMC_WR_PER_SLOT + SMC_WR_REGS + SMC_WR_DRAIN;
 }
 
-/*
- * As deep as the queues they serve: a flushed queue pair may complete unsignalled requests,
- * too. Both use one vector, so that one CPU handles both.
- */
-static int smc_wr_create_cqs(struct smc_wr *wr)
+static u32 smc_wr_recv_depth(const struct smc_wr *wr)
 {
-	struct ib_device *ibdev = wr->end.dev->ibdev;
-	int vector = smc_ib_next_vector(&wr->end);
-
-	wr->send_cq = ib_alloc_cq(ibdev, wr, smc_wr_send_depth(wr), vector,
-				  SMC_WR_POLL);
-	if (IS_ERR(wr->send_cq))
-		return PTR_ERR(wr->send_cq);
-	wr->recv_cq = ib_alloc_cq(ibdev, wr, wr->nr_recvs + SMC_WR_DRAIN,
-				  vector, SMC_WR_POLL);
-	if (IS_ERR(wr->recv_cq)) {
-		ib_free_cq(wr->send_cq);
-		return PTR_ERR(wr->recv_cq);
-	}
-	return 0;
+	return wr->nr_recvs + SMC_WR_DRAIN;
 }
 
-static void smc_wr_free_cqs(struct smc_wr *wr)
+/*
+ * As deep as both queues: a flushed queue pair may complete unsignalled requests, too. One event
+ * serves a message and the acknowledgements that come with it.
+ */
+static int smc_wr_create_cq(struct smc_wr *wr)
 {
-	ib_free_cq(wr->recv_cq);
-	ib_free_cq(wr->send_cq);
+	int depth = smc_wr_send_depth(wr) + smc_wr_recv_depth(wr);
+
+	wr->cq = ib_alloc_cq(wr->end.dev->ibdev, wr, depth, smc_ib_next_vector(&wr->end),
+			     SMC_WR_POLL);
+	return PTR_ERR_OR_ZERO(wr->cq);
 }
 
 static int smc_wr_try_qp(struct smc_wr *wr, u32 max_inline)
@@ -806,11 +797,11 @@ static int smc_wr_try_qp(struct smc_wr *wr, u32 max_inline)
 	struct ib_qp_init_attr attr = {
 		.event_handler = smc_wr_qp_event,
 		.qp_context = wr,
-		.send_cq = wr->send_cq,
-		.recv_cq = wr->recv_cq,
+		.send_cq = wr->cq,
+		.recv_cq = wr->cq,
 		.cap = {
 			.max_send_wr = smc_wr_send_depth(wr),
-			.max_recv_wr = wr->nr_recvs + SMC_WR_DRAIN,
+			.max_recv_wr = smc_wr_recv_depth(wr),
 			.max_send_sge = SMC_WR_MAX_SGE,
 			.max_recv_sge = SMC_WR_RECV_SGE,
 			.max_inline_data = max_inline,
@@ -901,12 +892,12 @@ int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
 		rc = PTR_ERR(wr->pd);
 		goto unmap;
 	}
-	rc = smc_wr_create_cqs(wr);
+	rc = smc_wr_create_cq(wr);
 	if (rc)
 		goto dealloc_pd;
 	rc = smc_fault_is_due(SMC_FAULT_QP) ? -ENOMEM : smc_wr_create_qp(wr);
 	if (rc)
-		goto free_cqs;
+		goto free_cq;
 	rc = smc_ib_qp_init(wr->qp, end);
 	if (rc)
 		goto destroy_qp;
@@ -925,8 +916,8 @@ stop:
 	return rc;
 destroy_qp:
 	ib_destroy_qp(wr->qp);
-free_cqs:
-	smc_wr_free_cqs(wr);
+free_cq:
+	ib_free_cq(wr->cq);
 dealloc_pd:
 	ib_dealloc_pd(wr->pd);
 unmap:
@@ -1006,7 +997,7 @@ static void smc_wr_reap(struct smc_wr *wr)
 	struct smc_wr_reg *reg;
 
 	ib_destroy_qp(wr->qp);
-	smc_wr_free_cqs(wr);
+	ib_free_cq(wr->cq);
 	wr->qp = NULL;
 
 	while ((reg = smc_wr_reg_take(wr)))
@@ -1073,7 +1064,7 @@ void smc_wr_destroy(struct smc_wr *wr)
 		     wr->nr_slots);
 	if (wr->qp) {
 		ib_destroy_qp(wr->qp);
-		smc_wr_free_cqs(wr);
+		ib_free_cq(wr->cq);
 		wr->qp = NULL;
 	}
 	ib_dealloc_pd(wr->pd);

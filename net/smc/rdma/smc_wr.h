@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The queues of one link: send slots, receives, the completion queues and the RC
+ * The queues of one link: send slots, receives, the completion queue and the RC
  * queue pair itself. Handles bytes and work requests, not messages.
  */
 #ifndef SMC_WR_H
@@ -166,8 +166,7 @@ enum smc_wr_flag {
  * @stall: detects sends that do not complete
  * @nr_done: SENDs that have completed, well or not; written in completion context
  * @pd: one per link, RMB-06, AMB-18
- * @send_cq: completions of sends, writes and registrations
- * @recv_cq: completions of receives
+ * @cq: completions of both queues
  * @qp: the RC queue pair; NULL once smc_wr_destroy(), or smc_wr_stop() after a refused change
  *	of state, has destroyed it
  * @max_inline: bytes the device takes inline, 0 or at least SMC_WR_MSG_LEN
@@ -200,8 +199,7 @@ struct smc_wr {
 	struct smc_wr_stall stall;
 	unsigned int nr_done;
 	struct ib_pd *pd;
-	struct ib_cq *send_cq;
-	struct ib_cq *recv_cq;
+	struct ib_cq *cq;
 	struct ib_qp *qp;
 	u32 max_inline;
 	u32 max_pages;
