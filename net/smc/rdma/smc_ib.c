@@ -16,7 +16,8 @@
  * Ports:
  *   A port's state is queried once and cached until a device event or a new MTU of a
  *   network device. A query is slow: some devices ask their firmware, soft-RoCE takes
- *   RTNL. No handshake should wait for that.
+ *   RTNL. No handshake should wait for that. The number of GIDs is cached with it, since
+ *   each change of a table is a device event, too.
  *
  * Events:
  *   A device event names at most a port, and its handler may run in any context. The
@@ -41,6 +42,7 @@
 #include "rdma/smc_netdev.h"
 
 #define SMC_IB_NO_VLAN		0xffff	/* from rdma_read_gid_l2_fields() */
+#define SMC_IB_MAX_GIDS		256	/* smc_ib_end.sgid_index */
 #define SMC_IB_MAX_RETRIES	6	/* 7 means no limit on soft-RoCE */
 #define SMC_IB_RNR_RETRIES	7	/* no limit: a slow receiver is no fault */
 #define SMC_IB_RNR_TIMER	5	/* 0.06 ms */
@@ -64,37 +66,49 @@ static void smc_ib_put(struct smc_ib_dev *dev)
 		complete(&dev->released);
 }
 
+/* The number of GIDs to look at. Tables are large, and their entries fill from the front. */
+static u16 smc_ib_count_gids(struct ib_device *ibdev, u8 port)
+{
+	int n = min(ibdev->port_data[port].immutable.gid_tbl_len, SMC_IB_MAX_GIDS);
+	const struct ib_gid_attr *attr;
+
+	for (; n; n--) {
+		attr = rdma_get_gid_attr(ibdev, port, n - 1);
+		if (IS_ERR(attr))
+			continue;
+		rdma_put_gid_attr(attr);
+		break;
+	}
+	return n;
+}
+
 /*
- * The event count is read before the query, so a state that an event overtook is not
- * cached as newer than the event.
+ * Query a port, or copy the cached result. The event count is read before the query, so a
+ * state that an event overtook is not cached as newer than the event. Return: true if active.
  */
-static bool smc_ib_port_is_active(struct smc_ib_dev *dev, u8 port, enum ib_mtu *mtu)
+static bool smc_ib_get_port(struct smc_ib_dev *dev, u8 port, struct smc_ib_port *now)
 {
 	struct smc_ib_port *cache = &dev->ports[port - 1];
 	/* pairs with the atomic_inc_return_release() of the event handlers */
 	int event = atomic_read_acquire(&smc_ib_nr_events);
 	struct ib_port_attr attr;
-	unsigned long flags;
-	bool is_active;
 
-	spin_lock_irqsave(&dev->lock, flags);
-	if (cache->is_known && cache->event == event)
-		goto known;
-	spin_unlock_irqrestore(&dev->lock, flags);
+	scoped_guard(spinlock_irqsave, &dev->lock) {
+		*now = *cache;
+	}
+	if (now->is_known && now->event == event)
+		return now->is_active;
 
 	if (ib_query_port(dev->ibdev, port, &attr))
 		return false;
-	spin_lock_irqsave(&dev->lock, flags);
-	cache->event = event;
-	cache->is_known = true;
-	cache->is_active = attr.state == IB_PORT_ACTIVE;
-	cache->mtu = attr.active_mtu;
-known:
-	is_active = cache->is_active;
-	if (mtu)
-		*mtu = cache->mtu;
-	spin_unlock_irqrestore(&dev->lock, flags);
-	return is_active;
+	*now = (struct smc_ib_port){
+		.is_known = true, .event = event, .is_active = attr.state == IB_PORT_ACTIVE,
+		.mtu = attr.active_mtu, .nr_gids = smc_ib_count_gids(dev->ibdev, port),
+	};
+	scoped_guard(spinlock_irqsave, &dev->lock) {
+		*cache = *now;
+	}
+	return now->is_active;
 }
 
 /* Any context. */
@@ -277,18 +291,17 @@ static unsigned int smc_ib_gid_rank(const struct ib_gid_attr *attr,
 }
 
 /*
- * Sets GID, index, MAC, VLAN and type of @end from the best GID of its port. Among
- * equals the lowest index wins, so the choice is deterministic.
+ * Sets GID, index, MAC, VLAN and type of @end from the best of the first @nr GIDs of its
+ * port. Among equals the lowest index wins, so the choice is deterministic.
  */
-static int smc_ib_choose_gid(struct ib_device *ibdev,
+static int smc_ib_choose_gid(struct ib_device *ibdev, unsigned int nr,
 			     const struct smc_ib_criteria *crit,
 			     struct smc_ib_end *end)
 {
-	int n = min(ibdev->port_data[end->port].immutable.gid_tbl_len, 256);
 	unsigned int best = 0;
-	int i;
+	unsigned int i;
 
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < nr; i++) {
 		const struct ib_gid_attr *attr;
 		unsigned int rank;
 		u8 mac[ETH_ALEN];
@@ -317,6 +330,7 @@ static int smc_ib_try_port(struct smc_ib_dev *dev, u8 port,
 {
 	struct ib_device *ibdev = dev->ibdev;
 	struct net_device *ndev;
+	struct smc_ib_port now;
 
 	if (!rdma_protocol_roce(ibdev, port))
 		return -ENODEV;
@@ -325,9 +339,10 @@ static int smc_ib_try_port(struct smc_ib_dev *dev, u8 port,
 	if (ndev != crit->own)
 		return -ENODEV;
 	end->port = port;
-	if (!smc_ib_port_is_active(dev, port, &end->mtu))
+	if (!smc_ib_get_port(dev, port, &now))
 		return -ENETDOWN;
-	return smc_ib_choose_gid(ibdev, crit, end);
+	end->mtu = now.mtu;
+	return smc_ib_choose_gid(ibdev, now.nr_gids, crit, end);
 }
 
 /* True if the device works and RDMA shares it with @net. */
@@ -566,6 +581,7 @@ int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16])
 	};
 	struct smc_ib_end other = *end;
 	struct net_device *ndev;
+	struct smc_ib_port now;
 	int rc;
 
 	if (smc_ib_gids_match(end, peer_gid))
@@ -576,7 +592,8 @@ int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16])
 		return -EADDRNOTAVAIL;
 	crit.ndev = ndev;
 	crit.own = ndev;
-	rc = smc_ib_choose_gid(end->dev->ibdev, &crit, &other);
+	smc_ib_get_port(end->dev, end->port, &now);
+	rc = smc_ib_choose_gid(end->dev->ibdev, now.nr_gids, &crit, &other);
 	dev_put(ndev);
 	if (rc)
 		return -EADDRNOTAVAIL;
@@ -661,8 +678,9 @@ int smc_ib_end_ifindex(const struct smc_ib_end *end, const struct net *net)
 bool smc_ib_end_is_up(const struct smc_ib_end *end)
 {
 	const struct ib_gid_attr *attr;
+	struct smc_ib_port now;
 
-	if (!smc_ib_port_is_active(end->dev, end->port, NULL))
+	if (!smc_ib_get_port(end->dev, end->port, &now))
 		return false;
 	attr = smc_ib_end_attr(end);
 	if (IS_ERR(attr))
@@ -911,10 +929,10 @@ static int smc_ib_port_mac(struct smc_ib_dev *dev, u8 port, u8 mac[ETH_ALEN])
 {
 	struct ib_device *ibdev = dev->ibdev;
 	const struct ib_gid_attr *attr;
+	struct smc_ib_port now;
 	int rc;
 
-	if (!rdma_protocol_roce(ibdev, port) ||
-	    !smc_ib_port_is_active(dev, port, NULL))
+	if (!rdma_protocol_roce(ibdev, port) || !smc_ib_get_port(dev, port, &now))
 		return -ENODEV;
 	attr = rdma_get_gid_attr(ibdev, port, 0);
 	if (IS_ERR(attr))

@@ -38,12 +38,14 @@ struct smc_ib_watch {
  * struct smc_ib_port - cached state of a port
  * @is_known: the port has been queried
  * @is_active: its state was active
+ * @nr_gids: number of entries up to the last GID of its table
  * @mtu: its active path MTU
  * @event: event count taken before the query
  */
 struct smc_ib_port {
 	bool is_known;
 	bool is_active;
+	u16 nr_gids;
 	enum ib_mtu mtu;
 	int event;
 };
