@@ -949,11 +949,27 @@ void smc_conn_drop(struct smc_conn *conn)
 	kfree_rcu(conn, rcu);
 }
 
+/*
+ * Bytes of the element that may not be zero. A peer that closed has announced all that it wrote.
+ * The wrap number returns to 0 only when more than a ring was read.
+ */
+static u32 conn_dirty_bytes(const struct smc_conn *conn)
+{
+	const struct smc_cdc_ctl *ctl = &conn->ctl;
+
+	lockdep_assert_held(&conn->lock);
+	if ((ctl->rx_conn_flags & SMC_CDC_FINAL) != SMC_CDC_CLOSED || ctl->rx_prod.wrap ||
+	    conn->rx_total >= conn->rmbe.size)
+		return conn->rmbe.size;
+	return max_t(u32, ctl->rx_prod.off, SMC_EYE_CATCHER_LEN);
+}
+
 static void conn_release_rings(struct smc_conn *conn, struct smc_link_group *lgr)
 {
 	guard(spinlock_bh)(&conn->lock);
 	smc_mem_uncharge(&conn->account, conn->rmbe.size + conn->sndbuf.size);
 	/* nothing is charged any more */
+	conn->rmbe.dirty = conn_dirty_bytes(conn);
 	if (conn->is_peer_done)
 		smc_buf_put(&lgr->rmbs, &conn->rmbe);
 	else

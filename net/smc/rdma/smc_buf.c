@@ -142,9 +142,9 @@ static struct smc_buf *smc_buf_best_fit(const struct smc_buf_pool *pool,
 	return best;
 }
 
-/* Returns true if the element may hold data of an earlier connection. */
-static bool smc_buf_take(struct smc_buf_pool *pool, struct smc_buf *buf,
-			 struct smc_buf_elem *elem)
+/* Returns how many bytes of the element may hold data of an earlier connection. */
+static u32 smc_buf_take(struct smc_buf_pool *pool, struct smc_buf *buf,
+			struct smc_buf_elem *elem)
 {
 	unsigned int i = find_first_zero_bit(buf->used, buf->nr_elems);
 
@@ -156,8 +156,9 @@ static bool smc_buf_take(struct smc_buf_pool *pool, struct smc_buf *buf,
 	elem->buf = buf;
 	elem->cpu = buf->cpu + (size_t)i * buf->elem_size;
 	elem->size = buf->elem_size;
+	elem->dirty = buf->elem_size;
 	elem->index = i + 1;
-	return __test_and_set_bit(i, buf->touched);
+	return buf->dirty[i];
 }
 
 /**
@@ -176,16 +177,16 @@ static bool smc_buf_take(struct smc_buf_pool *pool, struct smc_buf *buf,
 int smc_buf_get(struct smc_buf_pool *pool, u32 size, struct smc_buf_elem *elem)
 {
 	struct smc_buf *buf;
-	bool is_dirty;
+	u32 dirty;
 
 	scoped_guard(spinlock_bh, &pool->lock) {
 		buf = smc_buf_best_fit(pool, size);
 		if (!buf)
 			return -EAGAIN;
-		is_dirty = smc_buf_take(pool, buf, elem);
+		dirty = smc_buf_take(pool, buf, elem);
 	}
-	if (is_dirty && buf->kind == SMC_BUF_RMB)
-		memset(elem->cpu, 0, elem->size);
+	if (buf->kind == SMC_BUF_RMB)
+		memset(elem->cpu, 0, dirty);
 	return 0;
 }
 
@@ -200,7 +201,8 @@ static void smc_buf_note_idle(struct smc_buf_pool *pool, struct smc_buf *buf)
 /**
  * smc_buf_put() - give an element back
  * @pool: its pool
- * @elem: empty afterwards; may be empty already
+ * @elem: empty afterwards; may be empty already. A caller that knows how much of it was
+ *	  written sets @elem->dirty before.
  *
  * Both peers are done with it, RMB-27, or the link group ends. Otherwise use smc_buf_lose().
  *
@@ -216,6 +218,7 @@ void smc_buf_put(struct smc_buf_pool *pool, struct smc_buf_elem *elem)
 	if (!WARN_ON_ONCE(!__test_and_clear_bit(elem->index - 1, buf->used))) {
 		smc_buf_count_spare(pool, buf->elem_size);
 		buf->nr_used--;
+		buf->dirty[elem->index - 1] = elem->dirty;
 		smc_buf_note_idle(pool, buf);
 	}
 	memset(elem, 0, sizeof(*elem));
@@ -327,7 +330,7 @@ struct smc_buf *smc_buf_alloc(struct smc_buf_pool *pool, u32 elem_size,
 	count = smc_buf_next_count(pool, elem_size, max_pages);
 	if (!count)
 		return ERR_PTR(-EINVAL);
-	buf = kzalloc(sizeof(*buf), GFP_KERNEL);
+	buf = kzalloc(struct_size(buf, dirty, count), GFP_KERNEL);
 	if (!buf)
 		return ERR_PTR(-ENOMEM);
 

@@ -55,11 +55,11 @@ struct smc_buf_map {
  * @nr_used: elements handed out, lost ones included
  * @nr_lost: elements of @nr_used that the peer may still write to, smc_buf_lose()
  * @used: bit i for element index i + 1
- * @touched: elements that were in use before and may hold old data
  * @is_ready: the peer knows it on every link, elements may be handed out
  * @is_announced: announced to the peer and confirmed, or from first contact; under lgr->lock
  * @idle_since: jiffies when the last element in use was given back or lost
  * @map: by link index
+ * @dirty: by element: how many of its first bytes may hold data of an earlier connection
  */
 struct smc_buf {
 	struct list_head node;
@@ -73,18 +73,19 @@ struct smc_buf {
 	unsigned int nr_used;
 	unsigned int nr_lost;
 	DECLARE_BITMAP(used, SMC_BUF_MAX_ELEMS);
-	DECLARE_BITMAP(touched, SMC_BUF_MAX_ELEMS);
 	bool is_ready;
 	bool is_announced;
 	unsigned long idle_since;
 	struct smc_buf_map map[SMC_LINKS_MAX];
+	u32 dirty[];
 };
 
-/* One element in use. @buf is NULL when there is none. */
+/* One element in use. @buf is NULL when there is none. @dirty is for smc_buf_put(). */
 struct smc_buf_elem {
 	struct smc_buf *buf;
 	u8 *cpu;
 	u32 size;
+	u32 dirty;
 	u8 index;			/* 1-based, as on the wire */
 };
 

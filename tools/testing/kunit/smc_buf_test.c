@@ -224,6 +224,14 @@ static void rmb_13_a_reused_element_is_zero(struct kunit *test)
 	/* memory beside the element is unchanged */
 	KUNIT_EXPECT_NULL(test, memchr_inv(buf->cpu + 16 * KIB, 0xaa, 16 * KIB));
 
+	/* as much as was written, if its user knows that */
+	memset(second.cpu, 0xaa, 101);
+	second.dirty = 100;
+	smc_buf_put(pool, &second);
+	KUNIT_ASSERT_EQ(test, smc_buf_get(pool, 16 * KIB, &second), 0);
+	KUNIT_EXPECT_NULL(test, memchr_inv(second.cpu, 0, 100));
+	KUNIT_EXPECT_EQ(test, second.cpu[100], 0xaa);
+
 	smc_buf_put(pool, &first);
 	smc_buf_put(pool, &second);
 	smc_buf_pool_free(pool);

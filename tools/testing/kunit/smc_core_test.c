@@ -1255,6 +1255,43 @@ static void unreadable_data_goes_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, smc_conn_readable(cc->conn), 0);
 }
 
+struct core_rest {
+	const char *what;
+	u8 conn_flags;
+	u16 wrap;
+	u32 off;
+	u64 total;
+	u32 dirty;
+};
+
+static const struct core_rest core_rests[] = {
+	{ "not closed", 0, 0, 1000, 0, CORE_SIZE },
+	{ "closed", SMC_CDC_DONE | SMC_CDC_CLOSED, 0, 1000, 1000, 1000 },
+	{ "closed without data", SMC_CDC_CLOSED, 0, 0, 0, SMC_EYE_CATCHER_LEN },
+	{ "more than a ring", SMC_CDC_CLOSED, 1, 10, CORE_SIZE, CORE_SIZE },
+	{ "so much that the wrap number is 0 again", SMC_CDC_CLOSED, 0, 10, 1ULL << 40, CORE_SIZE },
+	{ "aborted, maybe with data that was not announced", SMC_CDC_ABORT, 0, 1000, 1000,
+	  CORE_SIZE },
+};
+
+static void rmb_13_what_the_peer_wrote_is_zeroed(struct kunit *test)
+{
+	struct smc_link *link = core_client_up(test, 0x11);
+	struct smc_conn *conn = core_join(test, link)->conn;
+	unsigned int i;
+
+	guard(spinlock_bh)(&conn->lock);
+	for (i = 0; i < ARRAY_SIZE(core_rests); i++) {
+		const struct core_rest *row = &core_rests[i];
+
+		conn->ctl.rx_conn_flags = row->conn_flags;
+		conn->ctl.rx_prod = (struct smc_cursor){ row->wrap, row->off };
+		conn->rx_total = row->total;
+		KUNIT_EXPECT_EQ_MSG(test, conn_dirty_bytes(conn), row->dirty, "%s", row->what);
+	}
+	conn->ctl.rx_prod = conn->ctl.rx_cons;
+}
+
 static bool core_check_eyecatcher(struct core_conn *cc)
 {
 	bool is_there;
@@ -2637,6 +2674,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(what_is_unread_stays_until_it_is_read),
 	KUNIT_CASE(abrt_13_an_unread_element_that_is_lost_stays_so),
 	KUNIT_CASE(unreadable_data_goes_at_once),
+	KUNIT_CASE(rmb_13_what_the_peer_wrote_is_zeroed),
 	KUNIT_CASE(rmb_14_a_reused_element_gets_it_again),
 	KUNIT_CASE(rmb_16_each_damage_of_the_eye_catcher_shows),
 	KUNIT_CASE(rmb_29_sc_07_an_element_in_use_is_noticed),
