@@ -65,18 +65,27 @@ struct smc_conn *smc_conn_alloc(struct sock *sk, const struct sock *payer,
 	return conn;
 }
 
-/* Take a token that no connection of the group has or had lately, RMB-33. */
+/*
+ * Take a token that no connection of the group has or had lately, RMB-33: an index that is free
+ * below a number that advances.
+ */
 static int conn_take_token(struct smc_conn *conn, struct smc_link_group *lgr)
 {
-	u32 token;
+	u32 index;
 	int rc;
 
-	rc = xa_alloc_cyclic(&lgr->conns, &token, conn, XA_LIMIT(1, U32_MAX),
-			     &lgr->next_token, GFP_KERNEL);
-	if (rc < 0)
+	rc = xa_alloc(&lgr->conns, &index, conn, XA_LIMIT(1, SMC_TOKEN_INDEX), GFP_KERNEL);
+	if (rc)
 		return rc;
-	conn->token = token;
+	/* pairs with READ_ONCE() in smc_conn_lookup() */
+	WRITE_ONCE(conn->token, (u32)atomic_inc_return(&lgr->nr_tokens) << 16 | index);
 	return 0;
+}
+
+static void conn_drop_token(struct smc_conn *conn, struct smc_link_group *lgr)
+{
+	xa_erase(&lgr->conns, conn->token & SMC_TOKEN_INDEX);
+	WRITE_ONCE(conn->token, 0);
 }
 
 /*
@@ -176,8 +185,7 @@ int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_
 	mutex_unlock(&lgr->lock);
 	if (!rc)
 		return 0;
-	xa_erase(&lgr->conns, conn->token);
-	conn->token = 0;
+	conn_drop_token(conn, lgr);
 uncharge:
 	smc_mem_uncharge(&conn->account, bytes);
 out:
@@ -353,8 +361,7 @@ void smc_conn_adopt(struct smc_conn *conn)
 static void conn_release_tokens(struct smc_conn *conn, struct smc_link_group *lgr)
 {
 	guard(mutex)(&lgr->lock);
-	xa_erase(&lgr->conns, conn->token);
-	WRITE_ONCE(conn->token, 0);
+	conn_drop_token(conn, lgr);
 	if (conn->rtoken >= 0)
 		__clear_bit(conn->peer_index, lgr->rtokens->tok[conn->rtoken].in_use);
 	conn->rtoken = -1;

@@ -151,7 +151,7 @@ static struct smc_link_group *lgr_alloc(const struct smc_lgr_key *key)
 	memcpy(lgr->peer_name, key->peer_id, sizeof(lgr->peer_name));
 	lgr->nr_conns = 1;
 	lgr->state = SMC_LGR_FORMING;
-	lgr->next_token = get_random_u32();
+	atomic_set(&lgr->nr_tokens, get_random_u16());
 	xa_init_flags(&lgr->conns, XA_FLAGS_ALLOC1);
 	mutex_init(&lgr->lock);
 	smc_buf_pool_init(&lgr->rmbs, SMC_BUF_RMB, &smc_net(key->net)->spare);
@@ -1030,7 +1030,7 @@ void smc_conn_disarm(struct smc_conn *conn, struct timer_list *timer)
  * @lgr: the group
  * @token: from a CDC message
  *
- * RFC 7609 1.2, A.4 (CDC-09, RMB-33).
+ * RFC 7609 1.2, A.4 (CDC-09, RMB-33). A stale token may have the index of a later connection.
  *
  * Context: Any context but hard interrupt.
  * Return: the connection with a reference for the caller; NULL if there is none.
@@ -1040,9 +1040,9 @@ struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token)
 	struct smc_conn *conn;
 
 	guard(rcu)();
-	conn = xa_load(&lgr->conns, token);
-	if (conn && !refcount_inc_not_zero(&conn->users))
-		conn = NULL;
+	conn = xa_load(&lgr->conns, token & SMC_TOKEN_INDEX);
+	if (!conn || READ_ONCE(conn->token) != token || !refcount_inc_not_zero(&conn->users))
+		return NULL;
 	return conn;
 }
 

@@ -108,6 +108,9 @@ struct smc_lgr_key {
 	u8 hop_limit;
 };
 
+/* Part of a token that is an index in @conns: one for each element that a group can have, RMB-01 */
+#define SMC_TOKEN_INDEX	0xffff
+
 /**
  * struct smc_link_group - all links between two peers with one role
  * @node: in the list of groups, until the group is freed
@@ -125,8 +128,8 @@ struct smc_lgr_key {
  * @is_committed: the dialect is settled, under @lock
  * @is_retired: takes no further connection, under the list lock
  * @nr_conns: connections and reservations, under the list lock
- * @conns: token to &struct smc_conn, read under RCU by completion handlers
- * @next_token: where the search for a free token starts
+ * @conns: &struct smc_conn by the index of its token, read under RCU by completion handlers
+ * @nr_tokens: tokens given so far, from a random start; the upper half of the next one
  * @lock: links, rtokens and the LLC machine; process context
  * @links: by index, written under @lock; read there or under RCU
  * @old_links: links whose queues are gone or are being taken down, under @lock
@@ -168,7 +171,7 @@ struct smc_link_group {
 	bool is_retired;
 	unsigned int nr_conns;
 	struct xarray conns;
-	u32 next_token;
+	atomic_t nr_tokens;
 	struct mutex lock;		/* lgr->lock, see above */
 	struct smc_link *links[SMC_LINKS_MAX];
 	struct list_head old_links;

@@ -1024,7 +1024,9 @@ static void rmb_33_a_stale_token_finds_no_connection(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, young->conn->rmbe.index, index);
 	KUNIT_EXPECT_PTR_EQ(test, young->conn->rmbe.cpu, cpu);
 	KUNIT_EXPECT_NE(test, young->conn->token, token);
+	KUNIT_EXPECT_EQ(test, young->conn->token & SMC_TOKEN_INDEX, token & SMC_TOKEN_INDEX);
 	KUNIT_EXPECT_NULL(test, smc_conn_lookup(link->lgr, token));
+	KUNIT_EXPECT_NULL(test, smc_conn_lookup(link->lgr, token & SMC_TOKEN_INDEX));
 }
 
 struct core_head {
