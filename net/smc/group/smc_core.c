@@ -21,8 +21,8 @@
  *   stays until the socket has dropped it and there is no user.
  *
  * Locks:
- *   smc_lgr_list_lock may be taken with lgr->lock or conn->lock held. It is a leaf: waiters of a
- *   group are woken after it was released.
+ *   smc_lgr_list_lock may be taken with lgr->lock held. It is a leaf: waiters of a group are woken
+ *   after it was released. The state of a group is also read without it.
  *   conn->lock guards the account: accept() may change the payer.
  */
 #include <linux/etherdevice.h>
@@ -75,6 +75,8 @@ static bool lgr_set_state(struct smc_link_group *lgr, enum smc_lgr_state state)
 	lgr_set_busy(lgr);
 	/* publishes earlier writes; pairs with the acquire in hs_first_contact() */
 	smp_store_release(&lgr->state, state);
+	/* before a teardown reads the connections; pairs with the one in smc_lgr_is_down() */
+	smp_mb();
 	return true;
 }
 
@@ -123,9 +125,13 @@ bool smc_lgr_set_failed(struct smc_link_group *lgr, enum smc_decline decline)
  */
 bool smc_lgr_is_down(const struct smc_link_group *lgr)
 {
-	/* The lock orders this read after the caller's earlier writes. */
-	guard(spinlock_irqsave)(&smc_lgr_list_lock);
-	return lgr->state == SMC_LGR_TERMINATING || lgr->state == SMC_LGR_DEAD;
+	enum smc_lgr_state state;
+
+	/* after the caller's earlier writes; pairs with smp_mb() in lgr_set_state() */
+	smp_mb();
+	/* pairs with smp_store_release() there: the reason of the end is visible */
+	state = smp_load_acquire(&lgr->state);
+	return state == SMC_LGR_TERMINATING || state == SMC_LGR_DEAD;
 }
 
 /* One reference for being up and one for the caller's reservation. */
