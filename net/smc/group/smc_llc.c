@@ -830,10 +830,12 @@ static void llc_close(struct smc_link_group *lgr)
 static void llc_arm_timer(struct smc_link_group *lgr)
 {
 	struct smc_llc *llc = &lgr->llc;
-	u64 idle_at = READ_ONCE(llc->idle_at);
 	u64 now = llc_now();
-	u64 due;
+	u64 idle_at, due;
 
+	/* pairs with smc_llc_arm_idle(): this sees its idle_at, or that queues the worker */
+	smp_store_mb(llc->armed_at, SMC_LLC_NO_DEADLINE);
+	idle_at = READ_ONCE(llc->idle_at);
 	if (llc->flow.phase == SMC_LLC_DEAD)
 		return;
 	due = smc_llc_flow_deadline(&llc->flow);
@@ -845,6 +847,7 @@ static void llc_arm_timer(struct smc_link_group *lgr)
 		return;
 	due = clamp(due, now, now + LLC_MAX_SLEEP_MS);
 	smc_llc_queue_work_in(lgr, msecs_to_jiffies(due - now) + 1);
+	WRITE_ONCE(llc->armed_at, due);
 }
 
 static void llc_feed_rnics(struct smc_link_group *lgr)
@@ -995,6 +998,7 @@ void smc_llc_init(struct smc_link_group *lgr)
 	smc_llc_queue_open(lgr);
 	INIT_LIST_HEAD(&llc->requests);
 	llc->balance_at = SMC_LLC_NO_DEADLINE;
+	llc->armed_at = SMC_LLC_NO_DEADLINE;
 	/* pairs with smp_load_acquire() in llc_may_end() */
 	smp_store_release(&llc->is_ready, true);
 }
@@ -1139,13 +1143,16 @@ void smc_llc_end_all(struct net *net)
  */
 void smc_llc_arm_idle(struct smc_link_group *lgr)
 {
-	u64 idle_ms = max(READ_ONCE(llc_settings(lgr)->lgr_idle_ms), 0);
+	u64 idle_at = llc_now() + max(READ_ONCE(llc_settings(lgr)->lgr_idle_ms), 0);
 	struct smc_link_group *surplus;
 
 	if (lgr->key.role == SMC_ROLE_CLIENT)
-		idle_ms += LLC_CLIENT_IDLE_MS;
-	WRITE_ONCE(lgr->llc.idle_at, llc_now() + idle_ms);
-	smc_llc_queue_work(lgr);
+		idle_at += LLC_CLIENT_IDLE_MS;
+	/* pairs with llc_arm_timer() */
+	smp_store_mb(lgr->llc.idle_at, idle_at);
+	/* otherwise the worker runs in time: a group may fall idle with each connection */
+	if (READ_ONCE(lgr->llc.armed_at) > idle_at)
+		smc_llc_queue_work(lgr);
 	surplus = smc_lgr_surplus(lgr->key.net);
 	if (surplus) {
 		WRITE_ONCE(surplus->llc.is_surplus, true);

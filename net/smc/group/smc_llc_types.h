@@ -153,6 +153,7 @@ static_assert(SMC_LLC_LINKS == SMC_LINKS_MAX);
  * @is_closed: events and requests are refused
  * @idle_at: when a group without connections ends, in ms; 0 for never; accessed
  *	     without a lock by READ_ONCE() and WRITE_ONCE()
+ * @armed_at: when the worker runs at the latest, in ms; same
  * @is_surplus: end now if there is still no connection; without a lock
  * @requests: queued RKEY requests of this side
  * @current_req: the request that @flow works on; under lgr->lock
@@ -192,6 +193,7 @@ struct smc_llc {
 	bool is_overrun;
 	bool is_closed;
 	u64 idle_at;
+	u64 armed_at;
 	bool is_surplus;
 	struct list_head requests;
 	struct smc_llc_request *current_req;
