@@ -460,12 +460,13 @@ bool smc_state_is_usable(const struct smc_close_ctl *ctl)
  * The owner reports SMC_CLOSE_FINAL_DONE as soon as that message has completed, or never can.
  * RFC 7609 4.8.1, 4.8.2 (CLOSE-02, ABRT-09).
  *
- * Context: as for smc_state_close().
+ * Context: Any context. A caller not serialised with smc_state_close() has held conn->lock
+ *	 since the completion, as for smc_state_is_draining().
  * Return: true if so.
  */
 bool smc_state_awaits_final(const struct smc_close_ctl *ctl)
 {
-	return BIT(ctl->state) & (ST(LASTWORD) | ST(PROCESSABORT));
+	return BIT(READ_ONCE(ctl->state)) & (ST(LASTWORD) | ST(PROCESSABORT));
 }
 
 /**
