@@ -9,6 +9,7 @@
 # make check-native      the suites of pure files in user space: no root, no kernel
 # make programs          real programs over SMC; writes Documentation/programs.md
 # make bench             this module against TCP and the distribution's module
+# make bench-quick       counts of this module against those in the tree
 # make lint              layers and style only
 # make install           put modules and tools where the system finds them
 # make uninstall         remove them
@@ -130,6 +131,10 @@ bench:
 	$(top)/scripts/setup
 	$(top)/tools/bench/bench
 
+bench-quick:
+	$(top)/scripts/setup
+	$(top)/tools/bench/bench --check
+
 lint:
 	$(top)/scripts/check --lint
 
@@ -141,4 +146,4 @@ clean-modules:
 
 .PHONY: all modules shadow tools install install-modules install-tools \
 	check-tools uninstall dkms demo check check-long check-native programs bench \
-	lint clean clean-modules
+	bench-quick lint clean clean-modules

@@ -5,23 +5,27 @@
  *   small server PORT            answer each message until killed
  *   small pingpong HOST PORT MS  one connection, one message at a time
  *   small connect HOST PORT MS   connect, request, answer, close, again
- *   small turns HOST PORT N      the same N times, N more for each line of input
+ *   small turns HOST PORT N      the same N times
  *   small versus HOST PORT KIND PORT KIND MS
  *                                the same to both ports by sockets of both KINDs,
  *                                tcp or smc, blocks of connections in turns
  *   small both PORT PORT         server of kind tcp on the first port, smc on the other
  *   small hold PORT              as server, for many connections at a time
  *   small polls HOST PORT N      as turns, with connect() that does not wait
- *   small idle HOST PORT N       N connections, one message on each, then none;
- *                                N more for each line of input
+ *   small rounds HOST PORT N     one connection, N messages and answers
+ *   small idle HOST PORT N       N connections, one message on each, then none
+ *   small sink PORT              read what a stream announces, then answer
+ *   small stream HOST PORT N SIZE [delay]
+ *                                one connection, N writes of SIZE bytes, an answer;
+ *                                by Nagle's algorithm with "delay"
  *
- * The clients print one line: rounds, microseconds, then the median and the
- * 99th percentile of a round in nanoseconds. Those with N print the number of
- * connections made; the idle one keeps them until its input ends. "versus"
- * prints connections, both rates in 1/s, and the median of the second rate in
- * thousandths of the first. It compares neighbouring blocks, so that changes
- * of the host's load affect both. Without a KIND the sockets are plain TCP;
- * a preload library changes them.
+ * The clients with MS print one line: rounds, microseconds, then the median and the
+ * 99th percentile of a round in nanoseconds. Those with N do as many for each
+ * line of input, too, and print the total; the idle one keeps its connections
+ * until its input ends. "versus" prints connections, both rates in 1/s, and the
+ * median of the second rate in thousandths of the first. It compares
+ * neighbouring blocks, so that changes of the host's load affect both. Without
+ * a KIND the sockets are plain TCP; a preload library changes them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,6 +45,7 @@
 #include <sys/socket.h>
 
 #define SIZE		64
+#define BIG		65536	/* bytes of a large write or read */
 #define WARM_UP		50	/* rounds that do not count */
 #define BLOCK		20	/* connections of one kind in a row */
 #define MAX_BLOCKS	10000
@@ -52,7 +57,9 @@
 #endif
 
 static uint32_t round_ns[MAX_ROUNDS];
+static char data[BIG];
 static int family = AF_INET;
+static int nodelay = 1;
 
 static void die(const char *what)
 {
@@ -70,13 +77,12 @@ static uint64_t now_ns(void)
 
 static int make_socket(void)
 {
-	int one = 1;
 	int fd;
 
 	fd = socket(family, SOCK_STREAM, 0);
 	if (fd < 0)
 		die("socket");
-	if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)))
+	if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &nodelay, sizeof(nodelay)))
 		die("TCP_NODELAY");
 	return fd;
 }
@@ -110,10 +116,21 @@ static int get_message(int fd, char *buf)
 	return 1;
 }
 
+static void put_bytes(int fd, const char *buf, size_t len)
+{
+	while (len) {
+		ssize_t n = send(fd, buf, len, MSG_NOSIGNAL);
+
+		if (n < 0)
+			die("send");
+		buf += n;
+		len -= n;
+	}
+}
+
 static void put_message(int fd, const char *buf)
 {
-	if (send(fd, buf, SIZE, MSG_NOSIGNAL) != SIZE)
-		die("send");
+	put_bytes(fd, buf, SIZE);
 }
 
 static int make_listener(const char *port)
@@ -128,17 +145,40 @@ static int make_listener(const char *port)
 	return ls;
 }
 
-static void serve(int ls)
+static void answer_all(int fd)
 {
 	char buf[SIZE];
+
+	while (get_message(fd, buf))
+		put_message(fd, buf);
+}
+
+/* A message has the number of bytes that follow. */
+static void sink(int fd)
+{
+	char buf[SIZE];
+	size_t left;
+	ssize_t n;
+
+	while (get_message(fd, buf)) {
+		for (left = strtoul(buf, NULL, 10); left; left -= n) {
+			n = recv(fd, data, left < BIG ? left : BIG, 0);
+			if (n <= 0)
+				die("recv");
+		}
+		put_message(fd, buf);
+	}
+}
+
+static void serve(int ls, void (*one)(int fd))
+{
 	int fd;
 
 	for (;;) {
 		fd = accept(ls, NULL, NULL);
 		if (fd < 0)
 			die("accept");
-		while (get_message(fd, buf))
-			put_message(fd, buf);
+		one(fd);
 		close(fd);
 	}
 }
@@ -161,7 +201,7 @@ static void serve_both(const char *tcp_port, const char *smc_port)
 	pid = fork();
 	if (pid < 0 || (!pid && prctl(PR_SET_PDEATHSIG, SIGTERM)))
 		die("fork");
-	serve(pid ? tcp : smc);
+	serve(pid ? tcp : smc, answer_all);
 }
 
 /* Answers one message, or drops a connection that has ended. */
@@ -199,15 +239,29 @@ static void hold(const char *port)
 	}
 }
 
+/* What the clients with N do it with. */
+struct load {
+	struct sockaddr_in addr;
+	int fd;
+	size_t size;
+};
+
+static void wait_answer(int fd)
+{
+	char buf[SIZE];
+
+	if (!get_message(fd, buf)) {
+		errno = ECONNRESET;
+		die("answer");
+	}
+}
+
 static void exchange(int fd)
 {
 	char buf[SIZE] = "ping";
 
 	put_message(fd, buf);
-	if (!get_message(fd, buf)) {
-		errno = ECONNRESET;
-		die("answer");
-	}
+	wait_answer(fd);
 }
 
 static int open_connection(const struct sockaddr_in *addr)
@@ -302,20 +356,6 @@ static int versus(char **argv)
 	return 0;
 }
 
-static int idle(const struct sockaddr_in *addr, long n)
-{
-	long i = 0, end = 0;
-	char c;
-
-	do {
-		for (end += n; i < end; i++)
-			exchange(open_connection(addr));
-		printf("%ld\n", i);
-		fflush(stdout);
-	} while (read(0, &c, 1) > 0);
-	return 0;
-}
-
 static int open_by_poll(const struct sockaddr_in *addr)
 {
 	struct pollfd pfd = { .events = POLLOUT };
@@ -337,52 +377,122 @@ static int open_by_poll(const struct sockaddr_in *addr)
 	return pfd.fd;
 }
 
-static int turns(const struct sockaddr_in *addr, long n, int polls)
+static void end_turn(int fd)
 {
-	long i = 0, end = 0;
+	exchange(fd);
+	close(fd);
+}
+
+static void turns(const struct load *load, long n)
+{
+	while (n--)
+		end_turn(open_connection(&load->addr));
+}
+
+static void polls(const struct load *load, long n)
+{
+	while (n--)
+		end_turn(open_by_poll(&load->addr));
+}
+
+static void idle(const struct load *load, long n)
+{
+	while (n--)
+		exchange(open_connection(&load->addr));
+}
+
+static void rounds(const struct load *load, long n)
+{
+	while (n--)
+		exchange(load->fd);
+}
+
+static void stream(const struct load *load, long n)
+{
+	char buf[SIZE] = "";
+
+	snprintf(buf, sizeof(buf), "%zu", n * load->size);
+	put_message(load->fd, buf);
+	while (n--)
+		put_bytes(load->fd, data, load->size);
+	wait_answer(load->fd);
+}
+
+static const struct way {
+	const char *name;
+	void (*run)(const struct load *load, long n);
+	int is_connected;
+} ways[] = {
+	{ "turns", turns, 0 },
+	{ "polls", polls, 0 },
+	{ "idle", idle, 0 },
+	{ "rounds", rounds, 1 },
+	{ "stream", stream, 1 },
+	{ }
+};
+
+static int run_way(const struct way *way, struct load *load, long n)
+{
+	long total = 0;
 	char c;
 
+	if (way->is_connected)
+		load->fd = open_connection(&load->addr);
 	do {
-		for (end += n; i < end; i++) {
-			int fd = polls ? open_by_poll(addr) : open_connection(addr);
-
-			exchange(fd);
-			close(fd);
-		}
-		printf("%ld\n", i);
+		way->run(load, n);
+		printf("%ld\n", total += n);
 		fflush(stdout);
 	} while (read(0, &c, 1) > 0);
 	return 0;
 }
 
+/* The rest of the command line of a client with N: HOST PORT N [SIZE [delay]] */
+static int start_way(const struct way *way, int argc, char **argv)
+{
+	struct load load = { .addr = address(argv[0], argv[1]) };
+
+	if (argc > 3)
+		load.size = strtoul(argv[3], NULL, 10);
+	nodelay = argc < 5;
+	if (load.size > BIG) {
+		errno = EINVAL;
+		die(argv[3]);
+	}
+	return run_way(way, &load, strtol(argv[2], NULL, 10));
+}
+
+static int refuse(void)
+{
+	fputs("usage: small server|hold|sink PORT\n"
+	      "       small pingpong|connect HOST PORT MS\n"
+	      "       small both PORT PORT\n"
+	      "       small versus HOST PORT tcp|smc PORT tcp|smc MS\n"
+	      "       small turns|polls|rounds|idle HOST PORT N\n"
+	      "       small stream HOST PORT N SIZE [delay]\n", stderr);
+	return 2;
+}
+
 int main(int argc, char **argv)
 {
+	const struct way *way;
 	struct sockaddr_in addr;
 
 	if (argc == 3 && !strcmp(argv[1], "server"))
-		serve(make_listener(argv[2]));	/* does not return */
+		serve(make_listener(argv[2]), answer_all);	/* does not return */
+	if (argc == 3 && !strcmp(argv[1], "sink"))
+		serve(make_listener(argv[2]), sink);	/* does not return */
 	if (argc == 4 && !strcmp(argv[1], "both"))
 		serve_both(argv[2], argv[3]);	/* does not return */
 	if (argc == 8 && !strcmp(argv[1], "versus"))
 		return versus(argv + 2);
 	if (argc == 3 && !strcmp(argv[1], "hold"))
 		hold(argv[2]);	/* does not return */
-	if (argc == 5 && !strcmp(argv[1], "idle")) {
-		addr = address(argv[2], argv[3]);
-		return idle(&addr, strtol(argv[4], NULL, 10));
-	}
-	if (argc == 5 && (!strcmp(argv[1], "turns") || !strcmp(argv[1], "polls"))) {
-		addr = address(argv[2], argv[3]);
-		return turns(&addr, strtol(argv[4], NULL, 10), argv[1][0] == 'p');
-	}
 	if (argc == 5 && (!strcmp(argv[1], "pingpong") || !strcmp(argv[1], "connect"))) {
 		addr = address(argv[2], argv[3]);
 		return run(&addr, strtoul(argv[4], NULL, 10), argv[1][0] == 'p');
 	}
-	fputs("usage: small server|hold PORT\n"
-	      "       small pingpong|connect HOST PORT MS\n"
-	      "       small both PORT PORT\n"
-	      "       small versus HOST PORT tcp|smc PORT tcp|smc MS\n"
-	      "       small turns|polls|idle HOST PORT N\n", stderr);
-	return 2;
+	for (way = ways; argc > 4 && way->name; way++)
+		if (!strcmp(argv[1], way->name))
+			return start_way(way, argc - 2, argv + 2);
+	return refuse();
 }

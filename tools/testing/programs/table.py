@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0
-"""Writes the table of Documentation/programs.md.
+"""Writes the table of Documentation/programs.md, and other tables of measurements.
 
 As a program: prints where its rows differ from rows.py; exit status 1 if they do.
 """
@@ -44,15 +44,20 @@ def line(row, results, mode):
 
 
 def write(path, lines, t):
-    """Replace the table between the two marks of the file PATH."""
+    """Replace the table of the programs in the file PATH."""
+    replace(path, BEGIN, [HEAD, *lines], t.pair)
+
+
+def replace(path, begin, lines, pair):
+    """Replace the lines between the mark BEGIN and the next END of the file PATH."""
     with open(path, encoding="utf-8") as f:
         text = f.read()
-    head, rest = text.split(BEGIN)
-    _, tail = rest.split(END)
+    head, rest = text.split(begin)
+    _, tail = rest.split(END, 1)
     # before the write makes the tree differ from the commit
-    where = origin(t.pair)
+    where = origin(pair)
     with open(path, "w", encoding="utf-8") as f:
-        f.write("\n".join([head + BEGIN, "", where, "", HEAD, *lines, "", END]) + tail)
+        f.write("\n".join([head + begin, "", where, "", *lines, "", END]) + tail)
 
 
 def origin(pair):

@@ -140,7 +140,7 @@ class Machine:
     """One QEMU process and its state; Pair sets it up."""
 
     def __init__(self, name, number, kern, relay, rundir, vcpus=1, nics=1, accel="tcg",
-                 plugin=None, cx16=False, limit=LIMIT):
+                 plugin=None, cx16=False, limit=LIMIT, lean=False):
         self.name = name
         self.number = number
         self.kernel = kern
@@ -152,6 +152,7 @@ class Machine:
         self.plugin = plugin
         self.cx16 = cx16
         self.limit = limit
+        self.lean = lean
         self.insns = os.path.join(rundir, f"insns-{name}")
         self.ip = f"10.43.0.{number}"
         self.ip6 = f"fd43::{number}"
@@ -212,6 +213,10 @@ class Machine:
             append += " clearcpuid=cx16"
         elif self.accel != "kvm":
             cpu += ",-cx16"
+        if self.lean:
+            append += " init_on_alloc=0"
+            if self.accel != "kvm":
+                cpu += ",+sse4.1,+pclmulqdq"
         argv = ["qemu-system-x86_64", "-name", f"bench-{self.name}",
                 "-accel", self.accel + (",thread=multi" if self.accel == "tcg" else ""),
                 "-M", "q35", "-cpu", cpu, "-smp", f"{self.vcpus},sockets={self.vcpus}",
