@@ -69,6 +69,7 @@ static int cdc_init(struct kunit *test)
 	lab->conn->snd_geom.size = CDC_ELEMENT;
 	lab->conn->phase = SMC_CONN_OPEN;
 	rcu_assign_pointer(lab->conn->link, &lab->link);
+	lab->conn->token = 7;
 	cdc_told = 0;
 	cdc_post_rc = 0;
 	return xa_err(xa_store(&lab->lgr.conns, 7, lab->conn, GFP_KERNEL));
