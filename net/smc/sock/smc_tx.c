@@ -515,7 +515,11 @@ static void tx_publish(struct tx_call *call, size_t len)
 		smc_cdc_end_urgent(&conn->ctl);
 	if (!msg_data_left(call->msg))
 		smc_errqueue_request(conn, call->tsflags);
-	tx_push_unlock(conn);
+	/* a message in flight pushes when it completes; bytes alone make nothing else due */
+	if (conn->tx_inflight && tx_is_held_back(conn, tx_unsent(conn)))
+		spin_unlock_bh(&conn->lock);
+	else
+		tx_push_unlock(conn);
 	if (is_corked)
 		tx_arm_cork(conn);
 }
