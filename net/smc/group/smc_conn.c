@@ -679,6 +679,7 @@ static u32 conn_snd_distance(const struct smc_conn *conn, struct smc_cursor from
  */
 u32 smc_conn_room(const struct smc_conn *conn)
 {
+	lockdep_assert_held(&conn->lock);
 	return smc_geom_space(conn->snd_geom) - conn_snd_distance(conn, conn->tx_fin);
 }
 
