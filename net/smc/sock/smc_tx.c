@@ -79,7 +79,6 @@ static bool tx_is_held_back(const struct smc_conn *conn, u32 unsent)
 static bool tx_plan(const struct smc_conn *conn, struct smc_xfer *x)
 {
 	u32 unsent;
-	bool is_due;
 
 	lockdep_assert_held(&conn->lock);
 	x->len = 0;
@@ -90,11 +89,10 @@ static bool tx_plan(const struct smc_conn *conn, struct smc_xfer *x)
 	if (conn->phase != SMC_CONN_OPEN || smc_cdc_is_far_ahead(&conn->ctl))
 		return false;
 	unsent = tx_unsent(conn);
-	is_due = smc_cdc_is_needed(&conn->ctl, unsent);
 	/* any message takes all data along */
-	if (unsent && (is_due || !tx_is_held_back(conn, unsent)))
+	if (unsent && (!tx_is_held_back(conn, unsent) || smc_cdc_is_needed(&conn->ctl, unsent)))
 		smc_cdc_plan(&conn->ctl, conn->snd_geom, conn->tx_sent, conn->tx_prep, x);
-	return x->len || is_due;
+	return x->len || smc_cdc_is_needed(&conn->ctl, unsent);
 }
 
 /* Failover is complete: data may flow, unless C or A was sent. */
@@ -180,6 +178,9 @@ static void tx_post_due(struct smc_conn *conn, struct smc_wr_slot *slot)
 		if (!slot || !tx_post_one(conn, slot, &x))
 			return;
 		slot = NULL;
+		/* a message without data left behind it covers all that was due */
+		if (!tx_unsent(conn) && conn->phase == SMC_CONN_OPEN)
+			return;
 	}
 	if (slot)
 		smc_wr_slot_put(slot);
