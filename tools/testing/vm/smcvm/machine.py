@@ -7,7 +7,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 
@@ -303,11 +302,6 @@ class Machine:
                         break
                     if "error" in ans:
                         raise BenchError(f"qmp {cmd}: {ans['error']}")
-
-    def instructions(self):
-        """The number of executed instructions; needs a plugin that counts them."""
-        with open(self.insns, "rb") as f:
-            return int.from_bytes(f.read(8), sys.byteorder)
 
     def freeze(self):
         """Pause the machine: no instruction runs and its clock stops."""
