@@ -18,6 +18,9 @@
  *   small stream HOST PORT N SIZE [delay]
  *                                one connection, N writes of SIZE bytes, an answer;
  *                                by Nagle's algorithm with "delay"
+ *   small crowd HOST PORT N CONNS
+ *                                N messages and answers over CONNS connections,
+ *                                one under way on each
  *
  * The clients with MS print one line: rounds, microseconds, then the median and the
  * 99th percentile of a round in nanoseconds. Those with N do as many for each
@@ -41,6 +44,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
@@ -51,6 +55,7 @@
 #define MAX_BLOCKS	10000
 #define MAX_ROUNDS	1000000
 #define MAX_CONNS	1000
+#define BATCH		64	/* events of a poll */
 
 #ifndef AF_SMC
 #define AF_SMC		43
@@ -204,38 +209,41 @@ static void serve_both(const char *tcp_port, const char *smc_port)
 	serve(pid ? tcp : smc, answer_all);
 }
 
+static void watch(int epoll, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.fd = fd };
+
+	if (fd < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event))
+		die("watch");
+}
+
 /* Answers one message, or drops a connection that has ended. */
-static void hold_one(struct pollfd *conn)
+static void hold_one(int fd)
 {
 	char buf[SIZE];
 
-	if (get_message(conn->fd, buf)) {
-		put_message(conn->fd, buf);
-		return;
-	}
-	close(conn->fd);
-	conn->fd = -1;
+	if (get_message(fd, buf))
+		put_message(fd, buf);
+	else
+		close(fd);
 }
 
 static void hold(const char *port)
 {
-	static struct pollfd conn[MAX_CONNS + 1];
-	int n = 1, i;
+	int listener = make_listener(port), epoll = epoll_create1(0);
+	struct epoll_event events[BATCH];
+	int n, i;
 
-	conn[0] = (struct pollfd) { .fd = make_listener(port), .events = POLLIN };
+	watch(epoll, listener);
 	for (;;) {
-		if (poll(conn, n, -1) < 0)
-			die("poll");
-		for (i = 1; i < n; i++)
-			if (conn[i].revents)
-				hold_one(&conn[i]);
-		if (!conn[0].revents || n > MAX_CONNS)
-			continue;
-		conn[n] = (struct pollfd) { .events = POLLIN };
-		conn[n].fd = accept(conn[0].fd, NULL, NULL);
-		if (conn[n].fd < 0)
-			die("accept");
-		n++;
+		n = epoll_wait(epoll, events, BATCH, -1);
+		if (n < 0)
+			die("epoll");
+		for (i = 0; i < n; i++)
+			if (events[i].data.fd == listener)
+				watch(epoll, accept(listener, NULL, NULL));
+			else
+				hold_one(events[i].data.fd);
 	}
 }
 
@@ -418,6 +426,35 @@ static void stream(const struct load *load, long n)
 	wait_answer(load->fd);
 }
 
+/* The size is the number of connections. */
+static void crowd(const struct load *load, long n)
+{
+	static int conns[MAX_CONNS], nr, epoll = -1;
+	struct epoll_event events[BATCH];
+	long sent = 0, left = n;
+	int got, i;
+
+	if (epoll < 0)
+		epoll = epoll_create1(0);
+	for (; nr < (int)load->size; nr++) {
+		conns[nr] = open_connection(&load->addr);
+		watch(epoll, conns[nr]);
+	}
+	for (i = 0; i < nr && sent < n; i++, sent++)
+		put_message(conns[i], data);
+	while (left > 0) {
+		got = epoll_wait(epoll, events, BATCH, -1);
+		if (got < 0)
+			die("epoll");
+		left -= got;
+		for (i = 0; i < got; i++) {
+			wait_answer(events[i].data.fd);
+			if (sent++ < n)
+				put_message(events[i].data.fd, data);
+		}
+	}
+}
+
 static const struct way {
 	const char *name;
 	void (*run)(const struct load *load, long n);
@@ -428,6 +465,7 @@ static const struct way {
 	{ "idle", idle, 0 },
 	{ "rounds", rounds, 1 },
 	{ "stream", stream, 1 },
+	{ "crowd", crowd, 0 },
 	{ }
 };
 
@@ -454,7 +492,7 @@ static int start_way(const struct way *way, int argc, char **argv)
 	if (argc > 3)
 		load.size = strtoul(argv[3], NULL, 10);
 	nodelay = argc < 5;
-	if (load.size > BIG) {
+	if (load.size > (way->run == crowd ? MAX_CONNS : BIG)) {
 		errno = EINVAL;
 		die(argv[3]);
 	}
@@ -468,7 +506,8 @@ static int refuse(void)
 	      "       small both PORT PORT\n"
 	      "       small versus HOST PORT tcp|smc PORT tcp|smc MS\n"
 	      "       small turns|polls|rounds|idle HOST PORT N\n"
-	      "       small stream HOST PORT N SIZE [delay]\n", stderr);
+	      "       small stream HOST PORT N SIZE [delay]\n"
+	      "       small crowd HOST PORT N CONNS\n", stderr);
 	return 2;
 }
 
