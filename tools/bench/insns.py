@@ -21,8 +21,9 @@ EVENTS = {
     "recv posts": ("rxe_post_recv",),
     "packets": ("rxe_xmit_packet",),
     "CQEs": ("rxe_cq_post",),
+    # by what a completion handler calls: the RDMA core's, or a tasklet of its own
     "CQ events": ("ib_cq_completion_softirq", "ib_cq_completion_workqueue",
-                  "smc_wr_tx_cq_handler", "smc_wr_rx_cq_handler"),
+                  "__tasklet_schedule"),
     "wake-ups": ("try_to_wake_up",),
     "switches": ("__switch_to",),
     "softirqs": ("handle_softirqs", "__do_softirq"),
