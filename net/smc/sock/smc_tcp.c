@@ -377,6 +377,8 @@ static bool smc_tcp_opened(struct smc_sock *smc)
 	if (smc_tcp_is_agreed(smc)) {
 		smc->tcp_end = SMC_TCP_UP;
 		smc->err = 0;
+		/* the Proposal follows and carries the acknowledgment */
+		inet_csk_enter_pingpong_mode(smc->sk);
 		smc_sock_set_phase(smc, SMC_PHASE_HANDSHAKE);
 		smc_sock_queue(smc);
 		return false;
@@ -589,6 +591,8 @@ static void smc_tcp_init_child(const struct request_sock *req, struct sock *sk,
 		smc_wake_restore(sk);
 		tcp_sk(sk)->smc_hs_congested = NULL;
 		sk->sk_prot_creator = smc_tcp_kind_of(sk)->prot;
+		/* the Accept, or a Decline, acknowledges the Proposal */
+		inet_csk_enter_pingpong_mode(sk);
 		rcu_assign_pointer(icsk->icsk_ulp_data, listener);
 		icsk->icsk_ulp_ops = &smc_ulp_child;
 		return;
