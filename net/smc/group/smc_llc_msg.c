@@ -207,6 +207,8 @@ static void llc_add_probe(struct smc_link_group *lgr, const struct smc_llc_actio
 	write->raddr = probe->raddr;
 	write->rkey = probe->rkey;
 	write->nr_sge = 1;
+	/* a data slot may have carried little data before */
+	write->is_inline = false;
 	write->sge[0].addr = probe->laddr;
 	write->sge[0].lkey = probe->lkey;
 	write->sge[0].length = probe->len;
