@@ -503,7 +503,7 @@ struct smc_llc_flow {
 	u64 config_deadline;		/* in ms */
 	u8 config_tries;		/* how often DELETE LINK was sent */
 	struct smc_llc_add add;		/* details while a link is added */
-	/* restarts when a lasting link ends or the RNICs change */
+	/* restarts when a lasting link ends or the RNICs are reported */
 	struct smc_llc_candidate candidate[SMC_LLC_RNICS];
 	/* server: link of the REQ ADD LINK to answer by ADD LINK or a refusal, or SMC_LLC_LINKS */
 	u8 asked_link;

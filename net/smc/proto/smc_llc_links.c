@@ -258,7 +258,8 @@ void smc_llc_count_offer(struct smc_llc_flow *flow, const struct smc_llc_end *en
  * @flow: LLC machine
  * @end: MAC and GID of the RNIC
  *
- * An RNIC without a link follows one that ended early. An RNIC with one follows them all.
+ * RNICs with a symmetric link then count as offered as often as any other, so that those without
+ * a link come first.
  */
 void smc_llc_offer_linked(struct smc_llc_flow *flow, const struct smc_llc_end *end)
 {

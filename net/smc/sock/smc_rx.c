@@ -86,8 +86,8 @@ static bool rx_is_eof(const struct smc_conn *conn)
 }
 
 /*
- * Return: true if there is unread data. Without conn->lock, which serves all that look again after
- * a wake-up: a message that comes meanwhile only makes the answer true.
+ * Return: true if there is unread data. Reads the cursors without conn->lock: "false" may be out of
+ * date, but then the wake-up that follows each message is still to come.
  */
 static bool rx_has_data(const struct smc_conn *conn)
 {
@@ -98,7 +98,7 @@ static bool rx_has_data(const struct smc_conn *conn)
 		READ_ONCE(ctl->rx_prod.wrap) != READ_ONCE(ctl->rx_cons.wrap));
 }
 
-/* Return: true if no urgent byte and no earlier peek decides what a call can take. */
+/* Return: true if any unread byte can be taken: there is no urgent mark, and none was peeked at. */
 static bool rx_is_plain(const struct rx_call *call)
 {
 	return READ_ONCE(call->conn->ctl.rx_urg) == SMC_URG_NONE && !call->peeked;

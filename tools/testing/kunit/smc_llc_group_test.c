@@ -557,17 +557,17 @@ static unsigned int nr_delete_link(struct world *w, int who)
 enum clear_end { CLEAR_ANSWERED, CLEAR_LATE, CLEAR_BROKEN, CLEAR_ENDS };
 
 /*
- * @giver gives up a link. The side @who waits until its peer has processed all messages on the
- * link, for @ms at most, or until the link breaks.
+ * @giver gives up a link. @waiter waits until its peer has processed all messages on the link,
+ * for @ms at most, or until the link breaks.
  */
-static void clears(struct kunit *test, bool deployed, int giver, int who, u32 ms,
+static void clears(struct kunit *test, bool deployed, int giver, int waiter, u32 ms,
 		   enum clear_end end)
 {
 	struct world *w = up(test, 2, 2, 2, deployed);
-	struct w_side *side = &w->side[who], *other = &w->side[!who];
+	struct w_side *side = &w->side[waiter], *other = &w->side[!waiter];
 
 	w->now += 60000;
-	if (giver == who)
+	if (giver == waiter)
 		other->is_frozen = true;
 	give_up(w, giver, 1, true);
 	while (!side->clearing && w_step(w))
@@ -575,10 +575,10 @@ static void clears(struct kunit *test, bool deployed, int giver, int who, u32 ms
 	other->is_frozen = true;
 	w_pump(w);
 	KUNIT_EXPECT_EQ(test, side->clearing, BIT(1));
-	KUNIT_EXPECT_EQ(test, nr_delete_link(w, who), 0);
+	KUNIT_EXPECT_EQ(test, nr_delete_link(w, waiter), 0);
 	w_wait(w, ms - 1);
 	KUNIT_EXPECT_EQ(test, side->clearing, BIT(1));
-	KUNIT_EXPECT_EQ(test, nr_delete_link(w, who), 0);
+	KUNIT_EXPECT_EQ(test, nr_delete_link(w, waiter), 0);
 	switch (end) {
 	case CLEAR_ANSWERED:
 		other->is_frozen = false;
@@ -588,11 +588,11 @@ static void clears(struct kunit *test, bool deployed, int giver, int who, u32 ms
 		w_wait(w, 1);
 		break;
 	default:
-		w_break(w, who, 1, true);
+		w_break(w, waiter, 1, true);
 		break;
 	}
 	KUNIT_EXPECT_EQ(test, side->clearing, 0);
-	KUNIT_EXPECT_GT(test, nr_delete_link(w, who), 0);
+	KUNIT_EXPECT_GT(test, nr_delete_link(w, waiter), 0);
 	other->is_frozen = false;
 	w_wait(w, 60000);
 	KUNIT_EXPECT_EQ(test, side->nr_link_down, 1);
