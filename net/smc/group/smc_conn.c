@@ -214,11 +214,11 @@ struct smc_link *smc_conn_announced_link(struct smc_conn *conn)
 /* Another connection that writes to the same element of the peer, or NULL. */
 static struct smc_conn *conn_find_rival(struct smc_conn *conn, int rtoken, u8 index)
 {
-	unsigned long token = 0;
+	unsigned long pos = 0;
 	struct smc_conn *other;
 
 	lockdep_assert_held(&conn->lgr->lock);
-	while ((other = smc_lgr_next_conn(conn->lgr, &token))) {
+	while ((other = smc_lgr_next_conn(conn->lgr, &pos))) {
 		if (other != conn && other->rtoken == rtoken && other->peer_index == index)
 			return other;
 		smc_conn_put(other);
@@ -427,11 +427,11 @@ static void conn_lose_element(struct smc_conn *conn)
  */
 void smc_conn_lose_rmb(struct smc_link_group *lgr, int rtoken)
 {
-	unsigned long token = 0;
+	unsigned long pos = 0;
 	struct smc_conn *conn;
 
 	lockdep_assert_held(&lgr->lock);
-	while ((conn = smc_lgr_next_conn(lgr, &token))) {
+	while ((conn = smc_lgr_next_conn(lgr, &pos))) {
 		if (conn->rtoken == rtoken)
 			conn_lose_element(conn);
 		smc_conn_put(conn);

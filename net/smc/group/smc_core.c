@@ -1055,20 +1055,20 @@ struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token)
 /**
  * smc_lgr_next_conn() - walk the connections of a group
  * @lgr: the group
- * @token: position; 0 at first, then not to be changed
+ * @pos: position; 0 at first, then not to be changed
  *
  * Connections may come and go during the walk; one that stays is returned once.
  *
  * Context: Any context but hard interrupt.
  * Return: a connection with a reference for the caller; NULL after the last one.
  */
-struct smc_conn *smc_lgr_next_conn(struct smc_link_group *lgr, unsigned long *token)
+struct smc_conn *smc_lgr_next_conn(struct smc_link_group *lgr, unsigned long *pos)
 {
 	struct smc_conn *conn;
 
 	guard(rcu)();
 	do {
-		conn = xa_find_after(&lgr->conns, token, ULONG_MAX, XA_PRESENT);
+		conn = xa_find_after(&lgr->conns, pos, ULONG_MAX, XA_PRESENT);
 	} while (conn && !refcount_inc_not_zero(&conn->users));
 	return conn;
 }
@@ -1172,7 +1172,7 @@ void smc_lgr_abort_conn(struct smc_conn *conn)
  */
 void smc_lgr_commit_dialect(struct smc_link_group *lgr, enum smc_dialect dialect)
 {
-	unsigned long token = 0;
+	unsigned long pos = 0;
 	struct smc_conn *conn;
 
 	lockdep_assert_held(&lgr->lock);
@@ -1180,7 +1180,7 @@ void smc_lgr_commit_dialect(struct smc_link_group *lgr, enum smc_dialect dialect
 		return;
 	smc_nego_settle_dialect(&lgr->params, dialect);
 	lgr->is_committed = true;
-	while ((conn = smc_lgr_next_conn(lgr, &token))) {
+	while ((conn = smc_lgr_next_conn(lgr, &pos))) {
 		scoped_guard(spinlock_bh, &conn->lock)
 			smc_lgr_set_geometry(lgr, conn);
 		smc_conn_put(conn);

@@ -259,7 +259,7 @@ void smc_conn_arm(struct smc_conn *conn, struct timer_list *timer, unsigned long
 void smc_conn_disarm(struct smc_conn *conn, struct timer_list *timer);
 struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token);
 
-struct smc_conn *smc_lgr_next_conn(struct smc_link_group *lgr, unsigned long *token);
+struct smc_conn *smc_lgr_next_conn(struct smc_link_group *lgr, unsigned long *pos);
 void smc_lgr_set_geometry(struct smc_link_group *lgr, struct smc_conn *conn);
 void smc_lgr_set_link(struct smc_conn *conn, struct smc_link *link);
 void smc_lgr_retain_unread(struct smc_conn *conn);

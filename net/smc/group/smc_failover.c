@@ -55,7 +55,7 @@ static bool move_is_settled(const struct move_plan *plan, const struct smc_conn 
 
 static void move_plan_init(struct move_plan *plan, struct smc_link_group *lgr)
 {
-	unsigned long token = 0;
+	unsigned long pos = 0;
 	struct smc_link *link;
 	struct smc_conn *conn;
 	int i;
@@ -67,7 +67,7 @@ static void move_plan_init(struct move_plan *plan, struct smc_link_group *lgr)
 		plan->is_open[i] = link && link->state == SMC_LINK_ACTIVE;
 		plan->nr_links += plan->is_open[i];
 	}
-	while ((conn = smc_lgr_next_conn(lgr, &token))) {
+	while ((conn = smc_lgr_next_conn(lgr, &pos))) {
 		scoped_guard(spinlock_bh, &conn->lock) {
 			link = smc_conn_link(conn);
 			if (link && move_is_settled(plan, conn, link))
@@ -217,14 +217,14 @@ static u32 move_one(struct move_plan *plan, struct smc_conn *conn)
 static void smc_failover_work(struct work_struct *work)
 {
 	struct smc_link_group *lgr = container_of(work, struct smc_link_group, move_work);
-	unsigned long token = 0;
+	unsigned long pos = 0;
 	struct move_plan plan;
 	struct smc_conn *conn;
 	u32 events;
 
 	mutex_lock(&lgr->lock);
 	move_plan_init(&plan, lgr);
-	while ((conn = smc_lgr_next_conn(lgr, &token))) {
+	while ((conn = smc_lgr_next_conn(lgr, &pos))) {
 		events = move_one(&plan, conn);
 		if (events & SMC_EV_LINK_LOST)
 			smc_lgr_abort_conn(conn);
@@ -260,11 +260,11 @@ void smc_failover_queue(struct smc_link_group *lgr)
 void smc_failover_quiesce(struct smc_link *link)
 {
 	struct smc_link_group *lgr = link->lgr;
-	unsigned long token = 0;
+	unsigned long pos = 0;
 	struct smc_conn *conn;
 
 	lockdep_assert_held(&lgr->lock);
-	while ((conn = smc_lgr_next_conn(lgr, &token))) {
+	while ((conn = smc_lgr_next_conn(lgr, &pos))) {
 		scoped_guard(spinlock_bh, &conn->lock)
 			if (smc_conn_link(conn) == link)
 				smc_conn_set_phase(conn, SMC_CONN_LEAVING);
@@ -298,14 +298,14 @@ static bool move_needs_receipt(const struct move_plan *plan, const struct smc_co
  */
 unsigned long smc_failover_uneven_links(struct smc_link_group *lgr, unsigned long links)
 {
-	unsigned long token = 0, crowded = 0;
+	unsigned long pos = 0, crowded = 0;
 	struct move_plan plan;
 	struct smc_link *link;
 	struct smc_conn *conn;
 
 	lockdep_assert_held(&lgr->lock);
 	move_plan_init(&plan, lgr);
-	while ((conn = smc_lgr_next_conn(lgr, &token))) {
+	while ((conn = smc_lgr_next_conn(lgr, &pos))) {
 		spin_lock_bh(&conn->lock);
 		link = smc_conn_link(conn);
 		if (link && lgr->links[link->index] == link && links & BIT(link->index)) {
@@ -331,12 +331,12 @@ unsigned long smc_failover_uneven_links(struct smc_link_group *lgr, unsigned lon
  */
 void smc_failover_link_drained(struct smc_link_group *lgr, u8 index)
 {
-	unsigned long token = 0;
+	unsigned long pos = 0;
 	struct smc_link *link;
 	struct smc_conn *conn;
 
 	lockdep_assert_held(&lgr->lock);
-	while ((conn = smc_lgr_next_conn(lgr, &token))) {
+	while ((conn = smc_lgr_next_conn(lgr, &pos))) {
 		scoped_guard(spinlock_bh, &conn->lock) {
 			link = smc_conn_link(conn);
 			if (link && link == lgr->links[index] &&

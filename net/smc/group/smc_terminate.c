@@ -40,10 +40,10 @@ void smc_lgr_activate(struct smc_link_group *lgr)
 
 static void lgr_abort_conns(struct smc_link_group *lgr)
 {
-	unsigned long token = 0;
+	unsigned long pos = 0;
 	struct smc_conn *conn;
 
-	while ((conn = smc_lgr_next_conn(lgr, &token))) {
+	while ((conn = smc_lgr_next_conn(lgr, &pos))) {
 		smc_lgr_abort_conn(conn);
 		smc_conn_put(conn);
 	}
