@@ -143,14 +143,26 @@ static void smc_close_tcp(struct smc_conn *conn, u32 actions)
 	}
 }
 
+static void smc_close_wake_sock(struct sock *sk, u32 actions)
+{
+	if (actions & SMC_CLOSE_DO_REPORT_ERR)
+		smc_wake_error(sk);
+	if (actions & (SMC_CLOSE_DO_WAKE_READERS | SMC_CLOSE_DO_WAKE_WRITERS))
+		smc_wake_state(sk);
+	if (actions & SMC_CLOSE_DO_WAKE_WRITERS)
+		smc_wake_writers(sk);
+}
+
+/*
+ * Where TCP is to be reset, smc_close_unlock() wakes, after it: SO_ERROR is read without a lock and
+ * without us, and TCP's own error would then be mistaken for one that was not read.
+ */
 static void smc_close_wake(struct smc_conn *conn, u32 actions)
 {
-	if (!smc_conn_sock(conn))
-		return;
-	if (actions & (SMC_CLOSE_DO_WAKE_READERS | SMC_CLOSE_DO_WAKE_WRITERS))
-		smc_wake_state(conn->sk);
-	if (actions & SMC_CLOSE_DO_WAKE_WRITERS)
-		smc_wake_writers(conn->sk);
+	struct smc_sock *smc = smc_conn_sock(conn);
+
+	if (smc && smc->tcp_end != SMC_TCP_RESET_DUE)
+		smc_close_wake_sock(conn->sk, actions);
 }
 
 static void smc_close_finish(struct smc_conn *conn)
@@ -174,7 +186,7 @@ static bool smc_close_is_settled(const struct smc_sock *smc)
 }
 
 /**
- * smc_close_unlock() - release the socket lock, then reset or close TCP where due
+ * smc_close_unlock() - release the socket lock, then reset or close TCP where due, and wake
  * @smc: the socket; invalid afterwards, unless its file is open
  *
  * Context: Process context, may sleep. Expects the socket lock held.
@@ -198,8 +210,10 @@ void smc_close_unlock(struct smc_sock *smc)
 		smc_tcp_leave(smc);
 	}
 	release_sock(sk);
-	if (is_due)
+	if (is_due) {
 		tcp_abort(sk, ECONNRESET);
+		smc_close_wake_sock(sk, SMC_CLOSE_DO_REPORT_ERR | SMC_CLOSE_DO_WAKE_WRITERS);
+	}
 	if (is_over)
 		tcp_close(sk, 0);
 }
@@ -270,7 +284,7 @@ static void smc_close_start_timer(struct smc_conn *conn)
 	smc_conn_arm(conn, &conn->close_timer, jiffies + msecs_to_jiffies(ms));
 }
 
-/* Report to the application, unless its socket dropped the connection. */
+/* Set what the application gets, unless its socket dropped the connection. */
 static void smc_close_report(struct smc_conn *conn, const struct smc_close_step *step,
 			     enum smc_conn_state was, bool has_lost_data)
 {
@@ -286,7 +300,6 @@ static void smc_close_report(struct smc_conn *conn, const struct smc_close_step 
 	/* pairs with smp_rmb() in smc_poll_is_tcps(): the error is visible before the shutdown */
 	smp_wmb();
 	WRITE_ONCE(smc->shutdown, SHUTDOWN_MASK);
-	smc_wake_error(conn->sk);
 }
 
 static u32 smc_close_run_step(struct smc_conn *conn, enum smc_close_event event)

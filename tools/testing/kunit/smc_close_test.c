@@ -496,6 +496,7 @@ static void close_01_tcp_ends_when_the_lock_is_released(struct kunit *test)
 		lab->smc.is_released = unlock_rows[i].is_released;
 		now.nr_aborted = 0;
 		now.nr_closed = 0;
+		now.nr_errors = 0;
 		/* once */
 		for (round = 0; round < 2; round++) {
 			lock_sock(lab->smc.sk);
@@ -504,6 +505,7 @@ static void close_01_tcp_ends_when_the_lock_is_released(struct kunit *test)
 					    "%d", i);
 			KUNIT_EXPECT_EQ_MSG(test, now.nr_closed, unlock_rows[i].nr_closed,
 					    "%d", i);
+			KUNIT_EXPECT_EQ(test, now.nr_errors, now.nr_aborted);
 			KUNIT_EXPECT_FALSE(test, sock_owned_by_user_nocheck(lab->smc.sk));
 		}
 	}
@@ -532,14 +534,16 @@ static void abrt_08_unread_bytes_stay_for_a_reader(struct kunit *test)
 		/* the reference of the machine is gone */
 		KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn.users), 1);
 		/* a socket with another connection gets no error of this one */
-		KUNIT_EXPECT_EQ_MSG(test, now.nr_errors, owner != CLOSE_DROPPED, "%d", owner);
 		KUNIT_EXPECT_EQ(test, !lab->smc.sk->sk_err, owner == CLOSE_DROPPED);
 		KUNIT_EXPECT_EQ(test, lab->smc.shutdown,
 				owner == CLOSE_DROPPED ? 0 : SHUTDOWN_MASK);
 		KUNIT_EXPECT_EQ(test, (int)lab->smc.tcp_end,
 				owner == CLOSE_DROPPED ? SMC_TCP_UP : SMC_TCP_RESET_DUE);
+		/* the application learns of it when TCP is reset, not before */
+		KUNIT_EXPECT_EQ(test, now.nr_errors + now.nr_woken, 0);
+		smc_close_unlock(&lab->smc);
+		KUNIT_EXPECT_EQ_MSG(test, now.nr_errors, owner != CLOSE_DROPPED, "%d", owner);
 		lab->smc.sk->sk_err = 0;
-		release_sock(lab->smc.sk);
 	}
 }
 
