@@ -15,8 +15,10 @@ from .kernel import BenchError
 from .splats import SPLAT
 
 # Splats without meaning here: the modules are not signed, Pair.leaks() repeats the scans of
-# kmemleak, and scenarios make allocations fail, including those of a debugging aid.
+# kmemleak, and scenarios make allocations fail, including those of debugging aids: without
+# its scan area vmalloc() has an object of kmemleak searched as a whole.
 HARMLESS = re.compile(r"module verification failed|kmemleak: \d+ new suspected|"
+                      r"kmemleak: Cannot allocate a scan area|"
                       r"ref_tracker: memory allocation failure")
 
 # Seconds after which a machine of the stock kernel on an idle host counts as hung; see Pair.
