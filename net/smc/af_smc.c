@@ -10,6 +10,7 @@
 #include <linux/reboot.h>
 #include <linux/smc.h>
 #include <linux/sockios.h>
+#include <net/busy_poll.h>
 #include <net/inet_common.h>
 #include <net/tcp.h>
 
@@ -465,7 +466,8 @@ static __poll_t smc_poll_data(struct smc_sock *smc, struct smc_conn *conn, struc
 }
 
 /* Expects an RCU read section. Return: true if TCP has the answer. */
-static bool smc_poll_is_tcps(struct smc_sock *smc, struct socket *sock, __poll_t *mask)
+static bool smc_poll_is_tcps(struct smc_sock *smc, struct socket *sock, bool is_spinning,
+			     __poll_t *mask)
 {
 	struct smc_listener *listener;
 	struct smc_conn *conn;
@@ -484,8 +486,11 @@ static bool smc_poll_is_tcps(struct smc_sock *smc, struct socket *sock, __poll_t
 		return false;
 	case SMC_PHASE_SMC:
 		conn = READ_ONCE(smc->conn);
-		if (conn)
-			*mask |= smc_poll_data(smc, conn, sock);
+		if (!conn)
+			break;
+		if (is_spinning)
+			smc_tx_poll(conn, NULL, NULL);
+		*mask |= smc_poll_data(smc, conn, sock);
 		break;
 	default:
 		break;
@@ -500,6 +505,9 @@ static bool smc_poll_is_tcps(struct smc_sock *smc, struct socket *sock, __poll_t
 
 static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wait)
 {
+	/* net.core.busy_poll */
+	bool is_spinning = poll_requested_events(wait) & POLL_BUSY_LOOP &&
+			   sk_can_busy_loop(sock->sk);
 	struct smc_sock *smc;
 	__poll_t mask = 0;
 	bool is_tcps;
@@ -508,7 +516,7 @@ static __poll_t smc_poll(struct file *file, struct socket *sock, poll_table *wai
 	sock_poll_wait(file, sock, wait);
 	rcu_read_lock();
 	smc = smc_sk(sock->sk);
-	is_tcps = !smc || smc_poll_is_tcps(smc, sock, &mask);
+	is_tcps = !smc || smc_poll_is_tcps(smc, sock, is_spinning, &mask);
 	rcu_read_unlock();
 	if (!is_tcps)
 		return mask;
@@ -526,6 +534,7 @@ static int smc_inspect(struct smc_conn *conn, int cmd)
 	case SIOCINQ:
 		return smc_rx_inq(conn);
 	case SIOCOUTQ:
+		smc_tx_poll(conn, NULL, NULL);
 		return conn->sndbuf.size - smc_conn_writable(conn);
 	case SIOCOUTQNSD:
 		return smc_conn_unsent(conn);

@@ -21,8 +21,8 @@ EVENTS = {
     "recv posts": ("rxe_post_recv",),
     "packets": ("rxe_xmit_packet",),
     "CQEs": ("rxe_cq_post",),
-    # by what a completion handler calls: the RDMA core's, or a tasklet of its own
-    "CQ events": ("ib_cq_completion_softirq", "ib_cq_completion_workqueue",
+    # the completion handlers: ours, the RDMA core's, or what one with a tasklet calls
+    "CQ events": ("smc_wr_cq_event", "ib_cq_completion_softirq", "ib_cq_completion_workqueue",
                   "__tasklet_schedule"),
     "wake-ups": ("try_to_wake_up",),
     "switches": ("__switch_to",),

@@ -29,6 +29,9 @@
 /* Ample for a message that waits in the queue of a link that is up. */
 #define SMC_CONN_HOLD_TIME	(2 * HZ)
 
+/* Between measurements of the round trip, in jiffies. */
+#define CONN_RTT_PAUSE		(HZ / 10)
+
 /* First bytes of our elements in the RFC dialect, RMB-12. */
 static const u8 smc_conn_eyecatcher[SMC_EYE_CATCHER_LEN] = { 0xe2, 0xd4, 0xc3, 0xd9 };
 
@@ -544,16 +547,17 @@ void smc_conn_note_post(struct smc_conn *conn)
  * @conn: the connection
  * @seq: its sequence number
  *
- * Measures one at a time, and at most one per tick: reading the clock costs, and TCP_INFO needs no
- * more.
+ * Measures one at a time, and few in a second: reading the clock costs, and so does the event of a
+ * completion that is awaited (smc_wr_await()). TCP_INFO needs no more.
  *
  * Context: Any context but hard interrupt. Expects conn->lock held.
  */
 void smc_conn_time_send(struct smc_conn *conn, u16 seq)
 {
 	lockdep_assert_held(&conn->lock);
-	if (conn->rtt.began_ns || !time_after(jiffies, conn->ack_jiffies))
+	if (conn->rtt.began_ns || jiffies - conn->rtt.jiffies < CONN_RTT_PAUSE)
 		return;
+	conn->rtt.jiffies = jiffies;
 	conn->rtt.began_ns = ktime_get_ns();
 	conn->rtt.seq = seq;
 }

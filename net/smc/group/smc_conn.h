@@ -91,6 +91,7 @@ DECLARE_EWMA(smc_rtt_var, 3, 4)
 
 /**
  * struct smc_conn_rtt - round trip of messages, to the peer's RNIC and back, in microseconds
+ * @jiffies: start of the last measurement
  * @began_ns: post time of the measured message; 0: none is measured
  * @seq: its number
  * @min: the least so far
@@ -98,6 +99,7 @@ DECLARE_EWMA(smc_rtt_var, 3, 4)
  * @var: moving average of the deviation
  */
 struct smc_conn_rtt {
+	unsigned long jiffies;
 	u64 began_ns;
 	u16 seq;
 	u32 min;

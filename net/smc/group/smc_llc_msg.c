@@ -336,7 +336,10 @@ static int llc_post(struct smc_link *link, const struct smc_llc_action *act)
 	slot->tag.cookie = act->cookie;
 	llc_add_probe(link->lgr, act, slot);
 	trace_smc_llc_tx(link, slot->msg, slot->len);
-	return smc_wr_post(slot);
+	rc = smc_wr_post(slot);
+	if (!rc)
+		smc_wr_await(&link->wr);
+	return rc;
 }
 
 /**

@@ -8,6 +8,12 @@
  *   WRITEs before it, gives the slot back and calls the poster's done function. Receives are
  *   posted before the queue pair can receive, and again once their message is handled.
  *
+ * Events:
+ *   Each receive causes an event, and its handler also takes the completions of sends. These
+ *   cause events of their own only while something waits for one (smc_wr_await()): a request
+ *   and its answer are one event at each side. A tick takes what is left. A failed send breaks
+ *   the queue pair, which flushes the receives: an event.
+ *
  * Ownership:
  *   Between smc_wr_slot_get() and smc_wr_post() a slot belongs to the poster, then to the
  *   queue. What an unfinished work request may name (slot, receive, registration) stays
@@ -25,6 +31,7 @@
  *   So posters do not wait for each other here. A caller that needs an order of messages
  *   holds its own lock.
  */
+#include <linux/interrupt.h>
 #include <linux/refcount.h>
 #include <linux/slab.h>
 
@@ -33,12 +40,11 @@
 #include "rdma/smc_fault.h"
 #include "rdma/smc_wr.h"
 
-/* context of all completion handlers */
-#define SMC_WR_POLL		IB_POLL_SOFTIRQ
+#define SMC_WR_BUDGET		256	/* completions handled in a row, as the core does */
+#define SMC_WR_TICK		max(HZ / 25, 1)
 
 #define SMC_WR_TX_STRIDE	48	/* between messages of the transmit page, after ... */
 #define SMC_WR_TX_LONG		(SMC_WR_CTRL_SLOTS * SMC_WR_LONG_LEN) /* ... the long ones */
-#define SMC_WR_RECV_SGE		2	/* a receive, and SMC_WR_PAGE_MORE */
 #define SMC_WR_MSG_SGE		2	/* a slot's message, and slot->more */
 #define SMC_WR_MIN_DATA_SLOTS	4
 #define SMC_WR_PER_SLOT		(SMC_WR_MAX_WRITES + 1)
@@ -46,7 +52,7 @@
 #define SMC_WR_REG_TIMEOUT	(5 * HZ)
 #define SMC_WR_STALL_MIN	(2 * HZ)	/* the host may be busy */
 #define SMC_WR_STALL_CHECKS	8
-#define SMC_WR_STALL_BYTES	32768	/* a path that moves so much per period is only slow */
+#define SMC_WR_STALL_BYTES	32768	/* a path that moves so much per check is only slow */
 
 static_assert(SMC_WR_TX_STRIDE >= SMC_WR_MSG_LEN);
 static_assert(SMC_WR_TX_LONG + SMC_WR_DATA_SLOTS * SMC_WR_TX_STRIDE <= PAGE_SIZE);
@@ -107,38 +113,52 @@ static void smc_wr_check_end(struct work_struct *work)
 		smc_wr_report(wr, SMC_WR_FAULT_PORT);
 }
 
-/* Periods without progress that are allowed; the longest chain reaches its SEND in that time. */
-static unsigned int smc_wr_stall_limit(const struct smc_wr *wr)
+/* Something is posted or being posted, or the queues are drained. */
+static bool smc_wr_is_busy(struct smc_wr *wr)
 {
+	guard(spinlock_bh)(&wr->lock);
+	return wr->nr_free[SMC_WR_DATA] + wr->nr_free[SMC_WR_CTRL] != wr->nr_slots ||
+	       !list_empty(&wr->regs) || test_bit(SMC_WR_IS_STOPPED, &wr->flags);
+}
+
+/* Return: true if the longest chain has had the time to reach its SEND. */
+static bool smc_wr_is_stalled(const struct smc_wr *wr)
+{
+	unsigned int max_quiet = wr->tick.max_quiet;
 	u32 most = 0;
 	unsigned int i;
 
+	if (!max_quiet || wr->tick.nr_quiet <= max_quiet)
+		return false;
 	for (i = 0; i < wr->nr_slots; i++)
 		if (READ_ONCE(wr->slots[i].is_posted))
 			most = max(most, READ_ONCE(wr->slots[i].nr_bytes));
-	return SMC_WR_STALL_CHECKS + most / SMC_WR_STALL_BYTES;
+	max_quiet += most / SMC_WR_STALL_BYTES * (max_quiet / SMC_WR_STALL_CHECKS);
+	return wr->tick.nr_quiet > max_quiet;
 }
 
 /*
- * Reports a link on which nothing completes. An RNIC gives up by itself. soft-RoCE restarts the
- * timeout with each post, so a trickle of data would keep a dead link up until a ring is full.
+ * Handles the completions of sends that caused no event: what does not wait for them sees them
+ * after a tick. Reports a link on which nothing completes. An RNIC gives up by itself. soft-RoCE
+ * restarts the timeout with each post, so a trickle of data would keep a dead link up until a ring
+ * is full.
  */
-static void smc_wr_check_stall(struct work_struct *work)
+static void smc_wr_run_tick(struct work_struct *work)
 {
-	struct smc_wr *wr = container_of(work, struct smc_wr, stall.work.work);
-	unsigned int nr_done = READ_ONCE(wr->nr_done);
-	bool is_idle;
+	struct smc_wr *wr = container_of(work, struct smc_wr, tick.work.work);
+	unsigned int nr_done;
 
-	scoped_guard(spinlock_bh, &wr->lock)
-		is_idle = wr->nr_free[SMC_WR_DATA] + wr->nr_free[SMC_WR_CTRL] == wr->nr_slots;
-	if (is_idle || nr_done != wr->stall.nr_done)
-		wr->stall.nr_checks = 0;
-	wr->stall.nr_done = nr_done;
-	/* the next post queues it again */
-	if (is_idle)
-		return;
-	if (wr->stall.nr_checks++ < smc_wr_stall_limit(wr))
-		schedule_delayed_work(&wr->stall.work, wr->stall.period);
+	smc_wr_poll(wr, NULL, NULL);
+	nr_done = READ_ONCE(wr->nr_done);
+	if (nr_done != wr->tick.nr_done)
+		wr->tick.nr_quiet = 0;
+	wr->tick.nr_done = nr_done;
+	wr->tick.nr_quiet++;
+	if (!smc_wr_is_busy(wr))
+		/* the next post queues it again */
+		wr->tick.nr_quiet = 0;
+	else if (!smc_wr_is_stalled(wr))
+		schedule_delayed_work(&wr->tick.work, SMC_WR_TICK);
 	else
 		smc_wr_send_failed(wr, IB_WC_RETRY_EXC_ERR);
 }
@@ -286,36 +306,27 @@ static void smc_wr_write_done(struct ib_cq *cq, struct ib_wc *wc)
 		smc_wr_send_failed(slot->wr, wc->status);
 }
 
-static int smc_wr_post_recv(struct smc_wr *wr, struct smc_wr_recv *recv)
+/* The receive is posted again with the others that were handled with it. */
+static void smc_wr_recv_put(struct smc_wr_recv *recv)
 {
-	struct ib_sge sge[] = {
-		{
-			.addr = recv->dma,
-			.length = SMC_WR_RECV_LEN,
-			.lkey = wr->pd->local_dma_lkey,
-		}, {
-			.addr = wr->page[SMC_WR_PAGE_MORE].dma,
-			.length = SMC_WR_RECV_MAX - SMC_WR_RECV_LEN,
-			.lkey = wr->pd->local_dma_lkey,
-		},
-	};
-	struct ib_recv_wr rwr = {
-		.wr_cqe = &recv->cqe,
-		.sg_list = sge,
-		.num_sge = ARRAY_SIZE(sge),
-	};
+	struct smc_wr *wr = recv->wr;
 
-	ib_dma_sync_single_for_device(wr->end.dev->ibdev, recv->dma,
+	ib_dma_sync_single_for_device(wr->end.dev->ibdev, recv->sge[0].addr,
 				      SMC_WR_RECV_LEN, DMA_FROM_DEVICE);
-	return ib_post_recv(wr->qp, &rwr, NULL);
+	recv->rwr.next = wr->refill;
+	wr->refill = &recv->rwr;
 }
 
-static void smc_wr_repost(struct smc_wr *wr, struct smc_wr_recv *recv)
+static int smc_wr_refill(struct smc_wr *wr)
 {
+	const struct ib_recv_wr *first = wr->refill;
+
+	wr->refill = NULL;
 	/* Pairs with synchronize_rcu() in smc_wr_stop(). */
 	guard(rcu)();
-	if (!test_bit(SMC_WR_IS_STOPPED, &wr->flags) && smc_wr_post_recv(wr, recv))
-		smc_wr_report(wr, SMC_WR_FAULT_POST);
+	if (!first || test_bit(SMC_WR_IS_STOPPED, &wr->flags))
+		return 0;
+	return ib_post_recv(wr->qp, first, NULL);
 }
 
 /* Joins the two parts of a long message. Without memory the message is lost and the link broken. */
@@ -338,7 +349,7 @@ static void smc_wr_deliver_long(struct smc_wr *wr, struct smc_wr_recv *recv, u32
 
 static void smc_wr_deliver(struct smc_wr *wr, struct smc_wr_recv *recv, u32 len)
 {
-	ib_dma_sync_single_for_cpu(wr->end.dev->ibdev, recv->dma,
+	ib_dma_sync_single_for_cpu(wr->end.dev->ibdev, recv->sge[0].addr,
 				   SMC_WR_RECV_LEN, DMA_FROM_DEVICE);
 	atomic_long_set(&wr->rx_jiffies, jiffies);
 	if (len && recv->msg[0] == SMC_CDC_TYPE)
@@ -368,7 +379,128 @@ static void smc_wr_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	/* A WRITE with immediate data only consumes a receive: AMB-16. */
 	if (likely(wc->opcode == IB_WC_RECV))
 		smc_wr_deliver(wr, recv, min_t(u32, wc->byte_len, SMC_WR_RECV_MAX));
-	smc_wr_repost(wr, recv);
+	smc_wr_recv_put(recv);
+}
+
+static int smc_wr_take(struct ib_cq *cq, struct ib_wc *wc)
+{
+	return max(ib_poll_cq(cq, SMC_WR_BATCH, wc), 0);
+}
+
+static void smc_wr_handle(struct ib_cq *cq, struct ib_wc *wc, int nr)
+{
+	int i;
+
+	for (i = 0; i < nr; i++)
+		wc[i].wr_cqe->done(cq, &wc[i]);
+}
+
+/*
+ * Handles completions, of both queues. A message that answers one of ours is handled behind the
+ * completion of ours. Expects the caller to own wr->poll. Return: their number, below
+ * SMC_WR_BUDGET if there were no more.
+ */
+static int smc_wr_reap(struct smc_wr *wr)
+{
+	int nr_recvs, nr_sends, nr = 0;
+
+	do {
+		nr_recvs = smc_wr_take(wr->recv_cq, wr->wc[0]);
+		nr_sends = smc_wr_take(wr->send_cq, wr->wc[1]);
+		smc_wr_handle(wr->send_cq, wr->wc[1], nr_sends);
+		smc_wr_handle(wr->recv_cq, wr->wc[0], nr_recvs);
+		if (smc_wr_refill(wr))
+			smc_wr_report(wr, SMC_WR_FAULT_POST);
+		nr += nr_recvs + nr_sends;
+	} while (max(nr_recvs, nr_sends) == SMC_WR_BATCH && nr < SMC_WR_BUDGET);
+	return nr;
+}
+
+/* Asks for an event with the next completion. One that is there already is handled at once. */
+static void smc_wr_arm(struct smc_wr *wr, struct ib_cq *cq)
+{
+	if (ib_req_notify_cq(cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0)
+		irq_poll_sched(&wr->poll);
+}
+
+/* After wr->poll was released, which also ignored events. */
+static void smc_wr_rearm(struct smc_wr *wr)
+{
+	/* A slot taken before the bit was seen set in smc_wr_await() is seen in use here. */
+	if (test_bit(SMC_WR_IS_AWAITED, &wr->flags) &&
+	    test_and_clear_bit(SMC_WR_IS_AWAITED, &wr->flags) && smc_wr_is_busy(wr))
+		set_bit(SMC_WR_IS_AWAITED, &wr->flags);
+	smc_wr_arm(wr, wr->recv_cq);
+	if (test_bit(SMC_WR_IS_AWAITED, &wr->flags))
+		smc_wr_arm(wr, wr->send_cq);
+}
+
+static int smc_wr_run_poll(struct irq_poll *poll, int budget)
+{
+	struct smc_wr *wr = container_of(poll, struct smc_wr, poll);
+	int nr = smc_wr_reap(wr);
+
+	if (nr < SMC_WR_BUDGET) {
+		irq_poll_complete(poll);
+		smc_wr_rearm(wr);
+	}
+	return nr;
+}
+
+/* Any context. */
+static void smc_wr_cq_event(struct ib_cq *cq, void *context)
+{
+	struct smc_wr *wr = context;
+
+	irq_poll_sched(&wr->poll);
+}
+
+/**
+ * smc_wr_poll() - handle completions now, and until the caller has what it waits for
+ * @wr: the queues
+ * @is_over: ends it; NULL: once
+ * @arg: of @is_over
+ *
+ * One task handles completions at a time, which keeps their order. Also ends if the CPU has other
+ * work.
+ *
+ * Context: Process context. Expects no lock held that a callback takes. The caller prevents the
+ *	 destruction of @wr.
+ * Return: false if another task handles them.
+ */
+bool smc_wr_poll(struct smc_wr *wr, bool (*is_over)(void *arg), void *arg)
+{
+	/* irq_poll_sched() does nothing meanwhile, and irq_poll_disable() waits */
+	if (test_and_set_bit(IRQ_POLL_F_SCHED, &wr->poll.state))
+		return false;
+	local_bh_disable();
+	do
+		smc_wr_reap(wr);
+	while (is_over && !is_over(arg) && !need_resched() && !local_softirq_pending());
+	irq_poll_enable(&wr->poll);
+	smc_wr_rearm(wr);
+	local_bh_enable();
+	return true;
+}
+
+/**
+ * smc_wr_await() - let completions of sends cause events until all have completed
+ * @wr: the queues
+ *
+ * Without it they are handled with the next receive, or after a tick: most senders need nothing of
+ * a completion, and an event each costs as much as the message.
+ *
+ * Context: Any context but hard interrupt, after what is awaited was posted. The caller prevents
+ *	 the destruction of @wr.
+ */
+void smc_wr_await(struct smc_wr *wr)
+{
+	/* Pairs with test_and_clear_bit() in smc_wr_rearm(): a slot is taken, then the bit is read. */
+	smp_mb();
+	if (test_bit(SMC_WR_IS_AWAITED, &wr->flags))
+		return;
+	set_bit(SMC_WR_IS_AWAITED, &wr->flags);
+	smc_wr_arm(wr, wr->send_cq);
 }
 
 /* The chain of one slot as work requests. */
@@ -504,8 +636,8 @@ int smc_wr_post(struct smc_wr_slot *slot)
 	WRITE_ONCE(slot->is_posted, true);
 	rc = smc_wr_post_chain(wr, &chain, first, nr_writes, &bad);
 	if (likely(!rc)) {
-		if (wr->stall.period && unlikely(!delayed_work_pending(&wr->stall.work)))
-			schedule_delayed_work(&wr->stall.work, wr->stall.period);
+		if (unlikely(!delayed_work_pending(&wr->tick.work)))
+			schedule_delayed_work(&wr->tick.work, SMC_WR_TICK);
 		rcu_read_unlock();
 		return 0;
 	}
@@ -542,7 +674,7 @@ static void smc_wr_reg_complete(struct smc_wr_reg *reg, enum ib_wc_status status
 	smc_wr_reg_put(reg);
 }
 
-/* Its completion, its poster after a failed post, and smc_wr_reap() may race here. */
+/* Its completion, its poster after a failed post, and smc_wr_stop() may race here. */
 static void smc_wr_reg_finish(struct smc_wr_reg *reg, enum ib_wc_status status)
 {
 	scoped_guard(spinlock_bh, &reg->wr->lock) {
@@ -605,11 +737,17 @@ static int smc_wr_post_reg(struct smc_wr *wr, struct smc_wr_reg *reg,
 		.access = access,
 	};
 
+	int rc = -ENOMEM;
+
 	/* Pairs with synchronize_rcu() in smc_wr_stop(). */
 	guard(rcu)();
 	if (!test_bit(SMC_WR_IS_OPEN, &wr->flags))
 		return -EPIPE;
-	return smc_fault_is_due(SMC_FAULT_REG) ? -ENOMEM : ib_post_send(wr->qp, &rwr.wr, NULL);
+	if (!smc_fault_is_due(SMC_FAULT_REG))
+		rc = ib_post_send(wr->qp, &rwr.wr, NULL);
+	if (!rc)
+		smc_wr_await(wr);
+	return rc;
 }
 
 /**
@@ -662,8 +800,7 @@ int smc_wr_register(struct smc_wr *wr, struct ib_mr *mr, int access)
 /* Queue sizes that the device supports. */
 static int smc_wr_size(struct smc_wr *wr, const struct ib_device_attr *attrs)
 {
-	/* one CQ for both queues */
-	int room = min(attrs->max_qp_wr, attrs->max_cqe / 2) - SMC_WR_DRAIN;
+	int room = min(attrs->max_qp_wr, attrs->max_cqe) - SMC_WR_DRAIN;
 	int slots = (room - SMC_WR_REGS) / SMC_WR_PER_SLOT;
 
 	if (attrs->max_send_sge < SMC_WR_MAX_SGE ||
@@ -765,7 +902,13 @@ static void smc_wr_lay_out(struct smc_wr *wr)
 		recv->cqe.done = smc_wr_recv_done;
 		recv->wr = wr;
 		recv->msg = wr->page[i / per_page].cpu + off;
-		recv->dma = wr->page[i / per_page].dma + off;
+		recv->rwr.wr_cqe = &recv->cqe;
+		recv->rwr.sg_list = recv->sge;
+		recv->rwr.num_sge = SMC_WR_RECV_SGE;
+		recv->sge[0].addr = wr->page[i / per_page].dma + off;
+		recv->sge[0].length = SMC_WR_RECV_LEN;
+		recv->sge[1].addr = wr->page[SMC_WR_PAGE_MORE].dma;
+		recv->sge[1].length = SMC_WR_RECV_MAX - SMC_WR_RECV_LEN;
 	}
 }
 
@@ -780,16 +923,34 @@ static u32 smc_wr_recv_depth(const struct smc_wr *wr)
 }
 
 /*
- * As deep as both queues: a flushed queue pair may complete unsignalled requests, too. One event
- * serves a message and the acknowledgements that come with it.
+ * As deep as the queue: a flushed queue pair may complete unsignalled requests, too. The core's own
+ * completion queues (ib_alloc_cq()) ask for an event with each completion.
  */
-static int smc_wr_create_cq(struct smc_wr *wr)
+static struct ib_cq *smc_wr_create_cq(struct smc_wr *wr, u32 depth, u32 vector)
 {
-	int depth = smc_wr_send_depth(wr) + smc_wr_recv_depth(wr);
+	struct ib_cq_init_attr attr = { .cqe = depth, .comp_vector = vector };
 
-	wr->cq = ib_alloc_cq(wr->end.dev->ibdev, wr, depth, smc_ib_next_vector(&wr->end),
-			     SMC_WR_POLL);
-	return PTR_ERR_OR_ZERO(wr->cq);
+	return ib_create_cq(wr->end.dev->ibdev, smc_wr_cq_event, NULL, wr, &attr);
+}
+
+static int smc_wr_create_cqs(struct smc_wr *wr)
+{
+	u32 vector = smc_ib_next_vector(&wr->end);
+
+	wr->send_cq = smc_wr_create_cq(wr, smc_wr_send_depth(wr), vector);
+	if (IS_ERR(wr->send_cq))
+		return PTR_ERR(wr->send_cq);
+	wr->recv_cq = smc_wr_create_cq(wr, smc_wr_recv_depth(wr), vector);
+	if (!IS_ERR(wr->recv_cq))
+		return 0;
+	ib_destroy_cq(wr->send_cq);
+	return PTR_ERR(wr->recv_cq);
+}
+
+static void smc_wr_destroy_cqs(struct smc_wr *wr)
+{
+	ib_destroy_cq(wr->recv_cq);
+	ib_destroy_cq(wr->send_cq);
 }
 
 static int smc_wr_try_qp(struct smc_wr *wr, u32 max_inline)
@@ -797,8 +958,8 @@ static int smc_wr_try_qp(struct smc_wr *wr, u32 max_inline)
 	struct ib_qp_init_attr attr = {
 		.event_handler = smc_wr_qp_event,
 		.qp_context = wr,
-		.send_cq = wr->cq,
-		.recv_cq = wr->cq,
+		.send_cq = wr->send_cq,
+		.recv_cq = wr->recv_cq,
 		.cap = {
 			.max_send_wr = smc_wr_send_depth(wr),
 			.max_recv_wr = smc_wr_recv_depth(wr),
@@ -837,11 +998,13 @@ static int smc_wr_create_qp(struct smc_wr *wr)
 static int smc_wr_post_recvs(struct smc_wr *wr)
 {
 	unsigned int i;
-	int rc = 0;
 
-	for (i = 0; i < wr->nr_recvs && !rc; i++)
-		rc = smc_wr_post_recv(wr, &wr->recvs[i]);
-	return rc;
+	for (i = 0; i < wr->nr_recvs; i++) {
+		wr->recvs[i].sge[0].lkey = wr->pd->local_dma_lkey;
+		wr->recvs[i].sge[1].lkey = wr->pd->local_dma_lkey;
+		smc_wr_recv_put(&wr->recvs[i]);
+	}
+	return smc_wr_refill(wr);
 }
 
 /**
@@ -866,7 +1029,8 @@ int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
 	wr->ops = ops;
 	wr->watch.end = &wr->end;
 	INIT_WORK(&wr->watch.work, smc_wr_check_end);
-	INIT_DELAYED_WORK(&wr->stall.work, smc_wr_check_stall);
+	INIT_DELAYED_WORK(&wr->tick.work, smc_wr_run_tick);
+	irq_poll_init(&wr->poll, SMC_WR_BUDGET, smc_wr_run_poll);
 	spin_lock_init(&wr->lock);
 	INIT_LIST_HEAD(&wr->free[SMC_WR_DATA]);
 	INIT_LIST_HEAD(&wr->free[SMC_WR_CTRL]);
@@ -892,12 +1056,12 @@ int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
 		rc = PTR_ERR(wr->pd);
 		goto unmap;
 	}
-	rc = smc_wr_create_cq(wr);
+	rc = smc_wr_create_cqs(wr);
 	if (rc)
 		goto dealloc_pd;
 	rc = smc_fault_is_due(SMC_FAULT_QP) ? -ENOMEM : smc_wr_create_qp(wr);
 	if (rc)
-		goto free_cq;
+		goto destroy_cqs;
 	rc = smc_ib_qp_init(wr->qp, end);
 	if (rc)
 		goto destroy_qp;
@@ -907,6 +1071,7 @@ int smc_wr_create(struct smc_wr *wr, const struct smc_ib_end *end,
 	rc = smc_wr_post_recvs(wr);
 	if (rc)
 		goto stop;
+	smc_wr_arm(wr, wr->recv_cq);
 	return 0;
 
 stop:
@@ -916,8 +1081,8 @@ stop:
 	return rc;
 destroy_qp:
 	ib_destroy_qp(wr->qp);
-free_cq:
-	ib_free_cq(wr->cq);
+destroy_cqs:
+	smc_wr_destroy_cqs(wr);
 dealloc_pd:
 	ib_dealloc_pd(wr->pd);
 unmap:
@@ -951,17 +1116,17 @@ int smc_wr_connect(struct smc_wr *wr, const struct smc_ib_peer *peer)
 }
 
 /*
- * Period of the stall check, so that it reports after twice the time of all retries. 0 on
+ * Ticks without progress after which a stall is reported: twice the time of all retries. 0 on
  * adapters: they give up by themselves, perhaps after four times as long. They do not give up,
  * on purpose, while the peer's adapter is up and its host has posted no receives.
  */
-static unsigned long smc_wr_stall_period(const struct smc_wr *wr, u8 timeout, u8 retries)
+static unsigned int smc_wr_stall_ticks(const struct smc_wr *wr, u8 timeout, u8 retries)
 {
 	unsigned long grace = nsecs_to_jiffies64((4096ULL << timeout) * (retries + 1)) * 2;
 
 	if (!ib_uses_virt_dma(wr->end.dev->ibdev))
 		return 0;
-	return max_t(unsigned long, grace, SMC_WR_STALL_MIN) / SMC_WR_STALL_CHECKS;
+	return max_t(unsigned long, grace, SMC_WR_STALL_MIN) / SMC_WR_TICK;
 }
 
 /**
@@ -985,20 +1150,16 @@ int smc_wr_activate(struct smc_wr *wr, u32 psn, u8 timeout, u8 retries)
 		return -EPIPE;
 	if (smc_fault_is_due(SMC_FAULT_MODIFY))
 		return -EIO;
-	wr->stall.period = smc_wr_stall_period(wr, timeout, retries);
+	wr->tick.max_quiet = smc_wr_stall_ticks(wr, timeout, retries);
 	rc = smc_ib_qp_rts(wr->qp, psn, timeout, retries);
 	set_bit(rc ? SMC_WR_IS_REFUSED : SMC_WR_IS_OPEN, &wr->flags);
 	return rc;
 }
 
-/* The device refuses to flush: nothing completes after the queues are destroyed. */
-static void smc_wr_reap(struct smc_wr *wr)
+/* Finishes registrations that will not complete. */
+static void smc_wr_finish_regs(struct smc_wr *wr)
 {
 	struct smc_wr_reg *reg;
-
-	ib_destroy_qp(wr->qp);
-	ib_free_cq(wr->cq);
-	wr->qp = NULL;
 
 	while ((reg = smc_wr_reg_take(wr)))
 		smc_wr_reg_complete(reg, IB_WC_WR_FLUSH_ERR);
@@ -1037,14 +1198,20 @@ void smc_wr_stop(struct smc_wr *wr)
 	smc_ib_unwatch(&wr->watch);
 	/* Posters and reporters that saw the old bits are done when the grace period ends. */
 	synchronize_rcu();
-	cancel_delayed_work_sync(&wr->stall.work);
+	cancel_delayed_work_sync(&wr->tick.work);
 
 	/* after an allocation failure soft-RoCE does not flush receives any more */
 	if (test_bit(SMC_WR_IS_REFUSED, &wr->flags) ||
-	    ib_modify_qp(wr->qp, &attr, IB_QP_STATE))
-		smc_wr_reap(wr);
-	else
+	    ib_modify_qp(wr->qp, &attr, IB_QP_STATE)) {
+		/* nothing completes after that */
+		ib_destroy_qp(wr->qp);
+		wr->qp = NULL;
+	} else {
+		smc_wr_await(wr);
 		ib_drain_qp(wr->qp);
+	}
+	irq_poll_disable(&wr->poll);
+	smc_wr_finish_regs(wr);
 	smc_wr_finish_slots(wr);
 }
 
@@ -1064,9 +1231,9 @@ void smc_wr_destroy(struct smc_wr *wr)
 		     wr->nr_slots);
 	if (wr->qp) {
 		ib_destroy_qp(wr->qp);
-		ib_free_cq(wr->cq);
 		wr->qp = NULL;
 	}
+	smc_wr_destroy_cqs(wr);
 	ib_dealloc_pd(wr->pd);
 	smc_wr_unmap(wr, SMC_WR_PAGES);
 	smc_wr_free(wr);

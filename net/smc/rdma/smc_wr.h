@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The queues of one link: send slots, receives, the completion queue and the RC
+ * The queues of one link: send slots, receives, the completion queues and the RC
  * queue pair itself. Handles bytes and work requests, not messages.
  */
 #ifndef SMC_WR_H
 #define SMC_WR_H
 
+#include <linux/irq_poll.h>
 #include <linux/list.h>
 #include <linux/semaphore.h>
 #include <linux/spinlock.h>
@@ -20,10 +21,12 @@
 #define SMC_WR_RECV_MAX		4160	/* ... and this with a page for the rest */
 #define SMC_WR_MAX_WRITES	2	/* destination ring wraps once */
 #define SMC_WR_MAX_SGE		2	/* source ring wraps once */
+#define SMC_WR_RECV_SGE		2	/* a receive, and SMC_WR_PAGE_MORE */
 #define SMC_WR_DATA_SLOTS	64	/* for CDC */
 #define SMC_WR_CTRL_SLOTS	8	/* for LLC */
 #define SMC_WR_SLOTS		(SMC_WR_DATA_SLOTS + SMC_WR_CTRL_SLOTS)
 #define SMC_WR_RECVS		256
+#define SMC_WR_BATCH		16	/* completions of a queue taken at once */
 #define SMC_WR_REGS		4	/* registrations in flight */
 #define SMC_WR_RECV_LEN		64	/* the rest of a longer message is in SMC_WR_PAGE_MORE */
 #define SMC_WR_RECV_PAGES	DIV_ROUND_UP(SMC_WR_RECVS, PAGE_SIZE / SMC_WR_RECV_LEN)
@@ -121,12 +124,13 @@ struct smc_wr_slot {
 	struct list_head node;
 };
 
-/* One posted receive. */
+/* One receive, and its work request. */
 struct smc_wr_recv {
 	struct ib_cqe cqe;
 	struct smc_wr *wr;
 	u8 *msg;
-	u64 dma;
+	struct ib_recv_wr rwr;
+	struct ib_sge sge[SMC_WR_RECV_SGE];
 };
 
 /* A page of messages and its DMA address. */
@@ -136,16 +140,16 @@ struct smc_wr_page {
 };
 
 /**
- * struct smc_wr_stall - detection of sends that do not complete
+ * struct smc_wr_tick - handles completions of sends that are not awaited, and finds a stall
  * @work: runs while something is posted
- * @period: of @work, jiffies; 0 disables it; set by smc_wr_activate()
- * @nr_checks: consecutive runs without progress
+ * @nr_quiet: consecutive runs without progress
+ * @max_quiet: their limit; 0: no limit; set by smc_wr_activate()
  * @nr_done: completions at the last run
  */
-struct smc_wr_stall {
+struct smc_wr_tick {
 	struct delayed_work work;
-	unsigned long period;
-	unsigned int nr_checks;
+	unsigned int nr_quiet;
+	unsigned int max_quiet;
 	unsigned int nr_done;
 };
 
@@ -154,6 +158,7 @@ enum smc_wr_flag {
 	SMC_WR_IS_STOPPED,		/* smc_wr_stop() was called */
 	SMC_WR_IS_REPORTED,		/* ops->broken was called, or must not be any more */
 	SMC_WR_IS_REFUSED,		/* the device has refused a change of state */
+	SMC_WR_IS_AWAITED,		/* completions of sends cause events, see smc_wr_await() */
 };
 
 /**
@@ -163,10 +168,14 @@ enum smc_wr_flag {
  * @qpn: number of the queue pair; remains valid for display when that is gone
  * @dev_name: of the device, when the queues were made; remains valid as well
  * @watch: checks the end's port and device after an event
- * @stall: detects sends that do not complete
+ * @tick: looks after completions that cause no event
  * @nr_done: SENDs that have completed, well or not; written in completion context
  * @pd: one per link, RMB-06, AMB-18
- * @cq: completions of both queues
+ * @send_cq: completions of the send queue
+ * @recv_cq: completions of the receive queue
+ * @poll: handles both, one task at a time
+ * @wc: completions in work: receives, sends; of the task that owns @poll
+ * @refill: receives to be posted again, chained; of the same task
  * @qp: the RC queue pair; NULL once smc_wr_destroy(), or smc_wr_stop() after a refused change
  *	of state, has destroyed it
  * @max_inline: bytes the device takes inline, 0 or at least SMC_WR_MSG_LEN
@@ -196,10 +205,14 @@ struct smc_wr {
 	u32 qpn;
 	char dev_name[IB_DEVICE_NAME_MAX];
 	struct smc_ib_watch watch;
-	struct smc_wr_stall stall;
+	struct smc_wr_tick tick;
 	unsigned int nr_done;
 	struct ib_pd *pd;
-	struct ib_cq *cq;
+	struct ib_cq *send_cq;
+	struct ib_cq *recv_cq;
+	struct irq_poll poll;
+	struct ib_wc wc[2][SMC_WR_BATCH];
+	struct ib_recv_wr *refill;
 	struct ib_qp *qp;
 	u32 max_inline;
 	u32 max_pages;
@@ -229,6 +242,8 @@ struct smc_wr_slot *smc_wr_slot_get(struct smc_wr *wr, enum smc_wr_class class);
 int smc_wr_slot_fill(struct smc_wr_slot *slot, const u8 *msg, u32 len, u8 **page);
 void smc_wr_slot_put(struct smc_wr_slot *slot);
 int smc_wr_post(struct smc_wr_slot *slot);
+void smc_wr_await(struct smc_wr *wr);
+bool smc_wr_poll(struct smc_wr *wr, bool (*is_over)(void *arg), void *arg);
 int smc_wr_register(struct smc_wr *wr, struct ib_mr *mr, int access);
 void smc_wr_report(struct smc_wr *wr, enum smc_wr_fault fault);
 

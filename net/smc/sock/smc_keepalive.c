@@ -20,6 +20,7 @@
 #include "group/smc_llc.h"
 #include "sock/smc_keepalive.h"
 #include "sock/smc_sock.h"
+#include "sock/smc_tx.h"
 
 static u32 keep_secs_ms(int secs)
 {
@@ -89,6 +90,9 @@ void smc_keepalive_update(struct smc_conn *conn)
 	conn->keep_want = want;
 	conn->is_probing = false;
 	spin_unlock_bh(&conn->lock);
+	/* from now on completions are awaited */
+	if (want.stall)
+		smc_tx_push(conn);
 	if (want.idle || want.stall)
 		smc_conn_arm(conn, &conn->keep_timer, jiffies + 1);
 	else

@@ -31,6 +31,7 @@ struct rx_call {
 	size_t copied;
 	u32 peeked;	/* bytes peeked at, still unread */
 	bool has_peeked_aside;	/* a byte set aside was peeked at */
+	unsigned long spin_start;
 	bool has_spun;	/* the time of SO_BUSY_POLL is over */
 	bool is_held;	/* slept: holds references on @smc and @conn */
 };
@@ -262,29 +263,35 @@ static bool rx_is_over(struct rx_call *call)
 	       READ_ONCE(call->smc->shutdown) & RCV_SHUTDOWN || rx_is_ready(call);
 }
 
+static bool rx_has_spun(void *arg)
+{
+	struct rx_call *call = arg;
+	struct sock *sk = call->smc->sk;
+
+	cpu_relax();
+	return rx_is_over(call) || !sk_can_busy_loop(sk) ||
+	       sk_busy_loop_timeout(sk, call->spin_start);
+}
+
 /*
- * SO_BUSY_POLL: spin for a time instead of sleeping. Reads the connection, not the completion
- * queue, whose only consumer is the core's handler that preserves the order of messages. Return:
- * true if there is something to read or report.
+ * SO_BUSY_POLL: handle the completions of the link for a time instead of sleeping, or look whether
+ * another task did. Return: true if there is something to read or report.
  */
 static bool rx_spin(struct rx_call *call)
 {
 	struct sock *sk = call->smc->sk;
-	unsigned long start;
-	bool is_over;
 
 	if (call->has_spun || !sk_can_busy_loop(sk))
 		return false;
 	call->has_spun = true;
-	start = busy_loop_current_time();
+	call->spin_start = busy_loop_current_time();
 	release_sock(sk);
 	do {
-		cpu_relax();
+		smc_tx_poll(call->conn, rx_has_spun, call);
 		cond_resched();
-		is_over = rx_is_over(call);
-	} while (!is_over && sk_can_busy_loop(sk) && !sk_busy_loop_timeout(sk, start));
+	} while (!rx_has_spun(call));
 	lock_sock(sk);
-	return is_over;
+	return rx_is_over(call);
 }
 
 /* Others may end and drop the connection during a sleep. */

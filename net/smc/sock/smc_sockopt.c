@@ -301,9 +301,11 @@ static u8 opt_tcp_state(const struct smc_sock *smc)
 /* Replace the counters and times of CLC by those of the connection on SMC. */
 static void opt_fill_conn(struct smc_conn *conn, struct tcp_info *info)
 {
-	u32 unsent = smc_conn_unsent(conn);
-	u32 writable = smc_conn_writable(conn);
+	u32 unsent, writable;
 
+	smc_tx_poll(conn, NULL, NULL);
+	unsent = smc_conn_unsent(conn);
+	writable = smc_conn_writable(conn);
 	spin_lock_bh(&conn->lock);
 	if (conn->snd_geom.size) {
 		info->tcpi_bytes_sent = conn->tx_total - unsent;

@@ -18,6 +18,9 @@
  * completion, which pushes again. MSG_MORE and TCP_CORK hold back less than half a ring for at most
  * SMC_TX_CORK_TIME. So every delay is bounded (TX-06 to TX-08, smc_ring_is_held_back()).
  *
+ * Completions cause events only while something waits for one, see tx_is_awaited(). Others come with
+ * the next receive, or are taken before they are counted (smc_tx_reap()).
+ *
  * TCP_NOTSENT_LOWAT limits the unposted bytes in the ring; poll() requires less than half of it, as
  * with TCP. The completion of each post wakes the waiters.
  */
@@ -159,8 +162,10 @@ static struct smc_wr_slot *tx_get_slot(struct smc_conn *conn, struct smc_link *l
 
 	if (list_empty_careful(&link->waiters))
 		slot = smc_wr_slot_get(&link->wr, SMC_WR_DATA);
-	if (!slot)
+	if (!slot) {
 		smc_link_add_waiter(link, conn);
+		smc_wr_await(&link->wr);
+	}
 	return slot;
 }
 
@@ -225,6 +230,40 @@ static void tx_serve(struct smc_link *link)
 	}
 }
 
+/*
+ * Return: true if data, a writer, the close machine, a clock or a notice waits for the completion
+ * of a message.
+ */
+static bool tx_is_awaited(struct smc_conn *conn)
+{
+	lockdep_assert_held(&conn->lock);
+	return conn->tx_inflight &&
+	       (tx_unsent(conn) || smc_conn_room(conn) < conn->snd_geom.size / 4 ||
+		conn->phase != SMC_CONN_OPEN || conn->ctl.tx_conn_sent ||
+		conn->keep_want.stall || conn->rtt.began_ns || conn->stamps);
+}
+
+static void tx_await(struct smc_conn *conn)
+{
+	struct smc_link *link;
+
+	guard(rcu)();
+	link = rcu_dereference(conn->link);
+	if (link)
+		smc_wr_await(&link->wr);
+}
+
+/* Release conn->lock. Expects an RCU read section. */
+static void tx_unlock(struct smc_conn *conn, struct smc_link *link)
+	__releases(&conn->lock)
+{
+	bool is_awaited = tx_is_awaited(conn);
+
+	spin_unlock_bh(&conn->lock);
+	if (link && is_awaited)
+		smc_wr_await(&link->wr);
+}
+
 /* Post what is due, then release conn->lock. */
 static void tx_push_unlock(struct smc_conn *conn)
 	__releases(&conn->lock)
@@ -235,7 +274,7 @@ static void tx_push_unlock(struct smc_conn *conn)
 	rcu_read_lock();
 	link = smc_conn_link(conn);
 	tx_post_due(conn, NULL);
-	spin_unlock_bh(&conn->lock);
+	tx_unlock(conn, link);
 	if (link)
 		tx_serve(link);
 	rcu_read_unlock();
@@ -283,6 +322,24 @@ static void smc_tx_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok
 }
 
 /**
+ * smc_tx_poll() - handle the completions of the connection's link now
+ * @conn: the connection; the caller holds a reference
+ * @is_over: as for smc_wr_poll()
+ * @arg: of @is_over
+ *
+ * Context: Process context or a timer. Expects no spinlock held.
+ * Return: false if another task handles them.
+ */
+bool smc_tx_poll(struct smc_conn *conn, bool (*is_over)(void *arg), void *arg)
+{
+	struct smc_link *link;
+
+	guard(rcu)();
+	link = rcu_dereference(conn->link);
+	return link && smc_wr_poll(&link->wr, is_over, arg);
+}
+
+/**
  * smc_tx_flush() - send the data held back by TCP_CORK, MSG_MORE or Nagle
  * @conn: the connection; the caller holds a reference
  *
@@ -294,6 +351,8 @@ void smc_tx_flush(struct smc_conn *conn)
 	conn->tx_cork = false;
 	conn->tx_flush = conn->snd_geom.size && tx_unsent(conn);
 	tx_push_unlock(conn);
+	/* close() waits for what was in flight before */
+	tx_await(conn);
 }
 
 /**
@@ -517,10 +576,13 @@ static void tx_publish(struct tx_call *call, size_t len)
 	if (!msg_data_left(call->msg))
 		smc_errqueue_request(conn, call->tsflags);
 	/* a message in flight pushes when it completes; bytes alone make nothing else due */
-	if (conn->tx_inflight && tx_is_held_back(conn, tx_unsent(conn)))
-		spin_unlock_bh(&conn->lock);
-	else
+	if (conn->tx_inflight && tx_is_held_back(conn, tx_unsent(conn))) {
+		rcu_read_lock();
+		tx_unlock(conn, smc_conn_link(conn));
+		rcu_read_unlock();
+	} else {
 		tx_push_unlock(conn);
+	}
 	if (is_corked)
 		tx_arm_cork(conn);
 }

@@ -8,6 +8,7 @@
 int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, long timeo);
 bool smc_tx_is_writable(struct smc_conn *conn);
 void smc_tx_push(struct smc_conn *conn);
+bool smc_tx_poll(struct smc_conn *conn, bool (*is_over)(void *arg), void *arg);
 void smc_tx_flush(struct smc_conn *conn);
 void smc_tx_signal(struct smc_conn *conn, u8 conn_flags);
 

@@ -16,6 +16,9 @@
 
 #include "group/smc_core.h"
 
+/* nothing is posted */
+#define smc_wr_await(...) ((void)0)
+
 /* no traces */
 #define SMC_TRACE_H
 

@@ -27,8 +27,8 @@ static void trace_smc_tx_sendmsg(const struct sock *sk, size_t len, const char *
 #define TX_RING		(128 * 1024)
 #define TX_ELEMENT	(64 * 1024)
 
-/* Counts of posted messages, and the result of posting. */
-static unsigned int tx_nr_built, tx_nr_validated, tx_nr_replayed;
+/* Counts of posted messages, of waits for completions, and the result of posting. */
+static unsigned int tx_nr_built, tx_nr_validated, tx_nr_replayed, tx_nr_awaited;
 static int tx_post_rc;
 
 static struct smc_wr_slot tx_slot;
@@ -76,6 +76,9 @@ static int tx_fake_replay(struct smc_conn *conn, struct smc_wr_slot *slot)
 #define smc_tx_signal tx_test_signal
 #define smc_wr_slot_get tx_slot_get
 #define smc_wr_slot_put(...) ((void)0)
+#define smc_wr_await(...) ((void)tx_nr_awaited++)
+#define smc_wr_poll(...) true
+#define smc_tx_poll tx_test_poll
 #define smc_cdc_post tx_fake_post
 #define smc_cdc_post_validation tx_fake_validation
 #define smc_cdc_post_replay tx_fake_replay
@@ -131,6 +134,7 @@ static struct smc_conn *tx_new(struct kunit *test)
 	tx_nr_built = 0;
 	tx_nr_validated = 0;
 	tx_nr_replayed = 0;
+	tx_nr_awaited = 0;
 	tx_post_rc = 0;
 	return conn;
 }
@@ -192,7 +196,71 @@ static void fail_14_a_push_on_a_dead_link_leaves_numbers_for_the_replay(struct k
 	KUNIT_EXPECT_EQ(test, smc_conn_unsent(conn), 0U);
 }
 
+/* Return: true if a push has completions reported. */
+static bool tx_awaits(struct smc_conn *conn)
+{
+	tx_nr_awaited = 0;
+	smc_tx_push(conn);
+	return tx_nr_awaited;
+}
+
+/* An event for each completion would double the events of a request and its answer. */
+static void tx_04_a_completion_is_awaited_where_something_waits(struct kunit *test)
+{
+	struct smc_stamps *stamps = kunit_kzalloc(test, 1, GFP_KERNEL);
+	struct smc_conn *conn = tx_new(test);
+
+	tx_send_byte(conn);
+	KUNIT_EXPECT_EQ(test, tx_nr_built, 1);
+	KUNIT_EXPECT_EQ(test, conn->tx_inflight, 1);
+	KUNIT_EXPECT_EQ(test, tx_nr_awaited, 0);
+
+	/* data behind it */
+	tx_send_byte(conn);
+	KUNIT_EXPECT_EQ(test, tx_nr_built, 1);
+	KUNIT_EXPECT_EQ(test, tx_nr_awaited, 1);
+	conn->tx_inflight = 0;
+	KUNIT_EXPECT_FALSE(test, tx_awaits(conn));
+	KUNIT_EXPECT_EQ(test, conn->tx_inflight, 1);
+
+	/* a writer: less than a quarter of the ring is free */
+	conn->tx_fin = conn->tx_sent;
+	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, TX_RING / 4 * 3);
+	conn->tx_sent = conn->tx_prep;
+	KUNIT_EXPECT_FALSE(test, tx_awaits(conn));
+	conn->tx_fin = smc_cursor_advance(conn->snd_geom, conn->tx_fin, TX_RING / 2);
+	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, TX_RING / 2 + 1);
+	conn->tx_sent = conn->tx_prep;
+	KUNIT_EXPECT_TRUE(test, tx_awaits(conn));
+	conn->tx_fin = conn->tx_prep;
+	KUNIT_EXPECT_FALSE(test, tx_awaits(conn));
+
+	/* TCP_USER_TIMEOUT, TCP_INFO, a time stamp */
+	conn->keep_want.stall = 1;
+	KUNIT_EXPECT_TRUE(test, tx_awaits(conn));
+	conn->keep_want.stall = 0;
+	conn->rtt.began_ns = 1;
+	KUNIT_EXPECT_TRUE(test, tx_awaits(conn));
+	conn->rtt.began_ns = 0;
+	conn->stamps = stamps;
+	KUNIT_EXPECT_TRUE(test, tx_awaits(conn));
+	conn->stamps = NULL;
+	KUNIT_EXPECT_FALSE(test, tx_awaits(conn));
+
+	/* close() and shutdown() */
+	tx_nr_awaited = 0;
+	smc_tx_flush(conn);
+	KUNIT_EXPECT_GT(test, tx_nr_awaited, 0);
+	smc_tx_signal(conn, SMC_CDC_DONE);
+	KUNIT_EXPECT_TRUE(test, tx_awaits(conn));
+
+	/* nothing is in flight */
+	conn->tx_inflight = 0;
+	KUNIT_EXPECT_FALSE(test, tx_awaits(conn));
+}
+
 static struct kunit_case tx_cases[] = {
+	KUNIT_CASE(tx_04_a_completion_is_awaited_where_something_waits),
 	KUNIT_CASE(tx_06_little_data_waits_for_what_is_in_flight),
 	KUNIT_CASE(fail_14_a_push_on_a_dead_link_leaves_numbers_for_the_replay),
 	{}
