@@ -9,7 +9,7 @@
 # make check-native      the suites of pure files in user space: no root, no kernel
 # make programs          real programs over SMC; writes Documentation/programs.md
 # make bench             this module against TCP and the distribution's module
-# make bench-quick       counts of this module against those in the tree
+# make bench-quick      counts of this module against those in the tree; part of make check
 # make lint              layers and style only
 # make install           put modules and tools where the system finds them
 # make uninstall         remove them
