@@ -21,9 +21,9 @@ EVENTS = {
     "recv posts": ("rxe_post_recv",),
     "packets": ("rxe_xmit_packet",),
     "CQEs": ("rxe_cq_post",),
-    # the completion handlers: ours, the RDMA core's, or what one with a tasklet calls
+    # the completion handlers: ours, the RDMA core's, a program's, or what one with a tasklet calls
     "CQ events": ("smc_wr_cq_event", "ib_cq_completion_softirq", "ib_cq_completion_workqueue",
-                  "__tasklet_schedule"),
+                  "ib_uverbs_comp_handler", "__tasklet_schedule"),
     "wake-ups": ("try_to_wake_up",),
     "switches": ("__switch_to",),
     "softirqs": ("handle_softirqs", "__do_softirq"),
