@@ -8,7 +8,7 @@
 # make check-long        every test in every variant
 # make check-native      the suites of pure files in user space: no root, no kernel
 # make programs          real programs over SMC; writes Documentation/programs.md
-# make bench             this module against TCP and the distribution's module
+# make bench             this module against TCP, the distribution's and raw RDMA; plots
 # make bench-quick      counts of this module against those in the tree; part of make check
 # make lint              layers and style only
 # make install           put modules and tools where the system finds them
@@ -127,9 +127,13 @@ programs:
 	SMC_TABLE=$(top)/Documentation/programs.md SMC_SCP_MIB=$${SMC_SCP_MIB:-1024} \
 		$(top)/tools/testing/vm/run --kernel stock --dialect deployed --long programs
 
+bench_out = $(if $(OUT),$(build),$${SMC_CACHE:-$$HOME/.cache/smc-bench}/bench)
+
 bench:
 	$(top)/scripts/setup
-	$(top)/tools/bench/bench
+	@status=0; $(top)/tools/bench/bench --out "$(bench_out)" || status=1; \
+	$(top)/tools/bench/bench --count --rounds 1 --only '^(ping|stream|conn|req)' \
+		--out "$(bench_out)" || status=1; exit $$status
 
 bench-quick:
 	$(top)/scripts/setup

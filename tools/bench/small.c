@@ -2,7 +2,7 @@
 /*
  * Small messages and short connections, for the benchmark.
  *
- *   small server PORT            answer each message until killed
+ *   small server PORT [SIZE]     answer each message until killed
  *   small pingpong HOST PORT MS  one connection, one message at a time
  *   small connect HOST PORT MS   connect, request, answer, close, again
  *   small turns HOST PORT N      the same N times
@@ -12,7 +12,8 @@
  *   small both PORT PORT         server of kind tcp on the first port, smc on the other
  *   small hold PORT              as server, for many connections at a time
  *   small polls HOST PORT N      as turns, with connect() that does not wait
- *   small rounds HOST PORT N     one connection, N messages and answers
+ *   small rounds HOST PORT N [SIZE]
+ *                                one connection, N messages and answers
  *   small idle HOST PORT N       N connections, one message on each, then none
  *   small sink PORT              read what a stream announces, then answer
  *   small stream HOST PORT N SIZE [delay]
@@ -21,6 +22,8 @@
  *   small crowd HOST PORT N CONNS
  *                                N messages and answers over CONNS connections,
  *                                one under way on each
+ *   small waves HOST PORT N CONNS
+ *                                as turns, CONNS connections at a time
  *
  * The clients with MS print one line: rounds, microseconds, then the median and the
  * 99th percentile of a round in nanoseconds. Those with N do as many for each
@@ -48,8 +51,9 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
-#define SIZE		64
-#define BIG		65536	/* bytes of a large write or read */
+#define SIZE		64	/* bytes of a message, unless SIZE is given */
+#define READ		65536	/* bytes of a read in a stream */
+#define BIG		1048576	/* bytes of the largest message */
 #define WARM_UP		50	/* rounds that do not count */
 #define BLOCK		20	/* connections of one kind in a row */
 #define MAX_BLOCKS	10000
@@ -63,6 +67,7 @@
 
 static uint32_t round_ns[MAX_ROUNDS];
 static char data[BIG];
+static size_t message_size = SIZE;
 static int family = AF_INET;
 static int nodelay = 1;
 
@@ -105,12 +110,12 @@ static struct sockaddr_in address(const char *host, const char *port)
 }
 
 /* False at the end of the stream. */
-static int get_message(int fd, char *buf)
+static int get_bytes(int fd, char *buf, size_t len)
 {
 	size_t have = 0;
 
-	while (have < SIZE) {
-		ssize_t n = recv(fd, buf + have, SIZE - have, 0);
+	while (have < len) {
+		ssize_t n = recv(fd, buf + have, len - have, 0);
 
 		if (n < 0)
 			die("recv");
@@ -119,6 +124,11 @@ static int get_message(int fd, char *buf)
 		have += n;
 	}
 	return 1;
+}
+
+static int get_message(int fd, char *buf)
+{
+	return get_bytes(fd, buf, SIZE);
 }
 
 static void put_bytes(int fd, const char *buf, size_t len)
@@ -152,10 +162,8 @@ static int make_listener(const char *port)
 
 static void answer_all(int fd)
 {
-	char buf[SIZE];
-
-	while (get_message(fd, buf))
-		put_message(fd, buf);
+	while (get_bytes(fd, data, message_size))
+		put_bytes(fd, data, message_size);
 }
 
 /* A message has the number of bytes that follow. */
@@ -167,7 +175,7 @@ static void sink(int fd)
 
 	while (get_message(fd, buf)) {
 		for (left = strtoul(buf, NULL, 10); left; left -= n) {
-			n = recv(fd, data, left < BIG ? left : BIG, 0);
+			n = recv(fd, data, left < READ ? left : READ, 0);
 			if (n <= 0)
 				die("recv");
 		}
@@ -364,25 +372,37 @@ static int versus(char **argv)
 	return 0;
 }
 
-static int open_by_poll(const struct sockaddr_in *addr)
+static int start_connection(const struct sockaddr_in *addr)
 {
-	struct pollfd pfd = { .events = POLLOUT };
+	int fd = make_socket();
+
+	if (fcntl(fd, F_SETFL, O_NONBLOCK))
+		die("O_NONBLOCK");
+	if (connect(fd, (const struct sockaddr *)addr, sizeof(*addr)) && errno != EINPROGRESS)
+		die("connect");
+	return fd;
+}
+
+static void wait_connection(int fd)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
 	socklen_t len = sizeof(int);
 	int err = 0;
 
-	pfd.fd = make_socket();
-	if (fcntl(pfd.fd, F_SETFL, O_NONBLOCK))
-		die("O_NONBLOCK");
-	if (!connect(pfd.fd, (const struct sockaddr *)addr, sizeof(*addr)))
-		return pfd.fd;
-	if (errno != EINPROGRESS || poll(&pfd, 1, -1) < 0 ||
-	    getsockopt(pfd.fd, SOL_SOCKET, SO_ERROR, &err, &len) || err) {
+	if (poll(&pfd, 1, -1) < 0 || getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len) || err) {
 		errno = err ? err : errno;
 		die("connect");
 	}
-	if (fcntl(pfd.fd, F_SETFL, 0))
+	if (fcntl(fd, F_SETFL, 0))
 		die("blocking");
-	return pfd.fd;
+}
+
+static int open_by_poll(const struct sockaddr_in *addr)
+{
+	int fd = start_connection(addr);
+
+	wait_connection(fd);
+	return fd;
 }
 
 static void end_turn(int fd)
@@ -403,6 +423,25 @@ static void polls(const struct load *load, long n)
 		end_turn(open_by_poll(&load->addr));
 }
 
+/* The size is the number of connections. */
+static void waves(const struct load *load, long n)
+{
+	int conns[MAX_CONNS], i;
+
+	for (; n > 0; n -= load->size) {
+		for (i = 0; i < (int)load->size; i++)
+			conns[i] = start_connection(&load->addr);
+		for (i = 0; i < (int)load->size; i++) {
+			wait_connection(conns[i]);
+			put_message(conns[i], data);
+		}
+		for (i = 0; i < (int)load->size; i++) {
+			wait_answer(conns[i]);
+			close(conns[i]);
+		}
+	}
+}
+
 static void idle(const struct load *load, long n)
 {
 	while (n--)
@@ -411,8 +450,13 @@ static void idle(const struct load *load, long n)
 
 static void rounds(const struct load *load, long n)
 {
-	while (n--)
-		exchange(load->fd);
+	while (n--) {
+		put_bytes(load->fd, data, load->size);
+		if (!get_bytes(load->fd, data, load->size)) {
+			errno = ECONNRESET;
+			die("answer");
+		}
+	}
 }
 
 static void stream(const struct load *load, long n)
@@ -459,13 +503,15 @@ static const struct way {
 	const char *name;
 	void (*run)(const struct load *load, long n);
 	int is_connected;
+	size_t most;
 } ways[] = {
-	{ "turns", turns, 0 },
-	{ "polls", polls, 0 },
-	{ "idle", idle, 0 },
-	{ "rounds", rounds, 1 },
-	{ "stream", stream, 1 },
-	{ "crowd", crowd, 0 },
+	{ "turns", turns, 0, 0 },
+	{ "polls", polls, 0, 0 },
+	{ "idle", idle, 0, 0 },
+	{ "rounds", rounds, 1, BIG },
+	{ "stream", stream, 1, BIG },
+	{ "crowd", crowd, 0, MAX_CONNS },
+	{ "waves", waves, 0, MAX_CONNS },
 	{ }
 };
 
@@ -487,12 +533,12 @@ static int run_way(const struct way *way, struct load *load, long n)
 /* The rest of the command line of a client with N: HOST PORT N [SIZE [delay]] */
 static int start_way(const struct way *way, int argc, char **argv)
 {
-	struct load load = { .addr = address(argv[0], argv[1]) };
+	struct load load = { .addr = address(argv[0], argv[1]), .size = SIZE };
 
 	if (argc > 3)
 		load.size = strtoul(argv[3], NULL, 10);
 	nodelay = argc < 5;
-	if (load.size > (way->run == crowd ? MAX_CONNS : BIG)) {
+	if (argc > 3 && (!load.size || load.size > way->most)) {
 		errno = EINVAL;
 		die(argv[3]);
 	}
@@ -501,13 +547,15 @@ static int start_way(const struct way *way, int argc, char **argv)
 
 static int refuse(void)
 {
-	fputs("usage: small server|hold|sink PORT\n"
+	fputs("usage: small server PORT [SIZE]\n"
+	      "       small hold|sink PORT\n"
 	      "       small pingpong|connect HOST PORT MS\n"
 	      "       small both PORT PORT\n"
 	      "       small versus HOST PORT tcp|smc PORT tcp|smc MS\n"
-	      "       small turns|polls|rounds|idle HOST PORT N\n"
+	      "       small turns|polls|idle HOST PORT N\n"
+	      "       small rounds HOST PORT N [SIZE]\n"
 	      "       small stream HOST PORT N SIZE [delay]\n"
-	      "       small crowd HOST PORT N CONNS\n", stderr);
+	      "       small crowd|waves HOST PORT N CONNS\n", stderr);
 	return 2;
 }
 
@@ -516,7 +564,9 @@ int main(int argc, char **argv)
 	const struct way *way;
 	struct sockaddr_in addr;
 
-	if (argc == 3 && !strcmp(argv[1], "server"))
+	if (argc == 4 && !strcmp(argv[1], "server"))
+		message_size = strtoul(argv[3], NULL, 10);
+	if ((argc == 3 || argc == 4) && !strcmp(argv[1], "server") && message_size <= BIG)
 		serve(make_listener(argv[2]), answer_all);	/* does not return */
 	if (argc == 3 && !strcmp(argv[1], "sink"))
 		serve(make_listener(argv[2]), sink);	/* does not return */
