@@ -30,7 +30,7 @@
 #define SMC_CONN_HOLD_TIME	(2 * HZ)
 
 /* Between measurements of the round trip, in jiffies. */
-#define CONN_RTT_PAUSE		(HZ / 10)
+#define CONN_RTT_PAUSE		HZ
 
 /* First bytes of our elements in the RFC dialect, RMB-12. */
 static const u8 smc_conn_eyecatcher[SMC_EYE_CATCHER_LEN] = { 0xe2, 0xd4, 0xc3, 0xd9 };
@@ -547,7 +547,7 @@ void smc_conn_note_post(struct smc_conn *conn)
  * @conn: the connection
  * @seq: its sequence number
  *
- * Measures one at a time, and few in a second: reading the clock costs, and so does the event of a
+ * Measures one at a time, and one in a second: reading the clock costs, and so does the event of a
  * completion that is awaited (smc_wr_await()). TCP_INFO needs no more.
  *
  * Context: Any context but hard interrupt. Expects conn->lock held.

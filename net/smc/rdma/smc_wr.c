@@ -41,7 +41,7 @@
 #include "rdma/smc_wr.h"
 
 #define SMC_WR_BUDGET		256	/* completions handled in a row, as the core does */
-#define SMC_WR_TICK		max(HZ / 25, 1)
+#define SMC_WR_TICK		(HZ / 10)
 
 #define SMC_WR_TX_STRIDE	48	/* between messages of the transmit page, after ... */
 #define SMC_WR_TX_LONG		(SMC_WR_CTRL_SLOTS * SMC_WR_LONG_LEN) /* ... the long ones */
