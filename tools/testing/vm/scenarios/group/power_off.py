@@ -24,7 +24,7 @@ def run(t):
         t.expect_all("connected", s, c)
         t.mode(t.a, "SMC-R", PORT)
         goodbye = t.relay.rule(llc=DELETE_LINK, frm=name, at="3:60")
-        vm.power_off(60 * t.slow)
+        vm.power_off()
         t.check(t.relay.hits(goodbye)[0], "no DELETE LINK for all links, in good order")
         t.relay.unrule(goodbye)
         other = s if peer is t.a else c
