@@ -110,6 +110,7 @@ static inline kuid_t smc_compat_sk_uid(struct sock *sk)
  * smc_compat_sk_memcg() returns the memory control group of a socket. The two _get()
  * functions return one with a reference, for another socket to own: that of the current
  * task, or that of a socket. NULL where groups do not account socket memory.
+ * smc_compat_memcg_max() returns how many pages a group, or NULL, may use.
  */
 #ifdef SMC_HAVE_SK_MEMCG
 /* Version 1 control groups account socket memory only if it is enabled for the group. */
@@ -151,6 +152,15 @@ static inline struct mem_cgroup *smc_compat_memcg_get(void)
 	return memcg;
 }
 
+static inline unsigned long smc_compat_memcg_max(struct mem_cgroup *memcg)
+{
+	unsigned long most = PAGE_COUNTER_MAX;
+
+	for (; memcg; memcg = parent_mem_cgroup(memcg))
+		most = min(most, READ_ONCE(memcg->memory.max));
+	return most;
+}
+
 /* Charging more pages than this to a group above memory.high reclaims from it at once. */
 #define SMC_MEMCG_BATCH		MEMCG_CHARGE_BATCH
 
@@ -163,6 +173,11 @@ static inline struct mem_cgroup *smc_compat_sk_memcg_get(const struct sock *sk)
 
 #else
 #define SMC_MEMCG_BATCH		0
+
+static inline unsigned long smc_compat_memcg_max(struct mem_cgroup *memcg)
+{
+	return LONG_MAX / PAGE_SIZE;
+}
 
 static inline struct mem_cgroup *smc_compat_sk_memcg(const struct sock *sk)
 {

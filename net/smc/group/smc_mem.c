@@ -69,6 +69,12 @@ void smc_mem_exit(void)
 	proto_unregister(&smc_mem_proto);
 }
 
+/* A ring of the default size takes at most this part of the memory that is left for SMC, ... */
+#define SMC_MEM_SHARE		128
+
+/* ... and this part of what the memory control group may use. */
+#define SMC_MEM_GROUP_SHARE	2048
+
 /*
  * In pages. The kernel would kill a task of a group at memory.max for a smaller charge. A
  * larger one fails, and the connection falls back to TCP.
@@ -130,6 +136,29 @@ int smc_mem_charge(struct smc_account *account, u32 bytes)
 	/* the rest of the piece goes back */
 	sk_mem_reclaim(sk);
 	return 0;
+}
+
+/**
+ * smc_mem_fit() - limit the default size of a ring by the memory that there is
+ * @account: of the connection
+ * @bytes: the setting
+ *
+ * With many connections, or in a small control group, smaller rings are better than TCP. What SMC
+ * uses already counts up to the pressure mark, the first number of net.smc.mem. The usage of the
+ * control group does not count: page cache that it would give up is in it.
+ *
+ * Context: Any context.
+ * Return: @bytes, or less.
+ */
+u32 smc_mem_fit(const struct smc_account *account, u32 bytes)
+{
+	u64 left = max(READ_ONCE(smc_mem_limits[0]) - atomic_long_read(&smc_mem_allocated), 0L);
+	u64 most = smc_compat_memcg_max(smc_compat_sk_memcg(&account->sk));
+
+	/* a group without a limit, or a limit of that kind, may have more pages than fit */
+	most = min_t(u64, most, U32_MAX) << PAGE_SHIFT;
+	left = min_t(u64, left, U32_MAX) << PAGE_SHIFT;
+	return min3((u64)bytes, left / SMC_MEM_SHARE, most / SMC_MEM_GROUP_SHARE);
 }
 
 /**

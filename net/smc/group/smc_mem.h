@@ -19,6 +19,7 @@ int smc_mem_init(void);
 void smc_mem_exit(void);
 void smc_mem_open(struct smc_account *account, const struct sock *sk);
 void smc_mem_close(struct smc_account *account);
+u32 smc_mem_fit(const struct smc_account *account, u32 bytes);
 int smc_mem_charge(struct smc_account *account, u32 bytes);
 void *smc_mem_zalloc(const struct sock *sk, size_t size);
 void smc_mem_uncharge(struct smc_account *account, u32 bytes);

@@ -14,8 +14,8 @@
 
 /* What an operator may want to change. */
 #define SMC_SYSCTLS_OPERATOR(X)						\
-	X("wmem", wmem, 65536, 16384, (1 << 30) - 1)			\
-	X("rmem", rmem, 65536, 16384, (1 << 30) - 1)			\
+	X("wmem", wmem, 262144, 16384, (1 << 30) - 1)			\
+	X("rmem", rmem, 262144, 16384, (1 << 30) - 1)			\
 	X("default_eid", default_eid, 0, 0, 1)				\
 	X("same_host", same_host, 0, 0, 1)				\
 	X("limit_smc_hs", limit_smc_hs, 0, 0, 1)			\

@@ -79,8 +79,8 @@ struct smc_stats_cpu {
  * Times are in milliseconds unless noted.
  */
 struct smc_settings {
-	int wmem;			/* default size of the send ring, bytes */
-	int rmem;			/* default size of the receive ring, bytes */
+	int wmem;			/* largest default size of the send ring, bytes */
+	int rmem;			/* largest default size of the receive ring, bytes */
 	unsigned int autocorking_size;	/* coalesce smaller sends while a CDC is in flight */
 	int dialect;			/* 0 deployed, 1 RFC */
 	int default_eid;		/* this host has the EID "SMC-R.DEFAULT-EID" */

@@ -23,13 +23,14 @@ static struct smc_buf_elem *smc_hs_ring(struct smc_hs *hs, const struct smc_buf_
 static int smc_hs_ring_request(struct smc_hs *hs, const struct smc_buf_pool *pool)
 {
 	const struct smc_settings *set = &smc_net(hs->net)->set;
+	const struct smc_account *account = &hs->smc->conn->account;
 	const struct sock *sk = hs->smc->sk;
 
 	if (pool->kind == SMC_BUF_RMB)
 		return sk->sk_userlocks & SOCK_RCVBUF_LOCK ? READ_ONCE(sk->sk_rcvbuf) / 2 :
-							     READ_ONCE(set->rmem);
+			smc_mem_fit(account, READ_ONCE(set->rmem));
 	return sk->sk_userlocks & SOCK_SNDBUF_LOCK ? READ_ONCE(sk->sk_sndbuf) / 2 :
-						     READ_ONCE(set->wmem);
+		smc_mem_fit(account, READ_ONCE(set->wmem));
 }
 
 /* Element size for the application's request in this group, RMB-09. */

@@ -107,6 +107,25 @@ static void an_element_is_charged_and_given_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, account->sk.sk_forward_alloc, 0);
 }
 
+static void little_memory_makes_rings_smaller(struct kunit *test)
+{
+	const struct smc_account *account = mem_account(test);
+	long low = smc_mem_limits[0];
+	long used = atomic_long_read(&smc_mem_allocated);
+
+	smc_mem_limits[0] = used + SMC_MEM_SHARE * MEM_ELEM / PAGE_SIZE;
+	KUNIT_EXPECT_EQ(test, smc_mem_fit(account, 4 * MEM_ELEM), MEM_ELEM);
+	KUNIT_EXPECT_EQ(test, smc_mem_fit(account, MEM_ELEM / 2), MEM_ELEM / 2);
+	/* the least size is up to the caller */
+	smc_mem_limits[0] = used;
+	KUNIT_EXPECT_EQ(test, smc_mem_fit(account, MEM_ELEM), 0);
+	smc_mem_limits[0] = max(used - 1, 0L);
+	KUNIT_EXPECT_EQ(test, smc_mem_fit(account, MEM_ELEM), 0);
+	smc_mem_limits[0] = LONG_MAX;
+	KUNIT_EXPECT_EQ(test, smc_mem_fit(account, 4 * MEM_ELEM), 4 * MEM_ELEM);
+	smc_mem_limits[0] = low;
+}
+
 static void parts_of_a_page_add_up(struct kunit *test)
 {
 	struct smc_account *account = mem_account(test);
@@ -207,6 +226,7 @@ static void limits_are_in_order_and_leave_most_of_the_memory(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(an_element_is_charged_and_given_back),
+	KUNIT_CASE(little_memory_makes_rings_smaller),
 	KUNIT_CASE(parts_of_a_page_add_up),
 	KUNIT_CASE(the_largest_rings_do_not_overflow),
 	KUNIT_CASE(above_the_limit_nothing_is_charged),

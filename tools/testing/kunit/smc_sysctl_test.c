@@ -50,8 +50,8 @@ static void every_default_is_within_its_limits(struct kunit *test)
 static void names_that_deployed_hosts_know_keep_their_limits(struct kunit *test)
 {
 	static const struct row deployed[] = {
-		{ .file = "wmem", .initial = 65536, .min = 16384, .max = 1073741823 },
-		{ .file = "rmem", .initial = 65536, .min = 16384, .max = 1073741823 },
+		{ .file = "wmem", .initial = 262144, .min = 16384, .max = 1073741823 },
+		{ .file = "rmem", .initial = 262144, .min = 16384, .max = 1073741823 },
 		{ .file = "smcr_max_links_per_lgr", .initial = 2, .min = 1, .max = 2 },
 		{ .file = "smcr_max_conns_per_lgr", .initial = 255, .min = 16, .max = 255 },
 		{ .file = "limit_smc_hs", .initial = 0, .min = 0, .max = 1 },

@@ -3,6 +3,7 @@
 
 covers: RMB-24 RMB-25 RMB-26
 """
+import json
 import os
 import signal
 import socket
@@ -363,6 +364,38 @@ def reserved(t, _n):
     t.wait(lambda: sock_mem(t.b, "bench") <= before, "what was reserved is given back", 20)
 
 
+def conn_of(t, vm, port):
+    """What the tool lists of the one connection of a port."""
+    from smcvm import kernel
+    tool = t.guest_path(kernel.user_tool("smc"))
+    conns = [s["connection"] for s in json.loads(vm.run(f"{tool} list -j").out)
+             if "connection" in s and
+             f"{port}" in (s["local"].split(":")[-1], s["peer"].split(":")[-1])]
+    t.equal(len(conns), 1, f"{vm.name}: connections of port {port}")
+    return conns[0]
+
+
+def rings_that_fit(t, _n):
+    """Little memory makes rings smaller, of the host or of the control group."""
+    for vm in (t.a, t.b):
+        t.restore("rmem")
+        t.restore("wmem")
+        t.equal(vm.sysctl("net.smc.rmem"), "262144", f"{vm.name}: default ring")
+    mem = t.b.sysctl("net.smc.mem")
+    sizes = {}
+    for port, low, group_max in ((5311, None, "max"), (5312, 256, "max"), (5313, None, 64 << 20)):
+        t.b.write(f"{CGROUP}/bench/memory.max", str(group_max))
+        if low:
+            t.b.sysctl("net.smc.mem", f"{low} {mem.split(maxsplit=1)[1]}")
+        halves = opened(t, port, 1)
+        sizes[port] = conn_of(t, t.b, port)["rmbe_size"]
+        closed(t, *halves)
+        left(t, *halves)
+        t.b.sysctl("net.smc.mem", mem)
+    t.b.write(f"{CGROUP}/bench/memory.max", "max")
+    t.equal(sizes, {5311: 1 << 18, 5312: 1 << 14, 5313: 1 << 15}, "receive rings")
+
+
 def run(t):
     if t.family != "smc":
         return
@@ -370,7 +403,7 @@ def run(t):
     for vm in (t.a, t.b):
         for name in ("bench", "front", "small", "tight"):
             cgroup(vm, name)
-        t.set(vm, rmb_idle_ms=3600000)
+        t.set(vm, rmb_idle_ms=3600000, rmem=RINGS // 2, wmem=RINGS // 2)
     for part in (reserved, charged, given_back, bounded, accepted, at_the_limit_of_a_listener,
                  above_the_mark):
         t.step(part.__name__)
@@ -378,3 +411,5 @@ def run(t):
     for port, size, n in ((5307, 0, 16), (5308, 8192, 40)):
         t.step(f"at the limit, rings of {size or 'the usual'} bytes")
         at_the_limit(t, port, size, n)
+    t.step("rings that fit")
+    rings_that_fit(t, n)
