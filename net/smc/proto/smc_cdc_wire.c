@@ -686,7 +686,7 @@ u32 smc_cdc_write_limit(const struct smc_cdc_ctl *ctl, u32 unsent)
 }
 
 /**
- * smc_cdc_plan() - call smc_ring_plan() with a connection's cursors and limits
+ * smc_cdc_plan() - plan the next message with data, at most smc_ring_message()
  * @ctl: the control block
  * @src: geometry of the send ring
  * @sent: first byte of it not yet written
@@ -700,10 +700,10 @@ void smc_cdc_plan(const struct smc_cdc_ctl *ctl, struct smc_geom src,
 		  struct smc_xfer *x)
 {
 	int unsent = smc_cursor_distance(src, sent, prep);
+	u32 limit = min(smc_cdc_write_limit(ctl, max(unsent, 0)),
+			smc_ring_message(src, ctl->tx_geom));
 
-	smc_ring_plan(src, sent, prep, ctl->tx_geom, ctl->tx_prod,
-		      ctl->tx_cons, smc_cdc_write_limit(ctl, max(unsent, 0)),
-		      x);
+	smc_ring_plan(src, sent, prep, ctl->tx_geom, ctl->tx_prod, ctl->tx_cons, limit, x);
 }
 
 /* After C or A the connection sends nothing (CDC-14). */

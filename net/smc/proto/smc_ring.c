@@ -50,6 +50,25 @@ u32 smc_ring_window(struct smc_geom geom, struct smc_cursor prod,
 	return used < 0 ? 0 : smc_geom_space(geom) - used;
 }
 
+/* A smaller message costs more events than it gains by overlap. */
+#define SMC_RING_MESSAGE_MIN	32768U
+
+/**
+ * smc_ring_message() - limit what one message of a bulk transfer announces
+ * @src: the send ring
+ * @dst: the peer's element
+ *
+ * With a quarter of the smaller ring, the application fills one part, the RNIC moves another and
+ * the peer's application reads a third.
+ *
+ * Context: Any context.
+ * Return: bytes: a quarter, but at least 32 KiB.
+ */
+u32 smc_ring_message(struct smc_geom src, struct smc_geom dst)
+{
+	return max(min(smc_geom_space(src), smc_geom_space(dst)) / 4, SMC_RING_MESSAGE_MIN);
+}
+
 /**
  * smc_ring_plan() - plan the RDMA WRITEs that one CDC announces
  * @src: the send ring
@@ -97,13 +116,13 @@ void smc_ring_plan(struct smc_geom src, struct smc_cursor sent,
  * smc_ring_is_held_back() - decide whether data waits before it is sent
  * @h: state of the send ring, the window and the socket options
  *
- * Up to half a ring waits for the completion of the message in flight; if none is in flight, it
- * is sent (TX-06). Also with TCP_NODELAY (TX-08): the completion comes from the peer's RNIC and
- * waits for no application, so this is TCP's autocorking and not Nagle's algorithm. Corked data
- * waits for half a ring or a timer (TX-07), as with TCP. If the window is smaller than the
- * data and than a tenth of the peer's ring, data waits for the message in flight, even if
- * flushed: otherwise a slow reader would cost one message per few bytes. Urgent data never waits.
- * RFC 7609 Section 4.5.2.
+ * Less than a full message, or than half a small ring, waits for the completion of the message in
+ * flight; if none is in flight, it is sent (TX-06). Also with TCP_NODELAY (TX-08): the completion
+ * comes from the peer's RNIC and waits for no application, so this is TCP's autocorking and not
+ * Nagle's algorithm. Corked data waits for a full message or a timer (TX-07), as with TCP. If the
+ * window is smaller than the data and than a tenth of the peer's ring, data waits for the message
+ * in flight, even if flushed: otherwise a slow reader would cost one message per few bytes. Urgent
+ * data never waits. RFC 7609 Section 4.5.2.
  *
  * Context: Any context.
  * Return: true if the data waits.
@@ -117,8 +136,8 @@ bool smc_ring_is_held_back(const struct smc_ring_hold *h)
 	if (h->is_flushed)
 		return false;
 	if (h->is_corked)
-		return h->unsent < h->ring / 2;
-	return h->is_inflight && h->unsent <= min(h->ring / 2, h->most);
+		return h->unsent < h->enough;
+	return h->is_inflight && h->unsent < h->enough && h->unsent <= h->most;
 }
 
 /**

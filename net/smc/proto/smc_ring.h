@@ -46,7 +46,7 @@ struct smc_ring_update {
 /* Input of smc_ring_is_held_back() */
 struct smc_ring_hold {
 	u32	unsent;
-	u32	ring;		/* capacity of the send ring */
+	u32	enough;		/* this much does not wait: a full message, or half the send ring */
 	u32	most;		/* upper limit of held back bytes (autocorking) */
 	u32	window;		/* free space in the peer's element */
 	u32	peer_ring;	/* capacity of the peer's element */
@@ -58,6 +58,7 @@ struct smc_ring_hold {
 
 u32 smc_ring_segs(struct smc_geom geom, struct smc_cursor from, u32 len,
 		  struct smc_seg seg[SMC_RING_SEGS]);
+u32 smc_ring_message(struct smc_geom src, struct smc_geom dst);
 u32 smc_ring_window(struct smc_geom geom, struct smc_cursor prod,
 		    struct smc_cursor cons);
 void smc_ring_plan(struct smc_geom src, struct smc_cursor sent,

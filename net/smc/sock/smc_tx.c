@@ -15,7 +15,7 @@
  * one. Only a good completion frees room, so the send ring still has the data of a replay.
  *
  * Coalescing: while a message is in flight, little data, or data for a small window, waits for its
- * completion, which pushes again. MSG_MORE and TCP_CORK hold back less than half a ring for at most
+ * completion, which pushes again. MSG_MORE and TCP_CORK hold back less than a message for at most
  * SMC_TX_CORK_TIME. So every delay is bounded (TX-06 to TX-08, smc_ring_is_held_back()).
  *
  * Completions cause events only while something waits for one, see tx_is_awaited(). Others come with
@@ -56,12 +56,17 @@ static u32 tx_unsent(const struct smc_conn *conn)
 	return max(len, 0);
 }
 
+static u32 tx_message(const struct smc_conn *conn)
+{
+	return smc_ring_message(conn->snd_geom, conn->ctl.tx_geom);
+}
+
 /* Return: true if the bytes wait for more data. */
 static bool tx_is_held_back(const struct smc_conn *conn, u32 unsent)
 {
 	struct smc_ring_hold hold = {
 		.unsent = unsent,
-		.ring = smc_geom_space(conn->snd_geom),
+		.enough = min(tx_message(conn), smc_geom_space(conn->snd_geom) / 2),
 		.most = READ_ONCE(smc_net(sock_net(conn->sk))->set.autocorking_size),
 		.window = smc_cdc_window(&conn->ctl),
 		.peer_ring = smc_geom_space(conn->ctl.tx_geom),
@@ -466,7 +471,10 @@ static u32 tx_backlog(const struct smc_conn *conn)
 	return unsent;
 }
 
-/* Number of bytes that may be copied into the ring now. */
+/*
+ * Number of bytes that may be copied into the ring now: at most a message, so that the RNIC moves
+ * it while the next one is copied.
+ */
 static u32 tx_room(struct smc_conn *conn)
 {
 	u32 lowat = tx_lowat(conn);
@@ -478,7 +486,7 @@ static u32 tx_room(struct smc_conn *conn)
 	spin_unlock_bh(&conn->lock);
 	if (backlog >= lowat)
 		return 0;
-	return min(room, max(lowat - backlog, SMC_TX_LOWAT_MIN));
+	return min3(room, max(lowat - backlog, SMC_TX_LOWAT_MIN), tx_message(conn));
 }
 
 /**

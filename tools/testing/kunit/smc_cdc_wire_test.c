@@ -165,6 +165,7 @@ struct end {
 	struct smc_cursor sent;
 	struct smc_cursor prep;
 	struct smc_xfer x;	/* the last one that was posted */
+	bool is_greedy;		/* its messages announce all that fits the window */
 };
 
 struct pair {
@@ -211,6 +212,9 @@ static bool push(struct kunit *test, struct end *e, struct smc_cdc_msg *msg)
 	struct smc_xfer x;
 
 	smc_cdc_plan(&e->ctl, e->snd, e->sent, e->prep, &x);
+	if (e->is_greedy)
+		smc_ring_plan(e->snd, e->sent, e->prep, e->ctl.tx_geom, e->ctl.tx_prod,
+			      e->ctl.tx_cons, smc_cdc_write_limit(&e->ctl, unsent(e)), &x);
 	if (!x.len && !smc_cdc_is_needed(&e->ctl, unsent(e)))
 		return false;
 	KUNIT_ASSERT_EQ(test, smc_cdc_build(&e->ctl, x.len ? &x : NULL, msg),
@@ -379,6 +383,8 @@ static void cdc_01_builds_the_recorded_echo(struct kunit *test)
 	struct pair *p = pair_new(test, deployed_geom);
 	struct end *c = &p->a, *s = &p->b;
 
+	c->is_greedy = true;
+	s->is_greedy = true;
 	prepare(c, 13);
 	expect_recorded(test, c, 1, rec_echo[0], s);
 	consume(test, s, 13);
@@ -1214,6 +1220,28 @@ static void blk_05_b_is_cleared_by_the_next_message(struct kunit *test)
 	/* No data, only D: the writer is not blocked any more. */
 	smc_cdc_set_conn_flags(&p->a.ctl, D);
 	KUNIT_EXPECT_EQ(test, must_push(test, &p->a).prod_flags, 0);
+}
+
+static void tx_06_bulk_goes_in_messages_of_a_quarter(struct kunit *test)
+{
+	struct pair *p = pair_new(test, (struct smc_geom){ .size = 131072 });
+	u32 i;
+
+	prepare(&p->a, 131072);
+	for (i = 0; i < 4; i++) {
+		send_to(test, &p->a, &p->b);
+		KUNIT_EXPECT_EQ(test, p->a.x.len, 32768U);
+	}
+	KUNIT_EXPECT_TRUE(test, p->a.ctl.tx_prod_flags & SMC_CDC_BLOCKED);
+	/* one quarter read is enough for an update, whose window is used whole */
+	consume(test, &p->b, 32768);
+	send_to(test, &p->b, &p->a);
+	prepare(&p->a, 32768);
+	send_to(test, &p->a, &p->b);
+	KUNIT_EXPECT_EQ(test, p->a.x.len, 32768U);
+	/* a replay has no such limit: one message stands for all that was lost */
+	smc_cdc_replay(&p->a.ctl, p->a.snd, p->a.sent, &p->a.x);
+	KUNIT_EXPECT_EQ(test, p->a.x.len, 131072U);
 }
 
 static void blk_06_a_blocked_writer_sends_b(struct kunit *test)
@@ -3170,6 +3198,7 @@ static struct kunit_case smc_cdc_wire_cases[] = {
 	KUNIT_CASE(blk_01_filling_the_window_sets_b),
 	KUNIT_CASE(blk_03_full_window_moves_only_the_wrap),
 	KUNIT_CASE(blk_05_b_is_cleared_by_the_next_message),
+	KUNIT_CASE(tx_06_bulk_goes_in_messages_of_a_quarter),
 	KUNIT_CASE(blk_06_a_blocked_writer_sends_b),
 	KUNIT_CASE(tx_10_scenario_1),
 	KUNIT_CASE(tx_11_scenario_2),

@@ -445,6 +445,18 @@ static void tx_05_tx_06_property_bytes_survive_any_plan(struct kunit *test)
 				  srcs[i].size == 1 ? 4000 : 1500);
 }
 
+static void tx_06_a_message_is_a_quarter_of_the_smaller_ring(struct kunit *test)
+{
+	struct smc_geom small = { .size = 16384, .base = 4 }, medium = { .size = 65536 };
+	struct smc_geom large = { .size = 262144, .base = 4 };
+
+	KUNIT_EXPECT_EQ(test, smc_ring_message(large, large), 65535U);
+	KUNIT_EXPECT_EQ(test, smc_ring_message(large, medium), 32768U);
+	KUNIT_EXPECT_EQ(test, smc_ring_message(medium, large), 32768U);
+	/* an event costs more than an overlap gains */
+	KUNIT_EXPECT_EQ(test, smc_ring_message(small, large), 32768U);
+}
+
 struct hold_row {
 	const char *what;
 	struct smc_ring_hold h;
@@ -456,7 +468,7 @@ static void run_hold_rows(struct kunit *test, const struct hold_row *row, u32 nr
 	for (; nr; nr--, row++) {
 		struct smc_ring_hold h = row->h;
 
-		h.ring = 65536;
+		h.enough = 16384;
 		h.most = h.most ?: 65536;
 		KUNIT_EXPECT_EQ_MSG(test, smc_ring_is_held_back(&h),
 				    row->is_held, "%s", row->what);
@@ -469,10 +481,10 @@ static void tx_06_data_waits_only_for_a_message_in_flight(struct kunit *test)
 		{ "one byte on an idle connection", { .unsent = 1 }, false },
 		{ "one byte behind a message",
 		  { .unsent = 1, .is_inflight = true }, true },
-		{ "half a ring behind a message",
-		  { .unsent = 32768, .is_inflight = true }, true },
-		{ "more than that",
-		  { .unsent = 32769, .is_inflight = true }, false },
+		{ "nearly a full message behind another one",
+		  { .unsent = 16383, .is_inflight = true }, true },
+		{ "a full message",
+		  { .unsent = 16384, .is_inflight = true }, false },
 		{ "more than the administrator wants to wait",
 		  { .unsent = 101, .most = 100, .is_inflight = true }, false },
 		{ "no more than that",
@@ -486,12 +498,12 @@ static void tx_06_data_waits_only_for_a_message_in_flight(struct kunit *test)
 	run_hold_rows(test, rows, ARRAY_SIZE(rows));
 }
 
-static void tx_07_corked_data_waits_for_half_a_ring_or_the_timer(struct kunit *test)
+static void tx_07_corked_data_waits_for_a_message_or_the_timer(struct kunit *test)
 {
 	static const struct hold_row rows[] = {
 		{ "a byte", { .unsent = 1, .is_corked = true }, true },
-		{ "nearly half a ring", { .unsent = 32767, .is_corked = true }, true },
-		{ "half a ring", { .unsent = 32768, .is_corked = true }, false },
+		{ "nearly a message", { .unsent = 16383, .is_corked = true }, true },
+		{ "a message", { .unsent = 16384, .is_corked = true }, false },
 		{ "the time is up",
 		  { .unsent = 1, .is_corked = true, .is_flushed = true }, false },
 		{ "an urgent byte",
@@ -503,7 +515,7 @@ static void tx_07_corked_data_waits_for_half_a_ring_or_the_timer(struct kunit *t
 
 static void tx_08_no_data_waits_with_autocorking_off(struct kunit *test)
 {
-	struct smc_ring_hold hold = { .unsent = 1, .ring = 65536, .is_inflight = true };
+	struct smc_ring_hold hold = { .unsent = 1, .enough = 16384, .is_inflight = true };
 
 	KUNIT_EXPECT_FALSE(test, smc_ring_is_held_back(&hold));
 	hold.most = 1;
@@ -554,8 +566,9 @@ static struct kunit_case smc_ring_cases[] = {
 	KUNIT_CASE(blk_01_plan_ends_where_the_window_does),
 	KUNIT_CASE(cur_07_plan_stops_at_the_consumer_cursor),
 	KUNIT_CASE(plan_respects_the_limit),
+	KUNIT_CASE(tx_06_a_message_is_a_quarter_of_the_smaller_ring),
 	KUNIT_CASE(tx_06_data_waits_only_for_a_message_in_flight),
-	KUNIT_CASE(tx_07_corked_data_waits_for_half_a_ring_or_the_timer),
+	KUNIT_CASE(tx_07_corked_data_waits_for_a_message_or_the_timer),
 	KUNIT_CASE(tx_08_no_data_waits_with_autocorking_off),
 	KUNIT_CASE(tx_07_win_08_crumbs_wait_for_the_message_in_flight),
 	KUNIT_CASE(win_03_plenty_of_window_needs_no_update),
