@@ -8,7 +8,7 @@ import time
 
 from .links import NEVER, Streams, active, delete, give_up, several
 
-BIG = 1 << 18
+BIG = 1 << 17
 RESET = {"ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT"}
 CONFIRM_LINK, ADD_LINK, ADD_LINK_CONT, DELETE_LINK, CONFIRM_RKEY, DELETE_RKEY = 1, 2, 3, 4, 6, 9
 REQUEST, REPLY = "3:00", "3:80"

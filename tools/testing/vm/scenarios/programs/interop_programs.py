@@ -14,6 +14,11 @@ PORT = 5201
 REDIS = 6379
 
 
+def refused(t):
+    """Messages for which a side had no receive (receiver not ready), of A and of B."""
+    return [t.rdma_packets(vm, "rcvd_rnr_err") for vm in (t.a, t.b)]
+
+
 def iperf3(t, env):
     s = t.a.spawn(f"exec iperf3 -s -p {PORT} --forceflush", env)
     s.expect_out("Server listening")
@@ -28,7 +33,7 @@ def iperf3(t, env):
         got = end["end"]["sum_received"]
         t.check(got["bytes"] > 100_000, f"{name}: {got['bytes']} bytes only")
         t.carried(t.a if flags == "-R" else t.b, got["bytes"])
-        t.note(f"{name} {got['bits_per_second'] / 1e6:.0f} Mbit/s")
+        t.note(f"{name} {got['bits_per_second'] / 1e6:.0f} Mbit/s, RNR {refused(t)}")
     s.kill()
     s.wait(t.left(), check=False)
 
@@ -37,7 +42,7 @@ def redis(t, env):
     s = t.a.spawn(f"exec redis-server --port {REDIS} --bind 0.0.0.0 --protected-mode no "
                   "--save '' --appendonly no --daemonize no", env)
     s.expect_out("Ready to accept connections")
-    for clients in (1, 16):
+    for clients in (1, 64):
         n = 1000
         t.rdma_start()
         c = t.b.spawn(f"redis-benchmark -h {t.a.ip} -p {REDIS} -t set,get -n {n} "
@@ -46,7 +51,7 @@ def redis(t, env):
         rates = dict(re.findall(r'^"(SET|GET)","([\d.]+)"', c.out, re.M))
         t.equal(sorted(rates), ["GET", "SET"], f"result {c.out!r} {c.err!r}")
         t.check(t.rdma_packets(t.a) >= n, "too few RDMA packets")
-        t.note(f"{clients} clients SET {rates['SET']} GET {rates['GET']}")
+        t.note(f"{clients} clients SET {rates['SET']} GET {rates['GET']}, RNR {refused(t)}")
     s.kill(15)
     s.wait(t.left())
 
