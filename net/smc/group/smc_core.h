@@ -126,6 +126,8 @@ struct smc_lgr_key {
  * @state: under the list lock, changed by lgr_set_state()
  * @type: single, symmetric..., for display
  * @is_committed: the dialect is settled, under @lock
+ * @has_imm: immediate data takes the place of CDC messages (protocol.md); written under @lock
+ *	     before the peer may send
  * @is_retired: takes no further connection, under the list lock
  * @nr_conns: connections and reservations, under the list lock
  * @conns: &struct smc_conn by the index of its token, read under RCU by completion handlers
@@ -168,6 +170,7 @@ struct smc_link_group {
 	enum smc_lgr_state state;
 	enum smc_lgr_type type;
 	bool is_committed;
+	bool has_imm;
 	bool is_retired;
 	unsigned int nr_conns;
 	struct xarray conns;
@@ -258,6 +261,7 @@ bool smc_conn_set_phase(struct smc_conn *conn, enum smc_conn_phase phase);
 void smc_conn_arm(struct smc_conn *conn, struct timer_list *timer, unsigned long expires);
 void smc_conn_disarm(struct smc_conn *conn, struct timer_list *timer);
 struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token);
+struct smc_conn *smc_conn_lookup_imm(struct smc_link_group *lgr, u16 name);
 
 struct smc_conn *smc_lgr_next_conn(struct smc_link_group *lgr, unsigned long *pos);
 void smc_lgr_set_geometry(struct smc_link_group *lgr, struct smc_conn *conn);

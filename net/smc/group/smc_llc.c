@@ -520,6 +520,7 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 		smc_llc_msg_send(lgr, act);
 		return false;
 	case SMC_LLC_ACT_COMMIT_DIALECT:
+		WRITE_ONCE(lgr->has_imm, act->has_imm);
 		smc_lgr_commit_dialect(lgr, act->dialect);
 		return false;
 	case SMC_LLC_ACT_CREATE_LINK:
@@ -980,6 +981,7 @@ void smc_llc_init(struct smc_link_group *lgr)
 		.is_server = lgr->key.role == SMC_ROLE_SERVER,
 		.wants_deployed = lgr->params.has_dialect || !READ_ONCE(set->dialect),
 		.dialect_is_fixed = lgr->params.has_dialect,
+		.offers_imm = READ_ONCE(set->immediate_data),
 		.max_links_is_fixed = lgr->params.max_links_is_fixed,
 		.max_links = llc_max_links(lgr),
 		.has_long_add_link = smc_llc_form_has_long(lgr->params.llc_form),

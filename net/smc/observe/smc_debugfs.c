@@ -38,10 +38,11 @@ static void oper_show_group(struct smc_link_group *lgr, void *arg)
 	int i;
 
 	mutex_lock(&lgr->lock);
-	seq_printf(m, "group %08x %s %s %s peer %8phN connections %u\n", lgr->id,
+	seq_printf(m, "group %08x %s %s %s peer %8phN connections %u%s\n", lgr->id,
 		   lgr->key.role == SMC_ROLE_SERVER ? "server" : "client",
 		   smc_state_lgr_names[READ_ONCE(lgr->state)], smc_state_lgr_type_names[lgr->type],
-		   lgr->peer_name, READ_ONCE(lgr->nr_conns));
+		   lgr->peer_name, READ_ONCE(lgr->nr_conns),
+		   lgr->has_imm ? " immediate data" : "");
 	for (i = 0; i < SMC_LINKS_MAX; i++)
 		if (lgr->links[i])
 			oper_show_link(m, lgr->links[i]);

@@ -30,6 +30,7 @@
 /* Correct for nearly every host. */
 #define SMC_SYSCTLS_RARE(X)						\
 	X("dialect", dialect, 0, 0, 1)					\
+	X("immediate_data", immediate_data, 1, 0, 1)			\
 	X("smcr_max_conns_per_lgr", v21_max_conns, 255, 16, 255)	\
 	X("smcr_max_links_per_lgr", v21_max_links, 2, 1, 2)		\
 	X("smcr_buf_type", buf_type, 1, 1, 2)				\

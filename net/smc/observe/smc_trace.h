@@ -105,6 +105,32 @@ SMC_DEFINE_MSG_EVENT(smc_llc_tx);
 SMC_DEFINE_MSG_EVENT(smc_cdc_rx);
 SMC_DEFINE_MSG_EVENT(smc_cdc_tx);
 
+/* Immediate data in place of a CDC */
+DECLARE_EVENT_CLASS(smc_imm,
+	TP_PROTO(const struct smc_link *link, u32 imm),
+	TP_ARGS(link, imm),
+	TP_STRUCT__entry(
+		__field(u32, lgr)
+		__field(u8, link)
+		__field(u32, imm)
+	),
+	TP_fast_assign(
+		__entry->lgr = link->lgr->id;
+		__entry->link = link->num;
+		__entry->imm = imm;
+	),
+	TP_printk("lgr=%#x link=%u name=%#x step=%u", __entry->lgr, __entry->link,
+		  __entry->imm >> 16, __entry->imm & 0xffff)
+);
+
+#define SMC_DEFINE_IMM_EVENT(name)			\
+DEFINE_EVENT(smc_imm, name,				\
+	TP_PROTO(const struct smc_link *link, u32 imm),	\
+	TP_ARGS(link, imm))
+
+SMC_DEFINE_IMM_EVENT(smc_imm_rx);
+SMC_DEFINE_IMM_EVENT(smc_imm_tx);
+
 TRACE_EVENT(smc_close,
 	TP_PROTO(const struct sock *sk, int event, int state, u32 actions),
 	TP_ARGS(sk, event, state, actions),

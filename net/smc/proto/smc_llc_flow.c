@@ -89,7 +89,10 @@ static void group_up(struct smc_llc_run *run)
 
 static void commit_dialect(struct smc_llc_run *run)
 {
-	smc_llc_ask(run, SMC_LLC_ACT_COMMIT_DIALECT, 0)->dialect = run->flow->dialect;
+	struct smc_llc_action *act = smc_llc_ask(run, SMC_LLC_ACT_COMMIT_DIALECT, 0);
+
+	act->dialect = run->flow->dialect;
+	act->has_imm = run->flow->has_imm;
 }
 
 /* An unexpected eye catcher: this side would misread what the peer sends. */
@@ -122,6 +125,7 @@ static void negotiate(struct smc_llc_flow *flow, const struct smc_llc_confirm_li
 		set_dialect(flow, SMC_DIALECT_DEPLOYED);
 	else
 		set_dialect(flow, SMC_DIALECT_RFC);
+	flow->has_imm = flow->params.offers_imm && cl->has_imm;
 	flow->link[0].peer_uid = cl->link_uid;
 }
 
@@ -159,7 +163,8 @@ static void on_first_prepared(struct smc_llc_run *run, bool ok)
 	}
 	if (flow->params.is_server) {
 		smc_llc_send_confirm_link(run, 0, false, flow->params.wants_deployed,
-					  flow->params.max_links);
+					  flow->params.max_links)->has_imm =
+			flow->params.offers_imm;
 		flow->phase = SMC_LLC_WAIT_CONFIRM_REPLY;
 		flow->config_deadline = smc_llc_after(run, timers->first_reply);
 		return;
@@ -167,7 +172,8 @@ static void on_first_prepared(struct smc_llc_run *run, bool ok)
 	/* The reply lets the server send, so cursors have to be right before it. */
 	commit_dialect(run);
 	smc_llc_link_move(&flow->link[0], SMC_LLC_LINK_ACTIVE);
-	smc_llc_send_confirm_link(run, 0, true, flow->quirks->no_eye_catcher, flow->max_links);
+	smc_llc_send_confirm_link(run, 0, true, flow->quirks->no_eye_catcher,
+				  flow->max_links)->has_imm = flow->has_imm;
 	if (flow->max_links == 1) {
 		flow->phase = SMC_LLC_WAIT_CONFIRM_SENT;
 		flow->config_deadline = smc_llc_after(run, timers->first_reply);

@@ -281,7 +281,7 @@ enum smc_llc_fail {
 
 enum smc_llc_action_type {
 	SMC_LLC_ACT_SEND,		/* post @msg on @link; report SENT with @cookie */
-	SMC_LLC_ACT_COMMIT_DIALECT,	/* @dialect applies from the next action on */
+	SMC_LLC_ACT_COMMIT_DIALECT,	/* @dialect and @has_imm apply from the next action on */
 	SMC_LLC_ACT_CREATE_LINK,	/* RNIC @end, RMBs unless @is_bare; report LINK_CREATED */
 	SMC_LLC_ACT_PREPARE_LINK,	/* connect to @end, register; report LINK_PREPARED */
 	SMC_LLC_ACT_LINK_UP,		/* @link may carry data */
@@ -320,6 +320,7 @@ struct smc_llc_action {
 	enum smc_llc_why why;	/* reason, with GROUP_FAILED, LINK_DOWN and TERMINATE */
 	enum smc_llc_fail fail;
 	enum smc_dialect dialect;
+	bool has_imm;		/* COMMIT_DIALECT: immediate data is agreed on */
 	/*
 	 * RKEY_DONE: 0; -EAGAIN if the peer refused for now or the links changed (build a new
 	 * request when smc_llc_flow_may_request() allows it); -EREMOTEIO if it refused (wait
@@ -363,6 +364,7 @@ struct smc_llc_params {
 	bool is_server;
 	bool wants_deployed;		/* this side prefers the deployed dialect */
 	bool dialect_is_fixed;		/* version 2: the dialect was committed before START */
+	bool offers_imm;		/* this side offers immediate data */
 	bool max_links_is_fixed;	/* version 2.1: CLC agreed on @max_links */
 	bool has_long_add_link;		/* version 2: no ADD LINK CONTINUATION, but REQ ADD LINK */
 	u8 max_links;			/* own limit, 2..8, or the fixed one, 1..8 */
@@ -481,6 +483,7 @@ struct smc_llc_flow {
 	struct smc_llc_params params;	/* const after init */
 	enum smc_llc_phase phase;
 	enum smc_dialect dialect;	/* RFC until first contact has decided */
+	bool has_imm;			/* both sides offer immediate data */
 	const struct smc_llc_quirks *quirks;
 	u8 max_links;			/* negotiated, MAXL-08 */
 	/*

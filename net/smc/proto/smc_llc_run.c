@@ -562,9 +562,12 @@ void smc_llc_want_link(struct smc_llc_flow *flow)
  * @max_links: as offered or agreed
  *
  * RFC 7609 A.3.1; LID-01, LID-02, LID-04, LID-05, LLC-05.
+ *
+ * Return: the message, for what only the first link announces.
  */
-void smc_llc_send_confirm_link(struct smc_llc_run *run, u8 link, bool is_reply,
-			       bool no_eye_catcher, u8 max_links)
+struct smc_llc_confirm_link *smc_llc_send_confirm_link(struct smc_llc_run *run, u8 link,
+						       bool is_reply, bool no_eye_catcher,
+						       u8 max_links)
 {
 	struct smc_llc_link *lnk = &run->flow->link[link];
 	struct smc_llc_confirm_link *cl;
@@ -578,6 +581,7 @@ void smc_llc_send_confirm_link(struct smc_llc_run *run, u8 link, bool is_reply,
 	cl->max_links = max_links;
 	cl->max_conns = run->flow->params.max_conns;
 	cl->no_eye_catcher = no_eye_catcher;
+	return cl;
 }
 
 /**

@@ -57,8 +57,9 @@ void smc_llc_send_test_link(struct smc_llc_run *run, u8 link);
 void smc_llc_arm_probe(struct smc_llc_run *run, u8 link);
 void smc_llc_arm_retry(struct smc_llc_run *run, bool has_failed);
 void smc_llc_want_link(struct smc_llc_flow *flow);
-void smc_llc_send_confirm_link(struct smc_llc_run *run, u8 link, bool is_reply,
-			       bool no_eye_catcher, u8 max_links);
+struct smc_llc_confirm_link *smc_llc_send_confirm_link(struct smc_llc_run *run, u8 link,
+						       bool is_reply, bool no_eye_catcher,
+						       u8 max_links);
 
 /* Ends of exchanges and of the group. */
 bool smc_llc_commit(struct smc_llc_flow *flow, enum smc_llc_commitment to);

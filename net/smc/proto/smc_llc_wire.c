@@ -22,6 +22,11 @@ struct llc_codec {
 	bool (*put)(const struct smc_llc_msg *msg, enum smc_dialect dialect, u8 *buf);
 };
 
+static u32 confirm_link_ext(const struct smc_llc_msg *msg)
+{
+	return msg->is_reply ? SMC_LLC_EXT_AGREED : SMC_LLC_EXT_OFFER;
+}
+
 static bool confirm_link_get(const u8 *buf, enum smc_dialect dialect,
 			     struct smc_llc_msg *msg)
 {
@@ -36,6 +41,8 @@ static bool confirm_link_get(const u8 *buf, enum smc_dialect dialect,
 	cl->max_links = wire->max_links;
 	cl->max_conns = wire->max_conns;
 	cl->no_eye_catcher = wire->hdr.flags & SMC_LLC_NO_EYE_CATCHER;
+	cl->has_imm = be32_to_cpu(wire->ext) == confirm_link_ext(msg) &&
+		      wire->ext_mask & SMC_LLC_EXT_IMMEDIATE;
 	return true;
 }
 
@@ -54,6 +61,10 @@ static bool confirm_link_put(const struct smc_llc_msg *msg, enum smc_dialect dia
 	wire->max_conns = cl->max_conns;
 	if (cl->no_eye_catcher)
 		wire->hdr.flags |= SMC_LLC_NO_EYE_CATCHER;
+	if (cl->has_imm) {
+		wire->ext = cpu_to_be32(confirm_link_ext(msg));
+		wire->ext_mask = SMC_LLC_EXT_IMMEDIATE;
+	}
 	return true;
 }
 

@@ -343,6 +343,17 @@ struct smc_llc_hdr_wire {
 } __packed;
 SMC_WIRE_SIZE(smc_llc_hdr_wire, 4);
 
+/*
+ * Our extension of CONFIRM LINK, in bytes that the RFC reserves (protocol.md). Request and reply
+ * differ, so that a copied request is no reply.
+ */
+#define SMC_LLC_EXT_OFFER	0x5ae293c7U
+#define SMC_LLC_EXT_AGREED	(~SMC_LLC_EXT_OFFER)
+
+enum smc_llc_ext {
+	SMC_LLC_EXT_IMMEDIATE		= 0x01,	/* immediate data in place of a CDC */
+};
+
 /* W9 CONFIRM LINK, A.3.1 */
 struct smc_llc_confirm_link_wire {
 	struct smc_llc_hdr_wire	hdr;
@@ -353,7 +364,9 @@ struct smc_llc_confirm_link_wire {
 	__be32			link_user_id;
 	u8			max_links;
 	u8			max_conns;	/* reserved in version 1 */
-	u8			rsvd[8];
+	__be32			ext;		/* reserved in the RFC, as is the next one */
+	u8			ext_mask;
+	u8			rsvd[3];
 } __packed;
 SMC_WIRE_SIZE(smc_llc_confirm_link_wire, SMC_LLC_LEN);
 

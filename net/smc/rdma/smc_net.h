@@ -42,6 +42,8 @@
 	X(CDC_BAD, "cdc_bad")		\
 	X(CDC_STALE, "cdc_stale")	\
 	X(CDC_NO_CONN, "cdc_no_conn")	\
+	X(IMM_TX, "imm_tx")		\
+	X(IMM_RX, "imm_rx")		\
 	X(RDMA_WRITES, "rdma_writes")	\
 	X(TX_BYTES, "tx_bytes")		\
 	X(RX_BYTES, "rx_bytes")		\
@@ -83,6 +85,7 @@ struct smc_settings {
 	int rmem;			/* largest default size of the receive ring, bytes */
 	unsigned int autocorking_size;	/* coalesce smaller sends while a CDC is in flight */
 	int dialect;			/* 0 deployed, 1 RFC */
+	int immediate_data;		/* new link groups use immediate data if the peer does */
 	int default_eid;		/* this host has the EID "SMC-R.DEFAULT-EID" */
 	int same_host;			/* same-host connections use an RNIC's loopback */
 	int limit_smc_hs;		/* new listeners skip SMC handshakes under pressure */

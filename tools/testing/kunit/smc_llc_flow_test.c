@@ -62,6 +62,7 @@ struct lab_side {
 	enum smc_llc_why why;
 	enum smc_llc_why down_why;
 	enum smc_dialect dialect;
+	bool has_imm;
 	u32 diagnosis;
 	int rkey_result;
 	u64 rkey_cookie;
@@ -180,6 +181,7 @@ static void lab_perform(struct lab *lab, int who, const struct smc_llc_action *a
 	case SMC_LLC_ACT_COMMIT_DIALECT:
 		side->nr_commits++;
 		side->dialect = act->dialect;
+		side->has_imm = act->has_imm;
 		break;
 	case SMC_LLC_ACT_PREPARE_LINK:
 		lab_result(side, SMC_LLC_EV_LINK_PREPARED, act->link, !side->prepare_fails);
@@ -743,6 +745,44 @@ static void flags_of_confirm_link(struct kunit *test)
 	msg = lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_LINK, true);
 	KUNIT_EXPECT_FALSE(test, msg.confirm_link.no_eye_catcher);
 	KUNIT_EXPECT_EQ(test, lab->side[CLIENT].dialect, SMC_DIALECT_RFC);
+}
+
+/* Both sides have to offer it. A stranger's bytes are zero. */
+static void immediate_data_is_agreed_on_by_both(struct kunit *test)
+{
+	int i, who;
+
+	for (i = 0; i < 4; i++) {
+		struct lab *lab = lab_new(test, true, true);
+
+		for (who = SERVER; who <= CLIENT; who++)
+			lab->side[who].flow.params.offers_imm = i & BIT(who);
+		lab_start(lab);
+		lab_pump(lab);
+		for (who = SERVER; who <= CLIENT; who++) {
+			KUNIT_EXPECT_EQ(test, lab->side[who].nr_up, 1);
+			KUNIT_EXPECT_EQ(test, lab->side[who].has_imm, i == 3);
+		}
+	}
+}
+
+static void immediate_data_needs_the_strangers_reply(struct kunit *test)
+{
+	struct lab *lab = lab_client_waits_confirm(test, true);
+	struct smc_llc_msg msg = say_confirm_link(lab, SERVER, 1);
+
+	lab->side[CLIENT].flow.params.offers_imm = true;
+	lab_say(lab, CLIENT, &msg);
+	msg = lab_hear(lab, CLIENT, SMC_LLC_CONFIRM_LINK, true);
+	KUNIT_EXPECT_FALSE(test, msg.confirm_link.has_imm);
+	KUNIT_EXPECT_FALSE(test, lab->side[CLIENT].has_imm);
+
+	lab = lab_server_waits_confirm(test, true);
+	lab->side[SERVER].flow.params.offers_imm = true;
+	msg = say_confirm_link(lab, CLIENT, 1);
+	lab_say(lab, SERVER, &msg);
+	KUNIT_EXPECT_EQ(test, lab->side[SERVER].nr_commits, 1);
+	KUNIT_EXPECT_FALSE(test, lab->side[SERVER].has_imm);
 }
 
 static void link_number_and_uid_lid_01_lid_02_lid_04_lid_05(struct kunit *test)
@@ -3364,6 +3404,8 @@ static struct kunit_case llc_flow_cases[] = {
 	KUNIT_CASE_PARAM(first_contact_fc_10_fc_11_sl_01_sl_02_sl_12, dialect_gen_params),
 	KUNIT_CASE(dialect_is_committed_before_the_peer_may_send),
 	KUNIT_CASE(flags_of_confirm_link),
+	KUNIT_CASE(immediate_data_is_agreed_on_by_both),
+	KUNIT_CASE(immediate_data_needs_the_strangers_reply),
 	KUNIT_CASE(link_number_and_uid_lid_01_lid_02_lid_04_lid_05),
 	KUNIT_CASE(data_is_held_back_fc_12),
 	KUNIT_CASE(rejection_without_a_link_number_sl_12_amb_40),
