@@ -54,6 +54,7 @@ int smc_cdc_decode(const void *buf, size_t len, struct smc_cdc_msg *msg)
 	msg->cons = smc_cursor_from_wire(&w->cons);
 	msg->prod_flags = w->prod_flags;
 	msg->conn_flags = w->conn_flags;
+	msg->link_num = 0;
 	return 0;
 }
 
@@ -100,6 +101,7 @@ void smc_cdc_ctl_init(struct smc_cdc_ctl *ctl, struct smc_geom rx_geom,
 	ctl->rx_cons_sent = ctl->rx_prod;
 	ctl->tx_prod = smc_cursor_start(tx_geom);
 	ctl->tx_cons = ctl->tx_prod;
+	ctl->tx_unproved = 1;
 }
 
 /*
@@ -239,6 +241,7 @@ static u32 smc_cdc_take_cons(struct smc_cdc_ctl *ctl, struct smc_cursor cons,
 	if (!step)
 		return 0;
 	ctl->tx_cons = cons;
+	ctl->tx_unproved -= min(step, ctl->tx_unproved);
 	/*
 	 * Nothing is written behind a mark before it is acknowledged. So a cursor that covers all
 	 * data acknowledges the mark (URG-07).
@@ -344,6 +347,7 @@ static u32 smc_cdc_take(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 	if (prod_step && ctl->rx_conn_flags & SMC_CDC_DONE)
 		return SMC_EV_INVALID;
 	ctl->rx_seq = msg->seq;
+	ctl->rx_link_num = msg->link_num;
 	events = smc_cdc_take_cons(ctl, msg->cons, cons_step);
 	events |= smc_cdc_take_prod(ctl, msg, prod_step);
 	events |= smc_cdc_take_conn_flags(ctl, msg->conn_flags);
@@ -948,15 +952,16 @@ bool smc_cdc_is_final_due(const struct smc_cdc_ctl *ctl)
  * @msg: receives the message except its token, which the caller sets
  *
  * RFC 7609 4.6.1: F and SS only, no new sequence number (FAIL-07, CDC-04), no response (FAIL-08).
+ * Only data beyond what was sent before will prove that the peer has applied a CDC of the new link.
  *
  * Context: The connection's lock is held. The message goes first on the new link.
  * Return: 0, or -EPIPE if C or A is known to have reached the peer (CDC-14).
  */
-int smc_cdc_build_validation(const struct smc_cdc_ctl *ctl,
-			     struct smc_cdc_msg *msg)
+int smc_cdc_build_validation(struct smc_cdc_ctl *ctl, struct smc_cdc_msg *msg)
 {
 	if (smc_cdc_is_final_done(ctl))
 		return -EPIPE;
+	ctl->tx_unproved = smc_geom_space(ctl->tx_geom) - smc_cdc_window(ctl) + 1;
 	msg->seq = ctl->tx_seq_done;
 	msg->prod = (struct smc_cursor){ 0 };
 	msg->cons = (struct smc_cursor){ 0 };

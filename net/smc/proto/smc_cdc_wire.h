@@ -30,6 +30,7 @@ struct smc_cdc_msg {
 	struct smc_cursor	cons;
 	u8			prod_flags;
 	u8			conn_flags;
+	u8			link_num;	/* link it came on; not part of the message */
 };
 
 /* Results of a received CDC */
@@ -112,6 +113,7 @@ struct smc_cdc_ctl {
 	struct smc_cursor	rx_cons_sent;	/* as last sent to the peer */
 	struct smc_cursor	rx_urg_mark;	/* the urgent byte itself */
 	u16			rx_seq;		/* SR: last one processed */
+	u8			rx_link_num;	/* link of the last one processed, or 0 */
 	u8			rx_prod_flags;	/* of the last one processed */
 	u8			rx_conn_flags;	/* D, C, A: all received so far */
 	enum smc_urg_state	rx_urg;		/* changed by smc_cdc_urg_move() */
@@ -132,6 +134,9 @@ struct smc_cdc_ctl {
 	u16			tx_seq;		/* last one used */
 	u16			tx_seq_done;	/* SS: last successful completion */
 	u16			tx_seq_final;	/* number of the CDC with C or A */
+	u16			tx_imm_name;	/* of the connection in immediate data, or 0 */
+	/* bytes to be consumed before it is known that a CDC of the link in use was applied */
+	u32			tx_unproved;
 	u8			tx_prod_flags;	/* as last sent */
 	u8			tx_conn_flags;	/* D, C, A for the next CDC */
 	u8			tx_conn_sent;	/* as last sent */
@@ -179,8 +184,7 @@ int smc_cdc_build(struct smc_cdc_ctl *ctl, const struct smc_xfer *x,
 void smc_cdc_done(struct smc_cdc_ctl *ctl, u16 seq, u32 len);
 
 /* Failover */
-int smc_cdc_build_validation(const struct smc_cdc_ctl *ctl,
-			     struct smc_cdc_msg *msg);
+int smc_cdc_build_validation(struct smc_cdc_ctl *ctl, struct smc_cdc_msg *msg);
 bool smc_cdc_is_final_due(const struct smc_cdc_ctl *ctl);
 bool smc_cdc_is_replay_due(const struct smc_cdc_ctl *ctl);
 bool smc_cdc_is_far_ahead(const struct smc_cdc_ctl *ctl);

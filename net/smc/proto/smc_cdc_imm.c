@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Immediate data in place of a CDC message; the protocol and its reasons are in protocol.md.
+ *
+ * It announces bytes and nothing else: the sequence number and the producer cursor follow from the
+ * message before, the consumer cursor is the one last sent, and no flag is set.
+ */
+#include "proto/smc_cdc_imm.h"
+
+/*
+ * The peer waits for no consumer cursor. Otherwise the message with data takes it along, before it
+ * is worth a message of its own (WIN-02).
+ */
+static bool imm_may_omit_cons(const struct smc_cdc_ctl *ctl)
+{
+	u32 read = smc_cursor_distance(ctl->rx_geom, ctl->rx_cons_sent, ctl->rx_cons);
+
+	if (!read)
+		return true;
+	return read < ctl->rx_geom.size / 10 && !ctl->rx_is_update_due &&
+	       !(ctl->rx_prod_flags & (SMC_CDC_BLOCKED | SMC_CDC_UPDATE_REQ));
+}
+
+/**
+ * smc_cdc_may_use_imm() - decide whether immediate data can announce a transfer
+ * @ctl: the control block
+ * @len: bytes to be written, at most the window and the write limit
+ *
+ * Not where the message has to say more: B, P, U, a consumer cursor. Not before the peer is known
+ * to have applied a CDC of the link in use.
+ *
+ * Context: The connection's lock is held until the transfer was posted.
+ * Return: true if smc_cdc_build_imm() may take the place of smc_cdc_build().
+ */
+bool smc_cdc_may_use_imm(const struct smc_cdc_ctl *ctl, u32 len)
+{
+	return ctl->tx_imm_name && !ctl->tx_unproved && len && len <= SMC_IMM_STEP_MAX &&
+	       len < smc_cdc_window(ctl) && !ctl->tx_urg_left && smc_cdc_may_write(ctl) &&
+	       !ctl->tx_is_replaying && imm_may_omit_cons(ctl);
+}
+
+/**
+ * smc_cdc_build_imm() - build the next immediate data and commit it
+ * @ctl: the control block
+ * @len: as for smc_cdc_may_use_imm(), which was true
+ *
+ * Takes a sequence number. RFC 7609 A.4 (CDC-03, CDC-07).
+ *
+ * Context: As smc_cdc_may_use_imm().
+ * Return: the 32 bits in host order.
+ */
+u32 smc_cdc_build_imm(struct smc_cdc_ctl *ctl, u32 len)
+{
+	ctl->tx_prod = smc_cursor_advance(ctl->tx_geom, ctl->tx_prod, len);
+	ctl->tx_inflight += len;
+	ctl->tx_seq++;
+	ctl->tx_prod_flags = 0;
+	return (u32)ctl->tx_imm_name << 16 | len;
+}
+
+/**
+ * smc_cdc_apply_imm() - apply received immediate data
+ * @ctl: the control block of the connection that it names
+ * @link_num: number of the link it came on
+ * @step: bytes it announces
+ *
+ * Valid only on the link of the last CDC that was applied: on another one it is late, and a CDC
+ * has announced its bytes, or its connection had the same name before.
+ *
+ * Context: The connection's lock is held.
+ * Return: As smc_cdc_apply().
+ */
+u32 smc_cdc_apply_imm(struct smc_cdc_ctl *ctl, u8 link_num, u16 step)
+{
+	struct smc_cdc_msg msg = {
+		.seq = ctl->rx_seq + 1,
+		.cons = ctl->tx_cons,
+		.link_num = link_num,
+	};
+
+	if (!link_num || link_num != ctl->rx_link_num)
+		return SMC_EV_STALE;
+	if (!step || step > smc_geom_space(ctl->rx_geom))
+		return SMC_EV_INVALID;
+	msg.prod = smc_cursor_advance(ctl->rx_geom, ctl->rx_prod, step);
+	return smc_cdc_apply(ctl, &msg);
+}

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Immediate data in place of CDC messages (protocol.md): what it may stand for, what a receiver
+ * refuses, and a writer that changes links at random while old queues are processed late.
+ */
+#include "smc_kunit.h"
+#include <linux/prandom.h>
+
+#include "../../../net/smc/proto/smc_cdc_imm.c"
+
+#define IMM_TOKEN	0xabcd0007U
+#define IMM_NAME	0xcd07
+#define IMM_SIZE	65536U
+#define IMM_LINKS	3	/* queues that B has not drained yet */
+#define IMM_QUEUE	64
+
+static const struct smc_geom imm_geom = { .size = IMM_SIZE };
+
+static struct smc_cdc_ctl *ctl_new(struct kunit *test, struct smc_geom geom)
+{
+	struct smc_cdc_ctl *ctl = kunit_kzalloc(test, sizeof(*ctl), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, ctl);
+	smc_cdc_ctl_init(ctl, geom, geom);
+	ctl->tx_imm_name = smc_imm_name(IMM_TOKEN);
+	return ctl;
+}
+
+/* One that has sent 100 bytes, which the peer has read, and received as many. */
+static struct smc_cdc_ctl *ctl_proved(struct kunit *test)
+{
+	struct smc_cdc_ctl *ctl = ctl_new(test, imm_geom);
+	struct smc_xfer x = { .len = 100 };
+	struct smc_cdc_msg msg;
+
+	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(ctl, 100));
+	KUNIT_ASSERT_EQ(test, smc_cdc_build(ctl, &x, &msg), 0);
+	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(ctl, 100));
+	msg = (struct smc_cdc_msg){
+		.seq = 1, .prod = ctl->tx_prod, .cons = ctl->tx_prod, .link_num = 1,
+	};
+	KUNIT_ASSERT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)(SMC_EV_DATA | SMC_EV_SPACE));
+	return ctl;
+}
+
+static void a_name_is_part_of_a_token(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, smc_imm_name(IMM_TOKEN), IMM_NAME);
+	KUNIT_EXPECT_EQ(test, smc_imm_index(IMM_NAME), 7);
+	KUNIT_EXPECT_EQ(test, smc_imm_name(0xffff00ff), 0xffff);
+	/* an index of more than 8 bits has none */
+	KUNIT_EXPECT_EQ(test, smc_imm_name(0xabcd0100), 0);
+	KUNIT_EXPECT_EQ(test, smc_imm_name(0xabcdff01), 0);
+	KUNIT_EXPECT_EQ(test, smc_imm_get_name(0xcd07ffff), IMM_NAME);
+	KUNIT_EXPECT_EQ(test, smc_imm_get_step(0xcd07ffff), 0xffff);
+}
+
+static void it_takes_a_sequence_number_cdc_03_cdc_07(struct kunit *test)
+{
+	struct smc_cdc_ctl *ctl = ctl_proved(test);
+
+	KUNIT_EXPECT_TRUE(test, smc_cdc_may_use_imm(ctl, 64));
+	KUNIT_EXPECT_EQ(test, smc_cdc_build_imm(ctl, 64), 0xcd070040U);
+	KUNIT_EXPECT_EQ(test, ctl->tx_seq, 2);
+	KUNIT_EXPECT_EQ(test, ctl->tx_prod.off, 164U);
+	KUNIT_EXPECT_EQ(test, ctl->tx_inflight, 164U);
+	KUNIT_EXPECT_EQ(test, smc_cdc_window(ctl), IMM_SIZE - 64);
+}
+
+/* What immediate data cannot say needs a message. */
+static void more_to_say_needs_a_message(struct kunit *test)
+{
+	struct smc_cdc_ctl *had = ctl_proved(test), ctl = *had;
+
+	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(&ctl, 0));
+	KUNIT_EXPECT_TRUE(test, smc_cdc_may_use_imm(&ctl, 65535));
+	/* B */
+	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(&ctl, 65536));
+	smc_cdc_build_imm(&ctl, 1000);
+	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(&ctl, 64536));
+	KUNIT_EXPECT_TRUE(test, smc_cdc_may_use_imm(&ctl, 64535));
+	/* P and U, and the wait for the acknowledgment of U */
+	smc_cdc_mark_urgent(&ctl, 10);
+	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(&ctl, 5));
+	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(&ctl, 10));
+	/* D */
+	ctl = *had;
+	smc_cdc_set_conn_flags(&ctl, SMC_CDC_DONE);
+	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(&ctl, 10));
+	/* no agreement, or no name */
+	ctl = *had;
+	ctl.tx_imm_name = 0;
+	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(&ctl, 10));
+}
+
+/* A step of more than 16 bits does not fit, however large the rings are. */
+static void a_long_step_needs_a_message(struct kunit *test)
+{
+	struct smc_geom large = { .size = 1 << 20 };
+	struct smc_cdc_ctl *ctl = ctl_new(test, large);
+
+	ctl->tx_unproved = 0;
+	KUNIT_EXPECT_TRUE(test, smc_cdc_may_use_imm(ctl, 65535));
+	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(ctl, 65536));
+}
+
+/* The consumer cursor goes along before an update would be due. */
+static void a_consumer_cursor_is_not_kept_back_win_02(struct kunit *test)
+{
+	struct smc_cdc_ctl *ctl = ctl_proved(test);
+	struct smc_cdc_msg msg = {
+		.seq = 2, .prod = { .off = 60000 }, .cons = ctl->tx_cons, .link_num = 1,
+	};
+
+	smc_cdc_apply(ctl, &msg);
+	smc_cdc_consume(ctl, IMM_SIZE / 10 - 1);
+	KUNIT_EXPECT_TRUE(test, smc_cdc_may_use_imm(ctl, 10));
+	smc_cdc_consume(ctl, 2);
+	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(ctl, 10));
+	KUNIT_EXPECT_TRUE(test, smc_cdc_is_needed(ctl, 0));
+	KUNIT_EXPECT_EQ(test, smc_cdc_build(ctl, NULL, &msg), 0);
+	KUNIT_EXPECT_TRUE(test, smc_cdc_may_use_imm(ctl, 10));
+	/* the peer is blocked: each byte read is worth a message */
+	msg = (struct smc_cdc_msg){
+		.seq = 3, .prod = { .off = 60000 }, .cons = ctl->tx_cons, .link_num = 1,
+		.prod_flags = SMC_CDC_BLOCKED,
+	};
+	smc_cdc_apply(ctl, &msg);
+	KUNIT_EXPECT_TRUE(test, smc_cdc_may_use_imm(ctl, 10));
+	smc_cdc_consume(ctl, 1);
+	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(ctl, 10));
+}
+
+/* After a change of link only data sent there proves that its queue is in use. */
+static void a_new_link_needs_a_proof_fail_12(struct kunit *test)
+{
+	struct smc_cdc_ctl *ctl = ctl_proved(test);
+	struct smc_xfer x = { .len = 50 };
+	struct smc_cdc_msg msg, ack = { .seq = 2, .prod = ctl->rx_prod, .link_num = 1 };
+
+	smc_cdc_build_imm(ctl, 200);
+	KUNIT_ASSERT_EQ(test, smc_cdc_build_validation(ctl, &msg), 0);
+	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(ctl, 10));
+	/* the reader has what was sent on the old link */
+	ack.cons = ctl->tx_prod;
+	smc_cdc_apply(ctl, &ack);
+	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(ctl, 10));
+	KUNIT_ASSERT_EQ(test, smc_cdc_build(ctl, &x, &msg), 0);
+	KUNIT_EXPECT_FALSE(test, smc_cdc_may_use_imm(ctl, 10));
+	ack.seq++;
+	ack.cons = ctl->tx_prod;
+	smc_cdc_apply(ctl, &ack);
+	KUNIT_EXPECT_TRUE(test, smc_cdc_may_use_imm(ctl, 10));
+}
+
+static void a_step_is_checked_cur_12(struct kunit *test)
+{
+	struct smc_cdc_ctl *had = ctl_proved(test), ctl;
+	struct smc_cdc_msg done = {
+		.seq = 2, .prod = had->rx_prod, .cons = had->tx_cons, .link_num = 1,
+		.conn_flags = SMC_CDC_DONE,
+	};
+
+	/* gaps included */
+	memcpy(&ctl, had, sizeof(ctl));
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(&ctl, 1, 0), (u32)SMC_EV_INVALID);
+	/* 100 bytes are unread */
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(&ctl, 1, 65437), (u32)SMC_EV_INVALID);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(&ctl, 1, 65535), (u32)SMC_EV_INVALID);
+	KUNIT_EXPECT_MEMEQ(test, &ctl, had, sizeof(ctl));
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(&ctl, 1, 65436), (u32)SMC_EV_DATA);
+	KUNIT_EXPECT_EQ(test, smc_cdc_readable(&ctl), IMM_SIZE);
+	KUNIT_EXPECT_EQ(test, ctl.rx_seq, 2);
+	/* behind the end of the stream */
+	ctl = *had;
+	smc_cdc_apply(&ctl, &done);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(&ctl, 1, 1), (u32)SMC_EV_INVALID);
+	/* an element smaller than the step */
+	smc_cdc_ctl_init(&ctl, (struct smc_geom){ .size = 16384, .base = 4 }, imm_geom);
+	ctl.rx_link_num = 1;
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(&ctl, 1, 16381), (u32)SMC_EV_INVALID);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(&ctl, 1, 16380), (u32)SMC_EV_DATA);
+}
+
+static void it_counts_on_the_link_of_the_last_message_only(struct kunit *test)
+{
+	struct smc_cdc_ctl *ctl = ctl_new(test, imm_geom);
+
+	/* nothing was received yet */
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(ctl, 1, 10), (u32)SMC_EV_STALE);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(ctl, 0, 10), (u32)SMC_EV_STALE);
+	ctl = ctl_proved(test);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(ctl, 2, 10), (u32)SMC_EV_STALE);
+	KUNIT_EXPECT_EQ(test, ctl->rx_seq, 1);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(ctl, 1, 10), (u32)SMC_EV_DATA);
+	/* after our abort the peer's data are nothing */
+	smc_cdc_set_conn_flags(ctl, SMC_CDC_ABORT);
+	KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(ctl, 1, 10), (u32)SMC_EV_STALE);
+}
+
+/*
+ * A writes and changes links; B drains its queues in any order. Each entry knows how far the
+ * stream is when it has been applied.
+ */
+struct imm_entry {
+	bool has_imm;
+	u16 step;
+	struct smc_cdc_msg msg;
+	u32 len;
+	u64 total;
+};
+
+struct imm_queue {
+	u8 num;
+	u32 head, tail;
+	struct imm_entry entry[IMM_QUEUE];
+};
+
+struct imm_world {
+	struct kunit *test;
+	struct rnd_state rnd;
+	struct smc_cdc_ctl a, b;
+	struct smc_cursor sent;		/* in A's send ring */
+	u64 total;			/* bytes that A has announced */
+	u32 inflight;			/* entries of the last queue that have not completed */
+	struct imm_queue queue[IMM_LINKS];	/* the last one is in use */
+	bool is_seen[256];
+	u32 nr_imm, nr_late;
+};
+
+static u32 imm_rnd(struct imm_world *w, u32 below)
+{
+	return prandom_u32_state(&w->rnd) % below;
+}
+
+static struct imm_queue *imm_current(struct imm_world *w)
+{
+	return &w->queue[IMM_LINKS - 1];
+}
+
+static struct imm_entry *imm_add(struct imm_world *w, u32 len)
+{
+	struct imm_queue *q = imm_current(w);
+	struct imm_entry *e = &q->entry[q->tail++];
+
+	KUNIT_ASSERT_LE(w->test, q->tail, (u32)IMM_QUEUE);
+	memset(e, 0, sizeof(*e));
+	w->total += len;
+	e->len = len;
+	e->total = w->total;
+	w->inflight++;
+	return e;
+}
+
+static struct smc_cursor imm_cursor(u64 total)
+{
+	return (struct smc_cursor){ .wrap = total / IMM_SIZE, .off = total % IMM_SIZE };
+}
+
+static void imm_write(struct imm_world *w)
+{
+	u32 len = min(1 + imm_rnd(w, 9000), smc_cdc_window(&w->a));
+	struct smc_xfer x = { .len = len };
+	struct imm_entry *e;
+
+	if (!len || imm_current(w)->tail > IMM_QUEUE - 8)
+		return;
+	e = imm_add(w, len);
+	e->has_imm = smc_cdc_may_use_imm(&w->a, len);
+	if (e->has_imm)
+		e->step = smc_imm_get_step(smc_cdc_build_imm(&w->a, len));
+	else
+		KUNIT_EXPECT_EQ(w->test, smc_cdc_build(&w->a, &x, &e->msg), 0);
+	w->sent = smc_cursor_advance(imm_geom, w->sent, len);
+	w->nr_imm += e->has_imm;
+}
+
+/* The oldest message in flight completes: B's RNIC has it. */
+static void imm_complete(struct imm_world *w)
+{
+	struct imm_queue *q = imm_current(w);
+	struct imm_entry *e;
+	u16 seq;
+
+	if (!w->inflight)
+		return;
+	e = &q->entry[q->tail - w->inflight];
+	seq = w->a.tx_seq - (w->inflight - 1);
+	w->inflight--;
+	if (!(e->msg.prod_flags & SMC_CDC_FAILOVER))
+		smc_cdc_done(&w->a, seq, e->len);
+}
+
+static u32 imm_apply(struct imm_world *w, struct imm_queue *q, struct imm_entry *e)
+{
+	if (e->has_imm)
+		return smc_cdc_apply_imm(&w->b, q->num, e->step);
+	e->msg.link_num = q->num;
+	if (w->is_seen[q->num])
+		return smc_cdc_apply(&w->b, &e->msg);
+	w->is_seen[q->num] = true;
+	return smc_cdc_apply_moved(&w->b, &e->msg);
+}
+
+static void imm_deliver(struct imm_world *w, struct imm_queue *q)
+{
+	struct imm_entry *e = &q->entry[q->head];
+	u32 events;
+
+	if (q->head == q->tail)
+		return;
+	q->head++;
+	/* what has arrived has completed, or was lost with its link */
+	if (q == imm_current(w))
+		while (w->inflight > q->tail - q->head)
+			imm_complete(w);
+	events = imm_apply(w, q, e);
+	KUNIT_EXPECT_FALSE(w->test, events & (SMC_EV_INVALID | SMC_EV_LOST));
+	w->nr_late += e->has_imm && events & SMC_EV_STALE;
+	if (e->has_imm && !(events & SMC_EV_STALE) && !w->b.rx_nr_waits)
+		KUNIT_EXPECT_GE(w->test, smc_cursor_distance(imm_geom, imm_cursor(e->total),
+							     w->b.rx_prod), 0);
+}
+
+static void imm_read(struct imm_world *w)
+{
+	u32 len = smc_cdc_readable(&w->b);
+	struct smc_cdc_msg msg;
+
+	if (len)
+		smc_cdc_consume(&w->b, 1 + imm_rnd(w, len));
+	if (!smc_cdc_is_needed(&w->b, 0) && imm_rnd(w, 4))
+		return;
+	KUNIT_EXPECT_EQ(w->test, smc_cdc_build(&w->b, NULL, &msg), 0);
+	KUNIT_EXPECT_FALSE(w->test, smc_cdc_apply(&w->a, &msg) & SMC_EV_INVALID);
+}
+
+static void imm_drain_oldest(struct imm_world *w)
+{
+	struct imm_queue *q = &w->queue[0];
+
+	while (q->head != q->tail)
+		imm_deliver(w, q);
+	memmove(&w->queue[0], &w->queue[1], sizeof(*q) * (IMM_LINKS - 1));
+}
+
+/* Some messages in flight are lost; the others arrive, perhaps after what the new link carries. */
+static void imm_fail_over(struct imm_world *w)
+{
+	struct imm_queue *q = imm_current(w);
+	struct imm_entry *e;
+	struct smc_xfer x;
+	u8 num = q->num;
+	u32 len;
+
+	q->tail -= imm_rnd(w, w->inflight + 1);
+	imm_drain_oldest(w);
+	w->inflight = 0;
+	q = imm_current(w);
+	memset(q, 0, sizeof(*q));
+	q->num = num % 255 + 1;
+	w->is_seen[q->num] = false;
+	e = imm_add(w, 0);
+	KUNIT_ASSERT_EQ(w->test, smc_cdc_build_validation(&w->a, &e->msg), 0);
+	if (!smc_cdc_is_replay_due(&w->a))
+		return;
+	len = smc_cdc_replay(&w->a, imm_geom, w->sent, &x);
+	KUNIT_EXPECT_FALSE(w->test, smc_cdc_may_use_imm(&w->a, 1));
+	e = imm_add(w, 0);
+	e->len = len;
+	KUNIT_ASSERT_EQ(w->test, smc_cdc_build(&w->a, NULL, &e->msg), 0);
+}
+
+static void imm_step(struct imm_world *w)
+{
+	switch (imm_rnd(w, 16)) {
+	case 0:
+		if (!imm_rnd(w, 4))
+			imm_fail_over(w);
+		return;
+	case 1 ... 5:
+		imm_write(w);
+		return;
+	case 6 ... 7:
+		imm_complete(w);
+		return;
+	case 8 ... 12:
+		imm_deliver(w, &w->queue[imm_rnd(w, IMM_LINKS)]);
+		return;
+	default:
+		imm_read(w);
+	}
+}
+
+static void late_queues_add_nothing_twice_fail_10_fail_12_fail_17(struct kunit *test)
+{
+	struct imm_world *w = kunit_kzalloc(test, sizeof(*w), GFP_KERNEL);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, w);
+	w->test = test;
+	prandom_seed_state(&w->rnd, 27);
+	smc_cdc_ctl_init(&w->a, imm_geom, imm_geom);
+	smc_cdc_ctl_init(&w->b, imm_geom, imm_geom);
+	w->a.tx_imm_name = IMM_NAME;
+	w->sent = smc_cursor_start(imm_geom);
+	imm_current(w)->num = 1;
+	for (i = 0; i < 300000; i++) {
+		struct imm_queue *q = imm_current(w);
+
+		imm_step(w);
+		/* room for more, once nothing is in flight */
+		if (!w->inflight && q->head == q->tail) {
+			q->head = 0;
+			q->tail = 0;
+		}
+	}
+	for (i = 0; i < IMM_LINKS; i++)
+		while (w->queue[i].head != w->queue[i].tail)
+			imm_deliver(w, &w->queue[i]);
+	KUNIT_EXPECT_TRUE(test, smc_cursor_is_equal(w->a.tx_prod, w->b.rx_prod));
+	KUNIT_EXPECT_TRUE(test, smc_cursor_is_equal(w->a.tx_prod, imm_cursor(w->total)));
+	KUNIT_EXPECT_EQ(test, w->b.rx_nr_waits, 0);
+	KUNIT_EXPECT_GT(test, w->nr_imm, 10000U);
+	KUNIT_EXPECT_GT(test, w->nr_late, 10U);
+}
+
+static struct kunit_case smc_cdc_imm_cases[] = {
+	KUNIT_CASE(a_name_is_part_of_a_token),
+	KUNIT_CASE(it_takes_a_sequence_number_cdc_03_cdc_07),
+	KUNIT_CASE(more_to_say_needs_a_message),
+	KUNIT_CASE(a_long_step_needs_a_message),
+	KUNIT_CASE(a_consumer_cursor_is_not_kept_back_win_02),
+	KUNIT_CASE(a_new_link_needs_a_proof_fail_12),
+	KUNIT_CASE(a_step_is_checked_cur_12),
+	KUNIT_CASE(it_counts_on_the_link_of_the_last_message_only),
+	KUNIT_CASE(late_queues_add_nothing_twice_fail_10_fail_12_fail_17),
+	{}
+};
+
+static struct kunit_suite smc_cdc_imm_suite = {
+	.name = "smc_cdc_imm",
+	.test_cases = smc_cdc_imm_cases,
+};
+
+kunit_test_suite(smc_cdc_imm_suite);
