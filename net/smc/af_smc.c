@@ -917,6 +917,7 @@ static void smc_event(struct smc_conn *conn, u32 events)
 
 static const struct smc_wr_ops smc_link_ops = {
 	.rx_cdc	= smc_cdc_rx,
+	.rx_imm	= smc_cdc_rx_imm,
 	.rx_llc	= smc_llc_rx,
 	.broken	= smc_llc_broken,
 };

@@ -4,7 +4,8 @@
  *
  * Operation:
  *   A message is posted behind the RDMA WRITEs that it announces, in one chain on one queue pair:
- *   the peer sees it after the data (CDC-10). A received message is applied in the completion
+ *   the peer sees it after the data (CDC-10). Between two hosts with this module the last WRITE
+ *   has immediate data in its place where that says enough (protocol.md). A received message is applied in the completion
  *   handler, which wakes readers without delay (CDC-02, CDC-11).
  *
  * Ownership:
@@ -18,6 +19,7 @@
  *   has reported already.
  */
 #include "smc_compat.h"
+#include "proto/smc_cdc_imm.h"
 #include "rdma/smc_net.h"
 #include "group/smc_cdc.h"
 #include "group/smc_core.h"
@@ -52,11 +54,11 @@ static void cdc_fill_write(struct smc_conn *conn, struct smc_link *link,
 	}
 }
 
-static void cdc_count(const struct smc_conn *conn, const struct smc_xfer *xfer)
+static void cdc_count(const struct smc_conn *conn, const struct smc_xfer *xfer, bool has_imm)
 {
 	const struct net *net = sock_net(conn->sk);
 
-	smc_stat_inc(net, SMC_STAT_CDC_TX);
+	smc_stat_inc(net, has_imm ? SMC_STAT_IMM_TX : SMC_STAT_CDC_TX);
 	if (!xfer->len) {
 		smc_stat_inc(net, SMC_STAT_WINDOW_UPDATES);
 		return;
@@ -65,23 +67,21 @@ static void cdc_count(const struct smc_conn *conn, const struct smc_xfer *xfer)
 	smc_stat_add(net, SMC_STAT_TX_BYTES, xfer->len);
 }
 
-/* Encode and post a built message with the writes it announces. */
-static int cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, struct smc_cdc_msg *msg,
+/* Post the writes with what the slot has: a message or immediate data. */
+static int cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, u16 seq,
 		    const struct smc_xfer *xfer)
 {
 	struct smc_link *link = smc_link_of(slot->wr);
+	bool has_imm = slot->has_imm;
 	int i, rc;
 
 	smc_conn_note_post(conn);
-	msg->token = conn->peer_token;
-	smc_cdc_encode(msg, slot->msg);
 	for (i = 0; i < xfer->nr_parts; i++)
 		cdc_fill_write(conn, link, &xfer->part[i], &slot->write[i]);
 	slot->nr_writes = xfer->nr_parts;
 	slot->tag.owner = conn;
 	slot->tag.len = xfer->len;
-	slot->tag.seq = msg->seq;
-	trace_smc_cdc_tx(link, slot->msg, SMC_CDC_LEN);
+	slot->tag.seq = seq;
 
 	smc_conn_get(conn);
 	rc = smc_wr_post(slot);
@@ -89,7 +89,33 @@ static int cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, struct smc_
 		/* not the last one: the caller has its own */
 		smc_conn_put(conn);
 	else
-		cdc_count(conn, xfer);
+		cdc_count(conn, xfer, has_imm);
+	return rc;
+}
+
+static void cdc_encode(const struct smc_conn *conn, struct smc_wr_slot *slot,
+		       struct smc_cdc_msg *msg)
+{
+	msg->token = conn->peer_token;
+	smc_cdc_encode(msg, slot->msg);
+	trace_smc_cdc_tx(smc_link_of(slot->wr), slot->msg, SMC_CDC_LEN);
+}
+
+/* Build the next message, or the immediate data that can say as much. */
+static int cdc_build(struct smc_conn *conn, struct smc_wr_slot *slot, const struct smc_xfer *xfer)
+{
+	struct smc_cdc_msg msg = {};
+	int rc;
+
+	if (smc_cdc_may_use_imm(&conn->ctl, xfer->len)) {
+		slot->imm = smc_cdc_build_imm(&conn->ctl, xfer->len);
+		slot->has_imm = true;
+		trace_smc_imm_tx(smc_link_of(slot->wr), slot->imm);
+		return 0;
+	}
+	rc = smc_cdc_build(&conn->ctl, xfer, &msg);
+	if (!rc)
+		cdc_encode(conn, slot, &msg);
 	return rc;
 }
 
@@ -99,6 +125,7 @@ static int cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, struct smc_
  * @slot: a free slot with its done function set; consumed in any case
  * @xfer: what to write, planned under the same hold of conn->lock; length 0 for no data
  *
+ * Immediate data takes the place of the message where both sides have agreed and nothing is lost.
  * Takes the next sequence number and posts under one hold of the lock, so that CDC order is queue
  * order. On success slot->tag.owner is @conn, with a reference that the done function drops. RFC
  * 7609 4.7.1, A.4 (CDC-01, CDC-03, CDC-08, CDC-10, TX-01).
@@ -110,21 +137,20 @@ static int cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, struct smc_
  */
 int smc_cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, const struct smc_xfer *xfer)
 {
-	struct smc_cdc_msg msg = {};
 	int rc;
 
 	lockdep_assert_held(&conn->lock);
-	rc = smc_cdc_build(&conn->ctl, xfer, &msg);
+	rc = cdc_build(conn, slot, xfer);
 	if (rc) {
 		smc_wr_slot_put(slot);
 		return rc;
 	}
 	/* The producer cursor has moved even if the post fails. */
 	conn->tx_sent = smc_cursor_advance(conn->snd_geom, conn->tx_sent, xfer->len);
-	rc = cdc_post(conn, slot, &msg, xfer);
+	rc = cdc_post(conn, slot, conn->ctl.tx_seq, xfer);
 	if (!rc)
 		/* its completion waits for conn->lock */
-		smc_conn_time_send(conn, msg.seq);
+		smc_conn_time_send(conn, conn->ctl.tx_seq);
 	return rc;
 }
 
@@ -152,7 +178,8 @@ int smc_cdc_post_validation(struct smc_conn *conn, struct smc_wr_slot *slot)
 		smc_wr_slot_put(slot);
 		return rc;
 	}
-	return cdc_post(conn, slot, &msg, &none);
+	cdc_encode(conn, slot, &msg);
+	return cdc_post(conn, slot, msg.seq, &none);
 }
 
 /**
@@ -181,7 +208,8 @@ int smc_cdc_post_replay(struct smc_conn *conn, struct smc_wr_slot *slot)
 		smc_wr_slot_put(slot);
 		return rc;
 	}
-	return cdc_post(conn, slot, &msg, &x);
+	cdc_encode(conn, slot, &msg);
+	return cdc_post(conn, slot, msg.seq, &x);
 }
 
 /*
@@ -215,8 +243,21 @@ static bool cdc_is_push_due(const struct smc_conn *conn)
 	       smc_cdc_is_needed(&conn->ctl, 0);
 }
 
-/* Apply a message; a connection that is cut off or in set-up drops it. */
-static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct smc_cdc_msg *msg)
+/* A late message over a link used before is no move. */
+static u32 cdc_take(struct smc_conn *conn, const struct smc_cdc_msg *msg)
+{
+	lockdep_assert_held(&conn->lock);
+	if (__test_and_set_bit(msg->link_num, conn->rx_links))
+		return smc_cdc_apply(&conn->ctl, msg);
+	return smc_cdc_apply_moved(&conn->ctl, msg);
+}
+
+/*
+ * Apply a message, or immediate data if @msg is NULL; a connection that is cut off or in set-up
+ * drops it.
+ */
+static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct smc_cdc_msg *msg,
+		     u16 step)
 {
 	u32 events = SMC_EV_STALE;
 	u8 nr_waits;
@@ -224,11 +265,8 @@ static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct 
 	guard(spinlock_bh)(&conn->lock);
 	nr_waits = conn->ctl.rx_nr_waits;
 	if (rcu_access_pointer(conn->link) && conn->ctl.rx_geom.size) {
-		/* a late message over a link used before is no move */
-		if (__test_and_set_bit(link->num, conn->rx_links))
-			events = smc_cdc_apply(&conn->ctl, msg);
-		else
-			events = smc_cdc_apply_moved(&conn->ctl, msg);
+		events = msg ? cdc_take(conn, msg) :
+			       smc_cdc_apply_imm(&conn->ctl, link->num, step);
 		conn->rx_jiffies = jiffies;
 	}
 	if (conn->ctl.rx_nr_waits > nr_waits)
@@ -241,6 +279,29 @@ static u32 cdc_apply(struct smc_conn *conn, struct smc_link *link, const struct 
 	if (events & SMC_EV_URG && !conn->is_purged)
 		events |= cdc_keep_urgent(conn, link, events);
 	return events;
+}
+
+/* Apply and raise events; consumes the reference on @conn. Arguments as of cdc_apply(). */
+static void cdc_deliver(struct smc_conn *conn, struct smc_link *link,
+			const struct smc_cdc_msg *msg, u16 step)
+{
+	const struct net *net = link->lgr->key.net;
+	u32 events;
+
+	if (!conn) {
+		smc_stat_inc(net, SMC_STAT_CDC_NO_CONN);
+		return;
+	}
+	events = cdc_apply(conn, link, msg, step);
+	if (events & SMC_EV_STALE)
+		smc_stat_inc(net, SMC_STAT_CDC_STALE);
+	if (events & SMC_EV_HELD)
+		smc_stat_inc(net, SMC_STAT_CDC_HELD);
+	if (events & (SMC_EV_INVALID | SMC_EV_LOST))
+		smc_stat_inc(net, SMC_STAT_CDC_BAD);
+	if (events)
+		conn->ops.event(conn, events);
+	smc_conn_put(conn);
 }
 
 /**
@@ -259,8 +320,6 @@ void smc_cdc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
 	struct smc_link *link = smc_link_of(wr);
 	const struct net *net = link->lgr->key.net;
 	struct smc_cdc_msg cdc;
-	struct smc_conn *conn;
-	u32 events;
 
 	trace_smc_cdc_rx(link, msg, len);
 	if (smc_cdc_decode(msg, len, &cdc)) {
@@ -271,20 +330,29 @@ void smc_cdc_rx(struct smc_wr *wr, const u8 *msg, u32 len)
 		smc_wr_report(wr, SMC_WR_FAULT_PROTOCOL);
 		return;
 	}
+	cdc.link_num = link->num;
 	smc_stat_inc(net, SMC_STAT_CDC_RX);
-	conn = smc_conn_lookup(link->lgr, cdc.token);
-	if (!conn) {
-		smc_stat_inc(net, SMC_STAT_CDC_NO_CONN);
+	cdc_deliver(smc_conn_lookup(link->lgr, cdc.token), link, &cdc, 0);
+}
+
+/**
+ * smc_cdc_rx_imm() - handle received immediate data; for smc_wr_ops.rx_imm
+ * @wr: the queues of the link
+ * @imm: the 32 bits, any
+ *
+ * Ignored if the group did not agree on it (AMB-16). Otherwise as a CDC (protocol.md).
+ *
+ * Context: Completion context (softirq). Takes conn->lock.
+ */
+void smc_cdc_rx_imm(struct smc_wr *wr, u32 imm)
+{
+	struct smc_link *link = smc_link_of(wr);
+	struct smc_link_group *lgr = link->lgr;
+
+	trace_smc_imm_rx(link, imm);
+	if (!READ_ONCE(lgr->has_imm))
 		return;
-	}
-	events = cdc_apply(conn, link, &cdc);
-	if (events & SMC_EV_STALE)
-		smc_stat_inc(net, SMC_STAT_CDC_STALE);
-	if (events & SMC_EV_HELD)
-		smc_stat_inc(net, SMC_STAT_CDC_HELD);
-	if (events & (SMC_EV_INVALID | SMC_EV_LOST))
-		smc_stat_inc(net, SMC_STAT_CDC_BAD);
-	if (events)
-		conn->ops.event(conn, events);
-	smc_conn_put(conn);
+	smc_stat_inc(lgr->key.net, SMC_STAT_IMM_RX);
+	cdc_deliver(smc_conn_lookup_imm(lgr, smc_imm_get_name(imm)), link, NULL,
+		    smc_imm_get_step(imm));
 }

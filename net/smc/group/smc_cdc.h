@@ -9,5 +9,6 @@ int smc_cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, const struct s
 int smc_cdc_post_validation(struct smc_conn *conn, struct smc_wr_slot *slot);
 int smc_cdc_post_replay(struct smc_conn *conn, struct smc_wr_slot *slot);
 void smc_cdc_rx(struct smc_wr *wr, const u8 *msg, u32 len);
+void smc_cdc_rx_imm(struct smc_wr *wr, u32 imm);
 
 #endif /* SMC_CDC_H */

@@ -20,6 +20,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include "smc_compat.h"
+#include "proto/smc_cdc_imm.h"
 #include "rdma/smc_net.h"
 #include "group/smc_conn.h"
 #include "group/smc_core.h"
@@ -85,9 +86,19 @@ static int conn_take_token(struct smc_conn *conn, struct smc_link_group *lgr)
 	return 0;
 }
 
-static void conn_drop_token(struct smc_conn *conn, struct smc_link_group *lgr)
+/*
+ * A peer that may still send could hit the next connection with this index by immediate data, which
+ * names a connection by few bits. So the index stays reserved (protocol.md).
+ */
+static void conn_drop_token(struct smc_conn *conn, struct smc_link_group *lgr, bool is_peer_done)
 {
-	xa_erase(&lgr->conns, conn->token & SMC_TOKEN_INDEX);
+	u32 index = conn->token & SMC_TOKEN_INDEX;
+
+	if (is_peer_done || !lgr->has_imm)
+		xa_erase(&lgr->conns, index);
+	else
+		/* in an array that allocates, an index with NULL is not free */
+		xa_store(&lgr->conns, index, NULL, GFP_KERNEL);
 	WRITE_ONCE(conn->token, 0);
 }
 
@@ -188,7 +199,7 @@ int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_
 	mutex_unlock(&lgr->lock);
 	if (!rc)
 		return 0;
-	conn_drop_token(conn, lgr);
+	conn_drop_token(conn, lgr, true);
 uncharge:
 	smc_mem_uncharge(&conn->account, bytes);
 out:
@@ -342,6 +353,8 @@ void smc_conn_open(struct smc_conn *conn)
 	/* smc_failover_quiesce() skips a connection in set-up */
 	if (smc_conn_set_phase(conn, SMC_CONN_OPEN) && link && conn_link_is_left(link))
 		smc_conn_set_phase(conn, SMC_CONN_LEAVING);
+	if (conn->lgr->has_imm)
+		conn->ctl.tx_imm_name = smc_imm_name(conn->peer_token);
 	conn->tx_jiffies = jiffies;
 	conn->ack_jiffies = jiffies;
 	conn->rx_jiffies = jiffies;
@@ -361,10 +374,11 @@ void smc_conn_adopt(struct smc_conn *conn)
 }
 
 /* Under one hold: a claim of the element sees both the bit and the connection, or neither. */
-static void conn_release_tokens(struct smc_conn *conn, struct smc_link_group *lgr)
+static void conn_release_tokens(struct smc_conn *conn, struct smc_link_group *lgr,
+				bool is_peer_done)
 {
 	guard(mutex)(&lgr->lock);
-	conn_drop_token(conn, lgr);
+	conn_drop_token(conn, lgr, is_peer_done);
 	if (conn->rtoken >= 0)
 		__clear_bit(conn->peer_index, lgr->rtokens->tok[conn->rtoken].in_use);
 	conn->rtoken = -1;
@@ -494,7 +508,7 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
 
 	if (!conn->token)
 		return false;
-	conn_release_tokens(conn, lgr);
+	conn_release_tokens(conn, lgr, is_peer_done);
 	if (conn->cork_timer.function)
 		smc_conn_disarm(conn, &conn->cork_timer);
 	conn->is_peer_done = is_peer_done;

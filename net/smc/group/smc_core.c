@@ -32,6 +32,7 @@
 #include <net/ipv6.h>
 
 #include "smc_compat.h"
+#include "proto/smc_cdc_imm.h"
 #include "rdma/smc_net.h"
 #include "group/smc_core.h"
 #include "group/smc_mem.h"
@@ -1048,6 +1049,28 @@ struct smc_conn *smc_conn_lookup(struct smc_link_group *lgr, u32 token)
 	guard(rcu)();
 	conn = xa_load(&lgr->conns, token & SMC_TOKEN_INDEX);
 	if (!conn || READ_ONCE(conn->token) != token || !refcount_inc_not_zero(&conn->users))
+		return NULL;
+	return conn;
+}
+
+/**
+ * smc_conn_lookup_imm() - find a connection by its name in immediate data
+ * @lgr: the group
+ * @name: any
+ *
+ * An older connection had the same name only if the peer has closed it, see conn_drop_token().
+ *
+ * Context: Any context but hard interrupt.
+ * Return: the connection with a reference for the caller; NULL if there is none.
+ */
+struct smc_conn *smc_conn_lookup_imm(struct smc_link_group *lgr, u16 name)
+{
+	struct smc_conn *conn;
+
+	guard(rcu)();
+	conn = xa_load(&lgr->conns, smc_imm_index(name));
+	if (!conn || smc_imm_name(READ_ONCE(conn->token)) != name ||
+	    !refcount_inc_not_zero(&conn->users))
 		return NULL;
 	return conn;
 }

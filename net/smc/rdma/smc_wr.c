@@ -4,9 +4,10 @@
  *
  * Operation:
  *   A poster takes a slot, fills in a message and up to two RDMA WRITEs and posts it: one
- *   chain, one doorbell, of which only the final SEND is signalled. Its completion covers the
- *   WRITEs before it, gives the slot back and calls the poster's done function. Receives are
- *   posted before the queue pair can receive, and again once their message is handled.
+ *   chain, one doorbell, of which only the final SEND is signalled, or the final WRITE if it has
+ *   immediate data. Its completion covers the WRITEs before it, gives the slot back and calls
+ *   the poster's done function. Receives are posted before the queue pair can receive, and again
+ *   once their message is handled.
  *
  * Events:
  *   Each receive causes an event, and its handler also takes the completions of sends. These
@@ -206,6 +207,7 @@ struct smc_wr_slot *smc_wr_slot_get(struct smc_wr *wr, enum smc_wr_class class)
 	slot->len = SMC_WR_MSG_LEN;
 	memset(&slot->tag, 0, sizeof(slot->tag));
 	slot->nr_writes = 0;
+	slot->has_imm = false;
 	return slot;
 }
 
@@ -360,6 +362,13 @@ static void smc_wr_deliver(struct smc_wr *wr, struct smc_wr_recv *recv, u32 len)
 		wr->ops->rx_llc(wr, recv->msg, len);
 }
 
+/* AMB-16 */
+static void smc_wr_deliver_imm(struct smc_wr *wr, u32 imm)
+{
+	atomic_long_set(&wr->rx_jiffies, jiffies);
+	wr->ops->rx_imm(wr, imm);
+}
+
 static void smc_wr_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct smc_wr_recv *recv;
@@ -376,9 +385,10 @@ static void smc_wr_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		smc_wr_report(wr, SMC_WR_FAULT_PROTOCOL);
 		return;
 	}
-	/* A WRITE with immediate data only consumes a receive: AMB-16. */
 	if (likely(wc->opcode == IB_WC_RECV))
 		smc_wr_deliver(wr, recv, min_t(u32, wc->byte_len, SMC_WR_RECV_MAX));
+	else if (wc->opcode == IB_WC_RECV_RDMA_WITH_IMM)
+		smc_wr_deliver_imm(wr, be32_to_cpu(wc->ex.imm_data));
 	smc_wr_recv_put(recv);
 }
 
@@ -519,12 +529,10 @@ static void smc_wr_add_more(struct smc_wr_chain *chain, const struct smc_wr_slot
 	chain->send.num_sge = 2;
 }
 
-static const struct ib_send_wr *smc_wr_build(struct smc_wr_chain *chain,
-					     struct smc_wr_slot *slot)
+static struct ib_send_wr *smc_wr_add_send(struct smc_wr_chain *chain, struct smc_wr_slot *slot)
 {
 	struct ib_send_wr *next = &chain->send;
 	struct smc_wr *wr = slot->wr;
-	int i;
 
 	chain->sge[0].length = slot->len;
 	memset(next, 0, sizeof(*next));
@@ -547,6 +555,25 @@ static const struct ib_send_wr *smc_wr_build(struct smc_wr_chain *chain,
 					      slot->msg_dma, chain->sge[0].length,
 					      DMA_TO_DEVICE);
 	}
+	return next;
+}
+
+/* The last WRITE announces itself. */
+static void smc_wr_add_imm(struct smc_wr_chain *chain, struct smc_wr_slot *slot)
+{
+	struct ib_send_wr *last = &chain->write[slot->nr_writes - 1].wr;
+
+	last->wr_cqe = &slot->cqe;
+	last->opcode = IB_WR_RDMA_WRITE_WITH_IMM;
+	last->send_flags |= IB_SEND_SIGNALED | IB_SEND_SOLICITED;
+	last->ex.imm_data = cpu_to_be32(slot->imm);
+}
+
+static const struct ib_send_wr *smc_wr_build(struct smc_wr_chain *chain,
+					     struct smc_wr_slot *slot)
+{
+	struct ib_send_wr *next = slot->has_imm ? NULL : smc_wr_add_send(chain, slot);
+	int i;
 
 	for (i = slot->nr_writes - 1; i >= 0; i--) {
 		struct smc_wr_write *write = &slot->write[i];
@@ -564,6 +591,8 @@ static const struct ib_send_wr *smc_wr_build(struct smc_wr_chain *chain,
 		rdma->rkey = write->rkey;
 		next = &rdma->wr;
 	}
+	if (slot->has_imm)
+		smc_wr_add_imm(chain, slot);
 	return next;
 }
 
@@ -601,7 +630,8 @@ static u32 smc_wr_nr_bytes(const struct smc_wr_slot *slot)
 /**
  * smc_wr_post() - send a slot's message behind the WRITEs it announces
  * @slot: filled: @slot->msg, the first @slot->nr_writes of @slot->write, and
- *	  @slot->tag. Invalid afterwards, whatever the result.
+ *	  @slot->tag. Invalid afterwards, whatever the result. With @slot->has_imm there is no
+ *	  message but @slot->imm, and at least one WRITE.
  *
  * The WRITEs reach the peer's memory before the message, since one queue pair keeps their
  * order. On success @slot->tag.done is called exactly once, perhaps before this returns. If
@@ -616,7 +646,8 @@ static u32 smc_wr_nr_bytes(const struct smc_wr_slot *slot)
  */
 int smc_wr_post(struct smc_wr_slot *slot)
 {
-	unsigned int nr_writes = slot->nr_writes;
+	/* without the request that is signalled */
+	unsigned int nr_writes = slot->nr_writes - slot->has_imm;
 	const struct ib_send_wr *first, *bad;
 	struct smc_wr *wr = slot->wr;
 	struct smc_wr_chain chain;

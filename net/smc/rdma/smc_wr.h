@@ -53,15 +53,17 @@ enum smc_wr_fault {		/* reason why a link is reported broken */
  * struct smc_wr_ops - callbacks of a link's queues, set once by af_smc.c
  * @rx_cdc: a message with type 0xFE arrived; any length, not checked
  * @rx_llc: any other message arrived
+ * @rx_imm: a WRITE with immediate data arrived; not checked, and perhaps not agreed on
  * @broken: the queues are no longer usable; called at most once per @wr
  *
- * @rx_cdc and @rx_llc run in completion context (softirq) with no lock held. @broken runs in
+ * The first three run in completion context (softirq) with no lock held. @broken runs in
  * any context, hard interrupt included, under any lock that the caller of smc_wr_post() or
  * smc_wr_report() holds: it takes no lock of a connection and only queues work. None may sleep.
  */
 struct smc_wr_ops {
 	void (*rx_cdc)(struct smc_wr *wr, const u8 *msg, u32 len);
 	void (*rx_llc)(struct smc_wr *wr, const u8 *msg, u32 len);
+	void (*rx_imm)(struct smc_wr *wr, u32 imm);
 	void (*broken)(struct smc_wr *wr, enum smc_wr_fault fault);
 };
 
@@ -101,6 +103,8 @@ struct smc_wr_write {		/* one RDMA WRITE of a chain */
  * @more_dma: DMA address of @more
  * @write: fill the first @nr_writes before smc_wr_post()
  * @nr_writes: RDMA WRITEs ahead of the SEND
+ * @has_imm: the last WRITE has immediate data and takes the place of the SEND
+ * @imm: that, in host order
  * @nr_bytes: bytes of the WRITEs; valid with @is_posted
  * @is_posted: its SEND has not completed
  * @node: in the free list of its class
@@ -119,6 +123,8 @@ struct smc_wr_slot {
 	u64 more_dma;
 	struct smc_wr_write write[SMC_WR_MAX_WRITES];
 	u8 nr_writes;
+	bool has_imm;
+	u32 imm;
 	u32 nr_bytes;
 	bool is_posted;
 	struct list_head node;

@@ -12,6 +12,8 @@
 #define SMC_TRACE_H
 #define trace_smc_cdc_tx(...)	((void)0)
 #define trace_smc_cdc_rx(...)	((void)0)
+#define trace_smc_imm_tx(...)	((void)0)
+#define trace_smc_imm_rx(...)	((void)0)
 #define smc_stat_inc(net, ...)	((void)(net))
 #define smc_stat_add(net, ...)	((void)(net))
 
@@ -204,11 +206,93 @@ static void cdc_09_a_message_has_one_while_it_is_applied(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refcount_read(&lab->conn->users), 1);
 }
 
+/* A link that agreed on immediate data; the first message of the peer has come on it. */
+static void cdc_agree(struct cdc_lab *lab)
+{
+	struct smc_cdc_msg msg = { .token = 7, .seq = 1 };
+
+	lab->lgr.has_imm = true;
+	lab->link.num = 1;
+	msg.prod = lab->conn->ctl.rx_prod;
+	msg.cons = lab->conn->ctl.tx_cons;
+	cdc_receive_msg(lab, &msg);
+}
+
+/* 32 bits of a peer, any of them. */
+static void immediate_data_is_checked_cdc_09(struct kunit *test)
+{
+	struct cdc_lab *lab = test->priv;
+	struct smc_wr *wr = &lab->link.wr;
+	struct smc_conn *conn = lab->conn;
+
+	/* not agreed on */
+	smc_cdc_rx_imm(wr, 7 << 16 | 10);
+	KUNIT_EXPECT_EQ(test, smc_cdc_readable(&conn->ctl), 0U);
+	cdc_agree(lab);
+	/* no connection, or one that had the index before */
+	smc_cdc_rx_imm(wr, 10);
+	smc_cdc_rx_imm(wr, 8 << 16 | 10);
+	smc_cdc_rx_imm(wr, 0x107 << 16 | 10);
+	smc_cdc_rx_imm(wr, 0xffffffff);
+	KUNIT_EXPECT_EQ(test, cdc_told, 0U);
+	smc_cdc_rx_imm(wr, 7 << 16 | 10);
+	KUNIT_EXPECT_EQ(test, cdc_told, SMC_EV_DATA);
+	KUNIT_EXPECT_EQ(test, smc_cdc_readable(&conn->ctl), 10U);
+	/* another link */
+	cdc_told = 0;
+	lab->link.num = 2;
+	smc_cdc_rx_imm(wr, 7 << 16 | 10);
+	KUNIT_EXPECT_EQ(test, cdc_told, SMC_EV_STALE);
+	lab->link.num = 1;
+	cdc_told = 0;
+	smc_cdc_rx_imm(wr, 7 << 16);
+	KUNIT_EXPECT_EQ(test, cdc_told, SMC_EV_INVALID);
+	cdc_told = 0;
+	smc_cdc_rx_imm(wr, 7 << 16 | 0xffff);
+	KUNIT_EXPECT_EQ(test, cdc_told, SMC_EV_INVALID);
+	KUNIT_EXPECT_EQ(test, smc_cdc_readable(&conn->ctl), 10U);
+	KUNIT_EXPECT_EQ(test, refcount_read(&conn->users), 1);
+}
+
+static void immediate_data_takes_the_place_of_a_message(struct kunit *test)
+{
+	struct smc_wr_slot *slot = kunit_kzalloc(test, sizeof(*slot), GFP_KERNEL);
+	struct smc_buf *buf = kunit_kzalloc(test, sizeof(*buf), GFP_KERNEL);
+	struct cdc_lab *lab = test->priv;
+	struct smc_conn *conn = lab->conn;
+	struct smc_xfer x;
+	u8 ring[1];
+
+	KUNIT_ASSERT_NOT_NULL(test, slot);
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+	slot->wr = &lab->link.wr;
+	conn->sndbuf.buf = buf;
+	conn->sndbuf.cpu = ring;
+	lab->link.wr.max_inline = 10;
+	conn->ctl.tx_imm_name = 9;
+	conn->ctl.tx_unproved = 0;
+	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_sent, 10);
+	spin_lock_bh(&conn->lock);
+	smc_cdc_plan(&conn->ctl, conn->snd_geom, conn->tx_sent, conn->tx_prep, &x);
+	KUNIT_EXPECT_EQ(test, smc_cdc_post(conn, slot, &x), 0);
+	spin_unlock_bh(&conn->lock);
+	KUNIT_EXPECT_TRUE(test, slot->has_imm);
+	KUNIT_EXPECT_EQ(test, slot->imm, 9U << 16 | 10);
+	KUNIT_EXPECT_EQ(test, slot->nr_writes, 1);
+	KUNIT_EXPECT_EQ(test, slot->tag.seq, 1);
+	KUNIT_EXPECT_EQ(test, slot->tag.len, 10U);
+	KUNIT_EXPECT_TRUE(test, smc_cursor_is_equal(conn->tx_sent, conn->tx_prep));
+	conn->sndbuf.buf = NULL;
+	smc_conn_put(conn);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(a_posted_message_has_a_reference),
 	KUNIT_CASE(little_data_is_posted_inline),
 	KUNIT_CASE(a_window_is_an_event_where_data_waits),
 	KUNIT_CASE(cdc_09_a_message_has_one_while_it_is_applied),
+	KUNIT_CASE(immediate_data_is_checked_cdc_09),
+	KUNIT_CASE(immediate_data_takes_the_place_of_a_message),
 	{}
 };
 
