@@ -5,8 +5,8 @@
  * Operation:
  *   A message is posted behind the RDMA WRITEs that it announces, in one chain on one queue pair:
  *   the peer sees it after the data (CDC-10). Between two hosts with this module the last WRITE
- *   has immediate data in its place where that says enough (protocol.md). A received message is applied in the completion
- *   handler, which wakes readers without delay (CDC-02, CDC-11).
+ *   has immediate data in its place where that says enough (protocol.md). A received message is
+ *   applied in the completion handler, which wakes readers without delay (CDC-02, CDC-11).
  *
  * Ownership:
  *   A posted message holds a reference on its connection. The done function in its slot, set by the

@@ -8,8 +8,8 @@
 #include "proto/smc_cdc_imm.h"
 
 /*
- * The peer waits for no consumer cursor. Otherwise the message with data takes it along, before it
- * is worth a message of its own (WIN-02).
+ * The peer waits for no consumer cursor, and needs none to begin with immediate data. Otherwise the
+ * message with data takes it along, before it is worth a message of its own (WIN-02).
  */
 static bool imm_may_omit_cons(const struct smc_cdc_ctl *ctl)
 {
@@ -17,7 +17,7 @@ static bool imm_may_omit_cons(const struct smc_cdc_ctl *ctl)
 
 	if (!read)
 		return true;
-	return read < ctl->rx_geom.size / 10 && !ctl->rx_is_update_due &&
+	return read < ctl->rx_geom.size / 10 && !ctl->rx_unproved && !ctl->rx_is_update_due &&
 	       !(ctl->rx_prod_flags & (SMC_CDC_BLOCKED | SMC_CDC_UPDATE_REQ));
 }
 

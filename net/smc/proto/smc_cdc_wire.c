@@ -325,6 +325,24 @@ static u32 smc_cdc_validate(struct smc_cdc_ctl *ctl, u16 seq)
 	return SMC_EV_HELD;
 }
 
+/* A message came on another link. What is sent behind it will prove to the peer that it did. */
+static void smc_cdc_note_link(struct smc_cdc_ctl *ctl, u8 link_num)
+{
+	ctl->rx_link_num = link_num;
+	ctl->rx_unproved = smc_cursor_distance(ctl->rx_geom, ctl->rx_cons_sent, ctl->rx_prod) + 1;
+}
+
+/* The next CDC reports what was read. */
+static void smc_cdc_report_cons(struct smc_cdc_ctl *ctl)
+{
+	if (ctl->rx_unproved)
+		ctl->rx_unproved -= min_t(u32, ctl->rx_unproved,
+					  smc_cursor_distance(ctl->rx_geom, ctl->rx_cons_sent,
+							      ctl->rx_cons));
+	ctl->rx_cons_sent = ctl->rx_cons;
+	ctl->rx_is_update_due = false;
+}
+
 /* Apply a message without F, completely or not at all. */
 static u32 smc_cdc_take(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 {
@@ -347,10 +365,11 @@ static u32 smc_cdc_take(struct smc_cdc_ctl *ctl, const struct smc_cdc_msg *msg)
 	if (prod_step && ctl->rx_conn_flags & SMC_CDC_DONE)
 		return SMC_EV_INVALID;
 	ctl->rx_seq = msg->seq;
-	ctl->rx_link_num = msg->link_num;
 	events = smc_cdc_take_cons(ctl, msg->cons, cons_step);
 	events |= smc_cdc_take_prod(ctl, msg, prod_step);
 	events |= smc_cdc_take_conn_flags(ctl, msg->conn_flags);
+	if (msg->link_num != ctl->rx_link_num)
+		smc_cdc_note_link(ctl, msg->link_num);
 	return events;
 }
 
@@ -898,8 +917,7 @@ int smc_cdc_build(struct smc_cdc_ctl *ctl, const struct smc_xfer *x,
 	ctl->tx_conn_sent = ctl->tx_conn_flags;
 	if (smc_cdc_is_final(ctl))
 		ctl->tx_seq_final = ctl->tx_seq;
-	ctl->rx_cons_sent = ctl->rx_cons;
-	ctl->rx_is_update_due = false;
+	smc_cdc_report_cons(ctl);
 	ctl->tx_is_replaying = false;
 
 	msg->seq = ctl->tx_seq;

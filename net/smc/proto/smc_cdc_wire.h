@@ -114,6 +114,8 @@ struct smc_cdc_ctl {
 	struct smc_cursor	rx_urg_mark;	/* the urgent byte itself */
 	u16			rx_seq;		/* SR: last one processed */
 	u8			rx_link_num;	/* link of the last one processed, or 0 */
+	/* bytes to be reported as read before the peer knows that a CDC of its link was applied */
+	u32			rx_unproved;
 	u8			rx_prod_flags;	/* of the last one processed */
 	u8			rx_conn_flags;	/* D, C, A: all received so far */
 	enum smc_urg_state	rx_urg;		/* changed by smc_cdc_urg_move() */

@@ -40,6 +40,7 @@ static struct smc_cdc_ctl *ctl_proved(struct kunit *test)
 		.seq = 1, .prod = ctl->tx_prod, .cons = ctl->tx_prod, .link_num = 1,
 	};
 	KUNIT_ASSERT_EQ(test, smc_cdc_apply(ctl, &msg), (u32)(SMC_EV_DATA | SMC_EV_SPACE));
+	ctl->rx_unproved = 0;
 	return ctl;
 }
 
@@ -151,6 +152,32 @@ static void a_new_link_needs_a_proof_fail_12(struct kunit *test)
 	ack.cons = ctl->tx_prod;
 	smc_cdc_apply(ctl, &ack);
 	KUNIT_EXPECT_TRUE(test, smc_cdc_may_use_imm(ctl, 10));
+}
+
+/* Small messages alternate: soon both sides use immediate data, and not before they may. */
+static void a_ping_pong_needs_few_messages(struct kunit *test)
+{
+	struct smc_cdc_ctl *side[] = { ctl_new(test, imm_geom), ctl_new(test, imm_geom) };
+	struct smc_xfer x = { .len = 16 };
+	struct smc_cdc_msg msg;
+	u32 i, nr_msgs = 0;
+
+	for (i = 0; i < 200; i++) {
+		struct smc_cdc_ctl *from = side[i & 1], *to = side[!(i & 1)];
+
+		if (smc_cdc_may_use_imm(from, 16)) {
+			smc_cdc_build_imm(from, 16);
+			KUNIT_EXPECT_EQ(test, smc_cdc_apply_imm(to, 1, 16), (u32)SMC_EV_DATA);
+		} else {
+			nr_msgs++;
+			KUNIT_ASSERT_EQ(test, smc_cdc_build(from, &x, &msg), 0);
+			msg.link_num = 1;
+			KUNIT_EXPECT_TRUE(test, smc_cdc_apply(to, &msg) & SMC_EV_DATA);
+		}
+		KUNIT_EXPECT_EQ(test, smc_cdc_consume(to, 16), 0);
+		KUNIT_EXPECT_FALSE(test, smc_cdc_is_needed(to, 0));
+	}
+	KUNIT_EXPECT_LE(test, nr_msgs, 6U);
 }
 
 static void a_step_is_checked_cur_12(struct kunit *test)
@@ -432,6 +459,7 @@ static struct kunit_case smc_cdc_imm_cases[] = {
 	KUNIT_CASE(a_long_step_needs_a_message),
 	KUNIT_CASE(a_consumer_cursor_is_not_kept_back_win_02),
 	KUNIT_CASE(a_new_link_needs_a_proof_fail_12),
+	KUNIT_CASE(a_ping_pong_needs_few_messages),
 	KUNIT_CASE(a_step_is_checked_cur_12),
 	KUNIT_CASE(it_counts_on_the_link_of_the_last_message_only),
 	KUNIT_CASE(late_queues_add_nothing_twice_fail_10_fail_12_fail_17),
