@@ -1029,6 +1029,36 @@ static void rmb_33_a_stale_token_finds_no_connection(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, smc_conn_lookup(link->lgr, token & SMC_TOKEN_INDEX));
 }
 
+/*
+ * Immediate data names a connection by few bits: an index is used again only if nothing can come for
+ * the connection that had it.
+ */
+static void rmb_33_an_index_of_a_lost_connection_stays_unused(struct kunit *test)
+{
+	struct smc_link *link = core_server_up(test);
+	struct core_conn *old, *young;
+	u32 index;
+	u16 name;
+
+	link->lgr->has_imm = true;
+	old = core_join(test, link);
+	index = old->conn->token & SMC_TOKEN_INDEX;
+	name = smc_imm_name(old->conn->token);
+	KUNIT_EXPECT_PTR_EQ(test, smc_conn_lookup_imm(link->lgr, name), old->conn);
+	smc_conn_put(old->conn);
+	KUNIT_EXPECT_NULL(test, smc_conn_lookup_imm(link->lgr, name ^ 0x100));
+	smc_conn_leave(old->conn, true);
+	KUNIT_EXPECT_NULL(test, smc_conn_lookup_imm(link->lgr, name));
+	old = core_join(test, link);
+	KUNIT_EXPECT_EQ(test, old->conn->token & SMC_TOKEN_INDEX, index);
+	name = smc_imm_name(old->conn->token);
+	smc_conn_leave(old->conn, false);
+	young = core_join(test, link);
+	KUNIT_EXPECT_NE(test, young->conn->token & SMC_TOKEN_INDEX, index);
+	KUNIT_EXPECT_NULL(test, smc_conn_lookup_imm(link->lgr, name));
+	KUNIT_EXPECT_NULL(test, smc_conn_lookup_imm(link->lgr, 0));
+}
+
 struct core_head {
 	const char *what;
 	bool is_committed;
@@ -2670,6 +2700,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(lgt_04_an_ending_group_takes_no_connection),
 	KUNIT_CASE(rmb_32_a_token_names_one_connection),
 	KUNIT_CASE(rmb_33_a_stale_token_finds_no_connection),
+	KUNIT_CASE(rmb_33_an_index_of_a_lost_connection_stays_unused),
 	KUNIT_CASE(rmb_12_rmb_14_an_element_begins_with_the_eye_catcher),
 	KUNIT_CASE(rmb_15_rmb_20_its_owner_leaves_an_element_alone),
 	KUNIT_CASE(a_ring_with_messages_in_flight_goes_with_the_last),

@@ -197,6 +197,7 @@ def run(t):
     if t.family != "smc":
         return
     port = 5140
+    t.set(t.a, immediate_data=0)
     t.no_groups()
     s = t.half(t.a, answer_some, port=port)
     s.expect("listening")

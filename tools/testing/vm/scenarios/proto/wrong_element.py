@@ -188,7 +188,7 @@ def run(t):
     if t.family != "smc":
         return
     for vm in (t.a, t.b):
-        t.set(vm, close_timeout_ms=2000 * t.slow)
+        t.set(vm, close_timeout_ms=2000 * t.slow, immediate_data=0)
     cases = [element_in_use, unknown_rmb, foreign_key, stale_token]
     for case in ([damaged_eye_catcher] if t.dialect else []) + cases:
         t.step(case.__doc__)
