@@ -227,6 +227,11 @@ static inline struct net_device *smc_compat_dst_dev(struct dst_entry *dst)
 DEFINE_LOCK_GUARD_1(spinlock_bh, spinlock_t, spin_lock_bh(_T->lock), spin_unlock_bh(_T->lock))
 #endif
 
+/* Older kernels copy in sendfile() and splice(). */
+#ifndef MSG_SPLICE_PAGES
+#define MSG_SPLICE_PAGES 0
+#endif
+
 /*
  * sparse sees the lock of a guard but not the unlock at the end of the scope, which the
  * compiler adds. Under sparse a guard does nothing.

@@ -23,35 +23,93 @@
 #include "rdma/smc_net.h"
 #include "group/smc_cdc.h"
 #include "group/smc_core.h"
+#include "group/smc_pages.h"
 #include "observe/smc_trace.h"
 
 /* Events after which the socket pushes */
 #define CDC_EV_PUSH	(SMC_EV_SPACE | SMC_EV_UPDATE_REQ | SMC_EV_BLOCKED)
 
-static void cdc_fill_write(struct smc_conn *conn, struct smc_link *link,
-			   const struct smc_xfer_part *part, struct smc_wr_write *write)
+static void cdc_add_ring(const struct smc_conn *conn, struct smc_wr_slot *slot,
+			 const struct smc_wr_write *write, u32 off, u32 len)
 {
 	const struct smc_buf_elem *ring = &conn->sndbuf;
-	u64 from = smc_buf_elem_iova(ring);
+	struct ib_sge *sge = &slot->sge[slot->nr_sge++];
+	struct smc_link *link = smc_link_of(slot->wr);
+
+	sge->length = len;
+	sge->lkey = smc_buf_lkey(ring->buf, link->index);
+	if (write->is_inline) {
+		/* copied while posting, so this is the CPU's address */
+		sge->addr = (uintptr_t)ring->cpu + off;
+		return;
+	}
+	sge->addr = smc_buf_elem_iova(ring) + off;
+	smc_buf_sync_for_device(ring, &link->wr, link->index, off, len);
+}
+
+/* Add the sources of a range of the ring. Returns the number of bytes for which there was room. */
+static u32 cdc_add_seg(struct smc_conn *conn, struct smc_wr_slot *slot,
+		       struct smc_wr_write *write, const struct smc_seg *seg, u64 pos)
+{
+	struct smc_piece piece;
+	u32 done = 0;
+
+	while (done < seg->len && write->nr_sge < slot->wr->max_sge &&
+	       slot->nr_sge < SMC_WR_MAX_SGE) {
+		smc_pages_piece(conn, pos + done, seg->len - done, &piece);
+		if (!piece.page) {
+			cdc_add_ring(conn, slot, write, seg->off + done, piece.len);
+		} else if (smc_wr_slot_add_page(slot, piece.page, piece.off, piece.len)) {
+			smc_pages_to_ring(conn);
+			continue;
+		}
+		write->nr_sge++;
+		done += piece.len;
+	}
+	return done;
+}
+
+static u32 cdc_fill_write(struct smc_conn *conn, struct smc_wr_slot *slot,
+			  const struct smc_xfer_part *part, u64 pos)
+{
+	struct smc_wr_write *write = &slot->write[slot->nr_writes];
+	u32 done = 0, n;
 	int i;
 
 	write->raddr = conn->peer_addr + part->off;
 	write->rkey = conn->peer_rkey;
-	write->nr_sge = part->nr_src;
-	write->is_inline = part->len <= link->wr.max_inline;
-	/* copied while posting, so this is the CPU's address */
-	if (write->is_inline)
-		from = (uintptr_t)ring->cpu;
+	write->sge = &slot->sge[slot->nr_sge];
+	write->nr_sge = 0;
+	write->is_inline = part->len <= slot->wr->max_inline && !conn->tx_pages;
 	for (i = 0; i < part->nr_src; i++) {
-		const struct smc_seg *src = &part->src[i];
-
-		write->sge[i].addr = from + src->off;
-		write->sge[i].length = src->len;
-		write->sge[i].lkey = smc_buf_lkey(ring->buf, link->index);
-		if (!write->is_inline)
-			smc_buf_sync_for_device(ring, &link->wr, link->index, src->off,
-						src->len);
+		n = cdc_add_seg(conn, slot, write, &part->src[i], pos + done);
+		done += n;
+		if (n < part->src[i].len)
+			break;
 	}
+	return done;
+}
+
+/*
+ * Fill in the WRITEs of a transfer, whose first byte is that at @from. A transfer from many pages
+ * is cut short where a WRITE, or the slot, can have no more sources.
+ */
+static void cdc_fill_writes(struct smc_conn *conn, struct smc_wr_slot *slot,
+			    struct smc_xfer *xfer, struct smc_cursor from)
+{
+	u64 pos = smc_conn_tx_pos(conn, from);
+	u32 done = 0, n;
+	int i;
+
+	for (i = 0; i < xfer->nr_parts; i++) {
+		n = cdc_fill_write(conn, slot, &xfer->part[i], pos + done);
+		done += n;
+		slot->nr_writes += !!n;
+		if (n < xfer->part[i].len)
+			break;
+	}
+	xfer->nr_parts = slot->nr_writes;
+	xfer->len = done;
 }
 
 static void cdc_count(const struct smc_conn *conn, const struct smc_xfer *xfer, bool has_imm)
@@ -67,18 +125,14 @@ static void cdc_count(const struct smc_conn *conn, const struct smc_xfer *xfer, 
 	smc_stat_add(net, SMC_STAT_TX_BYTES, xfer->len);
 }
 
-/* Post the writes with what the slot has: a message or immediate data. */
+/* Post the writes, which are filled in, with what the slot has: a message or immediate data. */
 static int cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, u16 seq,
 		    const struct smc_xfer *xfer)
 {
-	struct smc_link *link = smc_link_of(slot->wr);
 	bool has_imm = slot->has_imm;
-	int i, rc;
+	int rc;
 
 	smc_conn_note_post(conn);
-	for (i = 0; i < xfer->nr_parts; i++)
-		cdc_fill_write(conn, link, &xfer->part[i], &slot->write[i]);
-	slot->nr_writes = xfer->nr_parts;
 	slot->tag.owner = conn;
 	slot->tag.len = xfer->len;
 	slot->tag.seq = seq;
@@ -123,7 +177,8 @@ static int cdc_build(struct smc_conn *conn, struct smc_wr_slot *slot, const stru
  * smc_cdc_post() - write data to the peer and announce it, or post a message without data
  * @conn: open; its link is the one that @slot belongs to
  * @slot: a free slot with its done function set; consumed in any case
- * @xfer: what to write, planned under the same hold of conn->lock; length 0 for no data
+ * @xfer: what to write, planned under the same hold of conn->lock; length 0 for no data. Cut short
+ *	  if its pages are too many for one message.
  *
  * Immediate data takes the place of the message where both sides have agreed and nothing is lost.
  * Takes the next sequence number and posts under one hold of the lock, so that CDC order is queue
@@ -135,11 +190,12 @@ static int cdc_build(struct smc_conn *conn, struct smc_wr_slot *slot, const stru
  * Return: 0; -EPIPE if C or A was sent before, or the link is stopped; -ERANGE if @xfer is more
  *	   than may be written; or what smc_wr_post() returns.
  */
-int smc_cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, const struct smc_xfer *xfer)
+int smc_cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, struct smc_xfer *xfer)
 {
 	int rc;
 
 	lockdep_assert_held(&conn->lock);
+	cdc_fill_writes(conn, slot, xfer, conn->tx_sent);
 	rc = cdc_build(conn, slot, xfer);
 	if (rc) {
 		smc_wr_slot_put(slot);
@@ -208,6 +264,8 @@ int smc_cdc_post_replay(struct smc_conn *conn, struct smc_wr_slot *slot)
 		smc_wr_slot_put(slot);
 		return rc;
 	}
+	smc_pages_to_ring(conn);
+	cdc_fill_writes(conn, slot, &x, conn->tx_fin);
 	cdc_encode(conn, slot, &msg);
 	return cdc_post(conn, slot, msg.seq, &x);
 }

@@ -5,7 +5,7 @@
 
 #include "group/smc_conn.h"
 
-int smc_cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, const struct smc_xfer *xfer);
+int smc_cdc_post(struct smc_conn *conn, struct smc_wr_slot *slot, struct smc_xfer *xfer);
 int smc_cdc_post_validation(struct smc_conn *conn, struct smc_wr_slot *slot);
 int smc_cdc_post_replay(struct smc_conn *conn, struct smc_wr_slot *slot);
 void smc_cdc_rx(struct smc_wr *wr, const u8 *msg, u32 len);

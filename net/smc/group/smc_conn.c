@@ -26,6 +26,7 @@
 #include "group/smc_core.h"
 #include "group/smc_failover.h"
 #include "group/smc_mem.h"
+#include "group/smc_pages.h"
 
 /* Ample for a message that waits in the queue of a link that is up. */
 #define SMC_CONN_HOLD_TIME	(2 * HZ)
@@ -513,6 +514,7 @@ bool smc_conn_leave(struct smc_conn *conn, bool is_peer_done)
 		smc_conn_disarm(conn, &conn->cork_timer);
 	conn->is_peer_done = is_peer_done;
 	has_unread = conn_detach(conn);
+	smc_pages_reap(conn);
 	/* A detached connection does not arm it again. */
 	smc_conn_disarm(conn, &conn->hold_timer);
 	is_last = smc_lgr_drop_conn(lgr);

@@ -5,6 +5,7 @@
 
 #include <linux/average.h>
 #include <linux/refcount.h>
+#include <linux/skbuff.h>
 #include <linux/spinlock.h>
 #include <linux/timer.h>
 #include <linux/workqueue.h>
@@ -163,6 +164,8 @@ struct smc_conn_rtt {
  * @stamp_base: byte of the stream from which SO_TIMESTAMPING counts
  * @tx_total: bytes taken from the application so far
  * @rx_total: bytes given to the application so far
+ * @tx_pages: ranges of the stream whose bytes are in pages, smc_pages.c, in order; NULL if none
+ * @tx_pages_last: the last one; valid with @tx_pages
  * @tx_jiffies: last time the application gave data; written under @lock
  * @ack_jiffies: last completion of our messages; written under @lock
  * @rx_jiffies: last message of the peer; written under @lock
@@ -227,6 +230,8 @@ struct smc_conn {
 	u64 stamp_base;
 	u64 tx_total;
 	u64 rx_total;
+	struct sk_buff *tx_pages;
+	struct sk_buff *tx_pages_last;
 	unsigned long tx_jiffies;
 	unsigned long ack_jiffies;
 	unsigned long rx_jiffies;
@@ -246,6 +251,13 @@ struct smc_conn {
 static inline struct smc_link *smc_conn_link(const struct smc_conn *conn)
 {
 	return rcu_dereference_protected(conn->link, lockdep_is_held(&conn->lock));
+}
+
+/* The position in the stream of a cursor of the send ring. */
+static inline u64 smc_conn_tx_pos(const struct smc_conn *conn, struct smc_cursor curs)
+{
+	lockdep_assert_held(&conn->lock);
+	return conn->tx_total - smc_cursor_distance(conn->snd_geom, curs, conn->tx_prep);
 }
 
 /* Return true if there is an element, and no abort dropped its data. */

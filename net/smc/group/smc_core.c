@@ -951,7 +951,7 @@ void smc_conn_drop(struct smc_conn *conn)
 {
 	if (!refcount_dec_and_test(&conn->holders))
 		return;
-	WARN_ON_ONCE(conn->rmbe.buf || conn->sndbuf.buf);
+	WARN_ON_ONCE(conn->rmbe.buf || conn->sndbuf.buf || conn->tx_pages);
 	kfree(conn->stamps);
 	kfree_rcu(conn, rcu);
 }

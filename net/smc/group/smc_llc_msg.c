@@ -206,6 +206,7 @@ static void llc_add_probe(struct smc_link_group *lgr, const struct smc_llc_actio
 		return;
 	write->raddr = probe->raddr;
 	write->rkey = probe->rkey;
+	write->sge = slot->sge;
 	write->nr_sge = 1;
 	/* a data slot may have carried little data before */
 	write->is_inline = false;

@@ -46,6 +46,8 @@
 	X(IMM_RX, "imm_rx")		\
 	X(RDMA_WRITES, "rdma_writes")	\
 	X(TX_BYTES, "tx_bytes")		\
+	X(TX_PAGE_BYTES, "tx_page_bytes") \
+	X(TX_PAGES_COPIED, "tx_pages_copied") \
 	X(RX_BYTES, "rx_bytes")		\
 	X(WINDOW_UPDATES, "window_updates") \
 	X(TX_BLOCKED, "tx_blocked")	\

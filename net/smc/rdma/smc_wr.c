@@ -58,7 +58,7 @@
 static_assert(SMC_WR_TX_STRIDE >= SMC_WR_MSG_LEN);
 static_assert(SMC_WR_TX_LONG + SMC_WR_DATA_SLOTS * SMC_WR_TX_STRIDE <= PAGE_SIZE);
 static_assert(SMC_WR_RECV_MAX - SMC_WR_RECV_LEN <= PAGE_SIZE);
-static_assert(SMC_WR_MSG_SGE <= SMC_WR_MAX_SGE);
+static_assert(SMC_WR_MSG_SGE <= SMC_WR_MIN_SGE);
 static_assert(SMC_WR_MSG_LEN == SMC_LLC_LEN && SMC_WR_MSG_LEN == SMC_CDC_LEN);
 static_assert(sizeof(struct smc_llc_add_link_v2_wire) +
 	      SMC_LLC_LONG_KEYS * sizeof(struct smc_llc_rtoken_pair_wire) <= SMC_WR_RECV_MAX);
@@ -208,6 +208,7 @@ struct smc_wr_slot *smc_wr_slot_get(struct smc_wr *wr, enum smc_wr_class class)
 	memset(&slot->tag, 0, sizeof(slot->tag));
 	slot->nr_writes = 0;
 	slot->has_imm = false;
+	slot->nr_sge = 0;
 	return slot;
 }
 
@@ -252,6 +253,40 @@ static void smc_wr_slot_free_page(struct smc_wr_slot *slot)
 }
 
 /**
+ * smc_wr_slot_add_page() - map a page as the next source of a slot's WRITEs
+ * @slot: from smc_wr_slot_get(), with less than SMC_WR_MAX_SGE sources
+ * @page: stays valid until the slot is given back, which unmaps it
+ * @off: first byte, which may be in a later page of a compound page
+ * @len: bytes
+ *
+ * Context: Any context but hard interrupt.
+ * Return: 0; -ENOMEM if it cannot be mapped.
+ */
+int smc_wr_slot_add_page(struct smc_wr_slot *slot, struct page *page, u32 off, u32 len)
+{
+	struct ib_device *ibdev = slot->wr->end.dev->ibdev;
+	struct ib_sge *sge = &slot->sge[slot->nr_sge];
+
+	sge->addr = ib_dma_map_page(ibdev, page, off, len, DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(ibdev, sge->addr))
+		return -ENOMEM;
+	sge->length = len;
+	sge->lkey = slot->wr->pd->local_dma_lkey;
+	__set_bit(slot->nr_sge++, &slot->mapped);
+	return 0;
+}
+
+static void smc_wr_slot_unmap(struct smc_wr_slot *slot)
+{
+	unsigned int i;
+
+	for_each_set_bit(i, &slot->mapped, SMC_WR_MAX_SGE)
+		ib_dma_unmap_page(slot->wr->end.dev->ibdev, slot->sge[i].addr,
+				  slot->sge[i].length, DMA_TO_DEVICE);
+	slot->mapped = 0;
+}
+
+/**
  * smc_wr_slot_put() - give back a slot that was not posted
  * @slot: from smc_wr_slot_get(); invalid afterwards
  *
@@ -265,6 +300,8 @@ void smc_wr_slot_put(struct smc_wr_slot *slot)
 
 	if (unlikely(slot->more))
 		smc_wr_slot_free_page(slot);
+	if (slot->mapped)
+		smc_wr_slot_unmap(slot);
 	/* Last in, first out: its cache lines are warm. */
 	guard(spinlock_bh)(&wr->lock);
 	WRITE_ONCE(slot->is_posted, false);
@@ -834,13 +871,14 @@ static int smc_wr_size(struct smc_wr *wr, const struct ib_device_attr *attrs)
 	int room = min(attrs->max_qp_wr, attrs->max_cqe) - SMC_WR_DRAIN;
 	int slots = (room - SMC_WR_REGS) / SMC_WR_PER_SLOT;
 
-	if (attrs->max_send_sge < SMC_WR_MAX_SGE ||
+	if (attrs->max_send_sge < SMC_WR_MIN_SGE ||
 	    attrs->max_recv_sge < SMC_WR_RECV_SGE ||
 	    !attrs->max_fast_reg_page_list_len ||
 	    slots < SMC_WR_CTRL_SLOTS + SMC_WR_MIN_DATA_SLOTS)
 		return -EOPNOTSUPP;
 	wr->nr_slots = min(slots, SMC_WR_SLOTS);
 	wr->nr_recvs = min(room, SMC_WR_RECVS);
+	wr->max_sge = min(attrs->max_send_sge, SMC_WR_MAX_SGE);
 	wr->max_pages = attrs->max_fast_reg_page_list_len;
 	return 0;
 }
@@ -994,7 +1032,7 @@ static int smc_wr_try_qp(struct smc_wr *wr, u32 max_inline)
 		.cap = {
 			.max_send_wr = smc_wr_send_depth(wr),
 			.max_recv_wr = smc_wr_recv_depth(wr),
-			.max_send_sge = SMC_WR_MAX_SGE,
+			.max_send_sge = wr->max_sge,
 			.max_recv_sge = SMC_WR_RECV_SGE,
 			.max_inline_data = max_inline,
 		},
@@ -1022,6 +1060,7 @@ static int smc_wr_create_qp(struct smc_wr *wr)
 		rc = smc_wr_try_qp(wr, sizes[i]);
 		if (!rc || rc == -ENOMEM)
 			break;
+		wr->max_sge = SMC_WR_MIN_SGE;
 	}
 	return rc;
 }

@@ -20,7 +20,8 @@
 #define SMC_WR_LONG_LEN		128	/* ... of version 2 in LLC's slots ... */
 #define SMC_WR_RECV_MAX		4160	/* ... and this with a page for the rest */
 #define SMC_WR_MAX_WRITES	2	/* destination ring wraps once */
-#define SMC_WR_MAX_SGE		2	/* source ring wraps once */
+#define SMC_WR_MIN_SGE		2	/* source ring wraps once */
+#define SMC_WR_MAX_SGE		16	/* as large as the inline data; pages take one each */
 #define SMC_WR_RECV_SGE		2	/* a receive, and SMC_WR_PAGE_MORE */
 #define SMC_WR_DATA_SLOTS	64	/* for CDC */
 #define SMC_WR_CTRL_SLOTS	8	/* for LLC */
@@ -84,7 +85,7 @@ struct smc_wr_write {		/* one RDMA WRITE of a chain */
 	u32 rkey;
 	u8 nr_sge;
 	bool is_inline;	/* at most @max_inline bytes; addresses of the CPU */
-	struct ib_sge sge[SMC_WR_MAX_SGE];
+	struct ib_sge *sge;	/* of the slot */
 };
 
 /**
@@ -108,6 +109,9 @@ struct smc_wr_write {		/* one RDMA WRITE of a chain */
  * @nr_bytes: bytes of the WRITEs; valid with @is_posted
  * @is_posted: its SEND has not completed
  * @node: in the free list of its class
+ * @nr_sge: number of @sge in use
+ * @mapped: bit i: @sge[i] is a mapped page, to be unmapped when the slot is given back
+ * @sge: sources of all WRITEs
  */
 struct smc_wr_slot {
 	struct ib_cqe cqe;
@@ -128,6 +132,9 @@ struct smc_wr_slot {
 	u32 nr_bytes;
 	bool is_posted;
 	struct list_head node;
+	u8 nr_sge;
+	unsigned long mapped;
+	struct ib_sge sge[SMC_WR_MAX_SGE];
 };
 
 /* One receive, and its work request. */
@@ -185,6 +192,7 @@ enum smc_wr_flag {
  * @qp: the RC queue pair; NULL once smc_wr_destroy(), or smc_wr_stop() after a refused change
  *	of state, has destroyed it
  * @max_inline: bytes the device takes inline, 0 or at least SMC_WR_MSG_LEN
+ * @max_sge: sources of one WRITE, SMC_WR_MIN_SGE..SMC_WR_MAX_SGE
  * @max_pages: of one fast registration
  * @lock: wr->lock of the lock order, innermost: @free, @nr_free, @regs
  * @free: slots by &enum smc_wr_class
@@ -221,6 +229,7 @@ struct smc_wr {
 	struct ib_recv_wr *refill;
 	struct ib_qp *qp;
 	u32 max_inline;
+	u32 max_sge;
 	u32 max_pages;
 	spinlock_t lock;		/* @free, @nr_free, @regs */
 	struct list_head free[2];
@@ -246,6 +255,7 @@ void smc_wr_destroy(struct smc_wr *wr);
 
 struct smc_wr_slot *smc_wr_slot_get(struct smc_wr *wr, enum smc_wr_class class);
 int smc_wr_slot_fill(struct smc_wr_slot *slot, const u8 *msg, u32 len, u8 **page);
+int smc_wr_slot_add_page(struct smc_wr_slot *slot, struct page *page, u32 off, u32 len);
 void smc_wr_slot_put(struct smc_wr_slot *slot);
 int smc_wr_post(struct smc_wr_slot *slot);
 void smc_wr_await(struct smc_wr *wr);

@@ -9,8 +9,8 @@
  * no packet (as with OPT_TSONLY). The table of stamps belongs to the connection, is allocated by
  * the first send() that requests one, and is protected by conn->lock.
  *
- * MSG_ZEROCOPY: the payload is copied before send() returns, and the notice reports the copy at
- * once, as TCP's does where it copies.
+ * MSG_ZEROCOPY: the notice comes when the last of the call's pages is released, smc_pages.c. Where
+ * all of its data was copied the notice comes at once and reports the copy, as TCP's does.
  */
 #include <linux/errqueue.h>
 #include <linux/net_tstamp.h>
@@ -98,7 +98,7 @@ static bool notice_take_due(struct smc_conn *conn, u32 *key)
 	u64 acked;
 
 	lockdep_assert_held(&conn->lock);
-	acked = conn->tx_total - smc_cursor_distance(conn->snd_geom, conn->tx_fin, conn->tx_prep);
+	acked = smc_conn_tx_pos(conn, conn->tx_fin);
 	if (!stamps->nr || stamps->end[0] > acked)
 		return false;
 	*key = stamps->end[0] - 1 - conn->stamp_base;
@@ -159,13 +159,15 @@ void smc_errqueue_report(struct smc_conn *conn)
  * @sk: our sock
  * @msg: the message
  * @len: its bytes
+ * @pinned: bytes whose pages may be taken; they count against RLIMIT_MEMLOCK
  * @uarg: filled; NULL if there is nothing to report
  *
  * Context: Process context, may sleep. Expects the socket lock held.
- * Return: 0, to be followed by smc_errqueue_zerocopy_end(); -ENOBUFS with too many unread notices.
+ * Return: 0, to be followed by smc_errqueue_zerocopy_end(); -ENOBUFS with too many notices, or
+ *	   locked pages.
  */
 int smc_errqueue_zerocopy_begin(struct sock *sk, const struct msghdr *msg, size_t len,
-				struct ubuf_info **uarg)
+				size_t pinned, struct ubuf_info **uarg)
 {
 	sock_owned_by_me(sk);
 	*uarg = NULL;
@@ -173,8 +175,7 @@ int smc_errqueue_zerocopy_begin(struct sock *sk, const struct msghdr *msg, size_
 	if (!(msg->msg_flags & MSG_ZEROCOPY) || !len || msg->msg_ubuf ||
 	    !sock_flag(sk, SOCK_ZEROCOPY))
 		return 0;
-	/* no pages are pinned, so none count against RLIMIT_MEMLOCK */
-	*uarg = msg_zerocopy_realloc(sk, 0, NULL);
+	*uarg = msg_zerocopy_realloc(sk, pinned, NULL);
 	return *uarg ? 0 : -ENOBUFS;
 }
 
@@ -182,10 +183,11 @@ int smc_errqueue_zerocopy_begin(struct sock *sk, const struct msghdr *msg, size_
  * smc_errqueue_zerocopy_end() - complete a send() with MSG_ZEROCOPY
  * @uarg: from smc_errqueue_zerocopy_begin(), or NULL; consumed
  * @was_sent: some of it was sent; otherwise the number is reused
+ * @is_copied: no pages were taken
  *
  * Context: Process context, under the lock of smc_errqueue_zerocopy_begin().
  */
-void smc_errqueue_zerocopy_end(struct ubuf_info *uarg, bool was_sent)
+void smc_errqueue_zerocopy_end(struct ubuf_info *uarg, bool was_sent, bool is_copied)
 {
 	if (!uarg)
 		return;
@@ -193,6 +195,7 @@ void smc_errqueue_zerocopy_end(struct ubuf_info *uarg, bool was_sent)
 		net_zcopy_put_abort(uarg, true);
 		return;
 	}
-	uarg_to_msgzc(uarg)->zerocopy = 0;
+	if (is_copied)
+		uarg_to_msgzc(uarg)->zerocopy = 0;
 	net_zcopy_put(uarg);
 }

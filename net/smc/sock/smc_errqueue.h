@@ -11,7 +11,7 @@ void smc_errqueue_discard(struct smc_conn *conn);
 void smc_errqueue_report(struct smc_conn *conn);
 
 int smc_errqueue_zerocopy_begin(struct sock *sk, const struct msghdr *msg, size_t len,
-				struct ubuf_info **uarg);
-void smc_errqueue_zerocopy_end(struct ubuf_info *uarg, bool was_sent);
+				size_t pinned, struct ubuf_info **uarg);
+void smc_errqueue_zerocopy_end(struct ubuf_info *uarg, bool was_sent, bool is_copied);
 
 #endif /* SMC_ERRQUEUE_H */

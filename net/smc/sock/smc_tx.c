@@ -11,6 +11,9 @@
  * post, serve the waiters in order. No waiter is missed: it serves them once after joining, and
  * taking and freeing a slot use the same lock.
  *
+ * MSG_ZEROCOPY, sendfile() and splice(): large pieces stay in the caller's pages, which take their
+ * place in the ring, smc_pages.c.
+ *
  * Failover: between two links a connection posts nothing; smc_failover.c pushes once it has the new
  * one. Only a good completion frees room, so the send ring still has the data of a replay.
  *
@@ -33,6 +36,7 @@
 #include "group/smc_cdc.h"
 #include "group/smc_core.h"
 #include "group/smc_link.h"
+#include "group/smc_pages.h"
 #include "sock/smc_errqueue.h"
 #include "sock/smc_sock.h"
 #include "sock/smc_tx.h"
@@ -245,7 +249,7 @@ static bool tx_is_awaited(struct smc_conn *conn)
 	return conn->tx_inflight &&
 	       (tx_unsent(conn) || smc_conn_room(conn) < conn->snd_geom.size / 4 ||
 		conn->phase != SMC_CONN_OPEN || conn->ctl.tx_conn_sent ||
-		conn->keep_want.stall || conn->rtt.began_ns || conn->stamps);
+		conn->keep_want.stall || conn->rtt.began_ns || conn->stamps || conn->tx_pages);
 }
 
 static void tx_await(struct smc_conn *conn)
@@ -323,6 +327,7 @@ static void smc_tx_done(struct smc_wr *wr, const struct smc_wr_tag *tag, bool ok
 		smc_errqueue_report(conn);
 		conn->ops.event(conn, events);
 	}
+	smc_pages_reap(conn);
 	smc_conn_put(conn);
 }
 
@@ -404,6 +409,9 @@ struct tx_call {
 	long timeo;
 	bool is_urgent;
 	bool is_held;	/* slept: holds references on @smc and @conn */
+	bool may_use_pages;	/* large pieces stay in the caller's pages */
+	bool has_pages;	/* such pieces were sent */
+	struct ubuf_info *uarg;	/* notice of MSG_ZEROCOPY, or NULL */
 	u32 tsflags;	/* of SO_TIMESTAMPING */
 };
 
@@ -559,8 +567,54 @@ static size_t tx_copy(struct smc_conn *conn, struct msghdr *msg, size_t len)
 	return copied;
 }
 
-/* Publish the copied bytes as part of the stream, and post what is due. */
-static void tx_publish(struct tx_call *call, size_t len)
+/* Return: true if the caller permits that its pages are read after the call. */
+static bool tx_is_zerocopy(const struct tx_call *call)
+{
+	const struct msghdr *msg = call->msg;
+
+	if (msg->msg_flags & MSG_SPLICE_PAGES)
+		return true;
+	return msg->msg_flags & MSG_ZEROCOPY &&
+	       (msg->msg_ubuf || sock_flag(call->smc->sk, SOCK_ZEROCOPY));
+}
+
+/*
+ * Return: true if pages of the call may be sent without a copy. Many small pieces, or a device that
+ * takes few at a time, are not worth it.
+ */
+static bool tx_may_use_pages(const struct tx_call *call)
+{
+	const struct iov_iter *iter = &call->msg->msg_iter;
+	size_t len = iov_iter_count(iter);
+	const struct smc_link *link;
+
+	if (!tx_is_zerocopy(call) || call->is_urgent || len < SMC_PAGES_MIN ||
+	    (!user_backed_iter(iter) && !iov_iter_is_bvec(iter)) ||
+	    len / max(iter->nr_segs, 1UL) < SMC_PAGES_MIN / 4)
+		return false;
+	guard(rcu)();
+	link = rcu_dereference(call->conn->link);
+	return link && link->wr.max_sge > SMC_WR_MIN_SGE;
+}
+
+/* Take pages with up to @len bytes in place of a copy. Return: them, or NULL. */
+static struct sk_buff *tx_take_pages(struct tx_call *call, size_t len)
+{
+	struct sock *sk = call->smc->sk;
+	struct sk_buff *skb;
+
+	if (!call->may_use_pages || len < SMC_PAGES_MIN)
+		return NULL;
+	skb = smc_pages_take(&call->msg->msg_iter, len, call->uarg, sk->sk_allocation);
+	if (skb) {
+		call->has_pages = true;
+		smc_stat_add(sock_net(sk), SMC_STAT_TX_PAGE_BYTES, skb->len);
+	}
+	return skb;
+}
+
+/* Publish bytes, copied or in @skb, as part of the stream, and post what is due. */
+static void tx_publish(struct tx_call *call, struct sk_buff *skb, size_t len)
 {
 	struct smc_conn *conn = call->conn;
 	bool is_corked = call->msg->msg_flags & MSG_MORE ||
@@ -570,6 +624,8 @@ static void tx_publish(struct tx_call *call, size_t len)
 	conn->tx_jiffies = jiffies;
 	if (smc_cursor_distance(conn->snd_geom, conn->tx_fin, conn->tx_prep) <= 0)
 		conn->progress_jiffies = jiffies;
+	if (skb)
+		smc_pages_add(conn, skb);
 	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, len);
 	conn->tx_total += len;
 	conn->tx_cork = is_corked;
@@ -625,6 +681,7 @@ static int tx_read_control(struct tx_call *call)
 static ssize_t tx_send_some(struct tx_call *call)
 {
 	struct smc_conn *conn = call->conn;
+	struct sk_buff *skb;
 	size_t room, n;
 	int rc;
 
@@ -637,10 +694,12 @@ static ssize_t tx_send_some(struct tx_call *call)
 		smc_tx_flush(conn);
 		return tx_wait(call);
 	}
-	n = tx_copy(conn, call->msg, min(room, msg_data_left(call->msg)));
+	room = min(room, msg_data_left(call->msg));
+	skb = tx_take_pages(call, room);
+	n = skb ? skb->len : tx_copy(conn, call->msg, room);
 	if (!n)
 		return -EFAULT;
-	tx_publish(call, n);
+	tx_publish(call, skb, n);
 	return n;
 }
 
@@ -681,17 +740,20 @@ static ssize_t tx_send_all(struct tx_call *call, size_t len)
  * @len: bytes to send
  * @timeo: time limit in jiffies; 0: does not wait
  *
- * Returns when the data is in the send ring (TX-02). After a fault during a copy the bytes before
- * it are sent. Blocking, timeout and signals as with TCP. With MSG_OOB the last byte is urgent
+ * Returns when the data is in the send ring (TX-02), or its pages have a place there: large pieces
+ * with MSG_ZEROCOPY and SO_ZEROCOPY, of sendfile() and splice(). The notice of MSG_ZEROCOPY follows
+ * when the pages are free again, or reports a copy. After a fault during a copy the bytes before it
+ * are sent. Blocking, timeout and signals as with TCP. With MSG_OOB the last byte is urgent
  * (URG-01); data behind it waits in the ring until the peer has passed it (URG-08). The first data
  * after the peer closed is taken and dropped, as with TCP, at most a ring full; later sends fail.
- * With MSG_ZEROCOPY and SO_ZEROCOPY a notice reports a copy; stamps of SO_TIMESTAMPING follow.
+ * Stamps of SO_TIMESTAMPING follow.
  *
  * Context: Process context, sleeps unless @timeo is 0. Expects the socket lock held, which is
  *	 released while waiting.
  * Return: bytes taken, or if none: -EAGAIN, -EINTR, -ERESTARTSYS, -EFAULT; -EINVAL for a control
- *	message that TCP refuses; -ENOBUFS with too many unread notices of MSG_ZEROCOPY; the
- *	socket's pending error; -EPIPE (with SIGPIPE unless MSG_NOSIGNAL) after the end of sending.
+ *	message that TCP refuses; -ENOBUFS with too many unread notices of MSG_ZEROCOPY or locked
+ *	pages; the socket's pending error; -EPIPE (with SIGPIPE unless MSG_NOSIGNAL) after the end
+ *	of sending.
  */
 int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, long timeo)
 {
@@ -707,14 +769,16 @@ int smc_tx_sendmsg(struct smc_sock *smc, struct msghdr *msg, size_t len, long ti
 	ssize_t rc;
 
 	sock_owned_by_me(smc->sk);
-	rc = smc_errqueue_zerocopy_begin(sk, msg, len, &uarg);
+	call.may_use_pages = tx_may_use_pages(&call);
+	rc = smc_errqueue_zerocopy_begin(sk, msg, len, call.may_use_pages ? len : 0, &uarg);
+	call.uarg = msg->msg_ubuf ?: uarg;
 	if (!rc)
 		rc = tx_read_control(&call);
 	if (!rc) {
 		sk_clear_bit(SOCKWQ_ASYNC_NOSPACE, sk);
 		rc = tx_peer_has_closed(smc) ? tx_drop(smc, msg, len) : tx_send_all(&call, len);
 	}
-	smc_errqueue_zerocopy_end(uarg, rc > 0);
+	smc_errqueue_zerocopy_end(uarg, rc > 0, !call.has_pages);
 	if (rc > 0)
 		tx_trace(call.conn, rc);
 	if (rc < 0) {

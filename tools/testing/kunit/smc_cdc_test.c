@@ -5,7 +5,10 @@
  */
 #include "smc_kunit.h"
 
+#include <linux/bvec.h>
+
 #include "../../../net/smc/group/smc_core.h"
+#include "../../../net/smc/group/smc_pages.h"
 #include "../../../net/smc/rdma/smc_net.h"
 
 /* no traces, no counters */
@@ -23,6 +26,20 @@ static int cdc_post_rc;
 #define smc_wr_post(...)	cdc_post_rc
 #define smc_wr_slot_put(...)	((void)0)
 #define smc_wr_report(...)	((void)0)
+
+/* Pages have their own addresses, unless the device cannot map them. */
+static int cdc_map_rc;
+
+static int cdc_fake_page(struct smc_wr_slot *slot, struct page *page, u32 off, u32 len)
+{
+	struct ib_sge sge = { .addr = page_to_phys(page) + off, .length = len };
+
+	if (!cdc_map_rc)
+		slot->sge[slot->nr_sge++] = sge;
+	return cdc_map_rc;
+}
+
+#define smc_wr_slot_add_page cdc_fake_page
 
 #include "../../../net/smc/group/smc_cdc.c"
 
@@ -74,6 +91,7 @@ static int cdc_init(struct kunit *test)
 	lab->conn->token = 7;
 	cdc_told = 0;
 	cdc_post_rc = 0;
+	cdc_map_rc = 0;
 	return xa_err(xa_store(&lab->lgr.conns, 7, lab->conn, GFP_KERNEL));
 }
 
@@ -140,6 +158,7 @@ static void little_data_is_posted_inline(struct kunit *test)
 	conn->sndbuf.buf = buf;
 	conn->sndbuf.cpu = ring;
 	lab->link.wr.max_inline = 10;
+	lab->link.wr.max_sge = SMC_WR_MIN_SGE;
 	first = smc_cursor_advance(conn->snd_geom, conn->tx_sent, CDC_ELEMENT - 6);
 	conn->tx_sent = first;
 	conn->tx_prep = smc_cursor_advance(conn->snd_geom, first, 10);
@@ -154,6 +173,189 @@ static void little_data_is_posted_inline(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, slot->write[0].sge[1].addr, (uintptr_t)ring);
 	conn->sndbuf.buf = NULL;
 	smc_conn_put(conn);
+}
+
+#define CDC_PAGES	3
+
+/* A connection with bytes in the ring and pages behind them, which reach around its end. */
+struct cdc_pages {
+	struct page *page[CDC_PAGES];
+	struct smc_wr_slot slot;
+	struct smc_buf buf;
+	struct smc_xfer x;
+	u8 *ring;
+};
+
+static struct cdc_pages *cdc_pages_new(struct kunit *test, u32 in_ring)
+{
+	struct cdc_pages *p = kunit_kzalloc(test, sizeof(*p), GFP_KERNEL);
+	struct cdc_lab *lab = test->priv;
+	struct smc_conn *conn = lab->conn;
+	struct bio_vec bvec[CDC_PAGES];
+	struct iov_iter iter;
+	struct sk_buff *skb;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, p);
+	p->slot.wr = &lab->link.wr;
+	p->slot.msg = lab->wire;
+	p->buf.iova = 1 << 20;
+	p->ring = kunit_kzalloc(test, CDC_ELEMENT, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, p->ring);
+	conn->sndbuf = (struct smc_buf_elem){
+		.buf = &p->buf, .cpu = p->ring, .size = CDC_ELEMENT, .index = 1,
+	};
+	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep,
+					   CDC_ELEMENT - in_ring - 100);
+	conn->tx_sent = conn->tx_prep;
+	conn->tx_fin = conn->tx_prep;
+	for (i = 0; i < CDC_PAGES; i++) {
+		p->page[i] = alloc_page(GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, p->page[i]);
+		memset(page_address(p->page[i]), 'a' + i, PAGE_SIZE);
+		bvec[i] = (struct bio_vec){ p->page[i], PAGE_SIZE };
+	}
+	iov_iter_bvec(&iter, ITER_SOURCE, bvec, CDC_PAGES, CDC_PAGES * PAGE_SIZE);
+	skb = smc_pages_take(&iter, CDC_PAGES * PAGE_SIZE, NULL, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	spin_lock_bh(&conn->lock);
+	conn->tx_total = in_ring;
+	smc_pages_add(conn, skb);
+	conn->tx_total += CDC_PAGES * PAGE_SIZE;
+	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_prep, conn->tx_total);
+	spin_unlock_bh(&conn->lock);
+	return p;
+}
+
+static void cdc_pages_free(struct kunit *test, struct cdc_pages *p)
+{
+	struct cdc_lab *lab = test->priv;
+	struct smc_conn *conn = lab->conn;
+	int i;
+
+	conn->phase = SMC_CONN_LEFT;
+	smc_pages_reap(conn);
+	KUNIT_EXPECT_NULL(test, conn->tx_pages);
+	for (i = 0; i < CDC_PAGES; i++) {
+		KUNIT_EXPECT_EQ(test, page_count(p->page[i]), 1);
+		put_page(p->page[i]);
+	}
+	conn->sndbuf.buf = NULL;
+}
+
+static int cdc_pages_post(struct cdc_lab *lab, struct cdc_pages *p)
+{
+	struct smc_conn *conn = lab->conn;
+	int rc;
+
+	p->slot.nr_writes = 0;
+	p->slot.nr_sge = 0;
+	spin_lock_bh(&conn->lock);
+	smc_cdc_plan(&conn->ctl, conn->snd_geom, conn->tx_sent, conn->tx_prep, &p->x);
+	rc = smc_cdc_post(conn, &p->slot, &p->x);
+	spin_unlock_bh(&conn->lock);
+	if (!rc)
+		smc_conn_put(conn);
+	return rc;
+}
+
+static void cdc_expect_sge(struct kunit *test, const struct cdc_pages *p, int i, u64 addr, u32 len)
+{
+	KUNIT_EXPECT_EQ_MSG(test, p->slot.sge[i].addr, addr, "source %d", i);
+	KUNIT_EXPECT_EQ_MSG(test, p->slot.sge[i].length, len, "source %d", i);
+}
+
+/* The ring's end splits a page, too. What the WRITE has no source for goes into the next one. */
+static void a_write_has_as_many_pages_as_the_device_takes(struct kunit *test)
+{
+	struct cdc_pages *p = cdc_pages_new(test, 50);
+	struct cdc_lab *lab = test->priv;
+	u64 ring = p->buf.iova;
+
+	lab->link.wr.max_sge = 3;
+	KUNIT_ASSERT_EQ(test, cdc_pages_post(lab, p), 0);
+	KUNIT_EXPECT_EQ(test, p->slot.nr_writes, 1);
+	KUNIT_EXPECT_EQ(test, p->slot.write[0].nr_sge, 3);
+	KUNIT_EXPECT_EQ(test, p->x.len, 50U + PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, p->slot.tag.len, 50U + PAGE_SIZE);
+	cdc_expect_sge(test, p, 0, ring + CDC_ELEMENT - 150, 50);
+	cdc_expect_sge(test, p, 1, page_to_phys(p->page[0]), 100);
+	cdc_expect_sge(test, p, 2, page_to_phys(p->page[0]) + 100, PAGE_SIZE - 100);
+	KUNIT_EXPECT_EQ(test, lab->conn->ctl.tx_prod.off, 50U + PAGE_SIZE);
+
+	KUNIT_ASSERT_EQ(test, cdc_pages_post(lab, p), 0);
+	KUNIT_EXPECT_EQ(test, p->x.len, 2 * PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, p->slot.write[0].nr_sge, 2);
+	cdc_expect_sge(test, p, 0, page_to_phys(p->page[1]), PAGE_SIZE);
+	cdc_expect_sge(test, p, 1, page_to_phys(p->page[2]), PAGE_SIZE);
+	cdc_pages_free(test, p);
+}
+
+/* The peer's element ends in the midst of the second page. */
+static void two_writes_share_the_sources_of_a_slot(struct kunit *test)
+{
+	struct cdc_pages *p = cdc_pages_new(test, 50);
+	struct cdc_lab *lab = test->priv;
+	struct smc_cdc_ctl *ctl = &lab->conn->ctl;
+
+	lab->link.wr.max_sge = SMC_WR_MAX_SGE;
+	ctl->tx_prod = smc_cursor_advance(ctl->tx_geom, ctl->tx_prod,
+					  CDC_ELEMENT - PAGE_SIZE - 60);
+	ctl->tx_cons = ctl->tx_prod;
+	KUNIT_ASSERT_EQ(test, cdc_pages_post(lab, p), 0);
+	KUNIT_EXPECT_EQ(test, p->x.len, 50 + 3 * PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, p->slot.nr_writes, 2);
+	KUNIT_EXPECT_EQ(test, p->slot.write[0].nr_sge, 4);
+	KUNIT_EXPECT_EQ(test, p->slot.write[1].nr_sge, 2);
+	KUNIT_EXPECT_PTR_EQ(test, p->slot.write[1].sge, &p->slot.sge[4]);
+	cdc_expect_sge(test, p, 3, page_to_phys(p->page[1]), 10);
+	cdc_expect_sge(test, p, 4, page_to_phys(p->page[1]) + 10, PAGE_SIZE - 10);
+	cdc_expect_sge(test, p, 5, page_to_phys(p->page[2]), PAGE_SIZE);
+	cdc_pages_free(test, p);
+}
+
+static void pages_that_cannot_be_mapped_are_copied(struct kunit *test)
+{
+	struct cdc_pages *p = cdc_pages_new(test, 0);
+	struct cdc_lab *lab = test->priv;
+	u64 ring = p->buf.iova;
+
+	lab->link.wr.max_sge = SMC_WR_MAX_SGE;
+	cdc_map_rc = -ENOMEM;
+	KUNIT_ASSERT_EQ(test, cdc_pages_post(lab, p), 0);
+	KUNIT_EXPECT_EQ(test, p->x.len, 3 * PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, p->slot.write[0].nr_sge, 2);
+	cdc_expect_sge(test, p, 0, ring + CDC_ELEMENT - 100, 100);
+	cdc_expect_sge(test, p, 1, ring, 3 * PAGE_SIZE - 100);
+	KUNIT_EXPECT_EQ(test, p->ring[CDC_ELEMENT - 100], 'a');
+	KUNIT_EXPECT_EQ(test, p->ring[PAGE_SIZE - 100], 'b');
+	cdc_pages_free(test, p);
+}
+
+/* One message repeats all, also more pages than a WRITE has sources. */
+static void fail_12_a_replay_copies_pages(struct kunit *test)
+{
+	struct cdc_pages *p = cdc_pages_new(test, 50);
+	struct cdc_lab *lab = test->priv;
+	struct smc_conn *conn = lab->conn;
+
+	lab->link.wr.max_sge = SMC_WR_MAX_SGE;
+	KUNIT_ASSERT_EQ(test, cdc_pages_post(lab, p), 0);
+	lab->link.wr.max_sge = SMC_WR_MIN_SGE;
+	p->slot.nr_writes = 0;
+	p->slot.nr_sge = 0;
+	spin_lock_bh(&conn->lock);
+	KUNIT_EXPECT_EQ(test, smc_cdc_post_replay(conn, &p->slot), 0);
+	spin_unlock_bh(&conn->lock);
+	smc_conn_put(conn);
+	KUNIT_EXPECT_EQ(test, p->slot.tag.len, 50 + 3 * PAGE_SIZE);
+	KUNIT_EXPECT_EQ(test, p->slot.write[0].nr_sge, 2);
+	cdc_expect_sge(test, p, 0, p->buf.iova + CDC_ELEMENT - 150, 150);
+	cdc_expect_sge(test, p, 1, p->buf.iova, 3 * PAGE_SIZE - 100);
+	KUNIT_EXPECT_EQ(test, p->ring[CDC_ELEMENT - 101], 0);
+	KUNIT_EXPECT_EQ(test, p->ring[CDC_ELEMENT - 100], 'a');
+	KUNIT_EXPECT_EQ(test, p->ring[3 * PAGE_SIZE - 101], 'c');
+	cdc_pages_free(test, p);
 }
 
 static void cdc_receive_msg(struct cdc_lab *lab, struct smc_cdc_msg *msg)
@@ -289,6 +491,10 @@ static void immediate_data_takes_the_place_of_a_message(struct kunit *test)
 static struct kunit_case cases[] = {
 	KUNIT_CASE(a_posted_message_has_a_reference),
 	KUNIT_CASE(little_data_is_posted_inline),
+	KUNIT_CASE(a_write_has_as_many_pages_as_the_device_takes),
+	KUNIT_CASE(two_writes_share_the_sources_of_a_slot),
+	KUNIT_CASE(pages_that_cannot_be_mapped_are_copied),
+	KUNIT_CASE(fail_12_a_replay_copies_pages),
 	KUNIT_CASE(a_window_is_an_event_where_data_waits),
 	KUNIT_CASE(cdc_09_a_message_has_one_while_it_is_applied),
 	KUNIT_CASE(immediate_data_is_checked_cdc_09),

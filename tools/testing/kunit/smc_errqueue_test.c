@@ -254,9 +254,9 @@ static int notice_zerocopy(struct smc_conn *conn, size_t len, bool was_sent)
 	int rc;
 
 	lock_sock(conn->sk);
-	rc = smc_errqueue_zerocopy_begin(conn->sk, &msg, len, &uarg);
+	rc = smc_errqueue_zerocopy_begin(conn->sk, &msg, len, 0, &uarg);
 	if (!rc)
-		smc_errqueue_zerocopy_end(uarg, was_sent);
+		smc_errqueue_zerocopy_end(uarg, was_sent, true);
 	release_sock(conn->sk);
 	return rc;
 }

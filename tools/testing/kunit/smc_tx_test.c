@@ -40,7 +40,7 @@ static struct smc_wr_slot *tx_slot_get(struct smc_wr *wr, enum smc_wr_class clas
 
 /* As smc_cdc_post(): a number is used up whether the link takes the message or not. */
 static int tx_fake_post(struct smc_conn *conn, struct smc_wr_slot *slot,
-			const struct smc_xfer *xfer)
+			struct smc_xfer *xfer)
 {
 	struct smc_cdc_msg msg = {};
 	int rc = smc_cdc_build(&conn->ctl, xfer, &msg);
