@@ -34,6 +34,7 @@ enum { OP_BIND = 56, OP_LISTEN = 57, OP_SENDMSG_ZC = 48, OP_URING_CMD = 46 };
 enum { CMD_SIOCINQ, CMD_SIOCOUTQ, CMD_GETSOCKOPT, CMD_SETSOCKOPT };
 
 #define BIG	1048576
+#define LARGE		20000	/* bytes of a send that is worth not to copy */
 #define PATIENCE 60
 
 static struct io_uring ring;
@@ -534,7 +535,21 @@ static void case_poll(int s)
 	say("poll ended: %s", result(cqe.res));
 }
 
-/* Zero copy: the second completion means that the pages are free. */
+/* Read what follows the text of a large send. */
+static void recv_rest(int s, ssize_t len)
+{
+	ssize_t good = 0;
+
+	if (recv(s, big, len, MSG_WAITALL) == len)
+		while (good < len && big[good] == 'z')
+			good++;
+	say("rest: %zd of %zd", good, len);
+}
+
+/*
+ * Zero copy: the second completion means that the pages are free. The text alone may be copied;
+ * of the large sends the first is from a registered buffer.
+ */
 static void case_zero_copy(int s)
 {
 	char text[] = "without a copy";
@@ -544,9 +559,13 @@ static void case_zero_copy(int s)
 	struct io_uring_sqe *sqe;
 	struct done cqe;
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < 5; i++) {
+		size_t more = i > 2 ? LARGE : 0;
+
 		if (is_server) {
 			recv_text("recv", s, MSG_WAITALL, sizeof(text) - 1);
+			if (more)
+				recv_rest(s, more);
 			meet();
 			continue;
 		}
@@ -557,10 +576,13 @@ static void case_zero_copy(int s)
 			io_uring_prep_sendmsg(sqe, s, &msg, MSG_NOSIGNAL);
 			sqe->opcode = OP_SENDMSG_ZC;
 		} else {
-			say("register: %s", result(io_uring_register_buffers(&ring, &fixed, 1)));
-			memcpy(big, text, sizeof(text));
-			io_uring_prep_send_zc(sqe, s, big, sizeof(text) - 1, MSG_NOSIGNAL,
-					      IORING_RECVSEND_FIXED_BUF);
+			if (i == 2)
+				say("register: %s",
+				    result(io_uring_register_buffers(&ring, &fixed, 1)));
+			memset(big, 'z', sizeof(text) - 1 + more);
+			memcpy(big, text, sizeof(text) - 1);
+			io_uring_prep_send_zc(sqe, s, big, sizeof(text) - 1 + more, MSG_NOSIGNAL,
+					      i < 4 ? IORING_RECVSEND_FIXED_BUF : 0);
 			sqe->buf_index = 0;
 		}
 		number(sqe, 10);

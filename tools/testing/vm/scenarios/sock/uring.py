@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """io_uring calls have the same results on TCP, on SMC-R and after a Decline.
 
-The program is guest/uring.c, one process at each end. Zero-copy sends work on all three;
-SMC-R copies the data and releases the pages at once.
+The program is guest/uring.c, one process at each end. Zero-copy sends work on all three.
 
 covers: API-01 API-02 API-03
 """
