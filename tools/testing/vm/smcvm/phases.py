@@ -8,7 +8,7 @@ import time
 
 from .links import NEVER, Streams, active, delete, give_up, several
 
-BIG = 1 << 17
+OTHER = 1 << 16     # another size than the default
 RESET = {"ECONNRESET", "ECONNABORTED", "EPIPE", "ETIMEDOUT"}
 CONFIRM_LINK, ADD_LINK, ADD_LINK_CONT, DELETE_LINK, CONFIRM_RKEY, DELETE_RKEY = 1, 2, 3, 4, 6, 9
 REQUEST, REPLY = "3:00", "3:80"
@@ -25,7 +25,7 @@ def deleted_link(vm):
 
 
 def another_rmb(x):
-    x.procs.append(x.t.half(x.t.b, "ask_once", port=x.other_port, size=BIG))
+    x.procs.append(x.t.half(x.t.b, "ask_once", port=x.other_port, size=OTHER))
 
 
 def idle_rmb(x):
@@ -80,7 +80,7 @@ class Stand:
         t.step(self.what)
         several(t, links, smcr_testlink_time=1,
                 rmb_idle_ms=300 if cause is idle_rmb else 60000, **more)
-        self.other = t.half(t.a, "serve_till_lost", port=self.other_port, sndbuf=BIG, rcvbuf=BIG)
+        self.other = t.half(t.a, "serve_till_lost", port=self.other_port, sndbuf=OTHER, rcvbuf=OTHER)
         self.other.expect("listening", t.left())
         self.streams = Streams(t, port, 2, end=end)
         self.procs = [self.streams.s, self.streams.c]

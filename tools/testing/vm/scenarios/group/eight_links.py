@@ -53,7 +53,8 @@ def lose(t, x, vm, which):
 def more_memory(t):
     """An RMB of another size: its keys for all links, in three messages."""
     t.step(more_memory.__doc__)
-    for frm, size in (("a", 1 << 17), ("b", 1 << 16)):
+    size = 1 << 16
+    for frm in "ab":
         rules = [t.relay.rule(frm=frm, llc=kind, at="3:00") for kind in (CONFIRM_RKEY, CONT)]
         s = t.half(t.a, serve, port=PORT + 1, count=1, rcvbuf=size if frm == "a" else 0)
         s.expect("listening", t.left())

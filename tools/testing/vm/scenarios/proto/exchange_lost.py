@@ -19,7 +19,7 @@ FEW = (0, 3, 9)      # phases of the short run: ADD LINK, DELETE LINK, CONFIRM R
 
 def one(t, phase):
     from smcvm.links import nimble
-    from smcvm.phases import BIG, CONFIRM_LINK, DELETE_LINK, Stand
+    from smcvm.phases import OTHER, CONFIRM_LINK, DELETE_LINK, Stand
     x = Stand(t, phase, PORT, "its link fails", links=3, end="stop", **nimble(t))
     streams = x.streams
     was_tcp = t.stat(t.b, "client_tcp")
@@ -31,7 +31,7 @@ def one(t, phase):
     t.relay.unrule(x.rule)
     streams.have(3)
     # the first needs an RMB of its own if the exchange was not about that
-    askers = x.procs[2:] + [t.half(t.b, "ask_once", port=x.other_port, size=BIG)]
+    askers = x.procs[2:] + [t.half(t.b, "ask_once", port=x.other_port, size=OTHER)]
     for asker in askers:
         t.wait_all(asker)
         t.equal(asker.value, 0, f"{x.what}: errno of another connection")

@@ -30,7 +30,7 @@ TEST_LINK = 7
 def rings(t, **how):
     """A connection with rings of a size of their own, whose RMBs go when it has ended."""
     before = [t.memory_regions(vm) for vm in (t.a, t.b)]
-    size = {"sndbuf": 1 << 17, "rcvbuf": 1 << 17}
+    size = {"sndbuf": 1 << 16, "rcvbuf": 1 << 16}
     s = t.half(t.a, serve, ipv=how["ipv"], port=PORT + 1, count=1, **size)
     s.expect("listening", t.left())
     t.wait_all(s, t.half(t.b, requests, port=PORT + 1, **how, **size))

@@ -29,8 +29,8 @@ def two_links(t):
     x.more()
     # rings of another size: an RMB of their own, which goes again
     gone = t.relay.rule(llc=9)
-    t.both(serve, requests, PORT + 1, sargs={"count": 1, "sndbuf": 1 << 17, "rcvbuf": 1 << 17},
-           cargs={"sndbuf": 1 << 17, "rcvbuf": 1 << 17})
+    t.both(serve, requests, PORT + 1, sargs={"count": 1, "sndbuf": 1 << 16, "rcvbuf": 1 << 16},
+           cargs={"sndbuf": 1 << 16, "rcvbuf": 1 << 16})
     t.wait(lambda: t.relay.hits(gone)[0] > 1, "DELETE RKEY and its reply", 20)
     t.relay.unrule(gone)
     give_up(t.a)
