@@ -471,6 +471,7 @@ static void immediate_data_takes_the_place_of_a_message(struct kunit *test)
 	conn->sndbuf.buf = buf;
 	conn->sndbuf.cpu = ring;
 	lab->link.wr.max_inline = 10;
+	lab->link.wr.max_sge = SMC_WR_MIN_SGE;
 	conn->ctl.tx_imm_name = 9;
 	conn->ctl.tx_unproved = 0;
 	conn->tx_prep = smc_cursor_advance(conn->snd_geom, conn->tx_sent, 10);
