@@ -156,6 +156,20 @@ def memcached(w):
     return 8 * n / seconds, "operations/s", ""
 
 
+def redis(clients):
+    def work(w):
+        w.serve(w.a, "exec redis-server --port 6379 --bind 0.0.0.0 --protected-mode no "
+                "--save '' --appendonly no", 6379)
+        n = (400 if clients == 1 else 1000) * w.seconds
+        out = w.client(f"redis-benchmark -h {w.a.ip} -t set -c {clients} -n {n} --csv")
+        return number(r'^"SET","([\d.]+)"', out), "requests/s", ""
+    return work
+
+
+for nr in (1, 16, 64):
+    row(f"redis, redis-benchmark -c {nr}", "sets", nr)(redis(nr))
+
+
 def postgres(w):
     """Start a fresh PostgreSQL on A; its superuser is postgres, trusted."""
     as_user = "setpriv --reuid=postgres --regid=postgres --clear-groups"

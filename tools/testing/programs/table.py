@@ -44,8 +44,15 @@ def line(row, results, mode):
 
 
 def write(path, lines, t):
-    """Replace the table of the programs in the file PATH."""
-    replace(path, BEGIN, [HEAD, *lines], t.pair)
+    """Write LINES into the table of the programs in the file PATH; other rows stay."""
+    new = {cells(x): x for x in lines}
+    old = {cells(x): x for x in lines_of(path)}
+    found = [next((x for rows in (new, old) for key, x in rows.items() if is_row(key, want)), None)
+             for want in wanted()]
+    lines = [HEAD, *filter(None, found)]
+    if len(new) < len(lines) - 1:
+        lines += ["", "Rows that did not run then are older."]
+    replace(path, BEGIN, lines, t.pair)
 
 
 def replace(path, begin, lines, pair):
@@ -68,25 +75,38 @@ def origin(pair):
            f"QEMU with {pair.accel}."
 
 
-def rows_of(path):
-    """The rows between the marks of the file PATH: (name, what it does)."""
+def cells(row):
+    """The name of a row of the table, and what it does."""
+    return tuple(cell.strip() for cell in row.strip("|").split("|")[:2])
+
+
+def lines_of(path):
+    """The rows between the marks of the file PATH, without their head."""
     with open(path, encoding="utf-8") as f:
         text = f.read().split(BEGIN)[1].split(END)[0]
-    cells = [x.strip("|").split("|") for x in text.splitlines() if x.startswith("|")]
-    return [(c[0].strip(), c[1].strip()) for c in cells[2:]]
+    return [x for x in text.splitlines() if x.startswith("|")][2:]
+
+
+def wanted():
+    """The rows of rows.py: (name, what it does)."""
+    sys.dont_write_bytecode = True
+    from rows import ROWS
+
+    return [(row.name, task(row, mode)) for row in ROWS
+            for mode in ("smc", "same_host")[:1 + (row.fallen is None)]]
+
+
+def is_row(got, want):
+    """Words of the run may follow a task, in parentheses."""
+    return got[0] == want[0] and (got[1] == want[1] or got[1].startswith(want[1] + " ("))
 
 
 def check(path):
     """Check the rows of the table in the file PATH; return texts of the errors."""
-    sys.dont_write_bytecode = True
-    from rows import ROWS
-
-    want = [(row.name, task(row, mode)) for row in ROWS
-            for mode in ("smc", "same_host")[:1 + (row.fallen is None)]]
-    got = rows_of(path)
-    # words of the run may follow a task, in parentheses
+    want = wanted()
+    got = [cells(x) for x in lines_of(path)]
     wrong = [f"{w[0]}: {w[1]}: the table has {g[0]}: {g[1]}" for w, g in zip(want, got)
-             if g[0] != w[0] or g[1] != w[1] and not g[1].startswith(w[1] + " (")]
+             if not is_row(g, w)]
     if len(want) != len(got):
         wrong.append(f"{len(got)} rows in the table, {len(want)} in rows.py")
     return wrong
