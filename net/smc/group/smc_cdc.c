@@ -408,7 +408,7 @@ void smc_cdc_rx_imm(struct smc_wr *wr, u32 imm)
 	struct smc_link_group *lgr = link->lgr;
 
 	trace_smc_imm_rx(link, imm);
-	if (!READ_ONCE(lgr->has_imm))
+	if (!(READ_ONCE(lgr->ext) & SMC_LLC_EXT_IMMEDIATE))
 		return;
 	smc_stat_inc(lgr->key.net, SMC_STAT_IMM_RX);
 	cdc_deliver(smc_conn_lookup_imm(lgr, smc_imm_get_name(imm)), link, NULL,

@@ -95,7 +95,7 @@ static void conn_drop_token(struct smc_conn *conn, struct smc_link_group *lgr, b
 {
 	u32 index = conn->token & SMC_TOKEN_INDEX;
 
-	if (is_peer_done || !lgr->has_imm)
+	if (is_peer_done || !(lgr->ext & SMC_LLC_EXT_IMMEDIATE))
 		xa_erase(&lgr->conns, index);
 	else
 		/* in an array that allocates, an index with NULL is not free */
@@ -354,7 +354,7 @@ void smc_conn_open(struct smc_conn *conn)
 	/* smc_failover_quiesce() skips a connection in set-up */
 	if (smc_conn_set_phase(conn, SMC_CONN_OPEN) && link && conn_link_is_left(link))
 		smc_conn_set_phase(conn, SMC_CONN_LEAVING);
-	if (conn->lgr->has_imm)
+	if (conn->lgr->ext & SMC_LLC_EXT_IMMEDIATE)
 		conn->ctl.tx_imm_name = smc_imm_name(conn->peer_token);
 	conn->tx_jiffies = jiffies;
 	conn->ack_jiffies = jiffies;
@@ -570,8 +570,10 @@ void smc_conn_note_post(struct smc_conn *conn)
  */
 void smc_conn_time_send(struct smc_conn *conn, u16 seq)
 {
+	unsigned long past = jiffies - conn->rtt.jiffies;
+
 	lockdep_assert_held(&conn->lock);
-	if (conn->rtt.began_ns || jiffies - conn->rtt.jiffies < CONN_RTT_PAUSE)
+	if (conn->rtt.began_ns || past < CONN_RTT_PAUSE)
 		return;
 	conn->rtt.jiffies = jiffies;
 	conn->rtt.began_ns = ktime_get_ns();

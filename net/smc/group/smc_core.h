@@ -126,7 +126,7 @@ struct smc_lgr_key {
  * @state: under the list lock, changed by lgr_set_state()
  * @type: single, symmetric..., for display
  * @is_committed: the dialect is settled, under @lock
- * @has_imm: immediate data takes the place of CDC messages (protocol.md); written under @lock
+ * @ext: extensions that both sides agreed on, SMC_LLC_EXT_* (protocol.md); written under @lock
  *	     before the peer may send
  * @is_retired: takes no further connection, under the list lock
  * @nr_conns: connections and reservations, under the list lock
@@ -170,7 +170,7 @@ struct smc_link_group {
 	enum smc_lgr_state state;
 	enum smc_lgr_type type;
 	bool is_committed;
-	bool has_imm;
+	u8 ext;
 	bool is_retired;
 	unsigned int nr_conns;
 	struct xarray conns;

@@ -520,7 +520,7 @@ static bool llc_perform(struct smc_link_group *lgr, struct smc_llc_action *act,
 		smc_llc_msg_send(lgr, act);
 		return false;
 	case SMC_LLC_ACT_COMMIT_DIALECT:
-		WRITE_ONCE(lgr->has_imm, act->has_imm);
+		WRITE_ONCE(lgr->ext, act->has_imm ? SMC_LLC_EXT_IMMEDIATE : 0);
 		smc_lgr_commit_dialect(lgr, act->dialect);
 		return false;
 	case SMC_LLC_ACT_CREATE_LINK:

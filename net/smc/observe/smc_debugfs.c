@@ -42,7 +42,7 @@ static void oper_show_group(struct smc_link_group *lgr, void *arg)
 		   lgr->key.role == SMC_ROLE_SERVER ? "server" : "client",
 		   smc_state_lgr_names[READ_ONCE(lgr->state)], smc_state_lgr_type_names[lgr->type],
 		   lgr->peer_name, READ_ONCE(lgr->nr_conns),
-		   lgr->has_imm ? " immediate data" : "");
+		   lgr->ext & SMC_LLC_EXT_IMMEDIATE ? " immediate data" : "");
 	for (i = 0; i < SMC_LINKS_MAX; i++)
 		if (lgr->links[i])
 			oper_show_link(m, lgr->links[i]);

@@ -542,7 +542,7 @@ bool smc_wr_poll(struct smc_wr *wr, bool (*is_over)(void *arg), void *arg)
  */
 void smc_wr_await(struct smc_wr *wr)
 {
-	/* Pairs with test_and_clear_bit() in smc_wr_rearm(): a slot is taken, then the bit is read. */
+	/* pairs with test_and_clear_bit() in smc_wr_rearm(): take a slot, then read the bit */
 	smp_mb();
 	if (test_bit(SMC_WR_IS_AWAITED, &wr->flags))
 		return;

@@ -21,8 +21,8 @@
  * completion, which pushes again. MSG_MORE and TCP_CORK hold back less than a message for at most
  * SMC_TX_CORK_TIME. So every delay is bounded (TX-06 to TX-08, smc_ring_is_held_back()).
  *
- * Completions cause events only while something waits for one, see tx_is_awaited(). Others come with
- * the next receive, or are taken before they are counted (smc_tx_reap()).
+ * Completions cause events only while something waits for one, see tx_is_awaited(). Others come
+ * with the next receive, or are taken before they are counted (smc_tx_poll()).
  *
  * TCP_NOTSENT_LOWAT limits the unposted bytes in the ring; poll() requires less than half of it, as
  * with TCP. The completion of each post wakes the waiters.

@@ -1030,8 +1030,8 @@ static void rmb_33_a_stale_token_finds_no_connection(struct kunit *test)
 }
 
 /*
- * Immediate data names a connection by few bits: an index is used again only if nothing can come for
- * the connection that had it.
+ * Immediate data names a connection by few bits: an index is used again only if nothing can come
+ * for the connection that had it.
  */
 static void rmb_33_an_index_of_a_lost_connection_stays_unused(struct kunit *test)
 {
@@ -1040,7 +1040,7 @@ static void rmb_33_an_index_of_a_lost_connection_stays_unused(struct kunit *test
 	u32 index;
 	u16 name;
 
-	link->lgr->has_imm = true;
+	link->lgr->ext = SMC_LLC_EXT_IMMEDIATE;
 	old = core_join(test, link);
 	index = old->conn->token & SMC_TOKEN_INDEX;
 	name = smc_imm_name(old->conn->token);
