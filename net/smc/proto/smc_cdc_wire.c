@@ -335,10 +335,12 @@ static void smc_cdc_note_link(struct smc_cdc_ctl *ctl, u8 link_num)
 /* The next CDC reports what was read. */
 static void smc_cdc_report_cons(struct smc_cdc_ctl *ctl)
 {
-	if (ctl->rx_unproved)
-		ctl->rx_unproved -= min_t(u32, ctl->rx_unproved,
-					  smc_cursor_distance(ctl->rx_geom, ctl->rx_cons_sent,
-							      ctl->rx_cons));
+	u32 read;
+
+	if (ctl->rx_unproved) {
+		read = smc_cursor_distance(ctl->rx_geom, ctl->rx_cons_sent, ctl->rx_cons);
+		ctl->rx_unproved -= min(read, ctl->rx_unproved);
+	}
 	ctl->rx_cons_sent = ctl->rx_cons;
 	ctl->rx_is_update_due = false;
 }

@@ -413,7 +413,7 @@ static void cdc_agree(struct cdc_lab *lab)
 {
 	struct smc_cdc_msg msg = { .token = 7, .seq = 1 };
 
-	lab->lgr.has_imm = true;
+	lab->lgr.ext = SMC_LLC_EXT_IMMEDIATE;
 	lab->link.num = 1;
 	msg.prod = lab->conn->ctl.rx_prod;
 	msg.cons = lab->conn->ctl.tx_cons;
