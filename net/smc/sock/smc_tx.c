@@ -262,28 +262,21 @@ static void tx_await(struct smc_conn *conn)
 		smc_wr_await(&link->wr);
 }
 
-/* Release conn->lock. Expects an RCU read section. */
-static void tx_unlock(struct smc_conn *conn, struct smc_link *link)
-	__releases(&conn->lock)
-{
-	bool is_awaited = tx_is_awaited(conn);
-
-	spin_unlock_bh(&conn->lock);
-	if (link && is_awaited)
-		smc_wr_await(&link->wr);
-}
-
 /* Post what is due, then release conn->lock. */
 static void tx_push_unlock(struct smc_conn *conn)
 	__releases(&conn->lock)
 {
 	struct smc_link *link;
+	bool is_awaited;
 
 	/* before a slot is taken, see smc_cdc_post() */
 	rcu_read_lock();
 	link = smc_conn_link(conn);
 	tx_post_due(conn, NULL);
-	tx_unlock(conn, link);
+	is_awaited = link && tx_is_awaited(conn);
+	spin_unlock_bh(&conn->lock);
+	if (is_awaited)
+		smc_wr_await(&link->wr);
 	if (link)
 		tx_serve(link);
 	rcu_read_unlock();
@@ -641,9 +634,8 @@ static void tx_publish(struct tx_call *call, struct sk_buff *skb, size_t len)
 		smc_errqueue_request(conn, call->tsflags);
 	/* a message in flight pushes when it completes; bytes alone make nothing else due */
 	if (conn->tx_inflight && tx_is_held_back(conn, tx_unsent(conn))) {
-		rcu_read_lock();
-		tx_unlock(conn, smc_conn_link(conn));
-		rcu_read_unlock();
+		spin_unlock_bh(&conn->lock);
+		tx_await(conn);
 	} else {
 		tx_push_unlock(conn);
 	}
