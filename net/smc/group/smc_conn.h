@@ -147,9 +147,8 @@ struct smc_conn_rtt {
  *	  come on any link of the group, FAIL-17
  * @ctl: cursors, flags, sequence numbers
  * @keep_want: intended state of @keep_timer
- * @is_probing: a requested probe is not answered yet
- * @probe_jiffies: time of that probe
- * @probed_link: its link, to be compared only
+ * @probe_jiffies: time of the probe that is not answered yet
+ * @probed_link: its link, to be compared only; NULL: there is none
  * @rx_links: numbers of the links on which messages of the peer have come
  * @peer_token: the peer's token for its CDC messages
  * @peer_rkey: of the peer's element on @link
@@ -213,7 +212,6 @@ struct smc_conn {
 	struct smc_link __rcu *link;
 	struct smc_cdc_ctl ctl;
 	struct smc_keepalive_times keep_want;
-	bool is_probing;
 	unsigned long probe_jiffies;
 	const struct smc_link *probed_link;
 	DECLARE_BITMAP(rx_links, U8_MAX + 1);

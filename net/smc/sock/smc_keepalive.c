@@ -88,7 +88,7 @@ void smc_keepalive_update(struct smc_conn *conn)
 	keep_want(conn, &want);
 	spin_lock_bh(&conn->lock);
 	conn->keep_want = want;
-	conn->is_probing = false;
+	conn->probed_link = NULL;
 	spin_unlock_bh(&conn->lock);
 	/* from now on completions are awaited */
 	if (want.stall)
@@ -184,7 +184,7 @@ static void keep_facts(const struct smc_conn *conn, struct smc_link *link,
 	facts->progress = keep_ago(conn->progress_jiffies);
 	facts->has_data = smc_cursor_distance(conn->snd_geom, conn->tx_fin, conn->tx_prep) > 0;
 	/* a probe of a former link does not count for this one */
-	facts->is_probing = conn->is_probing && conn->probed_link == link;
+	facts->is_probing = conn->probed_link == link;
 	facts->probed = keep_ago(conn->probe_jiffies);
 }
 
@@ -203,7 +203,8 @@ static enum smc_keepalive_verdict keep_look(struct smc_conn *conn)
 	if (link && conn->phase != SMC_CONN_SETUP) {
 		keep_facts(conn, link, &facts);
 		step = smc_keepalive_plan(&conn->keep_want, &facts);
-		conn->is_probing = step.is_probing;
+		if (!step.is_probing)
+			conn->probed_link = NULL;
 	}
 	if (step.verdict == SMC_KEEPALIVE_PROBE) {
 		conn->probe_jiffies = jiffies;

@@ -216,7 +216,6 @@ static void keep_silent(struct smc_conn *conn, struct smc_link *link)
 	conn->ack_jiffies = then;
 	conn->keep_want.idle = 1;
 	conn->keep_want.dead = 1;
-	conn->is_probing = true;
 	conn->probed_link = link;
 	conn->probe_jiffies = then + HZ;
 	/* the timer's reference */
