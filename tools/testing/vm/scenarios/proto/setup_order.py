@@ -338,10 +338,10 @@ def queue_pairs(hs):
 def run(t):
     if t.family != "smc":
         return
-    t.set(t.a, immediate_data=0)
     other_subnet(t)
     for vm in (t.a, t.b):
         t.reload(vm)
+    t.set(t.a, immediate_data=0)
     path = os.path.join(t.pair.dir, "setup.pcap")
     t.relay.capture(path)
     try:
