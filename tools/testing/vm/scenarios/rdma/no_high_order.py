@@ -43,8 +43,8 @@ def run(t):
         t.rdma_start()
         t.both(serve, requests, 5310, sargs={"count": 20}, cargs={"n": 20})
         n = 700_001
-        # in this order: a connection may get an unused ring of twice the size
-        for i, size in enumerate((1 << 17, 1 << 19, 1 << 21)):
+        # in this order: a connection may get an unused ring of twice the size; 256 KiB is the default
+        for i, size in enumerate((1 << 16, 1 << 19, 1 << 21)):
             t.step(f"rings of {size} bytes")
             for vm in vms:
                 t.set(vm, wmem=size, rmem=size)
