@@ -1303,6 +1303,8 @@ void smc_wr_destroy(struct smc_wr *wr)
 		ib_destroy_qp(wr->qp);
 		wr->qp = NULL;
 	}
+	/* softirqs and readers of RCU may still be asking for events */
+	synchronize_rcu();
 	smc_wr_destroy_cqs(wr);
 	ib_dealloc_pd(wr->pd);
 	smc_wr_unmap(wr, SMC_WR_PAGES);
