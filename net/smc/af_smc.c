@@ -535,7 +535,7 @@ static int smc_inspect(struct smc_conn *conn, int cmd)
 		return smc_rx_inq(conn);
 	case SIOCOUTQ:
 		smc_tx_poll(conn, NULL, NULL);
-		return conn->sndbuf.size - smc_conn_writable(conn);
+		return smc_conn_unacked(conn);
 	case SIOCOUTQNSD:
 		return smc_conn_unsent(conn);
 	default:

@@ -180,6 +180,7 @@ int smc_conn_join(struct smc_conn *conn, struct smc_link_group *lgr, struct smc_
 
 	conn->lgr = lgr;
 	conn->snd_geom = (struct smc_geom){ .size = conn->sndbuf.size };
+	conn->sndbuf_jiffies = jiffies;
 	conn->tx_prep = smc_cursor_start(conn->snd_geom);
 	conn->tx_sent = conn->tx_prep;
 	conn->tx_fin = conn->tx_prep;
@@ -706,16 +707,16 @@ u32 smc_conn_room(const struct smc_conn *conn)
 }
 
 /**
- * smc_conn_writable() - get the free space of the send ring, as smc_conn_room()
+ * smc_conn_unacked() - get the number of bytes in the send ring whose writes have not completed
  * @conn: the connection
  *
  * Context: Any context but hard interrupt. Takes conn->lock.
- * Return: bytes; 0 without a ring.
+ * Return: bytes.
  */
-u32 smc_conn_writable(struct smc_conn *conn)
+u32 smc_conn_unacked(struct smc_conn *conn)
 {
 	guard(spinlock_bh)(&conn->lock);
-	return smc_conn_room(conn);
+	return conn_snd_distance(conn, conn->tx_fin);
 }
 
 /**

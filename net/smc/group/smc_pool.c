@@ -569,6 +569,53 @@ int smc_pool_announce(struct smc_link_group *lgr, struct smc_buf *buf)
 	return rc == -EAGAIN ? -EREMOTEIO : rc;
 }
 
+/* On subsequent contact, and for send rings; first contact does both with the link. */
+static int lgr_publish_buf(struct smc_link_group *lgr, struct smc_buf *buf)
+{
+	int rc = smc_pool_register(lgr, buf);
+
+	/* RMB-23, RKEY-05, SC-04, SC-08: before Accept or Confirm */
+	if (!rc && buf->kind == SMC_BUF_RMB)
+		rc = smc_pool_announce(lgr, buf);
+	return rc;
+}
+
+/**
+ * smc_pool_grow() - add a region to a pool
+ * @lgr: the group; the caller has the turn to grow it
+ * @pool: rmbs or sends of @lgr
+ * @size: of an element
+ * @is_up: the group is up: the region is registered and, if it is an RMB, announced
+ * @elem: filled on success with the first element
+ *
+ * Context: Process context, sleeps; for an RMB of a group that is up, until the peer has answered.
+ *	    Expects no lock held. Takes lgr->lock.
+ * Return: 0; or what smc_buf_alloc(), smc_pool_add(), smc_pool_register() and smc_pool_announce()
+ *	   return.
+ */
+int smc_pool_grow(struct smc_link_group *lgr, struct smc_buf_pool *pool, u32 size, bool is_up,
+		  struct smc_buf_elem *elem)
+{
+	struct smc_buf *buf = smc_buf_alloc(pool, size, READ_ONCE(lgr->max_pages));
+	int rc;
+
+	if (IS_ERR(buf))
+		return PTR_ERR(buf);
+	rc = smc_pool_add(lgr, pool, buf, elem);
+	if (rc)
+		return rc;
+	rc = is_up ? lgr_publish_buf(lgr, buf) : 0;
+	if (rc) {
+		smc_pool_drop(lgr, pool, buf, elem);
+		return rc;
+	}
+	/* other handshakes do not find a forming group, so this is not too early there */
+	smc_buf_set_ready(pool, buf);
+	if (pool->kind == SMC_BUF_RMB)
+		smc_stat_inc(lgr->key.net, SMC_STAT_RMB_NEW);
+	return 0;
+}
+
 /*
  * DELETE RKEY exchanges of up to eight RMBs each; keys unknown to the peer do no harm.
  * Returns 0 once the peer has released them; -ECONNABORTED if the group or the carrying

@@ -23,18 +23,17 @@ static struct smc_buf_elem *smc_hs_ring(struct smc_hs *hs, const struct smc_buf_
 static int smc_hs_ring_request(struct smc_hs *hs, const struct smc_buf_pool *pool)
 {
 	const struct smc_settings *set = &smc_net(hs->net)->set;
-	const struct smc_account *account = &hs->smc->conn->account;
 	const struct sock *sk = hs->smc->sk;
 
 	if (pool->kind == SMC_BUF_RMB)
 		return sk->sk_userlocks & SOCK_RCVBUF_LOCK ? READ_ONCE(sk->sk_rcvbuf) / 2 :
-			smc_mem_fit(account, READ_ONCE(set->rmem));
+			smc_mem_fit(&hs->smc->conn->account, READ_ONCE(set->rmem));
 	return sk->sk_userlocks & SOCK_SNDBUF_LOCK ? READ_ONCE(sk->sk_sndbuf) / 2 :
-		smc_mem_fit(account, READ_ONCE(set->wmem));
+		SMC_BUF_MIN_SIZE;
 }
 
 /* Element size for the application's request in this group, RMB-09. */
-static u32 smc_hs_ring_size(struct smc_hs *hs, const struct smc_buf_pool *pool)
+static u32 smc_hs_ring_size(struct smc_hs *hs, int request)
 {
 	u64 most = (u64)rounddown_pow_of_two(READ_ONCE(hs->lgr->max_pages)) << PAGE_SHIFT;
 	u8 max_code = SMC_BSIZE_RFC_MAX;
@@ -42,48 +41,28 @@ static u32 smc_hs_ring_size(struct smc_hs *hs, const struct smc_buf_pool *pool)
 
 	if (!hs->is_first)
 		max_code = hs->lgr->params.max_size_code;
-	size = smc_nego_size_bytes(smc_nego_size_code(smc_hs_ring_request(hs, pool), max_code));
+	size = smc_nego_size_bytes(smc_nego_size_code(request, max_code));
 	/* an RNIC cannot register more in one piece */
 	return max_t(u64, min_t(u64, size, most), SMC_BUF_MIN_SIZE);
 }
 
-static int smc_hs_publish_buf(struct smc_hs *hs, struct smc_buf *buf)
+/* The size that the send ring may have when much is sent, smc_sndbuf.c. */
+static void smc_hs_limit_sndbuf(struct smc_hs *hs)
 {
-	int rc;
+	const struct smc_settings *set = &smc_net(hs->net)->set;
+	struct smc_conn *conn = hs->smc->conn;
 
-	/* first contact registers and announces it with the link */
-	if (hs->is_first)
-		return 0;
-	rc = smc_pool_register(hs->lgr, buf);
-	/* RMB-23, RKEY-05, SC-04, SC-08: before Accept or Confirm */
-	if (!rc && buf->kind == SMC_BUF_RMB)
-		rc = smc_pool_announce(hs->lgr, buf);
-	return rc;
+	if (!(hs->smc->sk->sk_userlocks & SOCK_SNDBUF_LOCK))
+		conn->sndbuf_most = smc_hs_ring_size(hs, smc_mem_fit(&conn->account,
+								     READ_ONCE(set->wmem)));
 }
 
 static int smc_hs_add_buf(struct smc_hs *hs)
 {
 	struct smc_buf_pool *pool = hs->grow_pool;
-	struct smc_link_group *lgr = hs->lgr;
-	struct smc_buf *buf;
-	int rc;
 
-	buf = smc_buf_alloc(pool, smc_hs_ring_size(hs, pool), READ_ONCE(lgr->max_pages));
-	if (IS_ERR(buf))
-		return PTR_ERR(buf);
-	rc = smc_pool_add(lgr, pool, buf, smc_hs_ring(hs, pool));
-	if (rc)
-		return rc;
-	rc = smc_hs_publish_buf(hs, buf);
-	if (rc) {
-		smc_pool_drop(lgr, pool, buf, smc_hs_ring(hs, pool));
-		return rc;
-	}
-	/* other handshakes do not find a forming group, so this is not too early there */
-	smc_buf_set_ready(pool, buf);
-	if (pool->kind == SMC_BUF_RMB)
-		smc_stat_inc(hs->net, SMC_STAT_RMB_NEW);
-	return 0;
+	return smc_pool_grow(hs->lgr, pool, smc_hs_ring_size(hs, smc_hs_ring_request(hs, pool)),
+			     !hs->is_first, smc_hs_ring(hs, pool));
 }
 
 /**
@@ -140,7 +119,8 @@ static int smc_hs_try_ring(struct smc_hs *hs, struct smc_buf_pool *pool)
 	hs->growth = SMC_HS_GROW_NONE;
 	if (rc != SMC_HS_GROW_NONE)
 		return rc == SMC_HS_GROW_DONE ? 0 : rc;
-	rc = smc_buf_get(pool, smc_hs_ring_size(hs, pool), smc_hs_ring(hs, pool));
+	rc = smc_buf_get(pool, smc_hs_ring_size(hs, smc_hs_ring_request(hs, pool)),
+			 smc_hs_ring(hs, pool));
 	if (!rc && pool->kind == SMC_BUF_RMB)
 		smc_stat_inc(hs->net, SMC_STAT_RMBE_REUSE);
 	return rc == -EAGAIN ? smc_hs_grow(hs, pool) : rc;
@@ -169,6 +149,7 @@ static enum smc_hs_outcome smc_hs_get_ring(struct smc_hs *hs, struct smc_buf_poo
  */
 enum smc_hs_outcome smc_hs_get_sndbuf(struct smc_hs *hs)
 {
+	smc_hs_limit_sndbuf(hs);
 	return smc_hs_get_ring(hs, &hs->lgr->sends);
 }
 

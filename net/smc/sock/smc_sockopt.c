@@ -301,16 +301,15 @@ static u8 opt_tcp_state(const struct smc_sock *smc)
 /* Replace the counters and times of CLC by those of the connection on SMC. */
 static void opt_fill_conn(struct smc_conn *conn, struct tcp_info *info)
 {
-	u32 unsent, writable;
+	u32 unsent, unacked;
 
 	smc_tx_poll(conn, NULL, NULL);
 	unsent = smc_conn_unsent(conn);
-	writable = smc_conn_writable(conn);
+	unacked = smc_conn_unacked(conn);
 	spin_lock_bh(&conn->lock);
 	if (conn->snd_geom.size) {
 		info->tcpi_bytes_sent = conn->tx_total - unsent;
-		info->tcpi_bytes_acked = conn->tx_total -
-					 (smc_geom_space(conn->snd_geom) - writable);
+		info->tcpi_bytes_acked = conn->tx_total - unacked;
 		info->tcpi_notsent_bytes = unsent;
 		info->tcpi_unacked = conn->tx_inflight;
 	}
