@@ -15,6 +15,8 @@
  *   small rounds HOST PORT N [SIZE]
  *                                one connection, N messages and answers
  *   small idle HOST PORT N       N connections, one message on each, then none
+ *   small beside HOST PORT N CONNS
+ *                                as turns, beside CONNS connections that are idle
  *   small sink PORT              read what a stream announces, then answer
  *   small stream HOST PORT N SIZE [delay]
  *                                one connection, N writes of SIZE bytes, an answer;
@@ -49,6 +51,7 @@
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #define SIZE		64	/* bytes of a message, unless SIZE is given */
@@ -59,6 +62,8 @@
 #define MAX_BLOCKS	10000
 #define MAX_ROUNDS	1000000
 #define MAX_CONNS	1000
+#define MAX_IDLE	20000
+#define MAX_FILES	65536
 #define BATCH		64	/* events of a poll */
 
 #ifndef AF_SMC
@@ -448,6 +453,16 @@ static void idle(const struct load *load, long n)
 		exchange(open_connection(&load->addr));
 }
 
+/* The size is the number of idle connections. */
+static void beside(const struct load *load, long n)
+{
+	static size_t nr;
+
+	for (; nr < load->size; nr++)
+		exchange(open_connection(&load->addr));
+	turns(load, n);
+}
+
 static void rounds(const struct load *load, long n)
 {
 	while (n--) {
@@ -508,6 +523,7 @@ static const struct way {
 	{ "turns", turns, 0, 0 },
 	{ "polls", polls, 0, 0 },
 	{ "idle", idle, 0, 0 },
+	{ "beside", beside, 0, MAX_IDLE },
 	{ "rounds", rounds, 1, BIG },
 	{ "stream", stream, 1, BIG },
 	{ "crowd", crowd, 0, MAX_CONNS },
@@ -555,15 +571,18 @@ static int refuse(void)
 	      "       small turns|polls|idle HOST PORT N\n"
 	      "       small rounds HOST PORT N [SIZE]\n"
 	      "       small stream HOST PORT N SIZE [delay]\n"
-	      "       small crowd|waves HOST PORT N CONNS\n", stderr);
+	      "       small beside|crowd|waves HOST PORT N CONNS\n", stderr);
 	return 2;
 }
 
 int main(int argc, char **argv)
 {
+	struct rlimit files = { MAX_FILES, MAX_FILES };
 	const struct way *way;
 	struct sockaddr_in addr;
 
+	/* as root; otherwise what the user may have is enough for most */
+	setrlimit(RLIMIT_NOFILE, &files);
 	if (argc == 4 && !strcmp(argv[1], "server"))
 		message_size = strtoul(argv[3], NULL, 10);
 	if ((argc == 3 || argc == 4) && !strcmp(argv[1], "server") && message_size <= BIG)

@@ -18,6 +18,7 @@ SOCKETS = ("tcp", "ours", "stock")
 # small.c, with the notice of a message in a SEND or in immediate data
 VERBS = {"verbs": "send", "verbs-imm": "imm"}
 RDMA = ("rsockets", *VERBS)
+PAGES = 150000          # of rings, which is most of a machine
 CONNECTIONS = 200       # idle ones, twice; 1024 is the limit of open files
 REDIS = ("redis-server --port {port} --bind 0.0.0.0 --protected-mode no "
          "--save '' --appendonly no")
@@ -157,6 +158,23 @@ class Count(Test):
         return statistics.median(values) if values else None
 
 
+class Beside(Count):
+    """Connections beside IDLE ones, with rings that fit a small machine.
+
+    Of 10,000 the rings of the other module do not.
+    """
+
+    def __init__(self, port, idle):
+        super().__init__(f"connections beside {idle} idle", port, "hold {port}",
+                         f"beside {{ip}} {{port}} {{n}} {idle}", 200,
+                         sysctl={"net.smc.mem": f"{PAGES} {PAGES} {PAGES}",
+                                 "net.smc.rmem": "16384"})
+        self.idle = idle
+
+    def runs_on(self, side):
+        return side in ("tcp", "ours") or side == "stock" and self.idle <= 1000
+
+
 def iperf_mbit(out):
     data = json.loads(out)
     if "error" in data:
@@ -200,9 +218,11 @@ SIZES = {1: (400, 10000), 64: (1000, 10000), 1 << 10: (400, 4000), 16 << 10: (20
 # how many requests to count of so many clients
 CLIENTS = {1: 400, 4: 1000, 16: 2000, 64: 2000, 256: 2000, 1000: 2000}
 AT_ONCE = (1, 4, 16, 64)
+IDLE = (1, 1000, 10000)
 # The operations of Documentation/performance.md, each with all its events
 DETAILED = ("ping-pong 64 B", "stream 64 KiB", "stream 64 B, coalesced", "stream 64 B",
-            "stream 1 KiB", "connections", "requests, 64 clients", "requests, 1000 clients")
+            "stream 1 KiB", "connections", "connections beside 10000 idle",
+            "requests, 64 clients", "requests, 1000 clients")
 # How instructions grow: file, title, what grows, its values and their tests
 SCALES = (
     ("ping-pong", "Ping-pong", "bytes of a message",
@@ -213,6 +233,8 @@ SCALES = (
      {n: f"requests, {many(n, 'client')}" for n in CLIENTS}),
     ("connections", "Connect, request, answer, close", "connections at a time",
      {n: f"connections, {n} at a time" for n in AT_ONCE}),
+    ("beside", "Connect, request, answer, close", "idle connections",
+     {n: f"connections beside {n} idle" for n in IDLE}),
 )
 
 
@@ -244,6 +266,7 @@ def verbs():
 
 def counts():
     out = [Count(name, 7004, *how) for name, *how in operations()]
+    out += [Beside(7004, n) for n in IDLE]
     out += [Count(name, 7004, "server {port}", TURN, 300, **how)
             for name, how in FALLBACKS.items()]
     out.append(Count("fallback of polling clients", 7004, "server {port}", "polls {ip} {port} {n}",
