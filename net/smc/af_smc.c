@@ -186,7 +186,7 @@ static enum smc_decline smc_check_offer(struct smc_sock *smc, const struct socka
 		ipv6_addr_set_v4mapped(((struct sockaddr_in *)addr)->sin_addr.s_addr, &peer);
 	else
 		return SMC_DECLINE_NONE;
-	if (!smc_pnet_may_reach(net, &peer))
+	if (!smc_path_may_reach(net, &peer))
 		return SMC_DECLINE_NOSMCRDEV;
 	reason = smc_peer_recall(net, &peer, true);
 	if (reason != SMC_DECLINE_NONE)
@@ -943,7 +943,7 @@ static int __net_init smc_init_net(struct net *net)
 	rc = smc_peer_init_net(net);
 	if (rc)
 		goto out_stats;
-	smc_pnet_init_net(net);
+	smc_path_init_net(net);
 	rc = smc_sysctl_init_net(net);
 	if (rc)
 		goto out_peer;

@@ -2,7 +2,7 @@
 /*
  * Which RNIC and which route lead to a peer.
  *
- * Ports (smc_pnet_): map a TCP connection to the RDMA port of its route, and find the subnets that
+ * Ports (smc_path_): map a TCP connection to the RDMA port of its route, and find the subnets that
  * show whether both ends share a LAN. With net.smc.same_host, a connection without such a port may
  * have its peer on this host (smc_same_host.c). Any port serves it, since an RNIC reaches itself.
  *
@@ -34,16 +34,16 @@
 #include "rdma/smc_path.h"
 #include "rdma/smc_peer.h"
 
-#define SMC_PNET_MAX_LANS	8	/* limit of interfaces tried beyond the route's */
+#define SMC_PATH_MAX_LANS	8	/* limit of interfaces tried beyond the route's */
 #define SMC_ROUTE_HOP_LIMIT	64	/* through gateways */
 
 /**
- * smc_pnet_init_net() - draw the unique part of a namespace's peer ID
+ * smc_path_init_net() - draw the unique part of a namespace's peer ID
  * @net: the namespace
  *
  * Context: Process context.
  */
-void smc_pnet_init_net(struct net *net)
+void smc_path_init_net(struct net *net)
 {
 	struct smc_pernet *sn = smc_net(net);
 
@@ -52,7 +52,7 @@ void smc_pnet_init_net(struct net *net)
 }
 
 /* Return: true if the segments of this connection are IPv4, PROP-09. */
-static bool smc_pnet_is_ipv4(const struct sock *tsk)
+static bool smc_path_is_ipv4(const struct sock *tsk)
 {
 	struct in6_addr peer;
 
@@ -60,10 +60,10 @@ static bool smc_pnet_is_ipv4(const struct sock *tsk)
 	return ipv6_addr_v4mapped(&peer);
 }
 
-static void smc_pnet_own_addr(const struct sock *tsk, struct in6_addr *own)
+static void smc_path_own_addr(const struct sock *tsk, struct in6_addr *own)
 {
 #if IS_ENABLED(CONFIG_IPV6)
-	if (!smc_pnet_is_ipv4(tsk)) {
+	if (!smc_path_is_ipv4(tsk)) {
 		*own = tsk->sk_v6_rcv_saddr;
 		return;
 	}
@@ -72,7 +72,7 @@ static void smc_pnet_own_addr(const struct sock *tsk, struct in6_addr *own)
 }
 
 /* Return: the device this connection sends through, with a reference, or NULL. */
-static struct net_device *smc_pnet_route_dev(struct sock *tsk)
+static struct net_device *smc_path_route_dev(struct sock *tsk)
 {
 	struct dst_entry *dst = sk_dst_get(tsk);
 	struct net_device *ndev;
@@ -88,7 +88,7 @@ static struct net_device *smc_pnet_route_dev(struct sock *tsk)
 	return ndev;
 }
 
-static bool smc_pnet_ipv4_subnet(struct sock *tsk, struct net_device *ndev,
+static bool smc_path_ipv4_subnet(struct sock *tsk, struct net_device *ndev,
 				 struct smc_nego_subnets *subnets)
 {
 	const struct in_ifaddr *ifa;
@@ -112,14 +112,14 @@ static bool smc_pnet_ipv4_subnet(struct sock *tsk, struct net_device *ndev,
 	return found;
 }
 
-static bool smc_pnet_ipv6_prefixes(const struct sock *tsk, struct net_device *ndev,
+static bool smc_path_ipv6_prefixes(const struct sock *tsk, struct net_device *ndev,
 				   struct smc_nego_subnets *subnets)
 {
 	const struct inet6_ifaddr *ifa;
 	struct inet6_dev *idev;
 	struct in6_addr own;
 
-	smc_pnet_own_addr(tsk, &own);
+	smc_path_own_addr(tsk, &own);
 	memcpy(subnets->own, &own, sizeof(subnets->own));
 	guard(rcu)();
 	idev = __in6_dev_get(ndev);
@@ -131,7 +131,7 @@ static bool smc_pnet_ipv6_prefixes(const struct sock *tsk, struct net_device *nd
 }
 
 /**
- * smc_pnet_find() - find the RDMA port and subnets for a connection
+ * smc_path_find() - find the RDMA port and subnets for a connection
  * @tsk: the connected inner TCP socket
  * @end: filled on success; ends with smc_ib_end_put()
  * @subnets: filled for the Proposal of a client, or NULL
@@ -143,11 +143,11 @@ static bool smc_pnet_ipv6_prefixes(const struct sock *tsk, struct net_device *nd
  * Return: SMC_DECLINE_NONE, SMC_DECLINE_NOSMCRDEV (no device, or not up), SMC_DECLINE_CNFERR (no
  *	usable subnet on the interface).
  */
-enum smc_decline smc_pnet_find(struct sock *tsk, struct smc_ib_end *end,
+enum smc_decline smc_path_find(struct sock *tsk, struct smc_ib_end *end,
 			       struct smc_nego_subnets *subnets)
 {
 	enum smc_decline reason = SMC_DECLINE_NOSMCRDEV;
-	struct net_device *ndev = smc_pnet_route_dev(tsk);
+	struct net_device *ndev = smc_path_route_dev(tsk);
 	bool found = true;
 
 	if (!ndev)
@@ -160,11 +160,11 @@ enum smc_decline smc_pnet_find(struct sock *tsk, struct smc_ib_end *end,
 	reason = SMC_DECLINE_NONE;
 	if (subnets) {
 		memset(subnets, 0, sizeof(*subnets));
-		subnets->is_ipv6 = !smc_pnet_is_ipv4(tsk);
+		subnets->is_ipv6 = !smc_path_is_ipv4(tsk);
 		if (subnets->is_ipv6)
-			found = smc_pnet_ipv6_prefixes(tsk, ndev, subnets);
+			found = smc_path_ipv6_prefixes(tsk, ndev, subnets);
 		else
-			found = smc_pnet_ipv4_subnet(tsk, ndev, subnets);
+			found = smc_path_ipv4_subnet(tsk, ndev, subnets);
 	}
 	if (!found) {
 		smc_ib_end_put(end);
@@ -176,12 +176,12 @@ out:
 }
 
 /**
- * smc_pnet_find_routed() - find the RDMA port for a path that may cross subnets
+ * smc_path_find_routed() - find the RDMA port for a path that may cross subnets
  * @tsk: the connected inner TCP socket
  * @peer_gid: at a server, the client's GID; NULL at a client
  * @end: filled on success; ends with smc_ib_end_put()
  *
- * As smc_pnet_find(), with a RoCE v2 GID: the connection's own address if that is a GID. A client's
+ * As smc_path_find(), with a RoCE v2 GID: the connection's own address if that is a GID. A client's
  * GID has the family of that address, since RoCE may take the path of TCP, and deployed servers
  * require an IPv4 GID on an IPv4 connection (protocol.md). A server's has the family of the
  * client's. Not for loopback.
@@ -189,16 +189,16 @@ out:
  * Context: Process context, may sleep.
  * Return: false if there is none.
  */
-bool smc_pnet_find_routed(struct sock *tsk, const u8 *peer_gid, struct smc_ib_end *end)
+bool smc_path_find_routed(struct sock *tsk, const u8 *peer_gid, struct smc_ib_end *end)
 {
-	struct net_device *ndev = smc_pnet_route_dev(tsk);
+	struct net_device *ndev = smc_path_route_dev(tsk);
 	enum smc_gid_kind kind;
 	struct in6_addr own;
 	bool found = false;
 
 	if (!ndev)
 		return false;
-	smc_pnet_own_addr(tsk, &own);
+	smc_path_own_addr(tsk, &own);
 	kind = smc_gid_classify(peer_gid ?: own.s6_addr);
 	if (!(ndev->flags & IFF_LOOPBACK))
 		found = !smc_ib_find_routed(sock_net(tsk), ndev, own.s6_addr, kind, end);
@@ -207,19 +207,19 @@ bool smc_pnet_find_routed(struct sock *tsk, const u8 *peer_gid, struct smc_ib_en
 }
 
 /**
- * smc_pnet_may_be_local() - check whether SMC may serve connections inside this host
+ * smc_path_may_be_local() - check whether SMC may serve connections inside this host
  * @net: the namespace
  *
  * Context: Any context.
  * Return: true if the namespace allows it; the other end must as well.
  */
-bool smc_pnet_may_be_local(const struct net *net)
+bool smc_path_may_be_local(const struct net *net)
 {
 	return READ_ONCE(smc_net(net)->set.same_host);
 }
 
 /* connect() to the unspecified address goes to this host. */
-static bool smc_pnet_is_loopback(const struct in6_addr *addr)
+static bool smc_path_is_loopback(const struct in6_addr *addr)
 {
 	if (ipv6_addr_v4mapped(addr))
 		return ipv4_is_loopback(addr->s6_addr32[3]) || !addr->s6_addr32[3];
@@ -227,7 +227,7 @@ static bool smc_pnet_is_loopback(const struct in6_addr *addr)
 }
 
 /**
- * smc_pnet_may_reach() - check whether the route to an address may have an RNIC
+ * smc_path_may_reach() - check whether the route to an address may have an RNIC
  * @net: the namespace
  * @peer: the address, IPv4 mapped
  *
@@ -236,13 +236,13 @@ static bool smc_pnet_is_loopback(const struct in6_addr *addr)
  * Context: Any context.
  * Return: false if there is certainly none.
  */
-bool smc_pnet_may_reach(const struct net *net, const struct in6_addr *peer)
+bool smc_path_may_reach(const struct net *net, const struct in6_addr *peer)
 {
-	return smc_pnet_may_be_local(net) || !smc_pnet_is_loopback(peer);
+	return smc_path_may_be_local(net) || !smc_path_is_loopback(peer);
 }
 
 /**
- * smc_pnet_name_host() - propose our address in place of a subnet
+ * smc_path_name_host() - propose our address in place of a subnet
  * @tsk: the client's connected inner TCP socket
  * @subnets: filled for the Proposal
  *
@@ -250,35 +250,35 @@ bool smc_pnet_may_reach(const struct net *net, const struct in6_addr *peer)
  *
  * Context: Any context.
  */
-void smc_pnet_name_host(const struct sock *tsk, struct smc_nego_subnets *subnets)
+void smc_path_name_host(const struct sock *tsk, struct smc_nego_subnets *subnets)
 {
 	struct in6_addr own;
 
 	memset(subnets, 0, sizeof(*subnets));
-	subnets->is_ipv6 = !smc_pnet_is_ipv4(tsk);
-	smc_pnet_own_addr(tsk, &own);
+	subnets->is_ipv6 = !smc_path_is_ipv4(tsk);
+	smc_path_own_addr(tsk, &own);
 	smc_nego_add_host(subnets, own.s6_addr);
 }
 
 /**
- * smc_pnet_find_local() - find an RDMA port for a connection inside this host
+ * smc_path_find_local() - find an RDMA port for a connection inside this host
  * @tsk: the client's connected inner TCP socket
  * @end: filled on success; ends with smc_ib_end_put()
- * @subnets: filled as by smc_pnet_name_host()
+ * @subnets: filled as by smc_path_name_host()
  *
  * Context: Process context, may sleep.
  * Return: SMC_DECLINE_NONE; SMC_DECLINE_NOSMCRDEV if there is no port.
  */
-enum smc_decline smc_pnet_find_local(struct sock *tsk, struct smc_ib_end *end,
+enum smc_decline smc_path_find_local(struct sock *tsk, struct smc_ib_end *end,
 				     struct smc_nego_subnets *subnets)
 {
 	if (smc_ib_find_any(sock_net(tsk), end))
 		return SMC_DECLINE_NOSMCRDEV;
-	smc_pnet_name_host(tsk, subnets);
+	smc_path_name_host(tsk, subnets);
 	return SMC_DECLINE_NONE;
 }
 
-static bool smc_pnet_match_ipv4(struct net_device *ndev, const struct smc_clc_proposal *prop)
+static bool smc_path_match_ipv4(struct net_device *ndev, const struct smc_clc_proposal *prop)
 {
 	const struct in_ifaddr *ifa;
 	struct in_device *in_dev;
@@ -293,7 +293,7 @@ static bool smc_pnet_match_ipv4(struct net_device *ndev, const struct smc_clc_pr
 	return false;
 }
 
-static bool smc_pnet_match_ipv6(struct net_device *ndev, const struct smc_clc_proposal *prop)
+static bool smc_path_match_ipv6(struct net_device *ndev, const struct smc_clc_proposal *prop)
 {
 	const struct inet6_ifaddr *ifa;
 	struct inet6_dev *idev;
@@ -308,25 +308,25 @@ static bool smc_pnet_match_ipv6(struct net_device *ndev, const struct smc_clc_pr
 	return false;
 }
 
-static bool smc_pnet_match(struct net_device *ndev, const struct smc_clc_proposal *prop)
+static bool smc_path_match(struct net_device *ndev, const struct smc_clc_proposal *prop)
 {
-	return prop->nr_prefixes ? smc_pnet_match_ipv6(ndev, prop) :
-				   smc_pnet_match_ipv4(ndev, prop);
+	return prop->nr_prefixes ? smc_path_match_ipv6(ndev, prop) :
+				   smc_path_match_ipv4(ndev, prop);
 }
 
 /* Interfaces of the namespace on a LAN of the client, with references. */
-static unsigned int smc_pnet_lan_devices(struct net *net, const struct smc_clc_proposal *prop,
-					 struct net_device *found[SMC_PNET_MAX_LANS])
+static unsigned int smc_path_lan_devices(struct net *net, const struct smc_clc_proposal *prop,
+					 struct net_device *found[SMC_PATH_MAX_LANS])
 {
 	struct net_device *ndev;
 	unsigned int nr = 0;
 
 	guard(rcu)();
 	for_each_netdev_rcu(net, ndev) {
-		if (nr == SMC_PNET_MAX_LANS)
+		if (nr == SMC_PATH_MAX_LANS)
 			break;
 		if (!netif_running(ndev) || ndev->flags & IFF_LOOPBACK ||
-		    !smc_pnet_match(ndev, prop))
+		    !smc_path_match(ndev, prop))
 			continue;
 		dev_hold(ndev);
 		found[nr++] = ndev;
@@ -334,11 +334,11 @@ static unsigned int smc_pnet_lan_devices(struct net *net, const struct smc_clc_p
 	return nr;
 }
 
-static bool smc_pnet_find_on_lan(struct net *net, const struct smc_clc_proposal *prop,
+static bool smc_path_find_on_lan(struct net *net, const struct smc_clc_proposal *prop,
 				 struct smc_ib_end *end)
 {
-	struct net_device *ndev[SMC_PNET_MAX_LANS];
-	unsigned int i, nr = smc_pnet_lan_devices(net, prop, ndev);
+	struct net_device *ndev[SMC_PATH_MAX_LANS];
+	unsigned int i, nr = smc_path_lan_devices(net, prop, ndev);
 	bool found = false;
 
 	for (i = 0; i < nr; i++) {
@@ -349,30 +349,30 @@ static bool smc_pnet_find_on_lan(struct net *net, const struct smc_clc_proposal 
 }
 
 /**
- * smc_pnet_find_server() - find the RDMA port for the answer to a client
+ * smc_path_find_server() - find the RDMA port for the answer to a client
  * @tsk: the server's connected inner TCP socket
  * @prop: the client's Proposal
  * @end: filled on success; ends with smc_ib_end_put()
  * @is_near: filled on success: the port is on a LAN of the client's, FC-03, FC-04
  *
- * The port of the route, as smc_pnet_find(). If another interface is on the client's LAN, its port
+ * The port of the route, as smc_path_find(). If another interface is on the client's LAN, its port
  * is preferred (ACPT-03), unless the socket is bound to an interface.
  *
  * Context: Process context, may sleep.
- * Return: as smc_pnet_find().
+ * Return: as smc_path_find().
  */
-enum smc_decline smc_pnet_find_server(struct sock *tsk, const struct smc_clc_proposal *prop,
+enum smc_decline smc_path_find_server(struct sock *tsk, const struct smc_clc_proposal *prop,
 				      struct smc_ib_end *end, bool *is_near)
 {
-	enum smc_decline reason = smc_pnet_find(tsk, end, NULL);
-	struct net_device *ndev = smc_pnet_route_dev(tsk);
+	enum smc_decline reason = smc_path_find(tsk, end, NULL);
+	struct net_device *ndev = smc_path_route_dev(tsk);
 	struct smc_ib_end other;
 
-	*is_near = ndev && smc_pnet_match(ndev, prop);
+	*is_near = ndev && smc_path_match(ndev, prop);
 	/* smc_same_host.c handles connections inside the host */
 	if (*is_near || !ndev || ndev->flags & IFF_LOOPBACK || tsk->sk_bound_dev_if)
 		goto out;
-	if (!smc_pnet_find_on_lan(sock_net(tsk), prop, &other))
+	if (!smc_path_find_on_lan(sock_net(tsk), prop, &other))
 		goto out;
 	if (reason == SMC_DECLINE_NONE)
 		smc_ib_end_put(end);
@@ -385,14 +385,14 @@ out:
 }
 
 /**
- * smc_pnet_needs_ipsec() - check whether packets must be protected and RDMA would bypass that,
+ * smc_path_needs_ipsec() - check whether packets must be protected and RDMA would bypass that,
  * SEC-06
  * @tsk: the connected inner TCP socket
  *
  * Context: Process context.
  * Return: true if the socket has a policy, or its route leads through IPsec.
  */
-bool smc_pnet_needs_ipsec(struct sock *tsk)
+bool smc_path_needs_ipsec(struct sock *tsk)
 {
 #ifdef CONFIG_XFRM
 	struct dst_entry *dst = sk_dst_get(tsk);
@@ -409,7 +409,7 @@ bool smc_pnet_needs_ipsec(struct sock *tsk)
 }
 
 /**
- * smc_pnet_local_id() - this host's peer ID
+ * smc_path_local_id() - this host's peer ID
  * @net: the namespace; each is a stack of its own (AMB-55)
  * @end: a local RNIC port, or NULL for any
  * @peer_id: filled; constant while the module is loaded (PID-04)
@@ -418,7 +418,7 @@ bool smc_pnet_needs_ipsec(struct sock *tsk)
  *
  * Context: Process context.
  */
-void smc_pnet_local_id(struct net *net, const struct smc_ib_end *end, u8 peer_id[8])
+void smc_path_local_id(struct net *net, const struct smc_ib_end *end, u8 peer_id[8])
 {
 	struct smc_pernet *sn = smc_net(net);
 	u8 mac[ETH_ALEN] = {};

@@ -44,20 +44,20 @@ struct smc_route_rules {
 	const struct sock *bound;
 };
 
-void smc_pnet_init_net(struct net *net);
+void smc_path_init_net(struct net *net);
 
-enum smc_decline smc_pnet_find(struct sock *tsk, struct smc_ib_end *end,
+enum smc_decline smc_path_find(struct sock *tsk, struct smc_ib_end *end,
 			       struct smc_nego_subnets *subnets);
-bool smc_pnet_find_routed(struct sock *tsk, const u8 *peer_gid, struct smc_ib_end *end);
-bool smc_pnet_may_be_local(const struct net *net);
-bool smc_pnet_may_reach(const struct net *net, const struct in6_addr *peer);
-void smc_pnet_name_host(const struct sock *tsk, struct smc_nego_subnets *subnets);
-enum smc_decline smc_pnet_find_local(struct sock *tsk, struct smc_ib_end *end,
+bool smc_path_find_routed(struct sock *tsk, const u8 *peer_gid, struct smc_ib_end *end);
+bool smc_path_may_be_local(const struct net *net);
+bool smc_path_may_reach(const struct net *net, const struct in6_addr *peer);
+void smc_path_name_host(const struct sock *tsk, struct smc_nego_subnets *subnets);
+enum smc_decline smc_path_find_local(struct sock *tsk, struct smc_ib_end *end,
 				     struct smc_nego_subnets *subnets);
-enum smc_decline smc_pnet_find_server(struct sock *tsk, const struct smc_clc_proposal *prop,
+enum smc_decline smc_path_find_server(struct sock *tsk, const struct smc_clc_proposal *prop,
 				      struct smc_ib_end *end, bool *is_near);
-bool smc_pnet_needs_ipsec(struct sock *tsk);
-void smc_pnet_local_id(struct net *net, const struct smc_ib_end *end, u8 peer_id[8]);
+bool smc_path_needs_ipsec(struct sock *tsk);
+void smc_path_local_id(struct net *net, const struct smc_ib_end *end, u8 peer_id[8]);
 
 void smc_route_get_rules(struct sock *tsk, struct smc_route_rules *rules);
 int smc_route_find(struct net *net, const struct smc_route_rules *rules,

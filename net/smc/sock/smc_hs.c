@@ -207,7 +207,7 @@ static int hs_send_decline(struct smc_hs *hs)
 
 	if (rule == HS_NO || (rule == HS_FIRST && !hs->is_first))
 		return -ECONNRESET;
-	smc_pnet_local_id(hs->net, hs->end.dev ? &hs->end : NULL, hs->peer_id);
+	smc_path_local_id(hs->net, hs->end.dev ? &hs->end : NULL, hs->peer_id);
 	smc_nego_build_decline(&msg, hs->peer_id, hs->reason, hs->out_of_sync, hs->rx.version);
 	rc = smc_clc_send(hs->smc->sk, &msg, rule == HS_QUIET);
 	if (!rc)
@@ -789,7 +789,7 @@ static enum smc_hs_outcome hs_client_propose(struct smc_hs *hs)
 		return smc_hs_decline(hs, reason);
 	hs->proposal = msg.proposal;
 	/* before the server can ask for it */
-	if (smc_pnet_may_be_local(hs->net))
+	if (smc_path_may_be_local(hs->net))
 		hs->pair = smc_same_host_offer(&hs->name, hs->net, &hs->end, hs->peer_id);
 	if (hs->is_local_only && !hs->pair)
 		return smc_hs_decline(hs, SMC_DECLINE_MEM);

@@ -58,7 +58,7 @@ void smc_hs_put_port(struct smc_hs *hs)
 static void smc_hs_find_routed(struct smc_hs *hs, const u8 *peer_gid)
 {
 	if (!smc_eid_any(READ_ONCE(smc_net(hs->net)->set.default_eid)) ||
-	    !smc_pnet_find_routed(hs->smc->sk, peer_gid, &hs->routed))
+	    !smc_path_find_routed(hs->smc->sk, peer_gid, &hs->routed))
 		hs->routed.dev = NULL;
 }
 
@@ -67,14 +67,14 @@ static enum smc_decline smc_hs_server_port(struct smc_hs *hs)
 {
 	enum smc_decline reason;
 
-	if (smc_pnet_may_be_local(hs->net))
+	if (smc_path_may_be_local(hs->net))
 		hs->pair = smc_same_host_take(&hs->name, hs->net, &hs->proposal, &hs->end);
 	if (hs->pair) {
 		/* this host is as near as a LAN */
 		hs->is_near = true;
 		return SMC_DECLINE_NONE;
 	}
-	reason = smc_pnet_find_server(hs->smc->sk, &hs->proposal, &hs->end, &hs->is_near);
+	reason = smc_path_find_server(hs->smc->sk, &hs->proposal, &hs->end, &hs->is_near);
 	if (reason == SMC_DECLINE_NONE && hs->proposal.offers_v2)
 		smc_hs_find_routed(hs, hs->proposal.v2.gid);
 	return reason;
@@ -87,15 +87,15 @@ static enum smc_decline smc_hs_client_port(struct smc_hs *hs, struct smc_nego_su
 	enum smc_decline reason;
 
 	smc_hs_find_routed(hs, NULL);
-	reason = smc_pnet_find(tsk, &hs->end, subnets);
+	reason = smc_path_find(tsk, &hs->end, subnets);
 	if (reason == SMC_DECLINE_CNFERR && hs->routed.dev) {
 		smc_ib_end_copy(&hs->end, &hs->routed);
-		if (smc_pnet_may_be_local(hs->net))
-			smc_pnet_name_host(tsk, subnets);
+		if (smc_path_may_be_local(hs->net))
+			smc_path_name_host(tsk, subnets);
 		return SMC_DECLINE_NONE;
 	}
-	if (reason == SMC_DECLINE_NONE || !smc_pnet_may_be_local(hs->net) ||
-	    smc_pnet_find_local(tsk, &hs->end, subnets) != SMC_DECLINE_NONE)
+	if (reason == SMC_DECLINE_NONE || !smc_path_may_be_local(hs->net) ||
+	    smc_path_find_local(tsk, &hs->end, subnets) != SMC_DECLINE_NONE)
 		return reason;
 	smc_ib_end_put(&hs->routed);
 	hs->is_local_only = true;
@@ -117,7 +117,7 @@ enum smc_hs_outcome smc_hs_find_port(struct smc_hs *hs, struct smc_nego_subnets 
 	enum smc_decline reason;
 	struct in6_addr peer;
 
-	if (smc_pnet_needs_ipsec(tsk))
+	if (smc_path_needs_ipsec(tsk))
 		return smc_hs_decline(hs, SMC_DECLINE_IPSEC);
 	smc_peer_addr(tsk, &peer);
 	reason = smc_peer_recall(hs->net, &peer, subnets);
@@ -125,7 +125,7 @@ enum smc_hs_outcome smc_hs_find_port(struct smc_hs *hs, struct smc_nego_subnets 
 		reason = subnets ? smc_hs_client_port(hs, subnets) : smc_hs_server_port(hs);
 	if (reason != SMC_DECLINE_NONE)
 		return smc_hs_decline(hs, reason);
-	smc_pnet_local_id(hs->net, &hs->end, hs->peer_id);
+	smc_path_local_id(hs->net, &hs->end, hs->peer_id);
 	return SMC_HS_GO_ON;
 }
 

@@ -260,8 +260,8 @@ static void table_peer_addr(const struct sock *sk, struct in6_addr *peer)
 #define smc_peer_addr			table_peer_addr
 #define smc_peer_agreed			table_agreed
 #define smc_peer_declined(...)		((void)0)
-#define smc_pnet_local_id(...)		((void)0)
-#define smc_pnet_may_be_local(...)	false
+#define smc_path_local_id(...)		((void)0)
+#define smc_path_may_be_local(...)	false
 #define smc_rtoken_find(...)		(-1)
 #define smc_sock_drop_conn		table_drop_conn
 #define smc_sock_make_conn(...)		0
