@@ -21,6 +21,7 @@
 #include "rdma/smc_net.h"
 #include "rdma/smc_path.h"
 #include "rdma/smc_peer.h"
+#include "rdma/smc_pnet.h"
 #include "group/smc_cdc.h"
 #include "group/smc_core.h"
 #include "group/smc_link.h"
@@ -961,6 +962,7 @@ static void __net_exit smc_exit_net(struct net *net)
 	smc_llc_end_all(net);
 	smc_lgr_end_all(net);
 	smc_sysctl_exit_net(net);
+	smc_pnet_flush(net);
 	smc_peer_exit_net(net);
 	smc_fallback_exit_net(net);
 	smc_stats_exit_net(net);
