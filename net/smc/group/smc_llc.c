@@ -141,7 +141,7 @@ static void llc_ports_follow(struct smc_link *link, const u8 peer_gid[SMC_GID_LE
 {
 	struct smc_llc *llc = &link->lgr->llc;
 
-	smc_ib_lan_of(&link->wr.end, peer_gid, &llc->lan);
+	smc_ib_lan_of(link->lgr->key.net, &link->wr.end, peer_gid, &llc->lan);
 	/* pairs with smp_load_acquire() in llc_ports_update() */
 	smp_store_release(&llc->wants_links, true);
 	/* after the release: later changes are seen by llc_ports_update() */
@@ -252,7 +252,8 @@ static int llc_map_regions(struct smc_link *link)
 
 /*
  * A route leads to the peer's port, or (version 1) a shared subnet. The subnet also
- * decides if the port's interface is in another namespace, whose routes must not be used.
+ * decides if the port's interface is in another namespace, whose routes must not be used
+ * unless a PNETID admits the port.
  * The wait for a neighbour is short: once resolved, the next attempt succeeds.
  */
 static int llc_find_path(struct smc_link_group *lgr, const struct smc_ib_end *end, const u8 *gid,
@@ -266,7 +267,7 @@ static int llc_find_path(struct smc_link_group *lgr, const struct smc_ib_end *en
 	memset(route, 0, sizeof(*route));
 	route->is_direct = true;
 	like.oif = smc_ib_end_ifindex(end, lgr->key.net);
-	if (!lgr->params.is_routed || !like.oif)
+	if (!lgr->params.is_routed || (!like.oif && !end->is_beside))
 		return smc_ib_end_reaches(end, gid) ? 0 : -ENETUNREACH;
 	do {
 		rc = smc_route_find(lgr->key.net, &like, end, gid, route);

@@ -6,7 +6,8 @@
  *   The RDMA core reports each device. RoCE devices that can register memory by work
  *   request enter a list. A handshake calls smc_ib_find() for the port and GID that
  *   serve the network device of its route, or smc_ib_find_any() if the route does not
- *   leave the host. A link then brings up its queue pair with the smc_ib_qp functions.
+ *   leave the host. A port serves the devices above its own, and those with the same
+ *   PNETID. A link then brings up its queue pair with the smc_ib_qp functions.
  *
  * Ownership:
  *   A struct smc_ib_dev exists from add to remove. The list and each struct smc_ib_end
@@ -40,6 +41,7 @@
 #include "smc_compat.h"
 #include "rdma/smc_ib.h"
 #include "rdma/smc_netdev.h"
+#include "rdma/smc_pnet.h"
 
 #define SMC_IB_NO_VLAN		0xffff	/* from rdma_read_gid_l2_fields() */
 #define SMC_IB_MAX_GIDS		256	/* smc_ib_end.sgid_index */
@@ -141,6 +143,19 @@ void smc_ib_listen(struct work_struct *work)
 bool smc_ib_has_device(void)
 {
 	return !list_empty(&smc_ib_devices);
+}
+
+/**
+ * smc_ib_recheck() - have all groups look for ports, and failed paths tried again
+ *
+ * After a change of the configuration that may have opened a path.
+ *
+ * Context: Any context.
+ */
+void smc_ib_recheck(void)
+{
+	atomic_inc(&smc_ib_nr_changes);
+	smc_ib_notify_listener();
 }
 
 /**
@@ -252,9 +267,11 @@ unsigned int smc_ib_next_vector(const struct smc_ib_end *end)
 /* Requirements for the GID of a local end. */
 struct smc_ib_criteria {
 	const struct net_device *ndev;	/* device of the route */
-	struct net_device *own;		/* the port's network device */
+	struct net_device *own;		/* the port's network device; NULL for any */
 	u16 vlan;
 	struct smc_gid_criteria gid;
+	struct smc_pnet_id pnet;	/* PNETID of the route, or empty */
+	u8 fits;			/* set of enum smc_pnet_fit */
 };
 
 static bool smc_ib_gid_is_v2(const struct ib_gid_attr *attr)
@@ -357,9 +374,27 @@ static int smc_ib_better_error(int old, int rc)
 	return rc == -ENODEV ? old : rc;
 }
 
+/*
+ * A port found by PNETID alone. The PNETID covers untagged frames. A tag needs an interface of the
+ * namespace above the port, in that VLAN: the owner of a namespace can make VLANs of its own.
+ */
+static int smc_ib_try_beside(struct net *net, struct smc_ib_dev *dev, u8 port,
+			     const struct smc_ib_criteria *crit, struct smc_ib_end *end)
+{
+	struct smc_ib_criteria own = *crit;
+	int rc = -ENODEV;
+
+	own.own = smc_compat_ib_netdev(dev->ibdev, port);
+	if (own.own && (!own.vlan || smc_netdev_is_below(net, own.own, own.vlan)))
+		rc = smc_ib_try_port(dev, port, &own, end);
+	dev_put(own.own);
+	return rc;
+}
+
 static int smc_ib_try_devices(struct net *net, const struct smc_ib_criteria *crit,
 			      struct smc_ib_end *end)
 {
+	enum smc_pnet_fit fit;
 	struct smc_ib_dev *dev;
 	int rc = -ENODEV;
 	int err;
@@ -370,10 +405,15 @@ static int smc_ib_try_devices(struct net *net, const struct smc_ib_criteria *cri
 		if (!smc_ib_may_use(dev, net))
 			continue;
 		for (port = 1; port <= dev->nr_ports; port++) {
-			err = smc_ib_try_port(dev, port, crit, end);
+			fit = smc_pnet_port_fit(net, &crit->pnet, dev->ibdev, port);
+			if (!(crit->fits & SMC_PNET_SET(fit)))
+				continue;
+			err = crit->own ? smc_ib_try_port(dev, port, crit, end) :
+					  smc_ib_try_beside(net, dev, port, crit, end);
 			if (!err) {
 				refcount_inc(&dev->refs);
 				end->dev = dev;
+				end->is_beside = !crit->own;
 				return 0;
 			}
 			rc = smc_ib_better_error(rc, err);
@@ -382,28 +422,84 @@ static int smc_ib_try_devices(struct net *net, const struct smc_ib_criteria *cri
 	return rc;
 }
 
-/* Finds the port that fits @crit best, of @ndev or a device below it. */
-static int smc_ib_find_below(struct net *net, struct net_device *ndev, struct smc_ib_criteria *crit,
-			     struct smc_ib_end *end)
+/* The nearest usable device of a stack that has a PNETID, which goes to @id; or NULL. */
+static const struct smc_netdev_level *smc_ib_pnet_level(const struct net *net,
+							const struct smc_netdev_stack *stack,
+							struct smc_pnet_id *id)
 {
-	struct smc_netdev_stack stack;
+	unsigned int i;
+
+	for (i = 0; i < stack->nr; i++) {
+		if (!stack->level[i].is_usable)
+			continue;
+		smc_pnet_of_netdev(net, stack->level[i].ndev, id);
+		if (smc_pnet_id_is_set(id))
+			return &stack->level[i];
+	}
+	return NULL;
+}
+
+static int smc_ib_try_stack(struct net *net, const struct smc_netdev_stack *stack,
+			    struct smc_ib_criteria *crit, struct smc_ib_end *end)
+{
 	int rc = -ENODEV;
 	unsigned int i;
 	int err;
 
+	for (i = 0; i < stack->nr; i++) {
+		if (!stack->level[i].is_usable)
+			continue;
+		crit->own = stack->level[i].ndev;
+		crit->vlan = stack->level[i].vlan;
+		err = smc_ib_try_devices(net, crit, end);
+		if (!err)
+			return 0;
+		rc = smc_ib_better_error(rc, err);
+	}
+	return rc;
+}
+
+/*
+ * The ports to try, in this order: those with an entry of their own, then others. Of each kind,
+ * those below the device of the route go before all others. Without a PNETID only one row applies.
+ */
+static const struct smc_ib_search {
+	u8 fits;	/* set of enum smc_pnet_fit */
+	bool is_below;	/* below the device of the route only */
+} smc_ib_searches[] = {
+	{ SMC_PNET_SET(SMC_PNET_NAMED), true },
+	{ SMC_PNET_SET(SMC_PNET_NAMED), false },
+	{ SMC_PNET_SET(SMC_PNET_INHERITED) | SMC_PNET_SET(SMC_PNET_OPEN), true },
+	{ SMC_PNET_SET(SMC_PNET_INHERITED), false },
+};
+
+/* Finds the port that fits @crit best: of @ndev, of a device below it, or of its PNETID. */
+static int smc_ib_find_for(struct net *net, struct net_device *ndev, struct smc_ib_criteria *crit,
+			   struct smc_ib_end *end)
+{
+	const struct smc_netdev_level *level;
+	struct smc_netdev_stack stack;
+	int rc = -ENODEV;
+	unsigned int i;
+	int err = 1;
+
 	crit->ndev = ndev;
 	memset(end, 0, sizeof(*end));
 	smc_netdev_get_stack(&stack, ndev);
+	level = smc_ib_pnet_level(net, &stack, &crit->pnet);
 	down_read(&smc_ib_devices_lock);
-	for (i = 0; i < stack.nr; i++) {
-		if (!stack.level[i].is_usable)
+	for (i = 0; err && i < ARRAY_SIZE(smc_ib_searches); i++) {
+		crit->fits = smc_ib_searches[i].fits;
+		if (!level && !(crit->fits & SMC_PNET_SET(SMC_PNET_OPEN)))
 			continue;
-		crit->own = stack.level[i].ndev;
-		crit->vlan = stack.level[i].vlan;
-		err = smc_ib_try_devices(net, crit, end);
+		if (smc_ib_searches[i].is_below) {
+			err = smc_ib_try_stack(net, &stack, crit, end);
+		} else {
+			crit->own = NULL;
+			crit->vlan = level->vlan;
+			err = smc_ib_try_devices(net, crit, end);
+		}
 		rc = err ? smc_ib_better_error(rc, err) : 0;
-		if (!err)
-			break;
 	}
 	up_read(&smc_ib_devices_lock);
 	smc_netdev_put_stack(&stack);
@@ -418,7 +514,9 @@ static int smc_ib_find_below(struct net *net, struct net_device *ndev, struct sm
  *	 undefined otherwise
  *
  * Searches for a port whose own network device is @ndev or one below it in the
- * device stack, the nearest first. The port must be active and its device
+ * device stack, the nearest first. If @ndev or one below it has a PNETID in @net, a port
+ * with the same one serves as well, wherever its network device is, and a port with
+ * another one does not. The port must be active and its device
  * accessible from @net. Its GID must be on @ndev or the port's device, in the VLAN
  * of @ndev's packets on the wire (SEC-01). RoCE v1 GIDs go before RoCE v2 ones, and
  * among the latter IPv4 before IPv6; smc_ib_end_follow() adapts the choice to the
@@ -431,7 +529,7 @@ int smc_ib_find(struct net *net, struct net_device *ndev, struct smc_ib_end *end
 {
 	struct smc_ib_criteria crit = { .gid.kinds = SMC_GID_ANY };
 
-	return smc_ib_find_below(net, ndev, &crit, end);
+	return smc_ib_find_for(net, ndev, &crit, end);
 }
 
 /**
@@ -457,7 +555,7 @@ int smc_ib_find_routed(struct net *net, struct net_device *ndev, const u8 own[16
 	};
 
 	memcpy(crit.gid.gid, own, sizeof(crit.gid.gid));
-	return smc_ib_find_below(net, ndev, &crit, end);
+	return smc_ib_find_for(net, ndev, &crit, end);
 }
 
 static int smc_ib_try_own(struct smc_ib_dev *dev, u8 port, struct smc_ib_end *end)
@@ -669,6 +767,26 @@ int smc_ib_end_ifindex(const struct smc_ib_end *end, const struct net *net)
 }
 
 /**
+ * smc_ib_end_net() - namespace of the network device of a local end's GID
+ * @end: holds its reference
+ *
+ * Context: Process context, may sleep.
+ * Return: the namespace with a reference, or NULL if the GID is gone or the namespace ends.
+ */
+struct net *smc_ib_end_net(const struct smc_ib_end *end)
+{
+	struct net_device *ndev = smc_ib_end_ndev(end);
+	struct net *net = NULL;
+
+	if (ndev) {
+		scoped_guard(rcu)
+			net = maybe_get_net(dev_net(ndev));
+	}
+	dev_put(ndev);
+	return net;
+}
+
+/**
  * smc_ib_end_is_up() - check whether a local end works
  * @end: holds its reference
  *
@@ -810,13 +928,15 @@ static unsigned int smc_ib_lan_kinds(const u8 gid[16])
 
 /**
  * smc_ib_lan_of() - requirements for further ports of a link group
+ * @net: the namespace of the group
  * @end: local end of its first link; holds its reference
  * @peer_gid: the peer's GID of that link
  * @lan: filled
  *
  * Context: Process context.
  */
-void smc_ib_lan_of(const struct smc_ib_end *end, const u8 peer_gid[16], struct smc_ib_lan *lan)
+void smc_ib_lan_of(const struct net *net, const struct smc_ib_end *end, const u8 peer_gid[16],
+		   struct smc_ib_lan *lan)
 {
 	struct net_device *ndev = smc_ib_end_ndev(end);
 
@@ -825,6 +945,7 @@ void smc_ib_lan_of(const struct smc_ib_end *end, const u8 peer_gid[16], struct s
 	lan->is_v2 = end->is_v2;
 	lan->kinds = smc_ib_lan_kinds(end->gid.raw);
 	memcpy(lan->peer_gid, peer_gid, sizeof(lan->peer_gid));
+	smc_pnet_of_port(net, end->dev->ibdev, end->port, &lan->pnet);
 	if (ndev)
 		smc_ib_find_subnet(ndev, 0, &lan->subnet, &lan->mask);
 	dev_put(ndev);
@@ -860,8 +981,23 @@ static struct net_device *smc_ib_vlan_ndev(struct net_device *own, u16 vlan)
 /*
  * RDMA lets a namespace use all devices of the host, or the ones assigned to it. Neither
  * proves that the namespace is in the network of a port. An interface of the namespace
- * above the port does; the port that CLC found has one, too.
+ * above the port does; so does the PNETID of the port that CLC found, for untagged frames.
  */
+static bool smc_ib_may_join(const struct smc_ib_lan *lan, struct net_device *ndev,
+			    enum smc_pnet_fit fit, bool is_below)
+{
+	switch (fit) {
+	case SMC_PNET_NAMED:
+	case SMC_PNET_INHERITED:
+		return is_below || !lan->vlan;
+	case SMC_PNET_OPEN:
+		return is_below && smc_ib_is_on_lan(lan, ndev);
+	case SMC_PNET_OTHER:
+		break;
+	}
+	return false;
+}
+
 static int smc_ib_try_lan(struct net *net, struct smc_ib_dev *dev, u8 port,
 			  const struct smc_ib_lan *lan, struct smc_ib_end *end)
 {
@@ -869,14 +1005,18 @@ static int smc_ib_try_lan(struct net *net, struct smc_ib_dev *dev, u8 port,
 		.vlan = lan->vlan, .gid.v2_only = lan->is_v2, .gid.kinds = lan->kinds,
 	};
 	struct net_device *ndev;
+	enum smc_pnet_fit fit;
 	int rc = -ENODEV;
+	bool is_below;
 
 	memset(end, 0, sizeof(*end));
 	crit.own = smc_compat_ib_netdev(dev->ibdev, port);
 	ndev = smc_ib_vlan_ndev(crit.own, lan->vlan);
 	crit.ndev = ndev;
-	if (ndev && smc_ib_is_on_lan(lan, ndev) &&
-	    smc_netdev_is_below(net, crit.own, lan->vlan))
+	fit = smc_pnet_port_fit(net, &lan->pnet, dev->ibdev, port);
+	is_below = ndev && smc_netdev_is_below(net, crit.own, lan->vlan);
+	end->is_beside = !is_below;
+	if (ndev && smc_ib_may_join(lan, ndev, fit, is_below))
 		rc = smc_ib_try_port(dev, port, &crit, end);
 	dev_put(ndev);
 	dev_put(crit.own);
@@ -890,8 +1030,9 @@ static int smc_ib_try_lan(struct net *net, struct smc_ib_dev *dev, u8 port,
  * @ends: filled with a reference each
  * @max: room in @ends
  *
- * @net has a network interface above each of them, in the VLAN. Ports that reach
- * the peer's RNIC of the first link come first. RFC 7609 3.5.5.1.1, 5.1 (ADDL-02,
+ * @net has a network interface above each of them, in the VLAN, or the same PNETID for it
+ * as for the first link's port. Ports that reach the peer's RNIC of the first link come
+ * first. RFC 7609 3.5.5.1.1, 5.1 (ADDL-02,
  * SL-01, SL-02, SEC-01).
  *
  * Context: Process context, may sleep (ports are queried).

@@ -15,6 +15,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "proto/smc_gid.h"
+#include "proto/smc_pnet_table.h"
 
 #define SMC_IB_MAX_PORTS 2
 
@@ -90,6 +91,8 @@ struct smc_ib_dev {
  * @mtu: active path MTU of the port
  * @vlan: VLAN id, 0 for none
  * @is_v2: the GID is of type RoCE v2 (UDP)
+ * @is_beside: found by PNETID: the routes of the port's network device count, not those of
+ *	       the TCP connection
  */
 struct smc_ib_end {
 	struct smc_ib_dev *dev;
@@ -100,6 +103,7 @@ struct smc_ib_end {
 	enum ib_mtu mtu;
 	u16 vlan;
 	bool is_v2;
+	bool is_beside;
 };
 
 /**
@@ -130,6 +134,7 @@ struct smc_ib_peer {
  * @subnet: an IPv4 subnet of the first link's network device
  * @mask: its mask, 0 if there is none
  * @peer_gid: the peer's GID of the first link
+ * @pnet: PNETID of the first link's port, or empty
  */
 struct smc_ib_lan {
 	u16 vlan;
@@ -138,6 +143,7 @@ struct smc_ib_lan {
 	__be32 subnet;
 	__be32 mask;
 	u8 peer_gid[16];
+	struct smc_pnet_id pnet;
 };
 
 int smc_ib_init(void);
@@ -153,6 +159,7 @@ int smc_ib_end_follow(struct smc_ib_end *end, const u8 peer_gid[16]);
 int smc_ib_local_mac(u8 mac[ETH_ALEN]);
 bool smc_ib_end_is_at(const struct smc_ib_end *end, const struct net_device *ndev);
 int smc_ib_end_ifindex(const struct smc_ib_end *end, const struct net *net);
+struct net *smc_ib_end_net(const struct smc_ib_end *end);
 bool smc_ib_end_is_up(const struct smc_ib_end *end);
 bool smc_ib_end_serves(const struct smc_ib_end *end, const struct net *net);
 bool smc_ib_end_is_dead(const struct smc_ib_end *end);
@@ -160,12 +167,14 @@ bool smc_ib_end_is_removed(const struct smc_ib_end *end);
 bool smc_ib_end_reaches(const struct smc_ib_end *end, const u8 peer_gid[16]);
 
 /* Further ports for a link group. */
-void smc_ib_lan_of(const struct smc_ib_end *end, const u8 peer_gid[16], struct smc_ib_lan *lan);
+void smc_ib_lan_of(const struct net *net, const struct smc_ib_end *end, const u8 peer_gid[16],
+		   struct smc_ib_lan *lan);
 unsigned int smc_ib_lan_ends(struct net *net, const struct smc_ib_lan *lan,
 			     struct smc_ib_end *ends, unsigned int max);
 void smc_ib_listen(struct work_struct *work);
 bool smc_ib_has_device(void);
 int smc_ib_changes(void);
+void smc_ib_recheck(void);
 
 int smc_ib_start_watch(struct smc_ib_watch *watch);
 void smc_ib_unwatch(struct smc_ib_watch *watch);

@@ -136,8 +136,8 @@ static bool smc_path_ipv6_prefixes(const struct sock *tsk, struct net_device *nd
  * @end: filled on success; ends with smc_ib_end_put()
  * @subnets: filled for the Proposal of a client, or NULL
  *
- * The port is the one under the device of the route, with its VLAN; there is no configured list
- * (GEN-01, GEN-09, AMB-68, SEC-01). A loopback route has none.
+ * The port is the one under the device of the route, with its VLAN, or one of the same PNETID;
+ * no list of hosts is configured (GEN-01, GEN-09, AMB-68, SEC-01). A loopback route has none.
  *
  * Context: Process context, may sleep.
  * Return: SMC_DECLINE_NONE, SMC_DECLINE_NOSMCRDEV (no device, or not up), SMC_DECLINE_CNFERR (no
@@ -584,6 +584,35 @@ void smc_route_get_rules(struct sock *tsk, struct smc_route_rules *rules)
 	dst_release(dst);
 }
 
+static int smc_route_find_in(struct net *net, const struct smc_route_rules *rules,
+			     const struct smc_ib_end *end, const u8 gid[16],
+			     struct smc_route *route)
+{
+	struct in6_addr own, peer;
+
+	memcpy(&own, end->gid.raw, sizeof(own));
+	memcpy(&peer, gid, sizeof(peer));
+	if (smc_gid_classify(gid) == SMC_GID_IPV4)
+		return smc_route_find_ipv4(net, rules, end, &own, &peer, route);
+	return smc_route_find_ipv6(net, rules, end, &own, &peer, route);
+}
+
+/* As root, through the network device of the port, in the namespace of that device. */
+static int smc_route_find_beside(const struct smc_ib_end *end, const u8 gid[16],
+				 struct smc_route *route)
+{
+	struct smc_route_rules rules = { .uid = GLOBAL_ROOT_UID };
+	struct net *net = smc_ib_end_net(end);
+	int rc;
+
+	if (!net)
+		return -EHOSTUNREACH;
+	rules.oif = smc_ib_end_ifindex(end, net);
+	rc = smc_route_find_in(net, &rules, end, gid, route);
+	put_net(net);
+	return rc;
+}
+
 /**
  * smc_route_find() - find the route to a peer's GID
  * @net: the namespace
@@ -593,7 +622,8 @@ void smc_route_get_rules(struct sock *tsk, struct smc_route_rules *rules)
  * @route: filled on success; otherwise its hop_limit is 0, or unchanged
  *
  * After -EAGAIN the caller retries later: the next hop is being resolved. The route must lead
- * through the network device of our GID, the only one that the RNIC can use.
+ * through the network device of our GID, the only one that the RNIC can use. For an end that a
+ * PNETID admits, @net and @rules do not count, because that device may be elsewhere.
  *
  * Context: Process context.
  * Return: 0; -EAGAIN; -EHOSTUNREACH without such a route.
@@ -601,13 +631,9 @@ void smc_route_get_rules(struct sock *tsk, struct smc_route_rules *rules)
 int smc_route_find(struct net *net, const struct smc_route_rules *rules,
 		   const struct smc_ib_end *end, const u8 gid[16], struct smc_route *route)
 {
-	struct in6_addr own, peer;
-
 	if (!smc_gid_is_routable_to(end->gid.raw, gid))
 		return -EHOSTUNREACH;
-	memcpy(&own, end->gid.raw, sizeof(own));
-	memcpy(&peer, gid, sizeof(peer));
-	if (smc_gid_classify(gid) == SMC_GID_IPV4)
-		return smc_route_find_ipv4(net, rules, end, &own, &peer, route);
-	return smc_route_find_ipv6(net, rules, end, &own, &peer, route);
+	if (end->is_beside)
+		return smc_route_find_beside(end, gid, route);
+	return smc_route_find_in(net, rules, end, gid, route);
 }

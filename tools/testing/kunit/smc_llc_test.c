@@ -168,7 +168,8 @@ int eng_route_find(struct net *net, const struct smc_route_rules *like,
 	return way->rc;
 }
 
-void smc_ib_lan_of(const struct smc_ib_end *end, const u8 peer_gid[16], struct smc_ib_lan *lan)
+void smc_ib_lan_of(const struct net *net, const struct smc_ib_end *end, const u8 peer_gid[16],
+		   struct smc_ib_lan *lan)
 {
 }
 

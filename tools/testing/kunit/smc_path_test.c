@@ -51,6 +51,11 @@ int smc_ib_end_ifindex(const struct smc_ib_end *end, const struct net *net)
 	return route_own->ifindex;
 }
 
+struct net *smc_ib_end_net(const struct smc_ib_end *end)
+{
+	return get_net(dev_net(route_own));
+}
+
 /* No case looks up a port. */
 int smc_ib_find(struct net *net, struct net_device *ndev, struct smc_ib_end *end)
 {
@@ -578,6 +583,31 @@ static void sec_02_sec_06_ways(struct kunit *test)
 	}
 }
 
+/* The RNIC of a PNETID has routes of its own, whatever TCP's are. */
+static void sec_02_routes_of_an_rnic_beside(struct kunit *test)
+{
+	struct route_world *w = test->priv;
+	struct smc_route_rules like = { .oif = w->dev[0]->ifindex, .bound = w->tcp->sk };
+	struct smc_ib_end end = { .is_v2 = true };
+	struct smc_route route = {};
+	struct in6_addr addr;
+
+	w->tcp->sk->sk_bound_dev_if = like.oif;
+	route_own = w->dev[1];
+	route_addr(test, "::ffff:10.77.0.3", &addr);
+	memcpy(end.gid.raw, &addr, sizeof(end.gid.raw));
+	route_addr(test, "::ffff:10.77.0.2", &addr);
+	KUNIT_EXPECT_EQ(test, smc_route_find(&init_net, &like, &end, addr.s6_addr, &route),
+			-EHOSTUNREACH);
+	end.is_beside = true;
+	KUNIT_EXPECT_EQ(test, smc_route_find(&init_net, &like, &end, addr.s6_addr, &route), 0);
+	KUNIT_EXPECT_EQ(test, route.mac[5], 0x2a);
+	KUNIT_EXPECT_TRUE(test, route.is_direct);
+	route_addr(test, "::ffff:10.80.0.9", &addr);
+	KUNIT_EXPECT_EQ(test, smc_route_find(&init_net, &like, &end, addr.s6_addr, &route),
+			-EHOSTUNREACH);
+}
+
 /* An unknown neighbour is resolved. The caller repeats its request. */
 static void route_expect_question(struct kunit *test, const char *own, const char *peer, u8 last)
 {
@@ -631,6 +661,7 @@ static void sec_01_a_path_is_like_that_of_tcp(struct kunit *test)
 
 static struct kunit_case smc_route_cases[] = {
 	KUNIT_CASE(sec_02_sec_06_ways),
+	KUNIT_CASE(sec_02_routes_of_an_rnic_beside),
 	KUNIT_CASE(neighbours_are_asked),
 	KUNIT_CASE(sec_01_a_path_is_like_that_of_tcp),
 	{}
