@@ -42,6 +42,7 @@
 #include "sock/smc_wake.h"
 #include "observe/smc_debugfs.h"
 #include "observe/smc_netlink.h"
+#include "observe/smc_pnetid.h"
 #include "observe/smc_stats.h"
 #include "observe/smc_sysctl.h"
 
@@ -1019,9 +1020,12 @@ static int __init smc_init(void)
 	rc = smc_netlink_init();
 	if (rc)
 		goto out_tcp;
-	rc = register_reboot_notifier(&smc_reboot_nb);
+	rc = smc_pnetid_init();
 	if (rc)
 		goto out_netlink;
+	rc = register_reboot_notifier(&smc_reboot_nb);
+	if (rc)
+		goto out_pnetid;
 	rc = sock_register(&smc_family);
 	if (rc)
 		goto out_reboot;
@@ -1031,6 +1035,8 @@ static int __init smc_init(void)
 
 out_reboot:
 	unregister_reboot_notifier(&smc_reboot_nb);
+out_pnetid:
+	smc_pnetid_exit();
 out_netlink:
 	smc_netlink_exit();
 out_tcp:
@@ -1059,6 +1065,7 @@ static void __exit smc_exit(void)
 	smc_tcp_withdraw_sockets();
 	sock_unregister(PF_SMC);
 	unregister_reboot_notifier(&smc_reboot_nb);
+	smc_pnetid_exit();
 	smc_netlink_exit();
 	smc_tcp_exit();
 	/* no early release of resources from here on; everything is freed now */

@@ -2,8 +2,8 @@
 /*
  * User-space interface of AF_SMC sockets: their creation, their options, and
  * the generic netlink families that tools use. This module implements
- * SMC_NETLINK_DUMP_UEID and the commands after it; other commands get
- * EOPNOTSUPP, and the family SMC_PNETID does not exist.
+ * SMC_NETLINK_DUMP_UEID and the commands after it; other commands of that
+ * family get EOPNOTSUPP. The family SMC_PNETID is complete.
  *
  * All numbers are explicit: they are the interface, and must not change when
  * a line is added.
@@ -63,27 +63,40 @@ enum smc_decline_reason {
 	SMC_CLC_DECL_ERR_REGBUF	 = 0x09990003,
 };
 
-/* Generic netlink family for the PNET IDs of ports */
+/*
+ * Generic netlink family for PNETIDs, names of physical networks. Each network
+ * namespace has a table of its own. An entry belongs to a network device or to
+ * a port of an RDMA device; each has one at most. A connection that is routed
+ * by a network device may use the RDMA ports with the same PNETID.
+ *
+ * Answers have all four attributes: what an entry does not have is "n/a", or
+ * 255 for the port.
+ */
 #define SMCR_GENL_FAMILY_NAME		"SMC_PNETID"
 #define SMCR_GENL_FAMILY_VERSION	1
 
 enum smc_pnetid_cmd {
-	SMC_PNETID_GET		= 1,
-	SMC_PNETID_ADD		= 2,	/* CAP_NET_ADMIN, as all below */
-	SMC_PNETID_DEL		= 3,
-	SMC_PNETID_FLUSH	= 4,
+	SMC_PNETID_GET		= 1,	/* dump; or the entries of NAME, as a dump */
+	SMC_PNETID_ADD		= 2,	/* NAME with ETHNAME, IBNAME or both */
+	SMC_PNETID_DEL		= 3,	/* all entries of NAME */
+	SMC_PNETID_FLUSH	= 4,	/* all entries */
 };
 
 enum smc_pnetid_attr {
 	SMC_PNETID_UNSPEC	= 0,
-	SMC_PNETID_NAME		= 1,	/* string, at most 16 characters */
+	SMC_PNETID_NAME		= 1,	/* string, 1 to 16 letters and digits */
 	SMC_PNETID_ETHNAME	= 2,	/* string, at most 15 characters */
-	SMC_PNETID_IBNAME	= 3,	/* string, at most 63 characters */
-	SMC_PNETID_IBPORT	= 4,	/* u8, 1 or 2 */
+	SMC_PNETID_IBNAME	= 3,	/* string, at most 63; or the parent's name */
+	SMC_PNETID_IBPORT	= 4,	/* u8, 1 (the default) or 2 */
 
 	SMC_PNETID_MAX		= 4,
 };
 
+/*
+ * A '*' at the end of ETHNAME or IBNAME matches any rest. The device need not
+ * exist. Changes need CAP_NET_ADMIN in the user namespace of the network
+ * namespace, those that add IBNAME in the first user namespace.
+ */
 #define SMC_MAX_PNETID_LEN	16	/* without the final NUL */
 
 /* Generic netlink family for everything else */
