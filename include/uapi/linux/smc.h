@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
 /*
  * User-space interface of AF_SMC sockets: their creation, their options, and
- * the generic netlink families that tools use. This module implements
- * SMC_NETLINK_DUMP_UEID and the commands after it; other commands of that
- * family get EOPNOTSUPP. The family SMC_PNETID is complete.
+ * the generic netlink families that tools use.
  *
  * All numbers are explicit: they are the interface, and must not change when
- * a line is added.
+ * a line is added. Numbers from 64 on are of this module, far from numbers that
+ * others may add; programs that do not know them ignore them.
  */
 #ifndef _UAPI_LINUX_SMC_H_
 #define _UAPI_LINUX_SMC_H_
@@ -126,7 +125,21 @@ enum smc_genl_cmd {
 	SMC_NETLINK_DUMP_HS_LIMITATION		= 16,
 	SMC_NETLINK_ENABLE_HS_LIMITATION	= 17,
 	SMC_NETLINK_DISABLE_HS_LIMITATION	= 18,
+	/*
+	 * Events, in messages of the multicast group SMC_GENL_EVENTS. Each has
+	 * SMC_GEN_EVENT; those of groups and links also SMC_GEN_LGR_SMCR, those
+	 * of links also SMC_GEN_LINK_SMCR. A group that is down has no counters.
+	 */
+	SMC_NETLINK_EVENT_LGR_UP		= 64,
+	SMC_NETLINK_EVENT_LGR_DOWN		= 65,
+	SMC_NETLINK_EVENT_LINK_UP		= 66,
+	SMC_NETLINK_EVENT_LINK_DOWN		= 67,
+	SMC_NETLINK_EVENT_TCP			= 68,	/* a connection became TCP */
+	SMC_NETLINK_EVENT_PEER			= 69,	/* path to a host failed */
+	SMC_NETLINK_EVENT_SERVICE		= 70,	/* service declines again and again */
 };
+
+#define SMC_GENL_EVENTS		"events"
 
 /* Top level: one nest per kind of answer */
 enum smc_genl_attr {
@@ -141,6 +154,7 @@ enum smc_genl_attr {
 	SMC_GEN_FBACK_STATS	= 8,
 
 	SMC_GEN_MAX		= 8,
+	SMC_GEN_EVENT		= 64,	/* enum smc_event_attr */
 };
 
 /* Inside SMC_GEN_SYS_INFO */
@@ -153,6 +167,8 @@ enum smc_sys_info_attr {
 	SMC_NLA_SYS_IS_SMCR_V2	= 6,	/* u8, bool */
 
 	SMC_NLA_SYS_MAX		= 6,
+	/* deployed tools overrun their table with numbers 7 to 10 */
+	SMC_NLA_SYS_MODULE	= 64,	/* string, version of the module */
 };
 
 /*
@@ -174,6 +190,19 @@ enum smc_lgr_r_attr {
 	SMC_NLA_LGR_R_RMB_ALLOC		= 13,	/* uint, bytes */
 
 	SMC_NLA_LGR_R_MAX		= 13,
+	SMC_NLA_LGR_R_VLAN		= 64,	/* u16, the whole id, 0 for none */
+	SMC_NLA_LGR_R_LINKS		= 65,	/* u8, links that carry data */
+	SMC_NLA_LGR_R_VERSION		= 66,	/* u8, of SMC-R */
+	SMC_NLA_LGR_R_RELEASE		= 67,	/* u8, agreed release of version 2 */
+	SMC_NLA_LGR_R_DIALECT		= 68,	/* u8, 0 deployed, 1 RFC 7609 */
+	SMC_NLA_LGR_R_IMMEDIATE		= 69,	/* u8, bool: immediate data */
+	SMC_NLA_LGR_R_CONNS_MAX		= 70,	/* u8 */
+	SMC_NLA_LGR_R_LINKS_MAX		= 71,	/* u8 */
+	SMC_NLA_LGR_R_PEER_ID		= 72,	/* 8 bytes */
+	SMC_NLA_LGR_R_PEER_ADDR		= 73,	/* 16 bytes, IPv4 as mapped address */
+	SMC_NLA_LGR_R_SNDBUF_USED	= 74,	/* uint, bytes of connections */
+	SMC_NLA_LGR_R_RMB_USED		= 75,	/* uint, bytes of connections */
+	SMC_NLA_LGR_R_COUNTS		= 76,	/* nest, enum smc_count_attr: all its links */
 };
 
 enum smc_lgr_kind {
@@ -217,6 +246,33 @@ enum smc_link_attr {
 	SMC_NLA_LINK_STATE	= 10,	/* u32, enum smc_link_condition */
 
 	SMC_NLA_LINK_MAX	= 10,
+	SMC_NLA_LINK_LGR_ID	= 64,	/* u32, as SMC_NLA_LGR_R_ID */
+	SMC_NLA_LINK_QPN	= 65,	/* u32 */
+	SMC_NLA_LINK_PEER_QPN	= 66,	/* u32 */
+	SMC_NLA_LINK_MTU	= 67,	/* u32, bytes */
+	SMC_NLA_LINK_COUNTS	= 68,	/* nest, enum smc_count_attr */
+};
+
+/*
+ * Counters of a link, of all links of a group, or of a device: u64 each. A
+ * message is a CDC or LLC message, or immediate data. Retries are messages that
+ * a connection sent again after it had come from another link; the RNIC's own
+ * are in `rdma statistic`.
+ */
+enum smc_count_attr {
+	SMC_NLA_COUNT_TX_BYTES	= 1,	/* written to the peer and completed */
+	SMC_NLA_COUNT_RX_BYTES	= 2,	/* that the peer has announced */
+	SMC_NLA_COUNT_TX_MSGS	= 3,	/* completed */
+	SMC_NLA_COUNT_RX_MSGS	= 4,
+	SMC_NLA_COUNT_RETRIES	= 5,
+	SMC_NLA_COUNT_TX_CLOSED	= 6,	/* the peer's ring was full, told to the peer */
+	SMC_NLA_COUNT_RX_CLOSED	= 7,	/* our ring was full, as the peer told */
+	SMC_NLA_COUNT_SLOT_WAITS = 8,	/* connections that waited for a send slot */
+	SMC_NLA_COUNT_TX_ERRORS	= 9,	/* completions in error, without flushed ones */
+	SMC_NLA_COUNT_RX_ERRORS	= 10,	/* the same of receives */
+	SMC_NLA_COUNT_PAD	= 11,
+
+	SMC_NLA_COUNT_MAX	= 11,
 };
 
 enum smc_link_condition {
@@ -259,6 +315,7 @@ enum smc_dev_attr {
 	SMC_NLA_DEV_IB_NAME	= 10,	/* string, SMC-R only */
 
 	SMC_NLA_DEV_MAX		= 10,
+	SMC_NLA_DEV_COUNTS	= 64,	/* nest, enum smc_count_attr: all links so far */
 };
 
 enum smc_dev_port_attr {
@@ -349,6 +406,31 @@ enum smc_fback_attr {
 	SMC_NLA_FBACK_STATS_RSN_CNT	= 5,	/* u16 */
 
 	SMC_NLA_FBACK_STATS_MAX		= 5,
+	/* the number above stops at 65535 */
+	SMC_NLA_FBACK_STATS_RSN_TOTAL	= 64,	/* u64 */
+	SMC_NLA_FBACK_STATS_RSN_TEXT	= 65,	/* string */
+	SMC_NLA_FBACK_STATS_PAD		= 66,
+};
+
+/*
+ * Inside SMC_GEN_EVENT. Present is what the event has: a connection has
+ * addresses, a host that is remembered an address, a service also a port.
+ */
+enum smc_event_attr {
+	SMC_NLA_EVENT_TIME		= 1,	/* u64, ns since 1970 */
+	SMC_NLA_EVENT_TEXT		= 2,	/* string, why; not for groups and links up */
+	SMC_NLA_EVENT_REASON		= 3,	/* u32, enum smc_decline_reason */
+	SMC_NLA_EVENT_PEER_DIAGNOSIS	= 4,	/* u32, of the peer's Decline, if any */
+	SMC_NLA_EVENT_ROLE		= 5,	/* u8, 0 client, 1 server */
+	SMC_NLA_EVENT_ADDR		= 6,	/* 16 bytes, ours, IPv4 as mapped address */
+	SMC_NLA_EVENT_PORT		= 7,	/* u16, ours, host order */
+	SMC_NLA_EVENT_PEER_ADDR		= 8,	/* 16 bytes, IPv4 as mapped address */
+	SMC_NLA_EVENT_PEER_PORT		= 9,	/* u16, host order */
+	SMC_NLA_EVENT_COOKIE		= 10,	/* u64, of the socket as in sock_diag */
+	SMC_NLA_EVENT_MS		= 11,	/* u32, how long it is remembered */
+	SMC_NLA_EVENT_PAD		= 12,
+
+	SMC_NLA_EVENT_MAX		= 12,
 };
 
 /* Attributes of the UEID commands, at the top level */
