@@ -194,7 +194,7 @@ enum smc_lgr_r_attr {
 	SMC_NLA_LGR_R_LINKS		= 65,	/* u8, links that carry data */
 	SMC_NLA_LGR_R_VERSION		= 66,	/* u8, of SMC-R */
 	SMC_NLA_LGR_R_RELEASE		= 67,	/* u8, agreed release of version 2 */
-	SMC_NLA_LGR_R_DIALECT		= 68,	/* u8, 0 deployed, 1 RFC 7609 */
+	SMC_NLA_LGR_R_DIALECT		= 68,	/* u8, 0 RFC 7609, 1 deployed */
 	SMC_NLA_LGR_R_IMMEDIATE		= 69,	/* u8, bool: immediate data */
 	SMC_NLA_LGR_R_CONNS_MAX		= 70,	/* u8 */
 	SMC_NLA_LGR_R_LINKS_MAX		= 71,	/* u8 */
